@@ -1,0 +1,27 @@
+# What `cmake --install` puts where: GNU layout, a CMake package, a pkg-config file, the manual page.
+include(CMakePackageConfigHelpers)
+set(SINTER_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/sinter)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sinter DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
+        PATTERN "*.h")
+install(TARGETS sinter sinter_shared EXPORT sinterTargets)
+install(EXPORT sinterTargets NAMESPACE sinter:: DESTINATION ${SINTER_PACKAGE_DIR})
+if(TARGET sinter-llvm)
+  install(TARGETS sinter-llvm LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sinter)
+endif()
+if(TARGET sinter-tool)
+  install(TARGETS sinter-tool)
+endif()
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/sinterConfig.cmake.in ${CMAKE_BINARY_DIR}/sinterConfig.cmake
+                              INSTALL_DESTINATION ${SINTER_PACKAGE_DIR})
+# Before 1.0 a minor release may break the interface, so the package matches on it.
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/sinterConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/sinterConfig.cmake ${CMAKE_BINARY_DIR}/sinterConfigVersion.cmake
+        DESTINATION ${SINTER_PACKAGE_DIR})
+
+configure_file(${PROJECT_SOURCE_DIR}/cmake/sinter.pc.in ${CMAKE_BINARY_DIR}/sinter.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/sinter.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES ${PROJECT_SOURCE_DIR}/docs/man/sinter.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

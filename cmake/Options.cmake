@@ -1,0 +1,26 @@
+# Compiler options shared by every target: language level, warnings, floating-point rules, sanitizers.
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+
+# Sinter runs on POSIX with GNU extensions of the C library (affinity, madvise); the language itself stays C17.
+add_compile_definitions($<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE=>)
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow)
+add_compile_options($<$<COMPILE_LANGUAGE:C>:-Wconversion>)
+if(SINTER_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+# The interpreter and the scalar helpers are the reference that generated code is compared with bit for bit: the C
+# compiler must not contract a*b+c behind our back. errno is never read after a math function.
+add_compile_options(-fno-math-errno -ffp-contract=off)
+
+if(SINTER_SANITIZE)
+  add_compile_options(-fsanitize=${SINTER_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${SINTER_SANITIZE})
+  if(SINTER_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
