@@ -1,0 +1,263 @@
+/* Arenas, growable arrays, maps, interning and text buffers, also when memory runs out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+
+/* A heap that counts live blocks and fails once `left` allocations are used up. */
+typedef struct counting_heap {
+    base_heap heap;
+    int left, live;
+} counting_heap;
+
+static void *counting_alloc(void *env, size_t bytes)
+{
+    counting_heap *h = env;
+    if (h->left-- <= 0)
+        return NULL;
+    h->live++;
+    return malloc(bytes);
+}
+
+static void counting_release(void *env, void *block)
+{
+    counting_heap *h = env;
+    h->live -= block != NULL;
+    free(block);
+}
+
+static void counting_init(counting_heap *h, int allowed)
+{
+    *h = (counting_heap){{counting_alloc, counting_release, h}, allowed, 0};
+}
+
+static void arena_gives_zeroed_aligned_memory(void **state)
+{
+    (void)state;
+    arena a;
+    arena_init(&a, NULL);
+    for (size_t bytes = 0; bytes < 9000; bytes = bytes * 2 + 1) {
+        unsigned char *p = arena_alloc(&a, bytes);
+        assert_int_equal((uintptr_t)p % 16, 0);
+        for (size_t i = 0; i < bytes; i++)
+            assert_int_equal(p[i], 0);
+        memset(p, 0xff, bytes); /* must not show through in a later block */
+    }
+    assert_string_equal(arena_string(&a, "sinter"), "sinter");
+    assert_string_equal(arena_printf(&a, "%d x %s", 3, "f32"), "3 x f32");
+    arena_free(&a);
+    assert_int_equal(a.total, 0);
+    assert_non_null(arena_alloc(&a, 1)); /* usable again */
+    arena_free(&a);
+}
+
+static void arena_frees_every_block(void **state)
+{
+    (void)state;
+    counting_heap h;
+    arena a;
+    counting_init(&h, 1000);
+    arena_init(&a, &h.heap);
+    for (int i = 0; i < 100; i++)
+        arena_alloc(&a, 1000);
+    arena_alloc(&a, (size_t)1 << 23); /* larger than the largest chunk */
+    assert_true(h.live > 1);
+    arena_free(&a);
+    assert_int_equal(h.live, 0);
+}
+
+static void arena_jumps_when_memory_runs_out(void **state)
+{
+    (void)state;
+    counting_heap h;
+    arena a;
+    jmp_buf failed;
+    volatile int allocated = 0;
+    counting_init(&h, 2);
+    arena_init(&a, &h.heap);
+    arena_on_failure(&a, &failed);
+    if (setjmp(failed) == 0) {
+        for (; allocated < 100000; allocated++)
+            arena_alloc(&a, 1000);
+    }
+    assert_in_range(allocated, 1, 99999);
+    assert_int_equal(h.live, 2);
+    volatile int overflowed = 0;
+    if (setjmp(failed) == 0)
+        arena_alloc(&a, SIZE_MAX - 8); /* rounding it up must not wrap to a small block */
+    else
+        overflowed = 1;
+    assert_true(overflowed);
+    arena_free(&a);
+    assert_int_equal(h.live, 0);
+}
+
+static void vectors_grow_and_keep_their_elements(void **state)
+{
+    (void)state;
+    arena a;
+    VEC(int) v = {0};
+    arena_init(&a, NULL);
+    for (int i = 0; i < 10000; i++)
+        vec_push(&a, &v, i * 3);
+    assert_int_equal(v.n, 10000);
+    for (int i = 0; i < 10000; i++)
+        assert_int_equal(v.at[i], i * 3);
+    vec_resize(&a, &v, 5);
+    vec_resize(&a, &v, 9);
+    assert_int_equal(v.n, 9);
+    assert_int_equal(v.at[4], 12);
+    assert_int_equal(v.at[5], 0); /* not what stood there before */
+    vec_reserve(&a, &v, 20000);
+    assert_true(v.cap >= 20000);
+    assert_int_equal(v.at[4], 12);
+    arena_free(&a);
+}
+
+static void maps_find_what_was_put(void **state)
+{
+    (void)state;
+    arena a;
+    map64 m = {0};
+    arena_init(&a, NULL);
+    assert_int_equal(map64_get(&m, 7), 0);
+    for (uint32_t i = 0; i < 5000; i++)
+        map64_put(&a, &m, (uint64_t)i << 40, i + 1); /* keys that differ in their high bits only */
+    map64_put(&a, &m, 0, 77);                        /* replaces */
+    assert_int_equal(m.n, 5000);
+    assert_int_equal(map64_get(&m, 0), 77);
+    for (uint32_t i = 1; i < 5000; i++)
+        assert_int_equal(map64_get(&m, (uint64_t)i << 40), i + 1);
+    assert_int_equal(map64_get(&m, 1), 0);
+    arena_free(&a);
+}
+
+typedef struct string_key {
+    const char *const *strings; /* by id, from 1 */
+    const char *wanted;
+} string_key;
+
+static bool same_string(const void *env, uint32_t id)
+{
+    const string_key *key = env;
+    return strcmp(key->strings[id], key->wanted) == 0;
+}
+
+static void interning_compares_on_equal_hashes(void **state)
+{
+    (void)state;
+    arena a;
+    const char *strings[] = {NULL, "n", "m", "rows"};
+    intern_table t = {0};
+    arena_init(&a, NULL);
+    for (uint32_t id = 1; id <= 3; id++) {
+        string_key key = {strings, strings[id]};
+        assert_int_equal(intern_find(&t, 42, same_string, &key), 0);
+        intern_add(&a, &t, 42, id); /* one hash for all: only the comparison tells them apart */
+    }
+    for (uint32_t id = 1; id <= 3; id++) {
+        string_key key = {strings, strings[id]};
+        assert_int_equal(intern_find(&t, 42, same_string, &key), id);
+        assert_int_equal(intern_find(&t, 43, same_string, &key), 0);
+    }
+    arena_free(&a);
+}
+
+static bool same_number(const void *env, uint32_t id)
+{
+    return *(const uint32_t *)env == id;
+}
+
+static void interning_survives_growth(void **state)
+{
+    (void)state;
+    arena a;
+    intern_table t = {0};
+    arena_init(&a, NULL);
+    for (uint32_t id = 1; id <= 5000; id++)
+        intern_add(&a, &t, hash_bytes(&id, sizeof(id), 0), id);
+    for (uint32_t id = 1; id <= 5000; id++)
+        assert_int_equal(intern_find(&t, hash_bytes(&id, sizeof(id), 0), same_number, &id), id);
+    arena_free(&a);
+}
+
+static void hashes_see_every_byte_and_the_length(void **state)
+{
+    (void)state;
+    unsigned char bytes[40] = {0};
+    for (size_t n = 1; n <= sizeof(bytes); n++) {
+        uint64_t before = hash_bytes(bytes, n, 1);
+        assert_int_not_equal(before, hash_bytes(bytes, n - 1, 1));
+        assert_int_not_equal(before, hash_bytes(bytes, n, 2));
+        bytes[n - 1] ^= 0x80;
+        assert_int_not_equal(before, hash_bytes(bytes, n, 1));
+        bytes[n - 1] ^= 0x80;
+    }
+}
+
+static void text_grows_past_its_first_room(void **state)
+{
+    (void)state;
+    arena a;
+    text t;
+    arena_init(&a, NULL);
+    text_init(&t, &a);
+    assert_string_equal(t.at, "");
+    for (int i = 0; i < 500; i++)
+        text_printf(&t, "%04d,", i);
+    text_add_n(&t, "end!", 3);
+    assert_int_equal(t.n, 2503);
+    assert_int_equal(strlen(t.at), 2503);
+    assert_memory_equal(t.at, "0000,0001,", 10);
+    assert_string_equal(t.at + 2495, "0499,end");
+    arena_free(&a);
+}
+
+static void floats_read_back_as_the_same_bits(void **state)
+{
+    (void)state;
+    static const double values[] = {0.0, -0.0, 1.0, -3.0, 0.1, 1e-310, 1.7976931348623157e308, 4503599627370497.5, 1e15};
+    arena a;
+    arena_init(&a, NULL);
+    for (size_t i = 0; i < ARRAY_LENGTH(values); i++) {
+        text t;
+        text_init(&t, &a);
+        text_f64(&t, values[i]);
+        double back = strtod(t.at, NULL);
+        assert_memory_equal(&back, &values[i], sizeof(back));
+        text_init(&t, &a);
+        text_f32(&t, (float)values[i]);
+        float back32 = strtof(t.at, NULL), value32 = (float)values[i];
+        assert_memory_equal(&back32, &value32, sizeof(back32));
+    }
+    text t;
+    text_init(&t, &a);
+    text_f64(&t, -(double)INFINITY);
+    text_add(&t, " ");
+    text_f32(&t, NAN);
+    assert_string_equal(t.at, "-inf nan(0x7fc00000)");
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arena_gives_zeroed_aligned_memory),
+        cmocka_unit_test(arena_frees_every_block),
+        cmocka_unit_test(arena_jumps_when_memory_runs_out),
+        cmocka_unit_test(vectors_grow_and_keep_their_elements),
+        cmocka_unit_test(maps_find_what_was_put),
+        cmocka_unit_test(interning_compares_on_equal_hashes),
+        cmocka_unit_test(interning_survives_growth),
+        cmocka_unit_test(hashes_see_every_byte_and_the_length),
+        cmocka_unit_test(text_grows_past_its_first_room),
+        cmocka_unit_test(floats_read_back_as_the_same_bits),
+    };
+    return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}
