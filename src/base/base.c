@@ -1,0 +1,295 @@
+/* Arenas, growable arrays, hash maps and text buffers. */
+#include "base/base.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct arena_chunk {
+    arena_chunk *next;
+    size_t size;
+};
+
+#define ALIGN_UP(n, a) (((n) + (a)-1) & ~((size_t)(a)-1))
+#define CHUNK_HEADER ALIGN_UP(sizeof(arena_chunk), 16)
+
+static void *heap_alloc(void *env, size_t bytes)
+{
+    (void)env;
+    return malloc(bytes);
+}
+
+static void heap_release(void *env, void *block)
+{
+    (void)env;
+    free(block);
+}
+
+const base_heap base_heap_default = {heap_alloc, heap_release, NULL};
+
+void arena_init(arena *a, const base_heap *heap)
+{
+    *a = (arena){.heap = heap ? heap : &base_heap_default};
+}
+
+void arena_on_failure(arena *a, jmp_buf *handler)
+{
+    a->failure = handler;
+}
+
+static SN_NORETURN void arena_fail(arena *a)
+{
+    if (a->failure)
+        longjmp(*a->failure, 1);
+    abort(); /* an internal arena without a handler: a mistake of ours, not of the user */
+}
+
+void *arena_alloc(arena *a, size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2)
+        arena_fail(a);
+    bytes = ALIGN_UP(bytes ? bytes : 1, 16);
+    if (!a->chunks || a->size - a->used < bytes) {
+        size_t wanted = a->chunks ? a->chunks->size * 2 : 4096;
+        if (wanted > ((size_t)1 << 22))
+            wanted = (size_t)1 << 22;
+        if (wanted < bytes + CHUNK_HEADER)
+            wanted = bytes + CHUNK_HEADER;
+        arena_chunk *chunk = a->heap->alloc(a->heap->env, wanted);
+        if (!chunk)
+            arena_fail(a);
+        *chunk = (arena_chunk){a->chunks, wanted};
+        a->chunks = chunk;
+        a->used = CHUNK_HEADER;
+        a->size = wanted;
+    }
+    void *block = (char *)a->chunks + a->used;
+    a->used += bytes;
+    a->total += bytes;
+    return memset(block, 0, bytes);
+}
+
+void *arena_copy(arena *a, const void *from, size_t bytes)
+{
+    void *to = arena_alloc(a, bytes);
+    if (bytes)
+        memcpy(to, from, bytes);
+    return to;
+}
+
+char *arena_string(arena *a, const char *string)
+{
+    return arena_copy(a, string, strlen(string) + 1);
+}
+
+char *arena_printf(arena *a, const char *format, ...)
+{
+    text t;
+    va_list args;
+    text_init(&t, a);
+    va_start(args, format);
+    text_vprintf(&t, format, args);
+    va_end(args);
+    return t.at;
+}
+
+void arena_free(arena *a)
+{
+    for (arena_chunk *chunk = a->chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        a->heap->release(a->heap->env, chunk);
+    }
+    *a = (arena){.heap = a->heap, .failure = a->failure};
+}
+
+void vec_grow_(arena *a, void **at, uint32_t *cap, size_t element, uint32_t wanted)
+{
+    uint64_t bigger = *cap ? (uint64_t)*cap * 2 : 8;
+    if (bigger < wanted)
+        bigger = wanted;
+    if (bigger > UINT32_MAX)
+        arena_fail(a);
+    void *block = arena_alloc(a, (size_t)bigger * element);
+    if (*cap)
+        memcpy(block, *at, *cap * element);
+    *at = block;
+    *cap = (uint32_t)bigger;
+}
+
+void vec_resize_(void *at, uint32_t *n, uint32_t count, size_t element)
+{
+    if (count > *n)
+        memset((char *)at + *n * element, 0, (count - *n) * element);
+    *n = count;
+}
+
+static uint64_t key_hash(uint64_t key)
+{
+    key = (key ^ (key >> 32)) * 0xd6e8feb86659fd93u;
+    return key ^ (key >> 32);
+}
+
+uint32_t map64_get(const map64 *m, uint64_t key)
+{
+    if (!m->cap)
+        return 0;
+    for (uint32_t i = (uint32_t)key_hash(key) & (m->cap - 1);; i = (i + 1) & (m->cap - 1)) {
+        if (!m->value[i])
+            return 0;
+        if (m->key[i] == key)
+            return m->value[i];
+    }
+}
+
+static void map64_place(map64 *m, uint64_t key, uint32_t value)
+{
+    uint32_t i = (uint32_t)key_hash(key) & (m->cap - 1);
+    while (m->value[i] && m->key[i] != key)
+        i = (i + 1) & (m->cap - 1);
+    m->n += !m->value[i];
+    m->key[i] = key;
+    m->value[i] = value;
+}
+
+void map64_put(arena *a, map64 *m, uint64_t key, uint32_t value)
+{
+    if ((m->n + 1) * 4 > m->cap * 3) {
+        map64 old = *m;
+        m->cap = old.cap ? old.cap * 2 : 16;
+        m->n = 0;
+        m->key = arena_alloc(a, m->cap * sizeof(*m->key));
+        m->value = arena_alloc(a, m->cap * sizeof(*m->value));
+        for (uint32_t i = 0; i < old.cap; i++)
+            if (old.value[i])
+                map64_place(m, old.key[i], old.value[i]);
+    }
+    map64_place(m, key, value);
+}
+
+uint32_t intern_find(const intern_table *t, uint64_t hash, intern_equal equal, const void *env)
+{
+    if (!t->cap)
+        return 0;
+    for (uint32_t i = (uint32_t)key_hash(hash) & (t->cap - 1); t->id[i]; i = (i + 1) & (t->cap - 1))
+        if (t->hash[i] == hash && equal(env, t->id[i]))
+            return t->id[i];
+    return 0;
+}
+
+static void intern_place(intern_table *t, uint64_t hash, uint32_t id)
+{
+    uint32_t i = (uint32_t)key_hash(hash) & (t->cap - 1);
+    while (t->id[i])
+        i = (i + 1) & (t->cap - 1);
+    t->id[i] = id;
+    t->hash[i] = hash;
+    t->n++;
+}
+
+void intern_add(arena *a, intern_table *t, uint64_t hash, uint32_t id)
+{
+    if ((t->n + 1) * 4 > t->cap * 3) {
+        intern_table old = *t;
+        t->cap = old.cap ? old.cap * 2 : 64;
+        t->n = 0;
+        t->id = arena_alloc(a, t->cap * sizeof(*t->id));
+        t->hash = arena_alloc(a, t->cap * sizeof(*t->hash));
+        for (uint32_t i = 0; i < old.cap; i++)
+            if (old.id[i])
+                intern_place(t, old.hash[i], old.id[i]);
+    }
+    intern_place(t, hash, id);
+}
+
+uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed)
+{
+    const unsigned char *p = bytes;
+    uint64_t h = hash_mix(seed, count);
+    for (; count >= 8; p += 8, count -= 8) {
+        uint64_t word;
+        memcpy(&word, p, 8);
+        h = hash_mix(h, word);
+    }
+    uint64_t rest = 0;
+    memcpy(&rest, p, count);
+    return hash_mix(h, rest);
+}
+
+void text_init(text *t, arena *a)
+{
+    *t = (text){.arena = a, .cap = 64};
+    t->at = arena_alloc(a, t->cap);
+}
+
+static void text_room(text *t, size_t more)
+{
+    if (t->n + more + 1 <= t->cap)
+        return;
+    size_t cap = t->cap * 2 > t->n + more + 1 ? t->cap * 2 : t->n + more + 1;
+    char *at = arena_alloc(t->arena, cap);
+    memcpy(at, t->at, t->n + 1);
+    t->at = at;
+    t->cap = cap;
+}
+
+void text_add_n(text *t, const char *bytes, size_t count)
+{
+    text_room(t, count);
+    memcpy(t->at + t->n, bytes, count);
+    t->n += count;
+    t->at[t->n] = 0;
+}
+
+void text_add(text *t, const char *string)
+{
+    text_add_n(t, string, strlen(string));
+}
+
+void text_vprintf(text *t, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int n = vsnprintf(t->at + t->n, t->cap - t->n, format, args);
+    if (n > 0 && (size_t)n >= t->cap - t->n) {
+        t->at[t->n] = 0;
+        text_room(t, (size_t)n);
+        vsnprintf(t->at + t->n, t->cap - t->n, format, again);
+    }
+    va_end(again);
+    if (n > 0)
+        t->n += (size_t)n;
+}
+
+void text_printf(text *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    text_vprintf(t, format, args);
+    va_end(args);
+}
+
+void text_f64(text *t, double value)
+{
+    if (isnan(value)) {
+        uint64_t bits;
+        memcpy(&bits, &value, 8);
+        text_printf(t, "nan(0x%llx)", (unsigned long long)bits);
+    } else if (isinf(value)) {
+        text_add(t, value < 0 ? "-inf" : "inf");
+    } else if (value == floor(value) && fabs(value) < 1e15) {
+        text_printf(t, "%.1f", value);
+    } else {
+        text_printf(t, "%a", value);
+    }
+}
+
+void text_f32(text *t, float value)
+{
+    if (isnan(value)) {
+        uint32_t bits;
+        memcpy(&bits, &value, 4);
+        text_printf(t, "nan(0x%lx)", (unsigned long)bits);
+    } else {
+        text_f64(t, (double)value);
+    }
+}

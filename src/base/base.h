@@ -1,0 +1,109 @@
+/* Foundations used by every layer: arenas, growable arrays, hash maps, text buffers.
+ *
+ * Memory of a compilation lives in an arena and is freed as a whole. When memory runs out, an arena jumps to the
+ * handler set with arena_on_failure (the API boundary sets one around every build), so code that allocates from an
+ * arena never sees NULL. None of these types may be shared between threads without a lock of the caller's. */
+#ifndef SN_BASE_H
+#define SN_BASE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define ARRAY_LENGTH(a) (sizeof(a) / sizeof((a)[0]))
+
+#if defined(__GNUC__)
+#define SN_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#define SN_NORETURN __attribute__((noreturn))
+#else
+#define SN_PRINTF(f, a)
+#define SN_NORETURN
+#endif
+
+/* Memory functions behind everything that is not an arena; tests put failing ones here. All thread-safe. */
+typedef struct base_heap {
+    void *(*alloc)(void *env, size_t bytes); /* 16-byte aligned, not cleared; NULL when there is none */
+    void (*release)(void *env, void *block); /* NULL is ignored */
+    void *env;
+} base_heap;
+
+extern const base_heap base_heap_default; /* malloc and free; constant, so no state */
+
+typedef struct arena_chunk arena_chunk;
+typedef struct arena {
+    const base_heap *heap;
+    arena_chunk *chunks;
+    size_t used, size; /* of the newest chunk */
+    size_t total;      /* bytes handed out */
+    jmp_buf *failure;
+} arena;
+
+void arena_init(arena *a, const base_heap *heap);     /* heap NULL: the default one */
+void arena_on_failure(arena *a, jmp_buf *handler);    /* longjmp(*handler, 1) when memory runs out; NULL: abort()s */
+void *arena_alloc(arena *a, size_t bytes);            /* zeroed, 16-byte aligned, never NULL */
+void *arena_copy(arena *a, const void *from, size_t bytes);
+char *arena_string(arena *a, const char *text);       /* a copy */
+char *arena_printf(arena *a, const char *format, ...) SN_PRINTF(2, 3);
+void arena_free(arena *a);                            /* everything; the arena may be used again */
+
+/* Growable arrays: VEC(int) v = {0}; vec_push(arena, &v, 3); v.at[0]; v.n. Old storage stays in the arena. */
+#define VEC(type)        \
+    struct {             \
+        type *at;        \
+        uint32_t n, cap; \
+    }
+#define vec_push(a, v, value)                                                                                 \
+    (((v)->n == (v)->cap ? vec_grow_((a), (void **)&(v)->at, &(v)->cap, sizeof(*(v)->at), (v)->n + 1u) : (void)0), \
+     (void)((v)->at[(v)->n++] = (value)))
+#define vec_reserve(a, v, count) \
+    ((count) > (v)->cap ? vec_grow_((a), (void **)&(v)->at, &(v)->cap, sizeof(*(v)->at), (uint32_t)(count)) : (void)0)
+/* Makes the length `count`; new elements are zero. */
+#define vec_resize(a, v, count) (vec_reserve((a), (v), (count)), vec_resize_((v)->at, &(v)->n, (uint32_t)(count), sizeof(*(v)->at)))
+void vec_grow_(arena *a, void **at, uint32_t *cap, size_t element, uint32_t wanted);
+void vec_resize_(void *at, uint32_t *n, uint32_t count, size_t element);
+
+/* Hash map from 64-bit keys to 32-bit values; open addressing; value 0 means "absent". */
+typedef struct map64 {
+    uint64_t *key;
+    uint32_t *value;
+    uint32_t n, cap;
+} map64;
+uint32_t map64_get(const map64 *m, uint64_t key);
+void map64_put(arena *a, map64 *m, uint64_t key, uint32_t value); /* value > 0 */
+
+/* Interning: finds or records ids of equal things. The caller compares. */
+typedef struct intern_table {
+    uint32_t *id;
+    uint64_t *hash;
+    uint32_t n, cap;
+} intern_table;
+typedef bool (*intern_equal)(const void *env, uint32_t id);
+uint32_t intern_find(const intern_table *t, uint64_t hash, intern_equal equal, const void *env); /* 0: absent */
+void intern_add(arena *a, intern_table *t, uint64_t hash, uint32_t id);
+
+uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed);
+static inline uint64_t hash_mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * 0x9e3779b97f4a7c15u;
+    return h ^ (h >> 29);
+}
+
+/* Text under construction, always NUL-terminated; lives in its arena. */
+typedef struct text {
+    arena *arena;
+    char *at;
+    size_t n, cap;
+} text;
+void text_init(text *t, arena *a);
+void text_add(text *t, const char *string);
+void text_add_n(text *t, const char *bytes, size_t count);
+void text_printf(text *t, const char *format, ...) SN_PRINTF(2, 3);
+void text_vprintf(text *t, const char *format, va_list args);
+/* A float literal that reads back as the same bits: hexadecimal for exactness, "inf", "-inf", "nan(0x...)". */
+void text_f64(text *t, double value);
+void text_f32(text *t, float value);
+
+#endif

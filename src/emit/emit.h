@@ -1,0 +1,38 @@
+/* Emitters: a verified, analysed, laid out kernel becomes code. */
+#ifndef SN_EMIT_EMIT_H
+#define SN_EMIT_EMIT_H
+
+#include "kernel/kernel.h"
+#include "kernel/launch.h"
+
+/* Text for OpenCL C 1.2. The kernel function is named `entry`; arguments: one __global pointer per global, one value per
+ * scalar argument, then (long first, long last, __global error record as long[4]: site, element, value, bound; site 0 none).
+ * Work-groups take pieces first + group id, first + group id + groups ...; any local size and group count work. */
+bool emit_opencl(const kernel *k, const char *entry, text *out, const char **why);
+
+/* --- the CPU code generator, a module of its own (libsinter-llvm), opened at run time through this table --- */
+typedef struct emit_cpu_code emit_cpu_code; /* executable code of one kernel; immutable, callable from any thread */
+
+typedef struct emit_cpu_options {
+    const char *cpu, *features; /* NULL: the host's */
+    bool keep_ir, keep_asm;     /* keep text for explain */
+} emit_cpu_options;
+
+typedef struct emit_cpu_module {
+    uint32_t abi;              /* EMIT_CPU_ABI */
+    const char *identity;      /* "LLVM 19.1.7 znver4 ..." : part of cache keys */
+    /* Compiles; NULL and *why (static or malloc'd by the module, freed with release_text) on failure. Thread-safe, several at once. */
+    emit_cpu_code *(*compile)(const kernel *k, const emit_cpu_options *options, char **why);
+    k_entry (*entry)(const emit_cpu_code *code);
+    const char *(*ir_text)(const emit_cpu_code *code);  /* NULL unless kept */
+    const char *(*asm_text)(const emit_cpu_code *code);
+    void (*release)(emit_cpu_code *code);
+    void (*release_text)(char *why);
+} emit_cpu_module;
+
+enum { EMIT_CPU_ABI = 1 };
+/* The one exported symbol of the module. */
+typedef const emit_cpu_module *(*emit_cpu_module_get)(void);
+#define EMIT_CPU_MODULE_SYMBOL "sinter_codegen_module"
+
+#endif

@@ -1,0 +1,34 @@
+/* The reference interpreter: the executable specification. Slow, plain, sequential; shares no code with the compiler but
+ * the operator table's ir_op_apply. Fold combines strictly left to right. */
+#ifndef SN_IR_INTERPRET_H
+#define SN_IR_INTERPRET_H
+
+#include "ir/term.h"
+
+typedef struct ir_value { /* an array value */
+    uint8_t rank, components;
+    ir_type type[64];             /* per component; components <= 64 here */
+    int64_t extent[IR_MAX_RANK];
+    void *data[64];               /* per component, row-major, ir_type_size bytes an element */
+} ir_value;
+
+typedef struct ir_failure { /* why a run failed */
+    uint32_t site;
+    int64_t element, value, bound; /* linear element of the operation, offending index or value, extent it should be below */
+    const char *message;           /* in the arena */
+} ir_failure;
+
+/* Runs a program: dims are bound from the inputs' extents (one name, one extent, else an error). Results are allocated
+ * in `a`. Returns false with *failure set on a run-time error. */
+bool ir_interpret(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure);
+
+/* Values of closed scalar terms (extents, seeds). dims[k] is the value of IR_DIM k; `scalar(env, array, component)`
+ * gives the value of a rank-0 array node read by the term, NULL if there can be none. */
+typedef struct ir_host {
+    const int64_t *dims;
+    bool (*scalar)(void *env, ir_id array, uint32_t component, ir_bits *out);
+    void *env;
+} ir_host;
+bool ir_evaluate(const ir_program *p, arena *a, ir_id term, const ir_host *host, ir_bits *out);
+
+#endif

@@ -1,0 +1,223 @@
+/* Terms: typed array operations over typed scalar terms, one DAG per program.
+ *
+ * - Every node has an id; operands have smaller ids than the nodes that use them, so a loop over ids is a topological
+ *   order and no pass needs recursion. Id 0 is "none".
+ * - Scalar nodes are interned: equal term, equal id (operands of commutative operators are ordered), so common
+ *   subexpressions are one node. Array nodes are not interned: sharing is the identity of nodes.
+ * - Tuples are flattened (Accelerate's representation types, thesis §3.1.6): an array has `components` scalar types and
+ *   is stored as one array per component; a scalar function has any number of parameters and results.
+ * - Variables are unique: each binder owns fresh IR_VAR nodes. ir_instantiate freshens inner binders.
+ * - An extent is a closed scalar term of type i64 (interned, sums and products normalised by ir/extent.c):
+ *   same term, same extent.
+ *
+ * A program is built by one thread at a time and only read afterwards (then by any number of threads). */
+#ifndef SN_IR_TERM_H
+#define SN_IR_TERM_H
+
+#include "base/base.h"
+#include "ir/ops.h"
+
+typedef uint32_t ir_id;
+
+enum { IR_MAX_RANK = 8, IR_MAX_PATTERN = 9 };
+
+typedef enum {
+    IR_NONE,
+    /* scalar terms */
+    IR_CONST, /* literal */
+    IR_VAR,   /* bound by a function or a loop */
+    IR_DIM,   /* the extent named literal-th in program->dim; i64 */
+    IR_OP,    /* op applied to arguments */
+    IR_COND,  /* (condition, then, else); only the chosen branch is evaluated */
+    IR_LOOP,  /* loop over state, see ir_loop; has no value itself, IR_PROJ reads the state after it */
+    IR_PROJ,  /* (loop); component literal of its final state */
+    IR_READ,  /* (index...): element of `array`, component literal; partial unless flag SAFE; LINEAR: one flat index */
+    /* array terms */
+    IR_INPUT,       /* parameter number `literal` of the program */
+    IR_GENERATE,    /* fn(index...) over `shape` */
+    IR_MAP,         /* fn(components of all inputs...): map, zip_with, zip, unzip; INDEXED: fn(index..., components...) */
+    IR_BACKPERMUTE, /* fn(index...) -> index of input 0; SAFE: provably inside (replicate, slice, transpose ...) */
+    IR_RESHAPE,     /* same elements in row-major order, other shape; sizes checked */
+    IR_FOLD,        /* fn(left..., right...) along the innermost dimension; seed values (none: fold1, must not be empty) */
+    IR_STENCIL,     /* fn(neighbours of input 0, then of input 1 ...), see ir_stencil */
+    IR_FORCE,       /* to memory, a fusion barrier */
+    IR_KIND_COUNT
+} ir_kind;
+
+enum { IR_SAFE = 1, IR_LINEAR = 2, IR_INDEXED = 4, IR_COMMUTES = 8 /* fold's operator declared to commute */ };
+
+typedef enum { IR_CLAMP, IR_MIRROR, IR_WRAP, IR_CONSTANT, IR_FUNCTION } ir_boundary;
+
+/* A scalar function: variables, results (terms over them) and the loops inside. Results may mention IR_DIMs, reads of
+ * arrays, and variables of enclosing functions only while a closure is being built. */
+typedef struct ir_fn {
+    uint32_t params, results;
+    ir_id *param;  /* IR_VAR nodes */
+    ir_id *result; /* scalar nodes */
+} ir_fn;
+
+/* while (cond(state)) state = next(state); or, counted: for (index = 0; index < count; index++) state = next(index, state) */
+typedef struct ir_loop {
+    uint32_t states;
+    ir_id *init;  /* terms outside */
+    ir_id *var;   /* IR_VAR per state, inside */
+    ir_id *next;  /* terms inside */
+    ir_id cond;   /* bool term inside; 0 for a counted loop */
+    ir_id count;  /* i64 term outside; 0 for a while loop */
+    ir_id index;  /* IR_VAR i64 inside; counted only */
+} ir_loop;
+
+/* One stencil input: pattern extents (odd), and what lies outside the array. Parameters of fn: for each input, for each
+ * pattern position in row-major order, each component. Unused positions cost nothing. */
+typedef struct ir_stencil {
+    uint8_t extent[3];      /* outermost first, one per dimension of the array (rank 1 to 3) */
+    ir_boundary boundary;
+    ir_id *constant;        /* IR_CONSTANT: a closed term per component */
+    ir_fn *function;        /* IR_FUNCTION: fn(index of the position outside...) -> components */
+} ir_stencil;
+
+/* What an array node has beside its operands. */
+typedef struct ir_array {
+    uint8_t rank;
+    uint8_t components;
+    ir_type *type;           /* per component */
+    ir_id shape[IR_MAX_RANK]; /* extents, outermost first */
+    uint32_t inputs;
+    ir_id *input;            /* array operands */
+    ir_fn *fn;               /* NULL if the operation has none */
+    ir_id *seed;             /* FOLD: a closed scalar term per component, or NULL */
+    ir_stencil *stencil;     /* STENCIL: one per input */
+    const char *name;        /* the user's operation ("zip_with", "replicate"), for messages, text and explain */
+} ir_array;
+
+typedef struct ir_node {
+    uint8_t kind;  /* ir_kind */
+    uint8_t type;  /* ir_type of a scalar; T_NONE for arrays and loops */
+    uint8_t flags;
+    uint8_t op;    /* ir_op of IR_OP */
+    uint32_t site; /* index into program->site; 0: unknown. Not part of a scalar's identity: the first use's is kept */
+    uint32_t args; /* IR_OP, IR_COND, IR_PROJ, IR_READ: first argument in program->arg */
+    uint32_t n;    /* number of arguments */
+    ir_id array;   /* IR_READ: the array */
+    ir_id scope;   /* scalars: largest id among the variables it depends on, 0 if closed */
+    union {
+        ir_bits literal; /* IR_CONST bits; IR_DIM, IR_PROJ, IR_READ, IR_INPUT: number */
+        ir_loop *loop;   /* IR_LOOP */
+        ir_array *info;  /* array nodes */
+        ir_id binder;    /* unused for interned kinds; IR_VAR: serial of its binder */
+    } u;
+    bool partial; /* evaluating this scalar, operands included, may fail (loops: any part of them) */
+} ir_node;
+
+typedef struct ir_site { /* a place in the user's program */
+    const char *file;    /* kept in the program's arena; NULL: unknown */
+    uint32_t line;
+    const char *operation;
+} ir_site;
+
+typedef struct ir_check { /* a shape condition that survives fusion: left == right at run time */
+    ir_id left, right;    /* extents */
+    uint32_t site;
+    const char *what;     /* "extents of dimension 0 of the operands of zip_with" */
+} ir_check;
+
+typedef struct ir_error { /* a mistake of the user, collected while building */
+    uint32_t site;
+    const char *message; /* complete, without the place */
+} ir_error;
+
+typedef struct ir_program {
+    arena *arena;
+    VEC(ir_node) node;
+    VEC(ir_id) arg;
+    VEC(ir_site) site;
+    VEC(const char *) dim; /* names of extents in the signature; dim.at[k] for IR_DIM k */
+    VEC(ir_id) input;      /* IR_INPUT nodes in order */
+    VEC(ir_id) output;     /* array nodes in order of the results */
+    VEC(ir_check) check;
+    VEC(ir_error) error;
+    intern_table scalars;
+} ir_program;
+
+/* --- building (term.c). Builders check types and shapes and record errors with ir_fail, returning 0; an operand of 0
+ *     gives 0 silently, so one mistake is reported once. `site` comes from ir_site_at. --- */
+
+ir_program *ir_program_new(arena *a);
+uint32_t ir_site_at(ir_program *p, const char *file, uint32_t line, const char *operation); /* interned */
+ir_id ir_fail(ir_program *p, uint32_t site, const char *format, ...) SN_PRINTF(3, 4); /* always 0 */
+
+static inline const ir_node *ir_at(const ir_program *p, ir_id id)
+{
+    return &p->node.at[id];
+}
+static inline const ir_id *ir_args(const ir_program *p, ir_id id)
+{
+    return p->arg.at + p->node.at[id].args;
+}
+static inline bool ir_is_array(const ir_program *p, ir_id id)
+{
+    return p->node.at[id].kind >= IR_INPUT;
+}
+static inline const ir_array *ir_info(const ir_program *p, ir_id id) /* array nodes only */
+{
+    return p->node.at[id].u.info;
+}
+
+/* scalars */
+ir_id ir_const(ir_program *p, ir_type t, ir_bits bits);
+ir_id ir_i64(ir_program *p, int64_t value);
+ir_id ir_bool(ir_program *p, bool value);
+ir_id ir_var(ir_program *p, ir_type t);                     /* fresh */
+ir_id ir_dim(ir_program *p, const char *name);              /* one name, one term */
+/* Simplifies on the way (opt-independent rules that hold always: constant folding except where it would fail, x+0 on
+ * integers, double negation, cond with equal branches or constant condition ...); never changes a NaN, signed zero or error. */
+ir_id ir_op1(ir_program *p, uint32_t site, ir_op op, ir_id a);
+ir_id ir_op2(ir_program *p, uint32_t site, ir_op op, ir_id a, ir_id b);
+ir_id ir_op3(ir_program *p, uint32_t site, ir_op op, ir_id a, ir_id b, ir_id c);
+ir_id ir_convert(ir_program *p, uint32_t site, ir_op convert_or_bitcast, ir_type to, ir_id a);
+ir_id ir_cond(ir_program *p, uint32_t site, ir_id c, ir_id then, ir_id otherwise);
+/* Takes a loop description (copied); returns the IR_LOOP node. Read its results with ir_proj. */
+ir_id ir_loop_new(ir_program *p, uint32_t site, const ir_loop *loop);
+ir_id ir_proj(ir_program *p, ir_id loop, uint32_t component);
+ir_id ir_read(ir_program *p, uint32_t site, ir_id array, uint32_t component, unsigned flags, uint32_t n, const ir_id *index);
+ir_id ir_extent(const ir_program *p, ir_id array, unsigned dimension); /* its extent term */
+ir_id ir_size(ir_program *p, ir_id array);                   /* product of the extents */
+
+/* functions: make fresh variables, build terms over them, close. Returns NULL (and reports) if a result is 0. */
+ir_fn *ir_fn_new(ir_program *p, uint32_t params, const ir_type *type); /* results still to be set with ir_fn_close */
+ir_fn *ir_fn_close(ir_program *p, ir_fn *fn, uint32_t results, const ir_id *result);
+/* The results of fn with its parameters replaced by arguments (types must agree); inner loops get fresh variables.
+ * Linear in the size of fn's body; `out` has room for fn->results ids. */
+void ir_instantiate(ir_program *p, const ir_fn *fn, const ir_id *argument, ir_id *out);
+/* The same for any set of terms: replaces variables from[i] (any scalar nodes) by to[i] in n terms, in place. */
+void ir_substitute(ir_program *p, uint32_t count, const ir_id *from, const ir_id *to, uint32_t n, ir_id *term);
+/* Is f(a, b) the same term as f(b, a)? (fn of 2k parameters, k results) */
+bool ir_commutes(ir_program *p, const ir_fn *fn);
+
+/* arrays; shapes are given outermost first. Each checks its operands, types, ranks and (where constant) extents, and
+ * records run-time shape checks where extents are not provably equal. */
+ir_id ir_input(ir_program *p, uint32_t components, const ir_type *type, unsigned rank, const ir_id *shape);
+ir_id ir_generate(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_fn *fn);
+ir_id ir_map(ir_program *p, uint32_t site, uint32_t inputs, const ir_id *input, ir_fn *fn, unsigned flags);
+ir_id ir_backpermute(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_fn *fn, ir_id source, unsigned flags);
+ir_id ir_reshape(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_id source);
+ir_id ir_fold(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned flags);
+ir_id ir_stencil_new(ir_program *p, uint32_t site, ir_fn *fn, uint32_t inputs, const ir_id *input, const ir_stencil *stencil);
+ir_id ir_force(ir_program *p, uint32_t site, ir_id source);
+void ir_output(ir_program *p, ir_id array);
+
+/* extents (extent.c): normalised sums and products of extents; equal id <=> proven equal */
+ir_id ir_extent_add(ir_program *p, ir_id a, ir_id b);
+ir_id ir_extent_mul(ir_program *p, ir_id a, ir_id b);
+bool ir_extent_constant(const ir_program *p, ir_id e, int64_t *value);
+void ir_check_equal(ir_program *p, uint32_t site, ir_id left, ir_id right, const char *what); /* nothing if proven */
+
+/* --- text (print.c, parse.c): printed and parsed back to the same program; grammar in docs/text-forms.md --- */
+void ir_print(const ir_program *p, text *out);
+void ir_print_scalar(const ir_program *p, ir_id term, text *out); /* one term, infix, for messages */
+/* NULL after an error, which is written to *message ("line 3: ...", in the arena). */
+ir_program *ir_parse(arena *a, const char *source, const char **message);
+/* Is the program well-formed (types, scopes, order of ids, shapes)? Message in *why if not. For tests and after passes. */
+bool ir_check_program(const ir_program *p, arena *a, const char **why);
+
+#endif

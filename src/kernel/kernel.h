@@ -1,0 +1,185 @@
+/* The hierarchical kernel language: a structured, typed program for one grid of blocks.
+ *
+ * Levels (Obsidian §4.7): a *grid* of pieces, numbered and independent; a *block* works through one piece; `for_all`
+ * spreads virtual *threads* over the lanes of *gangs* (warps) of `lanes` elements each. A CPU runs a block on one core, a gang
+ * as one SIMD value (which may fill several registers), shared memory as a buffer in its caches.
+ *
+ * Statements are three-address: a statement takes values and defines at most one value. Values are immutable except
+ * variables made by DECL. Everything is total; what may fail stands behind a CHECK.
+ *
+ *   piece level (body of the kernel): runs once per piece; every value is uniform.
+ *   thread level (body of a FOR_ALL): runs once per virtual thread, in any order, gang by gang. The end of a FOR_ALL is the barrier:
+ *     what its threads wrote to shared memory is visible afterwards, to all. There is no other barrier and no thread id.
+ *     Within one FOR_ALL threads must not read what another thread of the same FOR_ALL writes.
+ *   FOR_ALLs do not nest. Values defined inside a FOR_ALL are not visible outside; piece-level values are visible inside.
+ *
+ * A launch runs pieces [first, last), in any order and on any number of workers, except that a kernel with CHAIN gets
+ * its pieces in ascending order of claiming (forward progress).
+ *
+ * Determinism: nothing here depends on the number of workers, the alignment of data, or `first`/`last`. */
+#ifndef SN_KERNEL_KERNEL_H
+#define SN_KERNEL_KERNEL_H
+
+#include "ir/ops.h"
+
+typedef uint32_t k_val;  /* index into kernel->value; 0 = none */
+typedef uint32_t k_ref;  /* index into kernel->stmt; 0 = none */
+typedef uint32_t k_mem;  /* index into kernel->mem; 0 = none */
+
+typedef enum {
+    K_UNIFORM, /* the same for all threads of a gang */
+    K_AFFINE,  /* base + lane * step with a step constant at compile time; integers only */
+    K_STRIDED, /* base + lane * step with a uniform step; integers only */
+    K_VARYING
+} k_shape;
+
+typedef enum {
+    K_GLOBAL,  /* argument of the launch: one pointer */
+    K_SHARED,  /* one per block, `count` elements, contents undefined at the start of a piece */
+    K_PRIVATE  /* `count` elements per virtual thread (at most `threads` of them), survives across FOR_ALLs of a piece; index: own element */
+} k_space;
+
+typedef enum {
+    KV_NONE,
+    KV_LITERAL, /* bits */
+    KV_ARG,     /* scalar argument of the launch, number `bits`; uniform */
+    KV_PIECE,   /* number of the piece, i64; uniform */
+    KV_RESULT,  /* defined by statement `def` */
+    KV_VARIABLE /* mutable, made by the DECL `def`; reading it gives the value at that point */
+} k_value_kind;
+
+typedef struct k_value {
+    uint8_t kind, type;
+    uint8_t shape;  /* k_shape, set by k_analyse */
+    int64_t step;   /* K_AFFINE: elements per lane; set by k_analyse */
+    ir_bits bits;   /* literal bits, or argument number */
+    k_ref def;
+    const char *name; /* for printing; may be NULL; need not be unique */
+} k_value;
+
+typedef struct k_memory {
+    uint8_t space, type;
+    bool written;   /* global: an output (may also be read) */
+    bool stream;    /* global outputs: results are large, write past the caches (non-temporal) */
+    int64_t count;  /* shared, private: elements; global: 0 */
+    uint32_t offset; /* shared, private: byte offset in the block's scratch, set by k_layout */
+    const char *name;
+} k_memory;
+
+typedef enum {
+    K_NOP,
+    K_LET,       /* dst = op(in...): a row of the operator table, MATH rows included (expanded by k_expand_math) */
+    K_SELECT,    /* dst = in[0] ? in[1] : in[2] */
+    K_DECL,      /* dst (variable) = in[0] */
+    K_SET,       /* dst (variable) := in[0]; at thread level only lanes that are on. A piece-level variable may be set in
+                    a FOR_ALL only if the value is uniform and count <= lanes */
+    K_LOAD,      /* dst = mem[in[0]]; index i64, in range because of a CHECK or a proof; lanes that are off do not read */
+    K_STORE,     /* mem[in[0]] = in[1]; at most one thread of a FOR_ALL writes an element */
+    K_CHECK,     /* in[0] (bool) must hold, else error (site; element in[1], value in[2], bound in[3]: i64) and the lane is off until
+                    the enclosing FOR_ALL ends. At piece level: the rest of the piece's stores are skipped (whole piece off) */
+    K_ATOMIC,    /* dst = mem[in[0]]; mem[in[0]] = op(dst, in[1]); op in add, min, max, bit_*; integers, f32/f64 add */
+    K_IF,        /* in[0]: body, else orelse */
+    K_LOOP,      /* repeat body until a BREAK_IF of it (directly in the body, not deeper) fires */
+    K_BREAK_IF,  /* in[0]: leave the enclosing LOOP (lane by lane) */
+    K_FOR,       /* dst (i64, uniform) = in[0] .. in[1]-1, body; bounds uniform. At thread or piece level */
+    K_FOR_ALL,   /* dst (i64) = 0 .. in[0]-1, body at thread level; piece level only, not inside a varying IF (there are none there) */
+    K_COMPACT,   /* thread level, gang converged (not under varying IF/LOOP), FOR_ALL with count <= lanes: stores in[1] of each lane
+                    whose in[2] (bool) holds to mem[in[0] + number of such lanes before it]; in[0] uniform */
+    K_COUNT,     /* thread level, converged, count <= lanes: dst (i64, uniform) = number of lanes (on, in range) whose in[0] holds */
+    K_CHAIN      /* piece level: hands a tuple from piece to piece. chain c: dst[j] = state before this piece, given this piece's
+                    aggregate in[j]; function combines. See k_chain */
+} k_op;
+
+typedef struct k_chain { /* the tuple monoid of a CHAIN; body is piece-level code over left and right */
+    uint8_t arity;
+    k_val aggregate[8]; /* of this piece */
+    k_val before[8];    /* defined: what all earlier pieces combine to; undefined when piece == 0 (values are the `initial`) */
+    k_val initial[8];   /* value of `before` at piece 0 */
+    k_val left[8], right[8], result[8]; /* code: result = left (+) right. left/right are variables (KV_VARIABLE, def 0) set by the emitter */
+    k_ref body;
+    k_mem state;        /* global u64 array: (1 + arity) words a piece, zeroed before the launch */
+} k_chain;
+
+typedef struct k_stmt {
+    uint8_t op;    /* k_op */
+    uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_FOR: 1 = unroll fully if the bounds are constant */
+    uint32_t site; /* K_CHECK: operation in the user's program */
+    k_val dst, in[4];
+    k_mem mem;
+    k_ref body, orelse; /* first statement of a list */
+    k_ref next;         /* next statement of this list */
+    k_chain *chain;
+} k_stmt;
+
+typedef struct kernel {
+    arena *arena;
+    const char *name;
+    VEC(k_value) value;   /* [0] unused */
+    VEC(k_stmt) stmt;     /* [0] unused */
+    VEC(k_memory) mem;    /* [0] unused; globals in the order of the launch's pointers */
+    VEC(uint8_t) arg_type; /* per scalar argument */
+    k_ref body;
+    uint16_t lanes;       /* gang width in elements, a power of two, 1 to 256 */
+    uint32_t threads;     /* most virtual threads any FOR_ALL with private memory has; 0: no private memory */
+    bool contract;        /* a product feeding a sum inside one LET pair marked by the skeleton may be fused: never done by emitters */
+    uint32_t scratch;     /* bytes of shared and private memory per block, set by k_layout */
+    bool chained;         /* contains a CHAIN */
+    intern_table literals;
+} kernel;
+
+/* --- building (build.c): a cursor into statement lists. Types must agree: mistakes are bugs of ours and are found by
+ *     k_verify; builders do not report. --- */
+typedef struct k_builder {
+    kernel *k;
+    k_ref last, parent;  /* end of the open list; statement whose list it is */
+    uint8_t branch;      /* 0 body, 1 orelse */
+    VEC(uint64_t) open;  /* saved positions */
+} k_builder;
+
+kernel *k_new(arena *a, const char *name, uint16_t lanes);
+void k_begin(k_builder *b, kernel *k);
+k_mem k_global(k_builder *b, ir_type t, bool written, const char *name);
+k_mem k_shared(k_builder *b, ir_type t, int64_t count, const char *name);
+k_mem k_private(k_builder *b, ir_type t, int64_t count, const char *name);
+k_val k_arg(k_builder *b, ir_type t, const char *name);
+k_val k_piece(k_builder *b);
+k_val k_literal(k_builder *b, ir_type t, ir_bits bits); /* interned */
+k_val k_i64(k_builder *b, int64_t v);
+/* Folds constants and trivial identities (x+0, x*1 on integers; select on a literal), and reuses nothing else. */
+k_val k_let(k_builder *b, ir_op op, k_val x, k_val y, k_val z);
+k_val k_convert(k_builder *b, ir_op convert_or_bitcast, ir_type to, k_val x);
+k_val k_select(k_builder *b, k_val c, k_val x, k_val y);
+k_val k_decl(k_builder *b, k_val initial, const char *name);
+void k_set(k_builder *b, k_val variable, k_val value);
+k_val k_get(k_builder *b, k_val variable); /* an immutable copy of the variable's value now */
+k_val k_load(k_builder *b, k_mem m, k_val index);
+void k_store(k_builder *b, k_mem m, k_val index, k_val value);
+void k_check(k_builder *b, uint32_t site, k_val holds, k_val element, k_val value, k_val bound);
+k_val k_atomic(k_builder *b, ir_op op, k_mem m, k_val index, k_val value);
+void k_if(k_builder *b, k_val cond);    /* opens; then k_else (optional), k_end */
+void k_else(k_builder *b);
+void k_loop(k_builder *b);              /* opens; k_end */
+void k_break_if(k_builder *b, k_val cond);
+k_val k_for(k_builder *b, k_val from, k_val to, bool unroll); /* opens; k_end */
+k_val k_for_all(k_builder *b, k_val count);                   /* opens; k_end */
+void k_compact(k_builder *b, k_mem m, k_val base, k_val value, k_val keep);
+k_val k_count(k_builder *b, k_val cond);
+k_chain *k_chain_begin(k_builder *b, uint8_t arity, const k_val *aggregate, const k_val *initial, k_mem state); /* opens the combining code: read left/right */
+void k_chain_end(k_builder *b, k_chain *c, const k_val *result); /* closes; c->before holds the values */
+void k_end(k_builder *b);
+const char *k_name(kernel *k, k_val v, const char *name); /* names a value for printing */
+
+/* --- passes --- */
+bool k_verify(const kernel *k, arena *a, const char **why); /* types, levels, scopes, converged warp operations */
+void k_analyse(kernel *k);       /* fills shape and step of every value */
+void k_layout(kernel *k, uint32_t align); /* places shared and private memory; liveness between piece-level statements; sets scratch */
+void k_expand_math(kernel *k);   /* replaces MATH rows by primitive statements (ir/math); emitters need it done */
+void k_print(const kernel *k, text *out);
+kernel *k_parse(arena *a, const char *source, const char **message); /* NULL and a message with the line */
+/* A canonical serialisation without names and sites' meaning: equal kernels, equal bytes; the key of every cache. */
+void k_key(const kernel *k, text *out);
+/* Runs it in plain C, pieces in order: the oracle of the emitters' tests. mem: pointers of the globals. */
+struct k_error;
+bool k_interpret(const kernel *k, arena *a, void *const *mem, const ir_bits *arg, int64_t first, int64_t last, struct k_error *error);
+
+#endif
