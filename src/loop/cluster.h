@@ -1,0 +1,89 @@
+/* Clusters: groups of array operations that share one iteration space (a rate) and become one loop nest.
+ *
+ * Every array node that must be computed as a whole is an *anchor*: results of the program, folds, forced arrays, and
+ * producers that would cost too much to compute at each of their uses. All other producers are delayed: they are composed
+ * into the index functions of the anchors that use them (Accelerate, ICFP'13 §4). Anchors over the same extents whose
+ * connecting edges allow it form a cluster: typed fusion by (rate, number of fusion-preventing edges on the longest path),
+ * linear and acyclic by construction (LiveFusion §5.3, rates). Values pass from anchor to anchor in registers, and to
+ * neighbours (stencils) through rows kept in shared memory. */
+#ifndef SN_LOOP_CLUSTER_H
+#define SN_LOOP_CLUSTER_H
+
+#include "ir/term.h"
+
+/* how an operation reads an array */
+typedef enum {
+    L_SAME,   /* at its own index */
+    L_VIEW,   /* at an index computed from its own (backpermute, reshape) */
+    L_HALO,   /* at neighbouring indices (stencil) */
+    L_RANDOM, /* at any index, from scalar code */
+    L_HOST    /* by the host: an extent or a seed depends on it */
+} l_access;
+
+/* why an edge fused, or not */
+typedef enum {
+    L_FUSED_DELAYED,  /* composed into the consumer's index function */
+    L_FUSED_REGISTER, /* one loop; the value passes in a register */
+    L_FUSED_ROWS,     /* one loop; neighbours are kept in rows of shared memory */
+    L_NOT_INPUT,      /* the producer is an argument of the program: already in memory */
+    L_NOT_RATE,       /* the two iterate over different extents */
+    L_NOT_RANDOM,     /* the consumer reads at computed indices, recomputation would cost too much */
+    L_NOT_AFTER,      /* a fold's result is needed whole before the consumer starts */
+    L_NOT_COST,       /* recomputing the producer at each use costs more than memory */
+    L_NOT_CAP,        /* the kernel would exceed the cap on its size */
+    L_NOT_FORCED,     /* the user asked for it (force) */
+    L_NOT_CLASS,      /* the loops have different combination trees or neighbourhood handling */
+    L_NOT_BOUNDARY,   /* a wrapped stencil needs far rows */
+    L_NOT_ENABLED     /* fusion is switched off */
+} l_why;
+
+typedef struct l_edge {
+    ir_id from, to;
+    l_access access;
+    l_why why;
+} l_edge;
+
+typedef enum { L_ELEMENT, L_FOLD } l_kind;
+
+typedef struct l_op { /* an anchor in its cluster */
+    ir_id term;
+    l_kind kind;
+    bool stored; /* its result goes to memory */
+    bool staged; /* neighbours of it are read within the cluster */
+} l_op;
+
+typedef enum { L_CLASS_PLAIN, L_CLASS_STENCIL, L_CLASS_FOLD } l_class;
+
+typedef struct l_cluster {
+    l_class class;
+    uint8_t rank;
+    ir_id shape[IR_MAX_RANK]; /* the rate: extents of the iteration space */
+    uint32_t level;
+    bool ordered;    /* folds: their operators keep order */
+    bool wide;       /* folds: an accumulated component has 8 bytes */
+    VEC(l_op) op;    /* in order of evaluation */
+    VEC(ir_id) reads; /* arrays read from memory */
+    double flops, reads_per_element;
+} l_cluster;
+
+typedef struct l_options {
+    bool fuse;       /* false: every operation is an anchor in a cluster of its own */
+    bool cost_model; /* false: producers are always delayed (as Accelerate does) */
+    uint32_t cap;    /* most scalar nodes in a cluster; 0: the default */
+} l_options;
+
+typedef struct l_program {
+    ir_program *ir;
+    VEC(l_cluster) cluster; /* in order of execution */
+    VEC(l_edge) edge;
+    uint32_t nodes;         /* length of the two tables below */
+    uint32_t *cluster_of;   /* per array node: 1 + its cluster if it is an anchor, else 0 */
+    bool *manifest;         /* per array node: it is in memory at some time (inputs included) */
+} l_program;
+
+/* Linear in the size of the program. Everything lives in the program's arena. */
+l_program *l_clusters(ir_program *p, const l_options *options);
+void l_print(const l_program *l, text *out);
+const char *l_why_text(l_why why); /* a sentence for explain */
+
+#endif

@@ -1,0 +1,88 @@
+/* Skeletons: a cluster becomes kernels and the host's knowledge of how to launch them.
+ *
+ * A skeleton owns the loops and asks for elements: sk_body composes the index functions of everything delayed
+ * (pull arrays, Obsidian §4.2) and the stores (push arrays, §4.4) at the index the skeleton chose. */
+#ifndef SN_SKELETON_SKELETON_H
+#define SN_SKELETON_SKELETON_H
+
+#include "kernel/kernel.h"
+#include "loop/cluster.h"
+
+/* what a pointer of a launch is */
+typedef enum {
+    SK_ARRAY,       /* component `component` of array node `array` */
+    SK_PARTIAL_IN,  /* partial results of a fold: component number `component` over all folds of the cluster */
+    SK_PARTIAL_OUT
+} sk_role;
+
+typedef struct sk_binding {
+    sk_role role;
+    ir_id array;
+    uint32_t component;
+    ir_type type;
+} sk_binding;
+
+/* what a scalar argument of a launch is */
+typedef struct sk_argument {
+    ir_id term;    /* a closed scalar term, evaluated by the host; 0: geometry */
+    uint32_t slot; /* index into the geometry's values */
+} sk_argument;
+
+typedef struct sk_kernel {
+    kernel *k;
+    VEC(sk_binding) memory;    /* k's globals in order */
+    VEC(sk_argument) argument; /* k's arguments in order */
+} sk_kernel;
+
+/* Variants of a cluster's kernel; each is built and compiled when a call first needs it. */
+typedef enum {
+    SK_MAP_FLAT,     /* one loop over all elements; index components by division where needed */
+    SK_MAP_ROWS,     /* rows and columns: index components are loop variables */
+    SK_STENCIL,      /* bands of rows, columns in tiles, interior and borders apart */
+    SK_FOLD_SHORT,   /* lanes over rows, each row left to right: rows of at most SK_SHORT elements */
+    SK_FOLD_TREE,    /* lanes within a row; one partial result per piece */
+    SK_COMBINE_SHORT, /* the same two over partial results */
+    SK_COMBINE_TREE,
+    SK_VARIANTS
+} sk_variant;
+
+enum { SK_SHORT = 32 };
+
+/* Constants of the combination tree (docs/determinism.md). */
+typedef struct sk_tree {
+    int64_t lanes, chunk, streams, piece; /* elements; piece = lanes * chunk (ordered) or streams * its stream length */
+} sk_tree;
+sk_tree sk_tree_of(bool ordered, bool wide);
+
+typedef struct sk_options {
+    uint32_t vector_bytes; /* of the device */
+    uint32_t workers;
+    bool checks;   /* false: the program is `unchecked` */
+    bool contract; /* products feeding a + fold become fma */
+    bool stream;   /* results are written past the caches */
+    bool final;    /* folds: this launch makes the result (seed applied) */
+    int64_t row;   /* SK_FOLD_SHORT: the row length if the kernel is specialised for it, else 0 */
+} sk_options;
+
+enum { SK_SLOTS = 8 };
+
+/* How to launch: computed by the host from the extents of a call. */
+typedef struct sk_geometry {
+    sk_variant variant;
+    int64_t pieces;
+    int64_t slot[SK_SLOTS]; /* geometry arguments of the kernel, as the skeleton numbers them */
+    int64_t partials;       /* folds: partial results per row this launch writes; 1: the result itself */
+    bool stream;
+    int64_t row;
+    double work; /* a rough number of scalar operations, to keep small launches on the caller's thread */
+} sk_geometry;
+
+/* rows = product of the outer extents, row = innermost extent (1 x size for PLAIN clusters without index use). `extent` holds the
+ * values of cluster->shape. For combining launches, `partials` is the number of partial results per row to combine. */
+void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *options, const int64_t *extent, int64_t partials,
+                    size_t cache_bytes, sk_geometry *out);
+
+/* Builds the kernel of a variant, verified by the caller. NULL and *why when the device's limits do not allow it. */
+sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a, const char **why);
+
+#endif
