@@ -68,7 +68,8 @@ typedef struct k_memory {
 
 typedef enum {
     K_NOP,
-    K_LET,       /* dst = op(in...): a row of the operator table, MATH rows included (expanded by k_expand_math) */
+    K_LET,       /* dst = op(in...): a row of the operator table, MATH rows included (expanded by k_expand_math).
+                    BITCAST to the same type is a copy. Where a PARTIAL operator fails the result is any value, but no trap */
     K_SELECT,    /* dst = in[0] ? in[1] : in[2] */
     K_DECL,      /* dst (variable) = in[0] */
     K_SET,       /* dst (variable) := in[0]; at thread level only lanes that are on. A piece-level variable may be set in
@@ -93,11 +94,13 @@ typedef enum {
 typedef struct k_chain { /* the tuple monoid of a CHAIN; body is piece-level code over left and right */
     uint8_t arity;
     k_val aggregate[8]; /* of this piece */
-    k_val before[8];    /* defined: what all earlier pieces combine to; undefined when piece == 0 (values are the `initial`) */
-    k_val initial[8];   /* value of `before` at piece 0 */
+    k_val before[8];    /* defined: `initial` at piece 0, after that the state the piece before left: before (+) aggregate of it,
+                           so `initial` enters once, leftmost */
+    k_val initial[8];
     k_val left[8], right[8], result[8]; /* code: result = left (+) right. left/right are variables (KV_VARIABLE, def 0) set by the emitter */
-    k_ref body;
-    k_mem state;        /* global u64 array: (1 + arity) words a piece, zeroed before the launch */
+    k_ref body;         /* also in the statement's own `body` */
+    k_mem state;        /* global u64 array: (1 + arity) words a piece, zeroed before the first launch: 1 once the words
+                           behind it hold the bits of the state that the piece leaves */
 } k_chain;
 
 typedef struct k_stmt {

@@ -1,0 +1,124 @@
+/* Places shared and private memory in a block's scratch: lifetimes over the statements at piece level, then first fit
+ * (Obsidian §5.1.2). An array touched inside a loop stays live for the whole loop, so that what it carries from one
+ * round to the next survives. */
+#include "kernel/kernel.h"
+#include "kernel/walk.h"
+
+typedef struct {
+    uint32_t first, last; /* positions of piece-level statements; first 0: never touched */
+    uint32_t loop;        /* the outermost loop that touched it last */
+} lifetime;
+
+/* The outermost loop around the current statement at piece level, or 0. Loops inside a FOR_ALL do not count: memory
+ * lives from one FOR_ALL to another, and a FOR_ALL is one position. */
+static k_ref outermost_loop(const k_walk *w)
+{
+    for (uint32_t i = 0; i < w->open.n; i++) {
+        k_ref id = w->open.at[i] & 0x7fffffffu;
+        uint8_t op = w->k->stmt.at[id].op;
+        if (op == K_LOOP || op == K_FOR)
+            return id;
+        if (op == K_FOR_ALL)
+            return 0;
+    }
+    return 0;
+}
+
+static void touch(lifetime *l, uint32_t position, uint32_t loop_start, k_ref loop)
+{
+    uint32_t first = loop ? loop_start : position;
+    l->first = l->first && l->first < first ? l->first : first;
+    l->last = position;
+    l->loop = loop;
+}
+
+static void find_lifetimes(const kernel *k, arena *a, lifetime *life)
+{
+    uint32_t position = 1, loop_start = 0;
+    k_walk w;
+    k_walk_begin(&w, k, a);
+    while (k_walk_next(&w)) {
+        const k_stmt *s = &k->stmt.at[w.at];
+        bool is_loop = (s->op == K_LOOP || s->op == K_FOR) && !w.for_all;
+        if (w.event == K_WALK_AT && !w.for_all)
+            position++;
+        if (is_loop && w.event == K_WALK_AT && !outermost_loop(&w))
+            loop_start = position;
+        if (w.event == K_WALK_AT && s->mem)
+            touch(&life[s->mem], position, loop_start, outermost_loop(&w));
+        if (!is_loop || w.event != K_WALK_LEAVE || outermost_loop(&w))
+            continue;
+        for (k_mem m = 1; m < k->mem.n; m++)
+            if (life[m].first && life[m].loop == w.at)
+                life[m].last = position;
+    }
+}
+
+static uint64_t memory_bytes(const kernel *k, const k_memory *m)
+{
+    uint64_t each = (uint64_t)m->count * ir_type_size((ir_type)m->type);
+    return m->space == K_PRIVATE ? each * k->threads : each;
+}
+
+typedef struct {
+    k_mem mem;
+    uint64_t offset, end; /* bytes */
+} placed;
+
+static uint64_t round_up(uint64_t n, uint64_t align)
+{
+    return (n + align - 1) / align * align;
+}
+
+/* The lowest offset that overlaps nothing that lives at the same time. A block in the way stays in the way until its
+ * end, so stepping to that end misses no gap. */
+static uint64_t first_fit(const placed *done, uint32_t n, const lifetime *life, k_mem m, uint64_t bytes, uint32_t align)
+{
+    uint64_t offset = 0;
+    for (uint32_t i = 0; i < n;) {
+        const lifetime *other = &life[done[i].mem];
+        bool together = other->first <= life[m].last && life[m].first <= other->last;
+        if (together && offset < done[i].end && done[i].offset < offset + bytes) {
+            offset = round_up(done[i].end, align);
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+    return offset;
+}
+
+static void place_all(kernel *k, const lifetime *life, const k_mem *order, uint32_t n, uint32_t align)
+{
+    placed *done = arena_alloc(k->arena, (n + 1) * sizeof(*done));
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        k_memory *m = &k->mem.at[order[i]];
+        uint64_t bytes = memory_bytes(k, m);
+        uint64_t offset = first_fit(done, i, life, order[i], bytes, align);
+        done[i] = (placed){order[i], offset, offset + bytes};
+        most = done[i].end > most ? done[i].end : most;
+        m->offset = offset > UINT32_MAX ? UINT32_MAX : (uint32_t)offset;
+    }
+    most = round_up(most, align);
+    /* Too large for any device, which refuses by its limit. */
+    k->scratch = most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
+}
+
+void k_layout(kernel *k, uint32_t align)
+{
+    lifetime *life = arena_alloc(k->arena, k->mem.n * sizeof(*life));
+    k_mem *order = arena_alloc(k->arena, k->mem.n * sizeof(*order));
+    uint32_t n = 0;
+    find_lifetimes(k, k->arena, life);
+    for (k_mem m = 1; m < k->mem.n; m++) {
+        k->mem.at[m].offset = 0;
+        if (k->mem.at[m].space == K_GLOBAL || !life[m].first)
+            continue;
+        uint32_t at = n++; /* insertion by start of life: kernels have few arrays */
+        for (; at > 0 && life[order[at - 1]].first > life[m].first; at--)
+            order[at] = order[at - 1];
+        order[at] = m;
+    }
+    place_all(k, life, order, n, align ? align : 1);
+}
