@@ -1,0 +1,512 @@
+/* Sinter: whole-array programs, fused at run time into a few vectorised, parallel kernels.
+ *
+ *     static sn_acc dotp(sn_acc xs, sn_acc ys) { return sn_fold(sn_add, 0, sn_zip_with(sn_mul, xs, ys)); }
+ *     ...
+ *     sn_program *dot = sn_compile(cx, "[n]f32, [n]f32 -> f32", dotp);
+ *     status = sn_call(dot, sn_in(a, n), sn_in(b, n), sn_value(&r));
+ *
+ * Contents: 1 status and version, 2 contexts, 3 compiling, 4 calling, 5 arrays on the device, 6 explaining: how
+ * programs are run. 7 values and functions, 8 array operations, 9 scalar operations: how they are written.
+ *
+ * Two kinds of values occur in programs: sn_acc, a computation of an array, and sn_exp, a computation of a scalar or a
+ * tuple of scalars. Both are handles, meaningful only while the function given to sn_compile runs, on its thread. Build
+ * a value once and use it twice, and it is computed once. Mistakes (types, shapes, stale handles) are collected and
+ * reported by sn_compile together, each with file, line and operation; operations on a bad value are silently bad.
+ *
+ * Operations are macros over functions named *_at, which take the place of the call first, so that a wrapper can hand
+ * on its caller's. The macros need C11 (_Generic); C numbers as operands need GNU C (gcc, clang): elsewhere, write
+ * sn_mul(x, sn_f32(2)) for sn_mul(x, 2). Extents, indices and sizes are int64_t; the innermost dimension is last. */
+#ifndef SINTER_H
+#define SINTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define SN_API __attribute__((visibility("default")))
+#else
+#define SN_API
+#endif
+
+/* === 1. Status and version ====================================================================================== */
+
+#define SN_VERSION_MAJOR 0
+#define SN_VERSION_MINOR 1
+#define SN_VERSION_PATCH 0
+#define SN_VERSION (SN_VERSION_MAJOR * 10000 + SN_VERSION_MINOR * 100 + SN_VERSION_PATCH)
+SN_API int sn_version(void); /* of the library that is running */
+
+/* What became of a call. The numbers are fixed; the hundreds are the class. */
+typedef enum sn_status {
+    SN_OK = 0,
+    /* the program is wrong; found by sn_compile */
+    SN_BAD_SIGNATURE = 100, /* the signature does not parse */
+    SN_BAD_PROGRAM = 101,   /* types, ranks, extents or handles do not fit; the message lists every mistake */
+    /* the arguments of a call are wrong; nothing has run */
+    SN_BAD_ARGUMENT = 200, /* number, kind, type or rank of arguments */
+    SN_BAD_EXTENT = 201,   /* one name, two extents; a negative extent; a result of another size */
+    SN_NO_PROGRAM = 202,   /* the program is NULL: its sn_compile failed, and the message is still there */
+    /* the data are wrong; found while running. The results of the call are not to be read */
+    SN_OUT_OF_RANGE = 300,   /* an index outside an array */
+    SN_DIVISION = 301,       /* an integer divided by zero, or the smallest by -1 */
+    SN_EMPTY_FOLD = 302,     /* fold1 (also minimum, maximum, argmin, argmax) of no elements */
+    SN_SHAPE_MISMATCH = 303, /* operands of different shapes */
+    SN_TOO_LARGE = 304,      /* extents whose product does not fit */
+    /* resources */
+    SN_NO_MEMORY = 400,
+    SN_NO_DEVICE = 401,   /* there is no such device, or it cannot be opened */
+    SN_UNSUPPORTED = 402, /* correct, but not on this device or not in this version */
+    SN_INTERNAL = 500     /* a defect of Sinter */
+} sn_status;
+
+SN_API const char *sn_status_name(sn_status status); /* "SN_OUT_OF_RANGE"; static */
+
+/* === 2. Contexts ================================================================================================ */
+
+/* A device with its threads, memory and compiled kernels. Contexts are independent; one may be used by any number of
+ * threads at once. The worker threads belong to the process and are shared by its contexts. */
+typedef struct sn_context sn_context;
+
+typedef enum sn_switch { SN_DEFAULT, SN_ON, SN_OFF } sn_switch;
+
+/* Start from (sn_options){ .size = sizeof(sn_options) }: zero is the default of everything. */
+typedef struct sn_options {
+    size_t size;        /* sizeof(sn_options): later versions may have more */
+    int threads;        /* worker threads; 0: one for each core this process may use */
+    const char *device; /* "cpu"; NULL: the best there is */
+    sn_switch checks;   /* index and division checks that are not provably true; default on */
+    sn_switch contract; /* forming fma inside one user function; default on */
+    sn_switch fusion;   /* default on; off: every operation by itself, for comparison */
+    sn_switch simplify; /* simplifying scalar code; default on */
+    void *env;          /* for message */
+    /* also gets every message, on the thread that failed */
+    void (*message)(void *env, const char *text);
+} sn_options;
+
+/* Options may be NULL and are copied. Returns NULL if no device can be opened; options->message says why. */
+SN_API sn_context *sn_open(const sn_options *options);
+/* Frees the context; NULL is ignored. Its programs and arrays must have been given back before. */
+SN_API void sn_close(sn_context *context);
+/* The message of the calling thread's last failed call in this context, "" if none failed; valid until that thread's
+ * next call. Build errors are one line each: "file:line: operation: what is wrong". Never NULL. */
+SN_API const char *sn_message(const sn_context *context);
+
+/* === 3. Compiling =============================================================================================== */
+
+/* A compiled program: immutable, any number of threads may call it at once. */
+typedef struct sn_program sn_program;
+
+/* Scalar types. The numbers are fixed. */
+typedef enum sn_type {
+    SN_BOOL = 1, /* one byte, 0 or 1 */
+    SN_I8,
+    SN_I16,
+    SN_I32,
+    SN_I64,
+    SN_U8,
+    SN_U16,
+    SN_U32,
+    SN_U64,
+    SN_F32,
+    SN_F64,
+    SN_CHAR /* a code point, 32 bits */
+} sn_type;
+
+/* Compiles the C function f, of as many arrays as the signature has parameters (sn_acc, at most 6), returning sn_acc
+ * (sn_results(...) for several). The signature names types, ranks and extents:
+ *     "[n,m]f32, f32, [n](f32, i32) -> [m]f64"    parameters -> results; no brackets: a single value, rank 0
+ * One name is one extent, checked at every call; a number is a constant extent; a name that only results have stands
+ * for whatever extent they get. (f32, i32) is a tuple: one array of pairs, passed as two arrays.
+ * Calls f on this thread, perhaps more than once. Returns NULL after an error: sn_message lists all of them.
+ * Free with sn_drop. Thread-safe. */
+#define sn_compile(context, signature, f) sn_compile_at(SN_HERE, context, signature, SN_BODY(f))
+/* The same for f(env, number of parameters, parameters): any number of them, and an environment of the caller's. */
+#define sn_compile_env(context, signature, f, env) sn_compile_at(SN_HERE, context, signature, sn_body_env(f, env))
+
+/* Frees a program that no call uses any more; NULL is ignored. */
+SN_API void sn_drop(sn_program *program);
+
+/* === 4. Calling ================================================================================================= */
+
+typedef struct sn_array sn_array; /* an array on the device, section 5 */
+
+typedef enum sn_arg_kind {
+    SN_ARG_IN = 1,
+    SN_ARG_INTO,
+    SN_ARG_VALUE,
+    SN_ARG_HELD,
+    SN_ARG_GIVE,
+    SN_ARG_KEEP
+} sn_arg_kind;
+
+/* One argument of a call. A value: nothing to free. Host memory is borrowed until the call returns. */
+typedef struct sn_arg {
+    sn_arg_kind kind;
+    sn_type type;
+    int rank;
+    int64_t extent[8]; /* outermost first */
+    union {
+        const void *from;
+        void *to;
+        sn_array *array;
+        sn_array **keep;
+    } u;
+} sn_arg;
+
+/* sn_in(pointer, extents...): host memory to read, contiguous and row-major; sn_in(a, rows, columns). */
+#define sn_in(pointer, ...)                                                                                            \
+    ((sn_arg){.kind = SN_ARG_IN,                                                                                       \
+              .type = SN_TYPE_OF(*(pointer)),                                                                          \
+              .rank = SN_COUNT(__VA_ARGS__),                                                                           \
+              .extent = {__VA_ARGS__},                                                                                 \
+              .u = {.from = (pointer)}})
+/* sn_into(pointer, extents...): host memory that a result is written to; it has exactly these extents. */
+#define sn_into(pointer, ...)                                                                                          \
+    ((sn_arg){.kind = SN_ARG_INTO,                                                                                     \
+              .type = SN_TYPE_OF(*(pointer)),                                                                          \
+              .rank = SN_COUNT(__VA_ARGS__),                                                                           \
+              .extent = {__VA_ARGS__},                                                                                 \
+              .u = {.to = (pointer)}})
+/* sn_value(pointer): one value (rank 0), read where it stands for a parameter, written where it stands for a result. */
+#define sn_value(pointer) ((sn_arg){.kind = SN_ARG_VALUE, .type = SN_TYPE_OF(*(pointer)), .u = {.from = (pointer)}})
+SN_API sn_arg sn_held(sn_array *array);  /* an array on the device, read */
+SN_API sn_arg sn_give(sn_array *array);  /* the same, given away: freed, or overwritten by a result */
+SN_API sn_arg sn_keep(sn_array **array); /* a result that stays on the device; *array is set, free it with sn_free */
+
+/* Runs the program and waits. Arguments are those of the parameters, then those of the results, in the order of the
+ * signature; a tuple takes one argument per component. Input and result memory must not overlap. After an error, the
+ * results are not to be read, and nothing was kept. Thread-safe, also for one program. */
+#define sn_call(program, ...)                                                                                          \
+    sn_call_n(program, (int)(sizeof((sn_arg[]){__VA_ARGS__}) / sizeof(sn_arg)), (sn_arg[]){__VA_ARGS__})
+SN_API sn_status sn_call_n(sn_program *program, int count, const sn_arg *arguments);
+
+/* === 5. Arrays on the device ==================================================================================== */
+
+/* Arrays are immutable and may be read by any number of threads; whoever holds one frees it once. They have one scalar
+ * type: an array of pairs is two of them. */
+SN_API sn_array *sn_upload(sn_context *context, sn_arg from);            /* a copy of sn_in(...); NULL after an error */
+SN_API sn_status sn_read(const sn_array *array, void *to, size_t bytes); /* all elements; bytes: exactly sn_bytes */
+SN_API sn_type sn_array_type(const sn_array *array);
+SN_API int sn_array_rank(const sn_array *array);
+SN_API int64_t sn_array_extent(const sn_array *array, int dimension); /* 0 outermost; -1 if there is none */
+SN_API size_t sn_bytes(const sn_array *array);
+SN_API void sn_free(sn_array *array); /* NULL is ignored */
+
+/* === 6. Explaining ============================================================================================== */
+
+/* What became of a program, as text: form is "edges" (NULL: for each edge between two operations whether it fused, else
+ * why not), "term", "fused", "clusters", "kernels", "plan", "llvm" or "asm". The text is for people and may change. It
+ * belongs to the program. NULL for an unknown form or when memory runs out; sn_message says which. Thread-safe. */
+SN_API const char *sn_explain(sn_program *program, const char *form);
+
+/* === 7. Values and functions ==================================================================================== */
+
+typedef struct sn_acc { /* a computation of an array */
+    uint64_t bits;
+} sn_acc;
+typedef struct sn_exp { /* a computation of a scalar or a tuple of scalars, nested at will */
+    uint64_t bits;
+} sn_exp;
+
+typedef struct sn_site { /* a place in the user's program; file is copied by whoever keeps it */
+    const char *file;
+    int line;
+} sn_site;
+
+/* A scalar function. Wherever one is asked for, a C function of sn_exp (1 to 9 parameters, also a primitive such as
+ * sn_add) may be given, or a value of this type. Functions run while the program is built, perhaps repeatedly.
+ * Wherever a function is called with one k-tuple, it may have one parameter (the tuple) or k (its components); so a
+ * function of a two-dimensional index may be f(index) or f(row, column). Scalar functions may read arrays (sn_index),
+ * but not compute them. */
+typedef struct sn_fn {
+    void (*call)(void);
+    void *env;
+    int parameters; /* -1: any number */
+    int flags;
+} sn_fn;
+
+/* A function together with an environment: f(env, x), (env, x, y), ... up to 4, or f(env, int count, const sn_exp *x)
+ * for any number. The environment is used only while building. */
+#define sn_closure(f, env) SN_CLOSURE(f, env)
+/* f, declared to commute: f(x, y) == f(y, x). Folds of it may be reordered. Primitives need no declaration. */
+#define sn_commutative(f) sn_commutative_of(SN_FN(f))
+
+/* The function given to sn_compile. */
+typedef struct sn_body {
+    void (*call)(void);
+    void *env;
+    int parameters; /* -1: any number */
+} sn_body;
+SN_API sn_program *sn_compile_at(sn_site at, sn_context *context, const char *signature, sn_body body);
+
+/* --- literals and tuples --- */
+
+SN_API sn_exp sn_bool(bool x);
+SN_API sn_exp sn_i8(int8_t x);
+SN_API sn_exp sn_i16(int16_t x);
+SN_API sn_exp sn_i32(int32_t x);
+SN_API sn_exp sn_i64(int64_t x);
+SN_API sn_exp sn_u8(uint8_t x);
+SN_API sn_exp sn_u16(uint16_t x);
+SN_API sn_exp sn_u32(uint32_t x);
+SN_API sn_exp sn_u64(uint64_t x);
+SN_API sn_exp sn_f32(float x);
+SN_API sn_exp sn_f64(double x);
+SN_API sn_exp sn_char(uint32_t code_point);
+/* A C number where an sn_exp is expected is a literal of the type of what it meets (sn_mul(x, 2) with x f32), if that
+ * type has exactly this value, else an error; where it meets nothing, of its own type. 0.1 is not an f32, 0.1f is. */
+
+/* A tuple of 2 to 16 scalars or tuples; its components; the first and the second. sn_get, sn_fst and sn_snd also take
+ * an array of tuples, and give the array of that component. */
+#define sn_tuple(...) sn_tuple_at(SN_HERE, SN_COUNT(__VA_ARGS__), (sn_exp[]){SN_EACH(SN_LIFT, __VA_ARGS__)})
+#define sn_get(t, i) SN_GET(t, i)
+SN_API sn_exp sn_tuple_at(sn_site at, int count, const sn_exp *component);
+SN_API sn_exp sn_get_at(sn_site at, sn_exp tuple, int component);
+SN_API sn_acc sn_component_at(sn_site at, sn_acc array_of_tuples, int component);
+SN_API sn_exp sn_fst(sn_exp tuple);
+SN_API sn_exp sn_snd(sn_exp tuple);
+
+/* --- shapes: one i64 for rank 1, a tuple of them for a higher rank, outermost first --- */
+
+/* The shape with these 1 to 8 extents: C integers, or integer scalars made of extents and constants. */
+#define sn_shape(...) sn_shape_at(SN_HERE, SN_COUNT(__VA_ARGS__), (sn_exp[]){SN_EACH(SN_LIFT, __VA_ARGS__)})
+#define sn_shape_of(a) sn_shape_of_at(SN_HERE, a)                   /* the shape of an array; () for rank 0 */
+#define sn_extent(a, dimension) sn_extent_at(SN_HERE, a, dimension) /* one extent, i64; dimension 0 is outermost */
+#define sn_size(a) sn_size_at(SN_HERE, a)                           /* number of elements, i64 */
+SN_API sn_exp sn_shape_at(sn_site at, int rank, const sn_exp *extent);
+SN_API sn_exp sn_shape_of_at(sn_site at, sn_acc a);
+SN_API sn_exp sn_extent_at(sn_site at, sn_acc a, int dimension);
+SN_API sn_exp sn_size_at(sn_site at, sn_acc a);
+
+/* Several results of a program, 1 to 16, in the order of the signature. */
+#define sn_results(...) sn_results_at(SN_HERE, SN_COUNT(__VA_ARGS__), (sn_acc[]){__VA_ARGS__})
+SN_API sn_acc sn_results_at(sn_site at, int count, const sn_acc *result);
+
+/* === 8. Array operations ======================================================================================== */
+
+/* --- bring in. A shape is an sn_exp (sn_shape(n, m), sn_shape_of(a)) or a C integer for rank 1 --- */
+
+/* The array of this shape with f(index) at each index. */
+#define sn_generate(shape, f) sn_generate_at(SN_HERE, SN_LIFT(shape), SN_FN(f))
+/* The array of this shape with x everywhere. */
+#define sn_fill(shape, x) sn_fill_at(SN_HERE, SN_LIFT(shape), SN_LIFT(x))
+/* [n]i64: 0, 1, ... n - 1. */
+#define sn_iota(n) sn_iota_at(SN_HERE, SN_LIFT(n))
+/* The array of rank 0 that holds x; the element of an array of rank 0. */
+#define sn_unit(x) sn_unit_at(SN_HERE, SN_LIFT(x))
+#define sn_the(a) sn_the_at(SN_HERE, a)
+SN_API sn_acc sn_generate_at(sn_site at, sn_exp shape, sn_fn f);
+SN_API sn_acc sn_fill_at(sn_site at, sn_exp shape, sn_exp x);
+SN_API sn_acc sn_iota_at(sn_site at, sn_exp n);
+SN_API sn_acc sn_unit_at(sn_site at, sn_exp x);
+SN_API sn_exp sn_the_at(sn_site at, sn_acc a);
+
+/* --- elementwise --- */
+
+/* f(x) for each element x; f(index, x), also f(i, j, x), for each index and element. */
+#define sn_map(f, a) sn_map_at(SN_HERE, SN_FN(f), a)
+#define sn_imap(f, a) sn_imap_at(SN_HERE, SN_FN(f), a)
+/* sn_zip_with(f, a, b, ...): f(x, y, ...) for the elements at each index of 2 to 9 arrays of one shape. Different
+ * shapes are an error: of the build where it is known then, else of the call (SN_SHAPE_MISMATCH). */
+#define sn_zip_with(f, ...) sn_zip_with_at(SN_HERE, SN_FN(f), SN_COUNT(__VA_ARGS__), (sn_acc[]){__VA_ARGS__})
+/* sn_zip(a, b, ...): 2 to 9 arrays of one shape to one array of tuples. */
+#define sn_zip(...) sn_zip_at(SN_HERE, SN_COUNT(__VA_ARGS__), (sn_acc[]){__VA_ARGS__})
+/* An array of k-tuples to k arrays: part has room for `count` == k of them. */
+#define sn_unzip(a, count, part) sn_unzip_at(SN_HERE, a, count, part)
+SN_API sn_acc sn_map_at(sn_site at, sn_fn f, sn_acc a);
+SN_API sn_acc sn_imap_at(sn_site at, sn_fn f, sn_acc a);
+SN_API sn_acc sn_zip_with_at(sn_site at, sn_fn f, int count, const sn_acc *a);
+SN_API sn_acc sn_zip_at(sn_site at, int count, const sn_acc *a);
+SN_API void sn_unzip_at(sn_site at, sn_acc a, int count, sn_acc *part);
+
+/* --- index space --- */
+
+/* The array of this shape whose element at i is a's at f(i); an index outside a is an error (SN_OUT_OF_RANGE). */
+#define sn_backpermute(shape, f, a) sn_backpermute_at(SN_HERE, SN_LIFT(shape), SN_FN(f), a)
+/* The elements of a at the indices in `index`: integers, or tuples of them for higher ranks of a. Shaped as `index`. */
+#define sn_gather(index, a) sn_gather_at(SN_HERE, index, a)
+/* sn_replicate(a, n, SN_ALL, ...): for each dimension of the result either its extent, along which a is repeated, or
+ * SN_ALL, the next dimension of a. sn_replicate(row, n, SN_ALL): n equal rows. */
+#define sn_replicate(a, ...)                                                                                           \
+    sn_replicate_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), (sn_exp[]){SN_EACH(SN_LIFT, __VA_ARGS__)})
+/* sn_slice(a, i, SN_ALL, ...): for each dimension of a either the index to take there, which removes the dimension, or
+ * SN_ALL, which keeps it. sn_slice(m, 3, SN_ALL): row 3. */
+#define sn_slice(a, ...) sn_slice_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), (sn_exp[]){SN_EACH(SN_LIFT, __VA_ARGS__)})
+/* The same elements in row-major order, in another shape of the same size; of rank 1. */
+#define sn_reshape(shape, a) sn_reshape_at(SN_HERE, SN_LIFT(shape), a)
+#define sn_flatten(a) sn_flatten_at(SN_HERE, a)
+/* The two innermost dimensions exchanged; the innermost dimension reversed. */
+#define sn_transpose(a) sn_transpose_at(SN_HERE, a)
+#define sn_reverse(a) sn_reverse_at(SN_HERE, a)
+SN_API sn_acc sn_backpermute_at(sn_site at, sn_exp shape, sn_fn f, sn_acc a);
+SN_API sn_acc sn_gather_at(sn_site at, sn_acc index, sn_acc a);
+SN_API sn_acc sn_replicate_at(sn_site at, sn_acc a, int rank, const sn_exp *dimension);
+SN_API sn_acc sn_slice_at(sn_site at, sn_acc a, int rank, const sn_exp *dimension);
+SN_API sn_acc sn_reshape_at(sn_site at, sn_exp shape, sn_acc a);
+SN_API sn_acc sn_flatten_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_transpose_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_reverse_at(sn_site at, sn_acc a);
+
+#define SN_ALL ((sn_exp){UINT64_MAX}) /* a whole dimension, in sn_slice and sn_replicate only */
+
+/* --- reduce: along the innermost dimension, which disappears; the _all forms over all elements, to rank 0 --- */
+
+/* f(...f(f(z, x0), x1)..., xn). f must be associative; it need not commute, and z enters exactly once, leftmost, so it
+ * need not be neutral. Of no elements: z. The order of combination depends on the extent only, never on threads. */
+#define sn_fold(f, z, a) sn_fold_at(SN_HERE, SN_FN(f), SN_LIFT(z), a)
+#define sn_fold_all(f, z, a) sn_fold_all_at(SN_HERE, SN_FN(f), SN_LIFT(z), a)
+/* The same without a seed: of no elements it is an error (SN_EMPTY_FOLD). */
+#define sn_fold1(f, a) sn_fold1_at(SN_HERE, SN_FN(f), a)
+#define sn_fold1_all(f, a) sn_fold1_all_at(SN_HERE, SN_FN(f), a)
+/* Sum and product: integers of 8 and 16 bits give 32 bits, bool counts in i64; other types keep theirs. */
+#define sn_sum(a) sn_sum_at(SN_HERE, a)
+#define sn_product(a) sn_product_at(SN_HERE, a)
+/* Smallest and largest element; a NaN only if there is nothing else. Of no elements: an error. */
+#define sn_minimum(a) sn_minimum_at(SN_HERE, a)
+#define sn_maximum(a) sn_maximum_at(SN_HERE, a)
+/* Index (i64) of the first smallest or largest element along the innermost dimension; NaNs count only if alone. */
+#define sn_argmin(a) sn_argmin_at(SN_HERE, a)
+#define sn_argmax(a) sn_argmax_at(SN_HERE, a)
+/* Of bools: all true (of none: true); any true (of none: false); how many (i64). */
+#define sn_all(a) sn_all_at(SN_HERE, a)
+#define sn_any(a) sn_any_at(SN_HERE, a)
+#define sn_count(a) sn_count_at(SN_HERE, a)
+SN_API sn_acc sn_fold_at(sn_site at, sn_fn f, sn_exp z, sn_acc a);
+SN_API sn_acc sn_fold_all_at(sn_site at, sn_fn f, sn_exp z, sn_acc a);
+SN_API sn_acc sn_fold1_at(sn_site at, sn_fn f, sn_acc a);
+SN_API sn_acc sn_fold1_all_at(sn_site at, sn_fn f, sn_acc a);
+SN_API sn_acc sn_sum_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_product_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_minimum_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_maximum_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_argmin_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_argmax_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_all_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_any_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_count_at(sn_site at, sn_acc a);
+
+/* --- neighbourhood --- */
+
+/* The extents of a pattern, odd, at most 9, one for each of the 1 to 3 dimensions of the array: sn_pattern(3, 3). */
+typedef struct sn_pattern {
+    int rank;
+    int extent[3];
+} sn_pattern;
+#define sn_pattern(...) ((sn_pattern){SN_COUNT(__VA_ARGS__), {__VA_ARGS__}})
+
+/* What a stencil finds outside the array: */
+typedef struct sn_boundary {
+    int kind;
+    sn_exp value;
+    sn_fn function;
+} sn_boundary;
+SN_API extern const sn_boundary sn_clamp;         /* the nearest element: aaa|abcd|ddd */
+SN_API extern const sn_boundary sn_mirror;        /* reflected at the edge element: dcb|abcd|cba */
+SN_API extern const sn_boundary sn_wrap;          /* the array again: bcd|abcd|abc */
+#define sn_constant(x) sn_constant_of(SN_LIFT(x)) /* x everywhere */
+#define sn_outside(f) sn_outside_of(SN_FN(f))     /* f(index of the position outside, may be negative) */
+SN_API sn_boundary sn_constant_of(sn_exp x);
+SN_API sn_boundary sn_outside_of(sn_fn f);
+
+/* f(neighbours) at each element; f reads them with sn_at. Of two arrays of one shape: f(neighbours, neighbours). */
+#define sn_stencil(f, pattern, boundary, a) sn_stencil_at(SN_HERE, SN_FN(f), pattern, boundary, a)
+#define sn_stencil2(f, pattern1, boundary1, a1, pattern2, boundary2, a2)                                               \
+    sn_stencil2_at(SN_HERE, SN_FN(f), pattern1, boundary1, a1, pattern2, boundary2, a2)
+/* sn_at(neighbours, dy, dx): the element at this offset, one C integer per dimension; sn_at(s, 0, 0) is the centre. */
+#define sn_at(neighbours, ...) sn_neighbour_at(SN_HERE, neighbours, SN_COUNT(__VA_ARGS__), (int[]){__VA_ARGS__})
+SN_API sn_acc sn_stencil_at(sn_site at, sn_fn f, sn_pattern pattern, sn_boundary boundary, sn_acc a);
+SN_API sn_acc sn_stencil2_at(sn_site at, sn_fn f, sn_pattern pattern1, sn_boundary boundary1, sn_acc a1,
+                             sn_pattern pattern2, sn_boundary boundary2, sn_acc a2);
+SN_API sn_exp sn_neighbour_at(sn_site at, sn_exp neighbours, int rank, const int *offset);
+
+/* --- control --- */
+
+/* The same array, computed to memory: nothing fuses across. */
+#define sn_force(a) sn_force_at(SN_HERE, a)
+SN_API sn_acc sn_force_at(sn_site at, sn_acc a);
+
+/* === 9. Scalar operations ======================================================================================= */
+
+/* sn_if(c, x, y): x if c, else y; the other one is not evaluated, so it may be guarded by c. x and y: one type. */
+SN_API sn_exp sn_if(sn_exp c, sn_exp x, sn_exp y);
+/* Logical and, or of bool; y is evaluated only if x does not decide. */
+SN_API sn_exp sn_and(sn_exp x, sn_exp y);
+SN_API sn_exp sn_or(sn_exp x, sn_exp y);
+
+/* x = init; while (condition(x)) x = next(x). The state x may be a tuple, then the functions may take its components.
+ */
+#define sn_while(condition, next, init) sn_while_at(SN_HERE, SN_FN(condition), SN_FN(next), SN_LIFT(init))
+/* f applied n times to x: f(f(...f(x))). */
+#define sn_iterate(n, f, x) sn_iterate_at(SN_HERE, SN_LIFT(n), SN_FN(f), SN_LIFT(x))
+/* x = init; for (i = 0; i < n; i++) x = f(i, x); i is i64. */
+#define sn_loop(n, f, init) sn_loop_at(SN_HERE, SN_LIFT(n), SN_FN(f), SN_LIFT(init))
+/* sn_sfold(f, z, a, i, j, ...): f(...f(f(z, x0), x1)..., xn), one after the other, over the innermost dimension of a at
+ * the outer indices i, j, ... (none for rank 1). f may be any function. */
+#define sn_sfold(f, z, ...) SN_PASTE(SN_SFOLD_, SN_ONE_OR_MORE(__VA_ARGS__))(f, z, __VA_ARGS__)
+SN_API sn_exp sn_while_at(sn_site at, sn_fn condition, sn_fn next, sn_exp init);
+SN_API sn_exp sn_iterate_at(sn_site at, sn_exp n, sn_fn f, sn_exp x);
+SN_API sn_exp sn_loop_at(sn_site at, sn_exp n, sn_fn f, sn_exp init);
+SN_API sn_exp sn_sfold_at(sn_site at, sn_fn f, sn_exp z, sn_acc a, int outer, const sn_exp *index);
+
+/* The element of a at an index, one integer per dimension or a tuple of them; at a row-major position. An index outside
+ * is an error (SN_OUT_OF_RANGE) where it is evaluated. */
+#define sn_index(a, ...) sn_index_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), (sn_exp[]){SN_EACH(SN_LIFT, __VA_ARGS__)})
+#define sn_linear_index(a, i) sn_linear_index_at(SN_HERE, a, SN_LIFT(i))
+SN_API sn_exp sn_index_at(sn_site at, sn_acc a, int count, const sn_exp *index);
+SN_API sn_exp sn_linear_index_at(sn_site at, sn_acc a, sn_exp i);
+
+/* Conversions of values: float to integer truncates and saturates (NaN gives 0), integer to a narrower one wraps, to
+ * bool tests for non-zero. */
+SN_API sn_exp sn_to_bool(sn_exp x);
+SN_API sn_exp sn_to_i8(sn_exp x);
+SN_API sn_exp sn_to_i16(sn_exp x);
+SN_API sn_exp sn_to_i32(sn_exp x);
+SN_API sn_exp sn_to_i64(sn_exp x);
+SN_API sn_exp sn_to_u8(sn_exp x);
+SN_API sn_exp sn_to_u16(sn_exp x);
+SN_API sn_exp sn_to_u32(sn_exp x);
+SN_API sn_exp sn_to_u64(sn_exp x);
+SN_API sn_exp sn_to_f32(sn_exp x);
+SN_API sn_exp sn_to_f64(sn_exp x);
+SN_API sn_exp sn_to_char(sn_exp x);
+/* The same, with the type as a C value; and the same bits as another type of the same width. */
+#define sn_to(type, x) sn_to_at(SN_HERE, type, SN_LIFT(x))
+#define sn_bitcast(type, x) sn_bitcast_at(SN_HERE, type, SN_LIFT(x))
+SN_API sn_exp sn_to_at(sn_site at, sn_type type, sn_exp x);
+SN_API sn_exp sn_bitcast_at(sn_site at, sn_type type, sn_exp x);
+
+#include "sinter/lift.h" /* the macros behind the macros */
+#include "sinter/ops.h"  /* sn_add, sn_mul, sn_sqrt, sn_lt, ...: all primitives */
+
+#ifdef SN_LIFTING /* the functions above that take C numbers, as the primitives do */
+#define sn_if(c, x, y) SN_CALL3(sn_if, c, x, y)
+#define sn_and(x, y) SN_CALL2(sn_and, x, y)
+#define sn_or(x, y) SN_CALL2(sn_or, x, y)
+#define sn_to_bool(x) SN_CALL1(sn_to_bool, x)
+#define sn_to_i8(x) SN_CALL1(sn_to_i8, x)
+#define sn_to_i16(x) SN_CALL1(sn_to_i16, x)
+#define sn_to_i32(x) SN_CALL1(sn_to_i32, x)
+#define sn_to_i64(x) SN_CALL1(sn_to_i64, x)
+#define sn_to_u8(x) SN_CALL1(sn_to_u8, x)
+#define sn_to_u16(x) SN_CALL1(sn_to_u16, x)
+#define sn_to_u32(x) SN_CALL1(sn_to_u32, x)
+#define sn_to_u64(x) SN_CALL1(sn_to_u64, x)
+#define sn_to_f32(x) SN_CALL1(sn_to_f32, x)
+#define sn_to_f64(x) SN_CALL1(sn_to_f64, x)
+#define sn_to_char(x) SN_CALL1(sn_to_char, x)
+#endif
+#ifndef __cplusplus
+#define sn_fst(t) SN_GET(t, 0)
+#define sn_snd(t) SN_GET(t, 1)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
