@@ -55,7 +55,8 @@ static inline bool ir_type_float(ir_type t)
 {
     return t == T_F32 || t == T_F64;
 }
-/* The result type of op on operands of type t (result: the wanted type, for CONVERT); T_NONE if ill-typed. */
+/* The result type of op on operands of type t (result: the wanted type, for CONVERT); T_NONE if ill-typed, or if op is an
+ * elementary function that ir/math/functions.def lacks. */
 ir_type ir_op_result(ir_op op, ir_type t, ir_type result);
 /* May this operator fail on operands of this type? */
 bool ir_op_partial(ir_op op, ir_type t);
@@ -71,7 +72,8 @@ int64_t ir_i64_bits(ir_type t, ir_bits b); /* sign- or zero-extended by t */
 
 /* Applies an operator to values (SIGNATURE_CONVERT: `type` operand type, `result` wanted type). The one definition of
  * what every primitive means: used by the folder, the interpreter and the tests of every emitter.
- * Returns false, leaving *out 0, where a PARTIAL operator fails (division by zero, min / -1). */
+ * Returns false, leaving *out 0, where a PARTIAL operator fails: div, mod, quot and rem of integers by zero, and of the
+ * least value of a signed type by -1 (all four alike, as in C). Also false if ill-typed. */
 bool ir_op_apply(ir_op op, ir_type type, ir_type result, const ir_bits *in, ir_bits *out);
 
 #endif

@@ -2,7 +2,8 @@
  *
  * - Every node has an id; operands have smaller ids than the nodes that use them, so a loop over ids is a topological
  *   order and no pass needs recursion. Id 0 is "none".
- * - Scalar nodes are interned: equal term, equal id (operands of commutative operators are ordered), so common
+ * - Scalar nodes are interned: equal term, equal id (commutative operators are compared without regard to the order of
+ *   their operands, which stays as first written, constants last; loops up to the names of their variables), so common
  *   subexpressions are one node. Array nodes are not interned: sharing is the identity of nodes.
  * - Tuples are flattened (Accelerate's representation types, thesis §3.1.6): an array has `components` scalar types and
  *   is stored as one array per component; a scalar function has any number of parameters and results.
@@ -19,7 +20,7 @@
 
 typedef uint32_t ir_id;
 
-enum { IR_MAX_RANK = 8, IR_MAX_PATTERN = 9 };
+enum { IR_MAX_RANK = 8, IR_MAX_PATTERN = 9, IR_MAX_COMPONENTS = 64 };
 
 typedef enum {
     IR_NONE,
@@ -96,15 +97,14 @@ typedef struct ir_node {
     uint8_t flags;
     uint8_t op;    /* ir_op of IR_OP */
     uint32_t site; /* index into program->site; 0: unknown. Not part of a scalar's identity: the first use's is kept */
-    uint32_t args; /* IR_OP, IR_COND, IR_PROJ, IR_READ: first argument in program->arg */
+    uint32_t args; /* IR_OP, IR_COND, IR_PROJ, IR_READ: first argument in program->arg; IR_INPUT: number of the parameter */
     uint32_t n;    /* number of arguments */
     ir_id array;   /* IR_READ: the array */
     ir_id scope;   /* scalars: largest id among the variables it depends on, 0 if closed */
     union {
-        ir_bits literal; /* IR_CONST bits; IR_DIM, IR_PROJ, IR_READ, IR_INPUT: number */
+        ir_bits literal; /* IR_CONST bits; IR_DIM, IR_PROJ, IR_READ: number */
         ir_loop *loop;   /* IR_LOOP */
         ir_array *info;  /* array nodes */
-        ir_id binder;    /* unused for interned kinds; IR_VAR: serial of its binder */
     } u;
     bool partial; /* evaluating this scalar, operands included, may fail (loops: any part of them) */
 } ir_node;
@@ -118,7 +118,7 @@ typedef struct ir_site { /* a place in the user's program */
 typedef struct ir_check { /* a shape condition that survives fusion: left == right at run time */
     ir_id left, right;    /* extents */
     uint32_t site;
-    const char *what;     /* "extents of dimension 0 of the operands of zip_with" */
+    const char *what;     /* "zip_with: the operands' extents differ in dimension 0"; ": 3 and 4" is put behind it */
 } ir_check;
 
 typedef struct ir_error { /* a mistake of the user, collected while building */
@@ -137,6 +137,7 @@ typedef struct ir_program {
     VEC(ir_check) check;
     VEC(ir_error) error;
     intern_table scalars;
+    struct ir_state *state; /* of the builders alone (intern.h) */
 } ir_program;
 
 /* --- building (term.c). Builders check types and shapes and record errors with ir_fail, returning 0; an operand of 0

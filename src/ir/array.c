@@ -1,0 +1,431 @@
+/* Builders of array operations: types, ranks and extents are checked here, with messages in the user's words;
+ * conditions between extents that are only known at run time are recorded in program->check. */
+#include "ir/intern.h"
+
+static const char *default_name(ir_kind kind)
+{
+    static const char *const names[IR_KIND_COUNT] = {[IR_INPUT] = "input",     [IR_GENERATE] = "generate",
+                                                     [IR_MAP] = "map",         [IR_BACKPERMUTE] = "backpermute",
+                                                     [IR_RESHAPE] = "reshape", [IR_FOLD] = "fold",
+                                                     [IR_STENCIL] = "stencil", [IR_FORCE] = "force"};
+    return names[kind];
+}
+
+typedef struct builder {
+    ir_program *p;
+    uint32_t site;
+    ir_kind kind;
+    const char *name;
+    ir_array a;
+    unsigned flags;
+} builder;
+
+static builder begin(ir_program *p, uint32_t site, ir_kind kind)
+{
+    builder b = {.p = p, .site = site, .kind = kind};
+    b.name = ir_operation(p, site, default_name(kind));
+    b.a.name = b.name;
+    return b;
+}
+
+static ir_id finish(builder *b)
+{
+    ir_node node = {.kind = (uint8_t)b->kind, .flags = (uint8_t)b->flags, .site = b->site};
+    if (b->kind == IR_INPUT)
+        node.args = b->p->input.n;
+    node.u.info = arena_copy(b->p->arena, &b->a, sizeof b->a);
+    ir_id id = b->p->node.n;
+    vec_push(b->p->arena, &b->p->node, node);
+    return id;
+}
+
+/* --- texts for messages --- */
+
+static const char *type_list(ir_program *p, uint32_t n, const ir_id *term)
+{
+    text t;
+    text_init(&t, p->arena);
+    for (uint32_t i = 0; i < n; i++)
+        text_printf(&t, "%s%s", i ? ", " : "", ir_type_name((ir_type)ir_at(p, term[i])->type));
+    return n ? t.at : "nothing";
+}
+
+static const char *type_names(ir_program *p, uint32_t n, const ir_type *type)
+{
+    text t;
+    text_init(&t, p->arena);
+    for (uint32_t i = 0; i < n; i++)
+        text_printf(&t, "%s%s", i ? ", " : "", ir_type_name(type[i]));
+    return n ? t.at : "nothing";
+}
+
+/* --- parts --- */
+
+static bool set_types(builder *b, uint32_t n, const ir_type *type)
+{
+    if (n == 0 || n > IR_MAX_COMPONENTS)
+        return ir_fail(b->p, b->site, "%s: elements of %u components; 1 to %d are possible", b->name, n,
+                       IR_MAX_COMPONENTS);
+    b->a.components = (uint8_t)n;
+    b->a.type = arena_copy(b->p->arena, type, n * sizeof *type);
+    return true;
+}
+
+static bool set_result_types(builder *b, const ir_fn *fn)
+{
+    ir_type type[IR_MAX_COMPONENTS];
+    for (uint32_t i = 0; i < fn->results && i < IR_MAX_COMPONENTS; i++)
+        type[i] = (ir_type)ir_at(b->p, fn->result[i])->type;
+    return set_types(b, fn->results, type);
+}
+
+static bool set_shape(builder *b, unsigned rank, const ir_id *shape)
+{
+    int64_t extent, size = 1;
+    bool empty = false, large = false;
+    if (rank > IR_MAX_RANK)
+        return ir_fail(b->p, b->site, "%s: rank %u is above the largest possible, %d", b->name, rank, IR_MAX_RANK);
+    b->a.rank = (uint8_t)rank;
+    for (unsigned d = 0; d < rank; d++) {
+        ir_id e = ir_extent_normal(b->p, b->site, shape[d]);
+        if (!e)
+            return false;
+        b->a.shape[d] = e;
+        if (!ir_extent_constant(b->p, e, &extent))
+            continue;
+        if (extent < 0)
+            return ir_fail(b->p, b->site, "%s: the extent of dimension %u is negative: %lld", b->name, d,
+                           (long long)extent);
+        empty |= extent == 0;
+        large |= __builtin_mul_overflow(size, extent, &size);
+    }
+    if (large && !empty)
+        return ir_fail(b->p, b->site, "%s: the number of elements exceeds 64 bits", b->name);
+    return true;
+}
+
+static bool is_operand(builder *b, ir_id id)
+{
+    if (!id)
+        return false;
+    if (id >= b->p->node.n || !ir_is_array(b->p, id))
+        return ir_fail(b->p, b->site, "%s: expected an array, found a scalar", b->name);
+    return true;
+}
+
+static bool set_inputs(builder *b, uint32_t n, const ir_id *input)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < n; i++)
+        good &= is_operand(b, input[i]);
+    if (!good)
+        return false;
+    if (n == 0)
+        return ir_fail(b->p, b->site, "%s: needs an array", b->name);
+    b->a.inputs = n;
+    b->a.input = arena_copy(b->p->arena, input, n * sizeof *input);
+    return true;
+}
+
+/* All inputs have the rank of the first and, as far as is known now, its extents. */
+static bool match_shapes(builder *b)
+{
+    const ir_array *first = ir_info(b->p, b->a.input[0]);
+    uint32_t errors = b->p->error.n;
+    for (uint32_t i = 1; i < b->a.inputs; i++) {
+        const ir_array *other = ir_info(b->p, b->a.input[i]);
+        if (other->rank != first->rank)
+            return ir_fail(b->p, b->site, "%s: the operands' ranks differ: %u and %u", b->name, (unsigned)first->rank,
+                           (unsigned)other->rank);
+        for (unsigned d = 0; d < first->rank; d++) {
+            if (other->shape[d] == first->shape[d])
+                continue;
+            const char *what =
+                arena_printf(b->p->arena, "%s: the operands' extents differ in dimension %u", b->name, d);
+            ir_check_equal(b->p, b->site, first->shape[d], other->shape[d], what);
+        }
+    }
+    return b->p->error.n == errors;
+}
+
+/* A function is given, has these parameters, and uses no variable but them. */
+static bool set_fn(builder *b, ir_fn *fn, uint32_t n, const ir_type *type)
+{
+    if (!fn || !fn->result)
+        return false;
+    bool same = fn->params == n;
+    for (uint32_t i = 0; same && i < n; i++)
+        same = ir_at(b->p, fn->param[i])->type == (uint8_t)type[i];
+    if (!same)
+        return ir_fail(b->p, b->site, "%s: the function takes %s, but is given %s", b->name,
+                       type_list(b->p, fn->params, fn->param), type_names(b->p, n, type));
+    if (ir_free_variable(b->p, fn))
+        return ir_fail(b->p, b->site,
+                       "%s: the function uses a variable of another function; array operations cannot stand inside "
+                       "scalar code",
+                       b->name);
+    b->a.fn = fn;
+    return true;
+}
+
+/* Closed terms, one a component, of the given types. */
+static bool check_closed(builder *b, const char *what, uint32_t n, const ir_type *type, const ir_id *term)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (!term[i] || !ir_expect_scalar(b->p, b->site, b->name, term[i]))
+            return false;
+        const ir_node *t = ir_at(b->p, term[i]);
+        if (t->type != type[i])
+            return ir_fail(b->p, b->site, "%s: the %s is of type %s, the elements of type %s", b->name, what,
+                           ir_type_name((ir_type)t->type), ir_type_name(type[i]));
+        if (t->scope)
+            return ir_fail(b->p, b->site, "%s: the %s depends on a variable of a scalar function", b->name, what);
+    }
+    return true;
+}
+
+static void fill_types(ir_type *type, uint32_t n, ir_type with)
+{
+    for (uint32_t i = 0; i < n; i++)
+        type[i] = with;
+}
+
+/* --- operations --- */
+
+ir_id ir_input(ir_program *p, uint32_t components, const ir_type *type, unsigned rank, const ir_id *shape)
+{
+    builder b = begin(p, 0, IR_INPUT);
+    if (!set_types(&b, components, type) || !set_shape(&b, rank, shape))
+        return 0;
+    ir_id id = finish(&b);
+    vec_push(p->arena, &p->input, id);
+    return id;
+}
+
+ir_id ir_generate(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_fn *fn)
+{
+    builder b = begin(p, site, IR_GENERATE);
+    ir_type index[IR_MAX_RANK];
+    fill_types(index, IR_MAX_RANK, T_I64);
+    if (!set_shape(&b, rank, shape) || !set_fn(&b, fn, rank, index) || !set_result_types(&b, fn))
+        return 0;
+    return finish(&b);
+}
+
+static ir_type *operand_types(builder *b, uint32_t before, uint32_t *count)
+{
+    uint32_t n = before;
+    for (uint32_t i = 0; i < b->a.inputs; i++)
+        n += ir_info(b->p, b->a.input[i])->components;
+    ir_type *type = arena_alloc(b->p->arena, (n + 1) * sizeof *type);
+    fill_types(type, before, T_I64);
+    *count = n;
+    for (uint32_t i = 0, at = before; i < b->a.inputs; i++) {
+        const ir_array *in = ir_info(b->p, b->a.input[i]);
+        memcpy(type + at, in->type, in->components * sizeof *type);
+        at += in->components;
+    }
+    return type;
+}
+
+ir_id ir_map(ir_program *p, uint32_t site, uint32_t inputs, const ir_id *input, ir_fn *fn, unsigned flags)
+{
+    builder b = begin(p, site, IR_MAP);
+    if (!set_inputs(&b, inputs, input) || !match_shapes(&b))
+        return 0;
+    const ir_array *first = ir_info(p, input[0]);
+    uint32_t n;
+    ir_type *type = operand_types(&b, flags & IR_INDEXED ? first->rank : 0, &n);
+    if (!set_shape(&b, first->rank, first->shape) || !set_fn(&b, fn, n, type) || !set_result_types(&b, fn))
+        return 0;
+    b.flags = flags & IR_INDEXED;
+    return finish(&b);
+}
+
+ir_id ir_backpermute(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_fn *fn, ir_id source,
+                     unsigned flags)
+{
+    builder b = begin(p, site, IR_BACKPERMUTE);
+    ir_type index[IR_MAX_RANK];
+    fill_types(index, IR_MAX_RANK, T_I64);
+    if (!set_inputs(&b, 1, &source) || !set_shape(&b, rank, shape) || !set_fn(&b, fn, rank, index))
+        return 0;
+    const ir_array *from = ir_info(p, source);
+    bool good = fn->results == from->rank;
+    for (uint32_t i = 0; good && i < fn->results; i++)
+        good = ir_at(p, fn->result[i])->type == T_I64;
+    if (!good)
+        return ir_fail(p, site, "%s: the function must give an index of %u i64 into the source, but gives %s", b.name,
+                       (unsigned)from->rank, type_list(p, fn->results, fn->result));
+    if (!set_types(&b, from->components, from->type))
+        return 0;
+    b.flags = flags & IR_SAFE;
+    return finish(&b);
+}
+
+ir_id ir_reshape(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_id source)
+{
+    builder b = begin(p, site, IR_RESHAPE);
+    if (!set_inputs(&b, 1, &source) || !set_shape(&b, rank, shape))
+        return 0;
+    const ir_array *from = ir_info(p, source);
+    ir_id before = ir_extent_product(p, site, from->rank, from->shape);
+    ir_id after = ir_extent_product(p, site, rank, b.a.shape);
+    uint32_t errors = p->error.n;
+    if (!before || !after)
+        return 0;
+    ir_check_equal(p, site, before, after,
+                   arena_printf(p->arena, "%s: the numbers of elements before and after differ", b.name));
+    if (p->error.n != errors || !set_types(&b, from->components, from->type))
+        return 0;
+    return finish(&b);
+}
+
+ir_id ir_fold(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned flags)
+{
+    builder b = begin(p, site, IR_FOLD);
+    if (!set_inputs(&b, 1, &source))
+        return 0;
+    const ir_array *from = ir_info(p, source);
+    uint32_t n = from->components;
+    int64_t extent;
+    if (from->rank == 0)
+        return ir_fail(p, site, "%s: an array of rank 0 has no dimension to fold", b.name);
+    ir_type type[2 * IR_MAX_COMPONENTS];
+    memcpy(type, from->type, n * sizeof *type);
+    memcpy(type + n, from->type, n * sizeof *type);
+    if (!set_fn(&b, fn, 2 * n, type) || !set_shape(&b, from->rank - 1u, from->shape) || !set_result_types(&b, fn))
+        return 0;
+    if (fn->results != n || memcmp(b.a.type, from->type, n * sizeof *type) != 0)
+        return ir_fail(p, site, "%s: the function must give what it combines, %s, but gives %s", b.name,
+                       type_names(p, n, from->type), type_list(p, fn->results, fn->result));
+    if (seed && !check_closed(&b, "initial value", n, from->type, seed))
+        return 0;
+    if (!seed && ir_extent_constant(p, from->shape[from->rank - 1], &extent) && extent == 0)
+        return ir_fail(p, site, "%s: the array has no elements and the fold no initial value", b.name);
+    b.a.seed = seed ? arena_copy(p->arena, seed, n * sizeof *seed) : NULL;
+    b.flags = flags & IR_COMMUTES;
+    if (ir_commutes(p, fn))
+        b.flags |= IR_COMMUTES;
+    return finish(&b);
+}
+
+static bool check_boundary(builder *b, const ir_stencil *s, const ir_array *in)
+{
+    ir_type index[IR_MAX_RANK];
+    fill_types(index, IR_MAX_RANK, T_I64);
+    if (s->boundary == IR_CONSTANT)
+        return s->constant && check_closed(b, "boundary value", in->components, in->type, s->constant);
+    if (s->boundary != IR_FUNCTION)
+        return true;
+    ir_fn *kernel = b->a.fn;
+    if (!set_fn(b, s->function, in->rank, index))
+        return false;
+    b->a.fn = kernel;
+    bool same = s->function->results == in->components;
+    for (uint32_t i = 0; same && i < in->components; i++)
+        same = ir_at(b->p, s->function->result[i])->type == (uint8_t)in->type[i];
+    if (!same)
+        return ir_fail(b->p, b->site, "%s: the boundary function gives %s, the array has %s", b->name,
+                       type_list(b->p, s->function->results, s->function->result),
+                       type_names(b->p, in->components, in->type));
+    return true;
+}
+
+static uint32_t pattern_size(const ir_stencil *s, unsigned rank)
+{
+    uint32_t n = 1;
+    for (unsigned d = 0; d < rank; d++)
+        n *= s->extent[d];
+    return n;
+}
+
+/* Checks a pattern; adds its number of positions times components to *params. */
+static bool check_pattern(builder *b, const ir_stencil *s, const ir_array *in, uint32_t *params)
+{
+    for (unsigned d = 0; d < in->rank; d++)
+        if (s->extent[d] % 2 == 0 || s->extent[d] > IR_MAX_PATTERN)
+            return ir_fail(b->p, b->site,
+                           "%s: the pattern's extent in dimension %u is %u; odd ones up to %d are possible", b->name, d,
+                           (unsigned)s->extent[d], IR_MAX_PATTERN);
+    *params += pattern_size(s, in->rank) * in->components;
+    return true;
+}
+
+static ir_type *stencil_types(builder *b, const ir_stencil *stencil, uint32_t params)
+{
+    ir_type *type = arena_alloc(b->p->arena, params * sizeof *type);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < b->a.inputs; i++) {
+        const ir_array *in = ir_info(b->p, b->a.input[i]);
+        uint32_t n = pattern_size(&stencil[i], in->rank) * in->components;
+        for (uint32_t k = 0; k < n; k++)
+            type[at++] = in->type[k % in->components];
+    }
+    return type;
+}
+
+static void copy_stencil(builder *b, const ir_stencil *stencil)
+{
+    b->a.stencil = arena_copy(b->p->arena, stencil, b->a.inputs * sizeof *stencil);
+    for (uint32_t i = 0; i < b->a.inputs; i++) {
+        ir_stencil *s = &b->a.stencil[i];
+        size_t n = ir_info(b->p, b->a.input[i])->components;
+        s->constant = s->boundary == IR_CONSTANT ? arena_copy(b->p->arena, s->constant, n * sizeof(ir_id)) : NULL;
+        s->function = s->boundary == IR_FUNCTION ? s->function : NULL;
+    }
+}
+
+ir_id ir_stencil_new(ir_program *p, uint32_t site, ir_fn *fn, uint32_t inputs, const ir_id *input,
+                     const ir_stencil *stencil)
+{
+    builder b = begin(p, site, IR_STENCIL);
+    uint32_t params = 0;
+    if (!set_inputs(&b, inputs, input) || !match_shapes(&b))
+        return 0;
+    const ir_array *first = ir_info(p, input[0]);
+    if (first->rank < 1 || first->rank > 3)
+        return ir_fail(p, site, "%s: stencils are for ranks 1 to 3, not %u", b.name, (unsigned)first->rank);
+    for (uint32_t i = 0; i < inputs; i++)
+        if (!check_pattern(&b, &stencil[i], ir_info(p, input[i]), &params))
+            return 0;
+    if (!set_shape(&b, first->rank, first->shape) || !set_fn(&b, fn, params, stencil_types(&b, stencil, params)) ||
+        !set_result_types(&b, fn))
+        return 0;
+    for (uint32_t i = 0; i < inputs; i++)
+        if (!check_boundary(&b, &stencil[i], ir_info(p, input[i])))
+            return 0;
+    copy_stencil(&b, stencil);
+    return finish(&b);
+}
+
+ir_id ir_force(ir_program *p, uint32_t site, ir_id source)
+{
+    builder b = begin(p, site, IR_FORCE);
+    if (!set_inputs(&b, 1, &source))
+        return 0;
+    const ir_array *from = ir_info(p, source);
+    if (!set_types(&b, from->components, from->type) || !set_shape(&b, from->rank, from->shape))
+        return 0;
+    return finish(&b);
+}
+
+void ir_output(ir_program *p, ir_id array)
+{
+    builder b = begin(p, 0, IR_FORCE);
+    b.name = "result";
+    if (is_operand(&b, array))
+        vec_push(p->arena, &p->output, array);
+}
+
+ir_id ir_extent(const ir_program *p, ir_id array, unsigned dimension)
+{
+    const ir_array *a = ir_info(p, array);
+    return dimension < a->rank ? a->shape[dimension] : 0;
+}
+
+ir_id ir_size(ir_program *p, ir_id array)
+{
+    const ir_array *a = ir_info(p, array);
+    return ir_extent_product(p, ir_at(p, array)->site, a->rank, a->shape);
+}

@@ -1,0 +1,331 @@
+/* Programs and scalar terms without simplification: nodes, interning, constants, variables, reads, errors, walks. */
+#include "ir/intern.h"
+#include <stdlib.h>
+
+ir_program *ir_program_new(arena *a)
+{
+    ir_program *p = arena_alloc(a, sizeof *p);
+    p->arena = a;
+    p->state = arena_alloc(a, sizeof *p->state);
+    ir_site unknown = {0};
+    ir_node none = {0};
+    vec_push(a, &p->site, unknown);
+    vec_push(a, &p->node, none);
+    return p;
+}
+
+/* --- places and mistakes --- */
+
+typedef struct site_key {
+    const ir_program *p;
+    ir_site site;
+} site_key;
+
+static bool same_name(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_site(const void *env, uint32_t id)
+{
+    const site_key *key = env;
+    const ir_site *s = &key->p->site.at[id];
+    return s->line == key->site.line && same_name(s->file, key->site.file) &&
+           same_name(s->operation, key->site.operation);
+}
+
+static uint64_t hash_name(uint64_t h, const char *name)
+{
+    return name ? hash_bytes(name, strlen(name), h) : hash_mix(h, 1);
+}
+
+uint32_t ir_site_at(ir_program *p, const char *file, uint32_t line, const char *operation)
+{
+    if (!file && !line && !operation)
+        return 0;
+    uint64_t hash = hash_name(hash_name(line, file), operation);
+    site_key key = {p, {file, line, operation}};
+    uint32_t id = intern_find(&p->state->sites, hash, same_site, &key);
+    if (id)
+        return id;
+    id = p->site.n;
+    ir_site site = {file ? arena_string(p->arena, file) : NULL, line,
+                    operation ? arena_string(p->arena, operation) : NULL};
+    vec_push(p->arena, &p->site, site);
+    intern_add(p->arena, &p->state->sites, hash, id);
+    return id;
+}
+
+ir_id ir_fail(ir_program *p, uint32_t site, const char *format, ...)
+{
+    text t;
+    text_init(&t, p->arena);
+    va_list args;
+    va_start(args, format);
+    text_vprintf(&t, format, args);
+    va_end(args);
+    ir_error error = {site, t.at};
+    vec_push(p->arena, &p->error, error);
+    return 0;
+}
+
+const char *ir_operation(const ir_program *p, uint32_t site, const char *otherwise)
+{
+    const char *name = site < p->site.n ? p->site.at[site].operation : NULL;
+    return name ? name : otherwise;
+}
+
+bool ir_expect_scalar(ir_program *p, uint32_t site, const char *what, ir_id id)
+{
+    if (id >= p->node.n)
+        return ir_fail(p, site, "%s: an operand is no term of this program", what);
+    if (ir_is_array(p, id))
+        return ir_fail(p, site, "%s: expected a scalar, found an array", what);
+    if (p->node.at[id].type == T_NONE)
+        return ir_fail(p, site, "%s: expected a scalar, found a loop", what);
+    return true;
+}
+
+/* --- interning --- */
+
+typedef struct term_key {
+    const ir_program *p;
+    const ir_node *node;
+    const ir_id *args;
+} term_key;
+
+static bool swaps(const ir_node *n)
+{
+    return n->kind == IR_OP && n->n == 2 && (ir_ops[n->op].flags & OP_COMMUTES);
+}
+
+static bool same_term(const void *env, uint32_t id)
+{
+    const term_key *key = env;
+    const ir_node *a = key->node, *b = &key->p->node.at[id];
+    if (a->kind != b->kind || a->type != b->type || a->flags != b->flags || a->op != b->op || a->n != b->n ||
+        a->array != b->array || a->u.literal != b->u.literal)
+        return false;
+    const ir_id *args = key->p->arg.at + b->args;
+    if (swaps(a) && key->args[0] == args[1] && key->args[1] == args[0])
+        return true;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (key->args[i] != args[i])
+            return false;
+    return true;
+}
+
+static uint64_t hash_term(const ir_node *key, const ir_id *args)
+{
+    uint64_t h = hash_mix(key->kind | (uint64_t)key->type << 8 | (uint64_t)key->flags << 16 | (uint64_t)key->op << 24,
+                          key->u.literal);
+    h = hash_mix(h, key->array);
+    if (swaps(key))
+        return hash_mix(hash_mix(h, args[0] < args[1] ? args[0] : args[1]), args[0] < args[1] ? args[1] : args[0]);
+    for (uint32_t i = 0; i < key->n; i++)
+        h = hash_mix(h, args[i]);
+    return h;
+}
+
+/* Can this node fail, all operands given? */
+static bool fails_itself(const ir_program *p, const ir_node *n, const ir_id *args)
+{
+    if (n->kind == IR_READ)
+        return !(n->flags & IR_SAFE);
+    if (n->kind != IR_OP)
+        return false;
+    ir_type t = (ir_type)p->node.at[args[0]].type;
+    if (!ir_op_partial((ir_op)n->op, t))
+        return false;
+    const ir_node *divisor = &p->node.at[args[1]];
+    if (divisor->kind != IR_CONST || divisor->u.literal == 0)
+        return true;
+    return ir_type_signed(t) && ir_i64_bits(t, divisor->u.literal) == -1;
+}
+
+ir_id ir_intern(ir_program *p, uint32_t site, const ir_node *key, uint32_t n, const ir_id *args)
+{
+    ir_node node = *key;
+    node.n = n;
+    uint64_t hash = hash_term(&node, args);
+    term_key wanted = {p, &node, args};
+    ir_id id = intern_find(&p->scalars, hash, same_term, &wanted);
+    if (id)
+        return id;
+    node.site = site;
+    node.scope = 0;
+    node.partial = fails_itself(p, &node, args);
+    for (uint32_t i = 0; i < n; i++) {
+        const ir_node *arg = &p->node.at[args[i]];
+        node.scope = arg->scope > node.scope ? arg->scope : node.scope;
+        node.partial |= arg->partial;
+    }
+    node.args = p->arg.n;
+    for (uint32_t i = 0; i < n; i++)
+        vec_push(p->arena, &p->arg, args[i]);
+    id = p->node.n;
+    vec_push(p->arena, &p->node, node);
+    intern_add(p->arena, &p->scalars, hash, id);
+    return id;
+}
+
+/* --- leaves --- */
+
+ir_id ir_const(ir_program *p, ir_type t, ir_bits bits)
+{
+    unsigned width = ir_type_bits(t);
+    if (!width)
+        return ir_fail(p, 0, "a constant of no type");
+    ir_node key = {.kind = IR_CONST, .type = (uint8_t)t};
+    key.u.literal = width < 64 ? bits & (((uint64_t)1 << width) - 1) : bits;
+    return ir_intern(p, 0, &key, 0, NULL);
+}
+
+ir_id ir_i64(ir_program *p, int64_t value)
+{
+    return ir_const(p, T_I64, (ir_bits)value);
+}
+
+ir_id ir_bool(ir_program *p, bool value)
+{
+    return ir_const(p, T_BOOL, value);
+}
+
+ir_id ir_var(ir_program *p, ir_type t)
+{
+    ir_id id = p->node.n;
+    ir_node node = {.kind = IR_VAR, .type = (uint8_t)t, .scope = id};
+    vec_push(p->arena, &p->node, node);
+    return id;
+}
+
+ir_id ir_dim(ir_program *p, const char *name)
+{
+    uint32_t k = 0;
+    while (k < p->dim.n && strcmp(p->dim.at[k], name) != 0)
+        k++;
+    if (k == p->dim.n)
+        vec_push(p->arena, &p->dim, arena_string(p->arena, name));
+    ir_node key = {.kind = IR_DIM, .type = T_I64};
+    key.u.literal = k;
+    return ir_intern(p, 0, &key, 0, NULL);
+}
+
+/* --- reads of arrays --- */
+
+static bool index_inside(const ir_program *p, const ir_array *a, const ir_id *index)
+{
+    for (unsigned d = 0; d < a->rank; d++) {
+        const ir_node *i = ir_at(p, index[d]);
+        int64_t extent;
+        if (i->kind != IR_CONST || !ir_extent_constant(p, a->shape[d], &extent))
+            return false;
+        if ((int64_t)i->u.literal < 0 || (int64_t)i->u.literal >= extent)
+            return false;
+    }
+    return true;
+}
+
+ir_id ir_read(ir_program *p, uint32_t site, ir_id array, uint32_t component, unsigned flags, uint32_t n,
+              const ir_id *index)
+{
+    const char *name = ir_operation(p, site, "index");
+    if (!array)
+        return 0;
+    if (array >= p->node.n || !ir_is_array(p, array))
+        return ir_fail(p, site, "%s: only arrays can be read by an index", name);
+    const ir_array *a = ir_info(p, array);
+    uint32_t wanted = flags & IR_LINEAR ? 1 : a->rank;
+    if (component >= a->components)
+        return ir_fail(p, site, "%s: component %u of an array of %u", name, component, (unsigned)a->components);
+    if (n != wanted)
+        return ir_fail(p, site, "%s: %u indices for an array of rank %u", name, n, (unsigned)a->rank);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!index[i])
+            return 0;
+        if (!ir_expect_scalar(p, site, name, index[i]))
+            return 0;
+        if (ir_at(p, index[i])->type != T_I64)
+            return ir_fail(p, site, "%s: an index is of type %s, not i64", name,
+                           ir_type_name((ir_type)ir_at(p, index[i])->type));
+    }
+    if (!(flags & IR_LINEAR) && index_inside(p, a, index))
+        flags |= IR_SAFE;
+    ir_node key = {.kind = IR_READ,
+                   .type = (uint8_t)a->type[component],
+                   .flags = (uint8_t)(flags & (IR_SAFE | IR_LINEAR)),
+                   .array = array};
+    key.u.literal = component;
+    return ir_intern(p, site, &key, n, index);
+}
+
+/* --- walks --- */
+
+void ir_each_operand(const ir_program *p, ir_id id, void (*visit)(void *env, ir_id operand), void *env)
+{
+    const ir_node *node = ir_at(p, id);
+    if (node->kind != IR_LOOP) {
+        for (uint32_t i = 0; i < node->n; i++)
+            visit(env, p->arg.at[node->args + i]);
+        return;
+    }
+    const ir_loop *loop = node->u.loop;
+    for (uint32_t i = 0; i < loop->states; i++) {
+        visit(env, loop->init[i]);
+        visit(env, loop->var[i]);
+        visit(env, loop->next[i]);
+    }
+    if (loop->cond)
+        visit(env, loop->cond);
+    if (loop->count) {
+        visit(env, loop->count);
+        visit(env, loop->index);
+    }
+}
+
+typedef struct walk {
+    ir_program *p;
+    ir_id least, skipped;
+} walk;
+
+static void meet(void *env, ir_id id)
+{
+    walk *w = env;
+    ir_state *s = w->p->state;
+    ir_id scope = w->p->node.at[id].scope;
+    if (scope < w->least) {
+        w->skipped = scope > w->skipped ? scope : w->skipped;
+        return;
+    }
+    if (s->mark.at[id] == s->walk)
+        return;
+    s->mark.at[id] = s->walk;
+    vec_push(w->p->arena, &s->stack, id);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    ir_id x = *(const ir_id *)a, y = *(const ir_id *)b;
+    return (x > y) - (x < y);
+}
+
+ir_id ir_reach(ir_program *p, uint32_t n, const ir_id *root, ir_id least, ir_ids *out)
+{
+    ir_state *s = p->state;
+    walk w = {p, least, 0};
+    vec_resize(p->arena, &s->mark, p->node.n);
+    vec_resize(p->arena, &s->slot, p->node.n);
+    s->walk++;
+    s->stack.n = 0;
+    uint32_t first = out->n;
+    for (uint32_t i = 0; i < n; i++)
+        meet(&w, root[i]);
+    while (s->stack.n) {
+        ir_id id = s->stack.at[--s->stack.n];
+        vec_push(p->arena, out, id);
+        ir_each_operand(p, id, meet, &w);
+    }
+    if (out->n > first)
+        qsort(out->at + first, out->n - first, sizeof *out->at, ascending);
+    return w.skipped;
+}
