@@ -1,0 +1,335 @@
+/* Constants of the elementary functions. Written by tools/minimax.py; do not edit. */
+#ifndef SINTER_IR_MATH_COEFFICIENTS_H
+#define SINTER_IR_MATH_COEFFICIENTS_H
+
+#define LOG2E_F32 0x1.715476p+0f
+
+#define LOG2E_F64 0x1.71547652b82fep+0
+
+#define LN2_F32 0x1.62e43p-1f
+#define LN2_F32_1 0x1.62e4p-1f
+#define LN2_F32_2 0x1.7f7d1cp-20f
+
+#define LN2_F64 0x1.62e42fefa39efp-1
+#define LN2_F64_1 0x1.62e42fefa3p-1
+#define LN2_F64_2 0x1.3de6af278ece6p-42
+
+/* EXP_F32: largest error 2^-28.25 */
+#define EXP_F32_2 0x1.fffffcp-2f
+#define EXP_F32_3 0x1.555492p-3f
+#define EXP_F32_4 0x1.5558aep-5f
+#define EXP_F32_5 0x1.12398cp-7f
+#define EXP_F32_6 0x1.6a4fb8p-10f
+#define P_EXP_F32(x) FMA(FMA(FMA(FMA(CF32(EXP_F32_6), x, CF32(EXP_F32_5)), x, CF32(EXP_F32_4)), x, CF32(EXP_F32_3)), \
+    x, CF32(EXP_F32_2))
+
+/* EXP_F64: largest error 2^-57.89 */
+#define EXP_F64_2 0x1.0000000000009p-1
+#define EXP_F64_3 0x1.55555555554fap-3
+#define EXP_F64_4 0x1.5555555550acap-5
+#define EXP_F64_5 0x1.1111111127d38p-7
+#define EXP_F64_6 0x1.6c16c183c6d98p-10
+#define EXP_F64_7 0x1.a01a01296797ap-13
+#define EXP_F64_8 0x1.a0199ae72f2c3p-16
+#define EXP_F64_9 0x1.71df2826d5396p-19
+#define EXP_F64_10 0x1.28acc8cfff41cp-22
+#define EXP_F64_11 0x1.ad7a2ae1ac14bp-26
+#define P_EXP_F64(x) FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(CF64(EXP_F64_11), x, CF64(EXP_F64_10)), x, CF64(EXP_F64_9)), \
+    x, CF64(EXP_F64_8)), x, CF64(EXP_F64_7)), x, CF64(EXP_F64_6)), x, CF64(EXP_F64_5)), x, CF64(EXP_F64_4)), x, \
+    CF64(EXP_F64_3)), x, CF64(EXP_F64_2))
+
+/* EXP2_F32: largest error 2^-27.54 */
+#define EXP2_F32_1 0x1.62e432p-1f
+#define EXP2_F32_2 0x1.ebfbe6p-3f
+#define EXP2_F32_3 0x1.c6ad6cp-5f
+#define EXP2_F32_4 0x1.3b2444p-7f
+#define EXP2_F32_5 0x1.5fe28ep-10f
+#define EXP2_F32_6 0x1.48eb6ap-13f
+#define P_EXP2_F32(x) FMA(FMA(FMA(FMA(FMA(CF32(EXP2_F32_6), x, CF32(EXP2_F32_5)), x, CF32(EXP2_F32_4)), x, \
+    CF32(EXP2_F32_3)), x, CF32(EXP2_F32_2)), x, CF32(EXP2_F32_1))
+
+/* EXP2_F64: largest error 2^-58.03 */
+#define EXP2_F64_1_HI 0x1.62e42fefa39efp-1
+#define EXP2_F64_1_LO 0x1.6ce405ac5fd2dp-55
+#define EXP2_F64_2 0x1.ebfbdff82c5a4p-3
+#define EXP2_F64_3 0x1.c6b08d7049fe8p-5
+#define EXP2_F64_4 0x1.3b2ab6fba01a8p-7
+#define EXP2_F64_5 0x1.5d87fe78cd6c6p-10
+#define EXP2_F64_6 0x1.4309130ec17abp-13
+#define EXP2_F64_7 0x1.ffcbfba96fbep-17
+#define EXP2_F64_8 0x1.62bfc7cf94dfdp-20
+#define EXP2_F64_9 0x1.b5267d1c51bb4p-24
+#define EXP2_F64_10 0x1.e61b02ddc12b2p-28
+#define EXP2_F64_11 0x1.e79b43f0ea13bp-32
+#define P_EXP2_F64(x) FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(CF64(EXP2_F64_11), x, CF64(EXP2_F64_10)), x, \
+    CF64(EXP2_F64_9)), x, CF64(EXP2_F64_8)), x, CF64(EXP2_F64_7)), x, CF64(EXP2_F64_6)), x, CF64(EXP2_F64_5)), x, \
+    CF64(EXP2_F64_4)), x, CF64(EXP2_F64_3)), x, CF64(EXP2_F64_2))
+
+/* LOG_F32: largest error 2^-27.68 */
+#define LOG_F32_1 0x1.555506p-2f
+#define LOG_F32_2 -0x1.fffefcp-3f
+#define LOG_F32_3 0x1.99d046p-3f
+#define LOG_F32_4 -0x1.559c3cp-3f
+#define LOG_F32_5 0x1.1ed636p-3f
+#define LOG_F32_6 -0x1.f33434p-4f
+#define LOG_F32_7 0x1.1e688p-3f
+#define LOG_F32_8 -0x1.07c594p-3f
+#define P_LOG_F32(x) FMA(FMA(FMA(FMA(FMA(FMA(FMA(CF32(LOG_F32_8), x, CF32(LOG_F32_7)), x, CF32(LOG_F32_6)), x, \
+    CF32(LOG_F32_5)), x, CF32(LOG_F32_4)), x, CF32(LOG_F32_3)), x, CF32(LOG_F32_2)), x, CF32(LOG_F32_1))
+
+/* LOG_F64: largest error 2^-59.31 */
+#define LOG_F64_0 0x1.555555555557dp-2
+#define LOG_F64_1 0x1.999999998520ep-3
+#define LOG_F64_2 0x1.2492493e2acdap-3
+#define LOG_F64_3 0x1.c71c54a43ffap-4
+#define LOG_F64_4 0x1.7465c729ec583p-4
+#define LOG_F64_5 0x1.39ac82853203ep-4
+#define LOG_F64_6 0x1.2ea2efacfa686p-4
+#define P_LOG_F64(x) FMA(FMA(FMA(FMA(FMA(FMA(CF64(LOG_F64_6), x, CF64(LOG_F64_5)), x, CF64(LOG_F64_4)), x, \
+    CF64(LOG_F64_3)), x, CF64(LOG_F64_2)), x, CF64(LOG_F64_1)), x, CF64(LOG_F64_0))
+
+#define LOG2_10_F32 0x1.a934fp+1f
+
+#define LOG10_2_F32_1 0x1.344p-2f
+#define LOG10_2_F32_2 0x1.3509f8p-18f
+
+#define LOG2_10_F64 0x1.a934f0979a371p+1
+
+#define LOG10_2_F64_1 0x1.34413509f7p-2
+#define LOG10_2_F64_2 0x1.3fde623e2566bp-43
+
+#define LOG2E_F64_1 0x1.71547652b82fep+0
+#define LOG2E_F64_2 0x1.777d0ffda0d24p-56
+
+#define LOG10E_F64_1 0x1.bcb7b1526e50ep-2
+#define LOG10E_F64_2 0x1.95355baaafad3p-57
+
+/* EXP10_F64: largest error 2^-57.97 */
+#define EXP10_F64_1_HI 0x1.26bb1bbb55516p+1
+#define EXP10_F64_1_LO -0x1.764ad114cdb26p-53
+#define EXP10_F64_2 0x1.53524c73cea78p+1
+#define EXP10_F64_3 0x1.0470591de2c2ap+1
+#define EXP10_F64_4 0x1.2bd7609fd4cfbp+0
+#define EXP10_F64_5 0x1.1429ffd1f2cb7p-1
+#define EXP10_F64_6 0x1.a7ed70a291b73p-3
+#define EXP10_F64_7 0x1.16e4df6847f5p-4
+#define EXP10_F64_8 0x1.41165d22a75ep-6
+#define EXP10_F64_9 0x1.4898a352f3ec4p-8
+#define EXP10_F64_10 0x1.2f75f7ef36508p-10
+#define EXP10_F64_11 0x1.f9c2518868b0dp-13
+#define P_EXP10_F64(x) FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(CF64(EXP10_F64_11), x, CF64(EXP10_F64_10)), x, \
+    CF64(EXP10_F64_9)), x, CF64(EXP10_F64_8)), x, CF64(EXP10_F64_7)), x, CF64(EXP10_F64_6)), x, CF64(EXP10_F64_5)), \
+    x, CF64(EXP10_F64_4)), x, CF64(EXP10_F64_3)), x, CF64(EXP10_F64_2))
+
+/* EXP10_F32: largest error 2^-28.51 */
+#define EXP10_F32_1 0x1.26bb1cp+1f
+#define EXP10_F32_2 0x1.53524ap+1f
+#define EXP10_F32_3 0x1.046f9cp+1f
+#define EXP10_F32_4 0x1.2bdap+0f
+#define EXP10_F32_5 0x1.156a38p-1f
+#define EXP10_F32_6 0x1.a63a52p-3f
+#define P_EXP10_F32(x) FMA(FMA(FMA(FMA(FMA(CF32(EXP10_F32_6), x, CF32(EXP10_F32_5)), x, CF32(EXP10_F32_4)), x, \
+    CF32(EXP10_F32_3)), x, CF32(EXP10_F32_2)), x, CF32(EXP10_F32_1))
+
+/* LOG2_F32: largest error 2^-27.28 */
+#define LOG2_F32_0_HI 0x1.715476p+0f
+#define LOG2_F32_0_LO 0x1.ac90c4p-26f
+#define LOG2_F32_1 -0x1.715478p-1f
+#define LOG2_F32_2 0x1.ec6ffep-2f
+#define LOG2_F32_3 -0x1.7152cep-2f
+#define LOG2_F32_4 0x1.27a3fcp-2f
+#define LOG2_F32_5 -0x1.ed0222p-3f
+#define LOG2_F32_6 0x1.9d457ap-3f
+#define LOG2_F32_7 -0x1.667bap-3f
+#define LOG2_F32_8 0x1.9f68p-3f
+#define LOG2_F32_9 -0x1.82040cp-3f
+#define P_LOG2_F32(x) FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(CF32(LOG2_F32_9), x, CF32(LOG2_F32_8)), x, CF32(LOG2_F32_7)), \
+    x, CF32(LOG2_F32_6)), x, CF32(LOG2_F32_5)), x, CF32(LOG2_F32_4)), x, CF32(LOG2_F32_3)), x, CF32(LOG2_F32_2)), x, \
+    CF32(LOG2_F32_1))
+
+/* LOG10_F32: largest error 2^-29.06 */
+#define LOG10_F32_0_HI 0x1.bcb7b2p-2f
+#define LOG10_F32_0_LO -0x1.20530ap-27f
+#define LOG10_F32_1 -0x1.bcb7b2p-3f
+#define LOG10_F32_2 0x1.287a12p-3f
+#define LOG10_F32_3 -0x1.bcb65ap-4f
+#define LOG10_F32_4 0x1.63fe0ap-4f
+#define LOG10_F32_5 -0x1.28c434p-4f
+#define LOG10_F32_6 0x1.f1794ep-5f
+#define LOG10_F32_7 -0x1.b09bacp-5f
+#define LOG10_F32_8 0x1.f4dbcep-5f
+#define LOG10_F32_9 -0x1.cdd3dap-5f
+#define P_LOG10_F32(x) FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(CF32(LOG10_F32_9), x, CF32(LOG10_F32_8)), x, \
+    CF32(LOG10_F32_7)), x, CF32(LOG10_F32_6)), x, CF32(LOG10_F32_5)), x, CF32(LOG10_F32_4)), x, CF32(LOG10_F32_3)), \
+    x, CF32(LOG10_F32_2)), x, CF32(LOG10_F32_1))
+
+#define TWO_OVER_PI_F32 0x1.45f306p-1f
+
+#define TWO_OVER_PI_F64 0x1.45f306dc9c883p-1
+
+#define HALF_PI_F32_1 0x1.921fb4p+0f
+#define HALF_PI_F32_2 0x1.4442dp-24f
+#define HALF_PI_F32_3 0x1.84698ap-48f
+
+#define HALF_PI_F64_1 0x1.921fb54442d18p+0
+#define HALF_PI_F64_2 0x1.1a62633145c06p-54
+#define HALF_PI_F64_3 0x1.c1cd129024e09p-107
+
+/* SIN_F32: largest error 2^-27.90 */
+#define SIN_F32_0 -0x1.555546p-3f
+#define SIN_F32_1 0x1.110776p-7f
+#define SIN_F32_2 -0x1.9952f6p-13f
+#define P_SIN_F32(x) FMA(FMA(CF32(SIN_F32_2), x, CF32(SIN_F32_1)), x, CF32(SIN_F32_0))
+
+/* COS_F32: largest error 2^-32.98 */
+#define COS_F32_0 0x1.55554ap-5f
+#define COS_F32_1 -0x1.6c0c28p-10f
+#define COS_F32_2 0x1.99e80ep-16f
+#define P_COS_F32(x) FMA(FMA(CF32(COS_F32_2), x, CF32(COS_F32_1)), x, CF32(COS_F32_0))
+
+/* SIN_F64: largest error 2^-57.77 */
+#define SIN_F64_0 -0x1.555555555554cp-3
+#define SIN_F64_1 0x1.111111110fbd2p-7
+#define SIN_F64_2 -0x1.a01a019c626bep-13
+#define SIN_F64_3 0x1.71de35afd17f3p-19
+#define SIN_F64_4 -0x1.ae5e8abfc84d2p-26
+#define SIN_F64_5 0x1.5d9c0b26e6571p-33
+#define P_SIN_F64(x) FMA(FMA(FMA(FMA(FMA(CF64(SIN_F64_5), x, CF64(SIN_F64_4)), x, CF64(SIN_F64_3)), x, \
+    CF64(SIN_F64_2)), x, CF64(SIN_F64_1)), x, CF64(SIN_F64_0))
+
+/* COS_F64: largest error 2^-63.92 */
+#define COS_F64_0 0x1.555555555554bp-5
+#define COS_F64_1 -0x1.6c16c16c1500dp-10
+#define COS_F64_2 0x1.a01a019c8dd1cp-16
+#define COS_F64_3 -0x1.27e4f7f050428p-22
+#define COS_F64_4 0x1.1ee9dacbdb682p-29
+#define COS_F64_5 -0x1.8fa5ecce01e72p-37
+#define P_COS_F64(x) FMA(FMA(FMA(FMA(FMA(CF64(COS_F64_5), x, CF64(COS_F64_4)), x, CF64(COS_F64_3)), x, \
+    CF64(COS_F64_2)), x, CF64(COS_F64_1)), x, CF64(COS_F64_0))
+
+/* PAYNE_F32: 8 zero bits, then the bits of 2/pi behind the point; 64 of them from bit 32 i on */
+#define PAYNE_F32_0 0x00a2f9836e4e4415u
+#define PAYNE_F32_1 0x6e4e441529fc2757u
+#define PAYNE_F32_2 0x29fc2757d1f534ddu
+#define PAYNE_F32_3 0xd1f534ddc0db6295u
+#define PAYNE_F32_4 0xc0db6295993c4390u
+#define PAYNE_F32_5 0x993c439041fe5163u
+
+/* PAYNE_F64: 24 zero bits, then the bits of 2/pi behind the point; 64 of them from bit 64 i on */
+#define PAYNE_F64_0 0x000000a2f9836e4eu
+#define PAYNE_F64_1 0x441529fc2757d1f5u
+#define PAYNE_F64_2 0x34ddc0db6295993cu
+#define PAYNE_F64_3 0x439041fe5163abdeu
+#define PAYNE_F64_4 0xbbc561b7246e3a42u
+#define PAYNE_F64_5 0x4dd2e006492eea09u
+#define PAYNE_F64_6 0xd1921cfe1deb1cb1u
+#define PAYNE_F64_7 0x29a73ee88235f52eu
+#define PAYNE_F64_8 0xbb4484e99c7026b4u
+#define PAYNE_F64_9 0x5f7e413991d63983u
+#define PAYNE_F64_10 0x5339f49c845f8bbdu
+#define PAYNE_F64_11 0xf9283b1ff897ffdeu
+#define PAYNE_F64_12 0x05980fef2f118b5au
+#define PAYNE_F64_13 0x0a6d1f6d367ecf27u
+#define PAYNE_F64_14 0xcb09b74f463f669eu
+#define PAYNE_F64_15 0x5fea2d7527bac7ebu
+#define PAYNE_F64_16 0xe5f17b3d0739f78au
+#define PAYNE_F64_17 0x5292ea6bfb5fb11fu
+#define PAYNE_F64_18 0x8d5d0856033046fcu
+
+#define HALF_PI_PAYNE_1 0x1.921fb54442d18p-62
+#define HALF_PI_PAYNE_2 0x1.1a62633145c07p-116
+
+/* ATAN_F32: largest error 2^-28.46 */
+#define ATAN_F32_0 -0x1.55553ep-2f
+#define ATAN_F32_1 0x1.9991e4p-3f
+#define ATAN_F32_2 -0x1.242084p-3f
+#define ATAN_F32_3 0x1.c08c18p-4f
+#define ATAN_F32_4 -0x1.580806p-4f
+#define ATAN_F32_5 0x1.da247ap-5f
+#define ATAN_F32_6 -0x1.fd6edp-6f
+#define ATAN_F32_7 0x1.640f8p-7f
+#define ATAN_F32_8 -0x1.d32a4cp-10f
+#define P_ATAN_F32(x) FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(CF32(ATAN_F32_8), x, CF32(ATAN_F32_7)), x, CF32(ATAN_F32_6)), \
+    x, CF32(ATAN_F32_5)), x, CF32(ATAN_F32_4)), x, CF32(ATAN_F32_3)), x, CF32(ATAN_F32_2)), x, CF32(ATAN_F32_1)), x, \
+    CF32(ATAN_F32_0))
+
+/* ATAN_F64: largest error 2^-57.26 */
+#define ATAN_F64_0 -0x1.555555555554dp-2
+#define ATAN_F64_1 0x1.9999999998c65p-3
+#define ATAN_F64_2 -0x1.249249246d3abp-3
+#define ATAN_F64_3 0x1.c71c71c1d41d7p-4
+#define ATAN_F64_4 -0x1.745d171bb717bp-4
+#define ATAN_F64_5 0x1.3b13b0f4f24e8p-4
+#define ATAN_F64_6 -0x1.111113a27879fp-4
+#define ATAN_F64_7 0x1.e1e1a2d96885dp-5
+#define ATAN_F64_8 -0x1.af21b5664455ap-5
+#define ATAN_F64_9 0x1.85d8e0f52e5f7p-5
+#define ATAN_F64_10 -0x1.62bbe8b25f376p-5
+#define ATAN_F64_11 0x1.41c97733f550ep-5
+#define ATAN_F64_12 -0x1.1d4dffc7b624ap-5
+#define ATAN_F64_13 0x1.de5df426f9762p-6
+#define ATAN_F64_14 -0x1.6aeaf252343acp-6
+#define ATAN_F64_15 0x1.da7526d13be36p-7
+#define ATAN_F64_16 -0x1.fb974d28629abp-8
+#define ATAN_F64_17 0x1.a3973f527f579p-9
+#define ATAN_F64_18 -0x1.f136ef4001895p-11
+#define ATAN_F64_19 0x1.751a2f0e459b1p-13
+#define ATAN_F64_20 -0x1.091ad09108218p-16
+#define P_ATAN_F64(x) \
+    FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(CF64(ATAN_F64_20), x, \
+    CF64(ATAN_F64_19)), x, CF64(ATAN_F64_18)), x, CF64(ATAN_F64_17)), x, CF64(ATAN_F64_16)), x, CF64(ATAN_F64_15)), \
+    x, CF64(ATAN_F64_14)), x, CF64(ATAN_F64_13)), x, CF64(ATAN_F64_12)), x, CF64(ATAN_F64_11)), x, \
+    CF64(ATAN_F64_10)), x, CF64(ATAN_F64_9)), x, CF64(ATAN_F64_8)), x, CF64(ATAN_F64_7)), x, CF64(ATAN_F64_6)), x, \
+    CF64(ATAN_F64_5)), x, CF64(ATAN_F64_4)), x, CF64(ATAN_F64_3)), x, CF64(ATAN_F64_2)), x, CF64(ATAN_F64_1)), x, \
+    CF64(ATAN_F64_0))
+
+/* POW_LOG2_F32: largest error 2^-37.98 */
+#define POW_LOG2_F32_0 0x1.71547652bc279p+0
+#define POW_LOG2_F32_1 -0x1.71547652ee0b3p-1
+#define POW_LOG2_F32_2 0x1.ec709d8d65837p-2
+#define POW_LOG2_F32_3 -0x1.715475c3e1d8fp-2
+#define POW_LOG2_F32_4 0x1.2776e33d398f1p-2
+#define POW_LOG2_F32_5 -0x1.ec710a5511252p-3
+#define POW_LOG2_F32_6 0x1.a60ad64a2b811p-3
+#define POW_LOG2_F32_7 -0x1.71426a8fbc74bp-3
+#define POW_LOG2_F32_8 0x1.4986e63d80ac3p-3
+#define POW_LOG2_F32_9 -0x1.28fd568527218p-3
+#define POW_LOG2_F32_10 0x1.f9c4ad9e4bdbep-4
+#define POW_LOG2_F32_11 -0x1.c9a101f2cc0fcp-4
+#define POW_LOG2_F32_12 0x1.4328fdc4d1edep-3
+#define POW_LOG2_F32_13 -0x1.34622007a5f99p-3
+#define P_POW_LOG2_F32(x) FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(CF64(POW_LOG2_F32_13), x, \
+    CF64(POW_LOG2_F32_12)), x, CF64(POW_LOG2_F32_11)), x, CF64(POW_LOG2_F32_10)), x, CF64(POW_LOG2_F32_9)), x, \
+    CF64(POW_LOG2_F32_8)), x, CF64(POW_LOG2_F32_7)), x, CF64(POW_LOG2_F32_6)), x, CF64(POW_LOG2_F32_5)), x, \
+    CF64(POW_LOG2_F32_4)), x, CF64(POW_LOG2_F32_3)), x, CF64(POW_LOG2_F32_2)), x, CF64(POW_LOG2_F32_1)), x, \
+    CF64(POW_LOG2_F32_0))
+
+/* POW_EXP2_F32: largest error 2^-28.09 */
+#define POW_EXP2_F32_1 0x1.62e43170c4f92p-1
+#define POW_EXP2_F32_2 0x1.ebfbe3a1d41f7p-3
+#define POW_EXP2_F32_3 0x1.c6ae0a6332a5cp-5
+#define POW_EXP2_F32_4 0x1.3b2651d077a6fp-7
+#define POW_EXP2_F32_5 0x1.5fa03f5202de3p-10
+#define POW_EXP2_F32_6 0x1.4776923a4f142p-13
+#define P_POW_EXP2_F32(x) FMA(FMA(FMA(FMA(FMA(CF64(POW_EXP2_F32_6), x, CF64(POW_EXP2_F32_5)), x, \
+    CF64(POW_EXP2_F32_4)), x, CF64(POW_EXP2_F32_3)), x, CF64(POW_EXP2_F32_2)), x, CF64(POW_EXP2_F32_1))
+
+/* POW_F64: largest error 2^-71.88 */
+#define POW_F64_0 0x1.2776c50ef9bfcp-1
+#define POW_F64_1 0x1.a61762a7aede7p-2
+#define POW_F64_2 0x1.484b13d6ac03cp-2
+#define POW_F64_3 0x1.0c9a853b82c96p-2
+#define POW_F64_4 0x1.c68ee907425d5p-3
+#define POW_F64_5 0x1.8a09c690a02b2p-3
+#define POW_F64_6 0x1.58fb891f21c8ap-3
+#define POW_F64_7 0x1.61fc04f9d49fdp-3
+#define P_POW_F64(x) FMA(FMA(FMA(FMA(FMA(FMA(FMA(CF64(POW_F64_7), x, CF64(POW_F64_6)), x, CF64(POW_F64_5)), x, \
+    CF64(POW_F64_4)), x, CF64(POW_F64_3)), x, CF64(POW_F64_2)), x, CF64(POW_F64_1)), x, CF64(POW_F64_0))
+
+#define POW_C1_F64_1 0x1.71547652b82fep+1
+#define POW_C1_F64_2 0x1.777d0ffda0d24p-55
+
+#define POW_C3_F64_1 0x1.ec709dc3a03fdp-1
+#define POW_C3_F64_2 0x1.d27f05548af0cp-55
+
+#endif
