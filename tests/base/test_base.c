@@ -222,7 +222,8 @@ static void text_grows_past_its_first_room(void **state)
 static void floats_read_back_as_the_same_bits(void **state)
 {
     (void)state;
-    static const double values[] = {0.0, -0.0, 1.0, -3.0, 0.1, 1e-310, 1.7976931348623157e308, 4503599627370497.5, 1e15};
+    static const double values[] = {0.0, -0.0, 1.0, -3.0, 0.1, 1e-310, 1.7976931348623157e308, 4503599627370497.5,
+                                    1e15};
     arena a;
     arena_init(&a, NULL);
     for (size_t i = 0; i < ARRAY_LENGTH(values); i++) {
