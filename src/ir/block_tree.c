@@ -1,5 +1,5 @@
-/* Lowest common ancestors in a tree that grows at its leaves: every node keeps its parent and one far ancestor, chosen as
- * in Myers' skew-binary lists, so that climbing to a given depth takes O(log n) steps. */
+/* Lowest common ancestors in a tree that grows at its leaves: every node keeps its parent and one far ancestor, chosen
+ * as in Myers' skew-binary lists, so that climbing to a given depth takes O(log n) steps. */
 #include "ir/block_tree.h"
 
 void block_tree_init(block_tree *t, arena *a)

@@ -1,5 +1,5 @@
-/* A tree that grows at its leaves, with lowest common ancestors and preorder comparison in O(log n) (jump pointers: Myers,
- * "An applicative random-access stack", 1983). The scheduler's blocks stand in one. Node 0 is the root. */
+/* A tree that grows at its leaves, with lowest common ancestors and preorder comparison in O(log n) (jump pointers:
+ * Myers, "An applicative random-access stack", 1983). The scheduler's blocks stand in one. Node 0 is the root. */
 #ifndef SN_IR_BLOCK_TREE_H
 #define SN_IR_BLOCK_TREE_H
 

@@ -1,5 +1,5 @@
-/* The reference interpreter: the executable specification. Slow, plain, sequential; shares no code with the compiler but
- * the operator table's ir_op_apply. Fold combines strictly left to right. */
+/* The reference interpreter: the executable specification. Slow, plain, sequential; shares no code with the compiler
+ * but the operator table's ir_op_apply. Fold combines strictly left to right. */
 #ifndef SN_IR_INTERPRET_H
 #define SN_IR_INTERPRET_H
 
@@ -7,15 +7,16 @@
 
 typedef struct ir_value { /* an array value */
     uint8_t rank, components;
-    ir_type type[64];             /* per component; components <= 64 here */
+    ir_type type[64]; /* per component; components <= 64 here */
     int64_t extent[IR_MAX_RANK];
-    void *data[64];               /* per component, row-major, ir_type_size bytes an element */
+    void *data[64]; /* per component, row-major, ir_type_size bytes an element */
 } ir_value;
 
 typedef struct ir_failure { /* why a run failed */
     uint32_t site;
-    int64_t element, value, bound; /* linear element of the operation, offending index or value, extent it should be below */
-    const char *message;           /* in the arena */
+    int64_t element, value,
+        bound;           /* linear element of the operation, offending index or value, extent it should be below */
+    const char *message; /* in the arena */
 } ir_failure;
 
 /* Runs a program: dims are bound from the inputs' extents (one name, one extent, else an error). Results are allocated

@@ -1,10 +1,10 @@
 /* Sharing recovery for scalar code: places every term of a DAG in the tree of blocks that conditions and loops make.
  *
- * The steps are those of Accelerate (ICFP'13 §3: count occurrences, float to the lowest common dominator, bind), done on
- * the DAG from the uses to the operands: a term is placed when all its uses are. Terms that must stay behind their guards
- * climb only where every path evaluates them, and may end up in several blocks. Conditions wait until nothing else can be
- * placed; then all that wait in one block with one condition become one branch (none of them depends on another, or it
- * could not be waiting). */
+ * The steps are those of Accelerate (ICFP'13 §3: count occurrences, float to the lowest common dominator, bind), done
+ * on the DAG from the uses to the operands: a term is placed when all its uses are. Terms that must stay behind their
+ * guards climb only where every path evaluates them, and may end up in several blocks. Conditions wait until nothing
+ * else can be placed; then all that wait in one block with one condition become one branch (none of them depends on
+ * another, or it could not be waiting). */
 #include "ir/schedule.h"
 #include "ir/block_tree.h"
 #include "ir/schedule_graph.h"
@@ -27,27 +27,27 @@ typedef enum { BLOCK_ROOT, BLOCK_THEN, BLOCK_ELSE, BLOCK_TEST, BLOCK_WHILE_BODY,
 typedef struct block_info { /* beside the node of the same number in the tree */
     ir_block *code;
     block_kind kind;
-    uint32_t region; /* nearest block around it (or itself) that is evaluated once per iteration of a loop; NO_BLOCK */
-    uint32_t loop;   /* item of a loop's blocks */
+    uint32_t region;  /* nearest block around it (or itself) that is evaluated once per iteration of a loop; NO_BLOCK */
+    uint32_t loop;    /* item of a loop's blocks */
     uint32_t partner; /* the other branch */
-    bool certain;    /* BLOCK_COUNTED_BODY: runs at least once */
+    bool certain;     /* BLOCK_COUNTED_BODY: runs at least once */
 } block_info;
 
 typedef struct use_cell {
     uint32_t block, next; /* next: cell + 1 */
 } use_cell;
 
-typedef struct waiting_cond { /* one condition, to be decided in one block */
+typedef struct waiting_cond {   /* one condition, to be decided in one block */
     uint32_t item, block, next; /* next: entry + 1, of the same block and condition */
     bool done;
 } waiting_cond;
 
 typedef struct progress { /* of one item */
-    uint32_t waiting;  /* users not placed yet */
-    uint32_t use;      /* blocks it is used in: cell + 1 */
-    uint32_t unplaced; /* IR_COND: its entries not yet decided */
-    uint32_t mark, seen; /* of the search below a group of conditions: when, and how many uses it met */
-    bool beside;       /* found from the group's condition, so evaluated anyway */
+    uint32_t waiting;     /* users not placed yet */
+    uint32_t use;         /* blocks it is used in: cell + 1 */
+    uint32_t unplaced;    /* IR_COND: its entries not yet decided */
+    uint32_t mark, seen;  /* of the search below a group of conditions: when, and how many uses it met */
+    bool beside;          /* found from the group's condition, so evaluated anyway */
 } progress;
 
 typedef VEC(uint32_t) index_list;
@@ -76,7 +76,9 @@ static uint32_t new_block(scheduler *s, uint32_t parent, block_kind kind, uint32
     bool is_region = kind == BLOCK_TEST || kind == BLOCK_COUNTED_BODY;
     block_info info = {.code = arena_alloc(s->arena, sizeof(ir_block)),
                        .kind = kind,
-                       .region = is_region ? id : kind == BLOCK_ROOT ? NO_BLOCK : s->block.at[parent].region,
+                       .region = is_region            ? id
+                                 : kind == BLOCK_ROOT ? NO_BLOCK
+                                                      : s->block.at[parent].region,
                        .loop = loop,
                        .partner = NO_BLOCK};
     vec_push(s->arena, &s->block, info);
@@ -220,7 +222,7 @@ static void find_places(scheduler *s, uint32_t i)
 
 static void use_in(scheduler *s, ir_id term, uint32_t block)
 {
-    uint32_t i = graph_item(&s->graph, term);
+    uint32_t i = ir_graph_item(&s->graph, term);
     if (i == NO_ITEM)
         return;
     progress *state = &s->state[i];
@@ -249,9 +251,9 @@ static void wait_as_cond(scheduler *s, uint32_t i)
 static void release_operands(scheduler *s, uint32_t user)
 {
     ir_id term = s->graph.item.at[user].id;
-    uint32_t edges = graph_edges(s->program, term);
+    uint32_t edges = ir_graph_edges(s->program, term);
     for (uint32_t k = 0; k < edges; k++) {
-        uint32_t i = graph_item(&s->graph, graph_edge(s->program, term, k).term);
+        uint32_t i = ir_graph_item(&s->graph, ir_graph_edge(s->program, term, k).term);
         if (i == NO_ITEM || --s->state[i].waiting)
             continue;
         if (ir_at(s->program, s->graph.item.at[i].id)->kind == IR_COND)
@@ -294,9 +296,9 @@ static void place_in(scheduler *s, uint32_t i, uint32_t block)
         add_loop(s, i, block, &test, &body);
     else if (kind != IR_PROJ)
         add_step(s, block, (ir_step){.term = term});
-    uint32_t edges = graph_edges(s->program, term);
+    uint32_t edges = ir_graph_edges(s->program, term);
     for (uint32_t k = 0; k < edges; k++) {
-        edge e = graph_edge(s->program, term, k);
+        edge e = ir_graph_edge(s->program, term, k);
         use_in(s, e.term, e.kind == EDGE_BODY ? body : e.kind == EDGE_TEST ? test : block);
     }
 }
@@ -317,7 +319,8 @@ static void take_group(scheduler *s, uint32_t entry)
     const waiting_cond *e = &s->cond.at[entry];
     uint64_t key = (uint64_t)e->block << 32 | ir_args(s->program, s->graph.item.at[e->item].id)[0];
     s->pending.n = 0;
-    for (uint32_t next = map64_get(&s->group, key); next && !s->cond.at[next - 1].done; next = s->cond.at[next - 1].next) {
+    for (uint32_t next = map64_get(&s->group, key); next && !s->cond.at[next - 1].done;
+         next = s->cond.at[next - 1].next) {
         s->cond.at[next - 1].done = true;
         vec_push(s->arena, &s->pending, next - 1);
     }
@@ -332,7 +335,8 @@ static unsigned cost_of(const ir_program *p, ir_id term)
         return COST_PLAIN;
     if (ir_ops[node->op].flags & OP_MATH)
         return COST_MATH;
-    bool slow = node->op == OP_DIV || node->op == OP_MOD || node->op == OP_QUOT || node->op == OP_REM || node->op == OP_SQRT;
+    bool slow =
+        node->op == OP_DIV || node->op == OP_MOD || node->op == OP_QUOT || node->op == OP_REM || node->op == OP_SQRT;
     return slow ? COST_DIVISION : COST_PLAIN;
 }
 
@@ -353,14 +357,14 @@ static void mark_beside(scheduler *s, ir_id condition)
     uint32_t n = 1;
     for (uint32_t searched = 0; n && searched < CONDITION_SEARCH; searched++) {
         ir_id term = stack[--n];
-        uint32_t i = graph_item(&s->graph, term);
+        uint32_t i = ir_graph_item(&s->graph, term);
         if (i == NO_ITEM)
             continue;
         touch(s, i);
         s->state[i].beside = true;
-        uint32_t edges = graph_edges(s->program, term);
+        uint32_t edges = ir_graph_edges(s->program, term);
         for (uint32_t k = 0; k < edges && n < CONDITION_SEARCH; k++) {
-            edge e = graph_edge(s->program, term, k);
+            edge e = ir_graph_edge(s->program, term, k);
             if (e.kind == EDGE_NOW)
                 stack[n++] = e.term;
         }
@@ -383,7 +387,7 @@ static bool is_used_above(const scheduler *s, uint32_t i, uint32_t block)
  * branches need it. Returns false if it must not be evaluated outside them. */
 static bool meet(scheduler *s, ir_id term, uint32_t block)
 {
-    uint32_t i = graph_item(&s->graph, term);
+    uint32_t i = ir_graph_item(&s->graph, term);
     if (i == NO_ITEM)
         return true;
     touch(s, i);
@@ -420,9 +424,9 @@ static bool is_branch(scheduler *s, uint32_t block)
         cost += cost_of(p, term);
         if (cost >= COST_OF_BRANCH)
             return true;
-        uint32_t edges = graph_edges(p, term);
+        uint32_t edges = ir_graph_edges(p, term);
         for (uint32_t k = 0; k < edges; k++)
-            if (!meet(s, graph_edge(p, term, k).term, block))
+            if (!meet(s, ir_graph_edge(p, term, k).term, block))
                 return true;
     }
     return false;
@@ -506,7 +510,7 @@ static void finish_block(scheduler *s, ir_block *code)
 ir_block *ir_schedule(const ir_program *p, arena *a, uint32_t n, const ir_id *result)
 {
     scheduler s = {.program = p, .arena = a};
-    graph_build(&s.graph, p, a, n, result);
+    ir_graph_build(&s.graph, p, a, n, result);
     uint32_t items = s.graph.item.n;
     s.steps_max = STEPS_MAX + STEPS_PER_ITEM * (size_t)items;
     s.state = arena_alloc(a, (items + 1) * sizeof(progress));
@@ -517,7 +521,7 @@ ir_block *ir_schedule(const ir_program *p, arena *a, uint32_t n, const ir_id *re
 
     for (uint32_t k = 0; k < n; k++) {
         use_in(&s, result[k], root);
-        uint32_t i = graph_item(&s.graph, result[k]);
+        uint32_t i = ir_graph_item(&s.graph, result[k]);
         if (i == NO_ITEM || --s.state[i].waiting)
             continue;
         if (ir_at(p, result[k])->kind == IR_COND)

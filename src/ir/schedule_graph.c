@@ -1,5 +1,5 @@
-/* Collects the scalar terms below some results and finds out, in three sweeps over them, which loop each belongs to, which
- * are certainly evaluated, and which may be evaluated where nobody asked for them. */
+/* Collects the scalar terms below some results and finds out, in three sweeps over them, which loop each belongs to,
+ * which are certainly evaluated, and which may be evaluated where nobody asked for them. */
 #include "ir/schedule_graph.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static bool is_leaf(const ir_program *p, ir_id term)
     return kind == IR_CONST || kind == IR_VAR || kind == IR_DIM;
 }
 
-uint32_t graph_edges(const ir_program *p, ir_id term)
+uint32_t ir_graph_edges(const ir_program *p, ir_id term)
 {
     const ir_node *node = ir_at(p, term);
     if (node->kind == IR_LOOP)
@@ -18,7 +18,7 @@ uint32_t graph_edges(const ir_program *p, ir_id term)
     return node->n;
 }
 
-edge graph_edge(const ir_program *p, ir_id term, uint32_t k)
+edge ir_graph_edge(const ir_program *p, ir_id term, uint32_t k)
 {
     const ir_node *node = ir_at(p, term);
     if (node->kind == IR_LOOP) {
@@ -33,7 +33,7 @@ edge graph_edge(const ir_program *p, ir_id term, uint32_t k)
     return (edge){ir_args(p, term)[k], kind};
 }
 
-uint32_t graph_item(const graph *g, ir_id term)
+uint32_t ir_graph_item(const graph *g, ir_id term)
 {
     return map64_get(&g->index, term) - 1u; /* absent: 0 - 1 is NO_ITEM */
 }
@@ -54,9 +54,9 @@ static void collect(graph *g, uint32_t n, const ir_id *result)
             vec_push(g->arena, &found, result[k]);
         }
     for (uint32_t f = 0; f < found.n; f++) {
-        uint32_t edges = graph_edges(p, found.at[f]);
+        uint32_t edges = ir_graph_edges(p, found.at[f]);
         for (uint32_t k = 0; k < edges; k++) {
-            ir_id term = graph_edge(p, found.at[f], k).term;
+            ir_id term = ir_graph_edge(p, found.at[f], k).term;
             if (is_leaf(p, term) || map64_get(&g->index, term))
                 continue;
             map64_put(g->arena, &g->index, term, 1);
@@ -109,7 +109,7 @@ static void find_uses(graph *g, uint32_t n, const ir_id *result)
 {
     const ir_program *p = g->program;
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t r = graph_item(g, result[k]);
+        uint32_t r = ir_graph_item(g, result[k]);
         if (r == NO_ITEM)
             continue;
         g->item.at[r].uses++;
@@ -117,10 +117,10 @@ static void find_uses(graph *g, uint32_t n, const ir_id *result)
             g->item.at[r].certain |= IS_CERTAIN_BODY;
     }
     for (uint32_t i = g->item.n; i-- > 0;) {
-        uint32_t edges = graph_edges(p, g->item.at[i].id);
+        uint32_t edges = ir_graph_edges(p, g->item.at[i].id);
         for (uint32_t k = 0; k < edges; k++) {
-            edge e = graph_edge(p, g->item.at[i].id, k);
-            uint32_t t = graph_item(g, e.term);
+            edge e = ir_graph_edge(p, g->item.at[i].id, k);
+            uint32_t t = ir_graph_item(g, e.term);
             if (t == NO_ITEM)
                 continue;
             g->item.at[t].uses++;
@@ -155,8 +155,8 @@ static uint8_t own_level(const ir_program *p, ir_id term)
     }
 }
 
-/* Is every evaluation of its binder one of this item, too? What only a loop's body is certain to evaluate is not certain
- * in its test, which runs once more. */
+/* Is every evaluation of its binder one of this item, too? What only a loop's body is certain to evaluate is not
+ * certain in its test, which runs once more. */
 static bool is_certain(const item *t)
 {
     if (t->certain & IS_CERTAIN_TEST)
@@ -170,10 +170,10 @@ static void find_levels(graph *g)
     for (uint32_t i = 0; i < g->item.n; i++) {
         item *t = &g->item.at[i];
         uint8_t level = own_level(p, t->id), outer = level;
-        uint32_t edges = graph_edges(p, t->id);
+        uint32_t edges = ir_graph_edges(p, t->id);
         for (uint32_t k = 0; k < edges; k++) {
-            edge e = graph_edge(p, t->id, k);
-            uint32_t operand = graph_item(g, e.term);
+            edge e = ir_graph_edge(p, t->id, k);
+            uint32_t operand = ir_graph_item(g, e.term);
             if (operand == NO_ITEM)
                 continue;
             const item *o = &g->item.at[operand];
@@ -188,7 +188,7 @@ static void find_levels(graph *g)
     }
 }
 
-void graph_build(graph *g, const ir_program *p, arena *a, uint32_t n, const ir_id *result)
+void ir_graph_build(graph *g, const ir_program *p, arena *a, uint32_t n, const ir_id *result)
 {
     *g = (graph){.program = p, .arena = a};
     collect(g, n, result);

@@ -40,10 +40,10 @@ typedef struct graph {
     map64 binder;   /* variable -> item of its loop + 1 */
 } graph;
 
-void graph_build(graph *g, const ir_program *p, arena *a, uint32_t n, const ir_id *result);
+void ir_graph_build(graph *g, const ir_program *p, arena *a, uint32_t n, const ir_id *result);
 
-uint32_t graph_item(const graph *g, ir_id term); /* NO_ITEM for a leaf */
-uint32_t graph_edges(const ir_program *p, ir_id term);
-edge graph_edge(const ir_program *p, ir_id term, uint32_t k);
+uint32_t ir_graph_item(const graph *g, ir_id term); /* NO_ITEM for a leaf */
+uint32_t ir_graph_edges(const ir_program *p, ir_id term);
+edge ir_graph_edge(const ir_program *p, ir_id term, uint32_t k);
 
 #endif

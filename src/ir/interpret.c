@@ -1,0 +1,398 @@
+/* The reference interpreter: finds out which operations are needed, binds extents, runs checks, and computes the
+ * operations in order of their ids. Plain rather than fast; it is what every other way to run a program is compared
+ * with. */
+#include "ir/interpreter.h"
+
+#include <inttypes.h>
+
+/* --- failures --- */
+
+void interpret_fails(interpreter *in, uint32_t site, int64_t element, int64_t value, int64_t bound, const char *message)
+{
+    const ir_failure *old = in->failure;
+    if (in->failed && (old->site < site || (old->site == site && old->element <= element)))
+        return;
+    in->failed = true;
+    *in->failure = (ir_failure){.site = site, .element = element, .value = value, .bound = bound, .message = message};
+}
+
+const char *interpret_name(const ir_program *p, uint32_t site, const char *otherwise)
+{
+    const char *name = site && site < p->site.n ? p->site.at[site].operation : NULL;
+    return name ? name : otherwise;
+}
+
+static const char *scalar_message(const ir_program *p, arena *a, uint32_t site, const scalar_failure *f)
+{
+    const ir_node *node = ir_at(p, f->term);
+    switch (f->mistake) {
+    case FAILS_ARITHMETIC:
+        return arena_printf(a, f->value == 0 ? "%s: division by zero" : "%s: the quotient is not representable",
+                            ir_ops[node->op].name);
+    case FAILS_INDEX:
+        return arena_printf(a, "%s: index %" PRId64 " in dimension %u is outside the extent %" PRId64,
+                            interpret_name(p, site, "read"), f->value, f->dimension, f->bound);
+    case FAILS_EXTENT:
+        if (node->kind == IR_DIM)
+            return arena_printf(a, "no input determines the extent %s", p->dim.at[node->u.literal]);
+        return "a variable has no value here";
+    default:
+        return "the value of an array is not known here";
+    }
+}
+
+void interpret_fails_scalar(interpreter *in, uint32_t site, int64_t element, const scalar_failure *f)
+{
+    uint32_t own = ir_at(in->p, f->term)->site;
+    site = own ? own : site;
+    interpret_fails(in, site, element, f->value, f->bound, scalar_message(in->p, in->arena, site, f));
+}
+
+/* --- the world of scalar terms --- */
+
+static bool dim_value(void *env, uint32_t number, int64_t *out)
+{
+    const interpreter *in = env;
+    *out = in->dim[number];
+    return in->dim_input[number] != 0;
+}
+
+static bool read_element(void *env, const ir_node *read, const int64_t *index, ir_bits *out, scalar_failure *f)
+{
+    const interpreter *in = env;
+    const ir_value *v = &in->operation[read->array]->value;
+    int64_t element = index[0];
+    if (!(read->flags & IR_LINEAR)) {
+        if (!interpret_find(v, index, &element, f))
+            return false;
+    } else if (element < 0 || element >= interpret_size(v)) {
+        *f = (scalar_failure){.mistake = FAILS_INDEX, .value = element, .bound = interpret_size(v)};
+        return false;
+    }
+    *out = interpret_load(v, (uint32_t)read->u.literal, element);
+    return true;
+}
+
+/* --- functions --- */
+
+static void note_read(void *env, ir_id array)
+{
+    interpreter *in = env;
+    in->needed[array] = true;
+    in->last_read = array > in->last_read ? array : in->last_read;
+}
+
+static function prepare(interpreter *in, uint32_t n, const ir_id *term)
+{
+    function f = {.e = evaluator_new(in->p, in->arena, n, term),
+                  .out = arena_alloc(in->arena, (n + 1) * sizeof(ir_bits))};
+    evaluator_arrays(f.e, note_read, in);
+    return f;
+}
+
+static function prepare_fn(interpreter *in, const ir_fn *fn)
+{
+    function f = prepare(in, fn->results, fn->result);
+    f.slot = arena_alloc(in->arena, (fn->params + 1) * sizeof(uint32_t));
+    for (uint32_t k = 0; k < fn->params; k++)
+        f.slot[k] = evaluator_slot(f.e, fn->param[k]);
+    return f;
+}
+
+void interpret_set_index(function *f, uint32_t from, unsigned rank, const int64_t *index)
+{
+    for (unsigned d = 0; d < rank; d++)
+        evaluator_set(f->e, f->slot[from + d], ir_bits_i64(T_I64, index[d]));
+}
+
+/* The results of a function whose parameters are set, in f->out. `site` and `element`: of the operation that calls it.
+ */
+bool interpret_call(interpreter *in, function *f, uint32_t site, int64_t element)
+{
+    scalar_failure failure = {0};
+    if (evaluator_run(f->e, &in->world, f->out, &failure))
+        return true;
+    interpret_fails_scalar(in, site, element, &failure);
+    return false;
+}
+
+/* --- extents --- */
+
+static bool same_types(const ir_array *info, const ir_value *v)
+{
+    if (info->components != v->components)
+        return false;
+    for (uint32_t c = 0; c < info->components; c++)
+        if (info->type[c] != v->type[c])
+            return false;
+    return true;
+}
+
+/* Is a value of the type and rank the program says? */
+static bool check_input(interpreter *in, uint32_t k)
+{
+    const ir_array *info = ir_info(in->p, in->p->input.at[k]);
+    const ir_value *v = &in->input[k];
+    int64_t size = 0;
+    const char *wrong = NULL;
+    if (info->rank != v->rank)
+        wrong = arena_printf(in->arena, "input %u has rank %u, not %u", k, v->rank, info->rank);
+    else if (info->components > IR_MAX_COMPONENTS || !same_types(info, v))
+        wrong = arena_printf(in->arena, "the components of input %u are not of the program's types", k);
+    for (unsigned d = 0; d < v->rank && !wrong; d++)
+        if (v->extent[d] < 0)
+            wrong = arena_printf(in->arena, "dimension %u of input %u has the extent %" PRId64, d, k, v->extent[d]);
+    if (!wrong && !interpret_count(v->rank, v->extent, &size))
+        wrong = arena_printf(in->arena, "input %u has too many elements", k);
+    if (wrong)
+        interpret_fails(in, 0, 0, 0, 0, wrong);
+    return !wrong;
+}
+
+static bool bind_dim(interpreter *in, uint32_t number, uint32_t k, unsigned d)
+{
+    int64_t extent = in->input[k].extent[d];
+    if (in->dim_input[number] && in->dim[number] != extent) {
+        const char *message =
+            arena_printf(in->arena, "extent %s is %" PRId64 " in input %u, but %" PRId64 " in dimension %u of input %u",
+                         in->p->dim.at[number], in->dim[number], in->dim_input[number] - 1, extent, d, k);
+        interpret_fails(in, 0, 0, extent, in->dim[number], message);
+        return false;
+    }
+    in->dim[number] = extent;
+    in->dim_input[number] = k + 1;
+    return true;
+}
+
+static bool bind_dims(interpreter *in)
+{
+    const ir_program *p = in->p;
+    for (uint32_t k = 0; k < p->input.n; k++) {
+        const ir_array *info = ir_info(p, p->input.at[k]);
+        if (!check_input(in, k))
+            return false;
+        for (unsigned d = 0; d < info->rank; d++) {
+            const ir_node *e = ir_at(p, info->shape[d]);
+            if (e->kind == IR_DIM && !bind_dim(in, (uint32_t)e->u.literal, k, d))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Inputs whose extents are not just names: constants, sums, products. */
+static bool check_input_extents(interpreter *in)
+{
+    const ir_program *p = in->p;
+    for (uint32_t k = 0; k < p->input.n; k++) {
+        const ir_array *info = ir_info(p, p->input.at[k]);
+        function shape = prepare(in, info->rank, info->shape);
+        if (!interpret_call(in, &shape, 0, 0))
+            return false;
+        for (unsigned d = 0; d < info->rank; d++) {
+            int64_t wanted = ir_i64_bits(T_I64, shape.out[d]), found = in->input[k].extent[d];
+            if (wanted == found)
+                continue;
+            interpret_fails(in, 0, 0, found, wanted,
+                            arena_printf(in->arena, "dimension %u of input %u has the extent %" PRId64 ", not %" PRId64,
+                                         d, k, found, wanted));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Runs the checks that can be run as soon as `array` is known. */
+static bool run_checks(interpreter *in, ir_id array)
+{
+    const ir_program *p = in->p;
+    for (uint32_t k = 0; k < p->check.n; k++) {
+        const ir_check *check = &p->check.at[k];
+        check_state *state = &in->check[k];
+        if (state->after != array)
+            continue;
+        if (!interpret_call(in, &state->sides, check->site, 0))
+            return false;
+        int64_t left = ir_i64_bits(T_I64, state->sides.out[0]), right = ir_i64_bits(T_I64, state->sides.out[1]);
+        if (left == right)
+            continue;
+        const char *what = check->what ? check->what : "extents";
+        interpret_fails(in, check->site, 0, left, right,
+                        arena_printf(in->arena, "%s differ: %" PRId64 " and %" PRId64, what, left, right));
+        return false;
+    }
+    return true;
+}
+
+/* Evaluates the extents of an operation and makes room for its elements. */
+static bool make_value(interpreter *in, ir_id id, bool with_data)
+{
+    const ir_array *info = ir_info(in->p, id);
+    uint32_t site = ir_at(in->p, id)->site;
+    operation *op = in->operation[id];
+    ir_value *v = &op->value;
+    if (info->components > IR_MAX_COMPONENTS) {
+        interpret_fails(in, site, 0, info->components, IR_MAX_COMPONENTS, "too many components");
+        return false;
+    }
+    if (!interpret_call(in, &op->shape, site, 0))
+        return false;
+    v->rank = info->rank;
+    v->components = (uint8_t)info->components;
+    int64_t size = 0;
+    for (unsigned d = 0; d < info->rank; d++) {
+        v->extent[d] = ir_i64_bits(T_I64, op->shape.out[d]);
+        if (v->extent[d] >= 0)
+            continue;
+        interpret_fails(in, site, 0, v->extent[d], 0,
+                        arena_printf(in->arena, "%s: dimension %u has the extent %" PRId64,
+                                     interpret_name(in->p, site, "array"), d, v->extent[d]));
+        return false;
+    }
+    if (!interpret_count(v->rank, v->extent, &size) || size > INT64_MAX / 8) {
+        interpret_fails(in, site, 0, 0, 0,
+                        arena_printf(in->arena, "%s: too many elements", interpret_name(in->p, site, "array")));
+        return false;
+    }
+    for (uint32_t c = 0; c < info->components; c++) {
+        v->type[c] = info->type[c];
+        if (with_data)
+            v->data[c] = arena_alloc(in->arena, (size_t)size * ir_type_size(info->type[c]) + 1);
+    }
+    return true;
+}
+
+/* --- the whole run --- */
+
+static void prepare_stencil(interpreter *in, ir_id id)
+{
+    const ir_array *info = ir_info(in->p, id);
+    operation *op = in->operation[id];
+    op->boundary = arena_alloc(in->arena, info->inputs * sizeof(function));
+    for (uint32_t k = 0; k < info->inputs; k++) {
+        const ir_stencil *s = &info->stencil[k];
+        if (s->boundary == IR_CONSTANT)
+            op->boundary[k] = prepare(in, ir_info(in->p, info->input[k])->components, s->constant);
+        if (s->boundary == IR_FUNCTION)
+            op->boundary[k] = prepare_fn(in, s->function);
+    }
+}
+
+/* Prepares an operation's terms and marks the arrays it needs, all of which have smaller ids. */
+static void prepare_operation(interpreter *in, ir_id id)
+{
+    const ir_node *node = ir_at(in->p, id);
+    const ir_array *info = ir_info(in->p, id);
+    operation *op = in->operation[id] = arena_alloc(in->arena, sizeof(operation));
+    op->shape = prepare(in, info->rank, info->shape);
+    if (info->fn)
+        op->body = prepare_fn(in, info->fn);
+    if (info->seed)
+        op->seed = prepare(in, info->components, info->seed);
+    if (node->kind == IR_STENCIL)
+        prepare_stencil(in, id);
+    for (uint32_t k = 0; k < info->inputs; k++)
+        in->needed[info->input[k]] = true;
+}
+
+static void prepare_checks(interpreter *in)
+{
+    const ir_program *p = in->p;
+    in->check = arena_alloc(in->arena, (p->check.n + 1) * sizeof(check_state));
+    for (uint32_t k = 0; k < p->check.n; k++) {
+        in->last_read = 0;
+        in->check[k].sides = prepare(in, 2, (ir_id[]){p->check.at[k].left, p->check.at[k].right});
+        in->check[k].after = in->last_read;
+    }
+}
+
+static void prepare_all(interpreter *in)
+{
+    const ir_program *p = in->p;
+    prepare_checks(in);
+    for (uint32_t k = 0; k < p->output.n; k++)
+        in->needed[p->output.at[k]] = true;
+    for (ir_id id = p->node.n; id-- > 1;)
+        if (in->needed[id] && ir_is_array(p, id))
+            prepare_operation(in, id);
+    for (uint32_t k = 0; k < p->input.n; k++)
+        if (in->operation[p->input.at[k]])
+            in->operation[p->input.at[k]]->value = in->input[k];
+}
+
+static bool run_operation(interpreter *in, ir_id id)
+{
+    ir_kind kind = (ir_kind)ir_at(in->p, id)->kind;
+    if (kind == IR_INPUT)
+        return true;
+    bool has_own_data = kind != IR_RESHAPE && kind != IR_FORCE;
+    if (!make_value(in, id, has_own_data))
+        return false;
+    interpret_elements(in, id);
+    return !in->failed;
+}
+
+static void copy_out(interpreter *in, const ir_value *v, ir_value *out)
+{
+    *out = *v;
+    for (uint32_t c = 0; c < v->components; c++) {
+        size_t bytes = (size_t)interpret_size(v) * ir_type_size(v->type[c]);
+        out->data[c] = arena_alloc(in->arena, bytes + 1);
+        if (bytes)
+            memcpy(out->data[c], v->data[c], bytes);
+    }
+}
+
+static bool run(interpreter *in)
+{
+    const ir_program *p = in->p;
+    if (!bind_dims(in) || !check_input_extents(in) || !run_checks(in, 0))
+        return false;
+    for (ir_id id = 1; id < p->node.n; id++)
+        if (in->operation[id] && (!run_operation(in, id) || !run_checks(in, id)))
+            return false;
+    return true;
+}
+
+bool ir_interpret(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure)
+{
+    interpreter in = {.p = p, .arena = a, .input = input, .failure = failure};
+    in.world = (scalar_world){.dim = dim_value, .read = read_element, .env = &in};
+    in.dim = arena_alloc(a, (p->dim.n + 1) * sizeof(int64_t));
+    in.dim_input = arena_alloc(a, (p->dim.n + 1) * sizeof(uint32_t));
+    in.operation = arena_alloc(a, (p->node.n + 1) * sizeof(operation *));
+    in.needed = arena_alloc(a, (p->node.n + 1) * sizeof(bool));
+    prepare_all(&in);
+    if (!run(&in))
+        return false;
+    for (uint32_t k = 0; k < p->output.n; k++)
+        copy_out(&in, &in.operation[p->output.at[k]]->value, &output[k]);
+    return true;
+}
+
+/* --- single closed terms --- */
+
+static bool host_dim(void *env, uint32_t number, int64_t *out)
+{
+    const ir_host *host = env;
+    if (!host->dims)
+        return false;
+    *out = host->dims[number];
+    return true;
+}
+
+static bool host_read(void *env, const ir_node *read, const int64_t *index, ir_bits *out, scalar_failure *f)
+{
+    const ir_host *host = env;
+    (void)index;
+    f->mistake = FAILS_READ;
+    return host->scalar && host->scalar(host->env, read->array, (uint32_t)read->u.literal, out);
+}
+
+bool ir_evaluate(const ir_program *p, arena *a, ir_id term, const ir_host *host, ir_bits *out)
+{
+    ir_host copy = *host;
+    scalar_world world = {.dim = host_dim, .read = host_read, .env = &copy};
+    scalar_failure failure = {0};
+    return evaluator_run(evaluator_new(p, a, 1, &term), &world, out, &failure);
+}

@@ -1,0 +1,387 @@
+/* The array half of the reference interpreter: every element of every operation by itself, in row-major order. */
+#include "ir/interpreter.h"
+
+#include <inttypes.h>
+
+enum { MAX_PATTERN_RANK = 3 };
+
+/* --- elements --- */
+
+ir_bits interpret_load(const ir_value *v, uint32_t component, int64_t element)
+{
+    ir_type t = v->type[component];
+    size_t size = ir_type_size(t);
+    const char *at = (const char *)v->data[component] + (size_t)element * size;
+    ir_bits bits = 0;
+    uint32_t word = 0;
+    uint16_t half = 0;
+    switch (size) {
+    case 1:
+        bits = (uint8_t)*at;
+        return t == T_BOOL ? bits != 0 : bits;
+    case 2:
+        memcpy(&half, at, 2);
+        return half;
+    case 4:
+        memcpy(&word, at, 4);
+        return word;
+    default:
+        memcpy(&bits, at, 8);
+        return bits;
+    }
+}
+
+static void store(ir_value *v, uint32_t component, int64_t element, ir_bits bits)
+{
+    size_t size = ir_type_size(v->type[component]);
+    char *at = (char *)v->data[component] + (size_t)element * size;
+    uint32_t word = (uint32_t)bits;
+    uint16_t half = (uint16_t)bits;
+    uint8_t byte = (uint8_t)bits;
+    memcpy(at,
+           size == 1   ? (const void *)&byte
+           : size == 2 ? (const void *)&half
+           : size == 4 ? (const void *)&word
+                       : &bits,
+           size);
+}
+
+/* Number of elements; false if it has no 64 bits. */
+bool interpret_count(unsigned rank, const int64_t *extent, int64_t *size)
+{
+    *size = 1;
+    for (unsigned d = 0; d < rank; d++)
+        if (extent[d] == 0) {
+            *size = 0;
+            return true;
+        }
+    for (unsigned d = 0; d < rank; d++) {
+        if (*size > INT64_MAX / extent[d])
+            return false;
+        *size *= extent[d];
+    }
+    return true;
+}
+
+int64_t interpret_size(const ir_value *v)
+{
+    int64_t size = 0;
+    interpret_count(v->rank, v->extent, &size);
+    return size;
+}
+
+static void next_index(const ir_value *v, int64_t *index)
+{
+    for (unsigned d = v->rank; d-- > 0;) {
+        if (++index[d] < v->extent[d])
+            return;
+        index[d] = 0;
+    }
+}
+
+static int64_t flat_index(const ir_value *v, const int64_t *index)
+{
+    int64_t flat = 0;
+    for (unsigned d = 0; d < v->rank; d++)
+        flat = flat * v->extent[d] + index[d];
+    return flat;
+}
+
+/* Finds the element at an index; false, with the first offending dimension, if it is outside. */
+bool interpret_find(const ir_value *v, const int64_t *index, int64_t *element, scalar_failure *f)
+{
+    for (unsigned d = 0; d < v->rank; d++) {
+        if (index[d] >= 0 && index[d] < v->extent[d])
+            continue;
+        f->mistake = FAILS_INDEX;
+        f->dimension = d;
+        f->value = index[d];
+        f->bound = v->extent[d];
+        return false;
+    }
+    *element = flat_index(v, index);
+    return true;
+}
+
+/* --- array operations --- */
+
+static const ir_value *operand(const interpreter *in, ir_id id, uint32_t k)
+{
+    return &in->operation[ir_info(in->p, id)->input[k]]->value;
+}
+
+/* The first `rank` extents of an operand must be those of the operation; the builders' checks see to that. */
+static bool check_operand(interpreter *in, ir_id id, const ir_value *source, unsigned rank)
+{
+    const ir_value *v = &in->operation[id]->value;
+    for (unsigned d = 0; d < rank; d++) {
+        if (v->extent[d] == source->extent[d])
+            continue;
+        interpret_fails(in, ir_at(in->p, id)->site, 0, source->extent[d], v->extent[d],
+                        arena_printf(in->arena, "dimension %u of an operand has the extent %" PRId64 ", not %" PRId64,
+                                     d, source->extent[d], v->extent[d]));
+        return false;
+    }
+    return true;
+}
+
+static void store_all(ir_value *v, int64_t element, const ir_bits *bits)
+{
+    for (uint32_t c = 0; c < v->components; c++)
+        store(v, c, element, bits[c]);
+}
+
+static void run_generate(interpreter *in, ir_id id)
+{
+    operation *op = in->operation[id];
+    int64_t index[IR_MAX_RANK] = {0}, size = interpret_size(&op->value);
+    for (int64_t i = 0; i < size; i++, next_index(&op->value, index)) {
+        evaluator_restart(op->body.e);
+        interpret_set_index(&op->body, 0, op->value.rank, index);
+        if (interpret_call(in, &op->body, ir_at(in->p, id)->site, i))
+            store_all(&op->value, i, op->body.out);
+    }
+}
+
+/* Sets parameters from `from` on to the components of one element; returns the number of the next parameter. */
+static uint32_t set_element(function *f, uint32_t from, const ir_value *v, int64_t element)
+{
+    for (uint32_t c = 0; c < v->components; c++, from++)
+        if (f->slot[from] != NO_SLOT)
+            evaluator_set(f->e, f->slot[from], interpret_load(v, c, element));
+    return from;
+}
+
+static void run_map(interpreter *in, ir_id id)
+{
+    const ir_array *info = ir_info(in->p, id);
+    operation *op = in->operation[id];
+    bool indexed = ir_at(in->p, id)->flags & IR_INDEXED;
+    int64_t index[IR_MAX_RANK] = {0}, size = interpret_size(&op->value);
+    for (uint32_t k = 0; k < info->inputs; k++)
+        if (!check_operand(in, id, operand(in, id, k), info->rank))
+            return;
+    for (int64_t i = 0; i < size; i++, next_index(&op->value, index)) {
+        evaluator_restart(op->body.e);
+        uint32_t param = 0;
+        if (indexed) {
+            interpret_set_index(&op->body, 0, info->rank, index);
+            param = info->rank;
+        }
+        for (uint32_t k = 0; k < info->inputs; k++)
+            param = set_element(&op->body, param, operand(in, id, k), i);
+        if (interpret_call(in, &op->body, ir_at(in->p, id)->site, i))
+            store_all(&op->value, i, op->body.out);
+    }
+}
+
+static void copy_element(ir_value *to, int64_t i, const ir_value *from, int64_t j)
+{
+    for (uint32_t c = 0; c < to->components; c++)
+        store(to, c, i, interpret_load(from, c, j));
+}
+
+static void run_backpermute(interpreter *in, ir_id id)
+{
+    operation *op = in->operation[id];
+    const ir_value *source = operand(in, id, 0);
+    uint32_t site = ir_at(in->p, id)->site;
+    int64_t index[IR_MAX_RANK] = {0}, size = interpret_size(&op->value);
+    for (int64_t i = 0; i < size; i++, next_index(&op->value, index)) {
+        evaluator_restart(op->body.e);
+        interpret_set_index(&op->body, 0, op->value.rank, index);
+        if (!interpret_call(in, &op->body, site, i))
+            continue;
+        int64_t from[IR_MAX_RANK] = {0}, element = 0;
+        for (unsigned d = 0; d < source->rank; d++)
+            from[d] = ir_i64_bits(T_I64, op->body.out[d]);
+        scalar_failure f = {.term = id};
+        if (interpret_find(source, from, &element, &f))
+            copy_element(&op->value, i, source, element);
+        else
+            interpret_fails_scalar(in, site, i, &f);
+    }
+}
+
+static void run_reshape(interpreter *in, ir_id id)
+{
+    ir_value *v = &in->operation[id]->value;
+    const ir_value *source = operand(in, id, 0);
+    int64_t size = interpret_size(v), wanted = interpret_size(source);
+    if (size == wanted) {
+        memcpy(v->data, source->data, sizeof v->data);
+        return;
+    }
+    uint32_t site = ir_at(in->p, id)->site;
+    interpret_fails(in, site, 0, size, wanted,
+                    arena_printf(in->arena, "%s: %" PRId64 " elements cannot become %" PRId64,
+                                 interpret_name(in->p, site, "reshape"), wanted, size));
+}
+
+static void run_force(interpreter *in, ir_id id)
+{
+    if (check_operand(in, id, operand(in, id, 0), ir_info(in->p, id)->rank))
+        memcpy(in->operation[id]->value.data, operand(in, id, 0)->data, sizeof in->operation[id]->value.data);
+}
+
+/* One result of a fold: the seed or the first element, then the others from left to right. */
+static bool fold_row(interpreter *in, ir_id id, int64_t row, int64_t n, ir_bits *total)
+{
+    operation *op = in->operation[id];
+    const ir_value *source = operand(in, id, 0);
+    uint32_t components = op->value.components;
+    bool seeded = op->seed.e != NULL;
+    for (uint32_t c = 0; c < components; c++)
+        total[c] = seeded ? op->seed.out[c] : interpret_load(source, c, row * n);
+    for (int64_t k = seeded ? 0 : 1; k < n; k++) {
+        evaluator_restart(op->body.e);
+        for (uint32_t c = 0; c < components; c++)
+            evaluator_set(op->body.e, op->body.slot[c], total[c]);
+        set_element(&op->body, components, source, row * n + k);
+        if (!interpret_call(in, &op->body, ir_at(in->p, id)->site, row))
+            return false;
+        memcpy(total, op->body.out, components * sizeof *total);
+    }
+    return true;
+}
+
+static void run_fold(interpreter *in, ir_id id)
+{
+    operation *op = in->operation[id];
+    const ir_value *source = operand(in, id, 0);
+    uint32_t site = ir_at(in->p, id)->site;
+    if (!check_operand(in, id, source, op->value.rank))
+        return;
+    int64_t rows = interpret_size(&op->value), n = source->extent[source->rank - 1];
+    if (op->seed.e && !interpret_call(in, &op->seed, site, 0))
+        return;
+    if (!op->seed.e && n == 0 && rows > 0) {
+        interpret_fails(in, site, 0, 0, 0,
+                        arena_printf(in->arena, "%s: no element to begin with, the innermost extent is 0",
+                                     interpret_name(in->p, site, "fold1")));
+        return;
+    }
+    ir_bits total[IR_MAX_COMPONENTS];
+    for (int64_t row = 0; row < rows; row++)
+        if (fold_row(in, id, row, n, total))
+            store_all(&op->value, row, total);
+}
+
+/* Moves one coordinate into 0 .. n - 1 as the boundary says; false if it stays outside. n > 0. */
+static bool bring_inside(ir_boundary boundary, int64_t n, int64_t *i)
+{
+    if (*i >= 0 && *i < n)
+        return true;
+    int64_t period = 2 * (n - 1);
+    switch (boundary) {
+    case IR_CLAMP:
+        *i = *i < 0 ? 0 : n - 1;
+        return true;
+    case IR_MIRROR: /* about the outermost elements, which are not repeated */
+        *i = period ? (*i % period + period) % period : 0;
+        *i = *i < n ? *i : period - *i;
+        return true;
+    case IR_WRAP:
+        *i = (*i % n + n) % n;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Sets the parameters for one pattern position of one input. False if the boundary function failed. */
+static bool set_neighbour(interpreter *in, ir_id id, uint32_t input, uint32_t param, int64_t element, int64_t *position)
+{
+    operation *op = in->operation[id];
+    const ir_value *source = operand(in, id, input);
+    const ir_stencil *stencil = &ir_info(in->p, id)->stencil[input];
+    bool used = false, inside = true;
+    for (uint32_t c = 0; c < source->components; c++)
+        used |= op->body.slot[param + c] != NO_SLOT;
+    if (!used)
+        return true;
+    int64_t outside[MAX_PATTERN_RANK] = {0};
+    memcpy(outside, position, source->rank * sizeof *position);
+    for (unsigned d = 0; d < source->rank; d++)
+        inside &= bring_inside(stencil->boundary, source->extent[d], &position[d]);
+    if (inside) {
+        set_element(&op->body, param, source, flat_index(source, position));
+        return true;
+    }
+    function *boundary = &op->boundary[input];
+    if (stencil->boundary == IR_FUNCTION) {
+        evaluator_restart(boundary->e);
+        interpret_set_index(boundary, 0, source->rank, outside);
+        if (!interpret_call(in, boundary, ir_at(in->p, id)->site, element))
+            return false;
+    }
+    for (uint32_t c = 0; c < source->components; c++)
+        evaluator_set(op->body.e, op->body.slot[param + c], boundary->out[c]);
+    return true;
+}
+
+static bool set_neighbours(interpreter *in, ir_id id, int64_t element, const int64_t *index)
+{
+    const ir_array *info = ir_info(in->p, id);
+    uint32_t param = 0;
+    for (uint32_t k = 0; k < info->inputs; k++) {
+        const uint8_t *extent = info->stencil[k].extent;
+        uint32_t positions = 1;
+        for (unsigned d = 0; d < info->rank; d++)
+            positions *= extent[d];
+        for (uint32_t n = 0; n < positions; n++, param += operand(in, id, k)->components) {
+            int64_t position[MAX_PATTERN_RANK] = {0};
+            uint32_t rest = n;
+            for (unsigned d = info->rank; d-- > 0; rest /= extent[d])
+                position[d] = index[d] + (int64_t)(rest % extent[d]) - extent[d] / 2;
+            if (!set_neighbour(in, id, k, param, element, position))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void run_stencil(interpreter *in, ir_id id)
+{
+    const ir_array *info = ir_info(in->p, id);
+    operation *op = in->operation[id];
+    uint32_t site = ir_at(in->p, id)->site;
+    int64_t index[IR_MAX_RANK] = {0}, size = interpret_size(&op->value);
+    for (uint32_t k = 0; k < info->inputs; k++) {
+        if (!check_operand(in, id, operand(in, id, k), info->rank))
+            return;
+        if (info->stencil[k].boundary == IR_CONSTANT && !interpret_call(in, &op->boundary[k], site, 0))
+            return;
+    }
+    for (int64_t i = 0; i < size; i++, next_index(&op->value, index)) {
+        evaluator_restart(op->body.e);
+        if (set_neighbours(in, id, i, index) && interpret_call(in, &op->body, site, i))
+            store_all(&op->value, i, op->body.out);
+    }
+}
+
+void interpret_elements(interpreter *in, ir_id id)
+{
+    switch (ir_at(in->p, id)->kind) {
+    case IR_GENERATE:
+        run_generate(in, id);
+        break;
+    case IR_MAP:
+        run_map(in, id);
+        break;
+    case IR_BACKPERMUTE:
+        run_backpermute(in, id);
+        break;
+    case IR_RESHAPE:
+        run_reshape(in, id);
+        break;
+    case IR_FOLD:
+        run_fold(in, id);
+        break;
+    case IR_STENCIL:
+        run_stencil(in, id);
+        break;
+    default:
+        run_force(in, id);
+    }
+}

@@ -1,0 +1,65 @@
+/* Private to the reference interpreter: what a run knows, and the helpers its two halves share. interpret.c prepares
+ * the needed operations, binds extents and runs checks; interpret_array.c computes elements. */
+#ifndef SN_IR_INTERPRETER_H
+#define SN_IR_INTERPRETER_H
+
+#include "ir/evaluate.h"
+#include "ir/interpret.h"
+
+typedef struct function { /* terms prepared for evaluation */
+    evaluator *e;         /* NULL: there are none */
+    uint32_t *slot;       /* per parameter */
+    ir_bits *out;         /* per term */
+} function;
+
+typedef struct operation { /* an array node that is needed */
+    function body, seed, shape;
+    function *boundary; /* STENCIL: what lies outside, per input */
+    ir_value value;
+} operation;
+
+typedef struct check_state {
+    function sides;
+    ir_id after; /* the last array it reads, 0: none */
+} check_state;
+
+typedef struct interpreter {
+    const ir_program *p;
+    arena *arena;
+    const ir_value *input;
+    int64_t *dim;          /* per name */
+    uint32_t *dim_input;   /* 1 + the input that determined it, 0: not known */
+    operation **operation; /* per node; NULL: not needed */
+    check_state *check;
+    bool *needed;    /* per node */
+    ir_id last_read; /* largest array met by note_read */
+    scalar_world world;
+    bool failed; /* *failure is the smallest (site, element) so far */
+    ir_failure *failure;
+} interpreter;
+
+/* Keeps the failure with the smallest (site, element). `message` must stay. */
+void interpret_fails(interpreter *in, uint32_t site, int64_t element, int64_t value, int64_t bound,
+                     const char *message);
+/* The same for a scalar term that failed inside the operation at `site`. */
+void interpret_fails_scalar(interpreter *in, uint32_t site, int64_t element, const scalar_failure *f);
+/* The user's name of the operation at a site. */
+const char *interpret_name(const ir_program *p, uint32_t site, const char *otherwise);
+
+/* Gives f the parameters' values: indices from parameter `from` on. */
+void interpret_set_index(function *f, uint32_t from, unsigned rank, const int64_t *index);
+/* The results of a function whose parameters are set, in f->out; false after a failure, which is kept. `site` and
+ * `element`: of the operation that calls it. */
+bool interpret_call(interpreter *in, function *f, uint32_t site, int64_t element);
+
+/* Number of elements; false if it has no 64 bits. Extents are not negative. */
+bool interpret_count(unsigned rank, const int64_t *extent, int64_t *count);
+int64_t interpret_size(const ir_value *v);
+ir_bits interpret_load(const ir_value *v, uint32_t component, int64_t element);
+/* The number of the element at an index; false, with the first offending dimension, if it is outside. */
+bool interpret_find(const ir_value *v, const int64_t *index, int64_t *element, scalar_failure *f);
+
+/* Computes the elements of an operation whose extents are known and whose operands are computed. */
+void interpret_elements(interpreter *in, ir_id id);
+
+#endif
