@@ -146,12 +146,12 @@ def polynomial(name, kind, f, lo, hi, exponents, fixed=None, weight=None, wide=(
             [horner(name, kind, [e for e in exponents if e not in (fixed or {}) and e not in wide])])
 
 
-def horner(name, kind, exponents):
+def horner(name, kind, exponents, dash="_"):
     """The macro P_NAME(x): the coefficients that are neither fixed nor wide, divided by the lowest power of x."""
     constructor = "CF32" if kind == "f" else "CF64"
-    text = "%s(%s_%d)" % (constructor, name, exponents[-1])
+    text = "%s(%s%s%d)" % (constructor, name, dash, exponents[-1])
     for e in reversed(exponents[:-1]):
-        text = "FMA(%s, x, %s(%s_%d))" % (text, constructor, name, e)
+        text = "FMA(%s, x, %s(%s%s%d))" % (text, constructor, name, dash, e)
     words = text.split(" ")
     lines, line = [], "#define P_%s(x)" % name
     for word in words:
@@ -187,7 +187,9 @@ def rational(name, kind, f, lo, hi, top, bottom, weight=None):
         worst = max(worst, abs(weight(x) * (f(x) - value)))
     lines = ["/* %s: largest error 2^%.2f */" % (name, float(mpmath.log(worst, 2)))]
     lines += ["#define %s_P%d %s" % (name, i, literal(c, kind)) for i, c in enumerate(p)]
-    lines += ["#define %s_Q%d %s" % (name, i, literal(c, kind)) for i, c in enumerate(q) if i > 0]
+    lines += ["#define %s_Q%d %s" % (name, i, literal(c, kind)) for i, c in enumerate(q)]
+    lines.append(horner(name + "_P", kind, range(top + 1), ""))
+    lines.append(horner(name + "_Q", kind, range(bottom + 1), ""))
     return lines
 
 
@@ -267,6 +269,25 @@ def log1p_over(f):    # log(1+f) / f
     return mpmath.log1p(f) / f
 
 
+def asin_tail(z):     # (asin s - s) / s^3 in z = s^2
+    if z < mpf("1e-3"):
+        term = lambda k: mpmath.binomial(2 * k + 2, k + 1) / (mpf(4) ** (k + 1) * (2 * k + 3))
+        return series(z, term, 24)
+    s = mpmath.sqrt(z)
+    return (mpmath.asin(s) - s) / s ** 3
+
+
+def sinh_tail(z):     # (sinh a - a) / a^3 in z = a^2
+    return series(z, lambda k: 1 / mpmath.factorial(2 * k + 3), 24)
+
+
+def tanh_tail(z):     # (tanh a - a) / a^3 in z = a^2
+    if z < mpf("1e-8"):
+        return mpf(-1) / 3 + 2 * z / 15 - 17 * z * z / 315 + 62 * z ** 3 / 2835
+    a = mpmath.sqrt(z)
+    return (mpmath.tanh(a) - a) / a ** 3
+
+
 def sets():
     ln2 = mpmath.log(2)
     ln10 = mpmath.log(10)
@@ -335,6 +356,21 @@ def sets():
     # atan
     add("ATAN_F32", lambda: polynomial("ATAN_F32", "f", atan_tail, 0, zatan, exp_range(8), None, atan_weight))
     add("ATAN_F64", lambda: polynomial("ATAN_F64", "d", atan_tail, 0, zatan, exp_range(20), None, atan_weight))
+    # asin, acos
+    asin_weight = lambda z: z / (mpmath.asin(mpmath.sqrt(z)) / mpmath.sqrt(z) if z > 0 else 1)
+    add("ASIN_F32", lambda: polynomial("ASIN_F32", "f", asin_tail, 0, "0.2501", exp_range(4), None, asin_weight))
+    add("ASIN_F64", lambda: polynomial("ASIN_F64", "d", asin_tail, 0, "0.2501", exp_range(12), None, asin_weight))
+    # sinh, tanh
+    add("SINH_F32", lambda: polynomial("SINH_F32", "f", sinh_tail, 0, 1, exp_range(3), None, lambda z: z))
+    add("SINH_F64", lambda: polynomial("SINH_F64", "d", sinh_tail, 0, 1, exp_range(7), None, lambda z: z))
+    add("TANH_F32", lambda: polynomial("TANH_F32", "f", tanh_tail, 0, "0.3907", exp_range(4), None, lambda z: z))
+    add("TANH_F64", lambda: rational("TANH_F64", "d", tanh_tail, 0, "0.3907", 2, 3, lambda z: z))
+    # cbrt
+    cube = lambda m: 1 / mpmath.cbrt(m)
+    add("CBRT_F32", lambda: polynomial("CBRT_F32", "f", cube, 1, 2, exp_range(4), None, lambda m: mpmath.cbrt(m)))
+    add("CBRT_F64", lambda: polynomial("CBRT_F64", "d", cube, 1, 2, exp_range(6), None, lambda m: mpmath.cbrt(m)))
+    add("CBRT_2", lambda: single("CBRT_2_F32", "f", mpmath.cbrt(2)) + single("CBRT_HALF_F32", "f", mpmath.cbrt(0.5)) +
+        single("CBRT_2_F64", "d", mpmath.cbrt(2)) + single("CBRT_HALF_F64", "d", mpmath.cbrt(0.5)))
     # pow
     add("POW_LOG2_F32", lambda: polynomial("POW_LOG2_F32", "d", lambda f: log1p_over(f) / ln2, -third, third,
                                            exp_range(13), None, lambda f: 1 / log1p_over(f)))

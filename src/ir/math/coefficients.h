@@ -283,6 +283,99 @@
     CF64(ATAN_F64_5)), x, CF64(ATAN_F64_4)), x, CF64(ATAN_F64_3)), x, CF64(ATAN_F64_2)), x, CF64(ATAN_F64_1)), x, \
     CF64(ATAN_F64_0))
 
+/* ASIN_F32: largest error 2^-27.61 */
+#define ASIN_F32_0 0x1.5555c8p-3f
+#define ASIN_F32_1 0x1.3301fcp-4f
+#define ASIN_F32_2 0x1.747d04p-5f
+#define ASIN_F32_3 0x1.8c2dacp-6f
+#define ASIN_F32_4 0x1.596d3p-5f
+#define P_ASIN_F32(x) FMA(FMA(FMA(FMA(CF32(ASIN_F32_4), x, CF32(ASIN_F32_3)), x, CF32(ASIN_F32_2)), x, \
+    CF32(ASIN_F32_1)), x, CF32(ASIN_F32_0))
+
+/* ASIN_F64: largest error 2^-59.67 */
+#define ASIN_F64_0 0x1.5555555555562p-3
+#define ASIN_F64_1 0x1.333333333028bp-4
+#define ASIN_F64_2 0x1.6db6db70cfc1bp-5
+#define ASIN_F64_3 0x1.f1c71afbd2beep-6
+#define ASIN_F64_4 0x1.6e8bd4f379616p-6
+#define ASIN_F64_5 0x1.1c4a8fe94b35p-6
+#define ASIN_F64_6 0x1.ca11f9dada6c3p-7
+#define ASIN_F64_7 0x1.75eba443001fp-7
+#define ASIN_F64_8 0x1.5f29ac187301ap-7
+#define ASIN_F64_9 0x1.019eecf0f3bc3p-8
+#define ASIN_F64_10 0x1.5b3c79539d159p-6
+#define ASIN_F64_11 -0x1.4cc97f1c5d937p-6
+#define ASIN_F64_12 0x1.07f34f2032bbep-5
+#define P_ASIN_F64(x) FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(CF64(ASIN_F64_12), x, CF64(ASIN_F64_11)), x, \
+    CF64(ASIN_F64_10)), x, CF64(ASIN_F64_9)), x, CF64(ASIN_F64_8)), x, CF64(ASIN_F64_7)), x, CF64(ASIN_F64_6)), x, \
+    CF64(ASIN_F64_5)), x, CF64(ASIN_F64_4)), x, CF64(ASIN_F64_3)), x, CF64(ASIN_F64_2)), x, CF64(ASIN_F64_1)), x, \
+    CF64(ASIN_F64_0))
+
+/* SINH_F32: largest error 2^-31.09 */
+#define SINH_F32_0 0x1.555556p-3f
+#define SINH_F32_1 0x1.1110d8p-7f
+#define SINH_F32_2 0x1.a027d8p-13f
+#define SINH_F32_3 0x1.74a272p-19f
+#define P_SINH_F32(x) FMA(FMA(FMA(CF32(SINH_F32_3), x, CF32(SINH_F32_2)), x, CF32(SINH_F32_1)), x, CF32(SINH_F32_0))
+
+/* SINH_F64: largest error 2^-62.92 */
+#define SINH_F64_0 0x1.5555555555555p-3
+#define SINH_F64_1 0x1.1111111111199p-7
+#define SINH_F64_2 0x1.a01a01a007b2cp-13
+#define SINH_F64_3 0x1.71de3a6820f46p-19
+#define SINH_F64_4 0x1.ae64420d91c11p-26
+#define SINH_F64_5 0x1.6130aa10b00fp-33
+#define SINH_F64_6 0x1.a6d6c5df74398p-41
+#define SINH_F64_7 0x1.c3056138970a1p-48
+#define P_SINH_F64(x) FMA(FMA(FMA(FMA(FMA(FMA(FMA(CF64(SINH_F64_7), x, CF64(SINH_F64_6)), x, CF64(SINH_F64_5)), x, \
+    CF64(SINH_F64_4)), x, CF64(SINH_F64_3)), x, CF64(SINH_F64_2)), x, CF64(SINH_F64_1)), x, CF64(SINH_F64_0))
+
+/* TANH_F32: largest error 2^-27.73 */
+#define TANH_F32_0 -0x1.55553ap-2f
+#define TANH_F32_1 0x1.110852p-3f
+#define TANH_F32_2 -0x1.b85cdp-5f
+#define TANH_F32_3 0x1.52de7p-6f
+#define TANH_F32_4 -0x1.78bdeap-8f
+#define P_TANH_F32(x) FMA(FMA(FMA(FMA(CF32(TANH_F32_4), x, CF32(TANH_F32_3)), x, CF32(TANH_F32_2)), x, \
+    CF32(TANH_F32_1)), x, CF32(TANH_F32_0))
+
+/* TANH_F64: largest error 2^-57.44 */
+#define TANH_F64_P0 -0x1.5555555555555p-2
+#define TANH_F64_P1 -0x1.4fda2fb21d0e2p-6
+#define TANH_F64_P2 -0x1.a1b4d5758c5eap-13
+#define TANH_F64_Q0 0x1p+0
+#define TANH_F64_Q1 0x1.d892828aff085p-2
+#define TANH_F64_Q2 0x1.7d9ae950e982cp-6
+#define TANH_F64_Q3 0x1.b121e32a74077p-13
+#define P_TANH_F64_P(x) FMA(FMA(CF64(TANH_F64_P2), x, CF64(TANH_F64_P1)), x, CF64(TANH_F64_P0))
+#define P_TANH_F64_Q(x) FMA(FMA(FMA(CF64(TANH_F64_Q3), x, CF64(TANH_F64_Q2)), x, CF64(TANH_F64_Q1)), x, \
+    CF64(TANH_F64_Q0))
+
+/* CBRT_F32: largest error 2^-14.69 */
+#define CBRT_F32_0 0x1.ab858ap+0f
+#define CBRT_F32_1 -0x1.2c41d2p+0f
+#define CBRT_F32_2 0x1.641632p-1f
+#define CBRT_F32_3 -0x1.c51824p-3f
+#define CBRT_F32_4 0x1.d46f0ep-6f
+#define P_CBRT_F32(x) FMA(FMA(FMA(FMA(CF32(CBRT_F32_4), x, CF32(CBRT_F32_3)), x, CF32(CBRT_F32_2)), x, \
+    CF32(CBRT_F32_1)), x, CF32(CBRT_F32_0))
+
+/* CBRT_F64: largest error 2^-20.09 */
+#define CBRT_F64_0 0x1.e139a08d39916p+0
+#define CBRT_F64_1 -0x1.fc42b925c2a12p+0
+#define CBRT_F64_2 0x1.fa1d21f3dc097p+0
+#define CBRT_F64_3 -0x1.45fbd76055d66p+0
+#define CBRT_F64_4 0x1.0105853c09ccep-1
+#define CBRT_F64_5 -0x1.c43d5fc23f9c1p-4
+#define CBRT_F64_6 0x1.5469373f8f568p-7
+#define P_CBRT_F64(x) FMA(FMA(FMA(FMA(FMA(FMA(CF64(CBRT_F64_6), x, CF64(CBRT_F64_5)), x, CF64(CBRT_F64_4)), x, \
+    CF64(CBRT_F64_3)), x, CF64(CBRT_F64_2)), x, CF64(CBRT_F64_1)), x, CF64(CBRT_F64_0))
+
+#define CBRT_2_F32 0x1.428a3p+0f
+#define CBRT_HALF_F32 0x1.965feap-1f
+#define CBRT_2_F64 0x1.428a2f98d728bp+0
+#define CBRT_HALF_F64 0x1.965fea53d6e3dp-1
+
 /* POW_LOG2_F32: largest error 2^-37.98 */
 #define POW_LOG2_F32_0 0x1.71547652bc279p+0
 #define POW_LOG2_F32_1 -0x1.71547652ee0b3p-1
