@@ -64,6 +64,7 @@ typedef struct l_cluster {
     VEC(l_op) op;    /* in order of evaluation */
     VEC(ir_id) reads; /* arrays read from memory */
     double flops, reads_per_element;
+    bool uses_index; /* index components matter, not only the row-major position; set by sk_prepare */
 } l_cluster;
 
 typedef struct l_options {

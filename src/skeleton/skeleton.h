@@ -77,6 +77,9 @@ typedef struct sk_geometry {
     double work; /* a rough number of scalar operations, to keep small launches on the caller's thread */
 } sk_geometry;
 
+/* Once per program, after l_clusters: learns what launches must know of the clusters' code (uses_index). Changes the terms. */
+void sk_prepare(l_program *l);
+
 /* rows = product of the outer extents, row = innermost extent (1 x size for PLAIN clusters without index use). `extent` holds the
  * values of cluster->shape. For combining launches, `partials` is the number of partial results per row to combine. */
 void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *options, const int64_t *extent, int64_t partials,

@@ -1,0 +1,253 @@
+/* Uses of every array, the cost of computing an element, and from both the choice between delaying an operation and
+ * computing it as a whole (the cost model that Accelerate's thesis, §5.5.4, leaves as future work). */
+#include "loop/uses.h"
+
+#include "opt/rewrite.h"
+
+enum { DEPTH_CAP = 64, CHEAP_FLOPS = 8, CHEAP_READS = 2 };
+
+typedef struct uses {
+    ir_program *p;
+    const l_options *options;
+    l_node *node;
+} uses;
+
+static void use(uses *u, ir_id user, ir_id array, l_access access)
+{
+    l_node *n = &u->node[array];
+    n->live = true;
+    n->uses[access]++;
+    n->user = user;
+}
+
+/* reads inside closed terms: the host needs the array */
+static void use_closed(uses *u, ir_id user, ir_id term, l_access access)
+{
+    if (!term || ir_at(u->p, term)->kind == IR_CONST || ir_at(u->p, term)->kind == IR_DIM)
+        return;
+    opt_ids ids = {0};
+    opt_reach(u->p, u->p->arena, 1, &term, &ids);
+    for (uint32_t i = 0; i < ids.n; i++)
+        if (ir_at(u->p, ids.at[i])->kind == IR_READ)
+            use(u, user, ir_at(u->p, ids.at[i])->array, access);
+}
+
+static double weight(const ir_node *n)
+{
+    if (n->kind != IR_OP)
+        return n->kind == IR_COND ? 1 : n->kind == IR_LOOP ? 1000 : 0;
+    if (ir_ops[n->op].flags & OP_MATH)
+        return 12;
+    return n->op == OP_DIV || n->op == OP_SQRT || n->op == OP_MOD || n->op == OP_QUOT || n->op == OP_REM ? 6 : 1;
+}
+
+/* the function's own work, and its reads */
+static void scan_fn(uses *u, ir_id user, const ir_fn *fn)
+{
+    if (!fn)
+        return;
+    l_node *n = &u->node[user];
+    opt_ids ids = {0};
+    opt_reach(u->p, u->p->arena, fn->results, fn->result, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *t = ir_at(u->p, ids.at[i]);
+        n->flops += weight(t);
+        if (t->kind != IR_READ)
+            continue;
+        n->reads += 1;
+        use(u, user, t->array, L_RANDOM);
+    }
+    n->size += ids.n;
+}
+
+static void scan(uses *u, ir_id id)
+{
+    const ir_array *info = ir_info(u->p, id);
+    ir_kind kind = (ir_kind)ir_at(u->p, id)->kind;
+    for (unsigned d = 0; d < info->rank; d++)
+        use_closed(u, id, info->shape[d], L_HOST);
+    if (info->seed)
+        for (unsigned c = 0; c < info->components; c++)
+            use_closed(u, id, info->seed[c], L_RANDOM);
+    scan_fn(u, id, info->fn);
+    for (uint32_t i = 0; i < info->inputs; i++) {
+        ir_id from = info->input[i];
+        l_access access = kind == IR_STENCIL ? L_HALO : kind == IR_BACKPERMUTE || kind == IR_RESHAPE ? L_VIEW : L_SAME;
+        use(u, id, from, access);
+        if (kind == IR_BACKPERMUTE) {
+            u->node[from].unsafe |= !(ir_at(u->p, id)->flags & IR_SAFE);
+            u->node[from].grows |= info->name && !strcmp(info->name, "replicate");
+        }
+        if (kind == IR_STENCIL && info->stencil[i].constant)
+            for (unsigned c = 0; c < ir_info(u->p, from)->components; c++)
+                use_closed(u, id, info->stencil[i].constant[c], L_RANDOM);
+        if (kind == IR_STENCIL)
+            scan_fn(u, id, info->stencil[i].function);
+    }
+}
+
+static bool same_shape(const ir_program *p, ir_id a, ir_id b)
+{
+    const ir_array *x = ir_info(p, a), *y = ir_info(p, b);
+    return x->rank == y->rank && !memcmp(x->shape, y->shape, x->rank * sizeof(ir_id));
+}
+
+/* Can the rows of a stencil's input be kept while the stencil runs? */
+static bool rows_possible(const ir_program *p, ir_id stencil, ir_id from)
+{
+    const ir_array *info = ir_info(p, stencil);
+    if (info->rank > 2 || !same_shape(p, stencil, from))
+        return false;
+    for (uint32_t i = 0; i < info->inputs; i++)
+        if (info->input[i] == from && info->stencil[i].boundary == IR_WRAP)
+            return false;
+    return true;
+}
+
+/* Does an unsafe index of this node end in a checked read? Only along maps down to memory. */
+static bool check_survives(const ir_program *p, const l_node *node, ir_id id)
+{
+    while (!node[id].anchor && ir_at(p, id)->kind == IR_MAP)
+        id = ir_info(p, id)->input[0];
+    return node[id].anchor || ir_at(p, id)->kind == IR_INPUT;
+}
+
+static bool choose_anchor(const uses *u, ir_id id, l_why *why)
+{
+    const l_node *n = &u->node[id];
+    ir_kind kind = (ir_kind)ir_at(u->p, id)->kind;
+    uint32_t total = n->uses[L_SAME] + n->uses[L_VIEW] + n->uses[L_HALO] + n->uses[L_RANDOM];
+    bool trivial = n->flops <= 1 && n->reads <= CHEAP_READS && kind != IR_STENCIL;
+    bool cheap = n->flops <= CHEAP_FLOPS && n->reads <= CHEAP_READS && kind != IR_STENCIL;
+    if (kind == IR_FOLD)
+        return *why = L_NOT_AFTER, true;
+    if (kind == IR_FORCE)
+        return *why = L_NOT_FORCED, true;
+    if (n->output || n->uses[L_HOST])
+        return *why = L_NOT_RATE, true;
+    if (!u->options->fuse)
+        return *why = L_NOT_ENABLED, true;
+    if (n->depth >= DEPTH_CAP || (u->options->cap && n->size > u->options->cap / 2))
+        return *why = L_NOT_CAP, true;
+    if (n->unsafe && !check_survives(u->p, u->node, id))
+        return *why = L_NOT_RANDOM, true;
+    if (n->uses[L_HALO] && !(trivial && (total == n->uses[L_HALO] || cheap)))
+        return *why = L_NOT_COST, true;
+    if (!u->options->cost_model)
+        return *why = L_NOT_COST, total > 1;
+    if (n->uses[L_RANDOM] && !trivial)
+        return *why = L_NOT_RANDOM, true;
+    if (kind == IR_STENCIL && (n->uses[L_VIEW] || ir_at(u->p, n->user)->kind == IR_FOLD))
+        return *why = L_NOT_CLASS, true;
+    if (n->grows && !cheap)
+        return *why = L_NOT_COST, true;
+    return *why = L_NOT_COST, total > 1 && !cheap;
+}
+
+static void add_dep(uses *u, l_node *n, ir_id array, l_access access)
+{
+    for (uint32_t i = 0; i < n->dep.n; i++)
+        if (n->dep.at[i].array == array && n->dep.at[i].access == access)
+            return;
+    vec_push(u->p->arena, &n->dep, ((l_dep){array, access}));
+}
+
+static l_access through(l_access outer, l_access inner)
+{
+    if (outer == L_SAME)
+        return inner;
+    if (inner == L_SAME && outer == L_HALO)
+        return L_HALO;
+    return L_RANDOM;
+}
+
+/* everything the node reads through a delayed or real operand */
+static void add_operand(uses *u, ir_id id, ir_id from, l_access access)
+{
+    l_node *n = &u->node[id];
+    const l_node *f = &u->node[from];
+    if (f->anchor || ir_at(u->p, from)->kind == IR_INPUT) {
+        add_dep(u, n, from, access == L_VIEW ? L_RANDOM : access);
+        n->reads += access == L_RANDOM ? 0 : 1;
+        return;
+    }
+    for (uint32_t i = 0; i < f->dep.n; i++)
+        add_dep(u, n, f->dep.at[i].array, through(access, f->dep.at[i].access));
+    n->flops += f->flops;
+    n->reads += f->reads;
+    n->size += f->size;
+    n->depth = n->depth > f->depth + 1 ? n->depth : f->depth + 1;
+    n->stencil |= f->stencil && access == L_SAME;
+}
+
+static void operands(uses *u, ir_id id)
+{
+    const ir_array *info = ir_info(u->p, id);
+    ir_kind kind = (ir_kind)ir_at(u->p, id)->kind;
+    for (uint32_t i = 0; i < info->inputs; i++)
+        add_operand(u, id, info->input[i], kind == IR_STENCIL ? L_HALO : kind == IR_BACKPERMUTE ? L_RANDOM : L_SAME);
+    opt_ids ids = {0};
+    if (info->fn)
+        opt_reach(u->p, u->p->arena, info->fn->results, info->fn->result, &ids);
+    for (uint32_t i = 0; i < ids.n; i++)
+        if (ir_at(u->p, ids.at[i])->kind == IR_READ)
+            add_operand(u, id, ir_at(u->p, ids.at[i])->array, L_RANDOM);
+}
+
+/* reads outside the element function: seeds, constants and functions at boundaries */
+static void outer_reads(uses *u, ir_id id)
+{
+    const ir_array *info = ir_info(u->p, id);
+    opt_ids root = {0}, ids = {0};
+    for (unsigned c = 0; info->seed && c < info->components; c++)
+        vec_push(u->p->arena, &root, info->seed[c]);
+    for (uint32_t i = 0; info->stencil && i < info->inputs; i++) {
+        const ir_stencil *s = &info->stencil[i];
+        for (unsigned c = 0; s->constant && c < ir_info(u->p, info->input[i])->components; c++)
+            vec_push(u->p->arena, &root, s->constant[c]);
+        for (uint32_t r = 0; s->function && r < s->function->results; r++)
+            vec_push(u->p->arena, &root, s->function->result[r]);
+    }
+    if (!root.n)
+        return;
+    opt_reach(u->p, u->p->arena, root.n, root.at, &ids);
+    for (uint32_t i = 0; i < ids.n; i++)
+        if (ir_at(u->p, ids.at[i])->kind == IR_READ)
+            add_operand(u, id, ir_at(u->p, ids.at[i])->array, L_RANDOM);
+}
+
+void l_uses(ir_program *p, const l_options *options, l_node *node)
+{
+    uses u = {p, options, node};
+    for (uint32_t i = 0; i < p->output.n; i++) {
+        node[p->output.at[i]].live = true;
+        node[p->output.at[i]].output = true;
+    }
+    for (uint32_t i = 0; i < p->check.n; i++) {
+        use_closed(&u, 0, p->check.at[i].left, L_HOST);
+        use_closed(&u, 0, p->check.at[i].right, L_HOST);
+    }
+    for (ir_id id = p->node.n; id-- > 1;)
+        if (ir_is_array(p, id) && node[id].live)
+            scan(&u, id);
+    for (ir_id id = 1; id < p->node.n; id++) {
+        l_node *n = &node[id];
+        if (!ir_is_array(p, id) || !n->live || ir_at(p, id)->kind == IR_INPUT)
+            continue;
+        operands(&u, id);
+        outer_reads(&u, id);
+        n->stencil |= ir_at(p, id)->kind == IR_STENCIL;
+        n->anchor = choose_anchor(&u, id, &n->why);
+    }
+    /* an anchor whose neighbours are read in rows joins the loops of its readers */
+    for (ir_id id = 1; id < p->node.n; id++) {
+        if (!ir_is_array(p, id) || !node[id].live || ir_at(p, id)->kind != IR_STENCIL)
+            continue;
+        const ir_array *info = ir_info(p, id);
+        for (uint32_t i = 0; i < info->inputs; i++) {
+            ir_id from = info->input[i];
+            if (node[from].anchor && ir_at(p, from)->kind != IR_FOLD && ir_at(p, from)->kind != IR_FORCE && rows_possible(p, id, from))
+                node[from].stencil = true;
+        }
+    }
+}

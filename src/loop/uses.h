@@ -1,0 +1,31 @@
+/* Who reads what, how, and at what cost: the facts that decide which operations are delayed. */
+#ifndef SN_LOOP_USES_H
+#define SN_LOOP_USES_H
+
+#include "loop/cluster.h"
+
+typedef struct l_dep { /* an array that must be in memory (or in the same cluster) for a node to be computed */
+    ir_id array;
+    l_access access;
+} l_dep;
+
+typedef struct l_node { /* per array node */
+    bool live;
+    uint32_t uses[L_HOST + 1]; /* by access; uses of a shape alone do not count */
+    ir_id user;                /* the last user seen */
+    bool output;
+    bool grows;                /* some user may read an element more often than once (replicate) */
+    bool unsafe;               /* some user reads at an index that must be checked here */
+    bool anchor;
+    l_why why;                 /* anchors: why it was not delayed */
+    bool stencil;              /* its loop handles neighbours */
+    double flops, reads;       /* per element, delayed operands included */
+    uint32_t size;             /* scalar nodes, delayed operands included */
+    uint32_t depth;            /* of delayed operands */
+    VEC(l_dep) dep;            /* what its element computation reads, through everything delayed */
+} l_node;
+
+/* Fills node[0 .. p->node.n): uses, costs, and the choice of anchors. */
+void l_uses(ir_program *p, const l_options *options, l_node *node);
+
+#endif

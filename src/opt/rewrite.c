@@ -1,0 +1,160 @@
+/* Reaching and rebuilding sets of scalar terms. */
+#include "opt/rewrite.h"
+
+#include <stdlib.h>
+
+static int by_id(const void *a, const void *b)
+{
+    ir_id x = *(const ir_id *)a, y = *(const ir_id *)b;
+    return (x > y) - (x < y);
+}
+
+typedef struct walk {
+    arena *arena;
+    map64 seen;
+    opt_ids found, pending;
+} walk;
+
+static void visit(walk *w, ir_id id)
+{
+    if (!id || map64_get(&w->seen, id))
+        return;
+    map64_put(w->arena, &w->seen, id, 1);
+    vec_push(w->arena, &w->found, id);
+    vec_push(w->arena, &w->pending, id);
+}
+
+static void visit_loop(walk *w, const ir_loop *loop)
+{
+    for (uint32_t i = 0; i < loop->states; i++) {
+        visit(w, loop->init[i]);
+        visit(w, loop->var[i]);
+        visit(w, loop->next[i]);
+    }
+    visit(w, loop->cond);
+    visit(w, loop->count);
+    visit(w, loop->index);
+}
+
+void opt_reach(const ir_program *p, arena *a, uint32_t n, const ir_id *root, opt_ids *out)
+{
+    walk w = {.arena = a};
+    for (uint32_t i = 0; i < n; i++)
+        visit(&w, root[i]);
+    while (w.pending.n) {
+        ir_id id = w.pending.at[--w.pending.n];
+        const ir_node *node = ir_at(p, id);
+        for (uint32_t i = 0; i < node->n; i++)
+            visit(&w, p->arg.at[node->args + i]);
+        if (node->kind == IR_LOOP)
+            visit_loop(&w, node->u.loop);
+    }
+    if (w.found.n)
+        qsort(w.found.at, w.found.n, sizeof(ir_id), by_id);
+    *out = w.found;
+}
+
+typedef struct rewriter {
+    ir_program *p;
+    arena *arena;
+    map64 to;
+    opt_read_hook hook;
+    void *env;
+} rewriter;
+
+static ir_id mapped(const rewriter *r, ir_id id)
+{
+    uint32_t to = map64_get(&r->to, id);
+    return to ? to : id;
+}
+
+static ir_id *mapped_list(rewriter *r, uint32_t n, const ir_id *from)
+{
+    ir_id *to = arena_alloc(r->arena, n * sizeof(ir_id));
+    for (uint32_t i = 0; i < n; i++)
+        to[i] = mapped(r, from[i]);
+    return to;
+}
+
+static void freshen(rewriter *r, const ir_loop *loop)
+{
+    for (uint32_t i = 0; i < loop->states; i++)
+        map64_put(r->arena, &r->to, loop->var[i], ir_var(r->p, (ir_type)ir_at(r->p, loop->var[i])->type));
+    if (loop->index)
+        map64_put(r->arena, &r->to, loop->index, ir_var(r->p, T_I64));
+}
+
+static ir_id rebuild_loop(rewriter *r, uint32_t site, const ir_loop *loop)
+{
+    ir_loop copy = {
+        .states = loop->states,
+        .init = mapped_list(r, loop->states, loop->init),
+        .var = mapped_list(r, loop->states, loop->var),
+        .next = mapped_list(r, loop->states, loop->next),
+        .cond = mapped(r, loop->cond),
+        .count = mapped(r, loop->count),
+        .index = mapped(r, loop->index),
+    };
+    return ir_loop_new(r->p, site, &copy);
+}
+
+static ir_id rebuild(rewriter *r, ir_id id)
+{
+    ir_node node = *ir_at(r->p, id); /* a copy: building moves the table */
+    ir_id arg[IR_MAX_RANK + 1];
+    bool same = true;
+    for (uint32_t i = 0; i < node.n; i++) {
+        ir_id old = r->p->arg.at[node.args + i];
+        arg[i] = mapped(r, old);
+        same &= arg[i] == old;
+    }
+    switch (node.kind) {
+    case IR_OP:
+        if (same)
+            return id;
+        if (ir_ops[node.op].signature == SIGNATURE_CONVERT)
+            return ir_convert(r->p, node.site, (ir_op)node.op, (ir_type)node.type, arg[0]);
+        if (node.n == 1)
+            return ir_op1(r->p, node.site, (ir_op)node.op, arg[0]);
+        if (node.n == 2)
+            return ir_op2(r->p, node.site, (ir_op)node.op, arg[0], arg[1]);
+        return ir_op3(r->p, node.site, (ir_op)node.op, arg[0], arg[1], arg[2]);
+    case IR_COND:
+        return same ? id : ir_cond(r->p, node.site, arg[0], arg[1], arg[2]);
+    case IR_PROJ:
+        return same ? id : ir_proj(r->p, arg[0], (uint32_t)node.u.literal);
+    case IR_READ: {
+        ir_id other = r->hook ? r->hook(r->env, &node, arg) : 0;
+        if (other || same)
+            return other ? other : id;
+        return ir_read(r->p, node.site, node.array, (uint32_t)node.u.literal, node.flags, node.n, arg);
+    }
+    case IR_LOOP:
+        return rebuild_loop(r, node.site, node.u.loop);
+    default:
+        return id;
+    }
+}
+
+void opt_rewrite(ir_program *p, arena *a, uint32_t count, const ir_id *from, const ir_id *to, opt_read_hook hook, void *env,
+                 uint32_t n, const ir_id *term, ir_id *out)
+{
+    rewriter r = {.p = p, .arena = a, .hook = hook, .env = env};
+    for (uint32_t i = 0; i < count; i++)
+        map64_put(a, &r.to, from[i], to[i]);
+    opt_ids ids = {0};
+    opt_reach(p, a, n, term, &ids);
+    for (uint32_t i = 0; i < ids.n; i++)
+        if (ir_at(p, ids.at[i])->kind == IR_LOOP)
+            freshen(&r, ir_at(p, ids.at[i])->u.loop);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        ir_id id = ids.at[i];
+        if (map64_get(&r.to, id))
+            continue;
+        ir_id other = rebuild(&r, id);
+        if (other != id)
+            map64_put(a, &r.to, id, other);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = mapped(&r, term[i]);
+}

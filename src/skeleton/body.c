@@ -1,0 +1,318 @@
+/* Composes the element of an array at an index, through everything delayed, down to reads of memory. */
+#include "skeleton/body.h"
+
+#include "opt/rewrite.h"
+
+void sk_body_init(sk_body *b, const l_program *l, const l_cluster *c, sk_columns columns, arena *a)
+{
+    *b = (sk_body){.l = l, .cluster = c, .arena = a, .columns = columns};
+}
+
+static ir_program *program(const sk_body *b)
+{
+    return b->l->ir;
+}
+
+/* --- the memo: one array at one index is one set of terms --- */
+
+static bool same_index(const sk_index *x, const sk_index *y)
+{
+    return x->rank == y->rank && x->linear == y->linear && x->checked == y->checked &&
+           !memcmp(x->at, y->at, x->rank * sizeof(ir_id));
+}
+
+static uint64_t index_hash(ir_id array, bool define, const sk_index *i)
+{
+    uint64_t h = hash_mix(hash_mix(array, define), i->linear);
+    return hash_bytes(i->at, i->rank * sizeof(ir_id), h);
+}
+
+static ir_id *memo_find(const sk_body *b, ir_id array, bool define, const sk_index *at)
+{
+    for (uint32_t i = map64_get(&b->memo_of, index_hash(array, define, at)); i; i = b->memo.at[i - 1].next) {
+        const sk_pulled *m = &b->memo.at[i - 1];
+        if (m->array == array && m->define == define && same_index(&m->index, at))
+            return m->value;
+    }
+    return NULL;
+}
+
+static void memo_add(sk_body *b, ir_id array, bool define, const sk_index *at, ir_id *value)
+{
+    uint64_t h = index_hash(array, define, at);
+    vec_push(b->arena, &b->memo, ((sk_pulled){array, *at, define, value, map64_get(&b->memo_of, h)}));
+    map64_put(b->arena, &b->memo_of, h, b->memo.n);
+}
+
+/* --- indices --- */
+
+static ir_id at_least_one(ir_program *p, ir_id extent)
+{
+    int64_t v;
+    if (ir_extent_constant(p, extent, &v) && v > 0)
+        return extent;
+    return ir_op2(p, 0, OP_MAX, extent, ir_i64(p, 1));
+}
+
+/* index components from the row-major position, by division; no division by zero where there is no element */
+static void unflatten(ir_program *p, const ir_array *info, sk_index *i)
+{
+    ir_id rest = i->linear;
+    for (unsigned d = info->rank; d-- > 1;) {
+        ir_id extent = at_least_one(p, info->shape[d]);
+        i->at[d] = ir_op2(p, 0, OP_REM, rest, extent);
+        rest = ir_op2(p, 0, OP_QUOT, rest, extent);
+    }
+    i->at[0] = rest;
+}
+
+static sk_index with_components(sk_body *b, ir_id array, const sk_index *at)
+{
+    sk_index i = *at;
+    if (i.rank && !i.at[0])
+        unflatten(program(b), ir_info(program(b), array), &i);
+    return i;
+}
+
+static ir_id flatten(ir_program *p, const ir_array *info, const sk_index *i)
+{
+    if (i->linear)
+        return i->linear;
+    if (!info->rank)
+        return ir_i64(p, 0);
+    ir_id sum = i->at[0];
+    for (unsigned d = 1; d < info->rank; d++)
+        sum = ir_op2(p, 0, OP_ADD, ir_op2(p, 0, OP_MUL, sum, info->shape[d]), i->at[d]);
+    return sum;
+}
+
+/* --- reads --- */
+
+static void read_memory(sk_body *b, ir_id array, const sk_index *at, ir_id *out)
+{
+    ir_program *p = program(b);
+    const ir_array *info = ir_info(p, array);
+    unsigned flags = at->checked ? 0 : IR_SAFE;
+    for (uint32_t c = 0; c < info->components; c++) {
+        if (info->rank == 0 || (at->linear && !at->checked)) {
+            ir_id linear = flatten(p, info, at);
+            out[c] = ir_read(p, at->site, array, c, IR_SAFE | IR_LINEAR, 1, &linear);
+            continue;
+        }
+        sk_index full = with_components(b, array, at);
+        out[c] = ir_read(p, at->site, array, c, flags, info->rank, full.at);
+    }
+}
+
+/* Reads in scalar code of arrays that are delayed become their element computations. */
+static ir_id resolve_read(void *env, const ir_node *read, const ir_id *index)
+{
+    sk_body *b = env;
+    ir_program *p = program(b);
+    if (b->l->manifest[read->array] || b->l->cluster_of[read->array])
+        return 0;
+    sk_index at = {.rank = ir_info(p, read->array)->rank, .checked = !(read->flags & IR_SAFE), .site = read->site};
+    if (read->flags & IR_LINEAR)
+        at.linear = index[0];
+    else
+        memcpy(at.at, index, read->n * sizeof(ir_id));
+    return sk_pull(b, read->array, &at)[read->u.literal];
+}
+
+static void apply(sk_body *b, const ir_fn *fn, const ir_id *argument, ir_id *out)
+{
+    opt_rewrite(program(b), b->arena, fn->params, fn->param, argument, resolve_read, b, fn->results, fn->result, out);
+}
+
+/* --- stencils --- */
+
+/* The index that a position beyond the array stands for, and whether it is inside at all. */
+static ir_id adjust(ir_program *p, ir_boundary boundary, ir_id i, ir_id extent)
+{
+    ir_id zero = ir_i64(p, 0), last = ir_op2(p, 0, OP_SUB, extent, ir_i64(p, 1));
+    switch (boundary) {
+    case IR_MIRROR: {
+        /* reflect about the edge elements, period 2 (n - 1) */
+        ir_id period = ir_op2(p, 0, OP_MAX, ir_op2(p, 0, OP_MUL, ir_i64(p, 2), last), ir_i64(p, 1));
+        ir_id once = ir_op1(p, 0, OP_ABS, i);
+        ir_id far = ir_op2(p, 0, OP_MOD, once, period);
+        ir_id folded = ir_op2(p, 0, OP_SUB, period, far);
+        return ir_op2(p, 0, OP_MAX, ir_op2(p, 0, OP_MIN, ir_op2(p, 0, OP_MIN, far, folded), last), zero);
+    }
+    case IR_WRAP:
+        return ir_op2(p, 0, OP_MOD, i, at_least_one(p, extent));
+    default:
+        return ir_op2(p, 0, OP_MAX, ir_op2(p, 0, OP_MIN, i, last), zero);
+    }
+}
+
+static ir_id inside(ir_program *p, ir_id i, ir_id extent)
+{
+    return ir_op2(p, 0, OP_AND, ir_op2(p, 0, OP_GE, i, ir_i64(p, 0)), ir_op2(p, 0, OP_LT, i, extent));
+}
+
+static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_index *centre, const int *offset, ir_id *out)
+{
+    ir_program *p = program(b);
+    const ir_array *info = ir_info(p, array);
+    sk_index raw = {.rank = info->rank}, at = {.rank = info->rank};
+    ir_id in = ir_bool(p, true);
+    bool moved = false;
+    for (unsigned d = 0; d < info->rank; d++) {
+        raw.at[d] = at.at[d] = ir_op2(p, 0, OP_ADD, centre->at[d], ir_i64(p, offset[d]));
+        moved |= offset[d] != 0;
+        if (!offset[d] || (b->columns == SK_INTERIOR && d + 1 == info->rank))
+            continue;
+        at.at[d] = adjust(p, s->boundary, raw.at[d], info->shape[d]);
+        in = ir_op2(p, 0, OP_AND, in, inside(p, raw.at[d], info->shape[d]));
+    }
+    const ir_id *value = sk_pull(b, array, moved ? &at : centre);
+    memcpy(out, value, info->components * sizeof(ir_id));
+    if (s->boundary != IR_CONSTANT && s->boundary != IR_FUNCTION)
+        return;
+    ir_id *beyond = s->constant;
+    if (s->boundary == IR_FUNCTION) {
+        beyond = arena_alloc(b->arena, info->components * sizeof(ir_id));
+        apply(b, s->function, raw.at, beyond);
+    }
+    for (uint32_t c = 0; c < info->components; c++)
+        out[c] = ir_cond(p, 0, in, out[c], beyond[c]);
+}
+
+static void used_params(sk_body *b, const ir_fn *fn, bool *used)
+{
+    opt_ids ids = {0};
+    opt_reach(program(b), b->arena, fn->results, fn->result, &ids);
+    map64 seen = {0};
+    for (uint32_t i = 0; i < ids.n; i++)
+        map64_put(b->arena, &seen, ids.at[i], 1);
+    for (uint32_t i = 0; i < fn->params; i++)
+        used[i] = map64_get(&seen, fn->param[i]);
+}
+
+static void define_stencil(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
+{
+    ir_program *p = program(b);
+    const ir_array *info = ir_info(p, id);
+    ir_id *argument = arena_alloc(b->arena, info->fn->params * sizeof(ir_id));
+    bool *used = arena_alloc(b->arena, info->fn->params);
+    used_params(b, info->fn, used);
+    uint32_t next = 0;
+    for (uint32_t k = 0; k < info->inputs; k++) {
+        const ir_stencil *s = &info->stencil[k];
+        const ir_array *source = ir_info(p, info->input[k]);
+        int extent[3] = {1, 1, 1}, offset[3];
+        for (unsigned d = 0; d < source->rank; d++)
+            extent[d] = s->extent[d];
+        ir_id *value = arena_alloc(b->arena, source->components * sizeof(ir_id));
+        for (int i = 0; i < extent[0] * extent[1] * extent[2]; i++) {
+            int rest = i;
+            for (int d = 2; d >= 0; rest /= extent[d], d--)
+                offset[d] = rest % extent[d] - extent[d] / 2;
+            bool any = false;
+            for (uint32_t c = 0; c < source->components; c++)
+                any |= used[next + c];
+            if (any)
+                neighbour(b, info->input[k], s, at, offset, value);
+            for (uint32_t c = 0; c < source->components; c++, next++)
+                argument[next] = used[next] ? value[c] : info->fn->param[next];
+        }
+    }
+    apply(b, info->fn, argument, out);
+}
+
+/* --- the operations --- */
+
+static void define_map(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
+{
+    ir_program *p = program(b);
+    const ir_array *info = ir_info(p, id);
+    ir_id *argument = arena_alloc(b->arena, (info->fn->params + 1) * sizeof(ir_id));
+    uint32_t n = 0;
+    if (ir_at(p, id)->flags & IR_INDEXED) {
+        sk_index full = with_components(b, id, at);
+        for (unsigned d = 0; d < info->rank; d++)
+            argument[n++] = full.at[d];
+    }
+    for (uint32_t i = 0; i < info->inputs; i++) {
+        const ir_id *value = sk_pull(b, info->input[i], at);
+        for (uint32_t c = 0; c < ir_info(p, info->input[i])->components; c++)
+            argument[n++] = value[c];
+    }
+    apply(b, info->fn, argument, out);
+}
+
+static void define_backpermute(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
+{
+    ir_program *p = program(b);
+    const ir_array *info = ir_info(p, id);
+    const ir_array *source = ir_info(p, info->input[0]);
+    sk_index full = with_components(b, id, at);
+    sk_index from = {.rank = source->rank, .checked = at->checked || !(ir_at(p, id)->flags & IR_SAFE), .site = ir_at(p, id)->site};
+    apply(b, info->fn, full.at, from.at);
+    memcpy(out, sk_pull(b, info->input[0], &from), info->components * sizeof(ir_id));
+}
+
+static void define_reshape(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
+{
+    ir_program *p = program(b);
+    const ir_array *info = ir_info(p, id);
+    sk_index from = {.rank = ir_info(p, info->input[0])->rank, .linear = flatten(p, info, at), .checked = at->checked, .site = at->site};
+    memcpy(out, sk_pull(b, info->input[0], &from), info->components * sizeof(ir_id));
+}
+
+const ir_id *sk_define(sk_body *b, ir_id id, const sk_index *at)
+{
+    ir_program *p = program(b);
+    ir_id *out = memo_find(b, id, true, at);
+    if (out)
+        return out;
+    const ir_array *info = ir_info(p, id);
+    out = arena_alloc(b->arena, (info->components + 1u) * sizeof(ir_id));
+    switch (ir_at(p, id)->kind) {
+    case IR_GENERATE: {
+        sk_index full = with_components(b, id, at);
+        apply(b, info->fn, full.at, out);
+        break;
+    }
+    case IR_MAP:
+        define_map(b, id, at, out);
+        break;
+    case IR_BACKPERMUTE:
+        define_backpermute(b, id, at, out);
+        break;
+    case IR_RESHAPE:
+        define_reshape(b, id, at, out);
+        break;
+    case IR_STENCIL: {
+        sk_index full = with_components(b, id, at);
+        define_stencil(b, id, &full, out);
+        break;
+    }
+    default: /* a fold accumulates its source; force and inputs are their source */
+        if (info->inputs)
+            memcpy(out, sk_pull(b, info->input[0], at), info->components * sizeof(ir_id));
+        else
+            read_memory(b, id, at, out);
+    }
+    memo_add(b, id, true, at, out);
+    return out;
+}
+
+const ir_id *sk_pull(sk_body *b, ir_id id, const sk_index *at)
+{
+    uint32_t own = (uint32_t)(b->cluster - b->l->cluster.at) + 1;
+    bool here = b->l->cluster_of[id] == own && ir_at(program(b), id)->kind != IR_FOLD;
+    bool memory = b->l->manifest[id] || (b->l->cluster_of[id] && !here);
+    if (here && b->cluster->class == L_CLASS_STENCIL)
+        memory = true; /* rows in shared memory: the skeleton resolves the read */
+    if (!memory || (here && b->cluster->class != L_CLASS_STENCIL))
+        return sk_define(b, id, at);
+    ir_id *out = memo_find(b, id, false, at);
+    if (out)
+        return out;
+    out = arena_alloc(b->arena, (ir_info(program(b), id)->components + 1u) * sizeof(ir_id));
+    read_memory(b, id, at, out);
+    memo_add(b, id, false, at, out);
+    return out;
+}

@@ -1,0 +1,43 @@
+/* The element computations of a cluster: pull arrays composed down to memory (Obsidian §4.2; Accelerate, ICFP'13 §4.2). */
+#ifndef SN_SKELETON_BODY_H
+#define SN_SKELETON_BODY_H
+
+#include "skeleton/skeleton.h"
+
+/* An index into an array: its components, and its row-major position where that is known. */
+typedef struct sk_index {
+    uint8_t rank;
+    ir_id at[IR_MAX_RANK]; /* at[0] == 0 with rank > 0: only `linear` is known */
+    ir_id linear;          /* 0: not known */
+    bool checked;          /* must be checked where memory is read, reporting `site` */
+    uint32_t site;
+} sk_index;
+
+/* How the columns of a stencil are treated in the body being composed. */
+typedef enum { SK_GENERIC, SK_INTERIOR } sk_columns;
+
+typedef struct sk_body {
+    const l_program *l;
+    const l_cluster *cluster;
+    arena *arena;
+    sk_columns columns;
+    VEC(struct sk_pulled) memo;
+    map64 memo_of;
+} sk_body;
+
+typedef struct sk_pulled {
+    ir_id array;
+    sk_index index;
+    bool define;
+    ir_id *value;
+    uint32_t next; /* 1 + next with the same hash */
+} sk_pulled;
+
+void sk_body_init(sk_body *b, const l_program *l, const l_cluster *c, sk_columns columns, arena *a);
+
+/* The components of `array` at an index: read from memory, or computed. */
+const ir_id *sk_pull(sk_body *b, ir_id array, const sk_index *at);
+/* The components of an anchor computed here, whether or not it also is in memory. For a fold: the element it accumulates. */
+const ir_id *sk_define(sk_body *b, ir_id anchor, const sk_index *at);
+
+#endif

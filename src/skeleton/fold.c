@@ -1,0 +1,491 @@
+/* The skeletons of folds. The combination tree is fixed (docs/determinism.md): it depends on the row's length, the width of the
+ * accumulated components and whether the operators commute, never on workers, alignment or the shape of the launch. */
+#include "skeleton/variants.h"
+
+#include "opt/rewrite.h"
+
+typedef struct fold { /* one fold of the cluster */
+    const l_op *op;
+    const ir_array *info;
+    uint32_t n;           /* components */
+    uint32_t first;       /* number of its first component over all folds */
+    ir_id *element;       /* terms accumulated; combining launches have none */
+    ir_bits *identity;    /* per component, or NULL: the operator has none that we know */
+    bool fused_product;   /* element 0 is a product that goes into a sum */
+    k_mem *shared;
+    k_mem *in;            /* partial results to combine */
+} fold;
+
+typedef struct folds {
+    sk_lower *lw;
+    sk_tree tree;
+    bool combine;
+    VEC(fold) fold;
+    sk_outputs stored;    /* elements stored on the way */
+    sk_index at;
+    k_val row_length, row_base;
+} folds;
+
+/* --- operators --- */
+
+static bool identity_of(ir_op op, ir_type t, ir_bits *out)
+{
+    bool f32 = t == T_F32, is_float = ir_type_float(t);
+    switch (op) {
+    case OP_ADD: /* -0: a sum of nothing but -0 stays -0 */
+        *out = f32 ? ir_bits_f32(-0.0f) : t == T_F64 ? ir_bits_f64(-0.0) : 0;
+        return true;
+    case OP_MUL:
+        *out = f32 ? ir_bits_f32(1) : t == T_F64 ? ir_bits_f64(1) : ir_bits_i64(t, 1);
+        return true;
+    case OP_MIN:
+    case OP_MAX:
+        if (is_float) { /* a NaN operand gives the other one */
+            *out = f32 ? 0x7fc00000u : 0x7ff8000000000000u;
+            return true;
+        }
+        if (t == T_BOOL || t == T_CHAR)
+            return false;
+        if (ir_type_signed(t))
+            *out = ir_bits_i64(t, op == OP_MIN ? (int64_t)(UINT64_MAX >> (65 - ir_type_bits(t))) : INT64_MIN >> (64 - ir_type_bits(t)));
+        else
+            *out = op == OP_MIN ? UINT64_MAX >> (64 - ir_type_bits(t)) : 0;
+        return true;
+    case OP_BIT_AND:
+        *out = UINT64_MAX >> (64 - ir_type_bits(t));
+        return true;
+    case OP_AND:
+        *out = 1;
+        return true;
+    case OP_BIT_OR:
+    case OP_BIT_XOR:
+    case OP_OR:
+        *out = 0;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* every component is a primitive of the two same components */
+static ir_bits *find_identity(const sk_lower *lw, const ir_fn *fn, uint32_t n)
+{
+    ir_bits *identity = arena_alloc(lw->arena, n * sizeof(ir_bits));
+    for (uint32_t c = 0; c < n; c++) {
+        const ir_node *r = ir_at(lw->l->ir, fn->result[c]);
+        if (r->kind != IR_OP || r->n != 2)
+            return NULL;
+        const ir_id *arg = ir_args(lw->l->ir, fn->result[c]);
+        bool straight = arg[0] == fn->param[c] && arg[1] == fn->param[n + c];
+        bool swapped = arg[1] == fn->param[c] && arg[0] == fn->param[n + c];
+        if (!(straight || swapped) || !identity_of((ir_op)r->op, (ir_type)r->type, &identity[c]))
+            return NULL;
+    }
+    return identity;
+}
+
+static bool product_into_sum(const sk_lower *lw, const fold *f)
+{
+    if (!lw->options->contract || f->n != 1 || !f->identity)
+        return false;
+    const ir_node *op = ir_at(lw->l->ir, f->info->fn->result[0]);
+    const ir_node *e = ir_at(lw->l->ir, f->element[0]);
+    return op->op == OP_ADD && ir_type_float((ir_type)op->type) && e->kind == IR_OP && e->op == OP_MUL;
+}
+
+static void apply(sk_lower *lw, const fold *f, const k_val *left, const k_val *right, k_val *out)
+{
+    uint32_t mark = sk_scope(lw);
+    for (uint32_t c = 0; c < f->n; c++) {
+        sk_bind(lw, f->info->fn->param[c], left[c]);
+        sk_bind(lw, f->info->fn->param[f->n + c], right[c]);
+    }
+    sk_emit(lw, f->n, f->info->fn->result, out);
+    sk_scope_end(lw, mark);
+}
+
+/* --- elements --- */
+
+static void bind_index(folds *s, k_val row, k_val k)
+{
+    sk_lower *lw = s->lw;
+    const l_cluster *c = lw->cluster;
+    k_val linear = sk_add(lw, s->row_base, k);
+    lw->element = linear;
+    sk_bind(lw, s->at.linear, linear);
+    if (c->rank == 1)
+        return;
+    VEC(ir_id) all = {0};
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        for (uint32_t j = 0; j < s->fold.at[i].n; j++)
+            vec_push(lw->arena, &all, s->fold.at[i].element[j]);
+    for (uint32_t i = 0; i < s->stored.term.n; i++)
+        vec_push(lw->arena, &all, s->stored.term.at[i]);
+    bool outer = false;
+    for (unsigned d = 0; d + 1 < c->rank; d++)
+        outer |= sk_mentions(lw, all.n, all.at, s->at.at[d]);
+    k_val index[IR_MAX_RANK] = {0};
+    if (outer)
+        sk_row_indices(lw, c->rank, c->shape, row, index);
+    for (unsigned d = 0; outer && d + 1 < c->rank; d++)
+        sk_bind(lw, s->at.at[d], index[d]);
+    sk_bind(lw, s->at.at[c->rank - 1], k);
+}
+
+/* The element number k of a row goes into the accumulators. `started` is a bool value: false for a lane's first element. */
+static void accumulate(folds *s, k_val row, k_val k, k_val started, k_val *const *acc)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    uint32_t mark = sk_scope(lw);
+    bind_index(s, row, k);
+    VEC(ir_id) term = {0};
+    for (uint32_t i = 0; i < s->fold.n && !s->combine; i++) {
+        const fold *f = &s->fold.at[i];
+        if (f->fused_product) {
+            vec_push(lw->arena, &term, ir_args(lw->l->ir, f->element[0])[0]);
+            vec_push(lw->arena, &term, ir_args(lw->l->ir, f->element[0])[1]);
+        }
+        for (uint32_t c = 0; c < f->n && !f->fused_product; c++)
+            vec_push(lw->arena, &term, f->element[c]);
+    }
+    uint32_t elements = term.n;
+    for (uint32_t i = 0; i < s->stored.term.n; i++)
+        vec_push(lw->arena, &term, s->stored.term.at[i]);
+    k_val *value = arena_alloc(lw->arena, (term.n + 1) * sizeof(k_val));
+    if (term.n)
+        sk_emit(lw, term.n, term.at, value);
+    for (uint32_t i = 0; i < s->stored.term.n; i++)
+        k_store(b, sk_array_memory(lw, s->stored.array.at[i], s->stored.component.at[i], true), lw->element, value[elements + i]);
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        const fold *f = &s->fold.at[i];
+        if (f->fused_product) {
+            k_set(b, acc[i][0], k_let(b, OP_FMA, value[next], value[next + 1], k_get(b, acc[i][0])));
+            next += 2;
+            continue;
+        }
+        k_val *right = arena_alloc(lw->arena, f->n * sizeof(k_val)), *left = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        k_val *out = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        for (uint32_t c = 0; c < f->n; c++)
+            right[c] = s->combine ? k_load(b, f->in[c], lw->element) : value[next + c];
+        next += f->n;
+        if (!f->identity) {
+            k_if(b, started);
+        }
+        for (uint32_t c = 0; c < f->n; c++)
+            left[c] = k_get(b, acc[i][c]);
+        apply(lw, f, left, right, out);
+        for (uint32_t c = 0; c < f->n; c++)
+            k_set(b, acc[i][c], out[c]);
+        if (!f->identity) {
+            k_else(b);
+            for (uint32_t c = 0; c < f->n; c++)
+                k_set(b, acc[i][c], right[c]);
+            k_end(b);
+        }
+    }
+    sk_scope_end(lw, mark);
+}
+
+static k_val **accumulators(folds *s)
+{
+    sk_lower *lw = s->lw;
+    k_val **acc = arena_alloc(lw->arena, s->fold.n * sizeof(k_val *));
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        const fold *f = &s->fold.at[i];
+        acc[i] = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        for (uint32_t c = 0; c < f->n; c++)
+            acc[i][c] = k_decl(&lw->b, k_literal(&lw->b, f->info->type[c], f->identity ? f->identity[c] : 0), "acc");
+    }
+    return acc;
+}
+
+/* --- results --- */
+
+/* seed (+) total, to the result; or total, to the partial results */
+static void finish(folds *s, const fold *f, k_val row, k_val position, const k_val *total, k_val empty)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val *out = arena_alloc(lw->arena, f->n * sizeof(k_val));
+    memcpy(out, total, f->n * sizeof(k_val));
+    if (lw->options->final && f->info->seed) {
+        k_val *seed = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        for (uint32_t c = 0; c < f->n; c++)
+            seed[c] = sk_closed(lw, f->info->seed[c]);
+        apply(lw, f, seed, total, out);
+        for (uint32_t c = 0; c < f->n && empty; c++)
+            out[c] = k_select(b, empty, seed[c], out[c]);
+    }
+    for (uint32_t c = 0; c < f->n; c++) {
+        k_mem m = lw->options->final ? sk_array_memory(lw, f->op->term, c, true)
+                                     : (k_mem)map64_get(&lw->memory, ((uint64_t)1 << 48) | (f->first + c));
+        k_store(b, m, lw->options->final ? row : position, out[c]);
+    }
+}
+
+/* --- lanes within a row --- */
+
+/* a0 (+) a1 per lane where the second one has received an element */
+static void merge(folds *s, k_val *const *into, k_val *const *from, k_val has)
+{
+    k_builder *b = &s->lw->b;
+    if (has)
+        k_if(b, has);
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        const fold *f = &s->fold.at[i];
+        k_val *left = arena_alloc(s->lw->arena, f->n * sizeof(k_val)), *right = arena_alloc(s->lw->arena, f->n * sizeof(k_val));
+        k_val *out = arena_alloc(s->lw->arena, f->n * sizeof(k_val));
+        for (uint32_t c = 0; c < f->n; c++) {
+            left[c] = k_get(b, into[i][c]);
+            right[c] = k_get(b, from[i][c]);
+        }
+        apply(s->lw, f, left, right, out);
+        for (uint32_t c = 0; c < f->n; c++)
+            k_set(b, into[i][c], out[c]);
+    }
+    if (has)
+        k_end(b);
+}
+
+static void to_shared(folds *s, k_val lane, k_val *const *acc)
+{
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
+            k_store(&s->lw->b, s->fold.at[i].shared[c], lane, k_get(&s->lw->b, acc[i][c]));
+}
+
+/* commuting operators: streams of the piece, each spread over the lanes */
+static void piece_streams(folds *s, k_val row, k_val begin, k_val count, bool full)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    int64_t lanes = s->tree.lanes, length = s->tree.piece / s->tree.streams;
+    k_val lane = k_for_all(b, k_i64(b, lanes));
+    k_val **acc[8];
+    k_val stream_count[8];
+    for (int64_t t = 0; t < s->tree.streams; t++) {
+        acc[t] = accumulators(s);
+        stream_count[t] = sk_max(lw, k_i64(b, 0), sk_min(lw, k_i64(b, length), sk_sub(lw, count, k_i64(b, t * length))));
+    }
+    if (full) {
+        k_val k = k_for(b, k_i64(b, 0), k_i64(b, length / lanes), false);
+        k_val started = k_let(b, OP_GT, k, k_i64(b, 0), 0);
+        k_val within = sk_add(lw, begin, sk_mul(lw, k, k_i64(b, lanes)));
+        for (int64_t t = 0; t < s->tree.streams; t++)
+            accumulate(s, row, sk_add(lw, sk_add(lw, within, k_i64(b, t * length)), lane), started, acc[t]);
+        k_end(b);
+    }
+    for (int64_t t = 0; t < s->tree.streams && !full; t++) {
+        k_val rounds = k_let(b, OP_QUOT, sk_add(lw, stream_count[t], k_i64(b, lanes - 1)), k_i64(b, lanes), 0);
+        k_val k = k_for(b, k_i64(b, 0), rounds, false);
+        k_val started = k_let(b, OP_GT, k, k_i64(b, 0), 0);
+        k_val i = sk_add(lw, sk_mul(lw, k, k_i64(b, lanes)), lane);
+        k_if(b, k_let(b, OP_LT, i, stream_count[t], 0));
+        accumulate(s, row, sk_add(lw, sk_add(lw, begin, k_i64(b, t * length)), i), started, acc[t]);
+        k_end(b);
+        k_end(b);
+    }
+    for (int64_t step = 1; step < s->tree.streams; step *= 2)
+        for (int64_t t = 0; t + step < s->tree.streams; t += 2 * step)
+            merge(s, acc[t], acc[t + step], full ? 0 : k_let(b, OP_LT, lane, stream_count[t + step], 0));
+    to_shared(s, lane, acc[0]);
+    k_end(b);
+}
+
+/* operators whose order is kept: each lane walks its own stretch of the piece */
+static void piece_chunks(folds *s, k_val row, k_val begin, k_val count, bool full)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val chunk = k_i64(b, s->tree.chunk);
+    k_val lane = k_for_all(b, k_i64(b, s->tree.lanes));
+    k_val **acc = accumulators(s);
+    k_val start = sk_add(lw, begin, sk_mul(lw, lane, chunk));
+    k_val k = k_for(b, k_i64(b, 0), full ? chunk : sk_min(lw, chunk, count), false);
+    k_val started = k_let(b, OP_GT, k, k_i64(b, 0), 0);
+    if (!full)
+        k_if(b, k_let(b, OP_LT, sk_add(lw, sk_mul(lw, lane, chunk), k), count, 0));
+    accumulate(s, row, sk_add(lw, start, k), started, acc);
+    if (!full)
+        k_end(b);
+    k_end(b);
+    to_shared(s, lane, acc);
+    k_end(b);
+}
+
+/* One round over the lanes' sums in shared memory: shared[at] (+)= shared[other] for `threads` threads. */
+static void lane_round(folds *s, int64_t threads, int64_t scale, int64_t distance, k_val valid)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val lane = k_for_all(b, k_i64(b, threads));
+    k_val at = sk_mul(lw, lane, k_i64(b, scale)), other = sk_add(lw, at, k_i64(b, distance));
+    k_if(b, k_let(b, OP_LT, other, valid, 0));
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        const fold *f = &s->fold.at[i];
+        k_val *left = arena_alloc(lw->arena, f->n * sizeof(k_val)), *right = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        k_val *out = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        for (uint32_t c = 0; c < f->n; c++) {
+            left[c] = k_load(b, f->shared[c], at);
+            right[c] = k_load(b, f->shared[c], other);
+        }
+        apply(lw, f, left, right, out);
+        for (uint32_t c = 0; c < f->n; c++)
+            k_store(b, f->shared[c], at, out[c]);
+    }
+    k_end(b);
+    k_end(b);
+}
+
+static void combine_lanes(folds *s, k_val count)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    int64_t lanes = s->tree.lanes;
+    if (lw->cluster->ordered) {
+        k_val chunk = k_i64(b, s->tree.chunk);
+        k_val valid = k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, s->tree.chunk - 1)), chunk, 0);
+        for (int64_t step = 1; step < lanes; step *= 2)
+            lane_round(s, lanes / (2 * step), 2 * step, step, valid);
+        return;
+    }
+    for (int64_t half = lanes / 2; half >= 1; half /= 2)
+        lane_round(s, half, 1, half, sk_min(lw, count, k_i64(b, 2 * half)));
+}
+
+/* slots: 0 row length, 1 pieces a row */
+static void build_tree(folds *s)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val length = sk_slot(lw, 0, "row_length"), pieces = sk_slot(lw, 1, "pieces_a_row");
+    k_val row = k_let(b, OP_QUOT, k_piece(b), pieces, 0);
+    k_val part = sk_sub(lw, k_piece(b), sk_mul(lw, row, pieces));
+    s->row_length = length;
+    s->row_base = sk_mul(lw, row, length);
+    k_val size = k_i64(b, s->tree.piece);
+    k_val begin = sk_mul(lw, part, size);
+    k_val count = sk_min(lw, size, sk_sub(lw, length, begin));
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        fold *f = &s->fold.at[i];
+        f->shared = arena_alloc(lw->arena, f->n * sizeof(k_mem));
+        for (uint32_t c = 0; c < f->n; c++)
+            f->shared[c] = k_shared(b, f->info->type[c], s->tree.lanes, "lane_sum");
+    }
+    void (*piece)(folds *, k_val, k_val, k_val, bool) = lw->cluster->ordered ? piece_chunks : piece_streams;
+    k_if(b, k_let(b, OP_EQ, count, size, 0));
+    piece(s, row, begin, size, true);
+    k_else(b);
+    piece(s, row, begin, count, false);
+    k_end(b);
+    combine_lanes(s, count);
+    k_for_all(b, k_i64(b, 1));
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        const fold *f = &s->fold.at[i];
+        k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        for (uint32_t c = 0; c < f->n; c++)
+            total[c] = k_load(b, f->shared[c], k_i64(b, 0));
+        finish(s, f, row, k_piece(b), total, 0);
+    }
+    k_end(b);
+}
+
+/* --- lanes over rows --- slots: 0 row length, 1 rows, 2 rows a piece */
+static void build_short(folds *s)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val length = lw->options->row && !s->combine ? k_i64(b, lw->options->row) : sk_slot(lw, 0, "row_length");
+    k_val rows = sk_slot(lw, 1, "rows"), size = sk_slot(lw, 2, "rows_piece");
+    k_val first = sk_mul(lw, k_piece(b), size);
+    k_val lane = k_for_all(b, sk_min(lw, size, sk_sub(lw, rows, first)));
+    k_val row = sk_add(lw, first, lane);
+    s->row_length = length;
+    s->row_base = sk_mul(lw, row, length);
+    k_val **acc = accumulators(s);
+    k_val k = k_for(b, k_i64(b, 0), length, false);
+    accumulate(s, row, k, k_let(b, OP_GT, k, k_i64(b, 0), 0), acc);
+    k_end(b);
+    k_val empty = k_let(b, OP_EQ, length, k_i64(b, 0), 0);
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        const fold *f = &s->fold.at[i];
+        k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        for (uint32_t c = 0; c < f->n; c++)
+            total[c] = k_get(b, acc[i][c]);
+        finish(s, f, row, row, total, empty);
+    }
+    k_end(b);
+}
+
+static void find_folds(folds *s, sk_body *body)
+{
+    sk_lower *lw = s->lw;
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < lw->cluster->op.n; i++) {
+        const l_op *op = &lw->cluster->op.at[i];
+        const ir_array *info = ir_info(lw->l->ir, op->term);
+        if (op->kind == L_ELEMENT && op->stored && !s->combine) {
+            const ir_id *value = sk_define(body, op->term, &s->at);
+            for (uint32_t c = 0; c < info->components; c++) {
+                vec_push(lw->arena, &s->stored.term, value[c]);
+                vec_push(lw->arena, &s->stored.array, op->term);
+                vec_push(lw->arena, &s->stored.component, c);
+            }
+        }
+        if (op->kind != L_FOLD)
+            continue;
+        fold f = {.op = op, .info = info, .n = info->components, .first = first};
+        first += f.n;
+        f.identity = find_identity(lw, info->fn, f.n);
+        if (!s->combine) {
+            f.element = arena_copy(lw->arena, sk_define(body, op->term, &s->at), f.n * sizeof(ir_id));
+            f.fused_product = product_into_sum(lw, &f);
+        }
+        vec_push(lw->arena, &s->fold, f);
+    }
+}
+
+static void declare_memory(folds *s)
+{
+    sk_lower *lw = s->lw;
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        fold *f = &s->fold.at[i];
+        for (uint32_t c = 0; c < f->n; c++) {
+            if (lw->options->final) {
+                sk_array_memory(lw, f->op->term, c, true);
+                continue;
+            }
+            k_mem m = sk_partial_memory(lw, SK_PARTIAL_OUT, f->first + c, f->info->type[c]);
+            map64_put(lw->arena, &lw->memory, ((uint64_t)1 << 48) | (f->first + c), m);
+        }
+        f->in = arena_alloc(lw->arena, f->n * sizeof(k_mem));
+        for (uint32_t c = 0; c < f->n && s->combine; c++)
+            f->in[c] = sk_partial_memory(lw, SK_PARTIAL_IN, f->first + c, f->info->type[c]);
+    }
+    for (uint32_t i = 0; i < s->stored.term.n; i++)
+        sk_array_memory(lw, s->stored.array.at[i], s->stored.component.at[i], true);
+}
+
+sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, const sk_options *options, bool combine, bool brief, arena *a,
+                         const char **why)
+{
+    sk_lower lw;
+    sk_body body;
+    folds s = {.lw = &lw, .tree = sk_tree_of(c->ordered, c->wide), .combine = combine};
+    sk_lower_init(&lw, l, c, options, a, combine ? "fold_combine" : brief ? "fold_rows" : "fold", (uint16_t)s.tree.lanes);
+    sk_body_init(&body, l, c, SK_GENERIC, a);
+    s.at = (sk_index){.rank = c->rank, .linear = ir_var(l->ir, T_I64)};
+    s.at.at[0] = s.at.linear;
+    for (unsigned d = 0; d < c->rank && c->rank > 1; d++)
+        s.at.at[d] = ir_var(l->ir, T_I64);
+    find_folds(&s, &body);
+    declare_memory(&s);
+    if (brief)
+        build_short(&s);
+    else
+        build_tree(&s);
+    *why = lw.why;
+    return lw.why ? NULL : lw.out;
+}

@@ -1,0 +1,156 @@
+/* How a cluster is launched for the extents of a call: variant, pieces, and the geometry arguments of the kernels.
+ * Piece sizes of folds are constants of the combination tree; all others are free choices that no result depends on. */
+#include "skeleton/variants.h"
+
+sk_tree sk_tree_of(bool ordered, bool wide)
+{
+    int64_t lanes = wide ? 16 : 32;
+    if (ordered) {
+        int64_t chunk = wide ? 264 : 520; /* an odd number of cache lines apart: lanes fall into different cache sets */
+        return (sk_tree){.lanes = lanes, .chunk = chunk, .streams = 1, .piece = lanes * chunk};
+    }
+    return (sk_tree){.lanes = lanes, .streams = 4, .piece = wide ? 32768 : 65536};
+}
+
+void sk_prepare(l_program *l)
+{
+    for (uint32_t i = 0; i < l->cluster.n; i++)
+        if (l->cluster.at[i].class == L_CLASS_PLAIN)
+            l->cluster.at[i].uses_index = sk_uses_index(l, &l->cluster.at[i], l->ir->arena);
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t pieces_of(int64_t n, int64_t piece)
+{
+    return n / piece + (n % piece != 0);
+}
+
+/* Elements a piece of independent work has: enough to pay for claiming it, few enough to balance the load. */
+static int64_t piece_elements(const l_cluster *c, const sk_options *o, int64_t total)
+{
+    int64_t most = c->flops >= 200 ? 2048 : 65536, least = c->flops >= 200 ? 256 : 4096;
+    int64_t share = total / (larger(o->workers, 1) * 8) + 1;
+    share = (share + 255) / 256 * 256;
+    return smaller(most, larger(least, share));
+}
+
+static size_t stored_bytes(const l_program *l, const l_cluster *c)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < c->op.n; i++) {
+        const ir_array *info = ir_info(l->ir, c->op.at[i].term);
+        for (uint32_t k = 0; k < info->components && c->op.at[i].stored && c->op.at[i].kind == L_ELEMENT; k++)
+            bytes += ir_type_size(info->type[k]);
+    }
+    return bytes;
+}
+
+static void launch_map(const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns, sk_geometry *g)
+{
+    int64_t total = rows * columns, size = piece_elements(c, o, total);
+    if (!c->uses_index || columns < 16) {
+        g->variant = SK_MAP_FLAT;
+        g->pieces = pieces_of(total, size);
+        g->slot[0] = size;
+        g->slot[1] = total;
+        return;
+    }
+    int64_t width = smaller(columns, size), tiles = pieces_of(columns, width), rows_piece = larger(1, size / width);
+    g->variant = SK_MAP_ROWS;
+    g->pieces = pieces_of(rows, rows_piece) * tiles;
+    g->slot[0] = rows_piece;
+    g->slot[1] = tiles;
+    g->slot[2] = width;
+    g->slot[3] = rows;
+    g->slot[4] = columns;
+}
+
+static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine, sk_geometry *g)
+{
+    g->slot[0] = length;
+    if (length <= SK_SHORT) {
+        int64_t size = larger(64, piece_elements(c, o, rows * larger(length, 1)) / larger(length, 1) / 64 * 64);
+        g->variant = combine ? SK_COMBINE_SHORT : SK_FOLD_SHORT;
+        g->pieces = pieces_of(rows, size);
+        g->slot[1] = rows;
+        g->slot[2] = size;
+        g->row = !combine && length <= 16 ? length : 0;
+        return;
+    }
+    g->variant = combine ? SK_COMBINE_TREE : SK_FOLD_TREE;
+    g->partials = pieces_of(length, sk_tree_of(c->ordered, c->wide).piece);
+    g->slot[1] = g->partials;
+    g->pieces = rows * g->partials;
+}
+
+static void launch_stencil(const l_program *l, const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns, sk_geometry *g)
+{
+    arena scratch;
+    arena_init(&scratch, l->ir->arena->heap);
+    arena_on_failure(&scratch, l->ir->arena->failure);
+    int64_t tile = sk_stencil_tile(l, c, &scratch);
+    arena_free(&scratch);
+    int64_t tiles = pieces_of(columns, tile);
+    int64_t band = rows * tiles / (larger(o->workers, 1) * 8);
+    band = smaller(256, larger(16, band));
+    g->variant = SK_STENCIL;
+    g->slot[0] = band;
+    g->slot[1] = tiles;
+    g->slot[2] = rows;
+    g->slot[3] = columns;
+    g->slot[4] = tile;
+    g->pieces = pieces_of(rows, band) * tiles;
+}
+
+void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o, const int64_t *extent, int64_t partials,
+                    size_t cache_bytes, sk_geometry *g)
+{
+    *g = (sk_geometry){.partials = 1};
+    int64_t rows = 1, columns = c->rank ? extent[c->rank - 1] : 1;
+    for (unsigned d = 0; d + 1 < c->rank; d++)
+        rows *= extent[d];
+    bool combine = partials > 0;
+    if (combine)
+        columns = partials;
+    g->work = (double)rows * (double)columns * (combine ? 1.0 : c->flops + c->reads_per_element + 1.0);
+    g->stream = !combine && (double)rows * (double)columns * (double)stored_bytes(l, c) > (double)cache_bytes;
+    if (c->class == L_CLASS_FOLD)
+        launch_fold(c, o, rows, columns, combine, g);
+    else if (rows == 0 || columns == 0)
+        g->variant = c->class == L_CLASS_STENCIL ? SK_STENCIL : SK_MAP_FLAT;
+    else if (c->class == L_CLASS_STENCIL)
+        launch_stencil(l, c, o, rows, columns, g);
+    else
+        launch_map(c, o, rows, columns, g);
+}
+
+sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a, const char **why)
+{
+    *why = NULL;
+    switch (variant) {
+    case SK_MAP_FLAT:
+        return sk_build_map_flat(l, c, options, a, why);
+    case SK_MAP_ROWS:
+        return sk_build_map_rows(l, c, options, a, why);
+    case SK_STENCIL:
+        return sk_build_stencil(l, c, options, a, why);
+    case SK_FOLD_SHORT:
+    case SK_FOLD_TREE:
+        return sk_build_fold(l, c, options, false, variant == SK_FOLD_SHORT, a, why);
+    case SK_COMBINE_SHORT:
+    case SK_COMBINE_TREE:
+        return sk_build_fold(l, c, options, true, variant == SK_COMBINE_SHORT, a, why);
+    default:
+        *why = "internal error: unknown variant";
+        return NULL;
+    }
+}

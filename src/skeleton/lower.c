@@ -1,0 +1,413 @@
+/* Lowers scheduled scalar terms to kernel statements: checks in front of what may fail, branches, loops, reads. */
+#include "skeleton/lower.h"
+
+#include "ir/schedule.h"
+#include "opt/rewrite.h"
+
+void sk_lower_init(sk_lower *lw, const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char *name,
+                   uint16_t lanes)
+{
+    *lw = (sk_lower){.l = l, .cluster = c, .options = options, .arena = a};
+    lw->out = arena_alloc(a, sizeof(*lw->out));
+    lw->out->k = k_new(a, name, lanes);
+    k_begin(&lw->b, lw->out->k);
+}
+
+k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool written)
+{
+    uint64_t key = ((uint64_t)array << 32) | component;
+    k_mem m = map64_get(&lw->memory, key);
+    if (m)
+        return m;
+    ir_type type = ir_info(lw->l->ir, array)->type[component];
+    m = k_global(&lw->b, type, written, arena_printf(lw->arena, "a%u_%u", array, component));
+    lw->out->k->mem.at[m].stream = written && lw->options->stream;
+    vec_push(lw->arena, &lw->out->memory, ((sk_binding){SK_ARRAY, array, component, type}));
+    map64_put(lw->arena, &lw->memory, key, m);
+    return m;
+}
+
+k_mem sk_partial_memory(sk_lower *lw, sk_role role, uint32_t component, ir_type type)
+{
+    bool written = role == SK_PARTIAL_OUT;
+    k_mem m = k_global(&lw->b, type, written, arena_printf(lw->arena, "%s%u", written ? "partial_out" : "partial_in", component));
+    vec_push(lw->arena, &lw->out->memory, ((sk_binding){role, 0, component, type}));
+    return m;
+}
+
+k_val sk_closed(sk_lower *lw, ir_id term)
+{
+    const ir_node *n = ir_at(lw->l->ir, term);
+    if (n->kind == IR_CONST)
+        return k_literal(&lw->b, (ir_type)n->type, n->u.literal);
+    k_val v = map64_get(&lw->argument, term);
+    if (v)
+        return v;
+    v = k_arg(&lw->b, (ir_type)n->type, n->kind == IR_DIM ? lw->l->ir->dim.at[n->u.literal] : "extent");
+    vec_push(lw->arena, &lw->out->argument, ((sk_argument){.term = term}));
+    map64_put(lw->arena, &lw->argument, term, v);
+    return v;
+}
+
+k_val sk_slot(sk_lower *lw, uint32_t slot, const char *name)
+{
+    uint64_t key = ((uint64_t)1 << 40) | slot;
+    k_val v = map64_get(&lw->argument, key);
+    if (v)
+        return v;
+    v = k_arg(&lw->b, T_I64, name);
+    vec_push(lw->arena, &lw->out->argument, ((sk_argument){.slot = slot}));
+    map64_put(lw->arena, &lw->argument, key, v);
+    return v;
+}
+
+/* --- scopes --- */
+
+/* value holds 1 + index into this stack of versions would cost a lookup more; forgetting is storing "none": map64 keeps
+ * value > 0, so none is UINT32_MAX */
+enum { FORGOTTEN = UINT32_MAX };
+
+uint32_t sk_scope(sk_lower *lw)
+{
+    return lw->undo.n;
+}
+
+void sk_scope_end(sk_lower *lw, uint32_t mark)
+{
+    while (lw->undo.n > mark)
+        map64_put(lw->arena, &lw->value, lw->undo.at[--lw->undo.n], FORGOTTEN);
+}
+
+void sk_bind(sk_lower *lw, ir_id variable, k_val value)
+{
+    map64_put(lw->arena, &lw->value, variable, value);
+    vec_push(lw->arena, &lw->undo, variable);
+}
+
+static k_val known(const sk_lower *lw, ir_id term)
+{
+    k_val v = map64_get(&lw->value, term);
+    return v == FORGOTTEN ? 0 : v;
+}
+
+static k_val value_of(sk_lower *lw, ir_id term)
+{
+    k_val v = known(lw, term);
+    if (v)
+        return v;
+    const ir_node *n = ir_at(lw->l->ir, term);
+    if (n->kind == IR_CONST)
+        return k_literal(&lw->b, (ir_type)n->type, n->u.literal);
+    if (n->kind == IR_DIM)
+        return sk_closed(lw, term);
+    lw->why = "internal error: a scalar term is used before it is computed";
+    return k_literal(&lw->b, n->type ? (ir_type)n->type : T_I64, 0);
+}
+
+/* --- one step --- */
+
+static k_val as_i64(sk_lower *lw, k_val v)
+{
+    return lw->out->k->value.at[v].type == T_I64 ? v : k_convert(&lw->b, OP_CONVERT, T_I64, v);
+}
+
+/* integer division: the divisor is not 0, and the quotient of the smallest number by -1 is not asked for */
+static void check_division(sk_lower *lw, const ir_node *n, k_val x, k_val y)
+{
+    ir_type t = (ir_type)n->type;
+    if (!lw->options->checks || !ir_op_partial((ir_op)n->op, t) || lw->out->k->value.at[y].kind == KV_LITERAL)
+        return;
+    k_builder *b = &lw->b;
+    k_val ok = k_let(b, OP_NE, y, k_literal(b, t, 0), 0);
+    if (ir_type_signed(t) && (n->op == OP_DIV || n->op == OP_QUOT)) {
+        k_val lowest = k_literal(b, t, ir_bits_i64(t, INT64_MIN >> (64 - ir_type_bits(t))));
+        k_val minus = k_literal(b, t, ir_bits_i64(t, -1));
+        k_val fine = k_let(b, OP_OR, k_let(b, OP_NE, x, lowest, 0), k_let(b, OP_NE, y, minus, 0), 0);
+        ok = k_let(b, OP_AND, ok, fine, 0);
+    }
+    k_check(b, n->site, ok, lw->element, as_i64(lw, y), k_i64(b, 0));
+}
+
+static k_val lower_op(sk_lower *lw, const ir_node *n)
+{
+    const ir_id *arg = lw->l->ir->arg.at + n->args;
+    k_val in[3] = {0};
+    for (uint32_t i = 0; i < n->n; i++)
+        in[i] = value_of(lw, arg[i]);
+    if (ir_ops[n->op].signature == SIGNATURE_CONVERT)
+        return k_convert(&lw->b, (ir_op)n->op, (ir_type)n->type, in[0]);
+    if (n->partial)
+        check_division(lw, n, in[0], in[1]);
+    return k_let(&lw->b, (ir_op)n->op, in[0], in[1], in[2]);
+}
+
+static k_val lower_read(sk_lower *lw, const ir_node *n)
+{
+    k_builder *b = &lw->b;
+    const ir_array *info = ir_info(lw->l->ir, n->array);
+    const ir_id *arg = lw->l->ir->arg.at + n->args;
+    k_val index[IR_MAX_RANK] = {0}, position = 0;
+    for (uint32_t i = 0; i < n->n; i++)
+        index[i] = value_of(lw, arg[i]);
+    if (lw->place) {
+        k_mem m = lw->place(lw->place_env, lw, n, index, &position);
+        if (m)
+            return k_load(b, m, position);
+    }
+    bool check = !(n->flags & IR_SAFE) && lw->options->checks;
+    if (n->flags & IR_LINEAR) {
+        position = index[0];
+        if (check) {
+            k_val size = sk_product(lw, info->rank, info->shape);
+            k_val ok = k_let(b, OP_AND, k_let(b, OP_GE, position, k_i64(b, 0), 0), k_let(b, OP_LT, position, size, 0), 0);
+            k_check(b, n->site, ok, lw->element, position, size);
+        }
+        return k_load(b, sk_array_memory(lw, n->array, (uint32_t)n->u.literal, false), position);
+    }
+    for (uint32_t d = 0; d < n->n; d++) {
+        k_val extent = sk_closed(lw, info->shape[d]);
+        if (check) {
+            k_val ok = k_let(b, OP_AND, k_let(b, OP_GE, index[d], k_i64(b, 0), 0), k_let(b, OP_LT, index[d], extent, 0), 0);
+            k_check(b, n->site, ok, lw->element, index[d], extent);
+        }
+        position = d ? sk_add(lw, sk_mul(lw, position, extent), index[d]) : index[d];
+    }
+    if (!n->n)
+        position = k_i64(b, 0);
+    return k_load(b, sk_array_memory(lw, n->array, (uint32_t)n->u.literal, false), position);
+}
+
+typedef struct work { /* an open block: the lowering is iterative, as terms may nest deeply */
+    const ir_block *block;
+    uint32_t next;
+    const ir_step *step; /* whose part this block is; NULL for the root */
+    uint8_t part;        /* 0 then or test, 1 orelse or body */
+    uint32_t scope;
+    k_val *variable;     /* results of the step */
+} work;
+
+typedef VEC(work) works;
+
+static void open_cond(sk_lower *lw, works *w, const ir_step *s)
+{
+    const ir_program *p = lw->l->ir;
+    k_val *variable = arena_alloc(lw->arena, s->group * sizeof(k_val));
+    for (uint32_t i = 0; i < s->group; i++)
+        variable[i] = k_decl(&lw->b, k_literal(&lw->b, (ir_type)ir_at(p, s->cond[i])->type, 0), "chosen");
+    k_if(&lw->b, value_of(lw, ir_args(p, s->cond[0])[0]));
+    vec_push(lw->arena, w, ((work){s->then, 0, s, 0, sk_scope(lw), variable}));
+}
+
+static void set_cond(sk_lower *lw, const work *open, unsigned branch)
+{
+    for (uint32_t i = 0; i < open->step->group; i++)
+        k_set(&lw->b, open->variable[i], value_of(lw, ir_args(lw->l->ir, open->step->cond[i])[1 + branch]));
+}
+
+static void open_loop(sk_lower *lw, works *w, const ir_step *s)
+{
+    const ir_loop *loop = ir_at(lw->l->ir, s->term)->u.loop;
+    k_builder *b = &lw->b;
+    k_val *variable = arena_alloc(lw->arena, (loop->states + 1u) * sizeof(k_val));
+    for (uint32_t i = 0; i < loop->states; i++)
+        variable[i] = k_decl(b, value_of(lw, loop->init[i]), "state");
+    k_val count = 0, index = 0;
+    if (loop->count) {
+        count = value_of(lw, loop->count);
+        variable[loop->states] = k_decl(b, k_i64(b, 0), "round");
+    }
+    k_loop(b);
+    uint32_t scope = sk_scope(lw);
+    for (uint32_t i = 0; i < loop->states; i++)
+        sk_bind(lw, loop->var[i], k_get(b, variable[i]));
+    if (loop->count) {
+        index = k_get(b, variable[loop->states]);
+        sk_bind(lw, loop->index, index);
+        k_break_if(b, k_let(b, OP_GE, index, count, 0));
+    }
+    bool test = !loop->count;
+    vec_push(lw->arena, w, ((work){test ? s->test : s->body, 0, s, test ? 0 : 1, scope, variable}));
+}
+
+/* A counted loop whose count is the same for all lanes needs no masks. */
+static bool uniform_count(const sk_lower *lw, const ir_loop *loop)
+{
+    return loop->count && ir_at(lw->l->ir, loop->count)->scope == 0;
+}
+
+static void open_for(sk_lower *lw, works *w, const ir_step *s)
+{
+    const ir_loop *loop = ir_at(lw->l->ir, s->term)->u.loop;
+    k_builder *b = &lw->b;
+    k_val *variable = arena_alloc(lw->arena, (loop->states + 1u) * sizeof(k_val));
+    for (uint32_t i = 0; i < loop->states; i++)
+        variable[i] = k_decl(b, value_of(lw, loop->init[i]), "state");
+    k_val count = value_of(lw, loop->count);
+    k_val index = k_for(b, k_i64(b, 0), count, false);
+    uint32_t scope = sk_scope(lw);
+    sk_bind(lw, loop->index, index);
+    for (uint32_t i = 0; i < loop->states; i++)
+        sk_bind(lw, loop->var[i], k_get(b, variable[i]));
+    vec_push(lw->arena, w, ((work){s->body, 0, s, 1, scope, variable}));
+}
+
+static void close_loop_body(sk_lower *lw, const work *open)
+{
+    const ir_loop *loop = ir_at(lw->l->ir, open->step->term)->u.loop;
+    k_builder *b = &lw->b;
+    k_val *next = arena_alloc(lw->arena, (loop->states + 1u) * sizeof(k_val));
+    for (uint32_t i = 0; i < loop->states; i++)
+        next[i] = value_of(lw, loop->next[i]);
+    for (uint32_t i = 0; i < loop->states; i++)
+        k_set(b, open->variable[i], next[i]);
+    if (loop->count && !uniform_count(lw, loop))
+        k_set(b, open->variable[loop->states], sk_add(lw, k_get(b, open->variable[loop->states]), k_i64(b, 1)));
+}
+
+/* the values after a loop, for its projections */
+static void bind_projections(sk_lower *lw, ir_id id, const k_val *variable)
+{
+    const ir_loop *loop = ir_at(lw->l->ir, id)->u.loop;
+    for (uint32_t i = 0; i < loop->states; i++) {
+        k_val v = k_get(&lw->b, variable[i]);
+        sk_bind(lw, ir_proj(lw->l->ir, id, i), v);
+    }
+}
+
+static void step(sk_lower *lw, works *w, const ir_step *s)
+{
+    ir_node n = *ir_at(lw->l->ir, s->term);
+    switch (n.kind) {
+    case IR_OP:
+        sk_bind(lw, s->term, lower_op(lw, &n));
+        break;
+    case IR_READ:
+        sk_bind(lw, s->term, lower_read(lw, &n));
+        break;
+    case IR_COND:
+        if (s->then) {
+            open_cond(lw, w, s);
+        } else {
+            const ir_id *arg = lw->l->ir->arg.at + n.args;
+            sk_bind(lw, s->term, k_select(&lw->b, value_of(lw, arg[0]), value_of(lw, arg[1]), value_of(lw, arg[2])));
+        }
+        break;
+    case IR_LOOP:
+        if (uniform_count(lw, n.u.loop))
+            open_for(lw, w, s);
+        else
+            open_loop(lw, w, s);
+        break;
+    default:
+        lw->why = "internal error: a term of unknown kind in scalar code";
+    }
+}
+
+/* The end of a block: back to the step it is part of. The entry is replaced by the step's next part, or popped. */
+static void close_block(sk_lower *lw, works *w)
+{
+    work open = w->at[w->n - 1];
+    const ir_step *s = open.step;
+    w->n--;
+    if (!s)
+        return;
+    if (ir_at(lw->l->ir, s->term)->kind == IR_COND || s->then) {
+        set_cond(lw, &open, open.part);
+        sk_scope_end(lw, open.scope);
+        if (open.part == 0) {
+            k_else(&lw->b);
+            vec_push(lw->arena, w, ((work){s->orelse, 0, s, 1, sk_scope(lw), open.variable}));
+            return;
+        }
+        k_end(&lw->b);
+        for (uint32_t i = 0; i < s->group; i++)
+            sk_bind(lw, s->cond[i], k_get(&lw->b, open.variable[i]));
+        return;
+    }
+    const ir_loop *loop = ir_at(lw->l->ir, s->term)->u.loop;
+    if (open.part == 0) {
+        k_break_if(&lw->b, k_let(&lw->b, OP_NOT, value_of(lw, loop->cond), 0, 0));
+        vec_push(lw->arena, w, ((work){s->body, 0, s, 1, open.scope, open.variable}));
+        return;
+    }
+    close_loop_body(lw, &open);
+    sk_scope_end(lw, open.scope);
+    k_end(&lw->b);
+    bind_projections(lw, s->term, open.variable);
+}
+
+void sk_emit(sk_lower *lw, uint32_t n, const ir_id *term, k_val *out)
+{
+    ir_block *root = ir_schedule(lw->l->ir, lw->arena, n, term);
+    works w = {0};
+    vec_push(lw->arena, &w, ((work){.block = root}));
+    while (w.n) {
+        work *open = &w.at[w.n - 1];
+        if (open->block && open->next < open->block->step.n) {
+            const ir_step *s = &open->block->step.at[open->next++];
+            if (s->then || !known(lw, s->term))
+                step(lw, &w, s);
+        } else {
+            close_block(lw, &w);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = value_of(lw, term[i]);
+}
+
+/* --- what skeletons share --- */
+
+k_val sk_product(sk_lower *lw, unsigned n, const ir_id *shape)
+{
+    ir_id product = ir_i64(lw->l->ir, 1);
+    for (unsigned d = 0; d < n; d++)
+        product = ir_extent_mul(lw->l->ir, product, shape[d]);
+    return sk_closed(lw, product);
+}
+
+void sk_row_indices(sk_lower *lw, unsigned rank, const ir_id *shape, k_val row, k_val *index)
+{
+    k_builder *b = &lw->b;
+    for (unsigned d = rank - 1; d-- > 1;) {
+        k_val extent = sk_max(lw, sk_closed(lw, shape[d]), k_i64(b, 1));
+        index[d] = k_let(b, OP_REM, row, extent, 0);
+        row = k_let(b, OP_QUOT, row, extent, 0);
+    }
+    if (rank > 1)
+        index[0] = row;
+}
+
+bool sk_mentions(sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable)
+{
+    opt_ids ids = {0};
+    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    for (uint32_t i = 0; i < ids.n; i++)
+        if (ids.at[i] == variable)
+            return true;
+    return false;
+}
+
+uint16_t sk_lanes_for(const l_program *l, arena *a, uint32_t n, const ir_id *term, uint32_t vector_bytes)
+{
+    opt_ids ids = {0};
+    opt_reach(l->ir, a, n, term, &ids);
+    uint32_t cost = 0;
+    size_t widest = 1;
+    bool loop = false;
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *t = ir_at(l->ir, ids.at[i]);
+        if (t->kind == IR_OP)
+            cost += ir_ops[t->op].flags & OP_MATH ? 20 : 1;
+        loop |= t->kind == IR_LOOP;
+        /* index arithmetic is scalar most of the time: i64 counts only where it is stored or read */
+        if ((t->kind == IR_READ || t->type != T_I64) && t->type && ir_type_size((ir_type)t->type) > widest)
+            widest = ir_type_size((ir_type)t->type);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (ir_type_size((ir_type)ir_at(l->ir, term[i])->type) > widest)
+            widest = ir_type_size((ir_type)ir_at(l->ir, term[i])->type);
+    uint32_t lanes = vector_bytes / (uint32_t)widest;
+    uint32_t registers = loop ? 2 : cost <= 24 ? 4 : cost <= 80 ? 2 : 1;
+    lanes *= registers;
+    return (uint16_t)(lanes > 256 ? 256 : lanes < 4 ? 4 : lanes);
+}

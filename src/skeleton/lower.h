@@ -1,0 +1,75 @@
+/* Scalar terms become kernel statements: the last step of every skeleton. */
+#ifndef SN_SKELETON_LOWER_H
+#define SN_SKELETON_LOWER_H
+
+#include "skeleton/body.h"
+
+/* Where an array of the cluster's own rows lives while a stencil loop runs: position of (row, column) in shared memory. */
+typedef struct sk_lower sk_lower;
+/* Resolves a read to memory and position; returns 0 for the default (the array's global memory, row-major). */
+typedef k_mem (*sk_place)(void *env, sk_lower *lw, const ir_node *read, const k_val *index, k_val *position);
+
+struct sk_lower {
+    const l_program *l;
+    const l_cluster *cluster;
+    const sk_options *options;
+    arena *arena;
+    sk_kernel *out;
+    k_builder b;
+    map64 memory;    /* (array, component) -> k_mem */
+    map64 argument;  /* term -> k_val: closed terms passed by the host */
+    map64 value;     /* term -> k_val: what is computed in the open lists */
+    VEC(uint64_t) undo; /* terms to forget at the end of a scope */
+    k_val element;   /* number of the element, for error reports */
+    sk_place place;
+    void *place_env;
+    const char *why;
+};
+
+void sk_lower_init(sk_lower *lw, const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char *name,
+                   uint16_t lanes);
+k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool written);
+k_mem sk_partial_memory(sk_lower *lw, sk_role role, uint32_t component, ir_type type);
+k_val sk_closed(sk_lower *lw, ir_id term);      /* a closed term as an argument of the launch */
+k_val sk_slot(sk_lower *lw, uint32_t slot, const char *name); /* a geometry argument */
+
+/* Scopes: values computed after sk_scope are forgotten at sk_scope_end (they were made inside a list that is closed). */
+uint32_t sk_scope(sk_lower *lw);
+void sk_scope_end(sk_lower *lw, uint32_t mark);
+void sk_bind(sk_lower *lw, ir_id variable, k_val value);
+
+/* Emits the code of n terms in the open list and gives their values. */
+void sk_emit(sk_lower *lw, uint32_t n, const ir_id *term, k_val *out);
+
+/* Statements often needed by skeletons */
+static inline k_val sk_add(sk_lower *lw, k_val a, k_val b)
+{
+    return k_let(&lw->b, OP_ADD, a, b, 0);
+}
+static inline k_val sk_sub(sk_lower *lw, k_val a, k_val b)
+{
+    return k_let(&lw->b, OP_SUB, a, b, 0);
+}
+static inline k_val sk_mul(sk_lower *lw, k_val a, k_val b)
+{
+    return k_let(&lw->b, OP_MUL, a, b, 0);
+}
+static inline k_val sk_min(sk_lower *lw, k_val a, k_val b)
+{
+    return k_let(&lw->b, OP_MIN, a, b, 0);
+}
+static inline k_val sk_max(sk_lower *lw, k_val a, k_val b)
+{
+    return k_let(&lw->b, OP_MAX, a, b, 0);
+}
+
+/* Index components of the outer dimensions of `shape` from the number of a row (all but the innermost dimension). */
+void sk_row_indices(sk_lower *lw, unsigned rank, const ir_id *shape, k_val row, k_val *index);
+k_val sk_product(sk_lower *lw, unsigned n, const ir_id *shape);
+
+/* Does any of the terms mention the variable? */
+bool sk_mentions(sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable);
+/* How many lanes suit these terms: several registers a value for small bodies, one for large ones. */
+uint16_t sk_lanes_for(const l_program *l, arena *a, uint32_t n, const ir_id *term, uint32_t vector_bytes);
+
+#endif

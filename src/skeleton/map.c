@@ -1,0 +1,122 @@
+/* The skeleton of loops whose iterations are independent: one flat loop, or rows and columns where index components are
+ * needed (a division per row instead of one per element). */
+#include "skeleton/variants.h"
+
+/* the terms of everything stored, in order of operations and components */
+static void collect(sk_lower *lw, sk_body *body, const sk_index *at, sk_outputs *out)
+{
+    for (uint32_t i = 0; i < lw->cluster->op.n; i++) {
+        const l_op *op = &lw->cluster->op.at[i];
+        if (!op->stored)
+            continue;
+        const ir_id *value = sk_define(body, op->term, at);
+        for (uint32_t c = 0; c < ir_info(lw->l->ir, op->term)->components; c++) {
+            vec_push(lw->arena, &out->term, value[c]);
+            vec_push(lw->arena, &out->array, op->term);
+            vec_push(lw->arena, &out->component, c);
+        }
+    }
+}
+
+static void emit_and_store(sk_lower *lw, const sk_outputs *o, k_val position)
+{
+    k_val *value = arena_alloc(lw->arena, (o->term.n + 1) * sizeof(k_val));
+    sk_emit(lw, o->term.n, o->term.at, value);
+    for (uint32_t i = 0; i < o->term.n; i++)
+        k_store(&lw->b, sk_array_memory(lw, o->array.at[i], o->component.at[i], true), position, value[i]);
+}
+
+/* outputs first, so that launches list them first and names are stable */
+static void declare_outputs(sk_lower *lw, const sk_outputs *o)
+{
+    for (uint32_t i = 0; i < o->term.n; i++)
+        sk_array_memory(lw, o->array.at[i], o->component.at[i], true);
+}
+
+bool sk_uses_index(const l_program *l, const l_cluster *c, arena *a)
+{
+    if (c->rank < 2)
+        return false;
+    sk_options none = {.vector_bytes = 64};
+    sk_lower lw;
+    sk_lower_init(&lw, l, c, &none, a, "probe", 1);
+    sk_body body;
+    sk_body_init(&body, l, c, SK_GENERIC, a);
+    sk_index at = {.rank = c->rank, .linear = ir_var(l->ir, T_I64)};
+    for (unsigned d = 0; d < c->rank; d++)
+        at.at[d] = ir_var(l->ir, T_I64);
+    sk_outputs out = {0};
+    collect(&lw, &body, &at, &out);
+    for (unsigned d = 0; d < c->rank; d++)
+        if (sk_mentions(&lw, out.term.n, out.term.at, at.at[d]))
+            return true;
+    return false;
+}
+
+/* slots: 0 elements a piece, 1 elements in all */
+sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why)
+{
+    sk_body body;
+    sk_body_init(&body, l, c, SK_GENERIC, a);
+    ir_id linear = ir_var(l->ir, T_I64);
+    sk_index at = {.rank = c->rank, .linear = linear};
+    if (c->rank == 1)
+        at.at[0] = linear;
+    sk_lower lw;
+    sk_lower_init(&lw, l, c, options, a, "map", 1);
+    sk_outputs out = {0};
+    collect(&lw, &body, &at, &out);
+    lw.out->k->lanes = sk_lanes_for(l, a, out.term.n, out.term.at, options->vector_bytes);
+    declare_outputs(&lw, &out);
+    k_builder *b = &lw.b;
+    k_val size = sk_slot(&lw, 0, "piece_size"), total = sk_slot(&lw, 1, "total");
+    k_val first = sk_mul(&lw, k_piece(b), size);
+    k_val lane = k_for_all(b, sk_min(&lw, size, sk_sub(&lw, total, first)));
+    k_val i = sk_add(&lw, first, lane);
+    lw.element = i;
+    sk_bind(&lw, linear, i);
+    emit_and_store(&lw, &out, i);
+    k_end(b);
+    *why = lw.why;
+    return lw.why ? NULL : lw.out;
+}
+
+/* slots: 0 rows a piece, 1 tiles a row, 2 columns a tile, 3 rows, 4 columns */
+sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why)
+{
+    sk_body body;
+    sk_body_init(&body, l, c, SK_GENERIC, a);
+    sk_index at = {.rank = c->rank, .linear = ir_var(l->ir, T_I64)};
+    for (unsigned d = 0; d < c->rank; d++)
+        at.at[d] = ir_var(l->ir, T_I64);
+    sk_lower lw;
+    sk_lower_init(&lw, l, c, options, a, "map_rows", 1);
+    sk_outputs out = {0};
+    collect(&lw, &body, &at, &out);
+    lw.out->k->lanes = sk_lanes_for(l, a, out.term.n, out.term.at, options->vector_bytes);
+    declare_outputs(&lw, &out);
+    k_builder *b = &lw.b;
+    k_val rows_piece = sk_slot(&lw, 0, "rows_piece"), tiles = sk_slot(&lw, 1, "tiles"), width = sk_slot(&lw, 2, "tile_width");
+    k_val rows = sk_slot(&lw, 3, "rows"), columns = sk_slot(&lw, 4, "columns");
+    k_val group = k_let(b, OP_QUOT, k_piece(b), tiles, 0);
+    k_val tile = sk_sub(&lw, k_piece(b), sk_mul(&lw, group, tiles));
+    k_val left = sk_mul(&lw, tile, width);
+    k_val count = sk_min(&lw, width, sk_sub(&lw, columns, left));
+    k_val first = sk_mul(&lw, group, rows_piece);
+    k_val row = k_for(b, first, sk_min(&lw, sk_add(&lw, first, rows_piece), rows), false);
+    k_val outer[IR_MAX_RANK];
+    sk_row_indices(&lw, c->rank, c->shape, row, outer);
+    k_val start = sk_add(&lw, sk_mul(&lw, row, columns), left);
+    k_val lane = k_for_all(b, count);
+    k_val linear = sk_add(&lw, start, lane);
+    lw.element = linear;
+    for (unsigned d = 0; d + 1 < c->rank; d++)
+        sk_bind(&lw, at.at[d], outer[d]);
+    sk_bind(&lw, at.at[c->rank - 1], sk_add(&lw, left, lane));
+    sk_bind(&lw, at.linear, linear);
+    emit_and_store(&lw, &out, linear);
+    k_end(b);
+    k_end(b);
+    *why = lw.why;
+    return lw.why ? NULL : lw.out;
+}

@@ -1,0 +1,312 @@
+/* The skeleton of stencil loops: bands of rows, columns in tiles. A cluster of stencils that feed each other runs as stages
+ * in one sweep: each stage computes one row a step, ahead of its readers by the rows they look down, into a ring of rows
+ * in shared memory (the sliding windows of image-processing pipelines). Rows above and below a band and columns beside a tile are
+ * recomputed. The interior needs no care at column borders and reads contiguously; border columns have loops of their own. */
+#include "skeleton/variants.h"
+
+#include "opt/rewrite.h"
+
+enum { MAX_TILE = 1024, WIDE_TILE = 8192, ROWS_BUDGET = 192 * 1024 };
+
+typedef struct halo {
+    int64_t up, down, left, right;
+} halo;
+
+typedef struct stage {
+    const l_op *op;
+    const ir_array *info;
+    halo need;         /* beyond the tile, rows and columns of this stage that others read */
+    halo own;          /* the farthest neighbours its own stencils read */
+    int64_t lead, ring; /* rows ahead of the base row; rows kept */
+    int64_t width;     /* columns of a kept row */
+    k_mem *rows;       /* per component */
+    k_val first_column; /* of the kept rows, this tile */
+} stage;
+
+typedef struct stages {
+    sk_lower *lw;
+    VEC(stage) stage;
+    sk_index at;
+} stages;
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* --- how far stages read into each other --- */
+
+typedef struct reach {
+    ir_id node;
+    halo h;
+} reach;
+
+static bool grow(halo *into, const halo *h)
+{
+    halo old = *into;
+    into->up = most(into->up, h->up);
+    into->down = most(into->down, h->down);
+    into->left = most(into->left, h->left);
+    into->right = most(into->right, h->right);
+    return memcmp(&old, into, sizeof(old)) != 0;
+}
+
+static halo pattern_halo(const ir_array *info, uint32_t input)
+{
+    const uint8_t *extent = info->stencil[input].extent;
+    int64_t x = extent[info->rank - 1] / 2, y = info->rank > 1 ? extent[info->rank - 2] / 2 : 0;
+    return (halo){y, y, x, x};
+}
+
+typedef VEC(reach) reaches;
+
+static void add_reach(arena *a, reaches *found, ir_id node, const halo *h)
+{
+    for (uint32_t i = 0; i < found->n; i++) {
+        if (found->at[i].node != node)
+            continue;
+        grow(&found->at[i].h, h);
+        return;
+    }
+    vec_push(a, found, ((reach){node, *h}));
+}
+
+/* Everything the anchor's element reads, with distances; delayed nodes are followed from larger to smaller ids. */
+static void find_reaches(const l_program *l, arena *a, ir_id anchor, reaches *found)
+{
+    const ir_program *p = l->ir;
+    halo none = {0};
+    add_reach(a, found, anchor, &none);
+    for (;;) {
+        uint32_t next = UINT32_MAX;
+        for (uint32_t i = 0; i < found->n; i++) { /* the largest id not followed yet */
+            ir_id id = found->at[i].node;
+            bool follow = id == anchor || (!l->cluster_of[id] && ir_at(p, id)->kind != IR_INPUT);
+            if (follow && found->at[i].h.up >= 0 && (next == UINT32_MAX || id > found->at[next].node))
+                next = i;
+        }
+        if (next == UINT32_MAX)
+            return;
+        reach from = found->at[next];
+        found->at[next].h.up = -1; /* followed */
+        const ir_array *info = ir_info(p, from.node);
+        for (uint32_t k = 0; k < info->inputs; k++) {
+            halo h = from.h;
+            if (ir_at(p, from.node)->kind == IR_STENCIL) {
+                halo pattern = pattern_halo(info, k);
+                h = (halo){h.up + pattern.up, h.down + pattern.down, h.left + pattern.left, h.right + pattern.right};
+            }
+            add_reach(a, found, info->input[k], &h);
+        }
+    }
+}
+
+static void analyse(const l_program *l, const l_cluster *c, arena *a, stages *s)
+{
+    for (uint32_t i = 0; i < c->op.n; i++)
+        if (c->op.at[i].stored || c->op.at[i].staged)
+            vec_push(a, &s->stage, ((stage){.op = &c->op.at[i], .info = ir_info(l->ir, c->op.at[i].term), .ring = 1}));
+    for (uint32_t t = s->stage.n; t-- > 0;) { /* readers have larger ids: they are complete before what they read */
+        stage *reader = &s->stage.at[t];
+        reaches found = {0};
+        find_reaches(l, a, reader->op->term, &found);
+        for (uint32_t i = 0; i < found.n; i++) {
+            halo h = found.at[i].h;
+            if (h.up < 0)
+                continue;
+            grow(&reader->own, &h);
+            for (uint32_t k = 0; k < t; k++) {
+                stage *source = &s->stage.at[k];
+                if (source->op->term != found.at[i].node)
+                    continue;
+                halo need = {reader->need.up + h.up, reader->need.down + h.down, reader->need.left + h.left,
+                             reader->need.right + h.right};
+                grow(&source->need, &need);
+                source->lead = most(source->lead, reader->lead + h.down);
+            }
+        }
+    }
+    for (uint32_t t = 0; t < s->stage.n; t++) {
+        const stage *reader = &s->stage.at[t];
+        reaches found = {0};
+        find_reaches(l, a, reader->op->term, &found);
+        for (uint32_t i = 0; i < found.n; i++)
+            for (uint32_t k = 0; k < t && found.at[i].h.up >= 0; k++) {
+                stage *source = &s->stage.at[k];
+                if (source->op->term == found.at[i].node)
+                    source->ring = most(source->ring, source->lead - reader->lead + found.at[i].h.up + 1);
+            }
+    }
+}
+
+int64_t sk_stencil_tile(const l_program *l, const l_cluster *c, arena *a)
+{
+    stages s = {0};
+    analyse(l, c, a, &s);
+    int64_t bytes_a_column = 0;
+    for (uint32_t i = 0; i < s.stage.n; i++)
+        for (unsigned k = 0; k < s.stage.at[i].info->components && s.stage.at[i].op->staged; k++)
+            bytes_a_column += s.stage.at[i].ring * (int64_t)ir_type_size(s.stage.at[i].info->type[k]);
+    if (!bytes_a_column)
+        return WIDE_TILE;
+    int64_t tile = MAX_TILE;
+    while (tile > 64 && tile * bytes_a_column > ROWS_BUDGET)
+        tile /= 2;
+    return tile;
+}
+
+/* --- reads of rows in shared memory --- */
+
+static k_val ring_position(stages *s, const stage *g, k_val row, k_val column)
+{
+    sk_lower *lw = s->lw;
+    k_val slot = g->ring == 1 || !row ? 0 : k_let(&lw->b, OP_REM, row, k_i64(&lw->b, g->ring), 0);
+    k_val x = sk_sub(lw, column, g->first_column);
+    return slot ? sk_add(lw, sk_mul(lw, slot, k_i64(&lw->b, g->width)), x) : x;
+}
+
+static k_mem place(void *env, sk_lower *lw, const ir_node *read, const k_val *index, k_val *position)
+{
+    stages *s = env;
+    (void)lw;
+    for (uint32_t i = 0; i < s->stage.n; i++) {
+        const stage *g = &s->stage.at[i];
+        if (g->op->term != read->array || !g->op->staged)
+            continue;
+        unsigned rank = g->info->rank;
+        *position = ring_position(s, g, rank > 1 ? index[rank - 2] : 0, index[rank - 1]);
+        return g->rows[read->u.literal];
+    }
+    return 0;
+}
+
+/* --- code --- */
+
+typedef struct tile { /* the piece: rows [top, bottom), columns [left, right) of an image of height x width */
+    k_val top, bottom, left, right, height, width;
+} tile;
+
+static void store(stages *s, const stage *g, const tile *t, k_val row, k_val column, const k_val *value)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    for (unsigned c = 0; c < g->info->components && g->op->staged; c++)
+        k_store(b, g->rows[c], ring_position(s, g, g->info->rank > 1 ? row : 0, column), value[c]);
+    if (!g->op->stored)
+        return;
+    if (g->op->staged) { /* rows and columns around the tile belong to others */
+        k_val mine = k_let(b, OP_AND, k_let(b, OP_GE, row, t->top, 0), k_let(b, OP_LT, row, t->bottom, 0), 0);
+        mine = k_let(b, OP_AND, mine, k_let(b, OP_GE, column, t->left, 0), 0);
+        k_if(b, k_let(b, OP_AND, mine, k_let(b, OP_LT, column, t->right, 0), 0));
+    }
+    for (unsigned c = 0; c < g->info->components; c++)
+        k_store(b, sk_array_memory(lw, g->op->term, c, true), sk_add(lw, sk_mul(lw, row, t->width), column), value[c]);
+    if (g->op->staged)
+        k_end(b);
+}
+
+/* columns [from, to) of one row of one stage */
+static void stage_columns(stages *s, const stage *g, const tile *t, sk_columns columns, k_val row, const k_val *outer, k_val from,
+                          k_val to)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    unsigned rank = lw->cluster->rank;
+    sk_body body;
+    sk_body_init(&body, lw->l, lw->cluster, columns, lw->arena);
+    const ir_id *term = sk_define(&body, g->op->term, &s->at);
+    k_val lane = k_for_all(b, sk_max(lw, sk_sub(lw, to, from), k_i64(b, 0)));
+    uint32_t mark = sk_scope(lw);
+    k_val column = sk_add(lw, from, lane);
+    lw->element = sk_add(lw, sk_mul(lw, row, t->width), column);
+    for (unsigned d = 0; d + 1 < rank; d++)
+        sk_bind(lw, s->at.at[d], outer[d]);
+    sk_bind(lw, s->at.at[rank - 1], column);
+    k_val *value = arena_alloc(lw->arena, g->info->components * sizeof(k_val));
+    sk_emit(lw, g->info->components, term, value);
+    store(s, g, t, row, column, value);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+static void stage_row(stages *s, stage *g, const tile *t, k_val base)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    unsigned rank = lw->cluster->rank;
+    k_val row = sk_add(lw, base, k_i64(b, g->lead)), zero = k_i64(b, 0);
+    k_val first = sk_max(lw, zero, sk_sub(lw, t->top, k_i64(b, g->need.up)));
+    k_val end = sk_min(lw, t->height, sk_add(lw, t->bottom, k_i64(b, g->need.down)));
+    k_if(b, k_let(b, OP_AND, k_let(b, OP_GE, row, first, 0), k_let(b, OP_LT, row, end, 0), 0));
+    k_val outer[IR_MAX_RANK] = {0};
+    sk_row_indices(lw, rank, lw->cluster->shape, row, outer);
+    k_val from = sk_max(lw, zero, sk_sub(lw, t->left, k_i64(b, g->need.left)));
+    k_val to = sk_min(lw, t->width, sk_add(lw, t->right, k_i64(b, g->need.right)));
+    k_val inner = sk_min(lw, to, sk_max(lw, from, k_i64(b, g->own.left)));
+    k_val outer_edge = sk_max(lw, inner, sk_min(lw, to, sk_sub(lw, t->width, k_i64(b, g->own.right))));
+    if (g->own.left || g->own.right) {
+        k_val side = k_for(b, zero, k_i64(b, 2), false);
+        k_val right_side = k_let(b, OP_EQ, side, k_i64(b, 1), 0);
+        stage_columns(s, g, t, SK_GENERIC, row, outer, k_select(b, right_side, outer_edge, from), k_select(b, right_side, to, inner));
+        k_end(b);
+    }
+    stage_columns(s, g, t, SK_INTERIOR, row, outer, inner, outer_edge);
+    k_end(b);
+}
+
+static uint16_t lanes_of(stages *s, const sk_options *options, arena *a)
+{
+    uint16_t lanes = 256;
+    for (uint32_t i = 0; i < s->stage.n; i++) {
+        sk_body body;
+        sk_body_init(&body, s->lw->l, s->lw->cluster, SK_INTERIOR, a);
+        const stage *g = &s->stage.at[i];
+        uint16_t fits = sk_lanes_for(s->lw->l, a, g->info->components, sk_define(&body, g->op->term, &s->at), options->vector_bytes);
+        lanes = fits < lanes ? fits : lanes;
+    }
+    return lanes;
+}
+
+/* slots: 0 rows a band, 1 tiles a row, 2 rows, 3 columns, 4 columns a tile */
+sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why)
+{
+    sk_lower lw;
+    sk_lower_init(&lw, l, c, options, a, "stencil", 1);
+    stages s = {.lw = &lw, .at = {.rank = c->rank}};
+    for (unsigned d = 0; d < c->rank; d++)
+        s.at.at[d] = ir_var(l->ir, T_I64);
+    analyse(l, c, a, &s);
+    lw.out->k->lanes = lanes_of(&s, options, a);
+    k_builder *b = &lw.b;
+    for (uint32_t i = 0; i < s.stage.n; i++)
+        for (unsigned k = 0; k < s.stage.at[i].info->components && s.stage.at[i].op->stored; k++)
+            sk_array_memory(&lw, s.stage.at[i].op->term, k, true);
+    int64_t tile_columns = sk_stencil_tile(l, c, a);
+    int64_t warm = 0;
+    for (uint32_t i = 0; i < s.stage.n; i++) {
+        stage *g = &s.stage.at[i];
+        warm = most(warm, g->need.up + g->lead);
+        g->width = tile_columns + g->need.left + g->need.right;
+        g->rows = arena_alloc(a, g->info->components * sizeof(k_mem));
+        for (unsigned k = 0; k < g->info->components && g->op->staged; k++)
+            g->rows[k] = k_shared(b, g->info->type[k], g->ring * g->width, "rows");
+    }
+    k_val band = sk_slot(&lw, 0, "band"), tiles = sk_slot(&lw, 1, "tiles");
+    tile t = {.height = sk_slot(&lw, 2, "height"), .width = sk_slot(&lw, 3, "width")};
+    k_val size = sk_slot(&lw, 4, "tile_width");
+    k_val group = k_let(b, OP_QUOT, k_piece(b), tiles, 0);
+    t.top = sk_mul(&lw, group, band);
+    t.bottom = sk_min(&lw, t.height, sk_add(&lw, t.top, band));
+    t.left = sk_mul(&lw, sk_sub(&lw, k_piece(b), sk_mul(&lw, group, tiles)), size);
+    t.right = sk_min(&lw, t.width, sk_add(&lw, t.left, size));
+    for (uint32_t i = 0; i < s.stage.n; i++)
+        s.stage.at[i].first_column = sk_sub(&lw, t.left, k_i64(b, s.stage.at[i].need.left));
+    lw.place = place;
+    lw.place_env = &s;
+    k_val base = k_for(b, sk_sub(&lw, t.top, k_i64(b, warm)), t.bottom, false);
+    for (uint32_t i = 0; i < s.stage.n; i++)
+        stage_row(&s, &s.stage.at[i], &t, base);
+    k_end(b);
+    *why = lw.why;
+    return lw.why ? NULL : lw.out;
+}
