@@ -218,7 +218,7 @@ static bool run_checks(interpreter *in, ir_id array)
             continue;
         const char *what = check->what ? check->what : "extents";
         interpret_fails(in, check->site, 0, left, right,
-                        arena_printf(in->arena, "%s differ: %" PRId64 " and %" PRId64, what, left, right));
+                        arena_printf(in->arena, "%s: %" PRId64 " and %" PRId64, what, left, right));
         return false;
     }
     return true;
