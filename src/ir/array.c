@@ -2,13 +2,13 @@
  * conditions between extents that are only known at run time are recorded in program->check. */
 #include "ir/intern.h"
 
-static const char *default_name(ir_kind kind)
+const char *ir_kind_name(ir_kind kind)
 {
     static const char *const names[IR_KIND_COUNT] = {[IR_INPUT] = "input",     [IR_GENERATE] = "generate",
                                                      [IR_MAP] = "map",         [IR_BACKPERMUTE] = "backpermute",
                                                      [IR_RESHAPE] = "reshape", [IR_FOLD] = "fold",
                                                      [IR_STENCIL] = "stencil", [IR_FORCE] = "force"};
-    return names[kind];
+    return kind < IR_KIND_COUNT ? names[kind] : NULL;
 }
 
 typedef struct builder {
@@ -23,7 +23,7 @@ typedef struct builder {
 static builder begin(ir_program *p, uint32_t site, ir_kind kind)
 {
     builder b = {.p = p, .site = site, .kind = kind};
-    b.name = ir_operation(p, site, default_name(kind));
+    b.name = ir_operation(p, site, ir_kind_name(kind));
     b.a.name = b.name;
     return b;
 }

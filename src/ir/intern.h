@@ -22,8 +22,8 @@ typedef struct ir_state {
     uint32_t substitution;
 } ir_state;
 
-/* The node equal to *key (kind, type, flags, op, array, literal) over these arguments; made if there is none, exactly as
- * given: types must be right, nothing is simplified. Fills in scope and partial. */
+/* The node equal to *key (kind, type, flags, op, array, literal) over these arguments; made if there is none, exactly
+ * as given: types must be right, nothing is simplified. Fills in scope and partial. */
 ir_id ir_intern(ir_program *p, uint32_t site, const ir_node *key, uint32_t n, const ir_id *args);
 
 /* Calls visit for every operand of a scalar node; for a loop: its variables, initial values, inside and count. */
@@ -43,6 +43,15 @@ bool ir_expect_scalar(ir_program *p, uint32_t site, const char *what, ir_id id);
 
 /* The name messages use for the operation at a site: the user's, or `otherwise`. */
 const char *ir_operation(const ir_program *p, uint32_t site, const char *otherwise);
+
+/* "map", "fold" ...: the text form's word for an array operation, NULL for other kinds. */
+const char *ir_kind_name(ir_kind kind);
+
+/* Operators, conditions and final states as given, after the type checks: what the builders do when nothing simplifies.
+ * `to` is the result type of conversions. */
+ir_id ir_op_plain(ir_program *p, uint32_t site, ir_op op, ir_type to, uint32_t n, const ir_id *args);
+ir_id ir_cond_plain(ir_program *p, uint32_t site, ir_id c, ir_id then, ir_id otherwise);
+ir_id ir_proj_plain(ir_program *p, ir_id loop, uint32_t component);
 
 /* A variable in fn's results that neither fn nor a loop inside binds; 0 if there is none. */
 ir_id ir_free_variable(ir_program *p, const ir_fn *fn);

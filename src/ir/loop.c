@@ -259,21 +259,36 @@ ir_id ir_loop_new(ir_program *p, uint32_t site, const ir_loop *description)
     return id;
 }
 
-ir_id ir_proj(ir_program *p, ir_id id, uint32_t component)
+static bool has_state(ir_program *p, ir_id id, uint32_t component)
 {
     if (!id)
-        return 0;
+        return false;
     if (id >= p->node.n || ir_at(p, id)->kind != IR_LOOP)
         return ir_fail(p, 0, "only a loop has final states to read");
-    const ir_loop *loop = ir_at(p, id)->u.loop;
-    if (component >= loop->states)
-        return ir_fail(p, ir_at(p, id)->site, "state %u of a loop with %u", component, loop->states);
-    bool constant = loop->next[component] == loop->var[component];
-    bool never =
-        loop->count && ir_at(p, loop->count)->kind == IR_CONST && (int64_t)ir_at(p, loop->count)->u.literal <= 0;
-    if ((constant || never) && !ir_at(p, id)->partial)
-        return loop->init[component];
-    ir_node key = {.kind = IR_PROJ, .type = ir_at(p, loop->var[component])->type};
+    uint32_t states = ir_at(p, id)->u.loop->states;
+    if (component >= states)
+        return ir_fail(p, ir_at(p, id)->site, "state %u of a loop with %u", component, states);
+    return true;
+}
+
+ir_id ir_proj_plain(ir_program *p, ir_id id, uint32_t component)
+{
+    if (!has_state(p, id, component))
+        return 0;
+    ir_node key = {.kind = IR_PROJ, .type = ir_at(p, ir_at(p, id)->u.loop->var[component])->type};
     key.u.literal = component;
     return ir_intern(p, ir_at(p, id)->site, &key, 1, &id);
+}
+
+ir_id ir_proj(ir_program *p, ir_id id, uint32_t component)
+{
+    if (!has_state(p, id, component))
+        return 0;
+    const ir_loop *loop = ir_at(p, id)->u.loop;
+    bool constant = loop->next[component] == loop->var[component];
+    const ir_node *count = ir_at(p, loop->count); /* node 0 is of no kind */
+    bool never = count->kind == IR_CONST && (int64_t)count->u.literal <= 0;
+    if ((constant || never) && !ir_at(p, id)->partial)
+        return loop->init[component];
+    return ir_proj_plain(p, id, component);
 }

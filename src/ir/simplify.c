@@ -112,6 +112,12 @@ static bool well_typed(ir_program *p, uint32_t site, ir_op op, uint32_t n, const
     return ir_fail(p, site, "%s: not defined on %s", row->name, ir_type_name(t));
 }
 
+ir_id ir_op_plain(ir_program *p, uint32_t site, ir_op op, ir_type to, uint32_t n, const ir_id *args)
+{
+    ir_type result = to;
+    return well_typed(p, site, op, n, args, &result) ? raw(p, site, op, result, n, args) : 0;
+}
+
 /* --- one operand --- */
 
 static ir_id negate_test(ir_program *p, uint32_t site, const operand *a)
@@ -426,21 +432,37 @@ static ir_id simplify_cond(ir_program *p, uint32_t site, ir_id c, ir_id then, ir
     return 0;
 }
 
-ir_id ir_cond(ir_program *p, uint32_t site, ir_id c, ir_id then, ir_id otherwise)
+static bool check_cond(ir_program *p, uint32_t site, const ir_id *args)
 {
-    ir_id args[3] = {c, then, otherwise};
     for (unsigned i = 0; i < 3; i++)
         if (!args[i] || !ir_expect_scalar(p, site, "if", args[i]))
-            return 0;
-    ir_type test = (ir_type)ir_at(p, c)->type, a = (ir_type)ir_at(p, then)->type,
-            b = (ir_type)ir_at(p, otherwise)->type;
+            return false;
+    ir_type test = (ir_type)ir_at(p, args[0])->type;
+    ir_type a = (ir_type)ir_at(p, args[1])->type, b = (ir_type)ir_at(p, args[2])->type;
     if (test != T_BOOL)
         return ir_fail(p, site, "if: the condition is of type %s, not bool", ir_type_name(test));
     if (a != b)
         return ir_fail(p, site, "if: the branches have different types: %s and %s", ir_type_name(a), ir_type_name(b));
-    ir_id id = simplify_cond(p, site, c, then, otherwise);
-    if (id)
-        return id;
-    ir_node key = {.kind = IR_COND, .type = (uint8_t)a};
+    return true;
+}
+
+static ir_id raw_cond(ir_program *p, uint32_t site, const ir_id *args)
+{
+    ir_node key = {.kind = IR_COND, .type = ir_at(p, args[1])->type};
     return ir_intern(p, site, &key, 3, args);
+}
+
+ir_id ir_cond_plain(ir_program *p, uint32_t site, ir_id c, ir_id then, ir_id otherwise)
+{
+    ir_id args[3] = {c, then, otherwise};
+    return check_cond(p, site, args) ? raw_cond(p, site, args) : 0;
+}
+
+ir_id ir_cond(ir_program *p, uint32_t site, ir_id c, ir_id then, ir_id otherwise)
+{
+    ir_id args[3] = {c, then, otherwise};
+    if (!check_cond(p, site, args))
+        return 0;
+    ir_id id = simplify_cond(p, site, c, then, otherwise);
+    return id ? id : raw_cond(p, site, args);
 }

@@ -1,0 +1,327 @@
+/* Parsing of programs: the statements of the text form of terms. Grammar: docs/text-forms.md, "Terms". */
+#include "ir/parser.h"
+#include "ir/printer.h"
+
+static bool parse_site_line(parser *ps)
+{
+    uint64_t number, line;
+    const char *file = NULL, *operation = NULL;
+    if (!parser_number(ps, 1u << 20, &number))
+        return false;
+    if (!parser_accept(ps, "?") && !(file = parser_string(ps)))
+        return false;
+    if (!parser_expect(ps, ":") || !parser_number(ps, UINT32_MAX, &line))
+        return false;
+    if (ps->token.kind == TOKEN_STRING)
+        operation = parser_string(ps);
+    if (number >= ps->site.n)
+        vec_resize(ps->arena, &ps->site, (uint32_t)number + 1);
+    ps->site.at[number] = ir_site_at(ps->p, file, (uint32_t)line, operation);
+    return true;
+}
+
+static bool parse_extents(parser *ps)
+{
+    do {
+        token name = ps->token;
+        if (name.kind == TOKEN_STRING) {
+            const char *quoted = parser_string(ps);
+            if (quoted)
+                ir_dim(ps->p, quoted);
+            continue;
+        }
+        if (name.kind != TOKEN_WORD)
+            return parser_fail(ps, "expected a name");
+        parser_next(ps);
+        parser_declare(ps, name, ir_dim(ps->p, arena_printf(ps->arena, "%.*s", (int)name.n, name.at)));
+    } while (parser_accept(ps, ","));
+    return !ps->message;
+}
+
+static ir_id parse_array_name(parser *ps)
+{
+    ir_id id = ps->token.kind == TOKEN_WORD ? parser_find(ps, ps->token) : 0;
+    if (ps->message || !id || !ir_is_array(ps->p, id)) {
+        parser_fail(ps, "expected the name of an array");
+        return 0;
+    }
+    parser_next(ps);
+    return id;
+}
+
+static bool parse_check(parser *ps)
+{
+    ir_check c = {.site = parse_site(ps)};
+    c.left = parse_sum(ps);
+    c.right = c.left && parser_expect(ps, "==") ? parse_sum(ps) : 0;
+    c.left = ir_extent_normal(ps->p, c.site, c.left);
+    c.right = ir_extent_normal(ps->p, c.site, c.right);
+    c.what = c.left && c.right ? parser_string(ps) : NULL;
+    if (!c.what)
+        return false;
+    vec_push(ps->arena, &ps->check, c);
+    return true;
+}
+
+static bool parse_output(parser *ps)
+{
+    do {
+        ir_id id = parse_array_name(ps);
+        if (!id)
+            return false;
+        ir_output(ps->p, id);
+    } while (parser_accept(ps, ","));
+    return !ps->message;
+}
+
+/* --- arrays --- */
+
+/* What stands behind an operation's word; which parts must be there, the operation knows. */
+typedef struct parts {
+    ir_kind kind;
+    uint32_t site, rank;
+    unsigned flags;
+    ir_id shape[IR_MAX_RANK];
+    VEC(ir_type) type;
+    ir_ids input, seed;
+    VEC(ir_stencil) stencil;
+    ir_fn *fn;
+} parts;
+
+static bool parse_shape(parser *ps, parts *a)
+{
+    ir_ids shape = {0};
+    if (!parser_expect(ps, "["))
+        return false;
+    if (!parser_is(ps, "]") && !parse_terms(ps, &shape))
+        return false;
+    if (shape.n > IR_MAX_RANK)
+        return parser_fail(ps, "rank %u is above the largest possible, %d", shape.n, IR_MAX_RANK);
+    for (uint32_t d = 0; d < shape.n; d++)
+        a->shape[d] = shape.at[d];
+    a->rank = shape.n;
+    return parser_expect(ps, "]");
+}
+
+static bool parse_element(parser *ps, parts *a)
+{
+    bool tuple = parser_accept(ps, "(");
+    do {
+        ir_type t = parse_type(ps);
+        if (t == T_NONE)
+            return false;
+        vec_push(ps->arena, &a->type, t);
+    } while (tuple && parser_accept(ps, ","));
+    return !tuple || parser_expect(ps, ")");
+}
+
+static bool parse_boundary(parser *ps, ir_stencil *s, uint32_t components)
+{
+    static const char *const words[] = {"clamp", "mirror", "wrap", "constant", "function"};
+    unsigned k = 0;
+    while (k < ARRAY_LENGTH(words) && !parser_accept(ps, words[k]))
+        k++;
+    if (k == ARRAY_LENGTH(words))
+        return parser_fail(ps, "expected a boundary");
+    s->boundary = (ir_boundary)k;
+    if (s->boundary == IR_FUNCTION) {
+        s->function = parse_fn(ps);
+        return s->function != NULL;
+    }
+    ir_ids constant = {0};
+    if (s->boundary != IR_CONSTANT)
+        return true;
+    if (!parser_expect(ps, "(") || !parse_terms(ps, &constant) || !parser_expect(ps, ")"))
+        return false;
+    s->constant = constant.at;
+    return constant.n == components || parser_fail(ps, "%u boundary values for %u components", constant.n, components);
+}
+
+static bool parse_pattern(parser *ps, parts *a, ir_id input)
+{
+    ir_stencil s = {0};
+    uint64_t extent;
+    const ir_array *in = ir_info(ps->p, input);
+    if (!parser_expect(ps, "pattern"))
+        return false;
+    unsigned n = 0;
+    do {
+        if (!parser_number(ps, 255, &extent))
+            return false;
+        if (n < ARRAY_LENGTH(s.extent))
+            s.extent[n] = (uint8_t)extent;
+        n++;
+    } while (parser_accept(ps, "x"));
+    if (n != in->rank || n > ARRAY_LENGTH(s.extent))
+        return parser_fail(ps, "a pattern of %u dimensions for an array of rank %u", n, (unsigned)in->rank);
+    if (!parse_boundary(ps, &s, in->components))
+        return false;
+    vec_push(ps->arena, &a->stencil, s);
+    return true;
+}
+
+static bool parse_operands(parser *ps, parts *a)
+{
+    do {
+        ir_id id = parse_array_name(ps);
+        if (!id || (a->kind == IR_STENCIL && !parse_pattern(ps, a, id)))
+            return false;
+        vec_push(ps->arena, &a->input, id);
+    } while (parser_accept(ps, ","));
+    return !ps->message;
+}
+
+static bool parse_parts(parser *ps, parts *a)
+{
+    a->site = parse_site(ps);
+    a->flags |= parser_accept(ps, "safe") ? IR_SAFE : 0u;
+    a->flags |= parser_accept(ps, "indexed") ? IR_INDEXED : 0u;
+    a->flags |= parser_accept(ps, "commutes") ? IR_COMMUTES : 0u;
+    bool shaped = a->kind == IR_INPUT || a->kind == IR_GENERATE || a->kind == IR_BACKPERMUTE || a->kind == IR_RESHAPE;
+    if (shaped && !parse_shape(ps, a))
+        return false;
+    if (a->kind == IR_INPUT)
+        return parse_element(ps, a);
+    if (a->kind != IR_GENERATE && !parse_operands(ps, a))
+        return false;
+    if (a->kind == IR_FOLD && parser_accept(ps, "seed") && !parse_terms(ps, &a->seed))
+        return false;
+    if (a->kind == IR_RESHAPE || a->kind == IR_FORCE)
+        return !ps->message;
+    a->fn = parse_fn(ps);
+    return a->fn != NULL;
+}
+
+static ir_id build(parser *ps, const parts *a)
+{
+    ir_program *p = ps->p;
+    const ir_id *input = a->input.at;
+    bool single = a->kind == IR_BACKPERMUTE || a->kind == IR_RESHAPE || a->kind == IR_FOLD || a->kind == IR_FORCE;
+    if (single && a->input.n != 1)
+        return parser_fail(ps, "%s takes one array", ir_kind_name(a->kind));
+    switch (a->kind) {
+    case IR_INPUT:
+        return ir_input(p, a->type.n, a->type.at, a->rank, a->shape);
+    case IR_GENERATE:
+        return ir_generate(p, a->site, a->rank, a->shape, a->fn);
+    case IR_MAP:
+        return ir_map(p, a->site, a->input.n, input, a->fn, a->flags);
+    case IR_BACKPERMUTE:
+        return ir_backpermute(p, a->site, a->rank, a->shape, a->fn, input[0], a->flags);
+    case IR_RESHAPE:
+        return ir_reshape(p, a->site, a->rank, a->shape, input[0]);
+    case IR_FOLD:
+        if (a->seed.n && a->seed.n != ir_info(p, input[0])->components)
+            return parser_fail(ps, "%u initial values for %u components", a->seed.n,
+                               (unsigned)ir_info(p, input[0])->components);
+        return ir_fold(p, a->site, a->fn, a->seed.at, input[0], a->flags);
+    case IR_STENCIL:
+        return ir_stencil_new(p, a->site, a->fn, a->input.n, input, a->stencil.at);
+    case IR_FORCE:
+        return ir_force(p, a->site, input[0]);
+    default:
+        return 0;
+    }
+}
+
+static ir_kind array_word(const parser *ps)
+{
+    for (unsigned k = IR_INPUT; k < IR_KIND_COUNT; k++)
+        if (parser_is(ps, ir_kind_name((ir_kind)k)))
+            return (ir_kind)k;
+    return IR_NONE;
+}
+
+static bool parse_array(parser *ps, token name, const char *label)
+{
+    parts a = {.kind = array_word(ps)};
+    const char *word = ir_kind_name(a.kind);
+    if (a.kind == IR_NONE)
+        return parser_fail(ps, "expected an array operation");
+    parser_next(ps);
+    if (!parse_parts(ps, &a))
+        return false;
+    ir_id id = build(ps, &a);
+    if (!id)
+        return parser_built(ps) && parser_fail(ps, "no array");
+    if (a.kind == IR_INPUT)
+        ps->p->node.at[id].site = a.site;
+    ps->p->node.at[id].u.info->name = label ? label : word;
+    parser_declare(ps, name, id);
+    return true;
+}
+
+static bool parse_definition(parser *ps)
+{
+    token name = ps->token;
+    parser before = *ps;
+    const char *label = NULL;
+    if (text_reserved(name.at, name.n))
+        return parser_fail(ps, "expected a name");
+    parser_next(ps);
+    if (!parser_expect(ps, "="))
+        return false;
+    bool labelled = parser_before(ps, ':');
+    if (labelled && ps->token.kind == TOKEN_STRING) {
+        label = parser_string(ps);
+    } else if (labelled && ps->token.kind == TOKEN_WORD) {
+        label = arena_printf(ps->arena, "%.*s", (int)ps->token.n, ps->token.at);
+        parser_next(ps);
+    }
+    if (label)
+        return parser_expect(ps, ":") && parse_array(ps, name, label);
+    if (array_word(ps) != IR_NONE)
+        return parse_array(ps, name, NULL);
+    *ps = before;
+    return parse_let(ps);
+}
+
+/* The conditions written down come first; what the operations ask for besides is kept behind. */
+static void join_checks(parser *ps)
+{
+    ir_program *p = ps->p;
+    map64 written = {0};
+    for (uint32_t k = 0; k < ps->check.n; k++) {
+        uint64_t l = ps->check.at[k].left, r = ps->check.at[k].right;
+        map64_put(ps->arena, &written, l < r ? l << 32 | r : r << 32 | l, 1);
+    }
+    for (uint32_t k = 0; k < p->check.n; k++) {
+        uint64_t l = p->check.at[k].left, r = p->check.at[k].right;
+        if (!map64_get(&written, l < r ? l << 32 | r : r << 32 | l))
+            vec_push(ps->arena, &ps->check, p->check.at[k]);
+    }
+    p->check.n = 0;
+    for (uint32_t k = 0; k < ps->check.n; k++)
+        vec_push(p->arena, &p->check, ps->check.at[k]);
+}
+
+static bool parse_statement(parser *ps)
+{
+    if (parser_accept(ps, "site"))
+        return parse_site_line(ps);
+    if (parser_accept(ps, "extents"))
+        return parse_extents(ps);
+    if (parser_accept(ps, "check"))
+        return parse_check(ps);
+    if (parser_accept(ps, "output"))
+        return parse_output(ps);
+    if (ps->token.kind != TOKEN_WORD)
+        return parser_fail(ps, "expected a statement");
+    return parse_definition(ps);
+}
+
+ir_program *ir_parse(arena *a, const char *source, const char **message)
+{
+    parser ps = {.p = ir_program_new(a), .arena = a, .at = source, .line = 1};
+    *message = NULL;
+    parser_next(&ps);
+    while (!ps.message && ps.token.kind != TOKEN_END)
+        if (parse_statement(&ps))
+            parser_built(&ps);
+        else if (parser_built(&ps))
+            parser_fail(&ps, "not understood");
+    if (!ps.message)
+        join_checks(&ps);
+    *message = ps.message;
+    return ps.message ? NULL : ps.p;
+}

@@ -1,0 +1,210 @@
+/* Programs as text: one statement a line, functions between braces. Grammar: docs/text-forms.md, "Terms". */
+#include "ir/printer.h"
+#include <stdio.h>
+
+static void mention(printer *pr, uint32_t site)
+{
+    if (site && site < pr->site.n)
+        pr->site.at[site] = 1;
+}
+
+/* Places stand at the head, numbered in the order of the program's table. */
+static void print_sites(printer *pr)
+{
+    const ir_program *p = pr->p;
+    uint32_t number = 0;
+    vec_resize(pr->arena, &pr->site, p->site.n);
+    for (uint32_t k = 0; k < pr->item.n; k++) {
+        const ir_node *n = ir_at(p, pr->item.at[k].id);
+        bool fails = n->kind == IR_OP && ir_op_partial((ir_op)n->op, (ir_type)ir_at(p, p->arg.at[n->args])->type);
+        if (n->kind == IR_READ || n->kind >= IR_INPUT || fails)
+            mention(pr, n->site);
+    }
+    for (uint32_t k = 0; k < p->check.n; k++)
+        mention(pr, p->check.at[k].site);
+    for (uint32_t s = 1; s < pr->site.n; s++) {
+        if (!pr->site.at[s])
+            continue;
+        const ir_site *site = &p->site.at[s];
+        pr->site.at[s] = ++number;
+        text_printf(pr->out, "site %u ", number);
+        if (site->file)
+            print_string(pr->out, site->file);
+        else
+            text_add(pr->out, "?");
+        text_printf(pr->out, ":%u", site->line);
+        if (site->operation) {
+            text_add(pr->out, " ");
+            print_string(pr->out, site->operation);
+        }
+        text_add(pr->out, "\n");
+    }
+}
+
+static void print_fn(printer *pr, const ir_fn *fn)
+{
+    uint32_t b = printer_fn_block(pr, fn);
+    bool lines = pr->block.at[b].line.n > 0;
+    text_add(pr->out, "{");
+    for (uint32_t i = 0; i < fn->params; i++) {
+        text_add(pr->out, i ? ", " : "");
+        print_name(pr, printer_item(pr, fn->param[i]));
+        text_printf(pr->out, ": %s", ir_type_name((ir_type)ir_at(pr->p, fn->param[i])->type));
+    }
+    if (lines)
+        text_add(pr->out, "\n");
+    else if (fn->params)
+        text_add(pr->out, " ");
+    print_lines(pr, b, 4);
+    text_add(pr->out, lines ? "    -> " : "-> ");
+    print_terms(pr, fn->results, fn->result);
+    text_add(pr->out, "}");
+}
+
+static void print_shape(printer *pr, const ir_array *a)
+{
+    text_add(pr->out, "[");
+    print_terms(pr, a->rank, a->shape);
+    text_add(pr->out, "]");
+}
+
+static void print_types(printer *pr, const ir_array *a)
+{
+    for (uint32_t i = 0; i < a->components; i++)
+        text_printf(pr->out, "%s%s", i ? ", " : a->components > 1 ? "(" : "", ir_type_name(a->type[i]));
+    text_add(pr->out, a->components > 1 ? ")" : "");
+}
+
+static void print_array_name(printer *pr, ir_id id)
+{
+    print_name(pr, printer_item(pr, id));
+}
+
+static void print_boundary(printer *pr, const ir_stencil *s, uint32_t components)
+{
+    static const char *const words[] = {"clamp", "mirror", "wrap", "constant (", "function "};
+    text_printf(pr->out, " %s", words[s->boundary]);
+    if (s->boundary == IR_CONSTANT) {
+        print_terms(pr, components, s->constant);
+        text_add(pr->out, ")");
+    }
+    if (s->boundary == IR_FUNCTION)
+        print_fn(pr, s->function);
+}
+
+static void print_operands(printer *pr, const ir_array *a)
+{
+    for (uint32_t i = 0; i < a->inputs; i++) {
+        const ir_array *in = ir_info(pr->p, a->input[i]);
+        text_add(pr->out, i ? ", " : " ");
+        print_array_name(pr, a->input[i]);
+        if (!a->stencil)
+            continue;
+        text_add(pr->out, " pattern ");
+        for (unsigned d = 0; d < in->rank; d++)
+            text_printf(pr->out, "%s%u", d ? " x " : "", (unsigned)a->stencil[i].extent[d]);
+        print_boundary(pr, &a->stencil[i], in->components);
+    }
+}
+
+static void print_flags(printer *pr, const ir_node *n)
+{
+    static const struct {
+        unsigned bit;
+        const char *word;
+    } flags[] = {{IR_SAFE, " safe"}, {IR_INDEXED, " indexed"}, {IR_COMMUTES, " commutes"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)
+        if (n->flags & flags[i].bit)
+            text_add(pr->out, flags[i].word);
+}
+
+static void print_label(printer *pr, const char *name)
+{
+    bool plain = name[0] != 0;
+    for (const char *c = name; *c; c++)
+        plain &= (*c >= 'a' && *c <= 'z') || *c == '_' || (c > name && *c >= '0' && *c <= '9');
+    if (plain)
+        text_add(pr->out, name);
+    else
+        print_string(pr->out, name);
+    text_add(pr->out, ": ");
+}
+
+static void print_array(printer *pr, ir_id id)
+{
+    const ir_node *n = ir_at(pr->p, id);
+    const ir_array *a = n->u.info;
+    const char *kind = ir_kind_name((ir_kind)n->kind);
+    print_array_name(pr, id);
+    text_add(pr->out, " = ");
+    if (a->name && strcmp(a->name, kind) != 0)
+        print_label(pr, a->name);
+    text_add(pr->out, kind);
+    print_site(pr, n->site);
+    print_flags(pr, n);
+    if (n->kind == IR_INPUT || n->kind == IR_GENERATE || n->kind == IR_BACKPERMUTE || n->kind == IR_RESHAPE) {
+        text_add(pr->out, " ");
+        print_shape(pr, a);
+    }
+    if (n->kind == IR_INPUT)
+        print_types(pr, a);
+    print_operands(pr, a);
+    if (a->seed) {
+        text_add(pr->out, " seed ");
+        print_terms(pr, a->components, a->seed);
+    }
+    if (a->fn) {
+        text_add(pr->out, " ");
+        print_fn(pr, a->fn);
+    }
+    text_add(pr->out, "\n");
+}
+
+/* The program's own lines: arrays and shared closed terms, in the order of ids. */
+static void print_statements(printer *pr)
+{
+    for (uint32_t k = 0; k < pr->block.at[0].line.n; k++) {
+        uint32_t place = pr->block.at[0].line.at[k];
+        pr->variables = pr->terms = 0;
+        if (ir_is_array(pr->p, pr->item.at[place].id))
+            print_array(pr, pr->item.at[place].id);
+        else
+            print_line(pr, place, 0);
+    }
+}
+
+static void print_checks(printer *pr)
+{
+    for (uint32_t k = 0; k < pr->p->check.n; k++) {
+        const ir_check *c = &pr->p->check.at[k];
+        text_add(pr->out, "check");
+        print_site(pr, c->site);
+        text_add(pr->out, " ");
+        print_term(pr, c->left, LEVEL_SUM);
+        text_add(pr->out, " == ");
+        print_term(pr, c->right, LEVEL_SUM);
+        text_add(pr->out, " ");
+        print_string(pr->out, c->what ? c->what : "");
+        text_add(pr->out, "\n");
+    }
+}
+
+void ir_print(const ir_program *p, text *out)
+{
+    printer pr;
+    printer_init(&pr, p, out);
+    printer_collect(&pr, 0, NULL, true);
+    print_sites(&pr);
+    for (uint32_t k = 0; k < p->dim.n; k++) {
+        text_add(out, k ? ", " : "extents ");
+        print_dim(&pr, k);
+    }
+    text_add(out, p->dim.n ? "\n" : "");
+    print_statements(&pr);
+    print_checks(&pr);
+    for (uint32_t k = 0; k < p->output.n; k++) {
+        text_add(out, k ? ", " : "output ");
+        print_array_name(&pr, p->output.at[k]);
+    }
+    text_add(out, p->output.n ? "\n" : "");
+}
