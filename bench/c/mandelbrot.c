@@ -1,0 +1,195 @@
+/* Mandelbrot escape counts. Tiles of 16 x 5 pixels, five vectors in flight to hide latency. Where nothing escaped lately, eight steps are
+ * taken on trust and only their end is looked at: beyond |z| = 2 an orbit never returns, so an end inside means that all of them were inside.
+ * Otherwise the steps are taken again and counted. Workers take strips of five rows from a common counter, because rows differ in cost. */
+#include "opponents.h"
+#include "simd.h"
+
+#include <math.h>
+
+enum {
+    VECTORS = 5,
+    TRUST = 8,   /* steps between looks where nothing escapes */
+    COUNTED = 4, /* steps between looks elsewhere */
+    CALM = 3,    /* looks without an escape after which steps are trusted */
+};
+
+struct job {
+    int64_t height;
+    int64_t width;
+    struct view view;
+    int32_t limit;
+    int32_t *count;
+    atomic_int_fast64_t next;
+};
+
+#if BENCH_AVX512
+
+/* The state of a tile's orbits. Everything below is inlined and unrolled into registers. */
+struct orbits {
+    vf32 zr[VECTORS];
+    vf32 zi[VECTORS];
+};
+
+struct plane {
+    vf32 cr;
+    vf32 ci[VECTORS];
+};
+
+struct counts {
+    __m512i steps[VECTORS];
+    __mmask16 alive[VECTORS];
+};
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void step(struct orbits *z, const struct plane *c, int v, vf32 squared)
+{
+    vf32 zr = z->zr[v];
+    z->zi[v] = v_fma(v_add(zr, zr), z->zi[v], c->ci[v]);
+    z->zr[v] = v_fma(zr, zr, _mm512_sub_ps(c->cr, squared));
+}
+
+INLINE unsigned alive_lanes(const struct counts *n)
+{
+    unsigned alive = 0;
+    for (int v = 0; v < VECTORS; v++)
+        alive += (unsigned)__builtin_popcount(n->alive[v]);
+    return alive;
+}
+
+INLINE void add_steps(struct counts *n, int steps)
+{
+    for (int v = 0; v < VECTORS; v++)
+        n->steps[v] = _mm512_mask_add_epi32(n->steps[v], n->alive[v], n->steps[v], _mm512_set1_epi32(steps));
+}
+
+/* Takes and counts `steps` steps. */
+INLINE void counted_steps(struct orbits *z, const struct plane *c, struct counts *n, int steps)
+{
+    const __m512i one = _mm512_set1_epi32(1);
+    for (int i = 0; i < steps; i++) {
+#pragma GCC unroll 8
+        for (int v = 0; v < VECTORS; v++) {
+            vf32 squared = _mm512_mul_ps(z->zi[v], z->zi[v]);
+            vf32 norm = v_fma(z->zr[v], z->zr[v], squared);
+            n->alive[v] = _mm512_mask_cmp_ps_mask(n->alive[v], norm, v_set(4.0F), _CMP_LT_OQ);
+            n->steps[v] = _mm512_mask_add_epi32(n->steps[v], n->alive[v], n->steps[v], one);
+            step(z, c, v, squared);
+        }
+    }
+}
+
+/* Takes TRUST steps and returns whether an orbit that was inside stands outside afterwards. */
+INLINE int trusted_steps(struct orbits *z, const struct plane *c, const struct counts *n)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < TRUST; i++) {
+#pragma GCC unroll 8
+        for (int v = 0; v < VECTORS; v++)
+            step(z, c, v, _mm512_mul_ps(z->zi[v], z->zi[v]));
+    }
+    __mmask16 outside = 0;
+    for (int v = 0; v < VECTORS; v++) {
+        vf32 norm = v_fma(z->zr[v], z->zr[v], _mm512_mul_ps(z->zi[v], z->zi[v]));
+        outside |= _mm512_mask_cmp_ps_mask(n->alive[v], norm, v_set(4.0F), _CMP_NLT_UQ);
+    }
+    return outside != 0;
+}
+
+/* Rows and columns outside the picture are computed in vain. */
+static void count_tile(const struct job *job, int64_t row, int64_t column)
+{
+    const vf32 lane = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const vf32 scale = v_set(job->view.step);
+    struct orbits z;
+    struct plane c;
+    struct counts n;
+    c.cr = v_fma(v_add(v_set((float)column), lane), scale, v_set(job->view.left));
+    for (int v = 0; v < VECTORS; v++) {
+        z.zr[v] = v_set(0);
+        z.zi[v] = v_set(0);
+        c.ci[v] = v_fma(v_set((float)(row + v)), scale, v_set(job->view.top));
+        n.steps[v] = _mm512_setzero_si512();
+        n.alive[v] = 0xFFFF;
+    }
+    counted_steps(&z, &c, &n, job->limit % COUNTED);
+    int left = job->limit - job->limit % COUNTED;
+    while (left > 0) {
+        unsigned alive = alive_lanes(&n);
+        for (int calm = 0; left > 0 && alive > 0 && calm < CALM; left -= COUNTED) {
+            unsigned before = alive;
+            counted_steps(&z, &c, &n, COUNTED);
+            alive = alive_lanes(&n);
+            calm = alive == before ? calm + 1 : 0;
+        }
+        if (alive == 0)
+            break;
+        int trusted = 0;
+        for (; left - trusted >= TRUST; trusted += TRUST) {
+            struct orbits ahead = z;
+            if (trusted_steps(&ahead, &c, &n))
+                break;
+            z = ahead;
+        }
+        add_steps(&n, trusted);
+        left -= trusted;
+    }
+    int64_t columns = job->width - column;
+    __mmask16 inside = (__mmask16)(columns < LANES ? (1U << columns) - 1 : 0xFFFFU);
+    for (int v = 0; v < VECTORS && row + v < job->height; v++)
+        _mm512_mask_storeu_epi32(job->count + (row + v) * job->width + column, inside, n.steps[v]);
+}
+
+static void count_rows(const struct job *job, int64_t first, int64_t last)
+{
+    (void)last;
+    for (int64_t column = 0; column < job->width; column += LANES)
+        count_tile(job, first, column);
+}
+
+#else
+
+/* The order of operations is the vectors': one rounding in each of the products' sums. */
+static int32_t scalar_count(const struct job *job, int64_t row, int64_t column)
+{
+    float cr = fmaf((float)column, job->view.step, job->view.left);
+    float ci = fmaf((float)row, job->view.step, job->view.top);
+    float zr = 0;
+    float zi = 0;
+    int32_t steps = 0;
+    for (; steps < job->limit; steps++) {
+        float squared = zi * zi;
+        if (!(fmaf(zr, zr, squared) < 4.0F))
+            break;
+        zi = fmaf(zr + zr, zi, ci);
+        zr = fmaf(zr, zr, cr - squared);
+    }
+    return steps;
+}
+
+static void count_rows(const struct job *job, int64_t first, int64_t last)
+{
+    for (int64_t row = first; row < last; row++)
+        for (int64_t column = 0; column < job->width; column++)
+            job->count[row * job->width + column] = scalar_count(job, row, column);
+}
+
+#endif
+
+static void strips(void *ctx, int id, int workers)
+{
+    (void)id;
+    (void)workers;
+    struct job *job = ctx;
+    int64_t strip;
+    while ((strip = pool_claim(&job->next, (job->height + VECTORS - 1) / VECTORS)) >= 0) {
+        int64_t first = strip * VECTORS;
+        count_rows(job, first, first + VECTORS < job->height ? first + VECTORS : job->height);
+    }
+}
+
+void c_mandelbrot(struct pool *pool, int64_t height, int64_t width, struct view view, int32_t limit, int32_t *count)
+{
+    struct job job = {height, width, view, limit, count, 0};
+    pool_run(pool, strips, &job);
+}
