@@ -1,0 +1,187 @@
+/* Closed scalar terms become straight-line host code, and are computed. */
+#include "plan/host.h"
+
+#include "opt/rewrite.h"
+
+#include <stdlib.h>
+
+/* --- building --- */
+
+static uint32_t known(const host_code *code, ir_id term)
+{
+    return map64_get(&code->of, term);
+}
+
+static uint32_t *operands(const ir_program *p, arena *a, host_code *code, ir_id id, uint32_t more)
+{
+    const ir_node *n = ir_at(p, id);
+    uint32_t *in = arena_alloc(a, (n->n + more + 1) * sizeof(uint32_t));
+    for (uint32_t i = 0; i < n->n; i++)
+        in[i] = known(code, ir_args(p, id)[i]) - 1;
+    return in;
+}
+
+/* A read is checked against the array's extents, which are steps of their own. */
+static void add_extents(const ir_program *p, const host_code *code, const ir_node *n, host_step *s)
+{
+    const ir_array *info = ir_info(p, n->array);
+    s->rank = info->rank;
+    for (unsigned d = 0; d < info->rank; d++)
+        s->in[s->n + d] = known(code, info->shape[d]) - 1;
+}
+
+static void add_step(const ir_program *p, arena *a, host_code *code, ir_id id)
+{
+    const ir_node *n = ir_at(p, id);
+    host_step s = {.n = (uint8_t)n->n, .type = n->type, .result = n->type, .site = n->site, .term = id};
+    switch (n->kind) {
+    case IR_CONST:
+        s.kind = HOST_LITERAL;
+        s.literal = n->u.literal;
+        break;
+    case IR_DIM:
+        s.kind = HOST_DIM;
+        s.number = (uint32_t)n->u.literal;
+        break;
+    case IR_READ:
+        s.kind = HOST_READ;
+        s.number = (uint32_t)n->u.literal;
+        s.array = n->array;
+        s.linear = n->flags & IR_LINEAR;
+        s.in = operands(p, a, code, id, ir_info(p, n->array)->rank);
+        add_extents(p, code, n, &s);
+        break;
+    case IR_OP:
+        s.kind = HOST_OP;
+        s.op = n->op;
+        s.type = ir_at(p, ir_args(p, id)[0])->type;
+        s.in = operands(p, a, code, id, 0);
+        break;
+    case IR_COND:
+        s.kind = HOST_COND;
+        s.in = operands(p, a, code, id, 0);
+        break;
+    default:
+        s.kind = HOST_TERM;
+        s.n = 0;
+        break;
+    }
+    vec_push(a, &code->step, s);
+    map64_put(a, &code->of, id, code->step.n);
+}
+
+/* Everything a term is made of, and the extents of what it reads: those have smaller ids. Not the inside of loops. */
+typedef struct finder {
+    const ir_program *p;
+    arena *arena;
+    map64 seen;
+    opt_ids pending, found;
+} finder;
+
+static void visit(finder *f, const host_code *code, ir_id id)
+{
+    if (known(code, id) || map64_get(&f->seen, id))
+        return;
+    map64_put(f->arena, &f->seen, id, 1);
+    vec_push(f->arena, &f->pending, id);
+    vec_push(f->arena, &f->found, id);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    ir_id x = *(const ir_id *)a, y = *(const ir_id *)b;
+    return (x > y) - (x < y);
+}
+
+uint32_t host_add(const ir_program *p, arena *a, host_code *code, ir_id term)
+{
+    if (known(code, term))
+        return known(code, term) - 1;
+    finder f = {.p = p, .arena = a};
+    visit(&f, code, term);
+    while (f.pending.n) {
+        ir_id id = f.pending.at[--f.pending.n];
+        const ir_node *n = ir_at(p, id);
+        for (uint32_t i = 0; i < n->n && n->kind != IR_PROJ; i++)
+            visit(&f, code, ir_args(p, id)[i]);
+        for (unsigned d = 0; n->kind == IR_READ && d < ir_info(p, n->array)->rank; d++)
+            visit(&f, code, ir_info(p, n->array)->shape[d]);
+    }
+    qsort(f.found.at, f.found.n, sizeof(ir_id), by_id);
+    for (uint32_t i = 0; i < f.found.n; i++)
+        add_step(p, a, code, f.found.at[i]);
+    return known(code, term) - 1;
+}
+
+/* --- running --- */
+
+/* The row-major position of a read; false if it is outside. */
+static bool position_of(const host_step *s, const host_value *value, int64_t *position)
+{
+    int64_t size = 1, at = 0;
+    const uint32_t *extent = s->in + s->n;
+    if (s->linear) {
+        for (unsigned d = 0; d < s->rank; d++)
+            size *= host_i64(value, extent[d]);
+        *position = host_i64(value, s->in[0]);
+        return *position >= 0 && *position < size;
+    }
+    for (unsigned d = 0; d < s->n; d++) {
+        int64_t i = host_i64(value, s->in[d]), n = host_i64(value, extent[d]);
+        if (i < 0 || i >= n)
+            return false;
+        at = at * n + i;
+    }
+    *position = at;
+    return true;
+}
+
+static uint32_t bad_operand(const host_step *s, uint32_t n, const host_value *value)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (value[s->in[i]].bad)
+            return value[s->in[i]].bad;
+    return 0;
+}
+
+static bool compute(const host_step *s, const host_world *world, host_value *value, ir_bits *out)
+{
+    int64_t position = 0;
+    ir_bits in[3] = {0};
+    switch (s->kind) {
+    case HOST_LITERAL:
+        *out = s->literal;
+        return true;
+    case HOST_DIM:
+        *out = (ir_bits)world->dims[s->number];
+        return world->bound[s->number];
+    case HOST_READ:
+        if (!position_of(s, value, &position))
+            return false;
+        *out = world->read(world->env, s->array, s->number, position);
+        return true;
+    case HOST_OP:
+        for (uint32_t i = 0; i < s->n; i++)
+            in[i] = value[s->in[i]].bits;
+        return ir_op_apply((ir_op)s->op, (ir_type)s->type, (ir_type)s->result, in, out);
+    default:
+        return world->term(world->env, s->term, out);
+    }
+}
+
+void host_run(const host_code *code, uint32_t first, uint32_t last, const host_world *world, host_value *value)
+{
+    for (uint32_t i = first; i < last; i++) {
+        const host_step *s = &code->step.at[i];
+        value[i] = (host_value){0};
+        if (s->kind == HOST_COND) {
+            const host_value *c = &value[s->in[0]];
+            value[i] = c->bad ? *c : value[s->in[c->bits ? 1 : 2]];
+            continue;
+        }
+        uint32_t operands = s->kind == HOST_READ ? (uint32_t)s->n + s->rank : s->kind == HOST_OP ? s->n : 0;
+        value[i].bad = bad_operand(s, operands, value);
+        if (!value[i].bad && !compute(s, world, value, &value[i].bits))
+            value[i].bad = i + 1;
+    }
+}

@@ -1,0 +1,358 @@
+/* From clusters to the steps of a call. */
+#include "plan/plan.h"
+
+#include "opt/rewrite.h"
+
+typedef struct planner {
+    const l_program *l;
+    const ir_program *p;
+    arena *arena;
+    plan *out;
+    uint32_t clusters;
+    VEC(uint32_t) step_stage;  /* per host step */
+    VEC(uint32_t) shape_stage; /* per shape */
+    VEC(uint32_t) check_stage;
+    VEC(uint32_t) last;        /* per buffer: 1 + the last cluster that uses it */
+    intern_table shapes;
+    VEC(const ir_id *) shape_key;
+} planner;
+
+/* --- stages --- */
+
+/* The stage at which an array's elements are there: 0 for parameters. */
+static uint32_t array_stage(const planner *pl, ir_id array)
+{
+    return pl->l->cluster_of[array];
+}
+
+static uint32_t largest(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* a loop's result: it may read arrays anywhere inside */
+static uint32_t term_stage(planner *pl, ir_id term)
+{
+    opt_ids ids = {0};
+    uint32_t stage = 0;
+    opt_reach(pl->p, pl->arena, 1, &term, &ids);
+    for (uint32_t i = 0; i < ids.n; i++)
+        if (ir_at(pl->p, ids.at[i])->kind == IR_READ)
+            stage = largest(stage, array_stage(pl, ir_at(pl->p, ids.at[i])->array));
+    return stage;
+}
+
+/* The host step of a closed term; its stage and those of all it needs are known afterwards. */
+static uint32_t host_term(planner *pl, ir_id term)
+{
+    host_code *code = &pl->out->host;
+    uint32_t step = host_add(pl->p, pl->arena, code, term);
+    for (uint32_t i = pl->step_stage.n; i < code->step.n; i++) {
+        const host_step *s = &code->step.at[i];
+        uint32_t stage = s->kind == HOST_READ ? array_stage(pl, s->array) : 0;
+        if (s->kind == HOST_TERM)
+            stage = term_stage(pl, s->term);
+        for (uint32_t k = 0; s->in && k < (uint32_t)s->n + s->rank; k++)
+            stage = largest(stage, pl->step_stage.at[s->in[k]]);
+        vec_push(pl->arena, &pl->step_stage, stage);
+    }
+    return step;
+}
+
+/* --- shapes --- */
+
+typedef struct shape_query {
+    const planner *pl;
+    const ir_array *info;
+} shape_query;
+
+static bool same_shape(const void *env, uint32_t id)
+{
+    const shape_query *q = env;
+    return q->pl->out->shape.at[id - 1].rank == q->info->rank &&
+           !memcmp(q->pl->shape_key.at[id - 1], q->info->shape, q->info->rank * sizeof(ir_id));
+}
+
+static uint32_t shape_of(planner *pl, ir_id array)
+{
+    const ir_array *info = ir_info(pl->p, array);
+    shape_query q = {pl, info};
+    uint64_t hash = hash_bytes(info->shape, info->rank * sizeof(ir_id), info->rank);
+    uint32_t found = intern_find(&pl->shapes, hash, same_shape, &q);
+    if (found)
+        return found - 1;
+    plan_shape s = {.rank = info->rank, .site = ir_at(pl->p, array)->site};
+    uint32_t stage = 0;
+    for (unsigned d = 0; d < info->rank; d++) {
+        s.extent[d] = host_term(pl, info->shape[d]);
+        stage = largest(stage, pl->step_stage.at[s.extent[d]]);
+    }
+    vec_push(pl->arena, &pl->out->shape, s);
+    vec_push(pl->arena, &pl->shape_stage, stage);
+    vec_push(pl->arena, &pl->shape_key, info->shape);
+    intern_add(pl->arena, &pl->shapes, hash, pl->out->shape.n);
+    return pl->out->shape.n - 1;
+}
+
+/* Operations that are delayed have no memory, but their extents must make sense all the same. */
+static void all_shapes(planner *pl)
+{
+    for (uint32_t i = 0; i < pl->l->edge.n; i++) {
+        shape_of(pl, pl->l->edge.at[i].from);
+        shape_of(pl, pl->l->edge.at[i].to);
+    }
+}
+
+/* --- buffers --- */
+
+static void add_buffers(planner *pl, ir_id array, plan_place place, uint32_t port)
+{
+    const ir_array *info = ir_info(pl->p, array);
+    uint32_t shape = shape_of(pl, array);
+    for (uint32_t c = 0; c < info->components; c++) {
+        plan_buffer b = {place, port + c, array, c, info->type[c], shape};
+        vec_push(pl->arena, &pl->out->buffer, b);
+        vec_push(pl->arena, &pl->last, 0);
+        vec_push(pl->arena, &pl->out->name, info->name ? info->name : "");
+        map64_put(pl->arena, &pl->out->buffer_of, (uint64_t)array << 8 | c, pl->out->buffer.n);
+    }
+}
+
+static void inputs(planner *pl)
+{
+    const ir_program *p = pl->p;
+    plan *out = pl->out;
+    out->inputs = p->input.n;
+    out->input_first = arena_alloc(pl->arena, (p->input.n + 1) * sizeof(uint32_t));
+    out->input_rank = arena_alloc(pl->arena, p->input.n + 1);
+    uint32_t port = 0;
+    for (uint32_t k = 0; k < p->input.n; k++) {
+        ir_id array = p->input.at[k];
+        const ir_array *info = ir_info(p, array);
+        out->input_first[k] = port;
+        out->input_rank[k] = info->rank;
+        add_buffers(pl, array, PLAN_INPUT, port);
+        for (unsigned d = 0; d < info->rank; d++) {
+            const ir_node *e = ir_at(p, info->shape[d]);
+            bool named = e->kind == IR_DIM;
+            uint32_t number = named ? (uint32_t)e->u.literal : host_term(pl, info->shape[d]);
+            vec_push(pl->arena, &out->binding, ((plan_binding){k, d, named, number}));
+        }
+        port += info->components;
+    }
+    out->input_first[p->input.n] = port;
+    for (uint32_t k = 0; k < p->dim.n; k++)
+        vec_push(pl->arena, &out->dim, p->dim.at[k]);
+}
+
+static void results(planner *pl)
+{
+    uint32_t port = 0;
+    for (uint32_t k = 0; k < pl->p->output.n; k++) {
+        ir_id array = pl->p->output.at[k];
+        uint32_t first;
+        bool copied = plan_find(pl->out, array, 0, &first); /* an input, or an earlier result */
+        if (!copied)
+            add_buffers(pl, array, PLAN_OUTPUT, port);
+        plan_find(pl->out, array, 0, &first);
+        for (uint32_t c = 0; c < ir_info(pl->p, array)->components; c++, port++)
+            vec_push(pl->arena, &pl->out->result, ((plan_result){first + c, copied}));
+    }
+}
+
+static void temporaries(planner *pl)
+{
+    uint32_t first;
+    for (ir_id id = 1; id < pl->l->nodes; id++)
+        if (pl->l->manifest[id] && pl->l->cluster_of[id] && !plan_find(pl->out, id, 0, &first))
+            add_buffers(pl, id, PLAN_TEMPORARY, 0);
+}
+
+/* --- clusters --- */
+
+static void use_buffers(planner *pl, uint32_t cluster, ir_id array, bool write)
+{
+    plan_cluster *c = &pl->out->cluster.at[cluster];
+    uint32_t first;
+    if (!plan_find(pl->out, array, 0, &first))
+        return;
+    for (uint32_t k = 0; k < ir_info(pl->p, array)->components; k++) {
+        if (write)
+            vec_push(pl->arena, &c->writes, first + k);
+        else
+            vec_push(pl->arena, &c->reads, first + k);
+        pl->last.at[first + k] = cluster + 1;
+    }
+}
+
+static void clusters(planner *pl)
+{
+    for (uint32_t i = 0; i < pl->clusters; i++) {
+        const l_cluster *from = &pl->l->cluster.at[i];
+        vec_push(pl->arena, &pl->out->cluster, (plan_cluster){0});
+        for (uint32_t k = 0; k < from->op.n; k++) {
+            const l_op *op = &from->op.at[k];
+            const ir_array *info = ir_info(pl->p, op->term);
+            plan_cluster *c = &pl->out->cluster.at[i];
+            c->shape = shape_of(pl, op->kind == L_FOLD ? info->input[0] : op->term);
+            if (op->stored)
+                use_buffers(pl, i, op->term, true);
+            if (op->kind != L_FOLD)
+                continue;
+            for (uint32_t n = 0; n < info->components; n++)
+                vec_push(pl->arena, &c->partial, info->type[n]);
+            if (!info->seed)
+                vec_push(pl->arena, &c->seedless, ir_at(pl->p, op->term)->site);
+        }
+        for (uint32_t k = 0; k < from->reads.n; k++)
+            use_buffers(pl, i, from->reads.at[k], false);
+    }
+}
+
+/* What the host reads it may read again, for arguments of kernels built later: such arrays, of few elements, stay. */
+static void keep_host_reads(planner *pl)
+{
+    uint32_t first;
+    for (uint32_t i = 0; i < pl->l->edge.n; i++)
+        if (pl->l->edge.at[i].access == L_HOST && plan_find(pl->out, pl->l->edge.at[i].from, 0, &first))
+            for (uint32_t k = 0; k < ir_info(pl->p, pl->l->edge.at[i].from)->components; k++)
+                pl->last.at[first + k] = UINT32_MAX;
+    for (uint32_t i = 0; i < pl->out->host.step.n; i++) {
+        const host_step *s = &pl->out->host.step.at[i];
+        if (s->kind == HOST_READ && plan_find(pl->out, s->array, s->number, &first))
+            pl->last.at[first] = UINT32_MAX;
+    }
+}
+
+/* --- steps --- */
+
+static void push(planner *pl, plan_op op, uint32_t index, uint32_t last)
+{
+    vec_push(pl->arena, &pl->out->step, ((plan_step){op, index, last}));
+}
+
+typedef struct by_stage { /* things in order of their stages */
+    uint32_t *first; /* per stage */
+    uint32_t *item;
+} by_stage;
+
+static by_stage sort_stages(planner *pl, uint32_t n, const uint32_t *stage)
+{
+    uint32_t stages = pl->clusters + 1;
+    by_stage out = {arena_alloc(pl->arena, (stages + 2) * sizeof(uint32_t)),
+                    arena_alloc(pl->arena, (n + 1) * sizeof(uint32_t))};
+    for (uint32_t i = 0; i < n; i++)
+        out.first[stage[i] + 1]++;
+    for (uint32_t s = 0; s < stages; s++)
+        out.first[s + 1] += out.first[s];
+    uint32_t *next = arena_copy(pl->arena, out.first, stages * sizeof(uint32_t));
+    for (uint32_t i = 0; i < n; i++)
+        out.item[next[stage[i]]++] = i;
+    return out;
+}
+
+static void push_stage(planner *pl, plan_op op, const by_stage *sorted, uint32_t stage)
+{
+    for (uint32_t i = sorted->first[stage]; i < sorted->first[stage + 1]; i++)
+        push(pl, op, sorted->item[i], 0);
+}
+
+/* Host steps in order of stages: a permutation that keeps operands first. Returns the first step of each stage. */
+static uint32_t *sort_host(planner *pl)
+{
+    host_code *code = &pl->out->host;
+    uint32_t n = code->step.n;
+    by_stage sorted = sort_stages(pl, n, pl->step_stage.at);
+    uint32_t *to = arena_alloc(pl->arena, (n + 1) * sizeof(uint32_t));
+    for (uint32_t i = 0; i < n; i++)
+        to[sorted.item[i]] = i;
+    host_step *step = arena_alloc(pl->arena, (n + 1) * sizeof(host_step));
+    for (uint32_t i = 0; i < n; i++) {
+        host_step s = code->step.at[i];
+        for (uint32_t k = 0; s.in && k < (uint32_t)s.n + s.rank; k++)
+            s.in[k] = to[s.in[k]];
+        map64_put(pl->arena, &code->of, s.term, to[i] + 1);
+        step[to[i]] = s;
+    }
+    code->step.at = step;
+    code->step.cap = n;
+    for (uint32_t i = 0; i < pl->out->shape.n; i++)
+        for (unsigned d = 0; d < pl->out->shape.at[i].rank; d++)
+            pl->out->shape.at[i].extent[d] = to[pl->out->shape.at[i].extent[d]];
+    for (uint32_t i = 0; i < pl->out->check.n; i++) {
+        pl->out->check.at[i].left = to[pl->out->check.at[i].left];
+        pl->out->check.at[i].right = to[pl->out->check.at[i].right];
+    }
+    for (uint32_t i = 0; i < pl->out->binding.n; i++)
+        if (!pl->out->binding.at[i].named)
+            pl->out->binding.at[i].number = to[pl->out->binding.at[i].number];
+    return sorted.first;
+}
+
+static void free_after(planner *pl, uint32_t cluster)
+{
+    const plan_cluster *c = &pl->out->cluster.at[cluster];
+    for (uint32_t list = 0; list < 2; list++) {
+        uint32_t n = list ? c->writes.n : c->reads.n;
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t b = list ? c->writes.at[k] : c->reads.at[k];
+            if (pl->out->buffer.at[b].place == PLAN_TEMPORARY && pl->last.at[b] == cluster + 1)
+                push(pl, PLAN_FREE, b, 0);
+        }
+    }
+}
+
+static void steps(planner *pl)
+{
+    const uint32_t *first = sort_host(pl);
+    uint32_t *result_stage = arena_alloc(pl->arena, (pl->out->result.n + 1) * sizeof(uint32_t));
+    for (uint32_t i = 0; i < pl->out->result.n; i++)
+        result_stage[i] = pl->shape_stage.at[pl->out->buffer.at[pl->out->result.at[i].buffer].shape];
+    by_stage checked = sort_stages(pl, pl->out->check.n, pl->check_stage.at);
+    by_stage shaped = sort_stages(pl, pl->out->shape.n, pl->shape_stage.at);
+    by_stage received = sort_stages(pl, pl->out->result.n, result_stage);
+    for (uint32_t s = 0; s <= pl->clusters; s++) {
+        if (first[s] < first[s + 1])
+            push(pl, PLAN_EVALUATE, first[s], first[s + 1]);
+        push_stage(pl, PLAN_CHECK, &checked, s);
+        push_stage(pl, PLAN_SHAPE, &shaped, s);
+        push_stage(pl, PLAN_RESULT, &received, s);
+        if (s == pl->clusters)
+            break;
+        const plan_cluster *c = &pl->out->cluster.at[s];
+        for (uint32_t k = 0; k < c->writes.n; k++)
+            push(pl, PLAN_ALLOC, c->writes.at[k], 0);
+        push(pl, PLAN_LAUNCH, s, 0);
+        free_after(pl, s);
+    }
+    for (uint32_t i = 0; i < pl->out->result.n; i++)
+        if (pl->out->result.at[i].copied)
+            push(pl, PLAN_COPY, i, 0);
+}
+
+static void checks(planner *pl)
+{
+    for (uint32_t i = 0; i < pl->p->check.n; i++) {
+        const ir_check *from = &pl->p->check.at[i];
+        plan_check c = {host_term(pl, from->left), host_term(pl, from->right), from->site, from->what};
+        vec_push(pl->arena, &pl->out->check, c);
+        vec_push(pl->arena, &pl->check_stage, largest(pl->step_stage.at[c.left], pl->step_stage.at[c.right]));
+    }
+}
+
+plan *plan_make(const l_program *l)
+{
+    arena *a = l->ir->arena;
+    plan *out = arena_alloc(a, sizeof(*out));
+    out->arena = a;
+    planner pl = {.l = l, .p = l->ir, .arena = a, .out = out, .clusters = l->cluster.n};
+    checks(&pl);
+    inputs(&pl);
+    results(&pl);
+    temporaries(&pl);
+    all_shapes(&pl);
+    clusters(&pl);
+    keep_host_reads(&pl);
+    steps(&pl);
+    return out;
+}

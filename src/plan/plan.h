@@ -1,0 +1,103 @@
+/* What happens on the host during a call, as a list of steps that can be printed: evaluate, check, allocate, launch, free.
+ *
+ * A call goes through stages: stage s is what can be known when the first s clusters have run. A stage evaluates the extents and
+ * conditions that it can, checks them, and launches cluster s. Results are computed in the caller's memory; a buffer
+ * is allocated before the cluster that writes it and freed behind the last that reads it, so a call needs no more memory
+ * than inputs, results and the boundaries between clusters.
+ *
+ * A plan is immutable and refers to the program by numbers only: safe from any thread. */
+#ifndef SN_PLAN_PLAN_H
+#define SN_PLAN_PLAN_H
+
+#include "loop/cluster.h"
+#include "plan/host.h"
+
+typedef enum {
+    PLAN_EVALUATE, /* host steps [index, last) */
+    PLAN_SHAPE,    /* shape: extents are not negative, their product has 63 bits */
+    PLAN_CHECK,    /* condition: two extents are equal */
+    PLAN_RESULT,   /* result: where it goes has the right extents */
+    PLAN_ALLOC,    /* buffer */
+    PLAN_LAUNCH,   /* cluster */
+    PLAN_FREE,     /* buffer */
+    PLAN_COPY      /* result: from an input, or from an earlier result */
+} plan_op;
+
+typedef struct plan_step {
+    plan_op op;
+    uint32_t index, last;
+} plan_step;
+
+typedef struct plan_shape {
+    uint8_t rank;
+    uint32_t extent[IR_MAX_RANK]; /* host steps */
+    uint32_t site;                /* of an operation that has it */
+} plan_shape;
+
+typedef struct plan_check {
+    uint32_t left, right; /* host steps */
+    uint32_t site;
+    const char *what;
+} plan_check;
+
+typedef enum { PLAN_INPUT, PLAN_OUTPUT, PLAN_TEMPORARY } plan_place;
+
+typedef struct plan_buffer { /* one component of an array in memory */
+    plan_place place;
+    uint32_t port; /* INPUT, OUTPUT: number among all components of the parameters, of the results */
+    ir_id array;
+    uint32_t component;
+    ir_type type;
+    uint32_t shape;
+} plan_buffer;
+
+typedef struct plan_result { /* one component of a result */
+    uint32_t buffer;  /* that holds it: its own (an OUTPUT), or another one that is copied */
+    bool copied;
+} plan_result;
+
+typedef struct plan_binding { /* one extent of a parameter */
+    uint32_t input, dimension; /* number of the parameter (not of its components) */
+    bool named;
+    uint32_t number; /* named: of the extent; else a host step */
+} plan_binding;
+
+typedef struct plan_cluster {
+    uint32_t shape;          /* its iteration space */
+    VEC(uint32_t) writes;    /* buffers */
+    VEC(uint32_t) reads;     /* buffers */
+    VEC(ir_type) partial;    /* folds: types of all accumulated components, in order */
+    VEC(uint32_t) seedless;  /* folds without a seed: their sites */
+} plan_cluster;
+
+typedef struct plan {
+    arena *arena;
+    host_code host;
+    VEC(plan_step) step;
+    VEC(plan_shape) shape;
+    VEC(plan_check) check;
+    VEC(plan_buffer) buffer;
+    VEC(plan_result) result;
+    VEC(plan_binding) binding;
+    VEC(plan_cluster) cluster;
+    VEC(const char *) dim;   /* names */
+    VEC(const char *) name;  /* per buffer, of the operation, for print */
+    uint32_t inputs;         /* parameters */
+    uint32_t *input_first;   /* per parameter: number of its first component */
+    uint8_t *input_rank;
+    map64 buffer_of;         /* array << 8 | component -> 1 + buffer */
+} plan;
+
+/* Makes the plan of a program's clusters, in the program's arena; adds no terms. Linear but for sorting. */
+plan *plan_make(const l_program *l);
+void plan_print(const plan *p, text *out);
+
+/* The buffer of an array's component; false if it is never in memory. */
+static inline bool plan_find(const plan *p, ir_id array, uint32_t component, uint32_t *buffer)
+{
+    uint32_t found = map64_get(&p->buffer_of, (uint64_t)array << 8 | component);
+    *buffer = found - 1;
+    return found != 0;
+}
+
+#endif
