@@ -1,0 +1,334 @@
+/* Operators of the table on LLVM scalars and vectors alike. No fast-math flags: results are those of ir_op_apply. */
+#include "emit/cpu/llvm/cg.h"
+
+/* A constant of x's type: a splat if x is a vector. */
+static cg_ref like(cg *g, cg_ref x, ir_type t, ir_bits bits)
+{
+    cg_ref c = cg_const(g, t, bits);
+    return cg_is_vector(x) ? cg_splat_n(g, c, LLVMGetVectorSize(LLVMTypeOf(x))) : c;
+}
+
+static cg_ref like_f(cg *g, cg_ref x, ir_type t, double v)
+{
+    return like(g, x, t, t == T_F32 ? ir_bits_f32((float)v) : ir_bits_f64(v));
+}
+
+cg_ref cg_bits_cast(cg *g, ir_type t, cg_ref x)
+{
+    LLVMTypeRef word = t == T_F32 ? g->i32 : g->i64;
+    if (cg_is_vector(x))
+        word = LLVMVectorType(word, LLVMGetVectorSize(LLVMTypeOf(x)));
+    return LLVMBuildBitCast(g->b, x, word, "");
+}
+
+/* --- minimum and maximum --- */
+
+static bool splat_constant(cg_ref x, double *out)
+{
+    if (!LLVMIsConstant(x))
+        return false;
+    if (cg_is_vector(x))
+        x = LLVMGetAggregateElement(x, 0);
+    LLVMBool loses;
+    if (!x || !LLVMIsAConstantFP(x))
+        return false;
+    *out = LLVMConstRealGetDouble(x, &loses);
+    return true;
+}
+
+/* A NaN gives the other operand, -0 < +0. The select alone is one instruction; it is enough against a constant that is
+ * neither NaN nor a zero that could lose against the other zero. */
+static cg_ref float_extreme(cg *g, ir_op op, ir_type t, cg_ref x, cg_ref y)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMRealPredicate wins = op == OP_MIN ? LLVMRealOLT : LLVMRealOGT;
+    double c;
+    if (splat_constant(x, &c)) {
+        cg_ref swap = x;
+        x = y;
+        y = swap;
+    }
+    cg_ref r = LLVMBuildSelect(b, LLVMBuildFCmp(b, wins, x, y, ""), x, y, "");
+    if (splat_constant(y, &c) && c == c && (c != 0 || (op == OP_MIN) == (1 / c < 0)))
+        return r;
+    cg_ref bx = cg_bits_cast(g, t, x), by = cg_bits_cast(g, t, y);
+    cg_ref zero = op == OP_MIN ? LLVMBuildOr(b, bx, by, "") : LLVMBuildAnd(b, bx, by, "");
+    cg_ref equal = LLVMBuildFCmp(b, LLVMRealOEQ, x, y, "");
+    r = LLVMBuildSelect(b, equal, LLVMBuildBitCast(b, zero, LLVMTypeOf(x), ""), r, "");
+    return LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealUNO, y, y, ""), x, r, "");
+}
+
+/* --- floats --- */
+
+static cg_ref float_test(cg *g, ir_op op, ir_type t, const cg_ref *in)
+{
+    static const LLVMRealPredicate predicate[] = {LLVMRealOEQ, LLVMRealUNE, LLVMRealOLT,
+                                                  LLVMRealOLE, LLVMRealOGT, LLVMRealOGE};
+    LLVMBuilderRef b = g->b;
+    cg_ref x = in[0];
+    switch (op) {
+    case OP_EQ:
+    case OP_NE:
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE:
+        return LLVMBuildFCmp(b, predicate[op - OP_EQ], x, in[1], "");
+    case OP_IS_NAN:
+        return LLVMBuildFCmp(b, LLVMRealUNO, x, x, "");
+    case OP_IS_INF:
+        return LLVMBuildFCmp(b, LLVMRealOEQ, cg_call1(g, "llvm.fabs", x), like_f(g, x, t, 1.0 / 0.0), "");
+    case OP_IS_FINITE:
+        return LLVMBuildFCmp(b, LLVMRealOLT, cg_call1(g, "llvm.fabs", x), like_f(g, x, t, 1.0 / 0.0), "");
+    case OP_SIGN_BIT: {
+        cg_ref bits = cg_bits_cast(g, t, x);
+        return LLVMBuildICmp(b, LLVMIntSLT, bits, cg_zero(LLVMTypeOf(bits)), "");
+    }
+    default:
+        return NULL;
+    }
+}
+
+static cg_ref float_signum(cg *g, ir_type t, cg_ref x)
+{
+    cg_ref one = cg_call2(g, "llvm.copysign", like_f(g, x, t, 1), x);
+    cg_ref ordinary = LLVMBuildFCmp(g->b, LLVMRealONE, x, cg_zero(LLVMTypeOf(x)), "");
+    return LLVMBuildSelect(g->b, ordinary, one, x, "");
+}
+
+/* Halves away from zero: the largest number below one half, with the sign of x, is added before truncation. */
+static cg_ref float_round(cg *g, ir_type t, cg_ref x)
+{
+    double half = t == T_F32 ? 0x1.fffffep-2 : 0x1.fffffffffffffp-2;
+    cg_ref away = cg_call2(g, "llvm.copysign", like_f(g, x, t, half), x);
+    return cg_call1(g, "llvm.trunc", LLVMBuildFAdd(g->b, x, away, ""));
+}
+
+static cg_ref float_op(cg *g, ir_op op, ir_type t, const cg_ref *in)
+{
+    LLVMBuilderRef b = g->b;
+    cg_ref x = in[0], y = in[1];
+    switch (op) {
+    case OP_ADD:
+        return LLVMBuildFAdd(b, x, y, "");
+    case OP_SUB:
+        return LLVMBuildFSub(b, x, y, "");
+    case OP_MUL:
+        return LLVMBuildFMul(b, x, y, "");
+    case OP_DIV:
+        return LLVMBuildFDiv(b, x, y, "");
+    case OP_NEG:
+        return LLVMBuildFNeg(b, x, "");
+    case OP_ABS:
+        return cg_call1(g, "llvm.fabs", x);
+    case OP_SIGNUM:
+        return float_signum(g, t, x);
+    case OP_MIN:
+    case OP_MAX:
+        return float_extreme(g, op, t, x, y);
+    case OP_FMA: {
+        LLVMTypeRef type = LLVMTypeOf(x);
+        return cg_call(g, "llvm.fma", 1, &type, 3, (cg_ref[]){x, y, in[2]});
+    }
+    case OP_FLOOR:
+        return cg_call1(g, "llvm.floor", x);
+    case OP_CEIL:
+        return cg_call1(g, "llvm.ceil", x);
+    case OP_TRUNC:
+        return cg_call1(g, "llvm.trunc", x);
+    case OP_ROUND:
+        return float_round(g, t, x);
+    case OP_RINT:
+        return cg_call1(g, "llvm.roundeven", x);
+    case OP_COPY_SIGN:
+        return cg_call2(g, "llvm.copysign", x, y);
+    case OP_SQRT:
+        return cg_call1(g, "llvm.sqrt", x);
+    default:
+        return float_test(g, op, t, in);
+    }
+}
+
+/* --- integers, bool, char --- */
+
+static cg_ref int_compare(cg *g, ir_op op, ir_type t, cg_ref x, cg_ref y)
+{
+    static const LLVMIntPredicate sign[] = {LLVMIntEQ, LLVMIntNE, LLVMIntSLT, LLVMIntSLE, LLVMIntSGT, LLVMIntSGE};
+    static const LLVMIntPredicate plain[] = {LLVMIntEQ, LLVMIntNE, LLVMIntULT, LLVMIntULE, LLVMIntUGT, LLVMIntUGE};
+    return LLVMBuildICmp(g->b, ir_type_signed(t) ? sign[op - OP_EQ] : plain[op - OP_EQ], x, y, "");
+}
+
+/* A count outside 0 .. width - 1 gives 0, or the sign. */
+static cg_ref int_shift(cg *g, ir_op op, ir_type t, cg_ref x, cg_ref count)
+{
+    LLVMBuilderRef b = g->b;
+    unsigned bits = ir_type_bits(t);
+    cg_ref inside = LLVMBuildICmp(b, LLVMIntULT, count, like(g, x, t, bits), "");
+    if (op == OP_SHR && ir_type_signed(t)) {
+        cg_ref most = like(g, x, t, bits - 1);
+        return LLVMBuildAShr(b, x, LLVMBuildSelect(b, inside, count, most, ""), "");
+    }
+    /* The shift of a lane outside is poison, which the select does not pass on. */
+    cg_ref r = op == OP_SHL ? LLVMBuildShl(b, x, count, "") : LLVMBuildLShr(b, x, count, "");
+    return LLVMBuildSelect(b, inside, r, cg_zero(LLVMTypeOf(x)), "");
+}
+
+static cg_ref int_extreme(cg *g, ir_op op, ir_type t, cg_ref x, cg_ref y)
+{
+    if (t == T_BOOL)
+        return op == OP_MIN ? LLVMBuildAnd(g->b, x, y, "") : LLVMBuildOr(g->b, x, y, "");
+    if (ir_type_signed(t))
+        return cg_call2(g, op == OP_MIN ? "llvm.smin" : "llvm.smax", x, y);
+    return cg_call2(g, op == OP_MIN ? "llvm.umin" : "llvm.umax", x, y);
+}
+
+/* Number of bits as i32. */
+static cg_ref int_count(cg *g, ir_op op, cg_ref x)
+{
+    LLVMTypeRef t = LLVMTypeOf(x), to = g->i32;
+    cg_ref r;
+    if (op == OP_POPCOUNT)
+        r = cg_call1(g, "llvm.ctpop", x);
+    else
+        r = cg_call(g, op == OP_CLZ ? "llvm.ctlz" : "llvm.cttz", 1, &t, 2, (cg_ref[]){x, LLVMConstInt(g->i1, 0, false)});
+    if (cg_is_vector(x))
+        to = LLVMVectorType(to, LLVMGetVectorSize(t));
+    return LLVMBuildIntCast2(g->b, r, to, false, "");
+}
+
+static cg_ref int_signum(cg *g, ir_type t, cg_ref x)
+{
+    LLVMTypeRef type = LLVMTypeOf(x);
+    cg_ref zero = cg_zero(type);
+    cg_ref positive = LLVMBuildZExt(g->b, LLVMBuildICmp(g->b, LLVMIntNE, x, zero, ""), type, "");
+    if (!ir_type_signed(t))
+        return positive;
+    cg_ref negative = LLVMBuildAShr(g->b, x, like(g, x, t, ir_type_bits(t) - 1), "");
+    return LLVMBuildOr(g->b, negative, positive, ""); /* -1 | 1 is -1 */
+}
+
+static cg_ref int_op(cg *g, ir_op op, ir_type t, const cg_ref *in)
+{
+    LLVMBuilderRef b = g->b;
+    cg_ref x = in[0], y = in[1];
+    LLVMTypeRef type = LLVMTypeOf(x);
+    switch (op) {
+    case OP_ADD:
+        return LLVMBuildAdd(b, x, y, "");
+    case OP_SUB:
+        return LLVMBuildSub(b, x, y, "");
+    case OP_MUL:
+        return LLVMBuildMul(b, x, y, "");
+    case OP_DIV:
+    case OP_MOD:
+    case OP_QUOT:
+    case OP_REM:
+        return cg_divide(g, op, t, x, y);
+    case OP_NEG:
+        return LLVMBuildNeg(b, x, "");
+    case OP_ABS:
+        if (!ir_type_signed(t))
+            return x;
+        return cg_call(g, "llvm.abs", 1, &type, 2, (cg_ref[]){x, LLVMConstInt(g->i1, 0, false)});
+    case OP_SIGNUM:
+        return int_signum(g, t, x);
+    case OP_MIN:
+    case OP_MAX:
+        return int_extreme(g, op, t, x, y);
+    case OP_BIT_AND:
+    case OP_AND:
+        return LLVMBuildAnd(b, x, y, "");
+    case OP_BIT_OR:
+    case OP_OR:
+        return LLVMBuildOr(b, x, y, "");
+    case OP_BIT_XOR:
+        return LLVMBuildXor(b, x, y, "");
+    case OP_BIT_NOT:
+    case OP_NOT:
+        return LLVMBuildNot(b, x, "");
+    case OP_SHL:
+    case OP_SHR:
+        return int_shift(g, op, t, x, y);
+    case OP_ROTL:
+    case OP_ROTR:
+        return cg_call(g, op == OP_ROTL ? "llvm.fshl" : "llvm.fshr", 1, &type, 3, (cg_ref[]){x, x, y});
+    case OP_POPCOUNT:
+    case OP_CLZ:
+    case OP_CTZ:
+        return int_count(g, op, x);
+    case OP_EQ:
+    case OP_NE:
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE:
+        return int_compare(g, op, t, x, y);
+    default:
+        return NULL;
+    }
+}
+
+cg_ref cg_op(cg *g, ir_op op, ir_type from, ir_type to, const cg_ref *in)
+{
+    cg_ref r;
+    if (op == OP_CONVERT || op == OP_BITCAST)
+        r = cg_convert(g, op, from, to, in[0]);
+    else
+        r = ir_type_float(from) ? float_op(g, op, from, in) : int_op(g, op, from, in);
+    if (!r)
+        cg_fail(g, "the CPU code generator has no %s on %s", ir_ops[op].name, ir_type_name(from));
+    return r;
+}
+
+/* --- statements --- */
+
+static cg_ref let_on_lane(cg *g, const k_stmt *s, unsigned lane)
+{
+    const k_value *value = g->k->value.at;
+    cg_ref in[3] = {0};
+    for (unsigned i = 0; i < ir_ops[s->sub].arity; i++)
+        in[i] = cg_lane_scalar(g, s->in[i], lane);
+    return cg_op(g, (ir_op)s->sub, (ir_type)value[s->in[0]].type, (ir_type)value[s->dst].type, in);
+}
+
+static cg_ref select_on_lane(cg *g, const k_stmt *s, unsigned lane)
+{
+    return LLVMBuildSelect(g->b, cg_scalar(g, s->in[0]), cg_lane_scalar(g, s->in[1], lane),
+                           cg_lane_scalar(g, s->in[2], lane), "");
+}
+
+/* Uniform and linear results are computed on lane 0; the step is known or the difference to lane 1. */
+static void define_by_lanes(cg *g, const k_stmt *s, cg_ref (*on_lane)(cg *, const k_stmt *, unsigned))
+{
+    const k_value *dst = &g->k->value.at[s->dst];
+    cg_ref first = on_lane(g, s, 0), step;
+    if (!g->thread || dst->shape == K_UNIFORM) {
+        cg_define(g, s->dst, first);
+        return;
+    }
+    step = dst->shape == K_AFFINE ? cg_i64(g, dst->step) : LLVMBuildSub(g->b, on_lane(g, s, 1), first, "");
+    g->value[s->dst] = (cg_value){.form = FORM_LINEAR, .v = first, .step = step};
+}
+
+void cg_let(cg *g, const k_stmt *s)
+{
+    const k_value *value = g->k->value.at;
+    if (!g->thread || value[s->dst].shape != K_VARYING) {
+        define_by_lanes(g, s, let_on_lane);
+        return;
+    }
+    cg_ref in[3] = {0};
+    for (unsigned i = 0; i < ir_ops[s->sub].arity; i++)
+        in[i] = cg_vec(g, s->in[i]);
+    cg_define(g, s->dst, cg_op(g, (ir_op)s->sub, (ir_type)value[s->in[0]].type, (ir_type)value[s->dst].type, in));
+}
+
+void cg_select(cg *g, const k_stmt *s)
+{
+    if (!g->thread || g->k->value.at[s->dst].shape != K_VARYING) {
+        define_by_lanes(g, s, select_on_lane);
+        return;
+    }
+    cg_value c = cg_get(g, s->in[0]);
+    cg_define(g, s->dst, LLVMBuildSelect(g->b, c.v, cg_vec(g, s->in[1]), cg_vec(g, s->in[2]), ""));
+}

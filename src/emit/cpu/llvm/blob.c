@@ -1,0 +1,164 @@
+/* An object file becomes one position-independent blob of code and constants: sections laid out one behind the other,
+ * relocations between them applied, then made executable. Anything that reaches outside is refused, so a blob can
+ * be stored and mapped again at any address. */
+#include "emit/cpu/llvm/cg.h"
+#include <elf.h>
+#include <sys/mman.h>
+
+struct cg_blob {
+    void *code;
+    size_t bytes, entry;
+};
+
+typedef struct {
+    const uint8_t *at;
+    size_t bytes;
+    const Elf64_Ehdr *head;
+    const Elf64_Shdr *section;
+    size_t *place;  /* per section: offset in the blob; SIZE_MAX: not in it */
+    const Elf64_Sym *symbol;
+    const char *name;
+    size_t symbols;
+    uint8_t *out;
+    const char *why;
+} object;
+
+static bool wrong(object *o, const char *why)
+{
+    o->why = why;
+    return false;
+}
+
+static bool inside(const object *o, size_t from, size_t bytes)
+{
+    return from <= o->bytes && bytes <= o->bytes - from;
+}
+
+static bool open_object(object *o)
+{
+    o->head = (const Elf64_Ehdr *)(const void *)o->at;
+    if (o->bytes < sizeof(Elf64_Ehdr) || memcmp(o->head->e_ident, ELFMAG, SELFMAG) != 0 || o->head->e_type != ET_REL ||
+        o->head->e_machine != EM_X86_64)
+        return wrong(o, "the code generator did not make an x86-64 ELF object");
+    if (!inside(o, o->head->e_shoff, (size_t)o->head->e_shnum * sizeof(Elf64_Shdr)))
+        return wrong(o, "damaged object file");
+    o->section = (const Elf64_Shdr *)(const void *)(o->at + o->head->e_shoff);
+    for (unsigned i = 0; i < o->head->e_shnum; i++) {
+        const Elf64_Shdr *s = &o->section[i];
+        if (s->sh_type != SHT_NOBITS && !inside(o, s->sh_offset, s->sh_size))
+            return wrong(o, "damaged object file");
+        if (s->sh_type != SHT_SYMTAB)
+            continue;
+        o->symbol = (const Elf64_Sym *)(const void *)(o->at + s->sh_offset);
+        o->symbols = s->sh_size / sizeof(Elf64_Sym);
+        o->name = (const char *)o->at + o->section[s->sh_link].sh_offset;
+    }
+    return o->symbol ? true : wrong(o, "object file without symbols");
+}
+
+static size_t lay_out(object *o, arena *a)
+{
+    size_t end = 0;
+    o->place = arena_alloc(a, o->head->e_shnum * sizeof(*o->place));
+    for (unsigned i = 0; i < o->head->e_shnum; i++) {
+        const Elf64_Shdr *s = &o->section[i];
+        o->place[i] = SIZE_MAX;
+        if (!(s->sh_flags & SHF_ALLOC) || s->sh_type != SHT_PROGBITS || (s->sh_flags & SHF_WRITE))
+            continue; /* unwind tables and notes are not needed; writable data does not occur */
+        size_t align = s->sh_addralign ? s->sh_addralign : 1;
+        end = (end + align - 1) / align * align;
+        o->place[i] = end;
+        end += s->sh_size;
+    }
+    return end;
+}
+
+static bool relocate(object *o, size_t section, const Elf64_Rela *r)
+{
+    const Elf64_Sym *s = &o->symbol[ELF64_R_SYM(r->r_info)];
+    unsigned type = (unsigned)ELF64_R_TYPE(r->r_info);
+    size_t bytes = type == R_X86_64_PC64 ? 8 : 4;
+    if (type != R_X86_64_PC32 && type != R_X86_64_PLT32 && type != R_X86_64_PC64)
+        return wrong(o, "compiled code has a relocation that is not relative");
+    if (s->st_shndx == SHN_UNDEF || s->st_shndx >= o->head->e_shnum || o->place[s->st_shndx] == SIZE_MAX)
+        return wrong(o, s->st_shndx == SHN_UNDEF ? o->name + s->st_name : "data outside the blob");
+    if (r->r_offset > o->section[section].sh_size || bytes > o->section[section].sh_size - r->r_offset)
+        return wrong(o, "damaged object file");
+    size_t at = o->place[section] + r->r_offset;
+    int64_t value = (int64_t)(o->place[s->st_shndx] + s->st_value) + r->r_addend - (int64_t)at;
+    int32_t near = (int32_t)value;
+    if (bytes == 4)
+        memcpy(o->out + at, &near, 4);
+    else
+        memcpy(o->out + at, &value, 8);
+    return true;
+}
+
+static bool copy_and_relocate(object *o)
+{
+    for (unsigned i = 0; i < o->head->e_shnum; i++)
+        if (o->place[i] != SIZE_MAX)
+            memcpy(o->out + o->place[i], o->at + o->section[i].sh_offset, o->section[i].sh_size);
+    for (unsigned i = 0; i < o->head->e_shnum; i++) {
+        const Elf64_Shdr *s = &o->section[i];
+        if (s->sh_type != SHT_RELA || s->sh_info >= o->head->e_shnum || o->place[s->sh_info] == SIZE_MAX)
+            continue;
+        const Elf64_Rela *r = (const Elf64_Rela *)(const void *)(o->at + s->sh_offset);
+        for (size_t j = 0; j < s->sh_size / sizeof(*r); j++)
+            if (!relocate(o, s->sh_info, &r[j]))
+                return false;
+    }
+    return true;
+}
+
+static bool find_entry(object *o, size_t *entry)
+{
+    for (size_t i = 0; i < o->symbols; i++) {
+        const Elf64_Sym *s = &o->symbol[i];
+        if (strcmp(o->name + s->st_name, "entry") == 0 && s->st_shndx < o->head->e_shnum &&
+            o->place[s->st_shndx] != SIZE_MAX) {
+            *entry = o->place[s->st_shndx] + s->st_value;
+            return true;
+        }
+    }
+    return wrong(o, "object file without entry");
+}
+
+cg_blob *cg_blob_new(const void *at, size_t bytes, arena *a, const char **why)
+{
+    object o = {.at = at, .bytes = bytes};
+    size_t size = open_object(&o) ? lay_out(&o, a) : 0, entry = 0;
+    *why = o.why;
+    if (!size)
+        return NULL;
+    cg_blob *b = base_heap_default.alloc(NULL, sizeof(*b));
+    void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    o.out = map;
+    if (!b || map == MAP_FAILED)
+        *why = "no memory for compiled code";
+    else if (!copy_and_relocate(&o) || !find_entry(&o, &entry))
+        *why = arena_printf(a, "compiled code cannot be loaded: %s", o.why);
+    else if (mprotect(map, size, PROT_READ | PROT_EXEC) != 0)
+        *why = "the system refuses executable memory";
+    else {
+        *b = (cg_blob){map, size, entry};
+        return b;
+    }
+    if (map != MAP_FAILED)
+        munmap(map, size);
+    base_heap_default.release(NULL, b);
+    return NULL;
+}
+
+void *cg_blob_entry(const cg_blob *b)
+{
+    return (uint8_t *)b->code + b->entry;
+}
+
+void cg_blob_free(cg_blob *b)
+{
+    if (!b)
+        return;
+    munmap(b->code, b->bytes);
+    base_heap_default.release(NULL, b);
+}

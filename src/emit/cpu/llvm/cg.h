@@ -1,0 +1,207 @@
+/* State of the CPU code generator while it compiles one kernel, and the functions its files share.
+ *
+ * Uniform values are LLVM scalars; affine and strided ones are the value of lane 0 plus a step, made into vectors where one is
+ * needed; varying ones are vectors of `lanes` elements, which LLVM spreads over as many registers as they take.
+ * Everything here belongs to one call of compile: no state is shared between threads. */
+#ifndef SN_EMIT_CPU_LLVM_CG_H
+#define SN_EMIT_CPU_LLVM_CG_H
+
+#include "emit/emit.h"
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+
+typedef LLVMValueRef cg_ref;
+
+typedef enum {
+    FORM_NONE,
+    FORM_UNIFORM, /* v: scalar */
+    FORM_LINEAR,  /* v: scalar of lane 0, step: scalar of the same type */
+    FORM_VECTOR   /* v: vector */
+} cg_form;
+
+typedef struct cg_value {
+    cg_ref v, step;
+    cg_ref slot;    /* variables: an alloca that holds `v` */
+    uint8_t form;
+    uint16_t depth; /* variables: nesting of masks at the DECL */
+} cg_value;
+
+/* Which lanes are on. */
+typedef struct cg_mask {
+    cg_ref on;      /* vector of i1; NULL: all lanes */
+    cg_ref full;    /* i1: all lanes are on; NULL: not known to be */
+    bool some;      /* at least one lane is on */
+    uint16_t depth; /* number of divergent statements around */
+} cg_mask;
+
+/* Facts about the lists inside a compound statement, see scan.c. */
+typedef struct cg_facts {
+    unsigned statements, checks;
+    bool warp;          /* COMPACT, COUNT or ATOMIC inside */
+    bool loops;         /* LOOP or FOR inside */
+    bool uniform_load;
+    /* of a FOR_ALL only: */
+    bool sets_outer;    /* sets a variable of the piece */
+    bool reads_written; /* loads from memory that it also stores to */
+    bool private_memory;
+    k_ref stream;       /* a store to memory marked `stream` whose index is affine with step 1, outside all control; 0: none */
+} cg_facts;
+
+/* A load or store whose index advances by one from turn to turn of the enclosing FOR, see tile.c. */
+typedef struct cg_tiled {
+    k_ref stmt;
+    cg_ref buffer; /* [rows][lanes] elements */
+    cg_ref row;    /* in the loop body: pointer to this turn's row */
+} cg_tiled;
+
+enum { CG_MOST_TILES = 8, CG_MOST_DEPTH = 500 };
+
+typedef struct cg_features {
+    bool avx512;  /* F, BW, DQ and VL */
+    bool vbmi2, fma, x86;
+} cg_features;
+
+typedef struct cg {
+    const kernel *k;
+    arena *arena;
+    cg_features cpu;
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef b;
+    unsigned lanes;
+
+    cg_ref fn, launch;
+    LLVMBasicBlockRef entry; /* allocas only */
+    cg_ref piece;
+    cg_ref scratch, error, report;
+    cg_value *value;   /* per k_val */
+    cg_ref *mem;       /* per k_mem: pointer to its first element */
+    cg_ref *arg;
+    cg_facts *facts;   /* per k_ref of a compound statement */
+    LLVMBasicBlockRef abandon; /* where a piece goes that failed a CHECK at piece level */
+    cg_ref chain_next;         /* alloca i32: chains of this piece already published */
+    unsigned chains;
+    bool streamed;             /* non-temporal stores were made */
+
+    /* inside a FOR_ALL */
+    bool thread;
+    cg_mask mask;
+    cg_ref alive;              /* alloca of a mask: lanes that no CHECK has switched off; NULL when no CHECK can */
+    LLVMBasicBlockRef restart; /* whole gangs: where a failing CHECK goes; NULL: switch lanes off */
+    LLVMBasicBlockRef gang_end;
+    cg_ref thread_base;        /* number of the virtual thread of lane 0, i64 */
+    LLVMBasicBlockRef loop_exit; /* of the innermost LOOP */
+    cg_ref loop_live;            /* its alloca of lanes still in it; NULL: uniform exit only */
+    cg_tiled tile[CG_MOST_TILES];
+    unsigned tiles;
+    unsigned depth;              /* of nested statement lists */
+
+    LLVMTypeRef i1, i8, i32, i64, ptr;
+    LLVMTypeRef type[T_COUNT], vector[T_COUNT];
+    jmp_buf *failure;
+    const char *why;
+} cg;
+
+/* --- module.c --- */
+SN_NORETURN void cg_fail(cg *g, const char *format, ...) SN_PRINTF(2, 3); /* leaves the compilation */
+
+/* --- blob.c: executable memory --- */
+typedef struct cg_blob cg_blob;
+cg_blob *cg_blob_new(const void *object, size_t bytes, arena *a, const char **why); /* NULL and *why (static or in a) on failure */
+void *cg_blob_entry(const cg_blob *b);
+void cg_blob_free(cg_blob *b);
+
+/* --- scan.c --- */
+void cg_scan(cg *g);
+
+/* --- value.c --- */
+void cg_types(cg *g);
+LLVMTypeRef cg_vector_of(cg *g, LLVMTypeRef element, unsigned n);
+static inline bool cg_is_vector(cg_ref v)
+{
+    return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind;
+}
+cg_ref cg_const(cg *g, ir_type t, ir_bits bits);
+cg_ref cg_i64(cg *g, int64_t v);
+cg_ref cg_i32(cg *g, int64_t v);
+cg_ref cg_zero(LLVMTypeRef t);
+cg_ref cg_iota(cg *g, LLVMTypeRef element, unsigned n);
+cg_ref cg_splat_n(cg *g, cg_ref scalar, unsigned n);
+cg_ref cg_splat(cg *g, cg_ref scalar);
+cg_ref cg_alloca(cg *g, LLVMTypeRef t, unsigned align, const char *name);
+cg_value cg_get(cg *g, k_val v);       /* its form now (variables are read) */
+cg_ref cg_scalar(cg *g, k_val v);      /* of a uniform value; of others that of lane 0 */
+cg_ref cg_lane_scalar(cg *g, k_val v, unsigned lane); /* lane 0 or 1 */
+cg_ref cg_step(cg *g, k_val v);        /* i64 difference of neighbouring lanes of a linear value */
+cg_ref cg_vec(cg *g, k_val v);         /* as a vector */
+void cg_define(cg *g, k_val v, cg_ref scalar_or_vector);
+cg_ref cg_call(cg *g, const char *intrinsic, unsigned types, LLVMTypeRef *type, unsigned n, cg_ref *in);
+cg_ref cg_call1(cg *g, const char *intrinsic, cg_ref x); /* overloaded on its operand's type */
+cg_ref cg_call2(cg *g, const char *intrinsic, cg_ref x, cg_ref y);
+cg_ref cg_shuffle(cg *g, cg_ref x, cg_ref y, unsigned n, const int *index);
+LLVMBasicBlockRef cg_block(cg *g, const char *name);
+void cg_at(cg *g, LLVMBasicBlockRef block);
+LLVMBasicBlockRef cg_here(cg *g);
+void cg_br(cg *g, LLVMBasicBlockRef to);
+void cg_cond(cg *g, cg_ref c, LLVMBasicBlockRef yes, LLVMBasicBlockRef no);
+void cg_unlikely(cg *g, cg_ref c, LLVMBasicBlockRef rare, LLVMBasicBlockRef usual);
+cg_ref cg_phi2(cg *g, cg_ref x, LLVMBasicBlockRef from_x, cg_ref y, LLVMBasicBlockRef from_y);
+
+/* --- mask.c --- */
+cg_ref cg_mask_bits(cg *g, cg_ref mask);  /* as an integer of `lanes` bits */
+cg_ref cg_mask_any(cg *g, cg_ref mask);   /* i1 */
+cg_ref cg_mask_first(cg *g, cg_ref count); /* the lanes below count (i64, 0 .. lanes) */
+cg_ref cg_mask_or_all(cg *g);             /* the current mask, all ones if NULL */
+cg_mask cg_narrow(cg *g, cg_ref condition); /* current mask and condition, one level deeper */
+void cg_restore(cg *g, cg_mask outer, const cg_facts *inside); /* behind a statement: the mask before, less what its CHECKs switched off */
+
+/* --- arith.c, convert.c --- */
+cg_ref cg_op(cg *g, ir_op op, ir_type from, ir_type to, const cg_ref *in); /* scalars or vectors */
+cg_ref cg_divide(cg *g, ir_op op, ir_type t, cg_ref x, cg_ref y);
+cg_ref cg_convert(cg *g, ir_op op, ir_type from, ir_type to, cg_ref x);
+cg_ref cg_bits_cast(cg *g, ir_type t, cg_ref x); /* a float as integer bits */
+void cg_let(cg *g, const k_stmt *s);
+void cg_select(cg *g, const k_stmt *s);
+
+/* --- memory.c --- */
+LLVMTypeRef cg_stored(cg *g, ir_type t); /* the type of an element in memory: bool is a byte */
+cg_ref cg_element(cg *g, k_mem m, cg_ref index); /* pointer; vector of pointers for a vector of indices */
+cg_ref cg_from_memory(cg *g, ir_type t, cg_ref x);
+cg_ref cg_to_memory(cg *g, ir_type t, cg_ref x);
+cg_ref cg_masked_load(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned align, cg_ref mask);
+void cg_masked_store(cg *g, cg_ref vector, cg_ref pointer, unsigned align, cg_ref mask);
+void cg_load(cg *g, k_ref id);
+void cg_store(cg *g, k_ref id);
+
+/* --- tile.c, transpose.c --- */
+bool cg_tiled_for(cg *g, k_ref id); /* emits the FOR in tiles if that pays; false: nothing emitted */
+cg_tiled *cg_tile_of(cg *g, k_ref stmt);
+void cg_transpose(cg *g, unsigned n, unsigned element_bytes, cg_ref *row);
+/* The transposing copies, functions of the module shared by all loops; see transpose.c. */
+typedef enum { CG_FILL, CG_FLUSH } cg_copy;
+cg_ref cg_copy_function(cg *g, cg_copy way, unsigned element_bytes, bool whole, unsigned rows);
+cg_ref cg_dense_function(cg *g, unsigned element_bytes, unsigned columns);
+
+/* --- warp.c --- */
+void cg_atomic(cg *g, k_ref id);
+void cg_compact(cg *g, k_ref id);
+void cg_count(cg *g, k_ref id);
+
+/* --- chain.c --- */
+void cg_chain(cg *g, k_ref id);
+void cg_chain_abandon(cg *g);
+
+/* --- check.c --- */
+void cg_check(cg *g, k_ref id);
+
+/* --- for_all.c --- */
+void cg_for_all(cg *g, k_ref id);
+
+/* --- control.c --- */
+void cg_list(cg *g, k_ref first);
+void cg_if(cg *g, k_ref id);
+void cg_loop(cg *g, k_ref id);
+void cg_break_if(cg *g, k_ref id);
+void cg_for(cg *g, k_ref id);
+
+#endif

@@ -1,0 +1,300 @@
+/* Statement lists, branches and loops. Uniform conditions become branches, divergent ones masks. */
+#include "emit/cpu/llvm/cg.h"
+
+/* Below this many statements both sides of a divergent IF run without a test whether any lane needs them. */
+enum { TINY_BRANCH = 6, MOST_UNROLLED = 64 };
+
+/* --- variables --- */
+
+static void declare(cg *g, const k_stmt *s)
+{
+    const k_value *x = &g->k->value.at[s->dst];
+    unsigned shape = g->thread ? x->shape : K_UNIFORM;
+    cg_value v = {.depth = g->mask.depth};
+    cg_ref initial;
+    if (shape == K_UNIFORM || shape == K_AFFINE) {
+        v.form = shape == K_UNIFORM ? FORM_UNIFORM : FORM_LINEAR;
+        v.step = shape == K_UNIFORM ? NULL : cg_i64(g, x->step);
+        initial = cg_scalar(g, s->in[0]);
+    } else {
+        v.form = FORM_VECTOR;
+        initial = cg_vec(g, s->in[0]);
+    }
+    v.slot = cg_alloca(g, LLVMTypeOf(initial), 0, "");
+    LLVMBuildStore(g->b, initial, v.slot);
+    g->value[s->dst] = v;
+}
+
+/* Lanes that are off keep the old value, unless none of them can see the variable again. */
+static void set(cg *g, const k_stmt *s)
+{
+    const cg_value *v = &g->value[s->dst];
+    if (!v->slot)
+        cg_fail(g, "variable %u of kernel %s is set before it is declared", s->dst, g->k->name);
+    if (v->form != FORM_VECTOR) {
+        LLVMBuildStore(g->b, cg_scalar(g, s->in[0]), v->slot);
+        return;
+    }
+    cg_ref now = cg_vec(g, s->in[0]);
+    if (g->mask.on && g->mask.depth > v->depth) {
+        cg_ref old = LLVMBuildLoad2(g->b, LLVMTypeOf(now), v->slot, "");
+        now = LLVMBuildSelect(g->b, g->mask.on, now, old, "");
+    }
+    LLVMBuildStore(g->b, now, v->slot);
+}
+
+/* --- IF --- */
+
+static void if_uniform(cg *g, const k_stmt *s, const cg_facts *inside)
+{
+    cg_mask outer = g->mask;
+    cg_ref c = cg_scalar(g, s->in[0]);
+    LLVMBasicBlockRef then = cg_block(g, "then"), end = cg_block(g, "end_if");
+    LLVMBasicBlockRef orelse = s->orelse ? cg_block(g, "else") : end;
+    cg_cond(g, c, then, orelse);
+    cg_at(g, then);
+    cg_list(g, s->body);
+    cg_br(g, end);
+    if (s->orelse) {
+        g->mask = outer;
+        cg_at(g, orelse);
+        cg_list(g, s->orelse);
+        cg_br(g, end);
+    }
+    cg_at(g, end);
+    cg_restore(g, outer, inside);
+}
+
+static void if_side(cg *g, k_ref list, cg_ref condition, bool branch)
+{
+    if (!list)
+        return;
+    cg_mask outer = g->mask;
+    g->mask = cg_narrow(g, condition);
+    LLVMBasicBlockRef side = NULL, end = NULL;
+    if (branch) {
+        side = cg_block(g, "side");
+        end = cg_block(g, "end_side");
+        cg_cond(g, cg_mask_any(g, g->mask.on), side, end);
+        cg_at(g, side);
+        g->mask.some = true;
+    }
+    cg_list(g, list);
+    if (branch) {
+        cg_br(g, end);
+        cg_at(g, end);
+    }
+    g->mask = outer;
+}
+
+void cg_if(cg *g, k_ref id)
+{
+    const k_stmt *s = &g->k->stmt.at[id];
+    const cg_facts *inside = &g->facts[id];
+    if (!g->thread || g->k->value.at[s->in[0]].shape == K_UNIFORM) {
+        if_uniform(g, s, inside);
+        return;
+    }
+    bool tiny = inside->statements <= TINY_BRANCH && !inside->loops && !inside->checks && !inside->uniform_load &&
+                !inside->warp;
+    cg_mask outer = g->mask;
+    cg_ref c = cg_vec(g, s->in[0]);
+    if_side(g, s->body, c, !tiny);
+    if_side(g, s->orelse, s->orelse ? LLVMBuildNot(g->b, c, "") : NULL, !tiny);
+    cg_restore(g, outer, inside);
+}
+
+/* --- LOOP --- */
+
+static bool diverges(const cg *g, const k_stmt *s)
+{
+    if (!g->thread)
+        return false;
+    for (k_ref r = s->body; r; r = g->k->stmt.at[r].next)
+        if (g->k->stmt.at[r].op == K_BREAK_IF && g->k->value.at[g->k->stmt.at[r].in[0]].shape != K_UNIFORM)
+            return true;
+    return false;
+}
+
+/* The mask at the head of a turn. */
+static void loop_head(cg *g, cg_mask outer, const cg_facts *inside)
+{
+    if (!g->loop_live) {
+        cg_restore(g, outer, inside);
+        return;
+    }
+    g->mask = outer;
+    g->mask.on = LLVMBuildLoad2(g->b, LLVMGetAllocatedType(g->loop_live), g->loop_live, "");
+    g->mask.full = NULL;
+    g->mask.some = true;
+    g->mask.depth++;
+}
+
+/* Goes round while a lane is on; only a CHECK or a BREAK_IF can have switched off the last one. */
+static void loop_turn(cg *g, LLVMBasicBlockRef head)
+{
+    if (g->loop_live)
+        LLVMBuildStore(g->b, g->mask.on, g->loop_live);
+    if (!g->mask.on || g->mask.some)
+        cg_br(g, head);
+    else
+        cg_cond(g, cg_mask_any(g, g->mask.on), head, g->loop_exit);
+}
+
+void cg_loop(cg *g, k_ref id)
+{
+    const k_stmt *s = &g->k->stmt.at[id];
+    const cg_facts *inside = &g->facts[id];
+    cg_mask outer = g->mask;
+    LLVMBasicBlockRef outer_exit = g->loop_exit, head = cg_block(g, "loop"), end = cg_block(g, "end_loop");
+    cg_ref outer_live = g->loop_live;
+    g->loop_exit = end;
+    g->loop_live = NULL;
+    if (diverges(g, s)) {
+        cg_ref on = cg_mask_or_all(g);
+        g->loop_live = cg_alloca(g, LLVMTypeOf(on), 0, "live");
+        LLVMBuildStore(g->b, on, g->loop_live);
+        if (on == g->mask.on && !g->mask.some) {
+            LLVMBasicBlockRef enter = cg_block(g, "enter");
+            cg_cond(g, cg_mask_any(g, on), enter, end);
+            cg_at(g, enter);
+        }
+    }
+    cg_br(g, head);
+    cg_at(g, head);
+    loop_head(g, outer, inside);
+    cg_list(g, s->body);
+    loop_turn(g, head);
+    cg_at(g, end);
+    g->loop_exit = outer_exit;
+    g->loop_live = outer_live;
+    cg_restore(g, outer, inside);
+}
+
+void cg_break_if(cg *g, k_ref id)
+{
+    const k_stmt *s = &g->k->stmt.at[id];
+    LLVMBasicBlockRef on = cg_block(g, "stay");
+    if (!g->thread || g->k->value.at[s->in[0]].shape == K_UNIFORM) {
+        cg_cond(g, cg_scalar(g, s->in[0]), g->loop_exit, on);
+        cg_at(g, on);
+        return;
+    }
+    cg_ref stays = LLVMBuildNot(g->b, cg_vec(g, s->in[0]), "");
+    g->mask.on = LLVMBuildAnd(g->b, g->mask.on, stays, "");
+    cg_cond(g, cg_mask_any(g, g->mask.on), on, g->loop_exit);
+    cg_at(g, on);
+    g->mask.some = true;
+}
+
+/* --- FOR --- */
+
+static bool literal(const cg *g, k_val v, int64_t *out)
+{
+    const k_value *x = &g->k->value.at[v];
+    *out = (int64_t)x->bits;
+    return x->kind == KV_LITERAL;
+}
+
+static bool unrolled(cg *g, const k_stmt *s)
+{
+    int64_t from, to;
+    if (s->sub != 1 || !literal(g, s->in[0], &from) || !literal(g, s->in[1], &to) || to - from > MOST_UNROLLED)
+        return false;
+    for (int64_t i = from; i < to; i++) {
+        cg_define(g, s->dst, cg_i64(g, i));
+        cg_list(g, s->body);
+    }
+    return true;
+}
+
+void cg_for(cg *g, k_ref id)
+{
+    const k_stmt *s = &g->k->stmt.at[id];
+    if ((g->thread && cg_tiled_for(g, id)) || unrolled(g, s))
+        return;
+    const cg_facts *inside = &g->facts[id];
+    cg_mask outer = g->mask;
+    cg_ref from = cg_scalar(g, s->in[0]), to = cg_scalar(g, s->in[1]);
+    LLVMBasicBlockRef before = cg_here(g), body = cg_block(g, "for"), end = cg_block(g, "end_for");
+    cg_cond(g, LLVMBuildICmp(g->b, LLVMIntSLT, from, to, ""), body, end);
+    cg_at(g, body);
+    cg_ref i = LLVMBuildPhi(g->b, g->i64, "i");
+    cg_restore(g, outer, inside);
+    cg_define(g, s->dst, i);
+    cg_list(g, s->body);
+    cg_ref next = LLVMBuildNSWAdd(g->b, i, cg_i64(g, 1), "");
+    LLVMAddIncoming(i, (cg_ref[]){from, next}, (LLVMBasicBlockRef[]){before, cg_here(g)}, 2);
+    cg_cond(g, LLVMBuildICmp(g->b, LLVMIntSLT, next, to, ""), body, end);
+    cg_at(g, end);
+    cg_restore(g, outer, inside);
+}
+
+/* --- lists --- */
+
+static void statement(cg *g, k_ref id)
+{
+    const k_stmt *s = &g->k->stmt.at[id];
+    switch ((k_op)s->op) {
+    case K_NOP:
+        return;
+    case K_LET:
+        cg_let(g, s);
+        return;
+    case K_SELECT:
+        cg_select(g, s);
+        return;
+    case K_DECL:
+        declare(g, s);
+        return;
+    case K_SET:
+        set(g, s);
+        return;
+    case K_LOAD:
+        cg_load(g, id);
+        return;
+    case K_STORE:
+        cg_store(g, id);
+        return;
+    case K_CHECK:
+        cg_check(g, id);
+        return;
+    case K_ATOMIC:
+        cg_atomic(g, id);
+        return;
+    case K_IF:
+        cg_if(g, id);
+        return;
+    case K_LOOP:
+        cg_loop(g, id);
+        return;
+    case K_BREAK_IF:
+        cg_break_if(g, id);
+        return;
+    case K_FOR:
+        cg_for(g, id);
+        return;
+    case K_FOR_ALL:
+        cg_for_all(g, id);
+        return;
+    case K_COMPACT:
+        cg_compact(g, id);
+        return;
+    case K_COUNT:
+        cg_count(g, id);
+        return;
+    case K_CHAIN:
+        cg_chain(g, id);
+        return;
+    }
+    cg_fail(g, "unknown statement %u in kernel %s", s->op, g->k->name);
+}
+
+void cg_list(cg *g, k_ref first)
+{
+    if (++g->depth > CG_MOST_DEPTH)
+        cg_fail(g, "conditions and loops of kernel %s nest more than %d deep", g->k->name, CG_MOST_DEPTH);
+    for (k_ref r = first; r; r = g->k->stmt.at[r].next)
+        statement(g, r);
+    g->depth--;
+}

@@ -1,0 +1,206 @@
+/* FOR_ALL: virtual threads become lanes, gang by gang.
+ *
+ * Whole gangs run a body without masks; what is left at the ends runs a masked copy of it in the same loop:
+ *
+ *     base = start
+ *   head:   left = count - base
+ *           whole gang? -> whole body -> latch
+ *           left > 0?   -> masked body -> latch
+ *           -> end
+ *   latch:  base += lanes -> head
+ *
+ * A CHECK that fails in the whole body starts the gang again in the masked body, which reports: bodies that could not
+ * be run twice, and very large ones, exist only masked (with a flag that all lanes are on, for the memory accesses). */
+#include "emit/cpu/llvm/cg.h"
+
+enum { MOST_TWICE = 400, MOST_SLICE = 24 };
+
+typedef struct {
+    const k_stmt *s;
+    const cg_facts *facts;
+    cg_ref count, base;
+    LLVMBasicBlockRef whole, masked, latch;
+    bool twice, peeled;
+} loop;
+
+static bool literal_count(const cg *g, const k_stmt *s, int64_t *count)
+{
+    const k_value *x = &g->k->value.at[s->in[0]];
+    *count = (int64_t)x->bits;
+    return x->kind == KV_LITERAL;
+}
+
+/* --- where to start, so that the first stream is written in whole lines --- */
+
+/* The value of v in thread 0 of the FOR_ALL that defines `thread`, or NULL. Only straight arithmetic is followed. */
+static cg_ref at_thread_0(cg *g, k_val v, k_val thread, unsigned *budget)
+{
+    const k_value *x = &g->k->value.at[v];
+    if (v == thread)
+        return cg_i64(g, 0);
+    if (x->kind != KV_RESULT)
+        return x->kind == KV_VARIABLE ? NULL : cg_scalar(g, v);
+    const k_stmt *s = &g->k->stmt.at[x->def];
+    if (g->value[v].form == FORM_UNIFORM)
+        return cg_scalar(g, v); /* defined before, at piece level */
+    if (s->op != K_LET || !*budget || x->type != T_I64)
+        return NULL;
+    --*budget;
+    cg_ref in[3] = {0};
+    for (unsigned i = 0; i < ir_ops[s->sub].arity; i++) {
+        if (g->k->value.at[s->in[i]].type != T_I64)
+            return NULL;
+        in[i] = at_thread_0(g, s->in[i], thread, budget);
+        if (!in[i])
+            return NULL;
+    }
+    return cg_op(g, (ir_op)s->sub, T_I64, T_I64, in);
+}
+
+/* The first gang's base: 0, or negative so that the second gang begins on a line of the first stream. */
+static cg_ref aligned_start(cg *g, loop *l)
+{
+    k_ref stream = l->facts->stream;
+    unsigned budget = MOST_SLICE;
+    int64_t count;
+    if (!stream || l->facts->private_memory || l->facts->warp || l->facts->sets_outer || !l->twice ||
+        (literal_count(g, l->s, &count) && count < 4 * (int64_t)g->lanes))
+        return cg_i64(g, 0);
+    const k_stmt *store = &g->k->stmt.at[stream];
+    cg_ref index = at_thread_0(g, store->in[0], l->s->dst, &budget);
+    if (!index)
+        return cg_i64(g, 0);
+    LLVMBuilderRef b = g->b;
+    int64_t size = (int64_t)ir_type_size((ir_type)g->k->mem.at[store->mem].type);
+    int64_t line = size * g->lanes < 64 ? size * g->lanes : 64;
+    cg_ref address = LLVMBuildPtrToInt(b, cg_element(g, store->mem, index), g->i64, "");
+    cg_ref short_of = LLVMBuildAnd(b, LLVMBuildNeg(b, address, ""), cg_i64(g, line - 1), "");
+    cg_ref first = LLVMBuildUDiv(b, short_of, cg_i64(g, size), ""); /* threads before the line */
+    cg_ref aligned = LLVMBuildICmp(b, LLVMIntEQ, short_of, cg_i64(g, 0), "");
+    cg_ref few = LLVMBuildICmp(b, LLVMIntSLT, l->count, cg_i64(g, 4 * (int64_t)g->lanes), "");
+    l->peeled = true;
+    return LLVMBuildSelect(b, LLVMBuildOr(b, aligned, few, ""), cg_i64(g, 0),
+                           LLVMBuildSub(b, first, cg_i64(g, g->lanes), ""), "start");
+}
+
+/* --- bodies --- */
+
+static void body(cg *g, loop *l)
+{
+    g->value[l->s->dst] = (cg_value){.form = FORM_LINEAR, .v = l->base, .step = cg_i64(g, 1)};
+    g->thread_base = l->base;
+    cg_list(g, l->s->body);
+    cg_br(g, l->latch);
+}
+
+static cg_ref gang_mask(cg *g, loop *l)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMTypeRef i64 = g->i64;
+    cg_ref left = LLVMBuildSub(b, l->count, l->base, "");
+    cg_ref n = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){left, cg_i64(g, g->lanes)});
+    cg_ref on = cg_mask_first(g, n);
+    if (!l->peeled)
+        return on;
+    cg_ref before = LLVMBuildNeg(b, l->base, "");
+    cg_ref none = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){before, cg_i64(g, 0)});
+    return LLVMBuildAnd(b, on, LLVMBuildNot(b, cg_mask_first(g, none), ""), "");
+}
+
+static void masked_body(cg *g, loop *l, cg_ref full)
+{
+    cg_at(g, l->masked);
+    g->mask = (cg_mask){.on = gang_mask(g, l), .full = full, .some = true};
+    g->restart = NULL;
+    g->alive = NULL;
+    g->gang_end = l->latch;
+    if (l->facts->checks) {
+        g->alive = cg_alloca(g, LLVMTypeOf(g->mask.on), 0, "alive");
+        LLVMBuildStore(g->b, g->mask.on, g->alive);
+    }
+    body(g, l);
+}
+
+static void whole_body(cg *g, loop *l)
+{
+    cg_at(g, l->whole);
+    g->mask = (cg_mask){.some = true};
+    g->restart = l->masked;
+    g->alive = NULL;
+    g->gang_end = l->latch;
+    body(g, l);
+}
+
+/* --- the loop --- */
+
+static void gang_loop(cg *g, loop *l)
+{
+    LLVMBuilderRef b = g->b;
+    int64_t count = 0;
+    bool exact = literal_count(g, l->s, &count) && count % g->lanes == 0 && !l->peeled && l->twice && !l->facts->checks;
+    cg_ref start = l->peeled ? l->base : cg_i64(g, 0);
+    LLVMBasicBlockRef before = cg_here(g), head = cg_block(g, "gang"), rest = cg_block(g, "rest"), end = cg_block(g, "end_all");
+    l->whole = cg_block(g, "whole");
+    l->masked = cg_block(g, "masked");
+    l->latch = cg_block(g, "latch");
+    cg_br(g, head);
+    cg_at(g, head);
+    l->base = LLVMBuildPhi(b, g->i64, "base");
+    cg_ref left = LLVMBuildSub(b, l->count, l->base, "");
+    cg_ref whole = LLVMBuildICmp(b, LLVMIntSGE, left, cg_i64(g, g->lanes), "");
+    if (l->peeled)
+        whole = LLVMBuildAnd(b, whole, LLVMBuildICmp(b, LLVMIntSGE, l->base, cg_i64(g, 0), ""), "");
+    cg_unlikely(g, LLVMBuildNot(b, whole, ""), rest, l->twice ? l->whole : l->masked);
+    cg_at(g, rest);
+    cg_ref more = LLVMBuildICmp(b, LLVMIntSGT, left, cg_i64(g, 0), "");
+    if (exact)
+        cg_br(g, end);
+    else
+        cg_cond(g, more, l->masked, end);
+
+    if (exact)
+        LLVMDeleteBasicBlock(l->masked);
+    else
+        masked_body(g, l, l->twice ? NULL : whole);
+    if (l->twice)
+        whole_body(g, l);
+    else
+        LLVMDeleteBasicBlock(l->whole);
+
+    cg_at(g, l->latch);
+    cg_ref next = LLVMBuildNSWAdd(b, l->base, cg_i64(g, g->lanes), "");
+    LLVMAddIncoming(l->base, (cg_ref[]){start, next}, (LLVMBasicBlockRef[]){before, l->latch}, 2);
+    cg_br(g, head);
+    cg_at(g, end);
+}
+
+/* Exactly one whole gang, and nothing that could start it again. */
+static void single_gang(cg *g, loop *l)
+{
+    l->whole = cg_block(g, "whole");
+    l->latch = cg_block(g, "end_all");
+    l->base = cg_i64(g, 0);
+    cg_br(g, l->whole);
+    whole_body(g, l);
+    cg_at(g, l->latch);
+}
+
+void cg_for_all(cg *g, k_ref id)
+{
+    loop l = {.s = &g->k->stmt.at[id], .facts = &g->facts[id]};
+    bool repeatable = !l.facts->warp && !l.facts->sets_outer && !l.facts->reads_written;
+    int64_t count;
+    l.count = cg_scalar(g, l.s->in[0]);
+    l.twice = l.facts->statements <= MOST_TWICE && (repeatable || !l.facts->checks);
+    l.base = aligned_start(g, &l);
+    g->thread = true;
+    if (literal_count(g, l.s, &count) && count == g->lanes && l.twice && !l.facts->checks)
+        single_gang(g, &l);
+    else
+        gang_loop(g, &l);
+    g->thread = false;
+    g->mask = (cg_mask){0};
+    g->alive = NULL;
+    g->restart = NULL;
+    g->gang_end = NULL;
+}

@@ -1,0 +1,327 @@
+/* Loads and stores: contiguous where the index is affine with step 1, shuffled for small constant steps, gathered else.
+ * Lanes that are off neither read nor write. */
+#include "emit/cpu/llvm/cg.h"
+#include <llvm/Config/llvm-config.h>
+
+LLVMTypeRef cg_stored(cg *g, ir_type t)
+{
+    return t == T_BOOL ? g->i8 : g->type[t];
+}
+
+cg_ref cg_from_memory(cg *g, ir_type t, cg_ref x)
+{
+    return t == T_BOOL ? LLVMBuildICmp(g->b, LLVMIntNE, x, cg_zero(LLVMTypeOf(x)), "") : x;
+}
+
+cg_ref cg_to_memory(cg *g, ir_type t, cg_ref x)
+{
+    if (t != T_BOOL)
+        return x;
+    LLVMTypeRef byte = cg_is_vector(x) ? LLVMVectorType(g->i8, LLVMGetVectorSize(LLVMTypeOf(x))) : g->i8;
+    return LLVMBuildZExt(g->b, x, byte, "");
+}
+
+cg_ref cg_element(cg *g, k_mem m, cg_ref index)
+{
+    return LLVMBuildGEP2(g->b, cg_stored(g, (ir_type)g->k->mem.at[m].type), g->mem[m], &index, 1, "");
+}
+
+/* --- vectors in memory --- */
+
+/* Calls a masked intrinsic. From LLVM 22 on its alignment is an attribute of the pointer, before it is an operand. */
+static cg_ref masked(cg *g, const char *name, unsigned types, LLVMTypeRef *type, unsigned n, cg_ref *in, unsigned pointer,
+                     unsigned align)
+{
+#if LLVM_VERSION_MAJOR >= 22
+    cg_ref call = cg_call(g, name, types, type, n, in);
+    unsigned kind = LLVMGetEnumAttributeKindForName("align", 5);
+    LLVMAddCallSiteAttribute(call, pointer + 1, LLVMCreateEnumAttribute(g->context, kind, align));
+    return call;
+#else
+    cg_ref with[5];
+    memcpy(with, in, (pointer + 1) * sizeof(*in));
+    with[pointer + 1] = cg_i32(g, align);
+    memcpy(with + pointer + 2, in + pointer + 1, (n - pointer - 1) * sizeof(*in));
+    return cg_call(g, name, types, type, n + 1, with);
+#endif
+}
+
+cg_ref cg_masked_load(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned align, cg_ref mask)
+{
+    LLVMTypeRef types[] = {vector, g->ptr};
+    cg_ref in[] = {pointer, mask, cg_zero(vector)};
+    return masked(g, "llvm.masked.load", 2, types, 3, in, 0, align);
+}
+
+void cg_masked_store(cg *g, cg_ref vector, cg_ref pointer, unsigned align, cg_ref mask)
+{
+    LLVMTypeRef types[] = {LLVMTypeOf(vector), g->ptr};
+    cg_ref in[] = {vector, pointer, mask};
+    masked(g, "llvm.masked.store", 2, types, 3, in, 1, align);
+}
+
+static cg_ref gather(cg *g, LLVMTypeRef vector, cg_ref pointers, unsigned align)
+{
+    LLVMTypeRef types[] = {vector, LLVMTypeOf(pointers)};
+    cg_ref in[] = {pointers, cg_mask_or_all(g), cg_zero(vector)};
+    return masked(g, "llvm.masked.gather", 2, types, 3, in, 0, align);
+}
+
+static void scatter(cg *g, cg_ref vector, cg_ref pointers, unsigned align)
+{
+    LLVMTypeRef types[] = {LLVMTypeOf(vector), LLVMTypeOf(pointers)};
+    cg_ref in[] = {vector, pointers, cg_mask_or_all(g)};
+    masked(g, "llvm.masked.scatter", 2, types, 3, in, 1, align);
+}
+
+static cg_ref plain_load(cg *g, LLVMTypeRef type, cg_ref pointer, unsigned align)
+{
+    cg_ref load = LLVMBuildLoad2(g->b, type, pointer, "");
+    LLVMSetAlignment(load, align);
+    return load;
+}
+
+static cg_ref plain_store(cg *g, cg_ref value, cg_ref pointer, unsigned align)
+{
+    cg_ref store = LLVMBuildStore(g->b, value, pointer);
+    LLVMSetAlignment(store, align);
+    return store;
+}
+
+/* --- contiguous --- */
+
+static cg_ref load_contiguous(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned align)
+{
+    if (!g->mask.on)
+        return plain_load(g, vector, pointer, align);
+    if (!g->mask.full)
+        return cg_masked_load(g, vector, pointer, align, g->mask.on);
+    LLVMBasicBlockRef whole = cg_block(g, "load.whole"), part = cg_block(g, "load.part"), end = cg_block(g, "load.end");
+    cg_cond(g, g->mask.full, whole, part);
+    cg_at(g, whole);
+    cg_ref x = plain_load(g, vector, pointer, align);
+    cg_br(g, end);
+    cg_at(g, part);
+    cg_ref y = cg_masked_load(g, vector, pointer, align, g->mask.on);
+    cg_br(g, end);
+    cg_at(g, end);
+    return cg_phi2(g, x, whole, y, part);
+}
+
+/* Past the caches if the address is aligned (for_all.c starts its gangs so that the first stream's is). */
+static void store_stream(cg *g, cg_ref value, cg_ref pointer, unsigned align, unsigned bytes)
+{
+    unsigned whole_line = bytes < 64 ? bytes : 64;
+    cg_ref address = LLVMBuildPtrToInt(g->b, pointer, g->i64, "");
+    cg_ref low = LLVMBuildAnd(g->b, address, cg_i64(g, whole_line - 1), "");
+    cg_ref odd = LLVMBuildICmp(g->b, LLVMIntNE, low, cg_i64(g, 0), "");
+    LLVMBasicBlockRef past = cg_block(g, "stream"), plain = cg_block(g, "unaligned"), end = cg_block(g, "stored");
+    cg_cond(g, odd, plain, past);
+    cg_at(g, past);
+    cg_ref store = plain_store(g, value, pointer, whole_line);
+    cg_ref one = LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, (LLVMMetadataRef[]){LLVMValueAsMetadata(cg_i32(g, 1))}, 1));
+    LLVMSetMetadata(store, LLVMGetMDKindIDInContext(g->context, "nontemporal", 11), one);
+    cg_br(g, end);
+    cg_at(g, plain);
+    plain_store(g, value, pointer, align);
+    cg_br(g, end);
+    cg_at(g, end);
+    g->streamed = true;
+}
+
+static void store_whole(cg *g, cg_ref value, cg_ref pointer, unsigned align, bool stream)
+{
+    unsigned bytes = align * g->lanes;
+    if (stream && bytes >= 16 && (bytes & (bytes - 1)) == 0)
+        store_stream(g, value, pointer, align, bytes);
+    else
+        plain_store(g, value, pointer, align);
+}
+
+static void store_contiguous(cg *g, cg_ref value, cg_ref pointer, unsigned align, bool stream)
+{
+    if (!g->mask.on) {
+        store_whole(g, value, pointer, align, stream);
+        return;
+    }
+    if (!g->mask.full) {
+        cg_masked_store(g, value, pointer, align, g->mask.on);
+        return;
+    }
+    LLVMBasicBlockRef whole = cg_block(g, "store.whole"), part = cg_block(g, "store.part"), end = cg_block(g, "store.end");
+    cg_cond(g, g->mask.full, whole, part);
+    cg_at(g, whole);
+    store_whole(g, value, pointer, align, stream);
+    cg_br(g, end);
+    cg_at(g, part);
+    cg_masked_store(g, value, pointer, align, g->mask.on);
+    cg_br(g, end);
+    cg_at(g, end);
+}
+
+/* --- small constant steps, all lanes on: whole loads inside [first element, last element], then shuffles --- */
+
+static cg_ref load_reversed(cg *g, LLVMTypeRef vector, cg_ref first, LLVMTypeRef element, unsigned align)
+{
+    int order[256];
+    cg_ref back = cg_i64(g, 1 - (int64_t)g->lanes);
+    for (unsigned i = 0; i < g->lanes; i++)
+        order[i] = (int)(g->lanes - 1 - i);
+    cg_ref pointer = LLVMBuildGEP2(g->b, element, first, &back, 1, "");
+    return cg_shuffle(g, plain_load(g, vector, pointer, align), NULL, g->lanes, order);
+}
+
+/* Elements 0, step, 2 step ... of `step` consecutive vectors; the last one is loaded so that it ends at the last element. */
+static cg_ref load_spread(cg *g, LLVMTypeRef vector, cg_ref first, LLVMTypeRef element, unsigned align, unsigned step)
+{
+    unsigned lanes = g->lanes, last = (lanes - 1) * step;
+    cg_ref r = NULL;
+    for (unsigned part = 0; part < step; part++) {
+        int64_t from = part + 1 < step ? (int64_t)part * lanes : (int64_t)last - lanes + 1;
+        cg_ref offset = cg_i64(g, from);
+        cg_ref x = plain_load(g, vector, LLVMBuildGEP2(g->b, element, first, &offset, 1, ""), align);
+        int index[256];
+        for (unsigned i = 0; i < lanes; i++) {
+            int64_t at = (int64_t)i * step;
+            bool here = at / lanes == part;
+            int lane = (int)(at - from);
+            index[i] = !part ? (here ? lane : -1) : here ? (int)lanes + lane : (int)i;
+        }
+        r = cg_shuffle(g, part ? r : x, part ? x : NULL, lanes, index);
+    }
+    return r;
+}
+
+/* --- addresses --- */
+
+typedef struct place {
+    enum { PLACE_ONE, PLACE_ROW, PLACE_STEP, PLACE_ANY } kind;
+    cg_ref index;  /* ONE, ROW, STEP: of lane 0; ANY: vector */
+    int64_t step;
+} place;
+
+/* Private element i of virtual thread t lies at i * threads + t, so one element of a gang is contiguous. */
+static place place_private(cg *g, k_val index)
+{
+    int64_t threads = ((int64_t)g->k->threads + g->lanes - 1) / g->lanes * g->lanes;
+    if (g->k->value.at[index].shape == K_UNIFORM) {
+        cg_ref row = LLVMBuildMul(g->b, cg_scalar(g, index), cg_i64(g, threads), "");
+        return (place){PLACE_ROW, LLVMBuildAdd(g->b, row, g->thread_base, ""), 1};
+    }
+    cg_ref row = LLVMBuildMul(g->b, cg_vec(g, index), cg_splat(g, cg_i64(g, threads)), "");
+    cg_ref thread = LLVMBuildAdd(g->b, cg_splat(g, g->thread_base), cg_iota(g, g->i64, g->lanes), "");
+    return (place){PLACE_ANY, LLVMBuildAdd(g->b, row, thread, ""), 0};
+}
+
+static place place_of(cg *g, k_mem m, k_val index)
+{
+    const k_value *x = &g->k->value.at[index];
+    if (!g->thread)
+        return (place){PLACE_ONE, cg_scalar(g, index), 0};
+    if (g->k->mem.at[m].space == K_PRIVATE)
+        return place_private(g, index);
+    if (x->shape == K_UNIFORM)
+        return (place){PLACE_ONE, cg_scalar(g, index), 0};
+    if (x->shape == K_AFFINE && x->step == 1)
+        return (place){PLACE_ROW, cg_scalar(g, index), 1};
+    if (x->shape == K_AFFINE && (x->step == -1 || (x->step > 1 && x->step <= 4)))
+        return (place){PLACE_STEP, cg_scalar(g, index), x->step};
+    return (place){PLACE_ANY, NULL, 0};
+}
+
+/* One element for all lanes. With no lane on, nothing vouches for the index: read nothing. */
+static cg_ref load_one(cg *g, LLVMTypeRef type, cg_ref pointer, unsigned align)
+{
+    if (!g->thread || !g->mask.on || g->mask.some)
+        return plain_load(g, type, pointer, align);
+    LLVMBasicBlockRef here = cg_here(g), read = cg_block(g, "load.some"), end = cg_block(g, "load.end");
+    cg_cond(g, cg_mask_any(g, g->mask.on), read, end);
+    cg_at(g, read);
+    cg_ref x = plain_load(g, type, pointer, align);
+    cg_br(g, end);
+    cg_at(g, end);
+    return cg_phi2(g, x, read, cg_zero(type), here);
+}
+
+static cg_ref load_step(cg *g, ir_type t, cg_ref pointer, int64_t step)
+{
+    LLVMTypeRef element = cg_stored(g, t), vector = LLVMVectorType(element, g->lanes);
+    unsigned align = (unsigned)ir_type_size(t);
+    if (step < 0)
+        return load_reversed(g, vector, pointer, element, align);
+    return load_spread(g, vector, pointer, element, align, (unsigned)step);
+}
+
+static void load_tiled(cg *g, k_ref id, const cg_tiled *tile)
+{
+    const k_stmt *s = &g->k->stmt.at[id];
+    ir_type t = (ir_type)g->k->mem.at[s->mem].type;
+    cg_ref x = plain_load(g, LLVMVectorType(cg_stored(g, t), g->lanes), tile->row, 64);
+    cg_define(g, s->dst, cg_from_memory(g, t, x));
+}
+
+void cg_load(cg *g, k_ref id)
+{
+    const k_stmt *s = &g->k->stmt.at[id];
+    ir_type t = (ir_type)g->k->mem.at[s->mem].type;
+    LLVMTypeRef element = cg_stored(g, t), vector = LLVMVectorType(element, g->lanes);
+    unsigned align = (unsigned)ir_type_size(t);
+    const cg_tiled *tile = cg_tile_of(g, id);
+    if (tile) {
+        load_tiled(g, id, tile);
+        return;
+    }
+    place at = place_of(g, s->mem, s->in[0]);
+    if (at.kind == PLACE_STEP && (g->mask.on || g->lanes < 4))
+        at.kind = PLACE_ANY, at.index = NULL;
+    if (at.kind == PLACE_ANY && !at.index)
+        at.index = cg_vec(g, s->in[0]);
+    cg_ref pointer = cg_element(g, s->mem, at.index), x;
+    if (at.kind == PLACE_ONE)
+        x = load_one(g, element, pointer, align);
+    else if (at.kind == PLACE_ROW)
+        x = load_contiguous(g, vector, pointer, align);
+    else if (at.kind == PLACE_STEP)
+        x = load_step(g, t, pointer, at.step);
+    else
+        x = gather(g, vector, pointer, align);
+    cg_define(g, s->dst, cg_from_memory(g, t, x));
+}
+
+/* All lanes of a FOR_ALL's only writer of this element: the one lane that is on. */
+static void store_one(cg *g, const k_stmt *s, cg_ref pointer, unsigned align)
+{
+    ir_type t = (ir_type)g->k->mem.at[s->mem].type;
+    if (!g->thread) {
+        plain_store(g, cg_to_memory(g, t, cg_scalar(g, s->in[1])), pointer, align);
+        return;
+    }
+    cg_ref value = cg_to_memory(g, t, cg_vec(g, s->in[1]));
+    cg_ref pointers = cg_splat(g, pointer);
+    scatter(g, value, pointers, align);
+}
+
+void cg_store(cg *g, k_ref id)
+{
+    const k_stmt *s = &g->k->stmt.at[id];
+    const k_memory *m = &g->k->mem.at[s->mem];
+    ir_type t = (ir_type)m->type;
+    unsigned align = (unsigned)ir_type_size(t);
+    const cg_tiled *tile = cg_tile_of(g, id);
+    if (tile) {
+        plain_store(g, cg_to_memory(g, t, cg_vec(g, s->in[1])), tile->row, 64);
+        return;
+    }
+    place at = place_of(g, s->mem, s->in[0]);
+    if (at.kind == PLACE_ONE) {
+        store_one(g, s, cg_element(g, s->mem, at.index), align);
+        return;
+    }
+    cg_ref value = cg_to_memory(g, t, cg_vec(g, s->in[1]));
+    if (at.kind == PLACE_ROW) {
+        store_contiguous(g, value, cg_element(g, s->mem, at.index), align, m->stream);
+        return;
+    }
+    cg_ref index = at.kind == PLACE_ANY && at.index ? at.index : cg_vec(g, s->in[0]);
+    scatter(g, value, cg_element(g, s->mem, index), align);
+}

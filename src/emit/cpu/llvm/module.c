@@ -1,0 +1,367 @@
+/* The code generator's module: kernel -> LLVM IR -> short pass pipeline -> object -> blob. One LLVM context and target
+ * machine per call, so any number of threads may compile at once. */
+#include "emit/cpu/llvm/cg.h"
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <llvm/Config/llvm-config.h>
+#include <stdlib.h>
+
+/* No vectoriser, no unrolling, no library-call recognition: what we write is what runs. */
+static const char passes[] = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,"
+                             "loop-mssa(licm),early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
+
+struct emit_cpu_code {
+    cg_blob *blob;
+    char *ir, *assembly;
+};
+
+void cg_fail(cg *g, const char *format, ...)
+{
+    va_list args;
+    text t;
+    va_start(args, format);
+    text_init(&t, g->arena);
+    text_vprintf(&t, format, args);
+    va_end(args);
+    g->why = t.at;
+    longjmp(*g->failure, 2);
+}
+
+/* --- target --- */
+
+typedef struct {
+    char *cpu, *features, *triple;
+    LLVMTargetRef target;
+} host;
+
+static bool host_open(host *h, const emit_cpu_options *o)
+{
+    char *why = NULL;
+    *h = (host){0};
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+    h->cpu = o && o->cpu ? LLVMCreateMessage(o->cpu) : LLVMGetHostCPUName();
+    h->features = o && o->features ? LLVMCreateMessage(o->features) : LLVMGetHostCPUFeatures();
+    h->triple = LLVMGetDefaultTargetTriple();
+    bool failed = LLVMGetTargetFromTriple(h->triple, &h->target, &why);
+    LLVMDisposeMessage(why);
+    return !failed;
+}
+
+static void host_close(host *h)
+{
+    LLVMDisposeMessage(h->cpu);
+    LLVMDisposeMessage(h->features);
+    LLVMDisposeMessage(h->triple);
+}
+
+static bool has_feature(const char *features, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = strstr(features, name); at; at = strstr(at + 1, name))
+        if (at > features && at[-1] == '+' && (at[n] == ',' || at[n] == '\0'))
+            return true;
+    return false;
+}
+
+static cg_features features_of(const host *h)
+{
+    const char *f = h->features;
+    cg_features r = {.x86 = strncmp(h->triple, "x86_64", 6) == 0};
+    r.avx512 = r.x86 && has_feature(f, "avx512f") && has_feature(f, "avx512bw") && has_feature(f, "avx512dq") &&
+               has_feature(f, "avx512vl");
+    r.vbmi2 = r.avx512 && has_feature(f, "avx512vbmi2");
+    r.fma = has_feature(f, "fma");
+    return r;
+}
+
+static const LLVMAttributeIndex on_function = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+
+/* --- the entry function: void entry(const k_launch *) --- */
+
+static void string_attribute(cg *g, const char *name, const char *value)
+{
+    LLVMAttributeRef a = LLVMCreateStringAttribute(g->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value));
+    LLVMAddAttributeAtIndex(g->fn, on_function, a);
+}
+
+static void enum_attribute(cg *g, unsigned index, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(g->fn, index, LLVMCreateEnumAttribute(g->context, kind, 0));
+}
+
+static void function_attributes(cg *g, const host *h)
+{
+    string_attribute(g, "target-cpu", h->cpu);
+    string_attribute(g, "target-features", h->features);
+    string_attribute(g, "prefer-vector-width", g->cpu.avx512 ? "512" : "256");
+    string_attribute(g, "no-builtins", "");
+    enum_attribute(g, on_function, "nounwind");
+    enum_attribute(g, 1, "noalias");
+}
+
+/* The field of a record behind `record` at byte `offset`. */
+static cg_ref field(cg *g, LLVMTypeRef type, cg_ref record, size_t offset)
+{
+    cg_ref at = cg_i64(g, (int64_t)offset);
+    return LLVMBuildLoad2(g->b, type, LLVMBuildGEP2(g->b, g->i8, record, &at, 1, ""), "");
+}
+
+static void read_launch(cg *g)
+{
+    const kernel *k = g->k;
+    cg_ref mem = field(g, g->ptr, g->launch, offsetof(k_launch, mem));
+    cg_ref arg = field(g, g->ptr, g->launch, offsetof(k_launch, arg));
+    g->scratch = field(g, g->ptr, g->launch, offsetof(k_launch, scratch));
+    g->error = field(g, g->ptr, g->launch, offsetof(k_launch, error));
+    g->report = field(g, g->ptr, field(g, g->ptr, g->launch, offsetof(k_launch, helpers)), offsetof(k_helpers, report));
+    size_t global = 0;
+    for (k_mem m = 1; m < k->mem.n; m++) {
+        if (k->mem.at[m].space == K_GLOBAL) {
+            g->mem[m] = field(g, g->ptr, mem, global++ * sizeof(void *));
+            continue;
+        }
+        cg_ref at = cg_i64(g, k->mem.at[m].offset);
+        g->mem[m] = LLVMBuildGEP2(g->b, g->i8, g->scratch, &at, 1, "");
+    }
+    for (uint32_t i = 0; i < k->arg_type.n; i++) {
+        ir_type t = (ir_type)k->arg_type.at[i];
+        LLVMTypeRef type = t == T_BOOL ? g->i64 : g->type[t]; /* the low end of a 64-bit word */
+        g->arg[i] = field(g, type, arg, i * sizeof(ir_bits));
+        if (t == T_BOOL)
+            g->arg[i] = LLVMBuildTrunc(g->b, g->arg[i], g->i1, "");
+    }
+}
+
+static void store_fence(cg *g)
+{
+    if (g->streamed && g->cpu.x86)
+        cg_call(g, "llvm.x86.sse.sfence", 0, NULL, 0, NULL);
+}
+
+static void emit_kernel(cg *g, const host *h)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(g->context), &g->ptr, 1, false);
+    g->fn = LLVMAddFunction(g->module, "entry", type);
+    function_attributes(g, h);
+    g->launch = LLVMGetParam(g->fn, 0);
+    g->entry = LLVMAppendBasicBlockInContext(g->context, g->fn, "allocas");
+    LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(g->context, g->fn, "start");
+    cg_at(g, start);
+    cg_ref first = field(g, g->i64, g->launch, offsetof(k_launch, first));
+    cg_ref last = field(g, g->i64, g->launch, offsetof(k_launch, last));
+    read_launch(g);
+    LLVMBasicBlockRef before = cg_here(g), head = cg_block(g, "piece"), end = cg_block(g, "done"), next = cg_block(g, "next");
+    g->abandon = cg_block(g, "abandon");
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, first, last, ""), head, end);
+    cg_at(g, head);
+    g->piece = LLVMBuildPhi(b, g->i64, "piece");
+    cg_list(g, g->k->body);
+    cg_br(g, next);
+
+    cg_at(g, g->abandon);
+    cg_chain_abandon(g);
+    cg_br(g, next);
+
+    cg_at(g, next);
+    cg_ref after = LLVMBuildNSWAdd(b, g->piece, cg_i64(g, 1), "");
+    LLVMAddIncoming(g->piece, (cg_ref[]){first, after}, (LLVMBasicBlockRef[]){before, next}, 2);
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, after, last, ""), head, end);
+    cg_at(g, end);
+    store_fence(g);
+    LLVMBuildRetVoid(b);
+    cg_at(g, g->entry);
+    cg_br(g, start);
+}
+
+/* --- compilation --- */
+
+static char *copy_string(const char *s)
+{
+    size_t n = strlen(s) + 1;
+    char *r = malloc(n);
+    return r ? memcpy(r, s, n) : NULL;
+}
+
+static void verify(cg *g)
+{
+    char *message = NULL;
+    bool bad = LLVMVerifyModule(g->module, LLVMReturnStatusAction, &message);
+    const char *why = arena_printf(g->arena, "kernel %s makes invalid code: %s", g->k->name, message);
+    LLVMDisposeMessage(message);
+    if (bad)
+        cg_fail(g, "%s", why);
+}
+
+static void optimise(cg *g, LLVMTargetMachineRef machine)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error = LLVMRunPasses(g->module, passes, machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (!error)
+        return;
+    char *message = LLVMGetErrorMessage(error);
+    const char *why = arena_string(g->arena, message);
+    LLVMDisposeErrorMessage(message);
+    cg_fail(g, "%s", why);
+}
+
+static char *assembly_text(cg *g, LLVMTargetMachineRef machine)
+{
+    LLVMMemoryBufferRef buffer = NULL;
+    char *message = NULL, *r = NULL;
+    LLVMModuleRef copy = LLVMCloneModule(g->module);
+    if (!LLVMTargetMachineEmitToMemoryBuffer(machine, copy, LLVMAssemblyFile, &message, &buffer)) {
+        const char *s = arena_printf(g->arena, "%.*s", (int)LLVMGetBufferSize(buffer), LLVMGetBufferStart(buffer));
+        r = copy_string(s);
+        LLVMDisposeMemoryBuffer(buffer);
+    }
+    LLVMDisposeMessage(message);
+    LLVMDisposeModule(copy);
+    return r;
+}
+
+static void to_blob(cg *g, LLVMTargetMachineRef machine, emit_cpu_code *code)
+{
+    LLVMMemoryBufferRef object = NULL;
+    char *message = NULL;
+    const char *why = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, g->module, LLVMObjectFile, &message, &object)) {
+        why = arena_string(g->arena, message);
+    } else {
+        code->blob = cg_blob_new(LLVMGetBufferStart(object), LLVMGetBufferSize(object), g->arena, &why);
+        LLVMDisposeMemoryBuffer(object);
+    }
+    LLVMDisposeMessage(message);
+    if (!code->blob)
+        cg_fail(g, "%s", why);
+}
+
+static void compile_module(cg *g, const host *h, const emit_cpu_options *options, LLVMTargetMachineRef machine,
+                           emit_cpu_code *code)
+{
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+    LLVMSetTarget(g->module, h->triple);
+    LLVMSetModuleDataLayout(g->module, layout);
+    LLVMDisposeTargetData(layout);
+    cg_types(g);
+    cg_scan(g);
+    emit_kernel(g, h);
+#ifndef NDEBUG
+    verify(g);
+#endif
+    optimise(g, machine);
+    if (options && options->keep_ir) {
+        char *s = LLVMPrintModuleToString(g->module);
+        code->ir = copy_string(s);
+        LLVMDisposeMessage(s);
+    }
+    if (options && options->keep_asm)
+        code->assembly = assembly_text(g, machine);
+    to_blob(g, machine, code);
+}
+
+static void release(emit_cpu_code *code)
+{
+    if (!code)
+        return;
+    cg_blob_free(code->blob);
+    free(code->ir);
+    free(code->assembly);
+    free(code);
+}
+
+static cg *new_state(arena *a, const kernel *k, const host *h)
+{
+    cg *g = arena_alloc(a, sizeof(*g));
+    *g = (cg){.k = k, .arena = a, .lanes = k->lanes, .cpu = features_of(h)};
+    g->value = arena_alloc(a, k->value.n * sizeof(*g->value));
+    g->mem = arena_alloc(a, k->mem.n * sizeof(*g->mem));
+    g->arg = arena_alloc(a, (k->arg_type.n + 1) * sizeof(*g->arg));
+    g->context = LLVMContextCreate();
+    g->module = LLVMModuleCreateWithNameInContext(k->name, g->context);
+    g->b = LLVMCreateBuilderInContext(g->context);
+    return g;
+}
+
+static emit_cpu_code *compile(const kernel *k, const emit_cpu_options *options, char **why)
+{
+    arena a;
+    jmp_buf failure;
+    host h;
+    *why = NULL;
+    if (k->lanes == 0 || k->lanes > 256 || (k->lanes & (k->lanes - 1))) {
+        *why = copy_string("the number of lanes is not a power of two up to 256");
+        return NULL;
+    }
+    if (!host_open(&h, options)) {
+        host_close(&h);
+        *why = copy_string("this LLVM cannot make code for this machine");
+        return NULL;
+    }
+    arena_init(&a, NULL);
+    emit_cpu_code *volatile code = calloc(1, sizeof(*code));
+    LLVMTargetMachineRef machine = LLVMCreateTargetMachine(h.target, h.triple, h.cpu, h.features, LLVMCodeGenLevelDefault,
+                                                           LLVMRelocPIC, LLVMCodeModelDefault);
+    cg *g = new_state(&a, k, &h);
+    g->failure = &failure;
+    arena_on_failure(&a, &failure);
+    if (setjmp(failure) == 0 && code) {
+        compile_module(g, &h, options, machine, code);
+    } else {
+        *why = copy_string(g->why ? g->why : "out of memory");
+        release(code);
+        code = NULL;
+    }
+    LLVMDisposeBuilder(g->b);
+    LLVMDisposeModule(g->module);
+    LLVMContextDispose(g->context);
+    LLVMDisposeTargetMachine(machine);
+    arena_free(&a);
+    host_close(&h);
+    return code;
+}
+
+static k_entry entry(const emit_cpu_code *code)
+{
+    void *at = cg_blob_entry(code->blob);
+    k_entry f;
+    memcpy(&f, &at, sizeof(f)); /* ISO C has no cast from data to function pointers */
+    return f;
+}
+
+static const char *ir_text(const emit_cpu_code *code)
+{
+    return code->ir;
+}
+
+static const char *asm_text(const emit_cpu_code *code)
+{
+    return code->assembly;
+}
+
+static void release_text(char *why)
+{
+    free(why);
+}
+
+static const emit_cpu_module module_table = {
+    .abi = EMIT_CPU_ABI,
+    .identity = "LLVM " LLVM_VERSION_STRING,
+    .compile = compile,
+    .entry = entry,
+    .ir_text = ir_text,
+    .asm_text = asm_text,
+    .release = release,
+    .release_text = release_text,
+};
+
+const emit_cpu_module *sinter_codegen_module(void);
+
+__attribute__((visibility("default"))) const emit_cpu_module *sinter_codegen_module(void)
+{
+    return &module_table;
+}

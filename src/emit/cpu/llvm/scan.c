@@ -1,0 +1,96 @@
+/* Collects facts about every compound statement in one walk, so that control flow is emitted without looking ahead. */
+#include "emit/cpu/llvm/cg.h"
+#include "kernel/walk.h"
+
+typedef struct {
+    cg *g;
+    k_walk walk;
+    k_ref *declared; /* per value: FOR_ALL around a variable's DECL */
+    k_ref *loaded, *stored; /* per memory: the FOR_ALL that did so last */
+} scan;
+
+static void at_store(scan *s, k_ref id)
+{
+    const kernel *k = s->g->k;
+    const k_stmt *st = &k->stmt.at[id];
+    cg_facts *all = &s->g->facts[s->walk.for_all];
+    s->stored[st->mem] = s->walk.for_all;
+    all->reads_written |= s->loaded[st->mem] == s->walk.for_all;
+    const k_value *index = &k->value.at[st->in[0]];
+    if (k->mem.at[st->mem].stream && index->shape == K_AFFINE && index->step == 1 && !all->stream &&
+        k_walk_parent(&s->walk) == s->walk.for_all)
+        all->stream = id;
+}
+
+static void at_thread_statement(scan *s, k_ref id, cg_facts *inner)
+{
+    const kernel *k = s->g->k;
+    const k_stmt *st = &k->stmt.at[id];
+    cg_facts *all = &s->g->facts[s->walk.for_all];
+    if (st->mem && k->mem.at[st->mem].space == K_PRIVATE)
+        all->private_memory = true;
+    switch ((k_op)st->op) {
+    case K_DECL:
+        s->declared[st->dst] = s->walk.for_all;
+        break;
+    case K_SET:
+        all->sets_outer |= s->declared[st->dst] != s->walk.for_all;
+        break;
+    case K_LOAD:
+        s->loaded[st->mem] = s->walk.for_all;
+        all->reads_written |= s->stored[st->mem] == s->walk.for_all;
+        inner->uniform_load |= k->value.at[st->in[0]].shape == K_UNIFORM;
+        break;
+    case K_STORE:
+        at_store(s, id);
+        break;
+    case K_CHECK:
+        inner->checks++;
+        break;
+    case K_ATOMIC:
+    case K_COMPACT:
+    case K_COUNT:
+        inner->warp = true;
+        break;
+    case K_LOOP:
+    case K_FOR:
+        inner->loops = true;
+        break;
+    default:
+        break;
+    }
+}
+
+static void merge(cg_facts *into, const cg_facts *from)
+{
+    into->statements += from->statements;
+    into->checks += from->checks;
+    into->warp |= from->warp;
+    into->loops |= from->loops;
+    into->uniform_load |= from->uniform_load;
+}
+
+void cg_scan(cg *g)
+{
+    const kernel *k = g->k;
+    arena *a = g->arena;
+    g->facts = arena_alloc(a, k->stmt.n * sizeof(*g->facts));
+    scan s = {.g = g};
+    s.declared = arena_alloc(a, k->value.n * sizeof(k_ref));
+    s.loaded = arena_alloc(a, k->mem.n * sizeof(k_ref));
+    s.stored = arena_alloc(a, k->mem.n * sizeof(k_ref));
+    k_walk_begin(&s.walk, k, a);
+    while (k_walk_next(&s.walk)) {
+        k_ref id = s.walk.at, parent = k_walk_parent(&s.walk);
+        cg_facts *inner = &g->facts[parent];
+        if (s.walk.event == K_WALK_LEAVE)
+            merge(inner, &g->facts[id]);
+        if (s.walk.event != K_WALK_AT)
+            continue;
+        inner->statements++;
+        if (s.walk.for_all)
+            at_thread_statement(&s, id, inner);
+        if (k->stmt.at[id].op == K_CHAIN)
+            g->chains++;
+    }
+}

@@ -1,0 +1,232 @@
+/* Types, constants and the forms of kernel values; thin helpers over the LLVM builder. */
+#include "emit/cpu/llvm/cg.h"
+
+void cg_types(cg *g)
+{
+    LLVMContextRef c = g->context;
+    g->i1 = LLVMInt1TypeInContext(c);
+    g->i8 = LLVMInt8TypeInContext(c);
+    g->i32 = LLVMInt32TypeInContext(c);
+    g->i64 = LLVMInt64TypeInContext(c);
+    g->ptr = LLVMPointerTypeInContext(c, 0);
+    for (unsigned t = T_NONE + 1; t < T_COUNT; t++) {
+        g->type[t] = t == T_F32   ? LLVMFloatTypeInContext(c)
+                     : t == T_F64 ? LLVMDoubleTypeInContext(c)
+                                  : LLVMIntTypeInContext(c, ir_type_bits((ir_type)t));
+        g->vector[t] = LLVMVectorType(g->type[t], g->lanes);
+    }
+}
+
+LLVMTypeRef cg_vector_of(cg *g, LLVMTypeRef element, unsigned n)
+{
+    (void)g;
+    return LLVMVectorType(element, n);
+}
+
+/* --- constants --- */
+
+cg_ref cg_const(cg *g, ir_type t, ir_bits bits)
+{
+    if (!ir_type_float(t))
+        return LLVMConstInt(g->type[t], bits, false);
+    cg_ref word = LLVMConstInt(t == T_F32 ? g->i32 : g->i64, bits, false); /* exact, also for NaNs */
+    return LLVMConstBitCast(word, g->type[t]);
+}
+
+cg_ref cg_i64(cg *g, int64_t v)
+{
+    return LLVMConstInt(g->i64, (unsigned long long)v, true);
+}
+
+cg_ref cg_i32(cg *g, int64_t v)
+{
+    return LLVMConstInt(g->i32, (unsigned long long)v, true);
+}
+
+cg_ref cg_zero(LLVMTypeRef t)
+{
+    return LLVMConstNull(t);
+}
+
+cg_ref cg_iota(cg *g, LLVMTypeRef element, unsigned n)
+{
+    cg_ref *lane = arena_alloc(g->arena, n * sizeof(*lane));
+    for (unsigned i = 0; i < n; i++)
+        lane[i] = LLVMConstInt(element, i, false);
+    return LLVMConstVector(lane, n);
+}
+
+cg_ref cg_splat_n(cg *g, cg_ref scalar, unsigned n)
+{
+    LLVMTypeRef t = LLVMVectorType(LLVMTypeOf(scalar), n);
+    if (LLVMIsConstant(scalar)) {
+        cg_ref *lane = arena_alloc(g->arena, n * sizeof(*lane));
+        for (unsigned i = 0; i < n; i++)
+            lane[i] = scalar;
+        return LLVMConstVector(lane, n);
+    }
+    cg_ref first = LLVMBuildInsertElement(g->b, LLVMGetPoison(t), scalar, cg_i32(g, 0), "");
+    LLVMTypeRef index = LLVMVectorType(g->i32, n);
+    return LLVMBuildShuffleVector(g->b, first, LLVMGetPoison(t), cg_zero(index), "");
+}
+
+cg_ref cg_splat(cg *g, cg_ref scalar)
+{
+    return cg_splat_n(g, scalar, g->lanes);
+}
+
+/* --- instructions --- */
+
+cg_ref cg_alloca(cg *g, LLVMTypeRef t, unsigned align, const char *name)
+{
+    LLVMBasicBlockRef here = cg_here(g);
+    cg_at(g, g->entry);
+    cg_ref slot = LLVMBuildAlloca(g->b, t, name);
+    if (align)
+        LLVMSetAlignment(slot, align);
+    cg_at(g, here);
+    return slot;
+}
+
+cg_ref cg_call(cg *g, const char *intrinsic, unsigned types, LLVMTypeRef *type, unsigned n, cg_ref *in)
+{
+    unsigned id = LLVMLookupIntrinsicID(intrinsic, strlen(intrinsic));
+    if (!id)
+        cg_fail(g, "this LLVM has no %s", intrinsic);
+    cg_ref f = LLVMGetIntrinsicDeclaration(g->module, id, type, types);
+    return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, in, n, "");
+}
+
+cg_ref cg_call1(cg *g, const char *intrinsic, cg_ref x)
+{
+    LLVMTypeRef t = LLVMTypeOf(x);
+    return cg_call(g, intrinsic, 1, &t, 1, &x);
+}
+
+cg_ref cg_call2(cg *g, const char *intrinsic, cg_ref x, cg_ref y)
+{
+    LLVMTypeRef t = LLVMTypeOf(x);
+    return cg_call(g, intrinsic, 1, &t, 2, (cg_ref[]){x, y});
+}
+
+cg_ref cg_shuffle(cg *g, cg_ref x, cg_ref y, unsigned n, const int *index)
+{
+    cg_ref lane[256];
+    for (unsigned i = 0; i < n; i++)
+        lane[i] = index[i] < 0 ? LLVMGetPoison(g->i32) : cg_i32(g, index[i]);
+    return LLVMBuildShuffleVector(g->b, x, y ? y : LLVMGetPoison(LLVMTypeOf(x)), LLVMConstVector(lane, n), "");
+}
+
+LLVMBasicBlockRef cg_block(cg *g, const char *name)
+{
+    LLVMBasicBlockRef here = cg_here(g);
+    cg_ref f = here ? LLVMGetBasicBlockParent(here) : g->fn;
+    return LLVMAppendBasicBlockInContext(g->context, f, name);
+}
+
+void cg_at(cg *g, LLVMBasicBlockRef block)
+{
+    LLVMPositionBuilderAtEnd(g->b, block);
+}
+
+LLVMBasicBlockRef cg_here(cg *g)
+{
+    return LLVMGetInsertBlock(g->b);
+}
+
+void cg_br(cg *g, LLVMBasicBlockRef to)
+{
+    LLVMBuildBr(g->b, to);
+}
+
+void cg_cond(cg *g, cg_ref c, LLVMBasicBlockRef yes, LLVMBasicBlockRef no)
+{
+    LLVMBuildCondBr(g->b, c, yes, no);
+}
+
+void cg_unlikely(cg *g, cg_ref c, LLVMBasicBlockRef rare, LLVMBasicBlockRef usual)
+{
+    cg_ref br = LLVMBuildCondBr(g->b, c, rare, usual);
+    LLVMMetadataRef weights[] = {
+        LLVMMDStringInContext2(g->context, "branch_weights", 14),
+        LLVMValueAsMetadata(cg_i32(g, 1)),
+        LLVMValueAsMetadata(cg_i32(g, 1 << 20)),
+    };
+    LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, weights, 3);
+    LLVMSetMetadata(br, LLVMGetMDKindIDInContext(g->context, "prof", 4), LLVMMetadataAsValue(g->context, node));
+}
+
+cg_ref cg_phi2(cg *g, cg_ref x, LLVMBasicBlockRef from_x, cg_ref y, LLVMBasicBlockRef from_y)
+{
+    cg_ref phi = LLVMBuildPhi(g->b, LLVMTypeOf(x), "");
+    LLVMAddIncoming(phi, (cg_ref[]){x, y}, (LLVMBasicBlockRef[]){from_x, from_y}, 2);
+    return phi;
+}
+
+/* --- forms --- */
+
+static cg_ref linear_vector(cg *g, cg_ref base, cg_ref step)
+{
+    cg_ref lane = cg_iota(g, LLVMTypeOf(base), g->lanes);
+    cg_ref offset = LLVMBuildMul(g->b, lane, cg_splat(g, step), "");
+    return LLVMBuildAdd(g->b, cg_splat(g, base), offset, "");
+}
+
+cg_value cg_get(cg *g, k_val v)
+{
+    const k_value *x = &g->k->value.at[v];
+    cg_value *known = &g->value[v];
+    if (x->kind == KV_LITERAL)
+        return (cg_value){.form = FORM_UNIFORM, .v = cg_const(g, (ir_type)x->type, x->bits)};
+    if (x->kind == KV_PIECE)
+        return (cg_value){.form = FORM_UNIFORM, .v = g->piece};
+    if (x->kind == KV_ARG)
+        return (cg_value){.form = FORM_UNIFORM, .v = g->arg[x->bits]};
+    if (known->form == FORM_NONE)
+        cg_fail(g, "value %u of kernel %s is used before it is defined", v, g->k->name);
+    if (!known->slot)
+        return *known;
+    cg_value now = *known;
+    now.v = LLVMBuildLoad2(g->b, LLVMGetAllocatedType(known->slot), known->slot, "");
+    return now;
+}
+
+cg_ref cg_lane_scalar(cg *g, k_val v, unsigned lane)
+{
+    cg_value x = cg_get(g, v);
+    if (x.form == FORM_VECTOR)
+        return LLVMBuildExtractElement(g->b, x.v, cg_i32(g, lane < g->lanes ? lane : 0), "");
+    if (x.form == FORM_LINEAR && lane)
+        return LLVMBuildAdd(g->b, x.v, LLVMBuildMul(g->b, x.step, cg_i64(g, lane), ""), "");
+    return x.v;
+}
+
+cg_ref cg_scalar(cg *g, k_val v)
+{
+    return cg_lane_scalar(g, v, 0);
+}
+
+cg_ref cg_step(cg *g, k_val v)
+{
+    cg_value x = cg_get(g, v);
+    if (x.form == FORM_LINEAR)
+        return x.step;
+    if (x.form == FORM_UNIFORM)
+        return cg_i64(g, 0);
+    return LLVMBuildSub(g->b, cg_lane_scalar(g, v, 1), cg_lane_scalar(g, v, 0), "");
+}
+
+cg_ref cg_vec(cg *g, k_val v)
+{
+    cg_value x = cg_get(g, v);
+    if (x.form == FORM_VECTOR)
+        return x.v;
+    if (x.form == FORM_LINEAR)
+        return linear_vector(g, x.v, x.step);
+    return cg_splat(g, x.v);
+}
+
+void cg_define(cg *g, k_val v, cg_ref x)
+{
+    g->value[v] = (cg_value){.form = cg_is_vector(x) ? FORM_VECTOR : FORM_UNIFORM, .v = x};
+}

@@ -1,0 +1,140 @@
+/* Operations across the lanes of a gang: atomics lane by lane, counting, compaction. */
+#include "emit/cpu/llvm/cg.h"
+
+/* --- COUNT --- */
+
+static cg_ref number_of(cg *g, cg_ref mask)
+{
+    cg_ref n = cg_call1(g, "llvm.ctpop", cg_mask_bits(g, mask));
+    return LLVMBuildIntCast2(g->b, n, g->i64, false, "");
+}
+
+static cg_ref lanes_where(cg *g, k_val condition)
+{
+    cg_ref c = cg_vec(g, condition);
+    return g->mask.on ? LLVMBuildAnd(g->b, g->mask.on, c, "") : c;
+}
+
+void cg_count(cg *g, k_ref id)
+{
+    const k_stmt *s = &g->k->stmt.at[id];
+    cg_define(g, s->dst, number_of(g, lanes_where(g, s->in[0])));
+}
+
+/* --- COMPACT --- */
+
+static cg_ref part(cg *g, cg_ref v, unsigned from, unsigned n)
+{
+    int index[256];
+    for (unsigned i = 0; i < n; i++)
+        index[i] = (int)(from + i);
+    return n == g->lanes ? v : cg_shuffle(g, v, NULL, n, index);
+}
+
+static cg_ref first_lanes(cg *g, cg_ref count, unsigned n)
+{
+    /* one bit more than n, so that n itself is a shift in range */
+    LLVMTypeRef word = LLVMIntTypeInContext(g->context, 2 * n), narrow = LLVMIntTypeInContext(g->context, n);
+    cg_ref one = LLVMConstInt(word, 1, false), c = LLVMBuildIntCast2(g->b, count, word, false, "");
+    cg_ref bits = LLVMBuildSub(g->b, LLVMBuildShl(g->b, one, c, ""), one, "");
+    return LLVMBuildBitCast(g->b, LLVMBuildTrunc(g->b, bits, narrow, ""), LLVMVectorType(g->i1, n), "");
+}
+
+/* Compression in a register, then a masked store: the form of the instruction that writes to memory is slow. */
+static void compress(cg *g, cg_ref value, cg_ref keep, cg_ref pointer, unsigned bytes, unsigned n)
+{
+    if (g->cpu.avx512 && n * bytes == 64 && (bytes >= 4 || g->cpu.vbmi2)) {
+        LLVMTypeRef t = LLVMTypeOf(value);
+        cg_ref in[] = {value, LLVMGetPoison(t), keep};
+        cg_ref packed = cg_call(g, "llvm.x86.avx512.mask.compress", 1, &t, 3, in);
+        cg_ref bits = LLVMBuildBitCast(g->b, keep, LLVMIntTypeInContext(g->context, n), "");
+        cg_masked_store(g, packed, pointer, bytes, first_lanes(g, cg_call1(g, "llvm.ctpop", bits), n));
+        return;
+    }
+    LLVMTypeRef t = LLVMTypeOf(value);
+    cg_call(g, "llvm.masked.compressstore", 1, &t, 3, (cg_ref[]){value, pointer, keep});
+}
+
+void cg_compact(cg *g, k_ref id)
+{
+    const k_stmt *s = &g->k->stmt.at[id];
+    ir_type t = (ir_type)g->k->mem.at[s->mem].type;
+    unsigned bytes = (unsigned)ir_type_size(t), width = 64 / bytes;
+    unsigned n = g->lanes < width ? g->lanes : width;
+    cg_ref keep = lanes_where(g, s->in[2]), value = cg_to_memory(g, t, cg_vec(g, s->in[1]));
+    cg_ref pointer = cg_element(g, s->mem, cg_scalar(g, s->in[0]));
+    for (unsigned from = 0; from < g->lanes; from += n) {
+        cg_ref some = part(g, keep, from, n);
+        compress(g, part(g, value, from, n), some, pointer, bytes, n);
+        cg_ref bits = LLVMBuildBitCast(g->b, some, LLVMIntTypeInContext(g->context, n), "");
+        cg_ref kept = LLVMBuildIntCast2(g->b, cg_call1(g, "llvm.ctpop", bits), g->i64, false, "");
+        pointer = LLVMBuildGEP2(g->b, cg_stored(g, t), pointer, &kept, 1, "");
+    }
+}
+
+/* --- ATOMIC --- */
+
+static LLVMAtomicRMWBinOp read_modify_write(cg *g, ir_op op, ir_type t)
+{
+    switch (op) {
+    case OP_ADD:
+        return ir_type_float(t) ? LLVMAtomicRMWBinOpFAdd : LLVMAtomicRMWBinOpAdd;
+    case OP_MIN:
+        return ir_type_signed(t) ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin;
+    case OP_MAX:
+        return ir_type_signed(t) ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax;
+    case OP_BIT_AND:
+        return LLVMAtomicRMWBinOpAnd;
+    case OP_BIT_OR:
+        return LLVMAtomicRMWBinOpOr;
+    case OP_BIT_XOR:
+        return LLVMAtomicRMWBinOpXor;
+    default:
+        cg_fail(g, "no atomic %s", ir_ops[op].name);
+    }
+}
+
+static cg_ref atomic_one(cg *g, const k_stmt *s, cg_ref index, cg_ref value)
+{
+    ir_type t = (ir_type)g->k->mem.at[s->mem].type;
+    if (ir_type_float(t) && s->sub != OP_ADD)
+        cg_fail(g, "no atomic %s of %s", ir_ops[s->sub].name, ir_type_name(t));
+    return LLVMBuildAtomicRMW(g->b, read_modify_write(g, (ir_op)s->sub, t), cg_element(g, s->mem, index), value,
+                              LLVMAtomicOrderingMonotonic, false);
+}
+
+/* Active lanes one after the other, lowest first. */
+static cg_ref atomic_lanes(cg *g, const k_stmt *s)
+{
+    LLVMBuilderRef b = g->b;
+    ir_type t = (ir_type)g->k->mem.at[s->mem].type;
+    cg_ref index = cg_vec(g, s->in[0]), value = cg_vec(g, s->in[1]);
+    cg_ref bits = cg_mask_bits(g, cg_mask_or_all(g));
+    LLVMTypeRef word = LLVMTypeOf(bits);
+    LLVMBasicBlockRef before = cg_here(g), each = cg_block(g, "atomic"), end = cg_block(g, "atomics");
+    cg_ref nothing = cg_zero(g->vector[t]);
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntNE, bits, cg_zero(word), ""), each, end);
+
+    cg_at(g, each);
+    cg_ref left = LLVMBuildPhi(b, word, ""), found = LLVMBuildPhi(b, g->vector[t], "");
+    cg_ref lane = cg_call(g, "llvm.cttz", 1, &word, 2, (cg_ref[]){left, LLVMConstInt(g->i1, 1, false)});
+    lane = LLVMBuildIntCast2(b, lane, g->i64, false, "");
+    cg_ref old = atomic_one(g, s, LLVMBuildExtractElement(b, index, lane, ""), LLVMBuildExtractElement(b, value, lane, ""));
+    cg_ref with = LLVMBuildInsertElement(b, found, old, lane, "");
+    cg_ref rest = LLVMBuildAnd(b, left, LLVMBuildSub(b, left, LLVMConstInt(word, 1, false), ""), "");
+    LLVMAddIncoming(left, (cg_ref[]){bits, rest}, (LLVMBasicBlockRef[]){before, each}, 2);
+    LLVMAddIncoming(found, (cg_ref[]){nothing, with}, (LLVMBasicBlockRef[]){before, each}, 2);
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntNE, rest, cg_zero(word), ""), each, end);
+
+    cg_at(g, end);
+    return cg_phi2(g, nothing, before, with, each);
+}
+
+void cg_atomic(cg *g, k_ref id)
+{
+    const k_stmt *s = &g->k->stmt.at[id];
+    if (g->thread)
+        cg_define(g, s->dst, atomic_lanes(g, s));
+    else
+        cg_define(g, s->dst, atomic_one(g, s, cg_scalar(g, s->in[0]), cg_scalar(g, s->in[1])));
+}
