@@ -226,6 +226,20 @@ static ir_id free_scope(ir_program *p, const ir_loop *loop, const ir_ids *inside
     return scope;
 }
 
+/* Passes and printers may go down one C call a nesting level. Loops that the walk leaves out do not depend on this
+ * one's variables: they count as standing beside it. */
+static bool set_depth(ir_program *p, uint32_t site, ir_loop *loop, const ir_ids *inside)
+{
+    loop->depth = 1;
+    for (uint32_t k = 0; k < inside->n; k++) {
+        const ir_node *n = ir_at(p, inside->at[k]);
+        if (n->kind == IR_LOOP && n->u.loop->depth >= loop->depth)
+            loop->depth = n->u.loop->depth + 1;
+    }
+    return loop->depth <= IR_MAX_NESTING ||
+           ir_fail(p, site, "%s: loops nested more than %d deep", ir_operation(p, site, "loop"), IR_MAX_NESTING);
+}
+
 ir_id ir_loop_new(ir_program *p, uint32_t site, const ir_loop *description)
 {
     if (!check_loop(p, site, description))
@@ -244,6 +258,8 @@ ir_id ir_loop_new(ir_program *p, uint32_t site, const ir_loop *description)
     if (id)
         return id;
     node.scope = free_scope(p, loop, &inside, skipped);
+    if (!set_depth(p, site, loop, &inside))
+        return 0;
     if (loop->count)
         vec_push(p->arena, &root, loop->count);
     for (uint32_t i = 0; i < loop->states; i++)

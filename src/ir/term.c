@@ -138,6 +138,13 @@ static bool fails_itself(const ir_program *p, const ir_node *n, const ir_id *arg
     if (!ir_op_partial((ir_op)n->op, t))
         return false;
     const ir_node *divisor = &p->node.at[args[1]];
+    if (divisor->kind == IR_OP && divisor->op == OP_MAX) { /* max(x, c) with c > 0 is neither 0 nor -1 */
+        for (uint32_t i = 0; i < divisor->n; i++) {
+            const ir_node *bound = &p->node.at[p->arg.at[divisor->args + i]];
+            if (bound->kind == IR_CONST && bound->u.literal && (!ir_type_signed(t) || ir_i64_bits(t, bound->u.literal) > 0))
+                return false;
+        }
+    }
     if (divisor->kind != IR_CONST || divisor->u.literal == 0)
         return true;
     return ir_type_signed(t) && ir_i64_bits(t, divisor->u.literal) == -1;

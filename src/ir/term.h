@@ -20,7 +20,7 @@
 
 typedef uint32_t ir_id;
 
-enum { IR_MAX_RANK = 8, IR_MAX_PATTERN = 9, IR_MAX_COMPONENTS = 64 };
+enum { IR_MAX_RANK = 8, IR_MAX_PATTERN = 9, IR_MAX_COMPONENTS = 64, IR_MAX_NESTING = 64 };
 
 typedef enum {
     IR_NONE,
@@ -66,6 +66,7 @@ typedef struct ir_loop {
     ir_id cond;   /* bool term inside; 0 for a counted loop */
     ir_id count;  /* i64 term outside; 0 for a while loop */
     ir_id index;  /* IR_VAR i64 inside; counted only */
+    uint32_t depth; /* set by ir_loop_new: 1 + the largest of the loops inside; at most IR_MAX_NESTING */
 } ir_loop;
 
 /* One stencil input: pattern extents (odd), and what lies outside the array. Parameters of fn: for each input, for each
