@@ -62,8 +62,6 @@ static bool fusable(const clusters *c, ir_id from, ir_id to, l_access access, l_
         return *why = L_NOT_CLASS, false;
     if (access == L_HALO && c->class[to] != L_CLASS_STENCIL)
         return *why = L_NOT_CLASS, false;
-    if (access == L_HALO && wraps(p, to, from))
-        return *why = L_NOT_BOUNDARY, false;
     return *why = access == L_HALO ? L_FUSED_ROWS : L_FUSED_REGISTER, true;
 }
 
@@ -286,18 +284,23 @@ static uint32_t home(const clusters *c, ir_id id)
     return id;
 }
 
-static void edge(clusters *c, ir_id from, ir_id to, l_access access)
+static void edge(clusters *c, ir_id from, ir_id to, l_access asked)
 {
+    l_access access = asked;
     l_why why = L_FUSED_DELAYED;
     if (ir_at(c->p, from)->kind == IR_INPUT) {
         why = L_NOT_INPUT;
     } else if (c->node[from].anchor) {
         ir_id reader = home(c, to);
+        if (access == L_HALO && wraps(c->p, to, from))
+            access = L_RANDOM;
         bool can = reader && fusable(c, from, reader, access, &why);
         if (!reader || (can && c->out->cluster_of[from] != c->out->cluster_of[reader]))
             why = c->node[from].why == L_NOT_CAP ? L_NOT_CAP : L_NOT_CLASS;
     }
-    vec_push(c->p->arena, &c->out->edge, ((l_edge){from, to, access, why}));
+    if (why == L_NOT_RANDOM && asked == L_HALO)
+        why = L_NOT_BOUNDARY;
+    vec_push(c->p->arena, &c->out->edge, ((l_edge){from, to, asked, why}));
 }
 
 static void edges(clusters *c)

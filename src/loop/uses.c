@@ -180,12 +180,20 @@ static void add_operand(uses *u, ir_id id, ir_id from, l_access access)
     n->stencil |= f->stencil && access == L_SAME;
 }
 
+/* a wrapped stencil reads far rows: as good as any index */
+static l_access operand_access(const ir_array *info, ir_kind kind, uint32_t i)
+{
+    if (kind == IR_STENCIL)
+        return info->stencil[i].boundary == IR_WRAP ? L_RANDOM : L_HALO;
+    return kind == IR_BACKPERMUTE ? L_RANDOM : L_SAME;
+}
+
 static void operands(uses *u, ir_id id)
 {
     const ir_array *info = ir_info(u->p, id);
     ir_kind kind = (ir_kind)ir_at(u->p, id)->kind;
     for (uint32_t i = 0; i < info->inputs; i++)
-        add_operand(u, id, info->input[i], kind == IR_STENCIL ? L_HALO : kind == IR_BACKPERMUTE ? L_RANDOM : L_SAME);
+        add_operand(u, id, info->input[i], operand_access(info, kind, i));
     opt_ids ids = {0};
     if (info->fn)
         opt_reach(u->p, u->p->arena, info->fn->results, info->fn->result, &ids);

@@ -113,7 +113,7 @@ static void bind_index(folds *s, k_val row, k_val k)
     k_val linear = sk_add(lw, s->row_base, k);
     lw->element = linear;
     sk_bind(lw, s->at.linear, linear);
-    if (c->rank == 1)
+    if (c->rank == 1 || s->combine)
         return;
     VEC(ir_id) all = {0};
     for (uint32_t i = 0; i < s->fold.n; i++)

@@ -1,0 +1,123 @@
+/* Edges of a photograph: canny INPUT.png OUTPUT.png [low high]. Suppression and everything before it are array operations;
+ * weak edges that touch strong ones are then linked in plain C. Prints what was fused, and times fused against unfused. */
+#include "programs/canny.h"
+
+#include "common/clock.h"
+#include "common/picture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Grows strong edges (1) into the weak ones (0.5) that touch them; what stays weak is no edge. */
+static bool link_edges(int64_t height, int64_t width, const float *edge, uint8_t *out)
+{
+    int64_t *stack = malloc((size_t)(height * width) * sizeof(int64_t)), n = 0;
+    if (!stack)
+        return false;
+    for (int64_t i = 0; i < height * width; i++) {
+        out[i] = edge[i] >= 1 ? 255 : 0;
+        if (out[i])
+            stack[n++] = i;
+    }
+    while (n) {
+        int64_t at = stack[--n], row = at / width, column = at % width;
+        for (int64_t y = row > 0 ? row - 1 : 0; y <= row + 1 && y < height; y++)
+            for (int64_t x = column > 0 ? column - 1 : 0; x <= column + 1 && x < width; x++)
+                if (edge[y * width + x] > 0 && !out[y * width + x]) {
+                    out[y * width + x] = 255;
+                    stack[n++] = y * width + x;
+                }
+    }
+    free(stack);
+    return true;
+}
+
+static sn_status run(sn_program *program, const picture *p, float low, float high, float *edge)
+{
+    return sn_call(program, sn_in(p->plane[0], p->height, p->width), sn_in(p->plane[1], p->height, p->width),
+                   sn_in(p->plane[2], p->height, p->width), sn_value(&low), sn_value(&high),
+                   sn_into(edge, p->height, p->width));
+}
+
+/* Best of several calls in seconds, negative after an error (which is printed). */
+static double best_time(sn_context *cx, sn_program *program, const picture *p, float low, float high, float *edge)
+{
+    double best = 1e9, end = clock_seconds() + 0.5;
+    for (int round = 0; round < 3 || clock_seconds() < end; round++) {
+        double start = clock_seconds();
+        if (run(program, p, low, high, edge) != SN_OK) {
+            fprintf(stderr, "%s\n", sn_message(cx));
+            return -1;
+        }
+        double time = clock_seconds() - start;
+        best = time < best ? time : best;
+    }
+    return best;
+}
+
+/* -1 after an error */
+static double detect(bool fusion, bool explain, const picture *p, float low, float high, float *edge)
+{
+    sn_options options = {.size = sizeof options, .fusion = fusion ? SN_ON : SN_OFF};
+    sn_context *cx = sn_open(&options);
+    if (!cx) {
+        fprintf(stderr, "no device\n");
+        return -1;
+    }
+    sn_program *program = sn_compile(cx, CANNY_SIGNATURE, canny);
+    double time = best_time(cx, program, p, low, high, edge);
+    if (time >= 0 && explain)
+        printf("%s\n", sn_explain(program, NULL));
+    sn_drop(program);
+    sn_close(cx);
+    return time;
+}
+
+static int edges(const picture *p, const char *output, float low, float high)
+{
+    char message[256];
+    size_t pixels = (size_t)(p->height * p->width);
+    float *edge = malloc(pixels * sizeof(float));
+    uint8_t *out = malloc(pixels);
+    int failed = 1;
+    if (!edge || !out) {
+        fprintf(stderr, "out of memory\n");
+    } else {
+        printf("timing without fusion ...\n");
+        fflush(stdout);
+        double unfused = detect(false, false, p, low, high, edge);
+        printf("timing with fusion ...\n\n");
+        fflush(stdout);
+        double fused = unfused < 0 ? -1 : detect(true, true, p, low, high, edge);
+        if (fused >= 0 && !link_edges(p->height, p->width, edge, out))
+            fprintf(stderr, "out of memory\n");
+        else if (fused >= 0 && !picture_write(output, p->height, p->width, 1, out, message))
+            fprintf(stderr, "%s\n", message);
+        else if (fused >= 0)
+            failed = 0;
+        if (!failed)
+            printf("%lld x %lld pixels: %.3f ms fused, %.3f ms unfused (%.1f times)\nedges in %s\n", (long long)p->width,
+                   (long long)p->height, fused * 1e3, unfused * 1e3, unfused / fused, output);
+    }
+    free(edge);
+    free(out);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    char message[256];
+    picture p;
+    if (argc != 3 && argc != 5) {
+        fprintf(stderr, "usage: canny INPUT.png OUTPUT.png [low high]\n");
+        return 2;
+    }
+    if (!picture_read(argv[1], &p, message)) {
+        fprintf(stderr, "%s\n", message);
+        return 1;
+    }
+    float low = argc == 5 ? strtof(argv[3], NULL) : 40, high = argc == 5 ? strtof(argv[4], NULL) : 80;
+    int failed = edges(&p, argv[2], low, high);
+    picture_free(&p);
+    return failed;
+}

@@ -1,0 +1,133 @@
+/* The smallest host for skeletons: memory for every manifest array, launches in order, partial results of folds. */
+#include "run_clusters.h"
+
+#include <stdlib.h>
+
+typedef struct host {
+    ir_program *p;
+    l_program *l;
+    arena *a;
+    int64_t dims[64];
+    ir_value *value; /* per array node */
+    run_result *out;
+} host;
+
+static bool read_scalar(void *env, ir_id array, uint32_t component, ir_bits *out)
+{
+    host *h = env;
+    const ir_value *v = &h->value[array];
+    if (!v->data[component])
+        return false;
+    *out = 0;
+    memcpy(out, v->data[component], ir_type_size(v->type[component]));
+    return true;
+}
+
+static ir_bits closed(host *h, ir_id term)
+{
+    ir_host env = {h->dims, read_scalar, h};
+    ir_bits out = 0;
+    if (!ir_evaluate(h->p, h->a, term, &env, &out))
+        h->out->why = "a closed term cannot be evaluated";
+    return out;
+}
+
+static int64_t elements(const ir_value *v)
+{
+    int64_t n = 1;
+    for (unsigned d = 0; d < v->rank; d++)
+        n *= v->extent[d];
+    return n;
+}
+
+static void make(host *h, ir_id array)
+{
+    ir_value *v = &h->value[array];
+    const ir_array *info = ir_info(h->p, array);
+    if (v->components)
+        return;
+    v->rank = info->rank;
+    v->components = info->components;
+    for (unsigned d = 0; d < info->rank; d++)
+        v->extent[d] = (int64_t)closed(h, info->shape[d]);
+    for (unsigned c = 0; c < info->components; c++) {
+        v->type[c] = info->type[c];
+        v->data[c] = arena_alloc(h->a, (size_t)elements(v) * ir_type_size(info->type[c]) + 1);
+    }
+}
+
+static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final, void **in, void **partial_out)
+{
+    sk_options o = {.vector_bytes = 64, .workers = 2, .checks = true, .final = final, .row = g->row};
+    const char *why = NULL;
+    sk_kernel *k = sk_build(h->l, c, g->variant, &o, h->a, &why);
+    if (!k || !k_verify(k->k, h->a, &why)) {
+        h->out->why = why ? why : "not built";
+        return;
+    }
+    k_expand_math(k->k);
+    k_analyse(k->k);
+    k_layout(k->k, 64);
+    void **mem = arena_alloc(h->a, (k->memory.n + 1) * sizeof(void *));
+    ir_bits *arg = arena_alloc(h->a, (k->argument.n + 1) * sizeof(ir_bits));
+    for (uint32_t i = 0; i < k->memory.n; i++) {
+        const sk_binding *b = &k->memory.at[i];
+        if (b->role == SK_ARRAY)
+            make(h, b->array);
+        mem[i] = b->role == SK_ARRAY ? h->value[b->array].data[b->component] : b->role == SK_PARTIAL_IN ? in[b->component] : partial_out[b->component];
+    }
+    for (uint32_t i = 0; i < k->argument.n; i++)
+        arg[i] = k->argument.at[i].term ? closed(h, k->argument.at[i].term) : (ir_bits)g->slot[k->argument.at[i].slot];
+    if (h->out->why)
+        return;
+    h->out->launches++;
+    k_interpret(k->k, h->a, mem, arg, 0, g->pieces, &h->out->error);
+}
+
+static void run_cluster(host *h, const l_cluster *c)
+{
+    int64_t extent[IR_MAX_RANK], rows = 1;
+    for (unsigned d = 0; d < c->rank; d++) {
+        extent[d] = (int64_t)closed(h, c->shape[d]);
+        rows *= d + 1 < c->rank ? extent[d] : 1;
+    }
+    for (uint32_t i = 0; i < c->op.n; i++)
+        if (c->op.at[i].stored)
+            make(h, c->op.at[i].term);
+    sk_options o = {.vector_bytes = 64, .workers = 2, .checks = true};
+    void **in = NULL;
+    for (int64_t partials = 0;;) {
+        sk_geometry g;
+        sk_plan_launch(h->l, c, &o, extent, partials, 1 << 25, &g);
+        void **out = arena_alloc(h->a, 64 * sizeof(void *));
+        for (int i = 0; i < 64 && g.partials > 1; i++)
+            out[i] = arena_alloc(h->a, (size_t)(rows * g.partials) * 8);
+        launch(h, c, &g, g.partials == 1, in, out);
+        if (g.partials == 1 || h->out->why)
+            return;
+        partials = g.partials;
+        in = out;
+    }
+}
+
+run_result run_clusters(ir_program *p, const l_options *options, arena *a, const ir_value *input)
+{
+    run_result out = {0};
+    host h = {.p = p, .a = a, .out = &out};
+    h.value = arena_alloc(a, (p->node.n + 1) * sizeof(ir_value));
+    for (uint32_t i = 0; i < p->input.n; i++) {
+        h.value[p->input.at[i]] = input[i];
+        const ir_array *info = ir_info(p, p->input.at[i]);
+        for (unsigned d = 0; d < info->rank; d++)
+            if (ir_at(p, info->shape[d])->kind == IR_DIM)
+                h.dims[ir_at(p, info->shape[d])->u.literal] = input[i].extent[d];
+    }
+    h.l = l_clusters(p, options);
+    sk_prepare(h.l);
+    for (uint32_t i = 0; i < h.l->cluster.n && !out.why && !out.error.site; i++)
+        run_cluster(&h, &h.l->cluster.at[i]);
+    out.output = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value));
+    for (uint32_t i = 0; i < p->output.n && !out.why; i++)
+        out.output[i] = h.value[p->output.at[i]];
+    return out;
+}

@@ -1,0 +1,19 @@
+/* Runs a program cluster by cluster on the kernel interpreter: skeletons without any device. */
+#ifndef TESTS_RUN_CLUSTERS_H
+#define TESTS_RUN_CLUSTERS_H
+
+#include "ir/interpret.h"
+#include "kernel/launch.h"
+#include "skeleton/skeleton.h"
+
+typedef struct run_result {
+    ir_value *output;   /* per program output */
+    k_error error;
+    uint32_t launches;
+    const char *why;    /* a failure of ours: NULL if none */
+} run_result;
+
+/* Results live in `a`. Contraction is off. */
+run_result run_clusters(ir_program *p, const l_options *options, arena *a, const ir_value *input);
+
+#endif

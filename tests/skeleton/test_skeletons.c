@@ -1,0 +1,326 @@
+/* Skeletons on the kernel interpreter against the reference interpreter of terms. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "run_clusters.h"
+
+static const l_options fused = {.fuse = true, .cost_model = true}, unfused = {.fuse = false};
+
+static arena memory;
+static ir_program *p;
+
+static int setup(void **state)
+{
+    (void)state;
+    arena_init(&memory, NULL);
+    p = ir_program_new(&memory);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(&memory);
+    return 0;
+}
+
+static ir_value random_value(ir_id array, const int64_t *extent, unsigned seed)
+{
+    const ir_array *info = ir_info(p, array);
+    ir_value v = {.rank = info->rank, .components = info->components};
+    int64_t n = 1;
+    for (unsigned d = 0; d < info->rank; d++)
+        n *= v.extent[d] = extent[d];
+    srand(seed);
+    for (unsigned c = 0; c < info->components; c++) {
+        v.type[c] = info->type[c];
+        v.data[c] = arena_alloc(&memory, (size_t)n * 8 + 8);
+        for (int64_t i = 0; i < n; i++) {
+            int r = rand() % 2000 - 1000;
+            if (info->type[c] == T_F32)
+                ((float *)v.data[c])[i] = (float)r / 8;
+            else if (info->type[c] == T_I32)
+                ((int32_t *)v.data[c])[i] = r;
+            else
+                ((int64_t *)v.data[c])[i] = r;
+        }
+    }
+    return v;
+}
+
+static void same(const ir_value *x, const ir_value *y, double tolerance)
+{
+    assert_int_equal(x->rank, y->rank);
+    int64_t n = 1;
+    for (unsigned d = 0; d < x->rank; d++) {
+        assert_int_equal(x->extent[d], y->extent[d]);
+        n *= x->extent[d];
+    }
+    for (unsigned c = 0; c < x->components; c++) {
+        size_t size = ir_type_size(x->type[c]);
+        for (int64_t i = 0; i < n; i++) {
+            if (!memcmp((char *)x->data[c] + (size_t)i * size, (char *)y->data[c] + (size_t)i * size, size))
+                continue;
+            if (x->type[c] == T_F32 && tolerance > 0) {
+                double a = (double)((float *)x->data[c])[i], b = (double)((float *)y->data[c])[i];
+                if (a - b <= tolerance && b - a <= tolerance)
+                    continue;
+            }
+            fail_msg("component %u, element %ld differ", c, (long)i);
+        }
+    }
+}
+
+/* runs p fused and unfused on random inputs of the given extents and compares with the interpreter */
+static run_result compare_with(const int64_t extent[][3], double tolerance, const l_options *options)
+{
+    ir_value input[8];
+    for (uint32_t i = 0; i < p->input.n; i++)
+        input[i] = random_value(p->input.at[i], extent[i], i + 1);
+    ir_value *expected = arena_alloc(&memory, 8 * sizeof(ir_value));
+    ir_failure failure = {0};
+    bool ok = ir_interpret(p, &memory, input, expected, &failure);
+    run_result got = run_clusters(p, options, &memory, input);
+    if (got.why)
+        fail_msg("%s", got.why);
+    if (!ok) {
+        assert_int_equal(got.error.site, failure.site);
+        assert_int_equal(got.error.element, failure.element);
+        return got;
+    }
+    assert_int_equal(got.error.site, 0);
+    for (uint32_t i = 0; i < p->output.n; i++)
+        same(&got.output[i], &expected[i], tolerance);
+    return got;
+}
+
+static run_result compare(const int64_t extent[][3], double tolerance)
+{
+    compare_with(extent, tolerance, &unfused);
+    return compare_with(extent, tolerance, &fused);
+}
+
+static ir_id dims(const char *name)
+{
+    return ir_dim(p, name);
+}
+
+static ir_id input(ir_type t, unsigned rank, const char *a, const char *b, const char *c)
+{
+    const char *name[] = {a, b, c};
+    ir_id shape[3];
+    for (unsigned d = 0; d < rank; d++)
+        shape[d] = dims(name[d]);
+    return ir_input(p, 1, &t, rank, shape);
+}
+
+static ir_fn *binary(ir_op op, ir_type t)
+{
+    ir_type types[] = {t, t};
+    ir_fn *f = ir_fn_new(p, 2, types);
+    ir_id r = ir_op2(p, 0, op, f->param[0], f->param[1]);
+    return ir_fn_close(p, f, 1, &r);
+}
+
+static ir_id zip2(ir_op op, ir_id a, ir_id b)
+{
+    return ir_map(p, 0, 2, (ir_id[]){a, b}, binary(op, ir_info(p, a)->type[0]), 0);
+}
+
+/* keeps the right operand: associative, does not commute; every mistake in order shows */
+static ir_fn *last_nonzero(void)
+{
+    ir_type types[] = {T_I32, T_I32};
+    ir_fn *f = ir_fn_new(p, 2, types);
+    ir_id zero = ir_const(p, T_I32, 0);
+    ir_id r = ir_cond(p, 0, ir_op2(p, 0, OP_EQ, f->param[1], zero), f->param[0], f->param[1]);
+    return ir_fn_close(p, f, 1, &r);
+}
+
+static const int64_t sizes[] = {0, 1, 2, 31, 32, 33, 1000, 16640, 16641, 65535, 65536, 65537, 140000};
+
+static void test_map(void **state)
+{
+    (void)state;
+    ir_id a = input(T_F32, 1, "n", 0, 0), b = input(T_F32, 1, "n", 0, 0);
+    ir_output(p, zip2(OP_ADD, zip2(OP_MUL, a, b), b));
+    for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++)
+        compare((const int64_t[][3]){{sizes[i]}, {sizes[i]}}, 0);
+}
+
+static void test_fold_all_sizes(void **state)
+{
+    (void)state;
+    ir_id a = input(T_I32, 1, "n", 0, 0);
+    ir_id seed = ir_const(p, T_I32, 5);
+    ir_output(p, ir_fold(p, 0, binary(OP_ADD, T_I32), &seed, a, 0));
+    ir_output(p, ir_fold(p, 0, last_nonzero(), &seed, a, 0));
+    ir_output(p, ir_fold(p, 0, binary(OP_MAX, T_I32), &seed, zip2(OP_MUL, a, a), 0));
+    for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++)
+        compare((const int64_t[][3]){{sizes[i]}}, 0);
+}
+
+static void test_fold_rows(void **state)
+{
+    (void)state;
+    ir_id a = input(T_I32, 2, "n", "m", 0);
+    ir_id seed = ir_const(p, T_I32, 5);
+    ir_output(p, ir_fold(p, 0, binary(OP_BIT_XOR, T_I32), &seed, a, 0));
+    ir_output(p, ir_fold(p, 0, last_nonzero(), &seed, a, 0));
+    static const int64_t shape[][2] = {{0, 5}, {5, 0}, {3, 1}, {70, 4}, {1000, 17}, {9, 33}, {3, 70000}, {1, 40}, {130, 32}};
+    for (size_t i = 0; i < ARRAY_LENGTH(shape); i++)
+        compare((const int64_t[][3]){{shape[i][0], shape[i][1]}}, 0);
+}
+
+static void test_float_sum(void **state)
+{
+    (void)state;
+    ir_id a = input(T_F32, 1, "n", 0, 0), b = input(T_F32, 1, "n", 0, 0);
+    ir_id seed = ir_const(p, T_F32, ir_bits_f32(1));
+    ir_output(p, ir_fold(p, 0, binary(OP_ADD, T_F32), &seed, zip2(OP_MUL, a, b), 0));
+    run_result r = compare((const int64_t[][3]){{10000}, {10000}}, 20000.0);
+    assert_int_equal(r.launches, 1);
+    r = compare((const int64_t[][3]){{100000}, {100000}}, 200000.0);
+    assert_int_equal(r.launches, 2);
+}
+
+static ir_id stencil(ir_boundary boundary, uint8_t ey, uint8_t ex, ir_id a, const int *weight)
+{
+    unsigned n = (unsigned)ey * ex, rank = ir_info(p, a)->rank;
+    ir_type types[81] = {T_NONE};
+    for (unsigned i = 0; i < n; i++)
+        types[i] = T_I32;
+    ir_fn *f = ir_fn_new(p, n, types);
+    ir_id sum = ir_const(p, T_I32, 0), nine = ir_const(p, T_I32, ir_bits_i64(T_I32, -99));
+    for (unsigned i = 0; i < n; i++)
+        if (weight[i])
+            sum = ir_op2(p, 0, OP_ADD, sum, ir_op2(p, 0, OP_MUL, ir_const(p, T_I32, ir_bits_i64(T_I32, weight[i])), f->param[i]));
+    ir_fn_close(p, f, 1, &sum);
+    ir_type index[] = {T_I64, T_I64};
+    ir_fn *outside = ir_fn_new(p, rank, index);
+    ir_id r = ir_convert(p, 0, OP_CONVERT, T_I32, rank > 1 ? ir_op2(p, 0, OP_SUB, outside->param[0], outside->param[1]) : outside->param[0]);
+    ir_fn_close(p, outside, 1, &r);
+    ir_stencil s = {.boundary = boundary, .constant = boundary == IR_CONSTANT ? arena_copy(&memory, &nine, sizeof nine) : NULL,
+                    .function = boundary == IR_FUNCTION ? outside : NULL};
+    s.extent[0] = rank > 1 ? ey : ex;
+    s.extent[1] = ex;
+    return ir_stencil_new(p, 0, f, 1, &a, &s);
+}
+
+static const int blur_x[] = {1, 4, 6, 4, 1}, blur_y[] = {1, 4, 6, 4, 1}, sobel[] = {-1, 0, 1, -2, 0, 2, -1, 0, 1};
+
+static void test_stencil_chain(void **state)
+{
+    (void)state;
+    static const ir_boundary kinds[] = {IR_CLAMP, IR_MIRROR, IR_WRAP, IR_CONSTANT, IR_FUNCTION};
+    static const int64_t shape[][2] = {{1, 1}, {2, 3}, {5, 5}, {40, 70}, {3, 1100}, {300, 9}, {0, 4}, {4, 0}};
+    for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++) {
+        p = ir_program_new(&memory);
+        ir_id a = input(T_I32, 2, "h", "w", 0);
+        ir_id gray = zip2(OP_ADD, zip2(OP_MUL, a, a), a);
+        ir_id gx = stencil(kinds[k], 1, 5, gray, blur_x);
+        ir_id gy = stencil(kinds[k], 5, 1, gx, blur_y);
+        ir_id edge = stencil(kinds[k], 3, 3, gy, sobel);
+        ir_output(p, zip2(OP_ADD, edge, gy));
+        if (kinds[k] == IR_MIRROR)
+            ir_output(p, gx);
+        for (size_t i = 0; i < ARRAY_LENGTH(shape); i++) {
+            run_result r = compare((const int64_t[][3]){{shape[i][0], shape[i][1]}}, 0);
+            if (kinds[k] != IR_WRAP && shape[i][0] && shape[i][1])
+                assert_int_equal(r.launches, 1);
+        }
+    }
+}
+
+static void test_stencil_line(void **state)
+{
+    (void)state;
+    ir_id a = input(T_I32, 1, "n", 0, 0);
+    ir_output(p, stencil(IR_CLAMP, 1, 5, stencil(IR_MIRROR, 1, 5, a, blur_x), blur_x));
+    for (size_t i = 0; i < 9; i++)
+        compare((const int64_t[][3]){{sizes[i]}}, 0);
+}
+
+static void test_views(void **state)
+{
+    (void)state;
+    ir_id a = input(T_I32, 2, "n", "m", 0);
+    ir_id doubled = zip2(OP_ADD, a, a);
+    ir_type types[] = {T_I64, T_I64};
+    ir_fn *f = ir_fn_new(p, 2, types);
+    ir_fn_close(p, f, 2, (ir_id[]){f->param[1], f->param[0]});
+    ir_id transposed = ir_backpermute(p, 0, 2, (ir_id[]){dims("m"), dims("n")}, f, doubled, IR_SAFE);
+    ir_id flat = ir_reshape(p, 0, 1, (ir_id[]){ir_size(p, transposed)}, transposed);
+    ir_output(p, transposed);
+    ir_output(p, flat);
+    ir_id seed = ir_const(p, T_I32, 0);
+    ir_output(p, ir_fold(p, 0, last_nonzero(), &seed, flat, 0));
+    static const int64_t shape[][2] = {{3, 4}, {100, 37}, {1, 50}, {50, 1}, {0, 3}};
+    for (size_t i = 0; i < ARRAY_LENGTH(shape); i++)
+        compare((const int64_t[][3]){{shape[i][0], shape[i][1]}}, 0);
+}
+
+/* a read at a computed index, checked; inside a loop of varying length; errors are the smallest element's */
+static void test_reads(void **state)
+{
+    (void)state;
+    ir_id a = input(T_I32, 1, "n", 0, 0), b = input(T_I32, 1, "m", 0, 0);
+    uint32_t site = ir_site_at(p, "user.c", 7, "index");
+    ir_type t = T_I32;
+    ir_fn *f = ir_fn_new(p, 1, &t);
+    ir_id at = ir_convert(p, 0, OP_CONVERT, T_I64, ir_op1(p, 0, OP_ABS, f->param[0]));
+    ir_id r = ir_read(p, site, b, 0, 0, 1, &at);
+    ir_fn_close(p, f, 1, &r);
+    ir_output(p, ir_map(p, site, 1, &a, f, 0));
+    compare((const int64_t[][3]){{500}, {1001}}, 0);
+    compare((const int64_t[][3]){{500}, {900}}, 0);
+    compare((const int64_t[][3]){{500}, {0}}, 0);
+}
+
+static void test_loop(void **state)
+{
+    (void)state;
+    ir_id a = input(T_I32, 1, "n", 0, 0);
+    ir_type t = T_I32;
+    ir_fn *f = ir_fn_new(p, 1, &t);
+    ir_id x = ir_var(p, T_I32), y = ir_var(p, T_I32);
+    ir_id init[] = {ir_op1(p, 0, OP_ABS, f->param[0]), ir_const(p, T_I32, 0)}, var[] = {x, y};
+    ir_id next[] = {ir_op2(p, 0, OP_SUB, x, ir_const(p, T_I32, 7)), ir_op2(p, 0, OP_ADD, y, x)};
+    ir_loop loop = {.states = 2, .init = init, .var = var, .next = next, .cond = ir_op2(p, 0, OP_GT, x, ir_const(p, T_I32, 0))};
+    ir_id l = ir_loop_new(p, 0, &loop);
+    ir_id r = ir_op2(p, 0, OP_ADD, ir_proj(p, l, 1), ir_proj(p, l, 0));
+    ir_fn_close(p, f, 1, &r);
+    ir_output(p, ir_map(p, 0, 1, &a, f, 0));
+    compare((const int64_t[][3]){{1000}}, 0);
+}
+
+static void test_after_fold(void **state)
+{
+    (void)state;
+    ir_id a = input(T_I32, 1, "n", 0, 0);
+    ir_id seed = ir_const(p, T_I32, 0);
+    ir_id sum = ir_fold(p, 0, binary(OP_ADD, T_I32), &seed, a, 0);
+    ir_type t = T_I32;
+    ir_fn *f = ir_fn_new(p, 1, &t);
+    ir_id total = ir_read(p, 0, sum, 0, 0, 0, NULL);
+    ir_id r = ir_op2(p, 0, OP_SUB, f->param[0], total);
+    ir_fn_close(p, f, 1, &r);
+    ir_output(p, ir_map(p, 0, 1, &a, f, 0));
+    compare((const int64_t[][3]){{777}}, 0);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_map),          TEST(test_fold_all_sizes), TEST(test_fold_rows), TEST(test_float_sum), TEST(test_stencil_chain),
+        TEST(test_stencil_line), TEST(test_views),          TEST(test_reads),     TEST(test_loop),      TEST(test_after_fold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
