@@ -1,0 +1,214 @@
+/* Array operations that make elements: generate and its like, map, zip_with, zip, projections, force, results. */
+#include "embed/value.h"
+
+/* Extents from a shape given by the user; false after a mistake. */
+typedef struct extents {
+    unsigned rank;
+    ir_id at[IR_MAX_RANK];
+} extents;
+
+sn_acc sn_generate_at(sn_site at, sn_exp shape, sn_fn f)
+{
+    op o;
+    extents e;
+    lambda made;
+    if (!op_start_array(&o, at, "generate") || !op_take_shape(&o, shape, &e.rank, e.at))
+        return op_bad_array(&o);
+    const tree *index = tree_flat(o.b, e.rank);
+    if (!embed_lambda(&o, f, 1, &index, embed_i64_types(), NULL, NULL, &made))
+        return op_bad_array(&o);
+    return op_give_array(&o, made.tree, ir_generate(o.p, o.site, e.rank, e.at, made.fn));
+}
+
+/* The same terms at every index. */
+static sn_acc everywhere(const op *o, const extents *e, sn_exp x)
+{
+    const value *v = op_take_scalar(o, x, "the element");
+    if (!v)
+        return op_bad_array(o);
+    ir_fn *fn = ir_fn_close(o->p, embed_index_fn(o, e->rank), v->tree->leaves, v->term);
+    return op_give_array(o, v->tree, fn ? ir_generate(o->p, o->site, e->rank, e->at, fn) : 0);
+}
+
+sn_acc sn_fill_at(sn_site at, sn_exp shape, sn_exp x)
+{
+    op o;
+    extents e;
+    if (!op_start_array(&o, at, "fill") || !op_take_shape(&o, shape, &e.rank, e.at))
+        return op_bad_array(&o);
+    return everywhere(&o, &e, x);
+}
+
+sn_acc sn_unit_at(sn_site at, sn_exp x)
+{
+    op o;
+    extents none = {0};
+    return op_start_array(&o, at, "unit") ? everywhere(&o, &none, x) : op_bad_array(&o);
+}
+
+sn_acc sn_iota_at(sn_site at, sn_exp n)
+{
+    op o;
+    extents e;
+    if (!op_start_array(&o, at, "iota") || !op_take_shape(&o, n, &e.rank, e.at))
+        return op_bad_array(&o);
+    if (e.rank != 1) {
+        op_fail(&o, "expects one extent, but is given a shape of rank %u", e.rank);
+        return op_bad_array(&o);
+    }
+    ir_fn *fn = embed_index_fn(&o, 1);
+    return op_give_array(&o, tree_leaf(o.b), ir_generate(o.p, o.site, 1, e.at, ir_fn_close(o.p, fn, 1, fn->param)));
+}
+
+/* --- elementwise --- */
+
+/* Operands of an elementwise operation: their structures, and the types of all leaves. */
+typedef struct operands {
+    uint32_t n;
+    ir_id array[10];
+    const tree *tree[10]; /* the last is free for an index */
+    VEC(ir_type) type;
+} operands;
+
+static void add_types(const op *o, operands *in, uint32_t n, const ir_type *type)
+{
+    for (uint32_t i = 0; i < n; i++)
+        vec_push(o->b->arena, &in->type, type[i]);
+}
+
+static bool take_operands(const op *o, int n, const sn_acc *a, int most, operands *in)
+{
+    bool good = true;
+    if (n > most)
+        return op_fail(o, "%d arrays; at most %d are possible", n, most);
+    for (int i = 0; i < n; i++) {
+        const value *v = op_take_array(o, a[i]);
+        good &= v != NULL;
+        if (!v)
+            continue;
+        in->array[in->n] = v->array;
+        in->tree[in->n++] = v->tree;
+        add_types(o, in, v->tree->leaves, value_types(o, v));
+    }
+    return good;
+}
+
+static sn_acc elementwise(const op *o, sn_fn f, int n, const sn_acc *a)
+{
+    operands in = {0};
+    lambda made;
+    if (!take_operands(o, n, a, 9, &in) || !embed_lambda(o, f, in.n, in.tree, in.type.at, NULL, NULL, &made))
+        return op_bad_array(o);
+    return op_give_array(o, made.tree, ir_map(o->p, o->site, in.n, in.array, made.fn, 0));
+}
+
+sn_acc sn_map_at(sn_site at, sn_fn f, sn_acc a)
+{
+    op o;
+    return op_start_array(&o, at, "map") ? elementwise(&o, f, 1, &a) : op_bad_array(&o);
+}
+
+sn_acc sn_zip_with_at(sn_site at, sn_fn f, int count, const sn_acc *a)
+{
+    op o;
+    return op_start_array(&o, at, "zip_with") ? elementwise(&o, f, count, a) : op_bad_array(&o);
+}
+
+sn_acc sn_imap_at(sn_site at, sn_fn f, sn_acc a)
+{
+    op o;
+    operands in = {0};
+    lambda made;
+    if (!op_start_array(&o, at, "imap"))
+        return op_bad_array(&o);
+    const value *v = op_take_array(&o, a);
+    if (!v)
+        return op_bad_array(&o);
+    unsigned rank = ir_info(o.p, v->array)->rank;
+    const tree *parameter[2] = {tree_flat(o.b, rank), v->tree};
+    add_types(&o, &in, rank, embed_i64_types());
+    add_types(&o, &in, v->tree->leaves, value_types(&o, v));
+    if (!embed_lambda(&o, f, 2, parameter, in.type.at, NULL, NULL, &made))
+        return op_bad_array(&o);
+    return op_give_array(&o, made.tree, ir_map(o.p, o.site, 1, &v->array, made.fn, IR_INDEXED));
+}
+
+sn_acc sn_zip_at(sn_site at, int count, const sn_acc *a)
+{
+    op o;
+    operands in = {0};
+    if (!op_start_array(&o, at, "zip") || !take_operands(&o, count, a, 9, &in))
+        return op_bad_array(&o);
+    const tree *t = tree_tuple(&o, in.n, in.tree);
+    if (!t)
+        return op_bad_array(&o);
+    ir_fn *fn = ir_fn_new(o.p, in.type.n, in.type.at);
+    fn = ir_fn_close(o.p, fn, in.type.n, fn->param);
+    return op_give_array(&o, t, ir_map(o.p, o.site, in.n, in.array, fn, 0));
+}
+
+/* The array of one component of an array of tuples. */
+static sn_acc component(const op *o, const value *v, uint32_t i)
+{
+    ir_fn *fn = ir_fn_new(o->p, v->tree->leaves, value_types(o, v));
+    fn = ir_fn_close(o->p, fn, v->tree->child[i]->leaves, fn->param + tree_offset(v->tree, i));
+    return op_give_array(o, v->tree->child[i], ir_map(o->p, o->site, 1, &v->array, fn, 0));
+}
+
+sn_acc sn_component_at(sn_site at, sn_acc array_of_tuples, int i)
+{
+    op o;
+    if (!op_start_array(&o, at, "get"))
+        return op_bad_array(&o);
+    const value *v = op_take_array(&o, array_of_tuples);
+    if (!v)
+        return op_bad_array(&o);
+    if (v->tree->leaf || i < 0 || (uint32_t)i >= v->tree->n) {
+        op_fail(&o, "the elements of %s have no component %d", value_text(&o, v), i);
+        return op_bad_array(&o);
+    }
+    return component(&o, v, (uint32_t)i);
+}
+
+void sn_unzip_at(sn_site at, sn_acc a, int count, sn_acc *part)
+{
+    op o;
+    bool started = op_start_array(&o, at, "unzip");
+    const value *v = started ? op_take_array(&o, a) : NULL;
+    for (int i = 0; i < count; i++)
+        part[i] = op_bad_array(&o);
+    if (!v)
+        return;
+    if (v->tree->leaf || (int64_t)v->tree->n != count) {
+        op_fail(&o, "the elements of %s are no tuples of %d components", value_text(&o, v), count);
+        return;
+    }
+    for (uint32_t i = 0; i < v->tree->n; i++)
+        part[i] = component(&o, v, i);
+}
+
+/* --- control --- */
+
+sn_acc sn_force_at(sn_site at, sn_acc a)
+{
+    op o;
+    const value *v = op_start_array(&o, at, "force") ? op_take_array(&o, a) : NULL;
+    return v ? op_give_array(&o, v->tree, ir_force(o.p, o.site, v->array)) : op_bad_array(&o);
+}
+
+sn_acc sn_results_at(sn_site at, int count, const sn_acc *result)
+{
+    op o;
+    VEC(const value *) part = {0};
+    bool good = true;
+    if (!op_start_array(&o, at, "results"))
+        return op_bad_array(&o);
+    for (int i = 0; i < count; i++) {
+        const value *v = op_take(&o, result[i].bits, arena_printf(o.b->arena, "result %d", i + 1));
+        if (v && v->kind != VALUE_ARRAY)
+            v = op_take_array(&o, result[i]); /* reports it */
+        good &= v != NULL;
+        vec_push(o.b->arena, &part, v);
+    }
+    return good ? op_give_results(&o, part.n, part.at) : op_bad_array(&o);
+}

@@ -1,0 +1,243 @@
+/* One build from signature to program: inputs, the user's function, its results against the signature. */
+#include "embed/build.h"
+#include "embed/signature.h"
+
+/* --- the functions that sn_compile takes --- */
+
+typedef sn_acc body0(void), body1(sn_acc), body2(sn_acc, sn_acc), body3(sn_acc, sn_acc, sn_acc),
+    body4(sn_acc, sn_acc, sn_acc, sn_acc), body5(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc),
+    body6(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc, sn_acc), body_env(void *, int, const sn_acc *);
+
+sn_body sn_body_0(body0 *f)
+{
+    return (sn_body){(void (*)(void))f, NULL, 0};
+}
+
+sn_body sn_body_1(body1 *f)
+{
+    return (sn_body){(void (*)(void))f, NULL, 1};
+}
+
+sn_body sn_body_2(body2 *f)
+{
+    return (sn_body){(void (*)(void))f, NULL, 2};
+}
+
+sn_body sn_body_3(body3 *f)
+{
+    return (sn_body){(void (*)(void))f, NULL, 3};
+}
+
+sn_body sn_body_4(body4 *f)
+{
+    return (sn_body){(void (*)(void))f, NULL, 4};
+}
+
+sn_body sn_body_5(body5 *f)
+{
+    return (sn_body){(void (*)(void))f, NULL, 5};
+}
+
+sn_body sn_body_6(body6 *f)
+{
+    return (sn_body){(void (*)(void))f, NULL, 6};
+}
+
+sn_body sn_body_env(body_env *f, void *env)
+{
+    return (sn_body){(void (*)(void))f, env, -1};
+}
+
+static sn_acc run_body(sn_body f, uint32_t n, const sn_acc *a)
+{
+    switch (f.parameters) {
+    case -1:
+        return ((body_env *)f.call)(f.env, (int)n, a);
+    case 0:
+        return ((body0 *)f.call)();
+    case 1:
+        return ((body1 *)f.call)(a[0]);
+    case 2:
+        return ((body2 *)f.call)(a[0], a[1]);
+    case 3:
+        return ((body3 *)f.call)(a[0], a[1], a[2]);
+    case 4:
+        return ((body4 *)f.call)(a[0], a[1], a[2], a[3]);
+    case 5:
+        return ((body5 *)f.call)(a[0], a[1], a[2], a[3], a[4]);
+    case 6:
+        return ((body6 *)f.call)(a[0], a[1], a[2], a[3], a[4], a[5]);
+    default:
+        return (sn_acc){0};
+    }
+}
+
+/* --- parameters --- */
+
+static sn_acc make_input(const op *o, const signature_port *s, embed_port *port)
+{
+    ir_id *shape = arena_alloc(o->b->arena, (s->rank + 1) * sizeof *shape);
+    for (unsigned d = 0; d < s->rank; d++)
+        shape[d] = s->name[d] ? ir_dim(o->p, s->name[d]) : ir_i64(o->p, s->constant[d]);
+    *port = (embed_port){.rank = (uint8_t)s->rank, .components = (uint8_t)s->type.n, .text = s->text};
+    port->type = s->type.at;
+    port->shape = shape;
+    return op_give_array(o, s->tree, ir_input(o->p, s->type.n, s->type.at, s->rank, shape));
+}
+
+/* --- results --- */
+
+/* What the extents named in the signature stand for: those of parameters are known, others are met in results. */
+typedef struct names {
+    VEC(const char *) name;
+    VEC(ir_id) extent;
+} names;
+
+static ir_id *find_name(const op *o, names *known, const char *name)
+{
+    for (uint32_t i = 0; i < known->name.n; i++)
+        if (strcmp(known->name.at[i], name) == 0)
+            return &known->extent.at[i];
+    vec_push(o->b->arena, &known->name, name);
+    vec_push(o->b->arena, &known->extent, 0);
+    return &known->extent.at[known->extent.n - 1];
+}
+
+static void name_dims(const op *o, names *known)
+{
+    for (uint32_t k = 0; k < o->p->dim.n; k++)
+        *find_name(o, known, o->p->dim.at[k]) = ir_dim(o->p, o->p->dim.at[k]);
+}
+
+static bool same_element(const op *o, const signature_port *s, const value *v)
+{
+    const ir_type *type = value_types(o, v);
+    bool same = tree_equal(s->tree, v->tree);
+    for (uint32_t i = 0; same && i < s->type.n; i++)
+        same = s->type.at[i] == type[i];
+    return same;
+}
+
+static void check_result(const op *o, uint32_t number, const signature_port *s, const value *v, names *known)
+{
+    const ir_array *a = ir_info(o->p, v->array);
+    if (!same_element(o, s, v) || a->rank != s->rank) {
+        op_fail(o, "result %u is %s, but the signature has %s", number, value_text(o, v), s->text);
+        return;
+    }
+    for (unsigned d = 0; d < s->rank; d++) {
+        ir_id *bound = s->name[d] ? find_name(o, known, s->name[d]) : NULL;
+        if (bound && !*bound) {
+            *bound = a->shape[d];
+            continue;
+        }
+        ir_id wanted = bound ? *bound : ir_i64(o->p, s->constant[d]);
+        const char *what =
+            arena_printf(o->b->arena, "%s: result %u is %s, but the signature has %s: extents of dimension %u", o->name,
+                         number, value_text(o, v), s->text, d);
+        ir_check_equal(o->p, o->site, a->shape[d], wanted, what);
+    }
+}
+
+static void take_results(const op *o, sn_acc returned, const signature *s, embed_result *info)
+{
+    const value *v = op_take(o, returned.bits, "what the function returns"), **part = &v;
+    uint32_t n = 1;
+    names known = {0};
+    if (!v) {
+        if (!o->p->error.n)
+            op_fail(o, "the function returns no value");
+        return;
+    }
+    if (v->kind == VALUE_RESULTS) {
+        part = v->part;
+        n = v->n;
+    } else if (v->kind != VALUE_ARRAY) {
+        op_take_array(o, returned); /* reports it */
+        return;
+    }
+    if (n != s->result.n) {
+        op_fail(o, "the function returns %u result%s, but the signature has %u", n, n == 1 ? "" : "s", s->result.n);
+        return;
+    }
+    name_dims(o, &known);
+    info->result = arena_alloc(o->b->arena, n * sizeof *info->result);
+    info->results = n;
+    for (uint32_t i = 0; i < n; i++) {
+        const ir_array *a = ir_info(o->p, part[i]->array);
+        check_result(o, i + 1, &s->result.at[i], part[i], &known);
+        info->result[i] = (embed_port){a->rank, a->components, a->type, a->shape, s->result.at[i].text};
+        ir_output(o->p, part[i]->array);
+    }
+}
+
+/* --- the whole --- */
+
+static void build_program(build *b, sn_site at, const char *source, sn_body body, embed_result *info)
+{
+    op o;
+    signature s;
+    if (!op_start(&o, at, "compile"))
+        return;
+    if (!signature_parse(&o, source, &s)) {
+        info->bad_signature = true;
+        return;
+    }
+    if (!body.call) {
+        op_fail(&o, "the function is NULL");
+        return;
+    }
+    if (body.parameters >= 0 && (uint32_t)body.parameters != s.param.n) {
+        op_fail(&o, "the function has %d parameter%s, but the signature %u", body.parameters,
+                body.parameters == 1 ? "" : "s", s.param.n);
+        return;
+    }
+    info->params = s.param.n;
+    info->param = arena_alloc(b->arena, (s.param.n + 1) * sizeof *info->param);
+    sn_acc *in = arena_alloc(b->arena, (s.param.n + 1) * sizeof *in);
+    for (uint32_t i = 0; i < s.param.n; i++)
+        in[i] = make_input(&o, &s.param.at[i], &info->param[i]);
+    if (o.p->error.n)
+        return; /* extents whose product overflows */
+    sn_acc returned = run_body(body, s.param.n, in);
+    b->at = at;
+    take_results(&o, returned, &s, info);
+}
+
+ir_program *embed_build(arena *a, sn_site at, const char *source, sn_body body, embed_result *info)
+{
+    jmp_buf *const outer = a->failure;
+    jmp_buf out_of_memory;
+    build *const previous = build_current();
+    build b = {.arena = a};
+    ir_program *volatile program = NULL;
+    *info = (embed_result){0};
+    arena_on_failure(a, &out_of_memory);
+    if (setjmp(out_of_memory) == 0) {
+        b.program = ir_program_new(a);
+        build_enter(&b);
+        build_program(&b, at, source, body, info);
+        program = b.program;
+    }
+    build_leave(previous);
+    arena_on_failure(a, outer);
+    return program;
+}
+
+/* --- messages --- */
+
+enum { MOST_MESSAGES = 50 };
+
+void embed_messages(const ir_program *p, text *out)
+{
+    for (uint32_t i = 0; i < p->error.n; i++) {
+        const ir_site *site = &p->site.at[p->error.at[i].site];
+        if (i == MOST_MESSAGES) {
+            text_printf(out, "and %u more\n", p->error.n - i);
+            return;
+        }
+        if (site->file)
+            text_printf(out, "%s:%u: ", site->file, (unsigned)site->line);
+        text_printf(out, "%s\n", p->error.at[i].message);
+    }
+}

@@ -1,0 +1,35 @@
+/* The embedding: runs a C function that computes with sn_acc and sn_exp handles, and gives the program it built.
+ *
+ * This is what the api layer uses; the functions that the user's code calls are declared in sinter/sinter.h. */
+#ifndef SN_EMBED_BUILD_H
+#define SN_EMBED_BUILD_H
+
+#include "ir/term.h"
+#include "sinter/sinter.h"
+
+/* A parameter or result: one array, `components` arguments of a call. */
+typedef struct embed_port {
+    uint8_t rank;
+    uint8_t components;
+    const ir_type *type; /* per component */
+    const ir_id *shape;  /* per dimension: parameters: an IR_DIM or a constant; results: the extent computed */
+    const char *text;    /* as the signature has it: "[n,m](f32, i32)" */
+} embed_port;
+
+typedef struct embed_result {
+    uint32_t params, results;
+    embed_port *param, *result;
+    bool bad_signature; /* the signature did not parse: the program is empty but for the error */
+} embed_result;
+
+/* Parses the signature, calls body on its parameters, checks what it returns, and gives the program, with inputs and
+ * outputs in the order of the signature. `at` is the place of the call, for errors. The program and *info live in the
+ * arena. If program->error.n > 0 the program is wrong and must not be used but for its messages. NULL: out of memory
+ * (the arena's failure handler is not called, and left as it was).
+ * Thread-safe: everything hangs off the arena and the calling thread; builds may be nested. */
+ir_program *embed_build(arena *a, sn_site at, const char *signature, sn_body body, embed_result *info);
+
+/* All errors of a program, one a line: "file:line: operation: what is wrong". */
+void embed_messages(const ir_program *p, text *out);
+
+#endif

@@ -1,0 +1,240 @@
+/* Reductions: folds with the user's operators, and the named ones. */
+#include "embed/value.h"
+
+/* f over the innermost dimension of an array; seed NULL: none. */
+static sn_acc fold(const op *o, sn_fn f, const sn_exp *z, sn_acc a, bool all)
+{
+    const value *v = op_take_array(o, a), *seed = z ? op_take_scalar(o, *z, "the initial value") : NULL;
+    if (!v || (z && !seed))
+        return op_bad_array(o);
+    const ir_type *element = value_types(o, v);
+    if (seed && !tree_equal(seed->tree, v->tree)) {
+        op_fail(o, "the initial value must be %s like the elements, but is %s", type_text(o, v->tree, element),
+                value_text(o, seed));
+        return op_bad_array(o);
+    }
+    const ir_id *init = seed ? embed_settle(o, seed, element, "the initial value") : NULL;
+    if (seed && !init)
+        return op_bad_array(o);
+    const tree *both[2] = {v->tree, v->tree};
+    uint32_t n = v->tree->leaves;
+    ir_type type[2 * IR_MAX_COMPONENTS];
+    memcpy(type, element, n * sizeof *type);
+    memcpy(type + n, element, n * sizeof *type);
+    lambda made;
+    if (!embed_lambda(o, f, 2, both, type, v->tree, element, &made))
+        return op_bad_array(o);
+    ir_id from = all ? embed_flatten(o, v->array) : v->array;
+    unsigned flags = embed_declared_to_commute(f) ? IR_COMMUTES : 0;
+    return op_give_array(o, v->tree, from ? ir_fold(o->p, o->site, made.fn, init, from, flags) : 0);
+}
+
+sn_acc sn_fold_at(sn_site at, sn_fn f, sn_exp z, sn_acc a)
+{
+    op o;
+    return op_start_array(&o, at, "fold") ? fold(&o, f, &z, a, false) : op_bad_array(&o);
+}
+
+sn_acc sn_fold_all_at(sn_site at, sn_fn f, sn_exp z, sn_acc a)
+{
+    op o;
+    return op_start_array(&o, at, "fold_all") ? fold(&o, f, &z, a, true) : op_bad_array(&o);
+}
+
+sn_acc sn_fold1_at(sn_site at, sn_fn f, sn_acc a)
+{
+    op o;
+    return op_start_array(&o, at, "fold1") ? fold(&o, f, NULL, a, false) : op_bad_array(&o);
+}
+
+sn_acc sn_fold1_all_at(sn_site at, sn_fn f, sn_acc a)
+{
+    op o;
+    return op_start_array(&o, at, "fold1_all") ? fold(&o, f, NULL, a, true) : op_bad_array(&o);
+}
+
+/* --- named reductions: of single values, with a primitive --- */
+
+/* The array, if its elements are single values of one of these classes. */
+static const value *take_plain(const op *o, sn_acc a, unsigned classes, const char *wanted)
+{
+    const value *v = op_take_array(o, a);
+    if (!v)
+        return NULL;
+    if (!v->tree->leaf || !(ir_type_class(value_types(o, v)[0]) & classes))
+        return op_fail(o, "reduces arrays of %s, but is given %s", wanted, value_text(o, v));
+    return v;
+}
+
+static ir_id fold_with(const op *o, ir_op which, ir_id array, const ir_id *seed)
+{
+    ir_type t = ir_info(o->p, array)->type[0], both[2] = {t, t};
+    ir_fn *fn = ir_fn_new(o->p, 2, both);
+    ir_id result = ir_op2(o->p, o->site, which, fn->param[0], fn->param[1]);
+    fn = ir_fn_close(o->p, fn, 1, &result);
+    return fn ? ir_fold(o->p, o->site, fn, seed, array, 0) : 0;
+}
+
+static ir_id converted(const op *o, ir_id array, ir_type to)
+{
+    ir_type from = ir_info(o->p, array)->type[0];
+    if (from == to)
+        return array;
+    ir_fn *fn = ir_fn_new(o->p, 1, &from);
+    ir_id result = ir_convert(o->p, o->site, OP_CONVERT, to, fn->param[0]);
+    fn = ir_fn_close(o->p, fn, 1, &result);
+    return fn ? ir_map(o->p, o->site, 1, &array, fn, 0) : 0;
+}
+
+/* The type that sums of this type are computed in (language, decision 12). */
+static ir_type wide(ir_type t)
+{
+    switch (t) {
+    case T_BOOL:
+        return T_I64;
+    case T_I8:
+    case T_I16:
+        return T_I32;
+    case T_U8:
+    case T_U16:
+        return T_U32;
+    default:
+        return t;
+    }
+}
+
+static sn_acc accumulate(const op *o, ir_op which, int64_t neutral, sn_acc a)
+{
+    const value *v = take_plain(o, a, CLASS_NUM | CLASS_BOOL, "numbers or bool");
+    if (!v)
+        return op_bad_array(o);
+    ir_type t = wide(value_types(o, v)[0]);
+    ir_id array = converted(o, v->array, t);
+    ir_bits bits = t == T_F32   ? ir_bits_f32((float)neutral)
+                   : t == T_F64 ? ir_bits_f64((double)neutral)
+                                : ir_bits_i64(t, neutral);
+    ir_id seed = ir_const(o->p, t, bits);
+    return op_give_array(o, v->tree, array ? fold_with(o, which, array, &seed) : 0);
+}
+
+sn_acc sn_sum_at(sn_site at, sn_acc a)
+{
+    op o;
+    return op_start_array(&o, at, "sum") ? accumulate(&o, OP_ADD, 0, a) : op_bad_array(&o);
+}
+
+sn_acc sn_product_at(sn_site at, sn_acc a)
+{
+    op o;
+    return op_start_array(&o, at, "product") ? accumulate(&o, OP_MUL, 1, a) : op_bad_array(&o);
+}
+
+static sn_acc extreme(const op *o, ir_op which, sn_acc a)
+{
+    const value *v = take_plain(o, a, CLASS_ANY, "single values");
+    return v ? op_give_array(o, v->tree, fold_with(o, which, v->array, NULL)) : op_bad_array(o);
+}
+
+sn_acc sn_minimum_at(sn_site at, sn_acc a)
+{
+    op o;
+    return op_start_array(&o, at, "minimum") ? extreme(&o, OP_MIN, a) : op_bad_array(&o);
+}
+
+sn_acc sn_maximum_at(sn_site at, sn_acc a)
+{
+    op o;
+    return op_start_array(&o, at, "maximum") ? extreme(&o, OP_MAX, a) : op_bad_array(&o);
+}
+
+static sn_acc of_bools(const op *o, ir_op which, bool neutral, sn_acc a)
+{
+    const value *v = take_plain(o, a, CLASS_BOOL, "bool");
+    ir_id seed = v ? ir_bool(o->p, neutral) : 0;
+    return v ? op_give_array(o, v->tree, fold_with(o, which, v->array, &seed)) : op_bad_array(o);
+}
+
+sn_acc sn_all_at(sn_site at, sn_acc a)
+{
+    op o;
+    return op_start_array(&o, at, "all") ? of_bools(&o, OP_AND, true, a) : op_bad_array(&o);
+}
+
+sn_acc sn_any_at(sn_site at, sn_acc a)
+{
+    op o;
+    return op_start_array(&o, at, "any") ? of_bools(&o, OP_OR, false, a) : op_bad_array(&o);
+}
+
+sn_acc sn_count_at(sn_site at, sn_acc a)
+{
+    op o;
+    if (!op_start_array(&o, at, "count"))
+        return op_bad_array(&o);
+    const value *v = take_plain(&o, a, CLASS_BOOL, "bool");
+    ir_id wide_array = v ? converted(&o, v->array, T_I64) : 0, seed = ir_i64(o.p, 0);
+    return op_give_array(&o, tree_leaf(o.b), wide_array ? fold_with(&o, OP_ADD, wide_array, &seed) : 0);
+}
+
+/* --- argmin and argmax: a fold1 of (value, index) that keeps the left one unless the right one is better --- */
+
+static ir_id with_index(const op *o, ir_id array)
+{
+    const ir_array *a = ir_info(o->p, array);
+    ir_type type[IR_MAX_RANK + 1];
+    memcpy(type, embed_i64_types(), a->rank * sizeof *type);
+    type[a->rank] = a->type[0];
+    ir_fn *fn = ir_fn_new(o->p, a->rank + 1u, type);
+    ir_id pair[2] = {fn->param[a->rank], fn->param[a->rank - 1]};
+    return ir_map(o->p, o->site, 1, &array, ir_fn_close(o->p, fn, 2, pair), IR_INDEXED);
+}
+
+/* right > left for `which` GT, and any number is better than a NaN: with NaNs below all numbers this is the leftmost
+ * maximum of a total order, hence associative. */
+static ir_fn *better_of(const op *o, ir_op which, ir_type t)
+{
+    ir_type type[4] = {t, T_I64, t, T_I64};
+    ir_fn *fn = ir_fn_new(o->p, 4, type);
+    ir_id left = fn->param[0], right = fn->param[2];
+    ir_id better = ir_op2(o->p, o->site, which, right, left);
+    if (ir_type_float(t)) {
+        ir_id left_nan = ir_op2(o->p, o->site, OP_NE, left, left);
+        ir_id right_number = ir_op2(o->p, o->site, OP_EQ, right, right);
+        ir_id rescue = ir_op2(o->p, o->site, OP_AND, left_nan, right_number);
+        better = ir_op2(o->p, o->site, OP_OR, better, rescue);
+    }
+    ir_id pair[2] = {ir_cond(o->p, o->site, better, right, left),
+                     ir_cond(o->p, o->site, better, fn->param[3], fn->param[1])};
+    return ir_fn_close(o->p, fn, 2, pair);
+}
+
+static sn_acc arg_extreme(const op *o, ir_op which, sn_acc a)
+{
+    const value *v = take_plain(o, a, CLASS_ANY, "single values");
+    if (!v)
+        return op_bad_array(o);
+    if (ir_info(o->p, v->array)->rank == 0) {
+        op_fail(o, "%s has no dimension to search", value_text(o, v));
+        return op_bad_array(o);
+    }
+    ir_id pairs = with_index(o, v->array);
+    ir_fn *fn = pairs ? better_of(o, which, ir_info(o->p, pairs)->type[0]) : NULL;
+    ir_id best = fn ? ir_fold(o->p, o->site, fn, NULL, pairs, 0) : 0;
+    if (!best)
+        return op_bad_array(o);
+    ir_fn *second = ir_fn_new(o->p, 2, ir_info(o->p, best)->type);
+    second = ir_fn_close(o->p, second, 1, second->param + 1);
+    return op_give_array(o, tree_leaf(o->b), ir_map(o->p, o->site, 1, &best, second, 0));
+}
+
+sn_acc sn_argmin_at(sn_site at, sn_acc a)
+{
+    op o;
+    return op_start_array(&o, at, "argmin") ? arg_extreme(&o, OP_LT, a) : op_bad_array(&o);
+}
+
+sn_acc sn_argmax_at(sn_site at, sn_acc a)
+{
+    op o;
+    return op_start_array(&o, at, "argmax") ? arg_extreme(&o, OP_GT, a) : op_bad_array(&o);
+}

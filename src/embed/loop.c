@@ -1,0 +1,147 @@
+/* Scalar loops: while, iterate, counted loops, sequential folds over a row. */
+#include "embed/value.h"
+
+/* A loop under construction: its state as variables, followed, for counted loops, by the index. */
+typedef struct looping {
+    const tree *tree;
+    const ir_type *type; /* per leaf of the state */
+    ir_loop loop;
+    ir_id first, last; /* all variables */
+    value state, index;
+} looping;
+
+static bool begin_loop(const op *o, const value *init, const ir_id *term, bool counted, looping *l)
+{
+    uint32_t n = init->tree->leaves;
+    if (n == 0)
+        return op_fail(o, "the state is (), which holds nothing");
+    *l = (looping){.tree = init->tree};
+    ir_type *type = arena_alloc(o->b->arena, n * sizeof *type);
+    ir_id *var = arena_alloc(o->b->arena, (n + 1) * sizeof *var);
+    for (uint32_t i = 0; i < n; i++) {
+        type[i] = (ir_type)ir_at(o->p, term[i])->type;
+        var[i] = ir_var(o->p, type[i]);
+    }
+    if (counted)
+        var[n] = ir_var(o->p, T_I64);
+    l->type = type;
+    l->first = var[0];
+    l->last = var[counted ? n : n - 1];
+    l->loop = (ir_loop){.states = n, .init = arena_copy(o->b->arena, term, n * sizeof *term), .var = var};
+    l->loop.index = counted ? var[n] : 0;
+    l->state = (value){.kind = VALUE_SCALAR, .tree = l->tree, .term = var};
+    l->index = (value){.kind = VALUE_SCALAR, .tree = tree_leaf(o->b), .term = var + n};
+    return true;
+}
+
+/* The next state must be like the state; its literals take the state's types. */
+static bool set_next(const op *o, looping *l, const value *next)
+{
+    if (!next)
+        return false;
+    bool same = tree_equal(next->tree, l->tree);
+    const ir_id *term = same ? embed_settle(o, next, l->type, "the next state") : NULL;
+    if (same && !term)
+        return false;
+    for (uint32_t i = 0; same && i < l->tree->leaves; i++)
+        same = ir_at(o->p, term[i])->type == (uint8_t)l->type[i];
+    if (!same)
+        return op_fail(o, "the function must return the next state, %s, but returns %s", type_text(o, l->tree, l->type),
+                       value_text(o, next));
+    l->loop.next = arena_copy(o->b->arena, term, l->tree->leaves * sizeof *term);
+    return true;
+}
+
+static sn_exp end_loop(const op *o, const looping *l)
+{
+    ir_id loop = ir_loop_new(o->p, o->site, &l->loop), term[IR_MAX_COMPONENTS];
+    if (!loop)
+        return op_bad_scalar(o);
+    for (uint32_t i = 0; i < l->tree->leaves; i++)
+        term[i] = ir_proj(o->p, loop, i);
+    return op_give_scalar(o, l->tree, term, NULL);
+}
+
+sn_exp sn_while_at(sn_site at, sn_fn condition, sn_fn next, sn_exp init)
+{
+    op o;
+    looping l;
+    if (!op_start(&o, at, "while"))
+        return op_bad_scalar(&o);
+    const value *v = op_take_scalar(&o, init, "the initial state");
+    if (!v || !begin_loop(&o, v, v->term, false, &l))
+        return op_bad_scalar(&o);
+    const value *c = embed_call(&o, condition, 1, &l.state, l.first, l.last);
+    const value *n = embed_call(&o, next, 1, &l.state, l.first, l.last);
+    if (!c || !set_next(&o, &l, n))
+        return op_bad_scalar(&o);
+    if (!c->tree->leaf || ir_at(o.p, c->term[0])->type != T_BOOL) {
+        op_fail(&o, "the condition must be bool, but is %s", value_text(&o, c));
+        return op_bad_scalar(&o);
+    }
+    l.loop.cond = c->term[0];
+    return end_loop(&o, &l);
+}
+
+static sn_exp counted_loop(const op *o, sn_exp n, sn_fn f, sn_exp init, bool indexed)
+{
+    looping l;
+    ir_id count = op_take_i64(o, n, "the number of iterations");
+    const value *v = op_take_scalar(o, init, "the initial value");
+    if (!v || !count || !begin_loop(o, v, v->term, true, &l))
+        return op_bad_scalar(o);
+    l.loop.count = count;
+    value both[2] = {l.index, l.state};
+    const value *next = embed_call(o, f, indexed ? 2 : 1, indexed ? both : &l.state, l.first, l.last);
+    return set_next(o, &l, next) ? end_loop(o, &l) : op_bad_scalar(o);
+}
+
+sn_exp sn_iterate_at(sn_site at, sn_exp n, sn_fn f, sn_exp x)
+{
+    op o;
+    return op_start(&o, at, "iterate") ? counted_loop(&o, n, f, x, false) : op_bad_scalar(&o);
+}
+
+sn_exp sn_loop_at(sn_site at, sn_exp n, sn_fn f, sn_exp init)
+{
+    op o;
+    return op_start(&o, at, "loop") ? counted_loop(&o, n, f, init, true) : op_bad_scalar(&o);
+}
+
+/* --- the sequential fold --- */
+
+/* The element at (outer..., index of the loop). In a row of an array of rank 1 the index is always inside. */
+static value element_of_row(const op *o, const value *a, const id_list *outer, ir_id index)
+{
+    ir_id at[IR_MAX_RANK], *term = arena_alloc(o->b->arena, a->tree->leaves * sizeof *term);
+    for (uint32_t d = 0; d < outer->n; d++)
+        at[d] = outer->at[d];
+    at[outer->n] = index;
+    for (uint32_t c = 0; c < a->tree->leaves; c++)
+        term[c] = ir_read(o->p, o->site, a->array, c, outer->n ? 0 : IR_SAFE, outer->n + 1, at);
+    return (value){.kind = VALUE_SCALAR, .tree = a->tree, .term = term};
+}
+
+sn_exp sn_sfold_at(sn_site at, sn_fn f, sn_exp z, sn_acc array, int outer, const sn_exp *index)
+{
+    op o;
+    looping l;
+    id_list row = {0};
+    if (!op_start(&o, at, "sfold"))
+        return op_bad_scalar(&o);
+    const value *init = op_take_scalar(&o, z, "the initial value"), *a = op_take_array(&o, array);
+    if (!op_take_indices(&o, (uint32_t)outer, index, "an index", &row) || !init || !a)
+        return op_bad_scalar(&o);
+    const ir_array *info = ir_info(o.p, a->array);
+    if (info->rank != row.n + 1) {
+        op_fail(&o, "%u outer indices choose no row of %s", row.n, value_text(&o, a));
+        return op_bad_scalar(&o);
+    }
+    bool alike = tree_equal(init->tree, a->tree);
+    const ir_id *term = alike ? embed_settle(&o, init, info->type, "the initial value") : init->term;
+    if (!term || !begin_loop(&o, init, term, true, &l))
+        return op_bad_scalar(&o);
+    l.loop.count = ir_extent(o.p, a->array, row.n);
+    value both[2] = {l.state, element_of_row(&o, a, &row, l.loop.index)};
+    return set_next(&o, &l, embed_call(&o, f, 2, both, l.first, l.last)) ? end_loop(&o, &l) : op_bad_scalar(&o);
+}

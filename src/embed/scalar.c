@@ -1,0 +1,330 @@
+/* Scalar operations: literals, primitives, conditions, tuples, conversions. */
+#include "embed/value.h"
+
+#define SAME_TYPE(SN, T) _Static_assert((int)SN == (int)T, "sn_type and ir_type number types alike")
+SAME_TYPE(SN_BOOL, T_BOOL);
+SAME_TYPE(SN_I8, T_I8);
+SAME_TYPE(SN_I64, T_I64);
+SAME_TYPE(SN_U8, T_U8);
+SAME_TYPE(SN_U64, T_U64);
+SAME_TYPE(SN_F32, T_F32);
+SAME_TYPE(SN_F64, T_F64);
+SAME_TYPE(SN_CHAR, T_CHAR);
+
+/* --- literals of a given type --- */
+
+static sn_exp literal(ir_type type, ir_bits bits)
+{
+    op o;
+    if (!op_start_here(&o, ir_type_name(type)))
+        return op_bad_scalar(&o);
+    ir_id term = ir_const(o.p, type, bits);
+    return op_give_scalar(&o, tree_leaf(o.b), &term, NULL);
+}
+
+sn_exp sn_bool(bool x)
+{
+    return literal(T_BOOL, x);
+}
+
+sn_exp sn_i8(int8_t x)
+{
+    return literal(T_I8, ir_bits_i64(T_I8, x));
+}
+
+sn_exp sn_i16(int16_t x)
+{
+    return literal(T_I16, ir_bits_i64(T_I16, x));
+}
+
+sn_exp sn_i32(int32_t x)
+{
+    return literal(T_I32, ir_bits_i64(T_I32, x));
+}
+
+sn_exp sn_i64(int64_t x)
+{
+    return literal(T_I64, (ir_bits)x);
+}
+
+sn_exp sn_u8(uint8_t x)
+{
+    return literal(T_U8, x);
+}
+
+sn_exp sn_u16(uint16_t x)
+{
+    return literal(T_U16, x);
+}
+
+sn_exp sn_u32(uint32_t x)
+{
+    return literal(T_U32, x);
+}
+
+sn_exp sn_u64(uint64_t x)
+{
+    return literal(T_U64, x);
+}
+
+sn_exp sn_f32(float x)
+{
+    return literal(T_F32, ir_bits_f32(x));
+}
+
+sn_exp sn_f64(double x)
+{
+    return literal(T_F64, ir_bits_f64(x));
+}
+
+sn_exp sn_char(uint32_t code_point)
+{
+    return literal(T_CHAR, code_point);
+}
+
+/* --- primitives: one function per row of the operator table --- */
+
+sn_exp sn_call1_at(sn_site at, sn_exp (*f)(sn_exp), sn_exp a)
+{
+    op o;
+    return op_start(&o, at, "call") ? f(a) : op_bad_scalar(&o);
+}
+
+sn_exp sn_call2_at(sn_site at, sn_exp (*f)(sn_exp, sn_exp), sn_exp a, sn_exp b)
+{
+    op o;
+    return op_start(&o, at, "call") ? f(a, b) : op_bad_scalar(&o);
+}
+
+sn_exp sn_call3_at(sn_site at, sn_exp (*f)(sn_exp, sn_exp, sn_exp), sn_exp a, sn_exp b, sn_exp c)
+{
+    op o;
+    return op_start(&o, at, "call") ? f(a, b, c) : op_bad_scalar(&o);
+}
+
+/* The operand of a scalar operation; false if it is bad or a tuple. */
+static bool take_operand(const op *o, sn_exp x, const char *what, ir_id *term, bool *weak)
+{
+    const value *v = op_take_scalar(o, x, what);
+    if (!v)
+        return false;
+    if (!v->tree->leaf)
+        return op_fail(o, "%s is the tuple %s; operators work on its components", what, value_text(o, v));
+    *term = v->term[0];
+    *weak = v->weak && v->weak[0];
+    return true;
+}
+
+static sn_exp primitive(ir_op which, uint32_t n, const sn_exp *x)
+{
+    static const char *const names[3] = {"operand 1", "operand 2", "operand 3"};
+    op o;
+    ir_id in[3], out;
+    bool weak[3], good = true;
+    if (!op_start_here(&o, ir_ops[which].name))
+        return op_bad_scalar(&o);
+    for (uint32_t i = 0; i < n; i++)
+        good &= take_operand(&o, x[i], names[i], &in[i], &weak[i]);
+    if (!good || !embed_unify(&o, n, in, weak))
+        return op_bad_scalar(&o);
+    if (n == 1)
+        out = ir_op1(o.p, o.site, which, in[0]);
+    else if (n == 2)
+        out = ir_op2(o.p, o.site, which, in[0], in[1]);
+    else
+        out = ir_op3(o.p, o.site, which, in[0], in[1], in[2]);
+    return op_give_scalar(&o, tree_leaf(o.b), &out, NULL);
+}
+
+typedef sn_exp scalar;   /* because the row `exp` would make a function of the type's name: */
+#define sn_exp sn_exp_of /* it is called sn_exp_of */
+#define DEFINE_1(ENUM, name)                                                                                           \
+    scalar(sn_##name)(scalar a)                                                                                        \
+    {                                                                                                                  \
+        return primitive(OP_##ENUM, 1, &a);                                                                            \
+    }
+#define DEFINE_2(ENUM, name)                                                                                           \
+    scalar(sn_##name)(scalar a, scalar b)                                                                              \
+    {                                                                                                                  \
+        return primitive(OP_##ENUM, 2, (scalar[]){a, b});                                                              \
+    }
+#define DEFINE_3(ENUM, name)                                                                                           \
+    scalar(sn_##name)(scalar a, scalar b, scalar c)                                                                    \
+    {                                                                                                                  \
+        return primitive(OP_##ENUM, 3, (scalar[]){a, b, c});                                                           \
+    }
+#define DEFINE_SAME(arity, ENUM, name) DEFINE_##arity(ENUM, name)
+#define DEFINE_TEST(arity, ENUM, name) DEFINE_##arity(ENUM, name)
+#define DEFINE_COUNT(arity, ENUM, name) DEFINE_##arity(ENUM, name)
+#define DEFINE_CONVERT(arity, ENUM, name) /* sn_to and sn_bitcast */
+#define OP(ENUM, name, arity, signature, classes, flags, doc) DEFINE_##signature(arity, ENUM, name)
+#include "ir/ops.def"
+#undef OP
+#undef sn_exp
+
+/* --- conditions --- */
+
+/* Two values of one structure, literals given the type of their counterparts. */
+static bool unify_values(const op *o, const value *x, const value *y, ir_id *left, ir_id *right)
+{
+    for (uint32_t i = 0; i < x->tree->leaves; i++) {
+        ir_id pair[2] = {x->term[i], y->term[i]};
+        bool weak[2] = {x->weak && x->weak[i], y->weak && y->weak[i]};
+        if (!embed_unify(o, 2, pair, weak))
+            return false;
+        if (ir_at(o->p, pair[0])->type != ir_at(o->p, pair[1])->type)
+            return op_fail(o, "the branches have different types: %s and %s", value_text(o, x), value_text(o, y));
+        left[i] = pair[0];
+        right[i] = pair[1];
+    }
+    return true;
+}
+
+sn_exp(sn_if)(sn_exp c, sn_exp x, sn_exp y)
+{
+    op o;
+    if (!op_start_here(&o, "if"))
+        return op_bad_scalar(&o);
+    ir_id condition = op_take_leaf(&o, c, "the condition", T_BOOL);
+    const value *then = op_take_scalar(&o, x, "the first branch"),
+                *otherwise = op_take_scalar(&o, y, "the second branch");
+    if (!condition || !then || !otherwise)
+        return op_bad_scalar(&o);
+    if (!tree_equal(then->tree, otherwise->tree)) {
+        op_fail(&o, "the branches have different types: %s and %s", value_text(&o, then), value_text(&o, otherwise));
+        return op_bad_scalar(&o);
+    }
+    ir_id left[IR_MAX_COMPONENTS], right[IR_MAX_COMPONENTS];
+    if (!unify_values(&o, then, otherwise, left, right))
+        return op_bad_scalar(&o);
+    for (uint32_t i = 0; i < then->tree->leaves; i++)
+        left[i] = ir_cond(o.p, o.site, condition, left[i], right[i]);
+    return op_give_scalar(&o, then->tree, left, NULL);
+}
+
+/* x decides or y does: if x == decisive then x else y */
+static sn_exp short_circuit(const char *name, bool decisive, sn_exp x, sn_exp y)
+{
+    op o;
+    if (!op_start_here(&o, name))
+        return op_bad_scalar(&o);
+    ir_id a = op_take_leaf(&o, x, "operand 1", T_BOOL), b = op_take_leaf(&o, y, "operand 2", T_BOOL);
+    if (!a || !b)
+        return op_bad_scalar(&o);
+    for (unsigned i = 0; i < 2; i++)
+        if (ir_at(o.p, i ? b : a)->type != T_BOOL) {
+            op_fail(&o, "operand %u is of type %s, not bool", i + 1,
+                    ir_type_name((ir_type)ir_at(o.p, i ? b : a)->type));
+            return op_bad_scalar(&o);
+        }
+    ir_id decided = ir_bool(o.p, decisive);
+    ir_id term = decisive ? ir_cond(o.p, o.site, a, decided, b) : ir_cond(o.p, o.site, a, b, decided);
+    return op_give_scalar(&o, tree_leaf(o.b), &term, NULL);
+}
+
+sn_exp(sn_and)(sn_exp x, sn_exp y)
+{
+    return short_circuit("and", false, x, y);
+}
+
+sn_exp(sn_or)(sn_exp x, sn_exp y)
+{
+    return short_circuit("or", true, x, y);
+}
+
+/* --- tuples --- */
+
+sn_exp sn_tuple_at(sn_site at, int count, const sn_exp *component)
+{
+    op o;
+    if (!op_start(&o, at, "tuple"))
+        return op_bad_scalar(&o);
+    const tree *child[16];
+    id_list term = {0};
+    VEC(bool) weak = {0};
+    bool good = count > 0 && count <= 16;
+    for (int i = 0; good && i < count; i++) {
+        const value *v = op_take_scalar(&o, component[i], arena_printf(o.b->arena, "component %d", i));
+        good = v != NULL;
+        for (uint32_t k = 0; v && k < v->tree->leaves; k++) {
+            vec_push(o.b->arena, &term, v->term[k]);
+            vec_push(o.b->arena, &weak, v->weak && v->weak[k]);
+        }
+        child[i] = v ? v->tree : NULL;
+    }
+    const tree *t = good ? tree_tuple(&o, (uint32_t)count, child) : NULL;
+    return t ? op_give_scalar(&o, t, term.at, weak.at) : op_bad_scalar(&o);
+}
+
+sn_exp sn_get_at(sn_site at, sn_exp tuple, int component)
+{
+    op o;
+    if (!op_start(&o, at, "get"))
+        return op_bad_scalar(&o);
+    const value *v = op_take_scalar(&o, tuple, "the tuple");
+    if (!v)
+        return op_bad_scalar(&o);
+    if (v->tree->leaf || component < 0 || (uint32_t)component >= v->tree->n) {
+        op_fail(&o, "%s has no component %d", value_text(&o, v), component);
+        return op_bad_scalar(&o);
+    }
+    uint32_t first = tree_offset(v->tree, (uint32_t)component);
+    return op_give_scalar(&o, v->tree->child[component], v->term + first, v->weak ? v->weak + first : NULL);
+}
+
+sn_exp(sn_fst)(sn_exp tuple)
+{
+    return sn_get_at((sn_site){0}, tuple, 0);
+}
+
+sn_exp(sn_snd)(sn_exp tuple)
+{
+    return sn_get_at((sn_site){0}, tuple, 1);
+}
+
+/* --- conversions --- */
+
+static sn_exp convert(sn_site at, const char *name, ir_op which, int type, sn_exp x)
+{
+    op o;
+    if (!op_start(&o, at, name))
+        return op_bad_scalar(&o);
+    ir_id term;
+    bool weak;
+    if (type <= T_NONE || type >= T_COUNT) {
+        op_fail(&o, "%d is no type", type);
+        return op_bad_scalar(&o);
+    }
+    if (!take_operand(&o, x, "the operand", &term, &weak))
+        return op_bad_scalar(&o);
+    term = ir_convert(o.p, o.site, which, (ir_type)type, term);
+    return op_give_scalar(&o, tree_leaf(o.b), &term, NULL);
+}
+
+sn_exp sn_to_at(sn_site at, sn_type type, sn_exp x)
+{
+    return convert(at, "to", OP_CONVERT, (int)type, x);
+}
+
+sn_exp sn_bitcast_at(sn_site at, sn_type type, sn_exp x)
+{
+    return convert(at, "bitcast", OP_BITCAST, (int)type, x);
+}
+
+#define DEFINE_TO(name, TYPE)                                                                                          \
+    sn_exp(sn_to_##name)(sn_exp x)                                                                                     \
+    {                                                                                                                  \
+        return convert((sn_site){0}, "to_" #name, OP_CONVERT, TYPE, x);                                                \
+    }
+DEFINE_TO(bool, T_BOOL)
+DEFINE_TO(i8, T_I8)
+DEFINE_TO(i16, T_I16)
+DEFINE_TO(i32, T_I32)
+DEFINE_TO(i64, T_I64)
+DEFINE_TO(u8, T_U8)
+DEFINE_TO(u16, T_U16)
+DEFINE_TO(u32, T_U32)
+DEFINE_TO(u64, T_U64)
+DEFINE_TO(f32, T_F32)
+DEFINE_TO(f64, T_F64)
+DEFINE_TO(char, T_CHAR)

@@ -1,0 +1,106 @@
+/* The structure of tuples, and how values and their types are written in messages. */
+#include "embed/value.h"
+
+const tree *tree_leaf(build *b)
+{
+    if (!b->leaf) {
+        tree *t = arena_alloc(b->arena, sizeof *t);
+        *t = (tree){.leaves = 1, .leaf = true};
+        b->leaf = t;
+    }
+    return b->leaf;
+}
+
+const tree *tree_tuple(const op *o, uint32_t n, const tree *const *child)
+{
+    tree *t = arena_alloc(o->b->arena, sizeof *t);
+    t->n = n;
+    t->child = arena_copy(o->b->arena, child, n * sizeof *child);
+    for (uint32_t i = 0; i < n; i++) {
+        t->leaves += child[i]->leaves;
+        t->depth = child[i]->depth + 1 > t->depth ? child[i]->depth + 1 : t->depth;
+    }
+    if (t->leaves > IR_MAX_COMPONENTS)
+        return op_fail(o, "a tuple of %u components; %d is the largest possible", t->leaves, IR_MAX_COMPONENTS);
+    if (t->depth > MOST_DEPTH)
+        return op_fail(o, "tuples nested more than %d deep", MOST_DEPTH);
+    return t;
+}
+
+const tree *tree_flat(build *b, uint32_t n)
+{
+    if (n == 1)
+        return tree_leaf(b);
+    tree *t = arena_alloc(b->arena, sizeof *t);
+    const tree **child = arena_alloc(b->arena, (n + 1) * sizeof(const tree *));
+    for (uint32_t i = 0; i < n; i++)
+        child[i] = tree_leaf(b);
+    *t = (tree){.leaves = n, .depth = 1, .n = n, .child = child};
+    return t;
+}
+
+bool tree_equal(const tree *a, const tree *b)
+{
+    if (a == b)
+        return true;
+    if (a->leaf || b->leaf || a->n != b->n || a->leaves != b->leaves)
+        return a->leaf && b->leaf;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (!tree_equal(a->child[i], b->child[i]))
+            return false;
+    return true;
+}
+
+uint32_t tree_offset(const tree *t, uint32_t child)
+{
+    uint32_t offset = 0;
+    for (uint32_t i = 0; i < child; i++)
+        offset += t->child[i]->leaves;
+    return offset;
+}
+
+void tree_text(text *out, const tree *t, const ir_type *type)
+{
+    if (t->leaf) {
+        text_add(out, ir_type_name(type[0]));
+        return;
+    }
+    text_add(out, "(");
+    for (uint32_t i = 0; i < t->n; i++) {
+        text_add(out, i ? ", " : "");
+        tree_text(out, t->child[i], type + tree_offset(t, i));
+    }
+    text_add(out, ")");
+}
+
+const char *type_text(const op *o, const tree *t, const ir_type *type)
+{
+    text out;
+    text_init(&out, o->b->arena);
+    tree_text(&out, t, type);
+    return out.at;
+}
+
+const ir_type *value_types(const op *o, const value *v)
+{
+    if (v->kind == VALUE_ARRAY)
+        return ir_info(o->p, v->array)->type;
+    ir_type *type = arena_alloc(o->b->arena, (v->tree->leaves + 1) * sizeof *type);
+    for (uint32_t i = 0; i < v->tree->leaves; i++)
+        type[i] = (ir_type)ir_at(o->p, v->term[i])->type;
+    return type;
+}
+
+const char *value_text(const op *o, const value *v)
+{
+    text out;
+    text_init(&out, o->b->arena);
+    const ir_array *a = v->kind == VALUE_ARRAY ? ir_info(o->p, v->array) : NULL;
+    for (unsigned d = 0; a && d < a->rank; d++) {
+        text_add(&out, d ? "," : "[");
+        ir_print_scalar(o->p, a->shape[d], &out);
+    }
+    text_add(&out, a && a->rank ? "]" : "");
+    tree_text(&out, v->tree, value_types(o, v));
+    return out.at;
+}

@@ -1,0 +1,153 @@
+/* Private to embed/: the build in progress, what handles stand for, and the steps every operation takes.
+ *
+ * An operation is written as: start it (its place and name; array operations also check that no scalar function is
+ * open), take its operands (handles become values; mistakes are reported), build terms, give a handle for the result.
+ * Operands that could not be taken are NULL; whoever gets one gives a bad handle, silently: it was reported where it
+ * arose. */
+#ifndef SN_EMBED_VALUE_H
+#define SN_EMBED_VALUE_H
+
+#include "ir/term.h"
+#include "sinter/sinter.h"
+
+enum { MOST_DEPTH = 32 /* nesting of tuples */ };
+
+/* The structure of a tuple; terms and types of its leaves are kept flat, in order. Immutable, shared. */
+typedef struct tree {
+    uint32_t leaves;
+    uint32_t depth;
+    bool leaf;
+    uint32_t n; /* children, if it is no leaf; () has none */
+    const struct tree **child;
+} tree;
+
+typedef enum { VALUE_SCALAR, VALUE_ARRAY, VALUE_RESULTS, VALUE_NEIGHBOURS } value_kind;
+
+typedef struct value value;
+struct value {
+    value_kind kind;
+    const tree *tree;   /* of the scalar, or of an array's elements */
+    const ir_id *term;  /* SCALAR: one a leaf. NEIGHBOURS: leaves of the first position, of the second, ... */
+    const bool *weak;   /* SCALAR: per leaf, is it a C number that has not met a type yet? NULL: none is */
+    ir_id array;        /* ARRAY */
+    sn_pattern pattern; /* NEIGHBOURS */
+    uint32_t n;         /* RESULTS */
+    const value **part; /* RESULTS: arrays */
+};
+
+/* Variables [first, last] of a function that is open (being run) or was. */
+typedef struct scope {
+    ir_id first, last;
+    uint32_t site; /* of the operation that the function was given to */
+    bool open;
+} scope;
+
+typedef struct build build;
+struct build {
+    arena *arena;
+    ir_program *program;
+    uint32_t number;    /* upper half of its handles */
+    sn_site at;         /* the last known place in the user's code */
+    uint32_t functions; /* open ones */
+    VEC(value) value;   /* the lower half of a handle is an index here; 0 is unused */
+    VEC(scope) scope;   /* ascending */
+    const tree *leaf;
+};
+
+build *build_current(void);     /* of the calling thread, NULL if none */
+void build_enter(build *b);     /* gives it a number and makes it the current one */
+void build_leave(build *outer); /* makes the one that was current before current again; may be NULL */
+
+/* --- an operation --- */
+
+typedef struct op {
+    build *b;
+    ir_program *p;
+    uint32_t site;
+    const char *name;
+    uint64_t bad; /* the handle to give after a mistake */
+} op;
+
+/* False if no build is in progress; then only o->bad is set. */
+bool op_start(op *o, sn_site at, const char *name);
+bool op_start_here(op *o, const char *name); /* at the last known place */
+/* The same for operations on arrays: false, and reported, inside a scalar function. */
+bool op_start_array(op *o, sn_site at, const char *name);
+/* Records a mistake; "name: " is put before it. Always NULL. */
+void *op_fail(const op *o, const char *format, ...) SN_PRINTF(2, 3);
+
+/* The value of a handle; NULL, and reported if new, if it has none of this kind. `what`: "operand 2". */
+const value *op_take(const op *o, uint64_t bits, const char *what);
+const value *op_take_scalar(const op *o, sn_exp x, const char *what); /* a scalar or tuple of scalars */
+const value *op_take_array(const op *o, sn_acc a);
+/* A scalar of a single leaf, of this type if it is a C number (T_NONE: its own). 0 if it is none. */
+ir_id op_take_leaf(const op *o, sn_exp x, const char *what, ir_type type);
+ir_id op_take_i64(const op *o, sn_exp x, const char *what); /* any integer, converted */
+/* All leaves of some scalars as i64, in order; false after a mistake. */
+typedef VEC(ir_id) id_list;
+bool op_index_leaves(const op *o, const value *v, const char *what, id_list *out);
+bool op_take_indices(const op *o, uint32_t n, const sn_exp *x, const char *what, id_list *out);
+bool op_check_extent(const op *o, ir_id term); /* made of constants and other extents only? */
+/* A shape: its extents; false after a mistake. */
+bool op_take_shape(const op *o, sn_exp x, unsigned *rank, ir_id extent[IR_MAX_RANK]);
+
+sn_exp op_give_scalar(const op *o, const tree *t, const ir_id *term, const bool *weak); /* bad if a term is 0 */
+sn_acc op_give_array(const op *o, const tree *t, ir_id array);
+sn_exp op_give_neighbours(const op *o, const value *neighbours);
+sn_acc op_give_results(const op *o, uint32_t n, const value **part);
+static inline sn_exp op_bad_scalar(const op *o)
+{
+    return (sn_exp){o->bad};
+}
+static inline sn_acc op_bad_array(const op *o)
+{
+    return (sn_acc){o->bad};
+}
+
+/* --- trees and types --- */
+
+const tree *tree_leaf(build *b);
+const tree *tree_tuple(const op *o, uint32_t n, const tree *const *child); /* NULL, reported, if it gets too large */
+const tree *tree_flat(build *b, uint32_t n); /* leaf for 1, else a tuple of n leaves: an index */
+bool tree_equal(const tree *a, const tree *b);
+uint32_t tree_offset(const tree *t, uint32_t child); /* leaves before it */
+void tree_text(text *out, const tree *t, const ir_type *type);
+const ir_type *value_types(const op *o, const value *v); /* of the leaves of a scalar or array */
+const char *value_text(const op *o, const value *v);     /* "(f32, i32)", "[n]f32" */
+const char *type_text(const op *o, const tree *t, const ir_type *type);
+
+/* --- literals (literal.c) --- */
+
+/* The literal converted to a type, exactly; 0 and reported if the type does not have its value. */
+ir_id embed_literal_as(const op *o, ir_id literal, ir_type type, const char *what);
+/* The leaves with every literal converted to these types; NULL after a mistake. Other leaves are left alone. */
+const ir_id *embed_settle(const op *o, const value *v, const ir_type *type, const char *what);
+/* Gives literals among the operands the type of the others (all literals: the widest). False after a mistake. */
+bool embed_unify(const op *o, uint32_t n, ir_id *term, const bool *weak);
+
+/* --- functions (function.c) --- */
+
+/* Calls f with these values while the variables [first, last] are open; NULL after a mistake. */
+const value *embed_call(const op *o, sn_fn f, uint32_t n, const value *argument, ir_id first, ir_id last);
+bool embed_declared_to_commute(sn_fn f);
+typedef struct lambda {
+    ir_fn *fn;
+    const tree *tree; /* of its result */
+} lambda;
+/* Closes fn, over whose parameters f gave `result`, which must have this structure and these types (wanted NULL: any).
+ */
+bool embed_close_lambda(const op *o, ir_fn *fn, const value *result, const tree *wanted, const ir_type *type,
+                        lambda *out);
+/* Makes a function from f: its parameters are variables of these structures, their types one after the other in
+ * `type`; the rest as above. False, and reported, after a mistake. */
+bool embed_lambda(const op *o, sn_fn f, uint32_t n, const tree *const *parameter, const ir_type *type,
+                  const tree *wanted, const ir_type *wanted_type, lambda *out);
+/* A function from an index to an index, all leaves made i64. NULL after a mistake. */
+ir_fn *embed_index_lambda(const op *o, sn_fn f, unsigned rank, unsigned result_rank);
+/* A function of an index of this rank without body; its parameters are fn->param. */
+ir_fn *embed_index_fn(const op *o, unsigned rank);
+
+ir_id embed_flatten(const op *o, ir_id array); /* of rank 1; 0 after a mistake */
+const ir_type *embed_i64_types(void);          /* IR_MAX_RANK times T_I64 */
+
+#endif
