@@ -8,7 +8,8 @@
                                       operation says whether it reads them signed or unsigned.
    Functions MATH_FN(T, name, ...)    head of a function with result T and the parameters `...` ("F32 x, F32 y").
              CALL(name, ...)          calls one. A builder's MATH_FN adds its own first parameter and CALL passes it;
-                                      the texts use no variable named `b`, so that name is free for it.
+                                      the texts use no variable named `b`, so that name is free for it. Their other
+                                      names are plain words: functions that the macros call should have a prefix.
    Constants CF32(c) CF64(c) CI32(c) CI64(c)          c is a C constant expression of float, double, uint32_t, uint64_t.
    Floats (both operands of one type, F32 or F64; all round to nearest even, subnormals kept, none traps)
              ADD SUB MUL DIV (a, b)   SQRT(a)   NEG(a)   ABS(a)   the last two change the sign bit only
