@@ -256,40 +256,41 @@ static void to_shared(folds *s, k_val lane, k_val *const *acc)
             k_store(&s->lw->b, s->fold.at[i].shared[c], lane, k_get(&s->lw->b, acc[i][c]));
 }
 
-/* commuting operators: streams of the piece, each spread over the lanes */
-static void piece_streams(folds *s, k_val row, k_val begin, k_val count, bool full)
+/* Commuting operators: the piece in streams, each spread over the lanes. All streams but the last ones are equally long, so the
+ * rounds in which every stream has a whole group of elements need no masks. */
+static void piece_streams(folds *s, k_val row, k_val begin, k_val count)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    int64_t lanes = s->tree.lanes, length = s->tree.piece / s->tree.streams;
+    int64_t lanes = s->tree.lanes, streams = s->tree.streams;
     k_val lane = k_for_all(b, k_i64(b, lanes));
+    k_val group = k_i64(b, lanes), zero = k_i64(b, 0);
+    k_val rounds = k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, streams * lanes - 1)), k_i64(b, streams * lanes), 0);
+    k_val length = sk_mul(lw, rounds, group);
     k_val **acc[8];
-    k_val stream_count[8];
-    for (int64_t t = 0; t < s->tree.streams; t++) {
+    k_val start[8], size[8];
+    for (int64_t t = 0; t < streams; t++) {
         acc[t] = accumulators(s);
-        stream_count[t] = sk_max(lw, k_i64(b, 0), sk_min(lw, k_i64(b, length), sk_sub(lw, count, k_i64(b, t * length))));
+        start[t] = sk_mul(lw, length, k_i64(b, t));
+        size[t] = sk_max(lw, zero, sk_min(lw, length, sk_sub(lw, count, start[t])));
     }
-    if (full) {
-        k_val k = k_for(b, k_i64(b, 0), k_i64(b, length / lanes), false);
-        k_val started = k_let(b, OP_GT, k, k_i64(b, 0), 0);
-        k_val within = sk_add(lw, begin, sk_mul(lw, k, k_i64(b, lanes)));
-        for (int64_t t = 0; t < s->tree.streams; t++)
-            accumulate(s, row, sk_add(lw, sk_add(lw, within, k_i64(b, t * length)), lane), started, acc[t]);
+    k_val whole = k_let(b, OP_QUOT, size[streams - 1], group, 0);
+    for (int masked = 0; masked < 2; masked++) {
+        k_val k = k_for(b, masked ? whole : zero, masked ? rounds : whole, false);
+        k_val started = k_let(b, OP_GT, k, zero, 0);
+        k_val i = sk_add(lw, sk_mul(lw, k, group), lane);
+        for (int64_t t = 0; t < streams; t++) {
+            if (masked)
+                k_if(b, k_let(b, OP_LT, i, size[t], 0));
+            accumulate(s, row, sk_add(lw, sk_add(lw, begin, start[t]), i), started, acc[t]);
+            if (masked)
+                k_end(b);
+        }
         k_end(b);
     }
-    for (int64_t t = 0; t < s->tree.streams && !full; t++) {
-        k_val rounds = k_let(b, OP_QUOT, sk_add(lw, stream_count[t], k_i64(b, lanes - 1)), k_i64(b, lanes), 0);
-        k_val k = k_for(b, k_i64(b, 0), rounds, false);
-        k_val started = k_let(b, OP_GT, k, k_i64(b, 0), 0);
-        k_val i = sk_add(lw, sk_mul(lw, k, k_i64(b, lanes)), lane);
-        k_if(b, k_let(b, OP_LT, i, stream_count[t], 0));
-        accumulate(s, row, sk_add(lw, sk_add(lw, begin, k_i64(b, t * length)), i), started, acc[t]);
-        k_end(b);
-        k_end(b);
-    }
-    for (int64_t step = 1; step < s->tree.streams; step *= 2)
-        for (int64_t t = 0; t + step < s->tree.streams; t += 2 * step)
-            merge(s, acc[t], acc[t + step], full ? 0 : k_let(b, OP_LT, lane, stream_count[t + step], 0));
+    for (int64_t step = 1; step < streams; step *= 2)
+        for (int64_t t = 0; t + step < streams; t += 2 * step)
+            merge(s, acc[t], acc[t + step], k_let(b, OP_LT, lane, size[t + step], 0));
     to_shared(s, lane, acc[0]);
     k_end(b);
 }
@@ -374,12 +375,15 @@ static void build_tree(folds *s)
         for (uint32_t c = 0; c < f->n; c++)
             f->shared[c] = k_shared(b, f->info->type[c], s->tree.lanes, "lane_sum");
     }
-    void (*piece)(folds *, k_val, k_val, k_val, bool) = lw->cluster->ordered ? piece_chunks : piece_streams;
-    k_if(b, k_let(b, OP_EQ, count, size, 0));
-    piece(s, row, begin, size, true);
-    k_else(b);
-    piece(s, row, begin, count, false);
-    k_end(b);
+    if (lw->cluster->ordered) {
+        k_if(b, k_let(b, OP_EQ, count, size, 0));
+        piece_chunks(s, row, begin, size, true);
+        k_else(b);
+        piece_chunks(s, row, begin, count, false);
+        k_end(b);
+    } else {
+        piece_streams(s, row, begin, count);
+    }
     combine_lanes(s, count);
     k_for_all(b, k_i64(b, 1));
     for (uint32_t i = 0; i < s->fold.n; i++) {
