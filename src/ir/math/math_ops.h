@@ -32,14 +32,16 @@
              GET(name)                its value
              In C a plain `if`. In a builder either a branch taken if p holds in any lane, with SET blending, or no
              branch at all and SET(name, v) meaning name = SELECT(p, v, name).
+             A builder that branches and interns must not reuse, after the block, what it first computed inside.
 
    What the texts promise in return: only the primitives above touch values (no C operator, no C control flow); every
-   variable but those of MUT is assigned once; nothing outside the constants lies in memory; nothing is partial: any
-   operand is allowed for every operation. Results are the same bits in every instantiation, except the sign and payload
-   of a NaN, provided that an instantiation performs the operations as written: no contraction (-ffp-contract=off in
-   C), no reassociation, no approximate division, no flush to zero. The order in which a C compiler evaluates the
-   arguments of one operation is open, so the numbering of a builder's operations may depend on the compiler; values do
-   not. */
+   variable but those of MUT and members of a struct is assigned once; nothing outside the constants lies in memory;
+   nothing is partial: any operand is allowed for every operation. Results are the same bits in every instantiation,
+   except the sign and payload of a NaN, provided that an instantiation performs the operations as written: no
+   contraction (-ffp-contract=off in C), no reassociation, no approximate division, no flush to zero.
+   SELECT(LT(x, y), x, y) may become a minimum only of the kind that gives y for a NaN. The order in which a C compiler
+   evaluates the arguments of one operation is open, so the numbering of a builder's operations may depend on the
+   compiler; values do not. */
 #ifndef SINTER_IR_MATH_MATH_OPS_H
 #define SINTER_IR_MATH_MATH_OPS_H
 
