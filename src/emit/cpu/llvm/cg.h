@@ -94,10 +94,12 @@ typedef struct cg {
     cg_ref loop_live;            /* its alloca of lanes still in it; NULL: uniform exit only */
     cg_tiled tile[CG_MOST_TILES];
     unsigned tiles;
+    uint32_t *stamp, stamps;     /* per value: the loop (numbered) that defined or set it last, see tile.c */
     unsigned depth;              /* of nested statement lists */
 
     LLVMTypeRef i1, i8, i32, i64, ptr;
     LLVMTypeRef type[T_COUNT], vector[T_COUNT];
+    const char *target_cpu, *target_features;
     jmp_buf *failure;
     const char *why;
 } cg;
@@ -176,11 +178,16 @@ void cg_store(cg *g, k_ref id);
 /* --- tile.c, transpose.c --- */
 bool cg_tiled_for(cg *g, k_ref id); /* emits the FOR in tiles if that pays; false: nothing emitted */
 cg_tiled *cg_tile_of(cg *g, k_ref stmt);
-void cg_transpose(cg *g, unsigned n, unsigned element_bytes, cg_ref *row);
-/* The transposing copies, functions of the module shared by all loops; see transpose.c. */
+/* Copies between rows in memory, one per lane and `step` bytes apart, and a buffer [rows][lanes]; calls of functions that
+ * all loops of a kernel share. FILL reads rows of `count` elements, FLUSH writes them; lanes that are off are left alone. */
 typedef enum { CG_FILL, CG_FLUSH } cg_copy;
-cg_ref cg_copy_function(cg *g, cg_copy way, unsigned element_bytes, bool whole, unsigned rows);
-cg_ref cg_dense_function(cg *g, unsigned element_bytes, unsigned columns);
+unsigned cg_tile_rows(const cg *g, unsigned element_bytes); /* most elements of a row in a tile; 0: no tiles of these */
+void cg_copy_tile(cg *g, cg_copy way, unsigned element_bytes, unsigned rows, cg_ref memory, cg_ref step, cg_ref buffer,
+                  cg_ref count);
+bool cg_has_dense(const cg *g, unsigned element_bytes, unsigned columns);
+/* All lanes on, rows of `columns` elements without gaps between them. */
+void cg_fill_dense(cg *g, unsigned element_bytes, unsigned columns, cg_ref memory, cg_ref buffer);
+void cg_function_attributes(cg *g, cg_ref function); /* module.c */
 
 /* --- warp.c --- */
 void cg_atomic(cg *g, k_ref id);

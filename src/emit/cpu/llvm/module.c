@@ -80,26 +80,25 @@ static const LLVMAttributeIndex on_function = (LLVMAttributeIndex)LLVMAttributeF
 
 /* --- the entry function: void entry(const k_launch *) --- */
 
-static void string_attribute(cg *g, const char *name, const char *value)
+static void string_attribute(cg *g, cg_ref f, const char *name, const char *value)
 {
     LLVMAttributeRef a = LLVMCreateStringAttribute(g->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value));
-    LLVMAddAttributeAtIndex(g->fn, on_function, a);
+    LLVMAddAttributeAtIndex(f, on_function, a);
 }
 
-static void enum_attribute(cg *g, unsigned index, const char *name)
+static void enum_attribute(cg *g, cg_ref f, LLVMAttributeIndex index, const char *name)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    LLVMAddAttributeAtIndex(g->fn, index, LLVMCreateEnumAttribute(g->context, kind, 0));
+    LLVMAddAttributeAtIndex(f, index, LLVMCreateEnumAttribute(g->context, kind, 0));
 }
 
-static void function_attributes(cg *g, const host *h)
+void cg_function_attributes(cg *g, cg_ref f)
 {
-    string_attribute(g, "target-cpu", h->cpu);
-    string_attribute(g, "target-features", h->features);
-    string_attribute(g, "prefer-vector-width", g->cpu.avx512 ? "512" : "256");
-    string_attribute(g, "no-builtins", "");
-    enum_attribute(g, on_function, "nounwind");
-    enum_attribute(g, 1, "noalias");
+    string_attribute(g, f, "target-cpu", g->target_cpu);
+    string_attribute(g, f, "target-features", g->target_features);
+    string_attribute(g, f, "prefer-vector-width", g->cpu.avx512 ? "512" : "256");
+    string_attribute(g, f, "no-builtins", "");
+    enum_attribute(g, f, on_function, "nounwind");
 }
 
 /* The field of a record behind `record` at byte `offset`. */
@@ -141,12 +140,13 @@ static void store_fence(cg *g)
         cg_call(g, "llvm.x86.sse.sfence", 0, NULL, 0, NULL);
 }
 
-static void emit_kernel(cg *g, const host *h)
+static void emit_kernel(cg *g)
 {
     LLVMBuilderRef b = g->b;
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(g->context), &g->ptr, 1, false);
     g->fn = LLVMAddFunction(g->module, "entry", type);
-    function_attributes(g, h);
+    cg_function_attributes(g, g->fn);
+    enum_attribute(g, g->fn, 1, "noalias");
     g->launch = LLVMGetParam(g->fn, 0);
     g->entry = LLVMAppendBasicBlockInContext(g->context, g->fn, "allocas");
     LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(g->context, g->fn, "start");
@@ -249,7 +249,7 @@ static void compile_module(cg *g, const host *h, const emit_cpu_options *options
     LLVMDisposeTargetData(layout);
     cg_types(g);
     cg_scan(g);
-    emit_kernel(g, h);
+    emit_kernel(g);
 #ifndef NDEBUG
     verify(g);
 #endif
@@ -278,6 +278,8 @@ static cg *new_state(arena *a, const kernel *k, const host *h)
 {
     cg *g = arena_alloc(a, sizeof(*g));
     *g = (cg){.k = k, .arena = a, .lanes = k->lanes, .cpu = features_of(h)};
+    g->target_cpu = h->cpu;
+    g->target_features = h->features;
     g->value = arena_alloc(a, k->value.n * sizeof(*g->value));
     g->mem = arena_alloc(a, k->mem.n * sizeof(*g->mem));
     g->arg = arena_alloc(a, (k->arg_type.n + 1) * sizeof(*g->arg));

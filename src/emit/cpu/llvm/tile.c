@@ -1,13 +1,295 @@
+/* Sequential loops in which every lane walks its own row: loads and stores at X + k, where X differs between lanes by a
+ * step and k is the loop's counter. Gathering element by element wastes most of every cache line; so the loop is cut
+ * into tiles of a few turns, rows are read whole and transposed in registers into a buffer [turn][lane], and the turns read
+ * contiguous vectors from it. Stores go the other way. This is how folds and scans that must keep their order reach
+ * the speed of memory (the W x W tiles of the architecture's section on emitters). */
 #include "emit/cpu/llvm/cg.h"
-bool cg_tiled_for(cg *g, k_ref id)
-{
-    (void)g;
-    (void)id;
-    return false;
-}
+
+enum { MOST_TERMS = 64, NOT_LINEAR = INT32_MIN };
+
+typedef struct {
+    cg *g;
+    const k_stmt *s;
+    uint32_t stamp; /* of values defined or set in the loop's body */
+    unsigned budget;
+    struct {
+        k_ref stmt;
+        unsigned bytes;
+        cg_ref step, buffer;
+    } access[CG_MOST_TILES];
+    unsigned accesses, rows, narrowest;
+} plan;
+
 cg_tiled *cg_tile_of(cg *g, k_ref stmt)
 {
-    (void)g;
-    (void)stmt;
+    for (unsigned i = 0; i < g->tiles; i++)
+        if (g->tile[i].stmt == stmt)
+            return &g->tile[i];
     return NULL;
+}
+
+/* --- which accesses walk rows --- */
+
+static void mark(plan *p, k_ref list)
+{
+    const kernel *k = p->g->k;
+    for (k_ref r = list; r; r = k->stmt.at[r].next) {
+        const k_stmt *s = &k->stmt.at[r];
+        if (s->dst)
+            p->g->stamp[s->dst] = p->stamp;
+        mark(p, s->body);
+        mark(p, s->orelse);
+    }
+}
+
+/* By how much v grows from turn to turn, or NOT_LINEAR. */
+static int64_t growth(plan *p, k_val v)
+{
+    const kernel *k = p->g->k;
+    const k_value *x = &k->value.at[v];
+    if (v == p->s->dst)
+        return 1;
+    if (p->g->stamp[v] != p->stamp)
+        return 0;
+    const k_stmt *s = &k->stmt.at[x->def];
+    if (x->kind != KV_RESULT || s->op != K_LET || !p->budget)
+        return NOT_LINEAR;
+    p->budget--;
+    int64_t in[3] = {0};
+    bool constant = true;
+    for (unsigned i = 0; i < ir_ops[s->sub].arity; i++) {
+        in[i] = growth(p, s->in[i]);
+        constant &= in[i] == 0;
+        if (in[i] == NOT_LINEAR)
+            return NOT_LINEAR;
+    }
+    if (constant)
+        return 0;
+    if (x->type != T_I64 || k->value.at[s->in[0]].type != T_I64)
+        return NOT_LINEAR;
+    if (s->sub == OP_ADD)
+        return in[0] + in[1];
+    if (s->sub == OP_SUB)
+        return in[0] - in[1];
+    return s->sub == OP_BITCAST || s->sub == OP_CONVERT ? in[0] : NOT_LINEAR;
+}
+
+/* The value of v in `lane` when the counter is `turn`. */
+static cg_ref value_at(plan *p, k_val v, cg_ref turn, unsigned lane)
+{
+    if (v == p->s->dst)
+        return turn;
+    if (p->g->stamp[v] != p->stamp)
+        return cg_lane_scalar(p->g, v, lane);
+    const k_value *value = p->g->k->value.at;
+    const k_stmt *s = &p->g->k->stmt.at[value[v].def];
+    cg_ref in[3] = {0};
+    for (unsigned i = 0; i < ir_ops[s->sub].arity; i++)
+        in[i] = value_at(p, s->in[i], turn, lane);
+    return cg_op(p->g, (ir_op)s->sub, (ir_type)value[s->in[0]].type, (ir_type)value[v].type, in);
+}
+
+static bool walks_rows(plan *p, const k_stmt *s)
+{
+    const kernel *k = p->g->k;
+    const k_value *index = &k->value.at[s->in[0]];
+    if (k->mem.at[s->mem].space == K_PRIVATE || !cg_tile_rows(p->g, (unsigned)ir_type_size((ir_type)k->mem.at[s->mem].type)))
+        return false;
+    if (index->shape != K_STRIDED && (index->shape != K_AFFINE || (index->step >= -1 && index->step <= 1)))
+        return false;
+    p->budget = MOST_TERMS;
+    return growth(p, s->in[0]) == 1;
+}
+
+/* Does the loop touch the memory in another way than statement `own`? Then order between turns matters. */
+static bool touched_otherwise(const plan *p, k_ref list, k_ref own)
+{
+    const kernel *k = p->g->k;
+    const k_stmt *o = &k->stmt.at[own];
+    for (k_ref r = list; r; r = k->stmt.at[r].next) {
+        const k_stmt *s = &k->stmt.at[r];
+        if (r != own && s->mem == o->mem && !(s->op == K_LOAD && o->op == K_LOAD) &&
+            !((s->op == K_LOAD) != (o->op == K_LOAD) && s->in[0] == o->in[0] && s->op != K_ATOMIC && s->op != K_COMPACT))
+            return true;
+        if (touched_otherwise(p, s->body, own) || touched_otherwise(p, s->orelse, own))
+            return true;
+    }
+    return false;
+}
+
+/* The widest element decides how many turns a tile has; rows of fewer than 16 bytes cannot be transposed. */
+static void add_access(plan *p, k_ref id)
+{
+    const k_memory *m = &p->g->k->mem.at[p->g->k->stmt.at[id].mem];
+    unsigned bytes = (unsigned)ir_type_size((ir_type)m->type), rows = cg_tile_rows(p->g, bytes);
+    unsigned narrowest = p->accesses && p->narrowest < bytes ? p->narrowest : bytes;
+    if (p->accesses && p->rows < rows)
+        rows = p->rows;
+    if (rows * narrowest < 16)
+        return;
+    p->rows = rows;
+    p->narrowest = narrowest;
+    p->access[p->accesses].stmt = id;
+    p->access[p->accesses++].bytes = bytes;
+}
+
+/* Accesses of the loop's own list. Reading ahead is safe because nothing but a CHECK before the access could have kept
+ * a lane from reading its row: behind one, nothing is tiled. */
+static void find_accesses(plan *p)
+{
+    const kernel *k = p->g->k;
+    for (k_ref r = p->s->body; r && p->accesses < CG_MOST_TILES; r = k->stmt.at[r].next) {
+        const k_stmt *s = &k->stmt.at[r];
+        bool compound = s->op == K_IF || s->op == K_LOOP || s->op == K_FOR;
+        if (s->op == K_CHECK || (compound && p->g->facts[r].checks))
+            return;
+        if ((s->op == K_LOAD || s->op == K_STORE) && walks_rows(p, s) && !touched_otherwise(p, p->s->body, r))
+            add_access(p, r);
+    }
+}
+
+/* --- the loop --- */
+
+static cg_ref memory_at(plan *p, const k_stmt *s, cg_ref turn)
+{
+    return cg_element(p->g, s->mem, value_at(p, s->in[0], turn, 0));
+}
+
+static void prepare(plan *p, cg_ref from)
+{
+    cg *g = p->g;
+    for (unsigned i = 0; i < p->accesses; i++) {
+        const k_stmt *s = &g->k->stmt.at[p->access[i].stmt];
+        unsigned bytes = p->access[i].bytes;
+        cg_ref step = LLVMBuildSub(g->b, value_at(p, s->in[0], from, 1), value_at(p, s->in[0], from, 0), "");
+        if (g->k->value.at[s->in[0]].shape == K_AFFINE)
+            step = cg_i64(g, g->k->value.at[s->in[0]].step);
+        p->access[i].step = LLVMBuildMul(g->b, step, cg_i64(g, bytes), "");
+        p->access[i].buffer = cg_alloca(g, LLVMArrayType(g->i8, p->rows * g->lanes * bytes), 64, "tile");
+        g->tile[g->tiles++] = (cg_tiled){.stmt = p->access[i].stmt, .buffer = p->access[i].buffer};
+    }
+}
+
+static void copy(plan *p, cg_copy way, cg_ref turn, cg_ref count)
+{
+    cg *g = p->g;
+    for (unsigned i = 0; i < p->accesses; i++) {
+        const k_stmt *s = &g->k->stmt.at[p->access[i].stmt];
+        if ((s->op == K_LOAD) == (way == CG_FILL))
+            cg_copy_tile(g, way, p->access[i].bytes, p->rows, memory_at(p, s, turn), p->access[i].step, p->access[i].buffer, count);
+    }
+}
+
+/* Rows that lie one behind the other are read as one stretch, for a few lengths. */
+static void fill_dense_or_tile(plan *p, unsigned i, cg_ref turn, cg_ref count, cg_ref all)
+{
+    cg *g = p->g;
+    unsigned bytes = p->access[i].bytes;
+    const k_stmt *s = &g->k->stmt.at[p->access[i].stmt];
+    cg_ref memory = memory_at(p, s, turn), step = p->access[i].step, buffer = p->access[i].buffer;
+    LLVMBasicBlockRef end = cg_block(g, "filled");
+    bool known = LLVMIsAConstantInt(all) && LLVMIsAConstantInt(step);
+    for (unsigned columns = 2; columns <= 8 && (!g->mask.on || g->mask.full); columns++) {
+        if (!cg_has_dense(g, bytes, columns) || (!known && columns > 4 && columns != 8))
+            continue;
+        cg_ref is = LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, all, cg_i64(g, columns), ""),
+                                 LLVMBuildICmp(g->b, LLVMIntEQ, step, cg_i64(g, (int64_t)columns * bytes), ""), "");
+        if (g->mask.full)
+            is = LLVMBuildAnd(g->b, is, g->mask.full, "");
+        if (LLVMIsAConstantInt(is) && !LLVMConstIntGetZExtValue(is))
+            continue;
+        LLVMBasicBlockRef yes = cg_block(g, "dense"), no = cg_block(g, "not_dense");
+        cg_cond(g, is, yes, no);
+        cg_at(g, yes);
+        cg_fill_dense(g, bytes, columns, memory, buffer);
+        cg_br(g, end);
+        cg_at(g, no);
+    }
+    cg_copy_tile(g, CG_FILL, bytes, p->rows, memory, step, buffer, count);
+    cg_br(g, end);
+    cg_at(g, end);
+}
+
+static void fill(plan *p, cg_ref turn, cg_ref count, cg_ref all)
+{
+    for (unsigned i = 0; i < p->accesses; i++)
+        if (p->g->k->stmt.at[p->access[i].stmt].op == K_LOAD)
+            fill_dense_or_tile(p, i, turn, count, all);
+}
+
+static void set_rows(plan *p, unsigned first_tile, cg_ref turn_in_tile)
+{
+    cg *g = p->g;
+    for (unsigned i = 0; i < p->accesses; i++) {
+        cg_ref at = LLVMBuildMul(g->b, turn_in_tile, cg_i64(g, (int64_t)g->lanes * p->access[i].bytes), "");
+        g->tile[first_tile + i].row = LLVMBuildGEP2(g->b, g->i8, p->access[i].buffer, &at, 1, "");
+    }
+}
+
+static void turns(plan *p, unsigned first_tile, cg_ref start, cg_ref count, const cg_facts *inside)
+{
+    cg *g = p->g;
+    cg_mask outer = g->mask;
+    LLVMBasicBlockRef before = cg_here(g), body = cg_block(g, "turn"), end = cg_block(g, "turns");
+    cg_br(g, body);
+    cg_at(g, body);
+    cg_ref j = LLVMBuildPhi(g->b, g->i64, "j");
+    cg_restore(g, outer, inside);
+    set_rows(p, first_tile, j);
+    cg_define(g, p->s->dst, LLVMBuildAdd(g->b, start, j, ""));
+    cg_list(g, p->s->body);
+    cg_ref next = LLVMBuildNSWAdd(g->b, j, cg_i64(g, 1), "");
+    LLVMAddIncoming(j, (cg_ref[]){cg_i64(g, 0), next}, (LLVMBasicBlockRef[]){before, cg_here(g)}, 2);
+    cg_cond(g, LLVMBuildICmp(g->b, LLVMIntSLT, next, count, ""), body, end);
+    cg_at(g, end);
+    cg_restore(g, outer, inside);
+}
+
+static void tiled_loop(plan *p, k_ref id)
+{
+    cg *g = p->g;
+    LLVMTypeRef i64 = g->i64;
+    const cg_facts *inside = &g->facts[id];
+    cg_mask outer = g->mask;
+    unsigned first_tile = g->tiles;
+    cg_ref from = cg_scalar(g, p->s->in[0]), to = cg_scalar(g, p->s->in[1]);
+    cg_ref all = LLVMBuildSub(g->b, to, from, "");
+    prepare(p, from);
+    LLVMBasicBlockRef before = cg_here(g), body = cg_block(g, "tiles"), end = cg_block(g, "end_tiles");
+    cg_cond(g, LLVMBuildICmp(g->b, LLVMIntSLT, from, to, ""), body, end);
+    cg_at(g, body);
+    cg_ref start = LLVMBuildPhi(g->b, g->i64, "start");
+    cg_restore(g, outer, inside);
+    cg_ref left = LLVMBuildSub(g->b, to, start, "");
+    cg_ref count = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){left, cg_i64(g, p->rows)});
+    fill(p, start, count, all);
+    turns(p, first_tile, start, count, inside);
+    copy(p, CG_FLUSH, start, count);
+    cg_ref next = LLVMBuildNSWAdd(g->b, start, cg_i64(g, p->rows), "");
+    LLVMAddIncoming(start, (cg_ref[]){from, next}, (LLVMBasicBlockRef[]){before, cg_here(g)}, 2);
+    cg_cond(g, LLVMBuildICmp(g->b, LLVMIntSLT, next, to, ""), body, end);
+    cg_at(g, end);
+    cg_restore(g, outer, inside);
+    g->tiles = first_tile;
+}
+
+bool cg_tiled_for(cg *g, k_ref id)
+{
+    plan p = {.g = g, .s = &g->k->stmt.at[id]};
+    const k_value *from = &g->k->value.at[p.s->in[0]], *to = &g->k->value.at[p.s->in[1]];
+    if (from->kind == KV_LITERAL && to->kind == KV_LITERAL && (int64_t)to->bits - (int64_t)from->bits < 2)
+        return false;
+    if (!g->stamp)
+        g->stamp = arena_alloc(g->arena, g->k->value.n * sizeof(*g->stamp));
+    p.stamp = ++g->stamps;
+    mark(&p, p.s->body);
+    find_accesses(&p);
+    if (!p.accesses)
+        return false;
+    if (g->tiles + p.accesses > CG_MOST_TILES)
+        p.accesses = CG_MOST_TILES - g->tiles;
+    if (!p.accesses)
+        return false;
+    tiled_loop(&p, id);
+    return true;
 }

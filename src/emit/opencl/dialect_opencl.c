@@ -1,0 +1,41 @@
+/* OpenCL C 1.2. Division and square root are rounded correctly if the program is built with
+ * -cl-fp32-correctly-rounded-divide-sqrt, which the device must support. */
+#include "emit/opencl/dialect.h"
+
+const dialect dialect_opencl = {
+    .name = "OpenCL C 1.2",
+    .type = {[T_BOOL] = "bool",
+             [T_I8] = "char",
+             [T_I16] = "short",
+             [T_I32] = "int",
+             [T_I64] = "long",
+             [T_U8] = "uchar",
+             [T_U16] = "ushort",
+             [T_U32] = "uint",
+             [T_U64] = "ulong",
+             [T_F32] = "float",
+             [T_F64] = "double",
+             [T_CHAR] = "uint"},
+    .prelude = "#pragma OPENCL FP_CONTRACT OFF\n",
+    .prelude_f64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
+    .prelude_atomic64 = "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
+                        "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n",
+    .helper = "static inline ",
+    .kernel = "__kernel __attribute__((reqd_work_group_size(SN_LOCAL, 1, 1)))\nvoid ",
+    .global = "__global ",
+    .shared = "__local ",
+    .lane = "(long)get_local_id(0)",
+    .group = "(long)get_group_id(0)",
+    .groups = "(long)get_num_groups(0)",
+    .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+    .unroll = "#pragma unroll\n",
+    .bitcast = "as_%s(%s)",
+    .saturate = "convert_%s_sat_rtz(%s)",
+    .popcount = "popcount",
+    .clz = "clz",
+    .atomic32 = "atomic_%s",
+    .atomic64 = "atom_%s",
+    .swap32 = "atomic_cmpxchg",
+    .swap64 = "atom_cmpxchg",
+    .fence = "mem_fence(CLK_GLOBAL_MEM_FENCE);",
+};

@@ -1,0 +1,401 @@
+/* Kernels as text for GPUs. A work-group takes one piece at a time; FOR_ALL is spread over its work items with a stride
+ * loop and ends in a barrier where others may see what was written; code at piece level is computed by every work item
+ * alike.
+ *
+ * CHAIN needs forward progress between groups, COMPACT and COUNT need gangs of known width: neither is there in OpenCL
+ * 1.2, so such kernels are refused and their variants with two passes are used. */
+#include "emit/emit.h"
+#include "emit/opencl/emitter.h"
+
+#include <inttypes.h>
+
+static void line(emitter *e, const char *format, ...) SN_PRINTF(2, 3);
+
+static void line(emitter *e, const char *format, ...)
+{
+    va_list args;
+    uint32_t depth = 2 + e->walk.open.n - (e->walk.event == K_WALK_ELSE);
+    text_printf(&e->body, "%*s", (int)(4 * depth), "");
+    va_start(args, format);
+    text_vprintf(&e->body, format, args);
+    va_end(args);
+    text_add(&e->body, "\n");
+}
+
+static const char *type_of(emitter *e, k_val v)
+{
+    return emit_type(e, (ir_type)e->k->value.at[v].type);
+}
+
+/* --- who sees what: where barriers are needed --- */
+
+static bool in_piece_loop(const k_walk *w)
+{
+    for (uint32_t i = 0; i < w->open.n; i++) {
+        uint8_t op = w->k->stmt.at[w->open.at[i] & 0x7fffffffu].op;
+        if (op == K_FOR_ALL)
+            return false;
+        if (op == K_LOOP || op == K_FOR)
+            return true;
+    }
+    return false;
+}
+
+/* What the kernel contains, in one walk. An output that a single statement outside loops touches is seen by nobody else
+ * in this piece. */
+static void survey(emitter *e)
+{
+    uint32_t *uses = arena_alloc(e->arena, e->k->mem.n * sizeof(*uses));
+    k_walk w;
+    k_walk_begin(&w, e->k, e->arena);
+    while (k_walk_next(&w)) {
+        const k_stmt *s = &e->k->stmt.at[w.at];
+        if (w.event != K_WALK_AT)
+            continue;
+        e->level[w.at] = w.for_all;
+        e->checked[w.for_all] |= s->op == K_CHECK;
+        e->has_checks |= s->op == K_CHECK;
+        if (!s->mem)
+            continue;
+        uses[s->mem] += in_piece_loop(&w) ? 2 : 1;
+        e->piece_accesses |= !w.for_all && (e->k->mem.at[s->mem].space == K_SHARED || e->k->mem.at[s->mem].written);
+    }
+    for (k_mem m = 1; m < e->k->mem.n; m++) {
+        const k_memory *memory = &e->k->mem.at[m];
+        e->communicated[m] = memory->space == K_SHARED || (memory->space == K_GLOBAL && memory->written && uses[m] > 1);
+    }
+    for (k_ref id = 1; id < e->k->stmt.n; id++)
+        if (e->level[id] && e->communicated[e->k->stmt.at[id].mem])
+            e->communicates[e->level[id]] = true;
+}
+
+static void barrier(emitter *e)
+{
+    line(e, "%s", e->d->barrier);
+    e->pending = false;
+}
+
+/* --- memory --- */
+
+/* Rounds of the stride loops: virtual threads that one work item stands for. */
+static const char *place(emitter *e, k_mem m, k_val index)
+{
+    const char *i = emit_value(e, index);
+    if (e->k->mem.at[m].space == K_PRIVATE)
+        i = arena_printf(e->arena, "%s + sn_round * %" PRId64, i, e->k->mem.at[m].count);
+    return arena_printf(e->arena, "%s[%s]", emit_memory(e, m), i);
+}
+
+static void load(emitter *e, const k_stmt *s)
+{
+    if (!e->walk.for_all && e->pending && e->communicated[s->mem])
+        barrier(e); /* one work item may have stored it for all */
+    const char *from = place(e, s->mem, s->in[0]), *as_bool = e->k->mem.at[s->mem].type == T_BOOL ? " != 0" : "";
+    line(e, "const %s %s = %s%s;", type_of(e, s->dst), emit_define(e, s->dst), from, as_bool);
+    e->pending |= !e->walk.for_all && e->communicated[s->mem];
+}
+
+static void store(emitter *e, const k_stmt *s)
+{
+    const char *to = place(e, s->mem, s->in[0]), *value = emit_value(e, s->in[1]);
+    if (e->walk.for_all) {
+        line(e, "%s = %s;", to, value);
+        return;
+    }
+    if (e->pending && e->communicated[s->mem])
+        barrier(e); /* others may still be reading */
+    line(e, "if (sn_lane == 0)");
+    line(e, "    %s = %s;", to, value);
+    e->pending |= e->communicated[s->mem];
+}
+
+static void atomic(emitter *e, const k_stmt *s)
+{
+    const char *operation = emit_atomic(e, s), *type = type_of(e, s->dst), *name = emit_define(e, s->dst);
+    if (e->walk.for_all) {
+        line(e, "const %s %s = %s;", type, name, operation);
+        return;
+    }
+    /* Once per piece; the others learn the old value through shared memory. */
+    barrier(e);
+    line(e, "if (sn_lane == 0)");
+    line(e, "    *(%s%s *)sn_word = %s;", e->d->shared, type, operation);
+    barrier(e);
+    line(e, "const %s %s = *(%s%s *)sn_word;", type, name, e->d->shared, type);
+    e->pending = true;
+}
+
+/* --- checks --- */
+
+/* Keeps the smallest (site, element). The upper half of the record's first word is the lock; whoever has it gives it
+ * back within the same round of the loop, so work items in lock-step cannot starve each other. */
+static void write_report(emitter *e)
+{
+    const char *global = e->d->global, *swap = arena_printf(e->arena, e->d->atomic32, "xchg");
+    text_printf(&e->helpers,
+                "\n%svoid sn_report(volatile %slong *error, uint site, long element, long value, long bound)\n{\n"
+                "    volatile %sint *lock = (volatile %sint *)error + 1;\n"
+                "    volatile %suint *known = (volatile %suint *)error;\n"
+                "    for (bool done = false; !done;) {\n"
+                "        if (%s(lock, 0, 1) == 0) {\n"
+                "            if (*known == 0 || site < *known || (site == *known && element < error[1])) {\n"
+                "                *known = site;\n"
+                "                error[1] = element;\n"
+                "                error[2] = value;\n"
+                "                error[3] = bound;\n"
+                "            }\n"
+                "            %s\n"
+                "            %s(lock, 0);\n"
+                "            done = true;\n"
+                "        }\n"
+                "    }\n}\n",
+                e->d->helper, global, global, global, global, global, e->d->swap32, e->d->fence, swap);
+}
+
+static void check(emitter *e, const k_stmt *s)
+{
+    line(e, "if (!%s) {", emit_value(e, s->in[0]));
+    line(e, "    %ssn_report(sn_error, %" PRIu32 "u, %s, %s, %s);", e->walk.for_all ? "" : "if (sn_lane == 0) ",
+         s->site, emit_value(e, s->in[1]), emit_value(e, s->in[2]), emit_value(e, s->in[3]));
+    if (e->walk.for_all)
+        line(e, "    goto sn_off_%" PRIu32 ";", e->walk.for_all);
+    else
+        line(e, "    goto sn_end;");
+    line(e, "}");
+}
+
+/* --- control --- */
+
+static void open_for(emitter *e, const k_stmt *s)
+{
+    const char *from = emit_value(e, s->in[0]), *to = emit_value(e, s->in[1]), *i = emit_define(e, s->dst);
+    if (s->sub)
+        text_add(&e->body, e->d->unroll);
+    line(e, "for (long %s = %s, %s_end = %s; %s < %s_end; %s++) {", i, from, i, to, i, i, i);
+}
+
+static void open_for_all(emitter *e, const k_stmt *s)
+{
+    const char *count = emit_value(e, s->in[0]), *i = emit_define(e, s->dst);
+    if (e->pending)
+        barrier(e);
+    if (e->k->threads)
+        line(e, "sn_round = 0;");
+    line(e, "for (long %s = sn_lane; %s < %s; %s += SN_LOCAL%s) {", i, i, count, i,
+         e->k->threads ? ", sn_round++" : "");
+}
+
+static void close_for_all(emitter *e, k_ref id)
+{
+    if (e->checked[id])
+        line(e, "    sn_off_%" PRIu32 ":;", id);
+    line(e, "}");
+    if (e->communicates[id])
+        barrier(e);
+}
+
+static void close_list(emitter *e)
+{
+    const k_stmt *s = &e->k->stmt.at[e->walk.at];
+    if (s->op == K_FOR_ALL)
+        close_for_all(e, e->walk.at);
+    else
+        line(e, "}");
+    /* Round a loop, or from either branch, accesses may have come that the order of the text does not show. */
+    if (!e->walk.for_all && s->op != K_FOR_ALL)
+        e->pending |= e->piece_accesses;
+}
+
+static void begin_else(emitter *e, const k_stmt *s)
+{
+    if (s->orelse)
+        line(e, "} else {");
+    e->pending |= !e->walk.for_all && e->piece_accesses; /* nothing of the first branch came before */
+}
+
+static void set(emitter *e, const k_stmt *s)
+{
+    /* Work items without a thread would miss it. */
+    if (e->walk.for_all && !e->level[e->k->value.at[s->dst].def])
+        e->why = "a variable of the piece set by threads";
+    line(e, "%s = %s;", emit_value(e, s->dst), emit_value(e, s->in[0]));
+}
+
+static void statement(emitter *e, const k_stmt *s)
+{
+    switch ((k_op)s->op) {
+    case K_NOP:
+        return;
+    case K_LET: {
+        const char *x = emit_let(e, s);
+        if (x)
+            line(e, "const %s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);
+        return;
+    }
+    case K_SELECT: {
+        const char *c = emit_value(e, s->in[0]), *x = emit_value(e, s->in[1]), *y = emit_value(e, s->in[2]);
+        line(e, "const %s %s = %s ? %s : %s;", type_of(e, s->dst), emit_define(e, s->dst), c, x, y);
+        return;
+    }
+    case K_DECL: {
+        const char *x = emit_value(e, s->in[0]);
+        line(e, "%s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);
+        return;
+    }
+    case K_SET:
+        set(e, s);
+        return;
+    case K_LOAD:
+        load(e, s);
+        return;
+    case K_STORE:
+        store(e, s);
+        return;
+    case K_CHECK:
+        check(e, s);
+        return;
+    case K_ATOMIC:
+        atomic(e, s);
+        return;
+    case K_IF:
+        line(e, "if (%s) {", emit_value(e, s->in[0]));
+        return;
+    case K_LOOP:
+        line(e, "for (;;) {");
+        break;
+    case K_BREAK_IF:
+        line(e, "if (%s)", emit_value(e, s->in[0]));
+        line(e, "    break;");
+        return;
+    case K_FOR:
+        open_for(e, s);
+        break;
+    case K_FOR_ALL:
+        open_for_all(e, s);
+        return;
+    case K_CHAIN:
+        e->why = "carries from piece to piece need forward progress between work-groups";
+        return;
+    case K_COMPACT:
+    case K_COUNT:
+        e->why = "operations of a whole gang need lanes in step";
+        return;
+    }
+    e->pending |= !e->walk.for_all && e->piece_accesses; /* a loop: its end may have come before */
+}
+
+static void statements(emitter *e)
+{
+    k_walk_begin(&e->walk, e->k, e->arena);
+    while (!e->why && k_walk_next(&e->walk)) {
+        const k_stmt *s = &e->k->stmt.at[e->walk.at];
+        if (e->walk.event == K_WALK_AT)
+            statement(e, s);
+        else if (e->walk.event == K_WALK_LEAVE)
+            close_list(e);
+        else
+            begin_else(e, s);
+    }
+}
+
+/* --- the kernel function --- */
+
+static uint32_t shared_bytes(const kernel *k)
+{
+    uint64_t most = 0;
+    for (k_mem m = 1; m < k->mem.n; m++) {
+        const k_memory *memory = &k->mem.at[m];
+        uint64_t end = memory->offset + (uint64_t)memory->count * ir_type_size((ir_type)memory->type);
+        if (memory->space == K_SHARED && end > most)
+            most = end;
+    }
+    return most > UINT32_MAX - 8 ? UINT32_MAX - 8 : (uint32_t)most;
+}
+
+static void declare_memory(emitter *e)
+{
+    const kernel *k = e->k;
+    uint32_t bytes = shared_bytes(k);
+    if (bytes)
+        text_printf(&e->body, "    %sulong sn_shared[%" PRIu32 "];\n", e->d->shared, (bytes + 7) / 8);
+    for (k_mem m = 1; m < k->mem.n; m++) {
+        const k_memory *memory = &k->mem.at[m];
+        const char *type = emit_memory_type(e, (ir_type)memory->type), *name = emit_memory(e, m);
+        if (memory->space == K_SHARED)
+            text_printf(&e->body, "    %s%s *const %s = (%s%s *)((%schar *)sn_shared + %" PRIu32 ");\n", e->d->shared,
+                        type, name, e->d->shared, type, e->d->shared, memory->offset);
+        else if (memory->space == K_PRIVATE)
+            text_printf(&e->body, "    %s %s[%" PRId64 " * ((%" PRIu32 " + SN_LOCAL - 1) / SN_LOCAL)];\n", type, name,
+                        memory->count, k->threads);
+    }
+    if (k->threads)
+        text_add(&e->body, "    int sn_round;\n");
+    for (k_ref s = 1; s < k->stmt.n; s++)
+        if (k->stmt.at[s].op == K_ATOMIC) {
+            text_printf(&e->body, "    %sulong sn_word[1];\n", e->d->shared);
+            return;
+        }
+}
+
+static void signature(emitter *e, const char *entry)
+{
+    const kernel *k = e->k;
+    text_printf(&e->body, "\n%s%s(", e->d->kernel, entry);
+    for (k_mem m = 1; m < k->mem.n; m++) {
+        const k_memory *memory = &k->mem.at[m];
+        if (memory->space == K_GLOBAL)
+            text_printf(&e->body, "%s%s%s *%s, ", e->d->global, memory->written ? "" : "const ",
+                        emit_memory_type(e, (ir_type)memory->type), emit_memory(e, m));
+    }
+    for (k_val v = 1; v < k->value.n; v++)
+        if (k->value.at[v].kind == KV_ARG)
+            text_printf(&e->body, "%s %s, ", emit_memory_type(e, (ir_type)k->value.at[v].type), emit_define(e, v));
+    text_printf(&e->body, "long sn_first, long sn_last, %slong *sn_error)\n{\n", e->d->global);
+}
+
+static void function(emitter *e, const char *entry)
+{
+    signature(e, entry);
+    declare_memory(e);
+    text_printf(&e->body, "    const long sn_lane = %s;\n", e->d->lane);
+    text_printf(&e->body, "    for (long piece = sn_first + %s; piece < sn_last; piece += %s) {\n", e->d->group,
+                e->d->groups);
+    statements(e);
+    if (e->checked[0]) {
+        text_add(&e->body, "    sn_end:;\n");
+        e->pending |= e->piece_accesses;
+    }
+    if (e->pending) /* the next piece uses the same shared memory */
+        text_printf(&e->body, "        %s\n", e->d->barrier);
+    text_add(&e->body, "    }\n}\n");
+}
+
+bool emit_opencl(const kernel *k, const char *entry, text *out, const char **why)
+{
+    emitter e = {.k = k, .d = &dialect_opencl, .arena = out->arena};
+    text_init(&e.body, e.arena);
+    text_init(&e.helpers, e.arena);
+    e.name = arena_alloc(e.arena, k->value.n * sizeof(*e.name));
+    e.communicated = arena_alloc(e.arena, k->mem.n * sizeof(*e.communicated));
+    e.checked = arena_alloc(e.arena, k->stmt.n * sizeof(*e.checked));
+    e.communicates = arena_alloc(e.arena, k->stmt.n * sizeof(*e.communicates));
+    e.level = arena_alloc(e.arena, k->stmt.n * sizeof(*e.level));
+    survey(&e);
+    if (e.has_checks)
+        write_report(&e);
+    function(&e, entry);
+    if (e.why) {
+        *why = e.why;
+        return false;
+    }
+    for (k_mem m = 1; m < k->mem.n; m++)
+        e.uses_f64 |= k->mem.at[m].type == T_F64;
+    for (uint32_t i = 0; i < k->arg_type.n; i++)
+        e.uses_f64 |= k->arg_type.at[i] == T_F64;
+    text_add(out, e.d->prelude);
+    text_add(out, e.uses_f64 ? e.d->prelude_f64 : "");
+    text_add(out, e.uses_atomic64 ? e.d->prelude_atomic64 : "");
+    text_add(out, e.helpers.at);
+    text_add(out, e.body.at);
+    return true;
+}
