@@ -108,7 +108,7 @@ static outcome combine(const ir_program *p, ir_op op, const polynomial *a, const
 static bool is_sum(const ir_program *p, ir_id id, ir_op op)
 {
     const ir_node *n = ir_at(p, id);
-    return n->kind == IR_OP && n->op == op && n->type == T_I64;
+    return n->kind == IR_OP && n->op == op && n->type == T_I64 && !map64_get(&p->state->opaque, id);
 }
 
 /* The operands of nested uses of op below id, at most `most`; false if there are more. */
@@ -212,7 +212,9 @@ static ir_id combine_terms(ir_program *p, uint32_t site, ir_op op, ir_id a, ir_i
     case TOO_LARGE:
         break;
     }
-    return write_op(p, site, op, a, b);
+    ir_id whole = write_op(p, site, op, a, b);
+    map64_put(p->arena, &p->state->opaque, whole, 1);
+    return whole;
 }
 
 /* --- normalisation --- */
