@@ -103,7 +103,8 @@ static ir_value make_value(built *b, const embed_port *port, const numbers *from
 
 void expect_values(built *b, const numbers *input, int count, const double *wanted)
 {
-    ir_value in[8], out[8];
+    ir_value *in = arena_alloc(&b->arena, (b->info.params + 1) * sizeof *in);
+    ir_value *out = arena_alloc(&b->arena, (b->info.results + 1) * sizeof *out);
     ir_failure failure = {0};
     if (b->messages[0])
         fail_msg("%s", b->messages);
