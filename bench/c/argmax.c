@@ -1,5 +1,5 @@
-/* Argmax with ties to the left. The maximum of a block is cheap; only a block that beats the best so far is remembered, and the index is
- * looked up in the winning block at the end. */
+/* Argmax with ties to the left. The maximum of a block is cheap; only a block that beats the best so far is remembered,
+ * and the index is looked up in the winning block at the end. */
 #include "opponents.h"
 #include "simd.h"
 
@@ -27,7 +27,7 @@ struct best {
 struct job {
     int64_t n;
     const float *x;
-    struct best best[POOL_MOST_WORKERS];
+    struct best best[TEAM_MOST_WORKERS];
 };
 
 static float greatest(vf32 v)
@@ -70,7 +70,7 @@ static void block(struct best best[STREAMS], const float *x, int64_t at, int64_t
 static void part(void *ctx, int id, int workers)
 {
     struct job *job = ctx;
-    struct pool_range mine = pool_part(job->n, STREAMS * STEP, id, workers);
+    struct team_range mine = team_part(job->n, STREAMS * STEP, id, workers);
     int64_t stride = (mine.last - mine.first) / STREAMS / STEP * STEP;
     struct best best[STREAMS];
     for (int s = 0; s < STREAMS; s++)
@@ -86,14 +86,14 @@ static void part(void *ctx, int id, int workers)
     job->best[id] = best[0];
 }
 
-struct peak c_argmax(struct pool *pool, int64_t n, const float *x)
+struct peak c_argmax(struct team *team, int64_t n, const float *x)
 {
     struct job job;
     job.n = n;
     job.x = x;
-    pool_run(pool, part, &job);
+    team_run(team, part, &job);
     struct best best = job.best[0];
-    for (int id = 1; id < pool_workers(pool); id++)
+    for (int id = 1; id < team_workers(team); id++)
         if (job.best[id].value > best.value)
             best = job.best[id];
     if (best.value == -INFINITY)

@@ -1,5 +1,5 @@
-/* Black-Scholes prices of European options. Bound by arithmetic: sixteen options at a time, the tables of exp and log in registers, results
- * written past the cache. */
+/* Black-Scholes prices of European options. Bound by arithmetic: sixteen options at a time, the tables of exp and log
+ * in registers, results written past the cache. */
 #include "opponents.h"
 #include "simd.h"
 #include "vmath.h"
@@ -77,7 +77,8 @@ static inline void v_normal(vf32 d, vf32 *below, vf32 *above)
     *above = _mm512_mask_blend_ps(positive, rest, tail);
 }
 
-/* The options at i to i + UNROLL * LANES - 1. Each step is taken for all vectors before the next one, which keeps the pipes full. */
+/* The options at i to i + UNROLL * LANES - 1. Each step is taken for all vectors before the next one, which keeps the
+ * pipes full. */
 static inline void v_prices(const struct job *job, int64_t i)
 {
     vf32 s[UNROLL];
@@ -116,7 +117,7 @@ static inline void v_prices(const struct job *job, int64_t i)
 static void part(void *ctx, int id, int workers)
 {
     const struct job *job = ctx;
-    struct pool_range mine = pool_part(job->n, UNROLL * LANES, id, workers);
+    struct team_range mine = team_part(job->n, UNROLL * LANES, id, workers);
     int64_t i = mine.first;
     for (; i + UNROLL * LANES <= mine.last; i += UNROLL * LANES) {
         for (int k = 0; AHEAD && k < UNROLL * LANES; k += LANES) {
@@ -135,19 +136,19 @@ static void part(void *ctx, int id, int workers)
 static void part(void *ctx, int id, int workers)
 {
     const struct job *job = ctx;
-    struct pool_range mine = pool_part(job->n, LANES, id, workers);
+    struct team_range mine = team_part(job->n, LANES, id, workers);
     scalar_prices(job, mine.first, mine.last);
 }
 
 #endif
 
-void c_blackscholes(struct pool *pool, int64_t n, const float *price, const float *strike, const float *years, float *call,
-                    float *put)
+void c_blackscholes(struct team *team, int64_t n, const float *price, const float *strike, const float *years,
+                    float *call, float *put)
 {
     int64_t head = (int64_t)(-((uintptr_t)call / sizeof *call) % LANES);
     head = head < n ? head : n;
     struct job lead = {head, price, strike, years, call, put};
     scalar_prices(&lead, 0, head);
     struct job job = {n - head, price + head, strike + head, years + head, call + head, put + head};
-    pool_run(pool, part, &job);
+    team_run(team, part, &job);
 }

@@ -1,5 +1,6 @@
-/* Canny's detector up to suppression in one pass over the picture, for any machine: bands of rows, and in each band every stage one row at a
- * time into a ring of line buffers. Where there is AVX-512 and the picture is wide enough, canny_avx512.c does the work instead. */
+/* Canny's detector up to suppression in one pass over the picture, for any machine: bands of rows, and in each band
+ * every stage one row at a time into a ring of line buffers. Where there is AVX-512 and the picture is wide enough,
+ * canny_avx512.c does the work instead. */
 #include "canny.h"
 
 #include <math.h>
@@ -124,7 +125,8 @@ static void suppress(const struct canny *job, struct lines *lines, int64_t row)
         int dx = across[direction[x]];
         int dy = down[direction[x]];
         float here = rows[1][x];
-        int edge = direction[x] != FLAT && here >= job->low && here >= rows[1 + dy][x + dx] && here >= rows[1 - dy][x - dx];
+        int edge =
+            direction[x] != FLAT && here >= job->low && here >= rows[1 + dy][x + dx] && here >= rows[1 - dy][x - dx];
         out[x] = !edge ? 0.0F : here >= job->high ? 1.0F : 0.5F;
     }
 }
@@ -160,19 +162,19 @@ static void bands(void *ctx, int id, int workers)
         return;
     }
     int64_t next;
-    while ((next = pool_claim(&job->next, (job->height + BAND - 1) / BAND)) >= 0) {
+    while ((next = team_claim(&job->next, (job->height + BAND - 1) / BAND)) >= 0) {
         int64_t first = next * BAND;
         band(job, &lines, first, first + BAND < job->height ? first + BAND : job->height);
     }
     free(lines.memory);
 }
 
-int c_canny(struct pool *pool, int64_t height, int64_t width, const uint8_t *red, const uint8_t *green, const uint8_t *blue,
-            float low, float high, float *edges)
+int c_canny(struct team *team, int64_t height, int64_t width, const uint8_t *red, const uint8_t *green,
+            const uint8_t *blue, float low, float high, float *edges)
 {
     struct canny job = {height, width, red, green, blue, low, high, edges, 0, 0};
     if (height == 0 || width == 0)
         return 1;
-    pool_run(pool, canny_has_avx512(&job) ? canny_strips : bands, &job);
+    team_run(team, canny_has_avx512(&job) ? canny_strips : bands, &job);
     return !job.out_of_memory;
 }

@@ -17,7 +17,8 @@ struct canny {
     atomic_int out_of_memory;
 };
 
-/* Where the gradient points, by the sector of its angle; the second neighbour is opposite. FLAT: neither component is above `low`. */
+/* Where the gradient points, by the sector of its angle; the second neighbour is opposite. FLAT: neither component is
+ * above `low`. */
 enum direction {
     FLAT,
     RISING,  /* right and up */
@@ -36,7 +37,7 @@ enum direction {
 /* Whether canny_strips may be used for this picture on this machine. */
 int canny_has_avx512(const struct canny *job);
 
-/* A pool_fn over struct canny. */
+/* A team_fn over struct canny. */
 void canny_strips(void *ctx, int id, int workers);
 
 #endif

@@ -1,7 +1,7 @@
-/* The Canny opponent in AVX-512. All stages are fused in one sweep along a row, sixteen pixels at a time: while row y of the picture is read,
- * row y - 2 is blurred, row y - 3 gets its gradient and row y - 4 its edges. Neighbours in a row are shifted in from the vectors
- * before and behind, neighbours above come from line buffers. The picture is cut into strips whose line buffers stay in the cache and bands
- * of rows, which the workers take from a common counter. */
+/* The Canny opponent in AVX-512. All stages are fused in one sweep along a row, sixteen pixels at a time: while row y
+ * of the picture is read, row y - 2 is blurred, row y - 3 gets its gradient and row y - 4 its edges. Neighbours in a
+ * row are shifted in from the vectors before and behind, neighbours above come from line buffers. The picture is cut
+ * into strips whose line buffers stay in the cache and bands of rows, which the workers take from a common counter. */
 #include "canny.h"
 #include "simd.h"
 
@@ -21,14 +21,16 @@
 
 enum {
     LEAST_WIDTH = LANES,
-    MOST_VECTORS = 2 * STRIP / LANES,       /* the last strip takes what is left over */
-    LINE = (MOST_VECTORS + 2) * LANES,      /* one vector more on each side */
+    MOST_VECTORS = 2 * STRIP / LANES,  /* the last strip takes what is left over */
+    LINE = (MOST_VECTORS + 2) * LANES, /* one vector more on each side */
 };
 
-/* How the last rows of the picture differ: a stage whose new row would lie below the picture takes its last row again. */
+/* How the last rows of the picture differ: a stage whose new row would lie below the picture takes its last row again.
+ */
 enum phase { ALL_NEW, ACROSS_OLD, BLUR_OLD, MAGNITUDE_OLD };
 
-/* Directions of sixteen pixels. Where several are set, the first one counts; where none is, the direction is FALLING. */
+/* Directions of sixteen pixels. Where several are set, the first one counts; where none is, the direction is FALLING.
+ */
 struct classes {
     __mmask16 across;
     __mmask16 down;
@@ -74,7 +76,8 @@ struct row {
     float *edges;
 };
 
-/* Values of neighbouring vectors in flight: [0] before, [1] here, [2] behind. The outermost ones are clamped where the picture ends. */
+/* Values of neighbouring vectors in flight: [0] before, [1] here, [2] behind. The outermost ones are clamped where the
+ * picture ends. */
 struct window {
     vf32 grey[3];
     vf32 smooth[3];
@@ -199,7 +202,8 @@ INLINE void edges(const struct strip *strip, const struct row *row, const struct
         _mm512_mask_storeu_ps(at, j + 1 == strip->vectors ? strip->inside : 0xFFFF, value);
 }
 
-/* The step of all stages at vector j: vector j is blurred, vector j - 1 gets its gradient and vector j - 2 its edges. */
+/* The step of all stages at vector j: vector j is blurred, vector j - 1 gets its gradient and vector j - 2 its edges.
+ */
 INLINE void advance(const struct strip *strip, const struct row *row, struct window *w, int64_t j, enum phase phase)
 {
     push(w->grey, grey_of(row, j + 1, 0xFFFF));
@@ -361,7 +365,8 @@ static struct strip strip_at(const struct canny *job, int64_t left, int64_t righ
 }
 
 /* Rows first to last - 1 of one strip. The rows before them are taken for what they leave in the buffers. */
-static void tile(const struct canny *job, struct buffers *buffers, int64_t left, int64_t right, int64_t first, int64_t last)
+static void tile(const struct canny *job, struct buffers *buffers, int64_t left, int64_t right, int64_t first,
+                 int64_t last)
 {
     struct strip strip = strip_at(job, left, right);
     for (int64_t y = clamp(first - 4, job->height); y < last + 4; y++) {
@@ -371,7 +376,10 @@ static void tile(const struct canny *job, struct buffers *buffers, int64_t left,
         if (y < job->height)
             sweep_new(&strip, &row);
         else
-            sweep_below(&strip, &row, y - job->height < 2 ? ACROSS_OLD : y - job->height < 3 ? BLUR_OLD : MAGNITUDE_OLD);
+            sweep_below(&strip, &row,
+                        y - job->height < 2   ? ACROSS_OLD
+                        : y - job->height < 3 ? BLUR_OLD
+                                              : MAGNITUDE_OLD);
     }
 }
 
@@ -394,7 +402,7 @@ void canny_strips(void *ctx, int id, int workers)
     int64_t strips = job->width / STRIP > 0 ? job->width / STRIP : 1;
     int64_t bands = (job->height + BAND - 1) / BAND;
     int64_t task;
-    while ((task = pool_claim(&job->next, strips * bands)) >= 0) {
+    while ((task = team_claim(&job->next, strips * bands)) >= 0) {
         int64_t strip = task % strips;
         int64_t first = task / strips * BAND;
         tile(job, buffers, strip * STRIP, strip + 1 == strips ? job->width : (strip + 1) * STRIP, first,

@@ -1,5 +1,5 @@
-/* Dot product. Each worker reads several places of its part at once, each into its own accumulators; the lanes are added up block by block,
- * which costs nothing and keeps the f32 sums short. */
+/* Dot product. Each worker reads several places of its part at once, each into its own accumulators; the lanes are
+ * added up block by block, which costs nothing and keeps the f32 sums short. */
 #include "opponents.h"
 #include "simd.h"
 
@@ -24,7 +24,7 @@ struct job {
     int64_t n;
     const float *x;
     const float *y;
-    struct partial partial[POOL_MOST_WORKERS];
+    struct partial partial[TEAM_MOST_WORKERS];
 };
 
 /* Sum over `count` elements (a multiple of STEP) at each of STREAMS places `stride` apart. */
@@ -56,7 +56,7 @@ static double block(const float *x, const float *y, int64_t stride, int64_t coun
 static void part(void *ctx, int id, int workers)
 {
     struct job *job = ctx;
-    struct pool_range mine = pool_part(job->n, STREAMS * STEP, id, workers);
+    struct team_range mine = team_part(job->n, STREAMS * STEP, id, workers);
     int64_t stride = (mine.last - mine.first) / STREAMS / STEP * STEP;
     double sum = 0;
     for (int64_t done = 0; done < stride; done += BLOCK) {
@@ -68,15 +68,15 @@ static void part(void *ctx, int id, int workers)
     job->partial[id].sum = sum;
 }
 
-float c_dot(struct pool *pool, int64_t n, const float *x, const float *y)
+float c_dot(struct team *team, int64_t n, const float *x, const float *y)
 {
     struct job job;
     job.n = n;
     job.x = x;
     job.y = y;
-    pool_run(pool, part, &job);
+    team_run(team, part, &job);
     double sum = 0;
-    for (int id = 0; id < pool_workers(pool); id++)
+    for (int id = 0; id < team_workers(team); id++)
         sum += job.partial[id].sum;
     return (float)sum;
 }

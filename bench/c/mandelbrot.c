@@ -1,6 +1,7 @@
-/* Mandelbrot escape counts. Tiles of 16 x 5 pixels, five vectors in flight to hide latency. Where nothing escaped lately, eight steps are
- * taken on trust and only their end is looked at: beyond |z| = 2 an orbit never returns, so an end inside means that all of them were inside.
- * Otherwise the steps are taken again and counted. Workers take strips of five rows from a common counter, because rows differ in cost. */
+/* Mandelbrot escape counts. Tiles of 16 x 5 pixels, five vectors in flight to hide latency. Where nothing escaped
+ * lately, eight steps are taken on trust and only their end is looked at: beyond |z| = 2 an orbit never returns, so an
+ * end inside means that all of them were inside. Otherwise the steps are taken again and counted. Workers take strips
+ * of five rows from a common counter, because rows differ in cost. */
 #include "opponents.h"
 #include "simd.h"
 
@@ -182,14 +183,14 @@ static void strips(void *ctx, int id, int workers)
     (void)workers;
     struct job *job = ctx;
     int64_t strip;
-    while ((strip = pool_claim(&job->next, (job->height + VECTORS - 1) / VECTORS)) >= 0) {
+    while ((strip = team_claim(&job->next, (job->height + VECTORS - 1) / VECTORS)) >= 0) {
         int64_t first = strip * VECTORS;
         count_rows(job, first, first + VECTORS < job->height ? first + VECTORS : job->height);
     }
 }
 
-void c_mandelbrot(struct pool *pool, int64_t height, int64_t width, struct view view, int32_t limit, int32_t *count)
+void c_mandelbrot(struct team *team, int64_t height, int64_t width, struct view view, int32_t limit, int32_t *count)
 {
     struct job job = {height, width, view, limit, count, 0};
-    pool_run(pool, strips, &job);
+    team_run(team, strips, &job);
 }

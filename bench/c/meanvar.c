@@ -23,7 +23,7 @@ struct partial {
 struct job {
     int64_t n;
     const float *x;
-    struct partial partial[POOL_MOST_WORKERS];
+    struct partial partial[TEAM_MOST_WORKERS];
 };
 
 /* Adds `count` elements (a multiple of STEP) at each of STREAMS places `stride` apart. */
@@ -60,7 +60,7 @@ static void block(struct partial *into, const float *x, int64_t stride, int64_t 
 static void part(void *ctx, int id, int workers)
 {
     struct job *job = ctx;
-    struct pool_range mine = pool_part(job->n, STREAMS * STEP, id, workers);
+    struct team_range mine = team_part(job->n, STREAMS * STEP, id, workers);
     int64_t stride = (mine.last - mine.first) / STREAMS / STEP * STEP;
     struct partial mine_so_far = {0};
     for (int64_t done = 0; done < stride; done += BLOCK)
@@ -73,15 +73,15 @@ static void part(void *ctx, int id, int workers)
     job->partial[id] = mine_so_far;
 }
 
-struct moments c_meanvar(struct pool *pool, int64_t n, const float *x)
+struct moments c_meanvar(struct team *team, int64_t n, const float *x)
 {
     struct job job;
     job.n = n;
     job.x = x;
-    pool_run(pool, part, &job);
+    team_run(team, part, &job);
     double sum = 0;
     double squares = 0;
-    for (int id = 0; id < pool_workers(pool); id++) {
+    for (int id = 0; id < team_workers(team); id++) {
         sum += job.partial[id].sum;
         squares += job.partial[id].squares;
     }

@@ -1,58 +1,59 @@
 /* The hand-written parallel C programs that Sinter is measured against.
  *
- * Contracts for all of them: arrays are dense, row-major and owned by the caller; inputs and outputs do not overlap; any alignment is
- * right, 64 bytes is fastest; any extent from 0 is right unless said otherwise. Results do not depend on the number of workers except in the
- * last bits of float sums. One call at a time per pool. Nothing fails unless said. */
+ * Contracts for all of them: arrays are dense, row-major and owned by the caller; inputs and outputs do not overlap;
+ * any alignment is right, 64 bytes is fastest; any extent from 0 is right unless said otherwise. Results do not depend
+ * on the number of workers except in the last bits of float sums. One call at a time per team. Nothing fails unless
+ * said. */
 #ifndef SINTER_BENCH_OPPONENTS_H
 #define SINTER_BENCH_OPPONENTS_H
 
-#include "pool.h"
+#include "team.h"
 
 #include <stdint.h>
 
-/* z[i] = fma(a, x[i], y[i]). */
-void c_saxpy(struct pool *pool, int64_t n, float a, const float *x, const float *y, float *z);
+/* z[i] = a * x[i] + y[i], in one fma where the machine has it. */
+void c_saxpy(struct team *team, int64_t n, float a, const float *x, const float *y, float *z);
 
 /* Sum of x[i] * y[i], in f32 over at least 128 partial sums. */
-float c_dot(struct pool *pool, int64_t n, const float *x, const float *y);
+float c_dot(struct team *team, int64_t n, const float *x, const float *y);
 
 /* Mean and variance (of the population: the mean of the squares less the square of the mean) from one pass. n >= 1. */
 struct moments {
     float mean;
     float variance;
 };
-struct moments c_meanvar(struct pool *pool, int64_t n, const float *x);
+struct moments c_meanvar(struct team *team, int64_t n, const float *x);
 
-/* The greatest element and the smallest index that holds it. NaNs never win; with nothing above minus infinity the index is 0. n from 1 to
- * 2^31 - 1. */
+/* The greatest element and the smallest index that holds it. NaNs never win; with nothing above minus infinity the
+ * index is 0. n from 1 to 2^31 - 1. */
 struct peak {
     float value;
     int32_t index;
 };
-struct peak c_argmax(struct pool *pool, int64_t n, const float *x);
+struct peak c_argmax(struct team *team, int64_t n, const float *x);
 
-/* European options at rate 0.02 and volatility 0.30: prices of the call and the put from the stock's price, the strike and the years left. exp
- * and log within 2 ulp, division and square root rounded correctly. */
-void c_blackscholes(struct pool *pool, int64_t n, const float *price, const float *strike, const float *years, float *call,
-                    float *put);
+/* European options at rate 0.02 and volatility 0.30: prices of the call and the put from the stock's price, the strike
+ * and the years left. exp and log within 2 ulp, division and square root rounded correctly. */
+void c_blackscholes(struct team *team, int64_t n, const float *price, const float *strike, const float *years,
+                    float *call, float *put);
 
-/* Escape counts of z := z*z + c from z = 0: the number of steps taken while |z|^2 < 4, at most `limit` (>= 0). Pixel (row, column) stands
- * for c = (left + column * step) + (top + row * step) i, each by one fma. */
+/* Escape counts of z := z*z + c from z = 0: the number of steps taken while |z|^2 < 4, at most `limit` (>= 0). Pixel
+ * (row, column) stands for c = (left + column * step) + (top + row * step) i, each by one fma. */
 struct view {
     float left;
     float top;
     float step;
 };
-void c_mandelbrot(struct pool *pool, int64_t height, int64_t width, struct view view, int32_t limit, int32_t *count);
+void c_mandelbrot(struct team *team, int64_t height, int64_t width, struct view view, int32_t limit, int32_t *count);
 
-/* Canny's detector up to suppression: grey, Gaussian in X and in Y, Sobel, magnitude, direction, non-maximum suppression. `edges` gets 0, 0.5
- * (weak: magnitude >= low) or 1 (strong: magnitude >= high); thresholds on the 0 to 255 scale of the input. Every stage clamps its own
- * input at the image's edge. dx is right less left, dy is above less below, so that the direction's neighbour lies along the gradient.
- * Returns 0 when memory ran out. */
-int c_canny(struct pool *pool, int64_t height, int64_t width, const uint8_t *red, const uint8_t *green, const uint8_t *blue,
-            float low, float high, float *edges);
+/* Canny's detector up to suppression: grey, Gaussian in X and in Y, Sobel, magnitude, direction, non-maximum
+ * suppression. `edges` gets 0, 0.5 (weak: magnitude >= low) or 1 (strong: magnitude >= high); thresholds on the 0 to
+ * 255 scale of the input. Every stage clamps its own input at the image's edge. dx is right less left, dy is above less
+ * below, so that the direction's neighbour lies along the gradient. Returns 0 when memory ran out. */
+int c_canny(struct team *team, int64_t height, int64_t width, const uint8_t *red, const uint8_t *green,
+            const uint8_t *blue, float low, float high, float *edges);
 
 /* sums[r] = sum of row r of a rows x columns matrix. */
-void c_rowsums(struct pool *pool, int64_t rows, int64_t columns, const float *x, float *sums);
+void c_rowsums(struct team *team, int64_t rows, int64_t columns, const float *x, float *sums);
 
 #endif

@@ -1,5 +1,5 @@
-/* Sums along the rows of a matrix. Short rows: sixteen at a time through a tree of shuffles. Longer ones: several rows at once. Few and long
- * rows: the workers share the columns. */
+/* Sums along the rows of a matrix. Short rows: sixteen at a time through a tree of shuffles. Longer ones: several rows
+ * at once. Few and long rows: the workers share the columns. */
 #include "opponents.h"
 #include "simd.h"
 
@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) void add_streams(double *sums, cons
 static void whole_rows(void *ctx, int id, int workers)
 {
     const struct job *job = ctx;
-    struct pool_range mine = pool_part(job->rows, 1, id, workers);
+    struct team_range mine = team_part(job->rows, 1, id, workers);
     int64_t apart = (mine.last - mine.first) / STREAMS;
     for (int64_t r = mine.first; r < mine.first + apart; r++) {
         double sums[STREAMS] = {0};
@@ -88,7 +88,7 @@ static void whole_rows(void *ctx, int id, int workers)
 static void shared_rows(void *ctx, int id, int workers)
 {
     const struct job *job = ctx;
-    struct pool_range mine = pool_part(job->columns, STEP, id, workers);
+    struct team_range mine = team_part(job->columns, STEP, id, workers);
     int64_t length = mine.last - mine.first;
     double *sums = job->partial[id].sum;
     const float *x = job->x + mine.first;
@@ -135,7 +135,7 @@ static float sum_of_4(const float *x)
 static void rows_of_4(void *ctx, int id, int workers)
 {
     const struct job *job = ctx;
-    struct pool_range mine = pool_part(job->rows, STREAMS * LANES, id, workers);
+    struct team_range mine = team_part(job->rows, STREAMS * LANES, id, workers);
     int64_t apart = (mine.last - mine.first) / STREAMS / LANES * LANES;
     for (int64_t r = mine.first; r < mine.first + apart; r += LANES) {
 #pragma GCC unroll 16
@@ -152,7 +152,7 @@ static void rows_of_4(void *ctx, int id, int workers)
         job->sums[r] = sum_of_4(job->x + 4 * r);
 }
 
-static void sum_short_rows(struct pool *pool, struct job job)
+static void sum_short_rows(struct team *team, struct job job)
 {
     int64_t head = (int64_t)(-((uintptr_t)job.sums / sizeof *job.sums) % LANES);
     head = head < job.rows ? head : job.rows;
@@ -161,30 +161,30 @@ static void sum_short_rows(struct pool *pool, struct job job)
     job.rows -= head;
     job.x += 4 * head;
     job.sums += head;
-    pool_run(pool, rows_of_4, &job);
+    team_run(team, rows_of_4, &job);
 }
 
-static void sum_long_rows(struct pool *pool, struct job job)
+static void sum_long_rows(struct team *team, struct job job)
 {
-    struct partial partial[POOL_MOST_WORKERS];
+    struct partial partial[TEAM_MOST_WORKERS];
     job.partial = partial;
-    memset(partial, 0, sizeof *partial * (size_t)pool_workers(pool));
-    pool_run(pool, shared_rows, &job);
+    memset(partial, 0, sizeof *partial * (size_t)team_workers(team));
+    team_run(team, shared_rows, &job);
     for (int64_t r = 0; r < job.rows; r++) {
         double sum = 0;
-        for (int id = 0; id < pool_workers(pool); id++)
+        for (int id = 0; id < team_workers(team); id++)
             sum += partial[id].sum[r];
         job.sums[r] = (float)sum;
     }
 }
 
-void c_rowsums(struct pool *pool, int64_t rows, int64_t columns, const float *x, float *sums)
+void c_rowsums(struct team *team, int64_t rows, int64_t columns, const float *x, float *sums)
 {
     struct job job = {rows, columns, x, sums, NULL};
     if (columns == 4)
-        sum_short_rows(pool, job);
-    else if (columns >= LONG_ROW && rows <= FEW_ROWS && rows < 4 * pool_workers(pool))
-        sum_long_rows(pool, job);
+        sum_short_rows(team, job);
+    else if (columns >= LONG_ROW && rows <= FEW_ROWS && rows < 4 * team_workers(team))
+        sum_long_rows(team, job);
     else
-        pool_run(pool, whole_rows, &job);
+        team_run(team, whole_rows, &job);
 }

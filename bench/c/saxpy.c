@@ -33,7 +33,7 @@ static void scalar_saxpy(const struct job *job, int64_t first, int64_t last)
 static void part(void *ctx, int id, int workers)
 {
     const struct job *job = ctx;
-    struct pool_range mine = pool_part(job->n, STREAMS * STEP, id, workers);
+    struct team_range mine = team_part(job->n, STREAMS * STEP, id, workers);
     int64_t stride = (mine.last - mine.first) / STREAMS / STEP * STEP;
     const vf32 a = v_set(job->a);
     for (int64_t i = mine.first; i < mine.first + stride; i += STEP) {
@@ -53,12 +53,12 @@ static void part(void *ctx, int id, int workers)
     scalar_saxpy(job, mine.first + STREAMS * stride, mine.last);
 }
 
-void c_saxpy(struct pool *pool, int64_t n, float a, const float *x, const float *y, float *z)
+void c_saxpy(struct team *team, int64_t n, float a, const float *x, const float *y, float *z)
 {
     int64_t head = (int64_t)(-((uintptr_t)z / sizeof *z) % LANES);
     head = head < n ? head : n;
     struct job job = {n - head, a, x + head, y + head, z + head};
     struct job lead = {head, a, x, y, z};
     scalar_saxpy(&lead, 0, head);
-    pool_run(pool, part, &job);
+    team_run(team, part, &job);
 }

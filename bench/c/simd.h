@@ -1,5 +1,5 @@
-/* Sixteen f32 lanes for the opponents: AVX-512 intrinsics where the compiler targets it, GNU vectors (which the compiler splits into
- * whatever the machine has) elsewhere. Private to bench/c. */
+/* Sixteen f32 lanes for the opponents: AVX-512 intrinsics where the compiler targets it, GNU vectors (which the
+ * compiler splits into whatever the machine has) elsewhere. Private to bench/c. */
 #ifndef SINTER_BENCH_SIMD_H
 #define SINTER_BENCH_SIMD_H
 

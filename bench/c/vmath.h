@@ -1,5 +1,6 @@
-/* exp and log of sixteen f32 lanes in AVX-512, by small tables held in one register each. At most 2 ulp; tests/bench checks them. Method:
- * P.-T. P. Tang, "Table-driven implementation of the exponential / logarithm function" (1989, 1990). Private to bench/c. */
+/* exp and log of sixteen f32 lanes in AVX-512, by small tables held in one register each. At most 2 ulp; tests/bench
+ * checks them. Method: P.-T. P. Tang, "Table-driven implementation of the exponential / logarithm function" (1989,
+ * 1990). Private to bench/c. */
 #ifndef SINTER_BENCH_VMATH_H
 #define SINTER_BENCH_VMATH_H
 
@@ -7,8 +8,8 @@
 
 #if BENCH_AVX512
 
-/* 2^(k/16) where k is in the low bits of `shifted`: the table holds 2^(i/16) less i at the bits where k's low four bits arrive when k is added
- * in the place of the exponent. The result must be a normal number. */
+/* 2^(k/16) where k is in the low bits of `shifted`: the table holds 2^(i/16) less i at the bits where k's low four bits
+ * arrive when k is added in the place of the exponent. The result must be a normal number. */
 static inline vf32 v_power(vf32 shifted)
 {
     const __m512i table = _mm512_setr_epi32(0x3f800000, 0x3f7daac3, 0x3f7b95c2, 0x3f79c3d3, 0x3f7837f0, 0x3f76f532,
@@ -18,8 +19,8 @@ static inline vf32 v_power(vf32 shifted)
     return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_permutexvar_epi32(k, table), _mm512_slli_epi32(k, 19)));
 }
 
-/* e^x for x <= 88; results below the normal numbers become 0. e^x = 2^(k/16) e^r, with k the nearest integer to 16 x / ln 2, which adding
- * 1.5 * 2^19 leaves in the low bits of the sum. */
+/* e^x for x <= 88; results below the normal numbers become 0. e^x = 2^(k/16) e^r, with k the nearest integer to 16 x /
+ * ln 2, which adding 1.5 * 2^19 leaves in the low bits of the sum. */
 static inline vf32 v_exp(vf32 x)
 {
     const vf32 shift = v_set(0x1.8p19F);
@@ -33,7 +34,8 @@ static inline vf32 v_exp(vf32 x)
     return _mm512_maskz_fmadd_ps(normal, power, tail, power);
 }
 
-/* e^(-d*d/2), the same way with -2r in place of r: all constants change by powers of two, so it is as accurate as v_exp(-0.5 * d * d). */
+/* e^(-d*d/2), the same way with -2r in place of r: all constants change by powers of two, so it is as accurate as
+ * v_exp(-0.5 * d * d). */
 static inline vf32 v_bell(vf32 d)
 {
     const vf32 shift = v_set(0x1.8p19F);
@@ -48,18 +50,17 @@ static inline vf32 v_bell(vf32 d)
     return _mm512_maskz_fmadd_ps(normal, power, tail, power);
 }
 
-/* log x = e ln 2 - log c + log(1 + r) with x = 2^e m, m in [0.75, 1.5), r = c m - 1 and c near 1/m from a table by the top four bits of
- * the mantissa. c is exactly 1 on both sides of m = 1, so that log is accurate there. log 0 = -inf; NaN below 0. */
+/* log x = e ln 2 - log c + log(1 + r) with x = 2^e m, m in [0.75, 1.5), r = c m - 1 and c near 1/m from a table by the
+ * top four bits of the mantissa. c is exactly 1 on both sides of m = 1, so that log is accurate there. log 0 = -inf;
+ * NaN below 0. */
 static inline vf32 v_log(vf32 x)
 {
-    const vf32 reciprocal =
-        _mm512_setr_ps(1.0F, 0.913574219F, 0.854736328F, 0.820556641F, 0.790771484F, 0.762207031F, 0.729492188F,
-                       0.676513672F, 1.30224609F, 1.25195312F, 1.2265625F, 1.1640625F, 1.12890625F, 1.07592773F,
-                       1.05737305F, 1.0F);
-    const vf32 log_table =
-        _mm512_setr_ps(0.0F, 0.0903906599F, 0.156962246F, 0.197772339F, 0.234746248F, 0.271537066F, 0.315406621F,
-                       0.390802622F, -0.264090538F, -0.224704832F, -0.204215541F, -0.151916042F, -0.121249244F,
-                       -0.0731832981F, -0.0557875745F, 0.0F);
+    const vf32 reciprocal = _mm512_setr_ps(1.0F, 0.913574219F, 0.854736328F, 0.820556641F, 0.790771484F, 0.762207031F,
+                                           0.729492188F, 0.676513672F, 1.30224609F, 1.25195312F, 1.2265625F, 1.1640625F,
+                                           1.12890625F, 1.07592773F, 1.05737305F, 1.0F);
+    const vf32 log_table = _mm512_setr_ps(0.0F, 0.0903906599F, 0.156962246F, 0.197772339F, 0.234746248F, 0.271537066F,
+                                          0.315406621F, 0.390802622F, -0.264090538F, -0.224704832F, -0.204215541F,
+                                          -0.151916042F, -0.121249244F, -0.0731832981F, -0.0557875745F, 0.0F);
     vf32 m = _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
     vf32 e = _mm512_sub_ps(_mm512_getexp_ps(x), _mm512_getexp_ps(m));
     __m512i index = _mm512_srli_epi32(_mm512_castps_si512(m), 19);
