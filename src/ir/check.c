@@ -6,8 +6,9 @@ typedef struct checker {
     const ir_program *p;
     arena *arena;
     const char *why;
-    VEC(uint32_t)
-    outer; /* regions are functions and loops, where variables live: the region around each; 0: the program */
+    /* regions are functions and loops, where variables live; 0 is the program */
+    VEC(uint32_t) outer;  /* the region around each */
+    VEC(uint32_t) newest; /* the largest variable in it and around it */
     uint32_t *binder; /* by id: region that binds a variable, or that was made for a loop; 0: none */
     uint32_t *seen;   /* by id: the region in which a scalar was last met, plus 1 */
     bool *known;      /* by id: the node itself is checked */
@@ -167,6 +168,10 @@ static bool bind(checker *c, uint32_t where, ir_id var)
 {
     if (c->binder[var])
         return wrong(c, var, "a variable is bound twice");
+    if (var < c->newest.at[c->outer.at[where]])
+        return wrong(c, var, "a variable is older than one of the loop around it");
+    if (var > c->newest.at[where])
+        c->newest.at[where] = var;
     c->binder[var] = where;
     return true;
 }
@@ -174,6 +179,8 @@ static bool bind(checker *c, uint32_t where, ir_id var)
 static uint32_t add_region(checker *c, uint32_t around)
 {
     vec_push(c->arena, &c->outer, around);
+    ir_id newest = c->newest.n ? c->newest.at[around] : 0;
+    vec_push(c->arena, &c->newest, newest);
     return c->outer.n - 1;
 }
 

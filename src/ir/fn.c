@@ -158,11 +158,12 @@ static ir_id rebuild(ir_program *p, ir_id id)
     }
 }
 
-/* Fresh variables for the loops that are copied; their numbers stay above those of the variables around them. */
+/* Fresh variables for the loops that are copied, from the outermost in: the scope of a term is its largest variable, so
+ * variables must be numbered above those of the loops around them. A loop has a larger id than those inside it. */
 static void renew_loops(ir_program *p, const ir_ids *list)
 {
     ir_state *s = p->state;
-    for (uint32_t k = 0; k < list->n; k++) {
+    for (uint32_t k = list->n; k-- > 0;) {
         ir_id id = list->at[k];
         if (ir_at(p, id)->kind != IR_LOOP || !s->slot.at[id])
             continue;

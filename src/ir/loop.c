@@ -230,14 +230,18 @@ static ir_id free_scope(ir_program *p, const ir_loop *loop, const ir_ids *inside
  * one's variables: they count as standing beside it. */
 static bool set_depth(ir_program *p, uint32_t site, ir_loop *loop, const ir_ids *inside)
 {
+    const char *name = ir_operation(p, site, "loop");
     loop->depth = 1;
     for (uint32_t k = 0; k < inside->n; k++) {
-        const ir_node *n = ir_at(p, inside->at[k]);
-        if (n->kind == IR_LOOP && n->u.loop->depth >= loop->depth)
-            loop->depth = n->u.loop->depth + 1;
+        if (ir_at(p, inside->at[k])->kind != IR_LOOP)
+            continue;
+        const ir_loop *inner = ir_at(p, inside->at[k])->u.loop;
+        loop->depth = inner->depth >= loop->depth ? inner->depth + 1 : loop->depth;
+        if (least_variable(inner) < least_variable(loop))
+            return ir_fail(p, site, "%s: its variables were made after those of a loop inside", name);
     }
     return loop->depth <= IR_MAX_NESTING ||
-           ir_fail(p, site, "%s: loops nested more than %d deep", ir_operation(p, site, "loop"), IR_MAX_NESTING);
+           ir_fail(p, site, "%s: loops nested more than %d deep", name, IR_MAX_NESTING);
 }
 
 ir_id ir_loop_new(ir_program *p, uint32_t site, const ir_loop *description)

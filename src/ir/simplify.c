@@ -189,8 +189,9 @@ static bool keeps_value(ir_type from, ir_type to)
 /* from -> middle -> to is the same as from -> to */
 static bool conversion_skips(ir_type from, ir_type middle, ir_type to)
 {
-    if (keeps_value(from, middle))
-        return true;
+    bool clamps = ir_type_float(middle) && !ir_type_float(from) && !ir_type_float(to) && to != T_BOOL;
+    if (keeps_value(from, middle)) /* out of range, a float is clamped where an integer wraps */
+        return !clamps || keeps_value(from, to);
     bool whole = !ir_type_float(from) && !ir_type_float(middle) && !ir_type_float(to);
     return whole && middle != T_BOOL && to != T_BOOL && ir_type_bits(to) <= ir_type_bits(middle);
 }
