@@ -28,6 +28,11 @@ static random_options options_for(uint64_t seed)
     o.rank = (unsigned)(seed % 4);
     if (seed % 11 == 0)
         o.types = 1u << T_F32 | 1u << T_I32 | 1u << T_BOOL;
+    if (seed % 4 == 1) { /* long scalar code, in which much is shared and guarded */
+        o.types = 1u << T_I64 | 1u << T_BOOL;
+        o.operations = 2;
+        o.terms = 80;
+    }
     if (seed % 13 == 0)
         o.kinds &= ~(1u << IR_LOOP | 1u << IR_COND);
     return o;

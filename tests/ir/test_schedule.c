@@ -301,6 +301,21 @@ static void loops_that_may_not_end_stay_guarded(void **state)
     assert_int_equal(block_count_term(code, loop_of(f, w)), 2);
 }
 
+static void what_a_body_is_certain_of_is_not_certain_in_the_test(void **state)
+{
+    fixture *f = *state; /* the test runs once more than the body, perhaps with a state of 0 */
+    ir_id s = ir_var(f->p, T_I64), q = op2(f, OP_QUOT, f->n, s), no = ir_bool(f->p, false);
+    ir_id next = op2(f, OP_BIT_XOR, q, s), more = op2(f, OP_LT, q, f->m), less = op2(f, OP_GT, q, f->n);
+    ir_loop loop = {.states = 1, .init = &f->n, .var = &s, .next = &next};
+    loop.cond = cond(f, f->b, more, cond(f, f->c, less, no));
+    ir_id r = ir_proj(f->p, ir_loop_new(f->p, 0, &loop), 0);
+    ir_block *code = schedule(f, 1, &r);
+    const ir_step *l = block_find(code, loop_of(f, r));
+    assert_null(block_find(l->test, q));
+    assert_non_null(block_find(l->body, q));
+    assert_int_equal(block_count_term(code, q), 3);
+}
+
 static void nested_loops_keep_their_variables(void **state)
 {
     fixture *f = *state; /* for i: s = for j: s + i * i + j */
@@ -437,6 +452,7 @@ int main(void)
         TEST(partial_invariants_leave_only_a_loop_that_runs),
         TEST(the_body_of_a_while_loop_uses_its_test),
         TEST(loops_that_may_not_end_stay_guarded),
+        TEST(what_a_body_is_certain_of_is_not_certain_in_the_test),
         TEST(nested_loops_keep_their_variables),
         TEST(a_guard_inside_a_loop_holds_a_partial_invariant),
         TEST(a_read_beside_its_condition_needs_no_branch),

@@ -403,7 +403,9 @@ static ir_id make_fold(random_maker *m)
     for (uint32_t c = 0; c < a->components; c++)
         seed[c] = random_constant(m, a->type[c]);
     bool seeded = chance(&m->c, 60), filled = random_extent_value(m, a->shape[a->rank - 1]) > 0;
-    bool may_fail = m->options->failures && chance(&m->c, 20);
+    int64_t fixed;
+    bool may_fail =
+        m->options->failures && !ir_extent_constant(m->p, a->shape[a->rank - 1], &fixed) && chance(&m->c, 20);
     return ir_fold(m->p, 0, ir_fn_close(m->p, fn, a->components, result),
                    seeded || (!filled && !may_fail) ? seed : NULL, source, 0);
 }

@@ -265,7 +265,7 @@ static void add_loop(random_maker *m, term_pool *pool, unsigned depth)
 static void grow(random_maker *m, term_pool *pool, uint32_t count, unsigned depth)
 {
     uint32_t span;
-    for (uint32_t k = 0; k < count && choices_more(&m->c, 93, &span); k++) {
+    for (uint32_t k = 0; k < count && choices_more(&m->c, 97, &span); k++) {
         uint32_t what = choose(&m->c, 20);
         if (what < 11)
             add(m, pool, operator_term(m, pool));
