@@ -285,6 +285,11 @@ void k_set(k_builder *b, k_val variable, k_val value)
     append(b, (k_stmt){.op = K_SET, .dst = variable, .in = {value}});
 }
 
+void k_relax(k_builder *b, k_val variable, k_val value)
+{
+    append(b, (k_stmt){.op = K_SET, .sub = 1, .dst = variable, .in = {value}});
+}
+
 /* --- memory access and checks --- */
 
 k_val k_load(k_builder *b, k_mem m, k_val index)

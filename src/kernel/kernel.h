@@ -105,7 +105,8 @@ typedef struct k_chain { /* the tuple monoid of a CHAIN; body is piece-level cod
 
 typedef struct k_stmt {
     uint8_t op;    /* k_op */
-    uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_FOR: 1 = unroll fully if the bounds are constant */
+    uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_FOR: 1 = unroll fully if the bounds are constant. K_SET: 1 = lanes that are off may
+                      change, too */
     uint32_t site; /* K_CHECK: operation in the user's program */
     k_val dst, in[4];
     k_mem mem;
@@ -154,6 +155,7 @@ k_val k_convert(k_builder *b, ir_op convert_or_bitcast, ir_type to, k_val x);
 k_val k_select(k_builder *b, k_val c, k_val x, k_val y);
 k_val k_decl(k_builder *b, k_val initial, const char *name);
 void k_set(k_builder *b, k_val variable, k_val value);
+void k_relax(k_builder *b, k_val variable, k_val value); /* a SET that may also change lanes that are off: nobody looks at them */
 k_val k_get(k_builder *b, k_val variable); /* an immutable copy of the variable's value now */
 k_val k_load(k_builder *b, k_mem m, k_val index);
 void k_store(k_builder *b, k_mem m, k_val index, k_val value);

@@ -398,8 +398,10 @@ static void assignment(parser *p)
 static void plain_statement(parser *p)
 {
     k_stmt s = {0};
-    if (take(p, "set")) {
+    bool relaxed = take(p, "relax");
+    if (relaxed || take(p, "set")) {
         s.op = K_SET;
+        s.sub = relaxed;
         s.dst = value(p);
         values(p, "=", 1, s.in);
     } else if (take(p, "store")) {

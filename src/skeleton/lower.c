@@ -258,8 +258,13 @@ static void close_loop_body(sk_lower *lw, const work *open)
     k_val *next = arena_alloc(lw->arena, (loop->states + 1u) * sizeof(k_val));
     for (uint32_t i = 0; i < loop->states; i++)
         next[i] = value_of(lw, loop->next[i]);
-    for (uint32_t i = 0; i < loop->states; i++)
-        k_set(b, open->variable[i], next[i]);
+    for (uint32_t i = 0; i < loop->states; i++) {
+        /* lanes that have left the loop keep the states that are read after it; the others may run on */
+        if (map64_get(&lw->projected, ((uint64_t)open->step->term << 32) | i))
+            k_set(b, open->variable[i], next[i]);
+        else
+            k_relax(b, open->variable[i], next[i]);
+    }
     if (loop->count && !uniform_count(lw, loop))
         k_set(b, open->variable[loop->states], sk_add(lw, k_get(b, open->variable[loop->states]), k_i64(b, 1)));
 }
@@ -269,6 +274,8 @@ static void bind_projections(sk_lower *lw, ir_id id, const k_val *variable)
 {
     const ir_loop *loop = ir_at(lw->l->ir, id)->u.loop;
     for (uint32_t i = 0; i < loop->states; i++) {
+        if (!map64_get(&lw->projected, ((uint64_t)id << 32) | i))
+            continue;
         k_val v = k_get(&lw->b, variable[i]);
         sk_bind(lw, ir_proj(lw->l->ir, id, i), v);
     }
@@ -336,8 +343,21 @@ static void close_block(sk_lower *lw, works *w)
     bind_projections(lw, s->term, open.variable);
 }
 
+/* which states of which loops are read after them */
+static void find_projections(sk_lower *lw, uint32_t n, const ir_id *term)
+{
+    opt_ids ids = {0};
+    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *t = ir_at(lw->l->ir, ids.at[i]);
+        if (t->kind == IR_PROJ)
+            map64_put(lw->arena, &lw->projected, ((uint64_t)ir_args(lw->l->ir, ids.at[i])[0] << 32) | t->u.literal, 1);
+    }
+}
+
 void sk_emit(sk_lower *lw, uint32_t n, const ir_id *term, k_val *out)
 {
+    find_projections(lw, n, term);
     ir_block *root = ir_schedule(lw->l->ir, lw->arena, n, term);
     works w = {0};
     vec_push(lw->arena, &w, ((work){.block = root}));

@@ -36,7 +36,7 @@ static void set(cg *g, const k_stmt *s)
         return;
     }
     cg_ref now = cg_vec(g, s->in[0]);
-    if (g->mask.on && g->mask.depth > v->depth) {
+    if (g->mask.on && g->mask.depth > v->depth && !s->sub) {
         cg_ref old = LLVMBuildLoad2(g->b, LLVMTypeOf(now), v->slot, "");
         now = LLVMBuildSelect(g->b, g->mask.on, now, old, "");
     }
