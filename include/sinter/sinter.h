@@ -175,7 +175,7 @@ typedef struct sn_arg {
 /* sn_value(pointer): one value (rank 0), read where it stands for a parameter, written where it stands for a result. */
 #define sn_value(pointer) ((sn_arg){.kind = SN_ARG_VALUE, .type = SN_TYPE_OF(*(pointer)), .u = {.from = (pointer)}})
 SN_API sn_arg sn_held(sn_array *array);  /* an array on the device, read */
-SN_API sn_arg sn_give(sn_array *array);  /* the same, given away: freed, or overwritten by a result */
+SN_API sn_arg sn_give(sn_array *array);  /* the same, given away: freed, unless the status is in the 200s */
 SN_API sn_arg sn_keep(sn_array **array); /* a result that stays on the device; *array is set, free it with sn_free */
 
 /* Runs the program and waits. Arguments are those of the parameters, then those of the results, in the order of the

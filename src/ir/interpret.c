@@ -7,13 +7,15 @@
 
 /* --- failures --- */
 
-void interpret_fails(interpreter *in, uint32_t site, int64_t element, int64_t value, int64_t bound, const char *message)
+void interpret_fails(interpreter *in, ir_mistake mistake, uint32_t site, int64_t element, int64_t value, int64_t bound,
+                     const char *message)
 {
     const ir_failure *old = in->failure;
     if (in->failed && (old->site < site || (old->site == site && old->element <= element)))
         return;
     in->failed = true;
-    *in->failure = (ir_failure){.site = site, .element = element, .value = value, .bound = bound, .message = message};
+    *in->failure = (ir_failure){
+        .mistake = mistake, .site = site, .element = element, .value = value, .bound = bound, .message = message};
 }
 
 const char *interpret_name(const ir_program *p, uint32_t site, const char *otherwise)
@@ -45,7 +47,10 @@ void interpret_fails_scalar(interpreter *in, uint32_t site, int64_t element, con
 {
     uint32_t own = ir_at(in->p, f->term)->site;
     site = own ? own : site;
-    interpret_fails(in, site, element, f->value, f->bound, scalar_message(in->p, in->arena, site, f));
+    ir_mistake mistake = f->mistake == FAILS_ARITHMETIC ? IR_WRONG_ARITHMETIC
+                         : f->mistake == FAILS_INDEX    ? IR_WRONG_INDEX
+                                                        : IR_WRONG_EXTENT;
+    interpret_fails(in, mistake, site, element, f->value, f->bound, scalar_message(in->p, in->arena, site, f));
 }
 
 /* --- the world of scalar terms --- */
@@ -145,7 +150,7 @@ static bool check_input(interpreter *in, uint32_t k)
     if (!wrong && !interpret_count(v->rank, v->extent, &size))
         wrong = arena_printf(in->arena, "input %u has too many elements", k);
     if (wrong)
-        interpret_fails(in, 0, 0, 0, 0, wrong);
+        interpret_fails(in, IR_WRONG_EXTENT, 0, 0, 0, 0, wrong);
     return !wrong;
 }
 
@@ -156,7 +161,7 @@ static bool bind_dim(interpreter *in, uint32_t number, uint32_t k, unsigned d)
         const char *message =
             arena_printf(in->arena, "extent %s is %" PRId64 " in input %u, but %" PRId64 " in dimension %u of input %u",
                          in->p->dim.at[number], in->dim[number], in->dim_input[number] - 1, extent, d, k);
-        interpret_fails(in, 0, 0, extent, in->dim[number], message);
+        interpret_fails(in, IR_WRONG_EXTENT, 0, 0, extent, in->dim[number], message);
         return false;
     }
     in->dim[number] = extent;
@@ -193,7 +198,7 @@ static bool check_input_extents(interpreter *in)
             int64_t wanted = ir_i64_bits(T_I64, shape.out[d]), found = in->input[k].extent[d];
             if (wanted == found)
                 continue;
-            interpret_fails(in, 0, 0, found, wanted,
+            interpret_fails(in, IR_WRONG_EXTENT, 0, 0, found, wanted,
                             arena_printf(in->arena, "dimension %u of input %u has the extent %" PRId64 ", not %" PRId64,
                                          d, k, found, wanted));
             return false;
@@ -217,7 +222,7 @@ static bool run_checks(interpreter *in, ir_id array)
         if (left == right)
             continue;
         const char *what = check->what ? check->what : "extents";
-        interpret_fails(in, check->site, 0, left, right,
+        interpret_fails(in, IR_WRONG_SHAPES, check->site, 0, left, right,
                         arena_printf(in->arena, "%s: %" PRId64 " and %" PRId64, what, left, right));
         return false;
     }
@@ -232,7 +237,7 @@ static bool make_value(interpreter *in, ir_id id, bool with_data)
     operation *op = in->operation[id];
     ir_value *v = &op->value;
     if (info->components > IR_MAX_COMPONENTS) {
-        interpret_fails(in, site, 0, info->components, IR_MAX_COMPONENTS, "too many components");
+        interpret_fails(in, IR_WRONG_SIZE, site, 0, info->components, IR_MAX_COMPONENTS, "too many components");
         return false;
     }
     if (!interpret_call(in, &op->shape, site, 0))
@@ -244,13 +249,13 @@ static bool make_value(interpreter *in, ir_id id, bool with_data)
         v->extent[d] = ir_i64_bits(T_I64, op->shape.out[d]);
         if (v->extent[d] >= 0)
             continue;
-        interpret_fails(in, site, 0, v->extent[d], 0,
+        interpret_fails(in, IR_WRONG_EXTENT, site, 0, v->extent[d], 0,
                         arena_printf(in->arena, "%s: dimension %u has the extent %" PRId64,
                                      interpret_name(in->p, site, "array"), d, v->extent[d]));
         return false;
     }
     if (!interpret_count(v->rank, v->extent, &size) || size > INT64_MAX / 8) {
-        interpret_fails(in, site, 0, 0, 0,
+        interpret_fails(in, IR_WRONG_SIZE, site, 0, 0, 0,
                         arena_printf(in->arena, "%s: too many elements", interpret_name(in->p, site, "array")));
         return false;
     }

@@ -12,7 +12,17 @@ typedef struct ir_value { /* an array value */
     void *data[64]; /* per component, row-major, ir_type_size bytes an element */
 } ir_value;
 
+typedef enum {
+    IR_WRONG_EXTENT,     /* of an input; negative; not determined */
+    IR_WRONG_SHAPES,     /* operands of different shapes, sizes */
+    IR_WRONG_SIZE,       /* too many elements */
+    IR_WRONG_INDEX,      /* outside an array */
+    IR_WRONG_ARITHMETIC, /* integer division */
+    IR_WRONG_EMPTY       /* a fold without seed of no elements */
+} ir_mistake;
+
 typedef struct ir_failure { /* why a run failed */
+    ir_mistake mistake;
     uint32_t site;
     int64_t element, value,
         bound;           /* linear element of the operation, offending index or value, extent it should be below */

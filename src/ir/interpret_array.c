@@ -117,7 +117,7 @@ static bool check_operand(interpreter *in, ir_id id, const ir_value *source, uns
     for (unsigned d = 0; d < rank; d++) {
         if (v->extent[d] == source->extent[d])
             continue;
-        interpret_fails(in, ir_at(in->p, id)->site, 0, source->extent[d], v->extent[d],
+        interpret_fails(in, IR_WRONG_SHAPES, ir_at(in->p, id)->site, 0, source->extent[d], v->extent[d],
                         arena_printf(in->arena, "dimension %u of an operand has the extent %" PRId64 ", not %" PRId64,
                                      d, source->extent[d], v->extent[d]));
         return false;
@@ -213,7 +213,7 @@ static void run_reshape(interpreter *in, ir_id id)
         return;
     }
     uint32_t site = ir_at(in->p, id)->site;
-    interpret_fails(in, site, 0, size, wanted,
+    interpret_fails(in, IR_WRONG_SHAPES, site, 0, size, wanted,
                     arena_printf(in->arena, "%s: %" PRId64 " elements cannot become %" PRId64,
                                  interpret_name(in->p, site, "reshape"), wanted, size));
 }
@@ -256,7 +256,7 @@ static void run_fold(interpreter *in, ir_id id)
     if (op->seed.e && !interpret_call(in, &op->seed, site, 0))
         return;
     if (!op->seed.e && n == 0 && rows > 0) {
-        interpret_fails(in, site, 0, 0, 0,
+        interpret_fails(in, IR_WRONG_EMPTY, site, 0, 0, 0,
                         arena_printf(in->arena, "%s: no element to begin with, the innermost extent is 0",
                                      interpret_name(in->p, site, "fold1")));
         return;

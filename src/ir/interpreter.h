@@ -39,7 +39,7 @@ typedef struct interpreter {
 } interpreter;
 
 /* Keeps the failure with the smallest (site, element). `message` must stay. */
-void interpret_fails(interpreter *in, uint32_t site, int64_t element, int64_t value, int64_t bound,
+void interpret_fails(interpreter *in, ir_mistake mistake, uint32_t site, int64_t element, int64_t value, int64_t bound,
                      const char *message);
 /* The same for a scalar term that failed inside the operation at `site`. */
 void interpret_fails_scalar(interpreter *in, uint32_t site, int64_t element, const scalar_failure *f);

@@ -84,7 +84,9 @@ typedef struct l_program {
 
 /* Linear in the size of the program. Everything lives in the program's arena. */
 l_program *l_clusters(ir_program *p, const l_options *options);
-void l_print(const l_program *l, text *out);
+void l_print(const l_program *l, text *out); /* both of: */
+void l_print_clusters(const l_program *l, text *out);
+void l_print_edges(const l_program *l, text *out);
 const char *l_why_text(l_why why); /* a sentence for explain */
 
 #endif

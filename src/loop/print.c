@@ -55,14 +55,24 @@ static void print_cluster(const l_program *l, uint32_t number, text *out)
     }
 }
 
-void l_print(const l_program *l, text *out)
+void l_print_clusters(const l_program *l, text *out)
 {
     for (uint32_t i = 0; i < l->cluster.n; i++)
         print_cluster(l, i, out);
+}
+
+void l_print_edges(const l_program *l, text *out)
+{
     for (uint32_t i = 0; i < l->edge.n; i++) {
         print_name(l->ir, l->edge.at[i].from, out);
         text_add(out, " -> ");
         print_name(l->ir, l->edge.at[i].to, out);
         text_printf(out, ": %s\n", l_why_text(l->edge.at[i].why));
     }
+}
+
+void l_print(const l_program *l, text *out)
+{
+    l_print_clusters(l, out);
+    l_print_edges(l, out);
 }

@@ -59,6 +59,7 @@ typedef struct rewriter {
     arena *arena;
     map64 to;
     opt_read_hook hook;
+    opt_op_hook op_hook;
     void *env;
 } rewriter;
 
@@ -109,9 +110,10 @@ static ir_id rebuild(rewriter *r, ir_id id)
         same &= arg[i] == old;
     }
     switch (node.kind) {
-    case IR_OP:
-        if (same)
-            return id;
+    case IR_OP: {
+        ir_id other = r->op_hook ? r->op_hook(r->env, id, arg) : 0;
+        if (other || same)
+            return other ? other : id;
         if (ir_ops[node.op].signature == SIGNATURE_CONVERT)
             return ir_convert(r->p, node.site, (ir_op)node.op, (ir_type)node.type, arg[0]);
         if (node.n == 1)
@@ -119,6 +121,7 @@ static ir_id rebuild(rewriter *r, ir_id id)
         if (node.n == 2)
             return ir_op2(r->p, node.site, (ir_op)node.op, arg[0], arg[1]);
         return ir_op3(r->p, node.site, (ir_op)node.op, arg[0], arg[1], arg[2]);
+    }
     case IR_COND:
         return same ? id : ir_cond(r->p, node.site, arg[0], arg[1], arg[2]);
     case IR_PROJ:
@@ -136,25 +139,37 @@ static ir_id rebuild(rewriter *r, ir_id id)
     }
 }
 
+static void rewrite(rewriter *r, uint32_t n, const ir_id *term, ir_id *out)
+{
+    ir_program *p = r->p;
+    opt_ids ids = {0};
+    opt_reach(p, r->arena, n, term, &ids);
+    for (uint32_t i = 0; i < ids.n; i++)
+        if (ir_at(p, ids.at[i])->kind == IR_LOOP)
+            freshen(r, ir_at(p, ids.at[i])->u.loop);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        ir_id id = ids.at[i];
+        if (map64_get(&r->to, id))
+            continue;
+        ir_id other = rebuild(r, id);
+        if (other != id)
+            map64_put(r->arena, &r->to, id, other);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = mapped(r, term[i]);
+}
+
 void opt_rewrite(ir_program *p, arena *a, uint32_t count, const ir_id *from, const ir_id *to, opt_read_hook hook, void *env,
                  uint32_t n, const ir_id *term, ir_id *out)
 {
     rewriter r = {.p = p, .arena = a, .hook = hook, .env = env};
     for (uint32_t i = 0; i < count; i++)
         map64_put(a, &r.to, from[i], to[i]);
-    opt_ids ids = {0};
-    opt_reach(p, a, n, term, &ids);
-    for (uint32_t i = 0; i < ids.n; i++)
-        if (ir_at(p, ids.at[i])->kind == IR_LOOP)
-            freshen(&r, ir_at(p, ids.at[i])->u.loop);
-    for (uint32_t i = 0; i < ids.n; i++) {
-        ir_id id = ids.at[i];
-        if (map64_get(&r.to, id))
-            continue;
-        ir_id other = rebuild(&r, id);
-        if (other != id)
-            map64_put(a, &r.to, id, other);
-    }
-    for (uint32_t i = 0; i < n; i++)
-        out[i] = mapped(&r, term[i]);
+    rewrite(&r, n, term, out);
+}
+
+void opt_rewrite_ops(ir_program *p, arena *a, opt_op_hook hook, void *env, uint32_t n, const ir_id *term, ir_id *out)
+{
+    rewriter r = {.p = p, .arena = a, .op_hook = hook, .env = env};
+    rewrite(&r, n, term, out);
 }

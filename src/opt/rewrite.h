@@ -17,4 +17,11 @@ typedef ir_id (*opt_read_hook)(void *env, const ir_node *read, const ir_id *inde
 void opt_rewrite(ir_program *p, arena *a, uint32_t count, const ir_id *from, const ir_id *to, opt_read_hook hook, void *env,
                  uint32_t n, const ir_id *term, ir_id *out);
 
+/* Called for every operator node before it is rebuilt, with its old id and its new operands; returns the term to use
+ * instead, or 0. */
+typedef ir_id (*opt_op_hook)(void *env, ir_id id, const ir_id *operand);
+
+/* Rebuilds n terms with operators passed to the hook. */
+void opt_rewrite_ops(ir_program *p, arena *a, opt_op_hook hook, void *env, uint32_t n, const ir_id *term, ir_id *out);
+
 #endif

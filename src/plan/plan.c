@@ -209,18 +209,14 @@ static void clusters(planner *pl)
     }
 }
 
-/* What the host reads it may read again, for arguments of kernels built later: such arrays, of few elements, stay. */
+/* What the host reads it may read again, for arguments of kernels: such arrays, of few elements, stay to the end. */
 static void keep_host_reads(planner *pl)
 {
-    uint32_t first;
-    for (uint32_t i = 0; i < pl->l->edge.n; i++)
-        if (pl->l->edge.at[i].access == L_HOST && plan_find(pl->out, pl->l->edge.at[i].from, 0, &first))
-            for (uint32_t k = 0; k < ir_info(pl->p, pl->l->edge.at[i].from)->components; k++)
-                pl->last.at[first + k] = UINT32_MAX;
+    uint32_t buffer;
     for (uint32_t i = 0; i < pl->out->host.step.n; i++) {
         const host_step *s = &pl->out->host.step.at[i];
-        if (s->kind == HOST_READ && plan_find(pl->out, s->array, s->number, &first))
-            pl->last.at[first] = UINT32_MAX;
+        if (s->kind == HOST_READ && plan_find(pl->out, s->array, s->number, &buffer))
+            pl->last.at[buffer] = UINT32_MAX;
     }
 }
 

@@ -1,0 +1,127 @@
+/* Arrays on the device. */
+#include "api/api.h"
+
+void *api_take(sn_context *cx, size_t bytes, size_t *granted)
+{
+    *granted = 0;
+    if (cx->engine.pool)
+        return run_pool_take(cx->engine.pool, bytes, granted);
+    return cx->heap.alloc(cx->heap.env, bytes + 1);
+}
+
+void api_give(sn_context *cx, void *data, size_t granted)
+{
+    if (cx->engine.pool)
+        run_pool_give(cx->engine.pool, data, granted);
+    else
+        cx->heap.release(cx->heap.env, data);
+}
+
+static bool size_of(const sn_arg *arg, size_t *bytes)
+{
+    bool empty = false, large = false;
+    *bytes = ir_type_size((ir_type)arg->type);
+    for (int d = 0; d < arg->rank; d++) {
+        if (arg->extent[d] < 0)
+            return false;
+        empty |= arg->extent[d] == 0;
+        large |= __builtin_mul_overflow(*bytes, (size_t)arg->extent[d], bytes) || *bytes > INT64_MAX;
+    }
+    if (empty)
+        *bytes = 0;
+    return empty || !large;
+}
+
+sn_array *sn_upload(sn_context *cx, sn_arg from)
+{
+    size_t bytes = 0;
+    if (!cx)
+        return NULL;
+    bool good = (from.kind == SN_ARG_IN || from.kind == SN_ARG_VALUE) && from.type >= SN_BOOL && from.type <= SN_CHAR &&
+                from.rank >= 0 && from.rank <= IR_MAX_RANK && size_of(&from, &bytes) && (from.u.from || !bytes);
+    if (!good) {
+        api_fail(cx, SN_BAD_ARGUMENT, "sn_upload: the argument is not sn_in(...) or sn_value(...) of a valid size");
+        return NULL;
+    }
+    sn_array *a = cx->heap.alloc(cx->heap.env, sizeof(*a));
+    if (a) {
+        *a = (sn_array){.context = cx, .type = (ir_type)from.type, .rank = (uint8_t)from.rank, .bytes = bytes};
+        memcpy(a->extent, from.extent, sizeof(a->extent));
+        a->data = api_take(cx, bytes, &a->granted);
+    }
+    if (!a || !a->data) {
+        cx->heap.release(cx->heap.env, a);
+        api_fail(cx, SN_NO_MEMORY, "sn_upload: no memory for an array of %zu bytes", bytes);
+        return NULL;
+    }
+    if (bytes)
+        memcpy(a->data, from.u.from, bytes);
+    return a;
+}
+
+sn_status sn_read(const sn_array *a, void *to, size_t bytes)
+{
+    if (!a)
+        return SN_BAD_ARGUMENT;
+    if (bytes != a->bytes)
+        return api_fail(a->context, SN_BAD_ARGUMENT, "sn_read: the array has %zu bytes, not %zu", a->bytes, bytes);
+    if (!to && bytes)
+        return api_fail(a->context, SN_BAD_ARGUMENT, "sn_read: nowhere to put the elements");
+    if (bytes)
+        memcpy(to, a->data, bytes);
+    return SN_OK;
+}
+
+sn_type sn_array_type(const sn_array *a)
+{
+    return a ? (sn_type)a->type : (sn_type)0;
+}
+
+int sn_array_rank(const sn_array *a)
+{
+    return a ? a->rank : -1;
+}
+
+int64_t sn_array_extent(const sn_array *a, int dimension)
+{
+    return a && dimension >= 0 && dimension < a->rank ? a->extent[dimension] : -1;
+}
+
+size_t sn_bytes(const sn_array *a)
+{
+    return a ? a->bytes : 0;
+}
+
+void sn_free(sn_array *a)
+{
+    if (!a)
+        return;
+    api_give(a->context, a->data, a->granted);
+    a->context->heap.release(a->context->heap.env, a);
+}
+
+static sn_arg of_array(sn_arg_kind kind, sn_array *a)
+{
+    sn_arg arg = {.kind = kind, .u = {.array = a}};
+    if (!a)
+        return arg;
+    arg.type = (sn_type)a->type;
+    arg.rank = a->rank;
+    memcpy(arg.extent, a->extent, sizeof(arg.extent));
+    return arg;
+}
+
+sn_arg sn_held(sn_array *array)
+{
+    return of_array(SN_ARG_HELD, array);
+}
+
+sn_arg sn_give(sn_array *array)
+{
+    return of_array(SN_ARG_GIVE, array);
+}
+
+sn_arg sn_keep(sn_array **array)
+{
+    return (sn_arg){.kind = SN_ARG_KEEP, .u = {.keep = array}};
+}

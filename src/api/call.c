@@ -1,0 +1,235 @@
+/* Calls: arguments are checked against the signature, passed on, and results handed over. */
+#include "api/api.h"
+
+typedef struct call {
+    sn_program *p;
+    int count;
+    const sn_arg *arg;
+    run_argument *in;
+    run_result *out;
+    size_t *bytes; /* per argument that has memory */
+} call;
+
+static const char *kind_name(sn_arg_kind kind)
+{
+    switch (kind) {
+    case SN_ARG_IN:
+        return "sn_in";
+    case SN_ARG_INTO:
+        return "sn_into";
+    case SN_ARG_VALUE:
+        return "sn_value";
+    case SN_ARG_HELD:
+        return "sn_held";
+    case SN_ARG_GIVE:
+        return "sn_give";
+    case SN_ARG_KEEP:
+        return "sn_keep";
+    }
+    return "?";
+}
+
+static const char *type_name(sn_type t)
+{
+    return t >= SN_BOOL && t <= SN_CHAR ? ir_type_name((ir_type)t) : "no type";
+}
+
+static bool is_parameter(const call *c, int i)
+{
+    return (uint32_t)i < c->p->params;
+}
+
+static bool kind_fits(const call *c, int i)
+{
+    sn_arg_kind kind = c->arg[i].kind;
+    if (kind == SN_ARG_VALUE)
+        return true;
+    if (is_parameter(c, i))
+        return kind == SN_ARG_IN || kind == SN_ARG_HELD || kind == SN_ARG_GIVE;
+    return kind == SN_ARG_INTO || kind == SN_ARG_KEEP;
+}
+
+static sn_status check_count(const call *c)
+{
+    uint32_t wanted = c->p->params + c->p->results;
+    if (c->count >= 0 && (uint32_t)c->count == wanted && (c->arg || !wanted))
+        return SN_OK;
+    return api_fail(c->p->context, SN_BAD_ARGUMENT,
+                    "the program takes %u arguments (%u for parameters, %u for results), not %d", wanted, c->p->params,
+                    c->p->results, c->count);
+}
+
+static sn_status check_extents(call *c, int i)
+{
+    const sn_arg *a = &c->arg[i];
+    size_t bytes = ir_type_size(c->p->type[i]);
+    bool empty = false, large = false;
+    for (int d = 0; d < a->rank; d++) {
+        if (a->extent[d] < 0)
+            return api_fail(c->p->context, SN_BAD_EXTENT, "dimension %d of argument %d has the extent %lld", d, i + 1,
+                            (long long)a->extent[d]);
+        empty |= a->extent[d] == 0;
+        large |= __builtin_mul_overflow(bytes, (size_t)a->extent[d], &bytes) || bytes > INT64_MAX;
+    }
+    if (large && !empty)
+        return api_fail(c->p->context, SN_TOO_LARGE, "argument %d is larger than memory can be", i + 1);
+    c->bytes[i] = empty ? 0 : bytes;
+    return SN_OK;
+}
+
+static sn_status check_argument(call *c, int i)
+{
+    const sn_arg *a = &c->arg[i];
+    sn_context *cx = c->p->context;
+    const char *what = is_parameter(c, i) ? "a parameter" : "a result";
+    if (!kind_fits(c, i))
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d stands for %s, but is %s(...)", i + 1, what, kind_name(a->kind));
+    bool held = a->kind == SN_ARG_HELD || a->kind == SN_ARG_GIVE;
+    if (held && !a->u.array)
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d is no array: NULL", i + 1);
+    if (held && a->u.array->context != cx)
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d is an array of another context", i + 1);
+    if (a->kind == SN_ARG_KEEP)
+        return a->u.keep ? SN_OK : api_fail(cx, SN_BAD_ARGUMENT, "argument %d: nowhere to put the array", i + 1);
+    if ((ir_type)a->type != c->p->type[i])
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d is of type %s, not %s", i + 1, type_name(a->type),
+                        ir_type_name(c->p->type[i]));
+    if (a->rank != c->p->rank[i])
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d has %d extents, not %d", i + 1, a->rank, (int)c->p->rank[i]);
+    sn_status status = check_extents(c, i);
+    if (status != SN_OK)
+        return status;
+    if (!held && !a->u.from && c->bytes[i])
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d is NULL", i + 1);
+    return SN_OK;
+}
+
+static const char *memory_of(const sn_arg *a)
+{
+    if (a->kind == SN_ARG_KEEP)
+        return NULL;
+    return a->kind == SN_ARG_HELD || a->kind == SN_ARG_GIVE ? a->u.array->data : a->u.from;
+}
+
+static bool overlap(const call *c, int i, int k)
+{
+    const char *a = memory_of(&c->arg[i]), *b = memory_of(&c->arg[k]);
+    return a && b && c->bytes[i] && c->bytes[k] && a < b + c->bytes[k] && b < a + c->bytes[i];
+}
+
+/* Results must not be written over what is read, nor over each other; an array is given away once. */
+static sn_status check_overlap(const call *c)
+{
+    for (int i = 0; i < c->count; i++)
+        for (int k = i + 1; k < c->count; k++) {
+            const sn_arg *a = &c->arg[i], *b = &c->arg[k];
+            if (!is_parameter(c, k) && overlap(c, i, k))
+                return api_fail(c->p->context, SN_BAD_ARGUMENT, "the memory of arguments %d and %d overlaps", i + 1, k + 1);
+            bool arrays = memory_of(a) && is_parameter(c, k) && (a->kind == SN_ARG_GIVE || b->kind == SN_ARG_GIVE) &&
+                          a->kind >= SN_ARG_HELD && b->kind >= SN_ARG_HELD;
+            if (arrays && a->u.array == b->u.array)
+                return api_fail(c->p->context, SN_BAD_ARGUMENT, "arguments %d and %d are one array, which is given away",
+                                i + 1, k + 1);
+        }
+    return SN_OK;
+}
+
+static sn_status take_arguments(call *c)
+{
+    for (int i = 0; i < c->count; i++) {
+        sn_status status = check_argument(c, i);
+        if (status != SN_OK)
+            return status;
+    }
+    for (int i = 0; i < c->count; i++) {
+        const sn_arg *a = &c->arg[i];
+        if (is_parameter(c, i)) {
+            memcpy(c->in[i].extent, a->extent, sizeof(a->extent));
+            c->in[i].data = memory_of(a);
+            continue;
+        }
+        run_result *out = &c->out[(uint32_t)i - c->p->params];
+        out->given = a->kind != SN_ARG_KEEP;
+        memcpy(out->extent, a->extent, sizeof(a->extent));
+        out->data = out->given ? a->u.to : NULL;
+    }
+    return check_overlap(c);
+}
+
+/* Makes the arrays of results that stay on the device. All or none. */
+static sn_status hand_over(call *c)
+{
+    sn_context *cx = c->p->context;
+    bool good = true;
+    for (int i = (int)c->p->params; i < c->count; i++) {
+        run_result *out = &c->out[(uint32_t)i - c->p->params];
+        if (out->given)
+            continue;
+        sn_array *a = cx->heap.alloc(cx->heap.env, sizeof(*a));
+        if (!a) {
+            api_give(cx, out->data, out->granted);
+            good = false;
+            continue;
+        }
+        *a = (sn_array){.context = cx, .type = c->p->type[i], .rank = c->p->rank[i], .data = out->data, .granted = out->granted};
+        a->bytes = ir_type_size(a->type);
+        for (unsigned d = 0; d < a->rank; d++) {
+            a->extent[d] = out->extent[d];
+            a->bytes *= (size_t)out->extent[d];
+        }
+        *c->arg[i].u.keep = a;
+    }
+    if (good)
+        return SN_OK;
+    for (int i = (int)c->p->params; i < c->count; i++)
+        if (c->arg[i].kind == SN_ARG_KEEP) {
+            sn_free(*c->arg[i].u.keep);
+            *c->arg[i].u.keep = NULL;
+        }
+    return api_fail(cx, SN_NO_MEMORY, "no memory for the arrays that the call returns");
+}
+
+static sn_status run_it(call *c, arena *a)
+{
+    for (int i = (int)c->p->params; i < c->count; i++)
+        if (c->arg[i].kind == SN_ARG_KEEP)
+            *c->arg[i].u.keep = NULL;
+    const char *message = "";
+    sn_status status = run_call(c->p->run, c->in, c->out, a, &message);
+    if (status == SN_OK)
+        status = hand_over(c);
+    else
+        api_fail(c->p->context, status, "%s", message);
+    bool refused = status / 100 == 2; /* the arguments were wrong: they stay the caller's */
+    for (int i = 0; (uint32_t)i < c->p->params && !refused; i++)
+        if (c->arg[i].kind == SN_ARG_GIVE)
+            sn_free(c->arg[i].u.array);
+    return status;
+}
+
+sn_status sn_call_n(sn_program *program, int count, const sn_arg *arguments)
+{
+    if (!program)
+        return SN_NO_PROGRAM;
+    call c = {.p = program, .count = count, .arg = arguments};
+    sn_status status = check_count(&c);
+    if (status != SN_OK)
+        return status;
+    arena a;
+    jmp_buf failure;
+    arena_init(&a, &program->context->heap);
+    if (setjmp(failure)) {
+        arena_free(&a);
+        return api_fail(program->context, SN_NO_MEMORY, "no memory for a call");
+    }
+    arena_on_failure(&a, &failure);
+    c.in = arena_alloc(&a, (program->params + 1) * sizeof(run_argument));
+    c.out = arena_alloc(&a, (program->results + 1) * sizeof(run_result));
+    c.bytes = arena_alloc(&a, ((size_t)count + 1) * sizeof(size_t));
+    arena_on_failure(&a, NULL);
+    status = take_arguments(&c);
+    if (status == SN_OK)
+        status = run_it(&c, &a);
+    arena_free(&a);
+    return status;
+}

@@ -1,0 +1,110 @@
+/* From a C function to a program that can be called: the list of passes, in order. */
+#include "api/api.h"
+
+#include "opt/contract.h"
+
+static bool on(sn_switch s)
+{
+    return s != SN_OFF;
+}
+
+static sk_options kernel_options(const sn_context *cx)
+{
+    sk_options o = {.vector_bytes = 16, .workers = 1, .checks = on(cx->options.checks), .contract = on(cx->options.contract)};
+    if (cx->engine.device) {
+        o.vector_bytes = cx->engine.device->limits->vector_bytes;
+        o.workers = cx->engine.device->limits->workers;
+    }
+    return o;
+}
+
+/* Types and ranks of the arguments of a call. */
+static void list_arguments(sn_program *p)
+{
+    for (uint32_t k = 0; k < p->ports.params; k++)
+        p->params += p->ports.param[k].components;
+    for (uint32_t k = 0; k < p->ports.results; k++)
+        p->results += p->ports.result[k].components;
+    p->type = arena_alloc(&p->arena, (p->params + p->results + 1) * sizeof(ir_type));
+    p->rank = arena_alloc(&p->arena, p->params + p->results + 1);
+    uint32_t next = 0;
+    for (uint32_t k = 0; k < p->ports.params + p->ports.results; k++) {
+        const embed_port *port = k < p->ports.params ? &p->ports.param[k] : &p->ports.result[k - p->ports.params];
+        for (unsigned c = 0; c < port->components; c++, next++) {
+            p->type[next] = port->type[c];
+            p->rank[next] = port->rank;
+        }
+    }
+}
+
+/* The passes. False, reported, if the program is wrong. */
+static bool compile(sn_program *p, sn_site at, const char *signature, sn_body body)
+{
+    sn_context *cx = p->context;
+    p->ir = embed_build(&p->arena, at, signature, body, &p->ports);
+    if (!p->ir) {
+        api_fail(cx, SN_NO_MEMORY, "no memory to build a program");
+        return false;
+    }
+    if (p->ir->error.n) {
+        text t;
+        text_init(&t, &p->arena);
+        embed_messages(p->ir, &t);
+        api_fail(cx, p->ports.bad_signature ? SN_BAD_SIGNATURE : SN_BAD_PROGRAM, "%s", t.at);
+        return false;
+    }
+    if (on(cx->options.contract))
+        opt_contract(p->ir);
+    l_options loops = {.fuse = on(cx->options.fusion), .cost_model = true};
+    p->clusters = l_clusters(p->ir, &loops);
+    sk_prepare(p->clusters);
+    p->plan = plan_make(p->clusters);
+    sk_options kernels = kernel_options(cx);
+    p->run = run_program_new(&cx->engine, p->clusters, p->plan, &kernels);
+    list_arguments(p);
+    return true;
+}
+
+sn_program *sn_compile_at(sn_site at, sn_context *cx, const char *signature, sn_body body)
+{
+    if (!cx)
+        return NULL;
+    sn_program *p = cx->heap.alloc(cx->heap.env, sizeof(*p));
+    if (!p) {
+        api_fail(cx, SN_NO_MEMORY, "no memory for a program");
+        return NULL;
+    }
+    *p = (sn_program){.context = cx};
+    arena_init(&p->arena, &cx->heap);
+    pthread_mutex_init(&p->lock, NULL);
+    jmp_buf failure;
+    volatile bool good = false;
+    if (setjmp(failure)) {
+        api_fail(cx, SN_NO_MEMORY, "no memory to compile a program");
+    } else {
+        arena_on_failure(&p->arena, &failure);
+        good = compile(p, at, signature, body);
+    }
+    arena_on_failure(&p->arena, NULL);
+    if (good)
+        return p;
+    sn_drop(p);
+    return NULL;
+}
+
+void sn_drop(sn_program *p)
+{
+    if (!p)
+        return;
+    const base_heap *heap = &p->context->heap;
+    if (p->run)
+        run_program_free(p->run);
+    for (program_text *t = p->texts, *next; t; t = next) {
+        next = t->next;
+        heap->release(heap->env, t->text);
+        heap->release(heap->env, t);
+    }
+    pthread_mutex_destroy(&p->lock);
+    arena_free(&p->arena);
+    heap->release(heap->env, p);
+}

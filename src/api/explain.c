@@ -1,0 +1,154 @@
+/* What became of a program, in each of its forms, as text. */
+#include "api/api.h"
+
+typedef struct explaining {
+    sn_program *p;
+    arena *arena;
+    text *out;
+    const char *form;
+    device *texts; /* keeps generated text; NULL for other forms */
+    volatile bool locked;
+} explaining;
+
+static void cluster_title(const explaining *e, uint32_t cluster, const sk_kernel *k)
+{
+    text_printf(e->out, "; cluster %u, kernel %s\n", cluster, k->k->name ? k->k->name : "");
+}
+
+static void show_kernel(void *env, uint32_t cluster, const sk_kernel *k)
+{
+    const explaining *e = env;
+    cluster_title(e, cluster, k);
+    k_print(k->k, e->out);
+}
+
+static void show_code(void *env, uint32_t cluster, const sk_kernel *k)
+{
+    explaining *e = env;
+    const char *why = NULL;
+    device_kernel *code = e->texts->compile(e->texts, k->k, e->arena, &why);
+    cluster_title(e, cluster, k);
+    if (!code) {
+        text_printf(e->out, "; does not compile: %s\n", why ? why : "");
+        return;
+    }
+    const char *shown = e->texts->kernel_text(e->texts, code, e->form);
+    text_add(e->out, shown ? shown : "; no text\n");
+    e->texts->release_kernel(e->texts, code);
+}
+
+static bool kernels(explaining *e, run_visit visit)
+{
+    const char *why = "";
+    sn_context *cx = e->p->context;
+    if (!cx->engine.device) {
+        api_fail(cx, SN_UNSUPPORTED, "there are no kernels: programs are interpreted");
+        return false;
+    }
+    sn_status status = run_visit_kernels(e->p->run, visit, e, e->arena, &why);
+    if (status != SN_OK)
+        api_fail(cx, status, "%s", why);
+    return status == SN_OK;
+}
+
+/* Generated code is not kept: a second device compiles the kernels again, keeping the text. */
+static bool code(explaining *e)
+{
+    const char *why = NULL;
+    device_options options = {.threads = 1, .keep_text = true, .heap = &e->p->context->heap};
+    e->texts = device_cpu_open(&options, e->arena, &why);
+    if (!e->texts) {
+        api_fail(e->p->context, SN_NO_DEVICE, "no code generator: %s", why ? why : "");
+        return false;
+    }
+    bool good = kernels(e, show_code);
+    e->texts->close(e->texts);
+    return good;
+}
+
+static void terms(explaining *e)
+{
+    const sn_program *p = e->p;
+    run_lock(p->run);
+    e->locked = true;
+    if (!strcmp(e->form, "term"))
+        ir_print(p->ir, e->out);
+    else if (!strcmp(e->form, "clusters"))
+        l_print_clusters(p->clusters, e->out);
+    else if (!strcmp(e->form, "edges"))
+        l_print_edges(p->clusters, e->out);
+    else
+        l_print(p->clusters, e->out);
+    e->locked = false;
+    run_unlock(p->run);
+}
+
+static bool explain(explaining *e)
+{
+    static const char *const of_terms[] = {"term", "fused", "clusters", "edges"};
+    for (size_t i = 0; i < ARRAY_LENGTH(of_terms); i++)
+        if (!strcmp(e->form, of_terms[i]))
+            return terms(e), true;
+    if (!strcmp(e->form, "plan"))
+        return plan_print(e->p->plan, e->out), true;
+    if (!strcmp(e->form, "kernels"))
+        return kernels(e, show_kernel);
+    if (!strcmp(e->form, "llvm") || !strcmp(e->form, "asm"))
+        return code(e);
+    api_fail(e->p->context, SN_BAD_ARGUMENT,
+             "sn_explain: there is no form \"%s\"; there are edges, term, fused, clusters, kernels, plan, llvm, asm", e->form);
+    return false;
+}
+
+/* Texts stay until the program goes: another thread may be reading one. An unchanged one is returned again. */
+static const char *keep(sn_program *p, const char *said)
+{
+    const base_heap *heap = &p->context->heap;
+    const char *kept = NULL;
+    pthread_mutex_lock(&p->lock);
+    for (program_text *t = p->texts; t && !kept; t = t->next)
+        kept = strcmp(t->text, said) ? NULL : t->text;
+    if (!kept) {
+        size_t bytes = strlen(said) + 1;
+        program_text *t = heap->alloc(heap->env, sizeof(*t));
+        char *copy = t ? heap->alloc(heap->env, bytes) : NULL;
+        if (copy) {
+            *t = (program_text){p->texts, memcpy(copy, said, bytes)};
+            p->texts = t;
+            kept = copy;
+        } else {
+            heap->release(heap->env, t);
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+    return kept;
+}
+
+const char *sn_explain(sn_program *p, const char *form)
+{
+    if (!p)
+        return NULL;
+    arena a;
+    text out;
+    jmp_buf failure;
+    const char *volatile kept = NULL;
+    volatile bool complete = false;
+    arena_init(&a, &p->context->heap);
+    explaining e = {.p = p, .arena = &a, .out = &out, .form = form ? form : "edges"};
+    if (!setjmp(failure)) {
+        arena_on_failure(&a, &failure);
+        text_init(&out, &a);
+        if (explain(&e)) {
+            complete = true;
+            kept = keep(p, out.at);
+        }
+    } else {
+        complete = true;
+        if (e.locked)
+            run_unlock(p->run);
+    }
+    arena_free(&a);
+    if (complete && !kept)
+        api_fail(p->context, SN_NO_MEMORY, "no memory to explain a program");
+    return kept;
+}

@@ -1,0 +1,13 @@
+/* Contraction: products that are used once become part of a fused multiply-add. */
+#ifndef SN_OPT_CONTRACT_H
+#define SN_OPT_CONTRACT_H
+
+#include "ir/term.h"
+
+/* Within each of the program's functions, for floats: x*y + z becomes fma(x, y, z), x*y - z fma(x, y, -z) and z - x*y
+ * fma(-x, y, z), where the product has no other use. One user function is one scope, so what fuses afterwards changes
+ * nothing. Operators of folds that are found to commute stay as they are: an fma would make them order-dependent.
+ * Before clusters are made; linear. */
+void opt_contract(ir_program *p);
+
+#endif

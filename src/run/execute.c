@@ -1,0 +1,470 @@
+/* Executes the steps of a plan. */
+#include "run/program.h"
+
+#include <inttypes.h>
+
+/* Launches worth less than this many scalar operations run on the caller's thread: waking others costs more. */
+enum { SMALL_WORK = 20000 };
+
+/* --- what arguments determine --- */
+
+static bool bind_extent(run *c, const plan_binding *b, uint32_t argument)
+{
+    int64_t found = c->in[argument].extent[b->dimension];
+    if (!b->named)
+        return true; /* compared when extents are evaluated */
+    if (!c->bound[b->number]) {
+        c->dims[b->number] = found;
+        c->bound[b->number] = true;
+        c->bound_by[b->number] = argument;
+        return true;
+    }
+    if (c->dims[b->number] == found)
+        return true;
+    return run_fails(c, SN_BAD_EXTENT, "extent %s is %" PRId64 " in argument %u, but %" PRId64 " in dimension %u of argument %u",
+                     c->plan->dim.at[b->number], c->dims[b->number], c->bound_by[b->number] + 1, found, b->dimension,
+                     argument + 1);
+}
+
+static bool bind_extents(run *c)
+{
+    const plan *p = c->plan;
+    for (uint32_t i = 0; i < p->binding.n; i++) {
+        const plan_binding *b = &p->binding.at[i];
+        for (uint32_t k = p->input_first[b->input]; k < p->input_first[b->input + 1]; k++)
+            if (!bind_extent(c, b, k))
+                return false;
+    }
+    return true;
+}
+
+/* Parameters whose extents are constants or computed. */
+static bool check_bindings(run *c)
+{
+    const plan *p = c->plan;
+    for (uint32_t i = 0; i < p->binding.n; i++) {
+        const plan_binding *b = &p->binding.at[i];
+        if (b->named)
+            continue;
+        if (c->value[b->number].bad)
+            return run_fails_host(c, c->value[b->number].bad - 1, 0);
+        int64_t wanted = host_i64(c->value, b->number);
+        for (uint32_t k = p->input_first[b->input]; k < p->input_first[b->input + 1]; k++)
+            if (c->in[k].extent[b->dimension] != wanted)
+                return run_fails(c, SN_BAD_EXTENT, "dimension %u of argument %u has the extent %" PRId64 ", not %" PRId64,
+                                 b->dimension, k + 1, c->in[k].extent[b->dimension], wanted);
+    }
+    return true;
+}
+
+/* --- the world of host code --- */
+
+static ir_bits read_element(void *env, ir_id array, uint32_t component, int64_t position)
+{
+    run *c = env;
+    uint32_t buffer;
+    ir_bits bits = 0;
+    if (!plan_find(c->plan, array, component, &buffer) || !c->data[buffer]) {
+        run_fails(c, SN_INTERNAL, "internal error: the host reads an array that is not in memory");
+        return 0;
+    }
+    size_t size = ir_type_size(c->plan->buffer.at[buffer].type);
+    memcpy(&bits, (const char *)c->data[buffer] + (size_t)position * size, size);
+    return bits;
+}
+
+static bool world_dim(void *env, uint32_t number, int64_t *out)
+{
+    const run *c = env;
+    *out = c->dims[number];
+    return c->bound[number];
+}
+
+/* An element read by a closed loop: the indices are checked against the array's extents. */
+static bool world_read(void *env, const ir_node *read, const int64_t *index, ir_bits *out, scalar_failure *failure)
+{
+    run *c = env;
+    uint32_t buffer;
+    failure->mistake = FAILS_READ;
+    if (!plan_find(c->plan, read->array, (uint32_t)read->u.literal, &buffer))
+        return false;
+    const plan_shape *s = &c->plan->shape.at[c->plan->buffer.at[buffer].shape];
+    int64_t at = 0;
+    if (read->flags & IR_LINEAR) {
+        at = index[0];
+        if (at < 0 || at >= c->size[c->plan->buffer.at[buffer].shape])
+            return false;
+    }
+    for (unsigned d = 0; d < s->rank && !(read->flags & IR_LINEAR); d++) {
+        int64_t n = host_i64(c->value, s->extent[d]);
+        if (index[d] < 0 || index[d] >= n)
+            return false;
+        at = at * n + index[d];
+    }
+    *out = read_element(c, read->array, (uint32_t)read->u.literal, at);
+    return true;
+}
+
+static bool host_loop(void *env, ir_id term, ir_bits *out)
+{
+    run *c = env;
+    scalar_world world = {.dim = world_dim, .read = world_read, .env = c};
+    scalar_failure failure;
+    run_read_terms(c);
+    bool good = evaluator_run(evaluator_new(c->r->l->ir, c->arena, 1, &term), &world, out, &failure);
+    run_read_ends(c);
+    return good;
+}
+
+/* --- steps --- */
+
+static bool step_shape(run *c, uint32_t index)
+{
+    const plan_shape *s = &c->plan->shape.at[index];
+    int64_t size = 1;
+    bool large = false, empty = false;
+    for (unsigned d = 0; d < s->rank; d++) {
+        const host_value *v = &c->value[s->extent[d]];
+        if (v->bad)
+            return run_fails_host(c, v->bad - 1, s->site);
+        int64_t n = (int64_t)v->bits;
+        if (n < 0) {
+            const char *place = run_place(c, s->site);
+            return run_fails(c, SN_BAD_EXTENT, "%sdimension %u has the extent %" PRId64, place, d, n);
+        }
+        empty |= n == 0;
+        large |= __builtin_mul_overflow(size, n, &size);
+    }
+    c->size[index] = empty ? 0 : size;
+    if (!large || empty)
+        return true;
+    return run_fails(c, SN_TOO_LARGE, "%sthe number of elements exceeds 63 bits", run_place(c, s->site));
+}
+
+static bool step_check(run *c, uint32_t index)
+{
+    const plan_check *k = &c->plan->check.at[index];
+    const host_value *left = &c->value[k->left], *right = &c->value[k->right];
+    if (left->bad || right->bad)
+        return run_fails_host(c, (left->bad ? left->bad : right->bad) - 1, k->site);
+    if (left->bits == right->bits)
+        return true;
+    return run_fails_check(c, k, (int64_t)left->bits, (int64_t)right->bits);
+}
+
+/* Bytes of a buffer; false if they do not fit. */
+static bool bytes_of(const run *c, const plan_buffer *b, size_t *bytes)
+{
+    return !__builtin_mul_overflow((size_t)c->size[b->shape], ir_type_size(b->type), bytes) && *bytes <= INT64_MAX;
+}
+
+static bool step_result(run *c, uint32_t index)
+{
+    const plan_result *from = &c->plan->result.at[index];
+    const plan_buffer *b = &c->plan->buffer.at[from->buffer];
+    const plan_shape *s = &c->plan->shape.at[b->shape];
+    run_result *out = &c->out[index];
+    for (unsigned d = 0; d < s->rank; d++) {
+        int64_t n = host_i64(c->value, s->extent[d]);
+        if (out->given && out->extent[d] != n)
+            return run_fails(c, SN_BAD_EXTENT, "dimension %u of result %u has the extent %" PRId64 ", but there is memory for %" PRId64,
+                             d, index + 1, n, out->extent[d]);
+        out->extent[d] = n;
+    }
+    if (!from->copied && out->given)
+        c->data[from->buffer] = out->data;
+    return true;
+}
+
+static bool take(run *c, size_t bytes, void **data, size_t *granted)
+{
+    *data = run_pool_take(c->r->engine.pool, bytes, granted);
+    if (*data)
+        return true;
+    *granted = 0;
+    return run_fails(c, SN_NO_MEMORY, "no memory for an array of %zu bytes", bytes);
+}
+
+static bool step_alloc(run *c, uint32_t index)
+{
+    const plan_buffer *b = &c->plan->buffer.at[index];
+    size_t bytes;
+    if (c->data[index])
+        return true;
+    if (!bytes_of(c, b, &bytes))
+        return run_fails(c, SN_TOO_LARGE, "an array of %" PRId64 " elements does not fit in memory", c->size[b->shape]);
+    return take(c, bytes, &c->data[index], &c->granted[index]);
+}
+
+static void give_back(run *c, uint32_t index)
+{
+    if (c->granted[index])
+        run_pool_give(c->r->engine.pool, c->data[index], c->granted[index]);
+    c->data[index] = NULL;
+    c->granted[index] = 0;
+}
+
+static bool step_copy(run *c, uint32_t index)
+{
+    run_result *out = &c->out[index];
+    const plan_buffer *b = &c->plan->buffer.at[c->plan->result.at[index].buffer];
+    size_t bytes;
+    if (!bytes_of(c, b, &bytes))
+        return run_fails(c, SN_TOO_LARGE, "an array of %" PRId64 " elements does not fit in memory", c->size[b->shape]);
+    if (!out->given && !take(c, bytes, &out->data, &out->granted))
+        return false;
+    if (bytes)
+        memcpy(out->data, c->data[c->plan->result.at[index].buffer], bytes);
+    return true;
+}
+
+/* --- launches --- */
+
+static void partials_give(run *c, run_partials *p, void **data, size_t *granted)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        if (granted[i])
+            run_pool_give(c->r->engine.pool, data[i], granted[i]);
+        data[i] = NULL;
+        granted[i] = 0;
+    }
+}
+
+static bool partials_take(run *c, const plan_cluster *pc, run_partials *p, int64_t rows, int64_t count)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        size_t bytes;
+        if (__builtin_mul_overflow((size_t)rows, (size_t)count * ir_type_size(pc->partial.at[i]), &bytes))
+            return run_fails(c, SN_TOO_LARGE, "the partial results of a fold do not fit in memory");
+        if (!take(c, bytes, &p->out[i], &p->out_granted[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool arguments(run *c, const run_variant *v, const sk_geometry *g, uint32_t site, ir_bits *arg)
+{
+    host_value *value = NULL;
+    if (v->host.step.n) {
+        value = arena_alloc(c->arena, v->host.step.n * sizeof(host_value));
+        host_run(&v->host, 0, v->host.step.n, &c->world, value);
+    }
+    for (uint32_t i = 0; i < v->built->argument.n; i++) {
+        const run_argument_of *a = &v->argument[i];
+        if (!a->slot && value[a->number].bad)
+            return run_fails_code(c, &v->host, value[a->number].bad - 1, site);
+        arg[i] = a->slot ? (ir_bits)g->slot[a->number] : value[a->number].bits;
+    }
+    return c->status == SN_OK;
+}
+
+static bool launch(run *c, const run_geometry *found, const run_partials *p)
+{
+    const run_variant *v = found->variant;
+    const sk_geometry *g = &found->geometry;
+    if (g->pieces <= 0)
+        return true;
+    void **mem = arena_alloc(c->arena, (v->built->memory.n + 1) * sizeof(void *));
+    ir_bits *arg = arena_alloc(c->arena, (v->built->argument.n + 1) * sizeof(ir_bits));
+    for (uint32_t i = 0; i < v->built->memory.n; i++) {
+        const run_binding *b = &v->memory[i];
+        mem[i] = b->role == SK_ARRAY ? c->data[b->number] : b->role == SK_PARTIAL_IN ? p->in[b->number] : p->out[b->number];
+    }
+    if (!arguments(c, v, g, 0, arg))
+        return false;
+    k_error error = {0};
+    device *d = c->r->engine.device;
+    atomic_fetch_add_explicit(&c->r->launches, 1, memory_order_relaxed);
+    if (!d->launch(d, v->code, mem, arg, 0, g->pieces, g->work < SMALL_WORK, &error))
+        return run_fails(c, SN_NO_MEMORY, "no memory for a kernel's scratch space");
+    return !error.site || run_fails_kernel(c, &error);
+}
+
+static run_partials new_partials(run *c, uint32_t n)
+{
+    arena *a = c->arena;
+    return (run_partials){n, arena_alloc(a, (n + 1) * sizeof(void *)), arena_alloc(a, (n + 1) * sizeof(void *)),
+                          arena_alloc(a, (n + 1) * sizeof(size_t)), arena_alloc(a, (n + 1) * sizeof(size_t))};
+}
+
+/* A fold's first launch, and those that combine its partial results until one a row is left. */
+static bool launch_fold(run *c, uint32_t index, const int64_t *extent, int64_t rows)
+{
+    const plan_cluster *pc = &c->plan->cluster.at[index];
+    run_partials *p = &c->partials;
+    int64_t left = 0;
+    bool good;
+    *p = new_partials(c, pc->partial.n);
+    do {
+        run_geometry g;
+        good = run_find(c, index, extent, left, &g);
+        left = g.geometry.partials;
+        if (good && left > 1)
+            good = partials_take(c, pc, p, rows, left);
+        good = good && launch(c, &g, p);
+        partials_give(c, p, p->in, p->in_granted);
+        *p = (run_partials){p->n, p->out, p->in, p->out_granted, p->in_granted};
+    } while (good && left > 1);
+    partials_give(c, p, p->in, p->in_granted);
+    partials_give(c, p, p->out, p->out_granted);
+    return good;
+}
+
+static bool fails_empty(run *c, uint32_t site)
+{
+    return run_fails(c, SN_EMPTY_FOLD, "%sno element to begin with: the innermost extent is 0", run_place(c, site));
+}
+
+static bool step_launch(run *c, uint32_t index)
+{
+    const plan_cluster *pc = &c->plan->cluster.at[index];
+    const plan_shape *s = &c->plan->shape.at[pc->shape];
+    int64_t extent[IR_MAX_RANK] = {0}, rows = 1;
+    for (unsigned d = 0; d < s->rank; d++) {
+        extent[d] = host_i64(c->value, s->extent[d]);
+        rows *= d + 1u < s->rank ? extent[d] : 1;
+    }
+    if (pc->partial.n) {
+        if (rows == 0)
+            return true;
+        if (pc->seedless.n && extent[s->rank - 1] == 0)
+            return fails_empty(c, pc->seedless.at[0]);
+        return launch_fold(c, index, extent, rows);
+    }
+    run_geometry g;
+    if (c->size[pc->shape] == 0)
+        return true;
+    return run_find(c, index, extent, 0, &g) && launch(c, &g, NULL);
+}
+
+static bool execute(run *c, const plan_step *s)
+{
+    switch (s->op) {
+    case PLAN_EVALUATE:
+        host_run(&c->plan->host, s->index, s->last, &c->world, c->value);
+        return c->status == SN_OK && (s->index != 0 || check_bindings(c));
+    case PLAN_SHAPE:
+        return step_shape(c, s->index);
+    case PLAN_CHECK:
+        return step_check(c, s->index);
+    case PLAN_RESULT:
+        return step_result(c, s->index);
+    case PLAN_ALLOC:
+        return step_alloc(c, s->index);
+    case PLAN_LAUNCH:
+        return step_launch(c, s->index);
+    case PLAN_FREE:
+        give_back(c, s->index);
+        return true;
+    default:
+        return step_copy(c, s->index);
+    }
+}
+
+/* Results that stay on the device pass to the caller; everything else of the pool goes back. */
+static void finish(run *c)
+{
+    const plan *p = c->plan;
+    partials_give(c, &c->partials, c->partials.in, c->partials.in_granted);
+    partials_give(c, &c->partials, c->partials.out, c->partials.out_granted);
+    for (uint32_t i = 0; i < p->result.n; i++) {
+        run_result *out = &c->out[i];
+        if (out->given)
+            continue;
+        if (c->status == SN_OK && !p->result.at[i].copied) {
+            out->data = c->data[p->result.at[i].buffer];
+            out->granted = c->granted[p->result.at[i].buffer];
+            c->granted[p->result.at[i].buffer] = 0;
+        } else if (c->status != SN_OK) {
+            run_pool_give(c->r->engine.pool, out->data, out->granted);
+            out->data = NULL;
+        }
+    }
+    for (uint32_t i = 0; i < p->buffer.n; i++)
+        give_back(c, i);
+}
+
+static void prepare(run *c)
+{
+    const plan *p = c->plan;
+    c->dims = arena_alloc(c->arena, (p->dim.n + 1) * sizeof(int64_t));
+    c->bound = arena_alloc(c->arena, p->dim.n + 1);
+    c->bound_by = arena_alloc(c->arena, (p->dim.n + 1) * sizeof(uint32_t));
+    c->value = arena_alloc(c->arena, (p->host.step.n + 1) * sizeof(host_value));
+    c->size = arena_alloc(c->arena, (p->shape.n + 1) * sizeof(int64_t));
+    c->granted = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(size_t));
+    c->data = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(void *));
+    c->world = (host_world){c->dims, c->bound, read_element, host_loop, c};
+    for (uint32_t i = 0; i < p->buffer.n; i++)
+        if (p->buffer.at[i].place == PLAN_INPUT)
+            c->data[i] = (void *)(uintptr_t)c->in[p->buffer.at[i].port].data;
+}
+
+sn_status run_call(run_program *r, const run_argument *in, run_result *out, arena *a, const char **message)
+{
+    if (!r->engine.device)
+        return run_interpreted(&r->engine, r->l->ir, r->plan, in, out, a, message);
+    run *c = arena_alloc(a, sizeof(*c));
+    *c = (run){.r = r, .plan = r->plan, .arena = a, .in = in, .out = out};
+    prepare(c);
+    jmp_buf failure;
+    if (setjmp(failure)) {
+        arena_on_failure(a, NULL);
+        if (c->locked)
+            run_read_ends(c);
+        c->status = SN_NO_MEMORY;
+        c->message = "no memory to run";
+    } else {
+        arena_on_failure(a, &failure);
+        bool good = bind_extents(c);
+        for (uint32_t i = 0; good && i < r->plan->step.n; i++)
+            good = execute(c, &r->plan->step.at[i]);
+    }
+    arena_on_failure(a, NULL);
+    finish(c);
+    *message = c->message;
+    return c->status;
+}
+
+/* --- programs --- */
+
+run_program *run_program_new(const run_engine *engine, const l_program *l, const plan *p, const sk_options *options)
+{
+    arena *a = l->ir->arena;
+    run_program *r = arena_alloc(a, sizeof(*r));
+    r->engine = *engine;
+    r->l = l;
+    r->plan = p;
+    r->options = *options;
+    r->cluster = arena_alloc(a, (l->cluster.n + 1) * sizeof(run_cluster));
+    pthread_rwlock_init(&r->lock, NULL);
+    return r;
+}
+
+void run_program_free(run_program *r)
+{
+    for (uint32_t i = 0; i < r->l->cluster.n; i++)
+        for (run_variant *v = atomic_load(&r->cluster[i].variants); v; v = v->next)
+            r->engine.device->release_kernel(r->engine.device, v->code);
+    pthread_rwlock_destroy(&r->lock);
+}
+
+uint64_t run_launches(const run_program *r)
+{
+    return atomic_load_explicit(&((run_program *)(uintptr_t)r)->launches, memory_order_relaxed);
+}
+
+uint32_t run_kernels(run_program *r)
+{
+    return atomic_load(&r->kernels);
+}
+
+void run_lock(run_program *r)
+{
+    pthread_rwlock_rdlock(&r->lock);
+}
+
+void run_unlock(run_program *r)
+{
+    pthread_rwlock_unlock(&r->lock);
+}

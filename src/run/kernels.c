@@ -1,0 +1,255 @@
+/* Kernels of a program: found by cluster and variant, built and compiled when first needed. */
+#include "run/program.h"
+
+static uint64_t key_of(const sk_geometry *g, bool final)
+{
+    return (uint64_t)g->row << 16 | (uint64_t)g->variant << 2 | (uint64_t)g->stream << 1 | (uint64_t)final;
+}
+
+static run_variant *find_variant(run_cluster *c, uint64_t key)
+{
+    run_variant *v = atomic_load_explicit(&c->variants, memory_order_acquire);
+    while (v && v->key != key)
+        v = v->next;
+    return v;
+}
+
+/* --- building, under the write lock --- */
+
+static bool uses_buffer(const plan_cluster *c, uint32_t buffer)
+{
+    for (uint32_t i = 0; i < c->reads.n; i++)
+        if (c->reads.at[i] == buffer)
+            return true;
+    for (uint32_t i = 0; i < c->writes.n; i++)
+        if (c->writes.at[i] == buffer)
+            return true;
+    return false;
+}
+
+/* Which memory and which values the launch passes. */
+static bool bind(run_program *r, uint32_t cluster, run_variant *v, const char **why)
+{
+    arena *a = r->l->ir->arena;
+    const sk_kernel *k = v->built;
+    v->memory = arena_alloc(a, (k->memory.n + 1) * sizeof(run_binding));
+    for (uint32_t i = 0; i < k->memory.n; i++) {
+        const sk_binding *from = &k->memory.at[i];
+        v->memory[i] = (run_binding){from->role, from->component};
+        if (from->role != SK_ARRAY)
+            continue;
+        if (!plan_find(r->plan, from->array, from->component, &v->memory[i].number) ||
+            !uses_buffer(&r->plan->cluster.at[cluster], v->memory[i].number)) {
+            *why = arena_printf(a, "internal error: the kernel uses array a%u, which is not planned for", from->array);
+            return false;
+        }
+    }
+    v->argument = arena_alloc(a, (k->argument.n + 1) * sizeof(run_argument_of));
+    for (uint32_t i = 0; i < k->argument.n; i++) {
+        const sk_argument *from = &k->argument.at[i];
+        v->argument[i] = (run_argument_of){from->term == 0, from->slot};
+        if (from->term)
+            v->argument[i].number = host_add(r->l->ir, a, &v->host, from->term);
+    }
+    return true;
+}
+
+static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g, bool final, const char **why)
+{
+    arena *a = r->l->ir->arena;
+    sk_options options = r->options;
+    options.stream = g->stream;
+    options.row = g->row;
+    options.final = final;
+    run_variant *v = arena_alloc(a, sizeof(*v));
+    v->key = key_of(g, final);
+    v->built = sk_build(r->l, &r->l->cluster.at[cluster], g->variant, &options, a, why);
+    if (!v->built) {
+        if (!*why)
+            *why = "internal error: no kernel";
+        return NULL;
+    }
+    if (!k_verify(v->built->k, a, why)) {
+        text t;
+        text_init(&t, a);
+        text_printf(&t, "internal error: a kernel is not well-formed: %s\n", *why);
+        k_print(v->built->k, &t);
+        *why = t.at;
+        return NULL;
+    }
+    return bind(r, cluster, v, why) ? v : NULL;
+}
+
+/* The same with memory running out as a value. The lock is held and stays so. */
+static run_variant *build_safely(run_program *r, uint32_t cluster, const sk_geometry *g, bool final, sn_status *status,
+                                 const char **why)
+{
+    jmp_buf failure;
+    arena *a = r->l->ir->arena;
+    if (setjmp(failure)) {
+        arena_on_failure(a, NULL);
+        *status = SN_NO_MEMORY;
+        *why = "no memory to build a kernel";
+        return NULL;
+    }
+    arena_on_failure(a, &failure);
+    run_variant *v = build(r, cluster, g, final, why);
+    arena_on_failure(a, NULL);
+    *status = v ? SN_OK : SN_INTERNAL;
+    return v;
+}
+
+static void publish(run_cluster *c, run_variant *v)
+{
+    v->next = atomic_load_explicit(&c->variants, memory_order_relaxed);
+    atomic_store_explicit(&c->variants, v, memory_order_release);
+}
+
+/* Builds and compiles a variant that no call has needed before. Compiling needs no lock: only terms do. */
+static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, bool final)
+{
+    run_program *r = c->r;
+    run_cluster *rc = &r->cluster[cluster];
+    sn_status status = SN_OK;
+    const char *why = NULL;
+    pthread_rwlock_wrlock(&r->lock);
+    run_variant *v = find_variant(rc, key_of(g, final));
+    if (v) {
+        pthread_rwlock_unlock(&r->lock);
+        return v;
+    }
+    v = build_safely(r, cluster, g, final, &status, &why);
+    pthread_rwlock_unlock(&r->lock);
+    if (!v) /* `why` lives as long as the program */
+        return run_fails(c, status, "%s", why), NULL;
+    v->code = r->engine.device->compile(r->engine.device, v->built->k, c->arena, &why);
+    if (!v->code)
+        return run_fails(c, SN_INTERNAL, "a kernel does not compile: %s", why ? why : ""), NULL;
+    pthread_rwlock_wrlock(&r->lock);
+    run_variant *other = find_variant(rc, v->key); /* another thread may have been faster */
+    if (!other) {
+        publish(rc, v);
+        atomic_fetch_add(&r->kernels, 1);
+    }
+    pthread_rwlock_unlock(&r->lock);
+    if (other)
+        r->engine.device->release_kernel(r->engine.device, v->code);
+    return other ? other : v;
+}
+
+/* --- finding --- */
+
+static const run_geometry *remembered(run_cluster *c, unsigned rank, const int64_t *extent, int64_t partials)
+{
+    const run_geometry *g = atomic_load_explicit(&c->geometries, memory_order_acquire);
+    while (g && (g->partials != partials || memcmp(g->extent, extent, rank * sizeof(int64_t))))
+        g = g->next;
+    return g;
+}
+
+/* Geometry is worked out under the lock, as it reads terms and takes scratch memory. */
+static bool work_out(run *c, uint32_t cluster, run_geometry *out)
+{
+    run_program *r = c->r;
+    arena *a = r->l->ir->arena;
+    volatile bool good = false;
+    jmp_buf failure;
+    pthread_rwlock_wrlock(&r->lock);
+    if (!setjmp(failure)) {
+        arena_on_failure(a, &failure);
+        sk_plan_launch(r->l, &r->l->cluster.at[cluster], &r->options, out->extent, out->partials,
+                       r->engine.device->limits->cache_bytes, &out->geometry);
+        good = true;
+    }
+    arena_on_failure(a, NULL);
+    pthread_rwlock_unlock(&r->lock);
+    return good || run_fails(c, SN_NO_MEMORY, "no memory to plan a launch");
+}
+
+static void remember(run *c, run_cluster *rc, const run_geometry *g)
+{
+    run_program *r = c->r;
+    pthread_rwlock_wrlock(&r->lock);
+    jmp_buf failure;
+    if (rc->remembered < MOST_GEOMETRIES && !setjmp(failure)) {
+        arena_on_failure(r->l->ir->arena, &failure);
+        run_geometry *kept = arena_copy(r->l->ir->arena, g, sizeof(*g));
+        kept->next = atomic_load_explicit(&rc->geometries, memory_order_relaxed);
+        atomic_store_explicit(&rc->geometries, kept, memory_order_release);
+        rc->remembered++;
+    }
+    arena_on_failure(r->l->ir->arena, NULL);
+    pthread_rwlock_unlock(&r->lock);
+}
+
+bool run_find(run *c, uint32_t cluster, const int64_t *extent, int64_t partials, run_geometry *out)
+{
+    run_program *r = c->r;
+    run_cluster *rc = &r->cluster[cluster];
+    const l_cluster *lc = &r->l->cluster.at[cluster];
+    const run_geometry *known = remembered(rc, lc->rank, extent, partials);
+    if (known) {
+        *out = *known;
+        return true;
+    }
+    *out = (run_geometry){.partials = partials};
+    memcpy(out->extent, extent, lc->rank * sizeof(int64_t));
+    if (!work_out(c, cluster, out))
+        return false;
+    bool final = out->geometry.partials == 1;
+    out->variant = find_variant(rc, key_of(&out->geometry, final));
+    if (!out->variant && out->geometry.pieces > 0)
+        out->variant = make(c, cluster, &out->geometry, final);
+    if (!out->variant && out->geometry.pieces > 0)
+        return false;
+    remember(c, rc, out);
+    return true;
+}
+
+/* --- for explain --- */
+
+static void visit_expected(run_program *r, uint32_t cluster, run_visit visit, void *env, sn_status *status, const char **why)
+{
+    const l_cluster *lc = &r->l->cluster.at[cluster];
+    int64_t extent[IR_MAX_RANK];
+    for (unsigned d = 0; d < lc->rank; d++)
+        extent[d] = lc->rank == 1 ? (int64_t)1 << 24 : 4096;
+    sk_geometry g;
+    jmp_buf failure;
+    if (setjmp(failure)) {
+        arena_on_failure(r->l->ir->arena, NULL);
+        *status = SN_NO_MEMORY;
+        *why = "no memory to plan a launch";
+        return;
+    }
+    arena_on_failure(r->l->ir->arena, &failure);
+    sk_plan_launch(r->l, lc, &r->options, extent, 0, SIZE_MAX, &g);
+    run_variant *v = build_safely(r, cluster, &g, g.partials == 1, status, why);
+    if (v)
+        visit(env, cluster, v->built);
+}
+
+sn_status run_visit_kernels(run_program *r, run_visit visit, void *env, arena *a, const char **message)
+{
+    volatile sn_status result = SN_NO_MEMORY;
+    jmp_buf failure, *outer = a->failure;
+    *message = "no memory to show kernels";
+    pthread_rwlock_wrlock(&r->lock);
+    if (!setjmp(failure)) {
+        sn_status status = SN_OK;
+        const char *why = NULL;
+        bool any = run_kernels(r) > 0;
+        arena_on_failure(a, &failure);
+        for (uint32_t i = 0; i < r->l->cluster.n && status == SN_OK; i++) {
+            if (!any)
+                visit_expected(r, i, visit, env, &status, &why);
+            for (run_variant *v = atomic_load(&r->cluster[i].variants); v; v = v->next)
+                visit(env, i, v->built);
+        }
+        *message = why ? why : "";
+        result = status;
+    }
+    arena_on_failure(a, outer);
+    pthread_rwlock_unlock(&r->lock);
+    return result;
+}

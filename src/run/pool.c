@@ -1,0 +1,117 @@
+/* Blocks are rounded up to eight sizes per power of two, so at most an eighth is lost; the list of each size is threaded
+ * through the blocks themselves. */
+#include "run/pool.h"
+
+#include <pthread.h>
+
+enum { LEAST = 256, STEPS = 8, CLASSES = 64 * STEPS };
+
+typedef struct kept {
+    struct kept *next;
+} kept;
+
+struct run_pool {
+    device *device;
+    const base_heap *heap;
+    pthread_mutex_t lock;
+    size_t cap, bytes;
+    kept *list[CLASSES];
+};
+
+run_pool *run_pool_new(device *d, const base_heap *heap, size_t cap)
+{
+    run_pool *pool = heap->alloc(heap->env, sizeof(*pool));
+    if (!pool)
+        return NULL;
+    *pool = (run_pool){.device = d, .heap = heap, .cap = cap};
+    pthread_mutex_init(&pool->lock, NULL);
+    return pool;
+}
+
+/* The size of a class: (8 + step) * 2^(exponent - 3). */
+static size_t class_bytes(unsigned class)
+{
+    return (size_t)(STEPS + class % STEPS) << (class / STEPS) >> 3;
+}
+
+static unsigned class_of(size_t bytes)
+{
+    if (bytes < LEAST)
+        bytes = LEAST;
+    unsigned exponent = 63u - (unsigned)__builtin_clzll(bytes);
+    unsigned class = exponent * STEPS + (unsigned)(bytes >> (exponent - 3)) % STEPS;
+    return class_bytes(class) < bytes ? class + 1 : class;
+}
+
+/* Takes every kept block off; the caller releases them without the lock. */
+static void flush(run_pool *pool)
+{
+    for (unsigned class = 0; class < CLASSES; class++) {
+        pthread_mutex_lock(&pool->lock);
+        kept *list = pool->list[class];
+        pool->list[class] = NULL;
+        for (kept *k = list; k; k = k->next)
+            pool->bytes -= class_bytes(class);
+        pthread_mutex_unlock(&pool->lock);
+        for (kept *next; list; list = next) {
+            next = list->next;
+            pool->device->release(pool->device, list, class_bytes(class));
+        }
+    }
+}
+
+void run_pool_free(run_pool *pool)
+{
+    if (!pool)
+        return;
+    flush(pool);
+    pthread_mutex_destroy(&pool->lock);
+    pool->heap->release(pool->heap->env, pool);
+}
+
+void *run_pool_take(run_pool *pool, size_t bytes, size_t *granted)
+{
+    if (bytes > SIZE_MAX / 4)
+        return NULL;
+    unsigned class = class_of(bytes);
+    *granted = class_bytes(class);
+    pthread_mutex_lock(&pool->lock);
+    kept *block = pool->list[class];
+    if (block) {
+        pool->list[class] = block->next;
+        pool->bytes -= *granted;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (block)
+        return block;
+    void *fresh = pool->device->alloc(pool->device, *granted);
+    if (fresh)
+        return fresh;
+    flush(pool);
+    return pool->device->alloc(pool->device, *granted);
+}
+
+void run_pool_give(run_pool *pool, void *block, size_t granted)
+{
+    if (!block)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    bool keep = granted <= pool->cap && pool->bytes <= pool->cap - granted;
+    if (keep) {
+        unsigned class = class_of(granted);
+        ((kept *)block)->next = pool->list[class];
+        pool->list[class] = block;
+        pool->bytes += granted;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (!keep)
+        pool->device->release(pool->device, block, granted);
+}
+
+size_t run_pool_kept(run_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    size_t bytes = pool->bytes;
+    pthread_mutex_unlock(&pool->lock);
+    return bytes;
+}

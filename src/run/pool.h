@@ -1,0 +1,19 @@
+/* Device memory between calls: blocks that were given back are kept by size, up to a cap, and handed out again.
+ * Thread-safe. */
+#ifndef SN_RUN_POOL_H
+#define SN_RUN_POOL_H
+
+#include "device/device.h"
+
+typedef struct run_pool run_pool;
+
+run_pool *run_pool_new(device *d, const base_heap *heap, size_t cap); /* keeps at most cap bytes; NULL: no memory */
+void run_pool_free(run_pool *pool); /* all blocks have been given back; NULL is ignored */
+
+/* At least `bytes` (0 gives a block too), 64-byte aligned, contents undefined; *granted is to be given back with it.
+ * NULL when there is no memory, even after everything kept was released. */
+void *run_pool_take(run_pool *pool, size_t bytes, size_t *granted);
+void run_pool_give(run_pool *pool, void *block, size_t granted); /* NULL is ignored */
+size_t run_pool_kept(run_pool *pool); /* bytes waiting to be handed out again */
+
+#endif

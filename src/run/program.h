@@ -1,0 +1,100 @@
+/* Private to run/: programs, their kernels, and calls in progress. */
+#ifndef SN_RUN_PROGRAM_H
+#define SN_RUN_PROGRAM_H
+
+#include "ir/evaluate.h"
+#include "run/run.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+typedef struct run_binding { /* a pointer of a launch */
+    sk_role role;
+    uint32_t number;         /* ARRAY: buffer; else component over all folds */
+} run_binding;
+
+typedef struct run_argument_of { /* a scalar argument of a launch */
+    bool slot;
+    uint32_t number;         /* slot of the geometry, or step of the variant's host code */
+} run_argument_of;
+
+typedef struct run_variant { /* a compiled kernel; immutable once published */
+    uint64_t key;
+    sk_kernel *built;
+    device_kernel *code;     /* NULL: built for explain only */
+    run_binding *memory;
+    run_argument_of *argument;
+    host_code host;
+    struct run_variant *next;
+} run_variant;
+
+typedef struct run_geometry { /* what a cluster does for certain extents; immutable once published */
+    int64_t extent[IR_MAX_RANK];
+    int64_t partials;
+    sk_geometry geometry;
+    const run_variant *variant;
+    struct run_geometry *next;
+} run_geometry;
+
+enum { MOST_GEOMETRIES = 64 /* remembered per cluster; further extents are worked out anew at each call */ };
+
+typedef struct run_cluster {
+    _Atomic(run_variant *) variants;
+    _Atomic(run_geometry *) geometries;
+    uint32_t remembered; /* under the lock */
+} run_cluster;
+
+struct run_program {
+    run_engine engine;
+    const l_program *l;
+    const plan *plan;
+    sk_options options;
+    pthread_rwlock_t lock; /* write: building (the program's arena and terms); read: reading terms */
+    run_cluster *cluster;
+    atomic_uint_fast64_t launches;
+    atomic_uint kernels;
+};
+
+typedef struct run_partials { /* of a fold in progress, between launches: a buffer per component */
+    uint32_t n;
+    void **in, **out;
+    size_t *in_granted, *out_granted;
+} run_partials;
+
+typedef struct run { /* a call */
+    run_program *r;
+    const plan *plan;
+    arena *arena;
+    const run_argument *in;
+    run_result *out;
+    int64_t *dims;
+    bool *bound;
+    uint32_t *bound_by; /* argument that determined it */
+    host_value *value;
+    int64_t *size;      /* per shape: elements */
+    void **data;        /* per buffer */
+    size_t *granted;    /* per buffer: to be given back; 0: not ours */
+    run_partials partials;
+    host_world world;
+    volatile bool locked; /* holds the program's lock for reading: given back if memory runs out meanwhile */
+    sn_status status;
+    const char *message;
+} run;
+
+/* kernels.c */
+/* What a cluster does for these extents (`partials`: 0, or how many partial results a row are combined); compiles what
+ * has not been needed before. False after a failure, which is in c->status. */
+bool run_find(run *c, uint32_t cluster, const int64_t *extent, int64_t partials, run_geometry *out);
+
+/* failure.c: all set status and message and return false. The first failure of a call is kept. */
+bool run_fails(run *c, sn_status status, const char *format, ...) SN_PRINTF(3, 4);
+bool run_fails_host(run *c, uint32_t step, uint32_t site); /* a value that cannot be computed is needed at a site */
+bool run_fails_code(run *c, const host_code *code, uint32_t step, uint32_t site);
+bool run_fails_check(run *c, const plan_check *check, int64_t left, int64_t right);
+bool run_fails_kernel(run *c, const k_error *error);
+/* "file.c:12: fold: ", "" if nothing is known. Takes the lock. */
+const char *run_place(run *c, uint32_t site);
+void run_read_terms(run *c); /* the lock for reading, until run_read_ends */
+void run_read_ends(run *c);
+
+#endif
