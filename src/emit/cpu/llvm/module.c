@@ -186,6 +186,7 @@ static char *copy_string(const char *s)
     return r ? memcpy(r, s, n) : NULL;
 }
 
+#ifndef NDEBUG
 static void verify(cg *g)
 {
     char *message = NULL;
@@ -195,6 +196,7 @@ static void verify(cg *g)
     if (bad)
         cg_fail(g, "%s", why);
 }
+#endif
 
 static void optimise(cg *g, LLVMTargetMachineRef machine)
 {
