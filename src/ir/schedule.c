@@ -15,7 +15,7 @@
 enum { COST_PLAIN = 1, COST_DIVISION = 6, COST_MATH = 12, COST_OF_BRANCH = 24 };
 
 /* Guarded terms used under many nested guards multiply; code beyond this many steps is given up. */
-enum { STEPS_MAX = 1000000, STEPS_PER_ITEM = 16 };
+enum { STEPS_MAX = 250000, STEPS_PER_ITEM = 16 };
 
 /* Steps from a condition searched for terms that are evaluated with it. */
 enum { CONDITION_SEARCH = 32 };

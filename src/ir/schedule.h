@@ -29,7 +29,7 @@ struct ir_block {
 };
 
 /* The code of `n` result terms (all with the same free variables), in O(n log n) of its size. Allocated in `a`; the
- * program is not changed. NULL if partial terms under nested guards would multiply to over a million steps. */
+ * program is not changed. NULL if partial terms under nested guards would multiply to hundreds of thousands of steps. */
 ir_block *ir_schedule(const ir_program *p, arena *a, uint32_t n, const ir_id *result);
 
 #endif

@@ -14,7 +14,7 @@
 /* How many programs: a sample, unless the long tests are asked for. */
 static uint64_t seeds(uint64_t sample)
 {
-    return getenv("SINTER_TEST_LONG") ? 100 * sample : sample;
+    return getenv("SINTER_TEST_LONG") ? 40 * sample : sample;
 }
 
 /* Options vary with the seed, so that each kind of program is also made without the others around it. */
@@ -49,7 +49,7 @@ static void explain(const random_case *c, uint64_t seed)
 static void programs_are_well_formed(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < seeds(3000); seed++) {
+    for (uint64_t seed = 0; seed < seeds(8000); seed++) {
         arena a;
         arena_init(&a, NULL);
         random_options o = options_for(seed);
@@ -104,7 +104,7 @@ static bool same_runs(const random_case *c, const random_case *again, arena *a, 
 static void programs_mean_one_thing(void **state)
 {
     (void)state;
-    uint64_t failed = 0, unexpected = 0, n = seeds(1500);
+    uint64_t failed = 0, unexpected = 0, n = seeds(5000);
     for (uint64_t seed = 0; seed < n; seed++) {
         arena a;
         arena_init(&a, NULL);
@@ -122,6 +122,50 @@ static void programs_mean_one_thing(void **state)
     print_message("%llu of %llu programs fail at run time\n", (unsigned long long)failed, (unsigned long long)n);
     assert_int_equal(unexpected, 0);
     assert_true(failed > n / 50 && failed < n / 3);
+}
+
+/* --- text --- */
+
+/* Prints a program and parses it again. Returns what is wrong, NULL if the text and the results are the same. */
+static const char *compare_reparsed(arena *a, const random_case *c)
+{
+    text before, after;
+    text_init(&before, a);
+    text_init(&after, a);
+    ir_print(c->program, &before);
+    const char *message = NULL;
+    ir_program *parsed = ir_parse(a, before.at, &message);
+    if (!parsed)
+        return message;
+    ir_print(parsed, &after);
+    if (strcmp(before.at, after.at) != 0)
+        return arena_printf(a, "printed again:\n%s", after.at);
+    random_case again = {.program = parsed, .input = c->input};
+    bool good = false;
+    return same_runs(c, &again, a, &good) ? NULL : "results differ";
+}
+
+static bool reparses_wrongly(void *env, arena *a, const random_case *c)
+{
+    (void)env;
+    return compare_reparsed(a, c) != NULL;
+}
+
+static void text_means_the_program_it_was_printed_from(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < seeds(8000); seed++) {
+        arena a;
+        arena_init(&a, NULL);
+        random_options o = options_for(seed);
+        random_case c = random_program(&a, &o, seed);
+        if (compare_reparsed(&a, &c)) {
+            random_case small = random_shrink(&a, &o, &c, reparses_wrongly, NULL);
+            explain(&small, seed);
+            fail_msg("%s", compare_reparsed(&a, &small));
+        }
+        arena_free(&a);
+    }
 }
 
 /* --- scheduled code against the terms --- */
@@ -252,7 +296,7 @@ static bool differs(void *env, arena *a, const random_case *c)
 static void scheduled_code_means_what_the_terms_mean(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < seeds(2000); seed++) {
+    for (uint64_t seed = 0; seed < seeds(8000); seed++) {
         arena a;
         arena_init(&a, NULL);
         random_options o = options_for(seed);
@@ -311,6 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_are_well_formed),
         cmocka_unit_test(programs_mean_one_thing),
+        cmocka_unit_test(text_means_the_program_it_was_printed_from),
         cmocka_unit_test(scheduled_code_means_what_the_terms_mean),
         cmocka_unit_test(shrinking_leaves_what_matters),
     };
