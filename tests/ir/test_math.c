@@ -30,7 +30,6 @@ static double limit(sn_math_id id)
     case SN_MATH_LOG:
     case SN_MATH_SIN:
     case SN_MATH_COS:
-    case SN_MATH_TAN:
     case SN_MATH_CBRT:
     case SN_MATH_HYPOT:
         return 1.0;
