@@ -191,13 +191,13 @@ static bool enter_loop(checker *c, ir_id id, uint32_t where)
         visit(c, l->init[i], where);
     if (l->count)
         visit(c, l->count, where);
-    if (c->binder[id]) {
-        /* Met again elsewhere: what stands inside was checked there; here its largest free variable must be known. */
-        if (ir_at(c->p, id)->scope)
-            visit(c, ir_at(c->p, id)->scope, where);
-        return true;
-    }
-    uint32_t inside = c->binder[id] = add_region(c, where);
+    ir_id scope = ir_at(c->p, id)->scope;
+    if (scope)
+        visit(c, scope, where);
+    if (c->binder[id])
+        return true; /* met before: what stands inside is checked, and its innermost free variable once more here */
+    /* The loop belongs where its innermost free variable is bound, wherever it was met first. */
+    uint32_t inside = c->binder[id] = add_region(c, scope ? c->binder[scope] : 0);
     for (uint32_t i = 0; i < l->states; i++)
         if (!bind(c, inside, l->var[i]))
             return false;

@@ -478,7 +478,8 @@ ir_fn *parse_fn(parser *ps)
     ir_fn *fn = ir_fn_new(ps->p, names.n, types.at);
     for (uint32_t i = 0; i < names.n; i++)
         parser_declare(ps, names.at[i], fn->param[i]);
-    bool good = parse_lines(ps) && parser_expect(ps, "->") && parse_terms(ps, &result) && parser_expect(ps, "}");
+    bool good = parse_lines(ps) && parser_expect(ps, "->") && (parser_is(ps, "}") || parse_terms(ps, &result)) &&
+                parser_expect(ps, "}");
     parser_close(ps, scope);
     return good ? ir_fn_close(ps->p, fn, result.n, result.at) : NULL;
 }

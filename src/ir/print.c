@@ -56,7 +56,8 @@ static void print_fn(printer *pr, const ir_fn *fn)
     else if (fn->params)
         text_add(pr->out, " ");
     print_lines(pr, b, 4);
-    text_add(pr->out, lines ? "    -> " : "-> ");
+    text_add(pr->out, lines ? "    ->" : "->");
+    text_add(pr->out, fn->results ? " " : "");
     print_terms(pr, fn->results, fn->result);
     text_add(pr->out, "}");
 }
