@@ -24,8 +24,9 @@ typedef enum {
 typedef struct ir_failure { /* why a run failed */
     ir_mistake mistake;
     uint32_t site;
-    int64_t element, value,
-        bound;           /* linear element of the operation, offending index or value, extent it should be below */
+    int64_t element;     /* linear element of the operation */
+    int64_t value;       /* offending index, extent or divisor */
+    int64_t bound;       /* the extent it should be below or equal to, where there is one */
     const char *message; /* in the arena */
 } ir_failure;
 
