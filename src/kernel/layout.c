@@ -105,6 +105,14 @@ static void place_all(kernel *k, const lifetime *life, const k_mem *order, uint3
     k->scratch = most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
 }
 
+/* Shared memory first, so that devices which keep private memory elsewhere have it in one range; by start of life. */
+static bool comes_before(const kernel *k, const lifetime *life, k_mem x, k_mem y)
+{
+    if (k->mem.at[x].space != k->mem.at[y].space)
+        return k->mem.at[x].space == K_SHARED;
+    return life[x].first < life[y].first;
+}
+
 void k_layout(kernel *k, uint32_t align)
 {
     lifetime *life = arena_alloc(k->arena, k->mem.n * sizeof(*life));
@@ -115,8 +123,8 @@ void k_layout(kernel *k, uint32_t align)
         k->mem.at[m].offset = 0;
         if (k->mem.at[m].space == K_GLOBAL || !life[m].first)
             continue;
-        uint32_t at = n++; /* insertion by start of life: kernels have few arrays */
-        for (; at > 0 && life[order[at - 1]].first > life[m].first; at--)
+        uint32_t at = n++; /* insertion: kernels have few arrays */
+        for (; at > 0 && comes_before(k, life, m, order[at - 1]); at--)
             order[at] = order[at - 1];
         order[at] = m;
     }

@@ -99,10 +99,10 @@ opencl_program *opencl_build(opencl_runner *r, const char *source, const char *e
         p->kernel = clCreateKernel(p->program, entry, NULL);
     if (p->kernel)
         return p;
-    char *text = arena_alloc(a, 1 << 16);
+    char *build_log = arena_alloc(a, 1 << 16);
     if (p->program)
-        clGetProgramBuildInfo(p->program, r->device, CL_PROGRAM_BUILD_LOG, (1 << 16) - 1, text, NULL);
-    *log = text;
+        clGetProgramBuildInfo(p->program, r->device, CL_PROGRAM_BUILD_LOG, (1 << 16) - 1, build_log, NULL);
+    *log = build_log;
     opencl_drop(p);
     return NULL;
 }

@@ -14,7 +14,7 @@ static void line(emitter *e, const char *format, ...) SN_PRINTF(2, 3);
 static void line(emitter *e, const char *format, ...)
 {
     va_list args;
-    uint32_t depth = 2 + e->walk.open.n - (e->walk.event == K_WALK_ELSE);
+    uint32_t depth = 2 + e->walk.open.n - (e->walk.event == K_WALK_ELSE) + (e->walk.for_all != 0);
     text_printf(&e->body, "%*s", (int)(4 * depth), "");
     va_start(args, format);
     text_vprintf(&e->body, format, args);
@@ -181,14 +181,18 @@ static void open_for_all(emitter *e, const k_stmt *s)
         barrier(e);
     if (e->k->threads)
         line(e, "sn_round = 0;");
-    line(e, "for (long %s = sn_lane; %s < %s; %s += SN_LOCAL%s) {", i, i, count, i,
+    /* Every work item goes round equally often: PoCL 3.1 lost stores of loops whose length depends on the work item. */
+    line(e, "for (long %s_base = 0; %s_base < %s; %s_base += SN_LOCAL%s) {", i, i, count, i,
          e->k->threads ? ", sn_round++" : "");
+    line(e, "    const long %s = %s_base + sn_lane;", i, i);
+    line(e, "    if (%s < %s) {", i, count);
 }
 
 static void close_for_all(emitter *e, k_ref id)
 {
     if (e->checked[id])
-        line(e, "    sn_off_%" PRIu32 ":;", id);
+        line(e, "        sn_off_%" PRIu32 ":;", id);
+    line(e, "    }");
     line(e, "}");
     if (e->communicates[id])
         barrier(e);
