@@ -113,9 +113,9 @@ const value *op_take(const op *o, uint64_t bits, const char *what)
     return &o->b->value.at[id];
 }
 
-/* The function that bound a variable, if it is no longer open. Variables of one function have successive ids; those of
- * functions inside come later, so the last one that starts at or before the variable is its binder. */
-static const scope *closed_scope(const build *b, ir_id var)
+/* The number of scopes that start at or before this variable. Scopes are ascending: each is opened for the first time
+ * right after its variables were made. */
+static uint32_t scopes_before(const build *b, ir_id var)
 {
     uint32_t low = 0, high = b->scope.n;
     while (low < high) {
@@ -125,9 +125,34 @@ static const scope *closed_scope(const build *b, ir_id var)
         else
             high = middle;
     }
-    if (!low || b->scope.at[low - 1].last < var || b->scope.at[low - 1].open)
-        return NULL;
-    return &b->scope.at[low - 1];
+    return low;
+}
+
+uint32_t scope_open(const op *o, ir_id first, ir_id last)
+{
+    build *b = o->b;
+    scope opened = {first, last, o->site, true};
+    if (last < first)
+        return 0;
+    uint32_t n = scopes_before(b, first);
+    if (n && b->scope.at[n - 1].first == first) /* the second function over the variables of a loop */
+        b->scope.at[n - 1].open = true;
+    else
+        vec_push(b->arena, &b->scope, opened);
+    return scopes_before(b, first);
+}
+
+void scope_close(const op *o, uint32_t number)
+{
+    if (number)
+        o->b->scope.at[number - 1].open = false;
+}
+
+/* The function that bound a variable, if it is no longer open. */
+static const scope *closed_scope(const build *b, ir_id var)
+{
+    uint32_t n = scopes_before(b, var);
+    return n && b->scope.at[n - 1].last >= var && !b->scope.at[n - 1].open ? &b->scope.at[n - 1] : NULL;
 }
 
 /* It suffices to look at the largest variable a term depends on: one with an older closed variable cannot have been

@@ -198,19 +198,15 @@ const value *embed_call(const op *o, sn_fn f, uint32_t n, const value *argument,
         for (uint32_t k = 0; k < v->tree->n; k++)
             vec_push(b->arena, &x, op_give_scalar(o, v->tree->child[k], v->term + tree_offset(v->tree, k), NULL));
     }
-    scope opened = {first, last, o->site, true};
-    uint32_t index = b->scope.n;
     sn_site at = b->at;
-    if (last >= first)
-        vec_push(b->arena, &b->scope, opened);
+    uint32_t number = scope_open(o, first, last);
     b->functions++;
     sn_exp result = invoke(f, (int)x.n, x.at);
     const value *v = op_take_scalar(o, result, "what the function returns");
     if (!result.bits && !o->p->error.n)
         op_fail(o, "the function returns no value");
     b->functions--;
-    if (last >= first)
-        b->scope.at[index].open = false;
+    scope_close(o, number);
     b->at = at;
     return v;
 }

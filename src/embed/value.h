@@ -104,6 +104,10 @@ static inline sn_acc op_bad_array(const op *o)
     return (sn_acc){o->bad};
 }
 
+/* Opens the scope of the variables first to last (none if last < first), or opens it again; its number, for closing. */
+uint32_t scope_open(const op *o, ir_id first, ir_id last);
+void scope_close(const op *o, uint32_t number);
+
 /* --- trees and types --- */
 
 const tree *tree_leaf(build *b);

@@ -131,6 +131,40 @@ static sn_exp collatz(sn_exp x)
     return sn_snd(sn_while(collatz_goes_on, collatz_next, sn_tuple(x, 0)));
 }
 
+static sn_exp halve(sn_exp x)
+{
+    return sn_quot(x, 2);
+}
+
+/* The condition and the step of a loop each contain a loop. */
+static sn_exp large_when_halved(sn_exp x)
+{
+    sn_exp quarter = sn_iterate(2, halve, x);
+    return sn_gt(quarter, 1);
+}
+
+static sn_exp halve_thrice(sn_exp x)
+{
+    return sn_add(sn_iterate(3, halve, x), sn_mul(x, 0));
+}
+
+static sn_exp nested(sn_exp x)
+{
+    return sn_while(large_when_halved, halve_thrice, x);
+}
+
+static sn_acc nested_loops(sn_acc a)
+{
+    return sn_map(nested, a);
+}
+
+static void loops_in_both_functions_of_a_loop(void **state)
+{
+    (void)state;
+    numbers from = VECTOR(7, 8, 1000);
+    expect_values(build("[n]i32 -> [n]i32", nested_loops), &from, VALUES(7, 1, 1));
+}
+
 static sn_exp add_index(sn_exp i, sn_exp x)
 {
     return sn_add(sn_mul(x, 10), i);
@@ -199,6 +233,7 @@ int main(void)
         cmocka_unit_test(folds_along_rows_and_over_all),
         cmocka_unit_test(stencils_at_borders),
         cmocka_unit_test(scalar_loops),
+        cmocka_unit_test(loops_in_both_functions_of_a_loop),
         cmocka_unit_test(reads_of_arrays),
         cmocka_unit_test(gather_and_reshape),
     };
