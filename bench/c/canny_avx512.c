@@ -9,18 +9,11 @@
 
 #if BENCH_AVX512
 
-#ifndef STRIP
-#define STRIP 1024
-#endif
-#ifndef BAND
-#define BAND 512
-#endif
-#ifndef ROWS_AHEAD
-#define ROWS_AHEAD 2
-#endif
-
 enum {
     LEAST_WIDTH = LANES,
+    STRIP = 4096, /* columns; twice its lines stay in the second-level cache */
+    LEAST_BAND = 64,
+    MOST_BAND = 512,
     MOST_VECTORS = 2 * STRIP / LANES,  /* the last strip takes what is left over */
     LINE = (MOST_VECTORS + 2) * LANES, /* one vector more on each side */
 };
@@ -29,12 +22,12 @@ enum {
  */
 enum phase { ALL_NEW, ACROSS_OLD, BLUR_OLD, MAGNITUDE_OLD };
 
-/* Directions of sixteen pixels. Where several are set, the first one counts; where none is, the direction is FALLING.
+/* Directions of sixteen pixels. Where several are set, the first one counts; where none is, the direction is RISING.
  */
 struct classes {
     __mmask16 across;
     __mmask16 down;
-    __mmask16 rising;
+    __mmask16 falling;
     __mmask16 steep; /* not FLAT */
 };
 
@@ -71,7 +64,7 @@ struct row {
     const float *magnitude_above;
     const float *magnitude_here;
     float *magnitude_new;
-    const struct classes *classes;
+    struct classes *classes;
     struct classes *classes_new;
     float *edges;
 };
@@ -80,6 +73,7 @@ struct row {
  * picture ends. */
 struct window {
     vf32 grey[3];
+    vf32 across; /* of the vector to be blurred down next */
     vf32 smooth[3];
     vf32 slope[3];
     vf32 magnitude[3];
@@ -125,25 +119,31 @@ INLINE vf32 binomial(vf32 a, vf32 b, vf32 c, vf32 d, vf32 e)
     return v_fma(v_set(4.0F), v_add(b, d), v_fma(v_set(6.0F), c, v_add(a, e)));
 }
 
-/* Blurs vector j, whose grey values are w->grey[1], and takes it into the window of columns. */
-INLINE void blur(const struct row *row, struct window *w, int64_t j, enum phase phase)
+/* Blurs vector j along the row; its grey values are w->grey[1]. */
+INLINE void blur_across(const struct row *row, struct window *w, int64_t j, enum phase phase)
+{
+    if (phase >= BLUR_OLD)
+        return;
+    if (phase >= ACROSS_OLD) {
+        w->across = v_load(row->across_new + j * LANES);
+        return;
+    }
+    const vf32 *g = w->grey;
+    w->across = binomial(SHIFTED(g[0], g[1], g[2], -2), SHIFTED(g[0], g[1], g[2], -1), g[1],
+                         SHIFTED(g[0], g[1], g[2], 1), SHIFTED(g[0], g[1], g[2], 2));
+    _mm512_store_ps(row->across_new + j * LANES, w->across);
+}
+
+/* Blurs vector j down the column, from w->across and the lines above, and takes it into the window of columns. */
+INLINE void blur_down(const struct row *row, struct window *w, int64_t j, enum phase phase)
 {
     int64_t x = j * LANES;
     vf32 blurred;
     if (phase >= BLUR_OLD) {
         blurred = v_load(row->blurred_new + x);
     } else {
-        vf32 across;
-        if (phase >= ACROSS_OLD) {
-            across = v_load(row->across_new + x);
-        } else {
-            const vf32 *g = w->grey;
-            across = binomial(SHIFTED(g[0], g[1], g[2], -2), SHIFTED(g[0], g[1], g[2], -1), g[1],
-                              SHIFTED(g[0], g[1], g[2], 1), SHIFTED(g[0], g[1], g[2], 2));
-            _mm512_store_ps(row->across_new + x, across);
-        }
         blurred = binomial(v_load(row->across[0] + x), v_load(row->across[1] + x), v_load(row->across[2] + x),
-                           v_load(row->across[3] + x), across);
+                           v_load(row->across[3] + x), w->across);
         _mm512_store_ps(row->blurred_new + x, blurred);
     }
     vf32 above = v_load(row->blurred_above + x);
@@ -151,17 +151,15 @@ INLINE void blur(const struct row *row, struct window *w, int64_t j, enum phase 
     push(w->slope, _mm512_sub_ps(above, blurred));
 }
 
-INLINE struct classes classify(vf32 dx, vf32 dy, vf32 low)
+INLINE void classify(struct classes *c, vf32 dx, vf32 dy, vf32 low)
 {
     vf32 ax = _mm512_abs_ps(dx);
     vf32 ay = _mm512_abs_ps(dy);
     const vf32 tangent = v_set(TAN_PI_8);
-    struct classes c;
-    c.across = _mm512_cmp_ps_mask(ay, _mm512_mul_ps(tangent, ax), _CMP_LT_OQ);
-    c.down = _mm512_cmp_ps_mask(ax, _mm512_mul_ps(tangent, ay), _CMP_LE_OQ);
-    c.rising = (__mmask16)~_mm512_movepi32_mask(_mm512_castps_si512(_mm512_xor_ps(dx, dy)));
-    c.steep = _mm512_cmp_ps_mask(_mm512_max_ps(ax, ay), low, _CMP_GT_OQ);
-    return c;
+    _store_mask16(&c->across, _mm512_cmp_ps_mask(ay, _mm512_mul_ps(tangent, ax), _CMP_LT_OQ));
+    _store_mask16(&c->down, _mm512_cmp_ps_mask(ax, _mm512_mul_ps(tangent, ay), _CMP_LE_OQ));
+    _store_mask16(&c->falling, _mm512_movepi32_mask(_mm512_castps_si512(_mm512_xor_ps(dx, dy))));
+    _store_mask16(&c->steep, _mm512_cmp_ps_mask(_mm512_max_ps(ax, ay), low, _CMP_GT_OQ));
 }
 
 /* Gradient of vector j, which is the middle one of the window of columns. */
@@ -177,7 +175,7 @@ INLINE void gradient(const struct row *row, struct window *w, int64_t j, vf32 lo
     vf32 dy = v_fma(v_set(2.0F), d[1], v_add(SHIFTED(d[0], d[1], d[2], -1), SHIFTED(d[0], d[1], d[2], 1)));
     push(w->magnitude, _mm512_sqrt_ps(v_fma(dx, dx, _mm512_mul_ps(dy, dy))));
     _mm512_store_ps(row->magnitude_new + j * LANES, w->magnitude[2]);
-    row->classes_new[j] = classify(dx, dy, low);
+    classify(&row->classes_new[j], dx, dy, low);
 }
 
 /* Edges of vector j; the window of magnitudes belongs to the row below. */
@@ -186,13 +184,14 @@ INLINE void edges(const struct strip *strip, const struct row *row, const struct
     const float *above = row->magnitude_above + j * LANES;
     const float *middle = row->magnitude_here + j * LANES;
     const vf32 *below = w->magnitude;
-    const struct classes *c = &row->classes[j];
+    struct classes *c = &row->classes[j];
     vf32 here = v_load(middle);
-    vf32 most = _mm512_max_ps(v_load(above - 1), SHIFTED(below[0], below[1], below[2], 1));
-    most = _mm512_mask_max_ps(most, c->rising, v_load(above + 1), SHIFTED(below[0], below[1], below[2], -1));
-    most = _mm512_mask_max_ps(most, c->down, v_load(above), below[1]);
-    most = _mm512_mask_max_ps(most, c->across, v_load(middle - 1), v_load(middle + 1));
-    __mmask16 edge = _mm512_mask_cmp_ps_mask(c->steep, here, most, _CMP_GE_OQ);
+    vf32 most = _mm512_max_ps(v_load(above + 1), SHIFTED(below[0], below[1], below[2], -1));
+    most = _mm512_mask_max_ps(most, _load_mask16(&c->falling), v_load(above - 1),
+                              SHIFTED(below[0], below[1], below[2], 1));
+    most = _mm512_mask_max_ps(most, _load_mask16(&c->down), v_load(above), below[1]);
+    most = _mm512_mask_max_ps(most, _load_mask16(&c->across), v_load(middle - 1), v_load(middle + 1));
+    __mmask16 edge = _mm512_mask_cmp_ps_mask(_load_mask16(&c->steep), here, most, _CMP_GE_OQ);
     __mmask16 strong = _mm512_mask_cmp_ps_mask(edge, here, strip->high, _CMP_GE_OQ);
     vf32 value = _mm512_mask_mov_ps(_mm512_maskz_mov_ps(edge, v_set(0.5F)), strong, v_set(1.0F));
     float *at = row->edges + j * LANES;
@@ -202,14 +201,15 @@ INLINE void edges(const struct strip *strip, const struct row *row, const struct
         _mm512_mask_storeu_ps(at, j + 1 == strip->vectors ? strip->inside : 0xFFFF, value);
 }
 
-/* The step of all stages at vector j: vector j is blurred, vector j - 1 gets its gradient and vector j - 2 its edges.
- */
+/* Step j of all stages. They stand in reverse order and work on different vectors, so that each takes what others left
+ * in the step before: the chain of dependent operations in a step is as short as one stage. */
 INLINE void advance(const struct strip *strip, const struct row *row, struct window *w, int64_t j, enum phase phase)
 {
-    push(w->grey, grey_of(row, j + 1, 0xFFFF));
-    blur(row, w, j, phase);
-    gradient(row, w, j - 1, strip->low, phase);
-    edges(strip, row, w, j - 2);
+    edges(strip, row, w, j - 4);
+    gradient(row, w, j - 2, strip->low, phase);
+    blur_down(row, w, j, phase);
+    blur_across(row, w, j + 1, phase);
+    push(w->grey, grey_of(row, j + 3, 0xFFFF));
 }
 
 /* Grey values of vector j, which may be beyond the strip. */
@@ -257,36 +257,39 @@ INLINE void clamp_magnitudes(const struct strip *strip, const struct row *row, s
     }
 }
 
-/* `advance` where the strip begins and ends: j from -1 to vectors + 1. */
+/* `advance` where the strip begins and ends. */
 INLINE void advance_near_end(const struct strip *strip, const struct row *row, struct window *w, int64_t j,
                              enum phase phase)
 {
-    push(w->grey, grey_near_end(strip, row, w, j + 1));
-    if (j <= strip->vectors) {
-        blur(row, w, j, phase);
+    int64_t vectors = strip->vectors;
+    if (j - 4 >= 0)
+        edges(strip, row, w, j - 4);
+    if (j - 2 >= -1 && j - 2 <= vectors) {
+        gradient(row, w, j - 2, strip->low, phase);
+        clamp_magnitudes(strip, row, w, j - 2);
+    }
+    if (j >= -1 && j <= vectors) {
+        blur_down(row, w, j, phase);
+        clamp_columns(strip, w, j);
     } else {
         push(w->smooth, w->smooth[2]);
         push(w->slope, w->slope[2]);
     }
-    clamp_columns(strip, w, j);
-    if (j > -1)
-        gradient(row, w, j - 1, strip->low, phase);
-    clamp_magnitudes(strip, row, w, j - 1);
-    if (j > 1)
-        edges(strip, row, w, j - 2);
+    if (j + 1 >= -1 && j + 1 <= vectors)
+        blur_across(row, w, j + 1, phase);
+    push(w->grey, grey_near_end(strip, row, w, j + 3));
 }
 
 /* One step down the strip. */
 INLINE void sweep(const struct strip *strip, const struct row *row, enum phase phase)
 {
     struct window w = {0};
-    w.grey[2] = grey_near_end(strip, row, &w, -1);
-    int64_t j = -1;
-    for (; j < 2; j++)
+    int64_t j = -4;
+    for (; j < 4; j++)
         advance_near_end(strip, row, &w, j, phase);
-    for (; j < strip->vectors - 2; j++)
+    for (; j < strip->vectors - 4; j++)
         advance(strip, row, &w, j, phase);
-    for (; j < strip->vectors + 2; j++)
+    for (; j < strip->vectors + 4; j++)
         advance_near_end(strip, row, &w, j, phase);
 }
 
@@ -334,18 +337,6 @@ static struct row row_at(const struct canny *job, struct buffers *b, int64_t lef
     return row;
 }
 
-static void prefetch_row(const struct canny *job, int64_t left, int64_t columns, int64_t y)
-{
-    if (ROWS_AHEAD == 0 || y >= job->height)
-        return;
-    int64_t at = y * job->width + left;
-    for (int64_t x = 0; x < columns; x += VECTOR_BYTES) {
-        v_prefetch(job->red + at + x, 0);
-        v_prefetch(job->green + at + x, 0);
-        v_prefetch(job->blue + at + x, 0);
-    }
-}
-
 static struct strip strip_at(const struct canny *job, int64_t left, int64_t right)
 {
     int64_t vectors = (right - left + LANES - 1) / LANES;
@@ -370,7 +361,6 @@ static void tile(const struct canny *job, struct buffers *buffers, int64_t left,
 {
     struct strip strip = strip_at(job, left, right);
     for (int64_t y = clamp(first - 4, job->height); y < last + 4; y++) {
-        prefetch_row(job, left, right - left, y + ROWS_AHEAD);
         struct row row = row_at(job, buffers, left, y);
         row.edges = y - 4 < first ? buffers->nowhere : job->edges + (y - 4) * job->width + left;
         if (y < job->height)
@@ -388,11 +378,18 @@ int canny_has_avx512(const struct canny *job)
     return job->width >= LEAST_WIDTH;
 }
 
+/* Rows of a task: some tasks for each worker, but not so many that the rows before them weigh. */
+static int64_t band_rows(int64_t height, int workers)
+{
+    int64_t rows = height / (4 * workers);
+    return rows < LEAST_BAND ? LEAST_BAND : rows > MOST_BAND ? MOST_BAND : rows;
+}
+
 void canny_strips(void *ctx, int id, int workers)
 {
     (void)id;
-    (void)workers;
     struct canny *job = ctx;
+    int64_t band = band_rows(job->height, workers);
     struct buffers *buffers = aligned_alloc(_Alignof(struct buffers), sizeof *buffers);
     if (!buffers) {
         job->out_of_memory = 1;
@@ -400,13 +397,13 @@ void canny_strips(void *ctx, int id, int workers)
     }
     memset(buffers, 0, sizeof *buffers);
     int64_t strips = job->width / STRIP > 0 ? job->width / STRIP : 1;
-    int64_t bands = (job->height + BAND - 1) / BAND;
+    int64_t bands = (job->height + band - 1) / band;
     int64_t task;
     while ((task = team_claim(&job->next, strips * bands)) >= 0) {
         int64_t strip = task % strips;
-        int64_t first = task / strips * BAND;
+        int64_t first = task / strips * band;
         tile(job, buffers, strip * STRIP, strip + 1 == strips ? job->width : (strip + 1) * STRIP, first,
-             first + BAND < job->height ? first + BAND : job->height);
+             first + band < job->height ? first + band : job->height);
     }
     v_fence();
     free(buffers);

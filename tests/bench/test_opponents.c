@@ -353,9 +353,9 @@ static void check_canny(struct team *team, struct picture p)
 static void test_canny(void **state)
 {
     (void)state;
-    static const struct picture pictures[] = {{1, 1},    {1, 40},    {2, 16},   {3, 17},   {5, 15},   {7, 31},
-                                              {8, 32},   {40, 3},    {4, 33},   {60, 64},  {70, 100}, {33, 2048},
-                                              {9, 2049}, {12, 3075}, {530, 70}, {1030, 40}};
+    static const struct picture pictures[] = {{1, 1},    {1, 40},     {2, 16},   {3, 17},   {5, 15},   {7, 31},
+                                              {8, 32},   {40, 3},     {4, 33},   {60, 64},  {70, 100}, {33, 2048},
+                                              {9, 8195}, {12, 12299}, {530, 70}, {1030, 40}};
     for (int workers = 1; workers <= 3; workers++) {
         struct team *team = team_of(workers);
         for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
