@@ -481,7 +481,7 @@ SN_API sn_exp sn_to_at(sn_site at, sn_type type, sn_exp x);
 SN_API sn_exp sn_bitcast_at(sn_site at, sn_type type, sn_exp x);
 
 #include "sinter/lift.h" /* the macros behind the macros */
-#include "sinter/ops.h"  /* sn_add, sn_mul, sn_sqrt, sn_lt, ...: all primitives */
+#include "sinter/ops.h"  /* sn_add, sn_mul, sn_sqrt, sn_lt, ...: all primitives; e to the x is sn_exp_of */
 
 #ifdef SN_LIFTING /* the functions above that take C numbers, as the primitives do */
 #define sn_if(c, x, y) SN_CALL3(sn_if, c, x, y)

@@ -248,28 +248,30 @@ bool op_take_indices(const op *o, uint32_t n, const sn_exp *x, const char *what,
     return good;
 }
 
-/* Extents are computed before anything runs: from constants and other extents only. */
+/* Extents are computed before anything runs: from constants and other extents only. What is found good is remembered,
+ * so that a term is walked once in a build. */
 bool op_check_extent(const op *o, ir_id term)
 {
-    id_list todo = {0};
+    id_list todo = {0}, met = {0};
     map64 seen = {0};
     vec_push(o->b->arena, &todo, term);
     while (todo.n) {
         ir_id id = todo.at[--todo.n];
         const ir_node *node = ir_at(o->p, id);
+        if (map64_get(&o->b->extents, id) || map64_get(&seen, id))
+            continue;
         if (node->kind == IR_VAR)
             return op_fail(o, "an extent depends on a parameter of a scalar function");
         if (node->kind == IR_READ || node->kind == IR_PROJ)
             return op_fail(o, "an extent depends on %s; extents are made of other extents and constants",
                            node->kind == IR_READ ? "an element of an array" : "a loop");
-        for (uint32_t i = 0; i < node->n; i++) {
-            ir_id operand = ir_args(o->p, id)[i];
-            if (map64_get(&seen, operand))
-                continue;
-            map64_put(o->b->arena, &seen, operand, 1);
-            vec_push(o->b->arena, &todo, operand);
-        }
+        map64_put(o->b->arena, &seen, id, 1);
+        vec_push(o->b->arena, &met, id);
+        for (uint32_t i = 0; i < node->n; i++)
+            vec_push(o->b->arena, &todo, ir_args(o->p, id)[i]);
     }
+    for (uint32_t i = 0; i < met.n; i++)
+        map64_put(o->b->arena, &o->b->extents, met.at[i], 1);
     return true;
 }
 

@@ -115,6 +115,18 @@ static bool take_operand(const op *o, sn_exp x, const char *what, ir_id *term, b
     return true;
 }
 
+static bool same_types(const op *o, uint32_t n, const ir_id *in)
+{
+    ir_type first = (ir_type)ir_at(o->p, in[0])->type;
+    for (uint32_t i = 1; i < n; i++) {
+        ir_type other = (ir_type)ir_at(o->p, in[i])->type;
+        if (other != first)
+            return op_fail(o, "the operands have different types: %s and %s; convert one (sn_to_%s, sn_to_%s)",
+                           ir_type_name(first), ir_type_name(other), ir_type_name(first), ir_type_name(other));
+    }
+    return true;
+}
+
 static sn_exp primitive(ir_op which, uint32_t n, const sn_exp *x)
 {
     static const char *const names[3] = {"operand 1", "operand 2", "operand 3"};
@@ -125,7 +137,7 @@ static sn_exp primitive(ir_op which, uint32_t n, const sn_exp *x)
         return op_bad_scalar(&o);
     for (uint32_t i = 0; i < n; i++)
         good &= take_operand(&o, x[i], names[i], &in[i], &weak[i]);
-    if (!good || !embed_unify(&o, n, in, weak))
+    if (!good || !embed_unify(&o, n, in, weak) || !same_types(&o, n, in))
         return op_bad_scalar(&o);
     if (n == 1)
         out = ir_op1(o.p, o.site, which, in[0]);

@@ -52,6 +52,7 @@ struct build {
     VEC(value) value;   /* the lower half of a handle is an index here; 0 is unused */
     VEC(scope) scope;   /* ascending */
     const tree *leaf;
+    map64 extents; /* terms known to be made of extents and constants */
 };
 
 build *build_current(void);     /* of the calling thread, NULL if none */

@@ -84,7 +84,10 @@ static sn_acc long_extent(sn_acc a)
     sn_exp n = sn_size(a);
     for (int i = 0; i < LONG; i++)
         n = sn_add(n, i);
-    return sn_fill(n, 1);
+    sn_acc b = sn_fill(n, 1);
+    for (int i = 0; i < 1000; i++) /* the long term is walked once */
+        b = sn_reshape(n, b);
+    return b;
 }
 
 static void large_programs(void **state)

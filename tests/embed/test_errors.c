@@ -393,7 +393,7 @@ static void all_mistakes_are_collected(void **state)
     built *b = build("[n]f32, [n]f64 -> f32, f32, f32", three_mistakes);
     char wanted[2048];
     snprintf(wanted, sizeof wanted,
-             "%s:%d: add: the operands have different types: f32 and f64\n"
+             "%s:%d: add: the operands have different types: f32 and f64; convert one (sn_to_f32, sn_to_f64)\n"
              "%s:%d: transpose: [n]f32 has not two dimensions to exchange\n"
              "%s:%d: not: not defined on f64\n",
              __FILE__, three_mistakes_line, __FILE__, three_mistakes_line + 1, __FILE__, three_mistakes_line + 3);
