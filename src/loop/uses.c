@@ -68,7 +68,7 @@ static void scan(uses *u, ir_id id)
         use_closed(u, id, info->shape[d], L_HOST);
     if (info->seed)
         for (unsigned c = 0; c < info->components; c++)
-            use_closed(u, id, info->seed[c], L_RANDOM);
+            use_closed(u, id, info->seed[c], L_HOST); /* an argument of the launch */
     scan_fn(u, id, info->fn);
     for (uint32_t i = 0; i < info->inputs; i++) {
         ir_id from = info->input[i];
@@ -80,7 +80,7 @@ static void scan(uses *u, ir_id id)
         }
         if (kind == IR_STENCIL && info->stencil[i].constant)
             for (unsigned c = 0; c < ir_info(u->p, from)->components; c++)
-                use_closed(u, id, info->stencil[i].constant[c], L_RANDOM);
+                use_closed(u, id, info->stencil[i].constant[c], L_HOST);
         if (kind == IR_STENCIL)
             scan_fn(u, id, info->stencil[i].function);
     }
@@ -224,6 +224,22 @@ static void outer_reads(uses *u, ir_id id)
             add_operand(u, id, ir_at(u->p, ids.at[i])->array, L_RANDOM);
 }
 
+/* The host needs the extents before it can launch what depends on them. */
+static void shape_reads(uses *u, ir_id id)
+{
+    const ir_array *info = ir_info(u->p, id);
+    opt_ids ids = {0};
+    for (unsigned d = 0; d < info->rank; d++) {
+        ir_kind kind = (ir_kind)ir_at(u->p, info->shape[d])->kind;
+        if (kind == IR_CONST || kind == IR_DIM)
+            continue;
+        opt_reach(u->p, u->p->arena, 1, &info->shape[d], &ids);
+        for (uint32_t i = 0; i < ids.n; i++)
+            if (ir_at(u->p, ids.at[i])->kind == IR_READ)
+                add_dep(u, &u->node[id], ir_at(u->p, ids.at[i])->array, L_HOST);
+    }
+}
+
 void l_uses(ir_program *p, const l_options *options, l_node *node)
 {
     uses u = {p, options, node};
@@ -244,6 +260,7 @@ void l_uses(ir_program *p, const l_options *options, l_node *node)
             continue;
         operands(&u, id);
         outer_reads(&u, id);
+        shape_reads(&u, id);
         n->stencil |= ir_at(p, id)->kind == IR_STENCIL;
         n->anchor = choose_anchor(&u, id, &n->why);
     }

@@ -144,7 +144,7 @@ static void rewrite(rewriter *r, uint32_t n, const ir_id *term, ir_id *out)
     ir_program *p = r->p;
     opt_ids ids = {0};
     opt_reach(p, r->arena, n, term, &ids);
-    for (uint32_t i = 0; i < ids.n; i++)
+    for (uint32_t i = ids.n; i-- > 0;) /* outer loops first: their variables are older than those inside */
         if (ir_at(p, ids.at[i])->kind == IR_LOOP)
             freshen(r, ir_at(p, ids.at[i])->u.loop);
     for (uint32_t i = 0; i < ids.n; i++) {

@@ -39,6 +39,7 @@ static int64_t most(int64_t a, int64_t b)
 typedef struct reach {
     ir_id node;
     halo h;
+    bool followed; /* delayed: its operands have been added */
 } reach;
 
 static bool grow(halo *into, const halo *h)
@@ -68,7 +69,7 @@ static void add_reach(arena *a, reaches *found, ir_id node, const halo *h)
         grow(&found->at[i].h, h);
         return;
     }
-    vec_push(a, found, ((reach){node, *h}));
+    vec_push(a, found, ((reach){node, *h, false}));
 }
 
 /* Everything the anchor's element reads, with distances; delayed nodes are followed from larger to smaller ids. */
@@ -82,13 +83,13 @@ static void find_reaches(const l_program *l, arena *a, ir_id anchor, reaches *fo
         for (uint32_t i = 0; i < found->n; i++) { /* the largest id not followed yet */
             ir_id id = found->at[i].node;
             bool follow = id == anchor || (!l->cluster_of[id] && ir_at(p, id)->kind != IR_INPUT);
-            if (follow && found->at[i].h.up >= 0 && (next == UINT32_MAX || id > found->at[next].node))
+            if (follow && !found->at[i].followed && (next == UINT32_MAX || id > found->at[next].node))
                 next = i;
         }
         if (next == UINT32_MAX)
             return;
         reach from = found->at[next];
-        found->at[next].h.up = -1; /* followed */
+        found->at[next].followed = true;
         const ir_array *info = ir_info(p, from.node);
         for (uint32_t k = 0; k < info->inputs; k++) {
             halo h = from.h;
@@ -112,9 +113,9 @@ static void analyse(const l_program *l, const l_cluster *c, arena *a, stages *s)
         find_reaches(l, a, reader->op->term, &found);
         for (uint32_t i = 0; i < found.n; i++) {
             halo h = found.at[i].h;
-            if (h.up < 0)
+            grow(&reader->own, &h); /* delayed operands count: their boundaries need care too */
+            if (found.at[i].followed)
                 continue;
-            grow(&reader->own, &h);
             for (uint32_t k = 0; k < t; k++) {
                 stage *source = &s->stage.at[k];
                 if (source->op->term != found.at[i].node)
@@ -131,7 +132,7 @@ static void analyse(const l_program *l, const l_cluster *c, arena *a, stages *s)
         reaches found = {0};
         find_reaches(l, a, reader->op->term, &found);
         for (uint32_t i = 0; i < found.n; i++)
-            for (uint32_t k = 0; k < t && found.at[i].h.up >= 0; k++) {
+            for (uint32_t k = 0; k < t && !found.at[i].followed; k++) {
                 stage *source = &s->stage.at[k];
                 if (source->op->term == found.at[i].node)
                     source->ring = most(source->ring, source->lead - reader->lead + found.at[i].h.up + 1);

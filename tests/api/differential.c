@@ -1,0 +1,134 @@
+/* The shortest way from terms to results on a device. */
+#include "differential.h"
+
+#include <math.h>
+
+bool runner_open(runner *r, unsigned threads)
+{
+    arena a;
+    const char *why = NULL;
+    device_options options = {.threads = threads, .heap = &base_heap_default};
+    arena_init(&a, NULL);
+    *r = (runner){.device = device_cpu_open(&options, &a, &why)};
+    arena_free(&a);
+    if (!r->device)
+        return false;
+    r->engine = (run_engine){r->device, run_pool_new(r->device, &base_heap_default, (size_t)1 << 26), &base_heap_default};
+    return true;
+}
+
+void runner_close(runner *r)
+{
+    if (!r->device)
+        return;
+    run_pool_free(r->engine.pool);
+    r->device->close(r->device);
+}
+
+int64_t elements_of(const ir_value *v)
+{
+    int64_t n = 1;
+    for (unsigned d = 0; d < v->rank; d++)
+        n *= v->extent[d];
+    return n;
+}
+
+static run_argument *arguments(const ir_program *p, arena *a, const ir_value *input)
+{
+    uint32_t n = 0, next = 0;
+    for (uint32_t k = 0; k < p->input.n; k++)
+        n += input[k].components;
+    run_argument *in = arena_alloc(a, (n + 1) * sizeof(run_argument));
+    for (uint32_t k = 0; k < p->input.n; k++)
+        for (uint32_t c = 0; c < input[k].components; c++, next++) {
+            memcpy(in[next].extent, input[k].extent, sizeof(in[next].extent));
+            in[next].data = input[k].data[c];
+        }
+    return in;
+}
+
+/* Results of the pool are copied to the arena. */
+static void take_results(const runner *r, const ir_program *p, arena *a, run_result *out, outcome *o)
+{
+    uint32_t next = 0;
+    for (uint32_t k = 0; k < p->output.n; k++) {
+        const ir_array *info = ir_info(p, p->output.at[k]);
+        ir_value *v = &o->output[k];
+        v->rank = info->rank;
+        v->components = info->components;
+        for (uint32_t c = 0; c < info->components; c++, next++) {
+            memcpy(v->extent, out[next].extent, sizeof(v->extent));
+            v->type[c] = info->type[c];
+            v->data[c] = arena_copy(a, out[next].data, (size_t)elements_of(v) * ir_type_size(v->type[c]));
+            run_pool_give(r->engine.pool, out[next].data, out[next].granted);
+        }
+    }
+}
+
+outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *input, bool fuse, unsigned times)
+{
+    outcome o = {.output = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value))};
+    l_options loops = {.fuse = fuse, .cost_model = true};
+    sk_options options = {.vector_bytes = r->device->limits->vector_bytes, .workers = r->device->limits->workers, .checks = true};
+    l_program *l = l_clusters(p, &loops);
+    sk_prepare(l);
+    plan *pl = plan_make(l);
+    run_program *program = run_program_new(&r->engine, l, pl, &options);
+    for (unsigned i = 0; i < times; i++) {
+        arena call;
+        arena_init(&call, NULL);
+        run_result *out = arena_alloc(a, (pl->result.n + 1) * sizeof(run_result));
+        o.status = run_call(program, arguments(p, a, input), out, &call, &o.message);
+        if (o.message)
+            o.message = arena_string(a, o.message);
+        if (o.status == SN_OK)
+            take_results(r, p, a, out, &o);
+        arena_free(&call);
+    }
+    o.launches = run_launches(program);
+    o.kernels = run_kernels(program);
+    o.clusters = pl->cluster.n;
+    for (uint32_t i = 0; i < pl->buffer.n; i++)
+        o.buffers += pl->buffer.at[i].place == PLAN_TEMPORARY;
+    run_program_free(program);
+    return o;
+}
+
+static bool same_f32(const float *x, const float *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (memcmp(&x[i], &y[i], sizeof(float)) && !(isnan(x[i]) && isnan(y[i])))
+            return false;
+    return true;
+}
+
+static bool same_f64(const double *x, const double *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (memcmp(&x[i], &y[i], sizeof(double)) && !(isnan(x[i]) && isnan(y[i])))
+            return false;
+    return true;
+}
+
+static bool same_component(const ir_value *x, const ir_value *y, uint32_t c)
+{
+    int64_t n = elements_of(x);
+    if (x->type[c] == T_F32)
+        return same_f32(x->data[c], y->data[c], n);
+    if (x->type[c] == T_F64)
+        return same_f64(x->data[c], y->data[c], n);
+    return !memcmp(x->data[c], y->data[c], (size_t)n * ir_type_size(x->type[c]));
+}
+
+bool same_outputs(const ir_program *p, const ir_value *x, const ir_value *y)
+{
+    for (uint32_t k = 0; k < p->output.n; k++) {
+        if (x[k].rank != y[k].rank || x[k].components != y[k].components ||
+            memcmp(x[k].extent, y[k].extent, x[k].rank * sizeof(int64_t)))
+            return false;
+        for (uint32_t c = 0; c < x[k].components; c++)
+            if (x[k].type[c] != y[k].type[c] || !same_component(&x[k], &y[k], c))
+                return false;
+    }
+    return true;
+}
