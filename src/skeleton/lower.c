@@ -360,6 +360,12 @@ void sk_emit(sk_lower *lw, uint32_t n, const ir_id *term, k_val *out)
     find_projections(lw, n, term);
     ir_block *root = ir_schedule(lw->l->ir, lw->arena, n, term);
     works w = {0};
+    if (!root) {
+        lw->why = "the conditions of a function are nested too deeply around operations that may fail";
+        for (uint32_t i = 0; i < n; i++)
+            out[i] = k_literal(&lw->b, (ir_type)ir_at(lw->l->ir, term[i])->type, 0);
+        return;
+    }
     vec_push(lw->arena, &w, ((work){.block = root}));
     while (w.n) {
         work *open = &w.at[w.n - 1];
