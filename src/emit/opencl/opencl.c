@@ -128,28 +128,36 @@ static void atomic(emitter *e, const k_stmt *s)
 /* --- checks --- */
 
 /* Keeps the smallest (site, element). The upper half of the record's first word is the lock; whoever has it gives it
- * back within the same round of the loop, so work items in lock-step cannot starve each other. */
+ * back within the same round of the loop, so work items in lock-step cannot starve each other. All accesses are atomic:
+ * PoCL runs the work items of a group as iterations of one loop, and tells its optimiser that plain accesses in it are
+ * independent. */
 static void write_report(emitter *e)
 {
-    const char *global = e->d->global, *swap = arena_printf(e->arena, e->d->atomic32, "xchg");
+    const char *global = e->d->global, *helper = e->d->helper;
+    const char *xchg = arena_printf(e->arena, e->d->atomic32, "xchg"),
+               * or = arena_printf(e->arena, e->d->atomic32, "or");
+    text_printf(&e->helpers, "\n%slong sn_get(volatile %suint *p)\n{\n", helper, global);
+    text_printf(&e->helpers, "    return (long)((ulong)%s(p + 1, 0) << 32 | %s(p, 0));\n}\n", or, or);
+    text_printf(&e->helpers, "\n%svoid sn_put(volatile %suint *p, long x)\n{\n", helper, global);
+    text_printf(&e->helpers, "    %s(p, (uint)x);\n    %s(p + 1, (uint)((ulong)x >> 32));\n}\n", xchg, xchg);
     text_printf(&e->helpers,
-                "\n%svoid sn_report(volatile %slong *error, uint site, long element, long value, long bound)\n{\n"
-                "    volatile %sint *lock = (volatile %sint *)error + 1;\n"
-                "    volatile %suint *known = (volatile %suint *)error;\n"
+                "\n%svoid sn_report(%slong *error, uint site, long element, long value, long bound)\n{\n"
+                "    volatile %suint *record = (volatile %suint *)error;\n"
                 "    for (bool done = false; !done;) {\n"
-                "        if (%s(lock, 0, 1) == 0) {\n"
-                "            if (*known == 0 || site < *known || (site == *known && element < error[1])) {\n"
-                "                *known = site;\n"
-                "                error[1] = element;\n"
-                "                error[2] = value;\n"
-                "                error[3] = bound;\n"
+                "        if (%s(record + 1, 0, 1) == 0) {\n"
+                "            const uint known = %s(record, 0);\n"
+                "            if (known == 0 || site < known || (site == known && element < sn_get(record + 2))) {\n"
+                "                %s(record, site);\n"
+                "                sn_put(record + 2, element);\n"
+                "                sn_put(record + 4, value);\n"
+                "                sn_put(record + 6, bound);\n"
                 "            }\n"
                 "            %s\n"
-                "            %s(lock, 0);\n"
+                "            %s(record + 1, 0);\n"
                 "            done = true;\n"
                 "        }\n"
                 "    }\n}\n",
-                e->d->helper, global, global, global, global, global, e->d->swap32, e->d->fence, swap);
+                helper, global, global, global, e->d->swap32, or, xchg, e->d->fence, xchg);
 }
 
 static void check(emitter *e, const k_stmt *s)
@@ -282,6 +290,7 @@ static void statement(emitter *e, const k_stmt *s)
         return;
     case K_COMPACT:
     case K_COUNT:
+    case K_SHUFFLE:
         e->why = "operations of a whole gang need lanes in step";
         return;
     }

@@ -178,12 +178,17 @@ void cg_store(cg *g, k_ref id);
 /* --- tile.c, transpose.c --- */
 bool cg_tiled_for(cg *g, k_ref id); /* emits the FOR in tiles if that pays; false: nothing emitted */
 cg_tiled *cg_tile_of(cg *g, k_ref stmt);
-/* Copies between rows in memory, one per lane and `step` bytes apart, and a buffer [rows][lanes]; calls of functions that
- * all loops of a kernel share. FILL reads rows of `count` elements, FLUSH writes them; lanes that are off are left alone. */
+/* Copies between rows in memory, one per lane, and a buffer [rows][lanes]; calls of functions that all loops of a kernel
+ * share. FILL reads rows of `count` elements, FLUSH writes them; lanes that are off are left alone. */
 typedef enum { CG_FILL, CG_FLUSH } cg_copy;
 unsigned cg_tile_rows(const cg *g, unsigned element_bytes); /* most elements of a row in a tile; 0: no tiles of these */
-void cg_copy_tile(cg *g, cg_copy way, unsigned element_bytes, unsigned rows, cg_ref memory, cg_ref step, cg_ref buffer,
-                  cg_ref count);
+typedef struct cg_rows {
+    unsigned bytes, rows; /* of an element; in a tile */
+    cg_ref memory, step;  /* lane 0's row; bytes between the rows of neighbouring lanes */
+    cg_ref buffer, count; /* elements of each row */
+    cg_ref ahead, ahead_step; /* FILL: what to prefetch with each row; NULL: nothing */
+} cg_rows;
+void cg_copy_tile(cg *g, cg_copy way, const cg_rows *r);
 bool cg_has_dense(const cg *g, unsigned element_bytes, unsigned columns);
 /* All lanes on, rows of `columns` elements without gaps between them. */
 void cg_fill_dense(cg *g, unsigned element_bytes, unsigned columns, cg_ref memory, cg_ref buffer);
@@ -193,6 +198,7 @@ void cg_function_attributes(cg *g, cg_ref function); /* module.c */
 void cg_atomic(cg *g, k_ref id);
 void cg_compact(cg *g, k_ref id);
 void cg_count(cg *g, k_ref id);
+void cg_rotate(cg *g, k_ref id);
 
 /* --- chain.c --- */
 void cg_chain(cg *g, k_ref id);

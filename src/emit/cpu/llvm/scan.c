@@ -50,6 +50,7 @@ static void at_thread_statement(scan *s, k_ref id, cg_facts *inner)
     case K_ATOMIC:
     case K_COMPACT:
     case K_COUNT:
+    case K_SHUFFLE:
         inner->warp = true;
         break;
     case K_LOOP:

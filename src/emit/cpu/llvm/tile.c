@@ -6,6 +6,7 @@
 #include "emit/cpu/llvm/cg.h"
 
 enum { MOST_TERMS = 64, NOT_LINEAR = INT32_MIN };
+enum { ROW_AHEAD = 512, NEAR_AHEAD = 2048, FAR_AHEAD = 384 << 10 }; /* prefetch distances, bytes */
 
 typedef struct {
     cg *g;
@@ -170,30 +171,57 @@ static void prepare(plan *p, cg_ref from)
     }
 }
 
-static void copy(plan *p, cg_copy way, cg_ref turn, cg_ref count)
+static cg_rows rows_of(plan *p, unsigned i, cg_ref turn, cg_ref count)
 {
-    cg *g = p->g;
+    const k_stmt *s = &p->g->k->stmt.at[p->access[i].stmt];
+    return (cg_rows){.bytes = p->access[i].bytes, .rows = p->rows, .memory = memory_at(p, s, turn),
+                     .step = p->access[i].step, .buffer = p->access[i].buffer, .count = count};
+}
+
+static void flush(plan *p, cg_ref turn, cg_ref count)
+{
     for (unsigned i = 0; i < p->accesses; i++) {
-        const k_stmt *s = &g->k->stmt.at[p->access[i].stmt];
-        if ((s->op == K_LOAD) == (way == CG_FILL))
-            cg_copy_tile(g, way, p->access[i].bytes, p->rows, memory_at(p, s, turn), p->access[i].step, p->access[i].buffer, count);
+        if (p->g->k->stmt.at[p->access[i].stmt].op == K_LOAD)
+            continue;
+        cg_rows r = rows_of(p, i, turn, count);
+        cg_copy_tile(p->g, CG_FLUSH, &r);
     }
 }
 
-/* Rows that lie one behind the other are read as one stretch, for a few lengths. */
-static void fill_dense_or_tile(plan *p, unsigned i, cg_ref turn, cg_ref count, cg_ref all)
+/* Many rows read in turn are more streams than the memory likes. Where the rows of a gang lie one behind the other, as
+ * those of the next gang do behind them, the next gang is prefetched in the order of its addresses, a tile's worth with
+ * every tile. Else, or where that would be too far ahead, every row is prefetched some lines ahead. */
+static void look_ahead(plan *p, cg_rows *r, cg_ref turn, cg_ref from, cg_ref all)
 {
     cg *g = p->g;
-    unsigned bytes = p->access[i].bytes;
-    const k_stmt *s = &g->k->stmt.at[p->access[i].stmt];
-    cg_ref memory = memory_at(p, s, turn), step = p->access[i].step, buffer = p->access[i].buffer;
+    LLVMBuilderRef b = g->b;
+    LLVMTypeRef i64 = g->i64;
+    cg_ref lane_bytes = cg_i64(g, (int64_t)g->lanes * r->bytes);
+    cg_ref gang = LLVMBuildMul(b, r->step, cg_i64(g, g->lanes), "");
+    cg_ref dense = LLVMBuildICmp(b, LLVMIntEQ, r->step, LLVMBuildMul(b, all, cg_i64(g, r->bytes), ""), "");
+    cg_ref near = LLVMBuildICmp(b, LLVMIntULE, gang, cg_i64(g, FAR_AHEAD / p->accesses), "");
+    cg_ref linear = LLVMBuildAnd(b, dense, near, "");
+    cg_ref done = LLVMBuildSub(b, turn, from, "");
+    cg_ref distance = cg_call(g, "llvm.umax", 1, &i64, 2, (cg_ref[]){gang, cg_i64(g, NEAR_AHEAD)});
+    /* r->memory has moved on by the turns done; in the order of addresses that is a tile of all lanes. */
+    distance = LLVMBuildAdd(b, distance, LLVMBuildMul(b, done, LLVMBuildSub(b, lane_bytes, cg_i64(g, r->bytes), ""), ""), "");
+    distance = LLVMBuildSelect(b, linear, distance, cg_i64(g, ROW_AHEAD), "");
+    r->ahead = LLVMBuildGEP2(b, g->i8, r->memory, &distance, 1, "");
+    r->ahead_step = LLVMBuildSelect(b, linear, cg_i64(g, (int64_t)p->rows * r->bytes), r->step, "");
+}
+
+/* Rows that lie one behind the other are read as one stretch, for a few lengths. */
+static void fill_dense_or_tile(plan *p, unsigned i, cg_ref turn, cg_ref count, cg_ref from, cg_ref all)
+{
+    cg *g = p->g;
+    cg_rows r = rows_of(p, i, turn, count);
     LLVMBasicBlockRef end = cg_block(g, "filled");
-    bool known = LLVMIsAConstantInt(all) && LLVMIsAConstantInt(step);
+    bool known = LLVMIsAConstantInt(all) && LLVMIsAConstantInt(r.step);
     for (unsigned columns = 2; columns <= 8 && (!g->mask.on || g->mask.full); columns++) {
-        if (!cg_has_dense(g, bytes, columns) || (!known && columns > 4 && columns != 8))
+        if (!cg_has_dense(g, r.bytes, columns) || (!known && columns > 4 && columns != 8))
             continue;
         cg_ref is = LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, all, cg_i64(g, columns), ""),
-                                 LLVMBuildICmp(g->b, LLVMIntEQ, step, cg_i64(g, (int64_t)columns * bytes), ""), "");
+                                 LLVMBuildICmp(g->b, LLVMIntEQ, r.step, cg_i64(g, (int64_t)columns * r.bytes), ""), "");
         if (g->mask.full)
             is = LLVMBuildAnd(g->b, is, g->mask.full, "");
         if (LLVMIsAConstantInt(is) && !LLVMConstIntGetZExtValue(is))
@@ -201,20 +229,21 @@ static void fill_dense_or_tile(plan *p, unsigned i, cg_ref turn, cg_ref count, c
         LLVMBasicBlockRef yes = cg_block(g, "dense"), no = cg_block(g, "not_dense");
         cg_cond(g, is, yes, no);
         cg_at(g, yes);
-        cg_fill_dense(g, bytes, columns, memory, buffer);
+        cg_fill_dense(g, r.bytes, columns, r.memory, r.buffer);
         cg_br(g, end);
         cg_at(g, no);
     }
-    cg_copy_tile(g, CG_FILL, bytes, p->rows, memory, step, buffer, count);
+    look_ahead(p, &r, turn, from, all);
+    cg_copy_tile(g, CG_FILL, &r);
     cg_br(g, end);
     cg_at(g, end);
 }
 
-static void fill(plan *p, cg_ref turn, cg_ref count, cg_ref all)
+static void fill(plan *p, cg_ref turn, cg_ref count, cg_ref from, cg_ref all)
 {
     for (unsigned i = 0; i < p->accesses; i++)
         if (p->g->k->stmt.at[p->access[i].stmt].op == K_LOAD)
-            fill_dense_or_tile(p, i, turn, count, all);
+            fill_dense_or_tile(p, i, turn, count, from, all);
 }
 
 static void set_rows(plan *p, unsigned first_tile, cg_ref turn_in_tile)
@@ -262,9 +291,9 @@ static void tiled_loop(plan *p, k_ref id)
     cg_restore(g, outer, inside);
     cg_ref left = LLVMBuildSub(g->b, to, start, "");
     cg_ref count = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){left, cg_i64(g, p->rows)});
-    fill(p, start, count, all);
+    fill(p, start, count, from, all);
     turns(p, first_tile, start, count, inside);
-    copy(p, CG_FLUSH, start, count);
+    flush(p, start, count);
     cg_ref next = LLVMBuildNSWAdd(g->b, start, cg_i64(g, p->rows), "");
     LLVMAddIncoming(start, (cg_ref[]){from, next}, (LLVMBasicBlockRef[]){before, cg_here(g)}, 2);
     cg_cond(g, LLVMBuildICmp(g->b, LLVMIntSLT, next, to, ""), body, end);

@@ -126,34 +126,39 @@ static cg_ref close_copier(cg *g, copier *c, unsigned n)
     return c->fn;
 }
 
-/* The elements of lane `r` of the group that are to be copied: all below `count` if the lane is on. */
-static cg_ref row_mask(cg *g, cg_ref on, cg_ref wanted, cg_ref lane)
-{
-    LLVMTypeRef word = LLVMTypeOf(on);
-    cg_ref bit = LLVMBuildLShr(g->b, on, LLVMBuildIntCast2(g->b, lane, word, false, ""), "");
-    bit = LLVMBuildTrunc(g->b, bit, g->i1, "");
-    cg_ref bits = LLVMBuildSelect(g->b, bit, wanted, cg_zero(LLVMTypeOf(wanted)), "");
-    return LLVMBuildBitCast(g->b, bits, LLVMVectorType(g->i1, LLVMGetIntTypeWidth(LLVMTypeOf(wanted))), "");
-}
-
-/* The low `count` (1 .. n) bits of n. */
-static cg_ref low_bits(cg *g, cg_ref count, unsigned n)
+/* A mask of the first `count` (1 .. n) of n elements. */
+static cg_ref first_elements(cg *g, cg_ref count, unsigned n)
 {
     cg_ref all = cg_i64(g, -1), shift = LLVMBuildSub(g->b, cg_i64(g, 64), count, "");
-    return LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, all, shift, ""), LLVMIntTypeInContext(g->context, n), "");
+    cg_ref bits = LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, all, shift, ""), LLVMIntTypeInContext(g->context, n), "");
+    return LLVMBuildBitCast(g->b, bits, LLVMVectorType(g->i1, n), "");
 }
 
 typedef struct {
     unsigned n, bytes;
     LLVMTypeRef vector;
-    cg_ref memory, step, buffer, on, wanted; /* on NULL: whole rows of all lanes */
+    cg_ref memory, step, buffer;
+    cg_ref mask;               /* of a row; NULL: whole rows */
+    cg_ref ahead, ahead_step;  /* NULL: no prefetch */
 } tile;
+
+/* One line with each row, or with as many rows as make a line. Into the second level: the tile itself passes through the first. */
+static void prefetch_row(cg *g, const tile *t, unsigned r, cg_ref lane)
+{
+    if (!t->ahead || (r * t->n * t->bytes) % REGISTER != 0)
+        return;
+    cg_ref pointer = byte_offset(g, t->ahead, LLVMBuildMul(g->b, lane, t->ahead_step, ""));
+    cg_ref in[] = {pointer, cg_i32(g, 0), cg_i32(g, 2), cg_i32(g, 1)}; /* read, second level, data */
+    cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
+}
 
 static void copy_row(cg *g, const tile *t, const copier *c, cg_copy way, unsigned r, cg_ref *row)
 {
     cg_ref lane = LLVMBuildAdd(g->b, c->group, cg_i64(g, r), "");
     cg_ref pointer = byte_offset(g, t->memory, LLVMBuildMul(g->b, lane, t->step, ""));
-    cg_ref mask = t->on ? row_mask(g, t->on, t->wanted, lane) : NULL;
+    cg_ref mask = t->mask;
+    if (way == CG_FILL)
+        prefetch_row(g, t, r, lane);
     if (way == CG_FILL && mask)
         row[r] = cg_masked_load(g, t->vector, pointer, t->bytes, mask);
     else if (way == CG_FILL)
@@ -175,21 +180,23 @@ static void copy_column(cg *g, const tile *t, const copier *c, cg_copy way, unsi
         row[j] = aligned(LLVMBuildLoad2(g->b, t->vector, pointer, ""), t->n * t->bytes);
 }
 
-static cg_ref copy_function(cg *g, cg_copy way, unsigned bytes, unsigned n, bool whole)
+/* All lanes on. With AVX-512 masked accesses cost nothing, so one function serves whole and partial rows. */
+static cg_ref whole_function(cg *g, cg_copy way, unsigned bytes, unsigned n)
 {
-    const char *name = arena_printf(g->arena, "%s%u_%u%s", way == CG_FILL ? "fill" : "flush", bytes, n, whole ? "" : "_part");
+    const char *name = arena_printf(g->arena, "%s%u_%u", way == CG_FILL ? "fill" : "flush", bytes, n);
     cg_ref f = LLVMGetNamedFunction(g->module, name);
     if (f)
         return f;
     cg_ref row[MOST_ROWS];
-    LLVMTypeRef word = LLVMIntTypeInContext(g->context, g->lanes);
-    LLVMTypeRef type[] = {g->ptr, g->i64, g->ptr, word, g->i64};
-    copier c = open_copier(g, name, type, whole ? 3 : 5);
+    LLVMTypeRef type[] = {g->ptr, g->i64, g->ptr, g->i64, g->ptr, g->i64};
+    copier c = open_copier(g, name, type, way == CG_FILL ? 6 : 4);
     tile t = {.n = n, .bytes = bytes, .memory = LLVMGetParam(c.fn, 0), .step = LLVMGetParam(c.fn, 1), .buffer = LLVMGetParam(c.fn, 2)};
     t.vector = LLVMVectorType(LLVMIntTypeInContext(g->context, 8 * bytes), n);
-    if (!whole) {
-        t.on = LLVMGetParam(c.fn, 3);
-        t.wanted = low_bits(g, LLVMGetParam(c.fn, 4), n);
+    if (g->cpu.avx512)
+        t.mask = first_elements(g, LLVMGetParam(c.fn, 3), n);
+    if (way == CG_FILL) {
+        t.ahead = LLVMGetParam(c.fn, 4);
+        t.ahead_step = LLVMGetParam(c.fn, 5);
     }
     for (unsigned r = 0; r < n; r++)
         (way == CG_FILL ? copy_row : copy_column)(g, &t, &c, way, r, row);
@@ -199,29 +206,73 @@ static cg_ref copy_function(cg *g, cg_copy way, unsigned bytes, unsigned n, bool
     return close_copier(g, &c, n);
 }
 
+/* Some lanes off, which is rare: element by element. */
+static cg_ref part_function(cg *g, cg_copy way, unsigned bytes)
+{
+    const char *name = arena_printf(g->arena, "%s%u_part", way == CG_FILL ? "fill" : "flush", bytes);
+    cg_ref f = LLVMGetNamedFunction(g->module, name);
+    if (f)
+        return f;
+    LLVMBuilderRef b = g->b;
+    LLVMTypeRef element = LLVMIntTypeInContext(g->context, 8 * bytes), word = LLVMIntTypeInContext(g->context, g->lanes);
+    LLVMTypeRef type[] = {g->ptr, g->i64, g->ptr, g->i64, word};
+    copier c = open_copier(g, name, type, 5);
+    cg_ref bit = LLVMBuildLShr(b, LLVMGetParam(c.fn, 4), LLVMBuildIntCast2(b, c.group, word, false, ""), "");
+    cg_ref row = byte_offset(g, LLVMGetParam(c.fn, 0), LLVMBuildMul(b, c.group, LLVMGetParam(c.fn, 1), ""));
+    cg_ref column = LLVMBuildGEP2(b, element, LLVMGetParam(c.fn, 2), &c.group, 1, "");
+    LLVMBasicBlockRef on = cg_block(g, "on"), next = cg_block(g, "next"), before = cg_here(g);
+    cg_cond(g, LLVMBuildTrunc(b, bit, g->i1, ""), on, next);
+    cg_at(g, on);
+    cg_ref j = LLVMBuildPhi(b, g->i64, "j"), at = LLVMBuildMul(b, j, cg_i64(g, g->lanes), "");
+    cg_ref in_row = LLVMBuildGEP2(b, element, row, &j, 1, ""), in_column = LLVMBuildGEP2(b, element, column, &at, 1, "");
+    cg_ref x = aligned(LLVMBuildLoad2(b, element, way == CG_FILL ? in_row : in_column, ""), bytes);
+    aligned(LLVMBuildStore(b, x, way == CG_FILL ? in_column : in_row), bytes);
+    cg_ref more = LLVMBuildNSWAdd(b, j, cg_i64(g, 1), "");
+    LLVMAddIncoming(j, (cg_ref[]){cg_i64(g, 0), more}, (LLVMBasicBlockRef[]){before, on}, 2);
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, more, LLVMGetParam(c.fn, 3), ""), on, next);
+    cg_at(g, next);
+    return close_copier(g, &c, 1);
+}
+
 static void call_copier(cg *g, cg_ref f, cg_ref *in, unsigned n)
 {
     LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, in, n, "");
 }
 
-void cg_copy_tile(cg *g, cg_copy way, unsigned bytes, unsigned rows, cg_ref memory, cg_ref step, cg_ref buffer, cg_ref count)
+static void call_whole(cg *g, cg_copy way, const cg_rows *r)
 {
-    cg_ref part = copy_function(g, way, bytes, rows, false);
-    cg_ref in[] = {memory, step, buffer, cg_mask_bits(g, cg_mask_or_all(g)), count};
+    cg_ref in[] = {r->memory, r->step, r->buffer, r->count, r->ahead, r->ahead_step};
+    call_copier(g, whole_function(g, way, r->bytes, r->rows), in, way == CG_FILL ? 6 : 4);
+}
+
+static void call_part(cg *g, cg_copy way, const cg_rows *r)
+{
+    cg_ref in[] = {r->memory, r->step, r->buffer, r->count, cg_mask_bits(g, cg_mask_or_all(g))};
+    call_copier(g, part_function(g, way, r->bytes), in, 5);
+}
+
+void cg_copy_tile(cg *g, cg_copy way, const cg_rows *r)
+{
     if (g->mask.on && !g->mask.full) {
-        call_copier(g, part, in, 5);
+        call_part(g, way, r);
         return;
     }
-    cg_ref all = LLVMBuildICmp(g->b, LLVMIntEQ, count, cg_i64(g, rows), "");
-    if (g->mask.full)
-        all = LLVMBuildAnd(g->b, all, g->mask.full, "");
+    if (!g->mask.on && g->cpu.avx512) {
+        call_whole(g, way, r);
+        return;
+    }
+    cg_ref all = g->mask.full;
+    if (!g->cpu.avx512) {
+        all = LLVMBuildICmp(g->b, LLVMIntEQ, r->count, cg_i64(g, r->rows), "");
+        all = g->mask.full ? LLVMBuildAnd(g->b, all, g->mask.full, "") : all;
+    }
     LLVMBasicBlockRef yes = cg_block(g, "tile"), no = cg_block(g, "tile.part"), end = cg_block(g, "tile.end");
     cg_cond(g, all, yes, no);
     cg_at(g, yes);
-    call_copier(g, copy_function(g, way, bytes, rows, true), in, 3);
+    call_whole(g, way, r);
     cg_br(g, end);
     cg_at(g, no);
-    call_copier(g, part, in, 5);
+    call_part(g, way, r);
     cg_br(g, end);
     cg_at(g, end);
 }

@@ -21,6 +21,16 @@ void cg_count(cg *g, k_ref id)
     cg_define(g, s->dst, number_of(g, lanes_where(g, s->in[0])));
 }
 
+void cg_rotate(cg *g, k_ref id)
+{
+    const k_stmt *s = &g->k->stmt.at[id];
+    uint64_t distance = g->k->value.at[s->in[1]].bits;
+    int index[256];
+    for (unsigned i = 0; i < g->lanes; i++)
+        index[i] = (int)((i + distance) % g->lanes);
+    cg_define(g, s->dst, cg_shuffle(g, cg_vec(g, s->in[0]), NULL, g->lanes, index));
+}
+
 /* --- COMPACT --- */
 
 static cg_ref part(cg *g, cg_ref v, unsigned from, unsigned n)

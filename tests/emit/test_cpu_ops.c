@@ -1,0 +1,113 @@
+/* Every operator on every type, as emitted for the CPU, against ir_op_apply: in vectors, in scalars, with a constant
+ * operand, whole gangs and tails. */
+#include "cpu_case.h"
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+enum { COUNT = 64 * 12 + 37 };
+
+static int open_case(void **state)
+{
+    static cpu_case c;
+    case_open(&c);
+    *state = &c;
+    return 0;
+}
+
+static int close_case(void **state)
+{
+    case_close(*state);
+    return 0;
+}
+
+/* out[i] = op(in[i]...) for all i; ends with one piece-level copy of element 0 behind the others. What a partial operator
+ * gives where it fails is open, but it must not trap. */
+static void check_op(cpu_case *c, ir_op op, ir_type t, ir_type to, bool constant, uint16_t lanes)
+{
+    unsigned arity = ir_ops[op].arity;
+    k_mem in[3] = {0};
+    case_kernel(c, lanes);
+    k_builder *b = &c->b;
+    for (unsigned i = 0; i < arity; i++)
+        in[i] = case_global(c, t, false, COUNT);
+    k_mem out = case_global(c, to, true, COUNT + 1);
+    k_val value[3] = {0}, scalar[3] = {0}, fixed = constant ? k_literal(b, t, case_value(c, t)) : 0;
+    k_val i = k_for_all(b, k_i64(b, COUNT));
+    for (unsigned j = 0; j < arity; j++)
+        value[j] = constant && j ? fixed : k_load(b, in[j], i);
+    bool convert = op == OP_CONVERT || op == OP_BITCAST;
+    k_store(b, out, i, convert ? k_convert(b, op, to, value[0]) : k_let(b, op, value[0], value[1], value[2]));
+    k_end(b);
+    for (unsigned j = 0; j < arity; j++)
+        scalar[j] = constant && j ? fixed : k_load(b, in[j], k_i64(b, 0));
+    k_store(b, out, k_i64(b, COUNT), convert ? k_convert(b, op, to, scalar[0]) : k_let(b, op, scalar[0], scalar[1], scalar[2]));
+    const char *why = NULL;
+    if (!k_verify(c->k, &c->arena, &why))
+        fail_msg("%s", why);
+    device_kernel *code = c->device->compile(c->device, c->k, &c->arena, &why);
+    if (!code)
+        fail_msg("%s on %s: %s", ir_ops[op].name, ir_type_name(t), why);
+    k_error error = {0};
+    assert_true(c->device->launch(c->device, code, c->data, c->arg, 0, 1, true, &error));
+    for (int64_t e = 0; e <= COUNT; e++) {
+        ir_bits operand[3] = {0}, want, got = case_get(c, out, e);
+        for (unsigned j = 0; j < arity; j++)
+            operand[j] = constant && j ? c->k->value.at[fixed].bits : case_get(c, in[j], e == COUNT ? 0 : e);
+        if (!ir_op_apply(op, t, to, operand, &want) || got == want)
+            continue;
+        if (to == T_F32 && ir_f32_bits(got) != ir_f32_bits(got) && ir_f32_bits(want) != ir_f32_bits(want))
+            continue;
+        if (to == T_F64 && ir_f64_bits(got) != ir_f64_bits(got) && ir_f64_bits(want) != ir_f64_bits(want))
+            continue;
+        fail_msg("%s on %s to %s, lanes %u, element %lld: (%llx, %llx, %llx) gives %llx, should be %llx", ir_ops[op].name,
+                 ir_type_name(t), ir_type_name(to), lanes, (long long)e, (unsigned long long)operand[0],
+                 (unsigned long long)operand[1], (unsigned long long)operand[2], (unsigned long long)got,
+                 (unsigned long long)want);
+    }
+    c->device->release_kernel(c->device, code);
+}
+
+static void all_ops_of(cpu_case *c, ir_type t)
+{
+    for (unsigned op = OP_NONE + 1; op < OP_COUNT; op++) {
+        const ir_op_row *row = &ir_ops[op];
+        ir_type to = ir_op_result((ir_op)op, t, T_NONE);
+        if (op == OP_CONVERT || op == OP_BITCAST || to == T_NONE)
+            continue;
+        check_op(c, (ir_op)op, t, to, false, op % 2 ? 16 : 64);
+        if (row->arity > 1 && !(row->flags & OP_MATH))
+            check_op(c, (ir_op)op, t, to, true, op % 3 ? 32 : 8);
+    }
+}
+
+static void integers(void **state)
+{
+    for (unsigned t = T_BOOL; t <= T_U64; t++)
+        all_ops_of(*state, (ir_type)t);
+    all_ops_of(*state, T_CHAR);
+}
+
+static void floats(void **state)
+{
+    all_ops_of(*state, T_F32);
+    all_ops_of(*state, T_F64);
+}
+
+static void conversions(void **state)
+{
+    for (unsigned t = T_NONE + 1; t < T_COUNT; t++)
+        for (unsigned to = T_NONE + 1; to < T_COUNT; to++) {
+            if (t != to && ir_op_result(OP_CONVERT, (ir_type)t, (ir_type)to) != T_NONE)
+                check_op(*state, OP_CONVERT, (ir_type)t, (ir_type)to, false, 64);
+            if (t != to && ir_op_result(OP_BITCAST, (ir_type)t, (ir_type)to) != T_NONE)
+                check_op(*state, OP_BITCAST, (ir_type)t, (ir_type)to, false, 16);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(integers), cmocka_unit_test(floats), cmocka_unit_test(conversions)};
+    return cmocka_run_group_tests_name("cpu operators", tests, open_case, close_case);
+}
