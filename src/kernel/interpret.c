@@ -253,6 +253,16 @@ static void for_all(machine *m, const k_stmt *s)
     m->base = 0;
 }
 
+static void shuffle(machine *m, const k_stmt *s)
+{
+    ir_bits from[256];
+    uint32_t distance = (uint32_t)get_i64(m, s->in[1], 0);
+    for (uint32_t lane = 0; lane < m->lanes; lane++)
+        from[lane] = get(m, s->in[0], lane);
+    for (uint32_t lane = 0; lane < m->lanes; lane++)
+        put(m, s->dst, lane, from[(lane + distance) % m->lanes]);
+}
+
 static void chain(machine *m, const k_stmt *s)
 {
     const k_chain *c = s->chain;
@@ -313,6 +323,9 @@ static void run_statement(machine *m, const k_stmt *s, uint8_t *on)
         return;
     case K_COUNT:
         count(m, s, on);
+        return;
+    case K_SHUFFLE:
+        shuffle(m, s);
         return;
     case K_CHAIN:
         chain(m, s);

@@ -233,6 +233,15 @@ static bool check_compact(checker *c, const k_stmt *s)
     return check_gang(c) && check_access(c, s, true) && want(c, s->in[1], element(c, s)) && want(c, s->in[2], T_BOOL);
 }
 
+static bool check_shuffle(checker *c, const k_stmt *s)
+{
+    if (!check_gang(c) || !want(c, s->in[1], T_I64))
+        return false;
+    if (c->k->value.at[s->in[1]].kind != KV_LITERAL)
+        return bad(c, "the distance of a shuffle must be a literal");
+    return define(c, s->dst, KV_RESULT, (ir_type)c->k->value.at[s->in[0]].type, c->w.at);
+}
+
 static bool check_break(checker *c)
 {
     k_ref parent = k_walk_parent(&c->w);
@@ -304,6 +313,8 @@ static bool check_statement(checker *c, const k_stmt *s)
         return check_compact(c, s);
     case K_COUNT:
         return check_gang(c) && want(c, s->in[0], T_BOOL) && define(c, s->dst, KV_RESULT, T_I64, c->w.at);
+    case K_SHUFFLE:
+        return check_shuffle(c, s);
     case K_CHAIN:
         return check_chain(c, s);
     }
@@ -387,9 +398,10 @@ static bool check_converged(checker *c, const k_shapes *shapes, const k_stmt *s,
         return check_uniform(c, shapes, s->in[0]) && check_uniform(c, shapes, s->in[1]);
     case K_COMPACT:
     case K_COUNT:
+    case K_SHUFFLE:
         if (divergent)
             return bad(c, "lanes may arrive here one by one; a whole gang is needed");
-        return s->op == K_COUNT || check_uniform(c, shapes, s->in[0]);
+        return s->op != K_COMPACT || check_uniform(c, shapes, s->in[0]);
     case K_SET:
         if (c->level[s->dst] || !c->w.for_all)
             return true;

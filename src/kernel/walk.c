@@ -76,6 +76,7 @@ unsigned k_operands(const k_stmt *s)
     case K_STORE:
     case K_ATOMIC:
     case K_FOR:
+    case K_SHUFFLE:
         return 2;
     case K_DECL:
     case K_SET:
@@ -100,6 +101,6 @@ const char *k_op_name(k_op op)
         [K_SET] = "set",       [K_LOAD] = "load",       [K_STORE] = "store",     [K_CHECK] = "check",
         [K_ATOMIC] = "atomic", [K_IF] = "if",           [K_LOOP] = "loop",       [K_BREAK_IF] = "break_if",
         [K_FOR] = "for",       [K_FOR_ALL] = "for_all", [K_COMPACT] = "compact", [K_COUNT] = "count",
-        [K_CHAIN] = "chain"};
+        [K_SHUFFLE] = "shuffle", [K_CHAIN] = "chain"};
     return (unsigned)op < ARRAY_LENGTH(name) ? name[op] : "?";
 }

@@ -20,6 +20,7 @@ typedef struct folds {
     sk_lower *lw;
     sk_tree tree;
     bool combine;
+    bool in_gang;         /* lanes exchange values in registers */
     VEC(fold) fold;
     sk_outputs stored;    /* elements stored on the way */
     sk_index at;
@@ -256,6 +257,69 @@ static void to_shared(folds *s, k_val lane, k_val *const *acc)
             k_store(&s->lw->b, s->fold.at[i].shared[c], lane, k_get(&s->lw->b, acc[i][c]));
 }
 
+/* The same tree in registers, where a gang can exchange values: lane 0 ends with the sum of all. Lanes outside the tree
+ * compute what nobody looks at. */
+static void combine_in_gang(folds *s, k_val lane, k_val count, k_val *const *acc)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    bool ordered = lw->cluster->ordered;
+    int64_t lanes = s->tree.lanes;
+    k_val chunk = k_i64(b, ordered ? s->tree.chunk : 1);
+    k_val valid = ordered ? k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, s->tree.chunk - 1)), chunk, 0) : count;
+    for (int64_t round = 1; round < lanes; round *= 2) {
+        int64_t distance = ordered ? round : lanes / (2 * round);
+        k_val partner = sk_add(lw, lane, k_i64(b, distance));
+        k_val has = k_let(b, OP_LT, partner, valid, 0);
+        for (uint32_t i = 0; i < s->fold.n; i++) {
+            const fold *f = &s->fold.at[i];
+            k_val *left = arena_alloc(lw->arena, f->n * sizeof(k_val)), *right = arena_alloc(lw->arena, f->n * sizeof(k_val));
+            k_val *out = arena_alloc(lw->arena, f->n * sizeof(k_val));
+            for (uint32_t c = 0; c < f->n; c++) {
+                left[c] = k_get(b, acc[i][c]);
+                right[c] = k_shuffle(b, left[c], distance);
+            }
+            apply(lw, f, left, right, out);
+            for (uint32_t c = 0; c < f->n; c++)
+                k_set(b, acc[i][c], k_select(b, has, out[c], left[c]));
+        }
+    }
+}
+
+/* The lanes' sums become the piece's: in registers if the operators are harmless in lanes that do not count. */
+static void piece_total(folds *s, k_val row, k_val lane, k_val count, k_val *const *acc)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    if (!s->in_gang) {
+        to_shared(s, lane, acc);
+        return;
+    }
+    combine_in_gang(s, lane, count, acc);
+    k_if(b, k_let(b, OP_LT, lane, k_i64(b, 1), 0));
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        const fold *f = &s->fold.at[i];
+        k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        for (uint32_t c = 0; c < f->n; c++)
+            total[c] = k_get(b, acc[i][c]);
+        finish(s, f, sk_add(lw, row, lane), sk_add(lw, k_piece(b), lane), total, 0);
+    }
+    k_end(b);
+}
+
+/* May the operator run in lanes that hold nothing? */
+static bool harmless(const sk_lower *lw, const fold *f)
+{
+    opt_ids ids = {0};
+    opt_reach(lw->l->ir, lw->arena, f->info->fn->results, f->info->fn->result, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(lw->l->ir, ids.at[i]);
+        if (n->partial || n->kind == IR_LOOP || n->kind == IR_READ)
+            return false;
+    }
+    return true;
+}
+
 /* Commuting operators: the piece in streams, each spread over the lanes. All streams but the last ones are equally long, so the
  * rounds in which every stream has a whole group of elements need no masks. */
 static void piece_streams(folds *s, k_val row, k_val begin, k_val count)
@@ -291,7 +355,7 @@ static void piece_streams(folds *s, k_val row, k_val begin, k_val count)
     for (int64_t step = 1; step < streams; step *= 2)
         for (int64_t t = 0; t + step < streams; t += 2 * step)
             merge(s, acc[t], acc[t + step], k_let(b, OP_LT, lane, size[t + step], 0));
-    to_shared(s, lane, acc[0]);
+    piece_total(s, row, lane, count, acc[0]);
     k_end(b);
 }
 
@@ -312,7 +376,7 @@ static void piece_chunks(folds *s, k_val row, k_val begin, k_val count, bool ful
     if (!full)
         k_end(b);
     k_end(b);
-    to_shared(s, lane, acc);
+    piece_total(s, row, lane, count, acc);
     k_end(b);
 }
 
@@ -369,7 +433,10 @@ static void build_tree(folds *s)
     k_val size = k_i64(b, s->tree.piece);
     k_val begin = sk_mul(lw, part, size);
     k_val count = sk_min(lw, size, sk_sub(lw, length, begin));
-    for (uint32_t i = 0; i < s->fold.n; i++) {
+    s->in_gang = lw->options->vector_bytes > 0;
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        s->in_gang &= harmless(lw, &s->fold.at[i]);
+    for (uint32_t i = 0; i < s->fold.n && !s->in_gang; i++) {
         fold *f = &s->fold.at[i];
         f->shared = arena_alloc(lw->arena, f->n * sizeof(k_mem));
         for (uint32_t c = 0; c < f->n; c++)
@@ -384,6 +451,8 @@ static void build_tree(folds *s)
     } else {
         piece_streams(s, row, begin, count);
     }
+    if (s->in_gang)
+        return;
     combine_lanes(s, count);
     k_for_all(b, k_i64(b, 1));
     for (uint32_t i = 0; i < s->fold.n; i++) {

@@ -55,7 +55,7 @@ typedef struct sk_tree {
 sk_tree sk_tree_of(bool ordered, bool wide);
 
 typedef struct sk_options {
-    uint32_t vector_bytes; /* of the device */
+    uint32_t vector_bytes; /* of the device; 0: it has no gangs whose lanes exchange values */
     uint32_t workers;
     bool checks;   /* false: the program is `unchecked` */
     bool contract; /* products feeding a + fold become fma */

@@ -10,6 +10,7 @@ typedef struct host {
     int64_t dims[64];
     ir_value *value; /* per array node */
     run_result *out;
+    uint32_t vector_bytes;
 } host;
 
 static bool read_scalar(void *env, ir_id array, uint32_t component, ir_bits *out)
@@ -58,7 +59,7 @@ static void make(host *h, ir_id array)
 
 static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final, void **in, void **partial_out)
 {
-    sk_options o = {.vector_bytes = 64, .workers = 2, .checks = true, .final = final, .row = g->row};
+    sk_options o = {.vector_bytes = h->vector_bytes, .workers = 2, .checks = true, .final = final, .row = g->row};
     const char *why = NULL;
     sk_kernel *k = sk_build(h->l, c, g->variant, &o, h->a, &why);
     if (!k || !k_verify(k->k, h->a, &why)) {
@@ -94,7 +95,7 @@ static void run_cluster(host *h, const l_cluster *c)
     for (uint32_t i = 0; i < c->op.n; i++)
         if (c->op.at[i].stored)
             make(h, c->op.at[i].term);
-    sk_options o = {.vector_bytes = 64, .workers = 2, .checks = true};
+    sk_options o = {.vector_bytes = h->vector_bytes, .workers = 2, .checks = true};
     void **in = NULL;
     for (int64_t partials = 0;;) {
         sk_geometry g;
@@ -110,10 +111,10 @@ static void run_cluster(host *h, const l_cluster *c)
     }
 }
 
-run_result run_clusters(ir_program *p, const l_options *options, arena *a, const ir_value *input)
+run_result run_clusters(ir_program *p, const l_options *options, uint32_t vector_bytes, arena *a, const ir_value *input)
 {
     run_result out = {0};
-    host h = {.p = p, .a = a, .out = &out};
+    host h = {.p = p, .a = a, .out = &out, .vector_bytes = vector_bytes};
     h.value = arena_alloc(a, (p->node.n + 1) * sizeof(ir_value));
     for (uint32_t i = 0; i < p->input.n; i++) {
         h.value[p->input.at[i]] = input[i];

@@ -13,7 +13,7 @@ typedef struct run_result {
     const char *why;    /* a failure of ours: NULL if none */
 } run_result;
 
-/* Results live in `a`. Contraction is off. */
-run_result run_clusters(ir_program *p, const l_options *options, arena *a, const ir_value *input);
+/* As on a device with vectors of this size (0: no gangs). Results live in `a`. Contraction is off. */
+run_result run_clusters(ir_program *p, const l_options *options, uint32_t vector_bytes, arena *a, const ir_value *input);
 
 #endif

@@ -78,7 +78,7 @@ static void same(const ir_value *x, const ir_value *y, double tolerance)
 }
 
 /* runs p fused and unfused on random inputs of the given extents and compares with the interpreter */
-static run_result compare_with(const int64_t extent[][3], double tolerance, const l_options *options)
+static run_result compare_with(const int64_t extent[][3], double tolerance, const l_options *options, uint32_t vector_bytes)
 {
     ir_value input[8];
     for (uint32_t i = 0; i < p->input.n; i++)
@@ -86,7 +86,7 @@ static run_result compare_with(const int64_t extent[][3], double tolerance, cons
     ir_value *expected = arena_alloc(&memory, 8 * sizeof(ir_value));
     ir_failure failure = {0};
     bool ok = ir_interpret(p, &memory, input, expected, &failure);
-    run_result got = run_clusters(p, options, &memory, input);
+    run_result got = run_clusters(p, options, vector_bytes, &memory, input);
     if (got.why)
         fail_msg("%s", got.why);
     if (!ok) {
@@ -102,8 +102,9 @@ static run_result compare_with(const int64_t extent[][3], double tolerance, cons
 
 static run_result compare(const int64_t extent[][3], double tolerance)
 {
-    compare_with(extent, tolerance, &unfused);
-    return compare_with(extent, tolerance, &fused);
+    compare_with(extent, tolerance, &unfused, 64);
+    compare_with(extent, tolerance, &fused, 0);
+    return compare_with(extent, tolerance, &fused, 64);
 }
 
 static ir_id dims(const char *name)
