@@ -119,7 +119,7 @@ static void check_division(sk_lower *lw, const ir_node *n, k_val x, k_val y)
         return;
     k_builder *b = &lw->b;
     k_val ok = k_let(b, OP_NE, y, k_literal(b, t, 0), 0);
-    if (ir_type_signed(t) && (n->op == OP_DIV || n->op == OP_QUOT)) {
+    if (ir_type_signed(t)) { /* div, mod, quot and rem alike */
         k_val lowest = k_literal(b, t, ir_bits_i64(t, INT64_MIN >> (64 - ir_type_bits(t))));
         k_val minus = k_literal(b, t, ir_bits_i64(t, -1));
         k_val fine = k_let(b, OP_OR, k_let(b, OP_NE, x, lowest, 0), k_let(b, OP_NE, y, minus, 0), 0);

@@ -1,5 +1,6 @@
 /* The shortest way from terms to results on a device. */
 #include "differential.h"
+#include "support/guarded.h"
 
 #include <math.h>
 
@@ -33,18 +34,38 @@ int64_t elements_of(const ir_value *v)
     return n;
 }
 
-static run_argument *arguments(const ir_program *p, arena *a, const ir_value *input)
+/* The arguments of a call: inputs are copied between pages that cannot be touched, every other time so that they end
+ * right before one, which leaves them aligned to an element only. */
+typedef struct borrowed {
+    uint32_t n;
+    run_argument *in;
+    guarded *memory;
+} borrowed;
+
+static borrowed borrow(const ir_program *p, arena *a, const ir_value *input, bool at_end)
 {
-    uint32_t n = 0, next = 0;
+    borrowed b = {0};
     for (uint32_t k = 0; k < p->input.n; k++)
-        n += input[k].components;
-    run_argument *in = arena_alloc(a, (n + 1) * sizeof(run_argument));
+        b.n += input[k].components;
+    b.in = arena_alloc(a, (b.n + 1) * sizeof(run_argument));
+    b.memory = arena_alloc(a, (b.n + 1) * sizeof(guarded));
+    uint32_t next = 0;
     for (uint32_t k = 0; k < p->input.n; k++)
         for (uint32_t c = 0; c < input[k].components; c++, next++) {
-            memcpy(in[next].extent, input[k].extent, sizeof(in[next].extent));
-            in[next].data = input[k].data[c];
+            size_t bytes = (size_t)elements_of(&input[k]) * ir_type_size(input[k].type[c]);
+            memcpy(b.in[next].extent, input[k].extent, sizeof(b.in[next].extent));
+            b.memory[next] = guarded_new(bytes, at_end);
+            if (bytes)
+                memcpy(b.memory[next].at, input[k].data[c], bytes);
+            b.in[next].data = b.memory[next].at;
         }
-    return in;
+    return b;
+}
+
+static void give_back(borrowed *b)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        guarded_free(&b->memory[i]);
 }
 
 /* Results of the pool are copied to the arena. */
@@ -78,11 +99,13 @@ outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *inp
         arena call;
         arena_init(&call, NULL);
         run_result *out = arena_alloc(a, (pl->result.n + 1) * sizeof(run_result));
-        o.status = run_call(program, arguments(p, a, input), out, &call, &o.message);
+        borrowed b = borrow(p, a, input, i % 2 == 0);
+        o.status = run_call(program, b.in, out, &call, &o.message);
         if (o.message)
             o.message = arena_string(a, o.message);
         if (o.status == SN_OK)
             take_results(r, p, a, out, &o);
+        give_back(&b);
         arena_free(&call);
     }
     o.launches = run_launches(program);

@@ -1,4 +1,5 @@
-/* Random programs on the CPU against the interpreter, and fused against unfused, bit for bit. */
+/* Random programs on the CPU against the interpreter, and fused against unfused, bit for bit. SINTER_TEST_SEED=n runs
+ * the program of that seed only, SINTER_TEST_COUNT=k besides those of the k - 1 that follow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +21,8 @@ static uint64_t first_seed(void)
 
 static uint64_t seeds(uint64_t sample)
 {
+    if (getenv("SINTER_TEST_COUNT"))
+        return strtoull(getenv("SINTER_TEST_COUNT"), NULL, 10);
     if (getenv("SINTER_TEST_SEED"))
         return 1;
     return getenv("SINTER_TEST_LONG") ? 50 * sample : sample;
