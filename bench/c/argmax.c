@@ -5,14 +5,8 @@
 
 #include <math.h>
 
-#ifndef STREAMS
-#define STREAMS 2
-#endif
-#ifndef AHEAD
-#define AHEAD 0
-#endif
-
 enum {
+    STREAMS = 2, /* places that a worker reads at once */
     UNROLL = 4,
     STEP = UNROLL * LANES,
     BLOCK = 32 * STEP,
@@ -53,8 +47,6 @@ static void block(struct best best[STREAMS], const float *x, int64_t at, int64_t
             const float *xs = x + i + s * stride;
 #pragma GCC unroll 16
             for (int k = 0; k < UNROLL; k++) {
-                if (AHEAD)
-                    v_prefetch(xs + k * LANES, AHEAD);
                 most[s][k] = v_max(v_load(xs + k * LANES), most[s][k]);
             }
         }

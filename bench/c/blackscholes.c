@@ -6,13 +6,10 @@
 
 #include <math.h>
 
-#ifndef AHEAD
-#define AHEAD 512
-#endif
-
-#ifndef UNROLL
-#define UNROLL 5
-#endif
+enum {
+    AHEAD = 512, /* bytes to prefetch */
+    UNROLL = 5,  /* vectors together */
+};
 
 #define RATE 0.02F
 #define VOLATILITY 0.30F
@@ -120,7 +117,7 @@ static void part(void *ctx, int id, int workers)
     struct team_range mine = team_part(job->n, UNROLL * LANES, id, workers);
     int64_t i = mine.first;
     for (; i + UNROLL * LANES <= mine.last; i += UNROLL * LANES) {
-        for (int k = 0; AHEAD && k < UNROLL * LANES; k += LANES) {
+        for (int k = 0; k < UNROLL * LANES; k += LANES) {
             v_prefetch(job->price + i + k, AHEAD);
             v_prefetch(job->strike + i + k, AHEAD);
             v_prefetch(job->years + i + k, AHEAD);

@@ -3,15 +3,9 @@
 #include "opponents.h"
 #include "simd.h"
 
-#ifndef STREAMS
-#define STREAMS 2
-#endif
-#ifndef AHEAD
-#define AHEAD 0
-#endif
-
 enum {
-    UNROLL = 4,
+    STREAMS = 8, /* places that a worker reads at once */
+    UNROLL = 2,
     STEP = UNROLL * LANES,
     BLOCK = 256 * STEP,
 };
@@ -38,10 +32,6 @@ static double block(const float *x, const float *y, int64_t stride, int64_t coun
             const float *ys = y + i + s * stride;
 #pragma GCC unroll 16
             for (int k = 0; k < UNROLL; k++) {
-                if (AHEAD) {
-                    v_prefetch(xs + k * LANES, AHEAD);
-                    v_prefetch(ys + k * LANES, AHEAD);
-                }
                 acc[s][k] = v_fma(v_load(xs + k * LANES), v_load(ys + k * LANES), acc[s][k]);
             }
         }

@@ -1,7 +1,7 @@
 /* Mandelbrot escape counts. Tiles of 16 x 5 pixels, five vectors in flight to hide latency. Where nothing escaped
- * lately, eight steps are taken on trust and only their end is looked at: beyond |z| = 2 an orbit never returns, so an
- * end inside means that all of them were inside. Otherwise the steps are taken again and counted. Workers take strips
- * of five rows from a common counter, because rows differ in cost. */
+ * lately, a dozen steps are taken on trust and only their end is looked at: beyond |z| = 2 an orbit never returns, so
+ * an end inside means that all of them were inside. Otherwise the steps are taken again and counted. Workers take
+ * strips of five rows from a common counter, because rows differ in cost. */
 #include "opponents.h"
 #include "simd.h"
 
@@ -9,7 +9,7 @@
 
 enum {
     VECTORS = 5,
-    TRUST = 8,   /* steps between looks where nothing escapes */
+    TRUST = 12,  /* steps between looks where nothing escapes */
     COUNTED = 4, /* steps between looks elsewhere */
     CALM = 3,    /* looks without an escape after which steps are trusted */
 };

@@ -2,15 +2,9 @@
 #include "opponents.h"
 #include "simd.h"
 
-#ifndef STREAMS
-#define STREAMS 2
-#endif
-#ifndef AHEAD
-#define AHEAD 0
-#endif
-
 enum {
-    UNROLL = 4,
+    STREAMS = 4, /* places that a worker reads at once */
+    UNROLL = 2,
     STEP = UNROLL * LANES,
     BLOCK = 256 * STEP,
 };
@@ -37,8 +31,6 @@ static void block(struct partial *into, const float *x, int64_t stride, int64_t 
             const float *xs = x + i + s * stride;
 #pragma GCC unroll 16
             for (int k = 0; k < UNROLL; k++) {
-                if (AHEAD)
-                    v_prefetch(xs + k * LANES, AHEAD);
                 vf32 v = v_load(xs + k * LANES);
                 sum[s][k] = v_add(sum[s][k], v);
                 squares[s][k] = v_fma(v, v, squares[s][k]);

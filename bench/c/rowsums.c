@@ -3,14 +3,9 @@
 #include "opponents.h"
 #include "simd.h"
 
-#ifndef STREAMS
-#define STREAMS 4
-#endif
-#ifndef AHEAD
-#define AHEAD 0
-#endif
-
 enum {
+    STREAMS = 4, /* places that a worker reads at once */
+    AHEAD = 512, /* bytes to prefetch */
     UNROLL = 4,
     STEP = UNROLL * LANES,
     BLOCK = 256 * STEP,
@@ -52,8 +47,7 @@ static inline __attribute__((always_inline)) void add_streams(double *sums, cons
 #pragma GCC unroll 16
                 for (int k = 0; k < UNROLL; k++) {
                     const float *at = x + s * stride + i + k * LANES;
-                    if (AHEAD)
-                        v_prefetch(at, AHEAD);
+                    v_prefetch(at, AHEAD);
                     acc[s][k] = v_add(acc[s][k], v_load(at));
                 }
             }
@@ -141,9 +135,6 @@ static void rows_of_4(void *ctx, int id, int workers)
 #pragma GCC unroll 16
         for (int s = 0; s < STREAMS; s++) {
             int64_t at = r + s * apart;
-            if (AHEAD)
-                for (int k = 0; k < 4; k++)
-                    v_prefetch(job->x + 4 * at + k * LANES, AHEAD);
             v_stream(job->sums + at, sums_of_4(job->x + 4 * at));
         }
     }

@@ -4,14 +4,8 @@
 
 #include <math.h>
 
-#ifndef STREAMS
-#define STREAMS 4
-#endif
-#ifndef AHEAD
-#define AHEAD 0
-#endif
-
 enum {
+    STREAMS = 2, /* places that a worker reads at once */
     UNROLL = 4,
     STEP = UNROLL * LANES,
 };
@@ -40,10 +34,6 @@ static void part(void *ctx, int id, int workers)
 #pragma GCC unroll 16
         for (int s = 0; s < STREAMS; s++) {
             int64_t at = i + s * stride;
-            for (int k = 0; AHEAD && k < STEP; k += LANES) {
-                v_prefetch(job->x + at + k, AHEAD);
-                v_prefetch(job->y + at + k, AHEAD);
-            }
 #pragma GCC unroll 16
             for (int k = 0; k < STEP; k += LANES)
                 v_stream(job->z + at + k, v_fma(a, v_load(job->x + at + k), v_load(job->y + at + k)));
