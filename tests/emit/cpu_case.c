@@ -53,20 +53,22 @@ static ir_bits float_value(ir_type t, double v)
     return t == T_F32 ? ir_bits_f32((float)v) : ir_bits_f64(v);
 }
 
-static ir_bits edge_float(cpu_case *c, ir_type t)
+ir_bits case_edge(ir_type t, unsigned i)
 {
-    static const double edge[] = {0.0,  -0.0, 1.0,   -1.0, 0.5,    -0.5,   1.5,   2.5,     -2.5,      0.49999997, 1e-40, -1e-310,
-                                  1e10, 127.5, 128.0, -129, 255.9, 32768., 65536, 2147483647.0, -2147483649.0, 9.3e18, -9.3e18, 1.9e19};
-    uint64_t r = case_random(c) % 30;
-    if (r < ARRAY_LENGTH(edge))
-        return float_value(t, edge[r]);
-    if (r == 24)
-        return float_value(t, 1.0 / 0.0);
-    if (r == 25)
-        return float_value(t, -1.0 / 0.0);
-    if (r == 26)
-        return t == T_F32 ? 0x7fc00000u : 0x7ff8000000000000u;
-    return float_value(t, (double)(int64_t)case_random(c) * 0x1p-60);
+    static const double real[] = {0.0,  -0.0,  1.0,   -1.0,  0.5,    -0.5,  1.5,   2.5,          -2.5,          0.49999997, 1e-40, -1e-310,
+                                  1e10, 127.5, 128.0, -129., 255.9, 32768., 65536, 2147483647.0, -2147483649.0, 9.3e18,     -9.3e18, 1.9e19};
+    static const int64_t whole[] = {0, 1, -1, 2, -2, 3, -3, 5, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 100};
+    unsigned bits = ir_type_bits(t), n = ARRAY_LENGTH(whole);
+    if (ir_type_float(t) && i < ARRAY_LENGTH(real))
+        return float_value(t, real[i]);
+    if (ir_type_float(t))
+        return i == 24 ? float_value(t, 1.0 / 0.0) : i == 25 ? float_value(t, -1.0 / 0.0) : t == T_F32 ? 0x7fc00000u : 0x7ff8000000000000u;
+    if (t == T_BOOL)
+        return i & 1;
+    if (i < n)
+        return ir_bits_i64(t, whole[i]);
+    uint64_t top = (uint64_t)1 << (i < n + 4 ? bits - 1 : bits / 2);
+    return ir_bits_i64(t, (int64_t)top - 2 + (i - n) % 4); /* around the smallest and largest, and half way */
 }
 
 ir_bits case_value(cpu_case *c, ir_type t)
@@ -74,15 +76,11 @@ ir_bits case_value(cpu_case *c, ir_type t)
     uint64_t r = case_random(c), choice = case_random(c) % 4;
     if (t == T_BOOL)
         return r & 1;
-    if (ir_type_float(t))
-        return choice ? float_value(t, (double)(int64_t)r * 0x1p-55) : edge_float(c, t);
     if (choice == 0)
-        return ir_bits_i64(t, (int64_t)(r % 7) - 3);
-    if (choice == 1)
-        return ir_bits_i64(t, (int64_t)((uint64_t)1 << (ir_type_bits(t) - 1)) - (int64_t)(r % 3));
-    if (choice == 2)
-        return ir_bits_i64(t, (int64_t)(r % 80) - 8);
-    return ir_bits_i64(t, (int64_t)r);
+        return case_edge(t, (unsigned)(r % CASE_EDGES));
+    if (ir_type_float(t))
+        return float_value(t, (double)(int64_t)r * (choice == 1 ? 0x1p-60 : 0x1p-55));
+    return ir_bits_i64(t, choice == 1 ? (int64_t)(r % 80) - 8 : (int64_t)r);
 }
 
 static size_t bytes_of(const cpu_case *c, k_mem m)

@@ -31,6 +31,8 @@ void case_put(cpu_case *c, k_mem m, int64_t i, ir_bits v);
 ir_bits case_get(const cpu_case *c, k_mem m, int64_t i);
 uint64_t case_random(cpu_case *c);
 ir_bits case_value(cpu_case *c, ir_type t); /* edge values and random ones */
+enum { CASE_EDGES = 27 };
+ir_bits case_edge(ir_type t, unsigned i); /* i < CASE_EDGES */
 /* Verifies, compiles, runs pieces [0, pieces) and the interpreter; all globals and the error must agree. Floats: the same
  * bits, or both NaN. The device's result stays in the globals. */
 void case_run(cpu_case *c, int64_t pieces);

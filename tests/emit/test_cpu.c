@@ -496,7 +496,7 @@ static void filter_case(cpu_case *c, ir_type t, int64_t n, uint16_t lanes)
     k_loop(b);
     k_break_if(b, k_let(b, OP_LE, left, k_i64(b, 0), 0));
     k_val base = k_let(b, OP_SUB, k_i64(b, n), left, 0), before = k_get(b, total);
-    k_val i = k_for_all(b, k_let(b, OP_MIN, left, k_i64(b, lanes), 0)), at = add(b, base, i), p = k_load(b, keep, at);
+    k_val i = k_for_all(b, k_let(b, OP_MIN, left, k_i64(b, lanes), 0)), at = add(b, base, i), p = k_let(b, OP_NOT, k_load(b, keep, at), 0, 0);
     k_compact(b, y, before, k_load(b, x, at), p);
     k_set(b, total, add(b, before, k_count(b, p)));
     k_end(b);

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-enum { COUNT = 64 * 12 + 37 };
+enum { PAIRS = CASE_EDGES * CASE_EDGES, COUNT = PAIRS + 237 };
 
 static int open_case(void **state)
 {
@@ -22,6 +22,16 @@ static int close_case(void **state)
     return 0;
 }
 
+/* Every pair of edge values first, then random ones. */
+static void put_pairs(cpu_case *c, ir_type t, const k_mem *in, unsigned arity)
+{
+    for (unsigned i = 0; i < PAIRS; i++) {
+        case_put(c, in[0], i, case_edge(t, i / CASE_EDGES));
+        if (arity > 1)
+            case_put(c, in[1], i, case_edge(t, i % CASE_EDGES));
+    }
+}
+
 /* out[i] = op(in[i]...) for all i; ends with one piece-level copy of element 0 behind the others. What a partial operator
  * gives where it fails is open, but it must not trap. */
 static void check_op(cpu_case *c, ir_op op, ir_type t, ir_type to, bool constant, uint16_t lanes)
@@ -32,6 +42,7 @@ static void check_op(cpu_case *c, ir_op op, ir_type t, ir_type to, bool constant
     k_builder *b = &c->b;
     for (unsigned i = 0; i < arity; i++)
         in[i] = case_global(c, t, false, COUNT);
+    put_pairs(c, t, in, arity);
     k_mem out = case_global(c, to, true, COUNT + 1);
     k_val value[3] = {0}, scalar[3] = {0}, fixed = constant ? k_literal(b, t, case_value(c, t)) : 0;
     k_val i = k_for_all(b, k_i64(b, COUNT));
