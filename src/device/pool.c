@@ -181,7 +181,6 @@ static void finish(slot *s)
             futex_wait(&s->state, state);
         state = atomic_load_explicit(&s->state, memory_order_acquire);
     }
-    atomic_thread_fence(memory_order_acquire);
     atomic_store(&s->state, 0);
 }
 
