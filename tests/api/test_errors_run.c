@@ -1,0 +1,353 @@
+/* What calls say when arguments or data are wrong: the status, and a message with the operation, its place and the
+ * numbers; afterwards everything still works. */
+#include "both.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static sn_exp element_of(void *env, sn_exp i)
+{
+    const sn_acc *a = env;
+    return sn_index(*a, sn_mul(i, 3));
+}
+
+enum { INDEX_LINE = 11, QUOT_LINE = 23 }; /* of the operations above and below */
+
+static sn_acc indexing(sn_acc a)
+{
+    return sn_generate(sn_extent(a, 0), sn_closure(element_of, &a));
+}
+
+static sn_exp quotient(sn_exp x, sn_exp y)
+{
+    return sn_quot(x, y);
+}
+
+static sn_acc quotients(sn_acc a, sn_acc b)
+{
+    return sn_zip_with(quotient, a, b);
+}
+
+static sn_acc gather(sn_acc index, sn_acc a)
+{
+    return sn_gather(index, a);
+}
+
+static sn_acc sum_of_zip(sn_acc a, sn_acc b)
+{
+    return sn_fold(sn_add, 0, sn_zip_with(sn_mul, a, b));
+}
+
+static sn_acc largest(sn_acc a)
+{
+    return sn_maximum(a);
+}
+
+static sn_acc first_row(sn_acc a)
+{
+    return sn_slice(a, 0, SN_ALL);
+}
+
+static sn_acc as_matrix(sn_acc a)
+{
+    return sn_reshape(sn_shape(3, 4), a);
+}
+
+static sn_acc copy(sn_acc a)
+{
+    return a;
+}
+
+static void contains(const char *message, const char *part)
+{
+    if (!strstr(message, part))
+        fail_msg("\"%s\" is not in \"%s\"", part, message);
+}
+
+static sn_program *compiled(const char *signature, sn_body body)
+{
+    if (!both_cpu())
+        skip();
+    sn_program *p = sn_compile_at((sn_site){__FILE__, __LINE__}, both_cpu(), signature, body);
+    if (!p)
+        fail_msg("%s", sn_message(both_cpu()));
+    return p;
+}
+
+static char *place(int line)
+{
+    static char said[64];
+    snprintf(said, sizeof(said), "test_errors_run.c:%d: ", line);
+    return said;
+}
+
+/* --- data --- */
+
+static void an_index_is_outside(void **state)
+{
+    (void)state;
+    sn_program *p = compiled("[n]f32 -> [n]f32", SN_BODY(indexing));
+    float a[10] = {0}, r[10];
+    assert_int_equal(sn_call(p, sn_in(a, 10), sn_into(r, 10)), SN_OUT_OF_RANGE);
+    contains(sn_message(both_cpu()), place(INDEX_LINE));
+    contains(sn_message(both_cpu()), "index: index 12 is outside the extent 10");
+    contains(sn_message(both_cpu()), "element 4");
+    assert_int_equal(sn_call(p, sn_in(a, 1), sn_into(r, 1)), SN_OK);
+    assert_int_equal(sn_call(p, sn_in(a, 0), sn_into(r, 0)), SN_OK);
+    sn_drop(p);
+}
+
+/* The smallest element that fails is reported, whatever the threads do first. */
+static void the_first_of_many_is_reported(void **state)
+{
+    (void)state;
+    sn_program *p = compiled("[n]f32 -> [n]f32", SN_BODY(indexing));
+    int64_t n = 3000000;
+    float *a = calloc((size_t)n, sizeof(float)), *r = calloc((size_t)n, sizeof(float));
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(sn_call(p, sn_in(a, n), sn_into(r, n)), SN_OUT_OF_RANGE);
+        contains(sn_message(both_cpu()), "index 3000000 is outside the extent 3000000, at element 1000000");
+    }
+    free(a);
+    free(r);
+    sn_drop(p);
+}
+
+static void an_index_of_nothing(void **state)
+{
+    (void)state;
+    sn_program *p = compiled("[m]i64, [n]f32 -> [m]f32", SN_BODY(gather));
+    int64_t index[3] = {0, 0, -1};
+    float a[2] = {1, 2}, r[3];
+    assert_int_equal(sn_call(p, sn_in(index, 3), sn_in(a, 0), sn_into(r, 3)), SN_OUT_OF_RANGE);
+    contains(sn_message(both_cpu()), "gather: index 0 is outside the extent 0, at element 0");
+    assert_int_equal(sn_call(p, sn_in(index, 3), sn_in(a, 2), sn_into(r, 3)), SN_OUT_OF_RANGE);
+    contains(sn_message(both_cpu()), "index -1 is outside the extent 2, at element 2");
+    assert_int_equal(sn_call(p, sn_in(index, 2), sn_in(a, 2), sn_into(r, 2)), SN_OK);
+    sn_drop(p);
+}
+
+static void a_division_by_zero(void **state)
+{
+    (void)state;
+    sn_program *p = compiled("[n]i32, [n]i32 -> [n]i32", SN_BODY(quotients));
+    int32_t a[3] = {7, INT32_MIN, 5}, b[3] = {2, 1, 0}, r[3];
+    assert_int_equal(sn_call(p, sn_in(a, 3), sn_in(b, 3), sn_into(r, 3)), SN_DIVISION);
+    contains(sn_message(both_cpu()), place(QUOT_LINE));
+    contains(sn_message(both_cpu()), "quot: division by zero, at element 2");
+    b[1] = -1, b[2] = 1;
+    assert_int_equal(sn_call(p, sn_in(a, 3), sn_in(b, 3), sn_into(r, 3)), SN_DIVISION);
+    contains(sn_message(both_cpu()), "at element 1");
+    b[1] = 1;
+    assert_int_equal(sn_call(p, sn_in(a, 3), sn_in(b, 3), sn_into(r, 3)), SN_OK);
+    assert_int_equal(r[0], 3);
+    sn_drop(p);
+}
+
+static void shapes_that_differ(void **state)
+{
+    (void)state;
+    sn_program *p = compiled("[n]f32, [m]f32 -> f32", SN_BODY(sum_of_zip));
+    float a[4] = {1, 2, 3, 4}, r = 0;
+    assert_int_equal(sn_call(p, sn_in(a, 4), sn_in(a, 3), sn_value(&r)), SN_SHAPE_MISMATCH);
+    contains(sn_message(both_cpu()), "zip_with");
+    contains(sn_message(both_cpu()), ": 4 and 3");
+    contains(sn_message(both_cpu()), "test_errors_run.c:");
+    assert_int_equal(sn_call(p, sn_in(a, 4), sn_in(a, 4), sn_value(&r)), SN_OK);
+    assert_true(r == 30);
+    sn_drop(p);
+    p = compiled("[n]i32 -> [3,4]i32", SN_BODY(as_matrix));
+    int32_t x[12] = {0}, y[12];
+    assert_int_equal(sn_call(p, sn_in(x, 11), sn_into(y, 3, 4)), SN_SHAPE_MISMATCH);
+    contains(sn_message(both_cpu()), "reshape");
+    assert_int_equal(sn_call(p, sn_in(x, 12), sn_into(y, 3, 4)), SN_OK);
+    sn_drop(p);
+}
+
+static void folds_of_nothing(void **state)
+{
+    (void)state;
+    sn_program *p = compiled("[n,m]f32 -> [n]f32", SN_BODY(largest));
+    float a[6] = {1, 5, 2, 3, 4, 9}, r[3];
+    assert_int_equal(sn_call(p, sn_in(a, 3, 0), sn_into(r, 3)), SN_EMPTY_FOLD);
+    contains(sn_message(both_cpu()), "maximum");
+    assert_int_equal(sn_call(p, sn_in(a, 0, 0), sn_into(r, 0)), SN_OK);
+    assert_int_equal(sn_call(p, sn_in(a, 2, 3), sn_into(r, 2)), SN_OK);
+    assert_true(r[0] == 5 && r[1] == 9);
+    sn_drop(p);
+}
+
+static void a_slice_outside(void **state)
+{
+    (void)state;
+    sn_program *p = compiled("[n,m]f32 -> [m]f32", SN_BODY(first_row));
+    float a[4] = {1, 2, 3, 4}, r[4];
+    assert_int_equal(sn_call(p, sn_in(a, 0, 4), sn_into(r, 4)), SN_OUT_OF_RANGE);
+    contains(sn_message(both_cpu()), "slice");
+    assert_int_equal(sn_call(p, sn_in(a, 1, 4), sn_into(r, 4)), SN_OK);
+    sn_drop(p);
+}
+
+/* --- arguments --- */
+
+static void wrong_arguments(void **state)
+{
+    (void)state;
+    sn_program *p = compiled("[n]f32, [n]f32 -> f32", SN_BODY(sum_of_zip));
+    float a[4] = {1, 2, 3, 4}, r = 0;
+    double d[4] = {0};
+    const char *(*said)(const sn_context *) = sn_message;
+    assert_int_equal(sn_call(p, sn_in(a, 4), sn_value(&r)), SN_BAD_ARGUMENT);
+    contains(said(both_cpu()), "3 arguments (2 for parameters, 1 for results), not 2");
+    assert_int_equal(sn_call(p, sn_in(a, 4), sn_in(d, 4), sn_value(&r)), SN_BAD_ARGUMENT);
+    contains(said(both_cpu()), "argument 2 is of type f64, not f32");
+    assert_int_equal(sn_call(p, sn_in(a, 4), sn_in(a, 2, 2), sn_value(&r)), SN_BAD_ARGUMENT);
+    contains(said(both_cpu()), "argument 2 has 2 extents, not 1");
+    assert_int_equal(sn_call(p, sn_in(a, 4), sn_into(a, 4), sn_value(&r)), SN_BAD_ARGUMENT);
+    contains(said(both_cpu()), "argument 2 stands for a parameter, but is sn_into(...)");
+    assert_int_equal(sn_call(p, sn_in(a, 4), sn_in(a, 4), sn_in(&r, 1)), SN_BAD_ARGUMENT);
+    assert_int_equal(sn_call(p, sn_in(a, 4), sn_in(a, -4), sn_value(&r)), SN_BAD_EXTENT);
+    contains(said(both_cpu()), "argument 2 has the extent -4");
+    assert_int_equal(sn_call(p, sn_in(a, 4), sn_in(a, 3), sn_value(&r)), SN_BAD_EXTENT);
+    contains(said(both_cpu()), "extent n is 4 in argument 1, but 3 in dimension 0 of argument 2");
+    assert_int_equal(sn_call(p, sn_in((float *)NULL, 4), sn_in(a, 4), sn_value(&r)), SN_BAD_ARGUMENT);
+    assert_int_equal(sn_call(p, sn_in((float *)NULL, 0), sn_in((float *)NULL, 0), sn_value(&r)), SN_OK);
+    assert_int_equal(sn_call(p, sn_in(a, INT64_MAX), sn_in(a, 4), sn_value(&r)), SN_TOO_LARGE);
+    assert_int_equal(sn_call(p, sn_in(a, 4), sn_in(a, 4), sn_value(&a[1])), SN_BAD_ARGUMENT);
+    contains(said(both_cpu()), "overlaps");
+    assert_int_equal(sn_call_n(NULL, 0, NULL), SN_NO_PROGRAM);
+    assert_int_equal(sn_call(p, sn_in(a, 4), sn_in(a, 4), sn_value(&r)), SN_OK);
+    sn_drop(p);
+}
+
+static void results_of_another_size(void **state)
+{
+    (void)state;
+    sn_program *p = compiled("[n,m]f32 -> [m]f32", SN_BODY(first_row));
+    float a[6] = {1, 2, 3, 4, 5, 6}, r[6];
+    assert_int_equal(sn_call(p, sn_in(a, 2, 3), sn_into(r, 2)), SN_BAD_EXTENT);
+    contains(sn_message(both_cpu()), "has the extent 3, but there is memory for 2");
+    sn_drop(p);
+}
+
+static void build_errors(void **state)
+{
+    (void)state;
+    if (!both_cpu())
+        skip();
+    sn_program *p = sn_compile(both_cpu(), "[n]f32 -> [n]f32", largest);
+    assert_null(p);
+    contains(sn_message(both_cpu()), "test_errors_run.c:");
+    assert_null(sn_compile(both_cpu(), "[n]f32 -> ", copy));
+    assert_int_not_equal(strlen(sn_message(both_cpu())), 0);
+    assert_null(sn_compile(NULL, "f32 -> f32", copy));
+    assert_null(sn_explain(NULL, NULL));
+    sn_drop(NULL);
+}
+
+/* --- arrays on the device --- */
+
+static void arrays(void **state)
+{
+    (void)state;
+    sn_program *p = compiled("[n]f32 -> [n]f32", SN_BODY(copy));
+    float a[5] = {1, 2, 3, 4, 5}, r[5] = {0};
+    sn_array *x = sn_upload(both_cpu(), sn_in(a, 5)), *y = NULL;
+    assert_non_null(x);
+    assert_int_equal(sn_array_rank(x), 1);
+    assert_int_equal(sn_array_extent(x, 0), 5);
+    assert_int_equal(sn_array_extent(x, 1), -1);
+    assert_int_equal(sn_array_type(x), SN_F32);
+    assert_int_equal(sn_bytes(x), 20);
+    assert_int_equal(sn_call(p, sn_held(x), sn_keep(&y)), SN_OK);
+    assert_int_equal(sn_read(y, r, sizeof(r)), SN_OK);
+    assert_memory_equal(a, r, sizeof(r));
+    assert_int_equal(sn_read(y, r, 4), SN_BAD_ARGUMENT);
+    sn_array *z = NULL;
+    assert_int_equal(sn_call(p, sn_give(y), sn_keep(&z)), SN_OK);
+    assert_int_equal(sn_call(p, sn_held(NULL), sn_keep(&y)), SN_BAD_ARGUMENT);
+    assert_int_equal(sn_call(p, sn_held(z), sn_keep(NULL)), SN_BAD_ARGUMENT);
+    sn_array *other = sn_upload(both_interpreter(), sn_in(a, 5));
+    assert_int_equal(sn_call(p, sn_held(other), sn_into(r, 5)), SN_BAD_ARGUMENT);
+    contains(sn_message(both_cpu()), "another context");
+    sn_free(other);
+    sn_free(z);
+    sn_free(x);
+    sn_free(NULL);
+    sn_drop(p);
+}
+
+/* A failing call keeps nothing. */
+static void nothing_is_kept(void **state)
+{
+    (void)state;
+    sn_program *p = compiled("[n]f32 -> [n]f32", SN_BODY(indexing));
+    float a[10] = {0};
+    sn_array *r = (sn_array *)a;
+    assert_int_equal(sn_call(p, sn_in(a, 10), sn_keep(&r)), SN_OUT_OF_RANGE);
+    assert_null(r);
+    sn_drop(p);
+}
+
+/* --- contexts --- */
+
+typedef struct heard {
+    int messages;
+    char last[256];
+} heard;
+
+static void hear(void *env, const char *said)
+{
+    heard *h = env;
+    h->messages++;
+    snprintf(h->last, sizeof(h->last), "%s", said);
+}
+
+static void contexts(void **state)
+{
+    (void)state;
+    heard h = {0};
+    sn_options o = {.size = sizeof(o), .device = "abacus", .env = &h, .message = hear};
+    assert_null(sn_open(&o));
+    assert_int_equal(h.messages, 1);
+    contains(h.last, "abacus");
+    o.device = "interpreter";
+    sn_context *cx = sn_open(&o);
+    assert_non_null(cx);
+    assert_string_equal(sn_message(cx), "");
+    sn_program *p = sn_compile(cx, "[n]f32, [n]f32 -> f32", sum_of_zip);
+    float a[3] = {1, 2, 3}, r = 0;
+    assert_int_equal(sn_call(p, sn_in(a, 3), sn_in(a, 2), sn_value(&r)), SN_BAD_EXTENT);
+    assert_int_equal(h.messages, 2);
+    assert_int_equal(sn_call(p, sn_in(a, 3), sn_in(a, 3), sn_value(&r)), SN_OK);
+    assert_true(r == 14);
+    assert_null(sn_explain(p, "kernels"));
+    assert_null(sn_explain(p, "poetry"));
+    assert_non_null(sn_explain(p, NULL));
+    sn_drop(p);
+    sn_close(cx);
+    sn_close(NULL);
+    assert_string_equal(sn_message(NULL), "");
+    assert_string_equal(sn_status_name(SN_DIVISION), "SN_DIVISION");
+    assert_int_equal(sn_version(), SN_VERSION);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_index_is_outside),
+        cmocka_unit_test(the_first_of_many_is_reported),
+        cmocka_unit_test(an_index_of_nothing),
+        cmocka_unit_test(a_division_by_zero),
+        cmocka_unit_test(shapes_that_differ),
+        cmocka_unit_test(folds_of_nothing),
+        cmocka_unit_test(a_slice_outside),
+        cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(results_of_another_size),
+        cmocka_unit_test(build_errors),
+        cmocka_unit_test(arrays),
+        cmocka_unit_test(nothing_is_kept),
+        cmocka_unit_test(contexts),
+    };
+    return cmocka_run_group_tests(tests, both_open, both_close);
+}

@@ -1,0 +1,297 @@
+/* What becomes of programs: how many loops, launches, kernels and buffers; what explain says about it; and that memory is
+ * used again. */
+#include "both.h"
+
+#include <stdlib.h>
+
+typedef struct counts {
+    uint32_t clusters, buffers, kernels;
+    uint64_t launches;
+} counts;
+
+static counts count(sn_program *p)
+{
+    counts c = {.clusters = p->plan->cluster.n, .kernels = run_kernels(p->run), .launches = run_launches(p->run)};
+    for (uint32_t i = 0; i < p->plan->buffer.n; i++)
+        c.buffers += p->plan->buffer.at[i].place == PLAN_TEMPORARY;
+    return c;
+}
+
+#define expect_counts(program, ...)                                                                                    \
+    do {                                                                                                               \
+        counts found = count(program), wanted = {__VA_ARGS__};                                                         \
+        assert_int_equal(found.clusters, wanted.clusters);                                                             \
+        assert_int_equal(found.buffers, wanted.buffers);                                                               \
+        assert_int_equal(found.kernels, wanted.kernels);                                                               \
+        assert_int_equal(found.launches, wanted.launches);                                                             \
+    } while (0)
+
+static void says(sn_program *p, const char *form, const char *part)
+{
+    const char *said = sn_explain(p, form);
+    assert_non_null(said);
+    if (!strstr(said, part))
+        fail_msg("\"%s\" is not in:\n%s", part, said);
+}
+
+static sn_program *compiled_in(sn_context *cx, const char *signature, sn_body body)
+{
+    if (!cx)
+        skip();
+    sn_program *p = sn_compile_at((sn_site){__FILE__, __LINE__}, cx, signature, body);
+    if (!p)
+        fail_msg("%s", sn_message(cx));
+    return p;
+}
+
+static float *numbers(int64_t n)
+{
+    float *x = malloc((size_t)n * sizeof(float));
+    assert_non_null(x);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (float)(i % 11) - 5;
+    return x;
+}
+
+enum { LARGE = 300000 };
+
+/* --- programs --- */
+
+static sn_acc dot(sn_acc x, sn_acc y)
+{
+    return sn_fold(sn_add, 0, sn_zip_with(sn_mul, x, y));
+}
+
+static void a_dot_product_is_one_loop(void **state)
+{
+    (void)state;
+    sn_program *p = compiled_in(both_cpu(), "[n]f32, [n]f32 -> f32", SN_BODY(dot));
+    float *x = numbers(LARGE), r;
+    expect_counts(p, .clusters = 1);
+    assert_int_equal(sn_call(p, sn_in(x, LARGE), sn_in(x, LARGE), sn_value(&r)), SN_OK);
+    expect_counts(p, .clusters = 1, .kernels = 2, .launches = 2); /* pieces; their results */
+    assert_int_equal(sn_call(p, sn_in(x, LARGE), sn_in(x, LARGE), sn_value(&r)), SN_OK);
+    expect_counts(p, .clusters = 1, .kernels = 2, .launches = 4);
+    assert_int_equal(sn_call(p, sn_in(x, 1000), sn_in(x, 1000), sn_value(&r)), SN_OK);
+    expect_counts(p, .clusters = 1, .kernels = 3, .launches = 5); /* one piece makes the result itself */
+    says(p, "edges", "zip_with");
+    says(p, "edges", "fused: computed where it is used");
+    says(p, "clusters", "fold loop over [n]");
+    says(p, "plan", "1 clusters, 0 buffers");
+    says(p, "kernels", "for_all");
+    says(p, "llvm", "define");
+    says(p, "asm", "ret");
+    assert_ptr_equal(sn_explain(p, "plan"), sn_explain(p, "plan"));
+    free(x);
+    sn_drop(p);
+}
+
+static sn_exp deviation(void *env, sn_exp x)
+{
+    const sn_exp *mean = env;
+    sn_exp d = sn_sub(x, *mean);
+    return sn_mul(d, d);
+}
+
+static sn_exp square(sn_exp x)
+{
+    return sn_mul(x, x);
+}
+
+/* one pass: sum and sum of squares */
+static sn_acc mean_and_variance(sn_acc x)
+{
+    sn_acc sum = sn_fold(sn_add, 0, x), squares = sn_fold(sn_add, 0, sn_map(square, x));
+    return sn_results(sum, squares);
+}
+
+/* two passes: the mean must be known first */
+static sn_acc centred(sn_acc x)
+{
+    sn_exp mean = sn_div(sn_the(sn_fold(sn_add, 0, x)), sn_to_f32(sn_size(x)));
+    return sn_fold(sn_add, 0, sn_map(sn_closure(deviation, &mean), x));
+}
+
+static void several_folds_share_a_loop(void **state)
+{
+    (void)state;
+    float *x = numbers(LARGE), s, q;
+    sn_program *p = compiled_in(both_cpu(), "[n]f32 -> f32, f32", SN_BODY(mean_and_variance));
+    assert_int_equal(sn_call(p, sn_in(x, LARGE), sn_value(&s), sn_value(&q)), SN_OK);
+    expect_counts(p, .clusters = 1, .kernels = 2, .launches = 2);
+    sn_drop(p);
+    p = compiled_in(both_cpu(), "[n]f32 -> f32", SN_BODY(centred));
+    assert_int_equal(sn_call(p, sn_in(x, LARGE), sn_value(&s)), SN_OK);
+    expect_counts(p, .clusters = 2, .buffers = 1, .kernels = 4, .launches = 4);
+    says(p, "edges", "not fused: a fold must be complete before its result is used");
+    sn_drop(p);
+    free(x);
+}
+
+static sn_exp next(sn_exp x)
+{
+    return sn_add(sn_mul(x, 2), 1);
+}
+
+static sn_acc chain_of_maps(sn_acc x)
+{
+    return sn_map(next, sn_map(next, sn_map(next, x)));
+}
+
+static sn_acc forced(sn_acc x)
+{
+    return sn_map(next, sn_force(sn_map(next, x)));
+}
+
+static sn_acc two_results(sn_acc x)
+{
+    sn_acc y = sn_map(next, x);
+    return sn_results(y, sn_map(next, y), sn_fold(sn_add, 0, y));
+}
+
+static void maps(void **state)
+{
+    (void)state;
+    float *x = numbers(LARGE), *y = numbers(LARGE), *z = numbers(LARGE), s;
+    sn_program *p = compiled_in(both_cpu(), "[n]f32 -> [n]f32", SN_BODY(chain_of_maps));
+    assert_int_equal(sn_call(p, sn_in(x, LARGE), sn_into(y, LARGE)), SN_OK);
+    expect_counts(p, .clusters = 1, .kernels = 1, .launches = 1);
+    sn_drop(p);
+    p = compiled_in(both_cpu(), "[n]f32 -> [n]f32", SN_BODY(forced));
+    assert_int_equal(sn_call(p, sn_in(x, LARGE), sn_into(y, LARGE)), SN_OK);
+    expect_counts(p, .clusters = 2, .buffers = 1, .kernels = 2, .launches = 2);
+    says(p, "edges", "not fused: forced to memory");
+    says(p, "plan", "alloc");
+    says(p, "plan", "free");
+    sn_drop(p);
+    p = compiled_in(both_cpu(), "[n]f32 -> [n]f32, [n]f32, f32", SN_BODY(two_results));
+    assert_int_equal(sn_call(p, sn_in(x, LARGE), sn_into(y, LARGE), sn_into(z, LARGE), sn_value(&s)), SN_OK);
+    expect_counts(p, .clusters = 1, .kernels = 2, .launches = 2);
+    sn_drop(p);
+    free(x), free(y), free(z);
+}
+
+static sn_acc not_fused(sn_acc x)
+{
+    return chain_of_maps(x);
+}
+
+static void fusion_can_be_switched_off(void **state)
+{
+    (void)state;
+    if (!both_cpu())
+        skip();
+    sn_options o = {.size = sizeof(o), .fusion = SN_OFF};
+    sn_context *cx = sn_open(&o);
+    float *x = numbers(100), *y = numbers(100);
+    sn_program *p = compiled_in(cx, "[n]f32 -> [n]f32", SN_BODY(not_fused));
+    assert_int_equal(sn_call(p, sn_in(x, 100), sn_into(y, 100)), SN_OK);
+    expect_counts(p, .clusters = 3, .buffers = 2, .kernels = 3, .launches = 3);
+    says(p, NULL, "not fused: fusion is switched off");
+    sn_drop(p);
+    sn_close(cx);
+    free(x), free(y);
+}
+
+/* --- stencils --- */
+
+static sn_exp across(sn_exp s)
+{
+    return sn_add(sn_at(s, 0, -1), sn_at(s, 0, 1));
+}
+
+static sn_exp down(sn_exp s)
+{
+    return sn_add(sn_at(s, -1, 0), sn_at(s, 1, 0));
+}
+
+static sn_acc separable(sn_acc a)
+{
+    return sn_stencil(down, sn_pattern(3, 1), sn_clamp, sn_stencil(across, sn_pattern(1, 3), sn_clamp, a));
+}
+
+static void chained_stencils_keep_rows(void **state)
+{
+    (void)state;
+    float *x = numbers(LARGE), *y = numbers(LARGE);
+    sn_program *p = compiled_in(both_cpu(), "[n,m]f32 -> [n,m]f32", SN_BODY(separable));
+    assert_int_equal(sn_call(p, sn_in(x, 500, 600), sn_into(y, 500, 600)), SN_OK);
+    expect_counts(p, .clusters = 1, .kernels = 1, .launches = 1);
+    says(p, "edges", "neighbours kept in rows of shared memory");
+    free(x), free(y);
+    sn_drop(p);
+}
+
+/* --- memory --- */
+
+static sn_acc pipeline(sn_acc x)
+{
+    for (int i = 0; i < 6; i++)
+        x = sn_force(sn_map(next, x));
+    return sn_map(next, x);
+}
+
+/* Six boundaries, but two buffers at a time; and calls find the memory of earlier ones. */
+static void memory_is_used_again(void **state)
+{
+    (void)state;
+    float *x = numbers(LARGE), *y = numbers(LARGE);
+    sn_program *p = compiled_in(both_cpu(), "[n]f32 -> [n]f32", SN_BODY(pipeline));
+    run_pool *pool = both_cpu()->engine.pool;
+    size_t before = run_pool_kept(pool);
+    assert_int_equal(sn_call(p, sn_in(x, LARGE), sn_into(y, LARGE)), SN_OK);
+    size_t first = run_pool_kept(pool);
+    assert_true(first - before <= 2 * (LARGE * sizeof(float) + LARGE / 2));
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(sn_call(p, sn_in(x, LARGE), sn_into(y, LARGE)), SN_OK);
+    assert_int_equal(run_pool_kept(pool), first);
+    free(x), free(y);
+    sn_drop(p);
+}
+
+/* --- contraction --- */
+
+static sn_exp multiply_add(sn_exp x, sn_exp y)
+{
+    return sn_sub(sn_add(sn_mul(x, y), sn_f32(0.1f)), sn_mul(y, y));
+}
+
+static sn_acc contracted(sn_acc x, sn_acc y)
+{
+    return sn_zip_with(multiply_add, x, y);
+}
+
+static void products_contract_unless_switched_off(void **state)
+{
+    (void)state;
+    if (!both_cpu())
+        skip();
+    float x[3] = {1.1f, 2.3f, 3.7f}, y[3] = {0.3f, 0.7f, 1e-3f}, r[3];
+    sn_context *cx = sn_open(NULL);
+    sn_program *p = compiled_in(cx, "[n]f32, [n]f32 -> [n]f32", SN_BODY(contracted));
+    says(p, "term", "fma(");
+    assert_int_equal(sn_call(p, sn_in(x, 3), sn_in(y, 3), sn_into(r, 3)), SN_OK);
+    for (int i = 0; i < 3; i++)
+        assert_true(r[i] == __builtin_fmaf(-y[i], y[i], __builtin_fmaf(x[i], y[i], 0.1f)));
+    sn_drop(p);
+    sn_close(cx);
+    p = compiled_in(both_cpu(), "[n]f32, [n]f32 -> [n]f32", SN_BODY(contracted));
+    assert_null(strstr(sn_explain(p, "term"), "fma"));
+    assert_int_equal(sn_call(p, sn_in(x, 3), sn_in(y, 3), sn_into(r, 3)), SN_OK);
+    for (int i = 0; i < 3; i++) {
+        float a = x[i] * y[i], b = y[i] * y[i];
+        assert_true(r[i] == a + 0.1f - b);
+    }
+    sn_drop(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_dot_product_is_one_loop), cmocka_unit_test(several_folds_share_a_loop),
+        cmocka_unit_test(maps),                      cmocka_unit_test(fusion_can_be_switched_off),
+        cmocka_unit_test(chained_stencils_keep_rows), cmocka_unit_test(memory_is_used_again),
+        cmocka_unit_test(products_contract_unless_switched_off),
+    };
+    return cmocka_run_group_tests(tests, both_open, both_close);
+}
