@@ -400,7 +400,7 @@ static bool meet(scheduler *s, ir_id term, uint32_t block)
     if (s->state[i].seen < t->uses)
         return true;
     ir_kind kind = ir_at(s->program, t->id)->kind;
-    if (kind == IR_LOOP || kind == IR_READ)
+    if (kind == IR_LOOP || (kind == IR_READ && !(ir_at(s->program, t->id)->flags & IR_ALWAYS)))
         return false;
     vec_push(s->arena, &s->spare, i);
     return true;

@@ -143,7 +143,7 @@ static uint8_t own_level(const ir_program *p, ir_id term)
     const ir_node *node = ir_at(p, term);
     switch (node->kind) {
     case IR_READ:
-        return node->flags & IR_SAFE ? LEVEL_SHY : LEVEL_GUARDED;
+        return node->flags & IR_ALWAYS ? LEVEL_FREE : node->flags & IR_SAFE ? LEVEL_SHY : LEVEL_GUARDED;
     case IR_LOOP:
         return node->u.loop->cond ? LEVEL_GUARDED : LEVEL_FREE;
     case IR_OP:

@@ -45,7 +45,13 @@ typedef enum {
     IR_KIND_COUNT
 } ir_kind;
 
-enum { IR_SAFE = 1, IR_LINEAR = 2, IR_INDEXED = 4, IR_COMMUTES = 8 /* fold's operator declared to commute */ };
+enum {
+    IR_SAFE = 1,     /* IR_READ, IR_BACKPERMUTE: the index is inside wherever the program evaluates it */
+    IR_LINEAR = 2,   /* IR_READ */
+    IR_INDEXED = 4,  /* IR_MAP */
+    IR_COMMUTES = 8, /* IR_FOLD: the operator commutes */
+    IR_ALWAYS = 16   /* IR_READ, with IR_SAFE: inside even where no guard asks for it, and cheap: made by skeletons */
+};
 
 typedef enum { IR_CLAMP, IR_MIRROR, IR_WRAP, IR_CONSTANT, IR_FUNCTION } ir_boundary;
 

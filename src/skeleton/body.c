@@ -92,11 +92,11 @@ static void read_memory(sk_body *b, ir_id array, const sk_index *at, ir_id *out)
 {
     ir_program *p = program(b);
     const ir_array *info = ir_info(p, array);
-    unsigned flags = at->checked ? 0 : IR_SAFE;
+    unsigned flags = at->checked ? 0 : IR_SAFE | IR_ALWAYS;
     for (uint32_t c = 0; c < info->components; c++) {
         if (info->rank == 0 || (at->linear && !at->checked)) {
             ir_id linear = flatten(p, info, at);
-            out[c] = ir_read(p, at->site, array, c, IR_SAFE | IR_LINEAR, 1, &linear);
+            out[c] = ir_read(p, at->site, array, c, IR_SAFE | IR_LINEAR | IR_ALWAYS, 1, &linear);
             continue;
         }
         sk_index full = with_components(b, array, at);

@@ -379,6 +379,14 @@ static void a_guarded_read_makes_a_branch(void **state)
     }
 }
 
+static void a_read_that_is_always_inside_needs_no_branch(void **state)
+{
+    fixture *f = *state;
+    ir_id array = input(f), read = ir_read(f->p, 0, array, 0, IR_SAFE | IR_ALWAYS, 1, &f->n);
+    ir_id r = cond(f, f->b, read, f->m);
+    assert_null(block_find(schedule(f, 1, &r), r)->then);
+}
+
 static void a_safe_read_leaves_loops_but_not_guards(void **state)
 {
     fixture *f = *state;
@@ -487,6 +495,7 @@ int main(void)
         TEST(a_guard_inside_a_loop_holds_a_partial_invariant),
         TEST(a_read_beside_its_condition_needs_no_branch),
         TEST(a_guarded_read_makes_a_branch),
+        TEST(a_read_that_is_always_inside_needs_no_branch),
         TEST(a_safe_read_leaves_loops_but_not_guards),
         TEST(time_is_nearly_linear),
         TEST(guards_that_multiply_are_given_up),
