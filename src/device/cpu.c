@@ -1,7 +1,10 @@
-/* The CPU device: kernels compiled by the code generator's module and kept by content, launched on the worker pool. */
+/* The CPU device: kernels compiled by the code generator's module and kept by content, in memory and on disk, launched on
+ * the worker pool. */
+#include "device/cpu_code.h"
 #include "device/cpu_codegen.h"
 #include "device/cpu_memory.h"
 #include "device/device.h"
+#include "device/disk_cache.h"
 #include "device/pool.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -19,9 +22,9 @@ struct device_kernel {
     uint64_t hash;
     kernel_state state;
     unsigned users;      /* references, the cache's own included */
-    emit_cpu_code *code;
-    k_entry entry;
-    bool chained;
+    cpu_code code;
+    bool chained, loaded;
+    emit_cpu_code *generated; /* kept for its text; NULL else */
     char *why;           /* KERNEL_FAILED: the module's text */
 };
 
@@ -33,13 +36,23 @@ typedef struct {
     device device;
     device_limits limits;
     base_heap heap;
-    const emit_cpu_module *module;
     pool *pool;
     bool keep_text;
+    disk_cache *disk;      /* NULL: nothing is kept on disk */
+    text identity;         /* what keys on disk begin with */
+    bool found;            /* there is a module, */
+    digest maker;          /* this one */
+    arena names;           /* of identity and path */
+    const char *path;      /* as the user gave it */
+
+    pthread_mutex_t opening; /* of these three */
+    const emit_cpu_module *module;
+    char *no_module;       /* why there is none; NULL: not tried, or there is one */
+
     pthread_mutex_t lock;  /* of all that follows */
     pthread_cond_t compiled_one;
     device_kernel *cache;
-    uint64_t compiled;
+    uint64_t compiled, loaded;
     scratch *scratch;      /* blocks of BLOCK_SCRATCH bytes not in use */
 } cpu;
 
@@ -109,37 +122,117 @@ static char *copy_text(const char *s)
     return r ? memcpy(r, s, n) : NULL;
 }
 
-static void generate(cpu *d, const kernel *k, device_kernel *entry)
+/* The code generator, opened when it is first needed; NULL and *why (in `a`, or the device's) if there is none. */
+static const emit_cpu_module *module_of(cpu *d, arena *a, const char **why)
+{
+    pthread_mutex_lock(&d->opening);
+    if (!d->module && !d->no_module) {
+        jmp_buf failure, *outer = a->failure;
+        if (setjmp(failure)) {
+            arena_on_failure(a, outer);
+            pthread_mutex_unlock(&d->opening);
+            *why = "out of memory";
+            return NULL;
+        }
+        arena_on_failure(a, &failure);
+        d->module = cpu_codegen_open(d->path, a, why);
+        d->no_module = d->module ? NULL : copy_text(*why);
+        arena_on_failure(a, outer);
+    } else if (!d->module) {
+        *why = d->no_module;
+    }
+    const emit_cpu_module *m = d->module;
+    pthread_mutex_unlock(&d->opening);
+    return m;
+}
+
+static bool cpu_generates(device *base)
+{
+    cpu *d = (cpu *)base;
+    pthread_mutex_lock(&d->opening);
+    bool can = !d->no_module;
+    pthread_mutex_unlock(&d->opening);
+    return can;
+}
+
+static bool load(cpu *d, const text *key, device_kernel *entry)
+{
+    disk_value v;
+    void *block;
+    if (!d->disk || !disk_cache_get(d->disk, key->at, key->n, d->found ? &d->maker : NULL, &v, &block))
+        return false;
+    emit_cpu_blob blob = {v.bytes, v.size, v.entry};
+    entry->loaded = cpu_code_map(&blob, &entry->code);
+    d->heap.release(d->heap.env, block);
+    return entry->loaded;
+}
+
+/* Code of a module that was built from other sources than this library is not known by our key. */
+static void keep(cpu *d, const emit_cpu_module *m, const text *key, const emit_cpu_blob *blob)
+{
+    if (d->disk && d->found && cpu_code_is_ours(m))
+        disk_cache_put(d->disk, key->at, key->n, d->maker, (disk_value){blob->bytes, blob->size, blob->entry});
+}
+
+static void generate(cpu *d, const kernel *k, const text *key, device_kernel *entry, arena *a)
+{
+    char *said = NULL;
+    const char *why = NULL;
+    const emit_cpu_module *m = module_of(d, a, &why);
+    if (!m) {
+        entry->why = copy_text(why);
+        return;
+    }
+    kernel *ready = prepare(a, k);
+    if (ready->scratch > BLOCK_SCRATCH) {
+        entry->why = copy_text(arena_printf(a, "kernel %s needs %u bytes of block memory, more than the %u there are",
+                                            k->name, ready->scratch, (unsigned)BLOCK_SCRATCH));
+        return;
+    }
+    emit_cpu_options options = {.keep_ir = d->keep_text, .keep_asm = d->keep_text};
+    emit_cpu_code *code = m->compile(ready, &options, &said);
+    if (!code) {
+        entry->why = said ? copy_text(said) : NULL;
+        m->release_text(said);
+        return;
+    }
+    emit_cpu_blob blob = m->blob(code);
+    if (cpu_code_map(&blob, &entry->code))
+        keep(d, m, key, &blob);
+    else
+        entry->why = copy_text("the system refuses executable memory");
+    if (d->keep_text)
+        entry->generated = code;
+    else
+        m->release(code);
+}
+
+/* Fills an entry with code from disk, or else newly generated. */
+static void obtain(cpu *d, const kernel *k, const text *kernel_key, device_kernel *entry)
 {
     arena a;
     jmp_buf failure;
     arena_init(&a, &d->heap);
     arena_on_failure(&a, &failure);
+    entry->chained = k->chained;
     if (setjmp(failure)) {
         entry->why = copy_text("out of memory");
     } else {
-        kernel *ready = prepare(&a, k);
-        emit_cpu_options options = {.keep_ir = d->keep_text, .keep_asm = d->keep_text};
-        if (ready->scratch > BLOCK_SCRATCH) {
-            entry->why = copy_text(arena_printf(&a, "kernel %s needs %u bytes of block memory, more than the %u there are",
-                                                k->name, ready->scratch, (unsigned)BLOCK_SCRATCH));
-        } else {
-            char *why = NULL;
-            entry->code = d->module->compile(ready, &options, &why);
-            entry->why = entry->code || !why ? NULL : copy_text(why);
-            d->module->release_text(why);
-        }
-        entry->chained = k->chained;
+        text key;
+        text_init(&key, &a);
+        text_add_n(&key, d->identity.at, d->identity.n);
+        text_add_n(&key, kernel_key->at, kernel_key->n);
+        if (!load(d, &key, entry))
+            generate(d, k, &key, entry, &a);
     }
     arena_free(&a);
-    if (entry->code)
-        entry->entry = d->module->entry(entry->code);
 }
 
 static void free_entry(cpu *d, device_kernel *e)
 {
-    if (e->code)
-        d->module->release(e->code);
+    cpu_code_unmap(&e->code);
+    if (e->generated)
+        d->module->release(e->generated);
     free(e->why);
     free(e->key);
     free(e);
@@ -212,12 +305,12 @@ static device_kernel *cpu_compile(device *base, const kernel *k, arena *a, const
     } else if ((e = new_entry(&key, hash))) {
         e->next = d->cache;
         d->cache = e;
-        d->compiled++;
         pthread_mutex_unlock(&d->lock);
-        generate(d, k, e);
+        obtain(d, k, &key, e);
         pthread_mutex_lock(&d->lock);
-        e->state = e->code ? KERNEL_READY : KERNEL_FAILED;
-        if (!e->code)
+        e->state = e->code.entry ? KERNEL_READY : KERNEL_FAILED;
+        *(e->loaded ? &d->loaded : &d->compiled) += e->state == KERNEL_READY;
+        if (e->state == KERNEL_FAILED)
             forget(d, e);
         pthread_cond_broadcast(&d->compiled_one);
     } else {
@@ -241,19 +334,30 @@ static void cpu_release_kernel(device *base, device_kernel *k)
 
 static const char *cpu_text(device *base, device_kernel *k, const char *form)
 {
+    if (!k->generated)
+        return NULL;
     const emit_cpu_module *m = ((cpu *)base)->module;
     if (strcmp(form, "llvm") == 0)
-        return m->ir_text(k->code);
-    return strcmp(form, "asm") == 0 ? m->asm_text(k->code) : NULL;
+        return m->ir_text(k->generated);
+    return strcmp(form, "asm") == 0 ? m->asm_text(k->generated) : NULL;
+}
+
+static uint64_t read_locked(cpu *d, const uint64_t *count)
+{
+    pthread_mutex_lock(&d->lock);
+    uint64_t n = *count;
+    pthread_mutex_unlock(&d->lock);
+    return n;
 }
 
 static uint64_t cpu_compiled(device *base)
 {
-    cpu *d = (cpu *)base;
-    pthread_mutex_lock(&d->lock);
-    uint64_t n = d->compiled;
-    pthread_mutex_unlock(&d->lock);
-    return n;
+    return read_locked((cpu *)base, &((cpu *)base)->compiled);
+}
+
+static uint64_t cpu_loaded(device *base)
+{
+    return read_locked((cpu *)base, &((cpu *)base)->loaded);
 }
 
 /* --- launching --- */
@@ -315,7 +419,7 @@ static bool cpu_launch(device *base, device_kernel *k, void *const *mem, const i
         threads = (unsigned)(last - first);
     if (!take_scratch(d, block, threads))
         return false;
-    launch l = {.common = {.mem = mem, .arg = arg, .error = error, .helpers = &helpers}, .entry = k->entry, .block = block};
+    launch l = {.common = {.mem = mem, .arg = arg, .error = error, .helpers = &helpers}, .entry = k->code.entry, .block = block};
     int64_t batch = (last - first) / ((int64_t)threads * BATCHES_PER_THREAD);
     pool_run(d->pool, threads, first, last, k->chained || batch < 1 ? 1 : batch, run_pieces, &l);
     give_back(d, block, threads);
@@ -338,6 +442,10 @@ static void cpu_close(device *base)
         cpu_memory_release(&d->heap, s, BLOCK_SCRATCH);
     }
     pool_release(d->pool);
+    disk_cache_close(d->disk);
+    arena_free(&d->names);
+    free(d->no_module);
+    pthread_mutex_destroy(&d->opening);
     pthread_cond_destroy(&d->compiled_one);
     pthread_mutex_destroy(&d->lock);
     d->heap.release(d->heap.env, d);
@@ -372,36 +480,58 @@ static void set_limits(cpu *d, const device_options *o)
         threads = MOST_THREADS;
     d->limits = (device_limits){.kind = "cpu", .workers = threads, .vector_bytes = vector_bytes(),
                                 .scratch = BLOCK_SCRATCH, .forward_progress = true, .cache_bytes = cache_bytes()};
-    snprintf(d->limits.name, sizeof(d->limits.name), "%u threads, %s", threads, d->module->identity);
+    snprintf(d->limits.name, sizeof(d->limits.name), "%u threads, %u-byte vectors", threads, d->limits.vector_bytes);
 }
+
+static bool name_things(cpu *d, const device_options *o)
+{
+    jmp_buf failure;
+    bool keeps;
+    arena_init(&d->names, &d->heap);
+    if (setjmp(failure))
+        return false;
+    arena_on_failure(&d->names, &failure);
+    d->path = o && o->codegen ? arena_string(&d->names, o->codegen) : NULL;
+    text_init(&d->identity, &d->names);
+    keeps = !d->keep_text && cpu_code_identity(&d->identity);
+    d->found = cpu_codegen_find(d->path, &d->names, &d->maker);
+    arena_on_failure(&d->names, NULL);
+    d->disk = keeps ? disk_cache_open(&d->heap) : NULL;
+    return true;
+}
+
+static const device cpu_functions = {
+    .alloc = cpu_alloc,
+    .release = cpu_release,
+    .compile = cpu_compile,
+    .release_kernel = cpu_release_kernel,
+    .launch = cpu_launch,
+    .kernel_text = cpu_text,
+    .compiled = cpu_compiled,
+    .loaded = cpu_loaded,
+    .generates = cpu_generates,
+    .close = cpu_close,
+};
 
 device *device_cpu_open(const device_options *options, arena *a, const char **why)
 {
     const base_heap *heap = options && options->heap ? options->heap : &base_heap_default;
-    const emit_cpu_module *module = cpu_codegen_open(options ? options->codegen : NULL, a, why);
-    if (!module)
-        return NULL;
     cpu *d = heap->alloc(heap->env, sizeof(*d));
     pool *threads = d ? pool_acquire() : NULL;
+    *why = d ? "the worker threads cannot be started" : "out of memory";
     if (!threads) {
         heap->release(heap->env, d);
-        *why = d ? "the worker threads cannot be started" : "out of memory";
         return NULL;
     }
-    *d = (cpu){.heap = *heap, .module = module, .pool = threads, .keep_text = options && options->keep_text};
+    *d = (cpu){.device = cpu_functions, .heap = *heap, .pool = threads, .keep_text = options && options->keep_text};
+    d->device.limits = &d->limits;
+    pthread_mutex_init(&d->opening, NULL);
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->compiled_one, NULL);
     set_limits(d, options);
-    d->device = (device){
-        .limits = &d->limits,
-        .alloc = cpu_alloc,
-        .release = cpu_release,
-        .compile = cpu_compile,
-        .release_kernel = cpu_release_kernel,
-        .launch = cpu_launch,
-        .kernel_text = cpu_text,
-        .compiled = cpu_compiled,
-        .close = cpu_close,
-    };
-    return &d->device;
+    *why = "out of memory";
+    if (name_things(d, options) && (d->disk || module_of(d, a, why)))
+        return &d->device;
+    cpu_close(&d->device);
+    return NULL;
 }

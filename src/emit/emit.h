@@ -11,7 +11,15 @@
 bool emit_opencl(const kernel *k, const char *entry, text *out, const char **why);
 
 /* --- the CPU code generator, a module of its own (libsinter-llvm), opened at run time through this table --- */
-typedef struct emit_cpu_code emit_cpu_code; /* executable code of one kernel; immutable, callable from any thread */
+typedef struct emit_cpu_code emit_cpu_code; /* machine code of one kernel; immutable */
+
+/* Code and constants of one kernel with all relocations between them applied; nothing in it depends on its address. To run it, copy
+ * it to the beginning of a page, make that executable, and call the k_entry at offset `entry`. What it needs from outside
+ * comes through the launch record. */
+typedef struct emit_cpu_blob {
+    const void *bytes;
+    size_t size, entry;
+} emit_cpu_blob;
 
 typedef struct emit_cpu_options {
     const char *cpu, *features; /* NULL: the host's */
@@ -20,17 +28,18 @@ typedef struct emit_cpu_options {
 
 typedef struct emit_cpu_module {
     uint32_t abi;              /* EMIT_CPU_ABI */
-    const char *identity;      /* "LLVM 19.1.7 znver4 ..." : part of cache keys */
+    const char *identity;      /* of its sources and LLVM, EMIT_CPU_IDENTITY of emit/identity.h: code is kept on disk only if the
+                                  library was built from the same */
     /* Compiles; NULL and *why (static or malloc'd by the module, freed with release_text) on failure. Thread-safe, several at once. */
     emit_cpu_code *(*compile)(const kernel *k, const emit_cpu_options *options, char **why);
-    k_entry (*entry)(const emit_cpu_code *code);
+    emit_cpu_blob (*blob)(const emit_cpu_code *code); /* belongs to `code` */
     const char *(*ir_text)(const emit_cpu_code *code);  /* NULL unless kept */
     const char *(*asm_text)(const emit_cpu_code *code);
     void (*release)(emit_cpu_code *code);
     void (*release_text)(char *why);
 } emit_cpu_module;
 
-enum { EMIT_CPU_ABI = 1 };
+enum { EMIT_CPU_ABI = 2 };
 /* The one exported symbol of the module. */
 typedef const emit_cpu_module *(*emit_cpu_module_get)(void);
 #define EMIT_CPU_MODULE_SYMBOL "sinter_codegen_module"

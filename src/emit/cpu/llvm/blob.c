@@ -1,14 +1,11 @@
 /* An object file becomes one position-independent blob of code and constants: sections laid out one behind the other,
- * relocations between them applied, then made executable. Anything that reaches outside is refused, so a blob can
- * be stored and mapped again at any address. */
+ * relocations between them applied. Anything that reaches outside is refused, so a blob can be stored and mapped at any
+ * address. */
 #include "emit/cpu/llvm/cg.h"
 #include <elf.h>
-#include <sys/mman.h>
+#include <stdlib.h>
 
-struct cg_blob {
-    void *code;
-    size_t bytes, entry;
-};
+enum { MOST_ALIGNMENT = 4096 /* a blob starts on a page */ };
 
 typedef struct {
     const uint8_t *at;
@@ -66,6 +63,10 @@ static size_t lay_out(object *o, arena *a)
         if (!(s->sh_flags & SHF_ALLOC) || s->sh_type != SHT_PROGBITS || (s->sh_flags & SHF_WRITE))
             continue; /* unwind tables and notes are not needed; writable data does not occur */
         size_t align = s->sh_addralign ? s->sh_addralign : 1;
+        if (align > MOST_ALIGNMENT) {
+            wrong(o, "a section is aligned to more than a page");
+            return 0;
+        }
         end = (end + align - 1) / align * align;
         o->place[i] = end;
         end += s->sh_size;
@@ -124,41 +125,23 @@ static bool find_entry(object *o, size_t *entry)
     return wrong(o, "object file without entry");
 }
 
-cg_blob *cg_blob_new(const void *at, size_t bytes, arena *a, const char **why)
+bool cg_blob_make(const void *at, size_t bytes, arena *a, emit_cpu_blob *out, const char **why)
 {
     object o = {.at = at, .bytes = bytes};
     size_t size = open_object(&o) ? lay_out(&o, a) : 0, entry = 0;
     *why = o.why;
     if (!size)
-        return NULL;
-    cg_blob *b = base_heap_default.alloc(NULL, sizeof(*b));
-    void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    o.out = map;
-    if (!b || map == MAP_FAILED)
+        return false;
+    o.out = calloc(1, size);
+    if (!o.out) {
         *why = "no memory for compiled code";
-    else if (!copy_and_relocate(&o) || !find_entry(&o, &entry))
-        *why = arena_printf(a, "compiled code cannot be loaded: %s", o.why);
-    else if (mprotect(map, size, PROT_READ | PROT_EXEC) != 0)
-        *why = "the system refuses executable memory";
-    else {
-        *b = (cg_blob){map, size, entry};
-        return b;
+        return false;
     }
-    if (map != MAP_FAILED)
-        munmap(map, size);
-    base_heap_default.release(NULL, b);
-    return NULL;
-}
-
-void *cg_blob_entry(const cg_blob *b)
-{
-    return (uint8_t *)b->code + b->entry;
-}
-
-void cg_blob_free(cg_blob *b)
-{
-    if (!b)
-        return;
-    munmap(b->code, b->bytes);
-    base_heap_default.release(NULL, b);
+    if (copy_and_relocate(&o) && find_entry(&o, &entry)) {
+        *out = (emit_cpu_blob){o.out, size, entry};
+        return true;
+    }
+    *why = arena_printf(a, "compiled code cannot be loaded: %s", o.why);
+    free(o.out);
+    return false;
 }

@@ -107,11 +107,8 @@ typedef struct cg {
 /* --- module.c --- */
 SN_NORETURN void cg_fail(cg *g, const char *format, ...) SN_PRINTF(2, 3); /* leaves the compilation */
 
-/* --- blob.c: executable memory --- */
-typedef struct cg_blob cg_blob;
-cg_blob *cg_blob_new(const void *object, size_t bytes, arena *a, const char **why); /* NULL and *why (static or in a) on failure */
-void *cg_blob_entry(const cg_blob *b);
-void cg_blob_free(cg_blob *b);
+/* --- blob.c: object file -> blob, allocated with malloc. False and *why (static or in a) on failure --- */
+bool cg_blob_make(const void *object, size_t bytes, arena *a, emit_cpu_blob *out, const char **why);
 
 /* --- scan.c --- */
 void cg_scan(cg *g);

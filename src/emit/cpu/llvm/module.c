@@ -1,10 +1,10 @@
 /* The code generator's module: kernel -> LLVM IR -> short pass pipeline -> object -> blob. One LLVM context and target
  * machine per call, so any number of threads may compile at once. */
 #include "emit/cpu/llvm/cg.h"
+#include "emit/identity.h"
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
-#include <llvm/Config/llvm-config.h>
 #include <stdlib.h>
 
 /* No vectoriser, no unrolling, no library-call recognition: what we write is what runs. */
@@ -12,7 +12,7 @@ static const char passes[] = "function(sroa,early-cse,instcombine<no-verify-fixp
                              "loop-mssa(licm),early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
 struct emit_cpu_code {
-    cg_blob *blob;
+    emit_cpu_blob blob;
     char *ir, *assembly;
 };
 
@@ -234,11 +234,11 @@ static void to_blob(cg *g, LLVMTargetMachineRef machine, emit_cpu_code *code)
     if (LLVMTargetMachineEmitToMemoryBuffer(machine, g->module, LLVMObjectFile, &message, &object)) {
         why = arena_string(g->arena, message);
     } else {
-        code->blob = cg_blob_new(LLVMGetBufferStart(object), LLVMGetBufferSize(object), g->arena, &why);
+        cg_blob_make(LLVMGetBufferStart(object), LLVMGetBufferSize(object), g->arena, &code->blob, &why);
         LLVMDisposeMemoryBuffer(object);
     }
     LLVMDisposeMessage(message);
-    if (!code->blob)
+    if (!code->blob.bytes)
         cg_fail(g, "%s", why);
 }
 
@@ -270,7 +270,7 @@ static void release(emit_cpu_code *code)
 {
     if (!code)
         return;
-    cg_blob_free(code->blob);
+    free((void *)(uintptr_t)code->blob.bytes);
     free(code->ir);
     free(code->assembly);
     free(code);
@@ -329,12 +329,9 @@ static emit_cpu_code *compile(const kernel *k, const emit_cpu_options *options, 
     return code;
 }
 
-static k_entry entry(const emit_cpu_code *code)
+static emit_cpu_blob blob(const emit_cpu_code *code)
 {
-    void *at = cg_blob_entry(code->blob);
-    k_entry f;
-    memcpy(&f, &at, sizeof(f)); /* ISO C has no cast from data to function pointers */
-    return f;
+    return code->blob;
 }
 
 static const char *ir_text(const emit_cpu_code *code)
@@ -354,9 +351,9 @@ static void release_text(char *why)
 
 static const emit_cpu_module module_table = {
     .abi = EMIT_CPU_ABI,
-    .identity = "LLVM " LLVM_VERSION_STRING,
+    .identity = EMIT_CPU_IDENTITY,
     .compile = compile,
-    .entry = entry,
+    .blob = blob,
     .ir_text = ir_text,
     .asm_text = asm_text,
     .release = release,

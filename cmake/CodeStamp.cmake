@@ -1,0 +1,17 @@
+# Writes emit/identity.h: a name for all sources that decide which machine code a kernel becomes, and the LLVM that they
+# were built for. Run at build time: cmake -DOUTPUT=file -DROOT=folder -DLLVM=version -DFILES=list -P CodeStamp.cmake
+set(all "")
+foreach(file IN LISTS FILES)
+  file(SHA256 ${ROOT}/${file} digest)
+  string(APPEND all "${file} ${digest}\n")
+endforeach()
+string(SHA256 stamp "${all}")
+string(SUBSTRING ${stamp} 0 32 stamp)
+set(text "/* Generated. */\n#define EMIT_CPU_IDENTITY \"LLVM ${LLVM}, sources ${stamp}\"\n")
+set(old "")
+if(EXISTS ${OUTPUT})
+  file(READ ${OUTPUT} old)
+endif()
+if(NOT old STREQUAL text)
+  file(WRITE ${OUTPUT} "${text}")
+endif()
