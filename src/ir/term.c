@@ -260,7 +260,7 @@ ir_id ir_read(ir_program *p, uint32_t site, ir_id array, uint32_t component, uns
         flags |= IR_SAFE;
     ir_node key = {.kind = IR_READ,
                    .type = (uint8_t)a->type[component],
-                   .flags = (uint8_t)(flags & (IR_SAFE | IR_LINEAR)),
+                   .flags = (uint8_t)(flags & (IR_SAFE | IR_LINEAR | IR_ALWAYS)),
                    .array = array};
     key.u.literal = component;
     return ir_intern(p, site, &key, n, index);
