@@ -17,9 +17,11 @@ typedef struct emitter {
     bool *communicated; /* per memory: what one work item writes another may read or overwrite in the same piece */
     k_ref *level;       /* per statement: the FOR_ALL around it, 0: piece level */
     bool *checked;      /* per FOR_ALL, and at 0 for the piece: has a CHECK directly at its level */
-    bool *communicates; /* per FOR_ALL: touches communicated memory */
+    bool *communicates; /* per FOR_ALL: touches communicated memory; per loop at piece level: code of the piece in it
+                           does */
     bool has_checks;
     k_walk walk;
+    VEC(bool) other;     /* per open IF at piece level: `pending` before it, or behind its first branch */
     bool pending;        /* piece-level code has touched communicated memory since the last barrier */
     bool piece_accesses; /* ... somewhere in this kernel */
     bool uses_f64, uses_atomic64;

@@ -29,16 +29,21 @@ static const char *type_of(emitter *e, k_val v)
 
 /* --- who sees what: where barriers are needed --- */
 
-static bool in_piece_loop(const k_walk *w)
+/* Is the current statement in a loop at piece level? Marks those loops if it `touches` memory at piece level. */
+static bool in_piece_loop(emitter *e, const k_walk *w, bool touches)
 {
+    bool inside = false;
     for (uint32_t i = 0; i < w->open.n; i++) {
-        uint8_t op = w->k->stmt.at[w->open.at[i] & 0x7fffffffu].op;
+        k_ref id = w->open.at[i] & 0x7fffffffu;
+        uint8_t op = w->k->stmt.at[id].op;
         if (op == K_FOR_ALL)
-            return false;
-        if (op == K_LOOP || op == K_FOR)
-            return true;
+            break;
+        if (op == K_LOOP || op == K_FOR) {
+            inside = true;
+            e->communicates[id] |= touches;
+        }
     }
-    return false;
+    return inside;
 }
 
 /* What the kernel contains, in one walk. An output that a single statement outside loops touches is seen by nobody else
@@ -57,8 +62,9 @@ static void survey(emitter *e)
         e->has_checks |= s->op == K_CHECK;
         if (!s->mem)
             continue;
-        uses[s->mem] += in_piece_loop(&w) ? 2 : 1;
-        e->piece_accesses |= !w.for_all && (e->k->mem.at[s->mem].space == K_SHARED || e->k->mem.at[s->mem].written);
+        bool touches = !w.for_all && (e->k->mem.at[s->mem].space == K_SHARED || e->k->mem.at[s->mem].written);
+        uses[s->mem] += in_piece_loop(e, &w, touches) ? 2 : 1;
+        e->piece_accesses |= touches;
     }
     for (k_mem m = 1; m < e->k->mem.n; m++) {
         const k_memory *memory = &e->k->mem.at[m];
@@ -189,8 +195,10 @@ static void open_for_all(emitter *e, const k_stmt *s)
         barrier(e);
     if (e->k->threads)
         line(e, "sn_round = 0;");
-    /* Every work item goes round equally often: PoCL 3.1 lost stores of loops whose length depends on the work item. */
-    line(e, "for (long %s_base = 0; %s_base < %s; %s_base += SN_LOCAL%s) {", i, i, count, i,
+    /* Every work item goes round equally often, and how often is hidden from the compiler: PoCL 3.1 lost stores of
+     * loops whose length depends on the work item, and of bodies between barriers whose loop it could remove. */
+    const char *hidden = e->k->value.at[s->in[0]].kind == KV_LITERAL ? " + sn_none" : "";
+    line(e, "for (long %s_base = 0; %s_base < %s%s; %s_base += SN_LOCAL%s) {", i, i, count, hidden, i,
          e->k->threads ? ", sn_round++" : "");
     line(e, "    const long %s = %s_base + sn_lane;", i, i);
     line(e, "    if (%s < %s) {", i, count);
@@ -206,23 +214,32 @@ static void close_for_all(emitter *e, k_ref id)
         barrier(e);
 }
 
+/* What is pending before a branch is so before the other one too; behind both, what either left. */
 static void close_list(emitter *e)
 {
     const k_stmt *s = &e->k->stmt.at[e->walk.at];
-    if (s->op == K_FOR_ALL)
+    if (s->op == K_FOR_ALL) {
         close_for_all(e, e->walk.at);
+        return;
+    }
+    line(e, "}");
+    if (e->walk.for_all)
+        return;
+    if (s->op == K_IF)
+        e->pending |= e->other.at[--e->other.n];
     else
-        line(e, "}");
-    /* Round a loop, or from either branch, accesses may have come that the order of the text does not show. */
-    if (!e->walk.for_all && s->op != K_FOR_ALL)
-        e->pending |= e->piece_accesses;
+        e->pending |= e->communicates[e->walk.at];
 }
 
 static void begin_else(emitter *e, const k_stmt *s)
 {
     if (s->orelse)
         line(e, "} else {");
-    e->pending |= !e->walk.for_all && e->piece_accesses; /* nothing of the first branch came before */
+    if (e->walk.for_all)
+        return;
+    bool *other = &e->other.at[e->other.n - 1], before = *other;
+    *other = e->pending;
+    e->pending = before;
 }
 
 static void set(emitter *e, const k_stmt *s)
@@ -271,6 +288,8 @@ static void statement(emitter *e, const k_stmt *s)
         return;
     case K_IF:
         line(e, "if (%s) {", emit_value(e, s->in[0]));
+        if (!e->walk.for_all)
+            vec_push(e->arena, &e->other, e->pending);
         return;
     case K_LOOP:
         line(e, "for (;;) {");
@@ -294,7 +313,7 @@ static void statement(emitter *e, const k_stmt *s)
         e->why = "operations of a whole gang need lanes in step";
         return;
     }
-    e->pending |= !e->walk.for_all && e->piece_accesses; /* a loop: its end may have come before */
+    e->pending |= e->communicates[e->walk.at]; /* a loop: its end may have come before */
 }
 
 static void statements(emitter *e)
@@ -370,7 +389,7 @@ static void function(emitter *e, const char *entry)
 {
     signature(e, entry);
     declare_memory(e);
-    text_printf(&e->body, "    const long sn_lane = %s;\n", e->d->lane);
+    text_printf(&e->body, "    const long sn_lane = %s, sn_none = sn_last < 0;\n", e->d->lane);
     text_printf(&e->body, "    for (long piece = sn_first + %s; piece < sn_last; piece += %s) {\n", e->d->group,
                 e->d->groups);
     statements(e);

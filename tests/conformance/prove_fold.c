@@ -1,0 +1,333 @@
+/* Folds as kernels: ordered and commutative (docs/determinism.md). */
+#include "conformance/prove_parts.h"
+
+/* --- operators --- */
+
+static void argmax(k_builder *b, const k_val *left, const k_val *right, k_val *out)
+{
+    k_val later = k_let(b, OP_GT, right[0], left[0], 0);
+    out[0] = k_select(b, later, right[0], left[0]);
+    out[1] = k_select(b, later, right[1], left[1]);
+}
+
+static void matrix(k_builder *b, const k_val *l, const k_val *r, k_val *out)
+{
+    for (unsigned row = 0; row < 2; row++)
+        for (unsigned column = 0; column < 2; column++) {
+            k_val x = k_let(b, OP_MUL, l[2 * row], r[column], 0);
+            k_val y = k_let(b, OP_MUL, l[2 * row + 1], r[2 + column], 0);
+            out[2 * row + column] = k_let(b, OP_ADD, x, y, 0);
+        }
+}
+
+static void sum(k_builder *b, const k_val *left, const k_val *right, k_val *out)
+{
+    out[0] = k_let(b, OP_ADD, left[0], right[0], 0);
+}
+
+const prove_operator prove_argmax = {"argmax", 2, {T_F32, T_I32}, argmax};
+const prove_operator prove_matrix_u32 = {"matrix_u32", 4, {T_U32, T_U32, T_U32, T_U32}, matrix};
+const prove_operator prove_matrix_f32 = {"matrix_f32", 4, {T_F32, T_F32, T_F32, T_F32}, matrix};
+const prove_operator prove_sum_f32 = {"sum_f32", 1, {T_F32}, sum};
+const prove_operator prove_sum_f64 = {"sum_f64", 1, {T_F64}, sum};
+
+prove_tree prove_tree_of(const prove_operator *op)
+{
+    bool wide = false;
+    for (unsigned c = 0; c < op->arity; c++)
+        wide |= ir_type_size(op->type[c]) > 4;
+    if (wide)
+        return (prove_tree){16, 264, 4, 16 * 264, 32768};
+    return (prove_tree){32, 520, 4, 32 * 520, 65536};
+}
+
+/* --- parts --- */
+
+void prove_begin(prove_part *p, arena *a, const char *name, const prove_operator *op)
+{
+    *p = (prove_part){.op = op, .tree = prove_tree_of(op)};
+    k_begin(&p->b, k_new(a, name, (uint16_t)p->tree.lanes));
+}
+
+void prove_element(prove_part *p, k_val index, k_val *out)
+{
+    for (unsigned c = 0; c < p->op->arity; c++)
+        out[c] = p->in[c] ? k_load(&p->b, p->in[c], index) : k_convert(&p->b, OP_CONVERT, p->op->type[c], index);
+}
+
+void prove_load(prove_part *p, const k_mem *m, k_val index, k_val *out)
+{
+    for (unsigned c = 0; c < p->op->arity; c++)
+        out[c] = k_load(&p->b, m[c], index);
+}
+
+void prove_store(prove_part *p, const k_mem *m, k_val index, const k_val *value)
+{
+    for (unsigned c = 0; c < p->op->arity; c++)
+        k_store(&p->b, m[c], index, value[c]);
+}
+
+void prove_variables(prove_part *p, const k_val *initial, k_val *out)
+{
+    for (unsigned c = 0; c < p->op->arity; c++)
+        out[c] = k_decl(&p->b, initial[c], "acc");
+}
+
+void prove_accumulate(prove_part *p, const k_val *variable, const k_val *value)
+{
+    k_val result[4];
+    p->op->combine(&p->b, variable, value, result);
+    for (unsigned c = 0; c < p->op->arity; c++)
+        k_set(&p->b, variable[c], result[c]);
+}
+
+/* m[to] = m[to] (+) m[from] */
+static void combine_elements(prove_part *p, const k_mem *m, k_val to, k_val from)
+{
+    k_val left[4], right[4], result[4];
+    prove_load(p, m, to, left);
+    prove_load(p, m, from, right);
+    p->op->combine(&p->b, left, right, result);
+    prove_store(p, m, to, result);
+}
+
+void prove_range(prove_part *p, k_val n, int64_t piece)
+{
+    k_builder *b = &p->b;
+    p->start = k_let(b, OP_MUL, k_piece(b), k_i64(b, piece), 0);
+    k_name(b->k, p->start, "start");
+    p->count = k_let(b, OP_MIN, k_let(b, OP_SUB, n, p->start, 0), k_i64(b, piece), 0);
+    k_name(b->k, p->count, "count");
+}
+
+/* Lane l combines the elements [l * chunk, (l + 1) * chunk) of the piece, left to right, into tile[l]. */
+static void lane_folds(prove_part *p, const k_mem *tile, bool whole)
+{
+    k_builder *b = &p->b;
+    k_val chunk = k_i64(b, p->tree.chunk), acc[4], x[4], one = k_i64(b, 1);
+    k_val lane = k_for_all(b, whole ? k_i64(b, p->tree.lanes) : p->valid);
+    k_val first = k_let(b, OP_MUL, lane, chunk, 0), base = k_let(b, OP_ADD, p->start, first, 0);
+    prove_element(p, base, x);
+    prove_variables(p, x, acc);
+    if (whole) {
+        k_val k = k_for(b, one, chunk, false);
+        prove_element(p, k_let(b, OP_ADD, base, k, 0), x);
+        prove_accumulate(p, acc, x);
+        k_end(b);
+    } else {
+        k_val end = k_let(b, OP_MIN, chunk, k_let(b, OP_SUB, p->count, first, 0), 0), k = k_decl(b, one, "k");
+        k_loop(b);
+        k_break_if(b, k_let(b, OP_GE, k, end, 0));
+        prove_element(p, k_let(b, OP_ADD, base, k, 0), x);
+        prove_accumulate(p, acc, x);
+        k_set(b, k, k_let(b, OP_ADD, k, one, 0));
+        k_end(b);
+    }
+    prove_store(p, tile, lane, acc);
+    k_end(b);
+}
+
+void prove_lanes(prove_part *p, const k_mem *tile)
+{
+    k_builder *b = &p->b;
+    k_val up = k_let(b, OP_ADD, p->count, k_i64(b, p->tree.chunk - 1), 0);
+    p->valid = k_let(b, OP_DIV, up, k_i64(b, p->tree.chunk), 0);
+    p->whole = k_let(b, OP_EQ, p->count, k_i64(b, p->tree.piece), 0);
+    k_if(b, p->whole);
+    lane_folds(p, tile, true);
+    k_else(b);
+    lane_folds(p, tile, false);
+    k_end(b);
+}
+
+void prove_tile(prove_part *p, int64_t count, k_mem *tile)
+{
+    for (unsigned c = 0; c < p->op->arity; c++)
+        tile[c] = k_shared(&p->b, p->op->type[c], count, "tile");
+}
+
+/* --- kernels --- */
+
+/* Adjacent lanes, then adjacent pairs, and so on. */
+static void combine_adjacent(prove_part *p, const k_mem *tile)
+{
+    k_builder *b = &p->b;
+    for (int64_t d = 1; d < p->tree.lanes; d *= 2) {
+        k_val t = k_for_all(b, k_i64(b, p->tree.lanes / (2 * d)));
+        k_val left = k_let(b, OP_MUL, t, k_i64(b, 2 * d), 0), right = k_let(b, OP_ADD, left, k_i64(b, d), 0);
+        k_if(b, k_let(b, OP_LT, right, p->valid, 0));
+        combine_elements(p, tile, left, right);
+        k_end(b);
+        k_end(b);
+    }
+}
+
+static void fold_memory(prove_part *p, bool positions_made_up)
+{
+    for (unsigned c = 0; c < p->op->arity; c++)
+        p->in[c] = positions_made_up && c ? 0 : k_global(&p->b, p->op->type[c], false, "in");
+    for (unsigned c = 0; c < p->op->arity; c++)
+        p->out[c] = k_global(&p->b, p->op->type[c], true, "out");
+}
+
+kernel *prove_fold_ordered(arena *a, const prove_operator *op, bool partial)
+{
+    prove_part p;
+    k_mem tile[4];
+    k_val result[4];
+    prove_begin(&p, a, op->name, op);
+    fold_memory(&p, op == &prove_argmax && !partial);
+    prove_tile(&p, p.tree.lanes, tile);
+    prove_range(&p, k_arg(&p.b, T_I64, "n"), p.tree.piece);
+    prove_lanes(&p, tile);
+    combine_adjacent(&p, tile);
+    prove_load(&p, tile, k_i64(&p.b, 0), result);
+    prove_store(&p, p.out, k_piece(&p.b), result);
+    return p.b.k;
+}
+
+/* The elements of a short extent, left to right. */
+static void short_fold(prove_part *p, k_val n)
+{
+    k_builder *b = &p->b;
+    k_val x[4], acc[4];
+    prove_element(p, k_i64(b, 0), x);
+    prove_variables(p, x, acc);
+    k_val k = k_for(b, k_i64(b, 1), n, false);
+    prove_element(p, k, x);
+    prove_accumulate(p, acc, x);
+    k_end(b);
+    prove_store(p, p->out, k_i64(b, 0), acc);
+}
+
+/* Streams of a whole piece side by side, combined in registers. */
+static void whole_streams(prove_part *p, const k_mem *tile)
+{
+    k_builder *b = &p->b;
+    int64_t stream = p->tree.piece_commutative / p->tree.streams;
+    k_val acc[4][4], x[4], base[4], c01[4], c23[4], all[4];
+    k_val lane = k_for_all(b, k_i64(b, p->tree.lanes)), first = k_let(b, OP_ADD, p->start, lane, 0);
+    for (unsigned s = 0; s < 4; s++) {
+        base[s] = k_let(b, OP_ADD, first, k_i64(b, s * stream), 0);
+        prove_element(p, base[s], x);
+        prove_variables(p, x, acc[s]);
+    }
+    k_val row = k_for(b, k_i64(b, 1), k_i64(b, stream / p->tree.lanes), false);
+    k_val skip = k_let(b, OP_MUL, row, k_i64(b, p->tree.lanes), 0);
+    for (unsigned s = 0; s < 4; s++) {
+        prove_element(p, k_let(b, OP_ADD, base[s], skip, 0), x);
+        prove_accumulate(p, acc[s], x);
+    }
+    k_end(b);
+    p->op->combine(b, acc[0], acc[1], c01);
+    p->op->combine(b, acc[2], acc[3], c23);
+    p->op->combine(b, c01, c23, all);
+    prove_store(p, tile, lane, all);
+    k_end(b);
+}
+
+/* One stream of a ragged piece: lanes below its number of elements take part. */
+static void ragged_stream(prove_part *p, const k_mem *tile, unsigned s, k_val count)
+{
+    k_builder *b = &p->b;
+    int64_t stream = p->tree.piece_commutative / p->tree.streams;
+    k_val x[4], acc[4], lanes = k_i64(b, p->tree.lanes);
+    k_val lane = k_for_all(b, k_let(b, OP_MIN, count, lanes, 0));
+    k_val base = k_let(b, OP_ADD, p->start, k_i64(b, s * stream), 0);
+    prove_element(p, k_let(b, OP_ADD, base, lane, 0), x);
+    prove_variables(p, x, acc);
+    k_val at = k_decl(b, k_let(b, OP_ADD, lane, lanes, 0), "at");
+    k_loop(b);
+    k_break_if(b, k_let(b, OP_GE, at, count, 0));
+    prove_element(p, k_let(b, OP_ADD, base, at, 0), x);
+    prove_accumulate(p, acc, x);
+    k_set(b, at, k_let(b, OP_ADD, at, lanes, 0));
+    k_end(b);
+    prove_store(p, tile, k_let(b, OP_ADD, lane, k_i64(b, s * p->tree.lanes), 0), acc);
+    k_end(b);
+}
+
+static void combine_streams(prove_part *p, const k_mem *tile, k_val lane, unsigned to, unsigned from, k_val count)
+{
+    k_builder *b = &p->b;
+    k_if(b, k_let(b, OP_LT, lane, count, 0));
+    k_val left = k_let(b, OP_ADD, lane, k_i64(b, to * p->tree.lanes), 0);
+    combine_elements(p, tile, left, k_let(b, OP_ADD, lane, k_i64(b, from * p->tree.lanes), 0));
+    k_end(b);
+}
+
+static void ragged_streams(prove_part *p, const k_mem *tile)
+{
+    k_builder *b = &p->b;
+    int64_t stream = p->tree.piece_commutative / p->tree.streams;
+    k_val count[4];
+    for (unsigned s = 0; s < 4; s++) {
+        k_val rest = k_let(b, OP_SUB, p->count, k_i64(b, s * stream), 0);
+        count[s] = k_let(b, OP_MAX, k_let(b, OP_MIN, rest, k_i64(b, stream), 0), k_i64(b, 0), 0);
+        ragged_stream(p, tile, s, count[s]);
+    }
+    k_val lane = k_for_all(b, p->valid);
+    combine_streams(p, tile, lane, 0, 1, count[1]);
+    combine_streams(p, tile, lane, 2, 3, count[3]);
+    combine_streams(p, tile, lane, 0, 2, count[2]);
+    k_end(b);
+}
+
+static void combine_halves(prove_part *p, const k_mem *tile)
+{
+    k_builder *b = &p->b;
+    for (int64_t d = p->tree.lanes / 2; d > 0; d /= 2) {
+        k_val lane = k_for_all(b, k_i64(b, d)), other = k_let(b, OP_ADD, lane, k_i64(b, d), 0);
+        k_if(b, k_let(b, OP_LT, other, p->valid, 0));
+        combine_elements(p, tile, lane, other);
+        k_end(b);
+        k_end(b);
+    }
+}
+
+kernel *prove_fold_commutative(arena *a, const prove_operator *op)
+{
+    prove_part p;
+    k_mem tile[4];
+    k_val result[4];
+    prove_begin(&p, a, op->name, op);
+    k_builder *b = &p.b;
+    fold_memory(&p, false);
+    prove_tile(&p, p.tree.lanes * p.tree.streams, tile);
+    k_val n = k_arg(b, T_I64, "n");
+    k_if(b, k_let(b, OP_LE, n, k_i64(b, 32), 0));
+    short_fold(&p, n);
+    k_else(b);
+    prove_range(&p, n, p.tree.piece_commutative);
+    p.valid = k_let(b, OP_MIN, p.count, k_i64(b, p.tree.lanes), 0);
+    k_if(b, k_let(b, OP_EQ, p.count, k_i64(b, p.tree.piece_commutative), 0));
+    whole_streams(&p, tile);
+    k_else(b);
+    ragged_streams(&p, tile);
+    k_end(b);
+    combine_halves(&p, tile);
+    prove_load(&p, tile, k_i64(b, 0), result);
+    prove_store(&p, p.out, k_piece(b), result);
+    k_end(b);
+    return p.b.k;
+}
+
+kernel *prove_fold_finish(arena *a, const prove_operator *op)
+{
+    prove_part p;
+    k_val seed[4], total[4], result[4];
+    prove_begin(&p, a, "finish", op);
+    k_builder *b = &p.b;
+    fold_memory(&p, false);
+    k_val n = k_arg(b, T_I64, "n"), zero = k_i64(b, 0);
+    for (unsigned c = 0; c < op->arity; c++)
+        seed[c] = k_arg(b, op->type[c], "seed");
+    k_if(b, k_let(b, OP_EQ, n, zero, 0));
+    prove_store(&p, p.out, zero, seed);
+    k_else(b);
+    prove_load(&p, p.in, zero, total);
+    op->combine(b, seed, total, result);
+    prove_store(&p, p.out, zero, result);
+    k_end(b);
+    return p.b.k;
+}
