@@ -154,14 +154,13 @@ static void map64_place(map64 *m, uint64_t key, uint32_t value)
 void map64_put(arena *a, map64 *m, uint64_t key, uint32_t value)
 {
     if ((m->n + 1) * 4 > m->cap * 3) {
-        map64 old = *m;
-        m->cap = old.cap ? old.cap * 2 : 16;
-        m->n = 0;
-        m->key = arena_alloc(a, m->cap * sizeof(*m->key));
-        m->value = arena_alloc(a, m->cap * sizeof(*m->value));
-        for (uint32_t i = 0; i < old.cap; i++)
-            if (old.value[i])
-                map64_place(m, old.key[i], old.value[i]);
+        map64 more = {.cap = m->cap ? m->cap * 2 : 16}; /* complete before *m changes: allocating may jump */
+        more.key = arena_alloc(a, more.cap * sizeof(*more.key));
+        more.value = arena_alloc(a, more.cap * sizeof(*more.value));
+        for (uint32_t i = 0; i < m->cap; i++)
+            if (m->value[i])
+                map64_place(&more, m->key[i], m->value[i]);
+        *m = more;
     }
     map64_place(m, key, value);
 }
@@ -189,14 +188,13 @@ static void intern_place(intern_table *t, uint64_t hash, uint32_t id)
 void intern_add(arena *a, intern_table *t, uint64_t hash, uint32_t id)
 {
     if ((t->n + 1) * 4 > t->cap * 3) {
-        intern_table old = *t;
-        t->cap = old.cap ? old.cap * 2 : 64;
-        t->n = 0;
-        t->id = arena_alloc(a, t->cap * sizeof(*t->id));
-        t->hash = arena_alloc(a, t->cap * sizeof(*t->hash));
-        for (uint32_t i = 0; i < old.cap; i++)
-            if (old.id[i])
-                intern_place(t, old.hash[i], old.id[i]);
+        intern_table more = {.cap = t->cap ? t->cap * 2 : 64}; /* complete before *t changes: allocating may jump */
+        more.id = arena_alloc(a, more.cap * sizeof(*more.id));
+        more.hash = arena_alloc(a, more.cap * sizeof(*more.hash));
+        for (uint32_t i = 0; i < t->cap; i++)
+            if (t->id[i])
+                intern_place(&more, t->hash[i], t->id[i]);
+        *t = more;
     }
     intern_place(t, hash, id);
 }

@@ -1,0 +1,148 @@
+/* Memory that runs out at any point of compiling, calling and explaining is a status, leaks nothing (the address
+ * sanitizer looks), and leaves the context usable. */
+#include "both.h"
+
+#include <stdlib.h>
+
+typedef struct failing { /* allocations fail from a certain one on */
+    int64_t left;
+    bool failed;
+} failing;
+
+static void *failing_alloc(void *env, size_t bytes)
+{
+    failing *f = env;
+    if (__atomic_fetch_sub(&f->left, 1, __ATOMIC_RELAXED) <= 0) {
+        f->failed = true;
+        return NULL;
+    }
+    return malloc(bytes);
+}
+
+static void failing_release(void *env, void *block)
+{
+    (void)env;
+    free(block);
+}
+
+static sn_exp square(sn_exp x)
+{
+    return sn_mul(x, x);
+}
+
+static sn_exp element_of(void *env, sn_exp i)
+{
+    const sn_acc *a = env;
+    return sn_index(*a, sn_sub(sn_sub(sn_extent(*a, 0), i), 1));
+}
+
+/* two clusters, partial results, a buffer, a result that stays */
+static sn_acc program(sn_acc x, sn_acc y)
+{
+    sn_acc squares = sn_force(sn_map(square, x));
+    sn_acc turned = sn_generate(sn_extent(x, 0), sn_closure(element_of, &squares));
+    return sn_results(sn_fold(sn_add, 0, sn_zip_with(sn_mul, turned, y)), turned);
+}
+
+enum { N = 70000 };
+
+static float numbers[N];
+
+/* Everything a user may do; the status of the first thing that fails. */
+static sn_status use(sn_context *cx)
+{
+    float r = 0;
+    sn_array *kept = NULL;
+    sn_program *p = sn_compile(cx, "[n]f32, [n]f32 -> f32, [n]f32", program);
+    if (!p)
+        return SN_NO_MEMORY;
+    sn_array *x = sn_upload(cx, sn_in(numbers, N));
+    sn_status status = x ? SN_OK : SN_NO_MEMORY;
+    if (status == SN_OK)
+        status = sn_call(p, sn_held(x), sn_in(numbers, N), sn_value(&r), sn_keep(&kept));
+    if (status == SN_OK && !sn_explain(p, "fused"))
+        status = SN_NO_MEMORY;
+    if (status == SN_OK && cx->engine.device && !sn_explain(p, "kernels"))
+        status = SN_NO_MEMORY;
+    if (status == SN_OK)
+        assert_true(r == N);
+    sn_free(kept);
+    sn_free(x);
+    sn_drop(p);
+    return status;
+}
+
+static void run_out(sn_context *cx)
+{
+    base_heap usual = cx->heap;
+    for (int i = 0; i < N; i++)
+        numbers[i] = 1;
+    assert_int_equal(use(cx), SN_OK); /* kernels are compiled: what follows does not wait for them */
+    failing f = {0};
+    int64_t refused = 0;
+    for (int64_t after = 0;; after++) {
+        f = (failing){.left = after};
+        cx->heap = (base_heap){failing_alloc, failing_release, &f};
+        sn_status status = use(cx);
+        bool failed = f.failed;
+        cx->heap = usual;
+        if (!failed) {
+            assert_int_equal(status, SN_OK);
+            break;
+        }
+        refused += status != SN_OK;
+        assert_true(status == SN_OK || status == SN_NO_MEMORY);
+        assert_true(after < 100000);
+    }
+    assert_true(refused > 10);
+    assert_int_equal(use(cx), SN_OK);
+}
+
+static void on_the_cpu(void **state)
+{
+    (void)state;
+    if (!both_cpu())
+        skip();
+    run_out(both_cpu());
+}
+
+static void in_the_interpreter(void **state)
+{
+    (void)state;
+    run_out(both_interpreter());
+}
+
+static sn_exp column(sn_exp i, sn_exp j)
+{
+    return sn_to_f32(sn_sub(i, j));
+}
+
+static sn_acc far_too_large(sn_acc x)
+{
+    sn_exp n = sn_extent(x, 0);
+    return sn_fold_all(sn_add, 0, sn_force(sn_generate(sn_shape(sn_mul(n, n), sn_mul(n, n)), column)));
+}
+
+static void arrays_larger_than_memory(void **state)
+{
+    (void)state;
+    if (!both_cpu())
+        skip();
+    float r;
+    sn_program *p = sn_compile(both_cpu(), "[n]f32 -> f32", far_too_large);
+    assert_non_null(p);
+    assert_int_equal(sn_call(p, sn_in(numbers, 4000), sn_value(&r)), SN_NO_MEMORY); /* 2^50 bytes */
+    assert_int_equal(sn_call(p, sn_in(numbers, 60000), sn_value(&r)), SN_TOO_LARGE); /* 2^63 elements and more */
+    assert_int_equal(sn_call(p, sn_in(numbers, 3), sn_value(&r)), SN_OK);
+    sn_drop(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(on_the_cpu),
+        cmocka_unit_test(in_the_interpreter),
+        cmocka_unit_test(arrays_larger_than_memory),
+    };
+    return cmocka_run_group_tests(tests, both_open, both_close);
+}
