@@ -86,12 +86,12 @@ static void take_results(const runner *r, const ir_program *p, arena *a, run_res
     }
 }
 
-outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *input, bool fuse, unsigned times)
+outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *input, const l_options *loops,
+                   unsigned times)
 {
     outcome o = {.output = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value))};
-    l_options loops = {.fuse = fuse, .cost_model = true};
     sk_options options = {.vector_bytes = r->device->limits->vector_bytes, .workers = r->device->limits->workers, .checks = true};
-    l_program *l = l_clusters(p, &loops);
+    l_program *l = l_clusters(p, loops);
     sk_prepare(l);
     plan *pl = plan_make(l);
     run_program *program = run_program_new(&r->engine, l, pl, &options);

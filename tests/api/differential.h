@@ -23,7 +23,8 @@ typedef struct outcome {
 } outcome;
 
 /* Clusters, plans, compiles and calls the program, `times` times. Adds terms to it. Contraction is off. */
-outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *input, bool fuse, unsigned times);
+outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *input, const l_options *loops,
+                   unsigned times);
 
 /* Same shapes and bits (all NaNs are alike). */
 bool same_outputs(const ir_program *p, const ir_value *x, const ir_value *y);

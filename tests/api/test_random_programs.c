@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "differential.h"
+#include "opt/contract.h"
 #include "support/random_program.h"
 
 static runner one, two; /* worker threads */
@@ -29,47 +30,58 @@ static uint64_t seeds(uint64_t sample)
 }
 
 typedef struct question {
-    bool fuse;
-    bool exact;   /* the interpreter's results are expected */
-    bool failures;
+    bool exact;    /* the interpreter's results are expected */
+    bool contract; /* products are contracted first, for the interpreter too */
     const char *why; /* of the last case that failed */
 } question;
 
-static void say(question *q, arena *a, const char *format, const char *detail)
+static void say(question *q, const char *name, const char *what)
 {
-    (void)a;
     static char said[4096];
-    snprintf(said, sizeof(said), format, detail ? detail : "");
+    snprintf(said, sizeof(said), "%s: %s", name, what ? what : "");
     q->why = said;
 }
 
-/* Does a program behave otherwise than the interpreter, or differently with another number of threads or unfused? */
+typedef struct way { /* to run a program */
+    const char *name;
+    const runner *runner;
+    l_options loops;
+    unsigned times;
+    bool all_elements; /* every operation computes all of its elements, as the interpreter does */
+} way;
+
+static const way ways[] = {
+    {"fused", &one, {.fuse = true, .cost_model = true}, 2, false},
+    {"unfused", &one, {.cost_model = true}, 1, true},
+    {"with two threads", &two, {.fuse = true, .cost_model = true}, 1, false},
+    {"always delayed", &one, {.fuse = true}, 1, false},
+    {"in small kernels", &one, {.fuse = true, .cost_model = true, .cap = 12}, 1, false},
+};
+
+/* Does a program behave otherwise than the interpreter, or one way otherwise than another? */
 static bool differs(void *env, arena *a, const random_case *c)
 {
     question *q = env;
     ir_program *p = c->program;
-    ir_value *wanted = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value));
+    ir_value *wanted = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value)), *first = wanted;
     ir_failure failure = {0};
+    const char *why;
+    if (q->contract)
+        opt_contract(p);
+    if (!ir_check_program(p, a, &why))
+        return say(q, "not well-formed", why), true;
     bool good = ir_interpret(p, a, c->input, wanted, &failure);
-    outcome fused = runner_run(&one, p, a, c->input, true, 2);
-    if (good && fused.status != SN_OK)
-        return say(q, a, "fails, fused: %s", fused.message), true;
-    if (!good && fused.status == SN_OK && failure.mistake != IR_WRONG_INDEX && failure.mistake != IR_WRONG_ARITHMETIC)
-        return say(q, a, "does not fail: %s", failure.message), true;
-    if (good && q->exact && !same_outputs(p, wanted, fused.output))
-        return say(q, a, "is not what the interpreter gives, fused%s", ""), true;
-    outcome unfused = runner_run(&one, p, a, c->input, false, 1);
-    if (good && unfused.status != SN_OK)
-        return say(q, a, "fails, unfused: %s", unfused.message), true;
-    if (!good && unfused.status == SN_OK)
-        return say(q, a, "does not fail unfused: %s", failure.message), true;
-    if (good && !same_outputs(p, fused.output, unfused.output))
-        return say(q, a, "unfused is not what fused gives%s", ""), true;
-    outcome threads = runner_run(&two, p, a, c->input, true, 1);
-    if (good != (threads.status == SN_OK) && good)
-        return say(q, a, "fails with two threads: %s", threads.message), true;
-    if (good && !same_outputs(p, fused.output, threads.output))
-        return say(q, a, "two threads give another result than one%s", ""), true;
+    bool elements = failure.mistake == IR_WRONG_INDEX || failure.mistake == IR_WRONG_ARITHMETIC;
+    for (size_t i = 0; i < ARRAY_LENGTH(ways); i++) {
+        const way *w = &ways[i];
+        outcome o = runner_run(w->runner, p, a, c->input, &w->loops, w->times);
+        if (good != (o.status == SN_OK) && (good || w->all_elements || !elements))
+            return say(q, w->name, good ? o.message : failure.message), true;
+        if (good && (i || q->exact) && !same_outputs(p, first, o.output))
+            return say(q, w->name, "other results"), true;
+        if (!i)
+            first = o.output;
+    }
     return false;
 }
 
@@ -92,11 +104,10 @@ static void check_case(question *q, const random_options *o, uint64_t seed)
     arena_free(&a);
 }
 
-static void suite(const random_options *options, bool exact, uint64_t sample)
+static void suite(const random_options *options, question q, uint64_t sample)
 {
     if (!one.device)
         skip();
-    question q = {.exact = exact};
     uint64_t first = first_seed(), n = seeds(sample);
     for (uint64_t seed = first; seed < first + n; seed++)
         check_case(&q, options, seed);
@@ -106,7 +117,7 @@ static void exact_programs(void **state)
 {
     (void)state;
     random_options o = random_everything();
-    suite(&o, true, 60);
+    suite(&o, (question){.exact = true}, 60);
 }
 
 static void programs_with_failures(void **state)
@@ -114,7 +125,7 @@ static void programs_with_failures(void **state)
     (void)state;
     random_options o = random_everything();
     o.failures = true;
-    suite(&o, true, 40);
+    suite(&o, (question){.exact = true}, 40);
 }
 
 static void programs_with_elementary_functions(void **state)
@@ -122,7 +133,7 @@ static void programs_with_elementary_functions(void **state)
     (void)state;
     random_options o = random_everything();
     o.math = true;
-    suite(&o, true, 20);
+    suite(&o, (question){.exact = true}, 20);
 }
 
 /* The interpreter folds from left to right: floats need not agree with it, but fused, unfused and threads must. */
@@ -131,7 +142,16 @@ static void programs_with_inexact_folds(void **state)
     (void)state;
     random_options o = random_everything();
     o.inexact_folds = true;
-    suite(&o, false, 40);
+    suite(&o, (question){.exact = false}, 40);
+}
+
+static void contracted_programs(void **state)
+{
+    (void)state;
+    random_options o = random_everything();
+    o.types = 1u << T_F32 | 1u << T_F64 | 1u << T_BOOL;
+    o.terms = 40;
+    suite(&o, (question){.exact = true, .contract = true}, 30);
 }
 
 static void long_rows(void **state)
@@ -141,7 +161,7 @@ static void long_rows(void **state)
     o.extent = 3000;
     o.rank = 1;
     o.operations = 4;
-    suite(&o, true, 15);
+    suite(&o, (question){.exact = true}, 15);
 }
 
 static int open_all(void **state)
@@ -165,6 +185,7 @@ int main(void)
         cmocka_unit_test(programs_with_failures),
         cmocka_unit_test(programs_with_elementary_functions),
         cmocka_unit_test(programs_with_inexact_folds),
+        cmocka_unit_test(contracted_programs),
         cmocka_unit_test(long_rows),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
