@@ -126,8 +126,7 @@ static void apply(sk_body *b, const ir_fn *fn, const ir_id *argument, ir_id *out
 
 /* --- stencils --- */
 
-/* The index that a position beyond the array stands for, and whether it is inside at all. */
-static ir_id adjust(ir_program *p, ir_boundary boundary, ir_id i, ir_id extent)
+ir_id sk_adjust(ir_program *p, ir_boundary boundary, ir_id i, ir_id extent)
 {
     ir_id zero = ir_i64(p, 0), last = ir_op2(p, 0, OP_SUB, extent, ir_i64(p, 1));
     switch (boundary) {
@@ -163,7 +162,7 @@ static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_ind
         moved |= offset[d] != 0;
         if (!offset[d] || (b->columns == SK_INTERIOR && d + 1 == info->rank))
             continue;
-        at.at[d] = adjust(p, s->boundary, raw.at[d], info->shape[d]);
+        at.at[d] = sk_adjust(p, s->boundary, raw.at[d], info->shape[d]);
         in = ir_op2(p, 0, OP_AND, in, inside(p, raw.at[d], info->shape[d]));
     }
     const ir_id *value = sk_pull(b, array, moved ? &at : centre);

@@ -40,4 +40,7 @@ const ir_id *sk_pull(sk_body *b, ir_id array, const sk_index *at);
 /* The components of an anchor computed here, whether or not it also is in memory. For a fold: the element it accumulates. */
 const ir_id *sk_define(sk_body *b, ir_id anchor, const sk_index *at);
 
+/* The index that stands for position i of a stencil's input with this extent: inside, unless the extent is 0. */
+ir_id sk_adjust(ir_program *p, ir_boundary boundary, ir_id i, ir_id extent);
+
 #endif

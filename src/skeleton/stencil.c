@@ -1,7 +1,8 @@
 /* The skeleton of stencil loops: bands of rows, columns in tiles. A cluster of stencils that feed each other runs as stages
  * in one sweep: each stage computes one row a step, ahead of its readers by the rows they look down, into a ring of rows
  * in shared memory (the sliding windows of image-processing pipelines). Rows above and below a band and columns beside a tile are
- * recomputed. The interior needs no care at column borders and reads contiguously; border columns have loops of their own. */
+ * recomputed. Kept rows are padded beyond the array's left and right edge with what the boundary says, so that their readers need
+ * no care there. Columns near the edge that read neighbours from memory have loops of their own; all others read contiguously. */
 #include "skeleton/variants.h"
 
 #include "opt/rewrite.h"
@@ -16,12 +17,16 @@ typedef struct stage {
     const l_op *op;
     const ir_array *info;
     halo need;         /* beyond the tile, rows and columns of this stage that others read */
-    halo own;          /* the farthest neighbours its own stencils read */
+    halo own;          /* the farthest neighbours its own stencils read, other than from padded rows */
+    int pad;           /* PAD_...: what readers find left and right of the array */
     int64_t lead, ring; /* rows ahead of the base row; rows kept */
     int64_t width;     /* columns of a kept row */
     k_mem *rows;       /* per component */
     k_val first_column; /* of the kept rows, this tile */
 } stage;
+
+/* Values above PAD_NONE are 1 + an ir_boundary. */
+enum { PAD_UNKNOWN = -1, PAD_NONE = 0 };
 
 typedef struct stages {
     sk_lower *lw;
@@ -102,18 +107,71 @@ static void find_reaches(const l_program *l, arena *a, ir_id anchor, reaches *fo
     }
 }
 
+static stage *stage_of(stages *s, ir_id node)
+{
+    for (uint32_t i = 0; i < s->stage.n; i++)
+        if (s->stage.at[i].op->term == node && s->stage.at[i].op->staged)
+            return &s->stage.at[i];
+    return NULL;
+}
+
+/* Rows can be padded if all who read beyond the edge are stencils of the stage itself, and agree on the boundary. */
+static void find_pads(const l_program *l, arena *a, stages *s)
+{
+    for (uint32_t t = 0; t < s->stage.n; t++)
+        s->stage.at[t].pad = PAD_UNKNOWN;
+    for (uint32_t t = 0; t < s->stage.n; t++) {
+        reaches found = {0};
+        find_reaches(l, a, s->stage.at[t].op->term, &found);
+        for (uint32_t i = 0; i < found.n; i++) {
+            const ir_array *info = ir_info(l->ir, found.at[i].node);
+            if (!found.at[i].followed)
+                continue;
+            bool direct = ir_at(l->ir, found.at[i].node)->kind == IR_STENCIL && !found.at[i].h.left && !found.at[i].h.right;
+            for (uint32_t k = 0; k < info->inputs; k++) {
+                stage *source = stage_of(s, info->input[k]);
+                if (!source || (!direct && !found.at[i].h.left && !found.at[i].h.right))
+                    continue;
+                ir_boundary b = direct ? info->stencil[k].boundary : IR_FUNCTION;
+                int pad = b == IR_CLAMP || b == IR_MIRROR ? 1 + (int)b : PAD_NONE;
+                source->pad = source->pad == PAD_UNKNOWN || source->pad == pad ? pad : PAD_NONE;
+            }
+        }
+    }
+    for (uint32_t t = 0; t < s->stage.n; t++)
+        s->stage.at[t].pad = s->stage.at[t].pad == PAD_UNKNOWN ? PAD_NONE : s->stage.at[t].pad;
+}
+
+/* how far the reader's border columns reach */
+static void find_own(const l_program *l, stages *s, stage *reader, const reaches *found)
+{
+    for (uint32_t i = 0; i < found->n; i++) {
+        const ir_array *info = ir_info(l->ir, found->at[i].node);
+        if (!found->at[i].followed || ir_at(l->ir, found->at[i].node)->kind != IR_STENCIL)
+            continue;
+        for (uint32_t k = 0; k < info->inputs; k++) {
+            const stage *source = stage_of(s, info->input[k]);
+            halo pattern = pattern_halo(info, k), h = found->at[i].h;
+            h = (halo){h.up + pattern.up, h.down + pattern.down, h.left + pattern.left, h.right + pattern.right};
+            if (!source || !source->pad)
+                grow(&reader->own, &h);
+        }
+    }
+}
+
 static void analyse(const l_program *l, const l_cluster *c, arena *a, stages *s)
 {
     for (uint32_t i = 0; i < c->op.n; i++)
         if (c->op.at[i].stored || c->op.at[i].staged)
             vec_push(a, &s->stage, ((stage){.op = &c->op.at[i], .info = ir_info(l->ir, c->op.at[i].term), .ring = 1}));
+    find_pads(l, a, s);
     for (uint32_t t = s->stage.n; t-- > 0;) { /* readers have larger ids: they are complete before what they read */
         stage *reader = &s->stage.at[t];
         reaches found = {0};
         find_reaches(l, a, reader->op->term, &found);
+        find_own(l, s, reader, &found);
         for (uint32_t i = 0; i < found.n; i++) {
             halo h = found.at[i].h;
-            grow(&reader->own, &h); /* delayed operands count: their boundaries need care too */
             if (found.at[i].followed)
                 continue;
             for (uint32_t k = 0; k < t; k++) {
@@ -230,6 +288,40 @@ static void stage_columns(stages *s, const stage *g, const tile *t, sk_columns c
     k_end(b);
 }
 
+/* the columns of a kept row left of the array (or right of it) */
+static void pad_side(stages *s, const stage *g, k_val row, k_val from, k_val count)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    ir_id variable = ir_var(lw->l->ir, T_I64);
+    ir_id inside = sk_adjust(lw->l->ir, (ir_boundary)(g->pad - 1), variable, lw->cluster->shape[lw->cluster->rank - 1]);
+    k_val lane = k_for_all(b, count);
+    uint32_t mark = sk_scope(lw);
+    k_val column = sk_add(lw, from, lane), source;
+    sk_bind(lw, variable, column);
+    sk_emit(lw, 1, &inside, &source);
+    for (unsigned c = 0; c < g->info->components; c++)
+        k_store(b, g->rows[c], ring_position(s, g, row, column), k_load(b, g->rows[c], ring_position(s, g, row, source)));
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+static void pad_row(stages *s, const stage *g, const tile *t, k_val row)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    if (!g->pad || !(g->need.left || g->need.right))
+        return;
+    k_val zero = k_i64(b, 0), first = g->first_column, end = sk_add(lw, t->right, k_i64(b, g->need.right));
+    row = g->info->rank > 1 ? row : 0;
+    k_if(b, k_let(b, OP_LT, first, zero, 0));
+    pad_side(s, g, row, first, sk_sub(lw, zero, first));
+    k_end(b);
+    k_if(b, k_let(b, OP_GT, end, t->width, 0));
+    pad_side(s, g, row, t->width, sk_sub(lw, end, t->width));
+    k_end(b);
+}
+
 static void stage_row(stages *s, stage *g, const tile *t, k_val base)
 {
     sk_lower *lw = s->lw;
@@ -252,6 +344,7 @@ static void stage_row(stages *s, stage *g, const tile *t, k_val base)
         k_end(b);
     }
     stage_columns(s, g, t, SK_INTERIOR, row, outer, inner, outer_edge);
+    pad_row(s, g, t, row);
     k_end(b);
 }
 
