@@ -1,20 +1,17 @@
-/* Copies that turn rows, one per lane, into vectors across lanes, and back: square tiles transposed in registers, and
+/* Copies that turn rows, one per lane, into vectors across lanes, and back: blocks of 16 bytes transposed in registers, and
  * rows without gaps between them taken apart by shuffles. */
 #include "emit/cpu/llvm/cg.h"
 
-enum { MOST_ROWS = 16, BLOCK = 16, REGISTER = 64, MOST_COLUMNS = 8 };
+enum { LINE = 64, BLOCK = 16, MOST_IN_BLOCK = 16, MOST_COLUMNS = 8 };
 
 unsigned cg_tile_rows(const cg *g, unsigned bytes)
 {
-    unsigned rows = REGISTER / bytes < MOST_ROWS ? REGISTER / bytes : MOST_ROWS;
-    if (g->lanes < rows)
-        rows = g->lanes;
-    return rows * bytes >= BLOCK ? rows : 0;
+    return g->lanes * bytes >= BLOCK ? LINE / bytes : 0;
 }
 
-/* --- transposing n vectors of n elements --- */
+/* --- shuffles --- */
 
-/* Interleaves units of `unit` elements within each block of 16 bytes: the low or the high half of each block. */
+/* Interleaves units of `unit` elements within each block: the low or the high half of each block. */
 static cg_ref interleave(cg *g, cg_ref x, cg_ref y, unsigned n, unsigned block, unsigned unit, bool high)
 {
     int index[64];
@@ -26,53 +23,44 @@ static cg_ref interleave(cg *g, cg_ref x, cg_ref y, unsigned n, unsigned block, 
     return cg_shuffle(g, x, y, n, index);
 }
 
-/* The even or odd groups of `group` elements of x followed by y. */
-static cg_ref every_second(cg *g, cg_ref x, cg_ref y, unsigned n, unsigned group, bool odd)
+/* Transposes square blocks: element e of block q of vector v becomes element v of block q of vector e. */
+static void transpose_blocks(cg *g, unsigned elements, unsigned block, cg_ref *v)
+{
+    cg_ref next[MOST_IN_BLOCK];
+    for (unsigned unit = 1; unit < block; unit *= 2) {
+        for (unsigned base = 0; base < block; base += 2 * unit)
+            for (unsigned c = 0; c < unit; c++)
+                for (unsigned high = 0; high < 2; high++)
+                    next[base + 2 * c + high] = interleave(g, v[base + c], v[base + unit + c], elements, block, unit, high);
+        memcpy(v, next, block * sizeof(*v));
+    }
+}
+
+static cg_ref every_second(cg *g, cg_ref x, cg_ref y, unsigned n, bool odd)
 {
     int index[64];
     for (unsigned i = 0; i < n; i++)
-        index[i] = (int)((i / group * 2 + odd) * group + i % group);
+        index[i] = (int)(i * 2 + odd);
     return cg_shuffle(g, x, y, n, index);
 }
 
-/* x[0 .. n-1], each of n groups: out[j * stride] = group j of every one, in order. */
-static void deal(cg *g, unsigned n, unsigned elements, unsigned group, cg_ref *x, cg_ref *out, unsigned stride)
+/* out[j] = elements j, n + j, 2 n + j ... of the n vectors x, n a power of two. */
+static void deal(cg *g, unsigned n, unsigned elements, cg_ref *x, cg_ref *out)
 {
-    cg_ref work[2][MOST_ROWS];
+    cg_ref work[2][MOST_COLUMNS];
     memcpy(work[0], x, n * sizeof(*x));
     unsigned from = 0;
-    /* Lists of equal length, one behind the other; each round splits every list into its even and its odd groups. */
+    /* Lists of equal length, one behind the other; each round splits every list into its even and its odd elements. */
     for (unsigned lists = 1; lists < n; lists *= 2, from ^= 1) {
         unsigned length = n / lists;
         for (unsigned l = 0; l < lists; l++)
             for (unsigned i = 0; i < length / 2; i++) {
                 cg_ref a = work[from][l * length + 2 * i], b = work[from][l * length + 2 * i + 1];
                 for (unsigned odd = 0; odd < 2; odd++)
-                    work[from ^ 1][(l + odd * lists) * (length / 2) + i] = every_second(g, a, b, elements, group, odd);
+                    work[from ^ 1][(l + odd * lists) * (length / 2) + i] = every_second(g, a, b, elements, odd);
             }
     }
-    for (unsigned j = 0; j < n; j++)
-        out[j * stride] = work[from][j];
-}
-
-static void transpose(cg *g, unsigned n, unsigned bytes, cg_ref *row)
-{
-    unsigned block = BLOCK / bytes, blocks = n / block;
-    cg_ref next[MOST_ROWS], part[MOST_ROWS];
-    for (unsigned unit = 1; unit < block; unit *= 2) {
-        for (unsigned base = 0; base < n; base += 2 * unit)
-            for (unsigned c = 0; c < unit; c++)
-                for (unsigned high = 0; high < 2; high++)
-                    next[base + 2 * c + high] = interleave(g, row[base + c], row[base + unit + c], n, block, unit, high);
-        memcpy(row, next, n * sizeof(*row));
-    }
-    /* Now block q of row[block * i + c] is column q * block + c of rows block * i ... */
-    for (unsigned c = 0; c < block; c++) {
-        for (unsigned i = 0; i < blocks; i++)
-            part[i] = row[block * i + c];
-        deal(g, blocks, n, block, part, next + c, block);
-    }
-    memcpy(row, next, n * sizeof(*row));
+    memcpy(out, work[from], n * sizeof(*out));
 }
 
 /* --- functions of the module --- */
@@ -126,84 +114,136 @@ static cg_ref close_copier(cg *g, copier *c, unsigned n)
     return c->fn;
 }
 
-/* A mask of the first `count` (1 .. n) of n elements. */
-static cg_ref first_elements(cg *g, cg_ref count, unsigned n)
-{
-    cg_ref all = cg_i64(g, -1), shift = LLVMBuildSub(g->b, cg_i64(g, 64), count, "");
-    cg_ref bits = LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, all, shift, ""), LLVMIntTypeInContext(g->context, n), "");
-    return LLVMBuildBitCast(g->b, bits, LLVMVectorType(g->i1, n), "");
-}
-
+/* Two blocks to a register where there are registers of 32 bytes: wider ones transpose no faster on the machines measured. */
 typedef struct {
-    unsigned n, bytes;
-    LLVMTypeRef vector;
+    unsigned bytes, block, halves, rows; /* of an element; elements of a block; blocks of a register; rows of a group */
+    LLVMTypeRef in_block, in_register;
     cg_ref memory, step, buffer;
-    cg_ref mask;               /* of a row; NULL: whole rows */
-    cg_ref ahead, ahead_step;  /* NULL: no prefetch */
 } tile;
 
-/* One line with each row, or with as many rows as make a line. Into the second level: the tile itself passes through the first. */
-static void prefetch_row(cg *g, const tile *t, unsigned r, cg_ref lane)
+static tile tile_of(cg *g, cg_ref fn, unsigned bytes)
 {
-    if (!t->ahead || (r * t->n * t->bytes) % REGISTER != 0)
-        return;
-    cg_ref pointer = byte_offset(g, t->ahead, LLVMBuildMul(g->b, lane, t->ahead_step, ""));
-    cg_ref in[] = {pointer, cg_i32(g, 0), cg_i32(g, 2), cg_i32(g, 1)}; /* read, second level, data */
-    cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
+    tile t = {.bytes = bytes, .block = BLOCK / bytes, .halves = g->lanes * bytes >= 2 * BLOCK ? 2 : 1};
+    LLVMTypeRef element = LLVMIntTypeInContext(g->context, 8 * bytes);
+    t.rows = t.halves * t.block;
+    t.in_block = LLVMVectorType(element, t.block);
+    t.in_register = LLVMVectorType(element, t.rows);
+    t.memory = LLVMGetParam(fn, 0);
+    t.step = LLVMGetParam(fn, 1);
+    t.buffer = LLVMGetParam(fn, 2);
+    return t;
 }
 
-static void copy_row(cg *g, const tile *t, const copier *c, cg_copy way, unsigned r, cg_ref *row)
+static cg_ref halves_joined(cg *g, const tile *t, const cg_ref *half)
 {
-    cg_ref lane = LLVMBuildAdd(g->b, c->group, cg_i64(g, r), "");
-    cg_ref pointer = byte_offset(g, t->memory, LLVMBuildMul(g->b, lane, t->step, ""));
-    cg_ref mask = t->mask;
-    if (way == CG_FILL)
-        prefetch_row(g, t, r, lane);
-    if (way == CG_FILL && mask)
-        row[r] = cg_masked_load(g, t->vector, pointer, t->bytes, mask);
-    else if (way == CG_FILL)
-        row[r] = aligned(LLVMBuildLoad2(g->b, t->vector, pointer, ""), t->bytes);
-    else if (mask)
-        cg_masked_store(g, row[r], pointer, t->bytes, mask);
-    else
-        aligned(LLVMBuildStore(g->b, row[r], pointer), t->bytes);
+    int index[2 * MOST_IN_BLOCK];
+    for (unsigned i = 0; i < t->rows; i++)
+        index[i] = (int)i;
+    return t->halves == 1 ? half[0] : cg_shuffle(g, half[0], half[1], t->rows, index);
 }
 
-static void copy_column(cg *g, const tile *t, const copier *c, cg_copy way, unsigned j, cg_ref *row)
+static cg_ref half_of(cg *g, const tile *t, cg_ref v, unsigned half)
 {
-    cg_ref at = LLVMBuildAdd(g->b, LLVMBuildMul(g->b, c->group, cg_i64(g, t->bytes), ""),
-                             cg_i64(g, (int64_t)j * g->lanes * t->bytes), "");
-    cg_ref pointer = byte_offset(g, t->buffer, at);
-    if (way == CG_FILL)
-        aligned(LLVMBuildStore(g->b, row[j], pointer), t->n * t->bytes);
-    else
-        row[j] = aligned(LLVMBuildLoad2(g->b, t->vector, pointer, ""), t->n * t->bytes);
+    int index[MOST_IN_BLOCK];
+    for (unsigned i = 0; i < t->block; i++)
+        index[i] = (int)(half * t->block + i);
+    return t->halves == 1 ? v : cg_shuffle(g, v, NULL, t->block, index);
 }
 
-/* All lanes on. With AVX-512 masked accesses cost nothing, so one function serves whole and partial rows. */
-static cg_ref whole_function(cg *g, cg_copy way, unsigned bytes, unsigned n)
+static cg_ref row_block(cg *g, const tile *t, const copier *c, unsigned row, cg_ref q)
 {
-    const char *name = arena_printf(g->arena, "%s%u_%u", way == CG_FILL ? "fill" : "flush", bytes, n);
+    cg_ref lane = LLVMBuildAdd(g->b, c->group, cg_i64(g, row), "");
+    cg_ref at = LLVMBuildMul(g->b, lane, t->step, "");
+    return byte_offset(g, byte_offset(g, t->memory, at), LLVMBuildMul(g->b, q, cg_i64(g, BLOCK), ""));
+}
+
+static cg_ref column(cg *g, const tile *t, const copier *c, unsigned j, cg_ref q)
+{
+    cg_ref turn = LLVMBuildAdd(g->b, LLVMBuildMul(g->b, q, cg_i64(g, t->block), ""), cg_i64(g, j), "");
+    cg_ref at = LLVMBuildAdd(g->b, LLVMBuildMul(g->b, turn, cg_i64(g, g->lanes), ""), c->group, "");
+    return byte_offset(g, t->buffer, LLVMBuildMul(g->b, at, cg_i64(g, t->bytes), ""));
+}
+
+static void fill_block(cg *g, const tile *t, const copier *c, cg_ref q, cg_ref mask)
+{
+    cg_ref v[MOST_IN_BLOCK], half[2];
+    for (unsigned i = 0; i < t->block; i++) {
+        for (unsigned h = 0; h < t->halves; h++) {
+            cg_ref at = row_block(g, t, c, i + h * t->block, q);
+            half[h] = mask ? cg_masked_load(g, t->in_block, at, t->bytes, mask)
+                           : aligned(LLVMBuildLoad2(g->b, t->in_block, at, ""), t->bytes);
+        }
+        v[i] = halves_joined(g, t, half);
+    }
+    transpose_blocks(g, t->rows, t->block, v);
+    for (unsigned j = 0; j < t->block; j++)
+        aligned(LLVMBuildStore(g->b, v[j], column(g, t, c, j, q)), t->rows * t->bytes);
+}
+
+static void flush_block(cg *g, const tile *t, const copier *c, cg_ref q, cg_ref mask)
+{
+    cg_ref v[MOST_IN_BLOCK];
+    for (unsigned j = 0; j < t->block; j++)
+        v[j] = aligned(LLVMBuildLoad2(g->b, t->in_register, column(g, t, c, j, q), ""), t->rows * t->bytes);
+    transpose_blocks(g, t->rows, t->block, v);
+    for (unsigned i = 0; i < t->rows; i++) {
+        cg_ref at = row_block(g, t, c, i, q), block = half_of(g, t, v[i % t->block], i / t->block);
+        if (mask)
+            cg_masked_store(g, block, at, t->bytes, mask);
+        else
+            aligned(LLVMBuildStore(g->b, block, at), t->bytes);
+    }
+}
+
+/* A line with each row, or with as many rows as make a line. Into the second level: the tile itself passes through the first. */
+static void prefetch_rows(cg *g, const tile *t, const copier *c, unsigned turns)
+{
+    for (unsigned r = 0; r < t->rows; r++) {
+        if (r * turns * t->bytes % LINE != 0)
+            continue;
+        cg_ref lane = LLVMBuildAdd(g->b, c->group, cg_i64(g, r), "");
+        cg_ref pointer = byte_offset(g, LLVMGetParam(c->fn, 4), LLVMBuildMul(g->b, lane, LLVMGetParam(c->fn, 5), ""));
+        cg_ref in[] = {pointer, cg_i32(g, 0), cg_i32(g, 2), cg_i32(g, 1)}; /* read, second level, data */
+        cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
+    }
+}
+
+/* All lanes on: block by block, the last one masked if the rows do not end with a block. */
+static cg_ref whole_function(cg *g, cg_copy way, unsigned bytes, unsigned turns)
+{
+    const char *name = arena_printf(g->arena, "%s%u_%u", way == CG_FILL ? "fill" : "flush", bytes, turns);
     cg_ref f = LLVMGetNamedFunction(g->module, name);
     if (f)
         return f;
-    cg_ref row[MOST_ROWS];
+    LLVMBuilderRef b = g->b;
     LLVMTypeRef type[] = {g->ptr, g->i64, g->ptr, g->i64, g->ptr, g->i64};
     copier c = open_copier(g, name, type, way == CG_FILL ? 6 : 4);
-    tile t = {.n = n, .bytes = bytes, .memory = LLVMGetParam(c.fn, 0), .step = LLVMGetParam(c.fn, 1), .buffer = LLVMGetParam(c.fn, 2)};
-    t.vector = LLVMVectorType(LLVMIntTypeInContext(g->context, 8 * bytes), n);
-    if (g->cpu.avx512)
-        t.mask = first_elements(g, LLVMGetParam(c.fn, 3), n);
-    if (way == CG_FILL) {
-        t.ahead = LLVMGetParam(c.fn, 4);
-        t.ahead_step = LLVMGetParam(c.fn, 5);
-    }
-    for (unsigned r = 0; r < n; r++)
-        (way == CG_FILL ? copy_row : copy_column)(g, &t, &c, way, r, row);
-    transpose(g, n, bytes, row);
-    for (unsigned r = 0; r < n; r++)
-        (way == CG_FILL ? copy_column : copy_row)(g, &t, &c, way, r, row);
-    return close_copier(g, &c, n);
+    tile t = tile_of(g, c.fn, bytes);
+    void (*copy_block)(cg *, const tile *, const copier *, cg_ref, cg_ref) = way == CG_FILL ? fill_block : flush_block;
+    cg_ref count = LLVMGetParam(c.fn, 3), in_block = cg_i64(g, t.block), blocks = LLVMBuildUDiv(b, count, in_block, "");
+    cg_ref rest = LLVMBuildURem(b, count, in_block, "");
+    if (way == CG_FILL)
+        prefetch_rows(g, &t, &c, turns);
+    LLVMBasicBlockRef before = cg_here(g), each = cg_block(g, "block"), last = cg_block(g, "last");
+    LLVMBasicBlockRef part = cg_block(g, "part"), next = cg_block(g, "next");
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntNE, blocks, cg_i64(g, 0), ""), each, last);
+
+    cg_at(g, each);
+    cg_ref q = LLVMBuildPhi(b, g->i64, "q");
+    copy_block(g, &t, &c, q, NULL);
+    cg_ref more = LLVMBuildNSWAdd(b, q, cg_i64(g, 1), "");
+    LLVMAddIncoming(q, (cg_ref[]){cg_i64(g, 0), more}, (LLVMBasicBlockRef[]){before, each}, 2);
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, more, blocks, ""), each, last);
+
+    cg_at(g, last);
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntNE, rest, cg_i64(g, 0), ""), part, next);
+    cg_at(g, part);
+    LLVMTypeRef small = LLVMIntTypeInContext(g->context, 8 * bytes);
+    cg_ref wanted = cg_splat_n(g, LLVMBuildIntCast2(b, rest, small, false, ""), t.block);
+    copy_block(g, &t, &c, blocks, LLVMBuildICmp(b, LLVMIntULT, cg_iota(g, small, t.block), wanted, ""));
+    cg_br(g, next);
+    cg_at(g, next);
+    return close_copier(g, &c, t.rows);
 }
 
 /* Some lanes off, which is rare: element by element. */
@@ -253,21 +293,16 @@ static void call_part(cg *g, cg_copy way, const cg_rows *r)
 
 void cg_copy_tile(cg *g, cg_copy way, const cg_rows *r)
 {
-    if (g->mask.on && !g->mask.full) {
-        call_part(g, way, r);
-        return;
-    }
-    if (!g->mask.on && g->cpu.avx512) {
+    if (!g->mask.on) {
         call_whole(g, way, r);
         return;
     }
-    cg_ref all = g->mask.full;
-    if (!g->cpu.avx512) {
-        all = LLVMBuildICmp(g->b, LLVMIntEQ, r->count, cg_i64(g, r->rows), "");
-        all = g->mask.full ? LLVMBuildAnd(g->b, all, g->mask.full, "") : all;
+    if (!g->mask.full) {
+        call_part(g, way, r);
+        return;
     }
     LLVMBasicBlockRef yes = cg_block(g, "tile"), no = cg_block(g, "tile.part"), end = cg_block(g, "tile.end");
-    cg_cond(g, all, yes, no);
+    cg_cond(g, g->mask.full, yes, no);
     cg_at(g, yes);
     call_whole(g, way, r);
     cg_br(g, end);
@@ -281,7 +316,7 @@ void cg_copy_tile(cg *g, cg_copy way, const cg_rows *r)
 
 bool cg_has_dense(const cg *g, unsigned bytes, unsigned columns)
 {
-    return columns >= 2 && columns <= MOST_COLUMNS && columns <= cg_tile_rows(g, bytes) && g->lanes * bytes >= BLOCK;
+    return columns >= 2 && columns <= MOST_COLUMNS && columns <= cg_tile_rows(g, bytes);
 }
 
 /* Column j of `columns` consecutive vectors of n elements, by one shuffle per further vector. */
@@ -306,9 +341,9 @@ static cg_ref dense_function(cg *g, unsigned bytes, unsigned columns)
     cg_ref f = LLVMGetNamedFunction(g->module, name);
     if (f)
         return f;
-    unsigned n = REGISTER / bytes < g->lanes ? REGISTER / bytes : g->lanes;
+    unsigned n = LINE / bytes < g->lanes ? LINE / bytes : g->lanes;
     LLVMTypeRef vector = LLVMVectorType(LLVMIntTypeInContext(g->context, 8 * bytes), n);
-    cg_ref x[MOST_COLUMNS], column[MOST_COLUMNS];
+    cg_ref x[MOST_COLUMNS], in_column[MOST_COLUMNS];
     copier c = open_copier(g, name, (LLVMTypeRef[]){g->ptr, g->ptr}, 2);
     cg_ref lane_bytes = LLVMBuildMul(g->b, c.group, cg_i64(g, bytes), "");
     cg_ref from = byte_offset(g, LLVMGetParam(c.fn, 0), LLVMBuildMul(g->b, lane_bytes, cg_i64(g, columns), ""));
@@ -316,9 +351,9 @@ static cg_ref dense_function(cg *g, unsigned bytes, unsigned columns)
     for (unsigned j = 0; j < columns; j++)
         x[j] = aligned(LLVMBuildLoad2(g->b, vector, byte_offset(g, from, cg_i64(g, (int64_t)j * n * bytes)), ""), bytes);
     if ((columns & (columns - 1)) == 0)
-        deal(g, columns, n, 1, x, column, 1);
+        deal(g, columns, n, x, in_column);
     for (unsigned j = 0; j < columns; j++) {
-        cg_ref v = columns & (columns - 1) ? pick_column(g, x, n, columns, j) : column[j];
+        cg_ref v = columns & (columns - 1) ? pick_column(g, x, n, columns, j) : in_column[j];
         aligned(LLVMBuildStore(g->b, v, byte_offset(g, to, cg_i64(g, (int64_t)j * g->lanes * bytes))), n * bytes);
     }
     return close_copier(g, &c, n);
