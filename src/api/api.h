@@ -22,6 +22,7 @@ struct sn_context {
     pthread_key_t key;    /* -> note of the calling thread */
     pthread_mutex_t lock; /* of notes */
     note *notes;
+    bool warned;          /* that programs are interpreted */
 };
 
 typedef struct program_text { /* what sn_explain returned: belongs to the program */

@@ -196,6 +196,8 @@ static sn_status run_it(call *c, arena *a)
             *c->arg[i].u.keep = NULL;
     const char *message = "";
     sn_status status = run_call(c->p->run, c->in, c->out, a, &message);
+    if (status == SN_OK && message && !__atomic_exchange_n(&c->p->context->warned, true, __ATOMIC_RELAXED))
+        api_warn(&c->p->context->options, message);
     if (status == SN_OK)
         status = hand_over(c);
     else

@@ -400,10 +400,22 @@ static void prepare(run *c)
             c->data[i] = (void *)(uintptr_t)c->in[p->buffer.at[i].port].data;
 }
 
+/* `reason`: why, where it is news. Terms are read, and another call may be building kernels still. */
+static sn_status interpret(run_program *r, const run_argument *in, run_result *out, arena *a, const char *reason,
+                           const char **message)
+{
+    run_lock(r);
+    sn_status status = run_interpreted(&r->engine, r->l->ir, r->plan, in, out, a, message);
+    run_unlock(r);
+    if (status == SN_OK)
+        *message = reason;
+    return status;
+}
+
 sn_status run_call(run_program *r, const run_argument *in, run_result *out, arena *a, const char **message)
 {
-    if (!r->engine.device)
-        return run_interpreted(&r->engine, r->l->ir, r->plan, in, out, a, message);
+    if (!r->engine.device || atomic_load_explicit(&r->interpreted, memory_order_relaxed))
+        return interpret(r, in, out, a, NULL, message);
     run *c = arena_alloc(a, sizeof(*c));
     *c = (run){.r = r, .plan = r->plan, .arena = a, .in = in, .out = out};
     prepare(c);
@@ -423,6 +435,8 @@ sn_status run_call(run_program *r, const run_argument *in, run_result *out, aren
     arena_on_failure(a, NULL);
     finish(c);
     *message = c->message;
+    if (c->status == SN_UNSUPPORTED && atomic_load(&r->interpreted))
+        return interpret(r, in, out, a, c->message, message);
     return c->status;
 }
 

@@ -1,4 +1,4 @@
-/* Calls where there is no device: arguments become the reference interpreter's values, its results are copied out. */
+/* Calls where there is no device, or no code: arguments become the reference interpreter's values, its results are copied out. */
 #include "ir/interpret.h"
 #include "run/run.h"
 
@@ -45,6 +45,21 @@ static ir_value *values_of(const ir_program *p, const plan *pl, const run_argume
     return value;
 }
 
+/* Memory of results: where the caller will give it back to. */
+static void *take(const run_engine *e, size_t bytes, size_t *granted)
+{
+    *granted = 0;
+    return e->pool ? run_pool_take(e->pool, bytes, granted) : e->heap->alloc(e->heap->env, bytes + 1);
+}
+
+static void give(const run_engine *e, void *data, size_t granted)
+{
+    if (e->pool)
+        run_pool_give(e->pool, data, granted);
+    else
+        e->heap->release(e->heap->env, data);
+}
+
 static bool copy_out(const run_engine *e, const ir_value *v, unsigned component, run_result *out, uint32_t number, arena *a,
                      sn_status *status, const char **message)
 {
@@ -60,7 +75,7 @@ static bool copy_out(const run_engine *e, const ir_value *v, unsigned component,
         out->extent[d] = v->extent[d];
     }
     if (!out->given)
-        out->data = e->heap->alloc(e->heap->env, bytes + 1);
+        out->data = take(e, bytes, &out->granted);
     if (!out->data && bytes) {
         *status = SN_NO_MEMORY;
         *message = "no memory for a result";
@@ -117,7 +132,7 @@ sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *
     for (uint32_t i = 0; i < pl->result.n && status != SN_OK; i++) {
         if (out[i].given)
             continue;
-        e->heap->release(e->heap->env, out[i].data);
+        give(e, out[i].data, out[i].granted);
         out[i].data = NULL;
     }
     return status;

@@ -123,6 +123,10 @@ static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, b
     if (!v) /* `why` lives as long as the program */
         return run_fails(c, status, "%s", why), NULL;
     v->code = r->engine.device->compile(r->engine.device, v->built->k, c->arena, &why);
+    if (!v->code && !r->engine.device->generates(r->engine.device)) {
+        atomic_store(&r->interpreted, true);
+        return run_fails(c, SN_UNSUPPORTED, "programs will be interpreted, slowly: %s", why), NULL;
+    }
     if (!v->code)
         return run_fails(c, SN_INTERNAL, "a kernel does not compile: %s", why ? why : ""), NULL;
     pthread_rwlock_wrlock(&r->lock);

@@ -53,6 +53,7 @@ struct run_program {
     run_cluster *cluster;
     atomic_uint_fast64_t launches;
     atomic_uint kernels;
+    atomic_bool interpreted; /* a kernel is missing and nothing can compile it: set once, for good */
 };
 
 typedef struct run_partials { /* of a fold in progress, between launches: a buffer per component */

@@ -40,10 +40,10 @@ run_program *run_program_new(const run_engine *engine, const l_program *l, const
 void run_program_free(run_program *r); /* gives compiled kernels back */
 
 /* Arguments: one per component of the parameters, results likewise. On failure *message (in `a`) says why, and results
- * that were not given are NULL. `a` is the caller's, with a failure handler that it does not rely on afterwards. */
+ * that were not given are NULL. On success *message is NULL or, the first time, says why the program is interpreted. `a` is the caller's, with a failure handler that it does not rely on afterwards. */
 sn_status run_call(run_program *r, const run_argument *in, run_result *out, arena *a, const char **message);
 
-/* What a call does when there is no device: the reference interpreter. */
+/* What a call does when there is no device, or no code and nothing that compiles: the reference interpreter. */
 sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in, run_result *out,
                           arena *a, const char **message);
 
