@@ -99,11 +99,13 @@ static bool compare(sn_context *cx, int days, bodies set[3], void (*fill)(bodies
     fill(&set[1]);
     bool good = follow(cx, "fold, replicates", replicates, days, &set[0], &set[2]) &&
                 follow(cx, "map of loops", loops, days, &set[1], &set[2]);
-    double apart = 0;
-    for (int64_t i = 0; good && i < 3 * set[0].n; i++)
-        apart = fmax(apart, fabs(set[0].x[i] - set[1].x[i]));
+    double apart = 0, fastest = 0;
+    for (int64_t i = 0; good && i < 3 * set[0].n; i++) {
+        apart = fmax(apart, fabs(set[0].u[i] - set[1].u[i]));
+        fastest = fmax(fastest, fabs(set[0].u[i]));
+    }
     if (good)
-        printf("the two differ by at most %.1e in a coordinate\n", apart);
+        printf("velocities differ by at most %.1e of the largest\n", apart / fastest);
     sn_drop(replicates);
     sn_drop(loops);
     return good;
