@@ -305,6 +305,7 @@ static void edge(clusters *c, ir_id from, ir_id to, l_access asked)
 
 static void edges(clusters *c)
 {
+    map64 read_by = {0}; /* array -> the last node that reads its elements */
     for (ir_id id = 1; id < c->out->nodes; id++) {
         if (!ir_is_array(c->p, id) || !c->node[id].live)
             continue;
@@ -316,9 +317,14 @@ static void edges(clusters *c)
         opt_ids ids = {0};
         if (info->fn)
             opt_reach(c->p, c->p->arena, info->fn->results, info->fn->result, &ids);
-        for (uint32_t i = 0; i < ids.n; i++)
-            if (ir_at(c->p, ids.at[i])->kind == IR_READ)
-                edge(c, ir_at(c->p, ids.at[i])->array, id, L_RANDOM);
+        for (uint32_t i = 0; i < ids.n; i++) {
+            if (ir_at(c->p, ids.at[i])->kind != IR_READ)
+                continue;
+            ir_id from = ir_at(c->p, ids.at[i])->array;
+            if (map64_get(&read_by, from) != id) /* one edge, however many elements and components are read */
+                edge(c, from, id, L_RANDOM);
+            map64_put(c->p->arena, &read_by, from, id);
+        }
     }
 }
 

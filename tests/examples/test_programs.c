@@ -347,6 +347,17 @@ static void test_nbody_is_fused(void **state)
     assert_null(strstr(clusters, "replicate"));
     assert_non_null(strstr(clusters, "fold loop over [n, n]"));
     sn_drop(program);
+    /* one loop; the four components of a body that its scalar code reads are one edge */
+    program = sn_compile(*state, NBODY_F64, nbody_loops);
+    clusters = sn_explain(program, "clusters");
+    assert_null(strstr(clusters, "cluster 1"));
+    const char *edge = strstr(sn_explain(program, "edges"), " zip ");
+    for (int i = 0; i < 3; i++) { /* from position, from mass, to the map */
+        assert_non_null(edge);
+        edge = strstr(edge + 1, " zip ");
+    }
+    assert_null(edge);
+    sn_drop(program);
 }
 
 /* --- row statistics of the shipped table --- */
