@@ -243,7 +243,7 @@ static void random_kernels(void **state)
         const char *source = emitted(k, &a);
         random_fill(expected, seed);
         k_interpret(k, &a, expected->mem, expected->arg, 0, RANDOM_PIECES, &expected->error);
-        size_t local = (size_t[]){2, 5, 8, 16}[seed % 4];
+        size_t local = (size_t[]){3, 5, 8, 16}[seed % 4]; /* PoCL 3.1 has another way for 1 and 2 items, which aborts */
         opencl_program *p = built(*state, source, local, &a);
         for (size_t groups = 1; groups <= 4; groups += 3) {
             random_fill(got, seed);
