@@ -385,32 +385,39 @@ static void checked_division(void **state)
 
 /* --- rows walked by lanes --- */
 
-static void rows_case(cpu_case *c, ir_type t, int64_t rows, int64_t length, int64_t step, bool literal, uint16_t lanes, bool guarded)
+typedef struct {
+    ir_type type;
+    int64_t rows, length, step; /* step: elements between rows */
+    bool literal, guarded, stored;
+    uint16_t lanes;
+} rows_test;
+
+static void rows_case(cpu_case *c, rows_test r)
 {
-    case_kernel(c, lanes);
+    case_kernel(c, r.lanes);
     k_builder *b = &c->b;
-    int64_t size = rows * step + length;
-    k_mem x = case_global(c, t, false, size), w = case_global(c, T_F64, false, size), y = case_global(c, t, true, size),
-          sum = case_global(c, t, true, rows);
-    c->arg[0] = (ir_bits)length;
-    c->arg[1] = (ir_bits)step;
+    int64_t size = r.rows * r.step + r.length;
+    k_mem x = case_global(c, r.type, false, size), w = case_global(c, T_F64, false, size),
+          y = case_global(c, r.type, true, size), sum = case_global(c, r.type, true, r.rows);
+    c->arg[0] = (ir_bits)r.length;
+    c->arg[1] = (ir_bits)r.step;
     k_val n = k_arg(b, T_I64, "length"), s = k_arg(b, T_I64, "step");
-    if (literal) {
-        n = k_i64(b, length);
-        s = k_i64(b, step);
+    if (r.literal) {
+        n = k_i64(b, r.length);
+        s = k_i64(b, r.step);
     }
-    k_val i = k_for_all(b, k_i64(b, rows)), start = mul(b, i, s), acc = k_decl(b, k_literal(b, t, 0), "acc");
-    if (guarded)
+    k_val i = k_for_all(b, k_i64(b, r.rows)), start = mul(b, i, s), acc = k_decl(b, k_literal(b, r.type, 0), "acc");
+    if (r.guarded)
         k_if(b, k_let(b, OP_NE, k_let(b, OP_MOD, i, k_i64(b, 5), 0), k_i64(b, 2), 0));
     k_val j = k_for(b, k_i64(b, 0), n, false), at = add(b, start, j);
     k_set(b, acc, add(b, acc, k_load(b, x, at)));
-    if (step >= length)
+    if (r.stored)
         k_store(b, y, add(b, j, start), acc);
-    k_set(b, acc, k_let(b, OP_MAX, acc, k_convert(b, OP_CONVERT, t, k_load(b, w, at)), 0));
+    k_set(b, acc, k_let(b, OP_MAX, acc, k_convert(b, OP_CONVERT, r.type, k_load(b, w, at)), 0));
     k_end(b);
-    if (guarded)
+    if (r.guarded)
         k_end(b);
-    k_store(b, sum, i, acc);
+    k_store(b, sum, i, k_let(b, OP_SUB, acc, k_convert(b, OP_CONVERT, r.type, i), 0));
     k_end(b);
     case_run(c, 1);
 }
@@ -421,16 +428,19 @@ static void rows_of_lanes(void **state)
     cpu_case *c = *state;
     for (unsigned l = 0; l < ARRAY_LENGTH(length); l++)
         for (unsigned literal = 0; literal < 2; literal++) {
-            rows_case(c, T_F32, 200, length[l], length[l], literal, 64, false);
-            rows_case(c, T_I32, 70, length[l], length[l] + 3, literal, 16, l % 2);
-            rows_case(c, T_I64, 130, length[l], length[l] ? length[l] - 1 : 0, literal, 64, false);
+            int64_t n = length[l], less_one = n ? n - 1 : 0;
+            rows_case(c, (rows_test){T_F32, 200, n, n, literal, false, true, 64});
+            rows_case(c, (rows_test){T_F32, 200, n, n, literal, false, false, 32});
+            rows_case(c, (rows_test){T_U8, 200, n, n, literal, false, false, 128});
+            rows_case(c, (rows_test){T_I32, 70, n, n + 3, literal, l % 2, true, 16});
+            rows_case(c, (rows_test){T_I64, 130, n, less_one, literal, false, false, 64});
         }
-    rows_case(c, T_U8, 150, 50, 53, true, 64, false);
-    rows_case(c, T_U8, 150, 4, 4, true, 64, false);
-    rows_case(c, T_I16, 150, 37, 37, false, 32, true);
-    rows_case(c, T_F64, 100, 20, 20, false, 4, false);
-    rows_case(c, T_F64, 9, 20, 20, false, 1, false);
-    rows_case(c, T_F32, 300, 33, 40, false, 128, false);
+    rows_case(c, (rows_test){T_U8, 150, 50, 53, true, false, true, 64});
+    rows_case(c, (rows_test){T_U8, 150, 4, 4, true, true, true, 64});
+    rows_case(c, (rows_test){T_I16, 150, 37, 37, false, true, true, 32});
+    rows_case(c, (rows_test){T_F64, 100, 20, 20, false, false, true, 4});
+    rows_case(c, (rows_test){T_F64, 9, 20, 20, false, false, true, 1});
+    rows_case(c, (rows_test){T_F32, 300, 33, 40, false, false, true, 128});
 }
 
 /* only bytes: rows of 16 in one tile, a scan along each */

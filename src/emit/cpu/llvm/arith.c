@@ -310,6 +310,21 @@ static void define_by_lanes(cg *g, const k_stmt *s, cg_ref (*on_lane)(cg *, cons
     g->value[s->dst] = (cg_value){.form = FORM_LINEAR, .v = first, .step = step};
 }
 
+/* A wide affine index made narrower: the same progression modulo the narrow type, without wide vectors. */
+static bool narrowed_index(cg *g, const k_stmt *s)
+{
+    ir_type to = (ir_type)g->k->value.at[s->dst].type;
+    if (s->sub != OP_CONVERT || ir_type_class(to) & (CLASS_FLOAT | CLASS_BOOL) || ir_type_bits(to) > 32)
+        return false;
+    cg_value x = cg_get(g, s->in[0]);
+    if (x.form != FORM_LINEAR)
+        return false;
+    cg_ref base = LLVMBuildTrunc(g->b, x.v, g->type[to], ""), step = LLVMBuildTrunc(g->b, x.step, g->type[to], "");
+    cg_ref offset = LLVMBuildMul(g->b, cg_iota(g, g->type[to], g->lanes), cg_splat(g, step), "");
+    cg_define(g, s->dst, LLVMBuildAdd(g->b, cg_splat(g, base), offset, ""));
+    return true;
+}
+
 void cg_let(cg *g, const k_stmt *s)
 {
     const k_value *value = g->k->value.at;
@@ -317,6 +332,8 @@ void cg_let(cg *g, const k_stmt *s)
         define_by_lanes(g, s, let_on_lane);
         return;
     }
+    if (narrowed_index(g, s))
+        return;
     cg_ref in[3] = {0};
     for (unsigned i = 0; i < ir_ops[s->sub].arity; i++)
         in[i] = cg_vec(g, s->in[i]);

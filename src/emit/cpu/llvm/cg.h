@@ -52,9 +52,10 @@ typedef struct cg_tiled {
     k_ref stmt;
     cg_ref buffer; /* [rows][lanes] elements */
     cg_ref row;    /* in the loop body: pointer to this turn's row */
+    cg_ref vector; /* or its elements themselves, as integers */
 } cg_tiled;
 
-enum { CG_MOST_TILES = 8, CG_MOST_DEPTH = 500 };
+enum { CG_MOST_TILES = 8, CG_MOST_DEPTH = 500, CG_MOST_COLUMNS = 8, CG_MOST_GROUPS = 32 };
 
 typedef struct cg_features {
     bool avx512;  /* F, BW, DQ and VL */
@@ -186,9 +187,20 @@ typedef struct cg_rows {
     cg_ref ahead, ahead_step; /* FILL: what to prefetch with each row; NULL: nothing */
 } cg_rows;
 void cg_copy_tile(cg *g, cg_copy way, const cg_rows *r);
+/* A function that all loops share, its body run once per group of lanes. */
+typedef struct cg_copier {
+    LLVMBasicBlockRef caller, body, end;
+    cg_ref fn, group; /* first lane of the group at hand, i64 */
+} cg_copier;
+cg_copier cg_open_copier(cg *g, const char *name, LLVMTypeRef *type, unsigned parameters);
+cg_ref cg_close_copier(cg *g, cg_copier *c, unsigned lanes_in_group);
+void cg_call_copier(cg *g, cg_ref f, cg_ref *in, unsigned n);
+cg_ref cg_bytes_on(cg *g, cg_ref pointer, cg_ref bytes);
+cg_ref cg_aligned(cg_ref access, unsigned align);
+/* dense.c: all lanes on, rows of `columns` elements without gaps between them. */
 bool cg_has_dense(const cg *g, unsigned element_bytes, unsigned columns);
-/* All lanes on, rows of `columns` elements without gaps between them. */
 void cg_fill_dense(cg *g, unsigned element_bytes, unsigned columns, cg_ref memory, cg_ref buffer);
+void cg_dense_columns(cg *g, unsigned element_bytes, unsigned columns, cg_ref memory, cg_ref *out); /* vectors of integers */
 void cg_function_attributes(cg *g, cg_ref function); /* module.c */
 
 /* --- warp.c --- */

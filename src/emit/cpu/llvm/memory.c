@@ -256,7 +256,8 @@ static void load_tiled(cg *g, k_ref id, const cg_tiled *tile)
 {
     const k_stmt *s = &g->k->stmt.at[id];
     ir_type t = (ir_type)g->k->mem.at[s->mem].type;
-    cg_ref x = plain_load(g, LLVMVectorType(cg_stored(g, t), g->lanes), tile->row, 64);
+    LLVMTypeRef vector = LLVMVectorType(cg_stored(g, t), g->lanes);
+    cg_ref x = tile->vector ? LLVMBuildBitCast(g->b, tile->vector, vector, "") : plain_load(g, vector, tile->row, 64);
     cg_define(g, s->dst, cg_from_memory(g, t, x));
 }
 

@@ -5,7 +5,7 @@
  * the speed of memory (the W x W tiles of the architecture's section on emitters). */
 #include "emit/cpu/llvm/cg.h"
 
-enum { MOST_TERMS = 64, NOT_LINEAR = INT32_MIN };
+enum { MOST_TERMS = 64, MOST_DENSE = 40, NOT_LINEAR = INT32_MIN };
 enum { ROW_AHEAD = 512, NEAR_AHEAD = 2048, FAR_AHEAD = 384 << 10 }; /* prefetch distances, bytes */
 
 typedef struct {
@@ -302,11 +302,52 @@ static void tiled_loop(plan *p, k_ref id)
     g->tiles = first_tile;
 }
 
+/* --- a few turns over rows without gaps: no buffer, the turns one behind the other --- */
+
+static bool constant_step(plan *p, unsigned i, int64_t columns)
+{
+    const k_value *index = &p->g->k->value.at[p->g->k->stmt.at[p->access[i].stmt].in[0]];
+    return index->shape == K_AFFINE && index->step == columns && cg_has_dense(p->g, p->access[i].bytes, (unsigned)columns);
+}
+
+/* All rows read as stretches of known length? */
+static bool is_dense(plan *p, k_ref id, int64_t columns)
+{
+    cg *g = p->g;
+    if (g->mask.on || columns < 2 || columns > CG_MOST_COLUMNS || g->facts[id].statements > MOST_DENSE)
+        return false;
+    for (unsigned i = 0; i < p->accesses; i++)
+        if (g->k->stmt.at[p->access[i].stmt].op != K_LOAD || !constant_step(p, i, columns))
+            return false;
+    return true;
+}
+
+static void dense_turns(plan *p, int64_t from, int64_t columns)
+{
+    cg *g = p->g;
+    unsigned first_tile = g->tiles;
+    cg_ref column[CG_MOST_TILES][CG_MOST_COLUMNS];
+    for (unsigned i = 0; i < p->accesses; i++) {
+        cg_ref memory = memory_at(p, &g->k->stmt.at[p->access[i].stmt], cg_i64(g, from));
+        cg_dense_columns(g, p->access[i].bytes, (unsigned)columns, memory, column[i]);
+        g->tile[g->tiles++] = (cg_tiled){.stmt = p->access[i].stmt};
+    }
+    for (int64_t j = 0; j < columns; j++) {
+        for (unsigned i = 0; i < p->accesses; i++)
+            g->tile[first_tile + i].vector = column[i][j];
+        cg_define(g, p->s->dst, cg_i64(g, from + j));
+        cg_list(g, p->s->body);
+    }
+    g->tiles = first_tile;
+}
+
 bool cg_tiled_for(cg *g, k_ref id)
 {
     plan p = {.g = g, .s = &g->k->stmt.at[id]};
     const k_value *from = &g->k->value.at[p.s->in[0]], *to = &g->k->value.at[p.s->in[1]];
-    if (from->kind == KV_LITERAL && to->kind == KV_LITERAL && (int64_t)to->bits - (int64_t)from->bits < 2)
+    bool literal = from->kind == KV_LITERAL && to->kind == KV_LITERAL;
+    int64_t columns = literal ? (int64_t)to->bits - (int64_t)from->bits : 0;
+    if (literal && columns < 2)
         return false;
     if (!g->stamp)
         g->stamp = arena_alloc(g->arena, g->k->value.n * sizeof(*g->stamp));
@@ -319,6 +360,9 @@ bool cg_tiled_for(cg *g, k_ref id)
         p.accesses = CG_MOST_TILES - g->tiles;
     if (!p.accesses)
         return false;
-    tiled_loop(&p, id);
+    if (literal && is_dense(&p, id, columns))
+        dense_turns(&p, (int64_t)from->bits, columns);
+    else
+        tiled_loop(&p, id);
     return true;
 }

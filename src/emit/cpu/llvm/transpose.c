@@ -1,8 +1,7 @@
-/* Copies that turn rows, one per lane, into vectors across lanes, and back: blocks of 16 bytes transposed in registers, and
- * rows without gaps between them taken apart by shuffles. */
+/* Copies that turn rows, one per lane, into vectors across lanes, and back: blocks of 16 bytes transposed in registers. */
 #include "emit/cpu/llvm/cg.h"
 
-enum { LINE = 64, BLOCK = 16, MOST_IN_BLOCK = 16, MOST_COLUMNS = 8 };
+enum { LINE = 64, BLOCK = 16, MOST_IN_BLOCK = 16 };
 
 unsigned cg_tile_rows(const cg *g, unsigned bytes)
 {
@@ -36,55 +35,23 @@ static void transpose_blocks(cg *g, unsigned elements, unsigned block, cg_ref *v
     }
 }
 
-static cg_ref every_second(cg *g, cg_ref x, cg_ref y, unsigned n, bool odd)
-{
-    int index[64];
-    for (unsigned i = 0; i < n; i++)
-        index[i] = (int)(i * 2 + odd);
-    return cg_shuffle(g, x, y, n, index);
-}
-
-/* out[j] = elements j, n + j, 2 n + j ... of the n vectors x, n a power of two. */
-static void deal(cg *g, unsigned n, unsigned elements, cg_ref *x, cg_ref *out)
-{
-    cg_ref work[2][MOST_COLUMNS];
-    memcpy(work[0], x, n * sizeof(*x));
-    unsigned from = 0;
-    /* Lists of equal length, one behind the other; each round splits every list into its even and its odd elements. */
-    for (unsigned lists = 1; lists < n; lists *= 2, from ^= 1) {
-        unsigned length = n / lists;
-        for (unsigned l = 0; l < lists; l++)
-            for (unsigned i = 0; i < length / 2; i++) {
-                cg_ref a = work[from][l * length + 2 * i], b = work[from][l * length + 2 * i + 1];
-                for (unsigned odd = 0; odd < 2; odd++)
-                    work[from ^ 1][(l + odd * lists) * (length / 2) + i] = every_second(g, a, b, elements, odd);
-            }
-    }
-    memcpy(out, work[from], n * sizeof(*out));
-}
-
 /* --- functions of the module --- */
 
-typedef struct {
-    LLVMBasicBlockRef caller, body, end;
-    cg_ref fn, group; /* first lane of the group at hand, i64 */
-} copier;
-
-static cg_ref byte_offset(cg *g, cg_ref pointer, cg_ref bytes)
+cg_ref cg_bytes_on(cg *g, cg_ref pointer, cg_ref bytes)
 {
     return LLVMBuildGEP2(g->b, g->i8, pointer, &bytes, 1, "");
 }
 
-static cg_ref aligned(cg_ref access, unsigned align)
+cg_ref cg_aligned(cg_ref access, unsigned align)
 {
     LLVMSetAlignment(access, align);
     return access;
 }
 
 /* Opens a function whose body runs once per group of `n` lanes. */
-static copier open_copier(cg *g, const char *name, LLVMTypeRef *type, unsigned parameters)
+cg_copier cg_open_copier(cg *g, const char *name, LLVMTypeRef *type, unsigned parameters)
 {
-    copier c = {.caller = cg_here(g)};
+    cg_copier c = {.caller = cg_here(g)};
     LLVMTypeRef f = LLVMFunctionType(LLVMVoidTypeInContext(g->context), type, parameters, false);
     c.fn = LLVMAddFunction(g->module, name, f);
     LLVMSetLinkage(c.fn, LLVMInternalLinkage);
@@ -102,7 +69,7 @@ static copier open_copier(cg *g, const char *name, LLVMTypeRef *type, unsigned p
     return c;
 }
 
-static cg_ref close_copier(cg *g, copier *c, unsigned n)
+cg_ref cg_close_copier(cg *g, cg_copier *c, unsigned n)
 {
     cg_ref next = LLVMBuildNSWAdd(g->b, c->group, cg_i64(g, n), "");
     LLVMBasicBlockRef last = cg_here(g);
@@ -150,59 +117,59 @@ static cg_ref half_of(cg *g, const tile *t, cg_ref v, unsigned half)
     return t->halves == 1 ? v : cg_shuffle(g, v, NULL, t->block, index);
 }
 
-static cg_ref row_block(cg *g, const tile *t, const copier *c, unsigned row, cg_ref q)
+static cg_ref row_block(cg *g, const tile *t, const cg_copier *c, unsigned row, cg_ref q)
 {
     cg_ref lane = LLVMBuildAdd(g->b, c->group, cg_i64(g, row), "");
     cg_ref at = LLVMBuildMul(g->b, lane, t->step, "");
-    return byte_offset(g, byte_offset(g, t->memory, at), LLVMBuildMul(g->b, q, cg_i64(g, BLOCK), ""));
+    return cg_bytes_on(g, cg_bytes_on(g, t->memory, at), LLVMBuildMul(g->b, q, cg_i64(g, BLOCK), ""));
 }
 
-static cg_ref column(cg *g, const tile *t, const copier *c, unsigned j, cg_ref q)
+static cg_ref column(cg *g, const tile *t, const cg_copier *c, unsigned j, cg_ref q)
 {
     cg_ref turn = LLVMBuildAdd(g->b, LLVMBuildMul(g->b, q, cg_i64(g, t->block), ""), cg_i64(g, j), "");
     cg_ref at = LLVMBuildAdd(g->b, LLVMBuildMul(g->b, turn, cg_i64(g, g->lanes), ""), c->group, "");
-    return byte_offset(g, t->buffer, LLVMBuildMul(g->b, at, cg_i64(g, t->bytes), ""));
+    return cg_bytes_on(g, t->buffer, LLVMBuildMul(g->b, at, cg_i64(g, t->bytes), ""));
 }
 
-static void fill_block(cg *g, const tile *t, const copier *c, cg_ref q, cg_ref mask)
+static void fill_block(cg *g, const tile *t, const cg_copier *c, cg_ref q, cg_ref mask)
 {
     cg_ref v[MOST_IN_BLOCK], half[2];
     for (unsigned i = 0; i < t->block; i++) {
         for (unsigned h = 0; h < t->halves; h++) {
             cg_ref at = row_block(g, t, c, i + h * t->block, q);
             half[h] = mask ? cg_masked_load(g, t->in_block, at, t->bytes, mask)
-                           : aligned(LLVMBuildLoad2(g->b, t->in_block, at, ""), t->bytes);
+                           : cg_aligned(LLVMBuildLoad2(g->b, t->in_block, at, ""), t->bytes);
         }
         v[i] = halves_joined(g, t, half);
     }
     transpose_blocks(g, t->rows, t->block, v);
     for (unsigned j = 0; j < t->block; j++)
-        aligned(LLVMBuildStore(g->b, v[j], column(g, t, c, j, q)), t->rows * t->bytes);
+        cg_aligned(LLVMBuildStore(g->b, v[j], column(g, t, c, j, q)), t->rows * t->bytes);
 }
 
-static void flush_block(cg *g, const tile *t, const copier *c, cg_ref q, cg_ref mask)
+static void flush_block(cg *g, const tile *t, const cg_copier *c, cg_ref q, cg_ref mask)
 {
     cg_ref v[MOST_IN_BLOCK];
     for (unsigned j = 0; j < t->block; j++)
-        v[j] = aligned(LLVMBuildLoad2(g->b, t->in_register, column(g, t, c, j, q), ""), t->rows * t->bytes);
+        v[j] = cg_aligned(LLVMBuildLoad2(g->b, t->in_register, column(g, t, c, j, q), ""), t->rows * t->bytes);
     transpose_blocks(g, t->rows, t->block, v);
     for (unsigned i = 0; i < t->rows; i++) {
         cg_ref at = row_block(g, t, c, i, q), block = half_of(g, t, v[i % t->block], i / t->block);
         if (mask)
             cg_masked_store(g, block, at, t->bytes, mask);
         else
-            aligned(LLVMBuildStore(g->b, block, at), t->bytes);
+            cg_aligned(LLVMBuildStore(g->b, block, at), t->bytes);
     }
 }
 
 /* A line with each row, or with as many rows as make a line. Into the second level: the tile itself passes through the first. */
-static void prefetch_rows(cg *g, const tile *t, const copier *c, unsigned turns)
+static void prefetch_rows(cg *g, const tile *t, const cg_copier *c, unsigned turns)
 {
     for (unsigned r = 0; r < t->rows; r++) {
         if (r * turns * t->bytes % LINE != 0)
             continue;
         cg_ref lane = LLVMBuildAdd(g->b, c->group, cg_i64(g, r), "");
-        cg_ref pointer = byte_offset(g, LLVMGetParam(c->fn, 4), LLVMBuildMul(g->b, lane, LLVMGetParam(c->fn, 5), ""));
+        cg_ref pointer = cg_bytes_on(g, LLVMGetParam(c->fn, 4), LLVMBuildMul(g->b, lane, LLVMGetParam(c->fn, 5), ""));
         cg_ref in[] = {pointer, cg_i32(g, 0), cg_i32(g, 2), cg_i32(g, 1)}; /* read, second level, data */
         cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
     }
@@ -217,9 +184,9 @@ static cg_ref whole_function(cg *g, cg_copy way, unsigned bytes, unsigned turns)
         return f;
     LLVMBuilderRef b = g->b;
     LLVMTypeRef type[] = {g->ptr, g->i64, g->ptr, g->i64, g->ptr, g->i64};
-    copier c = open_copier(g, name, type, way == CG_FILL ? 6 : 4);
+    cg_copier c = cg_open_copier(g, name, type, way == CG_FILL ? 6 : 4);
     tile t = tile_of(g, c.fn, bytes);
-    void (*copy_block)(cg *, const tile *, const copier *, cg_ref, cg_ref) = way == CG_FILL ? fill_block : flush_block;
+    void (*copy_block)(cg *, const tile *, const cg_copier *, cg_ref, cg_ref) = way == CG_FILL ? fill_block : flush_block;
     cg_ref count = LLVMGetParam(c.fn, 3), in_block = cg_i64(g, t.block), blocks = LLVMBuildUDiv(b, count, in_block, "");
     cg_ref rest = LLVMBuildURem(b, count, in_block, "");
     if (way == CG_FILL)
@@ -243,7 +210,7 @@ static cg_ref whole_function(cg *g, cg_copy way, unsigned bytes, unsigned turns)
     copy_block(g, &t, &c, blocks, LLVMBuildICmp(b, LLVMIntULT, cg_iota(g, small, t.block), wanted, ""));
     cg_br(g, next);
     cg_at(g, next);
-    return close_copier(g, &c, t.rows);
+    return cg_close_copier(g, &c, t.rows);
 }
 
 /* Some lanes off, which is rare: element by element. */
@@ -256,25 +223,25 @@ static cg_ref part_function(cg *g, cg_copy way, unsigned bytes)
     LLVMBuilderRef b = g->b;
     LLVMTypeRef element = LLVMIntTypeInContext(g->context, 8 * bytes), word = LLVMIntTypeInContext(g->context, g->lanes);
     LLVMTypeRef type[] = {g->ptr, g->i64, g->ptr, g->i64, word};
-    copier c = open_copier(g, name, type, 5);
+    cg_copier c = cg_open_copier(g, name, type, 5);
     cg_ref bit = LLVMBuildLShr(b, LLVMGetParam(c.fn, 4), LLVMBuildIntCast2(b, c.group, word, false, ""), "");
-    cg_ref row = byte_offset(g, LLVMGetParam(c.fn, 0), LLVMBuildMul(b, c.group, LLVMGetParam(c.fn, 1), ""));
+    cg_ref row = cg_bytes_on(g, LLVMGetParam(c.fn, 0), LLVMBuildMul(b, c.group, LLVMGetParam(c.fn, 1), ""));
     cg_ref column = LLVMBuildGEP2(b, element, LLVMGetParam(c.fn, 2), &c.group, 1, "");
     LLVMBasicBlockRef on = cg_block(g, "on"), next = cg_block(g, "next"), before = cg_here(g);
     cg_cond(g, LLVMBuildTrunc(b, bit, g->i1, ""), on, next);
     cg_at(g, on);
     cg_ref j = LLVMBuildPhi(b, g->i64, "j"), at = LLVMBuildMul(b, j, cg_i64(g, g->lanes), "");
     cg_ref in_row = LLVMBuildGEP2(b, element, row, &j, 1, ""), in_column = LLVMBuildGEP2(b, element, column, &at, 1, "");
-    cg_ref x = aligned(LLVMBuildLoad2(b, element, way == CG_FILL ? in_row : in_column, ""), bytes);
-    aligned(LLVMBuildStore(b, x, way == CG_FILL ? in_column : in_row), bytes);
+    cg_ref x = cg_aligned(LLVMBuildLoad2(b, element, way == CG_FILL ? in_row : in_column, ""), bytes);
+    cg_aligned(LLVMBuildStore(b, x, way == CG_FILL ? in_column : in_row), bytes);
     cg_ref more = LLVMBuildNSWAdd(b, j, cg_i64(g, 1), "");
     LLVMAddIncoming(j, (cg_ref[]){cg_i64(g, 0), more}, (LLVMBasicBlockRef[]){before, on}, 2);
     cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, more, LLVMGetParam(c.fn, 3), ""), on, next);
     cg_at(g, next);
-    return close_copier(g, &c, 1);
+    return cg_close_copier(g, &c, 1);
 }
 
-static void call_copier(cg *g, cg_ref f, cg_ref *in, unsigned n)
+void cg_call_copier(cg *g, cg_ref f, cg_ref *in, unsigned n)
 {
     LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, in, n, "");
 }
@@ -282,13 +249,13 @@ static void call_copier(cg *g, cg_ref f, cg_ref *in, unsigned n)
 static void call_whole(cg *g, cg_copy way, const cg_rows *r)
 {
     cg_ref in[] = {r->memory, r->step, r->buffer, r->count, r->ahead, r->ahead_step};
-    call_copier(g, whole_function(g, way, r->bytes, r->rows), in, way == CG_FILL ? 6 : 4);
+    cg_call_copier(g, whole_function(g, way, r->bytes, r->rows), in, way == CG_FILL ? 6 : 4);
 }
 
 static void call_part(cg *g, cg_copy way, const cg_rows *r)
 {
     cg_ref in[] = {r->memory, r->step, r->buffer, r->count, cg_mask_bits(g, cg_mask_or_all(g))};
-    call_copier(g, part_function(g, way, r->bytes), in, 5);
+    cg_call_copier(g, part_function(g, way, r->bytes), in, 5);
 }
 
 void cg_copy_tile(cg *g, cg_copy way, const cg_rows *r)
@@ -310,56 +277,4 @@ void cg_copy_tile(cg *g, cg_copy way, const cg_rows *r)
     call_part(g, way, r);
     cg_br(g, end);
     cg_at(g, end);
-}
-
-/* --- rows without gaps --- */
-
-bool cg_has_dense(const cg *g, unsigned bytes, unsigned columns)
-{
-    return columns >= 2 && columns <= MOST_COLUMNS && columns <= cg_tile_rows(g, bytes);
-}
-
-/* Column j of `columns` consecutive vectors of n elements, by one shuffle per further vector. */
-static cg_ref pick_column(cg *g, const cg_ref *x, unsigned n, unsigned columns, unsigned j)
-{
-    cg_ref r = x[0];
-    int index[64];
-    for (unsigned part = 0; part < columns; part++) {
-        for (unsigned i = 0; i < n; i++) {
-            unsigned at = i * columns + j, lane = at % n;
-            bool here = at / n == part;
-            index[i] = part == 0 ? (here ? (int)lane : -1) : here ? (int)(n + lane) : (int)i;
-        }
-        r = cg_shuffle(g, r, part ? x[part] : NULL, n, index);
-    }
-    return r;
-}
-
-static cg_ref dense_function(cg *g, unsigned bytes, unsigned columns)
-{
-    const char *name = arena_printf(g->arena, "dense%u_%u", bytes, columns);
-    cg_ref f = LLVMGetNamedFunction(g->module, name);
-    if (f)
-        return f;
-    unsigned n = LINE / bytes < g->lanes ? LINE / bytes : g->lanes;
-    LLVMTypeRef vector = LLVMVectorType(LLVMIntTypeInContext(g->context, 8 * bytes), n);
-    cg_ref x[MOST_COLUMNS], in_column[MOST_COLUMNS];
-    copier c = open_copier(g, name, (LLVMTypeRef[]){g->ptr, g->ptr}, 2);
-    cg_ref lane_bytes = LLVMBuildMul(g->b, c.group, cg_i64(g, bytes), "");
-    cg_ref from = byte_offset(g, LLVMGetParam(c.fn, 0), LLVMBuildMul(g->b, lane_bytes, cg_i64(g, columns), ""));
-    cg_ref to = byte_offset(g, LLVMGetParam(c.fn, 1), lane_bytes);
-    for (unsigned j = 0; j < columns; j++)
-        x[j] = aligned(LLVMBuildLoad2(g->b, vector, byte_offset(g, from, cg_i64(g, (int64_t)j * n * bytes)), ""), bytes);
-    if ((columns & (columns - 1)) == 0)
-        deal(g, columns, n, x, in_column);
-    for (unsigned j = 0; j < columns; j++) {
-        cg_ref v = columns & (columns - 1) ? pick_column(g, x, n, columns, j) : in_column[j];
-        aligned(LLVMBuildStore(g->b, v, byte_offset(g, to, cg_i64(g, (int64_t)j * g->lanes * bytes))), n * bytes);
-    }
-    return close_copier(g, &c, n);
-}
-
-void cg_fill_dense(cg *g, unsigned bytes, unsigned columns, cg_ref memory, cg_ref buffer)
-{
-    call_copier(g, dense_function(g, bytes, columns), (cg_ref[]){memory, buffer}, 2);
 }
