@@ -31,6 +31,7 @@ static int remove_file(void **state)
 
 static void write_file(const void *data, size_t n)
 {
+    remove(path); /* a new file: overwriting one waits for the disk */
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
     assert_int_equal(fwrite(data, 1, n, f), n);
