@@ -239,10 +239,12 @@ static void make_clusters(clusters *c)
 static void storage(clusters *c)
 {
     l_program *out = c->out;
+    uint32_t number = 0;
     for (ir_id id = 1; id < c->out->nodes; id++) {
         const l_node *n = &c->node[id];
-        if (!ir_is_array(c->p, id) || !n->live)
+        if (!ir_is_array(c->p, id) || (!n->live && ir_at(c->p, id)->kind != IR_INPUT))
             continue;
+        out->number[id] = ++number;
         if (ir_at(c->p, id)->kind == IR_INPUT || n->output || n->uses[L_HOST] || ir_at(c->p, id)->kind == IR_FOLD ||
             ir_at(c->p, id)->kind == IR_FORCE)
             out->manifest[id] = true;
@@ -336,6 +338,7 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     *out = (l_program){.ir = p, .nodes = n};
     out->cluster_of = arena_alloc(a, n * sizeof(uint32_t));
     out->manifest = arena_alloc(a, n * sizeof(bool));
+    out->number = arena_alloc(a, n * sizeof(uint32_t));
     clusters c = {.p = p, .options = options, .out = out};
     c.node = arena_alloc(a, n * sizeof(l_node));
     c.level = arena_alloc(a, n * sizeof(uint32_t));

@@ -80,6 +80,7 @@ typedef struct l_program {
     uint32_t nodes;         /* length of the two tables below */
     uint32_t *cluster_of;   /* per array node: 1 + its cluster if it is an anchor, else 0 */
     bool *manifest;         /* per array node: it is in memory at some time (inputs included) */
+    uint32_t *number;       /* per array node: n of its name "an" in texts, as ir_print numbers them */
 } l_program;
 
 /* Linear in the size of the program. Everything lives in the program's arena. */

@@ -21,15 +21,18 @@ const char *l_why_text(l_why why)
     return sentence[why];
 }
 
-static void print_name(const ir_program *p, ir_id id, text *out)
+static void print_name(const l_program *l, ir_id id, text *out)
 {
+    const ir_program *p = l->ir;
     const ir_array *info = ir_info(p, id);
-    text_printf(out, "a%u", id);
+    text_printf(out, "a%u", l->number[id]);
     if (info->name)
         text_printf(out, " %s", info->name);
     const ir_site *site = &p->site.at[ir_at(p, id)->site];
-    if (ir_at(p, id)->site && site->file)
-        text_printf(out, " (%s:%u)", site->file, site->line);
+    if (!ir_at(p, id)->site || !site->file)
+        return;
+    const char *base = strrchr(site->file, '/');
+    text_printf(out, " (%s:%u)", base ? base + 1 : site->file, site->line);
 }
 
 static void print_cluster(const l_program *l, uint32_t number, text *out)
@@ -45,12 +48,12 @@ static void print_cluster(const l_program *l, uint32_t number, text *out)
     for (uint32_t i = 0; i < c->op.n; i++) {
         const l_op *op = &c->op.at[i];
         text_add(out, "    ");
-        print_name(l->ir, op->term, out);
+        print_name(l, op->term, out);
         text_printf(out, "%s%s\n", op->stored ? ", stored" : "", op->staged ? ", kept in rows" : "");
     }
     for (uint32_t i = 0; i < c->reads.n; i++) {
         text_add(out, "    reads ");
-        print_name(l->ir, c->reads.at[i], out);
+        print_name(l, c->reads.at[i], out);
         text_add(out, "\n");
     }
 }
@@ -64,9 +67,9 @@ void l_print_clusters(const l_program *l, text *out)
 void l_print_edges(const l_program *l, text *out)
 {
     for (uint32_t i = 0; i < l->edge.n; i++) {
-        print_name(l->ir, l->edge.at[i].from, out);
+        print_name(l, l->edge.at[i].from, out);
         text_add(out, " -> ");
-        print_name(l->ir, l->edge.at[i].to, out);
+        print_name(l, l->edge.at[i].to, out);
         text_printf(out, ": %s\n", l_why_text(l->edge.at[i].why));
     }
 }

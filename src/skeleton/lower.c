@@ -20,7 +20,7 @@ k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool writte
     if (m)
         return m;
     ir_type type = ir_info(lw->l->ir, array)->type[component];
-    m = k_global(&lw->b, type, written, arena_printf(lw->arena, "a%u_%u", array, component));
+    m = k_global(&lw->b, type, written, arena_printf(lw->arena, "a%u_%u", lw->l->number[array], component));
     lw->out->k->mem.at[m].stream = written && lw->options->stream;
     vec_push(lw->arena, &lw->out->memory, ((sk_binding){SK_ARRAY, array, component, type}));
     map64_put(lw->arena, &lw->memory, key, m);
