@@ -6,8 +6,8 @@
 typedef struct contraction {
     ir_program *p;
     arena *arena;
-    map64 uses; /* term -> number of uses within the function */
-    bool any;
+    map64 uses;  /* term -> number of uses within the function */
+    map64 array; /* array -> what replaces it */
 } contraction;
 
 static void count(contraction *c, ir_id id)
@@ -41,17 +41,12 @@ static void count_uses(contraction *c, const ir_fn *fn)
     opt_ids ids = {0};
     opt_reach(c->p, c->arena, fn->results, fn->result, &ids);
     c->uses = (map64){0};
-    c->any = false;
     for (uint32_t i = 0; i < fn->results; i++)
         count(c, fn->result[i]);
     for (uint32_t i = 0; i < ids.n; i++) {
         const ir_node *n = ir_at(c->p, ids.at[i]);
-        bool sum = is_sum(n);
-        for (uint32_t k = 0; k < n->n; k++) {
-            ir_id operand = c->p->arg.at[n->args + k];
-            count(c, operand);
-            c->any |= sum && is_product(c->p, operand);
-        }
+        for (uint32_t k = 0; k < n->n; k++)
+            count(c, c->p->arg.at[n->args + k]);
         if (n->kind == IR_LOOP)
             count_loop(c, n->u.loop);
     }
@@ -79,27 +74,104 @@ static ir_id contract_sum(void *env, ir_id id, const ir_id *operand)
     return 0;
 }
 
-static void contract_fn(ir_program *p, ir_fn *fn)
+/* --- operations made anew --- */
+
+static ir_id replaced(const contraction *c, ir_id array)
 {
-    contraction c = {.p = p, .arena = p->arena};
-    count_uses(&c, fn);
-    if (c.any)
-        opt_rewrite_ops(p, p->arena, contract_sum, &c, fn->results, fn->result, fn->result);
+    ir_id other = map64_get(&c->array, array);
+    return other ? other : array;
+}
+
+static ir_id replace_read(void *env, const ir_node *read, const ir_id *index)
+{
+    const contraction *c = env;
+    ir_id other = map64_get(&c->array, read->array);
+    return other ? ir_read(c->p, read->site, other, (uint32_t)read->u.literal, read->flags, read->n, index) : 0;
+}
+
+/* The terms with what they read replaced and, in functions, products contracted; the same list if nothing changes. */
+static ir_id *rebuilt(contraction *c, bool contract, uint32_t n, ir_id *term)
+{
+    if (!term || !n)
+        return term;
+    ir_id *out = arena_alloc(c->arena, n * sizeof(ir_id));
+    opt_rewrite_ops(c->p, c->arena, contract ? contract_sum : NULL, replace_read, c, n, term, out);
+    return memcmp(out, term, n * sizeof(ir_id)) ? out : term;
+}
+
+static ir_fn *rebuilt_fn(contraction *c, bool contract, ir_fn *fn)
+{
+    if (!fn)
+        return NULL;
+    if (contract)
+        count_uses(c, fn);
+    ir_id *result = rebuilt(c, contract, fn->results, fn->result);
+    if (result == fn->result)
+        return fn;
+    ir_fn *copy = arena_copy(c->arena, fn, sizeof(*fn));
+    copy->result = result;
+    return copy;
+}
+
+static bool rebuild_stencil(contraction *c, ir_array *info, const ir_array *old)
+{
+    bool changed = false;
+    info->stencil = arena_copy(c->arena, old->stencil, old->inputs * sizeof(ir_stencil));
+    for (uint32_t i = 0; i < old->inputs; i++) {
+        ir_stencil *s = &info->stencil[i];
+        s->constant = rebuilt(c, false, ir_info(c->p, old->input[i])->components, s->constant);
+        s->function = rebuilt_fn(c, true, s->function);
+        changed |= s->constant != old->stencil[i].constant || s->function != old->stencil[i].function;
+    }
+    return changed;
+}
+
+static void rebuild_array(contraction *c, ir_id id)
+{
+    ir_program *p = c->p;
+    const ir_array *old = ir_info(p, id);
+    ir_array info = *old;
+    ir_node node = *ir_at(p, id);
+    bool declared = node.flags & IR_COMMUTES;
+    bool contract = node.kind != IR_FOLD || declared || !old->fn || !ir_commutes(p, old->fn);
+    info.fn = rebuilt_fn(c, contract, old->fn);
+    info.seed = rebuilt(c, false, old->components, old->seed);
+    bool changed = info.fn != old->fn || info.seed != old->seed;
+    ir_id *shape = rebuilt(c, false, info.rank, info.shape);
+    if (shape != info.shape) {
+        memcpy(info.shape, shape, info.rank * sizeof(ir_id));
+        changed = true;
+    }
+    if (old->stencil)
+        changed |= rebuild_stencil(c, &info, old);
+    info.input = arena_copy(c->arena, old->input, old->inputs * sizeof(ir_id));
+    for (uint32_t i = 0; i < old->inputs; i++) {
+        info.input[i] = replaced(c, old->input[i]);
+        changed |= info.input[i] != old->input[i];
+    }
+    if (!changed)
+        return;
+    node.u.info = arena_copy(c->arena, &info, sizeof(info));
+    vec_push(p->arena, &p->node, node);
+    map64_put(c->arena, &c->array, id, p->node.n - 1);
 }
 
 void opt_contract(ir_program *p)
 {
+    contraction c = {.p = p, .arena = p->arena};
     uint32_t nodes = p->node.n;
-    for (ir_id id = 1; id < nodes; id++) {
-        if (!ir_is_array(p, id))
-            continue;
-        const ir_array *info = ir_info(p, id);
-        bool declared = ir_at(p, id)->flags & IR_COMMUTES;
-        if (!info->fn || (ir_at(p, id)->kind == IR_FOLD && !declared && ir_commutes(p, info->fn)))
-            continue;
-        contract_fn(p, info->fn);
-        for (uint32_t i = 0; info->stencil && i < info->inputs; i++)
-            if (info->stencil[i].function)
-                contract_fn(p, info->stencil[i].function);
+    for (ir_id id = 1; id < nodes; id++)
+        if (ir_is_array(p, id) && ir_at(p, id)->kind != IR_INPUT)
+            rebuild_array(&c, id);
+    if (!c.array.n)
+        return;
+    for (uint32_t i = 0; i < p->output.n; i++)
+        p->output.at[i] = replaced(&c, p->output.at[i]);
+    for (uint32_t i = 0; i < p->check.n; i++) {
+        ir_check *check = &p->check.at[i];
+        ir_id side[2] = {check->left, check->right};
+        const ir_id *now = rebuilt(&c, false, 2, side);
+        check->left = now[0];
+        check->right = now[1];
     }
 }

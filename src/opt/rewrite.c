@@ -168,8 +168,9 @@ void opt_rewrite(ir_program *p, arena *a, uint32_t count, const ir_id *from, con
     rewrite(&r, n, term, out);
 }
 
-void opt_rewrite_ops(ir_program *p, arena *a, opt_op_hook hook, void *env, uint32_t n, const ir_id *term, ir_id *out)
+void opt_rewrite_ops(ir_program *p, arena *a, opt_op_hook op_hook, opt_read_hook read_hook, void *env, uint32_t n,
+                     const ir_id *term, ir_id *out)
 {
-    rewriter r = {.p = p, .arena = a, .op_hook = hook, .env = env};
+    rewriter r = {.p = p, .arena = a, .hook = read_hook, .op_hook = op_hook, .env = env};
     rewrite(&r, n, term, out);
 }

@@ -21,7 +21,8 @@ void opt_rewrite(ir_program *p, arena *a, uint32_t count, const ir_id *from, con
  * instead, or 0. */
 typedef ir_id (*opt_op_hook)(void *env, ir_id id, const ir_id *operand);
 
-/* Rebuilds n terms with operators passed to the hook. */
-void opt_rewrite_ops(ir_program *p, arena *a, opt_op_hook hook, void *env, uint32_t n, const ir_id *term, ir_id *out);
+/* Rebuilds n terms with operators and reads passed to the hooks; either may be NULL. */
+void opt_rewrite_ops(ir_program *p, arena *a, opt_op_hook op_hook, opt_read_hook read_hook, void *env, uint32_t n,
+                     const ir_id *term, ir_id *out);
 
 #endif
