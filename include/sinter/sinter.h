@@ -82,7 +82,6 @@ typedef struct sn_options {
     sn_switch checks;   /* index and division checks that are not provably true; default on */
     sn_switch contract; /* forming fma inside one user function; default on */
     sn_switch fusion;   /* default on; off: every operation by itself, for comparison */
-    sn_switch simplify; /* simplifying scalar code; default on */
     void *env;          /* for message */
     /* also gets every message, on the thread that failed */
     void (*message)(void *env, const char *text);
@@ -200,8 +199,9 @@ SN_API void sn_free(sn_array *array); /* NULL is ignored */
 /* === 6. Explaining ============================================================================================== */
 
 /* What became of a program, as text: form is "edges" (NULL: for each edge between two operations whether it fused, else
- * why not), "term", "fused", "clusters", "kernels", "plan", "llvm" or "asm". The text is for people and may change. It
- * belongs to the program. NULL for an unknown form or when memory runs out; sn_message says which. Thread-safe. */
+ * why not), "clusters" (what shares a loop), "fused" (both), "term", "kernels", "plan", "llvm" or "asm". These are for
+ * people and may change. "json" is for programs and stays as it is; "dot" draws with Graphviz. The text belongs to the
+ * program. NULL for an unknown form or when memory runs out; sn_message says which. Thread-safe. */
 SN_API const char *sn_explain(sn_program *program, const char *form);
 
 /* === 7. Values and functions ==================================================================================== */

@@ -66,29 +66,38 @@ static bool code(explaining *e)
     return good;
 }
 
-static void terms(explaining *e)
+typedef struct term_form {
+    const char *name;
+    void (*print)(const l_program *l, text *out);
+} term_form;
+
+static const term_form term_forms[] = {{"edges", l_print_edges}, {"clusters", l_print_clusters}, {"fused", l_print},
+                                       {"json", l_print_json},   {"dot", l_print_dot},           {"term", NULL}};
+
+/* Forms that read terms, under the lock: false if it is none of them. */
+static bool terms(explaining *e)
 {
     const sn_program *p = e->p;
-    run_lock(p->run);
-    e->locked = true;
-    if (!strcmp(e->form, "term"))
-        ir_print(p->ir, e->out);
-    else if (!strcmp(e->form, "clusters"))
-        l_print_clusters(p->clusters, e->out);
-    else if (!strcmp(e->form, "edges"))
-        l_print_edges(p->clusters, e->out);
-    else
-        l_print(p->clusters, e->out);
-    e->locked = false;
-    run_unlock(p->run);
+    for (size_t i = 0; i < ARRAY_LENGTH(term_forms); i++) {
+        if (strcmp(e->form, term_forms[i].name))
+            continue;
+        run_lock(p->run);
+        e->locked = true;
+        if (term_forms[i].print)
+            term_forms[i].print(p->clusters, e->out);
+        else
+            ir_print(p->ir, e->out);
+        e->locked = false;
+        run_unlock(p->run);
+        return true;
+    }
+    return false;
 }
 
 static bool explain(explaining *e)
 {
-    static const char *const of_terms[] = {"term", "fused", "clusters", "edges"};
-    for (size_t i = 0; i < ARRAY_LENGTH(of_terms); i++)
-        if (!strcmp(e->form, of_terms[i]))
-            return terms(e), true;
+    if (terms(e))
+        return true;
     if (!strcmp(e->form, "plan"))
         return plan_print(e->p->plan, e->out), true;
     if (!strcmp(e->form, "kernels"))
@@ -96,7 +105,7 @@ static bool explain(explaining *e)
     if (!strcmp(e->form, "llvm") || !strcmp(e->form, "asm"))
         return code(e);
     api_fail(e->p->context, SN_BAD_ARGUMENT,
-             "sn_explain: there is no form \"%s\"; there are edges, term, fused, clusters, kernels, plan, llvm, asm", e->form);
+             "sn_explain: there is no form \"%s\"; there are edges, clusters, fused, json, dot, term, kernels, plan, llvm, asm", e->form);
     return false;
 }
 
