@@ -230,6 +230,8 @@ static void piece_statement(state *st, k_ref id)
     const k_stmt *s = &st->k->stmt.at[id];
     if (s->op == K_FOR_ALL)
         define(st, s->dst, affine(1));
+    else if (s->op == K_DECL)
+        define(st, s->dst, join(form_of(st, s->dst), uniform));
     else if (s->dst && s->op != K_SET)
         define(st, s->dst, uniform);
     if (s->op != K_CHAIN)

@@ -64,7 +64,7 @@ static void affine_arithmetic(void **state)
           "%v.17:i64 = mul %4, %4  %v2.18:i64 = shr %4, 1  %v3.19:i64 = min %4, 5  %ub.20:i64 = mul %1, 5\n"
           "%xu.21:u64 = bitcast %4  %a3.22:u64 = mul %21, 3:u64  %s4.23:i64 = mul %10, %1\n"
           "}",
-          18);
+          19);
 }
 
 static void narrow_integers_and_floats_vary(void **state)

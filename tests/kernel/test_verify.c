@@ -90,7 +90,7 @@ static void scopes_are_kept(void **state)
         {"if %3 { %9:i64 = add %1, 1 } else { %10:i64 = add %9, 1 }",
          "statement 3 (let): value 4 is used where it is not visible"},
         {"set %1 = 3", "statement 1 (set): value 1 is no variable that may be set"},
-        {"%9:i64 = add %1, 2 set %9 = 3", "statement 2 (set): value 5 is no variable that may be set"},
+        {"%9:i64 = add %1, 2 set %9 = 3", "statement 2 (set): value 4 is no variable that may be set"},
         {"for_all %8:i64 < 4 { %9:i64 = var 1 set %9 = 2 }", NULL},
     };
     CHECK(rules);
@@ -172,9 +172,9 @@ static void chains_are_well_formed(void **state)
         {CHAIN("@3", "0", "", "%2"), "statement 1 (chain): value 2 is a f32, not a i64"},
         {CHAIN("@3", "0", "", "%10"), "statement 1 (chain): value 4 is used where it is not visible"},
         {CHAIN("@3", "0", "", "%11") " store @4[0] = %11",
-         "statement 2 (store): value 5 is used where it is not visible"},
+         "statement 2 (store): value 6 is used where it is not visible"},
         {CHAIN("@3", "0", "store @4[0] = 1", "%11"), "statement 2 (store): the code of a chain only computes"},
-        {CHAIN("@3", "0", "set %11 = 1", "%11"), "statement 2 (set): value 5 is no variable that may be set"},
+        {CHAIN("@3", "0", "set %11 = 1", "%11"), "statement 2 (set): value 6 is no variable that may be set"},
         {"if %3 { " CHAIN("@3", "0", "", "%11") " }",
          "statement 2 (chain): it must stand at the outermost level and carry 1 to 8 values"},
     };
@@ -207,7 +207,7 @@ static void broken_structure_is_found(void **state)
     kernel *k = parsed(*state, "%9:i64 = add %1, 1 %10:i64 = add %1, 2");
     k->stmt.at[2].next = 1;
     assert_false(k_verify(k, *state, &why));
-    assert_string_equal(why, "statement 1 (let): value 5 is not its own to define");
+    assert_string_equal(why, "statement 1 (let): value 4 is not its own to define");
 
     k = parsed(*state, "if %3 { }");
     k->stmt.at[1].next = 1;
