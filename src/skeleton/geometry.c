@@ -14,9 +14,13 @@ sk_tree sk_tree_of(bool ordered, bool wide)
 
 void sk_prepare(l_program *l)
 {
-    for (uint32_t i = 0; i < l->cluster.n; i++)
-        if (l->cluster.at[i].class == L_CLASS_PLAIN)
-            l->cluster.at[i].uses_index = sk_uses_index(l, &l->cluster.at[i], l->ir->arena);
+    for (uint32_t i = 0; i < l->cluster.n; i++) {
+        l_cluster *c = &l->cluster.at[i];
+        if (c->class == L_CLASS_PLAIN)
+            c->uses_index = sk_uses_index(l, c, l->ir->arena);
+        if (c->class == L_CLASS_STENCIL)
+            c->tile = sk_stencil_tile(l, c, l->ir->arena);
+    }
 }
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -92,14 +96,9 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
     g->pieces = rows * g->partials;
 }
 
-static void launch_stencil(const l_program *l, const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns, sk_geometry *g)
+static void launch_stencil(const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns, sk_geometry *g)
 {
-    arena scratch;
-    arena_init(&scratch, l->ir->arena->heap);
-    arena_on_failure(&scratch, l->ir->arena->failure);
-    int64_t tile = sk_stencil_tile(l, c, &scratch);
-    arena_free(&scratch);
-    int64_t tiles = pieces_of(columns, tile);
+    int64_t tile = c->tile, tiles = pieces_of(columns, tile);
     int64_t band = rows * tiles / (larger(o->workers, 1) * 8);
     band = smaller(256, larger(16, band));
     g->variant = SK_STENCIL;
@@ -128,7 +127,7 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
     else if (rows == 0 || columns == 0)
         g->variant = c->class == L_CLASS_STENCIL ? SK_STENCIL : SK_MAP_FLAT;
     else if (c->class == L_CLASS_STENCIL)
-        launch_stencil(l, c, o, rows, columns, g);
+        launch_stencil(c, o, rows, columns, g);
     else
         launch_map(c, o, rows, columns, g);
 }

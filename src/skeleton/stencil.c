@@ -375,7 +375,7 @@ sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_opt
     for (uint32_t i = 0; i < s.stage.n; i++)
         for (unsigned k = 0; k < s.stage.at[i].info->components && s.stage.at[i].op->stored; k++)
             sk_array_memory(&lw, s.stage.at[i].op->term, k, true);
-    int64_t tile_columns = sk_stencil_tile(l, c, a);
+    int64_t tile_columns = c->tile;
     int64_t warm = 0;
     for (uint32_t i = 0; i < s.stage.n; i++) {
         stage *g = &s.stage.at[i];
