@@ -127,6 +127,8 @@ static cg_ref float_op(cg *g, ir_op op, ir_type t, const cg_ref *in)
     case OP_MAX:
         return float_extreme(g, op, t, x, y);
     case OP_FMA: {
+        if (!g->cpu.fma)
+            cg_fail(g, "this processor has no fused multiply-add");
         LLVMTypeRef type = LLVMTypeOf(x);
         return cg_call(g, "llvm.fma", 1, &type, 3, (cg_ref[]){x, y, in[2]});
     }
