@@ -1,4 +1,4 @@
-/* Statistics of the rows of a NumPy file: rowstats [FILE.npy]. */
+/* Statistics of the rows of a NumPy file: rowstats [FILE.npy [MEANS.npy]]; the means are also written to a file. */
 #include "programs/rowstats.h"
 
 #include "common/npy.h"
@@ -32,7 +32,17 @@ static sn_arg any_type(sn_arg_kind kind, const npy *a, int rank, const void *dat
     return arg;
 }
 
-static int show(sn_context *cx, const npy *a)
+static bool write_means(const char *path, int64_t n, double *mean)
+{
+    char message[256];
+    npy out = {.type = SN_F64, .rank = 1, .extent = {n}, .elements = (size_t)n, .data = mean};
+    bool good = npy_write(path, &out, message);
+    if (!good)
+        fprintf(stderr, "%s\n", message);
+    return good;
+}
+
+static int show(sn_context *cx, const npy *a, const char *means)
 {
     char signature[96];
     const char *t = type_name(a->type);
@@ -57,7 +67,7 @@ static int show(sn_context *cx, const npy *a)
             print_element(a->type, most, i);
             printf(" %10lld\n", (long long)where[i]);
         }
-        failed = 0;
+        failed = means && !write_means(means, n, mean);
     }
     sn_drop(program);
     free(mean);
@@ -71,11 +81,11 @@ int main(int argc, char **argv)
 {
     char message[256];
     npy a;
-    if (argc > 2) {
-        fprintf(stderr, "usage: rowstats [FILE.npy]\n");
+    if (argc > 3) {
+        fprintf(stderr, "usage: rowstats [FILE.npy [MEANS.npy]]\n");
         return 2;
     }
-    const char *path = argc == 2 ? argv[1] : "data/table.npy";
+    const char *path = argc > 1 ? argv[1] : "data/table.npy";
     if (!npy_read(path, &a, message)) {
         fprintf(stderr, "%s\n", message);
         return 1;
@@ -85,7 +95,7 @@ int main(int argc, char **argv)
     if (a.rank != 2)
         fprintf(stderr, "%s: has %d dimensions; rows need 2\n", path, a.rank);
     else if (cx)
-        failed = show(cx, &a);
+        failed = show(cx, &a, argc > 2 ? argv[2] : NULL);
     sn_close(cx);
     npy_free(&a);
     return failed;

@@ -57,17 +57,19 @@ static bool quoted(reader *r, char out[MOST_TYPE])
     return true;
 }
 
+static const struct {
+    const char *name;
+    sn_type type;
+    size_t bytes;
+} known[] = {{"<f4", SN_F32, 4}, {"<f8", SN_F64, 8}, {"<i4", SN_I32, 4}, {"<i8", SN_I64, 8}, {"|u1", SN_U8, 1}};
+enum { KNOWN = sizeof(known) / sizeof(*known) };
+
 static bool read_type(reader *r)
 {
-    static const struct {
-        const char *name;
-        sn_type type;
-        size_t bytes;
-    } known[] = {{"<f4", SN_F32, 4}, {"<f8", SN_F64, 8}, {"<i4", SN_I32, 4}, {"<i8", SN_I64, 8}, {"|u1", SN_U8, 1}};
     char name[MOST_TYPE], what[128];
     if (!quoted(r, name))
         return fail(r, "elements must have one of the types <f4, <f8, <i4, <i8, |u1; this is a structure or damaged");
-    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+    for (size_t i = 0; i < KNOWN; i++)
         if (!strcmp(name, known[i].name)) {
             r->out->type = known[i].type;
             r->bytes = known[i].bytes;
@@ -220,4 +222,39 @@ void npy_free(npy *a)
 {
     free(a->data);
     memset(a, 0, sizeof(*a));
+}
+
+/* The header with its blanks: whole, magic included, it has a multiple of 64 bytes. */
+static size_t compose_header(const npy *a, size_t k, char out[512])
+{
+    size_t n = 10;
+    memcpy(out, "\x93NUMPY\x01", 8);
+    n += (size_t)snprintf(out + n, 512 - n, "{'descr': '%s', 'fortran_order': False, 'shape': (", known[k].name);
+    for (int d = 0; d < a->rank; d++)
+        n += (size_t)snprintf(out + n, 512 - n, "%lld,%s", (long long)a->extent[d], d + 1 < a->rank ? " " : "");
+    n += (size_t)snprintf(out + n, 512 - n, "), }");
+    while (n % 64 != 63)
+        out[n++] = ' ';
+    out[n++] = '\n';
+    out[8] = (char)((n - 10) & 255);
+    out[9] = (char)((n - 10) >> 8);
+    return n;
+}
+
+bool npy_write(const char *path, const npy *a, char message[256])
+{
+    char header[512];
+    reader r = {.path = path, .message = message};
+    size_t k = 0;
+    while (k < KNOWN && known[k].type != a->type)
+        k++;
+    if (k == KNOWN || a->rank < 0 || a->rank > NPY_MOST_RANK)
+        return fail(&r, "cannot be written: only f4, f8, i4, i8 and u1 of up to 8 dimensions are");
+    size_t n = compose_header(a, k, header);
+    FILE *f = fopen(path, "wb");
+    if (!f)
+        return fail(&r, "cannot be opened for writing");
+    bool good = fwrite(header, 1, n, f) == n && fwrite(a->data, known[k].bytes, a->elements, f) == a->elements;
+    good = fclose(f) == 0 && good;
+    return good || fail(&r, "not written whole: the disk is full, or it failed");
 }

@@ -1,4 +1,4 @@
-/* NumPy's .npy files, read. */
+/* NumPy's .npy files, in and out. */
 #ifndef EXAMPLES_NPY_H
 #define EXAMPLES_NPY_H
 
@@ -19,5 +19,7 @@ typedef struct npy { /* a whole array */
  * held then. */
 bool npy_read(const char *path, npy *out, char message[256]);
 void npy_free(npy *a);
+/* Writes such an array (format 1). False and a message if that fails; the file is then not to be used. */
+bool npy_write(const char *path, const npy *a, char message[256]);
 
 #endif

@@ -189,9 +189,42 @@ static void test_damaged(void **state)
     assert_non_null(strstr(message, "no/such/file.npy"));
 }
 
+static void test_round_trip(void **state)
+{
+    static const sn_type types[] = {SN_F32, SN_F64, SN_I32, SN_I64, SN_U8};
+    static const size_t sizes[] = {4, 8, 4, 8, 1};
+    char message[256];
+    uint8_t data[6 * 8];
+    (void)state;
+    for (size_t i = 0; i < sizeof(data); i++)
+        data[i] = (uint8_t)(200 - i);
+    for (int i = 0; i < 5; i++)
+        for (int rank = 0; rank <= NPY_MOST_RANK; rank++) {
+            npy a = {.type = types[i], .rank = rank, .extent = {3, 2, 1, 1, 1, 1, 1, 1}, .data = data}, b;
+            a.elements = rank == 0 ? 1 : rank == 1 ? 3 : 6;
+            if (!npy_write(path, &a, message) || !npy_read(path, &b, message))
+                fail_msg("%s", message);
+            assert_int_equal(b.type, a.type);
+            assert_int_equal(b.rank, rank);
+            assert_memory_equal(b.extent, a.extent, (size_t)rank * sizeof(int64_t));
+            assert_memory_equal(b.data, data, b.elements * sizes[i]);
+            assert_int_equal(b.elements, a.elements);
+            npy_free(&b);
+        }
+    npy wrong = {.type = SN_I8, .data = data};
+    assert_false(npy_write(path, &wrong, message));
+    wrong.type = SN_U8;
+    assert_false(npy_write("/no/such/folder/x.npy", &wrong, message));
+    assert_non_null(strstr(message, "/no/such/folder/x.npy"));
+    wrong.elements = sizeof(data);
+    if (access("/dev/full", W_OK) == 0)
+        assert_false(npy_write("/dev/full", &wrong, message));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_shapes),
-                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_damaged)};
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_damaged),
+                                       cmocka_unit_test(test_round_trip)};
     return cmocka_run_group_tests_name("npy", tests, make_path, remove_file);
 }
