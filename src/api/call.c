@@ -101,6 +101,9 @@ static sn_status check_argument(call *c, int i)
         return status;
     if (!held && !a->u.from && c->bytes[i])
         return api_fail(cx, SN_BAD_ARGUMENT, "argument %d is NULL", i + 1);
+    if (!held && c->bytes[i] && (uintptr_t)a->u.from % ir_type_size(c->p->type[i]))
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d is not aligned to its elements, of type %s", i + 1,
+                        ir_type_name(c->p->type[i]));
     return SN_OK;
 }
 

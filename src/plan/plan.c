@@ -344,9 +344,9 @@ plan *plan_make(const l_program *l)
     planner pl = {.l = l, .p = l->ir, .arena = a, .out = out, .clusters = l->cluster.n};
     checks(&pl);
     inputs(&pl);
+    all_shapes(&pl); /* before those of results: of several wrong extents the first one made is reported */
     results(&pl);
     temporaries(&pl);
-    all_shapes(&pl);
     clusters(&pl);
     keep_host_reads(&pl);
     steps(&pl);

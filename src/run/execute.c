@@ -158,6 +158,12 @@ static bool bytes_of(const run *c, const plan_buffer *b, size_t *bytes)
     return !__builtin_mul_overflow((size_t)c->size[b->shape], ir_type_size(b->type), bytes) && *bytes <= INT64_MAX;
 }
 
+static bool fails_size(run *c, const plan_buffer *b)
+{
+    return run_fails(c, SN_TOO_LARGE, "%san array of %" PRId64 " elements does not fit in memory",
+                     run_place(c, c->plan->shape.at[b->shape].site), c->size[b->shape]);
+}
+
 static bool step_result(run *c, uint32_t index)
 {
     const plan_result *from = &c->plan->result.at[index];
@@ -192,7 +198,7 @@ static bool step_alloc(run *c, uint32_t index)
     if (c->data[index])
         return true;
     if (!bytes_of(c, b, &bytes))
-        return run_fails(c, SN_TOO_LARGE, "an array of %" PRId64 " elements does not fit in memory", c->size[b->shape]);
+        return fails_size(c, b);
     return take(c, bytes, &c->data[index], &c->granted[index]);
 }
 
@@ -210,7 +216,7 @@ static bool step_copy(run *c, uint32_t index)
     const plan_buffer *b = &c->plan->buffer.at[c->plan->result.at[index].buffer];
     size_t bytes;
     if (!bytes_of(c, b, &bytes))
-        return run_fails(c, SN_TOO_LARGE, "an array of %" PRId64 " elements does not fit in memory", c->size[b->shape]);
+        return fails_size(c, b);
     if (!out->given && !take(c, bytes, &out->data, &out->granted))
         return false;
     if (bytes)

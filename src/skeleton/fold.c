@@ -139,6 +139,7 @@ static void accumulate(folds *s, k_val row, k_val k, k_val started, k_val *const
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     uint32_t mark = sk_scope(lw);
+    k_val around = lw->element;
     bind_index(s, row, k);
     VEC(ir_id) term = {0};
     for (uint32_t i = 0; i < s->fold.n && !s->combine; i++) {
@@ -186,6 +187,7 @@ static void accumulate(folds *s, k_val row, k_val k, k_val started, k_val *const
             k_end(b);
         }
     }
+    lw->element = around;
     sk_scope_end(lw, mark);
 }
 
@@ -430,6 +432,7 @@ static void build_tree(folds *s)
     k_val part = sk_sub(lw, k_piece(b), sk_mul(lw, row, pieces));
     s->row_length = length;
     s->row_base = sk_mul(lw, row, length);
+    lw->element = row; /* of failures in the operator once elements are combined */
     k_val size = k_i64(b, s->tree.piece);
     k_val begin = sk_mul(lw, part, size);
     k_val count = sk_min(lw, size, sk_sub(lw, length, begin));
@@ -477,6 +480,7 @@ static void build_short(folds *s)
     k_val row = sk_add(lw, first, lane);
     s->row_length = length;
     s->row_base = sk_mul(lw, row, length);
+    lw->element = row;
     k_val **acc = accumulators(s);
     k_val k = k_for(b, k_i64(b, 0), length, false);
     accumulate(s, row, k, k_let(b, OP_GT, k, k_i64(b, 0), 0), acc);
