@@ -227,13 +227,12 @@ static void whole_streams(prove_part *p, const k_mem *tile)
 }
 
 /* One stream of a ragged piece: lanes below its number of elements take part. */
-static void ragged_stream(prove_part *p, const k_mem *tile, unsigned s, k_val count)
+static void ragged_stream(prove_part *p, const k_mem *tile, unsigned s, k_val before, k_val count)
 {
     k_builder *b = &p->b;
-    int64_t stream = p->tree.piece_commutative / p->tree.streams;
     k_val x[4], acc[4], lanes = k_i64(b, p->tree.lanes);
     k_val lane = k_for_all(b, k_let(b, OP_MIN, count, lanes, 0));
-    k_val base = k_let(b, OP_ADD, p->start, k_i64(b, s * stream), 0);
+    k_val base = k_let(b, OP_ADD, p->start, before, 0);
     prove_element(p, k_let(b, OP_ADD, base, lane, 0), x);
     prove_variables(p, x, acc);
     k_val at = k_decl(b, k_let(b, OP_ADD, lane, lanes, 0), "at");
@@ -256,15 +255,17 @@ static void combine_streams(prove_part *p, const k_mem *tile, k_val lane, unsign
     k_end(b);
 }
 
+/* A ragged piece is cut into streams of its own, each a whole number of rows of lanes but for the end. */
 static void ragged_streams(prove_part *p, const k_mem *tile)
 {
     k_builder *b = &p->b;
-    int64_t stream = p->tree.piece_commutative / p->tree.streams;
-    k_val count[4];
+    int64_t rows = p->tree.streams * p->tree.lanes;
+    k_val up = k_let(b, OP_ADD, p->count, k_i64(b, rows - 1), 0), zero = k_i64(b, 0), count[4];
+    k_val stream = k_let(b, OP_MUL, k_let(b, OP_DIV, up, k_i64(b, rows), 0), k_i64(b, p->tree.lanes), 0);
     for (unsigned s = 0; s < 4; s++) {
-        k_val rest = k_let(b, OP_SUB, p->count, k_i64(b, s * stream), 0);
-        count[s] = k_let(b, OP_MAX, k_let(b, OP_MIN, rest, k_i64(b, stream), 0), k_i64(b, 0), 0);
-        ragged_stream(p, tile, s, count[s]);
+        k_val before = k_let(b, OP_MUL, stream, k_i64(b, s), 0), rest = k_let(b, OP_SUB, p->count, before, 0);
+        count[s] = k_let(b, OP_MAX, k_let(b, OP_MIN, rest, stream, 0), zero, 0);
+        ragged_stream(p, tile, s, before, count[s]);
     }
     k_val lane = k_for_all(b, p->valid);
     combine_streams(p, tile, lane, 0, 1, count[1]);

@@ -99,7 +99,7 @@ static tuple commutative_piece(reference op, const tuple *x, int64_t m, prove_tr
 {
     tuple acc[4][64];
     bool has[4][64] = {{0}};
-    int64_t stream = tree.piece_commutative / tree.streams;
+    int64_t stream = (m + 4 * tree.lanes - 1) / (4 * tree.lanes) * tree.lanes;
     for (int64_t i = 0; i < m; i++) {
         int64_t s = i / stream, l = i % stream % tree.lanes;
         acc[s][l] = has[s][l] ? op(acc[s][l], x[i]) : x[i];
