@@ -198,7 +198,9 @@ static void look_ahead(plan *p, cg_rows *r, cg_ref turn, cg_ref from, cg_ref all
     LLVMTypeRef i64 = g->i64;
     cg_ref lane_bytes = cg_i64(g, (int64_t)g->lanes * r->bytes);
     cg_ref gang = LLVMBuildMul(b, r->step, cg_i64(g, g->lanes), "");
-    cg_ref dense = LLVMBuildICmp(b, LLVMIntEQ, r->step, LLVMBuildMul(b, all, cg_i64(g, r->bytes), ""), "");
+    /* A loop that leaves out a row's first element has a small gap between its rows: still one stretch to the memory. */
+    cg_ref gap = LLVMBuildSub(b, r->step, LLVMBuildMul(b, all, cg_i64(g, r->bytes), ""), "");
+    cg_ref dense = LLVMBuildICmp(b, LLVMIntULE, gap, cg_i64(g, 64), "");
     cg_ref near = LLVMBuildICmp(b, LLVMIntULE, gang, cg_i64(g, FAR_AHEAD / p->accesses), "");
     cg_ref linear = LLVMBuildAnd(b, dense, near, "");
     cg_ref done = LLVMBuildSub(b, turn, from, "");
