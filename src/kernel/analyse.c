@@ -208,6 +208,7 @@ static void thread_statement(state *st, k_ref id, k_ref parent, uint32_t depth)
         return;
     case K_FOR:
     case K_COUNT:
+    case K_ALL:
         define(st, s->dst, uniform);
         return;
     case K_IF:

@@ -366,6 +366,11 @@ void k_compact(k_builder *b, k_mem m, k_val base, k_val value, k_val keep)
     append(b, (k_stmt){.op = K_COMPACT, .mem = m, .in = {base, value, keep}});
 }
 
+k_val k_all(k_builder *b, k_val cond)
+{
+    return append_value(b, (k_stmt){.op = K_ALL, .in = {cond}}, T_BOOL);
+}
+
 k_val k_shuffle(k_builder *b, k_val value, int64_t distance)
 {
     return append_value(b, (k_stmt){.op = K_SHUFFLE, .in = {value, k_i64(b, distance)}}, (ir_type)value_of(b, value)->type);

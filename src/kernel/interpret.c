@@ -198,6 +198,15 @@ static void count(machine *m, const k_stmt *s, const uint8_t *on)
         put(m, s->dst, lane, n);
 }
 
+static void all(machine *m, const k_stmt *s, const uint8_t *on)
+{
+    ir_bits every = 1;
+    for (uint32_t lane = 0; lane < m->lanes; lane++)
+        every &= !active(m, on, lane) || get(m, s->in[0], lane);
+    for (uint32_t lane = 0; lane < m->lanes; lane++)
+        put(m, s->dst, lane, every);
+}
+
 static void branch(machine *m, const k_stmt *s, const uint8_t *on)
 {
     uint8_t yes[256], no[256];
@@ -323,6 +332,9 @@ static void run_statement(machine *m, const k_stmt *s, uint8_t *on)
         return;
     case K_COUNT:
         count(m, s, on);
+        return;
+    case K_ALL:
+        all(m, s, on);
         return;
     case K_SHUFFLE:
         shuffle(m, s);

@@ -88,6 +88,7 @@ typedef enum {
                     whose in[2] (bool) holds to mem[in[0] + number of such lanes before it]; in[0] uniform */
     K_COUNT,     /* thread level, converged, count <= lanes: dst (i64, uniform) = number of lanes (on, in range) whose in[0] holds */
     K_SHUFFLE,   /* thread level, converged, count <= lanes: dst = in[0] of the lane (own lane + in[1]) modulo lanes; in[1] an i64 literal */
+    K_ALL,       /* thread level: dst (bool, uniform) = in[0] holds in all lanes of the gang that are on; where a gang is one thread, in[0] */
     K_CHAIN      /* piece level: hands a tuple from piece to piece. chain c: dst[j] = state before this piece, given this piece's
                     aggregate in[j]; function combines. See k_chain */
 } k_op;
@@ -170,6 +171,7 @@ k_val k_for(k_builder *b, k_val from, k_val to, bool unroll); /* opens; k_end */
 k_val k_for_all(k_builder *b, k_val count);                   /* opens; k_end */
 void k_compact(k_builder *b, k_mem m, k_val base, k_val value, k_val keep);
 k_val k_count(k_builder *b, k_val cond);
+k_val k_all(k_builder *b, k_val cond);
 k_val k_shuffle(k_builder *b, k_val value, int64_t distance);
 k_chain *k_chain_begin(k_builder *b, uint8_t arity, const k_val *aggregate, const k_val *initial, k_mem state); /* opens the combining code: read left/right */
 void k_chain_end(k_builder *b, k_chain *c, const k_val *result); /* closes; c->before holds the values */

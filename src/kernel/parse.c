@@ -384,6 +384,9 @@ static void assignment(parser *p)
         s.sub = (uint8_t) operator(p);
         access(p, &s);
         values(p, ",", 1, s.in + 1);
+    } else if (take(p, "all")) {
+        s.op = K_ALL;
+        values(p, "", 1, s.in);
     } else if (take(p, "shuffle")) {
         s.op = K_SHUFFLE;
         values(p, "", 2, s.in);

@@ -313,6 +313,10 @@ static bool check_statement(checker *c, const k_stmt *s)
         return check_compact(c, s);
     case K_COUNT:
         return check_gang(c) && want(c, s->in[0], T_BOOL) && define(c, s->dst, KV_RESULT, T_I64, c->w.at);
+    case K_ALL:
+        if (!c->w.for_all)
+            return bad(c, "only threads have a gang");
+        return want(c, s->in[0], T_BOOL) && define(c, s->dst, KV_RESULT, T_BOOL, c->w.at);
     case K_SHUFFLE:
         return check_shuffle(c, s);
     case K_CHAIN:

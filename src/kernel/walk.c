@@ -85,6 +85,7 @@ unsigned k_operands(const k_stmt *s)
     case K_BREAK_IF:
     case K_FOR_ALL:
     case K_COUNT:
+    case K_ALL:
         return 1;
     case K_NOP:
     case K_LOOP:
@@ -101,6 +102,6 @@ const char *k_op_name(k_op op)
         [K_SET] = "set",       [K_LOAD] = "load",       [K_STORE] = "store",     [K_CHECK] = "check",
         [K_ATOMIC] = "atomic", [K_IF] = "if",           [K_LOOP] = "loop",       [K_BREAK_IF] = "break_if",
         [K_FOR] = "for",       [K_FOR_ALL] = "for_all", [K_COMPACT] = "compact", [K_COUNT] = "count",
-        [K_SHUFFLE] = "shuffle", [K_CHAIN] = "chain"};
+        [K_SHUFFLE] = "shuffle", [K_ALL] = "all", [K_CHAIN] = "chain"};
     return (unsigned)op < ARRAY_LENGTH(name) ? name[op] : "?";
 }

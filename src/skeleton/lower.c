@@ -266,6 +266,138 @@ static void open_for(sk_lower *lw, works *w, const ir_step *s)
     vec_push(lw->arena, w, ((work){s->body, 0, s, 1, scope, variable}));
 }
 
+/* --- loops in eager turns ---
+ * A while loop of simple arithmetic costs more in masks, tests and branches than in work. Where no lane has left for a while, several
+ * turns are taken at once on copies of the state; if every test held in every lane, the copies become the state. Otherwise
+ * the turns are taken again one by one, each lane stopping where it must. */
+
+enum { EAGER_TURNS = 4, EAGER_STEPS = 48, CALM = 2 };
+
+/* only total arithmetic and selects */
+static bool simple_block(const sk_lower *lw, const ir_block *block)
+{
+    for (uint32_t i = 0; block && i < block->step.n; i++) {
+        const ir_step *s = &block->step.at[i];
+        const ir_node *n = ir_at(lw->l->ir, s->term);
+        if (n->partial || !(n->kind == IR_OP || (n->kind == IR_COND && !s->then)))
+            return false;
+        if (n->kind == IR_OP && (ir_ops[n->op].flags & OP_MATH))
+            return false;
+    }
+    return true;
+}
+
+static bool may_run_eagerly(const sk_lower *lw, const ir_step *s)
+{
+    const ir_loop *loop = ir_at(lw->l->ir, s->term)->u.loop;
+    return loop->cond && lw->options->vector_bytes && simple_block(lw, s->test) && simple_block(lw, s->body) &&
+           (s->test ? s->test->step.n : 0) + (s->body ? s->body->step.n : 0) <= EAGER_STEPS;
+}
+
+static void step(sk_lower *lw, works *w, const ir_step *s);
+
+static void run_block(sk_lower *lw, const ir_block *block)
+{
+    works none = {0};
+    for (uint32_t i = 0; block && i < block->step.n; i++)
+        if (!known(lw, block->step.at[i].term))
+            step(lw, &none, &block->step.at[i]);
+}
+
+/* The test in a state; its values stay known until the scope ends. */
+static k_val eager_test(sk_lower *lw, const ir_step *s, const ir_loop *loop, const k_val *state)
+{
+    for (uint32_t i = 0; i < loop->states; i++)
+        sk_bind(lw, loop->var[i], state[i]);
+    run_block(lw, s->test);
+    return value_of(lw, loop->cond);
+}
+
+static void eager_next(sk_lower *lw, const ir_step *s, const ir_loop *loop, k_val *next)
+{
+    run_block(lw, s->body);
+    for (uint32_t i = 0; i < loop->states; i++)
+        next[i] = value_of(lw, loop->next[i]);
+}
+
+static void set_states(sk_lower *lw, ir_id id, const ir_loop *loop, const k_val *variable, const k_val *value)
+{
+    for (uint32_t i = 0; i < loop->states; i++) {
+        if (map64_get(&lw->projected, ((uint64_t)id << 32) | i))
+            k_set(&lw->b, variable[i], value[i]);
+        else
+            k_relax(&lw->b, variable[i], value[i]);
+    }
+}
+
+static void read_states(sk_lower *lw, const ir_loop *loop, const k_val *variable, k_val *state)
+{
+    for (uint32_t i = 0; i < loop->states; i++)
+        state[i] = k_get(&lw->b, variable[i]);
+}
+
+static void eager_turns(sk_lower *lw, const ir_step *s, const ir_loop *loop, const k_val *variable, k_val *state, k_val calm)
+{
+    k_builder *b = &lw->b;
+    k_val held = 0;
+    read_states(lw, loop, variable, state);
+    for (int turn = 0; turn < EAGER_TURNS; turn++) {
+        uint32_t mark = sk_scope(lw);
+        k_val test = eager_test(lw, s, loop, state);
+        held = held ? k_let(b, OP_AND, held, test, 0) : test;
+        eager_next(lw, s, loop, state);
+        sk_scope_end(lw, mark);
+    }
+    k_if(b, k_all(b, held));
+    set_states(lw, s->term, loop, variable, state);
+    k_else(b);
+    k_set(b, calm, k_literal(b, T_I32, 0));
+    k_end(b);
+}
+
+static void careful_turns(sk_lower *lw, const ir_step *s, const ir_loop *loop, const k_val *variable, k_val *state, k_val calm,
+                          k_val done)
+{
+    k_builder *b = &lw->b;
+    k_for(b, k_i64(b, 0), k_i64(b, EAGER_TURNS), false);
+    uint32_t mark = sk_scope(lw);
+    read_states(lw, loop, variable, state);
+    k_val test = eager_test(lw, s, loop, state);
+    k_val finished = k_let(b, OP_OR, k_get(b, done), k_let(b, OP_NOT, test, 0, 0), 0);
+    k_set(b, done, finished);
+    k_if(b, k_let(b, OP_NOT, finished, 0, 0));
+    eager_next(lw, s, loop, state);
+    set_states(lw, s->term, loop, variable, state);
+    k_end(b);
+    sk_scope_end(lw, mark);
+    k_end(b);
+    k_val still = k_all(b, k_let(b, OP_NOT, k_get(b, done), 0, 0));
+    k_val one_more = k_let(b, OP_ADD, k_get(b, calm), k_literal(b, T_I32, 1), 0);
+    k_set(b, calm, k_select(b, still, one_more, k_literal(b, T_I32, 0)));
+}
+
+static void bind_projections(sk_lower *lw, ir_id id, const k_val *variable);
+
+static void eager_loop(sk_lower *lw, const ir_step *s)
+{
+    const ir_loop *loop = ir_at(lw->l->ir, s->term)->u.loop;
+    k_builder *b = &lw->b;
+    k_val *variable = arena_alloc(lw->arena, loop->states * sizeof(k_val));
+    k_val *state = arena_alloc(lw->arena, loop->states * sizeof(k_val));
+    for (uint32_t i = 0; i < loop->states; i++)
+        variable[i] = k_decl(b, value_of(lw, loop->init[i]), "state");
+    k_val calm = k_decl(b, k_literal(b, T_I32, 0), "calm"), done = k_decl(b, k_literal(b, T_BOOL, 0), "done");
+    k_loop(b);
+    k_if(b, k_all(b, k_let(b, OP_GE, k_get(b, calm), k_literal(b, T_I32, CALM), 0)));
+    eager_turns(lw, s, loop, variable, state, calm);
+    k_else(b);
+    careful_turns(lw, s, loop, variable, state, calm, done);
+    k_end(b);
+    k_break_if(b, k_get(b, done));
+    k_end(b);
+    bind_projections(lw, s->term, variable);
+}
+
 static void close_loop_body(sk_lower *lw, const work *open)
 {
     const ir_loop *loop = ir_at(lw->l->ir, open->step->term)->u.loop;
@@ -317,6 +449,8 @@ static void step(sk_lower *lw, works *w, const ir_step *s)
     case IR_LOOP:
         if (uniform_count(lw, n.u.loop))
             open_for(lw, w, s);
+        else if (may_run_eagerly(lw, s))
+            eager_loop(lw, s);
         else
             open_loop(lw, w, s);
         break;

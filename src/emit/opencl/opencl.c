@@ -266,6 +266,11 @@ static void statement(emitter *e, const k_stmt *s)
         line(e, "const %s %s = %s ? %s : %s;", type_of(e, s->dst), emit_define(e, s->dst), c, x, y);
         return;
     }
+    case K_ALL: { /* a gang is one work-item */
+        const char *x = emit_value(e, s->in[0]);
+        line(e, "const %s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);
+        return;
+    }
     case K_DECL: {
         const char *x = emit_value(e, s->in[0]);
         line(e, "%s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);

@@ -208,6 +208,7 @@ void cg_atomic(cg *g, k_ref id);
 void cg_compact(cg *g, k_ref id);
 void cg_count(cg *g, k_ref id);
 void cg_rotate(cg *g, k_ref id);
+void cg_all(cg *g, k_ref id);
 
 /* --- chain.c --- */
 void cg_chain(cg *g, k_ref id);

@@ -283,6 +283,9 @@ static void statement(cg *g, k_ref id)
     case K_COUNT:
         cg_count(g, id);
         return;
+    case K_ALL:
+        cg_all(g, id);
+        return;
     case K_SHUFFLE:
         cg_rotate(g, id);
         return;

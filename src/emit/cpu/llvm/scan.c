@@ -51,6 +51,7 @@ static void at_thread_statement(scan *s, k_ref id, cg_facts *inner)
     case K_COMPACT:
     case K_COUNT:
     case K_SHUFFLE:
+    case K_ALL:
         inner->warp = true;
         break;
     case K_LOOP:

@@ -21,6 +21,14 @@ void cg_count(cg *g, k_ref id)
     cg_define(g, s->dst, number_of(g, lanes_where(g, s->in[0])));
 }
 
+void cg_all(cg *g, k_ref id)
+{
+    const k_stmt *s = &g->k->stmt.at[id];
+    cg_ref fails = LLVMBuildNot(g->b, cg_vec(g, s->in[0]), "");
+    fails = g->mask.on ? LLVMBuildAnd(g->b, g->mask.on, fails, "") : fails;
+    cg_define(g, s->dst, LLVMBuildNot(g->b, cg_mask_any(g, fails), ""));
+}
+
 void cg_rotate(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
