@@ -17,7 +17,7 @@ static ir_program *program(const sk_body *b)
 
 static bool same_index(const sk_index *x, const sk_index *y)
 {
-    return x->rank == y->rank && x->linear == y->linear && x->checked == y->checked &&
+    return x->rank == y->rank && x->linear == y->linear && x->checked == y->checked && x->guarded == y->guarded &&
            !memcmp(x->at, y->at, x->rank * sizeof(ir_id));
 }
 
@@ -92,11 +92,11 @@ static void read_memory(sk_body *b, ir_id array, const sk_index *at, ir_id *out)
 {
     ir_program *p = program(b);
     const ir_array *info = ir_info(p, array);
-    unsigned flags = at->checked ? 0 : IR_SAFE | IR_ALWAYS;
+    unsigned safe = at->guarded ? IR_SAFE : IR_SAFE | IR_ALWAYS, flags = at->checked ? 0 : safe;
     for (uint32_t c = 0; c < info->components; c++) {
         if (info->rank == 0 || (at->linear && !at->checked)) {
             ir_id linear = flatten(p, info, at);
-            out[c] = ir_read(p, at->site, array, c, IR_SAFE | IR_LINEAR | IR_ALWAYS, 1, &linear);
+            out[c] = ir_read(p, at->site, array, c, safe | IR_LINEAR, 1, &linear);
             continue;
         }
         sk_index full = with_components(b, array, at);
@@ -112,6 +112,7 @@ static ir_id resolve_read(void *env, const ir_node *read, const ir_id *index)
     if (b->l->manifest[read->array] || b->l->cluster_of[read->array])
         return 0;
     sk_index at = {.rank = ir_info(p, read->array)->rank, .checked = !(read->flags & IR_SAFE), .site = read->site};
+    at.guarded = !(read->flags & IR_ALWAYS);
     if (read->flags & IR_LINEAR)
         at.linear = index[0];
     else
@@ -154,7 +155,7 @@ static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_ind
 {
     ir_program *p = program(b);
     const ir_array *info = ir_info(p, array);
-    sk_index raw = {.rank = info->rank}, at = {.rank = info->rank};
+    sk_index raw = {.rank = info->rank}, at = {.rank = info->rank, .guarded = centre->guarded};
     ir_id in = ir_bool(p, true);
     bool moved = false;
     for (unsigned d = 0; d < info->rank; d++) {
@@ -247,7 +248,8 @@ static void define_backpermute(sk_body *b, ir_id id, const sk_index *at, ir_id *
     const ir_array *info = ir_info(p, id);
     const ir_array *source = ir_info(p, info->input[0]);
     sk_index full = with_components(b, id, at);
-    sk_index from = {.rank = source->rank, .checked = at->checked || !(ir_at(p, id)->flags & IR_SAFE), .site = ir_at(p, id)->site};
+    sk_index from = {.rank = source->rank, .site = ir_at(p, id)->site, .guarded = at->guarded};
+    from.checked = at->checked || !(ir_at(p, id)->flags & IR_SAFE);
     apply(b, info->fn, full.at, from.at);
     memcpy(out, sk_pull(b, info->input[0], &from), info->components * sizeof(ir_id));
 }
@@ -256,7 +258,9 @@ static void define_reshape(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
 {
     ir_program *p = program(b);
     const ir_array *info = ir_info(p, id);
-    sk_index from = {.rank = ir_info(p, info->input[0])->rank, .linear = flatten(p, info, at), .checked = at->checked, .site = at->site};
+    sk_index from = {.rank = ir_info(p, info->input[0])->rank, .linear = flatten(p, info, at), .site = at->site};
+    from.checked = at->checked;
+    from.guarded = at->guarded;
     memcpy(out, sk_pull(b, info->input[0], &from), info->components * sizeof(ir_id));
 }
 

@@ -10,6 +10,7 @@ typedef struct sk_index {
     ir_id at[IR_MAX_RANK]; /* at[0] == 0 with rank > 0: only `linear` is known */
     ir_id linear;          /* 0: not known */
     bool checked;          /* must be checked where memory is read, reporting `site` */
+    bool guarded;          /* inside only where the program's own conditions hold: reads stay behind them */
     uint32_t site;
 } sk_index;
 

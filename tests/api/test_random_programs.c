@@ -74,6 +74,8 @@ static bool differs(void *env, arena *a, const random_case *c)
     bool elements = failure.mistake == IR_WRONG_INDEX || failure.mistake == IR_WRONG_ARITHMETIC;
     for (size_t i = 0; i < ARRAY_LENGTH(ways); i++) {
         const way *w = &ways[i];
+        if (getenv("SINTER_TEST_SEED")) /* one case: should it crash, its way is known */
+            fprintf(stderr, "%s\n", w->name);
         outcome o = runner_run(w->runner, p, a, c->input, &w->loops, w->times);
         if (good != (o.status == SN_OK) && (good || w->all_elements || !elements))
             return say(q, w->name, good ? o.message : failure.message), true;
@@ -90,6 +92,12 @@ static void check_case(question *q, const random_options *o, uint64_t seed)
     arena a;
     arena_init(&a, NULL);
     random_case c = random_program(&a, o, seed);
+    if (getenv("SINTER_TEST_SEED")) {
+        text t;
+        text_init(&t, &a);
+        random_print(&c, &t);
+        fputs(t.at, stderr);
+    }
     if (differs(q, &a, &c)) {
         c = random_program(&a, o, seed);
         random_case small = random_shrink(&a, o, &c, differs, q);
