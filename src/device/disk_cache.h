@@ -19,14 +19,13 @@ typedef struct disk_value {
 
 /* Reads the environment. NULL if switched off, if there is no such folder to name, or no memory. */
 disk_cache *disk_cache_open(const base_heap *heap);
-/* Brings the folder to its size if something was added. NULL is ignored. */
-void disk_cache_close(disk_cache *c);
+void disk_cache_close(disk_cache *c); /* NULL is ignored */
 
 /* The value kept under `key`. `maker` says who made it: an entry of another maker is a miss; NULL takes any. On true, *block
  * holds *out and is to be given to the heap of disk_cache_open. */
 bool disk_cache_get(disk_cache *c, const void *key, size_t key_bytes, const digest *maker, disk_value *out, void **block);
 /* Keeps a value, in place of one that is there. The oldest entries go when all together exceed $SINTER_CACHE_SIZE bytes
- * (with K, M or G behind: times 1024 ...; default 256M). False if it could not be kept. */
+ * (with K, M or G behind: times 1024 ...; default 256M), which is looked at now and then: it may be exceeded by a sixteenth. False if it could not be kept. */
 bool disk_cache_put(disk_cache *c, const void *key, size_t key_bytes, digest maker, disk_value value);
 
 #endif
