@@ -133,7 +133,8 @@ static bool choose_anchor(const uses *u, ir_id id, l_why *why)
         return *why = L_NOT_RANDOM, true;
     if (n->uses[L_HALO] && !(trivial && (total == n->uses[L_HALO] || cheap)))
         return *why = L_NOT_COST, true;
-    if (kind == IR_STENCIL && (n->uses[L_VIEW] || ir_at(u->p, n->user)->kind == IR_FOLD))
+    /* a stencil loop leaves borders out of its interior: what is read elsewhere must not be computed in it */
+    if (n->stencil && (n->uses[L_VIEW] || n->uses[L_RANDOM] || ir_at(u->p, n->user)->kind == IR_FOLD))
         return *why = L_NOT_CLASS, true;
     if (!u->options->cost_model)
         return *why = L_NOT_COST, total > 1;
