@@ -461,6 +461,51 @@ static void byte_rows(void **state)
     }
 }
 
+/* --- bodies too large to exist twice --- */
+
+static void large_case(cpu_case *c, int64_t n, unsigned offset, int64_t bad, bool in_place)
+{
+    kernel *k = case_kernel(c, 32);
+    k_builder *b = &c->b;
+    k_mem x = case_global(c, T_F32, false, 5 * n + 1), at = case_global(c, T_I64, false, n), y = case_global(c, T_F32, true, n);
+    k->mem.at[y].stream = true;
+    c->offset = offset;
+    for (int64_t i = 0; i < n; i++)
+        case_put(c, at, i, (ir_bits)(i == bad ? -1 : (i * 31) % n));
+    k_val size = count_arg(c, n), i = k_for_all(b, size), acc = k_decl(b, k_load(b, x, i), "acc");
+    for (int64_t j = 0; j < 60; j++) {
+        k_set(b, acc, mul(b, acc, k_literal(b, T_F32, ir_bits_f32((float)j))));
+        k_set(b, acc, add(b, acc, k_literal(b, T_F32, ir_bits_f32(0.5f))));
+    }
+    for (int64_t step = 2; step <= 5; step++)
+        k_set(b, acc, add(b, acc, k_load(b, x, times(b, i, step))));
+    check_index(b, 21, i, size);
+    k_val other = k_load(b, at, k_let(b, OP_SUB, plus(b, size, -1), i, 0));
+    check_index(b, 22, other, size);
+    k_set(b, acc, add(b, acc, k_load(b, x, other)));
+    k_val j = k_for(b, k_i64(b, 0), k_i64(b, 5), false);
+    k_set(b, acc, k_let(b, OP_SUB, k_load(b, x, add(b, times(b, i, 5), j)), acc, 0));
+    k_end(b);
+    k_if(b, less(b, acc, k_literal(b, T_F32, 0)));
+    k_set(b, acc, k_let(b, OP_NEG, acc, 0, 0));
+    k_end(b);
+    if (in_place)
+        k_set(b, acc, add(b, acc, k_load(b, y, i)));
+    k_store(b, y, i, acc);
+    k_end(b);
+    case_run(c, 1);
+}
+
+static void large_bodies(void **state)
+{
+    static const int64_t size[] = {0, 1, 31, 32, 33, 128, 200};
+    for (unsigned s = 0; s < ARRAY_LENGTH(size); s++)
+        for (unsigned offset = 0; offset < 16; offset += 5) {
+            large_case(*state, size[s], offset, -1, offset == 5);
+            large_case(*state, size[s], offset, size[s] / 2, offset == 5);
+        }
+}
+
 /* --- memory of a block and of a thread --- */
 
 /* a tree over shared memory, twice, and a private array carried from one FOR_ALL to the next */
@@ -609,6 +654,7 @@ int main(void)
         cmocka_unit_test(checked_division),
         cmocka_unit_test(rows_of_lanes),
         cmocka_unit_test(byte_rows),
+        cmocka_unit_test(large_bodies),
         cmocka_unit_test(shared_and_private_memory),
         cmocka_unit_test(filters),
         cmocka_unit_test(atomics),

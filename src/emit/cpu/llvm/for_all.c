@@ -10,10 +10,11 @@
  *   latch:  base += lanes -> head
  *
  * A CHECK that fails in the whole body starts the gang again in the masked body, which reports: bodies that could not
- * be run twice, and very large ones, exist only masked (with a flag that all lanes are on, for the memory accesses). */
+ * be run twice, and large ones, exist only masked, with a flag that all lanes are on for the memory accesses: these are all that
+ * masks make slower, and a large body takes long to compile. */
 #include "emit/cpu/llvm/cg.h"
 
-enum { MOST_TWICE = 400, MOST_SLICE = 24 };
+enum { MOST_TWICE = 100, MOST_SLICE = 24 };
 
 typedef struct {
     const k_stmt *s;
@@ -63,7 +64,7 @@ static cg_ref aligned_start(cg *g, loop *l)
     k_ref stream = l->facts->stream;
     unsigned budget = MOST_SLICE;
     int64_t count;
-    if (!stream || l->facts->private_memory || l->facts->warp || l->facts->sets_outer || !l->twice ||
+    if (!stream || l->facts->private_memory || l->facts->warp || l->facts->sets_outer ||
         (literal_count(g, l->s, &count) && count < 4 * (int64_t)g->lanes))
         return cg_i64(g, 0);
     const k_stmt *store = &g->k->stmt.at[stream];
@@ -191,7 +192,7 @@ void cg_for_all(cg *g, k_ref id)
     bool repeatable = !l.facts->warp && !l.facts->sets_outer && !l.facts->reads_written;
     int64_t count;
     l.count = cg_scalar(g, l.s->in[0]);
-    l.twice = l.facts->statements <= MOST_TWICE && (repeatable || !l.facts->checks);
+    l.twice = !l.s->sub && l.facts->statements <= MOST_TWICE && (repeatable || !l.facts->checks);
     l.base = aligned_start(g, &l);
     g->thread = true;
     if (literal_count(g, l.s, &count) && count == g->lanes && l.twice && !l.facts->checks)

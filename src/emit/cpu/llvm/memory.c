@@ -243,13 +243,38 @@ static cg_ref load_one(cg *g, LLVMTypeRef type, cg_ref pointer, unsigned align)
     return cg_phi2(g, x, read, cg_zero(type), here);
 }
 
-static cg_ref load_step(cg *g, ir_type t, cg_ref pointer, int64_t step)
+static cg_ref load_any(cg *g, const k_stmt *s, cg_ref index)
+{
+    ir_type t = (ir_type)g->k->mem.at[s->mem].type;
+    LLVMTypeRef vector = LLVMVectorType(cg_stored(g, t), g->lanes);
+    return gather(g, vector, cg_element(g, s->mem, index ? index : cg_vec(g, s->in[0])), (unsigned)ir_type_size(t));
+}
+
+static cg_ref load_step_whole(cg *g, ir_type t, cg_ref pointer, int64_t step)
 {
     LLVMTypeRef element = cg_stored(g, t), vector = LLVMVectorType(element, g->lanes);
     unsigned align = (unsigned)ir_type_size(t);
     if (step < 0)
         return load_reversed(g, vector, pointer, element, align);
     return load_spread(g, vector, pointer, element, align, (unsigned)step);
+}
+
+static cg_ref load_step(cg *g, const k_stmt *s, cg_ref first, int64_t step)
+{
+    ir_type t = (ir_type)g->k->mem.at[s->mem].type;
+    cg_ref pointer = cg_element(g, s->mem, first);
+    if (!g->mask.on)
+        return load_step_whole(g, t, pointer, step);
+    LLVMBasicBlockRef whole = cg_block(g, "step.whole"), part = cg_block(g, "step.part"), end = cg_block(g, "step.end");
+    cg_cond(g, g->mask.full, whole, part);
+    cg_at(g, whole);
+    cg_ref x = load_step_whole(g, t, pointer, step);
+    cg_br(g, end);
+    cg_at(g, part);
+    cg_ref y = load_any(g, s, NULL);
+    cg_br(g, end);
+    cg_at(g, end);
+    return cg_phi2(g, x, whole, y, part);
 }
 
 static void load_tiled(cg *g, k_ref id, const cg_tiled *tile)
@@ -273,19 +298,17 @@ void cg_load(cg *g, k_ref id)
         return;
     }
     place at = place_of(g, s->mem, s->in[0]);
-    if (at.kind == PLACE_STEP && (g->mask.on || g->lanes < 4))
-        at.kind = PLACE_ANY, at.index = NULL;
-    if (at.kind == PLACE_ANY && !at.index)
-        at.index = cg_vec(g, s->in[0]);
-    cg_ref pointer = cg_element(g, s->mem, at.index), x;
+    if (at.kind == PLACE_STEP && (g->lanes < 4 || (g->mask.on && !g->mask.full)))
+        at = (place){.kind = PLACE_ANY};
+    cg_ref x;
     if (at.kind == PLACE_ONE)
-        x = load_one(g, element, pointer, align);
+        x = load_one(g, element, cg_element(g, s->mem, at.index), align);
     else if (at.kind == PLACE_ROW)
-        x = load_contiguous(g, vector, pointer, align);
+        x = load_contiguous(g, vector, cg_element(g, s->mem, at.index), align);
     else if (at.kind == PLACE_STEP)
-        x = load_step(g, t, pointer, at.step);
+        x = load_step(g, s, at.index, at.step);
     else
-        x = gather(g, vector, pointer, align);
+        x = load_any(g, s, at.index);
     cg_define(g, s->dst, cg_from_memory(g, t, x));
 }
 
