@@ -361,6 +361,13 @@ k_val k_for_all(k_builder *b, k_val count)
     return v;
 }
 
+k_val k_for_few(k_builder *b, k_val count)
+{
+    k_val v = k_for_all(b, count);
+    b->k->stmt.at[b->k->value.at[v].def].sub = 1;
+    return v;
+}
+
 void k_compact(k_builder *b, k_mem m, k_val base, k_val value, k_val keep)
 {
     append(b, (k_stmt){.op = K_COMPACT, .mem = m, .in = {base, value, keep}});

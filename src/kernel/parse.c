@@ -347,6 +347,7 @@ static void for_statement(parser *p, k_op op)
         s.sub = take(p, "unroll");
     } else {
         values(p, "<", 1, s.in);
+        s.sub = take(p, "few");
     }
     put(p, s);
     open_list(p);

@@ -274,7 +274,8 @@ static void stage_columns(stages *s, const stage *g, const tile *t, sk_columns c
     sk_body body;
     sk_body_init(&body, lw->l, lw->cluster, columns, lw->arena);
     const ir_id *term = sk_define(&body, g->op->term, &s->at);
-    k_val lane = k_for_all(b, sk_max(lw, sk_sub(lw, to, from), k_i64(b, 0)));
+    k_val count = sk_max(lw, sk_sub(lw, to, from), k_i64(b, 0));
+    k_val lane = columns == SK_GENERIC ? k_for_few(b, count) : k_for_all(b, count);
     uint32_t mark = sk_scope(lw);
     k_val column = sk_add(lw, from, lane);
     lw->element = sk_add(lw, sk_mul(lw, row, t->width), column);
@@ -295,7 +296,7 @@ static void pad_side(stages *s, const stage *g, k_val row, k_val from, k_val cou
     k_builder *b = &lw->b;
     ir_id variable = ir_var(lw->l->ir, T_I64);
     ir_id inside = sk_adjust(lw->l->ir, (ir_boundary)(g->pad - 1), variable, lw->cluster->shape[lw->cluster->rank - 1]);
-    k_val lane = k_for_all(b, count);
+    k_val lane = k_for_few(b, count);
     uint32_t mark = sk_scope(lw);
     k_val column = sk_add(lw, from, lane), source;
     sk_bind(lw, variable, column);
