@@ -1,0 +1,146 @@
+/* Runs a fuzzed function without a fuzzer: on the files named, or for a number of seconds (`--seconds`, default 1) on
+ * mutated seeds; `--write DIR` writes seeds there, as a corpus for libFuzzer. A text that breaks something stands in
+ * SINTER_TEST_DIR/<program>.input when the program ends. */
+#include "fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { SEEDS = 60, MUTATIONS = 8, PIECE = 24 };
+
+static const char *program;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static uint32_t pick(uint64_t *state, size_t n)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((*state >> 33) % (n ? n : 1));
+}
+
+/* Keeps the input where it is found after a crash. */
+static void try(const char *bytes, size_t n)
+{
+    const char *dir = getenv("SINTER_TEST_DIR");
+    char path[1024];
+    snprintf(path, sizeof(path), "%s/%s.input", dir ? dir : ".", program);
+    FILE *f = fopen(path, "wb");
+    if (f) {
+        fwrite(bytes, 1, n, f);
+        fclose(f);
+    }
+    LLVMFuzzerTestOneInput((const uint8_t *)bytes, n);
+}
+
+/* One edit: a byte changed, a stretch deleted, doubled, or taken from another text. */
+static size_t mutate(uint64_t *state, char *bytes, size_t n, const char *other, size_t other_n)
+{
+    static const char *const words[] = {"-1", "9223372036854775807", "0", "(", ")", "{", "}", "[", "]", ",", "nan", "\n", "::", "99999999999999999999", "\"", "-"};
+    size_t at = pick(state, n + 1), length = 1 + pick(state, PIECE);
+    switch (pick(state, 5)) {
+    case 0:
+        if (at < n)
+            bytes[at] = (char)pick(state, 256);
+        return n;
+    case 1:
+        length = length > n - at ? n - at : length;
+        memmove(bytes + at, bytes + at + length, n - at - length);
+        return n - length;
+    case 2: {
+        const char *word = words[pick(state, ARRAY_LENGTH(words))];
+        length = strlen(word);
+        if (n + length > FUZZ_LONGEST)
+            return n;
+        memmove(bytes + at + length, bytes + at, n - at);
+        memcpy(bytes + at, word, length);
+        return n + length;
+    }
+    default: {
+        size_t from = pick(state, other_n);
+        length = length > other_n - from ? other_n - from : length;
+        if (n + length > FUZZ_LONGEST)
+            return n;
+        memmove(bytes + at + length, bytes + at, n - at);
+        memcpy(bytes + at, other + from, length);
+        return n + length;
+    }
+    }
+}
+
+static void smoke(double seconds, uint64_t random)
+{
+    arena a;
+    const char *seed[SEEDS];
+    size_t size[SEEDS];
+    unsigned long rounds = 0;
+    arena_init(&a, NULL);
+    char *bytes = arena_alloc(&a, FUZZ_LONGEST + 1);
+    for (uint32_t k = 0; k < SEEDS; k++) {
+        seed[k] = fuzz_seed(&a, k);
+        size[k] = strlen(seed[k]) < FUZZ_LONGEST ? strlen(seed[k]) : FUZZ_LONGEST;
+        try(seed[k], size[k]);
+    }
+    for (double end = now() + seconds; now() < end; rounds++) {
+        uint32_t k = pick(&random, SEEDS), other = pick(&random, SEEDS);
+        size_t n = size[k];
+        memcpy(bytes, seed[k], n);
+        for (uint32_t m = 1 + pick(&random, MUTATIONS); m > 0; m--)
+            n = mutate(&random, bytes, n, seed[other], size[other]);
+        try(bytes, n);
+    }
+    arena_free(&a);
+    printf("%lu texts\n", rounds + SEEDS);
+}
+
+static int write_seeds(const char *dir)
+{
+    arena a;
+    arena_init(&a, NULL);
+    for (uint32_t k = 0; k < SEEDS; k++) {
+        FILE *f = fopen(arena_printf(&a, "%s/seed%u", dir, k), "wb");
+        if (!f || fputs(fuzz_seed(&a, k), f) < 0 || fclose(f))
+            return 1;
+    }
+    arena_free(&a);
+    return 0;
+}
+
+static int one_file(const char *path)
+{
+    static char bytes[FUZZ_LONGEST];
+    FILE *f = fopen(path, "rb");
+    if (!f) {
+        perror(path);
+        return 1;
+    }
+    size_t n = fread(bytes, 1, sizeof(bytes), f);
+    fclose(f);
+    LLVMFuzzerTestOneInput((const uint8_t *)bytes, n);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    double seconds = 1;
+    uint64_t random = getenv("SINTER_TEST_SEED") ? strtoull(getenv("SINTER_TEST_SEED"), NULL, 10) : 1;
+    const char *slash = strrchr(argv[0], '/');
+    program = slash ? slash + 1 : argv[0];
+    if (argc == 3 && !strcmp(argv[1], "--write"))
+        return write_seeds(argv[2]);
+    if (argc == 3 && !strcmp(argv[1], "--seconds"))
+        seconds = strtod(argv[2], NULL);
+    else if (argc > 1) {
+        int failed = 0;
+        for (int i = 1; i < argc; i++)
+            failed |= one_file(argv[i]);
+        return failed;
+    }
+    smoke(seconds, random);
+    return 0;
+}

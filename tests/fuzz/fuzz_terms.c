@@ -1,0 +1,63 @@
+/* The text form of terms: what parses is well-formed, prints and parses back to the same text, and passes through
+ * clustering and planning. */
+#include "fuzz.h"
+#include "plan/plan.h"
+#include "skeleton/skeleton.h"
+#include "support/random_program.h"
+
+const char *fuzz_seed(arena *a, uint32_t number)
+{
+    random_options o = random_everything();
+    o.math = number % 2;
+    o.failures = number % 3 == 0;
+    random_case c = random_program(a, &o, number);
+    text t;
+    text_init(&t, a);
+    ir_print(c.program, &t);
+    return t.at;
+}
+
+static void plan_it(arena *a, ir_program *p)
+{
+    for (int fuse = 0; fuse < 2; fuse++) {
+        l_options o = {.fuse = fuse, .cost_model = true};
+        text t;
+        text_init(&t, a);
+        l_program *l = l_clusters(p, &o);
+        sk_prepare(l);
+        plan_print(plan_make(l), &t);
+    }
+}
+
+static void check(arena *a, const char *source)
+{
+    const char *message = NULL, *why = "";
+    ir_program *p = ir_parse(a, source, &message);
+    fuzz_promise(p || (message && *message), "an error has a message", source);
+    if (!p)
+        return;
+    fuzz_promise(ir_check_program(p, a, &why), why, source);
+    text first, second;
+    text_init(&first, a);
+    text_init(&second, a);
+    ir_print(p, &first);
+    ir_program *again = ir_parse(a, first.at, &message);
+    fuzz_promise(again != NULL, message, first.at);
+    ir_print(again, &second);
+    fuzz_promise(!strcmp(first.at, second.at), "what is printed parses to the same", source);
+    plan_it(a, p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    arena a;
+    if (n > FUZZ_LONGEST)
+        return 0;
+    arena_init(&a, NULL);
+    char *source = arena_alloc(&a, n + 1);
+    if (n)
+        memcpy(source, bytes, n);
+    check(&a, source);
+    arena_free(&a);
+    return 0;
+}
