@@ -83,7 +83,8 @@ static sn_status check_argument(call *c, int i)
     sn_context *cx = c->p->context;
     const char *what = is_parameter(c, i) ? "a parameter" : "a result";
     if (!kind_fits(c, i))
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d stands for %s, but is %s(...)", i + 1, what, kind_name(a->kind));
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d stands for %s, but is %s(...)", i + 1, what,
+                        kind_name(a->kind));
     bool held = a->kind == SN_ARG_HELD || a->kind == SN_ARG_GIVE;
     if (held && !a->u.array)
         return api_fail(cx, SN_BAD_ARGUMENT, "argument %d is no array: NULL", i + 1);
@@ -127,12 +128,13 @@ static sn_status check_overlap(const call *c)
         for (int k = i + 1; k < c->count; k++) {
             const sn_arg *a = &c->arg[i], *b = &c->arg[k];
             if (!is_parameter(c, k) && overlap(c, i, k))
-                return api_fail(c->p->context, SN_BAD_ARGUMENT, "the memory of arguments %d and %d overlaps", i + 1, k + 1);
+                return api_fail(c->p->context, SN_BAD_ARGUMENT, "the memory of arguments %d and %d overlaps", i + 1,
+                                k + 1);
             bool arrays = memory_of(a) && is_parameter(c, k) && (a->kind == SN_ARG_GIVE || b->kind == SN_ARG_GIVE) &&
                           a->kind >= SN_ARG_HELD && b->kind >= SN_ARG_HELD;
             if (arrays && a->u.array == b->u.array)
-                return api_fail(c->p->context, SN_BAD_ARGUMENT, "arguments %d and %d are one array, which is given away",
-                                i + 1, k + 1);
+                return api_fail(c->p->context, SN_BAD_ARGUMENT,
+                                "arguments %d and %d are one array, which is given away", i + 1, k + 1);
         }
     return SN_OK;
 }
@@ -174,7 +176,8 @@ static sn_status hand_over(call *c)
             good = false;
             continue;
         }
-        *a = (sn_array){.context = cx, .type = c->p->type[i], .rank = c->p->rank[i], .data = out->data, .granted = out->granted};
+        *a = (sn_array){
+            .context = cx, .type = c->p->type[i], .rank = c->p->rank[i], .data = out->data, .granted = out->granted};
         a->bytes = ir_type_size(a->type);
         for (unsigned d = 0; d < a->rank; d++) {
             a->extent[d] = out->extent[d];

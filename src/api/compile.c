@@ -10,7 +10,8 @@ static bool on(sn_switch s)
 
 static sk_options kernel_options(const sn_context *cx)
 {
-    sk_options o = {.vector_bytes = 16, .workers = 1, .checks = on(cx->options.checks), .contract = on(cx->options.contract)};
+    sk_options o = {
+        .vector_bytes = 16, .workers = 1, .checks = on(cx->options.checks), .contract = on(cx->options.contract)};
     if (cx->engine.device) {
         o.vector_bytes = cx->engine.device->limits->vector_bytes;
         o.workers = cx->engine.device->limits->workers;

@@ -64,7 +64,8 @@ static sn_status open_device(sn_context *cx)
         return SN_OK;
     if (choice == DEVICE_UNKNOWN) {
         char why[128];
-        snprintf(why, sizeof(why), "there is no device \"%.40s\"; there are \"cpu\", \"interpreter\" and \"auto\"", name);
+        snprintf(why, sizeof(why), "there is no device \"%.40s\"; there are \"cpu\", \"interpreter\" and \"auto\"",
+                 name);
         api_warn(&cx->options, why);
         return SN_NO_DEVICE;
     }

@@ -159,8 +159,8 @@ static void rewrite(rewriter *r, uint32_t n, const ir_id *term, ir_id *out)
         out[i] = mapped(r, term[i]);
 }
 
-void opt_rewrite(ir_program *p, arena *a, uint32_t count, const ir_id *from, const ir_id *to, opt_read_hook hook, void *env,
-                 uint32_t n, const ir_id *term, ir_id *out)
+void opt_rewrite(ir_program *p, arena *a, uint32_t count, const ir_id *from, const ir_id *to, opt_read_hook hook,
+                 void *env, uint32_t n, const ir_id *term, ir_id *out)
 {
     rewriter r = {.p = p, .arena = a, .hook = hook, .env = env};
     for (uint32_t i = 0; i < count; i++)

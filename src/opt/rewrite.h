@@ -7,15 +7,17 @@
 
 typedef VEC(ir_id) opt_ids;
 
-/* All scalar nodes reached from the roots, variables and insides of loops included, ascending: operands before users. */
+/* All scalar nodes reached from the roots, variables and insides of loops included, ascending: operands before users.
+ */
 void opt_reach(const ir_program *p, arena *a, uint32_t n, const ir_id *root, opt_ids *out);
 
 /* Called for every array read that is rebuilt, with its new index; returns the term to use instead, or 0 to read. */
 typedef ir_id (*opt_read_hook)(void *env, const ir_node *read, const ir_id *index);
 
-/* Rebuilds n terms with from[i] replaced by to[i] and reads passed to the hook (may be NULL). Loops get fresh variables. */
-void opt_rewrite(ir_program *p, arena *a, uint32_t count, const ir_id *from, const ir_id *to, opt_read_hook hook, void *env,
-                 uint32_t n, const ir_id *term, ir_id *out);
+/* Rebuilds n terms with from[i] replaced by to[i] and reads passed to the hook (may be NULL). Loops get fresh
+ * variables. */
+void opt_rewrite(ir_program *p, arena *a, uint32_t count, const ir_id *from, const ir_id *to, opt_read_hook hook,
+                 void *env, uint32_t n, const ir_id *term, ir_id *out);
 
 /* Called for every operator node before it is rebuilt, with its old id and its new operands; returns the term to use
  * instead, or 0. */

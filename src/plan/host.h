@@ -1,8 +1,8 @@
 /* What the host computes: closed scalar terms (extents, shape conditions, seeds) as straight-line code that needs no
  * program. Kernels are built while other threads call, and building moves the tables of terms; this code stays put.
  *
- * Everything is computed at once, also what a condition guards: a value that cannot be computed is *bad*, as is what is made
- * from it, and only using it is an error. Immutable once built; safe from any thread. */
+ * Everything is computed at once, also what a condition guards: a value that cannot be computed is *bad*, as is what is
+ * made from it, and only using it is an error. Immutable once built; safe from any thread. */
 #ifndef SN_PLAN_HOST_H
 #define SN_PLAN_HOST_H
 
@@ -20,7 +20,7 @@ typedef enum {
 typedef struct host_step {
     uint8_t kind, n, op;
     uint8_t type, result; /* of the operands and of the result */
-    uint8_t rank; /* HOST_READ: of the array */
+    uint8_t rank;         /* HOST_READ: of the array */
     bool linear;
     uint32_t site;
     uint32_t *in; /* earlier steps; HOST_READ: the array's extents follow the indices */
@@ -43,8 +43,8 @@ typedef struct host_value {
 uint32_t host_add(const ir_program *p, arena *a, host_code *code, ir_id term);
 
 typedef struct host_world {
-    const int64_t *dims;  /* per name */
-    const bool *bound;    /* per name: is it known? */
+    const int64_t *dims; /* per name */
+    const bool *bound;   /* per name: is it known? */
     /* The element of an array in memory, at a position inside it. */
     ir_bits (*read)(void *env, ir_id array, uint32_t component, int64_t position);
     /* The value of a HOST_TERM; false if it fails. */

@@ -12,7 +12,7 @@ typedef struct planner {
     VEC(uint32_t) step_stage;  /* per host step */
     VEC(uint32_t) shape_stage; /* per shape */
     VEC(uint32_t) check_stage;
-    VEC(uint32_t) last;        /* per buffer: 1 + the last cluster that uses it */
+    VEC(uint32_t) last; /* per buffer: 1 + the last cluster that uses it */
     intern_table shapes;
     VEC(const ir_id *) shape_key;
 } planner;
@@ -228,7 +228,7 @@ static void push(planner *pl, plan_op op, uint32_t index, uint32_t last)
 }
 
 typedef struct by_stage { /* things in order of their stages */
-    uint32_t *first; /* per stage */
+    uint32_t *first;      /* per stage */
     uint32_t *item;
 } by_stage;
 

@@ -1,9 +1,10 @@
-/* What happens on the host during a call, as a list of steps that can be printed: evaluate, check, allocate, launch, free.
+/* What happens on the host during a call, as a list of steps that can be printed: evaluate, check, allocate, launch,
+ * free.
  *
- * A call goes through stages: stage s is what can be known when the first s clusters have run. A stage evaluates the extents and
- * conditions that it can, checks them, and launches cluster s. Results are computed in the caller's memory; a buffer
- * is allocated before the cluster that writes it and freed behind the last that reads it, so a call needs no more memory
- * than inputs, results and the boundaries between clusters.
+ * A call goes through stages: stage s is what can be known when the first s clusters have run. A stage evaluates the
+ * extents and conditions that it can, checks them, and launches cluster s. Results are computed in the caller's memory;
+ * a buffer is allocated before the cluster that writes it and freed behind the last that reads it, so a call needs no
+ * more memory than inputs, results and the boundaries between clusters.
  *
  * A plan is immutable and refers to the program by numbers only: safe from any thread. */
 #ifndef SN_PLAN_PLAN_H
@@ -52,22 +53,22 @@ typedef struct plan_buffer { /* one component of an array in memory */
 } plan_buffer;
 
 typedef struct plan_result { /* one component of a result */
-    uint32_t buffer;  /* that holds it: its own (an OUTPUT), or another one that is copied */
+    uint32_t buffer;         /* that holds it: its own (an OUTPUT), or another one that is copied */
     bool copied;
 } plan_result;
 
-typedef struct plan_binding { /* one extent of a parameter */
+typedef struct plan_binding {  /* one extent of a parameter */
     uint32_t input, dimension; /* number of the parameter (not of its components) */
     bool named;
     uint32_t number; /* named: of the extent; else a host step */
 } plan_binding;
 
 typedef struct plan_cluster {
-    uint32_t shape;          /* its iteration space */
-    VEC(uint32_t) writes;    /* buffers */
-    VEC(uint32_t) reads;     /* buffers */
-    VEC(ir_type) partial;    /* folds: types of all accumulated components, in order */
-    VEC(uint32_t) seedless;  /* folds without a seed: their sites */
+    uint32_t shape;         /* its iteration space */
+    VEC(uint32_t) writes;   /* buffers */
+    VEC(uint32_t) reads;    /* buffers */
+    VEC(ir_type) partial;   /* folds: types of all accumulated components, in order */
+    VEC(uint32_t) seedless; /* folds without a seed: their sites */
 } plan_cluster;
 
 typedef struct plan {
@@ -80,12 +81,12 @@ typedef struct plan {
     VEC(plan_result) result;
     VEC(plan_binding) binding;
     VEC(plan_cluster) cluster;
-    VEC(const char *) dim;   /* names */
-    VEC(const char *) name;  /* per buffer, of the operation, for print */
-    uint32_t inputs;         /* parameters */
-    uint32_t *input_first;   /* per parameter: number of its first component */
+    VEC(const char *) dim;  /* names */
+    VEC(const char *) name; /* per buffer, of the operation, for print */
+    uint32_t inputs;        /* parameters */
+    uint32_t *input_first;  /* per parameter: number of its first component */
     uint8_t *input_rank;
-    map64 buffer_of;         /* array << 8 | component -> 1 + buffer */
+    map64 buffer_of; /* array << 8 | component -> 1 + buffer */
 } plan;
 
 /* Makes the plan of a program's clusters, in the program's arena; adds no terms. Linear but for sorting. */

@@ -21,9 +21,9 @@ static bool bind_extent(run *c, const plan_binding *b, uint32_t argument)
     }
     if (c->dims[b->number] == found)
         return true;
-    return run_fails(c, SN_BAD_EXTENT, "extent %s is %" PRId64 " in argument %u, but %" PRId64 " in dimension %u of argument %u",
-                     c->plan->dim.at[b->number], c->dims[b->number], c->bound_by[b->number] + 1, found, b->dimension,
-                     argument + 1);
+    return run_fails(
+        c, SN_BAD_EXTENT, "extent %s is %" PRId64 " in argument %u, but %" PRId64 " in dimension %u of argument %u",
+        c->plan->dim.at[b->number], c->dims[b->number], c->bound_by[b->number] + 1, found, b->dimension, argument + 1);
 }
 
 static bool bind_extents(run *c)
@@ -51,8 +51,9 @@ static bool check_bindings(run *c)
         int64_t wanted = host_i64(c->value, b->number);
         for (uint32_t k = p->input_first[b->input]; k < p->input_first[b->input + 1]; k++)
             if (c->in[k].extent[b->dimension] != wanted)
-                return run_fails(c, SN_BAD_EXTENT, "dimension %u of argument %u has the extent %" PRId64 ", not %" PRId64,
-                                 b->dimension, k + 1, c->in[k].extent[b->dimension], wanted);
+                return run_fails(c, SN_BAD_EXTENT,
+                                 "dimension %u of argument %u has the extent %" PRId64 ", not %" PRId64, b->dimension,
+                                 k + 1, c->in[k].extent[b->dimension], wanted);
     }
     return true;
 }
@@ -173,7 +174,8 @@ static bool step_result(run *c, uint32_t index)
     for (unsigned d = 0; d < s->rank; d++) {
         int64_t n = host_i64(c->value, s->extent[d]);
         if (out->given && out->extent[d] != n)
-            return run_fails(c, SN_BAD_EXTENT, "dimension %u of result %u has the extent %" PRId64 ", but there is memory for %" PRId64,
+            return run_fails(c, SN_BAD_EXTENT,
+                             "dimension %u of result %u has the extent %" PRId64 ", but there is memory for %" PRId64,
                              d, index + 1, n, out->extent[d]);
         out->extent[d] = n;
     }
@@ -274,7 +276,9 @@ static bool launch(run *c, const run_geometry *found, const run_partials *p)
     ir_bits *arg = arena_alloc(c->arena, (v->built->argument.n + 1) * sizeof(ir_bits));
     for (uint32_t i = 0; i < v->built->memory.n; i++) {
         const run_binding *b = &v->memory[i];
-        mem[i] = b->role == SK_ARRAY ? c->data[b->number] : b->role == SK_PARTIAL_IN ? p->in[b->number] : p->out[b->number];
+        mem[i] = b->role == SK_ARRAY        ? c->data[b->number]
+                 : b->role == SK_PARTIAL_IN ? p->in[b->number]
+                                            : p->out[b->number];
     }
     if (!arguments(c, v, g, 0, arg))
         return false;

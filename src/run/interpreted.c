@@ -1,4 +1,5 @@
-/* Calls where there is no device, or no code: arguments become the reference interpreter's values, its results are copied out. */
+/* Calls where there is no device, or no code: arguments become the reference interpreter's values, its results are
+ * copied out. */
 #include "ir/interpret.h"
 #include "run/run.h"
 
@@ -60,8 +61,8 @@ static void give(const run_engine *e, void *data, size_t granted)
         e->heap->release(e->heap->env, data);
 }
 
-static bool copy_out(const run_engine *e, const ir_value *v, unsigned component, run_result *out, uint32_t number, arena *a,
-                     sn_status *status, const char **message)
+static bool copy_out(const run_engine *e, const ir_value *v, unsigned component, run_result *out, uint32_t number,
+                     arena *a, sn_status *status, const char **message)
 {
     size_t bytes = ir_type_size(v->type[component]);
     for (unsigned d = 0; d < v->rank; d++) {
@@ -118,8 +119,8 @@ static sn_status interpret(const run_engine *e, const ir_program *p, const plan 
     return status;
 }
 
-sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in, run_result *out,
-                          arena *a, const char **message)
+sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
+                          run_result *out, arena *a, const char **message)
 {
     volatile sn_status status = SN_NO_MEMORY;
     jmp_buf failure;

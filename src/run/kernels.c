@@ -3,7 +3,7 @@
 
 static uint64_t key_of(const sk_geometry *g, bool final)
 {
-    return (uint64_t)g->row << 16 | (uint64_t)g->variant << 2 | (uint64_t)g->stream << 1 | (uint64_t)final;
+    return (uint64_t)g->row << 16 | (uint64_t)g->variant << 2 | (uint64_t)g->stream << 1 | (uint64_t) final;
 }
 
 static run_variant *find_variant(run_cluster *c, uint64_t key)
@@ -212,7 +212,8 @@ bool run_find(run *c, uint32_t cluster, const int64_t *extent, int64_t partials,
 
 /* --- for explain --- */
 
-static void visit_expected(run_program *r, uint32_t cluster, run_visit visit, void *env, sn_status *status, const char **why)
+static void visit_expected(run_program *r, uint32_t cluster, run_visit visit, void *env, sn_status *status,
+                           const char **why)
 {
     const l_cluster *lc = &r->l->cluster.at[cluster];
     int64_t extent[IR_MAX_RANK];

@@ -1,5 +1,5 @@
-/* Blocks are rounded up to eight sizes per power of two, so at most an eighth is lost; the list of each size is threaded
- * through the blocks themselves. */
+/* Blocks are rounded up to eight sizes per power of two, so at most an eighth is lost; the list of each size is
+ * threaded through the blocks themselves. */
 #include "run/pool.h"
 
 #include <pthread.h>
@@ -46,7 +46,7 @@ static unsigned class_of(size_t bytes)
 /* Takes every kept block off; the caller releases them without the lock. */
 static void flush(run_pool *pool)
 {
-    for (unsigned class = 0; class < CLASSES; class++) {
+    for (unsigned class = 0; class < CLASSES; class ++) {
         pthread_mutex_lock(&pool->lock);
         kept *list = pool->list[class];
         pool->list[class] = NULL;

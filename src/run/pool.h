@@ -14,6 +14,6 @@ void run_pool_free(run_pool *pool); /* all blocks have been given back; NULL is 
  * NULL when there is no memory, even after everything kept was released. */
 void *run_pool_take(run_pool *pool, size_t bytes, size_t *granted);
 void run_pool_give(run_pool *pool, void *block, size_t granted); /* NULL is ignored */
-size_t run_pool_kept(run_pool *pool); /* bytes waiting to be handed out again */
+size_t run_pool_kept(run_pool *pool);                            /* bytes waiting to be handed out again */
 
 #endif

@@ -10,18 +10,18 @@
 
 typedef struct run_binding { /* a pointer of a launch */
     sk_role role;
-    uint32_t number;         /* ARRAY: buffer; else component over all folds */
+    uint32_t number; /* ARRAY: buffer; else component over all folds */
 } run_binding;
 
 typedef struct run_argument_of { /* a scalar argument of a launch */
     bool slot;
-    uint32_t number;         /* slot of the geometry, or step of the variant's host code */
+    uint32_t number; /* slot of the geometry, or step of the variant's host code */
 } run_argument_of;
 
 typedef struct run_variant { /* a compiled kernel; immutable once published */
     uint64_t key;
     sk_kernel *built;
-    device_kernel *code;     /* NULL: built for explain only */
+    device_kernel *code; /* NULL: built for explain only */
     run_binding *memory;
     run_argument_of *argument;
     host_code host;
@@ -72,9 +72,9 @@ typedef struct run { /* a call */
     bool *bound;
     uint32_t *bound_by; /* argument that determined it */
     host_value *value;
-    int64_t *size;      /* per shape: elements */
-    void **data;        /* per buffer */
-    size_t *granted;    /* per buffer: to be given back; 0: not ours */
+    int64_t *size;   /* per shape: elements */
+    void **data;     /* per buffer */
+    size_t *granted; /* per buffer: to be given back; 0: not ours */
     run_partials partials;
     host_world world;
     volatile bool locked; /* holds the program's lock for reading: given back if memory runs out meanwhile */

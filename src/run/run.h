@@ -1,9 +1,9 @@
 /* Calls: a plan executed on a device, with the caller's memory.
  *
- * A run_program is made once and called from any number of threads. Its kernels are built and compiled when a call first
- * needs them and kept; a call whose extents have been seen finds its kernels and geometry without a lock. Building a
- * kernel adds terms to the program, so it excludes everything else that reads terms (run_program's lock); what a call
- * needs otherwise was copied into the plan. */
+ * A run_program is made once and called from any number of threads. Its kernels are built and compiled when a call
+ * first needs them and kept; a call whose extents have been seen finds its kernels and geometry without a lock.
+ * Building a kernel adds terms to the program, so it excludes everything else that reads terms (run_program's lock);
+ * what a call needs otherwise was copied into the plan. */
 #ifndef SN_RUN_RUN_H
 #define SN_RUN_RUN_H
 
@@ -13,14 +13,15 @@
 #include "skeleton/skeleton.h"
 
 typedef struct run_engine { /* of a context */
-    device *device; /* NULL: programs are interpreted */
-    run_pool *pool; /* NULL exactly if device is */
+    device *device;         /* NULL: programs are interpreted */
+    run_pool *pool;         /* NULL exactly if device is */
     const base_heap *heap;
 } run_engine;
 
 typedef struct run_program run_program;
 
-/* One component of a parameter; validated by the caller: type, rank, extents not negative, size in bytes has 63 bits. */
+/* One component of a parameter; validated by the caller: type, rank, extents not negative, size in bytes has 63 bits.
+ */
 typedef struct run_argument {
     int64_t extent[IR_MAX_RANK];
     const void *data;
@@ -28,9 +29,9 @@ typedef struct run_argument {
 
 /* One component of a result. */
 typedef struct run_result {
-    bool given;                  /* the caller's memory: `extent` and `data` are set. Else the call sets them */
+    bool given; /* the caller's memory: `extent` and `data` are set. Else the call sets them */
     int64_t extent[IR_MAX_RANK];
-    void *data;                  /* not given: of the engine's pool, or heap if there is no device; the caller's from then on */
+    void *data; /* not given: of the engine's pool, or heap if there is no device; the caller's from then on */
     size_t granted;
 } run_result;
 
@@ -40,12 +41,13 @@ run_program *run_program_new(const run_engine *engine, const l_program *l, const
 void run_program_free(run_program *r); /* gives compiled kernels back */
 
 /* Arguments: one per component of the parameters, results likewise. On failure *message (in `a`) says why, and results
- * that were not given are NULL. On success *message is NULL or, the first time, says why the program is interpreted. `a` is the caller's, with a failure handler that it does not rely on afterwards. */
+ * that were not given are NULL. On success *message is NULL or, the first time, says why the program is interpreted.
+ * `a` is the caller's, with a failure handler that it does not rely on afterwards. */
 sn_status run_call(run_program *r, const run_argument *in, run_result *out, arena *a, const char **message);
 
 /* What a call does when there is no device, or no code and nothing that compiles: the reference interpreter. */
-sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in, run_result *out,
-                          arena *a, const char **message);
+sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
+                          run_result *out, arena *a, const char **message);
 
 /* Number of launches so far, all calls together; of kernels built. For tests and explain. */
 uint64_t run_launches(const run_program *r);

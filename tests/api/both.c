@@ -51,7 +51,8 @@ static uint64_t next_random(uint64_t *state)
     return *state >> 32 ^ *state << 11;
 }
 
-static const double odd_values[] = {0.0, -0.0, 1.0, -1.0, 0.5, INFINITY, -INFINITY, NAN, 1e-40, -1e-310, 1e30, 3.5, -2.5, 1e300};
+static const double odd_values[] = {0.0, -0.0,  1.0,     -1.0, 0.5, INFINITY, -INFINITY,
+                                    NAN, 1e-40, -1e-310, 1e30, 3.5, -2.5,     1e300};
 
 static ir_bits number(ir_type t, double v)
 {
@@ -85,7 +86,9 @@ static ir_bits element(ir_type t, contents what, int64_t extent, uint64_t *state
     case SMALL:
         return t == T_BOOL ? r & 1 : number(t, (double)(r % 10) - (ir_type_signed(t) || ir_type_float(t) ? 4 : 0));
     case POSITIVE:
-        return ir_type_float(t) ? number(t, 0.5 + (double)(r % 1000) / 666) : t == T_BOOL ? r & 1 : number(t, 1 + (double)(r % 9));
+        return ir_type_float(t) ? number(t, 0.5 + (double)(r % 1000) / 666)
+               : t == T_BOOL    ? r & 1
+                                : number(t, 1 + (double)(r % 9));
     case INDICES:
         return t == T_BOOL ? r & 1 : number(t, extent ? (double)(r % (uint64_t)extent) : 0);
     default:
@@ -171,7 +174,8 @@ static int64_t difference(const sn_array *x, const sn_array *y)
     return -1;
 }
 
-static void compare_once(sn_program *cpu, sn_program *interpreted, contents what, const int64_t *dims, const char *place)
+static void compare_once(sn_program *cpu, sn_program *interpreted, contents what, const int64_t *dims,
+                         const char *place)
 {
     sn_arg arg[MOST];
     uint32_t params = make_arguments(cpu, what, dims, arg);
@@ -208,7 +212,8 @@ static void replace_type(const char *signature, const char *type, size_t n, char
     out[at] = 0;
 }
 
-static void check_type(const char *file, int line, const char *signature, sn_body body, contents what, const int64_t *extents)
+static void check_type(const char *file, int line, const char *signature, sn_body body, contents what,
+                       const int64_t *extents)
 {
     sn_site at = {file, line};
     sn_program *cpu = sn_compile_at(at, contexts.cpu, signature, body);

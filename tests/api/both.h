@@ -11,22 +11,22 @@
 
 #include "api/api.h"
 
-/* Opens the two contexts, contraction off: for cmocka's group setup and teardown. If there is no code generator, the tests are
- * skipped. */
+/* Opens the two contexts, contraction off: for cmocka's group setup and teardown. If there is no code generator, the
+ * tests are skipped. */
 int both_open(void **state);
 int both_close(void **state);
 
 /* What arguments hold. */
 typedef enum {
-    SMALL,  /* whole numbers -4 to 5: sums and products of floats are exact */
-    MIXED,  /* any bits, with zeros, infinities, NaNs and extreme integers among them */
+    SMALL,    /* whole numbers -4 to 5: sums and products of floats are exact */
+    MIXED,    /* any bits, with zeros, infinities, NaNs and extreme integers among them */
     POSITIVE, /* floats 0.5 to 2, integers 1 to 9 */
-    INDICES /* integers 0 .. first extent - 1 (0 if it is 0) */
+    INDICES   /* integers 0 .. first extent - 1 (0 if it is 0) */
 } contents;
 
-/* Compiles the program for each of the types that stand for T in the signature ("f32 i64", NULL: there is no T) and calls it
- * for every choice of extents: `extents` is a list of tuples, one number for each name in the signature, ended by -1.
- * Results must have the same bits (all NaNs alike), and failures the same status. */
+/* Compiles the program for each of the types that stand for T in the signature ("f32 i64", NULL: there is no T) and
+ * calls it for every choice of extents: `extents` is a list of tuples, one number for each name in the signature, ended
+ * by -1. Results must have the same bits (all NaNs alike), and failures the same status. */
 void both_at(const char *file, int line, const char *signature, sn_body body, const char *types, contents what,
              const int64_t *extents);
 #define both(signature, f, types, what, ...)                                                                           \

@@ -14,7 +14,8 @@ bool runner_open(runner *r, unsigned threads)
     arena_free(&a);
     if (!r->device)
         return false;
-    r->engine = (run_engine){r->device, run_pool_new(r->device, &base_heap_default, (size_t)1 << 26), &base_heap_default};
+    r->engine =
+        (run_engine){r->device, run_pool_new(r->device, &base_heap_default, (size_t)1 << 26), &base_heap_default};
     return true;
 }
 
@@ -90,7 +91,8 @@ outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *inp
                    unsigned times)
 {
     outcome o = {.output = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value))};
-    sk_options options = {.vector_bytes = r->device->limits->vector_bytes, .workers = r->device->limits->workers, .checks = true};
+    sk_options options = {
+        .vector_bytes = r->device->limits->vector_bytes, .workers = r->device->limits->workers, .checks = true};
     l_program *l = l_clusters(p, loops);
     sk_prepare(l);
     plan *pl = plan_make(l);

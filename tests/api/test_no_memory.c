@@ -131,7 +131,7 @@ static void arrays_larger_than_memory(void **state)
     float r;
     sn_program *p = sn_compile(both_cpu(), "[n]f32 -> f32", far_too_large);
     assert_non_null(p);
-    assert_int_equal(sn_call(p, sn_in(numbers, 4000), sn_value(&r)), SN_NO_MEMORY); /* 2^50 bytes */
+    assert_int_equal(sn_call(p, sn_in(numbers, 4000), sn_value(&r)), SN_NO_MEMORY);  /* 2^50 bytes */
     assert_int_equal(sn_call(p, sn_in(numbers, 60000), sn_value(&r)), SN_TOO_LARGE); /* 2^63 elements and more */
     assert_int_equal(sn_call(p, sn_in(numbers, 3), sn_value(&r)), SN_OK);
     sn_drop(p);

@@ -30,8 +30,8 @@ static uint64_t seeds(uint64_t sample)
 }
 
 typedef struct question {
-    bool exact;    /* the interpreter's results are expected */
-    bool contract; /* products are contracted first, for the interpreter too */
+    bool exact;      /* the interpreter's results are expected */
+    bool contract;   /* products are contracted first, for the interpreter too */
     const char *why; /* of the last case that failed */
 } question;
 

@@ -139,13 +139,20 @@ static sn_acc slices(sn_acc a)
 
 static sn_acc reshaped(sn_acc a)
 {
-    return sn_results(sn_flatten(a), sn_reshape(sn_shape(sn_extent(a, 1), sn_extent(a, 0)), a), sn_transpose(a), sn_reverse(a));
+    return sn_results(sn_flatten(a), sn_reshape(sn_shape(sn_extent(a, 1), sn_extent(a, 0)), a), sn_transpose(a),
+                      sn_reverse(a));
 }
 
 static sn_acc views_of_maps(sn_acc a)
 {
     sn_acc b = sn_map(twice_and_one, a);
     return sn_zip_with(sn_sub, sn_transpose(sn_transpose(b)), sn_reshape(sn_shape_of(b), sn_reverse(sn_flatten(b))));
+}
+
+static sn_acc same_twice(sn_acc a)
+{
+    sn_acc b = sn_reverse(a);
+    return sn_results(b, a, b, a);
 }
 
 static void index_space(void **state)
@@ -157,6 +164,7 @@ static void index_space(void **state)
     both("[m]T, [n,m]T -> [n,m]T, [m,k]T", replicate_rows, "f32 u16", MIXED, 0, 0, 1, 5, 33, 5, 100, 3);
     both("[n,m]T -> [m]T, [n]T, T", slices, "f32 bool", MIXED, 2, 3, 5, 100, 33, 65, 1, 3, 2, 2);
     both("[n,m]T -> [k]T, [m,n]T, [m,n]T, [n,m]T", reshaped, "f32 u8 i64", MIXED, MATRICES);
+    both("[n]T -> [n]T, [n]T, [n]T, [n]T", same_twice, "f32 u8", MIXED, SIZES);
     both("[n,m]T -> [n,m]T", views_of_maps, "f32 i16", SMALL, MATRICES);
 }
 
@@ -233,7 +241,8 @@ static void folds(void **state)
 {
     (void)state;
     both("[n]T -> T, T, T", sums, INTEGERS " " FLOATS, SMALL, SIZES, 65536, 65537, 131072, 200001);
-    both("[n,m]T -> [n]T, [n]T, T", sums, "i32 i64 f32 u8", SMALL, MATRICES, 3, 70000, 1000, 16, 1000, 17, 70000, 2, 3, 33);
+    both("[n,m]T -> [n]T, [n]T, T", sums, "i32 i64 f32 u8", SMALL, MATRICES, 3, 70000, 1000, 16, 1000, 17, 70000, 2, 3,
+         33);
     both("[n,m,k]T -> [n,m]T, [n,m]T, T", sums, "f32", SMALL, 2, 3, 5, 0, 3, 2, 3, 0, 2, 2, 3, 0, 3, 4, 100);
     both("[n]T -> T", of_nothing, "i32 f64", SMALL, SIZES);
     both("[n,m]T -> [n]T", of_nothing, "i32 f64", SMALL, MATRICES);
@@ -283,7 +292,7 @@ static void float_sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elementwise), cmocka_unit_test(generated), cmocka_unit_test(index_space),
+        cmocka_unit_test(elementwise), cmocka_unit_test(generated),  cmocka_unit_test(index_space),
         cmocka_unit_test(folds),       cmocka_unit_test(float_sums),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);

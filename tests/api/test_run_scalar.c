@@ -298,9 +298,10 @@ static sn_exp tall(sn_exp s)
 
 static sn_acc images(sn_acc a)
 {
-    return sn_results(sn_stencil(cross, sn_pattern(3, 3), sn_clamp, a), sn_stencil(cross, sn_pattern(3, 3), sn_mirror, a),
-                      sn_stencil(cross, sn_pattern(3, 3), sn_wrap, a), sn_stencil(cross, sn_pattern(3, 3), sn_constant(1), a),
-                      sn_stencil(tall, sn_pattern(5, 1), sn_clamp, a));
+    return sn_results(
+        sn_stencil(cross, sn_pattern(3, 3), sn_clamp, a), sn_stencil(cross, sn_pattern(3, 3), sn_mirror, a),
+        sn_stencil(cross, sn_pattern(3, 3), sn_wrap, a), sn_stencil(cross, sn_pattern(3, 3), sn_constant(1), a),
+        sn_stencil(tall, sn_pattern(5, 1), sn_clamp, a));
 }
 
 static sn_exp both_of(sn_exp s, sn_exp t)
@@ -324,18 +325,22 @@ static sn_exp cube(sn_exp s)
 
 static sn_acc volumes(sn_acc a)
 {
-    return sn_results(sn_stencil(cube, sn_pattern(3, 3, 3), sn_clamp, a), sn_stencil(cube, sn_pattern(3, 3, 3), sn_wrap, a),
+    return sn_results(sn_stencil(cube, sn_pattern(3, 3, 3), sn_clamp, a),
+                      sn_stencil(cube, sn_pattern(3, 3, 3), sn_wrap, a),
                       sn_stencil(cube, sn_pattern(3, 3, 3), sn_constant(2), a));
 }
 
 static void stencils(void **state)
 {
     (void)state;
-    both("[n]T -> [n]T, [n]T, [n]T, [n]T, [n]T", rows_of_one, "i32 f32 f64", SMALL, 0, 1, 2, 3, 4, 5, 31, 33, 64, 100, 1000, 9001);
+    both("[n]T -> [n]T, [n]T, [n]T, [n]T, [n]T", rows_of_one, "i32 f32 f64", SMALL, 0, 1, 2, 3, 4, 5, 31, 33, 64, 100,
+         1000, 9001);
     both("[n]i32 -> [n]i32", from_a_function, NULL, SMALL, 0, 1, 2, 3, 5, 33, 100);
-    both("[n,m]T -> [n,m]T, [n,m]T, [n,m]T, [n,m]T, [n,m]T", images, "i32 f32", SMALL, MATRICES, 2, 2, 1, 2, 2, 1, 70, 1100);
+    both("[n,m]T -> [n,m]T, [n,m]T, [n,m]T, [n,m]T, [n,m]T", images, "i32 f32", SMALL, MATRICES, 2, 2, 1, 2, 2, 1, 70,
+         1100);
     both("[n,m]T -> [n,m]T, [n,m]T", chain, "i64 f32", SMALL, MATRICES, 2, 2, 1, 2, 2, 1, 70, 1100);
-    both("[n,m,k]T -> [n,m,k]T, [n,m,k]T, [n,m,k]T", volumes, "i32 f32", SMALL, 0, 1, 1, 1, 1, 1, 2, 3, 4, 5, 6, 40, 3, 1, 70);
+    both("[n,m,k]T -> [n,m,k]T, [n,m,k]T, [n,m,k]T", volumes, "i32 f32", SMALL, 0, 1, 1, 1, 1, 1, 2, 3, 4, 5, 6, 40, 3,
+         1, 70);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* What becomes of programs: how many loops, launches, kernels and buffers; what explain says about it; and that memory is
- * used again. */
+/* What becomes of programs: how many loops, launches, kernels and buffers; what explain says about it; and that memory
+ * is used again. */
 #include "both.h"
 
 #include <stdlib.h>
@@ -288,9 +288,12 @@ static void products_contract_unless_switched_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_dot_product_is_one_loop), cmocka_unit_test(several_folds_share_a_loop),
-        cmocka_unit_test(maps),                      cmocka_unit_test(fusion_can_be_switched_off),
-        cmocka_unit_test(chained_stencils_keep_rows), cmocka_unit_test(memory_is_used_again),
+        cmocka_unit_test(a_dot_product_is_one_loop),
+        cmocka_unit_test(several_folds_share_a_loop),
+        cmocka_unit_test(maps),
+        cmocka_unit_test(fusion_can_be_switched_off),
+        cmocka_unit_test(chained_stencils_keep_rows),
+        cmocka_unit_test(memory_is_used_again),
         cmocka_unit_test(products_contract_unless_switched_off),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
