@@ -282,7 +282,7 @@ static void check_combination(op_case *c)
     }
     int parts = c->op->result == OF_PAIRS ? 2 : 1, results = (c->use == CONSUMED ? 3 : 1) * parts;
     for (int e = 0; e < EXTENTS && (c->rank || e < 2); e++) {
-        if (!matrix.complete && pick(3) && extents[e] != 0)
+        if (!matrix.complete && extents[e] && pick(extents[e] > 1000 ? 8 : 3))
             continue;
         shape s = make_shape(c->rank, extents[e]);
         check_call(c, &s, program, results);
