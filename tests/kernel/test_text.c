@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -60,13 +61,19 @@ static const char everything[] =
     "        compact @out.2[%total.3] = %9 where %8\n"
     "        %13:i64 = count %8\n"
     "        set %total.3 = %13\n"
+    "        %14:f32 = shuffle %9, -3\n"
+    "        %15:bool = all %8\n"
+    "        %16:f32 = var %14\n"
+    "        relax %16 = %9\n"
     "    }\n"
-    "    chain @3 before %b.14:i64, %c.15:f64 initial 0, 0x1p-1:f64 aggregate %total.3, %2 left "
-    "%16:i64, %17:f64 right %18:i64, %19:f64 {\n"
-    "        %20:i64 = add %16, %18\n"
-    "        %21:f64 = mul %17, %19\n"
-    "    } yield %20, %21\n"
-    "    store @tile.4[0] = %b.14\n"
+    "    for_all %17:i64 < 3 few {\n"
+    "    }\n"
+    "    chain @3 before %b.18:i64, %c.19:f64 initial 0, 0x1p-1:f64 aggregate %total.3, %2 left "
+    "%20:i64, %21:f64 right %22:i64, %23:f64 {\n"
+    "        %24:i64 = add %20, %22\n"
+    "        %25:f64 = mul %21, %23\n"
+    "    } yield %24, %25\n"
+    "    store @tile.4[0] = %b.18\n"
     "}\n";
 
 static void printed(arena *a, const char *source, text *out)
@@ -113,6 +120,25 @@ static void text_is_normalised(void **state)
                               "        store @1[%2] = %3\n"
                               "    }\n"
                               "}\n");
+}
+
+/* The example of the documentation is right and in the form in which it is printed. */
+static void the_documented_kernel_round_trips(void **state)
+{
+    char *document = arena_alloc(*state, 1 << 16);
+    FILE *f = fopen("docs/text-forms.md", "r");
+    assert_non_null(f);
+    fread(document, 1, (1 << 16) - 1, f);
+    fclose(f);
+    char *source = strstr(document, "\nkernel "), *end = source ? strstr(source, "```") : NULL;
+    assert_non_null(end);
+    *end = 0;
+    text t;
+    const char *message = "", *why = "";
+    printed(*state, source + 1, &t);
+    assert_string_equal(t.at, source + 1);
+    if (!k_verify(k_parse(*state, source + 1, &message), *state, &why))
+        fail_msg("%s", why);
 }
 
 static void odd_names_are_made_plain(void **state)
@@ -285,6 +311,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_statement_round_trips, setup, teardown),
         cmocka_unit_test_setup_teardown(parsed_kernels_verify, setup, teardown),
         cmocka_unit_test_setup_teardown(text_is_normalised, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_documented_kernel_round_trips, setup, teardown),
         cmocka_unit_test_setup_teardown(odd_names_are_made_plain, setup, teardown),
         cmocka_unit_test_setup_teardown(literals_keep_their_bits, setup, teardown),
         cmocka_unit_test_setup_teardown(mistakes_have_lines, setup, teardown),
