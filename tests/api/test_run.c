@@ -231,6 +231,31 @@ static sn_acc seeded(sn_acc a, sn_acc z)
     return sn_results(sn_fold(sn_max, sn_the(total), a), total);
 }
 
+static sn_exp add_twice(sn_exp i, sn_exp x)
+{
+    return sn_add(sn_add(x, x), sn_to_i32(i));
+}
+
+static sn_exp below_100(sn_exp x)
+{
+    return sn_lt(x, 100);
+}
+
+static sn_exp triple(sn_exp x)
+{
+    return sn_add(sn_mul(x, 3), 1);
+}
+
+/* seeds that take loops, conditions and divisions to compute, in part guarded */
+static sn_acc computed_seeds(sn_acc a, sn_acc z)
+{
+    sn_exp x = sn_the(z);
+    sn_exp looped = sn_loop(3, add_twice, x), until = sn_while(below_100, triple, sn_abs(x));
+    sn_exp guarded = sn_if(sn_eq(x, 0), 7, sn_quot(100, x));
+    return sn_results(sn_fold(sn_add, looped, a), sn_fold(sn_max, until, a), sn_fold(sn_add, guarded, a),
+                      sn_fold(sn_add, sn_linear_index(a, 0), a));
+}
+
 static sn_acc fold_and_map(sn_acc a)
 {
     sn_acc b = sn_map(twice_and_one, a);
@@ -255,6 +280,7 @@ static void folds(void **state)
     both("[n,m]i32, [n,m]i32 -> [n](i32, i32)", composed, NULL, SMALL, MATRICES, 3, 40000);
     both("[n,m]T -> [n]T, T", last, "i64 f32 u8", MIXED, 1, 1, 3, 17, 17, 3, 33, 65, 2, 20000, 20000, 2);
     both("[n,m]T, T -> [n]T, T", seeded, "i32 f64", SMALL, MATRICES);
+    both("[n]i32, i32 -> i32, i32, i32, i32", computed_seeds, NULL, SMALL, 0, 1, 2, 3, 4, 5, 6, 100, 70000);
     both("[n,m]T -> [n,m]T, [n]T, [n]T", fold_and_map, "f32 i64", SMALL, MATRICES);
 }
 
