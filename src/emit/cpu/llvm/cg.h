@@ -59,7 +59,7 @@ enum { CG_MOST_TILES = 8, CG_MOST_DEPTH = 500, CG_MOST_COLUMNS = 8, CG_MOST_GROU
 
 typedef struct cg_features {
     bool avx512;  /* F, BW, DQ and VL */
-    bool vbmi2, fma, x86;
+    bool vbmi2, fma, x86, gathers;
 } cg_features;
 
 typedef struct cg {

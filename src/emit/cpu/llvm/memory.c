@@ -67,6 +67,19 @@ static cg_ref gather(cg *g, LLVMTypeRef vector, cg_ref pointers, unsigned align)
     return masked(g, "llvm.masked.gather", 2, types, 3, in, 0, align);
 }
 
+/* There is no gather of bytes and halves, and lane by lane is slow where lanes are off: gather the aligned words around
+ * them, which never leave their page, and shift. */
+static cg_ref gather_small(cg *g, LLVMTypeRef vector, cg_ref pointers)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMTypeRef addresses = LLVMVectorType(g->i64, g->lanes), words = LLVMVectorType(g->i32, g->lanes);
+    cg_ref address = LLVMBuildPtrToInt(b, pointers, addresses, "");
+    cg_ref low = LLVMBuildAnd(b, address, cg_splat(g, cg_i64(g, 3)), "");
+    cg_ref whole = LLVMBuildIntToPtr(b, LLVMBuildSub(b, address, low, ""), LLVMTypeOf(pointers), "");
+    cg_ref shift = LLVMBuildShl(b, LLVMBuildTrunc(b, low, words, ""), cg_splat(g, cg_i32(g, 3)), "");
+    return LLVMBuildTrunc(b, LLVMBuildLShr(b, gather(g, words, whole, 4), shift, ""), vector, "");
+}
+
 static void scatter(cg *g, cg_ref vector, cg_ref pointers, unsigned align)
 {
     LLVMTypeRef types[] = {LLVMTypeOf(vector), LLVMTypeOf(pointers)};
@@ -247,7 +260,9 @@ static cg_ref load_any(cg *g, const k_stmt *s, cg_ref index)
 {
     ir_type t = (ir_type)g->k->mem.at[s->mem].type;
     LLVMTypeRef vector = LLVMVectorType(cg_stored(g, t), g->lanes);
-    return gather(g, vector, cg_element(g, s->mem, index ? index : cg_vec(g, s->in[0])), (unsigned)ir_type_size(t));
+    cg_ref pointers = cg_element(g, s->mem, index ? index : cg_vec(g, s->in[0]));
+    unsigned size = (unsigned)ir_type_size(t);
+    return size < 4 && g->mask.on && g->cpu.gathers ? gather_small(g, vector, pointers) : gather(g, vector, pointers, size);
 }
 
 static cg_ref load_step_whole(cg *g, ir_type t, cg_ref pointer, int64_t step)

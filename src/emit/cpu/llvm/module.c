@@ -72,6 +72,7 @@ static cg_features features_of(const host *h)
     r.avx512 = r.x86 && has_feature(f, "avx512f") && has_feature(f, "avx512bw") && has_feature(f, "avx512dq") &&
                has_feature(f, "avx512vl");
     r.vbmi2 = r.avx512 && has_feature(f, "avx512vbmi2");
+    r.gathers = r.x86 && has_feature(f, "avx2");
     r.fma = has_feature(f, "fma");
     return r;
 }
