@@ -172,6 +172,29 @@ static void long_rows(void **state)
     suite(&o, (question){.exact = true}, 15);
 }
 
+/* Many operations on extents around the vector widths: more is fused, and less evenly. */
+static void large_programs(void **state)
+{
+    (void)state;
+    random_options o = random_everything();
+    o.operations = 16;
+    o.extent = 70;
+    o.rank = 2;
+    o.terms = 16;
+    suite(&o, (question){.exact = true}, 10);
+}
+
+/* The same with what may fail. */
+static void large_programs_with_failures(void **state)
+{
+    (void)state;
+    random_options o = random_everything();
+    o.operations = 12;
+    o.extent = 40;
+    o.failures = true;
+    suite(&o, (question){.exact = true}, 10);
+}
+
 static int open_all(void **state)
 {
     (void)state;
@@ -195,6 +218,8 @@ int main(void)
         cmocka_unit_test(programs_with_inexact_folds),
         cmocka_unit_test(contracted_programs),
         cmocka_unit_test(long_rows),
+        cmocka_unit_test(large_programs),
+        cmocka_unit_test(large_programs_with_failures),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
