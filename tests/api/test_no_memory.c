@@ -4,15 +4,17 @@
 
 #include <stdlib.h>
 
-typedef struct failing { /* allocations fail from a certain one on */
+typedef struct failing { /* allocations fail from a certain one on, or only that one */
     int64_t left;
+    bool once;
     bool failed;
 } failing;
 
 static void *failing_alloc(void *env, size_t bytes)
 {
     failing *f = env;
-    if (__atomic_fetch_sub(&f->left, 1, __ATOMIC_RELAXED) <= 0) {
+    int64_t left = __atomic_fetch_sub(&f->left, 1, __ATOMIC_RELAXED);
+    if (f->once ? left == 0 : left <= 0) {
         f->failed = true;
         return NULL;
     }
@@ -72,7 +74,7 @@ static sn_status use(sn_context *cx)
     return status;
 }
 
-static void run_out(sn_context *cx)
+static void run_out(sn_context *cx, bool once)
 {
     base_heap usual = cx->heap;
     for (int i = 0; i < N; i++)
@@ -81,7 +83,7 @@ static void run_out(sn_context *cx)
     failing f = {0};
     int64_t refused = 0;
     for (int64_t after = 0;; after++) {
-        f = (failing){.left = after};
+        f = (failing){.left = after, .once = once};
         cx->heap = (base_heap){failing_alloc, failing_release, &f};
         sn_status status = use(cx);
         bool failed = f.failed;
@@ -103,13 +105,15 @@ static void on_the_cpu(void **state)
     (void)state;
     if (!both_cpu())
         skip();
-    run_out(both_cpu());
+    run_out(both_cpu(), false);
+    run_out(both_cpu(), true);
 }
 
 static void in_the_interpreter(void **state)
 {
     (void)state;
-    run_out(both_interpreter());
+    run_out(both_interpreter(), false);
+    run_out(both_interpreter(), true);
 }
 
 static sn_exp column(sn_exp i, sn_exp j)
