@@ -68,7 +68,7 @@ ir_bits case_edge(ir_type t, unsigned i)
     if (i < n)
         return ir_bits_i64(t, whole[i]);
     uint64_t top = (uint64_t)1 << (i < n + 4 ? bits - 1 : bits / 2);
-    return ir_bits_i64(t, (int64_t)top - 2 + (i - n) % 4); /* around the smallest and largest, and half way */
+    return ir_bits_i64(t, (int64_t)(top - 2 + (i - n) % 4)); /* around the smallest and largest, and half way */
 }
 
 ir_bits case_value(cpu_case *c, ir_type t)
