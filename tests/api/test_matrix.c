@@ -22,6 +22,11 @@
 #include "support/guarded.h"
 
 enum { SAMPLE = 1 /* combinations of an operation in the plain run */, MOST_ELEMENTS = 150000, RESULTS = 6 };
+#ifdef __SANITIZE_ADDRESS__
+enum { RARELY = 60 }; /* the interpreter is slow then */
+#else
+enum { RARELY = 8 };
+#endif
 
 static struct {
     sn_context *interpreter, *fused, *unfused;
@@ -282,7 +287,7 @@ static void check_combination(op_case *c)
     }
     int parts = c->op->result == OF_PAIRS ? 2 : 1, results = (c->use == CONSUMED ? 3 : 1) * parts;
     for (int e = 0; e < EXTENTS && (c->rank || e < 2); e++) {
-        if (!matrix.complete && extents[e] && pick(extents[e] > 1000 ? 8 : 3))
+        if (!matrix.complete && extents[e] && pick(extents[e] >= 1000 ? RARELY : 3))
             continue;
         shape s = make_shape(c->rank, extents[e]);
         check_call(c, &s, program, results);
