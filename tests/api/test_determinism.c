@@ -54,8 +54,8 @@ static sn_acc smoothed(sn_acc a)
 typedef struct fixture { /* the same call, anywhere */
     sn_program *program[CONTEXTS];
     int64_t rows, columns;
-    char *in, *out;    /* room for any alignment */
-    size_t size;       /* of the elements */
+    char *in, *out; /* room for any alignment */
+    size_t size;    /* of the elements */
     sn_type type;
 } fixture;
 
@@ -75,10 +75,15 @@ static char *run(const fixture *x, int context, size_t offset)
     size_t rows = (size_t)x->rows * x->size;
     char *in = aligned_to(x->in, offset), *out = aligned_to(x->out, (offset * 7 + x->size) % ALIGNMENT);
     memmove(in, aligned_to(x->in, 0), (size_t)(x->rows * x->columns) * x->size);
-    sn_arg arg[4] = {{.kind = SN_ARG_IN, .type = x->type, .rank = 2, .extent = {x->rows, x->columns}, .u = {.from = in}},
-                     {.kind = SN_ARG_INTO, .type = x->type, .rank = 1, .extent = {x->rows}, .u = {.to = out}},
-                     {.kind = SN_ARG_VALUE, .type = x->type, .u = {.to = out + rows}},
-                     {.kind = SN_ARG_INTO, .type = x->type, .rank = 2, .extent = {x->rows, x->columns}, .u = {.to = out + rows + x->size}}};
+    sn_arg arg[4] = {
+        {.kind = SN_ARG_IN, .type = x->type, .rank = 2, .extent = {x->rows, x->columns}, .u = {.from = in}},
+        {.kind = SN_ARG_INTO, .type = x->type, .rank = 1, .extent = {x->rows}, .u = {.to = out}},
+        {.kind = SN_ARG_VALUE, .type = x->type, .u = {.to = out + rows}},
+        {.kind = SN_ARG_INTO,
+         .type = x->type,
+         .rank = 2,
+         .extent = {x->rows, x->columns},
+         .u = {.to = out + rows + x->size}}};
     memset(out, 0xa5, bytes_of_results(x));
     sn_status status = sn_call_n(x->program[context], 4, arg);
     if (status != SN_OK)
@@ -113,7 +118,9 @@ static void fill(const fixture *x)
         double d = (double)(i * 2654435761u % 100003) / 7000 - 7;
         float f = (float)d;
         int32_t k = (int32_t)(i * 2654435761u);
-        const void *from = x->type == SN_F64 ? (const void *)&d : x->type == SN_F32 ? (const void *)&f : (const void *)&k;
+        const void *from = x->type == SN_F64   ? (const void *)&d
+                           : x->type == SN_F32 ? (const void *)&f
+                                               : (const void *)&k;
         memcpy(in + i * x->size, from, x->size);
     }
 }

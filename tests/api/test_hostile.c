@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sinter/sinter.h"
@@ -50,7 +51,8 @@ static void expect_way(int way, const char *name, const char *signature, sn_body
     sn_drop(p);
 }
 
-static void expect(const char *name, const char *signature, sn_body body, vector a, vector b, sn_status wanted, const char *part)
+static void expect(const char *name, const char *signature, sn_body body, vector a, vector b, sn_status wanted,
+                   const char *part)
 {
     for (int way = 0; way < WAYS; way++)
         if (contexts[way])
@@ -449,6 +451,65 @@ static void shapes(void **state)
     EXPECT_ONE(first_element, none, three, SN_OUT_OF_RANGE, "slice");
 }
 
+static sn_exp both_indices(sn_exp i, sn_exp j)
+{
+    return sn_to_i32(sn_add(i, j));
+}
+
+/* Two negative extents, whose product is not. */
+static sn_acc less_than_nothing(sn_acc a, sn_acc b)
+{
+    sn_exp n = sn_sub(sn_extent(a, 0), sn_extent(b, 0));
+    return sn_fold_all(sn_add, 0, sn_generate(sn_shape(n, n), both_indices));
+}
+
+static sn_acc no_copies_of_none(sn_acc a, sn_acc b)
+{
+    sn_exp n = sn_sub(sn_extent(a, 0), sn_extent(b, 0));
+    return sn_fold_all(sn_add, 0, sn_replicate(sn_replicate(a, n, SN_ALL), SN_ALL, n, SN_ALL));
+}
+
+static void negative_extents(void **state)
+{
+    (void)state;
+    vector two = {2, {1, 2}};
+    EXPECT_ONE(less_than_nothing, good, two, SN_OK, "");
+    EXPECT_ONE(less_than_nothing, two, good, SN_BAD_EXTENT, "generate: dimension 0 has the extent -2");
+    EXPECT_ONE(no_copies_of_none, good, two, SN_OK, "");
+    EXPECT_ONE(no_copies_of_none, two, good, SN_BAD_EXTENT, "replicate: dimension 0 has the extent -2");
+}
+
+/* --- operators of folds that fail, in rows of every length a fold has a way for --- */
+
+static sn_acc divided_folds(sn_acc a)
+{
+    return sn_results(sn_fold(divided, 1, a), sn_fold(sn_commutative(divided), 1, a));
+}
+
+static void folds_that_fail(void **state)
+{
+    static const int64_t lengths[] = {1, 4, 300, 65536, 70001, 200001};
+    (void)state;
+    for (int way = 0; way < 2 && contexts[way]; way++) {
+        sn_program *p = sn_compile(contexts[way], "[n]i32 -> i32, i32", divided_folds);
+        assert_non_null(p);
+        for (size_t k = 0; k < sizeof(lengths) / sizeof(lengths[0]); k++) {
+            int64_t n = lengths[k];
+            int32_t *x = malloc((size_t)n * sizeof(int32_t)), r[2] = {0, 0};
+            assert_non_null(x);
+            for (int64_t i = 0; i < n; i++)
+                x[i] = 6;
+            x[n - 1] = 0;
+            assert_int_equal(sn_call(p, sn_in(x, n), sn_value(&r[0]), sn_value(&r[1])), SN_DIVISION);
+            assert_non_null(strstr(sn_message(contexts[way]), "div: division by zero"));
+            x[n - 1] = 6;
+            assert_int_equal(sn_call(p, sn_in(x, n), sn_value(&r[0]), sn_value(&r[1])), SN_OK);
+            free(x);
+        }
+        sn_drop(p);
+    }
+}
+
 /* --- arguments --- */
 
 static sn_acc negated(sn_acc a)
@@ -478,18 +539,42 @@ static void arguments_of(sn_context *cx)
         bad = in;
         sn_status wanted = SN_BAD_ARGUMENT;
         switch (k) {
-        case 0: bad.kind = (sn_arg_kind)0; break;
-        case 1: bad.kind = (sn_arg_kind)99; break;
-        case 2: bad.type = (sn_type)0; break;
-        case 3: bad.type = (sn_type)99; break;
-        case 4: bad.rank = -1; break;
-        case 5: bad.rank = 9; break;
-        case 6: bad.rank = INT32_MAX; break;
-        case 7: bad.u.from = NULL; break;
-        case 8: bad.extent[0] = -1, wanted = SN_BAD_EXTENT; break;
-        case 9: bad.extent[0] = INT64_MIN, wanted = SN_BAD_EXTENT; break;
-        case 10: bad.extent[0] = INT64_MAX, wanted = SN_TOO_LARGE; break;
-        default: bad = sn_held(NULL); break;
+        case 0:
+            bad.kind = (sn_arg_kind)0;
+            break;
+        case 1:
+            bad.kind = (sn_arg_kind)99;
+            break;
+        case 2:
+            bad.type = (sn_type)0;
+            break;
+        case 3:
+            bad.type = (sn_type)99;
+            break;
+        case 4:
+            bad.rank = -1;
+            break;
+        case 5:
+            bad.rank = 9;
+            break;
+        case 6:
+            bad.rank = INT32_MAX;
+            break;
+        case 7:
+            bad.u.from = NULL;
+            break;
+        case 8:
+            bad.extent[0] = -1, wanted = SN_BAD_EXTENT;
+            break;
+        case 9:
+            bad.extent[0] = INT64_MIN, wanted = SN_BAD_EXTENT;
+            break;
+        case 10:
+            bad.extent[0] = INT64_MAX, wanted = SN_TOO_LARGE;
+            break;
+        default:
+            bad = sn_held(NULL);
+            break;
         }
         assert_int_equal(sn_call(p, bad, out), wanted);
         assert_true(*sn_message(cx));
@@ -597,12 +682,13 @@ static int close_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(div_fails),    cmocka_unit_test(mod_fails),    cmocka_unit_test(quot_fails),
-        cmocka_unit_test(rem_fails),    cmocka_unit_test(smallest_i8),  cmocka_unit_test(smallest_i16),
-        cmocka_unit_test(smallest_i32), cmocka_unit_test(smallest_i64), cmocka_unit_test(smallest_u8),
-        cmocka_unit_test(smallest_u16), cmocka_unit_test(smallest_u32), cmocka_unit_test(smallest_u64),
-        cmocka_unit_test(division_anywhere), cmocka_unit_test(indices), cmocka_unit_test(shapes),
-        cmocka_unit_test(arguments),    cmocka_unit_test(nothing_at_all),
+        cmocka_unit_test(div_fails),         cmocka_unit_test(mod_fails),       cmocka_unit_test(quot_fails),
+        cmocka_unit_test(rem_fails),         cmocka_unit_test(smallest_i8),     cmocka_unit_test(smallest_i16),
+        cmocka_unit_test(smallest_i32),      cmocka_unit_test(smallest_i64),    cmocka_unit_test(smallest_u8),
+        cmocka_unit_test(smallest_u16),      cmocka_unit_test(smallest_u32),    cmocka_unit_test(smallest_u64),
+        cmocka_unit_test(division_anywhere), cmocka_unit_test(indices),         cmocka_unit_test(shapes),
+        cmocka_unit_test(negative_extents),  cmocka_unit_test(folds_that_fail), cmocka_unit_test(arguments),
+        cmocka_unit_test(nothing_at_all),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

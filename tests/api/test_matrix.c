@@ -1,11 +1,12 @@
 /* Every operation on arrays x every scalar type it allows x ranks 0 to 4 x extents around the vector widths and large
- * ones, by itself and fused on both sides, on the CPU with and without fusion, against the interpreter: same status, same
- * bits. Inputs and results lie between pages that cannot be touched, aligned to an element only.
+ * ones, by itself and fused on both sides, on the CPU with and without fusion, against the interpreter: same status,
+ * same bits. Inputs and results lie between pages that cannot be touched, aligned to an element only.
  *
  * Sums of floats are compared within n * eps * sum |x|, twice (two orders of n - 1 additions, each within
  * (n - 1) eps / 2 * sum |x|), where n is the number of elements summed; everything else bit for bit, all NaNs alike.
  *
- * The plain run is a seeded sample, the long one the full product. SINTER_TEST_OP="fold sum" runs one operation only. */
+ * The plain run is a seeded sample, the long one the full product. SINTER_TEST_OP="fold sum" runs one operation only.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,8 +36,7 @@ static struct {
     unsigned failures;
 } matrix;
 
-static const int64_t extents[] = {0,  1,  2,  3,  15,  16,  17,  31,   32,   33,
-                                  63, 64, 65, 127, 128, 129, 1000, 4097, 70001};
+static const int64_t extents[] = {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 4097, 70001};
 enum { EXTENTS = sizeof(extents) / sizeof(extents[0]) };
 
 static uint32_t pick(uint32_t n)
@@ -65,7 +65,8 @@ static double real_value(const op_case *c)
 
 static uint64_t whole_value(sn_type t)
 {
-    static const uint64_t special[] = {0, 1, UINT64_MAX, 0x8080808080808080u, 0x7f7f7f7f7f7f7f7fu, 1ull << 63, INT64_MAX, 1ull << 31};
+    static const uint64_t special[] = {0,          1,         UINT64_MAX, 0x8080808080808080u, 0x7f7f7f7f7f7f7f7fu,
+                                       1ull << 63, INT64_MAX, 1ull << 31};
     uint64_t v = pick(4) ? pick(200) - 50 : special[pick(8)];
     return t == SN_BOOL ? v & 1 : t == SN_CHAR ? v % 0x110000 : v;
 }
@@ -216,7 +217,8 @@ static void compare_results(const op_case *c, sn_context *cx, sn_program *p, con
         const sn_array *w = wanted->result[k];
         memory[k] = guarded_new(sn_bytes(w), k % 2 == 0);
         assert_non_null(memory[k].at);
-        arg[o->n + k] = (sn_arg){.kind = SN_ARG_INTO, .type = sn_array_type(w), .rank = sn_array_rank(w), .u = {.to = memory[k].at}};
+        arg[o->n + k] = (sn_arg){
+            .kind = SN_ARG_INTO, .type = sn_array_type(w), .rank = sn_array_rank(w), .u = {.to = memory[k].at}};
         for (int d = 0; d < sn_array_rank(w); d++)
             arg[o->n + k].extent[d] = sn_array_extent(w, d);
     }
@@ -244,7 +246,8 @@ static void check_call(const op_case *c, const shape *s, sn_program *const progr
             continue;
         }
         answer got = ask(context[k], program[k], &o, results);
-        bool not_needed = k == 1 && wanted.status == SN_OUT_OF_RANGE && got.status == SN_OK; /* fused, nobody computes it */
+        bool not_needed =
+            k == 1 && wanted.status == SN_OUT_OF_RANGE && got.status == SN_OK; /* fused, nobody computes it */
         if (got.status != wanted.status && !not_needed)
             complain("%s: %s (%s), but the interpreter says %s (%s)", where, sn_status_name(got.status), got.message,
                      sn_status_name(wanted.status), wanted.message);
@@ -308,7 +311,8 @@ static void check_all_of(const array_op *op)
 static void check_sample_of(const array_op *op)
 {
     for (int k = 0; k < SAMPLE; k++) {
-        op_case c = {.op = op, .use = (op_use)pick(USES), .rank = op->least + (int)pick((uint32_t)(op->most - op->least + 1))};
+        op_case c = {
+            .op = op, .use = (op_use)pick(USES), .rank = op->least + (int)pick((uint32_t)(op->most - op->least + 1))};
         do
             c.type = (sn_type)(SN_BOOL + pick(SN_CHAR));
         while (!(op->types >> c.type & 1));

@@ -41,7 +41,9 @@ static void try(const char *bytes, size_t n)
 /* One edit: a byte changed, a stretch deleted, doubled, or taken from another text. */
 static size_t mutate(uint64_t *state, char *bytes, size_t n, const char *other, size_t other_n)
 {
-    static const char *const words[] = {"-1", "9223372036854775807", "0", "(", ")", "{", "}", "[", "]", ",", "nan", "\n", "::", "99999999999999999999", "\"", "-"};
+    static const char *const words[] = {
+        "-1", "9223372036854775807",  "0",  "(", ")", "{", "}", "[", "]", ",", "nan", "\n",
+        "::", "99999999999999999999", "\"", "-"};
     size_t at = pick(state, n + 1), length = 1 + pick(state, PIECE);
     switch (pick(state, 5)) {
     case 0:

@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 #define BIT(t) (1u << (t))
-#define INT (BIT(SN_I8) | BIT(SN_I16) | BIT(SN_I32) | BIT(SN_I64) | BIT(SN_U8) | BIT(SN_U16) | BIT(SN_U32) | BIT(SN_U64))
+#define INT                                                                                                            \
+    (BIT(SN_I8) | BIT(SN_I16) | BIT(SN_I32) | BIT(SN_I64) | BIT(SN_U8) | BIT(SN_U16) | BIT(SN_U32) | BIT(SN_U64))
 #define FLOAT (BIT(SN_F32) | BIT(SN_F64))
 #define NUM (INT | FLOAT)
 #define BOOL BIT(SN_BOOL)
@@ -531,8 +532,9 @@ static sn_exp swaps(void *env, sn_exp i, sn_exp x)
 static sn_exp looped(void *env, sn_exp x)
 {
     const op_case *c = env;
-    sn_exp rounds = c->type == SN_BOOL || c->type == SN_CHAR ? sn_if(sn_lt(x, literal(c->type, 1)), sn_i64(2), sn_i64(3))
-                                                             : sn_bit_and(sn_to_i64(x), 7);
+    sn_exp rounds = c->type == SN_BOOL || c->type == SN_CHAR
+                        ? sn_if(sn_lt(x, literal(c->type, 1)), sn_i64(2), sn_i64(3))
+                        : sn_bit_and(sn_to_i64(x), 7);
     sn_fn next = sn_closure(swaps, env);
     return sn_snd(sn_while(goes_on, next, sn_tuple(rounds, x)));
 }
@@ -621,7 +623,7 @@ const int array_ops_count = sizeof(array_ops) / sizeof(array_ops[0]);
 
 const char *op_type_name(sn_type type)
 {
-    static const char *const name[] = {"",   "bool", "i8",  "i16", "i32", "i64", "u8",
+    static const char *const name[] = {"",    "bool", "i8",  "i16", "i32", "i64", "u8",
                                        "u16", "u32",  "u64", "f32", "f64", "char"};
     return name[type];
 }
@@ -636,7 +638,9 @@ static sn_type result_type(const op_case *c)
     case OF_SUM:
         if (c->type == SN_BOOL)
             return SN_I64;
-        return c->type == SN_I8 || c->type == SN_I16 ? SN_I32 : c->type == SN_U8 || c->type == SN_U16 ? SN_U32 : c->type;
+        return c->type == SN_I8 || c->type == SN_I16   ? SN_I32
+               : c->type == SN_U8 || c->type == SN_U16 ? SN_U32
+                                                       : c->type;
     default:
         return c->type;
     }

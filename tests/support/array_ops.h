@@ -24,10 +24,10 @@ typedef struct op_case {
 typedef struct array_op {
     const char *name;
     sn_acc (*build)(const op_case *c, const sn_acc *a);
-    unsigned types;    /* set of 1u << sn_type */
-    int least, most;   /* ranks of the operands */
-    int operands;      /* arrays of one shape */
-    int rank;          /* of the result, relative to the operands'; or TO_RANK(k) */
+    unsigned types;  /* set of 1u << sn_type */
+    int least, most; /* ranks of the operands */
+    int operands;    /* arrays of one shape */
+    int rank;        /* of the result, relative to the operands'; or TO_RANK(k) */
     op_result result;
     bool rounds;       /* sums of floats: the result may differ within a bound */
     bool exact_powers; /* products: elements are +-1, with some +-2 and +-1/2 */
