@@ -6,7 +6,10 @@ sk_tree sk_tree_of(bool ordered, bool wide)
 {
     int64_t lanes = wide ? 16 : 32;
     if (ordered) {
-        int64_t chunk = wide ? 264 : 520; /* an odd number of cache lines apart: lanes fall into different cache sets */
+        /* Every lane walks a row of its own: memory serves few long rows better than many short ones. They are an odd
+         * number of cache lines apart, so that they fall into different cache sets. */
+        int64_t chunk = wide ? 520 : 1040;
+        lanes /= 2;
         return (sk_tree){.lanes = lanes, .chunk = chunk, .streams = 1, .piece = lanes * chunk};
     }
     return (sk_tree){.lanes = lanes, .streams = 4, .piece = wide ? 32768 : 65536};
