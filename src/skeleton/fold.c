@@ -322,36 +322,28 @@ static bool harmless(const sk_lower *lw, const fold *f)
     return true;
 }
 
-/* Commuting operators: the piece in streams, each spread over the lanes. Where a row has several pieces, a stream is a
- * quarter of the piece, so that memory is read in several places at once; a row of one piece is read forwards, its groups of
- * lanes going to the streams in turn, so that row follows row. Rounds in which every stream has a whole group need no masks. */
-static void piece_streams(folds *s, k_val row, k_val begin, k_val count)
+/* Commuting operators: the piece is read forwards, groups of lanes going to the accumulators in turn (enough of them to
+ * hide the operator's latency). Rounds in which every accumulator gets a whole group need no masks. */
+static void piece_in_turn(folds *s, k_val row, k_val begin, k_val count)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     int64_t lanes = s->tree.lanes, streams = s->tree.streams;
-    bool in_turn = lw->options->final;
     k_val lane = k_for_all(b, k_i64(b, lanes));
     k_val zero = k_i64(b, 0), all = k_i64(b, streams * lanes);
     k_val rounds = k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, streams * lanes - 1)), all, 0);
-    k_val step = k_i64(b, in_turn ? streams * lanes : lanes);
-    k_val **acc[8];
-    k_val start[8] = {0}, end[8] = {0}; /* elements start + round * step + lane, below end */
-    for (int64_t t = 0; t < streams; t++) {
+    k_val whole = k_let(b, OP_QUOT, count, all, 0);
+    k_val **acc[8] = {0};
+    for (int64_t t = 0; t < streams; t++)
         acc[t] = accumulators(s);
-        start[t] = in_turn ? k_i64(b, t * lanes) : sk_mul(lw, rounds, k_i64(b, t * lanes));
-        end[t] = in_turn ? count : sk_min(lw, count, sk_mul(lw, rounds, k_i64(b, (t + 1) * lanes)));
-    }
-    k_val last = sk_max(lw, zero, sk_sub(lw, end[streams - 1], start[streams - 1]));
-    k_val whole = in_turn ? k_let(b, OP_QUOT, count, all, 0) : k_let(b, OP_QUOT, last, k_i64(b, lanes), 0);
     for (int masked = 0; masked < 2; masked++) {
         k_val k = k_for(b, masked ? whole : zero, masked ? rounds : whole, false);
         k_val started = k_let(b, OP_GT, k, zero, 0);
-        k_val within = sk_mul(lw, k, step);
+        k_val within = sk_mul(lw, k, all);
         for (int64_t t = 0; t < streams; t++) {
-            k_val i = sk_add(lw, sk_add(lw, within, start[t]), lane);
+            k_val i = sk_add(lw, sk_add(lw, within, k_i64(b, t * lanes)), lane);
             if (masked)
-                k_if(b, k_let(b, OP_LT, i, end[t], 0));
+                k_if(b, k_let(b, OP_LT, i, count, 0));
             accumulate(s, row, sk_add(lw, begin, i), started, acc[t]);
             if (masked)
                 k_end(b);
@@ -360,7 +352,7 @@ static void piece_streams(folds *s, k_val row, k_val begin, k_val count)
     }
     for (int64_t distance = 1; distance < streams; distance *= 2)
         for (int64_t t = 0; t + distance < streams; t += 2 * distance)
-            merge(s, acc[t], acc[t + distance], k_let(b, OP_LT, sk_add(lw, start[t + distance], lane), end[t + distance], 0));
+            merge(s, acc[t], acc[t + distance], k_let(b, OP_LT, sk_add(lw, k_i64(b, (t + distance) * lanes), lane), count, 0));
     piece_total(s, row, lane, count, acc[0]);
     k_end(b);
 }
@@ -456,7 +448,7 @@ static void build_tree(folds *s)
         piece_chunks(s, row, begin, count, false);
         k_end(b);
     } else {
-        piece_streams(s, row, begin, count);
+        piece_in_turn(s, row, begin, count);
     }
     if (s->in_gang)
         return;

@@ -50,7 +50,7 @@ enum { SK_SHORT = 32 };
 
 /* Constants of the combination tree (docs/determinism.md). */
 typedef struct sk_tree {
-    int64_t lanes, chunk, streams, piece; /* elements; piece = lanes * chunk (ordered) or streams * its stream length */
+    int64_t lanes, chunk, streams, piece; /* elements; piece = lanes * chunk (ordered) or a multiple of streams * lanes */
 } sk_tree;
 sk_tree sk_tree_of(bool ordered, bool wide);
 
