@@ -582,7 +582,7 @@ uint16_t sk_lanes_for(const l_program *l, arena *a, uint32_t n, const ir_id *ter
         if (ir_type_size((ir_type)ir_at(l->ir, term[i])->type) > widest)
             widest = ir_type_size((ir_type)ir_at(l->ir, term[i])->type);
     uint32_t lanes = vector_bytes / (uint32_t)widest;
-    uint32_t registers = loop ? 2 : cost <= 24 ? 4 : cost <= 400 ? 2 : 1;
+    uint32_t registers = loop ? 2 : cost <= 250 ? 4 : cost <= 600 ? 2 : 1;
     lanes *= registers;
     return (uint16_t)(lanes > 256 ? 256 : lanes < 4 ? 4 : lanes);
 }

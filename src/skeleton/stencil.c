@@ -351,7 +351,7 @@ static void stage_row(stages *s, stage *g, const tile *t, k_val base)
 
 static uint16_t lanes_of(stages *s, const sk_options *options, arena *a)
 {
-    uint16_t lanes = 256;
+    uint16_t lanes = (uint16_t)(options->vector_bytes >= 8 ? options->vector_bytes / 2 : 4); /* two registers of f32 */
     for (uint32_t i = 0; i < s->stage.n; i++) {
         sk_body body;
         sk_body_init(&body, s->lw->l, s->lw->cluster, SK_INTERIOR, a);

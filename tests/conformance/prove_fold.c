@@ -1,4 +1,4 @@
-/* Folds as kernels: ordered and commutative (docs/determinism.md). */
+/* Folds as kernels: ordered and commutative, with a tree of their own (prove_tree). */
 #include "conformance/prove_parts.h"
 
 /* --- operators --- */

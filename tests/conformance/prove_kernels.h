@@ -1,4 +1,4 @@
-/* The parallel patterns whose order of operations is fixed (docs/determinism.md), built directly as kernels: folds of
+/* The parallel patterns whose order of operations is fixed (by prove_tree; that of programs: docs/determinism.md), built directly as kernels: folds of
  * operators that associate but may not commute, scans, stable filters, divergent gathers. Every kernel comes
  * unverified. */
 #ifndef SN_TESTS_PROVE_KERNELS_H

@@ -1,5 +1,5 @@
 /* The order of operations of folds, scans and filters, and divergent gathers with checks: on every device the bits of
- * the tree that docs/determinism.md describes, for every alignment, ragged size and number of threads. */
+ * the tree given by prove_tree, for every alignment, ragged size and number of threads. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
