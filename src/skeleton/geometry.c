@@ -102,8 +102,9 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
 static void launch_stencil(const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns, sk_geometry *g)
 {
     int64_t tile = c->tile, tiles = pieces_of(columns, tile);
-    int64_t band = rows * tiles / (larger(o->workers, 1) * 8);
-    band = smaller(256, larger(16, band));
+    /* rows around a band are computed twice: bands are high even where there are few of them */
+    int64_t band = rows * tiles / (larger(o->workers, 1) * 4);
+    band = smaller(256, larger(64, band));
     g->variant = SK_STENCIL;
     g->slot[0] = band;
     g->slot[1] = tiles;
