@@ -50,11 +50,11 @@ static sn_exp canny_gradient(void *env, sn_exp s)
                        canny_1_2_1(sn_at(s, 1, -1), sn_at(s, 1, 0), sn_at(s, 1, 1)));
     sn_exp ax = sn_abs(dx), ay = sn_abs(dy);
     sn_exp same_sign = sn_eq(sn_lt(dx, 0), sn_lt(dy, 0));
-    sn_exp diagonal = sn_if(same_sign, sn_i32(CANNY_RISING), sn_i32(CANNY_FALLING));
-    sn_exp steep = sn_if(sn_le(ax, sn_mul(ay, 0.414213562f)), sn_i32(CANNY_DOWN), diagonal);
-    sn_exp sector = sn_if(sn_lt(ay, sn_mul(ax, 0.414213562f)), sn_i32(CANNY_ACROSS), steep);
+    sn_exp diagonal = sn_if(same_sign, sn_u8(CANNY_RISING), sn_u8(CANNY_FALLING));
+    sn_exp steep = sn_if(sn_le(ax, sn_mul(ay, 0.414213562f)), sn_u8(CANNY_DOWN), diagonal);
+    sn_exp sector = sn_if(sn_lt(ay, sn_mul(ax, 0.414213562f)), sn_u8(CANNY_ACROSS), steep);
     sn_exp flat = sn_land(sn_le(ax, t->low), sn_le(ay, t->low));
-    return sn_tuple(sn_sqrt(sn_add(sn_mul(dx, dx), sn_mul(dy, dy))), sn_if(flat, sn_i32(CANNY_FLAT), sector));
+    return sn_tuple(sn_sqrt(sn_add(sn_mul(dx, dx), sn_mul(dy, dy))), sn_if(flat, sn_u8(CANNY_FLAT), sector));
 }
 
 static sn_exp canny_along(sn_exp s, sn_exp direction, int way)
