@@ -7,16 +7,27 @@
 
 typedef struct device device;
 typedef struct device_kernel device_kernel; /* compiled; immutable; freed with release_kernel */
+typedef struct device_queue device_queue;   /* work in order, of one call; used by one thread at a time */
 
 typedef struct device_limits {
-    const char *kind;     /* "cpu" */
+    const char *kind;     /* "cpu", "opencl", "cuda" */
     char name[128];
     uint32_t workers;     /* cores or compute units */
-    uint32_t vector_bytes; /* widest SIMD register: 64 with AVX-512, 32 with AVX2, 16 else */
+    uint32_t vector_bytes; /* CPU: widest SIMD register: 64 with AVX-512, 32 with AVX2, 16 else. Others: 0 */
     size_t scratch;       /* most shared memory a block may use, bytes */
     bool forward_progress; /* CHAIN works */
     size_t cache_bytes;   /* results larger than this are worth non-temporal stores */
+    /* Devices with memory of their own; 0 on the CPU. */
+    bool own_memory;      /* blocks are not host memory: handles of the device, reached by queues only */
+    size_t memory;        /* global memory, bytes */
+    uint32_t gang;        /* threads in step that exchange values (a warp); 1: none */
+    uint32_t group;       /* most threads of a block (work-group) */
+    uint32_t unit_threads, unit_groups, unit_registers; /* most at once on one compute unit; 0: unknown */
+    size_t unit_shared;   /* shared memory of a compute unit, bytes; 0: unknown */
+    uint32_t most_groups; /* of a launch; 0: unlimited */
 } device_limits;
+
+typedef enum { DEVICE_UPLOAD, DEVICE_DOWNLOAD, DEVICE_COPY } device_direction; /* host to block, block to host, block to block */
 
 struct device {
     const device_limits *limits;
@@ -38,6 +49,19 @@ struct device {
     /* False once a kernel was found in no cache and there was no code generator to compile it: programs whose kernels do not
      * compile are to be interpreted. Thread-safe. */
     bool (*generates)(device *d);
+    /* Queues of devices with memory of their own; NULL on the CPU, where launches are over when they return. `launch` above also
+     * works there, and waits.
+     *
+     * A queue's work is done in the order in which it was put in; what fails is reported by finish. Queues are taken and given
+     * back by any thread; a device keeps some for the next call. Host memory of an upload may be reused when `copy` returns, that of a
+     * download holds the elements once finish has returned. */
+    device_queue *(*open_queue)(device *d); /* NULL: no memory, or the device is lost */
+    bool (*copy)(device *d, device_queue *q, device_direction direction, void *to, const void *from, size_t bytes);
+    bool (*enqueue)(device *d, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first, int64_t last);
+    /* Waits for all. The smallest (site, element) of the launches since the last finish in *error, site 0: none. False and
+     * *why in `a` if the device failed. The queue may be used again. */
+    bool (*finish)(device *d, device_queue *q, k_error *error, arena *a, const char **why);
+    void (*close_queue)(device *d, device_queue *q); /* waits; NULL is ignored */
     void (*close)(device *d);
 };
 
@@ -46,10 +70,30 @@ typedef struct device_options {
     const char *codegen;   /* path of the code generator module, NULL: search */
     bool keep_text;        /* keep LLVM IR and assembly for explain: nothing is taken from disk, nor put there */
     const base_heap *heap;
+    /* For tests, a smaller device than there is; 0: as it is. */
+    size_t most_shared;
+    uint32_t most_group, most_groups;
 } device_options;
 
 /* NULL and *why (static text or in `a`) if it cannot be opened. The code generator is opened when a kernel is not found on disk;
  * where nothing is kept on disk, at once, and without it the device cannot be opened. */
 device *device_cpu_open(const device_options *options, arena *a, const char **why);
+
+/* The first OpenCL device, and the first CUDA device, that computes as exactly as we need; their libraries are opened at run
+ * time. `number` chooses among the usable ones. */
+device *device_opencl_open(const device_options *options, unsigned number, arena *a, const char **why);
+device *device_cuda_open(const device_options *options, unsigned number, arena *a, const char **why);
+
+/* What a machine has, for listing: usable or not, and why not. Entries in `a`. */
+typedef struct device_info {
+    const char *kind, *name, *driver; /* driver: version text */
+    unsigned number;                  /* to open it with; of its kind */
+    size_t memory;
+    uint32_t workers;
+    const char *why;                  /* NULL: usable */
+} device_info;
+typedef VEC(device_info) device_infos;
+void device_opencl_list(arena *a, device_infos *out);
+void device_cuda_list(arena *a, device_infos *out);
 
 #endif
