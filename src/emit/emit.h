@@ -5,10 +5,13 @@
 #include "kernel/kernel.h"
 #include "kernel/launch.h"
 
-/* Text for OpenCL C 1.2. The kernel function is named `entry`; arguments: one __global pointer per global, one value per
- * scalar argument, then (long first, long last, __global error record as long[4]: site, element, value, bound; site 0 none).
- * Work-groups take pieces first + group id, first + group id + groups ...; any local size and group count work. */
-bool emit_opencl(const kernel *k, const char *entry, text *out, const char **why);
+/* Text for a GPU's language. The kernel function is named `entry`; arguments: one pointer to global memory per global, one value per
+ * scalar argument, then (i64 first, i64 last, error record in global memory as i64[4]: site, element, value, bound; site 0 none).
+ * Groups take pieces first + group id, first + group id + groups ...; any group count works. The threads of a group are given to
+ * the compiler as the macro SN_LOCAL, from 1 up. False and *why if this kernel has no form in this language. */
+typedef struct dialect dialect; /* emit/text/dialect.h */
+extern const dialect dialect_opencl; /* OpenCL C 1.2 */
+bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, const char **why);
 
 /* --- the CPU code generator, a module of its own (libsinter-llvm), opened at run time through this table --- */
 typedef struct emit_cpu_code emit_cpu_code; /* machine code of one kernel; immutable */

@@ -87,7 +87,7 @@ static void *cl_prepare(prove_device *d, kernel *k, arena *a)
     k_expand_math(k);
     k_analyse(k);
     k_layout(k, 64);
-    if (!emit_opencl(k, "prove", &source, &why))
+    if (!emit_text(k, &dialect_opencl, "prove", &source, &why))
         fail_msg("%s: %s", k->name, why);
     opencl_program *p = opencl_build(d->self, source.at, "prove", OPENCL_ITEMS, a, &why);
     if (!p)

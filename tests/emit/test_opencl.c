@@ -43,7 +43,7 @@ static const char *emitted(kernel *k, arena *a)
     k_analyse(k);
     k_layout(k, 64);
     text_init(&t, a);
-    if (!emit_opencl(k, "test", &t, &why))
+    if (!emit_text(k, &dialect_opencl, "test", &t, &why))
         fail_msg("%s", why);
     return t.at;
 }
@@ -425,7 +425,7 @@ static void refusals_say_why(void **state)
         k_analyse(k);
         k_layout(k, 64);
         text_init(&t, &a);
-        assert_false(emit_opencl(k, "k", &t, &why));
+        assert_false(emit_text(k, &dialect_opencl, "k", &t, &why));
         assert_string_equal(why, cases[i].why);
         assert_int_equal(t.n, 0);
         arena_free(&a);

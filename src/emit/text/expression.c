@@ -1,7 +1,7 @@
 /* Operators, literals and atomics as text. An operator is a form: inline where the language's own operator means the
  * same, else a helper function, written once per type. Signed arithmetic goes through unsigned types, since it must
  * wrap. */
-#include "emit/opencl/emitter.h"
+#include "emit/text/emitter.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 /* What differs between the C-like languages of GPUs; everything else of the text emitter is common to them. */
-#ifndef SN_EMIT_OPENCL_DIALECT_H
-#define SN_EMIT_OPENCL_DIALECT_H
+#ifndef SN_EMIT_TEXT_DIALECT_H
+#define SN_EMIT_TEXT_DIALECT_H
 
-#include "ir/ops.h"
+#include "emit/emit.h"
 
-typedef struct dialect {
+struct dialect {
     const char *name;
     const char *type[T_COUNT];         /* of values; bool lies in memory as the type of u8 */
     const char *prelude;               /* first lines of every text */
@@ -24,8 +24,6 @@ typedef struct dialect {
     const char *atomic32, *atomic64;
     const char *swap32, *swap64;
     const char *fence; /* orders this work item's accesses to global memory */
-} dialect;
-
-extern const dialect dialect_opencl;
+};
 
 #endif

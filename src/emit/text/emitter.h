@@ -1,8 +1,8 @@
 /* State of the text emitter, shared by its files. */
-#ifndef SN_EMIT_OPENCL_EMITTER_H
-#define SN_EMIT_OPENCL_EMITTER_H
+#ifndef SN_EMIT_TEXT_EMITTER_H
+#define SN_EMIT_TEXT_EMITTER_H
 
-#include "emit/opencl/dialect.h"
+#include "emit/text/dialect.h"
 #include "kernel/walk.h"
 
 typedef struct emitter {

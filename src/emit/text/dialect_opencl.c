@@ -1,6 +1,6 @@
 /* OpenCL C 1.2. Division and square root are rounded correctly if the program is built with
  * -cl-fp32-correctly-rounded-divide-sqrt, which the device must support. */
-#include "emit/opencl/dialect.h"
+#include "emit/text/dialect.h"
 
 const dialect dialect_opencl = {
     .name = "OpenCL C 1.2",

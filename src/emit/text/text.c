@@ -5,7 +5,7 @@
  * CHAIN needs forward progress between groups, COMPACT and COUNT need gangs of known width: neither is there in OpenCL
  * 1.2, so such kernels are refused and their variants with two passes are used. */
 #include "emit/emit.h"
-#include "emit/opencl/emitter.h"
+#include "emit/text/emitter.h"
 
 #include <inttypes.h>
 
@@ -407,9 +407,9 @@ static void function(emitter *e, const char *entry)
     text_add(&e->body, "    }\n}\n");
 }
 
-bool emit_opencl(const kernel *k, const char *entry, text *out, const char **why)
+bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, const char **why)
 {
-    emitter e = {.k = k, .d = &dialect_opencl, .arena = out->arena};
+    emitter e = {.k = k, .d = d, .arena = out->arena};
     text_init(&e.body, e.arena);
     text_init(&e.helpers, e.arena);
     e.name = arena_alloc(e.arena, k->value.n * sizeof(*e.name));
