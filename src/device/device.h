@@ -16,7 +16,7 @@ typedef struct device_limits {
     uint32_t vector_bytes; /* CPU: widest SIMD register: 64 with AVX-512, 32 with AVX2, 16 else. Others: 0 */
     size_t scratch;       /* most shared memory a block may use, bytes */
     bool forward_progress; /* CHAIN works */
-    size_t cache_bytes;   /* results larger than this are worth non-temporal stores */
+    size_t cache_bytes;   /* results larger than this are worth non-temporal stores; SIZE_MAX: none are */
     /* Devices with memory of their own; 0 on the CPU. */
     bool own_memory;      /* blocks are not host memory: handles of the device, reached by queues only */
     size_t memory;        /* global memory, bytes */
@@ -27,6 +27,7 @@ typedef struct device_limits {
     uint32_t most_groups; /* of a launch; 0: unlimited */
 } device_limits;
 
+typedef enum { DEVICE_FINE, DEVICE_OUT_OF_MEMORY, DEVICE_BROKEN } device_state;
 typedef enum { DEVICE_UPLOAD, DEVICE_DOWNLOAD, DEVICE_COPY } device_direction; /* host to block, block to host, block to block */
 
 struct device {
@@ -38,29 +39,30 @@ struct device {
      * NULL and a message in `a` on failure. Thread-safe; two threads asking for one kernel compile it once. */
     device_kernel *(*compile)(device *d, const kernel *k, arena *a, const char **why);
     void (*release_kernel)(device *d, device_kernel *k); /* gives up this reference; the cache may keep it */
-    /* Runs pieces [first, last) and waits. Returns false when memory for scratch ran out. Thread-safe: launches of several threads
-     * share the pool. `small`: the whole launch is worth less than a wake-up, run on the caller. */
+    /* The CPU: runs pieces [first, last) and waits. Returns false when memory for scratch ran out. Thread-safe: launches of several
+     * threads share the pool. `small`: the whole launch is worth less than a wake-up, run on the caller. NULL where there are
+     * queues. */
     bool (*launch)(device *d, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first, int64_t last,
                    bool small, k_error *error);
-    /* Generated text for explain ("llvm", "asm"); NULL if not kept. */
+    /* Generated text for explain ("llvm", "asm"; "opencl"; "cuda", "ptx"); NULL if not kept. */
     const char *(*kernel_text)(device *d, device_kernel *k, const char *form);
     uint64_t (*compiled)(device *d); /* kernels that code was generated for so far */
     uint64_t (*loaded)(device *d);   /* kernels whose code was found on disk */
     /* False once a kernel was found in no cache and there was no code generator to compile it: programs whose kernels do not
      * compile are to be interpreted. Thread-safe. */
     bool (*generates)(device *d);
-    /* Queues of devices with memory of their own; NULL on the CPU, where launches are over when they return. `launch` above also
-     * works there, and waits.
+    /* Queues of devices with memory of their own; NULL on the CPU, where launches are over when they return.
      *
-     * A queue's work is done in the order in which it was put in; what fails is reported by finish. Queues are taken and given
-     * back by any thread; a device keeps some for the next call. Host memory of an upload may be reused when `copy` returns, that of a
-     * download holds the elements once finish has returned. */
+     * A queue's work is done in the order in which it was put in; what fails is reported by finish, and false says that it
+     * did: nothing more needs to be put in. Queues are opened and closed by any thread; a device keeps some for the next call. */
     device_queue *(*open_queue)(device *d); /* NULL: no memory, or the device is lost */
-    bool (*copy)(device *d, device_queue *q, device_direction direction, void *to, const void *from, size_t bytes);
+    /* `offset`, bytes: in the block, of a copy from block to block in the source. Host memory, of uploads and downloads, stays
+     * where and as it is until finish. */
+    bool (*copy)(device *d, device_queue *q, device_direction direction, void *to, const void *from, size_t offset, size_t bytes);
     bool (*enqueue)(device *d, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first, int64_t last);
-    /* Waits for all. The smallest (site, element) of the launches since the last finish in *error, site 0: none. False and
-     * *why in `a` if the device failed. The queue may be used again. */
-    bool (*finish)(device *d, device_queue *q, k_error *error, arena *a, const char **why);
+    /* Waits for all. Of the first launch since the last finish in which a check failed the smallest (site, element) in *error,
+     * site 0: none. Unless DEVICE_FINE, *why (static or in `a`) names the driver's call and what it said. The queue may be used again. */
+    device_state (*finish)(device *d, device_queue *q, k_error *error, arena *a, const char **why);
     void (*close_queue)(device *d, device_queue *q); /* waits; NULL is ignored */
     void (*close)(device *d);
 };
@@ -71,7 +73,7 @@ typedef struct device_options {
     bool keep_text;        /* keep LLVM IR and assembly for explain: nothing is taken from disk, nor put there */
     const base_heap *heap;
     /* For tests, a smaller device than there is; 0: as it is. */
-    size_t most_shared;
+    size_t most_shared, most_memory;
     uint32_t most_group, most_groups;
 } device_options;
 
