@@ -11,7 +11,9 @@
  * the compiler as the macro SN_LOCAL, from 1 up. False and *why if this kernel has no form in this language. */
 typedef struct dialect dialect; /* emit/text/dialect.h */
 extern const dialect dialect_opencl; /* OpenCL C 1.2 */
+extern const dialect dialect_cuda;   /* CUDA C++ as NVRTC compiles it; emit_shared_bytes of dynamic shared memory */
 bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, const char **why);
+uint32_t emit_shared_bytes(const kernel *k); /* shared memory that its text declares, or wants at launch; a multiple of 8 */
 
 /* --- the CPU code generator, a module of its own (libsinter-llvm), opened at run time through this table --- */
 typedef struct emit_cpu_code emit_cpu_code; /* machine code of one kernel; immutable */

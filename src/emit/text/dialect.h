@@ -1,29 +1,48 @@
-/* What differs between the C-like languages of GPUs; everything else of the text emitter is common to them. */
+/* What differs between the C-like languages of GPUs; everything else of the text emitter is common to them. The emitter
+ * itself writes long, uint, ulong, uchar for 64, 32, 64 and 8 bits: a language that lacks one defines it in its
+ * prelude. */
 #ifndef SN_EMIT_TEXT_DIALECT_H
 #define SN_EMIT_TEXT_DIALECT_H
 
 #include "emit/emit.h"
 
+typedef enum {
+    ATOMIC_ADD,
+    ATOMIC_MIN,
+    ATOMIC_MAX,
+    ATOMIC_AND,
+    ATOMIC_OR,
+    ATOMIC_XOR,
+    ATOMIC_EXCHANGE,
+    ATOMIC_SWAP, /* (place, expected, new) */
+    ATOMIC_COUNT
+} atomic_form;
+
 struct dialect {
     const char *name;
-    const char *type[T_COUNT];         /* of values; bool lies in memory as the type of u8 */
-    const char *prelude;               /* first lines of every text */
-    const char *prelude_f64;           /* further lines if f64 occurs */
-    const char *prelude_atomic64;      /* further lines if 64-bit atomics occur */
-    const char *helper;                /* qualifiers of a helper function */
-    const char *kernel;                /* qualifiers and result of a kernel function */
-    const char *global, *shared;       /* address spaces, with a space behind, or "" */
+    const char *type[T_COUNT];    /* of values; bool lies in memory as the type of u8 */
+    const char *prelude;          /* first lines of every text */
+    const char *prelude_f64;      /* further lines if f64 occurs */
+    const char *prelude_atomic64; /* further lines if 64-bit atomics occur */
+    const char *helper;           /* qualifiers of a helper function */
+    const char *kernel;           /* qualifiers and result of a kernel function */
+    const char *global, *shared;  /* address spaces of pointers, with a space behind, or "" */
+    const char *shared_block;     /* printf format of a count: all shared memory of the kernel, ulong sn_shared[] */
+    const char *shared_word;      /* one word of shared memory, ulong sn_word[] */
     const char *lane, *group, *groups; /* number of this work item in its group, of this group, count of groups; i64 */
     const char *barrier;               /* waits for the group; orders its accesses to shared and global memory */
     const char *unroll;                /* line before a loop to be unrolled */
-    const char *bitcast;               /* printf format: type, value */
-    const char *saturate;       /* printf format: integer type, float value: truncation that saturates; NaN open */
-    const char *popcount, *clz; /* functions of an unsigned integer, the latter within its own width */
-    /* Forms of atomics, printf formats of function name suffix: "add", "min", ... 32 and 64 bits wide; compare and
-     * swap. */
-    const char *atomic32, *atomic64;
-    const char *swap32, *swap64;
-    const char *fence; /* orders this work item's accesses to global memory */
+    const char *bits[T_COUNT]; /* printf format: the bits of a value of the same width as this type, from float to
+                                  integer or back; NULL: not such a type */
+    /* printf formats: a f32, a f64 to the integer type, towards zero; too large and too small values saturate; NaN is
+     * open. */
+    const char *saturate[2][T_COUNT];
+    const char *f32_suffix;  /* of the math functions of f32 */
+    const char *popcount[2]; /* functions of uint, of ulong */
+    const char *clz[2];
+    const char *atomic[ATOMIC_COUNT][2]; /* functions, on 32 and on 64 bits; all give the old value */
+    bool atomic64_unsigned;              /* of the 64-bit atomics only minimum and maximum take signed operands */
+    const char *fence;                   /* orders this work item's accesses to global memory */
 };
 
 #endif

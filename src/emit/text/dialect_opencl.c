@@ -2,6 +2,18 @@
  * -cl-fp32-correctly-rounded-divide-sqrt, which the device must support. */
 #include "emit/text/dialect.h"
 
+#include <inttypes.h>
+
+/* the same functions take both types of floats */
+#define SATURATE                                                                                                       \
+    {                                                                                                                  \
+        [T_I8] = "convert_char_sat_rtz(%s)", [T_I16] = "convert_short_sat_rtz(%s)",                                    \
+        [T_I32] = "convert_int_sat_rtz(%s)", [T_I64] = "convert_long_sat_rtz(%s)",                                     \
+        [T_U8] = "convert_uchar_sat_rtz(%s)", [T_U16] = "convert_ushort_sat_rtz(%s)",                                  \
+        [T_U32] = "convert_uint_sat_rtz(%s)", [T_U64] = "convert_ulong_sat_rtz(%s)",                                   \
+        [T_CHAR] = "convert_uint_sat_rtz(%s)"                                                                          \
+    }
+
 const dialect dialect_opencl = {
     .name = "OpenCL C 1.2",
     .type = {[T_BOOL] = "bool",
@@ -24,18 +36,31 @@ const dialect dialect_opencl = {
     .kernel = "__kernel __attribute__((reqd_work_group_size(SN_LOCAL, 1, 1)))\nvoid ",
     .global = "__global ",
     .shared = "__local ",
+    .shared_block = "__local ulong sn_shared[%" PRIu32 "];",
+    .shared_word = "__local ulong sn_word[1];",
     .lane = "(long)get_local_id(0)",
     .group = "(long)get_group_id(0)",
     .groups = "(long)get_num_groups(0)",
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
     .unroll = "#pragma unroll\n",
-    .bitcast = "as_%s(%s)",
-    .saturate = "convert_%s_sat_rtz(%s)",
-    .popcount = "popcount",
-    .clz = "clz",
-    .atomic32 = "atomic_%s",
-    .atomic64 = "atom_%s",
-    .swap32 = "atomic_cmpxchg",
-    .swap64 = "atom_cmpxchg",
+    .bits = {[T_F32] = "as_float(%s)",
+             [T_I32] = "as_int(%s)",
+             [T_U32] = "as_uint(%s)",
+             [T_CHAR] = "as_uint(%s)",
+             [T_F64] = "as_double(%s)",
+             [T_I64] = "as_long(%s)",
+             [T_U64] = "as_ulong(%s)"},
+    .saturate = {SATURATE, SATURATE},
+    .f32_suffix = "",
+    .popcount = {"popcount", "popcount"},
+    .clz = {"clz", "clz"},
+    .atomic = {[ATOMIC_ADD] = {"atomic_add", "atom_add"},
+               [ATOMIC_MIN] = {"atomic_min", "atom_min"},
+               [ATOMIC_MAX] = {"atomic_max", "atom_max"},
+               [ATOMIC_AND] = {"atomic_and", "atom_and"},
+               [ATOMIC_OR] = {"atomic_or", "atom_or"},
+               [ATOMIC_XOR] = {"atomic_xor", "atom_xor"},
+               [ATOMIC_EXCHANGE] = {"atomic_xchg", "atom_xchg"},
+               [ATOMIC_SWAP] = {"atomic_cmpxchg", "atom_cmpxchg"}},
     .fence = "mem_fence(CLK_GLOBAL_MEM_FENCE);",
 };

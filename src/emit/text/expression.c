@@ -13,7 +13,8 @@ typedef struct {
     uint8_t op, kinds;
     bool helper;
     /* $a $b $c operands, $T their type, $U the unsigned one of its width, $P that widened to 32 bits, $R the result's
-     * type, $W the width in bits, $M its mask. In a helper $a is a parameter; inline it may occur only once. */
+     * type, $W the width in bits, $M its mask, $N what $P is wider, to be subtracted, $Q the widest bit of $P, $F the
+     * suffix of its math functions. In a helper $a is a parameter; inline it may occur only once. */
     const char *form;
 } form;
 
@@ -38,7 +39,7 @@ static const form forms[] = {
     {OP_REM, INTS, true, "return b ? a % b : 0;"},
     {OP_NEG, FLOAT, false, "-$a"},
     {OP_NEG, INTS, false, "($T)(0 - ($P)$a)"},
-    {OP_ABS, FLOAT, false, "fabs($a)"},
+    {OP_ABS, FLOAT, false, "fabs$F($a)"},
     {OP_ABS, SIGNED, true, "return a < 0 ? ($T)(0 - ($P)a) : a;"},
     {OP_ABS, INTS, false, "$a"},
     {OP_SIGNUM, FLOAT, true, "return a > 0 ? 1 : a < 0 ? -1 : a;"},
@@ -48,7 +49,7 @@ static const form forms[] = {
     {OP_MIN, ALL, true, "return a < b ? a : b;"},
     {OP_MAX, FLOAT, true, "if (a == b) return signbit(a) ? b : a; return a != a || b > a ? b : a;"},
     {OP_MAX, ALL, true, "return a > b ? a : b;"},
-    {OP_FMA, FLOAT, false, "fma($a, $b, $c)"},
+    {OP_FMA, FLOAT, false, "fma$F($a, $b, $c)"},
     {OP_BIT_AND, INTS, false, "($T)($a & $b)"},
     {OP_BIT_OR, INTS, false, "($T)($a | $b)"},
     {OP_BIT_XOR, INTS, false, "($T)($a ^ $b)"},
@@ -59,9 +60,9 @@ static const form forms[] = {
     {OP_SHR, INTS, true, "return b >= $W ? 0 : a >> b;"},
     {OP_ROTL, INTS, true, "$U n = b & $M, x = ($U)a; return n ? ($T)(($P)x << n | ($P)x >> ($W - n)) : a;"},
     {OP_ROTR, INTS, true, "$U n = b & $M, x = ($U)a; return n ? ($T)(($P)x >> n | ($P)x << ($W - n)) : a;"},
-    {OP_POPCOUNT, INTS, false, "(int)$popcount(($U)$a)"},
-    {OP_CLZ, INTS, false, "(int)$clz(($U)$a)"},
-    {OP_CTZ, INTS, true, "$U x = ($U)a; return x ? $M - (int)$clz(($U)(x & (0 - x))) : $W;"},
+    {OP_POPCOUNT, INTS, false, "(int)$popcount(($P)($U)$a)"},
+    {OP_CLZ, INTS, false, "(int)$clz(($P)($U)$a)$N"},
+    {OP_CTZ, INTS, true, "$P x = ($U)a; return x ? $Q - (int)$clz(x & (0 - x)) : $W;"},
     {OP_AND, LOGIC, false, "$a && $b"},
     {OP_OR, LOGIC, false, "$a || $b"},
     {OP_NOT, LOGIC, false, "!$a"},
@@ -71,17 +72,17 @@ static const form forms[] = {
     {OP_LE, ALL, false, "$a <= $b"},
     {OP_GT, ALL, false, "$a > $b"},
     {OP_GE, ALL, false, "$a >= $b"},
-    {OP_FLOOR, FLOAT, false, "floor($a)"},
-    {OP_CEIL, FLOAT, false, "ceil($a)"},
-    {OP_TRUNC, FLOAT, false, "trunc($a)"},
-    {OP_ROUND, FLOAT, false, "round($a)"},
-    {OP_RINT, FLOAT, false, "rint($a)"},
+    {OP_FLOOR, FLOAT, false, "floor$F($a)"},
+    {OP_CEIL, FLOAT, false, "ceil$F($a)"},
+    {OP_TRUNC, FLOAT, false, "trunc$F($a)"},
+    {OP_ROUND, FLOAT, false, "round$F($a)"},
+    {OP_RINT, FLOAT, false, "rint$F($a)"},
     {OP_IS_NAN, FLOAT, false, "isnan($a) != 0"},
     {OP_IS_INF, FLOAT, false, "isinf($a) != 0"},
     {OP_IS_FINITE, FLOAT, false, "isfinite($a) != 0"},
     {OP_SIGN_BIT, FLOAT, false, "signbit($a) != 0"},
-    {OP_COPY_SIGN, FLOAT, false, "copysign($a, $b)"},
-    {OP_SQRT, FLOAT, false, "sqrt($a)"},
+    {OP_COPY_SIGN, FLOAT, false, "copysign$F($a, $b)"},
+    {OP_SQRT, FLOAT, false, "sqrt$F($a)"},
 };
 
 static unsigned kind_of(ir_type t)
@@ -150,7 +151,7 @@ static const char *float_literal(emitter *e, ir_type t, ir_bits bits)
     double v = t == T_F32 ? (double)ir_f32_bits(bits) : ir_f64_bits(bits);
     if (!isfinite(v)) {
         const char *number = arena_printf(e->arena, t == T_F32 ? "0x%" PRIx64 "u" : "0x%" PRIx64 "UL", bits);
-        return arena_printf(e->arena, e->d->bitcast, emit_type(e, t), number);
+        return arena_printf(e->arena, e->d->bits[t], number);
     }
     text_init(&s, e->arena);
     text_add(&s, signbit(v) ? "(" : "");
@@ -225,18 +226,22 @@ static const char *substitute(emitter *e, const char *pattern, const substitutio
 static const char *expand(emitter *e, const char *pattern, ir_type t, ir_type result, const char *const *operand)
 {
     ir_type u = unsigned_of(t);
+    bool wide = u == T_U64;
     const substitution s[] = {
-        {"popcount", e->d->popcount},
-        {"clz", e->d->clz},
+        {"popcount", e->d->popcount[wide]},
+        {"clz", e->d->clz[wide]},
         {"a", operand[0]},
         {"b", operand[1]},
         {"c", operand[2]},
         {"T", emit_type(e, t)},
         {"R", emit_type(e, result)},
         {"U", e->d->type[u]},
-        {"P", e->d->type[u == T_U64 ? T_U64 : T_U32]},
+        {"P", e->d->type[wide ? T_U64 : T_U32]},
         {"W", arena_printf(e->arena, "%u", ir_type_bits(t))},
         {"M", arena_printf(e->arena, "%u", ir_type_bits(t) - 1)},
+        {"N", ir_type_bits(t) < 32 ? arena_printf(e->arena, " - %u", 32 - ir_type_bits(t)) : ""},
+        {"Q", wide ? "63" : "31"},
+        {"F", t == T_F32 ? e->d->f32_suffix : ""},
     };
     return substitute(e, pattern, s, (unsigned)ARRAY_LENGTH(s));
 }
@@ -284,7 +289,8 @@ static const char *convert(emitter *e, ir_type from, ir_type to, const char *x)
         return arena_printf(e->arena, "(%s)%s", emit_type(e, to), x);
     const char *name = arena_printf(e->arena, "%s_of_%s", ir_type_name(to), ir_type_name(from));
     if (new_helper(e, name)) {
-        const char *result = emit_type(e, to), *saturated = arena_printf(e->arena, e->d->saturate, result, "a");
+        const char *result = emit_type(e, to);
+        const char *saturated = arena_printf(e->arena, e->d->saturate[from == T_F64][to], "a");
         text_printf(&e->helpers, "\n%s%s %s(%s a)\n{\n    return a != a ? 0 : %s;\n}\n", e->d->helper, result, name,
                     emit_type(e, from), saturated);
     }
@@ -312,7 +318,9 @@ const char *emit_let(emitter *e, const k_stmt *s)
     if ((s->sub == OP_BITCAST || s->sub == OP_CONVERT) && t == result)
         return operand[0];
     if (s->sub == OP_BITCAST)
-        return arena_printf(e->arena, e->d->bitcast, emit_type(e, result), operand[0]);
+        return ir_type_float(t) == ir_type_float(result)
+                   ? arena_printf(e->arena, "(%s)%s", emit_type(e, result), operand[0])
+                   : arena_printf(e->arena, e->d->bits[result], operand[0]);
     if (s->sub == OP_CONVERT)
         return convert(e, t, result, operand[0]);
     const char *shift = constant_shift(e, s, t, operand[0]);
@@ -330,36 +338,40 @@ const char *emit_let(emitter *e, const k_stmt *s)
 
 /* --- atomics --- */
 
-static const char *atomic_word(ir_op op)
+static atomic_form atomic_of(ir_op op)
 {
     switch (op) {
+    case OP_MIN:
+        return ATOMIC_MIN;
+    case OP_MAX:
+        return ATOMIC_MAX;
     case OP_BIT_AND:
-        return "and";
+        return ATOMIC_AND;
     case OP_BIT_OR:
-        return "or";
+        return ATOMIC_OR;
     case OP_BIT_XOR:
-        return "xor";
+        return ATOMIC_XOR;
     default:
-        return ir_ops[op].name;
+        return ATOMIC_ADD;
     }
 }
 
 /* Sums of floats: compare and swap until nobody came between. */
 static const char *float_sum(emitter *e, ir_type t, const char *space, const char *const *operand)
 {
-    const char *type = emit_type(e, t), *word = e->d->type[unsigned_of(t)];
+    ir_type u = unsigned_of(t);
+    const char *type = emit_type(e, t), *word = e->d->type[u];
     const char *name = arena_printf(e->arena, "atomic_add_%s_%s", ir_type_name(t), *space ? space : "any");
     name = make_name(e, name, "", "", 0);
     if (new_helper(e, name)) {
-        text_printf(&e->helpers, "\n%s%s %s(volatile %s%s *p, %s x)\n{\n", e->d->helper, type, name, space, type, type);
-        text_printf(&e->helpers, "    volatile %s%s *word = (volatile %s%s *)p;\n    for (;;) {\n", space, word, space,
-                    word);
-        text_printf(&e->helpers, "        %s seen = *word;\n", word);
-        const char *old = arena_printf(e->arena, e->d->bitcast, type, "seen");
-        const char *sum = arena_printf(e->arena, "%s + x", old);
-        text_printf(&e->helpers, "        if (%s(word, seen, ", t == T_F32 ? e->d->swap32 : e->d->swap64);
-        text_printf(&e->helpers, e->d->bitcast, word, sum);
-        text_printf(&e->helpers, ") == seen)\n            return %s;\n    }\n}\n", old);
+        text_printf(&e->helpers, "\n%s%s %s(%s%s *p, %s x)\n{\n", e->d->helper, type, name, space, type, type);
+        text_printf(&e->helpers, "    %s%s *word = (%s%s *)p;\n    for (%s seen = *word;;) {\n", space, word, space,
+                    word, word);
+        const char *old = arena_printf(e->arena, e->d->bits[t], "seen");
+        text_printf(&e->helpers, "        const %s now = %s(word, seen, ", word, e->d->atomic[ATOMIC_SWAP][u == T_U64]);
+        text_printf(&e->helpers, e->d->bits[u], arena_printf(e->arena, "%s + x", old));
+        text_printf(&e->helpers, ");\n        if (now == seen)\n            return %s;\n", old);
+        text_add(&e->helpers, "        seen = now;\n    }\n}\n");
     }
     return call(e, name, 2, operand);
 }
@@ -375,6 +387,9 @@ const char *emit_atomic(emitter *e, const k_stmt *s)
     e->uses_atomic64 |= wide;
     if (ir_type_float(t))
         return float_sum(e, t, space, operand);
-    const char *word = atomic_word((ir_op)s->sub);
-    return call(e, arena_printf(e->arena, wide ? e->d->atomic64 : e->d->atomic32, word), 2, operand);
+    const char *function = e->d->atomic[atomic_of((ir_op)s->sub)][wide];
+    if (t != T_I64 || !e->d->atomic64_unsigned || s->sub == OP_MIN || s->sub == OP_MAX)
+        return call(e, function, 2, operand);
+    operand[0] = arena_printf(e->arena, "(%s%s *)%s", space, e->d->type[T_U64], place);
+    return arena_printf(e->arena, "(%s)%s", e->d->type[t], call(e, function, 2, operand));
 }

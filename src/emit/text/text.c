@@ -140,15 +140,14 @@ static void atomic(emitter *e, const k_stmt *s)
 static void write_report(emitter *e)
 {
     const char *global = e->d->global, *helper = e->d->helper;
-    const char *xchg = arena_printf(e->arena, e->d->atomic32, "xchg"),
-               * or = arena_printf(e->arena, e->d->atomic32, "or");
-    text_printf(&e->helpers, "\n%slong sn_get(volatile %suint *p)\n{\n", helper, global);
+    const char *xchg = e->d->atomic[ATOMIC_EXCHANGE][0], * or = e->d->atomic[ATOMIC_OR][0];
+    text_printf(&e->helpers, "\n%slong sn_get(%suint *p)\n{\n", helper, global);
     text_printf(&e->helpers, "    return (long)((ulong)%s(p + 1, 0) << 32 | %s(p, 0));\n}\n", or, or);
-    text_printf(&e->helpers, "\n%svoid sn_put(volatile %suint *p, long x)\n{\n", helper, global);
+    text_printf(&e->helpers, "\n%svoid sn_put(%suint *p, long x)\n{\n", helper, global);
     text_printf(&e->helpers, "    %s(p, (uint)x);\n    %s(p + 1, (uint)((ulong)x >> 32));\n}\n", xchg, xchg);
     text_printf(&e->helpers,
                 "\n%svoid sn_report(%slong *error, uint site, long element, long value, long bound)\n{\n"
-                "    volatile %suint *record = (volatile %suint *)error;\n"
+                "    %suint *record = (%suint *)error;\n"
                 "    for (bool done = false; !done;) {\n"
                 "        if (%s(record + 1, 0, 1) == 0) {\n"
                 "            const uint known = %s(record, 0);\n"
@@ -163,7 +162,7 @@ static void write_report(emitter *e)
                 "            done = true;\n"
                 "        }\n"
                 "    }\n}\n",
-                helper, global, global, global, e->d->swap32, or, xchg, e->d->fence, xchg);
+                helper, global, global, global, e->d->atomic[ATOMIC_SWAP][0], or, xchg, e->d->fence, xchg);
 }
 
 static void check(emitter *e, const k_stmt *s)
@@ -206,9 +205,9 @@ static void open_for_all(emitter *e, const k_stmt *s)
 
 static void close_for_all(emitter *e, k_ref id)
 {
-    if (e->checked[id])
-        line(e, "        sn_off_%" PRIu32 ":;", id);
     line(e, "    }");
+    if (e->checked[id]) /* behind the block: C++ lets no goto pass a definition */
+        line(e, "    sn_off_%" PRIu32 ":;", id);
     line(e, "}");
     if (e->communicates[id])
         barrier(e);
@@ -337,7 +336,7 @@ static void statements(emitter *e)
 
 /* --- the kernel function --- */
 
-static uint32_t shared_bytes(const kernel *k)
+uint32_t emit_shared_bytes(const kernel *k)
 {
     uint64_t most = 0;
     for (k_mem m = 1; m < k->mem.n; m++) {
@@ -346,15 +345,18 @@ static uint32_t shared_bytes(const kernel *k)
         if (memory->space == K_SHARED && end > most)
             most = end;
     }
-    return most > UINT32_MAX - 8 ? UINT32_MAX - 8 : (uint32_t)most;
+    return most > UINT32_MAX - 7 ? UINT32_MAX - 7 : (uint32_t)((most + 7) & ~(uint64_t)7);
 }
 
 static void declare_memory(emitter *e)
 {
     const kernel *k = e->k;
-    uint32_t bytes = shared_bytes(k);
-    if (bytes)
-        text_printf(&e->body, "    %sulong sn_shared[%" PRIu32 "];\n", e->d->shared, (bytes + 7) / 8);
+    uint32_t bytes = emit_shared_bytes(k);
+    if (bytes) {
+        text_add(&e->body, "    ");
+        text_printf(&e->body, e->d->shared_block, bytes / 8);
+        text_add(&e->body, "\n");
+    }
     for (k_mem m = 1; m < k->mem.n; m++) {
         const k_memory *memory = &k->mem.at[m];
         const char *type = emit_memory_type(e, (ir_type)memory->type), *name = emit_memory(e, m);
@@ -369,7 +371,7 @@ static void declare_memory(emitter *e)
         text_add(&e->body, "    int sn_round;\n");
     for (k_ref s = 1; s < k->stmt.n; s++)
         if (k->stmt.at[s].op == K_ATOMIC) {
-            text_printf(&e->body, "    %sulong sn_word[1];\n", e->d->shared);
+            text_printf(&e->body, "    %s\n", e->d->shared_word);
             return;
         }
 }
@@ -397,9 +399,10 @@ static void function(emitter *e, const char *entry)
     text_printf(&e->body, "    const long sn_lane = %s, sn_none = sn_last < 0;\n", e->d->lane);
     text_printf(&e->body, "    for (long piece = sn_first + %s; piece < sn_last; piece += %s) {\n", e->d->group,
                 e->d->groups);
+    text_add(&e->body, e->checked[0] ? "      {\n" : "");
     statements(e);
     if (e->checked[0]) {
-        text_add(&e->body, "    sn_end:;\n");
+        text_add(&e->body, "      }\n    sn_end:;\n"); /* behind a block, as above */
         e->pending |= e->piece_accesses;
     }
     if (e->pending) /* the next piece uses the same shared memory */
