@@ -5,6 +5,7 @@
 #include "device/cpu_memory.h"
 #include "device/device.h"
 #include "device/disk_cache.h"
+#include "device/kernel_cache.h"
 #include "device/pool.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -13,19 +14,11 @@
 
 enum { BLOCK_SCRATCH = 512 << 10, MOST_CACHE = 32 << 20, BATCHES_PER_THREAD = 16, MOST_THREADS = 1024 };
 
-typedef enum { KERNEL_COMPILING, KERNEL_READY, KERNEL_FAILED } kernel_state;
-
 struct device_kernel {
-    device_kernel *next; /* in the cache */
-    char *key;
-    size_t key_bytes;
-    uint64_t hash;
-    kernel_state state;
-    unsigned users;      /* references, the cache's own included */
+    kernel_entry entry;
     cpu_code code;
-    bool chained, loaded;
+    bool chained;
     emit_cpu_code *generated; /* kept for its text; NULL else */
-    char *why;           /* KERNEL_FAILED: the module's text */
 };
 
 typedef struct scratch {
@@ -49,10 +42,8 @@ typedef struct {
     const emit_cpu_module *module;
     char *no_module;       /* why there is none; NULL: not tried, or there is one */
 
-    pthread_mutex_t lock;  /* of all that follows */
-    pthread_cond_t compiled_one;
-    device_kernel *cache;
-    uint64_t compiled, loaded;
+    kernel_cache kernels;
+    pthread_mutex_t lock;  /* of what follows */
     scratch *scratch;      /* blocks of BLOCK_SCRATCH bytes not in use */
 } cpu;
 
@@ -86,34 +77,6 @@ static void cpu_release(device *d, void *block, size_t bytes)
 }
 
 /* --- compilation --- */
-
-/* A copy whose lists may be rewritten; names stay the original's. */
-static kernel *copy_kernel(arena *a, const kernel *k)
-{
-    kernel *c = arena_copy(a, k, sizeof(*k));
-    c->arena = a;
-    c->value.at = arena_copy(a, k->value.at, k->value.cap * sizeof(*k->value.at));
-    c->stmt.at = arena_copy(a, k->stmt.at, k->stmt.cap * sizeof(*k->stmt.at));
-    c->mem.at = arena_copy(a, k->mem.at, k->mem.cap * sizeof(*k->mem.at));
-    c->arg_type.at = arena_copy(a, k->arg_type.at, k->arg_type.cap);
-    c->literals.id = arena_copy(a, k->literals.id, k->literals.cap * sizeof(*k->literals.id));
-    c->literals.hash = arena_copy(a, k->literals.hash, k->literals.cap * sizeof(*k->literals.hash));
-    for (k_ref r = 1; r < c->stmt.n; r++)
-        if (c->stmt.at[r].chain)
-            c->stmt.at[r].chain = arena_copy(a, c->stmt.at[r].chain, sizeof(k_chain));
-    return c;
-}
-
-/* The passes that emitters need. Private memory is laid out gang by gang, so the threads are rounded up to whole gangs. */
-static kernel *prepare(arena *a, const kernel *k)
-{
-    kernel *c = copy_kernel(a, k);
-    c->threads = (c->threads + c->lanes - 1u) / c->lanes * c->lanes;
-    k_expand_math(c);
-    k_analyse(c);
-    k_layout(c, 64);
-    return c;
-}
 
 static char *copy_text(const char *s)
 {
@@ -155,16 +118,16 @@ static bool cpu_generates(device *base)
     return can;
 }
 
-static bool load(cpu *d, const text *key, device_kernel *entry)
+static bool load(cpu *d, const text *key, device_kernel *out)
 {
     disk_value v;
     void *block;
     if (!d->disk || !disk_cache_get(d->disk, key->at, key->n, d->found ? &d->maker : NULL, &v, &block))
         return false;
     emit_cpu_blob blob = {v.bytes, v.size, v.entry};
-    entry->loaded = cpu_code_map(&blob, &entry->code);
+    out->entry.loaded = cpu_code_map(&blob, &out->code);
     d->heap.release(d->heap.env, block);
-    return entry->loaded;
+    return out->entry.loaded;
 }
 
 /* Code of a module that was built from other sources than this library is not known by our key. */
@@ -174,162 +137,81 @@ static void keep(cpu *d, const emit_cpu_module *m, const text *key, const emit_c
         disk_cache_put(d->disk, key->at, key->n, d->maker, (disk_value){blob->bytes, blob->size, blob->entry});
 }
 
-static void generate(cpu *d, const kernel *k, const text *key, device_kernel *entry, arena *a)
+/* What the module says is its own memory, and what is said here is the arena's. */
+static bool compile_prepared(cpu *d, const emit_cpu_module *m, const kernel *ready, device_kernel *out, arena *a,
+                             const char **why)
 {
     char *said = NULL;
-    const char *why = NULL;
-    const emit_cpu_module *m = module_of(d, a, &why);
-    if (!m) {
-        entry->why = copy_text(why);
-        return;
-    }
-    kernel *ready = prepare(a, k);
-    if (ready->scratch > BLOCK_SCRATCH) {
-        entry->why = copy_text(arena_printf(a, "kernel %s needs %u bytes of block memory, more than the %u there are",
-                                            k->name, ready->scratch, (unsigned)BLOCK_SCRATCH));
-        return;
-    }
     emit_cpu_options options = {.keep_ir = d->keep_text, .keep_asm = d->keep_text};
-    emit_cpu_code *code = m->compile(ready, &options, &said);
-    if (!code) {
-        entry->why = said ? copy_text(said) : NULL;
-        m->release_text(said);
-        return;
+    out->generated = m->compile(ready, &options, &said);
+    if (out->generated)
+        return true;
+    jmp_buf failure, *outer = a->failure;
+    *why = "out of memory";
+    if (!setjmp(failure)) {
+        arena_on_failure(a, &failure);
+        *why = said ? arena_string(a, said) : NULL;
     }
-    emit_cpu_blob blob = m->blob(code);
-    if (cpu_code_map(&blob, &entry->code))
+    arena_on_failure(a, outer);
+    m->release_text(said);
+    return false;
+}
+
+static bool generate(cpu *d, const kernel *k, const text *key, device_kernel *out, arena *a, const char **why)
+{
+    const emit_cpu_module *m = module_of(d, a, why);
+    if (!m)
+        return false;
+    kernel *ready = kernel_prepare(a, k);
+    if (ready->scratch > BLOCK_SCRATCH) {
+        *why = arena_printf(a, "kernel %s needs %u bytes of block memory, more than the %u there are", k->name,
+                            ready->scratch, (unsigned)BLOCK_SCRATCH);
+        return false;
+    }
+    if (!compile_prepared(d, m, ready, out, a, why))
+        return false;
+    emit_cpu_blob blob = m->blob(out->generated);
+    bool mapped = cpu_code_map(&blob, &out->code);
+    if (mapped)
         keep(d, m, key, &blob);
     else
-        entry->why = copy_text("the system refuses executable memory");
-    if (d->keep_text)
-        entry->generated = code;
-    else
-        m->release(code);
+        *why = "the system refuses executable memory";
+    if (!d->keep_text) {
+        m->release(out->generated);
+        out->generated = NULL;
+    }
+    return mapped;
 }
 
 /* Fills an entry with code from disk, or else newly generated. */
-static void obtain(cpu *d, const kernel *k, const text *kernel_key, device_kernel *entry)
+static bool obtain(device *base, const kernel *k, const text *kernel_key, kernel_entry *entry, arena *a, const char **why)
 {
-    arena a;
-    jmp_buf failure;
-    arena_init(&a, &d->heap);
-    arena_on_failure(&a, &failure);
-    entry->chained = k->chained;
-    if (setjmp(failure)) {
-        entry->why = copy_text("out of memory");
-    } else {
-        text key;
-        text_init(&key, &a);
-        text_add_n(&key, d->identity.at, d->identity.n);
-        text_add_n(&key, kernel_key->at, kernel_key->n);
-        if (!load(d, &key, entry))
-            generate(d, k, &key, entry, &a);
-    }
-    arena_free(&a);
+    cpu *d = (cpu *)base;
+    device_kernel *out = (device_kernel *)entry;
+    text key;
+    out->chained = k->chained;
+    text_init(&key, a);
+    text_add_n(&key, d->identity.at, d->identity.n);
+    text_add_n(&key, kernel_key->at, kernel_key->n);
+    return load(d, &key, out) || generate(d, k, &key, out, a, why);
 }
 
-static void free_entry(cpu *d, device_kernel *e)
+static void discard(device *base, kernel_entry *entry)
 {
-    cpu_code_unmap(&e->code);
-    if (e->generated)
-        d->module->release(e->generated);
-    free(e->why);
-    free(e->key);
-    free(e);
-}
-
-/* With the lock held. */
-static device_kernel *find(cpu *d, const text *key, uint64_t hash)
-{
-    for (device_kernel *e = d->cache; e; e = e->next)
-        if (e->hash == hash && e->key_bytes == key->n && memcmp(e->key, key->at, key->n) == 0)
-            return e;
-    return NULL;
-}
-
-static device_kernel *new_entry(const text *key, uint64_t hash)
-{
-    device_kernel *e = calloc(1, sizeof(*e));
-    char *copy = malloc(key->n + 1);
-    if (!e || !copy) {
-        free(e);
-        free(copy);
-        return NULL;
-    }
-    memcpy(copy, key->at, key->n);
-    *e = (device_kernel){.key = copy, .key_bytes = key->n, .hash = hash, .users = 2};
-    return e;
-}
-
-/* With the lock held: gives up a reference. */
-static void drop(cpu *d, device_kernel *e)
-{
-    if (--e->users == 0)
-        free_entry(d, e);
-}
-
-/* With the lock held: a kernel that failed is forgotten, so that the next attempt tries again. */
-static void forget(cpu *d, device_kernel *e)
-{
-    for (device_kernel **at = &d->cache; *at; at = &(*at)->next)
-        if (*at == e) {
-            *at = e->next;
-            drop(d, e);
-            return;
-        }
-}
-
-static device_kernel *finished(cpu *d, device_kernel *e, arena *a, const char **why)
-{
-    if (e->state == KERNEL_READY)
-        return e;
-    *why = arena_string(a, e->why ? e->why : "out of memory");
-    drop(d, e);
-    return NULL;
+    device_kernel *k = (device_kernel *)entry;
+    cpu_code_unmap(&k->code);
+    if (k->generated)
+        ((cpu *)base)->module->release(k->generated);
 }
 
 static device_kernel *cpu_compile(device *base, const kernel *k, arena *a, const char **why)
 {
-    cpu *d = (cpu *)base;
-    text key;
-    text_init(&key, a);
-    k_key(k, &key);
-    uint64_t hash = hash_bytes(key.at, key.n, 0);
-    *why = NULL;
-    pthread_mutex_lock(&d->lock);
-    device_kernel *e = find(d, &key, hash);
-    if (e) {
-        e->users++;
-        while (e->state == KERNEL_COMPILING)
-            pthread_cond_wait(&d->compiled_one, &d->lock);
-    } else if ((e = new_entry(&key, hash))) {
-        e->next = d->cache;
-        d->cache = e;
-        pthread_mutex_unlock(&d->lock);
-        obtain(d, k, &key, e);
-        pthread_mutex_lock(&d->lock);
-        e->state = e->code.entry ? KERNEL_READY : KERNEL_FAILED;
-        *(e->loaded ? &d->loaded : &d->compiled) += e->state == KERNEL_READY;
-        if (e->state == KERNEL_FAILED)
-            forget(d, e);
-        pthread_cond_broadcast(&d->compiled_one);
-    } else {
-        *why = "out of memory";
-    }
-    if (e)
-        e = finished(d, e, a, why);
-    pthread_mutex_unlock(&d->lock);
-    return e;
+    return (device_kernel *)kernel_cache_get(&((cpu *)base)->kernels, k, a, why);
 }
 
 static void cpu_release_kernel(device *base, device_kernel *k)
 {
-    cpu *d = (cpu *)base;
-    if (!k)
-        return;
-    pthread_mutex_lock(&d->lock);
-    drop(d, k);
-    pthread_mutex_unlock(&d->lock);
+    kernel_cache_drop(&((cpu *)base)->kernels, k ? &k->entry : NULL);
 }
 
 static const char *cpu_text(device *base, device_kernel *k, const char *form)
@@ -342,22 +224,14 @@ static const char *cpu_text(device *base, device_kernel *k, const char *form)
     return strcmp(form, "asm") == 0 ? m->asm_text(k->generated) : NULL;
 }
 
-static uint64_t read_locked(cpu *d, const uint64_t *count)
-{
-    pthread_mutex_lock(&d->lock);
-    uint64_t n = *count;
-    pthread_mutex_unlock(&d->lock);
-    return n;
-}
-
 static uint64_t cpu_compiled(device *base)
 {
-    return read_locked((cpu *)base, &((cpu *)base)->compiled);
+    return kernel_cache_compiled(&((cpu *)base)->kernels);
 }
 
 static uint64_t cpu_loaded(device *base)
 {
-    return read_locked((cpu *)base, &((cpu *)base)->loaded);
+    return kernel_cache_loaded(&((cpu *)base)->kernels);
 }
 
 /* --- launching --- */
@@ -431,11 +305,7 @@ static bool cpu_launch(device *base, device_kernel *k, void *const *mem, const i
 static void cpu_close(device *base)
 {
     cpu *d = (cpu *)base;
-    while (d->cache) {
-        device_kernel *e = d->cache;
-        d->cache = e->next;
-        free_entry(d, e);
-    }
+    kernel_cache_close(&d->kernels);
     while (d->scratch) {
         scratch *s = d->scratch;
         d->scratch = s->next;
@@ -446,7 +316,6 @@ static void cpu_close(device *base)
     arena_free(&d->names);
     free(d->no_module);
     pthread_mutex_destroy(&d->opening);
-    pthread_cond_destroy(&d->compiled_one);
     pthread_mutex_destroy(&d->lock);
     d->heap.release(d->heap.env, d);
 }
@@ -527,7 +396,8 @@ device *device_cpu_open(const device_options *options, arena *a, const char **wh
     d->device.limits = &d->limits;
     pthread_mutex_init(&d->opening, NULL);
     pthread_mutex_init(&d->lock, NULL);
-    pthread_cond_init(&d->compiled_one, NULL);
+    d->kernels = (kernel_cache){.obtain = obtain, .discard = discard, .owner = &d->device, .heap = &d->heap, .entry_bytes = sizeof(device_kernel)};
+    kernel_cache_open(&d->kernels);
     set_limits(d, options);
     *why = "out of memory";
     if (name_things(d, options) && (d->disk || module_of(d, a, why)))

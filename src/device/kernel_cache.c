@@ -1,0 +1,202 @@
+/* The cache in memory is a list: it is searched once per kernel and program, not per call. */
+#include "device/kernel_cache.h"
+
+#include <stdlib.h>
+
+/* --- what emitters take --- */
+
+/* A copy whose lists may be rewritten. */
+static kernel *copy_kernel(arena *a, const kernel *k)
+{
+    kernel *c = arena_copy(a, k, sizeof(*k));
+    c->arena = a;
+    c->value.at = arena_copy(a, k->value.at, k->value.cap * sizeof(*k->value.at));
+    c->stmt.at = arena_copy(a, k->stmt.at, k->stmt.cap * sizeof(*k->stmt.at));
+    c->mem.at = arena_copy(a, k->mem.at, k->mem.cap * sizeof(*k->mem.at));
+    c->arg_type.at = arena_copy(a, k->arg_type.at, k->arg_type.cap);
+    c->literals.id = arena_copy(a, k->literals.id, k->literals.cap * sizeof(*k->literals.id));
+    c->literals.hash = arena_copy(a, k->literals.hash, k->literals.cap * sizeof(*k->literals.hash));
+    for (k_ref r = 1; r < c->stmt.n; r++)
+        if (c->stmt.at[r].chain)
+            c->stmt.at[r].chain = arena_copy(a, c->stmt.at[r].chain, sizeof(k_chain));
+    return c;
+}
+
+kernel *kernel_prepare(arena *a, const kernel *k)
+{
+    kernel *c = copy_kernel(a, k);
+    c->threads = (c->threads + c->lanes - 1u) / c->lanes * c->lanes;
+    k_expand_math(c);
+    k_analyse(c);
+    k_layout(c, 64);
+    return c;
+}
+
+/* --- entries --- */
+
+static char *copy_text(const char *s)
+{
+    size_t n = strlen(s) + 1;
+    char *r = malloc(n);
+    return r ? memcpy(r, s, n) : NULL;
+}
+
+static kernel_entry *new_entry(const kernel_cache *c, const text *key, uint64_t hash)
+{
+    kernel_entry *e = calloc(1, c->entry_bytes);
+    char *copy = malloc(key->n + 1);
+    if (!e || !copy) {
+        free(e);
+        free(copy);
+        return NULL;
+    }
+    memcpy(copy, key->at, key->n);
+    *e = (kernel_entry){.key = copy, .key_bytes = key->n, .hash = hash, .users = 2};
+    return e;
+}
+
+static void free_entry(kernel_cache *c, kernel_entry *e)
+{
+    c->discard(c->owner, e);
+    free(e->why);
+    free(e->key);
+    free(e);
+}
+
+/* With the lock held, as in the functions that follow. */
+static void drop(kernel_cache *c, kernel_entry *e)
+{
+    if (--e->users == 0)
+        free_entry(c, e);
+}
+
+static kernel_entry *find(kernel_cache *c, const text *key, uint64_t hash)
+{
+    for (kernel_entry *e = c->list; e; e = e->next)
+        if (e->hash == hash && e->key_bytes == key->n && memcmp(e->key, key->at, key->n) == 0)
+            return e;
+    return NULL;
+}
+
+/* A kernel that failed is forgotten, so that the next attempt tries again. */
+static void forget(kernel_cache *c, kernel_entry *e)
+{
+    for (kernel_entry **at = &c->list; *at; at = &(*at)->next)
+        if (*at == e) {
+            *at = e->next;
+            drop(c, e);
+            return;
+        }
+}
+
+static kernel_entry *finished(kernel_cache *c, kernel_entry *e, arena *a, const char **why)
+{
+    if (e->state == KERNEL_READY)
+        return e;
+    jmp_buf failure, *outer = a->failure;
+    *why = "out of memory";
+    if (!setjmp(failure)) {
+        arena_on_failure(a, &failure);
+        *why = arena_string(a, e->why ? e->why : "out of memory");
+    }
+    arena_on_failure(a, outer);
+    drop(c, e);
+    return NULL;
+}
+
+/* Fills an entry, without the lock. */
+static bool obtain(kernel_cache *c, const kernel *k, const text *key, kernel_entry *e)
+{
+    arena a;
+    jmp_buf failure;
+    const char *why = NULL;
+    volatile bool good = false;
+    arena_init(&a, c->heap);
+    if (setjmp(failure)) {
+        e->why = copy_text("out of memory");
+    } else {
+        arena_on_failure(&a, &failure);
+        good = c->obtain(c->owner, k, key, e, &a, &why);
+        if (!good)
+            e->why = copy_text(why ? why : "no reason given");
+    }
+    arena_free(&a);
+    return good;
+}
+
+kernel_entry *kernel_cache_get(kernel_cache *c, const kernel *k, arena *a, const char **why)
+{
+    text key;
+    text_init(&key, a);
+    k_key(k, &key);
+    uint64_t hash = hash_bytes(key.at, key.n, 0);
+    *why = NULL;
+    pthread_mutex_lock(&c->lock);
+    kernel_entry *e = find(c, &key, hash);
+    if (e) {
+        e->users++;
+        while (e->state == KERNEL_COMPILING)
+            pthread_cond_wait(&c->finished, &c->lock);
+    } else if ((e = new_entry(c, &key, hash))) {
+        e->next = c->list;
+        c->list = e;
+        pthread_mutex_unlock(&c->lock);
+        bool good = obtain(c, k, &key, e);
+        pthread_mutex_lock(&c->lock);
+        e->state = good ? KERNEL_READY : KERNEL_FAILED;
+        *(e->loaded ? &c->made_from_disk : &c->compiled) += good;
+        if (!good)
+            forget(c, e);
+        pthread_cond_broadcast(&c->finished);
+    } else {
+        *why = "out of memory";
+    }
+    if (e)
+        e = finished(c, e, a, why);
+    pthread_mutex_unlock(&c->lock);
+    return e;
+}
+
+void kernel_cache_drop(kernel_cache *c, kernel_entry *e)
+{
+    if (!e)
+        return;
+    pthread_mutex_lock(&c->lock);
+    drop(c, e);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static uint64_t read_locked(kernel_cache *c, const uint64_t *count)
+{
+    pthread_mutex_lock(&c->lock);
+    uint64_t n = *count;
+    pthread_mutex_unlock(&c->lock);
+    return n;
+}
+
+uint64_t kernel_cache_compiled(kernel_cache *c)
+{
+    return read_locked(c, &c->compiled);
+}
+
+uint64_t kernel_cache_loaded(kernel_cache *c)
+{
+    return read_locked(c, &c->made_from_disk);
+}
+
+void kernel_cache_open(kernel_cache *c)
+{
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->finished, NULL);
+}
+
+void kernel_cache_close(kernel_cache *c)
+{
+    while (c->list) {
+        kernel_entry *e = c->list;
+        c->list = e->next;
+        free_entry(c, e);
+    }
+    pthread_cond_destroy(&c->finished);
+    pthread_mutex_destroy(&c->lock);
+}
