@@ -148,7 +148,8 @@ typedef struct sn_arg {
     sn_arg_kind kind;
     sn_type type;
     int rank;
-    int64_t extent[8]; /* outermost first */
+    int64_t extent[8];     /* outermost first */
+    const int64_t *stride; /* sn_strided: bytes, one for each dimension; NULL: contiguous and row-major */
     union {
         const void *from;
         void *to;
@@ -164,6 +165,14 @@ typedef struct sn_arg {
               .rank = SN_COUNT(__VA_ARGS__),                                                                           \
               .extent = {__VA_ARGS__},                                                                                 \
               .u = {.from = (pointer)}})
+/* sn_strided(pointer, rank, extents, strides): host memory to read whose elements lie `strides` bytes apart, one stride
+ * for each dimension, of either sign, 0 to repeat: columns, transposed and reversed arrays, one field of C structs. Both
+ * lists are const int64_t *, outermost first, borrowed until the call returns, as the memory is. What is not contiguous,
+ * row-major and aligned to its type is copied for the call, and counted (sn_counters.copies). */
+#define sn_strided(pointer, rank, extents, strides)                                                                    \
+    sn_strided_of(SN_TYPE_OF(*(pointer)), pointer, rank, extents, strides)
+SN_API sn_arg sn_strided_of(sn_type type, const void *pointer, int rank, const int64_t *extents,
+                            const int64_t *strides);
 /* sn_into(pointer, extents...): host memory that a result is written to; it has exactly these extents. */
 #define sn_into(pointer, ...)                                                                                          \
     ((sn_arg){.kind = SN_ARG_INTO,                                                                                     \
@@ -188,7 +197,8 @@ SN_API sn_status sn_call_n(sn_program *program, int count, const sn_arg *argumen
 
 /* Arrays are immutable and may be read by any number of threads; whoever holds one frees it once. They have one scalar
  * type: an array of pairs is two of them. */
-SN_API sn_array *sn_upload(sn_context *context, sn_arg from);            /* a copy of sn_in(...); NULL after an error */
+/* A copy of sn_in(...), sn_strided(...) or sn_value(...); NULL after an error. */
+SN_API sn_array *sn_upload(sn_context *context, sn_arg from);
 SN_API sn_status sn_read(const sn_array *array, void *to, size_t bytes); /* all elements; bytes: exactly sn_bytes */
 SN_API sn_type sn_array_type(const sn_array *array);
 SN_API int sn_array_rank(const sn_array *array);
@@ -203,6 +213,21 @@ SN_API void sn_free(sn_array *array); /* NULL is ignored */
  * people and may change. "json" is for programs and stays as it is; "dot" draws with Graphviz. The text belongs to the
  * program. NULL for an unknown form or when memory runs out; sn_message says which. Thread-safe. */
 SN_API const char *sn_explain(sn_program *program, const char *form);
+
+/* What a context has done since it was opened, all threads together: the difference of two readings is what was done
+ * between them. */
+typedef struct sn_counters {
+    uint64_t calls;                        /* that passed the checks of their arguments */
+    uint64_t launches;                     /* of kernels */
+    uint64_t compiled, loaded;             /* kernels: generated; found on disk */
+    uint64_t blocks, block_bytes;          /* of memory taken for arrays and intermediate results, */
+    uint64_t allocations, allocated_bytes; /* those of them that were not used before: from the system */
+    uint64_t copies, copied_bytes;         /* arrays written to another place as they are: by sn_upload and sn_read, for
+                                              strided arguments, and for results that are parameters or given twice */
+    uint64_t conversions, converted_bytes; /* those of them that were taken from, or put into, C structs */
+    uint64_t spare[4];                     /* 0; later versions may have more */
+} sn_counters;
+SN_API sn_counters sn_counts(const sn_context *context); /* thread-safe */
 
 /* === 7. Values and functions ==================================================================================== */
 
@@ -283,6 +308,15 @@ SN_API sn_exp sn_shape_of_at(sn_site at, sn_acc a);
 SN_API sn_exp sn_extent_at(sn_site at, sn_acc a, int dimension);
 SN_API sn_exp sn_size_at(sn_site at, sn_acc a);
 
+/* The shape that two shapes of one rank share: the smaller extent of each dimension. */
+#define sn_intersect(shape1, shape2) sn_intersect_at(SN_HERE, SN_LIFT(shape1), SN_LIFT(shape2))
+/* An index in a shape to its row-major position (i64), and back. Nothing is checked. */
+#define sn_to_index(shape, index) sn_to_index_at(SN_HERE, SN_LIFT(shape), SN_LIFT(index))
+#define sn_from_index(shape, position) sn_from_index_at(SN_HERE, SN_LIFT(shape), SN_LIFT(position))
+SN_API sn_exp sn_intersect_at(sn_site at, sn_exp shape1, sn_exp shape2);
+SN_API sn_exp sn_to_index_at(sn_site at, sn_exp shape, sn_exp index);
+SN_API sn_exp sn_from_index_at(sn_site at, sn_exp shape, sn_exp position);
+
 /* Several results of a program, 1 to 16, in the order of the signature. */
 #define sn_results(...) sn_results_at(SN_HERE, SN_COUNT(__VA_ARGS__), (sn_acc[]){__VA_ARGS__})
 SN_API sn_acc sn_results_at(sn_site at, int count, const sn_acc *result);
@@ -297,12 +331,20 @@ SN_API sn_acc sn_results_at(sn_site at, int count, const sn_acc *result);
 #define sn_fill(shape, x) sn_fill_at(SN_HERE, SN_LIFT(shape), SN_LIFT(x))
 /* [n]i64: 0, 1, ... n - 1. */
 #define sn_iota(n) sn_iota_at(SN_HERE, SN_LIFT(n))
+/* x, x + 1, x + 2, ... in row-major order; x, x + step, x + 2 step, ...: numbers of x's type, each made by itself. */
+#define sn_enum_from_n(shape, x) sn_enum_from_n_at(SN_HERE, SN_LIFT(shape), SN_LIFT(x))
+#define sn_enum_from_step_n(shape, x, step) sn_enum_from_step_n_at(SN_HERE, SN_LIFT(shape), SN_LIFT(x), SN_LIFT(step))
+/* [0]type: no elements. */
+#define sn_empty(type) sn_empty_at(SN_HERE, type)
 /* The array of rank 0 that holds x; the element of an array of rank 0. */
 #define sn_unit(x) sn_unit_at(SN_HERE, SN_LIFT(x))
 #define sn_the(a) sn_the_at(SN_HERE, a)
 SN_API sn_acc sn_generate_at(sn_site at, sn_exp shape, sn_fn f);
 SN_API sn_acc sn_fill_at(sn_site at, sn_exp shape, sn_exp x);
 SN_API sn_acc sn_iota_at(sn_site at, sn_exp n);
+SN_API sn_acc sn_enum_from_n_at(sn_site at, sn_exp shape, sn_exp x);
+SN_API sn_acc sn_enum_from_step_n_at(sn_site at, sn_exp shape, sn_exp x, sn_exp step);
+SN_API sn_acc sn_empty_at(sn_site at, sn_type type);
 SN_API sn_acc sn_unit_at(sn_site at, sn_exp x);
 SN_API sn_exp sn_the_at(sn_site at, sn_acc a);
 
@@ -314,13 +356,21 @@ SN_API sn_exp sn_the_at(sn_site at, sn_acc a);
 /* sn_zip_with(f, a, b, ...): f(x, y, ...) for the elements at each index of 2 to 9 arrays of one shape. Different
  * shapes are an error: of the build where it is known then, else of the call (SN_SHAPE_MISMATCH). */
 #define sn_zip_with(f, ...) sn_zip_with_at(SN_HERE, SN_FN(f), SN_COUNT(__VA_ARGS__), (sn_acc[]){__VA_ARGS__})
-/* sn_zip(a, b, ...): 2 to 9 arrays of one shape to one array of tuples. */
+/* The same with the index first: f(index, x, y, ...), also f(i, j, x, y, ...). */
+#define sn_izip_with(f, ...) sn_izip_with_at(SN_HERE, SN_FN(f), SN_COUNT(__VA_ARGS__), (sn_acc[]){__VA_ARGS__})
+/* sn_zip_with for arrays of one rank whose shapes may differ: over the intersection of the shapes. */
+#define sn_zip_min_with(f, ...) sn_zip_min_with_at(SN_HERE, SN_FN(f), SN_COUNT(__VA_ARGS__), (sn_acc[]){__VA_ARGS__})
+/* sn_zip(a, b, ...): 2 to 9 arrays of one shape to one array of tuples; sn_zip_min: over the intersection of shapes. */
 #define sn_zip(...) sn_zip_at(SN_HERE, SN_COUNT(__VA_ARGS__), (sn_acc[]){__VA_ARGS__})
+#define sn_zip_min(...) sn_zip_min_at(SN_HERE, SN_COUNT(__VA_ARGS__), (sn_acc[]){__VA_ARGS__})
 /* An array of k-tuples to k arrays: part has room for `count` == k of them. */
 #define sn_unzip(a, count, part) sn_unzip_at(SN_HERE, a, count, part)
 SN_API sn_acc sn_map_at(sn_site at, sn_fn f, sn_acc a);
 SN_API sn_acc sn_imap_at(sn_site at, sn_fn f, sn_acc a);
 SN_API sn_acc sn_zip_with_at(sn_site at, sn_fn f, int count, const sn_acc *a);
+SN_API sn_acc sn_izip_with_at(sn_site at, sn_fn f, int count, const sn_acc *a);
+SN_API sn_acc sn_zip_min_with_at(sn_site at, sn_fn f, int count, const sn_acc *a);
+SN_API sn_acc sn_zip_min_at(sn_site at, int count, const sn_acc *a);
 SN_API sn_acc sn_zip_at(sn_site at, int count, const sn_acc *a);
 SN_API void sn_unzip_at(sn_site at, sn_acc a, int count, sn_acc *part);
 
@@ -343,6 +393,19 @@ SN_API void sn_unzip_at(sn_site at, sn_acc a, int count, sn_acc *part);
 /* The two innermost dimensions exchanged; the innermost dimension reversed. */
 #define sn_transpose(a) sn_transpose_at(SN_HERE, a)
 #define sn_reverse(a) sn_reverse_at(SN_HERE, a)
+/* Along the innermost dimension: the first n elements; all but the first n; all but the last; all but the first. Where
+ * there are fewer, as many as there are; n below 0 is 0. */
+#define sn_take(n, a) sn_take_at(SN_HERE, SN_LIFT(n), a)
+#define sn_skip(n, a) sn_skip_at(SN_HERE, SN_LIFT(n), a)
+#define sn_init(a) sn_init_at(SN_HERE, a)
+#define sn_tail(a) sn_tail_at(SN_HERE, a)
+/* The innermost dimension turned by n places to the left (below 0: to the right): element i comes from i + n. */
+#define sn_rotate(n, a) sn_rotate_at(SN_HERE, SN_LIFT(n), a)
+SN_API sn_acc sn_take_at(sn_site at, sn_exp n, sn_acc a);
+SN_API sn_acc sn_skip_at(sn_site at, sn_exp n, sn_acc a);
+SN_API sn_acc sn_init_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_tail_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_rotate_at(sn_site at, sn_exp n, sn_acc a);
 SN_API sn_acc sn_backpermute_at(sn_site at, sn_exp shape, sn_fn f, sn_acc a);
 SN_API sn_acc sn_gather_at(sn_site at, sn_acc index, sn_acc a);
 SN_API sn_acc sn_replicate_at(sn_site at, sn_acc a, int rank, const sn_exp *dimension);

@@ -17,45 +17,63 @@ void api_give(sn_context *cx, void *data, size_t granted)
         cx->heap.release(cx->heap.env, data);
 }
 
-static bool size_of(const sn_arg *arg, size_t *bytes)
+bool api_size(ir_type type, int rank, const int64_t *extent, size_t *bytes)
 {
     bool empty = false, large = false;
-    *bytes = ir_type_size((ir_type)arg->type);
-    for (int d = 0; d < arg->rank; d++) {
-        if (arg->extent[d] < 0)
+    *bytes = ir_type_size(type);
+    for (int d = 0; d < rank; d++) {
+        if (extent[d] < 0)
             return false;
-        empty |= arg->extent[d] == 0;
-        large |= __builtin_mul_overflow(*bytes, (size_t)arg->extent[d], bytes) || *bytes > INT64_MAX;
+        empty |= extent[d] == 0;
+        large |= __builtin_mul_overflow(*bytes, (size_t)extent[d], bytes) || *bytes > INT64_MAX;
     }
     if (empty)
         *bytes = 0;
     return empty || !large;
 }
 
-sn_array *sn_upload(sn_context *cx, sn_arg from)
+sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, const char *who)
 {
     size_t bytes = 0;
-    if (!cx)
-        return NULL;
-    bool good = (from.kind == SN_ARG_IN || from.kind == SN_ARG_VALUE) && from.type >= SN_BOOL && from.type <= SN_CHAR &&
-                from.rank >= 0 && from.rank <= IR_MAX_RANK && size_of(&from, &bytes) && (from.u.from || !bytes);
-    if (!good) {
-        api_fail(cx, SN_BAD_ARGUMENT, "sn_upload: the argument is not sn_in(...) or sn_value(...) of a valid size");
-        return NULL;
-    }
-    sn_array *a = cx->heap.alloc(cx->heap.env, sizeof(*a));
+    bool fits = api_size(type, rank, extent, &bytes);
+    sn_array *a = fits ? cx->heap.alloc(cx->heap.env, sizeof(*a)) : NULL;
     if (a) {
-        *a = (sn_array){.context = cx, .type = (ir_type)from.type, .rank = (uint8_t)from.rank, .bytes = bytes};
-        memcpy(a->extent, from.extent, sizeof(a->extent));
+        *a = (sn_array){.context = cx, .type = type, .rank = (uint8_t)rank, .bytes = bytes};
+        memcpy(a->extent, extent, (size_t)rank * sizeof(*extent));
         a->data = api_take(cx, bytes, &a->granted);
     }
-    if (!a || !a->data) {
-        cx->heap.release(cx->heap.env, a);
-        api_fail(cx, SN_NO_MEMORY, "sn_upload: no memory for an array of %zu bytes", bytes);
+    if (a && a->data)
+        return a;
+    cx->heap.release(cx->heap.env, a);
+    api_fail(cx, SN_NO_MEMORY, "%s: no memory for an array of %zu bytes", who, bytes);
+    return NULL;
+}
+
+static bool can_be_uploaded(const sn_arg *from)
+{
+    size_t bytes = 0;
+    return (from->kind == SN_ARG_IN || from->kind == SN_ARG_VALUE) && from->type >= SN_BOOL && from->type <= SN_CHAR &&
+           from->rank >= 0 && from->rank <= IR_MAX_RANK &&
+           api_size((ir_type)from->type, from->rank, from->extent, &bytes) && (from->u.from || !bytes);
+}
+
+sn_array *sn_upload(sn_context *cx, sn_arg from)
+{
+    if (!cx)
+        return NULL;
+    if (!can_be_uploaded(&from)) {
+        api_fail(cx, SN_BAD_ARGUMENT,
+                 "sn_upload: the argument is not sn_in(...), sn_strided(...) or sn_value(...) of a valid size");
         return NULL;
     }
-    if (bytes)
-        memcpy(a->data, from.u.from, bytes);
+    sn_array *a = api_new_array(cx, (ir_type)from.type, from.rank, from.extent, "sn_upload");
+    if (!a)
+        return NULL;
+    if (a->bytes && from.stride)
+        api_gather(a->data, from.u.from, a->type, from.rank, from.extent, from.stride);
+    else if (a->bytes)
+        memcpy(a->data, from.u.from, a->bytes);
+    run_count_copy(&cx->counters, a->bytes);
     return a;
 }
 
@@ -69,6 +87,7 @@ sn_status sn_read(const sn_array *a, void *to, size_t bytes)
         return api_fail(a->context, SN_BAD_ARGUMENT, "sn_read: nowhere to put the elements");
     if (bytes)
         memcpy(to, a->data, bytes);
+    run_count_copy(&a->context->counters, bytes);
     return SN_OK;
 }
 

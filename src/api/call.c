@@ -1,13 +1,21 @@
 /* Calls: arguments are checked against the signature, passed on, and results handed over. */
 #include "api/api.h"
 
+enum { FIRST_BYTES = 4096 };
+
+typedef struct staging { /* the copy of a strided argument; NULL: none */
+    void *data;
+    size_t granted;
+} staging;
+
 typedef struct call {
     sn_program *p;
     int count;
     const sn_arg *arg;
     run_argument *in;
     run_result *out;
-    size_t *bytes; /* per argument that has memory */
+    size_t *bytes;   /* per argument that has memory */
+    staging *staged; /* per parameter */
 } call;
 
 static const char *kind_name(sn_arg_kind kind)
@@ -102,15 +110,18 @@ static sn_status check_argument(call *c, int i)
         return status;
     if (!held && !a->u.from && c->bytes[i])
         return api_fail(cx, SN_BAD_ARGUMENT, "argument %d is NULL", i + 1);
-    if (!held && c->bytes[i] && (uintptr_t)a->u.from % ir_type_size(c->p->type[i]))
+    if (a->stride && a->kind != SN_ARG_IN)
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d has strides, which only sn_strided(...) may have", i + 1);
+    if (!held && !a->stride && c->bytes[i] && (uintptr_t)a->u.from % ir_type_size(c->p->type[i]))
         return api_fail(cx, SN_BAD_ARGUMENT, "argument %d is not aligned to its elements, of type %s", i + 1,
                         ir_type_name(c->p->type[i]));
     return SN_OK;
 }
 
+/* Memory in use while the program runs; strided arguments are copied, or not, before it does. */
 static const char *memory_of(const sn_arg *a)
 {
-    if (a->kind == SN_ARG_KEEP)
+    if (a->kind == SN_ARG_KEEP || (a->kind == SN_ARG_IN && api_needs_copy(a)))
         return NULL;
     return a->kind == SN_ARG_HELD || a->kind == SN_ARG_GIVE ? a->u.array->data : a->u.from;
 }
@@ -139,6 +150,39 @@ static sn_status check_overlap(const call *c)
     return SN_OK;
 }
 
+static sn_status stage(call *c, int i)
+{
+    const sn_arg *a = &c->arg[i];
+    sn_context *cx = c->p->context;
+    staging *s = &c->staged[i];
+    s->data = api_take(cx, c->bytes[i], &s->granted);
+    if (!s->data)
+        return api_fail(cx, SN_NO_MEMORY, "no memory for a copy of argument %d, of %zu bytes", i + 1, c->bytes[i]);
+    api_gather(s->data, a->u.from, c->p->type[i], a->rank, a->extent, a->stride);
+    run_count_copy(&cx->counters, c->bytes[i]);
+    c->in[i].data = s->data;
+    return SN_OK;
+}
+
+/* Strided arguments become contiguous ones. */
+static sn_status stage_all(call *c)
+{
+    for (int i = 0; (uint32_t)i < c->p->params; i++)
+        if (c->arg[i].kind == SN_ARG_IN && api_needs_copy(&c->arg[i])) {
+            sn_status status = stage(c, i);
+            if (status != SN_OK)
+                return status;
+        }
+    return SN_OK;
+}
+
+static void unstage_all(call *c)
+{
+    for (uint32_t i = 0; i < c->p->params; i++)
+        if (c->staged[i].data)
+            api_give(c->p->context, c->staged[i].data, c->staged[i].granted);
+}
+
 static sn_status take_arguments(call *c)
 {
     for (int i = 0; i < c->count; i++) {
@@ -158,7 +202,8 @@ static sn_status take_arguments(call *c)
         memcpy(out->extent, a->extent, sizeof(a->extent));
         out->data = out->given ? a->u.to : NULL;
     }
-    return check_overlap(c);
+    sn_status status = check_overlap(c);
+    return status == SN_OK ? stage_all(c) : status;
 }
 
 /* Makes the arrays of results that stay on the device. All or none. */
@@ -201,6 +246,7 @@ static sn_status run_it(call *c, arena *a)
         if (c->arg[i].kind == SN_ARG_KEEP)
             *c->arg[i].u.keep = NULL;
     const char *message = "";
+    run_count(&c->p->context->counters.calls, 1);
     sn_status status = run_call(c->p->run, c->in, c->out, a, &message);
     if (status == SN_OK && message && !__atomic_exchange_n(&c->p->context->warned, true, __ATOMIC_RELAXED))
         api_warn(&c->p->context->options, message);
@@ -225,7 +271,8 @@ sn_status sn_call_n(sn_program *program, int count, const sn_arg *arguments)
         return status;
     arena a;
     jmp_buf failure;
-    arena_init(&a, &program->context->heap);
+    _Alignas(16) char first[FIRST_BYTES]; /* usually enough: a repeated call takes nothing from the heap */
+    arena_init_with(&a, &program->context->heap, first, sizeof(first));
     if (setjmp(failure)) {
         arena_free(&a);
         return api_fail(program->context, SN_NO_MEMORY, "no memory for a call");
@@ -234,10 +281,12 @@ sn_status sn_call_n(sn_program *program, int count, const sn_arg *arguments)
     c.in = arena_alloc(&a, (program->params + 1) * sizeof(run_argument));
     c.out = arena_alloc(&a, (program->results + 1) * sizeof(run_result));
     c.bytes = arena_alloc(&a, ((size_t)count + 1) * sizeof(size_t));
+    c.staged = arena_alloc(&a, (program->params + 1) * sizeof(staging));
     arena_on_failure(&a, NULL);
     status = take_arguments(&c);
     if (status == SN_OK)
         status = run_it(&c, &a);
+    unstage_all(&c);
     arena_free(&a);
     return status;
 }

@@ -92,19 +92,20 @@ static bool copy_options(sn_options *to, const sn_options *from)
     return true;
 }
 
-sn_context *sn_open(const sn_options *options)
+sn_context *api_open(const sn_options *options, const base_heap *heap)
 {
     sn_options copy;
     if (!copy_options(&copy, options)) {
         api_warn(&(sn_options){0}, "sn_open: options->size is not sizeof(sn_options)");
         return NULL;
     }
-    sn_context *cx = base_heap_default.alloc(base_heap_default.env, sizeof(*cx));
+    sn_context *cx = heap->alloc(heap->env, sizeof(*cx));
     if (!cx) {
         api_warn(&copy, "no memory to open a context");
         return NULL;
     }
-    *cx = (sn_context){.heap = base_heap_default, .options = copy};
+    *cx = (sn_context){.heap = *heap, .options = copy};
+    cx->engine.counters = &cx->counters;
     if (!api_notes_open(cx)) {
         api_warn(&copy, "too many contexts are open");
         cx->heap.release(cx->heap.env, cx);
@@ -117,6 +118,11 @@ sn_context *sn_open(const sn_options *options)
     return NULL;
 }
 
+sn_context *sn_open(const sn_options *options)
+{
+    return api_open(options, &base_heap_default);
+}
+
 void sn_close(sn_context *cx)
 {
     if (!cx)
@@ -126,4 +132,28 @@ void sn_close(sn_context *cx)
         cx->engine.device->close(cx->engine.device);
     api_notes_close(cx);
     cx->heap.release(cx->heap.env, cx);
+}
+
+sn_counters sn_counts(const sn_context *context)
+{
+    sn_counters n = {0};
+    if (!context)
+        return n;
+    const run_counters *c = &context->counters;
+    n.calls = atomic_load(&c->calls);
+    n.launches = atomic_load(&c->launches);
+    n.copies = atomic_load(&c->copies);
+    n.copied_bytes = atomic_load(&c->copied_bytes);
+    n.conversions = atomic_load(&c->conversions);
+    n.converted_bytes = atomic_load(&c->converted_bytes);
+    if (!context->engine.device)
+        return n;
+    run_pool_counts pool = run_pool_counted(context->engine.pool);
+    n.compiled = context->engine.device->compiled(context->engine.device);
+    n.loaded = context->engine.device->loaded(context->engine.device);
+    n.blocks = pool.blocks;
+    n.block_bytes = pool.block_bytes;
+    n.allocations = pool.allocations;
+    n.allocated_bytes = pool.allocated_bytes;
+    return n;
 }

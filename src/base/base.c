@@ -32,6 +32,15 @@ void arena_init(arena *a, const base_heap *heap)
     *a = (arena){.heap = heap ? heap : &base_heap_default};
 }
 
+void arena_init_with(arena *a, const base_heap *heap, void *block, size_t bytes)
+{
+    arena_init(a, heap);
+    a->chunks = a->lent = block;
+    *a->chunks = (arena_chunk){NULL, bytes};
+    a->used = CHUNK_HEADER;
+    a->size = bytes;
+}
+
 void arena_on_failure(arena *a, jmp_buf *handler)
 {
     a->failure = handler;
@@ -97,7 +106,8 @@ void arena_free(arena *a)
 {
     for (arena_chunk *chunk = a->chunks, *next; chunk; chunk = next) {
         next = chunk->next;
-        a->heap->release(a->heap->env, chunk);
+        if (chunk != a->lent)
+            a->heap->release(a->heap->env, chunk);
     }
     *a = (arena){.heap = a->heap, .failure = a->failure};
 }

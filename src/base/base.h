@@ -39,9 +39,13 @@ typedef struct arena {
     size_t used, size; /* of the newest chunk */
     size_t total;      /* bytes handed out */
     jmp_buf *failure;
+    void *lent; /* a chunk that is not the heap's */
 } arena;
 
 void arena_init(arena *a, const base_heap *heap);     /* heap NULL: the default one */
+/* The same, with a first block of the caller's (16-byte aligned, 64 bytes or more), which must outlive the arena's contents: what fits
+ * there takes nothing from the heap. */
+void arena_init_with(arena *a, const base_heap *heap, void *block, size_t bytes);
 void arena_on_failure(arena *a, jmp_buf *handler);    /* longjmp(*handler, 1) when memory runs out; NULL: abort()s */
 void *arena_alloc(arena *a, size_t bytes);            /* zeroed, 16-byte aligned, never NULL */
 void *arena_copy(arena *a, const void *from, size_t bytes);

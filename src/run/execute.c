@@ -223,6 +223,7 @@ static bool step_copy(run *c, uint32_t index)
         return false;
     if (bytes)
         memcpy(out->data, c->data[c->plan->result.at[index].buffer], bytes);
+    run_count_copy(c->r->engine.counters, bytes);
     return true;
 }
 
@@ -285,6 +286,8 @@ static bool launch(run *c, const run_geometry *found, const run_partials *p)
     k_error error = {0};
     device *d = c->r->engine.device;
     atomic_fetch_add_explicit(&c->r->launches, 1, memory_order_relaxed);
+    if (c->r->engine.counters)
+        run_count(&c->r->engine.counters->launches, 1);
     if (!d->launch(d, v->code, mem, arg, 0, g->pieces, g->work < SMALL_WORK, &error))
         return run_fails(c, SN_NO_MEMORY, "no memory for a kernel's scratch space");
     return !error.site || run_fails_kernel(c, &error);

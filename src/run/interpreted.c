@@ -84,6 +84,7 @@ static bool copy_out(const run_engine *e, const ir_value *v, unsigned component,
     }
     if (bytes)
         memcpy(out->data, v->data[component], bytes);
+    run_count_copy(e->counters, bytes);
     return true;
 }
 

@@ -15,6 +15,7 @@ struct run_pool {
     const base_heap *heap;
     pthread_mutex_t lock;
     size_t cap, bytes;
+    run_pool_counts counts;
     kept *list[CLASSES];
 };
 
@@ -69,6 +70,15 @@ void run_pool_free(run_pool *pool)
     pool->heap->release(pool->heap->env, pool);
 }
 
+/* With the lock held. */
+static void count(run_pool *pool, size_t bytes, size_t granted, bool fresh)
+{
+    pool->counts.blocks++;
+    pool->counts.block_bytes += bytes;
+    pool->counts.allocations += fresh;
+    pool->counts.allocated_bytes += fresh ? granted : 0;
+}
+
 void *run_pool_take(run_pool *pool, size_t bytes, size_t *granted)
 {
     if (bytes > SIZE_MAX / 4)
@@ -81,6 +91,7 @@ void *run_pool_take(run_pool *pool, size_t bytes, size_t *granted)
         pool->list[class] = block->next;
         pool->bytes -= *granted;
     }
+    count(pool, bytes, *granted, !block);
     pthread_mutex_unlock(&pool->lock);
     if (block)
         return block;
@@ -114,4 +125,12 @@ size_t run_pool_kept(run_pool *pool)
     size_t bytes = pool->bytes;
     pthread_mutex_unlock(&pool->lock);
     return bytes;
+}
+
+run_pool_counts run_pool_counted(run_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    run_pool_counts counts = pool->counts;
+    pthread_mutex_unlock(&pool->lock);
+    return counts;
 }

@@ -14,6 +14,12 @@ void run_pool_free(run_pool *pool); /* all blocks have been given back; NULL is 
  * NULL when there is no memory, even after everything kept was released. */
 void *run_pool_take(run_pool *pool, size_t bytes, size_t *granted);
 void run_pool_give(run_pool *pool, void *block, size_t granted); /* NULL is ignored */
+
+typedef struct run_pool_counts { /* since the pool was made */
+    uint64_t blocks, block_bytes;          /* taken, as many bytes as were asked for */
+    uint64_t allocations, allocated_bytes; /* those that had to come from the device */
+} run_pool_counts;
+run_pool_counts run_pool_counted(run_pool *pool);
 size_t run_pool_kept(run_pool *pool);                            /* bytes waiting to be handed out again */
 
 #endif

@@ -8,6 +8,7 @@
 #define SN_RUN_RUN_H
 
 #include "plan/plan.h"
+#include "run/counters.h"
 #include "run/pool.h"
 #include "sinter/sinter.h"
 #include "skeleton/skeleton.h"
@@ -16,6 +17,7 @@ typedef struct run_engine { /* of a context */
     device *device;         /* NULL: programs are interpreted */
     run_pool *pool;         /* NULL exactly if device is */
     const base_heap *heap;
+    run_counters *counters; /* NULL: nobody counts */
 } run_engine;
 
 typedef struct run_program run_program;

@@ -15,7 +15,9 @@ bool runner_open(runner *r, unsigned threads)
     if (!r->device)
         return false;
     r->engine =
-        (run_engine){r->device, run_pool_new(r->device, &base_heap_default, (size_t)1 << 26), &base_heap_default};
+        (run_engine){.device = r->device,
+                     .pool = run_pool_new(r->device, &base_heap_default, (size_t)1 << 26),
+                     .heap = &base_heap_default};
     return true;
 }
 

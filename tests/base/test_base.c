@@ -72,6 +72,29 @@ static void arena_frees_every_block(void **state)
     assert_int_equal(h.live, 0);
 }
 
+static void arena_uses_a_lent_block_first(void **state)
+{
+    (void)state;
+    counting_heap h;
+    arena a;
+    _Alignas(16) char block[256];
+    char *const first = block, *const end = block + sizeof(block);
+    counting_init(&h, 1);
+    memset(block, 0xff, sizeof(block));
+    arena_init_with(&a, &h.heap, block, sizeof(block));
+    for (int i = 0; i < 4; i++) {
+        char *p = arena_alloc(&a, 33);
+        assert_true(p > first && p + 33 <= end && p[0] == 0 && p[32] == 0);
+        memset(p, 0xff, 33);
+    }
+    assert_int_equal(h.live, 0);
+    char *beyond = arena_alloc(&a, 100);
+    assert_true(beyond < first || beyond >= end);
+    assert_int_equal(h.live, 1);
+    arena_free(&a);
+    assert_int_equal(h.live, 0);
+}
+
 static void arena_jumps_when_memory_runs_out(void **state)
 {
     (void)state;
@@ -251,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arena_gives_zeroed_aligned_memory),
         cmocka_unit_test(arena_frees_every_block),
+        cmocka_unit_test(arena_uses_a_lent_block_first),
         cmocka_unit_test(arena_jumps_when_memory_runs_out),
         cmocka_unit_test(vectors_grow_and_keep_their_elements),
         cmocka_unit_test(maps_find_what_was_put),
