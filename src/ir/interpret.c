@@ -7,15 +7,24 @@
 
 /* --- failures --- */
 
+/* Of several the one with the smallest (site, component, element) is kept. */
+static void keep_failure(interpreter *in, const ir_failure *f)
+{
+    const ir_failure *old = in->failure;
+    int64_t order[3] = {(int64_t)old->site - f->site, (int64_t)old->component - f->component, old->element - f->element};
+    int64_t first = order[0] ? order[0] : order[1] ? order[1] : order[2];
+    if (in->failed && first <= 0)
+        return;
+    in->failed = true;
+    *in->failure = *f;
+}
+
 void interpret_fails(interpreter *in, ir_mistake mistake, uint32_t site, int64_t element, int64_t value, int64_t bound,
                      const char *message)
 {
-    const ir_failure *old = in->failure;
-    if (in->failed && (old->site < site || (old->site == site && old->element <= element)))
-        return;
-    in->failed = true;
-    *in->failure = (ir_failure){
+    ir_failure f = {
         .mistake = mistake, .site = site, .element = element, .value = value, .bound = bound, .message = message};
+    keep_failure(in, &f);
 }
 
 const char *interpret_name(const ir_program *p, uint32_t site, const char *otherwise)
@@ -50,7 +59,14 @@ void interpret_fails_scalar(interpreter *in, uint32_t site, int64_t element, con
     ir_mistake mistake = f->mistake == FAILS_ARITHMETIC ? IR_WRONG_ARITHMETIC
                          : f->mistake == FAILS_INDEX    ? IR_WRONG_INDEX
                                                         : IR_WRONG_EXTENT;
-    interpret_fails(in, mistake, site, element, f->value, f->bound, scalar_message(in->p, in->arena, site, f));
+    ir_failure failure = {.mistake = mistake,
+                          .site = site,
+                          .component = f->component,
+                          .element = element,
+                          .value = f->value,
+                          .bound = f->bound,
+                          .message = scalar_message(in->p, in->arena, site, f)};
+    keep_failure(in, &failure);
 }
 
 /* --- the world of scalar terms --- */

@@ -24,6 +24,7 @@ typedef enum {
 typedef struct ir_failure { /* why a run failed */
     ir_mistake mistake;
     uint32_t site;
+    unsigned component;  /* IR_WRONG_INDEX: 1 + the dimension if the array has several, else 0 */
     int64_t element;     /* linear element of the operation */
     int64_t value;       /* offending index, extent or divisor */
     int64_t bound;       /* the extent it should be below or equal to, where there is one */

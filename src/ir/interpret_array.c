@@ -95,6 +95,7 @@ bool interpret_find(const ir_value *v, const int64_t *index, int64_t *element, s
             continue;
         f->mistake = FAILS_INDEX;
         f->dimension = d;
+        f->component = v->rank > 1 ? d + 1 : 0;
         f->value = index[d];
         f->bound = v->extent[d];
         return false;

@@ -12,6 +12,23 @@ typedef struct k_error {
     int64_t element, value, bound;
 } k_error;
 
+/* What K_CHECK reports as its site: a number of the user's program, and which component of an index is meant, 0 if
+ * there is no choice of several, else 1 + the dimension. No site (0) becomes the last one, as 0 says that nothing failed. */
+enum { K_PLACE_BITS = 4 };
+static inline uint32_t k_place(uint32_t site, uint32_t component)
+{
+    const uint32_t last = UINT32_MAX >> K_PLACE_BITS;
+    return (site && site < last ? site : last) << K_PLACE_BITS | component;
+}
+static inline uint32_t k_place_site(uint32_t place) /* one that no program has if there is none */
+{
+    return place >> K_PLACE_BITS;
+}
+static inline uint32_t k_place_component(uint32_t place)
+{
+    return place & ((1u << K_PLACE_BITS) - 1);
+}
+
 typedef struct k_launch k_launch;
 
 /* Helpers that compiled CPU code calls through the launch record, so that its text is position-independent. */

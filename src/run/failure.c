@@ -64,16 +64,17 @@ static bool divides(run *c, uint32_t site)
 
 bool run_fails_kernel(run *c, const k_error *e)
 {
-    const char *place = run_place(c, e->site);
-    bool division = divides(c, e->site);
+    uint32_t site = k_place_site(e->site), component = k_place_component(e->site);
+    const char *place = run_place(c, site), *in = component ? arena_printf(c->arena, " in dimension %u", component - 1) : "";
+    bool division = divides(c, site);
     if (division && e->value == 0)
         return run_fails(c, SN_DIVISION, "%sdivision by zero, at element %" PRId64, place, e->element);
     if (division)
         return run_fails(c, SN_DIVISION,
                          "%sthe quotient of the smallest number by -1 is not representable, at element %" PRId64, place,
                          e->element);
-    return run_fails(c, SN_OUT_OF_RANGE, "%sindex %" PRId64 " is outside the extent %" PRId64 ", at element %" PRId64,
-                     place, e->value, e->bound, e->element);
+    return run_fails(c, SN_OUT_OF_RANGE, "%sindex %" PRId64 "%s is outside the extent %" PRId64 ", at element %" PRId64,
+                     place, e->value, in, e->bound, e->element);
 }
 
 bool run_fails_code(run *c, const host_code *code, uint32_t step, uint32_t site)

@@ -2,6 +2,7 @@
 #include "skeleton/lower.h"
 
 #include "ir/schedule.h"
+#include "kernel/launch.h"
 #include "opt/rewrite.h"
 
 void sk_lower_init(sk_lower *lw, const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char *name,
@@ -111,12 +112,6 @@ static k_val as_i64(sk_lower *lw, k_val v)
     return lw->out->k->value.at[v].type == T_I64 ? v : k_convert(&lw->b, OP_CONVERT, T_I64, v);
 }
 
-/* The site a failing check reports: 0 means that nothing failed, so terms of no known place share the last number. */
-static uint32_t site_of(const ir_node *n)
-{
-    return n->site ? n->site : UINT32_MAX;
-}
-
 /* Is a divisor known, and neither 0 nor -1? */
 static bool divides_safely(const k_value *divisor)
 {
@@ -140,7 +135,7 @@ static void check_division(sk_lower *lw, const ir_node *n, k_val x, k_val y)
         k_val fine = k_let(b, OP_OR, k_let(b, OP_NE, x, lowest, 0), k_let(b, OP_NE, y, minus, 0), 0);
         ok = k_let(b, OP_AND, ok, fine, 0);
     }
-    k_check(b, site_of(n), ok, lw->element, as_i64(lw, y), k_i64(b, 0));
+    k_check(b, k_place(n->site, 0), ok, lw->element, as_i64(lw, y), k_i64(b, 0));
 }
 
 static k_val lower_op(sk_lower *lw, const ir_node *n)
@@ -175,7 +170,7 @@ static k_val lower_read(sk_lower *lw, const ir_node *n)
         if (check) {
             k_val size = sk_product(lw, info->rank, info->shape);
             k_val ok = k_let(b, OP_AND, k_let(b, OP_GE, position, k_i64(b, 0), 0), k_let(b, OP_LT, position, size, 0), 0);
-            k_check(b, site_of(n), ok, lw->element, position, size);
+            k_check(b, k_place(n->site, 0), ok, lw->element, position, size);
         }
         return k_load(b, sk_array_memory(lw, n->array, (uint32_t)n->u.literal, false), position);
     }
@@ -183,7 +178,7 @@ static k_val lower_read(sk_lower *lw, const ir_node *n)
         k_val extent = sk_closed(lw, info->shape[d]);
         if (check) {
             k_val ok = k_let(b, OP_AND, k_let(b, OP_GE, index[d], k_i64(b, 0), 0), k_let(b, OP_LT, index[d], extent, 0), 0);
-            k_check(b, site_of(n), ok, lw->element, index[d], extent);
+            k_check(b, k_place(n->site, n->n > 1 ? d + 1 : 0), ok, lw->element, index[d], extent);
         }
         position = d ? sk_add(lw, sk_mul(lw, position, extent), index[d]) : index[d];
     }

@@ -97,6 +97,33 @@ static void an_index_is_outside(void **state)
     sn_drop(p);
 }
 
+static sn_exp diagonal(void *env, sn_exp i)
+{
+    return sn_index(*(const sn_acc *)env, sn_mul(i, 2), sn_sub(5, i));
+}
+
+static sn_acc along_the_diagonal(sn_acc a)
+{
+    return sn_generate(sn_extent(a, 1), sn_closure(diagonal, &a));
+}
+
+/* Failing in dimension 1 at element 0 and in dimension 0 at element 2: the smaller dimension goes first. */
+static void an_index_is_outside_in_some_dimension(void **state)
+{
+    (void)state;
+    sn_program *p = compiled("[n,m]f32 -> [m]f32", SN_BODY(along_the_diagonal));
+    float a[60] = {0}, r[10];
+    assert_int_equal(sn_call(p, sn_in(a, 3, 5), sn_into(r, 5)), SN_OUT_OF_RANGE);
+    contains(sn_message(both_cpu()), "index: index 4 in dimension 0 is outside the extent 3, at element 2");
+    assert_int_equal(sn_call(p, sn_in(a, 12, 5), sn_into(r, 5)), SN_OUT_OF_RANGE);
+    contains(sn_message(both_cpu()), "index: index 5 in dimension 1 is outside the extent 5, at element 0");
+    assert_int_equal(sn_call(p, sn_in(a, 10, 6), sn_into(r, 6)), SN_OUT_OF_RANGE);
+    contains(sn_message(both_cpu()), "index: index 10 in dimension 0 is outside the extent 10, at element 5");
+    assert_int_equal(sn_call(p, sn_in(a, 6, 3), sn_into(r, 3)), SN_OUT_OF_RANGE);
+    contains(sn_message(both_cpu()), "index: index 5 in dimension 1 is outside the extent 3, at element 0");
+    sn_drop(p);
+}
+
 /* The smallest element that fails is reported, whatever the threads do first. */
 static void the_first_of_many_is_reported(void **state)
 {
@@ -336,6 +363,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_index_is_outside),
+        cmocka_unit_test(an_index_is_outside_in_some_dimension),
         cmocka_unit_test(the_first_of_many_is_reported),
         cmocka_unit_test(an_index_of_nothing),
         cmocka_unit_test(a_division_by_zero),

@@ -90,7 +90,7 @@ static run_result compare_with(const int64_t extent[][3], double tolerance, cons
     if (got.why)
         fail_msg("%s", got.why);
     if (!ok) {
-        assert_int_equal(got.error.site, failure.site);
+        assert_int_equal(got.error.site, k_place(failure.site, failure.component));
         assert_int_equal(got.error.element, failure.element);
         return got;
     }
