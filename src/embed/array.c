@@ -60,6 +60,75 @@ sn_acc sn_iota_at(sn_site at, sn_exp n)
     return op_give_array(&o, tree_leaf(o.b), ir_generate(o.p, o.site, 1, e.at, ir_fn_close(o.p, fn, 1, fn->param)));
 }
 
+/* x + index * step at each index, a row-major position; step 0: 1. Both have one type of numbers. */
+static sn_acc enumerate(const op *o, const extents *e, sn_exp x, const sn_exp *step)
+{
+    ir_id term[2];
+    bool weak[2] = {false, false};
+    for (unsigned i = 0; i < (step ? 2u : 1u); i++) {
+        const value *v = op_take_scalar(o, i ? *step : x, i ? "the step" : "the first element");
+        if (!v)
+            return op_bad_array(o);
+        if (!v->tree->leaf) {
+            op_fail(o, "counts in numbers, but is given %s", value_text(o, v));
+            return op_bad_array(o);
+        }
+        term[i] = v->term[0];
+        weak[i] = v->weak && v->weak[0];
+    }
+    if (step && !embed_unify(o, 2, term, weak))
+        return op_bad_array(o);
+    ir_type type = (ir_type)ir_at(o->p, term[0])->type;
+    if (!(ir_type_class(type) & CLASS_NUM) || (step && ir_at(o->p, term[1])->type != type)) {
+        op_fail(o, "counts in numbers of one type, but is given %s%s%s", ir_type_name(type), step ? " and " : "",
+                step ? ir_type_name((ir_type)ir_at(o->p, term[1])->type) : "");
+        return op_bad_array(o);
+    }
+    ir_fn *fn = embed_index_fn(o, e->rank);
+    ir_id at = ir_i64(o->p, 0);
+    for (unsigned d = 0; d < e->rank; d++)
+        at = d ? ir_op2(o->p, o->site, OP_ADD, ir_op2(o->p, o->site, OP_MUL, at, e->at[d]), fn->param[d]) : fn->param[d];
+    if (type != T_I64)
+        at = ir_convert(o->p, o->site, OP_CONVERT, type, at);
+    if (step)
+        at = ir_op2(o->p, o->site, OP_MUL, at, term[1]);
+    ir_id element = ir_op2(o->p, o->site, OP_ADD, term[0], at);
+    fn = ir_fn_close(o->p, fn, 1, &element);
+    return op_give_array(o, tree_leaf(o->b), fn ? ir_generate(o->p, o->site, e->rank, e->at, fn) : 0);
+}
+
+sn_acc sn_enum_from_n_at(sn_site at, sn_exp shape, sn_exp x)
+{
+    op o;
+    extents e;
+    if (!op_start_array(&o, at, "enum_from_n") || !op_take_shape(&o, shape, &e.rank, e.at))
+        return op_bad_array(&o);
+    return enumerate(&o, &e, x, NULL);
+}
+
+sn_acc sn_enum_from_step_n_at(sn_site at, sn_exp shape, sn_exp x, sn_exp step)
+{
+    op o;
+    extents e;
+    if (!op_start_array(&o, at, "enum_from_step_n") || !op_take_shape(&o, shape, &e.rank, e.at))
+        return op_bad_array(&o);
+    return enumerate(&o, &e, x, &step);
+}
+
+sn_acc sn_empty_at(sn_site at, sn_type type)
+{
+    op o;
+    if (!op_start_array(&o, at, "empty"))
+        return op_bad_array(&o);
+    if ((int)type <= T_NONE || (int)type >= T_COUNT) {
+        op_fail(&o, "%d is no type", (int)type);
+        return op_bad_array(&o);
+    }
+    ir_id none = ir_i64(o.p, 0), zero = ir_const(o.p, (ir_type)type, 0);
+    ir_fn *fn = ir_fn_close(o.p, embed_index_fn(&o, 1), 1, &zero);
+    return op_give_array(&o, tree_leaf(o.b), ir_generate(o.p, o.site, 1, &none, fn));
+}
+
 /* --- elementwise --- */
 
 /* Operands of an elementwise operation: their structures, and the types of all leaves. */
@@ -93,11 +162,44 @@ static bool take_operands(const op *o, int n, const sn_acc *a, int most, operand
     return good;
 }
 
-static sn_acc elementwise(const op *o, sn_fn f, int n, const sn_acc *a)
+/* The first elements of an array in each dimension, as many as the extents say; itself if that is all. */
+static ir_id corner(const op *o, ir_id array, const extents *e)
+{
+    const ir_array *from = ir_info(o->p, array);
+    if (!memcmp(from->shape, e->at, e->rank * sizeof(ir_id)))
+        return array;
+    ir_fn *fn = embed_index_fn(o, e->rank);
+    fn = ir_fn_close(o->p, fn, e->rank, fn->param);
+    return fn ? ir_backpermute(o->p, o->site, e->rank, e->at, fn, array, IR_SAFE) : 0;
+}
+
+/* Cuts operands of one rank to the intersection of their shapes. */
+static bool intersect(const op *o, operands *in)
+{
+    extents e = {.rank = ir_info(o->p, in->array[0])->rank};
+    memcpy(e.at, ir_info(o->p, in->array[0])->shape, e.rank * sizeof(ir_id));
+    for (uint32_t i = 1; i < in->n; i++) {
+        const ir_array *a = ir_info(o->p, in->array[i]);
+        if (a->rank != e.rank)
+            return op_fail(o, "the operands' ranks differ: %u and %u", e.rank, (unsigned)a->rank);
+        for (unsigned d = 0; d < e.rank; d++)
+            if (a->shape[d] != e.at[d])
+                e.at[d] = ir_op2(o->p, o->site, OP_MIN, e.at[d], a->shape[d]);
+    }
+    for (uint32_t i = 0; i < in->n; i++) {
+        in->array[i] = corner(o, in->array[i], &e);
+        if (!in->array[i])
+            return false;
+    }
+    return true;
+}
+
+static sn_acc elementwise(const op *o, sn_fn f, int n, const sn_acc *a, bool cut)
 {
     operands in = {0};
     lambda made;
-    if (!take_operands(o, n, a, 9, &in) || !embed_lambda(o, f, in.n, in.tree, in.type.at, NULL, NULL, &made))
+    if (!take_operands(o, n, a, 9, &in) || (cut && !intersect(o, &in)) ||
+        !embed_lambda(o, f, in.n, in.tree, in.type.at, NULL, NULL, &made))
         return op_bad_array(o);
     return op_give_array(o, made.tree, ir_map(o->p, o->site, in.n, in.array, made.fn, 0));
 }
@@ -105,46 +207,73 @@ static sn_acc elementwise(const op *o, sn_fn f, int n, const sn_acc *a)
 sn_acc sn_map_at(sn_site at, sn_fn f, sn_acc a)
 {
     op o;
-    return op_start_array(&o, at, "map") ? elementwise(&o, f, 1, &a) : op_bad_array(&o);
+    return op_start_array(&o, at, "map") ? elementwise(&o, f, 1, &a, false) : op_bad_array(&o);
 }
 
 sn_acc sn_zip_with_at(sn_site at, sn_fn f, int count, const sn_acc *a)
 {
     op o;
-    return op_start_array(&o, at, "zip_with") ? elementwise(&o, f, count, a) : op_bad_array(&o);
+    return op_start_array(&o, at, "zip_with") ? elementwise(&o, f, count, a, false) : op_bad_array(&o);
+}
+
+sn_acc sn_zip_min_with_at(sn_site at, sn_fn f, int count, const sn_acc *a)
+{
+    op o;
+    return op_start_array(&o, at, "zip_min_with") ? elementwise(&o, f, count, a, true) : op_bad_array(&o);
+}
+
+/* f(index, elements...) */
+static sn_acc indexed(const op *o, sn_fn f, int n, const sn_acc *a)
+{
+    operands in = {0}, all = {0};
+    lambda made;
+    if (!take_operands(o, n, a, 9, &in))
+        return op_bad_array(o);
+    unsigned rank = ir_info(o->p, in.array[0])->rank;
+    all.tree[0] = tree_flat(o->b, rank);
+    memcpy(all.tree + 1, in.tree, in.n * sizeof *in.tree);
+    add_types(o, &all, rank, embed_i64_types());
+    add_types(o, &all, in.type.n, in.type.at);
+    if (!embed_lambda(o, f, in.n + 1, all.tree, all.type.at, NULL, NULL, &made))
+        return op_bad_array(o);
+    return op_give_array(o, made.tree, ir_map(o->p, o->site, in.n, in.array, made.fn, IR_INDEXED));
 }
 
 sn_acc sn_imap_at(sn_site at, sn_fn f, sn_acc a)
 {
     op o;
+    return op_start_array(&o, at, "imap") ? indexed(&o, f, 1, &a) : op_bad_array(&o);
+}
+
+sn_acc sn_izip_with_at(sn_site at, sn_fn f, int count, const sn_acc *a)
+{
+    op o;
+    return op_start_array(&o, at, "izip_with") ? indexed(&o, f, count, a) : op_bad_array(&o);
+}
+
+static sn_acc zip(const op *o, int count, const sn_acc *a, bool cut)
+{
     operands in = {0};
-    lambda made;
-    if (!op_start_array(&o, at, "imap"))
-        return op_bad_array(&o);
-    const value *v = op_take_array(&o, a);
-    if (!v)
-        return op_bad_array(&o);
-    unsigned rank = ir_info(o.p, v->array)->rank;
-    const tree *parameter[2] = {tree_flat(o.b, rank), v->tree};
-    add_types(&o, &in, rank, embed_i64_types());
-    add_types(&o, &in, v->tree->leaves, value_types(&o, v));
-    if (!embed_lambda(&o, f, 2, parameter, in.type.at, NULL, NULL, &made))
-        return op_bad_array(&o);
-    return op_give_array(&o, made.tree, ir_map(o.p, o.site, 1, &v->array, made.fn, IR_INDEXED));
+    if (!take_operands(o, count, a, 9, &in) || (cut && !intersect(o, &in)))
+        return op_bad_array(o);
+    const tree *t = tree_tuple(o, in.n, in.tree);
+    if (!t)
+        return op_bad_array(o);
+    ir_fn *fn = ir_fn_new(o->p, in.type.n, in.type.at);
+    fn = ir_fn_close(o->p, fn, in.type.n, fn->param);
+    return op_give_array(o, t, ir_map(o->p, o->site, in.n, in.array, fn, 0));
 }
 
 sn_acc sn_zip_at(sn_site at, int count, const sn_acc *a)
 {
     op o;
-    operands in = {0};
-    if (!op_start_array(&o, at, "zip") || !take_operands(&o, count, a, 9, &in))
-        return op_bad_array(&o);
-    const tree *t = tree_tuple(&o, in.n, in.tree);
-    if (!t)
-        return op_bad_array(&o);
-    ir_fn *fn = ir_fn_new(o.p, in.type.n, in.type.at);
-    fn = ir_fn_close(o.p, fn, in.type.n, fn->param);
-    return op_give_array(&o, t, ir_map(o.p, o.site, in.n, in.array, fn, 0));
+    return op_start_array(&o, at, "zip") ? zip(&o, count, a, false) : op_bad_array(&o);
+}
+
+sn_acc sn_zip_min_at(sn_site at, int count, const sn_acc *a)
+{
+    op o;
+    return op_start_array(&o, at, "zip_min") ? zip(&o, count, a, true) : op_bad_array(&o);
 }
 
 /* The array of one component of an array of tuples. */

@@ -195,8 +195,11 @@ const value *embed_call(const op *o, sn_fn f, uint32_t n, const value *argument,
             vec_push(b->arena, &x, give(o, v));
             continue;
         }
-        for (uint32_t k = 0; k < v->tree->n; k++)
-            vec_push(b->arena, &x, op_give_scalar(o, v->tree->child[k], v->term + tree_offset(v->tree, k), NULL));
+        for (uint32_t k = 0; k < v->tree->n; k++) {
+            uint32_t leaf = tree_offset(v->tree, k);
+            vec_push(b->arena, &x,
+                     op_give_scalar(o, v->tree->child[k], v->term + leaf, v->weak ? v->weak + leaf : NULL));
+        }
     }
     sn_site at = b->at;
     uint32_t number = scope_open(o, first, last);

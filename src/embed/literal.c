@@ -133,15 +133,45 @@ static const char *number_text(const op *o, ir_id literal)
     return arena_string(o->b->arena, buffer);
 }
 
+/* A state meets a type that its variable does not have: the function has to be run again with one that has. */
+static ir_id state_as(const op *o, ir_id var, ir_type type)
+{
+    if (ir_at(o->p, var)->type == (uint8_t)type)
+        return var;
+    for (trial *t = o->b->trial; t; t = t->outer)
+        for (uint32_t i = 0; i < t->n; i++)
+            if (t->var[i] == var && t->type[i] == T_NONE) {
+                t->type[i] = type;
+                t->again = true;
+            }
+    return 0;
+}
+
+/* Has the type exactly the literal's value? */
+static bool convert_number(const op *o, ir_id literal, ir_type type, ir_bits *out)
+{
+    number v = number_of(o, literal);
+    return ir_type_float(type) ? to_float(&v, type, out) : to_whole(v, type, out);
+}
+
+bool embed_literal_fits(const op *o, ir_id literal, ir_type type)
+{
+    ir_bits bits;
+    const ir_node *n = ir_at(o->p, literal);
+    return n->type == (uint8_t)type || (n->kind == IR_CONST && convert_number(o, literal, type, &bits));
+}
+
 ir_id embed_literal_as(const op *o, ir_id literal, ir_type type, const char *what)
 {
     ir_type own = (ir_type)ir_at(o->p, literal)->type;
-    number v = number_of(o, literal);
     ir_bits bits;
+    if (ir_at(o->p, literal)->kind == IR_VAR)
+        return state_as(o, literal, type);
     if (own == type)
         return literal;
-    if (ir_type_float(type) ? to_float(&v, type, &bits) : to_whole(v, type, &bits))
+    if (convert_number(o, literal, type, &bits))
         return ir_const(o->p, type, bits);
+    number v = number_of(o, literal);
     const char *n = number_text(o, literal), *t = ir_type_name(type);
     if (own == T_F64 && type == T_F32 && isfinite((float)v.real))
         op_fail(o, "%s is the literal %s, which no %s equals exactly; write %s%sf or sn_f32(%s) for the nearest one",
@@ -165,8 +195,7 @@ const ir_id *embed_settle(const op *o, const value *v, const ir_type *type, cons
     return term;
 }
 
-/* The type of the operands that are no literals; if all are, the widest, as in C. */
-static ir_type common_type(const op *o, uint32_t n, const ir_id *term, const bool *weak)
+ir_type embed_common_type(const op *o, uint32_t n, const ir_id *term, const bool *weak)
 {
     static const uint8_t width[T_COUNT] = {
         [T_I32] = 1, [T_U32] = 2, [T_I64] = 3, [T_U64] = 4, [T_F32] = 5, [T_F64] = 6};
@@ -182,7 +211,7 @@ static ir_type common_type(const op *o, uint32_t n, const ir_id *term, const boo
 
 bool embed_unify(const op *o, uint32_t n, ir_id *term, const bool *weak)
 {
-    ir_type type = common_type(o, n, term, weak);
+    ir_type type = embed_common_type(o, n, term, weak);
     for (uint32_t i = 0; i < n; i++) {
         if (weak[i])
             term[i] = embed_literal_as(o, term[i], type, arena_printf(o->b->arena, "operand %u", i + 1));

@@ -1,40 +1,92 @@
 /* Scalar loops: while, iterate, counted loops, sequential folds over a row. */
 #include "embed/value.h"
 
-/* A loop under construction: its state as variables, followed, for counted loops, by the index. */
+/* A loop under construction: its state as variables, followed, for counted loops, by the index.
+ *
+ * A state begun with a C number has the type of what it meets, like the number itself. That is known only when the
+ * function has been run, so it is run again, with other variables, when a state meets a type other than its variable's;
+ * each run settles one state at least. */
 typedef struct looping {
+    const value *init;
     const tree *tree;
-    const ir_type *type; /* per leaf of the state */
+    ir_type *type; /* per leaf of the state */
+    bool *open;    /* per leaf: begun with a number, and has met no other type yet */
+    bool counted;
     ir_loop loop;
     ir_id first, last; /* all variables */
     value state, index;
+    trial trial;
+    uint32_t errors; /* before the run */
 } looping;
 
-static bool begin_loop(const op *o, const value *init, const ir_id *term, bool counted, looping *l)
+/* `like`: the types to begin with where the numbers have them; NULL: their own. */
+static bool begin_loop(const op *o, const value *init, const ir_type *like, bool counted, looping *l)
 {
+    arena *a = o->b->arena;
     uint32_t n = init->tree->leaves;
     if (n == 0)
         return op_fail(o, "the state is (), which holds nothing");
-    *l = (looping){.tree = init->tree};
-    ir_type *type = arena_alloc(o->b->arena, n * sizeof *type);
-    ir_id *var = arena_alloc(o->b->arena, (n + 1) * sizeof *var);
+    *l = (looping){.init = init, .tree = init->tree, .counted = counted};
+    l->type = arena_alloc(a, n * sizeof *l->type);
+    l->open = arena_alloc(a, n * sizeof *l->open);
     for (uint32_t i = 0; i < n; i++) {
-        type[i] = (ir_type)ir_at(o->p, term[i])->type;
-        var[i] = ir_var(o->p, type[i]);
+        l->open[i] = init->weak && init->weak[i];
+        bool taken = l->open[i] && like && embed_literal_fits(o, init->term[i], like[i]);
+        l->type[i] = taken ? like[i] : (ir_type)ir_at(o->p, init->term[i])->type;
     }
-    if (counted)
-        var[n] = ir_var(o->p, T_I64);
-    l->type = type;
-    l->first = var[0];
-    l->last = var[counted ? n : n - 1];
-    l->loop = (ir_loop){.states = n, .init = arena_copy(o->b->arena, term, n * sizeof *term), .var = var};
-    l->loop.index = counted ? var[n] : 0;
-    l->state = (value){.kind = VALUE_SCALAR, .tree = l->tree, .term = var};
-    l->index = (value){.kind = VALUE_SCALAR, .tree = tree_leaf(o->b), .term = var + n};
     return true;
 }
 
-/* The next state must be like the state; its literals take the state's types. */
+/* Before the functions are run: fresh variables. */
+static void enter(const op *o, looping *l)
+{
+    arena *a = o->b->arena;
+    uint32_t n = l->tree->leaves;
+    ir_id *var = arena_alloc(a, (n + 1) * sizeof *var);
+    for (uint32_t i = 0; i < n; i++)
+        var[i] = ir_var(o->p, l->type[i]);
+    if (l->counted)
+        var[n] = ir_var(o->p, T_I64);
+    l->first = var[0];
+    l->last = var[l->counted ? n : n - 1];
+    l->loop = (ir_loop){.states = n, .var = var, .index = l->counted ? var[n] : 0};
+    l->state = (value){.kind = VALUE_SCALAR, .tree = l->tree, .term = var};
+    l->state.weak = arena_copy(a, l->open, n * sizeof *l->open);
+    l->index = (value){.kind = VALUE_SCALAR, .tree = tree_leaf(o->b), .term = var + n};
+    l->trial = (trial){.outer = o->b->trial, .n = n, .var = var};
+    l->trial.type = arena_alloc(a, n * sizeof *l->trial.type);
+    l->errors = o->p->error.n;
+    o->b->trial = &l->trial;
+}
+
+/* What comes back as the next state is met, too. */
+static void meet_next(const op *o, looping *l, const value *next)
+{
+    for (uint32_t i = 0; next && tree_equal(next->tree, l->tree) && i < l->tree->leaves; i++) {
+        ir_id both[2] = {l->loop.var[i], next->term[i]};
+        bool weak[2] = {l->open[i], next->weak && next->weak[i]};
+        if (weak[0] && !l->trial.again)
+            embed_literal_as(o, both[0], embed_common_type(o, 2, both, weak), "the state");
+    }
+}
+
+/* After that: must they be run again? Then nothing of this run counts, nor its mistakes. */
+static bool leave(const op *o, looping *l, const value *next)
+{
+    meet_next(o, l, next);
+    o->b->trial = l->trial.outer;
+    if (!l->trial.again || (l->trial.outer && l->trial.outer->again)) /* else a loop outside is run again */
+        return false;
+    o->p->error.n = l->errors;
+    for (uint32_t i = 0; i < l->tree->leaves; i++)
+        if (l->trial.type[i] != T_NONE) {
+            l->type[i] = l->trial.type[i];
+            l->open[i] = false;
+        }
+    return true;
+}
+
+/* The next state must be like the state; its literals take the state's types, and so do those of the initial one. */
 static bool set_next(const op *o, looping *l, const value *next)
 {
     if (!next)
@@ -49,7 +101,9 @@ static bool set_next(const op *o, looping *l, const value *next)
         return op_fail(o, "the function must return the next state, %s, but returns %s", type_text(o, l->tree, l->type),
                        value_text(o, next));
     l->loop.next = arena_copy(o->b->arena, term, l->tree->leaves * sizeof *term);
-    return true;
+    const ir_id *init = embed_settle(o, l->init, l->type, "the initial value");
+    l->loop.init = init ? arena_copy(o->b->arena, init, l->tree->leaves * sizeof *init) : NULL;
+    return init != NULL;
 }
 
 static sn_exp end_loop(const op *o, const looping *l)
@@ -69,10 +123,14 @@ sn_exp sn_while_at(sn_site at, sn_fn condition, sn_fn next, sn_exp init)
     if (!op_start(&o, at, "while"))
         return op_bad_scalar(&o);
     const value *v = op_take_scalar(&o, init, "the initial state");
-    if (!v || !begin_loop(&o, v, v->term, false, &l))
+    const value *c, *n;
+    if (!v || !begin_loop(&o, v, NULL, false, &l))
         return op_bad_scalar(&o);
-    const value *c = embed_call(&o, condition, 1, &l.state, l.first, l.last);
-    const value *n = embed_call(&o, next, 1, &l.state, l.first, l.last);
+    do {
+        enter(&o, &l);
+        c = embed_call(&o, condition, 1, &l.state, l.first, l.last);
+        n = embed_call(&o, next, 1, &l.state, l.first, l.last);
+    } while (leave(&o, &l, n));
     if (!c || !set_next(&o, &l, n))
         return op_bad_scalar(&o);
     if (!c->tree->leaf || ir_at(o.p, c->term[0])->type != T_BOOL) {
@@ -88,11 +146,15 @@ static sn_exp counted_loop(const op *o, sn_exp n, sn_fn f, sn_exp init, bool ind
     looping l;
     ir_id count = op_take_i64(o, n, "the number of iterations");
     const value *v = op_take_scalar(o, init, "the initial value");
-    if (!v || !count || !begin_loop(o, v, v->term, true, &l))
+    if (!v || !count || !begin_loop(o, v, NULL, true, &l))
         return op_bad_scalar(o);
+    const value *next;
+    do {
+        enter(o, &l);
+        value both[2] = {l.index, l.state};
+        next = embed_call(o, f, indexed ? 2 : 1, indexed ? both : &l.state, l.first, l.last);
+    } while (leave(o, &l, next));
     l.loop.count = count;
-    value both[2] = {l.index, l.state};
-    const value *next = embed_call(o, f, indexed ? 2 : 1, indexed ? both : &l.state, l.first, l.last);
     return set_next(o, &l, next) ? end_loop(o, &l) : op_bad_scalar(o);
 }
 
@@ -138,10 +200,14 @@ sn_exp sn_sfold_at(sn_site at, sn_fn f, sn_exp z, sn_acc array, int outer, const
         return op_bad_scalar(&o);
     }
     bool alike = tree_equal(init->tree, a->tree);
-    const ir_id *term = alike ? embed_settle(&o, init, info->type, "the initial value") : init->term;
-    if (!term || !begin_loop(&o, init, term, true, &l))
+    if (!begin_loop(&o, init, alike ? info->type : NULL, true, &l))
         return op_bad_scalar(&o);
+    const value *next;
+    do {
+        enter(&o, &l);
+        value both[2] = {l.state, element_of_row(&o, a, &row, l.loop.index)};
+        next = embed_call(&o, f, 2, both, l.first, l.last);
+    } while (leave(&o, &l, next));
     l.loop.count = ir_extent(o.p, a->array, row.n);
-    value both[2] = {l.state, element_of_row(&o, a, &row, l.loop.index)};
-    return set_next(&o, &l, embed_call(&o, f, 2, both, l.first, l.last)) ? end_loop(&o, &l) : op_bad_scalar(&o);
+    return set_next(&o, &l, next) ? end_loop(&o, &l) : op_bad_scalar(&o);
 }

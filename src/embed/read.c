@@ -104,3 +104,55 @@ sn_exp sn_size_at(sn_site at, sn_acc a)
     ir_id size = ir_size(o.p, v->array);
     return op_give_scalar(&o, tree_leaf(o.b), &size, NULL);
 }
+
+/* --- arithmetic of shapes and indices --- */
+
+/* Two shapes, or a shape and an index, of one rank; their components as i64. */
+static bool take_two(const op *o, sn_exp x, const char *x_is, sn_exp y, const char *y_is, id_list *a, id_list *b)
+{
+    if (!op_take_indices(o, 1, &x, x_is, a) || !op_take_indices(o, 1, &y, y_is, b))
+        return false;
+    if (a->n != b->n)
+        return op_fail(o, "%s has rank %u, %s rank %u", x_is, a->n, y_is, b->n);
+    return true;
+}
+
+sn_exp sn_intersect_at(sn_site at, sn_exp x, sn_exp y)
+{
+    op o;
+    id_list a = {0}, b = {0};
+    if (!op_start(&o, at, "intersect") || !take_two(&o, x, "the first shape", y, "the second", &a, &b))
+        return op_bad_scalar(&o);
+    for (uint32_t d = 0; d < a.n; d++)
+        a.at[d] = ir_op2(o.p, o.site, OP_MIN, a.at[d], b.at[d]);
+    return op_give_scalar(&o, tree_flat(o.b, a.n), a.at, NULL);
+}
+
+sn_exp sn_to_index_at(sn_site at, sn_exp shape, sn_exp index)
+{
+    op o;
+    id_list extent = {0}, i = {0};
+    if (!op_start(&o, at, "to_index") || !take_two(&o, shape, "the shape", index, "the index", &extent, &i))
+        return op_bad_scalar(&o);
+    ir_id sum = ir_i64(o.p, 0);
+    for (uint32_t d = 0; d < i.n; d++)
+        sum = d ? ir_op2(o.p, o.site, OP_ADD, ir_op2(o.p, o.site, OP_MUL, sum, extent.at[d]), i.at[d]) : i.at[d];
+    return op_give_scalar(&o, tree_leaf(o.b), &sum, NULL);
+}
+
+sn_exp sn_from_index_at(sn_site at, sn_exp shape, sn_exp position)
+{
+    op o;
+    id_list extent = {0};
+    if (!op_start(&o, at, "from_index") || !op_take_indices(&o, 1, &shape, "the shape", &extent))
+        return op_bad_scalar(&o);
+    ir_id rest = op_take_i64(&o, position, "the position"), index[IR_MAX_COMPONENTS];
+    if (!rest)
+        return op_bad_scalar(&o);
+    for (uint32_t d = extent.n; d-- > 1;) {
+        index[d] = ir_op2(o.p, o.site, OP_MOD, rest, extent.at[d]);
+        rest = ir_op2(o.p, o.site, OP_DIV, rest, extent.at[d]);
+    }
+    index[0] = rest;
+    return op_give_scalar(&o, tree_flat(o.b, extent.n), index, NULL);
+}

@@ -28,7 +28,8 @@ struct value {
     value_kind kind;
     const tree *tree;   /* of the scalar, or of an array's elements */
     const ir_id *term;  /* SCALAR: one a leaf. NEIGHBOURS: leaves of the first position, of the second, ... */
-    const bool *weak;   /* SCALAR: per leaf, is it a C number that has not met a type yet? NULL: none is */
+    const bool *weak;   /* SCALAR: per leaf, is it a C number, or a loop's state begun with one, that has not met a type
+                         * yet? NULL: none is */
     ir_id array;        /* ARRAY */
     sn_pattern pattern; /* NEIGHBOURS */
     uint32_t n;         /* RESULTS */
@@ -42,6 +43,15 @@ typedef struct scope {
     bool open;
 } scope;
 
+/* The states of a loop whose function is being run: those begun with C numbers look for their types (loop.c). */
+typedef struct trial {
+    struct trial *outer;
+    uint32_t n;
+    const ir_id *var;
+    ir_type *type; /* wanted, per state; T_NONE: its variable's */
+    bool again;    /* some want another type than their variables have: what was built is void */
+} trial;
+
 typedef struct build build;
 struct build {
     arena *arena;
@@ -52,6 +62,7 @@ struct build {
     VEC(value) value;   /* the lower half of a handle is an index here; 0 is unused */
     VEC(scope) scope;   /* ascending */
     const tree *leaf;
+    trial *trial; /* the innermost */
     map64 extents; /* terms known to be made of extents and constants */
 };
 
@@ -123,8 +134,12 @@ const char *type_text(const op *o, const tree *t, const ir_type *type);
 
 /* --- literals (literal.c) --- */
 
-/* The literal converted to a type, exactly; 0 and reported if the type does not have its value. */
+/* The literal converted to a type, exactly; 0 and reported if the type does not have its value. A loop's state that was
+ * begun with a literal notes the type it wants, and gives 0. */
 ir_id embed_literal_as(const op *o, ir_id literal, ir_type type, const char *what);
+bool embed_literal_fits(const op *o, ir_id literal, ir_type type); /* would that work? */
+/* The type of the operands that are no literals; if all are, the widest, as in C. */
+ir_type embed_common_type(const op *o, uint32_t n, const ir_id *term, const bool *weak);
 /* The leaves with every literal converted to these types; NULL after a mistake. Other leaves are left alone. */
 const ir_id *embed_settle(const op *o, const value *v, const ir_type *type, const char *what);
 /* Gives literals among the operands the type of the others (all literals: the widest). False after a mistake. */

@@ -150,6 +150,69 @@ static void literals_in_seeds_and_results(void **state)
     expect_values(build("[n](f64, u8) -> (f64, u8)", seeds_and_results), &in, 2, NUMBERS(4, 0));
 }
 
+/* --- literals a loop begins with --- */
+
+static sn_exp counts_below(void *env, sn_exp i, sn_exp sum)
+{
+    (void)sum;
+    return sn_lt(i, *(const sn_exp *)env);
+}
+
+static sn_exp next_sum(sn_exp i, sn_exp sum)
+{
+    return sn_tuple(sn_add(i, 1), sn_add(sum, sn_f32(0.5f)));
+}
+
+static sn_exp add_twice(sn_exp i, sn_exp sum)
+{
+    return sn_add(sum, sn_mul(sn_to_f64(i), 2));
+}
+
+static sn_exp swap_states(sn_exp i, sn_exp a, sn_exp b, sn_exp x)
+{
+    (void)i, (void)a;
+    return sn_tuple(b, x, sn_add(x, 1));
+}
+
+static sn_exp doubled_f64(sn_exp x)
+{
+    return sn_mul(x, sn_f64(2));
+}
+
+static sn_exp inner_powers(sn_exp i, sn_exp sum)
+{
+    return sn_add(sum, sn_iterate(sn_add(i, 1), doubled_f64, 1));
+}
+
+static sn_exp mean_of(sn_exp sum, sn_exp x)
+{
+    return sn_add(sum, sn_to_f64(x));
+}
+
+static sn_exp last_of(sn_exp last, sn_exp x)
+{
+    (void)last;
+    return x;
+}
+
+static sn_acc loops_begun_with_numbers(sn_acc n, sn_acc u)
+{
+    sn_exp limit = sn_the(n);
+    sn_exp sums = sn_while(sn_closure(counts_below, &limit), next_sum, sn_tuple(0, 0));
+    return sn_results(sn_unit(sums), sn_unit(sn_loop(4, add_twice, 0)),
+                      sn_unit(sn_get(sn_loop(2, swap_states, sn_tuple(1, 2, sn_u8(7))), 0)),
+                      sn_unit(sn_loop(3, inner_powers, 0)), sn_unit(sn_sfold(mean_of, 0.5, u)),
+                      sn_unit(sn_sfold(last_of, 0, u)), sn_unit(sn_iterate(3, sn_neg, 5)));
+}
+
+static void literals_that_loops_begin_with(void **state)
+{
+    (void)state;
+    numbers in[] = {{0, {0}, NUMBERS(6)}, {1, {2}, NUMBERS(3, 4)}};
+    expect_values(build("i64, [n]u8 -> (i64, f32), f64, u8, f64, f64, u8, i32", loops_begun_with_numbers), in, 8,
+                  NUMBERS(6, 3, 12, 7, 14, 7.5, 4, -5));
+}
+
 /* --- the generated header --- */
 
 static char *read_file(const char *path)
@@ -223,6 +286,7 @@ int main(void)
         cmocka_unit_test(literals_take_the_type_they_meet),
         cmocka_unit_test(literals_that_do_not_fit_are_refused),
         cmocka_unit_test(literals_in_seeds_and_results),
+        cmocka_unit_test(literals_that_loops_begin_with),
         cmocka_unit_test(header_agrees_with_the_table),
         cmocka_unit_test(primitives_can_be_stored),
     };

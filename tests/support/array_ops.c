@@ -78,6 +78,23 @@ static sn_acc iota(const op_case *c, const sn_acc *a)
     return sn_iota(sn_size(a[0]));
 }
 
+/* Of 8 bits they wrap. */
+static sn_acc enumerated(const op_case *c, const sn_acc *a)
+{
+    return sn_enum_from_n(sn_shape_of(a[0]), literal(c->type, 3));
+}
+
+static sn_acc enumerated_by_steps(const op_case *c, const sn_acc *a)
+{
+    return sn_enum_from_step_n(sn_shape_of(a[0]), literal(c->type, 3), literal(c->type, 5));
+}
+
+static sn_acc nothing(const op_case *c, const sn_acc *a)
+{
+    (void)a;
+    return sn_empty(c->type);
+}
+
 static sn_acc unit_of_the(const op_case *c, const sn_acc *a)
 {
     (void)c;
@@ -105,6 +122,27 @@ static sn_acc zip_with_2(const op_case *c, const sn_acc *a)
 {
     (void)c;
     return sn_zip_with(sn_min, a[0], a[1]);
+}
+
+static sn_exp with_index_2(void *env, int n, const sn_exp *x)
+{
+    return sn_min(of_index(env, n - 2, x), sn_max(x[n - 2], x[n - 1]));
+}
+
+static sn_acc izip_with(const op_case *c, const sn_acc *a)
+{
+    return sn_izip_with(CLOSED(with_index_2), a[0], a[1]);
+}
+
+/* The second array lacks its last column, or has none to lack. */
+static sn_acc zip_min_with(const op_case *c, const sn_acc *a)
+{
+    return sn_zip_min_with(sn_min, a[0], c->rank ? sn_init(a[1]) : a[1]);
+}
+
+static sn_acc zip_min(const op_case *c, const sn_acc *a)
+{
+    return c->rank ? sn_zip_min(sn_skip(2, a[1]), sn_take(5, a[0])) : sn_zip_min(a[0], a[1]);
 }
 
 static sn_exp differ(sn_exp x, sn_exp y)
@@ -171,6 +209,41 @@ static sn_acc reverse(const op_case *c, const sn_acc *a)
 {
     (void)c;
     return sn_reverse(a[0]);
+}
+
+static sn_acc take(const op_case *c, const sn_acc *a)
+{
+    return sn_take(sn_sub(sn_extent(a[0], c->rank - 1), 3), a[0]);
+}
+
+static sn_acc take_most(const op_case *c, const sn_acc *a)
+{
+    (void)c;
+    return sn_take(40, a[0]);
+}
+
+static sn_acc skip(const op_case *c, const sn_acc *a)
+{
+    (void)c;
+    return sn_skip(17, a[0]);
+}
+
+static sn_acc init_and_tail(const op_case *c, const sn_acc *a)
+{
+    (void)c;
+    return sn_zip_with(sn_min, sn_init(a[0]), sn_tail(a[1]));
+}
+
+static sn_acc rotate(const op_case *c, const sn_acc *a)
+{
+    (void)c;
+    return sn_rotate(7, a[0]);
+}
+
+static sn_acc rotate_back(const op_case *c, const sn_acc *a)
+{
+    (void)c;
+    return sn_rotate(-100, a[0]);
 }
 
 static sn_acc transpose(const op_case *c, const sn_acc *a)
@@ -486,6 +559,23 @@ static sn_acc linear_indexed(const op_case *c, const sn_acc *a)
     return sn_generate(sn_size(a[0]), sn_closure(read_linear, &s));
 }
 
+static sn_exp read_across(void *env, int n, const sn_exp *index)
+{
+    const scattered *s = env;
+    sn_exp i[4], shape = sn_shape_of(s->a);
+    (void)n;
+    unpack(s->c->rank, index, i);
+    sn_exp here = s->c->rank == 1 ? i[0] : sn_tuple_at(SN_HERE, s->c->rank, i);
+    sn_exp there = sn_sub(sn_sub(sn_size(s->a), 1), sn_to_index(shape, here));
+    return sn_index(s->a, sn_from_index(sn_intersect(shape, shape), there));
+}
+
+static sn_acc positions(const op_case *c, const sn_acc *a)
+{
+    scattered s = {c, a[0]};
+    return sn_generate(sn_shape_of(a[0]), sn_closure(read_across, &s));
+}
+
 static sn_exp read_row(void *env, int n, const sn_exp *index)
 {
     const scattered *s = env;
@@ -560,6 +650,9 @@ const array_op array_ops[] = {
     {"generate", generate, ANY, 0, 4, 1, 0, OF_OPERANDS, false, false},
     {"fill", fill, ANY, 0, 4, 1, 0, OF_OPERANDS, false, false},
     {"iota", iota, ANY, 0, 4, 1, TO_RANK(1), OF_I64, false, false},
+    {"enum_from_n", enumerated, NUM, 1, 4, 1, 0, OF_OPERANDS, false, false},
+    {"enum_from_step_n", enumerated_by_steps, NUM, 1, 4, 1, 0, OF_OPERANDS, false, false},
+    {"empty", nothing, ANY, 0, 1, 1, TO_RANK(1), OF_OPERANDS, false, false},
     {"unit of the", unit_of_the, ANY, 0, 0, 1, 0, OF_OPERANDS, false, false},
     {"map", map, ANY, 0, 4, 1, 0, OF_OPERANDS, false, false},
     {"imap", imap, ANY, 0, 4, 1, 0, OF_OPERANDS, false, false},
@@ -567,11 +660,20 @@ const array_op array_ops[] = {
     {"zip_with 2 test", zip_with_test, ANY, 0, 4, 2, 0, OF_BOOL, false, false},
     {"zip_with 3", zip_with_3, ANY, 0, 4, 3, 0, OF_OPERANDS, false, false},
     {"zip_with 9", zip_with_9, ANY, 0, 4, 3, 0, OF_OPERANDS, false, false},
+    {"izip_with", izip_with, ANY, 1, 4, 2, 0, OF_OPERANDS, false, false},
+    {"zip_min_with", zip_min_with, ANY, 0, 4, 2, 0, OF_OPERANDS, false, false},
+    {"zip_min", zip_min, ANY, 0, 4, 2, 0, OF_PAIRS, false, false},
     {"zip", zip, ANY, 0, 4, 2, 0, OF_PAIRS, false, false},
     {"unzip", unzip, ANY, 0, 4, 2, 0, OF_PAIRS, false, false},
     {"component", component, ANY, 0, 4, 2, 0, OF_PAIRS, false, false},
     {"force", force, ANY, 0, 4, 1, 0, OF_OPERANDS, false, false},
     {"reverse", reverse, ANY, 1, 4, 1, 0, OF_OPERANDS, false, false},
+    {"take", take, ANY, 1, 4, 1, 0, OF_OPERANDS, false, false},
+    {"take most", take_most, ANY, 1, 4, 1, 0, OF_OPERANDS, false, false},
+    {"skip", skip, ANY, 1, 4, 1, 0, OF_OPERANDS, false, false},
+    {"init, tail", init_and_tail, ANY, 1, 4, 2, 0, OF_OPERANDS, false, false},
+    {"rotate", rotate, ANY, 1, 4, 1, 0, OF_OPERANDS, false, false},
+    {"rotate back", rotate_back, ANY, 1, 4, 1, 0, OF_OPERANDS, false, false},
     {"transpose", transpose, ANY, 2, 4, 1, 0, OF_OPERANDS, false, false},
     {"flatten", flatten, ANY, 0, 4, 1, TO_RANK(1), OF_OPERANDS, false, false},
     {"reshape", reshape, ANY, 1, 4, 1, 0, OF_OPERANDS, false, false},
@@ -611,6 +713,7 @@ const array_op array_ops[] = {
     {"stencil 9 wide", stencil_wide, ANY, 1, 3, 1, 0, OF_OPERANDS, false, false},
     {"stencil2", stencil2, ANY, 1, 3, 2, 0, OF_OPERANDS, false, false},
     {"index", indexed, ANY, 1, 4, 1, 0, OF_OPERANDS, false, false},
+    {"to_index, from_index", positions, ANY, 1, 4, 1, 0, OF_OPERANDS, false, false},
     {"linear_index", linear_indexed, ANY, 0, 4, 1, TO_RANK(1), OF_OPERANDS, false, false},
     {"sfold", sequential_fold, ANY, 1, 4, 1, -1, OF_OPERANDS, false, false},
     {"if", conditions, ANY, 0, 4, 1, 0, OF_OPERANDS, false, false},
