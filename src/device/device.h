@@ -72,6 +72,7 @@ typedef struct device_options {
     const char *codegen;   /* path of the code generator module, NULL: search */
     bool keep_text;        /* keep LLVM IR and assembly for explain: nothing is taken from disk, nor put there */
     const base_heap *heap;
+    bool gpus_only;        /* OpenCL: no devices that run on the CPU */
     /* For tests, a smaller device than there is; 0: as it is. */
     size_t most_shared, most_memory;
     uint32_t most_group, most_groups;

@@ -1,0 +1,211 @@
+/* Kernels of an OpenCL device: emitted as text, built by the driver, kept on disk as the driver's binaries. */
+#include "device/keep_source.h"
+#include "device/opencl_device.h"
+#include "emit/emit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { OPTION_BYTES = 128, LOG_SHOWN = 2000 };
+static const size_t most_binary = (size_t)32 << 20;
+static const char entry_name[] = "sinter";
+
+static void options_for(size_t group, char *out)
+{
+    snprintf(out, OPTION_BYTES, "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt -DSN_LOCAL=%zu", group);
+}
+
+static void drop_program(opencl *d, device_kernel *out)
+{
+    if (out->kernel)
+        d->api.clReleaseKernel(out->kernel);
+    if (out->program)
+        d->api.clReleaseProgram(out->program);
+    out->kernel = NULL;
+    out->program = NULL;
+}
+
+void opencl_discard(device *base, kernel_entry *entry)
+{
+    device_kernel *k = (device_kernel *)entry;
+    drop_program((opencl *)base, k);
+    if (k->has_lock)
+        pthread_mutex_destroy(&k->lock);
+    free(k->argument_bytes);
+    free(k->source);
+}
+
+/* --- the driver's compiler --- */
+
+/* Builds out->program and takes its kernel. */
+static int32_t build(opencl *d, device_kernel *out, size_t group)
+{
+    char options[OPTION_BYTES];
+    int32_t status = OCL_SUCCESS;
+    options_for(group, options);
+    status = d->api.clBuildProgram(out->program, 1, &d->id, options, NULL, NULL);
+    if (status != OCL_SUCCESS)
+        return status;
+    out->kernel = d->api.clCreateKernel(out->program, entry_name, &status);
+    out->group = group;
+    return out->kernel ? OCL_SUCCESS : status ? status : OCL_OUT_OF_RESOURCES;
+}
+
+/* Most work items of a group that the built kernel can have: the driver knows how many registers it took. */
+static size_t most_items(opencl *d, const device_kernel *k)
+{
+    size_t most = 0;
+    int32_t status =
+        d->api.clGetKernelWorkGroupInfo(k->kernel, d->id, OCL_KERNEL_WORK_GROUP_SIZE, sizeof(most), &most, NULL);
+    return status == OCL_SUCCESS ? most : 0;
+}
+
+static bool rejected(opencl *d, const device_kernel *out, const char *name, const char *source, int32_t status,
+                     arena *a, const char **why)
+{
+    size_t bytes = 0;
+    const char *log = "no build log";
+    if (out->program &&
+        d->api.clGetProgramBuildInfo(out->program, d->id, OCL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) == OCL_SUCCESS &&
+        bytes > 1 && bytes < most_binary) {
+        char *said = arena_alloc(a, bytes + 1);
+        if (d->api.clGetProgramBuildInfo(out->program, d->id, OCL_PROGRAM_BUILD_LOG, bytes, said, NULL) == OCL_SUCCESS)
+            log = said;
+    }
+    const char *kept = keep_source(source, ".cl", a);
+    *why = arena_printf(a, "the OpenCL driver rejects kernel %s (%s); its source is in %s; its log: %.*s", name,
+                        opencl_status(status), kept ? kept : "no file: it could not be written", LOG_SHOWN, log);
+    return false;
+}
+
+/* Where a kernel takes so many registers that a group does not fit, it is built for half the group. */
+static bool build_source(opencl *d, const char *name, const char *source, device_kernel *out, arena *a,
+                         const char **why)
+{
+    size_t group = d->group;
+    for (;;) {
+        int32_t status = OCL_SUCCESS;
+        out->program = d->api.clCreateProgramWithSource(d->context, 1, &source, NULL, &status);
+        if (out->program)
+            status = build(d, out, group);
+        if (!out->program || status != OCL_SUCCESS)
+            return rejected(d, out, name, source, status, a, why);
+        size_t most = most_items(d, out);
+        if (most >= group)
+            return true;
+        drop_program(d, out);
+        if (group / 2 < d->least_group) {
+            *why =
+                arena_printf(a,
+                             "kernel %s needs too many registers: the device can run groups of %zu work items, of at "
+                             "least %zu",
+                             name, most, d->least_group);
+            return false;
+        }
+        group /= 2;
+    }
+}
+
+/* --- binaries on disk --- */
+
+static bool load(opencl *d, const text *key, device_kernel *out)
+{
+    disk_value v;
+    void *block;
+    if (!d->disk || !disk_cache_get(d->disk, key->at, key->n, NULL, &v, &block))
+        return false;
+    const unsigned char *bytes = v.bytes;
+    int32_t status = OCL_SUCCESS, accepted = OCL_SUCCESS;
+    out->program = d->api.clCreateProgramWithBinary(d->context, 1, &d->id, &v.size, &bytes, &accepted, &status);
+    bool good = out->program && accepted == OCL_SUCCESS && v.entry >= 1 && v.entry <= d->group &&
+                build(d, out, (size_t)v.entry) == OCL_SUCCESS && most_items(d, out) >= out->group;
+    if (!good)
+        drop_program(d, out);
+    d->heap.release(d->heap.env, block);
+    out->entry.loaded = good;
+    return good;
+}
+
+/* What cannot be kept is compiled again next time. */
+static void keep(opencl *d, const text *key, const device_kernel *k, arena *a)
+{
+    size_t bytes = 0;
+    if (!d->disk ||
+        d->api.clGetProgramInfo(k->program, OCL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, NULL) != OCL_SUCCESS ||
+        bytes == 0 || bytes > most_binary)
+        return;
+    unsigned char *binary = arena_alloc(a, bytes);
+    if (d->api.clGetProgramInfo(k->program, OCL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL) == OCL_SUCCESS)
+        disk_cache_put(d->disk, key->at, key->n, (digest){0}, (disk_value){binary, bytes, k->group});
+}
+
+/* --- what the kernel cache asks for --- */
+
+static bool describe(const kernel *k, device_kernel *out)
+{
+    out->argument_bytes = malloc(k->arg_type.n + 1);
+    if (!out->argument_bytes || pthread_mutex_init(&out->lock, NULL))
+        return false;
+    out->has_lock = true;
+    out->arguments = k->arg_type.n;
+    for (uint32_t i = 0; i < k->arg_type.n; i++)
+        out->argument_bytes[i] = (uint8_t)ir_type_size((ir_type)k->arg_type.at[i]);
+    for (k_mem m = 1; m < k->mem.n; m++)
+        out->memories += k->mem.at[m].space == K_GLOBAL;
+    for (k_ref s = 1; s < k->stmt.n; s++)
+        out->checks |= k->stmt.at[s].op == K_CHECK;
+    return true;
+}
+
+static bool uses_f64(const kernel *k)
+{
+    for (k_val v = 1; v < k->value.n; v++)
+        if (k->value.at[v].type == T_F64)
+            return true;
+    for (k_mem m = 1; m < k->mem.n; m++)
+        if (k->mem.at[m].type == T_F64)
+            return true;
+    return false;
+}
+
+static bool generate(opencl *d, const kernel *k, const text *key, device_kernel *out, arena *a, const char **why)
+{
+    text source;
+    if (!d->has_f64 && uses_f64(k)) {
+        *why = arena_printf(a, "kernel %s computes in f64, which the device does not have", k->name);
+        return false;
+    }
+    kernel *ready = kernel_prepare(a, k);
+    if (emit_shared_bytes(ready) > d->limits.scratch) {
+        *why = arena_printf(a, "kernel %s needs %u bytes of shared memory, and there are %zu", k->name,
+                            emit_shared_bytes(ready), d->limits.scratch);
+        return false;
+    }
+    text_init(&source, a);
+    if (!emit_text(ready, &dialect_opencl, entry_name, &source, why) ||
+        !build_source(d, k->name ? k->name : "", source.at, out, a, why))
+        return false;
+    if (d->keep_text) {
+        out->source = malloc(source.n + 1);
+        if (out->source)
+            memcpy(out->source, source.at, source.n + 1);
+    }
+    keep(d, key, out, a);
+    return true;
+}
+
+bool opencl_obtain(device *base, const kernel *k, const text *kernel_key, kernel_entry *entry, arena *a,
+                   const char **why)
+{
+    opencl *d = (opencl *)base;
+    device_kernel *out = (device_kernel *)entry;
+    text key;
+    if (!describe(k, out)) {
+        *why = "out of memory";
+        return false;
+    }
+    text_init(&key, a);
+    text_add_n(&key, d->identity.at, d->identity.n);
+    text_add_n(&key, kernel_key->at, kernel_key->n);
+    return load(d, &key, out) || generate(d, k, &key, out, a, why);
+}
