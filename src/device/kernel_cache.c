@@ -1,7 +1,10 @@
-/* The cache in memory is a list: it is searched once per kernel and program, not per call. */
+/* A table of chains by hash of the key, and a list of the entries that only the cache refers to, in the order in which
+ * they were last given back: the oldest go when there are too many. Searched once per kernel and program, not per call. */
 #include "device/kernel_cache.h"
 
 #include <stdlib.h>
+
+enum { FIRST_BUCKETS = 64, MOST_UNUSED = 512 };
 
 /* --- what emitters take --- */
 
@@ -64,29 +67,111 @@ static void free_entry(kernel_cache *c, kernel_entry *e)
 }
 
 /* With the lock held, as in the functions that follow. */
-static void drop(kernel_cache *c, kernel_entry *e)
+static kernel_entry **place(kernel_cache *c, uint64_t hash)
 {
-    if (--e->users == 0)
-        free_entry(c, e);
+    return &c->bucket[hash & (c->buckets - 1)];
 }
 
 static kernel_entry *find(kernel_cache *c, const text *key, uint64_t hash)
 {
-    for (kernel_entry *e = c->list; e; e = e->next)
+    for (kernel_entry *e = c->buckets ? *place(c, hash) : NULL; e; e = e->next)
         if (e->hash == hash && e->key_bytes == key->n && memcmp(e->key, key->at, key->n) == 0)
             return e;
     return NULL;
 }
 
+/* Without memory for a larger table the chains grow longer instead. */
+static bool grow(kernel_cache *c)
+{
+    kernel_cache larger = {.buckets = c->buckets ? 2 * c->buckets : FIRST_BUCKETS};
+    larger.bucket = calloc(larger.buckets, sizeof(*larger.bucket));
+    if (!larger.bucket)
+        return c->buckets != 0;
+    for (size_t i = 0; i < c->buckets; i++)
+        for (kernel_entry *e = c->bucket[i], *next; e; e = next) {
+            next = e->next;
+            e->next = *place(&larger, e->hash);
+            *place(&larger, e->hash) = e;
+        }
+    free(c->bucket);
+    c->bucket = larger.bucket;
+    c->buckets = larger.buckets;
+    return true;
+}
+
+static bool insert(kernel_cache *c, kernel_entry *e)
+{
+    if (c->entries >= c->buckets && !grow(c))
+        return false;
+    e->next = *place(c, e->hash);
+    *place(c, e->hash) = e;
+    c->entries++;
+    return true;
+}
+
+static void take_out(kernel_cache *c, kernel_entry *e)
+{
+    kernel_entry **at = place(c, e->hash);
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
+    c->entries--;
+}
+
+/* Nobody but the cache refers to it any more, or somebody does again. */
+static void retire(kernel_cache *c, kernel_entry *e)
+{
+    e->older = c->newest;
+    e->newer = NULL;
+    *(c->newest ? &c->newest->newer : &c->oldest) = e;
+    c->newest = e;
+    c->unused++;
+}
+
+static void revive(kernel_cache *c, kernel_entry *e)
+{
+    *(e->older ? &e->older->newer : &c->oldest) = e->newer;
+    *(e->newer ? &e->newer->older : &c->newest) = e->older;
+    c->unused--;
+}
+
+static void use(kernel_cache *c, kernel_entry *e)
+{
+    if (e->users++ == 1 && e->state == KERNEL_READY)
+        revive(c, e);
+}
+
+static void drop(kernel_cache *c, kernel_entry *e)
+{
+    if (--e->users == 0) {
+        free_entry(c, e);
+        return;
+    }
+    if (e->users > 1 || e->state != KERNEL_READY)
+        return;
+    retire(c, e);
+    if (c->unused <= MOST_UNUSED)
+        return;
+    kernel_entry *last = c->oldest;
+    revive(c, last);
+    take_out(c, last);
+    free_entry(c, last);
+}
+
 /* A kernel that failed is forgotten, so that the next attempt tries again. */
 static void forget(kernel_cache *c, kernel_entry *e)
 {
-    for (kernel_entry **at = &c->list; *at; at = &(*at)->next)
-        if (*at == e) {
-            *at = e->next;
-            drop(c, e);
-            return;
-        }
+    take_out(c, e);
+    drop(c, e);
+}
+
+static kernel_entry *add_entry(kernel_cache *c, const text *key, uint64_t hash)
+{
+    kernel_entry *e = new_entry(c, key, hash);
+    if (!e || insert(c, e))
+        return e;
+    free_entry(c, e);
+    return NULL;
 }
 
 static kernel_entry *finished(kernel_cache *c, kernel_entry *e, arena *a, const char **why)
@@ -134,12 +219,10 @@ kernel_entry *kernel_cache_get(kernel_cache *c, const kernel *k, arena *a, const
     pthread_mutex_lock(&c->lock);
     kernel_entry *e = find(c, &key, hash);
     if (e) {
-        e->users++;
+        use(c, e);
         while (e->state == KERNEL_COMPILING)
             pthread_cond_wait(&c->finished, &c->lock);
-    } else if ((e = new_entry(c, &key, hash))) {
-        e->next = c->list;
-        c->list = e;
+    } else if ((e = add_entry(c, &key, hash))) {
         pthread_mutex_unlock(&c->lock);
         bool good = obtain(c, k, &key, e);
         pthread_mutex_lock(&c->lock);
@@ -192,11 +275,12 @@ void kernel_cache_open(kernel_cache *c)
 
 void kernel_cache_close(kernel_cache *c)
 {
-    while (c->list) {
-        kernel_entry *e = c->list;
-        c->list = e->next;
-        free_entry(c, e);
-    }
+    for (size_t i = 0; i < c->buckets; i++)
+        for (kernel_entry *e = c->bucket[i], *next; e; e = next) {
+            next = e->next;
+            free_entry(c, e);
+        }
+    free(c->bucket);
     pthread_cond_destroy(&c->finished);
     pthread_mutex_destroy(&c->lock);
 }

@@ -1,5 +1,5 @@
 /* Compiled kernels of a device in memory, by content: what all devices share of compiling. Thread-safe; two threads
- * that ask for one kernel obtain it once. */
+ * that ask for one kernel obtain it once. Of kernels that no program uses any more the latest few hundred are kept. */
 #ifndef SN_DEVICE_KERNEL_CACHE_H
 #define SN_DEVICE_KERNEL_CACHE_H
 
@@ -9,7 +9,8 @@
 typedef enum { KERNEL_COMPILING, KERNEL_READY, KERNEL_FAILED } kernel_state;
 
 typedef struct kernel_entry { /* the first member of a device's device_kernel */
-    struct kernel_entry *next;
+    struct kernel_entry *next;          /* of its bucket */
+    struct kernel_entry *older, *newer; /* among those that only the cache refers to */
     char *key;
     size_t key_bytes;
     uint64_t hash;
@@ -31,7 +32,9 @@ typedef struct kernel_cache {
     /* private: */
     pthread_mutex_t lock; /* of all that follows */
     pthread_cond_t finished;
-    kernel_entry *list;
+    kernel_entry **bucket; /* NULL until there is one */
+    size_t buckets, entries, unused;
+    kernel_entry *oldest, *newest;
     uint64_t compiled, made_from_disk;
 } kernel_cache;
 
