@@ -1,102 +1,114 @@
 /* Statistics of the rows of a NumPy file: rowstats [FILE.npy [MEANS.npy]]; the means are also written to a file. */
 #include "programs/rowstats.h"
 
-#include "common/npy.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { MEAN, LEAST, MOST, WHERE, RESULTS };
+
+static const char *const type_names[] = {
+    [SN_I8] = "i8", [SN_I16] = "i16", [SN_I32] = "i32", [SN_I64] = "i64", [SN_U8] = "u8",
+    [SN_U16] = "u16", [SN_U32] = "u32", [SN_U64] = "u64", [SN_F32] = "f32", [SN_F64] = "f64"};
+
 static const char *type_name(sn_type type)
 {
-    return type == SN_F32 ? "f32" : type == SN_F64 ? "f64" : type == SN_I32 ? "i32" : type == SN_I64 ? "i64" : "u8";
+    return type < sizeof(type_names) / sizeof(*type_names) ? type_names[type] : NULL;
 }
 
 /* an element as text, whatever its type */
 static void print_element(sn_type type, const void *data, int64_t i)
 {
-    if (type == SN_F32)
+    switch (type) {
+    case SN_F32:
         printf(" %14.6g", (double)((const float *)data)[i]);
-    else if (type == SN_F64)
+        break;
+    case SN_F64:
         printf(" %14.6g", ((const double *)data)[i]);
-    else
-        printf(" %14lld", type == SN_I32   ? (long long)((const int32_t *)data)[i]
-                          : type == SN_I64 ? (long long)((const int64_t *)data)[i]
-                                           : (long long)((const uint8_t *)data)[i]);
+        break;
+    case SN_I8:
+        printf(" %14d", ((const int8_t *)data)[i]);
+        break;
+    case SN_I16:
+        printf(" %14d", ((const int16_t *)data)[i]);
+        break;
+    case SN_I32:
+        printf(" %14d", ((const int32_t *)data)[i]);
+        break;
+    case SN_U8:
+        printf(" %14d", ((const uint8_t *)data)[i]);
+        break;
+    case SN_U16:
+        printf(" %14d", ((const uint16_t *)data)[i]);
+        break;
+    case SN_U32:
+        printf(" %14lld", (long long)((const uint32_t *)data)[i]);
+        break;
+    case SN_U64:
+        printf(" %14llu", (unsigned long long)((const uint64_t *)data)[i]);
+        break;
+    default:
+        printf(" %14lld", (long long)((const int64_t *)data)[i]);
+    }
 }
 
-/* The element type is known only now: arguments that are no C type are filled in by hand. */
-static sn_arg any_type(sn_arg_kind kind, const npy *a, int rank, const void *data)
+static int print_results(sn_array *const result[RESULTS])
 {
-    sn_arg arg = {.kind = kind, .type = a->type, .rank = rank, .extent = {a->extent[0], a->extent[1]}};
-    arg.u.from = data;
-    return arg;
+    void *data[RESULTS];
+    bool good = true;
+    for (int k = 0; k < RESULTS; k++) {
+        data[k] = malloc(sn_bytes(result[k]) + 1);
+        good = good && data[k] && sn_read(result[k], data[k], sn_bytes(result[k])) == SN_OK;
+    }
+    if (good)
+        printf("%6s %14s %14s %14s %10s\n", "row", "mean", "least", "most", "where");
+    for (int64_t i = 0; good && i < sn_array_extent(result[MEAN], 0); i++) {
+        printf("%6lld", (long long)i);
+        for (int k = 0; k < WHERE; k++)
+            print_element(sn_array_type(result[k]), data[k], i);
+        printf(" %10lld\n", (long long)((const int64_t *)data[WHERE])[i]);
+    }
+    for (int k = 0; k < RESULTS; k++)
+        free(data[k]);
+    return !good;
 }
 
-static bool write_means(const char *path, int64_t n, double *mean)
-{
-    char message[256];
-    npy out = {.type = SN_F64, .rank = 1, .extent = {n}, .elements = (size_t)n, .data = mean};
-    bool good = npy_write(path, &out, message);
-    if (!good)
-        fprintf(stderr, "%s\n", message);
-    return good;
-}
-
-static int show(sn_context *cx, const npy *a, const char *means)
+static int show(sn_context *cx, sn_array *table, const char *means)
 {
     char signature[96];
-    const char *t = type_name(a->type);
+    sn_array *result[RESULTS] = {0};
+    const char *t = type_name(sn_array_type(table));
     snprintf(signature, sizeof(signature), ROWSTATS_SIGNATURE, t, t, t);
-    int64_t n = a->extent[0];
-    double *mean = calloc((size_t)n + 1, sizeof(double)), *least = calloc((size_t)n + 1, 8),
-           *most = calloc((size_t)n + 1, 8);
-    int64_t *where = calloc((size_t)n + 1, sizeof(int64_t));
     sn_program *program = sn_compile(cx, signature, rowstats);
-    int failed = 1;
-    if (!mean || !least || !most || !where) {
-        fprintf(stderr, "out of memory\n");
-    } else if (sn_call(program, any_type(SN_ARG_IN, a, 2, a->data), sn_into(mean, n),
-                       any_type(SN_ARG_INTO, a, 1, least), any_type(SN_ARG_INTO, a, 1, most),
-                       sn_into(where, n)) != SN_OK) {
+    sn_status status = sn_call(program, sn_held(table), sn_keep(&result[MEAN]), sn_keep(&result[LEAST]),
+                               sn_keep(&result[MOST]), sn_keep(&result[WHERE]));
+    if (status == SN_OK && means)
+        status = sn_save_npy(result[MEAN], means);
+    if (status != SN_OK)
         fprintf(stderr, "%s\n", sn_message(cx));
-    } else {
-        printf("%6s %14s %14s %14s %10s\n", "row", "mean", "least", "most", "where");
-        for (int64_t i = 0; i < n; i++) {
-            printf("%6lld %14.6g", (long long)i, mean[i]);
-            print_element(a->type, least, i);
-            print_element(a->type, most, i);
-            printf(" %10lld\n", (long long)where[i]);
-        }
-        failed = means && !write_means(means, n, mean);
-    }
+    int failed = status != SN_OK || print_results(result);
+    for (int k = 0; k < RESULTS; k++)
+        sn_free(result[k]);
     sn_drop(program);
-    free(mean);
-    free(least);
-    free(most);
-    free(where);
     return failed;
 }
 
 int main(int argc, char **argv)
 {
-    char message[256];
-    npy a;
     if (argc > 3) {
         fprintf(stderr, "usage: rowstats [FILE.npy [MEANS.npy]]\n");
         return 2;
     }
     const char *path = argc > 1 ? argv[1] : "data/table.npy";
-    if (!npy_read(path, &a, message)) {
-        fprintf(stderr, "%s\n", message);
-        return 1;
-    }
+    sn_context *cx = sn_open(NULL);
+    sn_array *table = sn_load_npy(cx, path);
     int failed = 1;
-    sn_context *cx = a.rank == 2 ? sn_open(NULL) : NULL;
-    if (a.rank != 2)
-        fprintf(stderr, "%s: has %d dimensions; rows need 2\n", path, a.rank);
-    else if (cx)
-        failed = show(cx, &a, argc > 2 ? argv[2] : NULL);
+    if (!table)
+        fprintf(stderr, "%s\n", cx ? sn_message(cx) : "no context");
+    else if (sn_array_rank(table) != 2 || !type_name(sn_array_type(table)))
+        fprintf(stderr, "%s: this is no matrix of numbers\n", path);
+    else
+        failed = show(cx, table, argc > 2 ? argv[2] : NULL);
+    sn_free(table);
     sn_close(cx);
-    npy_free(&a);
     return failed;
 }

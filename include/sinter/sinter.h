@@ -61,6 +61,7 @@ typedef enum sn_status {
     SN_NO_MEMORY = 400,
     SN_NO_DEVICE = 401,   /* there is no such device, or it cannot be opened */
     SN_UNSUPPORTED = 402, /* correct, but not on this device or not in this version */
+    SN_FILE = 403,        /* a file cannot be read or written, or does not hold what it should */
     SN_INTERNAL = 500     /* a defect of Sinter */
 } sn_status;
 
@@ -205,6 +206,14 @@ SN_API int sn_array_rank(const sn_array *array);
 SN_API int64_t sn_array_extent(const sn_array *array, int dimension); /* 0 outermost; -1 if there is none */
 SN_API size_t sn_bytes(const sn_array *array);
 SN_API void sn_free(sn_array *array); /* NULL is ignored */
+
+/* An array from a file in NumPy's .npy format, 1.0 to 3.0: bool, i1 to i8, u1 to u8, f4, f8, and U1 (char); either byte
+ * order; Fortran order is brought to row-major order by a copy, which is counted. NULL after an error: the message
+ * names the file and what is wrong with it. Nothing in the file is believed before it is checked. */
+SN_API sn_array *sn_load_npy(sn_context *context, const char *path);
+/* Writes such a file (1.0, row-major, this machine's byte order). SN_FILE, with a message, if that fails; what the file
+ * holds is then undefined. */
+SN_API sn_status sn_save_npy(const sn_array *array, const char *path);
 
 /* === 6. Explaining ============================================================================================== */
 

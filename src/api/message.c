@@ -115,6 +115,7 @@ const char *sn_status_name(sn_status status)
         NAME(SN_NO_MEMORY)
         NAME(SN_NO_DEVICE)
         NAME(SN_UNSUPPORTED)
+        NAME(SN_FILE)
         NAME(SN_INTERNAL)
 #undef NAME
     }

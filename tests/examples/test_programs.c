@@ -7,7 +7,6 @@
 #include "programs/rowstats.h"
 #include "programs/unsharp.h"
 
-#include "common/npy.h"
 #include "common/picture.h"
 
 #include <setjmp.h>
@@ -376,18 +375,19 @@ static void test_nbody_is_fused(void **state)
 
 static void test_rowstats(void **state)
 {
-    char message[256], signature[96];
-    npy a;
-    if (!npy_read("data/table.npy", &a, message))
-        fail_msg("%s", message);
-    assert_int_equal(a.type, SN_F64);
-    assert_int_equal(a.rank, 2);
-    int64_t n = a.extent[0], m = a.extent[1], *where = get((size_t)n * 8);
+    char signature[96];
+    sn_array *table = sn_load_npy(*state, "data/table.npy");
+    if (!table)
+        fail_msg("%s", sn_message(*state));
+    assert_int_equal(sn_array_type(table), SN_F64);
+    assert_int_equal(sn_array_rank(table), 2);
+    int64_t n = sn_array_extent(table, 0), m = sn_array_extent(table, 1), *where = get((size_t)n * 8);
     double *mean = get((size_t)n * 8), *least = get((size_t)n * 8), *most = get((size_t)n * 8);
-    const double *row = a.data;
+    double *const data = get(sn_bytes(table)), *row = data;
+    expect_ok(*state, sn_read(table, data, sn_bytes(table)));
     snprintf(signature, sizeof(signature), ROWSTATS_SIGNATURE, "f64", "f64", "f64");
     sn_program *program = sn_compile(*state, signature, rowstats);
-    expect_ok(*state, sn_call(program, sn_in(row, n, m), sn_into(mean, n), sn_into(least, n), sn_into(most, n),
+    expect_ok(*state, sn_call(program, sn_held(table), sn_into(mean, n), sn_into(least, n), sn_into(most, n),
                               sn_into(where, n)));
     for (int64_t i = 0; i < n; i++, row += m) {
         double sum = 0, size = 0, low = row[0];
@@ -403,7 +403,8 @@ static void test_rowstats(void **state)
         assert_int_equal(where[i], best);
     }
     sn_drop(program);
-    npy_free(&a);
+    sn_free(table);
+    free(data);
     free(where);
     free(mean);
     free(least);
