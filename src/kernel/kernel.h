@@ -126,6 +126,7 @@ typedef struct kernel {
     VEC(uint8_t) arg_type; /* per scalar argument */
     k_ref body;
     uint16_t lanes;       /* gang width in elements, a power of two, 1 to 256 */
+    uint16_t group;       /* threads that suit a block where blocks are many threads; 0: no wish. Any number computes the same */
     uint32_t threads;     /* most virtual threads any FOR_ALL with private memory has; 0: no private memory */
     bool contract;        /* a product feeding a sum inside one LET pair marked by the skeleton may be fused: never done by emitters */
     uint32_t scratch;     /* bytes of shared and private memory per block, set by k_layout */
@@ -183,6 +184,9 @@ const char *k_name(kernel *k, k_val v, const char *name); /* names a value for p
 bool k_verify(const kernel *k, arena *a, const char **why); /* types, levels, scopes, converged warp operations */
 void k_analyse(kernel *k);       /* fills shape and step of every value */
 void k_layout(kernel *k, uint32_t align); /* places shared and private memory; liveness between piece-level statements; sets scratch */
+uint32_t k_shared_bytes(const kernel *k); /* of a kernel that is laid out: bytes of shared memory a block needs */
+/* Does a kernel that is laid out fit into `there` bytes of shared memory? Else *why says who wants how much. */
+bool k_fits(const kernel *k, size_t there, arena *a, const char **why);
 void k_expand_math(kernel *k);   /* replaces MATH rows by primitive statements (ir/math); emitters need it done */
 void k_print(const kernel *k, text *out);
 kernel *k_parse(arena *a, const char *source, const char **message); /* NULL and a message with the line */

@@ -4,6 +4,8 @@
 #include "kernel/kernel.h"
 #include "kernel/walk.h"
 
+#include <inttypes.h>
+
 typedef struct {
     uint32_t first, last; /* positions of piece-level statements; first 0: never touched */
     uint32_t loop;        /* the outermost loop that touched it last */
@@ -129,4 +131,40 @@ void k_layout(kernel *k, uint32_t align)
         order[at] = m;
     }
     place_all(k, life, order, n, align ? align : 1);
+}
+
+uint32_t k_shared_bytes(const kernel *k)
+{
+    uint64_t most = 0;
+    for (k_mem m = 1; m < k->mem.n; m++) {
+        const k_memory *memory = &k->mem.at[m];
+        uint64_t end = memory->offset + (uint64_t)memory->count * ir_type_size((ir_type)memory->type);
+        if (memory->space == K_SHARED && end > most)
+            most = end;
+    }
+    return most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
+}
+
+static const char *shared_name(const k_memory *m)
+{
+    return m->name && *m->name ? m->name : "unnamed";
+}
+
+bool k_fits(const kernel *k, size_t there, arena *a, const char **why)
+{
+    uint32_t wanted = k_shared_bytes(k);
+    if (wanted <= there)
+        return true;
+    const k_memory *largest = NULL;
+    uint64_t bytes = 0;
+    for (k_mem m = 1; m < k->mem.n; m++) {
+        const k_memory *memory = &k->mem.at[m];
+        if (memory->space != K_SHARED || (largest && memory_bytes(k, memory) <= bytes))
+            continue;
+        largest = memory;
+        bytes = memory_bytes(k, memory);
+    }
+    *why = arena_printf(a, "%s wants %" PRIu32 " bytes of shared memory for a block, the device has %zu; the largest array, %s, takes %" PRIu64,
+                        k->name, wanted, there, shared_name(largest), bytes);
+    return false;
 }

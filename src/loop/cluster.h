@@ -65,7 +65,8 @@ typedef struct l_cluster {
     VEC(ir_id) reads; /* arrays read from memory */
     double flops, reads_per_element;
     bool uses_index; /* index components matter, not only the row-major position; set by sk_prepare */
-    int64_t tile;    /* stencil loops: columns of a tile; set by sk_prepare */
+    int64_t tile;    /* stencil loops: columns of a tile; set by sk_prepare, as are these: */
+    int64_t column_bytes, halo_bytes; /* shared memory that rows take a column of the tile, and besides */
 } l_cluster;
 
 typedef struct l_options {

@@ -1,31 +1,8 @@
 /* The skeletons of folds. The combination tree is fixed (docs/determinism.md): it depends on the row's length, the width of the
  * accumulated components and whether the operators commute, never on workers, alignment or the shape of the launch. */
-#include "skeleton/variants.h"
+#include "skeleton/fold.h"
 
 #include "opt/rewrite.h"
-
-typedef struct fold { /* one fold of the cluster */
-    const l_op *op;
-    const ir_array *info;
-    uint32_t n;           /* components */
-    uint32_t first;       /* number of its first component over all folds */
-    ir_id *element;       /* terms accumulated; combining launches have none */
-    ir_bits *identity;    /* per component, or NULL: the operator has none that we know */
-    bool fused_product;   /* element 0 is a product that goes into a sum */
-    k_mem *shared;
-    k_mem *in;            /* partial results to combine */
-} fold;
-
-typedef struct folds {
-    sk_lower *lw;
-    sk_tree tree;
-    bool combine;
-    bool in_gang;         /* lanes exchange values in registers */
-    VEC(fold) fold;
-    sk_outputs stored;    /* elements stored on the way */
-    sk_index at;
-    k_val row_length, row_base;
-} folds;
 
 /* --- operators --- */
 
@@ -85,7 +62,7 @@ static ir_bits *find_identity(const sk_lower *lw, const ir_fn *fn, uint32_t n)
     return identity;
 }
 
-static bool product_into_sum(const sk_lower *lw, const fold *f)
+static bool product_into_sum(const sk_lower *lw, const sk_fold *f)
 {
     if (!lw->options->contract || f->n != 1 || !f->identity)
         return false;
@@ -94,7 +71,7 @@ static bool product_into_sum(const sk_lower *lw, const fold *f)
     return op->op == OP_ADD && ir_type_float((ir_type)op->type) && e->kind == IR_OP && e->op == OP_MUL;
 }
 
-static void apply(sk_lower *lw, const fold *f, const k_val *left, const k_val *right, k_val *out)
+void sk_fold_apply(sk_lower *lw, const sk_fold *f, const k_val *left, const k_val *right, k_val *out)
 {
     uint32_t mark = sk_scope(lw);
     for (uint32_t c = 0; c < f->n; c++) {
@@ -107,7 +84,7 @@ static void apply(sk_lower *lw, const fold *f, const k_val *left, const k_val *r
 
 /* --- elements --- */
 
-static void bind_index(folds *s, k_val row, k_val k)
+static void bind_index(sk_folds *s, k_val row, k_val k)
 {
     sk_lower *lw = s->lw;
     const l_cluster *c = lw->cluster;
@@ -134,7 +111,7 @@ static void bind_index(folds *s, k_val row, k_val k)
 }
 
 /* The element number k of a row goes into the accumulators. `started` is a bool value: false for a lane's first element. */
-static void accumulate(folds *s, k_val row, k_val k, k_val started, k_val *const *acc)
+void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *const *acc)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -143,7 +120,7 @@ static void accumulate(folds *s, k_val row, k_val k, k_val started, k_val *const
     bind_index(s, row, k);
     VEC(ir_id) term = {0};
     for (uint32_t i = 0; i < s->fold.n && !s->combine; i++) {
-        const fold *f = &s->fold.at[i];
+        const sk_fold *f = &s->fold.at[i];
         if (f->fused_product) {
             vec_push(lw->arena, &term, ir_args(lw->l->ir, f->element[0])[0]);
             vec_push(lw->arena, &term, ir_args(lw->l->ir, f->element[0])[1]);
@@ -161,7 +138,7 @@ static void accumulate(folds *s, k_val row, k_val k, k_val started, k_val *const
         k_store(b, sk_array_memory(lw, s->stored.array.at[i], s->stored.component.at[i], true), lw->element, value[elements + i]);
     uint32_t next = 0;
     for (uint32_t i = 0; i < s->fold.n; i++) {
-        const fold *f = &s->fold.at[i];
+        const sk_fold *f = &s->fold.at[i];
         if (f->fused_product) {
             k_set(b, acc[i][0], k_let(b, OP_FMA, value[next], value[next + 1], k_get(b, acc[i][0])));
             next += 2;
@@ -177,7 +154,7 @@ static void accumulate(folds *s, k_val row, k_val k, k_val started, k_val *const
         }
         for (uint32_t c = 0; c < f->n; c++)
             left[c] = k_get(b, acc[i][c]);
-        apply(lw, f, left, right, out);
+        sk_fold_apply(lw, f, left, right, out);
         for (uint32_t c = 0; c < f->n; c++)
             k_set(b, acc[i][c], out[c]);
         if (!f->identity) {
@@ -191,12 +168,12 @@ static void accumulate(folds *s, k_val row, k_val k, k_val started, k_val *const
     sk_scope_end(lw, mark);
 }
 
-static k_val **accumulators(folds *s)
+k_val **sk_fold_accumulators(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_val **acc = arena_alloc(lw->arena, s->fold.n * sizeof(k_val *));
     for (uint32_t i = 0; i < s->fold.n; i++) {
-        const fold *f = &s->fold.at[i];
+        const sk_fold *f = &s->fold.at[i];
         acc[i] = arena_alloc(lw->arena, f->n * sizeof(k_val));
         for (uint32_t c = 0; c < f->n; c++)
             acc[i][c] = k_decl(&lw->b, k_literal(&lw->b, f->info->type[c], f->identity ? f->identity[c] : 0), "acc");
@@ -207,7 +184,7 @@ static k_val **accumulators(folds *s)
 /* --- results --- */
 
 /* seed (+) total, to the result; or total, to the partial results */
-static void finish(folds *s, const fold *f, k_val row, k_val position, const k_val *total, k_val empty)
+void sk_fold_finish(sk_folds *s, const sk_fold *f, k_val row, k_val position, const k_val *total, k_val empty)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -217,7 +194,7 @@ static void finish(folds *s, const fold *f, k_val row, k_val position, const k_v
         k_val *seed = arena_alloc(lw->arena, f->n * sizeof(k_val));
         for (uint32_t c = 0; c < f->n; c++)
             seed[c] = sk_closed(lw, f->info->seed[c]);
-        apply(lw, f, seed, total, out);
+        sk_fold_apply(lw, f, seed, total, out);
         for (uint32_t c = 0; c < f->n && empty; c++)
             out[c] = k_select(b, empty, seed[c], out[c]);
     }
@@ -231,20 +208,20 @@ static void finish(folds *s, const fold *f, k_val row, k_val position, const k_v
 /* --- lanes within a row --- */
 
 /* a0 (+) a1 per lane where the second one has received an element */
-static void merge(folds *s, k_val *const *into, k_val *const *from, k_val has)
+void sk_fold_merge(sk_folds *s, k_val *const *into, k_val *const *from, k_val has)
 {
     k_builder *b = &s->lw->b;
     if (has)
         k_if(b, has);
     for (uint32_t i = 0; i < s->fold.n; i++) {
-        const fold *f = &s->fold.at[i];
+        const sk_fold *f = &s->fold.at[i];
         k_val *left = arena_alloc(s->lw->arena, f->n * sizeof(k_val)), *right = arena_alloc(s->lw->arena, f->n * sizeof(k_val));
         k_val *out = arena_alloc(s->lw->arena, f->n * sizeof(k_val));
         for (uint32_t c = 0; c < f->n; c++) {
             left[c] = k_get(b, into[i][c]);
             right[c] = k_get(b, from[i][c]);
         }
-        apply(s->lw, f, left, right, out);
+        sk_fold_apply(s->lw, f, left, right, out);
         for (uint32_t c = 0; c < f->n; c++)
             k_set(b, into[i][c], out[c]);
     }
@@ -252,7 +229,7 @@ static void merge(folds *s, k_val *const *into, k_val *const *from, k_val has)
         k_end(b);
 }
 
-static void to_shared(folds *s, k_val lane, k_val *const *acc)
+static void to_shared(sk_folds *s, k_val lane, k_val *const *acc)
 {
     for (uint32_t i = 0; i < s->fold.n; i++)
         for (uint32_t c = 0; c < s->fold.at[i].n; c++)
@@ -261,7 +238,7 @@ static void to_shared(folds *s, k_val lane, k_val *const *acc)
 
 /* The same tree in registers, where a gang can exchange values: lane 0 ends with the sum of all. Lanes outside the tree
  * compute what nobody looks at. */
-static void combine_in_gang(folds *s, k_val lane, k_val count, k_val *const *acc)
+static void combine_in_gang(sk_folds *s, k_val lane, k_val count, k_val *const *acc)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -274,14 +251,14 @@ static void combine_in_gang(folds *s, k_val lane, k_val count, k_val *const *acc
         k_val partner = sk_add(lw, lane, k_i64(b, distance));
         k_val has = k_let(b, OP_LT, partner, valid, 0);
         for (uint32_t i = 0; i < s->fold.n; i++) {
-            const fold *f = &s->fold.at[i];
+            const sk_fold *f = &s->fold.at[i];
             k_val *left = arena_alloc(lw->arena, f->n * sizeof(k_val)), *right = arena_alloc(lw->arena, f->n * sizeof(k_val));
             k_val *out = arena_alloc(lw->arena, f->n * sizeof(k_val));
             for (uint32_t c = 0; c < f->n; c++) {
                 left[c] = k_get(b, acc[i][c]);
                 right[c] = k_shuffle(b, left[c], distance);
             }
-            apply(lw, f, left, right, out);
+            sk_fold_apply(lw, f, left, right, out);
             for (uint32_t c = 0; c < f->n; c++)
                 k_set(b, acc[i][c], k_select(b, has, out[c], left[c]));
         }
@@ -289,7 +266,7 @@ static void combine_in_gang(folds *s, k_val lane, k_val count, k_val *const *acc
 }
 
 /* The lanes' sums become the piece's: in registers if the operators are harmless in lanes that do not count. */
-static void piece_total(folds *s, k_val row, k_val lane, k_val count, k_val *const *acc)
+void sk_fold_lanes(sk_folds *s, k_val row, k_val lane, k_val count, k_val *const *acc)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -300,17 +277,17 @@ static void piece_total(folds *s, k_val row, k_val lane, k_val count, k_val *con
     combine_in_gang(s, lane, count, acc);
     k_if(b, k_let(b, OP_LT, lane, k_i64(b, 1), 0));
     for (uint32_t i = 0; i < s->fold.n; i++) {
-        const fold *f = &s->fold.at[i];
+        const sk_fold *f = &s->fold.at[i];
         k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val));
         for (uint32_t c = 0; c < f->n; c++)
             total[c] = k_get(b, acc[i][c]);
-        finish(s, f, sk_add(lw, row, lane), sk_add(lw, k_piece(b), lane), total, 0);
+        sk_fold_finish(s, f, sk_add(lw, row, lane), sk_add(lw, k_piece(b), lane), total, 0);
     }
     k_end(b);
 }
 
 /* May the operator run in lanes that hold nothing? */
-static bool harmless(const sk_lower *lw, const fold *f)
+bool sk_fold_harmless(const sk_lower *lw, const sk_fold *f)
 {
     opt_ids ids = {0};
     opt_reach(lw->l->ir, lw->arena, f->info->fn->results, f->info->fn->result, &ids);
@@ -324,7 +301,7 @@ static bool harmless(const sk_lower *lw, const fold *f)
 
 /* Commuting operators: the piece is read forwards, groups of lanes going to the accumulators in turn (enough of them to
  * hide the operator's latency). Rounds in which every accumulator gets a whole group need no masks. */
-static void piece_in_turn(folds *s, k_val row, k_val begin, k_val count)
+static void piece_in_turn(sk_folds *s, k_val row, k_val begin, k_val count)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -335,7 +312,7 @@ static void piece_in_turn(folds *s, k_val row, k_val begin, k_val count)
     k_val whole = k_let(b, OP_QUOT, count, all, 0);
     k_val **acc[8] = {0};
     for (int64_t t = 0; t < streams; t++)
-        acc[t] = accumulators(s);
+        acc[t] = sk_fold_accumulators(s);
     for (int masked = 0; masked < 2; masked++) {
         k_val k = k_for(b, masked ? whole : zero, masked ? rounds : whole, false);
         k_val started = k_let(b, OP_GT, k, zero, 0);
@@ -344,7 +321,7 @@ static void piece_in_turn(folds *s, k_val row, k_val begin, k_val count)
             k_val i = sk_add(lw, sk_add(lw, within, k_i64(b, t * lanes)), lane);
             if (masked)
                 k_if(b, k_let(b, OP_LT, i, count, 0));
-            accumulate(s, row, sk_add(lw, begin, i), started, acc[t]);
+            sk_fold_element(s, row, sk_add(lw, begin, i), started, acc[t]);
             if (masked)
                 k_end(b);
         }
@@ -352,34 +329,34 @@ static void piece_in_turn(folds *s, k_val row, k_val begin, k_val count)
     }
     for (int64_t distance = 1; distance < streams; distance *= 2)
         for (int64_t t = 0; t + distance < streams; t += 2 * distance)
-            merge(s, acc[t], acc[t + distance], k_let(b, OP_LT, sk_add(lw, k_i64(b, (t + distance) * lanes), lane), count, 0));
-    piece_total(s, row, lane, count, acc[0]);
+            sk_fold_merge(s, acc[t], acc[t + distance], k_let(b, OP_LT, sk_add(lw, k_i64(b, (t + distance) * lanes), lane), count, 0));
+    sk_fold_lanes(s, row, lane, count, acc[0]);
     k_end(b);
 }
 
 /* operators whose order is kept: each lane walks its own stretch of the piece */
-static void piece_chunks(folds *s, k_val row, k_val begin, k_val count, bool full)
+static void piece_chunks(sk_folds *s, k_val row, k_val begin, k_val count, bool full)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     k_val chunk = k_i64(b, s->tree.chunk);
     k_val lane = k_for_all(b, k_i64(b, s->tree.lanes));
-    k_val **acc = accumulators(s);
+    k_val **acc = sk_fold_accumulators(s);
     k_val start = sk_add(lw, begin, sk_mul(lw, lane, chunk));
     k_val k = k_for(b, k_i64(b, 0), full ? chunk : sk_min(lw, chunk, count), false);
     k_val started = k_let(b, OP_GT, k, k_i64(b, 0), 0);
     if (!full)
         k_if(b, k_let(b, OP_LT, sk_add(lw, sk_mul(lw, lane, chunk), k), count, 0));
-    accumulate(s, row, sk_add(lw, start, k), started, acc);
+    sk_fold_element(s, row, sk_add(lw, start, k), started, acc);
     if (!full)
         k_end(b);
     k_end(b);
-    piece_total(s, row, lane, count, acc);
+    sk_fold_lanes(s, row, lane, count, acc);
     k_end(b);
 }
 
 /* One round over the lanes' sums in shared memory: shared[at] (+)= shared[other] for `threads` threads. */
-static void lane_round(folds *s, int64_t threads, int64_t scale, int64_t distance, k_val valid)
+static void lane_round(sk_folds *s, int64_t threads, int64_t scale, int64_t distance, k_val valid)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -387,14 +364,14 @@ static void lane_round(folds *s, int64_t threads, int64_t scale, int64_t distanc
     k_val at = sk_mul(lw, lane, k_i64(b, scale)), other = sk_add(lw, at, k_i64(b, distance));
     k_if(b, k_let(b, OP_LT, other, valid, 0));
     for (uint32_t i = 0; i < s->fold.n; i++) {
-        const fold *f = &s->fold.at[i];
+        const sk_fold *f = &s->fold.at[i];
         k_val *left = arena_alloc(lw->arena, f->n * sizeof(k_val)), *right = arena_alloc(lw->arena, f->n * sizeof(k_val));
         k_val *out = arena_alloc(lw->arena, f->n * sizeof(k_val));
         for (uint32_t c = 0; c < f->n; c++) {
             left[c] = k_load(b, f->shared[c], at);
             right[c] = k_load(b, f->shared[c], other);
         }
-        apply(lw, f, left, right, out);
+        sk_fold_apply(lw, f, left, right, out);
         for (uint32_t c = 0; c < f->n; c++)
             k_store(b, f->shared[c], at, out[c]);
     }
@@ -402,7 +379,7 @@ static void lane_round(folds *s, int64_t threads, int64_t scale, int64_t distanc
     k_end(b);
 }
 
-static void combine_lanes(folds *s, k_val count)
+static void combine_lanes(sk_folds *s, k_val count)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -418,8 +395,26 @@ static void combine_lanes(folds *s, k_val count)
         lane_round(s, half, 1, half, sk_min(lw, count, k_i64(b, 2 * half)));
 }
 
+void sk_fold_piece(sk_folds *s, k_val row, k_val count)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    if (s->in_gang)
+        return;
+    combine_lanes(s, count);
+    k_for_all(b, k_i64(b, 1));
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        const sk_fold *f = &s->fold.at[i];
+        k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        for (uint32_t c = 0; c < f->n; c++)
+            total[c] = k_load(b, f->shared[c], k_i64(b, 0));
+        sk_fold_finish(s, f, row, k_piece(b), total, 0);
+    }
+    k_end(b);
+}
+
 /* slots: 0 row length, 1 pieces a row */
-static void build_tree(folds *s)
+static void build_tree(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -434,9 +429,9 @@ static void build_tree(folds *s)
     k_val count = sk_min(lw, size, sk_sub(lw, length, begin));
     s->in_gang = lw->options->vector_bytes > 0;
     for (uint32_t i = 0; i < s->fold.n; i++)
-        s->in_gang &= harmless(lw, &s->fold.at[i]);
+        s->in_gang &= sk_fold_harmless(lw, &s->fold.at[i]);
     for (uint32_t i = 0; i < s->fold.n && !s->in_gang; i++) {
-        fold *f = &s->fold.at[i];
+        sk_fold *f = &s->fold.at[i];
         f->shared = arena_alloc(lw->arena, f->n * sizeof(k_mem));
         for (uint32_t c = 0; c < f->n; c++)
             f->shared[c] = k_shared(b, f->info->type[c], s->tree.lanes, "lane_sum");
@@ -450,22 +445,11 @@ static void build_tree(folds *s)
     } else {
         piece_in_turn(s, row, begin, count);
     }
-    if (s->in_gang)
-        return;
-    combine_lanes(s, count);
-    k_for_all(b, k_i64(b, 1));
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const fold *f = &s->fold.at[i];
-        k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        for (uint32_t c = 0; c < f->n; c++)
-            total[c] = k_load(b, f->shared[c], k_i64(b, 0));
-        finish(s, f, row, k_piece(b), total, 0);
-    }
-    k_end(b);
+    sk_fold_piece(s, row, count);
 }
 
 /* --- lanes over rows --- slots: 0 row length, 1 rows, 2 rows a piece */
-static void build_short(folds *s)
+static void build_short(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -477,22 +461,22 @@ static void build_short(folds *s)
     s->row_length = length;
     s->row_base = sk_mul(lw, row, length);
     lw->element = row;
-    k_val **acc = accumulators(s);
+    k_val **acc = sk_fold_accumulators(s);
     k_val k = k_for(b, k_i64(b, 0), length, false);
-    accumulate(s, row, k, k_let(b, OP_GT, k, k_i64(b, 0), 0), acc);
+    sk_fold_element(s, row, k, k_let(b, OP_GT, k, k_i64(b, 0), 0), acc);
     k_end(b);
     k_val empty = k_let(b, OP_EQ, length, k_i64(b, 0), 0);
     for (uint32_t i = 0; i < s->fold.n; i++) {
-        const fold *f = &s->fold.at[i];
+        const sk_fold *f = &s->fold.at[i];
         k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val));
         for (uint32_t c = 0; c < f->n; c++)
             total[c] = k_get(b, acc[i][c]);
-        finish(s, f, row, row, total, empty);
+        sk_fold_finish(s, f, row, row, total, empty);
     }
     k_end(b);
 }
 
-static void find_folds(folds *s, sk_body *body)
+static void find_folds(sk_folds *s, sk_body *body)
 {
     sk_lower *lw = s->lw;
     uint32_t first = 0;
@@ -509,7 +493,7 @@ static void find_folds(folds *s, sk_body *body)
         }
         if (op->kind != L_FOLD)
             continue;
-        fold f = {.op = op, .info = info, .n = info->components, .first = first};
+        sk_fold f = {.op = op, .info = info, .n = info->components, .first = first};
         first += f.n;
         f.identity = find_identity(lw, info->fn, f.n);
         if (!s->combine) {
@@ -520,11 +504,11 @@ static void find_folds(folds *s, sk_body *body)
     }
 }
 
-static void declare_memory(folds *s)
+static void declare_memory(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     for (uint32_t i = 0; i < s->fold.n; i++) {
-        fold *f = &s->fold.at[i];
+        sk_fold *f = &s->fold.at[i];
         for (uint32_t c = 0; c < f->n; c++) {
             if (lw->options->final) {
                 sk_array_memory(lw, f->op->term, c, true);
@@ -541,20 +525,28 @@ static void declare_memory(folds *s)
         sk_array_memory(lw, s->stored.array.at[i], s->stored.component.at[i], true);
 }
 
+void sk_fold_begin(sk_folds *s, const char *name)
+{
+    sk_lower *lw = s->lw;
+    const l_cluster *c = lw->cluster;
+    sk_body body;
+    s->tree = sk_tree_of(c->ordered, c->wide);
+    sk_lower_init(lw, lw->l, c, lw->options, lw->arena, name, (uint16_t)s->tree.lanes);
+    sk_body_init(&body, lw->l, c, SK_GENERIC, lw->arena);
+    s->at = (sk_index){.rank = c->rank, .linear = ir_var(lw->l->ir, T_I64)};
+    s->at.at[0] = s->at.linear;
+    for (unsigned d = 0; d < c->rank && c->rank > 1; d++)
+        s->at.at[d] = ir_var(lw->l->ir, T_I64);
+    find_folds(s, &body);
+    declare_memory(s);
+}
+
 sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, const sk_options *options, bool combine, bool brief, arena *a,
                          const char **why)
 {
-    sk_lower lw;
-    sk_body body;
-    folds s = {.lw = &lw, .tree = sk_tree_of(c->ordered, c->wide), .combine = combine};
-    sk_lower_init(&lw, l, c, options, a, combine ? "fold_combine" : brief ? "fold_rows" : "fold", (uint16_t)s.tree.lanes);
-    sk_body_init(&body, l, c, SK_GENERIC, a);
-    s.at = (sk_index){.rank = c->rank, .linear = ir_var(l->ir, T_I64)};
-    s.at.at[0] = s.at.linear;
-    for (unsigned d = 0; d < c->rank && c->rank > 1; d++)
-        s.at.at[d] = ir_var(l->ir, T_I64);
-    find_folds(&s, &body);
-    declare_memory(&s);
+    sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
+    sk_folds s = {.lw = &lw, .combine = combine};
+    sk_fold_begin(&s, combine ? "fold_combine" : brief ? "fold_rows" : "fold");
     if (brief)
         build_short(&s);
     else

@@ -22,7 +22,7 @@ void sk_prepare(l_program *l)
         if (c->class == L_CLASS_PLAIN)
             c->uses_index = sk_uses_index(l, c, l->ir->arena);
         if (c->class == L_CLASS_STENCIL)
-            c->tile = sk_stencil_tile(l, c, l->ir->arena);
+            sk_stencil_prepare(l, c, l->ir->arena);
     }
 }
 
@@ -44,6 +44,8 @@ static int64_t pieces_of(int64_t n, int64_t piece)
 /* Elements a piece of independent work has: enough to pay for claiming it, few enough to balance the load. */
 static int64_t piece_elements(const l_cluster *c, const sk_options *o, int64_t total)
 {
+    if (o->group)
+        return sk_group_piece(c, o);
     int64_t most = c->flops >= 200 ? 2048 : 65536, least = c->flops >= 200 ? 256 : 4096;
     int64_t share = total / (larger(o->workers, 1) * 8) + 1;
     share = (share + 255) / 256 * 256;
@@ -101,10 +103,10 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
 
 static void launch_stencil(const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns, sk_geometry *g)
 {
-    int64_t tile = c->tile, tiles = pieces_of(columns, tile);
+    int64_t tile = sk_tile(c, o), tiles = pieces_of(columns, tile);
     /* rows around a band are computed twice: bands are high even where there are few of them */
     int64_t band = rows * tiles / (larger(o->workers, 1) * 4);
-    band = smaller(256, larger(64, band));
+    band = o->group ? sk_group_band(o, rows, tiles) : smaller(256, larger(64, band));
     g->variant = SK_STENCIL;
     g->slot[0] = band;
     g->slot[1] = tiles;
@@ -126,7 +128,9 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
         columns = partials;
     g->work = (double)rows * (double)columns * (combine ? 1.0 : c->flops + c->reads_per_element + 1.0);
     g->stream = !combine && (double)rows * (double)columns * (double)stored_bytes(l, c) > (double)cache_bytes;
-    if (c->class == L_CLASS_FOLD)
+    if (c->class == L_CLASS_FOLD && o->group)
+        sk_group_launch_fold(l, c, o, rows, columns, combine, g);
+    else if (c->class == L_CLASS_FOLD)
         launch_fold(c, o, rows, columns, combine, g);
     else if (rows == 0 || columns == 0)
         g->variant = c->class == L_CLASS_STENCIL ? SK_STENCIL : SK_MAP_FLAT;
@@ -139,6 +143,8 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
 sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a, const char **why)
 {
     *why = NULL;
+    if (variant >= SK_GROUP_PIECE && variant < SK_VARIANTS)
+        return sk_build_group_fold(l, c, variant, options, a, why);
     switch (variant) {
     case SK_MAP_FLAT:
         return sk_build_map_flat(l, c, options, a, why);

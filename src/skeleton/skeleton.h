@@ -43,6 +43,13 @@ typedef enum {
     SK_FOLD_TREE,    /* lanes within a row; one partial result per piece */
     SK_COMBINE_SHORT, /* the same two over partial results */
     SK_COMBINE_TREE,
+    /* Blocks of many threads, on devices with a `group`. */
+    SK_GROUP_PIECE,   /* commuting folds: a block folds one piece of a row */
+    SK_GROUP_ROWS,    /* commuting folds: a block folds several rows of one piece each */
+    SK_GROUP_CHUNKS,  /* in order, left to right: each thread walks a stretch of a row, staged through shared memory */
+    SK_GROUP_COMBINE_PIECE, /* the same three over partial results */
+    SK_GROUP_COMBINE_ROWS,
+    SK_GROUP_COMBINE_CHUNKS,
     SK_VARIANTS
 } sk_variant;
 
@@ -57,6 +64,10 @@ sk_tree sk_tree_of(bool ordered, bool wide);
 typedef struct sk_options {
     uint32_t vector_bytes; /* of the device; 0: it has no gangs whose lanes exchange values */
     uint32_t workers;
+    /* Devices whose blocks are many threads; 0 where a block is one core. */
+    uint32_t group;        /* most threads a block may have */
+    uint32_t gang;         /* threads in step that exchange values; 0 or 1: none */
+    size_t scratch;        /* shared memory a block may use, bytes */
     bool checks;   /* false: the program is `unchecked` */
     bool contract; /* products feeding a + fold become fma */
     bool stream;   /* results are written past the caches */

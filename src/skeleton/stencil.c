@@ -7,7 +7,7 @@
 
 #include "opt/rewrite.h"
 
-enum { MAX_TILE = 1024, WIDE_TILE = 8192, ROWS_BUDGET = 192 * 1024 };
+enum { MAX_TILE = 1024, WIDE_TILE = 8192, ROWS_BUDGET = 192 * 1024, ROW_GAP = 128 /* most bytes lost in front of an array in shared memory */ };
 
 typedef struct halo {
     int64_t up, down, left, right;
@@ -198,20 +198,21 @@ static void analyse(const l_program *l, const l_cluster *c, arena *a, stages *s)
     }
 }
 
-int64_t sk_stencil_tile(const l_program *l, const l_cluster *c, arena *a)
+void sk_stencil_prepare(const l_program *l, l_cluster *c, arena *a)
 {
     stages s = {0};
     analyse(l, c, a, &s);
-    int64_t bytes_a_column = 0;
+    c->column_bytes = c->halo_bytes = 0;
     for (uint32_t i = 0; i < s.stage.n; i++)
-        for (unsigned k = 0; k < s.stage.at[i].info->components && s.stage.at[i].op->staged; k++)
-            bytes_a_column += s.stage.at[i].ring * (int64_t)ir_type_size(s.stage.at[i].info->type[k]);
-    if (!bytes_a_column)
-        return WIDE_TILE;
-    int64_t tile = MAX_TILE;
-    while (tile > 64 && tile * bytes_a_column > ROWS_BUDGET)
-        tile /= 2;
-    return tile;
+        for (unsigned k = 0; k < s.stage.at[i].info->components && s.stage.at[i].op->staged; k++) {
+            const stage *g = &s.stage.at[i];
+            int64_t bytes = g->ring * (int64_t)ir_type_size(g->info->type[k]);
+            c->column_bytes += bytes;
+            c->halo_bytes += bytes * (g->need.left + g->need.right) + ROW_GAP;
+        }
+    c->tile = c->column_bytes ? MAX_TILE : WIDE_TILE;
+    while (c->column_bytes && c->tile > 64 && c->tile * c->column_bytes > ROWS_BUDGET)
+        c->tile /= 2;
 }
 
 /* --- reads of rows in shared memory --- */
@@ -376,7 +377,7 @@ sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_opt
     for (uint32_t i = 0; i < s.stage.n; i++)
         for (unsigned k = 0; k < s.stage.at[i].info->components && s.stage.at[i].op->stored; k++)
             sk_array_memory(&lw, s.stage.at[i].op->term, k, true);
-    int64_t tile_columns = c->tile;
+    int64_t tile_columns = sk_tile(c, options);
     int64_t warm = 0;
     for (uint32_t i = 0; i < s.stage.n; i++) {
         stage *g = &s.stage.at[i];

@@ -12,8 +12,10 @@ typedef struct sk_outputs { /* values a loop stores, component by component */
 
 /* Do the cluster's elements depend on index components, beyond the row-major position? */
 bool sk_uses_index(const l_program *l, const l_cluster *c, arena *a);
-/* Columns a tile of a stencil loop has; rows kept in shared memory have this static width plus their halo. */
-int64_t sk_stencil_tile(const l_program *l, const l_cluster *c, arena *a);
+/* Sets what a stencil cluster's `tile` and bytes are: rows kept in shared memory have the tile's width plus their halo. */
+void sk_stencil_prepare(const l_program *l, l_cluster *c, arena *a);
+/* Columns a tile of a stencil loop has on this device. */
+int64_t sk_tile(const l_cluster *c, const sk_options *options);
 
 sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
 sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
@@ -21,5 +23,30 @@ sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_opt
 /* combine: over partial results; brief: rows of at most SK_SHORT elements */
 sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, const sk_options *options, bool combine, bool brief, arena *a,
                          const char **why);
+
+/* --- devices whose blocks are many threads: sk_options.group --- */
+
+typedef struct sk_group_size { /* of a fold whose threads walk stretches of rows, or lanes within several rows */
+    int64_t lanes; /* threads of a block, a power of two */
+    int64_t tile;  /* elements of each stretch staged at a time, a power of two; 0: none */
+} sk_group_size;
+
+/* Rows folded by one block: lanes / the tree's lanes of them. */
+sk_group_size sk_group_rows(const l_program *l, const l_cluster *c, const sk_options *o);
+/* Stretches walked by one block. */
+sk_group_size sk_group_chunks(const l_program *l, const l_cluster *c, const sk_options *o, bool combine);
+/* Elements that a thread folds one after the other, and threads that share a piece of a row of this length. */
+int64_t sk_group_chunk(const l_cluster *c, const sk_tree *tree);
+
+/* How folds are launched there (group_geometry.c): variant, pieces, slots. */
+void sk_group_launch_fold(const l_program *l, const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
+                          sk_geometry *g);
+/* Elements that a block takes at a time; rows of a stencil's band. */
+int64_t sk_group_piece(const l_cluster *c, const sk_options *o);
+int64_t sk_group_band(const sk_options *o, int64_t rows, int64_t tiles);
+
+/* Builds one of the variants SK_GROUP_... (group_fold.c, group_chunks.c). */
+sk_kernel *sk_build_group_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
+                               const char **why);
 
 #endif

@@ -10,7 +10,7 @@ typedef struct host {
     int64_t dims[64];
     ir_value *value; /* per array node */
     run_result *out;
-    uint32_t vector_bytes;
+    sk_options device;
 } host;
 
 static bool read_scalar(void *env, ir_id array, uint32_t component, ir_bits *out)
@@ -59,7 +59,9 @@ static void make(host *h, ir_id array)
 
 static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final, void **in, void **partial_out)
 {
-    sk_options o = {.vector_bytes = h->vector_bytes, .workers = 2, .checks = true, .final = final, .row = g->row};
+    sk_options o = h->device;
+    o.final = final;
+    o.row = g->row;
     const char *why = NULL;
     sk_kernel *k = sk_build(h->l, c, g->variant, &o, h->a, &why);
     if (!k || !k_verify(k->k, h->a, &why)) {
@@ -68,7 +70,11 @@ static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final
     }
     k_expand_math(k->k);
     k_analyse(k->k);
-    k_layout(k->k, 64);
+    k_layout(k->k, o.group ? 128 : 64);
+    if (o.scratch && k_shared_bytes(k->k) > o.scratch) {
+        h->out->why = "a kernel wants more shared memory than there is";
+        return;
+    }
     void **mem = arena_alloc(h->a, (k->memory.n + 1) * sizeof(void *));
     ir_bits *arg = arena_alloc(h->a, (k->argument.n + 1) * sizeof(ir_bits));
     for (uint32_t i = 0; i < k->memory.n; i++) {
@@ -95,11 +101,10 @@ static void run_cluster(host *h, const l_cluster *c)
     for (uint32_t i = 0; i < c->op.n; i++)
         if (c->op.at[i].stored)
             make(h, c->op.at[i].term);
-    sk_options o = {.vector_bytes = h->vector_bytes, .workers = 2, .checks = true};
     void **in = NULL;
     for (int64_t partials = 0;;) {
         sk_geometry g;
-        sk_plan_launch(h->l, c, &o, extent, partials, 1 << 25, &g);
+        sk_plan_launch(h->l, c, &h->device, extent, partials, 1 << 25, &g);
         void **out = arena_alloc(h->a, 64 * sizeof(void *));
         for (int i = 0; i < 64 && g.partials > 1; i++)
             out[i] = arena_alloc(h->a, (size_t)(rows * g.partials) * 8);
@@ -111,10 +116,10 @@ static void run_cluster(host *h, const l_cluster *c)
     }
 }
 
-run_result run_clusters(ir_program *p, const l_options *options, uint32_t vector_bytes, arena *a, const ir_value *input)
+run_result run_clusters(ir_program *p, const l_options *options, const sk_options *device, arena *a, const ir_value *input)
 {
     run_result out = {0};
-    host h = {.p = p, .a = a, .out = &out, .vector_bytes = vector_bytes};
+    host h = {.p = p, .a = a, .out = &out, .device = *device};
     h.value = arena_alloc(a, (p->node.n + 1) * sizeof(ir_value));
     for (uint32_t i = 0; i < p->input.n; i++) {
         h.value[p->input.at[i]] = input[i];

@@ -13,7 +13,8 @@ typedef struct run_result {
     const char *why;    /* a failure of ours: NULL if none */
 } run_result;
 
-/* As on a device with vectors of this size (0: no gangs). Results live in `a`. Contraction is off. */
-run_result run_clusters(ir_program *p, const l_options *options, uint32_t vector_bytes, arena *a, const ir_value *input);
+/* As on a device that skeletons are told this of. Results live in `a`. Fails if a kernel wants more shared memory than
+ * device->scratch, where that is not 0. */
+run_result run_clusters(ir_program *p, const l_options *options, const sk_options *device, arena *a, const ir_value *input);
 
 #endif

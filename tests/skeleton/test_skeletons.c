@@ -11,6 +11,13 @@
 #include "run_clusters.h"
 
 static const l_options fused = {.fuse = true, .cost_model = true}, unfused = {.fuse = false};
+static const sk_options vectors = {.vector_bytes = 64, .workers = 2, .checks = true}, scalars = {.workers = 2, .checks = true};
+/* devices with blocks of many threads, real ones and small ones */
+static const sk_options groups[] = {
+    {.group = 1024, .gang = 32, .scratch = 48 << 10, .workers = 2, .checks = true},
+    {.group = 256, .scratch = 32 << 10, .workers = 100, .checks = true},
+    {.group = 32, .scratch = 16 << 10, .workers = 1, .checks = true},
+};
 
 static arena memory;
 static ir_program *p;
@@ -78,7 +85,7 @@ static void same(const ir_value *x, const ir_value *y, double tolerance)
 }
 
 /* runs p fused and unfused on random inputs of the given extents and compares with the interpreter */
-static run_result compare_with(const int64_t extent[][3], double tolerance, const l_options *options, uint32_t vector_bytes)
+static run_result compare_with(const int64_t extent[][3], double tolerance, const l_options *options, const sk_options *device)
 {
     ir_value input[8];
     for (uint32_t i = 0; i < p->input.n; i++)
@@ -86,7 +93,7 @@ static run_result compare_with(const int64_t extent[][3], double tolerance, cons
     ir_value *expected = arena_alloc(&memory, 8 * sizeof(ir_value));
     ir_failure failure = {0};
     bool ok = ir_interpret(p, &memory, input, expected, &failure);
-    run_result got = run_clusters(p, options, vector_bytes, &memory, input);
+    run_result got = run_clusters(p, options, device, &memory, input);
     if (got.why)
         fail_msg("%s", got.why);
     if (!ok) {
@@ -102,9 +109,15 @@ static run_result compare_with(const int64_t extent[][3], double tolerance, cons
 
 static run_result compare(const int64_t extent[][3], double tolerance)
 {
-    compare_with(extent, tolerance, &unfused, 64);
-    compare_with(extent, tolerance, &fused, 0);
-    return compare_with(extent, tolerance, &fused, 64);
+    compare_with(extent, tolerance, &unfused, &vectors);
+    compare_with(extent, tolerance, &fused, &scalars);
+    run_result result = compare_with(extent, tolerance, &fused, &vectors);
+    for (size_t g = 0; g < ARRAY_LENGTH(groups); g++) {
+        run_result r = compare_with(extent, tolerance, &fused, &groups[g]);
+        for (uint32_t i = 0; i < p->output.n && !r.error.site; i++) /* the same tree: the same bits */
+            same(&r.output[i], &result.output[i], 0);
+    }
+    return result;
 }
 
 static ir_id dims(const char *name)

@@ -1,0 +1,235 @@
+/* Folds whose operators commute, on devices whose blocks are many threads. The tree is docs/determinism.md's: a thread is one
+ * accumulator (s, l) of a piece, or the four of lane l where a block folds many rows. Neighbouring threads read neighbouring
+ * elements in each round. */
+#include "skeleton/fold.h"
+
+enum { TURNS = 8, SMALL = 64 };
+
+static void declare_sums(sk_folds *s, int64_t count)
+{
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        sk_fold *f = &s->fold.at[i];
+        f->shared = arena_alloc(s->lw->arena, f->n * sizeof(k_mem));
+        for (uint32_t c = 0; c < f->n; c++)
+            f->shared[c] = k_shared(&s->lw->b, f->info->type[c], count, "sums");
+    }
+}
+
+static void keep_sums(sk_folds *s, k_val at, k_val *const *acc)
+{
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
+            k_store(&s->lw->b, s->fold.at[i].shared[c], at, k_get(&s->lw->b, acc[i][c]));
+}
+
+static k_val **take_sums(sk_folds *s, k_val at)
+{
+    k_val **acc = sk_fold_accumulators(s);
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
+            k_set(&s->lw->b, acc[i][c], k_load(&s->lw->b, s->fold.at[i].shared[c], at));
+    return acc;
+}
+
+/* s(1) goes into s(0), s(3) into s(2), then s(2) into s(0), where the second of a pair has received an element */
+static void merge_streams(sk_folds *s, k_val lane, k_val count, k_val **const *acc)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    int64_t lanes = s->tree.lanes, streams = s->tree.streams;
+    for (int64_t distance = 1; distance < streams; distance *= 2)
+        for (int64_t t = 0; t + distance < streams; t += 2 * distance) {
+            k_val first = sk_add(lw, k_i64(b, (t + distance) * lanes), lane);
+            sk_fold_merge(s, acc[t], acc[t + distance], k_let(b, OP_LT, first, count, 0));
+        }
+}
+
+/* --- one piece of a row --- */
+
+/* Rounds [from, to) of the piece, each a neighbour a thread. */
+static void rounds(sk_folds *s, k_val row, k_val begin, k_val thread, k_val from, k_val to, k_val *const *acc)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val threads = k_i64(b, s->tree.lanes * s->tree.streams);
+    k_val k = k_for(b, from, to, false);
+    k_val i = sk_add(lw, sk_mul(lw, k, threads), thread);
+    sk_fold_element(s, row, sk_add(lw, begin, i), k_let(b, OP_GT, k, k_i64(b, 0), 0), acc);
+    k_end(b);
+}
+
+/* Several rounds at once, so that their reads are under way together. */
+static k_val rounds_in_turns(sk_folds *s, k_val row, k_val begin, k_val thread, k_val whole, k_val *const *acc)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    if (lw->cluster->flops > SMALL)
+        return k_i64(b, 0);
+    k_val turns = k_i64(b, TURNS), threads = k_i64(b, s->tree.lanes * s->tree.streams);
+    k_val groups = k_let(b, OP_QUOT, whole, turns, 0);
+    k_val group = k_for(b, k_i64(b, 0), groups, false);
+    k_val first = sk_mul(lw, group, turns);
+    k_val turn = k_for(b, k_i64(b, 0), turns, true);
+    k_val k = sk_add(lw, first, turn);
+    k_val i = sk_add(lw, sk_mul(lw, k, threads), thread);
+    sk_fold_element(s, row, sk_add(lw, begin, i), k_let(b, OP_GT, k, k_i64(b, 0), 0), acc);
+    k_end(b);
+    k_end(b);
+    return sk_mul(lw, groups, turns);
+}
+
+/* slots: 0 row length, 1 pieces a row */
+static void piece_code(sk_folds *s)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    int64_t lanes = s->tree.lanes, streams = s->tree.streams;
+    k_val length = sk_slot(lw, 0, "row_length"), pieces = sk_slot(lw, 1, "pieces_a_row");
+    k_val row = k_let(b, OP_QUOT, k_piece(b), pieces, 0);
+    k_val size = k_i64(b, s->tree.piece), begin = sk_mul(lw, sk_sub(lw, k_piece(b), sk_mul(lw, row, pieces)), size);
+    k_val count = sk_min(lw, size, sk_sub(lw, length, begin));
+    s->row_length = length;
+    s->row_base = sk_mul(lw, row, length);
+    lw->element = row; /* of failures in the operator once elements are combined */
+    lw->out->k->group = (uint16_t)(lanes * streams);
+    s->in_gang = (int64_t)lw->options->gang >= lanes;
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        s->in_gang &= sk_fold_harmless(lw, &s->fold.at[i]);
+    declare_sums(s, lanes * streams);
+    k_val whole = k_let(b, OP_QUOT, count, k_i64(b, lanes * streams), 0);
+
+    k_val thread = k_for_all(b, k_i64(b, lanes * streams));
+    k_val **acc = sk_fold_accumulators(s);
+    k_val done = rounds_in_turns(s, row, begin, thread, whole, acc);
+    rounds(s, row, begin, thread, done, whole, acc);
+    k_val last = sk_add(lw, sk_mul(lw, whole, k_i64(b, lanes * streams)), thread);
+    k_if(b, k_let(b, OP_LT, last, count, 0));
+    sk_fold_element(s, row, sk_add(lw, begin, last), k_let(b, OP_GT, whole, k_i64(b, 0), 0), acc);
+    k_end(b);
+    keep_sums(s, thread, acc);
+    k_end(b);
+
+    k_val lane = k_for_all(b, k_i64(b, lanes));
+    k_val **stream[8] = {0};
+    for (int64_t t = 0; t < streams; t++)
+        stream[t] = take_sums(s, sk_add(lw, k_i64(b, t * lanes), lane));
+    merge_streams(s, lane, count, stream);
+    sk_fold_lanes(s, row, lane, count, stream[0]);
+    k_end(b);
+    sk_fold_piece(s, row, count);
+}
+
+/* --- many rows --- */
+
+/* All elements of a row that lane l gets, in four accumulators. */
+static void row_lane(sk_folds *s, k_val row, k_val lane, k_val **const *acc)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    int64_t lanes = s->tree.lanes, streams = s->tree.streams;
+    k_val zero = k_i64(b, 0), all = k_i64(b, streams * lanes), count = s->row_length;
+    k_val whole = k_let(b, OP_QUOT, count, all, 0);
+    for (int rest = 0; rest < 2; rest++) {
+        k_val k = rest ? whole : k_for(b, zero, whole, false);
+        k_val within = sk_mul(lw, k, all), started = k_let(b, OP_GT, k, zero, 0);
+        for (int64_t t = 0; t < streams; t++) {
+            k_val i = sk_add(lw, sk_add(lw, within, k_i64(b, t * lanes)), lane);
+            if (rest)
+                k_if(b, k_let(b, OP_LT, i, count, 0));
+            sk_fold_element(s, row, i, started, acc[t]);
+            if (rest)
+                k_end(b);
+        }
+        if (!rest)
+            k_end(b);
+    }
+}
+
+/* In every row: sums[lane] (+)= sums[lane + half], for `half` threads a row. */
+static void halve_rows(sk_folds *s, int64_t together, k_val first, k_val rows, int64_t half)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val thread = k_for_all(b, k_i64(b, together * half));
+    k_val mine = k_let(b, OP_QUOT, thread, k_i64(b, half), 0);
+    k_val lane = sk_sub(lw, thread, sk_mul(lw, mine, k_i64(b, half))), partner = sk_add(lw, lane, k_i64(b, half));
+    k_val row = sk_add(lw, first, mine);
+    lw->element = row;
+    k_if(b, k_let(b, OP_AND, k_let(b, OP_LT, row, rows, 0), k_let(b, OP_LT, partner, s->row_length, 0), 0));
+    k_val at = sk_add(lw, sk_mul(lw, mine, k_i64(b, s->tree.lanes)), lane);
+    k_val **into = take_sums(s, at), **from = take_sums(s, sk_add(lw, at, k_i64(b, half)));
+    sk_fold_merge(s, into, from, 0);
+    keep_sums(s, at, into);
+    k_end(b);
+    k_end(b);
+}
+
+static void finish_rows(sk_folds *s, int64_t together, k_val first, k_val rows)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val mine = k_for_all(b, k_i64(b, together)), row = sk_add(lw, first, mine);
+    lw->element = row;
+    k_if(b, k_let(b, OP_LT, row, rows, 0));
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        const sk_fold *f = &s->fold.at[i];
+        k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        for (uint32_t c = 0; c < f->n; c++)
+            total[c] = k_load(b, f->shared[c], sk_mul(lw, mine, k_i64(b, s->tree.lanes)));
+        sk_fold_finish(s, f, row, row, total, 0);
+    }
+    k_end(b);
+    k_end(b);
+}
+
+/* slots: 0 row length, 1 rows */
+static void rows_code(sk_folds *s)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    int64_t lanes = s->tree.lanes, threads = sk_group_rows(lw->l, lw->cluster, lw->options).lanes, together = threads / lanes;
+    k_val length = sk_slot(lw, 0, "row_length"), rows = sk_slot(lw, 1, "rows");
+    k_val first = sk_mul(lw, k_piece(b), k_i64(b, together));
+    lw->out->k->group = (uint16_t)(threads < 256 ? threads : 256);
+    s->row_length = length;
+    declare_sums(s, threads);
+
+    k_val thread = k_for_all(b, k_i64(b, threads));
+    k_val mine = k_let(b, OP_QUOT, thread, k_i64(b, lanes), 0), lane = sk_sub(lw, thread, sk_mul(lw, mine, k_i64(b, lanes)));
+    k_val row = sk_add(lw, first, mine);
+    lw->element = row;
+    k_if(b, k_let(b, OP_LT, row, rows, 0));
+    s->row_base = sk_mul(lw, row, length);
+    k_val **acc[8] = {0};
+    for (int64_t t = 0; t < s->tree.streams; t++)
+        acc[t] = sk_fold_accumulators(s);
+    row_lane(s, row, lane, acc);
+    merge_streams(s, lane, length, acc);
+    keep_sums(s, thread, acc[0]);
+    k_end(b);
+    k_end(b);
+    for (int64_t half = lanes / 2; half >= 1; half /= 2)
+        halve_rows(s, together, first, rows, half);
+    finish_rows(s, together, first, rows);
+}
+
+/* --- the builder --- */
+
+sk_kernel *sk_build_group_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
+                               const char **why)
+{
+    sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
+    bool combine = variant >= SK_GROUP_COMBINE_PIECE;
+    sk_folds s = {.lw = &lw, .combine = combine};
+    bool chunks = variant == SK_GROUP_CHUNKS || variant == SK_GROUP_COMBINE_CHUNKS;
+    bool rows = variant == SK_GROUP_ROWS || variant == SK_GROUP_COMBINE_ROWS;
+    sk_fold_begin(&s, combine ? "fold_combine" : chunks ? "fold_chunks" : rows ? "fold_rows" : "fold");
+    if (chunks)
+        sk_group_chunks_code(&s);
+    else if (rows)
+        rows_code(&s);
+    else
+        piece_code(&s);
+    *why = lw.why;
+    return lw.why ? NULL : lw.out;
+}

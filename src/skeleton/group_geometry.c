@@ -1,0 +1,157 @@
+/* Launches on devices whose blocks are many threads: what a block takes at a time, within its shared memory. Nothing here changes a
+ * result: the combination tree is that of every device. */
+#include "skeleton/variants.h"
+
+enum {
+    BLOCK = 256,            /* threads that fill a compute unit well */
+    ROWS_LANES = 1024,      /* threads, most of them virtual, that fold rows together */
+    FOLD_BUDGET = 20 << 10, /* bytes of a fold's block: several blocks share a unit */
+    TILE_BUDGET = 24 << 10, /* the same of a stencil's block */
+    MOST_TILE = 32,
+    ALIGNMENT = 128 /* each array in shared memory may lose as much */
+};
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t pieces_of(int64_t n, int64_t piece)
+{
+    return n / piece + (n % piece != 0);
+}
+
+static int64_t block_of(const sk_options *o)
+{
+    return smaller(o->group, BLOCK);
+}
+
+static int64_t power_below(int64_t n)
+{
+    int64_t power = 1;
+    while (power * 2 <= n)
+        power *= 2;
+    return power;
+}
+
+int64_t sk_tile(const l_cluster *c, const sk_options *o)
+{
+    if (!o->group)
+        return c->tile;
+    int64_t tile = smaller(c->tile, larger(64, block_of(o))), scratch = (int64_t)o->scratch;
+    while (tile > 64 && tile * c->column_bytes + c->halo_bytes > TILE_BUDGET)
+        tile /= 2;
+    while (tile > 8 && tile * c->column_bytes + c->halo_bytes > scratch)
+        tile /= 2;
+    return tile;
+}
+
+int64_t sk_group_piece(const l_cluster *c, const sk_options *o)
+{
+    return block_of(o) * (c->flops >= 200 ? 1 : 4);
+}
+
+/* Rows around a band are computed twice, but all units should have bands to work on. */
+int64_t sk_group_band(const sk_options *o, int64_t rows, int64_t tiles)
+{
+    int64_t band = rows * tiles / (larger(o->workers, 1) * 8);
+    return smaller(128, larger(16, band));
+}
+
+/* bytes of the accumulated components, of each lane, and how many there are */
+static int64_t accumulated(const l_program *l, const l_cluster *c, int64_t *arrays)
+{
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < c->op.n; i++) {
+        const ir_array *info = ir_info(l->ir, c->op.at[i].term);
+        for (uint32_t k = 0; k < info->components && c->op.at[i].kind == L_FOLD; k++, (*arrays)++)
+            bytes += (int64_t)ir_type_size(info->type[k]);
+    }
+    return bytes;
+}
+
+/* the same of the elements read, where each thread reads a stretch of its own */
+static int64_t staged(const l_program *l, const l_cluster *c, int64_t *arrays)
+{
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < c->reads.n; i++) {
+        const ir_array *info = ir_info(l->ir, c->reads.at[i]);
+        for (uint32_t k = 0; k < info->components; k++, (*arrays)++)
+            bytes += (int64_t)ir_type_size(info->type[k]);
+    }
+    return bytes;
+}
+
+sk_group_size sk_group_rows(const l_program *l, const l_cluster *c, const sk_options *o)
+{
+    int64_t arrays = 0, bytes = accumulated(l, c, &arrays);
+    int64_t lanes = sk_tree_of(false, c->wide).lanes, most = ROWS_LANES;
+    int64_t budget = smaller(FOLD_BUDGET, (int64_t)o->scratch) - arrays * ALIGNMENT;
+    while (most > lanes && most * bytes > budget)
+        most /= 2;
+    return (sk_group_size){.lanes = most};
+}
+
+sk_group_size sk_group_chunks(const l_program *l, const l_cluster *c, const sk_options *o, bool combine)
+{
+    int64_t arrays = 4, sums = accumulated(l, c, &arrays) + 16, inputs = combine ? 0 : staged(l, c, &arrays);
+    int64_t budget = smaller(FOLD_BUDGET, (int64_t)o->scratch) - arrays * ALIGNMENT;
+    sk_group_size size = {.lanes = larger(16, power_below(smaller(128, o->group))), .tile = inputs ? MOST_TILE : 0};
+    while (size.tile && size.lanes * (sums + (size.tile + 1) * inputs) > budget) {
+        if (size.lanes > 64 || (size.lanes > 16 && size.tile <= MOST_TILE / 4))
+            size.lanes /= 2;
+        else
+            size.tile = size.tile > 4 ? size.tile / 2 : 0;
+    }
+    while (size.lanes > 16 && size.lanes * sums > budget)
+        size.lanes /= 2;
+    return size;
+}
+
+int64_t sk_group_chunk(const l_cluster *c, const sk_tree *tree)
+{
+    return c->ordered ? tree->chunk : SK_SHORT;
+}
+
+/* slots: 0 row length, 1 pieces a row, 2 pieces in all, 3 threads a piece, 4 pieces a block */
+static void launch_chunks(const l_program *l, const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
+                          sk_geometry *g)
+{
+    sk_tree tree = sk_tree_of(c->ordered, c->wide);
+    g->variant = combine ? SK_GROUP_COMBINE_CHUNKS : SK_GROUP_CHUNKS;
+    g->partials = length <= SK_SHORT ? 1 : pieces_of(length, tree.piece);
+    int64_t threads = larger(1, smaller(tree.lanes, pieces_of(length, sk_group_chunk(c, &tree))));
+    g->slot[0] = length;
+    g->slot[1] = g->partials;
+    g->slot[2] = rows * g->partials;
+    g->slot[3] = threads;
+    g->slot[4] = sk_group_chunks(l, c, o, combine).lanes / threads;
+    g->pieces = pieces_of(g->slot[2], g->slot[4]);
+}
+
+void sk_group_launch_fold(const l_program *l, const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
+                          sk_geometry *g)
+{
+    if (c->ordered || length <= SK_SHORT) {
+        launch_chunks(l, c, o, rows, length, combine, g);
+        return;
+    }
+    sk_tree tree = sk_tree_of(false, c->wide);
+    int64_t together = sk_group_rows(l, c, o).lanes / tree.lanes;
+    g->partials = pieces_of(length, tree.piece);
+    g->slot[0] = length;
+    if (g->partials == 1 && (length <= 1024 || rows / together >= larger(o->workers, 1) * 16)) {
+        g->variant = combine ? SK_GROUP_COMBINE_ROWS : SK_GROUP_ROWS; /* slots: 0 row length, 1 rows */
+        g->slot[1] = rows;
+        g->pieces = pieces_of(rows, together);
+        return;
+    }
+    g->variant = combine ? SK_GROUP_COMBINE_PIECE : SK_GROUP_PIECE; /* slots: 0 row length, 1 pieces a row */
+    g->slot[1] = g->partials;
+    g->pieces = rows * g->partials;
+}
