@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 set(SINTER_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/sinter)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sinter DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
-        PATTERN "*.h")
+        PATTERN "*.h" PATTERN "*.hpp")
 install(TARGETS sinter sinter_shared EXPORT sinterTargets)
 install(EXPORT sinterTargets NAMESPACE sinter:: DESTINATION ${SINTER_PACKAGE_DIR})
 if(TARGET sinter-llvm)

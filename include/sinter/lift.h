@@ -5,6 +5,7 @@
  * - SN_LIFT(x) turns a C number into a literal and leaves an sn_exp as it is. It must name its argument once:
  *   `_Generic((x), ...)(x)` doubles the text at every level of nesting, so that 16 nested calls are 10 MB. A statement
  *   expression with __auto_type is linear. Compilers without them get SN_LIFT(x) = (x): functions of sn_exp only.
+ *   In C++ (lift.hpp) both are overloaded functions.
  * - SN_EACH(m, ...) is m applied to up to 16 arguments, SN_COUNT(...) their number. */
 #ifndef SINTER_LIFT_H
 #define SINTER_LIFT_H
@@ -13,7 +14,15 @@
 #error "include sinter/sinter.h"
 #endif
 
-#define SN_HERE ((sn_site){__FILE__, __LINE__})
+/* A value of a struct; an array that lives as long as the expression around it. */
+#ifdef __cplusplus
+#define SN_MAKE(type, ...) (type{__VA_ARGS__})
+#define SN_LIST(type, ...) (std::initializer_list<type>{__VA_ARGS__}.begin())
+#else
+#define SN_MAKE(type, ...) ((type){__VA_ARGS__})
+#define SN_LIST(type, ...) ((type[]){__VA_ARGS__})
+#endif
+#define SN_HERE SN_MAKE(sn_site, __FILE__, __LINE__)
 
 #define SN_PASTE_(a, b) a##b
 #define SN_PASTE(a, b) SN_PASTE_(a, b)
@@ -42,7 +51,7 @@
 #define SN_ONE_OR_MORE(...) SN_PICK_(__VA_ARGS__, N, N, N, N, N, N, N, N, 1, 0)
 #define SN_SFOLD_1(f, z, a) sn_sfold_at(SN_HERE, SN_FN(f), SN_LIFT(z), a, 0, NULL)
 #define SN_SFOLD_N(f, z, a, ...)                                                                                       \
-    sn_sfold_at(SN_HERE, SN_FN(f), SN_LIFT(z), a, SN_COUNT(__VA_ARGS__), (sn_exp[]){SN_EACH(SN_LIFT, __VA_ARGS__)})
+    sn_sfold_at(SN_HERE, SN_FN(f), SN_LIFT(z), a, SN_COUNT(__VA_ARGS__), SN_LIST(sn_exp, SN_EACH(SN_LIFT, __VA_ARGS__)))
 
 /* Literals that take the type of what they are combined with; alone, that of the C number. */
 SN_API sn_exp sn_lift_exp(sn_exp x); /* x itself */
@@ -71,6 +80,8 @@ SN_API sn_fn sn_closure_2(sn_exp (*f)(void *, sn_exp, sn_exp), void *env);
 SN_API sn_fn sn_closure_3(sn_exp (*f)(void *, sn_exp, sn_exp, sn_exp), void *env);
 SN_API sn_fn sn_closure_4(sn_exp (*f)(void *, sn_exp, sn_exp, sn_exp, sn_exp), void *env);
 SN_API sn_fn sn_closure_n(sn_exp (*f)(void *, int, const sn_exp *), void *env);
+/* k parameters passed as a list: any k, where sn_closure_n takes as many as it is given. */
+SN_API sn_fn sn_closure_of(sn_exp (*f)(void *, int, const sn_exp *), void *env, int parameters);
 SN_API sn_fn sn_commutative_of(sn_fn f);
 /* The functions that sn_compile takes. */
 SN_API sn_body sn_body_0(sn_acc (*f)(void));
@@ -81,13 +92,16 @@ SN_API sn_body sn_body_4(sn_acc (*f)(sn_acc, sn_acc, sn_acc, sn_acc));
 SN_API sn_body sn_body_5(sn_acc (*f)(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc));
 SN_API sn_body sn_body_6(sn_acc (*f)(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc, sn_acc));
 SN_API sn_body sn_body_env(sn_acc (*f)(void *, int, const sn_acc *), void *env);
+SN_API sn_body sn_body_of(sn_acc (*f)(void *, int, const sn_acc *), void *env, int parameters); /* exactly so many */
 
 /* Calls f with `at` as the place of whatever it does. */
 SN_API sn_exp sn_call1_at(sn_site at, sn_exp (*f)(sn_exp), sn_exp a);
 SN_API sn_exp sn_call2_at(sn_site at, sn_exp (*f)(sn_exp, sn_exp), sn_exp a, sn_exp b);
 SN_API sn_exp sn_call3_at(sn_site at, sn_exp (*f)(sn_exp, sn_exp, sn_exp), sn_exp a, sn_exp b, sn_exp c);
 
-#ifndef __cplusplus
+#ifdef __cplusplus
+#define SN_LIFTING 1
+#else
 
 /* clang-format off */
 #define SN_FN(f)                                                                                                       \
@@ -158,9 +172,6 @@ SN_API sn_exp sn_call3_at(sn_site at, sn_exp (*f)(sn_exp, sn_exp, sn_exp), sn_ex
         SN_LIFT_AS_(t);                                                                                                \
     })
 #define SN_LIFT(x) SN_LIFT_(x, SN_PASTE(sn_x_, __COUNTER__))
-#define SN_CALL1(f, a) sn_call1_at(SN_HERE, f, SN_LIFT(a))
-#define SN_CALL2(f, a, b) sn_call2_at(SN_HERE, f, SN_LIFT(a), SN_LIFT(b))
-#define SN_CALL3(f, a, b, c) sn_call3_at(SN_HERE, f, SN_LIFT(a), SN_LIFT(b), SN_LIFT(c))
 #define SN_GET_(x, i, t)                                                                                               \
     __extension__({                                                                                                    \
         __auto_type t = (x);                                                                                           \
@@ -173,5 +184,11 @@ SN_API sn_exp sn_call3_at(sn_site at, sn_exp (*f)(sn_exp, sn_exp, sn_exp), sn_ex
 #endif
 
 #endif /* __cplusplus */
+
+#ifdef SN_LIFTING
+#define SN_CALL1(f, a) sn_call1_at(SN_HERE, f, SN_LIFT(a))
+#define SN_CALL2(f, a, b) sn_call2_at(SN_HERE, f, SN_LIFT(a), SN_LIFT(b))
+#define SN_CALL3(f, a, b, c) sn_call3_at(SN_HERE, f, SN_LIFT(a), SN_LIFT(b), SN_LIFT(c))
+#endif
 
 #endif

@@ -14,8 +14,9 @@
  * reported by sn_compile together, each with file, line and operation; operations on a bad value are silently bad.
  *
  * Operations are macros over functions named *_at, which take the place of the call first, so that a wrapper can hand
- * on its caller's. The macros need C11 (_Generic); C numbers as operands need GNU C (gcc, clang): elsewhere, write
- * sn_mul(x, sn_f32(2)) for sn_mul(x, 2). Extents, indices and sizes are int64_t; the innermost dimension is last. */
+ * on its caller's. The macros need C11 (_Generic) or C++17; C numbers as operands need GNU C (gcc, clang) or C++:
+ * elsewhere, write sn_mul(x, sn_f32(2)) for sn_mul(x, 2). In C++ functions may be lambdas, which take the place of
+ * closures (lift.hpp). Extents, indices and sizes are int64_t; the innermost dimension is last. */
 #ifndef SINTER_H
 #define SINTER_H
 
@@ -62,6 +63,7 @@ typedef enum sn_status {
     SN_NO_DEVICE = 401,   /* there is no such device, or it cannot be opened */
     SN_UNSUPPORTED = 402, /* correct, but not on this device or not in this version */
     SN_FILE = 403,        /* a file cannot be read or written, or does not hold what it should */
+    SN_DEVICE_FAILED = 404, /* a device or its driver failed; other devices go on working */
     SN_INTERNAL = 500     /* a defect of Sinter */
 } sn_status;
 
@@ -275,6 +277,7 @@ typedef struct sn_body {
     void (*call)(void);
     void *env;
     int parameters; /* -1: any number */
+    int flags;
 } sn_body;
 SN_API sn_program *sn_compile_at(sn_site at, sn_context *context, const char *signature, sn_body body);
 
@@ -297,7 +300,7 @@ SN_API sn_exp sn_char(uint32_t code_point);
 
 /* A tuple of 2 to 16 scalars or tuples; its components; the first and the second. sn_get, sn_fst and sn_snd also take
  * an array of tuples, and give the array of that component. */
-#define sn_tuple(...) sn_tuple_at(SN_HERE, SN_COUNT(__VA_ARGS__), (sn_exp[]){SN_EACH(SN_LIFT, __VA_ARGS__)})
+#define sn_tuple(...) sn_tuple_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_exp, SN_EACH(SN_LIFT, __VA_ARGS__)))
 #define sn_get(t, i) SN_GET(t, i)
 SN_API sn_exp sn_tuple_at(sn_site at, int count, const sn_exp *component);
 SN_API sn_exp sn_get_at(sn_site at, sn_exp tuple, int component);
@@ -308,7 +311,7 @@ SN_API sn_exp sn_snd(sn_exp tuple);
 /* --- shapes: one i64 for rank 1, a tuple of them for a higher rank, outermost first --- */
 
 /* The shape with these 1 to 8 extents: C integers, or integer scalars made of extents and constants. */
-#define sn_shape(...) sn_shape_at(SN_HERE, SN_COUNT(__VA_ARGS__), (sn_exp[]){SN_EACH(SN_LIFT, __VA_ARGS__)})
+#define sn_shape(...) sn_shape_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_exp, SN_EACH(SN_LIFT, __VA_ARGS__)))
 #define sn_shape_of(a) sn_shape_of_at(SN_HERE, a)                   /* the shape of an array; () for rank 0 */
 #define sn_extent(a, dimension) sn_extent_at(SN_HERE, a, dimension) /* one extent, i64; dimension 0 is outermost */
 #define sn_size(a) sn_size_at(SN_HERE, a)                           /* number of elements, i64 */
@@ -327,7 +330,7 @@ SN_API sn_exp sn_to_index_at(sn_site at, sn_exp shape, sn_exp index);
 SN_API sn_exp sn_from_index_at(sn_site at, sn_exp shape, sn_exp position);
 
 /* Several results of a program, 1 to 16, in the order of the signature. */
-#define sn_results(...) sn_results_at(SN_HERE, SN_COUNT(__VA_ARGS__), (sn_acc[]){__VA_ARGS__})
+#define sn_results(...) sn_results_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_acc, __VA_ARGS__))
 SN_API sn_acc sn_results_at(sn_site at, int count, const sn_acc *result);
 
 /* === 8. Array operations ======================================================================================== */
@@ -364,14 +367,14 @@ SN_API sn_exp sn_the_at(sn_site at, sn_acc a);
 #define sn_imap(f, a) sn_imap_at(SN_HERE, SN_FN(f), a)
 /* sn_zip_with(f, a, b, ...): f(x, y, ...) for the elements at each index of 2 to 9 arrays of one shape. Different
  * shapes are an error: of the build where it is known then, else of the call (SN_SHAPE_MISMATCH). */
-#define sn_zip_with(f, ...) sn_zip_with_at(SN_HERE, SN_FN(f), SN_COUNT(__VA_ARGS__), (sn_acc[]){__VA_ARGS__})
+#define sn_zip_with(f, ...) sn_zip_with_at(SN_HERE, SN_FN(f), SN_COUNT(__VA_ARGS__), SN_LIST(sn_acc, __VA_ARGS__))
 /* The same with the index first: f(index, x, y, ...), also f(i, j, x, y, ...). */
-#define sn_izip_with(f, ...) sn_izip_with_at(SN_HERE, SN_FN(f), SN_COUNT(__VA_ARGS__), (sn_acc[]){__VA_ARGS__})
+#define sn_izip_with(f, ...) sn_izip_with_at(SN_HERE, SN_FN(f), SN_COUNT(__VA_ARGS__), SN_LIST(sn_acc, __VA_ARGS__))
 /* sn_zip_with for arrays of one rank whose shapes may differ: over the intersection of the shapes. */
-#define sn_zip_min_with(f, ...) sn_zip_min_with_at(SN_HERE, SN_FN(f), SN_COUNT(__VA_ARGS__), (sn_acc[]){__VA_ARGS__})
+#define sn_zip_min_with(f, ...) sn_zip_min_with_at(SN_HERE, SN_FN(f), SN_COUNT(__VA_ARGS__), SN_LIST(sn_acc, __VA_ARGS__))
 /* sn_zip(a, b, ...): 2 to 9 arrays of one shape to one array of tuples; sn_zip_min: over the intersection of shapes. */
-#define sn_zip(...) sn_zip_at(SN_HERE, SN_COUNT(__VA_ARGS__), (sn_acc[]){__VA_ARGS__})
-#define sn_zip_min(...) sn_zip_min_at(SN_HERE, SN_COUNT(__VA_ARGS__), (sn_acc[]){__VA_ARGS__})
+#define sn_zip(...) sn_zip_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_acc, __VA_ARGS__))
+#define sn_zip_min(...) sn_zip_min_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_acc, __VA_ARGS__))
 /* An array of k-tuples to k arrays: part has room for `count` == k of them. */
 #define sn_unzip(a, count, part) sn_unzip_at(SN_HERE, a, count, part)
 SN_API sn_acc sn_map_at(sn_site at, sn_fn f, sn_acc a);
@@ -392,10 +395,10 @@ SN_API void sn_unzip_at(sn_site at, sn_acc a, int count, sn_acc *part);
 /* sn_replicate(a, n, SN_ALL, ...): for each dimension of the result either its extent, along which a is repeated, or
  * SN_ALL, the next dimension of a. sn_replicate(row, n, SN_ALL): n equal rows. */
 #define sn_replicate(a, ...)                                                                                           \
-    sn_replicate_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), (sn_exp[]){SN_EACH(SN_LIFT, __VA_ARGS__)})
+    sn_replicate_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), SN_LIST(sn_exp, SN_EACH(SN_LIFT, __VA_ARGS__)))
 /* sn_slice(a, i, SN_ALL, ...): for each dimension of a either the index to take there, which removes the dimension, or
  * SN_ALL, which keeps it. sn_slice(m, 3, SN_ALL): row 3. */
-#define sn_slice(a, ...) sn_slice_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), (sn_exp[]){SN_EACH(SN_LIFT, __VA_ARGS__)})
+#define sn_slice(a, ...) sn_slice_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), SN_LIST(sn_exp, SN_EACH(SN_LIFT, __VA_ARGS__)))
 /* The same elements in row-major order, in another shape of the same size; of rank 1. */
 #define sn_reshape(shape, a) sn_reshape_at(SN_HERE, SN_LIFT(shape), a)
 #define sn_flatten(a) sn_flatten_at(SN_HERE, a)
@@ -424,7 +427,7 @@ SN_API sn_acc sn_flatten_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_transpose_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_reverse_at(sn_site at, sn_acc a);
 
-#define SN_ALL ((sn_exp){UINT64_MAX}) /* a whole dimension, in sn_slice and sn_replicate only */
+#define SN_ALL SN_MAKE(sn_exp, UINT64_MAX) /* a whole dimension, in sn_slice and sn_replicate only */
 
 /* --- reduce: along the innermost dimension, which disappears; the _all forms over all elements, to rank 0 --- */
 
@@ -469,7 +472,7 @@ typedef struct sn_pattern {
     int rank;
     int extent[3];
 } sn_pattern;
-#define sn_pattern(...) ((sn_pattern){SN_COUNT(__VA_ARGS__), {__VA_ARGS__}})
+#define sn_pattern(...) SN_MAKE(sn_pattern, SN_COUNT(__VA_ARGS__), {__VA_ARGS__})
 
 /* What a stencil finds outside the array: */
 typedef struct sn_boundary {
@@ -490,7 +493,7 @@ SN_API sn_boundary sn_outside_of(sn_fn f);
 #define sn_stencil2(f, pattern1, boundary1, a1, pattern2, boundary2, a2)                                               \
     sn_stencil2_at(SN_HERE, SN_FN(f), pattern1, boundary1, a1, pattern2, boundary2, a2)
 /* sn_at(neighbours, dy, dx): the element at this offset, one C integer per dimension; sn_at(s, 0, 0) is the centre. */
-#define sn_at(neighbours, ...) sn_neighbour_at(SN_HERE, neighbours, SN_COUNT(__VA_ARGS__), (int[]){__VA_ARGS__})
+#define sn_at(neighbours, ...) sn_neighbour_at(SN_HERE, neighbours, SN_COUNT(__VA_ARGS__), SN_LIST(int, __VA_ARGS__))
 SN_API sn_acc sn_stencil_at(sn_site at, sn_fn f, sn_pattern pattern, sn_boundary boundary, sn_acc a);
 SN_API sn_acc sn_stencil2_at(sn_site at, sn_fn f, sn_pattern pattern1, sn_boundary boundary1, sn_acc a1,
                              sn_pattern pattern2, sn_boundary boundary2, sn_acc a2);
@@ -527,7 +530,7 @@ SN_API sn_exp sn_sfold_at(sn_site at, sn_fn f, sn_exp z, sn_acc a, int outer, co
 
 /* The element of a at an index, one integer per dimension or a tuple of them; at a row-major position. An index outside
  * is an error (SN_OUT_OF_RANGE) where it is evaluated. */
-#define sn_index(a, ...) sn_index_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), (sn_exp[]){SN_EACH(SN_LIFT, __VA_ARGS__)})
+#define sn_index(a, ...) sn_index_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), SN_LIST(sn_exp, SN_EACH(SN_LIFT, __VA_ARGS__)))
 #define sn_linear_index(a, i) sn_linear_index_at(SN_HERE, a, SN_LIFT(i))
 SN_API sn_exp sn_index_at(sn_site at, sn_acc a, int count, const sn_exp *index);
 SN_API sn_exp sn_linear_index_at(sn_site at, sn_acc a, sn_exp i);
@@ -572,13 +575,12 @@ SN_API sn_exp sn_bitcast_at(sn_site at, sn_type type, sn_exp x);
 #define sn_to_f64(x) SN_CALL1(sn_to_f64, x)
 #define sn_to_char(x) SN_CALL1(sn_to_char, x)
 #endif
-#ifndef __cplusplus
 #define sn_fst(t) SN_GET(t, 0)
 #define sn_snd(t) SN_GET(t, 1)
-#endif
 
 #ifdef __cplusplus
 }
+#include "sinter/lift.hpp" /* the same for C++17, where functions may be lambdas */
 #endif
 
 #endif

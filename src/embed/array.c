@@ -87,7 +87,8 @@ static sn_acc enumerate(const op *o, const extents *e, sn_exp x, const sn_exp *s
     ir_fn *fn = embed_index_fn(o, e->rank);
     ir_id at = ir_i64(o->p, 0);
     for (unsigned d = 0; d < e->rank; d++)
-        at = d ? ir_op2(o->p, o->site, OP_ADD, ir_op2(o->p, o->site, OP_MUL, at, e->at[d]), fn->param[d]) : fn->param[d];
+        at =
+            d ? ir_op2(o->p, o->site, OP_ADD, ir_op2(o->p, o->site, OP_MUL, at, e->at[d]), fn->param[d]) : fn->param[d];
     if (type != T_I64)
         at = ir_convert(o->p, o->site, OP_CONVERT, type, at);
     if (step)

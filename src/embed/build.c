@@ -4,55 +4,62 @@
 
 /* --- the functions that sn_compile takes --- */
 
+enum { LISTED = 1 /* parameters come as a list, with an environment before them */ };
+
 typedef sn_acc body0(void), body1(sn_acc), body2(sn_acc, sn_acc), body3(sn_acc, sn_acc, sn_acc),
     body4(sn_acc, sn_acc, sn_acc, sn_acc), body5(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc),
     body6(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc, sn_acc), body_env(void *, int, const sn_acc *);
 
 sn_body sn_body_0(body0 *f)
 {
-    return (sn_body){(void (*)(void))f, NULL, 0};
+    return (sn_body){.call = (void (*)(void))f, .parameters = 0};
 }
 
 sn_body sn_body_1(body1 *f)
 {
-    return (sn_body){(void (*)(void))f, NULL, 1};
+    return (sn_body){.call = (void (*)(void))f, .parameters = 1};
 }
 
 sn_body sn_body_2(body2 *f)
 {
-    return (sn_body){(void (*)(void))f, NULL, 2};
+    return (sn_body){.call = (void (*)(void))f, .parameters = 2};
 }
 
 sn_body sn_body_3(body3 *f)
 {
-    return (sn_body){(void (*)(void))f, NULL, 3};
+    return (sn_body){.call = (void (*)(void))f, .parameters = 3};
 }
 
 sn_body sn_body_4(body4 *f)
 {
-    return (sn_body){(void (*)(void))f, NULL, 4};
+    return (sn_body){.call = (void (*)(void))f, .parameters = 4};
 }
 
 sn_body sn_body_5(body5 *f)
 {
-    return (sn_body){(void (*)(void))f, NULL, 5};
+    return (sn_body){.call = (void (*)(void))f, .parameters = 5};
 }
 
 sn_body sn_body_6(body6 *f)
 {
-    return (sn_body){(void (*)(void))f, NULL, 6};
+    return (sn_body){.call = (void (*)(void))f, .parameters = 6};
+}
+
+sn_body sn_body_of(body_env *f, void *env, int parameters)
+{
+    return (sn_body){.call = (void (*)(void))f, .env = env, .parameters = parameters, .flags = LISTED};
 }
 
 sn_body sn_body_env(body_env *f, void *env)
 {
-    return (sn_body){(void (*)(void))f, env, -1};
+    return sn_body_of(f, env, -1);
 }
 
 static sn_acc run_body(sn_body f, uint32_t n, const sn_acc *a)
 {
-    switch (f.parameters) {
-    case -1:
+    if (f.flags & LISTED)
         return ((body_env *)f.call)(f.env, (int)n, a);
+    switch (f.parameters) {
     case 0:
         return ((body0 *)f.call)();
     case 1:

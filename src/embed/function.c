@@ -1,7 +1,7 @@
 /* Functions of the user's: how they are stored, called, and turned into functions of terms. */
 #include "embed/value.h"
 
-enum { WITH_ENV = 1, COMMUTES = 2 };
+enum { WITH_ENV = 1, COMMUTES = 2, LISTED = 4 /* parameters come as a list */ };
 
 /* --- constructors: a function pointer of any type, and how many parameters it has --- */
 
@@ -93,9 +93,16 @@ sn_fn sn_closure_4(env4 *f, void *env)
     return with_env((void (*)(void))f, 4, env);
 }
 
+sn_fn sn_closure_of(env_any *f, void *env, int parameters)
+{
+    sn_fn listed = with_env((void (*)(void))f, parameters, env);
+    listed.flags |= LISTED;
+    return listed;
+}
+
 sn_fn sn_closure_n(env_any *f, void *env)
 {
-    return with_env((void (*)(void))f, -1, env);
+    return sn_closure_of(f, env, -1);
 }
 
 sn_fn sn_commutative_of(sn_fn f)
@@ -113,7 +120,7 @@ bool embed_declared_to_commute(sn_fn f)
 
 static sn_exp invoke(sn_fn f, int n, const sn_exp *x)
 {
-    if (f.parameters < 0)
+    if (f.flags & LISTED)
         return ((env_any *)f.call)(f.env, n, x);
     switch (f.flags & WITH_ENV ? -n : n) {
     case 1:

@@ -1,0 +1,402 @@
+/* What sinter.h means in C++17: the macros behind its macros as overloaded functions, and the operations that take
+ * functions once more, so that these may be lambdas:
+ *
+ *     sn_acc scaled = sn_map([&](sn_exp x) { return sn_mul(x, factor); }, xs);
+ *
+ * A lambda (or any function object of 1 to 9 sn_exp, giving an sn_exp or a number) is used only until the operation it
+ * is given to returns; it must not throw. sn_in and sn_into also take a container with data() and size(). */
+#ifndef SINTER_LIFT_HPP
+#define SINTER_LIFT_HPP
+
+#ifndef SINTER_H
+#error "include sinter/sinter.h"
+#endif
+
+#include <cstddef>
+#include <initializer_list>
+#include <type_traits>
+#include <utility>
+
+namespace sn {
+
+/* --- C++ numbers as literals --- */
+
+inline sn_exp lift(sn_exp x)
+{
+    return x;
+}
+
+/* The literal that C's lifting makes: integers as they are promoted. */
+template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0> sn_exp lift(T x)
+{
+    if constexpr (std::is_same_v<T, bool>)
+        return sn_lift_bool(x);
+    else if constexpr (std::is_same_v<T, float>)
+        return sn_lift_f32(x);
+    else if constexpr (std::is_floating_point_v<T>)
+        return sn_lift_f64(static_cast<double>(x));
+    else if constexpr (sizeof(T) == 8 && std::is_signed_v<T>)
+        return sn_lift_i64(static_cast<int64_t>(x));
+    else if constexpr (sizeof(T) == 8)
+        return sn_lift_u64(static_cast<uint64_t>(x));
+    else if constexpr (sizeof(T) == 4 && std::is_unsigned_v<T>)
+        return sn_lift_u32(static_cast<uint32_t>(x));
+    else
+        return sn_lift_i32(static_cast<int32_t>(x));
+}
+
+template <class T> constexpr sn_type type_of()
+{
+    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, char> && !std::is_same_v<T, wchar_t> &&
+                      !std::is_same_v<T, long double>,
+                  "no type of Sinter");
+    if constexpr (std::is_same_v<T, bool>)
+        return SN_BOOL;
+    else if constexpr (std::is_same_v<T, char32_t>)
+        return SN_CHAR;
+    else if constexpr (std::is_floating_point_v<T>)
+        return sizeof(T) == 4 ? SN_F32 : SN_F64;
+    else if constexpr (std::is_signed_v<T>)
+        return sizeof(T) == 1 ? SN_I8 : sizeof(T) == 2 ? SN_I16 : sizeof(T) == 4 ? SN_I32 : SN_I64;
+    else
+        return sizeof(T) == 1 ? SN_U8 : sizeof(T) == 2 ? SN_U16 : sizeof(T) == 4 ? SN_U32 : SN_U64;
+}
+
+/* --- functions --- */
+
+namespace detail {
+
+template <class> using exp_of = sn_exp;
+template <class> using acc_of = sn_acc;
+using std::size_t;
+
+template <class F, template <class> class To, size_t... I> constexpr bool takes(std::index_sequence<I...>)
+{
+    return std::is_invocable_v<const F &, To<std::integral_constant<size_t, I>>...>;
+}
+
+/* How many parameters a function object has: the first number from `at` that it can be called with; -1: up to 9, none.
+ */
+template <class F, template <class> class To, size_t at> constexpr int parameters()
+{
+    if constexpr (takes<F, To>(std::make_index_sequence<at>()))
+        return static_cast<int>(at);
+    else if constexpr (at < 9)
+        return parameters<F, To, at + 1>();
+    else
+        return -1;
+}
+
+template <class F, size_t... I> sn_exp call_list(const F &f, const sn_exp *x, std::index_sequence<I...>)
+{
+    return lift(f(x[I]...));
+}
+
+template <class F, size_t... I> sn_acc call_arrays(const F &f, const sn_acc *a, std::index_sequence<I...>)
+{
+    (void)a;
+    return f(a[I]...);
+}
+
+template <class F, int n> sn_exp call_function(void *env, int, const sn_exp *x) noexcept
+{
+    return call_list(*static_cast<const F *>(env), x, std::make_index_sequence<n>());
+}
+
+template <class F, int n> sn_acc call_body(void *env, int, const sn_acc *a) noexcept
+{
+    return call_arrays(*static_cast<const F *>(env), a, std::make_index_sequence<n>());
+}
+
+template <class F> void *address(const F &f)
+{
+    return const_cast<void *>(static_cast<const void *>(&f));
+}
+
+} // namespace detail
+
+inline sn_fn fn(sn_fn f)
+{
+    return f;
+}
+
+/* A function without environment is a C function; another function object is read when it is called. */
+template <class F> sn_fn fn(const F &f)
+{
+    using e = sn_exp;
+    if constexpr (std::is_convertible_v<F, e (*)(e)>)
+        return sn_fn_1(f);
+    else if constexpr (std::is_convertible_v<F, e (*)(e, e)>)
+        return sn_fn_2(f);
+    else if constexpr (std::is_convertible_v<F, e (*)(e, e, e)>)
+        return sn_fn_3(f);
+    else if constexpr (std::is_convertible_v<F, e (*)(e, e, e, e)>)
+        return sn_fn_4(f);
+    else if constexpr (std::is_convertible_v<F, e (*)(e, e, e, e, e)>)
+        return sn_fn_5(f);
+    else if constexpr (std::is_convertible_v<F, e (*)(e, e, e, e, e, e)>)
+        return sn_fn_6(f);
+    else if constexpr (std::is_convertible_v<F, e (*)(e, e, e, e, e, e, e)>)
+        return sn_fn_7(f);
+    else if constexpr (std::is_convertible_v<F, e (*)(e, e, e, e, e, e, e, e)>)
+        return sn_fn_8(f);
+    else if constexpr (std::is_convertible_v<F, e (*)(e, e, e, e, e, e, e, e, e)>)
+        return sn_fn_9(f);
+    else {
+        constexpr int n = detail::parameters<F, detail::exp_of, 1>();
+        static_assert(n > 0, "a scalar function takes 1 to 9 sn_exp");
+        return sn_closure_of(&detail::call_function<F, n>, detail::address(f), n);
+    }
+}
+
+inline sn_fn closure(sn_exp (*f)(void *, sn_exp), void *env)
+{
+    return sn_closure_1(f, env);
+}
+
+inline sn_fn closure(sn_exp (*f)(void *, sn_exp, sn_exp), void *env)
+{
+    return sn_closure_2(f, env);
+}
+
+inline sn_fn closure(sn_exp (*f)(void *, sn_exp, sn_exp, sn_exp), void *env)
+{
+    return sn_closure_3(f, env);
+}
+
+inline sn_fn closure(sn_exp (*f)(void *, sn_exp, sn_exp, sn_exp, sn_exp), void *env)
+{
+    return sn_closure_4(f, env);
+}
+
+inline sn_fn closure(sn_exp (*f)(void *, int, const sn_exp *), void *env)
+{
+    return sn_closure_n(f, env);
+}
+
+/* What sn_compile takes: a function of up to 6 sn_acc, or a function object of up to 9. */
+template <class F> sn_body body(const F &f)
+{
+    using a = sn_acc;
+    if constexpr (std::is_convertible_v<F, a (*)()>)
+        return sn_body_0(f);
+    else if constexpr (std::is_convertible_v<F, a (*)(a)>)
+        return sn_body_1(f);
+    else if constexpr (std::is_convertible_v<F, a (*)(a, a)>)
+        return sn_body_2(f);
+    else if constexpr (std::is_convertible_v<F, a (*)(a, a, a)>)
+        return sn_body_3(f);
+    else if constexpr (std::is_convertible_v<F, a (*)(a, a, a, a)>)
+        return sn_body_4(f);
+    else if constexpr (std::is_convertible_v<F, a (*)(a, a, a, a, a)>)
+        return sn_body_5(f);
+    else if constexpr (std::is_convertible_v<F, a (*)(a, a, a, a, a, a)>)
+        return sn_body_6(f);
+    else {
+        constexpr int n = detail::parameters<F, detail::acc_of, 0>();
+        static_assert(n >= 0 && !std::is_function_v<F>,
+                      "a program is a function of up to 6, or a lambda of up to 9 sn_acc");
+        return sn_body_of(&detail::call_body<F, n>, detail::address(f), n);
+    }
+}
+
+/* --- components --- */
+
+inline sn_exp get(sn_site at, sn_exp tuple, int component)
+{
+    return sn_get_at(at, tuple, component);
+}
+
+inline sn_acc get(sn_site at, sn_acc array, int component)
+{
+    return sn_component_at(at, array, component);
+}
+
+/* --- arguments --- */
+
+template <class T, class... E> sn_arg argument(sn_arg_kind kind, T *pointer, E... extent)
+{
+    static_assert(sizeof...(E) <= 8, "at most 8 extents");
+    const int64_t list[] = {static_cast<int64_t>(extent)..., 0};
+    sn_arg a{};
+    a.kind = kind;
+    a.type = type_of<std::remove_cv_t<T>>();
+    a.rank = static_cast<int>(sizeof...(E));
+    for (int d = 0; d < a.rank; d++)
+        a.extent[d] = list[d];
+    a.u.from = pointer;
+    return a;
+}
+
+/* A vector, an array, a span: rank 1. */
+template <class C>
+auto argument(sn_arg_kind kind, C &&container) -> decltype(argument(kind, container.data(), container.size()))
+{
+    return argument(kind, container.data(), container.size());
+}
+
+template <class T, class... E> sn_arg result(T *pointer, E... extent)
+{
+    static_assert(!std::is_const_v<T>, "results are written");
+    return argument(SN_ARG_INTO, pointer, extent...);
+}
+
+template <class C> auto result(C &&container) -> decltype(result(container.data(), container.size()))
+{
+    return result(container.data(), container.size());
+}
+
+inline sn_status call(sn_program *program, std::initializer_list<sn_arg> arguments)
+{
+    return sn_call_n(program, static_cast<int>(arguments.size()), arguments.begin());
+}
+
+/* --- the operations that take functions: as macros of any number of arguments, because a comma inside a lambda's
+ *     brackets or braces would end an argument of a macro --- */
+
+template <class S, class F> sn_acc generate(sn_site at, S shape, const F &f)
+{
+    return sn_generate_at(at, lift(shape), fn(f));
+}
+
+template <class F> sn_acc map(sn_site at, const F &f, sn_acc a)
+{
+    return sn_map_at(at, fn(f), a);
+}
+
+template <class F> sn_acc imap(sn_site at, const F &f, sn_acc a)
+{
+    return sn_imap_at(at, fn(f), a);
+}
+
+using zipping = sn_acc (*)(sn_site, sn_fn, int, const sn_acc *);
+
+template <class F, class... A> sn_acc zip_with(zipping how, sn_site at, const F &f, A... a)
+{
+    const sn_acc list[] = {a...};
+    return how(at, fn(f), static_cast<int>(sizeof...(A)), list);
+}
+
+template <class S, class F> sn_acc backpermute(sn_site at, S shape, const F &f, sn_acc a)
+{
+    return sn_backpermute_at(at, lift(shape), fn(f), a);
+}
+
+template <class F, class Z> sn_acc fold(sn_site at, const F &f, Z z, sn_acc a)
+{
+    return sn_fold_at(at, fn(f), lift(z), a);
+}
+
+template <class F, class Z> sn_acc fold_all(sn_site at, const F &f, Z z, sn_acc a)
+{
+    return sn_fold_all_at(at, fn(f), lift(z), a);
+}
+
+template <class F> sn_acc fold1(sn_site at, const F &f, sn_acc a)
+{
+    return sn_fold1_at(at, fn(f), a);
+}
+
+template <class F> sn_acc fold1_all(sn_site at, const F &f, sn_acc a)
+{
+    return sn_fold1_all_at(at, fn(f), a);
+}
+
+template <class F> sn_acc stencil(sn_site at, const F &f, sn_pattern pattern, sn_boundary boundary, sn_acc a)
+{
+    return sn_stencil_at(at, fn(f), pattern, boundary, a);
+}
+
+template <class F>
+sn_acc stencil2(sn_site at, const F &f, sn_pattern pattern1, sn_boundary boundary1, sn_acc a1, sn_pattern pattern2,
+                sn_boundary boundary2, sn_acc a2)
+{
+    return sn_stencil2_at(at, fn(f), pattern1, boundary1, a1, pattern2, boundary2, a2);
+}
+
+template <class C, class F, class X> sn_exp while_(sn_site at, const C &condition, const F &next, X init)
+{
+    return sn_while_at(at, fn(condition), fn(next), lift(init));
+}
+
+template <class N, class F, class X> sn_exp iterate(sn_site at, N n, const F &f, X x)
+{
+    return sn_iterate_at(at, lift(n), fn(f), lift(x));
+}
+
+template <class N, class F, class X> sn_exp loop(sn_site at, N n, const F &f, X init)
+{
+    return sn_loop_at(at, lift(n), fn(f), lift(init));
+}
+
+template <class F, class Z, class... I> sn_exp sfold(sn_site at, const F &f, Z z, sn_acc a, I... index)
+{
+    const sn_exp list[] = {lift(index)..., sn_exp{0}};
+    return sn_sfold_at(at, fn(f), lift(z), a, static_cast<int>(sizeof...(I)), list);
+}
+
+template <class F> sn_program *compile(sn_site at, sn_context *context, const char *signature, const F &f)
+{
+    return sn_compile_at(at, context, signature, body(f));
+}
+
+} // namespace sn
+
+#define SN_LIFT(x) sn::lift(x)
+#define SN_FN(f) sn::fn(f)
+#define SN_CLOSURE(f, env) sn::closure(f, env)
+#define SN_BODY(f) sn::body(f)
+#define SN_GET(x, i) sn::get(SN_HERE, x, i)
+#define SN_TYPE_OF(x) (sn::type_of<std::decay_t<decltype(x)>>())
+
+#undef sn_in
+#undef sn_into
+#undef sn_value
+#undef sn_call
+#define sn_in(...) sn::argument(SN_ARG_IN, __VA_ARGS__)
+#define sn_into(...) sn::result(__VA_ARGS__)
+#define sn_value(pointer) sn::argument(SN_ARG_VALUE, pointer)
+#define sn_call(program, ...) sn::call(program, {__VA_ARGS__})
+
+#undef sn_compile
+#undef sn_commutative
+#undef sn_generate
+#undef sn_map
+#undef sn_imap
+#undef sn_zip_with
+#undef sn_izip_with
+#undef sn_zip_min_with
+#undef sn_backpermute
+#undef sn_fold
+#undef sn_fold_all
+#undef sn_fold1
+#undef sn_fold1_all
+#undef sn_stencil
+#undef sn_stencil2
+#undef sn_outside
+#undef sn_while
+#undef sn_iterate
+#undef sn_loop
+#undef sn_sfold
+#define sn_compile(...) sn::compile(SN_HERE, __VA_ARGS__)
+#define sn_commutative(...) sn_commutative_of(sn::fn(__VA_ARGS__))
+#define sn_generate(...) sn::generate(SN_HERE, __VA_ARGS__)
+#define sn_map(...) sn::map(SN_HERE, __VA_ARGS__)
+#define sn_imap(...) sn::imap(SN_HERE, __VA_ARGS__)
+#define sn_zip_with(...) sn::zip_with(sn_zip_with_at, SN_HERE, __VA_ARGS__)
+#define sn_izip_with(...) sn::zip_with(sn_izip_with_at, SN_HERE, __VA_ARGS__)
+#define sn_zip_min_with(...) sn::zip_with(sn_zip_min_with_at, SN_HERE, __VA_ARGS__)
+#define sn_backpermute(...) sn::backpermute(SN_HERE, __VA_ARGS__)
+#define sn_fold(...) sn::fold(SN_HERE, __VA_ARGS__)
+#define sn_fold_all(...) sn::fold_all(SN_HERE, __VA_ARGS__)
+#define sn_fold1(...) sn::fold1(SN_HERE, __VA_ARGS__)
+#define sn_fold1_all(...) sn::fold1_all(SN_HERE, __VA_ARGS__)
+#define sn_stencil(...) sn::stencil(SN_HERE, __VA_ARGS__)
+#define sn_stencil2(...) sn::stencil2(SN_HERE, __VA_ARGS__)
+#define sn_outside(...) sn_outside_of(sn::fn(__VA_ARGS__))
+#define sn_while(...) sn::while_(SN_HERE, __VA_ARGS__)
+#define sn_iterate(...) sn::iterate(SN_HERE, __VA_ARGS__)
+#define sn_loop(...) sn::loop(SN_HERE, __VA_ARGS__)
+#define sn_sfold(...) sn::sfold(SN_HERE, __VA_ARGS__)
+
+#endif
