@@ -24,7 +24,7 @@ static const char *missing(void *library, cuda_api *out)
 
 bool cuda_api_open(cuda_api *out, arena *a, const char **why)
 {
-    const char *path = getenv("SINTER_LIBCUDA");
+    const char *path = secure_getenv("SINTER_CUDA");
     /* It is not unloaded: the driver has threads of its own. */
     void *library = dlopen(path && *path ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) {

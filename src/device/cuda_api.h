@@ -80,7 +80,7 @@ typedef struct cuda_api {
 #undef FIELD
 } cuda_api;
 
-/* Opens libcuda.so.1 ($SINTER_LIBCUDA if set) and initialises the driver; the library stays loaded until the process
+/* Opens libcuda.so.1 ($SINTER_CUDA if set) and initialises the driver; the library stays loaded until the process
  * ends. False and *why in `a`: not there, too old, or it does not start. */
 bool cuda_api_open(cuda_api *out, arena *a, const char **why);
 

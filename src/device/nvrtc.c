@@ -104,7 +104,7 @@ static const nvrtc *open_in(const char *folder, unsigned most_major, arena *a, c
 
 const nvrtc *nvrtc_open(unsigned most_major, arena *a, const char **why)
 {
-    const char *named = getenv("SINTER_NVRTC"), *first = NULL, *ignored;
+    const char *named = secure_getenv("SINTER_NVRTC"), *first = NULL, *ignored;
     if (named && strstr(named, ".so"))
         return open_file(named, most_major, a, why);
     if (named && *named)

@@ -1,0 +1,80 @@
+/* State of a CUDA device, shared by its files. */
+#ifndef SN_DEVICE_CUDA_DEVICE_H
+#define SN_DEVICE_CUDA_DEVICE_H
+
+#include "device/cuda_api.h"
+#include "device/disk_cache.h"
+#include "device/kernel_cache.h"
+#include "device/nvrtc.h"
+#include <stdatomic.h>
+
+enum { CUDA_MOST_ARGUMENTS = 500 }; /* 4096 bytes, what every device takes */
+
+struct device_kernel {
+    kernel_entry entry;
+    cu_module module;
+    cu_function function;
+    uint32_t group;    /* threads of a block */
+    uint32_t resident; /* blocks that one multiprocessor works on at a time */
+    uint32_t shared;   /* bytes of shared memory a launch gives to a block */
+    uint32_t memories, arguments;
+    bool checks;        /* may report errors */
+    bool chained;       /* needs all its blocks at work at once */
+    char *source, *ptx; /* for explain; NULL: not kept */
+};
+
+typedef struct cuda {
+    device device;
+    device_limits limits;
+    base_heap heap;
+    cuda_api api;
+    cu_device id;
+    cu_context context; /* the primary one, which others in this process may use, too */
+    bool has_context;
+    unsigned arch; /* 80, 90 ... */
+    const nvrtc *compiler;
+    unsigned target; /* architecture that it compiles for */
+    bool ptx;        /* ... as text, since it knows the device's own not */
+    bool keep_text;
+    atomic_size_t used; /* bytes of all blocks */
+    kernel_cache kernels;
+    disk_cache *disk;     /* NULL: nothing is kept on disk */
+    arena names;          /* of compiler and identity */
+    text identity;        /* what keys on disk begin with */
+    pthread_mutex_t lock; /* of what follows */
+    device_queue *idle;
+} cuda;
+
+/* Every call of the driver happens between these two; the caller's own current context comes back. */
+cu_result cuda_enter(cuda *d);
+void cuda_leave(cuda *d);
+
+/* cuda_find.c: a device that the driver knows */
+typedef struct cuda_place {
+    cu_device id;
+    const char *name;
+    int major, minor, workers;
+    size_t memory;
+    const char *why; /* NULL: usable */
+} cuda_place;
+typedef VEC(cuda_place) cuda_places;
+/* False and *why in `a` if there is none. */
+bool cuda_find(const cuda_api *api, arena *a, cuda_places *out, const char **why);
+int cuda_number(const cuda_api *api, cu_device id, int attribute); /* 0 if the driver does not know */
+int cuda_version(const cuda_api *api);                             /* 12040: CUDA 12.4 */
+
+/* cuda_kernel.c: for the kernel cache */
+bool cuda_obtain(device *base, const kernel *k, const text *key, kernel_entry *entry, arena *a, const char **why);
+void cuda_discard(device *base, kernel_entry *entry);
+
+/* cuda_queue.c */
+device_queue *cuda_open_queue(device *base);
+void cuda_close_queue(device *base, device_queue *q);
+void cuda_free_queues(cuda *d); /* the idle ones: all are idle */
+bool cuda_copy(device *base, device_queue *q, device_direction direction, void *to, const void *from, size_t offset,
+               size_t bytes);
+bool cuda_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
+                  int64_t last);
+device_state cuda_finish(device *base, device_queue *q, k_error *error, arena *a, const char **why);
+
+#endif

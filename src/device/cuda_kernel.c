@@ -1,0 +1,205 @@
+/* Kernels of a CUDA device: emitted as text, compiled by NVRTC, kept on disk as binaries. */
+#include "device/cuda_device.h"
+#include "device/keep_source.h"
+#include "emit/emit.h"
+
+#include <stdlib.h>
+
+/* Beyond this much shared memory a kernel has to ask for it. */
+enum { LOG_SHOWN = 2000, LOG_BYTES = 8192, MOST_GROUP = 256, SHARED_FOR_ALL = 40 << 10 };
+static const char entry_name[] = "sinter";
+
+void cuda_discard(device *base, kernel_entry *entry)
+{
+    cuda *d = (cuda *)base;
+    device_kernel *k = (device_kernel *)entry;
+    if (k->module && cuda_enter(d) == CU_SUCCESS) {
+        d->api.module_unload(k->module);
+        cuda_leave(d);
+    }
+    k->module = NULL;
+    free(k->source);
+    free(k->ptx);
+}
+
+/* --- the shape of a launch --- */
+
+/* As many threads as the widest FOR_ALL has, in whole warps, at most MOST_GROUP: more per block gain nothing, and
+ * blocks of few threads leave more of them room on a multiprocessor. */
+static uint32_t group_of(const kernel *k, const device_limits *l)
+{
+    int64_t widest = 1;
+    uint32_t most = l->group && l->group < MOST_GROUP ? l->group : MOST_GROUP, gang = l->gang ? l->gang : 1;
+    for (k_ref s = 1; s < k->stmt.n; s++) {
+        const k_stmt *x = &k->stmt.at[s];
+        if (x->op != K_FOR_ALL)
+            continue;
+        const k_value *count = &k->value.at[x->in[0]];
+        int64_t n = count->kind == KV_LITERAL ? ir_i64_bits(T_I64, count->bits) : most;
+        widest = n > widest ? n : widest;
+    }
+    if (widest >= most)
+        return most;
+    uint32_t whole = ((uint32_t)widest + gang - 1) / gang * gang;
+    return whole < most ? whole : most;
+}
+
+static bool describe(const cuda *d, const kernel *k, device_kernel *out)
+{
+    out->group = group_of(k, &d->limits);
+    out->chained = k->chained;
+    out->arguments = k->arg_type.n;
+    for (k_mem m = 1; m < k->mem.n; m++)
+        out->memories += k->mem.at[m].space == K_GLOBAL;
+    for (k_ref s = 1; s < k->stmt.n; s++)
+        out->checks |= k->stmt.at[s].op == K_CHECK;
+    return out->memories + out->arguments + 3 <= CUDA_MOST_ARGUMENTS;
+}
+
+/* --- the driver --- */
+
+/* Takes the kernel from an image; what the driver's compiler says goes to `log`. NULL, or the call that failed. */
+static const char *load(cuda *d, const void *image, device_kernel *out, char *log, cu_result *r)
+{
+    int option[] = {CU_JIT_LOG, CU_JIT_LOG_BYTES}, blocks = 0;
+    void *value[] = {log, (void *)(uintptr_t)(LOG_BYTES - 1)};
+    log[0] = '\0';
+    *r = d->api.module_load(&out->module, image, 2, option, value);
+    if (*r != CU_SUCCESS) {
+        out->module = NULL;
+        return "cuModuleLoadDataEx";
+    }
+    *r = d->api.module_function(&out->function, out->module, entry_name);
+    if (*r != CU_SUCCESS)
+        return "cuModuleGetFunction";
+    if (out->shared > SHARED_FOR_ALL) {
+        *r = d->api.function_set(out->function, CU_MAX_DYNAMIC_SHARED, (int)out->shared);
+        if (*r != CU_SUCCESS)
+            return "cuFuncSetAttribute";
+    }
+    *r = d->api.occupancy(&blocks, out->function, (int)out->group, out->shared);
+    if (*r != CU_SUCCESS)
+        return "cuOccupancyMaxActiveBlocksPerMultiprocessor";
+    out->resident = blocks > 0 ? (uint32_t)blocks : 0;
+    return NULL;
+}
+
+static const char *load_inside(cuda *d, const void *image, device_kernel *out, char *log, cu_result *r)
+{
+    *r = cuda_enter(d);
+    if (*r != CU_SUCCESS)
+        return "cuCtxPushCurrent_v2";
+    const char *call = load(d, image, out, log, r);
+    if (call && out->module) {
+        d->api.module_unload(out->module);
+        out->module = NULL;
+    }
+    cuda_leave(d);
+    return call;
+}
+
+/* --- compiling --- */
+
+static bool rejected(const char *who, const char *name, const char *source, const char *log, arena *a, const char **why)
+{
+    const char *kept = keep_source(source, ".cu", a);
+    *why = arena_printf(a, "%s rejects kernel %s; its source is in %s; its log: %.*s", who, name,
+                        kept ? kept : "no file: it could not be written", LOG_SHOWN, log);
+    return false;
+}
+
+static char *copy_text(const char *bytes, size_t n)
+{
+    char *copy = malloc(n + 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy, bytes, n);
+    copy[n] = '\0';
+    return copy;
+}
+
+/* Texts for explain; what does not come is not shown. */
+static void keep_texts(const cuda *d, const text *source, device_kernel *out, arena *a)
+{
+    nvrtc_code ptx;
+    const char *log;
+    nvrtc_options options = {.arch = d->target, .local = out->group, .ptx = true};
+    out->source = copy_text(source->at, source->n);
+    if (nvrtc_compile(d->compiler, source->at, &options, a, &ptx, &log))
+        out->ptx = copy_text(ptx.bytes, ptx.size);
+}
+
+static bool compile(cuda *d, const char *name, const text *source, const text *key, device_kernel *out, arena *a,
+                    const char **why)
+{
+    nvrtc_code code;
+    const char *log = "";
+    char *said = arena_alloc(a, LOG_BYTES);
+    cu_result r = CU_SUCCESS;
+    nvrtc_options options = {.arch = d->target, .local = out->group, .ptx = d->ptx};
+    if (!nvrtc_compile(d->compiler, source->at, &options, a, &code, &log))
+        return rejected(nvrtc_name(d->compiler), name, source->at, log, a, why);
+    const char *call = load_inside(d, code.bytes, out, said, &r);
+    if (call) {
+        log = arena_printf(a, "%s%s%s", cuda_says(&d->api, call, r, a), *said ? ": " : "", said);
+        return rejected("the CUDA driver", name, source->at, log, a, why);
+    }
+    if (!out->resident) {
+        *why =
+            arena_printf(a, "kernel %s needs more registers or shared memory than a multiprocessor has for %u threads",
+                         name, out->group);
+        return false;
+    }
+    if (d->disk)
+        disk_cache_put(d->disk, key->at, key->n, (digest){0}, (disk_value){code.bytes, code.size + 1, out->group});
+    return true;
+}
+
+static bool generate(cuda *d, const kernel *k, const text *key, device_kernel *out, arena *a, const char **why)
+{
+    text source;
+    const char *name = k->name ? k->name : "";
+    if (out->shared > d->limits.scratch) {
+        *why = arena_printf(a, "kernel %s needs %u bytes of shared memory, and there are %zu", name, out->shared,
+                            d->limits.scratch);
+        return false;
+    }
+    text_init(&source, a);
+    if (!emit_text(k, &dialect_cuda, entry_name, &source, why) || !compile(d, name, &source, key, out, a, why))
+        return false;
+    if (d->keep_text)
+        keep_texts(d, &source, out, a);
+    return true;
+}
+
+static bool find_on_disk(cuda *d, const text *key, device_kernel *out, arena *a)
+{
+    disk_value v;
+    void *block;
+    cu_result r;
+    char *log = arena_alloc(a, LOG_BYTES);
+    if (!d->disk || !disk_cache_get(d->disk, key->at, key->n, NULL, &v, &block))
+        return false;
+    bool good = v.entry == out->group && !load_inside(d, v.bytes, out, log, &r) && out->resident;
+    d->heap.release(d->heap.env, block);
+    out->entry.loaded = good;
+    return good;
+}
+
+bool cuda_obtain(device *base, const kernel *k, const text *kernel_key, kernel_entry *entry, arena *a, const char **why)
+{
+    cuda *d = (cuda *)base;
+    device_kernel *out = (device_kernel *)entry;
+    text key;
+    if (!describe(d, k, out)) {
+        *why = arena_printf(a, "kernel %s has %u arguments, more than %d", k->name ? k->name : "",
+                            out->memories + out->arguments, CUDA_MOST_ARGUMENTS - 3);
+        return false;
+    }
+    kernel *ready = kernel_prepare(a, k);
+    out->shared = emit_shared_bytes(ready);
+    text_init(&key, a);
+    text_printf(&key, "%sgroup %u;", d->identity.at, out->group);
+    text_add_n(&key, kernel_key->at, kernel_key->n);
+    return find_on_disk(d, &key, out, a) || generate(d, ready, &key, out, a, why);
+}

@@ -1,0 +1,292 @@
+/* Work in order on a CUDA device: a stream each. Small copies go through page-locked memory of the queue, so that they
+ * do not make the host wait for what stands before them. Every launch that may fail has an error record of its own: the
+ * launches behind it compute from what the failed one left undone, and what they report is not the user's mistake. */
+#include "device/cuda_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RECORDS = 128, STAGING_BYTES = 256 << 10, SMALL_COPY = 32 << 10, DOWNLOADS = 64, WAVES = 8, WHY_BYTES = 200 };
+
+typedef struct record { /* what sn_report writes */
+    int64_t site, element, value, bound;
+} record;
+
+typedef struct download { /* waits in staging memory for the queue to finish */
+    void *to;
+    size_t from, bytes;
+} download;
+
+struct device_queue {
+    device_queue *next; /* among the idle ones */
+    cu_stream stream;
+    cu_pointer record; /* RECORDS of them, on the device */
+    char *staging;     /* page-locked: STAGING_BYTES, then room for the records */
+    size_t staged;     /* bytes in use */
+    download waiting[DOWNLOADS];
+    uint32_t downloads;
+    uint32_t used; /* records of launches whose errors have not been looked at */
+    k_error error; /* the first that was found */
+    device_state state;
+    char why[WHY_BYTES]; /* unless DEVICE_FINE */
+};
+
+/* Keeps the first failure; the rest follows from it. */
+static bool fails(cuda *d, device_queue *q, const char *call, cu_result r)
+{
+    const char *name = NULL, *words = NULL;
+    if (r == CU_SUCCESS)
+        return false;
+    if (q->state != DEVICE_FINE)
+        return true;
+    q->state = r == CU_OUT_OF_MEMORY ? DEVICE_OUT_OF_MEMORY : DEVICE_BROKEN;
+    if (d->api.error_name(r, &name) != CU_SUCCESS || !name)
+        name = "an unknown error";
+    if (d->api.error_text(r, &words) != CU_SUCCESS || !words)
+        words = "no description";
+    snprintf(q->why, sizeof(q->why), "%s: %s (%s)", call, name, words);
+    return true;
+}
+
+/* --- opening and closing --- */
+
+/* With our context current. */
+static void free_queue(cuda *d, device_queue *q)
+{
+    if (q->stream)
+        d->api.stream_destroy(q->stream);
+    if (q->record)
+        d->api.release(q->record);
+    if (q->staging)
+        d->api.release_host(q->staging);
+    d->heap.release(d->heap.env, q);
+}
+
+static bool fill_queue(cuda *d, device_queue *q)
+{
+    const size_t records = RECORDS * sizeof(record);
+    void *staging = NULL;
+    if (d->api.stream_create(&q->stream, CU_STREAM_NON_BLOCKING) != CU_SUCCESS) {
+        q->stream = NULL;
+        return false;
+    }
+    if (d->api.alloc(&q->record, records) != CU_SUCCESS) {
+        q->record = 0;
+        return false;
+    }
+    if (d->api.alloc_host(&staging, STAGING_BYTES + records) != CU_SUCCESS)
+        return false;
+    q->staging = staging;
+    return d->api.clear(q->record, 0, records, q->stream) == CU_SUCCESS;
+}
+
+static device_queue *new_queue(cuda *d)
+{
+    device_queue *q = d->heap.alloc(d->heap.env, sizeof(*q));
+    if (!q)
+        return NULL;
+    *q = (device_queue){0};
+    if (cuda_enter(d) != CU_SUCCESS) {
+        d->heap.release(d->heap.env, q);
+        return NULL;
+    }
+    if (!fill_queue(d, q)) {
+        free_queue(d, q);
+        q = NULL;
+    }
+    cuda_leave(d);
+    return q;
+}
+
+device_queue *cuda_open_queue(device *base)
+{
+    cuda *d = (cuda *)base;
+    pthread_mutex_lock(&d->lock);
+    device_queue *q = d->idle;
+    if (q)
+        d->idle = q->next;
+    pthread_mutex_unlock(&d->lock);
+    return q ? q : new_queue(d);
+}
+
+void cuda_close_queue(device *base, device_queue *q)
+{
+    cuda *d = (cuda *)base;
+    if (!q)
+        return;
+    bool reusable = q->state == DEVICE_FINE && q->used == 0 && q->downloads == 0 && q->error.site == 0;
+    bool inside = cuda_enter(d) == CU_SUCCESS;
+    reusable &= inside && d->api.stream_wait(q->stream) == CU_SUCCESS;
+    if (!reusable)
+        free_queue(d, q);
+    if (inside)
+        cuda_leave(d);
+    if (!reusable)
+        return;
+    q->staged = 0;
+    pthread_mutex_lock(&d->lock);
+    q->next = d->idle;
+    d->idle = q;
+    pthread_mutex_unlock(&d->lock);
+}
+
+void cuda_free_queues(cuda *d)
+{
+    bool inside = d->idle && cuda_enter(d) == CU_SUCCESS;
+    for (device_queue *next; d->idle; d->idle = next) {
+        next = d->idle->next;
+        free_queue(d, d->idle);
+    }
+    if (inside)
+        cuda_leave(d);
+}
+
+/* --- waiting --- */
+
+static k_error error_of(const record *r)
+{
+    return (k_error){.site = (uint32_t)r->site, .element = r->element, .value = r->value, .bound = r->bound};
+}
+
+/* Waits, hands out what was downloaded, and keeps the error of the first launch that has one. */
+static void settle(cuda *d, device_queue *q)
+{
+    record *seen = (record *)(void *)(q->staging + STAGING_BYTES);
+    size_t bytes = q->used * sizeof(*seen);
+    if (q->used && q->state == DEVICE_FINE &&
+        !fails(d, q, "cuMemcpyDtoHAsync_v2", d->api.download(seen, q->record, bytes, q->stream)))
+        fails(d, q, "cuMemsetD8Async", d->api.clear(q->record, 0, bytes, q->stream));
+    fails(d, q, "cuStreamSynchronize", d->api.stream_wait(q->stream));
+    if (q->state != DEVICE_FINE)
+        return;
+    for (uint32_t i = 0; i < q->downloads; i++)
+        memcpy(q->waiting[i].to, q->staging + q->waiting[i].from, q->waiting[i].bytes);
+    for (uint32_t i = 0; i < q->used && !q->error.site; i++)
+        q->error = error_of(&seen[i]);
+    q->downloads = 0;
+    q->staged = 0;
+    q->used = 0;
+}
+
+device_state cuda_finish(device *base, device_queue *q, k_error *error, arena *a, const char **why)
+{
+    cuda *d = (cuda *)base;
+    cu_result r = cuda_enter(d);
+    if (!fails(d, q, "cuCtxPushCurrent_v2", r)) {
+        settle(d, q);
+        cuda_leave(d);
+    }
+    *error = q->error;
+    *why = q->state == DEVICE_FINE ? NULL : arena_string(a, q->why);
+    q->error = (k_error){0};
+    return q->state;
+}
+
+/* --- copies --- */
+
+/* Room in staging memory; NULL: the copy is large, or there is none left. */
+static char *stage(device_queue *q, size_t bytes)
+{
+    if (bytes > SMALL_COPY || bytes > STAGING_BYTES - q->staged)
+        return NULL;
+    char *at = q->staging + q->staged;
+    q->staged += (bytes + 15) & ~(size_t)15;
+    if (q->staged > STAGING_BYTES)
+        q->staged = STAGING_BYTES;
+    return at;
+}
+
+static bool upload(cuda *d, device_queue *q, cu_pointer to, const void *from, size_t bytes)
+{
+    char *staged = stage(q, bytes);
+    if (staged)
+        memcpy(staged, from, bytes);
+    return !fails(d, q, "cuMemcpyHtoDAsync_v2", d->api.upload(to, staged ? staged : from, bytes, q->stream));
+}
+
+static bool fetch(cuda *d, device_queue *q, void *to, cu_pointer from, size_t bytes)
+{
+    char *staged = q->downloads < DOWNLOADS ? stage(q, bytes) : NULL;
+    if (staged)
+        q->waiting[q->downloads++] = (download){to, (size_t)(staged - q->staging), bytes};
+    return !fails(d, q, "cuMemcpyDtoHAsync_v2", d->api.download(staged ? staged : to, from, bytes, q->stream));
+}
+
+bool cuda_copy(device *base, device_queue *q, device_direction direction, void *to, const void *from, size_t offset,
+               size_t bytes)
+{
+    cuda *d = (cuda *)base;
+    cu_pointer into = (cu_pointer)(uintptr_t)to, out_of = (cu_pointer)(uintptr_t)from;
+    bool good;
+    if (!bytes || q->state != DEVICE_FINE)
+        return q->state == DEVICE_FINE;
+    if (fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
+        return false;
+    if (direction == DEVICE_UPLOAD)
+        good = upload(d, q, into + offset, from, bytes);
+    else if (direction == DEVICE_DOWNLOAD)
+        good = fetch(d, q, to, out_of + offset, bytes);
+    else
+        good = !fails(d, q, "cuMemcpyDtoDAsync_v2", d->api.copy(into, out_of + offset, bytes, q->stream));
+    cuda_leave(d);
+    return good;
+}
+
+/* --- launches --- */
+
+/* Blocks take pieces in strides, so any number will do. Several times what fits at once evens out pieces of different
+ * cost; where a piece waits for the one before it, every block must be at work. */
+static unsigned groups_of(const cuda *d, const device_kernel *k, int64_t pieces)
+{
+    uint64_t most = (uint64_t)d->limits.workers * k->resident * (k->chained ? 1 : WAVES);
+    if (d->limits.most_groups && most > d->limits.most_groups)
+        most = d->limits.most_groups;
+    if (most > INT32_MAX)
+        most = INT32_MAX;
+    return (unsigned)((uint64_t)pieces < most ? (uint64_t)pieces : most);
+}
+
+/* The addresses of everything in the order of the kernel's parameters. */
+static void list_arguments(const device_kernel *k, void *const *mem, const ir_bits *arg, int64_t *range,
+                           cu_pointer *error, void **out)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < k->memories; i++)
+        out[n++] = (void *)(uintptr_t)&mem[i];
+    for (uint32_t i = 0; i < k->arguments; i++) /* little-endian: a value's bytes come first */
+        out[n++] = (void *)(uintptr_t)&arg[i];
+    out[n++] = &range[0];
+    out[n++] = &range[1];
+    out[n] = error;
+}
+
+static bool launch(cuda *d, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
+                   int64_t last)
+{
+    void *arguments[CUDA_MOST_ARGUMENTS];
+    int64_t range[2] = {first, last};
+    if (k->checks && q->used == RECORDS)
+        settle(d, q);
+    if (q->state != DEVICE_FINE)
+        return false;
+    /* Launches without checks leave the record alone. */
+    cu_pointer error = q->record + (k->checks ? q->used : 0) * sizeof(record);
+    q->used += k->checks;
+    list_arguments(k, mem, arg, range, &error, arguments);
+    return !fails(d, q, "cuLaunchKernel",
+                  d->api.launch(k->function, groups_of(d, k, last - first), 1, 1, k->group, 1, 1, k->shared, q->stream,
+                                arguments, NULL));
+}
+
+bool cuda_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
+                  int64_t last)
+{
+    cuda *d = (cuda *)base;
+    if (first >= last || q->state != DEVICE_FINE)
+        return q->state == DEVICE_FINE;
+    if (fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
+        return false;
+    bool good = launch(d, q, k, mem, arg, first, last);
+    cuda_leave(d);
+    return good;
+}
