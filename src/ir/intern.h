@@ -16,7 +16,7 @@ typedef struct ir_state {
     VEC(uint32_t) mark;
     VEC(uint32_t) slot;
     uint32_t walk;
-    ir_ids stack;
+    ir_ids stack, reached;
     /* substitution in progress: to[id] is valid where stamp[id] == substitution */
     ir_ids to;
     VEC(uint32_t) stamp;

@@ -300,6 +300,8 @@ static void meet(void *env, ir_id id)
     walk *w = env;
     ir_state *s = w->p->state;
     ir_id scope = w->p->node.at[id].scope;
+    if (!id)
+        return;
     if (scope < w->least) {
         w->skipped = scope > w->skipped ? scope : w->skipped;
         return;
@@ -314,6 +316,26 @@ static int ascending(const void *a, const void *b)
 {
     ir_id x = *(const ir_id *)a, y = *(const ir_id *)b;
     return (x > y) - (x < y);
+}
+
+/* Ids in order: a sweep over the marks where they stand close, as those of one function do; else a sort. */
+static void put_in_order(const ir_program *p, uint32_t n, ir_id *id)
+{
+    ir_id least = UINT32_MAX, most = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        least = id[i] < least ? id[i] : least;
+        most = id[i] > most ? id[i] : most;
+    }
+    if (n < 2)
+        return;
+    if ((most - least) / 16 > n) {
+        qsort(id, n, sizeof *id, ascending);
+        return;
+    }
+    n = 0;
+    for (ir_id k = least; k <= most; k++)
+        if (ir_reached(p, k))
+            id[n++] = k;
 }
 
 ir_id ir_reach(ir_program *p, uint32_t n, const ir_id *root, ir_id least, ir_ids *out)
@@ -332,7 +354,15 @@ ir_id ir_reach(ir_program *p, uint32_t n, const ir_id *root, ir_id least, ir_ids
         vec_push(p->arena, out, id);
         ir_each_operand(p, id, meet, &w);
     }
-    if (out->n > first)
-        qsort(out->at + first, out->n - first, sizeof *out->at, ascending);
+    put_in_order(p, out->n - first, out->at + first);
     return w.skipped;
+}
+
+uint32_t ir_terms(ir_program *p, arena *a, uint32_t n, const ir_id *root, ir_id **out)
+{
+    ir_ids *list = &p->state->reached;
+    list->n = 0;
+    ir_reach(p, n, root, 0, list);
+    *out = arena_copy(a, list->at, list->n * sizeof(ir_id));
+    return list->n;
 }

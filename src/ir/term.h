@@ -191,6 +191,10 @@ ir_id ir_read(ir_program *p, uint32_t site, ir_id array, uint32_t component, uns
 ir_id ir_extent(const ir_program *p, ir_id array, unsigned dimension); /* its extent term */
 ir_id ir_size(ir_program *p, ir_id array);                   /* product of the extents */
 
+/* All scalar nodes reached from the roots (0 is none), variables and insides of loops included, ascending: operands before
+ * users. A list in `a` goes to *out; returns its length. */
+uint32_t ir_terms(ir_program *p, arena *a, uint32_t n, const ir_id *root, ir_id **out);
+
 /* functions: make fresh variables, build terms over them, close. Returns NULL (and reports) if a result is 0. */
 ir_fn *ir_fn_new(ir_program *p, uint32_t params, const ir_type *type); /* results still to be set with ir_fn_close */
 ir_fn *ir_fn_close(ir_program *p, ir_fn *fn, uint32_t results, const ir_id *result);

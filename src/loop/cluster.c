@@ -12,7 +12,7 @@ typedef struct clusters {
     ir_program *p;
     const l_options *options;
     l_program *out;
-    l_node *node;
+    l_nodes *node;
     uint32_t *level; /* per anchor */
     ir_id *set;      /* union-find over anchors */
     l_class *class;  /* per anchor */
@@ -86,13 +86,13 @@ static l_class class_of(const clusters *c, ir_id id)
 {
     if (ir_at(c->p, id)->kind == IR_FOLD)
         return L_CLASS_FOLD;
-    const l_node *n = &c->node[id];
+    const l_node *n = l_at(c->node, id);
     if (n->stencil)
         return L_CLASS_STENCIL;
     /* what follows a stencil at the same index stays in its loop */
     for (uint32_t i = 0; i < n->dep.n; i++) {
         ir_id from = n->dep.at[i].array;
-        if (n->dep.at[i].access == L_SAME && c->node[from].anchor && c->class[from] == L_CLASS_STENCIL &&
+        if (n->dep.at[i].access == L_SAME && l_at(c->node, from)->anchor && c->class[from] == L_CLASS_STENCIL &&
             ir_info(c->p, id)->rank <= 2 && same_shape(ir_info(c->p, from), ir_info(c->p, id)))
             return L_CLASS_STENCIL;
     }
@@ -110,9 +110,9 @@ static void assign_levels(clusters *c)
 {
     map64 reader = {0}; /* (key, array) -> 1 + an anchor that reads the array there */
     for (ir_id id = 1; id < c->out->nodes; id++) {
-        if (!c->node[id].anchor)
+        if (!l_at(c->node, id)->anchor)
             continue;
-        const l_node *n = &c->node[id];
+        const l_node *n = l_at(c->node, id);
         c->set[id] = id;
         c->class[id] = class_of(c, id);
         for (uint32_t i = 0; i < n->dep.n; i++) {
@@ -127,7 +127,8 @@ static void assign_levels(clusters *c)
         for (uint32_t i = 0; i < n->dep.n && c->options->fuse; i++) {
             ir_id from = n->dep.at[i].array;
             l_why why;
-            if (c->node[from].anchor && c->level[from] == c->level[id] && fusable(c, from, id, n->dep.at[i].access, &why))
+            if (l_at(c->node, from)->anchor && c->level[from] == c->level[id] &&
+                fusable(c, from, id, n->dep.at[i].access, &why))
                 join(c, from, id);
             if (n->dep.at[i].access == L_RANDOM)
                 continue;
@@ -191,7 +192,7 @@ static void emit_group(clusters *c, const group *g)
             ir_id id = g->anchor.at[i];
             if (placed[i])
                 continue;
-            if (cluster && size + c->node[id].size > cap)
+            if (cluster && size + l_at(c->node, id)->size > cap)
                 break;
             bool fold = c->class[id] == L_CLASS_FOLD;
             bool ordered = fold && fold_ordered(c->p, id), wide = fold && fold_wide(c->p, id);
@@ -205,8 +206,8 @@ static void emit_group(clusters *c, const group *g)
                 cluster->wide = wide;
                 folds = true;
             }
-            size += c->node[id].size;
-            cluster->flops += c->node[id].flops;
+            size += l_at(c->node, id)->size;
+            cluster->flops += l_at(c->node, id)->flops;
             vec_push(c->p->arena, &cluster->op, ((l_op){.term = id, .kind = fold ? L_FOLD : L_ELEMENT}));
             c->out->cluster_of[id] = c->out->cluster.n;
             placed[i] = true;
@@ -220,7 +221,7 @@ static void make_clusters(clusters *c)
     VEC(group) groups = {0};
     uint32_t *of = arena_alloc(c->p->arena, c->out->nodes * sizeof(uint32_t));
     for (ir_id id = 1; id < c->out->nodes; id++) {
-        if (!c->node[id].anchor)
+        if (!l_at(c->node, id)->anchor)
             continue;
         ir_id root = find(c, id);
         if (!of[root]) {
@@ -241,7 +242,7 @@ static void storage(clusters *c)
     l_program *out = c->out;
     uint32_t number = 0;
     for (ir_id id = 1; id < c->out->nodes; id++) {
-        const l_node *n = &c->node[id];
+        const l_node *n = l_at(c->node, id);
         if (!ir_is_array(c->p, id) || (!n->live && ir_at(c->p, id)->kind != IR_INPUT))
             continue;
         out->number[id] = ++number;
@@ -259,7 +260,7 @@ static void storage(clusters *c)
         for (uint32_t k = 0; k < cluster->op.n; k++)
             cluster->op.at[k].stored = out->manifest[cluster->op.at[k].term];
         for (uint32_t k = 0; k < cluster->op.n; k++) {
-            const l_node *n = &c->node[cluster->op.at[k].term];
+            const l_node *n = l_at(c->node, cluster->op.at[k].term);
             for (uint32_t d = 0; d < n->dep.n; d++) {
                 ir_id from = n->dep.at[d].array;
                 if (out->cluster_of[from] == i + 1) {
@@ -281,8 +282,8 @@ static void storage(clusters *c)
 /* the cluster a node is computed in: its own, or that of the anchor it is delayed into */
 static uint32_t home(const clusters *c, ir_id id)
 {
-    while (id && !c->node[id].anchor)
-        id = c->node[id].user > id ? c->node[id].user : 0;
+    while (id && !l_at(c->node, id)->anchor)
+        id = l_at(c->node, id)->user > id ? l_at(c->node, id)->user : 0;
     return id;
 }
 
@@ -292,13 +293,13 @@ static void edge(clusters *c, ir_id from, ir_id to, l_access asked)
     l_why why = L_FUSED_DELAYED;
     if (ir_at(c->p, from)->kind == IR_INPUT) {
         why = L_NOT_INPUT;
-    } else if (c->node[from].anchor) {
+    } else if (l_at(c->node, from)->anchor) {
         ir_id reader = home(c, to);
         if (access == L_HALO && wraps(c->p, to, from))
             access = L_RANDOM;
         bool can = reader && fusable(c, from, reader, access, &why);
         if (!reader || (can && c->out->cluster_of[from] != c->out->cluster_of[reader]))
-            why = c->node[from].why == L_NOT_CAP ? L_NOT_CAP : L_NOT_CLASS;
+            why = l_at(c->node, from)->why == L_NOT_CAP ? L_NOT_CAP : L_NOT_CLASS;
     }
     if (why == L_NOT_RANDOM && asked == L_HALO)
         why = L_NOT_BOUNDARY;
@@ -309,7 +310,7 @@ static void edges(clusters *c)
 {
     map64 read_by = {0}; /* array -> the last node that reads its elements */
     for (ir_id id = 1; id < c->out->nodes; id++) {
-        if (!ir_is_array(c->p, id) || !c->node[id].live)
+        if (!ir_is_array(c->p, id) || !l_at(c->node, id)->live)
             continue;
         const ir_array *info = ir_info(c->p, id);
         ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
@@ -340,11 +341,10 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     out->manifest = arena_alloc(a, n * sizeof(bool));
     out->number = arena_alloc(a, n * sizeof(uint32_t));
     clusters c = {.p = p, .options = options, .out = out};
-    c.node = arena_alloc(a, n * sizeof(l_node));
     c.level = arena_alloc(a, n * sizeof(uint32_t));
     c.set = arena_alloc(a, n * sizeof(ir_id));
     c.class = arena_alloc(a, n * sizeof(l_class));
-    l_uses(p, options, c.node);
+    c.node = l_uses(p, options);
     assign_levels(&c);
     make_clusters(&c);
     storage(&c);

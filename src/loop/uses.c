@@ -9,12 +9,12 @@ enum { DEPTH_CAP = 64, CHEAP_FLOPS = 8, CHEAP_READS = 2 };
 typedef struct uses {
     ir_program *p;
     const l_options *options;
-    l_node *node;
+    l_nodes *node;
 } uses;
 
 static void use(uses *u, ir_id user, ir_id array, l_access access)
 {
-    l_node *n = &u->node[array];
+    l_node *n = l_at(u->node, array);
     n->live = true;
     n->uses[access]++;
     n->user = user;
@@ -46,7 +46,7 @@ static void scan_fn(uses *u, ir_id user, const ir_fn *fn)
 {
     if (!fn)
         return;
-    l_node *n = &u->node[user];
+    l_node *n = l_at(u->node, user);
     opt_ids ids = {0};
     opt_reach(u->p, u->p->arena, fn->results, fn->result, &ids);
     for (uint32_t i = 0; i < ids.n; i++) {
@@ -75,8 +75,8 @@ static void scan(uses *u, ir_id id)
         l_access access = kind == IR_STENCIL ? L_HALO : kind == IR_BACKPERMUTE || kind == IR_RESHAPE ? L_VIEW : L_SAME;
         use(u, id, from, access);
         if (kind == IR_BACKPERMUTE) {
-            u->node[from].unsafe |= !(ir_at(u->p, id)->flags & IR_SAFE);
-            u->node[from].grows |= info->name && !strcmp(info->name, "replicate");
+            l_at(u->node, from)->unsafe |= !(ir_at(u->p, id)->flags & IR_SAFE);
+            l_at(u->node, from)->grows |= info->name && !strcmp(info->name, "replicate");
         }
         if (kind == IR_STENCIL && info->stencil[i].constant)
             for (unsigned c = 0; c < ir_info(u->p, from)->components; c++)
@@ -105,16 +105,16 @@ static bool rows_possible(const ir_program *p, ir_id stencil, ir_id from)
 }
 
 /* Does an unsafe index of this node end in a checked read? Only along maps down to memory. */
-static bool check_survives(const ir_program *p, const l_node *node, ir_id id)
+static bool check_survives(const ir_program *p, const l_nodes *node, ir_id id)
 {
-    while (!node[id].anchor && ir_at(p, id)->kind == IR_MAP)
+    while (!l_at(node, id)->anchor && ir_at(p, id)->kind == IR_MAP)
         id = ir_info(p, id)->input[0];
-    return node[id].anchor || ir_at(p, id)->kind == IR_INPUT;
+    return l_at(node, id)->anchor || ir_at(p, id)->kind == IR_INPUT;
 }
 
 static bool choose_anchor(const uses *u, ir_id id, l_why *why)
 {
-    const l_node *n = &u->node[id];
+    const l_node *n = l_at(u->node, id);
     ir_kind kind = (ir_kind)ir_at(u->p, id)->kind;
     uint32_t total = n->uses[L_SAME] + n->uses[L_VIEW] + n->uses[L_HALO] + n->uses[L_RANDOM];
     bool trivial = n->flops <= 1 && n->reads <= CHEAP_READS && kind != IR_STENCIL;
@@ -165,8 +165,8 @@ static l_access through(l_access outer, l_access inner)
 /* everything the node reads through a delayed or real operand */
 static void add_operand(uses *u, ir_id id, ir_id from, l_access access)
 {
-    l_node *n = &u->node[id];
-    const l_node *f = &u->node[from];
+    l_node *n = l_at(u->node, id);
+    const l_node *f = l_at(u->node, from);
     if (f->anchor || ir_at(u->p, from)->kind == IR_INPUT) {
         add_dep(u, n, from, access == L_VIEW ? L_RANDOM : access);
         n->reads += access == L_RANDOM ? 0 : 1;
@@ -237,26 +237,39 @@ static void shape_reads(uses *u, ir_id id)
         opt_reach(u->p, u->p->arena, 1, &info->shape[d], &ids);
         for (uint32_t i = 0; i < ids.n; i++)
             if (ir_at(u->p, ids.at[i])->kind == IR_READ)
-                add_dep(u, &u->node[id], ir_at(u->p, ids.at[i])->array, L_HOST);
+                add_dep(u, l_at(u->node, id), ir_at(u->p, ids.at[i])->array, L_HOST);
     }
 }
 
-void l_uses(ir_program *p, const l_options *options, l_node *node)
+static l_nodes *new_nodes(const ir_program *p)
 {
+    l_nodes *nodes = arena_alloc(p->arena, sizeof(*nodes));
+    uint32_t arrays = 0;
+    nodes->slot = arena_alloc(p->arena, p->node.n * sizeof(*nodes->slot));
+    for (ir_id id = 1; id < p->node.n; id++)
+        if (ir_is_array(p, id))
+            nodes->slot[id] = ++arrays;
+    nodes->at = arena_alloc(p->arena, (arrays + 1) * sizeof(*nodes->at));
+    return nodes;
+}
+
+l_nodes *l_uses(ir_program *p, const l_options *options)
+{
+    l_nodes *node = new_nodes(p);
     uses u = {p, options, node};
     for (uint32_t i = 0; i < p->output.n; i++) {
-        node[p->output.at[i]].live = true;
-        node[p->output.at[i]].output = true;
+        l_at(node, p->output.at[i])->live = true;
+        l_at(node, p->output.at[i])->output = true;
     }
     for (uint32_t i = 0; i < p->check.n; i++) {
         use_closed(&u, 0, p->check.at[i].left, L_HOST);
         use_closed(&u, 0, p->check.at[i].right, L_HOST);
     }
     for (ir_id id = p->node.n; id-- > 1;)
-        if (ir_is_array(p, id) && node[id].live)
+        if (ir_is_array(p, id) && l_at(node, id)->live)
             scan(&u, id);
     for (ir_id id = 1; id < p->node.n; id++) {
-        l_node *n = &node[id];
+        l_node *n = l_at(node, id);
         if (!ir_is_array(p, id) || !n->live || ir_at(p, id)->kind == IR_INPUT)
             continue;
         operands(&u, id);
@@ -267,13 +280,15 @@ void l_uses(ir_program *p, const l_options *options, l_node *node)
     }
     /* an anchor whose neighbours are read in rows joins the loops of its readers */
     for (ir_id id = 1; id < p->node.n; id++) {
-        if (!ir_is_array(p, id) || !node[id].live || ir_at(p, id)->kind != IR_STENCIL)
+        if (!ir_is_array(p, id) || !l_at(node, id)->live || ir_at(p, id)->kind != IR_STENCIL)
             continue;
         const ir_array *info = ir_info(p, id);
         for (uint32_t i = 0; i < info->inputs; i++) {
             ir_id from = info->input[i];
-            if (node[from].anchor && ir_at(p, from)->kind != IR_FOLD && ir_at(p, from)->kind != IR_FORCE && rows_possible(p, id, from))
-                node[from].stencil = true;
+            ir_kind kind = (ir_kind)ir_at(p, from)->kind;
+            if (l_at(node, from)->anchor && kind != IR_FOLD && kind != IR_FORCE && rows_possible(p, id, from))
+                l_at(node, from)->stencil = true;
         }
     }
+    return node;
 }

@@ -25,7 +25,17 @@ typedef struct l_node { /* per array node */
     VEC(l_dep) dep;            /* what its element computation reads, through everything delayed */
 } l_node;
 
-/* Fills node[0 .. p->node.n): uses, costs, and the choice of anchors. */
-void l_uses(ir_program *p, const l_options *options, l_node *node);
+typedef struct l_nodes { /* of a program; most of its nodes are scalars, which have none */
+    uint32_t *slot;      /* per node: its place in `at`, 0 for scalars */
+    l_node *at;          /* at[0] belongs to nobody and stays empty */
+} l_nodes;
+
+static inline l_node *l_at(const l_nodes *nodes, ir_id id)
+{
+    return &nodes->at[nodes->slot[id]];
+}
+
+/* Uses, costs, and the choice of anchors. */
+l_nodes *l_uses(ir_program *p, const l_options *options);
 
 #endif

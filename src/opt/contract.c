@@ -6,14 +6,15 @@
 typedef struct contraction {
     ir_program *p;
     arena *arena;
-    map64 uses;  /* term -> number of uses within the function */
-    map64 array; /* array -> what replaces it */
+    uint32_t *uses; /* term -> number of uses within the function at hand; 0 for those outside */
+    ir_id *array;   /* array -> what replaces it, 0: nothing */
+    uint32_t nodes; /* length of both: the program's when it started */
+    bool replaces;  /* some array is replaced */
 } contraction;
 
 static void count(contraction *c, ir_id id)
 {
-    if (id)
-        map64_put(c->arena, &c->uses, id, map64_get(&c->uses, id) + 1);
+    c->uses[id] += id != 0;
 }
 
 static void count_loop(contraction *c, const ir_loop *loop)
@@ -36,15 +37,12 @@ static bool is_product(const ir_program *p, ir_id id)
     return ir_at(p, id)->kind == IR_OP && ir_at(p, id)->op == OP_MUL;
 }
 
-static void count_uses(contraction *c, const ir_fn *fn)
+static void count_uses(contraction *c, const ir_fn *fn, const opt_ids *ids)
 {
-    opt_ids ids = {0};
-    opt_reach(c->p, c->arena, fn->results, fn->result, &ids);
-    c->uses = (map64){0};
     for (uint32_t i = 0; i < fn->results; i++)
         count(c, fn->result[i]);
-    for (uint32_t i = 0; i < ids.n; i++) {
-        const ir_node *n = ir_at(c->p, ids.at[i]);
+    for (uint32_t i = 0; i < ids->n; i++) {
+        const ir_node *n = ir_at(c->p, ids->at[i]);
         for (uint32_t k = 0; k < n->n; k++)
             count(c, c->p->arg.at[n->args + k]);
         if (n->kind == IR_LOOP)
@@ -62,7 +60,7 @@ static ir_id contract_sum(void *env, ir_id id, const ir_id *operand)
     for (unsigned side = 0; side < 2; side++) {
         ir_id product = p->arg.at[n.args + side];
         /* the product, and what has become of it */
-        if (!is_product(p, product) || map64_get(&c->uses, product) != 1 || !is_product(p, operand[side]))
+        if (!is_product(p, product) || c->uses[product] != 1 || !is_product(p, operand[side]))
             continue;
         ir_id x = ir_args(p, operand[side])[0], y = ir_args(p, operand[side])[1], z = operand[1 - side];
         if (n.op == OP_SUB && side == 0)
@@ -78,21 +76,22 @@ static ir_id contract_sum(void *env, ir_id id, const ir_id *operand)
 
 static ir_id replaced(const contraction *c, ir_id array)
 {
-    ir_id other = map64_get(&c->array, array);
-    return other ? other : array;
+    return array < c->nodes && c->array[array] ? c->array[array] : array;
 }
 
 static ir_id replace_read(void *env, const ir_node *read, const ir_id *index)
 {
     const contraction *c = env;
-    ir_id other = map64_get(&c->array, read->array);
-    return other ? ir_read(c->p, read->site, other, (uint32_t)read->u.literal, read->flags, read->n, index) : 0;
+    ir_id other = replaced(c, read->array);
+    if (other == read->array)
+        return 0;
+    return ir_read(c->p, read->site, other, (uint32_t)read->u.literal, read->flags, read->n, index);
 }
 
 /* The terms with what they read replaced and, in functions, products contracted; the same list if nothing changes. */
 static ir_id *rebuilt(contraction *c, bool contract, uint32_t n, ir_id *term)
 {
-    if (!term || !n)
+    if (!term || !n || (!contract && !c->replaces))
         return term;
     ir_id *out = arena_alloc(c->arena, n * sizeof(ir_id));
     opt_rewrite_ops(c->p, c->arena, contract ? contract_sum : NULL, replace_read, c, n, term, out);
@@ -103,9 +102,14 @@ static ir_fn *rebuilt_fn(contraction *c, bool contract, ir_fn *fn)
 {
     if (!fn)
         return NULL;
-    if (contract)
-        count_uses(c, fn);
+    opt_ids ids = {0};
+    if (contract) {
+        opt_reach(c->p, c->arena, fn->results, fn->result, &ids);
+        count_uses(c, fn, &ids);
+    }
     ir_id *result = rebuilt(c, contract, fn->results, fn->result);
+    for (uint32_t i = 0; i < ids.n; i++)
+        c->uses[ids.at[i]] = 0;
     if (result == fn->result)
         return fn;
     ir_fn *copy = arena_copy(c->arena, fn, sizeof(*fn));
@@ -153,17 +157,19 @@ static void rebuild_array(contraction *c, ir_id id)
         return;
     node.u.info = arena_copy(c->arena, &info, sizeof(info));
     vec_push(p->arena, &p->node, node);
-    map64_put(c->arena, &c->array, id, p->node.n - 1);
+    c->array[id] = p->node.n - 1;
+    c->replaces = true;
 }
 
 void opt_contract(ir_program *p)
 {
-    contraction c = {.p = p, .arena = p->arena};
-    uint32_t nodes = p->node.n;
-    for (ir_id id = 1; id < nodes; id++)
+    contraction c = {.p = p, .arena = p->arena, .nodes = p->node.n};
+    c.uses = arena_alloc(p->arena, c.nodes * sizeof(*c.uses));
+    c.array = arena_alloc(p->arena, c.nodes * sizeof(*c.array));
+    for (ir_id id = 1; id < c.nodes; id++)
         if (ir_is_array(p, id) && ir_at(p, id)->kind != IR_INPUT)
             rebuild_array(&c, id);
-    if (!c.array.n)
+    if (!c.replaces)
         return;
     for (uint32_t i = 0; i < p->output.n; i++)
         p->output.at[i] = replaced(&c, p->output.at[i]);

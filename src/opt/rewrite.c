@@ -1,62 +1,18 @@
 /* Reaching and rebuilding sets of scalar terms. */
 #include "opt/rewrite.h"
 
-#include <stdlib.h>
-
-static int by_id(const void *a, const void *b)
+void opt_reach(ir_program *p, arena *a, uint32_t n, const ir_id *root, opt_ids *out)
 {
-    ir_id x = *(const ir_id *)a, y = *(const ir_id *)b;
-    return (x > y) - (x < y);
+    *out = (opt_ids){0};
+    out->n = out->cap = ir_terms(p, a, n, root, &out->at);
 }
 
-typedef struct walk {
-    arena *arena;
-    map64 seen;
-    opt_ids found, pending;
-} walk;
-
-static void visit(walk *w, ir_id id)
-{
-    if (!id || map64_get(&w->seen, id))
-        return;
-    map64_put(w->arena, &w->seen, id, 1);
-    vec_push(w->arena, &w->found, id);
-    vec_push(w->arena, &w->pending, id);
-}
-
-static void visit_loop(walk *w, const ir_loop *loop)
-{
-    for (uint32_t i = 0; i < loop->states; i++) {
-        visit(w, loop->init[i]);
-        visit(w, loop->var[i]);
-        visit(w, loop->next[i]);
-    }
-    visit(w, loop->cond);
-    visit(w, loop->count);
-    visit(w, loop->index);
-}
-
-void opt_reach(const ir_program *p, arena *a, uint32_t n, const ir_id *root, opt_ids *out)
-{
-    walk w = {.arena = a};
-    for (uint32_t i = 0; i < n; i++)
-        visit(&w, root[i]);
-    while (w.pending.n) {
-        ir_id id = w.pending.at[--w.pending.n];
-        const ir_node *node = ir_at(p, id);
-        for (uint32_t i = 0; i < node->n; i++)
-            visit(&w, p->arg.at[node->args + i]);
-        if (node->kind == IR_LOOP)
-            visit_loop(&w, node->u.loop);
-    }
-    if (w.found.n)
-        qsort(w.found.at, w.found.n, sizeof(ir_id), by_id);
-    *out = w.found;
-}
-
+/* What terms become: a table where their ids stand close, else a map. */
 typedef struct rewriter {
     ir_program *p;
     arena *arena;
+    ir_id first, ids; /* the table's */
+    ir_id *table;     /* NULL: none */
     map64 to;
     opt_read_hook hook;
     opt_op_hook op_hook;
@@ -65,8 +21,25 @@ typedef struct rewriter {
 
 static ir_id mapped(const rewriter *r, ir_id id)
 {
-    uint32_t to = map64_get(&r->to, id);
+    uint32_t to = 0;
+    if (!r->table)
+        to = map64_get(&r->to, id);
+    else if (id >= r->first && id - r->first < r->ids)
+        to = r->table[id - r->first];
     return to ? to : id;
+}
+
+static void map(rewriter *r, ir_id id, ir_id to)
+{
+    if (!r->table)
+        map64_put(r->arena, &r->to, id, to);
+    else if (id >= r->first && id - r->first < r->ids) /* what lies outside is not reached */
+        r->table[id - r->first] = to;
+}
+
+static bool is_mapped(const rewriter *r, ir_id id)
+{
+    return r->table ? r->table[id - r->first] != 0 : map64_get(&r->to, id) != 0;
 }
 
 static ir_id *mapped_list(rewriter *r, uint32_t n, const ir_id *from)
@@ -80,9 +53,9 @@ static ir_id *mapped_list(rewriter *r, uint32_t n, const ir_id *from)
 static void freshen(rewriter *r, const ir_loop *loop)
 {
     for (uint32_t i = 0; i < loop->states; i++)
-        map64_put(r->arena, &r->to, loop->var[i], ir_var(r->p, (ir_type)ir_at(r->p, loop->var[i])->type));
+        map(r, loop->var[i], ir_var(r->p, (ir_type)ir_at(r->p, loop->var[i])->type));
     if (loop->index)
-        map64_put(r->arena, &r->to, loop->index, ir_var(r->p, T_I64));
+        map(r, loop->index, ir_var(r->p, T_I64));
 }
 
 static ir_id rebuild_loop(rewriter *r, uint32_t site, const ir_loop *loop)
@@ -139,21 +112,29 @@ static ir_id rebuild(rewriter *r, ir_id id)
     }
 }
 
-static void rewrite(rewriter *r, uint32_t n, const ir_id *term, ir_id *out)
+static void rewrite(rewriter *r, uint32_t count, const ir_id *from, const ir_id *to, uint32_t n, const ir_id *term,
+                    ir_id *out)
 {
     ir_program *p = r->p;
     opt_ids ids = {0};
     opt_reach(p, r->arena, n, term, &ids);
+    if (ids.n && (ids.at[ids.n - 1] - ids.at[0]) / 8 <= ids.n) {
+        r->first = ids.at[0];
+        r->ids = ids.at[ids.n - 1] - ids.at[0] + 1;
+        r->table = arena_alloc(r->arena, r->ids * sizeof(ir_id));
+    }
+    for (uint32_t i = 0; i < count; i++)
+        map(r, from[i], to[i]);
     for (uint32_t i = ids.n; i-- > 0;) /* outer loops first: their variables are older than those inside */
         if (ir_at(p, ids.at[i])->kind == IR_LOOP)
             freshen(r, ir_at(p, ids.at[i])->u.loop);
     for (uint32_t i = 0; i < ids.n; i++) {
         ir_id id = ids.at[i];
-        if (map64_get(&r->to, id))
+        if (is_mapped(r, id))
             continue;
         ir_id other = rebuild(r, id);
         if (other != id)
-            map64_put(r->arena, &r->to, id, other);
+            map(r, id, other);
     }
     for (uint32_t i = 0; i < n; i++)
         out[i] = mapped(r, term[i]);
@@ -163,14 +144,12 @@ void opt_rewrite(ir_program *p, arena *a, uint32_t count, const ir_id *from, con
                  void *env, uint32_t n, const ir_id *term, ir_id *out)
 {
     rewriter r = {.p = p, .arena = a, .hook = hook, .env = env};
-    for (uint32_t i = 0; i < count; i++)
-        map64_put(a, &r.to, from[i], to[i]);
-    rewrite(&r, n, term, out);
+    rewrite(&r, count, from, to, n, term, out);
 }
 
 void opt_rewrite_ops(ir_program *p, arena *a, opt_op_hook op_hook, opt_read_hook read_hook, void *env, uint32_t n,
                      const ir_id *term, ir_id *out)
 {
     rewriter r = {.p = p, .arena = a, .hook = read_hook, .op_hook = op_hook, .env = env};
-    rewrite(&r, n, term, out);
+    rewrite(&r, 0, NULL, NULL, n, term, out);
 }

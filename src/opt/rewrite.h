@@ -1,5 +1,6 @@
 /* Walks over scalar terms: what a set of terms consists of, and rebuilding it with replacements. Both cost
- * O(n log n) in the number of shared nodes reached, whatever the size of the program, and do not recurse. */
+ * O(n log n) in the number of shared nodes reached (O(n) where their ids stand close, as those of one function do),
+ * whatever the size of the program, and do not recurse. They use the program's working memory: one at a time. */
 #ifndef SN_OPT_REWRITE_H
 #define SN_OPT_REWRITE_H
 
@@ -9,7 +10,7 @@ typedef VEC(ir_id) opt_ids;
 
 /* All scalar nodes reached from the roots, variables and insides of loops included, ascending: operands before users.
  */
-void opt_reach(const ir_program *p, arena *a, uint32_t n, const ir_id *root, opt_ids *out);
+void opt_reach(ir_program *p, arena *a, uint32_t n, const ir_id *root, opt_ids *out);
 
 /* Called for every array read that is rebuilt, with its new index; returns the term to use instead, or 0 to read. */
 typedef ir_id (*opt_read_hook)(void *env, const ir_node *read, const ir_id *index);

@@ -5,7 +5,7 @@
 
 typedef struct planner {
     const l_program *l;
-    const ir_program *p;
+    ir_program *p;
     arena *arena;
     plan *out;
     uint32_t clusters;
