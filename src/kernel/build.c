@@ -315,6 +315,18 @@ k_val k_atomic(k_builder *b, ir_op op, k_mem m, k_val index, k_val value)
     return append_value(b, s, (ir_type)b->k->mem.at[m].type);
 }
 
+/* --- copying --- */
+
+k_val k_append(k_builder *b, const k_stmt *s, ir_type t)
+{
+    k_stmt copy = *s;
+    copy.body = copy.orelse = copy.next = 0;
+    if (s->dst && s->op != K_SET)
+        return append_value(b, copy, t);
+    append(b, copy);
+    return 0;
+}
+
 /* --- control --- */
 
 void k_if(k_builder *b, k_val cond)

@@ -179,6 +179,9 @@ k_chain *k_chain_begin(k_builder *b, uint8_t arity, const k_val *aggregate, cons
 void k_chain_end(k_builder *b, k_chain *c, const k_val *result); /* closes; c->before holds the values */
 void k_end(k_builder *b);
 const char *k_name(kernel *k, k_val v, const char *name); /* names a value for printing */
+/* Appends a statement without lists as it is, its operands and memory being those of the builder's kernel. If it defines a value, a new
+ * one of type t is made and returned. */
+k_val k_append(k_builder *b, const k_stmt *s, ir_type t);
 
 /* --- passes --- */
 bool k_verify(const kernel *k, arena *a, const char **why); /* types, levels, scopes, converged warp operations */
@@ -187,6 +190,11 @@ void k_layout(kernel *k, uint32_t align); /* places shared and private memory; l
 uint32_t k_shared_bytes(const kernel *k); /* of a kernel that is laid out: bytes of shared memory a block needs */
 /* Does a kernel that is laid out fit into `there` bytes of shared memory? Else *why says who wants how much. */
 bool k_fits(const kernel *k, size_t there, arena *a, const char **why);
+/* For devices whose lanes do not exchange values: the same kernel in which every FOR_ALL with COMPACT, COUNT, SHUFFLE, an ALL where
+ * lanes are together, or a SET of a variable of the piece has become several, which pass values through shared and private
+ * memory. Gangs of at most `native` lanes keep their exchanges where no CHECK can take lanes away. `k` itself if there
+ * is nothing to do; the copy lives in `a`. */
+kernel *k_split_gangs(kernel *k, uint32_t native, arena *a);
 void k_expand_math(kernel *k);   /* replaces MATH rows by primitive statements (ir/math); emitters need it done */
 void k_print(const kernel *k, text *out);
 kernel *k_parse(arena *a, const char *source, const char **message); /* NULL and a message with the line */
