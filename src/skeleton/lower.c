@@ -4,6 +4,7 @@
 #include "ir/schedule.h"
 #include "kernel/launch.h"
 #include "opt/rewrite.h"
+#include "skeleton/eager.h"
 
 void sk_lower_init(sk_lower *lw, const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char *name,
                    uint16_t lanes)
@@ -85,15 +86,15 @@ void sk_bind(sk_lower *lw, ir_id variable, k_val value)
     vec_push(lw->arena, &lw->undo, variable);
 }
 
-static k_val known(const sk_lower *lw, ir_id term)
+k_val sk_known(const sk_lower *lw, ir_id term)
 {
     k_val v = map64_get(&lw->value, term);
     return v == FORGOTTEN ? 0 : v;
 }
 
-static k_val value_of(sk_lower *lw, ir_id term)
+k_val sk_value(sk_lower *lw, ir_id term)
 {
-    k_val v = known(lw, term);
+    k_val v = sk_known(lw, term);
     if (v)
         return v;
     const ir_node *n = ir_at(lw->l->ir, term);
@@ -143,7 +144,7 @@ static k_val lower_op(sk_lower *lw, const ir_node *n)
     const ir_id *arg = lw->l->ir->arg.at + n->args;
     k_val in[3] = {0};
     for (uint32_t i = 0; i < n->n; i++)
-        in[i] = value_of(lw, arg[i]);
+        in[i] = sk_value(lw, arg[i]);
     if (ir_ops[n->op].signature == SIGNATURE_CONVERT)
         return k_convert(&lw->b, (ir_op)n->op, (ir_type)n->type, in[0]);
     if (n->partial)
@@ -158,7 +159,7 @@ static k_val lower_read(sk_lower *lw, const ir_node *n)
     const ir_id *arg = lw->l->ir->arg.at + n->args;
     k_val index[IR_MAX_RANK] = {0}, position = 0;
     for (uint32_t i = 0; i < n->n; i++)
-        index[i] = value_of(lw, arg[i]);
+        index[i] = sk_value(lw, arg[i]);
     if (lw->place) {
         k_mem m = lw->place(lw->place_env, lw, n, index, &position);
         if (m)
@@ -204,14 +205,14 @@ static void open_cond(sk_lower *lw, works *w, const ir_step *s)
     k_val *variable = arena_alloc(lw->arena, s->group * sizeof(k_val));
     for (uint32_t i = 0; i < s->group; i++)
         variable[i] = k_decl(&lw->b, k_literal(&lw->b, (ir_type)ir_at(p, s->cond[i])->type, 0), "chosen");
-    k_if(&lw->b, value_of(lw, ir_args(p, s->cond[0])[0]));
+    k_if(&lw->b, sk_value(lw, ir_args(p, s->cond[0])[0]));
     vec_push(lw->arena, w, ((work){s->then, 0, s, 0, sk_scope(lw), variable}));
 }
 
 static void set_cond(sk_lower *lw, const work *open, unsigned branch)
 {
     for (uint32_t i = 0; i < open->step->group; i++)
-        k_set(&lw->b, open->variable[i], value_of(lw, ir_args(lw->l->ir, open->step->cond[i])[1 + branch]));
+        k_set(&lw->b, open->variable[i], sk_value(lw, ir_args(lw->l->ir, open->step->cond[i])[1 + branch]));
 }
 
 static void open_loop(sk_lower *lw, works *w, const ir_step *s)
@@ -220,10 +221,10 @@ static void open_loop(sk_lower *lw, works *w, const ir_step *s)
     k_builder *b = &lw->b;
     k_val *variable = arena_alloc(lw->arena, (loop->states + 1u) * sizeof(k_val));
     for (uint32_t i = 0; i < loop->states; i++)
-        variable[i] = k_decl(b, value_of(lw, loop->init[i]), "state");
+        variable[i] = k_decl(b, sk_value(lw, loop->init[i]), "state");
     k_val count = 0, index = 0;
     if (loop->count) {
-        count = value_of(lw, loop->count);
+        count = sk_value(lw, loop->count);
         variable[loop->states] = k_decl(b, k_i64(b, 0), "round");
     }
     k_loop(b);
@@ -251,8 +252,8 @@ static void open_for(sk_lower *lw, works *w, const ir_step *s)
     k_builder *b = &lw->b;
     k_val *variable = arena_alloc(lw->arena, (loop->states + 1u) * sizeof(k_val));
     for (uint32_t i = 0; i < loop->states; i++)
-        variable[i] = k_decl(b, value_of(lw, loop->init[i]), "state");
-    k_val count = value_of(lw, loop->count);
+        variable[i] = k_decl(b, sk_value(lw, loop->init[i]), "state");
+    k_val count = sk_value(lw, loop->count);
     k_val index = k_for(b, k_i64(b, 0), count, false);
     uint32_t scope = sk_scope(lw);
     sk_bind(lw, loop->index, index);
@@ -261,145 +262,13 @@ static void open_for(sk_lower *lw, works *w, const ir_step *s)
     vec_push(lw->arena, w, ((work){s->body, 0, s, 1, scope, variable}));
 }
 
-/* --- loops in eager turns ---
- * A while loop of simple arithmetic costs more in masks, tests and branches than in work. Where no lane has left for a while, several
- * turns are taken at once on copies of the state; if every test held in every lane, the copies become the state. Otherwise
- * the turns are taken again one by one, each lane stopping where it must. */
-
-enum { EAGER_TURNS = 4, EAGER_STEPS = 48, CALM = 2 };
-
-/* only total arithmetic and selects */
-static bool simple_block(const sk_lower *lw, const ir_block *block)
-{
-    for (uint32_t i = 0; block && i < block->step.n; i++) {
-        const ir_step *s = &block->step.at[i];
-        const ir_node *n = ir_at(lw->l->ir, s->term);
-        if (n->partial || !(n->kind == IR_OP || (n->kind == IR_COND && !s->then)))
-            return false;
-        if (n->kind == IR_OP && (ir_ops[n->op].flags & OP_MATH))
-            return false;
-    }
-    return true;
-}
-
-static bool may_run_eagerly(const sk_lower *lw, const ir_step *s)
-{
-    const ir_loop *loop = ir_at(lw->l->ir, s->term)->u.loop;
-    return loop->cond && lw->options->vector_bytes && simple_block(lw, s->test) && simple_block(lw, s->body) &&
-           (s->test ? s->test->step.n : 0) + (s->body ? s->body->step.n : 0) <= EAGER_STEPS;
-}
-
-static void step(sk_lower *lw, works *w, const ir_step *s);
-
-static void run_block(sk_lower *lw, const ir_block *block)
-{
-    works none = {0};
-    for (uint32_t i = 0; block && i < block->step.n; i++)
-        if (!known(lw, block->step.at[i].term))
-            step(lw, &none, &block->step.at[i]);
-}
-
-/* The test in a state; its values stay known until the scope ends. */
-static k_val eager_test(sk_lower *lw, const ir_step *s, const ir_loop *loop, const k_val *state)
-{
-    for (uint32_t i = 0; i < loop->states; i++)
-        sk_bind(lw, loop->var[i], state[i]);
-    run_block(lw, s->test);
-    return value_of(lw, loop->cond);
-}
-
-static void eager_next(sk_lower *lw, const ir_step *s, const ir_loop *loop, k_val *next)
-{
-    run_block(lw, s->body);
-    for (uint32_t i = 0; i < loop->states; i++)
-        next[i] = value_of(lw, loop->next[i]);
-}
-
-static void set_states(sk_lower *lw, ir_id id, const ir_loop *loop, const k_val *variable, const k_val *value)
-{
-    for (uint32_t i = 0; i < loop->states; i++) {
-        if (map64_get(&lw->projected, ((uint64_t)id << 32) | i))
-            k_set(&lw->b, variable[i], value[i]);
-        else
-            k_relax(&lw->b, variable[i], value[i]);
-    }
-}
-
-static void read_states(sk_lower *lw, const ir_loop *loop, const k_val *variable, k_val *state)
-{
-    for (uint32_t i = 0; i < loop->states; i++)
-        state[i] = k_get(&lw->b, variable[i]);
-}
-
-static void eager_turns(sk_lower *lw, const ir_step *s, const ir_loop *loop, const k_val *variable, k_val *state, k_val calm)
-{
-    k_builder *b = &lw->b;
-    k_val held = 0;
-    read_states(lw, loop, variable, state);
-    for (int turn = 0; turn < EAGER_TURNS; turn++) {
-        uint32_t mark = sk_scope(lw);
-        k_val test = eager_test(lw, s, loop, state);
-        held = held ? k_let(b, OP_AND, held, test, 0) : test;
-        eager_next(lw, s, loop, state);
-        sk_scope_end(lw, mark);
-    }
-    k_if(b, k_all(b, held));
-    set_states(lw, s->term, loop, variable, state);
-    k_else(b);
-    k_set(b, calm, k_literal(b, T_I32, 0));
-    k_end(b);
-}
-
-static void careful_turns(sk_lower *lw, const ir_step *s, const ir_loop *loop, const k_val *variable, k_val *state, k_val calm,
-                          k_val done)
-{
-    k_builder *b = &lw->b;
-    k_for(b, k_i64(b, 0), k_i64(b, EAGER_TURNS), false);
-    uint32_t mark = sk_scope(lw);
-    read_states(lw, loop, variable, state);
-    k_val test = eager_test(lw, s, loop, state);
-    k_val finished = k_let(b, OP_OR, k_get(b, done), k_let(b, OP_NOT, test, 0, 0), 0);
-    k_set(b, done, finished);
-    k_if(b, k_let(b, OP_NOT, finished, 0, 0));
-    eager_next(lw, s, loop, state);
-    set_states(lw, s->term, loop, variable, state);
-    k_end(b);
-    sk_scope_end(lw, mark);
-    k_end(b);
-    k_val still = k_all(b, k_let(b, OP_NOT, k_get(b, done), 0, 0));
-    k_val one_more = k_let(b, OP_ADD, k_get(b, calm), k_literal(b, T_I32, 1), 0);
-    k_set(b, calm, k_select(b, still, one_more, k_literal(b, T_I32, 0)));
-}
-
-static void bind_projections(sk_lower *lw, ir_id id, const k_val *variable);
-
-static void eager_loop(sk_lower *lw, const ir_step *s)
-{
-    const ir_loop *loop = ir_at(lw->l->ir, s->term)->u.loop;
-    k_builder *b = &lw->b;
-    k_val *variable = arena_alloc(lw->arena, loop->states * sizeof(k_val));
-    k_val *state = arena_alloc(lw->arena, loop->states * sizeof(k_val));
-    for (uint32_t i = 0; i < loop->states; i++)
-        variable[i] = k_decl(b, value_of(lw, loop->init[i]), "state");
-    k_val calm = k_decl(b, k_literal(b, T_I32, 0), "calm"), done = k_decl(b, k_literal(b, T_BOOL, 0), "done");
-    k_loop(b);
-    k_if(b, k_all(b, k_let(b, OP_GE, k_get(b, calm), k_literal(b, T_I32, CALM), 0)));
-    eager_turns(lw, s, loop, variable, state, calm);
-    k_else(b);
-    careful_turns(lw, s, loop, variable, state, calm, done);
-    k_end(b);
-    k_break_if(b, k_get(b, done));
-    k_end(b);
-    bind_projections(lw, s->term, variable);
-}
-
 static void close_loop_body(sk_lower *lw, const work *open)
 {
     const ir_loop *loop = ir_at(lw->l->ir, open->step->term)->u.loop;
     k_builder *b = &lw->b;
     k_val *next = arena_alloc(lw->arena, (loop->states + 1u) * sizeof(k_val));
     for (uint32_t i = 0; i < loop->states; i++)
-        next[i] = value_of(lw, loop->next[i]);
+        next[i] = sk_value(lw, loop->next[i]);
     for (uint32_t i = 0; i < loop->states; i++) {
         /* lanes that have left the loop keep the states that are read after it; the others may run on */
         if (map64_get(&lw->projected, ((uint64_t)open->step->term << 32) | i))
@@ -438,14 +307,14 @@ static void step(sk_lower *lw, works *w, const ir_step *s)
             open_cond(lw, w, s);
         } else {
             const ir_id *arg = lw->l->ir->arg.at + n.args;
-            sk_bind(lw, s->term, k_select(&lw->b, value_of(lw, arg[0]), value_of(lw, arg[1]), value_of(lw, arg[2])));
+            sk_bind(lw, s->term, k_select(&lw->b, sk_value(lw, arg[0]), sk_value(lw, arg[1]), sk_value(lw, arg[2])));
         }
         break;
     case IR_LOOP:
         if (uniform_count(lw, n.u.loop))
             open_for(lw, w, s);
-        else if (may_run_eagerly(lw, s))
-            eager_loop(lw, s);
+        else if (sk_may_run_eagerly(lw, s))
+            sk_eager_loop(lw, s);
         else
             open_loop(lw, w, s);
         break;
@@ -477,7 +346,7 @@ static void close_block(sk_lower *lw, works *w)
     }
     const ir_loop *loop = ir_at(lw->l->ir, s->term)->u.loop;
     if (open.part == 0) {
-        k_break_if(&lw->b, k_let(&lw->b, OP_NOT, value_of(lw, loop->cond), 0, 0));
+        k_break_if(&lw->b, k_let(&lw->b, OP_NOT, sk_value(lw, loop->cond), 0, 0));
         vec_push(lw->arena, w, ((work){s->body, 0, s, 1, open.scope, open.variable}));
         return;
     }
@@ -499,6 +368,13 @@ static void find_projections(sk_lower *lw, uint32_t n, const ir_id *term)
     }
 }
 
+void sk_run_step(sk_lower *lw, const ir_step *s)
+{
+    works none = {0};
+    if (!sk_known(lw, s->term))
+        step(lw, &none, s);
+}
+
 void sk_emit(sk_lower *lw, uint32_t n, const ir_id *term, k_val *out)
 {
     find_projections(lw, n, term);
@@ -515,14 +391,14 @@ void sk_emit(sk_lower *lw, uint32_t n, const ir_id *term, k_val *out)
         work *open = &w.at[w.n - 1];
         if (open->block && open->next < open->block->step.n) {
             const ir_step *s = &open->block->step.at[open->next++];
-            if (s->then || !known(lw, s->term))
+            if (s->then || !sk_known(lw, s->term))
                 step(lw, &w, s);
         } else {
             close_block(lw, &w);
         }
     }
     for (uint32_t i = 0; i < n; i++)
-        out[i] = value_of(lw, term[i]);
+        out[i] = sk_value(lw, term[i]);
 }
 
 /* --- what skeletons share --- */
@@ -557,18 +433,22 @@ bool sk_mentions(sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable)
     return false;
 }
 
+/* Small while loops are chains of arithmetic: four registers a value keep the pipes full, and their states fit. */
+enum { EAGER_STATES = 4 };
+
 uint16_t sk_lanes_for(const l_program *l, arena *a, uint32_t n, const ir_id *term, uint32_t vector_bytes)
 {
     opt_ids ids = {0};
     opt_reach(l->ir, a, n, term, &ids);
     uint32_t cost = 0;
     size_t widest = 1;
-    bool loop = false;
+    bool loop = false, heavy_loop = false;
     for (uint32_t i = 0; i < ids.n; i++) {
         const ir_node *t = ir_at(l->ir, ids.at[i]);
         if (t->kind == IR_OP)
             cost += ir_ops[t->op].flags & OP_MATH ? 20 : 1;
         loop |= t->kind == IR_LOOP;
+        heavy_loop |= t->kind == IR_LOOP && (!t->u.loop->cond || t->u.loop->states > EAGER_STATES);
         /* index arithmetic is scalar most of the time: i64 counts only where it is stored or read */
         if ((t->kind == IR_READ || t->type != T_I64) && t->type && ir_type_size((ir_type)t->type) > widest)
             widest = ir_type_size((ir_type)t->type);
@@ -577,7 +457,7 @@ uint16_t sk_lanes_for(const l_program *l, arena *a, uint32_t n, const ir_id *ter
         if (ir_type_size((ir_type)ir_at(l->ir, term[i])->type) > widest)
             widest = ir_type_size((ir_type)ir_at(l->ir, term[i])->type);
     uint32_t lanes = vector_bytes / (uint32_t)widest;
-    uint32_t registers = loop ? 2 : cost <= 250 ? 4 : cost <= 600 ? 2 : 1;
+    uint32_t registers = heavy_loop || (loop && cost > 64) ? 2 : cost <= 250 ? 4 : cost <= 600 ? 2 : 1;
     lanes *= registers;
     return (uint16_t)(lanes > 256 ? 256 : lanes < 4 ? 4 : lanes);
 }

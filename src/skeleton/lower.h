@@ -39,6 +39,12 @@ uint32_t sk_scope(sk_lower *lw);
 void sk_scope_end(sk_lower *lw, uint32_t mark);
 void sk_bind(sk_lower *lw, ir_id variable, k_val value);
 
+k_val sk_known(const sk_lower *lw, ir_id term); /* 0: not computed in the open lists */
+k_val sk_value(sk_lower *lw, ir_id term);       /* of a term that is known or needs no code */
+/* Emits a step that is a plain operation or select, unless it is known. */
+struct ir_step;
+void sk_run_step(sk_lower *lw, const struct ir_step *s);
+
 /* Emits the code of n terms in the open list and gives their values. */
 void sk_emit(sk_lower *lw, uint32_t n, const ir_id *term, k_val *out);
 

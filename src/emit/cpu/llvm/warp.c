@@ -24,6 +24,11 @@ void cg_count(cg *g, k_ref id)
 void cg_all(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
+    cg_value x = cg_get(g, s->in[0]);
+    if (x.form == FORM_UNIFORM) {
+        cg_define(g, s->dst, x.v);
+        return;
+    }
     cg_ref fails = LLVMBuildNot(g->b, cg_vec(g, s->in[0]), "");
     fails = g->mask.on ? LLVMBuildAnd(g->b, g->mask.on, fails, "") : fails;
     cg_define(g, s->dst, LLVMBuildNot(g->b, cg_mask_any(g, fails), ""));

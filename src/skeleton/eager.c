@@ -1,0 +1,418 @@
+/* While loops in eager turns. Such a loop of simple arithmetic costs more in masks, tests and branches than in work.
+ * Where no lane has left for a while, several turns are taken at once on copies of the state; if every test held in
+ * every lane that was on, the copies become the state. Otherwise the turns are taken again one by one, each lane
+ * stopping where it must.
+ *
+ * The gang goes round together, the lanes that are on in a variable of the loop's own. States that are the same in all
+ * lanes that are on (counters) so stay scalars, and so do the parts of the test that depend on nothing else; a lane
+ * takes their values with it when it leaves. */
+#include "skeleton/eager.h"
+
+enum {
+    EAGER_WORK = 96, /* steps in one group of eager turns, about */
+    LEAST_TURNS = 4,
+    MOST_TURNS = 12,
+    CAREFUL_TURNS = 4,
+    EAGER_STEPS = 48, /* the largest loop */
+    CALM = 3          /* groups of careful turns without a lane leaving, after which turns are eager */
+};
+
+typedef struct bound { /* a part of the test that says x < limit, with the same limit in all turns */
+    ir_id x, limit;
+    ir_op op;      /* LT or LE */
+    k_val largest; /* the bits of x in the turns so far, as unsigned integers; 0: none yet */
+} bound;
+
+typedef struct eager {
+    sk_lower *lw;
+    const ir_step *s;
+    const ir_loop *loop;
+    VEC(ir_id) conjunct; /* the test is all of them */
+    VEC(bound) bound;    /* those of them that eager turns need not look at one by one */
+    bool *shared;        /* per state: the same in all lanes that are on */
+    k_val *variable;     /* per state */
+    k_val *left;         /* per shared state that is read after the loop: a lane's value when it left */
+    k_val *state;        /* per state: the values in the turn being emitted */
+    k_val on, calm;      /* variables */
+    map64 same;          /* term of the test or the body -> 1 + whether it is the same in all lanes that are on */
+} eager;
+
+/* --- which loops --- */
+
+/* only total arithmetic and selects */
+static bool simple_block(const sk_lower *lw, const ir_block *block)
+{
+    for (uint32_t i = 0; block && i < block->step.n; i++) {
+        const ir_step *s = &block->step.at[i];
+        const ir_node *n = ir_at(lw->l->ir, s->term);
+        if (n->partial || !(n->kind == IR_OP || (n->kind == IR_COND && !s->then)))
+            return false;
+        if (n->kind == IR_OP && (ir_ops[n->op].flags & OP_MATH))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t steps_of(const ir_step *s)
+{
+    return (s->test ? s->test->step.n : 0) + (s->body ? s->body->step.n : 0);
+}
+
+bool sk_may_run_eagerly(const sk_lower *lw, const ir_step *s)
+{
+    const ir_loop *loop = ir_at(lw->l->ir, s->term)->u.loop;
+    return loop->cond && lw->options->vector_bytes && simple_block(lw, s->test) && simple_block(lw, s->body) &&
+           steps_of(s) <= EAGER_STEPS;
+}
+
+/* --- what is the same in all lanes that are on --- */
+
+static bool same_term(const eager *e, ir_id term)
+{
+    uint32_t known = map64_get(&e->same, term);
+    return known ? known == 2 : ir_at(e->lw->l->ir, term)->scope == 0;
+}
+
+static void note(eager *e, ir_id term, bool same)
+{
+    map64_put(e->lw->arena, &e->same, term, same ? 2 : 1);
+}
+
+/* Operands come before their users. */
+static void note_block(eager *e, const ir_block *block)
+{
+    const ir_program *p = e->lw->l->ir;
+    for (uint32_t i = 0; block && i < block->step.n; i++) {
+        ir_id term = block->step.at[i].term;
+        bool same = true;
+        for (uint32_t k = 0; k < ir_at(p, term)->n; k++)
+            same &= same_term(e, ir_args(p, term)[k]);
+        note(e, term, same);
+    }
+}
+
+/* The largest set of states that start the same and whose next values depend on nothing but themselves. */
+static void find_shared(eager *e)
+{
+    const ir_loop *loop = e->loop;
+    for (uint32_t i = 0; i < loop->states; i++)
+        e->shared[i] = ir_at(e->lw->l->ir, loop->init[i])->scope == 0;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < loop->states; i++)
+            note(e, loop->var[i], e->shared[i]);
+        note_block(e, e->s->test);
+        note_block(e, e->s->body);
+        for (uint32_t i = 0; i < loop->states; i++) {
+            if (!e->shared[i] || same_term(e, loop->next[i]))
+                continue;
+            e->shared[i] = false;
+            changed = true;
+        }
+    }
+}
+
+static void find_conjuncts(eager *e)
+{
+    const ir_program *p = e->lw->l->ir;
+    vec_push(e->lw->arena, &e->conjunct, e->loop->cond);
+    for (uint32_t i = 0; i < e->conjunct.n;) {
+        const ir_node *n = ir_at(p, e->conjunct.at[i]);
+        if (n->kind != IR_OP || n->op != OP_AND) {
+            i++;
+            continue;
+        }
+        const ir_id *arg = ir_args(p, e->conjunct.at[i]);
+        e->conjunct.at[i] = arg[0];
+        vec_push(e->lw->arena, &e->conjunct, arg[1]);
+    }
+}
+
+/* --- bounds ---
+ * Numbers that are not negative are ordered like their bits, NaNs last. So in place of x < limit in each of several
+ * turns, the largest bits of x are compared with the limit once. That is right for every x, if the sign of the largest
+ * is looked at, too; but worth it only where negative ones are not to be expected. */
+
+static bool at_least_zero(const ir_program *p, ir_id term)
+{
+    enum { DEEP = 4 };
+    ir_id left[DEEP] = {term};
+    for (unsigned n = 1; n > 0;) {
+        ir_id t = left[--n];
+        const ir_node *x = ir_at(p, t);
+        const ir_id *arg = x->kind == IR_OP ? ir_args(p, t) : NULL;
+        if (!arg)
+            return false;
+        if (x->op == OP_ABS || x->op == OP_SQRT || (x->op == OP_MUL && arg[0] == arg[1]))
+            continue;
+        if (n + 2 > DEEP || !(x->op == OP_ADD || (x->op == OP_FMA && arg[0] == arg[1])))
+            return false;
+        left[n++] = arg[x->n - 1];
+        if (x->op == OP_ADD)
+            left[n++] = arg[0];
+    }
+    return true;
+}
+
+/* x < limit, x <= limit or the same turned round */
+static bool as_bound(const eager *e, ir_id test, bound *out)
+{
+    const ir_program *p = e->lw->l->ir;
+    const ir_node *n = ir_at(p, test);
+    if (n->kind != IR_OP || !(n->op == OP_LT || n->op == OP_LE || n->op == OP_GT || n->op == OP_GE))
+        return false;
+    bool turned = n->op == OP_GT || n->op == OP_GE;
+    const ir_id *arg = ir_args(p, test);
+    *out = (bound){.x = arg[turned], .limit = arg[!turned], .op = n->op == OP_LT || n->op == OP_GT ? OP_LT : OP_LE};
+    ir_type t = (ir_type)ir_at(p, out->x)->type;
+    return (t == T_F32 || (t == T_F64 && e->lw->options->vector_bytes >= 64)) && !same_term(e, test) &&
+           /* not computed in the loop */ !map64_get(&e->same, out->limit) && at_least_zero(p, out->x);
+}
+
+static void find_bounds(eager *e)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < e->conjunct.n; i++) {
+        bound b;
+        if (as_bound(e, e->conjunct.at[i], &b))
+            vec_push(e->lw->arena, &e->bound, b);
+        else
+            e->conjunct.at[kept++] = e->conjunct.at[i];
+    }
+    e->conjunct.n = kept;
+}
+
+static void note_bounds(eager *e)
+{
+    k_builder *b = &e->lw->b;
+    for (uint32_t i = 0; i < e->bound.n; i++) {
+        bound *at = &e->bound.at[i];
+        bool f32 = ir_at(e->lw->l->ir, at->x)->type == T_F32;
+        k_val bits = k_convert(b, OP_BITCAST, f32 ? T_U32 : T_U64, sk_value(e->lw, at->x));
+        at->largest = at->largest ? k_let(b, OP_MAX, at->largest, bits, 0) : bits;
+    }
+}
+
+/* Did all x so far keep their bounds? -0 becomes 0; a limit that is negative or a NaN is never kept. */
+static k_val bounds_kept(eager *e, k_val so_far)
+{
+    k_builder *b = &e->lw->b;
+    for (uint32_t i = 0; i < e->bound.n; i++) {
+        const bound *at = &e->bound.at[i];
+        bool f32 = ir_at(e->lw->l->ir, at->x)->type == T_F32;
+        k_val zero = k_literal(b, f32 ? T_F32 : T_F64, 0);
+        k_val limit = k_let(b, OP_ADD, sk_value(e->lw, at->limit), zero, 0);
+        k_val bits = k_convert(b, OP_BITCAST, f32 ? T_U32 : T_U64, limit);
+        so_far = k_let(b, OP_AND, so_far, k_let(b, OP_GE, limit, zero, 0), 0);
+        so_far = k_let(b, OP_AND, so_far, k_let(b, at->op, at->largest, bits, 0), 0);
+    }
+    return so_far;
+}
+
+/* --- one turn --- */
+
+static k_val both(eager *e, k_val x, k_val y)
+{
+    return x ? k_let(&e->lw->b, OP_AND, x, y, 0) : y;
+}
+
+static k_val not(eager * e, k_val x)
+{
+    return k_let(&e->lw->b, OP_NOT, x, 0, 0);
+}
+
+static void bind_states(eager *e)
+{
+    for (uint32_t i = 0; i < e->loop->states; i++)
+        sk_bind(e->lw, e->loop->var[i], e->state[i]);
+}
+
+/* The steps of a block that are not known yet; `shared`: only those that are the same in all lanes. */
+static void run_block(eager *e, const ir_block *block, bool shared)
+{
+    for (uint32_t i = 0; block && i < block->step.n; i++)
+        if (!shared || same_term(e, block->step.at[i].term))
+            sk_run_step(e->lw, &block->step.at[i]);
+}
+
+static void read_states(eager *e)
+{
+    for (uint32_t i = 0; i < e->loop->states; i++)
+        e->state[i] = k_get(&e->lw->b, e->variable[i]);
+}
+
+static bool read_later(const eager *e, uint32_t state)
+{
+    return map64_get(&e->lw->projected, ((uint64_t)e->s->term << 32) | state);
+}
+
+/* --- eager turns --- */
+
+/* Do the parts of the test that all lanes share hold in each of the turns? 0: there are none. */
+static k_val shared_tests(eager *e, uint32_t turns)
+{
+    k_val held = 0;
+    for (uint32_t turn = 0; turn < turns; turn++) {
+        uint32_t mark = sk_scope(e->lw);
+        bind_states(e);
+        run_block(e, e->s->test, true);
+        for (uint32_t i = 0; i < e->conjunct.n; i++)
+            if (same_term(e, e->conjunct.at[i]))
+                held = both(e, held, sk_value(e->lw, e->conjunct.at[i]));
+        run_block(e, e->s->body, true);
+        for (uint32_t i = 0; i < e->loop->states; i++)
+            e->state[i] = e->shared[i] ? sk_value(e->lw, e->loop->next[i]) : e->state[i];
+        sk_scope_end(e->lw, mark);
+    }
+    return held ? k_all(&e->lw->b, held) : 0;
+}
+
+/* The rest of the test in the same turns, in the lanes that are on; e->state ends as the state behind them. */
+static k_val lane_tests(eager *e, uint32_t turns, k_val on)
+{
+    k_val held = on;
+    for (uint32_t turn = 0; turn < turns; turn++) {
+        uint32_t mark = sk_scope(e->lw);
+        bind_states(e);
+        run_block(e, e->s->test, false);
+        for (uint32_t i = 0; i < e->conjunct.n; i++)
+            if (!same_term(e, e->conjunct.at[i]))
+                held = both(e, held, sk_value(e->lw, e->conjunct.at[i]));
+        note_bounds(e);
+        run_block(e, e->s->body, false);
+        for (uint32_t i = 0; i < e->loop->states; i++)
+            e->state[i] = sk_value(e->lw, e->loop->next[i]);
+        sk_scope_end(e->lw, mark);
+    }
+    return bounds_kept(e, held);
+}
+
+/* Goes on until a test fails; leaves the state before the turns in which it did. */
+static void eager_turns(eager *e)
+{
+    k_builder *b = &e->lw->b;
+    uint32_t turns = EAGER_WORK / (steps_of(e->s) + 1);
+    turns = turns < LEAST_TURNS ? LEAST_TURNS : turns > MOST_TURNS ? MOST_TURNS : turns;
+    k_val on = k_get(b, e->on);
+    k_loop(b);
+    read_states(e);
+    k_val shared = shared_tests(e, turns);
+    if (shared)
+        k_break_if(b, not(e, shared));
+    read_states(e);
+    k_val gone = k_let(b, OP_AND, on, not(e, lane_tests(e, turns, on)), 0);
+    k_break_if(b, not(e, k_all(b, not(e, gone))));
+    for (uint32_t i = 0; i < e->loop->states; i++) {
+        k_val value = e->state[i];
+        if (!e->shared[i] && read_later(e, i))
+            value = k_select(b, on, value, k_get(b, e->variable[i]));
+        k_set(b, e->variable[i], value);
+    }
+    k_end(b);
+    k_set(b, e->calm, k_literal(b, T_I32, 0));
+}
+
+/* --- careful turns --- */
+
+/* The lanes that stay on. */
+static k_val test(eager *e, k_val on)
+{
+    k_builder *b = &e->lw->b;
+    k_val shared = 0;
+    run_block(e, e->s->test, false);
+    for (uint32_t i = 0; i < e->conjunct.n; i++) {
+        k_val holds = sk_value(e->lw, e->conjunct.at[i]);
+        if (same_term(e, e->conjunct.at[i]))
+            shared = both(e, shared, holds);
+        else
+            on = both(e, on, holds);
+    }
+    for (uint32_t i = 0; i < e->bound.n; i++) {
+        const bound *at = &e->bound.at[i];
+        on = both(e, on, k_let(b, at->op, sk_value(e->lw, at->x), sk_value(e->lw, at->limit), 0));
+    }
+    return shared ? k_select(b, k_all(b, shared), on, k_literal(b, T_BOOL, 0)) : on;
+}
+
+/* Lanes that have left keep what is read after the loop; of the rest they compute what nobody looks at. */
+static void careful_turn(eager *e, k_val on)
+{
+    run_block(e, e->s->body, false);
+    for (uint32_t i = 0; i < e->loop->states; i++) {
+        k_val next = sk_value(e->lw, e->loop->next[i]), now = sk_value(e->lw, e->loop->var[i]);
+        e->state[i] = !e->shared[i] && read_later(e, i) ? k_select(&e->lw->b, on, next, now) : next;
+    }
+}
+
+/* Gives whether no lane is on any more. */
+static k_val careful_turns(eager *e)
+{
+    k_builder *b = &e->lw->b;
+    uint32_t n = e->loop->states;
+    k_val on[CAREFUL_TURNS + 1] = {k_get(b, e->on)};
+    k_val *was = arena_alloc(e->lw->arena, CAREFUL_TURNS * n * sizeof(k_val)); /* the states of each turn */
+    read_states(e);
+    for (uint32_t turn = 0; turn < CAREFUL_TURNS; turn++) {
+        uint32_t mark = sk_scope(e->lw);
+        memcpy(was + turn * n, e->state, n * sizeof(k_val));
+        bind_states(e);
+        on[turn + 1] = test(e, on[turn]);
+        careful_turn(e, on[turn + 1]);
+        sk_scope_end(e->lw, mark);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        k_set(b, e->variable[i], e->state[i]);
+    k_set(b, e->on, on[CAREFUL_TURNS]);
+    k_val gone = k_let(b, OP_AND, on[0], not(e, on[CAREFUL_TURNS]), 0);
+    k_val none_gone = k_all(b, not(e, gone));
+    k_val one_more = k_let(b, OP_ADD, k_get(b, e->calm), k_literal(b, T_I32, 1), 0);
+    k_set(b, e->calm, k_select(b, none_gone, one_more, k_literal(b, T_I32, 0)));
+    k_if(b, not(e, none_gone));
+    for (uint32_t i = 0; i < n; i++) {
+        k_val value = e->left[i] ? k_get(b, e->left[i]) : 0;
+        for (uint32_t turn = 0; turn < CAREFUL_TURNS && value; turn++)
+            value = k_select(b, on[turn], was[turn * n + i], value);
+        if (value)
+            k_set(b, e->left[i], value);
+    }
+    k_end(b);
+    return k_all(b, not(e, on[CAREFUL_TURNS]));
+}
+
+/* --- the loop --- */
+
+static void declare(eager *e)
+{
+    sk_lower *lw = e->lw;
+    uint32_t n = e->loop->states;
+    e->variable = arena_alloc(lw->arena, n * sizeof(k_val));
+    e->left = arena_alloc(lw->arena, n * sizeof(k_val));
+    e->state = arena_alloc(lw->arena, n * sizeof(k_val));
+    e->shared = arena_alloc(lw->arena, n * sizeof(bool));
+    find_shared(e);
+    for (uint32_t i = 0; i < n; i++) {
+        k_val init = sk_value(lw, e->loop->init[i]);
+        e->variable[i] = k_decl(&lw->b, init, e->shared[i] ? "shared" : "state");
+        e->left[i] = e->shared[i] && read_later(e, i) ? k_decl(&lw->b, init, "left") : 0;
+    }
+    e->on = k_decl(&lw->b, k_literal(&lw->b, T_BOOL, 1), "on");
+    e->calm = k_decl(&lw->b, k_literal(&lw->b, T_I32, 0), "calm");
+}
+
+void sk_eager_loop(sk_lower *lw, const ir_step *s)
+{
+    eager e = {.lw = lw, .s = s, .loop = ir_at(lw->l->ir, s->term)->u.loop};
+    k_builder *b = &lw->b;
+    find_conjuncts(&e);
+    declare(&e);
+    find_bounds(&e);
+    k_loop(b);
+    k_if(b, k_all(b, k_let(b, OP_GE, k_get(b, e.calm), k_literal(b, T_I32, CALM), 0)));
+    eager_turns(&e);
+    k_end(b);
+    k_break_if(b, careful_turns(&e));
+    k_end(b);
+    for (uint32_t i = 0; i < e.loop->states; i++)
+        if (read_later(&e, i))
+            sk_bind(lw, ir_proj(lw->l->ir, s->term, i), k_get(b, e.left[i] ? e.left[i] : e.variable[i]));
+}

@@ -1,0 +1,336 @@
+/* While loops of simple arithmetic, which the CPU runs several turns at a time, against the interpreter, bit for bit.
+ */
+#include "both.h"
+
+#define LENGTHS 0, 1, 15, 16, 33, 64, 65, 200, 1027
+
+static sn_exp third(sn_exp t)
+{
+    return sn_get(t, 2);
+}
+
+/* --- an orbit: states that differ from lane to lane, a counter that does not; everything is read afterwards --- */
+
+static sn_exp near_zero(void *env, sn_exp r, sn_exp i, sn_exp count)
+{
+    (void)env;
+    sn_exp norm = sn_add(sn_mul(r, r), sn_mul(i, i));
+    return sn_land(sn_lt(norm, sn_f32(4)), sn_lt(count, sn_i32(77)));
+}
+
+static sn_exp orbit_step(void *env, sn_exp r, sn_exp i, sn_exp count)
+{
+    const sn_exp *c = env;
+    sn_exp next = sn_add(sn_sub(sn_mul(r, r), sn_mul(i, i)), c[0]);
+    return sn_tuple(next, sn_add(sn_mul(sn_add(r, r), i), c[1]), sn_add(count, sn_i32(1)));
+}
+
+static sn_exp orbit(sn_exp re, sn_exp im)
+{
+    sn_exp c[2] = {sn_mul(re, sn_f32(0.25f)), sn_mul(im, sn_f32(0.25f))};
+    return sn_while(sn_closure(near_zero, c), sn_closure(orbit_step, c), sn_tuple(c[0], c[1], sn_i32(0)));
+}
+
+static sn_acc orbits(sn_acc re, sn_acc im)
+{
+    sn_acc all = sn_zip_with(orbit, re, im);
+    return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all), sn_map(third, all));
+}
+
+static sn_exp pixel(sn_exp row, sn_exp column)
+{
+    sn_exp re = sn_sub(sn_mul(sn_to_f32(column), sn_f32(0.04f)), sn_f32(2)), im = sn_mul(sn_to_f32(row), sn_f32(0.1f));
+    return sn_get(orbit(sn_mul(re, sn_f32(4)), sn_mul(im, sn_f32(4))), 2);
+}
+
+static sn_acc picture(sn_acc like)
+{
+    return sn_generate(sn_shape_of(like), pixel);
+}
+
+static void orbits_of_points(void **state)
+{
+    (void)state;
+    both("[n]f32, [n]f32 -> [n]f32, [n]f32, [n]i32", orbits, NULL, SMALL, LENGTHS);
+    both("[n]f32, [n]f32 -> [n]f32, [n]f32, [n]i32", orbits, NULL, MIXED, LENGTHS);
+    both("[n,m]u8 -> [n,m]i32", picture, NULL, SMALL, MATRICES);
+}
+
+/* --- bounds: x < limit, where x is seldom negative; limits of every kind, NaNs and -0 among them --- */
+
+typedef sn_exp unary(sn_exp);
+
+static sn_exp square(sn_exp x)
+{
+    return sn_mul(x, x);
+}
+
+static sn_exp some_sum(sn_exp x)
+{
+    return sn_add(sn_abs(x), sn_add(sn_mul(x, x), sn_sqrt(x)));
+}
+
+static sn_exp fused_sum(sn_exp x)
+{
+    return sn_fma(x, x, sn_abs(x));
+}
+
+/* may be negative: a bound like all others, or none */
+static sn_exp signed_sum(sn_exp x)
+{
+    return sn_add(sn_mul(x, x), x);
+}
+
+struct bounded {
+    unary *measure;
+    int form;
+    sn_exp limit;
+};
+
+static sn_exp within(void *env, sn_exp x, sn_exp count)
+{
+    const struct bounded *b = env;
+    sn_exp m = b->measure(x);
+    sn_exp holds = b->form == 0   ? sn_lt(m, b->limit)
+                   : b->form == 1 ? sn_le(m, b->limit)
+                   : b->form == 2 ? sn_gt(b->limit, m)
+                                  : sn_ge(b->limit, m);
+    return sn_land(holds, sn_lt(count, sn_i32(50)));
+}
+
+static sn_exp grow(void *env, sn_exp x, sn_exp count)
+{
+    (void)env;
+    return sn_tuple(sn_add(sn_mul(x, 1.25f), 0.5f), sn_add(count, sn_i32(1)));
+}
+
+/* where 0 stays below -0, too, while turns are eager */
+static sn_exp grow_late(void *env, sn_exp x, sn_exp count)
+{
+    (void)env;
+    return sn_tuple(sn_if(sn_lt(count, sn_i32(40)), x, sn_add(x, 1)), sn_add(count, sn_i32(1)));
+}
+
+static sn_exp bounded_walk(struct bounded b, sn_exp x)
+{
+    return sn_while(sn_closure(within, &b), sn_closure(grow, &b), sn_tuple(x, sn_i32(0)));
+}
+
+#define BOUND(name, measure, form)                                                                                     \
+    static sn_exp walk_##name(sn_exp x, sn_exp limit)                                                                  \
+    {                                                                                                                  \
+        return bounded_walk((struct bounded){measure, form, limit}, x);                                                \
+    }                                                                                                                  \
+    static sn_acc name(sn_acc x, sn_acc limit)                                                                         \
+    {                                                                                                                  \
+        sn_acc all = sn_zip_with(walk_##name, x, limit);                                                               \
+        return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all));                                                   \
+    }
+BOUND(square_below, square, 0)
+BOUND(sum_at_most, some_sum, 1)
+BOUND(limit_above, fused_sum, 2)
+BOUND(limit_at_least, square, 3)
+BOUND(signed_below, signed_sum, 0)
+
+struct fixed {
+    float limit;
+    int form;
+    bool late;
+};
+
+static sn_exp fixed_walk(void *env, sn_exp x)
+{
+    const struct fixed *f = env;
+    struct bounded b = {square, f->form, sn_f32(f->limit)};
+    return sn_while(sn_closure(within, &b), f->late ? sn_closure(grow_late, &b) : sn_closure(grow, &b),
+                    sn_tuple(x, sn_i32(0)));
+}
+
+static sn_acc fixed_limit(void *env, int count, const sn_acc *in)
+{
+    (void)count;
+    sn_acc all = sn_map(sn_closure(fixed_walk, env), in[0]);
+    return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all));
+}
+
+static void bounds(void **state)
+{
+    (void)state;
+    const contents what[] = {SMALL, MIXED, POSITIVE};
+    for (int i = 0; i < 3; i++) {
+        both("[n]T, [n]T -> [n]T, [n]i32", square_below, FLOATS, what[i], LENGTHS);
+        both("[n]T, [n]T -> [n]T, [n]i32", sum_at_most, FLOATS, what[i], LENGTHS);
+        both("[n]T, [n]T -> [n]T, [n]i32", limit_above, FLOATS, what[i], LENGTHS);
+        both("[n]T, [n]T -> [n]T, [n]i32", limit_at_least, FLOATS, what[i], LENGTHS);
+        both("[n]T, [n]T -> [n]T, [n]i32", signed_below, FLOATS, what[i], LENGTHS);
+    }
+    const float limit[] = {4, 0, -0.0f, -1, 1e9f, 3.4e38f, __builtin_inff(), -__builtin_inff(), __builtin_nanf("")};
+    for (unsigned i = 0; i < sizeof limit / sizeof *limit; i++)
+        for (int form = 0; form < 8; form++) {
+            struct fixed f = {limit[i], form % 4, form >= 4};
+            const int64_t lengths[] = {64, 200, -1};
+            contents of = f.late ? SMALL : MIXED;
+            both_at(__FILE__, __LINE__, "[n]f32 -> [n]f32, [n]i32", sn_body_env(fixed_limit, &f), NULL, of, lengths);
+        }
+}
+
+/* --- counters --- */
+
+static sn_exp below_own(void *env, sn_exp x, sn_exp count, sn_exp power)
+{
+    (void)power;
+    (void)x;
+    return sn_lt(count, *(const sn_exp *)env);
+}
+
+/* three states that all lanes share as long as they run: one depends on another; and one they do not */
+static sn_exp count_up(void *env, sn_exp x, sn_exp count, sn_exp power)
+{
+    (void)env;
+    return sn_tuple(sn_add(sn_mul(x, 3), sn_bit_xor(power, count)), sn_add(count, sn_i32(1)),
+                    sn_add(sn_mul(power, sn_i32(5)), count));
+}
+
+static sn_exp own_turns(sn_exp x)
+{
+    sn_exp turns = sn_bit_and(x, sn_i32(31));
+    return sn_while(sn_closure(below_own, &turns), sn_closure(count_up, &turns), sn_tuple(x, sn_i32(0), sn_i32(1)));
+}
+
+static sn_acc own_counts(sn_acc x)
+{
+    sn_acc all = sn_map(own_turns, x);
+    return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all), sn_map(third, all));
+}
+
+/* the counter starts at a number of the lane's own */
+static sn_exp late_start(sn_exp x)
+{
+    sn_exp turns = sn_i32(40), from = sn_bit_and(x, sn_i32(63));
+    return sn_while(sn_closure(below_own, &turns), sn_closure(count_up, &turns), sn_tuple(x, from, sn_i32(1)));
+}
+
+static sn_acc late_starts(sn_acc x)
+{
+    sn_acc all = sn_map(late_start, x);
+    return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all), sn_map(third, all));
+}
+
+/* nothing differs from lane to lane but what the body does with it */
+static sn_exp same_turns(sn_exp x)
+{
+    sn_exp turns = sn_i32(29);
+    return sn_while(sn_closure(below_own, &turns), sn_closure(count_up, &turns), sn_tuple(x, sn_i32(0), sn_i32(1)));
+}
+
+static sn_acc same_counts(sn_acc x)
+{
+    sn_acc all = sn_map(same_turns, x);
+    return sn_results(sn_map(sn_fst, all), sn_map(third, all));
+}
+
+/* the limit changes from turn to turn: no bound */
+static sn_exp closing(sn_exp x, sn_exp limit)
+{
+    return sn_lt(sn_mul(x, x), limit);
+}
+
+static sn_exp close_in(sn_exp x, sn_exp limit)
+{
+    return sn_tuple(sn_add(x, 0.5f), sn_sub(limit, sn_abs(x)));
+}
+
+static sn_exp closed_in(sn_exp x)
+{
+    return sn_while(closing, close_in, sn_tuple(x, sn_add(sn_mul(x, x), 100)));
+}
+
+static sn_acc closing_limits(sn_acc x)
+{
+    sn_acc all = sn_map(closed_in, x);
+    return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all));
+}
+
+static void counters(void **state)
+{
+    (void)state;
+    both("[n]i32 -> [n]i32, [n]i32, [n]i32", own_counts, NULL, MIXED, LENGTHS);
+    both("[n]i32 -> [n]i32, [n]i32, [n]i32", late_starts, NULL, MIXED, LENGTHS);
+    both("[n]i32 -> [n]i32, [n]i32", same_counts, NULL, MIXED, LENGTHS);
+    both("[n]T -> [n]T, [n]T", closing_limits, FLOATS, SMALL, LENGTHS);
+}
+
+/* --- where loops stand --- */
+
+static sn_exp in_branch(sn_exp x)
+{
+    return sn_if(sn_gt(x, 0), sn_snd(own_turns(x)), sn_fst(own_turns(sn_sub(sn_i32(0), x))));
+}
+
+static sn_acc in_branches(sn_acc x)
+{
+    return sn_map(in_branch, x);
+}
+
+static sn_exp loop_of_loop(sn_exp x)
+{
+    sn_exp first = sn_fst(own_turns(x));
+    return sn_add(sn_fst(own_turns(first)), sn_snd(own_turns(sn_add(first, 1))));
+}
+
+static sn_acc one_after_another(sn_acc x)
+{
+    return sn_map(loop_of_loop, x);
+}
+
+static sn_exp few(sn_exp x, sn_exp n)
+{
+    (void)x;
+    return sn_lt(n, sn_i32(3));
+}
+
+static sn_exp inner(sn_exp x, sn_exp n)
+{
+    return sn_tuple(sn_fst(own_turns(x)), sn_add(n, sn_i32(1)));
+}
+
+static sn_exp nest(sn_exp x)
+{
+    return sn_fst(sn_while(few, inner, sn_tuple(x, sn_bit_and(x, 3))));
+}
+
+static sn_acc nested(sn_acc x)
+{
+    return sn_map(nest, x);
+}
+
+static sn_exp turns_of(sn_exp x)
+{
+    return sn_snd(own_turns(x));
+}
+
+static sn_acc folded(sn_acc x)
+{
+    return sn_results(sn_fold_all(sn_add, sn_i32(7), sn_map(turns_of, x)),
+                      sn_fold_all(sn_bit_xor, sn_i32(0), sn_map(nest, x)));
+}
+
+static void places(void **state)
+{
+    (void)state;
+    both("[n]i32 -> [n]i32", in_branches, NULL, MIXED, LENGTHS);
+    both("[n]i32 -> [n]i32", one_after_another, NULL, MIXED, LENGTHS);
+    both("[n]i32 -> [n]i32", nested, NULL, MIXED, LENGTHS);
+    both("[n]i32 -> i32, i32", folded, NULL, MIXED, LENGTHS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(orbits_of_points),
+        cmocka_unit_test(bounds),
+        cmocka_unit_test(counters),
+        cmocka_unit_test(places),
+    };
+    return cmocka_run_group_tests(tests, both_open, both_close);
+}
