@@ -1,7 +1,6 @@
 /* Arenas, growable arrays, hash maps and text buffers. */
 #include "base/base.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -274,30 +273,4 @@ void text_printf(text *t, const char *format, ...)
     va_start(args, format);
     text_vprintf(t, format, args);
     va_end(args);
-}
-
-void text_f64(text *t, double value)
-{
-    if (isnan(value)) {
-        uint64_t bits;
-        memcpy(&bits, &value, 8);
-        text_printf(t, "nan(0x%llx)", (unsigned long long)bits);
-    } else if (isinf(value)) {
-        text_add(t, value < 0 ? "-inf" : "inf");
-    } else if (value == floor(value) && fabs(value) < 1e15) {
-        text_printf(t, "%.1f", value);
-    } else {
-        text_printf(t, "%a", value);
-    }
-}
-
-void text_f32(text *t, float value)
-{
-    if (isnan(value)) {
-        uint32_t bits;
-        memcpy(&bits, &value, 4);
-        text_printf(t, "nan(0x%lx)", (unsigned long)bits);
-    } else {
-        text_f64(t, (double)value);
-    }
 }

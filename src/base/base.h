@@ -109,5 +109,10 @@ void text_vprintf(text *t, const char *format, va_list args);
 /* A float literal that reads back as the same bits: hexadecimal for exactness, "inf", "-inf", "nan(0x...)". */
 void text_f64(text *t, double value);
 void text_f32(text *t, float value);
+/* The shortest decimal of at least so many digits that reads back as the same f64, or f32 if `single`. */
+void text_shortest(text *t, double value, bool single, int least);
+/* strtod and strtof with a point between digits, whatever the locale says, as in all of the above. */
+double text_read_f64(const char *at, char **end);
+float text_read_f32(const char *at, char **end);
 
 #endif

@@ -121,16 +121,12 @@ static bool to_whole(number v, ir_type type, ir_bits *out)
 static const char *number_text(const op *o, ir_id literal)
 {
     number v = number_of(o, literal);
-    char buffer[40];
     if (!v.is_float)
         return arena_printf(o->b->arena, "%s%llu", v.negative ? "-" : "", (unsigned long long)v.magnitude);
-    for (int digits = 6; digits <= 17; digits++) { /* the shortest that reads back */
-        snprintf(buffer, sizeof buffer, "%.*g", digits, v.real);
-        double back;
-        if (sscanf(buffer, "%lf", &back) == 1 && (back == v.real || (v.is_single && (float)back == (float)v.real)))
-            break;
-    }
-    return arena_string(o->b->arena, buffer);
+    text t;
+    text_init(&t, o->b->arena);
+    text_shortest(&t, v.real, v.is_single, 6);
+    return t.at;
 }
 
 /* A state meets a type that its variable does not have: the function has to be run again with one that has. */

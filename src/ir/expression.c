@@ -102,25 +102,13 @@ void print_site(printer *pr, uint32_t site)
 
 /* --- literals --- */
 
-/* The shortest decimal that reads back as the same number, with a point whatever the locale says. */
+/* The shortest decimal that reads back as the same number; it has a point or an exponent. */
 static void print_real(text *out, double v, bool single)
 {
-    char digits[40], half[16];
-    for (int precision = 1; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, v);
-        if (single ? (double)strtof(digits, NULL) == v : strtod(digits, NULL) == v)
-            break;
-    }
-    snprintf(half, sizeof half, "%.1f", 0.5); /* what stands between 0 and 5 is the locale's point */
-    char *last = strchr(half, '5');
-    *last = 0;
-    char *point = strstr(digits, half + 1);
-    if (!point) {
-        text_printf(out, strpbrk(digits, "e") ? "%s" : "%s.0", digits);
-        return;
-    }
-    text_add_n(out, digits, (size_t)(point - digits));
-    text_printf(out, ".%s", point + (last - half - 1));
+    size_t start = out->n;
+    text_shortest(out, v, single, 1);
+    if (!strpbrk(out->at + start, ".e"))
+        text_add(out, ".0");
 }
 
 static void print_float(text *out, ir_type t, ir_bits bits)

@@ -44,25 +44,16 @@ static size_t digits_length(const token *t)
 
 static ir_id parse_real(parser *ps, ir_type t, size_t n, bool negative)
 {
-    char digits[400], half[16], *out = digits;
-    snprintf(half, sizeof half, "%.1f", 0.5);
-    size_t point = strlen(half) - 2; /* length of the locale's point */
-    if (n + point + 2 > sizeof digits) {
+    char digits[400];
+    if (n + 2 > sizeof digits) {
         parser_fail(ps, "the number is too long");
         return 0;
     }
-    *out++ = negative ? '-' : '+';
-    for (size_t i = 0; i < n; i++) {
-        if (ps->token.at[i] != '.') {
-            *out++ = ps->token.at[i];
-            continue;
-        }
-        memcpy(out, half + 1, point);
-        out += point;
-    }
-    *out = 0;
+    digits[0] = negative ? '-' : '+';
+    memcpy(digits + 1, ps->token.at, n);
+    digits[n + 1] = 0;
     parser_next(ps);
-    ir_bits bits = t == T_F32 ? ir_bits_f32(strtof(digits, NULL)) : ir_bits_f64(strtod(digits, NULL));
+    ir_bits bits = t == T_F32 ? ir_bits_f32(text_read_f32(digits, NULL)) : ir_bits_f64(text_read_f64(digits, NULL));
     return ir_const(ps->p, t, bits);
 }
 

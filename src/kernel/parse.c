@@ -134,7 +134,7 @@ static k_val float_literal(parser *p)
         p->at = end;
         expect(p, ")");
     } else {
-        v = strtod(p->at, &end);
+        v = text_read_f64(p->at, &end);
         if (end == p->at)
             fail(p, "a value expected before `%.12s`", p->at);
         p->at = end;
