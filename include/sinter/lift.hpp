@@ -349,6 +349,9 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #define SN_GET(x, i) sn::get(SN_HERE, x, i)
 #define SN_TYPE_OF(x) (sn::type_of<std::decay_t<decltype(x)>>())
 
+#undef sn_use
+#define sn_use(...) sn_use_at(SN_HERE, sn::argument(SN_ARG_IN, __VA_ARGS__))
+
 #undef sn_in
 #undef sn_into
 #undef sn_value

@@ -337,6 +337,10 @@ SN_API sn_acc sn_results_at(sn_site at, int count, const sn_acc *result);
 
 /* --- bring in. A shape is an sn_exp (sn_shape(n, m), sn_shape_of(a)) or a C integer for rank 1 --- */
 
+/* sn_use(pointer, extents...): C data, copied now, as part of the program; sn_use(table, 256). Kernels do not depend on
+ * what is in it, but the program does: data that change between calls are parameters. */
+#define sn_use(pointer, ...) sn_use_at(SN_HERE, sn_in(pointer, __VA_ARGS__))
+SN_API sn_acc sn_use_at(sn_site at, sn_arg from);
 /* The array of this shape with f(index) at each index. */
 #define sn_generate(shape, f) sn_generate_at(SN_HERE, SN_LIFT(shape), SN_FN(f))
 /* The array of this shape with x everywhere. */
@@ -503,7 +507,11 @@ SN_API sn_exp sn_neighbour_at(sn_site at, sn_exp neighbours, int rank, const int
 
 /* The same array, computed to memory: nothing fuses across. */
 #define sn_force(a) sn_force_at(SN_HERE, a)
+/* The same array, computed anew at each of its uses, whatever that costs. Results, folds and stencils are computed once
+ * all the same. */
+#define sn_fuse(a) sn_fuse_at(SN_HERE, a)
 SN_API sn_acc sn_force_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_fuse_at(sn_site at, sn_acc a);
 
 /* === 9. Scalar operations ======================================================================================= */
 

@@ -183,6 +183,17 @@ static void unstage_all(call *c)
             api_give(c->p->context, c->staged[i].data, c->staged[i].granted);
 }
 
+/* Inputs that no argument stands for: the program has them. */
+static void take_constants(call *c)
+{
+    const embed_constants *list = &c->p->ports.constant;
+    for (uint32_t i = 0; i < list->n; i++) {
+        run_argument *in = &c->in[c->p->params + i];
+        memcpy(in->extent, list->at[i].extent, sizeof(in->extent));
+        in->data = list->at[i].data;
+    }
+}
+
 static sn_status take_arguments(call *c)
 {
     for (int i = 0; i < c->count; i++) {
@@ -202,6 +213,7 @@ static sn_status take_arguments(call *c)
         memcpy(out->extent, a->extent, sizeof(a->extent));
         out->data = out->given ? a->u.to : NULL;
     }
+    take_constants(c);
     sn_status status = check_overlap(c);
     return status == SN_OK ? stage_all(c) : status;
 }
@@ -278,7 +290,7 @@ sn_status sn_call_n(sn_program *program, int count, const sn_arg *arguments)
         return api_fail(program->context, SN_NO_MEMORY, "no memory for a call");
     }
     arena_on_failure(&a, &failure);
-    c.in = arena_alloc(&a, (program->params + 1) * sizeof(run_argument));
+    c.in = arena_alloc(&a, ((size_t)program->params + program->ports.constant.n + 1) * sizeof(run_argument));
     c.out = arena_alloc(&a, (program->results + 1) * sizeof(run_result));
     c.bytes = arena_alloc(&a, ((size_t)count + 1) * sizeof(size_t));
     c.staged = arena_alloc(&a, (program->params + 1) * sizeof(staging));

@@ -326,6 +326,16 @@ sn_acc sn_force_at(sn_site at, sn_acc a)
     return v ? op_give_array(&o, v->tree, ir_force(o.p, o.site, v->array)) : op_bad_array(&o);
 }
 
+sn_acc sn_fuse_at(sn_site at, sn_acc a)
+{
+    op o;
+    const value *v = op_start_array(&o, at, "fuse") ? op_take_array(&o, a) : NULL;
+    if (!v)
+        return op_bad_array(&o);
+    ir_fuse(o.p, v->array);
+    return a;
+}
+
 sn_acc sn_results_at(sn_site at, int count, const sn_acc *result)
 {
     op o;

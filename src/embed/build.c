@@ -216,7 +216,7 @@ ir_program *embed_build(arena *a, sn_site at, const char *source, sn_body body, 
     jmp_buf *const outer = a->failure;
     jmp_buf out_of_memory;
     build *const previous = build_current();
-    build b = {.arena = a};
+    build b = {.arena = a, .constants = &info->constant};
     ir_program *volatile program = NULL;
     *info = (embed_result){0};
     arena_on_failure(a, &out_of_memory);

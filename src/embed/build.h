@@ -16,9 +16,23 @@ typedef struct embed_port {
     const char *text;    /* as the signature has it: "[n,m](f32, i32)" */
 } embed_port;
 
+/* Data that the program brings along (sn_use): one more input each, behind those of the parameters. */
+typedef struct embed_constant {
+    ir_type type;
+    uint8_t rank;
+    int64_t extent[IR_MAX_RANK];
+    const void *data; /* contiguous, row-major */
+    size_t bytes;
+    const void *from; /* the user's memory: only to recognise it */
+    ir_id array;
+} embed_constant;
+
+typedef VEC(embed_constant) embed_constants;
+
 typedef struct embed_result {
     uint32_t params, results;
     embed_port *param, *result;
+    embed_constants constant;
     bool bad_signature; /* the signature did not parse: the program is empty but for the error */
 } embed_result;
 

@@ -7,8 +7,7 @@
 #ifndef SN_EMBED_VALUE_H
 #define SN_EMBED_VALUE_H
 
-#include "ir/term.h"
-#include "sinter/sinter.h"
+#include "embed/build.h"
 
 enum { MOST_DEPTH = 32 /* nesting of tuples */ };
 
@@ -63,6 +62,7 @@ struct build {
     VEC(scope) scope;   /* ascending */
     const tree *leaf;
     trial *trial; /* the innermost */
+    embed_constants *constants;
     map64 extents; /* terms known to be made of extents and constants */
 };
 

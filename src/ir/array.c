@@ -410,6 +410,11 @@ ir_id ir_force(ir_program *p, uint32_t site, ir_id source)
     return finish(&b);
 }
 
+void ir_fuse(ir_program *p, ir_id array)
+{
+    p->node.at[array].flags |= IR_FUSED;
+}
+
 void ir_output(ir_program *p, ir_id array)
 {
     builder b = begin(p, 0, IR_FORCE);

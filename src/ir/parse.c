@@ -177,6 +177,7 @@ static bool parse_parts(parser *ps, parts *a)
     a->flags |= parser_accept(ps, "safe") ? IR_SAFE : 0u;
     a->flags |= parser_accept(ps, "indexed") ? IR_INDEXED : 0u;
     a->flags |= parser_accept(ps, "commutes") ? IR_COMMUTES : 0u;
+    a->flags |= parser_accept(ps, "fused") ? IR_FUSED : 0u;
     bool shaped = a->kind == IR_INPUT || a->kind == IR_GENERATE || a->kind == IR_BACKPERMUTE || a->kind == IR_RESHAPE;
     if (shaped && !parse_shape(ps, a))
         return false;
@@ -244,6 +245,8 @@ static bool parse_array(parser *ps, token name, const char *label)
     ir_id id = build(ps, &a);
     if (!id)
         return parser_built(ps) && parser_fail(ps, "no array");
+    if (a.flags & IR_FUSED)
+        ir_fuse(ps->p, id);
     if (a.kind == IR_INPUT)
         ps->p->node.at[id].site = a.site;
     ps->p->node.at[id].u.info->name = label ? label : word;

@@ -113,7 +113,7 @@ static void print_flags(printer *pr, const ir_node *n)
     static const struct {
         unsigned bit;
         const char *word;
-    } flags[] = {{IR_SAFE, " safe"}, {IR_INDEXED, " indexed"}, {IR_COMMUTES, " commutes"}};
+    } flags[] = {{IR_SAFE, " safe"}, {IR_INDEXED, " indexed"}, {IR_COMMUTES, " commutes"}, {IR_FUSED, " fused"}};
     for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)
         if (n->flags & flags[i].bit)
             text_add(pr->out, flags[i].word);

@@ -50,7 +50,8 @@ enum {
     IR_LINEAR = 2,   /* IR_READ */
     IR_INDEXED = 4,  /* IR_MAP */
     IR_COMMUTES = 8, /* IR_FOLD: the operator commutes */
-    IR_ALWAYS = 16   /* IR_READ, with IR_SAFE: inside even where no guard asks for it, and cheap: made by skeletons */
+    IR_ALWAYS = 16,  /* IR_READ, with IR_SAFE: inside even where no guard asks for it, and cheap: made by skeletons */
+    IR_FUSED = 32    /* arrays: computed anew at each use, whatever it costs, wherever that is possible */
 };
 
 typedef enum { IR_CLAMP, IR_MIRROR, IR_WRAP, IR_CONSTANT, IR_FUNCTION } ir_boundary;
@@ -216,6 +217,7 @@ ir_id ir_reshape(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape
 ir_id ir_fold(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned flags);
 ir_id ir_stencil_new(ir_program *p, uint32_t site, ir_fn *fn, uint32_t inputs, const ir_id *input, const ir_stencil *stencil);
 ir_id ir_force(ir_program *p, uint32_t site, ir_id source);
+void ir_fuse(ir_program *p, ir_id array); /* sets IR_FUSED */
 void ir_output(ir_program *p, ir_id array);
 
 /* extents (extent.c): normalised sums and products of extents; equal id <=> proven equal */

@@ -131,11 +131,14 @@ static bool choose_anchor(const uses *u, ir_id id, l_why *why)
         return *why = L_NOT_CAP, true;
     if (n->unsafe && !check_survives(u->p, u->node, id))
         return *why = L_NOT_RANDOM, true;
-    if (n->uses[L_HALO] && !(trivial && (total == n->uses[L_HALO] || cheap)))
+    bool asked = ir_at(u->p, id)->flags & IR_FUSED && !n->stencil;
+    if (n->uses[L_HALO] && !asked && !(trivial && (total == n->uses[L_HALO] || cheap)))
         return *why = L_NOT_COST, true;
     /* a stencil loop leaves borders out of its interior: what is read elsewhere must not be computed in it */
     if (n->stencil && (n->uses[L_VIEW] || n->uses[L_RANDOM] || ir_at(u->p, n->user)->kind == IR_FOLD))
         return *why = L_NOT_CLASS, true;
+    if (asked)
+        return *why = L_NOT_COST, false;
     if (!u->options->cost_model)
         return *why = L_NOT_COST, total > 1;
     if (n->uses[L_RANDOM] && !trivial)

@@ -163,9 +163,12 @@ void operations(sn_context *cx)
 /* Mistakes are those of C, with the lines of this file. */
 void errors(sn_context *cx)
 {
-    int line = __LINE__ + 1;
-    sn_program *p =
-        sn_compile(cx, "[n]f32 -> [n]f32", [](sn_acc a) { return sn_map([](sn_exp x) { return sn_mod(x, 2); }, a); });
+    int line = 0;
+    sn_program *p = sn_compile(cx, "[n]f32 -> [n]f32", [&](sn_acc a) {
+        line = __LINE__ + 1;
+        auto half = [](sn_exp x) { return sn_mod(x, 2); };
+        return sn_map(half, a);
+    });
     std::string message = sn_message(cx), place = "test_cpp.cpp:" + std::to_string(line) + ": mod: not defined on f32";
     MUST(p == nullptr && message.find(place) != std::string::npos);
     p = sn_compile(cx, "[n]f32 -> [n]f32",

@@ -101,15 +101,24 @@ static ir_value make_value(built *b, const embed_port *port, const numbers *from
     return v;
 }
 
+static ir_value constant_value(const embed_constant *c)
+{
+    ir_value v = {.rank = c->rank, .components = 1, .type = {c->type}, .data = {(void *)(uintptr_t)c->data}};
+    memcpy(v.extent, c->extent, sizeof v.extent);
+    return v;
+}
+
 void expect_values(built *b, const numbers *input, int count, const double *wanted)
 {
-    ir_value *in = arena_alloc(&b->arena, (b->info.params + 1) * sizeof *in);
+    ir_value *in = arena_alloc(&b->arena, (b->program->input.n + 1) * sizeof *in);
     ir_value *out = arena_alloc(&b->arena, (b->info.results + 1) * sizeof *out);
     ir_failure failure = {0};
     if (b->messages[0])
         fail_msg("%s", b->messages);
     for (uint32_t i = 0; i < b->info.params; i++)
         in[i] = make_value(b, &b->info.param[i], &input[i]);
+    for (uint32_t i = 0; i < b->info.constant.n; i++)
+        in[b->info.params + i] = constant_value(&b->info.constant.at[i]);
     if (!ir_interpret(b->program, &b->arena, in, out, &failure))
         fail_msg("the run fails: %s", failure.message);
     int k = 0;

@@ -238,6 +238,11 @@ static sn_acc build_stencil2(sn_acc a, sn_acc b)
     return sn_stencil2(blend, sn_pattern(3), sn_wrap, a, sn_pattern(1), sn_mirror, b);
 }
 
+static sn_acc build_fuse(sn_acc a)
+{
+    return sn_fuse(sn_map(twice, a));
+}
+
 static sn_acc build_force(sn_acc a)
 {
     return sn_map(twice, sn_force(sn_map(twice, a)));
@@ -515,6 +520,11 @@ int main(void)
          "a3 = force a2\n"
          "a4 = map a3 {x1: f32 -> x1 * 2.0f32}\n"
          "output a4\n"},
+        {"fuse", "[n]f32 -> [n]f32", SN_BODY(build_fuse),
+         "extents n\n"
+         "a1 = input [n]f32\n"
+         "a2 = map fused a1 {x1: f32 -> x1 * 2.0f32}\n"
+         "output a2\n"},
         {"shared", "[n]f32 -> [n]f32", SN_BODY(build_shared),
          "extents n\n"
          "a1 = input [n]f32\n"

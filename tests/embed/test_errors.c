@@ -128,6 +128,43 @@ MISTAKE1(float_extent, sn_fill(2.5, 1))
 MISTAKE1(data_extent, sn_fill(sn_index(a, 0), 1))
 MISTAKE1(huge, sn_fill(sn_shape(INT64_MAX, 3), 1))
 
+static const float few[3] = {1, 2, 3};
+static const float *const nowhere = NULL;
+
+MISTAKE1(use_negative, sn_use(few, -3))
+MISTAKE1(use_nothing, sn_use(nowhere, 3))
+MISTAKE1(use_size, sn_zip_with(sn_add, a, sn_use(few, 3)))
+MISTAKE1(use_array, sn_use_at(SN_HERE, (sn_arg){.kind = SN_ARG_HELD}))
+MISTAKE1(enum_bool, sn_enum_from_n(3, sn_bool(true)))
+MISTAKE1(enum_types, sn_enum_from_step_n(3, sn_f32(1), sn_f64(1)))
+MISTAKE1(take_of_scalar, sn_take(1, a))
+MISTAKE1(take_float, sn_take(1.5f, a))
+MISTAKE1(take_data, sn_take(sn_index(a, 0), a))
+MISTAKE1(rotate_float, sn_rotate(sn_index(a, 0), a))
+MISTAKE2(cut_ranks, sn_zip_min(a, b))
+MISTAKE1(no_such_type, sn_empty((sn_type)99))
+MISTAKE1(intersect_ranks, sn_fill(sn_intersect(sn_shape_of(a), sn_shape(1, 2)), 1))
+MISTAKE1(position_rank, sn_unit(sn_to_index(sn_shape(2, 3), 1)))
+
+static void parts_and_data(void **state)
+{
+    (void)state;
+    EXPECT(use_negative, "f32 -> [3]f32", "use", "negative: -3");
+    EXPECT(use_nothing, "f32 -> [3]f32", "use", "the data are NULL");
+    EXPECT(use_size, "[4]f32 -> [4]f32", "zip_with", "dimension 0: 4 and 3");
+    EXPECT(use_array, "f32 -> [3]f32", "use", "expects a pointer to contiguous numbers");
+    EXPECT(enum_bool, "f32 -> [3]bool", "enum_from_n", "numbers of one type, but is given bool");
+    EXPECT(enum_types, "f32 -> [3]f32", "enum_from_step_n", "numbers of one type, but is given f32 and f64");
+    EXPECT(take_of_scalar, "f32 -> f32", "take", "f32 has no dimension");
+    EXPECT(take_float, "[n]f32 -> [k]f32", "take", "the number of elements is the literal 1.5");
+    EXPECT(take_data, "[n]i64 -> [k]i64", "take", "an extent depends on an element of an array");
+    EXPECT(rotate_float, "[n]f32 -> [n]f32", "rotate", "must be an integer, but is of type f32");
+    EXPECT(cut_ranks, "[n]f32, [n,m]f32 -> [n](f32, f32)", "zip_min", "ranks differ: 1 and 2");
+    EXPECT(no_such_type, "f32 -> [0]f32", "empty", "99 is no type");
+    EXPECT(intersect_ranks, "[n]f32 -> [k]i32", "intersect", "the first shape has rank 1, the second rank 2");
+    EXPECT(position_rank, "[n]f32 -> i64", "to_index", "the shape has rank 2, the index rank 1");
+}
+
 static void extents(void **state)
 {
     (void)state;
@@ -497,6 +534,7 @@ int main(void)
     const struct CMUnitTest all[] = {
         cmocka_unit_test(types),
         cmocka_unit_test(counts),
+        cmocka_unit_test(parts_and_data),
         cmocka_unit_test(extents),
         cmocka_unit_test(unknown_extents_are_checked_at_run_time),
         cmocka_unit_test(variables_do_not_escape),
