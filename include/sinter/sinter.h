@@ -196,6 +196,17 @@ SN_API sn_arg sn_keep(sn_array **array); /* a result that stays on the device; *
     sn_call_n(program, (int)(sizeof((sn_arg[]){__VA_ARGS__}) / sizeof(sn_arg)), (sn_arg[]){__VA_ARGS__})
 SN_API sn_status sn_call_n(sn_program *program, int count, const sn_arg *arguments);
 
+/* The same in two steps: sn_start returns while the program runs, or is queued on its device; sn_wait waits for it, hands over
+ * its results and gives its status. Until then all memory and arrays that are its arguments stay as they are, pointers of
+ * sn_keep included (the list itself is copied). Every pending call is waited for exactly once, by any thread, before its
+ * program is dropped. sn_start never returns NULL: what is wrong with the arguments is said by sn_wait, too. Any number of
+ * calls may be pending, in no particular order. Thread-safe. */
+typedef struct sn_pending sn_pending;
+#define sn_start(program, ...)                                                                                         \
+    sn_start_n(program, (int)(sizeof((sn_arg[]){__VA_ARGS__}) / sizeof(sn_arg)), (sn_arg[]){__VA_ARGS__})
+SN_API sn_pending *sn_start_n(sn_program *program, int count, const sn_arg *arguments);
+SN_API sn_status sn_wait(sn_pending *pending); /* NULL: SN_BAD_ARGUMENT */
+
 /* === 5. Arrays on the device ==================================================================================== */
 
 /* Arrays are immutable and may be read by any number of threads; whoever holds one frees it once. They have one scalar

@@ -1,17 +1,20 @@
 /* Arrays on the device. */
 #include "api/api.h"
 
+/* Arrays up to this size, which the host may read elements of in calls, keep their copy in host memory. */
+enum { SMALL_BYTES = 4096 };
+
 void *api_take(sn_context *cx, size_t bytes, size_t *granted)
 {
     *granted = 0;
-    if (cx->engine.pool)
+    if (cx->engine.pool && !api_own_memory(cx))
         return run_pool_take(cx->engine.pool, bytes, granted);
     return cx->heap.alloc(cx->heap.env, bytes + 1);
 }
 
 void api_give(sn_context *cx, void *data, size_t granted)
 {
-    if (cx->engine.pool)
+    if (cx->engine.pool && !api_own_memory(cx))
         run_pool_give(cx->engine.pool, data, granted);
     else
         cx->heap.release(cx->heap.env, data);
@@ -49,6 +52,27 @@ sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *e
     return NULL;
 }
 
+sn_array *api_borrow_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, const void *data,
+                           void (*let_go)(void *owner), void *owner)
+{
+    sn_array *a = cx->heap.alloc(cx->heap.env, sizeof(*a));
+    if (!a) {
+        api_fail(cx, SN_NO_MEMORY, "no memory for an array");
+        return NULL;
+    }
+    *a = (sn_array){.context = cx, .type = type, .rank = (uint8_t)rank, .let_go = let_go, .owner = owner};
+    memcpy(a->extent, extent, (size_t)rank * sizeof(*extent));
+    api_size(type, rank, extent, &a->bytes);
+    a->data = (void *)(uintptr_t)data; /* arrays are immutable: nobody writes there */
+    return a;
+}
+
+void api_share_array(sn_array *a)
+{
+    atomic_fetch_add(&a->sharers, 1);
+    atomic_fetch_add(&a->context->sharers, 1);
+}
+
 static bool can_be_uploaded(const sn_arg *from)
 {
     size_t bytes = 0;
@@ -59,6 +83,7 @@ static bool can_be_uploaded(const sn_arg *from)
 
 sn_array *sn_upload(sn_context *cx, sn_arg from)
 {
+    size_t bytes = 0;
     if (!cx)
         return NULL;
     if (!can_be_uploaded(&from)) {
@@ -66,6 +91,9 @@ sn_array *sn_upload(sn_context *cx, sn_arg from)
                  "sn_upload: the argument is not sn_in(...), sn_strided(...) or sn_value(...) of a valid size");
         return NULL;
     }
+    bool large = api_size((ir_type)from.type, from.rank, from.extent, &bytes) && bytes > SMALL_BYTES;
+    if (large && !from.stride && api_own_memory(cx))
+        return api_send(cx, (ir_type)from.type, from.rank, from.extent, from.u.from);
     sn_array *a = api_new_array(cx, (ir_type)from.type, from.rank, from.extent, "sn_upload");
     if (!a)
         return NULL;
@@ -85,10 +113,10 @@ sn_status sn_read(const sn_array *a, void *to, size_t bytes)
         return api_fail(a->context, SN_BAD_ARGUMENT, "sn_read: the array has %zu bytes, not %zu", a->bytes, bytes);
     if (!to && bytes)
         return api_fail(a->context, SN_BAD_ARGUMENT, "sn_read: nowhere to put the elements");
-    if (bytes)
-        memcpy(to, a->data, bytes);
-    run_count_copy(&a->context->counters, bytes);
-    return SN_OK;
+    sn_status status = api_get(a, to);
+    if (status == SN_OK)
+        run_count_copy(&a->context->counters, bytes);
+    return status;
 }
 
 sn_type sn_array_type(const sn_array *a)
@@ -113,10 +141,16 @@ size_t sn_bytes(const sn_array *a)
 
 void sn_free(sn_array *a)
 {
-    if (!a)
+    if (!a || atomic_fetch_sub(&a->sharers, 1) > 0)
         return;
-    api_give(a->context, a->data, a->granted);
-    a->context->heap.release(a->context->heap.env, a);
+    sn_context *cx = a->context;
+    if (a->let_go)
+        a->let_go(a->owner);
+    else
+        api_give(cx, a->data, a->granted);
+    if (a->block)
+        run_pool_give(cx->engine.pool, a->block, a->granted);
+    cx->heap.release(cx->heap.env, a);
 }
 
 static sn_arg of_array(sn_arg_kind kind, sn_array *a)

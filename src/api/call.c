@@ -1,22 +1,7 @@
 /* Calls: arguments are checked against the signature, passed on, and results handed over. */
-#include "api/api.h"
+#include "api/call.h"
 
 enum { FIRST_BYTES = 4096 };
-
-typedef struct staging { /* the copy of a strided argument; NULL: none */
-    void *data;
-    size_t granted;
-} staging;
-
-typedef struct call {
-    sn_program *p;
-    int count;
-    const sn_arg *arg;
-    run_argument *in;
-    run_result *out;
-    size_t *bytes;   /* per argument that has memory */
-    staging *staged; /* per parameter */
-} call;
 
 static const char *kind_name(sn_arg_kind kind)
 {
@@ -57,7 +42,7 @@ static bool kind_fits(const call *c, int i)
     return kind == SN_ARG_INTO || kind == SN_ARG_KEEP;
 }
 
-static sn_status check_count(const call *c)
+sn_status call_check_count(const call *c)
 {
     uint32_t wanted = c->p->params + c->p->results;
     if (c->count >= 0 && (uint32_t)c->count == wanted && (c->arg || !wanted))
@@ -118,12 +103,19 @@ static sn_status check_argument(call *c, int i)
     return SN_OK;
 }
 
-/* Memory in use while the program runs; strided arguments are copied, or not, before it does. */
+static bool is_array(const sn_arg *a)
+{
+    return a->kind == SN_ARG_HELD || a->kind == SN_ARG_GIVE;
+}
+
+/* Host memory in use while the program runs; strided arguments are copied, or not, before it does. */
 static const char *memory_of(const sn_arg *a)
 {
     if (a->kind == SN_ARG_KEEP || (a->kind == SN_ARG_IN && api_needs_copy(a)))
         return NULL;
-    return a->kind == SN_ARG_HELD || a->kind == SN_ARG_GIVE ? a->u.array->data : a->u.from;
+    if (!is_array(a))
+        return a->u.from;
+    return api_own_memory(a->u.array->context) ? NULL : a->u.array->data;
 }
 
 static bool overlap(const call *c, int i, int k)
@@ -141,9 +133,8 @@ static sn_status check_overlap(const call *c)
             if (!is_parameter(c, k) && overlap(c, i, k))
                 return api_fail(c->p->context, SN_BAD_ARGUMENT, "the memory of arguments %d and %d overlaps", i + 1,
                                 k + 1);
-            bool arrays = memory_of(a) && is_parameter(c, k) && (a->kind == SN_ARG_GIVE || b->kind == SN_ARG_GIVE) &&
-                          a->kind >= SN_ARG_HELD && b->kind >= SN_ARG_HELD;
-            if (arrays && a->u.array == b->u.array)
+            bool given = is_array(a) && is_array(b) && (a->kind == SN_ARG_GIVE || b->kind == SN_ARG_GIVE);
+            if (given && a->u.array == b->u.array)
                 return api_fail(c->p->context, SN_BAD_ARGUMENT,
                                 "arguments %d and %d are one array, which is given away", i + 1, k + 1);
         }
@@ -176,11 +167,19 @@ static sn_status stage_all(call *c)
     return SN_OK;
 }
 
-static void unstage_all(call *c)
+/* Held arrays are on the device when the call begins. */
+static sn_status place_all(call *c)
 {
-    for (uint32_t i = 0; i < c->p->params; i++)
-        if (c->staged[i].data)
-            api_give(c->p->context, c->staged[i].data, c->staged[i].granted);
+    if (!api_own_memory(c->p->context))
+        return SN_OK;
+    for (uint32_t i = 0; i < c->p->params; i++) {
+        if (!is_array(&c->arg[i]))
+            continue;
+        sn_status status = api_place(c->arg[i].u.array, &c->in[i].block, &c->in[i].data);
+        if (status != SN_OK)
+            return status;
+    }
+    return SN_OK;
 }
 
 /* Inputs that no argument stands for: the program has them. */
@@ -194,7 +193,7 @@ static void take_constants(call *c)
     }
 }
 
-static sn_status take_arguments(call *c)
+sn_status call_take_arguments(call *c)
 {
     for (int i = 0; i < c->count; i++) {
         sn_status status = check_argument(c, i);
@@ -215,32 +214,48 @@ static sn_status take_arguments(call *c)
     }
     take_constants(c);
     sn_status status = check_overlap(c);
+    if (status == SN_OK)
+        status = place_all(c);
     return status == SN_OK ? stage_all(c) : status;
 }
 
-/* Makes the arrays of results that stay on the device. All or none. */
-static sn_status hand_over(call *c)
+static void give_result(sn_context *cx, const run_result *out)
+{
+    if (cx->engine.pool)
+        run_pool_give(cx->engine.pool, out->data, out->granted);
+    else
+        cx->heap.release(cx->heap.env, out->data);
+}
+
+/* The array of a result that stays on the device; NULL: no memory. */
+static sn_array *array_of(call *c, int i, const run_result *out)
 {
     sn_context *cx = c->p->context;
+    sn_array *a = cx->heap.alloc(cx->heap.env, sizeof(*a));
+    if (!a) {
+        give_result(cx, out);
+        return NULL;
+    }
+    *a = (sn_array){.context = cx, .type = c->p->type[i], .rank = c->p->rank[i], .granted = out->granted};
+    *(api_own_memory(cx) ? &a->block : &a->data) = out->data;
+    a->bytes = ir_type_size(a->type);
+    for (unsigned d = 0; d < a->rank; d++) {
+        a->extent[d] = out->extent[d];
+        a->bytes *= (size_t)out->extent[d];
+    }
+    return a;
+}
+
+/* All or none. */
+static sn_status make_arrays(call *c)
+{
     bool good = true;
     for (int i = (int)c->p->params; i < c->count; i++) {
-        run_result *out = &c->out[(uint32_t)i - c->p->params];
+        const run_result *out = &c->out[(uint32_t)i - c->p->params];
         if (out->given)
             continue;
-        sn_array *a = cx->heap.alloc(cx->heap.env, sizeof(*a));
-        if (!a) {
-            api_give(cx, out->data, out->granted);
-            good = false;
-            continue;
-        }
-        *a = (sn_array){
-            .context = cx, .type = c->p->type[i], .rank = c->p->rank[i], .data = out->data, .granted = out->granted};
-        a->bytes = ir_type_size(a->type);
-        for (unsigned d = 0; d < a->rank; d++) {
-            a->extent[d] = out->extent[d];
-            a->bytes *= (size_t)out->extent[d];
-        }
-        *c->arg[i].u.keep = a;
+        *c->arg[i].u.keep = array_of(c, i, out);
+        good = good && *c->arg[i].u.keep;
     }
     if (good)
         return SN_OK;
@@ -249,28 +264,47 @@ static sn_status hand_over(call *c)
             sn_free(*c->arg[i].u.keep);
             *c->arg[i].u.keep = NULL;
         }
-    return api_fail(cx, SN_NO_MEMORY, "no memory for the arrays that the call returns");
+    return api_fail(c->p->context, SN_NO_MEMORY, "no memory for the arrays that the call returns");
 }
 
-static sn_status run_it(call *c, arena *a)
+sn_status call_hand_over(call *c, sn_status status, const char *message)
 {
-    for (int i = (int)c->p->params; i < c->count; i++)
-        if (c->arg[i].kind == SN_ARG_KEEP)
-            *c->arg[i].u.keep = NULL;
-    const char *message = "";
-    run_count(&c->p->context->counters.calls, 1);
-    sn_status status = run_call(c->p->run, c->in, c->out, a, &message);
-    if (status == SN_OK && message && !__atomic_exchange_n(&c->p->context->warned, true, __ATOMIC_RELAXED))
-        api_warn(&c->p->context->options, message);
+    sn_context *cx = c->p->context;
+    if (status == SN_OK && message && !__atomic_exchange_n(&cx->warned, true, __ATOMIC_RELAXED))
+        api_warn(&cx->options, message);
     if (status == SN_OK)
-        status = hand_over(c);
+        status = make_arrays(c);
     else
-        api_fail(c->p->context, status, "%s", message);
+        api_fail(cx, status, "%s", message);
     bool refused = status / 100 == 2; /* the arguments were wrong: they stay the caller's */
     for (int i = 0; (uint32_t)i < c->p->params && !refused; i++)
         if (c->arg[i].kind == SN_ARG_GIVE)
             sn_free(c->arg[i].u.array);
+    call_give_up(c);
     return status;
+}
+
+void call_give_up(call *c)
+{
+    for (uint32_t i = 0; i < c->p->params; i++)
+        if (c->staged[i].data)
+            api_give(c->p->context, c->staged[i].data, c->staged[i].granted);
+}
+
+void call_room(call *c, arena *a)
+{
+    c->in = arena_alloc(a, ((size_t)c->p->params + c->p->ports.constant.n + 1) * sizeof(run_argument));
+    c->out = arena_alloc(a, (c->p->results + 1) * sizeof(run_result));
+    c->bytes = arena_alloc(a, ((size_t)c->count + 1) * sizeof(size_t));
+    c->staged = arena_alloc(a, (c->p->params + 1) * sizeof(staging));
+}
+
+void call_count(call *c)
+{
+    for (int i = (int)c->p->params; i < c->count; i++)
+        if (c->arg[i].kind == SN_ARG_KEEP)
+            *c->arg[i].u.keep = NULL;
+    run_count(&c->p->context->counters.calls, 1);
 }
 
 sn_status sn_call_n(sn_program *program, int count, const sn_arg *arguments)
@@ -278,7 +312,7 @@ sn_status sn_call_n(sn_program *program, int count, const sn_arg *arguments)
     if (!program)
         return SN_NO_PROGRAM;
     call c = {.p = program, .count = count, .arg = arguments};
-    sn_status status = check_count(&c);
+    sn_status status = call_check_count(&c);
     if (status != SN_OK)
         return status;
     arena a;
@@ -290,15 +324,17 @@ sn_status sn_call_n(sn_program *program, int count, const sn_arg *arguments)
         return api_fail(program->context, SN_NO_MEMORY, "no memory for a call");
     }
     arena_on_failure(&a, &failure);
-    c.in = arena_alloc(&a, ((size_t)program->params + program->ports.constant.n + 1) * sizeof(run_argument));
-    c.out = arena_alloc(&a, (program->results + 1) * sizeof(run_result));
-    c.bytes = arena_alloc(&a, ((size_t)count + 1) * sizeof(size_t));
-    c.staged = arena_alloc(&a, (program->params + 1) * sizeof(staging));
+    call_room(&c, &a);
     arena_on_failure(&a, NULL);
-    status = take_arguments(&c);
-    if (status == SN_OK)
-        status = run_it(&c, &a);
-    unstage_all(&c);
+    status = call_take_arguments(&c);
+    if (status == SN_OK) {
+        const char *message = "";
+        call_count(&c);
+        status = run_call(program->run, c.in, c.out, &a, &message);
+        status = call_hand_over(&c, status, message);
+    } else {
+        call_give_up(&c);
+    }
     arena_free(&a);
     return status;
 }

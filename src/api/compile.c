@@ -12,9 +12,15 @@ static sk_options kernel_options(const sn_context *cx)
 {
     sk_options o = {
         .vector_bytes = 16, .workers = 1, .checks = on(cx->options.checks), .contract = on(cx->options.contract)};
-    if (cx->engine.device) {
-        o.vector_bytes = cx->engine.device->limits->vector_bytes;
-        o.workers = cx->engine.device->limits->workers;
+    const device_limits *limits = cx->engine.device ? cx->engine.device->limits : NULL;
+    if (limits) {
+        o.vector_bytes = limits->vector_bytes;
+        o.workers = limits->workers;
+    }
+    if (limits && limits->own_memory) {
+        o.group = limits->group;
+        o.gang = limits->gang;
+        o.scratch = limits->scratch;
     }
     return o;
 }

@@ -1,78 +1,23 @@
 /* Contexts: options, the device, and what hangs off them. */
 #include "api/api.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-/* At most an eighth of the machine's memory waits to be used again. */
+/* At most an eighth of the machine's memory waits to be used again, a quarter of a device's own. */
 static size_t pool_cap(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 8 : (size_t)1 << 28;
 }
 
-static unsigned wanted_threads(const sn_options *o)
-{
-    const char *variable = getenv("SINTER_THREADS");
-    long n = o->threads;
-    if (n <= 0 && variable)
-        n = strtol(variable, NULL, 10);
-    return n > 0 && n <= 4096 ? (unsigned)n : 0;
-}
-
-typedef enum { DEVICE_BEST, DEVICE_CPU, DEVICE_INTERPRETER, DEVICE_UNKNOWN } device_choice;
-
-static device_choice wanted_device(const sn_options *o, const char **name)
-{
-    *name = o->device && *o->device ? o->device : getenv("SINTER_DEVICE");
-    if (!*name || !**name || !strcmp(*name, "auto"))
-        return DEVICE_BEST;
-    if (!strcmp(*name, "cpu"))
-        return DEVICE_CPU;
-    return strcmp(*name, "interpreter") ? DEVICE_UNKNOWN : DEVICE_INTERPRETER;
-}
-
-static sn_status open_cpu(sn_context *cx, device_choice choice)
-{
-    arena a;
-    jmp_buf failure;
-    device_options options = {.threads = wanted_threads(&cx->options), .heap = &cx->heap};
-    arena_init(&a, &cx->heap);
-    if (setjmp(failure)) {
-        arena_free(&a);
-        api_warn(&cx->options, "no memory to open the device");
-        return SN_NO_MEMORY;
-    }
-    arena_on_failure(&a, &failure);
-    const char *why = NULL;
-    cx->engine.device = device_cpu_open(&options, &a, &why);
-    if (!cx->engine.device && choice == DEVICE_CPU)
-        api_warn(&cx->options, arena_printf(&a, "the CPU cannot be used: %s", why ? why : ""));
-    else if (!cx->engine.device)
-        api_warn(&cx->options, arena_printf(&a, "programs will be interpreted, slowly: %s", why ? why : ""));
-    arena_free(&a);
-    return cx->engine.device || choice == DEVICE_BEST ? SN_OK : SN_NO_DEVICE;
-}
-
 static sn_status open_device(sn_context *cx)
 {
-    const char *name;
-    device_choice choice = wanted_device(&cx->options, &name);
     cx->engine.heap = &cx->heap;
-    if (choice == DEVICE_INTERPRETER)
-        return SN_OK;
-    if (choice == DEVICE_UNKNOWN) {
-        char why[128];
-        snprintf(why, sizeof(why), "there is no device \"%.40s\"; there are \"cpu\", \"interpreter\" and \"auto\"",
-                 name);
-        api_warn(&cx->options, why);
-        return SN_NO_DEVICE;
-    }
-    sn_status status = open_cpu(cx, choice);
+    sn_status status = api_open_device(cx);
     if (status != SN_OK || !cx->engine.device)
         return status;
-    cx->engine.pool = run_pool_new(cx->engine.device, &cx->heap, pool_cap());
+    const device_limits *limits = cx->engine.device->limits;
+    cx->engine.pool = run_pool_new(cx->engine.device, &cx->heap, limits->own_memory ? limits->memory / 4 : pool_cap());
     if (cx->engine.pool)
         return SN_OK;
     cx->engine.device->close(cx->engine.device);
@@ -92,6 +37,12 @@ static bool copy_options(sn_options *to, const sn_options *from)
     return true;
 }
 
+static void free_context(sn_context *cx)
+{
+    pthread_mutex_destroy(&cx->moving);
+    cx->heap.release(cx->heap.env, cx);
+}
+
 sn_context *api_open(const sn_options *options, const base_heap *heap)
 {
     sn_options copy;
@@ -106,15 +57,16 @@ sn_context *api_open(const sn_options *options, const base_heap *heap)
     }
     *cx = (sn_context){.heap = *heap, .options = copy};
     cx->engine.counters = &cx->counters;
+    pthread_mutex_init(&cx->moving, NULL);
     if (!api_notes_open(cx)) {
         api_warn(&copy, "too many contexts are open");
-        cx->heap.release(cx->heap.env, cx);
+        free_context(cx);
         return NULL;
     }
     if (open_device(cx) == SN_OK)
         return cx;
     api_notes_close(cx);
-    cx->heap.release(cx->heap.env, cx);
+    free_context(cx);
     return NULL;
 }
 
@@ -125,13 +77,13 @@ sn_context *sn_open(const sn_options *options)
 
 void sn_close(sn_context *cx)
 {
-    if (!cx)
+    if (!cx || atomic_fetch_sub(&cx->sharers, 1) > 0)
         return;
     run_pool_free(cx->engine.pool);
     if (cx->engine.device)
         cx->engine.device->close(cx->engine.device);
     api_notes_close(cx);
-    cx->heap.release(cx->heap.env, cx);
+    free_context(cx);
 }
 
 sn_counters sn_counts(const sn_context *context)

@@ -52,13 +52,18 @@ static bool kernels(explaining *e, run_visit visit)
 }
 
 /* Generated code is not kept: a second device compiles the kernels again, keeping the text. */
-static bool code(explaining *e)
+static bool code(explaining *e, const char *kind)
 {
     const char *why = NULL;
-    device_options options = {.threads = 1, .keep_text = true, .heap = &e->p->context->heap};
-    e->texts = device_cpu_open(&options, e->arena, &why);
+    const sn_context *cx = e->p->context;
+    if (cx->engine.device && strcmp(cx->engine.device->limits->kind, kind)) {
+        api_fail(e->p->context, SN_UNSUPPORTED, "sn_explain: \"%s\" is for contexts on the device \"%s\", this one's is \"%s\"",
+                 e->form, kind, cx->engine.device->limits->kind);
+        return false;
+    }
+    e->texts = cx->engine.device ? api_open_again(cx, e->arena, &why) : NULL;
     if (!e->texts) {
-        api_fail(e->p->context, SN_NO_DEVICE, "no code generator: %s", why ? why : "");
+        api_fail(e->p->context, SN_NO_DEVICE, "no code generator: %s", why ? why : "programs are interpreted");
         return false;
     }
     bool good = kernels(e, show_code);
@@ -94,6 +99,13 @@ static bool terms(explaining *e)
     return false;
 }
 
+typedef struct code_form {
+    const char *name, *kind; /* of the device that has it */
+} code_form;
+
+static const code_form code_forms[] = {
+    {"llvm", "cpu"}, {"asm", "cpu"}, {"opencl", "opencl"}, {"cuda", "cuda"}, {"ptx", "cuda"}};
+
 static bool explain(explaining *e)
 {
     if (terms(e))
@@ -102,10 +114,11 @@ static bool explain(explaining *e)
         return plan_print(e->p->plan, e->out), true;
     if (!strcmp(e->form, "kernels"))
         return kernels(e, show_kernel);
-    if (!strcmp(e->form, "llvm") || !strcmp(e->form, "asm"))
-        return code(e);
+    for (size_t i = 0; i < ARRAY_LENGTH(code_forms); i++)
+        if (!strcmp(e->form, code_forms[i].name))
+            return code(e, code_forms[i].kind);
     api_fail(e->p->context, SN_BAD_ARGUMENT,
-             "sn_explain: there is no form \"%s\"; there are edges, clusters, fused, json, dot, term, kernels, plan, llvm, asm", e->form);
+             "sn_explain: there is no form \"%s\"; there are edges, clusters, fused, json, dot, term, kernels, plan, llvm, asm, opencl, cuda, ptx", e->form);
     return false;
 }
 

@@ -59,6 +59,24 @@ static note *own_note(sn_context *cx)
     return n;
 }
 
+/* Keeps a text, which becomes the context's. */
+static void keep(sn_context *cx, note *n, char *said)
+{
+    cx->heap.release(cx->heap.env, n->text);
+    n->text = said;
+}
+
+void api_note(sn_context *cx, const char *said)
+{
+    note *n = own_note(cx);
+    size_t bytes = strlen(said) + 1;
+    char *copy = n ? cx->heap.alloc(cx->heap.env, bytes) : NULL;
+    if (copy)
+        memcpy(copy, said, bytes);
+    if (n)
+        keep(cx, n, copy);
+}
+
 sn_status api_fail(sn_context *cx, sn_status status, const char *format, ...)
 {
     va_list args;
@@ -72,10 +90,8 @@ sn_status api_fail(sn_context *cx, sn_status status, const char *format, ...)
         vsnprintf(said, (size_t)length + 1, format, args);
         va_end(args);
     }
-    if (n) {
-        cx->heap.release(cx->heap.env, n->text);
-        n->text = said;
-    }
+    if (n)
+        keep(cx, n, said);
     if (cx->options.message)
         cx->options.message(cx->options.env, said ? said : "no memory for a message");
     return status;
@@ -116,6 +132,7 @@ const char *sn_status_name(sn_status status)
         NAME(SN_NO_DEVICE)
         NAME(SN_UNSUPPORTED)
         NAME(SN_FILE)
+        NAME(SN_DEVICE_FAILED)
         NAME(SN_INTERNAL)
 #undef NAME
     }

@@ -179,11 +179,15 @@ sn_status sn_save_npy(const sn_array *a, const char *path)
     sn_context *cx = a->context;
     if (!path)
         return api_fail(cx, SN_BAD_ARGUMENT, "sn_save_npy: no path");
+    sn_status status;
+    const void *elements = api_look(a, &status);
+    if (!elements)
+        return status;
     FILE *f = fopen(path, "wbe");
     if (!f)
         return api_fail(cx, SN_FILE, "%s: cannot be opened for writing: %s", path, system_says(errno, room));
     size_t n = npy_compose(a->type, a->rank, a->extent, header);
-    bool good = fwrite(header, 1, n, f) == n && fwrite(a->data, 1, a->bytes, f) == a->bytes && fflush(f) == 0;
+    bool good = fwrite(header, 1, n, f) == n && fwrite(elements, 1, a->bytes, f) == a->bytes && fflush(f) == 0;
     int error = errno;
     if (fclose(f) && good) {
         good = false;

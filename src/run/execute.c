@@ -1,5 +1,5 @@
 /* Executes the steps of a plan. */
-#include "run/program.h"
+#include "run/transfer.h"
 
 #include <inttypes.h>
 
@@ -65,9 +65,13 @@ static ir_bits read_element(void *env, ir_id array, uint32_t component, int64_t 
     run *c = env;
     uint32_t buffer;
     ir_bits bits = 0;
-    if (!plan_find(c->plan, array, component, &buffer) || !c->data[buffer]) {
+    if (!plan_find(c->plan, array, component, &buffer) || !(c->data[buffer] || (c->queue && c->host[buffer]))) {
         run_fails(c, SN_INTERNAL, "internal error: the host reads an array that is not in memory");
         return 0;
+    }
+    if (c->queue) {
+        run_read_host(c, buffer, position, &bits); /* its failure is kept in c */
+        return bits;
     }
     size_t size = ir_type_size(c->plan->buffer.at[buffer].type);
     memcpy(&bits, (const char *)c->data[buffer] + (size_t)position * size, size);
@@ -179,13 +183,17 @@ static bool step_result(run *c, uint32_t index)
                              d, index + 1, n, out->extent[d]);
         out->extent[d] = n;
     }
-    if (!from->copied && out->given)
+    if (!from->copied && out->given && !c->queue)
         c->data[from->buffer] = out->data;
     return true;
 }
 
 static bool take(run *c, size_t bytes, void **data, size_t *granted)
 {
+    if (c->queue) {
+        *data = run_take(c, bytes, granted);
+        return *data != NULL;
+    }
     *data = run_pool_take(c->r->engine.pool, bytes, granted);
     if (*data)
         return true;
@@ -204,10 +212,17 @@ static bool step_alloc(run *c, uint32_t index)
     return take(c, bytes, &c->data[index], &c->granted[index]);
 }
 
+static void give(run *c, void *data, size_t granted)
+{
+    if (c->queue)
+        run_set_aside(c, data, granted);
+    else if (granted)
+        run_pool_give(c->r->engine.pool, data, granted);
+}
+
 static void give_back(run *c, uint32_t index)
 {
-    if (c->granted[index])
-        run_pool_give(c->r->engine.pool, c->data[index], c->granted[index]);
+    give(c, c->data[index], c->granted[index]);
     c->data[index] = NULL;
     c->granted[index] = 0;
 }
@@ -219,11 +234,13 @@ static bool step_copy(run *c, uint32_t index)
     size_t bytes;
     if (!bytes_of(c, b, &bytes))
         return fails_size(c, b);
+    run_count_copy(c->r->engine.counters, bytes);
+    if (c->queue)
+        return run_copy_out(c, index, bytes);
     if (!out->given && !take(c, bytes, &out->data, &out->granted))
         return false;
     if (bytes)
         memcpy(out->data, c->data[c->plan->result.at[index].buffer], bytes);
-    run_count_copy(c->r->engine.counters, bytes);
     return true;
 }
 
@@ -232,8 +249,7 @@ static bool step_copy(run *c, uint32_t index)
 static void partials_give(run *c, run_partials *p, void **data, size_t *granted)
 {
     for (uint32_t i = 0; i < p->n; i++) {
-        if (granted[i])
-            run_pool_give(c->r->engine.pool, data[i], granted[i]);
+        give(c, data[i], granted[i]);
         data[i] = NULL;
         granted[i] = 0;
     }
@@ -277,6 +293,8 @@ static bool launch(run *c, const run_geometry *found, const run_partials *p)
     ir_bits *arg = arena_alloc(c->arena, (v->built->argument.n + 1) * sizeof(ir_bits));
     for (uint32_t i = 0; i < v->built->memory.n; i++) {
         const run_binding *b = &v->memory[i];
+        if (c->queue && b->role == SK_ARRAY && !run_upload(c, b->number))
+            return false;
         mem[i] = b->role == SK_ARRAY        ? c->data[b->number]
                  : b->role == SK_PARTIAL_IN ? p->in[b->number]
                                             : p->out[b->number];
@@ -288,6 +306,8 @@ static bool launch(run *c, const run_geometry *found, const run_partials *p)
     atomic_fetch_add_explicit(&c->r->launches, 1, memory_order_relaxed);
     if (c->r->engine.counters)
         run_count(&c->r->engine.counters->launches, 1);
+    if (c->queue)
+        return run_enqueue(c, v, mem, arg, g->pieces);
     if (!d->launch(d, v->code, mem, arg, 0, g->pieces, g->work < SMALL_WORK, &error))
         return run_fails(c, SN_NO_MEMORY, "no memory for a kernel's scratch space");
     return !error.site || run_fails_kernel(c, &error);
@@ -407,10 +427,16 @@ static void prepare(run *c)
     c->size = arena_alloc(c->arena, (p->shape.n + 1) * sizeof(int64_t));
     c->granted = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(size_t));
     c->data = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(void *));
+    c->host = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(void *));
     c->world = (host_world){c->dims, c->bound, read_element, host_loop, c};
-    for (uint32_t i = 0; i < p->buffer.n; i++)
-        if (p->buffer.at[i].place == PLAN_INPUT)
-            c->data[i] = (void *)(uintptr_t)c->in[p->buffer.at[i].port].data;
+    bool own_memory = c->r->engine.device->limits->own_memory;
+    for (uint32_t i = 0; i < p->buffer.n; i++) {
+        if (p->buffer.at[i].place != PLAN_INPUT)
+            continue;
+        const run_argument *in = &c->in[p->buffer.at[i].port];
+        c->data[i] = own_memory ? in->block : (void *)(uintptr_t)in->data;
+        c->host[i] = in->data;
+    }
 }
 
 /* `reason`: why, where it is news. Terms are read, and another call may be building kernels still. */
@@ -425,32 +451,80 @@ static sn_status interpret(run_program *r, const run_argument *in, run_result *o
     return status;
 }
 
-sn_status run_call(run_program *r, const run_argument *in, run_result *out, arena *a, const char **message)
+static bool work(run *c)
 {
-    if (!r->engine.device || atomic_load_explicit(&r->interpreted, memory_order_relaxed))
-        return interpret(r, in, out, a, NULL, message);
-    run *c = arena_alloc(a, sizeof(*c));
-    *c = (run){.r = r, .plan = r->plan, .arena = a, .in = in, .out = out};
     prepare(c);
+    if (!run_open_queue(c) || !bind_extents(c))
+        return false;
+    for (uint32_t i = 0; i < c->plan->step.n; i++)
+        if (!execute(c, &c->plan->step.at[i]))
+            return false;
+    return !c->queue || run_download_results(c);
+}
+
+/* Does something that takes memory of the call's arena. */
+static void with_memory(run *c, bool (*something)(run *c))
+{
     jmp_buf failure;
     if (setjmp(failure)) {
-        arena_on_failure(a, NULL);
         if (c->locked)
             run_read_ends(c);
         c->status = SN_NO_MEMORY;
         c->message = "no memory to run";
     } else {
-        arena_on_failure(a, &failure);
-        bool good = bind_extents(c);
-        for (uint32_t i = 0; good && i < r->plan->step.n; i++)
-            good = execute(c, &r->plan->step.at[i]);
+        arena_on_failure(c->arena, &failure);
+        something(c);
     }
+    arena_on_failure(c->arena, NULL);
+}
+
+static run *new_run(run_program *r, const run_argument *in, run_result *out, arena *a)
+{
+    jmp_buf failure;
+    if (setjmp(failure)) {
+        arena_on_failure(a, NULL);
+        return NULL;
+    }
+    arena_on_failure(a, &failure);
+    run *c = arena_alloc(a, sizeof(*c));
     arena_on_failure(a, NULL);
-    finish(c);
+    *c = (run){.r = r, .plan = r->plan, .arena = a, .in = in, .out = out};
+    return c;
+}
+
+run *run_begin(run_program *r, const run_argument *in, run_result *out, arena *a)
+{
+    run *c = new_run(r, in, out, a);
+    if (!c)
+        return NULL;
+    c->over = !r->engine.device || atomic_load_explicit(&r->interpreted, memory_order_relaxed);
+    if (c->over)
+        c->status = interpret(r, in, out, a, NULL, &c->message);
+    else
+        with_memory(c, work);
+    return c;
+}
+
+sn_status run_end(run *c, const char **message)
+{
+    *message = "no memory for a call";
+    if (!c)
+        return SN_NO_MEMORY;
+    if (!c->over) {
+        if (c->queue)
+            with_memory(c, run_settle);
+        run_close_queue(c);
+        finish(c);
+    }
     *message = c->message;
-    if (c->status == SN_UNSUPPORTED && atomic_load(&r->interpreted))
-        return interpret(r, in, out, a, c->message, message);
+    if (c->status == SN_UNSUPPORTED && !c->over && atomic_load(&c->r->interpreted))
+        return interpret(c->r, c->in, c->out, c->arena, c->message, message);
     return c->status;
+}
+
+sn_status run_call(run_program *r, const run_argument *in, run_result *out, arena *a, const char **message)
+{
+    return run_end(run_begin(r, in, out, a), message);
 }
 
 /* --- programs --- */

@@ -77,7 +77,15 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
         *why = t.at;
         return NULL;
     }
+    if (r->engine.device->limits->own_memory)
+        run_find_hazards(v->built->k, a, v);
     return bind(r, cluster, v, why) ? v : NULL;
+}
+
+/* A kernel that is not built is beyond what the device can do, or our mistake. */
+static sn_status why_not(const char *why)
+{
+    return !strncmp(why, "internal error", strlen("internal error")) ? SN_INTERNAL : SN_UNSUPPORTED;
 }
 
 /* The same with memory running out as a value. The lock is held and stays so. */
@@ -95,7 +103,7 @@ static run_variant *build_safely(run_program *r, uint32_t cluster, const sk_geom
     arena_on_failure(a, &failure);
     run_variant *v = build(r, cluster, g, final, why);
     arena_on_failure(a, NULL);
-    *status = v ? SN_OK : SN_INTERNAL;
+    *status = v ? SN_OK : why_not(*why);
     return v;
 }
 
@@ -127,8 +135,10 @@ static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, b
         atomic_store(&r->interpreted, true);
         return run_fails(c, SN_UNSUPPORTED, "programs will be interpreted, slowly: %s", why), NULL;
     }
-    if (!v->code)
-        return run_fails(c, SN_INTERNAL, "a kernel does not compile: %s", why ? why : ""), NULL;
+    if (!v->code) {
+        bool ours = !r->engine.device->limits->own_memory; /* drivers have their own limits and compilers */
+        return run_fails(c, ours ? SN_INTERNAL : SN_UNSUPPORTED, "a kernel does not compile: %s", why ? why : ""), NULL;
+    }
     pthread_rwlock_wrlock(&r->lock);
     run_variant *other = find_variant(rc, v->key); /* another thread may have been faster */
     if (!other) {

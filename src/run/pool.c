@@ -1,13 +1,14 @@
-/* Blocks are rounded up to eight sizes per power of two, so at most an eighth is lost; the list of each size is
- * threaded through the blocks themselves. */
+/* Blocks are rounded up to eight sizes per power of two, so at most an eighth is lost. The list of each size is threaded
+ * through the blocks themselves, or beside them where blocks are not the host's memory. */
 #include "run/pool.h"
 
 #include <pthread.h>
 
 enum { LEAST = 256, STEPS = 8, CLASSES = 64 * STEPS };
 
-typedef struct kept {
+typedef struct kept { /* in the block itself on devices without memory of their own */
     struct kept *next;
+    void *block;
 } kept;
 
 struct run_pool {
@@ -44,8 +45,27 @@ static unsigned class_of(size_t bytes)
     return class_bytes(class) < bytes ? class + 1 : class;
 }
 
+/* NULL: no memory to keep it with. */
+static kept *wrap(run_pool *pool, void *block)
+{
+    kept *k = block;
+    if (pool->device->limits->own_memory)
+        k = pool->heap->alloc(pool->heap->env, sizeof(*k));
+    if (k)
+        k->block = block;
+    return k;
+}
+
+static void *unwrap(run_pool *pool, kept *k)
+{
+    void *block = k->block;
+    if (pool->device->limits->own_memory)
+        pool->heap->release(pool->heap->env, k);
+    return block;
+}
+
 /* Takes every kept block off; the caller releases them without the lock. */
-static void flush(run_pool *pool)
+void run_pool_flush(run_pool *pool)
 {
     for (unsigned class = 0; class < CLASSES; class ++) {
         pthread_mutex_lock(&pool->lock);
@@ -56,7 +76,7 @@ static void flush(run_pool *pool)
         pthread_mutex_unlock(&pool->lock);
         for (kept *next; list; list = next) {
             next = list->next;
-            pool->device->release(pool->device, list, class_bytes(class));
+            pool->device->release(pool->device, unwrap(pool, list), class_bytes(class));
         }
     }
 }
@@ -65,7 +85,7 @@ void run_pool_free(run_pool *pool)
 {
     if (!pool)
         return;
-    flush(pool);
+    run_pool_flush(pool);
     pthread_mutex_destroy(&pool->lock);
     pool->heap->release(pool->heap->env, pool);
 }
@@ -77,6 +97,11 @@ static void count(run_pool *pool, size_t bytes, size_t granted, bool fresh)
     pool->counts.block_bytes += bytes;
     pool->counts.allocations += fresh;
     pool->counts.allocated_bytes += fresh ? granted : 0;
+}
+
+size_t run_pool_size(size_t bytes)
+{
+    return bytes > SIZE_MAX / 4 ? bytes : class_bytes(class_of(bytes));
 }
 
 void *run_pool_take(run_pool *pool, size_t bytes, size_t *granted)
@@ -94,11 +119,11 @@ void *run_pool_take(run_pool *pool, size_t bytes, size_t *granted)
     count(pool, bytes, *granted, !block);
     pthread_mutex_unlock(&pool->lock);
     if (block)
-        return block;
+        return unwrap(pool, block);
     void *fresh = pool->device->alloc(pool->device, *granted);
     if (fresh)
         return fresh;
-    flush(pool);
+    run_pool_flush(pool);
     return pool->device->alloc(pool->device, *granted);
 }
 
@@ -106,17 +131,18 @@ void run_pool_give(run_pool *pool, void *block, size_t granted)
 {
     if (!block)
         return;
+    kept *k = wrap(pool, block);
     pthread_mutex_lock(&pool->lock);
-    bool keep = granted <= pool->cap && pool->bytes <= pool->cap - granted;
+    bool keep = k && granted <= pool->cap && pool->bytes <= pool->cap - granted;
     if (keep) {
         unsigned class = class_of(granted);
-        ((kept *)block)->next = pool->list[class];
-        pool->list[class] = block;
+        k->next = pool->list[class];
+        pool->list[class] = k;
         pool->bytes += granted;
     }
     pthread_mutex_unlock(&pool->lock);
     if (!keep)
-        pool->device->release(pool->device, block, granted);
+        pool->device->release(pool->device, k ? unwrap(pool, k) : block, granted);
 }
 
 size_t run_pool_kept(run_pool *pool)

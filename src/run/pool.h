@@ -13,6 +13,8 @@ void run_pool_free(run_pool *pool); /* all blocks have been given back; NULL is 
 /* At least `bytes` (0 gives a block too), 64-byte aligned, contents undefined; *granted is to be given back with it.
  * NULL when there is no memory, even after everything kept was released. */
 void *run_pool_take(run_pool *pool, size_t bytes, size_t *granted);
+size_t run_pool_size(size_t bytes); /* what is granted for them */
+void run_pool_flush(run_pool *pool); /* releases what is kept */
 void run_pool_give(run_pool *pool, void *block, size_t granted); /* NULL is ignored */
 
 typedef struct run_pool_counts { /* since the pool was made */

@@ -25,6 +25,8 @@ typedef struct run_variant { /* a compiled kernel; immutable once published */
     run_binding *memory;
     run_argument_of *argument;
     host_code host;
+    bool checks;        /* may report errors */
+    bool loops_on_data; /* what is in memory decides how often: must not see what a failed launch left undone */
     struct run_variant *next;
 } run_variant;
 
@@ -62,7 +64,14 @@ typedef struct run_partials { /* of a fold in progress, between launches: a buff
     size_t *in_granted, *out_granted;
 } run_partials;
 
-typedef struct run { /* a call */
+typedef struct run_block {
+    void *block;
+    size_t granted;
+} run_block;
+
+enum { MOST_ASIDE = 64 };
+
+struct run { /* a call */
     run_program *r;
     const plan *plan;
     arena *arena;
@@ -75,17 +84,27 @@ typedef struct run { /* a call */
     int64_t *size;   /* per shape: elements */
     void **data;     /* per buffer */
     size_t *granted; /* per buffer: to be given back; 0: not ours */
+    /* Devices with memory of their own (transfer.h): `data` are blocks there. */
+    device_queue *queue;   /* NULL on others */
+    const void **host;     /* per buffer: its elements in host memory; NULL: they are not there */
+    run_block *aside;      /* MOST_ASIDE blocks that queued work still uses, nobody else */
+    uint32_t asides;
+    bool unsettled;        /* launches that may fail are queued */
     run_partials partials;
     host_world world;
     volatile bool locked; /* holds the program's lock for reading: given back if memory runs out meanwhile */
     sn_status status;
     const char *message;
-} run;
+    bool over; /* interpreted: nothing is left to do */
+};
 
 /* kernels.c */
 /* What a cluster does for these extents (`partials`: 0, or how many partial results a row are combined); compiles what
  * has not been needed before. False after a failure, which is in c->status. */
 bool run_find(run *c, uint32_t cluster, const int64_t *extent, int64_t partials, run_geometry *out);
+
+/* transfer.c */
+void run_find_hazards(const kernel *k, arena *a, run_variant *v);
 
 /* failure.c: all set status and message and return false. The first failure of a call is kept. */
 bool run_fails(run *c, sn_status status, const char *format, ...) SN_PRINTF(3, 4);

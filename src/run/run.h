@@ -26,12 +26,14 @@ typedef struct run_program run_program;
  */
 typedef struct run_argument {
     int64_t extent[IR_MAX_RANK];
-    const void *data;
+    const void *data; /* host memory, borrowed until the call is over; NULL if `block` is set */
+    /* Devices with memory of their own: elements that are there already. `data` may be set besides: the same ones. */
+    void *block;
 } run_argument;
 
 /* One component of a result. */
 typedef struct run_result {
-    bool given; /* the caller's memory: `extent` and `data` are set. Else the call sets them */
+    bool given; /* the caller's host memory: `extent` and `data` are set. Else the call sets them */
     int64_t extent[IR_MAX_RANK];
     void *data; /* not given: of the engine's pool, or heap if there is no device; the caller's from then on */
     size_t granted;
@@ -46,6 +48,13 @@ void run_program_free(run_program *r); /* gives compiled kernels back */
  * that were not given are NULL. On success *message is NULL or, the first time, says why the program is interpreted.
  * `a` is the caller's, with a failure handler that it does not rely on afterwards. */
 sn_status run_call(run_program *r, const run_argument *in, run_result *out, arena *a, const char **message);
+
+/* The same in two steps: on devices with queues the first returns when everything is queued (kernels are compiled, values that
+ * the host computes from device memory are waited for), elsewhere when everything is done. All arguments and `a` stay as they
+ * are until run_end. The second is called once, by any thread. */
+typedef struct run run;
+run *run_begin(run_program *r, const run_argument *in, run_result *out, arena *a);
+sn_status run_end(run *c, const char **message);
 
 /* What a call does when there is no device, or no code and nothing that compiles: the reference interpreter. */
 sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,

@@ -1,0 +1,132 @@
+/* Calls that go on while their caller does something else: queued on devices with queues, else on a thread of their own. */
+#include "api/call.h"
+
+struct sn_pending {
+    arena arena; /* of all below, and of the call */
+    call call;
+    run *run;
+    sn_status status;
+    const char *message;
+    char *said;    /* what was wrong with its arguments, for whoever waits; of the context's heap */
+    bool begun;    /* its arguments were right */
+    bool threaded; /* `thread` runs it */
+    pthread_t thread;
+};
+
+/* Calls that cannot be written down: what sn_wait is to say. */
+static const sn_pending without_program = {.status = SN_NO_PROGRAM}, without_memory = {.status = SN_NO_MEMORY};
+
+static sn_pending *constant(const sn_pending *p)
+{
+    return (sn_pending *)(uintptr_t)p;
+}
+
+static void *run_whole(void *env)
+{
+    sn_pending *p = env;
+    p->status = run_call(p->call.p->run, p->call.in, p->call.out, &p->arena, &p->message);
+    return NULL;
+}
+
+/* Without another thread it is done at once. */
+static void begin(sn_pending *p)
+{
+    const call *c = &p->call;
+    const device *d = c->p->context->engine.device;
+    if (d && d->open_queue) {
+        p->run = run_begin(c->p->run, c->in, c->out, &p->arena);
+        return;
+    }
+    p->threaded = pthread_create(&p->thread, NULL, run_whole, p) == 0;
+    if (!p->threaded)
+        run_whole(p);
+}
+
+static void end(sn_pending *p)
+{
+    const device *d = p->call.p->context->engine.device;
+    if (p->threaded)
+        pthread_join(p->thread, NULL);
+    else if (d && d->open_queue)
+        p->status = run_end(p->run, &p->message);
+}
+
+/* NULL: no memory, reported. */
+static sn_pending *new_pending(sn_program *program, int count, const sn_arg *arguments)
+{
+    sn_context *cx = program->context;
+    sn_pending *p = cx->heap.alloc(cx->heap.env, sizeof(*p));
+    if (!p) {
+        api_fail(cx, SN_NO_MEMORY, "no memory for a call");
+        return NULL;
+    }
+    jmp_buf failure;
+    *p = (sn_pending){.call = {.p = program, .count = count}};
+    arena_init(&p->arena, &cx->heap);
+    if (setjmp(failure)) {
+        arena_free(&p->arena);
+        cx->heap.release(cx->heap.env, p);
+        api_fail(cx, SN_NO_MEMORY, "no memory for a call");
+        return NULL;
+    }
+    arena_on_failure(&p->arena, &failure);
+    if (count > 0 && arguments)
+        p->call.arg = arena_copy(&p->arena, arguments, (size_t)count * sizeof(sn_arg));
+    call_room(&p->call, &p->arena);
+    arena_on_failure(&p->arena, NULL);
+    return p;
+}
+
+static sn_pending *refused(sn_pending *p, sn_status status)
+{
+    sn_context *cx = p->call.p->context;
+    const char *said = sn_message(cx);
+    size_t bytes = strlen(said) + 1;
+    p->status = status;
+    p->said = cx->heap.alloc(cx->heap.env, bytes);
+    if (p->said)
+        memcpy(p->said, said, bytes);
+    return p;
+}
+
+sn_pending *sn_start_n(sn_program *program, int count, const sn_arg *arguments)
+{
+    if (!program)
+        return constant(&without_program);
+    sn_pending *p = new_pending(program, count < 0 ? 0 : count, arguments);
+    if (!p)
+        return constant(&without_memory);
+    sn_status status = call_check_count(&p->call);
+    if (status != SN_OK)
+        return refused(p, status);
+    status = call_take_arguments(&p->call);
+    if (status != SN_OK) {
+        call_give_up(&p->call);
+        return refused(p, status);
+    }
+    p->begun = true;
+    call_count(&p->call);
+    begin(p);
+    return p;
+}
+
+sn_status sn_wait(sn_pending *p)
+{
+    if (!p)
+        return SN_BAD_ARGUMENT;
+    if (p == constant(&without_program) || p == constant(&without_memory))
+        return p->status;
+    sn_context *cx = p->call.p->context;
+    const base_heap *heap = &cx->heap;
+    if (p->begun) {
+        end(p);
+        p->status = call_hand_over(&p->call, p->status, p->message);
+    } else {
+        api_note(cx, p->said ? p->said : "no memory for a message");
+        heap->release(heap->env, p->said);
+    }
+    sn_status status = p->status;
+    arena_free(&p->arena);
+    heap->release(heap->env, p);
+    return status;
+}

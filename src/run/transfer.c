@@ -1,0 +1,239 @@
+/* The device's side of a call. */
+#include "run/transfer.h"
+
+#include "kernel/walk.h"
+
+/* Arrays that the host reads elements of are copied to it whole up to this size: it often reads several. */
+enum { WHOLE_BYTES = 4096 };
+
+static device *device_of(const run *c)
+{
+    return c->r->engine.device;
+}
+
+bool run_open_queue(run *c)
+{
+    device *d = device_of(c);
+    if (!d->limits->own_memory)
+        return true;
+    c->aside = arena_alloc(c->arena, MOST_ASIDE * sizeof(run_block));
+    c->queue = d->open_queue(d);
+    return c->queue || run_fails(c, SN_DEVICE_FAILED, "the device %s takes no work", d->limits->name);
+}
+
+void run_close_queue(run *c)
+{
+    if (!c->queue)
+        return;
+    device_of(c)->close_queue(device_of(c), c->queue);
+    c->queue = NULL;
+    for (uint32_t i = 0; i < c->asides; i++)
+        run_pool_give(c->r->engine.pool, c->aside[i].block, c->aside[i].granted);
+    c->asides = 0;
+}
+
+/* --- waiting --- */
+
+bool run_settle(run *c)
+{
+    device *d = device_of(c);
+    k_error error = {0};
+    const char *why = NULL;
+    device_state state = d->finish(d, c->queue, &error, c->arena, &why);
+    c->unsettled = false;
+    if (error.site) {
+        c->status = SN_OK;
+        return run_fails_kernel(c, &error);
+    }
+    if (state == DEVICE_FINE)
+        return c->status == SN_OK;
+    c->status = SN_OK;
+    if (state == DEVICE_BROKEN)
+        return run_fails(c, SN_DEVICE_FAILED, "the device %s failed: %s", d->limits->name, why);
+    run_pool_flush(c->r->engine.pool);
+    return run_fails(c, SN_NO_MEMORY, "the device %s ran out of memory: %s", d->limits->name, why);
+}
+
+/* What the driver says of a call that it refused. */
+static bool refused(run *c)
+{
+    if (run_settle(c))
+        run_fails(c, SN_DEVICE_FAILED, "the device %s takes no work", device_of(c)->limits->name);
+    return false;
+}
+
+/* --- blocks --- */
+
+void run_set_aside(run *c, void *block, size_t granted)
+{
+    if (!granted)
+        return;
+    if (c->asides < MOST_ASIDE) {
+        c->aside[c->asides++] = (run_block){block, granted};
+        return;
+    }
+    run_settle(c); /* its failure is kept in c */
+    run_pool_give(c->r->engine.pool, block, granted);
+}
+
+static void *take_aside(run *c, size_t wanted)
+{
+    for (uint32_t i = 0; i < c->asides; i++)
+        if (c->aside[i].granted == wanted) {
+            void *block = c->aside[i].block;
+            c->aside[i] = c->aside[--c->asides];
+            return block;
+        }
+    return NULL;
+}
+
+void *run_take(run *c, size_t bytes, size_t *granted)
+{
+    run_pool *pool = c->r->engine.pool;
+    *granted = run_pool_size(bytes);
+    void *block = take_aside(c, *granted);
+    if (!block)
+        block = run_pool_take(pool, bytes, granted);
+    if (!block && c->asides) { /* dead arrays of other sizes */
+        if (!run_settle(c))
+            return NULL;
+        while (c->asides) {
+            run_block b = c->aside[--c->asides];
+            run_pool_give(pool, b.block, b.granted);
+        }
+        block = run_pool_take(pool, bytes, granted);
+    }
+    if (block)
+        return block;
+    *granted = 0;
+    device *d = device_of(c);
+    run_fails(c, SN_NO_MEMORY, "no memory for an array of %zu bytes on the device %s, which has %zu", bytes,
+              d->limits->name, d->limits->memory);
+    return NULL;
+}
+
+/* --- copies --- */
+
+static bool copy(run *c, device_direction direction, void *to, const void *from, size_t offset, size_t bytes)
+{
+    device *d = device_of(c);
+    return !bytes || d->copy(d, c->queue, direction, to, from, offset, bytes) || refused(c);
+}
+
+/* Bytes of a buffer whose shape has been checked. */
+static size_t bytes_of(const run *c, uint32_t buffer)
+{
+    const plan_buffer *b = &c->plan->buffer.at[buffer];
+    return (size_t)c->size[b->shape] * ir_type_size(b->type);
+}
+
+/* Arguments are as large as memory is, whatever their shapes' terms say: sizes come from them. */
+static size_t input_bytes(const run *c, uint32_t buffer)
+{
+    const plan_buffer *b = &c->plan->buffer.at[buffer];
+    size_t bytes = ir_type_size(b->type);
+    for (unsigned d = 0; d < c->plan->shape.at[b->shape].rank; d++)
+        bytes *= (size_t)c->in[b->port].extent[d];
+    return bytes;
+}
+
+bool run_upload(run *c, uint32_t buffer)
+{
+    if (c->data[buffer])
+        return true;
+    size_t bytes = input_bytes(c, buffer);
+    c->data[buffer] = run_take(c, bytes, &c->granted[buffer]);
+    return c->data[buffer] && copy(c, DEVICE_UPLOAD, c->data[buffer], c->host[buffer], 0, bytes);
+}
+
+bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out)
+{
+    const plan_buffer *b = &c->plan->buffer.at[buffer];
+    size_t size = ir_type_size(b->type), at = (size_t)position * size;
+    *out = 0;
+    if (!c->host[buffer]) {
+        size_t bytes = b->place == PLAN_INPUT ? input_bytes(c, buffer) : bytes_of(c, buffer);
+        bool whole = bytes <= WHOLE_BYTES;
+        void *to = arena_alloc(c->arena, whole ? bytes : size);
+        if (!copy(c, DEVICE_DOWNLOAD, to, c->data[buffer], whole ? 0 : at, whole ? bytes : size) || !run_settle(c))
+            return false;
+        if (!whole) {
+            memcpy(out, to, size);
+            return true;
+        }
+        c->host[buffer] = to;
+    }
+    memcpy(out, (const char *)c->host[buffer] + at, size);
+    return true;
+}
+
+bool run_copy_out(run *c, uint32_t result, size_t bytes)
+{
+    run_result *out = &c->out[result];
+    uint32_t from = c->plan->result.at[result].buffer;
+    if (out->given && c->host[from]) {
+        if (bytes)
+            memcpy(out->data, c->host[from], bytes);
+        return true;
+    }
+    if (out->given)
+        return copy(c, DEVICE_DOWNLOAD, out->data, c->data[from], 0, bytes);
+    out->data = run_take(c, bytes, &out->granted);
+    if (!out->data)
+        return false;
+    if (!c->data[from])
+        return copy(c, DEVICE_UPLOAD, out->data, c->host[from], 0, bytes);
+    return copy(c, DEVICE_COPY, out->data, c->data[from], 0, bytes);
+}
+
+bool run_download_results(run *c)
+{
+    for (uint32_t i = 0; i < c->plan->result.n; i++) {
+        const plan_result *r = &c->plan->result.at[i];
+        if (r->copied || !c->out[i].given)
+            continue;
+        if (!copy(c, DEVICE_DOWNLOAD, c->out[i].data, c->data[r->buffer], 0, bytes_of(c, r->buffer)))
+            return false;
+    }
+    return true;
+}
+
+/* --- launches --- */
+
+bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *arg, int64_t pieces)
+{
+    device *d = device_of(c);
+    if (c->unsettled && v->loops_on_data && !run_settle(c))
+        return false;
+    c->unsettled |= v->checks;
+    return d->enqueue(d, c->queue, v->code, mem, arg, 0, pieces) || refused(c);
+}
+
+/* --- which kernels wait for others --- */
+
+static bool depends(const bool *on_data, const k_stmt *s)
+{
+    for (unsigned i = 0; i < k_operands(s); i++)
+        if (on_data[s->in[i]])
+            return true;
+    return false;
+}
+
+void run_find_hazards(const kernel *k, arena *a, run_variant *v)
+{
+    bool *on_data = arena_alloc(a, k->value.n * sizeof(bool));
+    k_walk walk;
+    for (k_val i = 1; i < k->value.n; i++)
+        on_data[i] = k->value.at[i].kind == KV_VARIABLE;
+    k_walk_begin(&walk, k, a);
+    while (k_walk_next(&walk)) {
+        const k_stmt *s = &k->stmt.at[walk.at];
+        if (walk.event != K_WALK_AT)
+            continue;
+        v->checks |= s->op == K_CHECK;
+        v->loops_on_data |= s->op == K_LOOP || (s->op == K_FOR && depends(on_data, s));
+        bool total = s->op == K_LET || s->op == K_SELECT || s->op == K_FOR || s->op == K_FOR_ALL;
+        if (s->dst)
+            on_data[s->dst] |= !total || depends(on_data, s);
+    }
+}

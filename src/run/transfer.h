@@ -1,0 +1,31 @@
+/* Calls on a device with memory of its own: what is copied between it and the host, and when a call waits for it.
+ *
+ * Inputs in host memory go to the device when a launch first reads them, results come back at the end, single elements when
+ * the plan reads them on the host. Nothing else waits: launches queue up behind each other. On devices without memory of
+ * their own c->queue is NULL, and none of these is called but the first and the last. */
+#ifndef SN_RUN_TRANSFER_H
+#define SN_RUN_TRANSFER_H
+
+#include "run/program.h"
+
+bool run_open_queue(run *c);
+void run_close_queue(run *c); /* waits; gives blocks set aside to the pool */
+
+/* A block for `bytes`: one set aside by this call, else of the pool, for which the call waits if it must. NULL and a
+ * failure in c->status if there is none. */
+void *run_take(run *c, size_t bytes, size_t *granted);
+/* Behind what is queued so far nobody uses the block; but only this call may have it before the queue is empty. */
+void run_set_aside(run *c, void *block, size_t granted);
+
+bool run_upload(run *c, uint32_t buffer);  /* unless it is there */
+bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out); /* one element; waits unless it is in host memory */
+bool run_copy_out(run *c, uint32_t result, size_t bytes); /* a result that is an input or another result */
+bool run_download_results(run *c);
+
+/* Queues pieces of a kernel; waits for what it must not run behind. */
+bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *arg, int64_t pieces);
+/* Waits for all that is queued; false if a launch failed. Its error takes the place of what failed on the host meanwhile,
+ * which would not have come to pass on a device that does one launch after the other. */
+bool run_settle(run *c);
+
+#endif
