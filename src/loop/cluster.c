@@ -287,6 +287,14 @@ static uint32_t home(const clusters *c, ir_id id)
     return id;
 }
 
+/* Is it computed nowhere, as the results made of it are components of what is in memory? */
+static bool only_picked(const clusters *c, ir_id id)
+{
+    while (!l_at(c->node, id)->picked && l_at(c->node, id)->user > id)
+        id = l_at(c->node, id)->user;
+    return l_at(c->node, id)->picked;
+}
+
 static void edge(clusters *c, ir_id from, ir_id to, l_access asked)
 {
     l_access access = asked;
@@ -298,7 +306,7 @@ static void edge(clusters *c, ir_id from, ir_id to, l_access asked)
         if (access == L_HALO && wraps(c->p, to, from))
             access = L_RANDOM;
         bool can = reader && fusable(c, from, reader, access, &why);
-        if (!reader || (can && c->out->cluster_of[from] != c->out->cluster_of[reader]))
+        if ((!reader && !only_picked(c, to)) || (can && c->out->cluster_of[from] != c->out->cluster_of[reader]))
             why = l_at(c->node, from)->why == L_NOT_CAP ? L_NOT_CAP : L_NOT_CLASS;
     }
     if (why == L_NOT_RANDOM && asked == L_HALO)
@@ -345,6 +353,7 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     c.set = arena_alloc(a, n * sizeof(ir_id));
     c.class = arena_alloc(a, n * sizeof(l_class));
     c.node = l_uses(p, options);
+    out->part = c.node->part;
     assign_levels(&c);
     make_clusters(&c);
     storage(&c);

@@ -75,6 +75,11 @@ typedef struct l_options {
     uint32_t cap;    /* most scalar nodes in a cluster; 0: the default */
 } l_options;
 
+typedef struct l_part { /* one component of a result, and where it is */
+    ir_id array;
+    uint32_t component;
+} l_part;
+
 typedef struct l_program {
     ir_program *ir;
     VEC(l_cluster) cluster; /* in order of execution */
@@ -82,6 +87,7 @@ typedef struct l_program {
     uint32_t nodes;         /* length of the two tables below */
     uint32_t *cluster_of;   /* per array node: 1 + its cluster if it is an anchor, else 0 */
     bool *manifest;         /* per array node: it is in memory at some time (inputs included) */
+    l_part *part;           /* per component of all results, in order: itself, or the fold or forced array it is picked from */
     uint32_t *number;       /* per array node: n of its name "an" in texts, as ir_print numbers them */
 } l_program;
 

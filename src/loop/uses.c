@@ -2,6 +2,7 @@
  * computing it as a whole (the cost model that Accelerate's thesis, §5.5.4, leaves as future work). */
 #include "loop/uses.h"
 
+#include "loop/parts.h"
 #include "opt/rewrite.h"
 
 enum { DEPTH_CAP = 64, CHEAP_FLOPS = 8, CHEAP_READS = 2 };
@@ -260,9 +261,12 @@ l_nodes *l_uses(ir_program *p, const l_options *options)
 {
     l_nodes *node = new_nodes(p);
     uses u = {p, options, node};
+    bool *taken = arena_alloc(p->arena, p->output.n);
+    node->part = l_parts(p, options, taken);
     for (uint32_t i = 0; i < p->output.n; i++) {
         l_at(node, p->output.at[i])->live = true;
-        l_at(node, p->output.at[i])->output = true;
+        l_at(node, p->output.at[i])->output = !taken[i];
+        l_at(node, p->output.at[i])->picked = taken[i];
     }
     for (uint32_t i = 0; i < p->check.n; i++) {
         use_closed(&u, 0, p->check.at[i].left, L_HOST);

@@ -14,6 +14,7 @@ typedef struct l_node { /* per array node */
     uint32_t uses[L_HOST + 1]; /* by access; uses of a shape alone do not count */
     ir_id user;                /* the last user seen */
     bool output;
+    bool picked;               /* it is a result, whose components are those of other arrays in memory */
     bool grows;                /* some user may read an element more often than once (replicate) */
     bool unsafe;               /* some user reads at an index that must be checked here */
     bool anchor;
@@ -28,6 +29,7 @@ typedef struct l_node { /* per array node */
 typedef struct l_nodes { /* of a program; most of its nodes are scalars, which have none */
     uint32_t *slot;      /* per node: its place in `at`, 0 for scalars */
     l_node *at;          /* at[0] belongs to nobody and stays empty */
+    l_part *part;        /* of results, see l_program */
 } l_nodes;
 
 static inline l_node *l_at(const l_nodes *nodes, ir_id id)

@@ -13,6 +13,7 @@ typedef struct planner {
     VEC(uint32_t) shape_stage; /* per shape */
     VEC(uint32_t) check_stage;
     VEC(uint32_t) last; /* per buffer: 1 + the last cluster that uses it */
+    map64 port;                /* array << 8 | component -> 1 + the first port it is the result of */
     intern_table shapes;
     VEC(const ir_id *) shape_key;
 } planner;
@@ -105,12 +106,23 @@ static void all_shapes(planner *pl)
 
 /* --- buffers --- */
 
+static uint64_t part_key(const l_part *part)
+{
+    return (uint64_t)part->array << 8 | part->component;
+}
+
+/* place: INPUT from `port` on, or TEMPORARY, but for those components that are results */
 static void add_buffers(planner *pl, ir_id array, plan_place place, uint32_t port)
 {
     const ir_array *info = ir_info(pl->p, array);
     uint32_t shape = shape_of(pl, array);
     for (uint32_t c = 0; c < info->components; c++) {
         plan_buffer b = {place, port + c, array, c, info->type[c], shape};
+        uint32_t result = place == PLAN_INPUT ? 0 : map64_get(&pl->port, part_key(&(l_part){array, c}));
+        if (result) {
+            b.place = PLAN_OUTPUT;
+            b.port = result - 1;
+        }
         vec_push(pl->arena, &pl->out->buffer, b);
         vec_push(pl->arena, &pl->last, 0);
         vec_push(pl->arena, &pl->out->name, info->name ? info->name : "");
@@ -145,18 +157,22 @@ static void inputs(planner *pl)
         vec_push(pl->arena, &out->dim, p->dim.at[k]);
 }
 
+/* Components that are results lie in the caller's memory; one that is several results is copied from its first place. */
 static void results(planner *pl)
 {
-    uint32_t port = 0;
-    for (uint32_t k = 0; k < pl->p->output.n; k++) {
-        ir_id array = pl->p->output.at[k];
-        uint32_t first;
-        bool copied = plan_find(pl->out, array, 0, &first); /* an input, or an earlier result */
-        if (!copied)
-            add_buffers(pl, array, PLAN_OUTPUT, port);
-        plan_find(pl->out, array, 0, &first);
-        for (uint32_t c = 0; c < ir_info(pl->p, array)->components; c++, port++)
-            vec_push(pl->arena, &pl->out->result, ((plan_result){first + c, copied}));
+    uint32_t ports = 0, buffer;
+    for (uint32_t k = 0; k < pl->p->output.n; k++)
+        ports += ir_info(pl->p, pl->p->output.at[k])->components;
+    for (uint32_t port = ports; port-- > 0;)
+        map64_put(pl->arena, &pl->port, part_key(&pl->l->part[port]), port + 1);
+    for (uint32_t port = 0; port < ports; port++) {
+        const l_part *part = &pl->l->part[port];
+        if (!plan_find(pl->out, part->array, 0, &buffer))
+            add_buffers(pl, part->array, PLAN_TEMPORARY, 0);
+        plan_find(pl->out, part->array, part->component, &buffer);
+        const plan_buffer *b = &pl->out->buffer.at[buffer];
+        bool own = b->place == PLAN_OUTPUT && b->port == port;
+        vec_push(pl->arena, &pl->out->result, ((plan_result){buffer, !own}));
     }
 }
 

@@ -193,6 +193,77 @@ static void fusion_can_be_switched_off(void **state)
     free(x), free(y);
 }
 
+/* --- results that are components of folds --- */
+
+static sn_exp both_sums(sn_exp x, sn_exp y)
+{
+    return sn_tuple(sn_add(sn_fst(x), sn_fst(y)), sn_max(sn_snd(x), sn_snd(y)));
+}
+
+static sn_acc sums_and_maxima(sn_acc a)
+{
+    return sn_fold(both_sums, sn_tuple(sn_f32(0), sn_f32(-100)), sn_zip(a, sn_map(square, a)));
+}
+
+static sn_acc unzipped_fold(sn_acc a)
+{
+    sn_acc part[2];
+    sn_unzip(sums_and_maxima(a), 2, part);
+    return sn_results(part[1], part[0], part[1]);
+}
+
+static sn_acc one_component(sn_acc a)
+{
+    return sn_argmax(a);
+}
+
+static sn_acc component_and_more(sn_acc a)
+{
+    sn_acc part[2], forced_part[2];
+    sn_unzip(sums_and_maxima(a), 2, part);
+    sn_unzip(sn_force(sn_zip(part[0], sn_map(next, part[1]))), 2, forced_part);
+    return sn_results(part[0], forced_part[1], sn_map(next, part[0]));
+}
+
+static void components_of_folds_are_results_as_they_are(void **state)
+{
+    (void)state;
+    enum { ROWS = 3, COLUMNS = 5 };
+    float x[ROWS * COLUMNS], sum[ROWS], most[ROWS], again[ROWS];
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        x[i] = (float)(i * 7 % 11);
+    sn_program *p = compiled_in(both_cpu(), "[n,m]f32 -> [n]f32, [n]f32, [n]f32", SN_BODY(unzipped_fold));
+    assert_int_equal(sn_call(p, sn_in(x, ROWS, COLUMNS), sn_into(most, ROWS), sn_into(sum, ROWS), sn_into(again, ROWS)),
+                     SN_OK);
+    for (int i = 0; i < ROWS; i++) {
+        float s = 0, m = 0;
+        for (int j = 0; j < COLUMNS; j++) {
+            float v = x[i * COLUMNS + j];
+            s += v;
+            m = v * v > m ? v * v : m;
+        }
+        assert_true(sum[i] == s && most[i] == m && again[i] == m);
+    }
+    expect_counts(p, .clusters = 1, .kernels = 1, .launches = 1);
+    says(p, "edges", "fused: computed where it is used");
+    sn_drop(p);
+
+    int64_t at;
+    p = compiled_in(both_cpu(), "[n]f32 -> i64", SN_BODY(one_component));
+    assert_int_equal(sn_call(p, sn_in(x, 15), sn_value(&at)), SN_OK);
+    assert_int_equal(at, 3); /* 21 % 11 == 10 */
+    expect_counts(p, .clusters = 1, .buffers = 1, .kernels = 1, .launches = 1);
+    sn_drop(p);
+
+    p = compiled_in(both_cpu(), "[n,m]f32 -> [n]f32, [n]f32, [n]f32", SN_BODY(component_and_more));
+    assert_int_equal(sn_call(p, sn_in(x, ROWS, COLUMNS), sn_into(sum, ROWS), sn_into(most, ROWS), sn_into(again, ROWS)),
+                     SN_OK);
+    for (int i = 0; i < ROWS; i++)
+        assert_true(most[i] > 0 && again[i] == 2 * sum[i] + 1);
+    expect_counts(p, .clusters = 2, .buffers = 2, .kernels = 2, .launches = 2);
+    sn_drop(p);
+}
+
 /* --- stencils --- */
 
 static sn_exp across(sn_exp s)
@@ -292,6 +363,7 @@ int main(void)
         cmocka_unit_test(several_folds_share_a_loop),
         cmocka_unit_test(maps),
         cmocka_unit_test(fusion_can_be_switched_off),
+        cmocka_unit_test(components_of_folds_are_results_as_they_are),
         cmocka_unit_test(chained_stencils_keep_rows),
         cmocka_unit_test(memory_is_used_again),
         cmocka_unit_test(products_contract_unless_switched_off),

@@ -1,0 +1,12 @@
+/* Results that are parts of something which is in memory anyway. */
+#ifndef SN_LOOP_PARTS_H
+#define SN_LOOP_PARTS_H
+
+#include "loop/cluster.h"
+
+/* Where each component of the program's results is found, in order (l_program.part). An output that only picks
+ * components of folds and forced arrays (unzip) is computed by nobody: it has those as its parts. Other outputs have
+ * themselves. taken[k]: output k is such a pick. Linear in the results. */
+l_part *l_parts(const ir_program *p, const l_options *options, bool *taken);
+
+#endif
