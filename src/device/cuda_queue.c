@@ -50,14 +50,14 @@ static bool fails(cuda *d, device_queue *q, const char *call, cu_result r)
 
 /* --- opening and closing --- */
 
-/* With our context current. */
-static void free_queue(cuda *d, device_queue *q)
+/* `inside`: our context is current. Where it cannot be made so the driver has lost what is to be given back. */
+static void free_queue(cuda *d, device_queue *q, bool inside)
 {
-    if (q->stream)
+    if (inside && q->stream)
         d->api.stream_destroy(q->stream);
-    if (q->record)
+    if (inside && q->record)
         d->api.release(q->record);
-    if (q->staging)
+    if (inside && q->staging)
         d->api.release_host(q->staging);
     d->heap.release(d->heap.env, q);
 }
@@ -66,7 +66,7 @@ static bool fill_queue(cuda *d, device_queue *q)
 {
     const size_t records = RECORDS * sizeof(record);
     void *staging = NULL;
-    if (d->api.stream_create(&q->stream, CU_STREAM_NON_BLOCKING) != CU_SUCCESS) {
+    if (d->api.stream_create(&q->stream, CU_STREAM_ALONE) != CU_SUCCESS) {
         q->stream = NULL;
         return false;
     }
@@ -91,7 +91,7 @@ static device_queue *new_queue(cuda *d)
         return NULL;
     }
     if (!fill_queue(d, q)) {
-        free_queue(d, q);
+        free_queue(d, q, true);
         q = NULL;
     }
     cuda_leave(d);
@@ -118,7 +118,7 @@ void cuda_close_queue(device *base, device_queue *q)
     bool inside = cuda_enter(d) == CU_SUCCESS;
     reusable &= inside && d->api.stream_wait(q->stream) == CU_SUCCESS;
     if (!reusable)
-        free_queue(d, q);
+        free_queue(d, q, inside);
     if (inside)
         cuda_leave(d);
     if (!reusable)
@@ -135,7 +135,7 @@ void cuda_free_queues(cuda *d)
     bool inside = d->idle && cuda_enter(d) == CU_SUCCESS;
     for (device_queue *next; d->idle; d->idle = next) {
         next = d->idle->next;
-        free_queue(d, d->idle);
+        free_queue(d, d->idle, inside);
     }
     if (inside)
         cuda_leave(d);

@@ -1,0 +1,36 @@
+/* How tests steer the libraries that stand in for CUDA's: found with dlsym under these names. */
+#ifndef SN_TESTS_FAKE_CUDA_CONTROL_H
+#define SN_TESTS_FAKE_CUDA_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* libfake_cuda.so: `fake_cuda`. Change it while nobody calls. */
+typedef struct fake_cuda_control {
+    long fail_at;   /* this many more calls succeed, then every one fails until `failures` have; -1: none */
+    long failures;  /* ... -1: all of them */
+    int error;      /* with which a call fails */
+    bool backwards; /* threads of a block run from the last to the first */
+    size_t memory;  /* of each device, bytes */
+    /* counted: */
+    long calls, launches, blocks, host_blocks, modules, streams, retained; /* calls and launches ever, the others now */
+    long mistakes;                                                         /* of the caller: see `mistake` */
+    char mistake[256];                                                     /* the first */
+    char last_failed[64];                                                  /* the call that was made to fail */
+    unsigned last_grid, last_group, last_shared;                           /* of the last launch */
+} fake_cuda_control;
+
+/* libfake_nvrtc.so: `fake_nvrtc`. */
+typedef struct fake_nvrtc_control {
+    bool reject; /* every source */
+    long compiled;
+} fake_nvrtc_control;
+
+/* What the compiler makes: bytes of a shared library behind this. */
+typedef struct fake_image {
+    char magic[8]; /* "FAKECUB" or "FAKEPTX" */
+    unsigned arch;
+    size_t size;
+} fake_image;
+
+#endif

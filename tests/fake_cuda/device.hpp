@@ -1,0 +1,369 @@
+/* What kernels in CUDA C++ use, for a C++ compiler: the threads of a block are contexts that take turns, so that barriers and
+ * exchanges between the lanes of a warp work as on a device. One block runs at a time. A kernel whose threads do not all
+ * come to the same barrier, or which writes behind its shared memory, fails. */
+#define _GLIBCXX_INCLUDE_NEXT_C_HEADERS /* the C library's headers are enough, and quicker */
+#define ulong fake_system_ulong         /* kernels have one of their own */
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#undef ulong
+
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __shared__ static /* the fake compiler leaves it out behind `extern` */
+#define __launch_bounds__(threads)
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#undef isnan
+#undef isinf
+#undef isfinite
+#undef signbit
+#define isnan(x) __builtin_isnan(x)
+#define isinf(x) __builtin_isinf(x)
+#define isfinite(x) __builtin_isfinite(x)
+#define signbit(x) __builtin_signbit(x)
+
+enum { FAKE_WARP = 32, FAKE_THREADS = 1024, FAKE_SHARED = 232448, FAKE_CANARY = 64, FAKE_STACK = 128 << 10 };
+static const uintptr_t fake_distance = (uintptr_t)1 << 46; /* of device addresses from the host's */
+
+typedef struct {
+    unsigned x, y, z;
+} fake_place;
+static fake_place threadIdx, blockIdx, blockDim, gridDim;
+
+/* --- threads --- */
+
+enum fake_state { FAKE_READY, FAKE_AT_BARRIER, FAKE_AT_EXCHANGE, FAKE_DONE };
+typedef struct {
+    ucontext_t context;
+    fake_state state;
+    unsigned mask, exchanges; /* lanes of the exchange that it waits for; how many it has made */
+    uint64_t given[2];        /* to the current exchange and to the one before */
+} fake_thread;
+
+static fake_thread *fake_threads;
+static ucontext_t fake_scheduler;
+static unsigned fake_current;
+static void (*fake_body)();
+
+static void fake_pause(fake_state state)
+{
+    fake_thread *t = &fake_threads[fake_current];
+    t->state = state;
+    swapcontext(&t->context, &fake_scheduler);
+}
+
+static void fake_start()
+{
+    fake_body();
+    fake_threads[fake_current].state = FAKE_DONE;
+}
+
+static bool fake_all_at_barrier()
+{
+    for (unsigned i = 0; i < blockDim.x; i++)
+        if (fake_threads[i].state != FAKE_AT_BARRIER)
+            return false;
+    return true;
+}
+
+static bool fake_exchange_complete(unsigned thread)
+{
+    const fake_thread *t = &fake_threads[thread];
+    unsigned first = thread / FAKE_WARP * FAKE_WARP;
+    for (unsigned lane = 0; lane < FAKE_WARP && first + lane < blockDim.x; lane++) {
+        const fake_thread *other = &fake_threads[first + lane];
+        bool there = other->state == FAKE_AT_EXCHANGE && other->mask == t->mask && other->exchanges == t->exchanges;
+        if ((t->mask >> lane & 1) && !there)
+            return false;
+    }
+    return true;
+}
+
+/* Lets those go on who may; false: nobody may. */
+static bool fake_release()
+{
+    bool any = false;
+    bool *free_to_go = (bool *)calloc(blockDim.x, sizeof(bool));
+    bool barrier = fake_all_at_barrier();
+    for (unsigned i = 0; i < blockDim.x; i++)
+        free_to_go[i] = barrier || (fake_threads[i].state == FAKE_AT_EXCHANGE && fake_exchange_complete(i));
+    for (unsigned i = 0; i < blockDim.x; i++)
+        if (free_to_go[i]) {
+            fake_threads[i].state = FAKE_READY;
+            any = true;
+        }
+    free(free_to_go);
+    return any;
+}
+
+static bool fake_all_done()
+{
+    for (unsigned i = 0; i < blockDim.x; i++)
+        if (fake_threads[i].state != FAKE_DONE)
+            return false;
+    return true;
+}
+
+static bool fake_block(char *stacks, bool backwards)
+{
+    for (unsigned i = 0; i < blockDim.x; i++) {
+        fake_thread *t = &fake_threads[i];
+        memset(t, 0, sizeof(*t));
+        getcontext(&t->context);
+        t->context.uc_stack.ss_sp = stacks + (size_t)i * FAKE_STACK;
+        t->context.uc_stack.ss_size = FAKE_STACK;
+        t->context.uc_link = &fake_scheduler;
+        makecontext(&t->context, fake_start, 0);
+    }
+    for (;;) {
+        for (unsigned j = 0; j < blockDim.x; j++) {
+            fake_current = backwards ? blockDim.x - 1 - j : j;
+            threadIdx.x = fake_current;
+            if (fake_threads[fake_current].state == FAKE_READY)
+                swapcontext(&fake_scheduler, &fake_threads[fake_current].context);
+        }
+        if (fake_all_done())
+            return true;
+        if (!fake_release())
+            return false;
+    }
+}
+
+static void __syncthreads()
+{
+    fake_pause(FAKE_AT_BARRIER);
+}
+
+/* Gives a word, and takes that of another lane. */
+static uint64_t fake_exchange(unsigned mask, uint64_t word, unsigned from)
+{
+    unsigned me = fake_current, turn = ++fake_threads[me].exchanges % 2;
+    fake_threads[me].mask = mask;
+    fake_threads[me].given[turn] = word;
+    fake_pause(FAKE_AT_EXCHANGE);
+    unsigned other = me / FAKE_WARP * FAKE_WARP + from % FAKE_WARP;
+    return other < blockDim.x ? fake_threads[other].given[turn] : 0;
+}
+
+static void __syncwarp(unsigned mask = ~0u)
+{
+    fake_exchange(mask, 0, 0);
+}
+
+template <class T> static T fake_shuffle(unsigned mask, T value, unsigned from)
+{
+    uint64_t word = 0;
+    memcpy(&word, &value, sizeof(value));
+    word = fake_exchange(mask, word, from);
+    memcpy(&value, &word, sizeof(value));
+    return value;
+}
+
+static unsigned fake_lane()
+{
+    return fake_current % FAKE_WARP;
+}
+
+template <class T> static T __shfl_sync(unsigned mask, T value, int from, int width = 32)
+{
+    return fake_shuffle(mask, value, fake_lane() / (unsigned)width * (unsigned)width + (unsigned)from % (unsigned)width);
+}
+
+template <class T> static T __shfl_xor_sync(unsigned mask, T value, int bits, int = 32)
+{
+    return fake_shuffle(mask, value, fake_lane() ^ (unsigned)bits);
+}
+
+template <class T> static T __shfl_down_sync(unsigned mask, T value, unsigned distance, int width = 32)
+{
+    unsigned in_part = fake_lane() % (unsigned)width;
+    return fake_shuffle(mask, value, in_part + distance < (unsigned)width ? fake_lane() + distance : fake_lane());
+}
+
+template <class T> static T __shfl_up_sync(unsigned mask, T value, unsigned distance, int width = 32)
+{
+    unsigned in_part = fake_lane() % (unsigned)width;
+    return fake_shuffle(mask, value, in_part >= distance ? fake_lane() - distance : fake_lane());
+}
+
+static unsigned __ballot_sync(unsigned mask, int holds)
+{
+    unsigned me = fake_current, turn = ++fake_threads[me].exchanges % 2, all = 0;
+    fake_threads[me].mask = mask;
+    fake_threads[me].given[turn] = holds != 0;
+    fake_pause(FAKE_AT_EXCHANGE);
+    unsigned first = me / FAKE_WARP * FAKE_WARP;
+    for (unsigned lane = 0; lane < FAKE_WARP && first + lane < blockDim.x; lane++)
+        if (mask >> lane & 1)
+            all |= (unsigned)fake_threads[first + lane].given[turn] << lane;
+    return all;
+}
+
+static int __all_sync(unsigned mask, int holds)
+{
+    return __ballot_sync(mask, holds) == mask;
+}
+
+static int __any_sync(unsigned mask, int holds)
+{
+    return __ballot_sync(mask, holds) != 0;
+}
+
+/* --- functions of the language --- */
+
+template <class To, class From> static To fake_bits(From from)
+{
+    static_assert(sizeof(To) == sizeof(From), "of one width");
+    To to;
+    memcpy(&to, &from, sizeof(to));
+    return to;
+}
+
+static float __uint_as_float(unsigned x) { return fake_bits<float>(x); }
+static float __int_as_float(int x) { return fake_bits<float>(x); }
+static int __float_as_int(float x) { return fake_bits<int>(x); }
+static unsigned __float_as_uint(float x) { return fake_bits<unsigned>(x); }
+static double __longlong_as_double(long long x) { return fake_bits<double>(x); }
+static long long __double_as_longlong(double x) { return fake_bits<long long>(x); }
+
+/* Towards zero, clamped, as cvt does; what it makes of a NaN is made odd here, since nobody may rely on it. */
+template <class To, class From> static To fake_convert(From x)
+{
+    const int bits = (int)sizeof(To) * 8 - (To(-1) < To(0));
+    const From end = (From)ldexp(1.0, bits);
+    if (x != x)
+        return (To)77;
+    if (x >= end)
+        return (To)(~(uint64_t)0 >> (64 - bits));
+    if (To(-1) < To(0) ? x <= -end : x <= 0)
+        return To(-1) < To(0) ? (To)((uint64_t)1 << (8 * sizeof(To) - 1)) : (To)0;
+    return (To)x;
+}
+
+static int __float2int_rz(float x) { return fake_convert<int>(x); }
+static unsigned __float2uint_rz(float x) { return fake_convert<unsigned>(x); }
+static long long __float2ll_rz(float x) { return fake_convert<long long>(x); }
+static unsigned long long __float2ull_rz(float x) { return fake_convert<unsigned long long>(x); }
+static int __double2int_rz(double x) { return fake_convert<int>(x); }
+static unsigned __double2uint_rz(double x) { return fake_convert<unsigned>(x); }
+static long long __double2ll_rz(double x) { return fake_convert<long long>(x); }
+static unsigned long long __double2ull_rz(double x) { return fake_convert<unsigned long long>(x); }
+
+static int max(int a, int b) { return a > b ? a : b; }
+static int min(int a, int b) { return a < b ? a : b; }
+static int __popc(unsigned x) { return __builtin_popcount(x); }
+static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+static int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
+static int __clzll(unsigned long long x) { return x ? __builtin_clzll(x) : 64; }
+static int __ffs(unsigned x) { return __builtin_ffs((int)x); }
+static void __threadfence() {}
+
+/* One thread runs at a time. */
+#define FAKE_ATOMIC(name, type, result)              \
+    static type name(type *p, type x)                \
+    {                                                \
+        type old = *p;                               \
+        *p = result;                                 \
+        return old;                                  \
+    }
+#define FAKE_ATOMICS(type)                           \
+    FAKE_ATOMIC(atomicAdd, type, old + x)            \
+    FAKE_ATOMIC(atomicExch, type, x)                 \
+    FAKE_ATOMIC(atomicMin, type, x < old ? x : old)  \
+    FAKE_ATOMIC(atomicMax, type, x > old ? x : old)  \
+    FAKE_ATOMIC(atomicAnd, type, old & x)            \
+    FAKE_ATOMIC(atomicOr, type, old | x)             \
+    FAKE_ATOMIC(atomicXor, type, old ^ x)            \
+    static type atomicCAS(type *p, type seen, type x) \
+    {                                                \
+        type old = *p;                               \
+        *p = old == seen ? x : old;                  \
+        return old;                                  \
+    }
+FAKE_ATOMICS(int)
+FAKE_ATOMICS(unsigned)
+FAKE_ATOMICS(unsigned long long)
+FAKE_ATOMIC(atomicMin, long long, x < old ? x : old)
+FAKE_ATOMIC(atomicMax, long long, x > old ? x : old)
+
+/* --- launching --- */
+
+template <class T> struct fake_argument {
+    enum { size = sizeof(T), pointer = 0 };
+    static T get(const void *at)
+    {
+        T v;
+        memcpy(&v, at, sizeof(v));
+        return v;
+    }
+};
+template <class T> struct fake_argument<T *> {
+    enum { size = sizeof(T *), pointer = 1 };
+    static T *get(const void *at)
+    {
+        uintptr_t v;
+        memcpy(&v, at, sizeof(v));
+        return (T *)(v - fake_distance);
+    }
+};
+
+template <class F> struct fake_signature;
+template <class... P> struct fake_signature<void (*)(P...)> {
+    static unsigned describe(unsigned *bytes, bool *pointer)
+    {
+        unsigned n = 0, m = 0;
+        int unused[] = {0, (bytes[n++] = fake_argument<P>::size, 0)...};
+        int as_well[] = {0, (pointer[m++] = fake_argument<P>::pointer, 0)...};
+        (void)unused, (void)as_well;
+        return n;
+    }
+    struct call { /* braces evaluate from left to right */
+        call(void (*f)(P...), P... p) { f(p...); }
+    };
+    static void run(void (*f)(P...), const void *const *at)
+    {
+        unsigned i = 0;
+        call{f, fake_argument<P>::get(at[i++])...};
+    }
+};
+
+alignas(16) unsigned long long sn_shared[(FAKE_SHARED + FAKE_CANARY) / 8];
+static const void *const *fake_arguments;
+
+static bool fake_grid(unsigned grid, unsigned block, unsigned shared, bool backwards)
+{
+    char *stacks = (char *)malloc((size_t)block * FAKE_STACK), *memory = (char *)sn_shared;
+    bool good = block <= FAKE_THREADS && shared <= FAKE_SHARED;
+    fake_threads = (fake_thread *)malloc(block * sizeof(fake_thread));
+    good = good && stacks && fake_threads;
+    gridDim.x = grid;
+    blockDim.x = block;
+    for (unsigned b = 0; good && b < grid; b++) {
+        blockIdx.x = b;
+        memset(memory, 0xa5, shared + FAKE_CANARY); /* undefined at first, and nobody's behind the end */
+        good = fake_block(stacks, backwards);
+        for (unsigned i = 0; i < FAKE_CANARY; i++)
+            good = good && memory[shared + i] == (char)0xa5;
+    }
+    free(stacks);
+    free(fake_threads);
+    return good;
+}
+
+#define FAKE_KERNEL(entry)                                                                             \
+    static void fake_call() { fake_signature<decltype(&entry)>::run(&entry, fake_arguments); }         \
+    extern "C" unsigned fake_describe(unsigned *bytes, bool *pointer)                                  \
+    {                                                                                                  \
+        return fake_signature<decltype(&entry)>::describe(bytes, pointer);                             \
+    }                                                                                                  \
+    extern "C" bool fake_launch(const void *const *arguments, unsigned grid, unsigned block,           \
+                                unsigned shared, bool backwards)                                       \
+    {                                                                                                  \
+        fake_arguments = arguments;                                                                    \
+        fake_body = fake_call;                                                                         \
+        return fake_grid(grid, block, shared, backwards);                                              \
+    }

@@ -1,0 +1,247 @@
+/* Stands in for NVRTC in tests: a C++ compiler makes a shared library of the CUDA C++ (device.hpp), which cuda.c runs.
+ */
+#include "fake_cuda/control.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct program {
+    char *source, *log;
+    char *bytes; /* the library */
+    size_t size;
+    unsigned arch;
+} program;
+
+enum { OUT_OF_MEMORY = 1, INVALID_INPUT = 3, INVALID_OPTION = 5, COMPILATION = 6 };
+
+__attribute__((visibility("default"))) fake_nvrtc_control fake_nvrtc;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+#define API __attribute__((visibility("default")))
+
+API const char *nvrtcGetErrorString(int r);
+API int nvrtcVersion(int *major, int *minor);
+API int nvrtcGetNumSupportedArchs(int *n);
+API int nvrtcGetSupportedArchs(int *arch);
+API int nvrtcCreateProgram(program **p, const char *source, const char *name, int headers, const char *const *header,
+                           const char *const *header_name);
+API int nvrtcDestroyProgram(program **p);
+API int nvrtcCompileProgram(program *p, int options, const char *const *option);
+API int nvrtcGetProgramLogSize(program *p, size_t *bytes);
+API int nvrtcGetProgramLog(program *p, char *log);
+API int nvrtcGetPTXSize(program *p, size_t *bytes);
+API int nvrtcGetPTX(program *p, char *out);
+API int nvrtcGetCUBINSize(program *p, size_t *bytes);
+API int nvrtcGetCUBIN(program *p, char *out);
+
+const char *nvrtcGetErrorString(int r)
+{
+    return r == COMPILATION      ? "NVRTC_ERROR_COMPILATION"
+           : r == INVALID_OPTION ? "NVRTC_ERROR_INVALID_OPTION"
+                                 : "NVRTC_ERROR";
+}
+
+int nvrtcVersion(int *major, int *minor)
+{
+    *major = 12;
+    *minor = 4;
+    return 0;
+}
+
+static const int archs[] = {70, 80, 90};
+
+int nvrtcGetNumSupportedArchs(int *n)
+{
+    *n = 3;
+    return 0;
+}
+
+int nvrtcGetSupportedArchs(int *arch)
+{
+    memcpy(arch, archs, sizeof(archs));
+    return 0;
+}
+
+int nvrtcCreateProgram(program **p, const char *source, const char *name, int headers, const char *const *header,
+                       const char *const *header_name)
+{
+    (void)name, (void)header, (void)header_name;
+    if (headers)
+        return INVALID_INPUT;
+    *p = calloc(1, sizeof(**p));
+    if (*p)
+        (*p)->source = strdup(source);
+    return *p && (*p)->source ? 0 : OUT_OF_MEMORY;
+}
+
+int nvrtcDestroyProgram(program **p)
+{
+    free((*p)->source);
+    free((*p)->log);
+    free((*p)->bytes);
+    free(*p);
+    *p = NULL;
+    return 0;
+}
+
+/* --- compiling --- */
+
+static const char *value_of(int options, const char *const *option, const char *name)
+{
+    size_t n = strlen(name);
+    for (int i = 0; i < options; i++)
+        if (strncmp(option[i], name, n) == 0)
+            return option[i] + n;
+    return NULL;
+}
+
+/* Without these it would not compute what others compute. */
+static bool exact(int options, const char *const *option)
+{
+    static const char *const wanted[] = {"--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false"};
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+        const char *rest = value_of(options, option, wanted[i]);
+        if (!rest || *rest)
+            return false;
+    }
+    return true;
+}
+
+/* `extern __shared__` is the launch's memory; without extern it is static. The kernel's name is what stands behind
+ * "void " after __global__. */
+static bool write_source(const program *p, const char *path)
+{
+    char entry[64] = "";
+    const char *global = strstr(p->source, "__global__"), *named = global ? strstr(global, "void ") : NULL;
+    FILE *f = fopen(path, "w");
+    if (!f || !named || sscanf(named, "void %63[A-Za-z0-9_]", entry) != 1) {
+        if (f)
+            fclose(f);
+        return false;
+    }
+    fprintf(f, "#include \"%s\"\n#line 1 \"kernel.cu\"\n", FAKE_CUDA_DEVICE);
+    static const char mark[] = "extern __shared__";
+    for (const char *at = p->source; *at;) {
+        const char *next = strstr(at, mark);
+        fwrite(at, 1, next ? (size_t)(next - at) : strlen(at), f);
+        if (!next)
+            break;
+        fputs("extern", f);
+        at = next + sizeof(mark) - 1;
+    }
+    fprintf(f, "\nFAKE_KERNEL(%s)\n", entry);
+    return fclose(f) == 0;
+}
+
+static char *read_file(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return NULL;
+    fseek(f, 0, SEEK_END);
+    long n = ftell(f);
+    rewind(f);
+    char *bytes = n >= 0 ? malloc((size_t)n + 1) : NULL;
+    if (bytes) {
+        *size = fread(bytes, 1, (size_t)n, f);
+        bytes[*size] = '\0';
+    }
+    fclose(f);
+    return bytes;
+}
+
+static int build(program *p, const char *folder, const char *local)
+{
+    char in[128], out[128], log[128], command[1024];
+    size_t ignored;
+    snprintf(in, sizeof(in), "%s/kernel.cpp", folder);
+    snprintf(out, sizeof(out), "%s/kernel.so", folder);
+    snprintf(log, sizeof(log), "%s/log", folder);
+    if (!write_source(p, in))
+        return INVALID_INPUT;
+    snprintf(command, sizeof(command),
+             "LD_PRELOAD= %s -std=c++17 -O1 -w -fPIC -shared -march=native -ffp-contract=off -fno-math-errno "
+             "-DSN_LOCAL=%d -o %s %s >%s 2>&1",
+             FAKE_CUDA_CXX, atoi(local), out, in, log);
+    int r = system(command) == 0 ? 0 : COMPILATION;
+    p->log = read_file(log, &ignored);
+    if (r == 0)
+        p->bytes = read_file(out, &p->size);
+    remove(in);
+    remove(out);
+    remove(log);
+    return r ? r : p->bytes ? 0 : OUT_OF_MEMORY;
+}
+
+int nvrtcCompileProgram(program *p, int options, const char *const *option)
+{
+    char folder[64] = "/tmp/fake-nvrtc-XXXXXX";
+    const char *arch = value_of(options, option, "--gpu-architecture="),
+               *local = value_of(options, option, "-DSN_LOCAL=");
+    const char *number = arch ? strchr(arch, '_') : NULL;
+    if (!number || !local || !exact(options, option))
+        return INVALID_OPTION;
+    p->arch = (unsigned)atoi(number + 1);
+    pthread_mutex_lock(&lock);
+    bool reject = fake_nvrtc.reject;
+    fake_nvrtc.compiled += !reject;
+    pthread_mutex_unlock(&lock);
+    if (reject) {
+        p->log = strdup("kernel.cu(1): error: rejected for a test");
+        return COMPILATION;
+    }
+    if (!mkdtemp(folder))
+        return OUT_OF_MEMORY;
+    int r = build(p, folder, local);
+    rmdir(folder);
+    return r;
+}
+
+int nvrtcGetProgramLogSize(program *p, size_t *bytes)
+{
+    *bytes = p->log ? strlen(p->log) + 1 : 1;
+    return 0;
+}
+
+int nvrtcGetProgramLog(program *p, char *log)
+{
+    strcpy(log, p->log ? p->log : "");
+    return 0;
+}
+
+/* --- images --- */
+
+static int image(const program *p, const char *magic, char *out)
+{
+    fake_image head = {.arch = p->arch, .size = p->size};
+    if (!p->bytes)
+        return INVALID_INPUT;
+    memcpy(head.magic, magic, sizeof(head.magic));
+    memcpy(out, &head, sizeof(head));
+    memcpy(out + sizeof(head), p->bytes, p->size);
+    return 0;
+}
+
+int nvrtcGetPTXSize(program *p, size_t *bytes)
+{
+    *bytes = sizeof(fake_image) + p->size;
+    return 0;
+}
+
+int nvrtcGetPTX(program *p, char *out)
+{
+    return image(p, "FAKEPTX", out);
+}
+
+int nvrtcGetCUBINSize(program *p, size_t *bytes)
+{
+    return nvrtcGetPTXSize(p, bytes);
+}
+
+int nvrtcGetCUBIN(program *p, char *out)
+{
+    return image(p, "FAKECUB", out);
+}
