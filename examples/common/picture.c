@@ -16,29 +16,44 @@ static bool fail(png_image *image, const char *path, const char *what, char mess
     return false;
 }
 
+/* The pixels of an image whose header has been read. */
+static bool finish(png_image *image, const char *path, picture *out, char message[256])
+{
+    size_t pixels = (size_t)image->width * image->height;
+    if (pixels == 0 || pixels > MOST_PIXELS)
+        return fail(image, path, "no pixels, or more than 2^28", message);
+    image->format = PNG_FORMAT_RGB;
+    uint8_t *rgb = malloc(pixels * 3), *planes = malloc(pixels * 3);
+    const png_color black = {0, 0, 0};
+    if (!rgb || !planes || !png_image_finish_read(image, &black, rgb, 0, NULL)) {
+        free(rgb);
+        free(planes);
+        return fail(image, path, "out of memory", message);
+    }
+    *out = (picture){image->height, image->width, {planes, planes + pixels, planes + 2 * pixels}};
+    for (size_t i = 0; i < pixels; i++)
+        for (int c = 0; c < 3; c++)
+            out->plane[c][i] = rgb[3 * i + (size_t)c];
+    free(rgb);
+    return true;
+}
+
 bool picture_read(const char *path, picture *out, char message[256])
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
     memset(out, 0, sizeof(*out));
     if (!png_image_begin_read_from_file(&image, path))
         return fail(&image, path, "cannot be read", message);
-    size_t pixels = (size_t)image.width * image.height;
-    if (pixels == 0 || pixels > MOST_PIXELS)
-        return fail(&image, path, "no pixels, or more than 2^28", message);
-    image.format = PNG_FORMAT_RGB;
-    uint8_t *rgb = malloc(pixels * 3), *planes = malloc(pixels * 3);
-    const png_color black = {0, 0, 0};
-    if (!rgb || !planes || !png_image_finish_read(&image, &black, rgb, 0, NULL)) {
-        free(rgb);
-        free(planes);
-        return fail(&image, path, "out of memory", message);
-    }
-    *out = (picture){image.height, image.width, {planes, planes + pixels, planes + 2 * pixels}};
-    for (size_t i = 0; i < pixels; i++)
-        for (int c = 0; c < 3; c++)
-            out->plane[c][i] = rgb[3 * i + (size_t)c];
-    free(rgb);
-    return true;
+    return finish(&image, path, out, message);
+}
+
+bool picture_decode(const char *path, const void *png, size_t bytes, picture *out, char message[256])
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    memset(out, 0, sizeof(*out));
+    if (!png_image_begin_read_from_memory(&image, png, bytes))
+        return fail(&image, path, "cannot be read", message);
+    return finish(&image, path, out, message);
 }
 
 void picture_free(picture *p)

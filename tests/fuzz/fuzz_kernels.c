@@ -3,11 +3,12 @@
 #include "fuzz.h"
 #include "support/random_kernel.h"
 
-const char *fuzz_seed(arena *a, uint32_t number)
+const char *fuzz_seed(arena *a, uint32_t number, size_t *n)
 {
     text t;
     text_init(&t, a);
     k_print(random_kernel(a, number, (uint16_t)(16u << number % 3), number % 2), &t);
+    *n = t.n;
     return t.at;
 }
 

@@ -8,6 +8,6 @@ void fuzz_promise(bool kept, const char *what, const char *source)
 {
     if (kept)
         return;
-    fprintf(stderr, "%s, of:\n%s\n", what, source);
+    fprintf(stderr, "broken: %s%s%s\n", what, source ? ", of:\n" : "", source ? source : "");
     abort();
 }

@@ -2,7 +2,7 @@
 #include "fuzz.h"
 #include "sinter/sinter.h"
 
-const char *fuzz_seed(arena *a, uint32_t number)
+const char *fuzz_seed(arena *a, uint32_t number, size_t *n)
 {
     static const char *const seeds[] = {"[n]f32, [n]f32 -> f32",
                                         "-> [3]i64",
@@ -11,6 +11,7 @@ const char *fuzz_seed(arena *a, uint32_t number)
                                         "[a,b,c,d,e,f,g,h]u16 -> [h]i8, (i16, u32, u64)",
                                         "[9223372036854775807]f32 -> [0]f32"};
     (void)a;
+    *n = strlen(seeds[number % ARRAY_LENGTH(seeds)]);
     return seeds[number % ARRAY_LENGTH(seeds)];
 }
 

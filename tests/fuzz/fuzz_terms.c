@@ -5,7 +5,7 @@
 #include "skeleton/skeleton.h"
 #include "support/random_program.h"
 
-const char *fuzz_seed(arena *a, uint32_t number)
+const char *fuzz_seed(arena *a, uint32_t number, size_t *n)
 {
     random_options o = random_everything();
     o.math = number % 2;
@@ -14,6 +14,7 @@ const char *fuzz_seed(arena *a, uint32_t number)
     text t;
     text_init(&t, a);
     ir_print(c.program, &t);
+    *n = t.n;
     return t.at;
 }
 

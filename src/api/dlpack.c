@@ -1,0 +1,221 @@
+/* Tensors of DLPack become arrays, and arrays tensors, without a copy wherever that can be. */
+#include "api/api.h"
+#include "api/dlpack_abi.h"
+#include "sinter/dlpack.h"
+
+static const struct {
+    ir_type type;
+    uint8_t code, bits;
+} known[] = {{T_BOOL, DL_BOOL, 8}, {T_I8, DL_INT, 8},    {T_I16, DL_INT, 16},  {T_I32, DL_INT, 32},
+             {T_I64, DL_INT, 64},  {T_U8, DL_UINT, 8},   {T_U16, DL_UINT, 16}, {T_U32, DL_UINT, 32},
+             {T_U64, DL_UINT, 64}, {T_F32, DL_FLOAT, 32}, {T_F64, DL_FLOAT, 64}, {T_CHAR, DL_UINT, 32}};
+
+/* --- in --- */
+
+typedef struct taking {
+    sn_context *cx;
+    const dl_tensor *from;
+    const char *data;
+    ir_type type;
+    int64_t extent[IR_MAX_RANK], stride[IR_MAX_RANK]; /* bytes */
+} taking;
+
+static bool refuse(const taking *t, const char *why)
+{
+    api_fail(t->cx, SN_BAD_ARGUMENT, "sn_from_dlpack: %s", why);
+    return false;
+}
+
+static bool take_type(taking *t)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
+        if (t->from->element.code == known[i].code && t->from->element.bits == known[i].bits &&
+            t->from->element.lanes == 1) {
+            t->type = known[i].type;
+            return true;
+        }
+    api_fail(t->cx, SN_BAD_ARGUMENT,
+             "sn_from_dlpack: elements of type code %d with %d bits and %d lanes; bool, i8 to i64, u8 to u64, f32 and "
+             "f64 are taken, of one lane",
+             t->from->element.code, t->from->element.bits, t->from->element.lanes);
+    return false;
+}
+
+/* Strides in elements, or none, become strides in bytes. */
+static bool take_shape(taking *t)
+{
+    const dl_tensor *from = t->from;
+    size_t bytes;
+    if (from->rank < 0 || from->rank > IR_MAX_RANK)
+        return refuse(t, "the tensor has more than 8 dimensions");
+    if (from->rank && !from->extent)
+        return refuse(t, "the tensor has no shape");
+    for (int d = 0; d < from->rank; d++)
+        t->extent[d] = from->extent[d];
+    if (!api_size(t->type, from->rank, t->extent, &bytes))
+        return refuse(t, "an extent is negative, or the tensor is larger than memory can be");
+    int64_t next = (int64_t)ir_type_size(t->type);
+    for (int d = from->rank - 1; d >= 0 && bytes; d--) {
+        t->stride[d] = next;
+        if (from->stride && __builtin_mul_overflow(from->stride[d], (int64_t)ir_type_size(t->type), &t->stride[d]))
+            return refuse(t, "a stride does not fit into 63 bits");
+        next *= t->extent[d];
+    }
+    t->data = (const char *)from->data + (from->data ? from->offset : 0);
+    return !bytes || from->data || refuse(t, "the tensor has elements, but its data are NULL");
+}
+
+static bool take(taking *t)
+{
+    int32_t where = t->from->device.type;
+    if (where != DL_CPU && where != DL_CUDA_HOST && where != DL_ROCM_HOST)
+        return refuse(t, "the tensor is not in main memory");
+    return take_type(t) && take_shape(t);
+}
+
+/* Borrows the elements if it can: then `let_go(owner)` is due when the array is freed. Else they are copied, and it was
+ * called. NULL: it was not called. */
+static sn_array *array_of(taking *t, void (*let_go)(void *owner), void *owner)
+{
+    const bool borrowed = api_contiguous(t->type, t->from->rank, t->extent, t->stride) &&
+                          (uintptr_t)t->data % ir_type_size(t->type) == 0 && t->data;
+    if (borrowed)
+        return api_borrow_array(t->cx, t->type, t->from->rank, t->extent, t->data, let_go, owner);
+    sn_array *a = api_new_array(t->cx, t->type, t->from->rank, t->extent, "sn_from_dlpack");
+    if (!a)
+        return NULL;
+    if (a->bytes) {
+        api_gather(a->data, t->data, t->type, t->from->rank, t->extent, t->stride);
+        run_count_copy(&t->cx->counters, a->bytes);
+    }
+    let_go(owner);
+    return a;
+}
+
+static void drop_versioned(void *owner)
+{
+    struct DLManagedTensorVersioned *tensor = owner;
+    if (tensor->deleter)
+        tensor->deleter(tensor);
+}
+
+static void drop_unversioned(void *owner)
+{
+    struct DLManagedTensor *tensor = owner;
+    if (tensor->deleter)
+        tensor->deleter(tensor);
+}
+
+sn_array *sn_from_dlpack(sn_context *cx, struct DLManagedTensorVersioned *tensor)
+{
+    taking t = {.cx = cx, .from = tensor ? &tensor->tensor : NULL};
+    if (!cx)
+        return NULL;
+    if (!tensor)
+        return refuse(&t, "no tensor"), NULL;
+    if (tensor->version.major != DL_MAJOR) { /* then nothing behind the version may be looked at */
+        api_fail(cx, SN_UNSUPPORTED, "sn_from_dlpack: the tensor is of version %u of DLPack; 1 is understood",
+                 (unsigned)tensor->version.major);
+        return NULL;
+    }
+    return take(&t) ? array_of(&t, drop_versioned, tensor) : NULL;
+}
+
+sn_array *sn_from_dlpack_unversioned(sn_context *cx, struct DLManagedTensor *tensor)
+{
+    taking t = {.cx = cx, .from = tensor ? &tensor->tensor : NULL};
+    if (!cx)
+        return NULL;
+    if (!tensor)
+        return refuse(&t, "no tensor"), NULL;
+    return take(&t) ? array_of(&t, drop_unversioned, tensor) : NULL;
+}
+
+/* --- out --- */
+
+typedef struct given { /* a tensor given out, and what keeps it alive */
+    union {
+        struct DLManagedTensor unversioned;
+        struct DLManagedTensorVersioned versioned;
+    } u;
+    sn_array *array;
+    int64_t extent[IR_MAX_RANK], stride[IR_MAX_RANK];
+} given;
+
+static void end(given *g)
+{
+    sn_array *array = g->array;
+    sn_context *cx = array->context;
+    cx->heap.release(cx->heap.env, g);
+    sn_free(array);
+    sn_close(cx);
+}
+
+static void delete_versioned(struct DLManagedTensorVersioned *tensor)
+{
+    end(tensor->manager);
+}
+
+static void delete_unversioned(struct DLManagedTensor *tensor)
+{
+    end(tensor->manager);
+}
+
+/* The elements are in host memory already: `give` has looked. */
+static dl_tensor describe(given *g)
+{
+    const sn_array *a = g->array;
+    dl_tensor t = {.data = a->data, .device = {.type = DL_CPU}, .rank = a->rank, .extent = g->extent,
+                   .stride = g->stride};
+    size_t i = 0;
+    while (known[i].type != a->type)
+        i++;
+    t.element.code = known[i].code;
+    t.element.bits = known[i].bits;
+    t.element.lanes = 1;
+    int64_t next = 1;
+    for (int d = a->rank - 1; d >= 0; d--) {
+        g->extent[d] = a->extent[d];
+        g->stride[d] = next;
+        if (__builtin_mul_overflow(next, a->extent[d], &next)) /* next to an extent of 0 */
+            next = 0;
+    }
+    return t;
+}
+
+static given *give(sn_array *a)
+{
+    sn_status status;
+    if (!a || !api_look(a, &status))
+        return NULL;
+    sn_context *cx = a->context;
+    given *g = cx->heap.alloc(cx->heap.env, sizeof(*g));
+    if (!g) {
+        api_fail(cx, SN_NO_MEMORY, "sn_to_dlpack: no memory");
+        return NULL;
+    }
+    *g = (given){.array = a};
+    api_share_array(a);
+    return g;
+}
+
+struct DLManagedTensorVersioned *sn_to_dlpack(sn_array *array)
+{
+    given *g = give(array);
+    if (!g)
+        return NULL;
+    g->u.versioned = (struct DLManagedTensorVersioned){.version = {DL_MAJOR, DL_MINOR}, .manager = g,
+                                                       .deleter = delete_versioned, .flags = DL_READ_ONLY};
+    g->u.versioned.tensor = describe(g);
+    return &g->u.versioned;
+}
+
+struct DLManagedTensor *sn_to_dlpack_unversioned(sn_array *array)
+{
+    given *g = give(array);
+    if (!g)
+        return NULL;
+    g->u.unversioned = (struct DLManagedTensor){.manager = g, .deleter = delete_unversioned};
+    g->u.unversioned.tensor = describe(g);
+    return &g->u.unversioned;
+}
