@@ -75,7 +75,7 @@ static ir_id rebuild_loop(rewriter *r, uint32_t site, const ir_loop *loop)
 static ir_id rebuild(rewriter *r, ir_id id)
 {
     ir_node node = *ir_at(r->p, id); /* a copy: building moves the table */
-    ir_id arg[IR_MAX_RANK + 1];
+    ir_id arg[IR_MAX_RANK + 1] = {0};
     bool same = true;
     for (uint32_t i = 0; i < node.n; i++) {
         ir_id old = r->p->arg.at[node.args + i];
