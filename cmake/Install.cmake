@@ -9,9 +9,7 @@ install(EXPORT sinterTargets NAMESPACE sinter:: DESTINATION ${SINTER_PACKAGE_DIR
 if(TARGET sinter-llvm)
   install(TARGETS sinter-llvm LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sinter)
 endif()
-if(TARGET sinter-tool)
-  install(TARGETS sinter-tool)
-endif()
+install(TARGETS sinter-info)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/sinterConfig.cmake.in ${CMAKE_BINARY_DIR}/sinterConfig.cmake
                               INSTALL_DESTINATION ${SINTER_PACKAGE_DIR})
@@ -32,4 +30,5 @@ configure_file(${PROJECT_SOURCE_DIR}/cmake/sinter.pc.in ${CMAKE_BINARY_DIR}/sint
 install(FILES ${CMAKE_BINARY_DIR}/sinter.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(FILES ${PROJECT_SOURCE_DIR}/docs/man/sinter.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/man/sinter-info.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
