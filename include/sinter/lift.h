@@ -178,8 +178,15 @@ SN_API sn_exp sn_call3_at(sn_site at, sn_exp (*f)(sn_exp, sn_exp, sn_exp), sn_ex
         _Generic(t, sn_acc : sn_component_at, sn_exp : sn_get_at)(SN_HERE, t, i);                                      \
     })
 #define SN_GET(x, i) SN_GET_(x, i, SN_PASTE(sn_x_, __COUNTER__))
+#define SN_FIELD_(x, name, t)                                                                                          \
+    __extension__({                                                                                                    \
+        __auto_type t = (x);                                                                                           \
+        _Generic(t, sn_acc : sn_array_field_at, sn_exp : sn_field_at)(SN_HERE, t, name);                               \
+    })
+#define SN_FIELD(x, name) SN_FIELD_(x, name, SN_PASTE(sn_x_, __COUNTER__))
 #else
 #define SN_LIFT(x) (x)
+#define SN_FIELD(x, name) _Generic((x), sn_acc : sn_array_field_at, sn_exp : sn_field_at)(SN_HERE, x, name)
 #define SN_GET(x, i) _Generic((x), sn_acc : sn_component_at, sn_exp : sn_get_at)(SN_HERE, x, i)
 #endif
 

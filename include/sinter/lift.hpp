@@ -212,6 +212,16 @@ inline sn_acc get(sn_site at, sn_acc array, int component)
     return sn_component_at(at, array, component);
 }
 
+inline sn_exp field(sn_site at, sn_exp t, const char *name)
+{
+    return sn_field_at(at, t, name);
+}
+
+inline sn_acc field(sn_site at, sn_acc a, const char *name)
+{
+    return sn_array_field_at(at, a, name);
+}
+
 /* --- arguments --- */
 
 template <class T, class... E> sn_arg argument(sn_arg_kind kind, T *pointer, E... extent)
@@ -226,6 +236,25 @@ template <class T, class... E> sn_arg argument(sn_arg_kind kind, T *pointer, E..
         a.extent[d] = list[d];
     a.u.from = pointer;
     return a;
+}
+
+template <class T, class... E> sn_arg structs(T *pointer, E... extent)
+{
+    static_assert(std::is_class_v<T> && std::is_standard_layout_v<T> && sizeof...(E) <= 8, "an array of plain structs");
+    const int64_t list[] = {static_cast<int64_t>(extent)..., 0};
+    sn_arg a{};
+    a.kind = SN_ARG_STRUCTS;
+    a.rank = static_cast<int>(sizeof...(E));
+    for (int d = 0; d < a.rank; d++)
+        a.extent[d] = list[d];
+    a.size = sizeof(T);
+    a.u.from = pointer;
+    return a;
+}
+
+template <class C> auto structs(C &&container) -> decltype(structs(container.data(), container.size()))
+{
+    return structs(container.data(), container.size());
 }
 
 /* A vector, an array, a span: rank 1. */
@@ -249,6 +278,11 @@ template <class C> auto result(C &&container) -> decltype(result(container.data(
 inline sn_status call(sn_program *program, std::initializer_list<sn_arg> arguments)
 {
     return sn_call_n(program, static_cast<int>(arguments.size()), arguments.begin());
+}
+
+inline sn_pending *start(sn_program *program, std::initializer_list<sn_arg> arguments)
+{
+    return sn_start_n(program, static_cast<int>(arguments.size()), arguments.begin());
 }
 
 /* --- the operations that take functions: as macros of any number of arguments, because a comma inside a lambda's
@@ -347,6 +381,7 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #define SN_CLOSURE(f, env) sn::closure(f, env)
 #define SN_BODY(f) sn::body(f)
 #define SN_GET(x, i) sn::get(SN_HERE, x, i)
+#define SN_FIELD(x, name) sn::field(SN_HERE, x, name)
 #define SN_TYPE_OF(x) (sn::type_of<std::decay_t<decltype(x)>>())
 
 #undef sn_use
@@ -355,11 +390,20 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #undef sn_in
 #undef sn_into
 #undef sn_value
+#undef sn_structs
+#undef sn_struct
+#undef sn_strided
 #undef sn_call
+#undef sn_start
 #define sn_in(...) sn::argument(SN_ARG_IN, __VA_ARGS__)
 #define sn_into(...) sn::result(__VA_ARGS__)
 #define sn_value(pointer) sn::argument(SN_ARG_VALUE, pointer)
+#define sn_structs(...) sn::structs(__VA_ARGS__)
+#define sn_struct(pointer) sn::structs(pointer)
+#define sn_strided(pointer, rank, extents, strides)                                                                    \
+    sn_strided_of(SN_TYPE_OF(*(pointer)), pointer, rank, extents, strides)
 #define sn_call(program, ...) sn::call(program, {__VA_ARGS__})
+#define sn_start(program, ...) sn::start(program, {__VA_ARGS__})
 
 #undef sn_compile
 #undef sn_commutative

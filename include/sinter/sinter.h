@@ -123,7 +123,8 @@ typedef enum sn_type {
  * (sn_results(...) for several). The signature names types, ranks and extents:
  *     "[n,m]f32, f32, [n](f32, i32) -> [m]f64"    parameters -> results; no brackets: a single value, rank 0
  * One name is one extent, checked at every call; a number is a constant extent; a name that only results have stands
- * for whatever extent they get. (f32, i32) is a tuple: one array of pairs, passed as two arrays.
+ * for whatever extent they get. (f32, i32) is a tuple: one array of pairs, passed as two arrays. {x: f32, id: i32} is a tuple
+ * with names for its components, for sn_field. Both may be nested, and both may be passed as arrays of C structs.
  * Calls f on this thread, perhaps more than once. Returns NULL after an error: sn_message lists all of them.
  * Free with sn_drop. Thread-safe. */
 #define sn_compile(context, signature, f) sn_compile_at(SN_HERE, context, signature, SN_BODY(f))
@@ -143,7 +144,8 @@ typedef enum sn_arg_kind {
     SN_ARG_VALUE,
     SN_ARG_HELD,
     SN_ARG_GIVE,
-    SN_ARG_KEEP
+    SN_ARG_KEEP,
+    SN_ARG_STRUCTS
 } sn_arg_kind;
 
 /* One argument of a call. A value: nothing to free. Host memory is borrowed until the call returns. */
@@ -153,6 +155,7 @@ typedef struct sn_arg {
     int rank;
     int64_t extent[8];     /* outermost first */
     const int64_t *stride; /* sn_strided: bytes, one for each dimension; NULL: contiguous and row-major */
+    size_t size;           /* sn_structs: of one struct, in bytes */
     union {
         const void *from;
         void *to;
@@ -185,12 +188,24 @@ SN_API sn_arg sn_strided_of(sn_type type, const void *pointer, int rank, const i
               .u = {.to = (pointer)}})
 /* sn_value(pointer): one value (rank 0), read where it stands for a parameter, written where it stands for a result. */
 #define sn_value(pointer) ((sn_arg){.kind = SN_ARG_VALUE, .type = SN_TYPE_OF(*(pointer)), .u = {.from = (pointer)}})
+/* sn_structs(pointer, extents...): an array of C structs, read where it stands for a parameter, written where it stands for
+ * a result, a tuple or struct of the signature: [n]{x: f32, y: f32, id: i32} is an array of struct { float x, y; int32_t
+ * id; }. Members have the types and the order of the signature, nested tuples are nested structs. It takes the place of one
+ * argument a component, and is converted (copied) from and to these: sn_counters.conversions. sn_struct(pointer): a single
+ * one, rank 0. Structs with members of other types or in another order: sn_strided(&p->x, ...), one a component. */
+#define sn_structs(pointer, ...)                                                                                       \
+    ((sn_arg){.kind = SN_ARG_STRUCTS,                                                                                  \
+              .rank = SN_COUNT(__VA_ARGS__),                                                                           \
+              .extent = {__VA_ARGS__},                                                                                 \
+              .size = sizeof(*(pointer)),                                                                              \
+              .u = {.from = (pointer)}})
+#define sn_struct(pointer) ((sn_arg){.kind = SN_ARG_STRUCTS, .size = sizeof(*(pointer)), .u = {.from = (pointer)}})
 SN_API sn_arg sn_held(sn_array *array);  /* an array on the device, read */
 SN_API sn_arg sn_give(sn_array *array);  /* the same, given away: freed, unless the status is in the 200s */
 SN_API sn_arg sn_keep(sn_array **array); /* a result that stays on the device; *array is set, free it with sn_free */
 
 /* Runs the program and waits. Arguments are those of the parameters, then those of the results, in the order of the
- * signature; a tuple takes one argument per component. Input and result memory must not overlap. After an error, the
+ * signature; a tuple takes one argument per component, or an array of structs. Input and result memory must not overlap. After an error, the
  * results are not to be read, and nothing was kept. Thread-safe, also for one program. */
 #define sn_call(program, ...)                                                                                          \
     sn_call_n(program, (int)(sizeof((sn_arg[]){__VA_ARGS__}) / sizeof(sn_arg)), (sn_arg[]){__VA_ARGS__})
@@ -318,6 +333,18 @@ SN_API sn_exp sn_get_at(sn_site at, sn_exp tuple, int component);
 SN_API sn_acc sn_component_at(sn_site at, sn_acc array_of_tuples, int component);
 SN_API sn_exp sn_fst(sn_exp tuple);
 SN_API sn_exp sn_snd(sn_exp tuple);
+
+/* Structs are tuples whose components have names: sn_field(p, x) is the component named x, of a scalar or an array;
+ * sn_with(p, x, value) is p with another x; sn_record("x y", a, b) is sn_tuple(a, b) with names. Names come from the
+ * signature, [n]{x: f32, y: f32}, too. Where types are compared, a tuple is as good as a struct. */
+#define sn_field(t, name) SN_FIELD(t, #name)
+#define sn_with(t, name, value) sn_with_at(SN_HERE, t, #name, SN_LIFT(value))
+#define sn_record(names, ...)                                                                                          \
+    sn_record_at(SN_HERE, names, SN_COUNT(__VA_ARGS__), SN_LIST(sn_exp, SN_EACH(SN_LIFT, __VA_ARGS__)))
+SN_API sn_exp sn_field_at(sn_site at, sn_exp t, const char *name);
+SN_API sn_acc sn_array_field_at(sn_site at, sn_acc a, const char *name);
+SN_API sn_exp sn_with_at(sn_site at, sn_exp t, const char *name, sn_exp value);
+SN_API sn_exp sn_record_at(sn_site at, const char *names, int count, const sn_exp *component);
 
 /* --- shapes: one i64 for rank 1, a tuple of them for a higher rank, outermost first --- */
 

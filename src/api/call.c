@@ -18,6 +18,8 @@ static const char *kind_name(sn_arg_kind kind)
         return "sn_give";
     case SN_ARG_KEEP:
         return "sn_keep";
+    case SN_ARG_STRUCTS:
+        return "sn_structs";
     }
     return "?";
 }
@@ -44,12 +46,12 @@ static bool kind_fits(const call *c, int i)
 
 sn_status call_check_count(const call *c)
 {
-    uint32_t wanted = c->p->params + c->p->results;
+    uint32_t params, wanted = call_wanted(c, &params);
     if (c->count >= 0 && (uint32_t)c->count == wanted && (c->arg || !wanted))
         return SN_OK;
     return api_fail(c->p->context, SN_BAD_ARGUMENT,
-                    "the program takes %u arguments (%u for parameters, %u for results), not %d", wanted, c->p->params,
-                    c->p->results, c->count);
+                    "the program takes %u arguments (%u for parameters, %u for results), not %d", wanted, params,
+                    wanted - params, c->count);
 }
 
 static sn_status check_extents(call *c, int i)
@@ -59,13 +61,13 @@ static sn_status check_extents(call *c, int i)
     bool empty = false, large = false;
     for (int d = 0; d < a->rank; d++) {
         if (a->extent[d] < 0)
-            return api_fail(c->p->context, SN_BAD_EXTENT, "dimension %d of argument %d has the extent %lld", d, i + 1,
+            return api_fail(c->p->context, SN_BAD_EXTENT, "dimension %d of argument %u has the extent %lld", d, call_number(c, i),
                             (long long)a->extent[d]);
         empty |= a->extent[d] == 0;
         large |= __builtin_mul_overflow(bytes, (size_t)a->extent[d], &bytes) || bytes > INT64_MAX;
     }
     if (large && !empty)
-        return api_fail(c->p->context, SN_TOO_LARGE, "argument %d is larger than memory can be", i + 1);
+        return api_fail(c->p->context, SN_TOO_LARGE, "argument %u is larger than memory can be", call_number(c, i));
     c->bytes[i] = empty ? 0 : bytes;
     return SN_OK;
 }
@@ -76,29 +78,29 @@ static sn_status check_argument(call *c, int i)
     sn_context *cx = c->p->context;
     const char *what = is_parameter(c, i) ? "a parameter" : "a result";
     if (!kind_fits(c, i))
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d stands for %s, but is %s(...)", i + 1, what,
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u stands for %s, but is %s(...)", call_number(c, i), what,
                         kind_name(a->kind));
     bool held = a->kind == SN_ARG_HELD || a->kind == SN_ARG_GIVE;
     if (held && !a->u.array)
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d is no array: NULL", i + 1);
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is no array: NULL", call_number(c, i));
     if (held && a->u.array->context != cx)
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d is an array of another context", i + 1);
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is an array of another context", call_number(c, i));
     if (a->kind == SN_ARG_KEEP)
-        return a->u.keep ? SN_OK : api_fail(cx, SN_BAD_ARGUMENT, "argument %d: nowhere to put the array", i + 1);
+        return a->u.keep ? SN_OK : api_fail(cx, SN_BAD_ARGUMENT, "argument %u: nowhere to put the array", call_number(c, i));
     if ((ir_type)a->type != c->p->type[i])
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d is of type %s, not %s", i + 1, type_name(a->type),
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is of type %s, not %s", call_number(c, i), type_name(a->type),
                         ir_type_name(c->p->type[i]));
     if (a->rank != c->p->rank[i])
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d has %d extents, not %d", i + 1, a->rank, (int)c->p->rank[i]);
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", call_number(c, i), a->rank, (int)c->p->rank[i]);
     sn_status status = check_extents(c, i);
     if (status != SN_OK)
         return status;
     if (!held && !a->u.from && c->bytes[i])
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d is NULL", i + 1);
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is NULL", call_number(c, i));
     if (a->stride && a->kind != SN_ARG_IN)
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d has strides, which only sn_strided(...) may have", i + 1);
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u has strides, which only sn_strided(...) may have", call_number(c, i));
     if (!held && !a->stride && c->bytes[i] && (uintptr_t)a->u.from % ir_type_size(c->p->type[i]))
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %d is not aligned to its elements, of type %s", i + 1,
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is not aligned to its elements, of type %s", call_number(c, i),
                         ir_type_name(c->p->type[i]));
     return SN_OK;
 }
@@ -131,12 +133,12 @@ static sn_status check_overlap(const call *c)
         for (int k = i + 1; k < c->count; k++) {
             const sn_arg *a = &c->arg[i], *b = &c->arg[k];
             if (!is_parameter(c, k) && overlap(c, i, k))
-                return api_fail(c->p->context, SN_BAD_ARGUMENT, "the memory of arguments %d and %d overlaps", i + 1,
-                                k + 1);
+                return api_fail(c->p->context, SN_BAD_ARGUMENT, "the memory of arguments %u and %u overlaps", call_number(c, i),
+                                call_number(c, k));
             bool given = is_array(a) && is_array(b) && (a->kind == SN_ARG_GIVE || b->kind == SN_ARG_GIVE);
             if (given && a->u.array == b->u.array)
                 return api_fail(c->p->context, SN_BAD_ARGUMENT,
-                                "arguments %d and %d are one array, which is given away", i + 1, k + 1);
+                                "arguments %u and %u are one array, which is given away", call_number(c, i), call_number(c, k));
         }
     return SN_OK;
 }
@@ -148,7 +150,7 @@ static sn_status stage(call *c, int i)
     staging *s = &c->staged[i];
     s->data = api_take(cx, c->bytes[i], &s->granted);
     if (!s->data)
-        return api_fail(cx, SN_NO_MEMORY, "no memory for a copy of argument %d, of %zu bytes", i + 1, c->bytes[i]);
+        return api_fail(cx, SN_NO_MEMORY, "no memory for a copy of argument %u, of %zu bytes", call_number(c, i), c->bytes[i]);
     api_gather(s->data, a->u.from, c->p->type[i], a->rank, a->extent, a->stride);
     run_count_copy(&cx->counters, c->bytes[i]);
     c->in[i].data = s->data;
@@ -195,25 +197,27 @@ static void take_constants(call *c)
 
 sn_status call_take_arguments(call *c)
 {
-    for (int i = 0; i < c->count; i++) {
-        sn_status status = check_argument(c, i);
-        if (status != SN_OK)
-            return status;
-    }
+    sn_status status = structs_take(c);
+    for (int i = 0; i < c->count && status == SN_OK; i++)
+        status = check_argument(c, i);
+    if (status != SN_OK)
+        return status;
     for (int i = 0; i < c->count; i++) {
         const sn_arg *a = &c->arg[i];
         if (is_parameter(c, i)) {
             memcpy(c->in[i].extent, a->extent, sizeof(a->extent));
             c->in[i].data = memory_of(a);
+            c->in[i].number = call_number(c, i);
             continue;
         }
         run_result *out = &c->out[(uint32_t)i - c->p->params];
+        out->number = call_number(c, i) - c->before;
         out->given = a->kind != SN_ARG_KEEP;
         memcpy(out->extent, a->extent, sizeof(a->extent));
         out->data = out->given ? a->u.to : NULL;
     }
     take_constants(c);
-    sn_status status = check_overlap(c);
+    status = check_overlap(c);
     if (status == SN_OK)
         status = place_all(c);
     return status == SN_OK ? stage_all(c) : status;
@@ -276,6 +280,8 @@ sn_status call_hand_over(call *c, sn_status status, const char *message)
         status = make_arrays(c);
     else
         api_fail(cx, status, "%s", message);
+    if (status == SN_OK)
+        structs_finish(c);
     bool refused = status / 100 == 2; /* the arguments were wrong: they stay the caller's */
     for (int i = 0; (uint32_t)i < c->p->params && !refused; i++)
         if (c->arg[i].kind == SN_ARG_GIVE)
@@ -289,14 +295,17 @@ void call_give_up(call *c)
     for (uint32_t i = 0; i < c->p->params; i++)
         if (c->staged[i].data)
             api_give(c->p->context, c->staged[i].data, c->staged[i].granted);
+    structs_give_up(c);
 }
 
 void call_room(call *c, arena *a)
 {
     c->in = arena_alloc(a, ((size_t)c->p->params + c->p->ports.constant.n + 1) * sizeof(run_argument));
     c->out = arena_alloc(a, (c->p->results + 1) * sizeof(run_result));
-    c->bytes = arena_alloc(a, ((size_t)c->count + 1) * sizeof(size_t));
+    c->bytes = arena_alloc(a, ((size_t)c->p->params + c->p->results + 1) * sizeof(size_t));
     c->staged = arena_alloc(a, (c->p->params + 1) * sizeof(staging));
+    c->before = c->p->params;
+    structs_room(c, a);
 }
 
 void call_count(call *c)

@@ -9,10 +9,25 @@ typedef struct staging { /* the copy of a strided argument; NULL: none */
     size_t granted;
 } staging;
 
+typedef struct structs { /* an argument that is an array of C structs (structs.c) */
+    const sn_arg *arg;
+    uint32_t number; /* of the argument, from 1 */
+    const embed_port *port;
+    uint32_t first; /* component, among all */
+    bool result;
+    staging *part; /* per component: its own array */
+} structs;
+
 typedef struct call {
     sn_program *p;
     int count;
-    const sn_arg *arg;
+    const sn_arg *arg; /* from call_take_arguments on one a component: `apart`, if some of `whole` are structs */
+    const sn_arg *whole;
+    sn_arg *apart;
+    uint32_t *number; /* of the user's argument, from 1, per component; NULL: they count alike */
+    uint32_t before;  /* the user's arguments for parameters */
+    structs *structs;
+    uint32_t structs_n;
     run_argument *in;
     run_result *out;
     size_t *bytes;   /* per argument that has memory */
@@ -26,5 +41,20 @@ void call_count(call *c);                  /* the call begins: no result is ther
 /* The call is over with what run_end said: makes the arrays of results, frees arrays that were given away. The call's status. */
 sn_status call_hand_over(call *c, sn_status status, const char *message);
 void call_give_up(call *c);
+
+/* structs.c */
+/* How many arguments the program takes, given those that are structs; *params of them for parameters. */
+uint32_t call_wanted(const call *c, uint32_t *params);
+void structs_room(call *c, arena *a);     /* nothing if there are none, like all of these; jumps when memory runs out */
+sn_status structs_take(call *c);          /* replaces arrays of structs by their components */
+void structs_finish(call *c);             /* the call succeeded: fills results */
+void structs_give_up(call *c);            /* gives memory back */
+void structs_explain(const sn_program *p, text *out);
+
+/* What messages call an argument, or the component of one, from 1. */
+static inline uint32_t call_number(const call *c, int component)
+{
+    return c->number ? c->number[component] : (uint32_t)component + 1;
+}
 
 #endif

@@ -1,5 +1,5 @@
 /* What became of a program, in each of its forms, as text. */
-#include "api/api.h"
+#include "api/call.h"
 
 typedef struct explaining {
     sn_program *p;
@@ -111,7 +111,7 @@ static bool explain(explaining *e)
     if (terms(e))
         return true;
     if (!strcmp(e->form, "plan"))
-        return plan_print(e->p->plan, e->out), true;
+        return plan_print(e->p->plan, e->out), structs_explain(e->p, e->out), true;
     if (!strcmp(e->form, "kernels"))
         return kernels(e, show_kernel);
     for (size_t i = 0; i < ARRAY_LENGTH(code_forms); i++)

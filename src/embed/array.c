@@ -277,8 +277,7 @@ sn_acc sn_zip_min_at(sn_site at, int count, const sn_acc *a)
     return op_start_array(&o, at, "zip_min") ? zip(&o, count, a, true) : op_bad_array(&o);
 }
 
-/* The array of one component of an array of tuples. */
-static sn_acc component(const op *o, const value *v, uint32_t i)
+sn_acc embed_component(const op *o, const value *v, uint32_t i)
 {
     ir_fn *fn = ir_fn_new(o->p, v->tree->leaves, value_types(o, v));
     fn = ir_fn_close(o->p, fn, v->tree->child[i]->leaves, fn->param + tree_offset(v->tree, i));
@@ -297,7 +296,7 @@ sn_acc sn_component_at(sn_site at, sn_acc array_of_tuples, int i)
         op_fail(&o, "the elements of %s have no component %d", value_text(&o, v), i);
         return op_bad_array(&o);
     }
-    return component(&o, v, (uint32_t)i);
+    return embed_component(&o, v, (uint32_t)i);
 }
 
 void sn_unzip_at(sn_site at, sn_acc a, int count, sn_acc *part)
@@ -314,7 +313,7 @@ void sn_unzip_at(sn_site at, sn_acc a, int count, sn_acc *part)
         return;
     }
     for (uint32_t i = 0; i < v->tree->n; i++)
-        part[i] = component(&o, v, i);
+        part[i] = embed_component(&o, v, i);
 }
 
 /* --- control --- */

@@ -81,6 +81,14 @@ static sn_acc run_body(sn_body f, uint32_t n, const sn_acc *a)
 
 /* --- parameters --- */
 
+static void set_layout(const op *o, const signature_port *s, embed_port *port)
+{
+    size_t *offset = arena_alloc(o->b->arena, (s->tree->leaves + 1) * sizeof *offset);
+    port->tuple = !s->tree->leaf;
+    port->bytes = tree_layout(s->tree, s->type.at, offset);
+    port->offset = offset;
+}
+
 static sn_acc make_input(const op *o, const signature_port *s, embed_port *port)
 {
     ir_id *shape = arena_alloc(o->b->arena, (s->rank + 1) * sizeof *shape);
@@ -89,6 +97,7 @@ static sn_acc make_input(const op *o, const signature_port *s, embed_port *port)
     *port = (embed_port){.rank = (uint8_t)s->rank, .components = (uint8_t)s->type.n, .text = s->text};
     port->type = s->type.at;
     port->shape = shape;
+    set_layout(o, s, port);
     return op_give_array(o, s->tree, ir_input(o->p, s->type.n, s->type.at, s->rank, shape));
 }
 
@@ -173,7 +182,12 @@ static void take_results(const op *o, sn_acc returned, const signature *s, embed
     for (uint32_t i = 0; i < n; i++) {
         const ir_array *a = ir_info(o->p, part[i]->array);
         check_result(o, i + 1, &s->result.at[i], part[i], &known);
-        info->result[i] = (embed_port){a->rank, a->components, a->type, a->shape, s->result.at[i].text};
+        info->result[i] = (embed_port){.rank = a->rank,
+                                       .components = a->components,
+                                       .type = a->type,
+                                       .shape = a->shape,
+                                       .text = s->result.at[i].text};
+        set_layout(o, &s->result.at[i], &info->result[i]);
         ir_output(o->p, part[i]->array);
     }
 }

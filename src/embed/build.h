@@ -11,6 +11,9 @@
 typedef struct embed_port {
     uint8_t rank;
     uint8_t components;
+    bool tuple;           /* may be passed as an array of C structs: */
+    size_t bytes;         /* of one such struct */
+    const size_t *offset; /* per component: where it lies in it, in bytes */
     const ir_type *type; /* per component */
     const ir_id *shape;  /* per dimension: parameters: an IR_DIM or a constant; results: the extent computed */
     const char *text;    /* as the signature has it: "[n,m](f32, i32)" */

@@ -1,4 +1,4 @@
-/* Reads signatures, by recursive descent; tuples may be nested MOST_DEPTH deep. */
+/* Reads signatures, by recursive descent; tuples and structs may be nested MOST_DEPTH deep. */
 #include "embed/signature.h"
 
 typedef struct reader {
@@ -107,30 +107,68 @@ static void read_extents(reader *r, signature_port *port)
 
 static const tree *read_element(reader *r, signature_port *port, unsigned depth);
 
+static bool too_large(reader *r, const signature_port *port, unsigned depth, const char *from)
+{
+    if (depth == MOST_DEPTH)
+        complain(r, from, "signature: tuples nested more than %d deep", MOST_DEPTH);
+    else if (port->type.n > IR_MAX_COMPONENTS)
+        complain(r, from, "signature: a tuple of %u components; %d is the largest possible", port->type.n,
+                 IR_MAX_COMPONENTS);
+    return r->failed;
+}
+
 static const tree *read_tuple(reader *r, signature_port *port, unsigned depth)
 {
     VEC(const tree *) child = {0};
     const char *from = r->at - 1;
-    if (depth == MOST_DEPTH) {
-        complain(r, from, "signature: tuples nested more than %d deep", MOST_DEPTH);
+    if (too_large(r, port, depth, from))
         return NULL;
-    }
     do {
         vec_push(r->o->b->arena, &child, read_element(r, port, depth + 1));
     } while (accept(r, ","));
     expect(r, ")", "after the components of a tuple");
     if (!r->failed && child.n < 2)
         complain(r, from, "signature: a tuple has at least two components");
-    if (port->type.n > IR_MAX_COMPONENTS)
-        complain(r, from, "signature: a tuple of %u components; %d is the largest possible", port->type.n,
-                 IR_MAX_COMPONENTS);
-    return r->failed ? NULL : tree_tuple(r->o, child.n, child.at);
+    return r->failed || too_large(r, port, depth, from) ? NULL : tree_tuple(r->o, child.n, child.at);
+}
+
+static const char *read_name(reader *r)
+{
+    size_t n = word(r);
+    if (!n)
+        complain(r, r->at, "signature: expected the name of a field");
+    char *name = arena_alloc(r->o->b->arena, n + 1);
+    memcpy(name, r->at, n);
+    r->at += n;
+    return name;
+}
+
+static const tree *read_struct(reader *r, signature_port *port, unsigned depth)
+{
+    VEC(const tree *) child = {0};
+    VEC(const char *) name = {0};
+    const char *from = r->at - 1;
+    if (too_large(r, port, depth, from))
+        return NULL;
+    do {
+        const char *field = read_name(r);
+        for (uint32_t i = 0; i < name.n; i++)
+            if (!strcmp(name.at[i], field))
+                complain(r, r->at - strlen(field), "signature: two fields are named %s", field);
+        expect(r, ":", "after the name of a field");
+        vec_push(r->o->b->arena, &name, field);
+        vec_push(r->o->b->arena, &child, r->failed ? NULL : read_element(r, port, depth + 1));
+    } while (accept(r, ","));
+    expect(r, "}", "after the fields of a struct");
+    return r->failed || too_large(r, port, depth, from) ? NULL : tree_struct(r->o, child.n, child.at, name.at);
 }
 
 static const tree *read_element(reader *r, signature_port *port, unsigned depth)
 {
     if (accept(r, "("))
         return read_tuple(r, port, depth);
+    if (accept(r, "{"))
+        return read_struct(r, port, depth);
     size_t n = word(r);
     ir_type type = ir_type_named(r->at, n);
     if (n == 0)

@@ -19,7 +19,8 @@ typedef struct signature {
 } signature;
 
 /* signature = [ports] "->" ports;  ports = port {"," port};  port = ["[" extent {"," extent} "]"] element;
- * extent = name | number;  element = type | "(" element "," element {"," element} ")".
+ * extent = name | number;  element = type | "(" element "," element {"," element} ")" |
+ * "{" name ":" element {"," name ":" element} "}".
  * Spaces are free. False after a mistake, reported with a caret below the place. */
 bool signature_parse(const op *o, const char *source, signature *out);
 

@@ -27,6 +27,59 @@ const tree *tree_tuple(const op *o, uint32_t n, const tree *const *child)
     return t;
 }
 
+const tree *tree_struct(const op *o, uint32_t n, const tree *const *child, const char *const *name)
+{
+    const tree *unnamed = tree_tuple(o, n, child);
+    if (!unnamed)
+        return NULL;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (!strcmp(name[i], name[k]))
+                return op_fail(o, "two fields are named %s", name[i]);
+    tree *t = arena_copy(o->b->arena, unnamed, sizeof *t);
+    t->name = arena_copy(o->b->arena, name, n * sizeof *name);
+    return t;
+}
+
+int tree_field(const op *o, const tree *t, const char *name, const char *what)
+{
+    for (uint32_t i = 0; t->name && i < t->n; i++)
+        if (!strcmp(t->name[i], name))
+            return (int)i;
+    op_fail(o, t->name ? "%s has no field %s" : "%s has no named fields, hence no %s; sn_get takes a number", what,
+            name);
+    return -1;
+}
+
+typedef struct extent_of { /* of a part of a C struct, in bytes */
+    size_t size, align;
+} extent_of;
+
+static extent_of place(const tree *t, const ir_type *type, size_t at, size_t *offset)
+{
+    extent_of whole = {0, 1};
+    if (t->leaf) {
+        *offset = at;
+        return (extent_of){ir_type_size(*type), ir_type_size(*type)};
+    }
+    for (uint32_t i = 0; i < t->n; i++) {
+        uint32_t first = tree_offset(t, i);
+        extent_of part = place(t->child[i], type + first, 0, offset + first);
+        whole.size = (whole.size + part.align - 1) / part.align * part.align;
+        for (uint32_t k = 0; k < t->child[i]->leaves; k++)
+            offset[first + k] += at + whole.size;
+        whole.size += part.size;
+        whole.align = part.align > whole.align ? part.align : whole.align;
+    }
+    whole.size = (whole.size + whole.align - 1) / whole.align * whole.align;
+    return whole;
+}
+
+size_t tree_layout(const tree *t, const ir_type *type, size_t *offset)
+{
+    return place(t, type, 0, offset).size;
+}
+
 const tree *tree_flat(build *b, uint32_t n)
 {
     if (n == 1)
@@ -45,6 +98,9 @@ bool tree_equal(const tree *a, const tree *b)
         return true;
     if (a->leaf || b->leaf || a->n != b->n || a->leaves != b->leaves)
         return a->leaf && b->leaf;
+    for (uint32_t i = 0; a->name && b->name && i < a->n; i++)
+        if (strcmp(a->name[i], b->name[i]))
+            return false;
     for (uint32_t i = 0; i < a->n; i++)
         if (!tree_equal(a->child[i], b->child[i]))
             return false;
@@ -65,12 +121,14 @@ void tree_text(text *out, const tree *t, const ir_type *type)
         text_add(out, ir_type_name(type[0]));
         return;
     }
-    text_add(out, "(");
+    text_add(out, t->name ? "{" : "(");
     for (uint32_t i = 0; i < t->n; i++) {
         text_add(out, i ? ", " : "");
+        if (t->name)
+            text_printf(out, "%s: ", t->name[i]);
         tree_text(out, t->child[i], type + tree_offset(t, i));
     }
-    text_add(out, ")");
+    text_add(out, t->name ? "}" : ")");
 }
 
 const char *type_text(const op *o, const tree *t, const ir_type *type)

@@ -18,6 +18,7 @@ typedef struct tree {
     bool leaf;
     uint32_t n; /* children, if it is no leaf; () has none */
     const struct tree **child;
+    const char *const *name; /* of each child: fields of a struct; NULL: a tuple */
 } tree;
 
 typedef enum { VALUE_SCALAR, VALUE_ARRAY, VALUE_RESULTS, VALUE_NEIGHBOURS } value_kind;
@@ -124,8 +125,14 @@ void scope_close(const op *o, uint32_t number);
 
 const tree *tree_leaf(build *b);
 const tree *tree_tuple(const op *o, uint32_t n, const tree *const *child); /* NULL, reported, if it gets too large */
+/* The same with names, which are kept; reported if two are equal. */
+const tree *tree_struct(const op *o, uint32_t n, const tree *const *child, const char *const *name);
 const tree *tree_flat(build *b, uint32_t n); /* leaf for 1, else a tuple of n leaves: an index */
-bool tree_equal(const tree *a, const tree *b);
+bool tree_equal(const tree *a, const tree *b); /* a tuple equals a struct with the same components */
+/* Number of the field; -1, reported, if there is none of this name. `what`: the type in messages. */
+int tree_field(const op *o, const tree *t, const char *name, const char *what);
+/* Where the leaves lie in a C struct with these components, nested ones being structs, and the size of it, in bytes. */
+size_t tree_layout(const tree *t, const ir_type *type, size_t *offset);
 uint32_t tree_offset(const tree *t, uint32_t child); /* leaves before it */
 void tree_text(text *out, const tree *t, const ir_type *type);
 const ir_type *value_types(const op *o, const value *v); /* of the leaves of a scalar or array */
@@ -167,6 +174,8 @@ ir_fn *embed_index_lambda(const op *o, sn_fn f, unsigned rank, unsigned result_r
 /* A function of an index of this rank without body; its parameters are fn->param. */
 ir_fn *embed_index_fn(const op *o, unsigned rank);
 
+/* The array of one component of an array of tuples. */
+sn_acc embed_component(const op *o, const value *array, uint32_t component);
 ir_id embed_flatten(const op *o, ir_id array); /* of rank 1; 0 after a mistake */
 const ir_type *embed_i64_types(void);          /* IR_MAX_RANK times T_I64 */
 

@@ -23,7 +23,8 @@ static bool bind_extent(run *c, const plan_binding *b, uint32_t argument)
         return true;
     return run_fails(
         c, SN_BAD_EXTENT, "extent %s is %" PRId64 " in argument %u, but %" PRId64 " in dimension %u of argument %u",
-        c->plan->dim.at[b->number], c->dims[b->number], c->bound_by[b->number] + 1, found, b->dimension, argument + 1);
+        c->plan->dim.at[b->number], c->dims[b->number], c->in[c->bound_by[b->number]].number, found,
+        b->dimension, c->in[argument].number);
 }
 
 static bool bind_extents(run *c)
@@ -53,7 +54,7 @@ static bool check_bindings(run *c)
             if (c->in[k].extent[b->dimension] != wanted)
                 return run_fails(c, SN_BAD_EXTENT,
                                  "dimension %u of argument %u has the extent %" PRId64 ", not %" PRId64, b->dimension,
-                                 k + 1, c->in[k].extent[b->dimension], wanted);
+                                 c->in[k].number, c->in[k].extent[b->dimension], wanted);
     }
     return true;
 }
@@ -180,7 +181,7 @@ static bool step_result(run *c, uint32_t index)
         if (out->given && out->extent[d] != n)
             return run_fails(c, SN_BAD_EXTENT,
                              "dimension %u of result %u has the extent %" PRId64 ", but there is memory for %" PRId64,
-                             d, index + 1, n, out->extent[d]);
+                             d, out->number, n, out->extent[d]);
         out->extent[d] = n;
     }
     if (!from->copied && out->given && !c->queue)

@@ -61,15 +61,15 @@ static void give(const run_engine *e, void *data, size_t granted)
         e->heap->release(e->heap->env, data);
 }
 
-static bool copy_out(const run_engine *e, const ir_value *v, unsigned component, run_result *out, uint32_t number,
-                     arena *a, sn_status *status, const char **message)
+static bool copy_out(const run_engine *e, const ir_value *v, unsigned component, run_result *out, arena *a,
+                     sn_status *status, const char **message)
 {
     size_t bytes = ir_type_size(v->type[component]);
     for (unsigned d = 0; d < v->rank; d++) {
         bytes *= (size_t)v->extent[d];
         if (out->given && out->extent[d] != v->extent[d]) {
             *message = arena_printf(a, "dimension %u of result %u has the extent %lld, but there is memory for %lld", d,
-                                    number + 1, (long long)v->extent[d], (long long)out->extent[d]);
+                                    out->number, (long long)v->extent[d], (long long)out->extent[d]);
             *status = SN_BAD_EXTENT;
             return false;
         }
@@ -95,7 +95,7 @@ static bool same_extents(const ir_program *p, const plan *pl, const run_argument
         for (uint32_t i = pl->input_first[k] + 1; i < pl->input_first[k + 1]; i++)
             if (memcmp(in[i].extent, in[pl->input_first[k]].extent, pl->input_rank[k] * sizeof(int64_t))) {
                 *message = arena_printf(a, "arguments %u and %u are of one parameter, but have different extents",
-                                        pl->input_first[k] + 1, i + 1);
+                                        in[pl->input_first[k]].number, in[i].number);
                 return false;
             }
     return true;
@@ -116,7 +116,7 @@ static sn_status interpret(const run_engine *e, const ir_program *p, const plan 
     uint32_t port = 0;
     for (uint32_t k = 0; k < p->output.n && status == SN_OK; k++)
         for (unsigned c = 0; c < result[k].components && status == SN_OK; c++, port++)
-            copy_out(e, &result[k], c, &out[port], port, a, &status, message);
+            copy_out(e, &result[k], c, &out[port], a, &status, message);
     return status;
 }
 

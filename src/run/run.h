@@ -26,6 +26,7 @@ typedef struct run_program run_program;
  */
 typedef struct run_argument {
     int64_t extent[IR_MAX_RANK];
+    uint32_t number; /* what messages call it */
     const void *data; /* host memory, borrowed until the call is over; NULL if `block` is set */
     /* Devices with memory of their own: elements that are there already. `data` may be set besides: the same ones. */
     void *block;
@@ -33,6 +34,7 @@ typedef struct run_argument {
 
 /* One component of a result. */
 typedef struct run_result {
+    uint32_t number; /* what messages call it */
     bool given; /* the caller's host memory: `extent` and `data` are set. Else the call sets them */
     int64_t extent[IR_MAX_RANK];
     void *data; /* not given: of the engine's pool, or heap if there is no device; the caller's from then on */

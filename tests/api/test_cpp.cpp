@@ -192,6 +192,26 @@ sn_exp on_line(void *env, sn_exp x)
     return sn_mul(static_cast<line *>(env)->slope, x);
 }
 
+struct point {
+    float x, y;
+    int32_t id;
+};
+
+void structs(sn_context *cx)
+{
+    std::vector<point> in{{1, 2, 3}, {4, 5, 6}}, out(2);
+    std::vector<float> all(2);
+    sn_program *p = COMPILED("[n]{x: f32, y: f32, id: i32} -> [n]{x: f32, y: f32, id: i32}, [n]f32", [](sn_acc ps) {
+        sn_acc next = sn_map([](sn_exp q) { return sn_with(q, x, sn_mul(sn_field(q, y), 2)); }, ps);
+        return sn_results(next, sn_field(next, x));
+    });
+    MUST(sn_call(p, sn_structs(in), sn_structs(out), sn_into(all)) == SN_OK);
+    MUST(out[0].x == 4 && out[1].x == 10 && out[1].y == 5 && out[1].id == 6 && all[1] == 10);
+    sn_pending *pending = sn_start(p, sn_structs(in.data(), 2), sn_structs(out.data(), 2), sn_into(all));
+    MUST(sn_wait(pending) == SN_OK);
+    sn_drop(p);
+}
+
 void arrays(sn_context *cx)
 {
     sn_program *p = COMPILED("[n]f32 -> [n]f32", [](sn_acc a) {
@@ -220,6 +240,7 @@ int main()
     loops_and_tuples(cx);
     operations(cx);
     errors(cx);
+    structs(cx);
     arrays(cx);
     sn_close(cx);
     return failures != 0;

@@ -146,6 +146,34 @@ MISTAKE1(no_such_type, sn_empty((sn_type)99))
 MISTAKE1(intersect_ranks, sn_fill(sn_intersect(sn_shape_of(a), sn_shape(1, 2)), 1))
 MISTAKE1(position_rank, sn_unit(sn_to_index(sn_shape(2, 3), 1)))
 
+MISTAKE1(field_of_number, sn_unit(sn_field(sn_the(a), x)))
+MISTAKE1(no_field, sn_unit(sn_field(sn_the(a), z)))
+MISTAKE1(no_array_field, sn_field(a, z))
+MISTAKE1(field_of_tuple, sn_field(a, x))
+MISTAKE1(with_other_type, sn_unit(sn_with(sn_the(a), y, sn_f64(1))))
+MISTAKE1(with_tuple, sn_unit(sn_with(sn_the(a), y, sn_tuple(1, 2))))
+MISTAKE1(with_literal, sn_unit(sn_with(sn_the(a), y, 0.5)))
+MISTAKE1(few_names, sn_unit(sn_record("x", 1, 2)))
+MISTAKE1(many_names, sn_unit(sn_record("x, y z", 1, 2)))
+MISTAKE1(bad_name, sn_unit(sn_record("x 2y", 1, 2)))
+MISTAKE1(same_names, sn_unit(sn_record("x x", 1, 2)))
+
+static void fields(void **state)
+{
+    (void)state;
+    EXPECT(field_of_number, "f32 -> f32", "field", "f32 has no named fields, hence no x");
+    EXPECT(no_field, "{x: f32, y: i8} -> f32", "field", "{x: f32, y: i8} has no field z");
+    EXPECT(no_array_field, "[n]{x: f32, y: i8} -> [n]f32", "field", "[n]{x: f32, y: i8} has no field z");
+    EXPECT(field_of_tuple, "[n](f32, f32) -> [n]f32", "field", "no named fields");
+    EXPECT(with_other_type, "{x: f32, y: i8} -> {x: f32, y: i8}", "with", "the field y is i8, but the new one f64");
+    EXPECT(with_tuple, "{x: f32, y: i8} -> {x: f32, y: i8}", "with", "the field y is i8, but the new one (i32, i32)");
+    EXPECT(with_literal, "{x: f32, y: i8} -> {x: f32, y: i8}", "with", "the new y is the literal 0.5");
+    EXPECT(few_names, "f32 -> (i32, i32)", "record", "\"x\" names 1 fields, but there are 2 values");
+    EXPECT(many_names, "f32 -> (i32, i32)", "record", "names 3 fields, but there are 2 values");
+    EXPECT(bad_name, "f32 -> (i32, i32)", "record", "is no list of names");
+    EXPECT(same_names, "f32 -> (i32, i32)", "record", "two fields are named x");
+}
+
 static void parts_and_data(void **state)
 {
     (void)state;
@@ -534,6 +562,7 @@ int main(void)
     const struct CMUnitTest all[] = {
         cmocka_unit_test(types),
         cmocka_unit_test(counts),
+        cmocka_unit_test(fields),
         cmocka_unit_test(parts_and_data),
         cmocka_unit_test(extents),
         cmocka_unit_test(unknown_extents_are_checked_at_run_time),

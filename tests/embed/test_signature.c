@@ -53,6 +53,44 @@ static void parameters_and_results_are_described(void **state)
     built_free(b);
 }
 
+static void structs_have_names_and_a_layout(void **state)
+{
+    (void)state;
+    built *b = parse(
+        "[n] { x :f32,in:{a:i8, b: (u8,f64) }, _y2: i16} -> [n]{x: f32, in: {a: i8, b: (u8, f64)}, _y2: i16}", first);
+    assert_string_equal(b->messages, "");
+    const embed_port *p = b->info.param;
+    assert_string_equal(p[0].text, "[n]{x: f32, in: {a: i8, b: (u8, f64)}, _y2: i16}");
+    assert_int_equal(p[0].components, 5);
+    struct {
+        float x;
+        struct {
+            int8_t a;
+            struct {
+                uint8_t first;
+                double second;
+            } b;
+        } in;
+        int16_t y;
+    } c;
+#define OFFSET(member) ((size_t)((char *)&c.member - (char *)&c))
+    assert_true(p[0].tuple);
+    assert_int_equal(p[0].bytes, sizeof(c));
+    assert_int_equal(p[0].offset[0], OFFSET(x));
+    assert_int_equal(p[0].offset[1], OFFSET(in.a));
+    assert_int_equal(p[0].offset[2], OFFSET(in.b.first));
+    assert_int_equal(p[0].offset[3], OFFSET(in.b.second));
+    assert_int_equal(p[0].offset[4], OFFSET(y));
+    built_free(b);
+    b = parse("{id: f64} -> {id: f64}", first);
+    assert_string_equal(b->messages, "");
+    assert_int_equal(b->info.param[0].bytes, 8);
+    built_free(b);
+    b = parse("{x: f64, y: f64} -> {y: f64, x: f64}", first);
+    assert_non_null(strstr(b->messages, "result 1 is {x: f64, y: f64}, but the signature has {y: f64, x: f64}"));
+    built_free(b);
+}
+
 static void a_program_may_have_no_parameters(void **state)
 {
     (void)state;
@@ -91,6 +129,13 @@ static void mistakes_are_shown(void **state)
         {"(f32) -> f32", "a tuple has at least two components", 0},
         {"(f32, i32 -> f32", "expected ')' after the components of a tuple", 10},
         {"(f32,) -> f32", "expected a type", 5},
+        {"{x f32} -> f32", "expected ':' after the name of a field", 3},
+        {"{f32} -> f32", "expected ':' after the name of a field", 4},
+        {"{} -> f32", "expected the name of a field", 1},
+        {"{3: f32} -> f32", "expected the name of a field", 1},
+        {"{x: f32, x: f32} -> f32", "two fields are named x", 9},
+        {"{x: f32, y: f32 -> f32", "expected '}' after the fields of a struct", 16},
+        {"{x: f32, y: } -> f32", "expected a type", 12},
         {"f32 => f32", "expected '->' between the parameters and the results", 4},
         {"f32 -> f32; f32", "expected ',' or the end", 10},
     };
@@ -112,6 +157,9 @@ static void hostile_signatures_are_refused(void **state)
     static char deep[DEEP + 1];
     memset(deep, '(', DEEP);
     expect_message(parse(deep, first), "s.c", 7, "compile", "nested more than 32 deep", NULL);
+    for (int i = 0; i + 3 <= DEEP; i += 3)
+        memcpy(deep + i, "{a:", 3);
+    expect_message(parse(deep, first), "s.c", 7, "compile", "nested more than 32 deep", NULL);
     expect_message(parse(NULL, first), "s.c", 7, "compile", "signature: there is none", NULL);
     char wide[5 * 65 + 16] = "(f32";
     for (int i = 1; i < 65; i++)
@@ -131,11 +179,9 @@ static void too_many_elements_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(parameters_and_results_are_described),
-        cmocka_unit_test(a_program_may_have_no_parameters),
-        cmocka_unit_test(mistakes_are_shown),
-        cmocka_unit_test(hostile_signatures_are_refused),
-        cmocka_unit_test(too_many_elements_are_refused),
+        cmocka_unit_test(parameters_and_results_are_described), cmocka_unit_test(structs_have_names_and_a_layout),
+        cmocka_unit_test(a_program_may_have_no_parameters),     cmocka_unit_test(mistakes_are_shown),
+        cmocka_unit_test(hostile_signatures_are_refused),       cmocka_unit_test(too_many_elements_are_refused),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -4,12 +4,14 @@
 
 const char *fuzz_seed(arena *a, uint32_t number, size_t *n)
 {
-    static const char *const seeds[] = {"[n]f32, [n]f32 -> f32",
-                                        "-> [3]i64",
-                                        "[n,m]f32, f32, [n](f32, i32) -> [m]f64",
-                                        " [n,3] f32,u8 ,[n](f64,(bool,char)),[ _k1 , n ]i64 -> [n,3]f32, u8",
-                                        "[a,b,c,d,e,f,g,h]u16 -> [h]i8, (i16, u32, u64)",
-                                        "[9223372036854775807]f32 -> [0]f32"};
+    static const char *const seeds[] = {
+        "[n]f32, [n]f32 -> f32",
+        "-> [3]i64",
+        "[n,m]f32, f32, [n](f32, i32) -> [m]f64",
+        " [n,3] f32,u8 ,[n](f64,(bool,char)),[ _k1 , n ]i64 -> [n,3]f32, u8",
+        "[a,b,c,d,e,f,g,h]u16 -> [h]i8, (i16, u32, u64)",
+        "[n]{x: f32, in: {a: i8, b: (u8, f64)}, _y2: i16} -> [n]{x: f32}, {a: i8, b: (u8, f64)}",
+        "[9223372036854775807]f32 -> [0]f32"};
     (void)a;
     *n = strlen(seeds[number % ARRAY_LENGTH(seeds)]);
     return seeds[number % ARRAY_LENGTH(seeds)];

@@ -1,0 +1,257 @@
+/* Arrays of C structs as arguments: taken apart into one array a component before the call, and put together behind it.
+ */
+#include "api/call.h"
+
+enum { BLOCK = 512 }; /* structs worked on at once, so that all their components stay in the first cache */
+
+static bool is_structs(const sn_arg *a)
+{
+    return a->kind == SN_ARG_STRUCTS;
+}
+
+static uint32_t ports_of(const call *c)
+{
+    return c->p->ports.params + c->p->ports.results;
+}
+
+static const embed_port *port_of(const call *c, uint32_t k)
+{
+    const embed_result *ports = &c->p->ports;
+    return k < ports->params ? &ports->param[k] : &ports->result[k - ports->params];
+}
+
+uint32_t call_wanted(const call *c, uint32_t *params)
+{
+    uint32_t wanted = 0;
+    *params = 0;
+    for (uint32_t k = 0; k < ports_of(c); k++) {
+        bool whole = c->count > 0 && wanted < (uint32_t)c->count && c->arg && is_structs(&c->arg[wanted]);
+        wanted += whole ? 1 : port_of(c, k)->components;
+        *params = k < c->p->ports.params ? wanted : *params;
+    }
+    return wanted;
+}
+
+void structs_room(call *c, arena *a)
+{
+    uint32_t n = 0, components = c->p->params + c->p->results;
+    for (int i = 0; i < c->count && c->arg; i++)
+        n += is_structs(&c->arg[i]);
+    if (!n)
+        return;
+    c->apart = arena_alloc(a, (components + 1) * sizeof(*c->apart));
+    c->number = arena_alloc(a, (components + 1) * sizeof(*c->number));
+    c->structs = arena_alloc(a, n * sizeof(*c->structs));
+    c->whole = c->arg;
+    for (uint32_t i = 0; i < n; i++)
+        c->structs[i].part = arena_alloc(a, IR_MAX_COMPONENTS * sizeof(staging));
+}
+
+/* --- checks --- */
+
+static sn_status check(const call *c, const structs *s)
+{
+    const sn_arg *a = s->arg;
+    sn_context *cx = c->p->context;
+    size_t bytes = s->port->bytes;
+    bool empty = false, large = false;
+    if (!s->port->tuple)
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is sn_structs(...), but stands for %s", s->number,
+                        s->port->text);
+    if (a->size != bytes)
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u has structs of %zu bytes, but those of %s have %zu",
+                        s->number, a->size, s->port->text, bytes);
+    if (a->rank != s->port->rank)
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", s->number, a->rank,
+                        (int)s->port->rank);
+    for (int d = 0; d < a->rank; d++) {
+        if (a->extent[d] < 0)
+            return api_fail(cx, SN_BAD_EXTENT, "dimension %d of argument %u has the extent %lld", d, s->number,
+                            (long long)a->extent[d]);
+        empty |= a->extent[d] == 0;
+        large |= __builtin_mul_overflow(bytes, (size_t)a->extent[d], &bytes) || bytes > INT64_MAX;
+    }
+    if (large && !empty)
+        return api_fail(cx, SN_TOO_LARGE, "argument %u is larger than memory can be", s->number);
+    if (!a->u.from && !empty)
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is NULL", s->number);
+    return SN_OK;
+}
+
+static size_t count_of(const structs *s)
+{
+    size_t n = 1;
+    for (int d = 0; d < s->arg->rank; d++)
+        n *= (size_t)s->arg->extent[d];
+    return n;
+}
+
+/* Memory that the call writes when it is over: of results in structs, against all other results. */
+static sn_status check_results(const call *c, const structs *s)
+{
+    const char *from = s->arg->u.from, *end = from + count_of(s) * s->port->bytes;
+    for (uint32_t i = c->p->params; i < c->p->params + c->p->results; i++) {
+        const sn_arg *other = &c->apart[i];
+        size_t bytes;
+        if (c->number[i] == s->number || other->kind == SN_ARG_KEEP)
+            continue;
+        const char *at = other->u.from;
+        const structs *also = NULL;
+        for (uint32_t k = 0; k < c->structs_n; k++)
+            also = c->structs[k].number == c->number[i] ? &c->structs[k] : also;
+        if (also) {
+            at = also->arg->u.from;
+            bytes = count_of(also) * also->port->bytes;
+        } else if (other->rank < 0 || other->rank > IR_MAX_RANK ||
+                   !api_size(c->p->type[i], other->rank, other->extent, &bytes)) {
+            continue; /* reported when it is looked at */
+        }
+        if (at && bytes && end > from && at < end && from < at + bytes)
+            return api_fail(c->p->context, SN_BAD_ARGUMENT, "the memory of arguments %u and %u overlaps",
+                            s->number < c->number[i] ? s->number : c->number[i],
+                            s->number < c->number[i] ? c->number[i] : s->number);
+    }
+    return SN_OK;
+}
+
+/* --- conversions --- */
+
+static inline void copy(char *to, size_t to_step, const char *from, size_t from_step, size_t n, size_t size)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(to + i * to_step, from + i * from_step, size);
+}
+
+/* The size is a constant in each copy of the loop. */
+static void copy_component(char *to, size_t to_step, const char *from, size_t from_step, size_t n, size_t size)
+{
+    if (size == 1)
+        copy(to, to_step, from, from_step, n, 1);
+    else if (size == 2)
+        copy(to, to_step, from, from_step, n, 2);
+    else if (size == 4)
+        copy(to, to_step, from, from_step, n, 4);
+    else
+        copy(to, to_step, from, from_step, n, 8);
+}
+
+static void convert(const call *c, const structs *s)
+{
+    const embed_port *port = s->port;
+    size_t n = count_of(s), written = 0;
+    for (size_t first = 0; first < n; first += BLOCK) {
+        size_t some = n - first < BLOCK ? n - first : BLOCK;
+        for (unsigned k = 0; k < port->components; k++) {
+            size_t size = ir_type_size(port->type[k]);
+            char *part = (char *)s->part[k].data + first * size;
+            char *whole = (char *)s->arg->u.to + first * port->bytes + port->offset[k];
+            if (s->result)
+                copy_component(whole, port->bytes, part, size, some, size);
+            else
+                copy_component(part, size, whole, port->bytes, some, size);
+            written += some * size;
+        }
+    }
+    run_count_conversion(&c->p->context->counters, written);
+    run_count(&c->p->conversions, 1);
+    run_count(&c->p->converted_bytes, written);
+}
+
+/* Memory for the components, which take the place of the structs among the arguments. */
+static sn_status take_apart(call *c, structs *s)
+{
+    size_t n = count_of(s);
+    for (unsigned k = 0; k < s->port->components; k++) {
+        size_t bytes = n * ir_type_size(s->port->type[k]);
+        s->part[k].data = api_take(c->p->context, bytes, &s->part[k].granted);
+        if (!s->part[k].data)
+            return api_fail(c->p->context, SN_NO_MEMORY, "no memory for a component of argument %u, of %zu bytes",
+                            s->number, bytes);
+        sn_arg *a = &c->apart[s->first + k];
+        *a = *s->arg;
+        a->kind = s->result ? SN_ARG_INTO : SN_ARG_IN;
+        a->type = (sn_type)s->port->type[k];
+        a->u.to = s->part[k].data;
+    }
+    if (!s->result)
+        convert(c, s);
+    return SN_OK;
+}
+
+/* The arguments as they would be without structs, and which are to be taken apart. */
+static void spread(call *c)
+{
+    uint32_t from = 0, to = 0;
+    for (uint32_t k = 0; k < ports_of(c); k++) {
+        const embed_port *port = port_of(c, k);
+        if (is_structs(&c->whole[from])) {
+            structs *s = &c->structs[c->structs_n++];
+            s->arg = &c->whole[from++];
+            s->number = from;
+            s->port = port;
+            s->first = to;
+            s->result = k >= c->p->ports.params;
+            for (unsigned i = 0; i < port->components; i++)
+                c->number[to++] = from;
+            continue;
+        }
+        for (unsigned i = 0; i < port->components; i++) {
+            c->apart[to] = c->whole[from++];
+            c->number[to++] = from;
+        }
+    }
+    c->arg = c->apart;
+    c->before = c->p->params ? c->number[c->p->params - 1] : 0;
+    c->count = (int)to;
+}
+
+sn_status structs_take(call *c)
+{
+    sn_status status = SN_OK;
+    if (!c->structs)
+        return SN_OK;
+    spread(c);
+    for (uint32_t i = 0; i < c->structs_n && status == SN_OK; i++)
+        status = check(c, &c->structs[i]);
+    for (uint32_t i = 0; i < c->structs_n && status == SN_OK; i++)
+        status = c->structs[i].result ? check_results(c, &c->structs[i]) : SN_OK;
+    for (uint32_t i = 0; i < c->structs_n && status == SN_OK; i++)
+        status = take_apart(c, &c->structs[i]);
+    return status;
+}
+
+void structs_finish(call *c)
+{
+    for (uint32_t i = 0; i < c->structs_n; i++)
+        if (c->structs[i].result)
+            convert(c, &c->structs[i]);
+}
+
+void structs_give_up(call *c)
+{
+    for (uint32_t i = 0; i < c->structs_n; i++)
+        for (unsigned k = 0; k < c->structs[i].port->components; k++)
+            if (c->structs[i].part[k].data)
+                api_give(c->p->context, c->structs[i].part[k].data, c->structs[i].part[k].granted);
+}
+
+/* --- explain --- */
+
+static void explain_port(const embed_port *port, const char *what, uint32_t number, text *out)
+{
+    if (port->tuple && port->rank)
+        text_printf(out, "%s %u, %s: one array a component; as C structs of %zu bytes it is copied\n", what, number + 1,
+                    port->text, port->bytes);
+}
+
+void structs_explain(const sn_program *p, text *out)
+{
+    for (uint32_t k = 0; k < p->ports.params; k++)
+        explain_port(&p->ports.param[k], "parameter", k, out);
+    for (uint32_t k = 0; k < p->ports.results; k++)
+        explain_port(&p->ports.result[k], "result", k, out);
+    uint64_t n = atomic_load_explicit(&p->conversions, memory_order_relaxed);
+    if (n)
+        text_printf(out, "conversions of arrays of structs so far: %llu, %llu bytes\n", (unsigned long long)n,
+                    (unsigned long long)atomic_load_explicit(&p->converted_bytes, memory_order_relaxed));
+}
