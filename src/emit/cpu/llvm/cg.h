@@ -155,7 +155,7 @@ cg_ref cg_mask_or_all(cg *g);             /* the current mask, all ones if NULL 
 cg_mask cg_narrow(cg *g, cg_ref condition); /* current mask and condition, one level deeper */
 void cg_restore(cg *g, cg_mask outer, const cg_facts *inside); /* behind a statement: the mask before, less what its CHECKs switched off */
 
-/* --- arith.c, convert.c --- */
+/* --- arith.c, convert.c, divide.c --- */
 cg_ref cg_op(cg *g, ir_op op, ir_type from, ir_type to, const cg_ref *in); /* scalars or vectors */
 cg_ref cg_divide(cg *g, ir_op op, ir_type t, cg_ref x, cg_ref y);
 cg_ref cg_convert(cg *g, ir_op op, ir_type from, ir_type to, cg_ref x);
