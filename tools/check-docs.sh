@@ -36,6 +36,7 @@ for word in $(sed -n 's/^SN_API sn_\(acc\|exp\) \(sn_[a-z0-9_]*\)_at(.*/\2/p' in
     case $word in
     sn_neighbour) word=sn_at ;;
     sn_component) word=sn_get ;;
+    sn_array_field) word=sn_field ;;
     esac
     grep -qw -- "$word" docs/language.md || say "docs/language.md: $word is missing"
 done

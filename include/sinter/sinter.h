@@ -367,7 +367,7 @@ SN_API sn_exp sn_intersect_at(sn_site at, sn_exp shape1, sn_exp shape2);
 SN_API sn_exp sn_to_index_at(sn_site at, sn_exp shape, sn_exp index);
 SN_API sn_exp sn_from_index_at(sn_site at, sn_exp shape, sn_exp position);
 
-/* Several results of a program, 1 to 16, in the order of the signature. */
+/* Several results of a program, 1 to 16, in the order of the signature; results among them stand for their parts. */
 #define sn_results(...) sn_results_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_acc, __VA_ARGS__))
 SN_API sn_acc sn_results_at(sn_site at, int count, const sn_acc *result);
 

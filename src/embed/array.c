@@ -344,6 +344,10 @@ sn_acc sn_results_at(sn_site at, int count, const sn_acc *result)
         return op_bad_array(&o);
     for (int i = 0; i < count; i++) {
         const value *v = op_take(&o, result[i].bits, arena_printf(o.b->arena, "result %d", i + 1));
+        for (uint32_t k = 0; v && v->kind == VALUE_RESULTS && k < v->n; k++) /* a tuple of arrays inside another */
+            vec_push(o.b->arena, &part, v->part[k]);
+        if (v && v->kind == VALUE_RESULTS)
+            continue;
         if (v && v->kind != VALUE_ARRAY)
             v = op_take_array(&o, result[i]); /* reports it */
         good &= v != NULL;

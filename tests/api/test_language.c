@@ -157,12 +157,110 @@ static void recomputing_at_each_use(void **state)
     sn_drop(anew);
 }
 
+/* --- nested tuples and structs through every operation that takes functions --- */
+
+static sn_exp nest(sn_exp x, sn_exp y)
+{
+    return sn_tuple(sn_tuple(x, sn_ne(x, y)), y, sn_record("least most", sn_min(x, y), sn_max(x, y)));
+}
+
+static sn_exp turn(sn_exp n)
+{
+    sn_exp range = sn_get(n, 2);
+    return sn_tuple(sn_tuple(sn_get(n, 1), sn_not(sn_snd(sn_fst(n)))), sn_fst(sn_fst(n)),
+                    sn_with(range, most, sn_field(range, least)));
+}
+
+/* Associative, and does not commute. */
+static sn_exp join(sn_exp a, sn_exp b)
+{
+    sn_exp r = sn_get(a, 2), s = sn_get(b, 2);
+    return sn_tuple(sn_tuple(sn_fst(sn_fst(a)), sn_or(sn_snd(sn_fst(a)), sn_snd(sn_fst(b)))), sn_get(b, 1),
+                    sn_record("least most", sn_min(sn_field(r, least), sn_field(s, least)),
+                              sn_max(sn_field(r, most), sn_field(s, most))));
+}
+
+static sn_exp before(sn_exp s)
+{
+    return sn_if(sn_snd(sn_fst(sn_at(s, -1))), sn_at(s, 0), sn_at(s, -1));
+}
+
+static sn_exp folded_row(void *env, sn_exp i)
+{
+    sn_acc m = *(const sn_acc *)env;
+    return sn_sfold(join, sn_index(m, i, 0), m, i);
+}
+
+static sn_exp has_time(sn_exp i, sn_exp n)
+{
+    (void)n;
+    return sn_lt(i, 3);
+}
+
+static sn_exp next_turn(sn_exp i, sn_exp n)
+{
+    return sn_tuple(sn_add(i, 1), turn(n));
+}
+
+static sn_exp turned_thrice(sn_exp n)
+{
+    return sn_snd(sn_while(has_time, next_turn, sn_tuple(0, n)));
+}
+
+static sn_acc nested(sn_acc xs, sn_acc ys)
+{
+    sn_acc n = sn_map(turn, sn_zip_with(nest, xs, ys)), row = sn_slice(n, 0, SN_ALL);
+    sn_acc rows = sn_generate(sn_extent(n, 0), sn_closure(folded_row, &n));
+    sn_acc stencil = sn_stencil(before, sn_pattern(3), sn_clamp, row);
+    return sn_results(sn_results(sn_fold1(join, n), sn_get(sn_get(rows, 2), 1)),
+                      sn_results(sn_map(turned_thrice, sn_transpose(n)), sn_field(sn_get(stencil, 2), most)));
+}
+
+static void nested_tuples(void **state)
+{
+    (void)state;
+    both("[a,b]T, [a,b]T -> [a]((T, bool), T, {least: T, most: T}), [a]T, [b,a]((T, bool), T, (T, T)), [b]T", nested,
+         "i32 f32 u8 f64 char", MIXED, 1, 1, 3, 17, 17, 3, 5, 300);
+}
+
+/* --- eight dimensions --- */
+
+static sn_exp digits(void *env, int n, const sn_exp *index)
+{
+    const reading *r = env;
+    sn_exp sum = sn_i64(0), back[8];
+    (void)n;
+    for (int d = 0; d < 8; d++) {
+        sum = sn_add(sn_mul(sum, 10), sn_get(index[0], d));
+        back[d] = sn_sub(sn_sub(sn_extent(r->from, d), 1), sn_get(index[0], d));
+    }
+    return sn_add(sum, sn_to_i64(sn_index_at(SN_HERE, r->from, 8, back)));
+}
+
+static sn_acc eight_dimensions(sn_acc a)
+{
+    reading r = {a};
+    sn_acc made = sn_generate(sn_shape_of(a), sn_closure(digits, &r));
+    sn_acc wide = sn_replicate(sn_slice(a, SN_ALL, 0, SN_ALL, SN_ALL, SN_ALL, 0, SN_ALL, SN_ALL), SN_ALL, 2, SN_ALL,
+                               SN_ALL, SN_ALL, SN_ALL, SN_ALL, 1);
+    return sn_results(made, sn_fold(sn_max, 0, sn_transpose(sn_rotate(1, a))), sn_reshape(sn_size(a), sn_reverse(a)),
+                      wide);
+}
+
+static void ranks_up_to_8(void **state)
+{
+    (void)state;
+    both("[a,b,c,d,e,f,g,h]T -> [a,b,c,d,e,f,g,h]i64, [a,b,c,d,e,f,h]T, [k]T, [a,l,c,d,e,g,h,m]T", eight_dimensions,
+         "i32 f32 u8", SMALL, 1, 1, 1, 1, 1, 1, 1, 1, 3, 1, 2, 3, 1, 2, 5, 7, 2, 3, 1, 2, 2, 1, 3, 40, 2, 1, 2, 1, 2, 1,
+         0, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data_of_the_program),
-        cmocka_unit_test(data_are_copied_and_not_compiled_in),
-        cmocka_unit_test(recomputing_at_each_use),
+        cmocka_unit_test(data_of_the_program),     cmocka_unit_test(data_are_copied_and_not_compiled_in),
+        cmocka_unit_test(recomputing_at_each_use), cmocka_unit_test(nested_tuples),
+        cmocka_unit_test(ranks_up_to_8),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

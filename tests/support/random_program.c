@@ -290,6 +290,32 @@ static ir_id reversed(random_maker *m, ir_id source)
     return ir_backpermute(m->p, 0, a->rank, a->shape, ir_fn_close(m->p, fn, a->rank, result), source, IR_SAFE);
 }
 
+/* Some of a dimension: its first elements, the last ones, or all of them turned. */
+static ir_id partial(random_maker *m, ir_id source)
+{
+    ir_program *p = m->p;
+    const ir_array *a = info_of(m, source);
+    ir_id shape[3], result[3];
+    unsigned at = choose(&m->c, a->rank), how = choose(&m->c, 3);
+    ir_fn *fn = new_fn(m, a->rank, 0, NULL);
+    for (unsigned d = 0; d < a->rank; d++) {
+        shape[d] = a->shape[d];
+        result[d] = fn->param[d];
+    }
+    ir_id extent = a->shape[at], n = ir_op2(p, 0, OP_MIN, pick_extent(m), extent),
+          rest = ir_op2(p, 0, OP_SUB, extent, n);
+    ir_id i = fn->param[at], low = ir_op2(p, 0, OP_LT, i, rest);
+    if (how == 0)
+        shape[at] = n;
+    if (how == 1)
+        shape[at] = rest;
+    if (how == 1)
+        result[at] = ir_op2(p, 0, OP_ADD, i, n);
+    if (how == 2)
+        result[at] = ir_cond(p, 0, low, ir_op2(p, 0, OP_ADD, i, n), ir_op2(p, 0, OP_SUB, i, rest));
+    return ir_backpermute(p, 0, a->rank, shape, ir_fn_close(p, fn, a->rank, result), source, IR_SAFE);
+}
+
 /* Any index at all, brought inside by a remainder. */
 static ir_id gathered(random_maker *m, ir_id source)
 {
@@ -312,7 +338,7 @@ static ir_id gathered(random_maker *m, ir_id source)
 
 static ir_id make_backpermute(random_maker *m)
 {
-    uint32_t what = choose(&m->c, 5);
+    uint32_t what = choose(&m->c, 6);
     ir_id source = pick_array(m, what == 1 || what == 4 ? 0 : 1, 3);
     if (!source || !m->dim.n)
         return 0;
@@ -325,6 +351,8 @@ static ir_id make_backpermute(random_maker *m)
         return sliced(m, source);
     case 3:
         return reversed(m, source);
+    case 5:
+        return partial(m, source);
     default:
         return gathered(m, source);
     }
@@ -499,6 +527,8 @@ static random_case make_case(arena *a, random_maker *m)
         ir_id array = make_operation(m);
         if (array && size_of(m, info_of(m, array)->rank, info_of(m, array)->shape) <= ELEMENTS_MAX)
             vec_push(a, &m->array, array);
+        if (array && chance(&m->c, 10))
+            ir_fuse(m->p, array);
         choices_end(&m->c, span);
     }
     ir_output(m->p, m->array.at[m->array.n - 1]);
