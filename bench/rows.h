@@ -88,6 +88,35 @@ struct rowsums_data {
     float *sinter;
 };
 
+/* The same programs over other types (rows_types.c): up to two inputs, and one result of each side. */
+struct typed_data {
+    struct bench_data base;
+    int64_t rows;
+    int64_t columns;
+    struct view_f64 view;
+    int32_t limit;
+    double a;
+    void *in[2];
+    void *c; /* an array, or one value */
+    void *sinter;
+    size_t in_bytes; /* of each input that is not NULL */
+    size_t out_bytes;
+};
+
+#ifdef BENCH_HAS_F64
+extern const struct bench_side sinter_saxpy_f64, sinter_dot_f64, sinter_meanvar_f64, sinter_argmax_f64,
+    sinter_mandelbrot_f64, sinter_rowsums_f64;
+#define SINTER_F64(program) &sinter_##program##_f64
+#else
+#define SINTER_F64(program) NULL
+#endif
+#ifdef BENCH_HAS_U8
+extern const struct bench_side sinter_dot_u8, sinter_argmax_u8, sinter_rowsums_u8;
+#define SINTER_U8(program) &sinter_##program##_u8
+#else
+#define SINTER_U8(program) NULL
+#endif
+
 #ifdef BENCH_HAS_SAXPY
 extern const struct bench_side sinter_saxpy;
 #define SINTER_SAXPY &sinter_saxpy
@@ -144,7 +173,9 @@ extern const struct bench_row argmax_row;
 extern const struct bench_row blackscholes_row;
 extern const struct bench_row mandelbrot_rows[2];
 extern const struct bench_row canny_row;
-extern const struct bench_row rowsums_rows[3];
+extern const struct bench_row rowsums_rows[5];
+enum { TYPED_ROWS = 9 };
+extern const struct bench_row typed_rows[TYPED_ROWS];
 
 /* An array of n elements for a row's data, and its end. */
 #define NEW_ARRAY(type, n) ((type *)bench_alloc((size_t)(n) * sizeof(type)))

@@ -215,8 +215,10 @@ static int rowsums_agree(const void *data, char *text, size_t size)
         .run_c = rowsums_run, .sinter = SINTER_ROWSUMS, .agree = rowsums_agree,                                        \
     }
 
-const struct bench_row rowsums_rows[3] = {
+const struct bench_row rowsums_rows[5] = {
     ROWSUMS_ROW("rowsums-16Mx4", 1 << 24, 4),
+    ROWSUMS_ROW("rowsums-1Mx64", 1 << 20, 64),
     ROWSUMS_ROW("rowsums-8kx8k", 8192, 8192),
+    ROWSUMS_ROW("rowsums-64x1M", 64, 1 << 20),
     ROWSUMS_ROW("rowsums-4x16M", 4, 1 << 24),
 };

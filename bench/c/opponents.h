@@ -32,6 +32,26 @@ struct peak {
 };
 struct peak c_argmax(struct team *team, int64_t n, const float *x);
 
+/* The same in f64, and over bytes with sums in i32 (which wrap). */
+void c_saxpy_f64(struct team *team, int64_t n, double a, const double *x, const double *y, double *z);
+double c_dot_f64(struct team *team, int64_t n, const double *x, const double *y);
+int32_t c_dot_u8(struct team *team, int64_t n, const uint8_t *x, const uint8_t *y);
+struct moments_f64 {
+    double mean;
+    double variance;
+};
+struct moments_f64 c_meanvar_f64(struct team *team, int64_t n, const double *x);
+struct peak_f64 {
+    double value;
+    int32_t index;
+};
+struct peak_f64 c_argmax_f64(struct team *team, int64_t n, const double *x);
+struct peak_u8 {
+    uint8_t value;
+    int32_t index;
+};
+struct peak_u8 c_argmax_u8(struct team *team, int64_t n, const uint8_t *x);
+
 /* European options at rate 0.02 and volatility 0.30: prices of the call and the put from the stock's price, the strike
  * and the years left. exp and log within 2 ulp, division and square root rounded correctly. */
 void c_blackscholes(struct team *team, int64_t n, const float *price, const float *strike, const float *years,
@@ -45,6 +65,13 @@ struct view {
     float step;
 };
 void c_mandelbrot(struct team *team, int64_t height, int64_t width, struct view view, int32_t limit, int32_t *count);
+struct view_f64 {
+    double left;
+    double top;
+    double step;
+};
+void c_mandelbrot_f64(struct team *team, int64_t height, int64_t width, struct view_f64 view, int32_t limit,
+                      int32_t *count);
 
 /* Canny's detector up to suppression: grey, Gaussian in X and in Y, Sobel, magnitude, direction, non-maximum
  * suppression. `edges` gets 0, 0.5 (weak: magnitude >= low) or 1 (strong: magnitude >= high); thresholds on the 0 to
@@ -55,5 +82,7 @@ int c_canny(struct team *team, int64_t height, int64_t width, const uint8_t *red
 
 /* sums[r] = sum of row r of a rows x columns matrix. */
 void c_rowsums(struct team *team, int64_t rows, int64_t columns, const float *x, float *sums);
+void c_rowsums_f64(struct team *team, int64_t rows, int64_t columns, const double *x, double *sums);
+void c_rowsums_u8(struct team *team, int64_t rows, int64_t columns, const uint8_t *x, int32_t *sums);
 
 #endif

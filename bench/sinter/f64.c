@@ -1,0 +1,147 @@
+/* The programs of the first rows in f64. */
+#include "../side.h"
+
+#define SIDE(name, signature, body, ...)                                                                               \
+    static void *open_##name(void *data)                                                                               \
+    {                                                                                                                  \
+        (void)data;                                                                                                    \
+        return side_open(signature, SN_BODY(body));                                                                    \
+    }                                                                                                                  \
+    static int run_##name(void *state, void *data)                                                                     \
+    {                                                                                                                  \
+        struct side *s = state;                                                                                        \
+        struct typed_data *d = data;                                                                                   \
+        int64_t n = d->base.n;                                                                                         \
+        (void)n;                                                                                                       \
+        return side_ok(s, sn_call(s->program, __VA_ARGS__));                                                           \
+    }                                                                                                                  \
+    const struct bench_side sinter_##name = {open_##name, run_##name, side_close};
+
+static const double *in(const struct typed_data *d, int k)
+{
+    return d->in[k];
+}
+
+static double *out(const struct typed_data *d)
+{
+    return d->sinter;
+}
+
+static sn_exp axpy(void *env, sn_exp x, sn_exp y)
+{
+    return sn_add(sn_mul(*(sn_exp *)env, x), y);
+}
+
+static sn_acc saxpy(sn_acc a, sn_acc xs, sn_acc ys)
+{
+    sn_exp factor = sn_the(a);
+    return sn_zip_with(sn_closure(axpy, &factor), xs, ys);
+}
+
+SIDE(saxpy_f64, "f64, [n]f64, [n]f64 -> [n]f64", saxpy, sn_value(&d->a), sn_in(in(d, 0), n), sn_in(in(d, 1), n),
+     sn_into(out(d), n))
+
+static sn_acc dot(sn_acc xs, sn_acc ys)
+{
+    return sn_fold(sn_add, 0, sn_zip_with(sn_mul, xs, ys));
+}
+
+SIDE(dot_f64, "[n]f64, [n]f64 -> f64", dot, sn_in(in(d, 0), n), sn_in(in(d, 1), n), sn_value(out(d)))
+
+static sn_exp square(sn_exp x)
+{
+    return sn_mul(x, x);
+}
+
+static sn_acc meanvar(sn_acc xs)
+{
+    sn_exp n = sn_to_f64(sn_size(xs));
+    sn_exp mean = sn_div(sn_the(sn_fold(sn_add, 0, xs)), n);
+    sn_exp squares = sn_div(sn_the(sn_fold(sn_add, 0, sn_map(square, xs))), n);
+    return sn_results(sn_unit(mean), sn_unit(sn_sub(squares, sn_mul(mean, mean))));
+}
+
+SIDE(meanvar_f64, "[n]f64 -> f64, f64", meanvar, sn_in(in(d, 0), n), sn_value(out(d)), sn_value(out(d) + 1))
+
+static sn_exp with_index(sn_exp i, sn_exp x)
+{
+    return sn_tuple(x, sn_to_i32(i));
+}
+
+static sn_exp greater(sn_exp a, sn_exp b)
+{
+    sn_exp right = sn_gt(sn_fst(b), sn_fst(a));
+    return sn_tuple(sn_if(right, sn_fst(b), sn_fst(a)), sn_if(right, sn_snd(b), sn_snd(a)));
+}
+
+static sn_acc argmax(sn_acc xs)
+{
+    return sn_fold1(greater, sn_imap(with_index, xs));
+}
+
+SIDE(argmax_f64, "[n]f64 -> (f64, i32)", argmax, sn_in(in(d, 0), n), sn_value(&((struct peak_f64 *)d->sinter)->value),
+     sn_value(&((struct peak_f64 *)d->sinter)->index))
+
+static sn_acc rowsums(sn_acc x)
+{
+    return sn_fold(sn_add, 0, x);
+}
+
+SIDE(rowsums_f64, "[n,m]f64 -> [n]f64", rowsums, sn_in(in(d, 0), d->rows, d->columns), sn_into(out(d), d->rows))
+
+/* --- Mandelbrot, as examples/programs/mandelbrot.h in f64 --- */
+
+struct pixel {
+    sn_exp left, top, step, limit, cr, ci;
+};
+
+static sn_exp inside(void *env, sn_exp zr, sn_exp zi, sn_exp count)
+{
+    const struct pixel *p = env;
+    return sn_land(sn_lt(sn_add(sn_mul(zr, zr), sn_mul(zi, zi)), 4), sn_lt(count, p->limit));
+}
+
+static sn_exp step(void *env, sn_exp zr, sn_exp zi, sn_exp count)
+{
+    const struct pixel *p = env;
+    sn_exp r = sn_add(sn_sub(sn_mul(zr, zr), sn_mul(zi, zi)), p->cr);
+    sn_exp i = sn_add(sn_mul(sn_add(zr, zr), zi), p->ci);
+    return sn_tuple(r, i, sn_add(count, 1));
+}
+
+static sn_exp escape(void *env, sn_exp row, sn_exp column)
+{
+    struct pixel p = *(const struct pixel *)env;
+    p.cr = sn_add(sn_mul(sn_to_f64(column), p.step), p.left);
+    p.ci = sn_add(sn_mul(sn_to_f64(row), p.step), p.top);
+    sn_exp start = sn_tuple(sn_f64(0), sn_f64(0), sn_i32(0));
+    return sn_get(sn_while(sn_closure(inside, &p), sn_closure(step, &p), start), 2);
+}
+
+static sn_acc mandelbrot(void *env, int count, const sn_acc *parameter)
+{
+    const struct typed_data *d = env;
+    (void)count;
+    struct pixel p = {.left = sn_the(parameter[0]), .top = sn_the(parameter[1]), .step = sn_the(parameter[2])};
+    p.limit = sn_the(parameter[3]);
+    return sn_generate(sn_shape(d->rows, d->columns), sn_closure(escape, &p));
+}
+
+static void *open_mandelbrot(void *data)
+{
+    const struct typed_data *d = data;
+    char signature[80];
+    snprintf(signature, sizeof signature, "f64, f64, f64, i32 -> [%lld,%lld]i32", (long long)d->rows,
+             (long long)d->columns);
+    return side_open(signature, sn_body_env(mandelbrot, data));
+}
+
+static int run_mandelbrot(void *state, void *data)
+{
+    struct side *s = state;
+    struct typed_data *d = data;
+    return side_ok(s, sn_call(s->program, sn_value(&d->view.left), sn_value(&d->view.top), sn_value(&d->view.step),
+                              sn_value(&d->limit), sn_into((int32_t *)d->sinter, d->rows, d->columns)));
+}
+
+const struct bench_side sinter_mandelbrot_f64 = {open_mandelbrot, run_mandelbrot, side_close};
