@@ -109,8 +109,12 @@ static ir_id resolve_read(void *env, const ir_node *read, const ir_id *index)
 {
     sk_body *b = env;
     ir_program *p = program(b);
-    if (b->l->manifest[read->array] || b->l->cluster_of[read->array])
-        return 0;
+    if (b->l->manifest[read->array] || b->l->cluster_of[read->array]) {
+        if (ir_info(p, read->array)->rank)
+            return 0;
+        ir_id zero = ir_i64(p, 0); /* the only element is always there: no guard needs to keep it */
+        return ir_read(p, read->site, read->array, (uint32_t)read->u.literal, IR_SAFE | IR_ALWAYS | IR_LINEAR, 1, &zero);
+    }
     sk_index at = {.rank = ir_info(p, read->array)->rank, .checked = !(read->flags & IR_SAFE), .site = read->site};
     at.guarded = !(read->flags & IR_ALWAYS);
     if (read->flags & IR_LINEAR)

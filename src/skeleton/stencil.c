@@ -9,6 +9,10 @@
 
 enum { MAX_TILE = 1024, WIDE_TILE = 8192, ROWS_BUDGET = 192 * 1024, ROW_GAP = 128 /* most bytes lost in front of an array in shared memory */ };
 
+/* Columns: rows start at multiples of FULL vectors, and are kept at multiples of a LINE of the cache, so that all but neighbours
+ * are read and written without crossing lines. */
+enum { FULL = 16, LINE = 64 };
+
 typedef struct halo {
     int64_t up, down, left, right;
 } halo;
@@ -20,6 +24,7 @@ typedef struct stage {
     halo own;          /* the farthest neighbours its own stencils read, other than from padded rows */
     int pad;           /* PAD_...: what readers find left and right of the array */
     int64_t lead, ring; /* rows ahead of the base row; rows kept */
+    int64_t start;     /* columns computed left of a tile: need.left and what makes rows start at a full vector */
     int64_t width;     /* columns of a kept row */
     k_mem *rows;       /* per component */
     k_val first_column; /* of the kept rows, this tile */
@@ -30,6 +35,7 @@ enum { PAD_UNKNOWN = -1, PAD_NONE = 0 };
 
 typedef struct stages {
     sk_lower *lw;
+    bool aligned; /* the device has vectors */
     VEC(stage) stage;
     sk_index at;
 } stages;
@@ -55,6 +61,11 @@ static bool grow(halo *into, const halo *h)
     into->left = most(into->left, h->left);
     into->right = most(into->right, h->right);
     return memcmp(&old, into, sizeof(old)) != 0;
+}
+
+static int64_t round_up(int64_t n, int64_t to)
+{
+    return (n + to - 1) / to * to;
 }
 
 static halo pattern_halo(const ir_array *info, uint32_t input)
@@ -170,6 +181,10 @@ static void analyse(const l_program *l, const l_cluster *c, arena *a, stages *s)
         reaches found = {0};
         find_reaches(l, a, reader->op->term, &found);
         find_own(l, s, reader, &found);
+        if (s->aligned) {
+            reader->start = round_up(reader->start, FULL);
+            reader->own.left = round_up(reader->own.left, FULL);
+        }
         for (uint32_t i = 0; i < found.n; i++) {
             halo h = found.at[i].h;
             if (found.at[i].followed)
@@ -181,6 +196,7 @@ static void analyse(const l_program *l, const l_cluster *c, arena *a, stages *s)
                 halo need = {reader->need.up + h.up, reader->need.down + h.down, reader->need.left + h.left,
                              reader->need.right + h.right};
                 grow(&source->need, &need);
+                source->start = most(source->start, reader->start + h.left);
                 source->lead = most(source->lead, reader->lead + h.down);
             }
         }
@@ -314,7 +330,8 @@ static void pad_row(stages *s, const stage *g, const tile *t, k_val row)
     k_builder *b = &lw->b;
     if (!g->pad || !(g->need.left || g->need.right))
         return;
-    k_val zero = k_i64(b, 0), first = g->first_column, end = sk_add(lw, t->right, k_i64(b, g->need.right));
+    k_val zero = k_i64(b, 0), first = sk_sub(lw, t->left, k_i64(b, g->need.left));
+    k_val end = sk_add(lw, t->right, k_i64(b, g->need.right));
     row = g->info->rank > 1 ? row : 0;
     k_if(b, k_let(b, OP_LT, first, zero, 0));
     pad_side(s, g, row, first, sk_sub(lw, zero, first));
@@ -335,7 +352,7 @@ static void stage_row(stages *s, stage *g, const tile *t, k_val base)
     k_if(b, k_let(b, OP_AND, k_let(b, OP_GE, row, first, 0), k_let(b, OP_LT, row, end, 0), 0));
     k_val outer[IR_MAX_RANK] = {0};
     sk_row_indices(lw, rank, lw->cluster->shape, row, outer);
-    k_val from = sk_max(lw, zero, sk_sub(lw, t->left, k_i64(b, g->need.left)));
+    k_val from = sk_max(lw, zero, sk_sub(lw, t->left, k_i64(b, g->start)));
     k_val to = sk_min(lw, t->width, sk_add(lw, t->right, k_i64(b, g->need.right)));
     k_val inner = sk_min(lw, to, sk_max(lw, from, k_i64(b, g->own.left)));
     k_val outer_edge = sk_max(lw, inner, sk_min(lw, to, sk_sub(lw, t->width, k_i64(b, g->own.right))));
@@ -368,7 +385,7 @@ sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_opt
 {
     sk_lower lw;
     sk_lower_init(&lw, l, c, options, a, "stencil", 1);
-    stages s = {.lw = &lw, .at = {.rank = c->rank}};
+    stages s = {.lw = &lw, .aligned = options->vector_bytes && !options->group, .at = {.rank = c->rank}};
     for (unsigned d = 0; d < c->rank; d++)
         s.at.at[d] = ir_var(l->ir, T_I64);
     analyse(l, c, a, &s);
@@ -377,16 +394,6 @@ sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_opt
     for (uint32_t i = 0; i < s.stage.n; i++)
         for (unsigned k = 0; k < s.stage.at[i].info->components && s.stage.at[i].op->stored; k++)
             sk_array_memory(&lw, s.stage.at[i].op->term, k, true);
-    int64_t tile_columns = sk_tile(c, options);
-    int64_t warm = 0;
-    for (uint32_t i = 0; i < s.stage.n; i++) {
-        stage *g = &s.stage.at[i];
-        warm = most(warm, g->need.up + g->lead);
-        g->width = tile_columns + g->need.left + g->need.right;
-        g->rows = arena_alloc(a, g->info->components * sizeof(k_mem));
-        for (unsigned k = 0; k < g->info->components && g->op->staged; k++)
-            g->rows[k] = k_shared(b, g->info->type[k], g->ring * g->width, "rows");
-    }
     k_val band = sk_slot(&lw, 0, "band"), tiles = sk_slot(&lw, 1, "tiles");
     tile t = {.height = sk_slot(&lw, 2, "height"), .width = sk_slot(&lw, 3, "width")};
     k_val size = sk_slot(&lw, 4, "tile_width");
@@ -395,8 +402,18 @@ sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_opt
     t.bottom = sk_min(&lw, t.height, sk_add(&lw, t.top, band));
     t.left = sk_mul(&lw, sk_sub(&lw, k_piece(b), sk_mul(&lw, group, tiles)), size);
     t.right = sk_min(&lw, t.width, sk_add(&lw, t.left, size));
-    for (uint32_t i = 0; i < s.stage.n; i++)
-        s.stage.at[i].first_column = sk_sub(&lw, t.left, k_i64(b, s.stage.at[i].need.left));
+    int64_t tile_columns = sk_tile(c, options);
+    int64_t warm = 0;
+    for (uint32_t i = 0; i < s.stage.n; i++) {
+        stage *g = &s.stage.at[i];
+        warm = most(warm, g->need.up + g->lead);
+        int64_t before = s.aligned ? round_up(g->start, LINE) : g->start;
+        g->width = s.aligned ? round_up(before + tile_columns + g->need.right, LINE) : before + tile_columns + g->need.right;
+        g->first_column = sk_sub(&lw, t.left, k_i64(b, before));
+        g->rows = arena_alloc(a, g->info->components * sizeof(k_mem));
+        for (unsigned k = 0; k < g->info->components && g->op->staged; k++)
+            g->rows[k] = k_shared(b, g->info->type[k], g->ring * g->width, "rows");
+    }
     lw.place = place;
     lw.place_env = &s;
     k_val base = k_for(b, sk_sub(&lw, t.top, k_i64(b, warm)), t.bottom, false);
