@@ -392,7 +392,6 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #undef sn_value
 #undef sn_structs
 #undef sn_struct
-#undef sn_strided
 #undef sn_call
 #undef sn_start
 #define sn_in(...) sn::argument(SN_ARG_IN, __VA_ARGS__)
@@ -400,8 +399,6 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #define sn_value(pointer) sn::argument(SN_ARG_VALUE, pointer)
 #define sn_structs(...) sn::structs(__VA_ARGS__)
 #define sn_struct(pointer) sn::structs(pointer)
-#define sn_strided(pointer, rank, extents, strides)                                                                    \
-    sn_strided_of(SN_TYPE_OF(*(pointer)), pointer, rank, extents, strides)
 #define sn_call(program, ...) sn::call(program, {__VA_ARGS__})
 #define sn_start(program, ...) sn::start(program, {__VA_ARGS__})
 

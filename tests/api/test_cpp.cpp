@@ -225,6 +225,13 @@ void arrays(sn_context *cx)
     MUST(sn_read(to, y, sizeof(y)) == SN_OK && y[0] == 3 && y[1] == 6);
     sn_free(to);
     sn_drop(p);
+    const std::vector<float> table{5, 6, 7};
+    const int64_t index[] = {2, 0}, apart[] = {8}, two[] = {2};
+    p = COMPILED("[n]i64, [n]f32 -> [n]f32",
+                 [&](sn_acc at, sn_acc add) { return sn_zip_with(sn_add, sn_gather(at, sn_use(table)), add); });
+    const float far[] = {1, 0, 2, 0};
+    MUST(sn_call(p, sn_in(index, 2), sn_strided(far, 1, two, apart), sn_into(y, 2)) == SN_OK && y[0] == 8 && y[1] == 7);
+    sn_drop(p);
 }
 
 } // namespace
