@@ -88,6 +88,9 @@ typedef struct sn_options {
     void *env;          /* for message */
     /* also gets every message, on the thread that failed */
     void (*message)(void *env, const char *text);
+    /* for comparison, as fusion is: */
+    sn_switch simplify;   /* default on; off: scalar terms stay as they are written */
+    sn_switch cost_model; /* default on; off: what is used once is always delayed, what is used twice never */
 } sn_options;
 
 /* Options may be NULL and are copied. Returns NULL if no device can be opened; options->message says why. */

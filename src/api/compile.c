@@ -48,7 +48,7 @@ static void list_arguments(sn_program *p)
 static bool compile(sn_program *p, sn_site at, const char *signature, sn_body body)
 {
     sn_context *cx = p->context;
-    p->ir = embed_build(&p->arena, at, signature, body, &p->ports);
+    p->ir = embed_build_as(&p->arena, at, signature, body, !on(cx->options.simplify), &p->ports);
     if (!p->ir) {
         api_fail(cx, SN_NO_MEMORY, "no memory to build a program");
         return false;
@@ -62,7 +62,7 @@ static bool compile(sn_program *p, sn_site at, const char *signature, sn_body bo
     }
     if (on(cx->options.contract))
         opt_contract(p->ir);
-    l_options loops = {.fuse = on(cx->options.fusion), .cost_model = true};
+    l_options loops = {.fuse = on(cx->options.fusion), .cost_model = on(cx->options.cost_model)};
     p->clusters = l_clusters(p->ir, &loops);
     sk_prepare(p->clusters);
     p->plan = plan_make(p->clusters);

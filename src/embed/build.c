@@ -225,7 +225,7 @@ static void build_program(build *b, sn_site at, const char *source, sn_body body
     take_results(&o, returned, &s, info);
 }
 
-ir_program *embed_build(arena *a, sn_site at, const char *source, sn_body body, embed_result *info)
+ir_program *embed_build_as(arena *a, sn_site at, const char *source, sn_body body, bool plain, embed_result *info)
 {
     jmp_buf *const outer = a->failure;
     jmp_buf out_of_memory;
@@ -236,6 +236,7 @@ ir_program *embed_build(arena *a, sn_site at, const char *source, sn_body body, 
     arena_on_failure(a, &out_of_memory);
     if (setjmp(out_of_memory) == 0) {
         b.program = ir_program_new(a);
+        b.program->plain = plain;
         build_enter(&b);
         build_program(&b, at, source, body, info);
         program = b.program;
@@ -243,6 +244,11 @@ ir_program *embed_build(arena *a, sn_site at, const char *source, sn_body body, 
     build_leave(previous);
     arena_on_failure(a, outer);
     return program;
+}
+
+ir_program *embed_build(arena *a, sn_site at, const char *source, sn_body body, embed_result *info)
+{
+    return embed_build_as(a, at, source, body, false, info);
 }
 
 /* --- messages --- */

@@ -45,6 +45,8 @@ typedef struct embed_result {
  * (the arena's failure handler is not called, and left as it was).
  * Thread-safe: everything hangs off the arena and the calling thread; builds may be nested. */
 ir_program *embed_build(arena *a, sn_site at, const char *signature, sn_body body, embed_result *info);
+/* The same; plain: without simplification of scalar terms, then and later (ir_program.plain). */
+ir_program *embed_build_as(arena *a, sn_site at, const char *signature, sn_body body, bool plain, embed_result *info);
 
 /* All errors of a program, one a line: "file:line: operation: what is wrong". */
 void embed_messages(const ir_program *p, text *out);

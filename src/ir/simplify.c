@@ -162,6 +162,8 @@ ir_id ir_op1(ir_program *p, uint32_t site, ir_op op, ir_id a)
     ir_type result = T_NONE;
     if (!well_typed(p, site, op, 1, &a, &result))
         return 0;
+    if (p->plain)
+        return raw(p, site, op, result, 1, &a);
     operand o = look(p, a);
     ir_id id = fold_constants(p, op, result, 1, &o);
     if (!id)
@@ -206,6 +208,8 @@ ir_id ir_convert(ir_program *p, uint32_t site, ir_op op, ir_type to, ir_id a)
     operand o = look(p, a);
     if (o.type == to)
         return a;
+    if (p->plain)
+        return raw(p, site, op, result, 1, &a);
     ir_id id = fold_constants(p, op, to, 1, &o);
     if (id)
         return id;
@@ -384,6 +388,8 @@ ir_id ir_op2(ir_program *p, uint32_t site, ir_op op, ir_id a, ir_id b)
     ir_type result = T_NONE;
     if (!well_typed(p, site, op, 2, args, &result))
         return 0;
+    if (p->plain)
+        return raw(p, site, op, result, 2, args);
     if ((ir_ops[op].flags & OP_COMMUTES) && ir_at(p, a)->kind == IR_CONST && ir_at(p, b)->kind != IR_CONST) {
         args[0] = b;
         args[1] = a;
@@ -401,6 +407,8 @@ ir_id ir_op3(ir_program *p, uint32_t site, ir_op op, ir_id a, ir_id b, ir_id c)
     ir_type result = T_NONE;
     if (!well_typed(p, site, op, 3, args, &result))
         return 0;
+    if (p->plain)
+        return raw(p, site, op, result, 3, args);
     operand o[3] = {look(p, a), look(p, b), look(p, c)};
     ir_id id = fold_constants(p, op, result, 3, o);
     if (!id && op == OP_FMA && is_one(&o[0])) /* a product by 1 is exact: one rounding either way */
@@ -464,6 +472,6 @@ ir_id ir_cond(ir_program *p, uint32_t site, ir_id c, ir_id then, ir_id otherwise
     ir_id args[3] = {c, then, otherwise};
     if (!check_cond(p, site, args))
         return 0;
-    ir_id id = simplify_cond(p, site, c, then, otherwise);
+    ir_id id = p->plain ? 0 : simplify_cond(p, site, c, then, otherwise);
     return id ? id : raw_cond(p, site, args);
 }

@@ -144,6 +144,7 @@ typedef struct ir_program {
     VEC(ir_id) output;     /* array nodes in order of the results */
     VEC(ir_check) check;
     VEC(ir_error) error;
+    bool plain;            /* scalar operators and conditions are built as they are asked for: nothing is simplified */
     intern_table scalars;
     struct ir_state *state; /* of the builders alone (intern.h) */
 } ir_program;
@@ -178,7 +179,7 @@ ir_id ir_i64(ir_program *p, int64_t value);
 ir_id ir_bool(ir_program *p, bool value);
 ir_id ir_var(ir_program *p, ir_type t);                     /* fresh */
 ir_id ir_dim(ir_program *p, const char *name);              /* one name, one term */
-/* Simplifies on the way (opt-independent rules that hold always: constant folding except where it would fail, x+0 on
+/* Simplifies on the way unless the program is plain (opt-independent rules that hold always: constant folding except where it would fail, x+0 on
  * integers, double negation, cond with equal branches or constant condition ...); never changes a NaN, signed zero or error. */
 ir_id ir_op1(ir_program *p, uint32_t site, ir_op op, ir_id a);
 ir_id ir_op2(ir_program *p, uint32_t site, ir_op op, ir_id a, ir_id b);

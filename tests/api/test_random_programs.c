@@ -48,14 +48,17 @@ typedef struct way { /* to run a program */
     l_options loops;
     unsigned times;
     bool all_elements; /* every operation computes all of its elements, as the interpreter does */
+    bool plain;        /* without simplification from here on */
 } way;
 
 static const way ways[] = {
-    {"fused", &one, {.fuse = true, .cost_model = true}, 2, false},
-    {"unfused", &one, {.cost_model = true}, 1, true},
-    {"with two threads", &two, {.fuse = true, .cost_model = true}, 1, false},
-    {"always delayed", &one, {.fuse = true}, 1, false},
-    {"in small kernels", &one, {.fuse = true, .cost_model = true, .cap = 12}, 1, false},
+    {"fused", &one, {.fuse = true, .cost_model = true}, 2, false, false},
+    {"unfused", &one, {.cost_model = true}, 1, true, false},
+    {"with two threads", &two, {.fuse = true, .cost_model = true}, 1, false, false},
+    {"always delayed", &one, {.fuse = true}, 1, false, false},
+    {"in small kernels", &one, {.fuse = true, .cost_model = true, .cap = 12}, 1, false, false},
+    {"as written", &one, {.fuse = true, .cost_model = true}, 1, false, true},
+    {"as written, unfused", &one, {.cost_model = true}, 1, true, true},
 };
 
 /* Does a program behave otherwise than the interpreter, or one way otherwise than another? */
@@ -76,6 +79,7 @@ static bool differs(void *env, arena *a, const random_case *c)
         const way *w = &ways[i];
         if (getenv("SINTER_TEST_SEED")) /* one case: should it crash, its way is known */
             fprintf(stderr, "%s\n", w->name);
+        p->plain = w->plain;
         outcome o = runner_run(w->runner, p, a, c->input, &w->loops, w->times);
         if (good != (o.status == SN_OK) && (good || w->all_elements || !elements))
             return say(q, w->name, good ? o.message : failure.message), true;
@@ -126,6 +130,18 @@ static void exact_programs(void **state)
     (void)state;
     random_options o = random_everything();
     suite(&o, (question){.exact = true}, 60);
+}
+
+/* What simplification makes of terms later, when kernels are composed, is compared with the terms as written. */
+static void programs_as_written(void **state)
+{
+    (void)state;
+    random_options o = random_everything();
+    o.plain = true;
+    o.terms = 60;
+    suite(&o, (question){.exact = true}, 40);
+    o.failures = true;
+    suite(&o, (question){.exact = true}, 20);
 }
 
 static void programs_with_failures(void **state)
@@ -213,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_programs),
+        cmocka_unit_test(programs_as_written),
         cmocka_unit_test(programs_with_failures),
         cmocka_unit_test(programs_with_elementary_functions),
         cmocka_unit_test(programs_with_inexact_folds),

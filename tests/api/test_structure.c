@@ -193,6 +193,80 @@ static void fusion_can_be_switched_off(void **state)
     free(x), free(y);
 }
 
+/* --- simplification --- */
+
+static sn_exp roundabout(sn_exp x)
+{
+    sn_exp y = sn_add(sn_mul(sn_add(x, 0), 1), sn_mul(sn_sub(7, 7), x));
+    return sn_if(sn_lt(2, 3), sn_neg(sn_neg(y)), sn_div(y, sn_sub(2, 1)));
+}
+
+static sn_acc simplified(sn_acc x)
+{
+    return sn_map(roundabout, x);
+}
+
+static void simplification_can_be_switched_off(void **state)
+{
+    (void)state;
+    if (!both_cpu())
+        skip();
+    int32_t x[5] = {1, -2, 3, INT32_MIN, INT32_MAX}, y[5];
+    for (int off = 0; off < 2; off++) {
+        sn_options o = {.size = sizeof(o), .simplify = off ? SN_OFF : SN_ON};
+        sn_context *cx = sn_open(&o);
+        sn_program *p = compiled_in(cx, "[n]i32 -> [n]i32", SN_BODY(simplified));
+        assert_int_equal(sn_call(p, sn_in(x, 5), sn_into(y, 5)), SN_OK);
+        assert_memory_equal(x, y, sizeof(x));
+        bool negates = strstr(sn_explain(p, "term"), "-") && strstr(sn_explain(p, "kernels"), "neg");
+        assert_int_equal(negates, off);
+        sn_drop(p);
+        sn_close(cx);
+    }
+}
+
+static sn_exp twelve_roots(sn_exp x)
+{
+    for (int i = 0; i < 12; i++)
+        x = sn_sqrt(sn_add(x, 1));
+    return x;
+}
+
+static sn_exp before(void *env, sn_exp i)
+{
+    const sn_acc *a = env;
+    return sn_index(*a, sn_max(sn_sub(i, 1), 0));
+}
+
+/* What is dear is computed once, as a whole, and then read at other indices. */
+static sn_acc dear_and_read(sn_acc x)
+{
+    sn_acc roots = sn_map(twelve_roots, x);
+    return sn_generate(sn_extent(x, 0), sn_closure(before, &roots));
+}
+
+static void the_cost_model_can_be_switched_off(void **state)
+{
+    (void)state;
+    if (!both_cpu())
+        skip();
+    float *x = numbers(100), result[2][100];
+    for (int i = 0; i < 100; i++)
+        x[i] += 5;
+    for (int off = 0; off < 2; off++) {
+        sn_options o = {.size = sizeof(o), .cost_model = off ? SN_OFF : SN_ON};
+        sn_context *cx = sn_open(&o);
+        sn_program *p = compiled_in(cx, "[n]f32 -> [n]f32", SN_BODY(dear_and_read));
+        assert_int_equal(sn_call(p, sn_in(x, 100), sn_into(result[off], 100)), SN_OK);
+        expect_counts(p, .clusters = off ? 1 : 2, .buffers = off ? 0 : 1, .kernels = off ? 1 : 2,
+                      .launches = off ? 1 : 2);
+        sn_drop(p);
+        sn_close(cx);
+    }
+    assert_memory_equal(result[0], result[1], sizeof(result[0]));
+    free(x);
+}
+
 /* --- results that are components of folds --- */
 
 static sn_exp both_sums(sn_exp x, sn_exp y)
@@ -363,6 +437,8 @@ int main(void)
         cmocka_unit_test(several_folds_share_a_loop),
         cmocka_unit_test(maps),
         cmocka_unit_test(fusion_can_be_switched_off),
+        cmocka_unit_test(simplification_can_be_switched_off),
+        cmocka_unit_test(the_cost_model_can_be_switched_off),
         cmocka_unit_test(components_of_folds_are_results_as_they_are),
         cmocka_unit_test(chained_stencils_keep_rows),
         cmocka_unit_test(memory_is_used_again),

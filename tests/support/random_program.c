@@ -519,6 +519,7 @@ static void choose_types(random_maker *m)
 
 static random_case make_case(arena *a, random_maker *m)
 {
+    m->p->plain = m->options->plain;
     random_case made = {.program = m->p};
     choose_types(m);
     made.input = add_inputs(m);

@@ -14,6 +14,7 @@ typedef struct random_options {
     uint32_t terms;      /* scalar terms of a function, about */
     bool math;           /* elementary functions */
     bool inexact_folds;  /* + and * as operators of folds of floats */
+    bool plain;          /* terms are not simplified */
     bool failures;       /* partial operators and reads that may fail, extents that may differ */
 } random_options;
 
