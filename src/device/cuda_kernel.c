@@ -24,8 +24,8 @@ void cuda_discard(device *base, kernel_entry *entry)
 
 /* --- the shape of a launch --- */
 
-/* As many threads as the widest FOR_ALL has, in whole warps, at most MOST_GROUP: more per block gain nothing, and
- * blocks of few threads leave more of them room on a multiprocessor. */
+/* As many threads as the kernel wishes or else as the widest FOR_ALL has, in whole warps, at most MOST_GROUP: more per block gain
+ * nothing, and blocks of few threads leave more of them room on a multiprocessor. */
 static uint32_t group_of(const kernel *k, const device_limits *l)
 {
     int64_t widest = 1;
@@ -38,6 +38,7 @@ static uint32_t group_of(const kernel *k, const device_limits *l)
         int64_t n = count->kind == KV_LITERAL ? ir_i64_bits(T_I64, count->bits) : most;
         widest = n > widest ? n : widest;
     }
+    widest = k->group ? k->group : widest;
     if (widest >= most)
         return most;
     uint32_t whole = ((uint32_t)widest + gang - 1) / gang * gang;
@@ -159,11 +160,6 @@ static bool generate(cuda *d, const kernel *k, const text *key, device_kernel *o
 {
     text source;
     const char *name = k->name ? k->name : "";
-    if (out->shared > d->limits.scratch) {
-        *why = arena_printf(a, "kernel %s needs %u bytes of shared memory, and there are %zu", name, out->shared,
-                            d->limits.scratch);
-        return false;
-    }
     text_init(&source, a);
     if (!emit_text(k, &dialect_cuda, entry_name, &source, why) || !compile(d, name, &source, key, out, a, why))
         return false;
@@ -196,7 +192,9 @@ bool cuda_obtain(device *base, const kernel *k, const text *kernel_key, kernel_e
                             out->memories + out->arguments, CUDA_MOST_ARGUMENTS - 3);
         return false;
     }
-    kernel *ready = kernel_prepare(a, k);
+    kernel *ready = kernel_prepare_text(a, k, &dialect_cuda, out->group, d->limits.scratch, why);
+    if (!ready)
+        return false;
     out->shared = emit_shared_bytes(ready);
     text_init(&key, a);
     text_printf(&key, "%sgroup %u;", d->identity.at, out->group);

@@ -35,6 +35,16 @@ kernel *kernel_prepare(arena *a, const kernel *k)
     return c;
 }
 
+kernel *kernel_prepare_text(arena *a, const kernel *k, const dialect *d, uint32_t group, size_t shared, const char **why)
+{
+    enum { BANKS = 32 * 4 }; /* bytes that the banks of shared memory serve at a time */
+    kernel *c = k_split_gangs(copy_kernel(a, k), group >= emit_gang(d) ? emit_gang(d) : 0, a);
+    k_expand_math(c);
+    k_analyse(c);
+    k_layout(c, BANKS);
+    return k_fits(c, shared, a, why) ? c : NULL;
+}
+
 /* --- entries --- */
 
 static char *copy_text(const char *s)
@@ -179,10 +189,11 @@ static kernel_entry *finished(kernel_cache *c, kernel_entry *e, arena *a, const 
     if (e->state == KERNEL_READY)
         return e;
     jmp_buf failure, *outer = a->failure;
-    *why = "out of memory";
+    *why = NULL;
     if (!setjmp(failure)) {
         arena_on_failure(a, &failure);
-        *why = arena_string(a, e->why ? e->why : "out of memory");
+        if (e->why)
+            *why = arena_string(a, e->why);
     }
     arena_on_failure(a, outer);
     drop(c, e);
@@ -197,13 +208,11 @@ static bool obtain(kernel_cache *c, const kernel *k, const text *key, kernel_ent
     const char *why = NULL;
     volatile bool good = false;
     arena_init(&a, c->heap);
-    if (setjmp(failure)) {
-        e->why = copy_text("out of memory");
-    } else {
+    if (!setjmp(failure)) {
         arena_on_failure(&a, &failure);
         good = c->obtain(c->owner, k, key, e, &a, &why);
-        if (!good)
-            e->why = copy_text(why ? why : "no reason given");
+        if (!good && why)
+            e->why = copy_text(why);
     }
     arena_free(&a);
     return good;
@@ -231,8 +240,6 @@ kernel_entry *kernel_cache_get(kernel_cache *c, const kernel *k, arena *a, const
         if (!good)
             forget(c, e);
         pthread_cond_broadcast(&c->finished);
-    } else {
-        *why = "out of memory";
     }
     if (e)
         e = finished(c, e, a, why);

@@ -175,12 +175,13 @@ static bool generate(opencl *d, const kernel *k, const text *key, device_kernel 
         *why = arena_printf(a, "kernel %s computes in f64, which the device does not have", k->name);
         return false;
     }
-    kernel *ready = kernel_prepare(a, k);
-    if (emit_shared_bytes(ready) > d->limits.scratch) {
-        *why = arena_printf(a, "kernel %s needs %u bytes of shared memory, and there are %zu", k->name,
-                            emit_shared_bytes(ready), d->limits.scratch);
+    if (k->chained) {
+        *why = arena_printf(a, "kernel %s hands carries from piece to piece, and groups do not wait for each other in OpenCL", k->name);
         return false;
     }
+    kernel *ready = kernel_prepare_text(a, k, &dialect_opencl, d->limits.group, d->limits.scratch, why);
+    if (!ready)
+        return false;
     text_init(&source, a);
     if (!emit_text(ready, &dialect_opencl, entry_name, &source, why) ||
         !build_source(d, k->name ? k->name : "", source.at, out, a, why))

@@ -147,7 +147,7 @@ uint32_t k_shared_bytes(const kernel *k)
 
 static const char *shared_name(const k_memory *m)
 {
-    return m->name && *m->name ? m->name : "unnamed";
+    return m->name && *m->name ? m->name : "an array";
 }
 
 bool k_fits(const kernel *k, size_t there, arena *a, const char **why)
@@ -164,7 +164,7 @@ bool k_fits(const kernel *k, size_t there, arena *a, const char **why)
         largest = memory;
         bytes = memory_bytes(k, memory);
     }
-    *why = arena_printf(a, "%s wants %" PRIu32 " bytes of shared memory for a block, the device has %zu; the largest array, %s, takes %" PRIu64,
-                        k->name, wanted, there, shared_name(largest), bytes);
+    *why = arena_printf(a, "kernel %s needs %" PRIu32 " bytes of shared memory, and there are %zu; %s takes %" PRIu64, k->name, wanted, there,
+                        shared_name(largest), bytes);
     return false;
 }

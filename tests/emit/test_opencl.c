@@ -12,6 +12,7 @@
 
 #include "emit/emit.h"
 #include "support/opencl_runner.h"
+#include "support/random_gang.h"
 #include "support/random_kernel.h"
 
 enum { POINTS = 120 };
@@ -40,6 +41,7 @@ static const char *emitted(kernel *k, arena *a)
     text t;
     if (!k_verify(k, a, &why))
         fail_msg("%s", why);
+    k = k_split_gangs(k, emit_gang(&dialect_opencl), a);
     k_analyse(k);
     k_layout(k, 64);
     text_init(&t, a);
@@ -403,11 +405,10 @@ static void refusals_say_why(void **state)
         const char *source, *why;
     } cases[] = {
         {"kernel k lanes 8 { global @1:i64 written for_all %1:i64 < 8 { %2:i64 = count true store @1[%1] = %2 } }",
-         "operations of a whole gang need lanes in step"},
-        {"kernel k lanes 8 { global @1:u64 written chain @1 before %1:i64 initial 0 aggregate 1 left %2:i64 right "
-         "%3:i64 { %4:i64 = add "
-         "%2, %3 } yield %4 }",
-         "carries from piece to piece need forward progress between work-groups"},
+         "lanes exchange values that the device's threads cannot"},
+        {"kernel k lanes 8 { global @1:u64 written check 1: false, 0, 0, 0 chain @1 before %1:i64 initial 0 aggregate 1 left %2:i64 "
+         "right %3:i64 { %4:i64 = add %2, %3 } yield %4 }",
+         "a piece that fails would not hand its carry on"},
         {"kernel k lanes 8 { %1:i64 = var 0 for_all %2:i64 < 8 { set %1 = 5 } }",
          "a variable of the piece set by threads"},
         {"kernel k lanes 8 { arg %1:f32 %2:f32 = exp %1 }", "exp has no form for f32 in OpenCL C 1.2"},

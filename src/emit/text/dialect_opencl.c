@@ -37,7 +37,7 @@ const dialect dialect_opencl = {
     .global = "__global ",
     .shared = "__local ",
     .shared_block = "__local ulong sn_shared[%" PRIu32 "];",
-    .shared_word = "__local ulong sn_word[1];",
+    .shared_word = "__local ulong sn_word[8];",
     .lane = "(long)get_local_id(0)",
     .group = "(long)get_group_id(0)",
     .groups = "(long)get_num_groups(0)",
@@ -62,5 +62,7 @@ const dialect dialect_opencl = {
                [ATOMIC_XOR] = {"atomic_xor", "atom_xor"},
                [ATOMIC_EXCHANGE] = {"atomic_xchg", "atom_xchg"},
                [ATOMIC_SWAP] = {"atomic_cmpxchg", "atom_cmpxchg"}},
+    .alone = "restrict ",
     .fence = "mem_fence(CLK_GLOBAL_MEM_FENCE);",
+    .even_rounds = true,
 };

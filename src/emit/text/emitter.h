@@ -5,6 +5,11 @@
 #include "emit/text/dialect.h"
 #include "kernel/walk.h"
 
+enum {
+    PENDING_READS = 1, /* some work items may still be reading */
+    PENDING_WRITES = 2 /* not all see yet what one work item has stored */
+};
+
 typedef struct emitter {
     const kernel *k;
     const dialect *d;
@@ -17,18 +22,32 @@ typedef struct emitter {
     bool *communicated; /* per memory: what one work item writes another may read or overwrite in the same piece */
     k_ref *level;       /* per statement: the FOR_ALL around it, 0: piece level */
     bool *checked;      /* per FOR_ALL, and at 0 for the piece: has a CHECK directly at its level */
-    bool *communicates; /* per FOR_ALL: touches communicated memory; per loop at piece level: code of the piece in it
-                           does */
+    bool *communicates; /* per FOR_ALL: touches communicated memory */
+    uint8_t *leaves;    /* per loop at piece level: what code of the piece in it leaves pending */
+    bool *exchanges; /* per FOR_ALL: its threads are a gang that exchanges values */
+    bool *apart;     /* per statement: lanes may arrive one by one */
     bool has_checks;
     k_walk walk;
-    VEC(bool) other;     /* per open IF at piece level: `pending` before it, or behind its first branch */
-    bool pending;        /* piece-level code has touched communicated memory since the last barrier */
+    VEC(uint8_t) other;  /* per open IF at piece level: `pending` before it, or behind its first branch */
+    uint8_t pending;     /* what piece-level code has done to communicated memory since the last barrier: PENDING_... */
     bool piece_accesses; /* ... somewhere in this kernel */
     bool uses_f64, uses_atomic64;
     const char *why; /* why it cannot be emitted; NULL: so far it can */
 } emitter;
 
+/* text.c */
+void emit_line(emitter *e, const char *format, ...) SN_PRINTF(2, 3); /* of the function, indented */
+
+/* gang.c: FOR_ALLs of one gang, and carries */
+void emit_survey_gangs(emitter *e);
+void emit_open_gang(emitter *e, const k_stmt *s);
+void emit_exchange(emitter *e, const k_stmt *s); /* COMPACT, COUNT, SHUFFLE, ALL */
+void emit_open_chain(emitter *e, const k_stmt *s);
+void emit_close_chain(emitter *e, const k_stmt *s);
+
 /* expression.c */
+const char *emit_to_bits(emitter *e, ir_type t, const char *x);   /* a ulong */
+const char *emit_from_bits(emitter *e, ir_type t, const char *x); /* of a ulong */
 const char *emit_value(emitter *e, k_val v);  /* a C expression, an operand of anything */
 const char *emit_define(emitter *e, k_val v); /* names a value */
 const char *emit_memory(emitter *e, k_mem m);

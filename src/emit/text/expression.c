@@ -336,6 +336,26 @@ const char *emit_let(emitter *e, const k_stmt *s)
     return NULL;
 }
 
+/* --- bits --- */
+
+const char *emit_to_bits(emitter *e, ir_type t, const char *x)
+{
+    if (t == T_BOOL)
+        return arena_printf(e->arena, "(%s ? 1 : 0)", x);
+    if (ir_type_float(t))
+        return arena_printf(e->arena, "(ulong)%s", arena_printf(e->arena, e->d->bits[t == T_F32 ? T_U32 : T_U64], x));
+    return arena_printf(e->arena, "(ulong)(%s)%s", e->d->type[unsigned_of(t)], x);
+}
+
+const char *emit_from_bits(emitter *e, ir_type t, const char *x)
+{
+    if (t == T_BOOL)
+        return arena_printf(e->arena, "%s != 0", x);
+    if (t == T_F32) /* as_float takes nothing wider */
+        return arena_printf(e->arena, e->d->bits[t], arena_printf(e->arena, "(uint)(%s)", x));
+    return t == T_F64 ? arena_printf(e->arena, e->d->bits[t], x) : arena_printf(e->arena, "(%s)%s", emit_type(e, t), x);
+}
+
 /* --- atomics --- */
 
 static atomic_form atomic_of(ir_op op)

@@ -1,17 +1,12 @@
 /* Kernels as text for GPUs. A work-group takes one piece at a time; FOR_ALL is spread over its work items with a stride
  * loop and ends in a barrier where others may see what was written; code at piece level is computed by every work item
- * alike.
- *
- * CHAIN needs forward progress between groups, COMPACT and COUNT need gangs of known width: neither is there in OpenCL
- * 1.2, so such kernels are refused and their variants with two passes are used. */
+ * alike. Exchanges within a gang and carries between pieces are in gang.c. */
 #include "emit/emit.h"
 #include "emit/text/emitter.h"
 
 #include <inttypes.h>
 
-static void line(emitter *e, const char *format, ...) SN_PRINTF(2, 3);
-
-static void line(emitter *e, const char *format, ...)
+void emit_line(emitter *e, const char *format, ...)
 {
     va_list args;
     uint32_t depth = 2 + e->walk.open.n - (e->walk.event == K_WALK_ELSE) + (e->walk.for_all != 0);
@@ -29,8 +24,8 @@ static const char *type_of(emitter *e, k_val v)
 
 /* --- who sees what: where barriers are needed --- */
 
-/* Is the current statement in a loop at piece level? Marks those loops if it `touches` memory at piece level. */
-static bool in_piece_loop(emitter *e, const k_walk *w, bool touches)
+/* Is the current statement in a loop at piece level? Marks those loops with what it leaves pending. */
+static bool in_piece_loop(emitter *e, const k_walk *w, uint8_t leaves)
 {
     bool inside = false;
     for (uint32_t i = 0; i < w->open.n; i++) {
@@ -40,7 +35,7 @@ static bool in_piece_loop(emitter *e, const k_walk *w, bool touches)
             break;
         if (op == K_LOOP || op == K_FOR) {
             inside = true;
-            e->communicates[id] |= touches;
+            e->leaves[id] |= leaves;
         }
     }
     return inside;
@@ -63,7 +58,8 @@ static void survey(emitter *e)
         if (!s->mem)
             continue;
         bool touches = !w.for_all && (e->k->mem.at[s->mem].space == K_SHARED || e->k->mem.at[s->mem].written);
-        uses[s->mem] += in_piece_loop(e, &w, touches) ? 2 : 1;
+        uint8_t leaves = !touches ? 0 : s->op == K_LOAD ? PENDING_READS : PENDING_READS | PENDING_WRITES;
+        uses[s->mem] += in_piece_loop(e, &w, leaves) ? 2 : 1;
         e->piece_accesses |= touches;
     }
     for (k_mem m = 1; m < e->k->mem.n; m++) {
@@ -77,8 +73,8 @@ static void survey(emitter *e)
 
 static void barrier(emitter *e)
 {
-    line(e, "%s", e->d->barrier);
-    e->pending = false;
+    emit_line(e, "%s", e->d->barrier);
+    e->pending = 0;
 }
 
 /* --- memory --- */
@@ -94,41 +90,41 @@ static const char *place(emitter *e, k_mem m, k_val index)
 
 static void load(emitter *e, const k_stmt *s)
 {
-    if (!e->walk.for_all && e->pending && e->communicated[s->mem])
+    if (!e->walk.for_all && e->pending & PENDING_WRITES && e->communicated[s->mem])
         barrier(e); /* one work item may have stored it for all */
     const char *from = place(e, s->mem, s->in[0]), *as_bool = e->k->mem.at[s->mem].type == T_BOOL ? " != 0" : "";
-    line(e, "const %s %s = %s%s;", type_of(e, s->dst), emit_define(e, s->dst), from, as_bool);
-    e->pending |= !e->walk.for_all && e->communicated[s->mem];
+    emit_line(e, "const %s %s = %s%s;", type_of(e, s->dst), emit_define(e, s->dst), from, as_bool);
+    e->pending |= !e->walk.for_all && e->communicated[s->mem] ? PENDING_READS : 0;
 }
 
 static void store(emitter *e, const k_stmt *s)
 {
     const char *to = place(e, s->mem, s->in[0]), *value = emit_value(e, s->in[1]);
     if (e->walk.for_all) {
-        line(e, "%s = %s;", to, value);
+        emit_line(e, "%s = %s;", to, value);
         return;
     }
-    if (e->pending && e->communicated[s->mem])
+    if (e->pending & PENDING_READS && e->communicated[s->mem])
         barrier(e); /* others may still be reading */
-    line(e, "if (sn_lane == 0)");
-    line(e, "    %s = %s;", to, value);
-    e->pending |= e->communicated[s->mem];
+    emit_line(e, "if (sn_lane == 0)");
+    emit_line(e, "    %s = %s;", to, value);
+    e->pending |= e->communicated[s->mem] ? PENDING_WRITES : 0;
 }
 
 static void atomic(emitter *e, const k_stmt *s)
 {
     const char *operation = emit_atomic(e, s), *type = type_of(e, s->dst), *name = emit_define(e, s->dst);
     if (e->walk.for_all) {
-        line(e, "const %s %s = %s;", type, name, operation);
+        emit_line(e, "const %s %s = %s;", type, name, operation);
         return;
     }
     /* Once per piece; the others learn the old value through shared memory. */
     barrier(e);
-    line(e, "if (sn_lane == 0)");
-    line(e, "    *(%s%s *)sn_word = %s;", e->d->shared, type, operation);
+    emit_line(e, "if (sn_lane == 0)");
+    emit_line(e, "    *(%s%s *)sn_word = %s;", e->d->shared, type, operation);
     barrier(e);
-    line(e, "const %s %s = *(%s%s *)sn_word;", type, name, e->d->shared, type);
-    e->pending = true;
+    emit_line(e, "const %s %s = *(%s%s *)sn_word;", type, name, e->d->shared, type);
+    e->pending = PENDING_READS | PENDING_WRITES;
 }
 
 /* --- checks --- */
@@ -167,48 +163,81 @@ static void write_report(emitter *e)
 
 static void check(emitter *e, const k_stmt *s)
 {
-    line(e, "if (!%s) {", emit_value(e, s->in[0]));
-    line(e, "    %ssn_report(sn_error, %" PRIu32 "u, %s, %s, %s);", e->walk.for_all ? "" : "if (sn_lane == 0) ",
+    emit_line(e, "if (!%s) {", emit_value(e, s->in[0]));
+    emit_line(e, "    %ssn_report(sn_error, %" PRIu32 "u, %s, %s, %s);", e->walk.for_all ? "" : "if (sn_lane == 0) ",
          s->site, emit_value(e, s->in[1]), emit_value(e, s->in[2]), emit_value(e, s->in[3]));
     if (e->walk.for_all)
-        line(e, "    goto sn_off_%" PRIu32 ";", e->walk.for_all);
+        emit_line(e, "    goto sn_off_%" PRIu32 ";", e->walk.for_all);
     else
-        line(e, "    goto sn_end;");
-    line(e, "}");
+        emit_line(e, "    goto sn_end;");
+    emit_line(e, "}");
 }
 
 /* --- control --- */
+
+/* A barrier in front of a loop instead of one in every round of it. In the loop, its end may have come before. */
+static void begin_loop(emitter *e)
+{
+    uint8_t leaves = e->leaves[e->walk.at];
+    if (e->pending && leaves)
+        barrier(e);
+    e->pending |= leaves;
+}
 
 static void open_for(emitter *e, const k_stmt *s)
 {
     const char *from = emit_value(e, s->in[0]), *to = emit_value(e, s->in[1]), *i = emit_define(e, s->dst);
     if (s->sub)
         text_add(&e->body, e->d->unroll);
-    line(e, "for (long %s = %s, %s_end = %s; %s < %s_end; %s++) {", i, from, i, to, i, i, i);
+    const char *hidden = e->d->even_rounds && !e->walk.for_all && e->k->value.at[s->in[1]].kind == KV_LITERAL ? " + sn_none" : "";
+    emit_line(e, "for (long %s = %s, %s_end = %s%s; %s < %s_end; %s++) {", i, from, i, to, hidden, i, i, i);
+}
+
+/* Rounds of a literal number: where it is at most SN_LOCAL, the loop and the indices of private memory vanish. */
+static void open_rounds(emitter *e, const char *i, const char *count)
+{
+    emit_line(e, "for (int sn_round = 0; sn_round < (%s + SN_LOCAL - 1) / SN_LOCAL; sn_round++) {", count);
+    emit_line(e, "    const long %s = sn_round * SN_LOCAL + sn_lane;", i);
+    emit_line(e, "    if (%s < %s) {", i, count);
+}
+
+static void open_even_rounds(emitter *e, const char *i, const char *count, bool literal)
+{
+    const char *private = e->k->threads ? ", sn_round++" : "";
+    if (*private)
+        emit_line(e, "sn_round = 0;");
+    emit_line(e, "for (long %s_base = 0; %s_base < %s%s; %s_base += SN_LOCAL%s) {", i, i, count, literal ? " + sn_none" : "", i, private);
+    emit_line(e, "    const long %s = %s_base + sn_lane;", i, i);
+    emit_line(e, "    if (%s < %s) {", i, count);
 }
 
 static void open_for_all(emitter *e, const k_stmt *s)
 {
-    const char *count = emit_value(e, s->in[0]), *i = emit_define(e, s->dst);
+    bool literal = e->k->value.at[s->in[0]].kind == KV_LITERAL;
     if (e->pending)
         barrier(e);
-    if (e->k->threads)
-        line(e, "sn_round = 0;");
-    /* Every work item goes round equally often, and how often is hidden from the compiler: PoCL 3.1 lost stores of
-     * loops whose length depends on the work item, and of bodies between barriers whose loop it could remove. */
-    const char *hidden = e->k->value.at[s->in[0]].kind == KV_LITERAL ? " + sn_none" : "";
-    line(e, "for (long %s_base = 0; %s_base < %s%s; %s_base += SN_LOCAL%s) {", i, i, count, hidden, i,
-         e->k->threads ? ", sn_round++" : "");
-    line(e, "    const long %s = %s_base + sn_lane;", i, i);
-    line(e, "    if (%s < %s) {", i, count);
+    if (e->exchanges[e->walk.at]) {
+        emit_open_gang(e, s);
+        return;
+    }
+    const char *count = emit_value(e, s->in[0]), *i = emit_define(e, s->dst);
+    if (e->d->even_rounds) {
+        open_even_rounds(e, i, count, literal);
+    } else if (literal) {
+        open_rounds(e, i, count);
+    } else {
+        const char *from = e->k->threads ? ", sn_round = 0" : "", *on = e->k->threads ? ", sn_round++" : "";
+        emit_line(e, "for (long %s = sn_lane%s; %s < %s; %s += SN_LOCAL%s) {", i, from, i, count, i, on);
+        emit_line(e, "    {");
+    }
 }
 
 static void close_for_all(emitter *e, k_ref id)
 {
-    line(e, "    }");
+    emit_line(e, "    }");
     if (e->checked[id]) /* behind the block: C++ lets no goto pass a definition */
-        line(e, "    sn_off_%" PRIu32 ":;", id);
-    line(e, "}");
+        emit_line(e, "    sn_off_%" PRIu32 ":;", id);
+    emit_line(e, "}");
     if (e->communicates[id])
         barrier(e);
 }
@@ -221,22 +250,26 @@ static void close_list(emitter *e)
         close_for_all(e, e->walk.at);
         return;
     }
-    line(e, "}");
+    if (s->op == K_CHAIN) {
+        emit_close_chain(e, s);
+        return;
+    }
+    emit_line(e, "}");
     if (e->walk.for_all)
         return;
     if (s->op == K_IF)
         e->pending |= e->other.at[--e->other.n];
     else
-        e->pending |= e->communicates[e->walk.at];
+        e->pending |= e->leaves[e->walk.at];
 }
 
 static void begin_else(emitter *e, const k_stmt *s)
 {
     if (s->orelse)
-        line(e, "} else {");
+        emit_line(e, "} else {");
     if (e->walk.for_all)
         return;
-    bool *other = &e->other.at[e->other.n - 1], before = *other;
+    uint8_t *other = &e->other.at[e->other.n - 1], before = *other;
     *other = e->pending;
     e->pending = before;
 }
@@ -246,7 +279,7 @@ static void set(emitter *e, const k_stmt *s)
     /* Work items without a thread would miss it. */
     if (e->walk.for_all && !e->level[e->k->value.at[s->dst].def])
         e->why = "a variable of the piece set by threads";
-    line(e, "%s = %s;", emit_value(e, s->dst), emit_value(e, s->in[0]));
+    emit_line(e, "%s = %s;", emit_value(e, s->dst), emit_value(e, s->in[0]));
 }
 
 static void statement(emitter *e, const k_stmt *s)
@@ -257,22 +290,17 @@ static void statement(emitter *e, const k_stmt *s)
     case K_LET: {
         const char *x = emit_let(e, s);
         if (x)
-            line(e, "const %s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);
+            emit_line(e, "const %s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);
         return;
     }
     case K_SELECT: {
         const char *c = emit_value(e, s->in[0]), *x = emit_value(e, s->in[1]), *y = emit_value(e, s->in[2]);
-        line(e, "const %s %s = %s ? %s : %s;", type_of(e, s->dst), emit_define(e, s->dst), c, x, y);
-        return;
-    }
-    case K_ALL: { /* a gang is one work-item */
-        const char *x = emit_value(e, s->in[0]);
-        line(e, "const %s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);
+        emit_line(e, "const %s %s = %s ? %s : %s;", type_of(e, s->dst), emit_define(e, s->dst), c, x, y);
         return;
     }
     case K_DECL: {
         const char *x = emit_value(e, s->in[0]);
-        line(e, "%s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);
+        emit_line(e, "%s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);
         return;
     }
     case K_SET:
@@ -291,33 +319,35 @@ static void statement(emitter *e, const k_stmt *s)
         atomic(e, s);
         return;
     case K_IF:
-        line(e, "if (%s) {", emit_value(e, s->in[0]));
+        emit_line(e, "if (%s) {", emit_value(e, s->in[0]));
         if (!e->walk.for_all)
             vec_push(e->arena, &e->other, e->pending);
         return;
     case K_LOOP:
-        line(e, "for (;;) {");
-        break;
+        begin_loop(e);
+        emit_line(e, "for (;;) {");
+        return;
     case K_BREAK_IF:
-        line(e, "if (%s)", emit_value(e, s->in[0]));
-        line(e, "    break;");
+        emit_line(e, "if (%s)", emit_value(e, s->in[0]));
+        emit_line(e, "    break;");
         return;
     case K_FOR:
+        begin_loop(e);
         open_for(e, s);
-        break;
+        return;
     case K_FOR_ALL:
         open_for_all(e, s);
         return;
     case K_CHAIN:
-        e->why = "carries from piece to piece need forward progress between work-groups";
+        emit_open_chain(e, s);
         return;
     case K_COMPACT:
     case K_COUNT:
+    case K_ALL:
     case K_SHUFFLE:
-        e->why = "operations of a whole gang need lanes in step";
+        emit_exchange(e, s);
         return;
     }
-    e->pending |= e->communicates[e->walk.at]; /* a loop: its end may have come before */
 }
 
 static void statements(emitter *e)
@@ -367,10 +397,10 @@ static void declare_memory(emitter *e)
             text_printf(&e->body, "    %s %s[%" PRId64 " * ((%" PRIu32 " + SN_LOCAL - 1) / SN_LOCAL)];\n", type, name,
                         memory->count, k->threads);
     }
-    if (k->threads)
+    if (k->threads && e->d->even_rounds)
         text_add(&e->body, "    int sn_round;\n");
     for (k_ref s = 1; s < k->stmt.n; s++)
-        if (k->stmt.at[s].op == K_ATOMIC) {
+        if (k->stmt.at[s].op == K_ATOMIC || k->stmt.at[s].op == K_CHAIN) {
             text_printf(&e->body, "    %s\n", e->d->shared_word);
             return;
         }
@@ -383,8 +413,8 @@ static void signature(emitter *e, const char *entry)
     for (k_mem m = 1; m < k->mem.n; m++) {
         const k_memory *memory = &k->mem.at[m];
         if (memory->space == K_GLOBAL)
-            text_printf(&e->body, "%s%s%s *%s, ", e->d->global, memory->written ? "" : "const ",
-                        emit_memory_type(e, (ir_type)memory->type), emit_memory(e, m));
+            text_printf(&e->body, "%s%s%s *%s%s, ", e->d->global, memory->written ? "" : "const ",
+                        emit_memory_type(e, (ir_type)memory->type), e->d->alone, emit_memory(e, m));
     }
     for (k_val v = 1; v < k->value.n; v++)
         if (k->value.at[v].kind == KV_ARG)
@@ -396,18 +426,23 @@ static void function(emitter *e, const char *entry)
 {
     signature(e, entry);
     declare_memory(e);
-    text_printf(&e->body, "    const long sn_lane = %s, sn_none = sn_last < 0;\n", e->d->lane);
+    text_printf(&e->body, "    const long sn_lane = %s%s;\n", e->d->lane, e->d->even_rounds ? ", sn_none = sn_last < 0" : "");
     text_printf(&e->body, "    for (long piece = sn_first + %s; piece < sn_last; piece += %s) {\n", e->d->group,
                 e->d->groups);
     text_add(&e->body, e->checked[0] ? "      {\n" : "");
     statements(e);
     if (e->checked[0]) {
         text_add(&e->body, "      }\n    sn_end:;\n"); /* behind a block, as above */
-        e->pending |= e->piece_accesses;
+        e->pending |= e->piece_accesses ? PENDING_READS | PENDING_WRITES : 0;
     }
     if (e->pending) /* the next piece uses the same shared memory */
         text_printf(&e->body, "        %s\n", e->d->barrier);
     text_add(&e->body, "    }\n}\n");
+}
+
+uint32_t emit_gang(const dialect *d)
+{
+    return d->gang;
 }
 
 bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, const char **why)
@@ -419,8 +454,12 @@ bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, 
     e.communicated = arena_alloc(e.arena, k->mem.n * sizeof(*e.communicated));
     e.checked = arena_alloc(e.arena, k->stmt.n * sizeof(*e.checked));
     e.communicates = arena_alloc(e.arena, k->stmt.n * sizeof(*e.communicates));
+    e.leaves = arena_alloc(e.arena, k->stmt.n * sizeof(*e.leaves));
     e.level = arena_alloc(e.arena, k->stmt.n * sizeof(*e.level));
+    e.exchanges = arena_alloc(e.arena, k->stmt.n * sizeof(*e.exchanges));
+    e.apart = arena_alloc(e.arena, k->stmt.n * sizeof(*e.apart));
     survey(&e);
+    emit_survey_gangs(&e);
     if (e.has_checks)
         write_report(&e);
     function(&e, entry);
