@@ -29,7 +29,7 @@ static void show_code(void *env, uint32_t cluster, const sk_kernel *k)
     device_kernel *code = e->texts->compile(e->texts, k->k, e->arena, &why);
     cluster_title(e, cluster, k);
     if (!code) {
-        text_printf(e->out, "; does not compile: %s\n", why ? why : "");
+        text_printf(e->out, "; does not compile: %s\n", why ? why : "out of memory");
         return;
     }
     const char *shown = e->texts->kernel_text(e->texts, code, e->form);

@@ -85,7 +85,8 @@ static char *copy_text(const char *s)
     return r ? memcpy(r, s, n) : NULL;
 }
 
-/* The code generator, opened when it is first needed; NULL and *why (in `a`, or the device's) if there is none. */
+/* The code generator, opened when it is first needed; NULL and *why (in `a`, or the device's) if there is none, *why NULL if
+ * there was no memory. */
 static const emit_cpu_module *module_of(cpu *d, arena *a, const char **why)
 {
     pthread_mutex_lock(&d->opening);
@@ -94,7 +95,7 @@ static const emit_cpu_module *module_of(cpu *d, arena *a, const char **why)
         if (setjmp(failure)) {
             arena_on_failure(a, outer);
             pthread_mutex_unlock(&d->opening);
-            *why = "out of memory";
+            *why = NULL;
             return NULL;
         }
         arena_on_failure(a, &failure);
@@ -147,7 +148,7 @@ static bool compile_prepared(cpu *d, const emit_cpu_module *m, const kernel *rea
     if (out->generated)
         return true;
     jmp_buf failure, *outer = a->failure;
-    *why = "out of memory";
+    *why = NULL;
     if (!setjmp(failure)) {
         arena_on_failure(a, &failure);
         *why = said ? arena_string(a, said) : NULL;
@@ -402,6 +403,7 @@ device *device_cpu_open(const device_options *options, arena *a, const char **wh
     *why = "out of memory";
     if (name_things(d, options) && (d->disk || module_of(d, a, why)))
         return &d->device;
+    *why = *why ? *why : "out of memory";
     cpu_close(&d->device);
     return NULL;
 }

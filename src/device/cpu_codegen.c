@@ -33,7 +33,7 @@ static bool try_given(search *s, const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? try_folder(s, path, strlen(path)) : s->found(s, path);
 }
 
-/* The folder of the program or shared library that this code is linked into. */
+/* The folder of the program or shared library that this code is linked into, and sinter/ in it: an installation may be moved. */
 static bool try_beside(search *s)
 {
     static const char anchor = 0;
@@ -41,7 +41,10 @@ static bool try_beside(search *s)
     if (!dladdr(&anchor, &info) || !info.dli_fname)
         return false;
     const char *slash = strrchr(info.dli_fname, '/');
-    return slash && try_folder(s, info.dli_fname, (size_t)(slash - info.dli_fname));
+    if (!slash)
+        return false;
+    const char *folder = arena_printf(s->arena, "%.*s/sinter", (int)(slash - info.dli_fname), info.dli_fname);
+    return try_folder(s, info.dli_fname, (size_t)(slash - info.dli_fname)) || try_folder(s, folder, strlen(folder));
 }
 
 static bool try_list(search *s, const char *folders)

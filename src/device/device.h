@@ -36,7 +36,7 @@ struct device {
     void *(*alloc)(device *d, size_t bytes);
     void (*release)(device *d, void *block, size_t bytes);
     /* Compiles (or finds in the device's cache in memory, or on disk, by k_key) a verified kernel; the device runs the passes that emitters need.
-     * NULL and a message in `a` on failure. Thread-safe; two threads asking for one kernel compile it once. */
+     * NULL and *why in `a` on failure, NULL if there was no memory. Thread-safe; two threads asking for one kernel compile it once. */
     device_kernel *(*compile)(device *d, const kernel *k, arena *a, const char **why);
     void (*release_kernel)(device *d, device_kernel *k); /* gives up this reference; the cache may keep it */
     /* The CPU: runs pieces [first, last) and waits. Returns false when memory for scratch ran out. Thread-safe: launches of several

@@ -131,13 +131,15 @@ static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, b
     if (!v) /* `why` lives as long as the program */
         return run_fails(c, status, "%s", why), NULL;
     v->code = r->engine.device->compile(r->engine.device, v->built->k, c->arena, &why);
+    if (!v->code && !why)
+        return run_fails(c, SN_NO_MEMORY, "no memory to compile a kernel"), NULL;
     if (!v->code && !r->engine.device->generates(r->engine.device)) {
         atomic_store(&r->interpreted, true);
         return run_fails(c, SN_UNSUPPORTED, "programs will be interpreted, slowly: %s", why), NULL;
     }
     if (!v->code) {
         bool ours = !r->engine.device->limits->own_memory; /* drivers have their own limits and compilers */
-        return run_fails(c, ours ? SN_INTERNAL : SN_UNSUPPORTED, "a kernel does not compile: %s", why ? why : ""), NULL;
+        return run_fails(c, ours ? SN_INTERNAL : SN_UNSUPPORTED, "a kernel does not compile: %s", why), NULL;
     }
     pthread_rwlock_wrlock(&r->lock);
     run_variant *other = find_variant(rc, v->key); /* another thread may have been faster */

@@ -91,7 +91,7 @@ enum { TYPES = sizeof(types) / sizeof(*types) };
 static void element(const npy_type *t, int i, uint8_t *to)
 {
     for (size_t b = 0; b < 8 && b < t->bytes; b++)
-        to[b] = t->type == SN_BOOL ? (uint8_t)(i % 2) : (uint8_t)(17 * i + 5 * (int)b + 1);
+        to[b] = (uint8_t)(t->type == SN_BOOL ? i % 2 : 17 * i + 5 * (int)b + 1);
 }
 
 static void expect_elements(sn_array *a, const npy_type *t, int n)

@@ -1,0 +1,22 @@
+// A user's program in C++: user VERSION.
+#include <sinter/dlpack.h>
+#include <sinter/sinter.h>
+
+#include <string>
+#include <vector>
+
+int main(int argc, char **argv)
+{
+    const std::string version = std::to_string(SN_VERSION_MAJOR) + "." + std::to_string(SN_VERSION_MINOR) + "." +
+                                std::to_string(SN_VERSION_PATCH);
+    if (argc < 2 || version != argv[1] || sn_version() != SN_VERSION)
+        return 2;
+    std::vector<float> x = {1, 2, 3}, y(3);
+    sn_context *cx = sn_open(nullptr);
+    auto twice = [](sn_acc xs) { return sn_map([](sn_exp e) { return sn_mul(e, 2); }, xs); };
+    sn_program *p = sn_compile(cx, "[n]f32 -> [n]f32", twice);
+    const sn_status status = sn_call(p, sn_in(x.data(), 3), sn_into(y.data(), 3));
+    sn_drop(p);
+    sn_close(cx);
+    return status != SN_OK || y[0] != 2 || y[2] != 6;
+}
