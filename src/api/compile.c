@@ -2,6 +2,7 @@
 #include "api/api.h"
 
 #include "opt/contract.h"
+#include "opt/recover.h"
 
 static bool on(sn_switch s)
 {
@@ -60,6 +61,8 @@ static bool compile(sn_program *p, sn_site at, const char *signature, sn_body bo
         api_fail(cx, p->ports.bad_signature ? SN_BAD_SIGNATURE : SN_BAD_PROGRAM, "%s", t.at);
         return false;
     }
+    if (on(cx->options.simplify))
+        opt_recover_loops(p->ir);
     if (on(cx->options.contract))
         opt_contract(p->ir);
     l_options loops = {.fuse = on(cx->options.fusion), .cost_model = on(cx->options.cost_model)};

@@ -267,6 +267,136 @@ static void the_cost_model_can_be_switched_off(void **state)
     free(x);
 }
 
+/* --- loop recovery --- */
+
+static sn_exp escape_step(sn_exp z, sn_exp c)
+{
+    sn_exp x = sn_get(z, 0), y = sn_get(z, 1), n = sn_get(z, 2), xx = sn_mul(x, x), yy = sn_mul(y, y);
+    sn_exp inside = sn_lt(sn_add(xx, yy), 4);
+    sn_exp next_x = sn_add(sn_sub(xx, yy), sn_fst(c)), next_y = sn_add(sn_mul(sn_mul(2, x), y), sn_snd(c));
+    return sn_if(inside, sn_tuple(next_x, next_y, sn_add(n, 1)), sn_tuple(x, y, n));
+}
+
+static sn_exp nothing_yet(sn_exp x)
+{
+    return sn_tuple(sn_sub(x, x), sn_f32(0), sn_i32(0));
+}
+
+enum { TURNS = 90 };
+
+/* Mandelbrot's set as unrolled zips: Accelerate's thesis, §6.4.1. */
+static sn_acc unrolled(sn_acc x, sn_acc y)
+{
+    sn_acc c = sn_zip(x, y), z = sn_map(nothing_yet, x);
+    for (int i = 0; i < TURNS; i++)
+        z = sn_zip_with(escape_step, z, c);
+    return sn_map(sn_neg, sn_get(z, 2));
+}
+
+/* The 45th turn is a result, too: two chains. */
+static sn_acc unrolled_with_a_stop(sn_acc x, sn_acc y)
+{
+    sn_acc c = sn_zip(x, y), z = sn_map(nothing_yet, x), half = z;
+    for (int i = 0; i < TURNS; i++) {
+        z = sn_zip_with(escape_step, z, c);
+        half = i == TURNS / 2 - 1 ? z : half;
+    }
+    return sn_results(sn_get(half, 2), sn_get(z, 2));
+}
+
+static unsigned occurrences(const char *where, const char *part)
+{
+    unsigned n = 0;
+    for (; where && (where = strstr(where, part)); where++)
+        n++;
+    return n;
+}
+
+static void unrolled_loops_are_loops_again(void **state)
+{
+    (void)state;
+    if (!both_cpu())
+        skip();
+    enum { N = 1000 };
+    float x[N], y[N];
+    int32_t deep[2][N], half[N], full[N];
+    for (int i = 0; i < N; i++) {
+        x[i] = (float)(i % 40) * 0.07f - 2;
+        y[i] = (float)(i / 40) * 0.1f - 1.2f;
+    }
+    for (int off = 0; off < 2; off++) {
+        sn_options o = {.size = sizeof(o), .simplify = off ? SN_OFF : SN_ON};
+        sn_context *cx = sn_open(&o);
+        sn_program *p = compiled_in(cx, "[n]f32, [n]f32 -> [n]i32", SN_BODY(unrolled));
+        assert_int_equal(sn_call(p, sn_in(x, N), sn_in(y, N), sn_into(deep[off], N)), SN_OK);
+        assert_int_equal(occurrences(sn_explain(p, "term"), "= zip_with:"), off ? TURNS : 1);
+        if (!off) {
+            expect_counts(p, .clusters = 1, .kernels = 1, .launches = 1);
+            assert_true(strlen(sn_explain(p, "kernels")) < 8000);
+        }
+        sn_drop(p);
+        if (!off) {
+            p = compiled_in(cx, "[n]f32, [n]f32 -> [n]i32, [n]i32", SN_BODY(unrolled_with_a_stop));
+            assert_int_equal(sn_call(p, sn_in(x, N), sn_in(y, N), sn_into(half, N), sn_into(full, N)), SN_OK);
+            expect_counts(p, .clusters = 1, .kernels = 1, .launches = 1);
+            sn_drop(p);
+        }
+        sn_close(cx);
+    }
+    assert_memory_equal(deep[0], deep[1], sizeof(deep[0]));
+    bool some = false;
+    for (int i = 0; i < N; i++) {
+        some |= full[i] > TURNS / 2 && full[i] < TURNS;
+        assert_int_equal(full[i], -deep[0][i]);
+        assert_int_equal(half[i], full[i] < TURNS / 2 ? full[i] : TURNS / 2);
+    }
+    assert_true(some);
+}
+
+static sn_exp weigh(sn_exp c, sn_exp z)
+{
+    return sn_add(sn_mul(z, 3), sn_to_i64(c));
+}
+
+static sn_exp share_of(sn_exp c, sn_exp z)
+{
+    return sn_quot(sn_add(z, 1000), sn_to_i64(c));
+}
+
+/* Carried second; then as many divisions, which may fail: they stay. */
+static sn_acc weighed_and_shared(sn_acc c)
+{
+    sn_acc z = sn_map(sn_to_i64, c), s;
+    for (int i = 0; i < 10; i++)
+        z = sn_zip_with(weigh, c, z);
+    s = z;
+    for (int i = 0; i < 10; i++)
+        s = sn_zip_with(share_of, c, s);
+    return sn_results(z, s);
+}
+
+static void loops_that_may_fail_stay_unrolled(void **state)
+{
+    (void)state;
+    int32_t c[4] = {1, -7, 12, 3};
+    int64_t z[4], s[4];
+    sn_program *p = compiled_in(both_cpu(), "[n]i32 -> [n]i64, [n]i64", SN_BODY(weighed_and_shared));
+    assert_int_equal(occurrences(sn_explain(p, "term"), "= zip_with:"), 1 + 10);
+    assert_int_equal(sn_call(p, sn_in(c, 4), sn_into(z, 4), sn_into(s, 4)), SN_OK);
+    for (int i = 0; i < 4; i++) {
+        int64_t x = c[i], y;
+        for (int k = 0; k < 10; k++)
+            x = 3 * x + c[i];
+        y = x;
+        for (int k = 0; k < 10; k++)
+            y = (y + 1000) / c[i];
+        assert_true(z[i] == x && s[i] == y);
+    }
+    c[2] = 0;
+    assert_int_equal(sn_call(p, sn_in(c, 4), sn_into(z, 4), sn_into(s, 4)), SN_DIVISION);
+    sn_drop(p);
+}
+
 /* --- results that are components of folds --- */
 
 static sn_exp both_sums(sn_exp x, sn_exp y)
@@ -439,6 +569,8 @@ int main(void)
         cmocka_unit_test(fusion_can_be_switched_off),
         cmocka_unit_test(simplification_can_be_switched_off),
         cmocka_unit_test(the_cost_model_can_be_switched_off),
+        cmocka_unit_test(unrolled_loops_are_loops_again),
+        cmocka_unit_test(loops_that_may_fail_stay_unrolled),
         cmocka_unit_test(components_of_folds_are_results_as_they_are),
         cmocka_unit_test(chained_stencils_keep_rows),
         cmocka_unit_test(memory_is_used_again),
