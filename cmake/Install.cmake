@@ -22,10 +22,6 @@ install(FILES ${CMAKE_BINARY_DIR}/sinterConfig.cmake ${CMAKE_BINARY_DIR}/sinterC
 file(RELATIVE_PATH SINTER_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 cmake_path(APPEND SINTER_PC_INCLUDEDIR "\${prefix}" ${CMAKE_INSTALL_INCLUDEDIR})
 cmake_path(APPEND SINTER_PC_LIBDIR "\${prefix}" ${CMAKE_INSTALL_LIBDIR})
-set(SINTER_PC_PRIVATE "")
-if(OPENCL_FOUND)
-  set(SINTER_PC_PRIVATE "-lOpenCL")
-endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/sinter.pc.in ${CMAKE_BINARY_DIR}/sinter.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/sinter.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
