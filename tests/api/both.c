@@ -168,8 +168,11 @@ static int64_t difference(const sn_array *x, const sn_array *y)
     if (x->rank != y->rank || x->type != y->type || memcmp(x->extent, y->extent, x->rank * sizeof(int64_t)))
         return -2;
     size_t width = ir_type_size(x->type);
+    sn_status status;
+    const char *left = api_look(x, &status), *right = api_look(y, &status);
+    assert_true(left && right);
     for (size_t i = 0; i < x->bytes; i += width)
-        if (!same_element(x->type, (const char *)x->data + i, (const char *)y->data + i))
+        if (!same_element(x->type, left + i, right + i))
             return (int64_t)(i / width);
     return -1;
 }
@@ -212,6 +215,15 @@ static void replace_type(const char *signature, const char *type, size_t n, char
     out[at] = 0;
 }
 
+/* Where a device's driver takes long to compile, SINTER_TEST_SAMPLE is the seed of a choice: one of the types, another one at each
+ * place, and a third of the extents. */
+static unsigned sampled(int line, uint64_t what, unsigned count)
+{
+    const char *seed = getenv("SINTER_TEST_SAMPLE");
+    uint64_t h = hash_mix(hash_mix((uint64_t)line, what), seed ? strtoull(seed, NULL, 10) : 0);
+    return seed ? (unsigned)(h % count) : 0;
+}
+
 static void check_type(const char *file, int line, const char *signature, sn_body body, contents what,
                        const int64_t *extents)
 {
@@ -223,6 +235,8 @@ static void check_type(const char *file, int line, const char *signature, sn_bod
     assert_non_null(interpreted);
     uint32_t names = cpu->ir->dim.n;
     for (const int64_t *e = extents; *e >= 0; e += names ? names : 1) {
+        if (sampled(line, (uint64_t)(e - extents) + 1, 3))
+            continue;
         char place[256];
         int n = snprintf(place, sizeof(place), "%s:%d: \"%s\" with", file, line, signature);
         for (uint32_t k = 0; k < names && n > 0 && (size_t)n < sizeof(place); k++)
@@ -242,11 +256,16 @@ void both_at(const char *file, int line, const char *signature, sn_body body, co
         check_type(file, line, signature, body, what, extents);
         return;
     }
+    unsigned count = 1;
+    for (const char *t = types; *t; t++)
+        count += *t == ' ';
+    unsigned chosen = sampled(line, 0, count);
     for (const char *t = types; *t;) {
         size_t n = strcspn(t, " ");
         char typed[512];
         replace_type(signature, t, n, typed, sizeof(typed));
-        check_type(file, line, typed, body, what, extents);
+        if (!getenv("SINTER_TEST_SAMPLE") || chosen-- == 0)
+            check_type(file, line, typed, body, what, extents);
         t += n + strspn(t + n, " ");
     }
 }

@@ -3,14 +3,25 @@
 #include "support/guarded.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 bool runner_open(runner *r, unsigned threads)
 {
     arena a;
     const char *why = NULL;
     device_options options = {.threads = threads, .heap = &base_heap_default};
+    const char *wanted = getenv("SINTER_DEVICE");
     arena_init(&a, NULL);
-    *r = (runner){.device = device_cpu_open(&options, &a, &why)};
+    *r = (runner){0};
+    if (wanted && !strcmp(wanted, "opencl"))
+        r->device = device_opencl_open(&options, 0, &a, &why);
+    else if (wanted && !strcmp(wanted, "cuda"))
+        r->device = device_cuda_open(&options, 0, &a, &why);
+    else
+        r->device = device_cpu_open(&options, &a, &why);
+    if (!r->device)
+        printf("skipped: %s\n", why ? why : "no device");
     arena_free(&a);
     if (!r->device)
         return false;
@@ -71,6 +82,22 @@ static void give_back(borrowed *b)
         guarded_free(&b->memory[i]);
 }
 
+/* Elements that the device may have to itself. */
+static void *elements(const runner *r, const void *data, size_t bytes, arena *a)
+{
+    device *d = r->device;
+    k_error error;
+    const char *why;
+    if (!d->limits->own_memory)
+        return arena_copy(a, data, bytes);
+    void *to = arena_alloc(a, bytes);
+    device_queue *q = d->open_queue(d);
+    if (!q || !d->copy(d, q, DEVICE_DOWNLOAD, to, data, 0, bytes) || d->finish(d, q, &error, a, &why) != DEVICE_FINE)
+        fprintf(stderr, "the device does not give its results\n"); /* zeros will not do */
+    d->close_queue(d, q);
+    return to;
+}
+
 /* Results of the pool are copied to the arena. */
 static void take_results(const runner *r, const ir_program *p, arena *a, run_result *out, outcome *o)
 {
@@ -83,7 +110,7 @@ static void take_results(const runner *r, const ir_program *p, arena *a, run_res
         for (uint32_t c = 0; c < info->components; c++, next++) {
             memcpy(v->extent, out[next].extent, sizeof(v->extent));
             v->type[c] = info->type[c];
-            v->data[c] = arena_copy(a, out[next].data, (size_t)elements_of(v) * ir_type_size(v->type[c]));
+            v->data[c] = elements(r, out[next].data, (size_t)elements_of(v) * ir_type_size(v->type[c]), a);
             run_pool_give(r->engine.pool, out[next].data, out[next].granted);
         }
     }
@@ -93,8 +120,13 @@ outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *inp
                    unsigned times)
 {
     outcome o = {.output = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value))};
-    sk_options options = {
-        .vector_bytes = r->device->limits->vector_bytes, .workers = r->device->limits->workers, .checks = true};
+    const device_limits *limits = r->device->limits;
+    sk_options options = {.vector_bytes = limits->vector_bytes, .workers = limits->workers, .checks = true};
+    if (limits->own_memory) {
+        options.group = limits->group;
+        options.gang = limits->gang;
+        options.scratch = limits->scratch;
+    }
     l_program *l = l_clusters(p, loops);
     sk_prepare(l);
     plan *pl = plan_make(l);

@@ -10,7 +10,8 @@ typedef struct runner {
     run_engine engine;
 } runner;
 
-/* False if there is no code generator: tests are skipped then. threads 0: all. */
+/* The device that SINTER_DEVICE names ("opencl", "cuda"), else the CPU. False if there is none, or no code generator: tests are
+ * skipped then. threads 0: all. */
 bool runner_open(runner *r, unsigned threads);
 void runner_close(runner *r);
 

@@ -334,6 +334,7 @@ static void contexts(void **state)
 {
     (void)state;
     heard h = {0};
+    unsetenv("SINTER_DEVICE"); /* the options are to be heard */
     sn_options o = {.size = sizeof(o), .device = "abacus", .env = &h, .message = hear};
     assert_null(sn_open(&o));
     assert_int_equal(h.messages, 1);
