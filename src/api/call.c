@@ -1,7 +1,7 @@
 /* Calls: arguments are checked against the signature, passed on, and results handed over. */
 #include "api/call.h"
 
-enum { FIRST_BYTES = 4096 };
+enum { FIRST_BYTES = 8192 };
 
 static const char *kind_name(sn_arg_kind kind)
 {

@@ -61,7 +61,7 @@ static int close_all(void **state)
 /* --- measuring --- */
 
 typedef struct cost { /* of one call */
-    uint64_t launches, blocks, block_bytes, copies, copied_bytes, heap;
+    uint64_t launches, blocks, block_bytes, copies, copied_bytes, conversions, heap;
 } cost;
 
 typedef sn_status (*caller)(sn_program *p);
@@ -81,6 +81,7 @@ static cost measure(caller call, sn_program *p, uint64_t *allocations)
                   .block_bytes = after.block_bytes - before.block_bytes,
                   .copies = after.copies - before.copies,
                   .copied_bytes = after.copied_bytes - before.copied_bytes,
+                  .conversions = after.conversions - before.conversions,
                   .heap = __atomic_load_n(&from_heap, __ATOMIC_RELAXED) - heap};
 }
 
@@ -101,6 +102,7 @@ static void expect(const char *signature, sn_body body, caller call, cost wanted
         assert_int_equal(found.block_bytes, wanted.block_bytes);
         assert_int_equal(found.copies, wanted.copies);
         assert_int_equal(found.copied_bytes, wanted.copied_bytes);
+        assert_int_equal(found.conversions, wanted.conversions);
         assert_int_equal(found.heap, wanted.heap);
         assert_int_equal(allocations, 0);
     }
@@ -349,6 +351,72 @@ static void a_column_needs_one_copy_and_a_row_none(void **state)
     expect("[n]f32 -> [n]f32", SN_BODY(negated), call_row, (cost){.launches = 1});
 }
 
+typedef struct point {
+    float x, y;
+    int32_t id;
+} point;
+
+static point *points; /* N of them */
+
+static sn_exp turned(sn_exp p)
+{
+    sn_exp px = sn_field(p, x);
+    return sn_with(sn_with(p, x, sn_neg(sn_field(p, y))), y, px);
+}
+
+static sn_acc turn(sn_acc ps)
+{
+    return sn_map(turned, ps);
+}
+
+static sn_status call_structs(sn_program *p)
+{
+    return sn_call(p, sn_structs(points, N), sn_structs(points + N, N));
+}
+
+/* Structs are taken apart into an array for each field, and put together from one for each: that is all. */
+static void structs_need_two_conversions(void **state)
+{
+    (void)state;
+    points = calloc(2 * N, sizeof(point));
+    assert_non_null(points);
+    expect("[n]{x: f32, y: f32, id: i32} -> [n]{x: f32, y: f32, id: i32}", SN_BODY(turn), call_structs,
+           (cost){.launches = 1, .blocks = 6, .block_bytes = 2 * N * sizeof(point), .copies = 2,
+                  .copied_bytes = 2 * N * sizeof(point), .conversions = 2});
+    free(points);
+}
+
+static const int32_t table[256] = {3, 1, 2};
+
+static sn_acc looked_up(sn_acc xs)
+{
+    return sn_gather(xs, sn_use(table, 256));
+}
+
+static sn_status call_table(sn_program *p)
+{
+    static int32_t index[1000], out[1000];
+    return sn_call(p, sn_in(index, 1000), sn_into(out, 1000));
+}
+
+static void data_of_a_program_are_there_already(void **state)
+{
+    (void)state;
+    expect("[n]i32 -> [n]i32", SN_BODY(looked_up), call_table, (cost){.launches = 1});
+}
+
+static sn_status call_started(sn_program *p)
+{
+    return sn_wait(sn_start(p, sn_in(x, N), sn_into(z, N)));
+}
+
+/* The heap gives the handle and what the call needs while its caller is elsewhere. */
+static void a_started_call_needs_a_handle(void **state)
+{
+    (void)state;
+    expect("[n]f32 -> [n]f32", SN_BODY(negated), call_started, (cost){.launches = 1, .heap = 2});
+}
+
 static void reading_and_uploading_are_copies(void **state)
 {
     (void)state;
@@ -405,6 +473,9 @@ int main(void)
         cmocka_unit_test(a_parameter_as_result_needs_one_copy),
         cmocka_unit_test(one_result_twice_needs_one_copy),
         cmocka_unit_test(a_column_needs_one_copy_and_a_row_none),
+        cmocka_unit_test(structs_need_two_conversions),
+        cmocka_unit_test(data_of_a_program_are_there_already),
+        cmocka_unit_test(a_started_call_needs_a_handle),
         cmocka_unit_test(reading_and_uploading_are_copies),
         cmocka_unit_test(the_first_call_compiles_and_allocates_once),
     };
