@@ -108,12 +108,21 @@ static uint32_t attribute(const cuda *d, int what)
     return value > 0 ? (uint32_t)value : 0;
 }
 
+/* Kernels have a few words of shared memory besides, and so has the driver. */
+static size_t most_shared(const cuda *d, const device_options *o)
+{
+    enum { BESIDES = 2048 };
+    size_t asked_for = attribute(d, CU_SHARED_PER_BLOCK_OPTIN), all = attribute(d, CU_SHARED_PER_BLOCK);
+    return smaller(asked_for > all + BESIDES ? asked_for - BESIDES : all, o->most_shared);
+}
+
 static void set_limits(cuda *d, const cuda_place *p, const device_options *o)
 {
     d->limits = (device_limits){
         .kind = "cuda",
         .workers = attribute(d, CU_MULTIPROCESSORS),
         .scratch = smaller(attribute(d, CU_SHARED_PER_BLOCK), o->most_shared),
+        .forward_progress = true, /* a launch of a kernel with CHAIN has no more blocks than fit at once */
         .cache_bytes = SIZE_MAX,
         .own_memory = true,
         .memory = smaller(p->memory, o->most_memory),
@@ -127,6 +136,7 @@ static void set_limits(cuda *d, const cuda_place *p, const device_options *o)
     };
     if (!d->limits.workers)
         d->limits.workers = 1;
+    d->most_shared = most_shared(d, o);
     snprintf(d->limits.name, sizeof(d->limits.name), "%s", p->name);
 }
 

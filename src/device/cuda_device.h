@@ -36,6 +36,7 @@ typedef struct cuda {
     unsigned target; /* architecture that it compiles for */
     bool ptx;        /* ... as text, since it knows the device's own not */
     bool keep_text;
+    size_t most_shared; /* of a block that asks for it, bytes; limits.scratch is what every block may have */
     atomic_size_t used; /* bytes of all blocks */
     kernel_cache kernels;
     disk_cache *disk;     /* NULL: nothing is kept on disk */

@@ -24,8 +24,8 @@ void cuda_discard(device *base, kernel_entry *entry)
 
 /* --- the shape of a launch --- */
 
-/* As many threads as the kernel wishes or else as the widest FOR_ALL has, in whole warps, at most MOST_GROUP: more per block gain
- * nothing, and blocks of few threads leave more of them room on a multiprocessor. */
+/* As many threads as the kernel wishes or else as the widest FOR_ALL has, in whole warps, at most MOST_GROUP: more per
+ * block gain nothing, and blocks of few threads leave more of them room on a multiprocessor. */
 static uint32_t group_of(const kernel *k, const device_limits *l)
 {
     int64_t widest = 1;
@@ -192,7 +192,7 @@ bool cuda_obtain(device *base, const kernel *k, const text *kernel_key, kernel_e
                             out->memories + out->arguments, CUDA_MOST_ARGUMENTS - 3);
         return false;
     }
-    kernel *ready = kernel_prepare_text(a, k, &dialect_cuda, out->group, d->limits.scratch, why);
+    kernel *ready = kernel_prepare_text(a, k, &dialect_cuda, out->group, d->most_shared, why);
     if (!ready)
         return false;
     out->shared = emit_shared_bytes(ready);

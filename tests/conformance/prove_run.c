@@ -113,6 +113,45 @@ static void cl_close(prove_device *d)
     opencl_close(d->self);
 }
 
+/* --- CUDA, through the driver --- */
+
+static bool queue_run(prove_device *d, void *prepared, const kernel *k, void *const *mem, const size_t *bytes,
+                      const ir_bits *arg, int64_t first, int64_t last, k_error *error)
+{
+    device *gpu = d->self;
+    device_queue *q = gpu->open_queue(gpu);
+    const char *why = "no queue";
+    void *block[PROVE_GLOBALS] = {0};
+    uint32_t n = 0;
+    arena a;
+    arena_init(&a, NULL);
+    bool good = q != NULL;
+    for (k_mem m = 1; good && m < k->mem.n; m++) {
+        if (k->mem.at[m].space != K_GLOBAL)
+            continue;
+        block[n] = gpu->alloc(gpu, bytes[n]);
+        good = block[n] && gpu->copy(gpu, q, DEVICE_UPLOAD, block[n], mem[n], 0, bytes[n]);
+        n++;
+    }
+    good = good && gpu->enqueue(gpu, q, prepared, block, arg, first, last);
+    for (uint32_t i = 0, m = 1; good && i < n; m++) {
+        if (k->mem.at[m].space != K_GLOBAL)
+            continue;
+        if (k->mem.at[m].written)
+            good = gpu->copy(gpu, q, DEVICE_DOWNLOAD, mem[i], block[i], 0, bytes[i]);
+        i++;
+    }
+    if (q)
+        good &= gpu->finish(gpu, q, error, &a, &why) == DEVICE_FINE;
+    if (!good)
+        printf("%s: %s\n", k->name, why ? why : "");
+    gpu->close_queue(gpu, q);
+    for (uint32_t i = 0; i < n; i++)
+        gpu->release(gpu, block[i], bytes[i]);
+    arena_free(&a);
+    return good;
+}
+
 /* --- all devices --- */
 
 static void open_cpu(prove_devices *d, unsigned threads)
@@ -133,6 +172,17 @@ static void open_cpu(prove_devices *d, unsigned threads)
                                        cpu_close};
 }
 
+static void open_cuda(prove_devices *d)
+{
+    const char *why = "";
+    device *cuda = device_cuda_open(NULL, 0, &d->arena, &why);
+    if (!cuda)
+        printf("skipped: CUDA: %s\n", why);
+    else
+        d->at[d->n++] = (prove_device){
+            "CUDA", cuda->limits->forward_progress, true, cuda, cpu_prepare, queue_run, cpu_forget, cpu_close};
+}
+
 void prove_open(prove_devices *d)
 {
     const char *why = "";
@@ -147,6 +197,7 @@ void prove_open(prove_devices *d)
         printf("skipped: OpenCL: %s\n", why);
     else
         d->at[d->n++] = (prove_device){"OpenCL", false, true, r, cl_prepare, cl_run, cl_forget, cl_close};
+    open_cuda(d);
 }
 
 void prove_close(prove_devices *d)

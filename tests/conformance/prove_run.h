@@ -6,7 +6,7 @@
 #include "conformance/prove_kernels.h"
 #include "kernel/launch.h"
 
-enum { PROVE_DEVICES = 4, PROVE_GLOBALS = 12 };
+enum { PROVE_DEVICES = 5, PROVE_GLOBALS = 12 };
 
 typedef struct prove_device prove_device;
 struct prove_device {
@@ -27,7 +27,7 @@ typedef struct prove_devices {
     unsigned n;
 } prove_devices;
 
-/* Interpreter, CPU with one and with two threads, OpenCL; says which are missing. */
+/* Interpreter, CPU with one and with two threads, OpenCL, CUDA; says which are missing. */
 void prove_open(prove_devices *d);
 void prove_close(prove_devices *d);
 

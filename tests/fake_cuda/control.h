@@ -22,8 +22,8 @@ typedef struct fake_cuda_control {
 
 /* libfake_nvrtc.so: `fake_nvrtc`. */
 typedef struct fake_nvrtc_control {
-    bool reject; /* every source */
-    long compiled;
+    bool reject;            /* every source */
+    long compiled, checked; /* sources; those that the real one took, too */
 } fake_nvrtc_control;
 
 /* What the compiler makes: bytes of a shared library behind this. */

@@ -292,6 +292,9 @@ FAKE_ATOMIC(atomicMax, long long, x > old ? x : old)
 
 /* --- launching --- */
 
+/* Where blocks wait for each other one of them does all the work: one runs at a time, and how many there are changes no
+ * result. */
+
 template <class T> struct fake_argument {
     enum { size = sizeof(T), pointer = 0 };
     static T get(const void *at)
@@ -354,7 +357,7 @@ static bool fake_grid(unsigned grid, unsigned block, unsigned shared, bool backw
     return good;
 }
 
-#define FAKE_KERNEL(entry)                                                                             \
+#define FAKE_KERNEL(entry, waits)                                                                        \
     static void fake_call() { fake_signature<decltype(&entry)>::run(&entry, fake_arguments); }         \
     extern "C" unsigned fake_describe(unsigned *bytes, bool *pointer)                                  \
     {                                                                                                  \
@@ -365,5 +368,5 @@ static bool fake_grid(unsigned grid, unsigned block, unsigned shared, bool backw
     {                                                                                                  \
         fake_arguments = arguments;                                                                    \
         fake_body = fake_call;                                                                         \
-        return fake_grid(grid, block, shared, backwards);                                              \
+        return fake_grid(waits ? 1 : grid, block, shared, backwards);                                  \
     }

@@ -2,6 +2,7 @@
  */
 #include "fake_cuda/control.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,7 +133,7 @@ static bool write_source(const program *p, const char *path)
         fputs("extern", f);
         at = next + sizeof(mark) - 1;
     }
-    fprintf(f, "\nFAKE_KERNEL(%s)\n", entry);
+    fprintf(f, "\nFAKE_KERNEL(%s, %d)\n", entry, strstr(p->source, "while (atomicOr(") != NULL);
     return fclose(f) == 0;
 }
 
@@ -176,6 +177,79 @@ static int build(program *p, const char *folder, const char *local)
     return r ? r : p->bytes ? 0 : OUT_OF_MEMORY;
 }
 
+/* --- the real one --- */
+
+typedef struct real {
+    int (*create)(void **, const char *, const char *, int, const char *const *, const char *const *);
+    int (*compile)(void *, int, const char *const *);
+    int (*log_size)(void *, size_t *);
+    int (*log)(void *, char *);
+    int (*destroy)(void **);
+} real;
+
+static void *open_real(void)
+{
+    static const char *const folders[] = {"", "/usr/local/cuda/lib64/"}, *const versions[] = {"13", "12", "11.2"};
+    const char *named = getenv("FAKE_NVRTC_REAL");
+    char path[512];
+    void *library = NULL;
+    for (size_t i = 0; !library && i < 6; i++) {
+        if (named && *named)
+            snprintf(path, sizeof(path), "%s/libnvrtc.so.%s", named, versions[i % 3]);
+        else
+            snprintf(path, sizeof(path), "%slibnvrtc.so.%s", folders[i / 3], versions[i % 3]);
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    }
+    return library;
+}
+
+static bool find(void *library, const char *name, void *function)
+{
+    void *at = dlsym(library, name);
+    memcpy(function, &at, sizeof(at));
+    return at != NULL;
+}
+
+static bool find_real(real *r)
+{
+    const char *wanted = getenv("FAKE_NVRTC_CHECK");
+    void *library = wanted && *wanted == '1' ? open_real() : NULL;
+    return library && find(library, "nvrtcCreateProgram", (void *)&r->create) &&
+           find(library, "nvrtcCompileProgram", (void *)&r->compile) &&
+           find(library, "nvrtcGetProgramLogSize", (void *)&r->log_size) &&
+           find(library, "nvrtcGetProgramLog", (void *)&r->log) &&
+           find(library, "nvrtcDestroyProgram", (void *)&r->destroy);
+}
+
+static int check_one(const real *r, program *p, const char *arch, int options, const char *const *option)
+{
+    const char *all[32];
+    void *q = NULL;
+    size_t bytes = 0;
+    for (int i = 0; i < options && i < 32; i++)
+        all[i] = strncmp(option[i], "--gpu-architecture=", 19) ? option[i] : arch;
+    int result = r->create(&q, p->source, "kernel.cu", 0, NULL, NULL);
+    if (!result)
+        result = r->compile(q, options, all);
+    if (result && q && !r->log_size(q, &bytes) && (p->log = malloc(bytes + 1)))
+        r->log(q, p->log);
+    if (q)
+        r->destroy(&q);
+    return result;
+}
+
+static int check(program *p, int options, const char *const *option)
+{
+    real r;
+    if (options > 32 || !find_real(&r))
+        return 0;
+    pthread_mutex_lock(&lock);
+    fake_nvrtc.checked++;
+    pthread_mutex_unlock(&lock);
+    int result = check_one(&r, p, "--gpu-architecture=sm_80", options, option);
+    return result ? result : check_one(&r, p, "--gpu-architecture=sm_90", options, option);
+}
+
 int nvrtcCompileProgram(program *p, int options, const char *const *option)
 {
     char folder[64] = "/tmp/fake-nvrtc-XXXXXX";
@@ -193,9 +267,12 @@ int nvrtcCompileProgram(program *p, int options, const char *const *option)
         p->log = strdup("kernel.cu(1): error: rejected for a test");
         return COMPILATION;
     }
+    int r = check(p, options, option);
+    if (r)
+        return r;
     if (!mkdtemp(folder))
         return OUT_OF_MEMORY;
-    int r = build(p, folder, local);
+    r = build(p, folder, local);
     rmdir(folder);
     return r;
 }
