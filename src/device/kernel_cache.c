@@ -35,14 +35,20 @@ kernel *kernel_prepare(arena *a, const kernel *k)
     return c;
 }
 
-kernel *kernel_prepare_text(arena *a, const kernel *k, const dialect *d, uint32_t group, size_t shared, const char **why)
+kernel *kernel_prepare_text(arena *a, const kernel *k, const dialect *d, uint32_t group, size_t shared,
+                            const char **why)
 {
-    enum { BANKS = 32 * 4 }; /* bytes that the banks of shared memory serve at a time */
-    kernel *c = k_split_gangs(copy_kernel(a, k), group >= emit_gang(d) ? emit_gang(d) : 0, a);
-    k_expand_math(c);
-    k_analyse(c);
-    k_layout(c, BANKS);
-    return k_fits(c, shared, a, why) ? c : NULL;
+    enum { BANKS = 32 * 4 /* bytes that the banks of shared memory serve at a time */, TILE = 256 };
+    for (uint32_t tile = TILE;; tile = 0) {
+        kernel *c = k_split(copy_kernel(a, k), group >= emit_gang(d) ? emit_gang(d) : 0, tile, a);
+        k_expand_math(c);
+        k_analyse(c);
+        k_layout(c, BANKS);
+        if (k_fits(c, shared, a, why))
+            return c;
+        if (!tile)
+            return NULL;
+    }
 }
 
 /* --- entries --- */

@@ -50,8 +50,8 @@ uint64_t kernel_cache_loaded(kernel_cache *c);
 /* A copy in `a` after the passes that emitters need (k_expand_math, k_analyse, k_layout); names stay the original's.
  * Private memory is laid out gang by gang, so threads are rounded up to whole gangs. */
 kernel *kernel_prepare(arena *a, const kernel *k);
-/* The same for emit_text and blocks of at least `group` threads: exchanges that cannot be are taken apart (k_split_gangs), private
- * memory is the threads' own, arrays in shared memory begin where banks begin. NULL and *why if they take more than `shared`
+/* The same for emit_text and blocks of at least `group` threads: exchanges that cannot be are taken apart and loops
+ * tiled where there is room (k_split), private memory is the threads' own, arrays in shared memory begin where banks begin. NULL and *why if they take more than `shared`
  * bytes. */
 kernel *kernel_prepare_text(arena *a, const kernel *k, const dialect *d, uint32_t group, size_t shared, const char **why);
 

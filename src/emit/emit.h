@@ -12,7 +12,7 @@
 typedef struct dialect dialect; /* emit/text/dialect.h */
 extern const dialect dialect_opencl; /* OpenCL C 1.2 */
 extern const dialect dialect_cuda;   /* CUDA C++ as NVRTC compiles it; emit_shared_bytes of dynamic shared memory */
-uint32_t emit_gang(const dialect *d); /* widest gang that exchanges values there, for k_split_gangs, which must have run; SN_LOCAL is
+uint32_t emit_gang(const dialect *d); /* widest gang that exchanges values there, for k_split, which must have run; SN_LOCAL is
                                          then a multiple of it */
 /* A kernel with CHAIN must have all groups of a launch running at once. Pointers do not overlap. */
 bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, const char **why);

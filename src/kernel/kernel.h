@@ -192,9 +192,10 @@ uint32_t k_shared_bytes(const kernel *k); /* of a kernel that is laid out: bytes
 bool k_fits(const kernel *k, size_t there, arena *a, const char **why);
 /* For devices whose lanes do not exchange values: the same kernel in which every FOR_ALL with COMPACT, COUNT, SHUFFLE, an ALL where
  * lanes are together, or a SET of a variable of the piece has become several, which pass values through shared and private
- * memory. Gangs of at most `native` lanes keep their exchanges where no CHECK can take lanes away. `k` itself if there
- * is nothing to do; the copy lives in `a`. */
-kernel *k_split_gangs(kernel *k, uint32_t native, arena *a);
+ * memory. Gangs of at most `native` lanes keep their exchanges where no CHECK can take lanes away. tile > 0: loops of FOR_ALLs
+ * of known size in which every thread reads the same elements get these through shared memory, `tile` at a time. `k` itself
+ * if there is nothing to do; the copy lives in `a`. */
+kernel *k_split(kernel *k, uint32_t native, uint32_t tile, arena *a);
 void k_expand_math(kernel *k);   /* replaces MATH rows by primitive statements (ir/math); emitters need it done */
 void k_print(const kernel *k, text *out);
 kernel *k_parse(arena *a, const char *source, const char **message); /* NULL and a message with the line */

@@ -1,7 +1,8 @@
 /* Exchanges between the lanes of a gang, for devices that have none: a FOR_ALL ends where lanes meet and another begins behind it,
  * so the barrier between them does what lanes in step did. What lives across a meeting is kept in private memory, what is
  * exchanged passes through shared memory, and statements around a meeting (all of them uniform, says verify.c) move to
- * piece level. So any number of real threads can run gangs of any width (virtual warps, Obsidian §5.1.3). */
+ * piece level. So any number of real threads can run gangs of any width (virtual warps, Obsidian §5.1.3). Loops in which all threads
+ * read the same elements are cut in the same way, and a tile of what they read is loaded by all threads together. */
 #include "kernel/analyse.h"
 #include "kernel/walk.h"
 
@@ -22,7 +23,9 @@ typedef struct splitter {
     k_mem *kept;       /* per value: private memory, if it crosses segments */
     bool *meets;       /* per statement: lanes meet here */
     bool *moves;       /* per statement with lists: lanes meet in it, it moves to piece level */
+    bool *tiles;       /* per FOR: what all threads read at its index goes through shared memory, tile by tile */
     bool *split, *checked, *sets; /* per FOR_ALL: lanes meet in it; it has checks; it sets variables of the piece */
+    bool *exchanges;   /* per FOR_ALL: its lanes exchange values */
     uint32_t *taken, *left; /* per value: the last segment that has it in `take`, in `leave` */
     k_val *counter;    /* per FOR that became a LOOP: its variable */
     k_mem *slot[2];    /* per statement: shared memory it uses */
@@ -32,6 +35,10 @@ typedef struct splitter {
     bool open, fails;  /* a FOR_ALL is open; it has checks */
     k_val count, lane; /* of the FOR_ALL being split; the thread's number in the open one */
     k_mem alive;       /* private: no CHECK has failed yet. 0: nothing can fail */
+    int64_t tile;      /* elements; 0: no loop is tiled */
+    k_mem *staged;     /* per global memory: its tile in the open loop */
+    k_val tiled, base; /* index of that loop in `from`; the first element of the tile */
+    uint32_t threads;  /* most that private memory is needed for */
 } splitter;
 
 /* --- what has to be split --- */
@@ -54,6 +61,7 @@ static void find_levels(splitter *s)
             s->level[x->dst] = x->op == K_FOR_ALL ? w.at : w.for_all;
         s->checked[w.for_all] |= x->op == K_CHECK;
         s->sets[w.for_all] |= x->op == K_SET && !s->level[x->dst];
+        s->exchanges[w.for_all] |= x->op == K_COMPACT || x->op == K_COUNT || x->op == K_SHUFFLE;
     }
 }
 
@@ -96,11 +104,71 @@ static bool find_meetings(splitter *s, uint32_t native)
     return any;
 }
 
+/* --- loops to be tiled --- */
+
+/* The most threads that a FOR_ALL can have; 0: not known. */
+static uint32_t most_threads(const splitter *s, k_val count)
+{
+    const k_value *v = &s->from->value.at[count];
+    const k_stmt *x = &s->from->stmt.at[v->def];
+    if (v->kind == KV_LITERAL)
+        return v->bits <= UINT16_MAX ? (uint32_t)v->bits : 0;
+    if (v->kind != KV_RESULT || x->op != K_LET || x->sub != OP_MIN)
+        return 0;
+    for (unsigned i = 0; i < 2; i++) {
+        const k_value *y = &s->from->value.at[x->in[i]];
+        if (y->kind == KV_LITERAL && y->bits && y->bits <= UINT16_MAX)
+            return (uint32_t)y->bits;
+    }
+    return 0;
+}
+
+/* Is this a read that each thread makes at the loop's own index, whatever happens? */
+static bool read_by_all(const splitter *s, const k_stmt *loop, const k_stmt *x)
+{
+    const k_memory *m = &s->from->mem.at[x->mem];
+    return x->op == K_LOAD && x->in[0] == loop->dst && m->space == K_GLOBAL && !m->written;
+}
+
+/* A loop directly in a FOR_ALL, which all its threads go through from end to end: nothing can fail, so whatever is read in each
+ * round may be read ahead. Loops of few rounds are not worth the barriers. */
+static bool worth_tiling(const splitter *s, k_ref id, k_ref for_all)
+{
+    const k_stmt *x = &s->from->stmt.at[id];
+    const k_value *from = &s->from->value.at[x->in[0]], *to = &s->from->value.at[x->in[1]];
+    if (s->checked[for_all] || s->exchanges[for_all] || s->sets[for_all] || is_thread_value(s, x->in[0]) || is_thread_value(s, x->in[1]))
+        return false;
+    if (from->kind == KV_LITERAL && to->kind == KV_LITERAL && (int64_t)(to->bits - from->bits) < s->tile)
+        return false;
+    for (k_ref r = x->body; r; r = s->from->stmt.at[r].next)
+        if (read_by_all(s, x, &s->from->stmt.at[r]))
+            return true;
+    return false;
+}
+
+static bool find_tiles(splitter *s)
+{
+    bool any = false;
+    k_walk w;
+    k_walk_begin(&w, s->from, s->arena);
+    while (s->tile && k_walk_next(&w)) {
+        const k_stmt *x = &s->from->stmt.at[w.at];
+        if (w.event != K_WALK_AT || x->op != K_FOR || !w.for_all || k_walk_parent(&w) != w.for_all)
+            continue;
+        uint32_t threads = most_threads(s, s->from->stmt.at[w.for_all].in[0]);
+        if (!threads || !worth_tiling(s, w.at, w.for_all))
+            continue;
+        any = s->tiles[w.at] = s->split[w.for_all] = true;
+        s->threads = threads > s->threads ? threads : s->threads;
+    }
+    return any;
+}
+
 /* --- segments: what a FOR_ALL of the new kernel has --- */
 
 static bool ends_segment(const splitter *s, k_ref id, k_walk_event event)
 {
-    return s->moves[id] || (s->meets[id] && event == K_WALK_AT);
+    return s->moves[id] || s->tiles[id] || (s->meets[id] && event == K_WALK_AT);
 }
 
 /* Leaving a loop that has moved is a meeting, too. What meetings and moved loops define are values of the piece from now on. */
@@ -209,6 +277,11 @@ static void keep(splitter *s, k_val v)
 static void copy_simple(splitter *s, const k_stmt *x)
 {
     k_stmt copy = *x;
+    if (x->op == K_LOAD && s->staged[x->mem] && x->in[0] == s->tiled) {
+        k_val at = k_let(&s->b, OP_SUB, s->value[s->tiled], s->base, 0);
+        define(s, x->dst, k_load(&s->b, s->staged[x->mem], at));
+        return;
+    }
     for (unsigned i = 0; i < k_operands(x); i++)
         copy.in[i] = translate(s, x->in[i]);
     if (x->op == K_SET)
@@ -336,7 +409,7 @@ static void prepare(splitter *s, k_ref id)
 /* Where the lanes that are at statement `at` meet next, in this list. */
 static k_ref next_meeting(const splitter *s, k_ref at)
 {
-    while (at && !s->meets[at] && !s->moves[at])
+    while (at && !s->meets[at] && !s->moves[at] && !s->tiles[at])
         at = s->from->stmt.at[at].next;
     return at;
 }
@@ -540,6 +613,55 @@ static void move(splitter *s, k_ref id)
     }
 }
 
+/* --- tiles --- */
+
+/* All threads of the block load what the coming rounds read. */
+static void stage_tile(splitter *s, const k_stmt *loop, k_val last)
+{
+    k_builder *b = &s->b;
+    k_val j = k_for_all(b, k_i64(b, s->tile)), i = k_let(b, OP_ADD, s->base, j, 0);
+    k_if(b, k_let(b, OP_LT, i, last, 0));
+    for (k_ref r = loop->body; r; r = s->from->stmt.at[r].next) {
+        const k_stmt *x = &s->from->stmt.at[r];
+        if (!read_by_all(s, loop, x) || s->staged[x->mem])
+            continue;
+        const k_memory *m = &s->from->mem.at[x->mem];
+        s->staged[x->mem] = k_shared(b, (ir_type)m->type, s->tile, "tile");
+        k_store(b, s->staged[x->mem], j, k_load(b, x->mem, i));
+    }
+    k_end(b);
+    k_end(b);
+}
+
+static void begin_tiles(splitter *s, k_ref id)
+{
+    const k_stmt *x = &s->from->stmt.at[id];
+    k_builder *b = &s->b;
+    k_val from = translate(s, x->in[0]), to = translate(s, x->in[1]), tile = k_i64(b, s->tile);
+    close_segment(s);
+    s->segment++;
+    k_val rounds = k_let(b, OP_ADD, k_let(b, OP_SUB, to, from, 0), k_i64(b, s->tile - 1), 0);
+    k_val number = k_for(b, k_i64(b, 0), k_let(b, OP_QUOT, rounds, tile, 0), false);
+    s->base = k_let(b, OP_ADD, from, k_let(b, OP_MUL, number, tile, 0), 0);
+    k_val last = k_let(b, OP_MIN, to, k_let(b, OP_ADD, s->base, tile, 0), 0);
+    s->tiled = x->dst;
+    stage_tile(s, x, last);
+    open_segment(s, 0);
+    define(s, x->dst, k_for(b, s->base, last, x->sub != 0));
+}
+
+static void end_tiles(splitter *s)
+{
+    k_end(&s->b);
+    close_segment(s);
+    s->segment++;
+    k_end(&s->b);
+    memset(s->staged, 0, s->from->mem.n * sizeof(*s->staged));
+    s->tiled = 0;
+}
+
+/* --- FOR_ALLs --- */
+
 static void begin_split(splitter *s, k_ref id)
 {
     k_builder *b = &s->b;
@@ -576,6 +698,14 @@ static void split_event(splitter *s)
     }
     if (s->meets[id]) {
         meet(s, id);
+        return;
+    }
+    if (s->tiles[id] && s->w.event == K_WALK_AT) {
+        begin_tiles(s, id);
+        return;
+    }
+    if (s->tiles[id]) {
+        end_tiles(s);
         return;
     }
     if (s->w.event == K_WALK_AT)
@@ -615,9 +745,9 @@ static void event(splitter *s)
         close_compound(s, s->w.at);
 }
 
-kernel *k_split_gangs(kernel *from, uint32_t native, arena *a)
+kernel *k_split(kernel *from, uint32_t native, uint32_t tile, arena *a)
 {
-    splitter s = {.from = from, .arena = a};
+    splitter s = {.from = from, .arena = a, .tile = tile};
     uint32_t values = from->value.n, statements = from->stmt.n;
     s.value = arena_alloc(a, values * sizeof(*s.value));
     s.level = arena_alloc(a, values * sizeof(*s.level));
@@ -633,9 +763,14 @@ kernel *k_split_gangs(kernel *from, uint32_t native, arena *a)
     s.counter = arena_alloc(a, statements * sizeof(*s.counter));
     s.slot[0] = arena_alloc(a, statements * sizeof(k_mem));
     s.slot[1] = arena_alloc(a, statements * sizeof(k_mem));
+    s.tiles = arena_alloc(a, statements * sizeof(*s.tiles));
+    s.exchanges = arena_alloc(a, statements * sizeof(*s.exchanges));
+    s.staged = arena_alloc(a, from->mem.n * sizeof(*s.staged));
     find_levels(&s);
-    if (!find_meetings(&s, native))
+    bool meetings = find_meetings(&s, native), tiles = find_tiles(&s);
+    if (!meetings && !tiles)
         return from;
+    s.threads = meetings && s.threads < from->lanes ? from->lanes : s.threads;
     find_consequences(&s);
     s.k = k_new(a, from->name, from->lanes);
     k_begin(&s.b, s.k);
@@ -645,6 +780,6 @@ kernel *k_split_gangs(kernel *from, uint32_t native, arena *a)
     k_walk_begin(&s.w, from, a);
     while (k_walk_next(&s.w))
         event(&s);
-    s.k->threads = from->threads > from->lanes ? from->threads : from->lanes;
+    s.k->threads = from->threads > s.threads ? from->threads : s.threads;
     return s.k;
 }

@@ -45,7 +45,7 @@ static int64_t pieces_of(int64_t n, int64_t piece)
 static int64_t piece_elements(const l_cluster *c, const sk_options *o, int64_t total)
 {
     if (o->group)
-        return sk_group_piece(c, o);
+        return sk_group_piece(c);
     int64_t most = c->flops >= 200 ? 2048 : 65536, least = c->flops >= 200 ? 256 : 4096;
     int64_t share = total / (larger(o->workers, 1) * 8) + 1;
     share = (share + 255) / 256 * 256;
@@ -83,6 +83,15 @@ static void launch_map(const l_cluster *c, const sk_options *o, int64_t rows, in
     g->slot[4] = columns;
 }
 
+/* Are rows of this length a few whole groups of lanes? Many of them are worth a kernel of their own. */
+static bool whole_groups(const l_cluster *c, int64_t length)
+{
+    enum { MOST_GROUPS = 16, MOST_WORK = 128 };
+    int64_t lanes = sk_tree_of(c->ordered, c->wide).lanes, groups = length / lanes;
+    return !c->ordered && length % lanes == 0 && groups <= MOST_GROUPS &&
+           (double)groups * (c->flops + c->reads_per_element) <= MOST_WORK;
+}
+
 static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine, sk_geometry *g)
 {
     g->slot[0] = length;
@@ -99,6 +108,7 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
     g->partials = pieces_of(length, sk_tree_of(c->ordered, c->wide).piece);
     g->slot[1] = g->partials;
     g->pieces = rows * g->partials;
+    g->row = !combine && rows >= SK_SHORT && whole_groups(c, length) ? length : 0;
 }
 
 static void launch_stencil(const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns, sk_geometry *g)

@@ -3,7 +3,7 @@
 #include "skeleton/variants.h"
 
 enum {
-    BLOCK = 256,            /* threads that fill a compute unit well */
+    BLOCK = 256,            /* threads that fill a compute unit well; where a block has fewer, each stands for several */
     ROWS_LANES = 1024,      /* threads, most of them virtual, that fold rows together */
     FOLD_BUDGET = 20 << 10, /* bytes of a fold's block: several blocks share a unit */
     TILE_BUDGET = 24 << 10, /* the same of a stencil's block */
@@ -26,24 +26,11 @@ static int64_t pieces_of(int64_t n, int64_t piece)
     return n / piece + (n % piece != 0);
 }
 
-static int64_t block_of(const sk_options *o)
-{
-    return smaller(o->group, BLOCK);
-}
-
-static int64_t power_below(int64_t n)
-{
-    int64_t power = 1;
-    while (power * 2 <= n)
-        power *= 2;
-    return power;
-}
-
 int64_t sk_tile(const l_cluster *c, const sk_options *o)
 {
     if (!o->group)
         return c->tile;
-    int64_t tile = smaller(c->tile, larger(64, block_of(o))), scratch = (int64_t)o->scratch;
+    int64_t tile = smaller(c->tile, BLOCK), scratch = (int64_t)o->scratch;
     while (tile > 64 && tile * c->column_bytes + c->halo_bytes > TILE_BUDGET)
         tile /= 2;
     while (tile > 8 && tile * c->column_bytes + c->halo_bytes > scratch)
@@ -51,9 +38,9 @@ int64_t sk_tile(const l_cluster *c, const sk_options *o)
     return tile;
 }
 
-int64_t sk_group_piece(const l_cluster *c, const sk_options *o)
+int64_t sk_group_piece(const l_cluster *c)
 {
-    return block_of(o) * (c->flops >= 200 ? 1 : 4);
+    return c->flops >= 200 ? BLOCK : 4 * BLOCK; /* with little to compute, several reads of a thread are under way together */
 }
 
 /* Rows around a band are computed twice, but all units should have bands to work on. */
@@ -101,7 +88,7 @@ sk_group_size sk_group_chunks(const l_program *l, const l_cluster *c, const sk_o
 {
     int64_t arrays = 4, sums = accumulated(l, c, &arrays) + 16, inputs = combine ? 0 : staged(l, c, &arrays);
     int64_t budget = smaller(FOLD_BUDGET, (int64_t)o->scratch) - arrays * ALIGNMENT;
-    sk_group_size size = {.lanes = larger(16, power_below(smaller(128, o->group))), .tile = inputs ? MOST_TILE : 0};
+    sk_group_size size = {.lanes = 128, .tile = inputs ? MOST_TILE : 0};
     while (size.tile && size.lanes * (sums + (size.tile + 1) * inputs) > budget) {
         if (size.lanes > 64 || (size.lanes > 16 && size.tile <= MOST_TILE / 4))
             size.lanes /= 2;

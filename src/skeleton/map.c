@@ -53,6 +53,15 @@ bool sk_uses_index(const l_program *l, const l_cluster *c, arena *a)
     return false;
 }
 
+/* Blocks of many threads know how many elements a piece has at most. */
+static k_val bounded(sk_lower *lw, k_val count)
+{
+    if (!lw->options->group)
+        return count;
+    lw->out->k->group = (uint16_t)(lw->options->group < 256 ? lw->options->group : 256);
+    return sk_min(lw, k_i64(&lw->b, sk_group_piece(lw->cluster)), count);
+}
+
 /* slots: 0 elements a piece, 1 elements in all */
 sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why)
 {
@@ -71,7 +80,7 @@ sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_op
     k_builder *b = &lw.b;
     k_val size = sk_slot(&lw, 0, "piece_size"), total = sk_slot(&lw, 1, "total");
     k_val first = sk_mul(&lw, k_piece(b), size);
-    k_val lane = k_for_all(b, sk_min(&lw, size, sk_sub(&lw, total, first)));
+    k_val lane = k_for_all(b, bounded(&lw, sk_min(&lw, size, sk_sub(&lw, total, first))));
     k_val i = sk_add(&lw, first, lane);
     lw.element = i;
     sk_bind(&lw, linear, i);
@@ -107,7 +116,7 @@ sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_op
     k_val outer[IR_MAX_RANK];
     sk_row_indices(&lw, c->rank, c->shape, row, outer);
     k_val start = sk_add(&lw, sk_mul(&lw, row, columns), left);
-    k_val lane = k_for_all(b, count);
+    k_val lane = k_for_all(b, bounded(&lw, count));
     k_val linear = sk_add(&lw, start, lane);
     lw.element = linear;
     for (unsigned d = 0; d + 1 < c->rank; d++)

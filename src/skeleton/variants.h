@@ -42,7 +42,7 @@ int64_t sk_group_chunk(const l_cluster *c, const sk_tree *tree);
 void sk_group_launch_fold(const l_program *l, const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
                           sk_geometry *g);
 /* Elements that a block takes at a time; rows of a stencil's band. */
-int64_t sk_group_piece(const l_cluster *c, const sk_options *o);
+int64_t sk_group_piece(const l_cluster *c);
 int64_t sk_group_band(const sk_options *o, int64_t rows, int64_t tiles);
 
 /* Builds one of the variants SK_GROUP_... (group_fold.c, group_chunks.c). */

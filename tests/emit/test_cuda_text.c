@@ -26,7 +26,7 @@ static cuda_text *built(kernel *k, unsigned local, arena *a, const char **source
 {
     const char *why = "";
     text t;
-    k = k_split_gangs(k, local % emit_gang(&dialect_cuda) ? 0 : emit_gang(&dialect_cuda), a);
+    k = k_split(k, local % emit_gang(&dialect_cuda) ? 0 : emit_gang(&dialect_cuda), 0, a);
     if (!k_verify(k, a, &why))
         fail_msg("%s", why);
     k_expand_math(k);

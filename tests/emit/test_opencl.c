@@ -41,7 +41,7 @@ static const char *emitted(kernel *k, arena *a)
     text t;
     if (!k_verify(k, a, &why))
         fail_msg("%s", why);
-    k = k_split_gangs(k, emit_gang(&dialect_opencl), a);
+    k = k_split(k, emit_gang(&dialect_opencl), 0, a);
     k_analyse(k);
     k_layout(k, 64);
     text_init(&t, a);

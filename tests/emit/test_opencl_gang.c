@@ -35,7 +35,7 @@ static const char *emitted(kernel *k, arena *a)
 {
     const char *why = "";
     text t;
-    k = k_split_gangs(k, emit_gang(&dialect_opencl), a);
+    k = k_split(k, emit_gang(&dialect_opencl), 0, a);
     if (!k_verify(k, a, &why))
         fail_msg("%s", why);
     k_analyse(k);

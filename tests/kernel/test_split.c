@@ -39,7 +39,7 @@ static void same_results(arena *a, uint64_t seed, uint16_t lanes, bool checks)
 {
     kernel *k = random_gang(a, seed, lanes, checks);
     well_formed(k, a, seed);
-    kernel *split = k_split_gangs(k, 0, a);
+    kernel *split = k_split(k, 0, 0, a);
     well_formed(split, a, seed);
     assert_int_equal(statements(split, a, K_COUNT) + statements(split, a, K_COMPACT) + statements(split, a, K_SHUFFLE), 0);
     gang_run *expected = arena_alloc(a, sizeof(*expected)), *got = arena_alloc(a, sizeof(*got));
@@ -86,11 +86,11 @@ static void test_native(void **state)
     arena a;
     arena_init(&a, NULL);
     kernel *k = small_kernel(&a, 32, false);
-    assert_ptr_equal(k_split_gangs(k, 32, &a), k);
-    assert_ptr_not_equal(k_split_gangs(k, 16, &a), k);
+    assert_ptr_equal(k_split(k, 32, 0, &a), k);
+    assert_ptr_not_equal(k_split(k, 16, 0, &a), k);
     k = small_kernel(&a, 32, true); /* a lane that failed does not come to the exchange */
-    assert_ptr_not_equal(k_split_gangs(k, 32, &a), k);
-    assert_int_equal(statements(k_split_gangs(k, 32, &a), &a, K_COUNT), 0);
+    assert_ptr_not_equal(k_split(k, 32, 0, &a), k);
+    assert_int_equal(statements(k_split(k, 32, 0, &a), &a, K_COUNT), 0);
     arena_free(&a);
 }
 
@@ -100,13 +100,93 @@ static void test_segments(void **state)
     (void)state;
     arena a;
     arena_init(&a, NULL);
-    kernel *split = k_split_gangs(small_kernel(&a, 32, false), 0, &a);
+    kernel *split = k_split(small_kernel(&a, 32, false), 0, 0, &a);
     assert_int_equal(statements(split, &a, K_FOR_ALL), 3);
     arena_free(&a);
 }
 
+/* Every element of x against all of y: the inner loop of N-body. */
+static kernel *all_pairs(arena *a, int64_t threads)
+{
+    kernel *k = k_new(a, "all_pairs", 8);
+    k_builder b;
+    k_begin(&b, k);
+    k_mem x = k_global(&b, T_I64, false, "x"), y = k_global(&b, T_I64, false, "y"), z = k_global(&b, T_I64, false, "z");
+    k_mem out = k_global(&b, T_I64, true, "out");
+    k_val n = k_arg(&b, T_I64, "n"), from = k_arg(&b, T_I64, "from");
+    k_val first = k_let(&b, OP_MUL, k_piece(&b), k_i64(&b, threads), 0);
+    k_val lane = k_for_all(&b, k_let(&b, OP_MIN, k_i64(&b, threads), k_let(&b, OP_SUB, n, first, 0), 0));
+    k_val i = k_let(&b, OP_ADD, first, lane, 0), mine = k_load(&b, x, i);
+    k_val sum = k_decl(&b, k_i64(&b, 1), "sum");
+    k_val j = k_for(&b, from, n, false);
+    k_val pull = k_let(&b, OP_SUB, k_let(&b, OP_MUL, k_load(&b, y, j), mine, 0), k_load(&b, z, j), 0);
+    k_set(&b, sum, k_let(&b, OP_ADD, k_let(&b, OP_MUL, k_get(&b, sum), k_i64(&b, 3), 0), k_let(&b, OP_ADD, pull, j, 0), 0));
+    k_end(&b);
+    k_store(&b, out, i, k_let(&b, OP_ADD, k_get(&b, sum), mine, 0));
+    k_end(&b);
+    return k;
+}
+
+static void test_tiles(void **state)
+{
+    enum { MOST = 700 };
+    static const int64_t size[] = {0, 1, 15, 16, 17, 63, 64, 65, 256, MOST};
+    static int64_t x[MOST], y[MOST], z[MOST], expected[MOST], got[MOST];
+    (void)state;
+    for (unsigned i = 0; i < MOST; i++) {
+        x[i] = (int64_t)hash_mix(1, i);
+        y[i] = (int64_t)hash_mix(2, i);
+        z[i] = (int64_t)hash_mix(3, i);
+    }
+    for (size_t s = 0; s < ARRAY_LENGTH(size); s++) {
+        arena a;
+        arena_init(&a, NULL);
+        kernel *k = all_pairs(&a, 64), *tiled = k_split(k, 0, s % 2 ? 16 : 256, &a);
+        assert_ptr_not_equal(tiled, k);
+        well_formed(tiled, &a, s);
+        assert_int_equal(statements(tiled, &a, K_FOR_ALL), 4); /* before, a tile, the loop on it, behind */
+        ir_bits arg[2] = {(ir_bits)size[s], (ir_bits)(s % 3)};
+        k_error error = {0};
+        memset(expected, 0, sizeof(expected));
+        memset(got, 0, sizeof(got));
+        assert_true(k_interpret(k, &a, (void *[]){x, y, z, expected}, arg, 0, (size[s] + 63) / 64, &error));
+        assert_true(k_interpret(tiled, &a, (void *[]){x, y, z, got}, arg, 0, (size[s] + 63) / 64, &error));
+        assert_memory_equal(got, expected, sizeof(got));
+        arena_free(&a);
+    }
+}
+
+/* What may fail, or is not read by all, is not read ahead. */
+static void test_untiled(void **state)
+{
+    static const char *const source[] = {
+        "kernel k lanes 8 { global @1:i64 global @2:i64 written arg %1:i64 for_all %2:i64 < 8 { check 1: false, 0, 0, 0 "
+        "for %3:i64 = 0 to %1 { %4:i64 = load @1[%3] store @2[%2] = %4 } } }",
+        "kernel k lanes 8 { global @1:i64 global @2:i64 written arg %1:i64 for_all %2:i64 < 8 { "
+        "for %3:i64 = 0 to %1 { %5:bool = gt %2, %3 if %5 { %4:i64 = load @1[%3] store @2[%2] = %4 } } } }",
+        "kernel k lanes 8 { global @1:i64 global @2:i64 written arg %1:i64 for_all %2:i64 < 8 { "
+        "for %3:i64 = 0 to 9 { %4:i64 = load @1[%3] store @2[%2] = %4 } } }",
+        "kernel k lanes 8 { global @1:i64 global @2:i64 written arg %1:i64 for_all %2:i64 < %1 { "
+        "for %3:i64 = 0 to %1 { %4:i64 = load @1[%3] store @2[%2] = %4 } } }",
+        "kernel k lanes 8 { global @2:i64 written arg %1:i64 for_all %2:i64 < 8 { "
+        "for %3:i64 = 0 to %1 { %4:i64 = load @2[%3] store @2[%2] = %4 } } }",
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(source); i++) {
+        arena a;
+        const char *message = "";
+        arena_init(&a, NULL);
+        kernel *k = k_parse(&a, source[i], &message);
+        if (!k)
+            fail_msg("%s", message);
+        assert_ptr_equal(k_split(k, 0, 16, &a), k);
+        arena_free(&a);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_native), cmocka_unit_test(test_segments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_native), cmocka_unit_test(test_segments),
+                                       cmocka_unit_test(test_tiles), cmocka_unit_test(test_untiled)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

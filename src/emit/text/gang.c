@@ -1,7 +1,7 @@
 /* What threads in step do together, and what pieces hand to each other.
  *
  * A FOR_ALL whose lanes exchange values is one gang: the first threads of the block, all of them present, take it. It has
- * no CHECK that could take lanes away, and sets no variable of the piece: k_split_gangs has seen to that.
+ * no CHECK that could take lanes away, and sets no variable of the piece: k_split has seen to that.
  *
  * A carry goes from piece to piece through global memory: the piece before sets its flag behind its words. Blocks take their
  * pieces in ascending order, so if all blocks of a launch are running at once, whoever waits is waiting for one that does not. */

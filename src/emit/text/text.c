@@ -193,10 +193,22 @@ static void open_for(emitter *e, const k_stmt *s)
     emit_line(e, "for (long %s = %s, %s_end = %s%s; %s < %s_end; %s++) {", i, from, i, to, hidden, i, i, i);
 }
 
-/* Rounds of a literal number: where it is at most SN_LOCAL, the loop and the indices of private memory vanish. */
-static void open_rounds(emitter *e, const char *i, const char *count)
+/* A literal that the number of threads cannot exceed, or 0: the number itself, or a minimum with it. */
+static k_val bound_of(const emitter *e, k_val count)
 {
-    emit_line(e, "for (int sn_round = 0; sn_round < (%s + SN_LOCAL - 1) / SN_LOCAL; sn_round++) {", count);
+    const k_value *v = e->k->value.at;
+    const k_stmt *s = &e->k->stmt.at[v[count].def];
+    if (v[count].kind == KV_LITERAL)
+        return count;
+    if (v[count].kind != KV_RESULT || s->op != K_LET || s->sub != OP_MIN)
+        return 0;
+    return v[s->in[0]].kind == KV_LITERAL ? s->in[0] : v[s->in[1]].kind == KV_LITERAL ? s->in[1] : 0;
+}
+
+/* A number of rounds that the compiler knows: where it is 1, the loop and the indices of private memory vanish. */
+static void open_rounds(emitter *e, const char *i, const char *count, const char *bound)
+{
+    emit_line(e, "for (int sn_round = 0; sn_round < (%s + SN_LOCAL - 1) / SN_LOCAL; sn_round++) {", bound);
     emit_line(e, "    const long %s = sn_round * SN_LOCAL + sn_lane;", i);
     emit_line(e, "    if (%s < %s) {", i, count);
 }
@@ -213,7 +225,7 @@ static void open_even_rounds(emitter *e, const char *i, const char *count, bool 
 
 static void open_for_all(emitter *e, const k_stmt *s)
 {
-    bool literal = e->k->value.at[s->in[0]].kind == KV_LITERAL;
+    k_val bound = bound_of(e, s->in[0]);
     if (e->pending)
         barrier(e);
     if (e->exchanges[e->walk.at]) {
@@ -222,9 +234,9 @@ static void open_for_all(emitter *e, const k_stmt *s)
     }
     const char *count = emit_value(e, s->in[0]), *i = emit_define(e, s->dst);
     if (e->d->even_rounds) {
-        open_even_rounds(e, i, count, literal);
-    } else if (literal) {
-        open_rounds(e, i, count);
+        open_even_rounds(e, i, count, bound == s->in[0]);
+    } else if (bound) {
+        open_rounds(e, i, count, emit_value(e, bound));
     } else {
         const char *from = e->k->threads ? ", sn_round = 0" : "", *on = e->k->threads ? ", sn_round++" : "";
         emit_line(e, "for (long %s = sn_lane%s; %s < %s; %s += SN_LOCAL%s) {", i, from, i, count, i, on);
