@@ -246,10 +246,10 @@ static void combine_in_gang(sk_folds *s, k_val lane, k_val count, k_val *const *
     int64_t lanes = s->tree.lanes;
     k_val chunk = k_i64(b, ordered ? s->tree.chunk : 1);
     k_val valid = ordered ? k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, s->tree.chunk - 1)), chunk, 0) : count;
+    bool full = lw->options->row && !s->combine; /* every lane of the first half has a partner, in every round */
     for (int64_t round = 1; round < lanes; round *= 2) {
         int64_t distance = ordered ? round : lanes / (2 * round);
-        k_val partner = sk_add(lw, lane, k_i64(b, distance));
-        k_val has = k_let(b, OP_LT, partner, valid, 0);
+        k_val has = full ? 0 : k_let(b, OP_LT, lane, sk_sub(lw, valid, k_i64(b, distance)), 0);
         for (uint32_t i = 0; i < s->fold.n; i++) {
             const sk_fold *f = &s->fold.at[i];
             k_val *left = arena_alloc(lw->arena, f->n * sizeof(k_val)), *right = arena_alloc(lw->arena, f->n * sizeof(k_val));
@@ -260,7 +260,7 @@ static void combine_in_gang(sk_folds *s, k_val lane, k_val count, k_val *const *
             }
             sk_fold_apply(lw, f, left, right, out);
             for (uint32_t c = 0; c < f->n; c++)
-                k_set(b, acc[i][c], k_select(b, has, out[c], left[c]));
+                k_set(b, acc[i][c], has ? k_select(b, has, out[c], left[c]) : out[c]);
         }
     }
 }
@@ -318,10 +318,10 @@ static void piece_in_turn(sk_folds *s, k_val row, k_val begin, k_val count)
         k_val started = k_let(b, OP_GT, k, zero, 0);
         k_val within = sk_mul(lw, k, all);
         for (int64_t t = 0; t < streams; t++) {
-            k_val i = sk_add(lw, sk_add(lw, within, k_i64(b, t * lanes)), lane);
+            k_val group = sk_add(lw, within, k_i64(b, t * lanes));
             if (masked)
-                k_if(b, k_let(b, OP_LT, i, count, 0));
-            sk_fold_element(s, row, sk_add(lw, begin, i), started, acc[t]);
+                k_if(b, k_let(b, OP_LT, lane, sk_sub(lw, count, group), 0));
+            sk_fold_element(s, row, sk_add(lw, begin, sk_add(lw, group, lane)), started, acc[t]);
             if (masked)
                 k_end(b);
         }
@@ -329,8 +329,31 @@ static void piece_in_turn(sk_folds *s, k_val row, k_val begin, k_val count)
     }
     for (int64_t distance = 1; distance < streams; distance *= 2)
         for (int64_t t = 0; t + distance < streams; t += 2 * distance)
-            sk_fold_merge(s, acc[t], acc[t + distance], k_let(b, OP_LT, sk_add(lw, k_i64(b, (t + distance) * lanes), lane), count, 0));
+            sk_fold_merge(s, acc[t], acc[t + distance],
+                          k_let(b, OP_LT, lane, sk_sub(lw, count, k_i64(b, (t + distance) * lanes)), 0));
     sk_fold_lanes(s, row, lane, count, acc[0]);
+    k_end(b);
+}
+
+/* The same tree for rows of a few whole groups, where the kernel is made for their length: no masks, no loops. */
+static void row_in_turn(sk_folds *s, k_val row)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    int64_t lanes = s->tree.lanes, groups = lw->options->row / lanes;
+    int64_t streams = groups < s->tree.streams ? groups : s->tree.streams;
+    k_val lane = k_for_all(b, k_i64(b, lanes));
+    k_val **acc[8] = {0};
+    for (int64_t t = 0; t < streams; t++)
+        acc[t] = sk_fold_accumulators(s);
+    for (int64_t g = 0; g < groups; g++) {
+        k_val started = k_literal(b, T_BOOL, g >= streams);
+        sk_fold_element(s, row, sk_add(lw, k_i64(b, g * lanes), lane), started, acc[g % streams]);
+    }
+    for (int64_t distance = 1; distance < streams; distance *= 2)
+        for (int64_t t = 0; t + distance < streams; t += 2 * distance)
+            sk_fold_merge(s, acc[t], acc[t + distance], 0);
+    sk_fold_lanes(s, row, lane, k_i64(b, lw->options->row), acc[0]);
     k_end(b);
 }
 
@@ -436,7 +459,9 @@ static void build_tree(sk_folds *s)
         for (uint32_t c = 0; c < f->n; c++)
             f->shared[c] = k_shared(b, f->info->type[c], s->tree.lanes, "lane_sum");
     }
-    if (lw->cluster->ordered) {
+    if (lw->options->row && !s->combine) {
+        row_in_turn(s, row);
+    } else if (lw->cluster->ordered) {
         k_if(b, k_let(b, OP_EQ, count, size, 0));
         piece_chunks(s, row, begin, size, true);
         k_else(b);

@@ -72,7 +72,7 @@ typedef struct sk_options {
     bool contract; /* products feeding a + fold become fma */
     bool stream;   /* results are written past the caches */
     bool final;    /* folds: this launch makes the result (seed applied) */
-    int64_t row;   /* SK_FOLD_SHORT: the row length if the kernel is specialised for it, else 0 */
+    int64_t row;   /* folds of rows: their length if the kernel is made for it, else 0 */
 } sk_options;
 
 enum { SK_SLOTS = 8 };

@@ -327,6 +327,21 @@ static bool narrowed_index(cg *g, const k_stmt *s)
     return true;
 }
 
+/* Is the number of the lane less than a uniform limit? A mask made of a number, in place of wide vectors to compare. */
+static bool first_lanes(cg *g, const k_stmt *s)
+{
+    if (s->sub != OP_LT || g->k->value.at[s->in[0]].type != T_I64)
+        return false;
+    cg_value x = cg_get(g, s->in[0]), limit = cg_get(g, s->in[1]);
+    if (x.form != FORM_LINEAR || limit.form != FORM_UNIFORM || x.v != cg_i64(g, 0) || x.step != cg_i64(g, 1))
+        return false;
+    LLVMTypeRef i64 = g->i64;
+    cg_ref n = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){limit.v, cg_i64(g, 0)});
+    n = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, g->lanes)});
+    cg_define(g, s->dst, cg_mask_first(g, n));
+    return true;
+}
+
 void cg_let(cg *g, const k_stmt *s)
 {
     const k_value *value = g->k->value.at;
@@ -334,7 +349,7 @@ void cg_let(cg *g, const k_stmt *s)
         define_by_lanes(g, s, let_on_lane);
         return;
     }
-    if (narrowed_index(g, s))
+    if (narrowed_index(g, s) || first_lanes(g, s))
         return;
     cg_ref in[3] = {0};
     for (unsigned i = 0; i < ir_ops[s->sub].arity; i++)

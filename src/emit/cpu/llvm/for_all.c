@@ -195,7 +195,7 @@ void cg_for_all(cg *g, k_ref id)
     l.twice = !l.s->sub && l.facts->statements <= MOST_TWICE && (repeatable || !l.facts->checks);
     l.base = aligned_start(g, &l);
     g->thread = true;
-    if (literal_count(g, l.s, &count) && count == g->lanes && l.twice && !l.facts->checks)
+    if (literal_count(g, l.s, &count) && count == g->lanes && !l.facts->checks)
         single_gang(g, &l);
     else
         gang_loop(g, &l);

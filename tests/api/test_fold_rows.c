@@ -1,0 +1,116 @@
+/* Folds of rows: the kernels made for rows of a few whole groups against the interpreter, and against the kernel for
+ * rows of any length, which few rows use. */
+#include "both.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHAPES                                                                                                         \
+    40, 33, 33, 48, 32, 63, 32, 64, 33, 64, 70, 65, 40, 96, 33, 128, 34, 160, 50, 256, 40, 300, 33, 512, 33, 528, 33,  \
+        544, 1, 64, 31, 64, 0, 64
+
+static sn_acc sums(sn_acc x)
+{
+    return sn_fold(sn_add, 5, x);
+}
+
+static sn_exp twice_plus(sn_exp x)
+{
+    return sn_add(sn_add(x, x), 1);
+}
+
+static sn_exp product(sn_exp x, sn_exp y)
+{
+    return sn_mul(x, twice_plus(y));
+}
+
+static sn_acc several(sn_acc x)
+{
+    return sn_results(sn_fold(sn_max, 0, sn_map(twice_plus, x)), sn_fold(sn_add, 0, sn_zip_with(product, x, x)),
+                      sn_fold1(sn_min, x));
+}
+
+/* commutes, and has no identity that we know */
+static sn_exp larger_pair(sn_exp a, sn_exp b)
+{
+    sn_exp right =
+        sn_lor(sn_gt(sn_fst(b), sn_fst(a)), sn_land(sn_eq(sn_fst(b), sn_fst(a)), sn_lt(sn_snd(b), sn_snd(a))));
+    return sn_tuple(sn_if(right, sn_fst(b), sn_fst(a)), sn_if(right, sn_snd(b), sn_snd(a)));
+}
+
+static sn_exp with_column(sn_exp row, sn_exp column, sn_exp x)
+{
+    (void)row;
+    return sn_tuple(x, sn_to_i32(column));
+}
+
+static sn_acc greatest(sn_acc x)
+{
+    sn_acc all = sn_fold1(sn_commutative(larger_pair), sn_imap(with_column, x));
+    return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all));
+}
+
+static sn_acc leftmost(sn_acc x)
+{
+    sn_acc all = sn_fold1(larger_pair, sn_imap(with_column, x));
+    return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all));
+}
+
+static void rows_of_all_lengths(void **state)
+{
+    (void)state;
+    both("[n,m]T -> [n]T", sums, "u8 i32 i64 f32 f64", SMALL, SHAPES);
+    both("[n,m]T -> [n]T, [n]T, [n]T", several, "i8 u16 i32 f32 f64", SMALL, SHAPES);
+    both("[n,m]T -> [n]T, [n]i32", greatest, "u8 i32 f32 f64", SMALL, SHAPES);
+    both("[n,m]T -> [n]T, [n]i32", leftmost, "u8 i32 f32 f64", SMALL, SHAPES);
+}
+
+/* --- the same bits, however many rows there are --- */
+
+static sn_acc dots(sn_acc x, sn_acc y)
+{
+    return sn_fold(sn_add, 0, sn_zip_with(sn_mul, x, y));
+}
+
+static float noise(uint32_t *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return ((float)(*seed >> 8) * 0x1p-24f - 0.3f) * (float)(1u << (*seed & 15));
+}
+
+static void bits_do_not_depend_on_rows(void **state)
+{
+    enum { ROWS = 45, FEW = 31, MOST = 544 };
+    (void)state;
+    sn_program *p = sn_compile(both_cpu(), "[n,m]f32, [n,m]f32 -> [n]f32", dots);
+    assert_non_null(p);
+    float *x = malloc(2 * ROWS * MOST * sizeof *x), *y = x + ROWS * MOST, all[ROWS], few[FEW];
+    assert_non_null(x);
+    uint32_t seed = 3;
+    for (int i = 0; i < 2 * ROWS * MOST; i++)
+        x[i] = noise(&seed);
+    for (int64_t m = 32; m <= MOST; m += 32) {
+        assert_int_equal(sn_call(p, sn_in(x, ROWS, m), sn_in(y, ROWS, m), sn_into(all, ROWS)), SN_OK);
+        assert_int_equal(sn_call(p, sn_in(x, FEW, m), sn_in(y, FEW, m), sn_into(few, FEW)), SN_OK);
+        assert_memory_equal(all, few, sizeof few);
+        double exact = 0;
+        for (int64_t k = 0; k < m; k++)
+            exact += (double)x[(ROWS - 1) * m + k] * (double)y[(ROWS - 1) * m + k];
+        double size = 0;
+        for (int64_t k = 0; k < m; k++)
+            size += fabs((double)x[(ROWS - 1) * m + k] * (double)y[(ROWS - 1) * m + k]);
+        assert_true(fabs((double)all[ROWS - 1] - exact) <= 1e-5 * size);
+    }
+    free(x);
+    sn_drop(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_of_all_lengths),
+        cmocka_unit_test(bits_do_not_depend_on_rows),
+    };
+    return cmocka_run_group_tests(tests, both_open, both_close);
+}
