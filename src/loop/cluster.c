@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-enum { DEFAULT_CAP = 6000 };
-
 typedef struct clusters {
     ir_program *p;
     const l_options *options;
@@ -182,7 +180,7 @@ static int by_level(const void *a, const void *b)
 /* Folds with different trees go apart; a group over the cap is cut between anchors. Both keep the order of ids. */
 static void emit_group(clusters *c, const group *g)
 {
-    uint32_t cap = c->options->cap ? c->options->cap : DEFAULT_CAP;
+    uint32_t cap = c->options->cap ? c->options->cap : L_DEFAULT_CAP;
     bool *placed = arena_alloc(c->p->arena, g->anchor.n);
     for (uint32_t done = 0; done < g->anchor.n;) {
         l_cluster *cluster = NULL;
@@ -192,8 +190,11 @@ static void emit_group(clusters *c, const group *g)
             ir_id id = g->anchor.at[i];
             if (placed[i])
                 continue;
-            if (cluster && size + l_at(c->node, id)->size > cap)
+            if (cluster && size + l_at(c->node, id)->size > cap) {
+                for (; i < g->anchor.n; i++)
+                    l_at(c->node, g->anchor.at[i])->cut |= !placed[i];
                 break;
+            }
             bool fold = c->class[id] == L_CLASS_FOLD;
             bool ordered = fold && fold_ordered(c->p, id), wide = fold && fold_wide(c->p, id);
             if (fold && folds && (cluster->ordered != ordered || cluster->wide != wide))
@@ -307,7 +308,7 @@ static void edge(clusters *c, ir_id from, ir_id to, l_access asked)
             access = L_RANDOM;
         bool can = reader && fusable(c, from, reader, access, &why);
         if ((!reader && !only_picked(c, to)) || (can && c->out->cluster_of[from] != c->out->cluster_of[reader]))
-            why = l_at(c->node, from)->why == L_NOT_CAP ? L_NOT_CAP : L_NOT_CLASS;
+            why = l_at(c->node, from)->why == L_NOT_CAP || l_at(c->node, reader)->cut ? L_NOT_CAP : L_NOT_CLASS;
     }
     if (why == L_NOT_RANDOM && asked == L_HALO)
         why = L_NOT_BOUNDARY;
@@ -324,7 +325,9 @@ static void edges(clusters *c)
         ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
         for (uint32_t i = 0; i < info->inputs; i++)
             edge(c, info->input[i], id,
-                 kind == IR_STENCIL ? L_HALO : kind == IR_BACKPERMUTE || kind == IR_RESHAPE ? L_VIEW : L_SAME);
+                 kind == IR_STENCIL                             ? L_HALO
+                 : kind == IR_BACKPERMUTE || kind == IR_RESHAPE ? L_VIEW
+                                                                : L_SAME);
         opt_ids ids = {0};
         if (info->fn)
             opt_reach(c->p, c->p->arena, info->fn->results, info->fn->result, &ids);

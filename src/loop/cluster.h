@@ -69,10 +69,12 @@ typedef struct l_cluster {
     int64_t column_bytes, halo_bytes; /* shared memory that rows take a column of the tile, and besides */
 } l_cluster;
 
+enum { L_DEFAULT_CAP = 6000 };
+
 typedef struct l_options {
     bool fuse;       /* false: every operation is an anchor in a cluster of its own */
     bool cost_model; /* false: producers are always delayed (as Accelerate does) */
-    uint32_t cap;    /* most scalar nodes in a cluster; 0: the default */
+    uint32_t cap;    /* most scalar nodes in a cluster, but for an operation that has more; 0: the default */
 } l_options;
 
 typedef struct l_part { /* one component of a result, and where it is */

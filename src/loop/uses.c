@@ -128,7 +128,7 @@ static bool choose_anchor(const uses *u, ir_id id, l_why *why)
         return *why = L_NOT_RATE, true;
     if (!u->options->fuse)
         return *why = L_NOT_ENABLED, true;
-    if (n->depth >= DEPTH_CAP || (u->options->cap && n->size > u->options->cap / 2))
+    if (n->depth >= DEPTH_CAP || n->size > (u->options->cap ? u->options->cap : L_DEFAULT_CAP) / 2)
         return *why = L_NOT_CAP, true;
     if (n->unsafe && !check_survives(u->p, u->node, id))
         return *why = L_NOT_RANDOM, true;

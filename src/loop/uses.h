@@ -19,6 +19,7 @@ typedef struct l_node { /* per array node */
     bool unsafe;               /* some user reads at an index that must be checked here */
     bool anchor;
     l_why why;                 /* anchors: why it was not delayed */
+    bool cut;                  /* anchors: it did not fit into a cluster of its group any more */
     bool stencil;              /* its loop handles neighbours */
     double flops, reads;       /* per element, delayed operands included */
     uint32_t size;             /* scalar nodes, delayed operands included */

@@ -267,6 +267,180 @@ static void the_cost_model_can_be_switched_off(void **state)
     free(x);
 }
 
+/* --- the cap on kernels --- */
+
+static sn_exp large_function(void *env, sn_exp x)
+{
+    sn_exp a = x, b = sn_add(x, *(const int *)env);
+    for (int i = 0; i < 190; i++) {
+        sn_exp c = i & 1 ? sn_mul(a, b) : sn_sub(b, a);
+        a = b;
+        b = c;
+    }
+    return b;
+}
+
+/* 40 functions of 191 operations */
+static sn_acc large_chain(sn_acc x)
+{
+    for (int i = 0; i < 40; i++)
+        x = sn_map(sn_closure(large_function, &i), x);
+    return x;
+}
+
+static sn_acc large_results(sn_acc x)
+{
+    sn_acc half = x;
+    for (int i = 0; i < 20; i++)
+        half = sn_map(sn_closure(large_function, &i), half);
+    sn_acc whole = half;
+    for (int i = 20; i < 33; i++)
+        whole = sn_map(sn_closure(large_function, &i), whole);
+    return sn_results(half, whole);
+}
+
+static void large_kernels_are_cut(void **state)
+{
+    (void)state;
+    sn_program *p = compiled_in(both_cpu(), "[n]i32 -> [n]i32", SN_BODY(large_chain));
+    expect_counts(p, .clusters = 2, .buffers = 1);
+    says(p, "edges", "not fused: the kernel would be too large");
+    int32_t x[20], y[20], right[20];
+    for (int i = 0; i < 20; i++)
+        right[i] = x[i] = i * 7 - 60;
+    for (int k = 0; k < 40; k++)
+        for (int i = 0; i < 20; i++) {
+            uint32_t a = (uint32_t)right[i], b = a + (uint32_t)k, c;
+            for (int j = 0; j < 190; j++, a = b, b = c)
+                c = j & 1 ? a * b : b - a;
+            right[i] = (int32_t)b;
+        }
+    assert_int_equal(sn_call(p, sn_in(x, 20), sn_into(y, 20)), SN_OK);
+    assert_memory_equal(y, right, sizeof(y));
+    sn_drop(p);
+    p = compiled_in(both_cpu(), "[n]i32 -> [n]i32, [n]i32", SN_BODY(large_results)); /* 3820 and 2483 */
+    expect_counts(p, .clusters = 2);
+    says(p, "edges", "not fused: the kernel would be too large");
+    sn_drop(p);
+}
+
+/* --- loads --- */
+
+static unsigned occurrences(const char *where, const char *part)
+{
+    unsigned n = 0;
+    for (; where && (where = strstr(where, part)); where++)
+        n++;
+    return n;
+}
+
+static sn_exp third_of_four(sn_exp x)
+{
+    return sn_add(sn_get(x, 2), sn_f32(1));
+}
+
+static sn_acc one_of_four(sn_acc x)
+{
+    return sn_map(third_of_four, x);
+}
+
+static sn_acc two_of_a_zip(sn_acc a, sn_acc b)
+{
+    return sn_map(sn_fst, sn_zip(sn_map(square, a), sn_map(next, b)));
+}
+
+static sn_acc only_its_size(sn_acc a)
+{
+    sn_acc b = sn_map(square, a);
+    return sn_fill(sn_shape(sn_extent(b, 1)), sn_add(sn_size(b), 1));
+}
+
+static sn_acc used_by_its_shape_and_once(sn_acc a)
+{
+    sn_acc b = sn_map(square, a);
+    return sn_generate(sn_extent(b, 0), sn_closure(before, &b));
+}
+
+/* What a component, or an array whose shape alone matters, would cost to load: nothing. */
+static void what_is_not_used_is_not_loaded(void **state)
+{
+    (void)state;
+    float a[6] = {1, 2, 3, 4, 5, 6}, r[6];
+    sn_program *p = compiled_in(both_cpu(), "[n](f32, f32, f32, f32) -> [n]f32", SN_BODY(one_of_four));
+    assert_int_equal(sn_call(p, sn_in(a, 1), sn_in(a, 1), sn_in(a + 4, 1), sn_in(a, 1), sn_into(r, 1)), SN_OK);
+    assert_true(r[0] == 6);
+    assert_int_equal(occurrences(sn_explain(p, "kernels"), " = load "), 1);
+    sn_drop(p);
+    p = compiled_in(both_cpu(), "[n]f32, [n]f32 -> [n]f32", SN_BODY(two_of_a_zip));
+    assert_int_equal(sn_call(p, sn_in(a, 6), sn_in(a, 6), sn_into(r, 6)), SN_OK);
+    assert_true(r[5] == 36);
+    assert_int_equal(occurrences(sn_explain(p, "kernels"), " = load "), 1);
+    sn_drop(p);
+    int64_t n[3];
+    p = compiled_in(both_cpu(), "[n,m]f32 -> [m]i64", SN_BODY(only_its_size));
+    assert_int_equal(sn_call(p, sn_in(a, 2, 3), sn_into(n, 3)), SN_OK);
+    assert_int_equal(n[2], 7);
+    expect_counts(p, .clusters = 1, .kernels = 1, .launches = 1);
+    assert_int_equal(occurrences(sn_explain(p, "kernels"), "load"), 0);
+    sn_drop(p);
+    p = compiled_in(both_cpu(), "[n]f32 -> [n]f32", SN_BODY(used_by_its_shape_and_once));
+    expect_counts(p, .clusters = 1);
+    sn_drop(p);
+}
+
+/* --- linear indexing --- */
+
+static sn_acc in_three_dimensions(sn_acc a, sn_acc b)
+{
+    return sn_map(next, sn_zip_with(sn_add, a, sn_map(square, b)));
+}
+
+static sn_acc other_shapes(sn_acc a)
+{
+    sn_exp n = sn_extent(a, 0), m = sn_extent(a, 1);
+    sn_acc flat = sn_map(next, sn_reshape(sn_mul(n, m), sn_map(square, a)));
+    return sn_reshape(sn_shape(m, n), flat);
+}
+
+/* Arrays of one shape, and the same elements in another, are read at row-major positions: nothing is divided. */
+static void row_major_positions_are_not_taken_apart(void **state)
+{
+    (void)state;
+    float a[24], r[24];
+    for (int i = 0; i < 24; i++)
+        a[i] = (float)i;
+    sn_program *p = compiled_in(both_cpu(), "[n,m,k]f32, [n,m,k]f32 -> [n,m,k]f32", SN_BODY(in_three_dimensions));
+    assert_int_equal(sn_call(p, sn_in(a, 2, 3, 4), sn_in(a, 2, 3, 4), sn_into(r, 2, 3, 4)), SN_OK);
+    assert_true(r[5] == 2 * 30 + 1);
+    assert_int_equal(occurrences(sn_explain(p, "kernels"), "quot") + occurrences(sn_explain(p, "kernels"), "rem"), 0);
+    sn_drop(p);
+    p = compiled_in(both_cpu(), "[n,m]f32 -> [m,n]f32", SN_BODY(other_shapes));
+    assert_int_equal(sn_call(p, sn_in(a, 4, 6), sn_into(r, 6, 4)), SN_OK);
+    assert_true(r[5] == 2 * 25 + 1);
+    expect_counts(p, .clusters = 1, .kernels = 1, .launches = 1);
+    assert_int_equal(occurrences(sn_explain(p, "kernels"), "quot") + occurrences(sn_explain(p, "kernels"), "rem"), 0);
+    sn_drop(p);
+}
+
+static sn_acc three_rows(sn_acc a)
+{
+    return sn_map(next, sn_reshape(sn_shape(3, sn_extent(a, 0)), sn_map(square, a)));
+}
+
+/* A fused reshape has its condition all the same. */
+static void fused_reshapes_are_checked(void **state)
+{
+    (void)state;
+    float a[6] = {0}, r[18];
+    sn_program *p = compiled_in(both_cpu(), "[n]f32 -> [3,n]f32", SN_BODY(three_rows));
+    expect_counts(p, .clusters = 1);
+    assert_int_equal(sn_call(p, sn_in(a, 6), sn_into(r, 3, 6)), SN_SHAPE_MISMATCH);
+    if (!strstr(sn_message(both_cpu()), "reshape"))
+        fail_msg("%s", sn_message(both_cpu()));
+    assert_int_equal(sn_call(p, sn_in(a, 0), sn_into(r, 3, 0)), SN_OK);
+    sn_drop(p);
+}
+
 /* --- loop recovery --- */
 
 static sn_exp escape_step(sn_exp z, sn_exp c)
@@ -302,14 +476,6 @@ static sn_acc unrolled_with_a_stop(sn_acc x, sn_acc y)
         half = i == TURNS / 2 - 1 ? z : half;
     }
     return sn_results(sn_get(half, 2), sn_get(z, 2));
-}
-
-static unsigned occurrences(const char *where, const char *part)
-{
-    unsigned n = 0;
-    for (; where && (where = strstr(where, part)); where++)
-        n++;
-    return n;
 }
 
 static void unrolled_loops_are_loops_again(void **state)
@@ -569,6 +735,10 @@ int main(void)
         cmocka_unit_test(fusion_can_be_switched_off),
         cmocka_unit_test(simplification_can_be_switched_off),
         cmocka_unit_test(the_cost_model_can_be_switched_off),
+        cmocka_unit_test(large_kernels_are_cut),
+        cmocka_unit_test(what_is_not_used_is_not_loaded),
+        cmocka_unit_test(row_major_positions_are_not_taken_apart),
+        cmocka_unit_test(fused_reshapes_are_checked),
         cmocka_unit_test(unrolled_loops_are_loops_again),
         cmocka_unit_test(loops_that_may_fail_stay_unrolled),
         cmocka_unit_test(components_of_folds_are_results_as_they_are),
