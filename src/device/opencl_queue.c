@@ -12,6 +12,7 @@ struct device_queue {
     ocl_mem record[RECORDS]; /* i64[4] each, zeros between uses; made when first needed */
     uint32_t used;           /* records of launches whose errors have not been looked at */
     k_error error;           /* the first that was found */
+    bool busy;               /* something was put in since it was last waited for */
     device_state state;
     char why[WHY_BYTES]; /* unless DEVICE_FINE */
 };
@@ -68,7 +69,7 @@ void opencl_close_queue(device *base, device_queue *q)
     if (!q)
         return;
     bool reusable = q->state == DEVICE_FINE && q->used == 0 && q->error.site == 0;
-    if (d->api.clFinish(q->queue) != OCL_SUCCESS || !reusable) {
+    if ((q->busy && d->api.clFinish(q->queue) != OCL_SUCCESS) || !reusable) {
         free_queue(d, q);
         return;
     }
@@ -101,7 +102,9 @@ static void settle(opencl *d, device_queue *q)
     for (uint32_t i = 0; i < q->used && q->state == DEVICE_FINE; i++)
         fails(q, "clEnqueueReadBuffer",
               d->api.clEnqueueReadBuffer(q->queue, q->record[i], 0, 0, sizeof(word[i]), word[i], 0, NULL, NULL));
-    fails(q, "clFinish", d->api.clFinish(q->queue));
+    if (q->busy)
+        fails(q, "clFinish", d->api.clFinish(q->queue));
+    q->busy = false;
     if (q->state != DEVICE_FINE)
         return;
     for (uint32_t i = 0; i < q->used; i++) {
@@ -157,6 +160,7 @@ bool opencl_copy(device *base, device_queue *q, device_direction direction, void
     const char *call = "clEnqueueWriteBuffer";
     if (!bytes || q->state != DEVICE_FINE)
         return q->state == DEVICE_FINE;
+    q->busy = true;
     if (direction == DEVICE_UPLOAD) {
         status = d->api.clEnqueueWriteBuffer(q->queue, to, 0, offset, bytes, from, 0, NULL, NULL);
     } else if (direction == DEVICE_DOWNLOAD) {
@@ -203,6 +207,7 @@ bool opencl_enqueue(device *base, device_queue *q, device_kernel *k, void *const
     ocl_mem *record = next_record(d, q, k->checks);
     if (!record)
         return false;
+    q->busy = true;
     size_t items = groups_of(d, last - first) * k->group;
     pthread_mutex_lock(&k->lock);
     bool failed = fails(q, "clSetKernelArg", set_arguments(d, k, mem, arg, first, last, record));
