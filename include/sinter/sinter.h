@@ -229,6 +229,7 @@ SN_API sn_status sn_wait(sn_pending *pending); /* NULL: SN_BAD_ARGUMENT */
 
 /* Arrays are immutable and may be read by any number of threads; whoever holds one frees it once. They have one scalar
  * type: an array of pairs is two of them. */
+
 /* A copy of sn_in(...), sn_strided(...) or sn_value(...); NULL after an error. */
 SN_API sn_array *sn_upload(sn_context *context, sn_arg from);
 SN_API sn_status sn_read(const sn_array *array, void *to, size_t bytes); /* all elements; bytes: exactly sn_bytes */
