@@ -376,7 +376,14 @@ k_val k_for_all(k_builder *b, k_val count)
 k_val k_for_few(k_builder *b, k_val count)
 {
     k_val v = k_for_all(b, count);
-    b->k->stmt.at[b->k->value.at[v].def].sub = 1;
+    b->k->stmt.at[b->k->value.at[v].def].sub = K_FEW;
+    return v;
+}
+
+k_val k_for_whole(k_builder *b, k_val count)
+{
+    k_val v = k_for_all(b, count);
+    b->k->stmt.at[b->k->value.at[v].def].sub = K_WHOLE;
     return v;
 }
 

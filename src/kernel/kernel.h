@@ -93,6 +93,11 @@ typedef enum {
                     aggregate in[j]; function combines. See k_chain */
 } k_op;
 
+enum {
+    K_FEW = 1,  /* a FOR_ALL of few threads */
+    K_WHOLE = 2 /* of whole gangs: its count is a multiple of the kernel's lanes, or threads beyond the last such multiple may not run */
+};
+
 typedef struct k_chain { /* the tuple monoid of a CHAIN; body is piece-level code over left and right */
     uint8_t arity;
     k_val aggregate[8]; /* of this piece */
@@ -107,7 +112,7 @@ typedef struct k_chain { /* the tuple monoid of a CHAIN; body is piece-level cod
 
 typedef struct k_stmt {
     uint8_t op;    /* k_op */
-    uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_FOR: 1 = unroll fully if the bounds are constant. K_FOR_ALL: 1 = few threads. K_SET: 1 = lanes that are off may
+    uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_FOR: 1 = unroll fully if the bounds are constant. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: 1 = lanes that are off may
                       change, too */
     uint32_t site; /* K_CHECK: operation in the user's program */
     k_val dst, in[4];
@@ -171,6 +176,7 @@ void k_break_if(k_builder *b, k_val cond);
 k_val k_for(k_builder *b, k_val from, k_val to, bool unroll); /* opens; k_end */
 k_val k_for_all(k_builder *b, k_val count);                   /* opens; k_end */
 k_val k_for_few(k_builder *b, k_val count);                   /* a FOR_ALL that never has a full gang to speak of: less code */
+k_val k_for_whole(k_builder *b, k_val count);                 /* a FOR_ALL of whole gangs: less code */
 void k_compact(k_builder *b, k_mem m, k_val base, k_val value, k_val keep);
 k_val k_count(k_builder *b, k_val cond);
 k_val k_all(k_builder *b, k_val cond);

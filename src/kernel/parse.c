@@ -347,7 +347,7 @@ static void for_statement(parser *p, k_op op)
         s.sub = take(p, "unroll");
     } else {
         values(p, "<", 1, s.in);
-        s.sub = take(p, "few");
+        s.sub = take(p, "few") ? K_FEW : take(p, "whole") ? K_WHOLE : 0;
     }
     put(p, s);
     open_list(p);

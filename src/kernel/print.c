@@ -147,7 +147,7 @@ static void put_statement(printer *p, const k_stmt *s)
         text_add(p->out, "for_all ");
         put_definition(p, s->dst);
         put_values(p, " <", 1, s->in);
-        text_add(p->out, s->sub ? " few" : "");
+        text_add(p->out, s->sub == K_FEW ? " few" : s->sub == K_WHOLE ? " whole" : "");
         break;
     case K_CHAIN:
         put_chain(p, s->chain);

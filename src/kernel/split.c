@@ -327,7 +327,9 @@ static void open_compound(splitter *s, k_ref id)
         return;
     case K_FOR_ALL: {
         k_val count = translate(s, x->in[0]);
-        define(s, x->dst, x->sub ? k_for_few(b, count) : k_for_all(b, count));
+        define(s, x->dst, x->sub == K_FEW     ? k_for_few(b, count)
+                          : x->sub == K_WHOLE ? k_for_whole(b, count)
+                                              : k_for_all(b, count));
         return;
     }
     default:

@@ -155,6 +155,17 @@ static ir_id inside(ir_program *p, ir_id i, ir_id extent)
     return ir_op2(p, 0, OP_AND, ir_op2(p, 0, OP_GE, i, ir_i64(p, 0)), ir_op2(p, 0, OP_LT, i, extent));
 }
 
+/* i + by, where i may be a sum with a constant itself: rows computed together find each other's neighbours this way. */
+static ir_id moved_by(ir_program *p, ir_id i, int64_t by)
+{
+    const ir_node *n = ir_at(p, i);
+    if (n->kind == IR_OP && n->op == OP_ADD && ir_at(p, ir_args(p, i)[1])->kind == IR_CONST) {
+        by += (int64_t)ir_at(p, ir_args(p, i)[1])->u.literal;
+        i = ir_args(p, i)[0];
+    }
+    return ir_op2(p, 0, OP_ADD, i, ir_i64(p, by));
+}
+
 static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_index *centre, const int *offset, ir_id *out)
 {
     ir_program *p = program(b);
@@ -163,7 +174,7 @@ static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_ind
     ir_id in = ir_bool(p, true);
     bool moved = false;
     for (unsigned d = 0; d < info->rank; d++) {
-        raw.at[d] = at.at[d] = ir_op2(p, 0, OP_ADD, centre->at[d], ir_i64(p, offset[d]));
+        raw.at[d] = at.at[d] = moved_by(p, centre->at[d], offset[d]);
         moved |= offset[d] != 0;
         if (!offset[d] || (b->columns == SK_INTERIOR && d + 1 == info->rank))
             continue;

@@ -1,6 +1,8 @@
 /* The skeleton of stencil loops: bands of rows, columns in tiles. A cluster of stencils that feed each other runs as stages
  * in one sweep: each stage computes one row a step, ahead of its readers by the rows they look down, into a ring of rows
- * in shared memory (the sliding windows of image-processing pipelines). Rows above and below a band and columns beside a tile are
+ * in shared memory (the sliding windows of image-processing pipelines). On devices with vectors a step has several rows: a
+ * stage that reads above or below computes them at once, so that what it reads is loaded once for all of them, and what
+ * their terms have in common is computed once. Rows above and below a band and columns beside a tile are
  * recomputed. Kept rows are padded beyond the array's left and right edge with what the boundary says, so that their readers need
  * no care there. Columns near the edge that read neighbours from memory have loops of their own; all others read contiguously. */
 #include "skeleton/variants.h"
@@ -8,6 +10,9 @@
 #include "opt/rewrite.h"
 
 enum { MAX_TILE = 1024, WIDE_TILE = 8192, ROWS_BUDGET = 192 * 1024, ROW_GAP = 128 /* most bytes lost in front of an array in shared memory */ };
+
+/* Rows computed at once, and the most operations a column of one of them may have. */
+enum { MOST_ROWS = 4, MOST_BLOCK = 400 };
 
 /* Columns: rows start at multiples of FULL vectors, and are kept at multiples of a LINE of the cache, so that all but neighbours
  * are read and written without crossing lines. */
@@ -24,6 +29,7 @@ typedef struct stage {
     halo own;          /* the farthest neighbours its own stencils read, other than from padded rows */
     int pad;           /* PAD_...: what readers find left and right of the array */
     int64_t lead, ring; /* rows ahead of the base row; rows kept */
+    bool block;        /* several rows are computed at once: they share what they read */
     int64_t start;     /* columns computed left of a tile: need.left and what makes rows start at a full vector */
     int64_t width;     /* columns of a kept row */
     k_mem *rows;       /* per component */
@@ -36,6 +42,7 @@ enum { PAD_UNKNOWN = -1, PAD_NONE = 0 };
 typedef struct stages {
     sk_lower *lw;
     bool aligned; /* the device has vectors */
+    int64_t rows; /* computed by each stage a step */
     VEC(stage) stage;
     sk_index at;
 } stages;
@@ -218,16 +225,18 @@ void sk_stencil_prepare(const l_program *l, l_cluster *c, arena *a)
 {
     stages s = {0};
     analyse(l, c, a, &s);
+    int64_t column = 0; /* bytes, on devices that compute several rows at once */
     c->column_bytes = c->halo_bytes = 0;
     for (uint32_t i = 0; i < s.stage.n; i++)
         for (unsigned k = 0; k < s.stage.at[i].info->components && s.stage.at[i].op->staged; k++) {
             const stage *g = &s.stage.at[i];
             int64_t bytes = g->ring * (int64_t)ir_type_size(g->info->type[k]);
             c->column_bytes += bytes;
+            column += bytes / g->ring * (g->ring + MOST_ROWS - 1);
             c->halo_bytes += bytes * (g->need.left + g->need.right) + ROW_GAP;
         }
     c->tile = c->column_bytes ? MAX_TILE : WIDE_TILE;
-    while (c->column_bytes && c->tile > 64 && c->tile * c->column_bytes > ROWS_BUDGET)
+    while (c->tile > 64 && c->tile * column > ROWS_BUDGET)
         c->tile /= 2;
 }
 
@@ -281,9 +290,15 @@ static void store(stages *s, const stage *g, const tile *t, k_val row, k_val col
         k_end(b);
 }
 
+/* where the columns of a row lie, and its outer index components */
+typedef struct line {
+    k_val row, outer[IR_MAX_RANK];
+    k_val from, to;      /* all columns computed */
+    k_val inner, beyond; /* of these, what reads no neighbours beyond the array's edges */
+} line;
+
 /* columns [from, to) of one row of one stage */
-static void stage_columns(stages *s, const stage *g, const tile *t, sk_columns columns, k_val row, const k_val *outer, k_val from,
-                          k_val to)
+static void stage_columns(stages *s, const stage *g, const tile *t, sk_columns columns, const line *l, k_val from, k_val to)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -292,16 +307,54 @@ static void stage_columns(stages *s, const stage *g, const tile *t, sk_columns c
     sk_body_init(&body, lw->l, lw->cluster, columns, lw->arena);
     const ir_id *term = sk_define(&body, g->op->term, &s->at);
     k_val count = sk_max(lw, sk_sub(lw, to, from), k_i64(b, 0));
-    k_val lane = columns == SK_GENERIC ? k_for_few(b, count) : k_for_all(b, count);
+    bool few = columns == SK_GENERIC || g->block; /* of blocks: what is left over */
+    k_val lane = few ? k_for_few(b, count) : k_for_all(b, count);
     uint32_t mark = sk_scope(lw);
     k_val column = sk_add(lw, from, lane);
-    lw->element = sk_add(lw, sk_mul(lw, row, t->width), column);
+    lw->element = sk_add(lw, sk_mul(lw, l->row, t->width), column);
     for (unsigned d = 0; d + 1 < rank; d++)
-        sk_bind(lw, s->at.at[d], outer[d]);
+        sk_bind(lw, s->at.at[d], l->outer[d]);
     sk_bind(lw, s->at.at[rank - 1], column);
     k_val *value = arena_alloc(lw->arena, g->info->components * sizeof(k_val));
     sk_emit(lw, g->info->components, term, value);
-    store(s, g, t, row, column, value);
+    store(s, g, t, l->row, column, value);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+/* The elements of all rows of a block at one column; row u is the first row's index and u. */
+static ir_id *block_terms(stages *s, const stage *g, arena *a)
+{
+    unsigned components = g->info->components, across = s->at.rank - 2u;
+    ir_program *p = s->lw->l->ir;
+    ir_id *term = arena_alloc(a, (size_t)s->rows * components * sizeof(ir_id));
+    sk_body body;
+    sk_body_init(&body, s->lw->l, s->lw->cluster, SK_INTERIOR, a);
+    for (int64_t u = 0; u < s->rows; u++) {
+        sk_index at = s->at;
+        at.at[across] = ir_op2(p, 0, OP_ADD, at.at[across], ir_i64(p, u));
+        memcpy(term + u * components, sk_define(&body, g->op->term, &at), components * sizeof(ir_id));
+    }
+    return term;
+}
+
+/* Columns [from, from + count) of a block's rows, count a multiple of the lanes. */
+static void block_columns(stages *s, const stage *g, const tile *t, const line *l, k_val count)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    unsigned rank = lw->cluster->rank, components = g->info->components;
+    const ir_id *term = block_terms(s, g, lw->arena);
+    k_val *value = arena_alloc(lw->arena, (size_t)s->rows * components * sizeof(k_val));
+    k_val lane = k_for_whole(b, count);
+    uint32_t mark = sk_scope(lw);
+    k_val column = sk_add(lw, l->inner, lane);
+    for (unsigned d = 0; d + 1 < rank; d++)
+        sk_bind(lw, s->at.at[d], l->outer[d]);
+    sk_bind(lw, s->at.at[rank - 1], column);
+    sk_emit(lw, (uint32_t)s->rows * components, term, value);
+    for (int64_t u = 0; u < s->rows; u++)
+        store(s, g, t, sk_add(lw, l->row, k_i64(b, u)), column, value + u * components);
     sk_scope_end(lw, mark);
     k_end(b);
 }
@@ -341,35 +394,133 @@ static void pad_row(stages *s, const stage *g, const tile *t, k_val row)
     k_end(b);
 }
 
-static void stage_row(stages *s, stage *g, const tile *t, k_val base)
+/* The rows [first, end) of a stage that are computed at all, and its columns. */
+typedef struct span {
+    k_val first, end;
+    line columns;
+} span;
+
+static span span_of(stages *s, const stage *g, const tile *t)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    unsigned rank = lw->cluster->rank;
-    k_val row = sk_add(lw, base, k_i64(b, g->lead)), zero = k_i64(b, 0);
-    k_val first = sk_max(lw, zero, sk_sub(lw, t->top, k_i64(b, g->need.up)));
-    k_val end = sk_min(lw, t->height, sk_add(lw, t->bottom, k_i64(b, g->need.down)));
-    k_if(b, k_let(b, OP_AND, k_let(b, OP_GE, row, first, 0), k_let(b, OP_LT, row, end, 0), 0));
-    k_val outer[IR_MAX_RANK] = {0};
-    sk_row_indices(lw, rank, lw->cluster->shape, row, outer);
-    k_val from = sk_max(lw, zero, sk_sub(lw, t->left, k_i64(b, g->start)));
-    k_val to = sk_min(lw, t->width, sk_add(lw, t->right, k_i64(b, g->need.right)));
-    k_val inner = sk_min(lw, to, sk_max(lw, from, k_i64(b, g->own.left)));
-    k_val outer_edge = sk_max(lw, inner, sk_min(lw, to, sk_sub(lw, t->width, k_i64(b, g->own.right))));
+    k_val zero = k_i64(b, 0);
+    span r = {.first = sk_max(lw, zero, sk_sub(lw, t->top, k_i64(b, g->need.up)))};
+    r.end = sk_min(lw, t->height, sk_add(lw, t->bottom, k_i64(b, g->need.down)));
+    line *l = &r.columns;
+    l->from = sk_max(lw, zero, sk_sub(lw, t->left, k_i64(b, g->start)));
+    l->to = sk_min(lw, t->width, sk_add(lw, t->right, k_i64(b, g->need.right)));
+    l->inner = sk_min(lw, l->to, sk_max(lw, l->from, k_i64(b, g->own.left)));
+    l->beyond = sk_max(lw, l->inner, sk_min(lw, l->to, sk_sub(lw, t->width, k_i64(b, g->own.right))));
+    return r;
+}
+
+/* One row but for the first `done` of its inner columns. */
+static void stage_row(stages *s, const stage *g, const tile *t, const span *r, k_val row, k_val done)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    line l = r->columns;
+    k_if(b, k_let(b, OP_AND, k_let(b, OP_GE, row, r->first, 0), k_let(b, OP_LT, row, r->end, 0), 0));
+    l.row = row;
+    sk_row_indices(lw, lw->cluster->rank, lw->cluster->shape, row, l.outer);
     if (g->own.left || g->own.right) {
-        k_val side = k_for(b, zero, k_i64(b, 2), false);
+        k_val side = k_for(b, k_i64(b, 0), k_i64(b, 2), false);
         k_val right_side = k_let(b, OP_EQ, side, k_i64(b, 1), 0);
-        stage_columns(s, g, t, SK_GENERIC, row, outer, k_select(b, right_side, outer_edge, from), k_select(b, right_side, to, inner));
+        stage_columns(s, g, t, SK_GENERIC, &l, k_select(b, right_side, l.beyond, l.from), k_select(b, right_side, l.to, l.inner));
         k_end(b);
     }
-    stage_columns(s, g, t, SK_INTERIOR, row, outer, inner, outer_edge);
+    stage_columns(s, g, t, SK_INTERIOR, &l, sk_add(lw, l.inner, done), l.beyond);
     pad_row(s, g, t, row);
     k_end(b);
 }
 
+/* The whole gangs of a block of rows, if all of these are computed and lie in one plane. Returns how many columns are done. */
+static k_val stage_block(stages *s, const stage *g, const tile *t, const span *r, k_val row)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    unsigned rank = lw->cluster->rank;
+    line l = r->columns;
+    l.row = row;
+    k_val past = sk_add(lw, row, k_i64(b, s->rows));
+    k_val all = k_let(b, OP_AND, k_let(b, OP_GE, row, r->first, 0), k_let(b, OP_LE, past, r->end, 0), 0);
+    sk_row_indices(lw, rank, lw->cluster->shape, row, l.outer);
+    if (rank > 2) {
+        k_val height = sk_closed(lw, lw->cluster->shape[rank - 2]);
+        all = k_let(b, OP_AND, all, k_let(b, OP_LE, sk_add(lw, l.outer[rank - 2], k_i64(b, s->rows)), height, 0), 0);
+    }
+    k_val columns = sk_sub(lw, l.beyond, l.inner);
+    k_val whole = sk_sub(lw, columns, k_let(b, OP_REM, columns, k_i64(b, lw->out->k->lanes), 0));
+    whole = k_select(b, all, whole, k_i64(b, 0));
+    block_columns(s, g, t, &l, whole);
+    return whole;
+}
+
+static void stage_rows(stages *s, const stage *g, const tile *t, k_val base)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val row = sk_add(lw, base, k_i64(b, g->lead)), done = k_i64(b, 0);
+    span r = span_of(s, g, t);
+    if (g->block)
+        done = stage_block(s, g, t, &r, row);
+    if (s->rows == 1) {
+        stage_row(s, g, t, &r, row, done);
+        return;
+    }
+    k_val u = k_for(b, k_i64(b, 0), k_i64(b, s->rows), false);
+    stage_row(s, g, t, &r, sk_add(lw, row, u), done);
+    k_end(b);
+}
+
+/* --- how many rows and lanes --- */
+
+/* Rows computed at once share loads if stencils read above or below them. Their terms must be such that it does not
+ * matter when they are computed: what may fail reports its element, and loops are long. 0: no block. */
+static uint32_t block_cost(stages *s, const stage *g, arena *a)
+{
+    ir_program *p = s->lw->l->ir;
+    reaches found = {0};
+    sk_body body;
+    bool tall = false;
+    find_reaches(s->lw->l, a, g->op->term, &found);
+    for (uint32_t i = 0; i < found.n; i++)
+        tall |= found.at[i].h.up || found.at[i].h.down;
+    sk_body_init(&body, s->lw->l, s->lw->cluster, SK_INTERIOR, a);
+    const ir_id *term = sk_define(&body, g->op->term, &s->at);
+    opt_ids ids = {0};
+    opt_reach(p, a, g->info->components, term, &ids);
+    uint32_t cost = 1;
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        if (n->partial || n->kind == IR_LOOP || (n->kind == IR_OP && ir_ops[n->op].flags & OP_MATH))
+            return 0;
+        cost += n->type != T_I64;
+    }
+    return tall ? cost : 0;
+}
+
+static void choose_rows(stages *s, const sk_options *options, arena *a)
+{
+    s->rows = 1;
+    if (!options->vector_bytes || options->group || s->at.rank < 2)
+        return;
+    for (uint32_t i = 0; i < s->stage.n; i++) {
+        uint32_t cost = block_cost(s, &s->stage.at[i], a);
+        s->stage.at[i].block = cost && cost <= MOST_BLOCK;
+        if (s->stage.at[i].block)
+            s->rows = MOST_ROWS;
+    }
+    for (uint32_t i = 0; i < s->stage.n; i++)
+        s->stage.at[i].ring += s->rows - 1;
+}
+
 static uint16_t lanes_of(stages *s, const sk_options *options, arena *a)
 {
-    uint16_t lanes = (uint16_t)(options->vector_bytes >= 8 ? options->vector_bytes / 2 : 4); /* two registers of f32 */
+    /* one register of f32 where rows are computed together, else two */
+    uint32_t bytes = s->rows > 1 ? 4 : 2;
+    uint16_t lanes = (uint16_t)(options->vector_bytes >= 8 ? options->vector_bytes / bytes : 4);
     for (uint32_t i = 0; i < s->stage.n; i++) {
         sk_body body;
         sk_body_init(&body, s->lw->l, s->lw->cluster, SK_INTERIOR, a);
@@ -389,6 +540,7 @@ sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_opt
     for (unsigned d = 0; d < c->rank; d++)
         s.at.at[d] = ir_var(l->ir, T_I64);
     analyse(l, c, a, &s);
+    choose_rows(&s, options, a);
     lw.out->k->lanes = lanes_of(&s, options, a);
     k_builder *b = &lw.b;
     for (uint32_t i = 0; i < s.stage.n; i++)
@@ -416,9 +568,11 @@ sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_opt
     }
     lw.place = place;
     lw.place_env = &s;
-    k_val base = k_for(b, sk_sub(&lw, t.top, k_i64(b, warm)), t.bottom, false);
+    k_val start = sk_sub(&lw, t.top, k_i64(b, warm)), height = sk_sub(&lw, t.bottom, start);
+    k_val steps = k_let(b, OP_QUOT, sk_add(&lw, height, k_i64(b, s.rows - 1)), k_i64(b, s.rows), 0);
+    k_val base = sk_add(&lw, start, sk_mul(&lw, k_for(b, k_i64(b, 0), steps, false), k_i64(b, s.rows)));
     for (uint32_t i = 0; i < s.stage.n; i++)
-        stage_row(&s, &s.stage.at[i], &t, base);
+        stage_rows(&s, &s.stage.at[i], &t, base);
     k_end(b);
     *why = lw.why;
     return lw.why ? NULL : lw.out;

@@ -68,12 +68,14 @@ static const char everything[] =
     "    }\n"
     "    for_all %17:i64 < 3 few {\n"
     "    }\n"
-    "    chain @3 before %b.18:i64, %c.19:f64 initial 0, 0x1p-1:f64 aggregate %total.3, %2 left "
-    "%20:i64, %21:f64 right %22:i64, %23:f64 {\n"
-    "        %24:i64 = add %20, %22\n"
-    "        %25:f64 = mul %21, %23\n"
-    "    } yield %24, %25\n"
-    "    store @tile.4[0] = %b.18\n"
+    "    for_all %18:i64 < 32 whole {\n"
+    "    }\n"
+    "    chain @3 before %b.19:i64, %c.20:f64 initial 0, 0x1p-1:f64 aggregate %total.3, %2 left "
+    "%21:i64, %22:f64 right %23:i64, %24:f64 {\n"
+    "        %25:i64 = add %21, %23\n"
+    "        %26:f64 = mul %22, %24\n"
+    "    } yield %25, %26\n"
+    "    store @tile.4[0] = %b.19\n"
     "}\n";
 
 static void printed(arena *a, const char *source, text *out)

@@ -22,6 +22,7 @@ typedef struct {
     cg_ref count, base;
     LLVMBasicBlockRef whole, masked, latch;
     bool twice, peeled;
+    bool exact; /* whole gangs only, which need no masks */
 } loop;
 
 static bool literal_count(const cg *g, const k_stmt *s, int64_t *count)
@@ -64,7 +65,7 @@ static cg_ref aligned_start(cg *g, loop *l)
     k_ref stream = l->facts->stream;
     unsigned budget = MOST_SLICE;
     int64_t count;
-    if (!stream || l->facts->private_memory || l->facts->warp || l->facts->sets_outer ||
+    if (!stream || l->s->sub == K_WHOLE || l->facts->private_memory || l->facts->warp || l->facts->sets_outer ||
         (literal_count(g, l->s, &count) && count < 4 * (int64_t)g->lanes))
         return cg_i64(g, 0);
     const k_stmt *store = &g->k->stmt.at[stream];
@@ -137,8 +138,6 @@ static void whole_body(cg *g, loop *l)
 static void gang_loop(cg *g, loop *l)
 {
     LLVMBuilderRef b = g->b;
-    int64_t count = 0;
-    bool exact = literal_count(g, l->s, &count) && count % g->lanes == 0 && !l->peeled && l->twice && !l->facts->checks;
     cg_ref start = l->peeled ? l->base : cg_i64(g, 0);
     LLVMBasicBlockRef before = cg_here(g), head = cg_block(g, "gang"), rest = cg_block(g, "rest"), end = cg_block(g, "end_all");
     l->whole = cg_block(g, "whole");
@@ -154,12 +153,12 @@ static void gang_loop(cg *g, loop *l)
     cg_unlikely(g, LLVMBuildNot(b, whole, ""), rest, l->twice ? l->whole : l->masked);
     cg_at(g, rest);
     cg_ref more = LLVMBuildICmp(b, LLVMIntSGT, left, cg_i64(g, 0), "");
-    if (exact)
+    if (l->exact)
         cg_br(g, end);
     else
         cg_cond(g, more, l->masked, end);
 
-    if (exact)
+    if (l->exact)
         LLVMDeleteBasicBlock(l->masked);
     else
         masked_body(g, l, l->twice ? NULL : whole);
@@ -190,10 +189,12 @@ void cg_for_all(cg *g, k_ref id)
 {
     loop l = {.s = &g->k->stmt.at[id], .facts = &g->facts[id]};
     bool repeatable = !l.facts->warp && !l.facts->sets_outer && !l.facts->reads_written;
+    bool whole = l.s->sub == K_WHOLE && !l.facts->checks;
     int64_t count;
     l.count = cg_scalar(g, l.s->in[0]);
-    l.twice = !l.s->sub && l.facts->statements <= MOST_TWICE && (repeatable || !l.facts->checks);
+    l.twice = whole || (l.s->sub != K_FEW && l.facts->statements <= MOST_TWICE && (repeatable || !l.facts->checks));
     l.base = aligned_start(g, &l);
+    l.exact = whole || (literal_count(g, l.s, &count) && count % g->lanes == 0 && !l.peeled && l.twice && !l.facts->checks);
     g->thread = true;
     if (literal_count(g, l.s, &count) && count == g->lanes && !l.facts->checks)
         single_gang(g, &l);
