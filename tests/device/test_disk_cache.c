@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -361,6 +363,114 @@ static void survives_a_full_disk(void **state)
     remove_folder(folder);
 }
 
+/* --- in a process of its own: what is done there cannot be undone --- */
+
+enum { CANNOT = 77, NOBODY = 65534 };
+
+static void in_a_process(int (*run)(const char *folder), const char *folder)
+{
+    int status = 1;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(run(folder));
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == CANNOT) {
+        print_message("this system does not allow it\n");
+        remove_folder(folder);
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* The line that is wrong, 0 if none is. */
+#define MUST(...)                                                                                                      \
+    if (!(__VA_ARGS__))                                                                                                \
+    return __LINE__ % 64 + 1
+
+static bool found(disk_cache *c, const char *key, unsigned seed)
+{
+    disk_value v;
+    void *block;
+    if (!disk_cache_get(c, key, strlen(key), &maker, &v, &block))
+        return false;
+    bool good = v.size == VALUE_BYTES && v.entry == seed + 5;
+    base_heap_default.release(NULL, block);
+    return good;
+}
+
+/* Nobody in particular: root may write anywhere. */
+static int read_only(const char *folder)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/probe", folder);
+    if (geteuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
+        return CANNOT;
+    if (access(folder, R_OK | X_OK) != 0)
+        return CANNOT; /* something above it is closed */
+    MUST(open(path, O_WRONLY | O_CREAT, 0600) < 0);
+    disk_cache *c = disk_cache_open(&base_heap_default);
+    MUST(found(c, "one", 1));
+    MUST(!put(c, "one", 2));
+    MUST(!put(c, "two", 2));
+    MUST(!found(c, "two", 2));
+    MUST(found(c, "one", 1));
+    disk_cache_close(c);
+    return 0;
+}
+
+static void reads_from_a_read_only_folder(void **state)
+{
+    (void)state;
+    char path[4096];
+    const char *folder = private_folder();
+    disk_cache *c = open_cache();
+    assert_true(put(c, "one", 1));
+    disk_cache_close(c);
+    only_entry(folder, path);
+    if (geteuid() == 0)
+        assert_true(chown(path, NOBODY, NOBODY) == 0 && chown(folder, NOBODY, NOBODY) == 0);
+    assert_int_equal(chmod(folder, 0500), 0);
+    in_a_process(read_only, folder);
+    assert_int_equal(chmod(folder, 0700), 0);
+    assert_int_equal(files_in(folder, ""), 1);
+    remove_folder(folder);
+}
+
+/* A file system of 32 KiB. */
+static int full(const char *folder)
+{
+    char key[16];
+    if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+        return CANNOT;
+    if (mount("none", folder, "tmpfs", 0, "size=32k,mode=0700") != 0)
+        return CANNOT;
+    unsigned kept = 0;
+    disk_cache *c = disk_cache_open(&base_heap_default);
+    for (unsigned i = 0; i < 100; i++) {
+        snprintf(key, sizeof(key), "%u", i);
+        kept += put(c, key, i);
+    }
+    MUST(kept > 2 && kept < 100);
+    for (unsigned i = 0; i < 100; i++) {
+        snprintf(key, sizeof(key), "%u", i);
+        kept -= found(c, key, i);
+    }
+    MUST(kept == 0); /* what was kept is whole, the rest is not there */
+    MUST(files_in(folder, "") == files_in(folder, ".kernel"));
+    disk_cache_close(c);
+    return 0;
+}
+
+static void survives_a_full_file_system(void **state)
+{
+    (void)state;
+    const char *folder = private_folder();
+    in_a_process(full, folder);
+    remove_folder(folder);
+}
+
 /* The folder goes away while it is in use. */
 static void survives_removal(void **state)
 {
@@ -443,8 +553,9 @@ static void measures(void **state)
     static const struct {
         const char *size;
         bool fits; /* an entry of 367 bytes */
-    } cases[] = {{"366", false}, {"367", true}, {"1K", true}, {"0", false}, {"0M", false}, {"1M", true}, {"1G", true},
-                 {"lots", true}, {"1Q", true},  {"", true},   {"-1", true}, {"99999999999999999999G", true}};
+    } cases[] = {{"366", false}, {"367", true}, {"1K", true}, {"0", false},
+                 {"0M", false},  {"1M", true},  {"1G", true}, {"lots", true},
+                 {"1Q", true},   {"", true},    {"-1", true}, {"99999999999999999999G", true}};
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         const char *folder = private_folder();
         setenv("SINTER_CACHE_SIZE", cases[i].size, 1);
@@ -511,12 +622,20 @@ static void serves_processes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_and_finds),         cmocka_unit_test(is_private),
-        cmocka_unit_test(finds_its_place),         cmocka_unit_test(survives_damage),
-        cmocka_unit_test(survives_lies),           cmocka_unit_test(refuses_other_versions),
-        cmocka_unit_test(refuses_foreign_entries), cmocka_unit_test(does_without_a_folder),
-        cmocka_unit_test(survives_a_full_disk),    cmocka_unit_test(survives_removal),
-        cmocka_unit_test(drops_the_oldest),        cmocka_unit_test(measures),
+        cmocka_unit_test(keeps_and_finds),
+        cmocka_unit_test(is_private),
+        cmocka_unit_test(finds_its_place),
+        cmocka_unit_test(survives_damage),
+        cmocka_unit_test(survives_lies),
+        cmocka_unit_test(refuses_other_versions),
+        cmocka_unit_test(refuses_foreign_entries),
+        cmocka_unit_test(does_without_a_folder),
+        cmocka_unit_test(survives_a_full_disk),
+        cmocka_unit_test(survives_removal),
+        cmocka_unit_test(survives_a_full_file_system),
+        cmocka_unit_test(reads_from_a_read_only_folder),
+        cmocka_unit_test(drops_the_oldest),
+        cmocka_unit_test(measures),
         cmocka_unit_test(serves_processes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
