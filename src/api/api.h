@@ -44,6 +44,7 @@ struct sn_program {
     plan *plan;
     run_program *run;
     uint32_t params, results; /* components: arguments of a call */
+    sn_array **constant; /* devices with memory of their own: the program's data, which go there once; NULL on others */
     atomic_uint_fast64_t conversions, converted_bytes; /* of arrays of structs */
     ir_type *type;            /* of each argument, parameters first */
     uint8_t *rank;

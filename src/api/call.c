@@ -61,8 +61,8 @@ static sn_status check_extents(call *c, int i)
     bool empty = false, large = false;
     for (int d = 0; d < a->rank; d++) {
         if (a->extent[d] < 0)
-            return api_fail(c->p->context, SN_BAD_EXTENT, "dimension %d of argument %u has the extent %lld", d, call_number(c, i),
-                            (long long)a->extent[d]);
+            return api_fail(c->p->context, SN_BAD_EXTENT, "dimension %d of argument %u has the extent %lld", d,
+                            call_number(c, i), (long long)a->extent[d]);
         empty |= a->extent[d] == 0;
         large |= __builtin_mul_overflow(bytes, (size_t)a->extent[d], &bytes) || bytes > INT64_MAX;
     }
@@ -86,22 +86,25 @@ static sn_status check_argument(call *c, int i)
     if (held && a->u.array->context != cx)
         return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is an array of another context", call_number(c, i));
     if (a->kind == SN_ARG_KEEP)
-        return a->u.keep ? SN_OK : api_fail(cx, SN_BAD_ARGUMENT, "argument %u: nowhere to put the array", call_number(c, i));
+        return a->u.keep ? SN_OK
+                         : api_fail(cx, SN_BAD_ARGUMENT, "argument %u: nowhere to put the array", call_number(c, i));
     if ((ir_type)a->type != c->p->type[i])
         return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is of type %s, not %s", call_number(c, i), type_name(a->type),
                         ir_type_name(c->p->type[i]));
     if (a->rank != c->p->rank[i])
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", call_number(c, i), a->rank, (int)c->p->rank[i]);
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", call_number(c, i), a->rank,
+                        (int)c->p->rank[i]);
     sn_status status = check_extents(c, i);
     if (status != SN_OK)
         return status;
     if (!held && !a->u.from && c->bytes[i])
         return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is NULL", call_number(c, i));
     if (a->stride && a->kind != SN_ARG_IN)
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u has strides, which only sn_strided(...) may have", call_number(c, i));
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u has strides, which only sn_strided(...) may have",
+                        call_number(c, i));
     if (!held && !a->stride && c->bytes[i] && (uintptr_t)a->u.from % ir_type_size(c->p->type[i]))
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is not aligned to its elements, of type %s", call_number(c, i),
-                        ir_type_name(c->p->type[i]));
+        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is not aligned to its elements, of type %s",
+                        call_number(c, i), ir_type_name(c->p->type[i]));
     return SN_OK;
 }
 
@@ -133,12 +136,13 @@ static sn_status check_overlap(const call *c)
         for (int k = i + 1; k < c->count; k++) {
             const sn_arg *a = &c->arg[i], *b = &c->arg[k];
             if (!is_parameter(c, k) && overlap(c, i, k))
-                return api_fail(c->p->context, SN_BAD_ARGUMENT, "the memory of arguments %u and %u overlaps", call_number(c, i),
-                                call_number(c, k));
+                return api_fail(c->p->context, SN_BAD_ARGUMENT, "the memory of arguments %u and %u overlaps",
+                                call_number(c, i), call_number(c, k));
             bool given = is_array(a) && is_array(b) && (a->kind == SN_ARG_GIVE || b->kind == SN_ARG_GIVE);
             if (given && a->u.array == b->u.array)
                 return api_fail(c->p->context, SN_BAD_ARGUMENT,
-                                "arguments %u and %u are one array, which is given away", call_number(c, i), call_number(c, k));
+                                "arguments %u and %u are one array, which is given away", call_number(c, i),
+                                call_number(c, k));
         }
     return SN_OK;
 }
@@ -150,7 +154,8 @@ static sn_status stage(call *c, int i)
     staging *s = &c->staged[i];
     s->data = api_take(cx, c->bytes[i], &s->granted);
     if (!s->data)
-        return api_fail(cx, SN_NO_MEMORY, "no memory for a copy of argument %u, of %zu bytes", call_number(c, i), c->bytes[i]);
+        return api_fail(cx, SN_NO_MEMORY, "no memory for a copy of argument %u, of %zu bytes", call_number(c, i),
+                        c->bytes[i]);
     api_gather(s->data, a->u.from, c->p->type[i], a->rank, a->extent, a->stride);
     run_count_copy(&cx->counters, c->bytes[i]);
     c->in[i].data = s->data;
@@ -185,14 +190,18 @@ static sn_status place_all(call *c)
 }
 
 /* Inputs that no argument stands for: the program has them. */
-static void take_constants(call *c)
+static sn_status take_constants(call *c)
 {
     const embed_constants *list = &c->p->ports.constant;
-    for (uint32_t i = 0; i < list->n; i++) {
+    sn_status status = SN_OK;
+    for (uint32_t i = 0; i < list->n && status == SN_OK; i++) {
         run_argument *in = &c->in[c->p->params + i];
         memcpy(in->extent, list->at[i].extent, sizeof(in->extent));
         in->data = list->at[i].data;
+        if (c->p->constant)
+            status = api_place(c->p->constant[i], &in->block, &in->data);
     }
+    return status;
 }
 
 sn_status call_take_arguments(call *c)
@@ -216,8 +225,9 @@ sn_status call_take_arguments(call *c)
         memcpy(out->extent, a->extent, sizeof(a->extent));
         out->data = out->given ? a->u.to : NULL;
     }
-    take_constants(c);
     status = check_overlap(c);
+    if (status == SN_OK)
+        status = take_constants(c);
     if (status == SN_OK)
         status = place_all(c);
     return status == SN_OK ? stage_all(c) : status;

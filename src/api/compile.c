@@ -45,6 +45,27 @@ static void list_arguments(sn_program *p)
     }
 }
 
+static void nothing(void *owner)
+{
+    (void)owner;
+}
+
+/* The program's data as arrays, so that they stay on the device once they are there. */
+static bool keep_constants(sn_program *p)
+{
+    const embed_constants *list = &p->ports.constant;
+    if (!list->n || !api_own_memory(p->context))
+        return true;
+    p->constant = arena_alloc(&p->arena, list->n * sizeof(*p->constant));
+    for (uint32_t i = 0; i < list->n; i++) {
+        const embed_constant *c = &list->at[i];
+        p->constant[i] = api_borrow_array(p->context, c->type, c->rank, c->extent, c->data, nothing, NULL);
+        if (!p->constant[i])
+            return false;
+    }
+    return true;
+}
+
 /* The passes. False, reported, if the program is wrong. */
 static bool compile(sn_program *p, sn_site at, const char *signature, sn_body body)
 {
@@ -72,7 +93,7 @@ static bool compile(sn_program *p, sn_site at, const char *signature, sn_body bo
     sk_options kernels = kernel_options(cx);
     p->run = run_program_new(&cx->engine, p->clusters, p->plan, &kernels);
     list_arguments(p);
-    return true;
+    return keep_constants(p);
 }
 
 sn_program *sn_compile_at(sn_site at, sn_context *cx, const char *signature, sn_body body)
@@ -114,6 +135,8 @@ void sn_drop(sn_program *p)
         heap->release(heap->env, t->text);
         heap->release(heap->env, t);
     }
+    for (uint32_t i = 0; p->constant && i < p->ports.constant.n; i++)
+        sn_free(p->constant[i]);
     pthread_mutex_destroy(&p->lock);
     arena_free(&p->arena);
     heap->release(heap->env, p);

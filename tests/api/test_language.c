@@ -87,6 +87,34 @@ static void data_are_copied_and_not_compiled_in(void **state)
     sn_drop(q);
 }
 
+/* On a device with memory of its own they go there once, and stay. */
+static void data_on_another_device(void **state)
+{
+    (void)state;
+    sn_options o = {.size = sizeof(o), .device = "opencl"};
+    sn_context *cx = sn_open(&o);
+    if (!cx)
+        skip();
+    data d = {{1, 2, 3}, true};
+    const float x[] = {10, 20, 30};
+    float out[3];
+    sn_program *p = sn_compile_env(cx, "[3]f32 -> [3]f32", times_data, &d);
+    assert_non_null(p);
+    assert_non_null(p->constant);
+    assert_null(p->constant[0]->block);
+    const void *block = NULL;
+    for (int i = 0; i < 3; i++) {
+        memset(out, 0, sizeof(out));
+        assert_int_equal(sn_call(p, sn_in(x, 3), sn_into(out, 3)), SN_OK);
+        assert_true(out[0] == 11 && out[1] == 42 && out[2] == 93);
+        assert_true(i == 0 || block == p->constant[0]->block);
+        block = p->constant[0]->block;
+        assert_non_null(block);
+    }
+    sn_drop(p);
+    sn_close(cx);
+}
+
 /* --- fuse --- */
 
 static sn_exp dear(sn_exp x)
@@ -258,8 +286,11 @@ static void ranks_up_to_8(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data_of_the_program),     cmocka_unit_test(data_are_copied_and_not_compiled_in),
-        cmocka_unit_test(recomputing_at_each_use), cmocka_unit_test(nested_tuples),
+        cmocka_unit_test(data_on_another_device),
+        cmocka_unit_test(data_of_the_program),
+        cmocka_unit_test(data_are_copied_and_not_compiled_in),
+        cmocka_unit_test(recomputing_at_each_use),
+        cmocka_unit_test(nested_tuples),
         cmocka_unit_test(ranks_up_to_8),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
