@@ -30,7 +30,7 @@ diff "$list" "$there" >&2 || fail "$static exports something else than $list say
 grep -v '^sn_' "$list" >&2 && fail "these names are not ours"
 
 dynamic=$(readelf -d "$shared")
-echo "$dynamic" | grep -q 'SONAME.*\[libsinter\.so\.[0-9]*\]' || fail "$shared has no name with a version"
+echo "$dynamic" | grep -q 'SONAME.*\[libsinter\.so\.[0-9.]*\]' || fail "$shared has no name with a version"
 # libLLVM, OpenCL and CUDA are opened when they are needed, if they are there.
 needs=$(echo "$dynamic" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 for library in $needs; do
