@@ -81,7 +81,9 @@ typedef enum sn_switch { SN_DEFAULT, SN_ON, SN_OFF } sn_switch;
 typedef struct sn_options {
     size_t size;        /* sizeof(sn_options): later versions may have more */
     int threads;        /* worker threads; 0: one for each core this process may use */
-    const char *device; /* "cpu"; NULL: the best there is */
+    /* "cpu", "cuda", "opencl", the second of a kind "opencl:1", "interpreter" (the reference); "auto", NULL: the best there
+     * is. The environment variable SINTER_DEVICE wins, except over "interpreter". */
+    const char *device;
     sn_switch checks;   /* index and division checks that are not provably true; default on */
     sn_switch contract; /* forming fma inside one user function; default on */
     sn_switch fusion;   /* default on; off: every operation by itself, for comparison */

@@ -1,5 +1,5 @@
 /* Builds emitted OpenCL C and runs it on the first device of the machine that computes as exactly as we need: helper of
- * tests. Without OpenCL, at build time or at run time, opencl_open says so and gives NULL. One thread only. */
+ * tests. Where there is no OpenCL, opencl_open says so and gives NULL. One thread only. */
 #ifndef SN_TESTS_OPENCL_RUNNER_H
 #define SN_TESTS_OPENCL_RUNNER_H
 
