@@ -7,7 +7,7 @@
 enum { MEAN, LEAST, MOST, WHERE, RESULTS };
 
 static const char *const type_names[] = {
-    [SN_I8] = "i8", [SN_I16] = "i16", [SN_I32] = "i32", [SN_I64] = "i64", [SN_U8] = "u8",
+    [SN_I8] = "i8",   [SN_I16] = "i16", [SN_I32] = "i32", [SN_I64] = "i64", [SN_U8] = "u8",
     [SN_U16] = "u16", [SN_U32] = "u32", [SN_U64] = "u64", [SN_F32] = "f32", [SN_F64] = "f64"};
 
 static const char *type_name(sn_type type)

@@ -62,7 +62,8 @@ void picture_free(picture *p)
     memset(p, 0, sizeof(*p));
 }
 
-bool picture_write(const char *path, int64_t height, int64_t width, int channels, const uint8_t *pixel, char message[256])
+bool picture_write(const char *path, int64_t height, int64_t width, int channels, const uint8_t *pixel,
+                   char message[256])
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
     if (height < 1 || width < 1 || height > INT32_MAX || width > INT32_MAX)

@@ -22,8 +22,8 @@ struct DLManagedTensorVersioned;
 SN_API sn_array *sn_from_dlpack(sn_context *context, struct DLManagedTensorVersioned *tensor);
 SN_API sn_array *sn_from_dlpack_unversioned(sn_context *context, struct DLManagedTensor *tensor);
 
-/* A tensor of an array, not copied and not to be written to; chars become u32. Array and context live on until the tensor's
- * deleter is called, whatever is freed and closed before. NULL after an error. */
+/* A tensor of an array, not copied and not to be written to; chars become u32. Array and context live on until the
+ * tensor's deleter is called, whatever is freed and closed before. NULL after an error. */
 SN_API struct DLManagedTensorVersioned *sn_to_dlpack(sn_array *array);
 SN_API struct DLManagedTensor *sn_to_dlpack_unversioned(sn_array *array);
 

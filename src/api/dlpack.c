@@ -1,13 +1,13 @@
 /* Tensors of DLPack become arrays, and arrays tensors, without a copy wherever that can be. */
+#include "sinter/dlpack.h"
 #include "api/api.h"
 #include "api/dlpack_abi.h"
-#include "sinter/dlpack.h"
 
 static const struct {
     ir_type type;
     uint8_t code, bits;
-} known[] = {{T_BOOL, DL_BOOL, 8}, {T_I8, DL_INT, 8},    {T_I16, DL_INT, 16},  {T_I32, DL_INT, 32},
-             {T_I64, DL_INT, 64},  {T_U8, DL_UINT, 8},   {T_U16, DL_UINT, 16}, {T_U32, DL_UINT, 32},
+} known[] = {{T_BOOL, DL_BOOL, 8}, {T_I8, DL_INT, 8},     {T_I16, DL_INT, 16},   {T_I32, DL_INT, 32},
+             {T_I64, DL_INT, 64},  {T_U8, DL_UINT, 8},    {T_U16, DL_UINT, 16},  {T_U32, DL_UINT, 32},
              {T_U64, DL_UINT, 64}, {T_F32, DL_FLOAT, 32}, {T_F64, DL_FLOAT, 64}, {T_CHAR, DL_UINT, 32}};
 
 /* --- in --- */
@@ -165,8 +165,8 @@ static void delete_unversioned(struct DLManagedTensor *tensor)
 static dl_tensor describe(given *g)
 {
     const sn_array *a = g->array;
-    dl_tensor t = {.data = a->data, .device = {.type = DL_CPU}, .rank = a->rank, .extent = g->extent,
-                   .stride = g->stride};
+    dl_tensor t = {
+        .data = a->data, .device = {.type = DL_CPU}, .rank = a->rank, .extent = g->extent, .stride = g->stride};
     size_t i = 0;
     while (known[i].type != a->type)
         i++;
@@ -204,8 +204,8 @@ struct DLManagedTensorVersioned *sn_to_dlpack(sn_array *array)
     given *g = give(array);
     if (!g)
         return NULL;
-    g->u.versioned = (struct DLManagedTensorVersioned){.version = {DL_MAJOR, DL_MINOR}, .manager = g,
-                                                       .deleter = delete_versioned, .flags = DL_READ_ONLY};
+    g->u.versioned = (struct DLManagedTensorVersioned){
+        .version = {DL_MAJOR, DL_MINOR}, .manager = g, .deleter = delete_versioned, .flags = DL_READ_ONLY};
     g->u.versioned.tensor = describe(g);
     return &g->u.versioned;
 }

@@ -1,5 +1,5 @@
-/* The structures that DLPack's specification prescribes (https://dmlc.github.io/dlpack, 0.8 and 1.x). Only the tags of the
- * two outer ones are shared with other declarations of them. */
+/* The structures that DLPack's specification prescribes (https://dmlc.github.io/dlpack, 0.8 and 1.x). Only the tags of
+ * the two outer ones are shared with other declarations of them. */
 #ifndef SN_API_DLPACK_ABI_H
 #define SN_API_DLPACK_ABI_H
 

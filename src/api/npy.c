@@ -1,7 +1,8 @@
-/* NumPy's .npy files (its NEP 1, formats 1 to 3): six bytes of magic, two of version, the length of a header, the header
- * (npy_header.c), the elements. A file may claim anything: nothing is believed that its size does not bear out. */
-#include "api/api.h"
+/* NumPy's .npy files (its NEP 1, formats 1 to 3): six bytes of magic, two of version, the length of a header, the
+ * header (npy_header.c), the elements. A file may claim anything: nothing is believed that its size does not bear out.
+ */
 #include "api/npy.h"
+#include "api/api.h"
 #include "api/npy_header.h"
 
 #include <errno.h>
@@ -64,7 +65,8 @@ static bool read_header(loading *l)
     }
     bool good = fread(dictionary, 1, length, l->file) == length;
     dictionary[good ? length : 0] = 0;
-    good = good ? npy_parse(dictionary, length, &l->header, why) || fail(l, why) : fail(l, "the file ends within its header");
+    good = good ? npy_parse(dictionary, length, &l->header, why) || fail(l, why)
+                : fail(l, "the file ends within its header");
     l->cx->heap.release(l->cx->heap.env, dictionary);
     return good;
 }
@@ -85,7 +87,8 @@ static bool read_bytes(const loading *l, void *to, size_t bytes)
 {
     if (fread(to, 1, bytes, l->file) == bytes)
         return true;
-    return ferror(l->file) ? fail_system(l, "cannot be read", errno) : fail(l, "the file is shorter than its shape says");
+    return ferror(l->file) ? fail_system(l, "cannot be read", errno)
+                           : fail(l, "the file is shorter than its shape says");
 }
 
 /* The first dimension is the innermost one: read aside, then copied. */

@@ -84,12 +84,11 @@ static bool read_type(reader *r)
     for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
         if (!strcmp(name, known[i].name) || (known[i].type == T_BOOL && !strcmp(name, "?"))) {
             r->out->type = known[i].type;
-            r->out->swapped =
-                ir_type_size(known[i].type) > 1 && *word == (little_endian() ? '>' : '<');
+            r->out->swapped = ir_type_size(known[i].type) > 1 && *word == (little_endian() ? '>' : '<');
             return true;
         }
-    snprintf(r->why, NPY_WHY,
-             "elements of type %s are not read; those of bool, i1 to i8, u1 to u8, f4, f8 and U1 are", word);
+    snprintf(r->why, NPY_WHY, "elements of type %s are not read; those of bool, i1 to i8, u1 to u8, f4, f8 and U1 are",
+             word);
     return false;
 }
 
@@ -186,7 +185,9 @@ size_t npy_compose(ir_type type, int rank, const int64_t *extent, char out[NPY_M
                           name_of(type));
     for (int d = 0; d < rank; d++)
         n += (size_t)snprintf(out + n, room - n, "%lld%s", (long long)extent[d],
-                              d + 1 < rank ? ", " : rank == 1 ? "," : "");
+                              d + 1 < rank ? ", "
+                              : rank == 1  ? ","
+                                           : "");
     n += (size_t)snprintf(out + n, room - n, "), }");
     while (n % 64 != 63)
         out[n++] = ' ';

@@ -1,5 +1,5 @@
-/* Floating-point numbers as text, as in the "C" locale whatever the program that uses the library has set: texts are keys
- * of caches, sources of other compilers, and read back on other machines. */
+/* Floating-point numbers as text, as in the "C" locale whatever the program that uses the library has set: texts are
+ * keys of caches, sources of other compilers, and read back on other machines. */
 #include "base/base.h"
 
 #include <locale.h>
@@ -16,7 +16,8 @@ typedef struct borrowed_locale {
 
 static borrowed_locale enter(void)
 {
-    borrowed_locale b = {.own = newlocale(LC_ALL_MASK, "C", (locale_t)0)}; /* a constant of the C library: it is there */
+    borrowed_locale b = {.own =
+                             newlocale(LC_ALL_MASK, "C", (locale_t)0)}; /* a constant of the C library: it is there */
     b.before = uselocale(b.own);
     return b;
 }

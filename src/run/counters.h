@@ -7,7 +7,7 @@
 
 typedef struct run_counters {
     atomic_uint_fast64_t calls, launches;
-    atomic_uint_fast64_t copies, copied_bytes; /* of arrays, from one place of memory to another */
+    atomic_uint_fast64_t copies, copied_bytes;         /* of arrays, from one place of memory to another */
     atomic_uint_fast64_t conversions, converted_bytes; /* of arrays of structs: those are copies, too */
 } run_counters;
 

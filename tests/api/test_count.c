@@ -1,5 +1,5 @@
-/* What calls cost besides the work of their kernels: launches, blocks of memory, allocations, copies, in exact numbers, and
- * nothing from the heap for a call that was made before. Whoever changes one of these numbers says why. */
+/* What calls cost besides the work of their kernels: launches, blocks of memory, allocations, copies, in exact numbers,
+ * and nothing from the heap for a call that was made before. Whoever changes one of these numbers says why. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -346,7 +346,10 @@ static void a_column_needs_one_copy_and_a_row_none(void **state)
 {
     (void)state;
     expect("[n]f32 -> [n]f32", SN_BODY(negated), call_column,
-           (cost){.launches = 1, .blocks = 1, .block_bytes = H * sizeof(float), .copies = 1,
+           (cost){.launches = 1,
+                  .blocks = 1,
+                  .block_bytes = H * sizeof(float),
+                  .copies = 1,
                   .copied_bytes = H * sizeof(float)});
     expect("[n]f32 -> [n]f32", SN_BODY(negated), call_row, (cost){.launches = 1});
 }
@@ -381,8 +384,12 @@ static void structs_need_two_conversions(void **state)
     points = calloc(2 * N, sizeof(point));
     assert_non_null(points);
     expect("[n]{x: f32, y: f32, id: i32} -> [n]{x: f32, y: f32, id: i32}", SN_BODY(turn), call_structs,
-           (cost){.launches = 1, .blocks = 6, .block_bytes = 2 * N * sizeof(point), .copies = 2,
-                  .copied_bytes = 2 * N * sizeof(point), .conversions = 2});
+           (cost){.launches = 1,
+                  .blocks = 6,
+                  .block_bytes = 2 * N * sizeof(point),
+                  .copies = 2,
+                  .copied_bytes = 2 * N * sizeof(point),
+                  .conversions = 2});
     free(points);
 }
 

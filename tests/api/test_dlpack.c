@@ -87,9 +87,9 @@ static const struct {
     dl_code code;
     int bits;
     sn_type type;
-} types[] = {{DL_BOOL, 8, SN_BOOL},  {DL_INT, 8, SN_I8},     {DL_INT, 16, SN_I16},   {DL_INT, 32, SN_I32},
-             {DL_INT, 64, SN_I64},   {DL_UINT, 8, SN_U8},    {DL_UINT, 16, SN_U16},  {DL_UINT, 32, SN_U32},
-             {DL_UINT, 64, SN_U64},  {DL_FLOAT, 32, SN_F32}, {DL_FLOAT, 64, SN_F64}};
+} types[] = {{DL_BOOL, 8, SN_BOOL}, {DL_INT, 8, SN_I8},     {DL_INT, 16, SN_I16},  {DL_INT, 32, SN_I32},
+             {DL_INT, 64, SN_I64},  {DL_UINT, 8, SN_U8},    {DL_UINT, 16, SN_U16}, {DL_UINT, 32, SN_U32},
+             {DL_UINT, 64, SN_U64}, {DL_FLOAT, 32, SN_F32}, {DL_FLOAT, 64, SN_F64}};
 
 static void borrows_contiguous_tensors(void **state)
 {
@@ -165,7 +165,9 @@ static void copies_other_layouts(void **state)
         void *from;
         const int64_t *stride;
         int first, y, x;
-    } cases[] = {{data, turned, 0, 1, 4}, {data + 23, back_to_front, 23, -6, -1}, {data, row, 0, 0, 1},
+    } cases[] = {{data, turned, 0, 1, 4},
+                 {data + 23, back_to_front, 23, -6, -1},
+                 {data, row, 0, 0, 1},
                  {across + 1, whole, 0, 6, 1}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         uint64_t before = copies(), bytes = sn_counts(cx).copied_bytes;
@@ -291,7 +293,7 @@ static void tensors_outlive_array_and_context(void **state)
     sn_array *a = sn_upload(own, sn_in(x, 2, 3));
     struct DLManagedTensorVersioned *new = sn_to_dlpack(a);
     struct DLManagedTensor *old = sn_to_dlpack_unversioned(a);
-    assert_true(new && old);
+    assert_true(new &&old);
     sn_free(a);
     sn_close(own);
     assert_int_equal(new->version.major, 1);

@@ -1,6 +1,6 @@
-/* Every allocation of the library fails once, and then all from a certain one on, in the life of a context from opening to
- * closing: whatever the allocation was for, the caller hears of it, nothing is leaked (the address sanitizer looks), and
- * the context does its work afterwards. The linker puts the functions below in the place of the C library's. */
+/* Every allocation of the library fails once, and then all from a certain one on, in the life of a context from opening
+ * to closing: whatever the allocation was for, the caller hears of it, nothing is leaked (the address sanitizer looks),
+ * and the context does its work afterwards. The linker puts the functions below in the place of the C library's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* A program that uses the library may have set a locale that writes 0,5: no text of ours changes, nor how it is read. */
+/* A program that uses the library may have set a locale that writes 0,5: no text of ours changes, nor how it is read.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

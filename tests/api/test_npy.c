@@ -1,5 +1,5 @@
-/* NumPy's files: every type, byte order, layout and version comes in, what goes out comes back, and everything else is an
- * error that names the file and says why. */
+/* NumPy's files: every type, byte order, layout and version comes in, what goes out comes back, and everything else is
+ * an error that names the file and says why. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -348,7 +348,8 @@ static void says_why_it_does_not_save(void **state)
     (void)state;
     sn_array *a = sn_upload(cx, sn_in(x, 1000));
     assert_int_equal(sn_save_npy(a, "/no/such/folder/x.npy"), SN_FILE);
-    assert_string_equal(sn_message(cx), "/no/such/folder/x.npy: cannot be opened for writing: No such file or directory");
+    assert_string_equal(sn_message(cx),
+                        "/no/such/folder/x.npy: cannot be opened for writing: No such file or directory");
     if (access("/dev/full", W_OK) == 0) {
         assert_int_equal(sn_save_npy(a, "/dev/full"), SN_FILE);
         assert_string_equal(sn_message(cx), "/dev/full: not written whole: No space left on device");
@@ -362,10 +363,14 @@ static void says_why_it_does_not_save(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads_types),         cmocka_unit_test(loads_fortran_order),
-        cmocka_unit_test(loads_shapes),        cmocka_unit_test(says_what_is_wrong),
-        cmocka_unit_test(loads_from_a_pipe),   cmocka_unit_test(survives_damage),
-        cmocka_unit_test(saves_what_it_loads), cmocka_unit_test(saves_as_numpy_does),
+        cmocka_unit_test(loads_types),
+        cmocka_unit_test(loads_fortran_order),
+        cmocka_unit_test(loads_shapes),
+        cmocka_unit_test(says_what_is_wrong),
+        cmocka_unit_test(loads_from_a_pipe),
+        cmocka_unit_test(survives_damage),
+        cmocka_unit_test(saves_what_it_loads),
+        cmocka_unit_test(saves_as_numpy_does),
         cmocka_unit_test(says_why_it_does_not_save),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -72,7 +72,8 @@ static uint32_t next_random(uint64_t *state)
     return (uint32_t)(*state >> 33);
 }
 
-/* A box of random extents laid out in a random order of dimensions with gaps, some dimensions backwards, some repeated. */
+/* A box of random extents laid out in a random order of dimensions with gaps, some dimensions backwards, some repeated.
+ */
 typedef struct layout {
     int rank;
     int64_t extent[8], stride[8], start;
@@ -116,7 +117,7 @@ static layout random_layout(uint64_t *state, size_t size)
 
 #define CHECK(c_type, n, l)                                                                                            \
     (l.start % (int64_t)sizeof(c_type) == 0                                                                            \
-         ? sn_upload(cx, sn_strided((const c_type *)(const void *)(memory + l.start), l.rank, l.extent, l.stride))      \
+         ? sn_upload(cx, sn_strided((const c_type *)(const void *)(memory + l.start), l.rank, l.extent, l.stride))     \
          : sn_upload(cx, sn_strided_of(SN_TYPE_OF((c_type)0), memory + l.start, l.rank, l.extent, l.stride)))
 
 static void copies_any_layout(void **state)
@@ -269,8 +270,10 @@ static void refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_any_layout),        cmocka_unit_test(takes_columns_and_fields),
-        cmocka_unit_test(copies_only_what_it_must), cmocka_unit_test(may_lie_under_the_result),
+        cmocka_unit_test(copies_any_layout),
+        cmocka_unit_test(takes_columns_and_fields),
+        cmocka_unit_test(copies_only_what_it_must),
+        cmocka_unit_test(may_lie_under_the_result),
         cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

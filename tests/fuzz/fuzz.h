@@ -1,5 +1,5 @@
-/* What is fuzzed: a text or a file that anybody may have written. Each fuzz_*.c defines these; fuzz_main.c runs them on mutated
- * seeds, or libFuzzer does (SINTER_FUZZ). */
+/* What is fuzzed: a text or a file that anybody may have written. Each fuzz_*.c defines these; fuzz_main.c runs them on
+ * mutated seeds, or libFuzzer does (SINTER_FUZZ). */
 #ifndef SN_TESTS_FUZZ_H
 #define SN_TESTS_FUZZ_H
 

@@ -1,5 +1,6 @@
-/* Entries of the kernel cache on disk: any file in an entry's place is a miss, or gives a value that lies within it. Each
- * input is tried as it is and with a checksum that fits, as damage never has, so that the rest is looked at, too. */
+/* Entries of the kernel cache on disk: any file in an entry's place is a miss, or gives a value that lies within it.
+ * Each input is tried as it is and with a checksum that fits, as damage never has, so that the rest is looked at, too.
+ */
 #include "fuzz.h"
 
 #include "device/cpu_code.h"

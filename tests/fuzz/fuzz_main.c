@@ -45,8 +45,20 @@ static void try(int kept, const char *bytes, size_t n)
 /* A number in binary, of 1 to 8 bytes in either order, over what is there: sizes and counts of files. */
 static void put_number(uint64_t *state, char *bytes, size_t n)
 {
-    static const uint64_t numbers[] = {0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x10000, 0x7fffffff, 0x80000000,
-                                       0xffffffff, UINT64_MAX / 2, UINT64_MAX / 2 + 1, UINT64_MAX};
+    static const uint64_t numbers[] = {0,
+                                       1,
+                                       0x7f,
+                                       0x80,
+                                       0xff,
+                                       0x7fff,
+                                       0xffff,
+                                       0x10000,
+                                       0x7fffffff,
+                                       0x80000000,
+                                       0xffffffff,
+                                       UINT64_MAX / 2,
+                                       UINT64_MAX / 2 + 1,
+                                       UINT64_MAX};
     uint64_t number = numbers[pick(state, ARRAY_LENGTH(numbers))];
     size_t length = (size_t)1 << pick(state, 4), at = pick(state, n);
     bool big = pick(state, 2);

@@ -1,5 +1,5 @@
-/* PNG pictures as the examples read them: three planes, or a message. Checksums of chunks are put right first, or nearly
- * every input would end at one. */
+/* PNG pictures as the examples read them: three planes, or a message. Checksums of chunks are put right first, or
+ * nearly every input would end at one. */
 #include "fuzz.h"
 
 #include "common/picture.h"
@@ -41,8 +41,8 @@ static void mend_checksums(uint8_t *png, size_t n)
 /* Grey, RGB and palette, of a few sizes. */
 const char *fuzz_seed(arena *a, uint32_t number, size_t *n)
 {
-    static const png_uint_32 formats[] = {PNG_FORMAT_GRAY, PNG_FORMAT_RGB, PNG_FORMAT_RGBA, PNG_FORMAT_GA,
-                                          PNG_FORMAT_RGB_COLORMAP, PNG_FORMAT_LINEAR_RGB_ALPHA};
+    static const png_uint_32 formats[] = {PNG_FORMAT_GRAY, PNG_FORMAT_RGB,          PNG_FORMAT_RGBA,
+                                          PNG_FORMAT_GA,   PNG_FORMAT_RGB_COLORMAP, PNG_FORMAT_LINEAR_RGB_ALPHA};
     png_image image = {.version = PNG_IMAGE_VERSION, .width = 1 + number % 7, .height = 1 + number / 7 % 7};
     uint16_t pixel[49 * 4];
     uint8_t palette[16 * 3];
