@@ -103,6 +103,37 @@ struct typed_data {
     size_t out_bytes;
 };
 
+struct stencil9_data {
+    struct bench_data base;
+    int64_t height;
+    int64_t width;
+    float weight[STENCIL9_SIDE * STENCIL9_SIDE];
+    float *x;
+    float *sums;
+    float *sinter;
+};
+
+struct nbody_data {
+    struct bench_data base;
+    float step;
+    struct bodies in;
+    struct bodies out;
+    struct bodies sinter;
+};
+
+#ifdef BENCH_HAS_STENCIL9
+extern const struct bench_side sinter_stencil9;
+#define SINTER_STENCIL9 &sinter_stencil9
+#else
+#define SINTER_STENCIL9 NULL
+#endif
+#ifdef BENCH_HAS_NBODY
+extern const struct bench_side sinter_nbody_loops, sinter_nbody_replicates;
+#define SINTER_NBODY(formulation) &sinter_nbody_##formulation
+#else
+#define SINTER_NBODY(formulation) NULL
+#endif
+
 #ifdef BENCH_HAS_F64
 extern const struct bench_side sinter_saxpy_f64, sinter_dot_f64, sinter_meanvar_f64, sinter_argmax_f64,
     sinter_mandelbrot_f64, sinter_rowsums_f64;
@@ -174,6 +205,8 @@ extern const struct bench_row blackscholes_row;
 extern const struct bench_row mandelbrot_rows[2];
 extern const struct bench_row canny_row;
 extern const struct bench_row rowsums_rows[5];
+extern const struct bench_row stencil9_row;
+extern const struct bench_row nbody_rows[2];
 enum { TYPED_ROWS = 9 };
 extern const struct bench_row typed_rows[TYPED_ROWS];
 

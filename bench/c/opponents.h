@@ -85,4 +85,18 @@ void c_rowsums(struct team *team, int64_t rows, int64_t columns, const float *x,
 void c_rowsums_f64(struct team *team, int64_t rows, int64_t columns, const double *x, double *sums);
 void c_rowsums_u8(struct team *team, int64_t rows, int64_t columns, const uint8_t *x, int32_t *sums);
 
+/* sums(y, x) = sum over (dy, dx) of weight[dy][dx] * x(y + dy - 4, x + dx - 4), row by row, positions clamped at the
+ * edges. */
+enum { STENCIL9_SIDE = 9 };
+void c_stencil9(struct team *team, int64_t height, int64_t width, const float *weight, const float *x, float *sums);
+
+/* One step of n bodies under gravity (G = 1), velocities first, then positions with the new velocities. A body is not
+ * pulled by bodies in its own place. Square root and division are rounded correctly; sums go from body to body. */
+struct bodies {
+    float *position[3];
+    float *velocity[3];
+    float *mass; /* of the output: not written */
+};
+void c_nbody(struct team *team, int64_t n, float step, const struct bodies *in, const struct bodies *out);
+
 #endif

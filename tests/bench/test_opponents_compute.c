@@ -1,0 +1,148 @@
+/* The opponents bound by arithmetic against plain scalar C in f64, as in test_opponents.c. */
+#include "c/opponents.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static float next_float(uint32_t *seed, float low, float high)
+{
+    *seed = *seed * 1664525U + 1013904223U;
+    return low + (high - low) * (float)(*seed >> 8) * 0x1p-24F;
+}
+
+static float *random_floats(int64_t n, float low, float high, uint32_t seed)
+{
+    float *x = malloc((size_t)(n + 1) * sizeof *x);
+    assert_non_null(x);
+    for (int64_t i = 0; i < n + 1; i++)
+        x[i] = next_float(&seed, low, high);
+    return x;
+}
+
+/* --- 9 x 9 stencil --- */
+
+static int64_t clamp(int64_t i, int64_t n)
+{
+    return i < 0 ? 0 : i < n ? i : n - 1;
+}
+
+static void check_stencil9(struct team *team, int64_t h, int64_t w)
+{
+    float *x = random_floats(h * w, 0, 1, 1), *weight = random_floats(81, -1, 1, 2),
+          *sums = random_floats(h * w, 9, 9, 3);
+    c_stencil9(team, h, w, weight, x, sums);
+    for (int64_t i = 0; i < h * w; i++) {
+        double sum = 0;
+        for (int k = 0; k < 81; k++)
+            sum += (double)weight[k] * (double)x[clamp(i / w + k / 9 - 4, h) * w + clamp(i % w + k % 9 - 4, w)];
+        assert_true(fabs((double)sums[i] - sum) <= 81 * 81 * 0x1p-24);
+    }
+    assert_true(sums[h * w] == 9);
+    free(x);
+    free(weight);
+    free(sums);
+}
+
+static void test_stencil9(void **state)
+{
+    (void)state;
+    static const int64_t heights[] = {1, 3, 4, 9, 32, 35, 70}, widths[] = {1, 8, 9, 55, 56, 57, 104, 130, 201};
+    for (int workers = 1; workers <= 3; workers++) {
+        struct team *team = team_new(workers);
+        assert_non_null(team);
+        for (size_t i = 0; i < sizeof heights / sizeof *heights; i++)
+            for (size_t k = 0; k < sizeof widths / sizeof *widths; k++)
+                check_stencil9(team, heights[i], widths[k]);
+        c_stencil9(team, 0, 100, NULL, NULL, NULL);
+        team_free(team);
+    }
+}
+
+/* --- bodies --- */
+
+static struct bodies random_bodies(int64_t n, uint32_t seed)
+{
+    struct bodies b;
+    for (uint32_t c = 0; c < 3; c++) {
+        b.position[c] = random_floats(n, -1, 1, seed + c);
+        b.velocity[c] = random_floats(n, -1, 1, seed + 3 + c);
+    }
+    b.mass = random_floats(n, 0, 1, seed + 6);
+    return b;
+}
+
+static void free_bodies(const struct bodies *b)
+{
+    for (int c = 0; c < 3; c++) {
+        free(b->position[c]);
+        free(b->velocity[c]);
+    }
+    free(b->mass);
+}
+
+/* What all others pull body i with along axis c; *size: the sum of the absolute values. */
+static double pull_of(const struct bodies *b, int64_t n, int64_t i, int c, double *size)
+{
+    double sum = 0;
+    *size = 0;
+    for (int64_t j = 0; j < n; j++) {
+        double square = 0;
+        for (int d = 0; d < 3; d++)
+            square += pow((double)b->position[d][j] - (double)b->position[d][i], 2);
+        if (square > 0) {
+            double away = (double)b->position[c][j] - (double)b->position[c][i];
+            sum += away * (double)b->mass[j] / (square * sqrt(square));
+            *size += fabs((double)b->mass[j] / square);
+        }
+    }
+    return sum;
+}
+
+static void check_nbody(struct team *team, int64_t n)
+{
+    struct bodies in = random_bodies(n, 4), out = random_bodies(n, 40);
+    float step = 0.01F;
+    if (n > 2) /* two in one place */
+        for (int c = 0; c < 3; c++)
+            in.position[c][n - 1] = in.position[c][0];
+    c_nbody(team, n, step, &in, &out);
+    for (int64_t i = 0; i < n; i++) {
+        for (int c = 0; c < 3; c++) {
+            double size, velocity = (double)in.velocity[c][i] + pull_of(&in, n, i, c, &size) * (double)step;
+            double allowed = ((double)n + 20) * 0x1p-23 * (size * (double)step + 2);
+            assert_true(fabs((double)out.velocity[c][i] - velocity) <= allowed);
+            assert_true(fabs((double)out.position[c][i] - ((double)in.position[c][i] + velocity * (double)step)) <=
+                        allowed);
+        }
+    }
+    free_bodies(&in);
+    free_bodies(&out);
+}
+
+static void test_nbody(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {0, 1, 2, 3, 31, 32, 33, 64, 100, 257};
+    for (int workers = 1; workers <= 3; workers++) {
+        struct team *team = team_new(workers);
+        assert_non_null(team);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+            check_nbody(team, sizes[i]);
+        team_free(team);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stencil9),
+        cmocka_unit_test(test_nbody),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
