@@ -150,7 +150,7 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
         launch_map(c, o, rows, columns, g);
 }
 
-sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a, const char **why)
+static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a, const char **why)
 {
     *why = NULL;
     if (variant >= SK_GROUP_PIECE && variant < SK_VARIANTS)
@@ -172,4 +172,20 @@ sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, 
         *why = "internal error: unknown variant";
         return NULL;
     }
+}
+
+/* "stencil_map_a7": what it does, and the last operation that it computes, by the words and numbers of the program's texts. */
+static const char *name_of(const l_program *l, const l_cluster *c, const char *skeleton, arena *a)
+{
+    ir_id last = c->op.n ? c->op.at[c->op.n - 1].term : 0;
+    const char *word = last ? ir_info(l->ir, last)->name : NULL;
+    return last ? arena_printf(a, "%s_%s%sa%u", skeleton, word ? word : "", word ? "_" : "", l->number[last]) : skeleton;
+}
+
+sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a, const char **why)
+{
+    sk_kernel *built = build(l, c, variant, options, a, why);
+    if (built)
+        built->k->name = name_of(l, c, built->k->name, a);
+    return built;
 }

@@ -86,6 +86,7 @@ static void piece_code(sk_folds *s)
     int64_t lanes = s->tree.lanes, streams = s->tree.streams;
     k_val length = sk_slot(lw, 0, "row_length"), pieces = sk_slot(lw, 1, "pieces_a_row");
     k_val row = k_let(b, OP_QUOT, k_piece(b), pieces, 0);
+    k_name(lw->out->k, row, "row");
     k_val size = k_i64(b, s->tree.piece), begin = sk_mul(lw, sk_sub(lw, k_piece(b), sk_mul(lw, row, pieces)), size);
     k_val count = sk_min(lw, size, sk_sub(lw, length, begin));
     s->row_length = length;
@@ -99,6 +100,8 @@ static void piece_code(sk_folds *s)
     k_val whole = k_let(b, OP_QUOT, count, k_i64(b, lanes * streams), 0);
 
     k_val thread = k_for_all(b, k_i64(b, lanes * streams));
+    k_name(lw->out->k, thread, "thread");
+    k_name(lw->out->k, count, "count");
     k_val **acc = sk_fold_accumulators(s);
     k_val done = rounds_in_turns(s, row, begin, thread, whole, acc);
     rounds(s, row, begin, thread, done, whole, acc);

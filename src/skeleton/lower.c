@@ -22,7 +22,10 @@ k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool writte
     if (m)
         return m;
     ir_type type = ir_info(lw->l->ir, array)->type[component];
-    m = k_global(&lw->b, type, written, arena_printf(lw->arena, "a%u_%u", lw->l->number[array], component));
+    const ir_array *info = ir_info(lw->l->ir, array);
+    const char *part = info->components > 1 ? arena_printf(lw->arena, "_%u", component) : "";
+    const char *name = arena_printf(lw->arena, "%s%sa%u%s", info->name ? info->name : "", info->name ? "_" : "", lw->l->number[array], part);
+    m = k_global(&lw->b, type, written, name);
     lw->out->k->mem.at[m].stream = written && lw->options->stream;
     vec_push(lw->arena, &lw->out->memory, ((sk_binding){SK_ARRAY, array, component, type}));
     map64_put(lw->arena, &lw->memory, key, m);
@@ -67,7 +70,7 @@ k_val sk_slot(sk_lower *lw, uint32_t slot, const char *name)
 
 /* value holds 1 + index into this stack of versions would cost a lookup more; forgetting is storing "none": map64 keeps
  * value > 0, so none is UINT32_MAX */
-enum { FORGOTTEN = UINT32_MAX };
+#define FORGOTTEN UINT32_MAX
 
 uint32_t sk_scope(sk_lower *lw)
 {

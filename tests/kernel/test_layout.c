@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -172,13 +173,33 @@ static void untouched_memory_takes_no_room(void **state)
     arena_free(&l.a);
 }
 
+/* Who wants how much, and how much there is. */
+static void what_does_not_fit_says_why(void **state)
+{
+    (void)state;
+    const char *why = NULL;
+    laid_out l = layout("kernel stage lanes 8 { shared @small.1:i32[10] shared @rows.2:f32[5000]\n"
+                        "for_all %1:i64 < 10 { store @1[%1] = 1:i32 store @2[%1] = 0.0:f32 } }",
+                        128);
+    assert_int_equal(offset(&l, 1) % 128 + offset(&l, 2) % 128, 0);
+    uint32_t wanted = k_shared_bytes(l.k);
+    assert_true(wanted >= 20040 && wanted < 20040 + 128);
+    assert_true(k_fits(l.k, wanted, &l.a, &why));
+    assert_null(why);
+    assert_false(k_fits(l.k, 16384, &l.a, &why));
+    char expected[200];
+    snprintf(expected, sizeof(expected), "kernel stage needs %u bytes of shared memory, and there are 16384; rows takes 20000", wanted);
+    assert_string_equal(why, expected);
+    arena_free(&l.a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dead_arrays_make_room),           cmocka_unit_test(ping_pong_needs_both),
         cmocka_unit_test(loops_keep_what_they_carry),      cmocka_unit_test(loops_give_memory_back),
         cmocka_unit_test(loops_of_threads_do_not_count),   cmocka_unit_test(private_memory_is_per_thread_and_behind),
-        cmocka_unit_test(the_first_gap_that_fits_is_used), cmocka_unit_test(untouched_memory_takes_no_room),
+        cmocka_unit_test(the_first_gap_that_fits_is_used), cmocka_unit_test(untouched_memory_takes_no_room), cmocka_unit_test(what_does_not_fit_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
