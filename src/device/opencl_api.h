@@ -12,7 +12,9 @@ typedef struct ocl_queue_object *ocl_queue;
 typedef struct ocl_mem_object *ocl_mem;
 typedef struct ocl_program_object *ocl_program;
 typedef struct ocl_kernel_object *ocl_kernel;
-typedef void (*ocl_notify)(void);
+typedef struct ocl_event_object *ocl_event;
+typedef void (*ocl_notify_context)(const char *what, const void *details, size_t bytes, void *env);
+typedef void (*ocl_notify_program)(ocl_program program, void *env);
 
 enum { /* statuses that something depends on */
        OCL_SUCCESS = 0,
@@ -68,7 +70,8 @@ enum { /* questions */
     X(int32_t, clGetPlatformInfo, (ocl_platform, uint32_t, size_t, void *, size_t *))                                  \
     X(int32_t, clGetDeviceIDs, (ocl_platform, uint64_t, uint32_t, ocl_device *, uint32_t *))                           \
     X(int32_t, clGetDeviceInfo, (ocl_device, uint32_t, size_t, void *, size_t *))                                      \
-    X(ocl_context, clCreateContext, (const intptr_t *, uint32_t, const ocl_device *, ocl_notify, void *, int32_t *))   \
+    X(ocl_context, clCreateContext,                                                                                    \
+      (const intptr_t *, uint32_t, const ocl_device *, ocl_notify_context, void *, int32_t *))                         \
     X(int32_t, clReleaseContext, (ocl_context))                                                                        \
     X(ocl_queue, clCreateCommandQueue, (ocl_context, ocl_device, uint64_t, int32_t *))                                 \
     X(int32_t, clReleaseCommandQueue, (ocl_queue))                                                                     \
@@ -78,7 +81,7 @@ enum { /* questions */
     X(ocl_program, clCreateProgramWithBinary,                                                                          \
       (ocl_context, uint32_t, const ocl_device *, const size_t *, const unsigned char **, int32_t *, int32_t *))       \
     X(int32_t, clReleaseProgram, (ocl_program))                                                                        \
-    X(int32_t, clBuildProgram, (ocl_program, uint32_t, const ocl_device *, const char *, ocl_notify, void *))          \
+    X(int32_t, clBuildProgram, (ocl_program, uint32_t, const ocl_device *, const char *, ocl_notify_program, void *))  \
     X(int32_t, clGetProgramInfo, (ocl_program, uint32_t, size_t, void *, size_t *))                                    \
     X(int32_t, clGetProgramBuildInfo, (ocl_program, ocl_device, uint32_t, size_t, void *, size_t *))                   \
     X(ocl_kernel, clCreateKernel, (ocl_program, const char *, int32_t *))                                              \
@@ -86,17 +89,17 @@ enum { /* questions */
     X(int32_t, clSetKernelArg, (ocl_kernel, uint32_t, size_t, const void *))                                           \
     X(int32_t, clGetKernelWorkGroupInfo, (ocl_kernel, ocl_device, uint32_t, size_t, void *, size_t *))                 \
     X(int32_t, clEnqueueReadBuffer,                                                                                    \
-      (ocl_queue, ocl_mem, uint32_t, size_t, size_t, void *, uint32_t, const void *, void *))                          \
+      (ocl_queue, ocl_mem, uint32_t, size_t, size_t, void *, uint32_t, const ocl_event *, ocl_event *))                \
     X(int32_t, clEnqueueWriteBuffer,                                                                                   \
-      (ocl_queue, ocl_mem, uint32_t, size_t, size_t, const void *, uint32_t, const void *, void *))                    \
+      (ocl_queue, ocl_mem, uint32_t, size_t, size_t, const void *, uint32_t, const ocl_event *, ocl_event *))          \
     X(int32_t, clEnqueueCopyBuffer,                                                                                    \
-      (ocl_queue, ocl_mem, ocl_mem, size_t, size_t, size_t, uint32_t, const void *, void *))                           \
+      (ocl_queue, ocl_mem, ocl_mem, size_t, size_t, size_t, uint32_t, const ocl_event *, ocl_event *))                 \
     X(void *, clEnqueueMapBuffer,                                                                                      \
-      (ocl_queue, ocl_mem, uint32_t, uint64_t, size_t, size_t, uint32_t, const void *, void *, int32_t *))             \
-    X(int32_t, clEnqueueUnmapMemObject, (ocl_queue, ocl_mem, void *, uint32_t, const void *, void *))                  \
+      (ocl_queue, ocl_mem, uint32_t, uint64_t, size_t, size_t, uint32_t, const ocl_event *, ocl_event *, int32_t *))   \
+    X(int32_t, clEnqueueUnmapMemObject, (ocl_queue, ocl_mem, void *, uint32_t, const ocl_event *, ocl_event *))        \
     X(int32_t, clEnqueueNDRangeKernel,                                                                                 \
-      (ocl_queue, ocl_kernel, uint32_t, const size_t *, const size_t *, const size_t *, uint32_t, const void *,        \
-       void *))                                                                                                        \
+      (ocl_queue, ocl_kernel, uint32_t, const size_t *, const size_t *, const size_t *, uint32_t, const ocl_event *,   \
+       ocl_event *))                                                                                                   \
     X(int32_t, clFlush, (ocl_queue))                                                                                   \
     X(int32_t, clFinish, (ocl_queue))
 

@@ -180,8 +180,8 @@ EXPORT int32_t clGetDeviceInfo(ocl_device d, uint32_t question, size_t room, voi
 
 /* --- contexts, queues, memory --- */
 
-EXPORT ocl_context clCreateContext(const intptr_t *properties, uint32_t n, const ocl_device *d, ocl_notify f, void *env,
-                                   int32_t *status)
+EXPORT ocl_context clCreateContext(const intptr_t *properties, uint32_t n, const ocl_device *d, ocl_notify_context f,
+                                   void *env, int32_t *status)
 {
     (void)properties, (void)n, (void)d, (void)f, (void)env;
     return refused(__func__, status) ? NULL : object(sizeof(struct ocl_context_object));
@@ -231,7 +231,7 @@ static int32_t fits(ocl_mem m, size_t offset, size_t bytes)
 }
 
 EXPORT int32_t clEnqueueReadBuffer(ocl_queue q, ocl_mem m, uint32_t waits, size_t offset, size_t bytes, void *to,
-                                   uint32_t n, const void *events, void *event)
+                                   uint32_t n, const ocl_event *events, ocl_event *event)
 {
     (void)q, (void)waits, (void)n, (void)events, (void)event;
     int32_t said = counted(__func__);
@@ -245,7 +245,7 @@ EXPORT int32_t clEnqueueReadBuffer(ocl_queue q, ocl_mem m, uint32_t waits, size_
 }
 
 EXPORT int32_t clEnqueueWriteBuffer(ocl_queue q, ocl_mem m, uint32_t waits, size_t offset, size_t bytes,
-                                    const void *from, uint32_t n, const void *events, void *event)
+                                    const void *from, uint32_t n, const ocl_event *events, ocl_event *event)
 {
     (void)q, (void)waits, (void)n, (void)events, (void)event;
     int32_t said = counted(__func__);
@@ -259,7 +259,7 @@ EXPORT int32_t clEnqueueWriteBuffer(ocl_queue q, ocl_mem m, uint32_t waits, size
 }
 
 EXPORT int32_t clEnqueueCopyBuffer(ocl_queue q, ocl_mem from, ocl_mem to, size_t offset, size_t at, size_t bytes,
-                                   uint32_t n, const void *events, void *event)
+                                   uint32_t n, const ocl_event *events, ocl_event *event)
 {
     (void)q, (void)n, (void)events, (void)event;
     int32_t said = counted(__func__);
@@ -274,14 +274,15 @@ EXPORT int32_t clEnqueueCopyBuffer(ocl_queue q, ocl_mem from, ocl_mem to, size_t
 
 /* Only the tests' own runner maps memory, and it does not run here. */
 EXPORT void *clEnqueueMapBuffer(ocl_queue q, ocl_mem m, uint32_t waits, uint64_t flags, size_t offset, size_t bytes,
-                                uint32_t n, const void *events, void *event, int32_t *status)
+                                uint32_t n, const ocl_event *events, ocl_event *event, int32_t *status)
 {
     (void)q, (void)m, (void)waits, (void)flags, (void)offset, (void)bytes, (void)n, (void)events, (void)event;
     *status = -59;
     return NULL;
 }
 
-EXPORT int32_t clEnqueueUnmapMemObject(ocl_queue q, ocl_mem m, void *at, uint32_t n, const void *events, void *event)
+EXPORT int32_t clEnqueueUnmapMemObject(ocl_queue q, ocl_mem m, void *at, uint32_t n, const ocl_event *events,
+                                       ocl_event *event)
 {
     (void)q, (void)m, (void)at, (void)n, (void)events, (void)event;
     return -59;
@@ -343,7 +344,7 @@ EXPORT int32_t clReleaseProgram(ocl_program p)
     return gone(p);
 }
 
-EXPORT int32_t clBuildProgram(ocl_program p, uint32_t n, const ocl_device *d, const char *options, ocl_notify f,
+EXPORT int32_t clBuildProgram(ocl_program p, uint32_t n, const ocl_device *d, const char *options, ocl_notify_program f,
                               void *env)
 {
     (void)n, (void)d, (void)f, (void)env;
@@ -409,8 +410,8 @@ EXPORT int32_t clGetKernelWorkGroupInfo(ocl_kernel k, ocl_device d, uint32_t que
 }
 
 EXPORT int32_t clEnqueueNDRangeKernel(ocl_queue q, ocl_kernel k, uint32_t dimensions, const size_t *offset,
-                                      const size_t *global, const size_t *local, uint32_t n, const void *events,
-                                      void *event)
+                                      const size_t *global, const size_t *local, uint32_t n, const ocl_event *events,
+                                      ocl_event *event)
 {
     (void)q, (void)offset, (void)n, (void)events, (void)event;
     int32_t said = counted(__func__);
