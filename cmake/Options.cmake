@@ -9,6 +9,9 @@ add_compile_definitions($<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE=>)
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow)
 add_compile_options($<$<COMPILE_LANGUAGE:C>:-Wconversion>)
+if(CMAKE_C_COMPILER_ID MATCHES Clang)
+  add_compile_options(-Wno-enum-float-conversion) # constants are enumerators here, also those that floats are compared with
+endif()
 if(SINTER_WERROR)
   add_compile_options(-Werror)
 endif()

@@ -5,7 +5,7 @@
 
 #include "ir/term.h"
 
-enum { NO_SLOT = UINT32_MAX };
+#define NO_SLOT UINT32_MAX
 
 typedef enum { FAILS_ARITHMETIC, FAILS_INDEX, FAILS_EXTENT, FAILS_READ } scalar_mistake;
 

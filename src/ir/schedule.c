@@ -20,7 +20,7 @@ enum { STEPS_MAX = 250000, STEPS_PER_ITEM = 16 };
 /* Steps from a condition searched for terms that are evaluated with it. */
 enum { CONDITION_SEARCH = 32 };
 
-enum { NO_BLOCK = UINT32_MAX };
+#define NO_BLOCK UINT32_MAX
 
 typedef enum { BLOCK_ROOT, BLOCK_THEN, BLOCK_ELSE, BLOCK_TEST, BLOCK_WHILE_BODY, BLOCK_COUNTED_BODY } block_kind;
 

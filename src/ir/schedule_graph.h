@@ -21,7 +21,7 @@ enum { LEVEL_FREE, LEVEL_SHY, LEVEL_GUARDED };
 
 enum { IS_CERTAIN_TEST = 1, IS_CERTAIN_BODY = 2, IS_IN_TEST = 4 };
 
-enum { NO_ITEM = UINT32_MAX };
+#define NO_ITEM UINT32_MAX
 
 typedef struct item {
     ir_id id;
