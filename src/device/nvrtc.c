@@ -151,11 +151,12 @@ static const char *log_of(const nvrtc *n, nvrtc_program p, int result, arena *a)
     return n->error_text(result);
 }
 
-/* The words of nvrtc_flags. */
-static int split_flags(arena *a, const char **option)
+enum { MOST_FLAGS = 14 };
+
+static int split_flags(const char *flags, arena *a, const char **option)
 {
     int n = 0;
-    for (char *word = arena_string(a, nvrtc_flags); word; n++) {
+    for (char *word = arena_string(a, flags); word && n < MOST_FLAGS; n++) {
         option[n] = word;
         word = strchr(word, ' ');
         if (word)
@@ -166,8 +167,8 @@ static int split_flags(arena *a, const char **option)
 
 static int build(const nvrtc *n, nvrtc_program p, const nvrtc_options *o, arena *a)
 {
-    const char *option[16];
-    int count = split_flags(a, option);
+    const char *option[MOST_FLAGS + 2];
+    int count = split_flags(o->flags ? o->flags : nvrtc_flags, a, option);
     option[count++] = arena_printf(a, "--gpu-architecture=%s_%u", o->ptx ? "compute" : "sm", o->arch);
     option[count++] = arena_printf(a, "-DSN_LOCAL=%u", o->local);
     return n->compile(p, count, option);

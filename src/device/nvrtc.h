@@ -12,9 +12,10 @@ typedef struct nvrtc_code {
 } nvrtc_code;
 
 typedef struct nvrtc_options {
-    unsigned arch;  /* 80, 90 ...: major and minor number of the compute capability */
-    unsigned local; /* threads of a block: SN_LOCAL */
-    bool ptx;       /* text for the driver to compile, not a binary */
+    unsigned arch;     /* 80, 90 ...: major and minor number of the compute capability */
+    unsigned local;    /* threads of a block: SN_LOCAL */
+    bool ptx;          /* text for the driver to compile, not a binary */
+    const char *flags; /* words; NULL: nvrtc_flags */
 } nvrtc_options;
 
 /* $SINTER_NVRTC (a library or its folder), else libnvrtc.so.13, .12 or .11.2 as the loader finds it or in

@@ -232,6 +232,29 @@ static void conformance_kernels(void **state)
     }
 }
 
+/* The benchmark's opponents, too. */
+static void hand_written_kernels(void **state)
+{
+    const fixture *f = *state;
+    nvrtc_code code;
+    const char *log = "";
+    arena a;
+    if (!f->nvrtc)
+        skip();
+    FILE *file = fopen(SN_TEST_KERNELS, "r");
+    assert_non_null(file);
+    arena_init(&a, NULL);
+    char *source = arena_alloc(&a, 1 << 16);
+    assert_in_range(fread(source, 1, (1 << 16) - 1, file), 1000, (1 << 16) - 2);
+    fclose(file);
+    for (size_t i = 0; i < ARRAY_LENGTH(archs); i++) {
+        nvrtc_options options = {.arch = archs[i], .local = 256, .flags = "--std=c++17 -w"};
+        if (!nvrtc_compile(f->nvrtc, source, &options, &a, &code, &log))
+            fail_msg("%s", log);
+    }
+    arena_free(&a);
+}
+
 /* What is wrong with a text is said. */
 static void a_rejected_text_gives_the_log(void **state)
 {
@@ -261,6 +284,7 @@ int main(void)
         cmocka_unit_test(atomics),
         cmocka_unit_test(random_kernels),
         cmocka_unit_test(conformance_kernels),
+        cmocka_unit_test(hand_written_kernels),
         cmocka_unit_test(a_rejected_text_gives_the_log),
     };
     return cmocka_run_group_tests(tests, open_compiler, close_compiler);

@@ -37,10 +37,12 @@ struct cu_context_s {
 
 struct cu_module_s {
     void *library;
-    struct cu_function_s *function;
+    struct cu_function_s *functions;
 };
 
 struct cu_function_s {
+    struct cu_function_s *next; /* of its module */
+    char name[64];
     bool (*launch)(const void *const *arguments, unsigned grid, unsigned group, unsigned shared, bool backwards);
     unsigned n, bytes[MOST];
     bool pointer[MOST];
@@ -471,20 +473,24 @@ static void *open_library(const void *bytes, size_t size)
     return library;
 }
 
-static struct cu_function_s *open_function(void *library)
+static struct cu_function_s *open_function(void *library, const char *name)
 {
+    char symbol[96];
     unsigned (*describe)(unsigned *, bool *) = NULL;
     struct cu_function_s *f = calloc(1, sizeof(*f));
-    void *at = dlsym(library, "fake_launch");
+    snprintf(symbol, sizeof(symbol), "fake_launch_%s", name);
+    void *at = dlsym(library, symbol);
     if (!f || !at) {
         free(f);
         return NULL;
     }
     memcpy(&f->launch, &at, sizeof(at));
-    at = dlsym(library, "fake_describe");
+    snprintf(symbol, sizeof(symbol), "fake_describe_%s", name);
+    at = dlsym(library, symbol);
     memcpy(&describe, &at, sizeof(at));
     f->n = describe(f->bytes, f->pointer);
     f->most_shared = 49152;
+    snprintf(f->name, sizeof(f->name), "%s", name);
     return f;
 }
 
@@ -514,7 +520,10 @@ cu_result fake_module_unload(cu_module m)
 {
     ENTER("cuModuleUnload", true)
     dlclose(m->library);
-    free(m->function);
+    for (struct cu_function_s *f = m->functions, *next; f; f = next) {
+        next = f->next;
+        free(f);
+    }
     free(m);
     fake_cuda.modules--;
     return leave(CU_SUCCESS);
@@ -523,10 +532,15 @@ cu_result fake_module_unload(cu_module m)
 cu_result fake_module_function(cu_function *f, cu_module m, const char *name)
 {
     ENTER("cuModuleGetFunction", true)
-    if (!m->function && dlsym(m->library, name))
-        m->function = open_function(m->library);
-    *f = m->function;
-    return leave(*f ? CU_SUCCESS : NOT_FOUND);
+    struct cu_function_s *found = m->functions;
+    while (found && strcmp(found->name, name))
+        found = found->next;
+    if (!found && (found = open_function(m->library, name))) {
+        found->next = m->functions;
+        m->functions = found;
+    }
+    *f = found;
+    return leave(found ? CU_SUCCESS : NOT_FOUND);
 }
 
 cu_result fake_function_set(cu_function f, int attribute, int value)

@@ -34,6 +34,16 @@ typedef struct {
 } fake_place;
 static fake_place threadIdx, blockIdx, blockDim, gridDim;
 
+typedef struct {
+    float x, y, z, w;
+} float4;
+
+static float4 make_float4(float x, float y, float z, float w)
+{
+    float4 v = {x, y, z, w};
+    return v;
+}
+
 /* --- threads --- */
 
 enum fake_state { FAKE_READY, FAKE_AT_BARRIER, FAKE_AT_EXCHANGE, FAKE_DONE };
@@ -358,15 +368,15 @@ static bool fake_grid(unsigned grid, unsigned block, unsigned shared, bool backw
 }
 
 #define FAKE_KERNEL(entry, waits)                                                                        \
-    static void fake_call() { fake_signature<decltype(&entry)>::run(&entry, fake_arguments); }         \
-    extern "C" unsigned fake_describe(unsigned *bytes, bool *pointer)                                  \
+    static void fake_call_##entry() { fake_signature<decltype(&entry)>::run(&entry, fake_arguments); }         \
+    extern "C" unsigned fake_describe_##entry(unsigned *bytes, bool *pointer)                                  \
     {                                                                                                  \
         return fake_signature<decltype(&entry)>::describe(bytes, pointer);                             \
     }                                                                                                  \
-    extern "C" bool fake_launch(const void *const *arguments, unsigned grid, unsigned block,           \
+    extern "C" bool fake_launch_##entry(const void *const *arguments, unsigned grid, unsigned block,           \
                                 unsigned shared, bool backwards)                                       \
     {                                                                                                  \
         fake_arguments = arguments;                                                                    \
-        fake_body = fake_call;                                                                         \
+        fake_body = fake_call_##entry;                                                                         \
         return fake_grid(waits ? 1 : grid, block, shared, backwards);                                  \
     }
