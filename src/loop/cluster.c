@@ -140,6 +140,46 @@ static void assign_levels(clusters *c)
     }
 }
 
+/* --- groups that share nothing --- */
+
+/* More streams than this make prefetchers and translation caches work, and dear bodies have enough to do each: what one
+ * launch less saves (a microsecond, some ten where threads must wake up) is for small loops. */
+enum { MOST_STREAMS = 8, MOST_TOGETHER = 100 };
+
+typedef struct load { /* of a group, at its root */
+    uint32_t streams, size;
+} load;
+
+static void add_load(const clusters *c, load *to, ir_id id)
+{
+    const l_node *n = l_at(c->node, id);
+    to->streams += n->dep.n + ir_info(c->p, id)->components;
+    to->size += n->size;
+}
+
+/* Small loops of one rate and level become one even if they have no array in common. */
+static void join_small(clusters *c)
+{
+    map64 open = {0}; /* key -> root of the group that takes more */
+    load *of = arena_alloc(c->p->arena, c->out->nodes * sizeof(*of));
+    for (ir_id id = 1; id < c->out->nodes; id++)
+        if (l_at(c->node, id)->anchor)
+            add_load(c, &of[find(c, id)], id);
+    for (ir_id id = 1; id < c->out->nodes; id++) {
+        if (!l_at(c->node, id)->anchor || find(c, id) != id || c->class[id] == L_CLASS_STENCIL)
+            continue;
+        uint64_t key = key_of(c, id);
+        ir_id other = map64_get(&open, key);
+        load both = {of[id].streams + of[other].streams, of[id].size + of[other].size};
+        if (!other || both.streams > MOST_STREAMS || both.size > MOST_TOGETHER) {
+            map64_put(c->p->arena, &open, key, id);
+            continue;
+        }
+        join(c, other, id);
+        of[other] = both;
+    }
+}
+
 static bool fold_ordered(ir_program *p, ir_id id)
 {
     return !(ir_at(p, id)->flags & IR_COMMUTES) && !ir_commutes(p, ir_info(p, id)->fn);
@@ -358,6 +398,8 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     c.node = l_uses(p, options);
     out->part = c.node->part;
     assign_levels(&c);
+    if (options->fuse)
+        join_small(&c);
     make_clusters(&c);
     storage(&c);
     edges(&c);

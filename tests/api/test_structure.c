@@ -171,6 +171,59 @@ static void maps(void **state)
     free(x), free(y), free(z);
 }
 
+static sn_acc apart(sn_acc x, sn_acc y)
+{
+    return sn_results(sn_map(next, x), sn_map(square, y), sn_fold(sn_add, 0, y));
+}
+
+static sn_acc nine_in_turn(sn_acc x)
+{
+    sn_acc r = sn_map(next, x);
+    for (int i = 0; i < 9; i++) /* each reads what is forced, and nothing else */
+        r = sn_force(sn_map(next, r));
+    return r;
+}
+
+static sn_acc many_apart(sn_acc a, sn_acc b, sn_acc c, sn_acc d, sn_acc e, sn_acc f)
+{
+    return sn_results(sn_map(next, a), sn_map(next, b), sn_map(next, c), sn_map(next, d), sn_map(next, e),
+                      sn_map(next, f));
+}
+
+/* Small loops of one extent share a launch though they share no array; not if that makes too many streams. */
+static void loops_of_one_extent(void **state)
+{
+    (void)state;
+    float *x = numbers(LARGE), *y = numbers(LARGE), s, r[6][10], sum = 0;
+    sn_program *p = compiled_in(both_cpu(), "[n]f32, [n]f32 -> [n]f32, [n]f32, f32", SN_BODY(apart));
+    assert_int_equal(sn_call(p, sn_in(x, 10), sn_in(y, 10), sn_into(r[0], 10), sn_into(r[1], 10), sn_value(&s)), SN_OK);
+    expect_counts(p, .clusters = 1, .kernels = 1, .launches = 1);
+    for (int i = 0; i < 10; i++) {
+        sum += y[i];
+        assert_true(r[0][i] == 2 * x[i] + 1 && r[1][i] == y[i] * y[i]);
+    }
+    assert_true(s == sum);
+    sn_drop(p);
+    p = compiled_in(both_cpu(), "[n]f32, [m]f32 -> [n]f32, [m]f32, f32", SN_BODY(apart));
+    expect_counts(p, .clusters = 2);
+    sn_drop(p);
+    p = compiled_in(both_cpu(), "[n]f32 -> [n]f32", SN_BODY(nine_in_turn));
+    expect_counts(p, .clusters = 9, .buffers = 8);
+    sn_drop(p);
+    p = compiled_in(both_cpu(),
+                    "[n]f32, [n]f32, [n]f32, [n]f32, [n]f32, [n]f32 -> [n]f32, [n]f32, [n]f32, [n]f32, [n]f32, [n]f32",
+                    SN_BODY(many_apart));
+    expect_counts(p, .clusters = 2);
+    assert_int_equal(sn_call(p, sn_in(x, 10), sn_in(x + 10, 10), sn_in(x + 20, 10), sn_in(x + 30, 10),
+                             sn_in(x + 40, 10), sn_in(x + 50, 10), sn_into(r[0], 10), sn_into(r[1], 10),
+                             sn_into(r[2], 10), sn_into(r[3], 10), sn_into(r[4], 10), sn_into(r[5], 10)),
+                     SN_OK);
+    for (int i = 0; i < 60; i++)
+        assert_true(r[i / 10][i % 10] == 2 * x[i] + 1);
+    sn_drop(p);
+    free(x), free(y);
+}
+
 static sn_acc not_fused(sn_acc x)
 {
     return chain_of_maps(x);
@@ -732,6 +785,7 @@ int main(void)
         cmocka_unit_test(a_dot_product_is_one_loop),
         cmocka_unit_test(several_folds_share_a_loop),
         cmocka_unit_test(maps),
+        cmocka_unit_test(loops_of_one_extent),
         cmocka_unit_test(fusion_can_be_switched_off),
         cmocka_unit_test(simplification_can_be_switched_off),
         cmocka_unit_test(the_cost_model_can_be_switched_off),
