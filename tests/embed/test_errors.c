@@ -146,6 +146,43 @@ MISTAKE1(no_such_type, sn_empty((sn_type)99))
 MISTAKE1(intersect_ranks, sn_fill(sn_intersect(sn_shape_of(a), sn_shape(1, 2)), 1))
 MISTAKE1(position_rank, sn_unit(sn_to_index(sn_shape(2, 3), 1)))
 
+enum { twice_f32_line = __LINE__ + 4 };
+
+static sn_exp twice_f32(sn_exp x)
+{
+    return sn_mul(x, sn_f32(2));
+}
+
+enum { two_types_line = __LINE__ + 4 };
+
+static sn_exp two_types(sn_exp x)
+{
+    return sn_mul(sn_mul(x, sn_f32(2)), sn_f64(2));
+}
+
+static sn_exp back_and_forth(sn_exp a, sn_exp b)
+{
+    return sn_tuple(sn_add(b, sn_i8(1)), sn_add(a, sn_f32(1)));
+}
+
+MISTAKE1(begins_inexactly, sn_unit(sn_iterate(3, twice_f32, 0.1)))
+MISTAKE1(begins_with_two_types, sn_unit(sn_iterate(3, two_types, 1)))
+MISTAKE1(states_exchanged, sn_unit(sn_fst(sn_iterate(3, back_and_forth, sn_tuple(1, 2)))))
+MISTAKE1(begins_with_tuple, sn_unit(sn_iterate(3, twice_f32, sn_tuple(1, 2))))
+
+/* The function of a loop is run again when a state begun with a number meets a type: mistakes are told once. */
+static void loops_begun_with_numbers(void **state)
+{
+    (void)state;
+    EXPECT(begins_inexactly, "f32 -> f32", "iterate",
+           "the initial value is the literal 0.1, which no f32 equals exactly");
+    expect_message(build("f32 -> f32", begins_with_two_types), __FILE__, two_types_line, "mul",
+                   "different types: f32 and f64", NULL);
+    EXPECT(states_exchanged, "f32 -> f32", "iterate", "the next state, (f32, i8), but returns (i8, f32)");
+    expect_message(build("f32 -> f32", begins_with_tuple), __FILE__, twice_f32_line, "mul",
+                   "operand 1 is the tuple (i32, i32)", NULL);
+}
+
 MISTAKE1(field_of_number, sn_unit(sn_field(sn_the(a), x)))
 MISTAKE1(no_field, sn_unit(sn_field(sn_the(a), z)))
 MISTAKE1(no_array_field, sn_field(a, z))
@@ -562,6 +599,7 @@ int main(void)
     const struct CMUnitTest all[] = {
         cmocka_unit_test(types),
         cmocka_unit_test(counts),
+        cmocka_unit_test(loops_begun_with_numbers),
         cmocka_unit_test(fields),
         cmocka_unit_test(parts_and_data),
         cmocka_unit_test(extents),
