@@ -632,7 +632,9 @@ SN_API sn_exp sn_bitcast_at(sn_site at, sn_type type, sn_exp x);
 
 #ifdef __cplusplus
 }
+extern "C++" { /* also where this header is included inside extern "C" */
 #include "sinter/lift.hpp" /* the same for C++17, where functions may be lambdas */
+}
 #endif
 
 #endif
