@@ -565,8 +565,8 @@ SN_API sn_exp sn_if(sn_exp c, sn_exp x, sn_exp y);
 SN_API sn_exp sn_and(sn_exp x, sn_exp y);
 SN_API sn_exp sn_or(sn_exp x, sn_exp y);
 
-/* x = init; while (condition(x)) x = next(x). The state x may be a tuple, then the functions may take its components.
- */
+/* x = init; while (condition(x)) x = next(x). The state x may be a tuple, then the functions may take its components. C
+ * numbers that a loop begins with, also in a tuple, have the type of what they meet in its functions. */
 #define sn_while(condition, next, init) sn_while_at(SN_HERE, SN_FN(condition), SN_FN(next), SN_LIFT(init))
 /* f applied n times to x: f(f(...f(x))). */
 #define sn_iterate(n, f, x) sn_iterate_at(SN_HERE, SN_LIFT(n), SN_FN(f), SN_LIFT(x))
