@@ -36,6 +36,7 @@ struct cu_context_s {
 };
 
 struct cu_module_s {
+    struct cu_module_s *next;
     void *library;
     struct cu_function_s *functions;
 };
@@ -64,6 +65,7 @@ typedef struct command {
 } command;
 
 struct cu_stream_s {
+    struct cu_stream_s *next;
     command *first, **end;
 };
 
@@ -71,7 +73,9 @@ __attribute__((visibility("default")))
 fake_cuda_control fake_cuda = {.fail_at = -1, .failures = -1, .error = 2, .memory = (size_t)1 << 30};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of everything */
-static block *blocks;
+static block *blocks; /* like what follows: what callers have not given back, or what failed to be */
+static cu_stream streams;
+static cu_module modules;
 static struct cu_context_s contexts[DEVICES] = {{0}, {1}, {2}};
 static int retained[DEVICES];
 static _Thread_local cu_context current[DEPTH];
@@ -380,6 +384,8 @@ cu_result fake_stream_create(cu_stream *s, unsigned flags)
     if (!*s || flags > 1)
         return leave(INVALID_VALUE);
     (*s)->end = &(*s)->first;
+    (*s)->next = streams;
+    streams = *s;
     fake_cuda.streams++;
     return leave(CU_SUCCESS);
 }
@@ -388,6 +394,10 @@ cu_result fake_stream_destroy(cu_stream s)
 {
     ENTER("cuStreamDestroy_v2", true)
     int r = drain(s);
+    cu_stream *at = &streams;
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
     free(s);
     fake_cuda.streams--;
     return leave(r);
@@ -512,6 +522,8 @@ cu_result fake_module_load(cu_module *m, const void *bytes, unsigned options, in
         free(*m);
         return leave(CU_INVALID_IMAGE);
     }
+    (*m)->next = modules;
+    modules = *m;
     fake_cuda.modules++;
     return leave(CU_SUCCESS);
 }
@@ -519,6 +531,10 @@ cu_result fake_module_load(cu_module *m, const void *bytes, unsigned options, in
 cu_result fake_module_unload(cu_module m)
 {
     ENTER("cuModuleUnload", true)
+    cu_module *at = &modules;
+    while (*at != m)
+        at = &(*at)->next;
+    *at = m->next;
     dlclose(m->library);
     for (struct cu_function_s *f = m->functions, *next; f; f = next) {
         next = f->next;
