@@ -4,9 +4,8 @@
 
 #include <stdio.h>
 
-/* PoCL's compiler loses stores in groups of 64 (random kernels found it) and aborts on groups of 1 and 2; 3 to 16 work.
- */
-enum { GPU_GROUP = 128, POCL_GROUP = 16, POCL_LEAST = 3 };
+/* PoCL 3.1's compiler loses stores in groups of 64: random kernels found it; 1 to 16 work. */
+enum { GPU_GROUP = 128, POCL_GROUP = 16 };
 
 /* --- memory --- */
 
@@ -107,7 +106,6 @@ static void set_limits(opencl *d, const opencl_place *p, const device_options *o
     if (!d->limits.workers)
         d->limits.workers = 1;
     d->most_block = smaller(d->limits.memory, (size_t)opencl_number(api, p->device, OCL_DEVICE_MAX_MEM_ALLOC_SIZE));
-    d->least_group = p->pocl ? POCL_LEAST : 1;
     d->group = smaller(smaller(p->pocl ? POCL_GROUP : GPU_GROUP, group), o->most_group);
     d->limits.group = (uint32_t)d->group;
     d->has_f64 = opencl_number(api, p->device, OCL_DEVICE_DOUBLE_FP_CONFIG) != 0;
@@ -173,15 +171,12 @@ static device *open_place(const opencl_api *api, const opencl_place *p, const de
     int32_t status = OCL_SUCCESS;
     const intptr_t properties[] = {OCL_CONTEXT_PLATFORM, (intptr_t)p->platform, 0};
     d->context = d->api.clCreateContext(properties, 1, &d->id, NULL, NULL, &status);
-    bool opened = d->context != NULL, fits = d->group >= d->least_group;
-    size_t group = d->group, least = d->least_group;
-    if (opened && fits && name_things(d, p))
+    bool opened = d->context != NULL;
+    if (opened && name_things(d, p))
         return &d->device;
     opencl_close(&d->device);
     if (!opened)
         *why = arena_printf(a, "%s: clCreateContext: %s", p->name, opencl_status(status));
-    else if (!fits)
-        *why = arena_printf(a, "%s runs groups of %zu work items, of at least %zu", p->name, group, least);
     return NULL;
 }
 

@@ -29,8 +29,7 @@ typedef struct opencl {
     ocl_platform platform;
     ocl_device id;
     ocl_context context;
-    size_t group;       /* work items of a group that kernels are first built for, */
-    size_t least_group; /* and the fewest they may have */
+    size_t group; /* work items of a group that kernels are first built for */
     bool has_f64;
     bool keep_text;
     size_t most_block;  /* bytes of one block of memory */

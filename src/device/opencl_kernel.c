@@ -94,12 +94,8 @@ static bool build_source(opencl *d, const char *name, const char *source, device
         if (most >= group)
             return true;
         drop_program(d, out);
-        if (group / 2 < d->least_group) {
-            *why =
-                arena_printf(a,
-                             "kernel %s needs too many registers: the device can run groups of %zu work items, of at "
-                             "least %zu",
-                             name, most, d->least_group);
+        if (group == 1) {
+            *why = arena_printf(a, "kernel %s needs too many registers: the device cannot run it", name);
             return false;
         }
         group /= 2;
@@ -176,7 +172,8 @@ static bool generate(opencl *d, const kernel *k, const text *key, device_kernel 
         return false;
     }
     if (k->chained) {
-        *why = arena_printf(a, "kernel %s hands carries from piece to piece, and groups do not wait for each other in OpenCL", k->name);
+        *why = arena_printf(
+            a, "kernel %s hands carries from piece to piece, and groups do not wait for each other in OpenCL", k->name);
         return false;
     }
     kernel *ready = kernel_prepare_text(a, k, &dialect_opencl, d->limits.group, d->limits.scratch, why);

@@ -10,7 +10,9 @@ bool runner_open(runner *r, unsigned threads)
 {
     arena a;
     const char *why = NULL;
+    const char *group = getenv("SINTER_TEST_GROUP"); /* real threads of a block */
     device_options options = {.threads = threads, .heap = &base_heap_default};
+    options.most_group = group ? (uint32_t)strtoul(group, NULL, 10) : 0;
     const char *wanted = getenv("SINTER_DEVICE");
     arena_init(&a, NULL);
     *r = (runner){0};

@@ -1,5 +1,5 @@
-/* What every device must do, run on each one that is here: the CPU, every OpenCL device that can be used, every CUDA device. Memory,
- * copies, compiling, launches, order, limits, errors of checks, many threads. */
+/* What every device must do, run on each one that is here: the CPU, every OpenCL device that can be used, every CUDA
+ * device. Memory, copies, compiling, launches, order, limits, errors of checks, many threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,12 +46,14 @@ typedef struct {
     unsigned n;
 } memories;
 
-static void on_host(fixture *f, device_kernel *k, memories *m, const ir_bits *arg, int64_t first, int64_t last, k_error *error)
+static void on_host(fixture *f, device_kernel *k, memories *m, const ir_bits *arg, int64_t first, int64_t last,
+                    k_error *error)
 {
     assert_true(f->d->launch(f->d, k, m->at, arg, first, last, false, error));
 }
 
-static void on_device(fixture *f, device_kernel *k, memories *m, const ir_bits *arg, int64_t first, int64_t last, k_error *error)
+static void on_device(fixture *f, device_kernel *k, memories *m, const ir_bits *arg, int64_t first, int64_t last,
+                      k_error *error)
 {
     device *d = f->d;
     void *block[MOST_MEMORIES];
@@ -73,7 +75,8 @@ static void on_device(fixture *f, device_kernel *k, memories *m, const ir_bits *
         d->release(d, block[i], m->bytes[i]);
 }
 
-static void launch(fixture *f, device_kernel *k, memories *m, const ir_bits *arg, int64_t first, int64_t last, k_error *error)
+static void launch(fixture *f, device_kernel *k, memories *m, const ir_bits *arg, int64_t first, int64_t last,
+                   k_error *error)
 {
     *error = (k_error){0};
     (f->d->limits->own_memory ? on_device : on_host)(f, k, m, arg, first, last, error);
@@ -116,7 +119,8 @@ static kernel *sums(arena *a)
     k_builder b = {0};
     kernel *k = k_new(a, "sums", 16);
     k_begin(&b, k);
-    k_mem x = k_global(&b, T_I64, false, "x"), out = k_global(&b, T_I64, true, "out"), s = k_shared(&b, T_I64, PIECE, "s");
+    k_mem x = k_global(&b, T_I64, false, "x"), out = k_global(&b, T_I64, true, "out"),
+          s = k_shared(&b, T_I64, PIECE, "s");
     k_val yes = k_arg(&b, T_BOOL, "yes"), small = k_arg(&b, T_U8, "small"), large = k_arg(&b, T_I64, "large");
     k_val from = k_let(&b, OP_MUL, k_piece(&b), k_i64(&b, PIECE), 0);
     k_val i = k_for_all(&b, k_i64(&b, PIECE));
@@ -212,7 +216,8 @@ static void copies(fixture *f)
 /* Pieces of a range, others untouched; a range of none. */
 static void ranges(fixture *f)
 {
-    float *x = floats(f, ELEMENTS, 0), *y = floats(f, ELEMENTS, 5), *before = arena_copy(&f->a, y, ELEMENTS * sizeof(float));
+    float *x = floats(f, ELEMENTS, 0), *y = floats(f, ELEMENTS, 5),
+          *before = arena_copy(&f->a, y, ELEMENTS * sizeof(float));
     memories m = {{x, y}, {ELEMENTS * sizeof(float), ELEMENTS * sizeof(float)}, 2};
     ir_bits arg[] = {ir_bits_f32(3)};
     device_kernel *k = compiled(f, saxpy(&f->a, 0));
@@ -231,7 +236,7 @@ static void shared_memory(fixture *f)
     for (int i = 0; i < ELEMENTS; i++)
         x[i] = (int64_t)i * i - (INT64_C(1) << 40);
     memories m = {{x, out}, {ELEMENTS * 8, ELEMENTS / PIECE * 8}, 2};
-    ir_bits arg[] = {1, 200, (ir_bits)-(INT64_C(1) << 50)};
+    ir_bits arg[] = {1, 200, (ir_bits) - (INT64_C(1) << 50)};
     device_kernel *k = compiled(f, sums(&f->a));
     k_error error;
     launch(f, k, &m, arg, 0, ELEMENTS / PIECE, &error);
@@ -278,7 +283,8 @@ static void order(fixture *f)
     k_error error;
     size_t bytes = ELEMENTS * sizeof(float);
     float *x = floats(f, ELEMENTS, 0), *y = arena_alloc(&f->a, bytes);
-    device_kernel *plain = compiled(f, saxpy(&f->a, 0)), *late = compiled(f, saxpy(&f->a, 50)), *early = compiled(f, saxpy(&f->a, 4));
+    device_kernel *plain = compiled(f, saxpy(&f->a, 0)), *late = compiled(f, saxpy(&f->a, 50)),
+                  *early = compiled(f, saxpy(&f->a, 4));
     void *mem[] = {d->alloc(d, bytes), d->alloc(d, bytes)}, *back[] = {mem[1], mem[0]};
     device_queue *q = d->open_queue(d);
     ir_bits one = ir_bits_f32(1), less = ir_bits_f32(-1000);
@@ -311,7 +317,8 @@ static void kept_by_content(fixture *f)
 {
     device *d = f->d;
     uint64_t before = d->compiled(d) + d->loaded(d);
-    device_kernel *a = compiled(f, saxpy(&f->a, 99)), *b = compiled(f, saxpy(&f->a, 99)), *c = compiled(f, saxpy(&f->a, 98));
+    device_kernel *a = compiled(f, saxpy(&f->a, 99)), *b = compiled(f, saxpy(&f->a, 99)),
+                  *c = compiled(f, saxpy(&f->a, 98));
     assert_ptr_equal(a, b);
     assert_ptr_not_equal(a, c);
     assert_int_equal(d->compiled(d) + d->loaded(d) - before, 2);
@@ -381,7 +388,8 @@ static void conforms(fixture *f)
 static void every_device(void **state)
 {
     (void)state;
-    const device_options options[] = {{0}, {.threads = 1, .most_shared = 16384, .most_group = 5, .most_groups = 1}};
+    const device_options options[] = {
+        {0}, {.threads = 1, .most_shared = 16384, .most_group = 5, .most_groups = 1}, {.most_group = 1}};
     fixture f = {0};
     arena_init(&f.a, NULL);
     device_infos all = all_devices(&f.a);

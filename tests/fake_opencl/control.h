@@ -23,7 +23,7 @@ typedef struct fake_opencl_control {
     bool no_subnormals, no_f64, gpu, named_pocl;
     bool reject; /* every source */
     bool reject_binaries;
-    size_t most_items; /* of a group, for built kernels; 0: 1024 */
+    size_t most_items; /* of a group, for built kernels; 0: 1024, SIZE_MAX: none */
     size_t memory;     /* bytes of the device; 0: 1 GiB */
 
     /* Runs a launch, with the host's pointers; NULL: launches do nothing. */

@@ -406,6 +406,8 @@ EXPORT int32_t clGetKernelWorkGroupInfo(ocl_kernel k, ocl_device d, uint32_t que
 {
     (void)k, (void)d;
     size_t most = question != OCL_KERNEL_WORK_GROUP_SIZE ? 32 : fake_opencl.most_items ? fake_opencl.most_items : 1024;
+    if (most == SIZE_MAX)
+        most = 0;
     return answer(&most, sizeof(most), room, value, needed);
 }
 
