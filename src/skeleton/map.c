@@ -53,6 +53,8 @@ bool sk_uses_index(const l_program *l, const l_cluster *c, arena *a)
     return false;
 }
 
+enum { SMALL = 64 }; /* operations */
+
 /* Blocks of many threads know how many elements a piece has at most. */
 static k_val bounded(sk_lower *lw, k_val count)
 {
@@ -60,6 +62,17 @@ static k_val bounded(sk_lower *lw, k_val count)
         return count;
     lw->out->k->group = (uint16_t)(lw->options->group < 256 ? lw->options->group : 256);
     return sk_min(lw, k_i64(&lw->b, sk_group_piece(lw->cluster)), count);
+}
+
+static void flat_elements(sk_lower *lw, const sk_outputs *out, ir_id linear, k_val first, k_val count)
+{
+    uint32_t mark = sk_scope(lw);
+    k_val lane = k_for_all(&lw->b, count), i = sk_add(lw, first, lane);
+    lw->element = i;
+    sk_bind(lw, linear, i);
+    emit_and_store(lw, out, i);
+    sk_scope_end(lw, mark);
+    k_end(&lw->b);
 }
 
 /* slots: 0 elements a piece, 1 elements in all */
@@ -80,12 +93,17 @@ sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_op
     k_builder *b = &lw.b;
     k_val size = sk_slot(&lw, 0, "piece_size"), total = sk_slot(&lw, 1, "total");
     k_val first = sk_mul(&lw, k_piece(b), size);
-    k_val lane = k_for_all(b, bounded(&lw, sk_min(&lw, size, sk_sub(&lw, total, first))));
-    k_val i = sk_add(&lw, first, lane);
-    lw.element = i;
-    sk_bind(&lw, linear, i);
-    emit_and_store(&lw, &out, i);
-    k_end(b);
+    k_val count = bounded(&lw, sk_min(&lw, size, sk_sub(&lw, total, first)));
+    bool twice = options->group && c->flops <= SMALL;
+    if (twice) { /* whole pieces need no guards, so reads of several elements are under way together */
+        k_val whole = k_i64(b, sk_group_piece(c));
+        k_if(b, k_let(b, OP_EQ, count, whole, 0));
+        flat_elements(&lw, &out, linear, first, whole);
+        k_else(b);
+    }
+    flat_elements(&lw, &out, linear, first, count);
+    if (twice)
+        k_end(b);
     *why = lw.why;
     return lw.why ? NULL : lw.out;
 }

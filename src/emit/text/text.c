@@ -210,7 +210,10 @@ static void open_rounds(emitter *e, const char *i, const char *count, const char
 {
     emit_line(e, "for (int sn_round = 0; sn_round < (%s + SN_LOCAL - 1) / SN_LOCAL; sn_round++) {", bound);
     emit_line(e, "    const long %s = sn_round * SN_LOCAL + sn_lane;", i);
-    emit_line(e, "    if (%s < %s) {", i, count);
+    if (strcmp(count, bound) == 0)
+        emit_line(e, "    if (%s %% SN_LOCAL == 0 || %s < %s) {", bound, i, count);
+    else
+        emit_line(e, "    if (%s < %s) {", i, count);
 }
 
 static void open_even_rounds(emitter *e, const char *i, const char *count, bool literal)
