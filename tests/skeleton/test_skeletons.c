@@ -252,6 +252,41 @@ static void test_stencil_chain(void **state)
     }
 }
 
+/* several rows at once: every height up to some blocks, whole gangs and what is left over beside them */
+static void test_stencil_blocks(void **state)
+{
+    (void)state;
+    static const int tall[] = {3, 0, -1, 0, 2};
+    ir_id a = input(T_I32, 2, "h", "w", 0);
+    ir_id smooth = stencil(IR_CLAMP, 5, 1, a, blur_y);
+    ir_output(p, stencil(IR_CONSTANT, 5, 1, stencil(IR_MIRROR, 3, 3, smooth, sobel), tall));
+    for (int64_t h = 1; h <= 19; h++)
+        for (int64_t w = 15; w <= 49; w += 17)
+            compare((const int64_t[][3]){{h, w}}, 0);
+    compare((const int64_t[][3]){{150, 35}}, 0);
+}
+
+/* blocks of rows end where planes do */
+static void test_stencil_planes(void **state)
+{
+    (void)state;
+    ir_id a = input(T_I32, 3, "d", "h", "w");
+    ir_type types[27];
+    for (unsigned i = 0; i < 27; i++)
+        types[i] = T_I32;
+    ir_fn *f = ir_fn_new(p, 27, types);
+    ir_id sum = f->param[13];
+    for (unsigned i = 0; i < 27; i++)
+        if (i % 9 == 4 || i == 10 || i == 16 || i == 12 || i == 14)
+            sum = ir_op2(p, 0, OP_ADD, ir_op2(p, 0, OP_MUL, sum, ir_const(p, T_I32, 3)), f->param[i]);
+    ir_fn_close(p, f, 1, &sum);
+    ir_stencil s = {.extent = {3, 3, 3}, .boundary = IR_CLAMP};
+    ir_output(p, ir_stencil_new(p, 0, f, 1, &a, &s));
+    for (int64_t h = 1; h <= 11; h++)
+        compare((const int64_t[][3]){{3, h, 37}}, 0);
+    compare((const int64_t[][3]){{30, 13, 16}}, 0);
+}
+
 static void test_stencil_line(void **state)
 {
     (void)state;
@@ -334,7 +369,8 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_map),          TEST(test_fold_all_sizes), TEST(test_fold_rows), TEST(test_float_sum), TEST(test_stencil_chain),
-        TEST(test_stencil_line), TEST(test_views),          TEST(test_reads),     TEST(test_loop),      TEST(test_after_fold),
+        TEST(test_stencil_line), TEST(test_stencil_blocks), TEST(test_stencil_planes),
+        TEST(test_views),          TEST(test_reads),     TEST(test_loop),      TEST(test_after_fold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
