@@ -701,8 +701,8 @@ static void expect_wrong(fixture *f, const char *part)
     const char *why = NULL;
     if (ir_check_program(f->p, &f->a, &why))
         fail_msg("accepted, though %s", part);
-    if (!strstr(why, part))
-        fail_msg("said `%s`, not `%s`", why, part);
+    if (!why || !strstr(why, part))
+        fail_msg("said `%s`, not `%s`", why ? why : "nothing", part);
 }
 
 static void checker_accepts_good_programs(void **state)
