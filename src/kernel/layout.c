@@ -164,7 +164,7 @@ bool k_fits(const kernel *k, size_t there, arena *a, const char **why)
         largest = memory;
         bytes = memory_bytes(k, memory);
     }
-    *why = arena_printf(a, "kernel %s needs %" PRIu32 " bytes of shared memory, and there are %zu; %s takes %" PRIu64, k->name, wanted, there,
-                        shared_name(largest), bytes);
+    *why = arena_printf(a, "kernel %s needs %" PRIu32 " bytes of shared memory, and there are %zu; %s takes %" PRIu64,
+                        k->name, wanted, there, shared_name(largest), bytes);
     return false;
 }

@@ -1,8 +1,9 @@
-/* Exchanges between the lanes of a gang, for devices that have none: a FOR_ALL ends where lanes meet and another begins behind it,
- * so the barrier between them does what lanes in step did. What lives across a meeting is kept in private memory, what is
- * exchanged passes through shared memory, and statements around a meeting (all of them uniform, says verify.c) move to
- * piece level. So any number of real threads can run gangs of any width (virtual warps, Obsidian §5.1.3). Loops in which all threads
- * read the same elements are cut in the same way, and a tile of what they read is loaded by all threads together. */
+/* Exchanges between the lanes of a gang, for devices that have none: a FOR_ALL ends where lanes meet and another begins
+ * behind it, so the barrier between them does what lanes in step did. What lives across a meeting is kept in private
+ * memory, what is exchanged passes through shared memory, and statements around a meeting (all of them uniform, says
+ * verify.c) move to piece level. So any number of real threads can run gangs of any width (virtual warps, Obsidian
+ * §5.1.3). Loops in which all threads read the same elements are cut in the same way, and a tile of what they read is
+ * loaded by all threads together. */
 #include "kernel/analyse.h"
 #include "kernel/walk.h"
 
@@ -24,12 +25,12 @@ typedef struct splitter {
     bool *meets;       /* per statement: lanes meet here */
     bool *moves;       /* per statement with lists: lanes meet in it, it moves to piece level */
     bool *tiles;       /* per FOR: what all threads read at its index goes through shared memory, tile by tile */
-    bool *split, *checked, *sets; /* per FOR_ALL: lanes meet in it; it has checks; it sets variables of the piece */
-    bool *exchanges;   /* per FOR_ALL: its lanes exchange values */
-    uint32_t *taken, *left; /* per value: the last segment that has it in `take`, in `leave` */
-    k_val *counter;    /* per FOR that became a LOOP: its variable */
-    k_mem *slot[2];    /* per statement: shared memory it uses */
-    VEC(use) take, leave; /* values that a segment begins with; variables it may set */
+    bool *split, *checked, *sets;   /* per FOR_ALL: lanes meet in it; it has checks; it sets variables of the piece */
+    bool *exchanges;                /* per FOR_ALL: its lanes exchange values */
+    uint32_t *taken, *left;         /* per value: the last segment that has it in `take`, in `leave` */
+    k_val *counter;                 /* per FOR that became a LOOP: its variable */
+    k_mem *slot[2];                 /* per statement: shared memory it uses */
+    VEC(use) take, leave;           /* values that a segment begins with; variables it may set */
     uint32_t next_take, next_leave; /* the first of this or a later segment */
     uint32_t segment;
     bool open, fails;  /* a FOR_ALL is open; it has checks */
@@ -130,13 +131,14 @@ static bool read_by_all(const splitter *s, const k_stmt *loop, const k_stmt *x)
     return x->op == K_LOAD && x->in[0] == loop->dst && m->space == K_GLOBAL && !m->written;
 }
 
-/* A loop directly in a FOR_ALL, which all its threads go through from end to end: nothing can fail, so whatever is read in each
- * round may be read ahead. Loops of few rounds are not worth the barriers. */
+/* A loop directly in a FOR_ALL, which all its threads go through from end to end: nothing can fail, so whatever is read
+ * in each round may be read ahead. Loops of few rounds are not worth the barriers. */
 static bool worth_tiling(const splitter *s, k_ref id, k_ref for_all)
 {
     const k_stmt *x = &s->from->stmt.at[id];
     const k_value *from = &s->from->value.at[x->in[0]], *to = &s->from->value.at[x->in[1]];
-    if (s->checked[for_all] || s->exchanges[for_all] || s->sets[for_all] || is_thread_value(s, x->in[0]) || is_thread_value(s, x->in[1]))
+    if (s->checked[for_all] || s->exchanges[for_all] || s->sets[for_all] || is_thread_value(s, x->in[0]) ||
+        is_thread_value(s, x->in[1]))
         return false;
     if (from->kind == KV_LITERAL && to->kind == KV_LITERAL && (int64_t)(to->bits - from->bits) < s->tile)
         return false;
@@ -171,7 +173,8 @@ static bool ends_segment(const splitter *s, k_ref id, k_walk_event event)
     return s->moves[id] || s->tiles[id] || (s->meets[id] && event == K_WALK_AT);
 }
 
-/* Leaving a loop that has moved is a meeting, too. What meetings and moved loops define are values of the piece from now on. */
+/* Leaving a loop that has moved is a meeting, too. What meetings and moved loops define are values of the piece from
+ * now on. */
 static void find_consequences(splitter *s)
 {
     k_walk w;
@@ -327,9 +330,10 @@ static void open_compound(splitter *s, k_ref id)
         return;
     case K_FOR_ALL: {
         k_val count = translate(s, x->in[0]);
-        define(s, x->dst, x->sub == K_FEW     ? k_for_few(b, count)
-                          : x->sub == K_WHOLE ? k_for_whole(b, count)
-                                              : k_for_all(b, count));
+        define(s, x->dst,
+               x->sub == K_FEW     ? k_for_few(b, count)
+               : x->sub == K_WHOLE ? k_for_whole(b, count)
+                                   : k_for_all(b, count));
         return;
     }
     default:
@@ -377,8 +381,8 @@ static k_mem slot(splitter *s, k_ref id, unsigned number, ir_type t, int64_t cou
     return s->slot[number][id];
 }
 
-/* The operands of a statement that moves to piece level, or that lanes hand to it: they are the same in all lanes. What they are if
- * no lane is left: a branch not taken, no rounds, the way out, the old value. */
+/* The operands of a statement that moves to piece level, or that lanes hand to it: they are the same in all lanes. What
+ * they are if no lane is left: a branch not taken, no rounds, the way out, the old value. */
 static unsigned handed(const splitter *s, k_ref id)
 {
     const k_stmt *x = &s->from->stmt.at[id];
@@ -670,7 +674,8 @@ static void begin_split(splitter *s, k_ref id)
     s->segment++;
     s->count = translate(s, s->from->stmt.at[id].in[0]);
     s->alive = s->checked[id] ? k_private(b, T_BOOL, 1, "alive") : 0;
-    k_if(b, k_let(b, OP_GT, s->count, k_i64(b, 0), 0)); /* loops at piece level would wait for lanes that are not there */
+    k_if(b,
+         k_let(b, OP_GT, s->count, k_i64(b, 0), 0)); /* loops at piece level would wait for lanes that are not there */
     if (!s->alive)
         return;
     k_for_all(b, s->count);

@@ -7,28 +7,28 @@
 typedef struct sk_fold { /* one fold of the cluster */
     const l_op *op;
     const ir_array *info;
-    uint32_t n;           /* components */
-    uint32_t first;       /* number of its first component over all folds */
-    ir_id *element;       /* terms accumulated; combining launches have none */
-    ir_bits *identity;    /* per component, or NULL: the operator has none that we know */
-    bool fused_product;   /* element 0 is a product that goes into a sum */
-    k_mem *shared;        /* per component: sums of the lanes */
-    k_mem *in;            /* partial results to combine */
+    uint32_t n;         /* components */
+    uint32_t first;     /* number of its first component over all folds */
+    ir_id *element;     /* terms accumulated; combining launches have none */
+    ir_bits *identity;  /* per component, or NULL: the operator has none that we know */
+    bool fused_product; /* element 0 is a product that goes into a sum */
+    k_mem *shared;      /* per component: sums of the lanes */
+    k_mem *in;          /* partial results to combine */
 } sk_fold;
 
 typedef struct sk_folds {
     sk_lower *lw;
     sk_tree tree;
     bool combine;
-    bool in_gang;         /* lanes exchange values in registers */
+    bool in_gang; /* lanes exchange values in registers */
     VEC(sk_fold) fold;
-    sk_outputs stored;    /* elements stored on the way */
+    sk_outputs stored; /* elements stored on the way */
     sk_index at;
     k_val row_length, row_base;
 } sk_folds;
 
-/* Begins a kernel: lw's program, cluster, options and arena, and s->combine, are set. Finds the folds and what is stored on the way,
- * and declares the memories of results and partial results. */
+/* Begins a kernel: lw's program, cluster, options and arena, and s->combine, are set. Finds the folds and what is
+ * stored on the way, and declares the memories of results and partial results. */
 void sk_fold_begin(sk_folds *s, const char *name);
 
 /* out = left (+) right, component by component */
@@ -36,19 +36,19 @@ void sk_fold_apply(sk_lower *lw, const sk_fold *f, const k_val *left, const k_va
 
 /* Variables per fold and component, set to the identity if there is one. */
 k_val **sk_fold_accumulators(sk_folds *s);
-/* The element number k of a row goes into the accumulators. `started` is a bool value: false for the first element that they
- * receive. row_base must be set. */
+/* The element number k of a row goes into the accumulators. `started` is a bool value: false for the first element that
+ * they receive. row_base must be set. */
 void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *const *acc);
 /* into (+)= from, where `has` holds (0: everywhere) */
 void sk_fold_merge(sk_folds *s, k_val *const *into, k_val *const *from, k_val has);
 
-/* Stores seed (+) total to element `row` of the result, or total to element `position` of the partial results. `empty`: a bool value,
- * true where there is no total; 0: there is one. */
+/* Stores seed (+) total to element `row` of the result, or total to element `position` of the partial results. `empty`:
+ * a bool value, true where there is no total; 0: there is one. */
 void sk_fold_finish(sk_folds *s, const sk_fold *f, k_val row, k_val position, const k_val *total, k_val empty);
 
-/* Sums of the lanes of one piece of `count` elements become the piece's: sk_fold_lanes at the end of the FOR_ALL that has them in
- * variables, sk_fold_piece behind it. In registers where s->in_gang says so, else through f->shared, which then has at least
- * the tree's lanes. */
+/* Sums of the lanes of one piece of `count` elements become the piece's: sk_fold_lanes at the end of the FOR_ALL that
+ * has them in variables, sk_fold_piece behind it. In registers where s->in_gang says so, else through f->shared, which
+ * then has at least the tree's lanes. */
 bool sk_fold_harmless(const sk_lower *lw, const sk_fold *f); /* may the operator run in lanes that hold nothing? */
 void sk_fold_lanes(sk_folds *s, k_val row, k_val lane, k_val count, k_val *const *acc);
 void sk_fold_piece(sk_folds *s, k_val row, k_val count);

@@ -1,6 +1,7 @@
-/* Folds from left to right on devices whose blocks are many threads: rows of at most SK_SHORT elements, and operators whose order is
- * kept. Each thread walks a stretch of a row, as docs/determinism.md says; so that reads of neighbouring threads are neighbours in
- * memory all the same, the block loads a tile of all its stretches into shared memory first. */
+/* Folds from left to right on devices whose blocks are many threads: rows of at most SK_SHORT elements, and operators
+ * whose order is kept. Each thread walks a stretch of a row, as docs/determinism.md says; so that reads of neighbouring
+ * threads are neighbours in memory all the same, the block loads a tile of all its stretches into shared memory first.
+ */
 #include "skeleton/fold.h"
 
 #include "opt/rewrite.h"
@@ -17,12 +18,13 @@ typedef struct chunks {
     sk_group_size size;
     int64_t chunk;
     VEC(staged_array) staged;
-    k_mem base, number;              /* shared, per stretch: position of its first element; elements, 0: no stretch */
-    k_mem row, column, lane, valid;  /* private: its row, its first column; its number in the piece, stretches of the piece */
-    k_mem **acc;                     /* private, per fold and component */
+    k_mem base, number; /* shared, per stretch: position of its first element; elements, 0: no stretch */
+    k_mem row, column, lane,
+        valid;   /* private: its row, its first column; its number in the piece, stretches of the piece */
+    k_mem **acc; /* private, per fold and component */
     k_val length, pieces, all, threads, first; /* see launch_chunks; number of the block's first piece */
-    k_val tile_row;                  /* where the thread at work finds its stretch's tile; while elements are lowered */
-    k_val step;                      /* ... and the element in it */
+    k_val tile_row; /* where the thread at work finds its stretch's tile; while elements are lowered */
+    k_val step;     /* ... and the element in it */
 } chunks;
 
 /* --- what is staged --- */
@@ -43,7 +45,8 @@ static void stage(chunks *h, const ir_node *read)
     for (uint32_t i = 0; i < h->staged.n; i++)
         if (h->staged.at[i].array == read->array && h->staged.at[i].component == read->u.literal)
             return;
-    staged_array a = {read->array, (uint32_t)read->u.literal, ir_info(lw->l->ir, read->array)->type[read->u.literal], 0};
+    staged_array a = {read->array, (uint32_t)read->u.literal, ir_info(lw->l->ir, read->array)->type[read->u.literal],
+                      0};
     a.tile = k_shared(&lw->b, a.type, h->size.lanes * (h->size.tile + 1), "tile");
     vec_push(lw->arena, &h->staged, a);
 }
@@ -134,13 +137,16 @@ static void begin_stretches(chunks *h)
     sk_folds *s = h->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    k_val zero = k_i64(b, 0), chunk = k_i64(b, h->chunk), size = k_i64(b, h->s->lw->cluster->ordered ? s->tree.piece : SK_SHORT);
+    k_val zero = k_i64(b, 0), chunk = k_i64(b, h->chunk),
+          size = k_i64(b, h->s->lw->cluster->ordered ? s->tree.piece : SK_SHORT);
     k_val thread = k_for_all(b, k_i64(b, h->size.lanes));
     k_val mine = k_let(b, OP_QUOT, thread, h->threads, 0), lane = sk_sub(lw, thread, sk_mul(lw, mine, h->threads));
     k_val piece = sk_add(lw, h->first, mine);
-    k_val row = k_let(b, OP_QUOT, piece, h->pieces, 0), begin = sk_mul(lw, sk_sub(lw, piece, sk_mul(lw, row, h->pieces)), size);
+    k_val row = k_let(b, OP_QUOT, piece, h->pieces, 0),
+          begin = sk_mul(lw, sk_sub(lw, piece, sk_mul(lw, row, h->pieces)), size);
     k_val count = sk_min(lw, size, sk_sub(lw, h->length, begin)), skipped = sk_mul(lw, lane, chunk);
-    k_val there = k_let(b, OP_AND, k_let(b, OP_LT, mine, sk_slot(lw, 4, "pieces_a_block"), 0), k_let(b, OP_LT, piece, h->all, 0), 0);
+    k_val there = k_let(b, OP_AND, k_let(b, OP_LT, mine, sk_slot(lw, 4, "pieces_a_block"), 0),
+                        k_let(b, OP_LT, piece, h->all, 0), 0);
     k_val number = sk_max(lw, zero, sk_min(lw, chunk, sk_sub(lw, count, skipped)));
     k_val column = sk_add(lw, begin, skipped);
     k_store(b, h->base, thread, sk_add(lw, sk_mul(lw, row, h->length), column));
@@ -165,7 +171,8 @@ static void load_tiles(chunks *h, k_val from)
     k_val at = sk_add(lw, from, step);
     k_if(b, k_let(b, OP_LT, at, k_load(b, h->number, stretch), 0));
     k_val position = sk_add(lw, k_load(b, h->base, stretch), at);
-    k_val to = sk_add(lw, sk_mul(lw, stretch, k_i64(b, tile + 1)), step); /* rows of odd length fall into different banks */
+    k_val to =
+        sk_add(lw, sk_mul(lw, stretch, k_i64(b, tile + 1)), step); /* rows of odd length fall into different banks */
     for (uint32_t i = 0; i < h->staged.n; i++) {
         const staged_array *a = &h->staged.at[i];
         k_store(b, a->tile, to, k_load(b, sk_array_memory(lw, a->array, a->component, false), position));
@@ -246,7 +253,8 @@ static void pair_up(chunks *h, int64_t distance)
     k_if(b, k_let(b, OP_AND, left_of_pair, k_let(b, OP_LT, partner, own(h, h->valid), 0), 0));
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
-        k_val *left = arena_alloc(lw->arena, f->n * sizeof(k_val)), *right = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        k_val *left = arena_alloc(lw->arena, f->n * sizeof(k_val)),
+              *right = arena_alloc(lw->arena, f->n * sizeof(k_val));
         k_val *out = arena_alloc(lw->arena, f->n * sizeof(k_val));
         for (uint32_t c = 0; c < f->n; c++) {
             left[c] = k_load(b, f->shared[c], thread);

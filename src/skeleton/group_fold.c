@@ -1,6 +1,6 @@
-/* Folds whose operators commute, on devices whose blocks are many threads. The tree is docs/determinism.md's: a thread is one
- * accumulator (s, l) of a piece, or the four of lane l where a block folds many rows. Neighbouring threads read neighbouring
- * elements in each round. */
+/* Folds whose operators commute, on devices whose blocks are many threads. The tree is docs/determinism.md's: a thread
+ * is one accumulator (s, l) of a piece, or the four of lane l where a block folds many rows. Neighbouring threads read
+ * neighbouring elements in each round. */
 #include "skeleton/fold.h"
 
 enum { TURNS = 8, SMALL = 64 };
@@ -190,7 +190,8 @@ static void rows_code(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    int64_t lanes = s->tree.lanes, threads = sk_group_rows(lw->l, lw->cluster, lw->options).lanes, together = threads / lanes;
+    int64_t lanes = s->tree.lanes, threads = sk_group_rows(lw->l, lw->cluster, lw->options).lanes,
+            together = threads / lanes;
     k_val length = sk_slot(lw, 0, "row_length"), rows = sk_slot(lw, 1, "rows");
     k_val first = sk_mul(lw, k_piece(b), k_i64(b, together));
     lw->out->k->group = (uint16_t)(threads < 256 ? threads : 256);
@@ -198,7 +199,8 @@ static void rows_code(sk_folds *s)
     declare_sums(s, threads);
 
     k_val thread = k_for_all(b, k_i64(b, threads));
-    k_val mine = k_let(b, OP_QUOT, thread, k_i64(b, lanes), 0), lane = sk_sub(lw, thread, sk_mul(lw, mine, k_i64(b, lanes)));
+    k_val mine = k_let(b, OP_QUOT, thread, k_i64(b, lanes), 0),
+          lane = sk_sub(lw, thread, sk_mul(lw, mine, k_i64(b, lanes)));
     k_val row = sk_add(lw, first, mine);
     lw->element = row;
     k_if(b, k_let(b, OP_LT, row, rows, 0));
@@ -218,8 +220,8 @@ static void rows_code(sk_folds *s)
 
 /* --- the builder --- */
 
-sk_kernel *sk_build_group_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
-                               const char **why)
+sk_kernel *sk_build_group_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options,
+                               arena *a, const char **why)
 {
     sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
     bool combine = variant >= SK_GROUP_COMBINE_PIECE;

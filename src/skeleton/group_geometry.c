@@ -1,10 +1,10 @@
-/* Launches on devices whose blocks are many threads: what a block takes at a time, within its shared memory. Nothing here changes a
- * result: the combination tree is that of every device. */
+/* Launches on devices whose blocks are many threads: what a block takes at a time, within its shared memory. Nothing
+ * here changes a result: the combination tree is that of every device. */
 #include "skeleton/variants.h"
 
 enum {
-    BLOCK = 256,            /* threads that fill a compute unit well; where a block has fewer, each stands for several */
-    ROWS_LANES = 1024,      /* threads, most of them virtual, that fold rows together */
+    BLOCK = 256,       /* threads that fill a compute unit well; where a block has fewer, each stands for several */
+    ROWS_LANES = 1024, /* threads, most of them virtual, that fold rows together */
     FOLD_BUDGET = 20 << 10, /* bytes of a fold's block: several blocks share a unit */
     TILE_BUDGET = 24 << 10, /* the same of a stencil's block */
     MOST_TILE = 32,
@@ -40,7 +40,8 @@ int64_t sk_tile(const l_cluster *c, const sk_options *o)
 
 int64_t sk_group_piece(const l_cluster *c)
 {
-    return c->flops >= 200 ? BLOCK : 4 * BLOCK; /* with little to compute, several reads of a thread are under way together */
+    return c->flops >= 200 ? BLOCK
+                           : 4 * BLOCK; /* with little to compute, several reads of a thread are under way together */
 }
 
 /* Rows around a band are computed twice, but all units should have bands to work on. */
@@ -106,8 +107,8 @@ int64_t sk_group_chunk(const l_cluster *c, const sk_tree *tree)
 }
 
 /* slots: 0 row length, 1 pieces a row, 2 pieces in all, 3 threads a piece, 4 pieces a block */
-static void launch_chunks(const l_program *l, const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
-                          sk_geometry *g)
+static void launch_chunks(const l_program *l, const l_cluster *c, const sk_options *o, int64_t rows, int64_t length,
+                          bool combine, sk_geometry *g)
 {
     sk_tree tree = sk_tree_of(c->ordered, c->wide);
     g->variant = combine ? SK_GROUP_COMBINE_CHUNKS : SK_GROUP_CHUNKS;
@@ -121,8 +122,8 @@ static void launch_chunks(const l_program *l, const l_cluster *c, const sk_optio
     g->pieces = pieces_of(g->slot[2], g->slot[4]);
 }
 
-void sk_group_launch_fold(const l_program *l, const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
-                          sk_geometry *g)
+void sk_group_launch_fold(const l_program *l, const l_cluster *c, const sk_options *o, int64_t rows, int64_t length,
+                          bool combine, sk_geometry *g)
 {
     if (c->ordered || length <= SK_SHORT) {
         launch_chunks(l, c, o, rows, length, combine, g);

@@ -1,5 +1,5 @@
-/* Emitted CUDA C++ run on the host (support/cuda_text.h) against the interpreter: random kernels, exchanges between lanes by
- * instructions and through shared memory, carries, for any number of threads of a block. */
+/* Emitted CUDA C++ run on the host (support/cuda_text.h) against the interpreter: random kernels, exchanges between
+ * lanes by instructions and through shared memory, carries, for any number of threads of a block. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

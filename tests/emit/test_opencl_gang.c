@@ -1,5 +1,5 @@
-/* Exchanges between lanes and carries between pieces, as OpenCL C: random kernels against the interpreter, with fewer real threads
- * than lanes and with more. */
+/* Exchanges between lanes and carries between pieces, as OpenCL C: random kernels against the interpreter, with fewer
+ * real threads than lanes and with more. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +84,8 @@ static void random_gangs(void **state)
     }
 }
 
-/* Affine maps handed from piece to piece, an operator that keeps order. One group: nobody waits for a group that does not run. */
+/* Affine maps handed from piece to piece, an operator that keeps order. One group: nobody waits for a group that does
+ * not run. */
 static void carries_go_from_piece_to_piece(void **state)
 {
     enum { PIECES = 40 };
@@ -97,12 +98,14 @@ static void carries_go_from_piece_to_piece(void **state)
     arena_init(&a, NULL);
     kernel *k = k_new(&a, "chained", 8);
     k_begin(&b, k);
-    k_mem from = k_global(&b, T_I64, false, "in"), out = k_global(&b, T_I64, true, "out"), carry = k_global(&b, T_U64, true, "carry");
+    k_mem from = k_global(&b, T_I64, false, "in"), out = k_global(&b, T_I64, true, "out"),
+          carry = k_global(&b, T_U64, true, "carry");
     k_val x = k_load(&b, from, k_piece(&b));
     k_val aggregate[2] = {k_convert(&b, OP_CONVERT, T_F32, x), k_let(&b, OP_BIT_OR, x, k_i64(&b, 1), 0)};
     k_val initial[2] = {k_literal(&b, T_F32, ir_bits_f32(0.5f)), k_i64(&b, 3)};
     k_chain *c = k_chain_begin(&b, 2, aggregate, initial, carry);
-    k_val result[2] = {k_let(&b, OP_SUB, c->right[0], c->left[0], 0), k_let(&b, OP_ADD, k_let(&b, OP_MUL, c->left[1], c->right[1], 0), c->right[1], 0)};
+    k_val result[2] = {k_let(&b, OP_SUB, c->right[0], c->left[0], 0),
+                       k_let(&b, OP_ADD, k_let(&b, OP_MUL, c->left[1], c->right[1], 0), c->right[1], 0)};
     k_chain_end(&b, c, result);
     k_val whole = k_convert(&b, OP_CONVERT, T_I64, c->before[0]);
     k_store(&b, out, k_piece(&b), k_let(&b, OP_ADD, whole, c->before[1], 0));
@@ -122,6 +125,7 @@ static void carries_go_from_piece_to_piece(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_gangs), cmocka_unit_test(carries_go_from_piece_to_piece)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_gangs),
+                                       cmocka_unit_test(carries_go_from_piece_to_piece)};
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

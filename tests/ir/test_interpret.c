@@ -84,7 +84,7 @@ static ir_id matrix(fixture *f, int64_t n, int64_t m, const int64_t *number)
 
 static ir_fn *fn_new(fixture *f, uint32_t params)
 {
-    ir_type type[64];
+    ir_type type[64] = {T_NONE};
     for (uint32_t k = 0; k < params; k++)
         type[k] = T_I64;
     return ir_fn_new(f->p, params, type);

@@ -188,7 +188,8 @@ static void what_does_not_fit_says_why(void **state)
     assert_null(why);
     assert_false(k_fits(l.k, 16384, &l.a, &why));
     char expected[200];
-    snprintf(expected, sizeof(expected), "kernel stage needs %u bytes of shared memory, and there are 16384; rows takes 20000", wanted);
+    snprintf(expected, sizeof(expected),
+             "kernel stage needs %u bytes of shared memory, and there are 16384; rows takes 20000", wanted);
     assert_string_equal(why, expected);
     arena_free(&l.a);
 }
@@ -199,7 +200,8 @@ int main(void)
         cmocka_unit_test(dead_arrays_make_room),           cmocka_unit_test(ping_pong_needs_both),
         cmocka_unit_test(loops_keep_what_they_carry),      cmocka_unit_test(loops_give_memory_back),
         cmocka_unit_test(loops_of_threads_do_not_count),   cmocka_unit_test(private_memory_is_per_thread_and_behind),
-        cmocka_unit_test(the_first_gap_that_fits_is_used), cmocka_unit_test(untouched_memory_takes_no_room), cmocka_unit_test(what_does_not_fit_says_why),
+        cmocka_unit_test(the_first_gap_that_fits_is_used), cmocka_unit_test(untouched_memory_takes_no_room),
+        cmocka_unit_test(what_does_not_fit_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Kernels without exchanges between lanes compute what those with them did: random kernels of every width, and what the pass leaves
- * alone. */
+/* Kernels without exchanges between lanes compute what those with them did: random kernels of every width, and what the
+ * pass leaves alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,8 @@ static void same_results(arena *a, uint64_t seed, uint16_t lanes, bool checks)
     well_formed(k, a, seed);
     kernel *split = k_split(k, 0, 0, a);
     well_formed(split, a, seed);
-    assert_int_equal(statements(split, a, K_COUNT) + statements(split, a, K_COMPACT) + statements(split, a, K_SHUFFLE), 0);
+    assert_int_equal(statements(split, a, K_COUNT) + statements(split, a, K_COMPACT) + statements(split, a, K_SHUFFLE),
+                     0);
     gang_run *expected = arena_alloc(a, sizeof(*expected)), *got = arena_alloc(a, sizeof(*got));
     random_gang_fill(expected, seed, lanes);
     random_gang_fill(got, seed, lanes);
@@ -49,7 +50,8 @@ static void same_results(arena *a, uint64_t seed, uint16_t lanes, bool checks)
     k_interpret(split, a, got->mem, got->arg, 0, GANG_PIECES, &got->error);
     const char *difference = random_gang_difference(a, expected, got);
     if (difference)
-        fail_msg("seed %lu, %u lanes: %s\n%s\n%s", (unsigned long)seed, lanes, difference, print(a, k), print(a, split));
+        fail_msg("seed %lu, %u lanes: %s\n%s\n%s", (unsigned long)seed, lanes, difference, print(a, k),
+                 print(a, split));
 }
 
 static void test_random(void **state)
@@ -120,7 +122,8 @@ static kernel *all_pairs(arena *a, int64_t threads)
     k_val sum = k_decl(&b, k_i64(&b, 1), "sum");
     k_val j = k_for(&b, from, n, false);
     k_val pull = k_let(&b, OP_SUB, k_let(&b, OP_MUL, k_load(&b, y, j), mine, 0), k_load(&b, z, j), 0);
-    k_set(&b, sum, k_let(&b, OP_ADD, k_let(&b, OP_MUL, k_get(&b, sum), k_i64(&b, 3), 0), k_let(&b, OP_ADD, pull, j, 0), 0));
+    k_set(&b, sum,
+          k_let(&b, OP_ADD, k_let(&b, OP_MUL, k_get(&b, sum), k_i64(&b, 3), 0), k_let(&b, OP_ADD, pull, j, 0), 0));
     k_end(&b);
     k_store(&b, out, i, k_let(&b, OP_ADD, k_get(&b, sum), mine, 0));
     k_end(&b);
@@ -160,7 +163,8 @@ static void test_tiles(void **state)
 static void test_untiled(void **state)
 {
     static const char *const source[] = {
-        "kernel k lanes 8 { global @1:i64 global @2:i64 written arg %1:i64 for_all %2:i64 < 8 { check 1: false, 0, 0, 0 "
+        "kernel k lanes 8 { global @1:i64 global @2:i64 written arg %1:i64 for_all %2:i64 < 8 { check 1: false, 0, 0, "
+        "0 "
         "for %3:i64 = 0 to %1 { %4:i64 = load @1[%3] store @2[%2] = %4 } } }",
         "kernel k lanes 8 { global @1:i64 global @2:i64 written arg %1:i64 for_all %2:i64 < 8 { "
         "for %3:i64 = 0 to %1 { %5:bool = gt %2, %3 if %5 { %4:i64 = load @1[%3] store @2[%2] = %4 } } } }",
@@ -186,7 +190,8 @@ static void test_untiled(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_native), cmocka_unit_test(test_segments),
-                                       cmocka_unit_test(test_tiles), cmocka_unit_test(test_untiled)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_native),
+                                       cmocka_unit_test(test_segments), cmocka_unit_test(test_tiles),
+                                       cmocka_unit_test(test_untiled)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

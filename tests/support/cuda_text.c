@@ -26,33 +26,45 @@ static const char prelude[] =
     "template <class T> T __shfl_sync(unsigned m, T x, int from)\n"
     "{ unsigned long long w = 0; __builtin_memcpy(&w, &x, sizeof x); w = emu_hook.shuffle(m, w, from);\n"
     "  __builtin_memcpy(&x, &w, sizeof x); return x; }\n"
-    "extern \"C\" { double fma(double, double, double), sqrt(double), floor(double), ceil(double), trunc(double), round(double),\n"
-    " rint(double), fabs(double), copysign(double, double); float fmaf(float, float, float), sqrtf(float), floorf(float),\n"
+    "extern \"C\" { double fma(double, double, double), sqrt(double), floor(double), ceil(double), trunc(double), "
+    "round(double),\n"
+    " rint(double), fabs(double), copysign(double, double); float fmaf(float, float, float), sqrtf(float), "
+    "floorf(float),\n"
     " ceilf(float), truncf(float), roundf(float), rintf(float), fabsf(float), copysignf(float, float); }\n"
-    "#define isnan(x) __builtin_isnan(x)\n#define isinf(x) __builtin_isinf(x)\n#define isfinite(x) __builtin_isfinite(x)\n"
+    "#define isnan(x) __builtin_isnan(x)\n#define isinf(x) __builtin_isinf(x)\n#define isfinite(x) "
+    "__builtin_isfinite(x)\n"
     "#define signbit(x) __builtin_signbit(x)\n"
-    "static inline int min(int a, int b) { return a < b ? a : b; }\nstatic inline int max(int a, int b) { return a > b ? a : b; }\n"
+    "static inline int min(int a, int b) { return a < b ? a : b; }\nstatic inline int max(int a, int b) { return a > b "
+    "? a : b; }\n"
     "template <class R, class F> R emu_as(F x) { R r; __builtin_memcpy(&r, &x, sizeof r); return r; }\n"
     "#define __uint_as_float(x) emu_as<float>((unsigned)(x))\n#define __float_as_int(x) emu_as<int>((float)(x))\n"
-    "#define __float_as_uint(x) emu_as<unsigned>((float)(x))\n#define __longlong_as_double(x) emu_as<double>((long long)(x))\n"
+    "#define __float_as_uint(x) emu_as<unsigned>((float)(x))\n#define __longlong_as_double(x) emu_as<double>((long "
+    "long)(x))\n"
     "#define __double_as_longlong(x) emu_as<long long>((double)(x))\n"
     "template <class R, class F> R emu_convert(F x, R low, R high)\n"
     "{ return x != x ? 0 : x <= (F)low ? low : x >= (F)high ? high : (R)x; }\n"
-    "#define emu_i32(x) emu_convert(x, -2147483647 - 1, 2147483647)\n#define emu_u32(x) emu_convert(x, 0u, 4294967295u)\n"
+    "#define emu_i32(x) emu_convert(x, -2147483647 - 1, 2147483647)\n#define emu_u32(x) emu_convert(x, 0u, "
+    "4294967295u)\n"
     "#define emu_i64(x) emu_convert(x, -9223372036854775807LL - 1, 9223372036854775807LL)\n"
     "#define emu_u64(x) emu_convert(x, 0ULL, 18446744073709551615ULL)\n"
     "#define __float2int_rz(x) emu_i32(x)\n#define __float2uint_rz(x) emu_u32(x)\n#define __float2ll_rz(x) emu_i64(x)\n"
-    "#define __float2ull_rz(x) emu_u64(x)\n#define __double2int_rz(x) emu_i32(x)\n#define __double2uint_rz(x) emu_u32(x)\n"
+    "#define __float2ull_rz(x) emu_u64(x)\n#define __double2int_rz(x) emu_i32(x)\n#define __double2uint_rz(x) "
+    "emu_u32(x)\n"
     "#define __double2ll_rz(x) emu_i64(x)\n#define __double2ull_rz(x) emu_u64(x)\n"
     "#define __popc(x) __builtin_popcount(x)\n#define __popcll(x) __builtin_popcountll(x)\n"
     "#define __clz(x) ((x) ? __builtin_clz(x) : 32)\n#define __clzll(x) ((x) ? __builtin_clzll(x) : 64)\n"
-    "#define EMU_ATOMIC(name, value) template <class T, class U> T name(T *p, U u) { T old = *p, v = (T)u; *p = value; return old; }\n"
-    "EMU_ATOMIC(atomicAdd, old + v)\nEMU_ATOMIC(atomicMin, old < v ? old : v)\nEMU_ATOMIC(atomicMax, old > v ? old : v)\n"
-    "EMU_ATOMIC(atomicAnd, old & v)\nEMU_ATOMIC(atomicOr, old | v)\nEMU_ATOMIC(atomicXor, old ^ v)\nEMU_ATOMIC(atomicExch, v)\n"
+    "#define EMU_ATOMIC(name, value) template <class T, class U> T name(T *p, U u) { T old = *p, v = (T)u; *p = value; "
+    "return old; }\n"
+    "EMU_ATOMIC(atomicAdd, old + v)\nEMU_ATOMIC(atomicMin, old < v ? old : v)\nEMU_ATOMIC(atomicMax, old > v ? old : "
+    "v)\n"
+    "EMU_ATOMIC(atomicAnd, old & v)\nEMU_ATOMIC(atomicOr, old | v)\nEMU_ATOMIC(atomicXor, old ^ "
+    "v)\nEMU_ATOMIC(atomicExch, v)\n"
     "template <class T, class U, class V> T atomicCAS(T *p, U seen, V v)\n"
     "{ T old = *p; if (old == (T)seen) *p = (T)v; return old; }\n";
 
-typedef struct { unsigned x, y, z; } emu_index;
+typedef struct {
+    unsigned x, y, z;
+} emu_index;
 
 typedef struct {
     void (*barrier)(void);
@@ -65,7 +77,7 @@ typedef enum { READY, AT_BARRIER, AT_EXCHANGE, DONE } thread_state;
 typedef struct {
     ucontext_t context;
     thread_state state;
-    unsigned members;       /* of the exchange it waits for */
+    unsigned members;        /* of the exchange it waits for */
     unsigned long long word; /* what it brings, then what it gets: of all the members */
     char *stack;
 } thread;
@@ -144,7 +156,8 @@ static bool complete(const cuda_text *t, unsigned i)
         unsigned other = i / WARP * WARP + j;
         if (!(t->thread[i].members >> j & 1))
             continue;
-        if (other >= t->local || t->thread[other].state != AT_EXCHANGE || t->thread[other].members != t->thread[i].members)
+        if (other >= t->local || t->thread[other].state != AT_EXCHANGE ||
+            t->thread[other].members != t->thread[i].members)
             return false;
     }
     return t->thread[i].members >> (i % WARP) & 1;
@@ -205,7 +218,8 @@ static bool run_block(block_run *r, const char **why)
         if (release_exchanges(r))
             continue;
         if (count(t, AT_BARRIER) < t->local) {
-            *why = count(t, AT_EXCHANGE) ? "threads wait for others to exchange values with" : "not all threads came to a barrier";
+            *why = count(t, AT_EXCHANGE) ? "threads wait for others to exchange values with"
+                                         : "not all threads came to a barrier";
             return false;
         }
         for (unsigned i = 0; i < t->local; i++)
@@ -213,8 +227,8 @@ static bool run_block(block_run *r, const char **why)
     }
 }
 
-bool cuda_text_run(cuda_text *t, void *const *mem, const ir_bits *arg, int64_t first, int64_t last, unsigned groups, k_error *error,
-                   const char **why)
+bool cuda_text_run(cuda_text *t, void *const *mem, const ir_bits *arg, int64_t first, int64_t last, unsigned groups,
+                   k_error *error, const char **why)
 {
     int64_t record[4] = {0};
     block_run *r = calloc(1, sizeof(*r));
@@ -229,7 +243,8 @@ bool cuda_text_run(cuda_text *t, void *const *mem, const ir_bits *arg, int64_t f
     }
     running = NULL;
     free(r);
-    if (record[0] && (!error->site || record[0] < error->site || (record[0] == error->site && record[1] < error->element)))
+    if (record[0] &&
+        (!error->site || record[0] < error->site || (record[0] == error->site && record[1] < error->element)))
         *error = (k_error){.site = (uint32_t)record[0], .element = record[1], .value = record[2], .bound = record[3]};
     return fine;
 }
@@ -239,8 +254,9 @@ bool cuda_text_run(cuda_text *t, void *const *mem, const ir_bits *arg, int64_t f
 static const char *type_name(ir_type t)
 {
     static const char *const name[T_COUNT] = {
-        [T_BOOL] = "uchar", [T_I8] = "schar",   [T_I16] = "short", [T_I32] = "int",   [T_I64] = "llong",  [T_U8] = "uchar",
-        [T_U16] = "ushort", [T_U32] = "uint",   [T_U64] = "ulong", [T_F32] = "float", [T_F64] = "double", [T_CHAR] = "uint"};
+        [T_BOOL] = "uchar", [T_I8] = "schar",  [T_I16] = "short",  [T_I32] = "int",
+        [T_I64] = "llong",  [T_U8] = "uchar",  [T_U16] = "ushort", [T_U32] = "uint",
+        [T_U64] = "ulong",  [T_F32] = "float", [T_F64] = "double", [T_CHAR] = "uint"};
     return name[t];
 }
 
@@ -248,7 +264,9 @@ static const char *type_name(ir_type t)
 static void write_call(const kernel *k, const char *entry, text *out)
 {
     unsigned mem = 0;
-    text_printf(out, "\nextern \"C\" void emu_call(void *const *mem, const ulong *arg, long first, long last, long *error)\n{\n    %s(",
+    text_printf(out,
+                "\nextern \"C\" void emu_call(void *const *mem, const ulong *arg, long first, long last, long "
+                "*error)\n{\n    %s(",
                 entry);
     for (k_mem m = 1; m < k->mem.n; m++)
         if (k->mem.at[m].space == K_GLOBAL)
@@ -280,8 +298,9 @@ static bool write_file(const char *path, const text *t)
 
 static bool compile(const char *source, const char *library, unsigned local, arena *a)
 {
-    const char *command = arena_printf(a, "%s -x c++ -std=c++17 -O1 -w -ffp-contract=off -fno-strict-aliasing -fPIC -shared -DSN_LOCAL=%u %s -o %s",
-                                       compiler(), local, source, library);
+    const char *command = arena_printf(
+        a, "%s -x c++ -std=c++17 -O1 -w -ffp-contract=off -fno-strict-aliasing -fPIC -shared -DSN_LOCAL=%u %s -o %s",
+        compiler(), local, source, library);
     return system(command) == 0;
 }
 
@@ -303,7 +322,8 @@ static bool bind(cuda_text *t)
     return true;
 }
 
-cuda_text *cuda_text_build(const kernel *k, const char *source, const char *entry, unsigned local, arena *a, const char **why)
+cuda_text *cuda_text_build(const kernel *k, const char *source, const char *entry, unsigned local, arena *a,
+                           const char **why)
 {
     static unsigned number; /* names of files of this process */
     const char *folder = getenv("SINTER_TEST_DIR");

@@ -11,13 +11,13 @@ typedef struct {
     uint64_t seed;
     k_val varying[POOL], uniform[POOL]; /* i64 values that are visible */
     unsigned n_varying, n_uniform;
-    k_val variable[POOL];               /* i64 variables of the threads */
+    k_val variable[POOL]; /* i64 variables of the threads */
     unsigned n_variable;
-    k_val total[GANG_TOTALS];           /* i64 variables of the piece */
+    k_val total[GANG_TOTALS]; /* i64 variables of the piece */
     k_mem in, tile[TILES];
-    unsigned tiles;                     /* used so far */
+    unsigned tiles; /* used so far */
     k_val lane, count, base;
-    bool checks, single;                /* single: not in a loop */
+    bool checks, single; /* single: not in a loop */
     uint32_t site;
     int budget;
 } generator;
@@ -65,7 +65,8 @@ static k_val combine(generator *g, k_val x, k_val y)
 static k_val compare(generator *g, k_val x, k_val y)
 {
     k_val mask = k_i64(&g->b, 7);
-    return k_let(&g->b, (ir_op)(OP_EQ + next(g, 6)), k_let(&g->b, OP_BIT_AND, x, mask, 0), k_let(&g->b, OP_BIT_AND, y, mask, 0), 0);
+    return k_let(&g->b, (ir_op)(OP_EQ + next(g, 6)), k_let(&g->b, OP_BIT_AND, x, mask, 0),
+                 k_let(&g->b, OP_BIT_AND, y, mask, 0), 0);
 }
 
 static k_val small(generator *g, k_val x)
@@ -221,7 +222,8 @@ kernel *random_gang(arena *a, uint64_t seed, uint16_t lanes, bool checks)
 {
     generator *g = arena_alloc(a, sizeof(*g));
     k_builder *b = &g->b;
-    *g = (generator){.seed = hash_mix(seed, 7), .k = k_new(a, "gang", lanes), .budget = 40, .checks = checks, .single = true};
+    *g = (generator){
+        .seed = hash_mix(seed, 7), .k = k_new(a, "gang", lanes), .budget = 40, .checks = checks, .single = true};
     k_begin(b, g->k);
     g->in = k_global(b, T_I64, false, "in");
     k_mem out = k_global(b, T_I64, true, "out"), totals = k_global(b, T_I64, true, "totals");
@@ -268,8 +270,8 @@ void random_gang_fill(gang_run *r, uint64_t seed, uint16_t lanes)
 const char *random_gang_difference(arena *a, const gang_run *x, const gang_run *y)
 {
     if (x->error.site != y->error.site || x->error.element != y->error.element || x->error.value != y->error.value)
-        return arena_printf(a, "error %u at %" PRId64 ", not %u at %" PRId64, y->error.site, y->error.element, x->error.site,
-                            x->error.element);
+        return arena_printf(a, "error %u at %" PRId64 ", not %u at %" PRId64, y->error.site, y->error.element,
+                            x->error.site, x->error.element);
     for (unsigned i = 0; i < GANG_OUTPUT && !x->error.site; i++)
         if (x->out[i] != y->out[i])
             return arena_printf(a, "output %u is %" PRId64 ", not %" PRId64, i, y->out[i], x->out[i]);

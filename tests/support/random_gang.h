@@ -1,5 +1,5 @@
-/* Random kernels whose lanes exchange values: counts, votes, shuffles, compactions and variables of the piece, in uniform and divergent
- * control. They verify, and their results are determined. */
+/* Random kernels whose lanes exchange values: counts, votes, shuffles, compactions and variables of the piece, in
+ * uniform and divergent control. They verify, and their results are determined. */
 #ifndef SN_TESTS_RANDOM_GANG_H
 #define SN_TESTS_RANDOM_GANG_H
 

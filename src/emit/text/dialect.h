@@ -44,14 +44,15 @@ struct dialect {
     const char *atomic[ATOMIC_COUNT][2]; /* functions, on 32 and on 64 bits; all give the old value */
     bool atomic64_unsigned;              /* of the 64-bit atomics only minimum and maximum take signed operands */
     const char *fence;                   /* orders this work item's accesses to global memory */
-    /* Exchanges within a gang of `gang` threads in step; 0: none, the rest is NULL. printf formats, the first operand being the
-     * uint of the threads that take part. */
+    /* Exchanges within a gang of `gang` threads in step; 0: none, the rest is NULL. printf formats, the first operand
+     * being the uint of the threads that take part. */
     uint32_t gang;
     const char *ballot;  /* of a bool: a uint */
     const char *every;   /* of a bool: an int */
     const char *shuffle; /* of a value of 32 or 64 bits and the number of the thread that gives it */
-    bool even_rounds; /* every thread goes round a FOR_ALL equally often, and how often is hidden: PoCL 3.1 lost stores of loops whose
-                         length depends on the work item, and of bodies between barriers whose loop it could remove */
+    bool even_rounds; /* every thread goes round a FOR_ALL equally often, and how often is hidden: PoCL 3.1 lost stores
+                         of loops whose length depends on the work item, and of bodies between barriers whose loop it
+                         could remove */
 };
 
 #endif

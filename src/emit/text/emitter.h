@@ -24,8 +24,8 @@ typedef struct emitter {
     bool *checked;      /* per FOR_ALL, and at 0 for the piece: has a CHECK directly at its level */
     bool *communicates; /* per FOR_ALL: touches communicated memory */
     uint8_t *leaves;    /* per loop at piece level: what code of the piece in it leaves pending */
-    bool *exchanges; /* per FOR_ALL: its threads are a gang that exchanges values */
-    bool *apart;     /* per statement: lanes may arrive one by one */
+    bool *exchanges;    /* per FOR_ALL: its threads are a gang that exchanges values */
+    bool *apart;        /* per statement: lanes may arrive one by one */
     bool has_checks;
     k_walk walk;
     VEC(uint8_t) other;  /* per open IF at piece level: `pending` before it, or behind its first branch */
@@ -48,8 +48,8 @@ void emit_close_chain(emitter *e, const k_stmt *s);
 /* expression.c */
 const char *emit_to_bits(emitter *e, ir_type t, const char *x);   /* a ulong */
 const char *emit_from_bits(emitter *e, ir_type t, const char *x); /* of a ulong */
-const char *emit_value(emitter *e, k_val v);  /* a C expression, an operand of anything */
-const char *emit_define(emitter *e, k_val v); /* names a value */
+const char *emit_value(emitter *e, k_val v);                      /* a C expression, an operand of anything */
+const char *emit_define(emitter *e, k_val v);                     /* names a value */
 const char *emit_memory(emitter *e, k_mem m);
 const char *emit_let(emitter *e, const k_stmt *s);         /* the right side; NULL and e->why if there is none */
 const char *emit_atomic(emitter *e, const k_stmt *s);      /* the right side */

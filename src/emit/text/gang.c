@@ -1,10 +1,11 @@
 /* What threads in step do together, and what pieces hand to each other.
  *
- * A FOR_ALL whose lanes exchange values is one gang: the first threads of the block, all of them present, take it. It has
- * no CHECK that could take lanes away, and sets no variable of the piece: k_split has seen to that.
+ * A FOR_ALL whose lanes exchange values is one gang: the first threads of the block, all of them present, take it. It
+ * has no CHECK that could take lanes away, and sets no variable of the piece: k_split has seen to that.
  *
- * A carry goes from piece to piece through global memory: the piece before sets its flag behind its words. Blocks take their
- * pieces in ascending order, so if all blocks of a launch are running at once, whoever waits is waiting for one that does not. */
+ * A carry goes from piece to piece through global memory: the piece before sets its flag behind its words. Blocks take
+ * their pieces in ascending order, so if all blocks of a launch are running at once, whoever waits is waiting for one
+ * that does not. */
 #include "emit/text/emitter.h"
 
 #include "kernel/analyse.h"
@@ -57,7 +58,8 @@ void emit_open_gang(emitter *e, const k_stmt *s)
         emit_line(e, "sn_round = 0;");
     emit_line(e, "if (sn_lane < %" PRIu32 ") {", e->d->gang);
     emit_line(e, "    const uint sn_gang_%" PRIu32 " = %s;", e->walk.at, ballot);
-    emit_line(e, "    const long %s = sn_lane;%s", i, e->k->threads && !e->d->even_rounds ? " const int sn_round = 0;" : "");
+    emit_line(e, "    const long %s = sn_lane;%s", i,
+              e->k->threads && !e->d->even_rounds ? " const int sn_round = 0;" : "");
     emit_line(e, "    if (%s) {", present);
 }
 
@@ -84,7 +86,8 @@ static void compact(emitter *e, const k_stmt *s)
     const char *kept = arena_printf(e->arena, "sn_kept_%" PRIu32, e->walk.at), *popcount = e->d->popcount[0];
     emit_line(e, "const uint %s = %s;", kept, arena_printf(e->arena, e->d->ballot, members(e), keep));
     emit_line(e, "if (%s)", keep);
-    emit_line(e, "    %s[%s + %s(%s & ((1u << sn_lane) - 1u))] = %s;", emit_memory(e, s->mem), base, popcount, kept, value);
+    emit_line(e, "    %s[%s + %s(%s & ((1u << sn_lane) - 1u))] = %s;", emit_memory(e, s->mem), base, popcount, kept,
+              value);
 }
 
 void emit_exchange(emitter *e, const k_stmt *s)
@@ -135,7 +138,8 @@ void emit_open_chain(emitter *e, const k_stmt *s)
         ir_type t = (ir_type)e->k->value.at[c->before[j]].type;
         const char *word = arena_printf(e->arena, "sn_word[%u]", j), *initial = emit_value(e, c->initial[j]);
         const char *aggregate = emit_value(e, c->aggregate[j]), *before = emit_define(e, c->before[j]);
-        emit_line(e, "const %s %s = piece > 0 ? %s : %s;", emit_type(e, t), before, emit_from_bits(e, t, word), initial);
+        emit_line(e, "const %s %s = piece > 0 ? %s : %s;", emit_type(e, t), before, emit_from_bits(e, t, word),
+                  initial);
         emit_line(e, "%s %s = %s;", emit_type(e, t), emit_define(e, c->left[j]), before);
         emit_line(e, "%s %s = %s;", emit_type(e, t), emit_define(e, c->right[j]), aggregate);
     }
@@ -153,7 +157,8 @@ void emit_close_chain(emitter *e, const k_stmt *s)
         emit_line(e, "        *(volatile %sulong *)&%s = %s;", global, state_word(e, s, "piece", 1 + j), bits);
     }
     emit_line(e, "        %s", e->d->fence);
-    emit_line(e, "        %s((%suint *)&%s, 1u);", e->d->atomic[ATOMIC_EXCHANGE][0], global, state_word(e, s, "piece", 0));
+    emit_line(e, "        %s((%suint *)&%s, 1u);", e->d->atomic[ATOMIC_EXCHANGE][0], global,
+              state_word(e, s, "piece", 0));
     emit_line(e, "    }");
     emit_line(e, "}");
     e->pending |= PENDING_READS; /* the words, by all */
