@@ -6,7 +6,7 @@
 #include "kernel/launch.h"
 
 /* Text for a GPU's language. The kernel function is named `entry`; arguments: one pointer to global memory per global, one value per
- * scalar argument, then (i64 first, i64 last, error record in global memory as i64[4]: site, element, value, bound; site 0 none).
+ * scalar argument, then (i64 first, i64 last, error record in global memory as i64[4]: site (its lower half), element, value, bound; site 0 none).
  * Groups take pieces first + group id, first + group id + groups ...; any group count works. The threads of a group are given to
  * the compiler as the macro SN_LOCAL, from 1 up. False and *why if this kernel has no form in this language. */
 typedef struct dialect dialect; /* emit/text/dialect.h */

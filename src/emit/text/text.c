@@ -129,13 +129,14 @@ static void atomic(emitter *e, const k_stmt *s)
 
 /* --- checks --- */
 
-/* Keeps the smallest (site, element). The upper half of the record's first word is the lock; whoever has it gives it
- * back within the same round of the loop, so work items in lock-step cannot starve each other. All accesses are atomic:
- * PoCL runs the work items of a group as iterations of one loop, and tells its optimiser that plain accesses in it are
- * independent. */
+/* Keeps the smallest (site, element). The upper half of the record's first word counts its changes, and is odd while
+ * one is under way; who makes it gives the record back within the same round of the loop, so work items in lock-step
+ * cannot starve each other. What was read between two equal even counts belongs together: who has nothing smaller goes
+ * on without waiting for the others, of whom there may be millions. All accesses are atomic: PoCL runs the work items
+ * of a group as iterations of one loop, and tells its optimiser that plain accesses in it are independent. */
 static void write_report(emitter *e)
 {
-    const char *global = e->d->global, *helper = e->d->helper;
+    const char *global = e->d->global, *helper = e->d->helper, *fence = e->d->fence;
     const char *xchg = e->d->atomic[ATOMIC_EXCHANGE][0], * or = e->d->atomic[ATOMIC_OR][0];
     text_printf(&e->helpers, "\n%slong sn_get(%suint *p)\n{\n", helper, global);
     text_printf(&e->helpers, "    return (long)((ulong)%s(p + 1, 0) << 32 | %s(p, 0));\n}\n", or, or);
@@ -145,27 +146,34 @@ static void write_report(emitter *e)
                 "\n%svoid sn_report(%slong *error, uint site, long element, long value, long bound)\n{\n"
                 "    %suint *record = (%suint *)error;\n"
                 "    for (bool done = false; !done;) {\n"
-                "        if (%s(record + 1, 0, 1) == 0) {\n"
-                "            const uint known = %s(record, 0);\n"
-                "            if (known == 0 || site < known || (site == known && element < sn_get(record + 2))) {\n"
-                "                %s(record, site);\n"
-                "                sn_put(record + 2, element);\n"
-                "                sn_put(record + 4, value);\n"
-                "                sn_put(record + 6, bound);\n"
-                "            }\n"
+                "        const uint turn = %s(record + 1, 0);\n"
+                "        %s\n"
+                "        const uint known = %s(record, 0);\n"
+                "        const long least = sn_get(record + 2);\n"
+                "        %s\n",
+                helper, global, global, global, or, fence, or, fence);
+    text_printf(&e->helpers,
+                "        if (known != 0 && (site > known || (site == known && element >= least))) {\n"
+                "            done = (turn & 1) == 0 && %s(record + 1, 0) == turn;\n"
+                "        } else if ((turn & 1) == 0 && %s(record + 1, turn, turn + 1) == turn) {\n"
                 "            %s\n"
-                "            %s(record + 1, 0);\n"
+                "            %s(record, site);\n"
+                "            sn_put(record + 2, element);\n"
+                "            sn_put(record + 4, value);\n"
+                "            sn_put(record + 6, bound);\n"
+                "            %s\n"
+                "            %s(record + 1, turn + 2);\n"
                 "            done = true;\n"
                 "        }\n"
                 "    }\n}\n",
-                helper, global, global, global, e->d->atomic[ATOMIC_SWAP][0], or, xchg, e->d->fence, xchg);
+                or, e->d->atomic[ATOMIC_SWAP][0], fence, xchg, fence, xchg);
 }
 
 static void check(emitter *e, const k_stmt *s)
 {
     emit_line(e, "if (!%s) {", emit_value(e, s->in[0]));
     emit_line(e, "    %ssn_report(sn_error, %" PRIu32 "u, %s, %s, %s);", e->walk.for_all ? "" : "if (sn_lane == 0) ",
-         s->site, emit_value(e, s->in[1]), emit_value(e, s->in[2]), emit_value(e, s->in[3]));
+              s->site, emit_value(e, s->in[1]), emit_value(e, s->in[2]), emit_value(e, s->in[3]));
     if (e->walk.for_all)
         emit_line(e, "    goto sn_off_%" PRIu32 ";", e->walk.for_all);
     else
@@ -189,7 +197,8 @@ static void open_for(emitter *e, const k_stmt *s)
     const char *from = emit_value(e, s->in[0]), *to = emit_value(e, s->in[1]), *i = emit_define(e, s->dst);
     if (s->sub)
         text_add(&e->body, e->d->unroll);
-    const char *hidden = e->d->even_rounds && !e->walk.for_all && e->k->value.at[s->in[1]].kind == KV_LITERAL ? " + sn_none" : "";
+    const char *hidden =
+        e->d->even_rounds && !e->walk.for_all && e->k->value.at[s->in[1]].kind == KV_LITERAL ? " + sn_none" : "";
     emit_line(e, "for (long %s = %s, %s_end = %s%s; %s < %s_end; %s++) {", i, from, i, to, hidden, i, i, i);
 }
 
@@ -221,7 +230,8 @@ static void open_even_rounds(emitter *e, const char *i, const char *count, bool 
     const char *private = e->k->threads ? ", sn_round++" : "";
     if (*private)
         emit_line(e, "sn_round = 0;");
-    emit_line(e, "for (long %s_base = 0; %s_base < %s%s; %s_base += SN_LOCAL%s) {", i, i, count, literal ? " + sn_none" : "", i, private);
+    emit_line(e, "for (long %s_base = 0; %s_base < %s%s; %s_base += SN_LOCAL%s) {", i, i, count,
+              literal ? " + sn_none" : "", i, private);
     emit_line(e, "    const long %s = %s_base + sn_lane;", i, i);
     emit_line(e, "    if (%s < %s) {", i, count);
 }
@@ -441,7 +451,8 @@ static void function(emitter *e, const char *entry)
 {
     signature(e, entry);
     declare_memory(e);
-    text_printf(&e->body, "    const long sn_lane = %s%s;\n", e->d->lane, e->d->even_rounds ? ", sn_none = sn_last < 0" : "");
+    text_printf(&e->body, "    const long sn_lane = %s%s;\n", e->d->lane,
+                e->d->even_rounds ? ", sn_none = sn_last < 0" : "");
     text_printf(&e->body, "    for (long piece = sn_first + %s; piece < sn_last; piece += %s) {\n", e->d->group,
                 e->d->groups);
     text_add(&e->body, e->checked[0] ? "      {\n" : "");
