@@ -564,7 +564,7 @@ sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_opt
         g->first_column = sk_sub(&lw, t.left, k_i64(b, before));
         g->rows = arena_alloc(a, g->info->components * sizeof(k_mem));
         for (unsigned k = 0; k < g->info->components && g->op->staged; k++)
-            g->rows[k] = k_shared(b, g->info->type[k], g->ring * g->width, "rows");
+            g->rows[k] = k_shared(b, g->info->type[k], g->ring * g->width, arena_printf(a, "rows_a%u", l->number[g->op->term]));
     }
     lw.place = place;
     lw.place_env = &s;
