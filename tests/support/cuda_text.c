@@ -243,9 +243,9 @@ bool cuda_text_run(cuda_text *t, void *const *mem, const ir_bits *arg, int64_t f
     }
     running = NULL;
     free(r);
-    if (record[0] &&
-        (!error->site || record[0] < error->site || (record[0] == error->site && record[1] < error->element)))
-        *error = (k_error){.site = (uint32_t)record[0], .element = record[1], .value = record[2], .bound = record[3]};
+    uint32_t site = (uint32_t)record[0]; /* the upper half counts changes */
+    if (site && (!error->site || site < error->site || (site == error->site && record[1] < error->element)))
+        *error = (k_error){.site = site, .element = record[1], .value = record[2], .bound = record[3]};
     return fine;
 }
 
