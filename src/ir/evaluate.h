@@ -12,8 +12,7 @@ typedef enum { FAILS_ARITHMETIC, FAILS_INDEX, FAILS_EXTENT, FAILS_READ } scalar_
 typedef struct scalar_failure {
     scalar_mistake mistake;
     ir_id term;           /* IR_OP, IR_READ or IR_DIM that failed */
-    unsigned dimension;   /* FAILS_INDEX: of the index that is outside */
-    unsigned component;   /* the same as failures are ordered: 1 + dimension if the array has several, else 0 */
+    unsigned component;   /* FAILS_INDEX: 1 + the dimension that is outside if the array has several, else 0 */
     int64_t value, bound; /* divisor, or index and extent */
 } scalar_failure;
 

@@ -40,9 +40,11 @@ static const char *scalar_message(const ir_program *p, arena *a, uint32_t site, 
     case FAILS_ARITHMETIC:
         return arena_printf(a, f->value == 0 ? "%s: division by zero" : "%s: the quotient is not representable",
                             ir_ops[node->op].name);
-    case FAILS_INDEX:
-        return arena_printf(a, "%s: index %" PRId64 " in dimension %u is outside the extent %" PRId64,
-                            interpret_name(p, site, "read"), f->value, f->dimension, f->bound);
+    case FAILS_INDEX: {
+        const char *in = f->component ? arena_printf(a, " in dimension %u", f->component - 1) : "";
+        return arena_printf(a, "%s: index %" PRId64 "%s is outside the extent %" PRId64, interpret_name(p, site, "read"),
+                            f->value, in, f->bound);
+    }
     case FAILS_EXTENT:
         if (node->kind == IR_DIM)
             return arena_printf(a, "no input determines the extent %s", p->dim.at[node->u.literal]);

@@ -94,7 +94,6 @@ bool interpret_find(const ir_value *v, const int64_t *index, int64_t *element, s
         if (index[d] >= 0 && index[d] < v->extent[d])
             continue;
         f->mistake = FAILS_INDEX;
-        f->dimension = d;
         f->component = v->rank > 1 ? d + 1 : 0;
         f->value = index[d];
         f->bound = v->extent[d];
