@@ -88,7 +88,8 @@ struct rowsums_data {
     float *sinter;
 };
 
-/* The same programs over other types (rows_types.c): up to two inputs, and one result of each side. */
+/* The same programs over other types (rows_types.c): up to three inputs, and one result of each side (options:
+ * calls, then puts). */
 struct typed_data {
     struct bench_data base;
     int64_t rows;
@@ -96,7 +97,7 @@ struct typed_data {
     struct view_f64 view;
     int32_t limit;
     double a;
-    void *in[2];
+    void *in[3];
     void *c; /* an array, or one value */
     void *sinter;
     size_t in_bytes; /* of each input that is not NULL */
@@ -136,7 +137,7 @@ extern const struct bench_side sinter_nbody_loops, sinter_nbody_replicates;
 
 #ifdef BENCH_HAS_F64
 extern const struct bench_side sinter_saxpy_f64, sinter_dot_f64, sinter_meanvar_f64, sinter_argmax_f64,
-    sinter_mandelbrot_f64, sinter_rowsums_f64;
+    sinter_mandelbrot_f64, sinter_rowsums_f64, sinter_blackscholes_f64;
 #define SINTER_F64(program) &sinter_##program##_f64
 #else
 #define SINTER_F64(program) NULL
@@ -207,7 +208,7 @@ extern const struct bench_row canny_row;
 extern const struct bench_row rowsums_rows[5];
 extern const struct bench_row stencil9_row;
 extern const struct bench_row nbody_rows[2];
-enum { TYPED_ROWS = 9 };
+enum { TYPED_ROWS = 10 };
 extern const struct bench_row typed_rows[TYPED_ROWS];
 
 /* An array of n elements for a row's data, and its end. */

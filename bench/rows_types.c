@@ -13,7 +13,7 @@ enum { MILLION = 1000000 };
 static void teardown(void *data)
 {
     struct typed_data *d = data;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         bench_free(d->in[i], d->in_bytes);
     bench_free(d->c, d->out_bytes);
     bench_free(d->sinter, d->out_bytes);
@@ -243,6 +243,50 @@ static int mandelbrot_f64_agree(const void *data, char *text, size_t size)
     return differ <= d->base.n / 100;
 }
 
+/* --- Black-Scholes: options as in f32 --- */
+
+static void price_part(void *ctx, int id, int workers)
+{
+    const struct typed_data *d = ctx;
+    static const double least[] = {5, 1, 0.25}, most[] = {30, 100, 10};
+    struct team_range mine = team_part(d->base.n, 1, id, workers);
+    for (int k = 0; k < 3; k++) {
+        double *x = d->in[k];
+        for (int64_t i = mine.first; i < mine.last; i++)
+            x[i] = least[k] + (most[k] - least[k]) * x[i];
+    }
+}
+
+static void *blackscholes_f64_setup(struct team *team, int64_t rows, int64_t n)
+{
+    struct typed_data *d = make(team, rows, n, 3, 8, (size_t)n * 16);
+    if (d)
+        team_run(team, price_part, d);
+    return d;
+}
+
+static void blackscholes_f64_run(struct team *team, void *data)
+{
+    struct typed_data *d = data;
+    double *call = d->c;
+    c_blackscholes_f64(team, d->base.n, d->in[0], d->in[1], d->in[2], call, call + d->base.n);
+}
+
+/* Both prices are differences of terms no greater than price and strike, each good to a few ulp. */
+static int blackscholes_f64_agree(const void *data, char *text, size_t size)
+{
+    const struct typed_data *d = data;
+    const double *s = d->sinter, *c = d->c, *price = d->in[0], *strike = d->in[1];
+    for (int64_t i = 0; i < 2 * d->base.n; i++) {
+        int64_t option = i % d->base.n;
+        if (!(fabs(s[i] - c[i]) <= 1e-14 * (price[option] + strike[option]))) {
+            snprintf(text, size, "option %" PRId64 ": %.17g, C %.17g", option, s[i], c[i]);
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* --- row sums --- */
 
 static void *rowsums_f64_setup(struct team *team, int64_t rows, int64_t columns)
@@ -293,6 +337,7 @@ const struct bench_row typed_rows[TYPED_ROWS] = {
     ROW("argmax-f64", argmax_f64, 1, 50 * MILLION, 0, argmax_f64_agree, SINTER_F64(argmax)),
     ROW("argmax-u8", argmax_u8, 1, 400 * MILLION, 0, argmax_u8_agree, SINTER_U8(argmax)),
     ROW("mandelbrot-f64", mandelbrot_f64, 1200, 1600, 1, mandelbrot_f64_agree, SINTER_F64(mandelbrot)),
+    ROW("blackscholes-f64", blackscholes_f64, 1, 10 * MILLION, 1, blackscholes_f64_agree, SINTER_F64(blackscholes)),
     ROW("rowsums-f64-8kx4k", rowsums_f64, 8192, 4096, 0, rowsums_f64_agree, SINTER_F64(rowsums)),
     ROW("rowsums-u8-16kx16k", rowsums_u8, 16384, 16384, 0, rowsums_u8_agree, SINTER_U8(rowsums)),
 };

@@ -70,6 +70,9 @@ struct view_f64 {
     double top;
     double step;
 };
+/* As c_blackscholes, in f64. */
+void c_blackscholes_f64(struct team *team, int64_t n, const double *price, const double *strike, const double *years,
+                        double *call, double *put);
 void c_mandelbrot_f64(struct team *team, int64_t height, int64_t width, struct view_f64 view, int32_t limit,
                       int32_t *count);
 

@@ -89,6 +89,39 @@ static sn_acc rowsums(sn_acc x)
 
 SIDE(rowsums_f64, "[n,m]f64 -> [n]f64", rowsums, sn_in(in(d, 0), d->rows, d->columns), sn_into(out(d), d->rows))
 
+/* --- Black-Scholes, as examples/programs/blackscholes.h in f64 --- */
+
+static sn_exp normal_integral(sn_exp d)
+{
+    static const double c[] = {0.31938153, -0.356563782, 1.781477937, -1.821255978, 1.330274429};
+    sn_exp k = sn_div(sn_f64(1), sn_add(sn_mul(sn_abs(d), 0.2316419), 1));
+    sn_exp poly = sn_f64(c[4]);
+    for (int i = 3; i >= 0; i--)
+        poly = sn_add(sn_mul(poly, k), sn_f64(c[i]));
+    sn_exp tail = sn_mul(sn_mul(sn_exp_of(sn_mul(sn_mul(d, d), -0.5)), 0.39894228040143268), sn_mul(poly, k));
+    return sn_if(sn_gt(d, 0), sn_sub(sn_f64(1), tail), tail);
+}
+
+static sn_exp option(sn_exp price, sn_exp strike, sn_exp years)
+{
+    const double r = 0.02, v = 0.30;
+    sn_exp spread = sn_mul(sn_sqrt(years), v);
+    sn_exp d1 = sn_div(sn_add(sn_log(sn_div(price, strike)), sn_mul(years, r + 0.5 * v * v)), spread);
+    sn_exp n1 = normal_integral(d1), n2 = normal_integral(sn_sub(d1, spread));
+    sn_exp discounted = sn_mul(strike, sn_exp_of(sn_mul(years, -r)));
+    sn_exp call = sn_sub(sn_mul(price, n1), sn_mul(discounted, n2));
+    sn_exp put = sn_sub(sn_mul(discounted, sn_sub(sn_f64(1), n2)), sn_mul(price, sn_sub(sn_f64(1), n1)));
+    return sn_tuple(call, put);
+}
+
+static sn_acc blackscholes(sn_acc price, sn_acc strike, sn_acc years)
+{
+    return sn_zip_with(option, price, strike, years);
+}
+
+SIDE(blackscholes_f64, "[n]f64, [n]f64, [n]f64 -> [n](f64, f64)", blackscholes, sn_in(in(d, 0), n), sn_in(in(d, 1), n),
+     sn_in(in(d, 2), n), sn_into(out(d), n), sn_into(out(d) + n, n))
+
 /* --- Mandelbrot, as examples/programs/mandelbrot.h in f64 --- */
 
 struct pixel {

@@ -1,5 +1,6 @@
 /* The opponents over f64 and bytes against plain scalar C, as in test_opponents.c. */
 #include "c/opponents.h"
+#include "c/vmath64.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -201,6 +202,46 @@ static int32_t escape_count(double cr, double ci, int32_t limit)
     return limit;
 }
 
+static double normal(double d)
+{
+    double k = 1 / (1 + 0.2316419 * fabs(d));
+    double poly = k * (0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))));
+    double tail = 0.39894228040143268 * exp(-0.5 * d * d) * poly;
+    return d > 0 ? 1 - tail : tail;
+}
+
+static void check_blackscholes(struct team *team, int64_t n, int64_t offset)
+{
+    double *price = random_doubles(n, 8), *strike = random_doubles(n, 9), *years = random_doubles(n, 10);
+    double *call = random_doubles(n, 11), *put = random_doubles(n, 12);
+    for (int64_t i = 0; i < n; i++) {
+        price[i] = 5 + 25 * price[i];
+        strike[i] = 1 + 99 * strike[i];
+        years[i] = 0.25 + 9.75 * years[i];
+    }
+    double after[] = {call[n + offset], put[n + offset / 2]};
+    c_blackscholes_f64(team, n, price, strike, years, call + offset, put + offset / 2);
+    for (int64_t i = 0; i < n; i++) {
+        double s = price[i], x = strike[i], t = years[i];
+        double d1 = (log(s / x) + (0.02 + 0.045) * t) / (0.30 * sqrt(t)), d2 = d1 - 0.30 * sqrt(t);
+        double discounted = x * exp(-0.02 * t), allowed = 5e-15 * (s + x);
+        assert_true(fabs(call[i + offset] - (s * normal(d1) - discounted * normal(d2))) <= allowed);
+        assert_true(fabs(put[i + offset / 2] - (discounted * (1 - normal(d2)) - s * (1 - normal(d1)))) <= allowed);
+    }
+    assert_true(call[n + offset] == after[0] && put[n + offset / 2] == after[1]);
+    free(price);
+    free(strike);
+    free(years);
+    free(call);
+    free(put);
+}
+
+static void test_blackscholes(void **state)
+{
+    (void)state;
+    each_size(check_blackscholes);
+}
+
 static void check_mandelbrot(struct team *team, int64_t height, int64_t width, int32_t limit)
 {
     struct view_f64 view = {-2.1, -1.2, 3.2 / (double)width};
@@ -233,11 +274,56 @@ static void test_mandelbrot(void **state)
     }
 }
 
+#if BENCH_AVX512
+
+/* Distance in units of the last place of the true value. */
+static double ulps(double x, long double truth)
+{
+    int exponent;
+    (void)frexpl(truth, &exponent);
+    return (double)(fabsl((long double)x - truth) / ldexpl(1, exponent - 53));
+}
+
+static void test_exp_and_log(void **state)
+{
+    (void)state;
+    uint32_t seed = 15;
+    for (int i = 0; i < 100000; i++) {
+        double x[8], y[8];
+        for (int k = 0; k < 8; k++)
+            x[k] = 1400 * ((double)next_random(&seed) * 0x1p-24 + (double)next_random(&seed) * 0x1p-48) - 700;
+        _mm512_storeu_pd(y, w_exp(w_load(x)));
+        for (int k = 0; k < 8; k++)
+            assert_true(ulps(y[k], expl(x[k])) <= 2);
+        for (int k = 0; k < 8; k++) { /* every other time near 1, where the logarithm is small */
+            double m = 1 + (double)next_random(&seed) * 0x1p-24 + (double)next_random(&seed) * 0x1p-48;
+            x[k] = i % 2 ? ldexp(m, (int)(next_random(&seed) % 2000) - 1000) : 1 + (m - 1.5) * 0.4;
+        }
+        _mm512_storeu_pd(y, w_log(w_load(x)));
+        for (int k = 0; k < 8; k++)
+            assert_true(ulps(y[k], logl(x[k])) <= 2);
+    }
+    double special[8] = {0, INFINITY, -1, NAN, 1}, y[8];
+    _mm512_storeu_pd(y, w_log(w_load(special)));
+    assert_true(y[0] == -INFINITY && y[1] == INFINITY && isnan(y[2]) && isnan(y[3]) && y[4] == 0);
+}
+
+#else
+
+static void test_exp_and_log(void **state)
+{
+    (void)state;
+    skip();
+}
+
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_f64),     cmocka_unit_test(test_argmax),     cmocka_unit_test(test_dot_u8),
-        cmocka_unit_test(test_rowsums), cmocka_unit_test(test_mandelbrot),
+        cmocka_unit_test(test_f64),        cmocka_unit_test(test_argmax),       cmocka_unit_test(test_dot_u8),
+        cmocka_unit_test(test_rowsums),    cmocka_unit_test(test_blackscholes), cmocka_unit_test(test_exp_and_log),
+        cmocka_unit_test(test_mandelbrot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
