@@ -199,18 +199,21 @@ static void resume(block_run *r)
     }
 }
 
+static void begin(thread *x)
+{
+    getcontext(&x->context);
+    x->context.uc_stack.ss_sp = x->stack;
+    x->context.uc_stack.ss_size = STACK;
+    x->context.uc_link = NULL;
+    x->state = READY;
+    makecontext(&x->context, run_thread, 0);
+}
+
 static bool run_block(block_run *r, const char **why)
 {
     cuda_text *t = r->t;
-    for (unsigned i = 0; i < t->local; i++) {
-        thread *x = &t->thread[i];
-        getcontext(&x->context);
-        x->context.uc_stack.ss_sp = x->stack;
-        x->context.uc_stack.ss_size = STACK;
-        x->context.uc_link = NULL;
-        x->state = READY;
-        makecontext(&x->context, run_thread, 0);
-    }
+    for (unsigned i = 0; i < t->local; i++)
+        begin(&t->thread[i]);
     for (;;) {
         resume(r);
         if (count(t, DONE) == t->local)
