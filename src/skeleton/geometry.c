@@ -113,10 +113,15 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
 
 static void launch_stencil(const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns, sk_geometry *g)
 {
-    int64_t tile = sk_tile(c, o), tiles = pieces_of(columns, tile);
+    enum { LEAST_TILE = 1024, LEAST_BAND = 64 };
+    int64_t tile = sk_tile(c, o), enough = larger(o->workers, 1) * 4;
+    /* columns beside a tile are computed twice, too: tiles are narrow only where workers would have nothing to do */
+    while (!o->group && tile > LEAST_TILE && pieces_of(rows, LEAST_BAND) * pieces_of(columns, tile) < enough)
+        tile /= 2;
+    int64_t tiles = pieces_of(columns, tile);
     /* rows around a band are computed twice: bands are high even where there are few of them */
-    int64_t band = rows * tiles / (larger(o->workers, 1) * 4);
-    band = o->group ? sk_group_band(o, rows, tiles) : smaller(256, larger(64, band));
+    int64_t band = rows * tiles / enough;
+    band = o->group ? sk_group_band(o, rows, tiles) : smaller(256, larger(LEAST_BAND, band));
     g->variant = SK_STENCIL;
     g->slot[0] = band;
     g->slot[1] = tiles;

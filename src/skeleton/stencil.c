@@ -9,7 +9,7 @@
 
 #include "opt/rewrite.h"
 
-enum { MAX_TILE = 1024, WIDE_TILE = 8192, ROWS_BUDGET = 192 * 1024, ROW_GAP = 128 /* most bytes lost in front of an array in shared memory */ };
+enum { MAX_TILE = 4096, WIDE_TILE = 8192, ROWS_BUDGET = 448 * 1024, ROW_GAP = 128 /* most bytes lost in front of an array in shared memory */ };
 
 /* Rows computed at once, and the most operations a column of one of them may have. */
 enum { MOST_ROWS = 4, MOST_BLOCK = 400 };
