@@ -175,23 +175,23 @@ static void renew_loops(ir_program *p, const ir_ids *list)
     }
 }
 
-void ir_substitute(ir_program *p, uint32_t count, const ir_id *from, const ir_id *to, uint32_t n, ir_id *term)
+/* `all`: what depends on nothing replaced is made anew, too: simplified, if the program was plain when it was made. */
+static void substitute(ir_program *p, uint32_t count, const ir_id *from, const ir_id *to, uint32_t n, ir_id *term,
+                       bool all)
 {
     ir_state *s = p->state;
     ir_ids list = {0}, copied = {0};
-    ir_id least = UINT32_MAX;
+    ir_id least = all ? 0 : UINT32_MAX;
     for (uint32_t i = 0; i < count; i++)
         least = ir_at(p, from[i])->scope < least ? ir_at(p, from[i])->scope : least;
-    if (!count)
-        return;
     ir_reach(p, n, term, least, &list);
     vec_resize(p->arena, &s->to, p->node.n);
     vec_resize(p->arena, &s->stamp, p->node.n);
     s->substitution++;
     for (uint32_t k = 0; k < list.n; k++)
-        s->slot.at[list.at[k]] = 0;
+        s->slot.at[list.at[k]] = all;
     for (uint32_t i = 0; i < count; i++)
-        if (ir_reached(p, from[i]) && from[i] != to[i]) {
+        if (ir_reached(p, from[i]) && (all || from[i] != to[i])) {
             s->slot.at[from[i]] = 1;
             replace(p, from[i], to[i]);
         }
@@ -208,24 +208,39 @@ void ir_substitute(ir_program *p, uint32_t count, const ir_id *from, const ir_id
         term[i] = term[i] < s->stamp.n ? replaced(p, term[i]) : term[i];
 }
 
+void ir_substitute(ir_program *p, uint32_t count, const ir_id *from, const ir_id *to, uint32_t n, ir_id *term)
+{
+    if (count)
+        substitute(p, count, from, to, n, term, false);
+}
+
 void ir_instantiate(ir_program *p, const ir_fn *fn, const ir_id *argument, ir_id *out)
 {
     memcpy(out, fn->result, fn->results * sizeof(ir_id));
     ir_substitute(p, fn->params, fn->param, argument, fn->results, out);
 }
 
+/* Whether terms were simplified when they were built must not matter: folds that commute have another combination
+ * tree. */
 bool ir_commutes(ir_program *p, const ir_fn *fn)
 {
     uint32_t k = fn->results;
+    bool plain = p->plain;
     if (fn->params != 2 * k)
         return false;
-    ir_id *out = arena_alloc(p->arena, 3 * k * sizeof *out), *swapped = out + k;
+    ir_id *result = arena_copy(p->arena, fn->result, k * sizeof *result);
+    ir_id *other = arena_alloc(p->arena, 3 * k * sizeof *other), *swapped = other + k;
     for (uint32_t i = 0; i < k; i++) {
         swapped[i] = fn->param[k + i];
         swapped[k + i] = fn->param[i];
         if (ir_at(p, swapped[i])->type != ir_at(p, swapped[k + i])->type)
             return false;
     }
-    ir_instantiate(p, fn, swapped, out);
-    return memcmp(out, fn->result, k * sizeof *out) == 0;
+    p->plain = false;
+    if (plain)
+        substitute(p, fn->params, fn->param, fn->param, k, result, true);
+    memcpy(other, result, k * sizeof *other);
+    ir_substitute(p, fn->params, fn->param, swapped, k, other);
+    p->plain = plain;
+    return memcmp(result, other, k * sizeof *other) == 0;
 }

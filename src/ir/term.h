@@ -205,7 +205,7 @@ ir_fn *ir_fn_close(ir_program *p, ir_fn *fn, uint32_t results, const ir_id *resu
 void ir_instantiate(ir_program *p, const ir_fn *fn, const ir_id *argument, ir_id *out);
 /* The same for any set of terms: replaces variables from[i] (any scalar nodes) by to[i] in n terms, in place. */
 void ir_substitute(ir_program *p, uint32_t count, const ir_id *from, const ir_id *to, uint32_t n, ir_id *term);
-/* Is f(a, b) the same term as f(b, a)? (fn of 2k parameters, k results) */
+/* Is f(a, b) the same term as f(b, a), when both are simplified, also in a plain program? (fn of 2k parameters, k results) */
 bool ir_commutes(ir_program *p, const ir_fn *fn);
 
 /* arrays; shapes are given outermost first. Each checks its operands, types, ranks and (where constant) extents, and

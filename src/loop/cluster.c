@@ -180,9 +180,9 @@ static void join_small(clusters *c)
     }
 }
 
-static bool fold_ordered(ir_program *p, ir_id id)
+static bool fold_ordered(const ir_program *p, ir_id id)
 {
-    return !(ir_at(p, id)->flags & IR_COMMUTES) && !ir_commutes(p, ir_info(p, id)->fn);
+    return !(ir_at(p, id)->flags & IR_COMMUTES); /* as it was built: rewriting must not change the tree */
 }
 
 static bool fold_wide(const ir_program *p, ir_id id)

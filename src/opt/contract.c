@@ -69,13 +69,10 @@ static ir_id contract_sum(void *env, ir_id id, const ir_id *operand)
     return 0;
 }
 
-/* Operators of folds that are found to commute stay as they are. */
 static ir_fn *contract_function(void *env, ir_id array, ir_fn *fn)
 {
     contraction *c = env;
-    bool declared = ir_at(c->p, array)->flags & IR_COMMUTES;
-    if (ir_at(c->p, array)->kind == IR_FOLD && !declared && ir_commutes(c->p, fn))
-        return opt_remake_function(&c->remake, NULL, NULL, fn);
+    (void)array;
     opt_ids ids = {0};
     opt_reach(c->p, c->p->arena, fn->results, fn->result, &ids);
     count_uses(c, fn, &ids);

@@ -6,7 +6,7 @@
 
 /* Within each of the program's functions, for floats: x*y + z becomes fma(x, y, z), x*y - z fma(x, y, -z) and z - x*y
  * fma(-x, y, z), where the product has no other use. One user function is one scope, so what fuses afterwards changes
- * nothing. Operators of folds that are found to commute stay as they are: an fma would make them order-dependent.
+ * nothing. An operator of a fold that commuted as it was written counts as commuting still.
  * Operations that change are made anew, with all that depend on them, behind the others: ids stay in order. Before
  * clusters are made; linear. */
 void opt_contract(ir_program *p);

@@ -11,6 +11,7 @@
 
 #include "differential.h"
 #include "opt/contract.h"
+#include "opt/recover.h"
 #include "support/random_program.h"
 
 static runner one, two; /* worker threads */
@@ -91,6 +92,101 @@ static bool differs(void *env, arena *a, const random_case *c)
             first = o.output;
     }
     return false;
+}
+
+/* --- the switches --- */
+
+typedef struct switches {
+    const random_options *options;
+    uint32_t compared, other;
+    const char *why;
+} switches;
+
+/* Simplification may make extents equal that are not as they are written: what is made of them then may be another
+ * program. */
+static bool same_operations(const ir_program *p, const ir_program *q)
+{
+    ir_id k = 1;
+    for (ir_id i = 1; i < p->node.n; i++) {
+        if (!ir_is_array(p, i))
+            continue;
+        while (k < q->node.n && !ir_is_array(q, k))
+            k++;
+        if (k == q->node.n)
+            return false;
+        const ir_array *x = ir_info(p, i), *y = ir_info(q, k);
+        if (ir_at(p, i)->kind != ir_at(q, k)->kind || x->rank != y->rank || x->components != y->components ||
+            x->inputs != y->inputs)
+            return false;
+        k++;
+    }
+    while (k < q->node.n && !ir_is_array(q, k))
+        k++;
+    return k == q->node.n && p->output.n == q->output.n;
+}
+
+/* Does a program's result depend on what is switched on? */
+static bool differs_by_switches(void *env, arena *a, const random_case *c)
+{
+    static char said[256];
+    switches *s = env;
+    random_options o = *s->options;
+    ir_value *first = NULL;
+    ir_program *written = NULL;
+    for (unsigned k = 0; k < 8; k++) {
+        bool fuse = !(k & 1), cost_model = !(k & 2);
+        o.plain = k < 4;
+        random_case again = random_program_again(a, &o, c->choices.made.n, c->choices.made.at);
+        ir_program *p = again.program;
+        written = written ? written : p;
+        if (!same_operations(written, p))
+            return s->other++, false;
+        if (!o.plain)
+            opt_recover_loops(p);
+        outcome r = runner_run(&one, p, a, again.input, &(l_options){.fuse = fuse, .cost_model = cost_model}, 1);
+        snprintf(said, sizeof(said), "fusion %d, simplification %d, cost model %d", fuse, !o.plain, cost_model);
+        s->why = said;
+        if (r.status != SN_OK)
+            return true;
+        if (first && !same_outputs(p, first, r.output))
+            return true;
+        first = first ? first : r.output;
+    }
+    s->compared++;
+    return false;
+}
+
+/* Lengths at which the combination trees of folds differ. */
+static void programs_under_all_switches(void **state)
+{
+    (void)state;
+    random_options o = random_everything();
+    o.inexact_folds = true;
+    o.types = 1u << T_F32 | 1u << T_F64 | 1u << T_I32 | 1u << T_BOOL;
+    o.extent = 600;
+    o.rank = 1;
+    o.operations = 5;
+    o.terms = 5;
+    if (!one.device || one.device->limits->own_memory)
+        skip();
+    switches s = {.options = &o};
+    uint64_t first = first_seed(), n = seeds(40);
+    for (uint64_t seed = first; seed < first + n; seed++) {
+        arena a;
+        arena_init(&a, NULL);
+        random_case c = random_program(&a, &o, seed);
+        if (differs_by_switches(&s, &a, &c)) {
+            random_case small = random_shrink(&a, &o, &c, differs_by_switches, &s);
+            text t;
+            text_init(&t, &a);
+            random_print(&small, &t);
+            differs_by_switches(&s, &a, &small);
+            print_message("seed %llu:\n%s\n%s\n", (unsigned long long)seed, t.at, s.why);
+            fail();
+        }
+        arena_free(&a);
+    }
+    assert_true(getenv("SINTER_TEST_SEED") || s.compared > 3 * s.other);
 }
 
 static void check_case(question *q, const random_options *o, uint64_t seed)
@@ -236,6 +332,7 @@ int main(void)
         cmocka_unit_test(programs_with_elementary_functions),
         cmocka_unit_test(programs_with_inexact_folds),
         cmocka_unit_test(contracted_programs),
+        cmocka_unit_test(programs_under_all_switches),
         cmocka_unit_test(long_rows),
         cmocka_unit_test(large_programs),
         cmocka_unit_test(large_programs_with_failures),

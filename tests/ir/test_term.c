@@ -531,6 +531,34 @@ static void commutativity(void **state)
     assert_true(ir_commutes(p, ir_fn_close(p, fn, 2, s)));
 }
 
+/* f(a, b) = -a + -b, which simplifies to -a - b. */
+static bool negated_sum_commutes(fixture *f)
+{
+    ir_type types[2] = {T_I32, T_I32};
+    ir_fn *fn = ir_fn_new(f->p, 2, types);
+    ir_id minus[2] = {ir_op1(f->p, 0, OP_NEG, fn->param[0]), ir_op1(f->p, 0, OP_NEG, fn->param[1])};
+    ir_id sum = op2(f, OP_ADD, minus[0], minus[1]);
+    return ir_commutes(f->p, ir_fn_close(f->p, fn, 1, &sum));
+}
+
+/* Terms as they are written commute if they do when simplified, and only then. */
+static void commutativity_of_plain_terms(void **state)
+{
+    fixture *f = *state;
+    ir_program *p = f->p;
+    ir_type types[2] = {T_I32, T_I32};
+    p->plain = true;
+    ir_fn *fn = ir_fn_new(p, 2, types);
+    ir_id sum = op2(f, OP_ADD, fn->param[0], fn->param[1]), always = op2(f, OP_LT, num(f, 1), num(f, 2));
+    ir_id guarded = ir_cond(p, 0, always, sum, fn->param[0]);
+    assert_int_not_equal(guarded, sum);
+    assert_true(ir_commutes(p, ir_fn_close(p, fn, 1, &guarded)));
+    assert_true(p->plain);
+    bool as_written = negated_sum_commutes(f);
+    p->plain = false;
+    assert_int_equal(as_written, negated_sum_commutes(f));
+}
+
 /* --- arrays and their messages --- */
 
 static ir_id vector(fixture *f, ir_type t, ir_id extent)
@@ -856,6 +884,7 @@ int main(void)
         TEST(instantiation),
         TEST(substitution),
         TEST(commutativity),
+        TEST(commutativity_of_plain_terms),
         TEST(array_messages),
         TEST(fold_messages),
         TEST(a_function_must_be_closed),

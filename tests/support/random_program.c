@@ -378,6 +378,23 @@ static ir_id make_reshape(random_maker *m)
     return ir_reshape(m->p, 0, rank, shape, source);
 }
 
+/* The same value, written so that only simplification sees it. */
+static ir_id roundabout(random_maker *m, ir_id x, ir_id other)
+{
+    ir_program *p = m->p;
+    ir_type t = (ir_type)ir_at(p, x)->type;
+    switch (chance(&m->c, 20) ? choose(&m->c, 3) : 3) {
+    case 0:
+        return ir_cond(p, 0, ir_op2(p, 0, OP_LT, ir_i64(p, 1), ir_i64(p, 2)), x, other);
+    case 1:
+        return ir_cond(p, 0, ir_bool(p, false), other, x);
+    case 2:
+        return ir_type_class(t) == CLASS_INT ? ir_op2(p, 0, OP_ADD, x, ir_const(p, t, 0)) : x;
+    default:
+        return x;
+    }
+}
+
 /* An associative operator on each component by itself. */
 static ir_id combined(random_maker *m, ir_type t, ir_id a, ir_id b)
 {
@@ -394,7 +411,7 @@ static ir_id combined(random_maker *m, ir_type t, ir_id a, ir_id b)
         op = logical[choose(&m->c, ARRAY_LENGTH(logical))];
     else if (t != T_CHAR)
         op = whole[choose(&m->c, ARRAY_LENGTH(whole))];
-    return ir_op2(m->p, 0, op, a, b);
+    return roundabout(m, ir_op2(m->p, 0, op, roundabout(m, a, b), roundabout(m, b, a)), a);
 }
 
 /* Composition of the maps x -> a * x + b, and the larger of pairs with ties to the left: neither commutes. */
