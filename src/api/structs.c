@@ -1,8 +1,7 @@
 /* Arrays of C structs as arguments: taken apart into one array a component before the call, and put together behind it.
  */
 #include "api/call.h"
-
-enum { BLOCK = 512 }; /* structs worked on at once, so that all their components stay in the first cache */
+#include "api/interleave.h"
 
 static bool is_structs(const sn_arg *a)
 {
@@ -116,43 +115,33 @@ static sn_status check_results(const call *c, const structs *s)
 
 /* --- conversions --- */
 
-static inline void copy(char *to, size_t to_step, const char *from, size_t from_step, size_t n, size_t size)
+/* The CPU's threads, as many as the context may use; the interpreter works alone, as whoever asks for it expects. */
+static unsigned threads_of(const sn_context *cx)
 {
-    for (size_t i = 0; i < n; i++)
-        memcpy(to + i * to_step, from + i * from_step, size);
-}
-
-/* The size is a constant in each copy of the loop. */
-static void copy_component(char *to, size_t to_step, const char *from, size_t from_step, size_t n, size_t size)
-{
-    if (size == 1)
-        copy(to, to_step, from, from_step, n, 1);
-    else if (size == 2)
-        copy(to, to_step, from, from_step, n, 2);
-    else if (size == 4)
-        copy(to, to_step, from, from_step, n, 4);
-    else
-        copy(to, to_step, from, from_step, n, 8);
+    const device *d = cx->engine.device;
+    return !d ? 1 : d->limits->own_memory ? UINT16_MAX : d->limits->workers;
 }
 
 static void convert(const call *c, const structs *s)
 {
     const embed_port *port = s->port;
+    sn_context *cx = c->p->context;
     size_t n = count_of(s), written = 0;
-    for (size_t first = 0; first < n; first += BLOCK) {
-        size_t some = n - first < BLOCK ? n - first : BLOCK;
-        for (unsigned k = 0; k < port->components; k++) {
-            size_t size = ir_type_size(port->type[k]);
-            char *part = (char *)s->part[k].data + first * size;
-            char *whole = (char *)s->arg->u.to + first * port->bytes + port->offset[k];
-            if (s->result)
-                copy_component(whole, port->bytes, part, size, some, size);
-            else
-                copy_component(part, size, whole, port->bytes, some, size);
-            written += some * size;
-        }
+    interleave_field field[IR_MAX_COMPONENTS];
+    for (unsigned k = 0; k < port->components; k++) {
+        field[k] = (interleave_field){port->offset[k], ir_type_size(port->type[k]), s->part[k].data};
+        written += n * field[k].size;
     }
-    run_count_conversion(&c->p->context->counters, written);
+    size_t cached = cx->engine.device && !api_own_memory(cx) ? cx->engine.device->limits->cache_bytes : SIZE_MAX;
+    interleave_run(&(interleave){.whole = s->arg->u.to,
+                                 .bytes = port->bytes,
+                                 .n = n,
+                                 .fields = port->components,
+                                 .field = field,
+                                 .together = s->result,
+                                 .stream = written > cached,
+                                 .threads = threads_of(cx)});
+    run_count_conversion(&cx->counters, written);
     run_count(&c->p->conversions, 1);
     run_count(&c->p->converted_bytes, written);
 }
