@@ -103,10 +103,10 @@ static void bind_index(sk_folds *s, k_val row, k_val k)
     for (unsigned d = 0; d + 1 < c->rank; d++)
         outer |= sk_mentions(lw, all.n, all.at, s->at.at[d]);
     k_val index[IR_MAX_RANK] = {0};
-    if (outer)
+    if (outer && !s->outer)
         sk_row_indices(lw, c->rank, c->shape, row, index);
     for (unsigned d = 0; outer && d + 1 < c->rank; d++)
-        sk_bind(lw, s->at.at[d], index[d]);
+        sk_bind(lw, s->at.at[d], s->outer ? s->outer[d] : index[d]);
     sk_bind(lw, s->at.at[c->rank - 1], k);
 }
 
@@ -566,14 +566,18 @@ void sk_fold_begin(sk_folds *s, const char *name)
     declare_memory(s);
 }
 
-sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, const sk_options *options, bool combine, bool brief, arena *a,
+sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
                          const char **why)
 {
+    bool combine = variant == SK_COMBINE_SHORT || variant == SK_COMBINE_TREE;
+    bool brief = variant == SK_FOLD_SHORT || variant == SK_COMBINE_SHORT, columns = variant == SK_FOLD_COLUMNS;
     sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
     sk_folds s = {.lw = &lw, .combine = combine};
-    sk_fold_begin(&s, combine ? "fold_combine" : brief ? "fold_rows" : "fold");
+    sk_fold_begin(&s, combine ? "fold_combine" : brief ? "fold_rows" : columns ? "fold_columns" : "fold");
     if (brief)
         build_short(&s);
+    else if (columns)
+        sk_fold_columns(&s);
     else
         build_tree(&s);
     *why = lw.why;

@@ -25,6 +25,7 @@ typedef struct sk_folds {
     sk_outputs stored; /* elements stored on the way */
     sk_index at;
     k_val row_length, row_base;
+    const k_val *outer; /* indices of the outer dimensions; NULL: they are made from the row's number */
 } sk_folds;
 
 /* Begins a kernel: lw's program, cluster, options and arena, and s->combine, are set. Finds the folds and what is
@@ -52,6 +53,9 @@ void sk_fold_finish(sk_folds *s, const sk_fold *f, k_val row, k_val position, co
 bool sk_fold_harmless(const sk_lower *lw, const sk_fold *f); /* may the operator run in lanes that hold nothing? */
 void sk_fold_lanes(sk_folds *s, k_val row, k_val lane, k_val count, k_val *const *acc);
 void sk_fold_piece(sk_folds *s, k_val row, k_val count);
+
+/* Lanes that are rows beside each other (fold_columns.c). */
+void sk_fold_columns(sk_folds *s);
 
 /* Blocks of many threads whose threads walk stretches of rows (group_chunks.c). */
 void sk_group_chunks_code(sk_folds *s);

@@ -21,6 +21,8 @@ void sk_prepare(l_program *l)
         l_cluster *c = &l->cluster.at[i];
         if (c->class == L_CLASS_PLAIN)
             c->uses_index = sk_uses_index(l, c, l->ir->arena);
+        if (c->class == L_CLASS_FOLD)
+            c->columns = sk_folds_columns(l, c, l->ir->arena);
         if (c->class == L_CLASS_STENCIL)
             sk_stencil_prepare(l, c, l->ir->arena);
     }
@@ -111,6 +113,25 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
     g->row = !combine && rows >= SK_SHORT && whole_groups(c, length) ? length : 0;
 }
 
+/* Rows beside each other are lanes, so there must be enough of them. */
+static bool launch_columns(const l_cluster *c, const sk_options *o, int64_t outer, int64_t rows, int64_t length, sk_geometry *g)
+{
+    enum { FEWEST = 16, TILE = 64 };
+    int64_t piece = smaller(length, sk_tree_of(c->ordered, c->wide).piece);
+    if (!c->columns || length <= SK_SHORT || rows < FEWEST)
+        return false;
+    int64_t width = larger(TILE, piece_elements(c, o, outer * rows * length) / piece / TILE * TILE);
+    g->variant = SK_FOLD_COLUMNS;
+    g->partials = pieces_of(length, piece);
+    g->slot[0] = length;
+    g->slot[1] = g->partials;
+    g->slot[2] = pieces_of(rows, width);
+    g->slot[3] = width;
+    g->slot[4] = rows;
+    g->pieces = outer * g->slot[2] * g->partials;
+    return true;
+}
+
 static void launch_stencil(const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns, sk_geometry *g)
 {
     enum { LEAST_TILE = 1024, LEAST_BAND = 64 };
@@ -145,6 +166,9 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
     g->stream = !combine && (double)rows * (double)columns * (double)stored_bytes(l, c) > (double)cache_bytes;
     if (c->class == L_CLASS_FOLD && o->group)
         sk_group_launch_fold(l, c, o, rows, columns, combine, g);
+    else if (c->class == L_CLASS_FOLD && !combine && c->rank > 1 &&
+             launch_columns(c, o, rows / larger(extent[c->rank - 2], 1), extent[c->rank - 2], columns, g))
+        return;
     else if (c->class == L_CLASS_FOLD)
         launch_fold(c, o, rows, columns, combine, g);
     else if (rows == 0 || columns == 0)
@@ -169,10 +193,10 @@ static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant varia
         return sk_build_stencil(l, c, options, a, why);
     case SK_FOLD_SHORT:
     case SK_FOLD_TREE:
-        return sk_build_fold(l, c, options, false, variant == SK_FOLD_SHORT, a, why);
+    case SK_FOLD_COLUMNS:
     case SK_COMBINE_SHORT:
     case SK_COMBINE_TREE:
-        return sk_build_fold(l, c, options, true, variant == SK_COMBINE_SHORT, a, why);
+        return sk_build_fold(l, c, variant, options, a, why);
     default:
         *why = "internal error: unknown variant";
         return NULL;

@@ -41,7 +41,8 @@ typedef enum {
     SK_STENCIL,      /* bands of rows, columns in tiles, interior and borders apart */
     SK_FOLD_SHORT,   /* lanes over rows, each row left to right: rows of at most SK_SHORT elements */
     SK_FOLD_TREE,    /* lanes within a row; one partial result per piece */
-    SK_COMBINE_SHORT, /* the same two over partial results */
+    SK_FOLD_COLUMNS, /* lanes over rows that are neighbours in memory, each through the tree by itself */
+    SK_COMBINE_SHORT, /* the first two over partial results */
     SK_COMBINE_TREE,
     /* Blocks of many threads, on devices with a `group`. */
     SK_GROUP_PIECE,   /* commuting folds: a block folds one piece of a row */
@@ -88,7 +89,7 @@ typedef struct sk_geometry {
     double work; /* a rough number of scalar operations, to keep small launches on the caller's thread */
 } sk_geometry;
 
-/* Once per program, after l_clusters: learns what launches must know of the clusters' code (uses_index). Changes the terms. */
+/* Once per program, after l_clusters: learns what launches must know of the clusters' code (uses_index, columns). Changes the terms. */
 void sk_prepare(l_program *l);
 
 /* rows = product of the outer extents, row = innermost extent (1 x size for PLAIN clusters without index use). `extent` holds the

@@ -20,9 +20,11 @@ int64_t sk_tile(const l_cluster *c, const sk_options *options);
 sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
 sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
 sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
-/* combine: over partial results; brief: rows of at most SK_SHORT elements */
-sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, const sk_options *options, bool combine, bool brief, arena *a,
+/* Builds one of the variants SK_FOLD_... and SK_COMBINE_... */
+sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
                          const char **why);
+/* Do the cluster's folds read memory in larger steps within a row than from row to row? */
+bool sk_folds_columns(const l_program *l, const l_cluster *c, arena *a);
 
 /* --- devices whose blocks are many threads: sk_options.group --- */
 

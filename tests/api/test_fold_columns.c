@@ -1,0 +1,139 @@
+/* Folds of what lies in columns: the kernels whose lanes are neighbouring columns against the interpreter, and against
+ * the bits of the same rows brought together in memory first. */
+#include "both.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* rows x columns, on both sides of where that kernel begins, of a group of lanes and of a piece */
+#define SHAPES                                                                                                         \
+    33, 15, 33, 16, 33, 17, 32, 40, 63, 64, 64, 65, 65, 130, 100, 33, 127, 16, 128, 100, 129, 257, 400, 31, 1100, 20,  \
+        0, 20, 20, 0, 1, 50, 40000, 17, 70001, 16
+
+static sn_acc sums(sn_acc x)
+{
+    return sn_fold(sn_add, 5, sn_transpose(x));
+}
+
+static sn_exp larger_pair(sn_exp a, sn_exp b)
+{
+    sn_exp right =
+        sn_lor(sn_gt(sn_fst(b), sn_fst(a)), sn_land(sn_eq(sn_fst(b), sn_fst(a)), sn_lt(sn_snd(b), sn_snd(a))));
+    return sn_tuple(sn_if(right, sn_fst(b), sn_fst(a)), sn_if(right, sn_snd(b), sn_snd(a)));
+}
+
+static sn_exp with_row(sn_exp column, sn_exp row, sn_exp x)
+{
+    (void)column;
+    return sn_tuple(x, sn_to_i32(row));
+}
+
+/* commutes, and has no identity that we know; of no rows an error */
+static sn_acc greatest(sn_acc x)
+{
+    sn_acc all = sn_fold1(sn_commutative(larger_pair), sn_imap(with_row, sn_transpose(x)));
+    return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all));
+}
+
+static sn_acc several(sn_acc x)
+{
+    sn_acc t = sn_transpose(x);
+    return sn_results(sn_minimum(t), sn_sum(sn_zip_with(sn_mul, t, t)), sn_maximum(t));
+}
+
+static sn_acc leftmost(sn_acc x)
+{
+    sn_acc all = sn_fold1(larger_pair, sn_imap(with_row, sn_transpose(x)));
+    return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all));
+}
+
+static sn_exp modulo(sn_exp a, sn_exp b)
+{
+    return sn_mod(sn_add(a, b), sn_sub(sn_add(a, b), 3)); /* fails where the sum is 3 */
+}
+
+static sn_acc moduli(sn_acc x)
+{
+    return sn_fold1(sn_commutative(modulo), sn_transpose(x));
+}
+
+static void columns_of_all_lengths(void **state)
+{
+    (void)state;
+    both("[n,m]T -> [m]T", sums, "i16 i64 f32 f64", SMALL, SHAPES);
+    both("[n,m]T -> [m]T, [m]i32", greatest, "u8 i32 f64", POSITIVE, SHAPES);
+    both("[n,m]T -> [m]T, [m]i32", leftmost, "f32", POSITIVE, SHAPES);
+    both("[n,m]T -> [m]T, [m]T, [m]T", several, "i32 f32", SMALL, 33, 20, 65, 130, 300, 64, 40000, 17);
+    both("[n,m]T -> [m]T", moduli, "i32", POSITIVE, 33, 40);
+}
+
+/* --- products of matrices --- */
+
+static sn_acc product(sn_acc a, sn_acc b)
+{
+    sn_exp rows = sn_extent(a, 0), columns = sn_extent(b, 1);
+    return sn_fold(sn_add, 0,
+                   sn_zip_with(sn_mul, sn_replicate(a, SN_ALL, columns, SN_ALL),
+                               sn_replicate(sn_transpose(b), rows, SN_ALL, SN_ALL)));
+}
+
+static sn_acc batch(sn_acc x)
+{
+    return sn_sum(sn_transpose(x)); /* of each of the matrices */
+}
+
+static void higher_ranks(void **state)
+{
+    (void)state;
+    both("[n,k]T, [k,m]T -> [n,m]T", product, "i32 f32 f64", SMALL, 3, 40, 20, 17, 100, 65, 1, 33, 16, 2, 0, 20, 0, 40,
+         20);
+    both("[l,n,m]T -> [l,m]T", batch, "u32 f64", SMALL, 3, 40, 20, 2, 70, 65, 5, 33, 16);
+    both("[a,l,n,m]T -> [a,l,m]T", batch, "f32", SMALL, 2, 3, 40, 20, 3, 2, 64, 64);
+}
+
+/* --- the same bits --- */
+
+static sn_acc both_ways(sn_acc x)
+{
+    sn_acc t = sn_transpose(x), rows = sn_force(t);
+    return sn_results(sn_sum(t), sn_sum(rows));
+}
+
+static void bits_do_not_depend_on_where_elements_lie(void **state)
+{
+    static const int64_t shape[][2] = {{33, 16}, {64, 70}, {127, 33}, {129, 64}, {1000, 200}, {40000, 18}, {70001, 40}};
+    (void)state;
+    sn_program *f32 = sn_compile(both_cpu(), "[n,m]f32 -> [m]f32, [m]f32", both_ways);
+    sn_program *f64 = sn_compile(both_cpu(), "[n,m]f64 -> [m]f64, [m]f64", both_ways);
+    assert_true(f32 && f64);
+    for (size_t k = 0; k < sizeof(shape) / sizeof(shape[0]); k++) {
+        int64_t n = shape[k][0], m = shape[k][1];
+        float *x = malloc((size_t)(n * m) * sizeof(*x)), direct[200], gathered[200];
+        double *y = malloc((size_t)(n * m) * sizeof(*y)), direct64[200], gathered64[200];
+        uint32_t random = 7;
+        assert_true(x && y && m <= 200);
+        for (int64_t i = 0; i < n * m; i++) {
+            random = random * 1664525 + 1013904223;
+            x[i] = (float)(random >> 8) * 0x1p-20f - 3;
+            y[i] = (double)random * 0x1p-28 - 3;
+        }
+        assert_int_equal(sn_call(f32, sn_in(x, n, m), sn_into(direct, m), sn_into(gathered, m)), SN_OK);
+        assert_memory_equal(direct, gathered, (size_t)m * sizeof(float));
+        assert_int_equal(sn_call(f64, sn_in(y, n, m), sn_into(direct64, m), sn_into(gathered64, m)), SN_OK);
+        assert_memory_equal(direct64, gathered64, (size_t)m * sizeof(double));
+        free(x);
+        free(y);
+    }
+    sn_drop(f32);
+    sn_drop(f64);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_of_all_lengths),
+        cmocka_unit_test(higher_ranks),
+        cmocka_unit_test(bits_do_not_depend_on_where_elements_lie),
+    };
+    return cmocka_run_group_tests(tests, both_open, both_close);
+}
