@@ -297,6 +297,12 @@ k_val k_load(k_builder *b, k_mem m, k_val index)
     return append_value(b, (k_stmt){.op = K_LOAD, .mem = m, .in = {index}}, (ir_type)b->k->mem.at[m].type);
 }
 
+k_val k_load_total(k_builder *b, k_mem m, k_val index)
+{
+    const k_stmt s = {.op = K_LOAD, .sub = K_TOTAL, .mem = m, .in = {index}};
+    return append_value(b, s, (ir_type)b->k->mem.at[m].type);
+}
+
 void k_store(k_builder *b, k_mem m, k_val index, k_val value)
 {
     append(b, (k_stmt){.op = K_STORE, .mem = m, .in = {index, value}});
@@ -399,7 +405,8 @@ k_val k_all(k_builder *b, k_val cond)
 
 k_val k_shuffle(k_builder *b, k_val value, int64_t distance)
 {
-    return append_value(b, (k_stmt){.op = K_SHUFFLE, .in = {value, k_i64(b, distance)}}, (ir_type)value_of(b, value)->type);
+    return append_value(b, (k_stmt){.op = K_SHUFFLE, .in = {value, k_i64(b, distance)}},
+                        (ir_type)value_of(b, value)->type);
 }
 
 k_val k_count(k_builder *b, k_val cond)

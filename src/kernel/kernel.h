@@ -97,6 +97,7 @@ enum {
     K_FEW = 1,  /* a FOR_ALL of few threads */
     K_WHOLE = 2 /* of whole gangs: its count is a multiple of the kernel's lanes, or threads beyond the last such multiple may not run */
 };
+enum { K_TOTAL = 1 }; /* a LOAD whose index, that of a FOR around it, is in range in every round, whatever IFs there are between the two */
 
 typedef struct k_chain { /* the tuple monoid of a CHAIN; body is piece-level code over left and right */
     uint8_t arity;
@@ -113,7 +114,7 @@ typedef struct k_chain { /* the tuple monoid of a CHAIN; body is piece-level cod
 typedef struct k_stmt {
     uint8_t op;    /* k_op */
     uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_FOR: 1 = unroll fully if the bounds are constant. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: 1 = lanes that are off may
-                      change, too */
+                      change, too. K_LOAD: K_TOTAL */
     uint32_t site; /* K_CHECK: operation in the user's program */
     k_val dst, in[4];
     k_mem mem;
@@ -166,6 +167,7 @@ void k_set(k_builder *b, k_val variable, k_val value);
 void k_relax(k_builder *b, k_val variable, k_val value); /* a SET that may also change lanes that are off: nobody looks at them */
 k_val k_get(k_builder *b, k_val variable); /* an immutable copy of the variable's value now */
 k_val k_load(k_builder *b, k_mem m, k_val index);
+k_val k_load_total(k_builder *b, k_mem m, k_val index); /* K_TOTAL */
 void k_store(k_builder *b, k_mem m, k_val index, k_val value);
 void k_check(k_builder *b, uint32_t site, k_val holds, k_val element, k_val value, k_val bound);
 k_val k_atomic(k_builder *b, ir_op op, k_mem m, k_val index, k_val value);

@@ -187,6 +187,16 @@ static ir_type element(const checker *c, const k_stmt *s)
     return (ir_type)c->k->mem.at[s->mem].type;
 }
 
+/* K_TOTAL says something about the index of a loop. */
+static bool check_total(checker *c, const k_stmt *s)
+{
+    const k_value *index = s->in[0] < c->k->value.n ? &c->k->value.at[s->in[0]] : NULL;
+    if (s->sub == 0 ||
+        (s->sub == K_TOTAL && index && index->kind == KV_RESULT && c->k->stmt.at[index->def].op == K_FOR))
+        return true;
+    return bad(c, "a total load reads at the index of a loop");
+}
+
 static bool check_atomic(checker *c, const k_stmt *s)
 {
     if (!check_access(c, s, true) || !want(c, s->in[1], element(c, s)))
@@ -293,7 +303,7 @@ static bool check_statement(checker *c, const k_stmt *s)
     case K_SET:
         return check_set(c, s);
     case K_LOAD:
-        return check_access(c, s, false) && define(c, s->dst, KV_RESULT, element(c, s), c->w.at);
+        return check_total(c, s) && check_access(c, s, false) && define(c, s->dst, KV_RESULT, element(c, s), c->w.at);
     case K_STORE:
         return check_access(c, s, true) && want(c, s->in[1], element(c, s));
     case K_CHECK:

@@ -6,8 +6,8 @@
 #include "opt/rewrite.h"
 #include "skeleton/eager.h"
 
-void sk_lower_init(sk_lower *lw, const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char *name,
-                   uint16_t lanes)
+void sk_lower_init(sk_lower *lw, const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
+                   const char *name, uint16_t lanes)
 {
     *lw = (sk_lower){.l = l, .cluster = c, .options = options, .arena = a};
     lw->out = arena_alloc(a, sizeof(*lw->out));
@@ -24,7 +24,8 @@ k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool writte
     ir_type type = ir_info(lw->l->ir, array)->type[component];
     const ir_array *info = ir_info(lw->l->ir, array);
     const char *part = info->components > 1 ? arena_printf(lw->arena, "_%u", component) : "";
-    const char *name = arena_printf(lw->arena, "%s%sa%u%s", info->name ? info->name : "", info->name ? "_" : "", lw->l->number[array], part);
+    const char *name = arena_printf(lw->arena, "%s%sa%u%s", info->name ? info->name : "", info->name ? "_" : "",
+                                    lw->l->number[array], part);
     m = k_global(&lw->b, type, written, name);
     lw->out->k->mem.at[m].stream = written && lw->options->stream;
     vec_push(lw->arena, &lw->out->memory, ((sk_binding){SK_ARRAY, array, component, type}));
@@ -35,7 +36,8 @@ k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool writte
 k_mem sk_partial_memory(sk_lower *lw, sk_role role, uint32_t component, ir_type type)
 {
     bool written = role == SK_PARTIAL_OUT;
-    k_mem m = k_global(&lw->b, type, written, arena_printf(lw->arena, "%s%u", written ? "partial_out" : "partial_in", component));
+    k_mem m = k_global(&lw->b, type, written,
+                       arena_printf(lw->arena, "%s%u", written ? "partial_out" : "partial_in", component));
     vec_push(lw->arena, &lw->out->memory, ((sk_binding){role, 0, component, type}));
     return m;
 }
@@ -155,6 +157,20 @@ static k_val lower_op(sk_lower *lw, const ir_node *n)
     return k_let(&lw->b, (ir_op)n->op, in[0], in[1], in[2]);
 }
 
+/* Does this read take each element of a list in turn, in a loop over all of them? */
+static bool reads_all(const sk_lower *lw, const ir_node *n)
+{
+    const ir_array *info = ir_info(lw->l->ir, n->array);
+    return info->rank == 1 && n->n == 1 && n->flags & IR_SAFE &&
+           map64_get(&lw->counted, lw->l->ir->arg.at[n->args]) == info->shape[0];
+}
+
+static k_val load_global(sk_lower *lw, const ir_node *n, k_val position)
+{
+    k_mem m = sk_array_memory(lw, n->array, (uint32_t)n->u.literal, false);
+    return reads_all(lw, n) ? k_load_total(&lw->b, m, position) : k_load(&lw->b, m, position);
+}
+
 static k_val lower_read(sk_lower *lw, const ir_node *n)
 {
     k_builder *b = &lw->b;
@@ -173,22 +189,24 @@ static k_val lower_read(sk_lower *lw, const ir_node *n)
         position = index[0];
         if (check) {
             k_val size = sk_product(lw, info->rank, info->shape);
-            k_val ok = k_let(b, OP_AND, k_let(b, OP_GE, position, k_i64(b, 0), 0), k_let(b, OP_LT, position, size, 0), 0);
+            k_val ok =
+                k_let(b, OP_AND, k_let(b, OP_GE, position, k_i64(b, 0), 0), k_let(b, OP_LT, position, size, 0), 0);
             k_check(b, k_place(n->site, 0), ok, lw->element, position, size);
         }
-        return k_load(b, sk_array_memory(lw, n->array, (uint32_t)n->u.literal, false), position);
+        return load_global(lw, n, position);
     }
     for (uint32_t d = 0; d < n->n; d++) {
         k_val extent = sk_closed(lw, info->shape[d]);
         if (check) {
-            k_val ok = k_let(b, OP_AND, k_let(b, OP_GE, index[d], k_i64(b, 0), 0), k_let(b, OP_LT, index[d], extent, 0), 0);
+            k_val ok =
+                k_let(b, OP_AND, k_let(b, OP_GE, index[d], k_i64(b, 0), 0), k_let(b, OP_LT, index[d], extent, 0), 0);
             k_check(b, k_place(n->site, n->n > 1 ? d + 1 : 0), ok, lw->element, index[d], extent);
         }
         position = d ? sk_add(lw, sk_mul(lw, position, extent), index[d]) : index[d];
     }
     if (!n->n)
         position = k_i64(b, 0);
-    return k_load(b, sk_array_memory(lw, n->array, (uint32_t)n->u.literal, false), position);
+    return load_global(lw, n, position);
 }
 
 typedef struct work { /* an open block: the lowering is iterative, as terms may nest deeply */
@@ -197,7 +215,7 @@ typedef struct work { /* an open block: the lowering is iterative, as terms may 
     const ir_step *step; /* whose part this block is; NULL for the root */
     uint8_t part;        /* 0 then or test, 1 orelse or body */
     uint32_t scope;
-    k_val *variable;     /* results of the step */
+    k_val *variable; /* results of the step */
 } work;
 
 typedef VEC(work) works;
@@ -260,6 +278,7 @@ static void open_for(sk_lower *lw, works *w, const ir_step *s)
     k_val index = k_for(b, k_i64(b, 0), count, false);
     uint32_t scope = sk_scope(lw);
     sk_bind(lw, loop->index, index);
+    map64_put(lw->arena, &lw->counted, loop->index, loop->count);
     for (uint32_t i = 0; i < loop->states; i++)
         sk_bind(lw, loop->var[i], k_get(b, variable[i]));
     vec_push(lw->arena, w, ((work){s->body, 0, s, 1, scope, variable}));

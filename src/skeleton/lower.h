@@ -18,6 +18,7 @@ struct sk_lower {
     k_builder b;
     map64 memory;    /* (array, component) -> k_mem */
     map64 argument;  /* term -> k_val: closed terms passed by the host */
+    map64 counted;   /* index of an open loop -> term that counts its rounds */
     map64 projected; /* (loop, state) -> 1 if the state is read after the loop */
     map64 value;     /* term -> k_val: what is computed in the open lists */
     VEC(uint64_t) undo; /* terms to forget at the end of a scope */

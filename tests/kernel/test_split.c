@@ -188,10 +188,41 @@ static void test_untiled(void **state)
     }
 }
 
+/* What only some threads read in a round is read ahead where its index is in range for all. */
+static void test_total(void **state)
+{
+    static const char source[] =
+        "kernel k lanes 8 { global @1:i64 global @2:i64 written arg %1:i64 for_all %2:i64 < 8 { %6:i64 = var 0 "
+        "for %3:i64 = 0 to %1 { %5:bool = gt %2, %3 if %5 { %7:bool = lt %3, 5 if %7 { %4:i64 = load total @1[%3] "
+        "set %6 = %4 } } } %8:i64 = bitcast %6 store @2[%2] = %8 } }";
+    int64_t in[40], expected[8] = {0}, got[8] = {0};
+    arena a;
+    const char *message = "";
+    (void)state;
+    arena_init(&a, NULL);
+    for (int64_t i = 0; i < 40; i++)
+        in[i] = 1000 + i;
+    kernel *k = k_parse(&a, source, &message);
+    if (!k)
+        fail_msg("%s", message);
+    kernel *tiled = k_split(k, 0, 16, &a);
+    assert_ptr_not_equal(tiled, k);
+    well_formed(tiled, &a, 0);
+    ir_bits arg = 40;
+    k_error error = {0};
+    assert_true(k_interpret(k, &a, (void *[]){in, expected}, &arg, 0, 1, &error));
+    assert_true(k_interpret(tiled, &a, (void *[]){in, got}, &arg, 0, 1, &error));
+    assert_memory_equal(got, expected, sizeof(got));
+    for (k_ref r = 1; r < tiled->stmt.n; r++) /* global memory is read by all together only */
+        if (tiled->stmt.at[r].op == K_LOAD && tiled->stmt.at[r].mem == 1)
+            assert_int_not_equal(tiled->stmt.at[r].sub, K_TOTAL);
+    arena_free(&a);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_native),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),   cmocka_unit_test(test_native),
                                        cmocka_unit_test(test_segments), cmocka_unit_test(test_tiles),
-                                       cmocka_unit_test(test_untiled)};
+                                       cmocka_unit_test(test_untiled),  cmocka_unit_test(test_total)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

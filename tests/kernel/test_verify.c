@@ -58,6 +58,8 @@ static void types_agree(void **state)
 {
     static const rule rules[] = {
         {"%9:i64 = add %1, 1", NULL},
+        {"for_all %8:i64 < 9 { for %9:i64 = 0 to %1 { if %3 { %10:f32 = load total @1[%9] } } }", NULL},
+        {"for_all %8:i64 < 9 { %10:f32 = load total @1[%8] }", "statement 2 (load): a total load reads at the index of a loop"},
         {"%9:i64 = add %1, %2", "statement 1 (let): value 2 is a f32, not a i64"},
         {"%9:f32 = add %1, %1", "statement 1 (let): value 4 is a f32, not a i64"},
         {"%9:bool = land %1, %1", "statement 1 (let): land does not take a i64"},
