@@ -120,7 +120,8 @@ static const char *memory_of(const sn_arg *a)
         return NULL;
     if (!is_array(a))
         return a->u.from;
-    return api_own_memory(a->u.array->context) ? NULL : a->u.array->data;
+    const sn_array *array = a->u.array; /* on devices its elements are elsewhere, unless it has borrowed them */
+    return api_own_memory(array->context) && !array->let_go ? NULL : array->data;
 }
 
 static bool overlap(const call *c, int i, int k)

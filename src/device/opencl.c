@@ -158,6 +158,7 @@ static device *open_place(const opencl_api *api, const opencl_place *p, const de
                   .api = *api,
                   .platform = p->platform,
                   .id = p->device,
+                  .pocl = p->pocl,
                   .keep_text = o->keep_text};
     d->device.limits = &d->limits;
     pthread_mutex_init(&d->lock, NULL);

@@ -30,6 +30,7 @@ typedef struct opencl {
     ocl_device id;
     ocl_context context;
     size_t group; /* work items of a group that kernels are first built for */
+    bool pocl;
     bool has_f64;
     bool keep_text;
     size_t most_block;  /* bytes of one block of memory */

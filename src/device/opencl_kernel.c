@@ -2,6 +2,7 @@
 #include "device/keep_source.h"
 #include "device/opencl_device.h"
 #include "emit/emit.h"
+#include "kernel/walk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,11 +79,33 @@ static bool rejected(opencl *d, const device_kernel *out, const char *name, cons
     return false;
 }
 
+/* Is the current statement, of a thread, in a branch of the piece? */
+static bool in_branch(const k_walk *w)
+{
+    for (uint32_t i = 0; i < w->open.n && w->k->stmt.at[k_walk_open(w, i)].op != K_FOR_ALL; i++)
+        if (w->k->stmt.at[k_walk_open(w, i)].op == K_IF)
+            return true;
+    return false;
+}
+
+/* Do barriers stand in branches? PoCL 3.1 writes what follows such a branch once for each way to it, and so on for the
+ * next branch: a chain of stencils takes it minutes. Groups of one work item have no barriers. */
+static bool branches_hold_barriers(const kernel *k, arena *a)
+{
+    k_walk w;
+    k_walk_begin(&w, k, a);
+    while (k_walk_next(&w)) {
+        k_mem m = k->stmt.at[w.at].mem;
+        if (w.event == K_WALK_AT && w.for_all && m && k->mem.at[m].space == K_SHARED && in_branch(&w))
+            return true;
+    }
+    return false;
+}
+
 /* Where a kernel takes so many registers that a group does not fit, it is built for half the group. */
-static bool build_source(opencl *d, const char *name, const char *source, device_kernel *out, arena *a,
+static bool build_source(opencl *d, const char *name, const char *source, size_t group, device_kernel *out, arena *a,
                          const char **why)
 {
-    size_t group = d->group;
     for (;;) {
         int32_t status = OCL_SUCCESS;
         out->program = d->api.clCreateProgramWithSource(d->context, 1, &source, NULL, &status);
@@ -180,8 +203,9 @@ static bool generate(opencl *d, const kernel *k, const text *key, device_kernel 
     if (!ready)
         return false;
     text_init(&source, a);
+    size_t group = d->pocl && branches_hold_barriers(ready, a) ? 1 : d->group;
     if (!emit_text(ready, &dialect_opencl, entry_name, &source, why) ||
-        !build_source(d, k->name ? k->name : "", source.at, out, a, why))
+        !build_source(d, k->name ? k->name : "", source.at, group, out, a, why))
         return false;
     if (d->keep_text) {
         out->source = malloc(source.n + 1);

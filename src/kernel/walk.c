@@ -16,6 +16,11 @@ k_ref k_walk_parent(const k_walk *w)
     return n ? w->open.at[n - 1] & ~IN_ELSE : 0;
 }
 
+k_ref k_walk_open(const k_walk *w, uint32_t i)
+{
+    return w->open.at[i] & ~IN_ELSE;
+}
+
 static bool arrive(k_walk *w, k_ref at, k_walk_event event)
 {
     w->at = at;
@@ -98,10 +103,10 @@ unsigned k_operands(const k_stmt *s)
 const char *k_op_name(k_op op)
 {
     static const char *const name[] = {
-        [K_NOP] = "nop",       [K_LET] = "let",         [K_SELECT] = "select",   [K_DECL] = "var",
-        [K_SET] = "set",       [K_LOAD] = "load",       [K_STORE] = "store",     [K_CHECK] = "check",
-        [K_ATOMIC] = "atomic", [K_IF] = "if",           [K_LOOP] = "loop",       [K_BREAK_IF] = "break_if",
-        [K_FOR] = "for",       [K_FOR_ALL] = "for_all", [K_COMPACT] = "compact", [K_COUNT] = "count",
-        [K_SHUFFLE] = "shuffle", [K_ALL] = "all", [K_CHAIN] = "chain"};
+        [K_NOP] = "nop",         [K_LET] = "let",         [K_SELECT] = "select",   [K_DECL] = "var",
+        [K_SET] = "set",         [K_LOAD] = "load",       [K_STORE] = "store",     [K_CHECK] = "check",
+        [K_ATOMIC] = "atomic",   [K_IF] = "if",           [K_LOOP] = "loop",       [K_BREAK_IF] = "break_if",
+        [K_FOR] = "for",         [K_FOR_ALL] = "for_all", [K_COMPACT] = "compact", [K_COUNT] = "count",
+        [K_SHUFFLE] = "shuffle", [K_ALL] = "all",         [K_CHAIN] = "chain"};
     return (unsigned)op < ARRAY_LENGTH(name) ? name[op] : "?";
 }

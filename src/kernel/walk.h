@@ -28,6 +28,7 @@ void k_walk_begin(k_walk *w, const kernel *k, arena *a);
 bool k_walk_next(k_walk *w);
 /* The statement whose list holds the current one; 0: the kernel itself. */
 k_ref k_walk_parent(const k_walk *w);
+k_ref k_walk_open(const k_walk *w, uint32_t i); /* the i-th of w->open, outermost first */
 
 static inline bool k_compound(const k_stmt *s)
 {

@@ -351,7 +351,5 @@ int main(void)
         cmocka_unit_test(primitives),  cmocka_unit_test(division), cmocka_unit_test(elementary_functions),
         cmocka_unit_test(conversions), cmocka_unit_test(control),  cmocka_unit_test(stencils),
     };
-    if (getenv("SINTER_TEST_SKIP")) /* what takes a device's compiler minutes */
-        cmocka_set_skip_filter(getenv("SINTER_TEST_SKIP"));
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

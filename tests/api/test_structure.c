@@ -44,6 +44,12 @@ static sn_program *compiled_in(sn_context *cx, const char *signature, sn_body bo
     return p;
 }
 
+/* Other devices' kernels, and counts of their calls, are different ones. */
+static bool on_cpu(void)
+{
+    return !both_cpu()->engine.device->limits->own_memory;
+}
+
 static float *numbers(int64_t n)
 {
     float *x = malloc((size_t)n * sizeof(float));
@@ -79,8 +85,13 @@ static void a_dot_product_is_one_loop(void **state)
     says(p, "clusters", "fold loop over [n]");
     says(p, "plan", "1 clusters, 0 buffers");
     says(p, "kernels", "for_all");
-    says(p, "llvm", "define");
-    says(p, "asm", "ret");
+    if (on_cpu()) {
+        says(p, "llvm", "define");
+        says(p, "asm", "ret");
+    } else {
+        const char *kind = both_cpu()->engine.device->limits->kind;
+        says(p, kind, strcmp(kind, "cuda") ? "__kernel" : "__global__");
+    }
     assert_ptr_equal(sn_explain(p, "plan"), sn_explain(p, "plan"));
     free(x);
     sn_drop(p);
@@ -414,6 +425,15 @@ static sn_acc used_by_its_shape_and_once(sn_acc a)
     return sn_generate(sn_extent(b, 0), sn_closure(before, &b));
 }
 
+/* Loads of each body: on other devices whole pieces and the last one have a body each. */
+static unsigned loads(sn_program *p)
+{
+    const char *said = sn_explain(p, "kernels");
+    unsigned bodies = on_cpu() ? 1 : occurrences(said, "for_all");
+    assert_int_equal(occurrences(said, " = load ") % bodies, 0);
+    return occurrences(said, " = load ") / bodies;
+}
+
 /* What a component, or an array whose shape alone matters, would cost to load: nothing. */
 static void what_is_not_used_is_not_loaded(void **state)
 {
@@ -422,12 +442,12 @@ static void what_is_not_used_is_not_loaded(void **state)
     sn_program *p = compiled_in(both_cpu(), "[n](f32, f32, f32, f32) -> [n]f32", SN_BODY(one_of_four));
     assert_int_equal(sn_call(p, sn_in(a, 1), sn_in(a, 1), sn_in(a + 4, 1), sn_in(a, 1), sn_into(r, 1)), SN_OK);
     assert_true(r[0] == 6);
-    assert_int_equal(occurrences(sn_explain(p, "kernels"), " = load "), 1);
+    assert_int_equal(loads(p), 1);
     sn_drop(p);
     p = compiled_in(both_cpu(), "[n]f32, [n]f32 -> [n]f32", SN_BODY(two_of_a_zip));
     assert_int_equal(sn_call(p, sn_in(a, 6), sn_in(a, 6), sn_into(r, 6)), SN_OK);
     assert_true(r[5] == 36);
-    assert_int_equal(occurrences(sn_explain(p, "kernels"), " = load "), 1);
+    assert_int_equal(loads(p), 1);
     sn_drop(p);
     int64_t n[3];
     p = compiled_in(both_cpu(), "[n,m]f32 -> [m]i64", SN_BODY(only_its_size));

@@ -264,6 +264,50 @@ static void registers(void **state)
     d->close(d);
 }
 
+/* Threads that share memory, in a branch of the piece or not. */
+static kernel *staging_kernel(arena *a, bool branch)
+{
+    k_builder b = {0};
+    kernel *k = k_new(a, "staging", 16);
+    k_begin(&b, k);
+    k_mem y = k_global(&b, T_I32, true, "y"), s = k_shared(&b, T_I32, PIECE, "s");
+    if (branch)
+        k_if(&b, k_let(&b, OP_GT, k_piece(&b), k_i64(&b, 0), 0));
+    k_val i = k_for_all(&b, k_i64(&b, PIECE));
+    k_store(&b, s, i, k_convert(&b, OP_CONVERT, T_I32, i));
+    k_end(&b);
+    if (branch)
+        k_end(&b);
+    i = k_for_all(&b, k_i64(&b, PIECE));
+    k_store(&b, y, i, k_load(&b, s, i));
+    k_end(&b);
+    return k;
+}
+
+static void built_for(fixture *f, bool branch, const char *option)
+{
+    const char *why = NULL;
+    device *d = opened(f, NULL);
+    device_kernel *k = d->compile(d, staging_kernel(&f->a, branch), &f->a, &why);
+    if (!k)
+        fail_msg("%s", why);
+    contains(f->fake->options, option);
+    d->release_kernel(d, k);
+    d->close(d);
+}
+
+/* Barriers in branches, which PoCL takes very long to compile, are left out there. */
+static void barriers_in_branches(void **state)
+{
+    fixture *f = *state;
+    built_for(f, true, "-DSN_LOCAL=128");
+    f->fake->named_pocl = true;
+    built_for(f, false, "-DSN_LOCAL=16");
+    built_for(f, true, "-DSN_LOCAL=1");
+    assert_true(strlen(strstr(f->fake->options, "-DSN_LOCAL=")) == strlen("-DSN_LOCAL=1"));
+    contains(f->fake->source, "#if SN_LOCAL == 1\n#define barrier(fences)\n#endif\n");
+}
+
 static void explained(void **state)
 {
     fixture *f = *state;
@@ -502,6 +546,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rejected_source, setup, teardown),
         cmocka_unit_test_setup_teardown(too_much, setup, teardown),
         cmocka_unit_test_setup_teardown(registers, setup, teardown),
+        cmocka_unit_test_setup_teardown(barriers_in_branches, setup, teardown),
         cmocka_unit_test_setup_teardown(explained, setup, teardown),
         cmocka_unit_test_setup_teardown(on_disk, setup, teardown),
         cmocka_unit_test_setup_teardown(every_call, setup, teardown),

@@ -418,7 +418,5 @@ int main(void)
         cmocka_unit_test(test_blackscholes), cmocka_unit_test(test_nbody),   cmocka_unit_test(test_nbody_is_fused),
         cmocka_unit_test(test_rowstats),
     };
-    if (getenv("SINTER_TEST_SKIP")) /* what takes a device's compiler minutes */
-        cmocka_set_skip_filter(getenv("SINTER_TEST_SKIP"));
     return cmocka_run_group_tests_name("programs", tests, open_context, close_context);
 }

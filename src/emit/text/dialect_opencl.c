@@ -28,7 +28,11 @@ const dialect dialect_opencl = {
              [T_F32] = "float",
              [T_F64] = "double",
              [T_CHAR] = "uint"},
-    .prelude = "#pragma OPENCL FP_CONTRACT OFF\n",
+    /* A single work item waits for nobody: without barriers PoCL's compiler has much less to do. */
+    .prelude = "#pragma OPENCL FP_CONTRACT OFF\n"
+               "#if SN_LOCAL == 1\n"
+               "#define barrier(fences)\n"
+               "#endif\n",
     .prelude_f64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
     .prelude_atomic64 = "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
                         "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n",

@@ -65,7 +65,7 @@ void emit_open_gang(emitter *e, const k_stmt *s)
 
 static void define(emitter *e, const k_stmt *s, const char *x)
 {
-    emit_line(e, "const %s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);
+    emit_line(e, "%s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);
 }
 
 /* Exchanged as a word that the instruction knows. */
@@ -138,8 +138,7 @@ void emit_open_chain(emitter *e, const k_stmt *s)
         ir_type t = (ir_type)e->k->value.at[c->before[j]].type;
         const char *word = arena_printf(e->arena, "sn_word[%u]", j), *initial = emit_value(e, c->initial[j]);
         const char *aggregate = emit_value(e, c->aggregate[j]), *before = emit_define(e, c->before[j]);
-        emit_line(e, "const %s %s = piece > 0 ? %s : %s;", emit_type(e, t), before, emit_from_bits(e, t, word),
-                  initial);
+        emit_line(e, "%s %s = piece > 0 ? %s : %s;", emit_type(e, t), before, emit_from_bits(e, t, word), initial);
         emit_line(e, "%s %s = %s;", emit_type(e, t), emit_define(e, c->left[j]), before);
         emit_line(e, "%s %s = %s;", emit_type(e, t), emit_define(e, c->right[j]), aggregate);
     }

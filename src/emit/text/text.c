@@ -17,6 +17,8 @@ void emit_line(emitter *e, const char *format, ...)
     text_add(&e->body, "\n");
 }
 
+/* Values are not declared const: clang, looking for constants, follows their initialisers as far as they go, and
+ * overflows its stack in large kernels. */
 static const char *type_of(emitter *e, k_val v)
 {
     return emit_type(e, (ir_type)e->k->value.at[v].type);
@@ -29,7 +31,7 @@ static bool in_piece_loop(emitter *e, const k_walk *w, uint8_t leaves)
 {
     bool inside = false;
     for (uint32_t i = 0; i < w->open.n; i++) {
-        k_ref id = w->open.at[i] & 0x7fffffffu;
+        k_ref id = k_walk_open(w, i);
         uint8_t op = w->k->stmt.at[id].op;
         if (op == K_FOR_ALL)
             break;
@@ -93,7 +95,7 @@ static void load(emitter *e, const k_stmt *s)
     if (!e->walk.for_all && e->pending & PENDING_WRITES && e->communicated[s->mem])
         barrier(e); /* one work item may have stored it for all */
     const char *from = place(e, s->mem, s->in[0]), *as_bool = e->k->mem.at[s->mem].type == T_BOOL ? " != 0" : "";
-    emit_line(e, "const %s %s = %s%s;", type_of(e, s->dst), emit_define(e, s->dst), from, as_bool);
+    emit_line(e, "%s %s = %s%s;", type_of(e, s->dst), emit_define(e, s->dst), from, as_bool);
     e->pending |= !e->walk.for_all && e->communicated[s->mem] ? PENDING_READS : 0;
 }
 
@@ -115,7 +117,7 @@ static void atomic(emitter *e, const k_stmt *s)
 {
     const char *operation = emit_atomic(e, s), *type = type_of(e, s->dst), *name = emit_define(e, s->dst);
     if (e->walk.for_all) {
-        emit_line(e, "const %s %s = %s;", type, name, operation);
+        emit_line(e, "%s %s = %s;", type, name, operation);
         return;
     }
     /* Once per piece; the others learn the old value through shared memory. */
@@ -123,7 +125,7 @@ static void atomic(emitter *e, const k_stmt *s)
     emit_line(e, "if (sn_lane == 0)");
     emit_line(e, "    *(%s%s *)sn_word = %s;", e->d->shared, type, operation);
     barrier(e);
-    emit_line(e, "const %s %s = *(%s%s *)sn_word;", type, name, e->d->shared, type);
+    emit_line(e, "%s %s = *(%s%s *)sn_word;", type, name, e->d->shared, type);
     e->pending = PENDING_READS | PENDING_WRITES;
 }
 
@@ -315,12 +317,12 @@ static void statement(emitter *e, const k_stmt *s)
     case K_LET: {
         const char *x = emit_let(e, s);
         if (x)
-            emit_line(e, "const %s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);
+            emit_line(e, "%s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);
         return;
     }
     case K_SELECT: {
         const char *c = emit_value(e, s->in[0]), *x = emit_value(e, s->in[1]), *y = emit_value(e, s->in[2]);
-        emit_line(e, "const %s %s = %s ? %s : %s;", type_of(e, s->dst), emit_define(e, s->dst), c, x, y);
+        emit_line(e, "%s %s = %s ? %s : %s;", type_of(e, s->dst), emit_define(e, s->dst), c, x, y);
         return;
     }
     case K_DECL: {
