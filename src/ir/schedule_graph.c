@@ -44,6 +44,37 @@ static int by_id(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
+/* Is it an operator on extents, constants and what is computed from these alone? (index: of the terms so far, 2: yes)
+ */
+static bool of_extents(const graph *g, ir_id term)
+{
+    const ir_node *node = ir_at(g->program, term);
+    if (node->kind != IR_OP || node->partial || node->scope)
+        return false;
+    for (uint32_t k = 0; k < node->n; k++) {
+        ir_id operand = ir_args(g->program, term)[k];
+        if (!is_leaf(g->program, operand) && map64_get(&g->index, operand) != 2)
+            return false;
+    }
+    return true;
+}
+
+/* Items of the terms, given in order of their ids. Those of extents alone come first: they may be older than a function
+ * or made with it, as the first of several equal ones is, and the code of equal functions is to be equal. */
+static void list(graph *g, uint32_t n, const ir_id *term)
+{
+    for (uint32_t k = 0; k < n; k++)
+        if (of_extents(g, term[k])) {
+            map64_put(g->arena, &g->index, term[k], 2);
+            vec_push(g->arena, &g->item, ((item){.id = term[k]}));
+        }
+    for (uint32_t k = 0; k < n; k++)
+        if (map64_get(&g->index, term[k]) != 2)
+            vec_push(g->arena, &g->item, ((item){.id = term[k]}));
+    for (uint32_t k = 0; k < g->item.n; k++)
+        map64_put(g->arena, &g->index, g->item.at[k].id, k + 1);
+}
+
 static void collect(graph *g, uint32_t n, const ir_id *result)
 {
     const ir_program *p = g->program;
@@ -65,11 +96,7 @@ static void collect(graph *g, uint32_t n, const ir_id *result)
     }
     if (found.n)
         qsort(found.at, found.n, sizeof(ir_id), by_id);
-    vec_resize(g->arena, &g->item, found.n);
-    for (uint32_t f = 0; f < found.n; f++) {
-        g->item.at[f] = (item){.id = found.at[f]};
-        map64_put(g->arena, &g->index, found.at[f], f + 1);
-    }
+    list(g, found.n, found.at);
 }
 
 static void find_binders(graph *g)

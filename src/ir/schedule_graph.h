@@ -1,6 +1,6 @@
-/* What the scheduler knows of the scalar terms it is to place: the terms reachable from the results in order of their
- * ids, the edges between them, and how far each may be moved. Constants, variables and extents are no items: they are
- * there everywhere. */
+/* What the scheduler knows of the scalar terms it is to place: the terms reachable from the results, operands first, the
+ * edges between them, and how far each may be moved. Constants, variables and extents are no items: they are there
+ * everywhere. */
 #ifndef SN_IR_SCHEDULE_GRAPH_H
 #define SN_IR_SCHEDULE_GRAPH_H
 
@@ -35,7 +35,7 @@ typedef struct item {
 typedef struct graph {
     const ir_program *program;
     arena *arena;
-    VEC(item) item; /* ascending ids */
+    VEC(item) item; /* operands first; ascending ids, but for terms of extents alone, which come first */
     map64 index;    /* term -> item + 1 */
     map64 binder;   /* variable -> item of its loop + 1 */
 } graph;

@@ -217,20 +217,32 @@ static int by_level(const void *a, const void *b)
     return (x->root > y->root) - (x->root < y->root);
 }
 
-/* Folds with different trees go apart; a group over the cap is cut between anchors. Both keep the order of ids. */
+/* Does it read neighbours of what its loop has computed before? */
+static bool is_stage(const clusters *c, ir_id id)
+{
+    const l_node *n = l_at(c->node, id);
+    for (uint32_t i = 0; i < n->dep.n; i++)
+        if (n->dep.at[i].access == L_HALO)
+            return true;
+    return false;
+}
+
+/* Folds with different trees go apart; a group over the cap, or of too many stages, is cut between anchors. All keep
+ * the order of ids. */
 static void emit_group(clusters *c, const group *g)
 {
     uint32_t cap = c->options->cap ? c->options->cap : L_DEFAULT_CAP;
     bool *placed = arena_alloc(c->p->arena, g->anchor.n);
     for (uint32_t done = 0; done < g->anchor.n;) {
         l_cluster *cluster = NULL;
-        uint32_t size = 0;
+        uint32_t size = 0, stages = 0;
         bool folds = false;
         for (uint32_t i = 0; i < g->anchor.n; i++) {
             ir_id id = g->anchor.at[i];
             if (placed[i])
                 continue;
-            if (cluster && size + l_at(c->node, id)->size > cap) {
+            bool stage = is_stage(c, id);
+            if (cluster && (size + l_at(c->node, id)->size > cap || stages + stage > L_MOST_STAGES)) {
                 for (; i < g->anchor.n; i++)
                     l_at(c->node, g->anchor.at[i])->cut |= !placed[i];
                 break;
@@ -248,6 +260,7 @@ static void emit_group(clusters *c, const group *g)
                 folds = true;
             }
             size += l_at(c->node, id)->size;
+            stages += stage;
             cluster->flops += l_at(c->node, id)->flops;
             vec_push(c->p->arena, &cluster->op, ((l_op){.term = id, .kind = fold ? L_FOLD : L_ELEMENT}));
             c->out->cluster_of[id] = c->out->cluster.n;
