@@ -1,5 +1,6 @@
-/* The skeletons of folds. The combination tree is fixed (docs/determinism.md): it depends on the row's length, the width of the
- * accumulated components and whether the operators commute, never on workers, alignment or the shape of the launch. */
+/* The skeletons of folds. The combination tree is fixed (docs/determinism.md): it depends on the row's length, the
+ * width of the accumulated components and whether the operators commute, never on workers, alignment or the shape of
+ * the launch. */
 #include "skeleton/fold.h"
 
 #include "opt/rewrite.h"
@@ -25,7 +26,8 @@ static bool identity_of(ir_op op, ir_type t, ir_bits *out)
         if (t == T_BOOL || t == T_CHAR)
             return false;
         if (ir_type_signed(t))
-            *out = ir_bits_i64(t, op == OP_MIN ? (int64_t)(UINT64_MAX >> (65 - ir_type_bits(t))) : INT64_MIN >> (64 - ir_type_bits(t)));
+            *out = ir_bits_i64(t, op == OP_MIN ? (int64_t)(UINT64_MAX >> (65 - ir_type_bits(t)))
+                                               : INT64_MIN >> (64 - ir_type_bits(t)));
         else
             *out = op == OP_MIN ? UINT64_MAX >> (64 - ir_type_bits(t)) : 0;
         return true;
@@ -110,7 +112,8 @@ static void bind_index(sk_folds *s, k_val row, k_val k)
     sk_bind(lw, s->at.at[c->rank - 1], k);
 }
 
-/* The element number k of a row goes into the accumulators. `started` is a bool value: false for a lane's first element. */
+/* The element number k of a row goes into the accumulators. `started` is a bool value: false for a lane's first
+ * element. */
 void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *const *acc)
 {
     sk_lower *lw = s->lw;
@@ -135,7 +138,8 @@ void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *cons
     if (term.n)
         sk_emit(lw, term.n, term.at, value);
     for (uint32_t i = 0; i < s->stored.term.n; i++)
-        k_store(b, sk_array_memory(lw, s->stored.array.at[i], s->stored.component.at[i], true), lw->element, value[elements + i]);
+        k_store(b, sk_array_memory(lw, s->stored.array.at[i], s->stored.component.at[i], true), lw->element,
+                value[elements + i]);
     uint32_t next = 0;
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
@@ -144,7 +148,8 @@ void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *cons
             next += 2;
             continue;
         }
-        k_val *right = arena_alloc(lw->arena, f->n * sizeof(k_val)), *left = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        k_val *right = arena_alloc(lw->arena, f->n * sizeof(k_val)),
+              *left = arena_alloc(lw->arena, f->n * sizeof(k_val));
         k_val *out = arena_alloc(lw->arena, f->n * sizeof(k_val));
         for (uint32_t c = 0; c < f->n; c++)
             right[c] = s->combine ? k_load(b, f->in[c], lw->element) : value[next + c];
@@ -215,7 +220,8 @@ void sk_fold_merge(sk_folds *s, k_val *const *into, k_val *const *from, k_val ha
         k_if(b, has);
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
-        k_val *left = arena_alloc(s->lw->arena, f->n * sizeof(k_val)), *right = arena_alloc(s->lw->arena, f->n * sizeof(k_val));
+        k_val *left = arena_alloc(s->lw->arena, f->n * sizeof(k_val)),
+              *right = arena_alloc(s->lw->arena, f->n * sizeof(k_val));
         k_val *out = arena_alloc(s->lw->arena, f->n * sizeof(k_val));
         for (uint32_t c = 0; c < f->n; c++) {
             left[c] = k_get(b, into[i][c]);
@@ -246,13 +252,15 @@ static void combine_in_gang(sk_folds *s, k_val lane, k_val count, k_val *const *
     int64_t lanes = s->tree.lanes;
     k_val chunk = k_i64(b, ordered ? s->tree.chunk : 1);
     k_val valid = ordered ? k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, s->tree.chunk - 1)), chunk, 0) : count;
-    bool full = lw->options->row && !s->combine; /* every lane of the first half has a partner, in every round */
+    /* every lane of the first half has a partner, in every round, or one that changes nothing */
+    bool full = (lw->options->row && !s->combine) || (!ordered && s->neutral);
     for (int64_t round = 1; round < lanes; round *= 2) {
         int64_t distance = ordered ? round : lanes / (2 * round);
         k_val has = full ? 0 : k_let(b, OP_LT, lane, sk_sub(lw, valid, k_i64(b, distance)), 0);
         for (uint32_t i = 0; i < s->fold.n; i++) {
             const sk_fold *f = &s->fold.at[i];
-            k_val *left = arena_alloc(lw->arena, f->n * sizeof(k_val)), *right = arena_alloc(lw->arena, f->n * sizeof(k_val));
+            k_val *left = arena_alloc(lw->arena, f->n * sizeof(k_val)),
+                  *right = arena_alloc(lw->arena, f->n * sizeof(k_val));
             k_val *out = arena_alloc(lw->arena, f->n * sizeof(k_val));
             for (uint32_t c = 0; c < f->n; c++) {
                 left[c] = k_get(b, acc[i][c]);
@@ -330,7 +338,8 @@ static void piece_in_turn(sk_folds *s, k_val row, k_val begin, k_val count)
     for (int64_t distance = 1; distance < streams; distance *= 2)
         for (int64_t t = 0; t + distance < streams; t += 2 * distance)
             sk_fold_merge(s, acc[t], acc[t + distance],
-                          k_let(b, OP_LT, lane, sk_sub(lw, count, k_i64(b, (t + distance) * lanes)), 0));
+                          s->neutral ? 0
+                                     : k_let(b, OP_LT, lane, sk_sub(lw, count, k_i64(b, (t + distance) * lanes)), 0));
     sk_fold_lanes(s, row, lane, count, acc[0]);
     k_end(b);
 }
@@ -388,7 +397,8 @@ static void lane_round(sk_folds *s, int64_t threads, int64_t scale, int64_t dist
     k_if(b, k_let(b, OP_LT, other, valid, 0));
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
-        k_val *left = arena_alloc(lw->arena, f->n * sizeof(k_val)), *right = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        k_val *left = arena_alloc(lw->arena, f->n * sizeof(k_val)),
+              *right = arena_alloc(lw->arena, f->n * sizeof(k_val));
         k_val *out = arena_alloc(lw->arena, f->n * sizeof(k_val));
         for (uint32_t c = 0; c < f->n; c++) {
             left[c] = k_load(b, f->shared[c], at);
@@ -442,8 +452,11 @@ static void build_tree(sk_folds *s)
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     k_val length = sk_slot(lw, 0, "row_length"), pieces = sk_slot(lw, 1, "pieces_a_row");
-    k_val row = k_let(b, OP_QUOT, k_piece(b), pieces, 0);
-    k_val part = sk_sub(lw, k_piece(b), sk_mul(lw, row, pieces));
+    /* A launch that makes the results has a piece a row: nothing to divide, which would take longer than a short row.
+     */
+    bool whole = lw->options->final;
+    k_val row = whole ? k_piece(b) : k_let(b, OP_QUOT, k_piece(b), pieces, 0);
+    k_val part = whole ? k_i64(b, 0) : sk_sub(lw, k_piece(b), sk_mul(lw, row, pieces));
     s->row_length = length;
     s->row_base = sk_mul(lw, row, length);
     lw->element = row; /* of failures in the operator once elements are combined */
@@ -451,8 +464,11 @@ static void build_tree(sk_folds *s)
     k_val begin = sk_mul(lw, part, size);
     k_val count = sk_min(lw, size, sk_sub(lw, length, begin));
     s->in_gang = lw->options->vector_bytes > 0;
-    for (uint32_t i = 0; i < s->fold.n; i++)
+    s->neutral = true;
+    for (uint32_t i = 0; i < s->fold.n; i++) {
         s->in_gang &= sk_fold_harmless(lw, &s->fold.at[i]);
+        s->neutral &= s->fold.at[i].identity != NULL;
+    }
     for (uint32_t i = 0; i < s->fold.n && !s->in_gang; i++) {
         sk_fold *f = &s->fold.at[i];
         f->shared = arena_alloc(lw->arena, f->n * sizeof(k_mem));
@@ -471,34 +487,6 @@ static void build_tree(sk_folds *s)
         piece_in_turn(s, row, begin, count);
     }
     sk_fold_piece(s, row, count);
-}
-
-/* --- lanes over rows --- slots: 0 row length, 1 rows, 2 rows a piece */
-static void build_short(sk_folds *s)
-{
-    sk_lower *lw = s->lw;
-    k_builder *b = &lw->b;
-    k_val length = lw->options->row && !s->combine ? k_i64(b, lw->options->row) : sk_slot(lw, 0, "row_length");
-    k_val rows = sk_slot(lw, 1, "rows"), size = sk_slot(lw, 2, "rows_piece");
-    k_val first = sk_mul(lw, k_piece(b), size);
-    k_val lane = k_for_all(b, sk_min(lw, size, sk_sub(lw, rows, first)));
-    k_val row = sk_add(lw, first, lane);
-    s->row_length = length;
-    s->row_base = sk_mul(lw, row, length);
-    lw->element = row;
-    k_val **acc = sk_fold_accumulators(s);
-    k_val k = k_for(b, k_i64(b, 0), length, false);
-    sk_fold_element(s, row, k, k_let(b, OP_GT, k, k_i64(b, 0), 0), acc);
-    k_end(b);
-    k_val empty = k_let(b, OP_EQ, length, k_i64(b, 0), 0);
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        for (uint32_t c = 0; c < f->n; c++)
-            total[c] = k_get(b, acc[i][c]);
-        sk_fold_finish(s, f, row, row, total, empty);
-    }
-    k_end(b);
 }
 
 static void find_folds(sk_folds *s, sk_body *body)
@@ -566,16 +554,20 @@ void sk_fold_begin(sk_folds *s, const char *name)
     declare_memory(s);
 }
 
-sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
-                         const char **why)
+sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options,
+                         arena *a, const char **why)
 {
     bool combine = variant == SK_COMBINE_SHORT || variant == SK_COMBINE_TREE;
-    bool brief = variant == SK_FOLD_SHORT || variant == SK_COMBINE_SHORT, columns = variant == SK_FOLD_COLUMNS;
+    bool brief = variant == SK_FOLD_SHORT || variant == SK_COMBINE_SHORT, rows = variant == SK_FOLD_ROWS;
+    bool columns = variant == SK_FOLD_COLUMNS;
     sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
     sk_folds s = {.lw = &lw, .combine = combine};
-    sk_fold_begin(&s, combine ? "fold_combine" : brief ? "fold_rows" : columns ? "fold_columns" : "fold");
+    const char *name = brief || rows ? "fold_rows" : columns ? "fold_columns" : "fold";
+    sk_fold_begin(&s, combine ? "fold_combine" : name);
     if (brief)
-        build_short(&s);
+        sk_fold_short(&s);
+    else if (rows)
+        sk_fold_rows(&s);
     else if (columns)
         sk_fold_columns(&s);
     else

@@ -21,6 +21,7 @@ typedef struct sk_folds {
     sk_tree tree;
     bool combine;
     bool in_gang; /* lanes exchange values in registers */
+    bool neutral; /* all operators have an identity: accumulators that received nothing may take part */
     VEC(sk_fold) fold;
     sk_outputs stored; /* elements stored on the way */
     sk_index at;
@@ -56,6 +57,10 @@ void sk_fold_piece(sk_folds *s, k_val row, k_val count);
 
 /* Lanes that are rows beside each other (fold_columns.c). */
 void sk_fold_columns(sk_folds *s);
+
+/* Lanes that walk a row each (fold_rows.c): rows folded from left to right; rows of one piece, in order. */
+void sk_fold_short(sk_folds *s);
+void sk_fold_rows(sk_folds *s);
 
 /* Blocks of many threads whose threads walk stretches of rows (group_chunks.c). */
 void sk_group_chunks_code(sk_folds *s);

@@ -94,16 +94,41 @@ static bool whole_groups(const l_cluster *c, int64_t length)
            (double)groups * (c->flops + c->reads_per_element) <= MOST_WORK;
 }
 
-static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine, sk_geometry *g)
+/* Are rows of this length folded from left to right? Those are for lanes over rows. */
+static bool left_to_right(const l_cluster *c, int64_t length)
+{
+    return length <= SK_SHORT || (c->ordered && length <= sk_tree_of(true, c->wide).chunk);
+}
+
+/* Rows of one piece, in order: is a lane for each row faster than a gang for each, in which a lane has a stretch? Times
+ * are those of the worker that has most to do, in elements that a lane takes one after the other. */
+static bool lanes_over_rows(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length)
+{
+    sk_tree tree = sk_tree_of(c->ordered, c->wide);
+    int64_t workers = larger(o->workers, 1);
+    if (!c->ordered || length > tree.piece)
+        return false;
+    return (double)pieces_of(pieces_of(rows, tree.lanes), workers) * (double)length <
+           (double)pieces_of(rows, workers) * (double)tree.chunk;
+}
+
+static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
+                        sk_geometry *g)
 {
     g->slot[0] = length;
-    if (length <= SK_SHORT) {
+    if (left_to_right(c, length)) {
         int64_t size = larger(64, piece_elements(c, o, rows * larger(length, 1)) / larger(length, 1) / 64 * 64);
         g->variant = combine ? SK_COMBINE_SHORT : SK_FOLD_SHORT;
         g->pieces = pieces_of(rows, size);
         g->slot[1] = rows;
         g->slot[2] = size;
         g->row = !combine && length <= 16 ? length : 0;
+        return;
+    }
+    if (!combine && lanes_over_rows(c, o, rows, length)) {
+        g->variant = SK_FOLD_ROWS;
+        g->slot[1] = rows;
+        g->pieces = pieces_of(rows, sk_tree_of(true, c->wide).lanes);
         return;
     }
     g->variant = combine ? SK_COMBINE_TREE : SK_FOLD_TREE;
@@ -152,8 +177,8 @@ static void launch_stencil(const l_cluster *c, const sk_options *o, int64_t rows
     g->pieces = pieces_of(rows, band) * tiles;
 }
 
-void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o, const int64_t *extent, int64_t partials,
-                    size_t cache_bytes, sk_geometry *g)
+void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o, const int64_t *extent,
+                    int64_t partials, size_t cache_bytes, sk_geometry *g)
 {
     *g = (sk_geometry){.partials = 1};
     int64_t rows = 1, columns = c->rank ? extent[c->rank - 1] : 1;
@@ -179,7 +204,8 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
         launch_map(c, o, rows, columns, g);
 }
 
-static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a, const char **why)
+static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
+                        const char **why)
 {
     *why = NULL;
     if (variant >= SK_GROUP_PIECE && variant < SK_VARIANTS)
@@ -192,6 +218,7 @@ static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant varia
     case SK_STENCIL:
         return sk_build_stencil(l, c, options, a, why);
     case SK_FOLD_SHORT:
+    case SK_FOLD_ROWS:
     case SK_FOLD_TREE:
     case SK_FOLD_COLUMNS:
     case SK_COMBINE_SHORT:
@@ -203,15 +230,18 @@ static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant varia
     }
 }
 
-/* "stencil_map_a7": what it does, and the last operation that it computes, by the words and numbers of the program's texts. */
+/* "stencil_map_a7": what it does, and the last operation that it computes, by the words and numbers of the program's
+ * texts. */
 static const char *name_of(const l_program *l, const l_cluster *c, const char *skeleton, arena *a)
 {
     ir_id last = c->op.n ? c->op.at[c->op.n - 1].term : 0;
     const char *word = last ? ir_info(l->ir, last)->name : NULL;
-    return last ? arena_printf(a, "%s_%s%sa%u", skeleton, word ? word : "", word ? "_" : "", l->number[last]) : skeleton;
+    return last ? arena_printf(a, "%s_%s%sa%u", skeleton, word ? word : "", word ? "_" : "", l->number[last])
+                : skeleton;
 }
 
-sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a, const char **why)
+sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
+                    const char **why)
 {
     sk_kernel *built = build(l, c, variant, options, a, why);
     if (built)

@@ -106,11 +106,54 @@ static void bits_do_not_depend_on_rows(void **state)
     sn_drop(p);
 }
 
+/* --- operators that keep order: lanes walk rows where there are enough, stretches of a row else --- */
+
+static sn_exp compose(sn_exp f, sn_exp g)
+{
+    return sn_tuple(sn_mul(sn_fst(f), sn_fst(g)), sn_add(sn_mul(sn_snd(f), sn_fst(g)), sn_snd(g)));
+}
+
+static sn_acc compositions(sn_acc a, sn_acc b)
+{
+    sn_acc part[2];
+    sn_unzip(sn_fold1(compose, sn_zip(a, b)), 2, part);
+    return sn_results(part[0], part[1]);
+}
+
+static void ordered_bits_do_not_depend_on_rows(void **state)
+{
+    enum { ROWS = 70, MOST = 16640, CASES = 9 };
+    static const int64_t length[CASES] = {33, 520, 1040, 1041, 2080, 3000, 5201, 10000, MOST};
+    (void)state;
+    sn_program *p = sn_compile(both_cpu(), "[n,m]f32, [n,m]f32 -> [n]f32, [n]f32", compositions);
+    assert_non_null(p);
+    float *x = malloc(2 * ROWS * MOST * sizeof *x), *y = x + ROWS * MOST, all[2][ROWS], one[2];
+    assert_non_null(x);
+    uint32_t seed = 5;
+    for (int i = 0; i < 2 * ROWS * MOST; i++)
+        x[i] = i < ROWS * MOST ? 1 + noise(&seed) * 1e-7f : noise(&seed);
+    for (int c = 0; c < CASES; c++) {
+        int64_t m = length[c];
+        assert_int_equal(sn_call(p, sn_in(x, ROWS, m), sn_in(y, ROWS, m), sn_into(all[0], ROWS), sn_into(all[1], ROWS)),
+                         SN_OK);
+        for (int64_t r = 0; r < ROWS; r++) {
+            assert_int_equal(
+                sn_call(p, sn_in(x + r * m, 1, m), sn_in(y + r * m, 1, m), sn_into(&one[0], 1), sn_into(&one[1], 1)),
+                SN_OK);
+            assert_memory_equal(&all[0][r], &one[0], sizeof one[0]);
+            assert_memory_equal(&all[1][r], &one[1], sizeof one[1]);
+        }
+    }
+    free(x);
+    sn_drop(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_all_lengths),
         cmocka_unit_test(bits_do_not_depend_on_rows),
+        cmocka_unit_test(ordered_bits_do_not_depend_on_rows),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }
