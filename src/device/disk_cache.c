@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -336,9 +337,18 @@ static int new_file(disk_cache *c, int folder, char *name)
     return openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
+/* Writing more than the process may write to a file would end it (SIGXFSZ). */
+static bool may_write(size_t bytes)
+{
+    struct rlimit most;
+    return getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur == RLIM_INFINITY || bytes <= most.rlim_cur;
+}
+
 static bool write_entry(disk_cache *c, int folder, const char *name, const char *bytes, size_t count)
 {
     char beside[NAME_BYTES];
+    if (!may_write(count))
+        return false;
     int file = new_file(c, folder, beside);
     if (file < 0)
         return false;
