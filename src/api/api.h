@@ -38,6 +38,7 @@ typedef struct program_text { /* what sn_explain returned: belongs to the progra
 struct sn_program {
     sn_context *context;
     arena arena;          /* of all below */
+    sn_site made;         /* where it was compiled; file may be NULL */
     ir_program *ir;
     embed_result ports;
     l_program *clusters;
@@ -67,6 +68,8 @@ struct sn_array {
 
 /* Keeps the text as the calling thread's last message and passes it to the user's function; returns the status. */
 sn_status api_fail(sn_context *cx, sn_status status, const char *format, ...) SN_PRINTF(3, 4);
+/* The same for a call of a program: with the place where that was compiled in front, "file:line: call: ". */
+sn_status api_fail_call(const sn_program *p, sn_status status, const char *format, ...) SN_PRINTF(3, 4);
 void api_warn(const sn_options *options, const char *what); /* without a context: to the user's function, else stderr */
 /* The same for a failure that has been passed on: only keeps it, as the calling thread's. */
 void api_note(sn_context *cx, const char *said);

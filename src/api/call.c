@@ -49,9 +49,9 @@ sn_status call_check_count(const call *c)
     uint32_t params, wanted = call_wanted(c, &params);
     if (c->count >= 0 && (uint32_t)c->count == wanted && (c->arg || !wanted))
         return SN_OK;
-    return api_fail(c->p->context, SN_BAD_ARGUMENT,
-                    "the program takes %u arguments (%u for parameters, %u for results), not %d", wanted, params,
-                    wanted - params, c->count);
+    return api_fail_call(c->p, SN_BAD_ARGUMENT,
+                         "the program takes %u arguments (%u for parameters, %u for results), not %d", wanted, params,
+                         wanted - params, c->count);
 }
 
 static sn_status check_extents(call *c, int i)
@@ -61,13 +61,13 @@ static sn_status check_extents(call *c, int i)
     bool empty = false, large = false;
     for (int d = 0; d < a->rank; d++) {
         if (a->extent[d] < 0)
-            return api_fail(c->p->context, SN_BAD_EXTENT, "dimension %d of argument %u has the extent %lld", d,
-                            call_number(c, i), (long long)a->extent[d]);
+            return api_fail_call(c->p, SN_BAD_EXTENT, "dimension %d of argument %u has the extent %lld", d,
+                                 call_number(c, i), (long long)a->extent[d]);
         empty |= a->extent[d] == 0;
         large |= __builtin_mul_overflow(bytes, (size_t)a->extent[d], &bytes) || bytes > INT64_MAX;
     }
     if (large && !empty)
-        return api_fail(c->p->context, SN_TOO_LARGE, "argument %u is larger than memory can be", call_number(c, i));
+        return api_fail_call(c->p, SN_TOO_LARGE, "argument %u is larger than memory can be", call_number(c, i));
     c->bytes[i] = empty ? 0 : bytes;
     return SN_OK;
 }
@@ -78,33 +78,34 @@ static sn_status check_argument(call *c, int i)
     sn_context *cx = c->p->context;
     const char *what = is_parameter(c, i) ? "a parameter" : "a result";
     if (!kind_fits(c, i))
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u stands for %s, but is %s(...)", call_number(c, i), what,
-                        kind_name(a->kind));
+        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u stands for %s, but is %s(...)", call_number(c, i),
+                             what, kind_name(a->kind));
     bool held = a->kind == SN_ARG_HELD || a->kind == SN_ARG_GIVE;
     if (held && !a->u.array)
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is no array: NULL", call_number(c, i));
+        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is no array: NULL", call_number(c, i));
     if (held && a->u.array->context != cx)
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is an array of another context", call_number(c, i));
+        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is an array of another context", call_number(c, i));
     if (a->kind == SN_ARG_KEEP)
-        return a->u.keep ? SN_OK
-                         : api_fail(cx, SN_BAD_ARGUMENT, "argument %u: nowhere to put the array", call_number(c, i));
+        return a->u.keep
+                   ? SN_OK
+                   : api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u: nowhere to put the array", call_number(c, i));
     if ((ir_type)a->type != c->p->type[i])
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is of type %s, not %s", call_number(c, i), type_name(a->type),
-                        ir_type_name(c->p->type[i]));
+        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is of type %s, not %s", call_number(c, i),
+                             type_name(a->type), ir_type_name(c->p->type[i]));
     if (a->rank != c->p->rank[i])
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", call_number(c, i), a->rank,
-                        (int)c->p->rank[i]);
+        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", call_number(c, i), a->rank,
+                             (int)c->p->rank[i]);
     sn_status status = check_extents(c, i);
     if (status != SN_OK)
         return status;
     if (!held && !a->u.from && c->bytes[i])
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is NULL", call_number(c, i));
+        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is NULL", call_number(c, i));
     if (a->stride && a->kind != SN_ARG_IN)
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u has strides, which only sn_strided(...) may have",
-                        call_number(c, i));
+        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u has strides, which only sn_strided(...) may have",
+                             call_number(c, i));
     if (!held && !a->stride && c->bytes[i] && (uintptr_t)a->u.from % ir_type_size(c->p->type[i]))
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is not aligned to its elements, of type %s",
-                        call_number(c, i), ir_type_name(c->p->type[i]));
+        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is not aligned to its elements, of type %s",
+                             call_number(c, i), ir_type_name(c->p->type[i]));
     return SN_OK;
 }
 
@@ -137,13 +138,12 @@ static sn_status check_overlap(const call *c)
         for (int k = i + 1; k < c->count; k++) {
             const sn_arg *a = &c->arg[i], *b = &c->arg[k];
             if (!is_parameter(c, k) && overlap(c, i, k))
-                return api_fail(c->p->context, SN_BAD_ARGUMENT, "the memory of arguments %u and %u overlaps",
-                                call_number(c, i), call_number(c, k));
+                return api_fail_call(c->p, SN_BAD_ARGUMENT, "the memory of arguments %u and %u overlaps",
+                                     call_number(c, i), call_number(c, k));
             bool given = is_array(a) && is_array(b) && (a->kind == SN_ARG_GIVE || b->kind == SN_ARG_GIVE);
             if (given && a->u.array == b->u.array)
-                return api_fail(c->p->context, SN_BAD_ARGUMENT,
-                                "arguments %u and %u are one array, which is given away", call_number(c, i),
-                                call_number(c, k));
+                return api_fail_call(c->p, SN_BAD_ARGUMENT, "arguments %u and %u are one array, which is given away",
+                                     call_number(c, i), call_number(c, k));
         }
     return SN_OK;
 }
@@ -155,8 +155,8 @@ static sn_status stage(call *c, int i)
     staging *s = &c->staged[i];
     s->data = api_take(cx, c->bytes[i], &s->granted);
     if (!s->data)
-        return api_fail(cx, SN_NO_MEMORY, "no memory for a copy of argument %u, of %zu bytes", call_number(c, i),
-                        c->bytes[i]);
+        return api_fail_call(c->p, SN_NO_MEMORY, "no memory for a copy of argument %u, of %zu bytes", call_number(c, i),
+                             c->bytes[i]);
     api_gather(s->data, a->u.from, c->p->type[i], a->rank, a->extent, a->stride);
     run_count_copy(&cx->counters, c->bytes[i]);
     c->in[i].data = s->data;
@@ -279,7 +279,7 @@ static sn_status make_arrays(call *c)
             sn_free(*c->arg[i].u.keep);
             *c->arg[i].u.keep = NULL;
         }
-    return api_fail(c->p->context, SN_NO_MEMORY, "no memory for the arrays that the call returns");
+    return api_fail_call(c->p, SN_NO_MEMORY, "no memory for the arrays that the call returns");
 }
 
 sn_status call_hand_over(call *c, sn_status status, const char *message)
@@ -287,13 +287,15 @@ sn_status call_hand_over(call *c, sn_status status, const char *message)
     sn_context *cx = c->p->context;
     if (status == SN_OK && message && !__atomic_exchange_n(&cx->warned, true, __ATOMIC_RELAXED))
         api_warn(&cx->options, message);
+    bool refused = status / 100 == 2; /* the arguments were wrong: they stay the caller's */
     if (status == SN_OK)
         status = make_arrays(c);
+    else if (refused)
+        api_fail_call(c->p, status, "%s", message);
     else
-        api_fail(cx, status, "%s", message);
+        api_fail(cx, status, "%s", message); /* it names an operation */
     if (status == SN_OK)
         structs_finish(c);
-    bool refused = status / 100 == 2; /* the arguments were wrong: they stay the caller's */
     for (int i = 0; (uint32_t)i < c->p->params && !refused; i++)
         if (c->arg[i].kind == SN_ARG_GIVE)
             sn_free(c->arg[i].u.array);

@@ -70,6 +70,7 @@ static bool keep_constants(sn_program *p)
 static bool compile(sn_program *p, sn_site at, const char *signature, sn_body body)
 {
     sn_context *cx = p->context;
+    p->made = (sn_site){at.file ? arena_copy(&p->arena, at.file, strlen(at.file) + 1) : NULL, at.line};
     p->ir = embed_build_as(&p->arena, at, signature, body, !on(cx->options.simplify), &p->ports);
     if (!p->ir) {
         api_fail(cx, SN_NO_MEMORY, "no memory to build a program");

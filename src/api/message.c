@@ -77,23 +77,41 @@ void api_note(sn_context *cx, const char *said)
         keep(cx, n, copy);
 }
 
-sn_status api_fail(sn_context *cx, sn_status status, const char *format, ...)
+static void fail(sn_context *cx, sn_site made, const char *format, va_list args)
 {
-    va_list args;
     note *n = own_note(cx);
-    va_start(args, format);
-    int length = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    char *said = n && length >= 0 ? cx->heap.alloc(cx->heap.env, (size_t)length + 1) : NULL;
-    if (said) {
-        va_start(args, format);
-        vsnprintf(said, (size_t)length + 1, format, args);
-        va_end(args);
-    }
+    va_list again;
+    va_copy(again, args);
+    int place = made.file ? snprintf(NULL, 0, "%s:%d: call: ", made.file, made.line) : 0;
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    size_t bytes = (size_t)place + (size_t)length + 1;
+    char *said = n && place >= 0 && length >= 0 ? cx->heap.alloc(cx->heap.env, bytes) : NULL;
+    if (said && made.file)
+        snprintf(said, bytes, "%s:%d: call: ", made.file, made.line);
+    if (said)
+        vsnprintf(said + place, bytes - (size_t)place, format, args);
     if (n)
         keep(cx, n, said);
     if (cx->options.message)
         cx->options.message(cx->options.env, said ? said : "no memory for a message");
+}
+
+sn_status api_fail(sn_context *cx, sn_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail(cx, (sn_site){NULL, 0}, format, args);
+    va_end(args);
+    return status;
+}
+
+sn_status api_fail_call(const sn_program *p, sn_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail(p->context, p->made, format, args);
+    va_end(args);
     return status;
 }
 

@@ -51,29 +51,28 @@ void structs_room(call *c, arena *a)
 static sn_status check(const call *c, const structs *s)
 {
     const sn_arg *a = s->arg;
-    sn_context *cx = c->p->context;
     size_t bytes = s->port->bytes;
     bool empty = false, large = false;
     if (!s->port->tuple)
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is sn_structs(...), but stands for %s", s->number,
-                        s->port->text);
+        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is sn_structs(...), but stands for %s", s->number,
+                             s->port->text);
     if (a->size != bytes)
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u has structs of %zu bytes, but those of %s have %zu",
-                        s->number, a->size, s->port->text, bytes);
+        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u has structs of %zu bytes, but those of %s have %zu",
+                             s->number, a->size, s->port->text, bytes);
     if (a->rank != s->port->rank)
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", s->number, a->rank,
-                        (int)s->port->rank);
+        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", s->number, a->rank,
+                             (int)s->port->rank);
     for (int d = 0; d < a->rank; d++) {
         if (a->extent[d] < 0)
-            return api_fail(cx, SN_BAD_EXTENT, "dimension %d of argument %u has the extent %lld", d, s->number,
-                            (long long)a->extent[d]);
+            return api_fail_call(c->p, SN_BAD_EXTENT, "dimension %d of argument %u has the extent %lld", d, s->number,
+                                 (long long)a->extent[d]);
         empty |= a->extent[d] == 0;
         large |= __builtin_mul_overflow(bytes, (size_t)a->extent[d], &bytes) || bytes > INT64_MAX;
     }
     if (large && !empty)
-        return api_fail(cx, SN_TOO_LARGE, "argument %u is larger than memory can be", s->number);
+        return api_fail_call(c->p, SN_TOO_LARGE, "argument %u is larger than memory can be", s->number);
     if (!a->u.from && !empty)
-        return api_fail(cx, SN_BAD_ARGUMENT, "argument %u is NULL", s->number);
+        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is NULL", s->number);
     return SN_OK;
 }
 
@@ -106,9 +105,9 @@ static sn_status check_results(const call *c, const structs *s)
             continue; /* reported when it is looked at */
         }
         if (at && bytes && end > from && at < end && from < at + bytes)
-            return api_fail(c->p->context, SN_BAD_ARGUMENT, "the memory of arguments %u and %u overlaps",
-                            s->number < c->number[i] ? s->number : c->number[i],
-                            s->number < c->number[i] ? c->number[i] : s->number);
+            return api_fail_call(c->p, SN_BAD_ARGUMENT, "the memory of arguments %u and %u overlaps",
+                                 s->number < c->number[i] ? s->number : c->number[i],
+                                 s->number < c->number[i] ? c->number[i] : s->number);
     }
     return SN_OK;
 }
@@ -154,8 +153,8 @@ static sn_status take_apart(call *c, structs *s)
         size_t bytes = n * ir_type_size(s->port->type[k]);
         s->part[k].data = api_take(c->p->context, bytes, &s->part[k].granted);
         if (!s->part[k].data)
-            return api_fail(c->p->context, SN_NO_MEMORY, "no memory for a component of argument %u, of %zu bytes",
-                            s->number, bytes);
+            return api_fail_call(c->p, SN_NO_MEMORY, "no memory for a component of argument %u, of %zu bytes",
+                                 s->number, bytes);
         sn_arg *a = &c->apart[s->first + k];
         *a = *s->arg;
         a->kind = s->result ? SN_ARG_INTO : SN_ARG_IN;

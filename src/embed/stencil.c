@@ -36,7 +36,7 @@ static bool check_pattern(const op *o, const sn_pattern *pattern, const value *a
     if (rank < 1 || rank > 3)
         return op_fail(o, "stencils are for arrays of rank 1 to 3, not %s", value_text(o, a));
     if (pattern->rank != (int)rank)
-        return op_fail(o, "a pattern of %d dimensions for %s", pattern->rank, value_text(o, a));
+        return op_fail(o, "a pattern of rank %d for %s", pattern->rank, value_text(o, a));
     for (int d = 0; d < pattern->rank; d++)
         if (pattern->extent[d] < 1 || pattern->extent[d] > IR_MAX_PATTERN || pattern->extent[d] % 2 == 0)
             return op_fail(o, "extent %d of the pattern is %d; odd ones from 1 to %d are possible", d,
@@ -150,7 +150,7 @@ sn_exp sn_neighbour_at(sn_site at, sn_exp neighbours, int rank, const int *offse
         if (v->kind != VALUE_NEIGHBOURS)
             op_fail(&o, "the operand is not what a stencil's function is given");
         else
-            op_fail(&o, "%d offsets in a pattern of %d dimensions", rank, v->pattern.rank);
+            op_fail(&o, "%d offsets in a pattern of rank %d", rank, v->pattern.rank);
         return op_bad_scalar(&o);
     }
     uint32_t position = 0;

@@ -247,6 +247,26 @@ static void wrong_arguments(void **state)
     sn_drop(p);
 }
 
+static void calls_name_the_place_of_their_program(void **state)
+{
+    (void)state;
+    const int line = __LINE__ + 1;
+    sn_program *p = sn_compile(both_cpu(), "[n,m]f32 -> [m]f32", first_row);
+    char wanted[512];
+    float a[6] = {1, 2, 3, 4, 5, 6}, r[6];
+    double d[6] = {0};
+    snprintf(wanted, sizeof(wanted), "%s:%d: call: argument 1 is of type f64, not f32", __FILE__, line);
+    assert_int_equal(sn_call(p, sn_in(d, 2, 3), sn_into(r, 3)), SN_BAD_ARGUMENT);
+    assert_string_equal(sn_message(both_cpu()), wanted);
+    snprintf(wanted, sizeof(wanted), "%s:%d: call: dimension 0 of result 1 has the extent 3, but there is memory for 2",
+             __FILE__, line);
+    assert_int_equal(sn_call(p, sn_in(a, 2, 3), sn_into(r, 2)), SN_BAD_EXTENT);
+    assert_string_equal(sn_message(both_cpu()), wanted);
+    assert_int_equal(sn_wait(sn_start(p, sn_in(a, 2, 3), sn_into(r, 2))), SN_BAD_EXTENT);
+    assert_string_equal(sn_message(both_cpu()), wanted);
+    sn_drop(p);
+}
+
 static void results_of_another_size(void **state)
 {
     (void)state;
@@ -372,6 +392,7 @@ int main(void)
         cmocka_unit_test(folds_of_nothing),
         cmocka_unit_test(a_slice_outside),
         cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(calls_name_the_place_of_their_program),
         cmocka_unit_test(results_of_another_size),
         cmocka_unit_test(build_errors),
         cmocka_unit_test(arrays),
