@@ -80,7 +80,8 @@ static bool compile(sn_program *p, sn_site at, const char *signature, sn_body bo
         text t;
         text_init(&t, &p->arena);
         embed_messages(p->ir, &t);
-        api_fail(cx, p->ports.bad_signature ? SN_BAD_SIGNATURE : SN_BAD_PROGRAM, "%s", t.at);
+        int length = (int)strlen(t.at) - 1; /* the last line ends as other messages do: without a newline */
+        api_fail(cx, p->ports.bad_signature ? SN_BAD_SIGNATURE : SN_BAD_PROGRAM, "%.*s", length, t.at);
         return false;
     }
     if (on(cx->options.simplify))

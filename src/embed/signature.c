@@ -7,6 +7,20 @@ typedef struct reader {
     bool failed;
 } reader;
 
+/* The part of the signature around a place, on a line of its own; what would steer a terminal becomes a blank. Returns
+ * the column of the place. */
+static int show(const reader *r, const char *where, text *t)
+{
+    enum { MOST = 120, BEFORE = 80 };
+    size_t length = strlen(r->source), at = (size_t)(where - r->source);
+    size_t begin = length > MOST && at > BEFORE ? at - BEFORE : 0, end = length - begin > MOST ? begin + MOST : length;
+    text_printf(t, "\n    %s", begin ? "..." : "");
+    for (const char *c = r->source + begin; c < r->source + end; c++)
+        text_add_n(t, (unsigned char)*c < ' ' || *c == 0x7f ? " " : c, 1);
+    text_add(t, end < length ? "..." : "");
+    return (int)(at - begin) + (begin ? 3 : 0);
+}
+
 /* The message, the signature, and a caret below the character at `where`. Only the first mistake is reported. */
 static void SN_PRINTF(3, 4) complain(reader *r, const char *where, const char *format, ...)
 {
@@ -19,10 +33,8 @@ static void SN_PRINTF(3, 4) complain(reader *r, const char *where, const char *f
     va_start(args, format);
     text_vprintf(&t, format, args);
     va_end(args);
-    text_add(&t, "\n    ");
-    for (const char *c = r->source; *c; c++)
-        text_add_n(&t, *c == '\n' || *c == '\t' || *c == '\r' ? " " : c, 1);
-    text_printf(&t, "\n    %*s^", (int)(where - r->source), "");
+    int column = show(r, where, &t);
+    text_printf(&t, "\n    %*s^", column, "");
     op_fail(r->o, "%s", t.at);
 }
 

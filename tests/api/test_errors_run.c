@@ -285,6 +285,7 @@ static void build_errors(void **state)
     sn_program *p = sn_compile(both_cpu(), "[n]f32 -> [n]f32", largest);
     assert_null(p);
     contains(sn_message(both_cpu()), "test_errors_run.c:");
+    assert_null(strchr(sn_message(both_cpu()), '\n'));
     assert_null(sn_compile(both_cpu(), "[n]f32 -> ", copy));
     assert_int_not_equal(strlen(sn_message(both_cpu())), 0);
     assert_null(sn_compile(NULL, "f32 -> f32", copy));

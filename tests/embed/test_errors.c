@@ -430,7 +430,7 @@ MISTAKE1(neighbours_as_scalar, sn_stencil(all_neighbours, sn_pattern(3, 3), sn_c
 static void stencils(void **state)
 {
     (void)state;
-    EXPECT(pattern_rank, "[n,m]f32 -> [n,m]f32", "stencil", "a pattern of 1 dimensions for [n,m]f32");
+    EXPECT(pattern_rank, "[n,m]f32 -> [n,m]f32", "stencil", "a pattern of rank 1 for [n,m]f32");
     EXPECT(pattern_even, "[n,m]f32 -> [n,m]f32", "stencil", "extent 1 of the pattern is 4");
     EXPECT(pattern_large, "[n,m]f32 -> [n,m]f32", "stencil", "extent 0 of the pattern is 11");
     EXPECT(boundary_type, "[n,m]f32 -> [n,m]f32", "stencil", "must be f32 like the elements, but is i32");
