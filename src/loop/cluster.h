@@ -54,6 +54,12 @@ typedef struct l_op { /* an anchor in its cluster */
 
 typedef enum { L_CLASS_PLAIN, L_CLASS_STENCIL, L_CLASS_FOLD } l_class;
 
+typedef enum {
+    L_NO_CHOICE,
+    L_CHOICE,     /* the one fold of the cluster chooses an element by its key (opt/choice.h) */
+    L_CHOICE_FREE /* and makes the same choice whatever the order of combination */
+} l_choice;
+
 typedef struct l_cluster {
     l_class class;
     uint8_t rank;
@@ -61,6 +67,8 @@ typedef struct l_cluster {
     uint32_t level;
     bool ordered;    /* folds: their operators keep order */
     bool wide;       /* folds: an accumulated component has 8 bytes */
+    uint8_t choice;  /* folds: l_choice; set by sk_prepare, and the size of its key: */
+    uint8_t choice_bytes;
     VEC(l_op) op;    /* in order of evaluation */
     VEC(ir_id) reads; /* arrays read from memory */
     double flops, reads_per_element;

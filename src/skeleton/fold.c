@@ -86,7 +86,7 @@ void sk_fold_apply(sk_lower *lw, const sk_fold *f, const k_val *left, const k_va
 
 /* --- elements --- */
 
-static void bind_index(sk_folds *s, k_val row, k_val k)
+void sk_fold_bind(sk_folds *s, k_val row, k_val k)
 {
     sk_lower *lw = s->lw;
     const l_cluster *c = lw->cluster;
@@ -120,7 +120,7 @@ void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *cons
     k_builder *b = &lw->b;
     uint32_t mark = sk_scope(lw);
     k_val around = lw->element;
-    bind_index(s, row, k);
+    sk_fold_bind(s, row, k);
     VEC(ir_id) term = {0};
     for (uint32_t i = 0; i < s->fold.n && !s->combine; i++) {
         const sk_fold *f = &s->fold.at[i];
@@ -446,23 +446,10 @@ void sk_fold_piece(sk_folds *s, k_val row, k_val count)
     k_end(b);
 }
 
-/* slots: 0 row length, 1 pieces a row */
-static void build_tree(sk_folds *s)
+/* How lanes exchange values. */
+static void prepare_lanes(sk_folds *s)
 {
     sk_lower *lw = s->lw;
-    k_builder *b = &lw->b;
-    k_val length = sk_slot(lw, 0, "row_length"), pieces = sk_slot(lw, 1, "pieces_a_row");
-    /* A launch that makes the results has a piece a row: nothing to divide, which would take longer than a short row.
-     */
-    bool whole = lw->options->final;
-    k_val row = whole ? k_piece(b) : k_let(b, OP_QUOT, k_piece(b), pieces, 0);
-    k_val part = whole ? k_i64(b, 0) : sk_sub(lw, k_piece(b), sk_mul(lw, row, pieces));
-    s->row_length = length;
-    s->row_base = sk_mul(lw, row, length);
-    lw->element = row; /* of failures in the operator once elements are combined */
-    k_val size = k_i64(b, s->tree.piece);
-    k_val begin = sk_mul(lw, part, size);
-    k_val count = sk_min(lw, size, sk_sub(lw, length, begin));
     s->in_gang = lw->options->vector_bytes > 0;
     s->neutral = true;
     for (uint32_t i = 0; i < s->fold.n; i++) {
@@ -473,20 +460,52 @@ static void build_tree(sk_folds *s)
         sk_fold *f = &s->fold.at[i];
         f->shared = arena_alloc(lw->arena, f->n * sizeof(k_mem));
         for (uint32_t c = 0; c < f->n; c++)
-            f->shared[c] = k_shared(b, f->info->type[c], s->tree.lanes, "lane_sum");
+            f->shared[c] = k_shared(&lw->b, f->info->type[c], s->tree.lanes, "lane_sum");
     }
-    if (lw->options->row && !s->combine) {
-        row_in_turn(s, row);
-    } else if (lw->cluster->ordered) {
-        k_if(b, k_let(b, OP_EQ, count, size, 0));
-        piece_chunks(s, row, begin, size, true);
-        k_else(b);
-        piece_chunks(s, row, begin, count, false);
-        k_end(b);
-    } else {
-        piece_in_turn(s, row, begin, count);
+}
+
+sk_fold_part sk_fold_part_of(sk_folds *s, int64_t piece)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val length = sk_slot(lw, 0, "row_length"), pieces = sk_slot(lw, 1, "pieces_a_row"), size = k_i64(b, piece);
+    /* A launch that makes results has a piece a row: nothing to divide, which would take longer than a short row. */
+    bool whole = lw->options->final;
+    sk_fold_part p = {.row = whole ? k_piece(b) : k_let(b, OP_QUOT, k_piece(b), pieces, 0)};
+    p.begin = whole ? k_i64(b, 0) : sk_mul(lw, sk_sub(lw, k_piece(b), sk_mul(lw, p.row, pieces)), size);
+    p.count = sk_min(lw, size, sk_sub(lw, length, p.begin));
+    s->row_length = length;
+    s->row_base = sk_mul(lw, p.row, length);
+    lw->element = p.row; /* of failures in the operator once elements are combined */
+    return p;
+}
+
+void sk_fold_in_order(sk_folds *s, sk_fold_part p)
+{
+    k_builder *b = &s->lw->b;
+    k_val size = k_i64(b, s->tree.piece);
+    prepare_lanes(s);
+    k_if(b, k_let(b, OP_EQ, p.count, size, 0));
+    piece_chunks(s, p.row, p.begin, size, true);
+    k_else(b);
+    piece_chunks(s, p.row, p.begin, p.count, false);
+    k_end(b);
+    sk_fold_piece(s, p.row, p.count);
+}
+
+static void build_tree(sk_folds *s)
+{
+    sk_fold_part p = sk_fold_part_of(s, s->tree.piece);
+    if (s->lw->cluster->ordered) {
+        sk_fold_in_order(s, p);
+        return;
     }
-    sk_fold_piece(s, row, count);
+    prepare_lanes(s);
+    if (s->lw->options->row && !s->combine)
+        row_in_turn(s, p.row);
+    else
+        piece_in_turn(s, p.row, p.begin, p.count);
+    sk_fold_piece(s, p.row, p.count);
 }
 
 static void find_folds(sk_folds *s, sk_body *body)
@@ -544,7 +563,7 @@ void sk_fold_begin(sk_folds *s, const char *name)
     const l_cluster *c = lw->cluster;
     sk_body body;
     s->tree = sk_tree_of(c->ordered, c->wide);
-    sk_lower_init(lw, lw->l, c, lw->options, lw->arena, name, (uint16_t)s->tree.lanes);
+    sk_lower_init(lw, lw->l, c, lw->options, lw->arena, name, (uint16_t)(s->lanes ? s->lanes : s->tree.lanes));
     sk_body_init(&body, lw->l, c, SK_GENERIC, lw->arena);
     s->at = (sk_index){.rank = c->rank, .linear = ir_var(lw->l->ir, T_I64)};
     s->at.at[0] = s->at.linear;
@@ -562,6 +581,8 @@ sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant vari
     bool columns = variant == SK_FOLD_COLUMNS;
     sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
     sk_folds s = {.lw = &lw, .combine = combine};
+    if (variant == SK_FOLD_CHOICE)
+        return sk_build_choice(&s, why);
     const char *name = brief || rows ? "fold_rows" : columns ? "fold_columns" : "fold";
     sk_fold_begin(&s, combine ? "fold_combine" : name);
     if (brief)

@@ -19,6 +19,7 @@ typedef struct sk_fold { /* one fold of the cluster */
 typedef struct sk_folds {
     sk_lower *lw;
     sk_tree tree;
+    int64_t lanes; /* of the kernel's gangs, where they are not the tree's; else 0 */
     bool combine;
     bool in_gang; /* lanes exchange values in registers */
     bool neutral; /* all operators have an identity: accumulators that received nothing may take part */
@@ -29,12 +30,23 @@ typedef struct sk_folds {
     const k_val *outer; /* indices of the outer dimensions; NULL: they are made from the row's number */
 } sk_folds;
 
+typedef struct sk_fold_part { /* of a row: what a piece folds */
+    k_val row, begin, count;
+} sk_fold_part;
+
 /* Begins a kernel: lw's program, cluster, options and arena, and s->combine, are set. Finds the folds and what is
  * stored on the way, and declares the memories of results and partial results. */
 void sk_fold_begin(sk_folds *s, const char *name);
 
 /* out = left (+) right, component by component */
 void sk_fold_apply(sk_lower *lw, const sk_fold *f, const k_val *left, const k_val *right, k_val *out);
+
+/* The part of a piece of `piece` elements (slots: 0 row length, 1 pieces a row); sets row_base. */
+sk_fold_part sk_fold_part_of(sk_folds *s, int64_t piece);
+/* Binds the indices of element k of the row; in a scope of the caller's. */
+void sk_fold_bind(sk_folds *s, k_val row, k_val k);
+/* A whole piece by operators that keep order. */
+void sk_fold_in_order(sk_folds *s, sk_fold_part p);
 
 /* Variables per fold and component, set to the identity if there is one. */
 k_val **sk_fold_accumulators(sk_folds *s);
@@ -61,6 +73,9 @@ void sk_fold_columns(sk_folds *s);
 /* Lanes that walk a row each (fold_rows.c): rows folded from left to right; rows of one piece, in order. */
 void sk_fold_short(sk_folds *s);
 void sk_fold_rows(sk_folds *s);
+
+/* Folds that choose an element by its key (fold_choice.c): lw's program, cluster, options and arena are set. */
+sk_kernel *sk_build_choice(sk_folds *s, const char **why);
 
 /* Blocks of many threads whose threads walk stretches of rows (group_chunks.c). */
 void sk_group_chunks_code(sk_folds *s);

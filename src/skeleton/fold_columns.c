@@ -55,7 +55,7 @@ static uint32_t far_reads(const direction *d, const opt_ids *ids)
 
 bool sk_folds_columns(const l_program *l, const l_cluster *c, arena *a)
 {
-    if (c->rank < 2 || c->ordered)
+    if (c->rank < 2)
         return false;
     sk_options none = {.vector_bytes = 64};
     sk_lower lw = {.l = l, .cluster = c, .options = &none, .arena = a};

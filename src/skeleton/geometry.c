@@ -15,6 +15,13 @@ sk_tree sk_tree_of(bool ordered, bool wide)
     return (sk_tree){.lanes = lanes, .streams = 4, .piece = wide ? 32768 : 65536};
 }
 
+static void prepare_fold(const l_program *l, l_cluster *c, arena *a)
+{
+    c->columns = sk_folds_columns(l, c, a);
+    if (!c->columns) /* else lanes are rows, or what they read lies apart */
+        sk_choice_prepare(l, c, a);
+}
+
 void sk_prepare(l_program *l)
 {
     for (uint32_t i = 0; i < l->cluster.n; i++) {
@@ -22,7 +29,7 @@ void sk_prepare(l_program *l)
         if (c->class == L_CLASS_PLAIN)
             c->uses_index = sk_uses_index(l, c, l->ir->arena);
         if (c->class == L_CLASS_FOLD)
-            c->columns = sk_folds_columns(l, c, l->ir->arena);
+            prepare_fold(l, c, l->ir->arena);
         if (c->class == L_CLASS_STENCIL)
             sk_stencil_prepare(l, c, l->ir->arena);
     }
@@ -85,6 +92,18 @@ static void launch_map(const l_cluster *c, const sk_options *o, int64_t rows, in
     g->slot[4] = columns;
 }
 
+/* Rows from which on it pays to look for the place of the best key: that takes the time of 400 elements taken by lanes
+ * that walk rows where these are 32-bit integers, compared once, and of 128 elements else. */
+static int64_t least_choice(const l_cluster *c)
+{
+    return c->choice_bytes == 4 && c->flops < 4 ? 400 : 128;
+}
+
+int64_t sk_choice_piece(const l_cluster *c)
+{
+    return c->choice == L_CHOICE_FREE ? sk_tree_of(false, c->choice_bytes == 8).piece : sk_tree_of(true, c->wide).piece;
+}
+
 /* Are rows of this length a few whole groups of lanes? Many of them are worth a kernel of their own. */
 static bool whole_groups(const l_cluster *c, int64_t length)
 {
@@ -116,6 +135,12 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
                         sk_geometry *g)
 {
     g->slot[0] = length;
+    if (c->choice && o->vector_bytes && !combine && length >= least_choice(c)) {
+        g->variant = SK_FOLD_CHOICE;
+        g->partials = g->slot[1] = pieces_of(length, sk_choice_piece(c));
+        g->pieces = rows * g->partials;
+        return;
+    }
     if (left_to_right(c, length)) {
         int64_t size = larger(64, piece_elements(c, o, rows * larger(length, 1)) / larger(length, 1) / 64 * 64);
         g->variant = combine ? SK_COMBINE_SHORT : SK_FOLD_SHORT;
@@ -139,11 +164,12 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
 }
 
 /* Rows beside each other are lanes, so there must be enough of them. */
-static bool launch_columns(const l_cluster *c, const sk_options *o, int64_t outer, int64_t rows, int64_t length, sk_geometry *g)
+static bool launch_columns(const l_cluster *c, const sk_options *o, int64_t outer, int64_t rows, int64_t length,
+                           sk_geometry *g)
 {
     enum { FEWEST = 16, TILE = 64 };
     int64_t piece = smaller(length, sk_tree_of(c->ordered, c->wide).piece);
-    if (!c->columns || length <= SK_SHORT || rows < FEWEST)
+    if (!c->columns || c->ordered || length <= SK_SHORT || rows < FEWEST)
         return false;
     int64_t width = larger(TILE, piece_elements(c, o, outer * rows * length) / piece / TILE * TILE);
     g->variant = SK_FOLD_COLUMNS;
@@ -219,6 +245,7 @@ static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant varia
         return sk_build_stencil(l, c, options, a, why);
     case SK_FOLD_SHORT:
     case SK_FOLD_ROWS:
+    case SK_FOLD_CHOICE:
     case SK_FOLD_TREE:
     case SK_FOLD_COLUMNS:
     case SK_COMBINE_SHORT:

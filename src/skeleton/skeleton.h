@@ -41,6 +41,7 @@ typedef enum {
     SK_STENCIL,      /* bands of rows, columns in tiles, interior and borders apart */
     SK_FOLD_SHORT,   /* lanes over rows, each row left to right: rows of at most SK_SHORT elements, or of one stretch */
     SK_FOLD_ROWS,    /* lanes over rows, operators that keep order: rows of a few stretches each */
+    SK_FOLD_CHOICE,  /* operators that choose an element by its key: its place first, then the element */
     SK_FOLD_TREE,    /* lanes within a row; one partial result per piece */
     SK_FOLD_COLUMNS, /* lanes over rows that are neighbours in memory, each through the tree by itself */
     SK_COMBINE_SHORT, /* the first two over partial results */

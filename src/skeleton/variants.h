@@ -12,6 +12,9 @@ typedef struct sk_outputs { /* values a loop stores, component by component */
 
 /* Do the cluster's elements depend on index components, beyond the row-major position? */
 bool sk_uses_index(const l_program *l, const l_cluster *c, arena *a);
+/* Sets a fold cluster's `choice` and `choice_bytes`. */
+void sk_choice_prepare(const l_program *l, l_cluster *c, arena *a);
+int64_t sk_choice_piece(const l_cluster *c); /* elements of a piece; any number where the choice is free */
 /* Sets what a stencil cluster's `tile` and bytes are: rows kept in shared memory have the tile's width plus their halo. */
 void sk_stencil_prepare(const l_program *l, l_cluster *c, arena *a);
 /* Columns a tile of a stencil loop has on this device. */
