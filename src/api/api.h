@@ -21,19 +21,25 @@ struct sn_context {
     unsigned number;                /* and which of its kind */
     run_counters counters;
     sn_options options;
-    char *codegen;        /* of the device, to open another one for explain; NULL: searched */
-    pthread_key_t key;    /* -> note of the calling thread */
+    char *codegen;          /* of the device, to open another one for explain; NULL: searched */
+    pthread_key_t key;      /* -> note of the calling thread */
     pthread_mutex_t moving; /* of `data` and `block` of all arrays */
-    pthread_mutex_t lock; /* of notes */
+    pthread_mutex_t lock;   /* of notes */
     note *notes;
-    bool warned;          /* that programs are interpreted */
-    atomic_int sharers;   /* beyond the one holder: the context lives until each has closed it */
+    bool warned;        /* that programs are interpreted */
+    atomic_int sharers; /* beyond the one holder: the context lives until each has closed it */
 };
 
 typedef struct program_text { /* what sn_explain returned: belongs to the program */
     struct program_text *next;
     char *text;
 } program_text;
+
+typedef struct program_version { /* of a program: its loops, for arrays of some sizes */
+    l_program *clusters;
+    plan *plan;
+    run_program *run;
+} program_version;
 
 struct sn_program {
     sn_context *context;
@@ -44,10 +50,11 @@ struct sn_program {
     l_program *clusters;
     plan *plan;
     run_program *run;
+    program_version *large;   /* where parameters are beyond the caches; NULL: as above */
     uint32_t params, results; /* components: arguments of a call */
     sn_array **constant; /* devices with memory of their own: the program's data, which go there once; NULL on others */
     atomic_uint_fast64_t conversions, converted_bytes; /* of arrays of structs */
-    ir_type *type;            /* of each argument, parameters first */
+    ir_type *type;                                     /* of each argument, parameters first */
     uint8_t *rank;
     pthread_mutex_t lock; /* of texts */
     program_text *texts;
@@ -58,13 +65,18 @@ struct sn_array {
     ir_type type;
     uint8_t rank;
     int64_t extent[IR_MAX_RANK];
-    void *data;   /* elements in host memory; NULL: they are only in `block`: api_look brings them here */
-    void *block;  /* devices with memory of their own: elements there, NULL: not there yet (api_place) */
+    void *data;            /* elements in host memory; NULL: they are only in `block`: api_look brings them here */
+    void *block;           /* devices with memory of their own: elements there, NULL: not there yet (api_place) */
     size_t bytes, granted; /* granted: with what the pool gave, which is `block` on those devices, `data` on others */
     void (*let_go)(void *owner); /* `data` is borrowed: called when the array is freed; NULL: it is ours */
     void *owner;
     atomic_int sharers; /* beyond the one holder: the array lives until each has freed it */
 };
+
+/* compile.c: the version for parameters of so many bytes together: large ones are worth computing more, to keep less.
+ */
+run_program *api_version(const sn_program *p, size_t bytes);
+size_t api_large(const sn_program *p); /* from so many bytes on */
 
 /* Keeps the text as the calling thread's last message and passes it to the user's function; returns the status. */
 sn_status api_fail(sn_context *cx, sn_status status, const char *format, ...) SN_PRINTF(3, 4);
@@ -77,20 +89,23 @@ bool api_notes_open(sn_context *cx);
 void api_notes_close(sn_context *cx);
 
 /* devices.c */
-sn_status api_open_device(sn_context *cx); /* sets cx->engine.device, NULL for the interpreter; what fails is told to the user */
+sn_status
+api_open_device(sn_context *cx); /* sets cx->engine.device, NULL for the interpreter; what fails is told to the user */
 /* The context's device once more, keeping the text of its kernels. NULL and *why in `a`. */
 device *api_open_again(const sn_context *cx, arena *a, const char **why);
 
-/* sn_open with memory functions of one's own, for tests of what happens when memory runs out. They must outlive the context. */
+/* sn_open with memory functions of one's own, for tests of what happens when memory runs out. They must outlive the
+ * context. */
 sn_context *api_open(const sn_options *options, const base_heap *heap);
 
 /* Bytes of an array; false if they do not fit, or an extent is negative. */
 bool api_size(ir_type type, int rank, const int64_t *extent, size_t *bytes);
-/* A new array whose elements are undefined, in host memory; NULL, reported in the name of `who`, if there is no memory. */
+/* A new array whose elements are undefined, in host memory; NULL, reported in the name of `who`, if there is no memory.
+ */
 sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, const char *who);
 
-/* An array of memory that is not ours: aligned to its type, not written to while the array lives. NULL, reported, if there is no
- * memory: let_go is not called then. */
+/* An array of memory that is not ours: aligned to its type, not written to while the array lives. NULL, reported, if
+ * there is no memory: let_go is not called then. */
 sn_array *api_borrow_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, const void *data,
                            void (*let_go)(void *owner), void *owner);
 /* One more has to sn_free this array, and to sn_close its context. */
@@ -104,9 +119,11 @@ void api_gather(void *to, const void *from, ir_type type, int rank, const int64_
 /* Must this argument, whose type and rank are valid, be copied to be contiguous, row-major and aligned? */
 bool api_needs_copy(const sn_arg *arg);
 
-/* transfer.c: elements of arrays between the host and a device with memory of its own. Thread-safe; what fails is reported. */
+/* transfer.c: elements of arrays between the host and a device with memory of its own. Thread-safe; what fails is
+ * reported. */
 bool api_own_memory(const sn_context *cx); /* does the context's device have memory of its own? */
-const void *api_look(const sn_array *a, sn_status *status); /* all elements in host memory, as long as the array; NULL: failed */
+const void *api_look(const sn_array *a,
+                     sn_status *status); /* all elements in host memory, as long as the array; NULL: failed */
 /* Brings them to the device unless they are there. *block: there; *data: in host memory, NULL if they are not. */
 sn_status api_place(sn_array *a, void **block, const void **data);
 sn_status api_get(const sn_array *a, void *to); /* copies all elements to host memory */

@@ -321,6 +321,15 @@ void call_room(call *c, arena *a)
     structs_room(c, a);
 }
 
+/* By parameters alone: bits must not depend on where results go. */
+run_program *call_version(const call *c)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < c->p->params; i++)
+        bytes = bytes + c->bytes[i] < bytes ? SIZE_MAX : bytes + c->bytes[i];
+    return api_version(c->p, bytes);
+}
+
 void call_count(call *c)
 {
     for (int i = (int)c->p->params; i < c->count; i++)
@@ -352,7 +361,7 @@ sn_status sn_call_n(sn_program *program, int count, const sn_arg *arguments)
     if (status == SN_OK) {
         const char *message = "";
         call_count(&c);
-        status = run_call(program->run, c.in, c.out, &a, &message);
+        status = run_call(call_version(&c), c.in, c.out, &a, &message);
         status = call_hand_over(&c, status, message);
     } else {
         call_give_up(&c);

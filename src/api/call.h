@@ -37,18 +37,20 @@ typedef struct call {
 sn_status call_check_count(const call *c); /* reported, as all statuses here */
 void call_room(call *c, arena *a);         /* makes the lists above; jumps when memory runs out */
 sn_status call_take_arguments(call *c);    /* what it took goes back by call_hand_over, or call_give_up if it fails */
+run_program *call_version(const call *c);  /* what runs, given the arguments that were taken */
 void call_count(call *c);                  /* the call begins: no result is there, and it counts */
-/* The call is over with what run_end said: makes the arrays of results, frees arrays that were given away. The call's status. */
+/* The call is over with what run_end said: makes the arrays of results, frees arrays that were given away. The call's
+ * status. */
 sn_status call_hand_over(call *c, sn_status status, const char *message);
 void call_give_up(call *c);
 
 /* structs.c */
 /* How many arguments the program takes, given those that are structs; *params of them for parameters. */
 uint32_t call_wanted(const call *c, uint32_t *params);
-void structs_room(call *c, arena *a);     /* nothing if there are none, like all of these; jumps when memory runs out */
-sn_status structs_take(call *c);          /* replaces arrays of structs by their components */
-void structs_finish(call *c);             /* the call succeeded: fills results */
-void structs_give_up(call *c);            /* gives memory back */
+void structs_room(call *c, arena *a); /* nothing if there are none, like all of these; jumps when memory runs out */
+sn_status structs_take(call *c);      /* replaces arrays of structs by their components */
+void structs_finish(call *c);         /* the call succeeded: fills results */
+void structs_give_up(call *c);        /* gives memory back */
 void structs_explain(const sn_program *p, text *out);
 
 /* What messages call an argument, or the component of one, from 1. */

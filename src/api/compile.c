@@ -66,6 +66,28 @@ static bool keep_constants(sn_program *p)
     return true;
 }
 
+static program_version version(const sn_program *p, bool large, const run_program *other)
+{
+    const sn_context *cx = p->context;
+    l_options loops = {.fuse = on(cx->options.fusion), .cost_model = on(cx->options.cost_model), .large = large};
+    program_version v = {.clusters = l_clusters(p->ir, &loops)};
+    sk_prepare(v.clusters);
+    v.plan = plan_make(v.clusters);
+    sk_options kernels = kernel_options(cx);
+    v.run = run_program_new(&cx->engine, v.clusters, v.plan, &kernels, other);
+    return v;
+}
+
+size_t api_large(const sn_program *p)
+{
+    return p->context->engine.device->limits->cache_bytes / 2; /* as much again for what is computed from them */
+}
+
+run_program *api_version(const sn_program *p, size_t bytes)
+{
+    return p->large && bytes > api_large(p) ? p->large->run : p->run;
+}
+
 /* The passes. False, reported, if the program is wrong. */
 static bool compile(sn_program *p, sn_site at, const char *signature, sn_body body)
 {
@@ -88,12 +110,14 @@ static bool compile(sn_program *p, sn_site at, const char *signature, sn_body bo
         opt_recover_loops(p->ir);
     if (on(cx->options.contract))
         opt_contract(p->ir);
-    l_options loops = {.fuse = on(cx->options.fusion), .cost_model = on(cx->options.cost_model)};
-    p->clusters = l_clusters(p->ir, &loops);
-    sk_prepare(p->clusters);
-    p->plan = plan_make(p->clusters);
-    sk_options kernels = kernel_options(cx);
-    p->run = run_program_new(&cx->engine, p->clusters, p->plan, &kernels);
+    program_version first = version(p, false, NULL);
+    p->clusters = first.clusters;
+    p->plan = first.plan;
+    p->run = first.run;
+    if (first.clusters->sized && cx->engine.device && !api_own_memory(cx)) {
+        p->large = arena_alloc(&p->arena, sizeof(*p->large));
+        *p->large = version(p, true, p->run);
+    }
     list_arguments(p);
     return keep_constants(p);
 }
@@ -130,6 +154,8 @@ void sn_drop(sn_program *p)
     if (!p)
         return;
     const base_heap *heap = &p->context->heap;
+    if (p->large && p->large->run)
+        run_program_free(p->large->run);
     if (p->run)
         run_program_free(p->run);
     for (program_text *t = p->texts, *next; t; t = next) {

@@ -45,7 +45,12 @@ static bool kernels(explaining *e, run_visit visit)
         api_fail(cx, SN_UNSUPPORTED, "there are no kernels: programs are interpreted");
         return false;
     }
-    sn_status status = run_visit_kernels(e->p->run, visit, e, e->arena, &why);
+    run_program *large = e->p->large ? e->p->large->run : NULL; /* its own only if a call needed them */
+    bool called = large && run_kernels(large);
+    sn_status status =
+        called && !run_kernels(e->p->run) ? SN_OK : run_visit_kernels(e->p->run, visit, e, e->arena, &why);
+    if (status == SN_OK && called)
+        status = run_visit_kernels(large, visit, e, e->arena, &why);
     if (status != SN_OK)
         api_fail(cx, status, "%s", why);
     return status == SN_OK;
@@ -57,8 +62,9 @@ static bool code(explaining *e, const char *kind)
     const char *why = NULL;
     const sn_context *cx = e->p->context;
     if (cx->engine.device && strcmp(cx->engine.device->limits->kind, kind)) {
-        api_fail(e->p->context, SN_UNSUPPORTED, "sn_explain: \"%s\" is for contexts on the device \"%s\", this one's is \"%s\"",
-                 e->form, kind, cx->engine.device->limits->kind);
+        api_fail(e->p->context, SN_UNSUPPORTED,
+                 "sn_explain: \"%s\" is for contexts on the device \"%s\", this one's is \"%s\"", e->form, kind,
+                 cx->engine.device->limits->kind);
         return false;
     }
     e->texts = cx->engine.device ? api_open_again(cx, e->arena, &why) : NULL;
@@ -74,10 +80,26 @@ static bool code(explaining *e, const char *kind)
 typedef struct term_form {
     const char *name;
     void (*print)(const l_program *l, text *out);
+    bool both; /* versions are shown */
 } term_form;
 
-static const term_form term_forms[] = {{"edges", l_print_edges}, {"clusters", l_print_clusters}, {"fused", l_print},
-                                       {"json", l_print_json},   {"dot", l_print_dot},           {"term", NULL}};
+static const term_form term_forms[] = {{"edges", l_print_edges, true}, {"clusters", l_print_clusters, true},
+                                       {"fused", l_print, true},       {"json", l_print_json, false},
+                                       {"dot", l_print_dot, false},    {"term", NULL, false}};
+
+static void print_form(explaining *e, const term_form *form)
+{
+    const sn_program *p = e->p;
+    if (!form->print) {
+        ir_print(p->ir, e->out);
+        return;
+    }
+    form->print(p->clusters, e->out);
+    if (!form->both || !p->large)
+        return;
+    text_printf(e->out, "where the parameters have more than %zu bytes together:\n", api_large(p));
+    form->print(p->large->clusters, e->out);
+}
 
 /* Forms that read terms, under the lock: false if it is none of them. */
 static bool terms(explaining *e)
@@ -88,10 +110,7 @@ static bool terms(explaining *e)
             continue;
         run_lock(p->run);
         e->locked = true;
-        if (term_forms[i].print)
-            term_forms[i].print(p->clusters, e->out);
-        else
-            ir_print(p->ir, e->out);
+        print_form(e, &term_forms[i]);
         e->locked = false;
         run_unlock(p->run);
         return true;
@@ -106,19 +125,31 @@ typedef struct code_form {
 static const code_form code_forms[] = {
     {"llvm", "cpu"}, {"asm", "cpu"}, {"opencl", "opencl"}, {"cuda", "cuda"}, {"ptx", "cuda"}};
 
+static void print_plans(const sn_program *p, text *out)
+{
+    plan_print(p->plan, out);
+    if (p->large) {
+        text_printf(out, "where the parameters have more than %zu bytes together:\n", api_large(p));
+        plan_print(p->large->plan, out);
+    }
+    structs_explain(p, out);
+}
+
 static bool explain(explaining *e)
 {
     if (terms(e))
         return true;
     if (!strcmp(e->form, "plan"))
-        return plan_print(e->p->plan, e->out), structs_explain(e->p, e->out), true;
+        return print_plans(e->p, e->out), true;
     if (!strcmp(e->form, "kernels"))
         return kernels(e, show_kernel);
     for (size_t i = 0; i < ARRAY_LENGTH(code_forms); i++)
         if (!strcmp(e->form, code_forms[i].name))
             return code(e, code_forms[i].kind);
     api_fail(e->p->context, SN_BAD_ARGUMENT,
-             "sn_explain: there is no form \"%s\"; there are edges, clusters, fused, json, dot, term, kernels, plan, llvm, asm, opencl, cuda, ptx", e->form);
+             "sn_explain: there is no form \"%s\"; there are edges, clusters, fused, json, dot, term, kernels, plan, "
+             "llvm, asm, opencl, cuda, ptx",
+             e->form);
     return false;
 }
 

@@ -1,4 +1,5 @@
-/* Calls that go on while their caller does something else: queued on devices with queues, else on a thread of their own. */
+/* Calls that go on while their caller does something else: queued on devices with queues, else on a thread of their
+ * own. */
 #include "api/call.h"
 
 struct sn_pending {
@@ -24,7 +25,7 @@ static sn_pending *constant(const sn_pending *p)
 static void *run_whole(void *env)
 {
     sn_pending *p = env;
-    p->status = run_call(p->call.p->run, p->call.in, p->call.out, &p->arena, &p->message);
+    p->status = run_call(call_version(&p->call), p->call.in, p->call.out, &p->arena, &p->message);
     return NULL;
 }
 
@@ -34,7 +35,7 @@ static void begin(sn_pending *p)
     const call *c = &p->call;
     const device *d = c->p->context->engine.device;
     if (d && d->open_queue) {
-        p->run = run_begin(c->p->run, c->in, c->out, &p->arena);
+        p->run = run_begin(call_version(c), c->in, c->out, &p->arena);
         return;
     }
     p->threaded = pthread_create(&p->thread, NULL, run_whole, p) == 0;

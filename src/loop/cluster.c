@@ -349,6 +349,15 @@ static bool only_picked(const clusters *c, ir_id id)
     return l_at(c->node, id)->picked;
 }
 
+static bool reads(const clusters *c, ir_id anchor, ir_id from, l_access access)
+{
+    const l_node *n = l_at(c->node, anchor);
+    for (uint32_t i = 0; i < n->dep.n; i++)
+        if (n->dep.at[i].array == from && n->dep.at[i].access == access)
+            return true;
+    return false;
+}
+
 static void edge(clusters *c, ir_id from, ir_id to, l_access asked)
 {
     l_access access = asked;
@@ -361,7 +370,9 @@ static void edge(clusters *c, ir_id from, ir_id to, l_access asked)
             access = L_RANDOM;
         bool can = reader && fusable(c, from, reader, access, &why);
         if ((!reader && !only_picked(c, to)) || (can && c->out->cluster_of[from] != c->out->cluster_of[reader]))
-            why = l_at(c->node, from)->why == L_NOT_CAP || l_at(c->node, reader)->cut ? L_NOT_CAP : L_NOT_CLASS;
+            why = l_at(c->node, from)->why == L_NOT_CAP || l_at(c->node, reader)->cut ? L_NOT_CAP
+                  : reads(c, reader, from, L_RANDOM) ? L_NOT_RANDOM /* as a whole, through another edge */
+                                                     : L_NOT_CLASS;
     }
     if (why == L_NOT_RANDOM && asked == L_HALO)
         why = L_NOT_BOUNDARY;
@@ -410,6 +421,7 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     c.class = arena_alloc(a, n * sizeof(l_class));
     c.node = l_uses(p, options);
     out->part = c.node->part;
+    out->sized = c.node->sized;
     assign_levels(&c);
     if (options->fuse)
         join_small(&c);

@@ -88,6 +88,7 @@ enum { L_MOST_STAGES = 6 };
 typedef struct l_options {
     bool fuse;       /* false: every operation is an anchor in a cluster of its own */
     bool cost_model; /* false: producers are always delayed (as Accelerate does) */
+    bool large;      /* arrays are beyond the caches: computing again costs less than memory more often */
     uint32_t cap;    /* most scalar nodes in a cluster, but for an operation that has more; 0: the default */
 } l_options;
 
@@ -102,6 +103,7 @@ typedef struct l_program {
     VEC(l_edge) edge;
     uint32_t nodes;         /* length of the two tables below */
     uint32_t *cluster_of;   /* per array node: 1 + its cluster if it is an anchor, else 0 */
+    bool sized;             /* some choice depends on whether arrays are `large` */
     bool *manifest;         /* per array node: it is in memory at some time (inputs included) */
     l_part *part;           /* per component of all results, in order: itself, or the fold or forced array it is picked from */
     uint32_t *number;       /* per array node: n of its name "an" in texts, as ir_print numbers them */

@@ -2,10 +2,11 @@
  * computing it as a whole (the cost model that Accelerate's thesis, §5.5.4, leaves as future work). */
 #include "loop/uses.h"
 
+#include "loop/costs.h"
 #include "loop/parts.h"
 #include "opt/rewrite.h"
 
-enum { DEPTH_CAP = 64, CHEAP_FLOPS = 8, CHEAP_READS = 2 };
+enum { DEPTH_CAP = 64, TRIVIAL_READS = 2 };
 
 typedef struct uses {
     ir_program *p;
@@ -36,10 +37,28 @@ static void use_closed(uses *u, ir_id user, ir_id term, l_access access)
 static double weight(const ir_node *n)
 {
     if (n->kind != IR_OP)
-        return n->kind == IR_COND ? 1 : n->kind == IR_LOOP ? 1000 : 0;
+        return n->kind == IR_COND ? COST_SIMPLE : n->kind == IR_LOOP ? COST_LOOP : 0;
     if (ir_ops[n->op].flags & OP_MATH)
-        return 12;
-    return n->op == OP_DIV || n->op == OP_SQRT || n->op == OP_MOD || n->op == OP_QUOT || n->op == OP_REM ? 6 : 1;
+        return COST_MATH;
+    bool divides = n->op == OP_DIV || n->op == OP_SQRT || n->op == OP_MOD || n->op == OP_QUOT || n->op == OP_REM;
+    return (divides ? COST_DIVISION : COST_SIMPLE) * (ir_type_size((ir_type)n->type) == 8 ? COST_WIDE : 1);
+}
+
+/* What an element costs: nothing that all elements share, nor what becomes the address of a read. */
+static double element_weight(const ir_program *p, ir_id user, ir_id term)
+{
+    const ir_node *n = ir_at(p, term);
+    double w = n->scope ? weight(n) : 0;
+    return ir_at(p, user)->kind == IR_BACKPERMUTE && w <= COST_SIMPLE * COST_WIDE ? 0 : w;
+}
+
+static double element_bytes(const ir_program *p, ir_id array)
+{
+    const ir_array *info = ir_info(p, array);
+    size_t bytes = 0;
+    for (unsigned c = 0; c < info->components; c++)
+        bytes += ir_type_size(info->type[c]);
+    return (double)bytes;
 }
 
 /* the function's own work, and its reads */
@@ -52,7 +71,7 @@ static void scan_fn(uses *u, ir_id user, const ir_fn *fn)
     opt_reach(u->p, u->p->arena, fn->results, fn->result, &ids);
     for (uint32_t i = 0; i < ids.n; i++) {
         const ir_node *t = ir_at(u->p, ids.at[i]);
-        n->flops += weight(t);
+        n->flops += element_weight(u->p, user, ids.at[i]);
         if (t->kind != IR_READ)
             continue;
         n->reads += 1;
@@ -113,13 +132,29 @@ static bool check_survives(const ir_program *p, const l_nodes *node, ir_id id)
     return l_at(node, id)->anchor || ir_at(p, id)->kind == IR_INPUT;
 }
 
-static bool choose_anchor(const uses *u, ir_id id, l_why *why)
+/* Is an element computed once more as fast as it is read from where it was kept? */
+static bool cheap_at(const uses *u, ir_id id, cost_level level)
+{
+    const l_node *n = l_at(u->node, id);
+    const cost_row *cost = &cost_table[level];
+    double own = element_bytes(u->p, id), more = n->bytes > own ? n->bytes - own : 0;
+    return ir_at(u->p, id)->kind != IR_STENCIL && n->flops + more * cost->read <= own * cost->kept;
+}
+
+/* The same where the arrays are; notes whether that matters. */
+static bool is_cheap(uses *u, ir_id id)
+{
+    bool cached = cheap_at(u, id, LEVEL_CACHES), streamed = cheap_at(u, id, LEVEL_MEMORY);
+    u->node->sized |= cached != streamed;
+    return u->options->large ? streamed : cached;
+}
+
+static bool choose_anchor(uses *u, ir_id id, l_why *why)
 {
     const l_node *n = l_at(u->node, id);
     ir_kind kind = (ir_kind)ir_at(u->p, id)->kind;
     uint32_t total = n->uses[L_SAME] + n->uses[L_VIEW] + n->uses[L_HALO] + n->uses[L_RANDOM];
-    bool trivial = n->flops <= 1 && n->reads <= CHEAP_READS && kind != IR_STENCIL;
-    bool cheap = n->flops <= CHEAP_FLOPS && n->reads <= CHEAP_READS && kind != IR_STENCIL;
+    bool trivial = n->flops <= 1 && n->reads <= TRIVIAL_READS && kind != IR_STENCIL;
     if (kind == IR_FOLD)
         return *why = L_NOT_AFTER, true;
     if (kind == IR_FORCE)
@@ -133,7 +168,7 @@ static bool choose_anchor(const uses *u, ir_id id, l_why *why)
     if (n->unsafe && !check_survives(u->p, u->node, id))
         return *why = L_NOT_RANDOM, true;
     bool asked = ir_at(u->p, id)->flags & IR_FUSED && !n->stencil;
-    if (n->uses[L_HALO] && !asked && !(trivial && (total == n->uses[L_HALO] || cheap)))
+    if (n->uses[L_HALO] && !asked && !trivial)
         return *why = L_NOT_COST, true;
     /* a stencil loop leaves borders out of its interior: what is read elsewhere must not be computed in it */
     if (n->stencil && (n->uses[L_VIEW] || n->uses[L_RANDOM] || ir_at(u->p, n->user)->kind == IR_FOLD))
@@ -144,9 +179,7 @@ static bool choose_anchor(const uses *u, ir_id id, l_why *why)
         return *why = L_NOT_COST, total > 1;
     if (n->uses[L_RANDOM] && !trivial)
         return *why = L_NOT_RANDOM, true;
-    if (n->grows && !cheap)
-        return *why = L_NOT_COST, true;
-    return *why = L_NOT_COST, total > 1 && !cheap;
+    return *why = L_NOT_COST, (total > 1 || n->grows) && !is_cheap(u, id);
 }
 
 static void add_dep(uses *u, l_node *n, ir_id array, l_access access)
@@ -174,12 +207,14 @@ static void add_operand(uses *u, ir_id id, ir_id from, l_access access)
     if (f->anchor || ir_at(u->p, from)->kind == IR_INPUT) {
         add_dep(u, n, from, access == L_VIEW ? L_RANDOM : access);
         n->reads += access == L_RANDOM ? 0 : 1;
+        n->bytes += ir_info(u->p, from)->rank ? element_bytes(u->p, from) : 0; /* single ones stay in registers */
         return;
     }
     for (uint32_t i = 0; i < f->dep.n; i++)
         add_dep(u, n, f->dep.at[i].array, through(access, f->dep.at[i].access));
     n->flops += f->flops;
     n->reads += f->reads;
+    n->bytes += f->bytes;
     n->size += f->size;
     n->depth = n->depth > f->depth + 1 ? n->depth : f->depth + 1;
     n->stencil |= f->stencil && access == L_SAME;

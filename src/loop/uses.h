@@ -22,6 +22,7 @@ typedef struct l_node { /* per array node */
     bool cut;                  /* anchors: it did not fit into a cluster of its group any more */
     bool stencil;              /* its loop handles neighbours */
     double flops, reads;       /* per element, delayed operands included */
+    double bytes;              /* of what is read */
     uint32_t size;             /* scalar nodes, delayed operands included */
     uint32_t depth;            /* of delayed operands */
     VEC(l_dep) dep;            /* what its element computation reads, through everything delayed */
@@ -31,6 +32,7 @@ typedef struct l_nodes { /* of a program; most of its nodes are scalars, which h
     uint32_t *slot;      /* per node: its place in `at`, 0 for scalars */
     l_node *at;          /* at[0] belongs to nobody and stays empty */
     l_part *part;        /* of results, see l_program */
+    bool sized;          /* see l_program */
 } l_nodes;
 
 static inline l_node *l_at(const l_nodes *nodes, ir_id id)

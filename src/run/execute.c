@@ -530,7 +530,8 @@ sn_status run_call(run_program *r, const run_argument *in, run_result *out, aren
 
 /* --- programs --- */
 
-run_program *run_program_new(const run_engine *engine, const l_program *l, const plan *p, const sk_options *options)
+run_program *run_program_new(const run_engine *engine, const l_program *l, const plan *p, const sk_options *options,
+                             const run_program *other)
 {
     arena *a = l->ir->arena;
     run_program *r = arena_alloc(a, sizeof(*r));
@@ -539,7 +540,8 @@ run_program *run_program_new(const run_engine *engine, const l_program *l, const
     r->plan = p;
     r->options = *options;
     r->cluster = arena_alloc(a, (l->cluster.n + 1) * sizeof(run_cluster));
-    pthread_rwlock_init(&r->lock, NULL);
+    r->lock = other ? other->lock : &r->own_lock;
+    pthread_rwlock_init(&r->own_lock, NULL);
     return r;
 }
 
@@ -548,7 +550,7 @@ void run_program_free(run_program *r)
     for (uint32_t i = 0; i < r->l->cluster.n; i++)
         for (run_variant *v = atomic_load(&r->cluster[i].variants); v; v = v->next)
             r->engine.device->release_kernel(r->engine.device, v->code);
-    pthread_rwlock_destroy(&r->lock);
+    pthread_rwlock_destroy(&r->own_lock);
 }
 
 uint64_t run_launches(const run_program *r)
@@ -563,10 +565,10 @@ uint32_t run_kernels(run_program *r)
 
 void run_lock(run_program *r)
 {
-    pthread_rwlock_rdlock(&r->lock);
+    pthread_rwlock_rdlock(r->lock);
 }
 
 void run_unlock(run_program *r)
 {
-    pthread_rwlock_unlock(&r->lock);
+    pthread_rwlock_unlock(r->lock);
 }

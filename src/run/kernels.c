@@ -120,14 +120,14 @@ static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, b
     run_cluster *rc = &r->cluster[cluster];
     sn_status status = SN_OK;
     const char *why = NULL;
-    pthread_rwlock_wrlock(&r->lock);
+    pthread_rwlock_wrlock(r->lock);
     run_variant *v = find_variant(rc, key_of(g, final));
     if (v) {
-        pthread_rwlock_unlock(&r->lock);
+        pthread_rwlock_unlock(r->lock);
         return v;
     }
     v = build_safely(r, cluster, g, final, &status, &why);
-    pthread_rwlock_unlock(&r->lock);
+    pthread_rwlock_unlock(r->lock);
     if (!v) /* `why` lives as long as the program */
         return run_fails(c, status, "%s", why), NULL;
     v->code = r->engine.device->compile(r->engine.device, v->built->k, c->arena, &why);
@@ -141,13 +141,13 @@ static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, b
         bool ours = !r->engine.device->limits->own_memory; /* drivers have their own limits and compilers */
         return run_fails(c, ours ? SN_INTERNAL : SN_UNSUPPORTED, "a kernel does not compile: %s", why), NULL;
     }
-    pthread_rwlock_wrlock(&r->lock);
+    pthread_rwlock_wrlock(r->lock);
     run_variant *other = find_variant(rc, v->key); /* another thread may have been faster */
     if (!other) {
         publish(rc, v);
         atomic_fetch_add(&r->kernels, 1);
     }
-    pthread_rwlock_unlock(&r->lock);
+    pthread_rwlock_unlock(r->lock);
     if (other)
         r->engine.device->release_kernel(r->engine.device, v->code);
     return other ? other : v;
@@ -170,7 +170,7 @@ static bool work_out(run *c, uint32_t cluster, run_geometry *out)
     arena *a = r->l->ir->arena;
     volatile bool good = false;
     jmp_buf failure;
-    pthread_rwlock_wrlock(&r->lock);
+    pthread_rwlock_wrlock(r->lock);
     if (!setjmp(failure)) {
         arena_on_failure(a, &failure);
         sk_plan_launch(r->l, &r->l->cluster.at[cluster], &r->options, out->extent, out->partials,
@@ -178,14 +178,14 @@ static bool work_out(run *c, uint32_t cluster, run_geometry *out)
         good = true;
     }
     arena_on_failure(a, NULL);
-    pthread_rwlock_unlock(&r->lock);
+    pthread_rwlock_unlock(r->lock);
     return good || run_fails(c, SN_NO_MEMORY, "no memory to plan a launch");
 }
 
 static void remember(run *c, run_cluster *rc, const run_geometry *g)
 {
     run_program *r = c->r;
-    pthread_rwlock_wrlock(&r->lock);
+    pthread_rwlock_wrlock(r->lock);
     jmp_buf failure;
     if (rc->remembered < MOST_GEOMETRIES && !setjmp(failure)) {
         arena_on_failure(r->l->ir->arena, &failure);
@@ -195,7 +195,7 @@ static void remember(run *c, run_cluster *rc, const run_geometry *g)
         rc->remembered++;
     }
     arena_on_failure(r->l->ir->arena, NULL);
-    pthread_rwlock_unlock(&r->lock);
+    pthread_rwlock_unlock(r->lock);
 }
 
 bool run_find(run *c, uint32_t cluster, const int64_t *extent, int64_t partials, run_geometry *out)
@@ -251,7 +251,7 @@ sn_status run_visit_kernels(run_program *r, run_visit visit, void *env, arena *a
     volatile sn_status result = SN_NO_MEMORY;
     jmp_buf failure, *outer = a->failure;
     *message = "no memory to show kernels";
-    pthread_rwlock_wrlock(&r->lock);
+    pthread_rwlock_wrlock(r->lock);
     if (!setjmp(failure)) {
         sn_status status = SN_OK;
         const char *why = NULL;
@@ -267,6 +267,6 @@ sn_status run_visit_kernels(run_program *r, run_visit visit, void *env, arena *a
         result = status;
     }
     arena_on_failure(a, outer);
-    pthread_rwlock_unlock(&r->lock);
+    pthread_rwlock_unlock(r->lock);
     return result;
 }

@@ -51,7 +51,8 @@ struct run_program {
     const l_program *l;
     const plan *plan;
     sk_options options;
-    pthread_rwlock_t lock; /* write: building (the program's arena and terms); read: reading terms */
+    pthread_rwlock_t *lock; /* write: building (the program's arena and terms); read: reading terms */
+    pthread_rwlock_t own_lock; /* `lock`, but where the terms are another run_program's, too */
     run_cluster *cluster;
     atomic_uint_fast64_t launches;
     atomic_uint kernels;

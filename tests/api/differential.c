@@ -27,10 +27,9 @@ bool runner_open(runner *r, unsigned threads)
     arena_free(&a);
     if (!r->device)
         return false;
-    r->engine =
-        (run_engine){.device = r->device,
-                     .pool = run_pool_new(r->device, &base_heap_default, (size_t)1 << 26),
-                     .heap = &base_heap_default};
+    r->engine = (run_engine){.device = r->device,
+                             .pool = run_pool_new(r->device, &base_heap_default, (size_t)1 << 26),
+                             .heap = &base_heap_default};
     return true;
 }
 
@@ -132,7 +131,7 @@ outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *inp
     l_program *l = l_clusters(p, loops);
     sk_prepare(l);
     plan *pl = plan_make(l);
-    run_program *program = run_program_new(&r->engine, l, pl, &options);
+    run_program *program = run_program_new(&r->engine, l, pl, &options, NULL);
     for (unsigned i = 0; i < times; i++) {
         arena call;
         arena_init(&call, NULL);

@@ -56,6 +56,7 @@ static const way ways[] = {
     {"fused", &one, {.fuse = true, .cost_model = true}, 2, false, false},
     {"unfused", &one, {.cost_model = true}, 1, true, false},
     {"with two threads", &two, {.fuse = true, .cost_model = true}, 1, false, false},
+    {"beyond the caches", &one, {.fuse = true, .cost_model = true, .large = true}, 1, false, false},
     {"always delayed", &one, {.fuse = true}, 1, false, false},
     {"in small kernels", &one, {.fuse = true, .cost_model = true, .cap = 12}, 1, false, false},
     {"as written", &one, {.fuse = true, .cost_model = true}, 1, false, true},

@@ -1,54 +1,8 @@
 /* What becomes of programs: how many loops, launches, kernels and buffers; what explain says about it; and that memory
  * is used again. */
-#include "both.h"
+#include "counts.h"
 
 #include <stdlib.h>
-
-typedef struct counts {
-    uint32_t clusters, buffers, kernels;
-    uint64_t launches;
-} counts;
-
-static counts count(sn_program *p)
-{
-    counts c = {.clusters = p->plan->cluster.n, .kernels = run_kernels(p->run), .launches = run_launches(p->run)};
-    for (uint32_t i = 0; i < p->plan->buffer.n; i++)
-        c.buffers += p->plan->buffer.at[i].place == PLAN_TEMPORARY;
-    return c;
-}
-
-#define expect_counts(program, ...)                                                                                    \
-    do {                                                                                                               \
-        counts found = count(program), wanted = {__VA_ARGS__};                                                         \
-        assert_int_equal(found.clusters, wanted.clusters);                                                             \
-        assert_int_equal(found.buffers, wanted.buffers);                                                               \
-        assert_int_equal(found.kernels, wanted.kernels);                                                               \
-        assert_int_equal(found.launches, wanted.launches);                                                             \
-    } while (0)
-
-static void says(sn_program *p, const char *form, const char *part)
-{
-    const char *said = sn_explain(p, form);
-    assert_non_null(said);
-    if (!strstr(said, part))
-        fail_msg("\"%s\" is not in:\n%s", part, said);
-}
-
-static sn_program *compiled_in(sn_context *cx, const char *signature, sn_body body)
-{
-    if (!cx)
-        skip();
-    sn_program *p = sn_compile_at((sn_site){__FILE__, __LINE__}, cx, signature, body);
-    if (!p)
-        fail_msg("%s", sn_message(cx));
-    return p;
-}
-
-/* Other devices' kernels, and counts of their calls, are different ones. */
-static bool on_cpu(void)
-{
-    return !both_cpu()->engine.device->limits->own_memory;
-}
 
 static float *numbers(int64_t n)
 {
@@ -736,49 +690,6 @@ static void chained_stencils_keep_rows(void **state)
     sn_drop(p);
 }
 
-static sn_exp heated(sn_exp s)
-{
-    sn_exp around = sn_add(sn_add(sn_at(s, -1, 0), sn_at(s, 1, 0)), sn_add(sn_at(s, 0, -1), sn_at(s, 0, 1)));
-    return sn_add(sn_at(s, 0, 0), sn_mul(sn_sub(around, sn_mul(sn_at(s, 0, 0), 4)), 0.125f));
-}
-
-enum { HEAT_STEPS = 10 * L_MOST_STAGES };
-
-static sn_acc heat(sn_acc a)
-{
-    for (int i = 0; i < HEAT_STEPS; i++)
-        a = sn_stencil(heated, sn_pattern(3, 3), sn_clamp, a);
-    return a;
-}
-
-/* Iterated stencils are loops of a few steps each, as many as fit the caches, and all of them run one kernel. */
-static void iterated_stencils_share_a_kernel(void **state)
-{
-    (void)state;
-    enum { H = 70, W = 90 };
-    float *x = numbers(H * W), *y = numbers(H * W), *z = numbers(H * W);
-    sn_program *p = compiled_in(both_cpu(), "[n,m]f32 -> [n,m]f32", SN_BODY(heat));
-    uint64_t before = sn_counts(both_cpu()).compiled + sn_counts(both_cpu()).loaded;
-    assert_int_equal(sn_call(p, sn_in(x, H, W), sn_into(y, H, W)), SN_OK);
-    expect_counts(p, .clusters = 10, .buffers = 9, .kernels = 10, .launches = 10);
-    assert_int_equal(sn_counts(both_cpu()).compiled + sn_counts(both_cpu()).loaded - before, 1);
-    says(p, "edges", "the kernel would be too large");
-    for (int i = 0; i < HEAT_STEPS; i++) { /* the same, plainly */
-        for (int r = 0; r < H; r++)
-            for (int c = 0; c < W; c++) {
-                int up = r ? r - 1 : 0, down = r < H - 1 ? r + 1 : r, left = c ? c - 1 : 0,
-                    right = c < W - 1 ? c + 1 : c;
-                float around = (x[up * W + c] + x[down * W + c]) + (x[r * W + left] + x[r * W + right]);
-                z[r * W + c] = x[r * W + c] + (around - x[r * W + c] * 4) * 0.125f;
-            }
-        float *t = x;
-        x = z, z = t;
-    }
-    assert_memory_equal(x, y, H * W * sizeof(float));
-    free(x), free(y), free(z);
-    sn_drop(p);
-}
-
 /* --- memory --- */
 
 static sn_acc pipeline(sn_acc x)
@@ -860,7 +771,6 @@ int main(void)
         cmocka_unit_test(loops_that_may_fail_stay_unrolled),
         cmocka_unit_test(components_of_folds_are_results_as_they_are),
         cmocka_unit_test(chained_stencils_keep_rows),
-        cmocka_unit_test(iterated_stencils_share_a_kernel),
         cmocka_unit_test(memory_is_used_again),
         cmocka_unit_test(products_contract_unless_switched_off),
     };

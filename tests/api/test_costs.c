@@ -1,0 +1,148 @@
+/* What is kept and what is computed again: by size, by bytes; and how far loops of stencils go. */
+#include "counts.h"
+
+#include <stdlib.h>
+
+static sn_exp heated(sn_exp s)
+{
+    sn_exp around = sn_add(sn_add(sn_at(s, -1, 0), sn_at(s, 1, 0)), sn_add(sn_at(s, 0, -1), sn_at(s, 0, 1)));
+    return sn_add(sn_at(s, 0, 0), sn_mul(sn_sub(around, sn_mul(sn_at(s, 0, 0), 4)), 0.125f));
+}
+
+enum { HEAT_STEPS = 10 * L_MOST_STAGES };
+
+static sn_acc heat(sn_acc a)
+{
+    for (int i = 0; i < HEAT_STEPS; i++)
+        a = sn_stencil(heated, sn_pattern(3, 3), sn_clamp, a);
+    return a;
+}
+
+/* Iterated stencils are loops of a few steps each, as many as fit the caches, and all of them run one kernel. */
+static void iterated_stencils_share_a_kernel(void **state)
+{
+    (void)state;
+    enum { H = 70, W = 90 };
+    float *x = malloc(H * W * sizeof(float)), *y = malloc(H * W * sizeof(float)), *z = malloc(H * W * sizeof(float));
+    assert_true(x && y && z);
+    for (int i = 0; i < H * W; i++)
+        x[i] = (float)(i % 11) - 5;
+    sn_program *p = compiled_in(both_cpu(), "[n,m]f32 -> [n,m]f32", SN_BODY(heat));
+    uint64_t before = sn_counts(both_cpu()).compiled + sn_counts(both_cpu()).loaded;
+    assert_int_equal(sn_call(p, sn_in(x, H, W), sn_into(y, H, W)), SN_OK);
+    expect_counts(p, .clusters = 10, .buffers = 9, .kernels = 10, .launches = 10);
+    assert_int_equal(sn_counts(both_cpu()).compiled + sn_counts(both_cpu()).loaded - before, 1);
+    says(p, "edges", "the kernel would be too large");
+    for (int i = 0; i < HEAT_STEPS; i++) { /* the same, plainly */
+        for (int r = 0; r < H; r++)
+            for (int c = 0; c < W; c++) {
+                int up = r ? r - 1 : 0, down = r < H - 1 ? r + 1 : r, left = c ? c - 1 : 0,
+                    right = c < W - 1 ? c + 1 : c;
+                float around = (x[up * W + c] + x[down * W + c]) + (x[r * W + left] + x[r * W + right]);
+                z[r * W + c] = x[r * W + c] + (around - x[r * W + c] * 4) * 0.125f;
+            }
+        float *t = x;
+        x = z, z = t;
+    }
+    assert_memory_equal(x, y, H * W * sizeof(float));
+    free(x), free(y), free(z);
+    sn_drop(p);
+}
+
+/* Twelve operations: dearer than memory in the caches, cheaper beyond. */
+static sn_exp twelve(sn_exp x)
+{
+    sn_exp r = x;
+    for (int i = 0; i < 6; i++)
+        r = sn_add(sn_mul(r, r), x);
+    return r;
+}
+
+static sn_acc with_its_reverse(sn_acc x)
+{
+    sn_acc y = sn_map(twelve, x);
+    return sn_zip_with(sn_sub, y, sn_reverse(y));
+}
+
+/* An array used twice is kept where it fits the caches, and computed twice where it does not. */
+static void what_is_kept_depends_on_the_caches(void **state)
+{
+    (void)state;
+    enum { SMALL_N = 1000 };
+    sn_program *p = compiled_in(both_cpu(), "[n]f32 -> [n]f32", SN_BODY(with_its_reverse));
+    if (!p->large) /* a device with memory of its own */
+        skip();
+    int64_t n = (int64_t)(api_large(p) / sizeof(float)) + 1;
+    float *x = malloc((size_t)n * sizeof(float)), *y = malloc((size_t)n * sizeof(float));
+    assert_true(x && y);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (float)(i % 1000) / 1024 - 0.5f;
+    assert_int_equal(sn_call(p, sn_in(x, SMALL_N), sn_into(y, SMALL_N)), SN_OK);
+    expect_counts(p, .clusters = 2, .buffers = 1, .kernels = 2, .launches = 2);
+    assert_int_equal(p->large->clusters->cluster.n, 1);
+    assert_int_equal(run_launches(p->large->run), 0);
+    says(p, "edges", "not fused: read at computed indices, and too costly to recompute there");
+    says(p, "plan", "where the parameters have more than");
+    assert_int_equal(sn_call(p, sn_in(x, n - 1), sn_into(y, n - 1)), SN_OK); /* the largest that count as small */
+    assert_int_equal(run_launches(p->large->run), 0);
+    float *z = malloc((size_t)n * sizeof(float));
+    assert_non_null(z);
+    assert_int_equal(sn_call(p, sn_in(x, n), sn_into(z, n)), SN_OK);
+    assert_int_equal(run_launches(p->large->run), 1);
+    assert_int_equal(run_launches(p->run), 4);
+    for (int64_t i = 0; i < n; i++) { /* both have the bits of the formula; nothing is contracted */
+        float a = x[i], b = x[n - 1 - i];
+        for (int k = 0; k < 6; k++) {
+            volatile float aa = a * a, bb = b * b;
+            a = aa + x[i];
+            b = bb + x[n - 1 - i];
+        }
+        assert_true(z[i] == a - b);
+    }
+    sn_pending *started = sn_start(p, sn_in(x, n), sn_into(y, n));
+    assert_int_equal(sn_wait(started), SN_OK);
+    assert_memory_equal(y, z, (size_t)n * sizeof(float));
+    assert_int_equal(run_launches(p->large->run), 2);
+    free(x), free(y), free(z);
+    sn_drop(p);
+}
+
+static sn_exp clears(sn_exp a, sn_exp b)
+{
+    return sn_gt(sn_add(a, b), 0);
+}
+
+/* One byte is kept that would take two floats to compute again. */
+static sn_acc narrow(sn_acc a, sn_acc b)
+{
+    sn_acc flags = sn_zip_with(clears, a, b);
+    return sn_zip_with(sn_land, flags, sn_reverse(flags));
+}
+
+static sn_acc mirrored(sn_acc a, sn_acc b)
+{
+    sn_acc sum = sn_zip_with(sn_add, a, b);
+    return sn_zip_with(sn_mul, sum, sn_reverse(sum));
+}
+
+static void what_is_kept_depends_on_its_bytes(void **state)
+{
+    (void)state;
+    sn_program *p = compiled_in(both_cpu(), "[n]f32, [n]f32 -> [n]bool", SN_BODY(narrow));
+    assert_int_equal(p->plan->cluster.n, 2);
+    sn_drop(p);
+    p = compiled_in(both_cpu(), "[n]f32, [n]f32 -> [n]f32", SN_BODY(mirrored));
+    assert_int_equal(p->plan->cluster.n, 1);
+    assert_null(p->large);
+    sn_drop(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(iterated_stencils_share_a_kernel),
+        cmocka_unit_test(what_is_kept_depends_on_the_caches),
+        cmocka_unit_test(what_is_kept_depends_on_its_bytes),
+    };
+    return cmocka_run_group_tests(tests, both_open, both_close);
+}
