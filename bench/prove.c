@@ -51,7 +51,7 @@ static double fastest(bench *b, const row *r)
     ir_bits arg[2] = {(ir_bits)b->n, 0};
     if (!k_verify(r->k, &b->a, &why))
         return fprintf(stderr, "%s: %s\n", r->name, why), -1;
-    device_kernel *k = b->cpu->compile(b->cpu, r->k, &b->a, &why);
+    device_kernel *k = device_compile(b->cpu, r->k, &b->a, &why);
     if (!k)
         return fprintf(stderr, "%s: %s\n", r->name, why), -1;
     for (unsigned i = 0; i < r->inputs; i++)
@@ -74,7 +74,7 @@ static double fastest(bench *b, const row *r)
             return -1;
         best = best < 0 || seconds < best ? seconds : best;
     }
-    b->cpu->release_kernel(b->cpu, k);
+    device_release_kernel(b->cpu, k);
     return best;
 }
 

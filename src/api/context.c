@@ -101,8 +101,8 @@ sn_counters sn_counts(const sn_context *context)
     if (!context->engine.device)
         return n;
     run_pool_counts pool = run_pool_counted(context->engine.pool);
-    n.compiled = context->engine.device->compiled(context->engine.device);
-    n.loaded = context->engine.device->loaded(context->engine.device);
+    n.compiled = device_compiled(context->engine.device);
+    n.loaded = device_loaded(context->engine.device);
     n.blocks = pool.blocks;
     n.block_bytes = pool.block_bytes;
     n.allocations = pool.allocations;

@@ -26,7 +26,7 @@ static void show_code(void *env, uint32_t cluster, const sk_kernel *k)
 {
     explaining *e = env;
     const char *why = NULL;
-    device_kernel *code = e->texts->compile(e->texts, k->k, e->arena, &why);
+    device_kernel *code = device_compile(e->texts, k->k, e->arena, &why);
     cluster_title(e, cluster, k);
     if (!code) {
         text_printf(e->out, "; does not compile: %s\n", why ? why : "out of memory");
@@ -34,7 +34,7 @@ static void show_code(void *env, uint32_t cluster, const sk_kernel *k)
     }
     const char *shown = e->texts->kernel_text(e->texts, code, e->form);
     text_add(e->out, shown ? shown : "; no text\n");
-    e->texts->release_kernel(e->texts, code);
+    device_release_kernel(e->texts, code);
 }
 
 static bool kernels(explaining *e, run_visit visit)

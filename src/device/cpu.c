@@ -205,16 +205,6 @@ static void discard(device *base, kernel_entry *entry)
         ((cpu *)base)->module->release(k->generated);
 }
 
-static device_kernel *cpu_compile(device *base, const kernel *k, arena *a, const char **why)
-{
-    return (device_kernel *)kernel_cache_get(&((cpu *)base)->kernels, k, a, why);
-}
-
-static void cpu_release_kernel(device *base, device_kernel *k)
-{
-    kernel_cache_drop(&((cpu *)base)->kernels, k ? &k->entry : NULL);
-}
-
 static const char *cpu_text(device *base, device_kernel *k, const char *form)
 {
     if (!k->generated)
@@ -223,16 +213,6 @@ static const char *cpu_text(device *base, device_kernel *k, const char *form)
     if (strcmp(form, "llvm") == 0)
         return m->ir_text(k->generated);
     return strcmp(form, "asm") == 0 ? m->asm_text(k->generated) : NULL;
-}
-
-static uint64_t cpu_compiled(device *base)
-{
-    return kernel_cache_compiled(&((cpu *)base)->kernels);
-}
-
-static uint64_t cpu_loaded(device *base)
-{
-    return kernel_cache_loaded(&((cpu *)base)->kernels);
 }
 
 /* --- launching --- */
@@ -373,12 +353,8 @@ static bool name_things(cpu *d, const device_options *o)
 static const device cpu_functions = {
     .alloc = cpu_alloc,
     .release = cpu_release,
-    .compile = cpu_compile,
-    .release_kernel = cpu_release_kernel,
     .launch = cpu_launch,
     .kernel_text = cpu_text,
-    .compiled = cpu_compiled,
-    .loaded = cpu_loaded,
     .generates = cpu_generates,
     .close = cpu_close,
 };

@@ -32,9 +32,9 @@ enum { /* device attributes */
        CU_BLOCKS_PER_MULTIPROCESSOR = 106
 };
 
-enum { CU_MODE_PROHIBITED = 2 };     /* a compute mode */
-enum { CU_MAX_DYNAMIC_SHARED = 8 };  /* a function attribute */
-enum { CU_STREAM_ALONE = 1 }; /* a stream's flag: does not wait for the default stream */
+enum { CU_MODE_PROHIBITED = 2 };    /* a compute mode */
+enum { CU_MAX_DYNAMIC_SHARED = 8 }; /* a function attribute */
+enum { CU_STREAM_ALONE = 1 };       /* a stream's flag: does not wait for the default stream */
 enum { CU_JIT_LOG = 5, CU_JIT_LOG_BYTES = 6 };
 
 /* Name of ours, symbol in the library, parameters. All return cu_result. */

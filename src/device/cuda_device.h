@@ -3,47 +3,33 @@
 #define SN_DEVICE_CUDA_DEVICE_H
 
 #include "device/cuda_api.h"
-#include "device/disk_cache.h"
-#include "device/kernel_cache.h"
+#include "device/driver.h"
 #include "device/nvrtc.h"
-#include <stdatomic.h>
 
 enum { CUDA_MOST_ARGUMENTS = 500 }; /* 4096 bytes, what every device takes */
 
 struct device_kernel {
-    kernel_entry entry;
+    driver_kernel common;
     cu_module module;
     cu_function function;
     uint32_t group;    /* threads of a block */
     uint32_t resident; /* blocks that one multiprocessor works on at a time */
     uint32_t shared;   /* bytes of shared memory a launch gives to a block */
-    uint32_t memories, arguments;
-    bool checks;        /* may report errors */
-    bool chained;       /* needs all its blocks at work at once */
-    char *source, *ptx; /* for explain; NULL: not kept */
+    bool chained;      /* needs all its blocks at work at once */
+    char *ptx;         /* for explain; NULL: not kept */
 };
 
 typedef struct cuda {
-    device device;
-    device_limits limits;
-    base_heap heap;
+    driver_device common;
     cuda_api api;
     cu_device id;
     cu_context context; /* the primary one, which others in this process may use, too */
     bool has_context;
     unsigned arch; /* 80, 90 ... */
     const nvrtc *compiler;
-    unsigned target; /* architecture that it compiles for */
-    bool ptx;        /* ... as text, since it knows the device's own not */
-    bool keep_text;
+    unsigned target;    /* architecture that it compiles for */
+    bool ptx;           /* ... as text, since it knows the device's own not */
     size_t most_shared; /* of a block that asks for it, bytes; limits.scratch is what every block may have */
-    atomic_size_t used; /* bytes of all blocks */
-    kernel_cache kernels;
-    disk_cache *disk;     /* NULL: nothing is kept on disk */
-    arena names;          /* of compiler and identity */
-    text identity;        /* what keys on disk begin with */
-    pthread_mutex_t lock; /* of what follows */
-    device_queue *idle;
 } cuda;
 
 /* Every call of the driver happens between these two; the caller's own current context comes back. */
@@ -71,7 +57,7 @@ void cuda_discard(device *base, kernel_entry *entry);
 /* cuda_queue.c */
 device_queue *cuda_open_queue(device *base);
 void cuda_close_queue(device *base, device_queue *q);
-void cuda_free_queues(cuda *d); /* the idle ones: all are idle */
+void cuda_free_queue(device *base, device_queue *q);
 bool cuda_copy(device *base, device_queue *q, device_direction direction, void *to, const void *from, size_t offset,
                size_t bytes);
 bool cuda_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,

@@ -1,12 +1,11 @@
 /* Kernels of a CUDA device: emitted as text, compiled by NVRTC, kept on disk as binaries. */
 #include "device/cuda_device.h"
-#include "device/keep_source.h"
 #include "emit/emit.h"
 
 #include <stdlib.h>
 
 /* Beyond this much shared memory a kernel has to ask for it. */
-enum { LOG_SHOWN = 2000, LOG_BYTES = 8192, MOST_GROUP = 256, SHARED_FOR_ALL = 40 << 10 };
+enum { LOG_BYTES = 8192, MOST_GROUP = 256, SHARED_FOR_ALL = 40 << 10 };
 static const char entry_name[] = "sinter";
 
 void cuda_discard(device *base, kernel_entry *entry)
@@ -18,7 +17,6 @@ void cuda_discard(device *base, kernel_entry *entry)
         cuda_leave(d);
     }
     k->module = NULL;
-    free(k->source);
     free(k->ptx);
 }
 
@@ -47,14 +45,10 @@ static uint32_t group_of(const kernel *k, const device_limits *l)
 
 static bool describe(const cuda *d, const kernel *k, device_kernel *out)
 {
-    out->group = group_of(k, &d->limits);
+    driver_describe(&out->common, k);
+    out->group = group_of(k, &d->common.limits);
     out->chained = k->chained;
-    out->arguments = k->arg_type.n;
-    for (k_mem m = 1; m < k->mem.n; m++)
-        out->memories += k->mem.at[m].space == K_GLOBAL;
-    for (k_ref s = 1; s < k->stmt.n; s++)
-        out->checks |= k->stmt.at[s].op == K_CHECK;
-    return out->memories + out->arguments + 3 <= CUDA_MOST_ARGUMENTS;
+    return out->common.memories + out->common.arguments + 3 <= CUDA_MOST_ARGUMENTS;
 }
 
 /* --- the driver --- */
@@ -101,14 +95,6 @@ static const char *load_inside(cuda *d, const void *image, device_kernel *out, c
 
 /* --- compiling --- */
 
-static bool rejected(const char *who, const char *name, const char *source, const char *log, arena *a, const char **why)
-{
-    const char *kept = keep_source(source, ".cu", a);
-    *why = arena_printf(a, "%s rejects kernel %s; its source is in %s; its log: %.*s", who, name,
-                        kept ? kept : "no file: it could not be written", LOG_SHOWN, log);
-    return false;
-}
-
 static char *copy_text(const char *bytes, size_t n)
 {
     char *copy = malloc(n + 1);
@@ -125,12 +111,12 @@ static void keep_texts(const cuda *d, const text *source, device_kernel *out, ar
     nvrtc_code ptx;
     const char *log;
     nvrtc_options options = {.arch = d->target, .local = out->group, .ptx = true};
-    out->source = copy_text(source->at, source->n);
+    driver_keep_source(&d->common, &out->common, source);
     if (nvrtc_compile(d->compiler, source->at, &options, a, &ptx, &log))
         out->ptx = copy_text(ptx.bytes, ptx.size);
 }
 
-static bool compile(cuda *d, const char *name, const text *source, const text *key, device_kernel *out, arena *a,
+static bool compile(cuda *d, const kernel *k, const text *source, const text *key, device_kernel *out, arena *a,
                     const char **why)
 {
     nvrtc_code code;
@@ -139,31 +125,31 @@ static bool compile(cuda *d, const char *name, const text *source, const text *k
     cu_result r = CU_SUCCESS;
     nvrtc_options options = {.arch = d->target, .local = out->group, .ptx = d->ptx};
     if (!nvrtc_compile(d->compiler, source->at, &options, a, &code, &log))
-        return rejected(nvrtc_name(d->compiler), name, source->at, log, a, why);
+        return driver_rejects(&d->common, nvrtc_name(d->compiler), k, source->at, log, a, why);
     const char *call = load_inside(d, code.bytes, out, said, &r);
     if (call) {
         log = arena_printf(a, "%s%s%s", cuda_says(&d->api, call, r, a), *said ? ": " : "", said);
-        return rejected("the CUDA driver", name, source->at, log, a, why);
+        return driver_rejects(&d->common, "the CUDA driver", k, source->at, log, a, why);
     }
     if (!out->resident) {
         *why =
             arena_printf(a, "kernel %s needs more registers or shared memory than a multiprocessor has for %u threads",
-                         name, out->group);
+                         k->name ? k->name : "", out->group);
         return false;
     }
-    if (d->disk)
-        disk_cache_put(d->disk, key->at, key->n, (digest){0}, (disk_value){code.bytes, code.size + 1, out->group});
+    if (d->common.disk)
+        disk_cache_put(d->common.disk, key->at, key->n, (digest){0},
+                       (disk_value){code.bytes, code.size + 1, out->group});
     return true;
 }
 
 static bool generate(cuda *d, const kernel *k, const text *key, device_kernel *out, arena *a, const char **why)
 {
     text source;
-    const char *name = k->name ? k->name : "";
     text_init(&source, a);
-    if (!emit_text(k, &dialect_cuda, entry_name, &source, why) || !compile(d, name, &source, key, out, a, why))
+    if (!emit_text(k, &dialect_cuda, entry_name, &source, why) || !compile(d, k, &source, key, out, a, why))
         return false;
-    if (d->keep_text)
+    if (d->common.keep_text)
         keep_texts(d, &source, out, a);
     return true;
 }
@@ -174,11 +160,11 @@ static bool find_on_disk(cuda *d, const text *key, device_kernel *out, arena *a)
     void *block;
     cu_result r;
     char *log = arena_alloc(a, LOG_BYTES);
-    if (!d->disk || !disk_cache_get(d->disk, key->at, key->n, NULL, &v, &block))
+    if (!d->common.disk || !disk_cache_get(d->common.disk, key->at, key->n, NULL, &v, &block))
         return false;
     bool good = v.entry == out->group && !load_inside(d, v.bytes, out, log, &r) && out->resident;
-    d->heap.release(d->heap.env, block);
-    out->entry.loaded = good;
+    d->common.heap.release(d->common.heap.env, block);
+    out->common.entry.loaded = good;
     return good;
 }
 
@@ -186,18 +172,16 @@ bool cuda_obtain(device *base, const kernel *k, const text *kernel_key, kernel_e
 {
     cuda *d = (cuda *)base;
     device_kernel *out = (device_kernel *)entry;
-    text key;
     if (!describe(d, k, out)) {
         *why = arena_printf(a, "kernel %s has %u arguments, more than %d", k->name ? k->name : "",
-                            out->memories + out->arguments, CUDA_MOST_ARGUMENTS - 3);
+                            out->common.memories + out->common.arguments, CUDA_MOST_ARGUMENTS - 3);
         return false;
     }
     kernel *ready = kernel_prepare_text(a, k, &dialect_cuda, out->group, d->most_shared, why);
     if (!ready)
         return false;
     out->shared = emit_shared_bytes(ready);
-    text_init(&key, a);
-    text_printf(&key, "%sgroup %u;", d->identity.at, out->group);
-    text_add_n(&key, kernel_key->at, kernel_key->n);
+    text key = driver_key(&d->common, kernel_key, a);
+    text_printf(&key, "group %u;", out->group);
     return find_on_disk(d, &key, out, a) || generate(d, ready, &key, out, a, why);
 }

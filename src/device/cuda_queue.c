@@ -4,12 +4,11 @@
 #include "device/cuda_device.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-enum { RECORDS = 128, STAGING_BYTES = 256 << 10, SMALL_COPY = 32 << 10, DOWNLOADS = 64, WAVES = 8, WHY_BYTES = 200 };
+enum { RECORDS = 128, STAGING_BYTES = 256 << 10, SMALL_COPY = 32 << 10, DOWNLOADS = 64, WAVES = 8 };
 
 typedef struct record { /* what sn_report writes */
-    int64_t site, element, value, bound;
+    int64_t word[DRIVER_ERROR_WORDS];
 } record;
 
 typedef struct download { /* waits in staging memory for the queue to finish */
@@ -18,40 +17,33 @@ typedef struct download { /* waits in staging memory for the queue to finish */
 } download;
 
 struct device_queue {
-    device_queue *next; /* among the idle ones */
+    driver_queue common;
     cu_stream stream;
     cu_pointer record; /* RECORDS of them, on the device */
     char *staging;     /* page-locked: STAGING_BYTES, then room for the records */
     size_t staged;     /* bytes in use */
     download waiting[DOWNLOADS];
     uint32_t downloads;
-    uint32_t used; /* records of launches whose errors have not been looked at */
-    k_error error; /* the first that was found */
-    device_state state;
-    char why[WHY_BYTES]; /* unless DEVICE_FINE */
 };
 
-/* Keeps the first failure; the rest follows from it. */
 static bool fails(cuda *d, device_queue *q, const char *call, cu_result r)
 {
     const char *name = NULL, *words = NULL;
+    char said[DRIVER_WHY_BYTES];
     if (r == CU_SUCCESS)
         return false;
-    if (q->state != DEVICE_FINE)
-        return true;
-    q->state = r == CU_OUT_OF_MEMORY ? DEVICE_OUT_OF_MEMORY : DEVICE_BROKEN;
     if (d->api.error_name(r, &name) != CU_SUCCESS || !name)
         name = "an unknown error";
     if (d->api.error_text(r, &words) != CU_SUCCESS || !words)
         words = "no description";
-    snprintf(q->why, sizeof(q->why), "%s: %s (%s)", call, name, words);
-    return true;
+    snprintf(said, sizeof(said), "%s (%s)", name, words);
+    return driver_fails(&q->common, r == CU_OUT_OF_MEMORY ? DEVICE_OUT_OF_MEMORY : DEVICE_BROKEN, call, said);
 }
 
 /* --- opening and closing --- */
 
 /* `inside`: our context is current. Where it cannot be made so the driver has lost what is to be given back. */
-static void free_queue(cuda *d, device_queue *q, bool inside)
+static void free_inside(cuda *d, device_queue *q, bool inside)
 {
     if (inside && q->stream)
         d->api.stream_destroy(q->stream);
@@ -59,7 +51,7 @@ static void free_queue(cuda *d, device_queue *q, bool inside)
         d->api.release(q->record);
     if (inside && q->staging)
         d->api.release_host(q->staging);
-    d->heap.release(d->heap.env, q);
+    d->common.heap.release(d->common.heap.env, q);
 }
 
 static bool fill_queue(cuda *d, device_queue *q)
@@ -82,16 +74,16 @@ static bool fill_queue(cuda *d, device_queue *q)
 
 static device_queue *new_queue(cuda *d)
 {
-    device_queue *q = d->heap.alloc(d->heap.env, sizeof(*q));
+    device_queue *q = d->common.heap.alloc(d->common.heap.env, sizeof(*q));
     if (!q)
         return NULL;
     *q = (device_queue){0};
     if (cuda_enter(d) != CU_SUCCESS) {
-        d->heap.release(d->heap.env, q);
+        d->common.heap.release(d->common.heap.env, q);
         return NULL;
     }
     if (!fill_queue(d, q)) {
-        free_queue(d, q, true);
+        free_inside(d, q, true);
         q = NULL;
     }
     cuda_leave(d);
@@ -101,11 +93,7 @@ static device_queue *new_queue(cuda *d)
 device_queue *cuda_open_queue(device *base)
 {
     cuda *d = (cuda *)base;
-    pthread_mutex_lock(&d->lock);
-    device_queue *q = d->idle;
-    if (q)
-        d->idle = q->next;
-    pthread_mutex_unlock(&d->lock);
+    device_queue *q = driver_idle_queue(&d->common);
     return q ? q : new_queue(d);
 }
 
@@ -114,58 +102,48 @@ void cuda_close_queue(device *base, device_queue *q)
     cuda *d = (cuda *)base;
     if (!q)
         return;
-    bool reusable = q->state == DEVICE_FINE && q->used == 0 && q->downloads == 0 && q->error.site == 0;
+    bool reusable = driver_reusable(&q->common) && q->downloads == 0;
     bool inside = cuda_enter(d) == CU_SUCCESS;
     reusable &= inside && d->api.stream_wait(q->stream) == CU_SUCCESS;
     if (!reusable)
-        free_queue(d, q, inside);
+        free_inside(d, q, inside);
     if (inside)
         cuda_leave(d);
     if (!reusable)
         return;
     q->staged = 0;
-    pthread_mutex_lock(&d->lock);
-    q->next = d->idle;
-    d->idle = q;
-    pthread_mutex_unlock(&d->lock);
+    driver_keep_queue(&d->common, q);
 }
 
-void cuda_free_queues(cuda *d)
+void cuda_free_queue(device *base, device_queue *q)
 {
-    bool inside = d->idle && cuda_enter(d) == CU_SUCCESS;
-    for (device_queue *next; d->idle; d->idle = next) {
-        next = d->idle->next;
-        free_queue(d, d->idle, inside);
-    }
+    cuda *d = (cuda *)base;
+    bool inside = cuda_enter(d) == CU_SUCCESS;
+    free_inside(d, q, inside);
     if (inside)
         cuda_leave(d);
 }
 
 /* --- waiting --- */
 
-static k_error error_of(const record *r)
-{
-    return (k_error){.site = (uint32_t)r->site, .element = r->element, .value = r->value, .bound = r->bound};
-}
-
 /* Waits, hands out what was downloaded, and keeps the error of the first launch that has one. */
 static void settle(cuda *d, device_queue *q)
 {
     record *seen = (record *)(void *)(q->staging + STAGING_BYTES);
-    size_t bytes = q->used * sizeof(*seen);
-    if (q->used && q->state == DEVICE_FINE &&
+    size_t bytes = q->common.used * sizeof(*seen);
+    if (q->common.used && q->common.state == DEVICE_FINE &&
         !fails(d, q, "cuMemcpyDtoHAsync_v2", d->api.download(seen, q->record, bytes, q->stream)))
         fails(d, q, "cuMemsetD8Async", d->api.clear(q->record, 0, bytes, q->stream));
     fails(d, q, "cuStreamSynchronize", d->api.stream_wait(q->stream));
-    if (q->state != DEVICE_FINE)
+    if (q->common.state != DEVICE_FINE)
         return;
     for (uint32_t i = 0; i < q->downloads; i++)
         memcpy(q->waiting[i].to, q->staging + q->waiting[i].from, q->waiting[i].bytes);
-    for (uint32_t i = 0; i < q->used && !q->error.site; i++)
-        q->error = error_of(&seen[i]);
+    for (uint32_t i = 0; i < q->common.used; i++)
+        driver_notice(&q->common, seen[i].word);
     q->downloads = 0;
     q->staged = 0;
-    q->used = 0;
+    q->common.used = 0;
 }
 
 device_state cuda_finish(device *base, device_queue *q, k_error *error, arena *a, const char **why)
@@ -176,10 +154,7 @@ device_state cuda_finish(device *base, device_queue *q, k_error *error, arena *a
         settle(d, q);
         cuda_leave(d);
     }
-    *error = q->error;
-    *why = q->state == DEVICE_FINE ? NULL : arena_string(a, q->why);
-    q->error = (k_error){0};
-    return q->state;
+    return driver_report(&q->common, error, a, why);
 }
 
 /* --- copies --- */
@@ -218,8 +193,8 @@ bool cuda_copy(device *base, device_queue *q, device_direction direction, void *
     cuda *d = (cuda *)base;
     cu_pointer into = (cu_pointer)(uintptr_t)to, out_of = (cu_pointer)(uintptr_t)from;
     bool good;
-    if (!bytes || q->state != DEVICE_FINE)
-        return q->state == DEVICE_FINE;
+    if (!bytes || q->common.state != DEVICE_FINE)
+        return q->common.state == DEVICE_FINE;
     if (fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
         return false;
     if (direction == DEVICE_UPLOAD)
@@ -238,9 +213,9 @@ bool cuda_copy(device *base, device_queue *q, device_direction direction, void *
  * cost; where a piece waits for the one before it, every block must be at work. */
 static unsigned groups_of(const cuda *d, const device_kernel *k, int64_t pieces)
 {
-    uint64_t most = (uint64_t)d->limits.workers * k->resident * (k->chained ? 1 : WAVES);
-    if (d->limits.most_groups && most > d->limits.most_groups)
-        most = d->limits.most_groups;
+    uint64_t most = (uint64_t)d->common.limits.workers * k->resident * (k->chained ? 1 : WAVES);
+    if (d->common.limits.most_groups && most > d->common.limits.most_groups)
+        most = d->common.limits.most_groups;
     if (most > INT32_MAX)
         most = INT32_MAX;
     return (unsigned)((uint64_t)pieces < most ? (uint64_t)pieces : most);
@@ -251,9 +226,9 @@ static void list_arguments(const device_kernel *k, void *const *mem, const ir_bi
                            cu_pointer *error, void **out)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < k->memories; i++)
+    for (uint32_t i = 0; i < k->common.memories; i++)
         out[n++] = (void *)(uintptr_t)&mem[i];
-    for (uint32_t i = 0; i < k->arguments; i++) /* little-endian: a value's bytes come first */
+    for (uint32_t i = 0; i < k->common.arguments; i++) /* little-endian: a value's bytes come first */
         out[n++] = (void *)(uintptr_t)&arg[i];
     out[n++] = &range[0];
     out[n++] = &range[1];
@@ -265,13 +240,13 @@ static bool launch(cuda *d, device_queue *q, device_kernel *k, void *const *mem,
 {
     void *arguments[CUDA_MOST_ARGUMENTS];
     int64_t range[2] = {first, last};
-    if (k->checks && q->used == RECORDS)
+    if (k->common.checks && q->common.used == RECORDS)
         settle(d, q);
-    if (q->state != DEVICE_FINE)
+    if (q->common.state != DEVICE_FINE)
         return false;
     /* Launches without checks leave the record alone. */
-    cu_pointer error = q->record + (k->checks ? q->used : 0) * sizeof(record);
-    q->used += k->checks;
+    cu_pointer error = q->record + (k->common.checks ? q->common.used : 0) * sizeof(record);
+    q->common.used += k->common.checks;
     list_arguments(k, mem, arg, range, &error, arguments);
     return !fails(d, q, "cuLaunchKernel",
                   d->api.launch(k->function, groups_of(d, k, last - first), 1, 1, k->group, 1, 1, k->shared, q->stream,
@@ -282,8 +257,8 @@ bool cuda_enqueue(device *base, device_queue *q, device_kernel *k, void *const *
                   int64_t last)
 {
     cuda *d = (cuda *)base;
-    if (first >= last || q->state != DEVICE_FINE)
-        return q->state == DEVICE_FINE;
+    if (first >= last || q->common.state != DEVICE_FINE)
+        return q->common.state == DEVICE_FINE;
     if (fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
         return false;
     bool good = launch(d, q, k, mem, arg, first, last);

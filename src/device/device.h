@@ -6,7 +6,7 @@
 #include "kernel/launch.h"
 
 typedef struct device device;
-typedef struct device_kernel device_kernel; /* compiled; immutable; freed with release_kernel */
+typedef struct device_kernel device_kernel; /* compiled; immutable; freed with device_release_kernel */
 typedef struct device_queue device_queue;   /* work in order, of one call; used by one thread at a time */
 
 typedef struct device_limits {
@@ -32,13 +32,10 @@ typedef enum { DEVICE_UPLOAD, DEVICE_DOWNLOAD, DEVICE_COPY } device_direction; /
 
 struct device {
     const device_limits *limits;
+    struct kernel_cache *kernels; /* compiled ones, by content */
     /* 64-byte aligned; large blocks are backed by huge pages. NULL when there is no memory. Thread-safe. */
     void *(*alloc)(device *d, size_t bytes);
     void (*release)(device *d, void *block, size_t bytes);
-    /* Compiles (or finds in the device's cache in memory, or on disk, by k_key) a verified kernel; the device runs the passes that emitters need.
-     * NULL and *why in `a` on failure, NULL if there was no memory. Thread-safe; two threads asking for one kernel compile it once. */
-    device_kernel *(*compile)(device *d, const kernel *k, arena *a, const char **why);
-    void (*release_kernel)(device *d, device_kernel *k); /* gives up this reference; the cache may keep it */
     /* The CPU: runs pieces [first, last) and waits. Returns false when memory for scratch ran out. Thread-safe: launches of several
      * threads share the pool. `small`: the whole launch is worth less than a wake-up, run on the caller. NULL where there are
      * queues. */
@@ -46,8 +43,6 @@ struct device {
                    bool small, k_error *error);
     /* Generated text for explain ("llvm", "asm"; "opencl"; "cuda", "ptx"); NULL if not kept. */
     const char *(*kernel_text)(device *d, device_kernel *k, const char *form);
-    uint64_t (*compiled)(device *d); /* kernels that code was generated for so far */
-    uint64_t (*loaded)(device *d);   /* kernels whose code was found on disk */
     /* False once a kernel was found in no cache and there was no code generator to compile it: programs whose kernels do not
      * compile are to be interpreted. Thread-safe. */
     bool (*generates)(device *d);
@@ -66,6 +61,16 @@ struct device {
     void (*close_queue)(device *d, device_queue *q); /* waits; NULL is ignored */
     void (*close)(device *d);
 };
+
+/* The same on all devices (kernel_cache.c).
+ *
+ * Compiles a verified kernel, or finds it in the device's cache in memory, or on disk, by k_key; the device runs the passes
+ * that emitters need. NULL and *why in `a` on failure, NULL if there was no memory. Thread-safe; two threads asking for one
+ * kernel compile it once. */
+device_kernel *device_compile(device *d, const kernel *k, arena *a, const char **why);
+void device_release_kernel(device *d, device_kernel *k); /* gives up this reference; the cache may keep it; NULL is ignored */
+uint64_t device_compiled(device *d); /* kernels that code was generated for so far */
+uint64_t device_loaded(device *d);   /* kernels whose code was found on disk */
 
 typedef struct device_options {
     unsigned threads;      /* 0: all cores this process may use */

@@ -1,5 +1,6 @@
 /* A table of chains by hash of the key, and a list of the entries that only the cache refers to, in the order in which
- * they were last given back: the oldest go when there are too many. Searched once per kernel and program, not per call. */
+ * they were last given back: the oldest go when there are too many. Searched once per kernel and program, not per call.
+ */
 #include "device/kernel_cache.h"
 
 #include <stdlib.h>
@@ -224,7 +225,8 @@ static bool obtain(kernel_cache *c, const kernel *k, const text *key, kernel_ent
     return good;
 }
 
-kernel_entry *kernel_cache_get(kernel_cache *c, const kernel *k, arena *a, const char **why)
+/* A reference to the kernel's entry; NULL and *why. */
+static kernel_entry *get(kernel_cache *c, const kernel *k, arena *a, const char **why)
 {
     text key;
     text_init(&key, a);
@@ -253,15 +255,6 @@ kernel_entry *kernel_cache_get(kernel_cache *c, const kernel *k, arena *a, const
     return e;
 }
 
-void kernel_cache_drop(kernel_cache *c, kernel_entry *e)
-{
-    if (!e)
-        return;
-    pthread_mutex_lock(&c->lock);
-    drop(c, e);
-    pthread_mutex_unlock(&c->lock);
-}
-
 static uint64_t read_locked(kernel_cache *c, const uint64_t *count)
 {
     pthread_mutex_lock(&c->lock);
@@ -270,20 +263,37 @@ static uint64_t read_locked(kernel_cache *c, const uint64_t *count)
     return n;
 }
 
-uint64_t kernel_cache_compiled(kernel_cache *c)
+/* --- what devices do with it --- */
+
+device_kernel *device_compile(device *d, const kernel *k, arena *a, const char **why)
 {
-    return read_locked(c, &c->compiled);
+    return (device_kernel *)get(d->kernels, k, a, why);
 }
 
-uint64_t kernel_cache_loaded(kernel_cache *c)
+void device_release_kernel(device *d, device_kernel *k)
 {
-    return read_locked(c, &c->made_from_disk);
+    if (!k)
+        return;
+    pthread_mutex_lock(&d->kernels->lock);
+    drop(d->kernels, (kernel_entry *)k);
+    pthread_mutex_unlock(&d->kernels->lock);
+}
+
+uint64_t device_compiled(device *d)
+{
+    return read_locked(d->kernels, &d->kernels->compiled);
+}
+
+uint64_t device_loaded(device *d)
+{
+    return read_locked(d->kernels, &d->kernels->made_from_disk);
 }
 
 void kernel_cache_open(kernel_cache *c)
 {
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->finished, NULL);
+    c->owner->kernels = c;
 }
 
 void kernel_cache_close(kernel_cache *c)

@@ -9,7 +9,7 @@
 
 typedef enum { KERNEL_COMPILING, KERNEL_READY, KERNEL_FAILED } kernel_state;
 
-typedef struct kernel_entry { /* the first member of a device's device_kernel */
+typedef struct kernel_entry {           /* what a device's device_kernel begins with */
     struct kernel_entry *next;          /* of its bucket */
     struct kernel_entry *older, *newer; /* among those that only the cache refers to */
     char *key;
@@ -23,8 +23,8 @@ typedef struct kernel_entry { /* the first member of a device's device_kernel */
 
 typedef struct kernel_cache {
     /* Fills the zeroed rest of an entry with the code of a kernel, from disk or newly made; `key`: k_key of it. False
-     * and *why (in `a`, or as long-lived as the device; NULL: no memory) if that fails; what it had filled in goes through discard. `a`
-     * is its own and fails by longjmp, which counts as failing. */
+     * and *why (in `a`, or as long-lived as the device; NULL: no memory) if that fails; what it had filled in goes
+     * through discard. `a` is its own and fails by longjmp, which counts as failing. */
     bool (*obtain)(device *d, const kernel *k, const text *key, kernel_entry *e, arena *a, const char **why);
     void (*discard)(device *d, kernel_entry *e); /* gives up what obtain made, but not the entry itself */
     device *owner;
@@ -39,20 +39,16 @@ typedef struct kernel_cache {
     uint64_t compiled, made_from_disk;
 } kernel_cache;
 
-void kernel_cache_open(kernel_cache *c); /* the first five are set */
+void kernel_cache_open(kernel_cache *c); /* the first five are set; device_compile(owner, ...) finds it */
 void kernel_cache_close(kernel_cache *c);
-/* A reference to the kernel's entry; NULL and *why in `a`, NULL if there is no memory. A kernel that failed is tried again when asked for again. */
-kernel_entry *kernel_cache_get(kernel_cache *c, const kernel *k, arena *a, const char **why);
-void kernel_cache_drop(kernel_cache *c, kernel_entry *e); /* gives up a reference; NULL is ignored */
-uint64_t kernel_cache_compiled(kernel_cache *c);
-uint64_t kernel_cache_loaded(kernel_cache *c);
 
 /* A copy in `a` after the passes that emitters need (k_expand_math, k_analyse, k_layout); names stay the original's.
  * Private memory is laid out gang by gang, so threads are rounded up to whole gangs. */
 kernel *kernel_prepare(arena *a, const kernel *k);
 /* The same for emit_text and blocks of at least `group` threads: exchanges that cannot be are taken apart and loops
- * tiled where there is room (k_split), private memory is the threads' own, arrays in shared memory begin where banks begin. NULL and *why if they take more than `shared`
- * bytes. */
-kernel *kernel_prepare_text(arena *a, const kernel *k, const dialect *d, uint32_t group, size_t shared, const char **why);
+ * tiled where there is room (k_split), private memory is the threads' own, arrays in shared memory begin where banks
+ * begin. NULL and *why if they take more than `shared` bytes. */
+kernel *kernel_prepare_text(arena *a, const kernel *k, const dialect *d, uint32_t group, size_t shared,
+                            const char **why);
 
 #endif

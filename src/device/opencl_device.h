@@ -2,45 +2,28 @@
 #ifndef SN_DEVICE_OPENCL_DEVICE_H
 #define SN_DEVICE_OPENCL_DEVICE_H
 
-#include "device/disk_cache.h"
-#include "device/kernel_cache.h"
+#include "device/driver.h"
 #include "device/opencl_api.h"
-#include <stdatomic.h>
 
 struct device_kernel {
-    kernel_entry entry;
+    driver_kernel common;
     pthread_mutex_t lock; /* of the kernel object's arguments, from setting them to the launch */
     bool has_lock;
     ocl_program program;
     ocl_kernel kernel;
-    size_t group;      /* work items of a group */
-    uint32_t memories; /* pointers of a launch */
-    uint32_t arguments;
+    size_t group;            /* work items of a group */
     uint8_t *argument_bytes; /* of each scalar */
-    bool checks;             /* may report errors */
-    char *source;            /* for explain; NULL: not kept */
 };
 
 typedef struct opencl {
-    device device;
-    device_limits limits;
-    base_heap heap;
+    driver_device common;
     opencl_api api;
-    ocl_platform platform;
+    const opencl_place *place; /* good while it is opened */
     ocl_device id;
     ocl_context context;
     size_t group; /* work items of a group that kernels are first built for */
     bool pocl;
     bool has_f64;
-    bool keep_text;
-    size_t most_block;  /* bytes of one block of memory */
-    atomic_size_t used; /* bytes of all blocks */
-    kernel_cache kernels;
-    disk_cache *disk;     /* NULL: nothing is kept on disk */
-    arena names;          /* of identity */
-    text identity;        /* what keys on disk begin with */
-    pthread_mutex_t lock; /* of what follows */
-    device_queue *idle;
 } opencl;
 
 /* opencl_kernel.c: for the kernel cache */
@@ -50,7 +33,7 @@ void opencl_discard(device *base, kernel_entry *entry);
 /* opencl_queue.c */
 device_queue *opencl_open_queue(device *base);
 void opencl_close_queue(device *base, device_queue *q);
-void opencl_free_queues(opencl *d); /* the idle ones: all are idle */
+void opencl_free_queue(device *base, device_queue *q);
 bool opencl_copy(device *base, device_queue *q, device_direction direction, void *to, const void *from, size_t offset,
                  size_t bytes);
 bool opencl_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg,

@@ -1,5 +1,4 @@
 /* Kernels of an OpenCL device: emitted as text, built by the driver, kept on disk as the driver's binaries. */
-#include "device/keep_source.h"
 #include "device/opencl_device.h"
 #include "emit/emit.h"
 #include "kernel/walk.h"
@@ -7,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OPTION_BYTES = 128, LOG_SHOWN = 2000 };
+enum { OPTION_BYTES = 128 };
 static const size_t most_binary = (size_t)32 << 20;
 static const char entry_name[] = "sinter";
 
@@ -33,7 +32,6 @@ void opencl_discard(device *base, kernel_entry *entry)
     if (k->has_lock)
         pthread_mutex_destroy(&k->lock);
     free(k->argument_bytes);
-    free(k->source);
 }
 
 /* --- the driver's compiler --- */
@@ -61,11 +59,11 @@ static size_t most_items(opencl *d, const device_kernel *k)
     return status == OCL_SUCCESS ? most : 0;
 }
 
-static bool rejected(opencl *d, const device_kernel *out, const char *name, const char *source, int32_t status,
-                     arena *a, const char **why)
+static bool rejected(opencl *d, const device_kernel *out, const kernel *k, const char *source, int32_t status, arena *a,
+                     const char **why)
 {
     size_t bytes = 0;
-    const char *log = "no build log";
+    const char *log = "no build log", *who = "the OpenCL driver";
     if (out->program &&
         d->api.clGetProgramBuildInfo(out->program, d->id, OCL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) == OCL_SUCCESS &&
         bytes > 1 && bytes < most_binary) {
@@ -73,10 +71,8 @@ static bool rejected(opencl *d, const device_kernel *out, const char *name, cons
         if (d->api.clGetProgramBuildInfo(out->program, d->id, OCL_PROGRAM_BUILD_LOG, bytes, said, NULL) == OCL_SUCCESS)
             log = said;
     }
-    const char *kept = keep_source(source, ".cl", a);
-    *why = arena_printf(a, "the OpenCL driver rejects kernel %s (%s); its source is in %s; its log: %.*s", name,
-                        opencl_status(status), kept ? kept : "no file: it could not be written", LOG_SHOWN, log);
-    return false;
+    log = arena_printf(a, "%s: %s", opencl_status(status), log);
+    return driver_rejects(&d->common, who, k, source, log, a, why);
 }
 
 /* Is the current statement, of a thread, in a branch of the piece? */
@@ -103,7 +99,7 @@ static bool branches_hold_barriers(const kernel *k, arena *a)
 }
 
 /* Where a kernel takes so many registers that a group does not fit, it is built for half the group. */
-static bool build_source(opencl *d, const char *name, const char *source, size_t group, device_kernel *out, arena *a,
+static bool build_source(opencl *d, const kernel *k, const char *source, size_t group, device_kernel *out, arena *a,
                          const char **why)
 {
     for (;;) {
@@ -112,13 +108,14 @@ static bool build_source(opencl *d, const char *name, const char *source, size_t
         if (out->program)
             status = build(d, out, group);
         if (!out->program || status != OCL_SUCCESS)
-            return rejected(d, out, name, source, status, a, why);
+            return rejected(d, out, k, source, status, a, why);
         size_t most = most_items(d, out);
         if (most >= group)
             return true;
         drop_program(d, out);
         if (group == 1) {
-            *why = arena_printf(a, "kernel %s needs too many registers: the device cannot run it", name);
+            *why =
+                arena_printf(a, "kernel %s needs too many registers: the device cannot run it", k->name ? k->name : "");
             return false;
         }
         group /= 2;
@@ -131,7 +128,7 @@ static bool load(opencl *d, const text *key, device_kernel *out)
 {
     disk_value v;
     void *block;
-    if (!d->disk || !disk_cache_get(d->disk, key->at, key->n, NULL, &v, &block))
+    if (!d->common.disk || !disk_cache_get(d->common.disk, key->at, key->n, NULL, &v, &block))
         return false;
     const unsigned char *bytes = v.bytes;
     int32_t status = OCL_SUCCESS, accepted = OCL_SUCCESS;
@@ -140,8 +137,8 @@ static bool load(opencl *d, const text *key, device_kernel *out)
                 build(d, out, (size_t)v.entry) == OCL_SUCCESS && most_items(d, out) >= out->group;
     if (!good)
         drop_program(d, out);
-    d->heap.release(d->heap.env, block);
-    out->entry.loaded = good;
+    d->common.heap.release(d->common.heap.env, block);
+    out->common.entry.loaded = good;
     return good;
 }
 
@@ -149,30 +146,26 @@ static bool load(opencl *d, const text *key, device_kernel *out)
 static void keep(opencl *d, const text *key, const device_kernel *k, arena *a)
 {
     size_t bytes = 0;
-    if (!d->disk ||
+    if (!d->common.disk ||
         d->api.clGetProgramInfo(k->program, OCL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, NULL) != OCL_SUCCESS ||
         bytes == 0 || bytes > most_binary)
         return;
     unsigned char *binary = arena_alloc(a, bytes);
     if (d->api.clGetProgramInfo(k->program, OCL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL) == OCL_SUCCESS)
-        disk_cache_put(d->disk, key->at, key->n, (digest){0}, (disk_value){binary, bytes, k->group});
+        disk_cache_put(d->common.disk, key->at, key->n, (digest){0}, (disk_value){binary, bytes, k->group});
 }
 
 /* --- what the kernel cache asks for --- */
 
 static bool describe(const kernel *k, device_kernel *out)
 {
+    driver_describe(&out->common, k);
     out->argument_bytes = malloc(k->arg_type.n + 1);
     if (!out->argument_bytes || pthread_mutex_init(&out->lock, NULL))
         return false;
     out->has_lock = true;
-    out->arguments = k->arg_type.n;
     for (uint32_t i = 0; i < k->arg_type.n; i++)
         out->argument_bytes[i] = (uint8_t)ir_type_size((ir_type)k->arg_type.at[i]);
-    for (k_mem m = 1; m < k->mem.n; m++)
-        out->memories += k->mem.at[m].space == K_GLOBAL;
-    for (k_ref s = 1; s < k->stmt.n; s++)
-        out->checks |= k->stmt.at[s].op == K_CHECK;
     return true;
 }
 
@@ -199,19 +192,15 @@ static bool generate(opencl *d, const kernel *k, const text *key, device_kernel 
             a, "kernel %s hands carries from piece to piece, and groups do not wait for each other in OpenCL", k->name);
         return false;
     }
-    kernel *ready = kernel_prepare_text(a, k, &dialect_opencl, d->limits.group, d->limits.scratch, why);
+    kernel *ready = kernel_prepare_text(a, k, &dialect_opencl, d->common.limits.group, d->common.limits.scratch, why);
     if (!ready)
         return false;
     text_init(&source, a);
     size_t group = d->pocl && branches_hold_barriers(ready, a) ? 1 : d->group;
     if (!emit_text(ready, &dialect_opencl, entry_name, &source, why) ||
-        !build_source(d, k->name ? k->name : "", source.at, group, out, a, why))
+        !build_source(d, k, source.at, group, out, a, why))
         return false;
-    if (d->keep_text) {
-        out->source = malloc(source.n + 1);
-        if (out->source)
-            memcpy(out->source, source.at, source.n + 1);
-    }
+    driver_keep_source(&d->common, &out->common, &source);
     keep(d, key, out, a);
     return true;
 }
@@ -221,13 +210,10 @@ bool opencl_obtain(device *base, const kernel *k, const text *kernel_key, kernel
 {
     opencl *d = (opencl *)base;
     device_kernel *out = (device_kernel *)entry;
-    text key;
     if (!describe(k, out)) {
         *why = "out of memory";
         return false;
     }
-    text_init(&key, a);
-    text_add_n(&key, d->identity.at, d->identity.n);
-    text_add_n(&key, kernel_key->at, kernel_key->n);
+    text key = driver_key(&d->common, kernel_key, a);
     return load(d, &key, out) || generate(d, k, &key, out, a, why);
 }

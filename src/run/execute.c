@@ -549,7 +549,7 @@ void run_program_free(run_program *r)
 {
     for (uint32_t i = 0; i < r->l->cluster.n; i++)
         for (run_variant *v = atomic_load(&r->cluster[i].variants); v; v = v->next)
-            r->engine.device->release_kernel(r->engine.device, v->code);
+            device_release_kernel(r->engine.device, v->code);
     pthread_rwlock_destroy(&r->own_lock);
 }
 

@@ -130,7 +130,7 @@ static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, b
     pthread_rwlock_unlock(r->lock);
     if (!v) /* `why` lives as long as the program */
         return run_fails(c, status, "%s", why), NULL;
-    v->code = r->engine.device->compile(r->engine.device, v->built->k, c->arena, &why);
+    v->code = device_compile(r->engine.device, v->built->k, c->arena, &why);
     if (!v->code && !why)
         return run_fails(c, SN_NO_MEMORY, "no memory to compile a kernel"), NULL;
     if (!v->code && !r->engine.device->generates(r->engine.device)) {
@@ -149,7 +149,7 @@ static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, b
     }
     pthread_rwlock_unlock(r->lock);
     if (other)
-        r->engine.device->release_kernel(r->engine.device, v->code);
+        device_release_kernel(r->engine.device, v->code);
     return other ? other : v;
 }
 

@@ -48,7 +48,7 @@ static void *cpu_prepare(prove_device *d, kernel *k, arena *a)
 {
     device *cpu = d->self;
     const char *why = "";
-    device_kernel *compiled = cpu->compile(cpu, k, a, &why);
+    device_kernel *compiled = device_compile(cpu, k, a, &why);
     if (!compiled)
         fail_msg("%s: %s", k->name, why);
     return compiled;
@@ -65,7 +65,7 @@ static bool cpu_run(prove_device *d, void *prepared, const kernel *k, void *cons
 static void cpu_forget(prove_device *d, void *prepared)
 {
     device *cpu = d->self;
-    cpu->release_kernel(cpu, prepared);
+    device_release_kernel(cpu, prepared);
 }
 
 static void cpu_close(prove_device *d)

@@ -100,12 +100,12 @@ bool run_numbered(device *d, int number, const char **why, arena *a)
     for (int i = 0; i < KERNEL_ELEMENTS; i++)
         x[i] = i - 100;
     memset(y, 0, sizeof(y));
-    device_kernel *k = d->compile(d, numbered_kernel(a, number), a, why);
+    device_kernel *k = device_compile(d, numbered_kernel(a, number), a, why);
     if (!k)
         return false;
     if (!d->launch(d, k, mem, NULL, 0, KERNEL_ELEMENTS / PIECE, true, &error))
         fail_msg("no memory for a launch");
-    d->release_kernel(d, k);
+    device_release_kernel(d, k);
     for (int i = 0; i < KERNEL_ELEMENTS; i++)
         if (y[i] != x[i] * number + 1)
             fail_msg("element %d is %d", i, y[i]);

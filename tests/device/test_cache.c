@@ -25,7 +25,7 @@ static counts run_once(int number, const char *codegen)
     device *d = open_device(codegen, &a);
     if (!run_numbered(d, number, &why, &a))
         fail_msg("%s", why);
-    counts c = {d->compiled(d), d->loaded(d)};
+    counts c = {device_compiled(d), device_loaded(d)};
     d->close(d);
     arena_free(&a);
     return c;
@@ -85,11 +85,11 @@ static void texts_come_from_the_generator(void **state)
     device_options options = {.threads = 1, .keep_text = true};
     device *d = device_cpu_open(&options, &a, &why);
     assert_non_null(d);
-    device_kernel *k = d->compile(d, numbered_kernel(&a, 3), &a, &why);
+    device_kernel *k = device_compile(d, numbered_kernel(&a, 3), &a, &why);
     assert_non_null(k);
     assert_non_null(strstr(d->kernel_text(d, k, "llvm"), "define"));
-    assert_int_equal(d->loaded(d), 0);
-    d->release_kernel(d, k);
+    assert_int_equal(device_loaded(d), 0);
+    device_release_kernel(d, k);
     d->close(d);
     arena_free(&a);
     remove_folder(folder);
@@ -210,7 +210,7 @@ static int compile_all(void)
     bool good = d != NULL;
     for (int n = 0; good && n < KERNELS; n++)
         good = run_numbered(d, n, &why, &a);
-    good = good && d->compiled(d) + d->loaded(d) == KERNELS;
+    good = good && device_compiled(d) + device_loaded(d) == KERNELS;
     if (d)
         d->close(d);
     arena_free(&a);

@@ -26,7 +26,7 @@ static void *run_all(void *env)
     for (int n = 0; n < KERNELS && w->good; n++)
         w->good = run_numbered(d, n, &why, &a);
     if (d && !w->shared) {
-        w->good = w->good && d->compiled(d) + d->loaded(d) == KERNELS;
+        w->good = w->good && device_compiled(d) + device_loaded(d) == KERNELS;
         d->close(d);
     }
     arena_free(&a);
@@ -79,8 +79,8 @@ static void threads_share_a_device(void **state)
         arena_init(&a, NULL);
         device *d = open_device(NULL, &a);
         run_threads(d);
-        assert_int_equal(d->compiled(d), round ? 0 : KERNELS);
-        assert_int_equal(d->loaded(d), round ? KERNELS : 0);
+        assert_int_equal(device_compiled(d), round ? 0 : KERNELS);
+        assert_int_equal(device_loaded(d), round ? KERNELS : 0);
         d->close(d);
         arena_free(&a);
     }

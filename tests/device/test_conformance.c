@@ -86,7 +86,7 @@ static device_kernel *compiled(fixture *f, const kernel *k)
 {
     const char *why = NULL;
     assert_true(k_verify(k, &f->a, &why));
-    device_kernel *code = f->d->compile(f->d, k, &f->a, &why);
+    device_kernel *code = device_compile(f->d, k, &f->a, &why);
     if (!code)
         fail_msg("%s: %s", f->d->limits->name, why);
     return code;
@@ -227,7 +227,7 @@ static void ranges(fixture *f)
     assert_int_equal(error.site, 0);
     for (int i = 0; i < ELEMENTS; i++)
         assert_true(y[i] == (i >= 3 * PIECE && i < 41 * PIECE ? 3 * x[i] + before[i] : before[i]));
-    f->d->release_kernel(f->d, k);
+    device_release_kernel(f->d, k);
 }
 
 static void shared_memory(fixture *f)
@@ -246,7 +246,7 @@ static void shared_memory(fixture *f)
             wanted += x[p * PIECE + i];
         assert_int_equal(out[p], wanted);
     }
-    f->d->release_kernel(f->d, k);
+    device_release_kernel(f->d, k);
 }
 
 /* The smallest element of those that fail, with its numbers; the others are computed, and the next launch is clean. */
@@ -269,7 +269,7 @@ static void checks(fixture *f)
         x[i] = 1;
     launch(f, k, &m, arg, 0, ELEMENTS / PIECE, &error);
     assert_int_equal(error.site, 0);
-    f->d->release_kernel(f->d, k);
+    device_release_kernel(f->d, k);
 }
 
 /* Launches of a queue see what those before them wrote; the first that fails is the one that is told. */
@@ -308,25 +308,25 @@ static void order(fixture *f)
     d->close_queue(d, q);
     d->release(d, mem[0], bytes);
     d->release(d, mem[1], bytes);
-    d->release_kernel(d, plain);
-    d->release_kernel(d, late);
-    d->release_kernel(d, early);
+    device_release_kernel(d, plain);
+    device_release_kernel(d, late);
+    device_release_kernel(d, early);
 }
 
 static void kept_by_content(fixture *f)
 {
     device *d = f->d;
-    uint64_t before = d->compiled(d) + d->loaded(d);
+    uint64_t before = device_compiled(d) + device_loaded(d);
     device_kernel *a = compiled(f, saxpy(&f->a, 99)), *b = compiled(f, saxpy(&f->a, 99)),
                   *c = compiled(f, saxpy(&f->a, 98));
     assert_ptr_equal(a, b);
     assert_ptr_not_equal(a, c);
-    assert_int_equal(d->compiled(d) + d->loaded(d) - before, 2);
+    assert_int_equal(device_compiled(d) + device_loaded(d) - before, 2);
     assert_true(d->generates(d));
-    d->release_kernel(d, a);
-    d->release_kernel(d, b);
-    d->release_kernel(d, c);
-    d->release_kernel(d, NULL);
+    device_release_kernel(d, a);
+    device_release_kernel(d, b);
+    device_release_kernel(d, c);
+    device_release_kernel(d, NULL);
 }
 
 typedef struct {
@@ -349,7 +349,7 @@ static void *work(void *env)
             if (y[i] != w->factor * x[i])
                 return "other results";
     }
-    w->f.d->release_kernel(w->f.d, k);
+    device_release_kernel(w->f.d, k);
     return NULL;
 }
 

@@ -128,7 +128,7 @@ static device_kernel *compiled(device *d, const kernel *k, arena *a)
     const char *why = "";
     if (!k_verify(k, a, &why))
         fail_msg("%s", why);
-    device_kernel *code = d->compile(d, k, a, &why);
+    device_kernel *code = device_compile(d, k, a, &why);
     if (!code)
         fail_msg("%s", why);
     return code;
@@ -234,7 +234,7 @@ static void compare(operators *o, device *d)
                 fail_msg("%s on %s to %s, case %u: %llx, not %llx", o->name[i], ir_type_name(o->type[0]),
                          ir_type_name(o->type[i]), j, (unsigned long long)g, (unsigned long long)e);
         }
-    d->release_kernel(d, code);
+    device_release_kernel(d, code);
     arena_free(&o->a);
 }
 
@@ -311,7 +311,7 @@ static void random_kernels(void **state)
                 fail_msg("seed %u: %s", (unsigned)seed, difference);
         }
         f->cuda->backwards = false;
-        d->release_kernel(d, code);
+        device_release_kernel(d, code);
         arena_free(&a);
     }
     other->close(other);
@@ -370,7 +370,7 @@ static void the_first_failing_launch_is_reported(void **state)
         assert_int_equal(out[i], i);
     d->close_queue(d, q);
     d->release(d, block, sizeof(out));
-    d->release_kernel(d, code);
+    device_release_kernel(d, code);
 }
 
 /* --- copies --- */
@@ -486,8 +486,8 @@ static void shared_memory_has_an_end(void **state)
     assert_int_equal(f->cuda->last_shared, sizeof(out));
     assert_int_equal(f->cuda->last_group, 256);
     assert_int_equal(f->cuda->last_grid, 1);
-    f->d->release_kernel(f->d, code);
-    assert_null(f->d->compile(f->d, sharing(&f->a, 30000), &f->a, &why));
+    device_release_kernel(f->d, code);
+    assert_null(device_compile(f->d, sharing(&f->a, 30000), &f->a, &why));
     assert_string_equal(
         why, "kernel sharing needs 240000 bytes of shared memory, and there are 230400; shared takes 240000");
 }
@@ -514,9 +514,9 @@ static void a_smaller_device_can_be_made_up(void **state)
     assert_non_null(x);
     assert_null(d->alloc(d, 1000));
     d->release(d, x, 8000);
-    assert_null(d->compile(d, sharing(&f->a, 3000), &f->a, &why));
+    assert_null(device_compile(d, sharing(&f->a, 3000), &f->a, &why));
     assert_non_null(strstr(why, "24000 bytes of shared memory"));
-    d->release_kernel(d, code);
+    device_release_kernel(d, code);
     d->close(d);
 }
 
@@ -526,7 +526,7 @@ static void a_rejected_kernel_keeps_its_source(void **state)
     const char *why = "";
     char path[256] = "", *at;
     f->nvrtc->reject = true;
-    assert_null(f->d->compile(f->d, failing(&f->a), &f->a, &why));
+    assert_null(device_compile(f->d, failing(&f->a), &f->a, &why));
     f->nvrtc->reject = false;
     assert_non_null(strstr(why, "NVRTC 12.4 rejects kernel failing"));
     assert_non_null(strstr(why, "error: rejected for a test"));
@@ -537,7 +537,7 @@ static void a_rejected_kernel_keeps_its_source(void **state)
     assert_non_null(kept);
     fclose(kept);
     remove(path);
-    f->d->release_kernel(f->d, compiled(f->d, failing(&f->a), &f->a)); /* tried again */
+    device_release_kernel(f->d, compiled(f->d, failing(&f->a), &f->a)); /* tried again */
 }
 
 static void explain_sees_both_texts(void **state)
@@ -549,7 +549,7 @@ static void explain_sees_both_texts(void **state)
     assert_non_null(strstr(d->kernel_text(d, code, "cuda"), "__global__"));
     assert_non_null(d->kernel_text(d, code, "ptx"));
     assert_null(d->kernel_text(d, code, "asm"));
-    d->release_kernel(d, code);
+    device_release_kernel(d, code);
     d->close(d);
 }
 
@@ -566,8 +566,8 @@ static void binaries_are_found_on_disk(void **state)
         for (unsigned number = 0; number < 2; number++) { /* the second device cannot use the first one's code */
             device *d = open_device(&f->a, number, NULL);
             device_kernel *code = compiled(d, failing(&f->a), &f->a);
-            assert_int_equal(d->loaded(d), round);
-            assert_int_equal(d->compiled(d), 1 - round);
+            assert_int_equal(device_loaded(d), round);
+            assert_int_equal(device_compiled(d), 1 - round);
             int64_t out[FAILING_OUT];
             void *mem = out;
             size_t bytes = sizeof(out);
@@ -576,7 +576,7 @@ static void binaries_are_found_on_disk(void **state)
             ir_bits limit = 77;
             assert_int_equal(run(d, code, &mem, &bytes, 1, &limit, FAILING_PIECES, &error, &f->a, &why), DEVICE_FINE);
             assert_int_equal(error.element, 1000 - (FAILING_OUT - 1));
-            d->release_kernel(d, code);
+            device_release_kernel(d, code);
             d->close(d);
         }
     setenv("SINTER_CACHE", "off", 1);
@@ -598,11 +598,11 @@ static bool whole_run(fixture *f, arena *a, const char **why)
     device *d = device_cuda_open(NULL, 0, a, why);
     if (!d)
         return false;
-    device_kernel *code = d->compile(d, failing(a), a, why);
+    device_kernel *code = device_compile(d, failing(a), a, why);
     device_state state = DEVICE_BROKEN;
     if (code)
         state = run(d, code, &mem, &bytes, 1, &limit, FAILING_PIECES, &error, a, why);
-    d->release_kernel(d, code);
+    device_release_kernel(d, code);
     d->close(d);
     (void)f;
     return state == DEVICE_FINE && error.site == 0;
@@ -704,7 +704,7 @@ static void *work(void *env)
         uint64_t seed = (w->seed + i) % 3; /* threads ask for the same kernels at once */
         const char *why = NULL;
         kernel *k = random_kernel(&a, seed, 32, false);
-        device_kernel *code = w->d->compile(w->d, k, &a, &why);
+        device_kernel *code = device_compile(w->d, k, &a, &why);
         random_fill(expected, seed);
         random_fill(got, seed);
         k_interpret(k, &a, expected->mem, expected->arg, 0, RANDOM_PIECES, &expected->error);
@@ -713,7 +713,7 @@ static void *work(void *env)
             why = random_difference(&a, expected, got);
         if (why)
             snprintf(w->why, sizeof(w->why), "seed %u: %s", (unsigned)seed, why);
-        w->d->release_kernel(w->d, code);
+        device_release_kernel(w->d, code);
     }
     free(expected);
     free(got);

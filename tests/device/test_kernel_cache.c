@@ -40,23 +40,22 @@ static void discard(device *d, kernel_entry *e)
     free(code);
 }
 
-static kernel_cache cache_of(fake_device *f)
+static void open_cache(kernel_cache *c, fake_device *f)
 {
-    kernel_cache c = {.obtain = obtain,
-                      .discard = discard,
-                      .owner = &f->device,
-                      .heap = &base_heap_default,
-                      .entry_bytes = sizeof(fake_kernel)};
-    kernel_cache_open(&c);
-    return c;
+    *c = (kernel_cache){.obtain = obtain,
+                        .discard = discard,
+                        .owner = &f->device,
+                        .heap = &base_heap_default,
+                        .entry_bytes = sizeof(fake_kernel)};
+    kernel_cache_open(c);
 }
 
-static kernel_entry *get(kernel_cache *c, int number)
+static device_kernel *get(kernel_cache *c, int number)
 {
     arena a;
     const char *why;
     arena_init(&a, NULL);
-    kernel_entry *e = kernel_cache_get(c, numbered_kernel(&a, number), &a, &why);
+    device_kernel *e = device_compile(c->owner, numbered_kernel(&a, number), &a, &why);
     arena_free(&a);
     return e;
 }
@@ -65,18 +64,19 @@ static void used_kernels_stay(void **state)
 {
     (void)state;
     fake_device f = {.living = 0};
-    kernel_cache c = cache_of(&f);
-    static kernel_entry *kept[PLENTY];
+    kernel_cache c;
+    open_cache(&c, &f);
+    static device_kernel *kept[PLENTY];
     for (int i = 0; i < PLENTY; i++)
         kept[i] = get(&c, i);
     for (int i = 0; i < PLENTY; i++) {
         assert_ptr_equal(get(&c, i), kept[i]);
-        kernel_cache_drop(&c, kept[i]);
+        device_release_kernel(c.owner, kept[i]);
     }
     assert_int_equal(f.living, PLENTY);
-    assert_int_equal(kernel_cache_compiled(&c), PLENTY);
+    assert_int_equal(device_compiled(c.owner), PLENTY);
     for (int i = 0; i < PLENTY; i++)
-        kernel_cache_drop(&c, kept[i]);
+        device_release_kernel(c.owner, kept[i]);
     assert_int_equal(f.living, KEPT);
     kernel_cache_close(&c);
     assert_int_equal(f.living, 0);
@@ -86,16 +86,17 @@ static void the_oldest_unused_go(void **state)
 {
     (void)state;
     fake_device f = {.living = 0};
-    kernel_cache c = cache_of(&f);
+    kernel_cache c;
+    open_cache(&c, &f);
     for (int i = 0; i < KEPT; i++)
-        kernel_cache_drop(&c, get(&c, i));
-    kernel_cache_drop(&c, get(&c, 0));    /* used again: the youngest now */
-    kernel_cache_drop(&c, get(&c, KEPT)); /* one too many: 1 goes */
+        device_release_kernel(c.owner, get(&c, i));
+    device_release_kernel(c.owner, get(&c, 0));    /* used again: the youngest now */
+    device_release_kernel(c.owner, get(&c, KEPT)); /* one too many: 1 goes */
     assert_int_equal(f.living, KEPT);
-    kernel_cache_drop(&c, get(&c, 0));
-    assert_int_equal(kernel_cache_compiled(&c), KEPT + 1);
-    kernel_cache_drop(&c, get(&c, 1));
-    assert_int_equal(kernel_cache_compiled(&c), KEPT + 2);
+    device_release_kernel(c.owner, get(&c, 0));
+    assert_int_equal(device_compiled(c.owner), KEPT + 1);
+    device_release_kernel(c.owner, get(&c, 1));
+    assert_int_equal(device_compiled(c.owner), KEPT + 2);
     kernel_cache_close(&c);
     assert_int_equal(f.living, 0);
 }
@@ -104,13 +105,14 @@ static void failures_are_tried_again(void **state)
 {
     (void)state;
     fake_device f = {.fails = true};
-    kernel_cache c = cache_of(&f);
+    kernel_cache c;
+    open_cache(&c, &f);
     assert_null(get(&c, 7));
     f.fails = false;
-    kernel_entry *e = get(&c, 7);
+    device_kernel *e = get(&c, 7);
     assert_non_null(e);
-    assert_int_equal(kernel_cache_compiled(&c), 1);
-    kernel_cache_drop(&c, e);
+    assert_int_equal(device_compiled(c.owner), 1);
+    device_release_kernel(c.owner, e);
     kernel_cache_close(&c);
     assert_int_equal(f.living, 0);
 }

@@ -194,7 +194,7 @@ static kernel *checking_kernel(arena *a, uint32_t site, int64_t shared)
 static void compiles_not(fixture *f, device *d, const kernel *k, const char *part)
 {
     const char *why = NULL;
-    assert_null(d->compile(d, k, &f->a, &why));
+    assert_null(device_compile(d, k, &f->a, &why));
     contains(why, part);
 }
 
@@ -206,7 +206,7 @@ static void rejected_source(void **state)
     device *d = opened(f, NULL);
     f->fake->reject = true;
     setenv("TMPDIR", getenv("SINTER_TEST_DIR") ? getenv("SINTER_TEST_DIR") : "/tmp", 1);
-    assert_null(d->compile(d, numbered_kernel(&f->a, 3), &f->a, &why));
+    assert_null(device_compile(d, numbered_kernel(&f->a, 3), &f->a, &why));
     contains(why, "numbered");
     contains(why, "line 7: this compiler likes nothing");
     contains(why, "CL_BUILD_PROGRAM_FAILURE");
@@ -223,11 +223,11 @@ static void rejected_source(void **state)
     compiles_not(f, d, numbered_kernel(&f->a, 3), "could not be written");
     unsetenv("TMPDIR");
     f->fake->reject = false; /* tried again when asked for again */
-    device_kernel *k = d->compile(d, numbered_kernel(&f->a, 3), &f->a, &why);
+    device_kernel *k = device_compile(d, numbered_kernel(&f->a, 3), &f->a, &why);
     assert_non_null(k);
     contains(f->fake->options, "-cl-fp32-correctly-rounded-divide-sqrt");
     contains(f->fake->options, "-cl-std=CL1.2");
-    d->release_kernel(d, k);
+    device_release_kernel(d, k);
     d->close(d);
 }
 
@@ -251,12 +251,12 @@ static void registers(void **state)
     device *d = opened(f, NULL);
     size_t whole = d->limits->group;
     f->fake->most_items = whole / 2 + 1;
-    device_kernel *k = d->compile(d, numbered_kernel(&f->a, 3), &f->a, &why);
+    device_kernel *k = device_compile(d, numbered_kernel(&f->a, 3), &f->a, &why);
     assert_non_null(k);
     char option[64];
     snprintf(option, sizeof(option), "-DSN_LOCAL=%zu", whole / 2);
     contains(f->fake->options, option);
-    d->release_kernel(d, k);
+    device_release_kernel(d, k);
     d->close(d);
     f->fake->most_items = SIZE_MAX;
     d = opened(f, NULL);
@@ -288,11 +288,11 @@ static void built_for(fixture *f, bool branch, const char *option)
 {
     const char *why = NULL;
     device *d = opened(f, NULL);
-    device_kernel *k = d->compile(d, staging_kernel(&f->a, branch), &f->a, &why);
+    device_kernel *k = device_compile(d, staging_kernel(&f->a, branch), &f->a, &why);
     if (!k)
         fail_msg("%s", why);
     contains(f->fake->options, option);
-    d->release_kernel(d, k);
+    device_release_kernel(d, k);
     d->close(d);
 }
 
@@ -313,11 +313,11 @@ static void explained(void **state)
     fixture *f = *state;
     const char *why = NULL;
     device *d = opened(f, &(device_options){.keep_text = true});
-    device_kernel *k = d->compile(d, numbered_kernel(&f->a, 3), &f->a, &why);
+    device_kernel *k = device_compile(d, numbered_kernel(&f->a, 3), &f->a, &why);
     assert_non_null(k);
     contains(d->kernel_text(d, k, "opencl"), "__kernel");
     assert_null(d->kernel_text(d, k, "asm"));
-    d->release_kernel(d, k);
+    device_release_kernel(d, k);
     d->close(d);
 }
 
@@ -327,13 +327,13 @@ static void compile_once(fixture *f, uint64_t compiled, uint64_t loaded)
 {
     const char *why = NULL;
     device *d = opened(f, NULL);
-    device_kernel *k = d->compile(d, numbered_kernel(&f->a, 3), &f->a, &why);
+    device_kernel *k = device_compile(d, numbered_kernel(&f->a, 3), &f->a, &why);
     assert_non_null(k);
-    assert_int_equal(d->compiled(d), compiled);
-    assert_int_equal(d->loaded(d), loaded);
-    assert_ptr_equal(d->compile(d, numbered_kernel(&f->a, 3), &f->a, &why), k);
-    d->release_kernel(d, k);
-    d->release_kernel(d, k);
+    assert_int_equal(device_compiled(d), compiled);
+    assert_int_equal(device_loaded(d), loaded);
+    assert_ptr_equal(device_compile(d, numbered_kernel(&f->a, 3), &f->a, &why), k);
+    device_release_kernel(d, k);
+    device_release_kernel(d, k);
     d->close(d);
 }
 
@@ -395,7 +395,7 @@ static result whole_life(fixture *f, const char **why)
     device *d = device_opencl_open(NULL, 0, &f->a, why);
     if (!d)
         return r;
-    device_kernel *k = d->compile(d, checking_kernel(&f->a, 5, PIECE), &f->a, why);
+    device_kernel *k = device_compile(d, checking_kernel(&f->a, 5, PIECE), &f->a, why);
     void *mem[] = {d->alloc(d, sizeof(x)), d->alloc(d, sizeof(y))};
     device_queue *q = d->open_queue(d);
     if (k && mem[0] && mem[1] && q) {
@@ -413,7 +413,7 @@ static result whole_life(fixture *f, const char **why)
     d->close_queue(d, q);
     d->release(d, mem[0], sizeof(x));
     d->release(d, mem[1], sizeof(y));
-    d->release_kernel(d, k);
+    device_release_kernel(d, k);
     d->close(d);
     return r;
 }
@@ -460,7 +460,7 @@ static void errors(void **state)
     f->fake->run = add_one;
     f->fake->env = &r;
     device *d = opened(f, NULL);
-    device_kernel *k = d->compile(d, checking_kernel(&f->a, 5, PIECE), &f->a, &why);
+    device_kernel *k = device_compile(d, checking_kernel(&f->a, 5, PIECE), &f->a, &why);
     void *mem[] = {d->alloc(d, ELEMENTS * 4), d->alloc(d, ELEMENTS * 4)};
     device_queue *q = d->open_queue(d);
     k_error error;
@@ -483,7 +483,7 @@ static void errors(void **state)
     d->close_queue(d, q);
     d->release(d, mem[0], ELEMENTS * 4);
     d->release(d, mem[1], ELEMENTS * 4);
-    d->release_kernel(d, k);
+    device_release_kernel(d, k);
     d->close(d);
 }
 

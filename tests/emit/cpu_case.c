@@ -175,7 +175,7 @@ void case_run(cpu_case *c, int64_t pieces)
         mem[i] = (char *)c->data[i] + shift;
         oracle[i] = (char *)expected[i] + shift;
     }
-    device_kernel *code = c->device->compile(c->device, c->k, &c->arena, &why);
+    device_kernel *code = device_compile(c->device, c->k, &c->arena, &why);
     if (!code)
         fail_msg("%s", why);
     assert_true(c->device->launch(c->device, code, mem, c->arg, 0, pieces, false, &found));
@@ -191,5 +191,5 @@ void case_run(cpu_case *c, int64_t pieces)
             compare(c, i + 1, expected[i]);
         free(expected[i]);
     }
-    c->device->release_kernel(c->device, code);
+    device_release_kernel(c->device, code);
 }

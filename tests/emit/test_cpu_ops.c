@@ -58,7 +58,7 @@ static void check_op(cpu_case *c, ir_op op, ir_type t, ir_type to, bool constant
     const char *why = NULL;
     if (!k_verify(c->k, &c->arena, &why))
         fail_msg("%s", why);
-    device_kernel *code = c->device->compile(c->device, c->k, &c->arena, &why);
+    device_kernel *code = device_compile(c->device, c->k, &c->arena, &why);
     if (!code)
         fail_msg("%s on %s: %s", ir_ops[op].name, ir_type_name(t), why);
     k_error error = {0};
@@ -78,7 +78,7 @@ static void check_op(cpu_case *c, ir_op op, ir_type t, ir_type to, bool constant
                  (unsigned long long)operand[0], (unsigned long long)operand[1], (unsigned long long)operand[2],
                  (unsigned long long)got, (unsigned long long)want);
     }
-    c->device->release_kernel(c->device, code);
+    device_release_kernel(c->device, code);
 }
 
 static void all_ops_of(cpu_case *c, ir_type t)
@@ -147,7 +147,7 @@ static void check_division(cpu_case *c, ir_op op, ir_type t, bool constant, uint
     k_store(b, out, i, k_let(b, op, k_load(b, x, i), divisor, 0));
     k_end(b);
     const char *why = NULL;
-    device_kernel *code = c->device->compile(c->device, c->k, &c->arena, &why);
+    device_kernel *code = device_compile(c->device, c->k, &c->arena, &why);
     if (!code)
         fail_msg("%s", why);
     k_error error = {0};
@@ -159,7 +159,7 @@ static void check_division(cpu_case *c, ir_op op, ir_type t, bool constant, uint
                      (unsigned long long)in[0], (unsigned long long)in[1], (unsigned long long)case_get(c, out, e),
                      (unsigned long long)want);
     }
-    c->device->release_kernel(c->device, code);
+    device_release_kernel(c->device, code);
 }
 
 static void divisions(void **state)

@@ -49,7 +49,7 @@ static void check(device *d, uint64_t seed, uint16_t lanes)
     kernel *k = random_kernel(&a, seed, lanes, true);
     if (!k_verify(k, &a, &why))
         fail_msg("seed %u: %s", (unsigned)seed, why);
-    device_kernel *compiled = d->compile(d, k, &a, &why);
+    device_kernel *compiled = device_compile(d, k, &a, &why);
     if (!compiled)
         fail_msg("seed %u, %u lanes: %s", (unsigned)seed, lanes, why);
     random_fill(&expected, seed);
@@ -61,7 +61,7 @@ static void check(device *d, uint64_t seed, uint16_t lanes)
         print_kernel(k, &a);
         fail_msg("seed %u, %u lanes: %s", (unsigned)seed, lanes, difference);
     }
-    d->release_kernel(d, compiled);
+    device_release_kernel(d, compiled);
     arena_free(&a);
 }
 
