@@ -68,8 +68,9 @@ struct sn_array {
     void *data;            /* elements in host memory; NULL: they are only in `block`: api_look brings them here */
     void *block;           /* devices with memory of their own: elements there, NULL: not there yet (api_place) */
     size_t bytes, granted; /* granted: with what the pool gave, which is `block` on those devices, `data` on others */
-    void (*let_go)(void *owner); /* `data` is borrowed: called when the array is freed; NULL: it is ours */
+    void (*let_go)(void *owner); /* the elements are borrowed: called when the array is freed; NULL: they are ours */
     void *owner;
+    bool lent_block; /* ... what is borrowed is `block`, not `data` */
     atomic_int sharers; /* beyond the one holder: the array lives until each has freed it */
 };
 
@@ -108,6 +109,9 @@ sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *e
  * there is no memory: let_go is not called then. */
 sn_array *api_borrow_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, const void *data,
                            void (*let_go)(void *owner), void *owner);
+/* The same of memory of the context's device, which has its own: found to be so by its `foreign`. */
+sn_array *api_borrow_block(sn_context *cx, ir_type type, int rank, const int64_t *extent, void *block,
+                           void (*let_go)(void *owner), void *owner);
 /* One more has to sn_free this array, and to sn_close its context. */
 void api_share_array(sn_array *a);
 
@@ -129,6 +133,9 @@ sn_status api_place(sn_array *a, void **block, const void **data);
 sn_status api_get(const sn_array *a, void *to); /* copies all elements to host memory */
 /* A new array from host memory that goes straight to the device, without a copy for the host; NULL: failed. */
 sn_array *api_send(sn_context *cx, ir_type type, int rank, const int64_t *extent, const void *from);
+
+/* A new array of a block of the device, from this byte of it on; NULL: failed. */
+sn_array *api_copy_block(sn_context *cx, ir_type type, int rank, const int64_t *extent, void *block, size_t offset);
 
 /* Host memory: on devices that use it, from their pool. */
 void *api_take(sn_context *cx, size_t bytes, size_t *granted);

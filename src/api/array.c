@@ -52,8 +52,8 @@ sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *e
     return NULL;
 }
 
-sn_array *api_borrow_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, const void *data,
-                           void (*let_go)(void *owner), void *owner)
+static sn_array *borrow(sn_context *cx, ir_type type, int rank, const int64_t *extent, void (*let_go)(void *owner),
+                        void *owner)
 {
     sn_array *a = cx->heap.alloc(cx->heap.env, sizeof(*a));
     if (!a) {
@@ -63,7 +63,26 @@ sn_array *api_borrow_array(sn_context *cx, ir_type type, int rank, const int64_t
     *a = (sn_array){.context = cx, .type = type, .rank = (uint8_t)rank, .let_go = let_go, .owner = owner};
     memcpy(a->extent, extent, (size_t)rank * sizeof(*extent));
     api_size(type, rank, extent, &a->bytes);
-    a->data = (void *)(uintptr_t)data; /* arrays are immutable: nobody writes there */
+    return a;
+}
+
+sn_array *api_borrow_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, const void *data,
+                           void (*let_go)(void *owner), void *owner)
+{
+    sn_array *a = borrow(cx, type, rank, extent, let_go, owner);
+    if (a)
+        a->data = (void *)(uintptr_t)data; /* arrays are immutable: nobody writes there */
+    return a;
+}
+
+sn_array *api_borrow_block(sn_context *cx, ir_type type, int rank, const int64_t *extent, void *block,
+                           void (*let_go)(void *owner), void *owner)
+{
+    sn_array *a = borrow(cx, type, rank, extent, let_go, owner);
+    if (!a)
+        return NULL;
+    a->block = block;
+    a->lent_block = true;
     return a;
 }
 
@@ -146,9 +165,9 @@ void sn_free(sn_array *a)
     sn_context *cx = a->context;
     if (a->let_go)
         a->let_go(a->owner);
-    else
+    if (!a->let_go || a->lent_block)
         api_give(cx, a->data, a->granted);
-    if (a->block)
+    if (a->block && !a->lent_block)
         run_pool_give(cx->engine.pool, a->block, a->granted);
     cx->heap.release(cx->heap.env, a);
 }

@@ -122,7 +122,7 @@ static const char *memory_of(const sn_arg *a)
     if (!is_array(a))
         return a->u.from;
     const sn_array *array = a->u.array; /* on devices its elements are elsewhere, unless it has borrowed them */
-    return api_own_memory(array->context) && !array->let_go ? NULL : array->data;
+    return api_own_memory(array->context) && (!array->let_go || array->lent_block) ? NULL : array->data;
 }
 
 static bool overlap(const call *c, int i, int k)

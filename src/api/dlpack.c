@@ -15,8 +15,11 @@ static const struct {
 typedef struct taking {
     sn_context *cx;
     const dl_tensor *from;
-    const char *data;
+    const char *data; /* in main memory */
+    void *block;      /* or on the context's device, */
+    size_t offset;    /* from this byte on, where blocks are no addresses */
     ir_type type;
+    size_t bytes;
     int64_t extent[IR_MAX_RANK], stride[IR_MAX_RANK]; /* bytes */
 } taking;
 
@@ -61,24 +64,75 @@ static bool take_shape(taking *t)
             return refuse(t, "a stride does not fit into 63 bits");
         next *= t->extent[d];
     }
-    t->data = (const char *)from->data + (from->data ? from->offset : 0);
+    t->bytes = bytes;
     return !bytes || from->data || refuse(t, "the tensor has elements, but its data are NULL");
+}
+
+/* DLPack's name of the context's device. */
+static int32_t kind_of_device(const sn_context *cx)
+{
+    if (!api_own_memory(cx))
+        return DL_CPU;
+    return strcmp(cx->engine.device->limits->kind, "cuda") ? DL_OPENCL : DL_CUDA;
+}
+
+static bool contiguous(const taking *t)
+{
+    return api_contiguous(t->type, t->from->rank, t->extent, t->stride);
+}
+
+static bool take_block(taking *t)
+{
+    const dl_tensor *from = t->from;
+    device *d = t->cx->engine.device;
+    bool addresses = kind_of_device(t->cx) == DL_CUDA;
+    t->block = addresses && from->data ? (char *)from->data + from->offset : from->data;
+    t->offset = addresses ? 0 : from->offset;
+    if (!t->bytes)
+        return true;
+    size_t end;
+    if (__builtin_add_overflow(t->bytes, t->offset, &end))
+        return refuse(t, "the tensor ends beyond all memory");
+    const char *why = d->foreign(d, t->block, end);
+    if (why)
+        return refuse(t, why);
+    return contiguous(t) || refuse(t, "the tensor is on the device, and its elements are not one behind the other");
 }
 
 static bool take(taking *t)
 {
-    int32_t where = t->from->device.type;
-    if (where != DL_CPU && where != DL_CUDA_HOST && where != DL_ROCM_HOST)
-        return refuse(t, "the tensor is not in main memory");
-    return take_type(t) && take_shape(t);
+    int32_t where = t->from->device.type, here = kind_of_device(t->cx);
+    bool host = where == DL_CPU || where == DL_CUDA_HOST || where == DL_ROCM_HOST;
+    bool there = here != DL_CPU && (where == here || (where == DL_CUDA_MANAGED && here == DL_CUDA));
+    if (!host && !there)
+        return refuse(t, "the tensor is not in main memory, nor on the context's device");
+    if (!take_type(t) || !take_shape(t))
+        return false;
+    if (there)
+        return take_block(t);
+    t->data = (const char *)t->from->data + (t->from->data ? t->from->offset : 0);
+    return true;
+}
+
+/* The same for elements on the device. */
+static sn_array *array_there(taking *t, void (*let_go)(void *owner), void *owner)
+{
+    bool address = kind_of_device(t->cx) == DL_CUDA;
+    if (!t->offset && !(address && (uintptr_t)t->block % ir_type_size(t->type)))
+        return api_borrow_block(t->cx, t->type, t->from->rank, t->extent, t->block, let_go, owner);
+    sn_array *a = api_copy_block(t->cx, t->type, t->from->rank, t->extent, t->block, t->offset);
+    if (a)
+        let_go(owner);
+    return a;
 }
 
 /* Borrows the elements if it can: then `let_go(owner)` is due when the array is freed. Else they are copied, and it was
  * called. NULL: it was not called. */
 static sn_array *array_of(taking *t, void (*let_go)(void *owner), void *owner)
 {
-    const bool borrowed = api_contiguous(t->type, t->from->rank, t->extent, t->stride) &&
-                          (uintptr_t)t->data % ir_type_size(t->type) == 0 && t->data;
+    if (t->block && t->bytes)
+        return array_there(t, let_go, owner);
+    const bool borrowed = contiguous(t) && (uintptr_t)t->data % ir_type_size(t->type) == 0 && t->data;
     if (borrowed)
         return api_borrow_array(t->cx, t->type, t->from->rank, t->extent, t->data, let_go, owner);
     sn_array *a = api_new_array(t->cx, t->type, t->from->rank, t->extent, "sn_from_dlpack");
@@ -139,6 +193,8 @@ typedef struct given { /* a tensor given out, and what keeps it alive */
         struct DLManagedTensorVersioned versioned;
     } u;
     sn_array *array;
+    void *data; /* its elements, */
+    bool there; /* on the device */
     int64_t extent[IR_MAX_RANK], stride[IR_MAX_RANK];
 } given;
 
@@ -161,12 +217,16 @@ static void delete_unversioned(struct DLManagedTensor *tensor)
     end(tensor->manager);
 }
 
-/* The elements are in host memory already: `give` has looked. */
+/* `give` has seen to it that the elements are where they are to be: on the device, or in main memory. */
 static dl_tensor describe(given *g)
 {
     const sn_array *a = g->array;
     dl_tensor t = {
-        .data = a->data, .device = {.type = DL_CPU}, .rank = a->rank, .extent = g->extent, .stride = g->stride};
+        .data = g->data, .device = {.type = DL_CPU}, .rank = a->rank, .extent = g->extent, .stride = g->stride};
+    if (g->there) {
+        t.device.type = kind_of_device(a->context);
+        t.device.number = a->context->engine.device->limits->ordinal;
+    }
     size_t i = 0;
     while (known[i].type != a->type)
         i++;
@@ -183,10 +243,19 @@ static dl_tensor describe(given *g)
     return t;
 }
 
-static given *give(sn_array *a)
+static given *give(sn_array *a, bool there)
 {
-    sn_status status;
-    if (!a || !api_look(a, &status))
+    sn_status status = SN_OK;
+    void *data = NULL;
+    const void *host;
+    if (!a)
+        return NULL;
+    there &= api_own_memory(a->context);
+    if (there)
+        status = api_place(a, &data, &host);
+    else
+        data = (void *)(uintptr_t)api_look(a, &status);
+    if (status != SN_OK || !data)
         return NULL;
     sn_context *cx = a->context;
     given *g = cx->heap.alloc(cx->heap.env, sizeof(*g));
@@ -194,14 +263,13 @@ static given *give(sn_array *a)
         api_fail(cx, SN_NO_MEMORY, "sn_to_dlpack: no memory");
         return NULL;
     }
-    *g = (given){.array = a};
+    *g = (given){.array = a, .data = data, .there = there};
     api_share_array(a);
     return g;
 }
 
-struct DLManagedTensorVersioned *sn_to_dlpack(sn_array *array)
+static struct DLManagedTensorVersioned *versioned(given *g)
 {
-    given *g = give(array);
     if (!g)
         return NULL;
     g->u.versioned = (struct DLManagedTensorVersioned){
@@ -210,12 +278,31 @@ struct DLManagedTensorVersioned *sn_to_dlpack(sn_array *array)
     return &g->u.versioned;
 }
 
-struct DLManagedTensor *sn_to_dlpack_unversioned(sn_array *array)
+static struct DLManagedTensor *unversioned(given *g)
 {
-    given *g = give(array);
     if (!g)
         return NULL;
     g->u.unversioned = (struct DLManagedTensor){.manager = g, .deleter = delete_unversioned};
     g->u.unversioned.tensor = describe(g);
     return &g->u.unversioned;
+}
+
+struct DLManagedTensorVersioned *sn_to_dlpack(sn_array *array)
+{
+    return versioned(give(array, false));
+}
+
+struct DLManagedTensor *sn_to_dlpack_unversioned(sn_array *array)
+{
+    return unversioned(give(array, false));
+}
+
+struct DLManagedTensorVersioned *sn_to_dlpack_device(sn_array *array)
+{
+    return versioned(give(array, true));
+}
+
+struct DLManagedTensor *sn_to_dlpack_device_unversioned(sn_array *array)
+{
+    return unversioned(give(array, true));
 }

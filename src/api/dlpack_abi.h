@@ -7,7 +7,14 @@
 
 enum { DL_MAJOR = 1, DL_MINOR = 0 };
 
-typedef enum dl_device_type { DL_CPU = 1, DL_CUDA_HOST = 3, DL_ROCM_HOST = 11 } dl_device_type; /* in main memory */
+typedef enum dl_device_type {
+    DL_CPU = 1, /* in main memory, like the two _HOST */
+    DL_CUDA = 2,
+    DL_CUDA_HOST = 3,
+    DL_OPENCL = 4, /* the data are a cl_mem */
+    DL_ROCM_HOST = 11,
+    DL_CUDA_MANAGED = 13
+} dl_device_type;
 typedef enum dl_code { DL_INT, DL_UINT, DL_FLOAT, DL_OPAQUE, DL_BFLOAT, DL_COMPLEX, DL_BOOL } dl_code;
 
 enum { DL_READ_ONLY = 1 }; /* of flags */

@@ -1,5 +1,5 @@
-/* Elements of arrays between the host and a device with memory of its own: to the device when a call first needs them, and
- * back when somebody looks. Arrays do not change, so both copies are good once they are made. */
+/* Elements of arrays between the host and a device with memory of its own: to the device when a call first needs them,
+ * and back when somebody looks. Arrays do not change, so both copies are good once they are made. */
 #include "api/api.h"
 
 bool api_own_memory(const sn_context *cx)
@@ -16,7 +16,8 @@ static sn_status fails(sn_context *cx, device_state state, const char *why)
 }
 
 /* One copy, waited for. */
-static sn_status move(sn_context *cx, device_direction direction, void *to, const void *from, size_t bytes)
+static sn_status move_from(sn_context *cx, device_direction direction, void *to, const void *from, size_t offset,
+                           size_t bytes)
 {
     device *d = cx->engine.device;
     device_queue *q = d->open_queue(d);
@@ -32,7 +33,7 @@ static sn_status move(sn_context *cx, device_direction direction, void *to, cons
         status = fails(cx, DEVICE_OUT_OF_MEMORY, "no host memory");
     } else {
         arena_on_failure(&a, &failure);
-        d->copy(d, q, direction, to, from, 0, bytes); /* finish says what failed */
+        d->copy(d, q, direction, to, from, offset, bytes); /* finish says what failed */
         device_state state = d->finish(d, q, &error, &a, &why);
         if (state != DEVICE_FINE)
             status = fails(cx, state, why);
@@ -42,16 +43,21 @@ static sn_status move(sn_context *cx, device_direction direction, void *to, cons
     return status;
 }
 
-/* Gives the array a block, with these elements. */
-static sn_status fill_block(sn_array *a, const void *from)
+static sn_status move(sn_context *cx, device_direction direction, void *to, const void *from, size_t bytes)
+{
+    return move_from(cx, direction, to, from, 0, bytes);
+}
+
+/* Gives the array a block, with these elements, of host memory or of another block. */
+static sn_status fill_from(sn_array *a, device_direction direction, const void *from, size_t offset)
 {
     sn_context *cx = a->context;
     size_t granted = 0;
     void *block = run_pool_take(cx->engine.pool, a->bytes, &granted);
     if (!block)
-        return api_fail(cx, SN_NO_MEMORY, "no memory for an array of %zu bytes on the device %s, which has %zu", a->bytes,
-                        cx->engine.device->limits->name, cx->engine.device->limits->memory);
-    sn_status status = a->bytes ? move(cx, DEVICE_UPLOAD, block, from, a->bytes) : SN_OK;
+        return api_fail(cx, SN_NO_MEMORY, "no memory for an array of %zu bytes on the device %s, which has %zu",
+                        a->bytes, cx->engine.device->limits->name, cx->engine.device->limits->memory);
+    sn_status status = a->bytes ? move_from(cx, direction, block, from, offset, a->bytes) : SN_OK;
     if (status != SN_OK) {
         run_pool_give(cx->engine.pool, block, granted);
         return status;
@@ -59,6 +65,11 @@ static sn_status fill_block(sn_array *a, const void *from)
     a->granted = granted;
     a->block = block;
     return SN_OK;
+}
+
+static sn_status fill_block(sn_array *a, const void *from)
+{
+    return fill_from(a, DEVICE_UPLOAD, from, 0);
 }
 
 sn_status api_place(sn_array *a, void **block, const void **data)
@@ -71,22 +82,34 @@ sn_status api_place(sn_array *a, void **block, const void **data)
     return status;
 }
 
-sn_array *api_send(sn_context *cx, ir_type type, int rank, const int64_t *extent, const void *from)
+/* A new array of memory of the host or the device. */
+static sn_array *make(sn_context *cx, ir_type type, int rank, const int64_t *extent, device_direction direction,
+                      const void *from, size_t offset)
 {
     sn_array *a = cx->heap.alloc(cx->heap.env, sizeof(*a));
     if (!a) {
-        api_fail(cx, SN_NO_MEMORY, "sn_upload: no memory");
+        api_fail(cx, SN_NO_MEMORY, "no memory for an array");
         return NULL;
     }
     *a = (sn_array){.context = cx, .type = type, .rank = (uint8_t)rank};
     memcpy(a->extent, extent, (size_t)rank * sizeof(*extent));
     api_size(type, rank, extent, &a->bytes);
-    if (fill_block(a, from) == SN_OK) {
+    if (fill_from(a, direction, from, offset) == SN_OK) {
         run_count_copy(&cx->counters, a->bytes);
         return a;
     }
     cx->heap.release(cx->heap.env, a);
     return NULL;
+}
+
+sn_array *api_send(sn_context *cx, ir_type type, int rank, const int64_t *extent, const void *from)
+{
+    return make(cx, type, rank, extent, DEVICE_UPLOAD, from, 0);
+}
+
+sn_array *api_copy_block(sn_context *cx, ir_type type, int rank, const int64_t *extent, void *block, size_t offset)
+{
+    return make(cx, type, rank, extent, DEVICE_COPY, block, offset);
 }
 
 static const void *host_copy(const sn_array *a)

@@ -36,6 +36,25 @@ static void cuda_give(device *base, void *block)
     cuda_leave(d);
 }
 
+static const char *cuda_foreign(device *base, void *block, size_t bytes)
+{
+    cuda *d = (cuda *)base;
+    cu_pointer p = (cu_pointer)(uintptr_t)block;
+    unsigned kind = 0; /* unknown of what is not the driver's, as it is when this cannot be asked */
+    int ordinal = -1;
+    (void)bytes;
+    if (cuda_enter(d) != CU_SUCCESS)
+        return "the driver does not tell whose memory it is";
+    if (d->api.pointer(&kind, CU_POINTER_MEMORY_TYPE, p) != CU_SUCCESS)
+        kind = 0;
+    if (d->api.pointer(&ordinal, CU_POINTER_ORDINAL, p) != CU_SUCCESS)
+        ordinal = -1;
+    cuda_leave(d);
+    if (kind != CU_MEMORY_DEVICE && kind != CU_MEMORY_UNIFIED)
+        return "that is no memory of a CUDA device";
+    return ordinal == d->common.limits.ordinal ? NULL : "that is memory of another CUDA device";
+}
+
 static const char *cuda_text(device *base, device_kernel *k, const char *form)
 {
     (void)base;
@@ -83,6 +102,7 @@ static void set_limits(cuda *d, const cuda_place *p, const device_options *o)
         .unit_registers = attribute(d, CU_REGISTERS_PER_MULTIPROCESSOR),
         .unit_shared = attribute(d, CU_SHARED_PER_MULTIPROCESSOR),
         .most_groups = o->most_groups,
+        .ordinal = p->ordinal,
     };
     if (!l->workers)
         l->workers = 1;
@@ -122,7 +142,8 @@ static const driver_functions functions = {
                .copy = cuda_copy,
                .enqueue = cuda_enqueue,
                .finish = cuda_finish,
-               .close_queue = cuda_close_queue},
+               .close_queue = cuda_close_queue,
+               .foreign = cuda_foreign},
     .device_bytes = sizeof(cuda),
     .kernel_bytes = sizeof(device_kernel),
     .suffix = ".cu",

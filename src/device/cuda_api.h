@@ -36,6 +36,8 @@ enum { CU_MODE_PROHIBITED = 2 };    /* a compute mode */
 enum { CU_MAX_DYNAMIC_SHARED = 8 }; /* a function attribute */
 enum { CU_STREAM_ALONE = 1 };       /* a stream's flag: does not wait for the default stream */
 enum { CU_JIT_LOG = 5, CU_JIT_LOG_BYTES = 6 };
+enum { CU_POINTER_MEMORY_TYPE = 2, CU_POINTER_ORDINAL = 9 }; /* attributes of an address */
+enum { CU_MEMORY_DEVICE = 2, CU_MEMORY_UNIFIED = 4 };
 
 /* Name of ours, symbol in the library, parameters. All return cu_result. */
 #define CUDA_FUNCTIONS(F)                                                                                              \
@@ -56,6 +58,7 @@ enum { CU_JIT_LOG = 5, CU_JIT_LOG_BYTES = 6 };
     F(release, "cuMemFree_v2", (cu_pointer p))                                                                         \
     F(alloc_host, "cuMemAllocHost_v2", (void **p, size_t bytes))                                                       \
     F(release_host, "cuMemFreeHost", (void *p))                                                                        \
+    F(pointer, "cuPointerGetAttribute", (void *value, int attribute, cu_pointer p))                                    \
     F(upload, "cuMemcpyHtoDAsync_v2", (cu_pointer to, const void *from, size_t bytes, cu_stream s))                    \
     F(download, "cuMemcpyDtoHAsync_v2", (void *to, cu_pointer from, size_t bytes, cu_stream s))                        \
     F(copy, "cuMemcpyDtoDAsync_v2", (cu_pointer to, cu_pointer from, size_t bytes, cu_stream s))                       \

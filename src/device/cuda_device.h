@@ -39,6 +39,7 @@ void cuda_leave(cuda *d);
 /* cuda_find.c: a device that the driver knows */
 typedef struct cuda_place {
     cu_device id;
+    int ordinal;
     const char *name;
     int major, minor, workers;
     size_t memory;

@@ -28,7 +28,7 @@ static const char *unusable(const cuda_api *api, const cuda_place *p, arena *a)
 static cuda_place look(const cuda_api *api, int number, arena *a)
 {
     char name[NAME_BYTES] = "";
-    cuda_place p = {.name = "?"};
+    cuda_place p = {.name = "?", .ordinal = number};
     cu_result r = api->device_get(&p.id, number);
     if (r != CU_SUCCESS) {
         p.why = cuda_says(api, "cuDeviceGet", r, a);

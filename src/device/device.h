@@ -25,6 +25,7 @@ typedef struct device_limits {
     uint32_t unit_threads, unit_groups, unit_registers; /* most at once on one compute unit; 0: unknown */
     size_t unit_shared;   /* shared memory of a compute unit, bytes; 0: unknown */
     uint32_t most_groups; /* of a launch; 0: unlimited */
+    int32_t ordinal;      /* its number among all devices that the driver knows, usable or not */
 } device_limits;
 
 typedef enum { DEVICE_FINE, DEVICE_OUT_OF_MEMORY, DEVICE_BROKEN } device_state;
@@ -59,6 +60,9 @@ struct device {
      * site 0: none. Unless DEVICE_FINE, *why (static or in `a`) names the driver's call and what it said. The queue may be used again. */
     device_state (*finish)(device *d, device_queue *q, k_error *error, arena *a, const char **why);
     void (*close_queue)(device *d, device_queue *q); /* waits; NULL is ignored */
+    /* NULL if `block` is memory that others have taken from this device, or within such memory where blocks are addresses,
+     * and may be launched with and copied like a block of our own; else why not (static). Thread-safe. */
+    const char *(*foreign)(device *d, void *block, size_t bytes);
     void (*close)(device *d);
 };
 

@@ -19,6 +19,19 @@ static void opencl_give(device *base, void *block)
     ((opencl *)base)->api.clReleaseMemObject(block);
 }
 
+static const char *opencl_foreign(device *base, void *block, size_t bytes)
+{
+    opencl *d = (opencl *)base;
+    ocl_context context = NULL;
+    size_t size = 0;
+    if (d->api.clGetMemObjectInfo(block, OCL_MEM_CONTEXT, sizeof(context), &context, NULL) != OCL_SUCCESS ||
+        d->api.clGetMemObjectInfo(block, OCL_MEM_SIZE, sizeof(size), &size, NULL) != OCL_SUCCESS)
+        return "that is no memory object of OpenCL";
+    if (context != d->context)
+        return "that is a memory object of another OpenCL context";
+    return bytes <= size ? NULL : "the memory object is smaller than the tensor";
+}
+
 static const char *opencl_text(device *base, device_kernel *k, const char *form)
 {
     (void)base;
@@ -46,6 +59,7 @@ static void set_limits(opencl *d, const opencl_place *p, const device_options *o
         .memory = driver_smaller((size_t)opencl_number(api, p->device, OCL_DEVICE_GLOBAL_MEM_SIZE), o->most_memory),
         .gang = 1,
         .most_groups = o->most_groups,
+        .ordinal = p->ordinal,
     };
     if (!l->workers)
         l->workers = 1;
@@ -74,7 +88,8 @@ static const driver_functions functions = {
                .copy = opencl_copy,
                .enqueue = opencl_enqueue,
                .finish = opencl_finish,
-               .close_queue = opencl_close_queue},
+               .close_queue = opencl_close_queue,
+               .foreign = opencl_foreign},
     .device_bytes = sizeof(opencl),
     .kernel_bytes = sizeof(device_kernel),
     .suffix = ".cl",

@@ -57,6 +57,8 @@ enum { /* questions */
        OCL_DEVICE_VERSION = 0x102f,
        OCL_DEVICE_DOUBLE_FP_CONFIG = 0x1032,
        OCL_CONTEXT_PLATFORM = 0x1084,
+       OCL_MEM_SIZE = 0x1102,
+       OCL_MEM_CONTEXT = 0x1106,
        OCL_PROGRAM_BINARY_SIZES = 0x1165,
        OCL_PROGRAM_BINARIES = 0x1166,
        OCL_PROGRAM_BUILD_LOG = 0x1183,
@@ -77,6 +79,7 @@ enum { /* questions */
     X(int32_t, clReleaseCommandQueue, (ocl_queue))                                                                     \
     X(ocl_mem, clCreateBuffer, (ocl_context, uint64_t, size_t, void *, int32_t *))                                     \
     X(int32_t, clReleaseMemObject, (ocl_mem))                                                                          \
+    X(int32_t, clGetMemObjectInfo, (ocl_mem, uint32_t, size_t, void *, size_t *))                                      \
     X(ocl_program, clCreateProgramWithSource, (ocl_context, uint32_t, const char **, const size_t *, int32_t *))       \
     X(ocl_program, clCreateProgramWithBinary,                                                                          \
       (ocl_context, uint32_t, const ocl_device *, const size_t *, const unsigned char **, int32_t *, int32_t *))       \
@@ -123,6 +126,7 @@ typedef struct opencl_place {
     const char *name, *vendor, *driver, *version; /* of the device */
     const char *platform_name;
     const char *why; /* NULL: usable */
+    int ordinal;     /* among all of all platforms */
     bool pocl;       /* runs on the CPU, by our measurements never faster than the CPU device */
 } opencl_place;
 typedef VEC(opencl_place) opencl_places;

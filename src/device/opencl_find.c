@@ -151,6 +151,7 @@ static bool add_devices(const opencl_api *api, ocl_platform platform, arena *a, 
         p.version = device_text(api, found[i], OCL_DEVICE_VERSION, a);
         p.pocl = strstr(name, "Portable Computing Language") || strstr(p.version, "PoCL");
         p.why = unusable(api, &p, a);
+        p.ordinal = (int)all->n;
         vec_push(a, all, p);
     }
     return true;

@@ -28,7 +28,8 @@ typedef struct block {
     struct block *next;
     char *at; /* where the host has it */
     size_t bytes;
-    bool host; /* page-locked host memory */
+    bool host;  /* page-locked host memory */
+    int device; /* else */
 } block;
 
 struct cu_context_s {
@@ -277,6 +278,14 @@ static bool inside(const char *at, size_t bytes, bool host)
     return false;
 }
 
+static int device_of(const char *at)
+{
+    for (const block *b = blocks; b; b = b->next)
+        if (!b->host && at >= b->at && at < b->at + b->bytes)
+            return b->device;
+    return -1;
+}
+
 static block *new_block(size_t bytes, bool host)
 {
     size_t used = 0;
@@ -294,6 +303,7 @@ static block *new_block(size_t bytes, bool host)
     memset(at, canary, bytes + 2 * CANARY);
     memset(at + CANARY, fresh, bytes);
     *b = (block){.next = blocks, .at = at + CANARY, .bytes = bytes, .host = host};
+    b->device = depth ? current[depth - 1]->device : -1;
     blocks = b;
     ++*(host ? &fake_cuda.host_blocks : &fake_cuda.blocks);
     return b;
@@ -324,6 +334,20 @@ cu_result fake_alloc(cu_pointer *p, size_t bytes)
     if (b)
         *p = (cu_pointer)((uintptr_t)b->at + distance);
     return leave(b ? CU_SUCCESS : CU_OUT_OF_MEMORY);
+}
+
+cu_result fake_pointer(void *value, int attribute, cu_pointer p)
+{
+    ENTER("cuPointerGetAttribute", true)
+    if (!inside(host_of(p), 1, false))
+        return leave(INVALID_VALUE); /* as of memory that is not the driver's */
+    if (attribute == CU_POINTER_MEMORY_TYPE)
+        *(unsigned *)value = CU_MEMORY_DEVICE;
+    else if (attribute == CU_POINTER_ORDINAL)
+        *(int *)value = device_of(host_of(p));
+    else
+        return leave(INVALID_VALUE);
+    return leave(CU_SUCCESS);
 }
 
 cu_result fake_alloc_host(void **p, size_t bytes)

@@ -25,6 +25,7 @@ struct ocl_device_object {
 };
 struct ocl_mem_object {
     long users;
+    ocl_context context;
     size_t bytes;
     char *at;
 };
@@ -205,10 +206,10 @@ EXPORT int32_t clReleaseCommandQueue(ocl_queue q)
 
 EXPORT ocl_mem clCreateBuffer(ocl_context c, uint64_t flags, size_t bytes, void *from, int32_t *status)
 {
-    (void)c;
     if (refused(__func__, status))
         return NULL;
     ocl_mem m = object(sizeof(*m));
+    m->context = c;
     m->bytes = bytes;
     m->at = malloc(bytes);
     if (!m->at)
@@ -217,6 +218,18 @@ EXPORT ocl_mem clCreateBuffer(ocl_context c, uint64_t flags, size_t bytes, void 
     if (flags & OCL_MEM_COPY_HOST_PTR)
         memcpy(m->at, from, bytes);
     return m;
+}
+
+EXPORT int32_t clGetMemObjectInfo(ocl_mem m, uint32_t question, size_t bytes, void *to, size_t *size)
+{
+    (void)size;
+    if (question == OCL_MEM_SIZE && bytes == sizeof(m->bytes))
+        memcpy(to, &m->bytes, bytes);
+    else if (question == OCL_MEM_CONTEXT && bytes == sizeof(m->context))
+        memcpy(to, &m->context, bytes);
+    else
+        return -30; /* CL_INVALID_VALUE */
+    return OCL_SUCCESS;
 }
 
 EXPORT int32_t clReleaseMemObject(ocl_mem m)
