@@ -69,6 +69,8 @@ typedef struct l_cluster {
     bool wide;       /* folds: an accumulated component has 8 bytes */
     uint8_t choice;  /* folds: l_choice; set by sk_prepare, and the size of its key: */
     uint8_t choice_bytes;
+    bool apart;      /* folds: several pieces may be folded at once; set by sk_prepare, */
+    uint8_t spare;   /* and how many registers that takes besides the accumulators */
     VEC(l_op) op;    /* in order of evaluation */
     VEC(ir_id) reads; /* arrays read from memory */
     double flops, reads_per_element;

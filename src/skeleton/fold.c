@@ -289,7 +289,7 @@ void sk_fold_lanes(sk_folds *s, k_val row, k_val lane, k_val count, k_val *const
         k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val));
         for (uint32_t c = 0; c < f->n; c++)
             total[c] = k_get(b, acc[i][c]);
-        sk_fold_finish(s, f, sk_add(lw, row, lane), sk_add(lw, k_piece(b), lane), total, 0);
+        sk_fold_finish(s, f, sk_add(lw, row, lane), sk_add(lw, s->position ? s->position : k_piece(b), lane), total, 0);
     }
     k_end(b);
 }
@@ -583,7 +583,8 @@ sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant vari
     sk_folds s = {.lw = &lw, .combine = combine};
     if (variant == SK_FOLD_CHOICE)
         return sk_build_choice(&s, why);
-    const char *name = brief || rows ? "fold_rows" : columns ? "fold_columns" : "fold";
+    bool apart = variant == SK_FOLD_APART;
+    const char *name = brief || rows ? "fold_rows" : columns ? "fold_columns" : apart ? "fold_apart" : "fold";
     sk_fold_begin(&s, combine ? "fold_combine" : name);
     if (brief)
         sk_fold_short(&s);
@@ -591,6 +592,8 @@ sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant vari
         sk_fold_rows(&s);
     else if (columns)
         sk_fold_columns(&s);
+    else if (apart)
+        sk_fold_apart(&s);
     else
         build_tree(&s);
     *why = lw.why;

@@ -27,6 +27,7 @@ typedef struct sk_folds {
     sk_outputs stored; /* elements stored on the way */
     sk_index at;
     k_val row_length, row_base;
+    k_val position; /* of the piece's partial result; 0: the number of the launch's piece */
     const k_val *outer; /* indices of the outer dimensions; NULL: they are made from the row's number */
 } sk_folds;
 
@@ -69,6 +70,9 @@ void sk_fold_piece(sk_folds *s, k_val row, k_val count);
 
 /* Lanes that are rows beside each other (fold_columns.c). */
 void sk_fold_columns(sk_folds *s);
+
+/* Several pieces at once (fold_apart.c). */
+void sk_fold_apart(sk_folds *s);
 
 /* Lanes that walk a row each (fold_rows.c): rows folded from left to right; rows of one piece, in order. */
 void sk_fold_short(sk_folds *s);

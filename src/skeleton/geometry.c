@@ -18,8 +18,10 @@ sk_tree sk_tree_of(bool ordered, bool wide)
 static void prepare_fold(const l_program *l, l_cluster *c, arena *a)
 {
     c->columns = sk_folds_columns(l, c, a);
-    if (!c->columns) /* else lanes are rows, or what they read lies apart */
-        sk_choice_prepare(l, c, a);
+    if (c->columns) /* lanes are rows, or what they read lies apart */
+        return;
+    sk_choice_prepare(l, c, a);
+    sk_apart_prepare(l, c, a);
 }
 
 void sk_prepare(l_program *l)
@@ -131,6 +133,18 @@ static bool lanes_over_rows(const l_cluster *c, const sk_options *o, int64_t row
            (double)pieces_of(rows, workers) * (double)tree.chunk;
 }
 
+/* Rows that come from memory: pieces far apart at once, where there are enough of them for all workers. */
+static void launch_apart(const l_cluster *c, const sk_options *o, sk_geometry *g)
+{
+    int64_t together = sk_together(c, o);
+    if (together < 2 || g->pieces / together < larger(o->workers, 1) * 8)
+        return;
+    g->variant = SK_FOLD_APART;
+    g->slot[2] = g->pieces;
+    g->slot[3] = pieces_of(g->pieces, together);
+    g->pieces = g->slot[3];
+}
+
 static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
                         sk_geometry *g)
 {
@@ -220,9 +234,13 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
     else if (c->class == L_CLASS_FOLD && !combine && c->rank > 1 &&
              launch_columns(c, o, rows / larger(extent[c->rank - 2], 1), extent[c->rank - 2], columns, g))
         return;
-    else if (c->class == L_CLASS_FOLD)
+    else if (c->class == L_CLASS_FOLD) {
+        enum { LEAST_APART = 512 };
         launch_fold(c, o, rows, columns, combine, g);
-    else if (rows == 0 || columns == 0)
+        double read = (double)rows * (double)columns * c->reads_per_element * (c->wide ? 8 : 4);
+        if (g->variant == SK_FOLD_TREE && !g->row && columns >= LEAST_APART && read > (double)cache_bytes)
+            launch_apart(c, o, g);
+    } else if (rows == 0 || columns == 0)
         g->variant = c->class == L_CLASS_STENCIL ? SK_STENCIL : SK_MAP_FLAT;
     else if (c->class == L_CLASS_STENCIL)
         launch_stencil(c, o, rows, columns, g);
@@ -246,6 +264,7 @@ static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant varia
     case SK_FOLD_SHORT:
     case SK_FOLD_ROWS:
     case SK_FOLD_CHOICE:
+    case SK_FOLD_APART:
     case SK_FOLD_TREE:
     case SK_FOLD_COLUMNS:
     case SK_COMBINE_SHORT:

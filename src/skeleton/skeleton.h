@@ -43,8 +43,9 @@ typedef enum {
     SK_FOLD_ROWS,    /* lanes over rows, operators that keep order: rows of a few stretches each */
     SK_FOLD_CHOICE,  /* operators that choose an element by its key: its place first, then the element */
     SK_FOLD_TREE,    /* lanes within a row; one partial result per piece */
+    SK_FOLD_APART,   /* the same, several pieces at once that lie far apart: rows that come from memory */
     SK_FOLD_COLUMNS, /* lanes over rows that are neighbours in memory, each through the tree by itself */
-    SK_COMBINE_SHORT, /* the first two over partial results */
+    SK_COMBINE_SHORT, /* SK_FOLD_SHORT and SK_FOLD_TREE over partial results */
     SK_COMBINE_TREE,
     /* Blocks of many threads, on devices with a `group`. */
     SK_GROUP_PIECE,   /* commuting folds: a block folds one piece of a row */

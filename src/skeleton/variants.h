@@ -12,6 +12,10 @@ typedef struct sk_outputs { /* values a loop stores, component by component */
 
 /* Do the cluster's elements depend on index components, beyond the row-major position? */
 bool sk_uses_index(const l_program *l, const l_cluster *c, arena *a);
+/* Sets a fold cluster's `apart` and `spare`. */
+void sk_apart_prepare(const l_program *l, l_cluster *c, arena *a);
+/* Pieces that a block of SK_FOLD_APART folds at once; 1 where that does not pay. */
+int64_t sk_together(const l_cluster *c, const sk_options *o);
 /* Sets a fold cluster's `choice` and `choice_bytes`. */
 void sk_choice_prepare(const l_program *l, l_cluster *c, arena *a);
 int64_t sk_choice_piece(const l_cluster *c); /* elements of a piece; any number where the choice is free */

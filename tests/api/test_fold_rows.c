@@ -106,6 +106,46 @@ static void bits_do_not_depend_on_rows(void **state)
     sn_drop(p);
 }
 
+/* --- rows that come from memory: several pieces at once, with the bits of one at a time --- */
+
+static void check_large(int64_t rows, int64_t m)
+{
+    sn_options two = {.size = sizeof two, .threads = 2}; /* with more, fewer rows are left for each */
+    sn_context *cx = sn_open(&two);
+    assert_non_null(cx);
+    sn_program *p = sn_compile(cx, "[n,m]f32, [n,m]f32 -> [n]f32", dots);
+    sn_program *q = sn_compile(cx, "[n,m]f32 -> [n]f32", sums);
+    assert_true(p && q);
+    float *x = malloc((size_t)(rows * m) * sizeof *x), *all = malloc((size_t)rows * 2 * sizeof *all), one;
+    assert_true(x && all);
+    uint32_t seed = 7;
+    for (int64_t i = 0; i < rows * m; i++)
+        x[i] = noise(&seed);
+    assert_int_equal(sn_call(p, sn_in(x, rows, m), sn_in(x, rows, m), sn_into(all, rows)), SN_OK);
+    assert_int_equal(sn_call(q, sn_in(x, rows, m), sn_into(all + rows, rows)), SN_OK);
+    assert_non_null(strstr(sn_explain(q, "kernels"), "fold_apart"));
+    for (int64_t r = 0; r < rows; r++) {
+        const float *row = x + r * m;
+        assert_int_equal(sn_call(p, sn_in(row, 1, m), sn_in(row, 1, m), sn_into(&one, 1)), SN_OK);
+        assert_memory_equal(&one, all + r, sizeof one);
+        assert_int_equal(sn_call(q, sn_in(row, 1, m), sn_into(&one, 1)), SN_OK);
+        assert_memory_equal(&one, all + rows + r, sizeof one);
+    }
+    free(x);
+    free(all);
+    sn_drop(p);
+    sn_drop(q);
+    sn_close(cx);
+}
+
+static void large_rows_have_the_same_bits(void **state)
+{
+    (void)state;
+    check_large(2603, 1999);
+    check_large(71, 65536 + 513);
+    check_large(70, 3 * 65536);
+}
+
 /* --- operators that keep order: lanes walk rows where there are enough, stretches of a row else --- */
 
 static sn_exp compose(sn_exp f, sn_exp g)
@@ -153,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_all_lengths),
         cmocka_unit_test(bits_do_not_depend_on_rows),
+        cmocka_unit_test(large_rows_have_the_same_bits),
         cmocka_unit_test(ordered_bits_do_not_depend_on_rows),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
