@@ -258,6 +258,9 @@ static cg_ref load_one(cg *g, LLVMTypeRef type, cg_ref pointer, unsigned align)
 
 static cg_ref load_any(cg *g, const k_stmt *s, cg_ref index)
 {
+    cg_ref pieces = index ? NULL : cg_load_pieces(g, s);
+    if (pieces)
+        return pieces;
     ir_type t = (ir_type)g->k->mem.at[s->mem].type;
     LLVMTypeRef vector = LLVMVectorType(cg_stored(g, t), g->lanes);
     cg_ref pointers = cg_element(g, s->mem, index ? index : cg_vec(g, s->in[0]));

@@ -1,0 +1,91 @@
+/* Reads at indices that are rows in pieces: turned round, clamped, periodic, chosen; against the interpreter. */
+#include "both.h"
+
+#define LENGTHS 0, 1, 2, 3, 5, 15, 16, 17, 31, 33, 64, 65, 127, 130, 200, 1000
+
+static sn_acc turned(sn_acc x)
+{
+    return sn_results(sn_rotate(1, x), sn_rotate(-3, x), sn_rotate(70, x));
+}
+
+static sn_acc turned_rows(sn_acc x)
+{
+    return sn_results(sn_rotate(2, x), sn_transpose(sn_rotate(5, sn_transpose(x))));
+}
+
+static sn_exp clamped_at(void *env, sn_exp i, sn_exp x)
+{
+    sn_acc a = *(const sn_acc *)env;
+    sn_exp last = sn_sub(sn_extent(a, 0), 1);
+    sn_exp left = sn_index(a, sn_max(0, sn_min(last, sn_sub(i, 2)))), right = sn_index(a, sn_min(last, sn_add(i, 7)));
+    return sn_sub(sn_add(left, right), x);
+}
+
+static sn_acc clamped(sn_acc x)
+{
+    return sn_imap(sn_closure(clamped_at, &x), x);
+}
+
+static sn_exp periodic_at(void *env, sn_exp i, sn_exp x)
+{
+    sn_acc a = *(const sn_acc *)env;
+    sn_exp n = sn_extent(a, 0), next = sn_add(i, 1), before = sn_sub(i, 1);
+    sn_exp right = sn_index(a, sn_if(sn_eq(next, n), sn_i64(0), next));
+    sn_exp left = sn_index(a, sn_if(sn_lt(before, 0), sn_sub(n, 1), before));
+    return sn_sub(sn_add(left, right), sn_add(x, sn_index(a, sn_mod(sn_add(i, 3), n))));
+}
+
+static sn_acc periodic(sn_acc x)
+{
+    return sn_imap(sn_closure(periodic_at, &x), x);
+}
+
+/* two rows of one array, chosen by what the elements are */
+static sn_exp chosen_at(void *env, sn_exp i, sn_exp x)
+{
+    sn_acc a = *(const sn_acc *)env;
+    sn_exp half = sn_quot(sn_extent(a, 0), 2);
+    return sn_index(a, sn_if(sn_lt(x, 0), sn_quot(i, 2), sn_if(sn_lt(i, half), sn_add(i, half), sn_sub(i, half))));
+}
+
+static sn_acc chosen(sn_acc x)
+{
+    return sn_imap(sn_closure(chosen_at, &x), x);
+}
+
+/* outside at both ends, unless the array is long */
+static sn_exp outside_at(void *env, sn_exp i, sn_exp x)
+{
+    sn_acc a = *(const sn_acc *)env;
+    return sn_add(x, sn_index(a, sn_max(sn_min(sn_sub(i, 5), 50), -1)));
+}
+
+static sn_acc outside(sn_acc x)
+{
+    return sn_imap(sn_closure(outside_at, &x), x);
+}
+
+static void rows_in_pieces(void **state)
+{
+    (void)state;
+    both("[n]T -> [n]T, [n]T, [n]T", turned, ALL_TYPES, MIXED, LENGTHS);
+    both("[n,m]T -> [n,m]T, [n,m]T", turned_rows, "u8 f32 f64", MIXED, MATRICES);
+    both("[n]T -> [n]T", clamped, "u8 i16 i32 f64", SMALL, LENGTHS);
+    both("[n]T -> [n]T", periodic, "i8 u32 f32 i64", SMALL, LENGTHS);
+    both("[n]T -> [n]T", chosen, "i8 i32 f64", SMALL, LENGTHS);
+}
+
+static void errors_stay_errors(void **state)
+{
+    (void)state;
+    both("[n]T -> [n]T", outside, "u8 i32 f64", SMALL, LENGTHS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_in_pieces),
+        cmocka_unit_test(errors_stay_errors),
+    };
+    return cmocka_run_group_tests(tests, both_open, both_close);
+}
