@@ -8,19 +8,30 @@
  * takes their values with it when it leaves. */
 #include "skeleton/eager.h"
 
+#include "opt/rewrite.h"
+
+#include <math.h>
+
 enum {
     EAGER_WORK = 96, /* steps in one group of eager turns, about */
     LEAST_TURNS = 4,
     MOST_TURNS = 12,
     CAREFUL_TURNS = 4,
     EAGER_STEPS = 48, /* the largest loop */
-    CALM = 3          /* groups of careful turns without a lane leaving, after which turns are eager */
+    CALM = 3,         /* groups of careful turns without a lane leaving, after which turns are eager */
+    MOST_PARTS = 4
 };
 
 typedef struct bound { /* a part of the test that says x < limit, with the same limit in all turns */
     ir_id x, limit;
-    ir_op op;      /* LT or LE */
-    k_val largest; /* the bits of x in the turns so far, as unsigned integers; 0: none yet */
+    ir_op op;               /* LT or LE */
+    k_val largest;          /* the bits of x in the turns so far, as unsigned integers; 0: none yet */
+    ir_id part[MOST_PARTS]; /* x < limit holds where all of these are below 2; none: that is not known */
+    unsigned parts;
+    k_val ored;  /* the bits of the parts in the turns so far */
+    k_val above; /* plain bounds: a literal; x keeps its bound where its bits are below */
+    k_val worst; /* plain loops: variable, the largest bits of x in a lane's careful turns: past `above` in those that
+                    have left */
 } bound;
 
 typedef struct eager {
@@ -33,8 +44,10 @@ typedef struct eager {
     k_val *variable;     /* per state */
     k_val *left;         /* per shared state that is read after the loop: a lane's value when it left */
     k_val *state;        /* per state: the values in the turn being emitted */
+    bool plain;          /* what lanes test for themselves is plain bounds only */
     k_val on, calm;      /* variables */
-    map64 same;          /* term of the test or the body -> 1 + whether it is the same in all lanes that are on */
+    k_val doubted; /* variable: the quick tests of bounds failed, and no lane has left since; 0: no bound has one */
+    map64 same;    /* term of the test or the body -> 1 + whether it is the same in all lanes that are on */
 } eager;
 
 /* --- which loops --- */
@@ -95,6 +108,7 @@ static void note_block(eager *e, const ir_block *block)
 static void find_shared(eager *e)
 {
     const ir_loop *loop = e->loop;
+    e->shared = arena_alloc(e->lw->arena, loop->states * sizeof(bool));
     for (uint32_t i = 0; i < loop->states; i++)
         e->shared[i] = ir_at(e->lw->l->ir, loop->init[i])->scope == 0;
     for (bool changed = true; changed;) {
@@ -133,7 +147,7 @@ static void find_conjuncts(eager *e)
  * turns, the largest bits of x are compared with the limit once. That is right for every x, if the sign of the largest
  * is looked at, too; but worth it only where negative ones are not to be expected. */
 
-static bool at_least_zero(const ir_program *p, ir_id term)
+static bool at_least_zero(const ir_program *p, ir_id term, bool minus_0)
 {
     enum { DEEP = 4 };
     ir_id left[DEEP] = {term};
@@ -143,7 +157,7 @@ static bool at_least_zero(const ir_program *p, ir_id term)
         const ir_id *arg = x->kind == IR_OP ? ir_args(p, t) : NULL;
         if (!arg)
             return false;
-        if (x->op == OP_ABS || x->op == OP_SQRT || (x->op == OP_MUL && arg[0] == arg[1]))
+        if (x->op == OP_ABS || (x->op == OP_SQRT && minus_0) || (x->op == OP_MUL && arg[0] == arg[1]))
             continue;
         if (n + 2 > DEEP || !(x->op == OP_ADD || (x->op == OP_FMA && arg[0] == arg[1])))
             return false;
@@ -166,45 +180,119 @@ static bool as_bound(const eager *e, ir_id test, bound *out)
     *out = (bound){.x = arg[turned], .limit = arg[!turned], .op = n->op == OP_LT || n->op == OP_GT ? OP_LT : OP_LE};
     ir_type t = (ir_type)ir_at(p, out->x)->type;
     return (t == T_F32 || (t == T_F64 && e->lw->options->vector_bytes >= 64)) && !same_term(e, test) &&
-           /* not computed in the loop */ !map64_get(&e->same, out->limit) && at_least_zero(p, out->x);
+           /* not computed in the loop */ !map64_get(&e->same, out->limit) && at_least_zero(p, out->x, true);
+}
+
+/* Numbers that are not negative are below 2 where the or of their bits is, as the exponent of 2 is a single bit above
+ * those of all smaller numbers. Two of them cost one instruction, a maximum costs two. So if the limit is large enough,
+ * looking at the summands of x will do, which the body often computes anyway: where it does, x itself needs not be
+ * computed. */
+static void find_parts(eager *e, bound *b)
+{
+    ir_program *p = e->lw->l->ir;
+    opt_ids body = {0};
+    opt_reach(p, e->lw->arena, e->loop->states, e->loop->next, &body);
+    map64 in_body = {0};
+    for (uint32_t i = 0; i < body.n; i++)
+        map64_put(e->lw->arena, &in_body, body.at[i], 1);
+    ir_id left[MOST_PARTS] = {b->x};
+    for (unsigned n = 1; n > 0;) {
+        ir_id t = left[--n];
+        const ir_node *x = ir_at(p, t);
+        bool sum = x->kind == IR_OP && x->op == OP_ADD && !map64_get(&in_body, t);
+        if (sum && b->parts + n + 2 <= MOST_PARTS) {
+            left[n++] = ir_args(p, t)[0];
+            left[n++] = ir_args(p, t)[1];
+        } else {
+            b->part[b->parts++] = t;
+        }
+    }
+    bool f32 = ir_at(p, b->x)->type == T_F32;
+    ir_id below = ir_const(p, f32 ? T_F32 : T_F64, f32 ? ir_bits_f32(nextafterf(2, 0)) : ir_bits_f64(nextafter(2, 0)));
+    ir_id most, from[MOST_PARTS] = {below, below, below, below};
+    opt_rewrite(p, e->lw->arena, b->parts, b->part, from, NULL, NULL, 1, &b->x, &most);
+    ir_id holds = ir_op2(p, 0, b->op, most, b->limit);
+    if (holds != ir_bool(p, true))
+        b->parts = 0;
+}
+
+/* A bound with a positive limit known here, for an x that is never -0: a comparison of bits, whatever x is. */
+static void find_plain(eager *e, bound *b)
+{
+    const ir_program *p = e->lw->l->ir;
+    const ir_node *limit = ir_at(p, b->limit);
+    bool f32 = ir_at(p, b->x)->type == T_F32;
+    ir_bits infinite = f32 ? ir_bits_f32(INFINITY) : ir_bits_f64(INFINITY);
+    if (limit->kind != IR_CONST || limit->u.literal - 1 >= infinite || !at_least_zero(p, b->x, false))
+        return;
+    b->above = k_literal(&e->lw->b, f32 ? T_U32 : T_U64, limit->u.literal + (b->op == OP_LE));
 }
 
 static void find_bounds(eager *e)
 {
     uint32_t kept = 0;
+    e->plain = true;
     for (uint32_t i = 0; i < e->conjunct.n; i++) {
         bound b;
-        if (as_bound(e, e->conjunct.at[i], &b))
+        if (as_bound(e, e->conjunct.at[i], &b)) {
+            find_parts(e, &b);
+            find_plain(e, &b);
+            e->plain &= b.above != 0;
             vec_push(e->lw->arena, &e->bound, b);
-        else
+        } else {
+            e->plain &= same_term(e, e->conjunct.at[i]);
             e->conjunct.at[kept++] = e->conjunct.at[i];
+        }
     }
     e->conjunct.n = kept;
+    e->plain &= e->bound.n > 0;
 }
 
-static void note_bounds(eager *e)
+static k_val bits_of(eager *e, ir_id term)
+{
+    bool f32 = ir_at(e->lw->l->ir, term)->type == T_F32;
+    return k_convert(&e->lw->b, OP_BITCAST, f32 ? T_U32 : T_U64, sk_value(e->lw, term));
+}
+
+static void note_bounds(eager *e, bool quick)
+{
+    k_builder *b = &e->lw->b;
+    for (uint32_t i = 0; i < e->bound.n; i++) {
+        bound *at = &e->bound.at[i];
+        for (unsigned part = 0; quick && part < at->parts; part++) {
+            k_val bits = bits_of(e, at->part[part]);
+            at->ored = at->ored ? k_let(b, OP_BIT_OR, at->ored, bits, 0) : bits;
+        }
+        if (quick && at->parts)
+            continue;
+        k_val bits = bits_of(e, at->x);
+        at->largest = at->largest ? k_let(b, OP_MAX, at->largest, bits, 0) : bits;
+    }
+}
+
+/* Is x below its limit by its largest bits? -0 becomes 0; a limit that is negative or a NaN is never kept. */
+static k_val largest_kept(eager *e, const bound *at)
+{
+    k_builder *b = &e->lw->b;
+    bool f32 = ir_at(e->lw->l->ir, at->x)->type == T_F32;
+    k_val zero = k_literal(b, f32 ? T_F32 : T_F64, 0);
+    k_val limit = k_let(b, OP_ADD, sk_value(e->lw, at->limit), zero, 0);
+    k_val bits = k_convert(b, OP_BITCAST, f32 ? T_U32 : T_U64, limit);
+    k_val sensible = k_let(b, OP_GE, limit, zero, 0);
+    return k_let(b, OP_AND, sensible, k_let(b, at->op, at->largest, bits, 0), 0);
+}
+
+/* Did all x so far keep their bounds? */
+static k_val bounds_kept(eager *e, bool quick, k_val so_far)
 {
     k_builder *b = &e->lw->b;
     for (uint32_t i = 0; i < e->bound.n; i++) {
         bound *at = &e->bound.at[i];
         bool f32 = ir_at(e->lw->l->ir, at->x)->type == T_F32;
-        k_val bits = k_convert(b, OP_BITCAST, f32 ? T_U32 : T_U64, sk_value(e->lw, at->x));
-        at->largest = at->largest ? k_let(b, OP_MAX, at->largest, bits, 0) : bits;
-    }
-}
-
-/* Did all x so far keep their bounds? -0 becomes 0; a limit that is negative or a NaN is never kept. */
-static k_val bounds_kept(eager *e, k_val so_far)
-{
-    k_builder *b = &e->lw->b;
-    for (uint32_t i = 0; i < e->bound.n; i++) {
-        const bound *at = &e->bound.at[i];
-        bool f32 = ir_at(e->lw->l->ir, at->x)->type == T_F32;
-        k_val zero = k_literal(b, f32 ? T_F32 : T_F64, 0);
-        k_val limit = k_let(b, OP_ADD, sk_value(e->lw, at->limit), zero, 0);
-        k_val bits = k_convert(b, OP_BITCAST, f32 ? T_U32 : T_U64, limit);
-        so_far = k_let(b, OP_AND, so_far, k_let(b, OP_GE, limit, zero, 0), 0);
-        so_far = k_let(b, OP_AND, so_far, k_let(b, at->op, at->largest, bits, 0), 0);
+        k_val two = k_literal(b, f32 ? T_U32 : T_U64, f32 ? ir_bits_f32(2) : ir_bits_f64(2));
+        k_val kept = quick && at->parts ? k_let(b, OP_LT, at->ored, two, 0) : largest_kept(e, at);
+        so_far = k_let(b, OP_AND, so_far, kept, 0);
+        at->largest = at->ored = 0;
     }
     return so_far;
 }
@@ -268,7 +356,7 @@ static k_val shared_tests(eager *e, uint32_t turns)
 }
 
 /* The rest of the test in the same turns, in the lanes that are on; e->state ends as the state behind them. */
-static k_val lane_tests(eager *e, uint32_t turns, k_val on)
+static k_val lane_tests(eager *e, uint32_t turns, bool quick, k_val on)
 {
     k_val held = on;
     for (uint32_t turn = 0; turn < turns; turn++) {
@@ -278,17 +366,17 @@ static k_val lane_tests(eager *e, uint32_t turns, k_val on)
         for (uint32_t i = 0; i < e->conjunct.n; i++)
             if (!same_term(e, e->conjunct.at[i]))
                 held = both(e, held, sk_value(e->lw, e->conjunct.at[i]));
-        note_bounds(e);
+        note_bounds(e, quick);
         run_block(e, e->s->body, false);
         for (uint32_t i = 0; i < e->loop->states; i++)
             e->state[i] = sk_value(e->lw, e->loop->next[i]);
         sk_scope_end(e->lw, mark);
     }
-    return bounds_kept(e, held);
+    return bounds_kept(e, quick, held);
 }
 
 /* Goes on until a test fails; leaves the state before the turns in which it did. */
-static void eager_turns(eager *e)
+static void eager_turns(eager *e, bool quick)
 {
     k_builder *b = &e->lw->b;
     uint32_t turns = EAGER_WORK / (steps_of(e->s) + 1);
@@ -300,7 +388,7 @@ static void eager_turns(eager *e)
     if (shared)
         k_break_if(b, not(e, shared));
     read_states(e);
-    k_val gone = k_let(b, OP_AND, on, not(e, lane_tests(e, turns, on)), 0);
+    k_val gone = k_let(b, OP_AND, on, not(e, lane_tests(e, turns, quick, on)), 0);
     k_break_if(b, not(e, k_all(b, not(e, gone))));
     for (uint32_t i = 0; i < e->loop->states; i++) {
         k_val value = e->state[i];
@@ -309,29 +397,78 @@ static void eager_turns(eager *e)
         k_set(b, e->variable[i], value);
     }
     k_end(b);
+}
+
+static k_val is(eager *e, k_val variable, ir_op op, unsigned number)
+{
+    k_builder *b = &e->lw->b;
+    return k_all(b, k_let(b, op, k_get(b, variable), k_literal(b, T_I32, number), 0));
+}
+
+/* The quick tests of bounds, until they fail without need: then the others, until a lane leaves. */
+static void eager_turns_if_calm(eager *e)
+{
+    k_builder *b = &e->lw->b;
+    k_if(b, is(e, e->calm, OP_GE, CALM));
+    if (e->doubted) {
+        k_if(b, is(e, e->doubted, OP_EQ, 0));
+        eager_turns(e, true);
+        k_set(b, e->doubted, k_literal(b, T_I32, 1));
+        k_else(b);
+    }
+    eager_turns(e, false);
+    if (e->doubted)
+        k_end(b);
     k_set(b, e->calm, k_literal(b, T_I32, 0));
+    for (uint32_t i = 0; i < e->loop->states && e->plain; i++)
+        if (e->left[i])
+            k_set(b, e->left[i], k_select(b, k_get(b, e->on), k_get(b, e->variable[i]), k_get(b, e->left[i])));
+    k_end(b);
 }
 
 /* --- careful turns --- */
+
+static k_val shared_test(eager *e, k_val so_far)
+{
+    for (uint32_t i = 0; i < e->conjunct.n; i++)
+        if (same_term(e, e->conjunct.at[i]))
+            so_far = both(e, so_far, sk_value(e->lw, e->conjunct.at[i]));
+    return so_far;
+}
 
 /* The lanes that stay on. */
 static k_val test(eager *e, k_val on)
 {
     k_builder *b = &e->lw->b;
-    k_val shared = 0;
     run_block(e, e->s->test, false);
-    for (uint32_t i = 0; i < e->conjunct.n; i++) {
-        k_val holds = sk_value(e->lw, e->conjunct.at[i]);
-        if (same_term(e, e->conjunct.at[i]))
-            shared = both(e, shared, holds);
-        else
-            on = both(e, on, holds);
-    }
+    for (uint32_t i = 0; i < e->conjunct.n; i++)
+        if (!same_term(e, e->conjunct.at[i]))
+            on = both(e, on, sk_value(e->lw, e->conjunct.at[i]));
     for (uint32_t i = 0; i < e->bound.n; i++) {
         const bound *at = &e->bound.at[i];
         on = both(e, on, k_let(b, at->op, sk_value(e->lw, at->x), sk_value(e->lw, at->limit), 0));
     }
+    k_val shared = shared_test(e, 0);
     return shared ? k_select(b, k_all(b, shared), on, k_literal(b, T_BOOL, 0)) : on;
+}
+
+/* The same in plain loops. Masks that are kept from turn to turn must be packed into one register, and taken apart
+ * again for each use; comparisons of the worst so far give them where they are needed. *shared: have the shared tests
+ * held so far? */
+static k_val plain_test(eager *e, k_val *shared)
+{
+    k_builder *b = &e->lw->b;
+    k_val on = 0;
+    run_block(e, e->s->test, false);
+    *shared = shared_test(e, *shared);
+    k_val go = *shared ? k_all(b, *shared) : 0;
+    for (uint32_t i = 0; i < e->bound.n; i++) {
+        bound *at = &e->bound.at[i];
+        k_val none = k_literal(b, (ir_type)e->lw->out->k->value.at[at->above].type, 0);
+        at->largest = k_let(b, OP_MAX, at->largest, bits_of(e, at->x), 0);
+        on = both(e, on, k_let(b, OP_LT, at->largest, go ? k_select(b, go, at->above, none) : at->above, 0));
+    }
+    return on;
 }
 
 /* Lanes that have left keep what is read after the loop; of the rest they compute what nobody looks at. */
@@ -342,6 +479,53 @@ static void careful_turn(eager *e, k_val on)
         k_val next = sk_value(e->lw, e->loop->next[i]), now = sk_value(e->lw, e->loop->var[i]);
         e->state[i] = !e->shared[i] && read_later(e, i) ? k_select(&e->lw->b, on, next, now) : next;
     }
+}
+
+/* Counts whether lanes have gone. */
+static k_val end_careful(eager *e, k_val on_before, k_val on)
+{
+    k_builder *b = &e->lw->b;
+    for (uint32_t i = 0; i < e->loop->states; i++)
+        k_set(b, e->variable[i], e->state[i]);
+    k_set(b, e->on, on);
+    k_val gone = k_let(b, OP_AND, on_before, not(e, on), 0);
+    k_val none_gone = k_all(b, not(e, gone));
+    k_val one_more = k_let(b, OP_ADD, k_get(b, e->calm), k_literal(b, T_I32, 1), 0);
+    k_set(b, e->calm, k_select(b, none_gone, one_more, k_literal(b, T_I32, 0)));
+    return none_gone;
+}
+
+/* Careful turns of plain loops. Gives whether no lane is on any more. */
+static k_val plain_turns(eager *e)
+{
+    k_builder *b = &e->lw->b;
+    k_val shared = 0, on = 0, before = k_get(b, e->on);
+    k_val *left = arena_alloc(e->lw->arena, e->loop->states * sizeof(k_val));
+    for (uint32_t i = 0; i < e->loop->states; i++)
+        left[i] = e->left[i] ? k_get(b, e->left[i]) : 0;
+    for (uint32_t i = 0; i < e->bound.n; i++)
+        e->bound.at[i].largest = k_get(b, e->bound.at[i].worst);
+    read_states(e);
+    for (uint32_t turn = 0; turn < CAREFUL_TURNS; turn++) {
+        uint32_t mark = sk_scope(e->lw);
+        bind_states(e);
+        on = plain_test(e, &shared);
+        careful_turn(e, on);
+        sk_scope_end(e->lw, mark);
+        for (uint32_t i = 0; i < e->loop->states; i++)
+            left[i] = left[i] ? k_select(b, on, e->state[i], left[i]) : 0;
+    }
+    for (uint32_t i = 0; i < e->loop->states; i++)
+        if (left[i])
+            k_set(b, e->left[i], left[i]);
+    for (uint32_t i = 0; i < e->bound.n; i++) {
+        k_set(b, e->bound.at[i].worst, e->bound.at[i].largest);
+        e->bound.at[i].largest = 0;
+    }
+    k_val none_gone = end_careful(e, before, on);
+    if (e->doubted)
+        k_set(b, e->doubted, k_select(b, none_gone, k_get(b, e->doubted), k_literal(b, T_I32, 0)));
+    return k_all(b, not(e, on));
 }
 
 /* Gives whether no lane is on any more. */
@@ -360,14 +544,10 @@ static k_val careful_turns(eager *e)
         careful_turn(e, on[turn + 1]);
         sk_scope_end(e->lw, mark);
     }
-    for (uint32_t i = 0; i < n; i++)
-        k_set(b, e->variable[i], e->state[i]);
-    k_set(b, e->on, on[CAREFUL_TURNS]);
-    k_val gone = k_let(b, OP_AND, on[0], not(e, on[CAREFUL_TURNS]), 0);
-    k_val none_gone = k_all(b, not(e, gone));
-    k_val one_more = k_let(b, OP_ADD, k_get(b, e->calm), k_literal(b, T_I32, 1), 0);
-    k_set(b, e->calm, k_select(b, none_gone, one_more, k_literal(b, T_I32, 0)));
+    k_val none_gone = end_careful(e, on[0], on[CAREFUL_TURNS]);
     k_if(b, not(e, none_gone));
+    if (e->doubted)
+        k_set(b, e->doubted, k_literal(b, T_I32, 0));
     for (uint32_t i = 0; i < n; i++) {
         k_val value = e->left[i] ? k_get(b, e->left[i]) : 0;
         for (uint32_t turn = 0; turn < CAREFUL_TURNS && value; turn++)
@@ -388,8 +568,6 @@ static void declare(eager *e)
     e->variable = arena_alloc(lw->arena, n * sizeof(k_val));
     e->left = arena_alloc(lw->arena, n * sizeof(k_val));
     e->state = arena_alloc(lw->arena, n * sizeof(k_val));
-    e->shared = arena_alloc(lw->arena, n * sizeof(bool));
-    find_shared(e);
     for (uint32_t i = 0; i < n; i++) {
         k_val init = sk_value(lw, e->loop->init[i]);
         e->variable[i] = k_decl(&lw->b, init, e->shared[i] ? "shared" : "state");
@@ -397,6 +575,15 @@ static void declare(eager *e)
     }
     e->on = k_decl(&lw->b, k_literal(&lw->b, T_BOOL, 1), "on");
     e->calm = k_decl(&lw->b, k_literal(&lw->b, T_I32, 0), "calm");
+    bool quick = false;
+    for (uint32_t i = 0; i < e->bound.n; i++) {
+        bound *at = &e->bound.at[i];
+        quick |= at->parts > 0;
+        bool f32 = ir_at(lw->l->ir, at->x)->type == T_F32;
+        if (e->plain)
+            at->worst = k_decl(&lw->b, k_literal(&lw->b, f32 ? T_U32 : T_U64, 0), "worst");
+    }
+    e->doubted = quick ? k_decl(&lw->b, k_literal(&lw->b, T_I32, 0), "doubted") : 0;
 }
 
 void sk_eager_loop(sk_lower *lw, const ir_step *s)
@@ -404,13 +591,12 @@ void sk_eager_loop(sk_lower *lw, const ir_step *s)
     eager e = {.lw = lw, .s = s, .loop = ir_at(lw->l->ir, s->term)->u.loop};
     k_builder *b = &lw->b;
     find_conjuncts(&e);
-    declare(&e);
+    find_shared(&e);
     find_bounds(&e);
+    declare(&e);
     k_loop(b);
-    k_if(b, k_all(b, k_let(b, OP_GE, k_get(b, e.calm), k_literal(b, T_I32, CALM), 0)));
-    eager_turns(&e);
-    k_end(b);
-    k_break_if(b, careful_turns(&e));
+    eager_turns_if_calm(&e);
+    k_break_if(b, e.plain ? plain_turns(&e) : careful_turns(&e));
     k_end(b);
     for (uint32_t i = 0; i < e.loop->states; i++)
         if (read_later(&e, i))
