@@ -22,6 +22,7 @@ void split_declarations(splitter *s)
     s->k->threads = s->from->threads;
     s->k->group = s->from->group;
     s->k->contract = s->from->contract;
+    s->k->narrow = s->from->narrow;
     for (uint32_t i = 0; i < s->from->arg_type.n; i++)
         for (k_val v = 1; v < s->from->value.n; v++)
             if (s->from->value.at[v].kind == KV_ARG && s->from->value.at[v].bits == i)

@@ -506,6 +506,7 @@ kernel *k_parse(arena *a, const char *source, const char **message)
     p.k->lanes = lanes > UINT16_MAX ? 0 : (uint16_t)lanes;
     if (take(&p, "threads"))
         p.k->threads = small_integer(&p);
+    p.k->narrow = take(&p, "narrow");
     p.k->contract = take(&p, "contract");
     expect(&p, "{");
     declarations(&p);

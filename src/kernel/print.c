@@ -247,7 +247,7 @@ void k_print(const kernel *k, text *out)
     text_printf(out, " lanes %u", k->lanes);
     if (k->threads)
         text_printf(out, " threads %" PRIu32, k->threads);
-    text_add(out, k->contract ? " contract {\n" : " {\n");
+    text_printf(out, "%s%s {\n", k->narrow ? " narrow" : "", k->contract ? " contract" : "");
     put_declarations(&p);
     put_body(&p, out->arena);
     text_add(out, "}\n");

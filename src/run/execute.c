@@ -1,4 +1,5 @@
 /* Executes the steps of a plan. */
+#include "kernel/narrow.h"
 #include "run/transfer.h"
 
 #include <inttypes.h>
@@ -21,10 +22,10 @@ static bool bind_extent(run *c, const plan_binding *b, uint32_t argument)
     }
     if (c->dims[b->number] == found)
         return true;
-    return run_fails(
-        c, SN_BAD_EXTENT, "extent %s is %" PRId64 " in argument %u, but %" PRId64 " in dimension %u of argument %u",
-        c->plan->dim.at[b->number], c->dims[b->number], c->in[c->bound_by[b->number]].number, found,
-        b->dimension, c->in[argument].number);
+    return run_fails(c, SN_BAD_EXTENT,
+                     "extent %s is %" PRId64 " in argument %u, but %" PRId64 " in dimension %u of argument %u",
+                     c->plan->dim.at[b->number], c->dims[b->number], c->in[c->bound_by[b->number]].number, found,
+                     b->dimension, c->in[argument].number);
 }
 
 static bool bind_extents(run *c)
@@ -301,6 +302,10 @@ static bool launch(run *c, const run_geometry *found, const run_partials *p)
                                             : p->out[b->number];
     }
     if (!arguments(c, v, g, 0, arg))
+        return false;
+    if (v->built->k->narrow && !k_indices_fit(v->built->k, c->arena, arg, 0, g->pieces))
+        v = run_find_wide(c, found); /* it takes the same pointers and arguments */
+    if (!v)
         return false;
     k_error error = {0};
     device *d = c->r->engine.device;

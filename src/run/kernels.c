@@ -1,9 +1,20 @@
 /* Kernels of a program: found by cluster and variant, built and compiled when first needed. */
 #include "run/program.h"
 
-static uint64_t key_of(const sk_geometry *g, bool final)
+typedef struct choice { /* of kernel for a launch, beside the variant */
+    bool final, narrow;
+} choice;
+
+static uint64_t key_of(const sk_geometry *g, choice how)
 {
-    return (uint64_t)g->row << 16 | (uint64_t)g->variant << 2 | (uint64_t)g->stream << 1 | (uint64_t) final;
+    return (uint64_t)g->row << 16 | (uint64_t)g->variant << 3 | (uint64_t)how.narrow << 2 | (uint64_t)g->stream << 1 |
+           (uint64_t)how.final;
+}
+
+/* Index arithmetic in 32 bits pays on GPUs; launches that are too large for it get a kernel of their own. */
+static bool tries_narrow(const run_program *r)
+{
+    return r->options.group > 0;
 }
 
 static run_variant *find_variant(run_cluster *c, uint64_t key)
@@ -54,15 +65,16 @@ static bool bind(run_program *r, uint32_t cluster, run_variant *v, const char **
     return true;
 }
 
-static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g, bool final, const char **why)
+static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g, choice how, const char **why)
 {
     arena *a = r->l->ir->arena;
     sk_options options = r->options;
     options.stream = g->stream;
     options.row = g->row;
-    options.final = final;
+    options.final = how.final;
+    options.narrow = how.narrow;
     run_variant *v = arena_alloc(a, sizeof(*v));
-    v->key = key_of(g, final);
+    v->key = key_of(g, how);
     v->built = sk_build(r->l, &r->l->cluster.at[cluster], g->variant, &options, a, why);
     if (!v->built) {
         if (!*why)
@@ -89,7 +101,7 @@ static sn_status why_not(const char *why)
 }
 
 /* The same with memory running out as a value. The lock is held and stays so. */
-static run_variant *build_safely(run_program *r, uint32_t cluster, const sk_geometry *g, bool final, sn_status *status,
+static run_variant *build_safely(run_program *r, uint32_t cluster, const sk_geometry *g, choice how, sn_status *status,
                                  const char **why)
 {
     jmp_buf failure;
@@ -101,7 +113,7 @@ static run_variant *build_safely(run_program *r, uint32_t cluster, const sk_geom
         return NULL;
     }
     arena_on_failure(a, &failure);
-    run_variant *v = build(r, cluster, g, final, why);
+    run_variant *v = build(r, cluster, g, how, why);
     arena_on_failure(a, NULL);
     *status = v ? SN_OK : why_not(*why);
     return v;
@@ -114,19 +126,19 @@ static void publish(run_cluster *c, run_variant *v)
 }
 
 /* Builds and compiles a variant that no call has needed before. Compiling needs no lock: only terms do. */
-static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, bool final)
+static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, choice how)
 {
     run_program *r = c->r;
     run_cluster *rc = &r->cluster[cluster];
     sn_status status = SN_OK;
     const char *why = NULL;
     pthread_rwlock_wrlock(r->lock);
-    run_variant *v = find_variant(rc, key_of(g, final));
+    run_variant *v = find_variant(rc, key_of(g, how));
     if (v) {
         pthread_rwlock_unlock(r->lock);
         return v;
     }
-    v = build_safely(r, cluster, g, final, &status, &why);
+    v = build_safely(r, cluster, g, how, &status, &why);
     pthread_rwlock_unlock(r->lock);
     if (!v) /* `why` lives as long as the program */
         return run_fails(c, status, "%s", why), NULL;
@@ -212,14 +224,23 @@ bool run_find(run *c, uint32_t cluster, const int64_t *extent, int64_t partials,
     memcpy(out->extent, extent, lc->rank * sizeof(int64_t));
     if (!work_out(c, cluster, out))
         return false;
-    bool final = out->geometry.partials == 1;
-    out->variant = find_variant(rc, key_of(&out->geometry, final));
+    choice how = {.final = out->geometry.partials == 1, .narrow = tries_narrow(r)};
+    out->cluster = cluster;
+    out->final = how.final;
+    out->variant = find_variant(rc, key_of(&out->geometry, how));
     if (!out->variant && out->geometry.pieces > 0)
-        out->variant = make(c, cluster, &out->geometry, final);
+        out->variant = make(c, cluster, &out->geometry, how);
     if (!out->variant && out->geometry.pieces > 0)
         return false;
     remember(c, rc, out);
     return true;
+}
+
+const run_variant *run_find_wide(run *c, const run_geometry *found)
+{
+    const choice how = {.final = found->final};
+    const run_variant *v = find_variant(&c->r->cluster[found->cluster], key_of(&found->geometry, how));
+    return v ? v : make(c, found->cluster, &found->geometry, how);
 }
 
 /* --- for explain --- */
@@ -241,7 +262,7 @@ static void visit_expected(run_program *r, uint32_t cluster, run_visit visit, vo
     }
     arena_on_failure(r->l->ir->arena, &failure);
     sk_plan_launch(r->l, lc, &r->options, extent, 0, SIZE_MAX, &g);
-    run_variant *v = build_safely(r, cluster, &g, g.partials == 1, status, why);
+    run_variant *v = build_safely(r, cluster, &g, (choice){g.partials == 1, tries_narrow(r)}, status, why);
     if (v)
         visit(env, cluster, v->built);
 }

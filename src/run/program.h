@@ -35,6 +35,8 @@ typedef struct run_geometry { /* what a cluster does for certain extents; immuta
     int64_t partials;
     sk_geometry geometry;
     const run_variant *variant;
+    uint32_t cluster;
+    bool final;
     struct run_geometry *next;
 } run_geometry;
 
@@ -103,6 +105,9 @@ struct run { /* a call */
 /* What a cluster does for these extents (`partials`: 0, or how many partial results a row are combined); compiles what
  * has not been needed before. False after a failure, which is in c->status. */
 bool run_find(run *c, uint32_t cluster, const int64_t *extent, int64_t partials, run_geometry *out);
+/* The variant for a launch whose indices do not fit in 32 bits (kernel/narrow.h), where the one found is for those that do. NULL after
+ * a failure, which is in c->status. */
+const run_variant *run_find_wide(run *c, const run_geometry *found);
 
 /* transfer.c */
 void run_find_hazards(const kernel *k, arena *a, run_variant *v);

@@ -290,7 +290,9 @@ sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, 
                     const char **why)
 {
     sk_kernel *built = build(l, c, variant, options, a, why);
-    if (built)
-        built->k->name = name_of(l, c, built->k->name, a);
+    if (!built)
+        return NULL;
+    built->k->name = name_of(l, c, built->k->name, a);
+    built->k->narrow = options->narrow;
     return built;
 }

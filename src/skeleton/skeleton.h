@@ -77,6 +77,7 @@ typedef struct sk_options {
     bool stream;   /* results are written past the caches */
     bool final;    /* folds: this launch makes the result (seed applied) */
     int64_t row;   /* folds of rows: their length if the kernel is made for it, else 0 */
+    bool narrow;   /* launches satisfy k_indices_fit; others need a kernel without this */
 } sk_options;
 
 enum { SK_SLOTS = 8 };

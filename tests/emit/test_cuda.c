@@ -198,7 +198,9 @@ static void random_kernels(void **state)
     for (uint64_t seed = 0; seed < kernels; seed++) {
         arena a;
         arena_init(&a, NULL);
-        compiled(f, emitted(random_kernel(&a, seed, 32, false), &a), archs[seed % 2], seed % 4 == 3, &a);
+        kernel *k = random_kernel(&a, seed, 32, false);
+        k->narrow = seed % 3 != 0;
+        compiled(f, emitted(k, &a), archs[seed % 2], seed % 4 == 3, &a);
         arena_free(&a);
     }
 }

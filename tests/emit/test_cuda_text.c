@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "emit/emit.h"
+#include "kernel/narrow.h"
 #include "support/cuda_text.h"
 #include "support/random_gang.h"
 #include "support/random_kernel.h"
@@ -22,10 +23,12 @@ static bool skips(void)
     return true;
 }
 
-static cuda_text *built(kernel *k, unsigned local, arena *a, const char **source)
+/* arg: of all its launches. */
+static cuda_text *built(kernel *k, unsigned local, const ir_bits *arg, int64_t pieces, arena *a, const char **source)
 {
     const char *why = "";
     text t;
+    k->narrow = k_indices_fit(k, a, arg, 0, pieces);
     k = k_split(k, local % emit_gang(&dialect_cuda) ? 0 : emit_gang(&dialect_cuda), 0, a);
     if (!k_verify(k, a, &why))
         fail_msg("%s", why);
@@ -72,7 +75,7 @@ static void random_gangs(void **state)
         random_gang_fill(expected, seed, lanes);
         random_gang_fill(got, seed, lanes);
         k_interpret(k, &a, expected->mem, expected->arg, 0, GANG_PIECES, &expected->error);
-        cuda_text *t = built(k, group[seed % ARRAY_LENGTH(group)], &a, &source);
+        cuda_text *t = built(k, group[seed % ARRAY_LENGTH(group)], got->arg, GANG_PIECES, &a, &source);
         bool fine = cuda_text_run(t, got->mem, got->arg, 0, GANG_PIECES, 2, &got->error, &why);
         same(random_gang_difference(&a, expected, got), why, fine, seed, source);
         cuda_text_drop(t);
@@ -95,7 +98,7 @@ static void random_kernels(void **state)
         random_fill(expected, seed);
         random_fill(got, seed);
         k_interpret(k, &a, expected->mem, expected->arg, 0, RANDOM_PIECES, &expected->error);
-        cuda_text *t = built(k, group[seed % ARRAY_LENGTH(group)], &a, &source);
+        cuda_text *t = built(k, group[seed % ARRAY_LENGTH(group)], got->arg, RANDOM_PIECES, &a, &source);
         bool fine = cuda_text_run(t, got->mem, got->arg, 0, RANDOM_PIECES, 1 + (unsigned)seed % 3, &got->error, &why);
         same(random_difference(&a, expected, got), why, fine, seed, source);
         cuda_text_drop(t);

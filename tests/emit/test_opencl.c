@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "emit/emit.h"
+#include "kernel/narrow.h"
 #include "support/opencl_runner.h"
 #include "support/random_gang.h"
 #include "support/random_kernel.h"
@@ -242,8 +243,9 @@ static void random_kernels(void **state)
         arena a;
         arena_init(&a, NULL);
         kernel *k = random_kernel(&a, seed, 8, false);
-        const char *source = emitted(k, &a);
         random_fill(expected, seed);
+        k->narrow = k_indices_fit(k, &a, expected->arg, 0, RANDOM_PIECES);
+        const char *source = emitted(k, &a);
         k_interpret(k, &a, expected->mem, expected->arg, 0, RANDOM_PIECES, &expected->error);
         size_t local = (size_t[]){3, 5, 8, 16}[seed % 4]; /* PoCL 3.1 has another way for 1 and 2 items, which aborts */
         opencl_program *p = built(*state, source, local, &a);

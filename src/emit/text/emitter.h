@@ -18,6 +18,7 @@ typedef struct emitter {
     text helpers;            /* functions it uses */
     VEC(const char *) known; /* names of the helpers written so far */
     const char **name;       /* per value; NULL: not defined yet */
+    const bool *narrow;      /* per value: index arithmetic in 32 bits; NULL: in 64 */
     uint32_t names;
     bool *communicated; /* per memory: what one work item writes another may read or overwrite in the same piece */
     k_ref *level;       /* per statement: the FOR_ALL around it, 0: piece level */
@@ -54,6 +55,8 @@ const char *emit_memory(emitter *e, k_mem m);
 const char *emit_let(emitter *e, const k_stmt *s);         /* the right side; NULL and e->why if there is none */
 const char *emit_atomic(emitter *e, const k_stmt *s);      /* the right side */
 const char *emit_memory_type(const emitter *e, ir_type t); /* bool as in memory */
+const char *emit_type_of(emitter *e, k_val v);             /* of a value */
+bool emit_narrow(const emitter *e, k_val v);               /* a value of 32 bits that counts as one of 64? */
 const char *emit_type(emitter *e, ir_type t);              /* of a value; notes the use of f64 */
 
 #endif

@@ -116,6 +116,18 @@ const char *emit_type(emitter *e, ir_type t)
     return e->d->type[t];
 }
 
+bool emit_narrow(const emitter *e, k_val v)
+{
+    return e->narrow && e->narrow[v];
+}
+
+/* Values are not declared const: clang, looking for constants, follows their initialisers as far as they go, and
+ * overflows its stack in large kernels. */
+const char *emit_type_of(emitter *e, k_val v)
+{
+    return emit_type(e, emit_narrow(e, v) ? T_I32 : (ir_type)e->k->value.at[v].type);
+}
+
 const char *emit_memory_type(const emitter *e, ir_type t)
 {
     return e->d->type[t == T_BOOL ? T_U8 : t];
@@ -191,6 +203,8 @@ static const char *literal(emitter *e, ir_type t, ir_bits bits)
 const char *emit_value(emitter *e, k_val v)
 {
     const k_value *x = &e->k->value.at[v];
+    if (x->kind == KV_LITERAL && emit_narrow(e, v))
+        return literal(e, T_I32, ir_bits_i64(T_I32, (int64_t)x->bits));
     if (x->kind == KV_LITERAL)
         return literal(e, (ir_type)x->type, x->bits);
     if (x->kind == KV_PIECE)
@@ -308,15 +322,31 @@ static const char *constant_shift(emitter *e, const k_stmt *s, ir_type t, const 
     return expand(e, s->sub == OP_SHR ? "($T)($a >> $b)" : "($T)(($P)$a << $b)", t, t, operand);
 }
 
+/* Indices in 32 bits do not overflow, and a compiler that may count on it keeps offsets in the addressing of memory. */
+static const form narrow_forms[] = {
+    {OP_ADD, SIGNED, false, "$a + $b"}, {OP_SUB, SIGNED, false, "$a - $b"}, {OP_MUL, SIGNED, false, "$a * $b"}};
+
+/* Is it computed in 32 bits: an index, or a comparison of two? */
+static bool narrow_operation(const emitter *e, const k_stmt *s)
+{
+    for (unsigned i = 0; i < k_operands(s); i++)
+        if (!emit_narrow(e, s->in[i]))
+            return false;
+    return emit_narrow(e, s->dst) || e->k->value.at[s->dst].type == T_BOOL;
+}
+
 const char *emit_let(emitter *e, const k_stmt *s)
 {
     const k_value *v = e->k->value.at;
     ir_type t = (ir_type)v[s->in[0]].type, result = (ir_type)v[s->dst].type;
+    bool narrow = t == T_I64 && narrow_operation(e, s);
     const char *operand[3] = {"", "", ""};
     for (unsigned i = 0; i < k_operands(s); i++)
         operand[i] = emit_value(e, s->in[i]);
     if ((s->sub == OP_BITCAST || s->sub == OP_CONVERT) && t == result)
         return operand[0];
+    if (!narrow && emit_narrow(e, s->in[0]))
+        operand[0] = arena_printf(e->arena, "(%s)%s", emit_type(e, t), operand[0]);
     if (s->sub == OP_BITCAST)
         return ir_type_float(t) == ir_type_float(result)
                    ? arena_printf(e->arena, "(%s)%s", emit_type(e, result), operand[0])
@@ -326,6 +356,11 @@ const char *emit_let(emitter *e, const k_stmt *s)
     const char *shift = constant_shift(e, s, t, operand[0]);
     if (shift)
         return shift;
+    for (size_t i = 0; narrow && i < ARRAY_LENGTH(narrow_forms); i++)
+        if (narrow_forms[i].op == s->sub)
+            return expand(e, narrow_forms[i].form, T_I32, T_I32, operand);
+    t = narrow ? T_I32 : t;
+    result = narrow && result == T_I64 ? T_I32 : result;
     for (size_t i = 0; i < ARRAY_LENGTH(forms); i++) {
         if (forms[i].op != s->sub || !(forms[i].kinds & kind_of(t)))
             continue;

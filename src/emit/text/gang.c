@@ -12,11 +12,6 @@
 
 #include <inttypes.h>
 
-static const char *type_of(emitter *e, k_val v)
-{
-    return emit_type(e, (ir_type)e->k->value.at[v].type);
-}
-
 void emit_survey_gangs(emitter *e)
 {
     k_shapes shapes = k_find_shapes(e->k, e->arena);
@@ -58,14 +53,14 @@ void emit_open_gang(emitter *e, const k_stmt *s)
         emit_line(e, "sn_round = 0;");
     emit_line(e, "if (sn_lane < %" PRIu32 ") {", e->d->gang);
     emit_line(e, "    const uint sn_gang_%" PRIu32 " = %s;", e->walk.at, ballot);
-    emit_line(e, "    const long %s = sn_lane;%s", i,
+    emit_line(e, "    const %s %s = sn_lane;%s", emit_narrow(e, s->dst) ? "int" : "long", i,
               e->k->threads && !e->d->even_rounds ? " const int sn_round = 0;" : "");
     emit_line(e, "    if (%s) {", present);
 }
 
 static void define(emitter *e, const k_stmt *s, const char *x)
 {
-    emit_line(e, "%s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);
+    emit_line(e, "%s %s = %s;", emit_type_of(e, s->dst), emit_define(e, s->dst), x);
 }
 
 /* Exchanged as a word that the instruction knows. */

@@ -3,6 +3,7 @@
  * alike. Exchanges within a gang and carries between pieces are in gang.c. */
 #include "emit/emit.h"
 #include "emit/text/emitter.h"
+#include "kernel/narrow.h"
 
 #include <inttypes.h>
 
@@ -15,13 +16,6 @@ void emit_line(emitter *e, const char *format, ...)
     text_vprintf(&e->body, format, args);
     va_end(args);
     text_add(&e->body, "\n");
-}
-
-/* Values are not declared const: clang, looking for constants, follows their initialisers as far as they go, and
- * overflows its stack in large kernels. */
-static const char *type_of(emitter *e, k_val v)
-{
-    return emit_type(e, (ir_type)e->k->value.at[v].type);
 }
 
 /* --- who sees what: where barriers are needed --- */
@@ -95,7 +89,7 @@ static void load(emitter *e, const k_stmt *s)
     if (!e->walk.for_all && e->pending & PENDING_WRITES && e->communicated[s->mem])
         barrier(e); /* one work item may have stored it for all */
     const char *from = place(e, s->mem, s->in[0]), *as_bool = e->k->mem.at[s->mem].type == T_BOOL ? " != 0" : "";
-    emit_line(e, "%s %s = %s%s;", type_of(e, s->dst), emit_define(e, s->dst), from, as_bool);
+    emit_line(e, "%s %s = %s%s;", emit_type_of(e, s->dst), emit_define(e, s->dst), from, as_bool);
     e->pending |= !e->walk.for_all && e->communicated[s->mem] ? PENDING_READS : 0;
 }
 
@@ -115,7 +109,7 @@ static void store(emitter *e, const k_stmt *s)
 
 static void atomic(emitter *e, const k_stmt *s)
 {
-    const char *operation = emit_atomic(e, s), *type = type_of(e, s->dst), *name = emit_define(e, s->dst);
+    const char *operation = emit_atomic(e, s), *type = emit_type_of(e, s->dst), *name = emit_define(e, s->dst);
     if (e->walk.for_all) {
         emit_line(e, "%s %s = %s;", type, name, operation);
         return;
@@ -194,6 +188,11 @@ static void begin_loop(emitter *e)
     e->pending |= leaves;
 }
 
+static const char *index_type(const emitter *e, k_val v)
+{
+    return emit_narrow(e, v) ? "int" : "long";
+}
+
 static void open_for(emitter *e, const k_stmt *s)
 {
     const char *from = emit_value(e, s->in[0]), *to = emit_value(e, s->in[1]), *i = emit_define(e, s->dst);
@@ -201,7 +200,8 @@ static void open_for(emitter *e, const k_stmt *s)
         text_add(&e->body, e->d->unroll);
     const char *hidden =
         e->d->even_rounds && !e->walk.for_all && e->k->value.at[s->in[1]].kind == KV_LITERAL ? " + sn_none" : "";
-    emit_line(e, "for (long %s = %s, %s_end = %s%s; %s < %s_end; %s++) {", i, from, i, to, hidden, i, i, i);
+    emit_line(e, "for (%s %s = %s, %s_end = %s%s; %s < %s_end; %s++) {", index_type(e, s->dst), i, from, i, to, hidden,
+              i, i, i);
 }
 
 /* A literal that the number of threads cannot exceed, or 0: the number itself, or a minimum with it. */
@@ -217,24 +217,24 @@ static k_val bound_of(const emitter *e, k_val count)
 }
 
 /* A number of rounds that the compiler knows: where it is 1, the loop and the indices of private memory vanish. */
-static void open_rounds(emitter *e, const char *i, const char *count, const char *bound)
+static void open_rounds(emitter *e, const char *type, const char *i, const char *count, const char *bound)
 {
     emit_line(e, "for (int sn_round = 0; sn_round < (%s + SN_LOCAL - 1) / SN_LOCAL; sn_round++) {", bound);
-    emit_line(e, "    const long %s = sn_round * SN_LOCAL + sn_lane;", i);
+    emit_line(e, "    const %s %s = sn_round * SN_LOCAL + sn_lane;", type, i);
     if (strcmp(count, bound) == 0)
         emit_line(e, "    if (%s %% SN_LOCAL == 0 || %s < %s) {", bound, i, count);
     else
         emit_line(e, "    if (%s < %s) {", i, count);
 }
 
-static void open_even_rounds(emitter *e, const char *i, const char *count, bool literal)
+static void open_even_rounds(emitter *e, const char *type, const char *i, const char *count, bool literal)
 {
     const char *private = e->k->threads ? ", sn_round++" : "";
     if (*private)
         emit_line(e, "sn_round = 0;");
-    emit_line(e, "for (long %s_base = 0; %s_base < %s%s; %s_base += SN_LOCAL%s) {", i, i, count,
+    emit_line(e, "for (%s %s_base = 0; %s_base < %s%s; %s_base += SN_LOCAL%s) {", type, i, i, count,
               literal ? " + sn_none" : "", i, private);
-    emit_line(e, "    const long %s = %s_base + sn_lane;", i, i);
+    emit_line(e, "    const %s %s = %s_base + sn_lane;", type, i, i);
     emit_line(e, "    if (%s < %s) {", i, count);
 }
 
@@ -247,14 +247,14 @@ static void open_for_all(emitter *e, const k_stmt *s)
         emit_open_gang(e, s);
         return;
     }
-    const char *count = emit_value(e, s->in[0]), *i = emit_define(e, s->dst);
+    const char *count = emit_value(e, s->in[0]), *i = emit_define(e, s->dst), *type = index_type(e, s->dst);
     if (e->d->even_rounds) {
-        open_even_rounds(e, i, count, bound == s->in[0]);
+        open_even_rounds(e, type, i, count, bound == s->in[0]);
     } else if (bound) {
-        open_rounds(e, i, count, emit_value(e, bound));
+        open_rounds(e, type, i, count, emit_value(e, bound));
     } else {
         const char *from = e->k->threads ? ", sn_round = 0" : "", *on = e->k->threads ? ", sn_round++" : "";
-        emit_line(e, "for (long %s = sn_lane%s; %s < %s; %s += SN_LOCAL%s) {", i, from, i, count, i, on);
+        emit_line(e, "for (%s %s = sn_lane%s; %s < %s; %s += SN_LOCAL%s) {", type, i, from, i, count, i, on);
         emit_line(e, "    {");
     }
 }
@@ -317,17 +317,17 @@ static void statement(emitter *e, const k_stmt *s)
     case K_LET: {
         const char *x = emit_let(e, s);
         if (x)
-            emit_line(e, "%s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);
+            emit_line(e, "%s %s = %s;", emit_type_of(e, s->dst), emit_define(e, s->dst), x);
         return;
     }
     case K_SELECT: {
         const char *c = emit_value(e, s->in[0]), *x = emit_value(e, s->in[1]), *y = emit_value(e, s->in[2]);
-        emit_line(e, "%s %s = %s ? %s : %s;", type_of(e, s->dst), emit_define(e, s->dst), c, x, y);
+        emit_line(e, "%s %s = %s ? %s : %s;", emit_type_of(e, s->dst), emit_define(e, s->dst), c, x, y);
         return;
     }
     case K_DECL: {
         const char *x = emit_value(e, s->in[0]);
-        emit_line(e, "%s %s = %s;", type_of(e, s->dst), emit_define(e, s->dst), x);
+        emit_line(e, "%s %s = %s;", emit_type_of(e, s->dst), emit_define(e, s->dst), x);
         return;
     }
     case K_SET:
@@ -445,7 +445,8 @@ static void signature(emitter *e, const char *entry)
     }
     for (k_val v = 1; v < k->value.n; v++)
         if (k->value.at[v].kind == KV_ARG)
-            text_printf(&e->body, "%s %s, ", emit_memory_type(e, (ir_type)k->value.at[v].type), emit_define(e, v));
+            text_printf(&e->body, "%s %s%s, ", emit_memory_type(e, (ir_type)k->value.at[v].type), emit_define(e, v),
+                        emit_narrow(e, v) ? "_wide" : "");
     text_printf(&e->body, "long sn_first, long sn_last, %slong *sn_error)\n{\n", e->d->global);
 }
 
@@ -453,10 +454,15 @@ static void function(emitter *e, const char *entry)
 {
     signature(e, entry);
     declare_memory(e);
-    text_printf(&e->body, "    const long sn_lane = %s%s;\n", e->d->lane,
+    for (k_val v = 1; v < e->k->value.n; v++)
+        if (e->k->value.at[v].kind == KV_ARG && emit_narrow(e, v))
+            text_printf(&e->body, "    const int %s = (int)%s_wide;\n", e->name[v], e->name[v]);
+    text_printf(&e->body, "    const %s sn_lane = %s%s;\n", e->narrow ? "int" : "long", e->d->lane,
                 e->d->even_rounds ? ", sn_none = sn_last < 0" : "");
-    text_printf(&e->body, "    for (long piece = sn_first + %s; piece < sn_last; piece += %s) {\n", e->d->group,
-                e->d->groups);
+    const char *piece = e->narrow ? "sn_piece" : "piece";
+    text_printf(&e->body, "    for (long %s = sn_first + %s; %s < sn_last; %s += %s) {\n", piece, e->d->group, piece,
+                piece, e->d->groups);
+    text_add(&e->body, e->narrow ? "        const int piece = (int)sn_piece;\n" : "");
     text_add(&e->body, e->checked[0] ? "      {\n" : "");
     statements(e);
     if (e->checked[0]) {
@@ -486,6 +492,7 @@ bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, 
     e.level = arena_alloc(e.arena, k->stmt.n * sizeof(*e.level));
     e.exchanges = arena_alloc(e.arena, k->stmt.n * sizeof(*e.exchanges));
     e.apart = arena_alloc(e.arena, k->stmt.n * sizeof(*e.apart));
+    e.narrow = k->narrow && !k->chained ? k_find_indices(k, e.arena) : NULL;
     survey(&e);
     emit_survey_gangs(&e);
     if (e.has_checks)

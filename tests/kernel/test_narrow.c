@@ -1,0 +1,162 @@
+/* Which values are index arithmetic, and for which launches they fit in 32 bits: sizes are invented, on both sides of
+ * the border. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "kernel/narrow.h"
+
+enum { MARGIN = 1 << 16 };
+static const int64_t most = INT32_MAX - MARGIN;
+
+static kernel *parsed(arena *a, const char *source)
+{
+    const char *message = "", *why = "";
+    kernel *k = k_parse(a, source, &message);
+    if (!k)
+        fail_msg("%s", message);
+    if (!k_verify(k, a, &why))
+        fail_msg("%s", why);
+    return k;
+}
+
+static bool fits(const char *source, int64_t x, int64_t y, int64_t first, int64_t last)
+{
+    arena a;
+    arena_init(&a, NULL);
+    const ir_bits arg[2] = {(ir_bits)x, (ir_bits)y};
+    bool result = k_indices_fit(parsed(&a, source), &a, arg, first, last);
+    arena_free(&a);
+    return result;
+}
+
+/* Index arithmetic is what comes from pieces, threads, loops and arguments; data and variables are not. */
+static void values_are_told_apart(void **state)
+{
+    static const char source[] =
+        "kernel k lanes 8 narrow { global @1:i64 global @2:u8 global @3:f32 global @4:i64 written arg %1:i64 arg "
+        "%2:f32 "
+        "%10:i64 = mul piece, %1 for_all %11:i64 < 8 { %12:i64 = add %10, %11 %13:bool = lt %12, 5 "
+        "%14:i64 = select %13, %12, 7 %15:u8 = load @2[%12] %16:i64 = convert %15 %17:i64 = bit_and %16, 15 "
+        "for %18:i64 = %10 to %1 { %19:i64 = rem %18, 3 store @4[%19] = %18 } "
+        "%20:i64 = load @1[%12] %21:i64 = add %20, %12 %22:i64 = var %12 %23:i64 = bitcast %22 "
+        "%24:i64 = convert %2 %25:i64 = shl %12, 1 %26:i64 = add %12, 4000000000 store @4[%23] = %26 } }";
+    static const bool index[] = {true, true,  true,  false, true,  false /* u8 */, true,  true, true,
+                                 true, false, false, false, false, false,          false, false};
+    (void)state;
+    arena a;
+    arena_init(&a, NULL);
+    kernel *k = parsed(&a, source);
+    assert_true(k->narrow);
+    const bool *marked = k_find_indices(k, &a);
+    unsigned n = 0;
+    for (k_ref r = 1; r < k->stmt.n; r++)
+        if (k->stmt.at[r].dst && k->value.at[k->stmt.at[r].dst].kind != KV_NONE && k->stmt.at[r].op != K_SET) {
+            assert_true(n < ARRAY_LENGTH(index));
+            if (marked[k->stmt.at[r].dst] != index[n])
+                fail_msg("value %u of the text", n + 10);
+            n++;
+        }
+    assert_int_equal(n, ARRAY_LENGTH(index));
+    for (k_val v = 1; v < k->value.n; v++)
+        if (k->value.at[v].kind == KV_ARG)
+            assert_int_equal(marked[v], k->value.at[v].type == T_I64);
+    arena_free(&a);
+}
+
+/* A map over n elements in pieces of 1024. */
+static const char map[] = "kernel k lanes 8 { global @1:f32 written arg %1:i64 arg %2:i64 %3:i64 = mul piece, %1 "
+                          "%4:i64 = sub %2, %3 %5:i64 = min %1, %4 for_all %6:i64 < %5 { %7:i64 = add %3, %6 "
+                          "store @1[%7] = 1.0:f32 } }";
+
+static void a_flat_map(void **state)
+{
+    const int64_t size = 1024;
+    (void)state;
+    assert_true(fits(map, size, 1, 0, 1));
+    assert_true(fits(map, size, INT64_C(1) << 30, 0, (INT64_C(1) << 30) / size));
+    assert_true(fits(map, size, most, 0, most / size));
+    assert_false(fits(map, size, most + 1, 0, most / size));
+    assert_false(fits(map, size, INT64_C(1) << 31, 0, (INT64_C(1) << 31) / size));
+    assert_false(fits(map, size, INT64_C(1) << 40, 0, 1));
+    assert_false(fits(map, size, size, 0, INT64_C(1) << 40));
+    assert_false(fits(map, INT64_MIN, INT64_MAX, 0, 1));
+    assert_true(fits(map, size, 0, 0, 1));
+    /* the last pieces of a launch that is cut */
+    assert_false(fits(map, size, most, most / size, most / size + 2));
+}
+
+/* Pieces are cut into row and column: the remainder is known to be one, so rows times columns may come near the border.
+ */
+static void rows_and_columns(void **state)
+{
+    static const char source[] =
+        "kernel k lanes 8 { global @1:f32 written arg %1:i64 arg %2:i64 %3:i64 = quot piece, %1 %4:i64 = mul %3, %1 "
+        "%5:i64 = sub piece, %4 %6:i64 = mul %5, 65536 %7:i64 = mul %3, %2 %8:i64 = add %7, %6 for_all %9:i64 < 9 { "
+        "%10:i64 = add %8, %9 store @1[%10] = 1.0:f32 } }";
+    (void)state;
+    /* 16 pieces a row of 2^20 elements */
+    assert_true(fits(source, 16, 1 << 20, 0, 16 * 2040));
+    assert_false(fits(source, 16, 1 << 20, 0, 16 * 2048));
+    assert_true(fits(source, 1, 1 << 15, 0, 65000));
+    assert_false(fits(source, 1, 1 << 15, 0, 65536));
+    /* a row of nothing divides nothing */
+    assert_false(fits(source, 0, 1 << 15, 0, 65000));
+}
+
+static void other_operators(void **state)
+{
+    static const struct {
+        const char *operation;
+        int64_t x, y;
+        bool fits;
+    } cases[] = {
+        {"mul %1, %2", 46000, 46000, true},
+        {"mul %1, %2", 47000, 47000, false},
+        {"mul %1, %2", -47000, 47000, false},
+        {"max %1, %2", 5, 1 << 30, true},
+        {"neg %1", -1, 0, true},
+        {"rem %1, %2", -1000, 7, true},
+        {"mod %1, %2", -1000, -7, true},
+        {"div %1, %2", -1000, 0, true},
+        {"quot %1, %2", 1000, -1, true},
+        {"abs %1", -1000, 0, true},
+        {"bit_and %1, 4095", INT32_MAX, 0, false},
+        {"bit_and %1, 4095", 1 << 20, 0, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        char source[400];
+        snprintf(source, sizeof(source),
+                 "kernel k lanes 8 { global @1:i64 written arg %%1:i64 arg %%2:i64 %%3:i64 = %s store @1[0] = %%3 }",
+                 cases[i].operation);
+        if (fits(source, cases[i].x, cases[i].y, 0, 1) != cases[i].fits)
+            fail_msg("%s", cases[i].operation);
+    }
+}
+
+/* Pieces that wait for each other have state whose positions are not pieces. */
+static void chains_stay_wide(void **state)
+{
+    (void)state;
+    arena a;
+    arena_init(&a, NULL);
+    kernel *k = parsed(&a, map);
+    k->chained = true;
+    const bool *marked = k_find_indices(k, &a);
+    for (k_val v = 1; v < k->value.n; v++)
+        assert_false(marked[v]);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_told_apart), cmocka_unit_test(a_flat_map),
+                                       cmocka_unit_test(rows_and_columns), cmocka_unit_test(other_operators),
+                                       cmocka_unit_test(chains_stay_wide)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
