@@ -368,6 +368,13 @@ static bool has_private(const kernel *k)
     return false;
 }
 
+k_val k_for_pack(k_builder *b)
+{
+    k_val v = k_for(b, k_i64(b, 0), k_i64(b, K_PACK_ROUNDS), true);
+    b->k->stmt.at[b->k->value.at[v].def].sub = K_PACK;
+    return v;
+}
+
 k_val k_for_all(k_builder *b, k_val count)
 {
     kernel *k = b->k;

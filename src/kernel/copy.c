@@ -88,8 +88,10 @@ void split_open(splitter *s, k_ref id)
         k_loop(b);
         return;
     case K_FOR:
-        if (!open_counted_loop(s, id))
+        if (!open_counted_loop(s, id)) {
             split_define(s, x->dst, k_for(b, split_translate(s, x->in[0]), split_translate(s, x->in[1]), x->sub != 0));
+            s->k->stmt.at[s->k->value.at[s->value[x->dst]].def].sub = x->sub;
+        }
         return;
     case K_FOR_ALL: {
         k_val count = split_translate(s, x->in[0]);

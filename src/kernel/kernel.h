@@ -61,6 +61,7 @@ typedef struct k_memory {
     uint8_t space, type;
     bool written;   /* global: an output (may also be read) */
     bool stream;    /* global outputs: results are large, write past the caches (non-temporal) */
+    bool once;      /* global outputs: no element is stored twice in a piece, so it does not matter in which order they are */
     int64_t count;  /* shared, private: elements; global: 0 */
     uint32_t offset; /* shared, private: byte offset in the block's scratch, set by k_layout */
     const char *name;
@@ -97,6 +98,11 @@ enum {
     K_FEW = 1,  /* a FOR_ALL of few threads */
     K_WHOLE = 2 /* of whole gangs: its count is a multiple of the kernel's lanes, or threads beyond the last such multiple may not run */
 };
+enum {
+    K_UNROLL = 1, /* a FOR, if its bounds are constants */
+    K_PACK = 2 /* ... and no round loads what another one stores: what rounds do with neighbouring elements may be done together */
+};
+enum { K_PACK_ROUNDS = 4 };
 enum { K_TOTAL = 1 }; /* a LOAD whose index, that of a FOR around it, is in range in every round, whatever IFs there are between the two */
 
 typedef struct k_chain { /* the tuple monoid of a CHAIN; body is piece-level code over left and right */
@@ -113,7 +119,7 @@ typedef struct k_chain { /* the tuple monoid of a CHAIN; body is piece-level cod
 
 typedef struct k_stmt {
     uint8_t op;    /* k_op */
-    uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_FOR: 1 = unroll fully if the bounds are constant. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: 1 = lanes that are off may
+    uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_FOR: K_UNROLL, K_PACK. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: 1 = lanes that are off may
                       change, too. K_LOAD: K_TOTAL */
     uint32_t site; /* K_CHECK: operation in the user's program */
     k_val dst, in[4];
@@ -177,6 +183,7 @@ void k_else(k_builder *b);
 void k_loop(k_builder *b);              /* opens; k_end */
 void k_break_if(k_builder *b, k_val cond);
 k_val k_for(k_builder *b, k_val from, k_val to, bool unroll); /* opens; k_end */
+k_val k_for_pack(k_builder *b);                               /* K_PACK, from 0 to K_PACK_ROUNDS; opens; k_end */
 k_val k_for_all(k_builder *b, k_val count);                   /* opens; k_end */
 k_val k_for_few(k_builder *b, k_val count);                   /* a FOR_ALL that never has a full gang to speak of: less code */
 k_val k_for_whole(k_builder *b, k_val count);                 /* a FOR_ALL of whole gangs: less code */

@@ -83,7 +83,7 @@ static void put_declarations(writer *w)
         const k_memory *memory = &k->mem.at[m];
         put(w, memory->space);
         put(w, memory->type);
-        put(w, (uint64_t)memory->written << 1 | memory->stream);
+        put(w, (uint64_t)memory->once << 2 | (uint64_t)memory->written << 1 | memory->stream);
         put(w, (uint64_t)memory->count);
     }
     put(w, k->arg_type.n);

@@ -243,6 +243,7 @@ static void memory_declaration(parser *p, k_space space)
     memory_of->space = (uint8_t)space;
     if (space == K_GLOBAL) {
         memory_of->written = take(p, "written");
+        memory_of->once = take(p, "once");
         memory_of->stream = take(p, "stream");
     } else {
         expect(p, "[");
@@ -344,7 +345,7 @@ static void for_statement(parser *p, k_op op)
     if (op == K_FOR) {
         values(p, "=", 1, s.in);
         values(p, "to", 1, s.in + 1);
-        s.sub = take(p, "unroll");
+        s.sub = take(p, "unroll") ? K_UNROLL : take(p, "pack") ? K_PACK : 0;
     } else {
         values(p, "<", 1, s.in);
         s.sub = take(p, "few") ? K_FEW : take(p, "whole") ? K_WHOLE : 0;

@@ -142,7 +142,7 @@ static void put_statement(printer *p, const k_stmt *s)
         put_definition(p, s->dst);
         put_values(p, " =", 1, s->in);
         put_values(p, " to", 1, s->in + 1);
-        text_add(p->out, s->sub ? " unroll" : "");
+        text_add(p->out, s->sub == K_PACK ? " pack" : s->sub ? " unroll" : "");
         break;
     case K_FOR_ALL:
         text_add(p->out, "for_all ");
@@ -226,7 +226,8 @@ static void put_declarations(printer *p)
         if (memory->space != K_GLOBAL)
             text_printf(p->out, "[%" PRId64 "]", memory->count);
         else
-            text_printf(p->out, "%s%s", memory->written ? " written" : "", memory->stream ? " stream" : "");
+            text_printf(p->out, "%s%s%s", memory->written ? " written" : "", memory->once ? " once" : "",
+                        memory->stream ? " stream" : "");
         text_add(p->out, "\n");
     }
     /* Arguments come in the order of their values, which is the order of their numbers. */

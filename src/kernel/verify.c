@@ -187,6 +187,19 @@ static ir_type element(const checker *c, const k_stmt *s)
     return (ir_type)c->k->mem.at[s->mem].type;
 }
 
+static bool is_literal(const checker *c, k_val v, int64_t n)
+{
+    const k_value *x = &c->k->value.at[v];
+    return x->kind == KV_LITERAL && ir_i64_bits(T_I64, x->bits) == n;
+}
+
+static bool check_pack(checker *c, const k_stmt *s)
+{
+    if (s->sub != K_PACK || (is_literal(c, s->in[0], 0) && is_literal(c, s->in[1], K_PACK_ROUNDS)))
+        return true;
+    return bad(c, "a pack has %d rounds", K_PACK_ROUNDS);
+}
+
 /* K_TOTAL says something about the index of a loop. */
 static bool check_total(checker *c, const k_stmt *s)
 {
@@ -316,7 +329,7 @@ static bool check_statement(checker *c, const k_stmt *s)
     case K_BREAK_IF:
         return check_break(c);
     case K_FOR:
-        return want(c, s->in[0], T_I64) && want(c, s->in[1], T_I64);
+        return want(c, s->in[0], T_I64) && want(c, s->in[1], T_I64) && check_pack(c, s);
     case K_FOR_ALL:
         return c->w.for_all ? bad(c, "one FOR_ALL inside another") : want(c, s->in[0], T_I64);
     case K_COMPACT:

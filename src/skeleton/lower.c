@@ -28,6 +28,7 @@ k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool writte
                                     lw->l->number[array], part);
     m = k_global(&lw->b, type, written, name);
     lw->out->k->mem.at[m].stream = written && lw->options->stream;
+    lw->out->k->mem.at[m].once = written;
     vec_push(lw->arena, &lw->out->memory, ((sk_binding){SK_ARRAY, array, component, type}));
     map64_put(lw->arena, &lw->memory, key, m);
     return m;
@@ -38,6 +39,7 @@ k_mem sk_partial_memory(sk_lower *lw, sk_role role, uint32_t component, ir_type 
     bool written = role == SK_PARTIAL_OUT;
     k_mem m = k_global(&lw->b, type, written,
                        arena_printf(lw->arena, "%s%u", written ? "partial_out" : "partial_in", component));
+    lw->out->k->mem.at[m].once = written;
     vec_push(lw->arena, &lw->out->memory, ((sk_binding){role, 0, component, type}));
     return m;
 }

@@ -2,6 +2,8 @@
  * needed (a division per row instead of one per element). */
 #include "skeleton/variants.h"
 
+#include "kernel/pack.h"
+
 /* the terms of everything stored, in order of operations and components */
 static void collect(sk_lower *lw, sk_body *body, const sk_index *at, sk_outputs *out)
 {
@@ -75,8 +77,26 @@ static void flat_elements(sk_lower *lw, const sk_outputs *out, ir_id linear, k_v
     k_end(&lw->b);
 }
 
+/* The elements of a whole piece, several neighbours a thread. */
+static void packed_elements(sk_lower *lw, const sk_outputs *out, ir_id linear, k_val first)
+{
+    k_builder *b = &lw->b;
+    k_val lane = k_for_all(b, k_i64(b, sk_group_piece(lw->cluster) / K_PACK_ROUNDS));
+    k_val start = sk_add(lw, first, sk_mul(lw, lane, k_i64(b, K_PACK_ROUNDS)));
+    k_val round = k_for_pack(b);
+    uint32_t mark = sk_scope(lw);
+    k_val i = sk_add(lw, start, round);
+    lw->element = i;
+    sk_bind(lw, linear, i);
+    emit_and_store(lw, out, i);
+    sk_scope_end(lw, mark);
+    k_end(b);
+    k_end(b);
+}
+
 /* slots: 0 elements a piece, 1 elements in all */
-sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why)
+static sk_kernel *build_flat(const l_program *l, const l_cluster *c, const sk_options *options, bool packs, arena *a,
+                             const char **why)
 {
     sk_body body;
     sk_body_init(&body, l, c, SK_GENERIC, a);
@@ -98,7 +118,10 @@ sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_op
     if (twice) { /* whole pieces need no guards, so reads of several elements are under way together */
         k_val whole = k_i64(b, sk_group_piece(c));
         k_if(b, k_let(b, OP_EQ, count, whole, 0));
-        flat_elements(&lw, &out, linear, first, whole);
+        if (packs)
+            packed_elements(&lw, &out, linear, first);
+        else
+            flat_elements(&lw, &out, linear, first, whole);
         k_else(b);
     }
     flat_elements(&lw, &out, linear, first, count);
@@ -106,6 +129,18 @@ sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_op
         k_end(b);
     *why = lw.why;
     return lw.why ? NULL : lw.out;
+}
+
+/* Where threads take one element each, several reads of a thread are under way together all the same; neighbours take
+ * fewer instructions. */
+sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why)
+{
+    if (options->group && c->flops <= SMALL) {
+        sk_kernel *packed = build_flat(l, c, options, true, a, why);
+        if (packed && k_packs_pay(packed->k, a))
+            return packed;
+    }
+    return build_flat(l, c, options, false, a, why);
 }
 
 /* slots: 0 rows a piece, 1 tiles a row, 2 columns a tile, 3 rows, 4 columns */

@@ -167,6 +167,34 @@ static void arithmetic_stays_what_it_is(void **state)
     arena_free(&o.a);
 }
 
+/* Neighbouring elements of a thread are loaded and stored as vectors, through the cache for what nobody writes. */
+static void neighbours_become_vectors(void **state)
+{
+    const fixture *f = *state;
+    arena a;
+    if (!f->nvrtc)
+        skip();
+    arena_init(&a, NULL);
+    kernel *k = k_new(&a, "packed", 8);
+    k_builder b;
+    k_begin(&b, k);
+    k->narrow = true;
+    k_mem x = k_global(&b, T_F32, false, "x"), y = k_global(&b, T_F32, true, "y");
+    k->mem.at[y].once = true;
+    k_val first = k_let(&b, OP_MUL, k_piece(&b), k_i64(&b, 512), 0), lane = k_for_all(&b, k_i64(&b, 128));
+    k_val start = k_let(&b, OP_ADD, first, k_let(&b, OP_MUL, lane, k_i64(&b, K_PACK_ROUNDS), 0), 0);
+    k_val i = k_let(&b, OP_ADD, start, k_for_pack(&b), 0), v = k_load(&b, x, i);
+    k_store(&b, y, i, k_let(&b, OP_MUL, v, v, 0));
+    k_end(&b);
+    k_end(&b);
+    const char *ptx = compiled(f, emitted(k, &a), 90, true, &a).bytes;
+    assert_non_null(strstr(ptx, "ld.global.nc.v4.f32"));
+    assert_non_null(strstr(ptx, "st.global.v4.f32"));
+    assert_null(strstr(ptx, "bar.sync"));
+    assert_null(strstr(ptx, "mul.lo.s64"));
+    arena_free(&a);
+}
+
 static void atomics(void **state)
 {
     static const ir_type types[] = {T_I32, T_U32, T_I64, T_U64, T_F32, T_F64};
@@ -283,6 +311,7 @@ int main(void)
         cmocka_unit_test(every_operator),
         cmocka_unit_test(every_elementary_function),
         cmocka_unit_test(arithmetic_stays_what_it_is),
+        cmocka_unit_test(neighbours_become_vectors),
         cmocka_unit_test(atomics),
         cmocka_unit_test(random_kernels),
         cmocka_unit_test(conformance_kernels),

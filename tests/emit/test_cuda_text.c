@@ -108,6 +108,62 @@ static void random_kernels(void **state)
     free(got);
 }
 
+/* Elements 4 i to 4 i + 3 of x + x * y, a thread each, behind an offset. */
+static kernel *packed(arena *a, ir_type t)
+{
+    kernel *k = k_new(a, "packed", 8);
+    k_builder b;
+    k_begin(&b, k);
+    k_mem x = k_global(&b, t, false, "x"), y = k_global(&b, t, false, "y"), z = k_global(&b, t, true, "z");
+    k->mem.at[z].once = true;
+    k_val offset = k_arg(&b, T_I64, "offset");
+    k_val lane = k_for_all(&b, k_i64(&b, 21));
+    k_val start = k_let(&b, OP_ADD, offset, k_let(&b, OP_MUL, lane, k_i64(&b, K_PACK_ROUNDS), 0), 0);
+    k_val i = k_let(&b, OP_ADD, k_for_pack(&b), start, 0);
+    k_val left = k_load(&b, x, i), right = k_load(&b, y, i);
+    k_store(&b, z, i, k_let(&b, OP_ADD, left, k_let(&b, OP_MUL, left, right, 0), 0));
+    k_end(&b);
+    k_end(&b);
+    return k;
+}
+
+/* Neighbours as vectors, from pointers and offsets that vectors can be taken at, and from others. */
+static void packs(void **state)
+{
+    static const ir_type types[] = {T_F32, T_U8, T_I16, T_F64, T_I64, T_U32, T_I8, T_U16, T_I32, T_U64};
+    enum { BYTES = 1024 };
+    static _Alignas(64) unsigned char x[BYTES], y[BYTES], expected[BYTES], got[BYTES];
+    (void)state;
+    for (size_t i = 0; !skips() && i < seeds(4, ARRAY_LENGTH(types)); i++) {
+        arena a;
+        const char *source = "", *why = "";
+        size_t size = ir_type_size(types[i]);
+        arena_init(&a, NULL);
+        for (size_t j = 0; j < BYTES; j++) { /* floats of moderate size */
+            x[j] = (unsigned char)(ir_type_float(types[i]) && j % size == size - 1 ? 0x3f : hash_mix(1, j));
+            y[j] = (unsigned char)(ir_type_float(types[i]) && j % size == size - 1 ? 0x40 : hash_mix(2, j));
+        }
+        kernel *k = packed(&a, types[i]);
+        ir_bits arg = 0;
+        cuda_text *t = built(k, 32, &arg, 1, &a, &source);
+        assert_non_null(strstr(source, "sn_pack_"));
+        for (unsigned place = 0; place < 16; place++) { /* which of the three pointers are off, and the first element */
+            k_error error = {0};
+            void *mem[3] = {x + (place & 1) * size, y + (place >> 1 & 1) * size, expected + (place >> 2 & 1) * size};
+            arg = place >> 3 ? 3 : 4;
+            memset(expected, 0x55, BYTES);
+            memset(got, 0x55, BYTES);
+            assert_true(k_interpret(k, &a, mem, &arg, 0, 1, &error));
+            mem[2] = got + (place >> 2 & 1) * size;
+            if (!cuda_text_run(t, mem, &arg, 0, 1, 1, &error, &why))
+                fail_msg("%s", why);
+            assert_memory_equal(got, expected, BYTES);
+        }
+        cuda_text_drop(t);
+        arena_free(&a);
+    }
+}
+
 /* The check itself: a barrier that some threads never reach is found. */
 static void lost_threads_are_found(void **state)
 {
@@ -141,6 +197,6 @@ static void lost_threads_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_gangs), cmocka_unit_test(random_kernels),
-                                       cmocka_unit_test(lost_threads_are_found)};
+                                       cmocka_unit_test(packs), cmocka_unit_test(lost_threads_are_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,9 +34,25 @@ typedef struct {
 } fake_place;
 static fake_place threadIdx, blockIdx, blockDim, gridDim;
 
-typedef struct {
-    float x, y, z, w;
-} float4;
+#define FAKE_VECTOR4(name, type) typedef struct { type x, y, z, w; } __attribute__((aligned(4 * sizeof(type)))) name
+#define FAKE_VECTOR2(name, type) typedef struct { type x, y; } __attribute__((aligned(2 * sizeof(type)))) name
+FAKE_VECTOR4(char4, signed char);
+FAKE_VECTOR4(uchar4, unsigned char);
+FAKE_VECTOR4(short4, short);
+FAKE_VECTOR4(ushort4, unsigned short);
+FAKE_VECTOR4(int4, int);
+FAKE_VECTOR4(uint4, unsigned);
+FAKE_VECTOR4(float4, float);
+FAKE_VECTOR2(double2, double);
+FAKE_VECTOR2(longlong2, long long);
+FAKE_VECTOR2(ulonglong2, unsigned long long);
+
+template <class T> static T __ldg(const T *p) /* a device faults where an address is not aligned */
+{
+    if ((uintptr_t)p % alignof(T))
+        abort();
+    return *p;
+}
 
 static float4 make_float4(float x, float y, float z, float w)
 {

@@ -42,7 +42,7 @@ static const char everything[] =
     "    }\n"
     "    if false {\n"
     "    }\n"
-    "    for %j.4:i64 = 0 to 4 unroll {\n"
+    "    for %j.4:i64 = 0 to 4 pack {\n"
     "        store @tile.4[%j.4] = %total.3\n"
     "    }\n"
     "    for_all %i.5:i64 < 8 {\n"

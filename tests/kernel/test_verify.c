@@ -59,7 +59,11 @@ static void types_agree(void **state)
     static const rule rules[] = {
         {"%9:i64 = add %1, 1", NULL},
         {"for_all %8:i64 < 9 { for %9:i64 = 0 to %1 { if %3 { %10:f32 = load total @1[%9] } } }", NULL},
-        {"for_all %8:i64 < 9 { %10:f32 = load total @1[%8] }", "statement 2 (load): a total load reads at the index of a loop"},
+        {"for_all %8:i64 < 9 { for %9:i64 = 0 to 4 pack { %10:f32 = load @1[%9] } }", NULL},
+        {"for %9:i64 = 0 to 5 pack { }", "statement 1 (for): a pack has 4 rounds"},
+        {"for %9:i64 = 1 to 4 pack { }", "statement 1 (for): a pack has 4 rounds"},
+        {"for_all %8:i64 < 9 { %10:f32 = load total @1[%8] }",
+         "statement 2 (load): a total load reads at the index of a loop"},
         {"%9:i64 = add %1, %2", "statement 1 (let): value 2 is a f32, not a i64"},
         {"%9:f32 = add %1, %1", "statement 1 (let): value 4 is a f32, not a i64"},
         {"%9:bool = land %1, %1", "statement 1 (let): land does not take a i64"},

@@ -50,6 +50,8 @@ struct dialect {
     const char *ballot;  /* of a bool: a uint */
     const char *every;   /* of a bool: an int */
     const char *shuffle; /* of a value of 32 or 64 bits and the number of the thread that gives it */
+    const char *pack[T_COUNT]; /* vector of 4 elements, or of as many as 16 bytes hold; members x, y, z, w */
+    const char *pack_load;     /* printf format: that type, a pointer to global memory, aligned */
     bool even_rounds; /* every thread goes round a FOR_ALL equally often, and how often is hidden: PoCL 3.1 lost stores
                          of loops whose length depends on the work item, and of bodies between barriers whose loop it
                          could remove */

@@ -3,6 +3,7 @@
 #define SN_EMIT_TEXT_EMITTER_H
 
 #include "emit/text/dialect.h"
+#include "kernel/pack.h"
 #include "kernel/walk.h"
 
 enum {
@@ -26,6 +27,7 @@ typedef struct emitter {
     bool *communicates; /* per FOR_ALL: touches communicated memory */
     uint8_t *leaves;    /* per loop at piece level: what code of the piece in it leaves pending */
     bool *exchanges;    /* per FOR_ALL: its threads are a gang that exchanges values */
+    bool *packed;       /* per load and store: done for all rounds of its loop together */
     bool *apart;        /* per statement: lanes may arrive one by one */
     bool has_checks;
     k_walk walk;
@@ -45,6 +47,11 @@ void emit_open_gang(emitter *e, const k_stmt *s);
 void emit_exchange(emitter *e, const k_stmt *s); /* COMPACT, COUNT, SHUFFLE, ALL */
 void emit_open_chain(emitter *e, const k_stmt *s);
 void emit_close_chain(emitter *e, const k_stmt *s);
+
+/* pack.c: loops whose rounds work on neighbouring elements; before the loop, behind it, and an element in it */
+void emit_open_pack(emitter *e, k_ref loop);
+void emit_close_pack(emitter *e, k_ref loop);
+const char *emit_packed(emitter *e, k_ref id, k_ref loop);
 
 /* expression.c */
 const char *emit_to_bits(emitter *e, ir_type t, const char *x);   /* a ulong */

@@ -37,11 +37,18 @@ static bool in_piece_loop(emitter *e, const k_walk *w, uint8_t leaves)
     return inside;
 }
 
-/* What the kernel contains, in one walk. An output that a single statement outside loops touches is seen by nobody else
- * in this piece. */
+/* May a thread find what another one has left there, in the same piece? An output that a single statement outside loops
+ * touches is seen by nobody else, nor are outputs whose elements are stored once. */
+static bool is_communicated(const k_memory *m, uint32_t uses, bool only_stored)
+{
+    return m->space == K_SHARED || (m->space == K_GLOBAL && m->written && uses > 1 && !(m->once && only_stored));
+}
+
+/* What the kernel contains, in one walk. */
 static void survey(emitter *e)
 {
     uint32_t *uses = arena_alloc(e->arena, e->k->mem.n * sizeof(*uses));
+    bool *read = arena_alloc(e->arena, e->k->mem.n * sizeof(*read));
     k_walk w;
     k_walk_begin(&w, e->k, e->arena);
     while (k_walk_next(&w)) {
@@ -56,12 +63,11 @@ static void survey(emitter *e)
         bool touches = !w.for_all && (e->k->mem.at[s->mem].space == K_SHARED || e->k->mem.at[s->mem].written);
         uint8_t leaves = !touches ? 0 : s->op == K_LOAD ? PENDING_READS : PENDING_READS | PENDING_WRITES;
         uses[s->mem] += in_piece_loop(e, &w, leaves) ? 2 : 1;
+        read[s->mem] |= s->op != K_STORE;
         e->piece_accesses |= touches;
     }
-    for (k_mem m = 1; m < e->k->mem.n; m++) {
-        const k_memory *memory = &e->k->mem.at[m];
-        e->communicated[m] = memory->space == K_SHARED || (memory->space == K_GLOBAL && memory->written && uses[m] > 1);
-    }
+    for (k_mem m = 1; m < e->k->mem.n; m++)
+        e->communicated[m] = is_communicated(&e->k->mem.at[m], uses[m], !read[m]);
     for (k_ref id = 1; id < e->k->stmt.n; id++)
         if (e->level[id] && e->communicated[e->k->stmt.at[id].mem])
             e->communicates[e->level[id]] = true;
@@ -84,18 +90,23 @@ static const char *place(emitter *e, k_mem m, k_val index)
     return arena_printf(e->arena, "%s[%s]", emit_memory(e, m), i);
 }
 
+static const char *place_of(emitter *e, const k_stmt *s)
+{
+    return e->packed[e->walk.at] ? emit_packed(e, e->walk.at, k_walk_parent(&e->walk)) : place(e, s->mem, s->in[0]);
+}
+
 static void load(emitter *e, const k_stmt *s)
 {
     if (!e->walk.for_all && e->pending & PENDING_WRITES && e->communicated[s->mem])
         barrier(e); /* one work item may have stored it for all */
-    const char *from = place(e, s->mem, s->in[0]), *as_bool = e->k->mem.at[s->mem].type == T_BOOL ? " != 0" : "";
+    const char *from = place_of(e, s), *as_bool = e->k->mem.at[s->mem].type == T_BOOL ? " != 0" : "";
     emit_line(e, "%s %s = %s%s;", emit_type_of(e, s->dst), emit_define(e, s->dst), from, as_bool);
     e->pending |= !e->walk.for_all && e->communicated[s->mem] ? PENDING_READS : 0;
 }
 
 static void store(emitter *e, const k_stmt *s)
 {
-    const char *to = place(e, s->mem, s->in[0]), *value = emit_value(e, s->in[1]);
+    const char *to = place_of(e, s), *value = emit_value(e, s->in[1]);
     if (e->walk.for_all) {
         emit_line(e, "%s = %s;", to, value);
         return;
@@ -196,6 +207,8 @@ static const char *index_type(const emitter *e, k_val v)
 static void open_for(emitter *e, const k_stmt *s)
 {
     const char *from = emit_value(e, s->in[0]), *to = emit_value(e, s->in[1]), *i = emit_define(e, s->dst);
+    if (s->sub == K_PACK)
+        emit_open_pack(e, e->walk.at);
     if (s->sub)
         text_add(&e->body, e->d->unroll);
     const char *hidden =
@@ -282,6 +295,8 @@ static void close_list(emitter *e)
         return;
     }
     emit_line(e, "}");
+    if (s->op == K_FOR && s->sub == K_PACK)
+        emit_close_pack(e, e->walk.at);
     if (e->walk.for_all)
         return;
     if (s->op == K_IF)
@@ -491,6 +506,7 @@ bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, 
     e.leaves = arena_alloc(e.arena, k->stmt.n * sizeof(*e.leaves));
     e.level = arena_alloc(e.arena, k->stmt.n * sizeof(*e.level));
     e.exchanges = arena_alloc(e.arena, k->stmt.n * sizeof(*e.exchanges));
+    e.packed = arena_alloc(e.arena, k->stmt.n * sizeof(*e.packed));
     e.apart = arena_alloc(e.arena, k->stmt.n * sizeof(*e.apart));
     e.narrow = k->narrow && !k->chained ? k_find_indices(k, e.arena) : NULL;
     survey(&e);
