@@ -74,7 +74,8 @@ typedef struct l_cluster {
     VEC(l_op) op;    /* in order of evaluation */
     VEC(ir_id) reads; /* arrays read from memory */
     double flops, reads_per_element;
-    bool uses_index; /* index components matter, not only the row-major position; set by sk_prepare, as is this: */
+    bool uses_index; /* index components matter, not only the row-major position; set by sk_prepare, as are these: */
+    bool tiles;      /* elements that loop, with neighbours in two dimensions */
     bool columns;    /* folds: what a row reads lies further apart than what its neighbours read */
     int64_t tile;    /* stencil loops: columns of a tile; set by sk_prepare, as are these: */
     int64_t column_bytes, halo_bytes; /* shared memory that rows take a column of the tile, and besides */

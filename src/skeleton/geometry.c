@@ -29,7 +29,7 @@ void sk_prepare(l_program *l)
     for (uint32_t i = 0; i < l->cluster.n; i++) {
         l_cluster *c = &l->cluster.at[i];
         if (c->class == L_CLASS_PLAIN)
-            c->uses_index = sk_uses_index(l, c, l->ir->arena);
+            sk_map_prepare(l, c, l->ir->arena);
         if (c->class == L_CLASS_FOLD)
             prepare_fold(l, c, l->ir->arena);
         if (c->class == L_CLASS_STENCIL)
@@ -74,6 +74,24 @@ static size_t stored_bytes(const l_program *l, const l_cluster *c)
     return bytes;
 }
 
+static int64_t whole(int64_t n, int64_t unit)
+{
+    return pieces_of(n, unit) * unit;
+}
+
+static void launch_tiles(int64_t size, int64_t rows, int64_t columns, sk_geometry *g)
+{
+    int64_t width = smaller(whole(columns, SK_TILE_COLUMNS), whole(size / SK_TILE_ROWS, SK_TILE_COLUMNS));
+    int64_t beside = pieces_of(columns, width), rows_piece = whole(larger(1, size / width), SK_TILE_ROWS);
+    g->variant = SK_MAP_TILES;
+    g->pieces = pieces_of(rows, rows_piece) * beside;
+    g->slot[0] = rows_piece;
+    g->slot[1] = beside;
+    g->slot[2] = width;
+    g->slot[3] = rows;
+    g->slot[4] = columns;
+}
+
 static void launch_map(const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns, sk_geometry *g)
 {
     int64_t total = rows * columns, size = piece_elements(c, o, total);
@@ -82,6 +100,10 @@ static void launch_map(const l_cluster *c, const sk_options *o, int64_t rows, in
         g->pieces = pieces_of(total, size);
         g->slot[0] = size;
         g->slot[1] = total;
+        return;
+    }
+    if (c->tiles && o->vector_bytes && !o->group && rows >= SK_TILE_ROWS && columns >= SK_TILE_COLUMNS) {
+        launch_tiles(size, rows, columns, g);
         return;
     }
     int64_t width = smaller(columns, size), tiles = pieces_of(columns, width), rows_piece = larger(1, size / width);
@@ -259,6 +281,8 @@ static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant varia
         return sk_build_map_flat(l, c, options, a, why);
     case SK_MAP_ROWS:
         return sk_build_map_rows(l, c, options, a, why);
+    case SK_MAP_TILES:
+        return sk_build_map_tiles(l, c, options, a, why);
     case SK_STENCIL:
         return sk_build_stencil(l, c, options, a, why);
     case SK_FOLD_SHORT:

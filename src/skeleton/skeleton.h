@@ -38,6 +38,7 @@ typedef struct sk_kernel {
 typedef enum {
     SK_MAP_FLAT,     /* one loop over all elements; index components by division where needed */
     SK_MAP_ROWS,     /* rows and columns: index components are loop variables */
+    SK_MAP_TILES,    /* the same, a gang being a tile of a few rows: elements that loop, each until its own condition holds */
     SK_STENCIL,      /* bands of rows, columns in tiles, interior and borders apart */
     SK_FOLD_SHORT,   /* lanes over rows, each row left to right: rows of at most SK_SHORT elements, or of one stretch */
     SK_FOLD_ROWS,    /* lanes over rows, operators that keep order: rows of a few stretches each */
@@ -93,7 +94,7 @@ typedef struct sk_geometry {
     double work; /* a rough number of scalar operations, to keep small launches on the caller's thread */
 } sk_geometry;
 
-/* Once per program, after l_clusters: learns what launches must know of the clusters' code (uses_index, columns). Changes the terms. */
+/* Once per program, after l_clusters: learns what launches must know of the clusters' code (uses_index, tiles, columns). Changes the terms. */
 void sk_prepare(l_program *l);
 
 /* rows = product of the outer extents, row = innermost extent (1 x size for PLAIN clusters without index use). `extent` holds the

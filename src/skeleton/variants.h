@@ -10,8 +10,8 @@ typedef struct sk_outputs { /* values a loop stores, component by component */
     VEC(uint32_t) component;
 } sk_outputs;
 
-/* Do the cluster's elements depend on index components, beyond the row-major position? */
-bool sk_uses_index(const l_program *l, const l_cluster *c, arena *a);
+/* Sets whether the cluster's elements depend on index components, beyond the row-major position, and whether tiles suit them. */
+void sk_map_prepare(const l_program *l, l_cluster *c, arena *a);
 /* Sets a fold cluster's `apart` and `spare`. */
 void sk_apart_prepare(const l_program *l, l_cluster *c, arena *a);
 /* Pieces that a block of SK_FOLD_APART folds at once; 1 where that does not pay. */
@@ -21,11 +21,14 @@ void sk_choice_prepare(const l_program *l, l_cluster *c, arena *a);
 int64_t sk_choice_piece(const l_cluster *c); /* elements of a piece; any number where the choice is free */
 /* Sets what a stencil cluster's `tile` and bytes are: rows kept in shared memory have the tile's width plus their halo. */
 void sk_stencil_prepare(const l_program *l, l_cluster *c, arena *a);
+/* A gang's tile has SK_TILE_ROWS rows; all widths that tiles have divide SK_TILE_COLUMNS. */
+enum { SK_TILE_ROWS = 4, SK_TILE_COLUMNS = 64 };
 /* Columns a tile of a stencil loop has on this device. */
 int64_t sk_tile(const l_cluster *c, const sk_options *options);
 
 sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
 sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
+sk_kernel *sk_build_map_tiles(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
 sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
 /* Builds one of the variants SK_FOLD_... and SK_COMBINE_... */
 sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,

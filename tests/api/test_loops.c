@@ -171,6 +171,10 @@ static void bounds(void **state)
             const int64_t lengths[] = {64, 200, -1};
             contents of = f.late ? SMALL : MIXED;
             both_at(__FILE__, __LINE__, "[n]f32 -> [n]f32, [n]i32", sn_body_env(fixed_limit, &f), NULL, of, lengths);
+            /* squares that stay between 2 and 4 for a while: below the limit, but not by the bits of all of them */
+            if (f.late)
+                both_at(__FILE__, __LINE__, "[n]f32 -> [n]f32, [n]i32", sn_body_env(fixed_limit, &f), NULL, POSITIVE,
+                        lengths);
         }
 }
 
@@ -324,13 +328,66 @@ static void places(void **state)
     both("[n]i32 -> i32, i32", folded, NULL, MIXED, LENGTHS);
 }
 
+/* --- tiles: elements of two dimensions that loop --- */
+
+static sn_exp halve(void *env, sn_exp x, sn_exp count)
+{
+    (void)env;
+    return sn_tuple(sn_mul(x, 0.75f), sn_add(count, sn_i32(1)));
+}
+
+static sn_exp large(void *env, sn_exp x, sn_exp count)
+{
+    return sn_land(sn_gt(x, *(const sn_exp *)env), sn_lt(count, sn_i32(60)));
+}
+
+/* two results of different types; the limit is read */
+static sn_exp halvings(void *env, sn_exp row, sn_exp column)
+{
+    sn_exp from = sn_add(sn_mul(sn_to_f64(row), sn_f64(100)), sn_to_f64(column));
+    return sn_while(sn_closure(large, env), sn_closure(halve, NULL), sn_tuple(from, sn_i32(0)));
+}
+
+static sn_acc limited_halvings(sn_acc like, sn_acc limit)
+{
+    sn_exp least = sn_abs(sn_the(limit));
+    sn_acc all = sn_generate(sn_shape_of(like), sn_closure(halvings, &least));
+    return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all));
+}
+
+/* each loops as often as it lies far from the diagonal; the element of an array is read, too */
+static sn_exp farther(void *env, sn_exp x, sn_exp count)
+{
+    (void)x;
+    return sn_lt(count, *(const sn_exp *)env);
+}
+
+static sn_exp from_diagonal(sn_exp row, sn_exp column, sn_exp x)
+{
+    sn_exp distance = sn_to_i32(sn_abs(sn_sub(row, column)));
+    return sn_fst(sn_while(sn_closure(farther, &distance), sn_closure(halve, NULL), sn_tuple(x, sn_i32(0))));
+}
+
+static sn_acc faded(sn_acc x)
+{
+    return sn_imap(from_diagonal, x);
+}
+
+#define TILES 4, 64, 5, 64, 7, 67, 8, 127, 3, 200, 4, 63, 9, 129, 66, 191
+
+static void tiles(void **state)
+{
+    (void)state;
+    both("[n,m]u8 -> [n,m]i32", picture, NULL, SMALL, TILES);
+    both("[n,m]u8, f64 -> [n,m]f64, [n,m]i32", limited_halvings, NULL, POSITIVE, TILES);
+    both("[n,m]f32 -> [n,m]f32", faded, NULL, POSITIVE, TILES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orbits_of_points),
-        cmocka_unit_test(bounds),
-        cmocka_unit_test(counters),
-        cmocka_unit_test(places),
+        cmocka_unit_test(orbits_of_points), cmocka_unit_test(bounds), cmocka_unit_test(counters),
+        cmocka_unit_test(places),           cmocka_unit_test(tiles),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

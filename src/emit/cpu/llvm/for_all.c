@@ -10,8 +10,8 @@
  *   latch:  base += lanes -> head
  *
  * A CHECK that fails in the whole body starts the gang again in the masked body, which reports: bodies that could not
- * be run twice, and large ones, exist only masked, with a flag that all lanes are on for the memory accesses: these are all that
- * masks make slower, and a large body takes long to compile. */
+ * be run twice, and large ones, exist only masked, with a flag that all lanes are on for the memory accesses: these are
+ * all that masks make slower, and a large body takes long to compile. */
 #include "emit/cpu/llvm/cg.h"
 
 enum { MOST_TWICE = 100, MOST_SLICE = 24 };
@@ -99,6 +99,9 @@ static cg_ref gang_mask(cg *g, loop *l)
 {
     LLVMBuilderRef b = g->b;
     LLVMTypeRef i64 = g->i64;
+    int64_t count;
+    if (literal_count(g, l->s, &count) && count < g->lanes)
+        return cg_mask_first(g, l->count);
     cg_ref left = LLVMBuildSub(b, l->count, l->base, "");
     cg_ref n = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){left, cg_i64(g, g->lanes)});
     cg_ref on = cg_mask_first(g, n);
@@ -139,7 +142,8 @@ static void gang_loop(cg *g, loop *l)
 {
     LLVMBuilderRef b = g->b;
     cg_ref start = l->peeled ? l->base : cg_i64(g, 0);
-    LLVMBasicBlockRef before = cg_here(g), head = cg_block(g, "gang"), rest = cg_block(g, "rest"), end = cg_block(g, "end_all");
+    LLVMBasicBlockRef before = cg_here(g), head = cg_block(g, "gang"), rest = cg_block(g, "rest"),
+                      end = cg_block(g, "end_all");
     l->whole = cg_block(g, "whole");
     l->masked = cg_block(g, "masked");
     l->latch = cg_block(g, "latch");
@@ -174,14 +178,17 @@ static void gang_loop(cg *g, loop *l)
     cg_at(g, end);
 }
 
-/* Exactly one whole gang, and nothing that could start it again. */
-static void single_gang(cg *g, loop *l)
+/* Exactly one gang, whole or not, and nothing that could start it again: masks are constants. */
+static void single_gang(cg *g, loop *l, bool whole)
 {
-    l->whole = cg_block(g, "whole");
+    l->whole = l->masked = cg_block(g, "single");
     l->latch = cg_block(g, "end_all");
     l->base = cg_i64(g, 0);
     cg_br(g, l->whole);
-    whole_body(g, l);
+    if (whole)
+        whole_body(g, l);
+    else
+        masked_body(g, l, NULL);
     cg_at(g, l->latch);
 }
 
@@ -194,10 +201,11 @@ void cg_for_all(cg *g, k_ref id)
     l.count = cg_scalar(g, l.s->in[0]);
     l.twice = whole || (l.s->sub != K_FEW && l.facts->statements <= MOST_TWICE && (repeatable || !l.facts->checks));
     l.base = aligned_start(g, &l);
-    l.exact = whole || (literal_count(g, l.s, &count) && count % g->lanes == 0 && !l.peeled && l.twice && !l.facts->checks);
+    l.exact =
+        whole || (literal_count(g, l.s, &count) && count % g->lanes == 0 && !l.peeled && l.twice && !l.facts->checks);
     g->thread = true;
-    if (literal_count(g, l.s, &count) && count == g->lanes && !l.facts->checks)
-        single_gang(g, &l);
+    if (literal_count(g, l.s, &count) && count > 0 && count <= g->lanes && !l.facts->checks)
+        single_gang(g, &l, count == g->lanes);
     else
         gang_loop(g, &l);
     g->thread = false;
