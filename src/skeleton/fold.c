@@ -159,7 +159,7 @@ void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *cons
         }
         for (uint32_t c = 0; c < f->n; c++)
             left[c] = k_get(b, acc[i][c]);
-        sk_fold_apply(lw, f, left, right, out);
+        sk_fold_accumulate(s, f, left, right, out);
         for (uint32_t c = 0; c < f->n; c++)
             k_set(b, acc[i][c], out[c]);
         if (!f->identity) {
@@ -227,7 +227,7 @@ void sk_fold_merge(sk_folds *s, k_val *const *into, k_val *const *from, k_val ha
             left[c] = k_get(b, into[i][c]);
             right[c] = k_get(b, from[i][c]);
         }
-        sk_fold_apply(s->lw, f, left, right, out);
+        sk_fold_accumulate(s, f, left, right, out);
         for (uint32_t c = 0; c < f->n; c++)
             k_set(b, into[i][c], out[c]);
     }
@@ -266,7 +266,7 @@ static void combine_in_gang(sk_folds *s, k_val lane, k_val count, k_val *const *
                 left[c] = k_get(b, acc[i][c]);
                 right[c] = k_shuffle(b, left[c], distance);
             }
-            sk_fold_apply(lw, f, left, right, out);
+            sk_fold_accumulate(s, f, left, right, out);
             for (uint32_t c = 0; c < f->n; c++)
                 k_set(b, acc[i][c], has ? k_select(b, has, out[c], left[c]) : out[c]);
         }
@@ -283,6 +283,7 @@ void sk_fold_lanes(sk_folds *s, k_val row, k_val lane, k_val count, k_val *const
         return;
     }
     combine_in_gang(s, lane, count, acc);
+    sk_fold_settle(s, row, s->begin, lane, count, acc);
     k_if(b, k_let(b, OP_LT, lane, k_i64(b, 1), 0));
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
@@ -313,6 +314,7 @@ static void piece_in_turn(sk_folds *s, k_val row, k_val begin, k_val count)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
+    s->begin = begin;
     int64_t lanes = s->tree.lanes, streams = s->tree.streams;
     k_val lane = k_for_all(b, k_i64(b, lanes));
     k_val zero = k_i64(b, 0), all = k_i64(b, streams * lanes);
@@ -351,6 +353,7 @@ static void row_in_turn(sk_folds *s, k_val row)
     k_builder *b = &lw->b;
     int64_t lanes = s->tree.lanes, groups = lw->options->row / lanes;
     int64_t streams = groups < s->tree.streams ? groups : s->tree.streams;
+    s->begin = k_i64(b, 0);
     k_val lane = k_for_all(b, k_i64(b, lanes));
     k_val **acc[8] = {0};
     for (int64_t t = 0; t < streams; t++)
@@ -586,6 +589,8 @@ sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant vari
     bool apart = variant == SK_FOLD_APART;
     const char *name = brief || rows ? "fold_rows" : columns ? "fold_columns" : apart ? "fold_apart" : "fold";
     sk_fold_begin(&s, combine ? "fold_combine" : name);
+    if (!columns && !lw.cluster->ordered)
+        sk_find_extremes(&s);
     if (brief)
         sk_fold_short(&s);
     else if (rows)

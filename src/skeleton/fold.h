@@ -12,6 +12,7 @@ typedef struct sk_fold { /* one fold of the cluster */
     ir_id *element;     /* terms accumulated; combining launches have none */
     ir_bits *identity;  /* per component, or NULL: the operator has none that we know */
     bool fused_product; /* element 0 is a product that goes into a sum */
+    uint64_t extreme;   /* components whose least or greatest float is found by comparisons first (fold_extreme.c) */
     k_mem *shared;      /* per component: sums of the lanes */
     k_mem *in;          /* partial results to combine */
 } sk_fold;
@@ -27,6 +28,7 @@ typedef struct sk_folds {
     sk_outputs stored; /* elements stored on the way */
     sk_index at;
     k_val row_length, row_base;
+    k_val begin;    /* first element of the piece at hand, where there are extremes */
     k_val position; /* of the piece's partial result; 0: the number of the launch's piece */
     const k_val *outer; /* indices of the outer dimensions; NULL: they are made from the row's number */
 } sk_folds;
@@ -70,6 +72,15 @@ void sk_fold_piece(sk_folds *s, k_val row, k_val count);
 
 /* Lanes that are rows beside each other (fold_columns.c). */
 void sk_fold_columns(sk_folds *s);
+
+/* Least and greatest floats (fold_extreme.c): sets sk_fold.extreme where that pays; their accumulators then hold the
+ * best number but for the sign of zero, and infinity where there may be none. */
+void sk_find_extremes(sk_folds *s);
+/* out = acc (+) with, for such accumulators or any others */
+void sk_fold_accumulate(sk_folds *s, const sk_fold *f, const k_val *acc, const k_val *with, k_val *out);
+/* Accumulators that all lanes share get their exact values, from `count` elements of the row from `begin` on, or those
+ * of each lane from its own row where `lane` is 0. */
+void sk_fold_settle(sk_folds *s, k_val row, k_val begin, k_val lane, k_val count, k_val *const *acc);
 
 /* Several pieces at once (fold_apart.c). */
 void sk_fold_apart(sk_folds *s);

@@ -94,6 +94,8 @@ static void finish(apart *h, unsigned i)
             sk_fold_merge(s, h->at[i].acc[t], h->at[i].acc[t + distance], 0);
     k_if(b, h->at[i].live);
     s->position = h->at[i].piece;
+    s->begin = h->at[i].begin;
+    s->row_base = h->at[i].row_base;
     sk_fold_lanes(s, h->at[i].row, h->lane, h->at[i].count, h->at[i].acc[0]);
     k_end(b);
 }

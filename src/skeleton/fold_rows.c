@@ -19,6 +19,7 @@ void sk_fold_short(sk_folds *s)
     k_val k = k_for(b, k_i64(b, 0), length, false);
     sk_fold_element(s, row, k, k_let(b, OP_GT, k, k_i64(b, 0), 0), acc);
     k_end(b);
+    sk_fold_settle(s, row, k_i64(b, 0), 0, length, acc);
     k_val empty = k_let(b, OP_EQ, length, k_i64(b, 0), 0);
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
