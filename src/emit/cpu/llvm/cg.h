@@ -170,6 +170,7 @@ cg_ref cg_from_memory(cg *g, ir_type t, cg_ref x);
 cg_ref cg_to_memory(cg *g, ir_type t, cg_ref x);
 cg_ref cg_masked_load(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned align, cg_ref mask);
 void cg_masked_store(cg *g, cg_ref vector, cg_ref pointer, unsigned align, cg_ref mask);
+cg_ref cg_masked_gather(cg *g, LLVMTypeRef vector, cg_ref pointers, unsigned align, cg_ref mask);
 void cg_load(cg *g, k_ref id);
 cg_ref cg_load_pieces(cg *g, const k_stmt *s); /* pieces.c: NULL if the index is no row in pieces */
 void cg_store(cg *g, k_ref id);

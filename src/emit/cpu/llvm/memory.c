@@ -60,11 +60,16 @@ void cg_masked_store(cg *g, cg_ref vector, cg_ref pointer, unsigned align, cg_re
     masked(g, "llvm.masked.store", 2, types, 3, in, 1, align);
 }
 
-static cg_ref gather(cg *g, LLVMTypeRef vector, cg_ref pointers, unsigned align)
+cg_ref cg_masked_gather(cg *g, LLVMTypeRef vector, cg_ref pointers, unsigned align, cg_ref mask)
 {
     LLVMTypeRef types[] = {vector, LLVMTypeOf(pointers)};
-    cg_ref in[] = {pointers, cg_mask_or_all(g), cg_zero(vector)};
+    cg_ref in[] = {pointers, mask, cg_zero(vector)};
     return masked(g, "llvm.masked.gather", 2, types, 3, in, 0, align);
+}
+
+static cg_ref gather(cg *g, LLVMTypeRef vector, cg_ref pointers, unsigned align)
+{
+    return cg_masked_gather(g, vector, pointers, align, cg_mask_or_all(g));
 }
 
 /* There is no gather of bytes and halves, and lane by lane is slow where lanes are off: gather the aligned words around

@@ -22,7 +22,7 @@ static bool is_row(const cg *g, k_val v)
     return x->shape == K_AFFINE && x->step == 1;
 }
 
-typedef enum { NO_PIECES, ONE, ROW, MOVED, CHOSEN, SMALLER, LARGER } form;
+typedef enum { NO_PIECES, ONE, ROW, TURNED, MOVED, CHOSEN, SMALLER, LARGER } form;
 
 /* MOVED: operand `*base`, and by the other, which is uniform. */
 static form form_of(const cg *g, k_val v, k_val *base)
@@ -45,6 +45,8 @@ static form form_of(const cg *g, k_val v, k_val *base)
     case OP_SUB:
         *base = s->in[0];
         return is_uniform(g, s->in[1]) ? MOVED : NO_PIECES;
+    case OP_MOD:
+        return is_row(g, s->in[0]) && is_uniform(g, s->in[1]) ? TURNED : NO_PIECES;
     case OP_MIN:
         return SMALLER;
     case OP_MAX:
@@ -65,8 +67,10 @@ static bool count(const cg *g, k_val v, unsigned depth, unsigned *pieces, unsign
         return false;
     case ONE:
     case ROW:
-        *rows += f == ROW;
-        return ++*pieces <= MOST_PIECES;
+    case TURNED:
+        *rows += f != ONE;
+        *pieces += f == TURNED ? 2 : 1;
+        return *pieces <= MOST_PIECES;
     case MOVED:
         return count(g, base, depth + 1, pieces, rows);
     case CHOSEN:
@@ -103,6 +107,51 @@ static cg_ref load_one(const load *l, cg_ref index, cg_ref mask)
     return cg_phi2(g, x, some, cg_zero(l->vector), here);
 }
 
+static cg_ref load_row(const load *l, cg_ref index, cg_ref mask)
+{
+    return cg_masked_load(l->g, l->vector, cg_element(l->g, l->mem, index), l->align, mask);
+}
+
+/* A row modulo `extent`, which is at least `lanes`: it begins anew once at most. */
+static cg_ref load_twice(const load *l, cg_ref row, cg_ref extent, cg_ref by, cg_ref mask)
+{
+    cg *g = l->g;
+    LLVMBuilderRef b = g->b;
+    cg_ref rest = LLVMBuildSRem(b, row, extent, ""), lanes = cg_i64(g, g->lanes);
+    cg_ref below = LLVMBuildICmp(b, LLVMIntSLT, rest, cg_i64(g, 0), "");
+    cg_ref first = LLVMBuildSelect(b, below, LLVMBuildAdd(b, rest, extent, ""), rest, "");
+    cg_ref left = LLVMBuildSub(b, extent, first, "");
+    left = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSLT, left, lanes, ""), left, lanes, "");
+    cg_ref before = cg_mask_first(g, left);
+    cg_ref x = load_row(l, moved_by(g, first, by), LLVMBuildAnd(b, mask, before, ""));
+    cg_ref again = moved_by(g, LLVMBuildSub(b, first, extent, ""), by);
+    cg_ref y = load_row(l, again, LLVMBuildAnd(b, mask, LLVMBuildNot(b, before, ""), ""));
+    return LLVMBuildSelect(b, before, x, y, "");
+}
+
+/* Divides lane by lane only where the row is so short that a gang goes over its end twice. */
+static cg_ref load_turned(const load *l, const k_stmt *s, cg_ref by, cg_ref mask)
+{
+    cg *g = l->g;
+    cg_ref row = cg_scalar(g, s->in[0]), extent = cg_scalar(g, s->in[1]);
+    cg_ref all[] = {cg_vec(g, s->in[0]), cg_vec(g, s->in[1])};
+    LLVMBasicBlockRef usual = cg_block(g, "turned"), rare = cg_block(g, "turned.often"),
+                      end = cg_block(g, "turned.end");
+    cg_cond(g, LLVMBuildICmp(g->b, LLVMIntSGE, extent, cg_i64(g, g->lanes), ""), usual, rare);
+    cg_at(g, usual);
+    cg_ref x = load_twice(l, row, extent, by, mask);
+    usual = cg_here(g);
+    cg_br(g, end);
+    cg_at(g, rare);
+    cg_ref index = cg_op(g, OP_MOD, T_I64, T_I64, all);
+    index = by ? LLVMBuildAdd(g->b, index, cg_splat(g, by), "") : index;
+    cg_ref y = cg_masked_gather(g, l->vector, cg_element(g, l->mem, index), l->align, mask);
+    rare = cg_here(g);
+    cg_br(g, end);
+    cg_at(g, end);
+    return cg_phi2(g, x, usual, y, rare);
+}
+
 /* The elements at index v, moved by `by`, for the lanes of the mask; the others are zero. */
 static cg_ref load_pieces(const load *l, k_val v, cg_ref by, cg_ref mask)
 {
@@ -113,10 +162,10 @@ static cg_ref load_pieces(const load *l, k_val v, cg_ref by, cg_ref mask)
     form f = form_of(g, v, &base);
     if (f == ONE)
         return load_one(l, moved_by(g, cg_scalar(g, v), by), mask);
-    if (f == ROW) {
-        cg_ref pointer = cg_element(g, l->mem, moved_by(g, cg_scalar(g, v), by));
-        return cg_masked_load(g, l->vector, pointer, l->align, mask);
-    }
+    if (f == ROW)
+        return load_row(l, moved_by(g, cg_scalar(g, v), by), mask);
+    if (f == TURNED)
+        return load_turned(l, s, by, mask);
     if (f == MOVED) {
         cg_ref step = cg_scalar(g, base == s->in[0] ? s->in[1] : s->in[0]);
         if (s->sub == OP_SUB)
