@@ -32,9 +32,9 @@ enum { /* device attributes */
        CU_BLOCKS_PER_MULTIPROCESSOR = 106
 };
 
-enum { CU_MODE_PROHIBITED = 2 };    /* a compute mode */
-enum { CU_MAX_DYNAMIC_SHARED = 8 }; /* a function attribute */
-enum { CU_STREAM_ALONE = 1 };       /* a stream's flag: does not wait for the default stream */
+enum { CU_MODE_PROHIBITED = 2 };                                  /* a compute mode */
+enum { CU_REGISTERS_OF_FUNCTION = 4, CU_MAX_DYNAMIC_SHARED = 8 }; /* function attributes */
+enum { CU_STREAM_ALONE = 1 }; /* a stream's flag: does not wait for the default stream */
 enum { CU_JIT_LOG = 5, CU_JIT_LOG_BYTES = 6 };
 enum { CU_POINTER_MEMORY_TYPE = 2, CU_POINTER_ORDINAL = 9 }; /* attributes of an address */
 enum { CU_MEMORY_DEVICE = 2, CU_MEMORY_UNIFIED = 4 };
@@ -70,6 +70,7 @@ enum { CU_MEMORY_DEVICE = 2, CU_MEMORY_UNIFIED = 4 };
       (cu_module * m, const void *image, unsigned options, int *option, void **value))                                 \
     F(module_unload, "cuModuleUnload", (cu_module m))                                                                  \
     F(module_function, "cuModuleGetFunction", (cu_function * f, cu_module m, const char *name))                        \
+    F(function_get, "cuFuncGetAttribute", (int *value, int attribute, cu_function f))                                  \
     F(function_set, "cuFuncSetAttribute", (cu_function f, int attribute, int value))                                   \
     F(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                                        \
       (int *blocks, cu_function f, int threads, size_t dynamic_shared))                                                \

@@ -12,11 +12,12 @@ struct device_kernel {
     driver_kernel common;
     cu_module module;
     cu_function function;
-    uint32_t group;    /* threads of a block */
-    uint32_t resident; /* blocks that one multiprocessor works on at a time */
-    uint32_t shared;   /* bytes of shared memory a launch gives to a block */
-    bool chained;      /* needs all its blocks at work at once */
-    char *ptx;         /* for explain; NULL: not kept */
+    uint32_t group;     /* threads of a block */
+    uint32_t registers; /* of a thread */
+    uint32_t resident;  /* blocks that one multiprocessor works on at a time */
+    uint32_t shared;    /* bytes of shared memory a launch gives to a block */
+    bool chained;       /* needs all its blocks at work at once */
+    char *ptx;          /* for explain; NULL: not kept */
 };
 
 typedef struct cuda {

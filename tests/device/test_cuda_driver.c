@@ -492,6 +492,26 @@ static void shared_memory_has_an_end(void **state)
         why, "kernel sharing needs 240000 bytes of shared memory, and there are 230400; shared takes 240000");
 }
 
+/* 168 registers a thread leave room for 12 warps: three blocks of 128 threads instead of one of 256. */
+static void registers_decide_how_large_blocks_are(void **state)
+{
+    enum { COUNT = 1000 };
+    fixture *f = *state;
+    const char *why = "";
+    k_error error = {0};
+    static int64_t out[COUNT];
+    void *mem = out;
+    size_t bytes = sizeof(out);
+    f->cuda->registers = 168;
+    device_kernel *code = compiled(f->d, sharing(&f->a, COUNT), &f->a);
+    f->cuda->registers = 0;
+    assert_int_equal(run(f->d, code, &mem, &bytes, 1, NULL, 1, &error, &f->a, &why), DEVICE_FINE);
+    for (int64_t i = 0; i < COUNT; i++)
+        assert_int_equal(out[i], COUNT - 1 - i);
+    assert_int_equal(f->cuda->last_group, 128);
+    device_release_kernel(f->d, code);
+}
+
 static void a_smaller_device_can_be_made_up(void **state)
 {
     fixture *f = *state;
@@ -748,6 +768,7 @@ int main(void)
         TEST(devices_are_listed),
         TEST(missing_libraries_have_reasons),
         TEST(shared_memory_has_an_end),
+        TEST(registers_decide_how_large_blocks_are),
         TEST(a_smaller_device_can_be_made_up),
         TEST(a_rejected_kernel_keeps_its_source),
         TEST(explain_sees_both_texts),

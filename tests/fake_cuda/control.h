@@ -12,6 +12,7 @@ typedef struct fake_cuda_control {
     int error;      /* with which a call fails */
     bool backwards; /* threads of a block run from the last to the first */
     size_t memory;  /* of each device, bytes */
+    int registers;  /* of a thread of every kernel; 0: 32 */
     /* counted: */
     long calls, launches, blocks, host_blocks, modules, streams, retained; /* calls and launches ever, the others now */
     long mistakes;                                                         /* of the caller: see `mistake` */

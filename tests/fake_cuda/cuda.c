@@ -583,6 +583,15 @@ cu_result fake_module_function(cu_function *f, cu_module m, const char *name)
     return leave(found ? CU_SUCCESS : NOT_FOUND);
 }
 
+cu_result fake_function_get(int *value, int attribute, cu_function f)
+{
+    ENTER("cuFuncGetAttribute", true)
+    if (attribute != CU_REGISTERS_OF_FUNCTION || !f)
+        return leave(INVALID_VALUE);
+    *value = fake_cuda.registers ? fake_cuda.registers : 32;
+    return leave(CU_SUCCESS);
+}
+
 cu_result fake_function_set(cu_function f, int attribute, int value)
 {
     ENTER("cuFuncSetAttribute", true)
