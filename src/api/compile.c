@@ -1,6 +1,7 @@
 /* From a C function to a program that can be called: the list of passes, in order. */
 #include "api/api.h"
 
+#include "loop/literals.h"
 #include "opt/contract.h"
 #include "opt/recover.h"
 
@@ -66,11 +67,32 @@ static bool keep_constants(sn_program *p)
     return true;
 }
 
-static program_version version(const sn_program *p, bool large, const run_program *other)
+static l_options loop_options(const sn_context *cx, bool large)
+{
+    return (l_options){.fuse = on(cx->options.fusion), .cost_model = on(cx->options.cost_model), .large = large};
+}
+
+/* Literals that became inputs are data of the program. */
+static l_program *make_clusters(sn_program *p)
+{
+    l_options loops = loop_options(p->context, false);
+    l_program *clusters = l_clusters(p->ir, &loops);
+    l_literals inputs = {0};
+    if (p->context->engine.device)
+        l_share_literals(clusters, &inputs);
+    for (uint32_t i = 0; i < inputs.n; i++) {
+        const l_literal *from = &inputs.at[i];
+        embed_constant c = {.type = from->type, .bytes = ir_type_size(from->type), .array = from->input};
+        c.data = arena_copy(&p->arena, &from->bits, sizeof(from->bits));
+        vec_push(&p->arena, &p->ports.constant, c);
+    }
+    return inputs.n ? l_clusters(p->ir, &loops) : clusters;
+}
+
+static program_version version(const sn_program *p, l_program *clusters, const run_program *other)
 {
     const sn_context *cx = p->context;
-    l_options loops = {.fuse = on(cx->options.fusion), .cost_model = on(cx->options.cost_model), .large = large};
-    program_version v = {.clusters = l_clusters(p->ir, &loops)};
+    program_version v = {.clusters = clusters};
     sk_prepare(v.clusters);
     v.plan = plan_make(v.clusters);
     sk_options kernels = kernel_options(cx);
@@ -110,13 +132,14 @@ static bool compile(sn_program *p, sn_site at, const char *signature, sn_body bo
         opt_recover_loops(p->ir);
     if (on(cx->options.contract))
         opt_contract(p->ir);
-    program_version first = version(p, false, NULL);
+    program_version first = version(p, make_clusters(p), NULL);
     p->clusters = first.clusters;
     p->plan = first.plan;
     p->run = first.run;
     if (first.clusters->sized && cx->engine.device && !api_own_memory(cx)) {
         p->large = arena_alloc(&p->arena, sizeof(*p->large));
-        *p->large = version(p, true, p->run);
+        l_options loops = loop_options(cx, true);
+        *p->large = version(p, l_clusters(p->ir, &loops), p->run);
     }
     list_arguments(p);
     return keep_constants(p);

@@ -137,12 +137,115 @@ static void what_is_kept_depends_on_its_bytes(void **state)
     sn_drop(p);
 }
 
+/* --- literals --- */
+
+typedef struct through {
+    sn_acc distances;
+    int64_t k;
+} through;
+
+static sn_exp shorter(void *env, sn_exp i, sn_exp j)
+{
+    const through *t = env;
+    sn_exp detour = sn_add(sn_index(t->distances, i, t->k), sn_index(t->distances, t->k, j));
+    return sn_min(sn_index(t->distances, i, j), detour);
+}
+
+enum { PLACES = 20 };
+
+/* Floyd and Warshall's shortest paths: each step has another number in it. */
+static sn_acc shortest(sn_acc d)
+{
+    for (int64_t k = 0; k < PLACES; k++) {
+        through t = {d, k};
+        d = sn_generate(sn_shape_of(d), sn_closure(shorter, &t));
+    }
+    return d;
+}
+
+static void iterated_operations_share_a_kernel(void **state)
+{
+    (void)state;
+    int32_t d[PLACES * PLACES], right[PLACES * PLACES], got[PLACES * PLACES];
+    for (int i = 0; i < PLACES * PLACES; i++)
+        right[i] = d[i] = i * 7919 % 1009;
+    for (int k = 0; k < PLACES; k++)
+        for (int i = 0; i < PLACES; i++)
+            for (int j = 0; j < PLACES; j++) {
+                int32_t detour = right[i * PLACES + k] + right[k * PLACES + j];
+                right[i * PLACES + j] = detour < right[i * PLACES + j] ? detour : right[i * PLACES + j];
+            }
+    sn_program *p = compiled_in(both_cpu(), "[n,n]i32 -> [n,n]i32", SN_BODY(shortest));
+    uint64_t before = sn_counts(both_cpu()).compiled + sn_counts(both_cpu()).loaded;
+    assert_int_equal(sn_call(p, sn_in(d, PLACES, PLACES), sn_into(got, PLACES, PLACES)), SN_OK);
+    assert_memory_equal(got, right, sizeof(got));
+    expect_counts(p, .clusters = PLACES, .buffers = PLACES - 1, .kernels = PLACES, .launches = PLACES);
+    /* the first step's, whose number is known to be no less than 0, and that of all others */
+    assert_in_range(sn_counts(both_cpu()).compiled + sn_counts(both_cpu()).loaded - before, 1, 2);
+    assert_int_equal(p->ports.constant.n, PLACES);
+    sn_drop(p);
+    both("[n,n]i32 -> [n,n]i32", shortest, NULL, SMALL, PLACES, PLACES + 13, PLACES - 1, 0); /* and what fails */
+}
+
+static sn_exp blended(void *env, sn_exp x)
+{
+    const double *weight = env;
+    sn_exp w = sn_f64(*weight);
+    return sn_add(sn_mul(x, w), sn_mul(sn_sub(1, w), sn_mul(x, sn_add(w, 3))));
+}
+
+static sn_acc blends(sn_acc x)
+{
+    for (int i = 0; i < 6; i++) {
+        double weight = 0.125 * i + 0.0625;
+        x = sn_force(sn_map(sn_closure(blended, &weight), x));
+    }
+    return x;
+}
+
+static void numbers_of_any_type_are_shared(void **state)
+{
+    (void)state;
+    sn_program *p = compiled_in(both_cpu(), "[n]f64 -> [n]f64", SN_BODY(blends));
+    double x[40], y[40];
+    for (int i = 0; i < 40; i++)
+        x[i] = i;
+    uint64_t before = sn_counts(both_cpu()).compiled + sn_counts(both_cpu()).loaded;
+    assert_int_equal(sn_call(p, sn_in(x, 40), sn_into(y, 40)), SN_OK);
+    assert_int_equal(sn_counts(both_cpu()).compiled + sn_counts(both_cpu()).loaded - before, 1);
+    assert_int_equal(p->ports.constant.n, 3 * 6); /* the weight, and what was computed from it while building */
+    sn_drop(p);
+    both("[n]f64 -> [n]f64", blends, NULL, MIXED, 0, 1, 33, 1000);
+}
+
+/* Literals stay what they are within a loop, and where there are few of them. */
+static sn_exp shifted(void *env, sn_exp i)
+{
+    return sn_add(i, *(const int64_t *)env);
+}
+
+static sn_acc shifts(sn_acc x)
+{
+    sn_acc sum = x;
+    for (int64_t k = 1; k < 7; k++)
+        sum = sn_zip_min_with(sn_add, sum, sn_backpermute(sn_sub(sn_extent(x, 0), k), sn_closure(shifted, &k), x));
+    return sum;
+}
+
+static void other_literals_stay(void **state)
+{
+    (void)state;
+    sn_program *p = compiled_in(both_cpu(), "[n]f32 -> [m]f32", SN_BODY(shifts));
+    assert_int_equal(p->ports.constant.n, 0);
+    sn_drop(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(iterated_stencils_share_a_kernel),
-        cmocka_unit_test(what_is_kept_depends_on_the_caches),
-        cmocka_unit_test(what_is_kept_depends_on_its_bytes),
+        cmocka_unit_test(iterated_stencils_share_a_kernel),  cmocka_unit_test(what_is_kept_depends_on_the_caches),
+        cmocka_unit_test(what_is_kept_depends_on_its_bytes), cmocka_unit_test(iterated_operations_share_a_kernel),
+        cmocka_unit_test(numbers_of_any_type_are_shared),    cmocka_unit_test(other_literals_stay),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }
