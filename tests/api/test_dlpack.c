@@ -241,7 +241,7 @@ static void refuses_what_it_cannot_take(void **state)
         expect_refusal(&f, "elements of type code");
     }
     fill(&f, DL_FLOAT, 32, data, 1, n, NULL);
-    f.old.tensor.device.type = 2; /* a GPU's memory */
+    f.old.tensor.device.type = 8; /* Metal */
     expect_refusal(&f, "not in main memory");
     fill(&f, DL_FLOAT, 32, data, 9, nine, NULL);
     expect_refusal(&f, "8 dimensions");

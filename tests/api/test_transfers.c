@@ -1,5 +1,5 @@
-/* What a call on a device with memory of its own copies, and what it says when the device refuses something: on a library that
- * stands in for OpenCL's, counts, and fails when it is told to. */
+/* What a call on a device with memory of its own copies, and what it says when the device refuses something: on a
+ * library that stands in for OpenCL's, counts, and fails when it is told to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -179,7 +179,8 @@ static void seeds(void **state)
     static float a[20];
     float seed = 3, r;
     sn_array *kept = NULL, *s = NULL;
-    sn_program *p = compiled(f, "f32, [n]f32 -> f32", SN_BODY(from_seed)), *q = compiled(f, "f32 -> f32", SN_BODY(doubled));
+    sn_program *p = compiled(f, "f32, [n]f32 -> f32", SN_BODY(from_seed)),
+               *q = compiled(f, "f32 -> f32", SN_BODY(doubled));
     assert_int_equal(sn_call(p, sn_value(&seed), sn_in(a, 20), sn_value(&r)), SN_OK);
     since(f, 1, 1, 0, 1);
     assert_int_equal(sn_call(q, sn_value(&seed), sn_keep(&s)), SN_OK);
@@ -233,6 +234,37 @@ static void every_call(void **state)
     }
     assert_true(memory && failed);
     sn_drop(p);
+}
+
+/* From some call on nothing of the device works any more: its calls fail one by one, and other devices go on. */
+static void a_lost_device(void **state)
+{
+    fixture *f = *state;
+    static float a[N], b[N];
+    sn_options o = options_for(f, "cpu");
+    sn_context *other = sn_open(&o);
+    o.device = "interpreter"; /* where there is no code generator */
+    other = other ? other : sn_open(&o);
+    sn_program *p = compiled(f, "[n]f32 -> [n]f32", SN_BODY(doubled));
+    sn_program *q = sn_compile(other, "[n]f32 -> [n]f32", doubled);
+    works_again(f, p);
+    fake->calls = 0;
+    fake->error = -36;
+    fake->fail_at = 3;
+    fake->stays = true;
+    a[1] = 3;
+    for (int turn = 0; turn < 3; turn++) {
+        assert_int_equal(sn_call(p, sn_in(a, N), sn_into(b, N)), SN_DEVICE_FAILED);
+        assert_int_equal(sn_call(q, sn_in(a, N), sn_into(b, N)), SN_OK);
+        assert_true(b[1] == 6);
+    }
+    assert_null(sn_upload(f->cx, sn_in(a, N)));
+    fake->stays = false;
+    fake->fail_at = 0;
+    works_again(f, p);
+    sn_drop(p);
+    sn_drop(q);
+    sn_close(other);
 }
 
 static void rejected(void **state)
@@ -350,6 +382,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(parameters_returned, setup, teardown),
         cmocka_unit_test_setup_teardown(seeds, setup, teardown),
         cmocka_unit_test_setup_teardown(every_call, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_lost_device, setup, teardown),
         cmocka_unit_test_setup_teardown(rejected, setup, teardown),
         cmocka_unit_test_setup_teardown(memory_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_devices, setup, teardown),
