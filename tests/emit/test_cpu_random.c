@@ -1,5 +1,6 @@
 /* Random kernels on the CPU against the interpreter, with gangs of every width; gangs of one thread have no gang-wide
- * statements. */
+ * statements. SINTER_TEST_SEED=n runs the kernel of that seed only, SINTER_TEST_COUNT=k besides those of the k - 1 that
+ * follow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,8 +69,9 @@ static void check(device *d, uint64_t seed, uint16_t lanes)
 static void random_kernels(void **state)
 {
     static const uint16_t lanes[] = {8, 16, 32, 64, 4, 1};
-    const char *one = getenv("SINTER_TEST_SEED");
+    const char *one = getenv("SINTER_TEST_SEED"), *count = getenv("SINTER_TEST_COUNT");
     uint64_t first = one ? strtoull(one, NULL, 10) : 0, kernels = one ? 1 : getenv("SINTER_TEST_LONG") ? 2000 : 60;
+    kernels = count ? strtoull(count, NULL, 10) : kernels;
     for (uint64_t seed = first; seed < first + kernels; seed++)
         check(*state, seed, lanes[seed % ARRAY_LENGTH(lanes)]);
 }
