@@ -176,12 +176,15 @@ static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_ind
     for (unsigned d = 0; d < info->rank; d++) {
         raw.at[d] = at.at[d] = moved_by(p, centre->at[d], offset[d]);
         moved |= offset[d] != 0;
-        if (!offset[d] || (b->columns == SK_INTERIOR && d + 1 == info->rank))
+        bool another = offset[d] || (b->several && d + 2 == info->rank);
+        if (!another || (b->columns == SK_INTERIOR && d + 1 == info->rank))
             continue;
         at.at[d] = sk_adjust(p, s->boundary, raw.at[d], info->shape[d]);
+        if (!offset[d]) /* inside as it is */
+            continue;
         in = ir_op2(p, 0, OP_AND, in, inside(p, raw.at[d], info->shape[d]));
     }
-    const ir_id *value = sk_pull(b, array, moved ? &at : centre);
+    const ir_id *value = sk_pull(b, array, moved || b->several ? &at : centre);
     memcpy(out, value, info->components * sizeof(ir_id));
     if (s->boundary != IR_CONSTANT && s->boundary != IR_FUNCTION)
         return;

@@ -22,6 +22,7 @@ typedef struct sk_body {
     const l_cluster *cluster;
     arena *arena;
     sk_columns columns;
+    bool several; /* rows that share neighbours are composed: equal rows must be equal terms */
     VEC(struct sk_pulled) memo;
     map64 memo_of;
 } sk_body;

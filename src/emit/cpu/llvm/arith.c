@@ -352,8 +352,10 @@ void cg_let(cg *g, const k_stmt *s)
     if (narrowed_index(g, s) || first_lanes(g, s))
         return;
     cg_ref in[3] = {0};
-    for (unsigned i = 0; i < ir_ops[s->sub].arity; i++)
-        in[i] = cg_vec(g, s->in[i]);
+    for (unsigned i = 0; i < ir_ops[s->sub].arity; i++) {
+        cg_ref factor = cg_factor(g, s, i);
+        in[i] = factor ? factor : cg_vec(g, s->in[i]);
+    }
     cg_define(g, s->dst, cg_op(g, (ir_op)s->sub, (ir_type)value[s->in[0]].type, (ir_type)value[s->dst].type, in));
 }
 

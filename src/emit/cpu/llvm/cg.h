@@ -55,7 +55,7 @@ typedef struct cg_tiled {
     cg_ref vector; /* or its elements themselves, as integers */
 } cg_tiled;
 
-enum { CG_MOST_TILES = 8, CG_MOST_DEPTH = 500, CG_MOST_COLUMNS = 8, CG_MOST_GROUPS = 32 };
+enum { CG_MOST_TILES = 8, CG_MOST_DEPTH = 500, CG_MOST_COLUMNS = 8, CG_MOST_GROUPS = 32, CG_MOST_STREAMS = 8 };
 
 typedef struct cg_features {
     bool avx512;  /* F, BW, DQ and VL */
@@ -97,6 +97,8 @@ typedef struct cg {
     unsigned tiles;
     uint32_t *stamp, stamps;     /* per value: the loop (numbered) that defined or set it last, see tile.c */
     unsigned depth;              /* of nested statement lists */
+    uint32_t *factor;            /* per value: 1 + its place in the table of factors, see order.c */
+    cg_ref factors, factors_now; /* the table; its address at this place of the code, NULL: none */
 
     LLVMTypeRef i1, i8, i32, i64, ptr;
     LLVMTypeRef type[T_COUNT], vector[T_COUNT];
@@ -174,6 +176,8 @@ cg_ref cg_masked_gather(cg *g, LLVMTypeRef vector, cg_ref pointers, unsigned ali
 void cg_load(cg *g, k_ref id);
 cg_ref cg_load_pieces(cg *g, const k_stmt *s); /* pieces.c: NULL if the index is no row in pieces */
 void cg_store(cg *g, k_ref id);
+/* Emits stores past the caches that stand together, from `first` on, if there are several. Returns how many. */
+unsigned cg_store_streams(cg *g, k_ref first);
 
 /* --- tile.c, transpose.c --- */
 bool cg_tiled_for(cg *g, k_ref id); /* emits the FOR in tiles if that pays; false: nothing emitted */
@@ -219,11 +223,17 @@ void cg_chain_abandon(cg *g);
 /* --- check.c --- */
 void cg_check(cg *g, k_ref id);
 
+/* --- order.c --- */
+/* Emits the list in another order, if it is one that gains by it; all lanes are on. False: nothing emitted. */
+bool cg_ordered_list(cg *g, k_ref first, const cg_facts *facts);
+cg_ref cg_factor(cg *g, const k_stmt *s, unsigned operand); /* a factor of a product, from the table; NULL: it is not there */
+
 /* --- for_all.c --- */
 void cg_for_all(cg *g, k_ref id);
 
 /* --- control.c --- */
 void cg_list(cg *g, k_ref first);
+void cg_statement(cg *g, k_ref id);
 void cg_if(cg *g, k_ref id);
 void cg_loop(cg *g, k_ref id);
 void cg_break_if(cg *g, k_ref id);

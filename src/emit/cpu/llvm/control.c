@@ -232,7 +232,7 @@ void cg_for(cg *g, k_ref id)
 
 /* --- lists --- */
 
-static void statement(cg *g, k_ref id)
+void cg_statement(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
     switch ((k_op)s->op) {
@@ -300,7 +300,11 @@ void cg_list(cg *g, k_ref first)
 {
     if (++g->depth > CG_MOST_DEPTH)
         cg_fail(g, "conditions and loops of kernel %s nest more than %d deep", g->k->name, CG_MOST_DEPTH);
-    for (k_ref r = first; r; r = g->k->stmt.at[r].next)
-        statement(g, r);
+    unsigned stored = 0; /* of the statements to come */
+    for (k_ref r = first; r; r = g->k->stmt.at[r].next) {
+        stored = stored ? stored - 1 : cg_store_streams(g, r);
+        if (!stored)
+            cg_statement(g, r);
+    }
     g->depth--;
 }

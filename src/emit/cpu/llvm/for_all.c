@@ -91,7 +91,8 @@ static void body(cg *g, loop *l)
 {
     g->value[l->s->dst] = (cg_value){.form = FORM_LINEAR, .v = l->base, .step = cg_i64(g, 1)};
     g->thread_base = l->base;
-    cg_list(g, l->s->body);
+    if (!l->exact || g->mask.on || !cg_ordered_list(g, l->s->body, l->facts))
+        cg_list(g, l->s->body);
     cg_br(g, l->latch);
 }
 

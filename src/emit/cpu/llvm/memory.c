@@ -126,32 +126,57 @@ static cg_ref load_contiguous(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigne
     return cg_phi2(g, x, whole, y, part);
 }
 
-/* Past the caches if the address is aligned (for_all.c starts its gangs so that the first stream's is). */
-static void store_stream(cg *g, cg_ref value, cg_ref pointer, unsigned align, unsigned bytes)
+/* Stores that stand together take one branch, past the caches if all addresses are aligned (for_all.c starts its gangs so
+ * that the first stream's is). */
+typedef struct streamed {
+    cg_ref value, pointer;
+    unsigned align, bytes;
+} streamed;
+
+static unsigned whole_line(const streamed *s)
 {
-    unsigned whole_line = bytes < 64 ? bytes : 64;
-    cg_ref address = LLVMBuildPtrToInt(g->b, pointer, g->i64, "");
-    cg_ref low = LLVMBuildAnd(g->b, address, cg_i64(g, whole_line - 1), "");
+    return s->bytes < 64 ? s->bytes : 64;
+}
+
+static void store_past_caches(cg *g, const streamed *s)
+{
+    cg_ref store = plain_store(g, s->value, s->pointer, whole_line(s));
+    cg_ref one = LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, (LLVMMetadataRef[]){LLVMValueAsMetadata(cg_i32(g, 1))}, 1));
+    LLVMSetMetadata(store, LLVMGetMDKindIDInContext(g->context, "nontemporal", 11), one);
+}
+
+static void store_streams(cg *g, const streamed *s, unsigned n)
+{
+    cg_ref low = cg_i64(g, 0);
+    for (unsigned i = 0; i < n; i++) {
+        cg_ref address = LLVMBuildPtrToInt(g->b, s[i].pointer, g->i64, "");
+        low = LLVMBuildOr(g->b, low, LLVMBuildAnd(g->b, address, cg_i64(g, whole_line(&s[i]) - 1), ""), "");
+    }
     cg_ref odd = LLVMBuildICmp(g->b, LLVMIntNE, low, cg_i64(g, 0), "");
     LLVMBasicBlockRef past = cg_block(g, "stream"), plain = cg_block(g, "unaligned"), end = cg_block(g, "stored");
     cg_cond(g, odd, plain, past);
     cg_at(g, past);
-    cg_ref store = plain_store(g, value, pointer, whole_line);
-    cg_ref one = LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, (LLVMMetadataRef[]){LLVMValueAsMetadata(cg_i32(g, 1))}, 1));
-    LLVMSetMetadata(store, LLVMGetMDKindIDInContext(g->context, "nontemporal", 11), one);
+    for (unsigned i = 0; i < n; i++)
+        store_past_caches(g, &s[i]);
     cg_br(g, end);
     cg_at(g, plain);
-    plain_store(g, value, pointer, align);
+    for (unsigned i = 0; i < n; i++)
+        plain_store(g, s[i].value, s[i].pointer, s[i].align);
     cg_br(g, end);
     cg_at(g, end);
     g->streamed = true;
 }
 
-static void store_whole(cg *g, cg_ref value, cg_ref pointer, unsigned align, bool stream)
+static bool may_stream(unsigned bytes)
+{
+    return bytes >= 16 && (bytes & (bytes - 1)) == 0;
+}
+
+static void store_whole(cg *g, cg_ref value, cg_ref pointer, unsigned align, bool past)
 {
     unsigned bytes = align * g->lanes;
-    if (stream && bytes >= 16 && (bytes & (bytes - 1)) == 0)
-        store_stream(g, value, pointer, align, bytes);
+    if (past && may_stream(bytes))
+        store_streams(g, &(streamed){value, pointer, align, bytes}, 1);
     else
         plain_store(g, value, pointer, align);
 }
@@ -371,4 +396,31 @@ void cg_store(cg *g, k_ref id)
     }
     cg_ref index = at.kind == PLACE_ANY && at.index ? at.index : cg_vec(g, s->in[0]);
     scatter(g, value, cg_element(g, s->mem, index), align);
+}
+
+static bool is_stream(cg *g, k_ref id)
+{
+    const k_stmt *s = &g->k->stmt.at[id];
+    if (s->op != K_STORE || !g->thread || g->mask.on || cg_tile_of(g, id))
+        return false;
+    const k_memory *m = &g->k->mem.at[s->mem];
+    const k_value *index = &g->k->value.at[s->in[0]];
+    return m->stream && m->space == K_GLOBAL && index->shape == K_AFFINE && index->step == 1 &&
+           may_stream((unsigned)ir_type_size((ir_type)m->type) * g->lanes);
+}
+
+unsigned cg_store_streams(cg *g, k_ref first)
+{
+    streamed s[CG_MOST_STREAMS];
+    unsigned n = 0;
+    for (k_ref r = first; r && n < CG_MOST_STREAMS && is_stream(g, r); r = g->k->stmt.at[r].next) {
+        const k_stmt *st = &g->k->stmt.at[r];
+        ir_type t = (ir_type)g->k->mem.at[st->mem].type;
+        unsigned align = (unsigned)ir_type_size(t);
+        cg_ref value = cg_to_memory(g, t, cg_vec(g, st->in[1]));
+        s[n++] = (streamed){value, cg_element(g, st->mem, cg_scalar(g, st->in[0])), align, align * g->lanes};
+    }
+    if (n > 1)
+        store_streams(g, s, n);
+    return n > 1 ? n : 0;
 }

@@ -1,0 +1,58 @@
+/* The stages of a stencil loop: how far they read into each other, what is kept of them, how many rows are computed at
+ * once. */
+#ifndef SN_SKELETON_STENCIL_H
+#define SN_SKELETON_STENCIL_H
+
+#include "skeleton/variants.h"
+
+/* Columns: rows start at multiples of FULL vectors, and are kept at multiples of a LINE of the cache, so that all but
+ * neighbours are read and written without crossing lines. */
+enum { FULL = 16, LINE = 64 };
+
+typedef struct halo {
+    int64_t up, down, left, right;
+} halo;
+
+typedef struct stage {
+    const l_op *op;
+    const ir_array *info;
+    halo need;          /* beyond the tile, rows and columns of this stage that others read */
+    halo own;           /* the farthest neighbours its own stencils read, other than from padded rows */
+    int pad;            /* PAD_...: what readers find left and right of the array */
+    int64_t lead, ring; /* rows ahead of the base row; rows kept */
+    bool block;         /* several rows are computed at once: they share what they read */
+    bool copy;          /* of an array that is in memory: `op` is none of the cluster's */
+    int64_t start;      /* columns computed left of a tile: need.left and what makes rows start at a full vector */
+    int64_t width;      /* columns of a kept row */
+    k_mem *rows;        /* per component */
+    k_val first_column; /* of the kept rows, this tile */
+} stage;
+
+/* Values above PAD_NONE are 1 + an ir_boundary. */
+enum { PAD_UNKNOWN = -1, PAD_NONE = 0 };
+
+typedef struct stages {
+    sk_lower *lw;
+    bool aligned;     /* the device has vectors */
+    int64_t rows;     /* computed by each stage a step */
+    VEC(stage) stage; /* in order of evaluation */
+    sk_index at;
+    const stage *copying; /* the copy whose code is being made */
+} stages;
+
+static inline int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline int64_t round_up(int64_t n, int64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* Finds the stages of lw's cluster, and all that is fixed before code is made. They live in `a`. */
+stages sk_stencil_stages(sk_lower *lw, const sk_options *options, arena *a);
+/* Lanes of the kernel for these stages. */
+uint16_t sk_stencil_lanes(stages *s, const sk_options *options, arena *a);
+
+#endif

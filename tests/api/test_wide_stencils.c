@@ -1,0 +1,147 @@
+/* Stencils that read many rows: what they read is copied to kept rows first, and several rows are computed at once.
+ * Against the interpreter, at every boundary and for arrays smaller than the pattern. */
+#include "both.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIDE = 5, TALL = 9 };
+
+static sn_exp weigh(sn_exp s, int rows, int columns)
+{
+    sn_exp sum = {0};
+    for (int i = 0; i < rows * columns; i++) {
+        sn_exp product = sn_mul(sn_at(s, i / columns - rows / 2, i % columns - columns / 2), i * 7 % 23 + 1);
+        sum = i ? sn_add(sum, product) : product;
+    }
+    return sum;
+}
+
+static sn_exp square(sn_exp s)
+{
+    return weigh(s, SIDE, SIDE);
+}
+
+static sn_exp tall(sn_exp s)
+{
+    return weigh(s, TALL, 7);
+}
+
+static sn_exp difference(sn_exp a, sn_exp b)
+{
+    return sn_sub(weigh(a, SIDE, SIDE), sn_mul(weigh(b, SIDE, 3), sn_at(b, 0, 0)));
+}
+
+/* Selects among what it reads: no sum. */
+static sn_exp ranked(sn_exp s)
+{
+    sn_exp most = sn_at(s, 0, 0);
+    for (int i = 0; i < TALL * SIDE; i++) {
+        sn_exp x = sn_at(s, i / SIDE - TALL / 2, i % SIDE - SIDE / 2);
+        most = sn_if(sn_gt(x, most), sn_sub(x, 1), most);
+    }
+    return most;
+}
+
+static sn_acc clamped(sn_acc a)
+{
+    return sn_stencil(square, sn_pattern(SIDE, SIDE), sn_clamp, a);
+}
+
+static sn_acc mirrored(sn_acc a)
+{
+    return sn_stencil(tall, sn_pattern(TALL, 7), sn_mirror, a);
+}
+
+static sn_acc wrapped(sn_acc a)
+{
+    return sn_stencil(tall, sn_pattern(TALL, 7), sn_wrap, a);
+}
+
+static sn_acc constant(sn_acc a)
+{
+    return sn_stencil(square, sn_pattern(SIDE, SIDE), sn_constant(3), a);
+}
+
+static sn_acc largest(sn_acc a)
+{
+    return sn_stencil(ranked, sn_pattern(TALL, SIDE), sn_clamp, a);
+}
+
+static sn_acc of_two(sn_acc a, sn_acc b)
+{
+    return sn_stencil2(difference, sn_pattern(SIDE, SIDE), sn_clamp, a, sn_pattern(SIDE, 3), sn_mirror, b);
+}
+
+/* What is read is another loop's result, and read elementwise, too. */
+static sn_acc of_forced(sn_acc a)
+{
+    sn_acc twice = sn_force(sn_zip_with(sn_add, a, a));
+    return sn_results(clamped(twice), sn_zip_with(sn_mul, twice, a));
+}
+
+static sn_acc chained(sn_acc a)
+{
+    return sn_results(clamped(mirrored(a)), sn_stencil(square, sn_pattern(SIDE, SIDE), sn_clamp, a));
+}
+
+#define SIZES_2D                                                                                                       \
+    0, 0, 0, 5, 5, 0, 1, 1, 1, 33, 33, 1, 3, 17, 4, 4, 5, 64, 6, 65, 17, 3, 9, 100, 33, 65, 64, 64, 70, 33, 130, 70,   \
+        9, 1100
+
+static void boundaries(void **state)
+{
+    (void)state;
+    both("[h,w]T -> [h,w]T", clamped, "f32 f64 i32 u8", SMALL, SIZES_2D);
+    both("[h,w]T -> [h,w]T", mirrored, "f32 i16", SMALL, SIZES_2D);
+    both("[h,w]T -> [h,w]T", wrapped, "f32", SMALL, SIZES_2D);
+    both("[h,w]T -> [h,w]T", constant, "f32 i64", SMALL, SIZES_2D);
+    both("[h,w]T -> [h,w]T", clamped, "f32", MIXED, 20, 100);
+}
+
+static void no_sums(void **state)
+{
+    (void)state;
+    both("[h,w]T -> [h,w]T", largest, "f32 i32", SMALL, SIZES_2D);
+}
+
+static void several_arrays(void **state)
+{
+    (void)state;
+    both("[h,w]T, [h,w]T -> [h,w]T", of_two, "f32 i32", SMALL, SIZES_2D);
+    both("[h,w]T -> [h,w]T, [h,w]T", of_forced, "f32", SMALL, SIZES_2D);
+    both("[h,w]T -> [h,w]T, [h,w]T", chained, "f32", SMALL, SIZES_2D);
+}
+
+/* Tiles beside each other, and bands below. */
+static void large(void **state)
+{
+    (void)state;
+    both("[h,w]f32 -> [h,w]f32", clamped, NULL, SMALL, 12, 9001, 300, 77);
+}
+
+/* The copy is there: its rows are kept, and the program's array is read by nothing else. */
+static void rows_are_copied(void **state)
+{
+    (void)state;
+    const char *wanted = getenv("SINTER_DEVICE");
+    if (wanted && strcmp(wanted, "cpu") != 0)
+        skip();
+    sn_program *p = sn_compile_at(SN_HERE, both_cpu(), "[h,w]f32 -> [h,w]f32", SN_BODY(clamped));
+    assert_non_null(p);
+    const char *kernel_text = sn_explain(p, "kernels");
+    assert_non_null(strstr(kernel_text, "shared @rows_a1"));
+    const char *first = strstr(kernel_text, "load @input_a1");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "load @input_a1"));
+    sn_drop(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(boundaries), cmocka_unit_test(no_sums),         cmocka_unit_test(several_arrays),
+        cmocka_unit_test(large),      cmocka_unit_test(rows_are_copied),
+    };
+    return cmocka_run_group_tests_name("wide_stencils", tests, both_open, both_close);
+}
