@@ -287,7 +287,12 @@ void k_set(k_builder *b, k_val variable, k_val value)
 
 void k_relax(k_builder *b, k_val variable, k_val value)
 {
-    append(b, (k_stmt){.op = K_SET, .sub = 1, .dst = variable, .in = {value}});
+    append(b, (k_stmt){.op = K_SET, .sub = K_RELAX, .dst = variable, .in = {value}});
+}
+
+void k_mix(k_builder *b, k_val variable, k_val value)
+{
+    append(b, (k_stmt){.op = K_SET, .sub = K_MIX, .dst = variable, .in = {value}});
 }
 
 /* --- memory access and checks --- */

@@ -117,10 +117,14 @@ typedef struct k_chain { /* the tuple monoid of a CHAIN; body is piece-level cod
                            behind it hold the bits of the state that the piece leaves */
 } k_chain;
 
+enum {
+    K_RELAX = 1, /* a SET that may also change lanes that are off */
+    K_MIX = 2    /* a SET of a sum, of which any lane may get any lane's part: see k_mix */
+};
+
 typedef struct k_stmt {
     uint8_t op;    /* k_op */
-    uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_FOR: K_UNROLL, K_PACK. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: 1 = lanes that are off may
-                      change, too. K_LOAD: K_TOTAL */
+    uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_FOR: K_UNROLL, K_PACK. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: K_RELAX, K_MIX. K_LOAD: K_TOTAL */
     uint32_t site; /* K_CHECK: operation in the user's program */
     k_val dst, in[4];
     k_mem mem;
@@ -171,6 +175,9 @@ k_val k_convert(k_builder *b, ir_op convert_or_bitcast, ir_type to, k_val x);
 k_val k_select(k_builder *b, k_val c, k_val x, k_val y);
 k_val k_decl(k_builder *b, k_val initial, const char *name);
 void k_set(k_builder *b, k_val variable, k_val value);
+/* variable := value, where value is a sum, made just before, of integers: a copy of the variable, made just before that, and a part.
+ * Only the sum of the variable over all lanes of the gang is looked at later, so that lanes may trade their parts. */
+void k_mix(k_builder *b, k_val variable, k_val value);
 void k_relax(k_builder *b, k_val variable, k_val value); /* a SET that may also change lanes that are off: nobody looks at them */
 k_val k_get(k_builder *b, k_val variable); /* an immutable copy of the variable's value now */
 k_val k_load(k_builder *b, k_mem m, k_val index);

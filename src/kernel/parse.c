@@ -407,10 +407,10 @@ static void assignment(parser *p)
 static void plain_statement(parser *p)
 {
     k_stmt s = {0};
-    bool relaxed = take(p, "relax");
-    if (relaxed || take(p, "set")) {
+    bool relaxed = take(p, "relax"), mixed = !relaxed && take(p, "mix");
+    if (relaxed || mixed || take(p, "set")) {
         s.op = K_SET;
-        s.sub = relaxed;
+        s.sub = relaxed ? K_RELAX : mixed ? K_MIX : 0;
         s.dst = value(p);
         values(p, "=", 1, s.in);
     } else if (take(p, "store")) {

@@ -154,7 +154,7 @@ static void put_statement(printer *p, const k_stmt *s)
         put_chain(p, s->chain);
         break;
     case K_SET:
-        text_add(p->out, s->sub ? "relax " : "set ");
+        text_add(p->out, s->sub == K_RELAX ? "relax " : s->sub == K_MIX ? "mix " : "set ");
         put_value(p, s->dst);
         put_values(p, " =", 1, s->in);
         break;

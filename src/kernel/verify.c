@@ -154,6 +154,23 @@ static bool check_select(checker *c, const k_stmt *s)
            define(c, s->dst, KV_RESULT, type_of(c, s->in[1]), c->w.at);
 }
 
+/* The last two statements were a copy of the variable and an integer sum with it. */
+static bool check_mix(checker *c, const k_stmt *s)
+{
+    const kernel *k = c->k;
+    const k_value *v = &k->value.at[s->in[0]];
+    const k_stmt *sum = v->kind == KV_RESULT ? &k->stmt.at[v->def] : NULL;
+    if (!sum || sum->op != K_LET || sum->sub != OP_ADD || ir_type_float((ir_type)v->type) || sum->next != c->w.at)
+        return bad(c, "only a sum of integers, made just before, may be mixed");
+    for (unsigned i = 0; i < 2; i++) {
+        const k_value *x = &k->value.at[sum->in[i]];
+        const k_stmt *copy = x->kind == KV_RESULT ? &k->stmt.at[x->def] : NULL;
+        if (copy && copy->op == K_LET && copy->sub == OP_BITCAST && copy->in[0] == s->dst && copy->next == v->def)
+            return true;
+    }
+    return bad(c, "value %" PRIu32 " is no sum with a copy of the variable made just before it", s->in[0]);
+}
+
 static bool check_set(checker *c, const k_stmt *s)
 {
     if (!check_use(c, s->dst))
@@ -161,7 +178,7 @@ static bool check_set(checker *c, const k_stmt *s)
     const k_value *v = &c->k->value.at[s->dst];
     if (v->kind != KV_VARIABLE || !v->def)
         return bad(c, "value %" PRIu32 " is no variable that may be set", s->dst);
-    return want(c, s->in[0], (ir_type)v->type);
+    return want(c, s->in[0], (ir_type)v->type) && (s->sub != K_MIX || check_mix(c, s));
 }
 
 /* Memory is there, may be used this way at this place, and the index is an i64. */

@@ -112,6 +112,13 @@ void sk_fold_bind(sk_folds *s, k_val row, k_val k)
     sk_bind(lw, s->at.at[c->rank - 1], k);
 }
 
+/* Wrapping sums: any order gives the same. */
+static bool adds_integers(const sk_lower *lw, const sk_fold *f)
+{
+    const ir_node *r = ir_at(lw->l->ir, f->info->fn->result[0]);
+    return f->n == 1 && f->identity && r->op == OP_ADD && !ir_type_float((ir_type)r->type);
+}
+
 /* The element number k of a row goes into the accumulators. `started` is a bool value: false for a lane's first
  * element. */
 void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *const *acc)
@@ -160,8 +167,11 @@ void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *cons
         for (uint32_t c = 0; c < f->n; c++)
             left[c] = k_get(b, acc[i][c]);
         sk_fold_accumulate(s, f, left, right, out);
-        for (uint32_t c = 0; c < f->n; c++)
-            k_set(b, acc[i][c], out[c]);
+        if (s->mixes && adds_integers(lw, f))
+            k_mix(b, acc[i][0], out[0]);
+        else
+            for (uint32_t c = 0; c < f->n; c++)
+                k_set(b, acc[i][c], out[c]);
         if (!f->identity) {
             k_else(b);
             for (uint32_t c = 0; c < f->n; c++)
@@ -504,6 +514,7 @@ static void build_tree(sk_folds *s)
         return;
     }
     prepare_lanes(s);
+    s->mixes = s->in_gang && s->neutral;
     if (s->lw->options->row && !s->combine)
         row_in_turn(s, p.row);
     else

@@ -23,6 +23,7 @@ typedef struct sk_folds {
     int64_t lanes; /* of the kernel's gangs, where they are not the tree's; else 0 */
     bool combine;
     bool in_gang; /* lanes exchange values in registers */
+    bool mixes;   /* all lanes go to one result */
     bool neutral; /* all operators have an identity: accumulators that received nothing may take part */
     VEC(sk_fold) fold;
     sk_outputs stored; /* elements stored on the way */

@@ -107,7 +107,7 @@ void sk_fold_apart(sk_folds *s)
     apart h = {.s = s, .together = (unsigned)sk_together(lw->cluster, lw->options)};
     k_val length = sk_slot(lw, 0, "row_length"), pieces = sk_slot(lw, 1, "pieces_a_row"),
           all = sk_slot(lw, 2, "pieces");
-    s->in_gang = s->neutral = true;
+    s->in_gang = s->neutral = s->mixes = true;
     for (unsigned i = 0; i < h.together; i++)
         place(&h, i, length, pieces, all);
     k_val common = h.at[0].whole;

@@ -66,6 +66,31 @@ static void rows_of_all_lengths(void **state)
     both("[n,m]T -> [n]T, [n]i32", leftmost, "u8 i32 f32 f64", SMALL, SHAPES);
 }
 
+/* --- bytes, in 32 bits --- */
+
+static sn_acc byte_sums(sn_acc x, sn_acc y)
+{
+    return sn_results(sn_fold(sn_add, 1, sn_map(sn_to_i32, x)), sn_fold(sn_add, 0, sn_map(sn_to_u32, y)));
+}
+
+static sn_exp wide_product(sn_exp x, sn_exp y)
+{
+    return sn_mul(sn_to_i32(x), sn_to_i32(y));
+}
+
+static sn_acc byte_dots(sn_acc x, sn_acc y)
+{
+    return sn_results(sn_fold(sn_add, 0, sn_zip_with(wide_product, x, y)),
+                      sn_fold(sn_add, 0, sn_zip_with(wide_product, x, x)));
+}
+
+static void sums_of_bytes(void **state)
+{
+    (void)state;
+    both("[n,m]T, [n,m]u8 -> [n]i32, [n]u32", byte_sums, "u8 i8 u16 bool", MIXED, SHAPES, 3, 5000, 1, 70001);
+    both("[n,m]T, [n,m]u8 -> [n]i32, [n]i32", byte_dots, "u8 i8 i16", MIXED, SHAPES, 3, 5000, 1, 70001);
+}
+
 /* --- the same bits, however many rows there are --- */
 
 static sn_acc dots(sn_acc x, sn_acc y)
@@ -192,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_all_lengths),
+        cmocka_unit_test(sums_of_bytes),
         cmocka_unit_test(bits_do_not_depend_on_rows),
         cmocka_unit_test(large_rows_have_the_same_bits),
         cmocka_unit_test(ordered_bits_do_not_depend_on_rows),

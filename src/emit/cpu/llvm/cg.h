@@ -216,6 +216,11 @@ void cg_count(cg *g, k_ref id);
 void cg_rotate(cg *g, k_ref id);
 void cg_all(cg *g, k_ref id);
 
+/* --- bytes.c --- */
+/* What a mixed SET of lanes that are all on adds to its variable, some lanes' parts added up in one of them: where
+ * the machine has an instruction for that. NULL: it has none. */
+cg_ref cg_byte_sum(cg *g, const k_stmt *set);
+
 /* --- chain.c --- */
 void cg_chain(cg *g, k_ref id);
 void cg_chain_abandon(cg *g);

@@ -35,8 +35,15 @@ static void set(cg *g, const k_stmt *s)
         LLVMBuildStore(g->b, cg_scalar(g, s->in[0]), v->slot);
         return;
     }
+    bool some = g->mask.on && g->mask.depth > v->depth;
+    cg_ref part = s->sub == K_MIX && !some ? cg_byte_sum(g, s) : NULL;
+    if (part) {
+        cg_ref sum = LLVMBuildLoad2(g->b, LLVMTypeOf(part), v->slot, "");
+        LLVMBuildStore(g->b, LLVMBuildAdd(g->b, sum, part, ""), v->slot);
+        return;
+    }
     cg_ref now = cg_vec(g, s->in[0]);
-    if (g->mask.on && g->mask.depth > v->depth && !s->sub) {
+    if (some && s->sub != K_RELAX) {
         cg_ref old = LLVMBuildLoad2(g->b, LLVMTypeOf(now), v->slot, "");
         now = LLVMBuildSelect(g->b, g->mask.on, now, old, "");
     }
