@@ -22,16 +22,17 @@ enum {
     MOST_PARTS = 4
 };
 
-typedef struct bound { /* a part of the test that says x < limit, with the same limit in all turns */
+typedef struct bound { /* a part of the test that compares x with a limit that is the same in all turns */
     ir_id x, limit;
-    ir_op op;               /* LT or LE */
-    k_val largest;          /* the bits of x in the turns so far, as unsigned integers; 0: none yet */
-    ir_id part[MOST_PARTS]; /* x < limit holds where all of these are below 2; none: that is not known */
+    ir_op op;      /* x op limit; LT, LE, or for integers GT, GE, too */
+    ir_op worse;   /* of two x: MAX or MIN */
+    k_val extreme; /* the worst x in the turns so far, floats by their bits as unsigned integers; 0: none yet */
+    ir_id part[MOST_PARTS]; /* floats: x < limit holds where all of these are below 2; none: that is not known */
     unsigned parts;
-    k_val ored;  /* the bits of the parts in the turns so far */
-    k_val above; /* plain bounds: a literal; x keeps its bound where its bits are below */
-    k_val worst; /* plain loops: variable, the largest bits of x in a lane's careful turns: past `above` in those that
-                    have left */
+    k_val ored; /* the bits of the parts in the turns so far */
+    k_val edge; /* plain bounds: a literal; x keeps its bound where its bits are below, or above for MIN */
+    k_val
+        worst; /* plain loops: variable, the worst x of a lane's careful turns: beyond `edge` in those that have left */
 } bound;
 
 typedef struct eager {
@@ -168,19 +169,29 @@ static bool at_least_zero(const ir_program *p, ir_id term, bool minus_0)
     return true;
 }
 
-/* x < limit, x <= limit or the same turned round */
+static ir_op turned(ir_op op)
+{
+    return op == OP_LT ? OP_GT : op == OP_LE ? OP_GE : op == OP_GT ? OP_LT : OP_LE;
+}
+
 static bool as_bound(const eager *e, ir_id test, bound *out)
 {
     const ir_program *p = e->lw->l->ir;
     const ir_node *n = ir_at(p, test);
-    if (n->kind != IR_OP || !(n->op == OP_LT || n->op == OP_LE || n->op == OP_GT || n->op == OP_GE))
+    if (n->kind != IR_OP || !(n->op == OP_LT || n->op == OP_LE || n->op == OP_GT || n->op == OP_GE) ||
+        same_term(e, test))
         return false;
-    bool turned = n->op == OP_GT || n->op == OP_GE;
     const ir_id *arg = ir_args(p, test);
-    *out = (bound){.x = arg[turned], .limit = arg[!turned], .op = n->op == OP_LT || n->op == OP_GT ? OP_LT : OP_LE};
+    bool right = map64_get(&e->same, arg[1]); /* the limit is not computed in the loop */
+    *out = (bound){.x = arg[right], .limit = arg[!right], .op = right ? turned((ir_op)n->op) : (ir_op)n->op};
+    bool upper = out->op == OP_LT || out->op == OP_LE;
+    out->worse = upper ? OP_MAX : OP_MIN;
     ir_type t = (ir_type)ir_at(p, out->x)->type;
-    return (t == T_F32 || (t == T_F64 && e->lw->options->vector_bytes >= 64)) && !same_term(e, test) &&
-           /* not computed in the loop */ !map64_get(&e->same, out->limit) && at_least_zero(p, out->x, true);
+    if (map64_get(&e->same, out->limit) || t == T_BOOL || t == T_CHAR)
+        return false;
+    if (ir_type_size(t) == 8 && e->lw->options->vector_bytes < 64)
+        return false; /* no such maxima */
+    return !ir_type_float(t) || (upper && at_least_zero(p, out->x, true));
 }
 
 /* Numbers that are not negative are below 2 where the or of their bits is, as the exponent of 2 is a single bit above
@@ -190,6 +201,8 @@ static bool as_bound(const eager *e, ir_id test, bound *out)
 static void find_parts(eager *e, bound *b)
 {
     ir_program *p = e->lw->l->ir;
+    if (!ir_type_float((ir_type)ir_at(p, b->x)->type))
+        return;
     opt_ids body = {0};
     opt_reach(p, e->lw->arena, e->loop->states, e->loop->next, &body);
     map64 in_body = {0};
@@ -216,16 +229,40 @@ static void find_parts(eager *e, bound *b)
         b->parts = 0;
 }
 
-/* A bound with a positive limit known here, for an x that is never -0: a comparison of bits, whatever x is. */
+static ir_type type_of_extreme(const eager *e, const bound *b)
+{
+    ir_type t = (ir_type)ir_at(e->lw->l->ir, b->x)->type;
+    return t == T_F32 ? T_U32 : t == T_F64 ? T_U64 : t;
+}
+
+/* No x is worse: beyond it nothing is. */
+static ir_bits farthest(ir_type t, ir_op worse)
+{
+    unsigned bits = ir_type_bits(t);
+    bool most = worse == OP_MIN;
+    if (!ir_type_signed(t))
+        return ir_bits_i64(t, most ? -1 : 0);
+    return ir_bits_i64(t, most ? INT64_MAX >> (64 - bits) : INT64_MIN >> (64 - bits));
+}
+
+/* A bound whose limit is known here: of floats a positive limit of an x that is never -0, which bits decide whatever x
+ * is. */
 static void find_plain(eager *e, bound *b)
 {
     const ir_program *p = e->lw->l->ir;
     const ir_node *limit = ir_at(p, b->limit);
-    bool f32 = ir_at(p, b->x)->type == T_F32;
-    ir_bits infinite = f32 ? ir_bits_f32(INFINITY) : ir_bits_f64(INFINITY);
-    if (limit->kind != IR_CONST || limit->u.literal - 1 >= infinite || !at_least_zero(p, b->x, false))
+    ir_type t = (ir_type)ir_at(p, b->x)->type, as = type_of_extreme(e, b);
+    if (limit->kind != IR_CONST)
         return;
-    b->above = k_literal(&e->lw->b, f32 ? T_U32 : T_U64, limit->u.literal + (b->op == OP_LE));
+    ir_bits edge = limit->u.literal, infinite = t == T_F32 ? ir_bits_f32(INFINITY) : ir_bits_f64(INFINITY);
+    if (ir_type_float(t) && (edge - 1 >= infinite || !at_least_zero(p, b->x, false)))
+        return;
+    if (b->op == OP_LE || b->op == OP_GE) {
+        if (edge == farthest(as, b->worse == OP_MAX ? OP_MIN : OP_MAX))
+            return; /* holds always */
+        edge = ir_bits_i64(as, (int64_t)edge + (b->op == OP_LE ? 1 : -1));
+    }
+    b->edge = k_literal(&e->lw->b, as, edge);
 }
 
 static void find_bounds(eager *e)
@@ -237,7 +274,7 @@ static void find_bounds(eager *e)
         if (as_bound(e, e->conjunct.at[i], &b)) {
             find_parts(e, &b);
             find_plain(e, &b);
-            e->plain &= b.above != 0;
+            e->plain &= b.edge != 0;
             vec_push(e->lw->arena, &e->bound, b);
         } else {
             e->plain &= same_term(e, e->conjunct.at[i]);
@@ -251,6 +288,8 @@ static void find_bounds(eager *e)
 static k_val bits_of(eager *e, ir_id term)
 {
     bool f32 = ir_at(e->lw->l->ir, term)->type == T_F32;
+    if (!ir_type_float((ir_type)ir_at(e->lw->l->ir, term)->type))
+        return sk_value(e->lw, term);
     return k_convert(&e->lw->b, OP_BITCAST, f32 ? T_U32 : T_U64, sk_value(e->lw, term));
 }
 
@@ -266,20 +305,23 @@ static void note_bounds(eager *e, bool quick)
         if (quick && at->parts)
             continue;
         k_val bits = bits_of(e, at->x);
-        at->largest = at->largest ? k_let(b, OP_MAX, at->largest, bits, 0) : bits;
+        at->extreme = at->extreme ? k_let(b, at->worse, at->extreme, bits, 0) : bits;
     }
 }
 
-/* Is x below its limit by its largest bits? -0 becomes 0; a limit that is negative or a NaN is never kept. */
-static k_val largest_kept(eager *e, const bound *at)
+/* Is the worst x within its limit? Of floats, -0 becomes 0; a limit that is negative or a NaN is never kept. */
+static k_val extreme_kept(eager *e, const bound *at)
 {
     k_builder *b = &e->lw->b;
-    bool f32 = ir_at(e->lw->l->ir, at->x)->type == T_F32;
-    k_val zero = k_literal(b, f32 ? T_F32 : T_F64, 0);
-    k_val limit = k_let(b, OP_ADD, sk_value(e->lw, at->limit), zero, 0);
-    k_val bits = k_convert(b, OP_BITCAST, f32 ? T_U32 : T_U64, limit);
+    ir_type t = (ir_type)ir_at(e->lw->l->ir, at->x)->type;
+    k_val limit = sk_value(e->lw, at->limit);
+    if (!ir_type_float(t))
+        return k_let(b, at->op, at->extreme, limit, 0);
+    k_val zero = k_literal(b, t, 0);
+    limit = k_let(b, OP_ADD, limit, zero, 0);
+    k_val bits = k_convert(b, OP_BITCAST, type_of_extreme(e, at), limit);
     k_val sensible = k_let(b, OP_GE, limit, zero, 0);
-    return k_let(b, OP_AND, sensible, k_let(b, at->op, at->largest, bits, 0), 0);
+    return k_let(b, OP_AND, sensible, k_let(b, at->op, at->extreme, bits, 0), 0);
 }
 
 /* Did all x so far keep their bounds? */
@@ -290,9 +332,9 @@ static k_val bounds_kept(eager *e, bool quick, k_val so_far)
         bound *at = &e->bound.at[i];
         bool f32 = ir_at(e->lw->l->ir, at->x)->type == T_F32;
         k_val two = k_literal(b, f32 ? T_U32 : T_U64, f32 ? ir_bits_f32(2) : ir_bits_f64(2));
-        k_val kept = quick && at->parts ? k_let(b, OP_LT, at->ored, two, 0) : largest_kept(e, at);
+        k_val kept = quick && at->parts ? k_let(b, OP_LT, at->ored, two, 0) : extreme_kept(e, at);
         so_far = k_let(b, OP_AND, so_far, kept, 0);
-        at->largest = at->ored = 0;
+        at->extreme = at->ored = 0;
     }
     return so_far;
 }
@@ -464,9 +506,11 @@ static k_val plain_test(eager *e, k_val *shared)
     k_val go = *shared ? k_all(b, *shared) : 0;
     for (uint32_t i = 0; i < e->bound.n; i++) {
         bound *at = &e->bound.at[i];
-        k_val none = k_literal(b, (ir_type)e->lw->out->k->value.at[at->above].type, 0);
-        at->largest = k_let(b, OP_MAX, at->largest, bits_of(e, at->x), 0);
-        on = both(e, on, k_let(b, OP_LT, at->largest, go ? k_select(b, go, at->above, none) : at->above, 0));
+        ir_type t = type_of_extreme(e, at);
+        k_val none = k_literal(b, t, farthest(t, at->worse));
+        k_val edge = go ? k_select(b, go, at->edge, none) : at->edge;
+        at->extreme = k_let(b, at->worse, at->extreme, bits_of(e, at->x), 0);
+        on = both(e, on, k_let(b, at->worse == OP_MAX ? OP_LT : OP_GT, at->extreme, edge, 0));
     }
     return on;
 }
@@ -504,7 +548,7 @@ static k_val plain_turns(eager *e)
     for (uint32_t i = 0; i < e->loop->states; i++)
         left[i] = e->left[i] ? k_get(b, e->left[i]) : 0;
     for (uint32_t i = 0; i < e->bound.n; i++)
-        e->bound.at[i].largest = k_get(b, e->bound.at[i].worst);
+        e->bound.at[i].extreme = k_get(b, e->bound.at[i].worst);
     read_states(e);
     for (uint32_t turn = 0; turn < CAREFUL_TURNS; turn++) {
         uint32_t mark = sk_scope(e->lw);
@@ -519,8 +563,8 @@ static k_val plain_turns(eager *e)
         if (left[i])
             k_set(b, e->left[i], left[i]);
     for (uint32_t i = 0; i < e->bound.n; i++) {
-        k_set(b, e->bound.at[i].worst, e->bound.at[i].largest);
-        e->bound.at[i].largest = 0;
+        k_set(b, e->bound.at[i].worst, e->bound.at[i].extreme);
+        e->bound.at[i].extreme = 0;
     }
     k_val none_gone = end_careful(e, before, on);
     if (e->doubted)
@@ -579,9 +623,9 @@ static void declare(eager *e)
     for (uint32_t i = 0; i < e->bound.n; i++) {
         bound *at = &e->bound.at[i];
         quick |= at->parts > 0;
-        bool f32 = ir_at(lw->l->ir, at->x)->type == T_F32;
+        ir_type t = type_of_extreme(e, at);
         if (e->plain)
-            at->worst = k_decl(&lw->b, k_literal(&lw->b, f32 ? T_U32 : T_U64, 0), "worst");
+            at->worst = k_decl(&lw->b, k_literal(&lw->b, t, farthest(t, at->worse)), "worst");
     }
     e->doubted = quick ? k_decl(&lw->b, k_literal(&lw->b, T_I32, 0), "doubted") : 0;
 }

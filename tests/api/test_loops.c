@@ -178,6 +178,71 @@ static void bounds(void **state)
         }
 }
 
+/* whole numbers: limits at the ends of their types among others, on either side */
+struct whole {
+    sn_exp limit;
+    int form;
+};
+
+static sn_exp whole_within(void *env, sn_exp x, sn_exp count)
+{
+    const struct whole *w = env;
+    sn_exp a = w->form & 4 ? w->limit : x, b = w->form & 4 ? x : w->limit;
+    int op = w->form & 3;
+    sn_exp holds = op == 0 ? sn_lt(a, b) : op == 1 ? sn_le(a, b) : op == 2 ? sn_gt(a, b) : sn_ge(a, b);
+    return sn_land(holds, sn_lt(count, sn_i32(45)));
+}
+
+static sn_exp whole_step(void *env, sn_exp x, sn_exp count)
+{
+    (void)env;
+    return sn_tuple(sn_bit_xor(sn_add(x, sn_shr(x, 3)), 1), sn_add(count, sn_i32(1)));
+}
+
+static sn_exp whole_walk(void *env, sn_exp x)
+{
+    return sn_while(sn_closure(whole_within, env), sn_closure(whole_step, NULL), sn_tuple(x, sn_i32(0)));
+}
+
+struct whole_limit {
+    int64_t limit;
+    int form, type; /* of the limit: 0 i32, 1 u32, 2 i64, 3 u8; 4: i32, given by an argument */
+};
+
+static sn_acc whole_walks(void *env, int count, const sn_acc *in)
+{
+    const struct whole_limit *l = env;
+    struct whole w = {.form = l->form};
+    w.limit = l->type == 0   ? sn_i32((int32_t)l->limit)
+              : l->type == 1 ? sn_u32((uint32_t)l->limit)
+              : l->type == 2 ? sn_i64(l->limit)
+              : l->type == 3 ? sn_u8((uint8_t)l->limit)
+                             : sn_the(in[count - 1]);
+    sn_acc all = sn_map(sn_closure(whole_walk, &w), in[0]);
+    return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all));
+}
+
+static void whole_bounds(void **state)
+{
+    (void)state;
+    static const char *const signature[] = {"[n]i32 -> [n]i32, [n]i32", "[n]u32 -> [n]u32, [n]i32",
+                                            "[n]i64 -> [n]i64, [n]i32", "[n]u8 -> [n]u8, [n]i32",
+                                            "[n]i32, i32 -> [n]i32, [n]i32"};
+    const int64_t limit[][4] = {{INT32_MIN, INT32_MAX, -1, 1000},
+                                {0, UINT32_MAX, 1, 7000},
+                                {INT64_MIN, INT64_MAX, 0, -5000},
+                                {0, 255, 100, 1},
+                                {0}};
+    const int64_t lengths[] = {64, 200, -1};
+    for (int type = 0; type < 5; type++)
+        for (int form = 0; form < 8; form++)
+            for (int i = 0; i < (type == 4 ? 1 : 4); i++) {
+                struct whole_limit l = {limit[type][i], form, type};
+                both_at(__FILE__, __LINE__, signature[type], sn_body_env(whole_walks, &l), NULL, MIXED, lengths);
+                both_at(__FILE__, __LINE__, signature[type], sn_body_env(whole_walks, &l), NULL, POSITIVE, lengths);
+            }
+}
+
 /* --- counters --- */
 
 static sn_exp below_own(void *env, sn_exp x, sn_exp count, sn_exp power)
@@ -386,8 +451,8 @@ static void tiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orbits_of_points), cmocka_unit_test(bounds), cmocka_unit_test(counters),
-        cmocka_unit_test(places),           cmocka_unit_test(tiles),
+        cmocka_unit_test(orbits_of_points), cmocka_unit_test(bounds), cmocka_unit_test(whole_bounds),
+        cmocka_unit_test(counters),         cmocka_unit_test(places), cmocka_unit_test(tiles),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }
