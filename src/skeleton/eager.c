@@ -29,10 +29,9 @@ typedef struct bound { /* a part of the test that compares x with a limit that i
     k_val extreme; /* the worst x in the turns so far, floats by their bits as unsigned integers; 0: none yet */
     ir_id part[MOST_PARTS]; /* floats: x < limit holds where all of these are below 2; none: that is not known */
     unsigned parts;
-    k_val ored; /* the bits of the parts in the turns so far */
-    k_val edge; /* plain bounds: a literal; x keeps its bound where its bits are below, or above for MIN */
-    k_val
-        worst; /* plain loops: variable, the worst x of a lane's careful turns: beyond `edge` in those that have left */
+    k_val ored;  /* the bits of the parts in the turns so far */
+    k_val edge;  /* plain bounds: a literal; x keeps its bound where its bits are below, or above for MIN */
+    k_val worst; /* plain loops: variable, the worst x of a lane's careful turns; lanes that left are past `edge` */
 } bound;
 
 typedef struct eager {
@@ -195,9 +194,9 @@ static bool as_bound(const eager *e, ir_id test, bound *out)
 }
 
 /* Numbers that are not negative are below 2 where the or of their bits is, as the exponent of 2 is a single bit above
- * those of all smaller numbers. Two of them cost one instruction, a maximum costs two. So if the limit is large enough,
- * looking at the summands of x will do, which the body often computes anyway: where it does, x itself needs not be
- * computed. */
+ * those of all smaller numbers. Two numbers cost one instruction, in place of two maxima. So if the limit is large
+ * enough, looking at the summands of x will do, which the body often computes anyway: where it does, x itself needs not
+ * be computed. */
 static void find_parts(eager *e, bound *b)
 {
     ir_program *p = e->lw->l->ir;
@@ -235,8 +234,8 @@ static ir_type type_of_extreme(const eager *e, const bound *b)
     return t == T_F32 ? T_U32 : t == T_F64 ? T_U64 : t;
 }
 
-/* No x is worse: beyond it nothing is. */
-static ir_bits farthest(ir_type t, ir_op worse)
+/* The best x there is: what the worst so far begins with, and an edge that no x keeps. */
+static ir_bits best(ir_type t, ir_op worse)
 {
     unsigned bits = ir_type_bits(t);
     bool most = worse == OP_MIN;
@@ -245,8 +244,7 @@ static ir_bits farthest(ir_type t, ir_op worse)
     return ir_bits_i64(t, most ? INT64_MAX >> (64 - bits) : INT64_MIN >> (64 - bits));
 }
 
-/* A bound whose limit is known here: of floats a positive limit of an x that is never -0, which bits decide whatever x
- * is. */
+/* A bound whose limit is known here. Of floats: a positive limit of an x that is never -0, as bits decide that. */
 static void find_plain(eager *e, bound *b)
 {
     const ir_program *p = e->lw->l->ir;
@@ -258,7 +256,7 @@ static void find_plain(eager *e, bound *b)
     if (ir_type_float(t) && (edge - 1 >= infinite || !at_least_zero(p, b->x, false)))
         return;
     if (b->op == OP_LE || b->op == OP_GE) {
-        if (edge == farthest(as, b->worse == OP_MAX ? OP_MIN : OP_MAX))
+        if (edge == best(as, b->worse == OP_MAX ? OP_MIN : OP_MAX))
             return; /* holds always */
         edge = ir_bits_i64(as, (int64_t)edge + (b->op == OP_LE ? 1 : -1));
     }
@@ -507,7 +505,7 @@ static k_val plain_test(eager *e, k_val *shared)
     for (uint32_t i = 0; i < e->bound.n; i++) {
         bound *at = &e->bound.at[i];
         ir_type t = type_of_extreme(e, at);
-        k_val none = k_literal(b, t, farthest(t, at->worse));
+        k_val none = k_literal(b, t, best(t, at->worse));
         k_val edge = go ? k_select(b, go, at->edge, none) : at->edge;
         at->extreme = k_let(b, at->worse, at->extreme, bits_of(e, at->x), 0);
         on = both(e, on, k_let(b, at->worse == OP_MAX ? OP_LT : OP_GT, at->extreme, edge, 0));
@@ -625,7 +623,7 @@ static void declare(eager *e)
         quick |= at->parts > 0;
         ir_type t = type_of_extreme(e, at);
         if (e->plain)
-            at->worst = k_decl(&lw->b, k_literal(&lw->b, t, farthest(t, at->worse)), "worst");
+            at->worst = k_decl(&lw->b, k_literal(&lw->b, t, best(t, at->worse)), "worst");
     }
     e->doubted = quick ? k_decl(&lw->b, k_literal(&lw->b, T_I32, 0), "doubted") : 0;
 }

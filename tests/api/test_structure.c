@@ -753,6 +753,45 @@ static void products_contract_unless_switched_off(void **state)
     sn_drop(p);
 }
 
+static sn_exp inside(sn_exp r, sn_exp i, sn_exp count)
+{
+    return sn_land(sn_lt(sn_add(sn_mul(r, r), sn_mul(i, i)), sn_f32(4)), sn_lt(count, sn_i32(60)));
+}
+
+static sn_exp orbit(void *env, sn_exp r, sn_exp i, sn_exp count)
+{
+    const sn_exp *c = env;
+    sn_exp real = sn_add(sn_sub(sn_mul(r, r), sn_mul(i, i)), c[0]);
+    return sn_tuple(real, sn_add(sn_mul(sn_add(r, r), i), c[1]), sn_add(count, sn_i32(1)));
+}
+
+static sn_exp escape(sn_exp row, sn_exp column)
+{
+    sn_exp c[2] = {sn_mul(sn_to_f32(row), 0.01f), sn_mul(sn_to_f32(column), 0.01f)};
+    return sn_get(sn_while(inside, sn_closure(orbit, c), sn_tuple(sn_f32(0), sn_f32(0), sn_i32(0))), 2);
+}
+
+static sn_acc escapes(sn_acc like)
+{
+    return sn_generate(sn_shape_of(like), escape);
+}
+
+static void loops_in_two_dimensions_go_in_tiles(void **state)
+{
+    (void)state;
+    if (!on_cpu())
+        skip();
+    enum { ROWS = 8, COLUMNS = 128 };
+    uint8_t like[ROWS * COLUMNS] = {0};
+    int32_t count[ROWS * COLUMNS];
+    sn_program *p = compiled_in(both_cpu(), "[n,m]u8 -> [n,m]i32", SN_BODY(escapes));
+    assert_int_equal(sn_call(p, sn_in(like, ROWS, COLUMNS), sn_into(count, ROWS, COLUMNS)), SN_OK);
+    says(p, "kernels", "map_tiles");
+    if (strstr(sn_explain(p, "asm"), "(%rsp), %zmm")) /* spilled registers of 64 bytes do not cross cache lines */
+        says(p, "asm", "$-64, %rsp");
+    sn_drop(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -773,6 +812,7 @@ int main(void)
         cmocka_unit_test(chained_stencils_keep_rows),
         cmocka_unit_test(memory_is_used_again),
         cmocka_unit_test(products_contract_unless_switched_off),
+        cmocka_unit_test(loops_in_two_dimensions_go_in_tiles),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }
