@@ -67,15 +67,14 @@ static bool learn(nvrtc *n, arena *a)
     return true;
 }
 
-static const nvrtc *open_file(const char *file, unsigned most_major, arena *a, const char **why)
+static void *open_library(const char *file)
 {
-    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    return dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
+static const nvrtc *open_file(void *library, const char *file, unsigned most_major, arena *a, const char **why)
+{
     nvrtc *n = arena_alloc(a, sizeof(*n));
-    if (!library) {
-        const char *said = dlerror();
-        *why = arena_printf(a, "no NVRTC: %s", said ? said : file);
-        return NULL;
-    }
     const char *symbol = missing(library, n);
     if (symbol) {
         *why = arena_printf(a, "%s is too old: it has no %s", file, symbol);
@@ -94,25 +93,48 @@ static const nvrtc *open_file(const char *file, unsigned most_major, arena *a, c
 
 static const char *const versions[] = {"13", "12", "11.2"};
 
+/* *why: what is wrong with the first of those that are there; left alone if none is. */
 static const nvrtc *open_in(const char *folder, unsigned most_major, arena *a, const char **why)
 {
-    const nvrtc *n = NULL;
-    for (size_t i = 0; !n && i < ARRAY_LENGTH(versions); i++)
-        n = open_file(arena_printf(a, "%slibnvrtc.so.%s", folder, versions[i]), most_major, a, why);
-    return n;
+    for (size_t i = 0; i < ARRAY_LENGTH(versions); i++) {
+        const char *file = arena_printf(a, "%slibnvrtc.so.%s", folder, versions[i]), *wrong = NULL;
+        void *library = open_library(file);
+        const nvrtc *n = library ? open_file(library, file, most_major, a, &wrong) : NULL;
+        if (n)
+            return n;
+        if (!*why)
+            *why = wrong;
+    }
+    return NULL;
+}
+
+static const nvrtc *open_named(const char *file, unsigned most_major, arena *a, const char **why)
+{
+    void *library = open_library(file);
+    if (library)
+        return open_file(library, file, most_major, a, why);
+    const char *said = dlerror();
+    *why = arena_printf(a, "no NVRTC: %s", said ? said : file);
+    return NULL;
 }
 
 const nvrtc *nvrtc_open(unsigned most_major, arena *a, const char **why)
 {
-    const char *named = secure_getenv("SINTER_NVRTC"), *first = NULL, *ignored;
+    const char *named = secure_getenv("SINTER_NVRTC"), *where = "where the loader looks, nor in /usr/local/cuda/lib64";
+    const nvrtc *n;
+    *why = NULL;
     if (named && strstr(named, ".so"))
-        return open_file(named, most_major, a, why);
-    if (named && *named)
-        return open_in(arena_printf(a, "%s/", named), most_major, a, why);
-    const nvrtc *n = open_in("", most_major, a, &first);
-    if (!n)
-        n = open_in("/usr/local/cuda/lib64/", most_major, a, &ignored);
-    *why = first;
+        return open_named(named, most_major, a, why);
+    if (named && *named) {
+        n = open_in(arena_printf(a, "%s/", named), most_major, a, why);
+        where = arena_printf(a, "in %s", named);
+    } else {
+        n = open_in("", most_major, a, why);
+        if (!n)
+            n = open_in("/usr/local/cuda/lib64/", most_major, a, why);
+    }
+    if (!n && !*why)
+        *why = arena_printf(a, "no NVRTC: there is no libnvrtc.so.13, .12 or .11.2 %s", where);
     return n;
 }
 

@@ -454,6 +454,31 @@ static void missing_libraries_have_reasons(void **state)
     setenv("SINTER_CUDA", SN_TEST_FAKE_CUDA, 1);
 }
 
+/* A compiler that is there but of no use is a better reason than others that are not there. */
+static void newer_compilers_are_named(void **state)
+{
+    fixture *f = *state;
+    const char *why = "", *base = getenv("SINTER_TEST_DIR");
+    char folder[1024], file[1100];
+    snprintf(folder, sizeof(folder), "%s/nvrtc-XXXXXX", base ? base : "/tmp");
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof(file), "%s/libnvrtc.so.13", folder);
+    setenv("SINTER_NVRTC", folder, 1);
+    assert_null(device_cuda_open(NULL, 0, &f->a, &why));
+    assert_non_null(strstr(why, "no NVRTC: there is no libnvrtc.so.13, .12 or .11.2 in "));
+    assert_int_equal(symlink(SN_TEST_FAKE_NVRTC, file), 0);
+    f->nvrtc->major = 13;
+    assert_null(device_cuda_open(NULL, 0, &f->a, &why));
+    assert_string_equal(why, "NVRTC 13.4 is newer than the driver, which is of CUDA 12");
+    f->nvrtc->major = 0;
+    device *d = device_cuda_open(NULL, 0, &f->a, &why);
+    assert_non_null(d);
+    d->close(d);
+    unlink(file);
+    rmdir(folder);
+    setenv("SINTER_NVRTC", SN_TEST_FAKE_NVRTC, 1);
+}
+
 /* A sum over shared memory of `count` i64, backwards through it. */
 static kernel *sharing(arena *a, int64_t count)
 {
@@ -767,6 +792,7 @@ int main(void)
         TEST(copies_keep_their_order),
         TEST(devices_are_listed),
         TEST(missing_libraries_have_reasons),
+        TEST(newer_compilers_are_named),
         TEST(shared_memory_has_an_end),
         TEST(registers_decide_how_large_blocks_are),
         TEST(a_smaller_device_can_be_made_up),

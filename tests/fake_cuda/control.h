@@ -24,6 +24,7 @@ typedef struct fake_cuda_control {
 /* libfake_nvrtc.so: `fake_nvrtc`. */
 typedef struct fake_nvrtc_control {
     bool reject;            /* every source */
+    int major;              /* of its version; 0: 12 */
     long compiled, checked; /* sources; those that the real one took, too */
 } fake_nvrtc_control;
 
