@@ -187,6 +187,60 @@ static void iterated_operations_share_a_kernel(void **state)
     both("[n,n]i32 -> [n,n]i32", shortest, NULL, SMALL, PLACES, PLACES + 13, PLACES - 1, 0); /* and what fails */
 }
 
+/* Programs of n steps have the terms, edges and steps of n steps, whatever is shared between these. */
+static sn_acc many_steps(sn_acc d)
+{
+    for (int64_t k = 0; k < 32 * PLACES; k++) {
+        through t = {d, k};
+        d = sn_generate(sn_shape_of(d), sn_closure(shorter, &t));
+    }
+    return d;
+}
+
+static void long_programs_stay_linear(void **state)
+{
+    (void)state;
+    sn_program *few = compiled_in(both_cpu(), "[n,n]i32 -> [n,n]i32", SN_BODY(shortest));
+    sn_program *many = compiled_in(both_cpu(), "[n,n]i32 -> [n,n]i32", SN_BODY(many_steps));
+    assert_true(many->ir->node.n <= 32 * few->ir->node.n);
+    assert_true(many->clusters->edge.n <= 33 * few->clusters->edge.n);
+    assert_true(many->plan->step.n <= 33 * few->plan->step.n);
+    sn_drop(few);
+    sn_drop(many);
+}
+
+/* --- shapes --- */
+
+static sn_acc scaled_by_its_size(sn_acc x)
+{
+    sn_acc y = sn_map(twelve, x);
+    return sn_map(twelve, sn_zip_with(sn_div, y, sn_replicate(sn_unit(sn_to_f32(sn_size(y))), sn_size(y))));
+}
+
+static sn_acc only_its_shape(sn_acc x)
+{
+    return sn_fill(sn_shape_of(sn_map(twelve, sn_map(twelve, x))), sn_f32(2));
+}
+
+/* An array that is used for its extents only is not computed for that. */
+static void uses_of_a_shape_are_no_uses(void **state)
+{
+    (void)state;
+    float x[50], y[50];
+    for (int i = 0; i < 50; i++)
+        x[i] = (float)i / 64;
+    sn_program *p = compiled_in(both_cpu(), "[n]f32 -> [n]f32", SN_BODY(scaled_by_its_size));
+    assert_int_equal(sn_call(p, sn_in(x, 50), sn_into(y, 50)), SN_OK);
+    expect_counts(p, .clusters = 1, .buffers = 0, .kernels = 1, .launches = 1);
+    sn_drop(p);
+    p = compiled_in(both_cpu(), "[n]f32 -> [n]f32", SN_BODY(only_its_shape));
+    assert_int_equal(sn_call(p, sn_in(x, 50), sn_into(y, 50)), SN_OK);
+    expect_counts(p, .clusters = 1, .buffers = 0, .kernels = 1, .launches = 1);
+    assert_int_equal(p->clusters->cluster.at[0].reads.n, 0);
+    assert_true(y[0] == 2 && y[49] == 2);
+    sn_drop(p);
+}
+
 static sn_exp blended(void *env, sn_exp x)
 {
     const double *weight = env;
@@ -245,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(iterated_stencils_share_a_kernel),  cmocka_unit_test(what_is_kept_depends_on_the_caches),
         cmocka_unit_test(what_is_kept_depends_on_its_bytes), cmocka_unit_test(iterated_operations_share_a_kernel),
+        cmocka_unit_test(long_programs_stay_linear),         cmocka_unit_test(uses_of_a_shape_are_no_uses),
         cmocka_unit_test(numbers_of_any_type_are_shared),    cmocka_unit_test(other_literals_stay),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);

@@ -310,6 +310,49 @@ static void scheduled_code_means_what_the_terms_mean(void **state)
     }
 }
 
+/* --- simplification --- */
+
+/* What is simple stays as it is: a function made anew for other variables, and back, is the same terms. */
+static bool made_anew_differs(void *env, arena *a, const random_case *c)
+{
+    ir_program *p = c->program;
+    uint32_t nodes = p->node.n;
+    (void)env;
+    for (ir_id id = 1; id < nodes; id++) {
+        const ir_fn *fn = ir_is_array(p, id) ? ir_info(p, id)->fn : NULL;
+        if (!fn || !fn->params)
+            continue;
+        ir_fn other = {.params = fn->params, .results = fn->results};
+        other.param = arena_alloc(a, fn->params * sizeof(ir_id));
+        other.result = arena_alloc(a, fn->results * sizeof(ir_id));
+        ir_id *back = arena_alloc(a, fn->results * sizeof(ir_id));
+        for (uint32_t i = 0; i < fn->params; i++)
+            other.param[i] = ir_var(p, (ir_type)ir_at(p, fn->param[i])->type);
+        ir_instantiate(p, fn, other.param, other.result);
+        ir_instantiate(p, &other, fn->param, back);
+        if (memcmp(back, fn->result, fn->results * sizeof(ir_id)))
+            return true;
+    }
+    return false;
+}
+
+static void simplification_is_idempotent(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < seeds(3000); seed++) {
+        arena a;
+        arena_init(&a, NULL);
+        random_options o = options_for(seed);
+        random_case c = random_program(&a, &o, seed);
+        if (made_anew_differs(NULL, &a, &c)) {
+            random_case small = random_shrink(&a, &o, &c, made_anew_differs, NULL);
+            explain(&small, seed);
+            fail();
+        }
+        arena_free(&a);
+    }
+}
+
 /* --- shrinking --- */
 
 static bool has_wrapped_stencil(void *env, arena *a, const random_case *c)
@@ -357,6 +400,7 @@ int main(void)
         cmocka_unit_test(programs_mean_one_thing),
         cmocka_unit_test(text_means_the_program_it_was_printed_from),
         cmocka_unit_test(scheduled_code_means_what_the_terms_mean),
+        cmocka_unit_test(simplification_is_idempotent),
         cmocka_unit_test(shrinking_leaves_what_matters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
