@@ -56,6 +56,7 @@ struct sn_program {
     atomic_uint_fast64_t conversions, converted_bytes; /* of arrays of structs */
     ir_type *type;                                     /* of each argument, parameters first */
     uint8_t *rank;
+    bool *needed; /* per parameter's component: its elements are read */
     pthread_mutex_t lock; /* of texts */
     program_text *texts;
 };

@@ -3,6 +3,7 @@
 
 #include "loop/literals.h"
 #include "opt/contract.h"
+#include "opt/needed.h"
 #include "opt/recover.h"
 
 static bool on(sn_switch s)
@@ -142,6 +143,8 @@ static bool compile(sn_program *p, sn_site at, const char *signature, sn_body bo
         *p->large = version(p, l_clusters(p->ir, &loops), p->run);
     }
     list_arguments(p);
+    p->needed = arena_alloc(&p->arena, (size_t)p->params + p->ports.constant.n + 1);
+    opt_needed(p->ir, p->needed);
     return keep_constants(p);
 }
 

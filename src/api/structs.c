@@ -126,16 +126,21 @@ static void convert(const call *c, const structs *s)
     const embed_port *port = s->port;
     sn_context *cx = c->p->context;
     size_t n = count_of(s), written = 0;
+    unsigned fields = 0;
     interleave_field field[IR_MAX_COMPONENTS];
     for (unsigned k = 0; k < port->components; k++) {
-        field[k] = (interleave_field){port->offset[k], ir_type_size(port->type[k]), s->part[k].data};
-        written += n * field[k].size;
+        if (!s->result && !c->p->needed[s->first + k])
+            continue;
+        field[fields] = (interleave_field){port->offset[k], ir_type_size(port->type[k]), s->part[k].data};
+        written += n * field[fields++].size;
     }
+    if (!fields)
+        return;
     size_t cached = cx->engine.device && !api_own_memory(cx) ? cx->engine.device->limits->cache_bytes : SIZE_MAX;
     interleave_run(&(interleave){.whole = s->arg->u.to,
                                  .bytes = port->bytes,
                                  .n = n,
-                                 .fields = port->components,
+                                 .fields = fields,
                                  .field = field,
                                  .together = s->result,
                                  .stream = written > cached,

@@ -197,6 +197,94 @@ static void expect(sn_context *cx, sn_status status, sn_status wanted, const cha
         fail_msg("\"%s\" is not in: %s", part, sn_message(cx));
 }
 
+static sn_exp speed(sn_exp p)
+{
+    return sn_abs(sn_field(p, y));
+}
+
+static sn_acc speeds(sn_acc ps)
+{
+    return sn_map(speed, ps);
+}
+
+static sn_exp next_id(sn_exp s)
+{
+    return sn_sub(sn_field(sn_at(s, 1), id), sn_field(sn_at(s, 0), id));
+}
+
+static sn_acc steps_of_ids(sn_acc ps)
+{
+    return sn_stencil(next_id, sn_pattern(3), sn_clamp, ps);
+}
+
+static sn_exp read_id(void *env, sn_exp i)
+{
+    return sn_field(sn_index(*(const sn_acc *)env, i), id);
+}
+
+static sn_acc every_other_id(sn_acc ps)
+{
+    return sn_generate(sn_quot(sn_extent(ps, 0), 2), sn_closure(read_id, &ps));
+}
+
+static sn_acc how_many(sn_acc ps)
+{
+    return sn_unit(sn_size(ps));
+}
+
+static sn_acc as_they_are(sn_acc ps)
+{
+    return sn_results(ps, sn_field(sn_reverse(ps), x));
+}
+
+/* Bytes converted by a call with 8 structs; the results are in *out. */
+static uint64_t converted(sn_context *cx, const char *signature, sn_body body, const particle *p, sn_arg out)
+{
+    sn_program *program = sn_compile_at(SN_HERE, cx, signature, body);
+    if (!program)
+        fail_msg("%s", sn_message(cx));
+    uint64_t before = sn_counts(cx).converted_bytes;
+    sn_arg arg[2] = {sn_structs(p, 8), out};
+    assert_int_equal(sn_call_n(program, 2, arg), SN_OK);
+    sn_drop(program);
+    return sn_counts(cx).converted_bytes - before;
+}
+
+#define PARTICLES "[n]{x: f32, y: f32, id: i32}"
+
+/* Fields that the program does not look at are not copied. */
+static void check_fields_needed(sn_context *cx)
+{
+    particle p[8], q[8];
+    float y[8], x[8];
+    int32_t id[8];
+    int64_t n;
+    if (!cx)
+        return;
+    fill(p, 8);
+    assert_int_equal(converted(cx, PARTICLES " -> [n]f32", SN_BODY(speeds), p, sn_into(y, 8)), 8 * 4);
+    assert_true(y[0] == 3 && y[6] == 3 && y[4] == 1);
+    assert_int_equal(converted(cx, PARTICLES " -> [n]i32", SN_BODY(steps_of_ids), p, sn_into(id, 8)), 8 * 4);
+    assert_true(id[0] == 1 && id[7] == 0);
+    assert_int_equal(converted(cx, PARTICLES " -> [m]i32", SN_BODY(every_other_id), p, sn_into(id, 4)), 8 * 4);
+    assert_true(id[0] == 100 && id[3] == 103);
+    assert_int_equal(converted(cx, PARTICLES " -> i64", SN_BODY(how_many), p, sn_value(&n)), 0);
+    assert_int_equal(n, 8);
+    sn_program *program = sn_compile(cx, PARTICLES " -> " PARTICLES ", [n]f32", as_they_are);
+    assert_non_null(program);
+    assert_int_equal(sn_call(program, sn_structs(p, 8), sn_structs(q, 8), sn_into(x, 8)), SN_OK);
+    assert_memory_equal(p, q, sizeof(p));
+    assert_true(x[0] == 7 && x[7] == 0);
+    sn_drop(program);
+}
+
+static void fields_needed(void **state)
+{
+    (void)state;
+    check_fields_needed(both_interpreter());
+    check_fields_needed(both_cpu());
+}
+
 static void structs_that_do_not_fit(void **state)
 {
     (void)state;
@@ -285,9 +373,13 @@ static void pending_calls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(structs_go_in_and_out),      cmocka_unit_test(structs_with_holes_and_inside_each_other),
-        cmocka_unit_test(tuples_and_structs),         cmocka_unit_test(structs_that_do_not_fit),
-        cmocka_unit_test(results_in_structs_overlap), cmocka_unit_test(pending_calls),
+        cmocka_unit_test(structs_go_in_and_out),
+        cmocka_unit_test(structs_with_holes_and_inside_each_other),
+        cmocka_unit_test(tuples_and_structs),
+        cmocka_unit_test(structs_that_do_not_fit),
+        cmocka_unit_test(results_in_structs_overlap),
+        cmocka_unit_test(pending_calls),
+        cmocka_unit_test(fields_needed),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }
