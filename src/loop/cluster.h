@@ -79,6 +79,8 @@ typedef struct l_cluster {
     bool columns;    /* folds: what a row reads lies further apart than what its neighbours read */
     int64_t tile;    /* stencil loops: columns of a tile; set by sk_prepare, as are these: */
     int64_t column_bytes, halo_bytes; /* shared memory that rows take a column of the tile, and besides */
+    int64_t shared_column_bytes, shared_halo_bytes; /* the same where arrays in memory are copied to rows, too */
+    int64_t halo_columns;                           /* columns beside a tile in the widest of these rows */
 } l_cluster;
 
 enum { L_DEFAULT_CAP = 6000 };

@@ -23,6 +23,9 @@ int64_t sk_choice_piece(const l_cluster *c); /* elements of a piece; any number 
 void sk_stencil_prepare(const l_program *l, l_cluster *c, arena *a);
 /* A gang's tile has SK_TILE_ROWS rows; all widths that tiles have divide SK_TILE_COLUMNS. */
 enum { SK_TILE_ROWS = 4, SK_TILE_COLUMNS = 64 };
+/* Are rows of arrays in memory, too, kept in shared memory on this device, where stencils read their elements often? Not where
+ * that would leave narrow tiles. */
+bool sk_shares_rows(const l_cluster *c, const sk_options *options);
 /* Columns a tile of a stencil loop has on this device. */
 int64_t sk_tile(const l_cluster *c, const sk_options *options);
 
