@@ -108,6 +108,41 @@ static void random_kernels(void **state)
     free(got);
 }
 
+/* Threads wait for each other where one may find what another has left, and nowhere else. */
+static void barriers_stand_where_needed(void **state)
+{
+    static const struct {
+        const char *body;
+        bool waits;
+    } cases[] = {
+        {"global @1:f32 written once for_all %1:i64 < 64 { store @1[%1] = 1.0:f32 }", false},
+        {"global @1:f32 written once for %2:i64 = 0 to 9 { for_all %1:i64 < 64 { store @1[%1] = 1.0:f32 } }", false},
+        {"global @1:f32 written for %2:i64 = 0 to 9 { for_all %1:i64 < 64 { store @1[%1] = 1.0:f32 } }", true},
+        {"global @1:f32 written once for_all %1:i64 < 64 { store @1[%1] = 1.0:f32 } for_all %2:i64 < 64 { %3:f32 = "
+         "load "
+         "@1[0] store @1[%2] = %3 }",
+         true},
+        {"shared @1:f32[64] for_all %1:i64 < 64 { store @1[%1] = 1.0:f32 }", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        arena a;
+        const char *message = "", *why = "";
+        text t;
+        arena_init(&a, NULL);
+        kernel *k = k_parse(&a, arena_printf(&a, "kernel k lanes 8 { %s }", cases[i].body), &message);
+        if (!k || !k_verify(k, &a, &why))
+            fail_msg("%s: %s%s", cases[i].body, message, why);
+        k_analyse(k);
+        k_layout(k, 128);
+        text_init(&t, &a);
+        assert_true(emit_text(k, &dialect_cuda, "test", &t, &why));
+        if ((strstr(t.at, "__syncthreads") != NULL) != cases[i].waits)
+            fail_msg("%s", t.at);
+        arena_free(&a);
+    }
+}
+
 /* Elements 4 i to 4 i + 3 of x + x * y, a thread each, behind an offset. */
 static kernel *packed(arena *a, ir_type t)
 {
@@ -197,6 +232,7 @@ static void lost_threads_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_gangs), cmocka_unit_test(random_kernels),
-                                       cmocka_unit_test(packs), cmocka_unit_test(lost_threads_are_found)};
+                                       cmocka_unit_test(packs), cmocka_unit_test(barriers_stand_where_needed),
+                                       cmocka_unit_test(lost_threads_are_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
