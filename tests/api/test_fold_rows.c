@@ -84,6 +84,17 @@ static sn_acc byte_dots(sn_acc x, sn_acc y)
                       sn_fold(sn_add, 0, sn_zip_with(wide_product, x, x)));
 }
 
+static sn_acc tests(sn_acc x)
+{
+    return sn_results(sn_any(x), sn_all(x), sn_count(x));
+}
+
+static void rows_of_tests(void **state)
+{
+    (void)state;
+    both("[n,m]bool -> [n]bool, [n]bool, [n]i64", tests, NULL, MIXED, SHAPES, 500, 3, 300, 5, 1, 70001);
+}
+
 static void sums_of_bytes(void **state)
 {
     (void)state;
@@ -218,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_all_lengths),
         cmocka_unit_test(sums_of_bytes),
+        cmocka_unit_test(rows_of_tests),
         cmocka_unit_test(bits_do_not_depend_on_rows),
         cmocka_unit_test(large_rows_have_the_same_bits),
         cmocka_unit_test(ordered_bits_do_not_depend_on_rows),

@@ -34,10 +34,23 @@ void cg_all(cg *g, k_ref id)
     cg_define(g, s->dst, LLVMBuildNot(g->b, cg_mask_any(g, fails), ""));
 }
 
+/* Masks turn as integers: a shuffle would spread them out first. */
+static cg_ref rotated_mask(cg *g, cg_ref mask, uint64_t distance)
+{
+    cg_ref bits = cg_mask_bits(g, mask);
+    LLVMTypeRef word = LLVMTypeOf(bits);
+    cg_ref in[] = {bits, bits, LLVMConstInt(word, distance % g->lanes, false)};
+    return LLVMBuildBitCast(g->b, cg_call(g, "llvm.fshr", 1, &word, 3, in), LLVMTypeOf(mask), "");
+}
+
 void cg_rotate(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
     uint64_t distance = g->k->value.at[s->in[1]].bits;
+    if (g->k->value.at[s->in[0]].type == T_BOOL && g->lanes >= 8 && g->lanes <= 64) {
+        cg_define(g, s->dst, rotated_mask(g, cg_vec(g, s->in[0]), distance));
+        return;
+    }
     int index[256];
     for (unsigned i = 0; i < g->lanes; i++)
         index[i] = (int)((i + distance) % g->lanes);
@@ -142,7 +155,8 @@ static cg_ref atomic_lanes(cg *g, const k_stmt *s)
     cg_ref left = LLVMBuildPhi(b, word, ""), found = LLVMBuildPhi(b, g->vector[t], "");
     cg_ref lane = cg_call(g, "llvm.cttz", 1, &word, 2, (cg_ref[]){left, LLVMConstInt(g->i1, 1, false)});
     lane = LLVMBuildIntCast2(b, lane, g->i64, false, "");
-    cg_ref old = atomic_one(g, s, LLVMBuildExtractElement(b, index, lane, ""), LLVMBuildExtractElement(b, value, lane, ""));
+    cg_ref old =
+        atomic_one(g, s, LLVMBuildExtractElement(b, index, lane, ""), LLVMBuildExtractElement(b, value, lane, ""));
     cg_ref with = LLVMBuildInsertElement(b, found, old, lane, "");
     cg_ref rest = LLVMBuildAnd(b, left, LLVMBuildSub(b, left, LLVMConstInt(word, 1, false), ""), "");
     LLVMAddIncoming(left, (cg_ref[]){bits, rest}, (LLVMBasicBlockRef[]){before, each}, 2);
