@@ -79,8 +79,8 @@ void sk_fold_columns(sk_folds *s);
 void sk_find_extremes(sk_folds *s);
 /* out = acc (+) with, for such accumulators or any others */
 void sk_fold_accumulate(sk_folds *s, const sk_fold *f, const k_val *acc, const k_val *with, k_val *out);
-/* Accumulators that all lanes share get their exact values, from `count` elements of the row from `begin` on, or those
- * of each lane from its own row where `lane` is 0. */
+/* The accumulators of lane 0 get their exact values, from `count` elements of the row from `begin` on, or those of each
+ * lane from its own row where `lane` is 0. */
 void sk_fold_settle(sk_folds *s, k_val row, k_val begin, k_val lane, k_val count, k_val *const *acc);
 
 /* Several pieces at once (fold_apart.c). */

@@ -120,29 +120,35 @@ static void look_through(look *l, k_val lane, k_val count)
     k_end(b);
 }
 
-/* The result: the bits that were looked for, or what is left if they are not there: the other zero, or a NaN. */
+/* The result: the bits that were looked for, or what is left if they are not there: the other zero, or a NaN. Where
+ * lanes share a row, only the first one's total is looked at: the others' need not be combined. */
 static void settle(sk_folds *s, const sk_fold *f, uint32_t c, k_val acc, k_val row, k_val begin, k_val lane,
                    k_val count)
 {
     k_builder *b = &s->lw->b;
     ir_type t = f->info->type[c], u = t == T_F32 ? T_U32 : T_U64;
-    ir_bits minus = (ir_bits)1 << (t == T_F32 ? SIGN_32 : SIGN_64),
-            nan = t == T_F32 ? 0x7fc00000u : 0x7ff8000000000000u;
+    ir_bits minus = (ir_bits)1 << (t == T_F32 ? SIGN_32 : SIGN_64);
+    ir_bits nan = t == T_F32 ? 0x7fc00000u : 0x7ff8000000000000u;
     bool max = greatest(s, f, c);
-    k_val total = k_get(b, acc), none = k_literal(b, t, 0);
+    k_val total = k_get(b, acc), none = k_literal(b, t, 0), zero = k_i64(b, 0);
     k_val is_zero = k_let(b, OP_EQ, total, none, 0), worst = k_literal(b, t, f->identity[c]);
-    k_val known = k_let(b, OP_NOT, k_let(b, OP_OR, is_zero, k_let(b, OP_EQ, total, worst, 0), 0), 0, 0);
-    k_if(b, k_let(b, OP_NOT, k_all(b, known), 0, 0));
+    k_val unknown = k_let(b, OP_OR, is_zero, k_let(b, OP_EQ, total, worst, 0), 0);
+    k_val first = lane ? k_let(b, OP_LT, lane, k_i64(b, 1), 0) : 0;
+    if (first)
+        unknown = k_let(b, OP_AND, unknown, first, 0);
+    k_if(b, k_let(b, OP_NOT, k_all(b, k_let(b, OP_NOT, unknown, 0, 0)), 0, 0));
+    if (first)
+        is_zero = k_let(b, OP_GT, k_count(b, k_let(b, OP_AND, is_zero, first, 0)), zero, 0);
     look l = {.s = s, .f = f, .c = c, .row = row, .begin = begin};
     l.wanted = k_select(b, is_zero, k_literal(b, u, max ? 0 : minus), k_literal(b, u, f->identity[c]));
     l.found = k_decl(b, k_literal(b, T_BOOL, 0), "found");
     look_through(&l, lane, count);
     k_val found = k_get(b, l.found);
-    if (lane)
-        found = k_let(b, OP_GT, k_count(b, found), k_i64(b, 0), 0);
+    if (first)
+        found = k_let(b, OP_GT, k_count(b, found), zero, 0);
     k_val left = k_select(b, is_zero, k_literal(b, u, max ? minus : 0), k_literal(b, u, nan));
     k_val value = k_convert(b, OP_BITCAST, t, k_select(b, found, l.wanted, left));
-    k_set(b, acc, k_select(b, known, total, value));
+    k_set(b, acc, first ? value : k_select(b, unknown, value, total));
     k_end(b);
 }
 
