@@ -1,66 +1,9 @@
 /* Scalar and array terms: interning, simplification against plain evaluation, loops, functions, substitution, the
- * builders' messages, the program checker, and time on chains of 100,000. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+ * builders' messages, and time on chains of 100,000. */
+#include "ir/term_fixture.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <time.h>
-
-#include "ir/intern.h"
-
-typedef struct fixture {
-    arena a;
-    ir_program *p;
-    ir_id x, y, i, j, b; /* variables: f32, f32, i64, i64, bool */
-} fixture;
-
-static int set_up(void **state)
-{
-    static fixture f;
-    arena_init(&f.a, NULL);
-    f.p = ir_program_new(&f.a);
-    f.x = ir_var(f.p, T_F32);
-    f.y = ir_var(f.p, T_F32);
-    f.i = ir_var(f.p, T_I64);
-    f.j = ir_var(f.p, T_I64);
-    f.b = ir_var(f.p, T_BOOL);
-    *state = &f;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    arena_free(&((fixture *)*state)->a);
-    return 0;
-}
-
-static ir_id op1(fixture *f, ir_op op, ir_id a)
-{
-    return ir_op1(f->p, 0, op, a);
-}
-
-static ir_id op2(fixture *f, ir_op op, ir_id a, ir_id b)
-{
-    return ir_op2(f->p, 0, op, a, b);
-}
-
-static ir_id num(fixture *f, int64_t v)
-{
-    return ir_i64(f->p, v);
-}
-
-static ir_id real(fixture *f, float v)
-{
-    return ir_const(f->p, T_F32, ir_bits_f32(v));
-}
-
-static const char *last_error(fixture *f)
-{
-    return f->p->error.n ? f->p->error.at[f->p->error.n - 1].message : "no error";
-}
 
 /* --- interning --- */
 
@@ -364,24 +307,6 @@ static void simplified_terms_mean_the_same(void **state)
 
 /* --- loops --- */
 
-/* for (k < n; z = from) next z * z + add */
-static ir_id square_loop(fixture *f, ir_id from, ir_id n, ir_id add)
-{
-    ir_id z = ir_var(f->p, T_F32), k = ir_var(f->p, T_I64);
-    ir_id next = op2(f, OP_ADD, op2(f, OP_MUL, z, z), add);
-    ir_loop l = {.states = 1, .init = &from, .var = &z, .next = &next, .count = n, .index = k};
-    return ir_loop_new(f->p, 0, &l);
-}
-
-/* An outer loop over w whose body runs square_loop from w. */
-static ir_id nested_loop(fixture *f, ir_id from, ir_id n, ir_id add)
-{
-    ir_id w = ir_var(f->p, T_F32);
-    ir_id inner = ir_proj(f->p, square_loop(f, w, n, add), 0), cond = op2(f, OP_LT, w, add);
-    ir_loop l = {.states = 1, .init = &from, .var = &w, .next = &inner, .cond = cond};
-    return ir_loop_new(f->p, 0, &l);
-}
-
 static void loops_are_interned_up_to_names(void **state)
 {
     fixture *f = *state;
@@ -561,11 +486,6 @@ static void commutativity_of_plain_terms(void **state)
 
 /* --- arrays and their messages --- */
 
-static ir_id vector(fixture *f, ir_type t, ir_id extent)
-{
-    return ir_input(f->p, 1, &t, 1, &extent);
-}
-
 static void array_messages(void **state)
 {
     fixture *f = *state;
@@ -702,120 +622,6 @@ static void reads(void **state)
     assert_int_equal(ir_at(p, ir_read(p, 0, a, 0, 0, 1, &f->i))->scope, f->i);
 }
 
-/* --- the checker --- */
-
-typedef struct sample {
-    ir_id in, sum, out;
-    ir_fn *fn;
-} sample;
-
-static sample build_sample(fixture *f)
-{
-    ir_program *p = f->p;
-    sample s = {.in = vector(f, T_F32, ir_dim(p, "n"))};
-    ir_type t[2] = {T_I64, T_F32};
-    s.fn = ir_fn_new(p, 2, t);
-    ir_id cell = ir_read(p, 0, s.in, 0, 0, 1, &s.fn->param[0]);
-    s.sum = op2(f, OP_ADD, cell, s.fn->param[1]);
-    ir_id r = op2(f, OP_MUL, s.sum, ir_proj(p, nested_loop(f, s.sum, s.fn->param[0], s.fn->param[1]), 0));
-    ir_fn_close(p, s.fn, 1, &r);
-    s.out = ir_map(p, 0, 1, &s.in, s.fn, IR_INDEXED);
-    ir_output(p, s.out);
-    return s;
-}
-
-static void expect_wrong(fixture *f, const char *part)
-{
-    const char *why = NULL;
-    if (ir_check_program(f->p, &f->a, &why))
-        fail_msg("accepted, though %s", part);
-    if (!why || !strstr(why, part))
-        fail_msg("said `%s`, not `%s`", why ? why : "nothing", part);
-}
-
-static void checker_accepts_good_programs(void **state)
-{
-    fixture *f = *state;
-    const char *why = "";
-    build_sample(f);
-    if (!ir_check_program(f->p, &f->a, &why))
-        fail_msg("%s", why);
-    assert_null(why);
-}
-
-static void checker_finds_damage(void **state)
-{
-    fixture *f = *state;
-    ir_program *p = f->p;
-    sample s = build_sample(f);
-    ir_node *sum = &p->node.at[s.sum], *out = &p->node.at[s.out], saved = *sum, saved_out = *out;
-    sum->type = T_F64;
-    expect_wrong(f, "f32"); /* its user, or itself */
-    *sum = saved;
-    sum->op = OP_LT;
-    expect_wrong(f, "lt of f32 gives no f32");
-    *sum = saved;
-    sum->scope = 1;
-    expect_wrong(f, "scope 1");
-    *sum = saved;
-    sum->partial = false;
-    expect_wrong(f, "said to be total");
-    *sum = saved;
-    ir_id *arg = &p->arg.at[sum->args], old = *arg;
-    *arg = s.out;
-    expect_wrong(f, "no scalar");
-    *arg = f->x;
-    sum->partial = false;
-    expect_wrong(f, "outside of what binds it");
-    *arg = old;
-    *sum = saved;
-    ir_array *info = out->u.info;
-    ir_id shape = info->shape[0];
-    info->shape[0] = num(f, 3);
-    expect_wrong(f, "");
-    info->shape[0] = shape;
-    ir_type was = info->type[0];
-    info->type[0] = T_I32;
-    expect_wrong(f, "gives other types");
-    info->type[0] = was;
-    out->flags = 0;
-    expect_wrong(f, "takes other operands");
-    *out = saved_out;
-    info->input[0] = s.out;
-    expect_wrong(f, "no earlier array");
-    info->input[0] = s.in;
-    const char *why;
-    assert_true(ir_check_program(p, &f->a, &why));
-}
-
-static void checker_finds_an_escaped_loop_variable(void **state)
-{
-    fixture *f = *state;
-    ir_program *p = f->p;
-    ir_type t = T_F32;
-    ir_fn *fn = ir_fn_new(p, 1, &t);
-    ir_id z = ir_var(p, T_F32), k = ir_var(p, T_I64), next = op2(f, OP_MUL, z, fn->param[0]);
-    ir_loop l = {.states = 1, .init = fn->param, .var = &z, .next = &next, .count = num(f, 3), .index = k};
-    ir_id r = op2(f, OP_ADD, ir_proj(p, ir_loop_new(p, 0, &l), 0), z);
-    ir_fn_close(p, fn, 1, &r);
-    ir_id in = vector(f, T_F32, num(f, 5));
-    ir_output(p, ir_map(p, 0, 1, &in, fn, 0));
-    expect_wrong(f, "outside of what binds it");
-}
-
-static void inner_variables_are_younger(void **state)
-{
-    fixture *f = *state;
-    ir_program *p = f->p;
-    ir_id inner = ir_var(p, T_F32), k = ir_var(p, T_I64), outer = ir_var(p, T_F32), from = real(f, 1);
-    ir_id next = op2(f, OP_MUL, inner, outer);
-    ir_loop l = {.states = 1, .init = &outer, .var = &inner, .next = &next, .count = num(f, 3), .index = k};
-    ir_id result = ir_proj(p, ir_loop_new(p, 0, &l), 0), test = op2(f, OP_LT, outer, from);
-    ir_loop around = {.states = 1, .init = &from, .var = &outer, .next = &result, .cond = test};
-    assert_int_equal(ir_loop_new(p, 0, &around), 0);
-    assert_string_equal(last_error(f), "loop: its variables were made after those of a loop inside");
-}
-
 /* --- size --- */
 
 static double seconds(void)
@@ -891,10 +697,6 @@ int main(void)
         TEST(stencil_messages),
         TEST(scalar_messages),
         TEST(reads),
-        TEST(checker_accepts_good_programs),
-        TEST(checker_finds_damage),
-        TEST(checker_finds_an_escaped_loop_variable),
-        TEST(inner_variables_are_younger),
         TEST(long_chains_are_linear),
         TEST(loop_chains_are_linear),
     };

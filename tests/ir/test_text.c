@@ -367,12 +367,31 @@ static void decimal_comma(void **state)
     setlocale(LC_NUMERIC, "C");
 }
 
+/* The example of the documentation is right and in the form in which it is printed. */
+static void the_documented_program_round_trips(void **state)
+{
+    (void)state;
+    arena a;
+    arena_init(&a, NULL);
+    char *page = arena_alloc(&a, 1 << 16);
+    FILE *f = fopen("docs/text-forms.md", "r");
+    assert_non_null(f);
+    page[fread(page, 1, (1 << 16) - 1, f)] = 0;
+    fclose(f);
+    char *source = strstr(page, "\nsite "), *end = source ? strstr(source, "```") : NULL;
+    assert_non_null(end);
+    *end = 0;
+    assert_string_equal(print(&a, parse(&a, source + 1)), source + 1);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_texts),
         cmocka_unit_test(free_form),
         cmocka_unit_test(scalar_texts),
+        cmocka_unit_test(the_documented_program_round_trips),
         cmocka_unit_test(random_programs),
         cmocka_unit_test(messages),
         cmocka_unit_test(damaged_texts),
