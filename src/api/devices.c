@@ -23,13 +23,22 @@ static const device_kind kinds[] = {
     {"cpu", open_cpu, false},
 };
 
+enum { MOST_THREADS = 4096 };
+
+/* 0: one for each core */
 static unsigned wanted_threads(const sn_options *o)
 {
     const char *variable = getenv("SINTER_THREADS");
-    long n = o->threads;
-    if (n <= 0 && variable)
-        n = strtol(variable, NULL, 10);
-    return n > 0 && n <= 4096 ? (unsigned)n : 0;
+    if (o->threads > 0 || !variable || !*variable)
+        return o->threads > 0 && o->threads <= MOST_THREADS ? (unsigned)o->threads : 0;
+    char *end, said[128];
+    long n = strtol(variable, &end, 10);
+    if (!*end && n > 0 && n <= MOST_THREADS)
+        return (unsigned)n;
+    snprintf(said, sizeof(said), "SINTER_THREADS=%.20s is no number from 1 to %d: all cores are used", variable,
+             MOST_THREADS);
+    api_warn(o, said);
+    return 0;
 }
 
 /* The variable wins, so that any program can be tried on another device; but who asks for the reference gets it. */

@@ -381,6 +381,30 @@ static void contexts(void **state)
     assert_int_equal(sn_version(), SN_VERSION);
 }
 
+static void a_variable_that_is_no_number_is_said(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"abc", "-5", "0", "4x", "99999999999999999999"};
+    heard h = {0};
+    sn_options o = {.size = sizeof(o), .env = &h, .message = hear};
+    const char *before = getenv("SINTER_THREADS");
+    char *kept = before ? strdup(before) : NULL;
+    for (int i = 0; i < 5; i++) {
+        setenv("SINTER_THREADS", wrong[i], 1);
+        sn_close(sn_open(&o));
+        assert_int_equal(h.messages, i + 1);
+        contains(h.last, wrong[i]);
+    }
+    setenv("SINTER_THREADS", "2", 1);
+    sn_close(sn_open(&o));
+    assert_int_equal(h.messages, 5);
+    if (kept)
+        setenv("SINTER_THREADS", kept, 1);
+    else
+        unsetenv("SINTER_THREADS");
+    free(kept);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +423,7 @@ int main(void)
         cmocka_unit_test(arrays),
         cmocka_unit_test(nothing_is_kept),
         cmocka_unit_test(contexts),
+        cmocka_unit_test(a_variable_that_is_no_number_is_said),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }
