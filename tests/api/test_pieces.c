@@ -65,6 +65,47 @@ static sn_acc outside(sn_acc x)
     return sn_imap(sn_closure(outside_at, &x), x);
 }
 
+static sn_exp edges(sn_exp s)
+{
+    return sn_sub(sn_add(sn_at(s, -4), sn_at(s, 4)), sn_add(sn_at(s, -1), sn_at(s, 2)));
+}
+
+static sn_exp corners(sn_exp s)
+{
+    return sn_sub(sn_add(sn_at(s, -1, -2), sn_at(s, 1, 2)), sn_add(sn_at(s, 1, -1), sn_at(s, 0, 1)));
+}
+
+static sn_acc ends(sn_acc x)
+{
+    sn_pattern p = sn_pattern(9);
+    return sn_results(sn_stencil(edges, p, sn_mirror, x), sn_stencil(edges, p, sn_wrap, x),
+                      sn_stencil(edges, p, sn_clamp, x));
+}
+
+static sn_acc frames(sn_acc x)
+{
+    sn_pattern p = sn_pattern(3, 5);
+    return sn_results(sn_stencil(corners, p, sn_mirror, x), sn_stencil(corners, p, sn_wrap, x),
+                      sn_stencil(corners, p, sn_clamp, x));
+}
+
+/* as a mirror is written by hand; half a period is the last index only in the first */
+static sn_exp folded_at(void *env, sn_exp i, sn_exp x)
+{
+    sn_acc a = *(const sn_acc *)env;
+    sn_exp last = sn_sub(sn_extent(a, 0), 1);
+    for (int k = 2; k <= 3; k++) {
+        sn_exp period = sn_max(sn_mul(last, k), 1), far = sn_mod(sn_abs(sn_sub(i, 7)), period);
+        x = sn_add(x, sn_index(a, sn_max(sn_min(sn_min(far, sn_sub(period, far)), last), 0)));
+    }
+    return x;
+}
+
+static sn_acc folded(sn_acc x)
+{
+    return sn_imap(sn_closure(folded_at, &x), x);
+}
+
 static void rows_in_pieces(void **state)
 {
     (void)state;
@@ -72,6 +113,9 @@ static void rows_in_pieces(void **state)
     both("[n,m]T -> [n,m]T, [n,m]T", turned_rows, "u8 f32 f64", MIXED, MATRICES);
     both("[n]T -> [n]T", clamped, "u8 i16 i32 f64", SMALL, LENGTHS);
     both("[n]T -> [n]T", periodic, "i8 u32 f32 i64", SMALL, LENGTHS);
+    both("[n]T -> [n]T, [n]T, [n]T", ends, "u8 i16 i32 f64", SMALL, LENGTHS);
+    both("[n,m]T -> [n,m]T, [n,m]T, [n,m]T", frames, "i8 i32 f64", SMALL, MATRICES);
+    both("[n]T -> [n]T", folded, "i8 i32 f64", SMALL, LENGTHS);
     both("[n]T -> [n]T", chosen, "i8 i32 f64", SMALL, LENGTHS);
 }
 

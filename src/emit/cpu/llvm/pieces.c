@@ -22,7 +22,59 @@ static bool is_row(const cg *g, k_val v)
     return x->shape == K_AFFINE && x->step == 1;
 }
 
-typedef enum { NO_PIECES, ONE, ROW, TURNED, MOVED, CHOSEN, SMALLER, LARGER } form;
+typedef enum { NO_PIECES, ONE, ROW, TURNED, MIRRORED, MOVED, CHOSEN, SMALLER, LARGER } form;
+
+static const k_stmt *made_with(const cg *g, k_val v, ir_op op)
+{
+    const k_stmt *s = made_by(g, v);
+    return s && s->op == K_LET && s->sub == op ? s : NULL;
+}
+
+/* max(min(far, period - far, last), 0) with far = |row| mod period: what a mirrored boundary makes of a row. Where
+ * period is twice `last`, the maximum changes nothing. */
+typedef struct mirror {
+    k_val row, period, last;
+} mirror;
+
+/* The operands of nested minima; returns how many, at most 3. */
+static unsigned smallest_of(const cg *g, k_val v, k_val *out, unsigned n)
+{
+    const k_stmt *s = n < 3 ? made_with(g, v, OP_MIN) : NULL;
+    if (s)
+        return smallest_of(g, s->in[1], out, smallest_of(g, s->in[0], out, n));
+    if (n < 3)
+        out[n] = v;
+    return n + 1;
+}
+
+static bool is_mirrored(const cg *g, k_val v, mirror *m)
+{
+    const k_stmt *max = made_with(g, v, OP_MAX), *mod = NULL;
+    k_val part[3], far = 0;
+    if (!max)
+        return false;
+    const k_value *least = &g->k->value.at[max->in[1]];
+    if (least->kind != KV_LITERAL || least->bits || smallest_of(g, max->in[0], part, 0) != 3)
+        return false;
+    *m = (mirror){0};
+    for (unsigned i = 0; i < 3 && !mod; i++) {
+        mod = made_with(g, part[i], OP_MOD);
+        far = part[i];
+    }
+    const k_stmt *abs = mod ? made_with(g, mod->in[0], OP_ABS) : NULL;
+    if (!abs || !is_row(g, abs->in[0]) || !is_uniform(g, mod->in[1]))
+        return false;
+    m->row = abs->in[0];
+    m->period = mod->in[1];
+    bool back = false;
+    for (unsigned i = 0; i < 3; i++) {
+        const k_stmt *sub = made_with(g, part[i], OP_SUB);
+        back |= sub && sub->in[0] == m->period && sub->in[1] == far;
+        if (is_uniform(g, part[i]))
+            m->last = part[i];
+    }
+    return back && m->last;
+}
 
 /* MOVED: operand `*base`, and by the other, which is uniform. */
 static form form_of(const cg *g, k_val v, k_val *base)
@@ -36,8 +88,11 @@ static form form_of(const cg *g, k_val v, k_val *base)
         return NO_PIECES;
     if (s->op == K_SELECT)
         return CHOSEN;
+    mirror m;
     if (s->op != K_LET)
         return NO_PIECES;
+    if (is_mirrored(g, v, &m))
+        return MIRRORED;
     switch (s->sub) {
     case OP_ADD:
         *base = is_uniform(g, s->in[1]) ? s->in[0] : s->in[1];
@@ -68,8 +123,9 @@ static bool count(const cg *g, k_val v, unsigned depth, unsigned *pieces, unsign
     case ONE:
     case ROW:
     case TURNED:
+    case MIRRORED:
         *rows += f != ONE;
-        *pieces += f == TURNED ? 2 : 1;
+        *pieces += f == TURNED || f == MIRRORED ? 2 : 1;
         return *pieces <= MOST_PIECES;
     case MOVED:
         return count(g, base, depth + 1, pieces, rows);
@@ -152,6 +208,79 @@ static cg_ref load_turned(const load *l, const k_stmt *s, cg_ref by, cg_ref mask
     return cg_phi2(g, x, usual, y, rare);
 }
 
+/* Elements at index, index - 1, ...; the masks' lanes are those of the result. */
+static cg_ref load_back(const load *l, cg_ref index, cg_ref mask)
+{
+    cg *g = l->g;
+    int order[256];
+    for (unsigned i = 0; i < g->lanes; i++)
+        order[i] = (int)(g->lanes - 1 - i);
+    cg_ref lowest = LLVMBuildSub(g->b, index, cg_i64(g, (int64_t)g->lanes - 1), "");
+    cg_ref x = load_row(l, lowest, cg_shuffle(g, mask, NULL, g->lanes, order));
+    return cg_shuffle(g, x, NULL, g->lanes, order);
+}
+
+/* A gang that meets one edge at most: part of it goes forwards, the rest back. `first` is where it begins in a period.
+ */
+static cg_ref load_folded(const load *l, const mirror *m, cg_ref by, cg_ref mask)
+{
+    cg *g = l->g;
+    LLVMBuilderRef b = g->b;
+    cg_ref period = cg_scalar(g, m->period), last = cg_scalar(g, m->last), lanes = cg_i64(g, g->lanes);
+    cg_ref rest = LLVMBuildSRem(b, cg_scalar(g, m->row), period, "");
+    cg_ref below = LLVMBuildICmp(b, LLVMIntSLT, rest, cg_i64(g, 0), "");
+    cg_ref first = LLVMBuildSelect(b, below, LLVMBuildAdd(b, rest, period, ""), rest, "");
+    cg_ref onwards = LLVMBuildICmp(b, LLVMIntSLE, first, last, "");
+    cg_ref turn = LLVMBuildSelect(b, onwards, LLVMBuildAdd(b, last, cg_i64(g, 1), ""), period, "");
+    cg_ref left = LLVMBuildSub(b, turn, first, "");
+    left = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSLT, left, lanes, ""), left, lanes, "");
+    cg_ref before = cg_mask_first(g, left);
+    cg_ref forth = LLVMBuildSelect(b, onwards, before, LLVMBuildNot(b, before, ""), "");
+    cg_ref start = LLVMBuildSelect(b, onwards, first, LLVMBuildSub(b, first, period, ""), "");
+    cg_ref x = load_row(l, moved_by(g, start, by), LLVMBuildAnd(b, mask, forth, ""));
+    cg_ref end = moved_by(g, LLVMBuildSub(b, period, first, ""), by);
+    cg_ref y = load_back(l, end, LLVMBuildAnd(b, mask, LLVMBuildNot(b, forth, ""), ""));
+    return LLVMBuildSelect(b, forth, x, y, "");
+}
+
+/* The index of each lane, as it is written. */
+static cg_ref mirrored_index(cg *g, const mirror *m)
+{
+    cg_ref row = cg_vec(g, m->row), period = cg_vec(g, m->period);
+    cg_ref far[] = {cg_op(g, OP_ABS, T_I64, T_I64, &row), period};
+    cg_ref both[] = {cg_op(g, OP_MOD, T_I64, T_I64, far), NULL};
+    both[1] = LLVMBuildSub(g->b, period, both[0], "");
+    cg_ref inside[] = {cg_op(g, OP_MIN, T_I64, T_I64, both), cg_vec(g, m->last)};
+    cg_ref positive[] = {cg_op(g, OP_MIN, T_I64, T_I64, inside), cg_zero(LLVMTypeOf(row))};
+    return cg_op(g, OP_MAX, T_I64, T_I64, positive);
+}
+
+static cg_ref load_mirrored(const load *l, k_val v, cg_ref by, cg_ref mask)
+{
+    cg *g = l->g;
+    mirror m;
+    if (!is_mirrored(g, v, &m))
+        return NULL;
+    cg_ref last = cg_scalar(g, m.last), twice = LLVMBuildShl(g->b, last, cg_i64(g, 1), "");
+    cg_ref longer = LLVMBuildICmp(g->b, LLVMIntSGE, last, cg_i64(g, g->lanes), "");
+    cg_ref even = LLVMBuildICmp(g->b, LLVMIntEQ, cg_scalar(g, m.period), twice, "");
+    LLVMBasicBlockRef usual = cg_block(g, "mirrored"), rare = cg_block(g, "mirrored.often"),
+                      end = cg_block(g, "mirrored.end");
+    cg_cond(g, LLVMBuildAnd(g->b, longer, even, ""), usual, rare);
+    cg_at(g, usual);
+    cg_ref x = load_folded(l, &m, by, mask);
+    usual = cg_here(g);
+    cg_br(g, end);
+    cg_at(g, rare);
+    cg_ref at = mirrored_index(g, &m);
+    at = by ? LLVMBuildAdd(g->b, at, cg_splat(g, by), "") : at;
+    cg_ref y = cg_masked_gather(g, l->vector, cg_element(g, l->mem, at), l->align, mask);
+    rare = cg_here(g);
+    cg_br(g, end);
+    cg_at(g, end);
+    return cg_phi2(g, x, usual, y, rare);
+}
+
 /* The elements at index v, moved by `by`, for the lanes of the mask; the others are zero. */
 static cg_ref load_pieces(const load *l, k_val v, cg_ref by, cg_ref mask)
 {
@@ -166,6 +295,8 @@ static cg_ref load_pieces(const load *l, k_val v, cg_ref by, cg_ref mask)
         return load_row(l, moved_by(g, cg_scalar(g, v), by), mask);
     if (f == TURNED)
         return load_turned(l, s, by, mask);
+    if (f == MIRRORED)
+        return load_mirrored(l, v, by, mask);
     if (f == MOVED) {
         cg_ref step = cg_scalar(g, base == s->in[0] ? s->in[1] : s->in[0]);
         if (s->sub == OP_SUB)
