@@ -14,7 +14,6 @@ scalar_table()
     awk '
     /^\/\*  / {
         heading = $0; sub(/^\/\*  /, "", heading); sub(/ *\*\/$/, "", heading);
-        printf "\n**%s%s**\n\n| C | on | gives | what |\n|---|---|---|---|\n", toupper(substr(heading, 1, 1)), substr(heading, 2);
         next
     }
     /^OP\(/ {
@@ -22,6 +21,9 @@ scalar_table()
         doc = line; sub(/^[^"]*"/, "", doc); sub(/"\) *$/, "", doc);
         sub(/, *".*$/, "", line);
         split(line, f, / *, */);
+        if (f[4] == "OWN") next; # no part of the language
+        if (heading) printf "\n**%s%s**\n\n| C | on | gives | what |\n|---|---|---|---|\n", toupper(substr(heading, 1, 1)), substr(heading, 2);
+        heading = "";
         call = "sn_" f[2] (f[3] == 1 ? "(a)" : f[3] == 2 ? "(a, b)" : "(a, b, c)");
         on["INT"] = "integers"; on["FLOAT"] = "floats"; on["NUM"] = "numbers"; on["ANY"] = "all"; on["BOOL"] = "bool";
         gives = f[4] == "TEST" ? "bool" : f[4] == "COUNT" ? "i32" : "the same type";

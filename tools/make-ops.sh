@@ -30,7 +30,7 @@ BEGIN {
     sub(/, *".*$/, "", line);
     split(line, f, / *, */);
     name = f[2]; arity = f[3]; result = "";
-    if (f[4] == "CONVERT") next;
+    if (f[4] == "CONVERT" || f[4] == "OWN") next;
     if (f[4] == "TEST") result = " -> bool";
     if (f[4] == "COUNT") result = " -> i32";
     if (name == "exp") name = "exp_of"; # sn_exp is the type

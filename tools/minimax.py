@@ -208,6 +208,53 @@ def single(name, kind, value):
     return ["#define %s %s" % (name, literal(round_to(value, BITS[kind]), kind))]
 
 
+def entries(name, kind, values):
+    """A line that defines NAME_TABLE as the list of the values, rounded."""
+    lines, line = [], "#define %s_TABLE" % name
+    for i, v in enumerate(values):
+        word = " " + literal(round_to(v, BITS[kind]), kind) + ("," if i + 1 < len(values) else "")
+        if len(line) + len(word) > 116:
+            lines.append(line + " \\")
+            line = "   "
+        line += word
+    return lines + [line]
+
+
+def powers(name, kind, count):
+    """2^(i/count), and what each entry lacks, as a part of itself."""
+    exact = [mpf(2) ** (mpf(i) / count) for i in range(count)]
+    rounded = [round_to(v, BITS[kind]) for v in exact]
+    return (entries(name, kind, exact) +
+            entries(name + "_LOW", kind, [v / r - 1 for v, r in zip(exact, rounded)]))
+
+
+def logarithms(name, kind, step, stride):
+    """For m in [3/4, 3/2) and the upper four bits i of its mantissa: c near 1/m, 1 on both sides of m = 1, and
+    t = -log c. All t are multiples of 2^-step, so that sums with multiples of a short ln 2 are exact, and of 400 on
+    either side of the middle (every stride-th) that one is chosen for which c is nearly exact (S. Gal, "Computing
+    elementary functions", 1986)."""
+    cs, ts = [], []
+    for i in range(16):
+        low, high = (1 + mpf(i) / 16), (1 + mpf(i + 1) / 16)
+        if i >= 8:
+            low, high = low / 2, high / 2
+        if i in (0, 15):
+            cs.append(mpf(1))
+            ts.append(mpf(0))
+            continue
+        middle = int(mpmath.nint(mpmath.log((low + high) / 2) * 2 ** step))
+        best = None
+        for offset in range(-400, 401):
+            t = mpf(middle + offset * stride) / 2 ** step
+            c = round_to(mpmath.exp(-t), BITS[kind])
+            error = abs(t + mpmath.log(c))
+            if best is None or error < best[0]:
+                best = (error, c, t)
+        cs.append(best[1])
+        ts.append(best[2])
+    return entries(name + "_RECIPROCAL", kind, cs) + entries(name, kind, ts)
+
+
 def two_over_pi(name, zeros, step, count):
     """Lines that define NAME_0, NAME_1, ...: 64 bits each of (`zeros` zero bits followed by the bits of 2/pi behind
     the point); word i starts at bit step * i."""
@@ -323,6 +370,21 @@ def sets():
                                        {0: mpf(1)}, relative_exp2))
     add("EXP2_F64", lambda: polynomial("EXP2_F64", "d", lambda r: mpf(2) ** r, -0.5, 0.5, exp_range(11),
                                        {0: mpf(1)}, relative_exp2, wide=(1,)))
+    # exp by a table of the powers 2^(i/16), i/8 in f64
+    add("POWER_F32", lambda: powers("POWER_F32", "f", 16))
+    add("POWER_F64", lambda: powers("POWER_F64", "d", 8))
+    add("NEAR_EXP_F32", lambda: polynomial("NEAR_EXP_F32", "f", mpmath.exp, "-0.02168", "0.02168", exp_range(3),
+                                           {0: mpf(1), 1: mpf(1)}, relative_exp))
+    add("NEAR_EXP_F64", lambda: polynomial("NEAR_EXP_F64", "d", mpmath.exp, "-0.04335", "0.04335", exp_range(7),
+                                           {0: mpf(1), 1: mpf(1)}, relative_exp))
+    # log by tables
+    add("LOGS_F32", lambda: logarithms("LOGS_F32", "f", 17, 1))
+    add("LOGS_F64", lambda: logarithms("LOGS_F64", "d", 42, 1000003))
+    near_log_weight = lambda f: abs(f) / abs(log1p_over(f))
+    add("NEAR_LOG_F32", lambda: polynomial("NEAR_LOG_F32", "f", log1p_tail, "-0.03126", "0.06251", exp_range(3), None,
+                                           near_log_weight))
+    add("NEAR_LOG_F64", lambda: polynomial("NEAR_LOG_F64", "d", log1p_tail, "-0.03126", "0.06251", exp_range(8), None,
+                                           near_log_weight))
     # log
     add("LOG_F32", lambda: polynomial("LOG_F32", "f", log1p_tail, -third, third, exp_range(8), {0: mpf("-0.5")},
                                       lambda f: abs(f) / abs(log1p_over(f))))

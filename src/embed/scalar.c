@@ -169,6 +169,7 @@ typedef sn_exp scalar;   /* because the row `exp` would make a function of the t
 #define DEFINE_TEST(arity, ENUM, name) DEFINE_##arity(ENUM, name)
 #define DEFINE_COUNT(arity, ENUM, name) DEFINE_##arity(ENUM, name)
 #define DEFINE_CONVERT(arity, ENUM, name) /* sn_to and sn_bitcast */
+#define DEFINE_OWN(arity, ENUM, name)
 #define OP(ENUM, name, arity, signature, classes, flags, doc) DEFINE_##signature(arity, ENUM, name)
 #include "ir/ops.def"
 #undef OP

@@ -1,6 +1,7 @@
 /* What every primitive means: ir_op_apply, one function per group of types. Compiled without contraction, so that a * b
  * and then + c rounds twice. */
 #include "ir/math/math_c.h"
+#include "ir/math/primitives.h"
 #include "ir/ops.h"
 #include <math.h>
 
@@ -277,6 +278,17 @@ static float apply_f32(ir_op op, float a, float b, float c)
         return sn_math_##name##_f32 MATH_##arity;
 #include "ir/math/functions.def"
 #undef SN_MATH
+    case OP_SCALE:
+        return sn_scale_f32(a, b);
+    case OP_EXPONENT:
+        return sn_exponent_f32(a);
+    case OP_SIGNIFICAND:
+        return sn_significand_f32(a);
+#define SN_TABLE(ID, name)                                                                                             \
+    case OP_LOOK_##ID:                                                                                                 \
+        return sn_look_##name##_f32(a);
+        SN_TABLES
+#undef SN_TABLE
     default:
         return 0;
     }
@@ -291,6 +303,17 @@ static double apply_f64(ir_op op, double a, double b, double c)
         return sn_math_##name##_f64 MATH_##arity;
 #include "ir/math/functions.def"
 #undef SN_MATH
+    case OP_SCALE:
+        return sn_scale_f64(a, b);
+    case OP_EXPONENT:
+        return sn_exponent_f64(a);
+    case OP_SIGNIFICAND:
+        return sn_significand_f64(a);
+#define SN_TABLE(ID, name)                                                                                             \
+    case OP_LOOK_##ID:                                                                                                 \
+        return sn_look_##name##_f64(a);
+        SN_TABLES
+#undef SN_TABLE
     default:
         return 0;
     }
@@ -360,4 +383,16 @@ bool ir_op_apply(ir_op op, ir_type type, ir_type result, const ir_bits *in, ir_b
     if (!test_float(op, a, b, out))
         *out = ir_bits_f64(apply_f64(op, a, b, ir_f64_bits(third)));
     return true;
+}
+
+bool ir_op_open(ir_op op, ir_type type, const ir_bits *in)
+{
+    if (op != OP_SCALE)
+        return false;
+    double a = type == T_F32 ? (double)ir_f32_bits(in[0]) : ir_f64_bits(in[0]);
+    double b = type == T_F32 ? (double)ir_f32_bits(in[1]) : ir_f64_bits(in[1]);
+    double most = type == T_F32 ? 250 : 2000;
+    if (isnan(a))
+        return isinf(b);
+    return !(fabs(a) >= 0x1p-60 && fabs(a) <= 0x1p60 && fabs(b) <= most);
 }

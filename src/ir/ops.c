@@ -12,6 +12,7 @@ enum {
     TEST = SIGNATURE_TEST,
     CONVERT = SIGNATURE_CONVERT,
     COUNT = SIGNATURE_COUNT,
+    OWN = SIGNATURE_OWN,
     BOOL = CLASS_BOOL,
     INT = CLASS_INT,
     FLOAT = CLASS_FLOAT,
@@ -117,6 +118,7 @@ ir_type ir_op_result(ir_op op, ir_type t, ir_type result)
         return T_NONE;
     switch ((ir_signature)ir_ops[op].signature) {
     case SIGNATURE_SAME:
+    case SIGNATURE_OWN:
         return t;
     case SIGNATURE_TEST:
         return T_BOOL;

@@ -24,7 +24,7 @@ typedef enum {
 /* classes of types, for the operator table */
 enum { CLASS_BOOL = 1, CLASS_INT = 2, CLASS_FLOAT = 4, CLASS_CHAR = 8, CLASS_NUM = 6, CLASS_ANY = 15 };
 
-typedef enum { SIGNATURE_SAME, SIGNATURE_TEST, SIGNATURE_CONVERT, SIGNATURE_COUNT } ir_signature;
+typedef enum { SIGNATURE_SAME, SIGNATURE_TEST, SIGNATURE_CONVERT, SIGNATURE_COUNT, SIGNATURE_OWN } ir_signature;
 
 enum { OP_COMMUTES = 1, OP_ASSOCIATES = 2, OP_FASSOC = 4, OP_PARTIAL = 8, OP_MATH = 16 };
 
@@ -75,5 +75,9 @@ int64_t ir_i64_bits(ir_type t, ir_bits b); /* sign- or zero-extended by t */
  * Returns false, leaving *out 0, where a PARTIAL operator fails: div, mod, quot and rem of integers by zero, and of the
  * least value of a signed type by -1 (all four alike, as in C). Also false if ill-typed. */
 bool ir_op_apply(ir_op op, ir_type type, ir_type result, const ir_bits *in, ir_bits *out);
+
+/* Is it open what this operator gives for these operands? Only for operators of the elementary functions' own, outside
+ * what their rows in the table say; ir_op_apply still gives one of the possible answers. */
+bool ir_op_open(ir_op op, ir_type type, const ir_bits *in);
 
 #endif

@@ -109,6 +109,10 @@ static k_val op_float_of(k_builder *b, k_val x)
 #define F64_TO_F32(x) k_convert(kb, OP_CONVERT, T_F32, x)
 #define U32_TO_I64(x) k_convert(kb, OP_CONVERT, T_I64, op_as_unsigned(kb, x))
 #define I64_TO_I32(x) k_convert(kb, OP_CONVERT, T_I32, x)
+#define SCALE(x, y) op_binary(kb, OP_SCALE, x, y)
+#define EXPONENT(x) op_unary(kb, OP_EXPONENT, x)
+#define SIGNIFICAND(x) op_unary(kb, OP_SIGNIFICAND, x)
+#define LOOK(ID, name, x) op_unary(kb, OP_LOOK_##ID, x)
 #define MUT(T, name, value) T name = k_decl(kb, value, NULL)
 #define RARE_BEGIN(p)                                                                                                  \
     do {                                                                                                               \

@@ -16,6 +16,7 @@
 
 #include "device/device.h"
 #include "fake_cuda/control.h"
+#include "support/own_operands.h"
 #include "support/random_kernel.h"
 
 typedef struct {
@@ -262,7 +263,8 @@ static void add_operators(operators *o, ir_type t)
             output(o, row->name, k_let(&o->b, op, op == OP_SIGN_BIT ? clean : o->y, clean, 0));
             continue;
         }
-        output(o, row->name, k_let(&o->b, op, o->x, safe(o, op, t), o->z));
+        k_val x = own_operand(&o->b, op, t, 0, o->x), y = own_operand(&o->b, op, t, 1, safe(o, op, t));
+        output(o, row->name, k_let(&o->b, op, x, y, o->z));
     }
 }
 

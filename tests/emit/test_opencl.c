@@ -13,6 +13,7 @@
 #include "emit/emit.h"
 #include "kernel/narrow.h"
 #include "support/opencl_runner.h"
+#include "support/own_operands.h"
 #include "support/random_gang.h"
 #include "support/random_kernel.h"
 
@@ -202,7 +203,8 @@ static void every_operator(void **state)
                 output(o, op, k_let(&o->b, op, op == OP_SIGN_BIT ? clean : o->y, clean, 0));
                 continue;
             }
-            output(o, op, k_let(&o->b, op, o->x, safe(o, op, t), o->z));
+            k_val x = own_operand(&o->b, op, t, 0, o->x), y = own_operand(&o->b, op, t, 1, safe(o, op, t));
+            output(o, op, k_let(&o->b, op, x, y, o->z));
         }
         compare(o, *state, t);
     }
@@ -408,7 +410,8 @@ static void refusals_say_why(void **state)
     } cases[] = {
         {"kernel k lanes 8 { global @1:i64 written for_all %1:i64 < 8 { %2:i64 = count true store @1[%1] = %2 } }",
          "lanes exchange values that the device's threads cannot"},
-        {"kernel k lanes 8 { global @1:u64 written check 1: false, 0, 0, 0 chain @1 before %1:i64 initial 0 aggregate 1 left %2:i64 "
+        {"kernel k lanes 8 { global @1:u64 written check 1: false, 0, 0, 0 chain @1 before %1:i64 initial 0 aggregate "
+         "1 left %2:i64 "
          "right %3:i64 { %4:i64 = add %2, %3 } yield %4 }",
          "a piece that fails would not hand its carry on"},
         {"kernel k lanes 8 { %1:i64 = var 0 for_all %2:i64 < 8 { set %1 = 5 } }",

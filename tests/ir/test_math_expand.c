@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "ir/math/math_c.h"
+#include "ir/math/primitives.h"
+#include "ir/ops.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -23,9 +25,11 @@
     X(argument)                                                                                                        \
     X(constant)                                                                                                        \
     X(add)                                                                                                             \
-    X(sub) X(mul) X(div) X(sqrt) X(neg) X(abs) X(fma) X(trunc) X(lt) X(le) X(eq) X(ieq) X(ilt) X(ult) X(band) X(bor)   \
-        X(bnot) X(select) X(iadd) X(isub) X(imul) X(and) X(or) X(xor) X(shl) X(shr) X(sar) X(shlv) X(shrv) X(bits)     \
-            X(float) X(i32_to_f32) X(f32_to_f64) X(f64_to_f32) X(u32_to_i64) X(i64_to_i32)
+    X(sub)                                                                                                             \
+    X(mul) X(div) X(sqrt) X(neg) X(abs) X(fma) X(trunc) X(lt) X(le) X(eq) X(ieq) X(ilt) X(ult) X(band) X(bor) X(bnot)  \
+        X(select) X(iadd) X(isub) X(imul) X(and) X(or) X(xor) X(shl) X(shr) X(sar) X(shlv) X(shrv) X(bits) X(float)    \
+            X(i32_to_f32) X(f32_to_f64) X(f64_to_f32) X(u32_to_i64) X(i64_to_i32) X(scale) X(exponent) X(significand)  \
+                X(look_power) X(look_power_low) X(look_reciprocal) X(look_logarithm)
 
 typedef enum {
 #define X(name) op_##name,
@@ -186,6 +190,10 @@ typedef handle F32, F64, I32, I64, BOOL;
 #define F64_TO_F32(x) build_unary(b, op_f64_to_f32, type_f32, x)
 #define U32_TO_I64(x) build_unary(b, op_u32_to_i64, type_i64, x)
 #define I64_TO_I32(x) build_unary(b, op_i64_to_i32, type_i32, x)
+#define SCALE(x, y) build_binary(b, op_scale, x, y)
+#define EXPONENT(a) build_part(b, op_exponent, a)
+#define SIGNIFICAND(a) build_part(b, op_significand, a)
+#define LOOK(ID, name, a) build_part(b, op_look_##name, a)
 /* no branch: a rare case is always computed and selected */
 #define MUT(T, name, value) T name = value
 #define GET(name) name
@@ -206,6 +214,11 @@ static handle build_negate(builder *b, handle x)
 static handle build_absolute(builder *b, handle x)
 {
     return build_unary(b, op_abs, type_of(b, x), x);
+}
+
+static handle build_part(builder *b, op_code op, handle x)
+{
+    return build_unary(b, op, type_of(b, x), x);
 }
 
 static handle build_truncate(builder *b, handle x)
@@ -276,6 +289,21 @@ static uint64_t float_op_f32(op_code op, float x, float y, float z)
         return x <= y;
     case op_eq:
         return x == y;
+    case op_exponent:
+        return of_f32(sn_exponent_f32(x));
+    case op_significand:
+        return of_f32(sn_significand_f32(x));
+    case op_look_power:
+        return of_f32(sn_look_power_f32(x));
+    case op_look_power_low:
+        return of_f32(sn_look_power_low_f32(x));
+    case op_look_reciprocal:
+        return of_f32(sn_look_reciprocal_f32(x));
+    case op_look_logarithm:
+        return of_f32(sn_look_logarithm_f32(x));
+    case op_scale: /* within what devices promise */
+        assert_false(ir_op_open(OP_SCALE, T_F32, (ir_bits[]){of_f32(x), of_f32(y)}));
+        return of_f32(sn_scale_f32(x, y));
     default:
         fail_msg("%s is not an operation of f32", op_names[op]);
         return 0;
@@ -309,6 +337,21 @@ static uint64_t float_op_f64(op_code op, double x, double y, double z)
         return x <= y;
     case op_eq:
         return x == y;
+    case op_exponent:
+        return of_f64(sn_exponent_f64(x));
+    case op_significand:
+        return of_f64(sn_significand_f64(x));
+    case op_look_power:
+        return of_f64(sn_look_power_f64(x));
+    case op_look_power_low:
+        return of_f64(sn_look_power_low_f64(x));
+    case op_look_reciprocal:
+        return of_f64(sn_look_reciprocal_f64(x));
+    case op_look_logarithm:
+        return of_f64(sn_look_logarithm_f64(x));
+    case op_scale: /* within what devices promise */
+        assert_false(ir_op_open(OP_SCALE, T_F64, (ir_bits[]){of_f64(x), of_f64(y)}));
+        return of_f64(sn_scale_f64(x, y));
     default:
         fail_msg("%s is not an operation of f64", op_names[op]);
         return 0;

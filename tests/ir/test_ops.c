@@ -410,23 +410,117 @@ static void values_pass_through_words(void **state)
     assert_int_equal(ir_bits_f64(-0.0), (ir_bits)1 << 63);
 }
 
+/* --- operators of the elementary functions only --- */
+
+static ir_bits f32_of(ir_op op, double x)
+{
+    return apply1(op, T_F32, ir_bits_f32((float)x));
+}
+
+static ir_bits f64_of(ir_op op, double x)
+{
+    return apply1(op, T_F64, ir_bits_f64(x));
+}
+
+static void check_parts(double x, double k, double m)
+{
+    assert_int_equal(f64_of(OP_EXPONENT, x), ir_bits_f64(k));
+    assert_int_equal(f64_of(OP_SIGNIFICAND, x), ir_bits_f64(m));
+    if ((double)(float)x != x)
+        return;
+    assert_int_equal(f32_of(OP_EXPONENT, x), ir_bits_f32((float)k));
+    assert_int_equal(f32_of(OP_SIGNIFICAND, x), ir_bits_f32((float)m));
+}
+
+static void numbers_come_apart(void **state)
+{
+    (void)state;
+    check_parts(1, 0, 1);
+    check_parts(0.75, 0, 0.75);
+    check_parts(0x1.7ffffep-1, -1, 0x1.7ffffep0);
+    check_parts(0x1.7ffffep0, 0, 0x1.7ffffep0);
+    check_parts(1.5, 1, 0.75);
+    check_parts(0x1.fffffep127, 128, 0x1.fffffep-1);
+    check_parts(0x1p-149, -149, 1);
+    check_parts(0x1.8p-148, -147, 0.75);
+    check_parts(0x1p-1074, -1074, 1);
+    check_parts(0x1.fffffffffffffp1023, 1024, 0x1.fffffffffffffp-1);
+    check_parts(0.0, -INFINITY, 1);
+    check_parts(-0.0, -INFINITY, -1);
+    check_parts(INFINITY, INFINITY, 1);
+    static const double none[] = {NAN, -1, -INFINITY, -0x1p-149};
+    for (size_t i = 0; i < ARRAY_LENGTH(none); i++)
+        for (ir_op op = OP_EXPONENT; op <= OP_SIGNIFICAND; op++) {
+            assert_true(isnan(ir_f32_bits(f32_of(op, none[i]))));
+            assert_true(isnan(ir_f64_bits(f64_of(op, none[i]))));
+        }
+}
+
+static void check_scale(double a, double b, double f32, double f64)
+{
+    assert_int_equal(apply2(OP_SCALE, T_F32, ir_bits_f32((float)a), ir_bits_f32((float)b)), ir_bits_f32((float)f32));
+    assert_int_equal(apply2(OP_SCALE, T_F64, ir_bits_f64(a), ir_bits_f64(b)), ir_bits_f64(f64));
+}
+
+/* One rounding, to even, also where the result is subnormal: 1 + 2^-22 less half an ulp would become even in two. */
+static void powers_of_two_go_in(void **state)
+{
+    (void)state;
+    check_scale(1, 10, 1024, 1024);
+    check_scale(1.5, -1.25, 0.375, 0.375); /* b is rounded down */
+    check_scale(-1.5, 0.75, -1.5, -1.5);
+    check_scale(1, 128, INFINITY, 0x1p128);
+    check_scale(0x1.000002p0, -126, 0x1.000002p-126, 0x1.000002p-126);
+    check_scale(0x1.000002p0, -127, 0x1p-127, 0x1.000002p-127);
+    check_scale(0x1.000006p0, -127, 0x1.000008p-127, 0x1.000006p-127);
+    check_scale(1, -150, 0, 0x1p-150);
+    check_scale(0x1.000002p0, -150, 0x1p-149, 0x1.000002p-150);
+    assert_int_equal(apply2(OP_SCALE, T_F64, ir_bits_f64(1.5), ir_bits_f64(-1075)), ir_bits_f64(0x1p-1074));
+    assert_int_equal(apply2(OP_SCALE, T_F64, ir_bits_f64(1), ir_bits_f64(1024)), ir_bits_f64(INFINITY));
+    assert_true(isnan(ir_f32_bits(apply2(OP_SCALE, T_F32, ir_bits_f32(NAN), ir_bits_f32(1)))));
+    assert_true(isnan(ir_f64_bits(apply2(OP_SCALE, T_F64, ir_bits_f64(NAN), ir_bits_f64(NAN)))));
+    ir_bits in[2] = {ir_bits_f32(1), ir_bits_f32(250)}, beyond[2] = {ir_bits_f32(1), ir_bits_f32(251)};
+    assert_false(ir_op_open(OP_SCALE, T_F32, in));
+    assert_true(ir_op_open(OP_SCALE, T_F32, beyond));
+    assert_false(ir_op_open(OP_MUL, T_F32, beyond));
+}
+
+/* Entries: as many lowest bits of the operand count as the table is long, and what belongs together agrees. */
+static void tables_agree(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 64; i++) {
+        double power = exp2((double)(i % 16) / 16), wide = exp2((double)(i % 8) / 8);
+        assert_int_equal(apply1(OP_LOOK_POWER, T_F32, 0x49400000 + i), ir_bits_f32((float)power));
+        assert_true(fabs(ir_f64_bits(apply1(OP_LOOK_POWER, T_F64, i)) / wide - 1) < 0x1p-52);
+        double low = (double)ir_f32_bits(apply1(OP_LOOK_POWER_LOW, T_F32, i));
+        assert_true(fabs((double)(float)power * (1 + low) / power - 1) < 0x1p-46);
+        assert_true(fabs(ir_f64_bits(apply1(OP_LOOK_POWER_LOW, T_F64, i))) < 0x1p-53);
+        double c = (double)ir_f32_bits(apply1(OP_LOOK_RECIPROCAL, T_F32, i));
+        assert_true(fabs(log(c) + (double)ir_f32_bits(apply1(OP_LOOK_LOGARITHM, T_F32, i))) < 0x1p-31);
+        c = ir_f64_bits(apply1(OP_LOOK_RECIPROCAL, T_F64, i));
+        assert_true(fabs(log(c) + ir_f64_bits(apply1(OP_LOOK_LOGARITHM, T_F64, i))) < 0x1p-53);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_found),
-        cmocka_unit_test(types_are_consistent),
-        cmocka_unit_test(definedness_follows_the_table),
-        cmocka_unit_test(bytes_exhaustively),
-        cmocka_unit_test(bytes_one_operand),
-        cmocka_unit_test(every_integer_type_at_its_edges),
-        cmocka_unit_test(logic),
-        cmocka_unit_test(floats_of_two),
-        cmocka_unit_test(floats_of_one),
-        cmocka_unit_test(fma_rounds_once),
-        cmocka_unit_test(integers_convert),
-        cmocka_unit_test(floats_convert),
-        cmocka_unit_test(bits_convert),
-        cmocka_unit_test(values_pass_through_words),
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names_are_found),
+                                       cmocka_unit_test(types_are_consistent),
+                                       cmocka_unit_test(definedness_follows_the_table),
+                                       cmocka_unit_test(bytes_exhaustively),
+                                       cmocka_unit_test(bytes_one_operand),
+                                       cmocka_unit_test(every_integer_type_at_its_edges),
+                                       cmocka_unit_test(logic),
+                                       cmocka_unit_test(floats_of_two),
+                                       cmocka_unit_test(floats_of_one),
+                                       cmocka_unit_test(fma_rounds_once),
+                                       cmocka_unit_test(integers_convert),
+                                       cmocka_unit_test(floats_convert),
+                                       cmocka_unit_test(bits_convert),
+                                       cmocka_unit_test(values_pass_through_words),
+                                       cmocka_unit_test(numbers_come_apart),
+                                       cmocka_unit_test(powers_of_two_go_in),
+                                       cmocka_unit_test(tables_agree)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

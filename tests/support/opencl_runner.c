@@ -141,7 +141,7 @@ static void keep_smallest(k_error *error, const int64_t *record)
 bool opencl_run(opencl_program *p, const kernel *k, void *const *mem, const size_t *bytes, const ir_bits *arg,
                 int64_t first, int64_t last, size_t groups, k_error *error)
 {
-    enum { MOST = 32 };
+    enum { MOST = 64 };
     ocl_mem buffer[MOST] = {0};
     int64_t record[4] = {0};
     unsigned n = 0;

@@ -62,7 +62,8 @@ static ir_type random_type(generator *g)
 /* May this operator show what is open, or is it made of others? */
 static bool avoided(ir_op op)
 {
-    return op == OP_NONE || op == OP_SIGN_BIT || op == OP_COPY_SIGN || op == OP_BITCAST || ir_ops[op].flags & OP_MATH;
+    return op == OP_NONE || op == OP_SIGN_BIT || op == OP_COPY_SIGN || op == OP_BITCAST || ir_ops[op].flags & OP_MATH ||
+           ir_ops[op].signature == SIGNATURE_OWN;
 }
 
 static k_val random_let(generator *g)

@@ -93,7 +93,8 @@ static bool is_random_op(const random_maker *m, ir_op op)
 {
     if (ir_ops[op].flags & OP_MATH)
         return m->options->math;
-    return op != OP_SIGN_BIT && op != OP_COPY_SIGN && op != OP_BITCAST && op != OP_CONVERT;
+    return ir_ops[op].signature != SIGNATURE_OWN && op != OP_SIGN_BIT && op != OP_COPY_SIGN && op != OP_BITCAST &&
+           op != OP_CONVERT;
 }
 
 static ir_id operator_term(random_maker *m, const term_pool *pool)

@@ -25,6 +25,7 @@ struct dialect {
     const char *prelude_f64;      /* further lines if f64 occurs */
     const char *prelude_atomic64; /* further lines if 64-bit atomics occur */
     const char *helper;           /* qualifiers of a helper function */
+    const char *table;            /* qualifiers of a constant array outside functions */
     const char *kernel;           /* qualifiers and result of a kernel function */
     const char *global, *shared;  /* address spaces of pointers, with a space behind, or "" */
     const char *shared_block;     /* printf format of a count: all shared memory of the kernel, ulong sn_shared[] */

@@ -2,6 +2,7 @@
  * same, else a helper function, written once per type. Signed arithmetic goes through unsigned types, since it must
  * wrap. */
 #include "emit/text/emitter.h"
+#include "ir/math/primitives.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,7 +15,9 @@ typedef struct {
     bool helper;
     /* $a $b $c operands, $T their type, $U the unsigned one of its width, $P that widened to 32 bits, $R the result's
      * type, $W the width in bits, $M its mask, $N what $P is wider, to be subtracted, $Q the widest bit of $P, $F the
-     * suffix of its math functions. In a helper $a is a parameter; inline it may occur only once. */
+     * suffix of its math functions; of a float $E the bits of its mantissa, $B the bias of its exponent, $X the bits of
+     * a as $U, $Y the number whose bits are those of the variable i. In a helper $a is a parameter; inline it may occur
+     * only once. */
     const char *form;
 } form;
 
@@ -83,6 +86,17 @@ static const form forms[] = {
     {OP_SIGN_BIT, FLOAT, false, "signbit($a) != 0"},
     {OP_COPY_SIGN, FLOAT, false, "copysign$F($a, $b)"},
     {OP_SQRT, FLOAT, false, "sqrt$F($a)"},
+    {OP_SCALE, FLOAT, true,
+     "int n = (int)floor$F(b), h = n >> 1; $U i = ($U)(h + $B) << $E; a *= $Y; i = ($U)(n - h + $B) << $E; "
+     "return a * $Y;"},
+    {OP_EXPONENT, FLOAT, true,
+     "if (a == 0) return -1 / (a * a); if (!(a > 0)) return (a - a) / (a - a); if (isinf(a)) return a; "
+     "$U i = $X; int k = -$B; if (!(i >> $E)) { a *= ($T)4294967296; a *= ($T)4294967296; i = $X; k -= 64; } "
+     "return (int)((i + (($U)1 << ($E - 1))) >> $E) + k;"},
+    {OP_SIGNIFICAND, FLOAT, true,
+     "if (a == 0) return copysign$F(($T)1, a); if (!(a > 0)) return (a - a) / (a - a); if (isinf(a)) return 1; "
+     "$U i = $X; if (!(i >> $E)) { a *= ($T)4294967296; a *= ($T)4294967296; i = $X; } "
+     "i = ($U)($B - (i >> ($E - 1) & 1)) << $E | (i & ((($U)1 << $E) - 1)); return $Y;"},
 };
 
 static unsigned kind_of(ir_type t)
@@ -256,6 +270,10 @@ static const char *expand(emitter *e, const char *pattern, ir_type t, ir_type re
         {"N", ir_type_bits(t) < 32 ? arena_printf(e->arena, " - %u", 32 - ir_type_bits(t)) : ""},
         {"Q", wide ? "63" : "31"},
         {"F", t == T_F32 ? e->d->f32_suffix : ""},
+        {"E", wide ? "52" : "23"},
+        {"B", wide ? "1023" : "127"},
+        {"X", ir_type_float(t) ? arena_printf(e->arena, e->d->bits[u], "a") : ""},
+        {"Y", ir_type_float(t) ? arena_printf(e->arena, e->d->bits[t], "i") : ""},
     };
     return substitute(e, pattern, s, (unsigned)ARRAY_LENGTH(s));
 }
@@ -293,6 +311,38 @@ static const char *helper(emitter *e, const form *f, ir_type t, ir_type result, 
         text_printf(&e->helpers, ")\n{\n    %s\n}\n", expand(e, f->form, t, result, parameter));
     }
     return call(e, name, arity, operand);
+}
+
+/* An entry of a table: of a constant array that stands before the helper. */
+static const char *look(emitter *e, ir_op op, const sn_table *table, ir_type t, const char *const *operand)
+{
+    ir_type u = unsigned_of(t);
+    unsigned n = t == T_F32 ? table->count_f32 : table->count_f64;
+    const char *name = arena_printf(e->arena, "%s_%s", ir_ops[op].name, ir_type_name(t)), *type = emit_type(e, t);
+    if (new_helper(e, name)) {
+        text_printf(&e->helpers, "\n%s%s %s_entry[%u] = {", e->d->table, type, name, n);
+        for (unsigned i = 0; i < n; i++) {
+            ir_bits bits = t == T_F32 ? ir_bits_f32(table->f32[i]) : ir_bits_f64(table->f64[i]);
+            text_printf(&e->helpers, "%s%s", i ? ", " : "", float_literal(e, t, bits));
+        }
+        text_printf(&e->helpers, "};\n%s%s %s(%s a)\n{\n", e->d->helper, type, name, type);
+        text_printf(&e->helpers, "    return %s_entry[%s & %u];\n}\n", name, arena_printf(e->arena, e->d->bits[u], "a"),
+                    n - 1);
+    }
+    return call(e, name, 1, operand);
+}
+
+static const sn_table *table_of(ir_op op)
+{
+    switch (op) {
+#define SN_TABLE(ID, name)                                                                                             \
+    case OP_LOOK_##ID:                                                                                                 \
+        return &sn_table_##name;
+        SN_TABLES
+#undef SN_TABLE
+    default:
+        return NULL;
+    }
 }
 
 static const char *convert(emitter *e, ir_type from, ir_type to, const char *x)
@@ -353,6 +403,9 @@ const char *emit_let(emitter *e, const k_stmt *s)
                    : arena_printf(e->arena, e->d->bits[result], operand[0]);
     if (s->sub == OP_CONVERT)
         return convert(e, t, result, operand[0]);
+    const sn_table *table = table_of((ir_op)s->sub);
+    if (table)
+        return look(e, (ir_op)s->sub, table, t, operand);
     const char *shift = constant_shift(e, s, t, operand[0]);
     if (shift)
         return shift;

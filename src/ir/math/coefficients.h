@@ -65,6 +65,70 @@
     CF64(EXP2_F64_9)), x, CF64(EXP2_F64_8)), x, CF64(EXP2_F64_7)), x, CF64(EXP2_F64_6)), x, CF64(EXP2_F64_5)), x, \
     CF64(EXP2_F64_4)), x, CF64(EXP2_F64_3)), x, CF64(EXP2_F64_2))
 
+#define POWER_F32_TABLE 0x1p+0f, 0x1.0b5586p+0f, 0x1.172b84p+0f, 0x1.2387a6p+0f, 0x1.306fep+0f, 0x1.3dea64p+0f, \
+    0x1.4bfdaep+0f, 0x1.5ab07ep+0f, 0x1.6a09e6p+0f, 0x1.7a1148p+0f, 0x1.8ace54p+0f, 0x1.9c4918p+0f, 0x1.ae89fap+0f, \
+    0x1.c199bep+0f, 0x1.d5818ep+0f, 0x1.ea4afap+0f
+#define POWER_F32_LOW_TABLE 0x0p+0f, 0x1.8d96d4p-25f, -0x1.9c0c22p-27f, 0x1.964904p-25f, 0x1.125002p-25f, \
+    0x1.370be4p-25f, -0x1.0a355p-25f, -0x1.00d8acp-27f, 0x1.26055cp-26f, -0x1.05cb44p-25f, 0x1.67a1cap-28f, \
+    0x1.a3b5e4p-28f, -0x1.f9c304p-27f, -0x1.6961b4p-28f, -0x1.a5217cp-28f, 0x1.61428ep-28f
+
+#define POWER_F64_TABLE 0x1p+0, 0x1.172b83c7d517bp+0, 0x1.306fe0a31b715p+0, 0x1.4bfdad5362a27p+0, \
+    0x1.6a09e667f3bcdp+0, 0x1.8ace5422aa0dbp+0, 0x1.ae89f995ad3adp+0, 0x1.d5818dcfba487p+0
+#define POWER_F64_LOW_TABLE 0x0p+0, -0x1.01b15eaa59348p-55, 0x1.34d754db0abb6p-55, 0x1.690cebb7aafbp-56, \
+    -0x1.3b3efbf5e2228p-54, 0x1.db72fc1f0eab4p-55, 0x1.c1a7792cb3387p-55, 0x1.4a385a63d07a7p-56
+
+/* NEAR_EXP_F32: largest error 2^-28.69 */
+#define NEAR_EXP_F32_2 0x1.000292p-1f
+#define NEAR_EXP_F32_3 0x1.555b82p-3f
+#define P_NEAR_EXP_F32(x) FMA(CF32(NEAR_EXP_F32_3), x, CF32(NEAR_EXP_F32_2))
+
+/* NEAR_EXP_F64: largest error 2^-58.25 */
+#define NEAR_EXP_F64_2 0x1.0000000000116p-1
+#define NEAR_EXP_F64_3 0x1.5555555555853p-3
+#define NEAR_EXP_F64_4 0x1.55555547c7db8p-5
+#define NEAR_EXP_F64_5 0x1.111110fbabd7p-7
+#define NEAR_EXP_F64_6 0x1.6c1cc9ed65c08p-10
+#define NEAR_EXP_F64_7 0x1.a0247033cc85ep-13
+#define P_NEAR_EXP_F64(x) FMA(FMA(FMA(FMA(FMA(CF64(NEAR_EXP_F64_7), x, CF64(NEAR_EXP_F64_6)), x, \
+    CF64(NEAR_EXP_F64_5)), x, CF64(NEAR_EXP_F64_4)), x, CF64(NEAR_EXP_F64_3)), x, CF64(NEAR_EXP_F64_2))
+
+#define LOGS_F32_RECIPROCAL_TABLE 0x1p+0f, 0x1.d47b24p-1f, 0x1.b9b7f4p-1f, 0x1.a49908p-1f, 0x1.8f8434p-1f, \
+    0x1.7deacp-1f, 0x1.6bf76cp-1f, 0x1.5bc826p-1f, 0x1.4ee3bap+0f, 0x1.41f962p+0f, 0x1.35c0cp+0f, 0x1.292e36p+0f, \
+    0x1.1f36dep+0f, 0x1.1578e6p+0f, 0x1.0bee8cp+0f, 0x1p+0f
+#define LOGS_F32_TABLE 0x0p+0f, 0x1.6bd8p-4f, 0x1.2e64p-3f, 0x1.92bcp-3f, 0x1.fc0cp-3f, 0x1.2c28p-2f, 0x1.5d74p-2f, \
+    0x1.8c08p-2f, -0x1.1312p-2f, -0x1.d598p-3f, -0x1.8658p-3f, -0x1.317cp-3f, -0x1.d74p-4f, -0x1.49e8p-4f, \
+    -0x1.753p-5f, 0x0p+0f
+
+#define LOGS_F64_RECIPROCAL_TABLE 0x1p+0, 0x1.d412c4642459dp-1, 0x1.bac702b4c7f93p-1, 0x1.a416c8bafd924p-1, \
+    0x1.8f9406c99f0e9p-1, 0x1.7d062183c4216p-1, 0x1.6c0fe9181abf5p-1, 0x1.5c9a08506242fp-1, 0x1.4e5d11539972fp+0, \
+    0x1.4140352e08f69p+0, 0x1.35263cea0a3ddp+0, 0x1.29e0a3baa5128p+0, 0x1.1f6b7657fd057p+0, 0x1.15b366cd9bbedp+0, \
+    0x1.0c91402ebb1dfp+0, 0x1p+0
+#define LOGS_F64_TABLE 0x0p+0, 0x1.6f68f34964p-4, 0x1.297cc35fc8p-3, 0x1.953697519ap-3, 0x1.fbbae47786p-3, \
+    0x1.2e8db19bfap-2, 0x1.5d2f1c900ap-2, 0x1.899ec00273p-2, -0x1.1175ed3168p-2, -0x1.d0fcd22906p-3, \
+    -0x1.825969addep-3, -0x1.36483081b6p-3, -0x1.da2dcc0ac4p-4, -0x1.4d47421b64p-4, -0x1.8898c4edp-5, 0x0p+0
+
+/* NEAR_LOG_F32: largest error 2^-28.34 */
+#define NEAR_LOG_F32_0 -0x1p-1f
+#define NEAR_LOG_F32_1 0x1.555838p-2f
+#define NEAR_LOG_F32_2 -0x1.00134cp-2f
+#define NEAR_LOG_F32_3 0x1.825f38p-3f
+#define P_NEAR_LOG_F32(x) FMA(FMA(FMA(CF32(NEAR_LOG_F32_3), x, CF32(NEAR_LOG_F32_2)), x, CF32(NEAR_LOG_F32_1)), x, \
+    CF32(NEAR_LOG_F32_0))
+
+/* NEAR_LOG_F64: largest error 2^-56.61 */
+#define NEAR_LOG_F64_0 -0x1.0000000000002p-1
+#define NEAR_LOG_F64_1 0x1.5555555555f34p-2
+#define NEAR_LOG_F64_2 -0x1.fffffffff38e5p-3
+#define NEAR_LOG_F64_3 0x1.99999980e8bfbp-3
+#define NEAR_LOG_F64_4 -0x1.555554ae3803dp-3
+#define NEAR_LOG_F64_5 0x1.2492d7067ef82p-3
+#define NEAR_LOG_F64_6 -0x1.0009bba9e3b55p-3
+#define NEAR_LOG_F64_7 0x1.c578f34aaab28p-4
+#define NEAR_LOG_F64_8 -0x1.661b9e909fca1p-4
+#define P_NEAR_LOG_F64(x) FMA(FMA(FMA(FMA(FMA(FMA(FMA(FMA(CF64(NEAR_LOG_F64_8), x, CF64(NEAR_LOG_F64_7)), x, \
+    CF64(NEAR_LOG_F64_6)), x, CF64(NEAR_LOG_F64_5)), x, CF64(NEAR_LOG_F64_4)), x, CF64(NEAR_LOG_F64_3)), x, \
+    CF64(NEAR_LOG_F64_2)), x, CF64(NEAR_LOG_F64_1)), x, CF64(NEAR_LOG_F64_0))
+
 /* LOG_F32: largest error 2^-27.68 */
 #define LOG_F32_1 0x1.555506p-2f
 #define LOG_F32_2 -0x1.fffefcp-3f

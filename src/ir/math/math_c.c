@@ -1,6 +1,7 @@
 /* The elementary functions as C functions: the primitives of math_ops.h as C operations, then the texts. Must be
    compiled with -ffp-contract=off, which -std=c17 implies with gcc; fused operations are only those written FMA. */
 #include "ir/math/math_c.h"
+#include "ir/math/primitives.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -107,6 +108,10 @@ static inline BOOL lt_i64(I64 a, I64 b)
 #define F64_TO_F32(a) ((F32)(a))
 #define U32_TO_I64(i) ((I64)(i))
 #define I64_TO_I32(i) ((I32)(i))
+#define SCALE(a, b) _Generic((a), F32 : sn_scale_f32, F64 : sn_scale_f64)(a, b)
+#define EXPONENT(a) _Generic((a), F32 : sn_exponent_f32, F64 : sn_exponent_f64)(a)
+#define SIGNIFICAND(a) _Generic((a), F32 : sn_significand_f32, F64 : sn_significand_f64)(a)
+#define LOOK(ID, name, a) _Generic((a), F32 : sn_look_##name##_f32, F64 : sn_look_##name##_f64)(a)
 #define MUT(T, name, value) T name = (value)
 #define GET(name) (name)
 #define SET(name, value) name = (value)

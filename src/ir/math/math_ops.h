@@ -26,6 +26,8 @@
    Convert   I32_TO_F32(i)            signed, rounded
              F32_TO_F64(a)            exact                  F64_TO_F32(a)    rounded, overflows to infinity
              U32_TO_I64(i)            upper half 0           I64_TO_I32(i)    lower half
+   Parts     SCALE(a, b) EXPONENT(a) SIGNIFICAND(a)   ir/math/primitives.h; SCALE in its promised range only
+   Tables    LOOK(ID, name, a)                        the entry of sn_table_<name>, chosen by the lowest bits of a
    Rare case MUT(T, name, value)      declares a variable that a rare case may set
              RARE_BEGIN(p) ... RARE_END                begins and ends statements that matter only where p holds
              SET(name, value)         inside: sets the variable where p holds, leaves it elsewhere
@@ -35,8 +37,8 @@
              A builder that branches and interns must not reuse, after the block, what it first computed inside.
 
    What the texts promise in return: only the primitives above touch values (no C operator, no C control flow); every
-   variable but those of MUT and members of a struct is assigned once; nothing outside the constants lies in memory;
-   nothing is partial: any operand is allowed for every operation. Results are the same bits in every instantiation,
+   variable but those of MUT and members of a struct is assigned once; nothing outside constants and tables lies in memory;
+   nothing is partial: any operand is allowed for every operation but SCALE. Results are the same bits in every instantiation,
    except the sign and payload of a NaN, provided that an instantiation performs the operations as written: no
    contraction (-ffp-contract=off in C), no reassociation, no approximate division, no flush to zero.
    SELECT(LT(x, y), x, y) may become a minimum only of the kind that gives y for a NaN. The order in which a C compiler

@@ -146,8 +146,10 @@ static cg_ref float_op(cg *g, ir_op op, ir_type t, const cg_ref *in)
         return cg_call2(g, "llvm.copysign", x, y);
     case OP_SQRT:
         return cg_call1(g, "llvm.sqrt", x);
-    default:
-        return float_test(g, op, t, in);
+    default: {
+        cg_ref part = cg_part(g, op, t, in);
+        return part ? part : float_test(g, op, t, in);
+    }
     }
 }
 

@@ -157,11 +157,12 @@ cg_ref cg_mask_or_all(cg *g);             /* the current mask, all ones if NULL 
 cg_mask cg_narrow(cg *g, cg_ref condition); /* current mask and condition, one level deeper */
 void cg_restore(cg *g, cg_mask outer, const cg_facts *inside); /* behind a statement: the mask before, less what its CHECKs switched off */
 
-/* --- arith.c, convert.c, divide.c --- */
+/* --- arith.c, convert.c, divide.c, parts.c --- */
 cg_ref cg_op(cg *g, ir_op op, ir_type from, ir_type to, const cg_ref *in); /* scalars or vectors */
 cg_ref cg_divide(cg *g, ir_op op, ir_type t, cg_ref x, cg_ref y);
 cg_ref cg_convert(cg *g, ir_op op, ir_type from, ir_type to, cg_ref x);
 cg_ref cg_bits_cast(cg *g, ir_type t, cg_ref x); /* a float as integer bits */
+cg_ref cg_part(cg *g, ir_op op, ir_type t, const cg_ref *in); /* parts.c; NULL: not such an operator */
 void cg_let(cg *g, const k_stmt *s);
 void cg_select(cg *g, const k_stmt *s);
 
