@@ -48,6 +48,7 @@ typedef struct progress { /* of one item */
     uint32_t unplaced;    /* IR_COND: its entries not yet decided */
     uint32_t mark, seen;  /* of the search below a group of conditions: when, and how many uses it met */
     bool beside;          /* found from the group's condition, so evaluated anyway */
+    uint8_t sides;        /* of the branches, 1 and 2, that the uses met lie in */
 } progress;
 
 typedef VEC(uint32_t) index_list;
@@ -348,6 +349,7 @@ static void touch(scheduler *s, uint32_t i)
     state->mark = s->mark;
     state->seen = 0;
     state->beside = false;
+    state->sides = 0;
 }
 
 /* Marks terms that are evaluated with the condition, as far as a short search finds them. */
@@ -383,15 +385,18 @@ static bool is_used_above(const scheduler *s, uint32_t i, uint32_t block)
     return false;
 }
 
-/* Adds an operand of a branch to the work list in s->spare when all its uses lie in the branches, as then only the
- * branches need it. Returns false if it must not be evaluated outside them. */
-static bool meet(scheduler *s, ir_id term, uint32_t block)
+enum { SIDE_THEN = 1, SIDE_ELSE = 2, SIDE_BOTH = 3 };
+
+/* Adds an operand of a branch (of both: used on these sides) to the work list in s->spare when all its uses lie in the
+ * branches, as then only the branches need it. Returns false if it must not be evaluated outside them. */
+static bool meet(scheduler *s, ir_id term, uint32_t block, unsigned sides)
 {
     uint32_t i = ir_graph_item(&s->graph, term);
     if (i == NO_ITEM)
         return true;
     touch(s, i);
     s->state[i].seen++;
+    s->state[i].sides |= (uint8_t)sides;
     if (is_used_above(s, i, block))
         return true;
     const item *t = &s->graph.item.at[i];
@@ -400,6 +405,8 @@ static bool meet(scheduler *s, ir_id term, uint32_t block)
     if (s->state[i].seen < t->uses)
         return true;
     ir_kind kind = ir_at(s->program, t->id)->kind;
+    if (s->state[i].sides == SIDE_BOTH && (kind == IR_LOOP || kind == IR_READ))
+        return true;
     if (kind == IR_LOOP || (kind == IR_READ && !(ir_at(s->program, t->id)->flags & IR_ALWAYS)))
         return false;
     vec_push(s->arena, &s->spare, i);
@@ -416,17 +423,20 @@ static bool is_branch(scheduler *s, uint32_t block)
     unsigned cost = 0;
     for (uint32_t k = 0; k < s->pending.n; k++) {
         const ir_id *arg = ir_args(p, s->graph.item.at[s->cond.at[s->pending.at[k]].item].id);
-        if (!meet(s, arg[1], block) || !meet(s, arg[2], block))
+        if (!meet(s, arg[1], block, SIDE_THEN) || !meet(s, arg[2], block, SIDE_ELSE))
             return true;
     }
     while (s->spare.n) {
-        ir_id term = s->graph.item.at[s->spare.at[--s->spare.n]].id;
-        cost += cost_of(p, term);
+        uint32_t i = s->spare.at[--s->spare.n];
+        ir_id term = s->graph.item.at[i].id;
+        unsigned sides = s->state[i].sides;
+        if (sides != SIDE_BOTH) /* else no branch would save it */
+            cost += cost_of(p, term);
         if (cost >= COST_OF_BRANCH)
             return true;
         uint32_t edges = ir_graph_edges(p, term);
         for (uint32_t k = 0; k < edges; k++)
-            if (!meet(s, ir_graph_edge(p, term, k).term, block))
+            if (!meet(s, ir_graph_edge(p, term, k).term, block, sides))
                 return true;
     }
     return false;

@@ -123,6 +123,24 @@ static void what_is_needed_anyway_does_not_make_a_branch(void **state)
     assert_int_equal(code->step.n, 3);
 }
 
+static void what_both_branches_need_does_not_make_a_branch(void **state)
+{
+    fixture *f = *state;
+    ir_id slow = costly(f, f->x);
+    ir_id one = cond(f, f->b, op2(f, OP_SUB, f->y, slow), slow);
+    ir_id two = cond(f, f->b, op2(f, OP_ADD, f->y, slow), op2(f, OP_MUL, slow, slow));
+    ir_block *code = schedule(f, 1, &one);
+    assert_null(block_find(code, one)->then);
+    assert_int_equal(code->step.n, 4);
+    code = schedule(f, 1, &two);
+    assert_null(block_find(code, two)->then);
+    ir_id own = cond(f, f->b, op2(f, OP_ADD, costly(f, f->y), slow), slow); /* but what one of them needs does */
+    code = schedule(f, 1, &own);
+    assert_non_null(block_find(code, own)->then);
+    assert_non_null(block_find(code, slow));
+    assert_int_equal(block_find(code, own)->then->step.n, 3);
+}
+
 static void a_total_term_floats_above_its_guards(void **state)
 {
     fixture *f = *state;
@@ -478,6 +496,7 @@ int main(void)
         TEST(a_cheap_condition_is_a_select),
         TEST(a_costly_condition_is_a_branch),
         TEST(what_is_needed_anyway_does_not_make_a_branch),
+        TEST(what_both_branches_need_does_not_make_a_branch),
         TEST(a_total_term_floats_above_its_guards),
         TEST(a_partial_term_stays_behind_each_guard),
         TEST(a_partial_term_of_both_branches_goes_above),
