@@ -118,6 +118,7 @@ void cg_scan(cg *g);
 
 /* --- value.c --- */
 void cg_types(cg *g);
+void cg_set_lanes(cg *g, unsigned lanes); /* what values that are made from now on have */
 LLVMTypeRef cg_vector_of(cg *g, LLVMTypeRef element, unsigned n);
 static inline bool cg_is_vector(cg_ref v)
 {
@@ -237,7 +238,13 @@ cg_ref cg_factor(cg *g, const k_stmt *s, unsigned operand); /* a factor of a pro
 /* --- for_all.c --- */
 void cg_for_all(cg *g, k_ref id);
 
+/* --- stagger.c --- */
+/* May this FOR_ALL's body run in parts, and of how many lanes each? 0: no. */
+unsigned cg_stagger(const cg *g, const k_stmt *for_all, const cg_facts *facts);
+void cg_staggered_list(cg *g, const k_stmt *for_all, cg_ref base); /* all lanes on; base: of lane 0 */
+
 /* --- control.c --- */
+void cg_statement(cg *g, k_ref id);
 void cg_list(cg *g, k_ref first);
 void cg_statement(cg *g, k_ref id);
 void cg_if(cg *g, k_ref id);

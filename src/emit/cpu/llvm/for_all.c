@@ -11,7 +11,8 @@
  *
  * A CHECK that fails in the whole body starts the gang again in the masked body, which reports: bodies that could not
  * be run twice, and large ones, exist only masked, with a flag that all lanes are on for the memory accesses: these are
- * all that masks make slower, and a large body takes long to compile. */
+ * all that masks make slower, and a large body takes long to compile. Large bodies without control flow exist whole, in
+ * parts that stagger, and masked for one such part at a time: what is left is then run part by part. */
 #include "emit/cpu/llvm/cg.h"
 
 enum { MOST_TWICE = 100, MOST_SLICE = 24 };
@@ -20,6 +21,7 @@ typedef struct {
     const k_stmt *s;
     const cg_facts *facts;
     cg_ref count, base;
+    unsigned part; /* lanes of a part of a gang, if the body staggers; else 0 */
     LLVMBasicBlockRef whole, masked, latch;
     bool twice, peeled;
     bool exact; /* whole gangs only, which need no masks */
@@ -82,7 +84,7 @@ static cg_ref aligned_start(cg *g, loop *l)
     cg_ref few = LLVMBuildICmp(b, LLVMIntSLT, l->count, cg_i64(g, 4 * (int64_t)g->lanes), "");
     l->peeled = true;
     return LLVMBuildSelect(b, LLVMBuildOr(b, aligned, few, ""), cg_i64(g, 0),
-                           LLVMBuildSub(b, first, cg_i64(g, g->lanes), ""), "start");
+                           LLVMBuildSub(b, first, cg_i64(g, l->part ? l->part : g->lanes), ""), "start");
 }
 
 /* --- bodies --- */
@@ -115,7 +117,10 @@ static cg_ref gang_mask(cg *g, loop *l)
 
 static void masked_body(cg *g, loop *l, cg_ref full)
 {
+    unsigned lanes = g->lanes;
     cg_at(g, l->masked);
+    if (l->part)
+        cg_set_lanes(g, l->part);
     g->mask = (cg_mask){.on = gang_mask(g, l), .full = full, .some = true};
     g->restart = NULL;
     g->alive = NULL;
@@ -125,6 +130,7 @@ static void masked_body(cg *g, loop *l, cg_ref full)
         LLVMBuildStore(g->b, g->mask.on, g->alive);
     }
     body(g, l);
+    cg_set_lanes(g, lanes);
 }
 
 static void whole_body(cg *g, loop *l)
@@ -134,7 +140,12 @@ static void whole_body(cg *g, loop *l)
     g->restart = l->masked;
     g->alive = NULL;
     g->gang_end = l->latch;
-    body(g, l);
+    if (!l->part) {
+        body(g, l);
+        return;
+    }
+    cg_staggered_list(g, l->s, l->base);
+    cg_br(g, l->latch);
 }
 
 /* --- the loop --- */
@@ -163,17 +174,25 @@ static void gang_loop(cg *g, loop *l)
     else
         cg_cond(g, more, l->masked, end);
 
-    if (l->exact)
+    LLVMBasicBlockRef masked_end = NULL, whole_end = NULL;
+    if (l->exact) {
         LLVMDeleteBasicBlock(l->masked);
-    else
+    } else {
         masked_body(g, l, l->twice ? NULL : whole);
-    if (l->twice)
+        masked_end = cg_here(g);
+    }
+    if (l->twice) {
         whole_body(g, l);
-    else
+        whole_end = cg_here(g);
+    } else {
         LLVMDeleteBasicBlock(l->whole);
+    }
 
     cg_at(g, l->latch);
-    cg_ref next = LLVMBuildNSWAdd(b, l->base, cg_i64(g, g->lanes), "");
+    cg_ref step = cg_i64(g, g->lanes);
+    if (l->part && masked_end)
+        step = cg_phi2(g, step, whole_end, cg_i64(g, l->part), masked_end);
+    cg_ref next = LLVMBuildNSWAdd(b, l->base, step, "");
     LLVMAddIncoming(l->base, (cg_ref[]){start, next}, (LLVMBasicBlockRef[]){before, l->latch}, 2);
     cg_br(g, head);
     cg_at(g, end);
@@ -201,11 +220,15 @@ void cg_for_all(cg *g, k_ref id)
     int64_t count;
     l.count = cg_scalar(g, l.s->in[0]);
     l.twice = whole || (l.s->sub != K_FEW && l.facts->statements <= MOST_TWICE && (repeatable || !l.facts->checks));
+    bool single = literal_count(g, l.s, &count) && count > 0 && count <= g->lanes && !l.facts->checks;
+    if (l.s->sub != K_WHOLE && l.s->sub != K_FEW && !(single && count < g->lanes))
+        l.part = cg_stagger(g, l.s, l.facts);
+    l.twice |= l.part != 0;
     l.base = aligned_start(g, &l);
     l.exact =
         whole || (literal_count(g, l.s, &count) && count % g->lanes == 0 && !l.peeled && l.twice && !l.facts->checks);
     g->thread = true;
-    if (literal_count(g, l.s, &count) && count > 0 && count <= g->lanes && !l.facts->checks)
+    if (single)
         single_gang(g, &l, count == g->lanes);
     else
         gang_loop(g, &l);

@@ -13,8 +13,15 @@ void cg_types(cg *g)
         g->type[t] = t == T_F32   ? LLVMFloatTypeInContext(c)
                      : t == T_F64 ? LLVMDoubleTypeInContext(c)
                                   : LLVMIntTypeInContext(c, ir_type_bits((ir_type)t));
-        g->vector[t] = LLVMVectorType(g->type[t], g->lanes);
     }
+    cg_set_lanes(g, g->lanes);
+}
+
+void cg_set_lanes(cg *g, unsigned lanes)
+{
+    g->lanes = lanes;
+    for (unsigned t = T_NONE + 1; t < T_COUNT; t++)
+        g->vector[t] = LLVMVectorType(g->type[t], lanes);
 }
 
 LLVMTypeRef cg_vector_of(cg *g, LLVMTypeRef element, unsigned n)

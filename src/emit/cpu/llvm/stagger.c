@@ -1,0 +1,64 @@
+/* Long bodies without control flow, one register after the other, each some statements behind the one before.
+ *
+ * A value of several registers is computed for all of them before anything else is. So divisions come in bursts, and
+ * behind each the other pipes wait; then the divider waits for them. Here part p of the lanes runs statement i beside
+ * statement i + SKEW of part p - 1: the bursts are spread, and fewer values are alive at a time. */
+#include "emit/cpu/llvm/cg.h"
+
+enum { PARTS = 4, LEAST_STATEMENTS = 48, SKEW_SHARE = 20, REGISTER = 64 };
+
+static bool is_plain(const k_stmt *s)
+{
+    return s->op == K_LET || s->op == K_SELECT || s->op == K_LOAD || s->op == K_STORE || s->op == K_NOP;
+}
+
+/* The widest number that the statement makes; indices are scalars. */
+static size_t width_of(const cg *g, const k_stmt *s)
+{
+    if (s->op == K_STORE || s->op == K_NOP)
+        return 0;
+    ir_type t = (ir_type)g->k->value.at[s->dst].type;
+    return ir_type_float(t) || s->op == K_LOAD ? ir_type_size(t) : 0;
+}
+
+unsigned cg_stagger(const cg *g, const k_stmt *s, const cg_facts *facts)
+{
+    if (!g->cpu.avx512 || facts->statements < LEAST_STATEMENTS || facts->checks || facts->warp || facts->loops ||
+        facts->sets_outer || facts->reads_written || facts->private_memory)
+        return 0;
+    size_t widest = 0;
+    for (k_ref r = s->body; r; r = g->k->stmt.at[r].next) {
+        const k_stmt *each = &g->k->stmt.at[r];
+        if (!is_plain(each))
+            return 0;
+        widest = width_of(g, each) > widest ? width_of(g, each) : widest;
+    }
+    return g->lanes * widest == PARTS * REGISTER ? g->lanes / PARTS : 0;
+}
+
+void cg_staggered_list(cg *g, const k_stmt *s, cg_ref base)
+{
+    VEC(k_ref) list = {0};
+    unsigned lanes = g->lanes, each = lanes / PARTS;
+    cg_value *value = g->value, *part[PARTS];
+    for (k_ref r = s->body; r; r = g->k->stmt.at[r].next)
+        vec_push(g->arena, &list, r);
+    cg_set_lanes(g, each);
+    for (unsigned p = 0; p < PARTS; p++) {
+        part[p] = arena_alloc(g->arena, g->k->value.n * sizeof(cg_value));
+        memcpy(part[p], value, g->k->value.n * sizeof(cg_value));
+        cg_ref start = LLVMBuildNSWAdd(g->b, base, cg_i64(g, (int64_t)p * each), "");
+        part[p][s->dst] = (cg_value){.form = FORM_LINEAR, .v = start, .step = cg_i64(g, 1)};
+    }
+    uint32_t skew = list.n / SKEW_SHARE;
+    for (uint32_t turn = 0; turn < list.n + (PARTS - 1) * skew; turn++)
+        for (unsigned p = 0; p < PARTS; p++) {
+            uint32_t behind = p * skew;
+            if (turn < behind || turn - behind >= list.n)
+                continue;
+            g->value = part[p];
+            cg_statement(g, list.at[turn - behind]);
+        }
+    g->value = value;
+    cg_set_lanes(g, lanes);
+}
