@@ -228,11 +228,11 @@ def powers(name, kind, count):
             entries(name + "_LOW", kind, [v / r - 1 for v, r in zip(exact, rounded)]))
 
 
-def logarithms(name, kind, step, stride):
+def logarithms(name, kind, step, stride, given={}):
     """For m in [3/4, 3/2) and the upper four bits i of its mantissa: c near 1/m, 1 on both sides of m = 1, and
     t = -log c. All t are multiples of 2^-step, so that sums with multiples of a short ln 2 are exact, and of 400 on
     either side of the middle (every stride-th) that one is chosen for which c is nearly exact (S. Gal, "Computing
-    elementary functions", 1986)."""
+    elementary functions", 1986), or t is `given`."""
     cs, ts = [], []
     for i in range(16):
         low, high = (1 + mpf(i) / 16), (1 + mpf(i + 1) / 16)
@@ -241,6 +241,10 @@ def logarithms(name, kind, step, stride):
         if i in (0, 15):
             cs.append(mpf(1))
             ts.append(mpf(0))
+            continue
+        if i in given:
+            ts.append(mpf(given[i]))
+            cs.append(round_to(mpmath.exp(-ts[-1]), BITS[kind]))
             continue
         middle = int(mpmath.nint(mpmath.log((low + high) / 2) * 2 ** step))
         best = None
@@ -378,11 +382,16 @@ def sets():
     add("NEAR_EXP_F64", lambda: polynomial("NEAR_EXP_F64", "d", mpmath.exp, "-0.04335", "0.04335", exp_range(7),
                                            {0: mpf(1), 1: mpf(1)}, relative_exp))
     # log by tables
-    add("LOGS_F32", lambda: logarithms("LOGS_F32", "f", 17, 1))
+    # Next to 1 three roundings nearly add up to an ulp: of all t and coefficients close by, those with the least error
+    # over all f32 (0.992 ulp; most have 1.01 to 1.06).
+    add("LOGS_F32", lambda: logarithms("LOGS_F32", "f", 17, 1, {1: float.fromhex("0x1.552p-4"), 14: -0.046905517578125}))
     add("LOGS_F64", lambda: logarithms("LOGS_F64", "d", 42, 1000003))
     near_log_weight = lambda f: abs(f) / abs(log1p_over(f))
-    add("NEAR_LOG_F32", lambda: polynomial("NEAR_LOG_F32", "f", log1p_tail, "-0.03126", "0.06251", exp_range(3), None,
-                                           near_log_weight))
+    # the minimax polynomial with its first coefficients moved by 2 and -10 units, for the same reason
+    near_log = ["-0x1.000004p-1", "0x1.555824p-2", "-0x1.00134cp-2", "0x1.825f38p-3"]
+    add("NEAR_LOG_F32", lambda: [line for i, c in enumerate(near_log)
+                                 for line in single("NEAR_LOG_F32_%d" % i, "f", mpf(float.fromhex(c)))] +
+        [horner("NEAR_LOG_F32", "f", range(4))])
     add("NEAR_LOG_F64", lambda: polynomial("NEAR_LOG_F64", "d", log1p_tail, "-0.03126", "0.06251", exp_range(8), None,
                                            near_log_weight))
     # log

@@ -92,12 +92,12 @@
 #define P_NEAR_EXP_F64(x) FMA(FMA(FMA(FMA(FMA(CF64(NEAR_EXP_F64_7), x, CF64(NEAR_EXP_F64_6)), x, \
     CF64(NEAR_EXP_F64_5)), x, CF64(NEAR_EXP_F64_4)), x, CF64(NEAR_EXP_F64_3)), x, CF64(NEAR_EXP_F64_2))
 
-#define LOGS_F32_RECIPROCAL_TABLE 0x1p+0f, 0x1.d47b24p-1f, 0x1.b9b7f4p-1f, 0x1.a49908p-1f, 0x1.8f8434p-1f, \
+#define LOGS_F32_RECIPROCAL_TABLE 0x1p+0f, 0x1.d71632p-1f, 0x1.b9b7f4p-1f, 0x1.a49908p-1f, 0x1.8f8434p-1f, \
     0x1.7deacp-1f, 0x1.6bf76cp-1f, 0x1.5bc826p-1f, 0x1.4ee3bap+0f, 0x1.41f962p+0f, 0x1.35c0cp+0f, 0x1.292e36p+0f, \
-    0x1.1f36dep+0f, 0x1.1578e6p+0f, 0x1.0bee8cp+0f, 0x1p+0f
-#define LOGS_F32_TABLE 0x0p+0f, 0x1.6bd8p-4f, 0x1.2e64p-3f, 0x1.92bcp-3f, 0x1.fc0cp-3f, 0x1.2c28p-2f, 0x1.5d74p-2f, \
+    0x1.1f36dep+0f, 0x1.1578e6p+0f, 0x1.0c4b3cp+0f, 0x1p+0f
+#define LOGS_F32_TABLE 0x0p+0f, 0x1.552p-4f, 0x1.2e64p-3f, 0x1.92bcp-3f, 0x1.fc0cp-3f, 0x1.2c28p-2f, 0x1.5d74p-2f, \
     0x1.8c08p-2f, -0x1.1312p-2f, -0x1.d598p-3f, -0x1.8658p-3f, -0x1.317cp-3f, -0x1.d74p-4f, -0x1.49e8p-4f, \
-    -0x1.753p-5f, 0x0p+0f
+    -0x1.804p-5f, 0x0p+0f
 
 #define LOGS_F64_RECIPROCAL_TABLE 0x1p+0, 0x1.d412c4642459dp-1, 0x1.bac702b4c7f93p-1, 0x1.a416c8bafd924p-1, \
     0x1.8f9406c99f0e9p-1, 0x1.7d062183c4216p-1, 0x1.6c0fe9181abf5p-1, 0x1.5c9a08506242fp-1, 0x1.4e5d11539972fp+0, \
@@ -107,9 +107,8 @@
     0x1.2e8db19bfap-2, 0x1.5d2f1c900ap-2, 0x1.899ec00273p-2, -0x1.1175ed3168p-2, -0x1.d0fcd22906p-3, \
     -0x1.825969addep-3, -0x1.36483081b6p-3, -0x1.da2dcc0ac4p-4, -0x1.4d47421b64p-4, -0x1.8898c4edp-5, 0x0p+0
 
-/* NEAR_LOG_F32: largest error 2^-28.34 */
-#define NEAR_LOG_F32_0 -0x1p-1f
-#define NEAR_LOG_F32_1 0x1.555838p-2f
+#define NEAR_LOG_F32_0 -0x1.000004p-1f
+#define NEAR_LOG_F32_1 0x1.555824p-2f
 #define NEAR_LOG_F32_2 -0x1.00134cp-2f
 #define NEAR_LOG_F32_3 0x1.825f38p-3f
 #define P_NEAR_LOG_F32(x) FMA(FMA(FMA(CF32(NEAR_LOG_F32_3), x, CF32(NEAR_LOG_F32_2)), x, CF32(NEAR_LOG_F32_1)), x, \

@@ -5,7 +5,7 @@
  * statement i + SKEW of part p - 1: the bursts are spread, and fewer values are alive at a time. */
 #include "emit/cpu/llvm/cg.h"
 
-enum { PARTS = 4, LEAST_STATEMENTS = 48, SKEW_SHARE = 20, REGISTER = 64 };
+enum { PARTS = 4, LEAST_STATEMENTS = 48, SKEW_SHARE = 24, REGISTER = 64 };
 
 static bool is_plain(const k_stmt *s)
 {
