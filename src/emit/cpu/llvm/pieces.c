@@ -190,7 +190,7 @@ static cg_ref load_turned(const load *l, const k_stmt *s, cg_ref by, cg_ref mask
 {
     cg *g = l->g;
     cg_ref row = cg_scalar(g, s->in[0]), extent = cg_scalar(g, s->in[1]);
-    cg_ref all[] = {cg_vec(g, s->in[0]), cg_vec(g, s->in[1])};
+    cg_ref all[3] = {cg_vec(g, s->in[0]), cg_vec(g, s->in[1])};
     LLVMBasicBlockRef usual = cg_block(g, "turned"), rare = cg_block(g, "turned.often"),
                       end = cg_block(g, "turned.end");
     cg_cond(g, LLVMBuildICmp(g->b, LLVMIntSGE, extent, cg_i64(g, g->lanes), ""), usual, rare);
@@ -246,12 +246,12 @@ static cg_ref load_folded(const load *l, const mirror *m, cg_ref by, cg_ref mask
 /* The index of each lane, as it is written. */
 static cg_ref mirrored_index(cg *g, const mirror *m)
 {
-    cg_ref row = cg_vec(g, m->row), period = cg_vec(g, m->period);
-    cg_ref far[] = {cg_op(g, OP_ABS, T_I64, T_I64, &row), period};
-    cg_ref both[] = {cg_op(g, OP_MOD, T_I64, T_I64, far), NULL};
+    cg_ref row[3] = {cg_vec(g, m->row)}, period = cg_vec(g, m->period); /* as many as an operator can have */
+    cg_ref far[3] = {cg_op(g, OP_ABS, T_I64, T_I64, row), period};
+    cg_ref both[3] = {cg_op(g, OP_MOD, T_I64, T_I64, far)};
     both[1] = LLVMBuildSub(g->b, period, both[0], "");
-    cg_ref inside[] = {cg_op(g, OP_MIN, T_I64, T_I64, both), cg_vec(g, m->last)};
-    cg_ref positive[] = {cg_op(g, OP_MIN, T_I64, T_I64, inside), cg_zero(LLVMTypeOf(row))};
+    cg_ref inside[3] = {cg_op(g, OP_MIN, T_I64, T_I64, both), cg_vec(g, m->last)};
+    cg_ref positive[3] = {cg_op(g, OP_MIN, T_I64, T_I64, inside), cg_zero(LLVMTypeOf(period))};
     return cg_op(g, OP_MAX, T_I64, T_I64, positive);
 }
 
