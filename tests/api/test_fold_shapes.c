@@ -12,7 +12,7 @@
 #define IN_BETWEEN                                                                                                     \
     1, 1, 1, 31, 1, 32, 1, 33, 31, 31, 33, 33, 63, 129, 64, 128, 65, 127, 100, 1000, 17, 520, 15, 521, 257, 255
 /* rows of some stretches of 1040 or 520, enough of them that each lane has a row of its own */
-#define SOME_STRETCHES 40, 1040, 37, 1041, 33, 2081, 32, 4160, 33, 4161, 18, 8000, 17, 16640
+#define SOME_STRETCHES 20, 1040, 17, 1041, 17, 2081, 17, 4161, 17, 8000
 #define NOTHING 0, 0, 0, 1, 1, 0, 5, 0, 0, 5, 70000, 0, 0, 70000
 #define EVERY_SHAPE FEW_LONG_ROWS, MANY_SHORT_ROWS, IN_BETWEEN, SOME_STRETCHES, NOTHING
 
