@@ -36,6 +36,12 @@ unsigned cg_stagger(const cg *g, const k_stmt *s, const cg_facts *facts)
     return g->lanes * widest == PARTS * REGISTER ? g->lanes / PARTS : 0;
 }
 
+static bool past_caches(const cg *g, k_ref id)
+{
+    const k_stmt *s = &g->k->stmt.at[id];
+    return s->op == K_STORE && g->k->mem.at[s->mem].stream;
+}
+
 void cg_staggered_list(cg *g, const k_stmt *s, cg_ref base)
 {
     VEC(k_ref) list = {0};
@@ -51,6 +57,9 @@ void cg_staggered_list(cg *g, const k_stmt *s, cg_ref base)
         part[p][s->dst] = (cg_value){.form = FORM_LINEAR, .v = start, .step = cg_i64(g, 1)};
     }
     uint32_t skew = list.n / SKEW_SHARE;
+    k_ref stores = 0; /* those at the end, if past the caches: they branch, so the parts' stand together */
+    while (list.n && past_caches(g, list.at[list.n - 1]))
+        stores = list.at[--list.n];
     for (uint32_t turn = 0; turn < list.n + (PARTS - 1) * skew; turn++)
         for (unsigned p = 0; p < PARTS; p++) {
             uint32_t behind = p * skew;
@@ -59,6 +68,10 @@ void cg_staggered_list(cg *g, const k_stmt *s, cg_ref base)
             g->value = part[p];
             cg_statement(g, list.at[turn - behind]);
         }
+    for (unsigned p = 0; p < PARTS && stores; p++) {
+        g->value = part[p];
+        cg_list(g, stores);
+    }
     g->value = value;
     cg_set_lanes(g, lanes);
 }
