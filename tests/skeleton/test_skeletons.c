@@ -419,13 +419,39 @@ static void test_after_fold(void **state)
     compare((const int64_t[][3]){{777}}, 0);
 }
 
+/* a map of `terms` products and sums, over more elements than the cache holds */
+static bool goes_past_the_caches(unsigned terms)
+{
+    p = ir_program_new(&memory);
+    ir_id a = input(T_F32, 1, "n", 0, 0), sum = a;
+    for (unsigned i = 0; i < terms; i++)
+        sum = zip2(OP_ADD, zip2(OP_MUL, sum, a), a);
+    ir_output(p, sum);
+    l_program *l = l_clusters(p, &fused);
+    sk_prepare(l);
+    assert_int_equal(l->cluster.n, 1);
+    const int64_t extent[] = {1 << 24};
+    sk_geometry g, small;
+    sk_plan_launch(l, &l->cluster.at[0], &vectors, extent, 0, 1 << 20, &g);
+    sk_plan_launch(l, &l->cluster.at[0], &vectors, extent, 0, 1 << 28, &small);
+    assert_false(small.stream);
+    return g.stream;
+}
+
+static void test_stream(void **state)
+{
+    (void)state;
+    assert_true(goes_past_the_caches(1));
+    assert_false(goes_past_the_caches(100)); /* arithmetic takes longer than memory */
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_map),          TEST(test_fold_all_sizes), TEST(test_fold_rows), TEST(test_float_sum), TEST(test_stencil_chain),
         TEST(test_stencil_line), TEST(test_stencil_blocks), TEST(test_stencil_planes), TEST(test_stencil_copies),
-        TEST(test_views),          TEST(test_reads),     TEST(test_loop),      TEST(test_after_fold),
+        TEST(test_views),          TEST(test_reads),     TEST(test_loop),      TEST(test_after_fold), TEST(test_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
