@@ -81,7 +81,7 @@ static int write_json(const struct results *r, const char *path)
 
 /* --- one kernel --- */
 
-static sn_exp twice_and_one(sn_exp x)
+static sn_scalar twice_and_one(sn_scalar x)
 {
     return sn_add(sn_mul(x, 2), 1);
 }
@@ -233,7 +233,7 @@ struct chain {
     int operations;
 };
 
-static sn_exp add_scaled(sn_exp x, sn_exp y)
+static sn_scalar add_scaled(sn_scalar x, sn_scalar y)
 {
     return sn_add(sn_mul(x, 0.5f), y);
 }
@@ -253,12 +253,12 @@ static sn_acc array_chain(void *env, int count, const sn_acc *in)
 }
 
 /* One map of so many scalar operations. */
-static sn_exp long_function(void *env, sn_exp x)
+static sn_scalar long_function(void *env, sn_scalar x)
 {
     const struct chain *c = env;
-    sn_exp a = x, b = sn_mul(x, 0.5f);
+    sn_scalar a = x, b = sn_mul(x, 0.5f);
     for (int i = 0; i < c->operations; i++) {
-        sn_exp next = i & 1 ? sn_mul(a, b) : sn_sub(b, a);
+        sn_scalar next = i & 1 ? sn_mul(a, b) : sn_sub(b, a);
         a = b;
         b = next;
     }

@@ -32,7 +32,7 @@ for page in *.md docs/*.md bench/README.md data/README.md; do
 done
 
 # the macros over functions named *_at are the operations
-for word in $(sed -n 's/^SN_API sn_\(acc\|exp\) \(sn_[a-z0-9_]*\)_at(.*/\2/p' include/sinter/sinter.h | sort -u); do
+for word in $(sed -n 's/^SN_API sn_\(acc\|scalar\) \(sn_[a-z0-9_]*\)_at(.*/\2/p' include/sinter/sinter.h | sort -u); do
     case $word in
     sn_neighbour) word=sn_at ;;
     sn_component) word=sn_get ;;

@@ -27,7 +27,6 @@ scalar_table()
         call = "sn_" f[2] (f[3] == 1 ? "(a)" : f[3] == 2 ? "(a, b)" : "(a, b, c)");
         on["INT"] = "integers"; on["FLOAT"] = "floats"; on["NUM"] = "numbers"; on["ANY"] = "all"; on["BOOL"] = "bool";
         gives = f[4] == "TEST" ? "bool" : f[4] == "COUNT" ? "i32" : "the same type";
-        if (f[2] == "exp") call = "sn_exp_of(a)";
         if (f[2] == "convert") { call = "sn_to_f32(a), ..., sn_to(type, a)"; gives = "that type" }
         if (f[2] == "bitcast") { call = "sn_bitcast(type, a)"; gives = "that type" }
         if (f[6] ~ /PARTIAL/) doc = doc " (integers: an error by zero, or the smallest by -1)";

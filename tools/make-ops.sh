@@ -33,11 +33,10 @@ BEGIN {
     if (f[4] == "CONVERT" || f[4] == "OWN") next;
     if (f[4] == "TEST") result = " -> bool";
     if (f[4] == "COUNT") result = " -> i32";
-    if (name == "exp") name = "exp_of"; # sn_exp is the type
-    params = arity == 1 ? "sn_exp a" : arity == 2 ? "sn_exp a, sn_exp b" : "sn_exp a, sn_exp b, sn_exp c";
+    params = arity == 1 ? "sn_scalar a" : arity == 2 ? "sn_scalar a, sn_scalar b" : "sn_scalar a, sn_scalar b, sn_scalar c";
     if (heading != "") print "\n" heading "\n";
     heading = "";
-    printf "/* %s%s: %s */\nSN_API sn_exp sn_%s(%s);\n", tolower(f[5]), result, doc, name, params;
+    printf "/* %s%s: %s */\nSN_API sn_scalar sn_%s(%s);\n", tolower(f[5]), result, doc, name, params;
     args = arity == 1 ? "a" : arity == 2 ? "a, b" : "a, b, c";
     macros = macros sprintf("#define sn_%s(%s) SN_CALL%d(sn_%s, %s)\n", name, args, arity, name, args);
 }

@@ -20,14 +20,14 @@ static int64_t blocks_for(int64_t n)
 
 /* --- saxpy --- */
 
-static sn_exp axpy(void *env, sn_exp x, sn_exp y)
+static sn_scalar axpy(void *env, sn_scalar x, sn_scalar y)
 {
-    return sn_add(sn_mul(*(sn_exp *)env, x), y);
+    return sn_add(sn_mul(*(sn_scalar *)env, x), y);
 }
 
 static sn_acc saxpy(sn_acc a, sn_acc xs, sn_acc ys)
 {
-    sn_exp factor = sn_the(a);
+    sn_scalar factor = sn_the(a);
     return sn_zip_with(sn_closure(axpy, &factor), xs, ys);
 }
 
@@ -76,16 +76,16 @@ static bool dot_cuda(struct gpu *g, struct work *w)
 
 /* --- mean and variance --- */
 
-static sn_exp square(sn_exp x)
+static sn_scalar square(sn_scalar x)
 {
     return sn_mul(x, x);
 }
 
 static sn_acc meanvar(sn_acc xs)
 {
-    sn_exp n = sn_to_f32(sn_size(xs));
-    sn_exp mean = sn_div(sn_the(sn_fold(sn_add, 0, xs)), n);
-    sn_exp squares = sn_div(sn_the(sn_fold(sn_add, 0, sn_map(square, xs))), n);
+    sn_scalar n = sn_to_f32(sn_size(xs));
+    sn_scalar mean = sn_div(sn_the(sn_fold(sn_add, 0, xs)), n);
+    sn_scalar squares = sn_div(sn_the(sn_fold(sn_add, 0, sn_map(square, xs))), n);
     return sn_results(sn_unit(mean), sn_unit(sn_sub(squares, sn_mul(mean, mean))));
 }
 

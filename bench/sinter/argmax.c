@@ -1,14 +1,14 @@
 /* The greatest element and its first index, as a fold of pairs whose operator keeps the left one of equals. */
 #include "../side.h"
 
-static sn_exp with_index(sn_exp i, sn_exp x)
+static sn_scalar with_index(sn_scalar i, sn_scalar x)
 {
     return sn_tuple(x, sn_to_i32(i));
 }
 
-static sn_exp greater(sn_exp a, sn_exp b)
+static sn_scalar greater(sn_scalar a, sn_scalar b)
 {
-    sn_exp right = sn_gt(sn_fst(b), sn_fst(a));
+    sn_scalar right = sn_gt(sn_fst(b), sn_fst(a));
     return sn_tuple(sn_if(right, sn_fst(b), sn_fst(a)), sn_if(right, sn_snd(b), sn_snd(a)));
 }
 

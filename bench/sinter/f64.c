@@ -27,14 +27,14 @@ static double *out(const struct typed_data *d)
     return d->sinter;
 }
 
-static sn_exp axpy(void *env, sn_exp x, sn_exp y)
+static sn_scalar axpy(void *env, sn_scalar x, sn_scalar y)
 {
-    return sn_add(sn_mul(*(sn_exp *)env, x), y);
+    return sn_add(sn_mul(*(sn_scalar *)env, x), y);
 }
 
 static sn_acc saxpy(sn_acc a, sn_acc xs, sn_acc ys)
 {
-    sn_exp factor = sn_the(a);
+    sn_scalar factor = sn_the(a);
     return sn_zip_with(sn_closure(axpy, &factor), xs, ys);
 }
 
@@ -48,29 +48,29 @@ static sn_acc dot(sn_acc xs, sn_acc ys)
 
 SIDE(dot_f64, "[n]f64, [n]f64 -> f64", dot, sn_in(in(d, 0), n), sn_in(in(d, 1), n), sn_value(out(d)))
 
-static sn_exp square(sn_exp x)
+static sn_scalar square(sn_scalar x)
 {
     return sn_mul(x, x);
 }
 
 static sn_acc meanvar(sn_acc xs)
 {
-    sn_exp n = sn_to_f64(sn_size(xs));
-    sn_exp mean = sn_div(sn_the(sn_fold(sn_add, 0, xs)), n);
-    sn_exp squares = sn_div(sn_the(sn_fold(sn_add, 0, sn_map(square, xs))), n);
+    sn_scalar n = sn_to_f64(sn_size(xs));
+    sn_scalar mean = sn_div(sn_the(sn_fold(sn_add, 0, xs)), n);
+    sn_scalar squares = sn_div(sn_the(sn_fold(sn_add, 0, sn_map(square, xs))), n);
     return sn_results(sn_unit(mean), sn_unit(sn_sub(squares, sn_mul(mean, mean))));
 }
 
 SIDE(meanvar_f64, "[n]f64 -> f64, f64", meanvar, sn_in(in(d, 0), n), sn_value(out(d)), sn_value(out(d) + 1))
 
-static sn_exp with_index(sn_exp i, sn_exp x)
+static sn_scalar with_index(sn_scalar i, sn_scalar x)
 {
     return sn_tuple(x, sn_to_i32(i));
 }
 
-static sn_exp greater(sn_exp a, sn_exp b)
+static sn_scalar greater(sn_scalar a, sn_scalar b)
 {
-    sn_exp right = sn_gt(sn_fst(b), sn_fst(a));
+    sn_scalar right = sn_gt(sn_fst(b), sn_fst(a));
     return sn_tuple(sn_if(right, sn_fst(b), sn_fst(a)), sn_if(right, sn_snd(b), sn_snd(a)));
 }
 
@@ -91,26 +91,26 @@ SIDE(rowsums_f64, "[n,m]f64 -> [n]f64", rowsums, sn_in(in(d, 0), d->rows, d->col
 
 /* --- Black-Scholes, as examples/programs/blackscholes.h in f64 --- */
 
-static sn_exp normal_integral(sn_exp d)
+static sn_scalar normal_integral(sn_scalar d)
 {
     static const double c[] = {0.31938153, -0.356563782, 1.781477937, -1.821255978, 1.330274429};
-    sn_exp k = sn_div(sn_f64(1), sn_add(sn_mul(sn_abs(d), 0.2316419), 1));
-    sn_exp poly = sn_f64(c[4]);
+    sn_scalar k = sn_div(sn_f64(1), sn_add(sn_mul(sn_abs(d), 0.2316419), 1));
+    sn_scalar poly = sn_f64(c[4]);
     for (int i = 3; i >= 0; i--)
         poly = sn_add(sn_mul(poly, k), sn_f64(c[i]));
-    sn_exp tail = sn_mul(sn_mul(sn_exp_of(sn_mul(sn_mul(d, d), -0.5)), 0.39894228040143268), sn_mul(poly, k));
+    sn_scalar tail = sn_mul(sn_mul(sn_exp(sn_mul(sn_mul(d, d), -0.5)), 0.39894228040143268), sn_mul(poly, k));
     return sn_if(sn_gt(d, 0), sn_sub(sn_f64(1), tail), tail);
 }
 
-static sn_exp option(sn_exp price, sn_exp strike, sn_exp years)
+static sn_scalar option(sn_scalar price, sn_scalar strike, sn_scalar years)
 {
     const double r = 0.02, v = 0.30;
-    sn_exp spread = sn_mul(sn_sqrt(years), v);
-    sn_exp d1 = sn_div(sn_add(sn_log(sn_div(price, strike)), sn_mul(years, r + 0.5 * v * v)), spread);
-    sn_exp n1 = normal_integral(d1), n2 = normal_integral(sn_sub(d1, spread));
-    sn_exp discounted = sn_mul(strike, sn_exp_of(sn_mul(years, -r)));
-    sn_exp call = sn_sub(sn_mul(price, n1), sn_mul(discounted, n2));
-    sn_exp put = sn_sub(sn_mul(discounted, sn_sub(sn_f64(1), n2)), sn_mul(price, sn_sub(sn_f64(1), n1)));
+    sn_scalar spread = sn_mul(sn_sqrt(years), v);
+    sn_scalar d1 = sn_div(sn_add(sn_log(sn_div(price, strike)), sn_mul(years, r + 0.5 * v * v)), spread);
+    sn_scalar n1 = normal_integral(d1), n2 = normal_integral(sn_sub(d1, spread));
+    sn_scalar discounted = sn_mul(strike, sn_exp(sn_mul(years, -r)));
+    sn_scalar call = sn_sub(sn_mul(price, n1), sn_mul(discounted, n2));
+    sn_scalar put = sn_sub(sn_mul(discounted, sn_sub(sn_f64(1), n2)), sn_mul(price, sn_sub(sn_f64(1), n1)));
     return sn_tuple(call, put);
 }
 
@@ -125,29 +125,29 @@ SIDE(blackscholes_f64, "[n]f64, [n]f64, [n]f64 -> [n](f64, f64)", blackscholes, 
 /* --- Mandelbrot, as examples/programs/mandelbrot.h in f64 --- */
 
 struct pixel {
-    sn_exp left, top, step, limit, cr, ci;
+    sn_scalar left, top, step, limit, cr, ci;
 };
 
-static sn_exp inside(void *env, sn_exp zr, sn_exp zi, sn_exp count)
+static sn_scalar inside(void *env, sn_scalar zr, sn_scalar zi, sn_scalar count)
 {
     const struct pixel *p = env;
     return sn_land(sn_lt(sn_add(sn_mul(zr, zr), sn_mul(zi, zi)), 4), sn_lt(count, p->limit));
 }
 
-static sn_exp step(void *env, sn_exp zr, sn_exp zi, sn_exp count)
+static sn_scalar step(void *env, sn_scalar zr, sn_scalar zi, sn_scalar count)
 {
     const struct pixel *p = env;
-    sn_exp r = sn_add(sn_sub(sn_mul(zr, zr), sn_mul(zi, zi)), p->cr);
-    sn_exp i = sn_add(sn_mul(sn_add(zr, zr), zi), p->ci);
+    sn_scalar r = sn_add(sn_sub(sn_mul(zr, zr), sn_mul(zi, zi)), p->cr);
+    sn_scalar i = sn_add(sn_mul(sn_add(zr, zr), zi), p->ci);
     return sn_tuple(r, i, sn_add(count, 1));
 }
 
-static sn_exp escape(void *env, sn_exp row, sn_exp column)
+static sn_scalar escape(void *env, sn_scalar row, sn_scalar column)
 {
     struct pixel p = *(const struct pixel *)env;
     p.cr = sn_add(sn_mul(sn_to_f64(column), p.step), p.left);
     p.ci = sn_add(sn_mul(sn_to_f64(row), p.step), p.top);
-    sn_exp start = sn_tuple(sn_f64(0), sn_f64(0), sn_i32(0));
+    sn_scalar start = sn_tuple(sn_f64(0), sn_f64(0), sn_i32(0));
     return sn_get(sn_while(sn_closure(inside, &p), sn_closure(step, &p), start), 2);
 }
 

@@ -1,16 +1,16 @@
 /* Mean and variance: two folds that share one loop, and scalar work after it. */
 #include "../side.h"
 
-static sn_exp square(sn_exp x)
+static sn_scalar square(sn_scalar x)
 {
     return sn_mul(x, x);
 }
 
 static sn_acc meanvar(sn_acc xs)
 {
-    sn_exp n = sn_to_f32(sn_size(xs));
-    sn_exp mean = sn_div(sn_the(sn_fold(sn_add, 0, xs)), n);
-    sn_exp squares = sn_div(sn_the(sn_fold(sn_add, 0, sn_map(square, xs))), n);
+    sn_scalar n = sn_to_f32(sn_size(xs));
+    sn_scalar mean = sn_div(sn_the(sn_fold(sn_add, 0, xs)), n);
+    sn_scalar squares = sn_div(sn_the(sn_fold(sn_add, 0, sn_map(square, xs))), n);
     return sn_results(sn_unit(mean), sn_unit(sn_sub(squares, sn_mul(mean, mean))));
 }
 

@@ -1,14 +1,14 @@
 /* z = a x + y: one map. */
 #include "../side.h"
 
-static sn_exp axpy(void *env, sn_exp x, sn_exp y)
+static sn_scalar axpy(void *env, sn_scalar x, sn_scalar y)
 {
-    return sn_add(sn_mul(*(sn_exp *)env, x), y);
+    return sn_add(sn_mul(*(sn_scalar *)env, x), y);
 }
 
 static sn_acc saxpy(sn_acc a, sn_acc xs, sn_acc ys)
 {
-    sn_exp factor = sn_the(a);
+    sn_scalar factor = sn_the(a);
     return sn_zip_with(sn_closure(axpy, &factor), xs, ys);
 }
 

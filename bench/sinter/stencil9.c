@@ -1,13 +1,13 @@
 /* A weighted sum over 9 x 9 neighbours; the weights are constants of the program. */
 #include "../side.h"
 
-static sn_exp weigh(void *env, sn_exp s)
+static sn_scalar weigh(void *env, sn_scalar s)
 {
     const struct stencil9_data *d = env;
-    sn_exp sum = {0};
+    sn_scalar sum = {0};
     for (int i = 0; i < STENCIL9_SIDE * STENCIL9_SIDE; i++) {
-        sn_exp x = sn_at(s, i / STENCIL9_SIDE - STENCIL9_SIDE / 2, i % STENCIL9_SIDE - STENCIL9_SIDE / 2);
-        sn_exp product = sn_mul(x, d->weight[i]);
+        sn_scalar x = sn_at(s, i / STENCIL9_SIDE - STENCIL9_SIDE / 2, i % STENCIL9_SIDE - STENCIL9_SIDE / 2);
+        sn_scalar product = sn_mul(x, d->weight[i]);
         sum = i ? sn_add(sum, product) : product;
     }
     return sum;

@@ -6,7 +6,7 @@ static const uint8_t *in(const struct typed_data *d, int k)
     return d->in[k];
 }
 
-static sn_exp product(sn_exp x, sn_exp y)
+static sn_scalar product(sn_scalar x, sn_scalar y)
 {
     return sn_mul(sn_to_i32(x), sn_to_i32(y));
 }
@@ -30,14 +30,14 @@ static int run_dot(void *state, void *data)
     return side_ok(s, sn_call(s->program, sn_in(in(d, 0), n), sn_in(in(d, 1), n), sn_value((int32_t *)d->sinter)));
 }
 
-static sn_exp with_index(sn_exp i, sn_exp x)
+static sn_scalar with_index(sn_scalar i, sn_scalar x)
 {
     return sn_tuple(x, sn_to_i32(i));
 }
 
-static sn_exp greater(sn_exp a, sn_exp b)
+static sn_scalar greater(sn_scalar a, sn_scalar b)
 {
-    sn_exp right = sn_gt(sn_fst(b), sn_fst(a));
+    sn_scalar right = sn_gt(sn_fst(b), sn_fst(a));
     return sn_tuple(sn_if(right, sn_fst(b), sn_fst(a)), sn_if(right, sn_snd(b), sn_snd(a)));
 }
 

@@ -8,30 +8,30 @@
 #define MANDELBROT_SIGNATURE "f32, f32, f32, i32 -> [%lld,%lld]i32"
 
 struct mandelbrot_pixel {
-    sn_exp left, top, step, limit, cr, ci;
+    sn_scalar left, top, step, limit, cr, ci;
     int64_t height, width;
 };
 
-static sn_exp mandelbrot_inside(void *env, sn_exp zr, sn_exp zi, sn_exp count)
+static sn_scalar mandelbrot_inside(void *env, sn_scalar zr, sn_scalar zi, sn_scalar count)
 {
     const struct mandelbrot_pixel *p = env;
     return sn_land(sn_lt(sn_add(sn_mul(zr, zr), sn_mul(zi, zi)), 4), sn_lt(count, p->limit));
 }
 
-static sn_exp mandelbrot_step(void *env, sn_exp zr, sn_exp zi, sn_exp count)
+static sn_scalar mandelbrot_step(void *env, sn_scalar zr, sn_scalar zi, sn_scalar count)
 {
     const struct mandelbrot_pixel *p = env;
-    sn_exp r = sn_add(sn_sub(sn_mul(zr, zr), sn_mul(zi, zi)), p->cr);
-    sn_exp i = sn_add(sn_mul(sn_add(zr, zr), zi), p->ci);
+    sn_scalar r = sn_add(sn_sub(sn_mul(zr, zr), sn_mul(zi, zi)), p->cr);
+    sn_scalar i = sn_add(sn_mul(sn_add(zr, zr), zi), p->ci);
     return sn_tuple(r, i, sn_add(count, 1));
 }
 
-static sn_exp mandelbrot_count(void *env, sn_exp row, sn_exp column)
+static sn_scalar mandelbrot_count(void *env, sn_scalar row, sn_scalar column)
 {
     struct mandelbrot_pixel p = *(const struct mandelbrot_pixel *)env;
     p.cr = sn_add(sn_mul(sn_to_f32(column), p.step), p.left);
     p.ci = sn_add(sn_mul(sn_to_f32(row), p.step), p.top);
-    sn_exp start = sn_tuple(sn_f32(0), sn_f32(0), sn_i32(0));
+    sn_scalar start = sn_tuple(sn_f32(0), sn_f32(0), sn_i32(0));
     return sn_get(sn_while(sn_closure(mandelbrot_inside, &p), sn_closure(mandelbrot_step, &p), start), 2);
 }
 

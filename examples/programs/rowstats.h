@@ -8,15 +8,15 @@
 /* matrix -> mean, minimum, maximum, argmax; %s is the type of the elements, three times */
 #define ROWSTATS_SIGNATURE "[n,m]%s -> [n]f64, [n]%s, [n]%s, [n]i64"
 
-static sn_exp rowstats_mean(void *env, sn_exp sum)
+static sn_scalar rowstats_mean(void *env, sn_scalar sum)
 {
-    const sn_exp *count = env;
+    const sn_scalar *count = env;
     return sn_div(sum, sn_to_f64(*count));
 }
 
 static sn_acc rowstats(sn_acc matrix)
 {
-    sn_exp columns = sn_extent(matrix, 1);
+    sn_scalar columns = sn_extent(matrix, 1);
     sn_acc mean = sn_map(sn_closure(rowstats_mean, &columns), sn_sum(sn_map(sn_to_f64, matrix)));
     return sn_results(mean, sn_minimum(matrix), sn_maximum(matrix), sn_argmax(matrix));
 }

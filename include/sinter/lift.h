@@ -2,9 +2,9 @@
  *
  * - SN_HERE is the place of a call, for error messages.
  * - SN_FN(f) turns what a user may pass as a function (a C function of scalars, or an sn_fn) into an sn_fn.
- * - SN_LIFT(x) turns a C number into a literal and leaves an sn_exp as it is. It must name its argument once:
+ * - SN_LIFT(x) turns a C number into a literal and leaves an sn_scalar as it is. It must name its argument once:
  *   `_Generic((x), ...)(x)` doubles the text at every level of nesting, so that 16 nested calls are 10 MB. A statement
- *   expression with __auto_type is linear. Compilers without them get SN_LIFT(x) = (x): functions of sn_exp only.
+ *   expression with __auto_type is linear. Compilers without them get SN_LIFT(x) = (x): functions of sn_scalar only.
  *   In C++ (lift.hpp) both are overloaded functions.
  * - SN_EACH(m, ...) is m applied to up to 16 arguments, SN_COUNT(...) their number. */
 #ifndef SINTER_LIFT_H
@@ -51,37 +51,40 @@
 #define SN_ONE_OR_MORE(...) SN_PICK_(__VA_ARGS__, N, N, N, N, N, N, N, N, 1, 0)
 #define SN_SFOLD_1(f, z, a) sn_sfold_at(SN_HERE, SN_FN(f), SN_LIFT(z), a, 0, NULL)
 #define SN_SFOLD_N(f, z, a, ...)                                                                                       \
-    sn_sfold_at(SN_HERE, SN_FN(f), SN_LIFT(z), a, SN_COUNT(__VA_ARGS__), SN_LIST(sn_exp, SN_EACH(SN_LIFT, __VA_ARGS__)))
+    sn_sfold_at(SN_HERE, SN_FN(f), SN_LIFT(z), a, SN_COUNT(__VA_ARGS__),                                               \
+                SN_LIST(sn_scalar, SN_EACH(SN_LIFT, __VA_ARGS__)))
 
 /* Literals that take the type of what they are combined with; alone, that of the C number. */
-SN_API sn_exp sn_lift_exp(sn_exp x); /* x itself */
-SN_API sn_exp sn_lift_bool(bool x);
-SN_API sn_exp sn_lift_i32(int32_t x);
-SN_API sn_exp sn_lift_u32(uint32_t x);
-SN_API sn_exp sn_lift_i64(int64_t x);
-SN_API sn_exp sn_lift_u64(uint64_t x);
-SN_API sn_exp sn_lift_f32(float x);
-SN_API sn_exp sn_lift_f64(double x);
+SN_API sn_scalar sn_lift_scalar(sn_scalar x); /* x itself */
+SN_API sn_scalar sn_lift_bool(bool x);
+SN_API sn_scalar sn_lift_i32(int32_t x);
+SN_API sn_scalar sn_lift_u32(uint32_t x);
+SN_API sn_scalar sn_lift_i64(int64_t x);
+SN_API sn_scalar sn_lift_u64(uint64_t x);
+SN_API sn_scalar sn_lift_f32(float x);
+SN_API sn_scalar sn_lift_f64(double x);
 
 /* Functions to sn_fn; the environment of each is empty. */
 SN_API sn_fn sn_fn_of(sn_fn f); /* f itself */
-SN_API sn_fn sn_fn_1(sn_exp (*f)(sn_exp));
-SN_API sn_fn sn_fn_2(sn_exp (*f)(sn_exp, sn_exp));
-SN_API sn_fn sn_fn_3(sn_exp (*f)(sn_exp, sn_exp, sn_exp));
-SN_API sn_fn sn_fn_4(sn_exp (*f)(sn_exp, sn_exp, sn_exp, sn_exp));
-SN_API sn_fn sn_fn_5(sn_exp (*f)(sn_exp, sn_exp, sn_exp, sn_exp, sn_exp));
-SN_API sn_fn sn_fn_6(sn_exp (*f)(sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp));
-SN_API sn_fn sn_fn_7(sn_exp (*f)(sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp));
-SN_API sn_fn sn_fn_8(sn_exp (*f)(sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp));
-SN_API sn_fn sn_fn_9(sn_exp (*f)(sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp));
+SN_API sn_fn sn_fn_1(sn_scalar (*f)(sn_scalar));
+SN_API sn_fn sn_fn_2(sn_scalar (*f)(sn_scalar, sn_scalar));
+SN_API sn_fn sn_fn_3(sn_scalar (*f)(sn_scalar, sn_scalar, sn_scalar));
+SN_API sn_fn sn_fn_4(sn_scalar (*f)(sn_scalar, sn_scalar, sn_scalar, sn_scalar));
+SN_API sn_fn sn_fn_5(sn_scalar (*f)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar));
+SN_API sn_fn sn_fn_6(sn_scalar (*f)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar));
+SN_API sn_fn sn_fn_7(sn_scalar (*f)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar));
+SN_API sn_fn sn_fn_8(sn_scalar (*f)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar,
+                                    sn_scalar));
+SN_API sn_fn sn_fn_9(sn_scalar (*f)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar,
+                                    sn_scalar, sn_scalar));
 /* Functions with an environment. */
-SN_API sn_fn sn_closure_1(sn_exp (*f)(void *, sn_exp), void *env);
-SN_API sn_fn sn_closure_2(sn_exp (*f)(void *, sn_exp, sn_exp), void *env);
-SN_API sn_fn sn_closure_3(sn_exp (*f)(void *, sn_exp, sn_exp, sn_exp), void *env);
-SN_API sn_fn sn_closure_4(sn_exp (*f)(void *, sn_exp, sn_exp, sn_exp, sn_exp), void *env);
-SN_API sn_fn sn_closure_n(sn_exp (*f)(void *, int, const sn_exp *), void *env);
+SN_API sn_fn sn_closure_1(sn_scalar (*f)(void *, sn_scalar), void *env);
+SN_API sn_fn sn_closure_2(sn_scalar (*f)(void *, sn_scalar, sn_scalar), void *env);
+SN_API sn_fn sn_closure_3(sn_scalar (*f)(void *, sn_scalar, sn_scalar, sn_scalar), void *env);
+SN_API sn_fn sn_closure_4(sn_scalar (*f)(void *, sn_scalar, sn_scalar, sn_scalar, sn_scalar), void *env);
+SN_API sn_fn sn_closure_n(sn_scalar (*f)(void *, int, const sn_scalar *), void *env);
 /* k parameters passed as a list: any k, where sn_closure_n takes as many as it is given. */
-SN_API sn_fn sn_closure_of(sn_exp (*f)(void *, int, const sn_exp *), void *env, int parameters);
+SN_API sn_fn sn_closure_of(sn_scalar (*f)(void *, int, const sn_scalar *), void *env, int parameters);
 SN_API sn_fn sn_commutative_of(sn_fn f);
 /* The functions that sn_compile takes. */
 SN_API sn_body sn_body_0(sn_acc (*f)(void));
@@ -95,9 +98,10 @@ SN_API sn_body sn_body_env(sn_acc (*f)(void *, int, const sn_acc *), void *env);
 SN_API sn_body sn_body_of(sn_acc (*f)(void *, int, const sn_acc *), void *env, int parameters); /* exactly so many */
 
 /* Calls f with `at` as the place of whatever it does. */
-SN_API sn_exp sn_call1_at(sn_site at, sn_exp (*f)(sn_exp), sn_exp a);
-SN_API sn_exp sn_call2_at(sn_site at, sn_exp (*f)(sn_exp, sn_exp), sn_exp a, sn_exp b);
-SN_API sn_exp sn_call3_at(sn_site at, sn_exp (*f)(sn_exp, sn_exp, sn_exp), sn_exp a, sn_exp b, sn_exp c);
+SN_API sn_scalar sn_call1_at(sn_site at, sn_scalar (*f)(sn_scalar), sn_scalar a);
+SN_API sn_scalar sn_call2_at(sn_site at, sn_scalar (*f)(sn_scalar, sn_scalar), sn_scalar a, sn_scalar b);
+SN_API sn_scalar sn_call3_at(sn_site at, sn_scalar (*f)(sn_scalar, sn_scalar, sn_scalar), sn_scalar a, sn_scalar b,
+                             sn_scalar c);
 
 #ifdef __cplusplus
 #define SN_LIFTING 1
@@ -107,22 +111,22 @@ SN_API sn_exp sn_call3_at(sn_site at, sn_exp (*f)(sn_exp, sn_exp, sn_exp), sn_ex
 #define SN_FN(f)                                                                                                       \
     _Generic((f),                                                                                                      \
         sn_fn: sn_fn_of,                                                                                               \
-        sn_exp (*)(sn_exp): sn_fn_1,                                                                                   \
-        sn_exp (*)(sn_exp, sn_exp): sn_fn_2,                                                                           \
-        sn_exp (*)(sn_exp, sn_exp, sn_exp): sn_fn_3,                                                                   \
-        sn_exp (*)(sn_exp, sn_exp, sn_exp, sn_exp): sn_fn_4,                                                           \
-        sn_exp (*)(sn_exp, sn_exp, sn_exp, sn_exp, sn_exp): sn_fn_5,                                                   \
-        sn_exp (*)(sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp): sn_fn_6,                                           \
-        sn_exp (*)(sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp): sn_fn_7,                                   \
-        sn_exp (*)(sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp): sn_fn_8,                           \
-        sn_exp (*)(sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp): sn_fn_9)(f)
+        sn_scalar (*)(sn_scalar): sn_fn_1,                                                                                   \
+        sn_scalar (*)(sn_scalar, sn_scalar): sn_fn_2,                                                                           \
+        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar): sn_fn_3,                                                                   \
+        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar): sn_fn_4,                                                           \
+        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar): sn_fn_5,                                                   \
+        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar): sn_fn_6,                                           \
+        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar): sn_fn_7,                                   \
+        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar): sn_fn_8,                           \
+        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar): sn_fn_9)(f)
 #define SN_CLOSURE(f, env)                                                                                             \
     _Generic((f),                                                                                                      \
-        sn_exp (*)(void *, sn_exp): sn_closure_1,                                                                      \
-        sn_exp (*)(void *, sn_exp, sn_exp): sn_closure_2,                                                              \
-        sn_exp (*)(void *, sn_exp, sn_exp, sn_exp): sn_closure_3,                                                      \
-        sn_exp (*)(void *, sn_exp, sn_exp, sn_exp, sn_exp): sn_closure_4,                                              \
-        sn_exp (*)(void *, int, const sn_exp *): sn_closure_n)(f, env)
+        sn_scalar (*)(void *, sn_scalar): sn_closure_1,                                                                      \
+        sn_scalar (*)(void *, sn_scalar, sn_scalar): sn_closure_2,                                                              \
+        sn_scalar (*)(void *, sn_scalar, sn_scalar, sn_scalar): sn_closure_3,                                                      \
+        sn_scalar (*)(void *, sn_scalar, sn_scalar, sn_scalar, sn_scalar): sn_closure_4,                                              \
+        sn_scalar (*)(void *, int, const sn_scalar *): sn_closure_n)(f, env)
 #define SN_BODY(f)                                                                                                     \
     _Generic((f),                                                                                                      \
         sn_acc (*)(void): sn_body_0,                                                                                   \
@@ -155,7 +159,7 @@ SN_API sn_exp sn_call3_at(sn_site at, sn_exp (*f)(sn_exp, sn_exp, sn_exp), sn_ex
 /* clang-format off */
 #define SN_LIFT_AS_(x)                                                                                                 \
     _Generic(x,                                                                                                        \
-        sn_exp: sn_lift_exp,                                                                                           \
+        sn_scalar: sn_lift_scalar,                                                                                           \
         bool: sn_lift_bool,                                                                                            \
         float: sn_lift_f32,                                                                                            \
         double: sn_lift_f64,                                                                                           \
@@ -175,19 +179,19 @@ SN_API sn_exp sn_call3_at(sn_site at, sn_exp (*f)(sn_exp, sn_exp, sn_exp), sn_ex
 #define SN_GET_(x, i, t)                                                                                               \
     __extension__({                                                                                                    \
         __auto_type t = (x);                                                                                           \
-        _Generic(t, sn_acc : sn_component_at, sn_exp : sn_get_at)(SN_HERE, t, i);                                      \
+        _Generic(t, sn_acc : sn_component_at, sn_scalar : sn_get_at)(SN_HERE, t, i);                                   \
     })
 #define SN_GET(x, i) SN_GET_(x, i, SN_PASTE(sn_x_, __COUNTER__))
 #define SN_FIELD_(x, name, t)                                                                                          \
     __extension__({                                                                                                    \
         __auto_type t = (x);                                                                                           \
-        _Generic(t, sn_acc : sn_array_field_at, sn_exp : sn_field_at)(SN_HERE, t, name);                               \
+        _Generic(t, sn_acc : sn_array_field_at, sn_scalar : sn_field_at)(SN_HERE, t, name);                            \
     })
 #define SN_FIELD(x, name) SN_FIELD_(x, name, SN_PASTE(sn_x_, __COUNTER__))
 #else
 #define SN_LIFT(x) (x)
-#define SN_FIELD(x, name) _Generic((x), sn_acc : sn_array_field_at, sn_exp : sn_field_at)(SN_HERE, x, name)
-#define SN_GET(x, i) _Generic((x), sn_acc : sn_component_at, sn_exp : sn_get_at)(SN_HERE, x, i)
+#define SN_FIELD(x, name) _Generic((x), sn_acc : sn_array_field_at, sn_scalar : sn_field_at)(SN_HERE, x, name)
+#define SN_GET(x, i) _Generic((x), sn_acc : sn_component_at, sn_scalar : sn_get_at)(SN_HERE, x, i)
 #endif
 
 #endif /* __cplusplus */

@@ -1,10 +1,11 @@
 /* What sinter.h means in C++17: the macros behind its macros as overloaded functions, and the operations that take
  * functions once more, so that these may be lambdas:
  *
- *     sn_acc scaled = sn_map([&](sn_exp x) { return sn_mul(x, factor); }, xs);
+ *     sn_acc scaled = sn_map([&](sn_scalar x) { return sn_mul(x, factor); }, xs);
  *
- * A lambda (or any function object of 1 to 9 sn_exp, giving an sn_exp or a number) is used only until the operation it
- * is given to returns; it must not throw. sn_in and sn_into also take a container with data() and size(). */
+ * A lambda (or any function object of 1 to 9 sn_scalar, giving an sn_scalar or a number) is used only until the
+ * operation it is given to returns; it must not throw. sn_in and sn_into also take a container with data() and size().
+ */
 #ifndef SINTER_LIFT_HPP
 #define SINTER_LIFT_HPP
 
@@ -21,13 +22,13 @@ namespace sn {
 
 /* --- C++ numbers as literals --- */
 
-inline sn_exp lift(sn_exp x)
+inline sn_scalar lift(sn_scalar x)
 {
     return x;
 }
 
 /* The literal that C's lifting makes: integers as they are promoted. */
-template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0> sn_exp lift(T x)
+template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0> sn_scalar lift(T x)
 {
     if constexpr (std::is_same_v<T, bool>)
         return sn_lift_bool(x);
@@ -66,7 +67,7 @@ template <class T> constexpr sn_type type_of()
 
 namespace detail {
 
-template <class> using exp_of = sn_exp;
+template <class> using scalar_of = sn_scalar;
 template <class> using acc_of = sn_acc;
 using std::size_t;
 
@@ -87,7 +88,7 @@ template <class F, template <class> class To, size_t at> constexpr int parameter
         return -1;
 }
 
-template <class F, size_t... I> sn_exp call_list(const F &f, const sn_exp *x, std::index_sequence<I...>)
+template <class F, size_t... I> sn_scalar call_list(const F &f, const sn_scalar *x, std::index_sequence<I...>)
 {
     return lift(f(x[I]...));
 }
@@ -98,7 +99,7 @@ template <class F, size_t... I> sn_acc call_arrays(const F &f, const sn_acc *a, 
     return f(a[I]...);
 }
 
-template <class F, int n> sn_exp call_function(void *env, int, const sn_exp *x) noexcept
+template <class F, int n> sn_scalar call_function(void *env, int, const sn_scalar *x) noexcept
 {
     return call_list(*static_cast<const F *>(env), x, std::make_index_sequence<n>());
 }
@@ -123,7 +124,7 @@ inline sn_fn fn(sn_fn f)
 /* A function without environment is a C function; another function object is read when it is called. */
 template <class F> sn_fn fn(const F &f)
 {
-    using e = sn_exp;
+    using e = sn_scalar;
     if constexpr (std::is_convertible_v<F, e (*)(e)>)
         return sn_fn_1(f);
     else if constexpr (std::is_convertible_v<F, e (*)(e, e)>)
@@ -143,33 +144,33 @@ template <class F> sn_fn fn(const F &f)
     else if constexpr (std::is_convertible_v<F, e (*)(e, e, e, e, e, e, e, e, e)>)
         return sn_fn_9(f);
     else {
-        constexpr int n = detail::parameters<F, detail::exp_of, 1>();
-        static_assert(n > 0, "a scalar function takes 1 to 9 sn_exp");
+        constexpr int n = detail::parameters<F, detail::scalar_of, 1>();
+        static_assert(n > 0, "a scalar function takes 1 to 9 sn_scalar");
         return sn_closure_of(&detail::call_function<F, n>, detail::address(f), n);
     }
 }
 
-inline sn_fn closure(sn_exp (*f)(void *, sn_exp), void *env)
+inline sn_fn closure(sn_scalar (*f)(void *, sn_scalar), void *env)
 {
     return sn_closure_1(f, env);
 }
 
-inline sn_fn closure(sn_exp (*f)(void *, sn_exp, sn_exp), void *env)
+inline sn_fn closure(sn_scalar (*f)(void *, sn_scalar, sn_scalar), void *env)
 {
     return sn_closure_2(f, env);
 }
 
-inline sn_fn closure(sn_exp (*f)(void *, sn_exp, sn_exp, sn_exp), void *env)
+inline sn_fn closure(sn_scalar (*f)(void *, sn_scalar, sn_scalar, sn_scalar), void *env)
 {
     return sn_closure_3(f, env);
 }
 
-inline sn_fn closure(sn_exp (*f)(void *, sn_exp, sn_exp, sn_exp, sn_exp), void *env)
+inline sn_fn closure(sn_scalar (*f)(void *, sn_scalar, sn_scalar, sn_scalar, sn_scalar), void *env)
 {
     return sn_closure_4(f, env);
 }
 
-inline sn_fn closure(sn_exp (*f)(void *, int, const sn_exp *), void *env)
+inline sn_fn closure(sn_scalar (*f)(void *, int, const sn_scalar *), void *env)
 {
     return sn_closure_n(f, env);
 }
@@ -202,7 +203,7 @@ template <class F> sn_body body(const F &f)
 
 /* --- components --- */
 
-inline sn_exp get(sn_site at, sn_exp tuple, int component)
+inline sn_scalar get(sn_site at, sn_scalar tuple, int component)
 {
     return sn_get_at(at, tuple, component);
 }
@@ -212,7 +213,7 @@ inline sn_acc get(sn_site at, sn_acc array, int component)
     return sn_component_at(at, array, component);
 }
 
-inline sn_exp field(sn_site at, sn_exp t, const char *name)
+inline sn_scalar field(sn_site at, sn_scalar t, const char *name)
 {
     return sn_field_at(at, t, name);
 }
@@ -348,24 +349,24 @@ sn_acc stencil2(sn_site at, const F &f, sn_pattern pattern1, sn_boundary boundar
     return sn_stencil2_at(at, fn(f), pattern1, boundary1, a1, pattern2, boundary2, a2);
 }
 
-template <class C, class F, class X> sn_exp while_(sn_site at, const C &condition, const F &next, X init)
+template <class C, class F, class X> sn_scalar while_(sn_site at, const C &condition, const F &next, X init)
 {
     return sn_while_at(at, fn(condition), fn(next), lift(init));
 }
 
-template <class N, class F, class X> sn_exp iterate(sn_site at, N n, const F &f, X x)
+template <class N, class F, class X> sn_scalar iterate(sn_site at, N n, const F &f, X x)
 {
     return sn_iterate_at(at, lift(n), fn(f), lift(x));
 }
 
-template <class N, class F, class X> sn_exp loop(sn_site at, N n, const F &f, X init)
+template <class N, class F, class X> sn_scalar loop(sn_site at, N n, const F &f, X init)
 {
     return sn_loop_at(at, lift(n), fn(f), lift(init));
 }
 
-template <class F, class Z, class... I> sn_exp sfold(sn_site at, const F &f, Z z, sn_acc a, I... index)
+template <class F, class Z, class... I> sn_scalar sfold(sn_site at, const F &f, Z z, sn_acc a, I... index)
 {
-    const sn_exp list[] = {lift(index)..., sn_exp{0}};
+    const sn_scalar list[] = {lift(index)..., sn_scalar{0}};
     return sn_sfold_at(at, fn(f), lift(z), a, static_cast<int>(sizeof...(I)), list);
 }
 

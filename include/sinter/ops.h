@@ -14,156 +14,156 @@
 /* --- arithmetic; integers wrap --- */
 
 /* num: sum */
-SN_API sn_exp sn_add(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_add(sn_scalar a, sn_scalar b);
 /* num: difference */
-SN_API sn_exp sn_sub(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_sub(sn_scalar a, sn_scalar b);
 /* num: product */
-SN_API sn_exp sn_mul(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_mul(sn_scalar a, sn_scalar b);
 /* num: quotient: true division of floats, rounded down for integers */
-SN_API sn_exp sn_div(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_div(sn_scalar a, sn_scalar b);
 /* int: remainder of div: has the sign of the divisor */
-SN_API sn_exp sn_mod(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_mod(sn_scalar a, sn_scalar b);
 /* int: quotient rounded towards zero */
-SN_API sn_exp sn_quot(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_quot(sn_scalar a, sn_scalar b);
 /* int: remainder of quot: has the sign of the dividend */
-SN_API sn_exp sn_rem(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_rem(sn_scalar a, sn_scalar b);
 /* num: negation */
-SN_API sn_exp sn_neg(sn_exp a);
+SN_API sn_scalar sn_neg(sn_scalar a);
 /* num: absolute value */
-SN_API sn_exp sn_abs(sn_exp a);
+SN_API sn_scalar sn_abs(sn_scalar a);
 /* num: -1, 0 or 1 with the sign of x; a zero or NaN gives itself */
-SN_API sn_exp sn_signum(sn_exp a);
+SN_API sn_scalar sn_signum(sn_scalar a);
 /* any: smaller one; a NaN gives the other operand; -0 < +0 */
-SN_API sn_exp sn_min(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_min(sn_scalar a, sn_scalar b);
 /* any: larger one; a NaN gives the other operand; -0 < +0 */
-SN_API sn_exp sn_max(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_max(sn_scalar a, sn_scalar b);
 /* float: a * b + c, rounded once */
-SN_API sn_exp sn_fma(sn_exp a, sn_exp b, sn_exp c);
+SN_API sn_scalar sn_fma(sn_scalar a, sn_scalar b, sn_scalar c);
 
 /* --- bits --- */
 
 /* int: bitwise and */
-SN_API sn_exp sn_bit_and(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_bit_and(sn_scalar a, sn_scalar b);
 /* int: bitwise or */
-SN_API sn_exp sn_bit_or(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_bit_or(sn_scalar a, sn_scalar b);
 /* int: bitwise exclusive or */
-SN_API sn_exp sn_bit_xor(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_bit_xor(sn_scalar a, sn_scalar b);
 /* int: bitwise complement */
-SN_API sn_exp sn_bit_not(sn_exp a);
+SN_API sn_scalar sn_bit_not(sn_scalar a);
 /* int: shift left; a count below 0 or of the width or more gives 0 */
-SN_API sn_exp sn_shl(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_shl(sn_scalar a, sn_scalar b);
 /* int: shift right, arithmetic if signed; a count below 0 or of the width or more gives 0 (or the sign) */
-SN_API sn_exp sn_shr(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_shr(sn_scalar a, sn_scalar b);
 /* int: rotate left, count modulo the width */
-SN_API sn_exp sn_rotl(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_rotl(sn_scalar a, sn_scalar b);
 /* int: rotate right, count modulo the width */
-SN_API sn_exp sn_rotr(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_rotr(sn_scalar a, sn_scalar b);
 /* int -> i32: number of one bits */
-SN_API sn_exp sn_popcount(sn_exp a);
+SN_API sn_scalar sn_popcount(sn_scalar a);
 /* int -> i32: number of leading zero bits; the width for 0 */
-SN_API sn_exp sn_clz(sn_exp a);
+SN_API sn_scalar sn_clz(sn_scalar a);
 /* int -> i32: number of trailing zero bits; the width for 0 */
-SN_API sn_exp sn_ctz(sn_exp a);
+SN_API sn_scalar sn_ctz(sn_scalar a);
 
 /* --- logic on bool, both operands evaluated; the embedding's sn_and and sn_or short-circuit through cond --- */
 
 /* bool: logical and */
-SN_API sn_exp sn_land(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_land(sn_scalar a, sn_scalar b);
 /* bool: logical or */
-SN_API sn_exp sn_lor(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_lor(sn_scalar a, sn_scalar b);
 /* bool: logical negation */
-SN_API sn_exp sn_not(sn_exp a);
+SN_API sn_scalar sn_not(sn_scalar a);
 
 /* --- comparisons; false if an operand is NaN, but ne --- */
 
 /* any -> bool: equal */
-SN_API sn_exp sn_eq(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_eq(sn_scalar a, sn_scalar b);
 /* any -> bool: not equal */
-SN_API sn_exp sn_ne(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_ne(sn_scalar a, sn_scalar b);
 /* any -> bool: less than */
-SN_API sn_exp sn_lt(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_lt(sn_scalar a, sn_scalar b);
 /* any -> bool: less than or equal */
-SN_API sn_exp sn_le(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_le(sn_scalar a, sn_scalar b);
 /* any -> bool: greater than */
-SN_API sn_exp sn_gt(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_gt(sn_scalar a, sn_scalar b);
 /* any -> bool: greater than or equal */
-SN_API sn_exp sn_ge(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_ge(sn_scalar a, sn_scalar b);
 
 /* --- rounding and classification of floats --- */
 
 /* float: largest whole number not above x */
-SN_API sn_exp sn_floor(sn_exp a);
+SN_API sn_scalar sn_floor(sn_scalar a);
 /* float: smallest whole number not below x */
-SN_API sn_exp sn_ceil(sn_exp a);
+SN_API sn_scalar sn_ceil(sn_scalar a);
 /* float: whole part */
-SN_API sn_exp sn_trunc(sn_exp a);
+SN_API sn_scalar sn_trunc(sn_scalar a);
 /* float: nearest whole number, halves away from zero */
-SN_API sn_exp sn_round(sn_exp a);
+SN_API sn_scalar sn_round(sn_scalar a);
 /* float: nearest whole number, halves to even */
-SN_API sn_exp sn_rint(sn_exp a);
+SN_API sn_scalar sn_rint(sn_scalar a);
 /* float -> bool: is not a number */
-SN_API sn_exp sn_is_nan(sn_exp a);
+SN_API sn_scalar sn_is_nan(sn_scalar a);
 /* float -> bool: is infinite */
-SN_API sn_exp sn_is_inf(sn_exp a);
+SN_API sn_scalar sn_is_inf(sn_scalar a);
 /* float -> bool: is neither infinite nor NaN */
-SN_API sn_exp sn_is_finite(sn_exp a);
+SN_API sn_scalar sn_is_finite(sn_scalar a);
 /* float -> bool: sign bit is set */
-SN_API sn_exp sn_sign_bit(sn_exp a);
+SN_API sn_scalar sn_sign_bit(sn_scalar a);
 /* float: magnitude of a with the sign of b */
-SN_API sn_exp sn_copy_sign(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_copy_sign(sn_scalar a, sn_scalar b);
 
 /* --- elementary functions, at most 2 ulp --- */
 
 /* float: square root, correctly rounded */
-SN_API sn_exp sn_sqrt(sn_exp a);
+SN_API sn_scalar sn_sqrt(sn_scalar a);
 /* float: e to the x */
-SN_API sn_exp sn_exp_of(sn_exp a);
+SN_API sn_scalar sn_exp(sn_scalar a);
 /* float: 2 to the x */
-SN_API sn_exp sn_exp2(sn_exp a);
+SN_API sn_scalar sn_exp2(sn_scalar a);
 /* float: 10 to the x */
-SN_API sn_exp sn_exp10(sn_exp a);
+SN_API sn_scalar sn_exp10(sn_scalar a);
 /* float: e to the x, minus 1 */
-SN_API sn_exp sn_expm1(sn_exp a);
+SN_API sn_scalar sn_expm1(sn_scalar a);
 /* float: natural logarithm */
-SN_API sn_exp sn_log(sn_exp a);
+SN_API sn_scalar sn_log(sn_scalar a);
 /* float: logarithm to base 2 */
-SN_API sn_exp sn_log2(sn_exp a);
+SN_API sn_scalar sn_log2(sn_scalar a);
 /* float: logarithm to base 10 */
-SN_API sn_exp sn_log10(sn_exp a);
+SN_API sn_scalar sn_log10(sn_scalar a);
 /* float: natural logarithm of 1 + x */
-SN_API sn_exp sn_log1p(sn_exp a);
+SN_API sn_scalar sn_log1p(sn_scalar a);
 /* float: sine (radians) */
-SN_API sn_exp sn_sin(sn_exp a);
+SN_API sn_scalar sn_sin(sn_scalar a);
 /* float: cosine (radians) */
-SN_API sn_exp sn_cos(sn_exp a);
+SN_API sn_scalar sn_cos(sn_scalar a);
 /* float: tangent (radians) */
-SN_API sn_exp sn_tan(sn_exp a);
+SN_API sn_scalar sn_tan(sn_scalar a);
 /* float: arc sine */
-SN_API sn_exp sn_asin(sn_exp a);
+SN_API sn_scalar sn_asin(sn_scalar a);
 /* float: arc cosine */
-SN_API sn_exp sn_acos(sn_exp a);
+SN_API sn_scalar sn_acos(sn_scalar a);
 /* float: arc tangent */
-SN_API sn_exp sn_atan(sn_exp a);
+SN_API sn_scalar sn_atan(sn_scalar a);
 /* float: hyperbolic sine */
-SN_API sn_exp sn_sinh(sn_exp a);
+SN_API sn_scalar sn_sinh(sn_scalar a);
 /* float: hyperbolic cosine */
-SN_API sn_exp sn_cosh(sn_exp a);
+SN_API sn_scalar sn_cosh(sn_scalar a);
 /* float: hyperbolic tangent */
-SN_API sn_exp sn_tanh(sn_exp a);
+SN_API sn_scalar sn_tanh(sn_scalar a);
 /* float: inverse hyperbolic sine */
-SN_API sn_exp sn_asinh(sn_exp a);
+SN_API sn_scalar sn_asinh(sn_scalar a);
 /* float: inverse hyperbolic cosine */
-SN_API sn_exp sn_acosh(sn_exp a);
+SN_API sn_scalar sn_acosh(sn_scalar a);
 /* float: inverse hyperbolic tangent */
-SN_API sn_exp sn_atanh(sn_exp a);
+SN_API sn_scalar sn_atanh(sn_scalar a);
 /* float: cube root */
-SN_API sn_exp sn_cbrt(sn_exp a);
+SN_API sn_scalar sn_cbrt(sn_scalar a);
 /* float: angle of the point (b, a): atan2(y, x) */
-SN_API sn_exp sn_atan2(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_atan2(sn_scalar a, sn_scalar b);
 /* float: a to the b */
-SN_API sn_exp sn_pow(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_pow(sn_scalar a, sn_scalar b);
 /* float: square root of a*a + b*b without overflow */
-SN_API sn_exp sn_hypot(sn_exp a, sn_exp b);
+SN_API sn_scalar sn_hypot(sn_scalar a, sn_scalar b);
 
 #ifdef SN_LIFTING
 
@@ -211,7 +211,7 @@ SN_API sn_exp sn_hypot(sn_exp a, sn_exp b);
 #define sn_sign_bit(a) SN_CALL1(sn_sign_bit, a)
 #define sn_copy_sign(a, b) SN_CALL2(sn_copy_sign, a, b)
 #define sn_sqrt(a) SN_CALL1(sn_sqrt, a)
-#define sn_exp_of(a) SN_CALL1(sn_exp_of, a)
+#define sn_exp(a) SN_CALL1(sn_exp, a)
 #define sn_exp2(a) SN_CALL1(sn_exp2, a)
 #define sn_exp10(a) SN_CALL1(sn_exp10, a)
 #define sn_expm1(a) SN_CALL1(sn_expm1, a)

@@ -8,10 +8,10 @@
  * Contents: 1 status and version, 2 contexts, 3 compiling, 4 calling, 5 arrays on the device, 6 explaining: how
  * programs are run. 7 values and functions, 8 array operations, 9 scalar operations: how they are written.
  *
- * Two kinds of values occur in programs: sn_acc, a computation of an array, and sn_exp, a computation of a scalar or a
- * tuple of scalars. Both are handles, meaningful only while the function given to sn_compile runs, on its thread. Build
- * a value once and use it twice, and it is computed once. Mistakes (types, shapes, stale handles) are collected and
- * reported by sn_compile together, each with file, line and operation; operations on a bad value are silently bad.
+ * Two kinds of values occur in programs: sn_acc, a computation of an array, and sn_scalar, a computation of a scalar or
+ * a tuple of scalars. Both are handles, meaningful only while the function given to sn_compile runs, on its thread.
+ * Build a value once and use it twice, and it is computed once. Mistakes (types, shapes, stale handles) are collected
+ * and reported by sn_compile together, each with file, line and operation; operations on a bad value are silently bad.
  *
  * Operations are macros over functions named *_at, which take the place of the call first, so that a wrapper can hand
  * on its caller's. The macros need C11 (_Generic) or C++17; C numbers as operands need GNU C (gcc, clang) or C++:
@@ -37,7 +37,7 @@ extern "C" {
 /* === 1. Status and version ====================================================================================== */
 
 #define SN_VERSION_MAJOR 0
-#define SN_VERSION_MINOR 1
+#define SN_VERSION_MINOR 2
 #define SN_VERSION_PATCH 0
 #define SN_VERSION (SN_VERSION_MAJOR * 10000 + SN_VERSION_MINOR * 100 + SN_VERSION_PATCH)
 SN_API int sn_version(void); /* of the library that is running */
@@ -277,16 +277,16 @@ SN_API sn_counters sn_counts(const sn_context *context); /* thread-safe */
 typedef struct sn_acc { /* a computation of an array */
     uint64_t bits;
 } sn_acc;
-typedef struct sn_exp { /* a computation of a scalar or a tuple of scalars, nested at will */
+typedef struct sn_scalar { /* a computation of a scalar or a tuple of scalars, nested at will */
     uint64_t bits;
-} sn_exp;
+} sn_scalar;
 
 typedef struct sn_site { /* a place in the user's program; file is copied by whoever keeps it */
     const char *file;
     int line;
 } sn_site;
 
-/* A scalar function. Wherever one is asked for, a C function of sn_exp (1 to 9 parameters, also a primitive such as
+/* A scalar function. Wherever one is asked for, a C function of sn_scalar (1 to 9 parameters, also a primitive such as
  * sn_add) may be given, or a value of this type. Functions run while the program is built, perhaps repeatedly.
  * Wherever a function is called with one k-tuple, it may have one parameter (the tuple) or k (its components); so a
  * function of a two-dimensional index may be f(index) or f(row, column). Scalar functions may read arrays (sn_index),
@@ -298,8 +298,8 @@ typedef struct sn_fn {
     int flags;
 } sn_fn;
 
-/* A function together with an environment: f(env, x), (env, x, y), ... up to 4, or f(env, int count, const sn_exp *x)
- * for any number. The environment is used only while building. */
+/* A function together with an environment: f(env, x), (env, x, y), ... up to 4, or f(env, int count, const sn_scalar
+ * *x) for any number. The environment is used only while building. */
 #define sn_closure(f, env) SN_CLOSURE(f, env)
 /* f, declared to commute: f(x, y) == f(y, x). Folds of it may be reordered. Primitives need no declaration. */
 #define sn_commutative(f) sn_commutative_of(SN_FN(f))
@@ -315,30 +315,31 @@ SN_API sn_program *sn_compile_at(sn_site at, sn_context *context, const char *si
 
 /* --- literals and tuples --- */
 
-SN_API sn_exp sn_bool(bool x);
-SN_API sn_exp sn_i8(int8_t x);
-SN_API sn_exp sn_i16(int16_t x);
-SN_API sn_exp sn_i32(int32_t x);
-SN_API sn_exp sn_i64(int64_t x);
-SN_API sn_exp sn_u8(uint8_t x);
-SN_API sn_exp sn_u16(uint16_t x);
-SN_API sn_exp sn_u32(uint32_t x);
-SN_API sn_exp sn_u64(uint64_t x);
-SN_API sn_exp sn_f32(float x);
-SN_API sn_exp sn_f64(double x);
-SN_API sn_exp sn_char(uint32_t code_point);
-/* A C number where an sn_exp is expected is a literal of the type of what it meets (sn_mul(x, 2) with x f32), if that
- * type has exactly this value, else an error; where it meets nothing, of its own type. 0.1 is not an f32, 0.1f is. */
+SN_API sn_scalar sn_bool(bool x);
+SN_API sn_scalar sn_i8(int8_t x);
+SN_API sn_scalar sn_i16(int16_t x);
+SN_API sn_scalar sn_i32(int32_t x);
+SN_API sn_scalar sn_i64(int64_t x);
+SN_API sn_scalar sn_u8(uint8_t x);
+SN_API sn_scalar sn_u16(uint16_t x);
+SN_API sn_scalar sn_u32(uint32_t x);
+SN_API sn_scalar sn_u64(uint64_t x);
+SN_API sn_scalar sn_f32(float x);
+SN_API sn_scalar sn_f64(double x);
+SN_API sn_scalar sn_char(uint32_t code_point);
+/* A C number where an sn_scalar is expected is a literal of the type of what it meets (sn_mul(x, 2) with x f32), if
+ * that type has exactly this value, else an error; where it meets nothing, of its own type. 0.1 is not an f32, 0.1f is.
+ */
 
 /* A tuple of 2 to 16 scalars or tuples; its components; the first and the second. sn_get, sn_fst and sn_snd also take
  * an array of tuples, and give the array of that component. */
-#define sn_tuple(...) sn_tuple_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_exp, SN_EACH(SN_LIFT, __VA_ARGS__)))
+#define sn_tuple(...) sn_tuple_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_scalar, SN_EACH(SN_LIFT, __VA_ARGS__)))
 #define sn_get(t, i) SN_GET(t, i)
-SN_API sn_exp sn_tuple_at(sn_site at, int count, const sn_exp *component);
-SN_API sn_exp sn_get_at(sn_site at, sn_exp tuple, int component);
+SN_API sn_scalar sn_tuple_at(sn_site at, int count, const sn_scalar *component);
+SN_API sn_scalar sn_get_at(sn_site at, sn_scalar tuple, int component);
 SN_API sn_acc sn_component_at(sn_site at, sn_acc array_of_tuples, int component);
-SN_API sn_exp sn_fst(sn_exp tuple);
-SN_API sn_exp sn_snd(sn_exp tuple);
+SN_API sn_scalar sn_fst(sn_scalar tuple);
+SN_API sn_scalar sn_snd(sn_scalar tuple);
 
 /* Structs are tuples whose components have names: sn_field(p, x) is the component named x, of a scalar or an array;
  * sn_with(p, x, value) is p with another x; sn_record("x y", a, b) is sn_tuple(a, b) with names. Names come from the
@@ -346,32 +347,32 @@ SN_API sn_exp sn_snd(sn_exp tuple);
 #define sn_field(t, name) SN_FIELD(t, #name)
 #define sn_with(t, name, value) sn_with_at(SN_HERE, t, #name, SN_LIFT(value))
 #define sn_record(names, ...)                                                                                          \
-    sn_record_at(SN_HERE, names, SN_COUNT(__VA_ARGS__), SN_LIST(sn_exp, SN_EACH(SN_LIFT, __VA_ARGS__)))
-SN_API sn_exp sn_field_at(sn_site at, sn_exp t, const char *name);
+    sn_record_at(SN_HERE, names, SN_COUNT(__VA_ARGS__), SN_LIST(sn_scalar, SN_EACH(SN_LIFT, __VA_ARGS__)))
+SN_API sn_scalar sn_field_at(sn_site at, sn_scalar t, const char *name);
 SN_API sn_acc sn_array_field_at(sn_site at, sn_acc a, const char *name);
-SN_API sn_exp sn_with_at(sn_site at, sn_exp t, const char *name, sn_exp value);
-SN_API sn_exp sn_record_at(sn_site at, const char *names, int count, const sn_exp *component);
+SN_API sn_scalar sn_with_at(sn_site at, sn_scalar t, const char *name, sn_scalar value);
+SN_API sn_scalar sn_record_at(sn_site at, const char *names, int count, const sn_scalar *component);
 
 /* --- shapes: one i64 for rank 1, a tuple of them for a higher rank, outermost first --- */
 
 /* The shape with these 1 to 8 extents: C integers, or integer scalars made of extents and constants. */
-#define sn_shape(...) sn_shape_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_exp, SN_EACH(SN_LIFT, __VA_ARGS__)))
+#define sn_shape(...) sn_shape_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_scalar, SN_EACH(SN_LIFT, __VA_ARGS__)))
 #define sn_shape_of(a) sn_shape_of_at(SN_HERE, a)                   /* the shape of an array; () for rank 0 */
 #define sn_extent(a, dimension) sn_extent_at(SN_HERE, a, dimension) /* one extent, i64; dimension 0 is outermost */
 #define sn_size(a) sn_size_at(SN_HERE, a)                           /* number of elements, i64 */
-SN_API sn_exp sn_shape_at(sn_site at, int rank, const sn_exp *extent);
-SN_API sn_exp sn_shape_of_at(sn_site at, sn_acc a);
-SN_API sn_exp sn_extent_at(sn_site at, sn_acc a, int dimension);
-SN_API sn_exp sn_size_at(sn_site at, sn_acc a);
+SN_API sn_scalar sn_shape_at(sn_site at, int rank, const sn_scalar *extent);
+SN_API sn_scalar sn_shape_of_at(sn_site at, sn_acc a);
+SN_API sn_scalar sn_extent_at(sn_site at, sn_acc a, int dimension);
+SN_API sn_scalar sn_size_at(sn_site at, sn_acc a);
 
 /* The shape that two shapes of one rank share: the smaller extent of each dimension. */
 #define sn_intersect(shape1, shape2) sn_intersect_at(SN_HERE, SN_LIFT(shape1), SN_LIFT(shape2))
 /* An index in a shape to its row-major position (i64), and back. Nothing is checked. */
 #define sn_to_index(shape, index) sn_to_index_at(SN_HERE, SN_LIFT(shape), SN_LIFT(index))
 #define sn_from_index(shape, position) sn_from_index_at(SN_HERE, SN_LIFT(shape), SN_LIFT(position))
-SN_API sn_exp sn_intersect_at(sn_site at, sn_exp shape1, sn_exp shape2);
-SN_API sn_exp sn_to_index_at(sn_site at, sn_exp shape, sn_exp index);
-SN_API sn_exp sn_from_index_at(sn_site at, sn_exp shape, sn_exp position);
+SN_API sn_scalar sn_intersect_at(sn_site at, sn_scalar shape1, sn_scalar shape2);
+SN_API sn_scalar sn_to_index_at(sn_site at, sn_scalar shape, sn_scalar index);
+SN_API sn_scalar sn_from_index_at(sn_site at, sn_scalar shape, sn_scalar position);
 
 /* Several results of a program, 1 to 16, in the order of the signature; results among them stand for their parts. */
 #define sn_results(...) sn_results_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_acc, __VA_ARGS__))
@@ -379,7 +380,7 @@ SN_API sn_acc sn_results_at(sn_site at, int count, const sn_acc *result);
 
 /* === 8. Array operations ======================================================================================== */
 
-/* --- bring in. A shape is an sn_exp (sn_shape(n, m), sn_shape_of(a)) or a C integer for rank 1 --- */
+/* --- bring in. A shape is an sn_scalar (sn_shape(n, m), sn_shape_of(a)) or a C integer for rank 1 --- */
 
 /* sn_use(pointer, extents...): C data, copied now, as part of the program; sn_use(table, 256). Kernels do not depend on
  * what is in it, but the program does: data that change between calls are parameters. */
@@ -399,14 +400,14 @@ SN_API sn_acc sn_use_at(sn_site at, sn_arg from);
 /* The array of rank 0 that holds x; the element of an array of rank 0. */
 #define sn_unit(x) sn_unit_at(SN_HERE, SN_LIFT(x))
 #define sn_the(a) sn_the_at(SN_HERE, a)
-SN_API sn_acc sn_generate_at(sn_site at, sn_exp shape, sn_fn f);
-SN_API sn_acc sn_fill_at(sn_site at, sn_exp shape, sn_exp x);
-SN_API sn_acc sn_iota_at(sn_site at, sn_exp n);
-SN_API sn_acc sn_enum_from_n_at(sn_site at, sn_exp shape, sn_exp x);
-SN_API sn_acc sn_enum_from_step_n_at(sn_site at, sn_exp shape, sn_exp x, sn_exp step);
+SN_API sn_acc sn_generate_at(sn_site at, sn_scalar shape, sn_fn f);
+SN_API sn_acc sn_fill_at(sn_site at, sn_scalar shape, sn_scalar x);
+SN_API sn_acc sn_iota_at(sn_site at, sn_scalar n);
+SN_API sn_acc sn_enum_from_n_at(sn_site at, sn_scalar shape, sn_scalar x);
+SN_API sn_acc sn_enum_from_step_n_at(sn_site at, sn_scalar shape, sn_scalar x, sn_scalar step);
 SN_API sn_acc sn_empty_at(sn_site at, sn_type type);
-SN_API sn_acc sn_unit_at(sn_site at, sn_exp x);
-SN_API sn_exp sn_the_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_unit_at(sn_site at, sn_scalar x);
+SN_API sn_scalar sn_the_at(sn_site at, sn_acc a);
 
 /* --- elementwise --- */
 
@@ -443,10 +444,11 @@ SN_API void sn_unzip_at(sn_site at, sn_acc a, int count, sn_acc *part);
 /* sn_replicate(a, n, SN_ALL, ...): for each dimension of the result either its extent, along which a is repeated, or
  * SN_ALL, the next dimension of a. sn_replicate(row, n, SN_ALL): n equal rows. */
 #define sn_replicate(a, ...)                                                                                           \
-    sn_replicate_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), SN_LIST(sn_exp, SN_EACH(SN_LIFT, __VA_ARGS__)))
+    sn_replicate_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), SN_LIST(sn_scalar, SN_EACH(SN_LIFT, __VA_ARGS__)))
 /* sn_slice(a, i, SN_ALL, ...): for each dimension of a either the index to take there, which removes the dimension, or
  * SN_ALL, which keeps it. sn_slice(m, 3, SN_ALL): row 3. */
-#define sn_slice(a, ...) sn_slice_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), SN_LIST(sn_exp, SN_EACH(SN_LIFT, __VA_ARGS__)))
+#define sn_slice(a, ...)                                                                                               \
+    sn_slice_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), SN_LIST(sn_scalar, SN_EACH(SN_LIFT, __VA_ARGS__)))
 /* The same elements in row-major order, in another shape of the same size; of rank 1. */
 #define sn_reshape(shape, a) sn_reshape_at(SN_HERE, SN_LIFT(shape), a)
 #define sn_flatten(a) sn_flatten_at(SN_HERE, a)
@@ -461,21 +463,21 @@ SN_API void sn_unzip_at(sn_site at, sn_acc a, int count, sn_acc *part);
 #define sn_tail(a) sn_tail_at(SN_HERE, a)
 /* The innermost dimension turned by n places to the left (below 0: to the right): element i comes from i + n. */
 #define sn_rotate(n, a) sn_rotate_at(SN_HERE, SN_LIFT(n), a)
-SN_API sn_acc sn_take_at(sn_site at, sn_exp n, sn_acc a);
-SN_API sn_acc sn_skip_at(sn_site at, sn_exp n, sn_acc a);
+SN_API sn_acc sn_take_at(sn_site at, sn_scalar n, sn_acc a);
+SN_API sn_acc sn_skip_at(sn_site at, sn_scalar n, sn_acc a);
 SN_API sn_acc sn_init_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_tail_at(sn_site at, sn_acc a);
-SN_API sn_acc sn_rotate_at(sn_site at, sn_exp n, sn_acc a);
-SN_API sn_acc sn_backpermute_at(sn_site at, sn_exp shape, sn_fn f, sn_acc a);
+SN_API sn_acc sn_rotate_at(sn_site at, sn_scalar n, sn_acc a);
+SN_API sn_acc sn_backpermute_at(sn_site at, sn_scalar shape, sn_fn f, sn_acc a);
 SN_API sn_acc sn_gather_at(sn_site at, sn_acc index, sn_acc a);
-SN_API sn_acc sn_replicate_at(sn_site at, sn_acc a, int rank, const sn_exp *dimension);
-SN_API sn_acc sn_slice_at(sn_site at, sn_acc a, int rank, const sn_exp *dimension);
-SN_API sn_acc sn_reshape_at(sn_site at, sn_exp shape, sn_acc a);
+SN_API sn_acc sn_replicate_at(sn_site at, sn_acc a, int rank, const sn_scalar *dimension);
+SN_API sn_acc sn_slice_at(sn_site at, sn_acc a, int rank, const sn_scalar *dimension);
+SN_API sn_acc sn_reshape_at(sn_site at, sn_scalar shape, sn_acc a);
 SN_API sn_acc sn_flatten_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_transpose_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_reverse_at(sn_site at, sn_acc a);
 
-#define SN_ALL SN_MAKE(sn_exp, UINT64_MAX) /* a whole dimension, in sn_slice and sn_replicate only */
+#define SN_ALL SN_MAKE(sn_scalar, UINT64_MAX) /* a whole dimension, in sn_slice and sn_replicate only */
 
 /* --- reduce: along the innermost dimension, which disappears; the _all forms over all elements, to rank 0 --- */
 
@@ -499,8 +501,8 @@ SN_API sn_acc sn_reverse_at(sn_site at, sn_acc a);
 #define sn_all(a) sn_all_at(SN_HERE, a)
 #define sn_any(a) sn_any_at(SN_HERE, a)
 #define sn_count(a) sn_count_at(SN_HERE, a)
-SN_API sn_acc sn_fold_at(sn_site at, sn_fn f, sn_exp z, sn_acc a);
-SN_API sn_acc sn_fold_all_at(sn_site at, sn_fn f, sn_exp z, sn_acc a);
+SN_API sn_acc sn_fold_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a);
+SN_API sn_acc sn_fold_all_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a);
 SN_API sn_acc sn_fold1_at(sn_site at, sn_fn f, sn_acc a);
 SN_API sn_acc sn_fold1_all_at(sn_site at, sn_fn f, sn_acc a);
 SN_API sn_acc sn_sum_at(sn_site at, sn_acc a);
@@ -525,7 +527,7 @@ typedef struct sn_pattern {
 /* What a stencil finds outside the array: */
 typedef struct sn_boundary {
     int kind;
-    sn_exp value;
+    sn_scalar value;
     sn_fn function;
 } sn_boundary;
 SN_API extern const sn_boundary sn_clamp;         /* the nearest element: aaa|abcd|ddd */
@@ -533,7 +535,7 @@ SN_API extern const sn_boundary sn_mirror;        /* reflected at the edge eleme
 SN_API extern const sn_boundary sn_wrap;          /* the array again: bcd|abcd|abc */
 #define sn_constant(x) sn_constant_of(SN_LIFT(x)) /* x everywhere */
 #define sn_outside(f) sn_outside_of(SN_FN(f))     /* f(index of the position outside, may be negative) */
-SN_API sn_boundary sn_constant_of(sn_exp x);
+SN_API sn_boundary sn_constant_of(sn_scalar x);
 SN_API sn_boundary sn_outside_of(sn_fn f);
 
 /* f(neighbours) at each element; f reads them with sn_at. Of two arrays of one shape: f(neighbours, neighbours). */
@@ -545,7 +547,7 @@ SN_API sn_boundary sn_outside_of(sn_fn f);
 SN_API sn_acc sn_stencil_at(sn_site at, sn_fn f, sn_pattern pattern, sn_boundary boundary, sn_acc a);
 SN_API sn_acc sn_stencil2_at(sn_site at, sn_fn f, sn_pattern pattern1, sn_boundary boundary1, sn_acc a1,
                              sn_pattern pattern2, sn_boundary boundary2, sn_acc a2);
-SN_API sn_exp sn_neighbour_at(sn_site at, sn_exp neighbours, int rank, const int *offset);
+SN_API sn_scalar sn_neighbour_at(sn_site at, sn_scalar neighbours, int rank, const int *offset);
 
 /* --- control --- */
 
@@ -560,10 +562,10 @@ SN_API sn_acc sn_fuse_at(sn_site at, sn_acc a);
 /* === 9. Scalar operations ======================================================================================= */
 
 /* sn_if(c, x, y): x if c, else y; the other one is not evaluated, so it may be guarded by c. x and y: one type. */
-SN_API sn_exp sn_if(sn_exp c, sn_exp x, sn_exp y);
+SN_API sn_scalar sn_if(sn_scalar c, sn_scalar x, sn_scalar y);
 /* Logical and, or of bool; y is evaluated only if x does not decide. */
-SN_API sn_exp sn_and(sn_exp x, sn_exp y);
-SN_API sn_exp sn_or(sn_exp x, sn_exp y);
+SN_API sn_scalar sn_and(sn_scalar x, sn_scalar y);
+SN_API sn_scalar sn_or(sn_scalar x, sn_scalar y);
 
 /* x = init; while (condition(x)) x = next(x). The state x may be a tuple, then the functions may take its components. C
  * numbers that a loop begins with, also in a tuple, have the type of what they meet in its functions. */
@@ -575,40 +577,41 @@ SN_API sn_exp sn_or(sn_exp x, sn_exp y);
 /* sn_sfold(f, z, a, i, j, ...): f(...f(f(z, x0), x1)..., xn), one after the other, over the innermost dimension of a at
  * the outer indices i, j, ... (none for rank 1). f may be any function. */
 #define sn_sfold(f, z, ...) SN_PASTE(SN_SFOLD_, SN_ONE_OR_MORE(__VA_ARGS__))(f, z, __VA_ARGS__)
-SN_API sn_exp sn_while_at(sn_site at, sn_fn condition, sn_fn next, sn_exp init);
-SN_API sn_exp sn_iterate_at(sn_site at, sn_exp n, sn_fn f, sn_exp x);
-SN_API sn_exp sn_loop_at(sn_site at, sn_exp n, sn_fn f, sn_exp init);
-SN_API sn_exp sn_sfold_at(sn_site at, sn_fn f, sn_exp z, sn_acc a, int outer, const sn_exp *index);
+SN_API sn_scalar sn_while_at(sn_site at, sn_fn condition, sn_fn next, sn_scalar init);
+SN_API sn_scalar sn_iterate_at(sn_site at, sn_scalar n, sn_fn f, sn_scalar x);
+SN_API sn_scalar sn_loop_at(sn_site at, sn_scalar n, sn_fn f, sn_scalar init);
+SN_API sn_scalar sn_sfold_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a, int outer, const sn_scalar *index);
 
 /* The element of a at an index, one integer per dimension or a tuple of them; at a row-major position. An index outside
  * is an error (SN_OUT_OF_RANGE) where it is evaluated. */
-#define sn_index(a, ...) sn_index_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), SN_LIST(sn_exp, SN_EACH(SN_LIFT, __VA_ARGS__)))
+#define sn_index(a, ...)                                                                                               \
+    sn_index_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), SN_LIST(sn_scalar, SN_EACH(SN_LIFT, __VA_ARGS__)))
 #define sn_linear_index(a, i) sn_linear_index_at(SN_HERE, a, SN_LIFT(i))
-SN_API sn_exp sn_index_at(sn_site at, sn_acc a, int count, const sn_exp *index);
-SN_API sn_exp sn_linear_index_at(sn_site at, sn_acc a, sn_exp i);
+SN_API sn_scalar sn_index_at(sn_site at, sn_acc a, int count, const sn_scalar *index);
+SN_API sn_scalar sn_linear_index_at(sn_site at, sn_acc a, sn_scalar i);
 
 /* Conversions of values: float to integer truncates and saturates (NaN gives 0), integer to a narrower one wraps, to
  * bool tests for non-zero. */
-SN_API sn_exp sn_to_bool(sn_exp x);
-SN_API sn_exp sn_to_i8(sn_exp x);
-SN_API sn_exp sn_to_i16(sn_exp x);
-SN_API sn_exp sn_to_i32(sn_exp x);
-SN_API sn_exp sn_to_i64(sn_exp x);
-SN_API sn_exp sn_to_u8(sn_exp x);
-SN_API sn_exp sn_to_u16(sn_exp x);
-SN_API sn_exp sn_to_u32(sn_exp x);
-SN_API sn_exp sn_to_u64(sn_exp x);
-SN_API sn_exp sn_to_f32(sn_exp x);
-SN_API sn_exp sn_to_f64(sn_exp x);
-SN_API sn_exp sn_to_char(sn_exp x);
+SN_API sn_scalar sn_to_bool(sn_scalar x);
+SN_API sn_scalar sn_to_i8(sn_scalar x);
+SN_API sn_scalar sn_to_i16(sn_scalar x);
+SN_API sn_scalar sn_to_i32(sn_scalar x);
+SN_API sn_scalar sn_to_i64(sn_scalar x);
+SN_API sn_scalar sn_to_u8(sn_scalar x);
+SN_API sn_scalar sn_to_u16(sn_scalar x);
+SN_API sn_scalar sn_to_u32(sn_scalar x);
+SN_API sn_scalar sn_to_u64(sn_scalar x);
+SN_API sn_scalar sn_to_f32(sn_scalar x);
+SN_API sn_scalar sn_to_f64(sn_scalar x);
+SN_API sn_scalar sn_to_char(sn_scalar x);
 /* The same, with the type as a C value; and the same bits as another type of the same width. */
 #define sn_to(type, x) sn_to_at(SN_HERE, type, SN_LIFT(x))
 #define sn_bitcast(type, x) sn_bitcast_at(SN_HERE, type, SN_LIFT(x))
-SN_API sn_exp sn_to_at(sn_site at, sn_type type, sn_exp x);
-SN_API sn_exp sn_bitcast_at(sn_site at, sn_type type, sn_exp x);
+SN_API sn_scalar sn_to_at(sn_site at, sn_type type, sn_scalar x);
+SN_API sn_scalar sn_bitcast_at(sn_site at, sn_type type, sn_scalar x);
 
 #include "sinter/lift.h" /* the macros behind the macros */
-#include "sinter/ops.h"  /* sn_add, sn_mul, sn_sqrt, sn_lt, ...: all primitives; e to the x is sn_exp_of */
+#include "sinter/ops.h"  /* sn_add, sn_mul, sn_sqrt, sn_lt, ...: all primitives */
 
 #ifdef SN_LIFTING /* the functions above that take C numbers, as the primitives do */
 #define sn_if(c, x, y) SN_CALL3(sn_if, c, x, y)

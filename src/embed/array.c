@@ -7,7 +7,7 @@ typedef struct extents {
     ir_id at[IR_MAX_RANK];
 } extents;
 
-sn_acc sn_generate_at(sn_site at, sn_exp shape, sn_fn f)
+sn_acc sn_generate_at(sn_site at, sn_scalar shape, sn_fn f)
 {
     op o;
     extents e;
@@ -21,7 +21,7 @@ sn_acc sn_generate_at(sn_site at, sn_exp shape, sn_fn f)
 }
 
 /* The same terms at every index. */
-static sn_acc everywhere(const op *o, const extents *e, sn_exp x)
+static sn_acc everywhere(const op *o, const extents *e, sn_scalar x)
 {
     const value *v = op_take_scalar(o, x, "the element");
     if (!v)
@@ -30,7 +30,7 @@ static sn_acc everywhere(const op *o, const extents *e, sn_exp x)
     return op_give_array(o, v->tree, fn ? ir_generate(o->p, o->site, e->rank, e->at, fn) : 0);
 }
 
-sn_acc sn_fill_at(sn_site at, sn_exp shape, sn_exp x)
+sn_acc sn_fill_at(sn_site at, sn_scalar shape, sn_scalar x)
 {
     op o;
     extents e;
@@ -39,14 +39,14 @@ sn_acc sn_fill_at(sn_site at, sn_exp shape, sn_exp x)
     return everywhere(&o, &e, x);
 }
 
-sn_acc sn_unit_at(sn_site at, sn_exp x)
+sn_acc sn_unit_at(sn_site at, sn_scalar x)
 {
     op o;
     extents none = {0};
     return op_start_array(&o, at, "unit") ? everywhere(&o, &none, x) : op_bad_array(&o);
 }
 
-sn_acc sn_iota_at(sn_site at, sn_exp n)
+sn_acc sn_iota_at(sn_site at, sn_scalar n)
 {
     op o;
     extents e;
@@ -61,7 +61,7 @@ sn_acc sn_iota_at(sn_site at, sn_exp n)
 }
 
 /* x + index * step at each index, a row-major position; step 0: 1. Both have one type of numbers. */
-static sn_acc enumerate(const op *o, const extents *e, sn_exp x, const sn_exp *step)
+static sn_acc enumerate(const op *o, const extents *e, sn_scalar x, const sn_scalar *step)
 {
     ir_id term[2];
     bool weak[2] = {false, false};
@@ -98,7 +98,7 @@ static sn_acc enumerate(const op *o, const extents *e, sn_exp x, const sn_exp *s
     return op_give_array(o, tree_leaf(o->b), fn ? ir_generate(o->p, o->site, e->rank, e->at, fn) : 0);
 }
 
-sn_acc sn_enum_from_n_at(sn_site at, sn_exp shape, sn_exp x)
+sn_acc sn_enum_from_n_at(sn_site at, sn_scalar shape, sn_scalar x)
 {
     op o;
     extents e;
@@ -107,7 +107,7 @@ sn_acc sn_enum_from_n_at(sn_site at, sn_exp shape, sn_exp x)
     return enumerate(&o, &e, x, NULL);
 }
 
-sn_acc sn_enum_from_step_n_at(sn_site at, sn_exp shape, sn_exp x, sn_exp step)
+sn_acc sn_enum_from_step_n_at(sn_site at, sn_scalar shape, sn_scalar x, sn_scalar step)
 {
     op o;
     extents e;

@@ -1,4 +1,4 @@
-/* The embedding: runs a C function that computes with sn_acc and sn_exp handles, and gives the program it built.
+/* The embedding: runs a C function that computes with sn_acc and sn_scalar handles, and gives the program it built.
  *
  * This is what the api layer uses; the functions that the user's code calls are declared in sinter/sinter.h. */
 #ifndef SN_EMBED_BUILD_H

@@ -171,7 +171,7 @@ static bool in_scope(const op *o, uint32_t n, const ir_id *term, const char *wha
     return true;
 }
 
-const value *op_take_scalar(const op *o, sn_exp x, const char *what)
+const value *op_take_scalar(const op *o, sn_scalar x, const char *what)
 {
     const value *v = op_take(o, x.bits, what);
     if (!v)
@@ -189,7 +189,7 @@ const value *op_take_array(const op *o, sn_acc a)
     return op_fail(o, "expects an array, but is given %s", kind_text(o, v));
 }
 
-ir_id op_take_leaf(const op *o, sn_exp x, const char *what, ir_type type)
+ir_id op_take_leaf(const op *o, sn_scalar x, const char *what, ir_type type)
 {
     const value *v = op_take_scalar(o, x, what);
     if (!v)
@@ -216,7 +216,7 @@ static ir_id as_i64(const op *o, ir_id term, bool weak, const char *what)
     return t == T_I64 ? term : ir_convert(o->p, o->site, OP_CONVERT, T_I64, term);
 }
 
-ir_id op_take_i64(const op *o, sn_exp x, const char *what)
+ir_id op_take_i64(const op *o, sn_scalar x, const char *what)
 {
     id_list one = {0};
     if (!op_take_indices(o, 1, &x, what, &one))
@@ -238,7 +238,7 @@ bool op_index_leaves(const op *o, const value *v, const char *what, id_list *out
     return good;
 }
 
-bool op_take_indices(const op *o, uint32_t n, const sn_exp *x, const char *what, id_list *out)
+bool op_take_indices(const op *o, uint32_t n, const sn_scalar *x, const char *what, id_list *out)
 {
     bool good = true;
     for (uint32_t i = 0; i < n; i++) {
@@ -275,7 +275,7 @@ bool op_check_extent(const op *o, ir_id term)
     return true;
 }
 
-bool op_take_shape(const op *o, sn_exp x, unsigned *rank, ir_id extent[IR_MAX_RANK])
+bool op_take_shape(const op *o, sn_scalar x, unsigned *rank, ir_id extent[IR_MAX_RANK])
 {
     id_list list = {0};
     if (!op_take_indices(o, 1, &x, "an extent", &list))
@@ -299,7 +299,7 @@ static uint64_t handle(const op *o, const value *v)
     return (uint64_t)o->b->number << 32 | (o->b->value.n - 1);
 }
 
-sn_exp op_give_scalar(const op *o, const tree *t, const ir_id *term, const bool *weak)
+sn_scalar op_give_scalar(const op *o, const tree *t, const ir_id *term, const bool *weak)
 {
     for (uint32_t i = 0; i < t->leaves; i++)
         if (!term[i])
@@ -308,7 +308,7 @@ sn_exp op_give_scalar(const op *o, const tree *t, const ir_id *term, const bool 
     v.term = arena_copy(o->b->arena, term, t->leaves * sizeof *term);
     if (weak)
         v.weak = arena_copy(o->b->arena, weak, t->leaves * sizeof *weak);
-    return (sn_exp){handle(o, &v)};
+    return (sn_scalar){handle(o, &v)};
 }
 
 sn_acc op_give_array(const op *o, const tree *t, ir_id array)
@@ -317,9 +317,9 @@ sn_acc op_give_array(const op *o, const tree *t, ir_id array)
     return array ? (sn_acc){handle(o, &v)} : op_bad_array(o);
 }
 
-sn_exp op_give_neighbours(const op *o, const value *neighbours)
+sn_scalar op_give_neighbours(const op *o, const value *neighbours)
 {
-    return (sn_exp){handle(o, neighbours)};
+    return (sn_scalar){handle(o, neighbours)};
 }
 
 sn_acc op_give_results(const op *o, uint32_t n, const value **part)

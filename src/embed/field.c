@@ -1,7 +1,7 @@
 /* Structs: tuples whose components have names. */
 #include "embed/value.h"
 
-sn_exp sn_field_at(sn_site at, sn_exp t, const char *name)
+sn_scalar sn_field_at(sn_site at, sn_scalar t, const char *name)
 {
     op o;
     const value *v = op_start(&o, at, "field") ? op_take_scalar(&o, t, "the operand") : NULL;
@@ -36,7 +36,7 @@ static const ir_id *replacement(const op *o, const value *v, const tree *field, 
     return term;
 }
 
-sn_exp sn_with_at(sn_site at, sn_exp t, const char *name, sn_exp x)
+sn_scalar sn_with_at(sn_site at, sn_scalar t, const char *name, sn_scalar x)
 {
     op o;
     if (!op_start(&o, at, "with"))
@@ -90,7 +90,7 @@ static bool split(const op *o, const char *names, uint32_t count, const char **n
     return n == count || op_fail(o, "\"%s\" names %u fields, but there are %u values", names, n, count);
 }
 
-sn_exp sn_record_at(sn_site at, const char *names, int count, const sn_exp *component)
+sn_scalar sn_record_at(sn_site at, const char *names, int count, const sn_scalar *component)
 {
     op o;
     const char *name[16];

@@ -2,7 +2,7 @@
 #include "embed/value.h"
 
 /* f over the innermost dimension of an array; seed NULL: none. */
-static sn_acc fold(const op *o, sn_fn f, const sn_exp *z, sn_acc a, bool all)
+static sn_acc fold(const op *o, sn_fn f, const sn_scalar *z, sn_acc a, bool all)
 {
     const value *v = op_take_array(o, a), *seed = z ? op_take_scalar(o, *z, "the initial value") : NULL;
     if (!v || (z && !seed))
@@ -29,13 +29,13 @@ static sn_acc fold(const op *o, sn_fn f, const sn_exp *z, sn_acc a, bool all)
     return op_give_array(o, v->tree, from ? ir_fold(o->p, o->site, made.fn, init, from, flags) : 0);
 }
 
-sn_acc sn_fold_at(sn_site at, sn_fn f, sn_exp z, sn_acc a)
+sn_acc sn_fold_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a)
 {
     op o;
     return op_start_array(&o, at, "fold") ? fold(&o, f, &z, a, false) : op_bad_array(&o);
 }
 
-sn_acc sn_fold_all_at(sn_site at, sn_fn f, sn_exp z, sn_acc a)
+sn_acc sn_fold_all_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a)
 {
     op o;
     return op_start_array(&o, at, "fold_all") ? fold(&o, f, &z, a, true) : op_bad_array(&o);

@@ -15,13 +15,15 @@ static sn_fn with_env(void (*call)(void), int parameters, void *env)
     return (sn_fn){.call = call, .env = env, .parameters = parameters, .flags = WITH_ENV};
 }
 
-typedef sn_exp fn1(sn_exp), fn2(sn_exp, sn_exp), fn3(sn_exp, sn_exp, sn_exp), fn4(sn_exp, sn_exp, sn_exp, sn_exp),
-    fn5(sn_exp, sn_exp, sn_exp, sn_exp, sn_exp), fn6(sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp),
-    fn7(sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp),
-    fn8(sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp),
-    fn9(sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp, sn_exp);
-typedef sn_exp env1(void *, sn_exp), env2(void *, sn_exp, sn_exp), env3(void *, sn_exp, sn_exp, sn_exp),
-    env4(void *, sn_exp, sn_exp, sn_exp, sn_exp), env_any(void *, int, const sn_exp *);
+typedef sn_scalar fn1(sn_scalar), fn2(sn_scalar, sn_scalar), fn3(sn_scalar, sn_scalar, sn_scalar),
+    fn4(sn_scalar, sn_scalar, sn_scalar, sn_scalar), fn5(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar),
+    fn6(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar),
+    fn7(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar),
+    fn8(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar),
+    fn9(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar);
+typedef sn_scalar env1(void *, sn_scalar), env2(void *, sn_scalar, sn_scalar),
+    env3(void *, sn_scalar, sn_scalar, sn_scalar), env4(void *, sn_scalar, sn_scalar, sn_scalar, sn_scalar),
+    env_any(void *, int, const sn_scalar *);
 
 sn_fn sn_fn_of(sn_fn f)
 {
@@ -118,7 +120,7 @@ bool embed_declared_to_commute(sn_fn f)
 
 /* --- calls --- */
 
-static sn_exp invoke(sn_fn f, int n, const sn_exp *x)
+static sn_scalar invoke(sn_fn f, int n, const sn_scalar *x)
 {
     if (f.flags & LISTED)
         return ((env_any *)f.call)(f.env, n, x);
@@ -150,7 +152,7 @@ static sn_exp invoke(sn_fn f, int n, const sn_exp *x)
     case -4:
         return ((env4 *)f.call)(f.env, x[0], x[1], x[2], x[3]);
     default:
-        return (sn_exp){0};
+        return (sn_scalar){0};
     }
 }
 
@@ -180,7 +182,7 @@ static void wrong_count(const op *o, sn_fn f, uint32_t n, const value *argument)
             n, t.at);
 }
 
-static sn_exp give(const op *o, const value *v)
+static sn_scalar give(const op *o, const value *v)
 {
     return v->kind == VALUE_SCALAR ? op_give_scalar(o, v->tree, v->term, v->weak) : op_give_neighbours(o, v);
 }
@@ -195,7 +197,7 @@ const value *embed_call(const op *o, sn_fn f, uint32_t n, const value *argument,
         wrong_count(o, f, n, argument);
         return NULL;
     }
-    VEC(sn_exp) x = {0};
+    VEC(sn_scalar) x = {0};
     for (uint32_t i = 0; i < n; i++) {
         const value *v = &argument[i];
         if ((int)i != spread) {
@@ -211,7 +213,7 @@ const value *embed_call(const op *o, sn_fn f, uint32_t n, const value *argument,
     sn_site at = b->at;
     uint32_t number = scope_open(o, first, last);
     b->functions++;
-    sn_exp result = invoke(f, (int)x.n, x.at);
+    sn_scalar result = invoke(f, (int)x.n, x.at);
     const value *v = op_take_scalar(o, result, "what the function returns");
     if (!result.bits && !o->p->error.n)
         op_fail(o, "the function returns no value");

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static sn_exp lift(ir_type type, ir_bits bits)
+static sn_scalar lift(ir_type type, ir_bits bits)
 {
     static const bool weak = true;
     op o;
@@ -13,42 +13,42 @@ static sn_exp lift(ir_type type, ir_bits bits)
     return op_give_scalar(&o, tree_leaf(o.b), &term, &weak);
 }
 
-sn_exp sn_lift_exp(sn_exp x)
+sn_scalar sn_lift_scalar(sn_scalar x)
 {
     return x;
 }
 
-sn_exp sn_lift_bool(bool x)
+sn_scalar sn_lift_bool(bool x)
 {
     return lift(T_BOOL, x);
 }
 
-sn_exp sn_lift_i32(int32_t x)
+sn_scalar sn_lift_i32(int32_t x)
 {
     return lift(T_I32, ir_bits_i64(T_I32, x));
 }
 
-sn_exp sn_lift_u32(uint32_t x)
+sn_scalar sn_lift_u32(uint32_t x)
 {
     return lift(T_U32, x);
 }
 
-sn_exp sn_lift_i64(int64_t x)
+sn_scalar sn_lift_i64(int64_t x)
 {
     return lift(T_I64, (ir_bits)x);
 }
 
-sn_exp sn_lift_u64(uint64_t x)
+sn_scalar sn_lift_u64(uint64_t x)
 {
     return lift(T_U64, x);
 }
 
-sn_exp sn_lift_f32(float x)
+sn_scalar sn_lift_f32(float x)
 {
     return lift(T_F32, ir_bits_f32(x));
 }
 
-sn_exp sn_lift_f64(double x)
+sn_scalar sn_lift_f64(double x)
 {
     return lift(T_F64, ir_bits_f64(x));
 }

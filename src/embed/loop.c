@@ -106,7 +106,7 @@ static bool set_next(const op *o, looping *l, const value *next)
     return init != NULL;
 }
 
-static sn_exp end_loop(const op *o, const looping *l)
+static sn_scalar end_loop(const op *o, const looping *l)
 {
     ir_id loop = ir_loop_new(o->p, o->site, &l->loop), term[IR_MAX_COMPONENTS];
     if (!loop)
@@ -116,7 +116,7 @@ static sn_exp end_loop(const op *o, const looping *l)
     return op_give_scalar(o, l->tree, term, NULL);
 }
 
-sn_exp sn_while_at(sn_site at, sn_fn condition, sn_fn next, sn_exp init)
+sn_scalar sn_while_at(sn_site at, sn_fn condition, sn_fn next, sn_scalar init)
 {
     op o;
     looping l;
@@ -141,7 +141,7 @@ sn_exp sn_while_at(sn_site at, sn_fn condition, sn_fn next, sn_exp init)
     return end_loop(&o, &l);
 }
 
-static sn_exp counted_loop(const op *o, sn_exp n, sn_fn f, sn_exp init, bool indexed)
+static sn_scalar counted_loop(const op *o, sn_scalar n, sn_fn f, sn_scalar init, bool indexed)
 {
     looping l;
     ir_id count = op_take_i64(o, n, "the number of iterations");
@@ -158,13 +158,13 @@ static sn_exp counted_loop(const op *o, sn_exp n, sn_fn f, sn_exp init, bool ind
     return set_next(o, &l, next) ? end_loop(o, &l) : op_bad_scalar(o);
 }
 
-sn_exp sn_iterate_at(sn_site at, sn_exp n, sn_fn f, sn_exp x)
+sn_scalar sn_iterate_at(sn_site at, sn_scalar n, sn_fn f, sn_scalar x)
 {
     op o;
     return op_start(&o, at, "iterate") ? counted_loop(&o, n, f, x, false) : op_bad_scalar(&o);
 }
 
-sn_exp sn_loop_at(sn_site at, sn_exp n, sn_fn f, sn_exp init)
+sn_scalar sn_loop_at(sn_site at, sn_scalar n, sn_fn f, sn_scalar init)
 {
     op o;
     return op_start(&o, at, "loop") ? counted_loop(&o, n, f, init, true) : op_bad_scalar(&o);
@@ -184,7 +184,7 @@ static value element_of_row(const op *o, const value *a, const id_list *outer, i
     return (value){.kind = VALUE_SCALAR, .tree = a->tree, .term = term};
 }
 
-sn_exp sn_sfold_at(sn_site at, sn_fn f, sn_exp z, sn_acc array, int outer, const sn_exp *index)
+sn_scalar sn_sfold_at(sn_site at, sn_fn f, sn_scalar z, sn_acc array, int outer, const sn_scalar *index)
 {
     op o;
     looping l;

@@ -39,7 +39,7 @@ static sn_acc moved(const part *p, ir_id extent, ir_fn *fn, ir_id of_last)
 }
 
 /* A number of elements, at least 0; 0 after a mistake. */
-static ir_id take_count(const part *p, sn_exp n)
+static ir_id take_count(const part *p, sn_scalar n)
 {
     ir_id count = op_take_i64(&p->o, n, "the number of elements");
     if (!count || !op_check_extent(&p->o, count))
@@ -60,14 +60,14 @@ static sn_acc without_first(const part *p, ir_id count)
     return moved(p, binary(p, OP_SUB, extent, skipped), fn, binary(p, OP_ADD, fn->param[p->last], skipped));
 }
 
-sn_acc sn_take_at(sn_site at, sn_exp n, sn_acc a)
+sn_acc sn_take_at(sn_site at, sn_scalar n, sn_acc a)
 {
     part p;
     ir_id count = begin(&p, at, "take", a) ? take_count(&p, n) : 0;
     return count ? first(&p, count) : op_bad_array(&p.o);
 }
 
-sn_acc sn_skip_at(sn_site at, sn_exp n, sn_acc a)
+sn_acc sn_skip_at(sn_site at, sn_scalar n, sn_acc a)
 {
     part p;
     ir_id count = begin(&p, at, "skip", a) ? take_count(&p, n) : 0;
@@ -90,7 +90,7 @@ sn_acc sn_tail_at(sn_site at, sn_acc a)
 }
 
 /* The shift is brought into the row once, on the host; an element's index needs a comparison instead of a division. */
-sn_acc sn_rotate_at(sn_site at, sn_exp n, sn_acc a)
+sn_acc sn_rotate_at(sn_site at, sn_scalar n, sn_acc a)
 {
     part p;
     ir_id by = begin(&p, at, "rotate", a) ? op_take_i64(&p.o, n, "the number of places") : 0;

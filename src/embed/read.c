@@ -1,7 +1,7 @@
 /* What scalar code may ask of arrays: elements, extents, sizes. */
 #include "embed/value.h"
 
-static sn_exp read_element(const op *o, const value *a, unsigned flags, const id_list *index)
+static sn_scalar read_element(const op *o, const value *a, unsigned flags, const id_list *index)
 {
     ir_id term[IR_MAX_COMPONENTS];
     for (uint32_t c = 0; c < a->tree->leaves; c++)
@@ -9,7 +9,7 @@ static sn_exp read_element(const op *o, const value *a, unsigned flags, const id
     return op_give_scalar(o, a->tree, term, NULL);
 }
 
-sn_exp sn_index_at(sn_site at, sn_acc a, int count, const sn_exp *index)
+sn_scalar sn_index_at(sn_site at, sn_acc a, int count, const sn_scalar *index)
 {
     op o;
     id_list list = {0};
@@ -26,7 +26,7 @@ sn_exp sn_index_at(sn_site at, sn_acc a, int count, const sn_exp *index)
     return read_element(&o, v, 0, &list);
 }
 
-sn_exp sn_linear_index_at(sn_site at, sn_acc a, sn_exp i)
+sn_scalar sn_linear_index_at(sn_site at, sn_acc a, sn_scalar i)
 {
     op o;
     id_list list = {0};
@@ -40,7 +40,7 @@ sn_exp sn_linear_index_at(sn_site at, sn_acc a, sn_exp i)
     return read_element(&o, v, IR_LINEAR, &list);
 }
 
-sn_exp sn_the_at(sn_site at, sn_acc a)
+sn_scalar sn_the_at(sn_site at, sn_acc a)
 {
     op o;
     id_list none = {0};
@@ -56,7 +56,7 @@ sn_exp sn_the_at(sn_site at, sn_acc a)
     return read_element(&o, v, IR_SAFE, &none);
 }
 
-sn_exp sn_shape_at(sn_site at, int rank, const sn_exp *extent)
+sn_scalar sn_shape_at(sn_site at, int rank, const sn_scalar *extent)
 {
     op o;
     id_list list = {0};
@@ -65,7 +65,7 @@ sn_exp sn_shape_at(sn_site at, int rank, const sn_exp *extent)
     return op_give_scalar(&o, tree_flat(o.b, list.n), list.at, NULL);
 }
 
-sn_exp sn_shape_of_at(sn_site at, sn_acc a)
+sn_scalar sn_shape_of_at(sn_site at, sn_acc a)
 {
     op o;
     if (!op_start(&o, at, "shape_of"))
@@ -77,7 +77,7 @@ sn_exp sn_shape_of_at(sn_site at, sn_acc a)
     return op_give_scalar(&o, tree_flat(o.b, info->rank), info->shape, NULL);
 }
 
-sn_exp sn_extent_at(sn_site at, sn_acc a, int dimension)
+sn_scalar sn_extent_at(sn_site at, sn_acc a, int dimension)
 {
     op o;
     if (!op_start(&o, at, "extent"))
@@ -93,7 +93,7 @@ sn_exp sn_extent_at(sn_site at, sn_acc a, int dimension)
     return op_give_scalar(&o, tree_leaf(o.b), &extent, NULL);
 }
 
-sn_exp sn_size_at(sn_site at, sn_acc a)
+sn_scalar sn_size_at(sn_site at, sn_acc a)
 {
     op o;
     if (!op_start(&o, at, "size"))
@@ -108,7 +108,7 @@ sn_exp sn_size_at(sn_site at, sn_acc a)
 /* --- arithmetic of shapes and indices --- */
 
 /* Two shapes, or a shape and an index, of one rank; their components as i64. */
-static bool take_two(const op *o, sn_exp x, const char *x_is, sn_exp y, const char *y_is, id_list *a, id_list *b)
+static bool take_two(const op *o, sn_scalar x, const char *x_is, sn_scalar y, const char *y_is, id_list *a, id_list *b)
 {
     if (!op_take_indices(o, 1, &x, x_is, a) || !op_take_indices(o, 1, &y, y_is, b))
         return false;
@@ -117,7 +117,7 @@ static bool take_two(const op *o, sn_exp x, const char *x_is, sn_exp y, const ch
     return true;
 }
 
-sn_exp sn_intersect_at(sn_site at, sn_exp x, sn_exp y)
+sn_scalar sn_intersect_at(sn_site at, sn_scalar x, sn_scalar y)
 {
     op o;
     id_list a = {0}, b = {0};
@@ -128,7 +128,7 @@ sn_exp sn_intersect_at(sn_site at, sn_exp x, sn_exp y)
     return op_give_scalar(&o, tree_flat(o.b, a.n), a.at, NULL);
 }
 
-sn_exp sn_to_index_at(sn_site at, sn_exp shape, sn_exp index)
+sn_scalar sn_to_index_at(sn_site at, sn_scalar shape, sn_scalar index)
 {
     op o;
     id_list extent = {0}, i = {0};
@@ -140,7 +140,7 @@ sn_exp sn_to_index_at(sn_site at, sn_exp shape, sn_exp index)
     return op_give_scalar(&o, tree_leaf(o.b), &sum, NULL);
 }
 
-sn_exp sn_from_index_at(sn_site at, sn_exp shape, sn_exp position)
+sn_scalar sn_from_index_at(sn_site at, sn_scalar shape, sn_scalar position)
 {
     op o;
     id_list extent = {0};

@@ -13,7 +13,7 @@ SAME_TYPE(SN_CHAR, T_CHAR);
 
 /* --- literals of a given type --- */
 
-static sn_exp literal(ir_type type, ir_bits bits)
+static sn_scalar literal(ir_type type, ir_bits bits)
 {
     op o;
     if (!op_start_here(&o, ir_type_name(type)))
@@ -22,88 +22,89 @@ static sn_exp literal(ir_type type, ir_bits bits)
     return op_give_scalar(&o, tree_leaf(o.b), &term, NULL);
 }
 
-sn_exp sn_bool(bool x)
+sn_scalar sn_bool(bool x)
 {
     return literal(T_BOOL, x);
 }
 
-sn_exp sn_i8(int8_t x)
+sn_scalar sn_i8(int8_t x)
 {
     return literal(T_I8, ir_bits_i64(T_I8, x));
 }
 
-sn_exp sn_i16(int16_t x)
+sn_scalar sn_i16(int16_t x)
 {
     return literal(T_I16, ir_bits_i64(T_I16, x));
 }
 
-sn_exp sn_i32(int32_t x)
+sn_scalar sn_i32(int32_t x)
 {
     return literal(T_I32, ir_bits_i64(T_I32, x));
 }
 
-sn_exp sn_i64(int64_t x)
+sn_scalar sn_i64(int64_t x)
 {
     return literal(T_I64, (ir_bits)x);
 }
 
-sn_exp sn_u8(uint8_t x)
+sn_scalar sn_u8(uint8_t x)
 {
     return literal(T_U8, x);
 }
 
-sn_exp sn_u16(uint16_t x)
+sn_scalar sn_u16(uint16_t x)
 {
     return literal(T_U16, x);
 }
 
-sn_exp sn_u32(uint32_t x)
+sn_scalar sn_u32(uint32_t x)
 {
     return literal(T_U32, x);
 }
 
-sn_exp sn_u64(uint64_t x)
+sn_scalar sn_u64(uint64_t x)
 {
     return literal(T_U64, x);
 }
 
-sn_exp sn_f32(float x)
+sn_scalar sn_f32(float x)
 {
     return literal(T_F32, ir_bits_f32(x));
 }
 
-sn_exp sn_f64(double x)
+sn_scalar sn_f64(double x)
 {
     return literal(T_F64, ir_bits_f64(x));
 }
 
-sn_exp sn_char(uint32_t code_point)
+sn_scalar sn_char(uint32_t code_point)
 {
     return literal(T_CHAR, code_point);
 }
 
 /* --- primitives: one function per row of the operator table --- */
 
-sn_exp sn_call1_at(sn_site at, sn_exp (*f)(sn_exp), sn_exp a)
+sn_scalar sn_call1_at(sn_site at, sn_scalar (*f)(sn_scalar), sn_scalar a)
 {
     op o;
     return op_start(&o, at, "call") ? f(a) : op_bad_scalar(&o);
 }
 
-sn_exp sn_call2_at(sn_site at, sn_exp (*f)(sn_exp, sn_exp), sn_exp a, sn_exp b)
+sn_scalar sn_call2_at(sn_site at, sn_scalar (*f)(sn_scalar, sn_scalar), sn_scalar a, sn_scalar b)
 {
     op o;
     return op_start(&o, at, "call") ? f(a, b) : op_bad_scalar(&o);
 }
 
-sn_exp sn_call3_at(sn_site at, sn_exp (*f)(sn_exp, sn_exp, sn_exp), sn_exp a, sn_exp b, sn_exp c)
+sn_scalar sn_call3_at(sn_site at, sn_scalar (*f)(sn_scalar, sn_scalar, sn_scalar), sn_scalar a, sn_scalar b,
+                      sn_scalar c)
 {
     op o;
     return op_start(&o, at, "call") ? f(a, b, c) : op_bad_scalar(&o);
 }
 
 /* The operand of a scalar operation; false if it is bad or a tuple. */
-static bool take_operand(const op *o, sn_exp x, const char *what, ir_id *term, bool *weak)
+static bool take_operand(const op *o, sn_scalar x, const char *what, ir_id *term, bool *weak)
 {
     const value *v = op_take_scalar(o, x, what);
     if (!v)
@@ -127,7 +128,7 @@ static bool same_types(const op *o, uint32_t n, const ir_id *in)
     return true;
 }
 
-static sn_exp primitive(ir_op which, uint32_t n, const sn_exp *x)
+static sn_scalar primitive(ir_op which, uint32_t n, const sn_scalar *x)
 {
     static const char *const names[3] = {"operand 1", "operand 2", "operand 3"};
     op o;
@@ -148,8 +149,8 @@ static sn_exp primitive(ir_op which, uint32_t n, const sn_exp *x)
     return op_give_scalar(&o, tree_leaf(o.b), &out, NULL);
 }
 
-typedef sn_exp scalar;   /* because the row `exp` would make a function of the type's name: */
-#define sn_exp sn_exp_of /* it is called sn_exp_of */
+typedef sn_scalar scalar; /* because the row `exp` would make a function of the type's name: */
+#define sn_scalar sn_exp  /* it is called sn_exp */
 #define DEFINE_1(ENUM, name)                                                                                           \
     scalar(sn_##name)(scalar a)                                                                                        \
     {                                                                                                                  \
@@ -173,7 +174,7 @@ typedef sn_exp scalar;   /* because the row `exp` would make a function of the t
 #define OP(ENUM, name, arity, signature, classes, flags, doc) DEFINE_##signature(arity, ENUM, name)
 #include "ir/ops.def"
 #undef OP
-#undef sn_exp
+#undef sn_scalar
 
 /* --- conditions --- */
 
@@ -193,7 +194,7 @@ static bool unify_values(const op *o, const value *x, const value *y, ir_id *lef
     return true;
 }
 
-sn_exp(sn_if)(sn_exp c, sn_exp x, sn_exp y)
+sn_scalar(sn_if)(sn_scalar c, sn_scalar x, sn_scalar y)
 {
     op o;
     if (!op_start_here(&o, "if"))
@@ -216,7 +217,7 @@ sn_exp(sn_if)(sn_exp c, sn_exp x, sn_exp y)
 }
 
 /* x decides or y does: if x == decisive then x else y */
-static sn_exp short_circuit(const char *name, bool decisive, sn_exp x, sn_exp y)
+static sn_scalar short_circuit(const char *name, bool decisive, sn_scalar x, sn_scalar y)
 {
     op o;
     if (!op_start_here(&o, name))
@@ -235,19 +236,19 @@ static sn_exp short_circuit(const char *name, bool decisive, sn_exp x, sn_exp y)
     return op_give_scalar(&o, tree_leaf(o.b), &term, NULL);
 }
 
-sn_exp(sn_and)(sn_exp x, sn_exp y)
+sn_scalar(sn_and)(sn_scalar x, sn_scalar y)
 {
     return short_circuit("and", false, x, y);
 }
 
-sn_exp(sn_or)(sn_exp x, sn_exp y)
+sn_scalar(sn_or)(sn_scalar x, sn_scalar y)
 {
     return short_circuit("or", true, x, y);
 }
 
 /* --- tuples --- */
 
-sn_exp sn_tuple_at(sn_site at, int count, const sn_exp *component)
+sn_scalar sn_tuple_at(sn_site at, int count, const sn_scalar *component)
 {
     op o;
     if (!op_start(&o, at, "tuple"))
@@ -269,7 +270,7 @@ sn_exp sn_tuple_at(sn_site at, int count, const sn_exp *component)
     return t ? op_give_scalar(&o, t, term.at, weak.at) : op_bad_scalar(&o);
 }
 
-sn_exp sn_get_at(sn_site at, sn_exp tuple, int component)
+sn_scalar sn_get_at(sn_site at, sn_scalar tuple, int component)
 {
     op o;
     if (!op_start(&o, at, "get"))
@@ -285,19 +286,19 @@ sn_exp sn_get_at(sn_site at, sn_exp tuple, int component)
     return op_give_scalar(&o, v->tree->child[component], v->term + first, v->weak ? v->weak + first : NULL);
 }
 
-sn_exp(sn_fst)(sn_exp tuple)
+sn_scalar(sn_fst)(sn_scalar tuple)
 {
     return sn_get_at((sn_site){0}, tuple, 0);
 }
 
-sn_exp(sn_snd)(sn_exp tuple)
+sn_scalar(sn_snd)(sn_scalar tuple)
 {
     return sn_get_at((sn_site){0}, tuple, 1);
 }
 
 /* --- conversions --- */
 
-static sn_exp convert(sn_site at, const char *name, ir_op which, int type, sn_exp x)
+static sn_scalar convert(sn_site at, const char *name, ir_op which, int type, sn_scalar x)
 {
     op o;
     if (!op_start(&o, at, name))
@@ -314,18 +315,18 @@ static sn_exp convert(sn_site at, const char *name, ir_op which, int type, sn_ex
     return op_give_scalar(&o, tree_leaf(o.b), &term, NULL);
 }
 
-sn_exp sn_to_at(sn_site at, sn_type type, sn_exp x)
+sn_scalar sn_to_at(sn_site at, sn_type type, sn_scalar x)
 {
     return convert(at, "to", OP_CONVERT, (int)type, x);
 }
 
-sn_exp sn_bitcast_at(sn_site at, sn_type type, sn_exp x)
+sn_scalar sn_bitcast_at(sn_site at, sn_type type, sn_scalar x)
 {
     return convert(at, "bitcast", OP_BITCAST, (int)type, x);
 }
 
 #define DEFINE_TO(name, TYPE)                                                                                          \
-    sn_exp(sn_to_##name)(sn_exp x)                                                                                     \
+    sn_scalar(sn_to_##name)(sn_scalar x)                                                                               \
     {                                                                                                                  \
         return convert((sn_site){0}, "to_" #name, OP_CONVERT, TYPE, x);                                                \
     }

@@ -1,7 +1,7 @@
 /* Array operations on index space: the elements stay, their places change. */
 #include "embed/value.h"
 
-sn_acc sn_backpermute_at(sn_site at, sn_exp shape, sn_fn f, sn_acc a)
+sn_acc sn_backpermute_at(sn_site at, sn_scalar shape, sn_fn f, sn_acc a)
 {
     op o;
     unsigned rank;
@@ -49,7 +49,7 @@ typedef struct dimensions {
     ir_id at[IR_MAX_RANK]; /* 0: SN_ALL */
 } dimensions;
 
-static bool take_dimensions(const op *o, int n, const sn_exp *x, const char *what, dimensions *out)
+static bool take_dimensions(const op *o, int n, const sn_scalar *x, const char *what, dimensions *out)
 {
     *out = (dimensions){0};
     for (int i = 0; i < n; i++) {
@@ -67,7 +67,7 @@ static bool take_dimensions(const op *o, int n, const sn_exp *x, const char *wha
     return true;
 }
 
-sn_acc sn_replicate_at(sn_site at, sn_acc a, int rank, const sn_exp *dimension)
+sn_acc sn_replicate_at(sn_site at, sn_acc a, int rank, const sn_scalar *dimension)
 {
     op o;
     dimensions d;
@@ -101,7 +101,7 @@ static bool surely_inside(const op *o, ir_id index, ir_id extent)
     return ir_extent_constant(o->p, index, &i) && ir_extent_constant(o->p, extent, &n) && i >= 0 && i < n;
 }
 
-sn_acc sn_slice_at(sn_site at, sn_acc a, int rank, const sn_exp *dimension)
+sn_acc sn_slice_at(sn_site at, sn_acc a, int rank, const sn_scalar *dimension)
 {
     op o;
     dimensions d;
@@ -134,7 +134,7 @@ sn_acc sn_slice_at(sn_site at, sn_acc a, int rank, const sn_exp *dimension)
 
 /* --- other shapes --- */
 
-sn_acc sn_reshape_at(sn_site at, sn_exp shape, sn_acc a)
+sn_acc sn_reshape_at(sn_site at, sn_scalar shape, sn_acc a)
 {
     op o;
     unsigned rank;

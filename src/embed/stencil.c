@@ -5,7 +5,7 @@ const sn_boundary sn_clamp = {.kind = IR_CLAMP};
 const sn_boundary sn_mirror = {.kind = IR_MIRROR};
 const sn_boundary sn_wrap = {.kind = IR_WRAP};
 
-sn_boundary sn_constant_of(sn_exp x)
+sn_boundary sn_constant_of(sn_scalar x)
 {
     return (sn_boundary){.kind = IR_CONSTANT, .value = x};
 }
@@ -138,7 +138,7 @@ sn_acc sn_stencil2_at(sn_site at, sn_fn f, sn_pattern pattern1, sn_boundary boun
     return op_start_array(&o, at, "stencil2") ? stencil(&o, f, 2, two) : op_bad_array(&o);
 }
 
-sn_exp sn_neighbour_at(sn_site at, sn_exp neighbours, int rank, const int *offset)
+sn_scalar sn_neighbour_at(sn_site at, sn_scalar neighbours, int rank, const int *offset)
 {
     op o;
     if (!op_start(&o, at, "at"))

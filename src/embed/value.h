@@ -91,26 +91,26 @@ void *op_fail(const op *o, const char *format, ...) SN_PRINTF(2, 3);
 
 /* The value of a handle; NULL, and reported if new, if it has none of this kind. `what`: "operand 2". */
 const value *op_take(const op *o, uint64_t bits, const char *what);
-const value *op_take_scalar(const op *o, sn_exp x, const char *what); /* a scalar or tuple of scalars */
+const value *op_take_scalar(const op *o, sn_scalar x, const char *what); /* a scalar or tuple of scalars */
 const value *op_take_array(const op *o, sn_acc a);
 /* A scalar of a single leaf, of this type if it is a C number (T_NONE: its own). 0 if it is none. */
-ir_id op_take_leaf(const op *o, sn_exp x, const char *what, ir_type type);
-ir_id op_take_i64(const op *o, sn_exp x, const char *what); /* any integer, converted */
+ir_id op_take_leaf(const op *o, sn_scalar x, const char *what, ir_type type);
+ir_id op_take_i64(const op *o, sn_scalar x, const char *what); /* any integer, converted */
 /* All leaves of some scalars as i64, in order; false after a mistake. */
 typedef VEC(ir_id) id_list;
 bool op_index_leaves(const op *o, const value *v, const char *what, id_list *out);
-bool op_take_indices(const op *o, uint32_t n, const sn_exp *x, const char *what, id_list *out);
+bool op_take_indices(const op *o, uint32_t n, const sn_scalar *x, const char *what, id_list *out);
 bool op_check_extent(const op *o, ir_id term); /* made of constants and other extents only? */
 /* A shape: its extents; false after a mistake. */
-bool op_take_shape(const op *o, sn_exp x, unsigned *rank, ir_id extent[IR_MAX_RANK]);
+bool op_take_shape(const op *o, sn_scalar x, unsigned *rank, ir_id extent[IR_MAX_RANK]);
 
-sn_exp op_give_scalar(const op *o, const tree *t, const ir_id *term, const bool *weak); /* bad if a term is 0 */
+sn_scalar op_give_scalar(const op *o, const tree *t, const ir_id *term, const bool *weak); /* bad if a term is 0 */
 sn_acc op_give_array(const op *o, const tree *t, ir_id array);
-sn_exp op_give_neighbours(const op *o, const value *neighbours);
+sn_scalar op_give_neighbours(const op *o, const value *neighbours);
 sn_acc op_give_results(const op *o, uint32_t n, const value **part);
-static inline sn_exp op_bad_scalar(const op *o)
+static inline sn_scalar op_bad_scalar(const op *o)
 {
-    return (sn_exp){o->bad};
+    return (sn_scalar){o->bad};
 }
 static inline sn_acc op_bad_array(const op *o)
 {

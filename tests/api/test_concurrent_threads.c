@@ -6,7 +6,7 @@
 
 enum { THREADS = 4, ROUNDS = 12 };
 
-static sn_exp square(sn_exp x)
+static sn_scalar square(sn_scalar x)
 {
     return sn_mul(x, x);
 }
@@ -16,7 +16,7 @@ static sn_acc norm(sn_acc x)
     return sn_fold(sn_add, 0, sn_map(square, x));
 }
 
-static sn_exp element_of(void *env, sn_exp i)
+static sn_scalar element_of(void *env, sn_scalar i)
 {
     const sn_acc *a = env;
     return sn_index(*a, sn_mul(i, 2));

@@ -10,7 +10,7 @@ enum { MOST = 2048, TYPES = 9 };
 
 static const sn_type type_of[TYPES] = {SN_I8, SN_I16, SN_I32, SN_I64, SN_U8, SN_U16, SN_U32, SN_U64, SN_CHAR};
 
-static sn_exp convert(void *type, sn_exp x)
+static sn_scalar convert(void *type, sn_scalar x)
 {
     return sn_to(*(const sn_type *)type, x);
 }

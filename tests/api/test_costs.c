@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-static sn_exp heated(sn_exp s)
+static sn_scalar heated(sn_scalar s)
 {
-    sn_exp around = sn_add(sn_add(sn_at(s, -1, 0), sn_at(s, 1, 0)), sn_add(sn_at(s, 0, -1), sn_at(s, 0, 1)));
+    sn_scalar around = sn_add(sn_add(sn_at(s, -1, 0), sn_at(s, 1, 0)), sn_add(sn_at(s, 0, -1), sn_at(s, 0, 1)));
     return sn_add(sn_at(s, 0, 0), sn_mul(sn_sub(around, sn_mul(sn_at(s, 0, 0), 4)), 0.125f));
 }
 
@@ -50,9 +50,9 @@ static void iterated_stencils_share_a_kernel(void **state)
 }
 
 /* Twelve operations: dearer than memory in the caches, cheaper beyond. */
-static sn_exp twelve(sn_exp x)
+static sn_scalar twelve(sn_scalar x)
 {
-    sn_exp r = x;
+    sn_scalar r = x;
     for (int i = 0; i < 6; i++)
         r = sn_add(sn_mul(r, r), x);
     return r;
@@ -107,7 +107,7 @@ static void what_is_kept_depends_on_the_caches(void **state)
     sn_drop(p);
 }
 
-static sn_exp clears(sn_exp a, sn_exp b)
+static sn_scalar clears(sn_scalar a, sn_scalar b)
 {
     return sn_gt(sn_add(a, b), 0);
 }
@@ -144,10 +144,10 @@ typedef struct through {
     int64_t k;
 } through;
 
-static sn_exp shorter(void *env, sn_exp i, sn_exp j)
+static sn_scalar shorter(void *env, sn_scalar i, sn_scalar j)
 {
     const through *t = env;
-    sn_exp detour = sn_add(sn_index(t->distances, i, t->k), sn_index(t->distances, t->k, j));
+    sn_scalar detour = sn_add(sn_index(t->distances, i, t->k), sn_index(t->distances, t->k, j));
     return sn_min(sn_index(t->distances, i, j), detour);
 }
 
@@ -241,10 +241,10 @@ static void uses_of_a_shape_are_no_uses(void **state)
     sn_drop(p);
 }
 
-static sn_exp blended(void *env, sn_exp x)
+static sn_scalar blended(void *env, sn_scalar x)
 {
     const double *weight = env;
-    sn_exp w = sn_f64(*weight);
+    sn_scalar w = sn_f64(*weight);
     return sn_add(sn_mul(x, w), sn_mul(sn_sub(1, w), sn_mul(x, sn_add(w, 3))));
 }
 
@@ -273,7 +273,7 @@ static void numbers_of_any_type_are_shared(void **state)
 }
 
 /* Literals stay what they are within a loop, and where there are few of them. */
-static sn_exp shifted(void *env, sn_exp i)
+static sn_scalar shifted(void *env, sn_scalar i)
 {
     return sn_add(i, *(const int64_t *)env);
 }

@@ -114,15 +114,15 @@ static void expect(const char *signature, sn_body body, caller call, cost wanted
 
 /* --- programs that need nothing but their launches --- */
 
-static sn_exp scaled(void *env, sn_exp a, sn_exp b)
+static sn_scalar scaled(void *env, sn_scalar a, sn_scalar b)
 {
-    const sn_exp *factor = env;
+    const sn_scalar *factor = env;
     return sn_add(sn_mul(*factor, a), b);
 }
 
 static sn_acc saxpy(sn_acc a, sn_acc xs, sn_acc ys)
 {
-    sn_exp factor = sn_the(a);
+    sn_scalar factor = sn_the(a);
     return sn_zip_with(sn_closure(scaled, &factor), xs, ys);
 }
 
@@ -161,7 +161,7 @@ static void a_chain_needs_one_launch(void **state)
     expect("[n]f32, [n]f32 -> [n]f32", SN_BODY(chain), call_pair, (cost){.launches = 1});
 }
 
-static sn_exp cross(sn_exp s)
+static sn_scalar cross(sn_scalar s)
 {
     return sn_add(sn_add(sn_at(s, -1, 0), sn_at(s, 1, 0)), sn_add(sn_at(s, 0, -1), sn_at(s, 0, 1)));
 }
@@ -361,9 +361,9 @@ typedef struct point {
 
 static point *points; /* N of them */
 
-static sn_exp turned(sn_exp p)
+static sn_scalar turned(sn_scalar p)
 {
-    sn_exp px = sn_field(p, x);
+    sn_scalar px = sn_field(p, x);
     return sn_with(sn_with(p, x, sn_neg(sn_field(p, y))), y, px);
 }
 

@@ -22,7 +22,7 @@ void must(bool good, int line)
 }
 #define MUST(...) must((__VA_ARGS__), __LINE__)
 
-sn_exp square(sn_exp x)
+sn_scalar square(sn_scalar x)
 {
     return sn_mul(x, x);
 }
@@ -53,6 +53,13 @@ void functions(sn_context *cx)
     p = COMPILED("[n]f32 -> [n]f32", [](sn_acc a) { return sn_map(sn_sqrt, sn_map(square, a)); });
     MUST(sn_call(p, sn_in(x), sn_into(out)) == SN_OK && out[0] == 1 && out[2] == 3);
     sn_drop(p);
+    /* the exponential function, not a copy of a handle, with and without a lambda around it */
+    p = COMPILED("[n]f32 -> [n]f32", [](sn_acc a) { return sn_map([](sn_scalar e) { return sn_exp(e); }, a); });
+    MUST(sn_call(p, sn_in(x), sn_into(out)) == SN_OK && out[0] > 2.718F && out[0] < 2.719F);
+    sn_drop(p);
+    p = COMPILED("[n]f32 -> [n]f32", [](sn_acc a) { return sn_map(sn_exp, a); });
+    MUST(sn_call(p, sn_in(x), sn_into(out)) == SN_OK && out[0] > 2.718F && out[0] < 2.719F);
+    sn_drop(p);
 }
 
 /* Numbers of every C++ type take the type of what they meet. */
@@ -63,7 +70,7 @@ void numbers(sn_context *cx)
     const std::size_t four = 4;
     double in = 1.5, out = 0;
     sn_program *p = COMPILED("f64 -> f64", [&](sn_acc a) {
-        sn_exp x = sn_the(a);
+        sn_scalar x = sn_the(a);
         x = sn_mul(sn_add(x, two), three);
         x = sn_sub(sn_min(x, four), 0.25f);
         return sn_unit(sn_if(sn_and(true, sn_gt(x, 1u)), sn_div(x, -1LL), 0));
@@ -80,10 +87,10 @@ void closures(sn_context *cx)
     std::vector<float> x(100), out(100);
     std::iota(x.begin(), x.end(), 0.0f);
     sn_program *p = COMPILED("f32, [n]f32 -> [n]f32", [&](sn_acc add, sn_acc xs) {
-        sn_exp a = sn_the(add);
+        sn_scalar a = sn_the(add);
         sn_acc line = sn_map(
-            [scale, offset](sn_exp v) {
-                sn_exp s = sn_f32(scale), t = sn_f32(offset);
+            [scale, offset](sn_scalar v) {
+                sn_scalar s = sn_f32(scale), t = sn_f32(offset);
                 return sn_add(sn_mul(v, s), t);
             },
             xs);
@@ -103,10 +110,11 @@ void loops_and_tuples(sn_context *cx)
     std::vector<int32_t> steps(3);
     sn_program *p = COMPILED("[n](i64, i64) -> [n]i64, [n]i32, [n]i64", [](sn_acc pairs) {
         sn_acc all = sn_map(
-            [](sn_exp x, sn_exp y) {
-                return sn_while([](sn_exp, sn_exp v, sn_exp) { return sn_ne(v, 0); },
-                                [](sn_exp u, sn_exp v, sn_exp n) { return sn_tuple(v, sn_rem(u, v), sn_add(n, 1)); },
-                                sn_tuple(x, y, 0));
+            [](sn_scalar x, sn_scalar y) {
+                return sn_while(
+                    [](sn_scalar, sn_scalar v, sn_scalar) { return sn_ne(v, 0); },
+                    [](sn_scalar u, sn_scalar v, sn_scalar n) { return sn_tuple(v, sn_rem(u, v), sn_add(n, 1)); },
+                    sn_tuple(x, y, 0));
             },
             pairs);
         return sn_results(sn_fst(all), sn_get(all, 2), sn_snd(pairs));
@@ -118,7 +126,7 @@ void loops_and_tuples(sn_context *cx)
     int64_t n = 10, sum = 0;
     p = COMPILED("i64 -> i64", [](sn_acc count) {
         return sn_unit(sn_loop(
-            sn_the(count), [](sn_exp i, sn_exp s) { return sn_add(s, i); }, 0));
+            sn_the(count), [](sn_scalar i, sn_scalar s) { return sn_add(s, i); }, 0));
     });
     MUST(sn_call(p, sn_value(&n), sn_value(&sum)) == SN_OK && sum == 45);
     sn_drop(p);
@@ -130,18 +138,18 @@ void operations(sn_context *cx)
     std::vector<int32_t> m(12), out(12), edge(12), rows(3), small(6);
     std::iota(m.begin(), m.end(), 0);
     sn_program *p = COMPILED("[n,m]i32 -> [n,m]i32, [n,m]i32, [n]i32, i32, [k,l]i32", [](sn_acc a) {
-        auto add3 = [](sn_exp x, sn_exp y, sn_exp z) { return sn_add(x, sn_add(y, z)); };
+        auto add3 = [](sn_scalar x, sn_scalar y, sn_scalar z) { return sn_add(x, sn_add(y, z)); };
         sn_acc turned = sn_backpermute(
-            sn_shape_of(a), [&](sn_exp i, sn_exp j) { return sn_tuple(i, sn_sub(3, j)); }, a);
+            sn_shape_of(a), [&](sn_scalar i, sn_scalar j) { return sn_tuple(i, sn_sub(3, j)); }, a);
         sn_acc made =
-            sn_generate(sn_shape(sn_extent(a, 0), 4), [](sn_exp i, sn_exp j) { return sn_to_i32(sn_sub(i, j)); });
+            sn_generate(sn_shape(sn_extent(a, 0), 4), [](sn_scalar i, sn_scalar j) { return sn_to_i32(sn_sub(i, j)); });
         sn_acc sums = sn_zip_with(add3, a, turned, made);
-        auto cross = [](sn_exp s) { return sn_add(sn_at(s, 0, -1), sn_at(s, 1, 0)); };
+        auto cross = [](sn_scalar s) { return sn_add(sn_at(s, 0, -1), sn_at(s, 1, 0)); };
         sn_acc blurred =
-            sn_stencil(cross, sn_pattern(3, 3), sn_outside([](sn_exp, sn_exp j) { return sn_to_i32(j); }), a);
-        sn_acc total = sn_fold1_all([](sn_exp x, sn_exp y) { return sn_max(x, y); }, a);
-        sn_acc part = sn_take(2, sn_zip_min_with([](sn_exp x, sn_exp y) { return sn_sub(x, y); }, a, sn_tail(a)));
-        sn_acc row = sn_fold(sn_commutative([](sn_exp x, sn_exp y) { return sn_add(x, y); }), 100, a);
+            sn_stencil(cross, sn_pattern(3, 3), sn_outside([](sn_scalar, sn_scalar j) { return sn_to_i32(j); }), a);
+        sn_acc total = sn_fold1_all([](sn_scalar x, sn_scalar y) { return sn_max(x, y); }, a);
+        sn_acc part = sn_take(2, sn_zip_min_with([](sn_scalar x, sn_scalar y) { return sn_sub(x, y); }, a, sn_tail(a)));
+        sn_acc row = sn_fold(sn_commutative([](sn_scalar x, sn_scalar y) { return sn_add(x, y); }), 100, a);
         return sn_results(sums, blurred, row, total, part);
     });
     int32_t most = 0;
@@ -166,17 +174,17 @@ void errors(sn_context *cx)
     int line = 0;
     sn_program *p = sn_compile(cx, "[n]f32 -> [n]f32", [&](sn_acc a) {
         line = __LINE__ + 1;
-        auto half = [](sn_exp x) { return sn_mod(x, 2); };
+        auto half = [](sn_scalar x) { return sn_mod(x, 2); };
         return sn_map(half, a);
     });
     std::string message = sn_message(cx), place = "test_cpp.cpp:" + std::to_string(line) + ": mod: not defined on f32";
     MUST(p == nullptr && message.find(place) != std::string::npos);
     p = sn_compile(cx, "[n]f32 -> [n]f32",
-                   [](sn_acc a) { return sn_map([](sn_exp x, sn_exp y) { return sn_add(x, y); }, a); });
+                   [](sn_acc a) { return sn_map([](sn_scalar x, sn_scalar y) { return sn_add(x, y); }, a); });
     MUST(p == nullptr && std::strstr(sn_message(cx), "has 2 parameters, but is called with 1"));
     p = sn_compile(cx, "[n]f32 -> [n]f32", [&](sn_acc a, sn_acc) { return a; });
     MUST(p == nullptr && std::strstr(sn_message(cx), "the function has 2 parameters, but the signature 1"));
-    p = COMPILED("[n]i32 -> [n]i32", [](sn_acc a) { return sn_map([](sn_exp x) { return sn_div(7, x); }, a); });
+    p = COMPILED("[n]i32 -> [n]i32", [](sn_acc a) { return sn_map([](sn_scalar x) { return sn_div(7, x); }, a); });
     std::vector<int32_t> in{1, 0}, out(2);
     MUST(sn_call(p, sn_in(in), sn_into(out)) == SN_DIVISION);
     sn_drop(p);
@@ -184,10 +192,10 @@ void errors(sn_context *cx)
 
 /* Arrays that stay on the device, and an environment in the manner of C. */
 struct line {
-    sn_exp slope;
+    sn_scalar slope;
 };
 
-sn_exp on_line(void *env, sn_exp x)
+sn_scalar on_line(void *env, sn_scalar x)
 {
     return sn_mul(static_cast<line *>(env)->slope, x);
 }
@@ -202,7 +210,7 @@ void structs(sn_context *cx)
     std::vector<point> in{{1, 2, 3}, {4, 5, 6}}, out(2);
     std::vector<float> all(2);
     sn_program *p = COMPILED("[n]{x: f32, y: f32, id: i32} -> [n]{x: f32, y: f32, id: i32}, [n]f32", [](sn_acc ps) {
-        sn_acc next = sn_map([](sn_exp q) { return sn_with(q, x, sn_mul(sn_field(q, y), 2)); }, ps);
+        sn_acc next = sn_map([](sn_scalar q) { return sn_with(q, x, sn_mul(sn_field(q, y), 2)); }, ps);
         return sn_results(next, sn_field(next, x));
     });
     MUST(sn_call(p, sn_structs(in), sn_structs(out), sn_into(all)) == SN_OK);

@@ -17,7 +17,7 @@ static sn_context *contexts[CONTEXTS]; /* one thread, two */
 
 /* --- programs: [n,m]T -> a sum per row, one of all, and an array --- */
 
-static sn_exp weigh(sn_exp x)
+static sn_scalar weigh(sn_scalar x)
 {
     return sn_add(sn_mul(x, x), x);
 }
@@ -29,7 +29,7 @@ static sn_acc sums(sn_acc a)
 }
 
 /* composition of x -> p x + q: the order of combination shows, and may not be changed */
-static sn_exp compose(sn_exp f, sn_exp g)
+static sn_scalar compose(sn_scalar f, sn_scalar g)
 {
     return sn_tuple(sn_mul(sn_fst(f), sn_fst(g)), sn_add(sn_mul(sn_snd(f), sn_fst(g)), sn_snd(g)));
 }
@@ -40,7 +40,7 @@ static sn_acc composed(sn_acc a)
     return sn_results(sn_get(sn_fold1(compose, f), 1), sn_get(sn_fold1_all(compose, f), 1), near_one);
 }
 
-static sn_exp mean(sn_exp s)
+static sn_scalar mean(sn_scalar s)
 {
     return sn_mul(sn_add(sn_add(sn_at(s, 0, -1), sn_at(s, 0, 1)), sn_add(sn_at(s, -1, 0), sn_at(s, 1, 0))), 0.25f);
 }

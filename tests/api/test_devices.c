@@ -7,7 +7,7 @@
 
 enum { N = 3000, PENDING = 8, THREADS = 3, ROUNDS = 10 };
 
-static sn_exp twice(sn_exp x)
+static sn_scalar twice(sn_scalar x)
 {
     return sn_mul(x, 2);
 }
@@ -27,7 +27,7 @@ static sn_acc gathered(sn_acc index, sn_acc a)
     return sn_gather(index, a);
 }
 
-static sn_exp halved(sn_exp x, sn_exp y)
+static sn_scalar halved(sn_scalar x, sn_scalar y)
 {
     return sn_quot(x, y);
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static sn_exp element_of(void *env, sn_exp i)
+static sn_scalar element_of(void *env, sn_scalar i)
 {
     const sn_acc *a = env;
     return sn_index(*a, sn_mul(i, 3));
@@ -18,7 +18,7 @@ static sn_acc indexing(sn_acc a)
     return sn_generate(sn_extent(a, 0), sn_closure(element_of, &a));
 }
 
-static sn_exp quotient(sn_exp x, sn_exp y)
+static sn_scalar quotient(sn_scalar x, sn_scalar y)
 {
     return sn_quot(x, y);
 }
@@ -97,7 +97,7 @@ static void an_index_is_outside(void **state)
     sn_drop(p);
 }
 
-static sn_exp diagonal(void *env, sn_exp i)
+static sn_scalar diagonal(void *env, sn_scalar i)
 {
     return sn_index(*(const sn_acc *)env, sn_mul(i, 2), sn_sub(5, i));
 }

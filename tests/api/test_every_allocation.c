@@ -80,7 +80,7 @@ static float numbers[N];
 static char file[512];
 static const char *device;
 
-static sn_exp square(sn_exp x)
+static sn_scalar square(sn_scalar x)
 {
     return sn_mul(x, x);
 }

@@ -115,7 +115,7 @@ static unsigned occurrences(const char *text, const char *part)
     return n;
 }
 
-static sn_exp distance(sn_exp x, sn_exp y)
+static sn_scalar distance(sn_scalar x, sn_scalar y)
 {
     return sn_abs(sn_sub(x, y));
 }

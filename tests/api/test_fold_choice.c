@@ -22,7 +22,7 @@ static sn_acc greatest(sn_acc a)
     return sn_argmax(a);
 }
 
-static sn_exp with_column(sn_exp row, sn_exp column, sn_exp x)
+static sn_scalar with_column(sn_scalar row, sn_scalar column, sn_scalar x)
 {
     (void)row;
     return sn_tuple(x, sn_to_i32(column));
@@ -35,23 +35,23 @@ static sn_acc two_results(sn_acc folded)
     return sn_results(part[0], part[1]);
 }
 
-static sn_exp first_greater(sn_exp a, sn_exp b)
+static sn_scalar first_greater(sn_scalar a, sn_scalar b)
 {
     return sn_if(sn_gt(sn_fst(b), sn_fst(a)), b, a);
 }
 
-static sn_exp last_less(sn_exp a, sn_exp b)
+static sn_scalar last_less(sn_scalar a, sn_scalar b)
 {
     return sn_if(sn_ge(sn_fst(a), sn_fst(b)), b, a);
 }
 
 /* the other way round: for integers only, a NaN would win */
-static sn_exp first_less(sn_exp a, sn_exp b)
+static sn_scalar first_less(sn_scalar a, sn_scalar b)
 {
     return sn_if(sn_le(sn_fst(a), sn_fst(b)), a, b);
 }
 
-static sn_exp last_greater(sn_exp a, sn_exp b)
+static sn_scalar last_greater(sn_scalar a, sn_scalar b)
 {
     return sn_if(sn_lt(sn_fst(b), sn_fst(a)), a, b);
 }
@@ -98,14 +98,14 @@ static void all_ties(void **state)
 
 /* --- keys that are computed, a seed, several components --- */
 
-static sn_exp distance(sn_exp row, sn_exp column, sn_exp x)
+static sn_scalar distance(sn_scalar row, sn_scalar column, sn_scalar x)
 {
     (void)row;
-    sn_exp d = sn_sub(x, 3);
+    sn_scalar d = sn_sub(x, 3);
     return sn_tuple(sn_mul(d, d), x, column);
 }
 
-static sn_exp nearer(sn_exp a, sn_exp b)
+static sn_scalar nearer(sn_scalar a, sn_scalar b)
 {
     return sn_if(sn_lt(sn_fst(b), sn_fst(a)), b, a);
 }

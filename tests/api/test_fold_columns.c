@@ -15,14 +15,14 @@ static sn_acc sums(sn_acc x)
     return sn_fold(sn_add, 5, sn_transpose(x));
 }
 
-static sn_exp larger_pair(sn_exp a, sn_exp b)
+static sn_scalar larger_pair(sn_scalar a, sn_scalar b)
 {
-    sn_exp right =
+    sn_scalar right =
         sn_lor(sn_gt(sn_fst(b), sn_fst(a)), sn_land(sn_eq(sn_fst(b), sn_fst(a)), sn_lt(sn_snd(b), sn_snd(a))));
     return sn_tuple(sn_if(right, sn_fst(b), sn_fst(a)), sn_if(right, sn_snd(b), sn_snd(a)));
 }
 
-static sn_exp with_row(sn_exp column, sn_exp row, sn_exp x)
+static sn_scalar with_row(sn_scalar column, sn_scalar row, sn_scalar x)
 {
     (void)column;
     return sn_tuple(x, sn_to_i32(row));
@@ -47,7 +47,7 @@ static sn_acc leftmost(sn_acc x)
     return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all));
 }
 
-static sn_exp modulo(sn_exp a, sn_exp b)
+static sn_scalar modulo(sn_scalar a, sn_scalar b)
 {
     return sn_mod(sn_add(a, b), sn_sub(sn_add(a, b), 3)); /* fails where the sum is 3 */
 }
@@ -71,7 +71,7 @@ static void columns_of_all_lengths(void **state)
 
 static sn_acc product(sn_acc a, sn_acc b)
 {
-    sn_exp rows = sn_extent(a, 0), columns = sn_extent(b, 1);
+    sn_scalar rows = sn_extent(a, 0), columns = sn_extent(b, 1);
     return sn_fold(sn_add, 0,
                    sn_zip_with(sn_mul, sn_replicate(a, SN_ALL, columns, SN_ALL),
                                sn_replicate(sn_transpose(b), rows, SN_ALL, SN_ALL)));

@@ -10,14 +10,14 @@
 #define SHAPES 700, 1, 700, 3, 700, 16, 500, 31, 300, 33, 300, 64, 200, 100, 200, 256, 20, 511, 9, 4096, 0, 40
 #define LONG_ROWS 12, 32769, 6, 65537
 
-static sn_exp pick(sn_exp c, sn_exp x, sn_exp y)
+static sn_scalar pick(sn_scalar c, sn_scalar x, sn_scalar y)
 {
     return sn_if(sn_gt(c, 0), x, y);
 }
 
 static sn_acc two_values(sn_acc choice, sn_acc a, sn_acc b)
 {
-    sn_exp m = sn_extent(choice, 1);
+    sn_scalar m = sn_extent(choice, 1);
     return sn_zip_with(pick, choice, sn_replicate(a, SN_ALL, m), sn_replicate(b, SN_ALL, m));
 }
 
@@ -53,12 +53,12 @@ static sn_acc several(sn_acc x)
     return sn_results(sn_maximum(x), sn_minimum(y), sn_sum(sn_map(sn_to_i32, sn_map(sn_is_nan, x))), y);
 }
 
-static sn_exp both_ends(sn_exp a, sn_exp b)
+static sn_scalar both_ends(sn_scalar a, sn_scalar b)
 {
     return sn_tuple(sn_min(sn_fst(a), sn_fst(b)), sn_max(sn_snd(b), sn_snd(a)), sn_add(sn_get(a, 2), sn_get(b, 2)));
 }
 
-static sn_exp thrice(sn_exp x)
+static sn_scalar thrice(sn_scalar x)
 {
     return sn_tuple(x, x, 1);
 }

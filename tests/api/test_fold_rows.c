@@ -16,12 +16,12 @@ static sn_acc sums(sn_acc x)
     return sn_fold(sn_add, 5, x);
 }
 
-static sn_exp twice_plus(sn_exp x)
+static sn_scalar twice_plus(sn_scalar x)
 {
     return sn_add(sn_add(x, x), 1);
 }
 
-static sn_exp product(sn_exp x, sn_exp y)
+static sn_scalar product(sn_scalar x, sn_scalar y)
 {
     return sn_mul(x, twice_plus(y));
 }
@@ -33,14 +33,14 @@ static sn_acc several(sn_acc x)
 }
 
 /* commutes, and has no identity that we know */
-static sn_exp larger_pair(sn_exp a, sn_exp b)
+static sn_scalar larger_pair(sn_scalar a, sn_scalar b)
 {
-    sn_exp right =
+    sn_scalar right =
         sn_lor(sn_gt(sn_fst(b), sn_fst(a)), sn_land(sn_eq(sn_fst(b), sn_fst(a)), sn_lt(sn_snd(b), sn_snd(a))));
     return sn_tuple(sn_if(right, sn_fst(b), sn_fst(a)), sn_if(right, sn_snd(b), sn_snd(a)));
 }
 
-static sn_exp with_column(sn_exp row, sn_exp column, sn_exp x)
+static sn_scalar with_column(sn_scalar row, sn_scalar column, sn_scalar x)
 {
     (void)row;
     return sn_tuple(x, sn_to_i32(column));
@@ -74,7 +74,7 @@ static sn_acc byte_sums(sn_acc x, sn_acc y)
     return sn_results(sn_fold(sn_add, 1, sn_map(sn_to_i32, x)), sn_fold(sn_add, 0, sn_map(sn_to_u32, y)));
 }
 
-static sn_exp wide_product(sn_exp x, sn_exp y)
+static sn_scalar wide_product(sn_scalar x, sn_scalar y)
 {
     return sn_mul(sn_to_i32(x), sn_to_i32(y));
 }
@@ -189,7 +189,7 @@ static void large_rows_have_the_same_bits(void **state)
 
 /* --- operators that keep order: lanes walk rows where there are enough, stretches of a row else --- */
 
-static sn_exp compose(sn_exp f, sn_exp g)
+static sn_scalar compose(sn_scalar f, sn_scalar g)
 {
     return sn_tuple(sn_mul(sn_fst(f), sn_fst(g)), sn_add(sn_mul(sn_snd(f), sn_fst(g)), sn_snd(g)));
 }

@@ -27,7 +27,7 @@ static void commuting_folds(void **state)
     both("[n,m]T -> [n]T", sums, "i8 u16 f32 i64 f64", SMALL, EVERY_SHAPE);
 }
 
-static sn_exp second(sn_exp x, sn_exp y)
+static sn_scalar second(sn_scalar x, sn_scalar y)
 {
     (void)x;
     return y;
@@ -39,7 +39,7 @@ static sn_acc last_elements(sn_acc a)
 }
 
 /* Keeps order and changes with every element: the composition of x -> a x + b. */
-static sn_exp compose(sn_exp f, sn_exp g)
+static sn_scalar compose(sn_scalar f, sn_scalar g)
 {
     return sn_tuple(sn_mul(sn_fst(f), sn_fst(g)), sn_add(sn_mul(sn_snd(f), sn_fst(g)), sn_snd(g)));
 }
@@ -69,7 +69,7 @@ static void positions_of_extremes(void **state)
     both("[n,m]T -> [n]i64, [n]i64", positions, "i8 f32", SMALL, EVERY_SHAPE);
 }
 
-static sn_exp square(sn_exp x)
+static sn_scalar square(sn_scalar x)
 {
     return sn_mul(x, x);
 }

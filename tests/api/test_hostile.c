@@ -70,7 +70,7 @@ static void expect(const char *name, const char *signature, sn_body body, vector
     {                                                                                                                  \
         return sn_zip_with(sn_##op, a, b);                                                                             \
     }                                                                                                                  \
-    static sn_exp op##_zero(sn_exp x)                                                                                  \
+    static sn_scalar op##_zero(sn_scalar x)                                                                            \
     {                                                                                                                  \
         return sn_##op(x, 0);                                                                                          \
     }                                                                                                                  \
@@ -79,7 +79,7 @@ static void expect(const char *name, const char *signature, sn_body body, vector
         (void)b;                                                                                                       \
         return sn_map(op##_zero, a);                                                                                   \
     }                                                                                                                  \
-    static sn_exp op##_minus(sn_exp x)                                                                                 \
+    static sn_scalar op##_minus(sn_scalar x)                                                                           \
     {                                                                                                                  \
         return sn_##op(x, -1);                                                                                         \
     }                                                                                                                  \
@@ -88,7 +88,7 @@ static void expect(const char *name, const char *signature, sn_body body, vector
         (void)b;                                                                                                       \
         return sn_map(op##_minus, a);                                                                                  \
     }                                                                                                                  \
-    static sn_exp op##_guarded_of(sn_exp x, sn_exp y)                                                                  \
+    static sn_scalar op##_guarded_of(sn_scalar x, sn_scalar y)                                                         \
     {                                                                                                                  \
         return sn_if(sn_or(sn_eq(y, 0), sn_eq(y, -1)), x, sn_##op(x, y));                                              \
     }                                                                                                                  \
@@ -148,7 +148,7 @@ NARROW(uint32_t, u32, UINT32_MAX)
 NARROW(uint64_t, u64, UINT64_MAX)
 
 /* In a fold's operator, in a seed, in a stencil, in a loop, in an extent. */
-static sn_exp divided(sn_exp x, sn_exp y)
+static sn_scalar divided(sn_scalar x, sn_scalar y)
 {
     return sn_add(x, sn_div(6, y));
 }
@@ -164,7 +164,7 @@ static sn_acc in_a_seed(sn_acc a, sn_acc b)
     return sn_fold(sn_add, sn_div(1, sn_the(sn_slice(b, 0))), a);
 }
 
-static sn_exp right_over_left(sn_exp s)
+static sn_scalar right_over_left(sn_scalar s)
 {
     return sn_div(sn_at(s, 1), sn_at(s, -1));
 }
@@ -181,17 +181,17 @@ static sn_acc outside_a_stencil(sn_acc a, sn_acc b)
     return sn_stencil(right_over_left, sn_pattern(3), sn_constant(0), a);
 }
 
-static sn_exp positive(sn_exp x)
+static sn_scalar positive(sn_scalar x)
 {
     return sn_gt(x, 0);
 }
 
-static sn_exp countdown(sn_exp x)
+static sn_scalar countdown(sn_scalar x)
 {
     return sn_sub(x, sn_max(1, sn_div(1, sn_sub(x, 3))));
 }
 
-static sn_exp looping(sn_exp x)
+static sn_scalar looping(sn_scalar x)
 {
     return sn_while(positive, countdown, x);
 }
@@ -202,7 +202,7 @@ static sn_acc in_a_loop(sn_acc a, sn_acc b)
     return sn_map(looping, a);
 }
 
-static sn_exp first(sn_exp i)
+static sn_scalar first(sn_scalar i)
 {
     return sn_to_i32(i);
 }
@@ -235,7 +235,7 @@ static sn_acc gathers(sn_acc a, sn_acc b)
     return sn_gather(b, a);
 }
 
-static sn_exp safe_read(void *env, sn_exp i)
+static sn_scalar safe_read(void *env, sn_scalar i)
 {
     const sn_acc *a = env;
     return sn_if(sn_and(sn_ge(i, 0), sn_lt(sn_to_i64(i), sn_extent(*a, 0))), sn_index(*a, i), -1);
@@ -246,7 +246,7 @@ static sn_acc masked(sn_acc a, sn_acc b)
     return sn_map(sn_closure(safe_read, &a), b);
 }
 
-static sn_exp clamped_read(void *env, sn_exp i)
+static sn_scalar clamped_read(void *env, sn_scalar i)
 {
     const sn_acc *a = env;
     return sn_index(*a, sn_min(sn_max(sn_to_i64(i), 0), sn_sub(sn_extent(*a, 0), 1)));
@@ -257,7 +257,7 @@ static sn_acc clamped(sn_acc a, sn_acc b)
     return sn_map(sn_closure(clamped_read, &a), b);
 }
 
-static sn_exp wrapped_read(void *env, sn_exp i)
+static sn_scalar wrapped_read(void *env, sn_scalar i)
 {
     const sn_acc *a = env;
     return sn_index(*a, sn_mod(sn_to_i64(i), sn_extent(*a, 0)));
@@ -268,7 +268,7 @@ static sn_acc wrapped(sn_acc a, sn_acc b)
     return sn_map(sn_closure(wrapped_read, &a), b);
 }
 
-static sn_exp linear_read(void *env, sn_exp i)
+static sn_scalar linear_read(void *env, sn_scalar i)
 {
     const sn_acc *a = env;
     return sn_linear_index(*a, i);
@@ -279,7 +279,7 @@ static sn_acc linear(sn_acc a, sn_acc b)
     return sn_map(sn_closure(linear_read, &a), b);
 }
 
-static sn_exp huge(sn_exp i)
+static sn_scalar huge(sn_scalar i)
 {
     return sn_mul(i, INT64_MAX / 3);
 }
@@ -290,19 +290,19 @@ static sn_acc far_away(sn_acc a, sn_acc b)
 }
 
 /* The reads of a loop: lane by lane they leave, and only those still in it may fail. */
-static sn_exp chase_on(void *env, sn_exp i, sn_exp steps)
+static sn_scalar chase_on(void *env, sn_scalar i, sn_scalar steps)
 {
     (void)env;
     return sn_and(sn_gt(steps, 0), sn_ge(i, 0));
 }
 
-static sn_exp chase_next(void *env, sn_exp i, sn_exp steps)
+static sn_scalar chase_next(void *env, sn_scalar i, sn_scalar steps)
 {
     const sn_acc *a = env;
     return sn_tuple(sn_index(*a, i), sn_sub(steps, 1));
 }
 
-static sn_exp chase_from(void *env, sn_exp i)
+static sn_scalar chase_from(void *env, sn_scalar i)
 {
     return sn_fst(sn_while(sn_closure(chase_on, env), sn_closure(chase_next, env), sn_tuple(i, sn_i32(5))));
 }
@@ -312,7 +312,7 @@ static sn_acc chased(sn_acc a, sn_acc b)
     return sn_map(sn_closure(chase_from, &a), b);
 }
 
-static sn_exp read_there(void *env, sn_exp i)
+static sn_scalar read_there(void *env, sn_scalar i)
 {
     const sn_acc *a = env;
     return sn_index(*a, i);
@@ -451,7 +451,7 @@ static void shapes(void **state)
     EXPECT_ONE(first_element, none, three, SN_OUT_OF_RANGE, "slice");
 }
 
-static sn_exp both_indices(sn_exp i, sn_exp j)
+static sn_scalar both_indices(sn_scalar i, sn_scalar j)
 {
     return sn_to_i32(sn_add(i, j));
 }
@@ -459,13 +459,13 @@ static sn_exp both_indices(sn_exp i, sn_exp j)
 /* Two negative extents, whose product is not. */
 static sn_acc less_than_nothing(sn_acc a, sn_acc b)
 {
-    sn_exp n = sn_sub(sn_extent(a, 0), sn_extent(b, 0));
+    sn_scalar n = sn_sub(sn_extent(a, 0), sn_extent(b, 0));
     return sn_fold_all(sn_add, 0, sn_generate(sn_shape(n, n), both_indices));
 }
 
 static sn_acc no_copies_of_none(sn_acc a, sn_acc b)
 {
-    sn_exp n = sn_sub(sn_extent(a, 0), sn_extent(b, 0));
+    sn_scalar n = sn_sub(sn_extent(a, 0), sn_extent(b, 0));
     return sn_fold_all(sn_add, 0, sn_replicate(sn_replicate(a, n, SN_ALL), SN_ALL, n, SN_ALL));
 }
 

@@ -117,12 +117,12 @@ static void data_on_another_device(void **state)
 
 /* --- fuse --- */
 
-static sn_exp dear(sn_exp x)
+static sn_scalar dear(sn_scalar x)
 {
     return sn_add(sn_mul(sn_sqrt(sn_abs(x)), x), sn_div(x, sn_add(sn_mul(x, x), 1)));
 }
 
-static sn_exp difference(sn_exp s)
+static sn_scalar difference(sn_scalar s)
 {
     return sn_sub(sn_at(s, 1), sn_at(s, -1));
 }
@@ -131,7 +131,7 @@ typedef struct reading {
     sn_acc from;
 } reading;
 
-static sn_exp read_back(void *env, sn_exp i)
+static sn_scalar read_back(void *env, sn_scalar i)
 {
     const reading *r = env;
     return sn_index(r->from, sn_sub(sn_sub(sn_size(r->from), 1), i));
@@ -187,50 +187,50 @@ static void recomputing_at_each_use(void **state)
 
 /* --- nested tuples and structs through every operation that takes functions --- */
 
-static sn_exp nest(sn_exp x, sn_exp y)
+static sn_scalar nest(sn_scalar x, sn_scalar y)
 {
     return sn_tuple(sn_tuple(x, sn_ne(x, y)), y, sn_record("least most", sn_min(x, y), sn_max(x, y)));
 }
 
-static sn_exp turn(sn_exp n)
+static sn_scalar turn(sn_scalar n)
 {
-    sn_exp range = sn_get(n, 2);
+    sn_scalar range = sn_get(n, 2);
     return sn_tuple(sn_tuple(sn_get(n, 1), sn_not(sn_snd(sn_fst(n)))), sn_fst(sn_fst(n)),
                     sn_with(range, most, sn_field(range, least)));
 }
 
 /* Associative, and does not commute. */
-static sn_exp join(sn_exp a, sn_exp b)
+static sn_scalar join(sn_scalar a, sn_scalar b)
 {
-    sn_exp r = sn_get(a, 2), s = sn_get(b, 2);
+    sn_scalar r = sn_get(a, 2), s = sn_get(b, 2);
     return sn_tuple(sn_tuple(sn_fst(sn_fst(a)), sn_or(sn_snd(sn_fst(a)), sn_snd(sn_fst(b)))), sn_get(b, 1),
                     sn_record("least most", sn_min(sn_field(r, least), sn_field(s, least)),
                               sn_max(sn_field(r, most), sn_field(s, most))));
 }
 
-static sn_exp before(sn_exp s)
+static sn_scalar before(sn_scalar s)
 {
     return sn_if(sn_snd(sn_fst(sn_at(s, -1))), sn_at(s, 0), sn_at(s, -1));
 }
 
-static sn_exp folded_row(void *env, sn_exp i)
+static sn_scalar folded_row(void *env, sn_scalar i)
 {
     sn_acc m = *(const sn_acc *)env;
     return sn_sfold(join, sn_index(m, i, 0), m, i);
 }
 
-static sn_exp has_time(sn_exp i, sn_exp n)
+static sn_scalar has_time(sn_scalar i, sn_scalar n)
 {
     (void)n;
     return sn_lt(i, 3);
 }
 
-static sn_exp next_turn(sn_exp i, sn_exp n)
+static sn_scalar next_turn(sn_scalar i, sn_scalar n)
 {
     return sn_tuple(sn_add(i, 1), turn(n));
 }
 
-static sn_exp turned_thrice(sn_exp n)
+static sn_scalar turned_thrice(sn_scalar n)
 {
     return sn_snd(sn_while(has_time, next_turn, sn_tuple(0, n)));
 }
@@ -253,10 +253,10 @@ static void nested_tuples(void **state)
 
 /* --- eight dimensions --- */
 
-static sn_exp digits(void *env, int n, const sn_exp *index)
+static sn_scalar digits(void *env, int n, const sn_scalar *index)
 {
     const reading *r = env;
-    sn_exp sum = sn_i64(0), back[8];
+    sn_scalar sum = sn_i64(0), back[8];
     (void)n;
     for (int d = 0; d < 8; d++) {
         sum = sn_add(sn_mul(sum, 10), sn_get(index[0], d));

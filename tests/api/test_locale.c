@@ -124,7 +124,7 @@ static void what_was_written_is_read(void **state)
     }
 }
 
-static sn_exp tenth(sn_exp x)
+static sn_scalar tenth(sn_scalar x)
 {
     return sn_mul(x, 0.1);
 }

@@ -4,30 +4,30 @@
 
 #define LENGTHS 0, 1, 15, 16, 33, 64, 65, 200, 1027
 
-static sn_exp third(sn_exp t)
+static sn_scalar third(sn_scalar t)
 {
     return sn_get(t, 2);
 }
 
 /* --- an orbit: states that differ from lane to lane, a counter that does not; everything is read afterwards --- */
 
-static sn_exp near_zero(void *env, sn_exp r, sn_exp i, sn_exp count)
+static sn_scalar near_zero(void *env, sn_scalar r, sn_scalar i, sn_scalar count)
 {
     (void)env;
-    sn_exp norm = sn_add(sn_mul(r, r), sn_mul(i, i));
+    sn_scalar norm = sn_add(sn_mul(r, r), sn_mul(i, i));
     return sn_land(sn_lt(norm, sn_f32(4)), sn_lt(count, sn_i32(77)));
 }
 
-static sn_exp orbit_step(void *env, sn_exp r, sn_exp i, sn_exp count)
+static sn_scalar orbit_step(void *env, sn_scalar r, sn_scalar i, sn_scalar count)
 {
-    const sn_exp *c = env;
-    sn_exp next = sn_add(sn_sub(sn_mul(r, r), sn_mul(i, i)), c[0]);
+    const sn_scalar *c = env;
+    sn_scalar next = sn_add(sn_sub(sn_mul(r, r), sn_mul(i, i)), c[0]);
     return sn_tuple(next, sn_add(sn_mul(sn_add(r, r), i), c[1]), sn_add(count, sn_i32(1)));
 }
 
-static sn_exp orbit(sn_exp re, sn_exp im)
+static sn_scalar orbit(sn_scalar re, sn_scalar im)
 {
-    sn_exp c[2] = {sn_mul(re, sn_f32(0.25f)), sn_mul(im, sn_f32(0.25f))};
+    sn_scalar c[2] = {sn_mul(re, sn_f32(0.25f)), sn_mul(im, sn_f32(0.25f))};
     return sn_while(sn_closure(near_zero, c), sn_closure(orbit_step, c), sn_tuple(c[0], c[1], sn_i32(0)));
 }
 
@@ -37,9 +37,10 @@ static sn_acc orbits(sn_acc re, sn_acc im)
     return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all), sn_map(third, all));
 }
 
-static sn_exp pixel(sn_exp row, sn_exp column)
+static sn_scalar pixel(sn_scalar row, sn_scalar column)
 {
-    sn_exp re = sn_sub(sn_mul(sn_to_f32(column), sn_f32(0.04f)), sn_f32(2)), im = sn_mul(sn_to_f32(row), sn_f32(0.1f));
+    sn_scalar re = sn_sub(sn_mul(sn_to_f32(column), sn_f32(0.04f)), sn_f32(2)),
+              im = sn_mul(sn_to_f32(row), sn_f32(0.1f));
     return sn_get(orbit(sn_mul(re, sn_f32(4)), sn_mul(im, sn_f32(4))), 2);
 }
 
@@ -58,25 +59,25 @@ static void orbits_of_points(void **state)
 
 /* --- bounds: x < limit, where x is seldom negative; limits of every kind, NaNs and -0 among them --- */
 
-typedef sn_exp unary(sn_exp);
+typedef sn_scalar unary(sn_scalar);
 
-static sn_exp square(sn_exp x)
+static sn_scalar square(sn_scalar x)
 {
     return sn_mul(x, x);
 }
 
-static sn_exp some_sum(sn_exp x)
+static sn_scalar some_sum(sn_scalar x)
 {
     return sn_add(sn_abs(x), sn_add(sn_mul(x, x), sn_sqrt(x)));
 }
 
-static sn_exp fused_sum(sn_exp x)
+static sn_scalar fused_sum(sn_scalar x)
 {
     return sn_fma(x, x, sn_abs(x));
 }
 
 /* may be negative: a bound like all others, or none */
-static sn_exp signed_sum(sn_exp x)
+static sn_scalar signed_sum(sn_scalar x)
 {
     return sn_add(sn_mul(x, x), x);
 }
@@ -84,40 +85,40 @@ static sn_exp signed_sum(sn_exp x)
 struct bounded {
     unary *measure;
     int form;
-    sn_exp limit;
+    sn_scalar limit;
 };
 
-static sn_exp within(void *env, sn_exp x, sn_exp count)
+static sn_scalar within(void *env, sn_scalar x, sn_scalar count)
 {
     const struct bounded *b = env;
-    sn_exp m = b->measure(x);
-    sn_exp holds = b->form == 0   ? sn_lt(m, b->limit)
-                   : b->form == 1 ? sn_le(m, b->limit)
-                   : b->form == 2 ? sn_gt(b->limit, m)
-                                  : sn_ge(b->limit, m);
+    sn_scalar m = b->measure(x);
+    sn_scalar holds = b->form == 0   ? sn_lt(m, b->limit)
+                      : b->form == 1 ? sn_le(m, b->limit)
+                      : b->form == 2 ? sn_gt(b->limit, m)
+                                     : sn_ge(b->limit, m);
     return sn_land(holds, sn_lt(count, sn_i32(50)));
 }
 
-static sn_exp grow(void *env, sn_exp x, sn_exp count)
+static sn_scalar grow(void *env, sn_scalar x, sn_scalar count)
 {
     (void)env;
     return sn_tuple(sn_add(sn_mul(x, 1.25f), 0.5f), sn_add(count, sn_i32(1)));
 }
 
 /* where 0 stays below -0, too, while turns are eager */
-static sn_exp grow_late(void *env, sn_exp x, sn_exp count)
+static sn_scalar grow_late(void *env, sn_scalar x, sn_scalar count)
 {
     (void)env;
     return sn_tuple(sn_if(sn_lt(count, sn_i32(40)), x, sn_add(x, 1)), sn_add(count, sn_i32(1)));
 }
 
-static sn_exp bounded_walk(struct bounded b, sn_exp x)
+static sn_scalar bounded_walk(struct bounded b, sn_scalar x)
 {
     return sn_while(sn_closure(within, &b), sn_closure(grow, &b), sn_tuple(x, sn_i32(0)));
 }
 
 #define BOUND(name, measure, form)                                                                                     \
-    static sn_exp walk_##name(sn_exp x, sn_exp limit)                                                                  \
+    static sn_scalar walk_##name(sn_scalar x, sn_scalar limit)                                                         \
     {                                                                                                                  \
         return bounded_walk((struct bounded){measure, form, limit}, x);                                                \
     }                                                                                                                  \
@@ -138,7 +139,7 @@ struct fixed {
     bool late;
 };
 
-static sn_exp fixed_walk(void *env, sn_exp x)
+static sn_scalar fixed_walk(void *env, sn_scalar x)
 {
     const struct fixed *f = env;
     struct bounded b = {square, f->form, sn_f32(f->limit)};
@@ -180,26 +181,26 @@ static void bounds(void **state)
 
 /* whole numbers: limits at the ends of their types among others, on either side */
 struct whole {
-    sn_exp limit;
+    sn_scalar limit;
     int form;
 };
 
-static sn_exp whole_within(void *env, sn_exp x, sn_exp count)
+static sn_scalar whole_within(void *env, sn_scalar x, sn_scalar count)
 {
     const struct whole *w = env;
-    sn_exp a = w->form & 4 ? w->limit : x, b = w->form & 4 ? x : w->limit;
+    sn_scalar a = w->form & 4 ? w->limit : x, b = w->form & 4 ? x : w->limit;
     int op = w->form & 3;
-    sn_exp holds = op == 0 ? sn_lt(a, b) : op == 1 ? sn_le(a, b) : op == 2 ? sn_gt(a, b) : sn_ge(a, b);
+    sn_scalar holds = op == 0 ? sn_lt(a, b) : op == 1 ? sn_le(a, b) : op == 2 ? sn_gt(a, b) : sn_ge(a, b);
     return sn_land(holds, sn_lt(count, sn_i32(45)));
 }
 
-static sn_exp whole_step(void *env, sn_exp x, sn_exp count)
+static sn_scalar whole_step(void *env, sn_scalar x, sn_scalar count)
 {
     (void)env;
     return sn_tuple(sn_bit_xor(sn_add(x, sn_shr(x, 3)), 1), sn_add(count, sn_i32(1)));
 }
 
-static sn_exp whole_walk(void *env, sn_exp x)
+static sn_scalar whole_walk(void *env, sn_scalar x)
 {
     return sn_while(sn_closure(whole_within, env), sn_closure(whole_step, NULL), sn_tuple(x, sn_i32(0)));
 }
@@ -245,24 +246,24 @@ static void whole_bounds(void **state)
 
 /* --- counters --- */
 
-static sn_exp below_own(void *env, sn_exp x, sn_exp count, sn_exp power)
+static sn_scalar below_own(void *env, sn_scalar x, sn_scalar count, sn_scalar power)
 {
     (void)power;
     (void)x;
-    return sn_lt(count, *(const sn_exp *)env);
+    return sn_lt(count, *(const sn_scalar *)env);
 }
 
 /* three states that all lanes share as long as they run: one depends on another; and one they do not */
-static sn_exp count_up(void *env, sn_exp x, sn_exp count, sn_exp power)
+static sn_scalar count_up(void *env, sn_scalar x, sn_scalar count, sn_scalar power)
 {
     (void)env;
     return sn_tuple(sn_add(sn_mul(x, 3), sn_bit_xor(power, count)), sn_add(count, sn_i32(1)),
                     sn_add(sn_mul(power, sn_i32(5)), count));
 }
 
-static sn_exp own_turns(sn_exp x)
+static sn_scalar own_turns(sn_scalar x)
 {
-    sn_exp turns = sn_bit_and(x, sn_i32(31));
+    sn_scalar turns = sn_bit_and(x, sn_i32(31));
     return sn_while(sn_closure(below_own, &turns), sn_closure(count_up, &turns), sn_tuple(x, sn_i32(0), sn_i32(1)));
 }
 
@@ -273,9 +274,9 @@ static sn_acc own_counts(sn_acc x)
 }
 
 /* the counter starts at a number of the lane's own */
-static sn_exp late_start(sn_exp x)
+static sn_scalar late_start(sn_scalar x)
 {
-    sn_exp turns = sn_i32(40), from = sn_bit_and(x, sn_i32(63));
+    sn_scalar turns = sn_i32(40), from = sn_bit_and(x, sn_i32(63));
     return sn_while(sn_closure(below_own, &turns), sn_closure(count_up, &turns), sn_tuple(x, from, sn_i32(1)));
 }
 
@@ -286,9 +287,9 @@ static sn_acc late_starts(sn_acc x)
 }
 
 /* nothing differs from lane to lane but what the body does with it */
-static sn_exp same_turns(sn_exp x)
+static sn_scalar same_turns(sn_scalar x)
 {
-    sn_exp turns = sn_i32(29);
+    sn_scalar turns = sn_i32(29);
     return sn_while(sn_closure(below_own, &turns), sn_closure(count_up, &turns), sn_tuple(x, sn_i32(0), sn_i32(1)));
 }
 
@@ -299,17 +300,17 @@ static sn_acc same_counts(sn_acc x)
 }
 
 /* the limit changes from turn to turn: no bound */
-static sn_exp closing(sn_exp x, sn_exp limit)
+static sn_scalar closing(sn_scalar x, sn_scalar limit)
 {
     return sn_lt(sn_mul(x, x), limit);
 }
 
-static sn_exp close_in(sn_exp x, sn_exp limit)
+static sn_scalar close_in(sn_scalar x, sn_scalar limit)
 {
     return sn_tuple(sn_add(x, 0.5f), sn_sub(limit, sn_abs(x)));
 }
 
-static sn_exp closed_in(sn_exp x)
+static sn_scalar closed_in(sn_scalar x)
 {
     return sn_while(closing, close_in, sn_tuple(x, sn_add(sn_mul(x, x), 100)));
 }
@@ -331,7 +332,7 @@ static void counters(void **state)
 
 /* --- where loops stand --- */
 
-static sn_exp in_branch(sn_exp x)
+static sn_scalar in_branch(sn_scalar x)
 {
     return sn_if(sn_gt(x, 0), sn_snd(own_turns(x)), sn_fst(own_turns(sn_sub(sn_i32(0), x))));
 }
@@ -341,9 +342,9 @@ static sn_acc in_branches(sn_acc x)
     return sn_map(in_branch, x);
 }
 
-static sn_exp loop_of_loop(sn_exp x)
+static sn_scalar loop_of_loop(sn_scalar x)
 {
-    sn_exp first = sn_fst(own_turns(x));
+    sn_scalar first = sn_fst(own_turns(x));
     return sn_add(sn_fst(own_turns(first)), sn_snd(own_turns(sn_add(first, 1))));
 }
 
@@ -352,18 +353,18 @@ static sn_acc one_after_another(sn_acc x)
     return sn_map(loop_of_loop, x);
 }
 
-static sn_exp few(sn_exp x, sn_exp n)
+static sn_scalar few(sn_scalar x, sn_scalar n)
 {
     (void)x;
     return sn_lt(n, sn_i32(3));
 }
 
-static sn_exp inner(sn_exp x, sn_exp n)
+static sn_scalar inner(sn_scalar x, sn_scalar n)
 {
     return sn_tuple(sn_fst(own_turns(x)), sn_add(n, sn_i32(1)));
 }
 
-static sn_exp nest(sn_exp x)
+static sn_scalar nest(sn_scalar x)
 {
     return sn_fst(sn_while(few, inner, sn_tuple(x, sn_bit_and(x, 3))));
 }
@@ -373,7 +374,7 @@ static sn_acc nested(sn_acc x)
     return sn_map(nest, x);
 }
 
-static sn_exp turns_of(sn_exp x)
+static sn_scalar turns_of(sn_scalar x)
 {
     return sn_snd(own_turns(x));
 }
@@ -395,41 +396,41 @@ static void places(void **state)
 
 /* --- tiles: elements of two dimensions that loop --- */
 
-static sn_exp halve(void *env, sn_exp x, sn_exp count)
+static sn_scalar halve(void *env, sn_scalar x, sn_scalar count)
 {
     (void)env;
     return sn_tuple(sn_mul(x, 0.75f), sn_add(count, sn_i32(1)));
 }
 
-static sn_exp large(void *env, sn_exp x, sn_exp count)
+static sn_scalar large(void *env, sn_scalar x, sn_scalar count)
 {
-    return sn_land(sn_gt(x, *(const sn_exp *)env), sn_lt(count, sn_i32(60)));
+    return sn_land(sn_gt(x, *(const sn_scalar *)env), sn_lt(count, sn_i32(60)));
 }
 
 /* two results of different types; the limit is read */
-static sn_exp halvings(void *env, sn_exp row, sn_exp column)
+static sn_scalar halvings(void *env, sn_scalar row, sn_scalar column)
 {
-    sn_exp from = sn_add(sn_mul(sn_to_f64(row), sn_f64(100)), sn_to_f64(column));
+    sn_scalar from = sn_add(sn_mul(sn_to_f64(row), sn_f64(100)), sn_to_f64(column));
     return sn_while(sn_closure(large, env), sn_closure(halve, NULL), sn_tuple(from, sn_i32(0)));
 }
 
 static sn_acc limited_halvings(sn_acc like, sn_acc limit)
 {
-    sn_exp least = sn_abs(sn_the(limit));
+    sn_scalar least = sn_abs(sn_the(limit));
     sn_acc all = sn_generate(sn_shape_of(like), sn_closure(halvings, &least));
     return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all));
 }
 
 /* each loops as often as it lies far from the diagonal; the element of an array is read, too */
-static sn_exp farther(void *env, sn_exp x, sn_exp count)
+static sn_scalar farther(void *env, sn_scalar x, sn_scalar count)
 {
     (void)x;
-    return sn_lt(count, *(const sn_exp *)env);
+    return sn_lt(count, *(const sn_scalar *)env);
 }
 
-static sn_exp from_diagonal(sn_exp row, sn_exp column, sn_exp x)
+static sn_scalar from_diagonal(sn_scalar row, sn_scalar column, sn_scalar x)
 {
-    sn_exp distance = sn_to_i32(sn_abs(sn_sub(row, column)));
+    sn_scalar distance = sn_to_i32(sn_abs(sn_sub(row, column)));
     return sn_fst(sn_while(sn_closure(farther, &distance), sn_closure(halve, NULL), sn_tuple(x, sn_i32(0))));
 }
 

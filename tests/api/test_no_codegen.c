@@ -33,7 +33,7 @@ static sn_context *open_context(heard *h)
     return cx;
 }
 
-static sn_exp squared_and_one(sn_exp x)
+static sn_scalar squared_and_one(sn_scalar x)
 {
     return sn_add(sn_mul(x, x), 1);
 }

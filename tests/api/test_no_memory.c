@@ -27,12 +27,12 @@ static void failing_release(void *env, void *block)
     free(block);
 }
 
-static sn_exp square(sn_exp x)
+static sn_scalar square(sn_scalar x)
 {
     return sn_mul(x, x);
 }
 
-static sn_exp element_of(void *env, sn_exp i)
+static sn_scalar element_of(void *env, sn_scalar i)
 {
     const sn_acc *a = env;
     return sn_index(*a, sn_sub(sn_sub(sn_extent(*a, 0), i), 1));
@@ -116,14 +116,14 @@ static void in_the_interpreter(void **state)
     run_out(both_interpreter(), true);
 }
 
-static sn_exp column(sn_exp i, sn_exp j)
+static sn_scalar column(sn_scalar i, sn_scalar j)
 {
     return sn_to_f32(sn_sub(i, j));
 }
 
 static sn_acc far_too_large(sn_acc x)
 {
-    sn_exp n = sn_extent(x, 0);
+    sn_scalar n = sn_extent(x, 0);
     return sn_fold_all(sn_add, 0, sn_force(sn_generate(sn_shape(sn_mul(n, n), sn_mul(n, n)), column)));
 }
 

@@ -13,11 +13,12 @@ static sn_acc turned_rows(sn_acc x)
     return sn_results(sn_rotate(2, x), sn_transpose(sn_rotate(5, sn_transpose(x))));
 }
 
-static sn_exp clamped_at(void *env, sn_exp i, sn_exp x)
+static sn_scalar clamped_at(void *env, sn_scalar i, sn_scalar x)
 {
     sn_acc a = *(const sn_acc *)env;
-    sn_exp last = sn_sub(sn_extent(a, 0), 1);
-    sn_exp left = sn_index(a, sn_max(0, sn_min(last, sn_sub(i, 2)))), right = sn_index(a, sn_min(last, sn_add(i, 7)));
+    sn_scalar last = sn_sub(sn_extent(a, 0), 1);
+    sn_scalar left = sn_index(a, sn_max(0, sn_min(last, sn_sub(i, 2)))),
+              right = sn_index(a, sn_min(last, sn_add(i, 7)));
     return sn_sub(sn_add(left, right), x);
 }
 
@@ -26,12 +27,12 @@ static sn_acc clamped(sn_acc x)
     return sn_imap(sn_closure(clamped_at, &x), x);
 }
 
-static sn_exp periodic_at(void *env, sn_exp i, sn_exp x)
+static sn_scalar periodic_at(void *env, sn_scalar i, sn_scalar x)
 {
     sn_acc a = *(const sn_acc *)env;
-    sn_exp n = sn_extent(a, 0), next = sn_add(i, 1), before = sn_sub(i, 1);
-    sn_exp right = sn_index(a, sn_if(sn_eq(next, n), sn_i64(0), next));
-    sn_exp left = sn_index(a, sn_if(sn_lt(before, 0), sn_sub(n, 1), before));
+    sn_scalar n = sn_extent(a, 0), next = sn_add(i, 1), before = sn_sub(i, 1);
+    sn_scalar right = sn_index(a, sn_if(sn_eq(next, n), sn_i64(0), next));
+    sn_scalar left = sn_index(a, sn_if(sn_lt(before, 0), sn_sub(n, 1), before));
     return sn_sub(sn_add(left, right), sn_add(x, sn_index(a, sn_mod(sn_add(i, 3), n))));
 }
 
@@ -41,10 +42,10 @@ static sn_acc periodic(sn_acc x)
 }
 
 /* two rows of one array, chosen by what the elements are */
-static sn_exp chosen_at(void *env, sn_exp i, sn_exp x)
+static sn_scalar chosen_at(void *env, sn_scalar i, sn_scalar x)
 {
     sn_acc a = *(const sn_acc *)env;
-    sn_exp half = sn_quot(sn_extent(a, 0), 2);
+    sn_scalar half = sn_quot(sn_extent(a, 0), 2);
     return sn_index(a, sn_if(sn_lt(x, 0), sn_quot(i, 2), sn_if(sn_lt(i, half), sn_add(i, half), sn_sub(i, half))));
 }
 
@@ -54,7 +55,7 @@ static sn_acc chosen(sn_acc x)
 }
 
 /* outside at both ends, unless the array is long */
-static sn_exp outside_at(void *env, sn_exp i, sn_exp x)
+static sn_scalar outside_at(void *env, sn_scalar i, sn_scalar x)
 {
     sn_acc a = *(const sn_acc *)env;
     return sn_add(x, sn_index(a, sn_max(sn_min(sn_sub(i, 5), 50), -1)));
@@ -65,12 +66,12 @@ static sn_acc outside(sn_acc x)
     return sn_imap(sn_closure(outside_at, &x), x);
 }
 
-static sn_exp edges(sn_exp s)
+static sn_scalar edges(sn_scalar s)
 {
     return sn_sub(sn_add(sn_at(s, -4), sn_at(s, 4)), sn_add(sn_at(s, -1), sn_at(s, 2)));
 }
 
-static sn_exp corners(sn_exp s)
+static sn_scalar corners(sn_scalar s)
 {
     return sn_sub(sn_add(sn_at(s, -1, -2), sn_at(s, 1, 2)), sn_add(sn_at(s, 1, -1), sn_at(s, 0, 1)));
 }
@@ -90,12 +91,12 @@ static sn_acc frames(sn_acc x)
 }
 
 /* as a mirror is written by hand; half a period is the last index only in the first */
-static sn_exp folded_at(void *env, sn_exp i, sn_exp x)
+static sn_scalar folded_at(void *env, sn_scalar i, sn_scalar x)
 {
     sn_acc a = *(const sn_acc *)env;
-    sn_exp last = sn_sub(sn_extent(a, 0), 1);
+    sn_scalar last = sn_sub(sn_extent(a, 0), 1);
     for (int k = 2; k <= 3; k++) {
-        sn_exp period = sn_max(sn_mul(last, k), 1), far = sn_mod(sn_abs(sn_sub(i, 7)), period);
+        sn_scalar period = sn_max(sn_mul(last, k), 1), far = sn_mod(sn_abs(sn_sub(i, 7)), period);
         x = sn_add(x, sn_index(a, sn_max(sn_min(sn_min(far, sn_sub(period, far)), last), 0)));
     }
     return x;

@@ -7,7 +7,7 @@
 
 /* --- elementwise --- */
 
-static sn_exp twice_and_one(sn_exp x)
+static sn_scalar twice_and_one(sn_scalar x)
 {
     return sn_add(sn_mul(x, 2), 1);
 }
@@ -22,7 +22,7 @@ static sn_acc zip_with(sn_acc a, sn_acc b)
     return sn_zip_with(sn_sub, a, b);
 }
 
-static sn_exp weighted(sn_exp i, sn_exp x)
+static sn_scalar weighted(sn_scalar i, sn_scalar x)
 {
     return sn_add(sn_to_i64(x), sn_mul(i, 3));
 }
@@ -32,7 +32,7 @@ static sn_acc imap(sn_acc a)
     return sn_imap(weighted, a);
 }
 
-static sn_exp weighted2(sn_exp i, sn_exp j, sn_exp x)
+static sn_scalar weighted2(sn_scalar i, sn_scalar j, sn_scalar x)
 {
     return sn_add(sn_to_i64(x), sn_sub(sn_mul(i, 3), j));
 }
@@ -49,7 +49,7 @@ static sn_acc zip_unzip(sn_acc a, sn_acc b)
     return sn_results(part[1], part[0], sn_zip(b, a, b));
 }
 
-static sn_exp swap(sn_exp t)
+static sn_scalar swap(sn_scalar t)
 {
     return sn_tuple(sn_snd(t), sn_fst(t), sn_add(sn_fst(t), sn_snd(t)));
 }
@@ -75,7 +75,7 @@ static void elementwise(void **state)
 
 /* --- generate --- */
 
-static sn_exp square(sn_exp i)
+static sn_scalar square(sn_scalar i)
 {
     return sn_to_f32(sn_mul(i, i));
 }
@@ -85,7 +85,7 @@ static sn_acc squares(sn_acc a)
     return sn_generate(sn_extent(a, 0), square);
 }
 
-static sn_exp difference(sn_exp i, sn_exp j)
+static sn_scalar difference(sn_scalar i, sn_scalar j)
 {
     return sn_sub(sn_mul(i, 7), j);
 }
@@ -110,15 +110,15 @@ static void generated(void **state)
 
 /* --- index space --- */
 
-static sn_exp backwards(void *env, sn_exp i)
+static sn_scalar backwards(void *env, sn_scalar i)
 {
-    const sn_exp *n = env;
+    const sn_scalar *n = env;
     return sn_sub(sn_sub(*n, 1), i);
 }
 
 static sn_acc reversed_by_hand(sn_acc a)
 {
-    sn_exp n = sn_extent(a, 0);
+    sn_scalar n = sn_extent(a, 0);
     return sn_backpermute(n, sn_closure(backwards, &n), a);
 }
 
@@ -190,7 +190,7 @@ static sn_acc named_folds(sn_acc a)
     return sn_results(sn_sum(a), sn_product(a));
 }
 
-static sn_exp above(sn_exp x)
+static sn_scalar above(sn_scalar x)
 {
     return sn_gt(x, 1);
 }
@@ -202,7 +202,7 @@ static sn_acc tests_of_bools(sn_acc a)
 }
 
 /* x -> p*x + q and x -> r*x + s, one after the other: associative, not commutative */
-static sn_exp compose(sn_exp f, sn_exp g)
+static sn_scalar compose(sn_scalar f, sn_scalar g)
 {
     return sn_tuple(sn_mul(sn_fst(f), sn_fst(g)), sn_add(sn_mul(sn_snd(f), sn_fst(g)), sn_snd(g)));
 }
@@ -213,7 +213,7 @@ static sn_acc composed(sn_acc a, sn_acc b)
 }
 
 /* the last of the elements: order is everything */
-static sn_exp second(sn_exp x, sn_exp y)
+static sn_scalar second(sn_scalar x, sn_scalar y)
 {
     (void)x;
     return y;
@@ -231,17 +231,17 @@ static sn_acc seeded(sn_acc a, sn_acc z)
     return sn_results(sn_fold(sn_max, sn_the(total), a), total);
 }
 
-static sn_exp add_twice(sn_exp i, sn_exp x)
+static sn_scalar add_twice(sn_scalar i, sn_scalar x)
 {
     return sn_add(sn_add(x, x), sn_to_i32(i));
 }
 
-static sn_exp below_100(sn_exp x)
+static sn_scalar below_100(sn_scalar x)
 {
     return sn_lt(x, 100);
 }
 
-static sn_exp triple(sn_exp x)
+static sn_scalar triple(sn_scalar x)
 {
     return sn_add(sn_mul(x, 3), 1);
 }
@@ -249,9 +249,9 @@ static sn_exp triple(sn_exp x)
 /* seeds that take loops, conditions and divisions to compute, in part guarded */
 static sn_acc computed_seeds(sn_acc a, sn_acc z)
 {
-    sn_exp x = sn_the(z);
-    sn_exp looped = sn_loop(3, add_twice, x), until = sn_while(below_100, triple, sn_abs(x));
-    sn_exp guarded = sn_if(sn_eq(x, 0), 7, sn_quot(100, x));
+    sn_scalar x = sn_the(z);
+    sn_scalar looped = sn_loop(3, add_twice, x), until = sn_while(below_100, triple, sn_abs(x));
+    sn_scalar guarded = sn_if(sn_eq(x, 0), 7, sn_quot(100, x));
     return sn_results(sn_fold(sn_add, looped, a), sn_fold(sn_max, until, a), sn_fold(sn_add, guarded, a),
                       sn_fold(sn_add, sn_linear_index(a, 0), a));
 }

@@ -100,7 +100,7 @@ static void division(void **state)
 
 /* --- elementary functions --- */
 
-static sn_exp transcendental(sn_exp x)
+static sn_scalar transcendental(sn_scalar x)
 {
     return sn_add(sn_mul(sn_sin(x), sn_cos(x)), sn_sqrt(sn_abs(sn_log(x))));
 }
@@ -126,12 +126,12 @@ static sn_acc converted(sn_acc a)
                       sn_map(sn_to_f32, a), sn_map(sn_to_f64, a), sn_map(sn_to_bool, a));
 }
 
-static sn_exp as_i32(sn_exp x)
+static sn_scalar as_i32(sn_scalar x)
 {
     return sn_bitcast(SN_I32, x);
 }
 
-static sn_exp as_f64(sn_exp x)
+static sn_scalar as_f64(sn_scalar x)
 {
     return sn_bitcast(SN_F64, x);
 }
@@ -151,7 +151,7 @@ static void conversions(void **state)
 
 /* --- control --- */
 
-static sn_exp guarded(sn_exp x, sn_exp y)
+static sn_scalar guarded(sn_scalar x, sn_scalar y)
 {
     return sn_if(sn_ne(y, 0), sn_if(sn_gt(x, y), sn_quot(x, y), sn_rem(x, y)), sn_sub(x, 1));
 }
@@ -161,19 +161,19 @@ static sn_acc conditions(sn_acc a, sn_acc b)
     return sn_zip_with(guarded, a, b);
 }
 
-static sn_exp odd(sn_exp n, sn_exp steps)
+static sn_scalar odd(sn_scalar n, sn_scalar steps)
 {
     (void)steps;
     return sn_gt(n, 1);
 }
 
-static sn_exp collatz(sn_exp n, sn_exp steps)
+static sn_scalar collatz(sn_scalar n, sn_scalar steps)
 {
-    sn_exp even = sn_eq(sn_bit_and(n, 1), 0);
+    sn_scalar even = sn_eq(sn_bit_and(n, 1), 0);
     return sn_tuple(sn_if(even, sn_quot(n, 2), sn_add(sn_mul(n, 3), 1)), sn_add(steps, 1));
 }
 
-static sn_exp steps_to_one(sn_exp n)
+static sn_scalar steps_to_one(sn_scalar n)
 {
     return sn_snd(sn_while(odd, collatz, sn_tuple(n, sn_i32(0))));
 }
@@ -183,22 +183,22 @@ static sn_acc while_loops(sn_acc a)
     return sn_map(steps_to_one, a);
 }
 
-static sn_exp half(sn_exp x)
+static sn_scalar half(sn_scalar x)
 {
     return sn_add(sn_mul(x, 0.5f), 1);
 }
 
-static sn_exp iterated(sn_exp x)
+static sn_scalar iterated(sn_scalar x)
 {
     return sn_iterate(5, half, x);
 }
 
-static sn_exp add_index(sn_exp i, sn_exp x)
+static sn_scalar add_index(sn_scalar i, sn_scalar x)
 {
     return sn_add(x, sn_to_i32(i));
 }
 
-static sn_exp counted(sn_exp n)
+static sn_scalar counted(sn_scalar n)
 {
     return sn_loop(sn_to_i64(n), add_index, n);
 }
@@ -208,7 +208,7 @@ static sn_acc counted_loops(sn_acc a, sn_acc b)
     return sn_results(sn_map(iterated, a), sn_map(counted, b));
 }
 
-static sn_exp row_sum(void *env, sn_exp i)
+static sn_scalar row_sum(void *env, sn_scalar i)
 {
     const sn_acc *m = env;
     return sn_sfold(sn_add, 0, *m, i);
@@ -219,10 +219,10 @@ static sn_acc rows_one_by_one(sn_acc m)
     return sn_generate(sn_extent(m, 0), sn_closure(row_sum, &m));
 }
 
-static sn_exp dot_of(void *env, sn_exp i, sn_exp j)
+static sn_scalar dot_of(void *env, sn_scalar i, sn_scalar j)
 {
     const sn_acc *m = env;
-    sn_exp total = sn_index(m[0], i, 0);
+    sn_scalar total = sn_index(m[0], i, 0);
     for (int k = 1; k < 3; k++)
         total = sn_add(total, sn_mul(sn_index(m[0], i, k), sn_index(m[1], k, j)));
     return total;
@@ -234,7 +234,7 @@ static sn_acc products(sn_acc x, sn_acc y)
     return sn_generate(sn_shape(sn_extent(x, 0), sn_extent(y, 1)), sn_closure(dot_of, m));
 }
 
-static sn_exp looked_up(void *env, sn_exp i)
+static sn_scalar looked_up(void *env, sn_scalar i)
 {
     const sn_acc *t = env;
     return sn_if(sn_and(sn_ge(i, 0), sn_lt(i, sn_size(*t))), sn_linear_index(*t, i), sn_f32(-1));
@@ -260,17 +260,17 @@ static void control(void **state)
 
 /* --- stencils --- */
 
-static sn_exp mean3(sn_exp s)
+static sn_scalar mean3(sn_scalar s)
 {
     return sn_add(sn_add(sn_at(s, -1), sn_at(s, 0)), sn_at(s, 1));
 }
 
-static sn_exp five(sn_exp s)
+static sn_scalar five(sn_scalar s)
 {
     return sn_sub(sn_mul(sn_at(s, -2), 3), sn_add(sn_at(s, 2), sn_at(s, 1)));
 }
 
-static sn_exp outside(sn_exp i)
+static sn_scalar outside(sn_scalar i)
 {
     return sn_to_i32(sn_mul(i, 10));
 }
@@ -287,13 +287,13 @@ static sn_acc from_a_function(sn_acc a)
     return sn_stencil(five, sn_pattern(5), sn_outside(outside), a);
 }
 
-static sn_exp cross(sn_exp s)
+static sn_scalar cross(sn_scalar s)
 {
-    sn_exp sides = sn_add(sn_add(sn_at(s, -1, 0), sn_at(s, 1, 0)), sn_sub(sn_at(s, 0, -1), sn_at(s, 0, 1)));
+    sn_scalar sides = sn_add(sn_add(sn_at(s, -1, 0), sn_at(s, 1, 0)), sn_sub(sn_at(s, 0, -1), sn_at(s, 0, 1)));
     return sn_sub(sn_mul(sn_at(s, 0, 0), 4), sides);
 }
 
-static sn_exp tall(sn_exp s)
+static sn_scalar tall(sn_scalar s)
 {
     return sn_add(sn_sub(sn_at(s, -2, 0), sn_at(s, 2, 0)), sn_mul(sn_at(s, 1, 0), 2));
 }
@@ -306,7 +306,7 @@ static sn_acc images(sn_acc a)
         sn_stencil(tall, sn_pattern(5, 1), sn_clamp, a));
 }
 
-static sn_exp both_of(sn_exp s, sn_exp t)
+static sn_scalar both_of(sn_scalar s, sn_scalar t)
 {
     return sn_add(sn_at(s, 0, 1), sn_mul(sn_at(t, -1, 0), sn_at(t, 1, 0)));
 }
@@ -320,7 +320,7 @@ static sn_acc chain(sn_acc a)
     return sn_results(sum, sn_stencil2(both_of, sn_pattern(3, 3), sn_clamp, sum, sn_pattern(3, 1), sn_mirror, blurred));
 }
 
-static sn_exp cube(sn_exp s)
+static sn_scalar cube(sn_scalar s)
 {
     return sn_sub(sn_add(sn_at(s, -1, 0, 0), sn_at(s, 0, 1, 0)), sn_mul(sn_at(s, 0, 0, -1), sn_at(s, 1, 1, 1)));
 }

@@ -24,26 +24,26 @@ enum { LARGE = 3000 }; /* several blocks of a conversion */
 
 /* --- programs --- */
 
-static sn_exp moved(void *env, sn_exp p)
+static sn_scalar moved(void *env, sn_scalar p)
 {
-    const sn_exp *dt = env;
-    sn_exp x = sn_add(sn_field(p, x), sn_mul(*dt, sn_field(p, y)));
+    const sn_scalar *dt = env;
+    sn_scalar x = sn_add(sn_field(p, x), sn_mul(*dt, sn_field(p, y)));
     return sn_with(p, x, x);
 }
 
 static sn_acc step(sn_acc ps, sn_acc dt)
 {
-    sn_exp t = sn_the(dt);
+    sn_scalar t = sn_the(dt);
     sn_acc next = sn_map(sn_closure(moved, &t), ps);
     return sn_results(next, sn_maximum(sn_field(next, x)));
 }
 
-static sn_exp look(sn_exp m)
+static sn_scalar look(sn_scalar m)
 {
-    sn_exp mark = sn_field(m, mark);
-    sn_exp at = sn_mul(sn_field(mark, at), 2), seen = sn_not(sn_field(mark, seen));
-    sn_exp n = sn_record("kind, mark weight letter", sn_add(sn_field(m, kind), 1), sn_record("at seen", at, seen),
-                         sn_neg(sn_field(m, weight)), sn_field(m, letter));
+    sn_scalar mark = sn_field(m, mark);
+    sn_scalar at = sn_mul(sn_field(mark, at), 2), seen = sn_not(sn_field(mark, seen));
+    sn_scalar n = sn_record("kind, mark weight letter", sn_add(sn_field(m, kind), 1), sn_record("at seen", at, seen),
+                            sn_neg(sn_field(m, weight)), sn_field(m, letter));
     return sn_with(n, mark, sn_with(sn_field(n, mark), at, sn_add(sn_field(sn_field(n, mark), at), 1)));
 }
 
@@ -197,7 +197,7 @@ static void expect(sn_context *cx, sn_status status, sn_status wanted, const cha
         fail_msg("\"%s\" is not in: %s", part, sn_message(cx));
 }
 
-static sn_exp speed(sn_exp p)
+static sn_scalar speed(sn_scalar p)
 {
     return sn_abs(sn_field(p, y));
 }
@@ -207,7 +207,7 @@ static sn_acc speeds(sn_acc ps)
     return sn_map(speed, ps);
 }
 
-static sn_exp next_id(sn_exp s)
+static sn_scalar next_id(sn_scalar s)
 {
     return sn_sub(sn_field(sn_at(s, 1), id), sn_field(sn_at(s, 0), id));
 }
@@ -217,7 +217,7 @@ static sn_acc steps_of_ids(sn_acc ps)
     return sn_stencil(next_id, sn_pattern(3), sn_clamp, ps);
 }
 
-static sn_exp read_id(void *env, sn_exp i)
+static sn_scalar read_id(void *env, sn_scalar i)
 {
     return sn_field(sn_index(*(const sn_acc *)env, i), id);
 }

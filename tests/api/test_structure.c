@@ -51,14 +51,14 @@ static void a_dot_product_is_one_loop(void **state)
     sn_drop(p);
 }
 
-static sn_exp deviation(void *env, sn_exp x)
+static sn_scalar deviation(void *env, sn_scalar x)
 {
-    const sn_exp *mean = env;
-    sn_exp d = sn_sub(x, *mean);
+    const sn_scalar *mean = env;
+    sn_scalar d = sn_sub(x, *mean);
     return sn_mul(d, d);
 }
 
-static sn_exp square(sn_exp x)
+static sn_scalar square(sn_scalar x)
 {
     return sn_mul(x, x);
 }
@@ -73,7 +73,7 @@ static sn_acc mean_and_variance(sn_acc x)
 /* two passes: the mean must be known first */
 static sn_acc centred(sn_acc x)
 {
-    sn_exp mean = sn_div(sn_the(sn_fold(sn_add, 0, x)), sn_to_f32(sn_size(x)));
+    sn_scalar mean = sn_div(sn_the(sn_fold(sn_add, 0, x)), sn_to_f32(sn_size(x)));
     return sn_fold(sn_add, 0, sn_map(sn_closure(deviation, &mean), x));
 }
 
@@ -93,7 +93,7 @@ static void several_folds_share_a_loop(void **state)
     free(x);
 }
 
-static sn_exp next(sn_exp x)
+static sn_scalar next(sn_scalar x)
 {
     return sn_add(sn_mul(x, 2), 1);
 }
@@ -213,9 +213,9 @@ static void fusion_can_be_switched_off(void **state)
 
 /* --- simplification --- */
 
-static sn_exp roundabout(sn_exp x)
+static sn_scalar roundabout(sn_scalar x)
 {
-    sn_exp y = sn_add(sn_mul(sn_add(x, 0), 1), sn_mul(sn_sub(7, 7), x));
+    sn_scalar y = sn_add(sn_mul(sn_add(x, 0), 1), sn_mul(sn_sub(7, 7), x));
     return sn_if(sn_lt(2, 3), sn_neg(sn_neg(y)), sn_div(y, sn_sub(2, 1)));
 }
 
@@ -243,14 +243,14 @@ static void simplification_can_be_switched_off(void **state)
     }
 }
 
-static sn_exp twelve_roots(sn_exp x)
+static sn_scalar twelve_roots(sn_scalar x)
 {
     for (int i = 0; i < 12; i++)
         x = sn_sqrt(sn_add(x, 1));
     return x;
 }
 
-static sn_exp before(void *env, sn_exp i)
+static sn_scalar before(void *env, sn_scalar i)
 {
     const sn_acc *a = env;
     return sn_index(*a, sn_max(sn_sub(i, 1), 0));
@@ -287,11 +287,11 @@ static void the_cost_model_can_be_switched_off(void **state)
 
 /* --- the cap on kernels --- */
 
-static sn_exp large_function(void *env, sn_exp x)
+static sn_scalar large_function(void *env, sn_scalar x)
 {
-    sn_exp a = x, b = sn_add(x, *(const int *)env);
+    sn_scalar a = x, b = sn_add(x, *(const int *)env);
     for (int i = 0; i < 190; i++) {
-        sn_exp c = i & 1 ? sn_mul(a, b) : sn_sub(b, a);
+        sn_scalar c = i & 1 ? sn_mul(a, b) : sn_sub(b, a);
         a = b;
         b = c;
     }
@@ -352,7 +352,7 @@ static unsigned occurrences(const char *where, const char *part)
     return n;
 }
 
-static sn_exp third_of_four(sn_exp x)
+static sn_scalar third_of_four(sn_scalar x)
 {
     return sn_add(sn_get(x, 2), sn_f32(1));
 }
@@ -424,7 +424,7 @@ static sn_acc in_three_dimensions(sn_acc a, sn_acc b)
 
 static sn_acc other_shapes(sn_acc a)
 {
-    sn_exp n = sn_extent(a, 0), m = sn_extent(a, 1);
+    sn_scalar n = sn_extent(a, 0), m = sn_extent(a, 1);
     sn_acc flat = sn_map(next, sn_reshape(sn_mul(n, m), sn_map(square, a)));
     return sn_reshape(sn_shape(m, n), flat);
 }
@@ -470,15 +470,15 @@ static void fused_reshapes_are_checked(void **state)
 
 /* --- loop recovery --- */
 
-static sn_exp escape_step(sn_exp z, sn_exp c)
+static sn_scalar escape_step(sn_scalar z, sn_scalar c)
 {
-    sn_exp x = sn_get(z, 0), y = sn_get(z, 1), n = sn_get(z, 2), xx = sn_mul(x, x), yy = sn_mul(y, y);
-    sn_exp inside = sn_lt(sn_add(xx, yy), 4);
-    sn_exp next_x = sn_add(sn_sub(xx, yy), sn_fst(c)), next_y = sn_add(sn_mul(sn_mul(2, x), y), sn_snd(c));
+    sn_scalar x = sn_get(z, 0), y = sn_get(z, 1), n = sn_get(z, 2), xx = sn_mul(x, x), yy = sn_mul(y, y);
+    sn_scalar inside = sn_lt(sn_add(xx, yy), 4);
+    sn_scalar next_x = sn_add(sn_sub(xx, yy), sn_fst(c)), next_y = sn_add(sn_mul(sn_mul(2, x), y), sn_snd(c));
     return sn_if(inside, sn_tuple(next_x, next_y, sn_add(n, 1)), sn_tuple(x, y, n));
 }
 
-static sn_exp nothing_yet(sn_exp x)
+static sn_scalar nothing_yet(sn_scalar x)
 {
     return sn_tuple(sn_sub(x, x), sn_f32(0), sn_i32(0));
 }
@@ -546,12 +546,12 @@ static void unrolled_loops_are_loops_again(void **state)
     assert_true(some);
 }
 
-static sn_exp weigh(sn_exp c, sn_exp z)
+static sn_scalar weigh(sn_scalar c, sn_scalar z)
 {
     return sn_add(sn_mul(z, 3), sn_to_i64(c));
 }
 
-static sn_exp share_of(sn_exp c, sn_exp z)
+static sn_scalar share_of(sn_scalar c, sn_scalar z)
 {
     return sn_quot(sn_add(z, 1000), sn_to_i64(c));
 }
@@ -592,7 +592,7 @@ static void loops_that_may_fail_stay_unrolled(void **state)
 
 /* --- results that are components of folds --- */
 
-static sn_exp both_sums(sn_exp x, sn_exp y)
+static sn_scalar both_sums(sn_scalar x, sn_scalar y)
 {
     return sn_tuple(sn_add(sn_fst(x), sn_fst(y)), sn_max(sn_snd(x), sn_snd(y)));
 }
@@ -663,12 +663,12 @@ static void components_of_folds_are_results_as_they_are(void **state)
 
 /* --- stencils --- */
 
-static sn_exp across(sn_exp s)
+static sn_scalar across(sn_scalar s)
 {
     return sn_add(sn_at(s, 0, -1), sn_at(s, 0, 1));
 }
 
-static sn_exp down(sn_exp s)
+static sn_scalar down(sn_scalar s)
 {
     return sn_add(sn_at(s, -1, 0), sn_at(s, 1, 0));
 }
@@ -719,7 +719,7 @@ static void memory_is_used_again(void **state)
 
 /* --- contraction --- */
 
-static sn_exp multiply_add(sn_exp x, sn_exp y)
+static sn_scalar multiply_add(sn_scalar x, sn_scalar y)
 {
     return sn_sub(sn_add(sn_mul(x, y), sn_f32(0.1f)), sn_mul(y, y));
 }
@@ -753,21 +753,21 @@ static void products_contract_unless_switched_off(void **state)
     sn_drop(p);
 }
 
-static sn_exp inside(sn_exp r, sn_exp i, sn_exp count)
+static sn_scalar inside(sn_scalar r, sn_scalar i, sn_scalar count)
 {
     return sn_land(sn_lt(sn_add(sn_mul(r, r), sn_mul(i, i)), sn_f32(4)), sn_lt(count, sn_i32(60)));
 }
 
-static sn_exp orbit(void *env, sn_exp r, sn_exp i, sn_exp count)
+static sn_scalar orbit(void *env, sn_scalar r, sn_scalar i, sn_scalar count)
 {
-    const sn_exp *c = env;
-    sn_exp real = sn_add(sn_sub(sn_mul(r, r), sn_mul(i, i)), c[0]);
+    const sn_scalar *c = env;
+    sn_scalar real = sn_add(sn_sub(sn_mul(r, r), sn_mul(i, i)), c[0]);
     return sn_tuple(real, sn_add(sn_mul(sn_add(r, r), i), c[1]), sn_add(count, sn_i32(1)));
 }
 
-static sn_exp escape(sn_exp row, sn_exp column)
+static sn_scalar escape(sn_scalar row, sn_scalar column)
 {
-    sn_exp c[2] = {sn_mul(sn_to_f32(row), 0.01f), sn_mul(sn_to_f32(column), 0.01f)};
+    sn_scalar c[2] = {sn_mul(sn_to_f32(row), 0.01f), sn_mul(sn_to_f32(column), 0.01f)};
     return sn_get(sn_while(inside, sn_closure(orbit, c), sn_tuple(sn_f32(0), sn_f32(0), sn_i32(0))), 2);
 }
 

@@ -84,7 +84,7 @@ static void since(fixture *f, long uploads, long downloads, long copies, long la
     f->launches = fake->launches;
 }
 
-static sn_exp twice(sn_exp x)
+static sn_scalar twice(sn_scalar x)
 {
     return sn_mul(x, 2);
 }

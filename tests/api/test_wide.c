@@ -5,15 +5,15 @@
 #include <stdlib.h>
 
 /* x[i] + i n^3, and n^3 lies beyond 32 bits from n = 1291 on */
-static sn_exp far_index(void *env, sn_exp i, sn_exp x)
+static sn_scalar far_index(void *env, sn_scalar i, sn_scalar x)
 {
-    const sn_exp *n = env;
+    const sn_scalar *n = env;
     return sn_add(x, sn_mul(i, sn_mul(*n, sn_mul(*n, *n))));
 }
 
 static sn_acc far_map(sn_acc x)
 {
-    sn_exp n = sn_size(x);
+    sn_scalar n = sn_size(x);
     return sn_imap(sn_closure(far_index, &n), x);
 }
 

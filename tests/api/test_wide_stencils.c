@@ -7,37 +7,37 @@
 
 enum { SIDE = 5, TALL = 9 };
 
-static sn_exp weigh(sn_exp s, int rows, int columns)
+static sn_scalar weigh(sn_scalar s, int rows, int columns)
 {
-    sn_exp sum = {0};
+    sn_scalar sum = {0};
     for (int i = 0; i < rows * columns; i++) {
-        sn_exp product = sn_mul(sn_at(s, i / columns - rows / 2, i % columns - columns / 2), i * 7 % 23 + 1);
+        sn_scalar product = sn_mul(sn_at(s, i / columns - rows / 2, i % columns - columns / 2), i * 7 % 23 + 1);
         sum = i ? sn_add(sum, product) : product;
     }
     return sum;
 }
 
-static sn_exp square(sn_exp s)
+static sn_scalar square(sn_scalar s)
 {
     return weigh(s, SIDE, SIDE);
 }
 
-static sn_exp tall(sn_exp s)
+static sn_scalar tall(sn_scalar s)
 {
     return weigh(s, TALL, 7);
 }
 
-static sn_exp difference(sn_exp a, sn_exp b)
+static sn_scalar difference(sn_scalar a, sn_scalar b)
 {
     return sn_sub(weigh(a, SIDE, SIDE), sn_mul(weigh(b, SIDE, 3), sn_at(b, 0, 0)));
 }
 
 /* Selects among what it reads: no sum. */
-static sn_exp ranked(sn_exp s)
+static sn_scalar ranked(sn_scalar s)
 {
-    sn_exp most = sn_at(s, 0, 0);
+    sn_scalar most = sn_at(s, 0, 0);
     for (int i = 0; i < TALL * SIDE; i++) {
-        sn_exp x = sn_at(s, i / SIDE - TALL / 2, i % SIDE - SIDE / 2);
+        sn_scalar x = sn_at(s, i / SIDE - TALL / 2, i % SIDE - SIDE / 2);
         most = sn_if(sn_gt(x, most), sn_sub(x, 1), most);
     }
     return most;

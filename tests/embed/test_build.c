@@ -5,86 +5,86 @@
 
 /* --- scalar functions --- */
 
-static sn_exp twice(sn_exp x)
+static sn_scalar twice(sn_scalar x)
 {
     return sn_mul(x, 2);
 }
-static sn_exp swapped(sn_exp i, sn_exp j)
+static sn_scalar swapped(sn_scalar i, sn_scalar j)
 {
     return sn_tuple(j, i);
 }
-static sn_exp distance(sn_exp i, sn_exp j)
+static sn_scalar distance(sn_scalar i, sn_scalar j)
 {
     return sn_to_f32(sn_sub(i, j));
 }
-static sn_exp three(sn_exp x, sn_exp y, sn_exp z)
+static sn_scalar three(sn_scalar x, sn_scalar y, sn_scalar z)
 {
     return sn_fma(x, y, z);
 }
-static sn_exp at_index(sn_exp i, sn_exp x)
+static sn_scalar at_index(sn_scalar i, sn_scalar x)
 {
     return sn_tuple(x, i);
 }
-static sn_exp at_index_2(sn_exp i, sn_exp j, sn_exp x)
+static sn_scalar at_index_2(sn_scalar i, sn_scalar j, sn_scalar x)
 {
     return sn_add(x, sn_to_f32(sn_add(i, j)));
 }
-static sn_exp first_of_index(sn_exp index)
+static sn_scalar first_of_index(sn_scalar index)
 {
     return sn_fst(index);
 }
-static sn_exp sum_of_pairs(sn_exp a, sn_exp b)
+static sn_scalar sum_of_pairs(sn_scalar a, sn_scalar b)
 {
     return sn_tuple(sn_add(sn_fst(a), sn_fst(b)), sn_mul(sn_snd(a), sn_snd(b)));
 }
-static sn_exp cross(sn_exp s)
+static sn_scalar cross(sn_scalar s)
 {
     return sn_add(sn_at(s, -1, 0), sn_at(s, 0, 1));
 }
-static sn_exp blend(sn_exp s, sn_exp t)
+static sn_scalar blend(sn_scalar s, sn_scalar t)
 {
     return sn_add(sn_at(s, 1), sn_at(t, 0));
 }
-static sn_exp far_away(sn_exp i, sn_exp j)
+static sn_scalar far_away(sn_scalar i, sn_scalar j)
 {
     return sn_to_f32(sn_max(i, j));
 }
-static sn_exp small(sn_exp x)
+static sn_scalar small(sn_scalar x)
 {
     return sn_lt(x, 100);
 }
-static sn_exp step(sn_exp i, sn_exp x)
+static sn_scalar step(sn_scalar i, sn_scalar x)
 {
     return sn_add(x, sn_to_f32(i));
 }
 typedef struct captured {
     sn_acc a;
-    sn_exp x;
+    sn_scalar x;
 } captured;
-static sn_exp plus_captured(void *env, sn_exp x)
+static sn_scalar plus_captured(void *env, sn_scalar x)
 {
     const captured *c = env;
     return sn_add(x, sn_mul(c->x, sn_the(c->a)));
 }
-static sn_exp row_sum(void *env, sn_exp i)
+static sn_scalar row_sum(void *env, sn_scalar i)
 {
     const captured *c = env;
     return sn_sfold(sn_add, 0, c->a, i);
 }
-static sn_exp read_two(void *env, int n, const sn_exp *x)
+static sn_scalar read_two(void *env, int n, const sn_scalar *x)
 {
     const captured *c = env;
     return n == 1 ? sn_add(sn_index(c->a, x[0], 1), sn_linear_index(c->a, x[0])) : x[0];
 }
-static sn_exp iterated(sn_exp x)
+static sn_scalar iterated(sn_scalar x)
 {
     return sn_iterate(5, twice, sn_loop(3, step, sn_while(small, twice, x)));
 }
-static sn_exp guarded(sn_exp x, sn_exp y)
+static sn_scalar guarded(sn_scalar x, sn_scalar y)
 {
     return sn_if(sn_and(sn_ne(y, 0), sn_or(sn_gt(x, 3), sn_lt(x, -3))), sn_div(x, y), 0);
 }
-static sn_exp bits(sn_exp x)
+static sn_scalar bits(sn_scalar x)
 {
     return sn_bitcast(SN_F32, sn_shl(sn_bit_and(x, 255), 23));
 }

@@ -4,7 +4,7 @@
 
 enum { THREADS = 4, BUILDS = 50, LONG = 100000 };
 
-static sn_exp square_and_add(sn_exp x)
+static sn_scalar square_and_add(sn_scalar x)
 {
     return sn_add(sn_mul(x, x), 1);
 }
@@ -59,9 +59,9 @@ static void threads_build_at_once(void **state)
     }
 }
 
-static sn_exp long_code(sn_exp x)
+static sn_scalar long_code(sn_scalar x)
 {
-    sn_exp y = x;
+    sn_scalar y = x;
     for (int i = 0; i < LONG; i++)
         y = sn_add(sn_mul(y, y), x); /* y used twice: a DAG, never unfolded */
     return y;
@@ -81,7 +81,7 @@ static sn_acc long_pipeline(sn_acc a)
 
 static sn_acc long_extent(sn_acc a)
 {
-    sn_exp n = sn_size(a);
+    sn_scalar n = sn_size(a);
     for (int i = 0; i < LONG; i++)
         n = sn_add(n, i);
     sn_acc b = sn_fill(n, 1);

@@ -20,17 +20,17 @@
 #define EXPECT(name, signature, operation, ...)                                                                        \
     expect_message(build(signature, name), __FILE__, name##_line, operation, __VA_ARGS__, NULL)
 
-static sn_exp is_small(sn_exp x)
+static sn_scalar is_small(sn_scalar x)
 {
     return sn_lt(x, 10);
 }
 
-static sn_exp same(sn_exp x)
+static sn_scalar same(sn_scalar x)
 {
     return x;
 }
 
-static sn_exp doubled(sn_exp x)
+static sn_scalar doubled(sn_scalar x)
 {
     return sn_tuple(x, x);
 }
@@ -148,19 +148,19 @@ MISTAKE1(position_rank, sn_unit(sn_to_index(sn_shape(2, 3), 1)))
 
 enum { twice_f32_line = __LINE__ + 4 };
 
-static sn_exp twice_f32(sn_exp x)
+static sn_scalar twice_f32(sn_scalar x)
 {
     return sn_mul(x, sn_f32(2));
 }
 
 enum { two_types_line = __LINE__ + 4 };
 
-static sn_exp two_types(sn_exp x)
+static sn_scalar two_types(sn_scalar x)
 {
     return sn_mul(sn_mul(x, sn_f32(2)), sn_f64(2));
 }
 
-static sn_exp back_and_forth(sn_exp a, sn_exp b)
+static sn_scalar back_and_forth(sn_scalar a, sn_scalar b)
 {
     return sn_tuple(sn_add(b, sn_i8(1)), sn_add(a, sn_f32(1)));
 }
@@ -270,10 +270,10 @@ static void unknown_extents_are_checked_at_run_time(void **state)
 
 /* --- handles --- */
 
-static sn_exp kept_scalar;
+static sn_scalar kept_scalar;
 static sn_acc kept_array;
 
-static sn_exp keep_parameter(sn_exp x)
+static sn_scalar keep_parameter(sn_scalar x)
 {
     kept_scalar = sn_add(x, 1);
     return x;
@@ -288,7 +288,7 @@ MISTAKE1(use_kept_scalar, sn_fill(3, kept_scalar))
 MISTAKE1(use_kept_array, sn_map(same, kept_array))
 MISTAKE1(escape, sn_fold(sn_add, (keep_from_lambda(a), kept_scalar), a))
 
-static sn_exp use_in_other_lambda(sn_exp x)
+static sn_scalar use_in_other_lambda(sn_scalar x)
 {
     return sn_mul(x, kept_scalar);
 }
@@ -309,12 +309,12 @@ static void variables_do_not_escape(void **state)
                    "operand 2 depends on a parameter", NULL);
 }
 
-static sn_exp inner_loop(sn_exp x)
+static sn_scalar inner_loop(sn_scalar x)
 {
     return sn_add(x, kept_scalar); /* of the function around it: that is open */
 }
 
-static sn_exp around(sn_exp x)
+static sn_scalar around(sn_scalar x)
 {
     kept_scalar = sn_mul(x, 3);
     return sn_iterate(2, inner_loop, x);
@@ -366,7 +366,7 @@ static void handles_made_outside(void **state)
 MISTAKE1(all_as_scalar, sn_unit(sn_add(sn_the(a), SN_ALL)))
 MISTAKE1(results_inside, sn_map(same, sn_results(a, a)))
 
-static sn_exp maps_inside(void *env, sn_exp x)
+static sn_scalar maps_inside(void *env, sn_scalar x)
 {
     sn_acc *a = env;
     return sn_add(x, sn_the(sn_fold(sn_add, 0, *a)));
@@ -398,19 +398,19 @@ static void wrong_kinds(void **state)
 
 /* --- stencils --- */
 
-static sn_exp centre(sn_exp s)
+static sn_scalar centre(sn_scalar s)
 {
     return sn_at(s, 0, 0);
 }
 
-static sn_exp too_far(sn_exp s)
+static sn_scalar too_far(sn_scalar s)
 {
     return sn_at(s, 0, 2);
 }
 
 enum { too_far_line = __LINE__ - 3 };
 
-static sn_exp all_neighbours(sn_exp s)
+static sn_scalar all_neighbours(sn_scalar s)
 {
     return sn_add(s, 1);
 }
@@ -558,7 +558,7 @@ static void scarce_release(void *env, void *block)
     free(block);
 }
 
-static sn_exp long_function(sn_exp x)
+static sn_scalar long_function(sn_scalar x)
 {
     for (int i = 0; i < 2000; i++)
         x = sn_add(sn_mul(x, x), sn_f32((float)i));

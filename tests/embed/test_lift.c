@@ -34,7 +34,7 @@ static void nesting_stays_small(void **state)
     assert_in_range(sizeof TEXT(NEST_GET_4(x)), 0, 4 * 1024);
 }
 
-static sn_exp sixteen_calls(sn_exp x)
+static sn_scalar sixteen_calls(sn_scalar x)
 {
     return NEST_16(x);
 }
@@ -57,7 +57,7 @@ static sn_acc literals_that_fit(void)
 {
     const float quarter = 0.25f;
     const int8_t small = -3;
-    sn_exp all[] = {
+    sn_scalar all[] = {
         sn_add(sn_f32(1), 2),
         sn_add(2, sn_f64(1)),
         sn_add(sn_f32(1), quarter),
@@ -133,7 +133,7 @@ static void literals_that_do_not_fit_are_refused(void **state)
     refused(branch, "if", "literal 200", "no i8");
 }
 
-static sn_exp pair_up(sn_exp a, sn_exp b)
+static sn_scalar pair_up(sn_scalar a, sn_scalar b)
 {
     return sn_tuple(sn_add(sn_fst(a), sn_fst(b)), 0);
 }
@@ -152,44 +152,44 @@ static void literals_in_seeds_and_results(void **state)
 
 /* --- literals a loop begins with --- */
 
-static sn_exp counts_below(void *env, sn_exp i, sn_exp sum)
+static sn_scalar counts_below(void *env, sn_scalar i, sn_scalar sum)
 {
     (void)sum;
-    return sn_lt(i, *(const sn_exp *)env);
+    return sn_lt(i, *(const sn_scalar *)env);
 }
 
-static sn_exp next_sum(sn_exp i, sn_exp sum)
+static sn_scalar next_sum(sn_scalar i, sn_scalar sum)
 {
     return sn_tuple(sn_add(i, 1), sn_add(sum, sn_f32(0.5f)));
 }
 
-static sn_exp add_twice(sn_exp i, sn_exp sum)
+static sn_scalar add_twice(sn_scalar i, sn_scalar sum)
 {
     return sn_add(sum, sn_mul(sn_to_f64(i), 2));
 }
 
-static sn_exp swap_states(sn_exp i, sn_exp a, sn_exp b, sn_exp x)
+static sn_scalar swap_states(sn_scalar i, sn_scalar a, sn_scalar b, sn_scalar x)
 {
     (void)i, (void)a;
     return sn_tuple(b, x, sn_add(x, 1));
 }
 
-static sn_exp doubled_f64(sn_exp x)
+static sn_scalar doubled_f64(sn_scalar x)
 {
     return sn_mul(x, sn_f64(2));
 }
 
-static sn_exp inner_powers(sn_exp i, sn_exp sum)
+static sn_scalar inner_powers(sn_scalar i, sn_scalar sum)
 {
     return sn_add(sum, sn_iterate(sn_add(i, 1), doubled_f64, 1));
 }
 
-static sn_exp mean_of(sn_exp sum, sn_exp x)
+static sn_scalar mean_of(sn_scalar sum, sn_scalar x)
 {
     return sn_add(sum, sn_to_f64(x));
 }
 
-static sn_exp last_of(sn_exp last, sn_exp x)
+static sn_scalar last_of(sn_scalar last, sn_scalar x)
 {
     (void)last;
     return x;
@@ -197,8 +197,8 @@ static sn_exp last_of(sn_exp last, sn_exp x)
 
 static sn_acc loops_begun_with_numbers(sn_acc n, sn_acc u)
 {
-    sn_exp limit = sn_the(n);
-    sn_exp sums = sn_while(sn_closure(counts_below, &limit), next_sum, sn_tuple(0, 0));
+    sn_scalar limit = sn_the(n);
+    sn_scalar sums = sn_while(sn_closure(counts_below, &limit), next_sum, sn_tuple(0, 0));
     return sn_results(sn_unit(sums), sn_unit(sn_loop(4, add_twice, 0)),
                       sn_unit(sn_get(sn_loop(2, swap_states, sn_tuple(1, 2, sn_u8(7))), 0)),
                       sn_unit(sn_loop(3, inner_powers, 0)), sn_unit(sn_sfold(mean_of, 0.5, u)),
@@ -228,12 +228,13 @@ static char *read_file(const char *path)
     return content;
 }
 
-typedef sn_exp function_1(sn_exp), function_2(sn_exp, sn_exp), function_3(sn_exp, sn_exp, sn_exp);
+typedef sn_scalar function_1(sn_scalar), function_2(sn_scalar, sn_scalar), function_3(sn_scalar, sn_scalar, sn_scalar);
 
 static void header_agrees_with_the_table(void **state)
 {
     (void)state;
-    static const char *const params[] = {"", "sn_exp a", "sn_exp a, sn_exp b", "sn_exp a, sn_exp b, sn_exp c"};
+    static const char *const params[] = {"", "sn_scalar a", "sn_scalar a, sn_scalar b",
+                                         "sn_scalar a, sn_scalar b, sn_scalar c"};
     static const char *const args[] = {"", "a", "a, b", "a, b, c"};
     char *header = read_file("include/sinter/ops.h"), wanted[512];
     assert_non_null(header);
@@ -243,8 +244,8 @@ static void header_agrees_with_the_table(void **state)
         if (row->signature == SIGNATURE_CONVERT || row->signature == SIGNATURE_OWN)
             continue;
         rows++;
-        const char *name = op == OP_EXP ? "exp_of" : row->name;
-        snprintf(wanted, sizeof wanted, ": %s */\nSN_API sn_exp sn_%s(%s);", row->doc, name, params[row->arity]);
+        const char *name = row->name;
+        snprintf(wanted, sizeof wanted, ": %s */\nSN_API sn_scalar sn_%s(%s);", row->doc, name, params[row->arity]);
         if (!strstr(header, wanted))
             fail_msg("include/sinter/ops.h lacks: %s (run tools/make-ops.sh)", wanted);
         snprintf(wanted, sizeof wanted, "#define sn_%s(%s) SN_CALL%d(sn_%s, %s)\n", name, args[row->arity], row->arity,
@@ -264,7 +265,7 @@ static sn_acc each_primitive(void *env, int n, const sn_acc *a)
 {
     (void)env;
     (void)n;
-    function_1 *const unary = sn_exp_of;
+    function_1 *const unary = sn_exp;
     function_2 *const binary = sn_hypot;
     function_3 *const ternary = sn_fma;
     return sn_map(unary, sn_zip_with(binary, a[0], sn_zip_with(ternary, a[0], a[0], a[0])));

@@ -1,4 +1,5 @@
-/* Without GNU C, primitives are plain functions of sn_exp: the same programs can be written, with literals spelled out.
+/* Without GNU C, primitives are plain functions of sn_scalar: the same programs can be written, with literals spelled
+ * out.
  */
 #define SN_NO_LIFTING
 #include "embed_test.h"
@@ -7,14 +8,14 @@
 #error "the lifting macros are still there"
 #endif
 
-static sn_exp halve(sn_exp x)
+static sn_scalar halve(sn_scalar x)
 {
     return sn_if(sn_gt(x, sn_f32(1)), sn_div(x, sn_f32(2)), x);
 }
 
 static sn_acc mean(sn_acc a)
 {
-    sn_exp sum = sn_the(sn_fold(sn_add, sn_f32(0), sn_map(halve, a)));
+    sn_scalar sum = sn_the(sn_fold(sn_add, sn_f32(0), sn_map(halve, a)));
     return sn_results(sn_unit(sn_div(sum, sn_to_f32(sn_size(a)))), sn_fst(sn_zip(a, a)),
                       sn_replicate(a, sn_i64(2), SN_ALL), sn_fill(sn_shape(sn_i64(1)), sn_fst(sn_tuple(sum, sum))));
 }
@@ -28,7 +29,7 @@ static void plain_functions_build_programs(void **state)
 
 enum { BAD_LINE = __LINE__ + 4 };
 
-static sn_exp bad(sn_exp x)
+static sn_scalar bad(sn_scalar x)
 {
     return sn_fst(sn_tuple(sn_add(x, sn_f64(1)), x)); /* the place is that of the last macro before: sn_map */
 }

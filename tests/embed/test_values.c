@@ -86,12 +86,12 @@ static void folds_along_rows_and_over_all(void **state)
     expect_values(build("[n,m]f32 -> [n]f32, f32, [n]f32", folds), &matrix, VALUES(94, 85, 22, -4, -7));
 }
 
-static sn_exp left_and_up(sn_exp s)
+static sn_scalar left_and_up(sn_scalar s)
 {
     return sn_sub(sn_at(s, 0, 1), sn_mul(10, sn_at(s, -1, 0)));
 }
 
-static sn_exp coded_index(sn_exp i, sn_exp j)
+static sn_scalar coded_index(sn_scalar i, sn_scalar j)
 {
     return sn_to_i32(sn_add(sn_mul(i, 100), j));
 }
@@ -115,40 +115,40 @@ static void stencils_at_borders(void **state)
                          2 + 1000, 3 + 990, 3 + 980, 5 - 10, 6 - 20, 103 - 30));
 }
 
-static sn_exp collatz_goes_on(sn_exp x, sn_exp n)
+static sn_scalar collatz_goes_on(sn_scalar x, sn_scalar n)
 {
     return sn_and(sn_ne(x, 1), sn_lt(n, 1000));
 }
 
-static sn_exp collatz_next(sn_exp x, sn_exp n)
+static sn_scalar collatz_next(sn_scalar x, sn_scalar n)
 {
-    sn_exp next = sn_if(sn_eq(sn_mod(x, 2), 0), sn_quot(x, 2), sn_add(sn_mul(x, 3), 1));
+    sn_scalar next = sn_if(sn_eq(sn_mod(x, 2), 0), sn_quot(x, 2), sn_add(sn_mul(x, 3), 1));
     return sn_tuple(next, sn_add(n, 1));
 }
 
-static sn_exp collatz(sn_exp x)
+static sn_scalar collatz(sn_scalar x)
 {
     return sn_snd(sn_while(collatz_goes_on, collatz_next, sn_tuple(x, 0)));
 }
 
-static sn_exp halve(sn_exp x)
+static sn_scalar halve(sn_scalar x)
 {
     return sn_quot(x, 2);
 }
 
 /* The condition and the step of a loop each contain a loop. */
-static sn_exp large_when_halved(sn_exp x)
+static sn_scalar large_when_halved(sn_scalar x)
 {
-    sn_exp quarter = sn_iterate(2, halve, x);
+    sn_scalar quarter = sn_iterate(2, halve, x);
     return sn_gt(quarter, 1);
 }
 
-static sn_exp halve_thrice(sn_exp x)
+static sn_scalar halve_thrice(sn_scalar x)
 {
     return sn_add(sn_iterate(3, halve, x), sn_mul(x, 0));
 }
 
-static sn_exp nested(sn_exp x)
+static sn_scalar nested(sn_scalar x)
 {
     return sn_while(large_when_halved, halve_thrice, x);
 }
@@ -165,12 +165,12 @@ static void loops_in_both_functions_of_a_loop(void **state)
     expect_values(build("[n]i32 -> [n]i32", nested_loops), &from, VALUES(7, 1, 1));
 }
 
-static sn_exp add_index(sn_exp i, sn_exp x)
+static sn_scalar add_index(sn_scalar i, sn_scalar x)
 {
     return sn_add(sn_mul(x, 10), i);
 }
 
-static sn_exp digits(sn_exp x)
+static sn_scalar digits(sn_scalar x)
 {
     return sn_loop(x, add_index, sn_i64(0));
 }
@@ -191,7 +191,7 @@ typedef struct table {
     sn_acc of;
 } table;
 
-static sn_exp row_and_element(void *env, sn_exp i)
+static sn_scalar row_and_element(void *env, sn_scalar i)
 {
     table *t = env;
     return sn_tuple(sn_sfold(sn_sub, 0, t->of, i), sn_index(t->of, i, 2), sn_linear_index(t->of, i));

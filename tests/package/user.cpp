@@ -14,7 +14,7 @@ int main(int argc, char **argv)
         return 2;
     std::vector<float> x = {1, 2, 3}, y(3);
     sn_context *cx = sn_open(nullptr);
-    auto twice = [](sn_acc xs) { return sn_map([](sn_exp e) { return sn_mul(e, 2); }, xs); };
+    auto twice = [](sn_acc xs) { return sn_map([](sn_scalar e) { return sn_mul(e, 2); }, xs); };
     sn_program *p = sn_compile(cx, "[n]f32 -> [n]f32", twice);
     sn_status status = sn_call(p, sn_in(x.data(), 3), sn_into(y.data(), 3));
     bool good = status == SN_OK && y[0] == 2 && y[2] == 6;

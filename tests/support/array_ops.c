@@ -11,7 +11,7 @@
 #define BOOL BIT(SN_BOOL)
 #define ANY (NUM | BOOL | BIT(SN_CHAR))
 
-static sn_exp literal(sn_type t, int v)
+static sn_scalar literal(sn_type t, int v)
 {
     switch (t) {
     case SN_BOOL:
@@ -28,7 +28,7 @@ static sn_exp literal(sn_type t, int v)
 }
 
 /* A function of one element, changing it, that is exact. */
-static sn_exp change(void *env, sn_exp x)
+static sn_scalar change(void *env, sn_scalar x)
 {
     const op_case *c = env;
     if (c->type == SN_BOOL)
@@ -46,16 +46,16 @@ static sn_acc changed(const op_case *c, sn_acc a)
 /* --- bring in --- */
 
 /* The components of an index, which comes as one tuple. */
-static void unpack(int rank, const sn_exp *index, sn_exp *i)
+static void unpack(int rank, const sn_scalar *index, sn_scalar *i)
 {
     for (int d = 0; d < rank; d++)
         i[d] = rank == 1 ? index[0] : sn_get(index[0], d);
 }
 
-static sn_exp of_index(void *env, int n, const sn_exp *index)
+static sn_scalar of_index(void *env, int n, const sn_scalar *index)
 {
     const op_case *c = env;
-    sn_exp sum = sn_i64(3), i[4];
+    sn_scalar sum = sn_i64(3), i[4];
     unpack(n ? c->rank : 0, index, i);
     for (int d = 0; d < c->rank && n; d++)
         sum = sn_add(sn_mul(sum, 7), i[d]);
@@ -108,7 +108,7 @@ static sn_acc map(const op_case *c, const sn_acc *a)
     return changed(c, a[0]);
 }
 
-static sn_exp with_index(void *env, int n, const sn_exp *x)
+static sn_scalar with_index(void *env, int n, const sn_scalar *x)
 {
     return sn_min(of_index(env, n - 1, x), x[n - 1]);
 }
@@ -124,7 +124,7 @@ static sn_acc zip_with_2(const op_case *c, const sn_acc *a)
     return sn_zip_with(sn_min, a[0], a[1]);
 }
 
-static sn_exp with_index_2(void *env, int n, const sn_exp *x)
+static sn_scalar with_index_2(void *env, int n, const sn_scalar *x)
 {
     return sn_min(of_index(env, n - 2, x), sn_max(x[n - 2], x[n - 1]));
 }
@@ -145,7 +145,7 @@ static sn_acc zip_min(const op_case *c, const sn_acc *a)
     return c->rank ? sn_zip_min(sn_skip(2, a[1]), sn_take(5, a[0])) : sn_zip_min(a[0], a[1]);
 }
 
-static sn_exp differ(sn_exp x, sn_exp y)
+static sn_scalar differ(sn_scalar x, sn_scalar y)
 {
     return sn_ne(x, y);
 }
@@ -156,7 +156,7 @@ static sn_acc zip_with_test(const op_case *c, const sn_acc *a)
     return sn_zip_with(differ, a[0], a[1]);
 }
 
-static sn_exp middle(sn_exp x, sn_exp y, sn_exp z)
+static sn_scalar middle(sn_scalar x, sn_scalar y, sn_scalar z)
 {
     return sn_max(sn_min(x, y), sn_min(sn_max(x, y), z));
 }
@@ -167,7 +167,8 @@ static sn_acc zip_with_3(const op_case *c, const sn_acc *a)
     return sn_zip_with(middle, a[0], a[1], a[2]);
 }
 
-static sn_exp nine(sn_exp a, sn_exp b, sn_exp c, sn_exp d, sn_exp e, sn_exp f, sn_exp g, sn_exp h, sn_exp i)
+static sn_scalar nine(sn_scalar a, sn_scalar b, sn_scalar c, sn_scalar d, sn_scalar e, sn_scalar f, sn_scalar g,
+                      sn_scalar h, sn_scalar i)
 {
     return middle(middle(a, b, c), middle(d, e, f), middle(g, h, i));
 }
@@ -259,9 +260,9 @@ static sn_acc flatten(const op_case *c, const sn_acc *a)
 }
 
 /* The dimensions in the other order. */
-static sn_exp turned_shape(sn_acc a, int rank)
+static sn_scalar turned_shape(sn_acc a, int rank)
 {
-    sn_exp extent[4];
+    sn_scalar extent[4];
     for (int d = 0; d < rank; d++)
         extent[d] = sn_extent(a, rank - 1 - d);
     return sn_shape_at(SN_HERE, rank, extent);
@@ -278,10 +279,10 @@ static sn_acc reshape_thin(const op_case *c, const sn_acc *a)
     return sn_reshape(sn_shape(1, sn_size(a[0]), 1), a[0]);
 }
 
-static sn_exp turned_index(void *env, int n, const sn_exp *index)
+static sn_scalar turned_index(void *env, int n, const sn_scalar *index)
 {
     const op_case *c = env;
-    sn_exp at[4], i[4];
+    sn_scalar at[4], i[4];
     (void)n;
     unpack(c->rank, index, i);
     for (int d = 0; d < c->rank; d++)
@@ -299,11 +300,11 @@ typedef struct scattered {
     sn_acc a;
 } scattered;
 
-static sn_exp scattered_index(void *env, int n, const sn_exp *index)
+static sn_scalar scattered_index(void *env, int n, const sn_scalar *index)
 {
     const scattered *s = env;
     int rank = s->c->rank;
-    sn_exp at[4], i[4];
+    sn_scalar at[4], i[4];
     (void)n;
     unpack(rank, index, i);
     for (int d = 0; d < rank; d++)
@@ -323,7 +324,7 @@ static sn_acc gather(const op_case *c, const sn_acc *a)
     return sn_gather(sn_generate(sn_shape_of(a[0]), sn_closure(scattered_index, &s)), a[0]);
 }
 
-static sn_exp narrow_index(void *env, sn_exp i)
+static sn_scalar narrow_index(void *env, sn_scalar i)
 {
     const scattered *s = env;
     return sn_to_i32(sn_sub(sn_sub(sn_size(s->a), 1), i));
@@ -337,7 +338,7 @@ static sn_acc gather_i32(const op_case *c, const sn_acc *a)
 
 static sn_acc replicate_at(sn_acc a, int rank, int at)
 {
-    sn_exp dimension[5];
+    sn_scalar dimension[5];
     for (int d = 0; d <= rank; d++)
         dimension[d] = d == at ? sn_i64(3) : SN_ALL;
     return sn_replicate_at(SN_HERE, a, rank + 1, dimension);
@@ -355,34 +356,34 @@ static sn_acc replicate_elements(const op_case *c, const sn_acc *a)
 
 static sn_acc slice_first(const op_case *c, const sn_acc *a)
 {
-    sn_exp dimension[4] = {sn_i64(0), SN_ALL, SN_ALL, SN_ALL};
+    sn_scalar dimension[4] = {sn_i64(0), SN_ALL, SN_ALL, SN_ALL};
     return sn_slice_at(SN_HERE, a[0], c->rank, dimension);
 }
 
 static sn_acc slice_last(const op_case *c, const sn_acc *a)
 {
-    sn_exp dimension[4] = {SN_ALL, SN_ALL, SN_ALL, SN_ALL};
+    sn_scalar dimension[4] = {SN_ALL, SN_ALL, SN_ALL, SN_ALL};
     dimension[c->rank - 1] = sn_sub(sn_extent(a[0], c->rank - 1), 1);
     return sn_slice_at(SN_HERE, a[0], c->rank, dimension);
 }
 
 static sn_acc slice_and_replicate(const op_case *c, const sn_acc *a)
 {
-    sn_exp dimension[4] = {SN_ALL, SN_ALL, SN_ALL, SN_ALL};
+    sn_scalar dimension[4] = {SN_ALL, SN_ALL, SN_ALL, SN_ALL};
     dimension[c->rank - 1] = sn_extent(a[0], c->rank - 1);
     return sn_zip_with(sn_min, sn_replicate_at(SN_HERE, slice_last(c, a), c->rank, dimension), a[0]);
 }
 
 /* --- reduce --- */
 
-static sn_exp second(sn_exp x, sn_exp y)
+static sn_scalar second(sn_scalar x, sn_scalar y)
 {
     (void)x;
     return y;
 }
 
 /* x -> p x + q after x -> r x + s: associative on integers, and the order matters */
-static sn_exp compose(sn_exp f, sn_exp g)
+static sn_scalar compose(sn_scalar f, sn_scalar g)
 {
     return sn_tuple(sn_mul(sn_fst(f), sn_fst(g)), sn_add(sn_mul(sn_snd(f), sn_fst(g)), sn_snd(g)));
 }
@@ -447,20 +448,20 @@ NAMED(count)
 
 /* --- neighbourhood --- */
 
-static sn_exp neighbour(sn_exp s, int rank, int dimension, int by)
+static sn_scalar neighbour(sn_scalar s, int rank, int dimension, int by)
 {
     int offset[3] = {0, 0, 0};
     offset[dimension] = by;
     return sn_neighbour_at(SN_HERE, s, rank, offset);
 }
 
-static sn_exp around(void *env, sn_exp s)
+static sn_scalar around(void *env, sn_scalar s)
 {
     const op_case *c = env;
-    sn_exp sum = neighbour(s, c->rank, 0, 0);
+    sn_scalar sum = neighbour(s, c->rank, 0, 0);
     for (int d = 0; d < c->rank; d++)
         for (int by = -1; by <= 1; by += 2) {
-            sn_exp x = neighbour(s, c->rank, d, by);
+            sn_scalar x = neighbour(s, c->rank, d, by);
             bool whole = BIT(c->type) & INT;
             sum = whole ? sn_add(sn_mul(sum, 3), x) : by < 0 ? sn_min(sum, x) : sn_max(sum, x);
         }
@@ -503,7 +504,7 @@ static sn_acc stencil_twice(const op_case *c, const sn_acc *a)
     return stencil(c, stencil(c, a[0], sn_clamp), sn_wrap);
 }
 
-static sn_exp far(void *env, sn_exp s)
+static sn_scalar far(void *env, sn_scalar s)
 {
     const op_case *c = env;
     return sn_max(neighbour(s, c->rank, c->rank - 1, -4), neighbour(s, c->rank, c->rank - 1, 3));
@@ -516,7 +517,7 @@ static sn_acc stencil_wide(const op_case *c, const sn_acc *a)
     return sn_stencil(CLOSED(far), p, sn_mirror, a[0]);
 }
 
-static sn_exp around_two(void *env, sn_exp s, sn_exp t)
+static sn_scalar around_two(void *env, sn_scalar s, sn_scalar t)
 {
     return sn_min(around(env, s), far(env, t));
 }
@@ -530,10 +531,10 @@ static sn_acc stencil2(const op_case *c, const sn_acc *a)
 
 /* --- scalar code that reads arrays, and control --- */
 
-static sn_exp read_backwards(void *env, int n, const sn_exp *index)
+static sn_scalar read_backwards(void *env, int n, const sn_scalar *index)
 {
     const scattered *s = env;
-    sn_exp at[4], i[4];
+    sn_scalar at[4], i[4];
     (void)n;
     unpack(s->c->rank, index, i);
     for (int d = 0; d < s->c->rank; d++)
@@ -547,7 +548,7 @@ static sn_acc indexed(const op_case *c, const sn_acc *a)
     return sn_generate(sn_shape_of(a[0]), sn_closure(read_backwards, &s));
 }
 
-static sn_exp read_linear(void *env, sn_exp i)
+static sn_scalar read_linear(void *env, sn_scalar i)
 {
     const scattered *s = env;
     return sn_linear_index(s->a, sn_mod(sn_mul(i, 31), sn_size(s->a)));
@@ -559,14 +560,14 @@ static sn_acc linear_indexed(const op_case *c, const sn_acc *a)
     return sn_generate(sn_size(a[0]), sn_closure(read_linear, &s));
 }
 
-static sn_exp read_across(void *env, int n, const sn_exp *index)
+static sn_scalar read_across(void *env, int n, const sn_scalar *index)
 {
     const scattered *s = env;
-    sn_exp i[4], shape = sn_shape_of(s->a);
+    sn_scalar i[4], shape = sn_shape_of(s->a);
     (void)n;
     unpack(s->c->rank, index, i);
-    sn_exp here = s->c->rank == 1 ? i[0] : sn_tuple_at(SN_HERE, s->c->rank, i);
-    sn_exp there = sn_sub(sn_sub(sn_size(s->a), 1), sn_to_index(shape, here));
+    sn_scalar here = s->c->rank == 1 ? i[0] : sn_tuple_at(SN_HERE, s->c->rank, i);
+    sn_scalar there = sn_sub(sn_sub(sn_size(s->a), 1), sn_to_index(shape, here));
     return sn_index(s->a, sn_from_index(sn_intersect(shape, shape), there));
 }
 
@@ -576,10 +577,10 @@ static sn_acc positions(const op_case *c, const sn_acc *a)
     return sn_generate(sn_shape_of(a[0]), sn_closure(read_across, &s));
 }
 
-static sn_exp read_row(void *env, int n, const sn_exp *index)
+static sn_scalar read_row(void *env, int n, const sn_scalar *index)
 {
     const scattered *s = env;
-    sn_exp i[4];
+    sn_scalar i[4];
     (void)n;
     unpack(s->c->rank - 1, index, i);
     return sn_sfold_at(SN_HERE, SN_FN(second), literal(s->c->type, 1), s->a, s->c->rank - 1, i);
@@ -588,7 +589,7 @@ static sn_exp read_row(void *env, int n, const sn_exp *index)
 static sn_acc sequential_fold(const op_case *c, const sn_acc *a)
 {
     scattered s = {c, a[0]};
-    sn_exp extent[4];
+    sn_scalar extent[4];
     if (c->rank == 1)
         return sn_unit(read_row(&s, 0, NULL));
     for (int d = 0; d + 1 < c->rank; d++)
@@ -596,7 +597,7 @@ static sn_acc sequential_fold(const op_case *c, const sn_acc *a)
     return sn_generate(sn_shape_at(SN_HERE, c->rank - 1, extent), sn_closure(read_row, &s));
 }
 
-static sn_exp chosen(void *env, sn_exp x)
+static sn_scalar chosen(void *env, sn_scalar x)
 {
     const op_case *c = env;
     return sn_if(sn_lt(x, literal(c->type, 1)), change(env, x), x);
@@ -607,24 +608,24 @@ static sn_acc conditions(const op_case *c, const sn_acc *a)
     return sn_map(CLOSED(chosen), a[0]);
 }
 
-static sn_exp goes_on(sn_exp i, sn_exp x)
+static sn_scalar goes_on(sn_scalar i, sn_scalar x)
 {
     (void)x;
     return sn_gt(i, 0);
 }
 
-static sn_exp swaps(void *env, sn_exp i, sn_exp x)
+static sn_scalar swaps(void *env, sn_scalar i, sn_scalar x)
 {
     return sn_tuple(sn_sub(i, 1), change(env, x));
 }
 
 /* As many rounds as the element's bits say: lanes leave one by one. */
-static sn_exp looped(void *env, sn_exp x)
+static sn_scalar looped(void *env, sn_scalar x)
 {
     const op_case *c = env;
-    sn_exp rounds = c->type == SN_BOOL || c->type == SN_CHAR
-                        ? sn_if(sn_lt(x, literal(c->type, 1)), sn_i64(2), sn_i64(3))
-                        : sn_bit_and(sn_to_i64(x), 7);
+    sn_scalar rounds = c->type == SN_BOOL || c->type == SN_CHAR
+                           ? sn_if(sn_lt(x, literal(c->type, 1)), sn_i64(2), sn_i64(3))
+                           : sn_bit_and(sn_to_i64(x), 7);
     sn_fn next = sn_closure(swaps, env);
     return sn_snd(sn_while(goes_on, next, sn_tuple(rounds, x)));
 }
@@ -634,7 +635,7 @@ static sn_acc loops(const op_case *c, const sn_acc *a)
     return sn_map(CLOSED(looped), a[0]);
 }
 
-static sn_exp iterated(void *env, sn_exp x)
+static sn_scalar iterated(void *env, sn_scalar x)
 {
     return sn_iterate(5, sn_closure(change, env), x);
 }
@@ -777,12 +778,12 @@ void op_signature(const op_case *c, char *out, size_t room)
     }
 }
 
-static sn_exp swap(sn_exp pair)
+static sn_scalar swap(sn_scalar pair)
 {
     return sn_tuple(sn_snd(pair), sn_fst(pair));
 }
 
-static sn_exp smaller_pair(sn_exp x, sn_exp y)
+static sn_scalar smaller_pair(sn_scalar x, sn_scalar y)
 {
     return sn_tuple(sn_min(sn_fst(x), sn_fst(y)), sn_max(sn_snd(x), sn_snd(y)));
 }
@@ -795,7 +796,7 @@ static sn_acc consumer(const op_case *c, sn_acc a)
 
 static sn_acc smallest(const op_case *c, sn_acc a)
 {
-    sn_exp one = literal(result_type(c), 1);
+    sn_scalar one = literal(result_type(c), 1);
     return c->op->result == OF_PAIRS ? sn_fold_all(smaller_pair, sn_tuple(one, one), a) : sn_fold_all(sn_min, one, a);
 }
 
