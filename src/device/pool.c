@@ -41,6 +41,11 @@ static struct {
     unsigned users;
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Between two steps whose order matters to another thread. Nothing here; a test that includes this file waits there. */
+#ifndef POOL_BETWEEN
+#define POOL_BETWEEN() ((void)0)
+#endif
+
 static void futex_wait(_Atomic uint32_t *word, uint32_t expected)
 {
     syscall(SYS_futex, (uint32_t *)word, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
@@ -108,6 +113,7 @@ static bool join(slot *s)
 static void leave(slot *s)
 {
     uint32_t before = atomic_fetch_sub_explicit(&s->state, 1, memory_order_release);
+    POOL_BETWEEN();
     if (!(before & SLOT_OPEN) && (before & SLOT_COUNT) == 1)
         futex_wake(&s->state, 1);
 }
@@ -135,15 +141,18 @@ static bool look_for_work(pool *p)
 static void *worker_main(void *env)
 {
     pool *p = env;
-    while (!atomic_load(&p->stop)) {
-        uint32_t seen = atomic_load(&p->epoch);
+    while (true) {
+        uint32_t seen = atomic_load(&p->epoch); /* first: what comes behind it keeps this worker awake */
+        POOL_BETWEEN();
+        if (atomic_load(&p->stop))
+            return NULL;
         if (look_for_work(p) || changes_soon(&p->epoch, seen))
             continue;
         atomic_fetch_add(&p->sleepers, 1);
-        futex_wait(&p->epoch, seen); /* returns at once if a job came meanwhile */
+        POOL_BETWEEN();
+        futex_wait(&p->epoch, seen); /* returns at once if a job came meanwhile, or the end */
         atomic_fetch_sub(&p->sleepers, 1);
     }
-    return NULL;
 }
 
 /* --- launching --- */
@@ -177,6 +186,7 @@ static void finish(slot *s)
 {
     uint32_t state = atomic_fetch_and(&s->state, ~(uint32_t)SLOT_OPEN) & ~(uint32_t)SLOT_OPEN;
     while (state & SLOT_COUNT) {
+        POOL_BETWEEN();
         if (!changes_soon(&s->state, state))
             futex_wait(&s->state, state);
         state = atomic_load_explicit(&s->state, memory_order_acquire);
@@ -206,7 +216,9 @@ void pool_run(pool *p, unsigned threads, int64_t first, int64_t last, int64_t ba
     atomic_store_explicit(&s->next, first, memory_order_relaxed);
     atomic_store_explicit(&s->joined, 1, memory_order_relaxed);
     atomic_store(&s->state, SLOT_TAKEN | SLOT_OPEN);
+    POOL_BETWEEN();
     atomic_fetch_add(&p->epoch, 1);
+    POOL_BETWEEN();
     if (atomic_load(&p->sleepers))
         futex_wake(&p->epoch, threads - 1 < p->workers ? (int)threads - 1 : (int)p->workers);
     work(s, 0);
@@ -245,6 +257,7 @@ static void start_workers(pool *p)
 static void stop(pool *p)
 {
     atomic_store(&p->stop, true);
+    POOL_BETWEEN();
     atomic_fetch_add(&p->epoch, 1);
     futex_wake(&p->epoch, MOST_WORKERS);
     for (unsigned i = 0; i < p->workers; i++)
