@@ -97,6 +97,9 @@ SN_API sn_body sn_body_6(sn_acc (*f)(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc, sn_
 SN_API sn_body sn_body_env(sn_acc (*f)(void *, int, const sn_acc *), void *env);
 SN_API sn_body sn_body_of(sn_acc (*f)(void *, int, const sn_acc *), void *env, int parameters); /* exactly so many */
 
+/* What / means in C: sn_div of floats, sn_quot of integers (operators.hpp). */
+SN_API sn_scalar sn_c_div(sn_scalar a, sn_scalar b);
+
 /* Calls f with `at` as the place of whatever it does. */
 SN_API sn_scalar sn_call1_at(sn_site at, sn_scalar (*f)(sn_scalar), sn_scalar a);
 SN_API sn_scalar sn_call2_at(sn_site at, sn_scalar (*f)(sn_scalar, sn_scalar), sn_scalar a, sn_scalar b);

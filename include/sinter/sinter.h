@@ -274,12 +274,24 @@ SN_API sn_counters sn_counts(const sn_context *context); /* thread-safe */
 
 /* === 7. Values and functions ==================================================================================== */
 
-typedef struct sn_acc { /* a computation of an array */
-    uint64_t bits;
-} sn_acc;
+#ifdef __cplusplus
+namespace sn {
+struct scalar_operand;
+struct component_operand;
+} // namespace sn
+#endif
 typedef struct sn_scalar { /* a computation of a scalar or a tuple of scalars, nested at will */
     uint64_t bits;
+#ifdef __cplusplus
+    sn_scalar operator[](const sn::component_operand &component) const; /* #include <sinter/operators.hpp> */
+#endif
 } sn_scalar;
+typedef struct sn_acc { /* a computation of an array */
+    uint64_t bits;
+#ifdef __cplusplus
+    sn_scalar operator[](const sn::scalar_operand &index) const; /* #include <sinter/operators.hpp> */
+#endif
+} sn_acc;
 
 typedef struct sn_site { /* a place in the user's program; file is copied by whoever keeps it */
     const char *file;

@@ -128,7 +128,8 @@ static bool same_types(const op *o, uint32_t n, const ir_id *in)
     return true;
 }
 
-static sn_scalar primitive(ir_op which, uint32_t n, const sn_scalar *x)
+/* `integral`: the operator if the operands are integers. */
+static sn_scalar primitive(ir_op which, ir_op integral, uint32_t n, const sn_scalar *x)
 {
     static const char *const names[3] = {"operand 1", "operand 2", "operand 3"};
     op o;
@@ -140,6 +141,8 @@ static sn_scalar primitive(ir_op which, uint32_t n, const sn_scalar *x)
         good &= take_operand(&o, x[i], names[i], &in[i], &weak[i]);
     if (!good || !embed_unify(&o, n, in, weak) || !same_types(&o, n, in))
         return op_bad_scalar(&o);
+    if (ir_type_class((ir_type)ir_at(o.p, in[0])->type) == CLASS_INT)
+        which = integral;
     if (n == 1)
         out = ir_op1(o.p, o.site, which, in[0]);
     else if (n == 2)
@@ -149,22 +152,20 @@ static sn_scalar primitive(ir_op which, uint32_t n, const sn_scalar *x)
     return op_give_scalar(&o, tree_leaf(o.b), &out, NULL);
 }
 
-typedef sn_scalar scalar; /* because the row `exp` would make a function of the type's name: */
-#define sn_scalar sn_exp  /* it is called sn_exp */
 #define DEFINE_1(ENUM, name)                                                                                           \
-    scalar(sn_##name)(scalar a)                                                                                        \
+    sn_scalar(sn_##name)(sn_scalar a)                                                                                  \
     {                                                                                                                  \
-        return primitive(OP_##ENUM, 1, &a);                                                                            \
+        return primitive(OP_##ENUM, OP_##ENUM, 1, &a);                                                                 \
     }
 #define DEFINE_2(ENUM, name)                                                                                           \
-    scalar(sn_##name)(scalar a, scalar b)                                                                              \
+    sn_scalar(sn_##name)(sn_scalar a, sn_scalar b)                                                                     \
     {                                                                                                                  \
-        return primitive(OP_##ENUM, 2, (scalar[]){a, b});                                                              \
+        return primitive(OP_##ENUM, OP_##ENUM, 2, (sn_scalar[]){a, b});                                                \
     }
 #define DEFINE_3(ENUM, name)                                                                                           \
-    scalar(sn_##name)(scalar a, scalar b, scalar c)                                                                    \
+    sn_scalar(sn_##name)(sn_scalar a, sn_scalar b, sn_scalar c)                                                        \
     {                                                                                                                  \
-        return primitive(OP_##ENUM, 3, (scalar[]){a, b, c});                                                           \
+        return primitive(OP_##ENUM, OP_##ENUM, 3, (sn_scalar[]){a, b, c});                                             \
     }
 #define DEFINE_SAME(arity, ENUM, name) DEFINE_##arity(ENUM, name)
 #define DEFINE_TEST(arity, ENUM, name) DEFINE_##arity(ENUM, name)
@@ -174,7 +175,11 @@ typedef sn_scalar scalar; /* because the row `exp` would make a function of the 
 #define OP(ENUM, name, arity, signature, classes, flags, doc) DEFINE_##signature(arity, ENUM, name)
 #include "ir/ops.def"
 #undef OP
-#undef sn_scalar
+
+sn_scalar sn_c_div(sn_scalar a, sn_scalar b)
+{
+    return primitive(OP_DIV, OP_QUOT, 2, (sn_scalar[]){a, b});
+}
 
 /* --- conditions --- */
 

@@ -26,7 +26,7 @@ prefix=$work/prefix
 lib=$(dirname "$(find "$prefix" -name 'libsinter.so')")
 [ -d "$lib" ] || fail "no libsinter.so"
 soname=$(readelf -d "$lib/libsinter.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
-for file in include/sinter/sinter.h include/sinter/dlpack.h include/sinter/lift.hpp share/man/man3/sinter.3 \
+for file in include/sinter/sinter.h include/sinter/dlpack.h include/sinter/lift.hpp include/sinter/operators.hpp share/man/man3/sinter.3 \
     "${lib#"$prefix"/}/libsinter.a" "${lib#"$prefix"/}/$soname" "${lib#"$prefix"/}/libsinter.so.$version" \
     "${lib#"$prefix"/}/pkgconfig/sinter.pc" "${lib#"$prefix"/}/cmake/sinter/sinterConfig.cmake" \
     share/doc/sinter/LICENSE share/doc/sinter/CHANGELOG.md; do
