@@ -10,6 +10,15 @@ if(TARGET sinter-llvm)
   install(TARGETS sinter-llvm LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sinter)
 endif()
 install(TARGETS sinter-info)
+# They look for the module there from now on, and no longer in this build's folder.
+install(CODE "set(OBJCOPY \"${CMAKE_OBJCOPY}\")
+set(WORK \"${CMAKE_BINARY_DIR}\")
+set(LIBDIR \"${CMAKE_INSTALL_LIBDIR}\")
+set(FILES
+    \"${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:sinter_shared>\"
+    \"${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:sinter_static>\"
+    \"${CMAKE_INSTALL_BINDIR}/$<TARGET_FILE_NAME:sinter-info>\")")
+install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/CodegenFolder.cmake)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/sinterConfig.cmake.in ${CMAKE_BINARY_DIR}/sinterConfig.cmake
                               INSTALL_DESTINATION ${SINTER_PACKAGE_DIR})

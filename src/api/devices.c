@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 
 static device *open_cpu(const device_options *options, unsigned number, arena *a, const char **why)
 {
@@ -28,7 +29,7 @@ enum { MOST_THREADS = 4096 };
 /* 0: one for each core */
 static unsigned wanted_threads(const sn_options *o)
 {
-    const char *variable = getenv("SINTER_THREADS");
+    const char *variable = secure_getenv("SINTER_THREADS");
     if (o->threads > 0 || !variable || !*variable)
         return o->threads > 0 && o->threads <= MOST_THREADS ? (unsigned)o->threads : 0;
     char *end, said[128];
@@ -44,7 +45,7 @@ static unsigned wanted_threads(const sn_options *o)
 /* The variable wins, so that any program can be tried on another device; but who asks for the reference gets it. */
 static const char *wanted_device(const sn_options *o)
 {
-    const char *variable = getenv("SINTER_DEVICE"), *option = o->device && *o->device ? o->device : "auto";
+    const char *variable = secure_getenv("SINTER_DEVICE"), *option = o->device && *o->device ? o->device : "auto";
     return variable && *variable && strcmp(option, "interpreter") ? variable : option;
 }
 
@@ -61,6 +62,13 @@ static bool keep_choice(sn_context *cx, const device_kind *kind, unsigned number
     return d != NULL;
 }
 
+/* Drivers of GPUs take folders and libraries from environment variables of their own, and these from whoever starts the
+ * program: one with more rights than he has gets such a device only by name. */
+static bool is_privileged(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
 /* GPUs before the CPU; a device behind OpenCL that is no GPU only by its name. */
 static sn_status open_best(sn_context *cx, arena *a)
 {
@@ -68,7 +76,8 @@ static sn_status open_best(sn_context *cx, arena *a)
     device_options options = options_of(cx);
     options.gpus_only = true;
     for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
-        if (keep_choice(cx, &kinds[i], 0, kinds[i].open(&options, 0, a, &why)))
+        if ((!kinds[i].numbered || !is_privileged()) &&
+            keep_choice(cx, &kinds[i], 0, kinds[i].open(&options, 0, a, &why)))
             return SN_OK;
     api_warn(&cx->options, arena_printf(a, "programs will be interpreted, slowly: %s", why ? why : ""));
     return SN_OK;

@@ -1,15 +1,12 @@
 /* The code generator is a module of its own, so that programs whose kernels are all cached never load libLLVM. */
 #include "device/cpu_codegen.h"
+
+#include "device/trust.h"
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#ifndef SN_CODEGEN_FILE
-#define SN_CODEGEN_FILE "libsinter-llvm.so"
-#endif
-#ifndef SN_CODEGEN_DIRS
-#define SN_CODEGEN_DIRS ""
-#endif
+static const char module_file[] = "libsinter-llvm.so";
 
 typedef struct search search;
 struct search {
@@ -22,40 +19,38 @@ struct search {
 
 /* --- where it may be --- */
 
-static bool try_folder(search *s, const char *folder, size_t n)
-{
-    return n && s->found(s, arena_printf(s->arena, "%.*s/" SN_CODEGEN_FILE, (int)n, folder));
-}
-
 static bool try_given(search *s, const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? try_folder(s, path, strlen(path)) : s->found(s, path);
+    bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return s->found(s, folder ? arena_printf(s->arena, "%s/%s", path, module_file) : path);
 }
 
-/* The folder of the program or shared library that this code is linked into, and sinter/ in it: an installation may be moved. */
+static bool try_found(search *s, const char *folder)
+{
+    const char *path = arena_printf(s->arena, "%s/%s", folder, module_file), *why = trust_refuses(path, s->arena);
+    if (!why)
+        return s->found(s, path);
+    text_printf(&s->tried, "\n  %s: %s", path, why);
+    return false;
+}
+
+/* The folder of this shared library, and sinter/ in it: an installation may be moved. */
 static bool try_beside(search *s)
 {
-    static const char anchor = 0;
-    Dl_info info;
-    if (!dladdr(&anchor, &info) || !info.dli_fname)
+    const char *own = trust_own_library(s->arena);
+    if (!own)
         return false;
-    const char *slash = strrchr(info.dli_fname, '/');
-    if (!slash)
-        return false;
-    const char *folder = arena_printf(s->arena, "%.*s/sinter", (int)(slash - info.dli_fname), info.dli_fname);
-    return try_folder(s, info.dli_fname, (size_t)(slash - info.dli_fname)) || try_folder(s, folder, strlen(folder));
+    const char *folder = arena_printf(s->arena, "%.*s", (int)(strrchr(own, '/') - own), own);
+    return try_found(s, folder) || try_found(s, arena_printf(s->arena, "%s/sinter", folder));
 }
 
-static bool try_list(search *s, const char *folders)
+static bool try_installed(search *s)
 {
-    while (*folders) {
-        size_t n = strcspn(folders, ":");
-        if (try_folder(s, folders, n))
-            return true;
-        folders += n + (folders[n] == ':');
-    }
-    return false;
+    const char *folder = cpu_codegen_folder;
+    __asm__("" : "+r"(folder)); /* what stands there is replaced after linking: the compiler must not look */
+    int n = (int)strcspn(folder, "\n");
+    return n && try_found(s, arena_printf(s->arena, "%.*s", n, folder));
 }
 
 static bool look(search *s, const char *path)
@@ -63,7 +58,7 @@ static bool look(search *s, const char *path)
     const char *variable = secure_getenv("SINTER_CODEGEN");
     if (path || (variable && *variable))
         return try_given(s, path ? path : variable);
-    return try_beside(s) || try_list(s, SN_CODEGEN_DIRS);
+    return try_beside(s) || try_installed(s);
 }
 
 /* --- what is done with it --- */
@@ -110,6 +105,7 @@ const emit_cpu_module *cpu_codegen_open(const char *path, arena *a, const char *
 bool cpu_codegen_find(const char *path, arena *a, digest *out)
 {
     search s = {.found = look_at_it, .arena = a};
+    text_init(&s.tried, a);
     bool found = look(&s, path);
     *out = s.file;
     return found;

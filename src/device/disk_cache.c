@@ -55,7 +55,7 @@ static bool name_folder(char *path, size_t room)
 
 static uint64_t read_cap(void)
 {
-    const char *wanted = getenv("SINTER_CACHE_SIZE");
+    const char *wanted = secure_getenv("SINTER_CACHE_SIZE");
     char *end = NULL;
     if (!wanted || *wanted < '0' || *wanted > '9')
         return usual_cap;
@@ -107,7 +107,7 @@ static int folder_of(disk_cache *c)
 
 disk_cache *disk_cache_open(const base_heap *heap)
 {
-    const char *wanted = getenv("SINTER_CACHE");
+    const char *wanted = secure_getenv("SINTER_CACHE");
     if (wanted && strcmp(wanted, "off") == 0)
         return NULL;
     disk_cache *c = heap->alloc(heap->env, sizeof(*c));

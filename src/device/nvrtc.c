@@ -1,8 +1,10 @@
 /* Finds, opens and calls NVRTC. */
 #include "device/nvrtc.h"
 
+#include "device/trust.h"
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 typedef struct nvrtc_program_s *nvrtc_program;
 
@@ -94,10 +96,14 @@ static const nvrtc *open_file(void *library, const char *file, unsigned most_maj
 static const char *const versions[] = {"13", "12", "11.2"};
 
 /* *why: what is wrong with the first of those that are there; left alone if none is. */
-static const nvrtc *open_in(const char *folder, unsigned most_major, arena *a, const char **why)
+static const nvrtc *open_in(const char *folder, bool named, unsigned most_major, arena *a, const char **why)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(versions); i++) {
         const char *file = arena_printf(a, "%slibnvrtc.so.%s", folder, versions[i]), *wrong = NULL;
+        if (!named && *folder && access(file, F_OK) == 0 && (wrong = trust_refuses(file, a))) {
+            *why = *why ? *why : arena_printf(a, "%s is not used: %s", file, wrong);
+            continue;
+        }
         void *library = open_library(file);
         const nvrtc *n = library ? open_file(library, file, most_major, a, &wrong) : NULL;
         if (n)
@@ -126,12 +132,12 @@ const nvrtc *nvrtc_open(unsigned most_major, arena *a, const char **why)
     if (named && strstr(named, ".so"))
         return open_named(named, most_major, a, why);
     if (named && *named) {
-        n = open_in(arena_printf(a, "%s/", named), most_major, a, why);
+        n = open_in(arena_printf(a, "%s/", named), true, most_major, a, why);
         where = arena_printf(a, "in %s", named);
     } else {
-        n = open_in("", most_major, a, why);
+        n = open_in("", false, most_major, a, why);
         if (!n)
-            n = open_in("/usr/local/cuda/lib64/", most_major, a, why);
+            n = open_in("/usr/local/cuda/lib64/", false, most_major, a, why);
     }
     if (!n && !*why)
         *why = arena_printf(a, "no NVRTC: there is no libnvrtc.so.13, .12 or .11.2 %s", where);

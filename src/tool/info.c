@@ -39,11 +39,26 @@ static size_t memory_of_machine(void)
     return pages > 0 && bytes > 0 ? (size_t)pages * (size_t)bytes : 0;
 }
 
+/* An installation that was moved since has its libraries still at the same place from here. */
+static const emit_cpu_module *open_moved(arena *a)
+{
+    char path[4096];
+    const char *no_code = NULL;
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    if (n <= 0)
+        return NULL;
+    path[n] = '\0';
+    *strrchr(path, '/') = '\0';
+    return cpu_codegen_open(arena_printf(a, "%s/" SN_LIBRARIES_FROM_PROGRAMS "/sinter", path), a, &no_code);
+}
+
 /* Without a code generator it still runs what is on disk, and interprets the rest. */
 static void list_cpu(arena *a, device_infos *out)
 {
     const char *why = NULL, *no_code = NULL;
-    const emit_cpu_module *module = cpu_codegen_open(getenv("SINTER_CODEGEN"), a, &no_code);
+    const emit_cpu_module *module = cpu_codegen_open(NULL, a, &no_code);
+    if (!module && !secure_getenv("SINTER_CODEGEN"))
+        module = open_moved(a);
     device_info info = {.kind = "cpu", .name = processor_name(a), .memory = memory_of_machine(), .driver = ""};
     device *d = device_cpu_open(NULL, a, &why);
     if (d) {
