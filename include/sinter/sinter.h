@@ -240,6 +240,12 @@ SN_API int sn_array_rank(const sn_array *array);
 SN_API int64_t sn_array_extent(const sn_array *array, int dimension); /* 0 outermost; -1 if there is none */
 SN_API size_t sn_bytes(const sn_array *array);
 SN_API void sn_free(sn_array *array); /* NULL is ignored */
+/* The elements as text, as NumPy prints them: brackets for each dimension, columns aligned, of more than 1000 elements
+ * the first and the last three along each dimension. Writes at most `size` bytes, a 0 at the end included, and gives
+ * the length of the whole text, as snprintf does; -1 after an error (sn_message). From the device comes only what is
+ * shown. Thread-safe. sn_print writes it to stdout, with a line end. */
+SN_API int64_t sn_format(const sn_array *array, char *to, size_t size);
+SN_API sn_status sn_print(const sn_array *array);
 
 /* An array from a file in NumPy's .npy format, 1.0 to 3.0: bool, i1 to i8, u1 to u8, f4, f8, and U1 (char); either byte
  * order; Fortran order is brought to row-major order by a copy, which is counted. NULL after an error: the message

@@ -132,6 +132,7 @@ const void *api_look(const sn_array *a,
 /* Brings them to the device unless they are there. *block: there; *data: in host memory, NULL if they are not. */
 sn_status api_place(sn_array *a, void **block, const void **data);
 sn_status api_get(const sn_array *a, void *to); /* copies all elements to host memory */
+sn_status api_get_part(const sn_array *a, size_t offset, size_t bytes, void *to); /* these bytes of them */
 /* A new array from host memory that goes straight to the device, without a copy for the host; NULL: failed. */
 sn_array *api_send(sn_context *cx, ir_type type, int rank, const int64_t *extent, const void *from);
 

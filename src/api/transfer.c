@@ -120,15 +120,20 @@ static const void *host_copy(const sn_array *a)
     return data;
 }
 
-sn_status api_get(const sn_array *a, void *to)
+sn_status api_get_part(const sn_array *a, size_t offset, size_t bytes, void *to)
 {
     const void *data = api_own_memory(a->context) ? host_copy(a) : a->data;
-    if (!a->bytes)
+    if (!bytes)
         return SN_OK;
     if (!data)
-        return move(a->context, DEVICE_DOWNLOAD, to, a->block, a->bytes);
-    memcpy(to, data, a->bytes);
+        return move_from(a->context, DEVICE_DOWNLOAD, to, a->block, offset, bytes);
+    memcpy(to, (const char *)data + offset, bytes);
     return SN_OK;
+}
+
+sn_status api_get(const sn_array *a, void *to)
+{
+    return api_get_part(a, 0, a->bytes, to);
 }
 
 /* With the lock. */

@@ -111,6 +111,13 @@ void text_f64(text *t, double value);
 void text_f32(text *t, float value);
 /* The shortest decimal of at least so many digits that reads back as the same f64, or f32 if `single`. */
 void text_shortest(text *t, double value, bool single, int least);
+/* A number as printf's %.*e or %.*f prints it in the "C" locale; form is 'e' or 'f', the value finite and, for 'f',
+ * below 1e17. */
+enum { REAL_TEXT = 48 };
+void real_text(char digits[REAL_TEXT], char form, int precision, double value);
+/* How many digits behind the point %.*e needs, so that the text reads back as the same f64, or f32 if `single`: 0
+ * to 16. */
+int real_precision(double value, bool single);
 /* strtod and strtof with a point between digits, whatever the locale says, as in all of the above. */
 double text_read_f64(const char *at, char **end);
 float text_read_f32(const char *at, char **end);

@@ -87,3 +87,24 @@ void text_shortest(text *t, double value, bool single, int least)
     leave(b);
     text_add(t, digits);
 }
+
+void real_text(char digits[REAL_TEXT], char form, int precision, double value)
+{
+    borrowed_locale b = enter();
+    snprintf(digits, REAL_TEXT, form == 'e' ? "%.*e" : "%.*f", precision, value);
+    leave(b);
+}
+
+int real_precision(double value, bool single)
+{
+    char digits[REAL_TEXT];
+    int precision = 0;
+    borrowed_locale b = enter();
+    for (; precision < 16; precision++) {
+        snprintf(digits, sizeof(digits), "%.*e", precision, value);
+        if (single ? (double)strtof(digits, NULL) == value : strtod(digits, NULL) == value)
+            break;
+    }
+    leave(b);
+    return precision;
+}

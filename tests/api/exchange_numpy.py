@@ -77,6 +77,45 @@ def through_dlpack(a):
     assert numpy.shares_memory(a, back) == (whole and a.size > 0), (a.dtype, a.strides)
 
 
+def as_text(a):
+    """sn_format writes what NumPy prints."""
+    numpy.save(path, a)
+    array = check(lib.sn_load_npy(cx, path.encode()))
+    os.remove(path)
+    length = lib.sn_format(array, None, ctypes.c_size_t(0))
+    room = ctypes.create_string_buffer(length + 1)
+    assert lib.sn_format(array, room, ctypes.c_size_t(length + 1)) == length
+    lib.sn_free(array)
+    with numpy.printoptions(threshold=1000, edgeitems=3, linewidth=75, precision=8):
+        expected = str(a)
+    assert room.value.decode() == expected, "%s %s\n%s\n%s" % (a.dtype, a.shape, room.value.decode(), expected)
+
+
+def all_texts():
+    random = numpy.random.default_rng(1)
+    shapes = (), (1,), (7,), (40,), (1000,), (1001,), (3, 5), (2, 3, 4), (40, 50), (7, 2000), (12, 12, 12), (0,), (3, 0), (2, 600, 1, 2)
+    for shape in shapes:
+        for kind in "i1 i4 i8 u1 u8 bool".split():
+            as_text(random.integers(-100 if kind[0] == "i" else 0, 2 if kind == "bool" else 100, shape).astype(kind))
+        for kind in "f4", "f8":
+            for scale in 1, 1e3, 1e-7, 1e12, 1e-300 if kind == "f8" else 1e-40:
+                a = (random.standard_normal(shape) * scale).astype(kind)
+                as_text(a)
+                as_text(numpy.round(a))
+                as_text(numpy.where(a > scale, numpy.inf, numpy.where(a < -scale, -numpy.inf, a)).astype(kind))
+                as_text(numpy.where(a > 0, numpy.nan, numpy.floor(a)).astype(kind))
+            as_text(random.integers(-5, 5, shape).astype(kind))
+            as_text((random.integers(-500, 500, shape) / 64).astype(kind))
+            as_text(numpy.full(shape, numpy.nan, kind))
+            as_text(numpy.zeros(shape, kind))
+    as_text(numpy.array([[-9223372036854775808, 9223372036854775807]]))
+    as_text(numpy.array([1e8, 1, -1e-4, 12345678.9]))
+    as_text(numpy.array([1e100, -1e-100, 0]))
+    as_text(numpy.array(list("s\u00e4mi\U0001f600'\n\t\\"), dtype="U1"))
+
+
+lib.sn_format.restype = ctypes.c_int64
+all_texts()
 numbers = numpy.arange(2 * 3 * 4).reshape(2, 3, 4)
 count = 0
 for kind in "i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 bool".split():
