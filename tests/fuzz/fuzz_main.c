@@ -1,6 +1,6 @@
 /* Runs a fuzzed function without a fuzzer: on the files named, or for a number of seconds (`--seconds`, default 1) on
  * mutated seeds; `--write DIR` writes seeds there, as a corpus for libFuzzer. What breaks something stands in
- * SINTER_TEST_DIR/<program>.input when the program ends. */
+ * <program>.input when the program ends, in SINTER_TEST_DIR, else in the folder for temporary files. */
 #include "fuzz.h"
 
 #include <fcntl.h>
@@ -28,9 +28,11 @@ static uint32_t pick(uint64_t *state, size_t n)
 
 static int open_kept(void)
 {
-    const char *dir = getenv("SINTER_TEST_DIR");
+    const char *dir = getenv("SINTER_TEST_DIR"), *temporary = getenv("TMPDIR");
     char path[1024];
-    snprintf(path, sizeof(path), "%s/%s.input", dir ? dir : ".", program);
+    if (!dir)
+        dir = temporary && *temporary ? temporary : "/tmp";
+    snprintf(path, sizeof(path), "%s/%s.input", dir, program);
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
