@@ -117,6 +117,15 @@ static void json_field(const char *name, const char *value)
         fputs("null", stdout);
 }
 
+static void json_number(const char *name, size_t value)
+{
+    printf(", \"%s\": ", name);
+    if (value)
+        printf("%zu", value);
+    else
+        fputs("null", stdout);
+}
+
 static void print_json(const device_infos *all, arena *a)
 {
     puts("[");
@@ -130,7 +139,9 @@ static void print_json(const device_infos *all, arena *a)
         json_field("name", d->name);
         fputs(", ", stdout);
         json_field("driver", d->driver);
-        printf(", \"memory\": %zu, \"units\": %u, \"usable\": %s, ", d->memory, d->workers, d->why ? "false" : "true");
+        json_number("memory", d->memory);
+        json_number("units", d->workers);
+        printf(", \"usable\": %s, ", d->why ? "false" : "true");
         json_field("why", d->why);
         printf("}%s\n", i + 1 < all->n ? "," : "");
     }

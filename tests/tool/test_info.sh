@@ -31,7 +31,7 @@ has 'not usable: there is no OpenCL loader: /nowhere/libOpenCL.so'
 
 "$tool" --json >"$out"
 has '{"device": "cuda:1", "kind": "cuda", "name": "Fake device 1", "driver": "CUDA 12.4, NVRTC 12.4, compute capability 8.6", "memory": 1073741824, "units": 4, "usable": true, "why": null}'
-has '{"device": null, "kind": "opencl", "name": null, "driver": null, "memory": 0, "units": 0, "usable": false, "why": "there is no OpenCL loader'
+has '{"device": null, "kind": "opencl", "name": null, "driver": null, "memory": null, "units": null, "usable": false, "why": "there is no OpenCL loader'
 if command -v python3 >/dev/null; then
     python3 -m json.tool "$out" >/dev/null || fail 'not JSON'
 fi
