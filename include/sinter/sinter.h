@@ -258,9 +258,11 @@ SN_API sn_status sn_save_npy(const sn_array *array, const char *path);
 /* === 6. Explaining ============================================================================================== */
 
 /* What became of a program, as text: form is "edges" (NULL: for each edge between two operations whether it fused, else
- * why not), "clusters" (what shares a loop), "fused" (both), "term", "kernels", "plan", "llvm" or "asm". These are for
- * people and may change. "json" is for programs and stays as it is; "dot" draws with Graphviz. The text belongs to the
- * program. NULL for an unknown form or when memory runs out; sn_message says which. Thread-safe. */
+ * why not), "unfused" (only those that did not), "clusters" (what shares a loop), "fused" (edges and clusters), "term",
+ * "kernels", "plan", and the generated code: "llvm", "asm", "opencl", "cuda" or "ptx", as the device has it. These are
+ * for people and may change; what is alike, as in a loop of C, is said once. "json" is for programs: words may be
+ * added, none goes. "dot" draws with Graphviz. The text belongs to the program. NULL for an unknown form or when memory
+ * runs out; sn_message says which. Thread-safe. */
 SN_API const char *sn_explain(sn_program *program, const char *form);
 
 /* What a context has done since it was opened, all threads together: the difference of two readings is what was done

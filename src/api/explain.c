@@ -84,8 +84,9 @@ typedef struct term_form {
 } term_form;
 
 static const term_form term_forms[] = {{"edges", l_print_edges, true}, {"clusters", l_print_clusters, true},
-                                       {"fused", l_print, true},       {"json", l_print_json, false},
-                                       {"dot", l_print_dot, false},    {"term", NULL, false}};
+                                       {"fused", l_print, true},       {"unfused", l_print_unfused, true},
+                                       {"json", l_print_json, false},  {"dot", l_print_dot, false},
+                                       {"term", NULL, false}};
 
 static void print_form(explaining *e, const term_form *form)
 {
@@ -147,7 +148,8 @@ static bool explain(explaining *e)
         if (!strcmp(e->form, code_forms[i].name))
             return code(e, code_forms[i].kind);
     api_fail(e->p->context, SN_BAD_ARGUMENT,
-             "sn_explain: there is no form \"%s\"; there are edges, clusters, fused, json, dot, term, kernels, plan, "
+             "sn_explain: there is no form \"%s\"; there are edges, unfused, clusters, fused, json, dot, term, "
+             "kernels, plan, "
              "llvm, asm, opencl, cuda, ptx",
              e->form);
     return false;

@@ -171,7 +171,7 @@ static ir_id corner(const op *o, ir_id array, const extents *e)
         return array;
     ir_fn *fn = embed_index_fn(o, e->rank);
     fn = ir_fn_close(o->p, fn, e->rank, fn->param);
-    return fn ? ir_backpermute(o->p, o->site, e->rank, e->at, fn, array, IR_SAFE) : 0;
+    return fn ? ir_mark_step(o->p, ir_backpermute(o->p, o->site, e->rank, e->at, fn, array, IR_SAFE)) : 0;
 }
 
 /* Cuts operands of one rank to the intersection of their shapes. */

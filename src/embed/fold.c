@@ -25,6 +25,8 @@ static sn_acc fold(const op *o, sn_fn f, const sn_scalar *z, sn_acc a, bool all)
     if (!embed_lambda(o, f, 2, both, type, v->tree, element, &made))
         return op_bad_array(o);
     ir_id from = all ? embed_flatten(o, v->array) : v->array;
+    if (from != v->array)
+        ir_mark_step(o->p, from);
     unsigned flags = embed_declared_to_commute(f) ? IR_COMMUTES : 0;
     return op_give_array(o, v->tree, from ? ir_fold(o->p, o->site, made.fn, init, from, flags) : 0);
 }
@@ -83,7 +85,7 @@ static ir_id converted(const op *o, ir_id array, ir_type to)
     ir_fn *fn = ir_fn_new(o->p, 1, &from);
     ir_id result = ir_convert(o->p, o->site, OP_CONVERT, to, fn->param[0]);
     fn = ir_fn_close(o->p, fn, 1, &result);
-    return fn ? ir_map(o->p, o->site, 1, &array, fn, 0) : 0;
+    return fn ? ir_mark_step(o->p, ir_map(o->p, o->site, 1, &array, fn, 0)) : 0;
 }
 
 /* The type that sums of this type are computed in (language, decision 12). */
@@ -186,7 +188,7 @@ static ir_id with_index(const op *o, ir_id array)
     type[a->rank] = a->type[0];
     ir_fn *fn = ir_fn_new(o->p, a->rank + 1u, type);
     ir_id pair[2] = {fn->param[a->rank], fn->param[a->rank - 1]};
-    return ir_map(o->p, o->site, 1, &array, ir_fn_close(o->p, fn, 2, pair), IR_INDEXED);
+    return ir_mark_step(o->p, ir_map(o->p, o->site, 1, &array, ir_fn_close(o->p, fn, 2, pair), IR_INDEXED));
 }
 
 /* right > left for `which` GT, and any number is better than a NaN: with NaNs below all numbers this is the leftmost
@@ -219,7 +221,7 @@ static sn_acc arg_extreme(const op *o, ir_op which, sn_acc a)
     }
     ir_id pairs = with_index(o, v->array);
     ir_fn *fn = pairs ? better_of(o, which, ir_info(o->p, pairs)->type[0]) : NULL;
-    ir_id best = fn ? ir_fold(o->p, o->site, fn, NULL, pairs, 0) : 0;
+    ir_id best = fn ? ir_mark_step(o->p, ir_fold(o->p, o->site, fn, NULL, pairs, 0)) : 0;
     if (!best)
         return op_bad_array(o);
     ir_fn *second = ir_fn_new(o->p, 2, ir_info(o->p, best)->type);

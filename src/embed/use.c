@@ -52,7 +52,7 @@ static ir_id known(const embed_constants *list, const embed_constant *c)
 sn_acc sn_use_at(sn_site at, sn_arg from)
 {
     op o;
-    embed_constant c;
+    embed_constant c = {0};
     if (!op_start_array(&o, at, "use") || !take(&o, &from, &c))
         return op_bad_array(&o);
     c.array = known(o.b->constants, &c);
@@ -61,13 +61,13 @@ sn_acc sn_use_at(sn_site at, sn_arg from)
     ir_id shape[IR_MAX_RANK];
     for (unsigned d = 0; d < c.rank; d++)
         shape[d] = ir_i64(o.p, c.extent[d]);
-    c.array = ir_input(o.p, 1, &c.type, c.rank, shape);
-    if (!c.array)
-        return op_bad_array(&o);
     void *data = arena_alloc(o.b->arena, c.bytes + 1);
     if (c.bytes)
         memcpy(data, c.from, c.bytes);
     c.data = data;
+    c.array = ir_input_data(o.p, o.site, c.type, c.rank, shape, data);
+    if (!c.array)
+        return op_bad_array(&o);
     vec_push(o.b->arena, o.b->constants, c);
     return op_give_array(&o, tree_leaf(o.b), c.array);
 }

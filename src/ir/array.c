@@ -202,6 +202,30 @@ ir_id ir_input(ir_program *p, uint32_t components, const ir_type *type, unsigned
     return id;
 }
 
+ir_id ir_input_data(ir_program *p, uint32_t site, ir_type type, unsigned rank, const ir_id *shape, const void *data)
+{
+    ir_id id = ir_input(p, 1, &type, rank, shape);
+    if (!id)
+        return 0;
+    ir_node *n = &p->node.at[id];
+    n->site = site;
+    n->u.info->name = ir_operation(p, site, ir_kind_name(IR_INPUT));
+    n->u.info->data = data;
+    return id;
+}
+
+size_t ir_data_elements(const ir_program *p, const ir_array *input)
+{
+    int64_t extent = 0;
+    size_t n = 1;
+    bool empty = false;
+    for (unsigned d = 0; d < input->rank; d++) {
+        empty |= !ir_extent_constant(p, input->shape[d], &extent) || extent == 0;
+        n *= (size_t)extent;
+    }
+    return empty ? 0 : n;
+}
+
 ir_id ir_generate(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_fn *fn)
 {
     builder b = begin(p, site, IR_GENERATE);
@@ -413,6 +437,13 @@ ir_id ir_force(ir_program *p, uint32_t site, ir_id source)
 void ir_fuse(ir_program *p, ir_id array)
 {
     p->node.at[array].flags |= IR_FUSED;
+}
+
+ir_id ir_mark_step(ir_program *p, ir_id array)
+{
+    if (array)
+        p->node.at[array].flags |= IR_STEP;
+    return array;
 }
 
 void ir_output(ir_program *p, ir_id array)

@@ -20,10 +20,11 @@ static const struct infix {
 bool text_reserved(const char *word, size_t n)
 {
     static const char *const words[] = {
-        "if",      "then",    "else",     "while",   "for",         "test",     "next",    "true",    "false",
-        "inf_f32", "inf_f64", "nan_f32",  "nan_f64", "input",       "generate", "map",     "fold",    "reshape",
-        "force",   "stencil", "safe",     "linear",  "backpermute", "seed",     "indexed", "clamp",   "commutes", "fused",
-        "mirror",  "wrap",    "constant", "check",   "output",      "extents",  "site",    "pattern", "function"};
+        "if",      "then",    "else",     "while",   "for",      "test",   "next",        "true",
+        "false",   "inf_f32", "inf_f64",  "nan_f32", "nan_f64",  "input",  "generate",    "map",
+        "fold",    "reshape", "force",    "stencil", "safe",     "linear", "backpermute", "seed",
+        "indexed", "clamp",   "commutes", "fused",   "mirror",   "wrap",   "constant",    "check",
+        "output",  "extents", "site",     "pattern", "function", "step",   "data",        "signature"};
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
         if (strlen(words[i]) == n && memcmp(words[i], word, n) == 0)
             return true;
@@ -330,6 +331,19 @@ void print_lines(printer *pr, uint32_t b, unsigned indent)
         print_line(pr, pr->block.at[b].line.at[k], indent);
 }
 
+/* Lines as a list: "t1 = n * m; t2 = t1 + 1". */
+static void add_on_one_line(text *out, const char *lines)
+{
+    for (const char *at = lines; *at;) {
+        size_t n = strcspn(at, "\n");
+        text_add_n(out, at, n);
+        bool opens = n && at[n - 1] == '{';
+        at += n;
+        at += strspn(at, "\n ");
+        text_add(out, !*at ? "" : opens || *at == '}' ? " " : "; ");
+    }
+}
+
 void ir_print_scalar(const ir_program *p, ir_id term, text *out)
 {
     printer pr;
@@ -340,6 +354,17 @@ void ir_print_scalar(const ir_program *p, ir_id term, text *out)
     printer_init(&pr, p, out);
     pr.pretty = true;
     printer_collect(&pr, 1, &term, false);
-    print_lines(&pr, 0, 0);
+    if (printer_item(&pr, term)->line && !ir_is_array(p, term)) { /* the last line: the term needs no name */
+        printer_item(&pr, term)->line = false;
+        pr.block.at[0].line.n--;
+    }
     print_term(&pr, term, LEVEL_ANY);
+    if (!pr.block.at[0].line.n)
+        return;
+    text parts;
+    text_init(&parts, out->arena);
+    pr.out = &parts;
+    print_lines(&pr, 0, 0);
+    text_add(out, " where ");
+    add_on_one_line(out, parts.at);
 }

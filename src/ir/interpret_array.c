@@ -10,25 +10,7 @@ enum { MAX_PATTERN_RANK = 3 };
 ir_bits interpret_load(const ir_value *v, uint32_t component, int64_t element)
 {
     ir_type t = v->type[component];
-    size_t size = ir_type_size(t);
-    const char *at = (const char *)v->data[component] + (size_t)element * size;
-    ir_bits bits = 0;
-    uint32_t word = 0;
-    uint16_t half = 0;
-    switch (size) {
-    case 1:
-        bits = (uint8_t)*at;
-        return t == T_BOOL ? bits != 0 : bits;
-    case 2:
-        memcpy(&half, at, 2);
-        return half;
-    case 4:
-        memcpy(&word, at, 4);
-        return word;
-    default:
-        memcpy(&bits, at, 8);
-        return bits;
-    }
+    return ir_bits_load(t, (const char *)v->data[component] + (size_t)element * ir_type_size(t));
 }
 
 static void store(ir_value *v, uint32_t component, int64_t element, ir_bits bits)

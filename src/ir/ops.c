@@ -139,6 +139,28 @@ bool ir_op_partial(ir_op op, ir_type t)
     return (ir_ops[op].flags & OP_PARTIAL) && ir_type_class(t) == CLASS_INT;
 }
 
+ir_bits ir_bits_load(ir_type t, const void *element)
+{
+    uint8_t byte = 0;
+    uint16_t half = 0;
+    uint32_t word = 0;
+    ir_bits bits = 0;
+    switch (ir_type_size(t)) {
+    case 1:
+        memcpy(&byte, element, 1);
+        return t == T_BOOL ? byte != 0 : byte;
+    case 2:
+        memcpy(&half, element, 2);
+        return half;
+    case 4:
+        memcpy(&word, element, 4);
+        return word;
+    default:
+        memcpy(&bits, element, 8);
+        return bits;
+    }
+}
+
 ir_bits ir_bits_f32(float v)
 {
     uint32_t b;

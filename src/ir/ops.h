@@ -63,6 +63,7 @@ bool ir_op_partial(ir_op op, ir_type t);
 
 /* A scalar value: the bits of the type in the low end, upper bits zero (so equal values are equal words). */
 typedef uint64_t ir_bits;
+ir_bits ir_bits_load(ir_type t, const void *element); /* from memory, where a bool is false if its byte is 0 */
 ir_bits ir_bits_f32(float v);
 ir_bits ir_bits_f64(double v);
 ir_bits ir_bits_i64(ir_type t, int64_t v); /* wraps to t (integers, bool, char) */

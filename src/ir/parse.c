@@ -86,6 +86,8 @@ typedef struct parts {
     ir_ids input, seed;
     VEC(ir_stencil) stencil;
     ir_fn *fn;
+    const void *data; /* of an input, NULL: none */
+    size_t elements;  /* in it */
 } parts;
 
 static bool parse_shape(parser *ps, parts *a)
@@ -113,6 +115,35 @@ static bool parse_element(parser *ps, parts *a)
         vec_push(ps->arena, &a->type, t);
     } while (tuple && parser_accept(ps, ","));
     return !tuple || parser_expect(ps, ")");
+}
+
+/* As many literals as the input has elements, to memory. */
+static bool parse_data(parser *ps, parts *a)
+{
+    size_t n = 0, size = ir_type_size(a->type.at[0]);
+    int64_t extent;
+    VEC(ir_bits) bits = {0};
+    if (a->type.n != 1)
+        return parser_fail(ps, "data have one component");
+    for (unsigned d = 0; d < a->rank; d++)
+        if (!ir_extent_constant(ps->p, a->shape[d], &extent))
+            return parser_fail(ps, "data have constant extents");
+    if (!parser_expect(ps, "("))
+        return false;
+    while (!parser_is(ps, ")")) {
+        ir_id id = parse_term(ps);
+        if (!id || ir_at(ps->p, id)->kind != IR_CONST || ir_at(ps->p, id)->type != a->type.at[0])
+            return parser_fail(ps, "data are numbers of the type %s", ir_type_name(a->type.at[0]));
+        vec_push(ps->arena, &bits, ir_at(ps->p, id)->u.literal);
+        if (!parser_accept(ps, ","))
+            break;
+    }
+    char *data = arena_alloc(ps->arena, bits.n * size + 1);
+    for (n = 0; n < bits.n; n++)
+        memcpy(data + n * size, &bits.at[n], size);
+    a->data = data;
+    a->elements = n;
+    return parser_expect(ps, ")");
 }
 
 static bool parse_boundary(parser *ps, ir_stencil *s, uint32_t components)
@@ -178,11 +209,12 @@ static bool parse_parts(parser *ps, parts *a)
     a->flags |= parser_accept(ps, "indexed") ? IR_INDEXED : 0u;
     a->flags |= parser_accept(ps, "commutes") ? IR_COMMUTES : 0u;
     a->flags |= parser_accept(ps, "fused") ? IR_FUSED : 0u;
+    a->flags |= parser_accept(ps, "step") ? IR_STEP : 0u;
     bool shaped = a->kind == IR_INPUT || a->kind == IR_GENERATE || a->kind == IR_BACKPERMUTE || a->kind == IR_RESHAPE;
     if (shaped && !parse_shape(ps, a))
         return false;
     if (a->kind == IR_INPUT)
-        return parse_element(ps, a);
+        return parse_element(ps, a) && (!parser_accept(ps, "data") || parse_data(ps, a));
     if (a->kind != IR_GENERATE && !parse_operands(ps, a))
         return false;
     if (a->kind == IR_FOLD && parser_accept(ps, "seed") && !parse_terms(ps, &a->seed))
@@ -191,6 +223,20 @@ static bool parse_parts(parser *ps, parts *a)
         return !ps->message;
     a->fn = parse_fn(ps);
     return a->fn != NULL;
+}
+
+static ir_id build_input(parser *ps, const parts *a)
+{
+    ir_program *p = ps->p;
+    if (!a->data && p->input.n && ir_info(p, p->input.at[p->input.n - 1])->data)
+        return parser_fail(ps, "inputs with data stand behind those without");
+    if (!a->data)
+        return ir_input(p, a->type.n, a->type.at, a->rank, a->shape);
+    ir_id id = ir_input_data(p, a->site, a->type.at[0], a->rank, a->shape, a->data);
+    if (id && ir_data_elements(p, ir_info(p, id)) != a->elements)
+        return parser_fail(ps, "%zu numbers for an array of %zu elements", a->elements,
+                           ir_data_elements(p, ir_info(p, id)));
+    return id;
 }
 
 static ir_id build(parser *ps, const parts *a)
@@ -202,7 +248,7 @@ static ir_id build(parser *ps, const parts *a)
         return parser_fail(ps, "%s takes one array", ir_kind_name(a->kind));
     switch (a->kind) {
     case IR_INPUT:
-        return ir_input(p, a->type.n, a->type.at, a->rank, a->shape);
+        return build_input(ps, a);
     case IR_GENERATE:
         return ir_generate(p, a->site, a->rank, a->shape, a->fn);
     case IR_MAP:
@@ -247,6 +293,8 @@ static bool parse_array(parser *ps, token name, const char *label)
         return parser_built(ps) && parser_fail(ps, "no array");
     if (a.flags & IR_FUSED)
         ir_fuse(ps->p, id);
+    if (a.flags & IR_STEP)
+        ir_mark_step(ps->p, id);
     if (a.kind == IR_INPUT)
         ps->p->node.at[id].site = a.site;
     ps->p->node.at[id].u.info->name = label ? label : word;

@@ -76,6 +76,19 @@ static void print_types(printer *pr, const ir_array *a)
     text_add(pr->out, a->components > 1 ? ")" : "");
 }
 
+/* Elements that the program brings along, some to a line. */
+static void print_data(printer *pr, const ir_array *a)
+{
+    enum { A_LINE = 12 };
+    size_t n = ir_data_elements(pr->p, a), size = ir_type_size(a->type[0]);
+    text_add(pr->out, " data (");
+    for (size_t i = 0; i < n; i++) {
+        text_add(pr->out, i == 0 ? "" : i % A_LINE ? ", " : ",\n    ");
+        print_literal(pr->out, a->type[0], ir_bits_load(a->type[0], (const char *)a->data + i * size));
+    }
+    text_add(pr->out, ")");
+}
+
 static void print_array_name(printer *pr, ir_id id)
 {
     print_name(pr, printer_item(pr, id));
@@ -113,7 +126,11 @@ static void print_flags(printer *pr, const ir_node *n)
     static const struct {
         unsigned bit;
         const char *word;
-    } flags[] = {{IR_SAFE, " safe"}, {IR_INDEXED, " indexed"}, {IR_COMMUTES, " commutes"}, {IR_FUSED, " fused"}};
+    } flags[] = {{IR_SAFE, " safe"},
+                 {IR_INDEXED, " indexed"},
+                 {IR_COMMUTES, " commutes"},
+                 {IR_FUSED, " fused"},
+                 {IR_STEP, " step"}};
     for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)
         if (n->flags & flags[i].bit)
             text_add(pr->out, flags[i].word);
@@ -149,6 +166,8 @@ static void print_array(printer *pr, ir_id id)
     }
     if (n->kind == IR_INPUT)
         print_types(pr, a);
+    if (a->data)
+        print_data(pr, a);
     print_operands(pr, a);
     if (a->seed) {
         text_add(pr->out, " seed ");

@@ -51,7 +51,8 @@ enum {
     IR_INDEXED = 4,  /* IR_MAP */
     IR_COMMUTES = 8, /* IR_FOLD: the operator commutes */
     IR_ALWAYS = 16,  /* IR_READ, with IR_SAFE: inside even where no guard asks for it, and cheap: made by skeletons */
-    IR_FUSED = 32    /* arrays: computed anew at each use, whatever it costs, wherever that is possible */
+    IR_FUSED = 32,   /* arrays: computed anew at each use, whatever it costs, wherever that is possible */
+    IR_STEP = 64 /* arrays: the user never sees it: a step of the operation, of the same site and name, that reads it */
 };
 
 typedef enum { IR_CLAMP, IR_MIRROR, IR_WRAP, IR_CONSTANT, IR_FUNCTION } ir_boundary;
@@ -97,6 +98,8 @@ typedef struct ir_array {
     ir_id *seed;             /* FOLD: a closed scalar term per component, or NULL */
     ir_stencil *stencil;     /* STENCIL: one per input */
     const char *name;        /* the user's operation ("zip_with", "replicate"), for messages, text and explain */
+    const void *data; /* INPUT: its elements, if the program brings them along: contiguous, one component, constant
+                       * extents; such inputs stand behind those that calls give. NULL: a parameter */
 } ir_array;
 
 typedef struct ir_node {
@@ -211,6 +214,9 @@ bool ir_commutes(ir_program *p, const ir_fn *fn);
 /* arrays; shapes are given outermost first. Each checks its operands, types, ranks and (where constant) extents, and
  * records run-time shape checks where extents are not provably equal. */
 ir_id ir_input(ir_program *p, uint32_t components, const ir_type *type, unsigned rank, const ir_id *shape);
+/* An input whose elements the program brings along, kept where they are; extents are constants. */
+ir_id ir_input_data(ir_program *p, uint32_t site, ir_type type, unsigned rank, const ir_id *shape, const void *data);
+size_t ir_data_elements(const ir_program *p, const ir_array *input); /* of one that brings them along */
 ir_id ir_generate(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_fn *fn);
 ir_id ir_map(ir_program *p, uint32_t site, uint32_t inputs, const ir_id *input, ir_fn *fn, unsigned flags);
 ir_id ir_backpermute(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_fn *fn, ir_id source, unsigned flags);
@@ -219,6 +225,7 @@ ir_id ir_fold(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id 
 ir_id ir_stencil_new(ir_program *p, uint32_t site, ir_fn *fn, uint32_t inputs, const ir_id *input, const ir_stencil *stencil);
 ir_id ir_force(ir_program *p, uint32_t site, ir_id source);
 void ir_fuse(ir_program *p, ir_id array); /* sets IR_FUSED */
+ir_id ir_mark_step(ir_program *p, ir_id array); /* sets IR_STEP; the array, also if it is 0 */
 void ir_output(ir_program *p, ir_id array);
 
 /* extents (extent.c): normalised sums and products of extents; equal id <=> proven equal */
@@ -229,7 +236,8 @@ void ir_check_equal(ir_program *p, uint32_t site, ir_id left, ir_id right, const
 
 /* --- text (print.c, parse.c): printed and parsed back to the same program; grammar in docs/text-forms.md --- */
 void ir_print(const ir_program *p, text *out);
-void ir_print_scalar(const ir_program *p, ir_id term, text *out); /* one term, infix, for messages */
+/* One term on one line, infix, for messages: "t1 * (t1 + 1) where t1 = n + m". */
+void ir_print_scalar(const ir_program *p, ir_id term, text *out);
 /* NULL after an error, which is written to *message ("line 3: ...", in the arena). */
 ir_program *ir_parse(arena *a, const char *source, const char **message);
 /* Is the program well-formed (types, scopes, order of ids, shapes)? Message in *why if not. For tests and after passes. */

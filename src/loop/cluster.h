@@ -119,6 +119,8 @@ l_program *l_clusters(ir_program *p, const l_options *options);
 void l_print(const l_program *l, text *out); /* both of: */
 void l_print_clusters(const l_program *l, text *out);
 void l_print_edges(const l_program *l, text *out);
+/* Edges that did not fuse and do not come from arguments: what there is to be gained. */
+void l_print_unfused(const l_program *l, text *out);
 void l_print_json(const l_program *l, text *out); /* {arrays, clusters, edges}: docs/fusion.md; its words do not change */
 void l_print_dot(const l_program *l, text *out);  /* for Graphviz */
 const char *l_why_text(l_why why); /* a sentence for explain */

@@ -222,7 +222,8 @@ static ir_id read_input(sharing *s, ir_id constant, l_literals *out)
 {
     ir_node n = *ir_at(s->p, constant);
     ir_type type = (ir_type)n.type;
-    ir_id input = ir_input(s->p, 1, &type, 0, NULL);
+    ir_bits *bits = arena_copy(s->p->arena, &n.u.literal, sizeof(n.u.literal));
+    ir_id input = ir_input_data(s->p, 0, type, 0, NULL, bits);
     vec_push(s->arena, out, ((l_literal){input, type, n.u.literal}));
     return ir_read(s->p, 0, input, 0, IR_SAFE, 0, NULL);
 }

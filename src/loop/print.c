@@ -1,5 +1,8 @@
-/* Clusters and edges as text, for explain and for tests of structure. */
-#include "loop/cluster.h"
+/* Clusters and edges as text, for explain and for tests of structure. What is alike but for the numbers of its arrays,
+ * as the rounds of a loop in C are, is printed once. */
+#include "loop/show.h"
+
+#include <string.h>
 
 const char *l_why_text(l_why why)
 {
@@ -21,61 +24,156 @@ const char *l_why_text(l_why why)
     return sentence[why];
 }
 
-static void print_name(const l_program *l, ir_id id, text *out)
+/* --- things that are alike --- */
+
+typedef struct likeness {
+    const char *key;       /* what they have in common */
+    uint32_t first, count; /* numbers of things */
+    uint32_t last;
+} likeness;
+
+typedef struct likenesses {
+    arena *arena;
+    map64 at; /* hash of a key, or behind it -> 1 + place in `like` */
+    VEC(likeness) like;
+} likenesses;
+
+/* The key lives as long as the arena. */
+static void add_alike(likenesses *all, const char *key, uint32_t number)
 {
-    const ir_program *p = l->ir;
-    const ir_array *info = ir_info(p, id);
-    text_printf(out, "a%u", l->number[id]);
-    if (info->name)
-        text_printf(out, " %s", info->name);
-    const ir_site *site = &p->site.at[ir_at(p, id)->site];
-    if (!ir_at(p, id)->site || !site->file)
+    uint64_t hash = hash_bytes(key, strlen(key), 1);
+    uint32_t at;
+    while ((at = map64_get(&all->at, hash)) && strcmp(all->like.at[at - 1].key, key) != 0)
+        hash++;
+    if (at) {
+        all->like.at[at - 1].count++;
+        all->like.at[at - 1].last = number;
         return;
-    const char *base = strrchr(site->file, '/');
-    text_printf(out, " (%s:%u)", base ? base + 1 : site->file, site->line);
+    }
+    vec_push(all->arena, &all->like, ((likeness){key, number, 1, number}));
+    map64_put(all->arena, &all->at, hash, all->like.n);
 }
 
-static void print_cluster(const l_program *l, uint32_t number, text *out)
+/* --- clusters --- */
+
+static void print_head(const l_shown *s, const l_cluster *c, text *out)
 {
     static const char *const class[] = {"loop", "stencil loop", "fold loop"};
-    const l_cluster *c = &l->cluster.at[number];
-    text_printf(out, "cluster %u: %s%s over [", number, c->class == L_CLASS_FOLD && c->ordered ? "ordered " : "", class[c->class]);
-    for (unsigned d = 0; d < c->rank; d++) {
-        text_add(out, d ? ", " : "");
-        ir_print_scalar(l->ir, c->shape[d], out);
-    }
-    text_add(out, "]\n");
-    for (uint32_t i = 0; i < c->op.n; i++) {
-        const l_op *op = &c->op.at[i];
+    text_printf(out, "%s%s over ", c->class == L_CLASS_FOLD && c->ordered ? "ordered " : "", class[c->class]);
+    l_print_rate(s->l, c, out);
+    text_add(out, "\n");
+}
+
+/* Steps of one operation stand one behind the other: what is said of them is said of the operation. */
+static void print_ops(const l_shown *s, const l_cluster *c, bool numbered, text *out)
+{
+    for (uint32_t i = 0; i < c->op.n;) {
+        ir_id whole = s->whole[c->op.at[i].term];
+        bool stored = false, staged = false;
+        for (; i < c->op.n && s->whole[c->op.at[i].term] == whole; i++) {
+            stored |= c->op.at[i].stored;
+            staged |= c->op.at[i].staged;
+        }
         text_add(out, "    ");
-        print_name(l, op->term, out);
-        text_printf(out, "%s%s\n", op->stored ? ", stored" : "", op->staged ? ", kept in rows" : "");
+        l_print_name(s, whole, numbered, out);
+        text_printf(out, "%s%s\n", stored ? ", stored" : "", staged ? ", kept in rows" : "");
     }
+}
+
+static void print_reads(const l_shown *s, const l_cluster *c, bool numbered, text *out)
+{
+    uint32_t numbers = 0;
     for (uint32_t i = 0; i < c->reads.n; i++) {
+        ir_id id = s->whole[c->reads.at[i]];
+        if (ir_at(s->l->ir, id)->kind == IR_INPUT && l_origin_of(s, id) == L_NUMBER) {
+            numbers++;
+            continue;
+        }
         text_add(out, "    reads ");
-        print_name(l, c->reads.at[i], out);
+        l_print_name(s, id, numbered, out);
+        text_add(out, "\n");
+    }
+    if (numbers)
+        text_printf(out, "    reads %u number%s in which loops that are alike differ\n", numbers,
+                    numbers > 1 ? "s" : "");
+}
+
+static void print_cluster(const l_shown *s, uint32_t number, bool numbered, text *out)
+{
+    const l_cluster *c = &s->l->cluster.at[number];
+    print_head(s, c, out);
+    print_ops(s, c, numbered, out);
+    print_reads(s, c, numbered, out);
+}
+
+static void print_clusters(const l_shown *s, text *out)
+{
+    likenesses all = {.arena = out->arena};
+    for (uint32_t i = 0; i < s->l->cluster.n; i++) {
+        text key;
+        text_init(&key, out->arena);
+        print_cluster(s, i, false, &key);
+        add_alike(&all, key.at, i);
+    }
+    for (uint32_t i = 0; i < all.like.n; i++) {
+        const likeness *k = &all.like.at[i];
+        text_printf(out, "cluster %u: ", k->first);
+        print_cluster(s, k->first, true, out);
+        if (k->count > 1)
+            text_printf(out, "    and %u more like this one, the last is cluster %u\n", k->count - 1, k->last);
+    }
+}
+
+/* --- edges --- */
+
+static void print_edges(const l_shown *s, bool unfused, text *out)
+{
+    likenesses all = {.arena = out->arena};
+    for (uint32_t i = 0; i < s->edge.n; i++) {
+        const l_edge *e = &s->edge.at[i];
+        if (unfused && (l_is_fused(e->why) || e->why == L_NOT_INPUT))
+            continue;
+        text key;
+        text_init(&key, out->arena);
+        l_print_edge_name(s, e, false, &key);
+        text_printf(&key, ": %u", (unsigned)e->why);
+        add_alike(&all, key.at, i);
+    }
+    for (uint32_t i = 0; i < all.like.n; i++) {
+        const likeness *k = &all.like.at[i];
+        const l_edge *e = &s->edge.at[k->first], *last = &s->edge.at[k->last];
+        bool data = e->why == L_NOT_INPUT && l_origin_of(s, e->from) == L_DATA;
+        l_print_edge_name(s, e, true, out);
+        text_printf(out, ": %s\n", data ? "read: data of the program (sn_use)" : l_why_text(e->why));
+        if (k->count == 1)
+            continue;
+        text_printf(out, "    and %u more like this one, the last is ", k->count - 1);
+        l_print_edge_name(s, last, true, out);
         text_add(out, "\n");
     }
 }
 
 void l_print_clusters(const l_program *l, text *out)
 {
-    for (uint32_t i = 0; i < l->cluster.n; i++)
-        print_cluster(l, i, out);
+    print_clusters(l_show(l, out->arena), out);
 }
 
 void l_print_edges(const l_program *l, text *out)
 {
-    for (uint32_t i = 0; i < l->edge.n; i++) {
-        print_name(l, l->edge.at[i].from, out);
-        text_add(out, " -> ");
-        print_name(l, l->edge.at[i].to, out);
-        text_printf(out, ": %s\n", l_why_text(l->edge.at[i].why));
-    }
+    print_edges(l_show(l, out->arena), false, out);
+}
+
+void l_print_unfused(const l_program *l, text *out)
+{
+    size_t before = out->n;
+    print_edges(l_show(l, out->arena), true, out);
+    if (out->n == before)
+        text_add(out, "nothing: whatever one operation computes for another is fused\n");
 }
 
 void l_print(const l_program *l, text *out)
 {
-    l_print_clusters(l, out);
-    l_print_edges(l, out);
+    const l_shown *s = l_show(l, out->arena);
+    print_clusters(s, out);
+    print_edges(s, false, out);
 }

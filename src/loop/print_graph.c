@@ -1,5 +1,5 @@
 /* Clusters and edges for machines: JSON, and a graph for Graphviz. */
-#include "loop/cluster.h"
+#include "loop/show.h"
 
 #include <string.h>
 
@@ -14,11 +14,6 @@ static const char *const answer_name[] = {
     [L_NOT_FORCED] = "forced",     [L_NOT_CLASS] = "class",         [L_NOT_BOUNDARY] = "boundary",
     [L_NOT_ENABLED] = "disabled",
 };
-
-static bool is_fused(l_why why)
-{
-    return why == L_FUSED_DELAYED || why == L_FUSED_REGISTER || why == L_FUSED_ROWS;
-}
 
 /* A string in quotes, as JSON and Graphviz both read it. Bytes that are not ASCII are taken for UTF-8. */
 static void print_quoted(const char *s, text *out)
@@ -36,33 +31,32 @@ static void print_quoted(const char *s, text *out)
     text_add(out, "\"");
 }
 
-static bool is_shown(const l_program *l, const bool *used, ir_id id)
-{
-    return l->number[id] && (used[id] || l->cluster_of[id]);
-}
-
-/* per node: an edge begins or ends there */
-static bool *used_nodes(const l_program *l, arena *a)
-{
-    bool *used = arena_alloc(a, l->nodes * sizeof(bool));
-    for (uint32_t i = 0; i < l->edge.n; i++)
-        used[l->edge.at[i].from] = used[l->edge.at[i].to] = true;
-    return used;
-}
-
 /* --- JSON --- */
 
-static void json_array(const l_program *l, ir_id id, text *out)
+/* Where the elements of an input come from. */
+static void json_origin(const l_shown *s, ir_id id, text *out)
 {
-    const ir_array *info = ir_info(l->ir, id);
+    static const char *const word[] = {[L_ARGUMENT] = "argument", [L_DATA] = "data", [L_NUMBER] = "number"};
+    text_printf(out, ", \"origin\": \"%s\"", word[l_origin_of(s, id)]);
+    if (s->argument[id])
+        text_printf(out, ", \"argument\": %u", s->argument[id]);
+}
+
+static void json_array(const l_shown *s, ir_id id, text *out)
+{
+    const l_program *l = s->l;
     const ir_site *site = &l->ir->site.at[ir_at(l->ir, id)->site];
     text_printf(out, "    {\"id\": %u, \"operation\": ", l->number[id]);
-    print_quoted(info->name, out);
+    print_quoted(ir_info(l->ir, id)->name, out);
     if (ir_at(l->ir, id)->site && site->file) {
         text_add(out, ", \"file\": ");
         print_quoted(site->file, out);
         text_printf(out, ", \"line\": %u", site->line);
     }
+    if (ir_at(l->ir, id)->kind == IR_INPUT)
+        json_origin(s, id, out);
+    if (s->whole[id] != id)
+        text_printf(out, ", \"step_of\": %u", l->number[s->whole[id]]);
     if (l->cluster_of[id])
         text_printf(out, ", \"cluster\": %u", l->cluster_of[id] - 1);
     text_printf(out, ", \"in_memory\": %s}", l->manifest[id] ? "true" : "false");
@@ -89,16 +83,20 @@ static void json_cluster(const l_program *l, uint32_t number, text *out)
     text_add(out, "]}");
 }
 
+/* Everything, steps included. */
 void l_print_json(const l_program *l, text *out)
 {
-    const bool *used = used_nodes(l, out->arena);
+    const l_shown *s = l_show(l, out->arena);
+    bool *used = arena_alloc(out->arena, l->nodes * sizeof(bool));
     const char *comma = "";
+    for (uint32_t i = 0; i < l->edge.n; i++)
+        used[l->edge.at[i].from] = used[l->edge.at[i].to] = used[s->whole[l->edge.at[i].from]] = true;
     text_add(out, "{\n  \"arrays\": [\n");
     for (ir_id id = 1; id < l->nodes; id++) {
-        if (!is_shown(l, used, id))
+        if (!l->number[id] || !(used[id] || l->cluster_of[id]))
             continue;
         text_add(out, comma);
-        json_array(l, id, out);
+        json_array(s, id, out);
         comma = ",\n";
     }
     text_add(out, "\n  ],\n  \"clusters\": [\n");
@@ -110,43 +108,60 @@ void l_print_json(const l_program *l, text *out)
     for (uint32_t i = 0; i < l->edge.n; i++) {
         const l_edge *e = &l->edge.at[i];
         text_printf(out, "%s    {\"from\": %u, \"to\": %u, \"fused\": %s, \"answer\": \"%s\"}", i ? ",\n" : "",
-                    l->number[e->from], l->number[e->to], is_fused(e->why) ? "true" : "false", answer_name[e->why]);
+                    l->number[e->from], l->number[e->to], l_is_fused(e->why) ? "true" : "false", answer_name[e->why]);
     }
     text_add(out, "\n  ]\n}\n");
 }
 
 /* --- Graphviz --- */
 
-/* Where a node is drawn: 1 + its cluster, or that of its only consumers if it is delayed into one cluster; 0: outside.
- * Edges come in order of their consumers, so backwards every consumer is placed before what it consumes. */
-static uint32_t *places(const l_program *l, arena *a)
+typedef struct graph {
+    const l_shown *s;
+    bool *drawn;     /* per array node: an edge begins or ends there, or a cluster computes it */
+    bool *in_memory; /* also: a step of it is */
+    uint32_t *place; /* 1 + its cluster, or that of its only consumers if it is delayed into one cluster; 0: outside */
+} graph;
+
+static void find_nodes(graph *g, arena *a)
 {
-    uint32_t *place = arena_alloc(a, l->nodes * sizeof(uint32_t));
-    bool *several = arena_alloc(a, l->nodes * sizeof(bool));
-    memcpy(place, l->cluster_of, l->nodes * sizeof(uint32_t));
-    for (uint32_t i = l->edge.n; i-- > 0;) {
-        const l_edge *e = &l->edge.at[i];
-        if (e->why != L_FUSED_DELAYED || several[e->from])
+    const l_program *l = g->s->l;
+    g->drawn = arena_alloc(a, l->nodes * sizeof(bool));
+    g->in_memory = arena_alloc(a, l->nodes * sizeof(bool));
+    g->place = arena_alloc(a, l->nodes * sizeof(uint32_t));
+    for (ir_id id = 1; id < l->nodes; id++) {
+        if (!ir_is_array(l->ir, id) || !l->number[id])
             continue;
-        several[e->from] = several[e->to] || (place[e->from] && place[e->from] != place[e->to]);
-        place[e->from] = several[e->from] ? 0 : place[e->to];
+        ir_id whole = g->s->whole[id];
+        g->drawn[whole] |= l->cluster_of[id] != 0;
+        g->in_memory[whole] |= l->manifest[id];
+        if (l->cluster_of[id])
+            g->place[whole] = l->cluster_of[id];
     }
-    return place;
+    for (uint32_t i = 0; i < g->s->edge.n; i++)
+        g->drawn[g->s->edge.at[i].from] = g->drawn[g->s->edge.at[i].to] = true;
 }
 
-static void dot_node(const l_program *l, ir_id id, text *out)
+/* Edges come in order of their consumers, so backwards every consumer is placed before what it consumes. */
+static void place_nodes(graph *g, arena *a)
 {
-    const ir_site *site = &l->ir->site.at[ir_at(l->ir, id)->site];
-    const char *name = ir_info(l->ir, id)->name, *file = ir_at(l->ir, id)->site ? site->file : NULL;
-    const char *base = file && strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+    bool *several = arena_alloc(a, g->s->l->nodes * sizeof(bool));
+    for (uint32_t i = g->s->edge.n; i-- > 0;) {
+        const l_edge *e = &g->s->edge.at[i];
+        if (e->why != L_FUSED_DELAYED || several[e->from])
+            continue;
+        several[e->from] = several[e->to] || (g->place[e->from] && g->place[e->from] != g->place[e->to]);
+        g->place[e->from] = several[e->from] ? 0 : g->place[e->to];
+    }
+}
+
+static void dot_node(const graph *g, ir_id id, text *out)
+{
     text label;
     text_init(&label, out->arena);
-    text_printf(&label, "%s a%u", name ? name : "", l->number[id]);
-    if (base)
-        text_printf(&label, " (%s:%u)", base, site->line);
-    text_printf(out, "    a%u [label=", l->number[id]);
+    l_print_name(g->s, id, true, &label);
+    text_printf(out, "    a%u [label=", g->s->l->number[id]);
     print_quoted(label.at, out);
-    text_add(out, l->manifest[id] ? ", shape=box];\n" : "];\n");
+    text_add(out, g->in_memory[id] ? ", shape=box];\n" : "];\n");
 }
 
 static void dot_cluster(const l_program *l, uint32_t number, text *out)
@@ -154,48 +169,46 @@ static void dot_cluster(const l_program *l, uint32_t number, text *out)
     const l_cluster *c = &l->cluster.at[number];
     text label;
     text_init(&label, out->arena);
-    text_printf(&label, "%u: %s over [", number, class_name[c->class]);
-    for (unsigned d = 0; d < c->rank; d++) {
-        text_add(&label, d ? ", " : "");
-        ir_print_scalar(l->ir, c->shape[d], &label);
-    }
-    text_add(&label, "]");
+    text_printf(&label, "%u: %s over ", number, class_name[c->class]);
+    l_print_rate(l, c, &label);
     text_printf(out, "  subgraph cluster_%u {\n    label=", number);
     print_quoted(label.at, out);
     text_add(out, ";\n");
 }
 
 /* the nodes of each place, in order: next[] chains them, first[] begins the chains */
-static void dot_nodes(const l_program *l, text *out)
+static void dot_nodes(const graph *g, text *out)
 {
-    const bool *used = used_nodes(l, out->arena);
-    const uint32_t *place = places(l, out->arena);
+    const l_program *l = g->s->l;
     ir_id *first = arena_alloc(out->arena, (l->cluster.n + 1) * sizeof(ir_id));
     ir_id *next = arena_alloc(out->arena, l->nodes * sizeof(ir_id));
     for (ir_id id = l->nodes; id-- > 1;)
-        if (is_shown(l, used, id)) {
-            next[id] = first[place[id]];
-            first[place[id]] = id;
+        if (g->drawn[id]) {
+            next[id] = first[g->place[id]];
+            first[g->place[id]] = id;
         }
     for (uint32_t p = 0; p <= l->cluster.n; p++) {
         if (p)
             dot_cluster(l, p - 1, out);
         for (ir_id id = first[p]; id; id = next[id])
-            dot_node(l, id, out);
+            dot_node(g, id, out);
         text_add(out, p ? "  }\n" : "");
     }
 }
 
 void l_print_dot(const l_program *l, text *out)
 {
+    graph g = {.s = l_show(l, out->arena)};
+    find_nodes(&g, out->arena);
+    place_nodes(&g, out->arena);
     text_add(out, "digraph program {\n");
-    dot_nodes(l, out);
-    for (uint32_t i = 0; i < l->edge.n; i++) {
-        const l_edge *e = &l->edge.at[i];
+    dot_nodes(&g, out);
+    for (uint32_t i = 0; i < g.s->edge.n; i++) {
+        const l_edge *e = &g.s->edge.at[i];
         text_printf(out, "  a%u -> a%u", l->number[e->from], l->number[e->to]);
         if (e->why == L_NOT_INPUT)
             text_add(out, " [color=gray]");
-        else if (!is_fused(e->why))
+        else if (!l_is_fused(e->why))
             text_printf(out, " [color=red, label=\"%s\"]", answer_name[e->why]);
         text_add(out, ";\n");
     }

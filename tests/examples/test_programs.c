@@ -48,13 +48,13 @@ static void expect_ok(sn_context *cx, sn_status status)
 
 static void expect_clusters(sn_program *program, unsigned wanted)
 {
-    const char *text = sn_explain(program, "clusters");
+    const char *text = sn_explain(program, "json");
     unsigned found = 0;
     assert_non_null(text);
-    for (const char *at = strstr(text, "cluster "); at; at = strstr(at + 1, "cluster "))
+    for (const char *at = strstr(text, "\"kind\""); at; at = strstr(at + 1, "\"kind\""))
         found++;
     if (found != wanted)
-        fail_msg("%u clusters, not %u:\n%s", found, wanted, text);
+        fail_msg("%u clusters, not %u:\n%s", found, wanted, sn_explain(program, "clusters"));
 }
 
 static double uniform(double low, double high)
