@@ -7,6 +7,7 @@ set(CMAKE_C_VISIBILITY_PRESET hidden)
 # Sinter runs on POSIX with GNU extensions of the C library (affinity, madvise); the language itself stays C17.
 add_compile_definitions($<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE=>)
 
+add_compile_definitions(SN_SHOW_WARNINGS) # of our own headers, too
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow)
 add_compile_options($<$<COMPILE_LANGUAGE:C>:-Wconversion>)
 if(CMAKE_C_COMPILER_ID MATCHES Clang)

@@ -6,7 +6,12 @@
  *   `_Generic((x), ...)(x)` doubles the text at every level of nesting, so that 16 nested calls are 10 MB. A statement
  *   expression with __auto_type is linear. Compilers without them get SN_LIFT(x) = (x): functions of sn_scalar only.
  *   In C++ (lift.hpp) both are overloaded functions.
- * - SN_EACH(m, ...) is m applied to up to 16 arguments, SN_COUNT(...) their number. */
+ * - SN_ARRAY(a) is a, which must be an sn_acc.
+ * - SN_EACH(m, ...) is m applied to up to 16 arguments, SN_COUNT(...) their number.
+ *
+ * What is wrong at compile time is said by static assertions. Attributes such as `error` would come too late: compilers
+ * look at them only in programs without other errors, and one mistake usually makes several. As a system header, this
+ * one keeps the insides of its macros out of the messages of gcc; SN_SHOW_WARNINGS shows them, and the warnings. */
 #ifndef SINTER_LIFT_H
 #define SINTER_LIFT_H
 
@@ -14,21 +19,48 @@
 #error "include sinter/sinter.h"
 #endif
 
+#if defined(__GNUC__) && !defined(SN_SHOW_WARNINGS)
+#pragma GCC system_header
+#endif
+
 /* A value of a struct; an array that lives as long as the expression around it. */
 #ifdef __cplusplus
 #define SN_MAKE(type, ...) (type{__VA_ARGS__})
 #define SN_LIST(type, ...) (std::initializer_list<type>{__VA_ARGS__}.begin())
+#define SN_REFUSE(text)                                                                                                \
+    ([] {                                                                                                              \
+        static_assert(false, text);                                                                                    \
+        return 0;                                                                                                      \
+    }())
 #else
 #define SN_MAKE(type, ...) ((type){__VA_ARGS__})
 #define SN_LIST(type, ...) ((type[]){__VA_ARGS__})
+/* 0, if the condition holds; else the text is an error. Refused: always an error. */
+#define SN_REQUIRE(condition, text)                                                                                    \
+    (0 * (int)sizeof(struct {                                                                                          \
+         _Static_assert(condition, text);                                                                              \
+         char unused;                                                                                                  \
+     }))
+#define SN_REFUSE(text) SN_REQUIRE(0, text)
 #endif
 #define SN_HERE SN_MAKE(sn_site, __FILE__, __LINE__)
 
 #define SN_PASTE_(a, b) a##b
 #define SN_PASTE(a, b) SN_PASTE_(a, b)
-#define SN_COUNT_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, count, ...) count
-#define SN_COUNT(...) SN_COUNT_(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+/* The 33rd argument. */
+#define SN_PICK_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21, a22,  \
+                 a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, which, ...)                                         \
+    which
+enum { SN_MANY = 16 };
+#define SN_COUNT(...)                                                                                                  \
+    SN_PICK_(__VA_ARGS__, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY,    \
+             SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, SN_MANY, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, \
+             1, 0)
 #define SN_EACH(m, ...) SN_PASTE(SN_EACH_, SN_COUNT(__VA_ARGS__))(m, __VA_ARGS__)
+#define SN_SCALARS(...) SN_COUNT(__VA_ARGS__), SN_LIST(sn_scalar, SN_EACH(SN_LIFT, __VA_ARGS__))
+#define SN_ARRAYS(...) SN_COUNT(__VA_ARGS__), SN_LIST(sn_acc, SN_EACH(SN_ARRAY, __VA_ARGS__))
+#define SN_SAME_(x) (x) /* there must be one */
+#define SN_EACH_SN_MANY(m, ...) SN_REFUSE("at most 16 are possible here")
 #define SN_EACH_1(m, a) m(a)
 #define SN_EACH_2(m, a, b) m(a), m(b)
 #define SN_EACH_3(m, a, b, c) m(a), m(b), m(c)
@@ -46,13 +78,16 @@
 #define SN_EACH_15(m, a, b, c, d, e, f, ...) SN_EACH_6(m, a, b, c, d, e, f), SN_EACH_9(m, __VA_ARGS__)
 #define SN_EACH_16(m, a, b, c, d, e, f, ...) SN_EACH_6(m, a, b, c, d, e, f), SN_EACH_10(m, __VA_ARGS__)
 
-/* 1 for one argument, N for more (up to 9) */
-#define SN_PICK_(a, b, c, d, e, f, g, h, i, which, ...) which
-#define SN_ONE_OR_MORE(...) SN_PICK_(__VA_ARGS__, N, N, N, N, N, N, N, N, 1, 0)
-#define SN_SFOLD_1(f, z, a) sn_sfold_at(SN_HERE, SN_FN(f), SN_LIFT(z), a, 0, NULL)
-#define SN_SFOLD_N(f, z, a, ...)                                                                                       \
-    sn_sfold_at(SN_HERE, SN_FN(f), SN_LIFT(z), a, SN_COUNT(__VA_ARGS__),                                               \
-                SN_LIST(sn_scalar, SN_EACH(SN_LIFT, __VA_ARGS__)))
+/* 1 for one argument, N for more */
+#define SN_ONE_OR_MORE(...)                                                                                            \
+    SN_PICK_(__VA_ARGS__, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, \
+             1, 0)
+/* Of a pointer and extents: 0 without extents, N for 1 to 8, MANY for more */
+#define SN_EXTENTS(...)                                                                                                \
+    SN_PICK_(__VA_ARGS__, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY,    \
+             MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, N, N, N, N, N, N, N, N, 0, 0)
+#define SN_SFOLD_1(f, z, a) sn_sfold_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a), 0, NULL)
+#define SN_SFOLD_N(f, z, a, ...) sn_sfold_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a), SN_SCALARS(__VA_ARGS__))
 
 /* Literals that take the type of what they are combined with; alone, that of the C number. */
 SN_API sn_scalar sn_lift_scalar(sn_scalar x); /* x itself */
@@ -111,35 +146,33 @@ SN_API sn_scalar sn_call3_at(sn_site at, sn_scalar (*f)(sn_scalar, sn_scalar, sn
 #else
 
 /* clang-format off */
-#define SN_FN(f)                                                                                                       \
-    _Generic((f),                                                                                                      \
-        sn_fn: sn_fn_of,                                                                                               \
-        sn_scalar (*)(sn_scalar): sn_fn_1,                                                                                   \
-        sn_scalar (*)(sn_scalar, sn_scalar): sn_fn_2,                                                                           \
-        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar): sn_fn_3,                                                                   \
-        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar): sn_fn_4,                                                           \
-        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar): sn_fn_5,                                                   \
-        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar): sn_fn_6,                                           \
-        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar): sn_fn_7,                                   \
-        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar): sn_fn_8,                           \
-        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar): sn_fn_9)(f)
-#define SN_CLOSURE(f, env)                                                                                             \
-    _Generic((f),                                                                                                      \
-        sn_scalar (*)(void *, sn_scalar): sn_closure_1,                                                                      \
-        sn_scalar (*)(void *, sn_scalar, sn_scalar): sn_closure_2,                                                              \
-        sn_scalar (*)(void *, sn_scalar, sn_scalar, sn_scalar): sn_closure_3,                                                      \
-        sn_scalar (*)(void *, sn_scalar, sn_scalar, sn_scalar, sn_scalar): sn_closure_4,                                              \
-        sn_scalar (*)(void *, int, const sn_scalar *): sn_closure_n)(f, env)
-#define SN_BODY(f)                                                                                                     \
-    _Generic((f),                                                                                                      \
-        sn_acc (*)(void): sn_body_0,                                                                                   \
-        sn_acc (*)(sn_acc): sn_body_1,                                                                                 \
-        sn_acc (*)(sn_acc, sn_acc): sn_body_2,                                                                         \
-        sn_acc (*)(sn_acc, sn_acc, sn_acc): sn_body_3,                                                                 \
-        sn_acc (*)(sn_acc, sn_acc, sn_acc, sn_acc): sn_body_4,                                                         \
-        sn_acc (*)(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc): sn_body_5,                                                 \
-        sn_acc (*)(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc, sn_acc): sn_body_6)(f)
-/* The sn_type of C values of x's type; x is not evaluated. */
+/* m(constructor) for functions of this type; `otherwise`, an association, for others. */
+#define SN_FN_CASES_(f, m, otherwise) _Generic((f),                                                                    \
+        sn_fn: m(sn_fn_of),                                                                                            \
+        sn_scalar (*)(sn_scalar): m(sn_fn_1),                                                                          \
+        sn_scalar (*)(sn_scalar, sn_scalar): m(sn_fn_2),                                                               \
+        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar): m(sn_fn_3),                                                    \
+        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar): m(sn_fn_4),                                         \
+        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar): m(sn_fn_5),                              \
+        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar): m(sn_fn_6),                   \
+        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar): m(sn_fn_7),        \
+        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar): m(sn_fn_8), \
+        sn_scalar (*)(sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar, sn_scalar): m(sn_fn_9), otherwise)
+#define SN_CLOSURE_CASES_(f, m, otherwise) _Generic((f),                                                               \
+        sn_scalar (*)(void *, sn_scalar): m(sn_closure_1),                                                             \
+        sn_scalar (*)(void *, sn_scalar, sn_scalar): m(sn_closure_2),                                                  \
+        sn_scalar (*)(void *, sn_scalar, sn_scalar, sn_scalar): m(sn_closure_3),                                       \
+        sn_scalar (*)(void *, sn_scalar, sn_scalar, sn_scalar, sn_scalar): m(sn_closure_4),                            \
+        sn_scalar (*)(void *, int, const sn_scalar *): m(sn_closure_n), otherwise)
+#define SN_BODY_CASES_(f, m, otherwise) _Generic((f),                                                                  \
+        sn_acc (*)(void): m(sn_body_0),                                                                                \
+        sn_acc (*)(sn_acc): m(sn_body_1),                                                                              \
+        sn_acc (*)(sn_acc, sn_acc): m(sn_body_2),                                                                      \
+        sn_acc (*)(sn_acc, sn_acc, sn_acc): m(sn_body_3),                                                              \
+        sn_acc (*)(sn_acc, sn_acc, sn_acc, sn_acc): m(sn_body_4),                                                      \
+        sn_acc (*)(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc): m(sn_body_5),                                              \
+        sn_acc (*)(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc, sn_acc): m(sn_body_6), otherwise)
+/* The sn_type of C values of x's type, 0 if there is none; x is not evaluated. */
 #define SN_TYPE_OF(x)                                                                                                  \
     _Generic((x),                                                                                                      \
         bool: SN_BOOL,                                                                                                 \
@@ -154,15 +187,78 @@ SN_API sn_scalar sn_call3_at(sn_site at, sn_scalar (*f)(sn_scalar, sn_scalar, sn
         long long: SN_I64,                                                                                             \
         unsigned long long: SN_U64,                                                                                    \
         float: SN_F32,                                                                                                 \
-        double: SN_F64)
-/* clang-format on */
+        double: SN_F64,                                                                                                \
+        default: 0)
 
+/* The same for elements of an argument, of which there must be one. */
+#define SN_ELEMENT_(name, x)                                                                                           \
+    ((sn_type)((int)SN_TYPE_OF(x) + SN_REQUIRE(SN_TYPE_OF(x) != 0, name SN_ELEMENTS_)))
+#define SN_ELEMENTS_                                                                                                   \
+    ": the pointer is one to bool, int8_t to int64_t, uint8_t to uint64_t, float or double; one to structs: sn_structs"
+/* Host memory: a pointer and its extents. */
+#define SN_HOST(name, hint, use, check, ...)                                                                           \
+    SN_PASTE(SN_HOST_, SN_EXTENTS(__VA_ARGS__))(name, hint, use, check, __VA_ARGS__)
+#define SN_HOST_0(name, hint, use, check, pointer)                                                                     \
+    SN_MAKE(sn_arg, .rank = SN_REFUSE(name "(pointer, extents...) needs at least one extent; " hint))
+#define SN_HOST_MANY(name, hint, use, check, ...)                                                                      \
+    SN_MAKE(sn_arg, .rank = SN_REFUSE(name "(pointer, extents...) takes at most 8 extents"))
+#define SN_HOST_N(name, hint, use, check, pointer, ...)                                                                \
+    ((sn_arg){.kind = use,                                                                                             \
+              .type = SN_ELEMENT_(name, *(pointer)),                                                                   \
+              .rank = SN_COUNT(__VA_ARGS__) + check(pointer),                                                          \
+              .extent = {__VA_ARGS__},                                                                                 \
+              .u = {.from = (pointer)}})
+#define SN_READ_(pointer) 0
+#define SN_WRITTEN_(pointer)                                                                                           \
+    SN_REQUIRE(_Generic(1 ? (pointer) : (void *)1, const void *: 0, default: 1),                                       \
+               "sn_into: results are written, but the pointer is one to const")
+#define SN_STRUCTS_0(pointer)                                                                                          \
+    SN_MAKE(sn_arg, .rank = SN_REFUSE("sn_structs(pointer, extents...) needs at least one extent; a single struct is " \
+                                      "sn_struct(pointer)"))
+#define SN_STRUCTS_MANY(...)                                                                                           \
+    SN_MAKE(sn_arg, .rank = SN_REFUSE("sn_structs(pointer, extents...) takes at most 8 extents"))
+#define SN_STRUCTS_N(pointer, ...)                                                                                     \
+    ((sn_arg){.kind = SN_ARG_STRUCTS,                                                                                  \
+              .rank = SN_COUNT(__VA_ARGS__),                                                                           \
+              .extent = {__VA_ARGS__},                                                                                 \
+              .size = SN_STRUCT_SIZE_(*(pointer)),                                                                     \
+              .u = {.from = (pointer)}})
+#define SN_STRUCT_SIZE_(x)                                                                                             \
+    (sizeof(x) + (size_t)SN_REQUIRE(SN_TYPE_OF(x) == 0, "the pointer is one to numbers: sn_in, sn_into or sn_value"))
+
+/* Take whatever was refused, so that the assertion remains the only error; they do not exist. */
+#if __STDC_VERSION__ >= 202311L
+#define SN_ANYTHING_ (...)
+#else
+#define SN_ANYTHING_ ()
+#endif
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#endif
+sn_scalar sn_none SN_ANYTHING_;
+sn_fn sn_no_fn SN_ANYTHING_;
+sn_body sn_no_body SN_ANYTHING_;
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
+#define SN_FN_TEXT_                                                                                                    \
+    "here belongs a scalar function, sn_scalar f(sn_scalar, ...) of 1 to 9 parameters, or sn_closure(f, env)"
+#define SN_BODY_TEXT_                                                                                                  \
+    "here belongs a function of arrays, sn_acc f(sn_acc, ...) of up to 6 parameters; of more: sn_compile_env"
+#define SN_CLOSURE_TEXT_                                                                                               \
+    "here belongs sn_scalar f(void *env, sn_scalar, ...) of 1 to 4 sn_scalar, or f(void *env, int count, const "       \
+    "sn_scalar *x)"
+#define SN_NAME_(constructor) constructor
+#define SN_ONE_(constructor) 1
+#define SN_CLOSURE(f, env) /* f names a function */                                                                    \
+    ((void)SN_REQUIRE(SN_CLOSURE_CASES_(f, SN_ONE_, default: 0), SN_CLOSURE_TEXT_),                                    \
+     SN_CLOSURE_CASES_(f, SN_NAME_, default: sn_no_fn)(f, env))
 #if defined(__GNUC__) && !defined(SN_NO_LIFTING)
 #define SN_LIFTING 1
-/* clang-format off */
 #define SN_LIFT_AS_(x)                                                                                                 \
     _Generic(x,                                                                                                        \
-        sn_scalar: sn_lift_scalar,                                                                                           \
+        sn_scalar: sn_lift_scalar,                                                                                     \
         bool: sn_lift_bool,                                                                                            \
         float: sn_lift_f32,                                                                                            \
         double: sn_lift_f64,                                                                                           \
@@ -171,31 +267,56 @@ SN_API sn_scalar sn_call3_at(sn_site at, sn_scalar (*f)(sn_scalar, sn_scalar, sn
         long long: sn_lift_i64,                                                                                        \
         unsigned long: sn_lift_u64,                                                                                    \
         unsigned long long: sn_lift_u64,                                                                               \
-        default: sn_lift_i32)(x)
-/* clang-format on */
-#define SN_LIFT_(x, t)                                                                                                 \
+        int: sn_lift_i32,                                                                                              \
+        short: sn_lift_i32,                                                                                            \
+        unsigned short: sn_lift_i32,                                                                                   \
+        char: sn_lift_i32,                                                                                             \
+        signed char: sn_lift_i32,                                                                                      \
+        unsigned char: sn_lift_i32,                                                                                    \
+        default: sn_none)(x)
+#define SN_LIFT_(x, t) /* classes below 5 are integers */                                                              \
     __extension__({                                                                                                    \
         __auto_type t = (x);                                                                                           \
+        _Static_assert(_Generic(t, sn_scalar: 1, float: 1, double: 1,                                                  \
+                                default: __builtin_classify_type(t) < 5 && sizeof t < 9),                              \
+                       "needs a scalar or a number; sn_map and sn_zip_with reach elements of arrays");                 \
         SN_LIFT_AS_(t);                                                                                                \
     })
-#define SN_LIFT(x) SN_LIFT_(x, SN_PASTE(sn_x_, __COUNTER__))
-#define SN_GET_(x, i, t)                                                                                               \
+#define SN_LIFT(x) SN_LIFT_(x, SN_PASTE(sn_, __COUNTER__))
+#define SN_ARRAY_(a, t)                                                                                                \
+    __extension__({                                                                                                    \
+        __auto_type t = (a);                                                                                           \
+        _Static_assert(_Generic(t, sn_acc: 1, default: 0), "here belongs an array; sn_unit(x) makes one of a scalar"); \
+        _Generic(t, sn_acc: t, default: (sn_acc){0});                                                                  \
+    })
+#define SN_ARRAY(a) SN_ARRAY_(a, SN_PASTE(sn_a_, __COUNTER__))
+#define SN_FUNCTION_(cases, f, none, t, text)                                                                          \
+    __extension__({                                                                                                    \
+        __auto_type t = (f);                                                                                           \
+        _Static_assert(cases(t, SN_ONE_, default: 0), text);                                                           \
+        cases(t, SN_NAME_, default: none)(t);                                                                          \
+    })
+#define SN_FN(f) SN_FUNCTION_(SN_FN_CASES_, f, sn_no_fn, SN_PASTE(sn_f_, __COUNTER__), SN_FN_TEXT_)
+#define SN_BODY(f) SN_FUNCTION_(SN_BODY_CASES_, f, sn_no_body, SN_PASTE(sn_f_, __COUNTER__), SN_BODY_TEXT_)
+#define SN_PART_(x, t, of_array, of_scalar, which)                                                                     \
     __extension__({                                                                                                    \
         __auto_type t = (x);                                                                                           \
-        _Generic(t, sn_acc : sn_component_at, sn_scalar : sn_get_at)(SN_HERE, t, i);                                   \
+        _Static_assert(_Generic(t, sn_acc: 1, sn_scalar: 1, default: 0), "here belongs a tuple or an array of them");  \
+        _Generic(t, sn_acc: of_array, sn_scalar: of_scalar, default: sn_none)(SN_HERE, t, which);                      \
     })
-#define SN_GET(x, i) SN_GET_(x, i, SN_PASTE(sn_x_, __COUNTER__))
-#define SN_FIELD_(x, name, t)                                                                                          \
-    __extension__({                                                                                                    \
-        __auto_type t = (x);                                                                                           \
-        _Generic(t, sn_acc : sn_array_field_at, sn_scalar : sn_field_at)(SN_HERE, t, name);                            \
-    })
-#define SN_FIELD(x, name) SN_FIELD_(x, name, SN_PASTE(sn_x_, __COUNTER__))
+#define SN_GET(x, i) SN_PART_(x, SN_PASTE(sn_x_, __COUNTER__), sn_component_at, sn_get_at, i)
+#define SN_FIELD(x, name) SN_PART_(x, SN_PASTE(sn_x_, __COUNTER__), sn_array_field_at, sn_field_at, name)
 #else
 #define SN_LIFT(x) (x)
+#define SN_ARRAY(a) (a)
+#define SN_FUNCTION_(cases, f, none, text)                                                                             \
+    ((void)SN_REQUIRE(cases(f, SN_ONE_, default: 0), text), cases(f, SN_NAME_, default: none)(f))
+#define SN_FN(f) SN_FUNCTION_(SN_FN_CASES_, f, sn_no_fn, SN_FN_TEXT_)
+#define SN_BODY(f) SN_FUNCTION_(SN_BODY_CASES_, f, sn_no_body, SN_BODY_TEXT_)
 #define SN_FIELD(x, name) _Generic((x), sn_acc : sn_array_field_at, sn_scalar : sn_field_at)(SN_HERE, x, name)
 #define SN_GET(x, i) _Generic((x), sn_acc : sn_component_at, sn_scalar : sn_get_at)(SN_HERE, x, i)
 #endif
+/* clang-format on */
 
 #endif /* __cplusplus */
 

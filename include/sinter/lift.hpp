@@ -13,6 +13,10 @@
 #error "include sinter/sinter.h"
 #endif
 
+#if defined(__GNUC__) && !defined(SN_SHOW_WARNINGS)
+#pragma GCC system_header /* short messages: lift.h */
+#endif
+
 #include <cstddef>
 #include <initializer_list>
 #include <type_traits>
@@ -46,12 +50,32 @@ template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0> sn_scalar
         return sn_lift_i32(static_cast<int32_t>(x));
 }
 
+template <class T, std::enable_if_t<!std::is_arithmetic_v<T> && !std::is_convertible_v<T, sn_scalar>, int> = 0>
+sn_scalar lift(const T &)
+{
+    static_assert(std::is_arithmetic_v<T>,
+                  "needs a scalar or a number; sn_map and sn_zip_with reach elements of arrays");
+    return {};
+}
+
+template <class A> sn_acc array(const A &a)
+{
+    static_assert(std::is_convertible_v<A, sn_acc>, "here belongs an array; sn_unit(x) makes one of a scalar");
+    if constexpr (std::is_convertible_v<A, sn_acc>)
+        return a;
+    else
+        return {};
+}
+
 template <class T> constexpr sn_type type_of()
 {
-    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, char> && !std::is_same_v<T, wchar_t> &&
-                      !std::is_same_v<T, long double>,
-                  "no type of Sinter");
-    if constexpr (std::is_same_v<T, bool>)
+    constexpr bool known = std::is_arithmetic_v<T> && !std::is_same_v<T, char> && !std::is_same_v<T, wchar_t> &&
+                           !std::is_same_v<T, long double>;
+    static_assert(known, "the pointer is one to bool, int8_t to int64_t, uint8_t to uint64_t, float, double or "
+                         "char32_t; one to structs: sn_structs");
+    if constexpr (!known)
+        return sn_type{};
+    else if constexpr (std::is_same_v<T, bool>)
         return SN_BOOL;
     else if constexpr (std::is_same_v<T, char32_t>)
         return SN_CHAR;
@@ -90,13 +114,24 @@ template <class F, template <class> class To, size_t at> constexpr int parameter
 
 template <class F, size_t... I> sn_scalar call_list(const F &f, const sn_scalar *x, std::index_sequence<I...>)
 {
-    return lift(f(x[I]...));
+    using R = decltype(f(x[I]...));
+    constexpr bool good = std::is_convertible_v<R, sn_scalar> || std::is_arithmetic_v<std::decay_t<R>>;
+    static_assert(good, "a scalar function returns an sn_scalar or a number");
+    if constexpr (good)
+        return lift(f(x[I]...));
+    else
+        return {};
 }
 
 template <class F, size_t... I> sn_acc call_arrays(const F &f, const sn_acc *a, std::index_sequence<I...>)
 {
     (void)a;
-    return f(a[I]...);
+    constexpr bool good = std::is_convertible_v<decltype(f(a[I]...)), sn_acc>;
+    static_assert(good, "the function given to sn_compile returns an sn_acc; sn_unit(x) makes one of a scalar");
+    if constexpr (good)
+        return f(a[I]...);
+    else
+        return {};
 }
 
 template <class F, int n> sn_scalar call_function(void *env, int, const sn_scalar *x) noexcept
@@ -145,8 +180,11 @@ template <class F> sn_fn fn(const F &f)
         return sn_fn_9(f);
     else {
         constexpr int n = detail::parameters<F, detail::scalar_of, 1>();
-        static_assert(n > 0, "a scalar function takes 1 to 9 sn_scalar");
-        return sn_closure_of(&detail::call_function<F, n>, detail::address(f), n);
+        static_assert(n > 0, "here belongs a scalar function, of 1 to 9 sn_scalar");
+        if constexpr (n > 0) /* else the compiler would go on with -1 parameters, until memory is gone */
+            return sn_closure_of(&detail::call_function<F, n>, detail::address(f), n);
+        else
+            return {};
     }
 }
 
@@ -195,9 +233,13 @@ template <class F> sn_body body(const F &f)
         return sn_body_6(f);
     else {
         constexpr int n = detail::parameters<F, detail::acc_of, 0>();
-        static_assert(n >= 0 && !std::is_function_v<F>,
-                      "a program is a function of up to 6, or a lambda of up to 9 sn_acc");
-        return sn_body_of(&detail::call_body<F, n>, detail::address(f), n);
+        constexpr bool good = n >= 0 && !std::is_function_v<F>;
+        static_assert(good,
+                      "here belongs a function of up to 6, or a lambda of up to 9 sn_acc, that returns an sn_acc");
+        if constexpr (good)
+            return sn_body_of(&detail::call_body<F, n>, detail::address(f), n);
+        else
+            return {};
     }
 }
 
@@ -228,6 +270,7 @@ inline sn_acc field(sn_site at, sn_acc a, const char *name)
 template <class T, class... E> sn_arg argument(sn_arg_kind kind, T *pointer, E... extent)
 {
     static_assert(sizeof...(E) <= 8, "at most 8 extents");
+    static_assert((... && (std::is_integral_v<E> || std::is_enum_v<E>)), "extents are integers");
     const int64_t list[] = {static_cast<int64_t>(extent)..., 0};
     sn_arg a{};
     a.kind = kind;
@@ -239,17 +282,28 @@ template <class T, class... E> sn_arg argument(sn_arg_kind kind, T *pointer, E..
     return a;
 }
 
-template <class T, class... E> sn_arg structs(T *pointer, E... extent)
+template <class T> sn_arg one_struct(T *pointer)
 {
-    static_assert(std::is_class_v<T> && std::is_standard_layout_v<T> && sizeof...(E) <= 8, "an array of plain structs");
-    const int64_t list[] = {static_cast<int64_t>(extent)..., 0};
+    static_assert(std::is_class_v<T> && std::is_standard_layout_v<T>,
+                  "the pointer is one to plain structs; one to numbers: sn_in, sn_into or sn_value");
     sn_arg a{};
     a.kind = SN_ARG_STRUCTS;
+    a.size = sizeof(T);
+    a.u.from = pointer;
+    return a;
+}
+
+template <class T, class... E> sn_arg structs(T *pointer, E... extent)
+{
+    static_assert(sizeof...(E) >= 1, "sn_structs(pointer, extents...) needs at least one extent; a single struct is "
+                                     "sn_struct(pointer)");
+    static_assert(sizeof...(E) <= 8, "at most 8 extents");
+    static_assert((... && (std::is_integral_v<E> || std::is_enum_v<E>)), "extents are integers");
+    const int64_t list[] = {static_cast<int64_t>(extent)..., 0};
+    sn_arg a = one_struct(pointer);
     a.rank = static_cast<int>(sizeof...(E));
     for (int d = 0; d < a.rank; d++)
         a.extent[d] = list[d];
-    a.size = sizeof(T);
-    a.u.from = pointer;
     return a;
 }
 
@@ -258,17 +312,24 @@ template <class C> auto structs(C &&container) -> decltype(structs(container.dat
     return structs(container.data(), container.size());
 }
 
+template <class T, class... E> sn_arg host(sn_arg_kind kind, T *pointer, E... extent)
+{
+    static_assert(sizeof...(E) >= 1,
+                  "a pointer needs at least one extent, as in sn_in(pointer, n); a single value is sn_value(pointer)");
+    return argument(kind, pointer, extent...);
+}
+
 /* A vector, an array, a span: rank 1. */
 template <class C>
-auto argument(sn_arg_kind kind, C &&container) -> decltype(argument(kind, container.data(), container.size()))
+auto host(sn_arg_kind kind, C &&container) -> decltype(argument(kind, container.data(), container.size()))
 {
     return argument(kind, container.data(), container.size());
 }
 
 template <class T, class... E> sn_arg result(T *pointer, E... extent)
 {
-    static_assert(!std::is_const_v<T>, "results are written");
-    return argument(SN_ARG_INTO, pointer, extent...);
+    static_assert(!std::is_const_v<T>, "sn_into: results are written, but the pointer is one to const");
+    return host(SN_ARG_INTO, pointer, extent...);
 }
 
 template <class C> auto result(C &&container) -> decltype(result(container.data(), container.size()))
@@ -294,59 +355,60 @@ template <class S, class F> sn_acc generate(sn_site at, S shape, const F &f)
     return sn_generate_at(at, lift(shape), fn(f));
 }
 
-template <class F> sn_acc map(sn_site at, const F &f, sn_acc a)
+template <class F, class A> sn_acc map(sn_site at, const F &f, A a)
 {
-    return sn_map_at(at, fn(f), a);
+    return sn_map_at(at, fn(f), array(a));
 }
 
-template <class F> sn_acc imap(sn_site at, const F &f, sn_acc a)
+template <class F, class A> sn_acc imap(sn_site at, const F &f, A a)
 {
-    return sn_imap_at(at, fn(f), a);
+    return sn_imap_at(at, fn(f), array(a));
 }
 
 using zipping = sn_acc (*)(sn_site, sn_fn, int, const sn_acc *);
 
 template <class F, class... A> sn_acc zip_with(zipping how, sn_site at, const F &f, A... a)
 {
-    const sn_acc list[] = {a...};
+    static_assert(sizeof...(A) >= 1, "here belongs at least one array");
+    const sn_acc list[] = {array(a)..., sn_acc{0}};
     return how(at, fn(f), static_cast<int>(sizeof...(A)), list);
 }
 
-template <class S, class F> sn_acc backpermute(sn_site at, S shape, const F &f, sn_acc a)
+template <class S, class F, class A> sn_acc backpermute(sn_site at, S shape, const F &f, A a)
 {
-    return sn_backpermute_at(at, lift(shape), fn(f), a);
+    return sn_backpermute_at(at, lift(shape), fn(f), array(a));
 }
 
-template <class F, class Z> sn_acc fold(sn_site at, const F &f, Z z, sn_acc a)
+template <class F, class Z, class A> sn_acc fold(sn_site at, const F &f, Z z, A a)
 {
-    return sn_fold_at(at, fn(f), lift(z), a);
+    return sn_fold_at(at, fn(f), lift(z), array(a));
 }
 
-template <class F, class Z> sn_acc fold_all(sn_site at, const F &f, Z z, sn_acc a)
+template <class F, class Z, class A> sn_acc fold_all(sn_site at, const F &f, Z z, A a)
 {
-    return sn_fold_all_at(at, fn(f), lift(z), a);
+    return sn_fold_all_at(at, fn(f), lift(z), array(a));
 }
 
-template <class F> sn_acc fold1(sn_site at, const F &f, sn_acc a)
+template <class F, class A> sn_acc fold1(sn_site at, const F &f, A a)
 {
-    return sn_fold1_at(at, fn(f), a);
+    return sn_fold1_at(at, fn(f), array(a));
 }
 
-template <class F> sn_acc fold1_all(sn_site at, const F &f, sn_acc a)
+template <class F, class A> sn_acc fold1_all(sn_site at, const F &f, A a)
 {
-    return sn_fold1_all_at(at, fn(f), a);
+    return sn_fold1_all_at(at, fn(f), array(a));
 }
 
-template <class F> sn_acc stencil(sn_site at, const F &f, sn_pattern pattern, sn_boundary boundary, sn_acc a)
+template <class F, class A> sn_acc stencil(sn_site at, const F &f, sn_pattern pattern, sn_boundary boundary, A a)
 {
-    return sn_stencil_at(at, fn(f), pattern, boundary, a);
+    return sn_stencil_at(at, fn(f), pattern, boundary, array(a));
 }
 
-template <class F>
-sn_acc stencil2(sn_site at, const F &f, sn_pattern pattern1, sn_boundary boundary1, sn_acc a1, sn_pattern pattern2,
-                sn_boundary boundary2, sn_acc a2)
+template <class F, class A1, class A2>
+sn_acc stencil2(sn_site at, const F &f, sn_pattern pattern1, sn_boundary boundary1, A1 a1, sn_pattern pattern2,
+                sn_boundary boundary2, A2 a2)
 {
-    return sn_stencil2_at(at, fn(f), pattern1, boundary1, a1, pattern2, boundary2, a2);
+    return sn_stencil2_at(at, fn(f), pattern1, boundary1, array(a1), pattern2, boundary2, array(a2));
 }
 
 template <class C, class F, class X> sn_scalar while_(sn_site at, const C &condition, const F &next, X init)
@@ -364,10 +426,10 @@ template <class N, class F, class X> sn_scalar loop(sn_site at, N n, const F &f,
     return sn_loop_at(at, lift(n), fn(f), lift(init));
 }
 
-template <class F, class Z, class... I> sn_scalar sfold(sn_site at, const F &f, Z z, sn_acc a, I... index)
+template <class F, class Z, class A, class... I> sn_scalar sfold(sn_site at, const F &f, Z z, A a, I... index)
 {
     const sn_scalar list[] = {lift(index)..., sn_scalar{0}};
-    return sn_sfold_at(at, fn(f), lift(z), a, static_cast<int>(sizeof...(I)), list);
+    return sn_sfold_at(at, fn(f), lift(z), array(a), static_cast<int>(sizeof...(I)), list);
 }
 
 template <class F> sn_program *compile(sn_site at, sn_context *context, const char *signature, const F &f)
@@ -378,15 +440,17 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 } // namespace sn
 
 #define SN_LIFT(x) sn::lift(x)
+#define SN_ARRAY(a) sn::array(a)
 #define SN_FN(f) sn::fn(f)
 #define SN_CLOSURE(f, env) sn::closure(f, env)
 #define SN_BODY(f) sn::body(f)
 #define SN_GET(x, i) sn::get(SN_HERE, x, i)
 #define SN_FIELD(x, name) sn::field(SN_HERE, x, name)
+#define SN_ELEMENT_(name, x) SN_TYPE_OF(x)
 #define SN_TYPE_OF(x) (sn::type_of<std::decay_t<decltype(x)>>())
 
 #undef sn_use
-#define sn_use(...) sn_use_at(SN_HERE, sn::argument(SN_ARG_IN, __VA_ARGS__))
+#define sn_use(...) sn_use_at(SN_HERE, sn::host(SN_ARG_IN, __VA_ARGS__))
 
 #undef sn_in
 #undef sn_into
@@ -395,11 +459,11 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #undef sn_struct
 #undef sn_call
 #undef sn_start
-#define sn_in(...) sn::argument(SN_ARG_IN, __VA_ARGS__)
+#define sn_in(...) sn::host(SN_ARG_IN, __VA_ARGS__)
 #define sn_into(...) sn::result(__VA_ARGS__)
 #define sn_value(pointer) sn::argument(SN_ARG_VALUE, pointer)
 #define sn_structs(...) sn::structs(__VA_ARGS__)
-#define sn_struct(pointer) sn::structs(pointer)
+#define sn_struct(pointer) sn::one_struct(pointer)
 #define sn_call(program, ...) sn::call(program, {__VA_ARGS__})
 #define sn_start(program, ...) sn::start(program, {__VA_ARGS__})
 

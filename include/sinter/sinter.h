@@ -20,6 +20,10 @@
 #ifndef SINTER_H
 #define SINTER_H
 
+#if defined(__GNUC__) && !defined(SN_SHOW_WARNINGS)
+#pragma GCC system_header /* short messages: lift.h */
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -170,41 +174,28 @@ typedef struct sn_arg {
 } sn_arg;
 
 /* sn_in(pointer, extents...): host memory to read, contiguous and row-major; sn_in(a, rows, columns). */
-#define sn_in(pointer, ...)                                                                                            \
-    ((sn_arg){.kind = SN_ARG_IN,                                                                                       \
-              .type = SN_TYPE_OF(*(pointer)),                                                                          \
-              .rank = SN_COUNT(__VA_ARGS__),                                                                           \
-              .extent = {__VA_ARGS__},                                                                                 \
-              .u = {.from = (pointer)}})
+#define sn_in(...) SN_HOST("sn_in", "a single value is sn_value(pointer)", SN_ARG_IN, SN_READ_, __VA_ARGS__)
 /* sn_strided(pointer, rank, extents, strides): host memory to read whose elements lie `strides` bytes apart, one stride
  * for each dimension, of either sign, 0 to repeat: columns, transposed and reversed arrays, one field of C structs. Both
  * lists are const int64_t *, outermost first, borrowed until the call returns, as the memory is. What is not contiguous,
  * row-major and aligned to its type is copied for the call, and counted (sn_counters.copies). */
 #define sn_strided(pointer, rank, extents, strides)                                                                    \
-    sn_strided_of(SN_TYPE_OF(*(pointer)), pointer, rank, extents, strides)
+    sn_strided_of(SN_ELEMENT_("sn_strided", *(pointer)), pointer, rank, extents, strides)
 SN_API sn_arg sn_strided_of(sn_type type, const void *pointer, int rank, const int64_t *extents,
                             const int64_t *strides);
 /* sn_into(pointer, extents...): host memory that a result is written to; it has exactly these extents. */
-#define sn_into(pointer, ...)                                                                                          \
-    ((sn_arg){.kind = SN_ARG_INTO,                                                                                     \
-              .type = SN_TYPE_OF(*(pointer)),                                                                          \
-              .rank = SN_COUNT(__VA_ARGS__),                                                                           \
-              .extent = {__VA_ARGS__},                                                                                 \
-              .u = {.to = (pointer)}})
+#define sn_into(...) SN_HOST("sn_into", "a single value is sn_value(pointer)", SN_ARG_INTO, SN_WRITTEN_, __VA_ARGS__)
 /* sn_value(pointer): one value (rank 0), read where it stands for a parameter, written where it stands for a result. */
-#define sn_value(pointer) ((sn_arg){.kind = SN_ARG_VALUE, .type = SN_TYPE_OF(*(pointer)), .u = {.from = (pointer)}})
+#define sn_value(pointer)                                                                                              \
+    ((sn_arg){.kind = SN_ARG_VALUE, .type = SN_ELEMENT_("sn_value", *(pointer)), .u = {.from = (pointer)}})
 /* sn_structs(pointer, extents...): an array of C structs, read where it stands for a parameter, written where it stands for
  * a result, a tuple or struct of the signature: [n]{x: f32, y: f32, id: i32} is an array of struct { float x, y; int32_t
  * id; }. Members have the types and the order of the signature, nested tuples are nested structs. It takes the place of one
  * argument a component, and is converted (copied) from and to these: sn_counters.conversions. sn_struct(pointer): a single
  * one, rank 0. Structs with members of other types or in another order: sn_strided(&p->x, ...), one a component. */
-#define sn_structs(pointer, ...)                                                                                       \
-    ((sn_arg){.kind = SN_ARG_STRUCTS,                                                                                  \
-              .rank = SN_COUNT(__VA_ARGS__),                                                                           \
-              .extent = {__VA_ARGS__},                                                                                 \
-              .size = sizeof(*(pointer)),                                                                              \
-              .u = {.from = (pointer)}})
-#define sn_struct(pointer) ((sn_arg){.kind = SN_ARG_STRUCTS, .size = sizeof(*(pointer)), .u = {.from = (pointer)}})
+#define sn_structs(...) SN_PASTE(SN_STRUCTS_, SN_EXTENTS(__VA_ARGS__))(__VA_ARGS__)
+#define sn_struct(pointer)                                                                                             \
+    ((sn_arg){.kind = SN_ARG_STRUCTS, .size = SN_STRUCT_SIZE_(*(pointer)), .u = {.from = (pointer)}})
 SN_API sn_arg sn_held(sn_array *array);  /* an array on the device, read */
 SN_API sn_arg sn_give(sn_array *array);  /* the same, given away: freed, unless the status is in the 200s */
 SN_API sn_arg sn_keep(sn_array **array); /* a result that stays on the device; *array is set, free it with sn_free */
@@ -353,7 +344,7 @@ SN_API sn_scalar sn_char(uint32_t code_point);
 
 /* A tuple of 2 to 16 scalars or tuples; its components; the first and the second. sn_get, sn_fst and sn_snd also take
  * an array of tuples, and give the array of that component. */
-#define sn_tuple(...) sn_tuple_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_scalar, SN_EACH(SN_LIFT, __VA_ARGS__)))
+#define sn_tuple(...) sn_tuple_at(SN_HERE, SN_SCALARS(__VA_ARGS__))
 #define sn_get(t, i) SN_GET(t, i)
 SN_API sn_scalar sn_tuple_at(sn_site at, int count, const sn_scalar *component);
 SN_API sn_scalar sn_get_at(sn_site at, sn_scalar tuple, int component);
@@ -366,8 +357,7 @@ SN_API sn_scalar sn_snd(sn_scalar tuple);
  * signature, [n]{x: f32, y: f32}, too. Where types are compared, a tuple is as good as a struct. */
 #define sn_field(t, name) SN_FIELD(t, #name)
 #define sn_with(t, name, value) sn_with_at(SN_HERE, t, #name, SN_LIFT(value))
-#define sn_record(names, ...)                                                                                          \
-    sn_record_at(SN_HERE, names, SN_COUNT(__VA_ARGS__), SN_LIST(sn_scalar, SN_EACH(SN_LIFT, __VA_ARGS__)))
+#define sn_record(names, ...) sn_record_at(SN_HERE, names, SN_SCALARS(__VA_ARGS__))
 SN_API sn_scalar sn_field_at(sn_site at, sn_scalar t, const char *name);
 SN_API sn_acc sn_array_field_at(sn_site at, sn_acc a, const char *name);
 SN_API sn_scalar sn_with_at(sn_site at, sn_scalar t, const char *name, sn_scalar value);
@@ -376,10 +366,11 @@ SN_API sn_scalar sn_record_at(sn_site at, const char *names, int count, const sn
 /* --- shapes: one i64 for rank 1, a tuple of them for a higher rank, outermost first --- */
 
 /* The shape with these 1 to 8 extents: C integers, or integer scalars made of extents and constants. */
-#define sn_shape(...) sn_shape_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_scalar, SN_EACH(SN_LIFT, __VA_ARGS__)))
-#define sn_shape_of(a) sn_shape_of_at(SN_HERE, a)                   /* the shape of an array; () for rank 0 */
-#define sn_extent(a, dimension) sn_extent_at(SN_HERE, a, dimension) /* one extent, i64; dimension 0 is outermost */
-#define sn_size(a) sn_size_at(SN_HERE, a)                           /* number of elements, i64 */
+#define sn_shape(...) sn_shape_at(SN_HERE, SN_SCALARS(__VA_ARGS__))
+#define sn_shape_of(a) sn_shape_of_at(SN_HERE, SN_ARRAY(a)) /* the shape of an array; () for rank 0 */
+#define sn_extent(a, dimension)                                                                                        \
+    sn_extent_at(SN_HERE, SN_ARRAY(a), dimension)   /* one extent, i64; dimension 0 is outermost */
+#define sn_size(a) sn_size_at(SN_HERE, SN_ARRAY(a)) /* number of elements, i64 */
 SN_API sn_scalar sn_shape_at(sn_site at, int rank, const sn_scalar *extent);
 SN_API sn_scalar sn_shape_of_at(sn_site at, sn_acc a);
 SN_API sn_scalar sn_extent_at(sn_site at, sn_acc a, int dimension);
@@ -395,7 +386,7 @@ SN_API sn_scalar sn_to_index_at(sn_site at, sn_scalar shape, sn_scalar index);
 SN_API sn_scalar sn_from_index_at(sn_site at, sn_scalar shape, sn_scalar position);
 
 /* Several results of a program, 1 to 16, in the order of the signature; results among them stand for their parts. */
-#define sn_results(...) sn_results_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_acc, __VA_ARGS__))
+#define sn_results(...) sn_results_at(SN_HERE, SN_ARRAYS(__VA_ARGS__))
 SN_API sn_acc sn_results_at(sn_site at, int count, const sn_acc *result);
 
 /* === 8. Array operations ======================================================================================== */
@@ -404,7 +395,8 @@ SN_API sn_acc sn_results_at(sn_site at, int count, const sn_acc *result);
 
 /* sn_use(pointer, extents...): C data, copied now, as part of the program; sn_use(table, 256). Kernels do not depend on
  * what is in it, but the program does: data that change between calls are parameters. */
-#define sn_use(pointer, ...) sn_use_at(SN_HERE, sn_in(pointer, __VA_ARGS__))
+#define sn_use(...)                                                                                                    \
+    sn_use_at(SN_HERE, SN_HOST("sn_use", "an array of a single value is sn_unit(x)", SN_ARG_IN, SN_READ_, __VA_ARGS__))
 SN_API sn_acc sn_use_at(sn_site at, sn_arg from);
 /* The array of this shape with f(index) at each index. */
 #define sn_generate(shape, f) sn_generate_at(SN_HERE, SN_LIFT(shape), SN_FN(f))
@@ -419,7 +411,7 @@ SN_API sn_acc sn_use_at(sn_site at, sn_arg from);
 #define sn_empty(type) sn_empty_at(SN_HERE, type)
 /* The array of rank 0 that holds x; the element of an array of rank 0. */
 #define sn_unit(x) sn_unit_at(SN_HERE, SN_LIFT(x))
-#define sn_the(a) sn_the_at(SN_HERE, a)
+#define sn_the(a) sn_the_at(SN_HERE, SN_ARRAY(a))
 SN_API sn_acc sn_generate_at(sn_site at, sn_scalar shape, sn_fn f);
 SN_API sn_acc sn_fill_at(sn_site at, sn_scalar shape, sn_scalar x);
 SN_API sn_acc sn_iota_at(sn_site at, sn_scalar n);
@@ -432,20 +424,20 @@ SN_API sn_scalar sn_the_at(sn_site at, sn_acc a);
 /* --- elementwise --- */
 
 /* f(x) for each element x; f(index, x), also f(i, j, x), for each index and element. */
-#define sn_map(f, a) sn_map_at(SN_HERE, SN_FN(f), a)
-#define sn_imap(f, a) sn_imap_at(SN_HERE, SN_FN(f), a)
+#define sn_map(f, a) sn_map_at(SN_HERE, SN_FN(f), SN_ARRAY(a))
+#define sn_imap(f, a) sn_imap_at(SN_HERE, SN_FN(f), SN_ARRAY(a))
 /* sn_zip_with(f, a, b, ...): f(x, y, ...) for the elements at each index of 2 to 9 arrays of one shape. Different
  * shapes are an error: of the build where it is known then, else of the call (SN_SHAPE_MISMATCH). */
-#define sn_zip_with(f, ...) sn_zip_with_at(SN_HERE, SN_FN(f), SN_COUNT(__VA_ARGS__), SN_LIST(sn_acc, __VA_ARGS__))
+#define sn_zip_with(f, ...) sn_zip_with_at(SN_HERE, SN_FN(f), SN_ARRAYS(__VA_ARGS__))
 /* The same with the index first: f(index, x, y, ...), also f(i, j, x, y, ...). */
-#define sn_izip_with(f, ...) sn_izip_with_at(SN_HERE, SN_FN(f), SN_COUNT(__VA_ARGS__), SN_LIST(sn_acc, __VA_ARGS__))
+#define sn_izip_with(f, ...) sn_izip_with_at(SN_HERE, SN_FN(f), SN_ARRAYS(__VA_ARGS__))
 /* sn_zip_with for arrays of one rank whose shapes may differ: over the intersection of the shapes. */
-#define sn_zip_min_with(f, ...) sn_zip_min_with_at(SN_HERE, SN_FN(f), SN_COUNT(__VA_ARGS__), SN_LIST(sn_acc, __VA_ARGS__))
+#define sn_zip_min_with(f, ...) sn_zip_min_with_at(SN_HERE, SN_FN(f), SN_ARRAYS(__VA_ARGS__))
 /* sn_zip(a, b, ...): 2 to 9 arrays of one shape to one array of tuples; sn_zip_min: over the intersection of shapes. */
-#define sn_zip(...) sn_zip_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_acc, __VA_ARGS__))
-#define sn_zip_min(...) sn_zip_min_at(SN_HERE, SN_COUNT(__VA_ARGS__), SN_LIST(sn_acc, __VA_ARGS__))
+#define sn_zip(...) sn_zip_at(SN_HERE, SN_ARRAYS(__VA_ARGS__))
+#define sn_zip_min(...) sn_zip_min_at(SN_HERE, SN_ARRAYS(__VA_ARGS__))
 /* An array of k-tuples to k arrays: part has room for `count` == k of them. */
-#define sn_unzip(a, count, part) sn_unzip_at(SN_HERE, a, count, part)
+#define sn_unzip(a, count, part) sn_unzip_at(SN_HERE, SN_ARRAY(a), count, part)
 SN_API sn_acc sn_map_at(sn_site at, sn_fn f, sn_acc a);
 SN_API sn_acc sn_imap_at(sn_site at, sn_fn f, sn_acc a);
 SN_API sn_acc sn_zip_with_at(sn_site at, sn_fn f, int count, const sn_acc *a);
@@ -458,31 +450,29 @@ SN_API void sn_unzip_at(sn_site at, sn_acc a, int count, sn_acc *part);
 /* --- index space --- */
 
 /* The array of this shape whose element at i is a's at f(i); an index outside a is an error (SN_OUT_OF_RANGE). */
-#define sn_backpermute(shape, f, a) sn_backpermute_at(SN_HERE, SN_LIFT(shape), SN_FN(f), a)
+#define sn_backpermute(shape, f, a) sn_backpermute_at(SN_HERE, SN_LIFT(shape), SN_FN(f), SN_ARRAY(a))
 /* The elements of a at the indices in `index`: integers, or tuples of them for higher ranks of a. Shaped as `index`. */
-#define sn_gather(index, a) sn_gather_at(SN_HERE, index, a)
+#define sn_gather(index, a) sn_gather_at(SN_HERE, SN_ARRAY(index), SN_ARRAY(a))
 /* sn_replicate(a, n, SN_ALL, ...): for each dimension of the result either its extent, along which a is repeated, or
  * SN_ALL, the next dimension of a. sn_replicate(row, n, SN_ALL): n equal rows. */
-#define sn_replicate(a, ...)                                                                                           \
-    sn_replicate_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), SN_LIST(sn_scalar, SN_EACH(SN_LIFT, __VA_ARGS__)))
+#define sn_replicate(a, ...) sn_replicate_at(SN_HERE, SN_ARRAY(a), SN_SCALARS(__VA_ARGS__))
 /* sn_slice(a, i, SN_ALL, ...): for each dimension of a either the index to take there, which removes the dimension, or
  * SN_ALL, which keeps it. sn_slice(m, 3, SN_ALL): row 3. */
-#define sn_slice(a, ...)                                                                                               \
-    sn_slice_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), SN_LIST(sn_scalar, SN_EACH(SN_LIFT, __VA_ARGS__)))
+#define sn_slice(a, ...) sn_slice_at(SN_HERE, SN_ARRAY(a), SN_SCALARS(__VA_ARGS__))
 /* The same elements in row-major order, in another shape of the same size; of rank 1. */
-#define sn_reshape(shape, a) sn_reshape_at(SN_HERE, SN_LIFT(shape), a)
-#define sn_flatten(a) sn_flatten_at(SN_HERE, a)
+#define sn_reshape(shape, a) sn_reshape_at(SN_HERE, SN_LIFT(shape), SN_ARRAY(a))
+#define sn_flatten(a) sn_flatten_at(SN_HERE, SN_ARRAY(a))
 /* The two innermost dimensions exchanged; the innermost dimension reversed. */
-#define sn_transpose(a) sn_transpose_at(SN_HERE, a)
-#define sn_reverse(a) sn_reverse_at(SN_HERE, a)
+#define sn_transpose(a) sn_transpose_at(SN_HERE, SN_ARRAY(a))
+#define sn_reverse(a) sn_reverse_at(SN_HERE, SN_ARRAY(a))
 /* Along the innermost dimension: the first n elements; all but the first n; all but the last; all but the first. Where
  * there are fewer, as many as there are; n below 0 is 0. */
-#define sn_take(n, a) sn_take_at(SN_HERE, SN_LIFT(n), a)
-#define sn_skip(n, a) sn_skip_at(SN_HERE, SN_LIFT(n), a)
-#define sn_init(a) sn_init_at(SN_HERE, a)
-#define sn_tail(a) sn_tail_at(SN_HERE, a)
+#define sn_take(n, a) sn_take_at(SN_HERE, SN_LIFT(n), SN_ARRAY(a))
+#define sn_skip(n, a) sn_skip_at(SN_HERE, SN_LIFT(n), SN_ARRAY(a))
+#define sn_init(a) sn_init_at(SN_HERE, SN_ARRAY(a))
+#define sn_tail(a) sn_tail_at(SN_HERE, SN_ARRAY(a))
 /* The innermost dimension turned by n places to the left (below 0: to the right): element i comes from i + n. */
-#define sn_rotate(n, a) sn_rotate_at(SN_HERE, SN_LIFT(n), a)
+#define sn_rotate(n, a) sn_rotate_at(SN_HERE, SN_LIFT(n), SN_ARRAY(a))
 SN_API sn_acc sn_take_at(sn_site at, sn_scalar n, sn_acc a);
 SN_API sn_acc sn_skip_at(sn_site at, sn_scalar n, sn_acc a);
 SN_API sn_acc sn_init_at(sn_site at, sn_acc a);
@@ -503,24 +493,24 @@ SN_API sn_acc sn_reverse_at(sn_site at, sn_acc a);
 
 /* f(...f(f(z, x0), x1)..., xn). f must be associative; it need not commute, and z enters exactly once, leftmost, so it
  * need not be neutral. Of no elements: z. The order of combination depends on the extent only, never on threads. */
-#define sn_fold(f, z, a) sn_fold_at(SN_HERE, SN_FN(f), SN_LIFT(z), a)
-#define sn_fold_all(f, z, a) sn_fold_all_at(SN_HERE, SN_FN(f), SN_LIFT(z), a)
+#define sn_fold(f, z, a) sn_fold_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a))
+#define sn_fold_all(f, z, a) sn_fold_all_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a))
 /* The same without a seed: of no elements it is an error (SN_EMPTY_FOLD). */
-#define sn_fold1(f, a) sn_fold1_at(SN_HERE, SN_FN(f), a)
-#define sn_fold1_all(f, a) sn_fold1_all_at(SN_HERE, SN_FN(f), a)
+#define sn_fold1(f, a) sn_fold1_at(SN_HERE, SN_FN(f), SN_ARRAY(a))
+#define sn_fold1_all(f, a) sn_fold1_all_at(SN_HERE, SN_FN(f), SN_ARRAY(a))
 /* Sum and product: integers of 8 and 16 bits give 32 bits, bool counts in i64; other types keep theirs. */
-#define sn_sum(a) sn_sum_at(SN_HERE, a)
-#define sn_product(a) sn_product_at(SN_HERE, a)
+#define sn_sum(a) sn_sum_at(SN_HERE, SN_ARRAY(a))
+#define sn_product(a) sn_product_at(SN_HERE, SN_ARRAY(a))
 /* Smallest and largest element; a NaN only if there is nothing else. Of no elements: an error. */
-#define sn_minimum(a) sn_minimum_at(SN_HERE, a)
-#define sn_maximum(a) sn_maximum_at(SN_HERE, a)
+#define sn_minimum(a) sn_minimum_at(SN_HERE, SN_ARRAY(a))
+#define sn_maximum(a) sn_maximum_at(SN_HERE, SN_ARRAY(a))
 /* Index (i64) of the first smallest or largest element along the innermost dimension; NaNs count only if alone. */
-#define sn_argmin(a) sn_argmin_at(SN_HERE, a)
-#define sn_argmax(a) sn_argmax_at(SN_HERE, a)
+#define sn_argmin(a) sn_argmin_at(SN_HERE, SN_ARRAY(a))
+#define sn_argmax(a) sn_argmax_at(SN_HERE, SN_ARRAY(a))
 /* Of bools: all true (of none: true); any true (of none: false); how many (i64). */
-#define sn_all(a) sn_all_at(SN_HERE, a)
-#define sn_any(a) sn_any_at(SN_HERE, a)
-#define sn_count(a) sn_count_at(SN_HERE, a)
+#define sn_all(a) sn_all_at(SN_HERE, SN_ARRAY(a))
+#define sn_any(a) sn_any_at(SN_HERE, SN_ARRAY(a))
+#define sn_count(a) sn_count_at(SN_HERE, SN_ARRAY(a))
 SN_API sn_acc sn_fold_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a);
 SN_API sn_acc sn_fold_all_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a);
 SN_API sn_acc sn_fold1_at(sn_site at, sn_fn f, sn_acc a);
@@ -542,7 +532,7 @@ typedef struct sn_pattern {
     int rank;
     int extent[3];
 } sn_pattern;
-#define sn_pattern(...) SN_MAKE(sn_pattern, SN_COUNT(__VA_ARGS__), {__VA_ARGS__})
+#define sn_pattern(...) SN_MAKE(sn_pattern, SN_COUNT(__VA_ARGS__), {SN_EACH(SN_SAME_, __VA_ARGS__)})
 
 /* What a stencil finds outside the array: */
 typedef struct sn_boundary {
@@ -559,11 +549,12 @@ SN_API sn_boundary sn_constant_of(sn_scalar x);
 SN_API sn_boundary sn_outside_of(sn_fn f);
 
 /* f(neighbours) at each element; f reads them with sn_at. Of two arrays of one shape: f(neighbours, neighbours). */
-#define sn_stencil(f, pattern, boundary, a) sn_stencil_at(SN_HERE, SN_FN(f), pattern, boundary, a)
+#define sn_stencil(f, pattern, boundary, a) sn_stencil_at(SN_HERE, SN_FN(f), pattern, boundary, SN_ARRAY(a))
 #define sn_stencil2(f, pattern1, boundary1, a1, pattern2, boundary2, a2)                                               \
-    sn_stencil2_at(SN_HERE, SN_FN(f), pattern1, boundary1, a1, pattern2, boundary2, a2)
+    sn_stencil2_at(SN_HERE, SN_FN(f), pattern1, boundary1, SN_ARRAY(a1), pattern2, boundary2, SN_ARRAY(a2))
 /* sn_at(neighbours, dy, dx): the element at this offset, one C integer per dimension; sn_at(s, 0, 0) is the centre. */
-#define sn_at(neighbours, ...) sn_neighbour_at(SN_HERE, neighbours, SN_COUNT(__VA_ARGS__), SN_LIST(int, __VA_ARGS__))
+#define sn_at(neighbours, ...)                                                                                         \
+    sn_neighbour_at(SN_HERE, neighbours, SN_COUNT(__VA_ARGS__), SN_LIST(int, SN_EACH(SN_SAME_, __VA_ARGS__)))
 SN_API sn_acc sn_stencil_at(sn_site at, sn_fn f, sn_pattern pattern, sn_boundary boundary, sn_acc a);
 SN_API sn_acc sn_stencil2_at(sn_site at, sn_fn f, sn_pattern pattern1, sn_boundary boundary1, sn_acc a1,
                              sn_pattern pattern2, sn_boundary boundary2, sn_acc a2);
@@ -572,10 +563,10 @@ SN_API sn_scalar sn_neighbour_at(sn_site at, sn_scalar neighbours, int rank, con
 /* --- control --- */
 
 /* The same array, computed to memory: nothing fuses across. */
-#define sn_force(a) sn_force_at(SN_HERE, a)
+#define sn_force(a) sn_force_at(SN_HERE, SN_ARRAY(a))
 /* The same array, computed anew at each of its uses, whatever that costs. Results, folds and stencils are computed once
  * all the same. */
-#define sn_fuse(a) sn_fuse_at(SN_HERE, a)
+#define sn_fuse(a) sn_fuse_at(SN_HERE, SN_ARRAY(a))
 SN_API sn_acc sn_force_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_fuse_at(sn_site at, sn_acc a);
 
@@ -604,9 +595,8 @@ SN_API sn_scalar sn_sfold_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a, int out
 
 /* The element of a at an index, one integer per dimension or a tuple of them; at a row-major position. An index outside
  * is an error (SN_OUT_OF_RANGE) where it is evaluated. */
-#define sn_index(a, ...)                                                                                               \
-    sn_index_at(SN_HERE, a, SN_COUNT(__VA_ARGS__), SN_LIST(sn_scalar, SN_EACH(SN_LIFT, __VA_ARGS__)))
-#define sn_linear_index(a, i) sn_linear_index_at(SN_HERE, a, SN_LIFT(i))
+#define sn_index(a, ...) sn_index_at(SN_HERE, SN_ARRAY(a), SN_SCALARS(__VA_ARGS__))
+#define sn_linear_index(a, i) sn_linear_index_at(SN_HERE, SN_ARRAY(a), SN_LIFT(i))
 SN_API sn_scalar sn_index_at(sn_site at, sn_acc a, int count, const sn_scalar *index);
 SN_API sn_scalar sn_linear_index_at(sn_site at, sn_acc a, sn_scalar i);
 

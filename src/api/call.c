@@ -77,6 +77,10 @@ static sn_status check_argument(call *c, int i)
     const sn_arg *a = &c->arg[i];
     sn_context *cx = c->p->context;
     const char *what = is_parameter(c, i) ? "a parameter" : "a result";
+    if (a->kind < SN_ARG_IN || a->kind > SN_ARG_STRUCTS)
+        return api_fail_call(c->p, SN_BAD_ARGUMENT,
+                             "argument %u is no argument; write sn_in(pointer, extents...), sn_into, sn_value, ...",
+                             call_number(c, i));
     if (!kind_fits(c, i))
         return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u stands for %s, but is %s(...)", call_number(c, i),
                              what, kind_name(a->kind));
@@ -92,6 +96,16 @@ static sn_status check_argument(call *c, int i)
     if ((ir_type)a->type != c->p->type[i])
         return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is of type %s, not %s", call_number(c, i),
                              type_name(a->type), ir_type_name(c->p->type[i]));
+    if (a->rank < 0)
+        return api_fail_call(c->p, SN_BAD_ARGUMENT,
+                             "argument %u has no lists of extents and strides; sn_strided(pointer, rank, extents, "
+                             "strides) takes one of each",
+                             call_number(c, i));
+    if (a->rank == 0 && c->p->rank[i])
+        return api_fail_call(c->p, SN_BAD_ARGUMENT,
+                             "argument %u is a single value, but stands for an array with %d extents; write %s",
+                             call_number(c, i), (int)c->p->rank[i],
+                             is_parameter(c, i) ? "sn_in(pointer, extents...)" : "sn_into(pointer, extents...)");
     if (a->rank != c->p->rank[i])
         return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", call_number(c, i), a->rank,
                              (int)c->p->rank[i]);

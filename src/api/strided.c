@@ -12,7 +12,9 @@ typedef struct walk { /* dimensions left to walk, innermost last; those of one e
 sn_arg sn_strided_of(sn_type type, const void *pointer, int rank, const int64_t *extents, const int64_t *strides)
 {
     sn_arg a = {.kind = SN_ARG_IN, .type = type, .rank = rank, .stride = strides, .u = {.from = pointer}};
-    for (int d = 0; d < rank && d < IR_MAX_RANK; d++)
+    if (rank > 0 && (!extents || !strides))
+        a.rank = -1; /* refused wherever it is used */
+    for (int d = 0; d < a.rank && d < IR_MAX_RANK; d++)
         a.extent[d] = extents[d];
     return a;
 }

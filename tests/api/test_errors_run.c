@@ -247,6 +247,40 @@ static void wrong_arguments(void **state)
     sn_drop(p);
 }
 
+/* Arguments that no macro made. */
+static void arguments_made_by_hand(void **state)
+{
+    (void)state;
+    sn_program *p = compiled("[n,m]f32 -> [m]f32", SN_BODY(first_row));
+    float a[6] = {1, 2, 3, 4, 5, 6}, r[3];
+    const int64_t extents[2] = {2, 3};
+    sn_arg good = sn_in(a, 2, 3), out = sn_into(r, 3), bad = good;
+    bad.rank = 0;
+    assert_int_equal(sn_call(p, bad, out), SN_BAD_ARGUMENT);
+    contains(sn_message(both_cpu()),
+             "argument 1 is a single value, but stands for an array with 2 extents; write sn_in(");
+    bad.rank = -1;
+    assert_int_equal(sn_call(p, bad, out), SN_BAD_ARGUMENT);
+    bad.rank = 9;
+    assert_int_equal(sn_call(p, bad, out), SN_BAD_ARGUMENT);
+    contains(sn_message(both_cpu()), "argument 1 has 9 extents, not 2");
+    bad = out;
+    bad.rank = 0;
+    assert_int_equal(sn_call(p, good, bad), SN_BAD_ARGUMENT);
+    contains(sn_message(both_cpu()),
+             "argument 2 is a single value, but stands for an array with 1 extents; write sn_into(");
+    bad = good;
+    bad.kind = (sn_arg_kind)99;
+    assert_int_equal(sn_call(p, bad, out), SN_BAD_ARGUMENT);
+    contains(sn_message(both_cpu()), "argument 1 is no argument; write sn_in(");
+    assert_int_equal(sn_call(p, sn_strided(a, 2, NULL, extents), out), SN_BAD_ARGUMENT);
+    contains(sn_message(both_cpu()), "argument 1 has no lists of extents and strides");
+    assert_int_equal(sn_call(p, sn_strided(a, 2, extents, NULL), out), SN_BAD_ARGUMENT);
+    assert_null(sn_upload(both_cpu(), sn_strided(a, 2, extents, NULL)));
+    assert_int_equal(sn_call(p, good, out), SN_OK);
+    sn_drop(p);
+}
+
 static void calls_name_the_place_of_their_program(void **state)
 {
     (void)state;
@@ -417,6 +451,7 @@ int main(void)
         cmocka_unit_test(folds_of_nothing),
         cmocka_unit_test(a_slice_outside),
         cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(arguments_made_by_hand),
         cmocka_unit_test(calls_name_the_place_of_their_program),
         cmocka_unit_test(results_of_another_size),
         cmocka_unit_test(build_errors),

@@ -302,8 +302,8 @@ static void structs_that_do_not_fit(void **state)
            SN_BAD_ARGUMENT, "argument 1 has structs of 8 bytes, but those of [n]{x: f32, y: f32, id: i32} have 12");
     expect(cx, sn_call(program, sn_structs(p, 2, 2), sn_value(&dt), sn_structs(q, 4), sn_value(&most)), SN_BAD_ARGUMENT,
            "argument 1 has 2 extents, not 1");
-    expect(cx, sn_call(program, sn_structs(p, 4), sn_structs(&dt, 1), sn_structs(q, 4), sn_value(&most)),
-           SN_BAD_ARGUMENT, "argument 2 is sn_structs(...), but stands for f32");
+    expect(cx, sn_call(program, sn_structs(p, 4), sn_structs(q, 1), sn_structs(q, 4), sn_value(&most)), SN_BAD_ARGUMENT,
+           "argument 2 is sn_structs(...), but stands for f32");
     expect(cx, sn_call(program, sn_structs(p, -4), sn_value(&dt), sn_structs(q, 4), sn_value(&most)), SN_BAD_EXTENT,
            "dimension 0 of argument 1 has the extent -4");
     expect(cx, sn_call(program, sn_structs(p, INT64_MAX / 2), sn_value(&dt), sn_structs(q, 4), sn_value(&most)),

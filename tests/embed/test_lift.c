@@ -21,6 +21,10 @@
         sn_if(true, 1, x))))))))
 #define NEST_TUPLES_4(x) sn_tuple(1, sn_tuple(1, sn_tuple(1, sn_tuple(1, x))))
 #define NEST_GET_4(x) sn_fst(sn_fst(sn_fst(sn_fst(x))))
+#define NEST_MAPS_1(x) sn_map(sn_neg, sn_zip_with(sn_add, x, x))
+#define NEST_MAPS_4(x)                                                                                                 \
+    sn_map(sn_neg, sn_zip_with(sn_add, x, sn_map(sn_neg, sn_zip_with(sn_add, x, sn_map(sn_neg, sn_zip_with(sn_add, x,  \
+        sn_map(sn_neg, sn_zip_with(sn_add, x, x))))))))
 /* clang-format on */
 
 static void nesting_stays_small(void **state)
@@ -32,6 +36,8 @@ static void nesting_stays_small(void **state)
     assert_in_range(sizeof TEXT(NEST_RIGHT_8(x)), 0, 8 * 2048);
     assert_in_range(sizeof TEXT(NEST_TUPLES_4(x)), 0, 4 * 2048);
     assert_in_range(sizeof TEXT(NEST_GET_4(x)), 0, 4 * 1024);
+    assert_in_range(sizeof TEXT(NEST_MAPS_4(x)), 0, 5 * sizeof TEXT(NEST_MAPS_1(x)));
+    assert_in_range(sizeof TEXT(NEST_MAPS_1(x)), 0, 8 * 1024);
 }
 
 static sn_scalar sixteen_calls(sn_scalar x)
