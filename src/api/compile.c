@@ -73,21 +73,12 @@ static l_options loop_options(const sn_context *cx, bool large)
     return (l_options){.fuse = on(cx->options.fusion), .cost_model = on(cx->options.cost_model), .large = large};
 }
 
-/* Literals that became inputs are data of the program. */
 static l_program *make_clusters(sn_program *p)
 {
     l_options loops = loop_options(p->context, false);
     l_program *clusters = l_clusters(p->ir, &loops);
-    l_literals inputs = {0};
-    if (p->context->engine.device)
-        l_share_literals(clusters, &inputs);
-    for (uint32_t i = 0; i < inputs.n; i++) {
-        const l_literal *from = &inputs.at[i];
-        embed_constant c = {.type = from->type, .bytes = ir_type_size(from->type), .array = from->input};
-        c.data = arena_copy(&p->arena, &from->bits, sizeof(from->bits));
-        vec_push(&p->arena, &p->ports.constant, c);
-    }
-    return inputs.n ? l_clusters(p->ir, &loops) : clusters;
+    bool shares = p->context->engine.device && l_share_literals(clusters);
+    return shares ? l_clusters(p->ir, &loops) : clusters;
 }
 
 static program_version version(const sn_program *p, l_program *clusters, const run_program *other)

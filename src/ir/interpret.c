@@ -190,6 +190,10 @@ static bool bind_dim(interpreter *in, uint32_t number, uint32_t k, unsigned d)
 static bool bind_dims(interpreter *in)
 {
     const ir_program *p = in->p;
+    for (uint32_t i = 0; i < p->number.n; i++) {
+        in->dim[p->number.at[i].dim] = p->number.at[i].value;
+        in->dim_input[p->number.at[i].dim] = p->input.n + 1; /* of none, but known */
+    }
     for (uint32_t k = 0; k < p->input.n; k++) {
         const ir_array *info = ir_info(p, p->input.at[k]);
         if (!check_input(in, k))

@@ -20,20 +20,36 @@ static bool parse_site_line(parser *ps)
     return true;
 }
 
+/* The number that the last name stands for. */
+static bool parse_value(parser *ps, uint32_t dim)
+{
+    bool minus = parser_accept(ps, "-");
+    uint64_t n;
+    if (!parser_number(ps, minus ? (uint64_t)1 << 63 : (uint64_t)INT64_MAX, &n))
+        return false;
+    if (ps->p->dim.n != dim + 1)
+        return parser_fail(ps, "this extent has been named before");
+    vec_push(ps->p->arena, &ps->p->number, ((ir_number){dim, (int64_t)(minus ? 0 - n : n)}));
+    return true;
+}
+
 static bool parse_extents(parser *ps)
 {
     do {
         token name = ps->token;
+        uint32_t known = ps->p->dim.n;
         if (name.kind == TOKEN_STRING) {
             const char *quoted = parser_string(ps);
             if (quoted)
                 ir_dim(ps->p, quoted);
-            continue;
-        }
-        if (name.kind != TOKEN_WORD)
+        } else if (name.kind == TOKEN_WORD) {
+            parser_next(ps);
+            parser_declare(ps, name, ir_dim(ps->p, arena_printf(ps->arena, "%.*s", (int)name.n, name.at)));
+        } else {
             return parser_fail(ps, "expected a name");
-        parser_next(ps);
-        parser_declare(ps, name, ir_dim(ps->p, arena_printf(ps->arena, "%.*s", (int)name.n, name.at)));
+        }
+        if (parser_accept(ps, "=") && !parse_value(ps, known))
+            return false;
     } while (parser_accept(ps, ","));
     return !ps->message;
 }

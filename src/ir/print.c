@@ -1,5 +1,6 @@
 /* Programs as text: one statement a line, functions between braces. Grammar: docs/text-forms.md, "Terms". */
 #include "ir/printer.h"
+#include <inttypes.h>
 #include <stdio.h>
 
 static void mention(printer *pr, uint32_t site)
@@ -215,9 +216,11 @@ void ir_print(const ir_program *p, text *out)
     printer_init(&pr, p, out);
     printer_collect(&pr, 0, NULL, true);
     print_sites(&pr);
-    for (uint32_t k = 0; k < p->dim.n; k++) {
+    for (uint32_t k = 0, number = 0; k < p->dim.n; k++) {
         text_add(out, k ? ", " : "extents ");
         print_dim(&pr, k);
+        if (number < p->number.n && p->number.at[number].dim == k)
+            text_printf(out, " = %" PRId64, p->number.at[number++].value);
     }
     text_add(out, p->dim.n ? "\n" : "");
     print_statements(&pr);

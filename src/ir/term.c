@@ -206,6 +206,13 @@ ir_id ir_var(ir_program *p, ir_type t)
     return id;
 }
 
+static ir_id dim_term(ir_program *p, uint32_t k)
+{
+    ir_node key = {.kind = IR_DIM, .type = T_I64};
+    key.u.literal = k;
+    return ir_intern(p, 0, &key, 0, NULL);
+}
+
 ir_id ir_dim(ir_program *p, const char *name)
 {
     uint32_t k = 0;
@@ -213,9 +220,23 @@ ir_id ir_dim(ir_program *p, const char *name)
         k++;
     if (k == p->dim.n)
         vec_push(p->arena, &p->dim, arena_string(p->arena, name));
-    ir_node key = {.kind = IR_DIM, .type = T_I64};
-    key.u.literal = k;
-    return ir_intern(p, 0, &key, 0, NULL);
+    return dim_term(p, k);
+}
+
+ir_id ir_named_number(ir_program *p, int64_t value)
+{
+    const char *name;
+    uint32_t names = p->number.n ? p->number.at[0].dim : p->dim.n, try = p->number.n;
+    bool taken;
+    do {
+        name = arena_printf(p->arena, "number%u", ++try);
+        taken = false;
+        for (uint32_t k = 0; k < names; k++) /* of the signature: few */
+            taken |= strcmp(p->dim.at[k], name) == 0;
+    } while (taken);
+    vec_push(p->arena, &p->number, ((ir_number){p->dim.n, value}));
+    vec_push(p->arena, &p->dim, name);
+    return dim_term(p, p->dim.n - 1);
 }
 
 /* --- reads of arrays --- */
@@ -231,6 +252,36 @@ static bool index_inside(const ir_program *p, const ir_array *a, const ir_id *in
             return false;
     }
     return true;
+}
+
+/* A few operators over literals, extents and elements at literal places, which cannot fail: no more to compute than an
+ * element is to read. */
+static bool is_short(const ir_program *p, ir_id id, unsigned depth)
+{
+    const ir_node *n = ir_at(p, id);
+    bool good = !n->scope && !n->partial &&
+                (n->kind == IR_CONST || n->kind == IR_DIM || n->kind == IR_READ || n->kind == IR_OP);
+    for (uint32_t i = 0; i < n->n && good; i++)
+        good = depth > 0 && is_short(p, p->arg.at[n->args + i], depth - 1);
+    return good && !(n->kind == IR_OP && ir_ops[n->op].flags & OP_MATH);
+}
+
+/* The element of an array of which it is plain to see: the same short term everywhere, or its index. 0: it is not. */
+static ir_id plain_element(const ir_program *p, const ir_node *read, uint32_t n, const ir_id *index)
+{
+    enum { MOST_DEPTH = 3 };
+    const ir_node *a = ir_at(p, read->array);
+    if (p->plain || a->kind != IR_GENERATE || !(read->flags & IR_SAFE))
+        return 0;
+    const ir_fn *fn = a->u.info->fn;
+    ir_id element = fn->result[read->u.literal];
+    for (uint32_t i = 0; i < n; i++)
+        if (ir_at(p, index[i])->partial) /* its failure is not to be lost */
+            return 0;
+    for (uint32_t i = 0; i < fn->params && !(read->flags & IR_LINEAR); i++)
+        if (fn->param[i] == element)
+            return index[i];
+    return is_short(p, element, MOST_DEPTH) ? element : 0;
 }
 
 ir_id ir_read(ir_program *p, uint32_t site, ir_id array, uint32_t component, unsigned flags, uint32_t n,
@@ -263,7 +314,8 @@ ir_id ir_read(ir_program *p, uint32_t site, ir_id array, uint32_t component, uns
                    .flags = (uint8_t)(flags & (IR_SAFE | IR_LINEAR | IR_ALWAYS)),
                    .array = array};
     key.u.literal = component;
-    return ir_intern(p, site, &key, n, index);
+    ir_id element = plain_element(p, &key, n, index);
+    return element ? element : ir_intern(p, site, &key, n, index);
 }
 
 /* --- walks --- */

@@ -126,6 +126,11 @@ typedef struct ir_site { /* a place in the user's program */
     const char *operation;
 } ir_site;
 
+typedef struct ir_number { /* an extent whose value the program brings along */
+    uint32_t dim;
+    int64_t value;
+} ir_number;
+
 typedef struct ir_check { /* a shape condition that survives fusion: left == right at run time */
     ir_id left, right;    /* extents */
     uint32_t site;
@@ -143,6 +148,7 @@ typedef struct ir_program {
     VEC(ir_id) arg;
     VEC(ir_site) site;
     VEC(const char *) dim; /* names of extents in the signature; dim.at[k] for IR_DIM k */
+    VEC(ir_number) number; /* the names among them that stand for numbers */
     VEC(ir_id) input;      /* IR_INPUT nodes in order */
     VEC(ir_id) output;     /* array nodes in order of the results */
     VEC(ir_check) check;
@@ -182,8 +188,11 @@ ir_id ir_i64(ir_program *p, int64_t value);
 ir_id ir_bool(ir_program *p, bool value);
 ir_id ir_var(ir_program *p, ir_type t);                     /* fresh */
 ir_id ir_dim(ir_program *p, const char *name);              /* one name, one term */
-/* Simplifies on the way unless the program is plain (opt-independent rules that hold always: constant folding except where it would fail, x+0 on
- * integers, double negation, cond with equal branches or constant condition ...); never changes a NaN, signed zero or error. */
+ir_id ir_named_number(ir_program *p,
+                      int64_t value); /* a fresh extent of this value: code with it does not depend on the number */
+/* Simplifies on the way unless the program is plain (opt-independent rules that hold always: constant folding except
+ * where it would fail, x+0 on integers, double negation, cond with equal branches or constant condition ...); never
+ * changes a NaN, signed zero or error. */
 ir_id ir_op1(ir_program *p, uint32_t site, ir_op op, ir_id a);
 ir_id ir_op2(ir_program *p, uint32_t site, ir_op op, ir_id a, ir_id b);
 ir_id ir_op3(ir_program *p, uint32_t site, ir_op op, ir_id a, ir_id b, ir_id c);

@@ -1,16 +1,26 @@
-/* Finds operations that are alike but for literals, by a hash of their functions that leaves literals out, and makes
- * inputs of those in which they differ. */
+/* Finds operations that are alike but for literals, by a hash that leaves literals out, and names the numbers in which
+ * they differ.
+ *
+ * A literal is known by its place. Places in terms of variables, and results of functions, belong to one operation:
+ * what stands there is a number of that operation's own. Closed terms are extents, and compared with each other: a
+ * literal in them is the same number wherever it stands in a closed term, so that equal extents stay equal. */
 #include "loop/literals.h"
 
 #include "opt/remake.h"
 
-/* A literal is known by the place of its use among the program's arguments. */
-typedef VEC(uint32_t) places;
+typedef struct place {
+    opt_slot slot;
+    ir_id literal;
+} place;
+
+typedef VEC(place) places;
+
+typedef struct member {
+    places own, closed;
+} member;
 
 typedef struct alike {
-    VEC(ir_id) member;
-    places *place; /* per member, in step with `member`: of its literals */
-    uint32_t room;
+    VEC(member) member;
     uint32_t clusters, last; /* in which members are computed; the last one counted */
 } alike;
 
@@ -22,10 +32,12 @@ typedef struct sharing {
     uint32_t walk, met;
     opt_ids stack;
     uint64_t hash;
-    places found;
+    member found;
+    bool fixed;     /* literals of the function at hand stay what they are */
     map64 group_of; /* hash -> 1 + group */
     VEC(alike) group;
-    map64 read; /* place -> the term to be used there */
+    map64 own;    /* place -> the term to be used there */
+    map64 closed; /* literal -> the term to be used in closed terms */
     opt_remake remake;
 } sharing;
 
@@ -48,46 +60,51 @@ static bool meet(sharing *s, ir_id id)
     return first;
 }
 
+static void mix_literal(sharing *s, opt_slot slot, ir_id id, bool closed)
+{
+    const ir_node *n = ir_at(s->p, id);
+    mix(s, n->type);
+    if (s->fixed && !closed)
+        mix(s, n->u.literal);
+    else if (closed)
+        vec_push(s->arena, &s->found.closed, ((place){slot, id}));
+    else
+        vec_push(s->arena, &s->found.own, ((place){slot, id}));
+}
+
+static void mix_place(sharing *s, opt_slot slot, ir_id id, bool closed)
+{
+    if (id && ir_at(s->p, id)->kind == IR_CONST)
+        mix_literal(s, slot, id, closed);
+    else if (id && meet(s, id))
+        vec_push(s->arena, &s->stack, id);
+}
+
+static void mix_list(sharing *s, uint32_t n, const ir_id *term, bool closed)
+{
+    for (uint32_t i = 0; i < n; i++)
+        mix_place(s, opt_slot_at(&term[i]), term[i], closed);
+}
+
 static void mix_array(sharing *s, ir_id array)
 {
     const ir_array *info = ir_info(s->p, array);
     if (!meet(s, array))
         return;
-    mix(s, hash_bytes(info->shape, info->rank * sizeof(ir_id), info->rank));
     mix(s, hash_bytes(info->type, info->components * sizeof(ir_type), info->components));
-}
-
-/* May literals among its operands be read from elsewhere? */
-static bool may_vary(const sharing *s, const ir_node *user)
-{
-    if (!user->scope || (user->kind != IR_OP && user->kind != IR_READ))
-        return false;
-    ir_type type = (ir_type)ir_at(s->p, s->p->arg.at[user->args])->type;
-    return user->kind == IR_READ || !ir_op_partial((ir_op)user->op, type);
-}
-
-static void mix_operand(sharing *s, ir_id id)
-{
-    const ir_node *n = ir_at(s->p, id);
-    if (n->kind == IR_CONST) {
-        mix(s, n->type);
-        mix(s, n->u.literal);
-    } else if (id && meet(s, id)) {
-        vec_push(s->arena, &s->stack, id);
-    }
+    mix(s, info->rank);
+    mix_list(s, info->rank, info->shape, true);
 }
 
 static void mix_loop(sharing *s, const ir_loop *loop)
 {
     mix(s, loop->states);
-    for (uint32_t i = 0; i < loop->states; i++) {
-        mix_operand(s, loop->init[i]);
-        mix_operand(s, loop->var[i]);
-        mix_operand(s, loop->next[i]);
-    }
-    mix_operand(s, loop->cond);
-    mix_operand(s, loop->count);
-    mix_operand(s, loop->index);
+    mix_list(s, loop->states, loop->init, false);
+    mix_list(s, loop->states, loop->var, false);
+    mix_list(s, loop->states, loop->next, false);
+    mix_place(s, 0, loop->cond, false);
+    mix_place(s, opt_slot_at(&loop->count), loop->count, false);
+    mix_place(s, 0, loop->index, false);
 }
 
 static void mix_term(sharing *s, ir_id id)
@@ -100,25 +117,24 @@ static void mix_term(sharing *s, ir_id id)
         mix_array(s, n->array);
     if (n->kind == IR_LOOP)
         mix_loop(s, n->u.loop);
-    for (uint32_t k = 0; k < n->n; k++) {
-        ir_id operand = s->p->arg.at[n->args + k];
-        if (ir_at(s->p, operand)->kind == IR_CONST && may_vary(s, n)) {
-            mix(s, ir_at(s->p, operand)->type);
-            vec_push(s->arena, &s->found, n->args + k);
-        } else {
-            mix_operand(s, operand);
-        }
-    }
+    for (uint32_t k = 0; k < n->n; k++)
+        mix_place(s, n->args + k, s->p->arg.at[n->args + k], !n->scope);
+}
+
+static void mix_reached(sharing *s)
+{
+    while (s->stack.n)
+        mix_term(s, s->stack.at[--s->stack.n]);
 }
 
 static void mix_function(sharing *s, const ir_fn *fn)
 {
+    if (!fn)
+        return;
     for (uint32_t i = 0; i < fn->params; i++)
         meet(s, fn->param[i]);
-    for (uint32_t i = 0; i < fn->results; i++)
-        mix_operand(s, fn->result[i]);
-    while (s->stack.n)
-        mix_term(s, s->stack.at[--s->stack.n]);
+    mix_list(s, fn->results, fn->result, false);
+    mix_reached(s);
 }
 
 static void mix_operation(sharing *s, ir_id id)
@@ -127,14 +143,23 @@ static void mix_operation(sharing *s, ir_id id)
     s->walk++;
     s->met = 0;
     s->hash = 0;
-    s->found = (places){0};
+    s->found = (member){0};
+    s->fixed = ir_at(s->p, id)->kind == IR_FOLD; /* how it is folded depends on the operator */
     mix(s, (uint64_t)ir_at(s->p, id)->kind << 8 | ir_at(s->p, id)->flags);
     mix_array(s, id);
+    if (info->seed)
+        mix_list(s, info->components, info->seed, true);
     for (uint32_t i = 0; i < info->inputs; i++) {
+        const ir_stencil *stencil = info->stencil ? &info->stencil[i] : NULL;
         mix_array(s, info->input[i]);
-        if (info->stencil)
-            mix(s, hash_bytes(info->stencil[i].extent, sizeof(info->stencil[i].extent), info->stencil[i].boundary));
+        if (!stencil)
+            continue;
+        mix(s, hash_bytes(stencil->extent, sizeof(stencil->extent), stencil->boundary));
+        if (stencil->constant)
+            mix_list(s, ir_info(s->p, info->input[i])->components, stencil->constant, true);
+        mix_function(s, stencil->function);
     }
+    mix_reached(s); /* closed terms before those of the function: what both have counts as closed */
     mix_function(s, info->fn);
 }
 
@@ -154,7 +179,7 @@ static uint32_t *find_homes(const sharing *s)
     return home;
 }
 
-static void add_member(sharing *s, ir_id id, uint32_t home)
+static void add_member(sharing *s, uint32_t home)
 {
     uint32_t at = map64_get(&s->group_of, s->hash);
     if (!at) {
@@ -163,18 +188,11 @@ static void add_member(sharing *s, ir_id id, uint32_t home)
         map64_put(s->arena, &s->group_of, s->hash, at);
     }
     alike *g = &s->group.at[at - 1];
-    if (g->member.n == g->room) {
-        places *old = g->place;
-        g->room = g->room ? 2 * g->room : L_LEAST_ALIKE;
-        g->place = arena_alloc(s->arena, g->room * sizeof(*g->place));
-        if (old)
-            memcpy(g->place, old, g->member.n * sizeof(*old));
-    }
-    if (g->member.n && g->place[0].n != s->found.n) /* hashes are equal by chance */
-        return;
-    g->place[g->member.n] = s->found;
-    vec_push(s->arena, &g->member, id);
-    g->clusters += home && home != g->last;
+    const member *first = g->member.at;
+    if (first && (first->own.n != s->found.own.n || first->closed.n != s->found.closed.n))
+        return; /* hashes are equal by chance */
+    vec_push(s->arena, &g->member, s->found);
+    g->clusters += home != g->last;
     g->last = home;
 }
 
@@ -183,112 +201,130 @@ static bool find_groups(sharing *s)
     const uint32_t *home = find_homes(s);
     bool any = false;
     for (ir_id id = 1; id < s->l->nodes; id++) {
-        if (!ir_is_array(s->p, id) || !home[id] || !ir_info(s->p, id)->fn || ir_at(s->p, id)->kind == IR_FOLD)
+        if (!ir_is_array(s->p, id) || !home[id] || ir_at(s->p, id)->kind == IR_INPUT)
             continue;
         mix_operation(s, id);
-        if (s->found.n)
-            add_member(s, id, home[id]);
+        if (s->found.own.n || s->found.closed.n)
+            add_member(s, home[id]);
     }
     for (uint32_t i = 0; i < s->group.n; i++)
         any |= s->group.at[i].clusters >= L_LEAST_ALIKE;
     return any;
 }
 
-/* --- inputs --- */
+/* --- numbers with names --- */
 
-static ir_id literal(const sharing *s, const alike *g, uint32_t member, uint32_t k)
+/* A term of this type and these bits that is no literal. */
+static ir_id name_number(sharing *s, ir_id literal)
 {
-    return s->p->arg.at[g->place[member].at[k]];
+    ir_program *p = s->p;
+    ir_type type = (ir_type)ir_at(p, literal)->type;
+    ir_bits bits = ir_at(p, literal)->u.literal;
+    bool is_integer = !ir_type_float(type);
+    ir_id number = ir_named_number(p, is_integer ? ir_i64_bits(type, bits) : (int64_t)bits);
+    if (type == T_I64)
+        return number;
+    if (type == T_F32)
+        number = ir_convert(p, 0, OP_CONVERT, T_U32, number);
+    return ir_convert(p, 0, is_integer ? OP_CONVERT : OP_BITCAST, type, number);
 }
 
-/* Are literals j and k the same number in each member? */
-static bool same_literals(const sharing *s, const alike *g, uint32_t j, uint32_t k)
+static ir_id own_literal(const alike *g, uint32_t m, uint32_t k)
+{
+    return g->member.at[m].own.at[k].literal;
+}
+
+static uint64_t column_hash(const alike *g, uint32_t k, bool *varies)
+{
+    uint64_t hash = 0;
+    *varies = false;
+    for (uint32_t m = 0; m < g->member.n; m++) {
+        hash = hash_mix(hash, own_literal(g, m, k));
+        *varies |= own_literal(g, m, k) != own_literal(g, 0, k);
+    }
+    return hash ? hash : 1;
+}
+
+static bool same_columns(const alike *g, uint32_t j, uint32_t k)
 {
     bool same = true;
     for (uint32_t m = 0; m < g->member.n && same; m++)
-        same = literal(s, g, m, j) == literal(s, g, m, k);
+        same = own_literal(g, m, j) == own_literal(g, m, k);
     return same;
 }
 
-static bool varies(const sharing *s, const alike *g, uint32_t k)
-{
-    bool same = true;
-    for (uint32_t m = 1; m < g->member.n && same; m++)
-        same = literal(s, g, m, k) == literal(s, g, 0, k);
-    return !same;
-}
+/* A kernel does not take any number of arguments. */
+enum { MOST_VARYING = 64 };
 
-static ir_id read_input(sharing *s, ir_id constant, l_literals *out)
+/* Places that always have the same number share its name. */
+static void name_own(sharing *s, const alike *g)
 {
-    ir_node n = *ir_at(s->p, constant);
-    ir_type type = (ir_type)n.type;
-    ir_bits *bits = arena_copy(s->p->arena, &n.u.literal, sizeof(n.u.literal));
-    ir_id input = ir_input_data(s->p, 0, type, 0, NULL, bits);
-    vec_push(s->arena, out, ((l_literal){input, type, n.u.literal}));
-    return ir_read(s->p, 0, input, 0, IR_SAFE, 0, NULL);
-}
-
-/* Few literals vary: they are compared with each other. */
-enum { MOST_VARYING = 16 };
-
-static void make_inputs(sharing *s, const alike *g, l_literals *out)
-{
-    uint32_t varying[MOST_VARYING], like[MOST_VARYING], n = 0; /* like: the first one that is always the same number */
-    for (uint32_t k = 0; k < g->place[0].n; k++) {
-        if (!varies(s, g, k))
+    uint32_t columns = g->member.at[0].own.n, varying = 0;
+    uint32_t *like = arena_alloc(s->arena, (columns + 1) * sizeof(*like)); /* 0: does not vary; 1 + the first alike */
+    map64 first = {0};
+    for (uint32_t k = 0; k < columns; k++) {
+        bool varies;
+        uint64_t hash = column_hash(g, k, &varies);
+        if (!varies)
             continue;
-        if (n == MOST_VARYING)
-            return;
-        varying[n] = k;
-        like[n] = 0;
-        while (!same_literals(s, g, varying[like[n]], k))
-            like[n]++;
-        n++;
-    }
-    for (uint32_t m = 0; m < g->member.n; m++)
-        for (uint32_t i = 0; i < n; i++) {
-            const uint32_t *place = g->place[m].at;
-            ir_id read = like[i] < i ? map64_get(&s->read, place[varying[like[i]]])
-                                     : read_input(s, literal(s, g, m, varying[i]), out);
-            map64_put(s->arena, &s->read, place[varying[i]], read);
+        uint32_t other = map64_get(&first, hash);
+        like[k] = other && same_columns(g, other - 1, k) ? other : k + 1;
+        if (like[k] == k + 1) {
+            map64_put(s->arena, &first, hash, k + 1);
+            varying++;
         }
+    }
+    if (varying > MOST_VARYING)
+        return;
+    for (uint32_t m = 0; m < g->member.n; m++) {
+        const place *at = g->member.at[m].own.at;
+        for (uint32_t k = 0; k < columns; k++) {
+            if (!like[k])
+                continue;
+            ir_id term = like[k] == k + 1 ? name_number(s, at[k].literal) : map64_get(&s->own, at[like[k] - 1].slot);
+            map64_put(s->arena, &s->own, at[k].slot, term);
+        }
+    }
+}
+
+static void name_closed(sharing *s, const alike *g)
+{
+    for (uint32_t k = 0; k < g->member.at[0].closed.n; k++) {
+        bool varies = false;
+        for (uint32_t m = 1; m < g->member.n && !varies; m++)
+            varies = g->member.at[m].closed.at[k].literal != g->member.at[0].closed.at[k].literal;
+        for (uint32_t m = 0; m < g->member.n && varies; m++) {
+            ir_id literal = g->member.at[m].closed.at[k].literal;
+            if (!map64_get(&s->closed, literal))
+                map64_put(s->arena, &s->closed, literal, name_number(s, literal));
+        }
+    }
 }
 
 /* --- rewriting --- */
 
-/* Puts what replaces literals among the operands; false if nothing does. */
-static bool replace(const sharing *s, uint32_t args, uint32_t n, const ir_id *operand, ir_id *now)
+static ir_id in_closed_term(void *env, opt_slot slot, ir_id user, ir_id literal)
 {
-    bool any = false;
-    for (uint32_t k = 0; k < n; k++) {
-        ir_id other = map64_get(&s->read, args + k);
-        now[k] = other ? other : operand[k];
-        any |= other != 0;
-    }
-    return any;
+    const sharing *s = env;
+    (void)slot, (void)user;
+    return map64_get(&s->closed, literal);
 }
 
-static ir_id replace_in_op(void *env, ir_id id, const ir_id *operand)
+static ir_id in_function(void *env, opt_slot slot, ir_id user, ir_id literal)
 {
     sharing *s = env;
-    ir_node n = *ir_at(s->p, id);
-    ir_id now[3];
-    if (!replace(s, n.args, n.n, operand, now))
-        return 0;
-    if (ir_ops[n.op].signature == SIGNATURE_CONVERT)
-        return ir_convert(s->p, n.site, (ir_op)n.op, (ir_type)n.type, now[0]);
-    if (n.n == 3)
-        return ir_op3(s->p, n.site, (ir_op)n.op, now[0], now[1], now[2]);
-    return n.n == 2 ? ir_op2(s->p, n.site, (ir_op)n.op, now[0], now[1]) : ir_op1(s->p, n.site, (ir_op)n.op, now[0]);
+    if (user && !ir_at(s->p, user)->scope)
+        return in_closed_term(env, slot, user, literal);
+    return map64_get(&s->own, slot);
 }
 
-static ir_id replace_in_read(void *env, const ir_node *read, const ir_id *index)
+static ir_id replaced_read(void *env, const ir_node *read, const ir_id *index)
 {
     sharing *s = env;
-    ir_id now[IR_MAX_RANK], other = s->remake.array[read->array];
-    if (!replace(s, read->args, read->n, index, now) && !other)
+    ir_id other = s->remake.array[read->array];
+    if (!other)
         return 0;
-    return ir_read(s->p, read->site, other ? other : read->array, (uint32_t)read->u.literal, read->flags, read->n, now);
+    return ir_read(s->p, read->site, other, (uint32_t)read->u.literal, read->flags, read->n, index);
 }
 
 static ir_fn *replace_in_function(void *env, ir_id array, ir_fn *fn)
@@ -297,27 +333,40 @@ static ir_fn *replace_in_function(void *env, ir_id array, ir_fn *fn)
     (void)array;
     ir_fn *copy = arena_copy(s->arena, fn, sizeof(*fn));
     copy->result = arena_alloc(s->arena, (fn->results + 1) * sizeof(ir_id));
-    opt_rewrite_ops(s->p, s->arena, replace_in_op, replace_in_read, s, fn->results, fn->result, copy->result);
+    opt_rewrite_slots(s->p, s->arena, in_function, replaced_read, s, fn->results, fn->result, copy->result);
     return memcmp(copy->result, fn->result, fn->results * sizeof(ir_id)) ? copy : fn;
 }
 
-void l_share_literals(const l_program *l, l_literals *out)
+static ir_id *replace_in_closed(void *env, uint32_t n, ir_id *term)
+{
+    sharing *s = env;
+    ir_id *out = arena_alloc(s->arena, (n + 1) * sizeof(ir_id));
+    opt_rewrite_slots(s->p, s->arena, in_closed_term, replaced_read, s, n, term, out);
+    return memcmp(out, term, n * sizeof(ir_id)) ? out : term;
+}
+
+bool l_share_literals(const l_program *l)
 {
     sharing s = {.l = l, .p = l->ir, .arena = l->ir->arena};
     s.stamp = arena_alloc(s.arena, s.p->node.n * sizeof(*s.stamp));
     s.number = arena_alloc(s.arena, s.p->node.n * sizeof(*s.number));
     if (!find_groups(&s))
-        return;
+        return false;
+    uint32_t numbers = s.p->number.n;
     for (uint32_t i = 0; i < s.group.n; i++)
-        if (s.group.at[i].clusters >= L_LEAST_ALIKE)
-            make_inputs(&s, &s.group.at[i], out);
-    if (!out->n)
-        return;
+        if (s.group.at[i].clusters >= L_LEAST_ALIKE) {
+            name_own(&s, &s.group.at[i]);
+            name_closed(&s, &s.group.at[i]);
+        }
+    if (s.p->number.n == numbers)
+        return false;
     opt_remake_begin(&s.remake, s.p);
     s.remake.function = replace_in_function;
+    s.remake.closed = replace_in_closed;
     s.remake.env = &s;
     for (ir_id id = 1; id < s.remake.nodes; id++)
         if (ir_is_array(s.p, id) && ir_at(s.p, id)->kind != IR_INPUT)
             opt_remake_array(&s.remake, id);
     opt_remake_end(&s.remake);
+    return true;
 }

@@ -69,13 +69,20 @@ static ir_fn *remade_function(opt_remake *r, ir_id id, ir_fn *fn)
     return r->function ? r->function(r->env, id, fn) : opt_remake_function(r, NULL, NULL, fn);
 }
 
+static ir_id *remade_closed(opt_remake *r, uint32_t n, ir_id *term)
+{
+    if (!term || !n)
+        return term;
+    return r->closed ? r->closed(r->env, n, term) : opt_remake_terms(r, NULL, NULL, n, term);
+}
+
 static bool remake_stencil(opt_remake *r, ir_id id, ir_array *info, const ir_array *old)
 {
     bool changed = false;
     info->stencil = arena_copy(r->p->arena, old->stencil, old->inputs * sizeof(ir_stencil));
     for (uint32_t i = 0; i < old->inputs; i++) {
         ir_stencil *s = &info->stencil[i];
-        s->constant = opt_remake_terms(r, NULL, NULL, ir_info(r->p, old->input[i])->components, s->constant);
+        s->constant = remade_closed(r, ir_info(r->p, old->input[i])->components, s->constant);
         s->function = remade_function(r, id, s->function);
         changed |= s->constant != old->stencil[i].constant || s->function != old->stencil[i].function;
     }
@@ -97,9 +104,9 @@ void opt_remake_array(opt_remake *r, ir_id id)
     const ir_array *old = ir_info(p, id);
     ir_array info = *old;
     info.fn = remade_function(r, id, old->fn);
-    info.seed = opt_remake_terms(r, NULL, NULL, old->components, old->seed);
+    info.seed = remade_closed(r, old->components, old->seed);
     bool changed = info.fn != old->fn || info.seed != old->seed;
-    ir_id *shape = opt_remake_terms(r, NULL, NULL, info.rank, info.shape);
+    ir_id *shape = remade_closed(r, info.rank, info.shape);
     if (shape != info.shape) {
         memcpy(info.shape, shape, info.rank * sizeof(ir_id));
         changed = true;

@@ -12,6 +12,8 @@ typedef struct opt_remake {
     bool replaces;  /* some array is replaced */
     /* What becomes of an operation's functions, fn itself if nothing does; NULL: only what they read is replaced. */
     ir_fn *(*function)(void *env, ir_id array, ir_fn *fn);
+    /* What becomes of extents, seeds and other closed terms, the list itself if nothing does; NULL: the same. */
+    ir_id *(*closed)(void *env, uint32_t n, ir_id *term);
     void *env;
 } opt_remake;
 

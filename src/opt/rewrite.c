@@ -16,6 +16,7 @@ typedef struct rewriter {
     map64 to;
     opt_read_hook hook;
     opt_op_hook op_hook;
+    opt_slot_hook slot_hook;
     void *env;
 } rewriter;
 
@@ -27,6 +28,14 @@ static ir_id mapped(const rewriter *r, ir_id id)
     else if (id >= r->first && id - r->first < r->ids)
         to = r->table[id - r->first];
     return to ? to : id;
+}
+
+/* What stands at a place: what the hook puts there, else what the term has become. */
+static ir_id placed(const rewriter *r, opt_slot slot, ir_id user, ir_id id)
+{
+    bool asks = r->slot_hook && id && ir_at(r->p, id)->kind == IR_CONST;
+    ir_id other = asks ? r->slot_hook(r->env, slot, user, id) : 0;
+    return other ? other : mapped(r, id);
 }
 
 static void map(rewriter *r, ir_id id, ir_id to)
@@ -46,7 +55,7 @@ static ir_id *mapped_list(rewriter *r, uint32_t n, const ir_id *from)
 {
     ir_id *to = arena_alloc(r->arena, n * sizeof(ir_id));
     for (uint32_t i = 0; i < n; i++)
-        to[i] = mapped(r, from[i]);
+        to[i] = placed(r, opt_slot_at(&from[i]), 0, from[i]);
     return to;
 }
 
@@ -66,7 +75,7 @@ static ir_id rebuild_loop(rewriter *r, uint32_t site, const ir_loop *loop)
         .var = mapped_list(r, loop->states, loop->var),
         .next = mapped_list(r, loop->states, loop->next),
         .cond = mapped(r, loop->cond),
-        .count = mapped(r, loop->count),
+        .count = placed(r, opt_slot_at(&loop->count), 0, loop->count),
         .index = mapped(r, loop->index),
     };
     return ir_loop_new(r->p, site, &copy);
@@ -79,7 +88,7 @@ static ir_id rebuild(rewriter *r, ir_id id)
     bool same = true;
     for (uint32_t i = 0; i < node.n; i++) {
         ir_id old = r->p->arg.at[node.args + i];
-        arg[i] = mapped(r, old);
+        arg[i] = placed(r, node.args + i, id, old);
         same &= arg[i] == old;
     }
     switch (node.kind) {
@@ -137,7 +146,7 @@ static void rewrite(rewriter *r, uint32_t count, const ir_id *from, const ir_id 
             map(r, id, other);
     }
     for (uint32_t i = 0; i < n; i++)
-        out[i] = mapped(r, term[i]);
+        out[i] = placed(r, opt_slot_at(&term[i]), 0, term[i]);
 }
 
 void opt_rewrite(ir_program *p, arena *a, uint32_t count, const ir_id *from, const ir_id *to, opt_read_hook hook,
@@ -151,5 +160,12 @@ void opt_rewrite_ops(ir_program *p, arena *a, opt_op_hook op_hook, opt_read_hook
                      const ir_id *term, ir_id *out)
 {
     rewriter r = {.p = p, .arena = a, .hook = read_hook, .op_hook = op_hook, .env = env};
+    rewrite(&r, 0, NULL, NULL, n, term, out);
+}
+
+void opt_rewrite_slots(ir_program *p, arena *a, opt_slot_hook slot_hook, opt_read_hook read_hook, void *env, uint32_t n,
+                       const ir_id *term, ir_id *out)
+{
+    rewriter r = {.p = p, .arena = a, .hook = read_hook, .slot_hook = slot_hook, .env = env};
     rewrite(&r, 0, NULL, NULL, n, term, out);
 }

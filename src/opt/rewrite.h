@@ -28,4 +28,20 @@ typedef ir_id (*opt_op_hook)(void *env, ir_id id, const ir_id *operand);
 void opt_rewrite_ops(ir_program *p, arena *a, opt_op_hook op_hook, opt_read_hook read_hook, void *env, uint32_t n,
                      const ir_id *term, ir_id *out);
 
+/* A place where a term is used: the number of an argument in program->arg, or the address of an entry in the lists of a
+ * loop or of the terms that are rebuilt. */
+typedef uint64_t opt_slot;
+static inline opt_slot opt_slot_at(const ir_id *entry)
+{
+    return (opt_slot)(uintptr_t)entry;
+}
+
+/* Called for every place of a constant; `user` has it as an argument, 0: it stands in a list. Returns the term to use
+ * there instead, or 0. Of loops these are initial and next states and counts. */
+typedef ir_id (*opt_slot_hook)(void *env, opt_slot slot, ir_id user, ir_id constant);
+
+/* Rebuilds n terms with the places of constants, and reads, passed to the hooks; read_hook may be NULL. */
+void opt_rewrite_slots(ir_program *p, arena *a, opt_slot_hook slot_hook, opt_read_hook read_hook, void *env, uint32_t n,
+                       const ir_id *term, ir_id *out);
+
 #endif

@@ -155,6 +155,8 @@ static void inputs(planner *pl)
     out->input_first[p->input.n] = port;
     for (uint32_t k = 0; k < p->dim.n; k++)
         vec_push(pl->arena, &out->dim, p->dim.at[k]);
+    for (uint32_t i = 0; i < p->number.n; i++)
+        vec_push(pl->arena, &out->number, p->number.at[i]);
 }
 
 /* Components that are results lie in the caller's memory; one that is several results is copied from its first place. */

@@ -82,6 +82,7 @@ typedef struct plan {
     VEC(plan_binding) binding;
     VEC(plan_cluster) cluster;
     VEC(const char *) dim;  /* names */
+    VEC(ir_number) number;  /* those whose values are known */
     VEC(const char *) name; /* per buffer, of the operation, for print */
     uint32_t inputs;        /* parameters */
     uint32_t *input_first;  /* per parameter: number of its first component */

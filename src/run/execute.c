@@ -31,6 +31,10 @@ static bool bind_extent(run *c, const plan_binding *b, uint32_t argument)
 static bool bind_extents(run *c)
 {
     const plan *p = c->plan;
+    for (uint32_t i = 0; i < p->number.n; i++) {
+        c->dims[p->number.at[i].dim] = p->number.at[i].value;
+        c->bound[p->number.at[i].dim] = true;
+    }
     for (uint32_t i = 0; i < p->binding.n; i++) {
         const plan_binding *b = &p->binding.at[i];
         for (uint32_t k = p->input_first[b->input]; k < p->input_first[b->input + 1]; k++)

@@ -194,7 +194,7 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
         g->pieces = pieces_of(rows, size);
         g->slot[1] = rows;
         g->slot[2] = size;
-        g->row = !combine && length <= 16 ? length : 0;
+        g->row = !combine && rows >= SK_SHORT && length <= 16 ? length : 0; /* few rows are not worth a kernel */
         return;
     }
     if (!combine && lanes_over_rows(c, o, rows, length)) {

@@ -233,7 +233,7 @@ static void check_type(const char *file, int line, const char *signature, sn_bod
         fail_msg("%s:%d: \"%s\": %s", file, line, signature, sn_message(contexts.cpu));
     sn_program *interpreted = sn_compile_at(at, contexts.interpreter, signature, body);
     assert_non_null(interpreted);
-    uint32_t names = cpu->ir->dim.n;
+    uint32_t names = cpu->ir->dim.n - cpu->ir->number.n; /* those of the signature come first */
     for (const int64_t *e = extents; *e >= 0; e += names ? names : 1) {
         if (sampled(line, (uint64_t)(e - extents) + 1, 3))
             continue;

@@ -182,7 +182,7 @@ static void iterated_operations_share_a_kernel(void **state)
     expect_counts(p, .clusters = PLACES, .buffers = PLACES - 1, .kernels = PLACES, .launches = PLACES);
     /* the first step's, whose number is known to be no less than 0, and that of all others */
     assert_in_range(sn_counts(both_cpu()).compiled + sn_counts(both_cpu()).loaded - before, 1, 2);
-    assert_int_equal(p->ports.constant.n, PLACES);
+    assert_int_equal(p->ir->number.n, PLACES);
     sn_drop(p);
     both("[n,n]i32 -> [n,n]i32", shortest, NULL, SMALL, PLACES, PLACES + 13, PLACES - 1, 0); /* and what fails */
 }
@@ -267,7 +267,7 @@ static void numbers_of_any_type_are_shared(void **state)
     uint64_t before = sn_counts(both_cpu()).compiled + sn_counts(both_cpu()).loaded;
     assert_int_equal(sn_call(p, sn_in(x, 40), sn_into(y, 40)), SN_OK);
     assert_int_equal(sn_counts(both_cpu()).compiled + sn_counts(both_cpu()).loaded - before, 1);
-    assert_int_equal(p->ports.constant.n, 3 * 6); /* the weight, and what was computed from it while building */
+    assert_int_equal(p->ir->number.n, 3 * 6); /* the weight, and what was computed from it while building */
     sn_drop(p);
     both("[n]f64 -> [n]f64", blends, NULL, MIXED, 0, 1, 33, 1000);
 }
@@ -290,17 +290,295 @@ static void other_literals_stay(void **state)
 {
     (void)state;
     sn_program *p = compiled_in(both_cpu(), "[n]f32 -> [m]f32", SN_BODY(shifts));
-    assert_int_equal(p->ports.constant.n, 0);
+    assert_int_equal(p->ir->number.n, 0);
     sn_drop(p);
+}
+
+/* --- counters of C loops --- */
+
+enum { TURNS = 12, ROOM = 40 };
+
+typedef sn_acc turn(sn_acc x, int64_t k);
+
+static sn_scalar scaled_by(void *env, sn_scalar x)
+{
+    return sn_add(sn_mul(x, 3), *(const sn_scalar *)env);
+}
+
+static sn_acc plus(sn_acc x, sn_scalar k)
+{
+    return sn_force(sn_map(sn_closure(scaled_by, &k), x));
+}
+
+static sn_acc in_scalar_code(sn_acc x, int64_t k)
+{
+    return plus(x, sn_i64(k));
+}
+
+static sn_acc in_a_unit(sn_acc x, int64_t k)
+{
+    return plus(x, sn_the(sn_unit(sn_i64(k))));
+}
+
+static sn_acc in_an_index_of_fill(sn_acc x, int64_t k)
+{
+    return plus(x, sn_index(sn_fill(sn_shape(4), sn_i64(k)), 2));
+}
+
+static sn_acc in_a_unit_replicated(sn_acc x, int64_t k)
+{
+    return sn_force(sn_zip_with(sn_sub, sn_replicate(sn_unit(sn_i64(k)), sn_extent(x, 0)), x));
+}
+
+static sn_acc in_a_conversion(sn_acc x, int64_t k)
+{
+    return plus(x, sn_to_i64(sn_u8((uint8_t)k)));
+}
+
+static sn_scalar one_of(void *env, sn_scalar x)
+{
+    return sn_if(sn_gt(x, 100), *(const sn_scalar *)env, x);
+}
+
+static sn_acc in_a_condition(sn_acc x, int64_t k)
+{
+    sn_scalar number = sn_i64(k);
+    return sn_force(sn_map(sn_closure(one_of, &number), x));
+}
+
+static sn_scalar doubled_plus(sn_scalar x)
+{
+    return sn_add(sn_mul(x, 2), 1);
+}
+
+static sn_scalar often(void *env, sn_scalar x)
+{
+    return sn_iterate(*(const sn_scalar *)env, doubled_plus, x);
+}
+
+static sn_acc in_a_count(sn_acc x, int64_t k)
+{
+    sn_scalar number = sn_i64(k);
+    return sn_force(sn_map(sn_closure(often, &number), x));
+}
+
+static sn_scalar from_here(void *env, sn_scalar x)
+{
+    return sn_add(x, sn_iterate(3, doubled_plus, *(const sn_scalar *)env));
+}
+
+static sn_acc in_a_first_state(sn_acc x, int64_t k)
+{
+    sn_scalar number = sn_i64(k);
+    return sn_force(sn_map(sn_closure(from_here, &number), x));
+}
+
+static sn_scalar divided(void *env, sn_scalar x)
+{
+    return sn_add(sn_div(sn_mul(x, 100), *(const sn_scalar *)env), x);
+}
+
+static sn_acc in_a_divisor(sn_acc x, int64_t k)
+{
+    sn_scalar number = sn_i64(k + 2);
+    return sn_force(sn_map(sn_closure(divided, &number), x));
+}
+
+static sn_acc in_a_slice(sn_acc x, int64_t k)
+{
+    sn_acc one = sn_slice(x, k);
+    return sn_force(sn_zip_with(sn_add, x, sn_replicate(one, sn_extent(x, 0))));
+}
+
+static sn_acc in_an_index(sn_acc x, int64_t k)
+{
+    return plus(x, sn_index(x, k));
+}
+
+static sn_acc in_a_linear_index(sn_acc x, int64_t k)
+{
+    return plus(x, sn_linear_index(x, k));
+}
+
+static sn_acc in_a_rotation(sn_acc x, int64_t k)
+{
+    return sn_force(sn_zip_with(sn_sub, x, sn_rotate(k, x)));
+}
+
+static sn_acc in_take(sn_acc x, int64_t k)
+{
+    return plus(x, sn_the(sn_sum(sn_take(k + 1, x))));
+}
+
+static sn_acc in_skip(sn_acc x, int64_t k)
+{
+    return plus(x, sn_the(sn_sum(sn_skip(k + 1, x))));
+}
+
+static sn_acc in_a_seed(sn_acc x, int64_t k)
+{
+    return plus(x, sn_the(sn_fold(sn_add, k, x)));
+}
+
+static sn_acc in_a_shape(sn_acc x, int64_t k)
+{
+    sn_acc square = sn_force(sn_replicate(sn_take(k + 3, x), sn_i64(k + 2), SN_ALL));
+    return plus(x, sn_the(sn_sum(sn_flatten(sn_transpose(square)))));
+}
+
+static sn_scalar left_and_right(sn_scalar s)
+{
+    return sn_sub(sn_at(s, 1), sn_at(s, -1));
+}
+
+static sn_acc in_a_boundary(sn_acc x, int64_t k)
+{
+    return sn_force(sn_stencil(left_and_right, sn_pattern(3), sn_constant(k), x));
+}
+
+static sn_acc taking_turns(void *env, int count, const sn_acc *in)
+{
+    sn_acc x = in[0];
+    (void)count;
+    for (int64_t k = 0; k < TURNS; k++)
+        x = (*(turn *const *)env)(x, k);
+    return x;
+}
+
+/* Wherever a C loop puts its counter, its turns share kernels: as many as a turn of its own has, and one more where
+ * the first turns are simpler. */
+static void counters_are_shared(void **state)
+{
+    static const struct {
+        const char *what;
+        turn *one;
+        unsigned kernels;
+    } ways[] = {
+        {"scalar code", in_scalar_code, 2},
+        {"a unit", in_a_unit, 1},
+        {"an index of fill", in_an_index_of_fill, 1},
+        {"a unit, replicated", in_a_unit_replicated, 1},
+        {"a conversion", in_a_conversion, 1},
+        {"a condition", in_a_condition, 1},
+        {"a count", in_a_count, 2},
+        {"a first state", in_a_first_state, 1},
+        {"a divisor", in_a_divisor, 1},
+        {"a slice", in_a_slice, 1},
+        {"an index", in_an_index, 1},
+        {"a linear index", in_a_linear_index, 1},
+        {"a rotation", in_a_rotation, 2},
+        {"take", in_take, 2},
+        {"skip", in_skip, 2},
+        {"a seed", in_a_seed, 2},
+        {"a shape", in_a_shape, 4},
+        {"a boundary", in_a_boundary, 1},
+    };
+    bool failed = false;
+    (void)state;
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        int64_t x[ROOM], got[ROOM], wanted[ROOM];
+        for (int64_t k = 0; k < ROOM; k++)
+            x[k] = k * 37 % 11;
+        turn *one = ways[i].one;
+        sn_program *p = compiled_in(both_cpu(), "[n]i64 -> [n]i64", sn_body_env(taking_turns, &one));
+        sn_context *slow = sn_open(&(sn_options){.size = sizeof(sn_options), .device = "interpreter"});
+        sn_program *q = compiled_in(slow, "[n]i64 -> [n]i64", sn_body_env(taking_turns, &one));
+        uint64_t before = sn_counts(both_cpu()).compiled + sn_counts(both_cpu()).loaded;
+        assert_int_equal(sn_call(p, sn_in(x, ROOM), sn_into(got, ROOM)), SN_OK);
+        uint64_t kernels = sn_counts(both_cpu()).compiled + sn_counts(both_cpu()).loaded - before;
+        assert_int_equal(sn_call(q, sn_in(x, ROOM), sn_into(wanted, ROOM)), SN_OK);
+        assert_memory_equal(got, wanted, sizeof(got));
+        if (kernels > ways[i].kernels) {
+            print_error("the counter in %s: %d kernels instead of %u\n", ways[i].what, (int)kernels, ways[i].kernels);
+            failed = true;
+        }
+        sn_drop(p);
+        sn_drop(q);
+        sn_close(slow);
+    }
+    assert_false(failed);
+}
+
+/* --- Floyd and Warshall by whole rows and columns, as one would write it --- */
+
+enum { TOWNS = 60 };
+
+static sn_acc past(sn_acc d, sn_acc to, sn_acc from)
+{
+    sn_scalar n = sn_extent(d, 0);
+    sn_acc detour = sn_zip_with(sn_add, sn_replicate(to, SN_ALL, n), sn_replicate(from, n, SN_ALL));
+    return sn_zip_with(sn_min, d, detour);
+}
+
+static sn_acc through_c_int(sn_acc d)
+{
+    for (int k = 0; k < TOWNS; k++)
+        d = past(d, sn_slice(d, SN_ALL, k), sn_slice(d, k, SN_ALL));
+    return d;
+}
+
+static sn_acc through_i64(sn_acc d)
+{
+    for (int k = 0; k < TOWNS; k++)
+        d = past(d, sn_slice(d, SN_ALL, sn_i64(k)), sn_slice(d, sn_i64(k), SN_ALL));
+    return d;
+}
+
+static sn_acc through_unit(sn_acc d)
+{
+    for (int k = 0; k < TOWNS; k++) {
+        sn_scalar number = sn_the(sn_unit(k));
+        d = past(d, sn_slice(d, SN_ALL, number), sn_slice(d, number, SN_ALL));
+    }
+    return d;
+}
+
+static sn_acc through_variable_of_index(sn_acc d)
+{
+    for (int64_t k = 0; k < TOWNS; k++) {
+        through t = {d, k};
+        d = sn_generate(sn_shape_of(d), sn_closure(shorter, &t));
+    }
+    return d;
+}
+
+static void floyd_and_warshall_compile_one_kernel(void **state)
+{
+    sn_acc (*const ways[])(sn_acc) = {through_c_int, through_i64, through_unit, through_variable_of_index};
+    static float d[TOWNS * TOWNS], right[TOWNS * TOWNS], got[TOWNS * TOWNS];
+    (void)state;
+    for (int i = 0; i < TOWNS * TOWNS; i++)
+        right[i] = d[i] = (float)(i * 7919 % 1009);
+    for (int k = 0; k < TOWNS; k++)
+        for (int i = 0; i < TOWNS; i++)
+            for (int j = 0; j < TOWNS; j++) {
+                float detour = right[i * TOWNS + k] + right[k * TOWNS + j];
+                right[i * TOWNS + j] = detour < right[i * TOWNS + j] ? detour : right[i * TOWNS + j];
+            }
+    for (size_t w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
+        sn_program *p = compiled_in(both_cpu(), "[n,n]f32 -> [n,n]f32", SN_BODY(ways[w]));
+        uint64_t before = sn_counts(both_cpu()).compiled + sn_counts(both_cpu()).loaded;
+        assert_int_equal(sn_call(p, sn_in(d, TOWNS, TOWNS), sn_into(got, TOWNS, TOWNS)), SN_OK);
+        assert_memory_equal(got, right, sizeof(got));
+        assert_in_range(sn_counts(both_cpu()).compiled + sn_counts(both_cpu()).loaded - before, 0,
+                        ways[w] == through_variable_of_index ? 2 : 1);
+        sn_drop(p);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(iterated_stencils_share_a_kernel),  cmocka_unit_test(what_is_kept_depends_on_the_caches),
-        cmocka_unit_test(what_is_kept_depends_on_its_bytes), cmocka_unit_test(iterated_operations_share_a_kernel),
-        cmocka_unit_test(long_programs_stay_linear),         cmocka_unit_test(uses_of_a_shape_are_no_uses),
-        cmocka_unit_test(numbers_of_any_type_are_shared),    cmocka_unit_test(other_literals_stay),
+        cmocka_unit_test(iterated_stencils_share_a_kernel),
+        cmocka_unit_test(what_is_kept_depends_on_the_caches),
+        cmocka_unit_test(what_is_kept_depends_on_its_bytes),
+        cmocka_unit_test(iterated_operations_share_a_kernel),
+        cmocka_unit_test(long_programs_stay_linear),
+        cmocka_unit_test(uses_of_a_shape_are_no_uses),
+        cmocka_unit_test(numbers_of_any_type_are_shared),
+        cmocka_unit_test(other_literals_stay),
+        cmocka_unit_test(counters_are_shared),
+        cmocka_unit_test(floyd_and_warshall_compile_one_kernel),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

@@ -622,6 +622,46 @@ static void reads(void **state)
     assert_int_equal(ir_at(p, ir_read(p, 0, a, 0, 0, 1, &f->i))->scope, f->i);
 }
 
+/* The element of an array that is the same term everywhere is that term, if that loses no failure and no sharing. */
+static void reads_of_plain_arrays(void **state)
+{
+    fixture *f = *state;
+    ir_program *p = f->p;
+    ir_id four = num(f, 4), two = num(f, 2), n = ir_dim(p, "n"), twice = op2(f, OP_ADD, n, n);
+    ir_id element[] = {num(f, 7), n, twice};
+    for (unsigned k = 0; k < 3; k++) {
+        ir_type index = T_I64;
+        ir_fn *none = ir_fn_close(p, ir_fn_new(p, 0, NULL), 1, &element[k]);
+        ir_fn *one = ir_fn_close(p, ir_fn_new(p, 1, &index), 1, &element[k]);
+        ir_id unit = ir_generate(p, 0, 0, NULL, none), fill = ir_generate(p, 0, 1, &four, one);
+        assert_int_equal(ir_read(p, 0, unit, 0, IR_SAFE, 0, NULL), element[k]);
+        assert_int_equal(ir_read(p, 0, fill, 0, 0, 1, &two), element[k]);
+        assert_int_equal(ir_at(p, ir_read(p, 0, fill, 0, 0, 1, &four))->kind, IR_READ); /* outside */
+        assert_int_equal(ir_at(p, ir_read(p, 0, fill, 0, 0, 1, &f->i))->kind, IR_READ); /* perhaps */
+        assert_int_equal(ir_read(p, 0, fill, 0, IR_SAFE, 1, &f->i), element[k]);
+    }
+    ir_type index = T_I64;
+    ir_fn *own = ir_fn_new(p, 1, &index);
+    own = ir_fn_close(p, own, 1, own->param);
+    ir_id iota = ir_generate(p, 0, 1, &four, own);
+    assert_int_equal(ir_read(p, 0, iota, 0, IR_SAFE, 1, &f->i), f->i);
+    assert_int_equal(ir_read(p, 0, iota, 0, 0, 1, &two), two);
+    ir_id fails = op2(f, OP_DIV, num(f, 1), n); /* is evaluated where the array is */
+    ir_id unit = ir_generate(p, 0, 0, NULL, ir_fn_close(p, ir_fn_new(p, 0, NULL), 1, &fails));
+    assert_int_equal(ir_at(p, ir_read(p, 0, unit, 0, IR_SAFE, 0, NULL))->kind, IR_READ);
+    ir_id inside = op2(f, OP_DIV, f->i, n); /* an index that fails is not forgotten */
+    ir_fn *one = ir_fn_close(p, ir_fn_new(p, 1, &index), 1, &two);
+    ir_id fill = ir_generate(p, 0, 1, &four, one);
+    assert_true(ir_at(p, ir_read(p, 0, fill, 0, IR_SAFE, 1, &inside))->partial);
+    ir_id x = ir_var(p, T_I64); /* a loop is run once for the array, not for each of its readers */
+    ir_loop loop = {.states = 1, .init = &two, .var = &x, .count = n, .index = ir_var(p, T_I64)};
+    ir_id next = op2(f, OP_MUL, x, x);
+    loop.next = &next;
+    ir_id looped = ir_proj(p, ir_loop_new(p, 0, &loop), 0);
+    unit = ir_generate(p, 0, 0, NULL, ir_fn_close(p, ir_fn_new(p, 0, NULL), 1, &looped));
+    assert_int_equal(ir_at(p, ir_read(p, 0, unit, 0, IR_SAFE, 0, NULL))->kind, IR_READ);
+}
+
 /* --- size --- */
 
 static double seconds(void)
@@ -697,6 +737,7 @@ int main(void)
         TEST(stencil_messages),
         TEST(scalar_messages),
         TEST(reads),
+        TEST(reads_of_plain_arrays),
         TEST(long_chains_are_linear),
         TEST(loop_chains_are_linear),
     };

@@ -83,6 +83,11 @@ static const char *const golden[] = {
     "    }\n"
     "    -> l1.0, l1.1 /@1 x1, a1[linear x1].1 + a1[safe 0].1, t1}\n"
     "output a2\n",
+    /* extents whose values are known */
+    "extents n, number1 = 5, \"a b\" = -9223372036854775808\n"
+    "a1 = input [n]f32\n"
+    "a2 = generate [number1] {x1: i64 -> x1 + \"a b\"}\n"
+    "output a2\n",
     /* closed terms used by several functions stand outside */
     "a1 = input [4]f32\n"
     "l1 = for (x1 < 10; x2 = 1.0f32) {\n"
@@ -241,6 +246,8 @@ static const struct mistake {
     {"a = generate [3] {map: i64 -> 3}", "line 1: expected a name at `map`"},
     {"l = for (i < 3; x = 1f32) { next x, x }", "line 1: 2 next values for 1 states at the end"},
     {"c = nan_f32(12x)", "line 1: expected the bits of a NaN at `12x`"},
+    {"extents n, n = 3", "line 1: this extent has been named before at the end"},
+    {"extents n = x", "line 1: expected a number at `x`"},
     {"$", "line 1: expected a statement at `$`"},
 };
 
