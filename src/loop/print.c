@@ -82,20 +82,11 @@ static void print_ops(const l_shown *s, const l_cluster *c, bool numbered, text 
 
 static void print_reads(const l_shown *s, const l_cluster *c, bool numbered, text *out)
 {
-    uint32_t numbers = 0;
     for (uint32_t i = 0; i < c->reads.n; i++) {
-        ir_id id = s->whole[c->reads.at[i]];
-        if (ir_at(s->l->ir, id)->kind == IR_INPUT && l_origin_of(s, id) == L_NUMBER) {
-            numbers++;
-            continue;
-        }
         text_add(out, "    reads ");
-        l_print_name(s, id, numbered, out);
+        l_print_name(s, s->whole[c->reads.at[i]], numbered, out);
         text_add(out, "\n");
     }
-    if (numbers)
-        text_printf(out, "    reads %u number%s in which loops that are alike differ\n", numbers,
-                    numbers > 1 ? "s" : "");
 }
 
 static void print_cluster(const l_shown *s, uint32_t number, bool numbered, text *out)

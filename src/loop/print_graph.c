@@ -36,7 +36,7 @@ static void print_quoted(const char *s, text *out)
 /* Where the elements of an input come from. */
 static void json_origin(const l_shown *s, ir_id id, text *out)
 {
-    static const char *const word[] = {[L_ARGUMENT] = "argument", [L_DATA] = "data", [L_NUMBER] = "number"};
+    static const char *const word[] = {[L_ARGUMENT] = "argument", [L_DATA] = "data"};
     text_printf(out, ", \"origin\": \"%s\"", word[l_origin_of(s, id)]);
     if (s->argument[id])
         text_printf(out, ", \"argument\": %u", s->argument[id]);

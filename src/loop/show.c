@@ -10,14 +10,7 @@ bool l_is_fused(l_why why)
 
 l_origin l_origin_of(const l_shown *s, ir_id input)
 {
-    if (!ir_info(s->l->ir, input)->data)
-        return L_ARGUMENT;
-    return ir_at(s->l->ir, input)->site ? L_DATA : L_NUMBER;
-}
-
-static bool is_number(const l_shown *s, ir_id id)
-{
-    return ir_at(s->l->ir, id)->kind == IR_INPUT && l_origin_of(s, id) == L_NUMBER;
+    return ir_info(s->l->ir, input)->data ? L_DATA : L_ARGUMENT;
 }
 
 /* Backwards, what reads a step is known before the step. */
@@ -59,7 +52,7 @@ static void list_edges(l_shown *s, arena *a)
         e.from = s->whole[e.from];
         e.to = s->whole[e.to];
         uint64_t key = hash_mix((uint64_t)e.from << 32 | e.to, (uint64_t)e.why);
-        if (is_number(s, e.from) || (e.from == e.to && l_is_fused(e.why)))
+        if (e.from == e.to && l_is_fused(e.why))
             continue;
         uint32_t same = map64_get(&met, key);
         const l_edge *old = same ? &s->edge.at[same - 1] : NULL;
@@ -101,9 +94,6 @@ static void print_input(const l_shown *s, ir_id id, text *out)
     const ir_array *info = ir_info(s->l->ir, id);
     uint32_t first = s->argument[id], last = first + info->components - 1;
     switch (l_origin_of(s, id)) {
-    case L_NUMBER:
-        text_add(out, "a number");
-        return;
     case L_DATA:
         text_add(out, "data");
         break;
