@@ -2,6 +2,7 @@
 #ifndef SN_API_API_H
 #define SN_API_API_H
 
+#include "base/size.h"
 #include "embed/build.h"
 #include "run/run.h"
 #include "sinter/sinter.h"
@@ -82,6 +83,9 @@ size_t api_large(const sn_program *p); /* from so many bytes on */
 
 /* Keeps the text as the calling thread's last message and passes it to the user's function; returns the status. */
 sn_status api_fail(sn_context *cx, sn_status status, const char *format, ...) SN_PRINTF(3, 4);
+/* The same with a place in front, "file:line: what: ", or "what: " if the file is NULL. */
+sn_status api_fail_at(sn_context *cx, sn_site at, const char *what, sn_status status, const char *format, ...)
+    SN_PRINTF(5, 6);
 /* The same for a call of a program: with the place where that was compiled in front, "file:line: call: ". */
 sn_status api_fail_call(const sn_program *p, sn_status status, const char *format, ...) SN_PRINTF(3, 4);
 void api_warn(const sn_options *options, const char *what); /* without a context: to the user's function, else stderr */
@@ -89,6 +93,21 @@ void api_warn(const sn_options *options, const char *what); /* without a context
 void api_note(sn_context *cx, const char *said);
 bool api_notes_open(sn_context *cx);
 void api_notes_close(sn_context *cx);
+
+typedef struct api_who { /* whose failure it is: at this place, if the file is not NULL */
+    sn_site at;
+    const char *what;
+} api_who;
+
+static inline api_who api_function(const char *name)
+{
+    return (api_who){{NULL, 0}, name};
+}
+
+static inline api_who api_call_of(const sn_program *p)
+{
+    return (api_who){p->made, "call"};
+}
 
 /* devices.c */
 sn_status
@@ -125,19 +144,20 @@ void api_gather(void *to, const void *from, ir_type type, int rank, const int64_
 bool api_needs_copy(const sn_arg *arg);
 
 /* transfer.c: elements of arrays between the host and a device with memory of its own. Thread-safe; what fails is
- * reported. */
+ * reported in the name of `who`. */
 bool api_own_memory(const sn_context *cx); /* does the context's device have memory of its own? */
-const void *api_look(const sn_array *a,
+const void *api_look(const sn_array *a, const char *who,
                      sn_status *status); /* all elements in host memory, as long as the array; NULL: failed */
 /* Brings them to the device unless they are there. *block: there; *data: in host memory, NULL if they are not. */
-sn_status api_place(sn_array *a, void **block, const void **data);
-sn_status api_get(const sn_array *a, void *to); /* copies all elements to host memory */
-sn_status api_get_part(const sn_array *a, size_t offset, size_t bytes, void *to); /* these bytes of them */
+sn_status api_place(sn_array *a, api_who who, void **block, const void **data);
+sn_status api_get(const sn_array *a, const char *who, void *to); /* copies all elements to host memory */
+sn_status api_get_part(const sn_array *a, const char *who, size_t offset, size_t bytes, void *to); /* these bytes of them */
 /* A new array from host memory that goes straight to the device, without a copy for the host; NULL: failed. */
-sn_array *api_send(sn_context *cx, ir_type type, int rank, const int64_t *extent, const void *from);
+sn_array *api_send(sn_context *cx, const char *who, ir_type type, int rank, const int64_t *extent, const void *from);
 
 /* A new array of a block of the device, from this byte of it on; NULL: failed. */
-sn_array *api_copy_block(sn_context *cx, ir_type type, int rank, const int64_t *extent, void *block, size_t offset);
+sn_array *api_copy_block(sn_context *cx, const char *who, ir_type type, int rank, const int64_t *extent, void *block,
+                         size_t offset);
 
 /* Host memory: on devices that use it, from their pool. */
 void *api_take(sn_context *cx, size_t bytes, size_t *granted);

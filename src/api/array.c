@@ -22,17 +22,7 @@ void api_give(sn_context *cx, void *data, size_t granted)
 
 bool api_size(ir_type type, int rank, const int64_t *extent, size_t *bytes)
 {
-    bool empty = false, large = false;
-    *bytes = ir_type_size(type);
-    for (int d = 0; d < rank; d++) {
-        if (extent[d] < 0)
-            return false;
-        empty |= extent[d] == 0;
-        large |= __builtin_mul_overflow(*bytes, (size_t)extent[d], bytes) || *bytes > INT64_MAX;
-    }
-    if (empty)
-        *bytes = 0;
-    return empty || !large;
+    return size_of_array(ir_type_size(type), (unsigned)rank, extent, bytes);
 }
 
 sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, const char *who)
@@ -48,7 +38,10 @@ sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *e
     if (a && a->data)
         return a;
     cx->heap.release(cx->heap.env, a);
-    api_fail(cx, SN_NO_MEMORY, "%s: no memory for an array of %zu bytes", who, bytes);
+    if (fits)
+        api_fail(cx, SN_NO_MEMORY, "%s: no memory for an array of %zu bytes", who, bytes);
+    else
+        api_fail(cx, SN_TOO_LARGE, "%s: the array is larger than memory can be", who);
     return NULL;
 }
 
@@ -92,12 +85,18 @@ void api_share_array(sn_array *a)
     atomic_fetch_add(&a->context->sharers, 1);
 }
 
-static bool can_be_uploaded(const sn_arg *from)
+/* What is wrong with it; NULL: nothing, and it has so many bytes. */
+static const char *cannot_be_uploaded(const sn_arg *from, size_t *bytes)
 {
-    size_t bytes = 0;
-    return (from->kind == SN_ARG_IN || from->kind == SN_ARG_VALUE) && from->type >= SN_BOOL && from->type <= SN_CHAR &&
-           from->rank >= 0 && from->rank <= IR_MAX_RANK &&
-           api_size((ir_type)from->type, from->rank, from->extent, &bytes) && (from->u.from || !bytes);
+    bool host = from->kind == SN_ARG_IN || from->kind == SN_ARG_VALUE;
+    if (!host || from->type < SN_BOOL || from->type > SN_CHAR || from->rank < 0 || from->rank > IR_MAX_RANK)
+        return "the argument is not sn_in(...), sn_strided(...) or sn_value(...) of up to 8 dimensions";
+    for (int d = 0; d < from->rank; d++)
+        if (from->extent[d] < 0)
+            return "an extent is negative";
+    if (!api_size((ir_type)from->type, from->rank, from->extent, bytes))
+        return "the array is larger than memory can be";
+    return from->u.from || !*bytes ? NULL : "the elements are NULL";
 }
 
 sn_array *sn_upload(sn_context *cx, sn_arg from)
@@ -105,14 +104,13 @@ sn_array *sn_upload(sn_context *cx, sn_arg from)
     size_t bytes = 0;
     if (!cx)
         return NULL;
-    if (!can_be_uploaded(&from)) {
-        api_fail(cx, SN_BAD_ARGUMENT,
-                 "sn_upload: the argument is not sn_in(...), sn_strided(...) or sn_value(...) of a valid size");
+    const char *wrong = cannot_be_uploaded(&from, &bytes);
+    if (wrong) {
+        api_fail(cx, SN_BAD_ARGUMENT, "sn_upload: %s", wrong);
         return NULL;
     }
-    bool large = api_size((ir_type)from.type, from.rank, from.extent, &bytes) && bytes > SMALL_BYTES;
-    if (large && !from.stride && api_own_memory(cx))
-        return api_send(cx, (ir_type)from.type, from.rank, from.extent, from.u.from);
+    if (bytes > SMALL_BYTES && !from.stride && api_own_memory(cx))
+        return api_send(cx, "sn_upload", (ir_type)from.type, from.rank, from.extent, from.u.from);
     sn_array *a = api_new_array(cx, (ir_type)from.type, from.rank, from.extent, "sn_upload");
     if (!a)
         return NULL;
@@ -132,7 +130,7 @@ sn_status sn_read(const sn_array *a, void *to, size_t bytes)
         return api_fail(a->context, SN_BAD_ARGUMENT, "sn_read: the array has %zu bytes, not %zu", a->bytes, bytes);
     if (!to && bytes)
         return api_fail(a->context, SN_BAD_ARGUMENT, "sn_read: nowhere to put the elements");
-    sn_status status = api_get(a, to);
+    sn_status status = api_get(a, "sn_read", to);
     if (status == SN_OK)
         run_count_copy(&a->context->counters, bytes);
     return status;

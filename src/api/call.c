@@ -54,22 +54,20 @@ sn_status call_check_count(const call *c)
                          wanted - params, c->count);
 }
 
+sn_status call_size(const call *c, const sn_arg *a, size_t element, uint32_t number, size_t *bytes)
+{
+    for (int d = 0; d < a->rank; d++)
+        if (a->extent[d] < 0)
+            return api_fail_call(c->p, SN_BAD_EXTENT, "dimension %d of argument %u has the extent %lld", d, number,
+                                 (long long)a->extent[d]);
+    if (!size_of_array(element, (unsigned)a->rank, a->extent, bytes))
+        return api_fail_call(c->p, SN_TOO_LARGE, "argument %u is larger than memory can be", number);
+    return SN_OK;
+}
+
 static sn_status check_extents(call *c, int i)
 {
-    const sn_arg *a = &c->arg[i];
-    size_t bytes = ir_type_size(c->p->type[i]);
-    bool empty = false, large = false;
-    for (int d = 0; d < a->rank; d++) {
-        if (a->extent[d] < 0)
-            return api_fail_call(c->p, SN_BAD_EXTENT, "dimension %d of argument %u has the extent %lld", d,
-                                 call_number(c, i), (long long)a->extent[d]);
-        empty |= a->extent[d] == 0;
-        large |= __builtin_mul_overflow(bytes, (size_t)a->extent[d], &bytes) || bytes > INT64_MAX;
-    }
-    if (large && !empty)
-        return api_fail_call(c->p, SN_TOO_LARGE, "argument %u is larger than memory can be", call_number(c, i));
-    c->bytes[i] = empty ? 0 : bytes;
-    return SN_OK;
+    return call_size(c, &c->arg[i], ir_type_size(c->p->type[i]), call_number(c, i), &c->bytes[i]);
 }
 
 static sn_status check_argument(call *c, int i)
@@ -197,7 +195,7 @@ static sn_status place_all(call *c)
     for (uint32_t i = 0; i < c->p->params; i++) {
         if (!is_array(&c->arg[i]))
             continue;
-        sn_status status = api_place(c->arg[i].u.array, &c->in[i].block, &c->in[i].data);
+        sn_status status = api_place(c->arg[i].u.array, api_call_of(c->p), &c->in[i].block, &c->in[i].data);
         if (status != SN_OK)
             return status;
     }
@@ -214,7 +212,7 @@ static sn_status take_constants(call *c)
         memcpy(in->extent, list->at[i].extent, sizeof(in->extent));
         in->data = list->at[i].data;
         if (c->p->constant)
-            status = api_place(c->p->constant[i], &in->block, &in->data);
+            status = api_place(c->p->constant[i], api_call_of(c->p), &in->block, &in->data);
     }
     return status;
 }
@@ -267,11 +265,8 @@ static sn_array *array_of(call *c, int i, const run_result *out)
     }
     *a = (sn_array){.context = cx, .type = c->p->type[i], .rank = c->p->rank[i], .granted = out->granted};
     *(api_own_memory(cx) ? &a->block : &a->data) = out->data;
-    a->bytes = ir_type_size(a->type);
-    for (unsigned d = 0; d < a->rank; d++) {
-        a->extent[d] = out->extent[d];
-        a->bytes *= (size_t)out->extent[d];
-    }
+    memcpy(a->extent, out->extent, a->rank * sizeof(*a->extent));
+    api_size(a->type, a->rank, a->extent, &a->bytes); /* it has been computed, so it fits */
     return a;
 }
 
@@ -296,18 +291,18 @@ static sn_status make_arrays(call *c)
     return api_fail_call(c->p, SN_NO_MEMORY, "no memory for the arrays that the call returns");
 }
 
-sn_status call_hand_over(call *c, sn_status status, const char *message)
+sn_status call_hand_over(call *c, sn_status status, const run_said *said)
 {
     sn_context *cx = c->p->context;
-    if (status == SN_OK && message && !__atomic_exchange_n(&cx->warned, true, __ATOMIC_RELAXED))
-        api_warn(&cx->options, message);
+    if (status == SN_OK && said->text && !__atomic_exchange_n(&cx->warned, true, __ATOMIC_RELAXED))
+        api_warn(&cx->options, said->text);
     bool refused = status / 100 == 2; /* the arguments were wrong: they stay the caller's */
     if (status == SN_OK)
         status = make_arrays(c);
-    else if (refused)
-        api_fail_call(c->p, status, "%s", message);
+    else if (said->placed)
+        api_fail(cx, status, "%s", said->text);
     else
-        api_fail(cx, status, "%s", message); /* it names an operation */
+        api_fail_call(c->p, status, "%s", said->text);
     if (status == SN_OK)
         structs_finish(c);
     for (int i = 0; (uint32_t)i < c->p->params && !refused; i++)
@@ -366,17 +361,17 @@ sn_status sn_call_n(sn_program *program, int count, const sn_arg *arguments)
     arena_init_with(&a, &program->context->heap, first, sizeof(first));
     if (setjmp(failure)) {
         arena_free(&a);
-        return api_fail(program->context, SN_NO_MEMORY, "no memory for a call");
+        return api_fail_call(program, SN_NO_MEMORY, "no memory for a call");
     }
     arena_on_failure(&a, &failure);
     call_room(&c, &a);
     arena_on_failure(&a, NULL);
     status = call_take_arguments(&c);
     if (status == SN_OK) {
-        const char *message = "";
+        run_said said = {0};
         call_count(&c);
-        status = run_call(call_version(&c), c.in, c.out, &a, &message);
-        status = call_hand_over(&c, status, message);
+        status = run_call(call_version(&c), c.in, c.out, &a, &said);
+        status = call_hand_over(&c, status, &said);
     } else {
         call_give_up(&c);
     }

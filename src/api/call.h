@@ -41,8 +41,11 @@ run_program *call_version(const call *c);  /* what runs, given the arguments tha
 void call_count(call *c);                  /* the call begins: no result is there, and it counts */
 /* The call is over with what run_end said: makes the arrays of results, frees arrays that were given away. The call's
  * status. */
-sn_status call_hand_over(call *c, sn_status status, const char *message);
+sn_status call_hand_over(call *c, sn_status status, const run_said *said);
 void call_give_up(call *c);
+
+/* Bytes of an argument, of elements of so many: SN_BAD_EXTENT or SN_TOO_LARGE, reported, if it cannot have so many. */
+sn_status call_size(const call *c, const sn_arg *a, size_t element, uint32_t number, size_t *bytes);
 
 /* structs.c */
 /* How many arguments the program takes, given those that are structs; *params of them for parameters. */

@@ -57,13 +57,10 @@ static bool take_shape(taking *t)
         t->extent[d] = from->extent[d];
     if (!api_size(t->type, from->rank, t->extent, &bytes))
         return refuse(t, "an extent is negative, or the tensor is larger than memory can be");
-    int64_t next = (int64_t)ir_type_size(t->type);
-    for (int d = from->rank - 1; d >= 0 && bytes; d--) {
-        t->stride[d] = next;
-        if (from->stride && __builtin_mul_overflow(from->stride[d], (int64_t)ir_type_size(t->type), &t->stride[d]))
+    size_strides(ir_type_size(t->type), (unsigned)from->rank, t->extent, t->stride);
+    for (int d = 0; d < from->rank && bytes && from->stride; d++)
+        if (__builtin_mul_overflow(from->stride[d], (int64_t)ir_type_size(t->type), &t->stride[d]))
             return refuse(t, "a stride does not fit into 63 bits");
-        next *= t->extent[d];
-    }
     t->bytes = bytes;
     return !bytes || from->data || refuse(t, "the tensor has elements, but its data are NULL");
 }
@@ -91,7 +88,7 @@ static bool take_block(taking *t)
     if (!t->bytes)
         return true;
     size_t end;
-    if (__builtin_add_overflow(t->bytes, t->offset, &end))
+    if (!size_plus(t->bytes, t->offset, &end))
         return refuse(t, "the tensor ends beyond all memory");
     const char *why = d->foreign(d, t->block, end);
     if (why)
@@ -120,7 +117,7 @@ static sn_array *array_there(taking *t, void (*let_go)(void *owner), void *owner
     bool address = kind_of_device(t->cx) == DL_CUDA;
     if (!t->offset && !(address && (uintptr_t)t->block % ir_type_size(t->type)))
         return api_borrow_block(t->cx, t->type, t->from->rank, t->extent, t->block, let_go, owner);
-    sn_array *a = api_copy_block(t->cx, t->type, t->from->rank, t->extent, t->block, t->offset);
+    sn_array *a = api_copy_block(t->cx, "sn_from_dlpack", t->type, t->from->rank, t->extent, t->block, t->offset);
     if (a)
         let_go(owner);
     return a;
@@ -233,13 +230,8 @@ static dl_tensor describe(given *g)
     t.element.code = known[i].code;
     t.element.bits = known[i].bits;
     t.element.lanes = 1;
-    int64_t next = 1;
-    for (int d = a->rank - 1; d >= 0; d--) {
-        g->extent[d] = a->extent[d];
-        g->stride[d] = next;
-        if (__builtin_mul_overflow(next, a->extent[d], &next)) /* next to an extent of 0 */
-            next = 0;
-    }
+    memcpy(g->extent, a->extent, a->rank * sizeof(*g->extent));
+    size_strides(1, a->rank, g->extent, g->stride);
     return t;
 }
 
@@ -252,9 +244,9 @@ static given *give(sn_array *a, bool there)
         return NULL;
     there &= api_own_memory(a->context);
     if (there)
-        status = api_place(a, &data, &host);
+        status = api_place(a, api_function("sn_to_dlpack"), &data, &host);
     else
-        data = (void *)(uintptr_t)api_look(a, &status);
+        data = (void *)(uintptr_t)api_look(a, "sn_to_dlpack", &status);
     if (status != SN_OK || !data)
         return NULL;
     sn_context *cx = a->context;

@@ -77,18 +77,27 @@ void api_note(sn_context *cx, const char *said)
         keep(cx, n, copy);
 }
 
-static void fail(sn_context *cx, sn_site made, const char *format, va_list args)
+/* Writes what stands in front of a message; its length. */
+static int place_text(char *to, size_t room, sn_site made, const char *what)
+{
+    if (!what)
+        return 0;
+    return made.file ? snprintf(to, room, "%s:%d: %s: ", made.file, made.line, what) : snprintf(to, room, "%s: ", what);
+}
+
+/* `what` NULL: neither is said, nor the place. */
+static void fail(sn_context *cx, sn_site made, const char *what, const char *format, va_list args)
 {
     note *n = own_note(cx);
     va_list again;
     va_copy(again, args);
-    int place = made.file ? snprintf(NULL, 0, "%s:%d: call: ", made.file, made.line) : 0;
+    int place = place_text(NULL, 0, made, what);
     int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
     size_t bytes = (size_t)place + (size_t)length + 1;
     char *said = n && place >= 0 && length >= 0 ? cx->heap.alloc(cx->heap.env, bytes) : NULL;
-    if (said && made.file)
-        snprintf(said, bytes, "%s:%d: call: ", made.file, made.line);
+    if (said)
+        place_text(said, bytes, made, what);
     if (said)
         vsnprintf(said + place, bytes - (size_t)place, format, args);
     if (n)
@@ -101,7 +110,16 @@ sn_status api_fail(sn_context *cx, sn_status status, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fail(cx, (sn_site){NULL, 0}, format, args);
+    fail(cx, (sn_site){NULL, 0}, NULL, format, args);
+    va_end(args);
+    return status;
+}
+
+sn_status api_fail_at(sn_context *cx, sn_site at, const char *what, sn_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail(cx, at, what, format, args);
     va_end(args);
     return status;
 }
@@ -110,7 +128,7 @@ sn_status api_fail_call(const sn_program *p, sn_status status, const char *forma
 {
     va_list args;
     va_start(args, format);
-    fail(p->context, p->made, format, args);
+    fail(p->context, p->made, p->made.file ? "call" : NULL, format, args);
     va_end(args);
     return status;
 }

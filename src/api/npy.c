@@ -94,12 +94,13 @@ static bool read_bytes(const loading *l, void *to, size_t bytes)
 /* The first dimension is the innermost one: read aside, then copied. */
 static bool read_fortran(const loading *l, sn_array *a)
 {
-    int64_t stride[IR_MAX_RANK], next = (int64_t)ir_type_size(a->type);
+    int64_t stride[IR_MAX_RANK], turned[IR_MAX_RANK], other[IR_MAX_RANK];
     size_t granted = 0;
-    for (int d = 0; d < a->rank; d++) {
-        stride[d] = next;
-        next *= a->extent[d];
-    }
+    for (int d = 0; d < a->rank; d++)
+        turned[d] = a->extent[a->rank - 1 - d];
+    size_strides(ir_type_size(a->type), a->rank, turned, other);
+    for (int d = 0; d < a->rank; d++)
+        stride[d] = other[a->rank - 1 - d];
     void *aside = api_take(l->cx, a->bytes, &granted);
     if (!aside) {
         api_fail(l->cx, SN_NO_MEMORY, "%s: no memory to bring %zu bytes to row-major order", l->path, a->bytes);
@@ -183,7 +184,7 @@ sn_status sn_save_npy(const sn_array *a, const char *path)
     if (!path)
         return api_fail(cx, SN_BAD_ARGUMENT, "sn_save_npy: no path");
     sn_status status;
-    const void *elements = api_look(a, &status);
+    const void *elements = api_look(a, "sn_save_npy", &status);
     if (!elements)
         return status;
     FILE *f = fopen(path, "wbe");

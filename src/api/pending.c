@@ -7,8 +7,8 @@ struct sn_pending {
     call call;
     run *run;
     sn_status status;
-    const char *message;
-    char *said;    /* what was wrong with its arguments, for whoever waits; of the context's heap */
+    run_said said;
+    char *refusal; /* what was wrong with its arguments, for whoever waits; of the context's heap */
     bool begun;    /* its arguments were right */
     bool threaded; /* `thread` runs it */
     pthread_t thread;
@@ -25,7 +25,7 @@ static sn_pending *constant(const sn_pending *p)
 static void *run_whole(void *env)
 {
     sn_pending *p = env;
-    p->status = run_call(call_version(&p->call), p->call.in, p->call.out, &p->arena, &p->message);
+    p->status = run_call(call_version(&p->call), p->call.in, p->call.out, &p->arena, &p->said);
     return NULL;
 }
 
@@ -49,7 +49,7 @@ static void end(sn_pending *p)
     if (p->threaded)
         pthread_join(p->thread, NULL);
     else if (d && d->open_queue)
-        p->status = run_end(p->run, &p->message);
+        p->status = run_end(p->run, &p->said);
 }
 
 /* NULL: no memory, reported. */
@@ -58,7 +58,7 @@ static sn_pending *new_pending(sn_program *program, int count, const sn_arg *arg
     sn_context *cx = program->context;
     sn_pending *p = cx->heap.alloc(cx->heap.env, sizeof(*p));
     if (!p) {
-        api_fail(cx, SN_NO_MEMORY, "no memory for a call");
+        api_fail_call(program, SN_NO_MEMORY, "no memory for a call");
         return NULL;
     }
     jmp_buf failure;
@@ -67,7 +67,7 @@ static sn_pending *new_pending(sn_program *program, int count, const sn_arg *arg
     if (setjmp(failure)) {
         arena_free(&p->arena);
         cx->heap.release(cx->heap.env, p);
-        api_fail(cx, SN_NO_MEMORY, "no memory for a call");
+        api_fail_call(program, SN_NO_MEMORY, "no memory for a call");
         return NULL;
     }
     arena_on_failure(&p->arena, &failure);
@@ -84,9 +84,9 @@ static sn_pending *refused(sn_pending *p, sn_status status)
     const char *said = sn_message(cx);
     size_t bytes = strlen(said) + 1;
     p->status = status;
-    p->said = cx->heap.alloc(cx->heap.env, bytes);
-    if (p->said)
-        memcpy(p->said, said, bytes);
+    p->refusal = cx->heap.alloc(cx->heap.env, bytes);
+    if (p->refusal)
+        memcpy(p->refusal, said, bytes);
     return p;
 }
 
@@ -121,10 +121,10 @@ sn_status sn_wait(sn_pending *p)
     const base_heap *heap = &cx->heap;
     if (p->begun) {
         end(p);
-        p->status = call_hand_over(&p->call, p->status, p->message);
+        p->status = call_hand_over(&p->call, p->status, &p->said);
     } else {
-        api_note(cx, p->said ? p->said : "no memory for a message");
-        heap->release(heap->env, p->said);
+        api_note(cx, p->refusal ? p->refusal : "no memory for a message");
+        heap->release(heap->env, p->refusal);
     }
     sn_status status = p->status;
     arena_free(&p->arena);

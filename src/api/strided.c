@@ -45,11 +45,8 @@ bool api_needs_copy(const sn_arg *a)
 static walk plan_walk(size_t size, int rank, const int64_t *extent, const int64_t *stride)
 {
     walk w = {0};
-    int64_t to[IR_MAX_RANK], next = (int64_t)size;
-    for (int d = rank - 1; d >= 0; d--) {
-        to[d] = next;
-        next *= extent[d];
-    }
+    int64_t to[IR_MAX_RANK];
+    size_strides(size, (unsigned)rank, extent, to);
     for (int d = 0; d < rank; d++) {
         if (extent[d] == 1)
             continue;

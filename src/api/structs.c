@@ -51,8 +51,7 @@ void structs_room(call *c, arena *a)
 static sn_status check(const call *c, const structs *s)
 {
     const sn_arg *a = s->arg;
-    size_t bytes = s->port->bytes;
-    bool empty = false, large = false;
+    size_t bytes = s->port->bytes, all = 0;
     if (!s->port->tuple)
         return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is sn_structs(...), but stands for %s", s->number,
                              s->port->text);
@@ -62,26 +61,20 @@ static sn_status check(const call *c, const structs *s)
     if (a->rank != s->port->rank)
         return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", s->number, a->rank,
                              (int)s->port->rank);
-    for (int d = 0; d < a->rank; d++) {
-        if (a->extent[d] < 0)
-            return api_fail_call(c->p, SN_BAD_EXTENT, "dimension %d of argument %u has the extent %lld", d, s->number,
-                                 (long long)a->extent[d]);
-        empty |= a->extent[d] == 0;
-        large |= __builtin_mul_overflow(bytes, (size_t)a->extent[d], &bytes) || bytes > INT64_MAX;
-    }
-    if (large && !empty)
-        return api_fail_call(c->p, SN_TOO_LARGE, "argument %u is larger than memory can be", s->number);
-    if (!a->u.from && !empty)
+    sn_status status = call_size(c, a, bytes, s->number, &all);
+    if (status != SN_OK)
+        return status;
+    if (!a->u.from && all)
         return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is NULL", s->number);
     return SN_OK;
 }
 
+/* Their size has been checked. */
 static size_t count_of(const structs *s)
 {
-    size_t n = 1;
-    for (int d = 0; d < s->arg->rank; d++)
-        n *= (size_t)s->arg->extent[d];
-    return n;
+    int64_t n = 0;
+    size_count((unsigned)s->arg->rank, s->arg->extent, &n);
+    return (size_t)n;
 }
 
 /* Memory that the call writes when it is over: of results in structs, against all other results. */

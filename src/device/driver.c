@@ -18,9 +18,12 @@ static void *alloc_block(device *base, size_t bytes)
     driver_device *d = of(base);
     if (d->most_block && bytes > d->most_block)
         return NULL;
-    size_t before = atomic_fetch_add(&d->used, bytes);
-    bool fits = before <= d->limits.memory && bytes <= d->limits.memory - before;
-    void *block = fits ? d->functions->take(base, bytes ? bytes : 1) : NULL;
+    size_t before = atomic_load(&d->used);
+    do {
+        if (before > d->limits.memory || bytes > d->limits.memory - before)
+            return NULL;
+    } while (!atomic_compare_exchange_weak(&d->used, &before, before + bytes));
+    void *block = d->functions->take(base, bytes ? bytes : 1);
     if (!block)
         atomic_fetch_sub(&d->used, bytes);
     return block;

@@ -1,5 +1,6 @@
 /* Arrays of the user's as part of a program: copied while it is built, passed to it as inputs that no call mentions, so
  * that kernels do not depend on the data. */
+#include "base/size.h"
 #include "embed/value.h"
 
 static bool good_type(sn_type t)
@@ -10,19 +11,14 @@ static bool good_type(sn_type t)
 /* Extents, and bytes of the data. */
 static bool measure(const op *o, const sn_arg *from, embed_constant *c)
 {
-    bool large = false, empty = false;
     *c = (embed_constant){.type = (ir_type)from->type, .rank = (uint8_t)from->rank, .from = from->u.from};
-    c->bytes = ir_type_size(c->type);
     for (int d = 0; d < from->rank; d++) {
         if (from->extent[d] < 0)
             return op_fail(o, "the extent of dimension %d is negative: %lld", d, (long long)from->extent[d]);
         c->extent[d] = from->extent[d];
-        empty |= from->extent[d] == 0;
-        large |= __builtin_mul_overflow(c->bytes, (size_t)from->extent[d], &c->bytes) || c->bytes > INT64_MAX;
     }
-    if (large && !empty)
+    if (!size_of_array(ir_type_size(c->type), c->rank, c->extent, &c->bytes))
         return op_fail(o, "the data are larger than memory can be");
-    c->bytes = empty ? 0 : c->bytes;
     if (!c->from && c->bytes)
         return op_fail(o, "the data are NULL");
     return true;

@@ -1,6 +1,7 @@
 /* The reference interpreter: finds out which operations are needed, binds extents, runs checks, and computes the
  * operations in order of their ids. Plain rather than fast; it is what every other way to run a program is compared
  * with. */
+#include "base/size.h"
 #include "ir/interpreter.h"
 
 #include <inttypes.h>
@@ -165,7 +166,7 @@ static bool check_input(interpreter *in, uint32_t k)
     for (unsigned d = 0; d < v->rank && !wrong; d++)
         if (v->extent[d] < 0)
             wrong = arena_printf(in->arena, "dimension %u of input %u has the extent %" PRId64, d, k, v->extent[d]);
-    if (!wrong && !interpret_count(v->rank, v->extent, &size))
+    if (!wrong && !size_count(v->rank, v->extent, &size))
         wrong = arena_printf(in->arena, "input %u has too many elements", k);
     if (wrong)
         interpret_fails(in, IR_WRONG_EXTENT, 0, 0, 0, 0, wrong);
@@ -276,11 +277,13 @@ static bool make_value(interpreter *in, ir_id id, bool with_data)
                                      interpret_name(in->p, site, "array"), d, v->extent[d]));
         return false;
     }
-    if (!interpret_count(v->rank, v->extent, &size) || size > INT64_MAX / 8) {
+    size_t bytes = 0; /* of the largest elements there are */
+    if (!size_count(v->rank, v->extent, &size) || !size_times((size_t)size, sizeof(ir_bits), &bytes)) {
         interpret_fails(in, IR_WRONG_SIZE, site, 0, 0, 0,
                         arena_printf(in->arena, "%s: too many elements", interpret_name(in->p, site, "array")));
         return false;
     }
+    in->failure->site = site; /* if memory runs out: in this operation */
     for (uint32_t c = 0; c < info->components; c++) {
         v->type[c] = info->type[c];
         if (with_data)

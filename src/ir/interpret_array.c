@@ -1,4 +1,5 @@
 /* The array half of the reference interpreter: every element of every operation by itself, in row-major order. */
+#include "base/size.h"
 #include "ir/interpreter.h"
 
 #include <inttypes.h>
@@ -28,27 +29,10 @@ static void store(ir_value *v, uint32_t component, int64_t element, ir_bits bits
            size);
 }
 
-/* Number of elements; false if it has no 64 bits. */
-bool interpret_count(unsigned rank, const int64_t *extent, int64_t *size)
-{
-    *size = 1;
-    for (unsigned d = 0; d < rank; d++)
-        if (extent[d] == 0) {
-            *size = 0;
-            return true;
-        }
-    for (unsigned d = 0; d < rank; d++) {
-        if (*size > INT64_MAX / extent[d])
-            return false;
-        *size *= extent[d];
-    }
-    return true;
-}
-
 int64_t interpret_size(const ir_value *v)
 {
     int64_t size = 0;
-    interpret_count(v->rank, v->extent, &size);
+    size_count(v->rank, v->extent, &size);
     return size;
 }
 

@@ -52,9 +52,7 @@ void interpret_set_index(function *f, uint32_t from, unsigned rank, const int64_
  * `element`: of the operation that calls it. */
 bool interpret_call(interpreter *in, function *f, uint32_t site, int64_t element);
 
-/* Number of elements; false if it has no 64 bits. Extents are not negative. */
-bool interpret_count(unsigned rank, const int64_t *extent, int64_t *count);
-int64_t interpret_size(const ir_value *v);
+int64_t interpret_size(const ir_value *v); /* number of elements */
 ir_bits interpret_load(const ir_value *v, uint32_t component, int64_t element);
 /* The number of the element at an index; false, with the first offending dimension, if it is outside. */
 bool interpret_find(const ir_value *v, const int64_t *index, int64_t *element, scalar_failure *f);

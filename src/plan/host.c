@@ -1,6 +1,7 @@
 /* Closed scalar terms become straight-line host code, and are computed. */
 #include "plan/host.h"
 
+#include "base/size.h"
 #include "opt/rewrite.h"
 
 #include <stdlib.h>
@@ -118,19 +119,20 @@ uint32_t host_add(const ir_program *p, arena *a, host_code *code, ir_id term)
 /* The row-major position of a read; false if it is outside. */
 static bool position_of(const host_step *s, const host_value *value, int64_t *position)
 {
-    int64_t size = 1, at = 0;
-    const uint32_t *extent = s->in + s->n;
+    int64_t size = 0, at = 0, extent[IR_MAX_RANK];
+    for (unsigned d = 0; d < s->rank; d++)
+        extent[d] = host_i64(value, s->in[s->n + d]);
+    if (!size_count(s->rank, extent, &size) || !size)
+        return false;
     if (s->linear) {
-        for (unsigned d = 0; d < s->rank; d++)
-            size *= host_i64(value, extent[d]);
         *position = host_i64(value, s->in[0]);
         return *position >= 0 && *position < size;
     }
     for (unsigned d = 0; d < s->n; d++) {
-        int64_t i = host_i64(value, s->in[d]), n = host_i64(value, extent[d]);
-        if (i < 0 || i >= n)
+        int64_t i = host_i64(value, s->in[d]);
+        if (i < 0 || i >= extent[d])
             return false;
-        at = at * n + i;
+        at = at * extent[d] + i;
     }
     *position = at;
     return true;

@@ -117,7 +117,7 @@ static void add_buffers(planner *pl, ir_id array, plan_place place, uint32_t por
     const ir_array *info = ir_info(pl->p, array);
     uint32_t shape = shape_of(pl, array);
     for (uint32_t c = 0; c < info->components; c++) {
-        plan_buffer b = {place, port + c, array, c, info->type[c], shape};
+        plan_buffer b = {place, port + c, array, c, info->type[c], shape, ir_at(pl->p, array)->site};
         uint32_t result = place == PLAN_INPUT ? 0 : map64_get(&pl->port, part_key(&(l_part){array, c}));
         if (result) {
             b.place = PLAN_OUTPUT;
@@ -212,6 +212,7 @@ static void clusters(planner *pl)
             const l_op *op = &from->op.at[k];
             const ir_array *info = ir_info(pl->p, op->term);
             plan_cluster *c = &pl->out->cluster.at[i];
+            c->site = ir_at(pl->p, op->term)->site;
             c->shape = shape_of(pl, op->kind == L_FOLD ? info->input[0] : op->term);
             if (op->stored)
                 use_buffers(pl, i, op->term, true);

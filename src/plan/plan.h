@@ -50,6 +50,7 @@ typedef struct plan_buffer { /* one component of an array in memory */
     uint32_t component;
     ir_type type;
     uint32_t shape;
+    uint32_t site; /* of the operation that it is the result of */
 } plan_buffer;
 
 typedef struct plan_result { /* one component of a result */
@@ -65,6 +66,7 @@ typedef struct plan_binding {  /* one extent of a parameter */
 
 typedef struct plan_cluster {
     uint32_t shape;         /* its iteration space */
+    uint32_t site;          /* of its last operation */
     VEC(uint32_t) writes;   /* buffers */
     VEC(uint32_t) reads;    /* buffers */
     VEC(ir_type) partial;   /* folds: types of all accumulated components, in order */

@@ -1,4 +1,5 @@
 /* Executes the steps of a plan. */
+#include "base/size.h"
 #include "kernel/narrow.h"
 #include "run/transfer.h"
 
@@ -132,24 +133,17 @@ static bool host_loop(void *env, ir_id term, ir_bits *out)
 static bool step_shape(run *c, uint32_t index)
 {
     const plan_shape *s = &c->plan->shape.at[index];
-    int64_t size = 1;
-    bool large = false, empty = false;
+    int64_t extent[IR_MAX_RANK];
     for (unsigned d = 0; d < s->rank; d++) {
         const host_value *v = &c->value[s->extent[d]];
         if (v->bad)
             return run_fails_host(c, v->bad - 1, s->site);
-        int64_t n = (int64_t)v->bits;
-        if (n < 0) {
-            const char *place = run_place(c, s->site);
-            return run_fails(c, SN_BAD_EXTENT, "%sdimension %u has the extent %" PRId64, place, d, n);
-        }
-        empty |= n == 0;
-        large |= __builtin_mul_overflow(size, n, &size);
+        extent[d] = (int64_t)v->bits;
+        if (extent[d] < 0)
+            return run_fails_at(c, s->site, SN_BAD_EXTENT, "dimension %u has the extent %" PRId64, d, extent[d]);
     }
-    c->size[index] = empty ? 0 : size;
-    if (!large || empty)
-        return true;
-    return run_fails(c, SN_TOO_LARGE, "%sthe number of elements exceeds 63 bits", run_place(c, s->site));
+    return size_count(s->rank, extent, &c->size[index]) ||
+           run_fails_at(c, s->site, SN_TOO_LARGE, "the number of elements exceeds 63 bits");
 }
 
 static bool step_check(run *c, uint32_t index)
@@ -163,16 +157,15 @@ static bool step_check(run *c, uint32_t index)
     return run_fails_check(c, k, (int64_t)left->bits, (int64_t)right->bits);
 }
 
-/* Bytes of a buffer; false if they do not fit. */
-static bool bytes_of(const run *c, const plan_buffer *b, size_t *bytes)
+bool run_bytes(const run *c, const plan_buffer *b, size_t *bytes)
 {
-    return !__builtin_mul_overflow((size_t)c->size[b->shape], ir_type_size(b->type), bytes) && *bytes <= INT64_MAX;
+    return size_times((size_t)c->size[b->shape], ir_type_size(b->type), bytes);
 }
 
 static bool fails_size(run *c, const plan_buffer *b)
 {
-    return run_fails(c, SN_TOO_LARGE, "%san array of %" PRId64 " elements does not fit in memory",
-                     run_place(c, c->plan->shape.at[b->shape].site), c->size[b->shape]);
+    return run_fails_at(c, b->site, SN_TOO_LARGE, "an array of %" PRId64 " elements does not fit in memory",
+                        c->size[b->shape]);
 }
 
 static bool step_result(run *c, uint32_t index)
@@ -194,17 +187,18 @@ static bool step_result(run *c, uint32_t index)
     return true;
 }
 
-static bool take(run *c, size_t bytes, void **data, size_t *granted)
+/* `site`: of the operation that needs it. */
+static bool take(run *c, size_t bytes, uint32_t site, void **data, size_t *granted)
 {
     if (c->queue) {
-        *data = run_take(c, bytes, granted);
+        *data = run_take(c, bytes, site, granted);
         return *data != NULL;
     }
     *data = run_pool_take(c->r->engine.pool, bytes, granted);
     if (*data)
         return true;
     *granted = 0;
-    return run_fails(c, SN_NO_MEMORY, "no memory for an array of %zu bytes", bytes);
+    return run_fails_at(c, site, SN_NO_MEMORY, "no memory for an array of %zu bytes", bytes);
 }
 
 static bool step_alloc(run *c, uint32_t index)
@@ -213,9 +207,9 @@ static bool step_alloc(run *c, uint32_t index)
     size_t bytes;
     if (c->data[index])
         return true;
-    if (!bytes_of(c, b, &bytes))
+    if (!run_bytes(c, b, &bytes))
         return fails_size(c, b);
-    return take(c, bytes, &c->data[index], &c->granted[index]);
+    return take(c, bytes, b->site, &c->data[index], &c->granted[index]);
 }
 
 static void give(run *c, void *data, size_t granted)
@@ -238,12 +232,12 @@ static bool step_copy(run *c, uint32_t index)
     run_result *out = &c->out[index];
     const plan_buffer *b = &c->plan->buffer.at[c->plan->result.at[index].buffer];
     size_t bytes;
-    if (!bytes_of(c, b, &bytes))
+    if (!run_bytes(c, b, &bytes))
         return fails_size(c, b);
     run_count_copy(c->r->engine.counters, bytes);
     if (c->queue)
         return run_copy_out(c, index, bytes);
-    if (!out->given && !take(c, bytes, &out->data, &out->granted))
+    if (!out->given && !take(c, bytes, b->site, &out->data, &out->granted))
         return false;
     if (bytes)
         memcpy(out->data, c->data[c->plan->result.at[index].buffer], bytes);
@@ -265,9 +259,10 @@ static bool partials_take(run *c, const plan_cluster *pc, run_partials *p, int64
 {
     for (uint32_t i = 0; i < p->n; i++) {
         size_t bytes;
-        if (__builtin_mul_overflow((size_t)rows, (size_t)count * ir_type_size(pc->partial.at[i]), &bytes))
-            return run_fails(c, SN_TOO_LARGE, "the partial results of a fold do not fit in memory");
-        if (!take(c, bytes, &p->out[i], &p->out_granted[i]))
+        if (!size_times((size_t)rows, (size_t)count, &bytes) ||
+            !size_times(bytes, ir_type_size(pc->partial.at[i]), &bytes))
+            return run_fails_at(c, pc->site, SN_TOO_LARGE, "the partial results of a fold do not fit in memory");
+        if (!take(c, bytes, pc->site, &p->out[i], &p->out_granted[i]))
             return false;
     }
     return true;
@@ -319,7 +314,8 @@ static bool launch(run *c, const run_geometry *found, const run_partials *p)
     if (c->queue)
         return run_enqueue(c, v, mem, arg, g->pieces);
     if (!d->launch(d, v->code, mem, arg, 0, g->pieces, g->work < SMALL_WORK, &error))
-        return run_fails(c, SN_NO_MEMORY, "no memory for a kernel's scratch space");
+        return run_fails_at(c, c->plan->cluster.at[found->cluster].site, SN_NO_MEMORY,
+                            "no memory for a kernel's scratch space");
     return !error.site || run_fails_kernel(c, &error);
 }
 
@@ -355,19 +351,19 @@ static bool launch_fold(run *c, uint32_t index, const int64_t *extent, int64_t r
 
 static bool fails_empty(run *c, uint32_t site)
 {
-    return run_fails(c, SN_EMPTY_FOLD, "%sno element to begin with: the innermost extent is 0", run_place(c, site));
+    return run_fails_at(c, site, SN_EMPTY_FOLD, "no element to begin with: the innermost extent is 0");
 }
 
 static bool step_launch(run *c, uint32_t index)
 {
     const plan_cluster *pc = &c->plan->cluster.at[index];
     const plan_shape *s = &c->plan->shape.at[pc->shape];
-    int64_t extent[IR_MAX_RANK] = {0}, rows = 1;
-    for (unsigned d = 0; d < s->rank; d++) {
+    int64_t extent[IR_MAX_RANK] = {0}, rows;
+    for (unsigned d = 0; d < s->rank; d++)
         extent[d] = host_i64(c->value, s->extent[d]);
-        rows *= d + 1u < s->rank ? extent[d] : 1;
-    }
     if (pc->partial.n) {
+        if (!size_count(s->rank - 1u, extent, &rows)) /* of no elements: else the shape would be too large, too */
+            return run_fails_at(c, pc->site, SN_TOO_LARGE, "the number of elements exceeds 63 bits");
         if (rows == 0)
             return true;
         if (pc->seedless.n && extent[s->rank - 1] == 0)
@@ -451,13 +447,13 @@ static void prepare(run *c)
 
 /* `reason`: why, where it is news. Terms are read, and another call may be building kernels still. */
 static sn_status interpret(run_program *r, const run_argument *in, run_result *out, arena *a, const char *reason,
-                           const char **message)
+                           run_said *said)
 {
     run_lock(r);
-    sn_status status = run_interpreted(&r->engine, r->l->ir, r->plan, in, out, a, message);
+    sn_status status = run_interpreted(&r->engine, r->l->ir, r->plan, in, out, a, said);
     run_unlock(r);
     if (status == SN_OK)
-        *message = reason;
+        *said = (run_said){reason, false};
     return status;
 }
 
@@ -480,7 +476,7 @@ static void with_memory(run *c, bool (*something)(run *c))
         if (c->locked)
             run_read_ends(c);
         c->status = SN_NO_MEMORY;
-        c->message = "no memory to run";
+        c->said = (run_said){"no memory to run", false};
     } else {
         arena_on_failure(c->arena, &failure);
         something(c);
@@ -509,15 +505,15 @@ run *run_begin(run_program *r, const run_argument *in, run_result *out, arena *a
         return NULL;
     c->over = !r->engine.device || atomic_load_explicit(&r->interpreted, memory_order_relaxed);
     if (c->over)
-        c->status = interpret(r, in, out, a, NULL, &c->message);
+        c->status = interpret(r, in, out, a, NULL, &c->said);
     else
         with_memory(c, work);
     return c;
 }
 
-sn_status run_end(run *c, const char **message)
+sn_status run_end(run *c, run_said *said)
 {
-    *message = "no memory for a call";
+    *said = (run_said){"no memory for a call", false};
     if (!c)
         return SN_NO_MEMORY;
     if (!c->over) {
@@ -526,15 +522,15 @@ sn_status run_end(run *c, const char **message)
         run_close_queue(c);
         finish(c);
     }
-    *message = c->message;
+    *said = c->said;
     if (c->status == SN_UNSUPPORTED && !c->over && atomic_load(&c->r->interpreted))
-        return interpret(c->r, c->in, c->out, c->arena, c->message, message);
+        return interpret(c->r, c->in, c->out, c->arena, c->said.text, said);
     return c->status;
 }
 
-sn_status run_call(run_program *r, const run_argument *in, run_result *out, arena *a, const char **message)
+sn_status run_call(run_program *r, const run_argument *in, run_result *out, arena *a, run_said *said)
 {
-    return run_end(run_begin(r, in, out, a), message);
+    return run_end(run_begin(r, in, out, a), said);
 }
 
 /* --- programs --- */

@@ -3,18 +3,29 @@
 
 #include <inttypes.h>
 
-bool run_fails(run *c, sn_status status, const char *format, ...)
+/* `operation`: whether the place is followed by its name. */
+static bool fails(run *c, const ir_site *place, bool operation, sn_status status, const char *format, va_list args)
 {
     if (c->status != SN_OK)
         return false;
-    va_list args;
     text t;
     text_init(&t, c->arena);
-    va_start(args, format);
+    if (place->file)
+        text_printf(&t, "%s:%u: ", place->file, place->line);
+    if (operation && (place->operation || place->file))
+        text_printf(&t, "%s: ", place->operation ? place->operation : "operation");
     text_vprintf(&t, format, args);
-    va_end(args);
     c->status = status;
-    c->message = t.at;
+    c->said = (run_said){t.at, place->file != NULL};
+    return false;
+}
+
+bool run_fails(run *c, sn_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fails(c, &(ir_site){0}, false, status, format, args);
+    va_end(args);
     return false;
 }
 
@@ -39,20 +50,31 @@ static ir_site site_of(run *c, uint32_t site)
     return s;
 }
 
-const char *run_place(run *c, uint32_t site)
+bool run_fails_at(run *c, uint32_t site, sn_status status, const char *format, ...)
 {
-    ir_site s = site_of(c, site);
-    const char *operation = s.operation ? s.operation : "operation";
-    if (!s.file)
-        return s.operation ? arena_printf(c->arena, "%s: ", operation) : "";
-    return arena_printf(c->arena, "%s:%u: %s: ", s.file, s.line, operation);
+    ir_site place = site_of(c, site);
+    va_list args;
+    va_start(args, format);
+    fails(c, &place, true, status, format, args);
+    va_end(args);
+    return false;
+}
+
+/* The condition's text names the operation. */
+static bool fails_behind(run *c, uint32_t site, sn_status status, const char *format, ...) SN_PRINTF(4, 5);
+static bool fails_behind(run *c, uint32_t site, sn_status status, const char *format, ...)
+{
+    ir_site place = site_of(c, site);
+    va_list args;
+    va_start(args, format);
+    fails(c, &place, false, status, format, args);
+    va_end(args);
+    return false;
 }
 
 bool run_fails_check(run *c, const plan_check *k, int64_t left, int64_t right)
 {
-    ir_site s = site_of(c, k->site); /* the condition's text names the operation */
-    const char *place = s.file ? arena_printf(c->arena, "%s:%u: ", s.file, s.line) : "";
-    return run_fails(c, SN_SHAPE_MISMATCH, "%s%s: %" PRId64 " and %" PRId64, place, k->what, left, right);
+    return fails_behind(c, k->site, SN_SHAPE_MISMATCH, "%s: %" PRId64 " and %" PRId64, k->what, left, right);
 }
 
 static bool divides(run *c, uint32_t site)
@@ -65,32 +87,33 @@ static bool divides(run *c, uint32_t site)
 bool run_fails_kernel(run *c, const k_error *e)
 {
     uint32_t site = k_place_site(e->site), component = k_place_component(e->site);
-    const char *place = run_place(c, site), *in = component ? arena_printf(c->arena, " in dimension %u", component - 1) : "";
+    const char *in = component ? arena_printf(c->arena, " in dimension %u", component - 1) : "";
     bool division = divides(c, site);
     if (division && e->value == 0)
-        return run_fails(c, SN_DIVISION, "%sdivision by zero, at element %" PRId64, place, e->element);
+        return run_fails_at(c, site, SN_DIVISION, "division by zero, at element %" PRId64, e->element);
     if (division)
-        return run_fails(c, SN_DIVISION,
-                         "%sthe quotient of the smallest number by -1 is not representable, at element %" PRId64, place,
-                         e->element);
-    return run_fails(c, SN_OUT_OF_RANGE, "%sindex %" PRId64 "%s is outside the extent %" PRId64 ", at element %" PRId64,
-                     place, e->value, in, e->bound, e->element);
+        return run_fails_at(c, site, SN_DIVISION,
+                            "the quotient of the smallest number by -1 is not representable, at element %" PRId64,
+                            e->element);
+    return run_fails_at(c, site, SN_OUT_OF_RANGE,
+                        "index %" PRId64 "%s is outside the extent %" PRId64 ", at element %" PRId64, e->value, in,
+                        e->bound, e->element);
 }
 
 bool run_fails_code(run *c, const host_code *code, uint32_t step, uint32_t site)
 {
     const host_step *s = &code->step.at[step];
-    const char *place = run_place(c, s->site ? s->site : site);
+    const uint32_t at = s->site ? s->site : site;
     switch (s->kind) {
     case HOST_DIM:
-        return run_fails(c, SN_BAD_EXTENT, "%sno argument determines the extent %s", place, c->plan->dim.at[s->number]);
+        return run_fails_at(c, at, SN_BAD_EXTENT, "no argument determines the extent %s", c->plan->dim.at[s->number]);
     case HOST_READ:
-        return run_fails(c, SN_OUT_OF_RANGE, "%san index that an extent depends on is outside its array", place);
+        return run_fails_at(c, at, SN_OUT_OF_RANGE, "an index that an extent depends on is outside its array");
     case HOST_OP:
-        return run_fails(c, SN_DIVISION, "%s%s fails: division by zero, or a quotient that is not representable", place,
-                         ir_ops[s->op].name);
+        return run_fails_at(c, at, SN_DIVISION, "%s fails: division by zero, or a quotient that is not representable",
+                            ir_ops[s->op].name);
     default:
-        return run_fails(c, SN_DIVISION, "%sa loop that an extent or seed depends on fails", place);
+        return run_fails_at(c, at, SN_DIVISION, "a loop that an extent or seed depends on fails");
     }
 }
 

@@ -1,5 +1,6 @@
 /* Calls where there is no device, or no code: arguments become the reference interpreter's values, its results are
  * copied out. */
+#include "base/size.h"
 #include "ir/interpret.h"
 #include "run/run.h"
 
@@ -21,12 +22,20 @@ static sn_status status_of(ir_mistake mistake)
     }
 }
 
-static const char *failure_text(const ir_program *p, arena *a, const ir_failure *f)
+static const ir_site *site_of(const ir_program *p, const ir_failure *f)
 {
     const ir_site *s = f->site && f->site < p->site.n ? &p->site.at[f->site] : NULL;
-    if (!s || !s->file)
-        return f->message;
-    return arena_printf(a, "%s:%u: %s, at element %lld", s->file, s->line, f->message, (long long)f->element);
+    return s && s->file ? s : NULL;
+}
+
+static run_said failure_said(const ir_program *p, arena *a, const ir_failure *f)
+{
+    const ir_site *s = site_of(p, f);
+    if (!s)
+        return (run_said){f->message, false};
+    const char *words =
+        arena_printf(a, "%s:%u: %s, at element %lld", s->file, s->line, f->message, (long long)f->element);
+    return (run_said){words, true};
 }
 
 static ir_value *values_of(const ir_program *p, const plan *pl, const run_argument *in, arena *a)
@@ -62,14 +71,14 @@ static void give(const run_engine *e, void *data, size_t granted)
 }
 
 static bool copy_out(const run_engine *e, const ir_value *v, unsigned component, run_result *out, arena *a,
-                     sn_status *status, const char **message)
+                     sn_status *status, run_said *said)
 {
-    size_t bytes = ir_type_size(v->type[component]);
+    size_t bytes = 0;
+    size_of_array(ir_type_size(v->type[component]), v->rank, v->extent, &bytes); /* it is there, so it fits */
     for (unsigned d = 0; d < v->rank; d++) {
-        bytes *= (size_t)v->extent[d];
         if (out->given && out->extent[d] != v->extent[d]) {
-            *message = arena_printf(a, "dimension %u of result %u has the extent %lld, but there is memory for %lld", d,
-                                    out->number, (long long)v->extent[d], (long long)out->extent[d]);
+            said->text = arena_printf(a, "dimension %u of result %u has the extent %lld, but there is memory for %lld",
+                                      d, out->number, (long long)v->extent[d], (long long)out->extent[d]);
             *status = SN_BAD_EXTENT;
             return false;
         }
@@ -79,7 +88,7 @@ static bool copy_out(const run_engine *e, const ir_value *v, unsigned component,
         out->data = take(e, bytes, &out->granted);
     if (!out->data && bytes) {
         *status = SN_NO_MEMORY;
-        *message = "no memory for a result";
+        said->text = "no memory for a result";
         return false;
     }
     if (bytes)
@@ -89,47 +98,72 @@ static bool copy_out(const run_engine *e, const ir_value *v, unsigned component,
 }
 
 /* The components of a parameter are separate arguments, but one array. */
-static bool same_extents(const ir_program *p, const plan *pl, const run_argument *in, arena *a, const char **message)
+static bool same_extents(const ir_program *p, const plan *pl, const run_argument *in, arena *a, run_said *said)
 {
     for (uint32_t k = 0; k < p->input.n; k++)
         for (uint32_t i = pl->input_first[k] + 1; i < pl->input_first[k + 1]; i++)
             if (memcmp(in[i].extent, in[pl->input_first[k]].extent, pl->input_rank[k] * sizeof(int64_t))) {
-                *message = arena_printf(a, "arguments %u and %u are of one parameter, but have different extents",
-                                        in[pl->input_first[k]].number, in[i].number);
+                said->text = arena_printf(a, "arguments %u and %u are of one parameter, but have different extents",
+                                          in[pl->input_first[k]].number, in[i].number);
                 return false;
             }
     return true;
 }
 
 static sn_status interpret(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
-                           run_result *out, arena *a, const char **message)
+                           run_result *out, arena *a, ir_failure *failure, run_said *said)
 {
-    if (!same_extents(p, pl, in, a, message))
+    if (!same_extents(p, pl, in, a, said))
         return SN_BAD_EXTENT;
     ir_value *result = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value));
-    ir_failure failure = {0};
-    if (!ir_interpret(p, a, values_of(p, pl, in, a), result, &failure)) {
-        *message = failure_text(p, a, &failure);
-        return status_of(failure.mistake);
+    if (!ir_interpret(p, a, values_of(p, pl, in, a), result, failure)) {
+        *said = failure_said(p, a, failure);
+        return status_of(failure->mistake);
     }
     sn_status status = SN_OK;
     uint32_t port = 0;
     for (uint32_t k = 0; k < p->output.n && status == SN_OK; k++)
         for (unsigned c = 0; c < result[k].components && status == SN_OK; c++, port++)
-            copy_out(e, &result[k], c, &out[port], a, &status, message);
+            copy_out(e, &result[k], c, &out[port], a, &status, said);
     return status;
 }
 
-sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
-                          run_result *out, arena *a, const char **message)
+/* The same with memory running out as a status. */
+static sn_status interpret_safely(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
+                                  run_result *out, arena *a, ir_failure *failure, run_said *said)
 {
     volatile sn_status status = SN_NO_MEMORY;
-    jmp_buf failure;
-    *message = "no memory to interpret";
-    if (!setjmp(failure)) {
-        arena_on_failure(a, &failure);
-        status = interpret(e, p, pl, in, out, a, message);
+    jmp_buf none_left;
+    if (!setjmp(none_left)) {
+        arena_on_failure(a, &none_left);
+        status = interpret(e, p, pl, in, out, a, failure, said);
+    } else {
+        *said = (run_said){"no memory to interpret", false};
     }
+    arena_on_failure(a, NULL);
+    return status;
+}
+
+/* Names the operation that memory ran out in, if there is enough left to say so. */
+static void place(const ir_program *p, const ir_failure *failure, arena *a, run_said *said)
+{
+    const ir_site *s = site_of(p, failure);
+    jmp_buf none_left;
+    if (!s || setjmp(none_left))
+        return;
+    arena_on_failure(a, &none_left);
+    const char *operation = s->operation ? s->operation : "operation";
+    *said = (run_said){arena_printf(a, "%s:%u: %s: %s", s->file, s->line, operation, said->text), true};
+}
+
+sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
+                          run_result *out, arena *a, run_said *said)
+{
+    ir_failure failure = {0};
+    *said = (run_said){NULL, false};
+    sn_status status = interpret_safely(e, p, pl, in, out, a, &failure, said);
+    if (status == SN_NO_MEMORY)
+        place(p, &failure, a, said);
     arena_on_failure(a, NULL);
     for (uint32_t i = 0; i < pl->result.n && status != SN_OK; i++) {
         if (out[i].given)

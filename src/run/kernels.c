@@ -130,6 +130,7 @@ static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, c
 {
     run_program *r = c->r;
     run_cluster *rc = &r->cluster[cluster];
+    const uint32_t site = c->plan->cluster.at[cluster].site;
     sn_status status = SN_OK;
     const char *why = NULL;
     pthread_rwlock_wrlock(r->lock);
@@ -141,17 +142,17 @@ static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, c
     v = build_safely(r, cluster, g, how, &status, &why);
     pthread_rwlock_unlock(r->lock);
     if (!v) /* `why` lives as long as the program */
-        return run_fails(c, status, "%s", why), NULL;
+        return run_fails_at(c, site, status, "%s", why), NULL;
     v->code = device_compile(r->engine.device, v->built->k, c->arena, &why);
     if (!v->code && !why)
-        return run_fails(c, SN_NO_MEMORY, "no memory to compile a kernel"), NULL;
+        return run_fails_at(c, site, SN_NO_MEMORY, "no memory to compile a kernel"), NULL;
     if (!v->code && !r->engine.device->generates(r->engine.device)) {
         atomic_store(&r->interpreted, true);
         return run_fails(c, SN_UNSUPPORTED, "programs will be interpreted, slowly: %s", why), NULL;
     }
     if (!v->code) {
         bool ours = !r->engine.device->limits->own_memory; /* drivers have their own limits and compilers */
-        return run_fails(c, ours ? SN_INTERNAL : SN_UNSUPPORTED, "a kernel does not compile: %s", why), NULL;
+        return run_fails_at(c, site, ours ? SN_INTERNAL : SN_UNSUPPORTED, "a kernel does not compile: %s", why), NULL;
     }
     pthread_rwlock_wrlock(r->lock);
     run_variant *other = find_variant(rc, v->key); /* another thread may have been faster */
@@ -191,7 +192,7 @@ static bool work_out(run *c, uint32_t cluster, run_geometry *out)
     }
     arena_on_failure(a, NULL);
     pthread_rwlock_unlock(r->lock);
-    return good || run_fails(c, SN_NO_MEMORY, "no memory to plan a launch");
+    return good || run_fails_at(c, c->plan->cluster.at[cluster].site, SN_NO_MEMORY, "no memory to plan a launch");
 }
 
 static void remember(run *c, run_cluster *rc, const run_geometry *g)

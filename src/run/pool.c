@@ -6,6 +6,8 @@
 
 enum { LEAST = 256, STEPS = 8, CLASSES = 64 * STEPS };
 
+static const size_t most_bytes = (size_t)1 << 62; /* of a block: the size of the last class that is used */
+
 typedef struct kept { /* in the block itself on devices without memory of their own */
     struct kept *next;
     void *block;
@@ -30,10 +32,10 @@ run_pool *run_pool_new(device *d, const base_heap *heap, size_t cap)
     return pool;
 }
 
-/* The size of a class: (8 + step) * 2^(exponent - 3). */
+/* The size of a class: (8 + step) * 2^(exponent - 3), of exponents from 8 on. */
 static size_t class_bytes(unsigned class)
 {
-    return (size_t)(STEPS + class % STEPS) << (class / STEPS) >> 3;
+    return (size_t)(STEPS + class % STEPS) << (class / STEPS - 3);
 }
 
 static unsigned class_of(size_t bytes)
@@ -101,12 +103,12 @@ static void count(run_pool *pool, size_t bytes, size_t granted, bool fresh)
 
 size_t run_pool_size(size_t bytes)
 {
-    return bytes > SIZE_MAX / 4 ? bytes : class_bytes(class_of(bytes));
+    return bytes > most_bytes ? bytes : class_bytes(class_of(bytes));
 }
 
 void *run_pool_take(run_pool *pool, size_t bytes, size_t *granted)
 {
-    if (bytes > SIZE_MAX / 4)
+    if (bytes > most_bytes)
         return NULL;
     unsigned class = class_of(bytes);
     *granted = class_bytes(class);

@@ -97,7 +97,7 @@ struct run { /* a call */
     host_world world;
     volatile bool locked; /* holds the program's lock for reading: given back if memory runs out meanwhile */
     sn_status status;
-    const char *message;
+    run_said said;
     bool over; /* interpreted: nothing is left to do */
 };
 
@@ -113,13 +113,15 @@ const run_variant *run_find_wide(run *c, const run_geometry *found);
 void run_find_hazards(const kernel *k, arena *a, run_variant *v);
 
 /* failure.c: all set status and message and return false. The first failure of a call is kept. */
-bool run_fails(run *c, sn_status status, const char *format, ...) SN_PRINTF(3, 4);
+/* The message begins with the place of the operation, if one is known: 0 is none. */
+bool run_fails_at(run *c, uint32_t site, sn_status status, const char *format, ...) SN_PRINTF(4, 5);
+bool run_fails(run *c, sn_status status, const char *format, ...) SN_PRINTF(3, 4); /* no operation is to blame */
 bool run_fails_host(run *c, uint32_t step, uint32_t site); /* a value that cannot be computed is needed at a site */
 bool run_fails_code(run *c, const host_code *code, uint32_t step, uint32_t site);
 bool run_fails_check(run *c, const plan_check *check, int64_t left, int64_t right);
 bool run_fails_kernel(run *c, const k_error *error);
-/* "file.c:12: fold: ", "" if nothing is known. Takes the lock. */
-const char *run_place(run *c, uint32_t site);
+/* Bytes of a buffer whose shape has been evaluated; false if they do not fit. */
+bool run_bytes(const run *c, const plan_buffer *b, size_t *bytes);
 void run_read_terms(run *c); /* the lock for reading, until run_read_ends */
 void run_read_ends(run *c);
 

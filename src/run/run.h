@@ -48,21 +48,26 @@ run_program *run_program_new(const run_engine *engine, const l_program *l, const
                              const run_program *other);
 void run_program_free(run_program *r); /* gives compiled kernels back */
 
-/* Arguments: one per component of the parameters, results likewise. On failure *message (in `a`) says why, and results
- * that were not given are NULL. On success *message is NULL or, the first time, says why the program is interpreted.
- * `a` is the caller's, with a failure handler that it does not rely on afterwards. */
-sn_status run_call(run_program *r, const run_argument *in, run_result *out, arena *a, const char **message);
+typedef struct run_said { /* of a call that failed */
+    const char *text;
+    bool placed; /* it begins with the place of an operation in the user's code */
+} run_said;
+
+/* Arguments: one per component of the parameters, results likewise. On failure *said (its text in `a`) says why, and
+ * results that were not given are NULL. On success the text is NULL or, the first time, says why the program is
+ * interpreted. `a` is the caller's, with a failure handler that it does not rely on afterwards. */
+sn_status run_call(run_program *r, const run_argument *in, run_result *out, arena *a, run_said *said);
 
 /* The same in two steps: on devices with queues the first returns when everything is queued (kernels are compiled, values that
  * the host computes from device memory are waited for), elsewhere when everything is done. All arguments and `a` stay as they
  * are until run_end. The second is called once, by any thread. */
 typedef struct run run;
 run *run_begin(run_program *r, const run_argument *in, run_result *out, arena *a);
-sn_status run_end(run *c, const char **message);
+sn_status run_end(run *c, run_said *said);
 
 /* What a call does when there is no device, or no code and nothing that compiles: the reference interpreter. */
 sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
-                          run_result *out, arena *a, const char **message);
+                          run_result *out, arena *a, run_said *said);
 
 /* Number of launches so far, all calls together; of kernels built. For tests and explain. */
 uint64_t run_launches(const run_program *r);

@@ -1,6 +1,7 @@
 /* The device's side of a call. */
 #include "run/transfer.h"
 
+#include "base/size.h"
 #include "kernel/walk.h"
 
 /* Arrays that the host reads elements of are copied to it whole up to this size: it often reads several. */
@@ -87,7 +88,7 @@ static void *take_aside(run *c, size_t wanted)
     return NULL;
 }
 
-void *run_take(run *c, size_t bytes, size_t *granted)
+void *run_take(run *c, size_t bytes, uint32_t site, size_t *granted)
 {
     run_pool *pool = c->r->engine.pool;
     *granted = run_pool_size(bytes);
@@ -107,8 +108,8 @@ void *run_take(run *c, size_t bytes, size_t *granted)
         return block;
     *granted = 0;
     device *d = device_of(c);
-    run_fails(c, SN_NO_MEMORY, "no memory for an array of %zu bytes on the device %s, which has %zu", bytes,
-              d->limits->name, d->limits->memory);
+    run_fails_at(c, site, SN_NO_MEMORY, "no memory for an array of %zu bytes on the device %s, which has %zu", bytes,
+                 d->limits->name, d->limits->memory);
     return NULL;
 }
 
@@ -120,20 +121,15 @@ static bool copy(run *c, device_direction direction, void *to, const void *from,
     return !bytes || d->copy(d, c->queue, direction, to, from, offset, bytes) || refused(c);
 }
 
-/* Bytes of a buffer whose shape has been checked. */
+/* Bytes of a buffer, whose size has been checked: that of arguments by the caller, whatever their shapes' terms say. */
 static size_t bytes_of(const run *c, uint32_t buffer)
 {
     const plan_buffer *b = &c->plan->buffer.at[buffer];
-    return (size_t)c->size[b->shape] * ir_type_size(b->type);
-}
-
-/* Arguments are as large as memory is, whatever their shapes' terms say: sizes come from them. */
-static size_t input_bytes(const run *c, uint32_t buffer)
-{
-    const plan_buffer *b = &c->plan->buffer.at[buffer];
-    size_t bytes = ir_type_size(b->type);
-    for (unsigned d = 0; d < c->plan->shape.at[b->shape].rank; d++)
-        bytes *= (size_t)c->in[b->port].extent[d];
+    size_t bytes = 0;
+    if (b->place == PLAN_INPUT)
+        size_of_array(ir_type_size(b->type), c->plan->shape.at[b->shape].rank, c->in[b->port].extent, &bytes);
+    else
+        run_bytes(c, b, &bytes);
     return bytes;
 }
 
@@ -141,8 +137,8 @@ bool run_upload(run *c, uint32_t buffer)
 {
     if (c->data[buffer])
         return true;
-    size_t bytes = input_bytes(c, buffer);
-    c->data[buffer] = run_take(c, bytes, &c->granted[buffer]);
+    size_t bytes = bytes_of(c, buffer);
+    c->data[buffer] = run_take(c, bytes, c->plan->buffer.at[buffer].site, &c->granted[buffer]);
     return c->data[buffer] && copy(c, DEVICE_UPLOAD, c->data[buffer], c->host[buffer], 0, bytes);
 }
 
@@ -152,7 +148,7 @@ bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out)
     size_t size = ir_type_size(b->type), at = (size_t)position * size;
     *out = 0;
     if (!c->host[buffer]) {
-        size_t bytes = b->place == PLAN_INPUT ? input_bytes(c, buffer) : bytes_of(c, buffer);
+        size_t bytes = bytes_of(c, buffer);
         bool whole = bytes <= WHOLE_BYTES;
         void *to = arena_alloc(c->arena, whole ? bytes : size);
         if (!copy(c, DEVICE_DOWNLOAD, to, c->data[buffer], whole ? 0 : at, whole ? bytes : size) || !run_settle(c))
@@ -178,7 +174,7 @@ bool run_copy_out(run *c, uint32_t result, size_t bytes)
     }
     if (out->given)
         return copy(c, DEVICE_DOWNLOAD, out->data, c->data[from], 0, bytes);
-    out->data = run_take(c, bytes, &out->granted);
+    out->data = run_take(c, bytes, c->plan->buffer.at[from].site, &out->granted);
     if (!out->data)
         return false;
     if (!c->data[from])

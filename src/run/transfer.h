@@ -12,8 +12,8 @@ bool run_open_queue(run *c);
 void run_close_queue(run *c); /* waits; gives blocks set aside to the pool */
 
 /* A block for `bytes`: one set aside by this call, else of the pool, for which the call waits if it must. NULL and a
- * failure in c->status if there is none. */
-void *run_take(run *c, size_t bytes, size_t *granted);
+ * failure in c->status if there is none, of the operation at this site. */
+void *run_take(run *c, size_t bytes, uint32_t site, size_t *granted);
 /* Behind what is queued so far nobody uses the block; but only this call may have it before the queue is empty. */
 void run_set_aside(run *c, void *block, size_t granted);
 

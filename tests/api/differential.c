@@ -137,9 +137,9 @@ outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *inp
         arena_init(&call, NULL);
         run_result *out = arena_alloc(a, (pl->result.n + 1) * sizeof(run_result));
         borrowed b = borrow(p, a, input, i % 2 == 0);
-        o.status = run_call(program, b.in, out, &call, &o.message);
-        if (o.message)
-            o.message = arena_string(a, o.message);
+        run_said said;
+        o.status = run_call(program, b.in, out, &call, &said);
+        o.message = said.text ? arena_string(a, said.text) : NULL;
         if (o.status == SN_OK)
             take_results(r, p, a, out, &o);
         give_back(&b);

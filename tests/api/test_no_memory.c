@@ -50,18 +50,31 @@ enum { N = 70000 };
 
 static float numbers[N];
 
+/* What failed has one place in the user's code, if there was memory to say so. */
+static void placed(const sn_context *cx)
+{
+    const char *message = sn_message(cx), *place = strstr(message, "test_no_memory.c:");
+    if (*message && (!place || strstr(place + 1, "test_no_memory.c:")))
+        fail_msg("not one place in \"%s\"", message);
+}
+
 /* Everything a user may do; the status of the first thing that fails. */
 static sn_status use(sn_context *cx)
 {
     float r = 0;
     sn_array *kept = NULL;
     sn_program *p = sn_compile(cx, "[n]f32, [n]f32 -> f32, [n]f32", program);
-    if (!p)
+    if (!p) {
+        placed(cx);
         return SN_NO_MEMORY;
+    }
     sn_array *x = sn_upload(cx, sn_in(numbers, N));
     sn_status status = x ? SN_OK : SN_NO_MEMORY;
-    if (status == SN_OK)
+    if (status == SN_OK) {
         status = sn_call(p, sn_held(x), sn_in(numbers, N), sn_value(&r), sn_keep(&kept));
+        if (status != SN_OK)
+            placed(cx);
+    }
     if (status == SN_OK && !sn_explain(p, "fused"))
         status = SN_NO_MEMORY;
     if (status == SN_OK && cx->engine.device && !sn_explain(p, "kernels"))
