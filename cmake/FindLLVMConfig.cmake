@@ -1,5 +1,5 @@
 # Finds libLLVM's C API, any release from 18 on, 19 first: it is Debian 12's and the one measured most.
-# Sets LLVMConfig_FOUND and the imported target sinter_llvm_c.
+# Sets LLVMConfig_FOUND, LLVMConfig_BYTES (the size of the library) and the imported target sinter_llvm_c.
 find_program(LLVM_CONFIG NAMES llvm-config-19 llvm-config-20 llvm-config-21 llvm-config-22 llvm-config-18 llvm-config
              DOC "llvm-config of LLVM 18 or later")
 set(LLVMConfig_VERSION "")
@@ -9,6 +9,15 @@ if(LLVM_CONFIG)
   execute_process(COMMAND ${LLVM_CONFIG} --libdir OUTPUT_VARIABLE LLVMConfig_LIBDIR OUTPUT_STRIP_TRAILING_WHITESPACE)
   execute_process(COMMAND ${LLVM_CONFIG} --link-shared --libs OUTPUT_VARIABLE LLVMConfig_LIBS ERROR_QUIET
                   OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${LLVM_CONFIG} --link-shared --libfiles OUTPUT_VARIABLE files ERROR_QUIET
+                  OUTPUT_STRIP_TRAILING_WHITESPACE)
+  separate_arguments(files)
+  set(LLVMConfig_BYTES 0)
+  foreach(file IN LISTS files)
+    file(REAL_PATH ${file} file)
+    file(SIZE ${file} bytes)
+    math(EXPR LLVMConfig_BYTES "${LLVMConfig_BYTES} + ${bytes}")
+  endforeach()
 endif()
 
 if(LLVMConfig_LIBS AND LLVMConfig_VERSION VERSION_GREATER_EQUAL 18)

@@ -40,7 +40,7 @@ typedef struct {
 
     pthread_mutex_t opening; /* of these three */
     const emit_cpu_module *module;
-    char *no_module;       /* why there is none; NULL: not tried, or there is one */
+    char *no_module; /* why there is none, or it compiles no more; NULL: not tried, or there is one */
 
     kernel_cache kernels;
     pthread_mutex_t lock;  /* of what follows */
@@ -90,7 +90,8 @@ static char *copy_text(const char *s)
 static const emit_cpu_module *module_of(cpu *d, arena *a, const char **why)
 {
     pthread_mutex_lock(&d->opening);
-    if (!d->module && !d->no_module) {
+    bool known = d->module || d->no_module;
+    if (!known) {
         jmp_buf failure, *outer = a->failure;
         if (setjmp(failure)) {
             arena_on_failure(a, outer);
@@ -102,10 +103,12 @@ static const emit_cpu_module *module_of(cpu *d, arena *a, const char **why)
         d->module = cpu_codegen_open(d->path, a, why);
         d->no_module = d->module ? NULL : copy_text(*why);
         arena_on_failure(a, outer);
-    } else if (!d->module) {
-        *why = d->no_module;
     }
-    const emit_cpu_module *m = d->module;
+    if (d->module && !d->no_module && d->module->unusable())
+        d->no_module = copy_text(d->module->unusable());
+    if (known)
+        *why = d->no_module;
+    const emit_cpu_module *m = d->no_module ? NULL : d->module;
     pthread_mutex_unlock(&d->opening);
     return m;
 }

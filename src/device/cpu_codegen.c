@@ -1,10 +1,15 @@
 /* The code generator is a module of its own, so that programs whose kernels are all cached never load libLLVM. */
 #include "device/cpu_codegen.h"
 
+#include "base/address_space.h"
 #include "device/trust.h"
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+
+#ifndef SN_CODEGEN_ROOM
+#define SN_CODEGEN_ROOM 0
+#endif
 
 static const char module_file[] = "libsinter-llvm.so";
 
@@ -63,8 +68,22 @@ static bool look(search *s, const char *path)
 
 /* --- what is done with it --- */
 
+/* Libraries that are loaded end the process if they get no memory for what they set up. */
+static bool has_room(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    if (library)
+        dlclose(library);
+    return library || address_space_has((size_t)SN_CODEGEN_ROOM);
+}
+
 static bool open_it(search *s, const char *path)
 {
+    if (!has_room(path)) {
+        text_printf(&s->tried, "\n  %s: with LLVM it needs %u MiB of address space, and less is left (ulimit -v)", path,
+                    (unsigned)((size_t)SN_CODEGEN_ROOM >> 20));
+        return false;
+    }
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) {
         text_printf(&s->tried, "\n  %s", dlerror());

@@ -38,16 +38,19 @@ typedef struct emit_cpu_module {
     uint32_t abi;              /* EMIT_CPU_ABI */
     const char *identity;      /* of its sources and LLVM, EMIT_CPU_IDENTITY of emit/identity.h: code is kept on disk only if the
                                   library was built from the same */
-    /* Compiles; NULL and *why (static or malloc'd by the module, freed with release_text) on failure. Thread-safe, several at once. */
+    /* Compiles; NULL and *why (malloc'd by the module, freed with release_text) on failure, *why NULL if there was too
+     * little memory. Thread-safe, several at once. */
     emit_cpu_code *(*compile)(const kernel *k, const emit_cpu_options *options, char **why);
     emit_cpu_blob (*blob)(const emit_cpu_code *code); /* belongs to `code` */
     const char *(*ir_text)(const emit_cpu_code *code);  /* NULL unless kept */
     const char *(*asm_text)(const emit_cpu_code *code);
     void (*release)(emit_cpu_code *code);
     void (*release_text)(char *why);
+    const char *(*unusable)(
+        void); /* why nothing more can be compiled in this process (static); NULL: it can. What it made stays. */
 } emit_cpu_module;
 
-enum { EMIT_CPU_ABI = 2 };
+enum { EMIT_CPU_ABI = 3 };
 /* The one exported symbol of the module. */
 typedef const emit_cpu_module *(*emit_cpu_module_get)(void);
 #define EMIT_CPU_MODULE_SYMBOL "sinter_codegen_module"

@@ -105,10 +105,16 @@ typedef struct cg {
     const char *target_cpu, *target_features;
     jmp_buf *failure;
     const char *why;
+    size_t room; /* bytes that this compilation was promised, see room.c */
 } cg;
 
 /* --- module.c --- */
 SN_NORETURN void cg_fail(cg *g, const char *format, ...) SN_PRINTF(2, 3); /* leaves the compilation */
+
+/* --- room.c: leave the compilation, without `why`, if LLVM would have too little memory for what comes --- */
+void cg_room_for_statements(cg *g);   /* for the kernel's */
+void cg_room_for_instructions(cg *g); /* for those that the module has by now */
+void cg_room_end(cg *g);
 
 /* --- blob.c: object file -> blob, allocated with malloc. False and *why (static or in a) on failure --- */
 bool cg_blob_make(const void *object, size_t bytes, arena *a, emit_cpu_blob *out, const char **why);

@@ -1,10 +1,14 @@
 /* The code generator's module: kernel -> LLVM IR -> short pass pipeline -> object -> blob. One LLVM context and target
- * machine per call, so any number of threads may compile at once. */
+ * machine per call, so any number of threads may compile at once. What LLVM cannot go on after (guard.h) is a failure
+ * of that call, and of all later ones. */
 #include "emit/cpu/llvm/cg.h"
+#include "emit/cpu/llvm/guard.h"
 #include "emit/identity.h"
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* No vectoriser, no unrolling, no library-call recognition: what we write is what runs. */
@@ -35,15 +39,21 @@ typedef struct {
     LLVMTargetRef target;
 } host;
 
+static bool has_memory(const host *h)
+{
+    return h->cpu && h->features && h->triple;
+}
+
 static bool host_open(host *h, const emit_cpu_options *o)
 {
     char *why = NULL;
-    *h = (host){0};
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
     h->cpu = o && o->cpu ? LLVMCreateMessage(o->cpu) : LLVMGetHostCPUName();
     h->features = o && o->features ? LLVMCreateMessage(o->features) : LLVMGetHostCPUFeatures();
     h->triple = LLVMGetDefaultTargetTriple();
+    if (!has_memory(h))
+        return false;
     bool failed = LLVMGetTargetFromTriple(h->triple, &h->target, &why);
     LLVMDisposeMessage(why);
     return !failed;
@@ -243,6 +253,8 @@ static void to_blob(cg *g, LLVMTargetMachineRef machine, emit_cpu_code *code)
         LLVMDisposeMemoryBuffer(object);
     }
     LLVMDisposeMessage(message);
+    if (g->why)
+        longjmp(*g->failure, 2);
     if (!code->blob.bytes)
         cg_fail(g, "%s", why);
 }
@@ -257,6 +269,7 @@ static void compile_module(cg *g, const host *h, const emit_cpu_options *options
     cg_types(g);
     cg_scan(g);
     emit_kernel(g);
+    cg_room_for_instructions(g);
 #ifndef NDEBUG
     verify(g);
 #endif
@@ -281,57 +294,140 @@ static void release(emit_cpu_code *code)
     free(code);
 }
 
-static cg *new_state(arena *a, const kernel *k, const host *h)
+/* One call of compile. */
+typedef struct job {
+    const kernel *k;
+    const emit_cpu_options *options;
+    host h;
+    arena arena;
+    jmp_buf failure;
+    cg g;
+    LLVMTargetMachineRef machine;
+    emit_cpu_code *code; /* NULL after a failure, */
+    const char *why;     /* which was this (here, in the arena, or static); NULL: no memory */
+    char said[256];      /* by LLVM, giving up */
+} job;
+
+/* Without a handler an error ends the process. */
+static void note_error(LLVMDiagnosticInfoRef d, void *env)
 {
-    cg *g = arena_alloc(a, sizeof(*g));
-    *g = (cg){.k = k, .arena = a, .lanes = k->lanes, .cpu = features_of(h)};
-    g->target_cpu = h->cpu;
-    g->target_features = h->features;
+    cg *g = env;
+    if (LLVMGetDiagInfoSeverity(d) != LLVMDSError || g->why)
+        return;
+    char *said = LLVMGetDiagInfoDescription(d);
+    g->why = arena_string(g->arena, said);
+    LLVMDisposeMessage(said);
+}
+
+static void open_state(job *j)
+{
+    arena *a = &j->arena;
+    const kernel *k = j->k;
+    cg *g = &j->g;
+    g->cpu = features_of(&j->h);
+    g->target_cpu = j->h.cpu;
+    g->target_features = j->h.features;
     g->value = arena_alloc(a, k->value.n * sizeof(*g->value));
     g->mem = arena_alloc(a, k->mem.n * sizeof(*g->mem));
     g->arg = arena_alloc(a, (k->arg_type.n + 1) * sizeof(*g->arg));
     g->context = LLVMContextCreate();
+    LLVMContextSetDiagnosticHandler(g->context, note_error, g);
     g->module = LLVMModuleCreateWithNameInContext(k->name, g->context);
     g->b = LLVMCreateBuilderInContext(g->context);
-    return g;
+    j->machine = LLVMCreateTargetMachine(j->h.target, j->h.triple, j->h.cpu, j->h.features, LLVMCodeGenLevelDefault,
+                                         LLVMRelocPIC, LLVMCodeModelDefault);
+}
+
+static void close_state(job *j)
+{
+    cg *g = &j->g;
+    if (g->b)
+        LLVMDisposeBuilder(g->b);
+    if (g->module)
+        LLVMDisposeModule(g->module);
+    if (g->context)
+        LLVMContextDispose(g->context);
+    if (j->machine)
+        LLVMDisposeTargetMachine(j->machine);
+    host_close(&j->h);
+}
+
+static void fail(job *j, const char *why)
+{
+    release(j->code);
+    j->code = NULL;
+    j->why = why;
+}
+
+/* All that calls LLVM. */
+static void run(void *env)
+{
+    job *j = env;
+    if (setjmp(j->failure)) {
+        fail(j, j->g.why);
+    } else {
+        arena_on_failure(&j->arena, &j->failure);
+        cg_room_for_statements(&j->g);
+        if (host_open(&j->h, j->options)) {
+            open_state(j);
+            compile_module(&j->g, &j->h, j->options, j->machine, j->code);
+        } else {
+            fail(j, has_memory(&j->h) ? "this LLVM cannot make code for this machine" : NULL);
+        }
+    }
+    close_state(j);
+}
+
+/* Why LLVM may not be called any more; NULL: it may. Static text. One process has one LLVM. */
+static _Atomic(const char *) broken;
+
+static void run_guarded(job *j)
+{
+    switch (guard_call(run, j, j->said, sizeof(j->said))) {
+    case GUARD_DONE:
+        return;
+    case GUARD_NO_MEMORY:
+        fail(j, NULL);
+        atomic_store(&broken, "LLVM ran out of memory once, and cannot go on in this process");
+        return;
+    case GUARD_FATAL:
+        fail(j, j->said);
+        atomic_store(&broken, "LLVM gave up once, and cannot go on in this process");
+        return;
+    }
 }
 
 static emit_cpu_code *compile(const kernel *k, const emit_cpu_options *options, char **why)
 {
-    arena a;
-    jmp_buf failure;
-    host h;
     *why = NULL;
     if (k->lanes == 0 || k->lanes > 256 || (k->lanes & (k->lanes - 1))) {
         *why = copy_string("the number of lanes is not a power of two up to 256");
         return NULL;
     }
-    if (!host_open(&h, options)) {
-        host_close(&h);
-        *why = copy_string("this LLVM cannot make code for this machine");
+    job *j = calloc(1, sizeof(*j));
+    emit_cpu_code *code = calloc(1, sizeof(*code));
+    if (!j || !code || atomic_load(&broken)) {
+        free(j);
+        free(code);
         return NULL;
     }
-    arena_init(&a, NULL);
-    emit_cpu_code *volatile code = calloc(1, sizeof(*code));
-    LLVMTargetMachineRef machine = LLVMCreateTargetMachine(h.target, h.triple, h.cpu, h.features,
-                                                           LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
-    cg *g = new_state(&a, k, &h);
-    g->failure = &failure;
-    arena_on_failure(&a, &failure);
-    if (setjmp(failure) == 0 && code) {
-        compile_module(g, &h, options, machine, code);
-    } else {
-        *why = copy_string(g->why ? g->why : "out of memory");
-        release(code);
-        code = NULL;
-    }
-    LLVMDisposeBuilder(g->b);
-    LLVMDisposeModule(g->module);
-    LLVMContextDispose(g->context);
-    LLVMDisposeTargetMachine(machine);
-    arena_free(&a);
-    host_close(&h);
+    *j = (job){.k = k,
+               .options = options,
+               .code = code,
+               .g = {.k = k, .arena = &j->arena, .lanes = k->lanes, .failure = &j->failure}};
+    arena_init(&j->arena, NULL);
+    run_guarded(j);
+    code = j->code;
+    *why = j->why ? copy_string(j->why) : NULL;
+    cg_room_end(&j->g);
+    arena_free(&j->arena);
+    free(j);
     return code;
+}
+
+static const char *unusable(void)
+{
+    return atomic_load(&broken);
 }
 
 static emit_cpu_blob blob(const emit_cpu_code *code)
@@ -358,6 +454,7 @@ static const emit_cpu_module module_table = {
     .abi = EMIT_CPU_ABI,
     .identity = EMIT_CPU_IDENTITY,
     .compile = compile,
+    .unusable = unusable,
     .blob = blob,
     .ir_text = ir_text,
     .asm_text = asm_text,
@@ -367,7 +464,10 @@ static const emit_cpu_module module_table = {
 
 const emit_cpu_module *sinter_codegen_module(void);
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
 __attribute__((visibility("default"))) const emit_cpu_module *sinter_codegen_module(void)
 {
+    pthread_once(&once, guard_install);
     return &module_table;
 }

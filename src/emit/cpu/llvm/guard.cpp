@@ -1,0 +1,67 @@
+/* The one file in C++: memory that runs out in LLVM is an exception of its library, and LLVM itself, compiled without
+ * exceptions, asks a handler that must not return. Leaving by an exception runs no destructor of LLVM's functions;
+ * guard.h says what that means. */
+#include "emit/cpu/llvm/guard.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <execinfo.h>
+#include <llvm/Support/ErrorHandling.h>
+#include <new>
+
+namespace {
+
+struct fatal {};
+
+struct guarded {
+    char *said;
+    size_t room;
+};
+
+/* NULL: this thread is not in guard_call. The usual model allocates when a thread first looks, and ends the process if
+ * it cannot. */
+__attribute__((tls_model("initial-exec"))) thread_local guarded *inside;
+
+void no_memory(void *, const char *, bool)
+{
+    throw std::bad_alloc();
+}
+
+/* LLVM ends the process when this returns. */
+void give_up(void *, const char *reason, bool)
+{
+    if (!inside) {
+        std::fprintf(stderr, "LLVM ERROR: %s\n", reason);
+        return;
+    }
+    std::snprintf(inside->said, inside->room, "%s", reason);
+    throw fatal();
+}
+
+} // namespace
+
+guard_end guard_call(void (*work)(void *env), void *env, char *said, size_t room)
+{
+    guarded own = {said, room};
+    guard_end end = GUARD_DONE;
+    inside = &own;
+    try {
+        work(env);
+    } catch (const std::bad_alloc &) {
+        end = GUARD_NO_MEMORY;
+    } catch (const fatal &) {
+        end = GUARD_FATAL;
+    }
+    inside = nullptr;
+    return end;
+}
+
+void guard_install()
+{
+    /* The C library loads what it needs to let exceptions pass (as pthread_once must) when it is first asked: now there
+     * is memory. */
+    void *frame;
+    backtrace(&frame, 1);
+    llvm::install_bad_alloc_error_handler(no_memory, nullptr);
+    llvm::install_fatal_error_handler(give_up, nullptr);
+}

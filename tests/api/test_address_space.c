@@ -1,0 +1,151 @@
+/* Little address space (ulimit -v): whatever there is, calls return a status and the context goes on working; LLVM,
+ * which ends the process when it gets no memory, is not given what it has no room for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sinter/sinter.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1 /* their shadow memory is larger than any limit */
+#else
+#define SANITIZED 0
+#endif
+
+enum { N = 5, MIB = 1 << 20, NOT_OPENED = 10, WRONG = 20 };
+
+static sn_acc dot(sn_acc xs, sn_acc ys)
+{
+    return sn_fold(sn_add, 0, sn_zip_with(sn_mul, xs, ys));
+}
+
+static sn_scalar polynomial(void *env, int n, const sn_scalar *x)
+{
+    sn_scalar r = x[0];
+    (void)n;
+    for (int i = 0; i < *(const int *)env; i++)
+        r = sn_add(sn_mul(r, x[0]), sn_f32((float)i));
+    return r;
+}
+
+static sn_acc polynomials(void *env, int n, const sn_acc *x)
+{
+    (void)n;
+    return sn_map(sn_closure_of(polynomial, env, 1), x[0]);
+}
+
+static int fits(sn_status status)
+{
+    return status == SN_OK || status == SN_NO_MEMORY;
+}
+
+/* Compiled in place of a run from disk; 0: every status is one that the limit explains. */
+static int works(sn_context *cx, int operations)
+{
+    const float x[N] = {1, 2, 3, 4, 5};
+    float sum = 0, y[N];
+    sn_program *p = sn_compile(cx, "[n]f32, [n]f32 -> f32", dot);
+    sn_program *q = sn_compile_env(cx, "[n]f32 -> [n]f32", polynomials, &operations);
+    sn_status first = p ? sn_call(p, sn_in(x, N), sn_in(x, N), sn_value(&sum)) : SN_NO_MEMORY;
+    sn_status second = q ? sn_call(q, sn_in(x, N), sn_into(y, N)) : SN_NO_MEMORY;
+    sn_drop(p);
+    sn_drop(q);
+    return fits(first) && fits(second) && (first != SN_OK || sum == 55) ? 0 : WRONG;
+}
+
+/* Errors of calls, and one warning, which says what is missing. */
+static void listen(void *env, const char *text)
+{
+    const char *warning = "interpreted, slowly";
+    if (strstr(text, warning))
+        *(int *)env = strstr(text, "MiB of address space") ? 1 : 2;
+}
+
+/* Runs in a process of its own. */
+static int run_limited(rlim_t bytes, int operations)
+{
+    const struct rlimit limit = {bytes, bytes}, none = {0, 0};
+    int warned = 0;
+    const sn_options options = {.size = sizeof(options), .message = listen, .env = &warned};
+    if (setrlimit(RLIMIT_CORE, &none) || setrlimit(RLIMIT_AS, &limit))
+        return WRONG;
+    sn_context *cx = sn_open(&options);
+    if (!cx)
+        return NOT_OPENED;
+    int r = works(cx, operations);
+    if (!r)
+        r = works(cx, 3); /* after a failure, too */
+    sn_close(cx);
+    return warned == 2 ? WRONG : r;
+}
+
+/* cmocka catches them. */
+static void end_by_signals(void)
+{
+    const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    for (size_t i = 0; i < sizeof(caught) / sizeof(*caught); i++)
+        signal(caught[i], SIG_DFL);
+}
+
+static int run_apart(rlim_t bytes, int operations)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0)
+        end_by_signals(), _exit(run_limited(bytes, operations));
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status))
+        fail_msg("with %d MiB and %d operations the process ended by signal %d", (int)(bytes / MIB), operations,
+                 WTERMSIG(status));
+    return WEXITSTATUS(status);
+}
+
+static void whatever_the_limit(void **state)
+{
+    (void)state;
+    int opened = 0;
+    if (SANITIZED)
+        skip();
+    setenv("SINTER_CACHE", "off", 1);
+    bool thorough = getenv("SINTER_TEST_LONG") != NULL;
+    for (int limit = 8; limit <= 600; limit += thorough ? 1 : limit < 160 ? 24 : limit < 310 ? 11 : 97) {
+        int r = run_apart((rlim_t)limit * MIB, limit % 2 ? 30 : 600);
+        if (r != 0 && r != NOT_OPENED)
+            fail_msg("with %d MiB: %d", limit, r);
+        opened += r == 0;
+    }
+    assert_true(opened > 3);
+    unsetenv("SINTER_CACHE");
+}
+
+/* Much to compile in what is left once LLVM is there: not begun, or done. */
+static void whatever_is_left_for_large_kernels(void **state)
+{
+    (void)state;
+    if (SANITIZED)
+        skip();
+    setenv("SINTER_CACHE", "off", 1);
+    for (int limit = 290; limit <= 350; limit += 60)
+        assert_int_equal(run_apart((rlim_t)limit * MIB, 20000), 0);
+    unsetenv("SINTER_CACHE");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whatever_the_limit),
+        cmocka_unit_test(whatever_is_left_for_large_kernels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
