@@ -121,6 +121,7 @@ SN_API sn_fn sn_closure_n(sn_scalar (*f)(void *, int, const sn_scalar *), void *
 /* k parameters passed as a list: any k, where sn_closure_n takes as many as it is given. */
 SN_API sn_fn sn_closure_of(sn_scalar (*f)(void *, int, const sn_scalar *), void *env, int parameters);
 SN_API sn_fn sn_commutative_of(sn_fn f);
+SN_API sn_fn sn_associative_of(sn_fn f);
 /* The functions that sn_compile takes. */
 SN_API sn_body sn_body_0(sn_acc (*f)(void));
 SN_API sn_body sn_body_1(sn_acc (*f)(sn_acc));

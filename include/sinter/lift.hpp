@@ -469,6 +469,7 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 
 #undef sn_compile
 #undef sn_commutative
+#undef sn_associative
 #undef sn_generate
 #undef sn_map
 #undef sn_imap
@@ -489,6 +490,7 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #undef sn_sfold
 #define sn_compile(...) sn::compile(SN_HERE, __VA_ARGS__)
 #define sn_commutative(...) sn_commutative_of(sn::fn(__VA_ARGS__))
+#define sn_associative(...) sn_associative_of(sn::fn(__VA_ARGS__))
 #define sn_generate(...) sn::generate(SN_HERE, __VA_ARGS__)
 #define sn_map(...) sn::map(SN_HERE, __VA_ARGS__)
 #define sn_imap(...) sn::imap(SN_HERE, __VA_ARGS__)

@@ -314,6 +314,8 @@ typedef struct sn_fn {
 #define sn_closure(f, env) SN_CLOSURE(f, env)
 /* f, declared to commute: f(x, y) == f(y, x). Folds of it may be reordered. Primitives need no declaration. */
 #define sn_commutative(f) sn_commutative_of(SN_FN(f))
+/* f, declared to be used as an associative function although it does not look like one: folds of it do not warn. */
+#define sn_associative(f) sn_associative_of(SN_FN(f))
 
 /* The function given to sn_compile. */
 typedef struct sn_body {
@@ -491,8 +493,10 @@ SN_API sn_acc sn_reverse_at(sn_site at, sn_acc a);
 
 /* --- reduce: along the innermost dimension, which disappears; the _all forms over all elements, to rank 0 --- */
 
-/* f(...f(f(z, x0), x1)..., xn). f must be associative; it need not commute, and z enters exactly once, leftmost, so it
- * need not be neutral. Of no elements: z. The order of combination depends on the extent only, never on threads. */
+/* f(...f(f(z, x0), x1)..., xn). f must be associative (a warning says so where it visibly is not: sn_sub, sn_div, a
+ * mean; sn_sfold takes any function, sn_associative(f) is silent); it need not commute, and z enters exactly once,
+ * leftmost, so it need not be neutral. Of no elements: z. The order of combination depends on the extent only, never on
+ * threads. */
 #define sn_fold(f, z, a) sn_fold_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a))
 #define sn_fold_all(f, z, a) sn_fold_all_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a))
 /* The same without a seed: of no elements it is an error (SN_EMPTY_FOLD). */

@@ -102,6 +102,17 @@ run_program *api_version(const sn_program *p, size_t bytes)
     return p->large && bytes > api_large(p) ? p->large->run : p->run;
 }
 
+/* Of a correct program, on the thread that compiles it. */
+static void warn(const sn_program *p)
+{
+    for (uint32_t i = 0; i < p->ir->warning.n; i++) {
+        text t;
+        text_init(&t, p->ir->arena);
+        embed_warning(p->ir, i, &t);
+        api_warn(&p->context->options, t.at);
+    }
+}
+
 /* The passes. False, reported, if the program is wrong. */
 static bool compile(sn_program *p, sn_site at, const char *signature, sn_body body)
 {
@@ -120,6 +131,7 @@ static bool compile(sn_program *p, sn_site at, const char *signature, sn_body bo
         api_fail(cx, p->ports.bad_signature ? SN_BAD_SIGNATURE : SN_BAD_PROGRAM, "%.*s", length, t.at);
         return false;
     }
+    warn(p);
     if (on(cx->options.simplify))
         opt_recover_loops(p->ir);
     if (on(cx->options.contract))

@@ -255,16 +255,27 @@ ir_program *embed_build(arena *a, sn_site at, const char *source, sn_body body, 
 
 enum { MOST_MESSAGES = 50 };
 
+static void write(const ir_program *p, const ir_error *said, text *out)
+{
+    const ir_site *site = &p->site.at[said->site];
+    if (site->file)
+        text_printf(out, "%s:%u: ", site->file, (unsigned)site->line);
+    text_add(out, said->message);
+}
+
 void embed_messages(const ir_program *p, text *out)
 {
     for (uint32_t i = 0; i < p->error.n; i++) {
-        const ir_site *site = &p->site.at[p->error.at[i].site];
         if (i == MOST_MESSAGES) {
             text_printf(out, "and %u more\n", p->error.n - i);
             return;
         }
-        if (site->file)
-            text_printf(out, "%s:%u: ", site->file, (unsigned)site->line);
-        text_printf(out, "%s\n", p->error.at[i].message);
+        write(p, &p->error.at[i], out);
+        text_add(out, "\n");
     }
+}
+
+void embed_warning(const ir_program *p, uint32_t which, text *out)
+{
+    write(p, &p->warning.at[which], out);
 }

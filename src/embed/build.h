@@ -50,5 +50,7 @@ ir_program *embed_build_as(arena *a, sn_site at, const char *signature, sn_body 
 
 /* All errors of a program, one a line: "file:line: operation: what is wrong". */
 void embed_messages(const ir_program *p, text *out);
+/* One of its warnings, in the same form, without an end of line. */
+void embed_warning(const ir_program *p, uint32_t which, text *out);
 
 #endif

@@ -24,6 +24,7 @@ static sn_acc fold(const op *o, sn_fn f, const sn_scalar *z, sn_acc a, bool all)
     lambda made;
     if (!embed_lambda(o, f, 2, both, type, v->tree, element, &made))
         return op_bad_array(o);
+    embed_expect_associative(o, f, made.fn);
     ir_id from = all ? embed_flatten(o, v->array) : v->array;
     if (from != v->array)
         ir_mark_step(o->p, from);

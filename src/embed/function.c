@@ -1,7 +1,7 @@
 /* Functions of the user's: how they are stored, called, and turned into functions of terms. */
 #include "embed/value.h"
 
-enum { WITH_ENV = 1, COMMUTES = 2, LISTED = 4 /* parameters come as a list */ };
+enum { WITH_ENV = 1, COMMUTES = 2, LISTED = 4 /* parameters come as a list */, ASSOCIATES = 8 };
 
 /* --- constructors: a function pointer of any type, and how many parameters it has --- */
 
@@ -116,6 +116,27 @@ sn_fn sn_commutative_of(sn_fn f)
 bool embed_declared_to_commute(sn_fn f)
 {
     return f.flags & COMMUTES;
+}
+
+sn_fn sn_associative_of(sn_fn f)
+{
+    f.flags |= ASSOCIATES;
+    return f;
+}
+
+void embed_expect_associative(const op *o, sn_fn f, const ir_fn *fn)
+{
+    uint32_t component = 0;
+    const char *what = f.flags & ASSOCIATES ? NULL : ir_visibly_not_associative(o->p, fn, &component);
+    if (!what)
+        return;
+    const char *where =
+        fn->results > 1 ? arena_printf(o->b->arena, "component %u of the function", component) : "the function";
+    ir_warn(
+        o->p, o->site,
+        "%s: %s is %s, which is not associative: elements are combined in groups, f(f(a, b), f(c, d)), so the result "
+        "is not that of a loop; sn_sfold keeps the order, sn_associative(f) says that this is meant",
+        o->name, where, what);
 }
 
 /* --- calls --- */

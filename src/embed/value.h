@@ -157,6 +157,9 @@ bool embed_unify(const op *o, uint32_t n, ir_id *term, const bool *weak);
 /* Calls f with these values while the variables [first, last] are open; NULL after a mistake. */
 const value *embed_call(const op *o, sn_fn f, uint32_t n, const value *argument, ir_id first, ir_id last);
 bool embed_declared_to_commute(sn_fn f);
+/* For whatever combines elements in groups of its own choice: warns if fn, which f became, visibly does not associate
+ * and was not declared to (sn_associative). */
+void embed_expect_associative(const op *o, sn_fn f, const ir_fn *fn);
 typedef struct lambda {
     ir_fn *fn;
     const tree *tree; /* of its result */

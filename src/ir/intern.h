@@ -9,6 +9,7 @@ typedef VEC(ir_id) ir_ids;
 /* Working memory of the builders of one program. */
 typedef struct ir_state {
     intern_table loops, sites;
+    map64 warned;  /* sites, and 1 */
     map64 checks;  /* pairs of extents already in program->check */
     map64 extents; /* sums and products: their normal form */
     map64 opaque;  /* sums and products too large for a normal form */

@@ -56,17 +56,34 @@ uint32_t ir_site_at(ir_program *p, const char *file, uint32_t line, const char *
     return id;
 }
 
-ir_id ir_fail(ir_program *p, uint32_t site, const char *format, ...)
+static ir_error said(ir_program *p, uint32_t site, const char *format, va_list args)
 {
     text t;
     text_init(&t, p->arena);
+    text_vprintf(&t, format, args);
+    return (ir_error){site, t.at};
+}
+
+ir_id ir_fail(ir_program *p, uint32_t site, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    text_vprintf(&t, format, args);
+    ir_error error = said(p, site, format, args);
     va_end(args);
-    ir_error error = {site, t.at};
     vec_push(p->arena, &p->error, error);
     return 0;
+}
+
+void ir_warn(ir_program *p, uint32_t site, const char *format, ...)
+{
+    if (map64_get(&p->state->warned, site + 1ull))
+        return;
+    map64_put(p->arena, &p->state->warned, site + 1ull, 1);
+    va_list args;
+    va_start(args, format);
+    ir_error warning = said(p, site, format, args);
+    va_end(args);
+    vec_push(p->arena, &p->warning, warning);
 }
 
 const char *ir_operation(const ir_program *p, uint32_t site, const char *otherwise)

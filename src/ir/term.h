@@ -153,6 +153,7 @@ typedef struct ir_program {
     VEC(ir_id) output;     /* array nodes in order of the results */
     VEC(ir_check) check;
     VEC(ir_error) error;
+    VEC(ir_error) warning; /* of a program that is correct, but perhaps not what was meant; one a place */
     bool plain;            /* scalar operators and conditions are built as they are asked for: nothing is simplified */
     intern_table scalars;
     struct ir_state *state; /* of the builders alone (intern.h) */
@@ -164,6 +165,7 @@ typedef struct ir_program {
 ir_program *ir_program_new(arena *a);
 uint32_t ir_site_at(ir_program *p, const char *file, uint32_t line, const char *operation); /* interned */
 ir_id ir_fail(ir_program *p, uint32_t site, const char *format, ...) SN_PRINTF(3, 4); /* always 0 */
+void ir_warn(ir_program *p, uint32_t site, const char *format, ...) SN_PRINTF(3, 4);  /* once a site */
 
 static inline const ir_node *ir_at(const ir_program *p, ir_id id)
 {
@@ -219,6 +221,9 @@ void ir_instantiate(ir_program *p, const ir_fn *fn, const ir_id *argument, ir_id
 void ir_substitute(ir_program *p, uint32_t count, const ir_id *from, const ir_id *to, uint32_t n, ir_id *term);
 /* Is f(a, b) the same term as f(b, a), when both are simplified, also in a plain program? (fn of 2k parameters, k results) */
 bool ir_commutes(ir_program *p, const ir_fn *fn);
+/* What makes a function of 2k parameters and k results visibly not associative, "sub" or "a weighted sum", and in which
+ * component (associate.c); NULL: nothing that can be seen. */
+const char *ir_visibly_not_associative(ir_program *p, const ir_fn *fn, uint32_t *component);
 
 /* arrays; shapes are given outermost first. Each checks its operands, types, ranks and (where constant) extents, and
  * records run-time shape checks where extents are not provably equal. */

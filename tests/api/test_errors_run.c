@@ -58,6 +58,18 @@ static sn_acc copy(sn_acc a)
     return a;
 }
 
+enum { DIFFERENCES_LINE = __LINE__ + 4 };
+
+static sn_acc fold_differences(sn_acc a)
+{
+    return sn_fold(sn_sub, 0, a);
+}
+
+static sn_acc meant_differences(sn_acc a)
+{
+    return sn_fold(sn_associative(sn_sub), 0, a);
+}
+
 static void contains(const char *message, const char *part)
 {
     if (!strstr(message, part))
@@ -375,7 +387,7 @@ static void nothing_is_kept(void **state)
 
 typedef struct heard {
     int messages;
-    char last[256];
+    char last[512];
 } heard;
 
 static void hear(void *env, const char *said)
@@ -413,6 +425,31 @@ static void contexts(void **state)
     assert_string_equal(sn_message(NULL), "");
     assert_string_equal(sn_status_name(SN_DIVISION), "SN_DIVISION");
     assert_int_equal(sn_version(), SN_VERSION);
+}
+
+/* Once a place, however often it is built; not what an error hides. */
+static void folds_that_do_not_associate_are_said(void **state)
+{
+    (void)state;
+    heard h = {0};
+    sn_options o = {.size = sizeof(o), .device = "interpreter", .env = &h, .message = hear};
+    sn_context *cx = sn_open(&o);
+    float a[4] = {8, 4, 2, 1}, r = 0;
+    sn_program *p = sn_compile(cx, "[n]f32 -> f32", fold_differences);
+    assert_non_null(p);
+    assert_int_equal(h.messages, 1);
+    contains(h.last, place(DIFFERENCES_LINE));
+    contains(h.last, "fold: the function is sub, which is not associative");
+    assert_string_equal(sn_message(cx), "");
+    assert_int_equal(sn_call(p, sn_in(a, 4), sn_value(&r)), SN_OK);
+    sn_drop(p);
+    p = sn_compile(cx, "[n]f32 -> f32", meant_differences);
+    assert_int_equal(h.messages, 1);
+    sn_drop(p);
+    assert_null(sn_compile(cx, "[n]bool -> f32", fold_differences));
+    assert_int_equal(h.messages, 2);
+    contains(h.last, "sub: not defined on bool");
+    sn_close(cx);
 }
 
 static void a_variable_that_is_no_number_is_said(void **state)
@@ -457,6 +494,7 @@ int main(void)
         cmocka_unit_test(build_errors),
         cmocka_unit_test(arrays),
         cmocka_unit_test(nothing_is_kept),
+        cmocka_unit_test(folds_that_do_not_associate_are_said),
         cmocka_unit_test(contexts),
         cmocka_unit_test(a_variable_that_is_no_number_is_said),
     };

@@ -40,6 +40,7 @@ sn_arg right(int n, sn_arg *out)
     sn_drop(sn_compile_env(cx, "[n]f32 -> [n]f32", of_any, NULL));
     (void)sn_map(sn_neg, sn_map(sn_closure(with_env, numbers), sn_use(numbers, 3)));
     (void)sn_zip_with(sn_commutative(sn_add), array, constant);
+    (void)sn_fold1(sn_associative(sn_sub), array);
     (void)sn_results(array, other, sn_zip(array, other, array), sn_stencil(sn_neg, pattern, sn_clamp, array));
     (void)sn_fold1(sn_add, sn_gather(array, sn_transpose(other)));
     (void)sn_fst(sn_zip(array, other));
