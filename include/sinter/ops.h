@@ -165,6 +165,11 @@ SN_API sn_scalar sn_pow(sn_scalar a, sn_scalar b);
 /* float: square root of a*a + b*b without overflow */
 SN_API sn_scalar sn_hypot(sn_scalar a, sn_scalar b);
 
+/* --- for debugging --- */
+
+/* any: x; when it is evaluated, the place, the element and x are reported as a message (CPU and interpreter) */
+SN_API sn_scalar sn_trace(sn_scalar a);
+
 #ifdef SN_LIFTING
 
 #define sn_add(a, b) SN_CALL2(sn_add, a, b)
@@ -235,6 +240,7 @@ SN_API sn_scalar sn_hypot(sn_scalar a, sn_scalar b);
 #define sn_atan2(a, b) SN_CALL2(sn_atan2, a, b)
 #define sn_pow(a, b) SN_CALL2(sn_pow, a, b)
 #define sn_hypot(a, b) SN_CALL2(sn_hypot, a, b)
+#define sn_trace(a) SN_CALL1(sn_trace, a)
 #endif
 
 #endif

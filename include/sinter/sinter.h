@@ -604,6 +604,12 @@ SN_API sn_scalar sn_sfold_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a, int out
 SN_API sn_scalar sn_index_at(sn_site at, sn_acc a, int count, const sn_scalar *index);
 SN_API sn_scalar sn_linear_index_at(sn_site at, sn_acc a, sn_scalar i);
 
+/* sn_trace(x) (sinter/ops.h) is x, a scalar. Where a call evaluates it, a message follows when the loop is done,
+ * through the options' function, else on stderr: "file.c:12: trace: element 5: 3.25". The element is that of the result
+ * being computed. Sorted by element; of more than 1000 messages of a loop the first. On the CPU and in the interpreter;
+ * elsewhere it says nothing. Equal values are one value, and traced once; what the host computes (extents, seeds of
+ * folds) is not traced. */
+
 /* Conversions of values: float to integer truncates and saturates (NaN gives 0), integer to a narrower one wraps, to
  * bool tests for non-zero. */
 SN_API sn_scalar sn_to_bool(sn_scalar x);

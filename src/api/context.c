@@ -43,6 +43,11 @@ static void free_context(sn_context *cx)
     cx->heap.release(cx->heap.env, cx);
 }
 
+static void say(void *env, const char *said)
+{
+    api_warn(&((const sn_context *)env)->options, said);
+}
+
 sn_context *api_open(const sn_options *options, const base_heap *heap)
 {
     sn_options copy;
@@ -57,6 +62,8 @@ sn_context *api_open(const sn_options *options, const base_heap *heap)
     }
     *cx = (sn_context){.heap = *heap, .options = copy};
     cx->engine.counters = &cx->counters;
+    cx->engine.say = say;
+    cx->engine.say_env = cx;
     pthread_mutex_init(&cx->moving, NULL);
     if (!api_notes_open(cx)) {
         api_warn(&copy, "too many contexts are open");

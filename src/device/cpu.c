@@ -7,6 +7,7 @@
 #include "device/disk_cache.h"
 #include "device/kernel_cache.h"
 #include "device/pool.h"
+#include "ir/trace.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +63,13 @@ static void report(k_error *e, uint32_t site, int64_t element, int64_t value, in
     __atomic_store_n(&e->lock, 0, __ATOMIC_RELEASE);
 }
 
-static const k_helpers helpers = {.report = report};
+static void note(k_error *e, uint32_t site, int64_t element, int64_t value, int64_t type)
+{
+    if (e->trace)
+        ir_trace_note(e->trace, site, (ir_type)type, element, (ir_bits)value);
+}
+
+static const k_helpers helpers = {.report = report, .note = note};
 
 /* --- memory --- */
 

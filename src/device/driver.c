@@ -130,7 +130,7 @@ void driver_describe(driver_kernel *out, const kernel *k)
     for (k_mem m = 1; m < k->mem.n; m++)
         out->memories += k->mem.at[m].space == K_GLOBAL;
     for (k_ref s = 1; s < k->stmt.n; s++)
-        out->checks |= k->stmt.at[s].op == K_CHECK;
+        out->checks |= k->stmt.at[s].op == K_CHECK && !(k->stmt.at[s].sub & K_NOTE);
 }
 
 text driver_key(const driver_device *d, const text *kernel_key, arena *a)

@@ -361,7 +361,7 @@ bool ir_op_apply(ir_op op, ir_type type, ir_type result, const ir_bits *in, ir_b
     *out = 0;
     if (ir_op_result(op, type, result) == T_NONE)
         return false;
-    if (op == OP_BITCAST) {
+    if (op == OP_BITCAST || op == OP_TRACE) {
         *out = in[0];
         return true;
     }

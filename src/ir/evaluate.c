@@ -224,6 +224,8 @@ static step_outcome evaluate_op(step *s, cell *c)
         in[k] = operand_value(s->e, c, k);
     }
     const ir_node *node = ir_at(s->e->p, c->id), *first = ir_at(s->e->p, s->e->cell[c->operand[0]].id);
+    if (ir_ops[node->op].flags & OP_TRACES && s->world->trace)
+        s->world->trace(s->world->env, node, in[0]);
     if (ir_op_apply((ir_op)node->op, (ir_type)first->type, (ir_type)node->type, in, &c->value))
         return STEP_DONE;
     uint32_t last = c->operands - 1;

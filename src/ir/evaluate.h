@@ -21,6 +21,7 @@ typedef struct scalar_world {
     bool (*dim)(void *env, uint32_t number, int64_t *out);
     bool (*read)(void *env, const ir_node *read, const int64_t *index, ir_bits *out, scalar_failure *failure);
     void *env;
+    void (*trace)(void *env, const ir_node *node, ir_bits value); /* NULL: nobody listens */
 } scalar_world;
 
 typedef struct evaluator evaluator;

@@ -148,7 +148,7 @@ void print_literal(text *out, ir_type t, ir_bits bits)
 static bool fails_itself(const ir_program *p, const ir_node *n)
 {
     return n->kind == IR_READ ||
-           (n->kind == IR_OP && ir_op_partial((ir_op)n->op, (ir_type)ir_at(p, p->arg.at[n->args])->type));
+           (n->kind == IR_OP && ir_op_guarded((ir_op)n->op, (ir_type)ir_at(p, p->arg.at[n->args])->type));
 }
 
 static void print_infix(printer *pr, const ir_node *n, const struct infix *sign, level around)

@@ -3,6 +3,7 @@
  * with. */
 #include "base/size.h"
 #include "ir/interpreter.h"
+#include "ir/trace.h"
 
 #include <inttypes.h>
 
@@ -97,6 +98,13 @@ static bool read_element(void *env, const ir_node *read, const int64_t *index, i
     return true;
 }
 
+static void note_trace(void *env, const ir_node *node, ir_bits value)
+{
+    const interpreter *in = env;
+    if (in->trace)
+        ir_trace_note(in->trace, node->site, (ir_type)node->type, in->element, value);
+}
+
 /* --- functions --- */
 
 static void note_read(void *env, ir_id array)
@@ -134,6 +142,7 @@ void interpret_set_index(function *f, uint32_t from, unsigned rank, const int64_
 bool interpret_call(interpreter *in, function *f, uint32_t site, int64_t element)
 {
     scalar_failure failure = {0};
+    in->element = element;
     if (evaluator_run(f->e, &in->world, f->out, &failure))
         return true;
     interpret_fails_scalar(in, site, element, &failure);
@@ -384,10 +393,11 @@ static bool run(interpreter *in)
     return true;
 }
 
-bool ir_interpret(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure)
+bool ir_interpret_traced(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure,
+                         ir_trace *trace)
 {
-    interpreter in = {.p = p, .arena = a, .input = input, .failure = failure};
-    in.world = (scalar_world){.dim = dim_value, .read = read_element, .env = &in};
+    interpreter in = {.p = p, .arena = a, .input = input, .failure = failure, .trace = trace};
+    in.world = (scalar_world){.dim = dim_value, .read = read_element, .env = &in, .trace = note_trace};
     in.dim = arena_alloc(a, (p->dim.n + 1) * sizeof(int64_t));
     in.dim_input = arena_alloc(a, (p->dim.n + 1) * sizeof(uint32_t));
     in.operation = arena_alloc(a, (p->node.n + 1) * sizeof(operation *));
@@ -398,6 +408,11 @@ bool ir_interpret(const ir_program *p, arena *a, const ir_value *input, ir_value
     for (uint32_t k = 0; k < p->output.n; k++)
         copy_out(&in, &in.operation[p->output.at[k]]->value, &output[k]);
     return true;
+}
+
+bool ir_interpret(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure)
+{
+    return ir_interpret_traced(p, a, input, output, failure, NULL);
 }
 
 /* --- single closed terms --- */

@@ -33,6 +33,9 @@ typedef struct ir_failure { /* why a run failed */
 
 /* Runs a program: dims are bound from the inputs' extents (one name, one extent, else an error). Results are allocated
  * in `a`. Returns false with *failure set on a run-time error. */
+struct ir_trace;
+bool ir_interpret_traced(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure,
+                         struct ir_trace *trace); /* keeps there what `trace` sees; NULL: nowhere */
 bool ir_interpret(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure);
 
 /* Values of closed scalar terms (extents, seeds). dims[k] is the value of IR_DIM k; `scalar(env, array, component)`

@@ -36,6 +36,8 @@ typedef struct interpreter {
     scalar_world world;
     bool failed; /* *failure is the smallest (site, element) so far */
     ir_failure *failure;
+    struct ir_trace *trace; /* NULL: nobody listens */
+    int64_t element;        /* that is computed now, of the operation */
 } interpreter;
 
 /* Keeps the failure with the smallest (site, element). `message` must stay. */

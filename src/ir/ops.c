@@ -8,6 +8,7 @@ enum {
     FASSOC = OP_FASSOC,
     PARTIAL = OP_PARTIAL,
     MATH = OP_MATH,
+    TRACES = OP_TRACES,
     SAME = SIGNATURE_SAME,
     TEST = SIGNATURE_TEST,
     CONVERT = SIGNATURE_CONVERT,
@@ -137,6 +138,11 @@ ir_type ir_op_result(ir_op op, ir_type t, ir_type result)
 bool ir_op_partial(ir_op op, ir_type t)
 {
     return (ir_ops[op].flags & OP_PARTIAL) && ir_type_class(t) == CLASS_INT;
+}
+
+bool ir_op_guarded(ir_op op, ir_type t)
+{
+    return ir_op_partial(op, t) || (ir_ops[op].flags & OP_TRACES);
 }
 
 ir_bits ir_bits_load(ir_type t, const void *element)

@@ -26,7 +26,7 @@ enum { CLASS_BOOL = 1, CLASS_INT = 2, CLASS_FLOAT = 4, CLASS_CHAR = 8, CLASS_NUM
 
 typedef enum { SIGNATURE_SAME, SIGNATURE_TEST, SIGNATURE_CONVERT, SIGNATURE_COUNT, SIGNATURE_OWN } ir_signature;
 
-enum { OP_COMMUTES = 1, OP_ASSOCIATES = 2, OP_FASSOC = 4, OP_PARTIAL = 8, OP_MATH = 16 };
+enum { OP_COMMUTES = 1, OP_ASSOCIATES = 2, OP_FASSOC = 4, OP_PARTIAL = 8, OP_MATH = 16, OP_TRACES = 32 };
 
 typedef enum {
     OP_NONE,
@@ -60,6 +60,7 @@ static inline bool ir_type_float(ir_type t)
 ir_type ir_op_result(ir_op op, ir_type t, ir_type result);
 /* May this operator fail on operands of this type? */
 bool ir_op_partial(ir_op op, ir_type t);
+bool ir_op_guarded(ir_op op, ir_type t); /* ... or is evaluated for more than its result: it stays behind its guard */
 
 /* A scalar value: the bits of the type in the low end, upper bits zero (so equal values are equal words). */
 typedef uint64_t ir_bits;

@@ -17,7 +17,7 @@ static void print_sites(printer *pr)
     vec_resize(pr->arena, &pr->site, p->site.n);
     for (uint32_t k = 0; k < pr->item.n; k++) {
         const ir_node *n = ir_at(p, pr->item.at[k].id);
-        bool fails = n->kind == IR_OP && ir_op_partial((ir_op)n->op, (ir_type)ir_at(p, p->arg.at[n->args])->type);
+        bool fails = n->kind == IR_OP && ir_op_guarded((ir_op)n->op, (ir_type)ir_at(p, p->arg.at[n->args])->type);
         if (n->kind == IR_READ || n->kind >= IR_INPUT || fails)
             mention(pr, n->site);
     }

@@ -174,7 +174,7 @@ static uint8_t own_level(const ir_program *p, ir_id term)
     case IR_LOOP:
         return node->u.loop->cond ? LEVEL_GUARDED : LEVEL_FREE;
     case IR_OP:
-        if (!node->partial || !ir_op_partial(node->op, ir_at(p, ir_args(p, term)[0])->type))
+        if (!node->partial || !ir_op_guarded((ir_op)node->op, ir_at(p, ir_args(p, term)[0])->type))
             return LEVEL_FREE;
         return node->n == 2 && divisor_is_harmless(p, ir_args(p, term)[1]) ? LEVEL_FREE : LEVEL_GUARDED;
     default:

@@ -76,7 +76,7 @@ static ir_id fold_constants(ir_program *p, ir_op op, ir_type result, uint32_t n,
 {
     ir_bits in[3], out;
     for (uint32_t i = 0; i < n; i++) {
-        if (!o[i].is_const)
+        if (!o[i].is_const || ir_ops[op].flags & OP_TRACES)
             return 0;
         in[i] = o[i].bits;
     }

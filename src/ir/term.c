@@ -152,8 +152,10 @@ static bool fails_itself(const ir_program *p, const ir_node *n, const ir_id *arg
     if (n->kind != IR_OP)
         return false;
     ir_type t = (ir_type)p->node.at[args[0]].type;
-    if (!ir_op_partial((ir_op)n->op, t))
+    if (!ir_op_guarded((ir_op)n->op, t))
         return false;
+    if (ir_ops[n->op].flags & OP_TRACES)
+        return true;
     const ir_node *divisor = &p->node.at[args[1]];
     if (divisor->kind == IR_OP && divisor->op == OP_MAX) { /* max(x, c) with c > 0 is neither 0 nor -1 */
         for (uint32_t i = 0; i < divisor->n; i++) {

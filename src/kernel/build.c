@@ -320,6 +320,20 @@ void k_check(k_builder *b, uint32_t site, k_val holds, k_val element, k_val valu
     append(b, (k_stmt){.op = K_CHECK, .site = site, .in = {holds, element, value, bound}});
 }
 
+void k_note(k_builder *b, uint32_t site, k_val element, k_val value)
+{
+    ir_type t = (ir_type)b->k->value.at[value].type;
+    k_val bits = t == T_F32   ? k_convert(b, OP_BITCAST, T_U32, value)
+                 : t == T_F64 ? k_convert(b, OP_BITCAST, T_I64, value)
+                              : value;
+    if (b->k->value.at[bits].type != T_I64)
+        bits = k_convert(b, OP_CONVERT, T_I64, bits);
+    append(b, (k_stmt){.op = K_CHECK,
+                       .sub = K_NOTE,
+                       .site = site,
+                       .in = {k_literal(b, T_BOOL, 0), element, bits, k_i64(b, (int64_t)t)}});
+}
+
 k_val k_atomic(k_builder *b, ir_op op, k_mem m, k_val index, k_val value)
 {
     k_stmt s = {.op = K_ATOMIC, .sub = (uint8_t)op, .mem = m, .in = {index, value}};

@@ -142,7 +142,7 @@ static void atomic(machine *m, const k_stmt *s, uint32_t lane)
 
 static void check(machine *m, const k_stmt *s, uint32_t lane)
 {
-    if (get(m, s->in[0], lane))
+    if (s->sub & K_NOTE || get(m, s->in[0], lane))
         return;
     report(m, s->site, get_i64(m, s->in[1], lane), get_i64(m, s->in[2], lane), get_i64(m, s->in[3], lane));
     m->off[lane] = 1;

@@ -10,6 +10,7 @@ typedef struct k_error {
     uint32_t lock;  /* CPU: spin lock of k_report */
     uint32_t site;  /* 0: no error */
     int64_t element, value, bound;
+    struct ir_trace *trace; /* CPU: where noted values go; NULL: nowhere */
 } k_error;
 
 /* What K_CHECK reports as its site: a number of the user's program, and which component of an index is meant, 0 if
@@ -34,6 +35,8 @@ typedef struct k_launch k_launch;
 /* Helpers that compiled CPU code calls through the launch record, so that its text is position-independent. */
 typedef struct k_helpers {
     void (*report)(k_error *error, uint32_t site, int64_t element, int64_t value, int64_t bound); /* thread-safe; keeps the smallest */
+    /* The same of a K_NOTE: the bits of a value and its ir_type. Thread-safe. */
+    void (*note)(k_error *error, uint32_t site, int64_t element, int64_t value, int64_t type);
 } k_helpers;
 
 struct k_launch {

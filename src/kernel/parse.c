@@ -422,6 +422,11 @@ static void plain_statement(parser *p)
         access(p, &s);
         values(p, "=", 1, s.in + 1);
         values(p, "where", 1, s.in + 2);
+    } else if (take(p, "note")) {
+        s.op = K_CHECK;
+        s.sub = K_NOTE;
+        s.site = small_integer(p);
+        values(p, ":", 4, s.in);
     } else if (take(p, "check")) {
         s.op = K_CHECK;
         s.site = small_integer(p);

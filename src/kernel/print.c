@@ -170,7 +170,7 @@ static void put_statement(printer *p, const k_stmt *s)
         put_values(p, " where", 1, s->in + 2);
         break;
     case K_CHECK:
-        text_printf(p->out, "check %" PRIu32 ":", s->site);
+        text_printf(p->out, "%s %" PRIu32 ":", s->sub & K_NOTE ? "note" : "check", s->site);
         put_values(p, "", 4, s->in);
         break;
     default:

@@ -306,7 +306,7 @@ static bool launch(run *c, const run_geometry *found, const run_partials *p)
         v = run_find_wide(c, found); /* it takes the same pointers and arguments */
     if (!v)
         return false;
-    k_error error = {0};
+    k_error error = {.trace = &c->trace};
     device *d = c->r->engine.device;
     atomic_fetch_add_explicit(&c->r->launches, 1, memory_order_relaxed);
     if (c->r->engine.counters)
@@ -316,6 +316,7 @@ static bool launch(run *c, const run_geometry *found, const run_partials *p)
     if (!d->launch(d, v->code, mem, arg, 0, g->pieces, g->work < SMALL_WORK, &error))
         return run_fails_at(c, c->plan->cluster.at[found->cluster].site, SN_NO_MEMORY,
                             "no memory for a kernel's scratch space");
+    run_say_trace(c->r, &c->trace);
     return !error.site || run_fails_kernel(c, &error);
 }
 
@@ -421,6 +422,7 @@ static void finish(run *c)
     }
     for (uint32_t i = 0; i < p->buffer.n; i++)
         give_back(c, i);
+    ir_trace_clear(&c->trace);
 }
 
 static void prepare(run *c)
@@ -449,9 +451,11 @@ static void prepare(run *c)
 static sn_status interpret(run_program *r, const run_argument *in, run_result *out, arena *a, const char *reason,
                            run_said *said)
 {
+    ir_trace trace = {.heap = r->engine.heap};
     run_lock(r);
-    sn_status status = run_interpreted(&r->engine, r->l->ir, r->plan, in, out, a, said);
+    sn_status status = run_interpreted(&r->engine, r->l->ir, r->plan, in, out, a, &trace, said);
     run_unlock(r);
+    run_say_trace(r, &trace);
     if (status == SN_OK)
         *said = (run_said){reason, false};
     return status;
@@ -494,7 +498,7 @@ static run *new_run(run_program *r, const run_argument *in, run_result *out, are
     arena_on_failure(a, &failure);
     run *c = arena_alloc(a, sizeof(*c));
     arena_on_failure(a, NULL);
-    *c = (run){.r = r, .plan = r->plan, .arena = a, .in = in, .out = out};
+    *c = (run){.r = r, .trace = {.heap = r->engine.heap}, .plan = r->plan, .arena = a, .in = in, .out = out};
     return c;
 }
 

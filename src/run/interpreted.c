@@ -2,6 +2,7 @@
  * copied out. */
 #include "base/size.h"
 #include "ir/interpret.h"
+#include "ir/trace.h"
 #include "run/run.h"
 
 static sn_status status_of(ir_mistake mistake)
@@ -111,12 +112,12 @@ static bool same_extents(const ir_program *p, const plan *pl, const run_argument
 }
 
 static sn_status interpret(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
-                           run_result *out, arena *a, ir_failure *failure, run_said *said)
+                           run_result *out, arena *a, ir_failure *failure, ir_trace *trace, run_said *said)
 {
     if (!same_extents(p, pl, in, a, said))
         return SN_BAD_EXTENT;
     ir_value *result = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value));
-    if (!ir_interpret(p, a, values_of(p, pl, in, a), result, failure)) {
+    if (!ir_interpret_traced(p, a, values_of(p, pl, in, a), result, failure, trace)) {
         *said = failure_said(p, a, failure);
         return status_of(failure->mistake);
     }
@@ -130,13 +131,13 @@ static sn_status interpret(const run_engine *e, const ir_program *p, const plan 
 
 /* The same with memory running out as a status. */
 static sn_status interpret_safely(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
-                                  run_result *out, arena *a, ir_failure *failure, run_said *said)
+                                  run_result *out, arena *a, ir_failure *failure, ir_trace *trace, run_said *said)
 {
     volatile sn_status status = SN_NO_MEMORY;
     jmp_buf none_left;
     if (!setjmp(none_left)) {
         arena_on_failure(a, &none_left);
-        status = interpret(e, p, pl, in, out, a, failure, said);
+        status = interpret(e, p, pl, in, out, a, failure, trace, said);
     } else {
         *said = (run_said){"no memory to interpret", false};
     }
@@ -157,11 +158,11 @@ static void place(const ir_program *p, const ir_failure *failure, arena *a, run_
 }
 
 sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
-                          run_result *out, arena *a, run_said *said)
+                          run_result *out, arena *a, ir_trace *trace, run_said *said)
 {
     ir_failure failure = {0};
     *said = (run_said){NULL, false};
-    sn_status status = interpret_safely(e, p, pl, in, out, a, &failure, said);
+    sn_status status = interpret_safely(e, p, pl, in, out, a, &failure, trace, said);
     if (status == SN_NO_MEMORY)
         place(p, &failure, a, said);
     arena_on_failure(a, NULL);

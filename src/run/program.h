@@ -3,6 +3,7 @@
 #define SN_RUN_PROGRAM_H
 
 #include "ir/evaluate.h"
+#include "ir/trace.h"
 #include "run/run.h"
 
 #include <pthread.h>
@@ -93,6 +94,7 @@ struct run { /* a call */
     run_block *aside;      /* MOST_ASIDE blocks that queued work still uses, nobody else */
     uint32_t asides;
     bool unsettled;        /* launches that may fail are queued */
+    ir_trace trace;        /* of the launch that runs */
     run_partials partials;
     host_world world;
     volatile bool locked; /* holds the program's lock for reading: given back if memory runs out meanwhile */
@@ -108,6 +110,9 @@ bool run_find(run *c, uint32_t cluster, const int64_t *extent, int64_t partials,
 /* The variant for a launch whose indices do not fit in 32 bits (kernel/narrow.h), where the one found is for those that do. NULL after
  * a failure, which is in c->status. */
 const run_variant *run_find_wide(run *c, const run_geometry *found);
+
+/* trace.c: says what `trace` saw, and forgets it. Where there is no memory for the text, it is lost. */
+void run_say_trace(run_program *r, ir_trace *t);
 
 /* transfer.c */
 void run_find_hazards(const kernel *k, arena *a, run_variant *v);

@@ -18,6 +18,9 @@ typedef struct run_engine { /* of a context */
     run_pool *pool;         /* NULL exactly if device is */
     const base_heap *heap;
     run_counters *counters; /* NULL: nobody counts */
+    void (*say)(void *env,
+                const char *said); /* what `trace` saw, a line a time, on the thread that calls; NULL: nobody listens */
+    void *say_env;
 } run_engine;
 
 typedef struct run_program run_program;
@@ -67,7 +70,7 @@ sn_status run_end(run *c, run_said *said);
 
 /* What a call does when there is no device, or no code and nothing that compiles: the reference interpreter. */
 sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
-                          run_result *out, arena *a, run_said *said);
+                          run_result *out, arena *a, struct ir_trace *trace, run_said *said);
 
 /* Number of launches so far, all calls together; of kernels built. For tests and explain. */
 uint64_t run_launches(const run_program *r);

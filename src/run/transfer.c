@@ -226,7 +226,7 @@ void run_find_hazards(const kernel *k, arena *a, run_variant *v)
         const k_stmt *s = &k->stmt.at[walk.at];
         if (walk.event != K_WALK_AT)
             continue;
-        v->checks |= s->op == K_CHECK;
+        v->checks |= s->op == K_CHECK && !(s->sub & K_NOTE);
         v->loops_on_data |= s->op == K_LOOP || (s->op == K_FOR && depends(on_data, s));
         bool total = s->op == K_LET || s->op == K_SELECT || s->op == K_FOR || s->op == K_FOR_ALL;
         if (s->dst)

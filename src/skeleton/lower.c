@@ -154,6 +154,10 @@ static k_val lower_op(sk_lower *lw, const ir_node *n)
         in[i] = sk_value(lw, arg[i]);
     if (ir_ops[n->op].signature == SIGNATURE_CONVERT)
         return k_convert(&lw->b, (ir_op)n->op, (ir_type)n->type, in[0]);
+    if (ir_ops[n->op].flags & OP_TRACES) {
+        k_note(&lw->b, n->site, lw->element, in[0]);
+        return in[0];
+    }
     if (n->partial)
         check_division(lw, n, in[0], in[1]);
     return k_let(&lw->b, (ir_op)n->op, in[0], in[1], in[2]);

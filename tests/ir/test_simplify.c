@@ -91,7 +91,7 @@ typedef expected (*meaning)(const void *env, expected x);
 
 static void check_term(ir_id term, ir_id x, meaning wanted, const void *env, const char *what)
 {
-    static const scalar_world world = {no_dim, no_read, NULL};
+    static const scalar_world world = {.dim = no_dim, .read = no_read};
     ir_type t = (ir_type)ir_at(p, x)->type, to = (ir_type)ir_at(p, term)->type;
     evaluator *e = evaluator_new(p, &memory, 1, &term);
     for (unsigned i = 0; i < EDGES; i++) {
@@ -177,8 +177,9 @@ static void operators_of_constants(void **state)
                 expected wanted = apply((ir_op)op, (ir_type)t, to, a, b);
                 const ir_node *n =
                     ir_at(p, build((ir_op)op, ir_const(p, (ir_type)t, a.bits), ir_const(p, (ir_type)t, b.bits)));
-                assert_int_equal(n->kind == IR_CONST, wanted.good);
-                assert_true(!wanted.good || (n->type == to && same_bits(to, n->u.literal, wanted.bits)));
+                bool folds = wanted.good && op != OP_TRACE; /* nothing would be seen of it */
+                assert_int_equal(n->kind == IR_CONST, folds);
+                assert_true(!folds || (n->type == to && same_bits(to, n->u.literal, wanted.bits)));
             }
 }
 

@@ -86,6 +86,7 @@ static const form forms[] = {
     {OP_SIGN_BIT, FLOAT, false, "signbit($a) != 0"},
     {OP_COPY_SIGN, FLOAT, false, "copysign$F($a, $b)"},
     {OP_SQRT, FLOAT, false, "sqrt$F($a)"},
+    {OP_TRACE, ALL, false, "$a"},
     {OP_SCALE, FLOAT, true,
      "int n = (int)floor$F(b), h = n >> 1; $U i = ($U)(h + $B) << $E; a *= $Y; i = ($U)(n - h + $B) << $E; "
      "return a * $Y;"},

@@ -56,8 +56,9 @@ static void survey(emitter *e)
         if (w.event != K_WALK_AT)
             continue;
         e->level[w.at] = w.for_all;
-        e->checked[w.for_all] |= s->op == K_CHECK;
-        e->has_checks |= s->op == K_CHECK;
+        bool checks = s->op == K_CHECK && !(s->sub & K_NOTE);
+        e->checked[w.for_all] |= checks;
+        e->has_checks |= checks;
         if (!s->mem)
             continue;
         bool touches = !w.for_all && (e->k->mem.at[s->mem].space == K_SHARED || e->k->mem.at[s->mem].written);
@@ -355,7 +356,8 @@ static void statement(emitter *e, const k_stmt *s)
         store(e, s);
         return;
     case K_CHECK:
-        check(e, s);
+        if (!(s->sub & K_NOTE)) /* nobody listens */
+            check(e, s);
         return;
     case K_ATOMIC:
         atomic(e, s);

@@ -275,7 +275,9 @@ static cg_ref int_op(cg *g, ir_op op, ir_type t, const cg_ref *in)
 cg_ref cg_op(cg *g, ir_op op, ir_type from, ir_type to, const cg_ref *in)
 {
     cg_ref r;
-    if (op == OP_CONVERT || op == OP_BITCAST)
+    if (op == OP_TRACE) /* what is to be noted is a statement of its own */
+        r = in[0];
+    else if (op == OP_CONVERT || op == OP_BITCAST)
         r = cg_convert(g, op, from, to, in[0]);
     else
         r = ir_type_float(from) ? float_op(g, op, from, in) : int_op(g, op, from, in);

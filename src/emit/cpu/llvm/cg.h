@@ -74,7 +74,7 @@ typedef struct cg {
     cg_ref fn, launch;
     LLVMBasicBlockRef entry; /* allocas only */
     cg_ref piece;
-    cg_ref scratch, error, report;
+    cg_ref scratch, error, report, note;
     cg_value *value;   /* per k_val */
     cg_ref *mem;       /* per k_mem: pointer to its first element */
     cg_ref *arg;

@@ -91,7 +91,7 @@ static void call_report(cg *g, const k_stmt *s, cg_ref lane)
         in[2 + i] = lane ? at_lane(g, s->in[1 + i], lane) : cg_scalar(g, s->in[1 + i]);
     LLVMTypeRef types[] = {g->ptr, g->i32, g->i64, g->i64, g->i64};
     LLVMTypeRef f = LLVMFunctionType(LLVMVoidTypeInContext(g->context), types, 5, false);
-    LLVMBuildCall2(g->b, f, g->report, in, 5, "");
+    LLVMBuildCall2(g->b, f, s->sub & K_NOTE ? g->note : g->report, in, 5, "");
 }
 
 /* Every failing lane is reported; the runtime keeps the smallest (site, element). */
@@ -192,10 +192,33 @@ static void check_masked(cg *g, const k_stmt *s)
     g->mask.full = still;
 }
 
+/* A whole gang is done again by the masked body, so that nothing is noted twice. */
+static void note(cg *g, const k_stmt *s)
+{
+    if (!g->thread) {
+        call_report(g, s, NULL);
+        return;
+    }
+    if (g->restart) {
+        cg_br(g, g->restart);
+        cg_at(g, cg_block(g, "unreached"));
+        return;
+    }
+    LLVMBasicBlockRef some = cg_block(g, "some"), noted = cg_block(g, "noted");
+    cg_ref on = cg_mask_or_all(g);
+    cg_cond(g, cg_mask_any(g, on), some, noted);
+    cg_at(g, some);
+    report_lanes(g, s, on);
+    cg_br(g, noted);
+    cg_at(g, noted);
+}
+
 void cg_check(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
-    if (!g->thread)
+    if (s->sub & K_NOTE)
+        note(g, s);
+    else if (!g->thread)
         check_piece(g, s);
     else if (g->restart)
         check_whole(g, s);

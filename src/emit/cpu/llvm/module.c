@@ -127,7 +127,9 @@ static void read_launch(cg *g)
     cg_ref arg = field(g, g->ptr, g->launch, offsetof(k_launch, arg));
     g->scratch = field(g, g->ptr, g->launch, offsetof(k_launch, scratch));
     g->error = field(g, g->ptr, g->launch, offsetof(k_launch, error));
-    g->report = field(g, g->ptr, field(g, g->ptr, g->launch, offsetof(k_launch, helpers)), offsetof(k_helpers, report));
+    cg_ref helpers = field(g, g->ptr, g->launch, offsetof(k_launch, helpers));
+    g->report = field(g, g->ptr, helpers, offsetof(k_helpers, report));
+    g->note = field(g, g->ptr, helpers, offsetof(k_helpers, note));
     size_t global = 0;
     for (k_mem m = 1; m < k->mem.n; m++) {
         if (k->mem.at[m].space == K_GLOBAL) {
