@@ -2,6 +2,7 @@
  * weak edges that touch strong ones are then linked in plain C. Prints what was fused, and times fused against unfused. */
 #include "programs/canny.h"
 
+#include "common/arguments.h"
 #include "common/clock.h"
 #include "common/picture.h"
 
@@ -146,7 +147,9 @@ int main(int argc, char **argv)
 {
     char message[256];
     picture p;
-    if (argc != 3 && argc != 5) {
+    float low = 40, high = 80;
+    if ((argc != 3 && argc != 5) || (argc == 5 && (!argument_real(argv[3], "low", 0, 1e6f, &low) ||
+                                                   !argument_real(argv[4], "high", low, 1e6f, &high)))) {
         fprintf(stderr, "usage: canny INPUT.png OUTPUT.png [low high]\n");
         return 2;
     }
@@ -154,7 +157,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", message);
         return 1;
     }
-    float low = argc == 5 ? strtof(argv[3], NULL) : 40, high = argc == 5 ? strtof(argv[4], NULL) : 80;
     int failed = edges(&p, argv[2], low, high);
     picture_free(&p);
     return failed;

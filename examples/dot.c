@@ -9,9 +9,13 @@ static sn_acc dotp(sn_acc xs, sn_acc ys)
     return sn_fold(sn_add, 0, sn_zip_with(sn_mul, xs, ys));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     enum { N = 1000000 };
+    if (argc > 1) {
+        fprintf(stderr, "usage: dot; \"%s\" is one argument too many\n", argv[1]);
+        return 2;
+    }
     float *a = malloc(N * sizeof(float)), *b = malloc(N * sizeof(float)), r = 0;
     if (!a || !b)
         return 1;

@@ -1,6 +1,7 @@
 /* Draws the Mandelbrot set: mandelbrot [output.png [width [height]]]. */
 #include "programs/mandelbrot.h"
 
+#include "common/arguments.h"
 #include "common/clock.h"
 #include "common/picture.h"
 
@@ -52,11 +53,14 @@ static int draw(sn_context *cx, const char *path, int64_t height, int64_t width)
 int main(int argc, char **argv)
 {
     const char *path = argc > 1 ? argv[1] : "mandelbrot.png";
-    long width = argc > 2 ? atol(argv[2]) : 1600, height = argc > 3 ? atol(argv[3]) : width * 3 / 4;
-    if (width < 1 || height < 1 || width > 65536 || height > 65536) {
-        fprintf(stderr, "usage: mandelbrot [output.png [width [height]]], both from 1 to 65536\n");
+    long width = 1600, height = 0;
+    if (argc > 4 || (argc > 2 && !argument_whole(argv[2], "width", 1, 65536, &width)) ||
+        (argc > 3 && !argument_whole(argv[3], "height", 1, 65536, &height))) {
+        fprintf(stderr, "usage: mandelbrot [output.png [width [height]]]\n");
         return 2;
     }
+    if (!height)
+        height = (width * 3 + 3) / 4;
     sn_context *cx = sn_open(NULL);
     int failed = cx ? draw(cx, path, height, width) : 1;
     sn_close(cx);

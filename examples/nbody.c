@@ -2,6 +2,7 @@
  * many; in both formulations. Prints how the energy drifts, how far apart the two come, and times. */
 #include "programs/nbody.h"
 
+#include "common/arguments.h"
 #include "common/clock.h"
 
 #include <math.h>
@@ -113,11 +114,13 @@ static bool compare(sn_context *cx, int days, bodies set[3], void (*fill)(bodies
 
 int main(int argc, char **argv)
 {
-    int days = argc > 1 ? atoi(argv[1]) : 10000, n = argc > 2 ? atoi(argv[2]) : 6;
-    if (argc > 3 || days < 1 || n < 2 || n > 100000) {
-        fprintf(stderr, "usage: nbody [days [bodies]], at least 1 day, from 2 to 100000 bodies\n");
+    long all_days = 10000, bodies_n = 6;
+    if (argc > 3 || (argc > 1 && !argument_whole(argv[1], "days", 1, 100000000, &all_days)) ||
+        (argc > 2 && !argument_whole(argv[2], "bodies", 2, 100000, &bodies_n))) {
+        fprintf(stderr, "usage: nbody [days [bodies]]\n");
         return 2;
     }
+    int days = (int)all_days, n = (int)bodies_n;
     bodies set[3] = {0};
     bool good = make(&set[0], n) && make(&set[1], n) && make(&set[2], n);
     double *block[3] = {set[0].x, set[1].x, set[2].x};

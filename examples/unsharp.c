@@ -1,6 +1,7 @@
 /* Sharpens a photograph: unsharp INPUT.png OUTPUT.png [amount]. */
 #include "programs/unsharp.h"
 
+#include "common/arguments.h"
 #include "common/clock.h"
 #include "common/picture.h"
 
@@ -54,7 +55,8 @@ int main(int argc, char **argv)
 {
     char message[256];
     picture p;
-    if (argc != 3 && argc != 4) {
+    float amount = 1;
+    if ((argc != 3 && argc != 4) || (argc == 4 && !argument_real(argv[3], "amount", -1000, 1000, &amount))) {
         fprintf(stderr, "usage: unsharp INPUT.png OUTPUT.png [amount]\n");
         return 2;
     }
@@ -63,7 +65,7 @@ int main(int argc, char **argv)
         return 1;
     }
     sn_context *cx = sn_open(NULL);
-    int failed = cx ? sharpen(cx, &p, argv[2], argc == 4 ? strtof(argv[3], NULL) : 1) : 1;
+    int failed = cx ? sharpen(cx, &p, argv[2], amount) : 1;
     sn_close(cx);
     picture_free(&p);
     return failed;
