@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: GNU layout, a CMake package, a pkg-config file, the manual page.
+# What `cmake --install` puts where: GNU layout, a CMake package, a pkg-config file, manual pages, documents, examples.
 include(CMakePackageConfigHelpers)
 set(SINTER_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/sinter)
 
@@ -36,4 +36,19 @@ install(FILES ${CMAKE_BINARY_DIR}/sinter.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/
 
 install(FILES ${PROJECT_SOURCE_DIR}/docs/man/sinter.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 install(FILES ${PROJECT_SOURCE_DIR}/docs/man/sinter-info.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The documents in the order of the sources, so that their links hold; the examples build by themselves there.
+foreach(file README.md CONTRIBUTING.md CHANGELOG.md LICENSE)
+  install(FILES ${PROJECT_SOURCE_DIR}/${file} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/bench/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN man EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/data DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# Removing it again.
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/sinterUninstall.cmake DESTINATION ${SINTER_PACKAGE_DIR})
+install(CODE "set(FOLDER \"${SINTER_PACKAGE_DIR}\")")
+install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/InstalledFiles.cmake) # the last step of all
+cmake_path(ABSOLUTE_PATH SINTER_PACKAGE_DIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE package)
+add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${package}/sinterUninstall.cmake
+                  COMMENT "Removing what is installed in ${CMAKE_INSTALL_PREFIX}" VERBATIM)

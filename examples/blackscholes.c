@@ -37,7 +37,8 @@ int main(int argc, char **argv)
     double best = 1e9;
     for (int round = 0; round < 5 && status == SN_OK; round++) {
         double start = clock_seconds();
-        status = sn_call(program, sn_in(price, n), sn_in(strike, n), sn_in(years, n), sn_into(call, n), sn_into(put, n));
+        status =
+            sn_call(program, sn_in(price, n), sn_in(strike, n), sn_in(years, n), sn_into(call, n), sn_into(put, n));
         double time = clock_seconds() - start;
         best = time < best ? time : best;
     }

@@ -29,7 +29,8 @@ soname=$(readelf -d "$lib/libsinter.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 for file in include/sinter/sinter.h include/sinter/dlpack.h include/sinter/lift.hpp include/sinter/operators.hpp share/man/man3/sinter.3 \
     "${lib#"$prefix"/}/libsinter.a" "${lib#"$prefix"/}/$soname" "${lib#"$prefix"/}/libsinter.so.$version" \
     "${lib#"$prefix"/}/pkgconfig/sinter.pc" "${lib#"$prefix"/}/cmake/sinter/sinterConfig.cmake" \
-    share/doc/sinter/LICENSE share/doc/sinter/CHANGELOG.md; do
+    share/doc/sinter/LICENSE share/doc/sinter/CHANGELOG.md share/doc/sinter/docs/embedding.md \
+    share/doc/sinter/examples/canny.c share/doc/sinter/data/coins.png; do
     [ -f "$prefix/$file" ] || fail "no $file"
 done
 [ "$(readlink -f "$lib/libsinter.so")" = "$(readlink -f "$lib/libsinter.so.$version")" ] || fail "the links lead elsewhere"
@@ -73,4 +74,29 @@ done
 if cmake -S "$here" -B "$work/cmake-other" -DCMAKE_PREFIX_PATH="$prefix" -DWANTED=99.0 >"$work/log" 2>&1; then
     fail "the CMake package claims to be version 99"
 fi
+# --- documents, whose links hold, and examples, which build and run ---
+doc=$prefix/share/doc/sinter
+for page in "$doc"/*.md "$doc"/*/*.md; do
+    for link in $(sed '/^```/,/^```/d; /^<!-- c$/,/^-->$/d; s/`[^`]*`//g' "$page" | grep -o '](\([^)#]*\)\|\(src\|href\)="[^"#]*' | sed 's/^](//; s/.*="//'); do
+        case $link in
+        http*:* | mailto:*) ;;
+        *) [ -e "$(dirname "$page")/$link" ] || fail "$page: there is no $link" ;;
+        esac
+    done
+done
+if pkg-config --exists libpng; then
+    cmake -S "$doc/examples" -B "$work/examples" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 &&
+        cmake --build "$work/examples" --target example-dot example-rowstats >>"$work/log" 2>&1 ||
+        { cat "$work/log" >&2; fail "the examples do not build"; }
+    "$work/examples/rowstats" "$doc/data/table.npy" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "rowstats does not run"; }
+fi
+
+# --- removed again, from where it was moved to: nothing stays but what is not ours ---
+mkdir -p "$prefix/include/another"
+echo "kept" >"$doc/notes"
+cmake -P "$lib/cmake/sinter/sinterUninstall.cmake" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "it does not uninstall"; }
+left=$(cd "$prefix" && find . ! -type d | sort | tr '\n' ' ')
+[ "$left" = "./share/doc/sinter/notes " ] || fail "these are left: $left"
+[ -z "$(find "$prefix" -name 'sinter*' -type d ! -path '*/doc/sinter')" ] || fail "folders are left: $(find "$prefix" -type d)"
+[ -d "$prefix/include/another" ] || fail "it removes folders of others"
 rm -rf "$work"
