@@ -292,6 +292,12 @@ void k_relax(k_builder *b, k_val variable, k_val value)
 
 void k_mix(k_builder *b, k_val variable, k_val value)
 {
+    const k_value *v = value_of(b, value);
+    const k_stmt *last = b->last ? &b->k->stmt.at[b->last] : NULL;
+    if (!last || v->kind != KV_RESULT || v->def != b->last || last->op != K_LET || last->sub != OP_ADD) {
+        k_set(b, variable, value);
+        return;
+    }
     append(b, (k_stmt){.op = K_SET, .sub = K_MIX, .dst = variable, .in = {value}});
 }
 

@@ -180,8 +180,9 @@ k_val k_convert(k_builder *b, ir_op convert_or_bitcast, ir_type to, k_val x);
 k_val k_select(k_builder *b, k_val c, k_val x, k_val y);
 k_val k_decl(k_builder *b, k_val initial, const char *name);
 void k_set(k_builder *b, k_val variable, k_val value);
-/* variable := value, where value is a sum, made just before, of integers: a copy of the variable, made just before that, and a part.
- * Only the sum of the variable over all lanes of the gang is looked at later, so that lanes may trade their parts. */
+/* variable := value, where value is a sum, made just before, of integers: a copy of the variable, made just before
+ * that, and a part. Only the sum of the variable over all lanes of the gang is looked at later, so that lanes may trade
+ * their parts. A sum that was folded away (of a part that is 0) is set as any value is. */
 void k_mix(k_builder *b, k_val variable, k_val value);
 void k_relax(k_builder *b, k_val variable, k_val value); /* a SET that may also change lanes that are off: nobody looks at them */
 k_val k_get(k_builder *b, k_val variable); /* an immutable copy of the variable's value now */
