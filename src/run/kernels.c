@@ -1,4 +1,5 @@
 /* Kernels of a program: found by cluster and variant, built and compiled when first needed. */
+#include "base/size.h"
 #include "run/program.h"
 
 typedef struct choice { /* of kernel for a launch, beside the variant */
@@ -246,13 +247,35 @@ const run_variant *run_find_wide(run *c, const run_geometry *found)
 
 /* --- for explain --- */
 
+/* Extents that no call has told: those that are constants, and usual ones, as far as the whole has a size that a call
+ * may have. */
+static void assume_extents(const run_program *r, const l_cluster *lc, int64_t extent[IR_MAX_RANK])
+{
+    static const size_t most = (size_t)1 << 48; /* elements */
+    size_t all = 1, with = 0;
+    for (unsigned d = 0; d < lc->rank; d++) {
+        if (!ir_extent_constant(r->l->ir, lc->shape[d], &extent[d]))
+            extent[d] = -1;
+        else if (extent[d] > 0 && size_times(all, (size_t)extent[d], &with) && with <= most)
+            all = with;
+        else
+            extent[d] = 1;
+    }
+    for (unsigned d = lc->rank; d-- > 0;) {
+        const int64_t usual = lc->rank == 1 ? (int64_t)1 << 24 : d + 2u >= lc->rank ? 4096 : 16;
+        if (extent[d] >= 0)
+            continue;
+        extent[d] = size_times(all, (size_t)usual, &with) && with <= most ? usual : 1;
+        all *= (size_t)extent[d];
+    }
+}
+
 static void visit_expected(run_program *r, uint32_t cluster, run_visit visit, void *env, sn_status *status,
                            const char **why)
 {
     const l_cluster *lc = &r->l->cluster.at[cluster];
-    int64_t extent[IR_MAX_RANK];
-    for (unsigned d = 0; d < lc->rank; d++)
-        extent[d] = lc->rank == 1 ? (int64_t)1 << 24 : 4096;
+    int64_t extent[IR_MAX_RANK] = {0};
+    assume_extents(r, lc, extent);
     sk_geometry g;
     jmp_buf failure;
     if (setjmp(failure)) {

@@ -261,6 +261,59 @@ static void data_of_programs(void **state)
     assert_non_null(strstr(sn_message(contexts[0]), "use: the data are larger than memory can be"));
 }
 
+/* --- explaining what has not been called --- */
+
+static sn_scalar indices_of(void *env, sn_scalar i, sn_scalar x)
+{
+    const int rank = *(const int *)env;
+    return sn_add(x, sn_to_f32(rank == 1 ? i : sn_add(SN_GET(i, 0), SN_GET(i, rank - 1))));
+}
+
+static sn_acc indices(void *rank, int count, const sn_acc *x)
+{
+    (void)count;
+    return sn_imap(sn_closure(indices_of, rank), *x);
+}
+
+static sn_acc sums(sn_acc x)
+{
+    return sn_sum(x);
+}
+
+static sn_acc large_constants(sn_acc x)
+{
+    return sn_results(sn_sum(sn_fill(sn_shape(sn_i64(INT64_C(1) << 40), sn_extent(x, 0)), 1)),
+                      sn_fill(sn_i64(INT64_MAX), 1));
+}
+
+/* Extents are assumed, whose product fits. */
+static void assumed_extents(void **state)
+{
+    static const char *const ranks[] = {"n",         "n,m",         "n,m,a",         "n,m,a,b",
+                                        "n,m,a,b,c", "n,m,a,b,c,d", "n,m,a,b,c,d,e", "n,m,a,b,c,d,e,f"};
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        for (int rank = 1; rank <= 8; rank++) {
+            char maps[64], folds[64];
+            snprintf(maps, sizeof(maps), "[%s]f32 -> [%s]f32", ranks[rank - 1], ranks[rank - 1]);
+            snprintf(folds, sizeof(folds), "[%s]f32 -> [%.*s]f32", ranks[rank - 1], rank > 1 ? 2 * rank - 3 : 0,
+                     ranks[rank - 1]);
+            sn_program *p = sn_compile_env(contexts[way], maps, indices, &rank);
+            sn_program *q = sn_compile(contexts[way], rank > 1 ? folds : "[n]f32 -> f32", sums);
+            assert_true(p && q);
+            const char *map = sn_explain(p, "kernels"), *fold = sn_explain(q, "kernels");
+            assert_true(map && strstr(map, rank > 1 ? "kernel map_rows_imap" : "kernel map_imap"));
+            assert_true(fold && strstr(fold, "kernel fold") && !strstr(fold, "apart"));
+            sn_drop(p);
+            sn_drop(q);
+        }
+        sn_program *p = sn_compile(contexts[way], "[n]f32 -> [k]i32, [l]i32", large_constants);
+        assert_non_null(p);
+        assert_non_null(sn_explain(p, "kernels"));
+        sn_drop(p);
+    }
+}
+
 /* --- the helpers --- */
 
 static void arithmetic(void **state)
@@ -293,7 +346,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arithmetic), cmocka_unit_test(constant_extents), cmocka_unit_test(extents_of_arguments),
         cmocka_unit_test(strided),    cmocka_unit_test(structs),          cmocka_unit_test(tensors),
-        cmocka_unit_test(files),      cmocka_unit_test(data_of_programs),
+        cmocka_unit_test(files),      cmocka_unit_test(data_of_programs), cmocka_unit_test(assumed_extents),
     };
     return cmocka_run_group_tests_name("sizes", tests, open_all, close_all);
 }
