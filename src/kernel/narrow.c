@@ -2,6 +2,7 @@
  * arithmetic is a matter of its text alone; whether they fit is decided for each launch, from its arguments, by
  * intervals: then the numbers are known, and products of extents are no worse than they are. */
 #include "kernel/narrow.h"
+#include "kernel/analyse.h"
 #include "kernel/walk.h"
 
 /* Splitting (k_split) adds indices of tiles to what fits here, and emitters add threads of a block. */
@@ -75,6 +76,33 @@ bool *k_find_indices(const kernel *k, arena *a)
             marked[s->dst] = is_index(k, s, marked);
     }
     return marked;
+}
+
+static bool strides_far(const k_shapes *shapes, k_val index)
+{
+    enum { MOST_STEP = 4 }; /* emitters load whole vectors and pick from them */
+    int64_t step = shapes->step[index];
+    return shapes->shape[index] == K_VARYING || shapes->shape[index] == K_STRIDED ||
+           (shapes->shape[index] == K_AFFINE && (step > MOST_STEP || step < -1));
+}
+
+bool k_makes_index_vectors(const kernel *k, arena *a)
+{
+    k_shapes shapes = k_find_shapes(k, a);
+    k_walk w;
+    k_walk_begin(&w, k, a);
+    while (k_walk_next(&w)) {
+        const k_stmt *s = &k->stmt.at[w.at];
+        if (w.event != K_WALK_AT || !w.for_all)
+            continue;
+        bool computes = s->op == K_LET || s->op == K_SELECT;
+        if (computes && k->value.at[s->dst].type == T_I64 && shapes.shape[s->dst] == K_VARYING)
+            return true;
+        if ((s->op == K_LOAD || s->op == K_STORE) && k->mem.at[s->mem].space == K_GLOBAL &&
+            strides_far(&shapes, s->in[0]))
+            return true;
+    }
+    return false;
 }
 
 /* --- whether they fit --- */

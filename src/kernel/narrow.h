@@ -7,6 +7,9 @@
 /* Per value, in `a`: is it index arithmetic, computed from pieces, threads, arguments and small literals alone? These
  * are the values that a kernel with `narrow` may compute in 32 bits. */
 bool *k_find_indices(const kernel *k, arena *a);
+/* Are there indices that differ from lane to lane otherwise than by a small constant step, so that vectors of them are
+ * made? */
+bool k_makes_index_vectors(const kernel *k, arena *a);
 /* Do these values fit in 32 bits with room to spare, in a launch of pieces [first, last) with these arguments? False
  * when in doubt. Takes scratch memory from `a`. */
 bool k_indices_fit(const kernel *k, arena *a, const ir_bits *arg, int64_t first, int64_t last);

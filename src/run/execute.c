@@ -284,6 +284,41 @@ static bool arguments(run *c, const run_variant *v, const sk_geometry *g, uint32
     return c->status == SN_OK;
 }
 
+static uint64_t fit_word(const ir_bits *arg, int64_t pieces, uint32_t i)
+{
+    return i ? arg[i - 1] : (uint64_t)pieces;
+}
+
+static bool fitted_before(run_fit *f, const ir_bits *arg, int64_t pieces)
+{
+    unsigned turn = atomic_load_explicit(&f->turn, memory_order_acquire);
+    bool same = turn && !(turn & 1);
+    for (uint32_t i = 0; i < f->words && same; i++)
+        same = atomic_load_explicit(&f->word[i], memory_order_acquire) == fit_word(arg, pieces, i);
+    return same && atomic_load_explicit(&f->turn, memory_order_relaxed) == turn;
+}
+
+static void note_fit(run_fit *f, const ir_bits *arg, int64_t pieces)
+{
+    unsigned turn = atomic_load_explicit(&f->turn, memory_order_relaxed);
+    if (turn & 1 || !atomic_compare_exchange_strong(&f->turn, &turn, turn + 1)) /* another thread is at it */
+        return;
+    for (uint32_t i = 0; i < f->words; i++)
+        atomic_store_explicit(&f->word[i], fit_word(arg, pieces, i), memory_order_release);
+    atomic_store_explicit(&f->turn, turn + 2 ? turn + 2 : 2, memory_order_release);
+}
+
+/* May this launch take a kernel whose indices have 32 bits? */
+static bool indices_fit(run *c, const run_variant *v, const ir_bits *arg, int64_t pieces)
+{
+    if (fitted_before(v->fit, arg, pieces))
+        return true;
+    bool fit = k_indices_fit(v->built->k, c->arena, arg, 0, pieces);
+    if (fit)
+        note_fit(v->fit, arg, pieces);
+    return fit;
+}
+
 static bool launch(run *c, const run_geometry *found, const run_partials *p)
 {
     const run_variant *v = found->variant;
@@ -302,7 +337,7 @@ static bool launch(run *c, const run_geometry *found, const run_partials *p)
     }
     if (!arguments(c, v, g, 0, arg))
         return false;
-    if (v->built->k->narrow && !k_indices_fit(v->built->k, c->arena, arg, 0, g->pieces))
+    if (v->fit && !indices_fit(c, v, arg, g->pieces))
         v = run_find_wide(c, found); /* it takes the same pointers and arguments */
     if (!v)
         return false;

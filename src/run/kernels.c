@@ -12,12 +12,6 @@ static uint64_t key_of(const sk_geometry *g, choice how)
            (uint64_t)how.final;
 }
 
-/* Index arithmetic in 32 bits pays on GPUs; launches that are too large for it get a kernel of their own. */
-static bool tries_narrow(const run_program *r)
-{
-    return r->options.group > 0;
-}
-
 static run_variant *find_variant(run_cluster *c, uint64_t key)
 {
     run_variant *v = atomic_load_explicit(&c->variants, memory_order_acquire);
@@ -55,6 +49,11 @@ static bool bind(run_program *r, uint32_t cluster, run_variant *v, const char **
             *why = arena_printf(a, "internal error: the kernel uses array a%u, which is not planned for", from->array);
             return false;
         }
+    }
+    if (k->k->narrow) {
+        v->fit = arena_alloc(a, sizeof(*v->fit));
+        v->fit->words = k->argument.n + 1;
+        v->fit->word = arena_alloc(a, v->fit->words * sizeof(*v->fit->word));
     }
     v->argument = arena_alloc(a, (k->argument.n + 1) * sizeof(run_argument_of));
     for (uint32_t i = 0; i < k->argument.n; i++) {
@@ -226,7 +225,7 @@ bool run_find(run *c, uint32_t cluster, const int64_t *extent, int64_t partials,
     memcpy(out->extent, extent, lc->rank * sizeof(int64_t));
     if (!work_out(c, cluster, out))
         return false;
-    choice how = {.final = out->geometry.partials == 1, .narrow = tries_narrow(r)};
+    choice how = {.final = out->geometry.partials == 1, .narrow = true};
     out->cluster = cluster;
     out->final = how.final;
     out->variant = find_variant(rc, key_of(&out->geometry, how));
@@ -286,7 +285,7 @@ static void visit_expected(run_program *r, uint32_t cluster, run_visit visit, vo
     }
     arena_on_failure(r->l->ir->arena, &failure);
     sk_plan_launch(r->l, lc, &r->options, extent, 0, SIZE_MAX, &g);
-    run_variant *v = build_safely(r, cluster, &g, (choice){g.partials == 1, tries_narrow(r)}, status, why);
+    run_variant *v = build_safely(r, cluster, &g, (choice){g.partials == 1, true}, status, why);
     if (v)
         visit(env, cluster, v->built);
 }

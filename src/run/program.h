@@ -19,7 +19,15 @@ typedef struct run_argument_of { /* a scalar argument of a launch */
     uint32_t number; /* slot of the geometry, or step of the variant's host code */
 } run_argument_of;
 
-typedef struct run_variant { /* a compiled kernel; immutable once published */
+/* The last launch whose indices fit in 32 bits, so that equal ones need not be looked at again. A writer makes `turn`
+ * odd; readers believe what they saw if it was even and stayed so. */
+typedef struct run_fit {
+    atomic_uint turn;
+    uint32_t words;
+    _Atomic(uint64_t) *word; /* pieces, then the arguments */
+} run_fit;
+
+typedef struct run_variant { /* a compiled kernel; immutable once published, but for what *fit says */
     uint64_t key;
     sk_kernel *built;
     device_kernel *code; /* NULL: built for explain only */
@@ -28,6 +36,7 @@ typedef struct run_variant { /* a compiled kernel; immutable once published */
     host_code host;
     bool checks;        /* may report errors */
     bool loops_on_data; /* what is in memory decides how often: must not see what a failed launch left undone */
+    run_fit *fit;       /* of a narrow kernel, else NULL */
     struct run_variant *next;
 } run_variant;
 

@@ -2,6 +2,8 @@
  * Piece sizes of folds are constants of the combination tree; all others are free choices that no result depends on. */
 #include "skeleton/variants.h"
 
+#include "kernel/narrow.h"
+
 sk_tree sk_tree_of(bool ordered, bool wide)
 {
     int64_t lanes = wide ? 16 : 32;
@@ -321,6 +323,15 @@ static const char *name_of(const l_program *l, const l_cluster *c, const char *s
                 : skeleton;
 }
 
+/* Four registers of indices at a time: as many lanes as suit the narrowest elements would be sixteen or more, and the
+ * code as long. */
+static void limit_lanes(kernel *k, const sk_options *options)
+{
+    uint32_t most = 4 * options->vector_bytes / (k->narrow ? 4 : 8);
+    if (most >= 4 && k->lanes > most)
+        k->lanes = (uint16_t)most;
+}
+
 sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
                     const char **why)
 {
@@ -328,6 +339,9 @@ sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, 
     if (!built)
         return NULL;
     built->k->name = name_of(l, c, built->k->name, a);
-    built->k->narrow = options->narrow;
+    bool index_vectors = !options->group && k_makes_index_vectors(built->k, a);
+    built->k->narrow = options->narrow && (options->group || index_vectors);
+    if (index_vectors && (variant == SK_MAP_FLAT || variant == SK_MAP_ROWS))
+        limit_lanes(built->k, options);
     return built;
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "device/device.h"
+#include "kernel/narrow.h"
 #include "support/random_kernel.h"
 
 static int open_device(void **state)
@@ -50,11 +51,12 @@ static void check(device *d, uint64_t seed, uint16_t lanes)
     kernel *k = random_kernel(&a, seed, lanes, true);
     if (!k_verify(k, &a, &why))
         fail_msg("seed %u: %s", (unsigned)seed, why);
+    random_fill(&expected, seed);
+    random_fill(&got, seed);
+    k->narrow = k_indices_fit(k, &a, expected.arg, 0, RANDOM_PIECES);
     device_kernel *compiled = device_compile(d, k, &a, &why);
     if (!compiled)
         fail_msg("seed %u, %u lanes: %s", (unsigned)seed, lanes, why);
-    random_fill(&expected, seed);
-    random_fill(&got, seed);
     k_interpret(k, &a, expected.mem, expected.arg, 0, RANDOM_PIECES, &expected.error);
     assert_true(d->launch(d, compiled, got.mem, got.arg, 0, RANDOM_PIECES, false, &got.error));
     const char *difference = random_difference(&a, &expected, &got);

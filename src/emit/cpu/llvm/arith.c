@@ -331,18 +331,79 @@ static bool narrowed_index(cg *g, const k_stmt *s)
     return true;
 }
 
-/* Is the number of the lane less than a uniform limit? A mask made of a number, in place of wide vectors to compare. */
-static bool first_lanes(cg *g, const k_stmt *s)
+/* The lanes in which a value that goes up by one from lane to lane is below a uniform limit: a mask made of a number,
+ * in place of wide vectors to compare. NULL: they are no such values, or it cannot be told that their difference fits.
+ */
+static cg_ref lanes_below(cg *g, k_val v, k_val bound, bool or_equal)
 {
-    if (s->sub != OP_LT || g->k->value.at[s->in[0]].type != T_I64)
-        return false;
-    cg_value x = cg_get(g, s->in[0]), limit = cg_get(g, s->in[1]);
-    if (x.form != FORM_LINEAR || limit.form != FORM_UNIFORM || x.v != cg_i64(g, 0) || x.step != cg_i64(g, 1))
-        return false;
+    if (g->k->value.at[v].type != T_I64)
+        return NULL;
+    cg_value x = cg_get(g, v), limit = cg_get(g, bound);
+    bool from_zero = x.v == cg_i64(g, 0),
+         fits = (cg_is_narrow(g, v) && cg_is_narrow(g, bound)) || (from_zero && !or_equal);
+    if (x.form != FORM_LINEAR || limit.form != FORM_UNIFORM || !fits || x.step != cg_i64(g, 1))
+        return NULL;
     LLVMTypeRef i64 = g->i64;
-    cg_ref n = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){limit.v, cg_i64(g, 0)});
+    cg_ref n = LLVMBuildSub(g->b, limit.v, x.v, "");
+    n = or_equal ? LLVMBuildAdd(g->b, n, cg_i64(g, 1), "") : n;
+    n = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, 0)});
     n = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, g->lanes)});
-    cg_define(g, s->dst, cg_mask_first(g, n));
+    return cg_mask_first(g, n);
+}
+
+static cg_ref compared_to_limit(cg *g, ir_op op, k_val x, k_val y)
+{
+    bool swapped = g->k->value.at[x].shape == K_UNIFORM, inclusive = op == OP_LE || op == OP_GT;
+    if (op != OP_LT && op != OP_LE && op != OP_GT && op != OP_GE)
+        return NULL;
+    if (swapped) /* y op' x: <= where it was <, and the other way round */
+        inclusive = !inclusive;
+    cg_ref below = swapped ? lanes_below(g, y, x, inclusive) : lanes_below(g, x, y, inclusive);
+    bool negated = (op == OP_GE || op == OP_GT) != swapped;
+    return below && negated ? LLVMBuildNot(g->b, below, "") : below;
+}
+
+cg_ref cg_index_op(cg *g, ir_op op, k_val x, k_val y)
+{
+    bool narrow = cg_is_narrow(g, x) && (!y || cg_is_narrow(g, y)),
+         divides = op == OP_DIV || op == OP_MOD || op == OP_QUOT || op == OP_REM;
+    bool tests = op >= OP_EQ && op <= OP_GE;
+    cg_ref mask = tests ? compared_to_limit(g, op, x, y) : NULL;
+    if (mask)
+        return mask;
+    if (narrow && divides && g->k->value.at[y].shape == K_UNIFORM)
+        return cg_divide_index(g, op, cg_index_vec(g, x), cg_scalar(g, y));
+    cg_ref in[3] = {narrow ? cg_index_vec(g, x) : cg_vec(g, x)};
+    if (y)
+        in[1] = narrow ? cg_index_vec(g, y) : cg_vec(g, y);
+    ir_type t = narrow ? T_I32 : T_I64;
+    return cg_op(g, op, t, tests ? T_BOOL : t, in);
+}
+
+/* Index arithmetic, comparisons of indices, and conversions to and from them. */
+static bool let_index(cg *g, const k_stmt *s)
+{
+    ir_op op = (ir_op)s->sub;
+    k_val x = s->in[0], y = ir_ops[op].arity > 1 ? s->in[1] : 0;
+    const k_value *dst = &g->k->value.at[s->dst];
+    bool to_index = cg_is_narrow(g, s->dst), from_index = cg_is_narrow(g, x),
+         converts = ir_ops[op].signature == SIGNATURE_CONVERT;
+    if (converts && to_index && !from_index) {
+        cg_define(g, s->dst, cg_convert(g, op, (ir_type)g->k->value.at[x].type, T_I32, cg_vec(g, x)));
+        return true;
+    }
+    if (converts && from_index && !to_index && op == OP_CONVERT) {
+        cg_define(g, s->dst, cg_convert(g, op, T_I32, (ir_type)dst->type, cg_index_vec(g, x)));
+        return true;
+    }
+    if (converts && from_index && to_index) {
+        cg_define(g, s->dst, cg_index_vec(g, x));
+        return true;
+    }
+    bool tests = op >= OP_EQ && op <= OP_GE && g->k->value.at[x].type == T_I64;
+    if (!tests && !to_index)
+        return false;
+    cg_define(g, s->dst, cg_index_op(g, op, x, y));
     return true;
 }
 
@@ -353,7 +414,7 @@ void cg_let(cg *g, const k_stmt *s)
         define_by_lanes(g, s, let_on_lane);
         return;
     }
-    if (narrowed_index(g, s) || first_lanes(g, s))
+    if (narrowed_index(g, s) || let_index(g, s))
         return;
     cg_ref in[3] = {0};
     for (unsigned i = 0; i < ir_ops[s->sub].arity; i++) {
@@ -370,5 +431,8 @@ void cg_select(cg *g, const k_stmt *s)
         return;
     }
     cg_value c = cg_get(g, s->in[0]);
-    cg_define(g, s->dst, LLVMBuildSelect(g->b, c.v, cg_vec(g, s->in[1]), cg_vec(g, s->in[2]), ""));
+    bool narrow = cg_is_narrow(g, s->dst);
+    cg_ref x = narrow ? cg_index_vec(g, s->in[1]) : cg_vec(g, s->in[1]);
+    cg_ref y = narrow ? cg_index_vec(g, s->in[2]) : cg_vec(g, s->in[2]);
+    cg_define(g, s->dst, LLVMBuildSelect(g->b, c.v, x, y, ""));
 }

@@ -78,6 +78,7 @@ typedef struct cg {
     cg_value *value;   /* per k_val */
     cg_ref *mem;       /* per k_mem: pointer to its first element */
     cg_ref *arg;
+    const bool *narrow; /* per value: index arithmetic, whose vectors have 32 bits a lane; NULL: in 64 */
     cg_facts *facts;   /* per k_ref of a compound statement */
     LLVMBasicBlockRef abandon; /* where a piece goes that failed a CHECK at piece level */
     cg_ref chain_next;         /* alloca i32: chains of this piece already published */
@@ -143,6 +144,9 @@ cg_ref cg_scalar(cg *g, k_val v);      /* of a uniform value; of others that of 
 cg_ref cg_lane_scalar(cg *g, k_val v, unsigned lane); /* lane 0 or 1 */
 cg_ref cg_step(cg *g, k_val v);        /* i64 difference of neighbouring lanes of a linear value */
 cg_ref cg_vec(cg *g, k_val v);         /* as a vector */
+bool cg_is_narrow(const cg *g, k_val v);
+cg_ref cg_as_wide(cg *g, k_val v, cg_ref x); /* lanes of v's vector, or one of them, with the 64 bits of its type */
+cg_ref cg_index_vec(cg *g, k_val v);         /* the same, of 32 bits a lane if the value is narrow */
 void cg_define(cg *g, k_val v, cg_ref scalar_or_vector);
 cg_ref cg_call(cg *g, const char *intrinsic, unsigned types, LLVMTypeRef *type, unsigned n, cg_ref *in);
 cg_ref cg_call1(cg *g, const char *intrinsic, cg_ref x); /* overloaded on its operand's type */
@@ -167,6 +171,9 @@ void cg_restore(cg *g, cg_mask outer, const cg_facts *inside); /* behind a state
 /* --- arith.c, convert.c, divide.c, parts.c --- */
 cg_ref cg_op(cg *g, ir_op op, ir_type from, ir_type to, const cg_ref *in); /* scalars or vectors */
 cg_ref cg_divide(cg *g, ir_op op, ir_type t, cg_ref x, cg_ref y);
+cg_ref cg_divide_index(cg *g, ir_op op, cg_ref x,
+                       cg_ref y);                      /* a vector of narrow values by a scalar that is one, i64 */
+cg_ref cg_index_op(cg *g, ir_op op, k_val x, k_val y); /* on vectors, of 32 bits a lane if both are narrow */
 cg_ref cg_convert(cg *g, ir_op op, ir_type from, ir_type to, cg_ref x);
 cg_ref cg_bits_cast(cg *g, ir_type t, cg_ref x); /* a float as integer bits */
 cg_ref cg_part(cg *g, ir_op op, ir_type t, const cg_ref *in); /* parts.c; NULL: not such an operator */
@@ -180,7 +187,8 @@ cg_ref cg_from_memory(cg *g, ir_type t, cg_ref x);
 cg_ref cg_to_memory(cg *g, ir_type t, cg_ref x);
 cg_ref cg_masked_load(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned align, cg_ref mask);
 void cg_masked_store(cg *g, cg_ref vector, cg_ref pointer, unsigned align, cg_ref mask);
-cg_ref cg_masked_gather(cg *g, LLVMTypeRef vector, cg_ref pointers, unsigned align, cg_ref mask);
+/* Elements of memory at a vector of indices, of 32 or 64 bits; zero where lanes are off. mask NULL: all are on. */
+cg_ref cg_gather(cg *g, k_mem m, cg_ref index, cg_ref mask);
 void cg_load(cg *g, k_ref id);
 cg_ref cg_load_pieces(cg *g, const k_stmt *s); /* pieces.c: NULL if the index is no row in pieces */
 void cg_store(cg *g, k_ref id);

@@ -80,7 +80,7 @@ static cg_ref at_lane(cg *g, k_val v, cg_ref lane)
     if (x.form == FORM_UNIFORM)
         return x.v;
     if (x.form == FORM_VECTOR)
-        return LLVMBuildExtractElement(g->b, x.v, lane, "");
+        return cg_as_wide(g, v, LLVMBuildExtractElement(g->b, x.v, lane, ""));
     return LLVMBuildAdd(g->b, x.v, LLVMBuildMul(g->b, x.step, lane, ""), "");
 }
 

@@ -109,11 +109,10 @@ static cg_ref divide_truncating(cg *g, ir_type t, cg_ref x, cg_ref y)
     return is_signed ? LLVMBuildSDiv(b, x, y, "") : LLVMBuildUDiv(b, x, y, "");
 }
 
-cg_ref cg_divide(cg *g, ir_op op, ir_type t, cg_ref x, cg_ref y)
+/* The operator's result, from the quotient rounded towards zero. */
+static cg_ref divided(cg *g, ir_op op, ir_type t, cg_ref x, cg_ref y, cg_ref q)
 {
     LLVMBuilderRef b = g->b;
-    y = safe_divisor(g, t, x, y);
-    cg_ref q = divide_truncating(g, t, x, y);
     if (op == OP_QUOT || (op == OP_DIV && !ir_type_signed(t)))
         return q;
     cg_ref r = LLVMBuildSub(b, x, LLVMBuildMul(b, q, y, ""), "");
@@ -126,4 +125,29 @@ cg_ref cg_divide(cg *g, ir_op op, ir_type t, cg_ref x, cg_ref y)
     if (op == OP_DIV)
         return LLVMBuildAdd(b, q, LLVMBuildSExt(b, wrong, LLVMTypeOf(q), ""), "");
     return LLVMBuildAdd(b, r, LLVMBuildSelect(b, wrong, y, zero, ""), "");
+}
+
+cg_ref cg_divide(cg *g, ir_op op, ir_type t, cg_ref x, cg_ref y)
+{
+    y = safe_divisor(g, t, x, y);
+    return divided(g, op, t, x, y, divide_truncating(g, t, x, y));
+}
+
+/* x / y through the reciprocal of y: (|x| + 1/2) / |y| is at least 1 / (2 |y|) away from a whole number, and what two
+ * roundings of f64 change is less than 2^-20 / |y|. */
+cg_ref cg_divide_index(cg *g, ir_op op, cg_ref x, cg_ref y)
+{
+    LLVMBuilderRef b = g->b;
+    cg_ref one = cg_i64(g, 1);
+    y = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntEQ, y, cg_i64(g, 0), ""), one, y, ""); /* where lanes are off */
+    cg_ref divisor = cg_splat(g, LLVMBuildTrunc(b, y, g->i32, ""));
+    if (LLVMIsConstant(y) && power_of_two(y))
+        return divided(g, op, T_I32, x, divisor, LLVMBuildSDiv(b, x, divisor, ""));
+    LLVMTypeRef real = shaped(x, g->type[T_F64]);
+    cg_ref inverse =
+        LLVMBuildFDiv(b, cg_const(g, T_F64, ir_bits_f64(1)), LLVMBuildSIToFP(b, y, g->type[T_F64], ""), "");
+    cg_ref from = LLVMBuildSIToFP(b, x, real, "");
+    cg_ref half = cg_call2(g, "llvm.copysign", constant(g, x, T_F64, ir_bits_f64(0.5)), from);
+    cg_ref q = LLVMBuildFMul(b, LLVMBuildFAdd(b, from, half, ""), cg_splat(g, inverse), "");
+    return divided(g, op, T_I32, x, divisor, LLVMBuildFPToSI(b, q, LLVMTypeOf(x), ""));
 }

@@ -60,21 +60,22 @@ void cg_masked_store(cg *g, cg_ref vector, cg_ref pointer, unsigned align, cg_re
     masked(g, "llvm.masked.store", 2, types, 3, in, 1, align);
 }
 
-cg_ref cg_masked_gather(cg *g, LLVMTypeRef vector, cg_ref pointers, unsigned align, cg_ref mask)
+static cg_ref gather(cg *g, LLVMTypeRef vector, cg_ref pointers, unsigned align, cg_ref mask)
 {
     LLVMTypeRef types[] = {vector, LLVMTypeOf(pointers)};
-    cg_ref in[] = {pointers, mask, cg_zero(vector)};
+    cg_ref on = mask ? mask : LLVMConstAllOnes(LLVMVectorType(g->i1, g->lanes));
+    cg_ref in[] = {pointers, on, cg_zero(vector)};
     return masked(g, "llvm.masked.gather", 2, types, 3, in, 0, align);
 }
 
-static cg_ref gather(cg *g, LLVMTypeRef vector, cg_ref pointers, unsigned align)
+static cg_ref bits_down(cg *g, cg_ref words, cg_ref shift, LLVMTypeRef vector)
 {
-    return cg_masked_gather(g, vector, pointers, align, cg_mask_or_all(g));
+    return LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, words, shift, ""), vector, "");
 }
 
-/* There is no gather of bytes and halves, and lane by lane is slow where lanes are off: gather the aligned words around
- * them, which never leave their page, and shift. */
-static cg_ref gather_small(cg *g, LLVMTypeRef vector, cg_ref pointers)
+/* There is no gather of bytes and halves, and lane by lane is slow where lanes are off, and long: gather the aligned
+ * words around them, which never leave their page, and shift. */
+static cg_ref gather_small(cg *g, LLVMTypeRef vector, cg_ref pointers, cg_ref mask)
 {
     LLVMBuilderRef b = g->b;
     LLVMTypeRef addresses = LLVMVectorType(g->i64, g->lanes), words = LLVMVectorType(g->i32, g->lanes);
@@ -82,7 +83,39 @@ static cg_ref gather_small(cg *g, LLVMTypeRef vector, cg_ref pointers)
     cg_ref low = LLVMBuildAnd(b, address, cg_splat(g, cg_i64(g, 3)), "");
     cg_ref whole = LLVMBuildIntToPtr(b, LLVMBuildSub(b, address, low, ""), LLVMTypeOf(pointers), "");
     cg_ref shift = LLVMBuildShl(b, LLVMBuildTrunc(b, low, words, ""), cg_splat(g, cg_i32(g, 3)), "");
-    return LLVMBuildTrunc(b, LLVMBuildLShr(b, gather(g, words, whole, 4), shift, ""), vector, "");
+    return bits_down(g, gather(g, words, whole, 4, mask), shift, vector);
+}
+
+/* The same with 32-bit numbers of elements, counted from the word in which the memory begins. */
+static cg_ref gather_small_narrow(cg *g, k_mem m, cg_ref index, unsigned size, LLVMTypeRef vector, cg_ref mask)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMTypeRef words = LLVMVectorType(g->i32, g->lanes);
+    int64_t per_word = 4 / size, bits = 8 * size;
+    cg_ref start = LLVMBuildPtrToInt(b, g->mem[m], g->i64, "");
+    cg_ref low = LLVMBuildAnd(b, start, cg_i64(g, 3), "");
+    cg_ref base = LLVMBuildIntToPtr(b, LLVMBuildSub(b, start, low, ""), g->ptr, "");
+    cg_ref first = LLVMBuildTrunc(b, LLVMBuildUDiv(b, low, cg_i64(g, size), ""), g->i32, "");
+    cg_ref at = LLVMBuildAdd(b, index, cg_splat(g, first), "");
+    cg_ref word = LLVMBuildAShr(b, at, cg_splat(g, cg_i32(g, per_word == 4 ? 2 : 1)), "");
+    cg_ref part = LLVMBuildAnd(b, at, cg_splat(g, cg_i32(g, per_word - 1)), "");
+    cg_ref shift = LLVMBuildMul(b, part, cg_splat(g, cg_i32(g, bits)), "");
+    cg_ref pointers = LLVMBuildGEP2(b, g->i32, base, &word, 1, "");
+    return bits_down(g, gather(g, words, pointers, 4, mask), shift, vector);
+}
+
+cg_ref cg_gather(cg *g, k_mem m, cg_ref index, cg_ref mask)
+{
+    ir_type t = (ir_type)g->k->mem.at[m].type;
+    LLVMTypeRef vector = LLVMVectorType(cg_stored(g, t), g->lanes);
+    unsigned size = (unsigned)ir_type_size(t);
+    bool narrow = LLVMGetElementType(LLVMTypeOf(index)) == g->i32;
+    if (size < 4 && narrow && g->cpu.gathers)
+        return gather_small_narrow(g, m, index, size, vector, mask);
+    cg_ref pointers = cg_element(g, m, index);
+    if (size < 4 && mask && g->cpu.gathers)
+        return gather_small(g, vector, pointers, mask);
+    return gather(g, vector, pointers, size, mask);
 }
 
 static void scatter(cg *g, cg_ref vector, cg_ref pointers, unsigned align)
@@ -291,11 +324,7 @@ static cg_ref load_any(cg *g, const k_stmt *s, cg_ref index)
     cg_ref pieces = index ? NULL : cg_load_pieces(g, s);
     if (pieces)
         return pieces;
-    ir_type t = (ir_type)g->k->mem.at[s->mem].type;
-    LLVMTypeRef vector = LLVMVectorType(cg_stored(g, t), g->lanes);
-    cg_ref pointers = cg_element(g, s->mem, index ? index : cg_vec(g, s->in[0]));
-    unsigned size = (unsigned)ir_type_size(t);
-    return size < 4 && g->mask.on && g->cpu.gathers ? gather_small(g, vector, pointers) : gather(g, vector, pointers, size);
+    return cg_gather(g, s->mem, index ? index : cg_index_vec(g, s->in[0]), g->mask.on);
 }
 
 static cg_ref load_step_whole(cg *g, ir_type t, cg_ref pointer, int64_t step)
@@ -394,7 +423,7 @@ void cg_store(cg *g, k_ref id)
         store_contiguous(g, value, cg_element(g, s->mem, at.index), align, m->stream);
         return;
     }
-    cg_ref index = at.kind == PLACE_ANY && at.index ? at.index : cg_vec(g, s->in[0]);
+    cg_ref index = at.kind == PLACE_ANY && at.index ? at.index : cg_index_vec(g, s->in[0]);
     scatter(g, value, cg_element(g, s->mem, index), align);
 }
 

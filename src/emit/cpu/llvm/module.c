@@ -4,6 +4,7 @@
 #include "emit/cpu/llvm/cg.h"
 #include "emit/cpu/llvm/guard.h"
 #include "emit/identity.h"
+#include "kernel/narrow.h"
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -329,6 +330,7 @@ static void open_state(job *j)
     g->cpu = features_of(&j->h);
     g->target_cpu = j->h.cpu;
     g->target_features = j->h.features;
+    g->narrow = k->narrow ? k_find_indices(k, a) : NULL;
     g->value = arena_alloc(a, k->value.n * sizeof(*g->value));
     g->mem = arena_alloc(a, k->mem.n * sizeof(*g->mem));
     g->arg = arena_alloc(a, (k->arg_type.n + 1) * sizeof(*g->arg));

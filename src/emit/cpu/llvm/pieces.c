@@ -185,12 +185,20 @@ static cg_ref load_twice(const load *l, cg_ref row, cg_ref extent, cg_ref by, cg
     return LLVMBuildSelect(b, before, x, y, "");
 }
 
+static cg_ref gather_moved(const load *l, cg_ref index, cg_ref by, cg_ref mask)
+{
+    cg *g = l->g;
+    bool narrow = LLVMGetElementType(LLVMTypeOf(index)) == g->i32;
+    if (by)
+        index = LLVMBuildAdd(g->b, index, cg_splat(g, narrow ? LLVMBuildTrunc(g->b, by, g->i32, "") : by), "");
+    return cg_gather(g, l->mem, index, mask);
+}
+
 /* Divides lane by lane only where the row is so short that a gang goes over its end twice. */
 static cg_ref load_turned(const load *l, const k_stmt *s, cg_ref by, cg_ref mask)
 {
     cg *g = l->g;
     cg_ref row = cg_scalar(g, s->in[0]), extent = cg_scalar(g, s->in[1]);
-    cg_ref all[3] = {cg_vec(g, s->in[0]), cg_vec(g, s->in[1])};
     LLVMBasicBlockRef usual = cg_block(g, "turned"), rare = cg_block(g, "turned.often"),
                       end = cg_block(g, "turned.end");
     cg_cond(g, LLVMBuildICmp(g->b, LLVMIntSGE, extent, cg_i64(g, g->lanes), ""), usual, rare);
@@ -199,9 +207,7 @@ static cg_ref load_turned(const load *l, const k_stmt *s, cg_ref by, cg_ref mask
     usual = cg_here(g);
     cg_br(g, end);
     cg_at(g, rare);
-    cg_ref index = cg_op(g, OP_MOD, T_I64, T_I64, all);
-    index = by ? LLVMBuildAdd(g->b, index, cg_splat(g, by), "") : index;
-    cg_ref y = cg_masked_gather(g, l->vector, cg_element(g, l->mem, index), l->align, mask);
+    cg_ref y = gather_moved(l, cg_index_op(g, OP_MOD, s->in[0], s->in[1]), by, mask);
     rare = cg_here(g);
     cg_br(g, end);
     cg_at(g, end);
@@ -246,13 +252,18 @@ static cg_ref load_folded(const load *l, const mirror *m, cg_ref by, cg_ref mask
 /* The index of each lane, as it is written. */
 static cg_ref mirrored_index(cg *g, const mirror *m)
 {
-    cg_ref row[3] = {cg_vec(g, m->row)}, period = cg_vec(g, m->period); /* as many as an operator can have */
-    cg_ref far[3] = {cg_op(g, OP_ABS, T_I64, T_I64, row), period};
-    cg_ref both[3] = {cg_op(g, OP_MOD, T_I64, T_I64, far)};
+    bool narrow = cg_is_narrow(g, m->row) && cg_is_narrow(g, m->period) && cg_is_narrow(g, m->last);
+    ir_type t = narrow ? T_I32 : T_I64;
+    cg_ref row[3] = {narrow ? cg_index_vec(g, m->row) : cg_vec(g, m->row)}; /* as many as an operator can have */
+    cg_ref period = narrow ? cg_index_vec(g, m->period) : cg_vec(g, m->period);
+    cg_ref last = narrow ? cg_index_vec(g, m->last) : cg_vec(g, m->last);
+    cg_ref far[3] = {cg_op(g, OP_ABS, t, t, row), period};
+    cg_ref both[3] = {narrow ? cg_divide_index(g, OP_MOD, far[0], cg_scalar(g, m->period))
+                             : cg_op(g, OP_MOD, t, t, far)};
     both[1] = LLVMBuildSub(g->b, period, both[0], "");
-    cg_ref inside[3] = {cg_op(g, OP_MIN, T_I64, T_I64, both), cg_vec(g, m->last)};
-    cg_ref positive[3] = {cg_op(g, OP_MIN, T_I64, T_I64, inside), cg_zero(LLVMTypeOf(period))};
-    return cg_op(g, OP_MAX, T_I64, T_I64, positive);
+    cg_ref inside[3] = {cg_op(g, OP_MIN, t, t, both), last};
+    cg_ref positive[3] = {cg_op(g, OP_MIN, t, t, inside), cg_zero(LLVMTypeOf(period))};
+    return cg_op(g, OP_MAX, t, t, positive);
 }
 
 static cg_ref load_mirrored(const load *l, k_val v, cg_ref by, cg_ref mask)
@@ -272,9 +283,7 @@ static cg_ref load_mirrored(const load *l, k_val v, cg_ref by, cg_ref mask)
     usual = cg_here(g);
     cg_br(g, end);
     cg_at(g, rare);
-    cg_ref at = mirrored_index(g, &m);
-    at = by ? LLVMBuildAdd(g->b, at, cg_splat(g, by), "") : at;
-    cg_ref y = cg_masked_gather(g, l->vector, cg_element(g, l->mem, at), l->align, mask);
+    cg_ref y = gather_moved(l, mirrored_index(g, &m), by, mask);
     rare = cg_here(g);
     cg_br(g, end);
     cg_at(g, end);
@@ -305,8 +314,7 @@ static cg_ref load_pieces(const load *l, k_val v, cg_ref by, cg_ref mask)
     }
     bool chosen = f == CHOSEN;
     k_val left = s->in[chosen ? 1 : 0], right = s->in[chosen ? 2 : 1];
-    LLVMIntPredicate order = f == SMALLER ? LLVMIntSLT : LLVMIntSGT;
-    cg_ref first = chosen ? cg_vec(g, s->in[0]) : LLVMBuildICmp(b, order, cg_vec(g, left), cg_vec(g, right), "");
+    cg_ref first = chosen ? cg_vec(g, s->in[0]) : cg_index_op(g, f == SMALLER ? OP_LT : OP_GT, left, right);
     cg_ref x = load_pieces(l, left, by, LLVMBuildAnd(b, mask, first, ""));
     cg_ref y = load_pieces(l, right, by, LLVMBuildAnd(b, mask, LLVMBuildNot(b, first, ""), ""));
     return LLVMBuildSelect(b, first, x, y, "");

@@ -198,11 +198,24 @@ cg_value cg_get(cg *g, k_val v)
     return now;
 }
 
+bool cg_is_narrow(const cg *g, k_val v)
+{
+    return g->narrow && g->narrow[v];
+}
+
+cg_ref cg_as_wide(cg *g, k_val v, cg_ref x)
+{
+    if (!cg_is_narrow(g, v))
+        return x;
+    bool is_vector = cg_is_vector(x);
+    return LLVMBuildSExt(g->b, x, is_vector ? LLVMVectorType(g->i64, LLVMGetVectorSize(LLVMTypeOf(x))) : g->i64, "");
+}
+
 cg_ref cg_lane_scalar(cg *g, k_val v, unsigned lane)
 {
     cg_value x = cg_get(g, v);
     if (x.form == FORM_VECTOR)
-        return LLVMBuildExtractElement(g->b, x.v, cg_i32(g, lane < g->lanes ? lane : 0), "");
+        return cg_as_wide(g, v, LLVMBuildExtractElement(g->b, x.v, cg_i32(g, lane < g->lanes ? lane : 0), ""));
     if (x.form == FORM_LINEAR && lane)
         return LLVMBuildAdd(g->b, x.v, LLVMBuildMul(g->b, x.step, cg_i64(g, lane), ""), "");
     return x.v;
@@ -227,10 +240,23 @@ cg_ref cg_vec(cg *g, k_val v)
 {
     cg_value x = cg_get(g, v);
     if (x.form == FORM_VECTOR)
-        return x.v;
+        return cg_as_wide(g, v, x.v);
     if (x.form == FORM_LINEAR)
         return linear_vector(g, x.v, x.step);
     return cg_splat(g, x.v);
+}
+
+cg_ref cg_index_vec(cg *g, k_val v)
+{
+    cg_value x = cg_get(g, v);
+    if (!cg_is_narrow(g, v))
+        return cg_vec(g, v);
+    if (x.form == FORM_VECTOR)
+        return x.v;
+    cg_ref base = LLVMBuildTrunc(g->b, x.v, g->i32, "");
+    if (x.form == FORM_LINEAR)
+        return linear_vector(g, base, LLVMBuildTrunc(g->b, x.step, g->i32, ""));
+    return cg_splat(g, base);
 }
 
 void cg_define(cg *g, k_val v, cg_ref x)
