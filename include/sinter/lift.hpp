@@ -337,14 +337,14 @@ template <class C> auto result(C &&container) -> decltype(result(container.data(
     return result(container.data(), container.size());
 }
 
-inline sn_status call(sn_program *program, std::initializer_list<sn_arg> arguments)
+inline sn_status call(sn_site at, sn_program *program, std::initializer_list<sn_arg> arguments)
 {
-    return sn_call_n(program, static_cast<int>(arguments.size()), arguments.begin());
+    return sn_call_at(at, program, static_cast<int>(arguments.size()), arguments.begin());
 }
 
-inline sn_pending *start(sn_program *program, std::initializer_list<sn_arg> arguments)
+inline sn_pending *start(sn_site at, sn_program *program, std::initializer_list<sn_arg> arguments)
 {
-    return sn_start_n(program, static_cast<int>(arguments.size()), arguments.begin());
+    return sn_start_at(at, program, static_cast<int>(arguments.size()), arguments.begin());
 }
 
 /* --- the operations that take functions: as macros of any number of arguments, because a comma inside a lambda's
@@ -464,8 +464,8 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #define sn_value(pointer) sn::argument(SN_ARG_VALUE, pointer)
 #define sn_structs(...) sn::structs(__VA_ARGS__)
 #define sn_struct(pointer) sn::one_struct(pointer)
-#define sn_call(program, ...) sn::call(program, {__VA_ARGS__})
-#define sn_start(program, ...) sn::start(program, {__VA_ARGS__})
+#define sn_call(program, ...) sn::call(SN_HERE, program, {__VA_ARGS__})
+#define sn_start(program, ...) sn::start(SN_HERE, program, {__VA_ARGS__})
 
 #undef sn_compile
 #undef sn_commutative

@@ -107,6 +107,11 @@ SN_API void sn_close(sn_context *context);
  * next call. Build errors are one line each: "file:line: operation: what is wrong". Never NULL. */
 SN_API const char *sn_message(const sn_context *context);
 
+typedef struct sn_site { /* a place in the user's program; file is copied by whoever keeps it */
+    const char *file;
+    int line;
+} sn_site;
+
 /* === 3. Compiling =============================================================================================== */
 
 /* A compiled program: immutable, any number of threads may call it at once. */
@@ -204,8 +209,9 @@ SN_API sn_arg sn_keep(sn_array **array); /* a result that stays on the device; *
  * signature; a tuple takes one argument per component, or an array of structs. Input and result memory must not overlap. After an error, the
  * results are not to be read, and nothing was kept. Thread-safe, also for one program. */
 #define sn_call(program, ...)                                                                                          \
-    sn_call_n(program, (int)(sizeof((sn_arg[]){__VA_ARGS__}) / sizeof(sn_arg)), (sn_arg[]){__VA_ARGS__})
-SN_API sn_status sn_call_n(sn_program *program, int count, const sn_arg *arguments);
+    sn_call_at(SN_HERE, program, (int)(sizeof((sn_arg[]){__VA_ARGS__}) / sizeof(sn_arg)), (sn_arg[]){__VA_ARGS__})
+SN_API sn_status sn_call_at(sn_site at, sn_program *program, int count, const sn_arg *arguments);
+SN_API sn_status sn_call_n(sn_program *program, int count, const sn_arg *arguments); /* the same of no known place */
 
 /* The same in two steps: sn_start returns while the program runs, or is queued on its device; sn_wait waits for it, hands over
  * its results and gives its status. Until then all memory and arrays that are its arguments stay as they are, pointers of
@@ -214,7 +220,8 @@ SN_API sn_status sn_call_n(sn_program *program, int count, const sn_arg *argumen
  * calls may be pending, in no particular order. Thread-safe. */
 typedef struct sn_pending sn_pending;
 #define sn_start(program, ...)                                                                                         \
-    sn_start_n(program, (int)(sizeof((sn_arg[]){__VA_ARGS__}) / sizeof(sn_arg)), (sn_arg[]){__VA_ARGS__})
+    sn_start_at(SN_HERE, program, (int)(sizeof((sn_arg[]){__VA_ARGS__}) / sizeof(sn_arg)), (sn_arg[]){__VA_ARGS__})
+SN_API sn_pending *sn_start_at(sn_site at, sn_program *program, int count, const sn_arg *arguments);
 SN_API sn_pending *sn_start_n(sn_program *program, int count, const sn_arg *arguments);
 SN_API sn_status sn_wait(sn_pending *pending); /* NULL: SN_BAD_ARGUMENT */
 
@@ -225,7 +232,11 @@ SN_API sn_status sn_wait(sn_pending *pending); /* NULL: SN_BAD_ARGUMENT */
 
 /* A copy of sn_in(...), sn_strided(...) or sn_value(...); NULL after an error. */
 SN_API sn_array *sn_upload(sn_context *context, sn_arg from);
+SN_API sn_array *sn_upload_at(sn_site at, sn_context *context, sn_arg from);
 SN_API sn_status sn_read(const sn_array *array, void *to, size_t bytes); /* all elements; bytes: exactly sn_bytes */
+SN_API sn_status sn_read_at(sn_site at, const sn_array *array, void *to, size_t bytes);
+#define sn_upload(...) sn_upload_at(SN_HERE, __VA_ARGS__) /* so that messages have the place of the call */
+#define sn_read(...) sn_read_at(SN_HERE, __VA_ARGS__)
 SN_API sn_type sn_array_type(const sn_array *array);
 SN_API int sn_array_rank(const sn_array *array);
 SN_API int64_t sn_array_extent(const sn_array *array, int dimension); /* 0 outermost; -1 if there is none */
@@ -291,11 +302,6 @@ typedef struct sn_acc { /* a computation of an array */
     sn_scalar operator[](const sn::scalar_operand &index) const; /* #include <sinter/operators.hpp> */
 #endif
 } sn_acc;
-
-typedef struct sn_site { /* a place in the user's program; file is copied by whoever keeps it */
-    const char *file;
-    int line;
-} sn_site;
 
 /* A scalar function. Wherever one is asked for, a C function of sn_scalar (1 to 9 parameters, also a primitive such as
  * sn_add) may be given, or a value of this type. Functions run while the program is built, perhaps repeatedly.

@@ -83,31 +83,32 @@ size_t api_large(const sn_program *p); /* from so many bytes on */
 
 /* Keeps the text as the calling thread's last message and passes it to the user's function; returns the status. */
 sn_status api_fail(sn_context *cx, sn_status status, const char *format, ...) SN_PRINTF(3, 4);
-/* The same with a place in front, "file:line: what: ", or "what: " if the file is NULL. */
-sn_status api_fail_at(sn_context *cx, sn_site at, const char *what, sn_status status, const char *format, ...)
-    SN_PRINTF(5, 6);
-/* The same for a call of a program: with the place where that was compiled in front, "file:line: call: ". */
-sn_status api_fail_call(const sn_program *p, sn_status status, const char *format, ...) SN_PRINTF(3, 4);
+
+typedef struct api_who { /* whose failure it is */
+    sn_site at;          /* ... at this place, if the file is not NULL */
+    const char *what;    /* a function, or "call"; NULL: neither this nor the place is said */
+    sn_site also;        /* another place that matters, if the file is not NULL: */
+    const char *how;     /* "called in" */
+} api_who;
+
+static inline api_who api_function(const char *name)
+{
+    return (api_who){.what = name};
+}
+
+static inline api_who api_function_at(sn_site at, const char *name)
+{
+    return (api_who){.at = at, .what = name};
+}
+
+/* The same as api_fail with who it is: "file:line: what: ... ; how file:line". */
+sn_status api_fail_at(sn_context *cx, api_who who, sn_status status, const char *format, ...) SN_PRINTF(4, 5);
+void api_say(sn_context *cx, api_who who, const char *format, va_list args);
 void api_warn(const sn_options *options, const char *what); /* without a context: to the user's function, else stderr */
 /* The same for a failure that has been passed on: only keeps it, as the calling thread's. */
 void api_note(sn_context *cx, const char *said);
 bool api_notes_open(sn_context *cx);
 void api_notes_close(sn_context *cx);
-
-typedef struct api_who { /* whose failure it is: at this place, if the file is not NULL */
-    sn_site at;
-    const char *what;
-} api_who;
-
-static inline api_who api_function(const char *name)
-{
-    return (api_who){{NULL, 0}, name};
-}
-
-static inline api_who api_call_of(const sn_program *p)
-{
-    return (api_who){p->made, "call"};
-}
 
 /* devices.c */
 sn_status
@@ -123,7 +124,7 @@ sn_context *api_open(const sn_options *options, const base_heap *heap);
 bool api_size(ir_type type, int rank, const int64_t *extent, size_t *bytes);
 /* A new array whose elements are undefined, in host memory; NULL, reported in the name of `who`, if there is no memory.
  */
-sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, const char *who);
+sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, api_who who);
 
 /* An array of memory that is not ours: aligned to its type, not written to while the array lives. NULL, reported, if
  * there is no memory: let_go is not called then. */
@@ -146,17 +147,17 @@ bool api_needs_copy(const sn_arg *arg);
 /* transfer.c: elements of arrays between the host and a device with memory of its own. Thread-safe; what fails is
  * reported in the name of `who`. */
 bool api_own_memory(const sn_context *cx); /* does the context's device have memory of its own? */
-const void *api_look(const sn_array *a, const char *who,
+const void *api_look(const sn_array *a, api_who who,
                      sn_status *status); /* all elements in host memory, as long as the array; NULL: failed */
 /* Brings them to the device unless they are there. *block: there; *data: in host memory, NULL if they are not. */
 sn_status api_place(sn_array *a, api_who who, void **block, const void **data);
-sn_status api_get(const sn_array *a, const char *who, void *to); /* copies all elements to host memory */
-sn_status api_get_part(const sn_array *a, const char *who, size_t offset, size_t bytes, void *to); /* these bytes of them */
+sn_status api_get(const sn_array *a, api_who who, void *to); /* copies all elements to host memory */
+sn_status api_get_part(const sn_array *a, api_who who, size_t offset, size_t bytes, void *to); /* these bytes of them */
 /* A new array from host memory that goes straight to the device, without a copy for the host; NULL: failed. */
-sn_array *api_send(sn_context *cx, const char *who, ir_type type, int rank, const int64_t *extent, const void *from);
+sn_array *api_send(sn_context *cx, api_who who, ir_type type, int rank, const int64_t *extent, const void *from);
 
 /* A new array of a block of the device, from this byte of it on; NULL: failed. */
-sn_array *api_copy_block(sn_context *cx, const char *who, ir_type type, int rank, const int64_t *extent, void *block,
+sn_array *api_copy_block(sn_context *cx, api_who who, ir_type type, int rank, const int64_t *extent, void *block,
                          size_t offset);
 
 /* Host memory: on devices that use it, from their pool. */

@@ -25,7 +25,7 @@ bool api_size(ir_type type, int rank, const int64_t *extent, size_t *bytes)
     return size_of_array(ir_type_size(type), (unsigned)rank, extent, bytes);
 }
 
-sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, const char *who)
+sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, api_who who)
 {
     size_t bytes = 0;
     bool fits = api_size(type, rank, extent, &bytes);
@@ -39,9 +39,9 @@ sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *e
         return a;
     cx->heap.release(cx->heap.env, a);
     if (fits)
-        api_fail(cx, SN_NO_MEMORY, "%s: no memory for an array of %zu bytes", who, bytes);
+        api_fail_at(cx, who, SN_NO_MEMORY, "no memory for an array of %zu bytes", bytes);
     else
-        api_fail(cx, SN_TOO_LARGE, "%s: the array is larger than memory can be", who);
+        api_fail_at(cx, who, SN_TOO_LARGE, "the array is larger than memory can be");
     return NULL;
 }
 
@@ -99,19 +99,20 @@ static const char *cannot_be_uploaded(const sn_arg *from, size_t *bytes)
     return from->u.from || !*bytes ? NULL : "the elements are NULL";
 }
 
-sn_array *sn_upload(sn_context *cx, sn_arg from)
+sn_array *sn_upload_at(sn_site at, sn_context *cx, sn_arg from)
 {
+    const api_who who = api_function_at(at, "sn_upload");
     size_t bytes = 0;
     if (!cx)
         return NULL;
     const char *wrong = cannot_be_uploaded(&from, &bytes);
     if (wrong) {
-        api_fail(cx, SN_BAD_ARGUMENT, "sn_upload: %s", wrong);
+        api_fail_at(cx, who, SN_BAD_ARGUMENT, "%s", wrong);
         return NULL;
     }
     if (bytes > SMALL_BYTES && !from.stride && api_own_memory(cx))
-        return api_send(cx, "sn_upload", (ir_type)from.type, from.rank, from.extent, from.u.from);
-    sn_array *a = api_new_array(cx, (ir_type)from.type, from.rank, from.extent, "sn_upload");
+        return api_send(cx, who, (ir_type)from.type, from.rank, from.extent, from.u.from);
+    sn_array *a = api_new_array(cx, (ir_type)from.type, from.rank, from.extent, who);
     if (!a)
         return NULL;
     if (a->bytes && from.stride)
@@ -122,18 +123,31 @@ sn_array *sn_upload(sn_context *cx, sn_arg from)
     return a;
 }
 
-sn_status sn_read(const sn_array *a, void *to, size_t bytes)
+sn_array *(sn_upload)(sn_context *cx, sn_arg from)
 {
+    return sn_upload_at((sn_site){NULL, 0}, cx, from);
+}
+
+sn_status sn_read_at(sn_site at, const sn_array *a, void *to, size_t bytes)
+{
+    const api_who who = api_function_at(at, "sn_read");
     if (!a)
         return SN_BAD_ARGUMENT;
     if (bytes != a->bytes)
-        return api_fail(a->context, SN_BAD_ARGUMENT, "sn_read: the array has %zu bytes, not %zu", a->bytes, bytes);
+        return api_fail_at(a->context, who, SN_BAD_ARGUMENT,
+                           "the array has %zu bytes, but there is memory for %zu; all are read at once", a->bytes,
+                           bytes);
     if (!to && bytes)
-        return api_fail(a->context, SN_BAD_ARGUMENT, "sn_read: nowhere to put the elements");
-    sn_status status = api_get(a, "sn_read", to);
+        return api_fail_at(a->context, who, SN_BAD_ARGUMENT, "there is no memory to read to: the pointer is NULL");
+    sn_status status = api_get(a, who, to);
     if (status == SN_OK)
         run_count_copy(&a->context->counters, bytes);
     return status;
+}
+
+sn_status(sn_read)(const sn_array *a, void *to, size_t bytes)
+{
+    return sn_read_at((sn_site){NULL, 0}, a, to, bytes);
 }
 
 sn_type sn_array_type(const sn_array *a)

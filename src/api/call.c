@@ -44,24 +44,40 @@ static bool kind_fits(const call *c, int i)
     return kind == SN_ARG_INTO || kind == SN_ARG_KEEP;
 }
 
+api_who call_who(const call *c)
+{
+    const sn_site made = c->p->made;
+    if (c->at.file)
+        return (api_who){.at = c->at, .what = "call", .also = made, .how = "the program was compiled in"};
+    return (api_who){.at = made, .what = made.file ? "call" : NULL};
+}
+
+sn_status call_fail(const call *c, sn_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    api_say(c->p->context, call_who(c), format, args);
+    va_end(args);
+    return status;
+}
+
 sn_status call_check_count(const call *c)
 {
     uint32_t params, wanted = call_wanted(c, &params);
     if (c->count >= 0 && (uint32_t)c->count == wanted && (c->arg || !wanted))
         return SN_OK;
-    return api_fail_call(c->p, SN_BAD_ARGUMENT,
-                         "the program takes %u arguments (%u for parameters, %u for results), not %d", wanted, params,
-                         wanted - params, c->count);
+    return call_fail(c, SN_BAD_ARGUMENT, "the program takes %u arguments (%u for parameters, %u for results), not %d",
+                     wanted, params, wanted - params, c->count);
 }
 
 sn_status call_size(const call *c, const sn_arg *a, size_t element, uint32_t number, size_t *bytes)
 {
     for (int d = 0; d < a->rank; d++)
         if (a->extent[d] < 0)
-            return api_fail_call(c->p, SN_BAD_EXTENT, "dimension %d of argument %u has the extent %lld", d, number,
-                                 (long long)a->extent[d]);
+            return call_fail(c, SN_BAD_EXTENT, "dimension %d of argument %u has the extent %lld", d, number,
+                             (long long)a->extent[d]);
     if (!size_of_array(element, (unsigned)a->rank, a->extent, bytes))
-        return api_fail_call(c->p, SN_TOO_LARGE, "argument %u is larger than memory can be", number);
+        return call_fail(c, SN_TOO_LARGE, "argument %u is larger than memory can be", number);
     return SN_OK;
 }
 
@@ -76,48 +92,47 @@ static sn_status check_argument(call *c, int i)
     sn_context *cx = c->p->context;
     const char *what = is_parameter(c, i) ? "a parameter" : "a result";
     if (a->kind < SN_ARG_IN || a->kind > SN_ARG_STRUCTS)
-        return api_fail_call(c->p, SN_BAD_ARGUMENT,
-                             "argument %u is no argument; write sn_in(pointer, extents...), sn_into, sn_value, ...",
-                             call_number(c, i));
+        return call_fail(c, SN_BAD_ARGUMENT,
+                         "argument %u is no argument; write sn_in(pointer, extents...), sn_into, sn_value, ...",
+                         call_number(c, i));
     if (!kind_fits(c, i))
-        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u stands for %s, but is %s(...)", call_number(c, i),
-                             what, kind_name(a->kind));
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u stands for %s, but is %s(...)", call_number(c, i), what,
+                         kind_name(a->kind));
     bool held = a->kind == SN_ARG_HELD || a->kind == SN_ARG_GIVE;
     if (held && !a->u.array)
-        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is no array: NULL", call_number(c, i));
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is no array: NULL", call_number(c, i));
     if (held && a->u.array->context != cx)
-        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is an array of another context", call_number(c, i));
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is an array of another context", call_number(c, i));
     if (a->kind == SN_ARG_KEEP)
-        return a->u.keep
-                   ? SN_OK
-                   : api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u: nowhere to put the array", call_number(c, i));
+        return a->u.keep ? SN_OK
+                         : call_fail(c, SN_BAD_ARGUMENT, "argument %u: nowhere to put the array", call_number(c, i));
     if ((ir_type)a->type != c->p->type[i])
-        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is of type %s, not %s", call_number(c, i),
-                             type_name(a->type), ir_type_name(c->p->type[i]));
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is of type %s, not %s", call_number(c, i), type_name(a->type),
+                         ir_type_name(c->p->type[i]));
     if (a->rank < 0)
-        return api_fail_call(c->p, SN_BAD_ARGUMENT,
-                             "argument %u has no lists of extents and strides; sn_strided(pointer, rank, extents, "
-                             "strides) takes one of each",
-                             call_number(c, i));
+        return call_fail(c, SN_BAD_ARGUMENT,
+                         "argument %u has no lists of extents and strides; sn_strided(pointer, rank, extents, "
+                         "strides) takes one of each",
+                         call_number(c, i));
     if (a->rank == 0 && c->p->rank[i])
-        return api_fail_call(c->p, SN_BAD_ARGUMENT,
-                             "argument %u is a single value, but stands for an array with %d extents; write %s",
-                             call_number(c, i), (int)c->p->rank[i],
-                             is_parameter(c, i) ? "sn_in(pointer, extents...)" : "sn_into(pointer, extents...)");
+        return call_fail(c, SN_BAD_ARGUMENT,
+                         "argument %u is a single value, but stands for an array with %d extents; write %s",
+                         call_number(c, i), (int)c->p->rank[i],
+                         is_parameter(c, i) ? "sn_in(pointer, extents...)" : "sn_into(pointer, extents...)");
     if (a->rank != c->p->rank[i])
-        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", call_number(c, i), a->rank,
-                             (int)c->p->rank[i]);
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", call_number(c, i), a->rank,
+                         (int)c->p->rank[i]);
     sn_status status = check_extents(c, i);
     if (status != SN_OK)
         return status;
     if (!held && !a->u.from && c->bytes[i])
-        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is NULL", call_number(c, i));
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is NULL", call_number(c, i));
     if (a->stride && a->kind != SN_ARG_IN)
-        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u has strides, which only sn_strided(...) may have",
-                             call_number(c, i));
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u has strides, which only sn_strided(...) may have",
+                         call_number(c, i));
     if (!held && !a->stride && c->bytes[i] && (uintptr_t)a->u.from % ir_type_size(c->p->type[i]))
-        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is not aligned to its elements, of type %s",
-                             call_number(c, i), ir_type_name(c->p->type[i]));
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is not aligned to its elements, of type %s",
+                         call_number(c, i), ir_type_name(c->p->type[i]));
     return SN_OK;
 }
 
@@ -150,12 +165,12 @@ static sn_status check_overlap(const call *c)
         for (int k = i + 1; k < c->count; k++) {
             const sn_arg *a = &c->arg[i], *b = &c->arg[k];
             if (!is_parameter(c, k) && overlap(c, i, k))
-                return api_fail_call(c->p, SN_BAD_ARGUMENT, "the memory of arguments %u and %u overlaps",
-                                     call_number(c, i), call_number(c, k));
+                return call_fail(c, SN_BAD_ARGUMENT, "the memory of arguments %u and %u overlaps", call_number(c, i),
+                                 call_number(c, k));
             bool given = is_array(a) && is_array(b) && (a->kind == SN_ARG_GIVE || b->kind == SN_ARG_GIVE);
             if (given && a->u.array == b->u.array)
-                return api_fail_call(c->p, SN_BAD_ARGUMENT, "arguments %u and %u are one array, which is given away",
-                                     call_number(c, i), call_number(c, k));
+                return call_fail(c, SN_BAD_ARGUMENT, "arguments %u and %u are one array, which is given away",
+                                 call_number(c, i), call_number(c, k));
         }
     return SN_OK;
 }
@@ -167,8 +182,8 @@ static sn_status stage(call *c, int i)
     staging *s = &c->staged[i];
     s->data = api_take(cx, c->bytes[i], &s->granted);
     if (!s->data)
-        return api_fail_call(c->p, SN_NO_MEMORY, "no memory for a copy of argument %u, of %zu bytes", call_number(c, i),
-                             c->bytes[i]);
+        return call_fail(c, SN_NO_MEMORY, "no memory for a copy of argument %u, of %zu bytes", call_number(c, i),
+                         c->bytes[i]);
     api_gather(s->data, a->u.from, c->p->type[i], a->rank, a->extent, a->stride);
     run_count_copy(&cx->counters, c->bytes[i]);
     c->in[i].data = s->data;
@@ -195,7 +210,7 @@ static sn_status place_all(call *c)
     for (uint32_t i = 0; i < c->p->params; i++) {
         if (!is_array(&c->arg[i]))
             continue;
-        sn_status status = api_place(c->arg[i].u.array, api_call_of(c->p), &c->in[i].block, &c->in[i].data);
+        sn_status status = api_place(c->arg[i].u.array, call_who(c), &c->in[i].block, &c->in[i].data);
         if (status != SN_OK)
             return status;
     }
@@ -212,7 +227,7 @@ static sn_status take_constants(call *c)
         memcpy(in->extent, list->at[i].extent, sizeof(in->extent));
         in->data = list->at[i].data;
         if (c->p->constant)
-            status = api_place(c->p->constant[i], api_call_of(c->p), &in->block, &in->data);
+            status = api_place(c->p->constant[i], call_who(c), &in->block, &in->data);
     }
     return status;
 }
@@ -288,7 +303,7 @@ static sn_status make_arrays(call *c)
             sn_free(*c->arg[i].u.keep);
             *c->arg[i].u.keep = NULL;
         }
-    return api_fail_call(c->p, SN_NO_MEMORY, "no memory for the arrays that the call returns");
+    return call_fail(c, SN_NO_MEMORY, "no memory for the arrays that the call returns");
 }
 
 sn_status call_hand_over(call *c, sn_status status, const run_said *said)
@@ -300,9 +315,9 @@ sn_status call_hand_over(call *c, sn_status status, const run_said *said)
     if (status == SN_OK)
         status = make_arrays(c);
     else if (said->placed)
-        api_fail(cx, status, "%s", said->text);
+        api_fail_at(cx, (api_who){.also = c->at, .how = "called in"}, status, "%s", said->text);
     else
-        api_fail_call(c->p, status, "%s", said->text);
+        call_fail(c, status, "%s", said->text);
     if (status == SN_OK)
         structs_finish(c);
     for (int i = 0; (uint32_t)i < c->p->params && !refused; i++)
@@ -349,9 +364,14 @@ void call_count(call *c)
 
 sn_status sn_call_n(sn_program *program, int count, const sn_arg *arguments)
 {
+    return sn_call_at((sn_site){NULL, 0}, program, count, arguments);
+}
+
+sn_status sn_call_at(sn_site at, sn_program *program, int count, const sn_arg *arguments)
+{
     if (!program)
         return SN_NO_PROGRAM;
-    call c = {.p = program, .count = count, .arg = arguments};
+    call c = {.at = at, .p = program, .count = count, .arg = arguments};
     sn_status status = call_check_count(&c);
     if (status != SN_OK)
         return status;
@@ -361,7 +381,7 @@ sn_status sn_call_n(sn_program *program, int count, const sn_arg *arguments)
     arena_init_with(&a, &program->context->heap, first, sizeof(first));
     if (setjmp(failure)) {
         arena_free(&a);
-        return api_fail_call(program, SN_NO_MEMORY, "no memory for a call");
+        return call_fail(&c, SN_NO_MEMORY, "no memory for a call");
     }
     arena_on_failure(&a, &failure);
     call_room(&c, &a);

@@ -19,6 +19,7 @@ typedef struct structs { /* an argument that is an array of C structs (structs.c
 } structs;
 
 typedef struct call {
+    sn_site at; /* of the call; file may be NULL */
     sn_program *p;
     int count;
     const sn_arg *arg; /* from call_take_arguments on one a component: `apart`, if some of `whole` are structs */
@@ -33,6 +34,10 @@ typedef struct call {
     size_t *bytes;   /* per argument that has memory */
     staging *staged; /* per parameter */
 } call;
+
+/* What is wrong with its arguments is reported with its place and that of its program's sn_compile. */
+api_who call_who(const call *c);
+sn_status call_fail(const call *c, sn_status status, const char *format, ...) SN_PRINTF(3, 4);
 
 sn_status call_check_count(const call *c); /* reported, as all statuses here */
 void call_room(call *c, arena *a);         /* makes the lists above; jumps when memory runs out */

@@ -120,7 +120,7 @@ static bool compile(sn_program *p, sn_site at, const char *signature, sn_body bo
     p->made = (sn_site){at.file ? arena_copy(&p->arena, at.file, strlen(at.file) + 1) : NULL, at.line};
     p->ir = embed_build_as(&p->arena, at, signature, body, !on(cx->options.simplify), &p->ports);
     if (!p->ir) {
-        api_fail_at(cx, at, "compile", SN_NO_MEMORY, "no memory to build a program");
+        api_fail_at(cx, api_function_at(at, "compile"), SN_NO_MEMORY, "no memory to build a program");
         return false;
     }
     if (p->ir->error.n) {
@@ -157,7 +157,7 @@ sn_program *sn_compile_at(sn_site at, sn_context *cx, const char *signature, sn_
         return NULL;
     sn_program *p = cx->heap.alloc(cx->heap.env, sizeof(*p));
     if (!p) {
-        api_fail_at(cx, at, "compile", SN_NO_MEMORY, "no memory for a program");
+        api_fail_at(cx, api_function_at(at, "compile"), SN_NO_MEMORY, "no memory for a program");
         return NULL;
     }
     *p = (sn_program){.context = cx};
@@ -166,7 +166,7 @@ sn_program *sn_compile_at(sn_site at, sn_context *cx, const char *signature, sn_
     jmp_buf failure;
     volatile bool good = false;
     if (setjmp(failure)) {
-        api_fail_at(cx, at, "compile", SN_NO_MEMORY, "no memory to compile a program");
+        api_fail_at(cx, api_function_at(at, "compile"), SN_NO_MEMORY, "no memory to compile a program");
     } else {
         arena_on_failure(&p->arena, &failure);
         good = compile(p, at, signature, body);

@@ -117,7 +117,8 @@ static sn_array *array_there(taking *t, void (*let_go)(void *owner), void *owner
     bool address = kind_of_device(t->cx) == DL_CUDA;
     if (!t->offset && !(address && (uintptr_t)t->block % ir_type_size(t->type)))
         return api_borrow_block(t->cx, t->type, t->from->rank, t->extent, t->block, let_go, owner);
-    sn_array *a = api_copy_block(t->cx, "sn_from_dlpack", t->type, t->from->rank, t->extent, t->block, t->offset);
+    sn_array *a =
+        api_copy_block(t->cx, api_function("sn_from_dlpack"), t->type, t->from->rank, t->extent, t->block, t->offset);
     if (a)
         let_go(owner);
     return a;
@@ -132,7 +133,7 @@ static sn_array *array_of(taking *t, void (*let_go)(void *owner), void *owner)
     const bool borrowed = contiguous(t) && (uintptr_t)t->data % ir_type_size(t->type) == 0 && t->data;
     if (borrowed)
         return api_borrow_array(t->cx, t->type, t->from->rank, t->extent, t->data, let_go, owner);
-    sn_array *a = api_new_array(t->cx, t->type, t->from->rank, t->extent, "sn_from_dlpack");
+    sn_array *a = api_new_array(t->cx, t->type, t->from->rank, t->extent, api_function("sn_from_dlpack"));
     if (!a)
         return NULL;
     if (a->bytes) {
@@ -246,7 +247,7 @@ static given *give(sn_array *a, bool there)
     if (there)
         status = api_place(a, api_function("sn_to_dlpack"), &data, &host);
     else
-        data = (void *)(uintptr_t)api_look(a, "sn_to_dlpack", &status);
+        data = (void *)(uintptr_t)api_look(a, api_function("sn_to_dlpack"), &status);
     if (status != SN_OK || !data)
         return NULL;
     sn_context *cx = a->context;

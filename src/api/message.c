@@ -77,29 +77,35 @@ void api_note(sn_context *cx, const char *said)
         keep(cx, n, copy);
 }
 
-/* Writes what stands in front of a message; its length. */
-static int place_text(char *to, size_t room, sn_site made, const char *what)
+/* Write what stands in front of and behind a message; its length. */
+static int front(char *to, size_t room, const api_who *who)
 {
-    if (!what)
+    if (!who->what)
         return 0;
-    return made.file ? snprintf(to, room, "%s:%d: %s: ", made.file, made.line, what) : snprintf(to, room, "%s: ", what);
+    return who->at.file ? snprintf(to, room, "%s:%d: %s: ", who->at.file, who->at.line, who->what)
+                        : snprintf(to, room, "%s: ", who->what);
 }
 
-/* `what` NULL: neither is said, nor the place. */
-static void fail(sn_context *cx, sn_site made, const char *what, const char *format, va_list args)
+static int behind(char *to, size_t room, const api_who *who)
+{
+    return who->also.file ? snprintf(to, room, "; %s %s:%d", who->how, who->also.file, who->also.line) : 0;
+}
+
+void api_say(sn_context *cx, api_who who, const char *format, va_list args)
 {
     note *n = own_note(cx);
     va_list again;
     va_copy(again, args);
-    int place = place_text(NULL, 0, made, what);
-    int length = vsnprintf(NULL, 0, format, again);
+    int before = front(NULL, 0, &who), length = vsnprintf(NULL, 0, format, again), after = behind(NULL, 0, &who);
     va_end(again);
-    size_t bytes = (size_t)place + (size_t)length + 1;
-    char *said = n && place >= 0 && length >= 0 ? cx->heap.alloc(cx->heap.env, bytes) : NULL;
-    if (said)
-        place_text(said, bytes, made, what);
-    if (said)
-        vsnprintf(said + place, bytes - (size_t)place, format, args);
+    bool good = n && before >= 0 && length >= 0 && after >= 0;
+    size_t end = (size_t)before + (size_t)length, bytes = end + (size_t)after + 1;
+    char *said = good ? cx->heap.alloc(cx->heap.env, bytes) : NULL;
+    if (said) {
+        front(said, bytes, &who);
+        vsnprintf(said + before, bytes - (size_t)before, format, args);
+        behind(said + end, bytes - end, &who);
+    }
     if (n)
         keep(cx, n, said);
     if (cx->options.message)
@@ -110,25 +116,16 @@ sn_status api_fail(sn_context *cx, sn_status status, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fail(cx, (sn_site){NULL, 0}, NULL, format, args);
+    api_say(cx, (api_who){.what = NULL}, format, args);
     va_end(args);
     return status;
 }
 
-sn_status api_fail_at(sn_context *cx, sn_site at, const char *what, sn_status status, const char *format, ...)
+sn_status api_fail_at(sn_context *cx, api_who who, sn_status status, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fail(cx, at, what, format, args);
-    va_end(args);
-    return status;
-}
-
-sn_status api_fail_call(const sn_program *p, sn_status status, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fail(p->context, p->made, p->made.file ? "call" : NULL, format, args);
+    api_say(cx, who, format, args);
     va_end(args);
     return status;
 }

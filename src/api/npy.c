@@ -149,7 +149,7 @@ sn_array *npy_load(sn_context *cx, FILE *file, const char *path)
         return fail(&l, "the shape is larger than memory can be"), NULL;
     if (!can_follow(&l, bytes))
         return fail(&l, "the file is shorter than its shape says"), NULL;
-    sn_array *a = api_new_array(cx, h->type, h->rank, h->extent, path);
+    sn_array *a = api_new_array(cx, h->type, h->rank, h->extent, api_function(path));
     if (a && !read_elements(&l, a)) {
         sn_free(a);
         return NULL;
@@ -184,7 +184,7 @@ sn_status sn_save_npy(const sn_array *a, const char *path)
     if (!path)
         return api_fail(cx, SN_BAD_ARGUMENT, "sn_save_npy: no path");
     sn_status status;
-    const void *elements = api_look(a, "sn_save_npy", &status);
+    const void *elements = api_look(a, api_function("sn_save_npy"), &status);
     if (!elements)
         return status;
     FILE *f = fopen(path, "wbe");

@@ -53,26 +53,29 @@ static void end(sn_pending *p)
 }
 
 /* NULL: no memory, reported. */
-static sn_pending *new_pending(sn_program *program, int count, const sn_arg *arguments)
+static sn_pending *new_pending(sn_site at, sn_program *program, int count, const sn_arg *arguments)
 {
+    const call refused = {.at = at, .p = program};
     sn_context *cx = program->context;
     sn_pending *p = cx->heap.alloc(cx->heap.env, sizeof(*p));
     if (!p) {
-        api_fail_call(program, SN_NO_MEMORY, "no memory for a call");
+        call_fail(&refused, SN_NO_MEMORY, "no memory for a call");
         return NULL;
     }
     jmp_buf failure;
-    *p = (sn_pending){.call = {.p = program, .count = count}};
+    *p = (sn_pending){.call = {.at = at, .p = program, .count = count}};
     arena_init(&p->arena, &cx->heap);
     if (setjmp(failure)) {
         arena_free(&p->arena);
         cx->heap.release(cx->heap.env, p);
-        api_fail_call(program, SN_NO_MEMORY, "no memory for a call");
+        call_fail(&refused, SN_NO_MEMORY, "no memory for a call");
         return NULL;
     }
     arena_on_failure(&p->arena, &failure);
     if (count > 0 && arguments)
         p->call.arg = arena_copy(&p->arena, arguments, (size_t)count * sizeof(sn_arg));
+    if (at.file)
+        p->call.at.file = arena_copy(&p->arena, at.file, strlen(at.file) + 1);
     call_room(&p->call, &p->arena);
     arena_on_failure(&p->arena, NULL);
     return p;
@@ -92,9 +95,14 @@ static sn_pending *refused(sn_pending *p, sn_status status)
 
 sn_pending *sn_start_n(sn_program *program, int count, const sn_arg *arguments)
 {
+    return sn_start_at((sn_site){NULL, 0}, program, count, arguments);
+}
+
+sn_pending *sn_start_at(sn_site at, sn_program *program, int count, const sn_arg *arguments)
+{
     if (!program)
         return constant(&without_program);
-    sn_pending *p = new_pending(program, count < 0 ? 0 : count, arguments);
+    sn_pending *p = new_pending(at, program, count < 0 ? 0 : count, arguments);
     if (!p)
         return constant(&without_memory);
     sn_status status = call_check_count(&p->call);

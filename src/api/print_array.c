@@ -52,7 +52,7 @@ static bool fetch(printing *p)
             row = row * a->extent[d] + index_of(p, a->extent[d], k[d]);
         for (int64_t half = 0; half < halves; half++) {
             int64_t first = row * columns + (half ? columns - EDGE : 0), n = beside / halves;
-            p->status = api_get_part(a, "sn_print", (size_t)first * size, (size_t)n * size,
+            p->status = api_get_part(a, api_function("sn_print"), (size_t)first * size, (size_t)n * size,
                                      p->element + (size_t)done * size);
             if (p->status != SN_OK)
                 return false;

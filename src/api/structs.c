@@ -53,19 +53,19 @@ static sn_status check(const call *c, const structs *s)
     const sn_arg *a = s->arg;
     size_t bytes = s->port->bytes, all = 0;
     if (!s->port->tuple)
-        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is sn_structs(...), but stands for %s", s->number,
-                             s->port->text);
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is sn_structs(...), but stands for %s", s->number,
+                         s->port->text);
     if (a->size != bytes)
-        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u has structs of %zu bytes, but those of %s have %zu",
-                             s->number, a->size, s->port->text, bytes);
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u has structs of %zu bytes, but those of %s have %zu",
+                         s->number, a->size, s->port->text, bytes);
     if (a->rank != s->port->rank)
-        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", s->number, a->rank,
-                             (int)s->port->rank);
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", s->number, a->rank,
+                         (int)s->port->rank);
     sn_status status = call_size(c, a, bytes, s->number, &all);
     if (status != SN_OK)
         return status;
     if (!a->u.from && all)
-        return api_fail_call(c->p, SN_BAD_ARGUMENT, "argument %u is NULL", s->number);
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is NULL", s->number);
     return SN_OK;
 }
 
@@ -98,9 +98,9 @@ static sn_status check_results(const call *c, const structs *s)
             continue; /* reported when it is looked at */
         }
         if (at && bytes && end > from && at < end && from < at + bytes)
-            return api_fail_call(c->p, SN_BAD_ARGUMENT, "the memory of arguments %u and %u overlaps",
-                                 s->number < c->number[i] ? s->number : c->number[i],
-                                 s->number < c->number[i] ? c->number[i] : s->number);
+            return call_fail(c, SN_BAD_ARGUMENT, "the memory of arguments %u and %u overlaps",
+                             s->number < c->number[i] ? s->number : c->number[i],
+                             s->number < c->number[i] ? c->number[i] : s->number);
     }
     return SN_OK;
 }
@@ -151,8 +151,8 @@ static sn_status take_apart(call *c, structs *s)
         size_t bytes = n * ir_type_size(s->port->type[k]);
         s->part[k].data = api_take(c->p->context, bytes, &s->part[k].granted);
         if (!s->part[k].data)
-            return api_fail_call(c->p, SN_NO_MEMORY, "no memory for a component of argument %u, of %zu bytes",
-                                 s->number, bytes);
+            return call_fail(c, SN_NO_MEMORY, "no memory for a component of argument %u, of %zu bytes", s->number,
+                             bytes);
         sn_arg *a = &c->apart[s->first + k];
         *a = *s->arg;
         a->kind = s->result ? SN_ARG_INTO : SN_ARG_IN;

@@ -11,8 +11,8 @@ static sn_status fails(sn_context *cx, api_who who, device_state state, const ch
 {
     const char *name = cx->engine.device->limits->name;
     if (state == DEVICE_OUT_OF_MEMORY)
-        return api_fail_at(cx, who.at, who.what, SN_NO_MEMORY, "the device %s ran out of memory: %s", name, why);
-    return api_fail_at(cx, who.at, who.what, SN_DEVICE_FAILED, "the device %s failed: %s", name, why);
+        return api_fail_at(cx, who, SN_NO_MEMORY, "the device %s ran out of memory: %s", name, why);
+    return api_fail_at(cx, who, SN_DEVICE_FAILED, "the device %s failed: %s", name, why);
 }
 
 /* One copy, waited for. */
@@ -55,9 +55,8 @@ static sn_status fill_from(sn_array *a, api_who who, device_direction direction,
     size_t granted = 0;
     void *block = run_pool_take(cx->engine.pool, a->bytes, &granted);
     if (!block)
-        return api_fail_at(cx, who.at, who.what, SN_NO_MEMORY,
-                           "no memory for an array of %zu bytes on the device %s, which has %zu", a->bytes,
-                           cx->engine.device->limits->name, cx->engine.device->limits->memory);
+        return api_fail_at(cx, who, SN_NO_MEMORY, "no memory for an array of %zu bytes on the device %s, which has %zu",
+                           a->bytes, cx->engine.device->limits->name, cx->engine.device->limits->memory);
     sn_status status = a->bytes ? move_from(cx, who, direction, block, from, offset, a->bytes) : SN_OK;
     if (status != SN_OK) {
         run_pool_give(cx->engine.pool, block, granted);
@@ -84,7 +83,7 @@ static sn_array *make(sn_context *cx, api_who who, ir_type type, int rank, const
 {
     sn_array *a = cx->heap.alloc(cx->heap.env, sizeof(*a));
     if (!a) {
-        api_fail_at(cx, who.at, who.what, SN_NO_MEMORY, "no memory for an array");
+        api_fail_at(cx, who, SN_NO_MEMORY, "no memory for an array");
         return NULL;
     }
     *a = (sn_array){.context = cx, .type = type, .rank = (uint8_t)rank};
@@ -98,15 +97,15 @@ static sn_array *make(sn_context *cx, api_who who, ir_type type, int rank, const
     return NULL;
 }
 
-sn_array *api_send(sn_context *cx, const char *who, ir_type type, int rank, const int64_t *extent, const void *from)
+sn_array *api_send(sn_context *cx, api_who who, ir_type type, int rank, const int64_t *extent, const void *from)
 {
-    return make(cx, api_function(who), type, rank, extent, DEVICE_UPLOAD, from, 0);
+    return make(cx, who, type, rank, extent, DEVICE_UPLOAD, from, 0);
 }
 
-sn_array *api_copy_block(sn_context *cx, const char *who, ir_type type, int rank, const int64_t *extent, void *block,
+sn_array *api_copy_block(sn_context *cx, api_who who, ir_type type, int rank, const int64_t *extent, void *block,
                          size_t offset)
 {
-    return make(cx, api_function(who), type, rank, extent, DEVICE_COPY, block, offset);
+    return make(cx, who, type, rank, extent, DEVICE_COPY, block, offset);
 }
 
 static const void *host_copy(const sn_array *a)
@@ -117,18 +116,18 @@ static const void *host_copy(const sn_array *a)
     return data;
 }
 
-sn_status api_get_part(const sn_array *a, const char *who, size_t offset, size_t bytes, void *to)
+sn_status api_get_part(const sn_array *a, api_who who, size_t offset, size_t bytes, void *to)
 {
     const void *data = api_own_memory(a->context) ? host_copy(a) : a->data;
     if (!bytes)
         return SN_OK;
     if (!data)
-        return move_from(a->context, api_function(who), DEVICE_DOWNLOAD, to, a->block, offset, bytes);
+        return move_from(a->context, who, DEVICE_DOWNLOAD, to, a->block, offset, bytes);
     memcpy(to, (const char *)data + offset, bytes);
     return SN_OK;
 }
 
-sn_status api_get(const sn_array *a, const char *who, void *to)
+sn_status api_get(const sn_array *a, api_who who, void *to)
 {
     return api_get_part(a, who, 0, a->bytes, to);
 }
@@ -140,7 +139,7 @@ static sn_status fetch(sn_array *a, api_who who)
     size_t none = 0;
     void *data = api_take(cx, a->bytes, &none);
     if (!data)
-        return api_fail_at(cx, who.at, who.what, SN_NO_MEMORY, "no memory for an array of %zu bytes", a->bytes);
+        return api_fail_at(cx, who, SN_NO_MEMORY, "no memory for an array of %zu bytes", a->bytes);
     sn_status status = a->bytes ? move(cx, who, DEVICE_DOWNLOAD, data, a->block, a->bytes) : SN_OK;
     if (status == SN_OK)
         a->data = data;
@@ -149,7 +148,7 @@ static sn_status fetch(sn_array *a, api_who who)
     return status;
 }
 
-const void *api_look(const sn_array *seen, const char *who, sn_status *status)
+const void *api_look(const sn_array *seen, api_who who, sn_status *status)
 {
     sn_array *a = (sn_array *)(uintptr_t)seen; /* to its user it stays what it was */
     *status = SN_OK;
@@ -157,7 +156,7 @@ const void *api_look(const sn_array *seen, const char *who, sn_status *status)
         return a->data;
     pthread_mutex_lock(&a->context->moving);
     if (!a->data)
-        *status = fetch(a, api_function(who));
+        *status = fetch(a, who);
     pthread_mutex_unlock(&a->context->moving);
     return *status == SN_OK ? a->data : NULL;
 }

@@ -169,7 +169,7 @@ static int64_t difference(const sn_array *x, const sn_array *y)
         return -2;
     size_t width = ir_type_size(x->type);
     sn_status status;
-    const char *left = api_look(x, "both", &status), *right = api_look(y, "both", &status);
+    const char *left = api_look(x, api_function("both"), &status), *right = api_look(y, api_function("both"), &status);
     assert_true(left && right);
     for (size_t i = 0; i < x->bytes; i += width)
         if (!same_element(x->type, left + i, right + i))

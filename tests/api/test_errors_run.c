@@ -293,7 +293,8 @@ static void arguments_made_by_hand(void **state)
     sn_drop(p);
 }
 
-static void calls_name_the_place_of_their_program(void **state)
+/* Where a call failed and where its program was compiled; of data, the operation, and the call. */
+static void calls_name_both_places(void **state)
 {
     (void)state;
     const int line = __LINE__ + 1;
@@ -301,16 +302,67 @@ static void calls_name_the_place_of_their_program(void **state)
     char wanted[512];
     float a[6] = {1, 2, 3, 4, 5, 6}, r[6];
     double d[6] = {0};
-    snprintf(wanted, sizeof(wanted), "%s:%d: call: argument 1 is of type f64, not f32", __FILE__, line);
-    assert_int_equal(sn_call(p, sn_in(d, 2, 3), sn_into(r, 3)), SN_BAD_ARGUMENT);
+    const char *const file = __FILE__;
+#define EXPECT_CALL(call, status, text)                                                                                \
+    do {                                                                                                               \
+        snprintf(wanted, sizeof(wanted), "%s:%d: call: %s; the program was compiled in %s:%d", file, __LINE__, text,   \
+                 file, line);                                                                                          \
+        assert_int_equal(call, status);                                                                                \
+        assert_string_equal(sn_message(both_cpu()), wanted);                                                           \
+    } while (0)
+    EXPECT_CALL(sn_call(p, sn_in(d, 2, 3), sn_into(r, 3)), SN_BAD_ARGUMENT, "argument 1 is of type f64, not f32");
+    EXPECT_CALL(sn_call(p, sn_in(a, 2, 3), sn_into(r, 2)), SN_BAD_EXTENT,
+                "dimension 0 of result 1 has the extent 3, but there is memory for 2");
+    EXPECT_CALL(sn_wait(sn_start(p, sn_in(a, 2, 3), sn_into(r, 2))), SN_BAD_EXTENT,
+                "dimension 0 of result 1 has the extent 3, but there is memory for 2");
+    EXPECT_CALL(sn_wait(sn_start(p, sn_in(a, 2, 3))), SN_BAD_ARGUMENT,
+                "the program takes 2 arguments (1 for parameters, 1 for results), not 1");
+    /* other languages say no place */
+    snprintf(wanted, sizeof(wanted),
+             "%s:%d: call: the program takes 2 arguments (1 for parameters, 1 for results), not 0", file, line);
+    assert_int_equal(sn_call_n(p, 0, NULL), SN_BAD_ARGUMENT);
     assert_string_equal(sn_message(both_cpu()), wanted);
-    snprintf(wanted, sizeof(wanted), "%s:%d: call: dimension 0 of result 1 has the extent 3, but there is memory for 2",
-             __FILE__, line);
-    assert_int_equal(sn_call(p, sn_in(a, 2, 3), sn_into(r, 2)), SN_BAD_EXTENT);
-    assert_string_equal(sn_message(both_cpu()), wanted);
-    assert_int_equal(sn_wait(sn_start(p, sn_in(a, 2, 3), sn_into(r, 2))), SN_BAD_EXTENT);
+    assert_int_equal(sn_wait(sn_start_n(p, 0, NULL)), SN_BAD_ARGUMENT);
     assert_string_equal(sn_message(both_cpu()), wanted);
     sn_drop(p);
+    p = sn_compile(both_cpu(), "[n]i64, [m]f32 -> [n]f32", gather);
+    int64_t index[] = {0, 9};
+    snprintf(wanted, sizeof(wanted), "gather: index 9 is outside the extent 6, at element 1; called in %s:%d", file,
+             __LINE__ + 1);
+    assert_int_equal(sn_call(p, sn_in(index, 2), sn_in(a, 6), sn_into(r, 2)), SN_OUT_OF_RANGE);
+    contains(sn_message(both_cpu()), wanted);
+    snprintf(wanted, sizeof(wanted), "called in %s:%d", file, __LINE__ + 1);
+    sn_pending *pending = sn_start(p, sn_in(index, 2), sn_in(a, 6), sn_into(r, 2));
+    assert_int_equal(sn_wait(pending), SN_OUT_OF_RANGE);
+    contains(sn_message(both_cpu()), wanted);
+    assert_int_equal(sn_call_n(p, 3, (sn_arg[]){sn_in(index, 2), sn_in(a, 6), sn_into(r, 2)}), SN_OUT_OF_RANGE);
+    assert_null(strstr(sn_message(both_cpu()), "called in"));
+    sn_drop(p);
+}
+
+static void uploads_and_reads_name_their_place(void **state)
+{
+    (void)state;
+    if (!both_cpu())
+        skip();
+    float a[4] = {1, 2, 3, 4};
+    char wanted[512];
+    snprintf(wanted, sizeof(wanted), "%s:%d: sn_upload: an extent is negative", __FILE__, __LINE__ + 1);
+    assert_null(sn_upload(both_cpu(), sn_in(a, -1)));
+    contains(sn_message(both_cpu()), wanted);
+    assert_null((sn_upload)(both_cpu(), sn_in(a, -1)));
+    contains(sn_message(both_cpu()), "sn_upload: an extent is negative");
+    assert_null(strstr(sn_message(both_cpu()), __FILE__));
+    sn_array *x =
+        sn_upload(both_cpu(), (sn_arg){.kind = SN_ARG_IN, .type = SN_F32, .rank = 1, .extent = {4}, .u = {.from = a}});
+    snprintf(wanted, sizeof(wanted), "%s:%d: sn_read: the array has 16 bytes, but", __FILE__, __LINE__ + 1);
+    assert_int_equal(sn_read(x, a, 12), SN_BAD_ARGUMENT);
+    contains(sn_message(both_cpu()), wanted);
+    snprintf(wanted, sizeof(wanted), "%s:%d: sn_read: there is no memory", __FILE__, __LINE__ + 1);
+    assert_int_equal(sn_read(x, NULL, 16), SN_BAD_ARGUMENT);
+    contains(sn_message(both_cpu()), wanted);
+    assert_int_equal((sn_read)(x, a, 16), SN_OK);
+    sn_free(x);
 }
 
 static void results_of_another_size(void **state)
@@ -489,7 +541,8 @@ int main(void)
         cmocka_unit_test(a_slice_outside),
         cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(arguments_made_by_hand),
-        cmocka_unit_test(calls_name_the_place_of_their_program),
+        cmocka_unit_test(calls_name_both_places),
+        cmocka_unit_test(uploads_and_reads_name_their_place),
         cmocka_unit_test(results_of_another_size),
         cmocka_unit_test(build_errors),
         cmocka_unit_test(arrays),
