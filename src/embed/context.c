@@ -2,6 +2,7 @@
 #include "embed/value.h"
 #include <time.h>
 
+enum { BAD = 0 };     /* the id of handles that stand for a mistake, which was reported: the value 0 is unused */
 enum { OUTSIDE = 0 }; /* the build number of handles made while no build was in progress; their id is a line */
 
 static _Thread_local build *current;
@@ -46,6 +47,7 @@ bool op_start(op *o, sn_site at, const char *name)
     }
     if (at.file)
         b->at = at;
+    o->bad = (uint64_t)b->number << 32 | BAD;
     o->p = b->program;
     o->site = ir_site_at(b->program, b->at.file, (uint32_t)b->at.line, name);
     return true;
@@ -60,10 +62,13 @@ bool op_start_array(op *o, sn_site at, const char *name)
 {
     if (!op_start(o, at, name))
         return false;
-    if (o->b->functions)
-        return op_fail(o, "an array operation inside a scalar function; compute the array outside and read it there "
-                          "with sn_index");
-    return true;
+    if (!o->b->functions)
+        return true;
+    if (!o->b->misplaced)
+        op_fail(o, "an array operation inside a scalar function; compute the array outside and read it there with "
+                   "sn_index, or fold a row with sn_sfold");
+    o->b->misplaced = true;
+    return false;
 }
 
 void *op_fail(const op *o, const char *format, ...)
@@ -99,7 +104,7 @@ const value *op_take(const op *o, uint64_t bits, const char *what)
 {
     uint32_t number = (uint32_t)(bits >> 32), id = (uint32_t)bits;
     if (!bits)
-        return NULL;
+        return op_fail(o, "%s is no value: a variable that was never set, or a function that returned nothing", what);
     if (bits == UINT64_MAX)
         return op_fail(o, "%s is SN_ALL, which stands for a dimension in sn_slice and sn_replicate only", what);
     if (number == OUTSIDE && id == INT32_MAX)
@@ -108,6 +113,8 @@ const value *op_take(const op *o, uint64_t bits, const char *what)
         return op_fail(o, "%s was made while nothing was being compiled, in line %u", what, (unsigned)id);
     if (number != o->b->number)
         return op_fail(o, "%s belongs to another program: values live only while sn_compile runs their function", what);
+    if (id == BAD)
+        return NULL;
     if (id >= o->b->value.n)
         return op_fail(o, "%s is no value of this program", what);
     return &o->b->value.at[id];

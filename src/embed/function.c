@@ -233,12 +233,13 @@ const value *embed_call(const op *o, sn_fn f, uint32_t n, const value *argument,
     }
     sn_site at = b->at;
     uint32_t number = scope_open(o, first, last);
+    const bool misplaced = b->misplaced;
+    b->misplaced = false;
     b->functions++;
     sn_scalar result = invoke(f, (int)x.n, x.at);
     const value *v = op_take_scalar(o, result, "what the function returns");
-    if (!result.bits && !o->p->error.n)
-        op_fail(o, "the function returns no value");
     b->functions--;
+    b->misplaced = misplaced;
     scope_close(o, number);
     b->at = at;
     return v;

@@ -59,6 +59,7 @@ struct build {
     uint32_t number;    /* upper half of its handles */
     sn_site at;         /* the last known place in the user's code */
     uint32_t functions; /* open ones */
+    bool misplaced;     /* an array operation in the innermost was reported: what is made of it is not */
     VEC(value) value;   /* the lower half of a handle is an index here; 0 is unused */
     VEC(scope) scope;   /* ascending */
     const tree *leaf;

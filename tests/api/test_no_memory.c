@@ -50,7 +50,8 @@ enum { N = 70000 };
 
 static float numbers[N];
 
-/* What failed has one place in the user's code in front, if there was memory to say so, and may name one other behind. */
+/* What failed has one place in the user's code in front, if there was memory to say so, and may name one other behind.
+ */
 static void placed(const sn_context *cx)
 {
     const char *message = sn_message(cx), *place = strstr(message, "test_no_memory.c:");

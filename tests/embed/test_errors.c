@@ -445,6 +445,66 @@ static void stencils(void **state)
     built_free(b);
 }
 
+/* --- handles that were never set --- */
+
+enum { adds_nothing_line = __LINE__ + 5 };
+
+static sn_scalar adds_nothing(sn_scalar x)
+{
+    sn_scalar forgotten = {0};
+    return sn_mul(sn_add(x, forgotten), 2);
+}
+
+static sn_scalar gives_nothing(sn_scalar x)
+{
+    (void)x;
+    return (sn_scalar){0};
+}
+
+static const sn_acc no_array = {0};
+static const sn_scalar no_scalar = {0};
+
+MISTAKE1(map_adds_nothing, sn_map(adds_nothing, a))
+MISTAKE1(map_gives_nothing, sn_map(gives_nothing, a))
+MISTAKE1(map_nothing, sn_sum(sn_map(same, no_array)))
+MISTAKE1(zip_nothing, sn_zip_with(sn_add, a, no_array))
+MISTAKE1(fold_nothing, sn_fold(sn_add, no_scalar, a))
+MISTAKE1(fill_nothing, sn_fill(3, no_scalar))
+
+static void zero_handles(void **state)
+{
+    (void)state;
+    built *b = build("[n]f32 -> [n]f32", map_adds_nothing);
+    expect_message(b, __FILE__, adds_nothing_line, "add", "operand 2 is no value: a variable that was never set", NULL);
+    EXPECT(map_gives_nothing, "[n]f32 -> [n]f32", "map", "what the function returns is no value: a variable that");
+    EXPECT(map_nothing, "[n]f32 -> f32", "map", "the array is no value");
+    EXPECT(zip_nothing, "[n]f32 -> [n]f32", "zip_with", "the array is no value");
+    EXPECT(fold_nothing, "[n]f32 -> f32", "fold", "the initial value is no value");
+    EXPECT(fill_nothing, "[n]f32 -> [3]f32", "fill", "the element is no value");
+}
+
+/* --- array operations in scalar functions: one message, whatever is made of them --- */
+
+static sn_scalar sums_a_row(void *env, sn_scalar i)
+{
+    sn_acc *a = env;
+    return sn_mul(sn_the(sn_sum(sn_map(sn_neg, sn_slice(*a, i, SN_ALL)))), 2);
+}
+
+enum { sums_a_row_line = __LINE__ - 3 };
+
+static sn_acc row_sums(sn_acc a)
+{
+    return sn_generate(sn_extent(a, 0), sn_closure(sums_a_row, &a));
+}
+
+static void array_code_in_scalar_code(void **state)
+{
+    (void)state;
+    expect_message(build("[n,m]f32 -> [n]f32", row_sums), __FILE__, sums_a_row_line, "slice",
+                   "an array operation inside a scalar function", "sn_sfold", NULL);
+}
+
 /* --- the program as a whole --- */
 
 static sn_acc returns_nothing(sn_acc a)
@@ -469,7 +529,7 @@ static void results(void **state)
     wrong(__LINE__, build("[n]f32 -> f32", element_result), "result 1 is [n]f32, but the signature has f32");
     wrong(__LINE__, build("[n]f32 -> [n]f64", element_result), "result 1 is [n]f32, but the signature has [n]f64");
     wrong(__LINE__, build("[3]f32 -> [4]f32", element_result), "extents of dimension 0: 3 and 4");
-    wrong(__LINE__, build("[n]f32 -> [n]f32", returns_nothing), "returns no value");
+    wrong(__LINE__, build("[n]f32 -> [n]f32", returns_nothing), "what the function returns is no value");
     wrong(__LINE__, build("[n]f32 -> [n]f32", returns_two), "returns 2 results, but the signature has 1");
     wrong(__LINE__, build("[n]f32 -> [n]f32, f32", element_result), "returns 1 result, but the signature has 2");
     wrong(__LINE__, build("[n]f32, f32 -> [n]f32", element_result), "has 1 parameter, but the signature 2");
@@ -610,6 +670,8 @@ int main(void)
         cmocka_unit_test(handles_made_outside),
         cmocka_unit_test(wrong_kinds),
         cmocka_unit_test(stencils),
+        cmocka_unit_test(zero_handles),
+        cmocka_unit_test(array_code_in_scalar_code),
         cmocka_unit_test(results),
         cmocka_unit_test(all_mistakes_are_collected),
         cmocka_unit_test(many_messages_are_cut),
