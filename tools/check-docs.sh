@@ -15,7 +15,7 @@ say()
 
 for page in *.md docs/*.md bench/README.md data/README.md; do
     folder=$(dirname -- "$page")
-    prose=$(sed '/^```/,/^```/d; /^<!-- c$/,/^-->$/d; s/`[^`]*`//g' "$page")
+    prose=$(sed '/^```/,/^```/d; /^<!-- [a-z]*$/,/^-->$/d; s/`[^`]*`//g' "$page")
     links=$(printf '%s\n' "$prose" | grep -o '](\([^)]*\))' | sed 's/^](\([^)#]*\).*/\1/'
             printf '%s\n' "$prose" | grep -o '\(src\|href\)="[^"]*"' | sed 's/.*="\(.*\)"/\1/')
     for link in $links; do

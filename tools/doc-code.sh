@@ -1,9 +1,9 @@
 #!/bin/sh
 # Prints the C code of a page of documentation as one file: every block between ```c and ```, and every comment <!-- c ... -->,
-# which holds what the tests need and readers do not see (includes, main). The same for C++, with cpp for c. tests/CMakeLists.txt
+# which holds what the tests need and readers do not see (includes, main). The same for C++ and Python, with cpp and python for c. tests/CMakeLists.txt
 # compiles and runs the result; #line makes errors, and places in Sinter's messages, those of the page.
 #
-#   tools/doc-code.sh docs/errors.md [cpp]
+#   tools/doc-code.sh docs/errors.md [cpp|python]
 set -eu
 
 awk -v page="$1" -v language="${2:-c}" '

@@ -77,7 +77,7 @@ fi
 # --- documents, whose links hold, and examples, which build and run ---
 doc=$prefix/share/doc/sinter
 for page in "$doc"/*.md "$doc"/*/*.md; do
-    for link in $(sed '/^```/,/^```/d; /^<!-- c$/,/^-->$/d; s/`[^`]*`//g' "$page" | grep -o '](\([^)#]*\)\|\(src\|href\)="[^"#]*' | sed 's/^](//; s/.*="//'); do
+    for link in $(sed '/^```/,/^```/d; /^<!-- [a-z]*$/,/^-->$/d; s/`[^`]*`//g' "$page" | grep -o '](\([^)#]*\)\|\(src\|href\)="[^"#]*' | sed 's/^](//; s/.*="//'); do
         case $link in
         http*:* | mailto:*) ;;
         *) [ -e "$(dirname "$page")/$link" ] || fail "$page: there is no $link" ;;
