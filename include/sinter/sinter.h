@@ -145,6 +145,12 @@ typedef enum sn_type {
 /* The same for f(env, number of parameters, parameters): any number of them, and an environment of the caller's. */
 #define sn_compile_env(context, signature, f, env) sn_compile_at(SN_HERE, context, signature, sn_body_env(f, env))
 
+/* The program that a text describes: what sn_explain(program, "term") gives, perhaps edited (docs/text-forms.md). The
+ * text may come from anybody: whatever it is, the program is right, or NULL, with the line and column of the first
+ * mistake in the message; its indices are checked unless they are seen to be right. (As any program, it may run without
+ * end, or out of memory.) Its arguments have extents of at most 2^48. Free with sn_drop. Thread-safe. */
+#define sn_parse_program(context, text) sn_parse_program_at(SN_HERE, context, text)
+
 /* Frees a program that no call uses any more; NULL is ignored. */
 SN_API void sn_drop(sn_program *program);
 
@@ -331,6 +337,7 @@ typedef struct sn_body {
     int flags;
 } sn_body;
 SN_API sn_program *sn_compile_at(sn_site at, sn_context *context, const char *signature, sn_body body);
+SN_API sn_program *sn_parse_program_at(sn_site at, sn_context *context, const char *text);
 
 /* --- literals and tuples --- */
 

@@ -46,6 +46,7 @@ struct sn_program {
     sn_context *context;
     arena arena;          /* of all below */
     sn_site made;         /* where it was compiled; file may be NULL */
+    int64_t largest;      /* extent that an argument may have */
     ir_program *ir;
     embed_result ports;
     l_program *clusters;

@@ -83,6 +83,11 @@ sn_status call_size(const call *c, const sn_arg *a, size_t element, uint32_t num
 
 static sn_status check_extents(call *c, int i)
 {
+    for (int d = 0; d < c->arg[i].rank; d++)
+        if (c->arg[i].extent[d] > c->p->largest)
+            return call_fail(c, SN_TOO_LARGE,
+                             "dimension %d of argument %u has the extent %lld; programs from texts take at most 2^48",
+                             d, call_number(c, i), (long long)c->arg[i].extent[d]);
     return call_size(c, &c->arg[i], ir_type_size(c->p->type[i]), call_number(c, i), &c->bytes[i]);
 }
 

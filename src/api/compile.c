@@ -1,6 +1,7 @@
 /* From a C function to a program that can be called: the list of passes, in order. */
 #include "api/api.h"
 
+#include "ir/inside.h"
 #include "loop/literals.h"
 #include "opt/contract.h"
 #include "opt/needed.h"
@@ -113,16 +114,44 @@ static void warn(const sn_program *p)
     }
 }
 
+/* What a program is made of: a function, or a text. */
+typedef struct origin {
+    sn_site at;
+    const char *signature; /* NULL: from a text */
+    sn_body body;
+    const char *terms;
+} origin;
+
+static api_who place_of(const origin *from)
+{
+    return api_function_at(from->at, from->terms ? "parse_program" : "compile");
+}
+
+/* The terms; NULL, reported, if there are none. */
+static ir_program *make_terms(sn_program *p, const origin *from)
+{
+    bool plain = !on(p->context->options.simplify);
+    const char *message = NULL;
+    if (!from->terms)
+        p->ir = embed_build_as(&p->arena, from->at, from->signature, from->body, plain, &p->ports);
+    else
+        p->ir = embed_parse(&p->arena, from->at, from->terms, plain, &p->ports, &message);
+    p->largest = from->terms ? IR_LARGEST_EXTENT : INT64_MAX;
+    if (message)
+        api_fail_at(p->context, place_of(from), SN_BAD_PROGRAM, "%s", message);
+    else if (!p->ir)
+        api_fail_at(p->context, place_of(from), SN_NO_MEMORY, "no memory to build a program");
+    return p->ir;
+}
+
 /* The passes. False, reported, if the program is wrong. */
-static bool compile(sn_program *p, sn_site at, const char *signature, sn_body body)
+static bool compile(sn_program *p, const origin *from)
 {
     sn_context *cx = p->context;
+    sn_site at = from->at;
     p->made = (sn_site){at.file ? arena_copy(&p->arena, at.file, strlen(at.file) + 1) : NULL, at.line};
-    p->ir = embed_build_as(&p->arena, at, signature, body, !on(cx->options.simplify), &p->ports);
-    if (!p->ir) {
-        api_fail_at(cx, api_function_at(at, "compile"), SN_NO_MEMORY, "no memory to build a program");
+    if (!make_terms(p, from))
         return false;
-    }
     if (p->ir->error.n) {
         text t;
         text_init(&t, &p->arena);
@@ -151,13 +180,11 @@ static bool compile(sn_program *p, sn_site at, const char *signature, sn_body bo
     return keep_constants(p);
 }
 
-sn_program *sn_compile_at(sn_site at, sn_context *cx, const char *signature, sn_body body)
+static sn_program *make_program(sn_context *cx, const origin *from)
 {
-    if (!cx)
-        return NULL;
     sn_program *p = cx->heap.alloc(cx->heap.env, sizeof(*p));
     if (!p) {
-        api_fail_at(cx, api_function_at(at, "compile"), SN_NO_MEMORY, "no memory for a program");
+        api_fail_at(cx, place_of(from), SN_NO_MEMORY, "no memory for a program");
         return NULL;
     }
     *p = (sn_program){.context = cx};
@@ -166,16 +193,32 @@ sn_program *sn_compile_at(sn_site at, sn_context *cx, const char *signature, sn_
     jmp_buf failure;
     volatile bool good = false;
     if (setjmp(failure)) {
-        api_fail_at(cx, api_function_at(at, "compile"), SN_NO_MEMORY, "no memory to compile a program");
+        api_fail_at(cx, place_of(from), SN_NO_MEMORY, "no memory to compile a program");
     } else {
         arena_on_failure(&p->arena, &failure);
-        good = compile(p, at, signature, body);
+        good = compile(p, from);
     }
     arena_on_failure(&p->arena, NULL);
     if (good)
         return p;
     sn_drop(p);
     return NULL;
+}
+
+sn_program *sn_compile_at(sn_site at, sn_context *cx, const char *signature, sn_body body)
+{
+    return cx ? make_program(cx, &(origin){.at = at, .signature = signature, .body = body}) : NULL;
+}
+
+sn_program *sn_parse_program_at(sn_site at, sn_context *cx, const char *terms)
+{
+    if (!cx)
+        return NULL;
+    if (!terms) {
+        api_fail_at(cx, api_function_at(at, "parse_program"), SN_BAD_ARGUMENT, "the text is NULL");
+        return NULL;
+    }
+    return make_program(cx, &(origin){.at = at, .terms = terms});
 }
 
 void sn_drop(sn_program *p)

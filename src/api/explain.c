@@ -92,6 +92,7 @@ static void print_form(explaining *e, const term_form *form)
 {
     const sn_program *p = e->p;
     if (!form->print) {
+        embed_print_signature(&p->ports, e->out);
         ir_print(p->ir, e->out);
         return;
     }

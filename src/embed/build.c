@@ -81,7 +81,7 @@ static sn_acc run_body(sn_body f, uint32_t n, const sn_acc *a)
 
 /* --- parameters --- */
 
-static void set_layout(const op *o, const signature_port *s, embed_port *port)
+void embed_set_layout(const op *o, const signature_port *s, embed_port *port)
 {
     size_t *offset = arena_alloc(o->b->arena, (s->tree->leaves + 1) * sizeof *offset);
     port->tuple = !s->tree->leaf;
@@ -97,7 +97,7 @@ static sn_acc make_input(const op *o, const signature_port *s, embed_port *port)
     *port = (embed_port){.rank = (uint8_t)s->rank, .components = (uint8_t)s->type.n, .text = s->text};
     port->type = s->type.at;
     port->shape = shape;
-    set_layout(o, s, port);
+    embed_set_layout(o, s, port);
     return op_give_array(o, s->tree, ir_input(o->p, s->type.n, s->type.at, s->rank, shape));
 }
 
@@ -155,20 +155,9 @@ static void check_result(const op *o, uint32_t number, const signature_port *s, 
     }
 }
 
-static void take_results(const op *o, sn_acc returned, const signature *s, embed_result *info)
+void embed_describe_results(const op *o, uint32_t n, const value *const *part, const signature *s, embed_result *info)
 {
-    const value *v = op_take(o, returned.bits, "what the function returns"), **part = &v;
-    uint32_t n = 1;
     names known = {0};
-    if (!v)
-        return;
-    if (v->kind == VALUE_RESULTS) {
-        part = v->part;
-        n = v->n;
-    } else if (v->kind != VALUE_ARRAY) {
-        op_take_array(o, returned); /* reports it */
-        return;
-    }
     if (n != s->result.n) {
         op_fail(o, "the function returns %u result%s, but the signature has %u", n, n == 1 ? "" : "s", s->result.n);
         return;
@@ -184,9 +173,26 @@ static void take_results(const op *o, sn_acc returned, const signature *s, embed
                                        .type = a->type,
                                        .shape = a->shape,
                                        .text = s->result.at[i].text};
-        set_layout(o, &s->result.at[i], &info->result[i]);
-        ir_output(o->p, part[i]->array);
+        embed_set_layout(o, &s->result.at[i], &info->result[i]);
     }
+}
+
+static void take_results(const op *o, sn_acc returned, const signature *s, embed_result *info)
+{
+    const value *v = op_take(o, returned.bits, "what the function returns"), *const *part = &v;
+    uint32_t n = 1;
+    if (!v)
+        return;
+    if (v->kind == VALUE_RESULTS) {
+        part = v->part;
+        n = v->n;
+    } else if (v->kind != VALUE_ARRAY) {
+        op_take_array(o, returned); /* reports it */
+        return;
+    }
+    embed_describe_results(o, n, part, s, info);
+    for (uint32_t i = 0; i < info->results; i++)
+        ir_output(o->p, part[i]->array);
 }
 
 /* --- the whole --- */

@@ -48,6 +48,13 @@ ir_program *embed_build(arena *a, sn_site at, const char *signature, sn_body bod
 /* The same; plain: without simplification of scalar terms, then and later (ir_program.plain). */
 ir_program *embed_build_as(arena *a, sn_site at, const char *signature, sn_body body, bool plain, embed_result *info);
 
+/* The same from a text of terms (docs/text-forms.md) that anybody may have written, in place of a function: its line
+ * "signature" if there is one, else what its inputs and outputs are. Extents of calls must be at most
+ * IR_LARGEST_EXTENT (ir/inside.h). NULL: out of memory, or *message (in the arena) says what is wrong with the text. */
+ir_program *embed_parse(arena *a, sn_site at, const char *source, bool plain, embed_result *info, const char **message);
+/* The line "signature" of a program's text. */
+void embed_print_signature(const embed_result *info, text *out);
+
 /* All errors of a program, one a line: "file:line: operation: what is wrong". */
 void embed_messages(const ir_program *p, text *out);
 /* One of its warnings, in the same form, without an end of line. */

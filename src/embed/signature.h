@@ -24,4 +24,9 @@ typedef struct signature {
  * Spaces are free. False after a mistake, reported with a caret below the place. */
 bool signature_parse(const op *o, const char *source, signature *out);
 
+/* build.c: where the components of a port lie in a C struct. */
+void embed_set_layout(const op *o, const signature_port *s, embed_port *port);
+/* build.c: the program's results, checked against the signature: types are reported, extents become checks. */
+void embed_describe_results(const op *o, uint32_t n, const value *const *part, const signature *s, embed_result *info);
+
 #endif

@@ -13,9 +13,10 @@ static const char *skip_blank(parser *ps, const char *s)
         if (*s == '#')
             while (s[1] && s[1] != '\n')
                 s++;
-        else if (*s == '\n')
+        else if (*s == '\n') {
             ps->line++;
-        else if (*s != ' ' && *s != '\t' && *s != '\r')
+            ps->line_at = s + 1;
+        } else if (*s != ' ' && *s != '\t' && *s != '\r')
             break;
     }
     return s;
@@ -61,7 +62,7 @@ static size_t sign_length(const char *s)
 void parser_next(parser *ps)
 {
     const char *s = skip_blank(ps, ps->at);
-    token t = {.at = s, .line = ps->line};
+    token t = {.at = s, .line = ps->line, .column = (uint32_t)(s - ps->line_at) + 1};
     if (!*s) {
         t.kind = TOKEN_END;
     } else if (isdigit((unsigned char)*s)) {
@@ -75,6 +76,7 @@ void parser_next(parser *ps)
         t.n = *s == '"' ? string_length(s) : sign_length(s);
         t.kind = !t.n ? TOKEN_BAD : *s == '"' ? TOKEN_STRING : TOKEN_SIGN;
     }
+    ps->before = ps->token;
     ps->token = t;
     ps->at = s + t.n;
 }
@@ -106,13 +108,26 @@ bool parser_before(const parser *ps, char c)
     return *s == c && (c != '=' || s[1] != '=');
 }
 
+/* The beginning of the current token, without what would steer a terminal. */
+static void show_token(const parser *ps, text *t)
+{
+    enum { MOST = 40 };
+    size_t n = ps->token.n == 0 ? 1 : ps->token.n < MOST ? ps->token.n : MOST;
+    text_add(t, " at `");
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)ps->token.at[i];
+        text_add_n(t, c < ' ' || c == 0x7f ? "?" : ps->token.at + i, 1);
+    }
+    text_add(t, "`");
+}
+
 bool parser_fail(parser *ps, const char *format, ...)
 {
     if (ps->message)
         return false;
     text t;
     text_init(&t, ps->arena);
-    text_printf(&t, "line %u: ", ps->token.line);
+    text_printf(&t, "line %u, column %u: ", ps->token.line, ps->token.column);
     va_list args;
     va_start(args, format);
     text_vprintf(&t, format, args);
@@ -120,7 +135,7 @@ bool parser_fail(parser *ps, const char *format, ...)
     if (ps->token.kind == TOKEN_END)
         text_add(&t, " at the end");
     else
-        text_printf(&t, " at `%.*s`", ps->token.n ? (int)(ps->token.n < 40 ? ps->token.n : 40) : 1, ps->token.at);
+        show_token(ps, &t);
     ps->message = t.at;
     return false;
 }
@@ -128,7 +143,8 @@ bool parser_fail(parser *ps, const char *format, ...)
 bool parser_built(parser *ps)
 {
     if (!ps->message && ps->p->error.n)
-        ps->message = arena_printf(ps->arena, "line %u: %s", ps->token.line, ps->p->error.at[0].message);
+        ps->message = arena_printf(ps->arena, "line %u, column %u: %s", ps->before.line, ps->before.column,
+                                   ps->p->error.at[0].message);
     return !ps->message;
 }
 

@@ -1,4 +1,5 @@
 /* Parsing of scalar terms, functions and loops. Terms are made exactly as written: nothing is simplified. */
+#include "ir/inside.h"
 #include "ir/parser.h"
 #include "ir/printer.h"
 #include <stdio.h>
@@ -139,6 +140,16 @@ static ir_id parse_call(parser *ps, ir_op op, ir_type to)
     return ir_op_plain(ps->p, site, op, to, args.n, args.at);
 }
 
+/* Is it seen that the read is safe, as the text says? */
+static bool is_safe(const parser *ps, ir_id array, unsigned flags, const ir_ids *index)
+{
+    const ir_array *a = ir_info(ps->p, array);
+    bool safe = !(flags & IR_LINEAR) && index->n == a->rank;
+    for (uint32_t d = 0; d < index->n && safe; d++)
+        safe = ir_surely_inside(ps->p, &ps->below, index->at[d], a->shape[d]);
+    return safe;
+}
+
 static ir_id parse_read(parser *ps, ir_id array)
 {
     ir_ids index = {0};
@@ -157,6 +168,8 @@ static ir_id parse_read(parser *ps, ir_id array)
     if (parser_accept(ps, ".") && !parser_number(ps, UINT32_MAX, &component))
         return 0;
     uint32_t site = parse_site(ps);
+    if (ps->doubtful && !ps->message && flags & IR_SAFE && !is_safe(ps, array, flags, &index))
+        flags &= ~(unsigned)IR_SAFE;
     return ps->message ? 0 : ir_read(ps->p, site, array, (uint32_t)component, flags, index.n, index.at);
 }
 
@@ -406,6 +419,8 @@ static ir_id parse_loop(parser *ps, bool counted)
     uint32_t scope = parser_open(ps);
     if (counted) {
         l.index = ir_var(ps->p, T_I64);
+        if (ps->doubtful && ir_at(ps->p, l.count)->type == T_I64)
+            map64_put(ps->arena, &ps->below, l.index, l.count);
         parser_declare(ps, index, l.index);
     }
     for (uint32_t i = 0; i < init.n; i++) {

@@ -11,7 +11,7 @@ typedef struct token {
     token_kind kind;
     const char *at;
     size_t n;
-    uint32_t line;
+    uint32_t line, column; /* from 1; columns count bytes */
 } token;
 
 typedef struct symbol {
@@ -26,8 +26,11 @@ typedef struct parser {
     ir_program *p;
     arena *arena;
     const char *at; /* behind the current token */
+    const char *line_at; /* where its line begins */
     uint32_t line;
-    token token;
+    token token, before; /* the current one; the last one stepped over */
+    bool doubtful;       /* what the text says to be safe is believed only if it can be seen; then also: */
+    map64 below;         /* variable -> the extent that it is inside of */
     const char *message;
     unsigned depth;
     VEC(symbol) symbol;

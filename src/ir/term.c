@@ -242,6 +242,22 @@ ir_id ir_dim(ir_program *p, const char *name)
     return dim_term(p, k);
 }
 
+bool ir_number_of(const ir_program *p, uint32_t k, int64_t *value)
+{
+    uint32_t low = 0, high = p->number.n; /* ascending */
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (p->number.at[middle].dim < k)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == p->number.n || p->number.at[low].dim != k)
+        return false;
+    *value = p->number.at[low].value;
+    return true;
+}
+
 ir_id ir_named_number(ir_program *p, int64_t value)
 {
     const char *name;

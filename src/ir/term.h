@@ -154,6 +154,7 @@ typedef struct ir_program {
     VEC(ir_check) check;
     VEC(ir_error) error;
     VEC(ir_error) warning; /* of a program that is correct, but perhaps not what was meant; one a place */
+    const char *signature; /* of a program that was read, if its text has one; NULL otherwise */
     bool plain;            /* scalar operators and conditions are built as they are asked for: nothing is simplified */
     intern_table scalars;
     struct ir_state *state; /* of the builders alone (intern.h) */
@@ -190,6 +191,8 @@ ir_id ir_i64(ir_program *p, int64_t value);
 ir_id ir_bool(ir_program *p, bool value);
 ir_id ir_var(ir_program *p, ir_type t);                     /* fresh */
 ir_id ir_dim(ir_program *p, const char *name);              /* one name, one term */
+/* Does the k-th extent stand for a number? */
+bool ir_number_of(const ir_program *p, uint32_t k, int64_t *value);
 ir_id ir_named_number(ir_program *p,
                       int64_t value); /* a fresh extent of this value: code with it does not depend on the number */
 /* Simplifies on the way unless the program is plain (opt-independent rules that hold always: constant folding except
@@ -252,8 +255,11 @@ void ir_check_equal(ir_program *p, uint32_t site, ir_id left, ir_id right, const
 void ir_print(const ir_program *p, text *out);
 /* One term on one line, infix, for messages: "t1 * (t1 + 1) where t1 = n + m". */
 void ir_print_scalar(const ir_program *p, ir_id term, text *out);
-/* NULL after an error, which is written to *message ("line 3: ...", in the arena). */
+/* NULL after an error, which is written to *message ("line 3, column 7: ...", in the arena). */
 ir_program *ir_parse(arena *a, const char *source, const char **message);
+/* The same for a text that anybody may have written: "safe" in it is believed only where ir/inside.h sees that it is,
+ * provided that no extent of a call is above IR_LARGEST_EXTENT; elsewhere indices are checked when the program runs. */
+ir_program *ir_parse_doubtful(arena *a, const char *source, const char **message);
 /* Is the program well-formed (types, scopes, order of ids, shapes)? Message in *why if not. For tests and after passes. */
 bool ir_check_program(const ir_program *p, arena *a, const char **why);
 
