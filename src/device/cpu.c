@@ -32,6 +32,7 @@ typedef struct {
     base_heap heap;
     pool *pool;
     bool keep_text;
+    uint32_t part;         /* of the options */
     disk_cache *disk;      /* NULL: nothing is kept on disk */
     text identity;         /* what keys on disk begin with */
     bool found;            /* there is a module, */
@@ -153,7 +154,7 @@ static bool compile_prepared(cpu *d, const emit_cpu_module *m, const kernel *rea
                              const char **why)
 {
     char *said = NULL;
-    emit_cpu_options options = {.keep_ir = d->keep_text, .keep_asm = d->keep_text};
+    emit_cpu_options options = {.keep_ir = d->keep_text, .keep_asm = d->keep_text, .part = d->part};
     out->generated = m->compile(ready, &options, &said);
     if (out->generated)
         return true;
@@ -353,7 +354,7 @@ static bool name_things(cpu *d, const device_options *o)
     arena_on_failure(&d->names, &failure);
     d->path = o && o->codegen ? arena_string(&d->names, o->codegen) : NULL;
     text_init(&d->identity, &d->names);
-    keeps = !d->keep_text && cpu_code_identity(&d->identity);
+    keeps = !d->keep_text && !d->part && cpu_code_identity(&d->identity);
     d->found = cpu_codegen_find(d->path, &d->names, &d->maker);
     arena_on_failure(&d->names, NULL);
     d->disk = keeps ? disk_cache_open(&d->heap) : NULL;
@@ -380,6 +381,7 @@ device *device_cpu_open(const device_options *options, arena *a, const char **wh
         return NULL;
     }
     *d = (cpu){.device = cpu_functions, .heap = *heap, .pool = threads, .keep_text = options && options->keep_text};
+    d->part = options ? options->part : 0;
     d->device.limits = &d->limits;
     pthread_mutex_init(&d->opening, NULL);
     pthread_mutex_init(&d->lock, NULL);

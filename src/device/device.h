@@ -82,6 +82,8 @@ typedef struct device_options {
     bool keep_text;        /* keep LLVM IR and assembly for explain: nothing is taken from disk, nor put there */
     const base_heap *heap;
     bool gpus_only;        /* OpenCL: no devices that run on the CPU */
+    uint32_t part; /* for tests: most statements of a function of the CPU's code; nothing is taken from disk then, nor
+                      put there */
     /* For tests, a smaller device than there is; 0: as it is. */
     size_t most_shared, most_memory;
     uint32_t most_group, most_groups;

@@ -1,6 +1,6 @@
 /* Random kernels on the CPU against the interpreter, with gangs of every width; gangs of one thread have no gang-wide
- * statements. SINTER_TEST_SEED=n runs the kernel of that seed only, SINTER_TEST_COUNT=k besides those of the k - 1 that
- * follow. */
+ * statements. Each as one function, and taken apart into functions of a few statements, as large ones are.
+ * SINTER_TEST_SEED=n runs the kernel of that seed only, SINTER_TEST_COUNT=k besides those of the k - 1 that follow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,24 +14,16 @@
 #include "kernel/narrow.h"
 #include "support/random_kernel.h"
 
-static int open_device(void **state)
+static device *opened(uint32_t part)
 {
     arena a;
     const char *why = "";
     arena_init(&a, NULL);
-    device *d = device_cpu_open(&(device_options){.threads = 2}, &a, &why);
+    device *d = device_cpu_open(&(device_options){.threads = 2, .part = part}, &a, &why);
     if (!d)
         fail_msg("%s", why);
     arena_free(&a);
-    *state = d;
-    return 0;
-}
-
-static int close_device(void **state)
-{
-    device *d = *state;
-    d->close(d);
-    return 0;
+    return d;
 }
 
 static void print_kernel(const kernel *k, arena *a)
@@ -68,18 +60,44 @@ static void check(device *d, uint64_t seed, uint16_t lanes)
     arena_free(&a);
 }
 
-static void random_kernels(void **state)
+static void random_kernels(uint32_t part, unsigned share)
 {
+    device *d = opened(part);
     static const uint16_t lanes[] = {8, 16, 32, 64, 4, 1};
     const char *one = getenv("SINTER_TEST_SEED"), *count = getenv("SINTER_TEST_COUNT");
-    uint64_t first = one ? strtoull(one, NULL, 10) : 0, kernels = one ? 1 : getenv("SINTER_TEST_LONG") ? 2000 : 60;
+    uint64_t first = one ? strtoull(one, NULL, 10) : 0, kernels = one                          ? 1
+                                                                  : getenv("SINTER_TEST_LONG") ? 2000
+                                                                                               : 60 / share;
     kernels = count ? strtoull(count, NULL, 10) : kernels;
     for (uint64_t seed = first; seed < first + kernels; seed++)
-        check(*state, seed, lanes[seed % ARRAY_LENGTH(lanes)]);
+        check(d, seed, lanes[seed % ARRAY_LENGTH(lanes)]);
+    d->close(d);
+}
+
+static void as_one_function(void **state)
+{
+    (void)state;
+    random_kernels(0, 1);
+}
+
+static void in_small_parts(void **state)
+{
+    (void)state;
+    random_kernels(1, 4);
+}
+
+static void in_larger_parts(void **state)
+{
+    (void)state;
+    random_kernels(12, 4);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_kernels)};
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_one_function),
+        cmocka_unit_test(in_small_parts),
+        cmocka_unit_test(in_larger_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* Operators of the table on LLVM scalars and vectors alike. No fast-math flags: results are those of ir_op_apply. */
-#include "emit/cpu/llvm/cg.h"
+#include "emit/cpu/llvm/outline.h"
 
 /* A constant of x's type: a splat if x is a vector. */
 static cg_ref like(cg *g, cg_ref x, ir_type t, ir_bits bits)
@@ -314,6 +314,7 @@ static void define_by_lanes(cg *g, const k_stmt *s, cg_ref (*on_lane)(cg *, cons
     }
     step = dst->shape == K_AFFINE ? cg_i64(g, dst->step) : LLVMBuildSub(g->b, on_lane(g, s, 1), first, "");
     g->value[s->dst] = (cg_value){.form = FORM_LINEAR, .v = first, .step = step};
+    cg_cross(g, s->dst);
 }
 
 /* A wide affine index made narrower: the same progression modulo the narrow type, without wide vectors. */

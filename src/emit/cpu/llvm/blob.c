@@ -1,13 +1,14 @@
-/* An object file becomes one position-independent blob of code and constants: sections laid out one behind the other,
- * relocations between them applied. Anything that reaches outside is refused, so a blob can be stored and mapped at any
- * address. */
-#include "emit/cpu/llvm/cg.h"
+/* Object files become one position-independent blob of code and constants: sections laid out one behind the other,
+ * relocations within and between them applied. Anything that reaches outside is refused, so a blob can be stored and
+ * mapped at any address. */
+#include "emit/cpu/llvm/outline.h"
 #include <elf.h>
 #include <stdlib.h>
 
 enum { MOST_ALIGNMENT = 4096 /* a blob starts on a page */ };
 
-typedef struct {
+typedef struct object object;
+struct object {
     const uint8_t *at;
     size_t bytes;
     const Elf64_Ehdr *head;
@@ -17,8 +18,10 @@ typedef struct {
     const char *name;
     size_t symbols;
     uint8_t *out;
+    object *all; /* number of an object -> the object */
+    uint32_t objects;
     const char *why;
-} object;
+};
 
 static bool wrong(object *o, const char *why)
 {
@@ -53,9 +56,9 @@ static bool open_object(object *o)
     return o->symbol ? true : wrong(o, "object file without symbols");
 }
 
-static size_t lay_out(object *o, arena *a)
+/* From `end` on; returns where it ends, 0 if it cannot be. */
+static size_t lay_out(object *o, size_t end, arena *a)
 {
-    size_t end = 0;
     o->place = arena_alloc(a, o->head->e_shnum * sizeof(*o->place));
     for (unsigned i = 0; i < o->head->e_shnum; i++) {
         const Elf64_Shdr *s = &o->section[i];
@@ -74,19 +77,48 @@ static size_t lay_out(object *o, arena *a)
     return end;
 }
 
+/* A function, by its name. */
+static bool find(const object *o, const char *name, size_t *place)
+{
+    for (size_t i = 0; i < o->symbols; i++) {
+        const Elf64_Sym *s = &o->symbol[i];
+        if (strcmp(o->name + s->st_name, name) == 0 && s->st_shndx != SHN_UNDEF && s->st_shndx < o->head->e_shnum &&
+            o->place[s->st_shndx] != SIZE_MAX) {
+            *place = o->place[s->st_shndx] + s->st_value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where a symbol is in the blob: in this object, or the part that another one is. */
+static bool resolve(object *o, const Elf64_Sym *s, size_t *place)
+{
+    const char *name = o->name + s->st_name;
+    if (s->st_shndx == SHN_UNDEF && strncmp(name, CG_PART_NAME, strlen(CG_PART_NAME)) == 0) {
+        unsigned long number = strtoul(name + strlen(CG_PART_NAME), NULL, 10);
+        if (number < o->objects && find(&o->all[number], name, place))
+            return true;
+    }
+    if (s->st_shndx == SHN_UNDEF || s->st_shndx >= o->head->e_shnum || o->place[s->st_shndx] == SIZE_MAX)
+        return wrong(o, s->st_shndx == SHN_UNDEF ? name : "data outside the blob");
+    *place = o->place[s->st_shndx] + s->st_value;
+    return true;
+}
+
 static bool relocate(object *o, size_t section, const Elf64_Rela *r)
 {
-    const Elf64_Sym *s = &o->symbol[ELF64_R_SYM(r->r_info)];
+    size_t target;
     unsigned type = (unsigned)ELF64_R_TYPE(r->r_info);
     size_t bytes = type == R_X86_64_PC64 ? 8 : 4;
     if (type != R_X86_64_PC32 && type != R_X86_64_PLT32 && type != R_X86_64_PC64)
         return wrong(o, "compiled code has a relocation that is not relative");
-    if (s->st_shndx == SHN_UNDEF || s->st_shndx >= o->head->e_shnum || o->place[s->st_shndx] == SIZE_MAX)
-        return wrong(o, s->st_shndx == SHN_UNDEF ? o->name + s->st_name : "data outside the blob");
+    if (!resolve(o, &o->symbol[ELF64_R_SYM(r->r_info)], &target))
+        return false;
     if (r->r_offset > o->section[section].sh_size || bytes > o->section[section].sh_size - r->r_offset)
         return wrong(o, "damaged object file");
     size_t at = o->place[section] + r->r_offset;
-    int64_t value = (int64_t)(o->place[s->st_shndx] + s->st_value) + r->r_addend - (int64_t)at;
+    int64_t value = (int64_t)target + r->r_addend - (int64_t)at;
     int32_t near = (int32_t)value;
     if (bytes == 4)
         memcpy(o->out + at, &near, 4);
@@ -112,36 +144,40 @@ static bool copy_and_relocate(object *o)
     return true;
 }
 
-static bool find_entry(object *o, size_t *entry)
+static bool copy_all(uint32_t n, object *o, uint8_t *out, const char **why)
 {
-    for (size_t i = 0; i < o->symbols; i++) {
-        const Elf64_Sym *s = &o->symbol[i];
-        if (strcmp(o->name + s->st_name, "entry") == 0 && s->st_shndx < o->head->e_shnum &&
-            o->place[s->st_shndx] != SIZE_MAX) {
-            *entry = o->place[s->st_shndx] + s->st_value;
-            return true;
+    for (uint32_t i = 0; i < n; i++) {
+        o[i].out = out;
+        if (!copy_and_relocate(&o[i])) {
+            *why = o[i].why;
+            return false;
         }
     }
-    return wrong(o, "object file without entry");
+    return true;
 }
 
-bool cg_blob_make(const void *at, size_t bytes, arena *a, emit_cpu_blob *out, const char **why)
+bool cg_blob_make(uint32_t n, const cg_object *given, arena *a, emit_cpu_blob *out, const char **why)
 {
-    object o = {.at = at, .bytes = bytes};
-    size_t size = open_object(&o) ? lay_out(&o, a) : 0, entry = 0;
-    *why = o.why;
-    if (!size)
-        return false;
-    o.out = calloc(1, size);
-    if (!o.out) {
+    object *o = arena_alloc(a, n * sizeof(*o));
+    size_t size = 0, entry = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        o[i] = (object){.at = given[i].at, .bytes = given[i].bytes, .all = o, .objects = n};
+        size = open_object(&o[i]) ? lay_out(&o[i], size, a) : 0;
+        *why = o[i].why;
+        if (!size)
+            return false;
+    }
+    uint8_t *bytes = calloc(1, size);
+    if (!bytes) {
         *why = "no memory for compiled code";
         return false;
     }
-    if (copy_and_relocate(&o) && find_entry(&o, &entry)) {
-        *out = (emit_cpu_blob){o.out, size, entry};
+    *why = "object file without entry";
+    if (copy_all(n, o, bytes, why) && find(&o[n - 1], "entry", &entry)) {
+        *out = (emit_cpu_blob){bytes, size, entry};
         return true;
     }
-    *why = arena_printf(a, "compiled code cannot be loaded: %s", o.why);
-    free(o.out);
+    *why = arena_printf(a, "compiled code cannot be loaded: %s", *why);
+    free(bytes);
     return false;
 }

@@ -44,6 +44,7 @@ typedef struct cg_facts {
     bool sets_outer;    /* sets a variable of the piece */
     bool reads_written; /* loads from memory that it also stores to */
     bool private_memory;
+    bool parts;         /* some of its lists' statements are functions of their own, see outline.c */
     k_ref stream;       /* a store to memory marked `stream` whose index is affine with step 1, outside all control; 0: none */
 } cg_facts;
 
@@ -55,7 +56,24 @@ typedef struct cg_tiled {
     cg_ref vector; /* or its elements themselves, as integers */
 } cg_tiled;
 
-enum { CG_MOST_TILES = 8, CG_MOST_DEPTH = 500, CG_MOST_COLUMNS = 8, CG_MOST_GROUPS = 32, CG_MOST_STREAMS = 8 };
+enum {
+    CG_MOST_UNROLLED = 64,
+    CG_MOST_TILES = 8,
+    CG_MOST_DEPTH = 500,
+    CG_MOST_COLUMNS = 8,
+    CG_MOST_GROUPS = 32,
+    CG_MOST_STREAMS = 8
+};
+
+/* A value that one function defines and others use, see outline.c. */
+typedef struct cg_crossed {
+    uint32_t offset;        /* in the frame, bytes */
+    bool constant, stepped; /* not in the frame, being a constant of LLVM's; its step is there, too */
+    LLVMTypeRef type;
+    uint32_t object;        /* the function `v` and `step` were read in, */
+    LLVMBasicBlockRef here; /* this block of it */
+    cg_ref v, step;
+} cg_crossed;
 
 typedef struct cg_features {
     bool avx512;  /* F, BW, DQ and VL */
@@ -76,8 +94,10 @@ typedef struct cg {
     cg_ref piece;
     cg_ref scratch, error, report, note;
     cg_value *value;   /* per k_val */
-    cg_ref *mem;       /* per k_mem: pointer to its first element */
-    cg_ref *arg;
+    cg_ref *mem, *arg; /* per k_mem: pointer to its first element; per argument; NULL: they are read from these where
+                          they are used */
+    cg_ref mem_list, arg_list;
+    uint32_t *number;  /* per global memory: its place among these */
     const bool *narrow; /* per value: index arithmetic, whose vectors have 32 bits a lane; NULL: in 64 */
     cg_facts *facts;   /* per k_ref of a compound statement */
     LLVMBasicBlockRef abandon; /* where a piece goes that failed a CHECK at piece level */
@@ -103,7 +123,22 @@ typedef struct cg {
 
     LLVMTypeRef i1, i8, i32, i64, ptr;
     LLVMTypeRef type[T_COUNT], vector[T_COUNT];
-    const char *target_cpu, *target_features;
+    /* large kernels, see outline.c */
+    uint32_t most_of_part; /* as the caller wants it; 0: what suits */
+    bool little_effort;
+    uint32_t *part, *crossing; /* per statement: its part, 0: the entry function; per value: its number if it crosses.
+                                  NULL: one function */
+    uint32_t own_part;         /* the one that is being emitted */
+    cg_crossed *crossed;       /* by these numbers */
+    cg_ref frame;
+    uint32_t frame_bytes;
+
+    LLVMModuleRef whole; /* the entry function's module, while `module` is that of a part */
+    LLVMTargetMachineRef machine;
+    VEC(LLVMMemoryBufferRef) objects; /* of parts; at last the entry function's */
+    text ir, assembly;
+    bool keep_ir, keep_asm;
+    const char *triple, *target_cpu, *target_features;
     jmp_buf *failure;
     const char *why;
     size_t room; /* bytes that this compilation was promised, see room.c */
@@ -117,8 +152,22 @@ void cg_room_for_statements(cg *g);   /* for the kernel's */
 void cg_room_for_instructions(cg *g); /* for those that the module has by now */
 void cg_room_end(cg *g);
 
-/* --- blob.c: object file -> blob, allocated with malloc. False and *why (static or in a) on failure --- */
-bool cg_blob_make(const void *object, size_t bytes, arena *a, emit_cpu_blob *out, const char **why);
+void cg_start_module(cg *g, const char *name);   /* sets g->module */
+void cg_finish_module(cg *g);                    /* compiles and frees it */
+void cg_code_attributes(cg *g, cg_ref function); /* of functions whose first parameter is a launch record */
+/* At the beginning of such a function. `all`: what there are pointers and arguments for is read now, if it is not much.
+ */
+void cg_read_launch(cg *g, bool all);
+cg_ref cg_memory(cg *g, k_mem m); /* pointer to its first element */
+cg_ref cg_argument(cg *g, uint32_t i);
+
+/* --- blob.c: object files -> blob, allocated with malloc. They may use functions of each other named CG_PART_NAME and
+ * the number of the object. False and *why (static or in a) on failure --- */
+typedef struct cg_object {
+    const void *at;
+    size_t bytes;
+} cg_object;
+bool cg_blob_make(uint32_t n, const cg_object *object, arena *a, emit_cpu_blob *out, const char **why);
 
 /* --- scan.c --- */
 void cg_scan(cg *g);
@@ -260,7 +309,7 @@ void cg_staggered_list(cg *g, const k_stmt *for_all, cg_ref base); /* all lanes 
 /* --- control.c --- */
 void cg_statement(cg *g, k_ref id);
 void cg_list(cg *g, k_ref first);
-void cg_statement(cg *g, k_ref id);
+void cg_range(cg *g, k_ref first, k_ref end); /* the statements of a list from first on, up to end, which may be 0 */
 void cg_if(cg *g, k_ref id);
 void cg_loop(cg *g, k_ref id);
 void cg_break_if(cg *g, k_ref id);

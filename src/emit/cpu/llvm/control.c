@@ -1,8 +1,8 @@
 /* Statement lists, branches and loops. Uniform conditions become branches, divergent ones masks. */
-#include "emit/cpu/llvm/cg.h"
+#include "emit/cpu/llvm/outline.h"
 
 /* Below this many statements both sides of a divergent IF run without a test whether any lane needs them. */
-enum { TINY_BRANCH = 6, MOST_UNROLLED = 64 };
+enum { TINY_BRANCH = 6 };
 
 /* --- variables --- */
 
@@ -20,7 +20,8 @@ static void declare(cg *g, const k_stmt *s)
         v.form = FORM_VECTOR;
         initial = cg_vec(g, s->in[0]);
     }
-    v.slot = cg_alloca(g, LLVMTypeOf(initial), 0, "");
+    v.slot = cg_place(g, s->dst);
+    v.slot = v.slot ? v.slot : cg_alloca(g, LLVMTypeOf(initial), 0, "");
     LLVMBuildStore(g->b, initial, v.slot);
     g->value[s->dst] = v;
 }
@@ -31,23 +32,24 @@ static void set(cg *g, const k_stmt *s)
     const cg_value *v = &g->value[s->dst];
     if (!v->slot)
         cg_fail(g, "variable %u of kernel %s is set before it is declared", s->dst, g->k->name);
+    cg_ref crossing = cg_place(g, s->dst), slot = crossing ? crossing : v->slot;
     if (v->form != FORM_VECTOR) {
-        LLVMBuildStore(g->b, cg_scalar(g, s->in[0]), v->slot);
+        LLVMBuildStore(g->b, cg_scalar(g, s->in[0]), slot);
         return;
     }
     bool some = g->mask.on && g->mask.depth > v->depth;
     cg_ref part = s->sub == K_MIX && !some ? cg_byte_sum(g, s) : NULL;
     if (part) {
-        cg_ref sum = LLVMBuildLoad2(g->b, LLVMTypeOf(part), v->slot, "");
-        LLVMBuildStore(g->b, LLVMBuildAdd(g->b, sum, part, ""), v->slot);
+        cg_ref sum = LLVMBuildLoad2(g->b, LLVMTypeOf(part), slot, "");
+        LLVMBuildStore(g->b, LLVMBuildAdd(g->b, sum, part, ""), slot);
         return;
     }
     cg_ref now = cg_vec(g, s->in[0]);
     if (some && s->sub != K_RELAX) {
-        cg_ref old = LLVMBuildLoad2(g->b, LLVMTypeOf(now), v->slot, "");
+        cg_ref old = LLVMBuildLoad2(g->b, LLVMTypeOf(now), slot, "");
         now = LLVMBuildSelect(g->b, g->mask.on, now, old, "");
     }
-    LLVMBuildStore(g->b, now, v->slot);
+    LLVMBuildStore(g->b, now, slot);
 }
 
 /* --- IF --- */
@@ -203,10 +205,13 @@ static bool literal(const cg *g, k_val v, int64_t *out)
     return x->kind == KV_LITERAL;
 }
 
-static bool unrolled(cg *g, const k_stmt *s)
+static bool unrolled(cg *g, k_ref id)
 {
+    const k_stmt *s = &g->k->stmt.at[id];
     int64_t from, to;
-    if (s->sub != 1 || !literal(g, s->in[0], &from) || !literal(g, s->in[1], &to) || to - from > MOST_UNROLLED)
+    if (s->sub != 1 || !literal(g, s->in[0], &from) || !literal(g, s->in[1], &to) || to - from > CG_MOST_UNROLLED)
+        return false;
+    if (g->part && (g->facts[id].parts || (to - from) * g->facts[id].statements > CG_SMALL_PART))
         return false;
     for (int64_t i = from; i < to; i++) {
         cg_define(g, s->dst, cg_i64(g, i));
@@ -218,7 +223,7 @@ static bool unrolled(cg *g, const k_stmt *s)
 void cg_for(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
-    if ((g->thread && cg_tiled_for(g, id)) || unrolled(g, s))
+    if ((g->thread && !g->facts[id].parts && cg_tiled_for(g, id)) || unrolled(g, id))
         return;
     const cg_facts *inside = &g->facts[id];
     cg_mask outer = g->mask;
@@ -303,15 +308,25 @@ void cg_statement(cg *g, k_ref id)
     cg_fail(g, "unknown statement %u in kernel %s", s->op, g->k->name);
 }
 
-void cg_list(cg *g, k_ref first)
+void cg_range(cg *g, k_ref first, k_ref end)
 {
     if (++g->depth > CG_MOST_DEPTH)
         cg_fail(g, "conditions and loops of kernel %s nest more than %d deep", g->k->name, CG_MOST_DEPTH);
     unsigned stored = 0; /* of the statements to come */
-    for (k_ref r = first; r; r = g->k->stmt.at[r].next) {
+    for (k_ref r = first, next; r != end; r = next) {
+        next = g->k->stmt.at[r].next;
+        if (g->part && g->part[r] != g->own_part) {
+            next = cg_call_part(g, r);
+            continue;
+        }
         stored = stored ? stored - 1 : cg_store_streams(g, r);
         if (!stored)
             cg_statement(g, r);
     }
     g->depth--;
+}
+
+void cg_list(cg *g, k_ref first)
+{
+    cg_range(g, first, 0);
 }

@@ -13,7 +13,7 @@
  * be run twice, and large ones, exist only masked, with a flag that all lanes are on for the memory accesses: these are
  * all that masks make slower, and a large body takes long to compile. Large bodies without control flow exist whole, in
  * parts that stagger, and masked for one such part at a time: what is left is then run part by part. */
-#include "emit/cpu/llvm/cg.h"
+#include "emit/cpu/llvm/outline.h"
 
 enum { MOST_TWICE = 100, MOST_SLICE = 24 };
 
@@ -92,8 +92,9 @@ static cg_ref aligned_start(cg *g, loop *l)
 static void body(cg *g, loop *l)
 {
     g->value[l->s->dst] = (cg_value){.form = FORM_LINEAR, .v = l->base, .step = cg_i64(g, 1)};
+    cg_cross(g, l->s->dst);
     g->thread_base = l->base;
-    if (!l->exact || g->mask.on || !cg_ordered_list(g, l->s->body, l->facts))
+    if (!l->exact || g->mask.on || l->facts->parts || !cg_ordered_list(g, l->s->body, l->facts))
         cg_list(g, l->s->body);
     cg_br(g, l->latch);
 }
@@ -126,7 +127,7 @@ static void masked_body(cg *g, loop *l, cg_ref full)
     g->alive = NULL;
     g->gang_end = l->latch;
     if (l->facts->checks) {
-        g->alive = cg_alloca(g, LLVMTypeOf(g->mask.on), 0, "alive");
+        g->alive = cg_alive_flags(g);
         LLVMBuildStore(g->b, g->mask.on, g->alive);
     }
     body(g, l);
@@ -219,9 +220,10 @@ void cg_for_all(cg *g, k_ref id)
     bool whole = l.s->sub == K_WHOLE && !l.facts->checks;
     int64_t count;
     l.count = cg_scalar(g, l.s->in[0]);
-    l.twice = whole || (l.s->sub != K_FEW && l.facts->statements <= MOST_TWICE && (repeatable || !l.facts->checks));
+    l.twice = whole || (l.s->sub != K_FEW && !l.facts->parts && l.facts->statements <= MOST_TWICE &&
+                        (repeatable || !l.facts->checks));
     bool single = literal_count(g, l.s, &count) && count > 0 && count <= g->lanes && !l.facts->checks;
-    if (l.s->sub != K_WHOLE && l.s->sub != K_FEW && !(single && count < g->lanes))
+    if (l.s->sub != K_WHOLE && l.s->sub != K_FEW && !(single && count < g->lanes) && !l.facts->parts)
         l.part = cg_stagger(g, l.s, l.facts);
     l.twice |= l.part != 0;
     l.base = aligned_start(g, &l);

@@ -49,7 +49,7 @@ void cg_restore(cg *g, cg_mask outer, const cg_facts *inside)
     g->mask = outer;
     if (!g->alive || !inside->checks)
         return;
-    cg_ref alive = LLVMBuildLoad2(g->b, LLVMGetAllocatedType(g->alive), g->alive, "");
+    cg_ref alive = LLVMBuildLoad2(g->b, LLVMVectorType(g->i1, g->lanes), g->alive, "");
     g->mask.on = outer.on ? LLVMBuildAnd(g->b, outer.on, alive, "") : alive;
     g->mask.some = false;
     if (!outer.full)

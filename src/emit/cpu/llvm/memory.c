@@ -23,7 +23,7 @@ cg_ref cg_to_memory(cg *g, ir_type t, cg_ref x)
 
 cg_ref cg_element(cg *g, k_mem m, cg_ref index)
 {
-    return LLVMBuildGEP2(g->b, cg_stored(g, (ir_type)g->k->mem.at[m].type), g->mem[m], &index, 1, "");
+    return LLVMBuildGEP2(g->b, cg_stored(g, (ir_type)g->k->mem.at[m].type), cg_memory(g, m), &index, 1, "");
 }
 
 /* --- vectors in memory --- */
@@ -92,7 +92,7 @@ static cg_ref gather_small_narrow(cg *g, k_mem m, cg_ref index, unsigned size, L
     LLVMBuilderRef b = g->b;
     LLVMTypeRef words = LLVMVectorType(g->i32, g->lanes);
     int64_t per_word = 4 / size, bits = 8 * size;
-    cg_ref start = LLVMBuildPtrToInt(b, g->mem[m], g->i64, "");
+    cg_ref start = LLVMBuildPtrToInt(b, cg_memory(g, m), g->i64, "");
     cg_ref low = LLVMBuildAnd(b, start, cg_i64(g, 3), "");
     cg_ref base = LLVMBuildIntToPtr(b, LLVMBuildSub(b, start, low, ""), g->ptr, "");
     cg_ref first = LLVMBuildTrunc(b, LLVMBuildUDiv(b, low, cg_i64(g, size), ""), g->i32, "");
@@ -430,7 +430,7 @@ void cg_store(cg *g, k_ref id)
 static bool is_stream(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
-    if (s->op != K_STORE || !g->thread || g->mask.on || cg_tile_of(g, id))
+    if (s->op != K_STORE || !g->thread || g->mask.on || cg_tile_of(g, id) || (g->part && g->part[id] != g->own_part))
         return false;
     const k_memory *m = &g->k->mem.at[s->mem];
     const k_value *index = &g->k->value.at[s->in[0]];

@@ -1,8 +1,8 @@
 /* The code generator's module: kernel -> LLVM IR -> short pass pipeline -> object -> blob. One LLVM context and target
  * machine per call, so any number of threads may compile at once. What LLVM cannot go on after (guard.h) is a failure
  * of that call, and of all later ones. */
-#include "emit/cpu/llvm/cg.h"
 #include "emit/cpu/llvm/guard.h"
+#include "emit/cpu/llvm/outline.h"
 #include "emit/identity.h"
 #include "kernel/narrow.h"
 #include <llvm-c/Analysis.h>
@@ -15,6 +15,8 @@
 /* No vectoriser, no unrolling, no library-call recognition: what we write is what runs. */
 static const char passes[] = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,"
                              "loop-mssa(licm),early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
+
+static const char few_passes[] = "function(sroa,early-cse)";
 
 struct emit_cpu_code {
     emit_cpu_blob blob;
@@ -121,32 +123,59 @@ static cg_ref field(cg *g, LLVMTypeRef type, cg_ref record, size_t offset)
     return LLVMBuildLoad2(g->b, type, LLVMBuildGEP2(g->b, g->i8, record, &at, 1, ""), "");
 }
 
-static void read_launch(cg *g)
+/* Pointers to more arrays than this are read where they are used: there are not so many registers. */
+enum { MOST_POINTERS = 64 };
+
+cg_ref cg_memory(cg *g, k_mem m)
+{
+    if (g->mem)
+        return g->mem[m];
+    const kernel *k = g->k;
+    if (k->mem.at[m].space == K_GLOBAL)
+        return field(g, g->ptr, g->mem_list, g->number[m] * sizeof(void *));
+    cg_ref at = cg_i64(g, k->mem.at[m].offset);
+    return LLVMBuildGEP2(g->b, g->i8, g->scratch, &at, 1, "");
+}
+
+cg_ref cg_argument(cg *g, uint32_t i)
+{
+    if (g->arg)
+        return g->arg[i];
+    ir_type t = (ir_type)g->k->arg_type.at[i];
+    cg_ref x = field(g, t == T_BOOL ? g->i64 : g->type[t], g->arg_list,
+                     i * sizeof(ir_bits)); /* the low end of a 64-bit word */
+    return t == T_BOOL ? LLVMBuildTrunc(g->b, x, g->i1, "") : x;
+}
+
+static void number_globals(cg *g)
+{
+    uint32_t n = 0;
+    g->number = arena_alloc(g->arena, g->k->mem.n * sizeof(*g->number));
+    for (k_mem m = 1; m < g->k->mem.n; m++)
+        g->number[m] = g->k->mem.at[m].space == K_GLOBAL ? n++ : 0;
+}
+
+void cg_read_launch(cg *g, bool all)
 {
     const kernel *k = g->k;
-    cg_ref mem = field(g, g->ptr, g->launch, offsetof(k_launch, mem));
-    cg_ref arg = field(g, g->ptr, g->launch, offsetof(k_launch, arg));
+    g->mem_list = field(g, g->ptr, g->launch, offsetof(k_launch, mem));
+    g->arg_list = field(g, g->ptr, g->launch, offsetof(k_launch, arg));
     g->scratch = field(g, g->ptr, g->launch, offsetof(k_launch, scratch));
     g->error = field(g, g->ptr, g->launch, offsetof(k_launch, error));
     cg_ref helpers = field(g, g->ptr, g->launch, offsetof(k_launch, helpers));
     g->report = field(g, g->ptr, helpers, offsetof(k_helpers, report));
     g->note = field(g, g->ptr, helpers, offsetof(k_helpers, note));
-    size_t global = 0;
-    for (k_mem m = 1; m < k->mem.n; m++) {
-        if (k->mem.at[m].space == K_GLOBAL) {
-            g->mem[m] = field(g, g->ptr, mem, global++ * sizeof(void *));
-            continue;
-        }
-        cg_ref at = cg_i64(g, k->mem.at[m].offset);
-        g->mem[m] = LLVMBuildGEP2(g->b, g->i8, g->scratch, &at, 1, "");
-    }
-    for (uint32_t i = 0; i < k->arg_type.n; i++) {
-        ir_type t = (ir_type)k->arg_type.at[i];
-        LLVMTypeRef type = t == T_BOOL ? g->i64 : g->type[t]; /* the low end of a 64-bit word */
-        g->arg[i] = field(g, type, arg, i * sizeof(ir_bits));
-        if (t == T_BOOL)
-            g->arg[i] = LLVMBuildTrunc(g->b, g->arg[i], g->i1, "");
-    }
+    g->mem = g->arg = NULL;
+    if (!all || k->mem.n + k->arg_type.n > MOST_POINTERS)
+        return;
+    cg_ref *mem = arena_alloc(g->arena, k->mem.n * sizeof(*mem));
+    cg_ref *arg = arena_alloc(g->arena, (k->arg_type.n + 1) * sizeof(*arg));
+    for (k_mem m = 1; m < k->mem.n; m++)
+        mem[m] = cg_memory(g, m);
+    for (uint32_t i = 0; i < k->arg_type.n; i++)
+        arg[i] = cg_argument(g, i);
+    g->mem = mem;
+    g->arg = arg;
 }
 
 static void store_fence(cg *g)
@@ -155,22 +184,28 @@ static void store_fence(cg *g)
         cg_call(g, "llvm.x86.sse.sfence", 0, NULL, 0, NULL);
 }
 
+void cg_code_attributes(cg *g, cg_ref f)
+{
+    cg_function_attributes(g, f);
+    /* Else registers of 64 bytes are spilled to addresses that are multiples of 16, across cache lines. */
+    string_attribute(g, f, "stackrealign", "");
+    enum_attribute(g, f, 1, "noalias");
+}
+
 static void emit_kernel(cg *g)
 {
     LLVMBuilderRef b = g->b;
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(g->context), &g->ptr, 1, false);
     g->fn = LLVMAddFunction(g->module, "entry", type);
-    cg_function_attributes(g, g->fn);
-    /* Else registers of 64 bytes are spilled to addresses that are multiples of 16, across cache lines. */
-    string_attribute(g, g->fn, "stackrealign", "");
-    enum_attribute(g, g->fn, 1, "noalias");
+    cg_code_attributes(g, g->fn);
     g->launch = LLVMGetParam(g->fn, 0);
     g->entry = LLVMAppendBasicBlockInContext(g->context, g->fn, "allocas");
     LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(g->context, g->fn, "start");
     cg_at(g, start);
     cg_ref first = field(g, g->i64, g->launch, offsetof(k_launch, first));
     cg_ref last = field(g, g->i64, g->launch, offsetof(k_launch, last));
-    read_launch(g);
+    cg_read_launch(g, true);
+    cg_open_frame(g);
     LLVMBasicBlockRef before = cg_here(g), head = cg_block(g, "piece"), end = cg_block(g, "done"),
                       next = cg_block(g, "next");
     g->abandon = cg_block(g, "abandon");
@@ -216,10 +251,10 @@ static void verify(cg *g)
 }
 #endif
 
-static void optimise(cg *g, LLVMTargetMachineRef machine)
+static void optimise(cg *g)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPasses(g->module, passes, machine, options);
+    LLVMErrorRef error = LLVMRunPasses(g->module, g->little_effort ? few_passes : passes, g->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (!error)
         return;
@@ -229,62 +264,93 @@ static void optimise(cg *g, LLVMTargetMachineRef machine)
     cg_fail(g, "%s", why);
 }
 
-static char *assembly_text(cg *g, LLVMTargetMachineRef machine)
+static void add_assembly(cg *g)
 {
     LLVMMemoryBufferRef buffer = NULL;
-    char *message = NULL, *r = NULL;
+    char *message = NULL;
     LLVMModuleRef copy = LLVMCloneModule(g->module);
-    if (!LLVMTargetMachineEmitToMemoryBuffer(machine, copy, LLVMAssemblyFile, &message, &buffer)) {
-        const char *s = arena_printf(g->arena, "%.*s", (int)LLVMGetBufferSize(buffer), LLVMGetBufferStart(buffer));
-        r = copy_string(s);
+    if (!LLVMTargetMachineEmitToMemoryBuffer(g->machine, copy, LLVMAssemblyFile, &message, &buffer)) {
+        text_add_n(&g->assembly, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
         LLVMDisposeMemoryBuffer(buffer);
     }
     LLVMDisposeMessage(message);
     LLVMDisposeModule(copy);
-    return r;
 }
 
-static void to_blob(cg *g, LLVMTargetMachineRef machine, emit_cpu_code *code)
+static void add_ir(cg *g)
+{
+    char *s = LLVMPrintModuleToString(g->module);
+    text_add(&g->ir, s);
+    LLVMDisposeMessage(s);
+}
+
+void cg_start_module(cg *g, const char *name)
+{
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(g->machine);
+    g->module = LLVMModuleCreateWithNameInContext(name, g->context);
+    LLVMSetTarget(g->module, g->triple);
+    LLVMSetModuleDataLayout(g->module, layout);
+    LLVMDisposeTargetData(layout);
+}
+
+void cg_finish_module(cg *g)
 {
     LLVMMemoryBufferRef object = NULL;
     char *message = NULL;
-    const char *why = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(machine, g->module, LLVMObjectFile, &message, &object)) {
-        why = arena_string(g->arena, message);
-    } else {
-        cg_blob_make(LLVMGetBufferStart(object), LLVMGetBufferSize(object), g->arena, &code->blob, &why);
-        LLVMDisposeMemoryBuffer(object);
-    }
-    LLVMDisposeMessage(message);
-    if (g->why)
-        longjmp(*g->failure, 2);
-    if (!code->blob.bytes)
-        cg_fail(g, "%s", why);
-}
-
-static void compile_module(cg *g, const host *h, const emit_cpu_options *options, LLVMTargetMachineRef machine,
-                           emit_cpu_code *code)
-{
-    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
-    LLVMSetTarget(g->module, h->triple);
-    LLVMSetModuleDataLayout(g->module, layout);
-    LLVMDisposeTargetData(layout);
-    cg_types(g);
-    cg_scan(g);
-    emit_kernel(g);
     cg_room_for_instructions(g);
 #ifndef NDEBUG
     verify(g);
 #endif
-    optimise(g, machine);
-    if (options && options->keep_ir) {
-        char *s = LLVMPrintModuleToString(g->module);
-        code->ir = copy_string(s);
-        LLVMDisposeMessage(s);
-    }
-    if (options && options->keep_asm)
-        code->assembly = assembly_text(g, machine);
-    to_blob(g, machine, code);
+    optimise(g);
+    if (g->keep_ir)
+        add_ir(g);
+    if (g->keep_asm)
+        add_assembly(g);
+    vec_reserve(g->arena, &g->objects, g->objects.n + 1);
+    bool failed = LLVMTargetMachineEmitToMemoryBuffer(g->machine, g->module, LLVMObjectFile, &message, &object);
+    const char *why = failed ? arena_string(g->arena, message) : NULL;
+    LLVMDisposeMessage(message);
+    if (!failed)
+        vec_push(g->arena, &g->objects, object);
+    if (g->why)
+        longjmp(*g->failure, 2);
+    if (failed)
+        cg_fail(g, "%s", why);
+    LLVMDisposeModule(g->module);
+    g->module = NULL;
+}
+
+static void to_blob(cg *g, emit_cpu_code *code)
+{
+    const char *why = NULL;
+    cg_object *object = arena_alloc(g->arena, g->objects.n * sizeof(*object));
+    for (uint32_t i = 0; i < g->objects.n; i++)
+        object[i] = (cg_object){LLVMGetBufferStart(g->objects.at[i]), LLVMGetBufferSize(g->objects.at[i])};
+    if (!cg_blob_make(g->objects.n, object, g->arena, &code->blob, &why))
+        cg_fail(g, "%s", why);
+}
+
+static LLVMTargetMachineRef new_machine(const host *h, LLVMCodeGenOptLevel level)
+{
+    return LLVMCreateTargetMachine(h->target, h->triple, h->cpu, h->features, level, LLVMRelocPIC,
+                                   LLVMCodeModelDefault);
+}
+
+static void compile_kernel(cg *g, const host *h, emit_cpu_code *code)
+{
+    cg_types(g);
+    number_globals(g);
+    cg_scan(g);
+    cg_find_parts(g);
+    g->machine = new_machine(h, g->little_effort ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault);
+    cg_start_module(g, g->k->name);
+    g->whole = g->module;
+    emit_kernel(g);
+    g->whole = NULL;
+    cg_finish_module(g);
+    code->ir = g->keep_ir ? copy_string(g->ir.at) : NULL;
+    code->assembly = g->keep_asm ? copy_string(g->assembly.at) : NULL;
+    to_blob(g, code);
 }
 
 static void release(emit_cpu_code *code)
@@ -305,7 +371,6 @@ typedef struct job {
     arena arena;
     jmp_buf failure;
     cg g;
-    LLVMTargetMachineRef machine;
     emit_cpu_code *code; /* NULL after a failure, */
     const char *why;     /* which was this (here, in the arena, or static); NULL: no memory */
     char said[256];      /* by LLVM, giving up */
@@ -328,18 +393,19 @@ static void open_state(job *j)
     const kernel *k = j->k;
     cg *g = &j->g;
     g->cpu = features_of(&j->h);
+    g->triple = j->h.triple;
     g->target_cpu = j->h.cpu;
     g->target_features = j->h.features;
     g->narrow = k->narrow ? k_find_indices(k, a) : NULL;
     g->value = arena_alloc(a, k->value.n * sizeof(*g->value));
-    g->mem = arena_alloc(a, k->mem.n * sizeof(*g->mem));
-    g->arg = arena_alloc(a, (k->arg_type.n + 1) * sizeof(*g->arg));
+    g->keep_ir = j->options && j->options->keep_ir;
+    g->keep_asm = j->options && j->options->keep_asm;
+    g->most_of_part = j->options ? j->options->part : 0;
+    text_init(&g->ir, a);
+    text_init(&g->assembly, a);
     g->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(g->context, note_error, g);
-    g->module = LLVMModuleCreateWithNameInContext(k->name, g->context);
     g->b = LLVMCreateBuilderInContext(g->context);
-    j->machine = LLVMCreateTargetMachine(j->h.target, j->h.triple, j->h.cpu, j->h.features, LLVMCodeGenLevelDefault,
-                                         LLVMRelocPIC, LLVMCodeModelDefault);
 }
 
 static void close_state(job *j)
@@ -349,10 +415,14 @@ static void close_state(job *j)
         LLVMDisposeBuilder(g->b);
     if (g->module)
         LLVMDisposeModule(g->module);
+    if (g->whole && g->whole != g->module)
+        LLVMDisposeModule(g->whole);
+    for (uint32_t i = 0; i < g->objects.n; i++)
+        LLVMDisposeMemoryBuffer(g->objects.at[i]);
     if (g->context)
         LLVMContextDispose(g->context);
-    if (j->machine)
-        LLVMDisposeTargetMachine(j->machine);
+    if (g->machine)
+        LLVMDisposeTargetMachine(g->machine);
     host_close(&j->h);
 }
 
@@ -374,7 +444,7 @@ static void run(void *env)
         cg_room_for_statements(&j->g);
         if (host_open(&j->h, j->options)) {
             open_state(j);
-            compile_module(&j->g, &j->h, j->options, j->machine, j->code);
+            compile_kernel(&j->g, &j->h, j->code);
         } else {
             fail(j, has_memory(&j->h) ? "this LLVM cannot make code for this machine" : NULL);
         }

@@ -1,5 +1,5 @@
 /* Types, constants and the forms of kernel values; thin helpers over the LLVM builder. */
-#include "emit/cpu/llvm/cg.h"
+#include "emit/cpu/llvm/outline.h"
 
 void cg_types(cg *g)
 {
@@ -188,13 +188,17 @@ cg_value cg_get(cg *g, k_val v)
     if (x->kind == KV_PIECE)
         return (cg_value){.form = FORM_UNIFORM, .v = g->piece};
     if (x->kind == KV_ARG)
-        return (cg_value){.form = FORM_UNIFORM, .v = g->arg[x->bits]};
+        return (cg_value){.form = FORM_UNIFORM, .v = cg_argument(g, (uint32_t)x->bits)};
     if (known->form == FORM_NONE)
         cg_fail(g, "value %u of kernel %s is used before it is defined", v, g->k->name);
     if (!known->slot)
-        return *known;
+        return cg_is_foreign(g, v) ? cg_fetch(g, v) : *known;
     cg_value now = *known;
-    now.v = LLVMBuildLoad2(g->b, LLVMGetAllocatedType(known->slot), known->slot, "");
+    cg_ref crossing = cg_place(g, v);
+    LLVMTypeRef type = !crossing                  ? LLVMGetAllocatedType(known->slot)
+                       : now.form == FORM_VECTOR ? g->vector[x->type]
+                                                 : g->type[x->type];
+    now.v = LLVMBuildLoad2(g->b, type, crossing ? crossing : known->slot, "");
     return now;
 }
 
@@ -262,4 +266,5 @@ cg_ref cg_index_vec(cg *g, k_val v)
 void cg_define(cg *g, k_val v, cg_ref x)
 {
     g->value[v] = (cg_value){.form = cg_is_vector(x) ? FORM_VECTOR : FORM_UNIFORM, .v = x};
+    cg_cross(g, v);
 }
