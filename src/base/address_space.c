@@ -5,6 +5,8 @@
 
 bool address_space_has(size_t bytes)
 {
+    if (!bytes)
+        return true;
     void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED)
         return false;

@@ -6,6 +6,7 @@
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,13 +67,18 @@ static void add_owner_of(owners *o, const char *path)
         o->at[o->n++] = s.st_uid;
 }
 
+static const char *own_file(arena *a)
+{
+    const char *library = trust_own_library(a);
+    return library ? library : "/proc/self/exe";
+}
+
 /* The owner of the root folder is the administrator in containers too, where he may have another number. */
 static owners trusted_owners(arena *a)
 {
     owners o = {{0, geteuid()}, 2};
-    const char *library = trust_own_library(a);
     add_owner_of(&o, "/");
-    add_owner_of(&o, library ? library : "/proc/self/exe");
+    add_owner_of(&o, own_file(a));
     return o;
 }
 
@@ -110,19 +116,34 @@ static const char *refuses_folders(const owners *o, char *path, arena *a)
     return NULL;
 }
 
-const char *trust_refuses(const char *path, arena *a)
+static const char *refuses(const owners *o, const char *path, arena *a)
 {
     struct stat s;
-    if (*path != '/')
-        return "the path is relative";
     char *found = realpath(path, NULL);
     if (!found)
         return "there is no such file";
     char *whole = arena_string(a, found);
     free(found);
-    owners o = trusted_owners(a);
     if (stat(whole, &s) != 0 || !S_ISREG(s.st_mode))
         return "it is no file";
-    const char *why = refuses_one(&o, whole, &s, false, a);
-    return why ? why : refuses_folders(&o, whole, a);
+    const char *why = refuses_one(o, whole, &s, false, a);
+    return why ? why : refuses_folders(o, whole, a);
+}
+
+/* Whoever may write to this code's own file need not bring another. Only a program with more rights than its caller may
+ * have been linked to from a folder of the caller's. */
+static bool own_file_is_open(const owners *o, arena *a)
+{
+    return !getauxval(AT_SECURE) && refuses(o, own_file(a), a);
+}
+
+const char *trust_refuses(const char *path, arena *a)
+{
+    if (*path != '/')
+        return "the path is relative";
+    if (access(path, F_OK) != 0)
+        return "there is no such file";
+    owners o = trusted_owners(a);
+    const char *why = refuses(&o, path, a);
+    return why && own_file_is_open(&o, a) ? NULL : why;
 }

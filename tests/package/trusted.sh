@@ -1,9 +1,12 @@
 #!/bin/sh
-# What an installed library loads as code: trusted.sh BUILD FOLDER installs below FOLDER, lays a false code generator wherever
+# What an installed library loads as code: trusted.sh BUILD installs into a folder of its own, lays a false code generator wherever
 # somebody who starts a program, or shares a folder with it, could lay one, and looks which one is loaded.
 set -eu
 
-build=$1 work=$2/trusted
+build=$1
+work=$(cd "$(mktemp -d)" && pwd -P)
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 cc=${CC:-cc}
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:.*=//p' "$build/CMakeCache.txt")
@@ -16,7 +19,6 @@ fail()
     exit 1
 }
 
-rm -rf "$work"
 mkdir -p "$work/evil/sinter"
 cmake --install "$build" --prefix "$work/prefix" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "it does not install"; }
 prefix=$work/prefix
@@ -92,11 +94,24 @@ chmod o-w "$folder"
 chmod o+w "$generator"
 loads none "$work/static"
 chmod o-w "$generator"
+mkdir "$work/real"
+mv "$generator" "$work/real" # a link is judged by what it leads to, and by what leads to that
+ln -s "$work/real/libsinter-llvm.so" "$generator"
+said=$("$work/static" "$version" 2>/dev/null)
+[ "$said" = "$work/real/libsinter-llvm.so" ] || fail "a link to the code generator is not followed: $said"
+chmod o+w "$work/real"
+loads none "$work/static"
+chmod o-w "$work/real"
+rm "$generator"
+mv "$work/real/libsinter-llvm.so" "$generator"
 chmod o+w "$prefix"
 loads none "$work/static"
 chmod o+wt "$prefix" # nobody deletes or renames what is another's, as in /tmp
 loads installed "$work/static"
 chmod o-wt "$prefix"
+chmod o+w "$folder" "$work/static" # who can replace the program need not replace this
+loads installed "$work/static"
+chmod o-w "$folder" "$work/static"
 if [ "$(id -u)" -eq 0 ]; then
     chown 12345 "$generator"
     loads none "$work/static"
@@ -107,21 +122,21 @@ if [ "$(id -u)" -eq 0 ]; then
 fi
 
 # --- a program with more rights than who starts it: the environment says nothing ---
-privileged=$(mktemp -d)
-trap 'rm -rf "$privileged"' EXIT
-chmod 755 "$privileged"
+privileged=$work/privileged
+mkdir "$privileged"
 cp "$work/static" "$privileged/static"
+mkdir "$work/open"
+chmod 777 "$work/open"
 if [ "$(id -u)" -eq 0 ] && chown 12345 "$privileged/static" && chmod u+s "$privileged/static" &&
     setpriv --reuid 12346 --clear-groups "$privileged/static" "$version" >/dev/null 2>&1; then
-    for variable in SINTER_CODEGEN="$work/evil/false.so" SINTER_DEVICE=none SINTER_THREADS=none SINTER_CACHE_DIR="$work/cache"; do
+    for variable in SINTER_CODEGEN="$work/evil/false.so" SINTER_DEVICE=none SINTER_THREADS=none SINTER_CACHE_DIR="$work/open/cache"; do
         said=$(setpriv --reuid 12346 --clear-groups env SINTER_CACHE=on "$variable" "$privileged/static" "$version" 2>&1) ||
             fail "$variable is heard by a set-user-ID program: $said"
         case $said in
         *FALSE* | *none*) fail "$variable is heard by a set-user-ID program: $said" ;;
         esac
     done
-    [ ! -e "$work/cache" ] || fail "a set-user-ID program keeps code where it is told"
+    [ ! -e "$work/open/cache" ] || fail "a set-user-ID program keeps code where it is told"
 else
     echo "not run here: set-user-ID programs (root is needed, and a folder that allows them)"
 fi
-rm -rf "$work"
