@@ -75,6 +75,10 @@ typedef struct l_cluster {
     VEC(ir_id) reads; /* arrays read from memory */
     double flops, reads_per_element;
     bool uses_index; /* index components matter, not only the row-major position; set by sk_prepare, as are these: */
+    uint8_t run[IR_MAX_RANK]; /* PLAIN: how many dimensions from here on matter by the position in them only; 0: inside
+                                 such a run */
+    bool used[IR_MAX_RANK];   /* PLAIN: the index in the run that begins here matters */
+    uint8_t inner;            /* PLAIN: dimensions of the innermost run; 0 counts as 1 */
     bool tiles;      /* elements that loop, with neighbours in two dimensions */
     bool columns;    /* folds: what a row reads lies further apart than what its neighbours read */
     int64_t tile;    /* stencil loops: columns of a tile; set by sk_prepare, as are these: */

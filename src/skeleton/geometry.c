@@ -256,9 +256,10 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
                     int64_t partials, size_t cache_bytes, sk_geometry *g)
 {
     *g = (sk_geometry){.partials = 1};
-    int64_t rows = 1, columns = c->rank ? extent[c->rank - 1] : 1;
-    for (unsigned d = 0; d + 1 < c->rank; d++)
-        rows *= extent[d];
+    unsigned inner = c->class == L_CLASS_PLAIN && c->inner ? c->inner : c->rank > 0;
+    int64_t rows = 1, columns = 1;
+    for (unsigned d = 0; d < c->rank; d++)
+        *(d + inner < c->rank ? &rows : &columns) *= extent[d];
     bool combine = partials > 0;
     if (combine)
         columns = partials;

@@ -177,14 +177,43 @@ static k_val load_global(sk_lower *lw, const ir_node *n, k_val position)
     return reads_all(lw, n) ? k_load_total(&lw->b, m, position) : k_load(&lw->b, m, position);
 }
 
+/* The dimension of the loop's space that a variable stands for, 1 + it; 0: it is none, or not of this extent. */
+static unsigned dimension_of(const sk_lower *lw, ir_id term, ir_id extent)
+{
+    for (unsigned d = 0; d < lw->space.rank; d++)
+        if (lw->space.var[d] == term)
+            return !extent || lw->space.extent[d] == extent ? d + 1 : 0;
+    return 0;
+}
+
+/* If indices from here on are a run of the space, its length, and where it is; else 1. */
+static unsigned run_at(const sk_lower *lw, const ir_id *index, k_val *position)
+{
+    unsigned d = dimension_of(lw, index[0], 0);
+    if (!d || lw->space.run[d - 1] < 2)
+        return 1;
+    *position = lw->space.position[d - 1];
+    return lw->space.run[d - 1];
+}
+
+static void check_index(sk_lower *lw, const ir_node *n, uint32_t d, k_val index, k_val extent)
+{
+    k_builder *b = &lw->b;
+    k_val ok = k_let(b, OP_AND, k_let(b, OP_GE, index, k_i64(b, 0), 0), k_let(b, OP_LT, index, extent, 0), 0);
+    k_check(b, k_place(n->site, n->n > 1 ? d + 1 : 0), ok, lw->element, index, extent);
+}
+
 static k_val lower_read(sk_lower *lw, const ir_node *n)
 {
     k_builder *b = &lw->b;
     const ir_array *info = ir_info(lw->l->ir, n->array);
     const ir_id *arg = lw->l->ir->arg.at + n->args;
     k_val index[IR_MAX_RANK] = {0}, position = 0;
-    for (uint32_t i = 0; i < n->n; i++)
-        index[i] = sk_value(lw, arg[i]);
+    for (uint32_t i = 0, run = 1; i < n->n; i += run) {
+        run = n->flags & IR_LINEAR ? 1 : run_at(lw, arg + i, &index[i]);
+        if (run == 1)
+            index[i] = sk_value(lw, arg[i]);
+    }
     if (lw->place) {
         k_mem m = lw->place(lw->place_env, lw, n, index, &position);
         if (m)
@@ -201,13 +230,12 @@ static k_val lower_read(sk_lower *lw, const ir_node *n)
         }
         return load_global(lw, n, position);
     }
-    for (uint32_t d = 0; d < n->n; d++) {
-        k_val extent = sk_closed(lw, info->shape[d]);
-        if (check) {
-            k_val ok =
-                k_let(b, OP_AND, k_let(b, OP_GE, index[d], k_i64(b, 0), 0), k_let(b, OP_LT, index[d], extent, 0), 0);
-            k_check(b, k_place(n->site, n->n > 1 ? d + 1 : 0), ok, lw->element, index[d], extent);
-        }
+    for (uint32_t d = 0, run = 1; d < n->n; d += run) {
+        k_val unused;
+        run = run_at(lw, arg + d, &unused);
+        k_val extent = run > 1 ? sk_product(lw, run, info->shape + d) : sk_closed(lw, info->shape[d]);
+        if (check && run == 1 && !dimension_of(lw, arg[d], info->shape[d]))
+            check_index(lw, n, d, index[d], extent);
         position = d ? sk_add(lw, sk_mul(lw, position, extent), index[d]) : index[d];
     }
     if (!n->n)

@@ -9,6 +9,15 @@ typedef struct sk_lower sk_lower;
 /* Resolves a read to memory and position; returns 0 for the default (the array's global memory, row-major). */
 typedef k_mem (*sk_place)(void *env, sk_lower *lw, const ir_node *read, const k_val *index, k_val *position);
 
+/* The index variables of a loop, each below its extent wherever anything is read. Runs of dimensions (l_cluster.run)
+ * have a position in place of values for their variables. */
+typedef struct sk_space {
+    unsigned rank; /* 0: nothing is known of the indices */
+    ir_id var[IR_MAX_RANK], extent[IR_MAX_RANK];
+    uint8_t run[IR_MAX_RANK];
+    k_val position[IR_MAX_RANK]; /* of runs of several dimensions, where they begin */
+} sk_space;
+
 struct sk_lower {
     const l_program *l;
     const l_cluster *cluster;
@@ -23,6 +32,7 @@ struct sk_lower {
     map64 value;     /* term -> k_val: what is computed in the open lists */
     VEC(uint64_t) undo; /* terms to forget at the end of a scope */
     k_val element;   /* number of the element, for error reports */
+    sk_space space;
     sk_place place;
     void *place_env;
     const char *why;

@@ -1,5 +1,6 @@
 /* The skeleton of loops whose iterations are independent: one flat loop, or rows and columns where index components are
  * needed (a division per row instead of one per element), or tiles where elements differ in what they cost. */
+#include "skeleton/runs.h"
 #include "skeleton/variants.h"
 
 #include "kernel/pack.h"
@@ -66,8 +67,7 @@ void sk_map_prepare(const l_program *l, l_cluster *c, arena *a)
         at.at[d] = ir_var(l->ir, T_I64);
     sk_outputs out = {0};
     collect(&lw, &body, &at, &out);
-    for (unsigned d = 0; d < c->rank; d++)
-        c->uses_index |= sk_mentions(&lw, out.term.n, out.term.at, at.at[d]);
+    sk_find_runs(l->ir, c, a, out.term.n, out.term.at, &at);
     c->tiles = c->uses_index && suits_tiles(&lw, &out, &at);
 }
 
@@ -82,12 +82,19 @@ static k_val bounded(sk_lower *lw, k_val count)
     return sk_min(lw, k_i64(&lw->b, sk_group_piece(lw->cluster)), count);
 }
 
+static void bind_element(sk_lower *lw, ir_id linear, k_val position)
+{
+    sk_bind(lw, linear, position);
+    if (lw->cluster->rank > 1)
+        sk_bind_runs(lw, lw->cluster, lw->cluster->rank, position);
+}
+
 static void flat_elements(sk_lower *lw, const sk_outputs *out, ir_id linear, k_val first, k_val count)
 {
     uint32_t mark = sk_scope(lw);
     k_val lane = k_for_all(&lw->b, count), i = sk_add(lw, first, lane);
     lw->element = i;
-    sk_bind(lw, linear, i);
+    bind_element(lw, linear, i);
     emit_and_store(lw, out, i);
     sk_scope_end(lw, mark);
     k_end(&lw->b);
@@ -103,7 +110,7 @@ static void packed_elements(sk_lower *lw, const sk_outputs *out, ir_id linear, k
     uint32_t mark = sk_scope(lw);
     k_val i = sk_add(lw, start, round);
     lw->element = i;
-    sk_bind(lw, linear, i);
+    bind_element(lw, linear, i);
     emit_and_store(lw, out, i);
     sk_scope_end(lw, mark);
     k_end(b);
@@ -118,10 +125,11 @@ static sk_kernel *build_flat(const l_program *l, const l_cluster *c, const sk_op
     sk_body_init(&body, l, c, SK_GENERIC, a);
     ir_id linear = ir_var(l->ir, T_I64);
     sk_index at = {.rank = c->rank, .linear = linear};
-    if (c->rank == 1)
-        at.at[0] = linear;
+    for (unsigned d = 0; d < c->rank; d++)
+        at.at[d] = c->rank == 1 ? linear : ir_var(l->ir, T_I64);
     sk_lower lw;
     sk_lower_init(&lw, l, c, options, a, "map", 1);
+    sk_open_space(&lw, c, &at);
     sk_outputs out = {0};
     collect(&lw, &body, &at, &out);
     lw.out->k->lanes = sk_lanes_for(l, a, out.term.n, out.term.at, options->vector_bytes);
@@ -170,6 +178,7 @@ sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_op
         at.at[d] = ir_var(l->ir, T_I64);
     sk_lower lw;
     sk_lower_init(&lw, l, c, options, a, "map_rows", 1);
+    sk_open_space(&lw, c, &at);
     sk_outputs out = {0};
     collect(&lw, &body, &at, &out);
     lw.out->k->lanes = sk_lanes_for(l, a, out.term.n, out.term.at, options->vector_bytes);
@@ -184,15 +193,13 @@ sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_op
     k_val count = sk_min(&lw, width, sk_sub(&lw, columns, left));
     k_val first = sk_mul(&lw, group, rows_piece);
     k_val row = k_for(b, first, sk_min(&lw, sk_add(&lw, first, rows_piece), rows), false);
-    k_val outer[IR_MAX_RANK];
-    sk_row_indices(&lw, c->rank, c->shape, row, outer);
+    sk_bind_runs(&lw, c, c->rank - c->inner, row);
     k_val start = sk_add(&lw, sk_mul(&lw, row, columns), left);
     k_val lane = k_for_all(b, bounded(&lw, count));
     k_val linear = sk_add(&lw, start, lane);
     lw.element = linear;
-    for (unsigned d = 0; d + 1 < c->rank; d++)
-        sk_bind(&lw, at.at[d], outer[d]);
-    sk_bind(&lw, at.at[c->rank - 1], sk_add(&lw, left, lane));
+    if (c->used[c->rank - c->inner])
+        sk_bind_run(&lw, c->rank - c->inner, sk_add(&lw, left, lane));
     sk_bind(&lw, at.linear, linear);
     emit_and_store(&lw, &out, linear);
     k_end(b);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int open_context(void **state)
 {
@@ -354,7 +355,7 @@ static void test_python(void **state)
     char path[512], command[1200];
     if (system("python3 -c 'import json' 2>/dev/null"))
         skip();
-    snprintf(path, sizeof(path), "%s/explain.json", dir ? dir : "/tmp");
+    snprintf(path, sizeof(path), "%s/explain-%d.json", dir ? dir : "/tmp", (int)getpid());
     sn_program *p[] = {sn_compile(*state, steps_signature, steps), sn_compile(*state, "[n,n]f32 -> [n,n]f32", floyd),
                        sn_compile(*state, "[n]f32 -> [n]f32", strange),
                        sn_compile(*state, "[n]f32 -> [m]i64", odd_extent)};

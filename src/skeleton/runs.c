@@ -1,0 +1,144 @@
+/* Runs of dimensions whose indices are only ever used side by side, to read arrays that have the same extents there. */
+#include "skeleton/runs.h"
+
+typedef struct joints {
+    const ir_program *p;
+    const l_cluster *c;
+    const sk_index *at;
+    bool joined[IR_MAX_RANK]; /* with the next dimension */
+    bool used[IR_MAX_RANK];
+} joints;
+
+static unsigned component(const joints *j, ir_id term)
+{
+    for (unsigned d = 0; d < j->at->rank; d++)
+        if (j->at->at[d] == term)
+            return d + 1;
+    return 0;
+}
+
+static void part(joints *j, unsigned d)
+{
+    j->joined[d] = false;
+    if (d)
+        j->joined[d - 1] = false;
+}
+
+static void use_alone(joints *j, ir_id operand)
+{
+    unsigned d = component(j, operand);
+    if (!d)
+        return;
+    j->used[d - 1] = true;
+    part(j, d - 1);
+}
+
+static void use_all(joints *j, uint32_t n, const ir_id *operand)
+{
+    for (uint32_t i = 0; i < n; i++)
+        use_alone(j, operand[i]);
+}
+
+static void use_in_loop(joints *j, const ir_loop *loop)
+{
+    use_all(j, loop->states, loop->init);
+    use_all(j, loop->states, loop->next);
+    use_alone(j, loop->cond);
+    use_alone(j, loop->count);
+}
+
+/* Is index k of the read the one behind index k - 1, in the loop as in the array? */
+static bool adjoins(const joints *j, const ir_node *read, const ir_id *index, uint32_t k)
+{
+    unsigned d = k && k < read->n ? component(j, index[k]) : 0;
+    return d > 1 && component(j, index[k - 1]) == d - 1 && ir_info(j->p, read->array)->shape[k] == j->c->shape[d - 1];
+}
+
+static void use_in_read(joints *j, const ir_node *n)
+{
+    const ir_id *index = j->p->arg.at + n->args;
+    for (uint32_t k = 0; k < n->n; k++) {
+        unsigned d = component(j, index[k]);
+        if (!d--)
+            continue;
+        j->used[d] = true;
+        bool inside = n->flags & IR_SAFE || ir_info(j->p, n->array)->shape[k] == j->c->shape[d];
+        if (n->flags & IR_LINEAR || !inside) {
+            part(j, d);
+            continue;
+        }
+        j->joined[d] &= adjoins(j, n, index, k + 1);
+        if (d)
+            j->joined[d - 1] &= adjoins(j, n, index, k);
+    }
+}
+
+void sk_find_runs(ir_program *p, l_cluster *c, arena *a, uint32_t n, const ir_id *term, const sk_index *at)
+{
+    joints j = {.p = p, .c = c, .at = at};
+    opt_ids ids = {0};
+    for (unsigned d = 0; d + 1 < c->rank; d++)
+        j.joined[d] = true;
+    opt_reach(p, a, n, term, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *t = ir_at(p, ids.at[i]);
+        if (t->kind == IR_READ)
+            use_in_read(&j, t);
+        else if (t->kind == IR_LOOP)
+            use_in_loop(&j, t->u.loop);
+        else
+            use_all(&j, t->n, p->arg.at + t->args);
+    }
+    use_all(&j, n, term);
+    for (unsigned d = 0, first = 0; d < c->rank; d++) {
+        c->run[d] = 0;
+        c->run[first]++;
+        c->used[first] |= j.used[d];
+        c->uses_index |= j.used[d];
+        if (!j.joined[d])
+            first = d + 1;
+    }
+    for (unsigned d = 0; d < c->rank; d++)
+        c->inner = c->run[d] ? c->run[d] : c->inner;
+    c->uses_index &= c->inner < c->rank;
+}
+
+void sk_open_space(sk_lower *lw, const l_cluster *c, const sk_index *at)
+{
+    sk_space *s = &lw->space;
+    s->rank = c->rank;
+    for (unsigned d = 0; d < c->rank; d++) {
+        s->var[d] = at->at[d];
+        s->extent[d] = c->shape[d];
+        s->run[d] = c->rank > 1 ? c->run[d] : 1;
+    }
+}
+
+void sk_bind_run(sk_lower *lw, unsigned d, k_val index)
+{
+    if (lw->space.run[d] > 1)
+        lw->space.position[d] = index;
+    else
+        sk_bind(lw, lw->space.var[d], index);
+}
+
+void sk_bind_runs(sk_lower *lw, const l_cluster *c, unsigned end, k_val position)
+{
+    k_builder *b = &lw->b;
+    unsigned outermost = 0;
+    while (outermost < end && !(c->run[outermost] && c->used[outermost]))
+        outermost++;
+    for (unsigned d = end; d-- > outermost;) {
+        if (!c->run[d])
+            continue;
+        if (!d) {
+            sk_bind_run(lw, d, position);
+            break;
+        }
+        k_val extent = sk_max(lw, sk_product(lw, c->run[d], c->shape + d), k_i64(b, 1));
+        if (c->used[d])
+            sk_bind_run(lw, d, k_let(b, OP_REM, position, extent, 0));
+        if (d > outermost)
+            position = k_let(b, OP_QUOT, position, extent, 0);
+    }
+}

@@ -1,0 +1,156 @@
+/* Operations that only move elements: the same elements as the interpreter's, for long rows and short ones; whole rows
+ * are copied as such, and indices that are plainly inside are neither divided for nor checked. */
+#include "counts.h"
+
+#include <string.h>
+
+static sn_acc repeated_rows(sn_acc a)
+{
+    return sn_replicate(a, 3, SN_ALL, SN_ALL, SN_ALL);
+}
+
+static sn_acc repeated_planes(sn_acc a)
+{
+    return sn_replicate(a, SN_ALL, 2, SN_ALL, SN_ALL);
+}
+
+static sn_acc repeated_elements(sn_acc a)
+{
+    return sn_replicate(a, SN_ALL, SN_ALL, SN_ALL, 3);
+}
+
+static sn_acc a_plane(sn_acc a)
+{
+    return sn_slice(a, 1, SN_ALL, SN_ALL);
+}
+
+static sn_acc a_middle(sn_acc a)
+{
+    return sn_slice(a, SN_ALL, 1, SN_ALL);
+}
+
+static sn_acc a_column(sn_acc a)
+{
+    return sn_slice(a, SN_ALL, SN_ALL, 1);
+}
+
+static sn_acc transposed(sn_acc a)
+{
+    return sn_transpose(a);
+}
+
+static sn_acc reversed(sn_acc a)
+{
+    return sn_reverse(a);
+}
+
+static sn_acc turned(sn_acc a)
+{
+    return sn_rotate(2, a);
+}
+
+static sn_acc first_ones(sn_acc a)
+{
+    return sn_take(4, a);
+}
+
+static sn_scalar swapped(sn_scalar i, sn_scalar j, sn_scalar k)
+{
+    return sn_tuple(j, k, i);
+}
+
+static sn_acc moved_round(sn_acc a)
+{
+    return sn_backpermute(sn_shape(sn_extent(a, 2), sn_extent(a, 0), sn_extent(a, 1)), swapped, a);
+}
+
+static sn_scalar weighed(sn_scalar i, sn_scalar j, sn_scalar k, sn_scalar x)
+{
+    (void)j;
+    return sn_add(sn_mul(sn_to_i64(x), 100), sn_add(sn_mul(k, 7), i));
+}
+
+static sn_acc with_two_indices(sn_acc a)
+{
+    return sn_imap(weighed, a);
+}
+
+static sn_acc several(sn_acc a)
+{
+    return sn_results(sn_replicate(a, 2, SN_ALL, SN_ALL, SN_ALL),
+                      sn_replicate(sn_reverse(a), 2, SN_ALL, SN_ALL, SN_ALL),
+                      sn_replicate(sn_slice(a, 0, SN_ALL, SN_ALL), 2, sn_extent(a, 0), SN_ALL, SN_ALL));
+}
+
+#define SHAPES 3, 4, 91, 2, 3, 5, 7, 2, 16, 3, 3, 200, 5, 17, 1, 2, 2, 0, 40, 9, 6
+
+static void elements_are_where_they_belong(void **state)
+{
+    static const char types[] = "u8 i16 f32 f64 bool";
+    (void)state;
+    both("[a,b,c]T -> [d,a,b,c]T", repeated_rows, types, MIXED, SHAPES);
+    both("[a,b,c]T -> [a,d,b,c]T", repeated_planes, types, MIXED, SHAPES);
+    both("[a,b,c]T -> [a,b,c,d]T", repeated_elements, types, MIXED, SHAPES);
+    both("[a,b,c]T -> [b,c]T", a_plane, types, MIXED, SHAPES);
+    both("[a,b,c]T -> [a,c]T", a_middle, types, MIXED, SHAPES);
+    both("[a,b,c]T -> [a,b]T", a_column, types, MIXED, SHAPES);
+    both("[a,b,c]T -> [a,c,b]T", transposed, types, MIXED, SHAPES);
+    both("[a,b,c]T -> [a,b,c]T", reversed, types, MIXED, SHAPES);
+    both("[a,b,c]T -> [a,b,c]T", turned, types, MIXED, SHAPES);
+    both("[a,b,c]T -> [a,b,d]T", first_ones, types, MIXED, SHAPES);
+    both("[a,b,c]T -> [c,a,b]T", moved_round, types, MIXED, SHAPES);
+    both("[a,b,c]T -> [a,b,c]i64", with_two_indices, types, SMALL, SHAPES);
+    both("[a,b,c]T -> [d,a,b,c]T, [d,a,b,c]T, [d,a,b,c]T", several, types, MIXED, SHAPES);
+}
+
+static unsigned times(const char *where, const char *part)
+{
+    unsigned n = 0;
+    for (const char *at = where; (at = strstr(at, part)); at++)
+        n++;
+    return n;
+}
+
+/* What a kernel has per element: it stands behind the first loop over elements. */
+static void kernels_are_short(void **state)
+{
+    static const struct {
+        const char *what, *signature;
+        sn_acc (*body)(sn_acc);
+        unsigned divisions, checks; /* where rows are short */
+    } cases[] = {
+        {"replicate rows", "[a,b,c]u8 -> [d,a,b,c]u8", repeated_rows, 0, 0},
+        {"replicate planes", "[a,b,c]u8 -> [a,d,b,c]u8", repeated_planes, 3, 0},
+        {"replicate elements", "[a,b,c]u8 -> [a,b,c,d]u8", repeated_elements, 1, 0},
+        {"slice of a plane", "[a,b,c]u8 -> [b,c]u8", a_plane, 0, 1},
+        {"slice of rows", "[a,b,c]u8 -> [a,c]u8", a_middle, 2, 1},
+        {"slice of columns", "[a,b,c]u8 -> [a,b]u8", a_column, 0, 1},
+        {"transpose", "[a,b,c]u8 -> [a,c,b]u8", transposed, 4, 0},
+        {"reverse", "[a,b,c]u8 -> [a,b,c]u8", reversed, 2, 0},
+        {"take", "[a,b,c]u8 -> [a,b,d]u8", first_ones, 2, 0},
+        {"permuted", "[a,b,c]u8 -> [c,a,b]u8", moved_round, 2, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        sn_program *p = compiled_in(both_cpu(), cases[i].signature, SN_BODY(cases[i].body));
+        uint8_t x[5 * 6 * 7] = {0};
+        sn_array *y = NULL;
+        assert_int_equal(sn_call(p, sn_in(x, 5, 6, 7), sn_keep(&y)), SN_OK);
+        const char *loop = strstr(sn_explain(p, "kernels"), "for_all");
+        assert_non_null(loop);
+        unsigned divisions = times(loop, "= rem ") + times(loop, "= quot "), checks = times(loop, " check ");
+        if (divisions > cases[i].divisions || checks > cases[i].checks)
+            fail_msg("%s: %u divisions, %u checks:\n%s", cases[i].what, divisions, checks, loop);
+        sn_free(y);
+        sn_drop(p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elements_are_where_they_belong),
+        cmocka_unit_test(kernels_are_short),
+    };
+    return cmocka_run_group_tests(tests, both_open, both_close);
+}
