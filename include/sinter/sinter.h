@@ -84,9 +84,9 @@ typedef enum sn_switch { SN_DEFAULT, SN_ON, SN_OFF } sn_switch;
 /* Start from (sn_options){ .size = sizeof(sn_options) }: zero is the default of everything. */
 typedef struct sn_options {
     size_t size;        /* sizeof(sn_options): later versions may have more */
-    int threads;        /* worker threads; 0: one for each core this process may use */
-    /* "cpu", "cuda", "opencl", the second of a kind "opencl:1", "interpreter" (the reference); "auto", NULL: the best there
-     * is. The environment variable SINTER_DEVICE wins, except over "interpreter". */
+    int threads; /* that compute, the caller's included; 0: SINTER_THREADS, else one for each core of this process */
+    /* "cpu", "cuda", "opencl", the second of a kind "opencl:1", "interpreter" (the reference); "auto", NULL: the best
+     * there is. The environment variable SINTER_DEVICE wins, except over "interpreter". */
     const char *device;
     sn_switch checks;   /* index and division checks that are not provably true; default on */
     sn_switch contract; /* forming fma inside one user function; default on */
@@ -104,7 +104,7 @@ SN_API sn_context *sn_open(const sn_options *options);
 /* Frees the context; NULL is ignored. Its programs and arrays must have been given back before. */
 SN_API void sn_close(sn_context *context);
 /* The message of the calling thread's last failed call in this context, "" if none failed; valid until that thread's
- * next call. Build errors are one line each: "file:line: operation: what is wrong". Never NULL. */
+ * next failure. Build errors are one line each: "file:line: operation: what is wrong". Never NULL. */
 SN_API const char *sn_message(const sn_context *context);
 
 typedef struct sn_site { /* a place in the user's program; file is copied by whoever keeps it */
@@ -137,10 +137,10 @@ typedef enum sn_type {
  * (sn_results(...) for several). The signature names types, ranks and extents:
  *     "[n,m]f32, f32, [n](f32, i32) -> [m]f64"    parameters -> results; no brackets: a single value, rank 0
  * One name is one extent, checked at every call; a number is a constant extent; a name that only results have stands
- * for whatever extent they get. (f32, i32) is a tuple: one array of pairs, passed as two arrays. {x: f32, id: i32} is a tuple
- * with names for its components, for sn_field. Both may be nested, and both may be passed as arrays of C structs.
- * Calls f on this thread, perhaps more than once. Returns NULL after an error: sn_message lists all of them.
- * Free with sn_drop. Thread-safe. */
+ * for whatever extent they get. (f32, i32) is a tuple: one array of pairs, passed as two arrays. {x: f32, id: i32} is a
+ * tuple with names for its components, for sn_field. Both may be nested, and both may be passed as arrays of C structs.
+ * Calls f once, on this thread; the functions that f hands to operations are called as often as these like. Returns
+ * NULL after an error: sn_message lists all of them. Free with sn_drop. Thread-safe. */
 #define sn_compile(context, signature, f) sn_compile_at(SN_HERE, context, signature, SN_BODY(f))
 /* The same for f(env, number of parameters, parameters): any number of them, and an environment of the caller's. */
 #define sn_compile_env(context, signature, f, env) sn_compile_at(SN_HERE, context, signature, sn_body_env(f, env))
@@ -212,8 +212,9 @@ SN_API sn_arg sn_give(sn_array *array);  /* the same, given away: freed, unless 
 SN_API sn_arg sn_keep(sn_array **array); /* a result that stays on the device; *array is set, free it with sn_free */
 
 /* Runs the program and waits. Arguments are those of the parameters, then those of the results, in the order of the
- * signature; a tuple takes one argument per component, or an array of structs. Input and result memory must not overlap. After an error, the
- * results are not to be read, and nothing was kept. Thread-safe, also for one program. */
+ * signature; a tuple takes one argument per component, or an array of structs. Input and result memory must not overlap
+ * (but for structs, which are converted). After an error, the results are not to be read, and nothing was kept.
+ * Thread-safe, also for one program. */
 #define sn_call(program, ...)                                                                                          \
     sn_call_at(SN_HERE, program, (int)(sizeof((sn_arg[]){__VA_ARGS__}) / sizeof(sn_arg)), (sn_arg[]){__VA_ARGS__})
 SN_API sn_status sn_call_at(sn_site at, sn_program *program, int count, const sn_arg *arguments);
