@@ -74,10 +74,11 @@ sn_status call_size(const call *c, const sn_arg *a, size_t element, uint32_t num
 {
     for (int d = 0; d < a->rank; d++)
         if (a->extent[d] < 0)
-            return call_fail(c, SN_BAD_EXTENT, "dimension %d of argument %u has the extent %lld", d, number,
+            return call_fail(c, SN_BAD_EXTENT,
+                             "dimension %d of argument %u has the extent %lld; an extent is 0 or more", d, number,
                              (long long)a->extent[d]);
     if (!size_of_array(element, (unsigned)a->rank, a->extent, bytes))
-        return call_fail(c, SN_TOO_LARGE, "argument %u is larger than memory can be", number);
+        return call_fail(c, SN_TOO_LARGE, "argument %u is larger than memory can be; check its extents", number);
     return SN_OK;
 }
 
@@ -101,16 +102,24 @@ static sn_status check_argument(call *c, int i)
                          "argument %u is no argument; write sn_in(pointer, extents...), sn_into, sn_value, ...",
                          call_number(c, i));
     if (!kind_fits(c, i))
-        return call_fail(c, SN_BAD_ARGUMENT, "argument %u stands for %s, but is %s(...)", call_number(c, i), what,
-                         kind_name(a->kind));
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u stands for %s, but is %s(...); write %s", call_number(c, i),
+                         what, kind_name(a->kind),
+                         is_parameter(c, i) ? "sn_in, sn_strided, sn_value, sn_held or sn_give"
+                                            : "sn_into, sn_value or sn_keep");
     bool held = a->kind == SN_ARG_HELD || a->kind == SN_ARG_GIVE;
     if (held && !a->u.array)
-        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is no array: NULL", call_number(c, i));
+        return call_fail(c, SN_BAD_ARGUMENT,
+                         "argument %u is no array: NULL; the call or sn_upload that should have made it failed",
+                         call_number(c, i));
     if (held && a->u.array->context != cx)
-        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is an array of another context", call_number(c, i));
+        return call_fail(
+            c, SN_BAD_ARGUMENT,
+            "argument %u is an array of another context; sn_read and sn_upload copy it from one to the other",
+            call_number(c, i));
     if (a->kind == SN_ARG_KEEP)
         return a->u.keep ? SN_OK
-                         : call_fail(c, SN_BAD_ARGUMENT, "argument %u: nowhere to put the array", call_number(c, i));
+                         : call_fail(c, SN_BAD_ARGUMENT, "argument %u: nowhere to put the array; write sn_keep(&array)",
+                                     call_number(c, i));
     if ((ir_type)a->type != c->p->type[i])
         return call_fail(c, SN_BAD_ARGUMENT, "argument %u is of type %s, not %s", call_number(c, i), type_name(a->type),
                          ir_type_name(c->p->type[i]));
@@ -131,13 +140,17 @@ static sn_status check_argument(call *c, int i)
     if (status != SN_OK)
         return status;
     if (!held && !a->u.from && c->bytes[i])
-        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is NULL", call_number(c, i));
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is NULL; its extents say that it has elements",
+                         call_number(c, i));
     if (a->stride && a->kind != SN_ARG_IN)
-        return call_fail(c, SN_BAD_ARGUMENT, "argument %u has strides, which only sn_strided(...) may have",
+        return call_fail(c, SN_BAD_ARGUMENT,
+                         "argument %u has strides, which only sn_strided(...) may have; its stride must be NULL",
                          call_number(c, i));
     if (!held && !a->stride && c->bytes[i] && (uintptr_t)a->u.from % ir_type_size(c->p->type[i]))
-        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is not aligned to its elements, of type %s",
-                         call_number(c, i), ir_type_name(c->p->type[i]));
+        return call_fail(
+            c, SN_BAD_ARGUMENT,
+            "argument %u is not aligned to its elements, of type %s; sn_strided takes parameters that are not",
+            call_number(c, i), ir_type_name(c->p->type[i]));
     return SN_OK;
 }
 
@@ -170,12 +183,15 @@ static sn_status check_overlap(const call *c)
         for (int k = i + 1; k < c->count; k++) {
             const sn_arg *a = &c->arg[i], *b = &c->arg[k];
             if (!is_parameter(c, k) && overlap(c, i, k))
-                return call_fail(c, SN_BAD_ARGUMENT, "the memory of arguments %u and %u overlaps", call_number(c, i),
-                                 call_number(c, k));
+                return call_fail(c, SN_BAD_ARGUMENT,
+                                 "the memory of arguments %u and %u overlaps; results need memory of their own",
+                                 call_number(c, i), call_number(c, k));
             bool given = is_array(a) && is_array(b) && (a->kind == SN_ARG_GIVE || b->kind == SN_ARG_GIVE);
             if (given && a->u.array == b->u.array)
-                return call_fail(c, SN_BAD_ARGUMENT, "arguments %u and %u are one array, which is given away",
-                                 call_number(c, i), call_number(c, k));
+                return call_fail(
+                    c, SN_BAD_ARGUMENT,
+                    "arguments %u and %u are one array, which is given away; give it once, or write sn_held for both",
+                    call_number(c, i), call_number(c, k));
         }
     return SN_OK;
 }

@@ -53,10 +53,13 @@ static sn_status check(const call *c, const structs *s)
     const sn_arg *a = s->arg;
     size_t bytes = s->port->bytes, all = 0;
     if (!s->port->tuple)
-        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is sn_structs(...), but stands for %s", s->number,
-                         s->port->text);
+        return call_fail(c, SN_BAD_ARGUMENT,
+                         "argument %u is sn_structs(...), but stands for %s; write sn_in, sn_into or sn_value",
+                         s->number, s->port->text);
     if (a->size != bytes)
-        return call_fail(c, SN_BAD_ARGUMENT, "argument %u has structs of %zu bytes, but those of %s have %zu",
+        return call_fail(c, SN_BAD_ARGUMENT,
+                         "argument %u has structs of %zu bytes, but those of %s have %zu; their members have the types "
+                         "and order of the signature",
                          s->number, a->size, s->port->text, bytes);
     if (a->rank != s->port->rank)
         return call_fail(c, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", s->number, a->rank,
@@ -65,7 +68,7 @@ static sn_status check(const call *c, const structs *s)
     if (status != SN_OK)
         return status;
     if (!a->u.from && all)
-        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is NULL", s->number);
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is NULL; its extents say that it has elements", s->number);
     return SN_OK;
 }
 
@@ -98,7 +101,8 @@ static sn_status check_results(const call *c, const structs *s)
             continue; /* reported when it is looked at */
         }
         if (at && bytes && end > from && at < end && from < at + bytes)
-            return call_fail(c, SN_BAD_ARGUMENT, "the memory of arguments %u and %u overlaps",
+            return call_fail(c, SN_BAD_ARGUMENT,
+                             "the memory of arguments %u and %u overlaps; results need memory of their own",
                              s->number < c->number[i] ? s->number : c->number[i],
                              s->number < c->number[i] ? c->number[i] : s->number);
     }

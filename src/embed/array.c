@@ -53,7 +53,8 @@ sn_acc sn_iota_at(sn_site at, sn_scalar n)
     if (!op_start_array(&o, at, "iota") || !op_take_shape(&o, n, &e.rank, e.at))
         return op_bad_array(&o);
     if (e.rank != 1) {
-        op_fail(&o, "expects one extent, but is given a shape of rank %u", e.rank);
+        op_fail(&o, "expects one extent, but is given a shape of rank %u; sn_generate and sn_fill take any shape",
+                e.rank);
         return op_bad_array(&o);
     }
     ir_fn *fn = embed_index_fn(&o, 1);
@@ -70,7 +71,7 @@ static sn_acc enumerate(const op *o, const extents *e, sn_scalar x, const sn_sca
         if (!v)
             return op_bad_array(o);
         if (!v->tree->leaf) {
-            op_fail(o, "counts in numbers, but is given %s", value_text(o, v));
+            op_fail(o, "counts in numbers, but is given %s; begin with a number, as in sn_i32(0)", value_text(o, v));
             return op_bad_array(o);
         }
         term[i] = v->term[0];
@@ -80,8 +81,8 @@ static sn_acc enumerate(const op *o, const extents *e, sn_scalar x, const sn_sca
         return op_bad_array(o);
     ir_type type = (ir_type)ir_at(o->p, term[0])->type;
     if (!(ir_type_class(type) & CLASS_NUM) || (step && ir_at(o->p, term[1])->type != type)) {
-        op_fail(o, "counts in numbers of one type, but is given %s%s%s", ir_type_name(type), step ? " and " : "",
-                step ? ir_type_name((ir_type)ir_at(o->p, term[1])->type) : "");
+        op_fail(o, "counts in numbers of one type, but is given %s%s%s; convert to it", ir_type_name(type),
+                step ? " and " : "", step ? ir_type_name((ir_type)ir_at(o->p, term[1])->type) : "");
         return op_bad_array(o);
     }
     ir_fn *fn = embed_index_fn(o, e->rank);
@@ -122,7 +123,8 @@ sn_acc sn_empty_at(sn_site at, sn_type type)
     if (!op_start_array(&o, at, "empty"))
         return op_bad_array(&o);
     if ((int)type <= T_NONE || (int)type >= T_COUNT) {
-        op_fail(&o, "%d is no type", (int)type);
+        op_fail(&o, "%d is no type; SN_BOOL, SN_I8 to SN_I64, SN_U8 to SN_U64, SN_F32, SN_F64 and SN_CHAR are",
+                (int)type);
         return op_bad_array(&o);
     }
     ir_id none = ir_i64(o.p, 0), zero = ir_const(o.p, (ir_type)type, 0);
@@ -150,7 +152,7 @@ static bool take_operands(const op *o, int n, const sn_acc *a, int most, operand
 {
     bool good = true;
     if (n > most)
-        return op_fail(o, "%d arrays; at most %d are possible", n, most);
+        return op_fail(o, "%d arrays; at most %d are possible; zip some of them first", n, most);
     for (int i = 0; i < n; i++) {
         const value *v = op_take_array(o, a[i]);
         good &= v != NULL;
@@ -182,7 +184,9 @@ static bool intersect(const op *o, operands *in)
     for (uint32_t i = 1; i < in->n; i++) {
         const ir_array *a = ir_info(o->p, in->array[i]);
         if (a->rank != e.rank)
-            return op_fail(o, "the operands' ranks differ: %u and %u", e.rank, (unsigned)a->rank);
+            return op_fail(
+                o, "the operands' ranks differ: %u and %u; sn_replicate adds dimensions, sn_slice takes them away",
+                e.rank, (unsigned)a->rank);
         for (unsigned d = 0; d < e.rank; d++)
             if (a->shape[d] != e.at[d])
                 e.at[d] = ir_op2(o->p, o->site, OP_MIN, e.at[d], a->shape[d]);
@@ -293,7 +297,7 @@ sn_acc sn_component_at(sn_site at, sn_acc array_of_tuples, int i)
     if (!v)
         return op_bad_array(&o);
     if (v->tree->leaf || i < 0 || (uint32_t)i >= v->tree->n) {
-        op_fail(&o, "the elements of %s have no component %d", value_text(&o, v), i);
+        op_fail(&o, "the elements of %s have no component %d; they are counted from 0", value_text(&o, v), i);
         return op_bad_array(&o);
     }
     return embed_component(&o, v, (uint32_t)i);
@@ -309,7 +313,8 @@ void sn_unzip_at(sn_site at, sn_acc a, int count, sn_acc *part)
     if (!v)
         return;
     if (v->tree->leaf || (int64_t)v->tree->n != count) {
-        op_fail(&o, "the elements of %s are no tuples of %d components", value_text(&o, v), count);
+        op_fail(&o, "the elements of %s are no tuples of %d components; say as many as there are", value_text(&o, v),
+                count);
         return;
     }
     for (uint32_t i = 0; i < v->tree->n; i++)

@@ -138,7 +138,8 @@ static void check_result(const op *o, uint32_t number, const signature_port *s, 
 {
     const ir_array *a = ir_info(o->p, v->array);
     if (!same_element(o, s, v) || a->rank != s->rank) {
-        op_fail(o, "result %u is %s, but the signature has %s", number, value_text(o, v), s->text);
+        op_fail(o, "result %u is %s, but the signature has %s; change the signature, or convert the result", number,
+                value_text(o, v), s->text);
         return;
     }
     for (unsigned d = 0; d < s->rank; d++) {
@@ -159,7 +160,8 @@ void embed_describe_results(const op *o, uint32_t n, const value *const *part, c
 {
     names known = {0};
     if (n != s->result.n) {
-        op_fail(o, "the function returns %u result%s, but the signature has %u", n, n == 1 ? "" : "s", s->result.n);
+        op_fail(o, "the function returns %u result%s, but the signature has %u; sn_results(a, b) returns several", n,
+                n == 1 ? "" : "s", s->result.n);
         return;
     }
     name_dims(o, &known);
@@ -208,12 +210,12 @@ static void build_program(build *b, sn_site at, const char *source, sn_body body
         return;
     }
     if (!body.call) {
-        op_fail(&o, "the function is NULL");
+        op_fail(&o, "the function is NULL; sn_compile takes a function of arrays");
         return;
     }
     if (body.parameters >= 0 && (uint32_t)body.parameters != s.param.n) {
-        op_fail(&o, "the function has %d parameter%s, but the signature %u", body.parameters,
-                body.parameters == 1 ? "" : "s", s.param.n);
+        op_fail(&o, "the function has %d parameter%s, but the signature %u; it takes one array for each",
+                body.parameters, body.parameters == 1 ? "" : "s", s.param.n);
         return;
     }
     info->params = s.param.n;

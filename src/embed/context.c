@@ -85,6 +85,22 @@ void *op_fail(const op *o, const char *format, ...)
 
 /* --- handles to values --- */
 
+/* What to do with a value of this kind where another is expected. */
+static const char *kind_advice(const value *v)
+{
+    switch (v->kind) {
+    case VALUE_ARRAY:
+        return "sn_the and sn_index read an element, sn_map reaches all";
+    case VALUE_RESULTS:
+        return "these are for the end of a program: use the arrays themselves";
+    case VALUE_NEIGHBOURS:
+        return "sn_at reads one of them";
+    case VALUE_SCALAR:
+        break;
+    }
+    return "sn_unit makes an array of it";
+}
+
 static const char *kind_text(const op *o, const value *v)
 {
     switch (v->kind) {
@@ -93,7 +109,7 @@ static const char *kind_text(const op *o, const value *v)
     case VALUE_RESULTS:
         return "several results";
     case VALUE_NEIGHBOURS:
-        return "the neighbours of a stencil (read them with sn_at)";
+        return "the neighbours of a stencil";
     case VALUE_SCALAR:
         break;
     }
@@ -104,19 +120,32 @@ const value *op_take(const op *o, uint64_t bits, const char *what)
 {
     uint32_t number = (uint32_t)(bits >> 32), id = (uint32_t)bits;
     if (!bits)
-        return op_fail(o, "%s is no value: a variable that was never set, or a function that returned nothing", what);
+        return op_fail(
+            o,
+            "%s is no value: a variable that was never set, or a function that returned nothing; give it a value first",
+            what);
     if (bits == UINT64_MAX)
-        return op_fail(o, "%s is SN_ALL, which stands for a dimension in sn_slice and sn_replicate only", what);
+        return op_fail(
+            o,
+            "%s is SN_ALL, which stands for a dimension in sn_slice and sn_replicate only; write an extent or an index",
+            what);
     if (number == OUTSIDE && id == INT32_MAX)
-        return op_fail(o, "%s was made while nothing was being compiled", what);
+        return op_fail(
+            o, "%s was made while nothing was being compiled; values are made by the function given to sn_compile",
+            what);
     if (number == OUTSIDE)
-        return op_fail(o, "%s was made while nothing was being compiled, in line %u", what, (unsigned)id);
+        return op_fail(o,
+                       "%s was made while nothing was being compiled, in line %u; values are made by the function "
+                       "given to sn_compile",
+                       what, (unsigned)id);
     if (number != o->b->number)
-        return op_fail(o, "%s belongs to another program: values live only while sn_compile runs their function", what);
+        return op_fail(
+            o, "%s belongs to another program: values live only while sn_compile runs their function; make it again",
+            what);
     if (id == BAD)
         return NULL;
     if (id >= o->b->value.n)
-        return op_fail(o, "%s is no value of this program", what);
+        return op_fail(o, "%s is no value of this program; only operations make values", what);
     return &o->b->value.at[id];
 }
 
@@ -172,7 +201,9 @@ static bool in_scope(const op *o, uint32_t n, const ir_id *term, const char *wha
         if (!s)
             continue;
         const ir_site *site = &o->p->site.at[s->site];
-        return op_fail(o, "%s depends on a parameter of the function given to %s in %s:%u, and is used outside of it",
+        return op_fail(o,
+                       "%s depends on a parameter of the function given to %s in %s:%u, and is used outside of it; it "
+                       "leaves the function only as its result",
                        what, site->operation, site->file ? site->file : "an unknown file", (unsigned)site->line);
     }
     return true;
@@ -184,7 +215,7 @@ const value *op_take_scalar(const op *o, sn_scalar x, const char *what)
     if (!v)
         return NULL;
     if (v->kind != VALUE_SCALAR)
-        return op_fail(o, "%s must be a scalar, but is %s", what, kind_text(o, v));
+        return op_fail(o, "%s must be a scalar, but is %s; %s", what, kind_text(o, v), kind_advice(v));
     return in_scope(o, v->tree->leaves, v->term, what) ? v : NULL;
 }
 
@@ -193,7 +224,7 @@ const value *op_take_array(const op *o, sn_acc a)
     const value *v = op_take(o, a.bits, "the array");
     if (!v || v->kind == VALUE_ARRAY)
         return v;
-    return op_fail(o, "expects an array, but is given %s", kind_text(o, v));
+    return op_fail(o, "expects an array, but is given %s; %s", kind_text(o, v), kind_advice(v));
 }
 
 ir_id op_take_leaf(const op *o, sn_scalar x, const char *what, ir_type type)
@@ -202,7 +233,8 @@ ir_id op_take_leaf(const op *o, sn_scalar x, const char *what, ir_type type)
     if (!v)
         return 0;
     if (!v->tree->leaf) {
-        op_fail(o, "%s must be a single value, but is the tuple %s", what, value_text(o, v));
+        op_fail(o, "%s must be a single value, but is the tuple %s; sn_get takes one of its components", what,
+                value_text(o, v));
         return 0;
     }
     if (type == T_NONE || !v->weak || !v->weak[0])
@@ -217,7 +249,7 @@ static ir_id as_i64(const op *o, ir_id term, bool weak, const char *what)
     if (weak)
         return embed_literal_as(o, term, T_I64, what);
     if (ir_type_class(t) != CLASS_INT) {
-        op_fail(o, "%s must be an integer, but is of type %s", what, ir_type_name(t));
+        op_fail(o, "%s must be an integer, but is of type %s; convert it (sn_to_i64)", what, ir_type_name(t));
         return 0;
     }
     return t == T_I64 ? term : ir_convert(o->p, o->site, OP_CONVERT, T_I64, term);
@@ -230,7 +262,7 @@ ir_id op_take_i64(const op *o, sn_scalar x, const char *what)
         return 0;
     if (one.n == 1)
         return one.at[0];
-    op_fail(o, "%s must be a single integer, but is a tuple of %u", what, one.n);
+    op_fail(o, "%s must be a single integer, but is a tuple of %u; sn_get takes one of its components", what, one.n);
     return 0;
 }
 
@@ -268,7 +300,8 @@ bool op_check_extent(const op *o, ir_id term)
         if (map64_get(&o->b->extents, id) || map64_get(&seen, id))
             continue;
         if (node->kind == IR_VAR)
-            return op_fail(o, "an extent depends on a parameter of a scalar function");
+            return op_fail(o, "an extent depends on a parameter of a scalar function; extents are made of other "
+                              "extents and constants");
         if (node->kind == IR_READ || node->kind == IR_PROJ)
             return op_fail(o, "an extent depends on %s; extents are made of other extents and constants",
                            node->kind == IR_READ ? "an element of an array" : "a loop");

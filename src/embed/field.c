@@ -32,7 +32,8 @@ static const ir_id *replacement(const op *o, const value *v, const tree *field, 
     for (uint32_t k = 0; same && k < field->leaves; k++)
         same = ir_at(o->p, term[k])->type == (uint8_t)type[k];
     if (!same)
-        return op_fail(o, "the field %s is %s, but the new one %s", name, type_text(o, field, type), value_text(o, x));
+        return op_fail(o, "the field %s is %s, but the new one %s; convert it", name, type_text(o, field, type),
+                       value_text(o, x));
     return term;
 }
 
@@ -76,7 +77,7 @@ static bool split(const op *o, const char *names, uint32_t count, const char **n
             char k = c[length];
             bool letter = (k >= 'a' && k <= 'z') || (k >= 'A' && k <= 'Z') || k == '_';
             if (!letter && !(length && k >= '0' && k <= '9'))
-                return op_fail(o, "\"%s\" is no list of names", names);
+                return op_fail(o, "\"%s\" is no list of names; write them with blanks between, as in \"x y\"", names);
             length++;
         }
         if (length && n < count) {
@@ -87,7 +88,8 @@ static bool split(const op *o, const char *names, uint32_t count, const char **n
         n += length > 0;
         c += length;
     }
-    return n == count || op_fail(o, "\"%s\" names %u fields, but there are %u values", names, n, count);
+    return n == count ||
+           op_fail(o, "\"%s\" names %u fields, but there are %u values; write one name for each", names, n, count);
 }
 
 sn_scalar sn_record_at(sn_site at, const char *names, int count, const sn_scalar *component)
@@ -100,7 +102,7 @@ sn_scalar sn_record_at(sn_site at, const char *names, int count, const sn_scalar
         return op_bad_scalar(&o);
     op_start(&o, at, "record");
     if (!names) {
-        op_fail(&o, "there are no names");
+        op_fail(&o, "there are no names; write them with blanks between, as in \"x y\"");
         return op_bad_scalar(&o);
     }
     const tree *t = split(&o, names, v->tree->n, name) ? tree_struct(&o, v->tree->n, v->tree->child, name) : NULL;

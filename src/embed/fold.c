@@ -9,8 +9,8 @@ static sn_acc fold(const op *o, sn_fn f, const sn_scalar *z, sn_acc a, bool all)
         return op_bad_array(o);
     const ir_type *element = value_types(o, v);
     if (seed && !tree_equal(seed->tree, v->tree)) {
-        op_fail(o, "the initial value must be %s like the elements, but is %s", type_text(o, v->tree, element),
-                value_text(o, seed));
+        op_fail(o, "the initial value must be %s like the elements, but is %s; convert it, or the elements",
+                type_text(o, v->tree, element), value_text(o, seed));
         return op_bad_array(o);
     }
     const ir_id *init = seed ? embed_settle(o, seed, element, "the initial value") : NULL;
@@ -65,7 +65,9 @@ static const value *take_plain(const op *o, sn_acc a, unsigned classes, const ch
     if (!v)
         return NULL;
     if (!v->tree->leaf || !(ir_type_class(value_types(o, v)[0]) & classes))
-        return op_fail(o, "reduces arrays of %s, but is given %s", wanted, value_text(o, v));
+        return op_fail(
+            o, "reduces arrays of %s, but is given %s; convert its elements, or take one of their components (sn_get)",
+            wanted, value_text(o, v));
     return v;
 }
 
@@ -217,7 +219,7 @@ static sn_acc arg_extreme(const op *o, ir_op which, sn_acc a)
     if (!v)
         return op_bad_array(o);
     if (ir_info(o->p, v->array)->rank == 0) {
-        op_fail(o, "%s has no dimension to search", value_text(o, v));
+        op_fail(o, "%s has no dimension to search; an array of rank 1 or more has", value_text(o, v));
         return op_bad_array(o);
     }
     ir_id pairs = with_index(o, v->array);

@@ -199,8 +199,10 @@ static void wrong_count(const op *o, sn_fn f, uint32_t n, const value *argument)
         text_add(&t, i ? ", " : "");
         text_add(&t, argument[i].kind == VALUE_NEIGHBOURS ? "neighbours" : value_text(o, &argument[i]));
     }
-    op_fail(o, "the function has %d parameter%s, but is called with %u: %s", f.parameters, f.parameters == 1 ? "" : "s",
-            n, t.at);
+    op_fail(o,
+            "the function has %d parameter%s, but is called with %u: %s; it takes one for each, or for each component "
+            "of one",
+            f.parameters, f.parameters == 1 ? "" : "s", n, t.at);
 }
 
 static sn_scalar give(const op *o, const value *v)
@@ -212,7 +214,7 @@ const value *embed_call(const op *o, sn_fn f, uint32_t n, const value *argument,
 {
     build *b = o->b;
     if (!f.call)
-        return op_fail(o, "the function is NULL");
+        return op_fail(o, "the function is NULL; write a function of scalars, or sn_closure(f, env)");
     int spread = argument_to_spread(f, n, argument);
     if (spread < 0) {
         wrong_count(o, f, n, argument);
@@ -267,8 +269,8 @@ bool embed_close_lambda(const op *o, ir_fn *fn, const value *result, const tree 
     for (uint32_t i = 0; wanted && same && i < wanted->leaves; i++)
         same = ir_at(o->p, term[i])->type == (uint8_t)type[i];
     if (!same)
-        return op_fail(o, "the function must return %s, but returns %s", type_text(o, wanted, type),
-                       value_text(o, result));
+        return op_fail(o, "the function must return %s, but returns %s; convert what it returns",
+                       type_text(o, wanted, type), value_text(o, result));
     out->tree = result->tree;
     out->fn = ir_fn_close(o->p, fn, result->tree->leaves, term);
     return out->fn != NULL;
@@ -302,7 +304,9 @@ ir_fn *embed_index_lambda(const op *o, sn_fn f, unsigned rank, unsigned result_r
     if (!v)
         return NULL;
     if (v->tree->leaves != result_rank)
-        return op_fail(o, "the function must return an index of %u integers into the array, but returns %s",
+        return op_fail(o,
+                       "the function must return an index of %u integers into the array, but returns %s; of several, "
+                       "sn_tuple(i, j)",
                        result_rank, value_text(o, v));
     if (!op_index_leaves(o, v, "what the function returns", &result))
         return NULL;

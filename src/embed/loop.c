@@ -25,7 +25,7 @@ static bool begin_loop(const op *o, const value *init, const ir_type *like, bool
     arena *a = o->b->arena;
     uint32_t n = init->tree->leaves;
     if (n == 0)
-        return op_fail(o, "the state is (), which holds nothing");
+        return op_fail(o, "the state is (), which holds nothing; begin with what changes");
     *l = (looping){.init = init, .tree = init->tree, .counted = counted};
     l->type = arena_alloc(a, n * sizeof *l->type);
     l->open = arena_alloc(a, n * sizeof *l->open);
@@ -98,8 +98,9 @@ static bool set_next(const op *o, looping *l, const value *next)
     for (uint32_t i = 0; same && i < l->tree->leaves; i++)
         same = ir_at(o->p, term[i])->type == (uint8_t)l->type[i];
     if (!same)
-        return op_fail(o, "the function must return the next state, %s, but returns %s", type_text(o, l->tree, l->type),
-                       value_text(o, next));
+        return op_fail(
+            o, "the function must return the next state, %s, but returns %s; convert it, or what the loop begins with",
+            type_text(o, l->tree, l->type), value_text(o, next));
     l->loop.next = arena_copy(o->b->arena, term, l->tree->leaves * sizeof *term);
     const ir_id *init = embed_settle(o, l->init, l->type, "the initial value");
     l->loop.init = init ? arena_copy(o->b->arena, init, l->tree->leaves * sizeof *init) : NULL;
@@ -134,7 +135,7 @@ sn_scalar sn_while_at(sn_site at, sn_fn condition, sn_fn next, sn_scalar init)
     if (!c || !set_next(&o, &l, n))
         return op_bad_scalar(&o);
     if (!c->tree->leaf || ir_at(o.p, c->term[0])->type != T_BOOL) {
-        op_fail(&o, "the condition must be bool, but is %s", value_text(&o, c));
+        op_fail(&o, "the condition must be bool, but is %s; compare it, as in sn_ne(x, 0)", value_text(&o, c));
         return op_bad_scalar(&o);
     }
     l.loop.cond = c->term[0];
@@ -196,7 +197,8 @@ sn_scalar sn_sfold_at(sn_site at, sn_fn f, sn_scalar z, sn_acc array, int outer,
         return op_bad_scalar(&o);
     const ir_array *info = ir_info(o.p, a->array);
     if (info->rank != row.n + 1) {
-        op_fail(&o, "%u outer indices choose no row of %s", row.n, value_text(&o, a));
+        op_fail(&o, "%u outer indices choose no row of %s; write one for each dimension but the innermost", row.n,
+                value_text(&o, a));
         return op_bad_scalar(&o);
     }
     bool alike = tree_equal(init->tree, a->tree);

@@ -127,7 +127,8 @@ static void describe_inputs(const op *o, const signature *s, embed_result *info)
             continue;
         }
         if (info->params == s->param.n || !same_port(o, &s->param.at[info->params], a)) {
-            op_fail(o, "input %u is not parameter %u of the signature", i + 1, info->params + 1);
+            op_fail(o, "input %u is not parameter %u of the signature; they have one order, type and shape", i + 1,
+                    info->params + 1);
             return;
         }
         embed_port *port = &info->param[info->params];
@@ -136,7 +137,7 @@ static void describe_inputs(const op *o, const signature *s, embed_result *info)
         embed_set_layout(o, &s->param.at[info->params++], port);
     }
     if (info->params != s->param.n)
-        op_fail(o, "%u inputs, but the signature has %u parameters", info->params, s->param.n);
+        op_fail(o, "%u inputs, but the signature has %u parameters; write one for each", info->params, s->param.n);
 }
 
 static void describe_outputs(const op *o, const signature *s, embed_result *info)
@@ -169,7 +170,7 @@ static void check_names(const op *o, const embed_result *info)
         given[o->p->number.at[i].dim] = true;
     for (uint32_t k = 0; k < o->p->dim.n; k++)
         if (!given[k])
-            op_fail(o, "the extent \"%s\" is of no parameter", o->p->dim.at[k]);
+            op_fail(o, "the extent \"%s\" is of no parameter; name those of the signature", o->p->dim.at[k]);
 }
 
 static void check_extents(const op *o)
@@ -187,7 +188,7 @@ static void describe(const op *o, embed_result *info)
 {
     signature s;
     if (!o->p->output.n) {
-        op_fail(o, "there is no output");
+        op_fail(o, "there is no output; a program ends with one, as in output a");
         return;
     }
     if (!signature_parse(o, o->p->signature ? o->p->signature : derived_signature(o), &s)) {

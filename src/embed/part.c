@@ -15,7 +15,8 @@ static bool begin(part *p, sn_site at, const char *name, sn_acc a)
         return false;
     p->from = ir_info(p->o.p, p->v->array);
     if (!p->from->rank)
-        return op_fail(&p->o, "%s has no dimension to take a part of", value_text(&p->o, p->v));
+        return op_fail(&p->o, "%s has no dimension to take a part of; an array of rank 1 or more has",
+                       value_text(&p->o, p->v));
     p->last = p->from->rank - 1u;
     return true;
 }

@@ -20,7 +20,8 @@ sn_scalar sn_index_at(sn_site at, sn_acc a, int count, const sn_scalar *index)
         return op_bad_scalar(&o);
     unsigned rank = ir_info(o.p, v->array)->rank;
     if (list.n != rank) {
-        op_fail(&o, "%u indices into %s, which has rank %u", list.n, value_text(&o, v), rank);
+        op_fail(&o, "%u indices into %s, which has rank %u; write one for each dimension, outermost first", list.n,
+                value_text(&o, v), rank);
         return op_bad_scalar(&o);
     }
     return read_element(&o, v, 0, &list);
@@ -86,7 +87,7 @@ sn_scalar sn_extent_at(sn_site at, sn_acc a, int dimension)
     if (!v)
         return op_bad_scalar(&o);
     if (dimension < 0 || dimension >= ir_info(o.p, v->array)->rank) {
-        op_fail(&o, "%s has no dimension %d", value_text(&o, v), dimension);
+        op_fail(&o, "%s has no dimension %d; the outermost is 0", value_text(&o, v), dimension);
         return op_bad_scalar(&o);
     }
     ir_id extent = ir_extent(o.p, v->array, (unsigned)dimension);
@@ -113,7 +114,7 @@ static bool take_two(const op *o, sn_scalar x, const char *x_is, sn_scalar y, co
     if (!op_take_indices(o, 1, &x, x_is, a) || !op_take_indices(o, 1, &y, y_is, b))
         return false;
     if (a->n != b->n)
-        return op_fail(o, "%s has rank %u, %s rank %u", x_is, a->n, y_is, b->n);
+        return op_fail(o, "%s has rank %u, %s rank %u; they need the same", x_is, a->n, y_is, b->n);
     return true;
 }
 

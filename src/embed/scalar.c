@@ -192,7 +192,8 @@ static bool unify_values(const op *o, const value *x, const value *y, ir_id *lef
         if (!embed_unify(o, 2, pair, weak))
             return false;
         if (ir_at(o->p, pair[0])->type != ir_at(o->p, pair[1])->type)
-            return op_fail(o, "the branches have different types: %s and %s", value_text(o, x), value_text(o, y));
+            return op_fail(o, "the branches have different types: %s and %s; convert one, so that both are of one type",
+                           value_text(o, x), value_text(o, y));
         left[i] = pair[0];
         right[i] = pair[1];
     }
@@ -210,7 +211,8 @@ sn_scalar(sn_if)(sn_scalar c, sn_scalar x, sn_scalar y)
     if (!condition || !then || !otherwise)
         return op_bad_scalar(&o);
     if (!tree_equal(then->tree, otherwise->tree)) {
-        op_fail(&o, "the branches have different types: %s and %s", value_text(&o, then), value_text(&o, otherwise));
+        op_fail(&o, "the branches have different types: %s and %s; convert one, so that both are of one type",
+                value_text(&o, then), value_text(&o, otherwise));
         return op_bad_scalar(&o);
     }
     ir_id left[IR_MAX_COMPONENTS], right[IR_MAX_COMPONENTS];
@@ -232,7 +234,7 @@ static sn_scalar short_circuit(const char *name, bool decisive, sn_scalar x, sn_
         return op_bad_scalar(&o);
     for (unsigned i = 0; i < 2; i++)
         if (ir_at(o.p, i ? b : a)->type != T_BOOL) {
-            op_fail(&o, "operand %u is of type %s, not bool", i + 1,
+            op_fail(&o, "operand %u is of type %s, not bool; compare it, as in sn_ne(x, 0)", i + 1,
                     ir_type_name((ir_type)ir_at(o.p, i ? b : a)->type));
             return op_bad_scalar(&o);
         }
@@ -284,7 +286,7 @@ sn_scalar sn_get_at(sn_site at, sn_scalar tuple, int component)
     if (!v)
         return op_bad_scalar(&o);
     if (v->tree->leaf || component < 0 || (uint32_t)component >= v->tree->n) {
-        op_fail(&o, "%s has no component %d", value_text(&o, v), component);
+        op_fail(&o, "%s has no component %d; a tuple's are counted from 0", value_text(&o, v), component);
         return op_bad_scalar(&o);
     }
     uint32_t first = tree_offset(v->tree, (uint32_t)component);
@@ -311,7 +313,7 @@ static sn_scalar convert(sn_site at, const char *name, ir_op which, int type, sn
     ir_id term;
     bool weak;
     if (type <= T_NONE || type >= T_COUNT) {
-        op_fail(&o, "%d is no type", type);
+        op_fail(&o, "%d is no type; SN_BOOL, SN_I8 to SN_I64, SN_U8 to SN_U64, SN_F32, SN_F64 and SN_CHAR are", type);
         return op_bad_scalar(&o);
     }
     if (!take_operand(&o, x, "the operand", &term, &weak))

@@ -29,8 +29,8 @@ sn_acc sn_gather_at(sn_site at, sn_acc index, sn_acc a)
     value element = {.kind = VALUE_SCALAR, .tree = where->tree, .term = fn->param};
     id_list at_index = {0};
     if (element.tree->leaves != rank) {
-        op_fail(&o, "%s holds no indices into %s, which has rank %u", value_text(&o, where), value_text(&o, from),
-                rank);
+        op_fail(&o, "%s holds no indices into %s, which has rank %u; its elements are an integer for each dimension",
+                value_text(&o, where), value_text(&o, from), rank);
         return op_bad_array(&o);
     }
     if (!op_index_leaves(&o, &element, "an index", &at_index))
@@ -59,7 +59,7 @@ static bool take_dimensions(const op *o, int n, const sn_scalar *x, const char *
             return false;
         for (uint32_t k = 0; k < (all ? 1 : one.n); k++) {
             if (out->n == IR_MAX_RANK)
-                return op_fail(o, "more than %d dimensions", IR_MAX_RANK);
+                return op_fail(o, "more than %d dimensions; that many are possible", IR_MAX_RANK);
             out->at[out->n++] = all ? 0 : one.at[k];
             out->whole += all;
         }
@@ -79,7 +79,8 @@ sn_acc sn_replicate_at(sn_site at, sn_acc a, int rank, const sn_scalar *dimensio
         return op_bad_array(&o);
     const ir_array *from = ir_info(o.p, v->array);
     if (d.whole != from->rank) {
-        op_fail(&o, "SN_ALL stands for %u dimensions, but %s has %u", d.whole, value_text(&o, v), (unsigned)from->rank);
+        op_fail(&o, "SN_ALL stands for %u dimensions, but %s has %u; write it once for each", d.whole,
+                value_text(&o, v), (unsigned)from->rank);
         return op_bad_array(&o);
     }
     ir_fn *fn = embed_index_fn(&o, d.n);
@@ -113,7 +114,8 @@ sn_acc sn_slice_at(sn_site at, sn_acc a, int rank, const sn_scalar *dimension)
         return op_bad_array(&o);
     const ir_array *from = ir_info(o.p, v->array);
     if (d.n != from->rank) {
-        op_fail(&o, "%u indices for %s, which has rank %u", d.n, value_text(&o, v), (unsigned)from->rank);
+        op_fail(&o, "%u indices for %s, which has rank %u; write an index or SN_ALL for each dimension", d.n,
+                value_text(&o, v), (unsigned)from->rank);
         return op_bad_array(&o);
     }
     ir_fn *fn = embed_index_fn(&o, d.whole);
@@ -178,7 +180,7 @@ sn_acc sn_transpose_at(sn_site at, sn_acc a)
     const ir_array *from = ir_info(o.p, v->array);
     unsigned rank = from->rank;
     if (rank < 2) {
-        op_fail(&o, "%s has not two dimensions to exchange", value_text(&o, v));
+        op_fail(&o, "%s has not two dimensions to exchange; an array of rank 2 or more has", value_text(&o, v));
         return op_bad_array(&o);
     }
     ir_fn *fn = embed_index_fn(&o, rank);
@@ -200,7 +202,7 @@ sn_acc sn_reverse_at(sn_site at, sn_acc a)
     const ir_array *from = ir_info(o.p, v->array);
     unsigned rank = from->rank;
     if (rank == 0) {
-        op_fail(&o, "%s has no dimension to reverse", value_text(&o, v));
+        op_fail(&o, "%s has no dimension to reverse; an array of rank 1 or more has", value_text(&o, v));
         return op_bad_array(&o);
     }
     ir_fn *fn = embed_index_fn(&o, rank);

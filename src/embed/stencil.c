@@ -34,9 +34,13 @@ static bool check_pattern(const op *o, const sn_pattern *pattern, const value *a
 {
     unsigned rank = ir_info(o->p, a->array)->rank;
     if (rank < 1 || rank > 3)
-        return op_fail(o, "stencils are for arrays of rank 1 to 3, not %s", value_text(o, a));
+        return op_fail(o,
+                       "stencils are for arrays of rank 1 to 3, not %s; sn_slice takes dimensions away, sn_reshape "
+                       "gives it others",
+                       value_text(o, a));
     if (pattern->rank != (int)rank)
-        return op_fail(o, "a pattern of rank %d for %s", pattern->rank, value_text(o, a));
+        return op_fail(o, "a pattern of rank %d for %s; sn_pattern takes an extent for each dimension", pattern->rank,
+                       value_text(o, a));
     for (int d = 0; d < pattern->rank; d++)
         if (pattern->extent[d] < 1 || pattern->extent[d] > IR_MAX_PATTERN || pattern->extent[d] % 2 == 0)
             return op_fail(o, "extent %d of the pattern is %d; odd ones from 1 to %d are possible", d,
@@ -59,7 +63,10 @@ static bool set_boundary(const op *o, const sn_boundary *boundary, const value *
     if (boundary->kind >= IR_CLAMP && boundary->kind <= IR_WRAP)
         return true;
     if (boundary->kind != IR_CONSTANT)
-        return op_fail(o, "there is no boundary of kind %d", boundary->kind);
+        return op_fail(o,
+                       "there is no boundary of kind %d; sn_clamp, sn_mirror, sn_wrap, sn_constant(x) and "
+                       "sn_outside(f) are boundaries",
+                       boundary->kind);
     const value *v = op_take_scalar(o, boundary->value, "the boundary value");
     if (!v)
         return false;
@@ -70,8 +77,8 @@ static bool set_boundary(const op *o, const sn_boundary *boundary, const value *
     for (uint32_t i = 0; same && i < a->tree->leaves; i++)
         same = ir_at(o->p, term[i])->type == (uint8_t)type[i];
     if (!same)
-        return op_fail(o, "the boundary value must be %s like the elements, but is %s", type_text(o, a->tree, type),
-                       value_text(o, v));
+        return op_fail(o, "the boundary value must be %s like the elements, but is %s; convert it",
+                       type_text(o, a->tree, type), value_text(o, v));
     out->constant = arena_copy(o->b->arena, term, a->tree->leaves * sizeof *term);
     return true;
 }
@@ -148,16 +155,19 @@ sn_scalar sn_neighbour_at(sn_site at, sn_scalar neighbours, int rank, const int 
         return op_bad_scalar(&o);
     if (v->kind != VALUE_NEIGHBOURS || v->pattern.rank != rank) {
         if (v->kind != VALUE_NEIGHBOURS)
-            op_fail(&o, "the operand is not what a stencil's function is given");
+            op_fail(&o, "the operand is not what a stencil's function is given; sn_at reads only that");
         else
-            op_fail(&o, "%d offsets in a pattern of rank %d", rank, v->pattern.rank);
+            op_fail(&o, "%d offsets in a pattern of rank %d; write one for each dimension", rank, v->pattern.rank);
         return op_bad_scalar(&o);
     }
     uint32_t position = 0;
     for (int d = 0; d < rank; d++) {
         int half = v->pattern.extent[d] / 2;
         if (offset[d] < -half || offset[d] > half) {
-            op_fail(&o, "offset %d in dimension %d lies outside the pattern, %d to %d", offset[d], d, -half, half);
+            op_fail(&o,
+                    "offset %d in dimension %d lies outside the pattern, %d to %d; make the pattern as large as what "
+                    "is read",
+                    offset[d], d, -half, half);
             return op_bad_scalar(&o);
         }
         position = position * (uint32_t)v->pattern.extent[d] + (uint32_t)(offset[d] + half);

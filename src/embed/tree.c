@@ -23,7 +23,7 @@ const tree *tree_tuple(const op *o, uint32_t n, const tree *const *child)
     if (t->leaves > IR_MAX_COMPONENTS)
         return op_fail(o, "a tuple of %u components; %d is the largest possible", t->leaves, IR_MAX_COMPONENTS);
     if (t->depth > MOST_DEPTH)
-        return op_fail(o, "tuples nested more than %d deep", MOST_DEPTH);
+        return op_fail(o, "tuples nested more than %d deep; flatten them", MOST_DEPTH);
     return t;
 }
 
@@ -35,7 +35,7 @@ const tree *tree_struct(const op *o, uint32_t n, const tree *const *child, const
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < i; k++)
             if (!strcmp(name[i], name[k]))
-                return op_fail(o, "two fields are named %s", name[i]);
+                return op_fail(o, "two fields are named %s; each needs a name of its own", name[i]);
     tree *t = arena_copy(o->b->arena, unnamed, sizeof *t);
     t->name = arena_copy(o->b->arena, name, n * sizeof *name);
     return t;
@@ -46,8 +46,10 @@ int tree_field(const op *o, const tree *t, const char *name, const char *what)
     for (uint32_t i = 0; t->name && i < t->n; i++)
         if (!strcmp(t->name[i], name))
             return (int)i;
-    op_fail(o, t->name ? "%s has no field %s" : "%s has no named fields, hence no %s; sn_get takes a number", what,
-            name);
+    op_fail(o,
+            t->name ? "%s has no field %s; the names of the signature and of sn_record are fields"
+                    : "%s has no named fields, hence no %s; sn_get takes a number",
+            what, name);
     return -1;
 }
 

@@ -14,20 +14,21 @@ static bool measure(const op *o, const sn_arg *from, embed_constant *c)
     *c = (embed_constant){.type = (ir_type)from->type, .rank = (uint8_t)from->rank, .from = from->u.from};
     for (int d = 0; d < from->rank; d++) {
         if (from->extent[d] < 0)
-            return op_fail(o, "the extent of dimension %d is negative: %lld", d, (long long)from->extent[d]);
+            return op_fail(o, "the extent of dimension %d is negative: %lld; an extent is 0 or more", d,
+                           (long long)from->extent[d]);
         c->extent[d] = from->extent[d];
     }
     if (!size_of_array(ir_type_size(c->type), c->rank, c->extent, &c->bytes))
-        return op_fail(o, "the data are larger than memory can be");
+        return op_fail(o, "the data are larger than memory can be; check their extents");
     if (!c->from && c->bytes)
-        return op_fail(o, "the data are NULL");
+        return op_fail(o, "the data are NULL; they are copied now, while the program is built");
     return true;
 }
 
 static bool take(const op *o, const sn_arg *from, embed_constant *c)
 {
     if ((from->kind != SN_ARG_IN && from->kind != SN_ARG_VALUE) || !good_type(from->type) || from->stride)
-        return op_fail(o, "expects a pointer to contiguous numbers and their extents");
+        return op_fail(o, "expects a pointer to contiguous numbers and their extents; write sn_use(pointer, n)");
     if (from->rank < 0 || from->rank > IR_MAX_RANK)
         return op_fail(o, "an array of rank %d; %d is the largest possible", from->rank, IR_MAX_RANK);
     return measure(o, from, c);

@@ -84,7 +84,8 @@ static bool set_shape(builder *b, unsigned rank, const ir_id *shape)
     int64_t extent, size = 1;
     bool empty = false, large = false;
     if (rank > IR_MAX_RANK)
-        return ir_fail(b->p, b->site, "%s: rank %u is above the largest possible, %d", b->name, rank, IR_MAX_RANK);
+        return ir_fail(b->p, b->site, "%s: rank %u is above the largest possible, %d; merge some dimensions", b->name,
+                       rank, IR_MAX_RANK);
     b->a.rank = (uint8_t)rank;
     for (unsigned d = 0; d < rank; d++) {
         ir_id e = ir_extent_normal(b->p, b->site, shape[d]);
@@ -94,13 +95,13 @@ static bool set_shape(builder *b, unsigned rank, const ir_id *shape)
         if (!ir_extent_constant(b->p, e, &extent))
             continue;
         if (extent < 0)
-            return ir_fail(b->p, b->site, "%s: the extent of dimension %u is negative: %lld", b->name, d,
-                           (long long)extent);
+            return ir_fail(b->p, b->site, "%s: the extent of dimension %u is negative: %lld; an extent is 0 or more",
+                           b->name, d, (long long)extent);
         empty |= extent == 0;
         large |= __builtin_mul_overflow(size, extent, &size);
     }
     if (large && !empty)
-        return ir_fail(b->p, b->site, "%s: the number of elements exceeds 64 bits", b->name);
+        return ir_fail(b->p, b->site, "%s: the number of elements exceeds 64 bits; make its extents smaller", b->name);
     return true;
 }
 
@@ -135,8 +136,8 @@ static bool match_shapes(builder *b)
     for (uint32_t i = 1; i < b->a.inputs; i++) {
         const ir_array *other = ir_info(b->p, b->a.input[i]);
         if (other->rank != first->rank)
-            return ir_fail(b->p, b->site, "%s: the operands' ranks differ: %u and %u", b->name, (unsigned)first->rank,
-                           (unsigned)other->rank);
+            return ir_fail(b->p, b->site, "%s: the operands' ranks differ: %u and %u; they need the same", b->name,
+                           (unsigned)first->rank, (unsigned)other->rank);
         for (unsigned d = 0; d < first->rank; d++) {
             if (other->shape[d] == first->shape[d])
                 continue;
@@ -314,7 +315,8 @@ ir_id ir_fold(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id 
     uint32_t n = from->components;
     int64_t extent;
     if (from->rank == 0)
-        return ir_fail(p, site, "%s: an array of rank 0 has no dimension to fold", b.name);
+        return ir_fail(p, site, "%s: an array of rank 0 has no dimension to fold; it is a single value already",
+                       b.name);
     ir_type type[2 * IR_MAX_COMPONENTS];
     memcpy(type, from->type, n * sizeof *type);
     memcpy(type + n, from->type, n * sizeof *type);
@@ -326,7 +328,8 @@ ir_id ir_fold(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id 
     if (seed && !check_closed(&b, "initial value", n, from->type, seed))
         return 0;
     if (!seed && ir_extent_constant(p, from->shape[from->rank - 1], &extent) && extent == 0)
-        return ir_fail(p, site, "%s: the array has no elements and the fold no initial value", b.name);
+        return ir_fail(p, site, "%s: the array has no elements and the fold no initial value; sn_fold takes one",
+                       b.name);
     b.a.seed = seed ? arena_copy(p->arena, seed, n * sizeof *seed) : NULL;
     b.flags = flags & IR_COMMUTES;
     if (ir_commutes(p, fn))

@@ -323,7 +323,7 @@ void ir_check_equal(ir_program *p, uint32_t site, ir_id left, ir_id right, const
     if (!left || !right || left == right)
         return;
     if (ir_extent_constant(p, left, &l) && ir_extent_constant(p, right, &r)) {
-        ir_fail(p, site, "%s: %lld and %lld", what, (long long)l, (long long)r);
+        ir_fail(p, site, "%s: %lld and %lld; they have to be equal", what, (long long)l, (long long)r);
         return;
     }
     uint64_t low = left < right ? left : right, high = left < right ? right : left;

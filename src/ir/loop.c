@@ -241,7 +241,9 @@ static bool set_depth(ir_program *p, uint32_t site, ir_loop *loop, const ir_ids 
             return ir_fail(p, site, "%s: its variables were made after those of a loop inside", name);
     }
     return loop->depth <= IR_MAX_NESTING ||
-           ir_fail(p, site, "%s: loops nested more than %d deep", name, IR_MAX_NESTING);
+           ir_fail(p, site,
+                   "%s: loops nested more than %d deep; compute the outer ones as arrays, by sn_map or sn_generate",
+                   name, IR_MAX_NESTING);
 }
 
 ir_id ir_loop_new(ir_program *p, uint32_t site, const ir_loop *description)

@@ -83,6 +83,23 @@ static ir_id fold_constants(ir_program *p, ir_op op, ir_type result, uint32_t n,
     return ir_op_apply(op, o[0].type, result, in, &out) ? ir_const(p, result, out) : 0;
 }
 
+/* What to do with an operand of a type that the operator is not defined on. */
+static const char *advice(const ir_op_row *row)
+{
+    switch (row->classes) {
+    case CLASS_FLOAT:
+        return "convert with sn_to_f32 or sn_to_f64";
+    case CLASS_INT:
+        return "convert to an integer, as with sn_to_i32";
+    case CLASS_NUM:
+        return "convert to a number, as with sn_to_i32";
+    case CLASS_BOOL:
+        return "compare it, as in sn_ne(x, 0)";
+    default:
+        return "convert it";
+    }
+}
+
 static bool well_typed(ir_program *p, uint32_t site, ir_op op, uint32_t n, const ir_id *args, ir_type *result)
 {
     if (op <= OP_NONE || op >= OP_COUNT)
@@ -100,16 +117,17 @@ static bool well_typed(ir_program *p, uint32_t site, ir_op op, uint32_t n, const
     for (uint32_t i = 1; i < n; i++) {
         ir_type other = (ir_type)ir_at(p, args[i])->type;
         if (other != t)
-            return ir_fail(p, site, "%s: the operands have different types: %s and %s", row->name, ir_type_name(t),
-                           ir_type_name(other));
+            return ir_fail(p, site, "%s: the operands have different types: %s and %s; convert one", row->name,
+                           ir_type_name(t), ir_type_name(other));
     }
     ir_type wanted = *result;
     *result = ir_op_result(op, t, wanted);
     if (*result != T_NONE)
         return true;
     if (row->signature == SIGNATURE_CONVERT)
-        return ir_fail(p, site, "%s: no %s can be made from %s", row->name, ir_type_name(wanted), ir_type_name(t));
-    return ir_fail(p, site, "%s: not defined on %s", row->name, ir_type_name(t));
+        return ir_fail(p, site, "%s: no %s can be made from %s; %s", row->name, ir_type_name(wanted), ir_type_name(t),
+                       op == OP_BITCAST ? "bits go between types of one width" : "convert to another type");
+    return ir_fail(p, site, "%s: not defined on %s; %s", row->name, ir_type_name(t), advice(row));
 }
 
 ir_id ir_op_plain(ir_program *p, uint32_t site, ir_op op, ir_type to, uint32_t n, const ir_id *args)
@@ -449,9 +467,11 @@ static bool check_cond(ir_program *p, uint32_t site, const ir_id *args)
     ir_type test = (ir_type)ir_at(p, args[0])->type;
     ir_type a = (ir_type)ir_at(p, args[1])->type, b = (ir_type)ir_at(p, args[2])->type;
     if (test != T_BOOL)
-        return ir_fail(p, site, "if: the condition is of type %s, not bool", ir_type_name(test));
+        return ir_fail(p, site, "if: the condition is of type %s, not bool; compare it, as in sn_ne(x, 0)",
+                       ir_type_name(test));
     if (a != b)
-        return ir_fail(p, site, "if: the branches have different types: %s and %s", ir_type_name(a), ir_type_name(b));
+        return ir_fail(p, site, "if: the branches have different types: %s and %s; convert one", ir_type_name(a),
+                       ir_type_name(b));
     return true;
 }
 

@@ -63,15 +63,16 @@ static void types(void **state)
 {
     (void)state;
     EXPECT(different_types, "[n]f32, [n]f64 -> [n]f32", "add", "f32 and f64");
-    EXPECT(undefined_on, "[n]i32 -> [n]i32", "sqrt", "not defined on i32");
+    EXPECT(undefined_on, "[n]i32 -> [n]i32", "sqrt", "not defined on i32; convert with sn_to_f32 or sn_to_f64");
     EXPECT(operand_tuple, "[n](f32, i32) -> [n]f32", "neg", "operand 1 is the tuple (f32, i32)");
     EXPECT(fold_returns_bool, "[n]f32 -> f32", "fold", "must return f32, but returns bool");
     EXPECT(fold_seed, "[n]f32 -> f32", "fold", "i32", "f32");
     EXPECT(fold_seed_tuple, "[n]f32 -> f32", "fold", "must be f32 like the elements, but is (i32, i32)");
     EXPECT(branches, "f32 -> f32", "if", "different types: f32 and (i32, i32)");
     EXPECT(condition, "f32 -> i32", "if", "bool");
-    EXPECT(logic, "f32 -> bool", "and", "operand 2 is of type f32, not bool");
-    EXPECT(while_condition, "f32 -> f32", "while", "the condition must be bool, but is f32");
+    EXPECT(logic, "f32 -> bool", "and", "operand 2 is of type f32, not bool; compare it, as in sn_ne(x, 0)");
+    EXPECT(while_condition, "f32 -> f32", "while",
+           "the condition must be bool, but is f32; compare it, as in sn_ne(x, 0)");
     EXPECT(while_state, "f32 -> f32", "while", "next state, f32, but returns (f32, f32)");
     EXPECT(iterate_state, "f32 -> f32", "iterate", "next state, f32, but returns bool");
     EXPECT(no_component, "(f32, i8) -> f32", "get", "(f32, i8) has no component 2");
@@ -107,7 +108,7 @@ static void counts(void **state)
     (void)state;
     EXPECT(too_few, "[n]f32 -> [n]f32", "map", "has 2 parameters, but is called with 1: f32");
     EXPECT(too_many, "[n]f32, [n]i8 -> [n]f32", "zip_with", "has 1 parameter, but is called with 2: f32, i8");
-    EXPECT(few_indices, "[n,m]f32 -> f32", "index", "1 indices into [n,m]f32, which has rank 2");
+    EXPECT(few_indices, "[n,m]f32 -> f32", "index", "1 indices into [n,m]f32, which has rank 2; write one for each");
     EXPECT(no_row, "[n,m]f32 -> f32", "sfold", "0 outer indices choose no row of [n,m]f32");
     EXPECT(slice_count, "[n,m]f32 -> [m]f32", "slice", "1 indices for [n,m]f32");
     EXPECT(replicate_count, "[n,m]f32 -> [3,m]f32", "replicate", "SN_ALL stands for 1 dimensions, but [n,m]f32 has 2");
@@ -556,8 +557,8 @@ static void all_mistakes_are_collected(void **state)
     char wanted[2048];
     snprintf(wanted, sizeof wanted,
              "%s:%d: add: the operands have different types: f32 and f64; convert one (sn_to_f32, sn_to_f64)\n"
-             "%s:%d: transpose: [n]f32 has not two dimensions to exchange\n"
-             "%s:%d: not: not defined on f64\n",
+             "%s:%d: transpose: [n]f32 has not two dimensions to exchange; an array of rank 2 or more has\n"
+             "%s:%d: not: not defined on f64; compare it, as in sn_ne(x, 0)\n",
              __FILE__, three_mistakes_line, __FILE__, three_mistakes_line + 1, __FILE__, three_mistakes_line + 3);
     assert_string_equal(b->messages, wanted);
     built_free(b);

@@ -124,7 +124,7 @@ static void checks_are_recorded_once(void **state)
     assert_int_equal(f->p->check.n, 1);
     assert_int_equal(f->p->error.n, 0);
     ir_check_equal(f->p, 0, num(f, 3), num(f, 4), "zip: differ");
-    assert_string_equal(f->p->error.at[0].message, "zip: differ: 3 and 4");
+    assert_string_equal(f->p->error.at[0].message, "zip: differ: 3 and 4; they have to be equal");
 }
 
 /* --- random polynomials: two ways of writing one meet in one node, and values agree --- */

@@ -377,7 +377,9 @@ static void nesting_is_bounded(void **state)
         next = ir_proj(f->p, loop, 0);
     }
     assert_int_equal(next, 0);
-    assert_string_equal(last_error(f), "loop: loops nested more than 64 deep");
+    assert_string_equal(
+        last_error(f),
+        "loop: loops nested more than 64 deep; compute the outer ones as arrays, by sn_map or sn_generate");
 }
 
 /* --- functions --- */
@@ -496,7 +498,8 @@ static void array_messages(void **state)
     ir_id ab[2] = {a, b}, ac[2] = {a, c}, an[2] = {a, n}, a0[2] = {a, 0}, ax[2] = {a, f->x};
     ir_fn *add = combiner(f, OP_ADD);
     assert_int_equal(ir_map(p, zip, 2, ab, add, 0), 0);
-    assert_string_equal(last_error(f), "zip_with: the operands' extents differ in dimension 0: 3 and 4");
+    assert_string_equal(last_error(f),
+                        "zip_with: the operands' extents differ in dimension 0: 3 and 4; they have to be equal");
     assert_int_equal(p->error.at[0].site, zip);
     assert_int_equal(ir_map(p, zip, 2, ac, add, 0), 0);
     assert_string_equal(last_error(f), "zip_with: the function takes f32, f32, but is given f32, i32");
@@ -510,16 +513,17 @@ static void array_messages(void **state)
     assert_string_equal(p->check.at[0].what, "zip_with: the operands' extents differ in dimension 0");
     ir_id shape[2] = {num(f, 2), num(f, 2)};
     assert_int_equal(ir_reshape(p, 0, 2, shape, a), 0);
-    assert_string_equal(last_error(f), "reshape: the numbers of elements before and after differ: 3 and 4");
+    assert_string_equal(last_error(f),
+                        "reshape: the numbers of elements before and after differ: 3 and 4; they have to be equal");
     assert_int_equal(ir_reshape(p, 0, 9, shape, a), 0);
-    assert_string_equal(last_error(f), "reshape: rank 9 is above the largest possible, 8");
+    assert_string_equal(last_error(f), "reshape: rank 9 is above the largest possible, 8; merge some dimensions");
     ir_id bad[1] = {num(f, -1)};
     assert_int_equal(ir_reshape(p, 0, 1, bad, a), 0);
-    assert_string_equal(last_error(f), "reshape: the extent of dimension 0 is negative: -1");
+    assert_string_equal(last_error(f), "reshape: the extent of dimension 0 is negative: -1; an extent is 0 or more");
     ir_id huge[2] = {num(f, (int64_t)1 << 40), num(f, (int64_t)1 << 40)};
     ir_type t = T_F32;
     assert_int_equal(ir_input(p, 1, &t, 2, huge), 0);
-    assert_string_equal(last_error(f), "input: the number of elements exceeds 64 bits");
+    assert_string_equal(last_error(f), "input: the number of elements exceeds 64 bits; make its extents smaller");
     ir_id index = f->i;
     assert_int_equal(ir_read(p, 0, a, 1, 0, 1, &index), 0);
     assert_int_equal(ir_read(p, 0, a, 0, 0, 1, &f->x), 0);
@@ -537,11 +541,13 @@ static void fold_messages(void **state)
     assert_true(ir_at(p, sum)->flags & IR_COMMUTES);
     assert_false(ir_at(p, ir_fold(p, 0, combiner(f, OP_SUB), &zero, a, 0))->flags & IR_COMMUTES);
     assert_int_equal(ir_fold(p, 0, add, &zero, sum, 0), 0);
-    assert_string_equal(last_error(f), "fold: an array of rank 0 has no dimension to fold");
+    assert_string_equal(last_error(f),
+                        "fold: an array of rank 0 has no dimension to fold; it is a single value already");
     assert_int_equal(ir_fold(p, 0, add, &one, a, 0), 0);
     assert_string_equal(last_error(f), "fold: the initial value is of type i64, the elements of type f32");
     assert_int_equal(ir_fold(p, 0, add, NULL, empty, 0), 0);
-    assert_string_equal(last_error(f), "fold: the array has no elements and the fold no initial value");
+    assert_string_equal(last_error(f),
+                        "fold: the array has no elements and the fold no initial value; sn_fold takes one");
     assert_int_equal(ir_fold(p, 0, combiner(f, OP_LT), &zero, a, 0), 0);
     assert_string_equal(last_error(f), "fold: the function must give what it combines, f32, but gives bool");
     assert_int_equal(ir_fold(p, 0, add, &f->x, a, 0), 0);
@@ -594,15 +600,15 @@ static void scalar_messages(void **state)
     fixture *f = *state;
     ir_id a = vector(f, T_F32, num(f, 3));
     assert_int_equal(op2(f, OP_ADD, f->x, f->i), 0);
-    assert_string_equal(last_error(f), "add: the operands have different types: f32 and i64");
+    assert_string_equal(last_error(f), "add: the operands have different types: f32 and i64; convert one");
     assert_int_equal(op1(f, OP_SQRT, f->i), 0);
-    assert_string_equal(last_error(f), "sqrt: not defined on i64");
+    assert_string_equal(last_error(f), "sqrt: not defined on i64; convert with sn_to_f32 or sn_to_f64");
     assert_int_equal(op2(f, OP_ADD, f->x, a), 0);
     assert_string_equal(last_error(f), "add: expected a scalar, found an array");
     assert_int_equal(ir_convert(f->p, 0, OP_BITCAST, T_I64, f->x), 0);
-    assert_string_equal(last_error(f), "bitcast: no i64 can be made from f32");
+    assert_string_equal(last_error(f), "bitcast: no i64 can be made from f32; bits go between types of one width");
     assert_int_equal(ir_cond(f->p, 0, f->b, f->x, f->i), 0);
-    assert_string_equal(last_error(f), "if: the branches have different types: f32 and i64");
+    assert_string_equal(last_error(f), "if: the branches have different types: f32 and i64; convert one");
     assert_int_equal(op2(f, OP_ADD, f->x, 999999), 0);
     assert_string_equal(last_error(f), "add: an operand is no term of this program");
     uint32_t errors = f->p->error.n;
