@@ -140,12 +140,25 @@ static bool exchanges(sn_context *cx, sn_array *x)
     return good;
 }
 
+/* The program from its text, and its forms. */
+static bool texts(sn_context *cx, sn_program *p)
+{
+    const char *term = sn_explain(p, "term");
+    sn_program *again = term ? sn_parse_program(cx, term) : NULL;
+    bool good = again && sn_explain(again, "unfused") && sn_explain(again, "json") && sn_explain(again, "dot");
+    if (term && !again && *sn_message(cx) && !strstr(sn_message(cx), "no memory")) /* or none to say so */
+        fail_msg("%s", sn_message(cx));
+    sn_drop(again);
+    return good;
+}
+
 /* False if anything failed. */
 static bool live(sn_context *cx)
 {
     sn_program *p = sn_compile(cx, "[n]f32, [n]f32 -> f32, [n]f32", body);
     sn_array *x = p ? sn_upload(cx, sn_in(numbers, N)) : NULL;
-    bool good = x && calls(cx, x, p) && exchanges(cx, x) && sn_explain(p, "fused") && sn_explain(p, "plan");
+    bool good =
+        x && calls(cx, x, p) && exchanges(cx, x) && sn_explain(p, "fused") && sn_explain(p, "plan") && texts(cx, p);
     sn_free(x);
     sn_drop(p);
     return good;
