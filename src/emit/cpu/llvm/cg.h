@@ -141,7 +141,7 @@ typedef struct cg {
     const char *triple, *target_cpu, *target_features;
     jmp_buf *failure;
     const char *why;
-    size_t room; /* bytes that this compilation was promised, see room.c */
+    size_t *room; /* bytes that this compilation was promised, see room.c; one number for all copies of this record */
 } cg;
 
 /* --- module.c --- */

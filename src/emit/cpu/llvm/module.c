@@ -370,6 +370,7 @@ typedef struct job {
     host h;
     arena arena;
     jmp_buf failure;
+    size_t room;
     cg g;
     emit_cpu_code *code; /* NULL after a failure, */
     const char *why;     /* which was this (here, in the arena, or static); NULL: no memory */
@@ -488,7 +489,7 @@ static emit_cpu_code *compile(const kernel *k, const emit_cpu_options *options, 
     *j = (job){.k = k,
                .options = options,
                .code = code,
-               .g = {.k = k, .arena = &j->arena, .lanes = k->lanes, .failure = &j->failure}};
+               .g = {.k = k, .arena = &j->arena, .lanes = k->lanes, .failure = &j->failure, .room = &j->room}};
     arena_init(&j->arena, NULL);
     run_guarded(j);
     code = j->code;

@@ -4,19 +4,47 @@
  * KiB for each in kernels of 10,000 to 500,000 (LLVM 19), beside some megabytes for the first. */
 #include "base/address_space.h"
 #include "emit/cpu/llvm/cg.h"
-#include <stdatomic.h>
+#include <pthread.h>
 
 enum { BASE = 16 << 20, PER_STATEMENT = 2 << 10, PER_REGISTER = 2 << 10, REGISTER_BITS = 512 };
 
-/* Of all compilations of this process that go on now: they share its address space, whichever context they are for. */
-static atomic_size_t promised;
+/* Of the compilations of this process that go on now: they share its address space, whichever context they are for. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+    size_t promised;
+    unsigned running;
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
 
+/* With the lock held. Who waits for others does not count as running: what it has allocated by then is taken already.
+ */
+static void stop_running(cg *g)
+{
+    if (!*g->room)
+        return;
+    all.promised -= *g->room;
+    all.running--;
+    *g->room = 0;
+    pthread_cond_broadcast(&all.freed);
+}
+
+/* Waits for others to end where there is no room beside them. */
 static void reserve(cg *g, size_t bytes)
 {
-    size_t more = bytes > g->room ? bytes - g->room : 0;
-    size_t all = atomic_fetch_add(&promised, more) + more;
-    g->room += more;
-    if (!address_space_has(all))
+    pthread_mutex_lock(&all.lock);
+    stop_running(g);
+    bool fits = address_space_has(all.promised + bytes);
+    while (!fits && all.running) {
+        pthread_cond_wait(&all.freed, &all.lock);
+        fits = address_space_has(all.promised + bytes);
+    }
+    if (fits) {
+        all.promised += bytes;
+        all.running++;
+        *g->room = bytes;
+    }
+    pthread_mutex_unlock(&all.lock);
+    if (!fits)
         longjmp(*g->failure, 1);
 }
 
@@ -52,6 +80,7 @@ void cg_room_for_instructions(cg *g)
 
 void cg_room_end(cg *g)
 {
-    atomic_fetch_sub(&promised, g->room);
-    g->room = 0;
+    pthread_mutex_lock(&all.lock);
+    stop_running(g);
+    pthread_mutex_unlock(&all.lock);
 }
