@@ -5,7 +5,9 @@
  *
  * A state begun with a C number has the type of what it meets, like the number itself. That is known only when the
  * function has been run, so it is run again, with other variables, when a state meets a type other than its variable's;
- * each run settles one state at least. */
+ * each run settles one state at least. If a loop around it is run again for the same reason, it begins with what it
+ * found the last time, on trust: a mistake that is new then counts only if it is made without that, too. So loops in
+ * loops are run a number of times that grows with the square of their depth, not by a factor a level. */
 typedef struct looping {
     const value *init;
     const tree *tree;
@@ -16,24 +18,65 @@ typedef struct looping {
     ir_id first, last; /* all variables */
     value state, index;
     trial trial;
-    uint32_t errors; /* before the run */
+    uint32_t errors;     /* before the run */
+    const ir_type *like; /* types to begin with where the numbers have them; NULL: their own */
+    settled *known;
+    bool trusted; /* this run begins with what is known */
+    settled *around;
 } looping;
 
-/* `like`: the types to begin with where the numbers have them; NULL: their own. */
+/* What is known of the loop that begins here. */
+static settled *next_settled(const op *o)
+{
+    arena *a = o->b->arena;
+    settled *around = o->b->within;
+    if (around && around->next < around->inside.n)
+        return around->inside.at[around->next++];
+    settled *s = arena_alloc(a, sizeof *s);
+    if (around) {
+        vec_push(a, &around->inside, s);
+        around->next = around->inside.n;
+    }
+    return s;
+}
+
+/* Types to begin with, nothing being known. */
+static void forget(const op *o, looping *l)
+{
+    for (uint32_t i = 0; i < l->tree->leaves; i++) {
+        l->open[i] = l->init->weak && l->init->weak[i];
+        bool taken = l->open[i] && l->like && embed_literal_fits(o, l->init->term[i], l->like[i]);
+        l->type[i] = taken ? l->like[i] : (ir_type)ir_at(o->p, l->init->term[i])->type;
+    }
+    l->trusted = false;
+}
+
+/* What was found the last time, where the state begins with a number as it did then. */
+static void trust(const op *o, looping *l)
+{
+    const settled *s = l->known;
+    if (!s->type || s->site != o->site || s->n != l->tree->leaves)
+        return;
+    for (uint32_t i = 0; i < s->n; i++) {
+        if (!l->open[i] || s->open[i])
+            continue;
+        l->open[i] = false;
+        l->type[i] = s->type[i];
+        l->trusted = true;
+    }
+}
+
 static bool begin_loop(const op *o, const value *init, const ir_type *like, bool counted, looping *l)
 {
     arena *a = o->b->arena;
     uint32_t n = init->tree->leaves;
     if (n == 0)
         return op_fail(o, "the state is (), which holds nothing; begin with what changes");
-    *l = (looping){.init = init, .tree = init->tree, .counted = counted};
+    *l = (looping){.init = init, .tree = init->tree, .like = like, .counted = counted, .known = next_settled(o)};
     l->type = arena_alloc(a, n * sizeof *l->type);
     l->open = arena_alloc(a, n * sizeof *l->open);
-    for (uint32_t i = 0; i < n; i++) {
-        l->open[i] = init->weak && init->weak[i];
-        bool taken = l->open[i] && like && embed_literal_fits(o, init->term[i], like[i]);
-        l->type[i] = taken ? like[i] : (ir_type)ir_at(o->p, init->term[i])->type;
-    }
+    forget(o, l);
+    trust(o, l);
     return true;
 }
 
@@ -57,6 +100,9 @@ static void enter(const op *o, looping *l)
     l->trial.type = arena_alloc(a, n * sizeof *l->trial.type);
     l->errors = o->p->error.n;
     o->b->trial = &l->trial;
+    l->around = o->b->within;
+    l->known->next = 0;
+    o->b->within = l->known;
 }
 
 /* What comes back as the next state is met, too. */
@@ -70,13 +116,59 @@ static void meet_next(const op *o, looping *l, const value *next)
     }
 }
 
+/* Would the next state be accepted? */
+static bool is_next(const op *o, const looping *l, const value *next)
+{
+    bool good = next && tree_equal(next->tree, l->tree);
+    for (uint32_t i = 0; good && i < l->tree->leaves; i++)
+        good = next->weak && next->weak[i] ? embed_literal_fits(o, next->term[i], l->type[i])
+                                           : ir_at(o->p, next->term[i])->type == (uint8_t)l->type[i];
+    return good;
+}
+
+static void remember(const op *o, looping *l, bool accepted)
+{
+    arena *a = o->b->arena;
+    settled *s = l->known;
+    s->site = o->site;
+    s->n = l->tree->leaves;
+    s->type = arena_copy(a, l->type, s->n * sizeof *l->type);
+    s->open = arena_copy(a, l->open, s->n * sizeof *l->open);
+    s->mistakes = o->p->error.n - l->errors;
+    s->mistake = s->mistakes ? arena_copy(a, o->p->error.at + l->errors, s->mistakes * sizeof(ir_error)) : NULL;
+    s->accepted = accepted;
+}
+
+/* With the types that were found the last time, did the same come of it? Then it is no wonder that mistakes are made.
+ */
+static bool as_before(const op *o, const looping *l, bool accepted)
+{
+    const settled *s = l->known;
+    const ir_error *mistake = o->p->error.at + l->errors;
+    bool same = !l->trial.again && s->accepted == accepted && s->mistakes == o->p->error.n - l->errors;
+    for (uint32_t i = 0; same && i < s->mistakes; i++)
+        same = mistake[i].site == s->mistake[i].site && !strcmp(mistake[i].message, s->mistake[i].message);
+    return same;
+}
+
 /* After that: must they be run again? Then nothing of this run counts, nor its mistakes. */
 static bool leave(const op *o, looping *l, const value *next)
 {
     meet_next(o, l, next);
     o->b->trial = l->trial.outer;
-    if (!l->trial.again || (l->trial.outer && l->trial.outer->again)) /* else a loop outside is run again */
+    o->b->within = l->around;
+    if (l->trial.outer && l->trial.outer->again) /* a loop outside is run again */
         return false;
+    const bool accepted = is_next(o, l, next);
+    if (l->trusted && !as_before(o, l, accepted)) {
+        o->p->error.n = l->errors;
+        forget(o, l);
+        return true;
+    }
+    if (!l->trial.again) {
+        remember(o, l, accepted);
+        return false;
+    }
     o->p->error.n = l->errors;
     for (uint32_t i = 0; i < l->tree->leaves; i++)
         if (l->trial.type[i] != T_NONE) {

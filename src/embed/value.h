@@ -52,6 +52,19 @@ typedef struct trial {
     bool again;    /* some want another type than their variables have: what was built is void */
 } trial;
 
+/* What the states of a loop begun with C numbers were found to be, for when a function around it is run again: loops
+ * inside that function come in the same order each time. */
+typedef struct settled {
+    uint32_t site, n;
+    const ir_type *type; /* per state; NULL: not known */
+    const bool *open;    /* it has met no other type */
+    uint32_t mistakes;   /* made with these types, */
+    const ir_error *mistake;
+    bool accepted; /* and the next state was like the state */
+    VEC(struct settled *) inside;
+    uint32_t next; /* of these: the one that comes next in this run */
+} settled;
+
 typedef struct build build;
 struct build {
     arena *arena;
@@ -64,6 +77,7 @@ struct build {
     VEC(scope) scope;   /* ascending */
     const tree *leaf;
     trial *trial; /* the innermost */
+    settled *within; /* the loop whose function is being run; NULL: none */
     embed_constants *constants;
     map64 extents; /* terms known to be made of extents and constants */
 };
