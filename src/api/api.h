@@ -45,6 +45,7 @@ typedef struct program_version { /* of a program: its loops, for arrays of some 
 struct sn_program {
     sn_context *context;
     arena arena;          /* of all below */
+    embed_owner owner;    /* while it is built */
     sn_site made;         /* where it was compiled; file may be NULL */
     int64_t largest;      /* extent that an argument may have */
     ir_program *ir;

@@ -114,6 +114,12 @@ static void warn(const sn_program *p)
     }
 }
 
+/* sn_compile was left by longjmp. */
+static void abandon(void *program)
+{
+    sn_drop(program);
+}
+
 /* What a program is made of: a function, or a text. */
 typedef struct origin {
     sn_site at;
@@ -133,7 +139,7 @@ static ir_program *make_terms(sn_program *p, const origin *from)
     bool plain = !on(p->context->options.simplify);
     const char *message = NULL;
     if (!from->terms)
-        p->ir = embed_build_as(&p->arena, from->at, from->signature, from->body, plain, &p->ports);
+        p->ir = embed_build_as(&p->arena, from->at, from->signature, from->body, plain, &p->owner, &p->ports);
     else
         p->ir = embed_parse(&p->arena, from->at, from->terms, plain, &p->ports, &message);
     p->largest = from->terms ? IR_LARGEST_EXTENT : INT64_MAX;
@@ -187,7 +193,7 @@ static sn_program *make_program(sn_context *cx, const origin *from)
         api_fail_at(cx, place_of(from), SN_NO_MEMORY, "no memory for a program");
         return NULL;
     }
-    *p = (sn_program){.context = cx};
+    *p = (sn_program){.context = cx, .owner = {abandon, p}};
     arena_init(&p->arena, &cx->heap);
     pthread_mutex_init(&p->lock, NULL);
     jmp_buf failure;

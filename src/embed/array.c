@@ -153,6 +153,8 @@ static bool take_operands(const op *o, int n, const sn_acc *a, int most, operand
     bool good = true;
     if (n > most)
         return op_fail(o, "%d arrays; at most %d are possible; zip some of them first", n, most);
+    if (!op_check_list(o, n, a, "arrays"))
+        return false;
     for (int i = 0; i < n; i++) {
         const value *v = op_take_array(o, a[i]);
         good &= v != NULL;
@@ -308,9 +310,9 @@ void sn_unzip_at(sn_site at, sn_acc a, int count, sn_acc *part)
     op o;
     bool started = op_start_array(&o, at, "unzip");
     const value *v = started ? op_take_array(&o, a) : NULL;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; part && i < count; i++)
         part[i] = op_bad_array(&o);
-    if (!v)
+    if (!started || !op_check_list(&o, count, part, "components") || !v)
         return;
     if (v->tree->leaf || (int64_t)v->tree->n != count) {
         op_fail(&o, "the elements of %s are no tuples of %d components; say as many as there are", value_text(&o, v),
@@ -345,7 +347,7 @@ sn_acc sn_results_at(sn_site at, int count, const sn_acc *result)
     op o;
     VEC(const value *) part = {0};
     bool good = true;
-    if (!op_start_array(&o, at, "results"))
+    if (!op_start_array(&o, at, "results") || !op_check_list(&o, count, result, "results"))
         return op_bad_array(&o);
     for (int i = 0; i < count; i++) {
         const value *v = op_take(&o, result[i].bits, arena_printf(o.b->arena, "result %d", i + 1));

@@ -230,30 +230,35 @@ static void build_program(build *b, sn_site at, const char *source, sn_body body
     take_results(&o, returned, &s, info);
 }
 
-ir_program *embed_build_as(arena *a, sn_site at, const char *source, sn_body body, bool plain, embed_result *info)
+ir_program *embed_build_as(arena *a, sn_site at, const char *source, sn_body body, bool plain, const embed_owner *owner,
+                           embed_result *info)
 {
     jmp_buf *const outer = a->failure;
     jmp_buf out_of_memory;
-    build *const previous = build_current();
-    build b = {.arena = a, .constants = &info->constant};
+    build_mark mark;
+    build *volatile entered = NULL;
     ir_program *volatile program = NULL;
     *info = (embed_result){0};
     arena_on_failure(a, &out_of_memory);
     if (setjmp(out_of_memory) == 0) {
-        b.program = ir_program_new(a);
-        b.program->plain = plain;
-        build_enter(&b);
-        build_program(&b, at, source, body, info);
-        program = b.program;
+        build *b = arena_alloc(a, sizeof *b);
+        *b = (build){.arena = a, .constants = &info->constant, .owner = owner};
+        b->program = ir_program_new(a);
+        b->program->plain = plain;
+        build_enter(b, (uintptr_t)__builtin_frame_address(0), &mark);
+        entered = b;
+        build_program(b, at, source, body, info);
+        program = b->program;
     }
-    build_leave(previous);
+    if (entered)
+        build_leave(entered);
     arena_on_failure(a, outer);
     return program;
 }
 
 ir_program *embed_build(arena *a, sn_site at, const char *source, sn_body body, embed_result *info)
 {
-    return embed_build_as(a, at, source, body, false, info);
+    return embed_build_as(a, at, source, body, false, NULL, info);
 }
 
 /* --- messages --- */

@@ -45,8 +45,17 @@ typedef struct embed_result {
  * (the arena's failure handler is not called, and left as it was).
  * Thread-safe: everything hangs off the arena and the calling thread; builds may be nested. */
 ir_program *embed_build(arena *a, sn_site at, const char *signature, sn_body body, embed_result *info);
-/* The same; plain: without simplification of scalar terms, then and later (ir_program.plain). */
-ir_program *embed_build_as(arena *a, sn_site at, const char *signature, sn_body body, bool plain, embed_result *info);
+/* What becomes of a build whose body never returns, because it was left by longjmp or an exception: found by a later
+ * operation, build, or embed_drop_left on its thread. `abandon` frees the arena, in which this struct may lie. */
+typedef struct embed_owner {
+    void (*abandon)(void *env);
+    void *env;
+} embed_owner;
+
+/* The same; plain: without simplification of scalar terms, then and later (ir_program.plain). `owner` may be NULL. */
+ir_program *embed_build_as(arena *a, sn_site at, const char *signature, sn_body body, bool plain,
+                           const embed_owner *owner, embed_result *info);
+void embed_drop_left(void); /* ends builds of this thread whose bodies were left */
 
 /* The same from a text of terms (docs/text-forms.md) that anybody may have written, in place of a function: its line
  * "signature" if there is one, else what its inputs and outputs are. Extents of calls must be at most

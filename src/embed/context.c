@@ -1,45 +1,14 @@
-/* The build in progress: handles and their values, places in the user's code, mistakes. */
+/* Operations of the build in progress: handles and their values, places in the user's code, mistakes. */
 #include "embed/value.h"
-#include <time.h>
 
 enum { BAD = 0 };     /* the id of handles that stand for a mistake, which was reported: the value 0 is unused */
 enum { OUTSIDE = 0 }; /* the build number of handles made while no build was in progress; their id is a line */
-
-static _Thread_local build *current;
-
-build *build_current(void)
-{
-    return current;
-}
-
-/* Distinguishes builds of a process, and never 0 or all ones. Nothing else depends on the number, so a clock will do:
- * a counter would have to be shared between threads. */
-static uint32_t new_number(const build *b)
-{
-    struct timespec now = {0, 0};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t h = hash_mix(hash_mix((uint64_t)now.tv_sec, (uint64_t)now.tv_nsec), (uint64_t)(uintptr_t)b);
-    return (uint32_t)(h >> 32) % (UINT32_MAX - 2) + 1;
-}
-
-void build_enter(build *b)
-{
-    b->number = new_number(b);
-    value none = {0};
-    vec_push(b->arena, &b->value, none);
-    current = b;
-}
-
-void build_leave(build *outer)
-{
-    current = outer;
-}
 
 /* --- operations --- */
 
 bool op_start(op *o, sn_site at, const char *name)
 {
-    build *b = current;
+    build *b = build_current((uintptr_t)__builtin_frame_address(0));
     *o = (op){.b = b, .name = name};
     if (!b) {
         o->bad = (uint64_t)OUTSIDE << 32 | (uint32_t)(at.line > 0 ? at.line : INT32_MAX);
@@ -142,8 +111,8 @@ const value *op_take(const op *o, uint64_t bits, const char *what)
         return op_fail(
             o, "%s belongs to another program: values live only while sn_compile runs their function; make it again",
             what);
-    if (id == BAD)
-        return NULL;
+    if (id == BAD) /* reported, but where it was made up */
+        return o->p->error.n ? NULL : op_fail(o, "%s is no value of this program; only operations make values", what);
     if (id >= o->b->value.n)
         return op_fail(o, "%s is no value of this program; only operations make values", what);
     return &o->b->value.at[id];
@@ -329,6 +298,13 @@ bool op_take_shape(const op *o, sn_scalar x, unsigned *rank, ir_id extent[IR_MAX
     }
     *rank = list.n;
     return true;
+}
+
+bool op_check_list(const op *o, int n, const void *list, const char *what)
+{
+    if (n < 0)
+        return op_fail(o, "%d %s; give a number from 0 on", n, what);
+    return list || !n || op_fail(o, "the list of %s is NULL; give %d of them", what, n);
 }
 
 /* --- values to handles --- */

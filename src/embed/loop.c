@@ -282,7 +282,7 @@ sn_scalar sn_sfold_at(sn_site at, sn_fn f, sn_scalar z, sn_acc array, int outer,
     op o;
     looping l;
     id_list row = {0};
-    if (!op_start(&o, at, "sfold"))
+    if (!op_start(&o, at, "sfold") || !op_check_list(&o, outer, index, "indices"))
         return op_bad_scalar(&o);
     const value *init = op_take_scalar(&o, z, "the initial value"), *a = op_take_array(&o, array);
     if (!op_take_indices(&o, (uint32_t)outer, index, "an index", &row) || !init || !a)

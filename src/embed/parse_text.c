@@ -207,24 +207,28 @@ ir_program *embed_parse(arena *a, sn_site at, const char *source, bool plain, em
 {
     jmp_buf *const outer = a->failure;
     jmp_buf out_of_memory;
-    build *const previous = build_current();
-    build b = {.arena = a, .constants = &info->constant};
+    build_mark mark;
+    build *volatile entered = NULL;
     ir_program *volatile program = NULL;
     op o;
     *info = (embed_result){0};
     *message = NULL;
     arena_on_failure(a, &out_of_memory);
     if (setjmp(out_of_memory) == 0) {
-        b.program = ir_parse_doubtful(a, source, message);
-        if (b.program) {
-            b.program->plain = plain;
-            build_enter(&b);
+        ir_program *parsed = ir_parse_doubtful(a, source, message);
+        if (parsed) {
+            parsed->plain = plain;
+            build *b = arena_alloc(a, sizeof *b);
+            *b = (build){.arena = a, .program = parsed, .constants = &info->constant};
+            build_enter(b, (uintptr_t)__builtin_frame_address(0), &mark);
+            entered = b;
             if (op_start(&o, at, "parse_program"))
                 describe(&o, info);
-            program = b.program;
+            program = parsed;
         }
     }
-    build_leave(previous);
+    if (entered)
+        build_leave(entered);
     arena_on_failure(a, outer);
     return program;
 }

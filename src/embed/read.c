@@ -13,7 +13,7 @@ sn_scalar sn_index_at(sn_site at, sn_acc a, int count, const sn_scalar *index)
 {
     op o;
     id_list list = {0};
-    if (!op_start(&o, at, "index"))
+    if (!op_start(&o, at, "index") || !op_check_list(&o, count, index, "indices"))
         return op_bad_scalar(&o);
     const value *v = op_take_array(&o, a);
     if (!op_take_indices(&o, (uint32_t)count, index, "an index", &list) || !v)
@@ -61,7 +61,8 @@ sn_scalar sn_shape_at(sn_site at, int rank, const sn_scalar *extent)
 {
     op o;
     id_list list = {0};
-    if (!op_start(&o, at, "shape") || !op_take_indices(&o, (uint32_t)rank, extent, "an extent", &list))
+    if (!op_start(&o, at, "shape") || !op_check_list(&o, rank, extent, "extents") ||
+        !op_take_indices(&o, (uint32_t)rank, extent, "an extent", &list))
         return op_bad_scalar(&o);
     return op_give_scalar(&o, tree_flat(o.b, list.n), list.at, NULL);
 }

@@ -258,12 +258,16 @@ sn_scalar(sn_or)(sn_scalar x, sn_scalar y)
 sn_scalar sn_tuple_at(sn_site at, int count, const sn_scalar *component)
 {
     op o;
-    if (!op_start(&o, at, "tuple"))
+    if (!op_start(&o, at, "tuple") || !op_check_list(&o, count, component, "components"))
         return op_bad_scalar(&o);
+    if (count < 1 || count > 16) {
+        op_fail(&o, "%d components; a tuple has 1 to 16", count);
+        return op_bad_scalar(&o);
+    }
     const tree *child[16];
     id_list term = {0};
     VEC(bool) weak = {0};
-    bool good = count > 0 && count <= 16;
+    bool good = true;
     for (int i = 0; good && i < count; i++) {
         const value *v = op_take_scalar(&o, component[i], arena_printf(o.b->arena, "component %d", i));
         good = v != NULL;

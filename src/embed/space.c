@@ -52,6 +52,8 @@ typedef struct dimensions {
 static bool take_dimensions(const op *o, int n, const sn_scalar *x, const char *what, dimensions *out)
 {
     *out = (dimensions){0};
+    if (!op_check_list(o, n, x, "dimensions"))
+        return false;
     for (int i = 0; i < n; i++) {
         id_list one = {0};
         bool all = x[i].bits == UINT64_MAX;

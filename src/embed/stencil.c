@@ -160,6 +160,8 @@ sn_scalar sn_neighbour_at(sn_site at, sn_scalar neighbours, int rank, const int 
             op_fail(&o, "%d offsets in a pattern of rank %d; write one for each dimension", rank, v->pattern.rank);
         return op_bad_scalar(&o);
     }
+    if (!op_check_list(&o, rank, offset, "offsets"))
+        return op_bad_scalar(&o);
     uint32_t position = 0;
     for (int d = 0; d < rank; d++) {
         int half = v->pattern.extent[d] / 2;

@@ -43,6 +43,10 @@ const tree *tree_struct(const op *o, uint32_t n, const tree *const *child, const
 
 int tree_field(const op *o, const tree *t, const char *name, const char *what)
 {
+    if (!name) {
+        op_fail(o, "the name of the field of %s is NULL; give its name as text", what);
+        return -1;
+    }
     for (uint32_t i = 0; t->name && i < t->n; i++)
         if (!strcmp(t->name[i], name))
             return (int)i;

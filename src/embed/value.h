@@ -65,6 +65,10 @@ typedef struct settled {
     uint32_t next; /* of these: the one that comes next in this run */
 } settled;
 
+typedef struct build_mark { /* words in the frame of a build, which are overwritten when it is gone */
+    volatile uint64_t word[4];
+} build_mark;
+
 typedef struct build build;
 struct build {
     arena *arena;
@@ -80,11 +84,18 @@ struct build {
     settled *within; /* the loop whose function is being run; NULL: none */
     embed_constants *constants;
     map64 extents; /* terms known to be made of extents and constants */
+    build *outer;  /* the build whose function began this one; NULL: none */
+    uintptr_t frame; /* where it stands on the stack, */
+    bool placed;     /* the thread's own */
+    const build_mark *mark;
+    const embed_owner *owner;
 };
 
-build *build_current(void);     /* of the calling thread, NULL if none */
-void build_enter(build *b);     /* gives it a number and makes it the current one */
-void build_leave(build *outer); /* makes the one that was current before current again; may be NULL */
+/* current.c: builds are not in the frames of their functions, as they may be looked at when these are gone. */
+build *build_current(uintptr_t here); /* of the calling thread, whose frame this is; NULL if none */
+/* Gives it a number and makes it the current one. Its frame lives until build_leave, but for longjmp. */
+void build_enter(build *b, uintptr_t frame, build_mark *mark);
+void build_leave(const build *b); /* makes the one that was current before current again */
 
 /* --- an operation --- */
 
@@ -108,6 +119,8 @@ void *op_fail(const op *o, const char *format, ...) SN_PRINTF(2, 3);
 const value *op_take(const op *o, uint64_t bits, const char *what);
 const value *op_take_scalar(const op *o, sn_scalar x, const char *what); /* a scalar or tuple of scalars */
 const value *op_take_array(const op *o, sn_acc a);
+/* A list of so many things that the user gives; false, and reported, if it is none. `what`: "indices". */
+bool op_check_list(const op *o, int n, const void *list, const char *what);
 /* A scalar of a single leaf, of this type if it is a C number (T_NONE: its own). 0 if it is none. */
 ir_id op_take_leaf(const op *o, sn_scalar x, const char *what, ir_type type);
 ir_id op_take_i64(const op *o, sn_scalar x, const char *what); /* any integer, converted */
