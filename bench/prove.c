@@ -112,17 +112,18 @@ int main(int argc, char **argv)
     struct probe *probe = probe_new((size_t)n * sizeof(float));
     if (n <= 0 || !team || !probe || !open_bench(&b, n, (unsigned)threads))
         return fprintf(stderr, "prove: no memory or no device\n"), 1;
-    int64_t ordered = prove_tree_of(&prove_sum_f32).piece,
-            commutative = prove_tree_of(&prove_sum_f32).piece_commutative;
+    int64_t ordered = prove_tree_of(&prove_sum_f32, PROVE_ORDERED).piece;
+    int64_t commutative = prove_tree_of(&prove_sum_f32, PROVE_COMMUTATIVE).piece;
+    int64_t scan = prove_tree_of(&prove_sum_f32, PROVE_SCAN).piece;
     const row rows[] = {
         {"sum, commutative", prove_fold_commutative(&b.a, &prove_sum_f32), commutative, 1, 0, false, false},
         {"sum, ordered", prove_fold_ordered(&b.a, &prove_sum_f32, false), ordered, 1, 0, false, false},
         {"argmax, ordered", prove_fold_ordered(&b.a, &prove_argmax, false), ordered, 1, 0, false, false},
         {"matrix product, ordered", prove_fold_ordered(&b.a, &prove_matrix_f32, false), ordered, 4, 0, false, false},
-        {"scan", prove_scan_chained(&b.a, &prove_sum_f32), ordered, 1, 1, true, false},
-        {"scan, streamed", streamed(prove_scan_chained(&b.a, &prove_sum_f32)), ordered, 1, 1, true, false},
-        {"filter", prove_filter_chained(&b.a), ordered, 1, 1, true, true},
-        {"filter, streamed", streamed(prove_filter_chained(&b.a)), ordered, 1, 1, true, true},
+        {"scan", prove_scan_chained(&b.a, &prove_sum_f32), scan, 1, 1, true, false},
+        {"scan, streamed", streamed(prove_scan_chained(&b.a, &prove_sum_f32)), scan, 1, 1, true, false},
+        {"filter", prove_filter_chained(&b.a), scan, 1, 1, true, true},
+        {"filter, streamed", streamed(prove_filter_chained(&b.a)), scan, 1, 1, true, true},
     };
     team_enter(team);
     for (int i = 0; i < 5; i++)

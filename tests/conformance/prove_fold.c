@@ -1,4 +1,4 @@
-/* Folds as kernels: ordered and commutative, with a tree of their own (prove_tree). */
+/* Folds as kernels: ordered and commutative, with the trees of docs/determinism.md. */
 #include "conformance/prove_parts.h"
 
 /* --- operators --- */
@@ -31,21 +31,29 @@ const prove_operator prove_matrix_f32 = {"matrix_f32", 4, {T_F32, T_F32, T_F32, 
 const prove_operator prove_sum_f32 = {"sum_f32", 1, {T_F32}, sum};
 const prove_operator prove_sum_f64 = {"sum_f64", 1, {T_F64}, sum};
 
-prove_tree prove_tree_of(const prove_operator *op)
+static prove_tree in_stretches(int64_t lanes, int64_t chunk)
+{
+    return (prove_tree){.lanes = lanes, .chunk = chunk, .streams = 1, .piece = lanes * chunk};
+}
+
+prove_tree prove_tree_of(const prove_operator *op, prove_order order)
 {
     bool wide = false;
     for (unsigned c = 0; c < op->arity; c++)
         wide |= ir_type_size(op->type[c]) > 4;
-    if (wide)
-        return (prove_tree){16, 264, 4, 16 * 264, 32768};
-    return (prove_tree){32, 520, 4, 32 * 520, 65536};
+    int64_t lanes = wide ? 16 : 32;
+    if (order == PROVE_SCAN)
+        return in_stretches(lanes, wide ? 264 : 520);
+    if (order == PROVE_ORDERED)
+        return in_stretches(lanes / 2, wide ? 520 : 1040);
+    return (prove_tree){.lanes = lanes, .streams = 4, .piece = wide ? 32768 : 65536};
 }
 
 /* --- parts --- */
 
-void prove_begin(prove_part *p, arena *a, const char *name, const prove_operator *op)
+void prove_begin(prove_part *p, arena *a, const char *name, const prove_operator *op, prove_order order)
 {
-    *p = (prove_part){.op = op, .tree = prove_tree_of(op)};
+    *p = (prove_part){.op = op, .tree = prove_tree_of(op, order)};
     k_begin(&p->b, k_new(a, name, (uint16_t)p->tree.lanes));
 }
 
@@ -175,7 +183,7 @@ kernel *prove_fold_ordered(arena *a, const prove_operator *op, bool partial)
     prove_part p;
     k_mem tile[4];
     k_val result[4];
-    prove_begin(&p, a, op->name, op);
+    prove_begin(&p, a, op->name, op, PROVE_ORDERED);
     fold_memory(&p, op == &prove_argmax && !partial);
     prove_tile(&p, p.tree.lanes, tile);
     prove_range(&p, k_arg(&p.b, T_I64, "n"), p.tree.piece);
@@ -200,77 +208,57 @@ static void short_fold(prove_part *p, k_val n)
     prove_store(p, p->out, k_i64(b, 0), acc);
 }
 
-/* Streams of a whole piece side by side, combined in registers. */
-static void whole_streams(prove_part *p, const k_mem *tile)
+/* One round: each accumulator takes the element of each lane that there is; the first round begins them. */
+static void round_of_streams(prove_part *p, k_val lane, k_val k, bool first, bool masked, k_val acc[4][4])
 {
     k_builder *b = &p->b;
-    int64_t stream = p->tree.piece_commutative / p->tree.streams;
-    k_val acc[4][4], x[4], base[4], c01[4], c23[4], all[4];
-    k_val lane = k_for_all(b, k_i64(b, p->tree.lanes)), first = k_let(b, OP_ADD, p->start, lane, 0);
+    int64_t all = p->tree.lanes * p->tree.streams;
+    k_val x[4], before = k_let(b, OP_ADD, k_let(b, OP_MUL, k, k_i64(b, all), 0), lane, 0);
     for (unsigned s = 0; s < 4; s++) {
-        base[s] = k_let(b, OP_ADD, first, k_i64(b, s * stream), 0);
-        prove_element(p, base[s], x);
-        prove_variables(p, x, acc[s]);
+        k_val at = k_let(b, OP_ADD, before, k_i64(b, s * p->tree.lanes), 0);
+        if (masked)
+            k_if(b, k_let(b, OP_LT, at, p->count, 0));
+        prove_element(p, k_let(b, OP_ADD, p->start, at, 0), x);
+        for (unsigned c = 0; c < p->op->arity && first; c++)
+            k_set(b, acc[s][c], x[c]);
+        if (!first)
+            prove_accumulate(p, acc[s], x);
+        if (masked)
+            k_end(b);
     }
-    k_val row = k_for(b, k_i64(b, 1), k_i64(b, stream / p->tree.lanes), false);
-    k_val skip = k_let(b, OP_MUL, row, k_i64(b, p->tree.lanes), 0);
-    for (unsigned s = 0; s < 4; s++) {
-        prove_element(p, k_let(b, OP_ADD, base[s], skip, 0), x);
-        prove_accumulate(p, acc[s], x);
-    }
-    k_end(b);
-    p->op->combine(b, acc[0], acc[1], c01);
-    p->op->combine(b, acc[2], acc[3], c23);
-    p->op->combine(b, c01, c23, all);
-    prove_store(p, tile, lane, all);
+}
+
+/* acc[to] = acc[to] (+) acc[from], in lanes whose second one has received an element. */
+static void combine_streams(prove_part *p, k_val lane, k_val acc[4][4], unsigned to, unsigned from)
+{
+    k_builder *b = &p->b;
+    k_val first = k_let(b, OP_ADD, lane, k_i64(b, from * p->tree.lanes), 0);
+    k_if(b, k_let(b, OP_LT, first, p->count, 0));
+    prove_accumulate(p, acc[to], acc[from]);
     k_end(b);
 }
 
-/* One stream of a ragged piece: lanes below its number of elements take part. */
-static void ragged_stream(prove_part *p, const k_mem *tile, unsigned s, k_val before, k_val count)
+/* Accumulator (s, l) takes every (streams * lanes)-th element of the piece from s * lanes + l on; then the streams of
+ * each lane are combined. */
+static void lane_streams(prove_part *p, const k_mem *tile)
 {
     k_builder *b = &p->b;
-    k_val x[4], acc[4], lanes = k_i64(b, p->tree.lanes);
-    k_val lane = k_for_all(b, k_let(b, OP_MIN, count, lanes, 0));
-    k_val base = k_let(b, OP_ADD, p->start, before, 0);
-    prove_element(p, k_let(b, OP_ADD, base, lane, 0), x);
-    prove_variables(p, x, acc);
-    k_val at = k_decl(b, k_let(b, OP_ADD, lane, lanes, 0), "at");
-    k_loop(b);
-    k_break_if(b, k_let(b, OP_GE, at, count, 0));
-    prove_element(p, k_let(b, OP_ADD, base, at, 0), x);
-    prove_accumulate(p, acc, x);
-    k_set(b, at, k_let(b, OP_ADD, at, lanes, 0));
+    k_val acc[4][4], one = k_i64(b, 1), round = k_i64(b, p->tree.lanes * p->tree.streams);
+    k_val whole = k_let(b, OP_DIV, p->count, round, 0);
+    k_val rounds = k_let(b, OP_DIV, k_let(b, OP_ADD, p->count, k_let(b, OP_SUB, round, one, 0), 0), round, 0);
+    k_val lane = k_for_all(b, k_i64(b, p->tree.lanes));
+    for (unsigned s = 0; s < 4; s++)
+        for (unsigned c = 0; c < p->op->arity; c++)
+            acc[s][c] = k_decl(b, k_literal(b, p->op->type[c], 0), "acc");
+    round_of_streams(p, lane, k_i64(b, 0), true, true, acc);
+    round_of_streams(p, lane, k_for(b, one, whole, false), false, false, acc);
     k_end(b);
-    prove_store(p, tile, k_let(b, OP_ADD, lane, k_i64(b, s * p->tree.lanes), 0), acc);
+    round_of_streams(p, lane, k_for(b, k_let(b, OP_MAX, whole, one, 0), rounds, false), false, true, acc);
     k_end(b);
-}
-
-static void combine_streams(prove_part *p, const k_mem *tile, k_val lane, unsigned to, unsigned from, k_val count)
-{
-    k_builder *b = &p->b;
-    k_if(b, k_let(b, OP_LT, lane, count, 0));
-    k_val left = k_let(b, OP_ADD, lane, k_i64(b, to * p->tree.lanes), 0);
-    combine_elements(p, tile, left, k_let(b, OP_ADD, lane, k_i64(b, from * p->tree.lanes), 0));
-    k_end(b);
-}
-
-/* A ragged piece is cut into streams of its own, each a whole number of rows of lanes but for the end. */
-static void ragged_streams(prove_part *p, const k_mem *tile)
-{
-    k_builder *b = &p->b;
-    int64_t rows = p->tree.streams * p->tree.lanes;
-    k_val up = k_let(b, OP_ADD, p->count, k_i64(b, rows - 1), 0), zero = k_i64(b, 0), count[4];
-    k_val stream = k_let(b, OP_MUL, k_let(b, OP_DIV, up, k_i64(b, rows), 0), k_i64(b, p->tree.lanes), 0);
-    for (unsigned s = 0; s < 4; s++) {
-        k_val before = k_let(b, OP_MUL, stream, k_i64(b, s), 0), rest = k_let(b, OP_SUB, p->count, before, 0);
-        count[s] = k_let(b, OP_MAX, k_let(b, OP_MIN, rest, stream, 0), zero, 0);
-        ragged_stream(p, tile, s, before, count[s]);
-    }
-    k_val lane = k_for_all(b, p->valid);
-    combine_streams(p, tile, lane, 0, 1, count[1]);
-    combine_streams(p, tile, lane, 2, 3, count[3]);
-    combine_streams(p, tile, lane, 0, 2, count[2]);
+    combine_streams(p, lane, acc, 0, 1);
+    combine_streams(p, lane, acc, 2, 3);
+    combine_streams(p, lane, acc, 0, 2);
+    prove_store(p, tile, lane, acc[0]);
     k_end(b);
 }
 
@@ -291,21 +279,17 @@ kernel *prove_fold_commutative(arena *a, const prove_operator *op)
     prove_part p;
     k_mem tile[4];
     k_val result[4];
-    prove_begin(&p, a, op->name, op);
+    prove_begin(&p, a, op->name, op, PROVE_COMMUTATIVE);
     k_builder *b = &p.b;
     fold_memory(&p, false);
-    prove_tile(&p, p.tree.lanes * p.tree.streams, tile);
+    prove_tile(&p, p.tree.lanes, tile);
     k_val n = k_arg(b, T_I64, "n");
     k_if(b, k_let(b, OP_LE, n, k_i64(b, 32), 0));
     short_fold(&p, n);
     k_else(b);
-    prove_range(&p, n, p.tree.piece_commutative);
+    prove_range(&p, n, p.tree.piece);
     p.valid = k_let(b, OP_MIN, p.count, k_i64(b, p.tree.lanes), 0);
-    k_if(b, k_let(b, OP_EQ, p.count, k_i64(b, p.tree.piece_commutative), 0));
-    whole_streams(&p, tile);
-    k_else(b);
-    ragged_streams(&p, tile);
-    k_end(b);
+    lane_streams(&p, tile);
     combine_halves(&p, tile);
     prove_load(&p, tile, k_i64(b, 0), result);
     prove_store(&p, p.out, k_piece(b), result);
@@ -317,7 +301,7 @@ kernel *prove_fold_finish(arena *a, const prove_operator *op)
 {
     prove_part p;
     k_val seed[4], total[4], result[4];
-    prove_begin(&p, a, "finish", op);
+    prove_begin(&p, a, "finish", op, PROVE_ORDERED);
     k_builder *b = &p.b;
     fold_memory(&p, false);
     k_val n = k_arg(b, T_I64, "n"), zero = k_i64(b, 0);

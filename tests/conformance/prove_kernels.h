@@ -1,6 +1,5 @@
-/* The parallel patterns whose order of operations is fixed (by prove_tree; that of programs: docs/determinism.md), built directly as kernels: folds of
- * operators that associate but may not commute, scans, stable filters, divergent gathers. Every kernel comes
- * unverified. */
+/* The parallel patterns whose order of operations is fixed (docs/determinism.md), built directly as kernels: folds of operators
+ * that associate but may not commute, scans, stable filters, divergent gathers. Every kernel comes unverified. */
 #ifndef SN_TESTS_PROVE_KERNELS_H
 #define SN_TESTS_PROVE_KERNELS_H
 
@@ -19,11 +18,12 @@ extern const prove_operator prove_matrix_u32; /* product of 2x2 matrices, row by
 extern const prove_operator prove_matrix_f32;
 extern const prove_operator prove_sum_f32, prove_sum_f64;
 
-/* Constants of the tree, by the size of the largest component. */
+/* Constants of the trees, by the size of the largest component. */
+typedef enum prove_order { PROVE_SCAN, PROVE_ORDERED, PROVE_COMMUTATIVE } prove_order;
 typedef struct prove_tree {
-    int64_t lanes, chunk, streams, piece, piece_commutative;
+    int64_t lanes, chunk, streams, piece; /* chunk: elements that a lane takes in a row, where order is kept */
 } prove_tree;
-prove_tree prove_tree_of(const prove_operator *op);
+prove_tree prove_tree_of(const prove_operator *op, prove_order order);
 
 /* Folds. Globals: one input per component (argmax: only the values, positions are made up, unless `partial`), one
  * output per component. Arguments: n. A piece makes one partial result. */

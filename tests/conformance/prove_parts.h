@@ -13,7 +13,7 @@ typedef struct prove_part {
     k_val valid, whole;  /* lanes that have elements; is the piece full? */
 } prove_part;
 
-void prove_begin(prove_part *p, arena *a, const char *name, const prove_operator *op);
+void prove_begin(prove_part *p, arena *a, const char *name, const prove_operator *op, prove_order order);
 void prove_range(prove_part *p, k_val n, int64_t piece); /* sets start, count */
 void prove_tile(prove_part *p, int64_t count, k_mem *tile);
 /* Ordered fold of each lane's elements into tile[lane]; sets valid, whole. */

@@ -257,10 +257,10 @@ static void *room(arena *a, int64_t count, ir_type t)
 
 prove_fold prove_fold_ready(prove_device *d, arena *a, const prove_operator *op, bool ordered)
 {
-    prove_tree tree = prove_tree_of(op);
+    prove_tree tree = prove_tree_of(op, ordered ? PROVE_ORDERED : PROVE_COMMUTATIVE);
     bool positions = ordered && op == &prove_argmax;
     prove_fold f = {.op = op, .inputs = positions ? 1 : op->arity};
-    f.piece = ordered ? tree.piece : tree.piece_commutative;
+    f.piece = tree.piece;
     f.first = prove_ready(d, a, ordered ? prove_fold_ordered(a, op, false) : prove_fold_commutative(a, op));
     if (positions)
         f.again = prove_ready(d, a, prove_fold_ordered(a, op, true));
@@ -375,7 +375,7 @@ static void scan_twice(const prove_scan *s, void *in, void *out, int64_t n, ir_b
 void prove_scan_run(const prove_scan *s, void *in, void *out, int64_t n, ir_bits seed)
 {
     arena a;
-    int64_t pieces = pieces_of(n, prove_tree_of(s->op).piece);
+    int64_t pieces = pieces_of(n, prove_tree_of(s->op, PROVE_SCAN).piece);
     arena_init(&a, NULL);
     (s->chained.device ? scan_chained : scan_twice)(s, in, out, n, seed, pieces, &a);
     arena_free(&a);
@@ -437,7 +437,7 @@ static void filter_twice(const prove_filter *f, void *in, void *out, int64_t *to
 int64_t prove_filter_run(const prove_filter *f, void *in, void *out, int64_t n, float limit)
 {
     arena a;
-    int64_t total = 0, pieces = pieces_of(n, prove_tree_of(&prove_sum_f32).piece);
+    int64_t total = 0, pieces = pieces_of(n, prove_tree_of(&prove_sum_f32, PROVE_SCAN).piece);
     ir_bits arg[2] = {(ir_bits)n, ir_bits_f32(limit)};
     arena_init(&a, NULL);
     (f->chained.device ? filter_chained : filter_twice)(f, in, out, &total, arg, pieces, &a);

@@ -65,7 +65,7 @@ kernel *prove_scan_chained(arena *a, const prove_operator *op)
     prove_part p;
     k_mem tile;
     k_val result;
-    prove_begin(&p, a, "scan", op);
+    prove_begin(&p, a, "scan", op, PROVE_SCAN);
     k_builder *b = &p.b;
     p.in[0] = k_global(b, op->type[0], false, "in");
     p.out[0] = k_global(b, op->type[0], true, "out");
@@ -87,7 +87,7 @@ kernel *prove_scan_sums(arena *a, const prove_operator *op)
 {
     prove_part p;
     k_mem tile;
-    prove_begin(&p, a, "scan_sums", op);
+    prove_begin(&p, a, "scan_sums", op, PROVE_SCAN);
     k_builder *b = &p.b;
     p.in[0] = k_global(b, op->type[0], false, "in");
     k_mem sums = k_global(b, op->type[0], true, "sums");
@@ -103,7 +103,7 @@ kernel *prove_scan_carries(arena *a, const prove_operator *op)
 {
     prove_part p;
     k_val next;
-    prove_begin(&p, a, "scan_carries", op);
+    prove_begin(&p, a, "scan_carries", op, PROVE_SCAN);
     k_builder *b = &p.b;
     k_mem sums = k_global(b, op->type[0], true, "sums");
     k_val pieces = k_arg(b, T_I64, "pieces"), seed = k_arg(b, op->type[0], "seed");
@@ -120,7 +120,7 @@ kernel *prove_scan_apply(arena *a, const prove_operator *op)
 {
     prove_part p;
     k_mem tile;
-    prove_begin(&p, a, "scan_apply", op);
+    prove_begin(&p, a, "scan_apply", op, PROVE_SCAN);
     k_builder *b = &p.b;
     p.in[0] = k_global(b, op->type[0], false, "in");
     k_mem carries = k_global(b, op->type[0], false, "carries");
@@ -145,7 +145,7 @@ static k_val above(k_builder *b, k_val x, k_val limit)
 kernel *prove_filter_chained(arena *a)
 {
     prove_part p;
-    prove_begin(&p, a, "filter", &prove_sum_f32);
+    prove_begin(&p, a, "filter", &prove_sum_f32, PROVE_SCAN);
     k_builder *b = &p.b;
     k_mem in = k_global(b, T_F32, false, "in"), out = k_global(b, T_F32, true, "out");
     k_mem total = k_global(b, T_I64, true, "total"), state = k_global(b, T_U64, true, "state");
@@ -220,7 +220,7 @@ static k_val count_lanes(prove_part *p, k_mem in, k_val limit, k_val base, k_mem
 kernel *prove_filter_count(arena *a)
 {
     prove_part p;
-    prove_begin(&p, a, "filter_count", &prove_sum_f32);
+    prove_begin(&p, a, "filter_count", &prove_sum_f32, PROVE_SCAN);
     k_builder *b = &p.b;
     k_mem in = k_global(b, T_F32, false, "in"), counts = k_global(b, T_I64, true, "counts");
     k_mem offset = k_shared(b, T_I64, p.tree.lanes, "offset");
@@ -249,7 +249,7 @@ kernel *prove_filter_write(arena *a)
 {
     prove_part p;
     k_val at, x, keep;
-    prove_begin(&p, a, "filter_write", &prove_sum_f32);
+    prove_begin(&p, a, "filter_write", &prove_sum_f32, PROVE_SCAN);
     k_builder *b = &p.b;
     k_mem in = k_global(b, T_F32, false, "in"), offsets = k_global(b, T_I64, false, "offsets");
     k_mem out = k_global(b, T_F32, true, "out"), offset = k_shared(b, T_I64, p.tree.lanes, "offset");

@@ -1,5 +1,5 @@
 /* The order of operations of folds, scans and filters, and divergent gathers with checks: on every device the bits of
- * the tree given by prove_tree, for every alignment, ragged size and number of threads. */
+ * the trees of docs/determinism.md, for every alignment, ragged size and number of threads. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,9 +99,8 @@ static tuple commutative_piece(reference op, const tuple *x, int64_t m, prove_tr
 {
     tuple acc[4][64];
     bool has[4][64] = {{0}};
-    int64_t stream = (m + 4 * tree.lanes - 1) / (4 * tree.lanes) * tree.lanes;
     for (int64_t i = 0; i < m; i++) {
-        int64_t s = i / stream, l = i % stream % tree.lanes;
+        int64_t s = i / tree.lanes % tree.streams, l = i % tree.lanes;
         acc[s][l] = has[s][l] ? op(acc[s][l], x[i]) : x[i];
         has[s][l] = true;
     }
@@ -121,11 +120,11 @@ static tuple tree_fold(reference op, tuple *x, int64_t n, prove_tree tree, bool 
 {
     if (!n)
         return seed;
-    while (n > 1 && !(n <= 32 && !ordered)) {
-        int64_t piece = ordered ? tree.piece : tree.piece_commutative, pieces = (n + piece - 1) / piece;
+    while (n > 32) {
+        int64_t pieces = (n + tree.piece - 1) / tree.piece;
         for (int64_t p = 0; p < pieces; p++) {
-            int64_t m = least(piece, n - p * piece);
-            x[p] = (ordered ? ordered_piece : commutative_piece)(op, x + p * piece, m, tree);
+            int64_t m = least(tree.piece, n - p * tree.piece);
+            x[p] = (ordered ? ordered_piece : commutative_piece)(op, x + p * tree.piece, m, tree);
         }
         n = pieces;
     }
@@ -179,9 +178,9 @@ static tuple element(const prove_operator *op, void *const *in, unsigned inputs,
 }
 
 /* Ragged sizes around lanes, chunks and pieces. */
-static unsigned sizes_of(prove_tree tree, bool ordered, int64_t *out)
+static unsigned sizes_of(prove_tree tree, int64_t *out)
 {
-    int64_t piece = ordered ? tree.piece : tree.piece_commutative, inner = ordered ? tree.chunk : piece / tree.streams;
+    int64_t piece = tree.piece, inner = tree.chunk ? tree.chunk : tree.lanes * tree.streams;
     int64_t all[] = {0,
                      1,
                      2,
@@ -215,13 +214,18 @@ typedef struct {
     bool ordered;
 } fold_case;
 
+static prove_tree tree_of(const fold_case *c)
+{
+    return prove_tree_of(c->op, c->ordered ? PROVE_ORDERED : PROVE_COMMUTATIVE);
+}
+
 static tuple expected_fold(const fold_case *c, void *const *in, unsigned inputs, int64_t n, tuple seed)
 {
     tuple *x = malloc(((size_t)n + 1) * sizeof(*x));
     assert_non_null(x);
     for (int64_t i = 0; i < n; i++)
         x[i] = element(c->op, in, inputs, i);
-    tuple t = tree_fold(c->reference, x, n, prove_tree_of(c->op), c->ordered, seed);
+    tuple t = tree_fold(c->reference, x, n, tree_of(c), c->ordered, seed);
     free(x);
     return t;
 }
@@ -247,7 +251,7 @@ static void check_fold(const fold_case *c, const prove_fold *f, prove_device *d,
 static void check_folds(const fold_case *c)
 {
     int64_t sizes[32];
-    unsigned n = sizes_of(prove_tree_of(c->op), c->ordered, sizes);
+    unsigned n = sizes_of(tree_of(c), sizes);
     for (unsigned i = 0; i < devices.n; i++) {
         prove_device *d = &devices.at[i];
         arena a;
@@ -323,7 +327,7 @@ static void check_scan(const prove_scan *s, reference op, prove_device *d, int64
     assert_non_null(expected);
     for (int64_t i = 0; i < n; i++)
         memcpy(&x[i], (uint8_t *)in + (size_t)i * size, size);
-    expected_scan(op, x, expected, n, prove_tree_of(s->op), seed);
+    expected_scan(op, x, expected, n, prove_tree_of(s->op, PROVE_SCAN), seed);
     prove_scan_run(s, in, out, n, seed);
     for (int64_t i = 0; i < n; i++)
         if (memcmp(&expected[i], out + (size_t)i * size, size) != 0)
@@ -337,7 +341,7 @@ static void check_scan(const prove_scan *s, reference op, prove_device *d, int64
 static void check_scans(prove_device *d, const prove_operator *op, reference reference_op, bool chained)
 {
     int64_t sizes[32];
-    unsigned n = sizes_of(prove_tree_of(op), true, sizes);
+    unsigned n = sizes_of(prove_tree_of(op, PROVE_SCAN), sizes);
     arena a;
     arena_init(&a, NULL);
     prove_scan s = prove_scan_ready(d, &a, op, chained);
@@ -345,7 +349,7 @@ static void check_scans(prove_device *d, const prove_operator *op, reference ref
     for (unsigned i = 1; i < n; i++)
         for (unsigned offset = 0; offset < offsets; offset++)
             check_scan(&s, reference_op, d, sizes[i], d->slow ? i % 3 : offset);
-    check_scan(&s, reference_op, d, 7 * prove_tree_of(op).piece + 11, 1); /* more pieces than threads */
+    check_scan(&s, reference_op, d, 7 * prove_tree_of(op, PROVE_SCAN).piece + 11, 1); /* more pieces than threads */
     prove_scan_forget(&s);
     arena_free(&a);
 }
@@ -388,7 +392,7 @@ static void check_filter(const prove_filter *f, prove_device *d, int64_t n, unsi
 static void filters_are_stable(void **state)
 {
     int64_t sizes[32];
-    unsigned n = sizes_of(prove_tree_of(&prove_sum_f32), true, sizes);
+    unsigned n = sizes_of(prove_tree_of(&prove_sum_f32, PROVE_SCAN), sizes);
     (void)state;
     for (unsigned i = 0; i < devices.n; i++)
         for (unsigned chained = 0; chained <= devices.at[i].chains; chained++) {
