@@ -150,7 +150,6 @@ typedef struct kernel {
     uint16_t group;       /* threads that suit a block where blocks are many threads; 0: no wish. Any number computes the same */
     uint32_t threads;     /* most virtual threads any FOR_ALL with private memory has; 0: no private memory */
     bool narrow;          /* every launch satisfies k_indices_fit (narrow.h): index arithmetic may have 32 bits */
-    bool contract;        /* a product feeding a sum inside one LET pair marked by the skeleton may be fused: never done by emitters */
     uint32_t scratch;     /* bytes of shared and private memory per block, set by k_layout */
     bool chained;         /* contains a CHAIN */
     intern_table literals;

@@ -77,7 +77,7 @@ static void put_declarations(writer *w)
     put(w, TAG_DECLARATIONS);
     put(w, k->lanes);
     put(w, k->threads);
-    put(w, (uint64_t)k->narrow << 1 | k->contract);
+    put(w, k->narrow);
     put(w, k->mem.n);
     for (k_mem m = 1; m < k->mem.n; m++) {
         const k_memory *memory = &k->mem.at[m];

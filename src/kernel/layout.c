@@ -1,6 +1,6 @@
 /* Places shared and private memory in a block's scratch: lifetimes over the statements at piece level, then first fit
- * (Obsidian §5.1.2). An array touched inside a loop stays live for the whole loop, so that what it carries from one
- * round to the next survives. */
+ * (Obsidian §5.1.2). An array touched inside a loop lives from the loop's start on, so all that one loop touches lives
+ * at the same time, and what an array carries from one round to the next survives. */
 #include "kernel/kernel.h"
 #include "kernel/walk.h"
 
@@ -8,30 +8,26 @@
 
 typedef struct {
     uint32_t first, last; /* positions of piece-level statements; first 0: never touched */
-    uint32_t loop;        /* the outermost loop that touched it last */
 } lifetime;
 
-/* The outermost loop around the current statement at piece level, or 0. Loops inside a FOR_ALL do not count: memory
- * lives from one FOR_ALL to another, and a FOR_ALL is one position. */
-static k_ref outermost_loop(const k_walk *w)
+/* Is the current statement in a loop at piece level? Loops inside a FOR_ALL do not count: memory lives from one FOR_ALL
+ * to another, and a FOR_ALL is one position. */
+static bool in_loop(const k_walk *w)
 {
     for (uint32_t i = 0; i < w->open.n; i++) {
-        k_ref id = w->open.at[i] & 0x7fffffffu;
-        uint8_t op = w->k->stmt.at[id].op;
+        uint8_t op = w->k->stmt.at[w->open.at[i] & 0x7fffffffu].op;
         if (op == K_LOOP || op == K_FOR)
-            return id;
+            return true;
         if (op == K_FOR_ALL)
-            return 0;
+            return false;
     }
-    return 0;
+    return false;
 }
 
-static void touch(lifetime *l, uint32_t position, uint32_t loop_start, k_ref loop)
+static void touch(lifetime *l, uint32_t position, uint32_t from)
 {
-    uint32_t first = loop ? loop_start : position;
-    l->first = l->first && l->first < first ? l->first : first;
+    l->first = l->first && l->first < from ? l->first : from;
     l->last = position;
-    l->loop = loop;
 }
 
 static void find_lifetimes(const kernel *k, arena *a, lifetime *life)
@@ -41,18 +37,14 @@ static void find_lifetimes(const kernel *k, arena *a, lifetime *life)
     k_walk_begin(&w, k, a);
     while (k_walk_next(&w)) {
         const k_stmt *s = &k->stmt.at[w.at];
-        bool is_loop = (s->op == K_LOOP || s->op == K_FOR) && !w.for_all;
-        if (w.event == K_WALK_AT && !w.for_all)
-            position++;
-        if (is_loop && w.event == K_WALK_AT && !outermost_loop(&w))
-            loop_start = position;
-        if (w.event == K_WALK_AT && s->mem)
-            touch(&life[s->mem], position, loop_start, outermost_loop(&w));
-        if (!is_loop || w.event != K_WALK_LEAVE || outermost_loop(&w))
+        if (w.event != K_WALK_AT)
             continue;
-        for (k_mem m = 1; m < k->mem.n; m++)
-            if (life[m].first && life[m].loop == w.at)
-                life[m].last = position;
+        position += !w.for_all;
+        bool inside = in_loop(&w);
+        if ((s->op == K_LOOP || s->op == K_FOR) && !w.for_all && !inside)
+            loop_start = position;
+        if (s->mem)
+            touch(&life[s->mem], position, inside ? loop_start : position);
     }
 }
 

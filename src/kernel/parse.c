@@ -513,7 +513,6 @@ kernel *k_parse(arena *a, const char *source, const char **message)
     if (take(&p, "threads"))
         p.k->threads = small_integer(&p);
     p.k->narrow = take(&p, "narrow");
-    p.k->contract = take(&p, "contract");
     expect(&p, "{");
     declarations(&p);
     body(&p);

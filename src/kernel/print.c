@@ -248,7 +248,7 @@ void k_print(const kernel *k, text *out)
     text_printf(out, " lanes %u", k->lanes);
     if (k->threads)
         text_printf(out, " threads %" PRIu32, k->threads);
-    text_printf(out, "%s%s {\n", k->narrow ? " narrow" : "", k->contract ? " contract" : "");
+    text_add(out, k->narrow ? " narrow {\n" : " {\n");
     put_declarations(&p);
     put_body(&p, out->arena);
     text_add(out, "}\n");

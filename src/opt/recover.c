@@ -91,8 +91,6 @@ static bool continues(recovery *r, ir_id id, uint32_t i)
     for (uint32_t k = 0; k < info->inputs; k++)
         if (k != i && before->input[k] != info->input[k])
             return false;
-    if (r->link[from].turns > 1 && r->link[from].carried != i)
-        return false;
     return same_function(p, before->fn, info->fn);
 }
 

@@ -112,6 +112,13 @@ static sn_scalar grow_late(void *env, sn_scalar x, sn_scalar count)
     return sn_tuple(sn_if(sn_lt(count, sn_i32(40)), x, sn_add(x, 1)), sn_add(count, sn_i32(1)));
 }
 
+/* so that all lanes stay for a while, and leave at a limit that none of the summands reaches */
+static sn_scalar grow_slowly(void *env, sn_scalar x, sn_scalar count)
+{
+    (void)env;
+    return sn_tuple(sn_mul(x, 1.02f), sn_add(count, sn_i32(1)));
+}
+
 static sn_scalar bounded_walk(struct bounded b, sn_scalar x)
 {
     return sn_while(sn_closure(within, &b), sn_closure(grow, &b), sn_tuple(x, sn_i32(0)));
@@ -154,6 +161,21 @@ static sn_acc fixed_limit(void *env, int count, const sn_acc *in)
     return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all));
 }
 
+static sn_scalar slow_walk(void *env, sn_scalar x)
+{
+    const struct fixed *f = env;
+    struct bounded b = {f->form % 2 ? fused_sum : some_sum, f->form, sn_f32(f->limit)};
+    return sn_while(sn_closure(within, &b), sn_closure(grow_slowly, &b),
+                    sn_tuple(sn_add(sn_mul(x, 0.1f), 0.5f), sn_i32(0)));
+}
+
+static sn_acc slow_limit(void *env, int count, const sn_acc *in)
+{
+    (void)count;
+    sn_acc all = sn_map(sn_closure(slow_walk, env), in[0]);
+    return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all));
+}
+
 static void bounds(void **state)
 {
     (void)state;
@@ -176,6 +198,13 @@ static void bounds(void **state)
             if (f.late)
                 both_at(__FILE__, __LINE__, "[n]f32 -> [n]f32, [n]i32", sn_body_env(fixed_limit, &f), NULL, POSITIVE,
                         lengths);
+        }
+    const float small[] = {1, 1.5f, 2, 2.5f, 3, 4, 6.5f};
+    for (unsigned i = 0; i < sizeof small / sizeof *small; i++)
+        for (int form = 0; form < 4; form++) {
+            struct fixed f = {.limit = small[i], .form = form};
+            both_at(__FILE__, __LINE__, "[n]f32 -> [n]f32, [n]i32", sn_body_env(slow_limit, &f), NULL, POSITIVE,
+                    (const int64_t[]){100, -1});
         }
 }
 

@@ -152,6 +152,14 @@ static void loads_fortran_order(void **state)
         expect_elements(a, t, 24);
         sn_free(a);
     }
+    for (const npy_type *t = types; t < types + TYPES; t++) { /* a matrix: element (i, j) stands at i + 2 j */
+        for (int i = 0; i < 6; i++)
+            element(t, i, data + (size_t)(i / 3 + 2 * (i % 3)) * t->bytes);
+        snprintf(header, sizeof(header), "{'descr': '<%s', 'fortran_order': True, 'shape': (2, 3), }\n", t->name);
+        sn_array *a = load_good(1, header, data, 6 * t->bytes);
+        expect_elements(a, t, 6);
+        sn_free(a);
+    }
     uint64_t copies = sn_counts(cx).copies;
     sn_free(load_good(1, "{'descr': '|u1', 'fortran_order': True, 'shape': (5,), }", data, 5));
     sn_free(load_good(1, "{'descr': '|u1', 'fortran_order': True, 'shape': (), }", data, 1));

@@ -107,6 +107,21 @@ static sn_acc folded(sn_acc x)
     return sn_imap(sn_closure(folded_at, &x), x);
 }
 
+/* Rows that go over the end of a short array many times: of its length and of one more. */
+static sn_scalar repeated_at(void *env, sn_scalar i, sn_scalar x)
+{
+    sn_acc a = *(const sn_acc *)env;
+    sn_scalar n = sn_extent(a, 0), far = sn_mod(sn_abs(sn_sub(i, 3)), sn_max(sn_mul(sn_sub(n, 1), 2), 1));
+    sn_scalar back = sn_sub(sn_max(sn_mul(sn_sub(n, 1), 2), 1), far);
+    sn_scalar folds = sn_index(a, sn_max(sn_min(sn_min(far, back), sn_sub(n, 1)), 0));
+    return sn_sub(sn_sub(sn_index(a, sn_mod(sn_add(i, 2), n)), x), folds);
+}
+
+static sn_acc repeated(sn_acc a, sn_acc x)
+{
+    return sn_imap(sn_closure(repeated_at, &a), x);
+}
+
 static void rows_in_pieces(void **state)
 {
     (void)state;
@@ -117,6 +132,8 @@ static void rows_in_pieces(void **state)
     both("[n]T -> [n]T, [n]T, [n]T", ends, "u8 i16 i32 f64", SMALL, LENGTHS);
     both("[n,m]T -> [n,m]T, [n,m]T, [n,m]T", frames, "i8 i32 f64", SMALL, MATRICES);
     both("[n]T -> [n]T", folded, "i8 i32 f64", SMALL, LENGTHS);
+    both("[n]T, [m]T -> [m]T", repeated, "i8 i16 i32 f64", SMALL, 1, 200, 2, 131, 3, 200, 5, 64, 7, 300, 8, 65, 9, 100,
+         15, 200, 16, 200, 17, 130, 31, 200, 32, 65, 33, 200, 60, 300, 63, 130, 64, 200, 65, 300, 100, 1000);
     both("[n]T -> [n]T", chosen, "i8 i32 f64", SMALL, LENGTHS);
 }
 

@@ -345,11 +345,45 @@ static void stencils(void **state)
          1, 70);
 }
 
+/* --- extremes with a constant: which zero, and what of a NaN --- */
+
+static sn_scalar constant_of(int which)
+{
+    static const float constant[] = {0.0f, -0.0f, 1.0f, -1.0f, __builtin_inff(), -__builtin_inff(), __builtin_nanf("")};
+    return sn_f32(constant[which]);
+}
+
+static sn_scalar extremes_with(void *env, sn_scalar x)
+{
+    sn_scalar c = constant_of(*(const int *)env);
+    return sn_tuple(sn_tuple(sn_min(x, c), sn_min(c, x)), sn_tuple(sn_max(x, c), sn_max(c, x)));
+}
+
+static sn_acc extremes_with_constant(void *env, int count, const sn_acc *in)
+{
+    (void)count;
+    sn_acc all = sn_map(sn_closure(extremes_with, env), in[0]), least = sn_map(sn_fst, all), most = sn_map(sn_snd, all);
+    return sn_results(sn_map(sn_fst, least), sn_map(sn_snd, least), sn_map(sn_fst, most), sn_map(sn_snd, most));
+}
+
+static void extremes_with_constants(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 7; which++)
+        both_at(__FILE__, __LINE__, "[n]f32 -> [n]f32, [n]f32, [n]f32, [n]f32",
+                sn_body_env(extremes_with_constant, &which), NULL, MIXED, (const int64_t[]){100, 7, -1});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(primitives),  cmocka_unit_test(division), cmocka_unit_test(elementary_functions),
-        cmocka_unit_test(conversions), cmocka_unit_test(control),  cmocka_unit_test(stencils),
+        cmocka_unit_test(primitives),
+        cmocka_unit_test(division),
+        cmocka_unit_test(elementary_functions),
+        cmocka_unit_test(conversions),
+        cmocka_unit_test(control),
+        cmocka_unit_test(stencils),
+        cmocka_unit_test(extremes_with_constants),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

@@ -319,6 +319,63 @@ static void memory_ends(void **state)
     fake->memory = 0;
 }
 
+/* --- arrays that die during a call: queued work still uses them, so they are set aside, for arrays of the same size or
+ * until the work is done --- */
+
+enum { STEPS = 70 }; /* of sizes that differ: more than can be set aside */
+
+static sn_acc shrinking(sn_acc a)
+{
+    for (int i = 0; i < STEPS; i++)
+        a = sn_force(sn_map(twice, sn_take(sn_quot(sn_mul(sn_extent(a, 0), 7), 8), a)));
+    return a;
+}
+
+static sn_acc steady(sn_acc a)
+{
+    for (int i = 0; i < STEPS; i++)
+        a = sn_force(sn_map(twice, sn_rotate(1, a)));
+    return a;
+}
+
+static void dead_arrays_are_used_again(void **state)
+{
+    enum { LONG = 1000000 };
+    fixture *f = *state;
+    static float a[LONG], b[LONG];
+    int64_t m = LONG;
+    for (int i = 0; i < STEPS; i++)
+        m = m * 7 / 8;
+    sn_program *p = compiled(f, "[n]f32 -> [n]f32", SN_BODY(steady)),
+               *q = compiled(f, "[n]f32 -> [m]f32", SN_BODY(shrinking));
+    assert_int_equal(sn_call(p, sn_in(a, N), sn_into(b, N)), SN_OK);
+    assert_true(sn_counts(f->cx).allocations <= 4); /* the argument, two in turn, the result */
+    for (int turn = 0; turn < 3; turn++) {
+        sn_counters before = sn_counts(f->cx);
+        assert_int_equal(sn_call(p, sn_in(a, N), sn_into(b, N)), SN_OK);
+        assert_int_equal(sn_counts(f->cx).allocations, before.allocations);
+    }
+    for (int turn = 0; turn < 4; turn++) {
+        sn_counters before = sn_counts(f->cx);
+        assert_int_equal(sn_call(q, sn_in(a, LONG), sn_into(b, m)), SN_OK);
+        if (turn > 0)
+            assert_int_equal(sn_counts(f->cx).allocations, before.allocations);
+    }
+    sn_drop(p);
+    sn_drop(q);
+    /* where there is no room for all of them, the dead make it */
+    fake->memory = 5 * sizeof(a);
+    sn_options o = options_for(f, "opencl");
+    sn_context *small = sn_open(&o);
+    q = sn_compile(small, "[n]f32 -> [m]f32", shrinking);
+    for (int turn = 0; turn < 3; turn++)
+        if (sn_call(q, sn_in(a, LONG), sn_into(b, m)) != SN_OK)
+            fail_msg("%s", sn_message(small));
+    sn_drop(q);
+    sn_close(small);
+    fake->memory = 0;
+}
+
 static void wrong_devices(void **state)
 {
     fixture *f = *state;
@@ -385,6 +442,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_lost_device, setup, teardown),
         cmocka_unit_test_setup_teardown(rejected, setup, teardown),
         cmocka_unit_test_setup_teardown(memory_ends, setup, teardown),
+        cmocka_unit_test_setup_teardown(dead_arrays_are_used_again, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_devices, setup, teardown),
         cmocka_unit_test_setup_teardown(best, setup, teardown),
         cmocka_unit_test_setup_teardown(shown, setup, teardown),

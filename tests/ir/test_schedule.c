@@ -165,6 +165,33 @@ static void a_partial_term_stays_behind_each_guard(void **state)
     assert_non_null(block_find(block_find(code, r[1])->then, q));
 }
 
+/* A division by a constant fails for 0, and for -1 of signed types; else it may go anywhere. */
+static void division_by_a_constant_is_guarded_where_it_may_fail(void **state)
+{
+    static const struct {
+        ir_type type;
+        int64_t divisor;
+        bool guarded;
+    } rows[] = {{T_I64, 0, true}, {T_I64, -1, true},  {T_I64, 1, false},  {T_I64, -2, false},   {T_I64, 7, false},
+                {T_I8, -1, true}, {T_I32, -1, true},  {T_I32, 0, true},   {T_U8, 255, false},   {T_U8, 0, true},
+                {T_U64, 0, true}, {T_U32, -1, false}, {T_U64, -1, false}, {T_I16, -128, false}, {T_I8, -128, false}};
+    static const ir_op ops[] = {OP_QUOT, OP_REM, OP_DIV, OP_MOD};
+    fixture *f = *state;
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+        for (size_t o = 0; o < ARRAY_LENGTH(ops); o++) {
+            ir_program *p = f->p;
+            p->plain = true; /* divisions by constants are made something else of, elsewhere */
+            ir_id v = ir_var(p, rows[i].type),
+                  c = ir_const(p, rows[i].type, ir_bits_i64(rows[i].type, rows[i].divisor));
+            ir_id q = op2(f, ops[o], v, c), more = op2(f, OP_ADD, q, v);
+            ir_id r[2] = {cond(f, f->b, more, v), cond(f, f->c, op2(f, OP_MUL, more, v), v)};
+            ir_block *code = schedule(f, 2, r);
+            if ((block_find(code, q) == NULL) != rows[i].guarded)
+                fail_msg("%s of %s by %lld", ir_ops[ops[o]].name, ir_type_name(rows[i].type),
+                         (long long)rows[i].divisor);
+        }
+}
+
 static void a_partial_term_of_both_branches_goes_above(void **state)
 {
     fixture *f = *state;
@@ -499,6 +526,7 @@ int main(void)
         TEST(what_both_branches_need_does_not_make_a_branch),
         TEST(a_total_term_floats_above_its_guards),
         TEST(a_partial_term_stays_behind_each_guard),
+        TEST(division_by_a_constant_is_guarded_where_it_may_fail),
         TEST(a_partial_term_of_both_branches_goes_above),
         TEST(both_branches_of_a_guarded_condition_stay_in_its_guard),
         TEST(a_certain_partial_term_frees_what_depends_on_it),

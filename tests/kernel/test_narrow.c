@@ -90,6 +90,22 @@ static void a_flat_map(void **state)
     assert_false(fits(map, size, most, most / size, most / size + 2));
 }
 
+/* The ends of a difference are those of its operands crosswise. */
+static void differences(void **state)
+{
+    static const char up[] = "kernel k lanes 8 { global @1:f32 written arg %1:i64 arg %2:i64 for %3:i64 = 0 to %2 { "
+                             "%4:i64 = sub %1, %3 store @1[%4] = 1.0:f32 } }";
+    static const char down[] = "kernel k lanes 8 { global @1:f32 written arg %1:i64 arg %2:i64 for %3:i64 = %2 to 0 { "
+                               "%4:i64 = sub %1, %3 store @1[%4] = 1.0:f32 } }";
+    (void)state;
+    assert_true(fits(up, -most + 10, 11, 0, 1)); /* -most + 10 - (0 ... 10) */
+    assert_false(fits(up, -most + 10, 12, 0, 1));
+    assert_true(fits(up, most, 1000, 0, 1));
+    assert_true(fits(down, most - 10, -10, 0, 1)); /* most - 10 - (-10 ... -1) */
+    assert_false(fits(down, most - 10, -11, 0, 1));
+    assert_true(fits(down, -most, -1000, 0, 1));
+}
+
 /* Pieces are cut into row and column: the remainder is known to be one, so rows times columns may come near the border.
  */
 static void rows_and_columns(void **state)
@@ -156,7 +172,7 @@ static void chains_stay_wide(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_told_apart), cmocka_unit_test(a_flat_map),
-                                       cmocka_unit_test(rows_and_columns), cmocka_unit_test(other_operators),
-                                       cmocka_unit_test(chains_stay_wide)};
+                                       cmocka_unit_test(differences),           cmocka_unit_test(rows_and_columns),
+                                       cmocka_unit_test(other_operators),       cmocka_unit_test(chains_stay_wide)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

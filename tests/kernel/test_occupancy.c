@@ -29,10 +29,14 @@ static void published_limits(void **state)
         size_t shared;
         uint32_t blocks;
     } rows[] = {
-        {&cc80, 256, 32, 0, 8},  /* all 2048 threads */
-        {&cc80, 256, 64, 0, 4},  /* half of them: registers */
-        {&cc80, 128, 40, 0, 12}, /* 51 gangs have registers, whole fours count */
-        {&cc80, 128, 33, 0, 12}, /* registers of a gang come in 256s */
+        {&cc80, 256, 32, 0, 8},                              /* all 2048 threads */
+        {&cc80, 256, 64, 0, 4},                              /* half of them: registers */
+        {&cc80, 128, 40, 0, 12},                             /* 51 gangs have registers, whole fours count */
+        {&cc80, 64, 40, 0, 24},                              /* 48 of 51 gangs */
+        {&cc80, 32, 56, 0, 32},      {&cc80, 32, 72, 0, 28}, /* of 28; a block of one gang takes what is left of a four
+                                                              */
+        {&cc80, 32, 80, 0, 24},                              /* 24 of 25 gangs */
+        {&cc80, 128, 33, 0, 12},                             /* registers of a gang come in 256s */
         {&cc80, 256, 255, 0, 1},     {&cc80, 1024, 64, 0, 1},      {&cc80, 1024, 65, 0, 0}, /* cannot run */
         {&cc80, 32, 16, 0, 32},                                                             /* no more blocks than 32 */
         {&cc80, 48, 16, 0, 32}, /* part of a gang counts as a gang */

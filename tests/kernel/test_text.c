@@ -26,7 +26,7 @@ static int teardown(void **state)
 
 /* Every kind of statement once, in the form in which it is printed. */
 static const char everything[] =
-    "kernel everything lanes 8 threads 64 contract {\n"
+    "kernel everything lanes 8 threads 64 narrow {\n"
     "    global @in.1:f32\n"
     "    global @out.2:f32 written stream\n"
     "    global @3:u64 written\n"
@@ -311,6 +311,72 @@ static void keys_ignore_names_only(void **state)
         assert_false(same_key(*state, base, different[i]));
 }
 
+/* Whatever a device compiles otherwise is told apart; every property that a kernel declares is changed once. */
+static void keys_hold_what_is_declared(void **state)
+{
+    static const char source[] =
+        "kernel k lanes 4 { global @1:f32 written arg %1:i64 shared @2:i32[8] store @2[%1] = 1:i32 "
+        "store @1[%1] = 1.0:f32 }";
+    enum { CHANGES = 14 };
+    for (int change = 0; change < CHANGES; change++) {
+        const char *message = "";
+        kernel *k = k_parse(*state, source, &message);
+        assert_non_null(k);
+        text before = key_of(*state, source), after;
+        k_stmt *store = &k->stmt.at[1];
+        for (k_ref r = 1; r < k->stmt.n; r++)
+            store = k->stmt.at[r].op == K_STORE ? &k->stmt.at[r] : store;
+        switch (change) {
+        case 0:
+            k->arg_type.n = 0;
+            break;
+        case 1:
+            k->threads++;
+            break;
+        case 2:
+            k->narrow = !k->narrow;
+            break;
+        case 3:
+            k->lanes *= 2;
+            break;
+        case 4:
+            k->mem.at[1].once = !k->mem.at[1].once;
+            break;
+        case 5:
+            k->mem.at[1].stream = !k->mem.at[1].stream;
+            break;
+        case 6:
+            k->mem.at[1].written = !k->mem.at[1].written;
+            break;
+        case 7:
+            k->mem.at[1].type = T_I32;
+            break;
+        case 8:
+            k->mem.at[2].space = K_PRIVATE;
+            break;
+        case 9:
+            k->mem.at[2].count++;
+            break;
+        case 10:
+            k->arg_type.at[0] = T_U64;
+            break;
+        case 11:
+            store->site++;
+            break;
+        case 12:
+            store->sub++;
+            break;
+        default:
+            store->mem = 2;
+            break;
+        }
+        text_init(&after, *state);
+        k_key(k, &after);
+        if (after.n == before.n && !memcmp(after.at, before.at, after.n))
+            fail_msg("change %d leaves the key as it was", change);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +390,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(damaged_texts_are_survived, setup, teardown),
         cmocka_unit_test_setup_teardown(deep_nesting_needs_no_stack, setup, teardown),
         cmocka_unit_test_setup_teardown(keys_ignore_names_only, setup, teardown),
+        cmocka_unit_test_setup_teardown(keys_hold_what_is_declared, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

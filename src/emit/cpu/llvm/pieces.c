@@ -237,7 +237,7 @@ static cg_ref load_folded(const load *l, const mirror *m, cg_ref by, cg_ref mask
     cg_ref below = LLVMBuildICmp(b, LLVMIntSLT, rest, cg_i64(g, 0), "");
     cg_ref first = LLVMBuildSelect(b, below, LLVMBuildAdd(b, rest, period, ""), rest, "");
     cg_ref onwards = LLVMBuildICmp(b, LLVMIntSLE, first, last, "");
-    cg_ref turn = LLVMBuildSelect(b, onwards, LLVMBuildAdd(b, last, cg_i64(g, 1), ""), period, "");
+    cg_ref turn = LLVMBuildSelect(b, onwards, last, period, ""); /* the last element is the first one backwards */
     cg_ref left = LLVMBuildSub(b, turn, first, "");
     left = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSLT, left, lanes, ""), left, lanes, "");
     cg_ref before = cg_mask_first(g, left);
