@@ -2,7 +2,11 @@
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
-set(CMAKE_C_VISIBILITY_PRESET hidden)
+if(SINTER_SHARED_TESTS)
+  set(CMAKE_LINK_DEPENDS_NO_SHARED ON) # programs are not linked again when the library changes
+else()
+  set(CMAKE_C_VISIBILITY_PRESET hidden)
+endif()
 
 # Sinter runs on POSIX with GNU extensions of the C library (affinity, madvise); the language itself stays C17.
 add_compile_definitions($<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE=>)

@@ -320,6 +320,8 @@ static void same_as_the_page(sn_context *cx, const wanted *w, unsigned count, bo
         skip();
     const char *sample = interpreted ? NULL : getenv("SINTER_TEST_SAMPLE"); /* drivers' compilers are slow */
     for (unsigned i = 0; i < count; i++) {
+        if (sample && i % 2)
+            continue;
         char signature[64];
         snprintf(signature, sizeof(signature), w[i].columns ? "[m,n]%s -> [n]%s" : "[n,m]%s -> [n]%s",
                  name_of[w[i].kind], name_of[w[i].kind]);
@@ -328,8 +330,7 @@ static void same_as_the_page(sn_context *cx, const wanted *w, unsigned count, bo
             fail_msg("%s: %s", w[i].name, sn_message(cx));
         for (unsigned k = 0; k < ARRAY_LENGTH(shapes); k++) {
             int64_t rows = shapes[k][0], m = shapes[k][1];
-            bool long_one = rows * m > 20000;
-            if (sample && (k + i) % (long_one ? 5 : 2))
+            if (sample && (k + 3 * i) % 9)
                 continue;
             if ((interpreted || w[i].columns) && rows * m > (interpreted ? 5000 : 150000))
                 continue;
@@ -419,9 +420,10 @@ static void arrays_beyond_the_caches(void **state)
         skip();
     device *d = both_cpu()->engine.device;
     const device_limits *limits = d->limits;
+    if (limits->own_memory) /* which has no caches to speak of */
+        skip();
     device_limits uncached = *limits;
-    if (!limits->own_memory)
-        uncached.cache_bytes = 64;
+    uncached.cache_bytes = 64;
     const wanted all[] = {
         {"sum", SN_BODY(sums), F32, false, false, {"+", add_f32, false, false}},
         {"sum", SN_BODY(sums), F64, false, false, {"+", add_f64, false, true}},
@@ -539,7 +541,7 @@ static void rows_of_identities(void **state)
     for (unsigned i = 0; i < ARRAY_LENGTH(all); i++)
         for (unsigned d = 0; d < 2; d++) {
             const neutral *n = &all[i];
-            if (d == 0 && getenv("SINTER_TEST_SAMPLE") && i % 3) /* drivers' compilers are slow */
+            if (d == 0 && getenv("SINTER_TEST_SAMPLE") && i % 12) /* drivers' compilers are slow */
                 continue;
             char signature[64];
             snprintf(signature, sizeof(signature), "[n,m]%s -> [n]%s, [m]%s", n->type, n->type, n->type);
