@@ -330,7 +330,7 @@ static void same_as_the_page(sn_context *cx, const wanted *w, unsigned count, bo
             fail_msg("%s: %s", w[i].name, sn_message(cx));
         for (unsigned k = 0; k < ARRAY_LENGTH(shapes); k++) {
             int64_t rows = shapes[k][0], m = shapes[k][1];
-            if (sample && (k + 3 * i) % 9)
+            if (sample && (k + 3 * i) % 13)
                 continue;
             if ((interpreted || w[i].columns) && rows * m > (interpreted ? 5000 : 150000))
                 continue;
@@ -557,11 +557,9 @@ static void rows_of_identities(void **state)
                     .kind = SN_ARG_IN, .type = (sn_type)p->type[0], .rank = 2, .extent = {rows, m}, .u.from = data};
                 assert_int_equal(sn_call(p, a, sn_keep(&out[0]), sn_keep(&out[1])), SN_OK);
                 for (unsigned r = 0; r < 2; r++) {
-                    sn_status status;
-                    const char *bytes = api_look(out[r], &status);
-                    assert_non_null(bytes);
-                    for (size_t at = 0; at < out[r]->bytes; at += n->size)
-                        if (memcmp(bytes + at, &n->bits, n->size))
+                    assert_int_equal(sn_read(out[r], results, sn_bytes(out[r])), SN_OK);
+                    for (size_t at = 0; at < sn_bytes(out[r]); at += n->size)
+                        if (memcmp(results + at, &n->bits, n->size))
                             fail_msg("%s, line %u of the table: %lld rows of %lld give another number", n->type, i,
                                      (long long)rows, (long long)m);
                     sn_free(out[r]);

@@ -310,6 +310,62 @@ static void large_programs_with_failures(void **state)
     suite(&o, (question){.exact = true}, 10);
 }
 
+/* --- chains: see support/random_chain.h --- */
+
+static random_options chain_options(void)
+{
+    random_options o = random_everything();
+    o.chains = true;
+    o.operations = 5;
+    return o;
+}
+
+static void chains(void **state)
+{
+    (void)state;
+    random_options o = chain_options();
+    suite(&o, (question){.exact = true}, 60);
+    o.operations = 10;
+    suite(&o, (question){.exact = true}, 20);
+}
+
+static void chains_with_failures(void **state)
+{
+    (void)state;
+    random_options o = chain_options();
+    o.failures = true;
+    suite(&o, (question){.exact = true}, 60);
+}
+
+/* Programs that may fail do now and then, for different reasons, and mostly do not; the others never do. */
+static void some_chains_fail(void **state)
+{
+    enum { PROGRAMS = 1000 };
+    uint32_t failed[2] = {0}, seen = 0;
+    (void)state;
+    for (unsigned may = 0; may < 2; may++)
+        for (uint64_t seed = 0; seed < PROGRAMS; seed++) {
+            random_options o = chain_options();
+            arena a;
+            arena_init(&a, NULL);
+            o.failures = may;
+            random_case c = random_program(&a, &o, seed);
+            const char *why;
+            ir_failure failure = {0};
+            ir_value *out = arena_alloc(&a, (c.program->output.n + 1) * sizeof(ir_value));
+            if (!ir_check_program(c.program, &a, &why))
+                fail_msg("seed %u: %s", (unsigned)seed, why);
+            if (!ir_interpret(c.program, &a, c.input, out, &failure)) {
+                failed[may]++;
+                seen |= 1u << failure.mistake;
+            }
+            arena_free(&a);
+        }
+    assert_int_equal(failed[0], 0);
+    assert_in_range(failed[1], PROGRAMS / 100, PROGRAMS / 4);
+    assert_true(seen >> IR_WRONG_INDEX & 1 && seen >> IR_WRONG_ARITHMETIC & 1);
+}
+
 static int open_all(void **state)
 {
     (void)state;
@@ -337,6 +393,9 @@ int main(void)
         cmocka_unit_test(long_rows),
         cmocka_unit_test(large_programs),
         cmocka_unit_test(large_programs_with_failures),
+        cmocka_unit_test(chains),
+        cmocka_unit_test(chains_with_failures),
+        cmocka_unit_test(some_chains_fail),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,6 +1,7 @@
 /* Random array programs: a few inputs with random values, operations over what there is, and some of them as results.
  */
 #include "support/random_program.h"
+#include "support/random_chain.h"
 #include "support/random_scalar.h"
 
 #include <stdlib.h>
@@ -538,6 +539,11 @@ static random_case make_case(arena *a, random_maker *m)
 {
     m->p->plain = m->options->plain;
     random_case made = {.program = m->p};
+    if (m->options->chains) {
+        made.input = random_chain(m);
+        made.choices = m->c;
+        return made;
+    }
     choose_types(m);
     made.input = add_inputs(m);
     uint32_t first = m->array.n, span;
