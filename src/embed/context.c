@@ -221,7 +221,15 @@ static ir_id as_i64(const op *o, ir_id term, bool weak, const char *what)
         op_fail(o, "%s must be an integer, but is of type %s; convert it (sn_to_i64)", what, ir_type_name(t));
         return 0;
     }
-    return t == T_I64 ? term : ir_convert(o->p, o->site, OP_CONVERT, T_I64, term);
+    if (t == T_I64)
+        return term;
+    /* A constant beyond i64 would become a negative one, and be reported as such: it stays as written. */
+    const ir_node *n = ir_at(o->p, term);
+    bool plain = o->p->plain, beyond = n->kind == IR_CONST && t == T_U64 && n->u.literal >> 63;
+    o->p->plain |= beyond;
+    ir_id converted = ir_convert(o->p, o->site, OP_CONVERT, T_I64, term);
+    o->p->plain = plain;
+    return converted;
 }
 
 ir_id op_take_i64(const op *o, sn_scalar x, const char *what)

@@ -285,6 +285,8 @@ ir_id ir_backpermute(ir_program *p, uint32_t site, unsigned rank, const ir_id *s
     if (!set_types(&b, from->components, from->type))
         return 0;
     b.flags = flags & IR_SAFE;
+    if (!b.flags)
+        b.site = ir_site_of_indices(p, site, fn->results, fn->result);
     return finish(&b);
 }
 

@@ -362,28 +362,34 @@ static step_outcome evaluate_cell(step *s, cell *c)
     }
 }
 
-bool evaluator_run(evaluator *e, const scalar_world *world, ir_bits *out, scalar_failure *failure)
+bool evaluator_value(evaluator *e, uint32_t term, const scalar_world *world, ir_bits *out, scalar_failure *failure)
 {
     step s = {.e = e, .world = world, .failure = failure};
-    for (uint32_t r = 0; r < e->results; r++) {
-        uint32_t n = 0;
-        if (!e->cell[e->result[r]].known)
-            e->stack[n++] = e->result[r];
-        while (n) {
-            cell *c = &e->cell[e->stack[n - 1]];
-            step_outcome outcome = evaluate_cell(&s, c);
-            if (outcome == STEP_FAILS) {
-                failure->term = c->id;
-                return false;
-            }
-            if (outcome == STEP_NEEDS) {
-                e->stack[n++] = s.needs;
-                continue;
-            }
-            c->known = true;
-            n--;
+    uint32_t n = 0;
+    if (!e->cell[e->result[term]].known)
+        e->stack[n++] = e->result[term];
+    while (n) {
+        cell *c = &e->cell[e->stack[n - 1]];
+        step_outcome outcome = evaluate_cell(&s, c);
+        if (outcome == STEP_FAILS) {
+            failure->term = c->id;
+            return false;
         }
-        out[r] = e->cell[e->result[r]].value;
+        if (outcome == STEP_NEEDS) {
+            e->stack[n++] = s.needs;
+            continue;
+        }
+        c->known = true;
+        n--;
     }
+    *out = e->cell[e->result[term]].value;
+    return true;
+}
+
+bool evaluator_run(evaluator *e, const scalar_world *world, ir_bits *out, scalar_failure *failure)
+{
+    for (uint32_t r = 0; r < e->results; r++)
+        if (!evaluator_value(e, r, world, &out[r], failure))
+            return false;
     return true;
 }

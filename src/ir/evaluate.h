@@ -33,7 +33,8 @@ uint32_t evaluator_slot(const evaluator *e, ir_id variable);
 /* Forgets all values; variables must be set again. */
 void evaluator_restart(evaluator *e);
 void evaluator_set(evaluator *e, uint32_t slot, ir_bits value); /* NO_SLOT is ignored */
-/* Evaluates the terms in order. */
+/* Evaluates one of the terms, or all of them in order. After one has failed the others may still be asked for. */
+bool evaluator_value(evaluator *e, uint32_t term, const scalar_world *world, ir_bits *out, scalar_failure *failure);
 bool evaluator_run(evaluator *e, const scalar_world *world, ir_bits *out, scalar_failure *failure);
 /* Calls visit for the array of every read in the terms, taken or not. */
 void evaluator_arrays(const evaluator *e, void (*visit)(void *env, ir_id array), void *env);

@@ -15,6 +15,8 @@ static void keep_failure(interpreter *in, const ir_failure *f)
     const ir_failure *old = in->failure;
     int64_t order[3] = {(int64_t)old->site - f->site, (int64_t)old->component - f->component, old->element - f->element};
     int64_t first = order[0] ? order[0] : order[1] ? order[1] : order[2];
+    if (in->faults)
+        vec_push(in->arena, &in->faults->all, *f);
     if (in->failed && first <= 0)
         return;
     in->failed = true;
@@ -26,6 +28,7 @@ void interpret_fails(interpreter *in, ir_mistake mistake, uint32_t site, int64_t
 {
     ir_failure f = {
         .mistake = mistake, .site = site, .element = element, .value = value, .bound = bound, .message = message};
+    in->ends = true;
     keep_failure(in, &f);
 }
 
@@ -35,17 +38,24 @@ const char *interpret_name(const ir_program *p, uint32_t site, const char *other
     return name ? name : otherwise;
 }
 
+const char *ir_index_text(ir_site site, unsigned component, int64_t value, arena *a)
+{
+    bool wide = site.wide >> (component ? component - 1 : 0) & 1;
+    return wide ? arena_printf(a, "%" PRIu64, (uint64_t)value) : arena_printf(a, "%" PRId64, value);
+}
+
 static const char *scalar_message(const ir_program *p, arena *a, uint32_t site, const scalar_failure *f)
 {
     const ir_node *node = ir_at(p, f->term);
     switch (f->mistake) {
     case FAILS_ARITHMETIC:
-        return arena_printf(a, f->value == 0 ? "%s: division by zero" : "%s: the quotient is not representable",
-                            ir_ops[node->op].name);
+        return arena_printf(a, "%s: %s", ir_ops[node->op].name,
+                            f->value == 0 ? "division by zero"
+                                          : "the quotient of the smallest number by -1 is not representable");
     case FAILS_INDEX: {
         const char *in = f->component ? arena_printf(a, " in dimension %u", f->component - 1) : "";
-        return arena_printf(a, "%s: index %" PRId64 "%s is outside the extent %" PRId64, interpret_name(p, site, "read"),
-                            f->value, in, f->bound);
+        return arena_printf(a, "%s: index %s%s is outside the extent %" PRId64, interpret_name(p, site, "read"),
+                            ir_index_text(p->site.at[site], f->component, f->value, a), in, f->bound);
     }
     case FAILS_EXTENT:
         if (node->kind == IR_DIM)
@@ -94,6 +104,10 @@ static bool read_element(void *env, const ir_node *read, const int64_t *index, i
         *f = (scalar_failure){.mistake = FAILS_INDEX, .value = element, .bound = interpret_size(v)};
         return false;
     }
+    if (interpret_missing(in->operation[read->array], (uint32_t)read->u.literal, element)) {
+        *f = (scalar_failure){.mistake = FAILS_READ};
+        return false;
+    }
     *out = interpret_load(v, (uint32_t)read->u.literal, element);
     return true;
 }
@@ -117,7 +131,9 @@ static void note_read(void *env, ir_id array)
 static function prepare(interpreter *in, uint32_t n, const ir_id *term)
 {
     function f = {.e = evaluator_new(in->p, in->arena, n, term),
-                  .out = arena_alloc(in->arena, (n + 1) * sizeof(ir_bits))};
+                  .terms = n,
+                  .out = arena_alloc(in->arena, (n + 1) * sizeof(ir_bits)),
+                  .failed = arena_alloc(in->arena, (n + 1) * sizeof(bool))};
     evaluator_arrays(f.e, note_read, in);
     return f;
 }
@@ -137,16 +153,24 @@ void interpret_set_index(function *f, uint32_t from, unsigned rank, const int64_
         evaluator_set(f->e, f->slot[from + d], ir_bits_i64(T_I64, index[d]));
 }
 
-/* The results of a function whose parameters are set, in f->out. `site` and `element`: of the operation that calls it.
- */
+/* Did it fail for want of an element that has failed before? */
+static bool is_inherited(const interpreter *in, const scalar_failure *f)
+{
+    return in->faults && (f->mistake == FAILS_READ || ir_at(in->p, f->term)->kind == IR_VAR);
+}
+
 bool interpret_call(interpreter *in, function *f, uint32_t site, int64_t element)
 {
-    scalar_failure failure = {0};
+    bool good = true;
     in->element = element;
-    if (evaluator_run(f->e, &in->world, f->out, &failure))
-        return true;
-    interpret_fails_scalar(in, site, element, &failure);
-    return false;
+    for (uint32_t k = 0; k < f->terms; k++) {
+        scalar_failure failure = {0};
+        f->failed[k] = (!good && !in->faults) || !evaluator_value(f->e, k, &in->world, &f->out[k], &failure);
+        if (f->failed[k] && (good || in->faults) && !is_inherited(in, &failure))
+            interpret_fails_scalar(in, site, element, &failure);
+        good &= !f->failed[k];
+    }
+    return good;
 }
 
 /* --- extents --- */
@@ -298,6 +322,11 @@ static bool make_value(interpreter *in, ir_id id, bool with_data)
         if (with_data)
             v->data[c] = arena_alloc(in->arena, (size_t)size * ir_type_size(info->type[c]) + 1);
     }
+    if (!in->faults || !with_data)
+        return true;
+    op->missing = arena_alloc(in->arena, info->components * sizeof(bool *));
+    for (uint32_t c = 0; c < info->components; c++)
+        op->missing[c] = arena_alloc(in->arena, (size_t)size + 1);
     return true;
 }
 
@@ -368,7 +397,7 @@ static bool run_operation(interpreter *in, ir_id id)
     if (!make_value(in, id, has_own_data))
         return false;
     interpret_elements(in, id);
-    return !in->failed;
+    return in->faults ? !in->ends : !in->failed;
 }
 
 static void copy_out(interpreter *in, const ir_value *v, ir_value *out)
@@ -393,10 +422,19 @@ static bool run(interpreter *in)
     return true;
 }
 
-bool ir_interpret_traced(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure,
-                         ir_trace *trace)
+static bool lacks_elements(const operation *op)
 {
-    interpreter in = {.p = p, .arena = a, .input = input, .failure = failure, .trace = trace};
+    for (uint32_t c = 0; c < op->value.components; c++)
+        for (int64_t i = 0; i < interpret_size(&op->value); i++)
+            if (interpret_missing(op, c, i))
+                return true;
+    return false;
+}
+
+static bool interpret(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure,
+                      ir_faults *faults, ir_trace *trace)
+{
+    interpreter in = {.p = p, .arena = a, .input = input, .failure = failure, .faults = faults, .trace = trace};
     in.world = (scalar_world){.dim = dim_value, .read = read_element, .env = &in, .trace = note_trace};
     in.dim = arena_alloc(a, (p->dim.n + 1) * sizeof(int64_t));
     in.dim_input = arena_alloc(a, (p->dim.n + 1) * sizeof(uint32_t));
@@ -405,14 +443,31 @@ bool ir_interpret_traced(const ir_program *p, arena *a, const ir_value *input, i
     prepare_all(&in);
     if (!run(&in))
         return false;
-    for (uint32_t k = 0; k < p->output.n; k++)
+    for (uint32_t k = 0; k < p->output.n; k++) {
+        if (lacks_elements(in.operation[p->output.at[k]]))
+            return false;
         copy_out(&in, &in.operation[p->output.at[k]]->value, &output[k]);
+    }
     return true;
 }
 
 bool ir_interpret(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure)
 {
-    return ir_interpret_traced(p, a, input, output, failure, NULL);
+    return interpret(p, a, input, output, failure, NULL, NULL);
+}
+
+bool ir_interpret_traced(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure,
+                         ir_trace *trace)
+{
+    return interpret(p, a, input, output, failure, NULL, trace);
+}
+
+bool ir_interpret_lazily(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_faults *faults)
+{
+    ir_failure smallest = {0};
+    *faults = (ir_faults){0};
+    faults->needed = !interpret(p, a, input, output, &smallest, faults, NULL);
+    return !faults->needed;
 }
 
 /* --- single closed terms --- */

@@ -38,6 +38,21 @@ bool ir_interpret_traced(const ir_program *p, arena *a, const ir_value *input, i
                          struct ir_trace *trace); /* keeps there what `trace` sees; NULL: nowhere */
 bool ir_interpret(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure);
 
+/* What a run found that goes on after elements have failed. */
+typedef struct ir_faults {
+    VEC(ir_failure)
+    all;         /* every element that failed by itself, wherever it is, and what ended the run, if anything did */
+    bool needed; /* some element of a result cannot be had without one that failed, or the run ended */
+} ir_faults;
+
+/* The same lazily: an element that cannot be computed leaves those without a value that use it, and only those; what no
+ * result needs may fail unseen. Returns true if every element of every result has a value. A run of the compiled
+ * program must succeed or report one of faults->all; it must fail if faults->needed. */
+bool ir_interpret_lazily(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_faults *faults);
+
+/* An index as messages give it: a number of the type that it has at this site. `component` as in ir_failure. */
+const char *ir_index_text(ir_site site, unsigned component, int64_t value, arena *a);
+
 /* Values of closed scalar terms (extents, seeds). dims[k] is the value of IR_DIM k; `scalar(env, array, component)`
  * gives the value of a rank-0 array node read by the term, NULL if there can be none. */
 typedef struct ir_host {

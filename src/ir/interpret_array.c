@@ -91,10 +91,32 @@ static bool check_operand(interpreter *in, ir_id id, const ir_value *source, uns
     return true;
 }
 
-static void store_all(ir_value *v, int64_t element, const ir_bits *bits)
+static const operation *source_of(const interpreter *in, ir_id id, uint32_t k)
 {
-    for (uint32_t c = 0; c < v->components; c++)
-        store(v, c, element, bits[c]);
+    return in->operation[ir_info(in->p, id)->input[k]];
+}
+
+static void lose(operation *op, uint32_t component, int64_t element)
+{
+    if (op->missing)
+        op->missing[component][element] = true;
+}
+
+static void lose_all(operation *op, int64_t element)
+{
+    for (uint32_t c = 0; c < op->value.components; c++)
+        lose(op, c, element);
+}
+
+/* The results of a call become the components of an element; those that failed are missing. */
+static void store_results(operation *op, int64_t element, const function *f)
+{
+    for (uint32_t c = 0; c < op->value.components; c++) {
+        if (f->failed[c])
+            lose(op, c, element);
+        else
+            store(&op->value, c, element, f->out[c]);
+    }
 }
 
 static void run_generate(interpreter *in, ir_id id)
@@ -104,16 +126,18 @@ static void run_generate(interpreter *in, ir_id id)
     for (int64_t i = 0; i < size; i++, next_index(&op->value, index)) {
         evaluator_restart(op->body.e);
         interpret_set_index(&op->body, 0, op->value.rank, index);
-        if (interpret_call(in, &op->body, ir_at(in->p, id)->site, i))
-            store_all(&op->value, i, op->body.out);
+        interpret_call(in, &op->body, ir_at(in->p, id)->site, i);
+        store_results(op, i, &op->body);
     }
 }
 
-/* Sets parameters from `from` on to the components of one element; returns the number of the next parameter. */
-static uint32_t set_element(function *f, uint32_t from, const ir_value *v, int64_t element)
+/* Sets parameters from `from` on to the components of one element, but for those that are missing; returns the number
+ * of the next parameter. */
+static uint32_t set_element(function *f, uint32_t from, const operation *source, int64_t element)
 {
+    const ir_value *v = &source->value;
     for (uint32_t c = 0; c < v->components; c++, from++)
-        if (f->slot[from] != NO_SLOT)
+        if (f->slot[from] != NO_SLOT && !interpret_missing(source, c, element))
             evaluator_set(f->e, f->slot[from], interpret_load(v, c, element));
     return from;
 }
@@ -135,16 +159,20 @@ static void run_map(interpreter *in, ir_id id)
             param = info->rank;
         }
         for (uint32_t k = 0; k < info->inputs; k++)
-            param = set_element(&op->body, param, operand(in, id, k), i);
-        if (interpret_call(in, &op->body, ir_at(in->p, id)->site, i))
-            store_all(&op->value, i, op->body.out);
+            param = set_element(&op->body, param, source_of(in, id, k), i);
+        interpret_call(in, &op->body, ir_at(in->p, id)->site, i);
+        store_results(op, i, &op->body);
     }
 }
 
-static void copy_element(ir_value *to, int64_t i, const ir_value *from, int64_t j)
+static void copy_element(operation *to, int64_t i, const operation *from, int64_t j)
 {
-    for (uint32_t c = 0; c < to->components; c++)
-        store(to, c, i, interpret_load(from, c, j));
+    for (uint32_t c = 0; c < to->value.components; c++) {
+        if (interpret_missing(from, c, j))
+            lose(to, c, i);
+        else
+            store(&to->value, c, i, interpret_load(&from->value, c, j));
+    }
 }
 
 static void run_backpermute(interpreter *in, ir_id id)
@@ -156,17 +184,28 @@ static void run_backpermute(interpreter *in, ir_id id)
     for (int64_t i = 0; i < size; i++, next_index(&op->value, index)) {
         evaluator_restart(op->body.e);
         interpret_set_index(&op->body, 0, op->value.rank, index);
-        if (!interpret_call(in, &op->body, site, i))
+        if (!interpret_call(in, &op->body, site, i)) {
+            lose_all(op, i);
             continue;
+        }
         int64_t from[IR_MAX_RANK] = {0}, element = 0;
         for (unsigned d = 0; d < source->rank; d++)
             from[d] = ir_i64_bits(T_I64, op->body.out[d]);
         scalar_failure f = {.term = id};
-        if (interpret_find(source, from, &element, &f))
-            copy_element(&op->value, i, source, element);
-        else
-            interpret_fails_scalar(in, site, i, &f);
+        if (interpret_find(source, from, &element, &f)) {
+            copy_element(op, i, source_of(in, id, 0), element);
+            continue;
+        }
+        interpret_fails_scalar(in, site, i, &f);
+        lose_all(op, i);
     }
+}
+
+static void share_elements(interpreter *in, ir_id id)
+{
+    const operation *source = source_of(in, id, 0);
+    memcpy(in->operation[id]->value.data, source->value.data, sizeof source->value.data);
+    in->operation[id]->missing = source->missing;
 }
 
 static void run_reshape(interpreter *in, ir_id id)
@@ -175,7 +214,7 @@ static void run_reshape(interpreter *in, ir_id id)
     const ir_value *source = operand(in, id, 0);
     int64_t size = interpret_size(v), wanted = interpret_size(source);
     if (size == wanted) {
-        memcpy(v->data, source->data, sizeof v->data);
+        share_elements(in, id);
         return;
     }
     uint32_t site = ir_at(in->p, id)->site;
@@ -187,28 +226,32 @@ static void run_reshape(interpreter *in, ir_id id)
 static void run_force(interpreter *in, ir_id id)
 {
     if (check_operand(in, id, operand(in, id, 0), ir_info(in->p, id)->rank))
-        memcpy(in->operation[id]->value.data, operand(in, id, 0)->data, sizeof in->operation[id]->value.data);
+        share_elements(in, id);
 }
 
-/* One result of a fold: the seed or the first element, then the others from left to right. */
-static bool fold_row(interpreter *in, ir_id id, int64_t row, int64_t n, ir_bits *total)
+/* One result of a fold: the seed or the first element, then the others from left to right. It is left where the results
+ * of the operator are. */
+static void fold_row(interpreter *in, ir_id id, int64_t row, int64_t n)
 {
     operation *op = in->operation[id];
-    const ir_value *source = operand(in, id, 0);
+    const operation *source = source_of(in, id, 0);
+    function *f = &op->body;
     uint32_t components = op->value.components;
-    bool seeded = op->seed.e != NULL;
-    for (uint32_t c = 0; c < components; c++)
-        total[c] = seeded ? op->seed.out[c] : interpret_load(source, c, row * n);
-    for (int64_t k = seeded ? 0 : 1; k < n; k++) {
-        evaluator_restart(op->body.e);
-        for (uint32_t c = 0; c < components; c++)
-            evaluator_set(op->body.e, op->body.slot[c], total[c]);
-        set_element(&op->body, components, source, row * n + k);
-        if (!interpret_call(in, &op->body, ir_at(in->p, id)->site, row))
-            return false;
-        memcpy(total, op->body.out, components * sizeof *total);
+    bool seeded = op->seed.e != NULL, good = true;
+    ir_bits total[IR_MAX_COMPONENTS];
+    for (uint32_t c = 0; c < components; c++) {
+        f->failed[c] = seeded ? op->seed.failed[c] : interpret_missing(source, c, row * n);
+        f->out[c] = seeded ? op->seed.out[c] : interpret_load(&source->value, c, row * n);
     }
-    return true;
+    for (int64_t k = seeded ? 0 : 1; k < n && (good || in->faults); k++) {
+        evaluator_restart(f->e);
+        memcpy(total, f->out, components * sizeof *total);
+        for (uint32_t c = 0; c < components; c++)
+            if (!f->failed[c])
+                evaluator_set(f->e, f->slot[c], total[c]);
+        set_element(f, components, source, row * n + k);
+        good = interpret_call(in, f, ir_at(in->p, id)->site, row);
+    }
 }
 
 static void run_fold(interpreter *in, ir_id id)
@@ -219,7 +262,7 @@ static void run_fold(interpreter *in, ir_id id)
     if (!check_operand(in, id, source, op->value.rank))
         return;
     int64_t rows = interpret_size(&op->value), n = source->extent[source->rank - 1];
-    if (op->seed.e && !interpret_call(in, &op->seed, site, 0))
+    if (op->seed.e && !interpret_call(in, &op->seed, site, 0) && !in->faults)
         return;
     if (!op->seed.e && n == 0 && rows > 0) {
         interpret_fails(in, IR_WRONG_EMPTY, site, 0, 0, 0,
@@ -227,10 +270,10 @@ static void run_fold(interpreter *in, ir_id id)
                                      interpret_name(in->p, site, "fold1")));
         return;
     }
-    ir_bits total[IR_MAX_COMPONENTS];
-    for (int64_t row = 0; row < rows; row++)
-        if (fold_row(in, id, row, n, total))
-            store_all(&op->value, row, total);
+    for (int64_t row = 0; row < rows; row++) {
+        fold_row(in, id, row, n);
+        store_results(op, row, &op->body);
+    }
 }
 
 /* Moves one coordinate into 0 .. n - 1 as the boundary says; false if it stays outside. n > 0. */
@@ -271,18 +314,19 @@ static bool set_neighbour(interpreter *in, ir_id id, uint32_t input, uint32_t pa
     for (unsigned d = 0; d < source->rank; d++)
         inside &= bring_inside(stencil->boundary, source->extent[d], &position[d]);
     if (inside) {
-        set_element(&op->body, param, source, flat_index(source, position));
+        set_element(&op->body, param, source_of(in, id, input), flat_index(source, position));
         return true;
     }
     function *boundary = &op->boundary[input];
     if (stencil->boundary == IR_FUNCTION) {
         evaluator_restart(boundary->e);
         interpret_set_index(boundary, 0, source->rank, outside);
-        if (!interpret_call(in, boundary, ir_at(in->p, id)->site, element))
+        if (!interpret_call(in, boundary, ir_at(in->p, id)->site, element) && !in->faults)
             return false;
     }
     for (uint32_t c = 0; c < source->components; c++)
-        evaluator_set(op->body.e, op->body.slot[param + c], boundary->out[c]);
+        if (!boundary->failed[c])
+            evaluator_set(op->body.e, op->body.slot[param + c], boundary->out[c]);
     return true;
 }
 
@@ -316,13 +360,15 @@ static void run_stencil(interpreter *in, ir_id id)
     for (uint32_t k = 0; k < info->inputs; k++) {
         if (!check_operand(in, id, operand(in, id, k), info->rank))
             return;
-        if (info->stencil[k].boundary == IR_CONSTANT && !interpret_call(in, &op->boundary[k], site, 0))
+        if (info->stencil[k].boundary == IR_CONSTANT && !interpret_call(in, &op->boundary[k], site, 0) && !in->faults)
             return;
     }
     for (int64_t i = 0; i < size; i++, next_index(&op->value, index)) {
         evaluator_restart(op->body.e);
-        if (set_neighbours(in, id, i, index) && interpret_call(in, &op->body, site, i))
-            store_all(&op->value, i, op->body.out);
+        if (set_neighbours(in, id, i, index)) {
+            interpret_call(in, &op->body, site, i);
+            store_results(op, i, &op->body);
+        }
     }
 }
 

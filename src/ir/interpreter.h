@@ -9,13 +9,16 @@
 typedef struct function { /* terms prepared for evaluation */
     evaluator *e;         /* NULL: there are none */
     uint32_t *slot;       /* per parameter */
-    ir_bits *out;         /* per term */
+    uint32_t terms;
+    ir_bits *out; /* per term */
+    bool *failed; /* per term: the last call gave it no value */
 } function;
 
 typedef struct operation { /* an array node that is needed */
     function body, seed, shape;
     function *boundary; /* STENCIL: what lies outside, per input */
     ir_value value;
+    bool **missing; /* per component and element: it has no value; NULL: all have (interpreter.faults) */
 } operation;
 
 typedef struct check_state {
@@ -38,6 +41,8 @@ typedef struct interpreter {
     ir_failure *failure;
     struct ir_trace *trace; /* NULL: nobody listens */
     int64_t element;        /* that is computed now, of the operation */
+    ir_faults *faults;      /* a run that goes on without the elements that fail; NULL: it does not */
+    bool ends;              /* something failed that is no element */
 } interpreter;
 
 /* Keeps the failure with the smallest (site, element). `message` must stay. */
@@ -50,14 +55,21 @@ const char *interpret_name(const ir_program *p, uint32_t site, const char *other
 
 /* Gives f the parameters' values: indices from parameter `from` on. */
 void interpret_set_index(function *f, uint32_t from, unsigned rank, const int64_t *index);
-/* The results of a function whose parameters are set, in f->out; false after a failure, which is kept. `site` and
- * `element`: of the operation that calls it. */
+/* The results of a function whose parameters are set, in f->out; false after a failure, which is kept. A run that goes
+ * on looks at f->failed: parameters that are not set are elements without a value. `site` and `element`: of the
+ * operation that calls it. */
 bool interpret_call(interpreter *in, function *f, uint32_t site, int64_t element);
 
 int64_t interpret_size(const ir_value *v); /* number of elements */
 ir_bits interpret_load(const ir_value *v, uint32_t component, int64_t element);
 /* The number of the element at an index; false, with the first offending dimension, if it is outside. */
 bool interpret_find(const ir_value *v, const int64_t *index, int64_t *element, scalar_failure *f);
+
+/* Has this element no value, in a run that goes on? */
+static inline bool interpret_missing(const operation *op, uint32_t component, int64_t element)
+{
+    return op->missing && op->missing[component][element];
+}
 
 /* Computes the elements of an operation whose extents are known and whose operands are computed. */
 void interpret_elements(interpreter *in, ir_id id);

@@ -5,7 +5,7 @@
 
 static bool parse_site_line(parser *ps)
 {
-    uint64_t number, line;
+    uint64_t number, line, wide = 0;
     const char *file = NULL, *operation = NULL;
     if (!parser_number(ps, 1u << 20, &number))
         return false;
@@ -15,9 +15,11 @@ static bool parse_site_line(parser *ps)
         return false;
     if (ps->token.kind == TOKEN_STRING)
         operation = parser_string(ps);
+    if (parser_accept(ps, "wide") && !parser_number(ps, UINT8_MAX, &wide))
+        return false;
     if (number >= ps->site.n)
         vec_resize(ps->arena, &ps->site, (uint32_t)number + 1);
-    ps->site.at[number] = ir_site_at(ps->p, file, (uint32_t)line, operation);
+    ps->site.at[number] = ir_site_wide(ps->p, ir_site_at(ps->p, file, (uint32_t)line, operation), (unsigned)wide);
     return true;
 }
 

@@ -38,6 +38,8 @@ static void print_sites(printer *pr)
             text_add(pr->out, " ");
             print_string(pr->out, site->operation);
         }
+        if (site->wide)
+            text_printf(pr->out, " wide %u", site->wide);
         text_add(pr->out, "\n");
     }
 }

@@ -173,6 +173,8 @@ static uint8_t own_level(const ir_program *p, ir_id term)
         return node->flags & IR_ALWAYS ? LEVEL_FREE : node->flags & IR_SAFE ? LEVEL_SHY : LEVEL_GUARDED;
     case IR_LOOP:
         return node->u.loop->cond ? LEVEL_GUARDED : LEVEL_FREE;
+    case IR_WITHIN:
+        return LEVEL_GUARDED;
     case IR_OP:
         if (!node->partial || !ir_op_guarded((ir_op)node->op, ir_at(p, ir_args(p, term)[0])->type))
             return LEVEL_FREE;

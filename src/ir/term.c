@@ -30,7 +30,7 @@ static bool same_site(const void *env, uint32_t id)
 {
     const site_key *key = env;
     const ir_site *s = &key->p->site.at[id];
-    return s->line == key->site.line && same_name(s->file, key->site.file) &&
+    return s->line == key->site.line && s->wide == key->site.wide && same_name(s->file, key->site.file) &&
            same_name(s->operation, key->site.operation);
 }
 
@@ -39,21 +39,42 @@ static uint64_t hash_name(uint64_t h, const char *name)
     return name ? hash_bytes(name, strlen(name), h) : hash_mix(h, 1);
 }
 
-uint32_t ir_site_at(ir_program *p, const char *file, uint32_t line, const char *operation)
+static uint32_t find_site(ir_program *p, ir_site site)
 {
-    if (!file && !line && !operation)
-        return 0;
-    uint64_t hash = hash_name(hash_name(line, file), operation);
-    site_key key = {p, {file, line, operation}};
+    uint64_t hash = hash_name(hash_name(hash_mix(site.line, site.wide), site.file), site.operation);
+    site_key key = {p, site};
     uint32_t id = intern_find(&p->state->sites, hash, same_site, &key);
     if (id)
         return id;
     id = p->site.n;
-    ir_site site = {file ? arena_string(p->arena, file) : NULL, line,
-                    operation ? arena_string(p->arena, operation) : NULL};
+    site.file = site.file ? arena_string(p->arena, site.file) : NULL;
+    site.operation = site.operation ? arena_string(p->arena, site.operation) : NULL;
     vec_push(p->arena, &p->site, site);
     intern_add(p->arena, &p->state->sites, hash, id);
     return id;
+}
+
+uint32_t ir_site_at(ir_program *p, const char *file, uint32_t line, const char *operation)
+{
+    return file || line || operation ? find_site(p, (ir_site){file, line, operation, 0}) : 0;
+}
+
+uint32_t ir_site_wide(ir_program *p, uint32_t site, unsigned wide)
+{
+    ir_site copy = p->site.at[site];
+    copy.wide |= (uint8_t)wide;
+    return !site || copy.wide == p->site.at[site].wide ? site : find_site(p, copy);
+}
+
+uint32_t ir_site_of_indices(ir_program *p, uint32_t site, uint32_t n, const ir_id *index)
+{
+    unsigned wide = 0;
+    for (uint32_t d = 0; d < n; d++) {
+        const ir_node *i = ir_at(p, index[d]);
+        if (i->kind == IR_OP && i->op == OP_CONVERT && ir_at(p, p->arg.at[i->args])->type == T_U64)
+            wide |= 1u << d;
+    }
+    return ir_site_wide(p, site, wide);
 }
 
 static ir_error said(ir_program *p, uint32_t site, const char *format, va_list args)
@@ -149,6 +170,8 @@ static bool fails_itself(const ir_program *p, const ir_node *n, const ir_id *arg
 {
     if (n->kind == IR_READ)
         return !(n->flags & IR_SAFE);
+    if (n->kind == IR_WITHIN)
+        return true;
     if (n->kind != IR_OP)
         return false;
     ir_type t = (ir_type)p->node.at[args[0]].type;
@@ -344,13 +367,31 @@ ir_id ir_read(ir_program *p, uint32_t site, ir_id array, uint32_t component, uns
     }
     if (!(flags & IR_LINEAR) && index_inside(p, a, index))
         flags |= IR_SAFE;
+    if (!(flags & IR_SAFE))
+        site = ir_site_of_indices(p, site, n, index);
     ir_node key = {.kind = IR_READ,
                    .type = (uint8_t)a->type[component],
                    .flags = (uint8_t)(flags & (IR_SAFE | IR_LINEAR | IR_ALWAYS)),
                    .array = array};
     key.u.literal = component;
-    ir_id element = plain_element(p, &key, n, index);
+    ir_id element = flags & IR_STORED ? 0 : plain_element(p, &key, n, index);
     return element ? element : ir_intern(p, site, &key, n, index);
+}
+
+ir_id ir_within(ir_program *p, uint32_t site, ir_id array, unsigned dimension, ir_id index, ir_id element)
+{
+    ir_node key = {.kind = IR_WITHIN, .type = T_I64, .array = array};
+    ir_id args[2] = {index, element};
+    key.u.literal = (ir_bits)site << 4 | dimension; /* what is reported is part of what it is */
+    return ir_intern(p, site, &key, element ? 2 : 1, args);
+}
+
+ir_id ir_after(ir_program *p, ir_id value, uint32_t n, const ir_id *term)
+{
+    ir_node key = {.kind = IR_AFTER, .type = ir_at(p, value)->type};
+    ir_id args[IR_MAX_RANK + 1] = {value};
+    memcpy(args + 1, term, n * sizeof *term);
+    return n ? ir_intern(p, 0, &key, n + 1, args) : value;
 }
 
 /* --- walks --- */

@@ -25,23 +25,25 @@ enum { IR_MAX_RANK = 8, IR_MAX_PATTERN = 9, IR_MAX_COMPONENTS = 64, IR_MAX_NESTI
 typedef enum {
     IR_NONE,
     /* scalar terms */
-    IR_CONST, /* literal */
-    IR_VAR,   /* bound by a function or a loop */
-    IR_DIM,   /* the extent named literal-th in program->dim; i64 */
-    IR_OP,    /* op applied to arguments */
-    IR_COND,  /* (condition, then, else); only the chosen branch is evaluated */
-    IR_LOOP,  /* loop over state, see ir_loop; has no value itself, IR_PROJ reads the state after it */
-    IR_PROJ,  /* (loop); component literal of its final state */
-    IR_READ,  /* (index...): element of `array`, component literal; partial unless flag SAFE; LINEAR: one flat index */
+    IR_CONST,  /* literal */
+    IR_VAR,    /* bound by a function or a loop */
+    IR_DIM,    /* the extent named literal-th in program->dim; i64 */
+    IR_OP,     /* op applied to arguments */
+    IR_COND,   /* (condition, then, else); only the chosen branch is evaluated */
+    IR_LOOP,   /* loop over state, see ir_loop; has no value itself, IR_PROJ reads the state after it */
+    IR_PROJ,   /* (loop); component literal of its final state */
+    IR_READ,   /* (index...): element of `array`, component literal; partial unless flag SAFE; LINEAR: one flat index */
+    IR_WITHIN, /* (index[, element]): the index, which must be inside a dimension of `array`, see ir_within; partial */
+    IR_AFTER,  /* (value, term...): the value, once the other terms are evaluated */
     /* array terms */
-    IR_INPUT,       /* parameter number `literal` of the program */
-    IR_GENERATE,    /* fn(index...) over `shape` */
-    IR_MAP,         /* fn(components of all inputs...): map, zip_with, zip, unzip; INDEXED: fn(index..., components...) */
+    IR_INPUT,    /* parameter number `literal` of the program */
+    IR_GENERATE, /* fn(index...) over `shape` */
+    IR_MAP,      /* fn(components of all inputs...): map, zip_with, zip, unzip; INDEXED: fn(index..., components...) */
     IR_BACKPERMUTE, /* fn(index...) -> index of input 0; SAFE: provably inside (replicate, slice, transpose ...) */
     IR_RESHAPE,     /* same elements in row-major order, other shape; sizes checked */
-    IR_FOLD,        /* fn(left..., right...) along the innermost dimension; seed values (none: fold1, must not be empty) */
-    IR_STENCIL,     /* fn(neighbours of input 0, then of input 1 ...), see ir_stencil */
-    IR_FORCE,       /* to memory, a fusion barrier */
+    IR_FOLD,    /* fn(left..., right...) along the innermost dimension; seed values (none: fold1, must not be empty) */
+    IR_STENCIL, /* fn(neighbours of input 0, then of input 1 ...), see ir_stencil */
+    IR_FORCE,   /* to memory, a fusion barrier */
     IR_KIND_COUNT
 } ir_kind;
 
@@ -52,7 +54,9 @@ enum {
     IR_COMMUTES = 8, /* IR_FOLD: the operator commutes */
     IR_ALWAYS = 16,  /* IR_READ, with IR_SAFE: inside even where no guard asks for it, and cheap: made by skeletons */
     IR_FUSED = 32,   /* arrays: computed anew at each use, whatever it costs, wherever that is possible */
-    IR_STEP = 64 /* arrays: the user never sees it: a step of the operation, of the same site and name, that reads it */
+    IR_STEP =
+        64, /* arrays: the user never sees it: a step of the operation, of the same site and name, that reads it */
+    IR_STORED = 128 /* for ir_read: the element in memory, also where it is plain to see what it is; kept nowhere */
 };
 
 typedef enum { IR_CLAMP, IR_MIRROR, IR_WRAP, IR_CONSTANT, IR_FUNCTION } ir_boundary;
@@ -108,12 +112,12 @@ typedef struct ir_node {
     uint8_t flags;
     uint8_t op;    /* ir_op of IR_OP */
     uint32_t site; /* index into program->site; 0: unknown. Not part of a scalar's identity: the first use's is kept */
-    uint32_t args; /* IR_OP, IR_COND, IR_PROJ, IR_READ: first argument in program->arg; IR_INPUT: number of the parameter */
+    uint32_t args; /* scalars: first argument in program->arg; IR_INPUT: number of the parameter */
     uint32_t n;    /* number of arguments */
-    ir_id array;   /* IR_READ: the array */
+    ir_id array;   /* IR_READ, IR_WITHIN: the array */
     ir_id scope;   /* scalars: largest id among the variables it depends on, 0 if closed */
     union {
-        ir_bits literal; /* IR_CONST bits; IR_DIM, IR_PROJ, IR_READ: number */
+        ir_bits literal; /* IR_CONST bits; IR_DIM, IR_PROJ, IR_READ: number; IR_WITHIN: site and dimension */
         ir_loop *loop;   /* IR_LOOP */
         ir_array *info;  /* array nodes */
     } u;
@@ -124,6 +128,7 @@ typedef struct ir_site { /* a place in the user's program */
     const char *file;    /* kept in the program's arena; NULL: unknown */
     uint32_t line;
     const char *operation;
+    uint8_t wide; /* set of 1 << dimension: the index there is unsigned, 64 bits wide, and to be reported so */
 } ir_site;
 
 typedef struct ir_number { /* an extent whose value the program brings along */
@@ -185,6 +190,10 @@ static inline const ir_array *ir_info(const ir_program *p, ir_id id) /* array no
     return p->node.at[id].u.info;
 }
 
+uint32_t ir_site_wide(ir_program *p, uint32_t site, unsigned wide); /* the same with more `wide`; 0 stays 0 */
+/* The site of a read or a backpermute at these indices: that given, with `wide` as they are; 0 stays 0. */
+uint32_t ir_site_of_indices(ir_program *p, uint32_t site, uint32_t n, const ir_id *index);
+
 /* scalars */
 ir_id ir_const(ir_program *p, ir_type t, ir_bits bits);
 ir_id ir_i64(ir_program *p, int64_t value);
@@ -207,6 +216,17 @@ ir_id ir_cond(ir_program *p, uint32_t site, ir_id c, ir_id then, ir_id otherwise
 ir_id ir_loop_new(ir_program *p, uint32_t site, const ir_loop *loop);
 ir_id ir_proj(ir_program *p, ir_id loop, uint32_t component);
 ir_id ir_read(ir_program *p, uint32_t site, ir_id array, uint32_t component, unsigned flags, uint32_t n, const ir_id *index);
+/* Made where kernels are composed, and never part of a user's program: the check of an index that the user wrote, kept
+ * when the array it indexes is computed in place and no memory is read at that index. `dimension` of the array, or
+ * IR_WHOLE for a row-major position. A failure is reported at `site` and for the element of this number; 0: for the one
+ * that the kernel computes. */
+enum { IR_WHOLE = 15 };
+ir_id ir_within(ir_program *p, uint32_t site, ir_id array, unsigned dimension, ir_id index, ir_id element);
+static inline unsigned ir_within_dimension(const ir_node *n)
+{
+    return n->u.literal & IR_WHOLE;
+}
+ir_id ir_after(ir_program *p, ir_id value, uint32_t n, const ir_id *term); /* at most IR_MAX_RANK terms */
 ir_id ir_extent(const ir_program *p, ir_id array, unsigned dimension); /* its extent term */
 ir_id ir_size(ir_program *p, ir_id array);                   /* product of the extents */
 

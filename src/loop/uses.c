@@ -94,10 +94,8 @@ static void scan(uses *u, ir_id id)
         ir_id from = info->input[i];
         l_access access = kind == IR_STENCIL ? L_HALO : kind == IR_BACKPERMUTE || kind == IR_RESHAPE ? L_VIEW : L_SAME;
         use(u, id, from, access);
-        if (kind == IR_BACKPERMUTE) {
-            l_at(u->node, from)->unsafe |= !(ir_at(u->p, id)->flags & IR_SAFE);
+        if (kind == IR_BACKPERMUTE)
             l_at(u->node, from)->grows |= info->name && !strcmp(info->name, "replicate");
-        }
         if (kind == IR_STENCIL && info->stencil[i].constant)
             for (unsigned c = 0; c < ir_info(u->p, from)->components; c++)
                 use_closed(u, id, info->stencil[i].constant[c], L_HOST);
@@ -122,14 +120,6 @@ static bool rows_possible(const ir_program *p, ir_id stencil, ir_id from)
         if (info->input[i] == from && info->stencil[i].boundary == IR_WRAP)
             return false;
     return true;
-}
-
-/* Does an unsafe index of this node end in a checked read? Only along maps down to memory. */
-static bool check_survives(const ir_program *p, const l_nodes *node, ir_id id)
-{
-    while (!l_at(node, id)->anchor && ir_at(p, id)->kind == IR_MAP)
-        id = ir_info(p, id)->input[0];
-    return l_at(node, id)->anchor || ir_at(p, id)->kind == IR_INPUT;
 }
 
 /* Is an element computed once more as fast as it is read from where it was kept? */
@@ -165,8 +155,6 @@ static bool choose_anchor(uses *u, ir_id id, l_why *why)
         return *why = L_NOT_ENABLED, true;
     if (n->depth >= DEPTH_CAP || n->size > (u->options->cap ? u->options->cap : L_DEFAULT_CAP) / 2)
         return *why = L_NOT_CAP, true;
-    if (n->unsafe && !check_survives(u->p, u->node, id))
-        return *why = L_NOT_RANDOM, true;
     bool asked = ir_at(u->p, id)->flags & IR_FUSED && !n->stencil;
     if (n->uses[L_HALO] && !asked && !trivial)
         return *why = L_NOT_COST, true;

@@ -16,7 +16,6 @@ typedef struct l_node { /* per array node */
     bool output;
     bool picked;               /* it is a result, whose components are those of other arrays in memory */
     bool grows;                /* some user may read an element more often than once (replicate) */
-    bool unsafe;               /* some user reads at an index that must be checked here */
     bool anchor;
     l_why why;                 /* anchors: why it was not delayed */
     bool cut;                  /* anchors: it did not fit into a cluster of its group any more */

@@ -114,6 +114,10 @@ static ir_id rebuild(rewriter *r, ir_id id)
             return other ? other : id;
         return ir_read(r->p, node.site, node.array, (uint32_t)node.u.literal, node.flags, node.n, arg);
     }
+    case IR_WITHIN:
+        return same ? id : ir_within(r->p, node.site, node.array, ir_within_dimension(&node), arg[0], arg[1]);
+    case IR_AFTER:
+        return same ? id : ir_after(r->p, arg[0], node.n - 1, arg + 1);
     case IR_LOOP:
         return rebuild_loop(r, node.site, node.u.loop);
     default:

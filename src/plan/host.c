@@ -116,26 +116,28 @@ uint32_t host_add(const ir_program *p, arena *a, host_code *code, ir_id term)
 
 /* --- running --- */
 
-/* The row-major position of a read; false if it is outside. */
-static bool position_of(const host_step *s, const host_value *value, int64_t *position)
+static bool is_inside(const host_index *i)
 {
-    int64_t size = 0, at = 0, extent[IR_MAX_RANK];
+    return i->index >= 0 && i->index < i->extent;
+}
+
+host_index host_find(const host_step *s, const host_value *value)
+{
+    int64_t extent[IR_MAX_RANK];
+    host_index whole = {0};
     for (unsigned d = 0; d < s->rank; d++)
         extent[d] = host_i64(value, s->in[s->n + d]);
-    if (!size_count(s->rank, extent, &size) || !size)
-        return false;
-    if (s->linear) {
-        *position = host_i64(value, s->in[0]);
-        return *position >= 0 && *position < size;
+    if (!size_count(s->rank, extent, &whole.extent))
+        whole.extent = 0;
+    if (s->linear)
+        whole.index = host_i64(value, s->in[0]);
+    for (unsigned d = 0; d < s->n && !s->linear; d++) {
+        host_index one = {host_i64(value, s->in[d]), extent[d], s->rank > 1 ? d + 1 : 0};
+        if (!is_inside(&one))
+            return one;
+        whole.index = whole.index * one.extent + one.index;
     }
-    for (unsigned d = 0; d < s->n; d++) {
-        int64_t i = host_i64(value, s->in[d]);
-        if (i < 0 || i >= extent[d])
-            return false;
-        at = at * extent[d] + i;
-    }
-    *position = at;
-    return true;
+    return whole;
 }
 
 static uint32_t bad_operand(const host_step *s, uint32_t n, const host_value *value)
@@ -148,7 +150,7 @@ static uint32_t bad_operand(const host_step *s, uint32_t n, const host_value *va
 
 static bool compute(const host_step *s, const host_world *world, host_value *value, ir_bits *out)
 {
-    int64_t position = 0;
+    host_index at;
     ir_bits in[3] = {0};
     switch (s->kind) {
     case HOST_LITERAL:
@@ -158,9 +160,10 @@ static bool compute(const host_step *s, const host_world *world, host_value *val
         *out = (ir_bits)world->dims[s->number];
         return world->bound[s->number];
     case HOST_READ:
-        if (!position_of(s, value, &position))
+        at = host_find(s, value);
+        if (!is_inside(&at))
             return false;
-        *out = world->read(world->env, s->array, s->number, position);
+        *out = world->read(world->env, s->array, s->number, at.index);
         return true;
     case HOST_OP:
         for (uint32_t i = 0; i < s->n; i++)

@@ -55,6 +55,14 @@ typedef struct host_world {
 /* Computes steps [first, last) of a code; `value` has room for all its steps. */
 void host_run(const host_code *code, uint32_t first, uint32_t last, const host_world *world, host_value *value);
 
+typedef struct host_index { /* inside if 0 <= index < extent */
+    int64_t index, extent;
+    unsigned component; /* 1 + the dimension that is outside if the array has several, else 0 */
+} host_index;
+
+/* The row-major position of a HOST_READ in its array, or the first index that is outside. */
+host_index host_find(const host_step *s, const host_value *value);
+
 static inline int64_t host_i64(const host_value *value, uint32_t step)
 {
     return (int64_t)value[step].bits;

@@ -278,7 +278,7 @@ static bool arguments(run *c, const run_variant *v, const sk_geometry *g, uint32
     for (uint32_t i = 0; i < v->built->argument.n; i++) {
         const run_argument_of *a = &v->argument[i];
         if (!a->slot && value[a->number].bad)
-            return run_fails_code(c, &v->host, value[a->number].bad - 1, site);
+            return run_fails_code(c, &v->host, value, value[a->number].bad - 1, site);
         arg[i] = a->slot ? (ir_bits)g->slot[a->number] : value[a->number].bits;
     }
     return c->status == SN_OK;

@@ -1,4 +1,5 @@
 /* What is said when a call fails: the operation, its place, the values. */
+#include "ir/interpret.h"
 #include "run/program.h"
 
 #include <inttypes.h>
@@ -84,10 +85,16 @@ static bool divides(run *c, uint32_t site)
     return op && ir_ops[op].flags & OP_PARTIAL;
 }
 
+static bool index_fails(run *c, uint32_t site, unsigned component, int64_t index, int64_t extent, int64_t element)
+{
+    const char *in = component ? arena_printf(c->arena, " in dimension %u", component - 1) : "";
+    return run_fails_at(c, site, SN_OUT_OF_RANGE, "index %s%s is outside the extent %" PRId64 ", at element %" PRId64,
+                        ir_index_text(site_of(c, site), component, index, c->arena), in, extent, element);
+}
+
 bool run_fails_kernel(run *c, const k_error *e)
 {
     uint32_t site = k_place_site(e->site), component = k_place_component(e->site);
-    const char *in = component ? arena_printf(c->arena, " in dimension %u", component - 1) : "";
     bool division = divides(c, site);
     if (division && e->value == 0)
         return run_fails_at(c, site, SN_DIVISION, "division by zero, at element %" PRId64, e->element);
@@ -95,20 +102,20 @@ bool run_fails_kernel(run *c, const k_error *e)
         return run_fails_at(c, site, SN_DIVISION,
                             "the quotient of the smallest number by -1 is not representable, at element %" PRId64,
                             e->element);
-    return run_fails_at(c, site, SN_OUT_OF_RANGE,
-                        "index %" PRId64 "%s is outside the extent %" PRId64 ", at element %" PRId64, e->value, in,
-                        e->bound, e->element);
+    return index_fails(c, site, component, e->value, e->bound, e->element);
 }
 
-bool run_fails_code(run *c, const host_code *code, uint32_t step, uint32_t site)
+bool run_fails_code(run *c, const host_code *code, const host_value *value, uint32_t step, uint32_t site)
 {
     const host_step *s = &code->step.at[step];
     const uint32_t at = s->site ? s->site : site;
     switch (s->kind) {
     case HOST_DIM:
         return run_fails_at(c, at, SN_BAD_EXTENT, "no argument determines the extent %s", c->plan->dim.at[s->number]);
-    case HOST_READ:
-        return run_fails_at(c, at, SN_OUT_OF_RANGE, "an index that an extent depends on is outside its array");
+    case HOST_READ: {
+        host_index i = host_find(s, value);
+        return index_fails(c, at, i.component, i.index, i.extent, 0);
+    }
     case HOST_OP:
         return run_fails_at(c, at, SN_DIVISION, "%s fails: division by zero, or a quotient that is not representable",
                             ir_ops[s->op].name);
@@ -119,5 +126,5 @@ bool run_fails_code(run *c, const host_code *code, uint32_t step, uint32_t site)
 
 bool run_fails_host(run *c, uint32_t step, uint32_t site)
 {
-    return run_fails_code(c, &c->plan->host, step, site);
+    return run_fails_code(c, &c->plan->host, c->value, step, site);
 }

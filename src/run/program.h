@@ -131,7 +131,7 @@ void run_find_hazards(const kernel *k, arena *a, run_variant *v);
 bool run_fails_at(run *c, uint32_t site, sn_status status, const char *format, ...) SN_PRINTF(4, 5);
 bool run_fails(run *c, sn_status status, const char *format, ...) SN_PRINTF(3, 4); /* no operation is to blame */
 bool run_fails_host(run *c, uint32_t step, uint32_t site); /* a value that cannot be computed is needed at a site */
-bool run_fails_code(run *c, const host_code *code, uint32_t step, uint32_t site);
+bool run_fails_code(run *c, const host_code *code, const host_value *value, uint32_t step, uint32_t site);
 bool run_fails_check(run *c, const plan_check *check, int64_t left, int64_t right);
 bool run_fails_kernel(run *c, const k_error *error);
 /* Bytes of a buffer whose shape has been evaluated; false if they do not fit. */

@@ -1,4 +1,8 @@
-/* Composes the element of an array at an index, through everything delayed, down to reads of memory. */
+/* Composes the element of an array at an index, through everything delayed, down to reads of memory.
+ *
+ * An index is checked where the user wrote it, against the array that the user indexes, whatever that array is made of:
+ * the check is a term (IR_WITHIN) whose value is the index. The index maps of operations (take, transpose, reshape ...)
+ * are applied to what has been checked, and cannot leave the arrays they lead to. */
 #include "skeleton/body.h"
 
 #include "opt/rewrite.h"
@@ -17,7 +21,7 @@ static ir_program *program(const sk_body *b)
 
 static bool same_index(const sk_index *x, const sk_index *y)
 {
-    return x->rank == y->rank && x->linear == y->linear && x->checked == y->checked && x->guarded == y->guarded &&
+    return x->rank == y->rank && x->linear == y->linear && x->guarded == y->guarded &&
            !memcmp(x->at, y->at, x->rank * sizeof(ir_id));
 }
 
@@ -86,42 +90,118 @@ static ir_id flatten(ir_program *p, const ir_array *info, const sk_index *i)
     return sum;
 }
 
+/* --- checks --- */
+
+/* The element of the operation being composed that a failure belongs to; 0: the one that the kernel computes. */
+static ir_id failing_element(const sk_body *b)
+{
+    const ir_array *info = b->op ? ir_info(program(b), b->op) : NULL;
+    const sk_index *at = b->at, *own = &b->own;
+    if (!info || (at->linear && at->linear == own->linear && !b->several))
+        return 0;
+    bool same = !b->several && at->rank == own->rank && info->rank == own->rank;
+    for (unsigned d = 0; d < at->rank && same; d++)
+        same = at->at[d] && at->at[d] == own->at[d] && info->shape[d] == b->cluster->shape[d];
+    return same ? 0 : flatten(program(b), info, at);
+}
+
+typedef struct checks {
+    uint32_t n;
+    ir_id at[IR_MAX_RANK];
+} checks;
+
+static ir_id check_index(sk_body *b, uint32_t site, ir_id array, unsigned dimension, ir_id index, checks *all)
+{
+    ir_program *p = program(b);
+    const ir_array *info = ir_info(p, array);
+    ir_id extent = dimension == IR_WHOLE ? ir_size(p, array) : info->shape[dimension];
+    if (sk_surely_inside(p, &b->facts, index, extent))
+        return index;
+    return all->at[all->n++] = ir_within(p, site, array, dimension, index, failing_element(b));
+}
+
+enum { SEARCHED = 32 };
+
+/* Is the check made whenever the value is computed? If a short search does not see it, no. */
+static bool includes(const ir_program *p, ir_id value, ir_id check)
+{
+    ir_id left[SEARCHED] = {value};
+    uint32_t n = 1;
+    for (uint32_t searched = 0; n && searched < SEARCHED; searched++) {
+        ir_id term = left[--n];
+        if (term == check)
+            return true;
+        const ir_node *node = ir_at(p, term);
+        uint32_t now = node->kind == IR_COND ? 1 : node->kind == IR_LOOP || node->kind == IR_PROJ ? 0 : node->n;
+        for (uint32_t i = 0; i < now && n < SEARCHED; i++)
+            left[n++] = ir_args(p, term)[i];
+    }
+    return false;
+}
+
+/* The value of an element that is there if the checks hold, though it may not depend on the index at all. */
+static ir_id after_checks(const sk_body *b, ir_id value, const checks *all)
+{
+    checks missing = {0};
+    for (uint32_t i = 0; i < all->n; i++)
+        if (!includes(program(b), value, all->at[i]))
+            missing.at[missing.n++] = all->at[i];
+    return ir_after(program(b), value, missing.n, missing.at);
+}
+
 /* --- reads --- */
+
+static bool in_memory(const sk_body *b, ir_id array)
+{
+    return b->l->manifest[array] || b->l->cluster_of[array];
+}
 
 static void read_memory(sk_body *b, ir_id array, const sk_index *at, ir_id *out)
 {
     ir_program *p = program(b);
     const ir_array *info = ir_info(p, array);
-    unsigned safe = at->guarded ? IR_SAFE : IR_SAFE | IR_ALWAYS, flags = at->checked ? 0 : safe;
+    unsigned flags = (at->guarded ? IR_SAFE : IR_SAFE | IR_ALWAYS) | IR_STORED;
     for (uint32_t c = 0; c < info->components; c++) {
-        if (info->rank == 0 || (at->linear && !at->checked)) {
-            ir_id linear = flatten(p, info, at);
-            out[c] = ir_read(p, at->site, array, c, safe | IR_LINEAR, 1, &linear);
+        if (info->rank == 0 || at->linear) {
+            ir_id linear = info->rank ? flatten(p, info, at) : ir_i64(p, 0);
+            out[c] = ir_read(p, 0, array, c, flags | IR_LINEAR, 1, &linear);
             continue;
         }
         sk_index full = with_components(b, array, at);
-        out[c] = ir_read(p, at->site, array, c, flags, info->rank, full.at);
+        out[c] = ir_read(p, 0, array, c, flags, info->rank, full.at);
     }
 }
 
-/* Reads in scalar code of arrays that are delayed become their element computations. */
+/* Reads in scalar code: the index is checked, then arrays that are delayed become their element computations. */
 static ir_id resolve_read(void *env, const ir_node *read, const ir_id *index)
 {
     sk_body *b = env;
     ir_program *p = program(b);
-    if (b->l->manifest[read->array] || b->l->cluster_of[read->array]) {
-        if (ir_info(p, read->array)->rank)
-            return 0;
-        ir_id zero = ir_i64(p, 0); /* the only element is always there: no guard needs to keep it */
-        return ir_read(p, read->site, read->array, (uint32_t)read->u.literal, IR_SAFE | IR_ALWAYS | IR_LINEAR, 1, &zero);
+    uint32_t component = (uint32_t)read->u.literal;
+    sk_index at = {.rank = ir_info(p, read->array)->rank, .guarded = !(read->flags & IR_ALWAYS)};
+    ir_id *to = read->flags & IR_LINEAR ? &at.linear : at.at, value;
+    checks all = {0};
+    for (uint32_t i = 0; i < read->n; i++) {
+        unsigned dimension = read->flags & IR_LINEAR ? IR_WHOLE : i;
+        to[i] = read->flags & IR_SAFE ? index[i] : check_index(b, read->site, read->array, dimension, index[i], &all);
     }
-    sk_index at = {.rank = ir_info(p, read->array)->rank, .checked = !(read->flags & IR_SAFE), .site = read->site};
-    at.guarded = !(read->flags & IR_ALWAYS);
-    if (read->flags & IR_LINEAR)
-        at.linear = index[0];
-    else
-        memcpy(at.at, index, read->n * sizeof(ir_id));
-    return sk_pull(b, read->array, &at)[read->u.literal];
+    if (!in_memory(b, read->array)) {
+        value = sk_pull(b, read->array, &at)[component];
+    } else if (!at.rank) { /* the only element is always there: no guard needs to keep it */
+        ir_id zero = ir_i64(p, 0);
+        unsigned flags = IR_SAFE | IR_ALWAYS | IR_LINEAR | IR_STORED;
+        value = ir_read(p, read->site, read->array, component, flags, 1, &zero);
+    } else {
+        unsigned flags = read->flags | IR_SAFE | IR_STORED;
+        value = ir_read(p, read->site, read->array, component, flags, read->n, to);
+    }
+    return after_checks(b, value, &all);
+}
+
+/* Closed terms, which may read arrays. */
+static void resolve(sk_body *b, uint32_t n, const ir_id *term, ir_id *out)
+{
+    opt_rewrite(program(b), b->arena, 0, NULL, NULL, resolve_read, b, n, term, out);
 }
 
 static void apply(sk_body *b, const ir_fn *fn, const ir_id *argument, ir_id *out)
@@ -188,11 +268,11 @@ static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_ind
     memcpy(out, value, info->components * sizeof(ir_id));
     if (s->boundary != IR_CONSTANT && s->boundary != IR_FUNCTION)
         return;
-    ir_id *beyond = s->constant;
-    if (s->boundary == IR_FUNCTION) {
-        beyond = arena_alloc(b->arena, info->components * sizeof(ir_id));
+    ir_id *beyond = arena_alloc(b->arena, info->components * sizeof(ir_id));
+    if (s->boundary == IR_FUNCTION)
         apply(b, s->function, raw.at, beyond);
-    }
+    else
+        resolve(b, info->components, s->constant, beyond);
     for (uint32_t c = 0; c < info->components; c++)
         out[c] = ir_cond(p, 0, in, out[c], beyond[c]);
 }
@@ -266,30 +346,39 @@ static void define_backpermute(sk_body *b, ir_id id, const sk_index *at, ir_id *
     const ir_array *info = ir_info(p, id);
     const ir_array *source = ir_info(p, info->input[0]);
     sk_index full = with_components(b, id, at);
-    sk_index from = {.rank = source->rank, .site = ir_at(p, id)->site, .guarded = at->guarded};
-    from.checked = at->checked || !(ir_at(p, id)->flags & IR_SAFE);
+    sk_index from = {.rank = source->rank, .guarded = at->guarded};
+    checks all = {0};
     apply(b, info->fn, full.at, from.at);
-    memcpy(out, sk_pull(b, info->input[0], &from), info->components * sizeof(ir_id));
+    for (unsigned d = 0; d < source->rank && !(ir_at(p, id)->flags & IR_SAFE); d++)
+        from.at[d] = check_index(b, ir_at(p, id)->site, info->input[0], d, from.at[d], &all);
+    const ir_id *value = sk_pull(b, info->input[0], &from);
+    for (unsigned c = 0; c < info->components; c++)
+        out[c] = after_checks(b, value[c], &all);
 }
 
 static void define_reshape(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
 {
     ir_program *p = program(b);
     const ir_array *info = ir_info(p, id);
-    sk_index from = {.rank = ir_info(p, info->input[0])->rank, .linear = flatten(p, info, at), .site = at->site};
-    from.checked = at->checked;
-    from.guarded = at->guarded;
+    sk_index from = {.rank = ir_info(p, info->input[0])->rank, .linear = flatten(p, info, at), .guarded = at->guarded};
     memcpy(out, sk_pull(b, info->input[0], &from), info->components * sizeof(ir_id));
 }
 
-const ir_id *sk_define(sk_body *b, ir_id id, const sk_index *at)
+/* What is evaluated at all is evaluated inside. */
+static void note_inside(sk_body *b, ir_id array, const sk_index *at)
+{
+    const ir_array *info = ir_info(program(b), array);
+    for (unsigned d = 0; d < at->rank && at->at[0] && !at->guarded; d++)
+        sk_note_inside(&b->facts, b->arena, at->at[d], info->shape[d]);
+}
+
+/* The elements of an operation, at an index of its own (a fold's: of what it folds). */
+static void compose(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
 {
     ir_program *p = program(b);
-    ir_id *out = memo_find(b, id, true, at);
-    if (out)
-        return out;
     const ir_array *info = ir_info(p, id);
-    out = arena_alloc(b->arena, (info->components + 1u) * sizeof(ir_id));
+    if (ir_at(p, id)->kind != IR_FOLD)
+        note_inside(b, id, at);
     switch (ir_at(p, id)->kind) {
     case IR_GENERATE: {
         sk_index full = with_components(b, id, at);
@@ -316,8 +405,33 @@ const ir_id *sk_define(sk_body *b, ir_id id, const sk_index *at)
         else
             read_memory(b, id, at, out);
     }
+}
+
+const ir_id *sk_define(sk_body *b, ir_id id, const sk_index *at)
+{
+    ir_id *out = memo_find(b, id, true, at);
+    if (out)
+        return out;
+    out = arena_alloc(b->arena, (ir_info(program(b), id)->components + 1u) * sizeof(ir_id));
+    ir_id op = b->op;
+    const sk_index *outer = b->at;
+    if (!op)
+        b->own = *at;
+    b->op = id;
+    b->at = at;
+    compose(b, id, at, out);
+    b->op = op;
+    b->at = outer;
     memo_add(b, id, true, at, out);
     return out;
+}
+
+ir_fn *sk_operator(sk_body *b, ir_fn *fn)
+{
+    ir_fn *copy = arena_copy(b->arena, fn, sizeof *fn);
+    copy->result = arena_alloc(b->arena, fn->results * sizeof(ir_id));
+    apply(b, fn, fn->param, copy->result);
+    return copy;
 }
 
 const ir_id *sk_pull(sk_body *b, ir_id id, const sk_index *at)

@@ -2,16 +2,16 @@
 #ifndef SN_SKELETON_BODY_H
 #define SN_SKELETON_BODY_H
 
+#include "skeleton/bounds.h"
 #include "skeleton/skeleton.h"
 
-/* An index into an array: its components, and its row-major position where that is known. */
+/* An index into an array, inside wherever it is evaluated: its components, and its row-major position where that is
+ * known. What the user wrote is checked before it becomes one (IR_WITHIN). */
 typedef struct sk_index {
     uint8_t rank;
     ir_id at[IR_MAX_RANK]; /* at[0] == 0 with rank > 0: only `linear` is known */
     ir_id linear;          /* 0: not known */
-    bool checked;          /* must be checked where memory is read, reporting `site` */
     bool guarded;          /* inside only where the program's own conditions hold: reads stay behind them */
-    uint32_t site;
 } sk_index;
 
 /* How the columns of a stencil are treated in the body being composed. */
@@ -23,6 +23,10 @@ typedef struct sk_body {
     arena *arena;
     sk_columns columns;
     bool several; /* rows that share neighbours are composed: equal rows must be equal terms */
+    sk_facts facts;
+    sk_index own;       /* what the kernel computes: failures of other elements say which */
+    ir_id op;           /* being composed; 0: none */
+    const sk_index *at; /* its element */
     VEC(struct sk_pulled) memo;
     map64 memo_of;
 } sk_body;
@@ -41,6 +45,9 @@ void sk_body_init(sk_body *b, const l_program *l, const l_cluster *c, sk_columns
 const ir_id *sk_pull(sk_body *b, ir_id array, const sk_index *at);
 /* The components of an anchor computed here, whether or not it also is in memory. For a fold: the element it accumulates. */
 const ir_id *sk_define(sk_body *b, ir_id anchor, const sk_index *at);
+
+/* A function of the cluster's elements, with the same parameters and reads that are composed: a fold's operator. */
+ir_fn *sk_operator(sk_body *b, ir_fn *fn);
 
 /* The index that stands for position i of a stencil's input with this extent: inside, unless the extent is 0. */
 ir_id sk_adjust(ir_program *p, ir_boundary boundary, ir_id i, ir_id extent);

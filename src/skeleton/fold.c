@@ -539,7 +539,9 @@ static void find_folds(sk_folds *s, sk_body *body)
         }
         if (op->kind != L_FOLD)
             continue;
-        sk_fold f = {.op = op, .info = info, .n = info->components, .first = first};
+        ir_array *resolved = arena_copy(lw->arena, info, sizeof *info);
+        resolved->fn = sk_operator(body, info->fn);
+        sk_fold f = {.op = op, .info = resolved, .n = info->components, .first = first};
         first += f.n;
         f.identity = find_identity(lw, info->fn, f.n);
         if (!s->combine) {

@@ -24,6 +24,10 @@ static bool is_near(const direction *d, ir_id term)
     const ir_program *p = d->lw->l->ir;
     while (moves(d, term) && term != d->step) {
         const ir_node *n = ir_at(p, term);
+        if (n->kind == IR_WITHIN) {
+            term = ir_args(p, term)[0];
+            continue;
+        }
         if (n->kind != IR_OP || (n->op != OP_ADD && n->op != OP_SUB))
             return false;
         const ir_id *arg = ir_args(p, term);

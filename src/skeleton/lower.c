@@ -177,30 +177,54 @@ static k_val load_global(sk_lower *lw, const ir_node *n, k_val position)
     return reads_all(lw, n) ? k_load_total(&lw->b, m, position) : k_load(&lw->b, m, position);
 }
 
-/* The dimension of the loop's space that a variable stands for, 1 + it; 0: it is none, or not of this extent. */
-static unsigned dimension_of(const sk_lower *lw, ir_id term, ir_id extent)
+/* The dimension of the loop's space that a variable stands for, 1 + it; 0: it is none. */
+static unsigned dimension_of(const sk_lower *lw, ir_id term)
 {
     for (unsigned d = 0; d < lw->space.rank; d++)
         if (lw->space.var[d] == term)
-            return !extent || lw->space.extent[d] == extent ? d + 1 : 0;
+            return d + 1;
     return 0;
 }
 
 /* If indices from here on are a run of the space, its length, and where it is; else 1. */
 static unsigned run_at(const sk_lower *lw, const ir_id *index, k_val *position)
 {
-    unsigned d = dimension_of(lw, index[0], 0);
+    unsigned d = dimension_of(lw, index[0]);
     if (!d || lw->space.run[d - 1] < 2)
         return 1;
     *position = lw->space.position[d - 1];
     return lw->space.run[d - 1];
 }
 
-static void check_index(sk_lower *lw, const ir_node *n, uint32_t d, k_val index, k_val extent)
+/* Has this index been checked against this extent already, where the open lists run? Notes that it is from now on. */
+static bool is_checked(sk_lower *lw, ir_id index, ir_id extent)
+{
+    uint64_t key = (uint64_t)extent << 32 | index; /* no term's, as extents are not 0 */
+    if (map64_get(&lw->counted, index) == extent)
+        return true;
+    k_val known = map64_get(&lw->value, key);
+    if (known && known != FORGOTTEN)
+        return true;
+    map64_put(lw->arena, &lw->value, key, 1);
+    vec_push(lw->arena, &lw->undo, key);
+    return false;
+}
+
+/* The index itself, which must be inside. */
+static k_val lower_within(sk_lower *lw, const ir_node *n)
 {
     k_builder *b = &lw->b;
-    k_val ok = k_let(b, OP_AND, k_let(b, OP_GE, index, k_i64(b, 0), 0), k_let(b, OP_LT, index, extent, 0), 0);
-    k_check(b, k_place(n->site, n->n > 1 ? d + 1 : 0), ok, lw->element, index, extent);
+    const ir_array *info = ir_info(lw->l->ir, n->array);
+    ir_id index = lw->l->ir->arg.at[n->args];
+    k_val element = n->n > 1 ? sk_value(lw, lw->l->ir->arg.at[n->args + 1]) : lw->element, value = sk_value(lw, index);
+    unsigned dimension = ir_within_dimension(n), component = info->rank > 1 ? dimension + 1 : 0;
+    bool whole = dimension == IR_WHOLE;
+    if (!lw->options->checks || is_checked(lw, index, whole ? ir_size(lw->l->ir, n->array) : info->shape[dimension]))
+        return value;
+    k_val extent = whole ? sk_product(lw, info->rank, info->shape) : sk_closed(lw, info->shape[dimension]);
+    k_val above = k_let(b, OP_GE, value, k_i64(b, 0), 0), below = k_let(b, OP_LT, value, extent, 0);
+    k_check(b, k_place(n->site, whole ? 0 : component), k_let(b, OP_AND, above, below, 0), element, value, extent);
+    return value;
 }
 
 static k_val lower_read(sk_lower *lw, const ir_node *n)
@@ -219,23 +243,12 @@ static k_val lower_read(sk_lower *lw, const ir_node *n)
         if (m)
             return k_load(b, m, position);
     }
-    bool check = !(n->flags & IR_SAFE) && lw->options->checks;
-    if (n->flags & IR_LINEAR) {
-        position = index[0];
-        if (check) {
-            k_val size = sk_product(lw, info->rank, info->shape);
-            k_val ok =
-                k_let(b, OP_AND, k_let(b, OP_GE, position, k_i64(b, 0), 0), k_let(b, OP_LT, position, size, 0), 0);
-            k_check(b, k_place(n->site, 0), ok, lw->element, position, size);
-        }
-        return load_global(lw, n, position);
-    }
+    if (n->flags & IR_LINEAR)
+        return load_global(lw, n, index[0]);
     for (uint32_t d = 0, run = 1; d < n->n; d += run) {
         k_val unused;
         run = run_at(lw, arg + d, &unused);
         k_val extent = run > 1 ? sk_product(lw, run, info->shape + d) : sk_closed(lw, info->shape[d]);
-        if (check && run == 1 && !dimension_of(lw, arg[d], info->shape[d]))
-            check_index(lw, n, d, index[d], extent);
         position = d ? sk_add(lw, sk_mul(lw, position, extent), index[d]) : index[d];
     }
     if (!n->n)
@@ -357,6 +370,12 @@ static void step(sk_lower *lw, works *w, const ir_step *s)
         break;
     case IR_READ:
         sk_bind(lw, s->term, lower_read(lw, &n));
+        break;
+    case IR_WITHIN:
+        sk_bind(lw, s->term, lower_within(lw, &n));
+        break;
+    case IR_AFTER:
+        sk_bind(lw, s->term, sk_value(lw, lw->l->ir->arg.at[n.args]));
         break;
     case IR_COND:
         if (s->then) {

@@ -9,11 +9,11 @@ typedef struct sk_lower sk_lower;
 /* Resolves a read to memory and position; returns 0 for the default (the array's global memory, row-major). */
 typedef k_mem (*sk_place)(void *env, sk_lower *lw, const ir_node *read, const k_val *index, k_val *position);
 
-/* The index variables of a loop, each below its extent wherever anything is read. Runs of dimensions (l_cluster.run)
- * have a position in place of values for their variables. */
+/* The index variables of a loop. Runs of dimensions (l_cluster.run) have a position in place of values for their
+ * variables. */
 typedef struct sk_space {
     unsigned rank; /* 0: nothing is known of the indices */
-    ir_id var[IR_MAX_RANK], extent[IR_MAX_RANK];
+    ir_id var[IR_MAX_RANK];
     uint8_t run[IR_MAX_RANK];
     k_val position[IR_MAX_RANK]; /* of runs of several dimensions, where they begin */
 } sk_space;

@@ -109,7 +109,6 @@ void sk_open_space(sk_lower *lw, const l_cluster *c, const sk_index *at)
     s->rank = c->rank;
     for (unsigned d = 0; d < c->rank; d++) {
         s->var[d] = at->at[d];
-        s->extent[d] = c->shape[d];
         s->run[d] = c->rank > 1 ? c->run[d] : 1;
     }
 }

@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/api.h"
+#include "ir/interpret.h"
 #include "support/array_ops.h"
 #include "support/guarded.h"
 
@@ -234,6 +236,24 @@ static void compare_results(const op_case *c, sn_context *cx, sn_program *p, con
     }
 }
 
+/* Does a result need an element that fails? If not, a fused program may leave it out. */
+static bool is_needed(const sn_program *p, const operands *o)
+{
+    arena a;
+    arena_init(&a, NULL);
+    ir_value in[3] = {{0}}, out[RESULTS];
+    ir_faults faults;
+    assert_int_equal(p->ir->input.n, o->n);
+    for (int k = 0; k < o->n; k++) {
+        in[k] = (ir_value){.rank = (uint8_t)o->arg[k].rank, .components = 1, .type = {(ir_type)o->arg[k].type}};
+        in[k].data[0] = o->memory[k].at;
+        memcpy(in[k].extent, o->arg[k].extent, sizeof(in[k].extent));
+    }
+    bool needed = !ir_interpret_lazily(p->ir, &a, in, out, &faults);
+    arena_free(&a);
+    return needed;
+}
+
 static void check_call(const op_case *c, const shape *s, sn_program *const program[3], int results)
 {
     operands o = make_operands(c, s, pick(4) != 0);
@@ -248,7 +268,7 @@ static void check_call(const op_case *c, const shape *s, sn_program *const progr
         }
         answer got = ask(context[k], program[k], &o, results);
         bool not_needed =
-            k == 1 && wanted.status == SN_OUT_OF_RANGE && got.status == SN_OK; /* fused, nobody computes it */
+            k == 1 && wanted.status == SN_OUT_OF_RANGE && got.status == SN_OK && !is_needed(program[0], &o);
         if (got.status != wanted.status && !not_needed)
             complain("%s: %s (%s), but the interpreter says %s (%s)", where, sn_status_name(got.status), got.message,
                      sn_status_name(wanted.status), wanted.message);

@@ -453,7 +453,7 @@ static void an_overflowing_quotient_is_an_error(void **state)
 {
     fixture *f = *state;
     expect_failure(f, map_with(f, least_by, 2, LIST(1, -1)), site(f, 5, "map"), 1,
-                   "quot: the quotient is not representable");
+                   "quot: the quotient of the smallest number by -1 is not representable");
 }
 
 /* Two operations that fail: at the smaller site for a later element. */

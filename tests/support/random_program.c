@@ -276,7 +276,8 @@ static ir_id sliced(random_maker *m, ir_id source)
         if (d != at)
             shape[to++] = a->shape[d];
     }
-    return ir_backpermute(m->p, 0, rank, shape, ir_fn_close(m->p, fn, a->rank, result), source, 0);
+    fn = ir_fn_close(m->p, fn, a->rank, result);
+    return ir_backpermute(m->p, random_site(m, "slice"), rank, shape, fn, source, 0);
 }
 
 static ir_id reversed(random_maker *m, ir_id source)
@@ -334,7 +335,8 @@ static ir_id gathered(random_maker *m, ir_id source)
         ir_id e = random_pick(m, &pool, T_I64);
         result[d] = stray ? e : ir_op2(m->p, 0, OP_MOD, e, a->shape[d]);
     }
-    return ir_backpermute(m->p, 0, rank, shape, ir_fn_close(m->p, fn, a->rank, result), source, 0);
+    fn = ir_fn_close(m->p, fn, a->rank, result);
+    return ir_backpermute(m->p, random_site(m, "backpermute"), rank, shape, fn, source, 0);
 }
 
 static ir_id make_backpermute(random_maker *m)

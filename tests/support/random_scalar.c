@@ -97,6 +97,11 @@ static bool is_random_op(const random_maker *m, ir_op op)
            op != OP_CONVERT;
 }
 
+uint32_t random_site(random_maker *m, const char *operation)
+{
+    return m->options->failures ? ir_site_at(m->p, "random", ++m->line, operation) : 0;
+}
+
 static ir_id operator_term(random_maker *m, const term_pool *pool)
 {
     ir_op op = (ir_op)(1 + choose(&m->c, OP_COUNT - 1));
@@ -159,7 +164,7 @@ static void add_quotient(random_maker *m, term_pool *pool)
         return;
     ir_type t = type_of(m, a);
     ir_id d = random_pick(m, pool, t), zero = ir_const(p, t, 0), minus = ir_const(p, t, ir_bits_i64(t, -1));
-    ir_id q = ir_op2(p, 0, op, a, d);
+    ir_id q = ir_op2(p, random_site(m, ir_ops[op].name), op, a, d);
     if (m->options->failures && chance(&m->c, 20)) {
         add(m, pool, q);
         return;
@@ -205,10 +210,10 @@ static void add_read(random_maker *m, term_pool *pool)
     unsigned flags = linear ? IR_LINEAR : 0;
     if (wraps && filled) {
         flags |= chance(&m->c, 50) ? IR_SAFE : 0;
-        add(m, pool, ir_read(p, 0, array, component, flags, n, index));
+        add(m, pool, ir_read(p, random_site(m, "index"), array, component, flags, n, index));
         return;
     }
-    ir_id read = ir_read(p, 0, array, component, flags, n, index);
+    ir_id read = ir_read(p, random_site(m, "index"), array, component, flags, n, index);
     if ((m->options->failures && chance(&m->c, 20)) || (n == 0 && filled))
         add(m, pool, read);
     else if (n)

@@ -12,12 +12,15 @@ typedef struct random_maker {
     uint32_t types;   /* those of options->types that this program uses */
     VEC(ir_id) array; /* made so far */
     VEC(int64_t) dim; /* values of the named extents */
+    uint32_t line;    /* of the last place */
 } random_maker;
 
 typedef struct term_pool {
     VEC(ir_id) term;
 } term_pool;
 
+/* A place of its own for what may fail, 0 where failures are not wanted. */
+uint32_t random_site(random_maker *m, const char *operation);
 bool random_allows(const random_maker *m, ir_kind kind);
 /* The value of an extent for the inputs made. */
 int64_t random_extent_value(const random_maker *m, ir_id extent);
