@@ -219,7 +219,7 @@ ir_id sk_adjust(ir_program *p, ir_boundary boundary, ir_id i, ir_id extent)
         /* reflect about the edge elements, period 2 (n - 1) */
         ir_id period = ir_op2(p, 0, OP_MAX, ir_op2(p, 0, OP_MUL, ir_i64(p, 2), last), ir_i64(p, 1));
         ir_id once = ir_op1(p, 0, OP_ABS, i);
-        ir_id far = ir_op2(p, 0, OP_MOD, once, period);
+        ir_id far = ir_op2(p, 0, OP_REM, once, period);
         ir_id folded = ir_op2(p, 0, OP_SUB, period, far);
         return ir_op2(p, 0, OP_MAX, ir_op2(p, 0, OP_MIN, ir_op2(p, 0, OP_MIN, far, folded), last), zero);
     }

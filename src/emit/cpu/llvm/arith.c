@@ -288,12 +288,22 @@ cg_ref cg_op(cg *g, ir_op op, ir_type from, ir_type to, const cg_ref *in)
 
 /* --- statements --- */
 
+static bool divides(ir_op op)
+{
+    return op == OP_DIV || op == OP_MOD || op == OP_QUOT || op == OP_REM;
+}
+
 static cg_ref let_on_lane(cg *g, const k_stmt *s, unsigned lane)
 {
     const k_value *value = g->k->value.at;
     cg_ref in[3] = {0};
     for (unsigned i = 0; i < ir_ops[s->sub].arity; i++)
         in[i] = cg_lane_scalar(g, s->in[i], lane);
+    if (divides((ir_op)s->sub) && cg_is_narrow(g, s->dst)) { /* half the time, and no test whether 32 bits will do */
+        in[0] = LLVMBuildTrunc(g->b, in[0], g->i32, "");
+        in[1] = LLVMBuildTrunc(g->b, in[1], g->i32, "");
+        return LLVMBuildSExt(g->b, cg_op(g, (ir_op)s->sub, T_I32, T_I32, in), g->i64, "");
+    }
     return cg_op(g, (ir_op)s->sub, (ir_type)value[s->in[0]].type, (ir_type)value[s->dst].type, in);
 }
 
@@ -367,12 +377,12 @@ static cg_ref compared_to_limit(cg *g, ir_op op, k_val x, k_val y)
 cg_ref cg_index_op(cg *g, ir_op op, k_val x, k_val y)
 {
     bool narrow = cg_is_narrow(g, x) && (!y || cg_is_narrow(g, y)),
-         divides = op == OP_DIV || op == OP_MOD || op == OP_QUOT || op == OP_REM;
+         by_uniform = divides(op) && g->k->value.at[y].shape == K_UNIFORM;
     bool tests = op >= OP_EQ && op <= OP_GE;
     cg_ref mask = tests ? compared_to_limit(g, op, x, y) : NULL;
     if (mask)
         return mask;
-    if (narrow && divides && g->k->value.at[y].shape == K_UNIFORM)
+    if (narrow && by_uniform)
         return cg_divide_index(g, op, cg_index_vec(g, x), cg_scalar(g, y));
     cg_ref in[3] = {narrow ? cg_index_vec(g, x) : cg_vec(g, x)};
     if (y)

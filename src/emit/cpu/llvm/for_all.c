@@ -179,7 +179,10 @@ static void gang_loop(cg *g, loop *l)
     if (l->exact) {
         LLVMDeleteBasicBlock(l->masked);
     } else {
-        masked_body(g, l, l->twice ? NULL : whole);
+        /* a few elements are seldom a whole gang, and where masks are cheap a second way to each access is not worth it
+         */
+        bool always_masked = l->twice || (l->s->sub == K_FEW && g->cpu.avx512);
+        masked_body(g, l, always_masked ? NULL : whole);
         masked_end = cg_here(g);
     }
     if (l->twice) {

@@ -30,7 +30,7 @@ static const k_stmt *made_with(const cg *g, k_val v, ir_op op)
     return s && s->op == K_LET && s->sub == op ? s : NULL;
 }
 
-/* max(min(far, period - far, last), 0) with far = |row| mod period: what a mirrored boundary makes of a row. Where
+/* max(min(far, period - far, last), 0) with far = |row| rem period: what a mirrored boundary makes of a row. Where
  * period is twice `last`, the maximum changes nothing. */
 typedef struct mirror {
     k_val row, period, last;
@@ -49,7 +49,7 @@ static unsigned smallest_of(const cg *g, k_val v, k_val *out, unsigned n)
 
 static bool is_mirrored(const cg *g, k_val v, mirror *m)
 {
-    const k_stmt *max = made_with(g, v, OP_MAX), *mod = NULL;
+    const k_stmt *max = made_with(g, v, OP_MAX), *rem = NULL;
     k_val part[3], far = 0;
     if (!max)
         return false;
@@ -57,15 +57,15 @@ static bool is_mirrored(const cg *g, k_val v, mirror *m)
     if (least->kind != KV_LITERAL || least->bits || smallest_of(g, max->in[0], part, 0) != 3)
         return false;
     *m = (mirror){0};
-    for (unsigned i = 0; i < 3 && !mod; i++) {
-        mod = made_with(g, part[i], OP_MOD);
+    for (unsigned i = 0; i < 3 && !rem; i++) {
+        rem = made_with(g, part[i], OP_REM);
         far = part[i];
     }
-    const k_stmt *abs = mod ? made_with(g, mod->in[0], OP_ABS) : NULL;
-    if (!abs || !is_row(g, abs->in[0]) || !is_uniform(g, mod->in[1]))
+    const k_stmt *abs = rem ? made_with(g, rem->in[0], OP_ABS) : NULL;
+    if (!abs || !is_row(g, abs->in[0]) || !is_uniform(g, rem->in[1]))
         return false;
     m->row = abs->in[0];
-    m->period = mod->in[1];
+    m->period = rem->in[1];
     bool back = false;
     for (unsigned i = 0; i < 3; i++) {
         const k_stmt *sub = made_with(g, part[i], OP_SUB);
@@ -258,8 +258,8 @@ static cg_ref mirrored_index(cg *g, const mirror *m)
     cg_ref period = narrow ? cg_index_vec(g, m->period) : cg_vec(g, m->period);
     cg_ref last = narrow ? cg_index_vec(g, m->last) : cg_vec(g, m->last);
     cg_ref far[3] = {cg_op(g, OP_ABS, t, t, row), period};
-    cg_ref both[3] = {narrow ? cg_divide_index(g, OP_MOD, far[0], cg_scalar(g, m->period))
-                             : cg_op(g, OP_MOD, t, t, far)};
+    cg_ref both[3] = {narrow ? cg_divide_index(g, OP_REM, far[0], cg_scalar(g, m->period))
+                             : cg_op(g, OP_REM, t, t, far)};
     both[1] = LLVMBuildSub(g->b, period, both[0], "");
     cg_ref inside[3] = {cg_op(g, OP_MIN, t, t, both), last};
     cg_ref positive[3] = {cg_op(g, OP_MIN, t, t, inside), cg_zero(LLVMTypeOf(period))};
