@@ -260,9 +260,13 @@ SN_API sn_status sn_print(const sn_array *array);
  * order; Fortran order is brought to row-major order by a copy, which is counted. NULL after an error: the message
  * names the file and what is wrong with it. Nothing in the file is believed before it is checked. */
 SN_API sn_array *sn_load_npy(sn_context *context, const char *path);
+SN_API sn_array *sn_load_npy_at(sn_site at, sn_context *context, const char *path);
 /* Writes such a file (1.0, row-major, this machine's byte order). SN_FILE, with a message, if that fails; what the file
  * holds is then undefined. */
 SN_API sn_status sn_save_npy(const sn_array *array, const char *path);
+SN_API sn_status sn_save_npy_at(sn_site at, const sn_array *array, const char *path);
+#define sn_load_npy(...) sn_load_npy_at(SN_HERE, __VA_ARGS__)
+#define sn_save_npy(...) sn_save_npy_at(SN_HERE, __VA_ARGS__)
 
 /* === 6. Explaining ============================================================================================== */
 
@@ -273,6 +277,8 @@ SN_API sn_status sn_save_npy(const sn_array *array, const char *path);
  * added, none goes. "dot" draws with Graphviz. The text belongs to the program. NULL for an unknown form or when memory
  * runs out; sn_message says which. Thread-safe. */
 SN_API const char *sn_explain(sn_program *program, const char *form);
+SN_API const char *sn_explain_at(sn_site at, sn_program *program, const char *form);
+#define sn_explain(...) sn_explain_at(SN_HERE, __VA_ARGS__)
 
 /* What a context has done since it was opened, all threads together: the difference of two readings is what was done
  * between them. */

@@ -90,13 +90,14 @@ static const char *cannot_be_uploaded(const sn_arg *from, size_t *bytes)
 {
     bool host = from->kind == SN_ARG_IN || from->kind == SN_ARG_VALUE;
     if (!host || from->type < SN_BOOL || from->type > SN_CHAR || from->rank < 0 || from->rank > IR_MAX_RANK)
-        return "the argument is not sn_in(...), sn_strided(...) or sn_value(...) of up to 8 dimensions";
+        return "the argument is not sn_in(...), sn_strided(...) or sn_value(...) of up to 8 dimensions; write one of "
+               "these";
     for (int d = 0; d < from->rank; d++)
         if (from->extent[d] < 0)
-            return "an extent is negative";
+            return "an extent is negative; write 0 or more";
     if (!api_size((ir_type)from->type, from->rank, from->extent, bytes))
-        return "the array is larger than memory can be";
-    return from->u.from || !*bytes ? NULL : "the elements are NULL";
+        return "the array is larger than memory can be; check its extents";
+    return from->u.from || !*bytes ? NULL : "the elements are NULL; the extents say that there are some";
 }
 
 sn_array *sn_upload_at(sn_site at, sn_context *cx, sn_arg from)

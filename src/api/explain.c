@@ -2,6 +2,7 @@
 #include "api/call.h"
 
 typedef struct explaining {
+    api_who who;
     sn_program *p;
     arena *arena;
     text *out;
@@ -42,7 +43,7 @@ static bool kernels(explaining *e, run_visit visit)
     const char *why = "";
     sn_context *cx = e->p->context;
     if (!cx->engine.device) {
-        api_fail(cx, SN_UNSUPPORTED, "there are no kernels: programs are interpreted");
+        api_fail_at(cx, e->who, SN_UNSUPPORTED, "there are no kernels: programs are interpreted");
         return false;
     }
     run_program *large = e->p->large ? e->p->large->run : NULL; /* its own only if a call needed them */
@@ -52,7 +53,7 @@ static bool kernels(explaining *e, run_visit visit)
     if (status == SN_OK && called)
         status = run_visit_kernels(large, visit, e, e->arena, &why);
     if (status != SN_OK)
-        api_fail(cx, status, "%s", why);
+        api_fail_at(cx, e->who, status, "%s", why);
     return status == SN_OK;
 }
 
@@ -62,14 +63,15 @@ static bool code(explaining *e, const char *kind)
     const char *why = NULL;
     const sn_context *cx = e->p->context;
     if (cx->engine.device && strcmp(cx->engine.device->limits->kind, kind)) {
-        api_fail(e->p->context, SN_UNSUPPORTED,
-                 "sn_explain: \"%s\" is for contexts on the device \"%s\", this one's is \"%s\"", e->form, kind,
-                 cx->engine.device->limits->kind);
+        api_fail_at(e->p->context, e->who, SN_UNSUPPORTED,
+                    "\"%s\" is for contexts on the device \"%s\", this one's is \"%s\"", e->form, kind,
+                    cx->engine.device->limits->kind);
         return false;
     }
     e->texts = cx->engine.device ? api_open_again(cx, e->arena, &why) : NULL;
     if (!e->texts) {
-        api_fail(e->p->context, SN_NO_DEVICE, "no code generator: %s", why ? why : "programs are interpreted");
+        api_fail_at(e->p->context, e->who, SN_NO_DEVICE, "no code generator: %s",
+                    why ? why : "programs are interpreted");
         return false;
     }
     bool good = kernels(e, show_code);
@@ -148,11 +150,11 @@ static bool explain(explaining *e)
     for (size_t i = 0; i < ARRAY_LENGTH(code_forms); i++)
         if (!strcmp(e->form, code_forms[i].name))
             return code(e, code_forms[i].kind);
-    api_fail(e->p->context, SN_BAD_ARGUMENT,
-             "sn_explain: there is no form \"%s\"; there are edges, unfused, clusters, fused, json, dot, term, "
-             "kernels, plan, "
-             "llvm, asm, opencl, cuda, ptx",
-             e->form);
+    api_fail_at(e->p->context, e->who, SN_BAD_ARGUMENT,
+                "there is no form \"%s\"; there are edges, unfused, clusters, fused, json, dot, term, "
+                "kernels, plan, "
+                "llvm, asm, opencl, cuda, ptx",
+                e->form);
     return false;
 }
 
@@ -180,7 +182,7 @@ static const char *keep(sn_program *p, const char *said)
     return kept;
 }
 
-const char *sn_explain(sn_program *p, const char *form)
+const char *sn_explain_at(sn_site at, sn_program *p, const char *form)
 {
     if (!p)
         return NULL;
@@ -190,7 +192,8 @@ const char *sn_explain(sn_program *p, const char *form)
     const char *volatile kept = NULL;
     volatile bool complete = false;
     arena_init(&a, &p->context->heap);
-    explaining e = {.p = p, .arena = &a, .out = &out, .form = form ? form : "edges"};
+    explaining e = {
+        .who = api_function_at(at, "sn_explain"), .p = p, .arena = &a, .out = &out, .form = form ? form : "edges"};
     if (!setjmp(failure)) {
         arena_on_failure(&a, &failure);
         text_init(&out, &a);
@@ -205,6 +208,11 @@ const char *sn_explain(sn_program *p, const char *form)
     }
     arena_free(&a);
     if (complete && !kept)
-        api_fail(p->context, SN_NO_MEMORY, "no memory to explain a program");
+        api_fail_at(p->context, api_function_at(at, "sn_explain"), SN_NO_MEMORY, "no memory to explain a program");
     return kept;
+}
+
+const char *(sn_explain)(sn_program *p, const char *form)
+{
+    return sn_explain_at((sn_site){NULL, 0}, p, form);
 }

@@ -14,12 +14,19 @@ typedef struct loading {
     sn_context *cx;
     FILE *file;
     const char *path;
+    api_who who;
     npy_header header;
 } loading;
 
+/* Messages begin with the path; in front of it, the place and the function, if there is a place. */
+static api_who who_is(sn_site at, const char *function)
+{
+    return at.file ? api_function_at(at, function) : (api_who){.what = NULL};
+}
+
 static bool fail(const loading *l, const char *why)
 {
-    api_fail(l->cx, SN_FILE, "%s: %s", l->path, why);
+    api_fail_at(l->cx, l->who, SN_FILE, "%s: %s", l->path, why);
     return false;
 }
 
@@ -31,7 +38,7 @@ static const char *system_says(int error, char room[128])
 static bool fail_system(const loading *l, const char *what, int error)
 {
     char room[128];
-    api_fail(l->cx, SN_FILE, "%s: %s: %s", l->path, what, system_says(error, room));
+    api_fail_at(l->cx, l->who, SN_FILE, "%s: %s: %s", l->path, what, system_says(error, room));
     return false;
 }
 
@@ -42,7 +49,7 @@ static bool read_length(const loading *l, size_t *length)
     unsigned char b[12] = {0};
     errno = 0;
     if (fread(b, 1, 10, l->file) != 10 || memcmp(b, "\x93NUMPY", 6) != 0)
-        return errno ? fail_system(l, "cannot be read", errno) : fail(l, "not an .npy file");
+        return errno ? fail_system(l, "cannot be read", errno) : fail(l, "not an .npy file; numpy.save writes them");
     *length = b[8] + (size_t)b[9] * 256;
     if (b[6] < 1 || b[6] > 3 || b[7] != 0)
         return fail(l, "the version of the format is none of 1.0, 2.0 and 3.0");
@@ -60,7 +67,7 @@ static bool read_header(loading *l)
         return false;
     char *dictionary = l->cx->heap.alloc(l->cx->heap.env, length + 1);
     if (!dictionary) {
-        api_fail(l->cx, SN_NO_MEMORY, "%s: no memory for the header", l->path);
+        api_fail_at(l->cx, l->who, SN_NO_MEMORY, "%s: no memory for the header", l->path);
         return false;
     }
     bool good = fread(dictionary, 1, length, l->file) == length;
@@ -103,7 +110,8 @@ static bool read_fortran(const loading *l, sn_array *a)
         stride[d] = other[a->rank - 1 - d];
     void *aside = api_take(l->cx, a->bytes, &granted);
     if (!aside) {
-        api_fail(l->cx, SN_NO_MEMORY, "%s: no memory to bring %zu bytes to row-major order", l->path, a->bytes);
+        api_fail_at(l->cx, l->who, SN_NO_MEMORY, "%s: no memory to bring %zu bytes to row-major order", l->path,
+                    a->bytes);
         return false;
     }
     bool good = read_bytes(l, aside, a->bytes);
@@ -138,9 +146,9 @@ static bool read_elements(const loading *l, sn_array *a)
     return true;
 }
 
-sn_array *npy_load(sn_context *cx, FILE *file, const char *path)
+sn_array *npy_load(sn_site at, sn_context *cx, FILE *file, const char *path)
 {
-    loading l = {.cx = cx, .file = file, .path = path};
+    loading l = {.cx = cx, .file = file, .path = path, .who = who_is(at, "sn_load_npy")};
     size_t bytes = 0;
     if (!read_header(&l))
         return NULL;
@@ -149,7 +157,7 @@ sn_array *npy_load(sn_context *cx, FILE *file, const char *path)
         return fail(&l, "the shape is larger than memory can be"), NULL;
     if (!can_follow(&l, bytes))
         return fail(&l, "the file is shorter than its shape says"), NULL;
-    sn_array *a = api_new_array(cx, h->type, h->rank, h->extent, api_function(path));
+    sn_array *a = api_new_array(cx, h->type, h->rank, h->extent, api_function_at(at, path));
     if (a && !read_elements(&l, a)) {
         sn_free(a);
         return NULL;
@@ -157,39 +165,46 @@ sn_array *npy_load(sn_context *cx, FILE *file, const char *path)
     return a;
 }
 
-sn_array *sn_load_npy(sn_context *cx, const char *path)
+sn_array *sn_load_npy_at(sn_site at, sn_context *cx, const char *path)
 {
     if (!cx)
         return NULL;
     if (!path) {
-        api_fail(cx, SN_BAD_ARGUMENT, "sn_load_npy: no path");
+        api_fail_at(cx, api_function_at(at, "sn_load_npy"), SN_BAD_ARGUMENT, "the path is NULL; it names a file");
         return NULL;
     }
     FILE *f = fopen(path, "rbe");
     if (!f) {
-        fail_system(&(loading){.cx = cx, .path = path}, "cannot be opened", errno);
+        fail_system(&(loading){.cx = cx, .path = path, .who = who_is(at, "sn_load_npy")}, "cannot be opened", errno);
         return NULL;
     }
-    sn_array *a = npy_load(cx, f, path);
+    sn_array *a = npy_load(at, cx, f, path);
     fclose(f);
     return a;
 }
 
-sn_status sn_save_npy(const sn_array *a, const char *path)
+sn_array *(sn_load_npy)(sn_context *cx, const char *path)
 {
+    return sn_load_npy_at((sn_site){NULL, 0}, cx, path);
+}
+
+sn_status sn_save_npy_at(sn_site at, const sn_array *a, const char *path)
+{
+    const api_who who = who_is(at, "sn_save_npy");
     char header[NPY_MOST_WRITTEN], room[128];
     if (!a)
         return SN_BAD_ARGUMENT;
     sn_context *cx = a->context;
     if (!path)
-        return api_fail(cx, SN_BAD_ARGUMENT, "sn_save_npy: no path");
+        return api_fail_at(cx, api_function_at(at, "sn_save_npy"), SN_BAD_ARGUMENT,
+                           "the path is NULL; it names a file");
     sn_status status;
-    const void *elements = api_look(a, api_function("sn_save_npy"), &status);
+    const void *elements = api_look(a, api_function_at(at, "sn_save_npy"), &status);
     if (!elements)
         return status;
     FILE *f = fopen(path, "wbe");
     if (!f)
-        return api_fail(cx, SN_FILE, "%s: cannot be opened for writing: %s", path, system_says(errno, room));
+        return api_fail_at(cx, who, SN_FILE, "%s: cannot be opened for writing: %s", path, system_says(errno, room));
     size_t n = npy_compose(a->type, a->rank, a->extent, header);
     bool good = fwrite(header, 1, n, f) == n && fwrite(elements, 1, a->bytes, f) == a->bytes && fflush(f) == 0;
     int error = errno;
@@ -197,5 +212,10 @@ sn_status sn_save_npy(const sn_array *a, const char *path)
         good = false;
         error = errno;
     }
-    return good ? SN_OK : api_fail(cx, SN_FILE, "%s: not written whole: %s", path, system_says(error, room));
+    return good ? SN_OK : api_fail_at(cx, who, SN_FILE, "%s: not written whole: %s", path, system_says(error, room));
+}
+
+sn_status(sn_save_npy)(const sn_array *a, const char *path)
+{
+    return sn_save_npy_at((sn_site){NULL, 0}, a, path);
 }

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* As sn_load_npy; `path` is for messages. */
-sn_array *npy_load(sn_context *cx, FILE *file, const char *path);
+/* As sn_load_npy_at; `path` is for messages. */
+sn_array *npy_load(sn_site at, sn_context *cx, FILE *file, const char *path);
 
 #endif

@@ -340,7 +340,7 @@ static void calls_name_both_places(void **state)
     sn_drop(p);
 }
 
-static void uploads_and_reads_name_their_place(void **state)
+static void other_functions_name_their_place(void **state)
 {
     (void)state;
     if (!both_cpu())
@@ -362,6 +362,12 @@ static void uploads_and_reads_name_their_place(void **state)
     assert_int_equal(sn_read(x, NULL, 16), SN_BAD_ARGUMENT);
     contains(sn_message(both_cpu()), wanted);
     assert_int_equal((sn_read)(x, a, 16), SN_OK);
+    sn_program *p = compiled("[n]f32 -> [n]f32", SN_BODY(copy));
+    snprintf(wanted, sizeof(wanted), "%s:%d: sn_explain: there is no form \"poetry\"; there are edges", __FILE__,
+             __LINE__ + 1);
+    assert_null(sn_explain(p, "poetry"));
+    contains(sn_message(both_cpu()), wanted);
+    sn_drop(p);
     sn_free(x);
 }
 
@@ -542,7 +548,7 @@ int main(void)
         cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(arguments_made_by_hand),
         cmocka_unit_test(calls_name_both_places),
-        cmocka_unit_test(uploads_and_reads_name_their_place),
+        cmocka_unit_test(other_functions_name_their_place),
         cmocka_unit_test(results_of_another_size),
         cmocka_unit_test(build_errors),
         cmocka_unit_test(arrays),

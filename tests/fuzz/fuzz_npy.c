@@ -47,7 +47,7 @@ static void check(sn_context *cx, const uint8_t *bytes, size_t n)
 {
     FILE *f = fmemopen((void *)(uintptr_t)bytes, n, "rb");
     fuzz_promise(f != NULL, "memory opens as a file", NULL);
-    sn_array *a = npy_load(cx, f, "some/file");
+    sn_array *a = npy_load((sn_site){NULL, 0}, cx, f, "some/file");
     fuzz_promise(a || !strncmp(sn_message(cx), "some/file: ", 11), "a message begins with the path", NULL);
     fuzz_promise(!a || sn_bytes(a) <= n, "no array is larger than its file", NULL);
     sn_free(a);
