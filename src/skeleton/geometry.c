@@ -12,7 +12,7 @@ sk_tree sk_tree_of(bool ordered, bool wide)
          * number of cache lines apart, so that they fall into different cache sets. */
         int64_t chunk = wide ? 520 : 1040;
         lanes /= 2;
-        return (sk_tree){.lanes = lanes, .chunk = chunk, .streams = 1, .piece = lanes * chunk};
+        return (sk_tree){.lanes = lanes, .chunk = chunk, .piece = lanes * chunk};
     }
     return (sk_tree){.lanes = lanes, .streams = 4, .piece = wide ? 32768 : 65536};
 }
@@ -276,9 +276,11 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
         double read = (double)rows * (double)columns * c->reads_per_element * (c->wide ? 8 : 4);
         if (g->variant == SK_FOLD_TREE && !g->row && columns >= LEAST_APART && read > (double)cache_bytes)
             launch_apart(c, o, g);
-    } else if (rows > 0 && columns > 0 && c->class == L_CLASS_STENCIL)
+    } else if (rows == 0 || columns == 0)
+        g->variant = c->class == L_CLASS_STENCIL ? SK_STENCIL : SK_MAP_FLAT;
+    else if (c->class == L_CLASS_STENCIL)
         launch_stencil(c, o, rows, columns, g);
-    else if (rows > 0 && columns > 0)
+    else
         launch_map(c, o, rows, columns, g);
 }
 

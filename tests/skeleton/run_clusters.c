@@ -11,6 +11,7 @@ typedef struct host {
     ir_value *value; /* per array node */
     run_result *out;
     sk_options device;
+    size_t cache;
 } host;
 
 static bool read_scalar(void *env, ir_id array, uint32_t component, ir_bits *out)
@@ -57,7 +58,59 @@ static void make(host *h, ir_id array)
     }
 }
 
-static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final, void **in, void **partial_out)
+typedef struct written { /* memory that a kernel writes, while pieces run one by one */
+    void *data;
+    uint8_t *own; /* what the piece at hand has written: the rest is POISON */
+    bool *taken;  /* by a piece before */
+    size_t size, elements;
+} written;
+
+enum { POISON = 0xa5, FEW_PIECES = 40 };
+
+static void collect(host *h, written *w)
+{
+    for (size_t i = 0; i < w->elements; i++) {
+        bool here = false;
+        for (size_t b = 0; b < w->size; b++)
+            here |= w->own[i * w->size + b] != POISON;
+        if (here && w->taken[i])
+            h->out->why = "two pieces write the same element";
+        if (here)
+            memcpy((char *)w->data + i * w->size, w->own + i * w->size, w->size);
+        w->taken[i] |= here;
+    }
+}
+
+static void run_pieces(host *h, const kernel *k, void *const *mem, const size_t *elements, const ir_bits *arg,
+                       int64_t pieces)
+{
+    written *w = arena_alloc(h->a, k->mem.n * sizeof(*w));
+    void **given = arena_alloc(h->a, k->mem.n * sizeof(*given));
+    uint32_t n = 0, at = 0;
+    for (k_mem m = 1; m < k->mem.n; m++) {
+        const k_memory *memory = &k->mem.at[m];
+        if (memory->space != K_GLOBAL)
+            continue;
+        given[at] = mem[at];
+        if (memory->written) {
+            w[n] = (written){.data = mem[at], .size = ir_type_size((ir_type)memory->type), .elements = elements[at]};
+            w[n].own = arena_alloc(h->a, w[n].size * w[n].elements + 1);
+            w[n].taken = arena_alloc(h->a, w[n].elements + 1);
+            given[at] = w[n++].own;
+        }
+        at++;
+    }
+    for (int64_t piece = 0; piece < pieces; piece++) {
+        for (uint32_t i = 0; i < n; i++)
+            memset(w[i].own, POISON, w[i].size * w[i].elements);
+        k_interpret(k, h->a, given, arg, piece, piece + 1, &h->out->error);
+        for (uint32_t i = 0; i < n; i++)
+            collect(h, &w[i]);
+    }
+}
+
+static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final, void **in, void **partial_out,
+                   size_t partials)
 {
     sk_options o = h->device;
     o.final = final;
@@ -76,19 +129,26 @@ static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final
         return;
     }
     void **mem = arena_alloc(h->a, (k->memory.n + 1) * sizeof(void *));
+    size_t *count = arena_alloc(h->a, (k->memory.n + 1) * sizeof(size_t));
     ir_bits *arg = arena_alloc(h->a, (k->argument.n + 1) * sizeof(ir_bits));
     for (uint32_t i = 0; i < k->memory.n; i++) {
         const sk_binding *b = &k->memory.at[i];
         if (b->role == SK_ARRAY)
             make(h, b->array);
-        mem[i] = b->role == SK_ARRAY ? h->value[b->array].data[b->component] : b->role == SK_PARTIAL_IN ? in[b->component] : partial_out[b->component];
+        mem[i] = b->role == SK_ARRAY        ? h->value[b->array].data[b->component]
+                 : b->role == SK_PARTIAL_IN ? in[b->component]
+                                            : partial_out[b->component];
+        count[i] = b->role == SK_ARRAY ? (size_t)elements(&h->value[b->array]) : partials;
     }
     for (uint32_t i = 0; i < k->argument.n; i++)
         arg[i] = k->argument.at[i].term ? closed(h, k->argument.at[i].term) : (ir_bits)g->slot[k->argument.at[i].slot];
     if (h->out->why)
         return;
     h->out->launches++;
-    k_interpret(k->k, h->a, mem, arg, 0, g->pieces, &h->out->error);
+    if (g->pieces <= FEW_PIECES && !k->k->chained)
+        run_pieces(h, k->k, mem, count, arg, g->pieces);
+    else
+        k_interpret(k->k, h->a, mem, arg, 0, g->pieces, &h->out->error);
 }
 
 static void run_cluster(host *h, const l_cluster *c)
@@ -104,11 +164,11 @@ static void run_cluster(host *h, const l_cluster *c)
     void **in = NULL;
     for (int64_t partials = 0;;) {
         sk_geometry g;
-        sk_plan_launch(h->l, c, &h->device, extent, partials, 1 << 25, &g);
+        sk_plan_launch(h->l, c, &h->device, extent, partials, h->cache, &g);
         void **out = arena_alloc(h->a, 64 * sizeof(void *));
         for (int i = 0; i < 64 && g.partials > 1; i++)
             out[i] = arena_alloc(h->a, (size_t)(rows * g.partials) * 8);
-        launch(h, c, &g, g.partials == 1, in, out);
+        launch(h, c, &g, g.partials == 1, in, out, (size_t)(rows * g.partials));
         if (g.partials == 1 || h->out->why)
             return;
         partials = g.partials;
@@ -116,10 +176,11 @@ static void run_cluster(host *h, const l_cluster *c)
     }
 }
 
-run_result run_clusters(ir_program *p, const l_options *options, const sk_options *device, arena *a, const ir_value *input)
+static run_result run(ir_program *p, const l_options *options, const sk_options *device, arena *a,
+                      const ir_value *input, size_t cache)
 {
     run_result out = {0};
-    host h = {.p = p, .a = a, .out = &out, .device = *device};
+    host h = {.p = p, .a = a, .out = &out, .device = *device, .cache = cache};
     h.value = arena_alloc(a, (p->node.n + 1) * sizeof(ir_value));
     for (uint32_t i = 0; i < p->input.n; i++) {
         h.value[p->input.at[i]] = input[i];
@@ -136,4 +197,16 @@ run_result run_clusters(ir_program *p, const l_options *options, const sk_option
     for (uint32_t i = 0; i < p->output.n && !out.why; i++)
         out.output[i] = h.value[p->output.at[i]];
     return out;
+}
+
+run_result run_clusters(ir_program *p, const l_options *options, const sk_options *device, arena *a,
+                        const ir_value *input)
+{
+    return run(p, options, device, a, input, 1 << 25);
+}
+
+run_result run_clusters_uncached(ir_program *p, const l_options *options, const sk_options *device, arena *a,
+                                 const ir_value *input)
+{
+    return run(p, options, device, a, input, 64);
 }

@@ -14,7 +14,10 @@ typedef struct run_result {
 } run_result;
 
 /* As on a device that skeletons are told this of. Results live in `a`. Fails if a kernel wants more shared memory than
- * device->scratch, where that is not 0. */
+ * device->scratch, where that is not 0, and if two of a few pieces write the same element: pieces run at the same time. */
 run_result run_clusters(ir_program *p, const l_options *options, const sk_options *device, arena *a, const ir_value *input);
+/* The same on a device with next to no cache. */
+run_result run_clusters_uncached(ir_program *p, const l_options *options, const sk_options *device, arena *a,
+                                 const ir_value *input);
 
 #endif

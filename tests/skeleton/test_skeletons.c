@@ -445,6 +445,28 @@ static void test_stream(void **state)
     assert_false(goes_past_the_caches(100)); /* arithmetic takes longer than memory */
 }
 
+/* Several pieces at once that lie far apart: the last blocks have fewer, and leave the others' results alone. */
+static void test_far_apart(void **state)
+{
+    (void)state;
+    ir_id shape[2] = {ir_dim(p, "n"), ir_dim(p, "m")};
+    ir_type type = T_I32, pair[2] = {T_I32, T_I32};
+    ir_id a = ir_input(p, 1, &type, 2, shape);
+    ir_fn *fn = ir_fn_new(p, 2, pair);
+    ir_id sum = ir_op2(p, 0, OP_ADD, fn->param[0], fn->param[1]);
+    ir_output(p, ir_fold(p, 0, ir_fn_close(p, fn, 1, &sum), NULL, a, 0));
+    for (int64_t rows = 64; rows <= 72; rows++) {
+        const int64_t extent[] = {rows, 531};
+        ir_value input = random_value(a, extent, (unsigned)rows), expected;
+        ir_failure failure = {0};
+        assert_true(ir_interpret(p, &scratch, &input, &expected, &failure));
+        run_result got = run_clusters_uncached(p, &fused, &vectors, &scratch, &input);
+        if (got.why)
+            fail_msg("%ld rows: %s", (long)rows, got.why);
+        same(&got.output[0], &expected, 0);
+    }
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -452,6 +474,7 @@ int main(void)
         TEST(test_map),          TEST(test_fold_all_sizes), TEST(test_fold_rows), TEST(test_float_sum), TEST(test_stencil_chain),
         TEST(test_stencil_line), TEST(test_stencil_blocks), TEST(test_stencil_planes), TEST(test_stencil_copies),
         TEST(test_views),          TEST(test_reads),     TEST(test_loop),      TEST(test_after_fold), TEST(test_stream),
+        TEST(test_far_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
