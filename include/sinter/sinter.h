@@ -56,6 +56,7 @@ typedef enum sn_status {
     SN_BAD_ARGUMENT = 200, /* number, kind, type or rank of arguments */
     SN_BAD_EXTENT = 201,   /* one name, two extents; a negative extent; a result of another size */
     SN_NO_PROGRAM = 202,   /* the program is NULL: its sn_compile failed, and the message is still there */
+    SN_BAD_HANDLE = 203,   /* dropped, freed or closed before: found where the environment has SINTER_DEBUG=handles */
     /* the data are wrong; found while running. The results of the call are not to be read */
     SN_OUT_OF_RANGE = 300,   /* an index outside an array */
     SN_DIVISION = 301,       /* an integer divided by zero, or the smallest by -1 */
@@ -64,11 +65,11 @@ typedef enum sn_status {
     SN_TOO_LARGE = 304,      /* extents whose product does not fit */
     /* resources */
     SN_NO_MEMORY = 400,
-    SN_NO_DEVICE = 401,   /* there is no such device, or it cannot be opened */
-    SN_UNSUPPORTED = 402, /* correct, but not on this device or not in this version */
-    SN_FILE = 403,        /* a file cannot be read or written, or does not hold what it should */
+    SN_NO_DEVICE = 401,     /* there is no such device, or it cannot be opened */
+    SN_UNSUPPORTED = 402,   /* correct, but not on this device or not in this version */
+    SN_FILE = 403,          /* a file cannot be read or written, or does not hold what it should */
     SN_DEVICE_FAILED = 404, /* a device or its driver failed; other devices go on working */
-    SN_INTERNAL = 500     /* a defect of Sinter */
+    SN_INTERNAL = 500       /* a defect of Sinter */
 } sn_status;
 
 SN_API const char *sn_status_name(sn_status status); /* "SN_OUT_OF_RANGE"; static */
@@ -101,7 +102,11 @@ typedef struct sn_options {
 
 /* Options may be NULL and are copied. Returns NULL if no device can be opened; options->message says why. */
 SN_API sn_context *sn_open(const sn_options *options);
-/* Frees the context; NULL is ignored. Its programs and arrays must have been given back before. */
+/* Ends the context; NULL is ignored. Its programs, arrays and pending calls should have been given back: what is held
+ * still is named, with the place where it was made, by options->message, else on stderr. It stays good, and keeps the
+ * context's memory until the last of it is given back, but nothing new is made. Using a handle that was given back is
+ * not defined; with SINTER_DEBUG=handles in the environment it is SN_BAD_HANDLE (or NULL, 0, -1), and is said
+ * (docs/errors.md). */
 SN_API void sn_close(sn_context *context);
 /* The message of the calling thread's last failed call in this context, "" if none failed; valid until that thread's
  * next failure. Build errors are one line each: "file:line: operation: what is wrong". Never NULL. */

@@ -2,17 +2,21 @@
 #ifndef SN_API_API_H
 #define SN_API_API_H
 
+#include "api/handles.h"
 #include "base/size.h"
 #include "embed/build.h"
 #include "run/run.h"
 #include "sinter/sinter.h"
 
 #include <pthread.h>
+#include <sys/types.h>
 
 typedef struct note { /* a thread's last message in a context */
     struct note *next;
-    bool taken; /* by a living thread */
-    char *text; /* malloc'd by the context's heap; NULL: none */
+    uint64_t thread; /* whose it is, */
+    pid_t id;        /* and what the system calls it: another thread's once it has ended */
+    char *text;      /* malloc'd by the context's heap; NULL: none */
+    bool lent;       /* the text is in the hands of the user's function, and will be released when that returns */
 } note;
 
 struct sn_context {
@@ -23,12 +27,14 @@ struct sn_context {
     run_counters counters;
     sn_options options;
     char *codegen;          /* of the device, to open another one for explain; NULL: searched */
-    pthread_key_t key;      /* -> note of the calling thread */
     pthread_mutex_t moving; /* of `data` and `block` of all arrays */
     pthread_mutex_t lock;   /* of notes */
     note *notes;
     bool warned;        /* that programs are interpreted */
-    atomic_int sharers; /* beyond the one holder: the context lives until each has closed it */
+    handle *held;       /* programs, arrays, pending calls; `lock` is of these, too */
+    handle_files *files;
+    atomic_int holders; /* the user, until sn_close, and all that is held: the context lives until each has let go */
+    atomic_bool closed;
 };
 
 typedef struct program_text { /* what sn_explain returned: belongs to the program */
@@ -43,6 +49,7 @@ typedef struct program_version { /* of a program: its loops, for arrays of some 
 } program_version;
 
 struct sn_program {
+    handle handle; /* first */
     sn_context *context;
     arena arena;          /* of all below */
     embed_owner owner;    /* while it is built */
@@ -65,6 +72,7 @@ struct sn_program {
 };
 
 struct sn_array {
+    handle handle; /* first */
     sn_context *context;
     ir_type type;
     uint8_t rank;
@@ -76,6 +84,7 @@ struct sn_array {
     void *owner;
     bool lent_block; /* ... what is borrowed is `block`, not `data` */
     atomic_int sharers; /* beyond the one holder: the array lives until each has freed it */
+    atomic_int lent;    /* tensors given out, who are such holders */
 };
 
 /* compile.c: the version for parameters of so many bytes together: large ones are worth computing more, to keep less.
@@ -109,7 +118,6 @@ void api_say(sn_context *cx, api_who who, const char *format, va_list args);
 void api_warn(const sn_options *options, const char *what); /* without a context: to the user's function, else stderr */
 /* The same for a failure that has been passed on: only keeps it, as the calling thread's. */
 void api_note(sn_context *cx, const char *said);
-bool api_notes_open(sn_context *cx);
 void api_notes_close(sn_context *cx);
 
 /* devices.c */
@@ -135,8 +143,14 @@ sn_array *api_borrow_array(sn_context *cx, ir_type type, int rank, const int64_t
 /* The same of memory of the context's device, which has its own: found to be so by its `foreign`. */
 sn_array *api_borrow_block(sn_context *cx, ir_type type, int rank, const int64_t *extent, void *block,
                            void (*let_go)(void *owner), void *owner);
-/* One more has to sn_free this array, and to sn_close its context. */
-void api_share_array(sn_array *a);
+/* A tensor is given out that has to api_end_loan. */
+void api_lend_array(sn_array *a);
+void api_end_loan(sn_array *a);
+bool api_is_lent(const sn_array *a); /* does nobody hold it but tensors? */
+/* context.c: one holder less; the last frees the context. */
+void api_context_let_go(sn_context *cx);
+/* Is the context there to make something new? False if it is NULL, or closed, which is reported. */
+bool api_is_open(sn_context *cx, api_who who);
 
 /* strided.c. Strides are in bytes, one for each dimension. */
 /* Are these elements one after the other in row-major order? */

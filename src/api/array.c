@@ -35,8 +35,10 @@ sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *e
         memcpy(a->extent, extent, (size_t)rank * sizeof(*extent));
         a->data = api_take(cx, bytes, &a->granted);
     }
-    if (a && a->data)
+    if (a && a->data) {
+        handle_open(cx, &a->handle, HANDLE_ARRAY, who.what, who.at);
         return a;
+    }
     cx->heap.release(cx->heap.env, a);
     if (fits)
         api_fail_at(cx, who, SN_NO_MEMORY, "no memory for an array of %zu bytes", bytes);
@@ -45,8 +47,22 @@ sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *e
     return NULL;
 }
 
+static void free_array(sn_array *a)
+{
+    if (atomic_fetch_sub(&a->sharers, 1) > 0)
+        return;
+    sn_context *cx = a->context;
+    if (a->let_go)
+        a->let_go(a->owner);
+    if (!a->let_go || a->lent_block)
+        api_give(cx, a->data, a->granted);
+    if (a->block && !a->lent_block)
+        run_pool_give(cx->engine.pool, a->block, a->granted);
+    handle_close(cx, &a->handle);
+}
+
 static sn_array *borrow(sn_context *cx, ir_type type, int rank, const int64_t *extent, void (*let_go)(void *owner),
-                        void *owner)
+                        void *owner, const char *by)
 {
     sn_array *a = cx->heap.alloc(cx->heap.env, sizeof(*a));
     if (!a) {
@@ -56,13 +72,14 @@ static sn_array *borrow(sn_context *cx, ir_type type, int rank, const int64_t *e
     *a = (sn_array){.context = cx, .type = type, .rank = (uint8_t)rank, .let_go = let_go, .owner = owner};
     memcpy(a->extent, extent, (size_t)rank * sizeof(*extent));
     api_size(type, rank, extent, &a->bytes);
+    handle_open(cx, &a->handle, HANDLE_ARRAY, by, (sn_site){NULL, 0});
     return a;
 }
 
 sn_array *api_borrow_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, const void *data,
                            void (*let_go)(void *owner), void *owner)
 {
-    sn_array *a = borrow(cx, type, rank, extent, let_go, owner);
+    sn_array *a = borrow(cx, type, rank, extent, let_go, owner, owner ? "sn_from_dlpack" : NULL);
     if (a)
         a->data = (void *)(uintptr_t)data; /* arrays are immutable: nobody writes there */
     return a;
@@ -71,7 +88,7 @@ sn_array *api_borrow_array(sn_context *cx, ir_type type, int rank, const int64_t
 sn_array *api_borrow_block(sn_context *cx, ir_type type, int rank, const int64_t *extent, void *block,
                            void (*let_go)(void *owner), void *owner)
 {
-    sn_array *a = borrow(cx, type, rank, extent, let_go, owner);
+    sn_array *a = borrow(cx, type, rank, extent, let_go, owner, "sn_from_dlpack");
     if (!a)
         return NULL;
     a->block = block;
@@ -79,10 +96,22 @@ sn_array *api_borrow_block(sn_context *cx, ir_type type, int rank, const int64_t
     return a;
 }
 
-void api_share_array(sn_array *a)
+void api_lend_array(sn_array *a)
 {
+    atomic_fetch_add(&a->lent, 1);
     atomic_fetch_add(&a->sharers, 1);
-    atomic_fetch_add(&a->context->sharers, 1);
+}
+
+void api_end_loan(sn_array *a)
+{
+    atomic_fetch_sub(&a->lent, 1);
+    free_array(a);
+}
+
+bool api_is_lent(const sn_array *array)
+{
+    sn_array *a = (sn_array *)(uintptr_t)array;
+    return atomic_load(&a->lent) > atomic_load(&a->sharers);
 }
 
 /* What is wrong with it; NULL: nothing, and it has so many bytes. */
@@ -104,7 +133,7 @@ sn_array *sn_upload_at(sn_site at, sn_context *cx, sn_arg from)
 {
     const api_who who = api_function_at(at, "sn_upload");
     size_t bytes = 0;
-    if (!cx)
+    if (!api_is_open(cx, who))
         return NULL;
     const char *wrong = cannot_be_uploaded(&from, &bytes);
     if (wrong) {
@@ -134,6 +163,8 @@ sn_status sn_read_at(sn_site at, const sn_array *a, void *to, size_t bytes)
     const api_who who = api_function_at(at, "sn_read");
     if (!a)
         return SN_BAD_ARGUMENT;
+    if (handle_stale(a, HANDLE_ARRAY, "sn_read"))
+        return SN_BAD_HANDLE;
     if (bytes != a->bytes)
         return api_fail_at(a->context, who, SN_BAD_ARGUMENT,
                            "the array has %zu bytes, but there is memory for %zu; all are read at once", a->bytes,
@@ -151,44 +182,41 @@ sn_status(sn_read)(const sn_array *a, void *to, size_t bytes)
     return sn_read_at((sn_site){NULL, 0}, a, to, bytes);
 }
 
+static bool is_good(const sn_array *a, const char *who)
+{
+    return a && !handle_stale(a, HANDLE_ARRAY, who);
+}
+
 sn_type sn_array_type(const sn_array *a)
 {
-    return a ? (sn_type)a->type : (sn_type)0;
+    return is_good(a, "sn_array_type") ? (sn_type)a->type : (sn_type)0;
 }
 
 int sn_array_rank(const sn_array *a)
 {
-    return a ? a->rank : -1;
+    return is_good(a, "sn_array_rank") ? a->rank : -1;
 }
 
 int64_t sn_array_extent(const sn_array *a, int dimension)
 {
-    return a && dimension >= 0 && dimension < a->rank ? a->extent[dimension] : -1;
+    return is_good(a, "sn_array_extent") && dimension >= 0 && dimension < a->rank ? a->extent[dimension] : -1;
 }
 
 size_t sn_bytes(const sn_array *a)
 {
-    return a ? a->bytes : 0;
+    return is_good(a, "sn_bytes") ? a->bytes : 0;
 }
 
 void sn_free(sn_array *a)
 {
-    if (!a || atomic_fetch_sub(&a->sharers, 1) > 0)
-        return;
-    sn_context *cx = a->context;
-    if (a->let_go)
-        a->let_go(a->owner);
-    if (!a->let_go || a->lent_block)
-        api_give(cx, a->data, a->granted);
-    if (a->block && !a->lent_block)
-        run_pool_give(cx->engine.pool, a->block, a->granted);
-    cx->heap.release(cx->heap.env, a);
+    if (a && !handle_stale(a, HANDLE_ARRAY, "sn_free"))
+        free_array(a);
 }
 
 static sn_arg of_array(sn_arg_kind kind, sn_array *a)
 {
     sn_arg arg = {.kind = kind, .u = {.array = a}};
-    if (!a)
+    if (!is_good(a, kind == SN_ARG_GIVE ? "sn_give" : "sn_held")) /* the call says so, too */
         return arg;
     arg.type = (sn_type)a->type;
     arg.rank = a->rank;

@@ -111,6 +111,8 @@ static sn_status check_argument(call *c, int i)
         return call_fail(c, SN_BAD_ARGUMENT,
                          "argument %u is no array: NULL; the call or sn_upload that should have made it failed",
                          call_number(c, i));
+    if (held && handle_stale(a->u.array, HANDLE_ARRAY, a->kind == SN_ARG_GIVE ? "sn_give" : "sn_held"))
+        return SN_BAD_HANDLE;
     if (held && a->u.array->context != cx)
         return call_fail(
             c, SN_BAD_ARGUMENT,
@@ -303,6 +305,7 @@ static sn_array *array_of(call *c, int i, const run_result *out)
     *(api_own_memory(cx) ? &a->block : &a->data) = out->data;
     memcpy(a->extent, out->extent, a->rank * sizeof(*a->extent));
     api_size(a->type, a->rank, a->extent, &a->bytes); /* it has been computed, so it fits */
+    handle_open(cx, &a->handle, HANDLE_ARRAY, "a call", c->at);
     return a;
 }
 
@@ -392,6 +395,8 @@ sn_status sn_call_at(sn_site at, sn_program *program, int count, const sn_arg *a
 {
     if (!program)
         return SN_NO_PROGRAM;
+    if (handle_stale(program, HANDLE_PROGRAM, "sn_call"))
+        return SN_BAD_HANDLE;
     call c = {.at = at, .p = program, .count = count, .arg = arguments};
     sn_status status = call_check_count(&c);
     if (status != SN_OK)

@@ -114,10 +114,29 @@ static void warn(const sn_program *p)
     }
 }
 
+static void free_program(sn_program *p)
+{
+    const base_heap *heap = &p->context->heap;
+    if (p->large && p->large->run)
+        run_program_free(p->large->run);
+    if (p->run)
+        run_program_free(p->run);
+    for (program_text *t = p->texts, *next; t; t = next) {
+        next = t->next;
+        heap->release(heap->env, t->text);
+        heap->release(heap->env, t);
+    }
+    for (uint32_t i = 0; p->constant && i < p->ports.constant.n; i++)
+        sn_free(p->constant[i]);
+    pthread_mutex_destroy(&p->lock);
+    arena_free(&p->arena);
+    handle_close(p->context, &p->handle);
+}
+
 /* sn_compile was left by longjmp. */
 static void abandon(void *program)
 {
-    sn_drop(program);
+    free_program(program);
 }
 
 /* What a program is made of: a function, or a text. */
@@ -194,6 +213,7 @@ static sn_program *make_program(sn_context *cx, const origin *from)
         return NULL;
     }
     *p = (sn_program){.context = cx, .owner = {abandon, p}};
+    handle_open(cx, &p->handle, HANDLE_PROGRAM, NULL, from->at);
     arena_init(&p->arena, &cx->heap);
     pthread_mutex_init(&p->lock, NULL);
     jmp_buf failure;
@@ -205,20 +225,23 @@ static sn_program *make_program(sn_context *cx, const origin *from)
         good = compile(p, from);
     }
     arena_on_failure(&p->arena, NULL);
-    if (good)
-        return p;
-    sn_drop(p);
-    return NULL;
+    if (!good) {
+        free_program(p);
+        return NULL;
+    }
+    handle_name(cx, &p->handle, from->terms ? "sn_parse_program" : "sn_compile");
+    return p;
 }
 
 sn_program *sn_compile_at(sn_site at, sn_context *cx, const char *signature, sn_body body)
 {
-    return cx ? make_program(cx, &(origin){.at = at, .signature = signature, .body = body}) : NULL;
+    const origin from = {.at = at, .signature = signature, .body = body};
+    return api_is_open(cx, place_of(&from)) ? make_program(cx, &from) : NULL;
 }
 
 sn_program *sn_parse_program_at(sn_site at, sn_context *cx, const char *terms)
 {
-    if (!cx)
+    if (!api_is_open(cx, api_function_at(at, "parse_program")))
         return NULL;
     if (!terms) {
         api_fail_at(cx, api_function_at(at, "parse_program"), SN_BAD_ARGUMENT, "the text is NULL");
@@ -229,21 +252,6 @@ sn_program *sn_parse_program_at(sn_site at, sn_context *cx, const char *terms)
 
 void sn_drop(sn_program *p)
 {
-    if (!p)
-        return;
-    const base_heap *heap = &p->context->heap;
-    if (p->large && p->large->run)
-        run_program_free(p->large->run);
-    if (p->run)
-        run_program_free(p->run);
-    for (program_text *t = p->texts, *next; t; t = next) {
-        next = t->next;
-        heap->release(heap->env, t->text);
-        heap->release(heap->env, t);
-    }
-    for (uint32_t i = 0; p->constant && i < p->ports.constant.n; i++)
-        sn_free(p->constant[i]);
-    pthread_mutex_destroy(&p->lock);
-    arena_free(&p->arena);
-    heap->release(heap->env, p);
+    if (p && !handle_stale(p, HANDLE_PROGRAM, "sn_drop"))
+        free_program(p);
 }

@@ -39,8 +39,13 @@ static bool copy_options(sn_options *to, const sn_options *from)
 
 static void free_context(sn_context *cx)
 {
+    for (handle_files *f = cx->files, *next; f; f = next) {
+        next = f->next;
+        cx->heap.release(cx->heap.env, f);
+    }
     pthread_mutex_destroy(&cx->moving);
-    cx->heap.release(cx->heap.env, cx);
+    if (!handle_gone(cx))
+        cx->heap.release(cx->heap.env, cx);
 }
 
 static void say(void *env, const char *said)
@@ -65,13 +70,13 @@ sn_context *api_open(const sn_options *options, const base_heap *heap)
     cx->engine.say = say;
     cx->engine.say_env = cx;
     pthread_mutex_init(&cx->moving, NULL);
-    if (!api_notes_open(cx)) {
-        api_warn(&copy, "too many contexts are open");
-        free_context(cx);
-        return NULL;
-    }
-    if (open_device(cx) == SN_OK)
+    pthread_mutex_init(&cx->lock, NULL);
+    atomic_init(&cx->holders, 1);
+    if (open_device(cx) == SN_OK) {
+        handle_watch();
+        handle_made(cx, HANDLE_CONTEXT, "sn_open", (sn_site){NULL, 0}, NULL);
         return cx;
+    }
     api_notes_close(cx);
     free_context(cx);
     return NULL;
@@ -82,9 +87,39 @@ sn_context *sn_open(const sn_options *options)
     return api_open(options, &base_heap_default);
 }
 
+bool api_is_open(sn_context *cx, api_who who)
+{
+    if (!cx || handle_stale(cx, HANDLE_CONTEXT, who.what))
+        return false;
+    if (atomic_load(&cx->closed))
+        api_fail_at(cx, who, SN_BAD_HANDLE, "the context was closed before; open another one");
+    return !atomic_load(&cx->closed);
+}
+
+/* Of a context that is still known: tells what it holds. */
+static void report(sn_context *cx)
+{
+    char said[2048];
+    if (handle_report(cx, said, sizeof(said)))
+        api_warn(&cx->options, said);
+}
+
 void sn_close(sn_context *cx)
 {
-    if (!cx || atomic_fetch_sub(&cx->sharers, 1) > 0)
+    if (!cx || handle_stale(cx, HANDLE_CONTEXT, "sn_close"))
+        return;
+    if (atomic_exchange(&cx->closed, true)) { /* what is held keeps it: it may still be looked at */
+        api_warn(&cx->options, "sn_close: the context was closed before");
+        return;
+    }
+    embed_drop_left();
+    report(cx);
+    api_context_let_go(cx);
+}
+
+void api_context_let_go(sn_context *cx)
+{
+    if (atomic_fetch_sub(&cx->holders, 1) > 1)
         return;
     run_pool_free(cx->engine.pool);
     if (cx->engine.device)
@@ -96,7 +131,7 @@ void sn_close(sn_context *cx)
 sn_counters sn_counts(const sn_context *context)
 {
     sn_counters n = {0};
-    if (!context)
+    if (!context || handle_stale(context, HANDLE_CONTEXT, "sn_counts"))
         return n;
     const run_counters *c = &context->counters;
     n.calls = atomic_load(&c->calls);

@@ -161,7 +161,7 @@ static void drop_unversioned(void *owner)
 sn_array *sn_from_dlpack(sn_context *cx, struct DLManagedTensorVersioned *tensor)
 {
     taking t = {.cx = cx, .from = tensor ? &tensor->tensor : NULL};
-    if (!cx)
+    if (!api_is_open(cx, api_function("sn_from_dlpack")))
         return NULL;
     if (!tensor)
         return refuse(&t, "no tensor"), NULL;
@@ -176,7 +176,7 @@ sn_array *sn_from_dlpack(sn_context *cx, struct DLManagedTensorVersioned *tensor
 sn_array *sn_from_dlpack_unversioned(sn_context *cx, struct DLManagedTensor *tensor)
 {
     taking t = {.cx = cx, .from = tensor ? &tensor->tensor : NULL};
-    if (!cx)
+    if (!api_is_open(cx, api_function("sn_from_dlpack")))
         return NULL;
     if (!tensor)
         return refuse(&t, "no tensor"), NULL;
@@ -201,8 +201,7 @@ static void end(given *g)
     sn_array *array = g->array;
     sn_context *cx = array->context;
     cx->heap.release(cx->heap.env, g);
-    sn_free(array);
-    sn_close(cx);
+    api_end_loan(array); /* the context may go with it */
 }
 
 static void delete_versioned(struct DLManagedTensorVersioned *tensor)
@@ -241,7 +240,7 @@ static given *give(sn_array *a, bool there)
     sn_status status = SN_OK;
     void *data = NULL;
     const void *host;
-    if (!a)
+    if (!a || handle_stale(a, HANDLE_ARRAY, "sn_to_dlpack"))
         return NULL;
     there &= api_own_memory(a->context);
     if (there)
@@ -257,7 +256,7 @@ static given *give(sn_array *a, bool there)
         return NULL;
     }
     *g = (given){.array = a, .data = data, .there = there};
-    api_share_array(a);
+    api_lend_array(a);
     return g;
 }
 

@@ -184,7 +184,7 @@ static const char *keep(sn_program *p, const char *said)
 
 const char *sn_explain_at(sn_site at, sn_program *p, const char *form)
 {
-    if (!p)
+    if (!p || handle_stale(p, HANDLE_PROGRAM, "sn_explain"))
         return NULL;
     arena a;
     text out;

@@ -1,26 +1,33 @@
 /* Messages: one per thread and context, kept until that thread's next failure. */
 #include "api/api.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
-/* A thread ends: its note is free for another. */
-static void thread_ends(void *value)
+/* Tells threads apart, also those that were given the same identity one after the other. A clock will do: a counter
+ * would have to be shared between threads. */
+static uint64_t own_number(void)
 {
-    note *n = value;
-    __atomic_store_n(&n->taken, false, __ATOMIC_RELEASE);
+    static _Thread_local uint64_t number;
+    if (!number) {
+        struct timespec now = {0, 0};
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        number = hash_mix(hash_mix((uint64_t)now.tv_sec, (uint64_t)now.tv_nsec), (uint64_t)gettid()) | 1;
+    }
+    return number;
 }
 
-bool api_notes_open(sn_context *cx)
+/* Nothing happens when a thread ends, as its contexts may be closed at that moment: whoever needs a note looks. */
+static bool has_ended(const note *n)
 {
-    if (pthread_key_create(&cx->key, thread_ends))
-        return false;
-    pthread_mutex_init(&cx->lock, NULL);
-    return true;
+    return syscall(SYS_tgkill, getpid(), n->id, 0) && errno == ESRCH;
 }
 
 void api_notes_close(sn_context *cx)
 {
-    pthread_key_delete(cx->key);
     pthread_mutex_destroy(&cx->lock);
     for (note *n = cx->notes, *next; n; n = next) {
         next = n->next;
@@ -29,41 +36,71 @@ void api_notes_close(sn_context *cx)
     }
 }
 
-/* The calling thread's note, NULL if there is no memory. */
-static note *own_note(sn_context *cx)
+/* With the lock: the calling thread's note; NULL: it has none. */
+static note *find_note(const sn_context *cx, uint64_t thread)
 {
-    note *n = pthread_getspecific(cx->key);
-    if (n)
-        return n;
-    pthread_mutex_lock(&cx->lock);
-    for (n = cx->notes; n && __atomic_load_n(&n->taken, __ATOMIC_ACQUIRE);)
+    note *n = cx->notes;
+    while (n && n->thread != thread)
         n = n->next;
-    if (!n) {
-        n = cx->heap.alloc(cx->heap.env, sizeof(*n));
-        if (n) {
-            *n = (note){.next = cx->notes};
-            cx->notes = n;
-        }
-    }
-    if (n)
-        __atomic_store_n(&n->taken, true, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&cx->lock);
-    if (!n)
-        return NULL;
-    cx->heap.release(cx->heap.env, n->text); /* of a thread that has ended */
-    n->text = NULL;
-    if (pthread_setspecific(cx->key, n)) {
-        thread_ends(n);
-        return NULL;
-    }
     return n;
 }
 
-/* Keeps a text, which becomes the context's. */
+/* With the lock: one for a thread that has none; NULL: no memory. */
+static note *take_note(sn_context *cx, uint64_t thread)
+{
+    note *n = cx->notes;
+    while (n && n->id != gettid() && !has_ended(n))
+        n = n->next;
+    if (n) {
+        cx->heap.release(cx->heap.env, n->text);
+    } else {
+        n = cx->heap.alloc(cx->heap.env, sizeof(*n));
+        if (!n)
+            return NULL;
+        *n = (note){.next = cx->notes};
+        cx->notes = n;
+    }
+    n->text = NULL;
+    n->lent = false;
+    n->id = gettid();
+    n->thread = thread;
+    return n;
+}
+
+/* The calling thread's note, NULL if there is no memory. */
+static note *own_note(sn_context *cx)
+{
+    const uint64_t thread = own_number();
+    pthread_mutex_lock(&cx->lock);
+    note *n = find_note(cx, thread);
+    if (!n)
+        n = take_note(cx, thread);
+    pthread_mutex_unlock(&cx->lock);
+    return n;
+}
+
+/* Keeps a text, which becomes the context's. The one before may still be looked at by the user's function. */
 static void keep(sn_context *cx, note *n, char *said)
 {
-    cx->heap.release(cx->heap.env, n->text);
+    pthread_mutex_lock(&cx->lock); /* another thread has the note when this one has ended */
+    if (!n->lent)
+        cx->heap.release(cx->heap.env, n->text);
     n->text = said;
+    n->lent = false;
+    pthread_mutex_unlock(&cx->lock);
+}
+
+/* Keeps it and passes it to the user's function, in which other calls may fail: then the last to return counts. */
+static void tell(sn_context *cx, note *n, char *said)
+{
+    keep(cx, n, said);
+    if (!cx->options.message)
+        return;
+    n->lent = said != NULL;
+    cx->options.message(cx->options.env, said ? said : "no memory for a message");
+    if (n->text != said)
+        keep(cx, n, said);
+    n->lent = false;
 }
 
 void api_note(sn_context *cx, const char *said)
@@ -107,9 +144,9 @@ void api_say(sn_context *cx, api_who who, const char *format, va_list args)
         behind(said + end, bytes - end, &who);
     }
     if (n)
-        keep(cx, n, said);
-    if (cx->options.message)
-        cx->options.message(cx->options.env, said ? said : "no memory for a message");
+        tell(cx, n, said);
+    else if (cx->options.message)
+        cx->options.message(cx->options.env, "no memory for a message");
 }
 
 sn_status api_fail(sn_context *cx, sn_status status, const char *format, ...)
@@ -140,8 +177,14 @@ void api_warn(const sn_options *options, const char *what)
 
 const char *sn_message(const sn_context *context)
 {
-    const note *n = context ? pthread_getspecific(context->key) : NULL;
-    return n && n->text ? n->text : "";
+    sn_context *cx = (sn_context *)(uintptr_t)context; /* to its user it stays what it was */
+    if (!cx || handle_stale(cx, HANDLE_CONTEXT, "sn_message"))
+        return "";
+    pthread_mutex_lock(&cx->lock);
+    const note *n = find_note(cx, own_number());
+    const char *said = n && n->text ? n->text : "";
+    pthread_mutex_unlock(&cx->lock);
+    return said;
 }
 
 const char *sn_status_name(sn_status status)
@@ -156,6 +199,7 @@ const char *sn_status_name(sn_status status)
         NAME(SN_BAD_ARGUMENT)
         NAME(SN_BAD_EXTENT)
         NAME(SN_NO_PROGRAM)
+        NAME(SN_BAD_HANDLE)
         NAME(SN_OUT_OF_RANGE)
         NAME(SN_DIVISION)
         NAME(SN_EMPTY_FOLD)

@@ -167,7 +167,7 @@ sn_array *npy_load(sn_site at, sn_context *cx, FILE *file, const char *path)
 
 sn_array *sn_load_npy_at(sn_site at, sn_context *cx, const char *path)
 {
-    if (!cx)
+    if (!api_is_open(cx, api_function("sn_load_npy")))
         return NULL;
     if (!path) {
         api_fail_at(cx, api_function_at(at, "sn_load_npy"), SN_BAD_ARGUMENT, "the path is NULL; it names a file");
@@ -194,6 +194,8 @@ sn_status sn_save_npy_at(sn_site at, const sn_array *a, const char *path)
     char header[NPY_MOST_WRITTEN], room[128];
     if (!a)
         return SN_BAD_ARGUMENT;
+    if (handle_stale(a, HANDLE_ARRAY, "sn_save_npy"))
+        return SN_BAD_HANDLE;
     sn_context *cx = a->context;
     if (!path)
         return api_fail_at(cx, api_function_at(at, "sn_save_npy"), SN_BAD_ARGUMENT,

@@ -3,6 +3,7 @@
 #include "api/call.h"
 
 struct sn_pending {
+    handle handle; /* first */
     arena arena; /* of all below, and of the call */
     call call;
     run *run;
@@ -15,7 +16,8 @@ struct sn_pending {
 };
 
 /* Calls that cannot be written down: what sn_wait is to say. */
-static const sn_pending without_program = {.status = SN_NO_PROGRAM}, without_memory = {.status = SN_NO_MEMORY};
+static const sn_pending without_program = {.status = SN_NO_PROGRAM}, without_memory = {.status = SN_NO_MEMORY},
+                        without_handle = {.status = SN_BAD_HANDLE};
 
 static sn_pending *constant(const sn_pending *p)
 {
@@ -78,6 +80,7 @@ static sn_pending *new_pending(sn_site at, sn_program *program, int count, const
         p->call.at.file = arena_copy(&p->arena, at.file, strlen(at.file) + 1);
     call_room(&p->call, &p->arena);
     arena_on_failure(&p->arena, NULL);
+    handle_open(cx, &p->handle, HANDLE_PENDING, "sn_start", at);
     return p;
 }
 
@@ -102,6 +105,8 @@ sn_pending *sn_start_at(sn_site at, sn_program *program, int count, const sn_arg
 {
     if (!program)
         return constant(&without_program);
+    if (handle_stale(program, HANDLE_PROGRAM, "sn_start"))
+        return constant(&without_handle);
     sn_pending *p = new_pending(at, program, count < 0 ? 0 : count, arguments);
     if (!p)
         return constant(&without_memory);
@@ -123,8 +128,10 @@ sn_status sn_wait(sn_pending *p)
 {
     if (!p)
         return SN_BAD_ARGUMENT;
-    if (p == constant(&without_program) || p == constant(&without_memory))
+    if (p == constant(&without_program) || p == constant(&without_memory) || p == constant(&without_handle))
         return p->status;
+    if (handle_stale(p, HANDLE_PENDING, "sn_wait"))
+        return SN_BAD_HANDLE;
     sn_context *cx = p->call.p->context;
     const base_heap *heap = &cx->heap;
     if (p->begun) {
@@ -136,6 +143,6 @@ sn_status sn_wait(sn_pending *p)
     }
     sn_status status = p->status;
     arena_free(&p->arena);
-    heap->release(heap->env, p);
+    handle_close(cx, &p->handle);
     return status;
 }

@@ -375,7 +375,7 @@ static const char *array_text(const sn_array *a, arena *room, sn_status *status)
 
 int64_t sn_format(const sn_array *array, char *to, size_t size)
 {
-    if (!array)
+    if (!array || handle_stale(array, HANDLE_ARRAY, "sn_format"))
         return -1;
     if (!to && size) {
         api_fail(array->context, SN_BAD_ARGUMENT,
@@ -394,6 +394,8 @@ int64_t sn_format(const sn_array *array, char *to, size_t size)
 
 sn_status sn_print(const sn_array *array)
 {
+    if (array && handle_stale(array, HANDLE_ARRAY, "sn_print"))
+        return SN_BAD_HANDLE;
     if (!array)
         return SN_BAD_ARGUMENT;
     arena room;

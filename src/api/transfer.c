@@ -91,6 +91,7 @@ static sn_array *make(sn_context *cx, api_who who, ir_type type, int rank, const
     api_size(type, rank, extent, &a->bytes);
     if (fill_from(a, who, direction, from, offset) == SN_OK) {
         run_count_copy(&cx->counters, a->bytes);
+        handle_open(cx, &a->handle, HANDLE_ARRAY, who.what, who.at);
         return a;
     }
     cx->heap.release(cx->heap.env, a);
