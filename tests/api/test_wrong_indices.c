@@ -625,6 +625,75 @@ static void wrong_indices(void **state)
     assert_int_equal(test.failures, 0);
 }
 
+/* --- arithmetic in 32 bits: indices that are 0 to 2^32 more than what is inside --- */
+
+static sn_scalar by_literals(void *env, sn_scalar i)
+{
+    return sn_index(*(const sn_acc *)env, sn_add(sn_mul(sn_mul(i, 65536), 65536), 3));
+}
+
+static sn_scalar by_extents(void *env, sn_scalar i)
+{
+    sn_scalar n = sn_size(*(const sn_acc *)env), square = sn_mul(n, n);
+    return sn_linear_index(*(const sn_acc *)env, sn_add(sn_mul(sn_mul(i, square), square), 3));
+}
+
+static sn_scalar below(void *env, sn_scalar i)
+{
+    return sn_index(*(const sn_acc *)env, sn_sub(sn_mul(sn_mul(i, -65536), 65536), -3));
+}
+
+typedef sn_scalar (*far_read)(void *env, sn_scalar i);
+
+static sn_acc far_away(void *env, int count, const sn_acc *parameter)
+{
+    sn_acc a = parameter[0];
+    (void)count;
+    return sn_generate(sn_extent(a, 0), sn_closure(*(far_read *)env, &a));
+}
+
+static void indices_do_not_wrap(void **state)
+{
+    far_read f[] = {by_literals, by_extents, below};
+    static const char *const said[] = {"index 4294967299 is outside the extent 256, at element 1",
+                                       "index 4294967299 is outside the extent 256, at element 1",
+                                       "index -4294967293 is outside the extent 256, at element 1"};
+    float a[256] = {0}, r[256];
+    (void)state;
+    if (!test.way[1])
+        skip();
+    for (size_t k = 0; k < sizeof(f) / sizeof(f[0]); k++)
+        for (int way = 0; way < WAYS; way++) {
+            sn_program *p = sn_compile_env(test.way[way], "[n]f32 -> [n]f32", far_away, &f[k]);
+            if (!p)
+                fail_msg("%s", sn_message(test.way[way]));
+            assert_int_equal(sn_call(p, sn_in(a, 256), sn_into(r, 256)), SN_OUT_OF_RANGE);
+            if (!strstr(sn_message(test.way[way]), said[k]))
+                fail_msg("%s: \"%s\" is not in \"%s\"", way_name[way], said[k], sn_message(test.way[way]));
+            sn_drop(p);
+        }
+}
+
+/* An unsigned constant that is no number of 64 bits with a sign. */
+static sn_acc at_the_largest_place(sn_acc a)
+{
+    return sn_unit(sn_index(sn_map(sn_sqrt, a), sn_u64(UINT64_MAX)));
+}
+
+static void unsigned_indices_are_reported_so(void **state)
+{
+    float a[2] = {1, 2}, r;
+    (void)state;
+    for (int way = 0; way < WAYS && test.way[way]; way++) {
+        sn_program *p = sn_compile(test.way[way], "[n]f32 -> f32", at_the_largest_place);
+        if (!p)
+            fail_msg("%s", sn_message(test.way[way]));
+        assert_int_equal(sn_call(p, sn_in(a, 2), sn_value(&r)), SN_OUT_OF_RANGE);
+        assert_non_null(strstr(sn_message(test.way[way]), "index 18446744073709551615 is outside the extent 2"));
+        sn_drop(p);
+    }
+}
+
 static void drop_message(void *env, const char *said)
 {
     (void)env, (void)said;
@@ -654,6 +723,7 @@ static int close_all(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(wrong_indices)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(wrong_indices), cmocka_unit_test(indices_do_not_wrap),
+                                       cmocka_unit_test(unsigned_indices_are_reported_so)};
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
