@@ -35,7 +35,8 @@ static ir_id whole(const chain *c, ir_type t, int64_t v)
 
 static ir_id op2(const chain *c, ir_op op, ir_id x, ir_id y)
 {
-    return ir_op2(c->p, 0, op, x, y);
+    uint32_t site = ir_op_partial(op, type_of(c, x)) ? random_site(c->m, ir_ops[op].name) : 0;
+    return ir_op2(c->p, site, op, x, y);
 }
 
 static ir_type integer_type(const chain *c)
@@ -135,7 +136,7 @@ static ir_id guarded_read(const chain *c, const place *at, ir_id array)
         index[d] = periodic ? op2(c, OP_MOD, i, n) : i; /* of an extent 0, a division behind the condition */
         good = op2(c, OP_AND, good, periodic ? filled : inside);
     }
-    ir_id read = ir_read(c->p, 0, array, 0, 0, info->rank, index);
+    ir_id read = ir_read(c->p, random_site(c->m, "index"), array, 0, 0, info->rank, index);
     if (c->may_fail && chance(&c->m->c, 25))
         return read;
     return ir_cond(c->p, 0, good, read, ir_const(c->p, info->type[0], 0));
@@ -260,7 +261,8 @@ static ir_id gathered(const chain *c)
         ir_id i = chance(&c->m->c, 40) ? converted(c, guarded_read(c, &at, c->whatever), T_I64) : wild_index(c, &at);
         result[d] = stray ? i : op2(c, OP_MOD, i, info->shape[d]);
     }
-    return ir_backpermute(c->p, 0, rank, shape, ir_fn_close(c->p, fn, from, result), c->now, 0);
+    fn = ir_fn_close(c->p, fn, from, result);
+    return ir_backpermute(c->p, random_site(c->m, "backpermute"), rank, shape, fn, c->now, 0);
 }
 
 static ir_id turned(const chain *c)
@@ -304,7 +306,8 @@ static ir_id folded(const chain *c)
     ir_type type[3] = {T_I64, T_I64, T_NONE};
     type[rank] = t;
     ir_fn *after = ir_fn_new(c->p, rank + 1, type);
-    ir_id row = ir_read(c->p, 0, rows, 0, rank > 1 ? IR_SAFE : 0, rank - 1, after->param);
+    unsigned flags = rank > 1 ? IR_SAFE : 0;
+    ir_id row = ir_read(c->p, random_site(c->m, "index"), rows, 0, flags, rank - 1, after->param);
     ir_id result = code(c, (place){after->param[rank], row, rank, after->param});
     return ir_map(c->p, 0, 1, &c->now, ir_fn_close(c->p, after, 1, &result), IR_INDEXED);
 }
