@@ -235,6 +235,15 @@ static ir_id inside(ir_program *p, ir_id i, ir_id extent)
     return ir_op2(p, 0, OP_AND, ir_op2(p, 0, OP_GE, i, ir_i64(p, 0)), ir_op2(p, 0, OP_LT, i, extent));
 }
 
+/* What mirrors an index one step outside at most: without a division, also where the extent is 1. Further away it gives
+ * some index inside. */
+static ir_id adjust_one_step(ir_program *p, ir_id i, ir_id extent)
+{
+    ir_id zero = ir_i64(p, 0), last = ir_op2(p, 0, OP_SUB, extent, ir_i64(p, 1));
+    ir_id far = ir_op1(p, 0, OP_ABS, i), back = ir_op2(p, 0, OP_SUB, ir_op2(p, 0, OP_MUL, last, ir_i64(p, 2)), far);
+    return ir_op2(p, 0, OP_MAX, ir_op2(p, 0, OP_MIN, far, back), zero);
+}
+
 /* i + by, where i may be a sum with a constant itself: rows computed together find each other's neighbours this way. */
 static ir_id moved_by(ir_program *p, ir_id i, int64_t by)
 {
@@ -259,7 +268,10 @@ static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_ind
         bool another = offset[d] || (b->several && d + 2 == info->rank);
         if (!another || (b->columns == SK_INTERIOR && d + 1 == info->rank))
             continue;
-        at.at[d] = sk_adjust(p, s->boundary, raw.at[d], info->shape[d]);
+        /* the index of a row is a scalar; along rows, emitters know the other form (pieces.c) */
+        bool one_step = s->boundary == IR_MIRROR && s->extent[d] <= 3 && info->rank == 3 && d + 1 < info->rank;
+        at.at[d] = one_step ? adjust_one_step(p, raw.at[d], info->shape[d])
+                            : sk_adjust(p, s->boundary, raw.at[d], info->shape[d]);
         if (!offset[d]) /* inside as it is */
             continue;
         in = ir_op2(p, 0, OP_AND, in, inside(p, raw.at[d], info->shape[d]));

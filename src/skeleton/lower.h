@@ -15,6 +15,7 @@ typedef struct sk_space {
     unsigned rank; /* 0: nothing is known of the indices */
     ir_id var[IR_MAX_RANK];
     uint8_t run[IR_MAX_RANK];
+    bool used[IR_MAX_RANK];
     k_val position[IR_MAX_RANK]; /* of runs of several dimensions, where they begin */
 } sk_space;
 

@@ -106,10 +106,12 @@ void sk_find_runs(ir_program *p, l_cluster *c, arena *a, uint32_t n, const ir_id
 void sk_open_space(sk_lower *lw, const l_cluster *c, const sk_index *at)
 {
     sk_space *s = &lw->space;
+    bool found = c->inner > 0; /* else each dimension stands for itself */
     s->rank = c->rank;
     for (unsigned d = 0; d < c->rank; d++) {
         s->var[d] = at->at[d];
-        s->run[d] = c->rank > 1 ? c->run[d] : 1;
+        s->run[d] = found ? c->run[d] : 1;
+        s->used[d] = !found || c->used[d];
     }
 }
 
@@ -124,18 +126,19 @@ void sk_bind_run(sk_lower *lw, unsigned d, k_val index)
 void sk_bind_runs(sk_lower *lw, const l_cluster *c, unsigned end, k_val position)
 {
     k_builder *b = &lw->b;
+    const sk_space *s = &lw->space;
     unsigned outermost = 0;
-    while (outermost < end && !(c->run[outermost] && c->used[outermost]))
+    while (outermost < end && !(s->run[outermost] && s->used[outermost]))
         outermost++;
     for (unsigned d = end; d-- > outermost;) {
-        if (!c->run[d])
+        if (!s->run[d])
             continue;
         if (!d) {
             sk_bind_run(lw, d, position);
             break;
         }
-        k_val extent = sk_max(lw, sk_product(lw, c->run[d], c->shape + d), k_i64(b, 1));
-        if (c->used[d])
+        k_val extent = sk_max(lw, sk_product(lw, s->run[d], c->shape + d), k_i64(b, 1));
+        if (s->used[d])
             sk_bind_run(lw, d, k_let(b, OP_REM, position, extent, 0));
         if (d > outermost)
             position = k_let(b, OP_QUOT, position, extent, 0);

@@ -103,6 +103,67 @@ static void elements_are_where_they_belong(void **state)
     both("[a,b,c]T -> [d,a,b,c]T, [d,a,b,c]T, [d,a,b,c]T", several, types, MIXED, SHAPES);
 }
 
+static sn_scalar corners(sn_scalar s)
+{
+    sn_scalar sum = sn_at(s, 0, 0, 0);
+    for (int i = 0; i < 8; i++)
+        sum = sn_add(sn_mul(sum, 3), sn_at(s, i & 4 ? 1 : -1, i & 2 ? 1 : -1, i & 1 ? 1 : -1));
+    return sum;
+}
+
+static sn_acc mirrored(sn_acc a)
+{
+    return sn_stencil(corners, sn_pattern(3, 3, 3), sn_mirror, a);
+}
+
+static sn_acc mirrored_far(sn_acc a)
+{
+    return sn_stencil(corners, sn_pattern(5, 3, 5), sn_mirror, a);
+}
+
+/* Mirrors that are nearer to each other than a pattern is wide, too. */
+static void mirrors_face_each_other(void **state)
+{
+    (void)state;
+    both("[a,b,c]T -> [a,b,c]T", mirrored, "u8 i32 i64", MIXED, SHAPES, 1, 1, 1, 2, 2, 2, 1, 9, 33, 6, 1, 20, 9, 2, 1,
+         2, 11, 70);
+    both("[a,b,c]T -> [a,b,c]T", mirrored_far, "u8 i32", MIXED, SHAPES, 1, 1, 1, 2, 2, 2, 1, 9, 33, 3, 1, 20, 9, 2, 1);
+}
+
+static sn_scalar far_away(void *env, sn_scalar i, sn_scalar x)
+{
+    const sn_scalar *n = env;
+    sn_scalar place = sn_sub(sn_mul(sn_mul(i, *n), sn_mul(*n, *n)), *n);
+    return sn_add(sn_add(sn_mod(place, 1009), sn_rem(place, sn_add(*n, 1))), sn_add(sn_div(place, 7), sn_to_i64(x)));
+}
+
+static sn_acc far_from_home(sn_acc a)
+{
+    sn_scalar n = sn_extent(a, 0);
+    return sn_imap(sn_closure(far_away, &n), a);
+}
+
+/* Index arithmetic has 32 bits where a call's extents allow it, and 64 where they do not. */
+static void indices_have_the_bits_they_need(void **state)
+{
+    (void)state;
+    both("[n]u8 -> [n]i64", far_from_home, NULL, MIXED, 1, 20, 200, 214, 215, 216, 300, 2000);
+    sn_program *p = compiled_in(both_cpu(), "[n]u8 -> [n]i64", SN_BODY(far_from_home));
+    enum { NEAR = 100, FAR = 2000 };
+    static uint8_t x[FAR];
+    static int64_t y[FAR];
+    for (int turn = 0; turn < 4; turn++) {
+        int64_t n = turn % 2 ? FAR : NEAR;
+        assert_int_equal(sn_call(p, sn_in(x, n), sn_into(y, n)), SN_OK);
+        for (int64_t i = 0; i < n; i++) {
+            int64_t place = i * n * n * n - n, rest = place % 1009, down = place / 7 - (place % 7 < 0);
+            assert_int_equal(y[i], (rest < 0 ? rest + 1009 : rest) + place % (n + 1) + down);
+        }
+    }
+    assert_int_equal(run_kernels(p->run), 2);
+    sn_drop(p);
+}
+
 static unsigned times(const char *where, const char *part)
 {
     unsigned n = 0;
@@ -150,6 +211,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_are_where_they_belong),
+        cmocka_unit_test(indices_have_the_bits_they_need),
+        cmocka_unit_test(mirrors_face_each_other),
         cmocka_unit_test(kernels_are_short),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
