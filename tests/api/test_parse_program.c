@@ -616,13 +616,33 @@ static void test_sizes(void **state)
     sn_close(cx);
 }
 
+/* Sites name a file, or none; every form of a program can be shown. */
+static void test_sites_without_files(void **state)
+{
+    static const char *const forms[] = {"edges", "unfused", "clusters", "fused", "term", "kernels", "plan"};
+    sn_program *p = parsed(*state, "site 1 ?:0 \"map\"\nsite 2 \"a.c\":7 \"sum\"\nextents n\na1 = input [n]f32\n"
+                                   "a2 = map@1 a1 {x1: f32 -> x1 * 2.0f32}\na3 = force@1 a2\n"
+                                   "a4 = fold@2 a3 seed 0.0f32 {x1: f32, x2: f32 -> x1 + x2}\noutput a2, a4\n");
+    for (size_t i = 0; i < ARRAY_LENGTH(forms); i++)
+        if (!sn_explain(p, forms[i]))
+            fail_msg("%s: %s", forms[i], sn_message(*state));
+    sn_drop(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),      cmocka_unit_test(test_chosen),   cmocka_unit_test(test_structs),
-        cmocka_unit_test(test_switches),      cmocka_unit_test(test_random),   cmocka_unit_test(test_false_claims),
-        cmocka_unit_test(test_believed),      cmocka_unit_test(test_messages), cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_chosen),
+        cmocka_unit_test(test_structs),
+        cmocka_unit_test(test_switches),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_false_claims),
+        cmocka_unit_test(test_believed),
+        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_large_extents),
+        cmocka_unit_test(test_sites_without_files),
     };
     return cmocka_run_group_tests_name("programs from texts", tests, open_context, close_context);
 }

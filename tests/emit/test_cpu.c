@@ -224,6 +224,12 @@ static void uniform_loops(void **state)
         k_set(b, acc, k_let(b, OP_MUL, acc, k_load(b, x, j), 0));
         k_set(b, acc, add(b, acc, k_load(b, x, add(b, i, j))));
         k_end(b);
+        j = k_for(b, k_i64(b, 2), m, true); /* marked for it, but an end is known when it runs */
+        k_set(b, acc, add(b, acc, k_load(b, x, add(b, i, j))));
+        k_end(b);
+        j = k_for(b, m, k_i64(b, 9), true);
+        k_set(b, acc, add(b, acc, k_load(b, x, add(b, i, j))));
+        k_end(b);
         k_store(b, y, i, acc);
         k_end(b);
         k_set(b, rounds, plus(b, rounds, 1));
