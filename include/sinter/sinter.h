@@ -259,7 +259,11 @@ SN_API void sn_free(sn_array *array); /* NULL is ignored */
  * the length of the whole text, as snprintf does; -1 after an error (sn_message). From the device comes only what is
  * shown. Thread-safe. sn_print writes it to stdout, with a line end. */
 SN_API int64_t sn_format(const sn_array *array, char *to, size_t size);
+SN_API int64_t sn_format_at(sn_site at, const sn_array *array, char *to, size_t size);
 SN_API sn_status sn_print(const sn_array *array);
+SN_API sn_status sn_print_at(sn_site at, const sn_array *array);
+#define sn_format(...) sn_format_at(SN_HERE, __VA_ARGS__)
+#define sn_print(...) sn_print_at(SN_HERE, __VA_ARGS__)
 
 /* An array from a file in NumPy's .npy format, 1.0 to 3.0: bool, i1 to i8, u1 to u8, f4, f8, and U1 (char); either byte
  * order; Fortran order is brought to row-major order by a copy, which is counted. NULL after an error: the message

@@ -11,6 +11,7 @@ enum { MOST_SHOWN = 1000, EDGE = 3, LINE = 75, PRECISION = 8 };
 
 typedef struct printing {
     const sn_array *a;
+    api_who who;
     arena *arena;
     text out;
     bool shortened;         /* only the edges of each dimension are shown */
@@ -52,7 +53,7 @@ static bool fetch(printing *p)
             row = row * a->extent[d] + index_of(p, a->extent[d], k[d]);
         for (int64_t half = 0; half < halves; half++) {
             int64_t first = row * columns + (half ? columns - EDGE : 0), n = beside / halves;
-            p->status = api_get_part(a, api_function("sn_print"), (size_t)first * size, (size_t)n * size,
+            p->status = api_get_part(a, p->who, (size_t)first * size, (size_t)n * size,
                                      p->element + (size_t)done * size);
             if (p->status != SN_OK)
                 return false;
@@ -351,11 +352,11 @@ static void put_array(printing *p)
 }
 
 /* The text, in the arena; NULL, reported, after an error. */
-static const char *array_text(const sn_array *a, arena *room, sn_status *status)
+static const char *array_text(const sn_array *a, api_who who, arena *room, sn_status *status)
 {
     sn_context *cx = a->context;
     jmp_buf failure;
-    printing p = {.a = a, .arena = room};
+    printing p = {.a = a, .who = who, .arena = room};
     arena_init(room, &cx->heap);
     volatile sn_status made = SN_NO_MEMORY;
     const char *volatile said = NULL;
@@ -366,25 +367,26 @@ static const char *array_text(const sn_array *a, arena *room, sn_status *status)
         made = p.status;
         said = p.status == SN_OK ? p.out.at : NULL;
     } else {
-        api_fail(cx, SN_NO_MEMORY, "sn_format: no memory for the text of an array");
+        api_fail_at(cx, who, SN_NO_MEMORY, "no memory for the text of an array");
     }
     arena_on_failure(room, NULL);
     *status = made;
     return said;
 }
 
-int64_t sn_format(const sn_array *array, char *to, size_t size)
+int64_t sn_format_at(sn_site at, const sn_array *array, char *to, size_t size)
 {
+    const api_who who = api_function_at(at, "sn_format");
     if (!array || handle_stale(array, HANDLE_ARRAY, "sn_format"))
         return -1;
     if (!to && size) {
-        api_fail(array->context, SN_BAD_ARGUMENT,
-                 "sn_format: nowhere to put %zu bytes; give NULL and 0 to ask for the length", size);
+        api_fail_at(array->context, who, SN_BAD_ARGUMENT,
+                    "there is no memory for %zu bytes: the pointer is NULL; NULL and 0 ask for the length", size);
         return -1;
     }
     arena room;
     sn_status status;
-    const char *said = array_text(array, &room, &status);
+    const char *said = array_text(array, who, &room, &status);
     int64_t length = said ? (int64_t)strlen(said) : -1;
     if (said && size)
         snprintf(to, size, "%s", said);
@@ -392,17 +394,28 @@ int64_t sn_format(const sn_array *array, char *to, size_t size)
     return length;
 }
 
-sn_status sn_print(const sn_array *array)
+int64_t(sn_format)(const sn_array *array, char *to, size_t size)
 {
+    return sn_format_at((sn_site){NULL, 0}, array, to, size);
+}
+
+sn_status sn_print_at(sn_site at, const sn_array *array)
+{
+    const api_who who = api_function_at(at, "sn_print");
     if (array && handle_stale(array, HANDLE_ARRAY, "sn_print"))
         return SN_BAD_HANDLE;
     if (!array)
         return SN_BAD_ARGUMENT;
     arena room;
     sn_status status;
-    const char *said = array_text(array, &room, &status);
+    const char *said = array_text(array, who, &room, &status);
     if (said && printf("%s\n", said) < 0)
-        status = api_fail(array->context, SN_FILE, "sn_print: stdout cannot be written");
+        status = api_fail_at(array->context, who, SN_FILE, "stdout cannot be written");
     arena_free(&room);
     return status;
+}
+
+sn_status(sn_print)(const sn_array *array)
+{
+    return sn_print_at((sn_site){NULL, 0}, array);
 }
