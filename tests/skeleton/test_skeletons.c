@@ -274,6 +274,31 @@ static void test_stencil_blocks(void **state)
     compare((const int64_t[][3]){{150, 35}}, 0);
 }
 
+/* Tiles are as wide as shared memory allows, columns beside them included: with more of it, kernels never stop fitting. */
+static void test_stencil_tiles_fit(void **state)
+{
+    (void)state;
+    p = ir_program_new(&memory);
+    ir_id a = input(T_I32, 2, "h", "w", 0);
+    ir_output(p, stencil(IR_MIRROR, 3, 3, stencil(IR_CLAMP, 3, 3, stencil(IR_MIRROR, 3, 3, a, sobel), sobel), sobel));
+    const int64_t extent[] = {3, 200};
+    ir_value in = random_value(a, extent, 1), expected;
+    ir_failure failure = {0};
+    assert_true(ir_interpret(p, &scratch, &in, &expected, &failure));
+    size_t first = 0;
+    for (size_t bytes = 256; bytes <= 6144; bytes += 128) {
+        const sk_options small = {.group = 64, .gang = 32, .scratch = bytes, .workers = 2, .checks = true};
+        run_result got = run_clusters(p, &fused, &small, &scratch, &in);
+        if (got.why && !first)
+            continue;
+        if (got.why)
+            fail_msg("%zu bytes do, and %zu do not: %s", first, bytes, got.why);
+        first = first ? first : bytes;
+        same(&got.output[0], &expected, 0);
+    }
+    assert_true(first > 0);
+}
+
 /* blocks of rows end where planes do */
 static void test_stencil_planes(void **state)
 {
@@ -472,7 +497,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_map),          TEST(test_fold_all_sizes), TEST(test_fold_rows), TEST(test_float_sum), TEST(test_stencil_chain),
-        TEST(test_stencil_line), TEST(test_stencil_blocks), TEST(test_stencil_planes), TEST(test_stencil_copies),
+        TEST(test_stencil_line), TEST(test_stencil_blocks), TEST(test_stencil_tiles_fit), TEST(test_stencil_planes), TEST(test_stencil_copies),
         TEST(test_views),          TEST(test_reads),     TEST(test_loop),      TEST(test_after_fold), TEST(test_stream),
         TEST(test_far_apart),
     };
