@@ -2,11 +2,13 @@
  * in a new process; a repeated call; the front end per 100 operations. Prints each beside its budget and writes JSON.
  * Judged is the best of several runs: other work on the machine only adds. The median tells how much it did. */
 #include "first_calls.h"
+#include "large.h"
 
 #include <sinter/sinter.h>
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { COLD_RUNS = 5, WARM_RUNS = 15, CALLS = 20000, BATCHES = 9, ELEMENTS = 16, MOST_RESULTS = 32 };
+enum { LARGE_RUNS = 2, COLD_RUNS = 5, WARM_RUNS = 15, CALLS = 20000, BATCHES = 9, ELEMENTS = 16, MOST_RESULTS = 64 };
 
 static double now_us(void)
 {
@@ -145,27 +147,33 @@ struct times {
     double open, compile, call, process; /* us */
 };
 
-static int run_child(const char *self, struct times *t)
+/* What a process of this program says on its standard output, one line; 0 if it ends well. */
+static int run_self(const char *self, char *const *arguments, char *line, int size)
 {
-    char line[128] = "";
     int ends[2];
-    double start = now_us();
     if (pipe(ends))
         return 1;
     pid_t pid = fork();
     if (pid == 0) {
         dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);
-        execl(self, self, "--child", (char *)NULL);
+        execv(self, arguments);
         _exit(127);
     }
     close(ends[1]);
     FILE *f = fdopen(ends[0], "r");
-    char *got = f ? fgets(line, sizeof(line), f) : NULL;
+    char *got = f ? fgets(line, size, f) : NULL;
     if (f)
         fclose(f);
     int status = 1;
-    if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0 || !got)
+    return pid < 0 || waitpid(pid, &status, 0) != pid || status != 0 || !got;
+}
+
+static int run_child(const char *self, struct times *t)
+{
+    char line[128] = "", name[] = "latency", how[] = "--child";
+    double start = now_us();
+    if (run_self(self, (char *[]){name, how, NULL}, line, sizeof(line)))
         return 1;
     t->process = now_us() - start;
     return sscanf(line, "%lf %lf %lf", &t->open, &t->compile, &t->call) != 3;
@@ -241,6 +249,40 @@ static int list_first_calls(const char *only)
         printf("%-56s %9.2f\n", r.first[i].name, r.first[i].ms);
     free(r.first);
     return failed;
+}
+
+/* --- large programs --- */
+
+static int run_large(const char *self, const char *folder, const char *program, int operations, double *us, double *kib)
+{
+    char line[128] = "", name[] = "latency", how[] = "--large", what[64], size[16];
+    snprintf(what, sizeof(what), "%s", program);
+    snprintf(size, sizeof(size), "%d", operations);
+    empty_folder(folder);
+    return run_self(self, (char *[]){name, how, what, size, NULL}, line, sizeof(line)) ||
+           sscanf(line, "%lf %lf", us, kib) != 2;
+}
+
+/* Processor time; memory beyond what a small one of its kind takes, an operation. */
+static int large_calls(struct results *r, const char *self, const char *folder)
+{
+    for (int i = 0; i < large_count; i++) {
+        const large_program *x = &large_programs[i];
+        double us[LARGE_RUNS], kib[LARGE_RUNS], small, least;
+        char name[64];
+        if (run_large(self, folder, x->name, LARGE_SMALL, &small, &least))
+            return 1;
+        for (int k = 0; k < LARGE_RUNS; k++) {
+            if (run_large(self, folder, x->name, x->operations, &us[k], &kib[k]))
+                return 1;
+            kib[k] = kib[k] > least ? kib[k] - least : 0;
+        }
+        snprintf(name, sizeof(name), "first call, %d: %s", x->operations, x->name);
+        add(r, name, us, LARGE_RUNS, 1e3, "ms", x->budget_ms);
+        if (x->budget_kib > 0)
+            add(r, "  memory", kib, LARGE_RUNS, x->operations, "KiB each", x->budget_kib);
+    }
+    return 0;
 }
 
 /* --- repeated calls: so few elements that the kernel takes nothing --- */
@@ -340,7 +382,8 @@ static int front_end(struct results *r, sn_context *cx, const char *what, sn_acc
 static int measure(struct results *r, const char *self, const char *folder)
 {
     head();
-    if (whole_calls(r, self, folder, 1) || whole_calls(r, self, folder, 0) || narrow_first_calls(r, NULL))
+    if (whole_calls(r, self, folder, 1) || whole_calls(r, self, folder, 0) || narrow_first_calls(r, NULL) ||
+        large_calls(r, self, folder))
         return 1;
     sn_context *cx = sn_open(NULL);
     int failed = !cx || repeat(r, cx, 0) || repeat(r, cx, 1);
@@ -357,6 +400,8 @@ int main(int argc, char **argv)
     const char *json = argc > 2 && strcmp(argv[1], "--json") == 0 ? argv[2] : "build/latency.json";
     if (argc > 1 && strcmp(argv[1], "--child") == 0)
         return child();
+    if (argc > 3 && strcmp(argv[1], "--large") == 0)
+        return large_child(argv[2], atoi(argv[3]));
     if (argc > 1 && strcmp(argv[1], "--first") == 0)
         return list_first_calls(argc > 2 ? argv[2] : NULL);
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -368,10 +413,11 @@ int main(int argc, char **argv)
     setenv("SINTER_CACHE_DIR", folder, 1);
     unsetenv("SINTER_CACHE");
     struct results r = {0};
-    int failed = measure(&r, self, folder);
+    const bool large = argc > 1 && strcmp(argv[1], "--large") == 0;
+    int failed = large ? large_calls(&r, self, folder) : measure(&r, self, folder);
     empty_folder(folder);
     rmdir(folder);
-    failed = failed || write_json(&r, json);
+    failed = failed || (!large && write_json(&r, json));
     free(r.first);
     return failed;
 }

@@ -78,8 +78,10 @@ static l_program *make_clusters(sn_program *p)
 {
     l_options loops = loop_options(p->context, false);
     l_program *clusters = l_clusters(p->ir, &loops);
-    bool shares = p->context->engine.device && l_share_literals(clusters);
-    return shares ? l_clusters(p->ir, &loops) : clusters;
+    if (!p->context->engine.device || !l_share_literals(clusters))
+        return clusters;
+    l_forget(clusters);
+    return l_clusters(p->ir, &loops);
 }
 
 static program_version version(const sn_program *p, l_program *clusters, const run_program *other)

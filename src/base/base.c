@@ -9,8 +9,16 @@ struct arena_chunk {
     size_t size;
 };
 
+/* A large block, which can be given back before the arena is. */
+struct arena_own {
+    arena_own *next, *before;
+};
+
+enum { OWN_BYTES = 32 << 10, FAR_BYTES = 256 << 10 };
+
 #define ALIGN_UP(n, a) (((n) + (a)-1) & ~((size_t)(a)-1))
 #define CHUNK_HEADER ALIGN_UP(sizeof(arena_chunk), 16)
+#define OWN_HEADER ALIGN_UP(sizeof(arena_own), 16)
 
 static void *heap_alloc(void *env, size_t bytes)
 {
@@ -52,11 +60,27 @@ static SN_NORETURN void arena_fail(arena *a)
     abort(); /* an internal arena without a handler: a mistake of ours, not of the user */
 }
 
-void *arena_alloc(arena *a, size_t bytes)
+static void *own_block(arena *a, size_t bytes)
+{
+    arena_own *own = a->heap->alloc(a->heap->env, bytes + OWN_HEADER);
+    if (!own)
+        arena_fail(a);
+    *own = (arena_own){.next = a->own};
+    if (a->own)
+        a->own->before = own;
+    a->own = own;
+    a->total += bytes;
+    return (char *)own + OWN_HEADER;
+}
+
+/* Not cleared. */
+static void *raw_block(arena *a, size_t bytes)
 {
     if (bytes > SIZE_MAX / 2)
         arena_fail(a);
     bytes = ALIGN_UP(bytes ? bytes : 1, 16);
+    if (bytes >= OWN_BYTES)
+        return own_block(a, bytes);
     if (!a->chunks || a->size - a->used < bytes) {
         size_t wanted = a->chunks ? a->chunks->size * 2 : 4096;
         if (wanted > ((size_t)1 << 22))
@@ -74,7 +98,28 @@ void *arena_alloc(arena *a, size_t bytes)
     void *block = (char *)a->chunks + a->used;
     a->used += bytes;
     a->total += bytes;
-    return memset(block, 0, bytes);
+    return block;
+}
+
+void *arena_alloc(arena *a, size_t bytes)
+{
+    void *block = raw_block(a, bytes);
+    return memset(block, 0, ALIGN_UP(bytes ? bytes : 1, 16));
+}
+
+void arena_release(arena *a, void *block, size_t bytes)
+{
+    bytes = ALIGN_UP(bytes ? bytes : 1, 16);
+    if (bytes < OWN_BYTES) {
+        if (block && a->chunks && (char *)block + bytes == (char *)a->chunks + a->used)
+            a->used -= bytes;
+        return;
+    }
+    arena_own *own = (arena_own *)(void *)((char *)block - OWN_HEADER);
+    if (own->next)
+        own->next->before = own->before;
+    *(own->before ? &own->before->next : &a->own) = own->next;
+    a->heap->release(a->heap->env, own);
 }
 
 void *arena_copy(arena *a, const void *from, size_t bytes)
@@ -108,17 +153,23 @@ void arena_free(arena *a)
         if (chunk != a->lent)
             a->heap->release(a->heap->env, chunk);
     }
+    for (arena_own *own = a->own, *next; own; own = next) {
+        next = own->next;
+        a->heap->release(a->heap->env, own);
+    }
     *a = (arena){.heap = a->heap, .failure = a->failure};
 }
 
 void vec_grow_(arena *a, void **at, uint32_t *cap, size_t element, uint32_t wanted)
 {
-    uint64_t bigger = *cap ? (uint64_t)*cap * 2 : 8;
+    uint64_t bigger = *cap ? (uint64_t)*cap * (*cap * element < FAR_BYTES ? 2 : 4) : element < 16 ? 32 / element : 2;
+    if (bigger > UINT32_MAX)
+        bigger = UINT32_MAX;
     if (bigger < wanted)
         bigger = wanted;
-    if (bigger > UINT32_MAX)
+    if (*cap == UINT32_MAX)
         arena_fail(a);
-    void *block = arena_alloc(a, (size_t)bigger * element);
+    void *block = raw_block(a, (size_t)bigger * element);
     if (*cap)
         memcpy(block, *at, *cap * element);
     *at = block;
@@ -160,6 +211,13 @@ static void map64_place(map64 *m, uint64_t key, uint32_t value)
     m->value[i] = value;
 }
 
+void map64_free(arena *a, map64 *m)
+{
+    arena_release(a, m->value, m->cap * sizeof(*m->value));
+    arena_release(a, m->key, m->cap * sizeof(*m->key));
+    *m = (map64){0};
+}
+
 void map64_put(arena *a, map64 *m, uint64_t key, uint32_t value)
 {
     if ((m->n + 1) * 4 > m->cap * 3) {
@@ -169,6 +227,7 @@ void map64_put(arena *a, map64 *m, uint64_t key, uint32_t value)
         for (uint32_t i = 0; i < m->cap; i++)
             if (m->value[i])
                 map64_place(&more, m->key[i], m->value[i]);
+        map64_free(a, m);
         *m = more;
     }
     map64_place(m, key, value);
@@ -203,6 +262,8 @@ void intern_add(arena *a, intern_table *t, uint64_t hash, uint32_t id)
         for (uint32_t i = 0; i < t->cap; i++)
             if (t->id[i])
                 intern_place(&more, t->hash[i], t->id[i]);
+        arena_release(a, t->id, t->cap * sizeof(*t->id));
+        arena_release(a, t->hash, t->cap * sizeof(*t->hash));
         *t = more;
     }
     intern_place(t, hash, id);
@@ -235,6 +296,7 @@ static void text_room(text *t, size_t more)
     size_t cap = t->cap * 2 > t->n + more + 1 ? t->cap * 2 : t->n + more + 1;
     char *at = arena_alloc(t->arena, cap);
     memcpy(at, t->at, t->n + 1);
+    arena_release(t->arena, t->at, t->cap);
     t->at = at;
     t->cap = cap;
 }

@@ -33,9 +33,11 @@ typedef struct base_heap {
 extern const base_heap base_heap_default; /* malloc and free; constant, so no state */
 
 typedef struct arena_chunk arena_chunk;
+typedef struct arena_own arena_own;
 typedef struct arena {
     const base_heap *heap;
     arena_chunk *chunks;
+    arena_own *own;    /* large blocks */
     size_t used, size; /* of the newest chunk */
     size_t total;      /* bytes handed out */
     jmp_buf *failure;
@@ -51,9 +53,14 @@ void *arena_alloc(arena *a, size_t bytes);            /* zeroed, 16-byte aligned
 void *arena_copy(arena *a, const void *from, size_t bytes);
 char *arena_string(arena *a, const char *text);       /* a copy */
 char *arena_printf(arena *a, const char *format, ...) SN_PRINTF(2, 3);
+/* Gives a block of the arena's back early, if it is large or the last one handed out; else nothing happens. bytes: as
+ * they were asked for. */
+void arena_release(arena *a, void *block, size_t bytes);
 void arena_free(arena *a);                            /* everything; the arena may be used again */
 
-/* Growable arrays: VEC(int) v = {0}; vec_push(arena, &v, 3); v.at[0]; v.n. Old storage stays in the arena. */
+/* Growable arrays: VEC(int) v = {0}; vec_push(arena, &v, 3); v.at[0]; v.n. Old storage stays in the arena, so that
+ * pointers into it can still be read; large ones grow by four, as memory that nobody touches costs nothing. What is
+ * beyond n is undefined. */
 #define VEC(type)        \
     struct {             \
         type *at;        \
@@ -62,6 +69,8 @@ void arena_free(arena *a);                            /* everything; the arena m
 #define vec_push(a, v, value)                                                                                 \
     (((v)->n == (v)->cap ? vec_grow_((a), (void **)&(v)->at, &(v)->cap, sizeof(*(v)->at), (v)->n + 1u) : (void)0), \
      (void)((v)->at[(v)->n++] = (value)))
+/* Gives its storage back, as arena_release does, and empties it. */
+#define vec_free(a, v) (arena_release((a), (v)->at, (v)->cap * sizeof(*(v)->at)), (v)->at = NULL, (v)->n = (v)->cap = 0)
 #define vec_reserve(a, v, count) \
     ((count) > (v)->cap ? vec_grow_((a), (void **)&(v)->at, &(v)->cap, sizeof(*(v)->at), (uint32_t)(count)) : (void)0)
 /* Makes the length `count`; new elements are zero. */
@@ -69,7 +78,8 @@ void arena_free(arena *a);                            /* everything; the arena m
 void vec_grow_(arena *a, void **at, uint32_t *cap, size_t element, uint32_t wanted);
 void vec_resize_(void *at, uint32_t *n, uint32_t count, size_t element);
 
-/* Hash map from 64-bit keys to 32-bit values; open addressing; value 0 means "absent". */
+/* Hash map from 64-bit keys to 32-bit values; open addressing; value 0 means "absent". Belongs to one struct: growing
+ * gives the old table back. */
 typedef struct map64 {
     uint64_t *key;
     uint32_t *value;
@@ -77,6 +87,7 @@ typedef struct map64 {
 } map64;
 uint32_t map64_get(const map64 *m, uint64_t key);
 void map64_put(arena *a, map64 *m, uint64_t key, uint32_t value); /* value > 0 */
+void map64_free(arena *a, map64 *m);                              /* gives a large one back, and empties it */
 
 /* Interning: finds or records ids of equal things. The caller compares. */
 typedef struct intern_table {

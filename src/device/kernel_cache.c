@@ -9,26 +9,9 @@ enum { FIRST_BUCKETS = 64, MOST_UNUSED = 512 };
 
 /* --- what emitters take --- */
 
-/* A copy whose lists may be rewritten. */
-static kernel *copy_kernel(arena *a, const kernel *k)
-{
-    kernel *c = arena_copy(a, k, sizeof(*k));
-    c->arena = a;
-    c->value.at = arena_copy(a, k->value.at, k->value.cap * sizeof(*k->value.at));
-    c->stmt.at = arena_copy(a, k->stmt.at, k->stmt.cap * sizeof(*k->stmt.at));
-    c->mem.at = arena_copy(a, k->mem.at, k->mem.cap * sizeof(*k->mem.at));
-    c->arg_type.at = arena_copy(a, k->arg_type.at, k->arg_type.cap);
-    c->literals.id = arena_copy(a, k->literals.id, k->literals.cap * sizeof(*k->literals.id));
-    c->literals.hash = arena_copy(a, k->literals.hash, k->literals.cap * sizeof(*k->literals.hash));
-    for (k_ref r = 1; r < c->stmt.n; r++)
-        if (c->stmt.at[r].chain)
-            c->stmt.at[r].chain = arena_copy(a, c->stmt.at[r].chain, sizeof(k_chain));
-    return c;
-}
-
 kernel *kernel_prepare(arena *a, const kernel *k)
 {
-    kernel *c = copy_kernel(a, k);
+    kernel *c = k_clone(k, a);
     c->threads = (c->threads + c->lanes - 1u) / c->lanes * c->lanes;
     k_expand_math(c);
     k_analyse(c);
@@ -41,7 +24,7 @@ kernel *kernel_prepare_text(arena *a, const kernel *k, const dialect *d, uint32_
 {
     enum { BANKS = 32 * 4 /* bytes that the banks of shared memory serve at a time */, TILE = 256 };
     for (uint32_t tile = TILE;; tile = 0) {
-        kernel *c = k_split(copy_kernel(a, k), group >= emit_gang(d) ? emit_gang(d) : 0, tile, a);
+        kernel *c = k_split(k_clone(k, a), group >= emit_gang(d) ? emit_gang(d) : 0, tile, a);
         k_expand_math(c);
         k_analyse(c);
         k_layout(c, BANKS);

@@ -249,6 +249,9 @@ ir_program *embed_build_as(arena *a, sn_site at, const char *source, sn_body bod
         entered = b;
         build_program(b, at, source, body, info);
         program = b->program;
+        vec_free(a, &b->value);
+        vec_free(a, &b->scope);
+        map64_free(a, &b->extents);
     }
     if (entered)
         build_leave(entered);

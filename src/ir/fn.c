@@ -47,10 +47,12 @@ ir_id ir_free_variable(ir_program *p, const ir_fn *fn)
         bind(p, loop->states, loop->var);
         bind(p, loop->count ? 1 : 0, &loop->index);
     }
-    for (uint32_t k = 0; k < list.n; k++)
+    ir_id found = 0;
+    for (uint32_t k = 0; k < list.n && !found; k++)
         if (ir_at(p, list.at[k])->kind == IR_VAR && !p->state->slot.at[list.at[k]])
-            return list.at[k];
-    return 0;
+            found = list.at[k];
+    vec_free(p->arena, &list);
+    return found;
 }
 
 /* --- substitution --- */
@@ -210,6 +212,8 @@ static void substitute(ir_program *p, uint32_t count, const ir_id *from, const i
             replace(p, copied.at[k], rebuild(p, copied.at[k]));
     for (uint32_t i = 0; i < n; i++)
         term[i] = term[i] < s->stamp.n ? replaced(p, term[i]) : term[i];
+    vec_free(p->arena, &copied);
+    vec_free(p->arena, &list);
 }
 
 void ir_substitute(ir_program *p, uint32_t count, const ir_id *from, const ir_id *to, uint32_t n, ir_id *term)

@@ -1,5 +1,6 @@
 /* Programs and scalar terms without simplification: nodes, interning, constants, variables, reads, errors, walks. */
 #include "ir/intern.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 ir_program *ir_program_new(arena *a)
@@ -283,17 +284,17 @@ bool ir_number_of(const ir_program *p, uint32_t k, int64_t *value)
 
 ir_id ir_named_number(ir_program *p, int64_t value)
 {
-    const char *name;
+    char name[32];
     uint32_t names = p->number.n ? p->number.at[0].dim : p->dim.n, try = p->number.n;
     bool taken;
     do {
-        name = arena_printf(p->arena, "number%u", ++try);
+        snprintf(name, sizeof(name), "number%u", (unsigned)++try);
         taken = false;
         for (uint32_t k = 0; k < names; k++) /* of the signature: few */
             taken |= strcmp(p->dim.at[k], name) == 0;
     } while (taken);
     vec_push(p->arena, &p->number, ((ir_number){p->dim.n, value}));
-    vec_push(p->arena, &p->dim, name);
+    vec_push(p->arena, &p->dim, arena_string(p->arena, name));
     return dim_term(p, p->dim.n - 1);
 }
 

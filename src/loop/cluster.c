@@ -178,6 +178,8 @@ static void join_small(clusters *c)
         join(c, other, id);
         of[other] = both;
     }
+    arena_release(c->p->arena, of, c->out->nodes * sizeof(*of));
+    map64_free(c->p->arena, &open);
 }
 
 static bool fold_ordered(const ir_program *p, ir_id id)
@@ -288,6 +290,18 @@ static void make_clusters(clusters *c)
         qsort(groups.at, groups.n, sizeof(group), by_level);
     for (uint32_t i = 0; i < groups.n; i++)
         emit_group(c, &groups.at[i]);
+    arena_release(c->p->arena, of, c->out->nodes * sizeof(*of));
+    vec_free(c->p->arena, &groups);
+}
+
+void l_forget(l_program *l)
+{
+    arena *a = l->ir->arena;
+    arena_release(a, l->cluster_of, l->nodes * sizeof(*l->cluster_of));
+    arena_release(a, l->manifest, l->nodes * sizeof(*l->manifest));
+    arena_release(a, l->number, l->nodes * sizeof(*l->number));
+    vec_free(a, &l->cluster);
+    vec_free(a, &l->edge);
 }
 
 /* what must be in memory, and what is read from there */
@@ -403,6 +417,7 @@ static void edges(clusters *c)
                 edge(c, from, id, L_RANDOM);
             map64_put(c->p->arena, &read_by, from, id);
         }
+        vec_free(c->p->arena, &ids);
     }
 }
 
@@ -428,5 +443,9 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     make_clusters(&c);
     storage(&c);
     edges(&c);
+    arena_release(a, c.level, n * sizeof(*c.level));
+    arena_release(a, c.set, n * sizeof(*c.set));
+    arena_release(a, c.class, n * sizeof(*c.class));
+    l_uses_free(p, c.node);
     return out;
 }

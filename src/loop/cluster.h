@@ -120,6 +120,7 @@ typedef struct l_program {
 
 /* Linear in the size of the program. Everything lives in the program's arena. */
 l_program *l_clusters(ir_program *p, const l_options *options);
+void l_forget(l_program *l);                 /* one that nobody uses any more: gives back what is large */
 void l_print(const l_program *l, text *out); /* both of: */
 void l_print_clusters(const l_program *l, text *out);
 void l_print_edges(const l_program *l, text *out);

@@ -345,28 +345,46 @@ static ir_id *replace_in_closed(void *env, uint32_t n, ir_id *term)
     return memcmp(out, term, n * sizeof(ir_id)) ? out : term;
 }
 
+/* False if no literal varies. */
+static bool name_literals(sharing *s)
+{
+    uint32_t numbers = s->p->number.n;
+    for (uint32_t i = 0; i < s->group.n; i++)
+        if (s->group.at[i].clusters >= L_LEAST_ALIKE) {
+            name_own(s, &s->group.at[i]);
+            name_closed(s, &s->group.at[i]);
+        }
+    return s->p->number.n != numbers;
+}
+
+static void replace_literals(sharing *s)
+{
+    opt_remake_begin(&s->remake, s->p);
+    s->remake.function = replace_in_function;
+    s->remake.closed = replace_in_closed;
+    s->remake.env = s;
+    for (ir_id id = 1; id < s->remake.nodes; id++)
+        if (ir_is_array(s->p, id) && ir_at(s->p, id)->kind != IR_INPUT)
+            opt_remake_array(&s->remake, id);
+    opt_remake_end(&s->remake);
+}
+
 bool l_share_literals(const l_program *l)
 {
     sharing s = {.l = l, .p = l->ir, .arena = l->ir->arena};
-    s.stamp = arena_alloc(s.arena, s.p->node.n * sizeof(*s.stamp));
-    s.number = arena_alloc(s.arena, s.p->node.n * sizeof(*s.number));
-    if (!find_groups(&s))
-        return false;
-    uint32_t numbers = s.p->number.n;
+    uint32_t nodes = s.p->node.n;
+    s.stamp = arena_alloc(s.arena, nodes * sizeof(*s.stamp));
+    s.number = arena_alloc(s.arena, nodes * sizeof(*s.number));
+    bool shares = find_groups(&s) && name_literals(&s);
+    if (shares)
+        replace_literals(&s);
+    arena_release(s.arena, s.stamp, nodes * sizeof(*s.stamp));
+    arena_release(s.arena, s.number, nodes * sizeof(*s.number));
     for (uint32_t i = 0; i < s.group.n; i++)
-        if (s.group.at[i].clusters >= L_LEAST_ALIKE) {
-            name_own(&s, &s.group.at[i]);
-            name_closed(&s, &s.group.at[i]);
-        }
-    if (s.p->number.n == numbers)
-        return false;
-    opt_remake_begin(&s.remake, s.p);
-    s.remake.function = replace_in_function;
-    s.remake.closed = replace_in_closed;
-    s.remake.env = &s;
-    for (ir_id id = 1; id < s.remake.nodes; id++)
-        if (ir_is_array(s.p, id) && ir_at(s.p, id)->kind != IR_INPUT)
-            opt_remake_array(&s.remake, id);
-    opt_remake_end(&s.remake);
-    return true;
+        vec_free(s.arena, &s.group.at[i].member);
+    vec_free(s.arena, &s.group);
+    map64_free(s.arena, &s.group_of);
+    map64_free(s.arena, &s.own);
+    map64_free(s.arena, &s.closed);
+    return shares;
 }

@@ -32,6 +32,7 @@ static void use_closed(uses *u, ir_id user, ir_id term, l_access access)
     for (uint32_t i = 0; i < ids.n; i++)
         if (ir_at(u->p, ids.at[i])->kind == IR_READ)
             use(u, user, ir_at(u->p, ids.at[i])->array, access);
+    vec_free(u->p->arena, &ids);
 }
 
 static double weight(const ir_node *n)
@@ -78,6 +79,7 @@ static void scan_fn(uses *u, ir_id user, const ir_fn *fn)
         use(u, user, t->array, L_RANDOM);
     }
     n->size += ids.n;
+    vec_free(u->p->arena, &ids);
 }
 
 static void scan(uses *u, ir_id id)
@@ -228,6 +230,7 @@ static void operands(uses *u, ir_id id)
     for (uint32_t i = 0; i < ids.n; i++)
         if (ir_at(u->p, ids.at[i])->kind == IR_READ)
             add_operand(u, id, ir_at(u->p, ids.at[i])->array, L_RANDOM);
+    vec_free(u->p->arena, &ids);
 }
 
 /* reads outside the element function: seeds, constants and functions at boundaries */
@@ -272,12 +275,20 @@ static l_nodes *new_nodes(const ir_program *p)
 {
     l_nodes *nodes = arena_alloc(p->arena, sizeof(*nodes));
     uint32_t arrays = 0;
+    nodes->all = p->node.n;
     nodes->slot = arena_alloc(p->arena, p->node.n * sizeof(*nodes->slot));
     for (ir_id id = 1; id < p->node.n; id++)
         if (ir_is_array(p, id))
             nodes->slot[id] = ++arrays;
+    nodes->arrays = arrays;
     nodes->at = arena_alloc(p->arena, (arrays + 1) * sizeof(*nodes->at));
     return nodes;
+}
+
+void l_uses_free(ir_program *p, l_nodes *nodes)
+{
+    arena_release(p->arena, nodes->slot, nodes->all * sizeof(*nodes->slot));
+    arena_release(p->arena, nodes->at, (nodes->arrays + 1) * sizeof(*nodes->at));
 }
 
 l_nodes *l_uses(ir_program *p, const l_options *options)

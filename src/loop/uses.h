@@ -30,6 +30,7 @@ typedef struct l_node { /* per array node */
 typedef struct l_nodes { /* of a program; most of its nodes are scalars, which have none */
     uint32_t *slot;      /* per node: its place in `at`, 0 for scalars */
     l_node *at;          /* at[0] belongs to nobody and stays empty */
+    uint32_t arrays, all; /* lengths of `at`, less one, and of `slot` */
     l_part *part;        /* of results, see l_program */
     bool sized;          /* see l_program */
 } l_nodes;
@@ -41,5 +42,6 @@ static inline l_node *l_at(const l_nodes *nodes, ir_id id)
 
 /* Uses, costs, and the choice of anchors. */
 l_nodes *l_uses(ir_program *p, const l_options *options);
+void l_uses_free(ir_program *p, l_nodes *nodes); /* gives back what is large; `part` stays */
 
 #endif

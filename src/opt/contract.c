@@ -79,12 +79,14 @@ static ir_fn *contract_function(void *env, ir_id array, ir_fn *fn)
     ir_fn *made = opt_remake_function(&c->remake, contract_sum, c, fn);
     for (uint32_t i = 0; i < ids.n; i++)
         c->uses[ids.at[i]] = 0;
+    vec_free(c->p->arena, &ids);
     return made;
 }
 
 void opt_contract(ir_program *p)
 {
-    contraction c = {.p = p, .uses = arena_alloc(p->arena, p->node.n * sizeof(*c.uses))};
+    const uint32_t nodes = p->node.n;
+    contraction c = {.p = p, .uses = arena_alloc(p->arena, nodes * sizeof(*c.uses))};
     opt_remake_begin(&c.remake, p);
     c.remake.function = contract_function;
     c.remake.env = &c;
@@ -92,4 +94,5 @@ void opt_contract(ir_program *p)
         if (ir_is_array(p, id) && ir_at(p, id)->kind != IR_INPUT)
             opt_remake_array(&c.remake, id);
     opt_remake_end(&c.remake);
+    arena_release(p->arena, c.uses, nodes * sizeof(*c.uses));
 }

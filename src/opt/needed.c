@@ -35,6 +35,7 @@ static void look(search *s, ir_id user, uint32_t n, const ir_id *term)
         if (t->kind == IR_READ)
             need(s, t->array, (uint32_t)t->u.literal);
     }
+    vec_free(s->p->arena, &ids);
 }
 
 static uint32_t positions(const ir_array *info, uint32_t input)
@@ -107,4 +108,7 @@ void opt_needed(ir_program *p, bool *needed)
     for (ir_id id = nodes; id-- > 1;)
         if (ir_is_array(p, id) && s.live[id])
             look_at(&s, id);
+    arena_release(p->arena, s.live, nodes * sizeof(*s.live));
+    arena_release(p->arena, s.first, nodes * sizeof(*s.first));
+    arena_release(p->arena, s.met, nodes * sizeof(*s.met));
 }

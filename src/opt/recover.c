@@ -156,6 +156,22 @@ static void make_loop(recovery *r, opt_remake *made, ir_id id)
         opt_remake_as(made, id, &info);
 }
 
+static void make_loops(recovery *r, uint32_t nodes)
+{
+    ir_program *p = r->p;
+    opt_remake made;
+    opt_remake_begin(&made, p);
+    for (ir_id id = 1; id < nodes; id++) {
+        if (!ir_is_array(p, id) || ir_at(p, id)->kind == IR_INPUT)
+            continue;
+        if (r->link[id].turns >= OPT_LEAST_TURNS && !r->link[id].continued)
+            make_loop(r, &made, id);
+        else
+            opt_remake_array(&made, id);
+    }
+    opt_remake_end(&made);
+}
+
 void opt_recover_loops(ir_program *p)
 {
     recovery r = {.p = p};
@@ -163,17 +179,8 @@ void opt_recover_loops(ir_program *p)
     r.link = arena_alloc(p->arena, p->node.n * sizeof(*r.link));
     count_uses(&r);
     uint32_t nodes = p->node.n;
-    if (!find_chains(&r))
-        return;
-    opt_remake made;
-    opt_remake_begin(&made, p);
-    for (ir_id id = 1; id < nodes; id++) {
-        if (!ir_is_array(p, id) || ir_at(p, id)->kind == IR_INPUT)
-            continue;
-        if (r.link[id].turns >= OPT_LEAST_TURNS && !r.link[id].continued)
-            make_loop(&r, &made, id);
-        else
-            opt_remake_array(&made, id);
-    }
-    opt_remake_end(&made);
+    if (find_chains(&r))
+        make_loops(&r, nodes);
+    arena_release(p->arena, r.uses, nodes * sizeof(*r.uses));
+    arena_release(p->arena, r.link, nodes * sizeof(*r.link));
 }

@@ -122,11 +122,9 @@ void opt_remake_array(opt_remake *r, ir_id id)
         opt_remake_as(r, id, &info);
 }
 
-void opt_remake_end(opt_remake *r)
+static void replace_outputs(opt_remake *r)
 {
     ir_program *p = r->p;
-    if (!r->replaces)
-        return;
     for (uint32_t i = 0; i < p->output.n; i++)
         p->output.at[i] = replaced(r, p->output.at[i]);
     for (uint32_t i = 0; i < p->check.n; i++) {
@@ -136,4 +134,12 @@ void opt_remake_end(opt_remake *r)
         check->left = now[0];
         check->right = now[1];
     }
+}
+
+void opt_remake_end(opt_remake *r)
+{
+    if (r->replaces)
+        replace_outputs(r);
+    arena_release(r->p->arena, r->array, r->nodes * sizeof(*r->array));
+    r->array = NULL;
 }

@@ -151,6 +151,10 @@ static void rewrite(rewriter *r, uint32_t count, const ir_id *from, const ir_id 
     }
     for (uint32_t i = 0; i < n; i++)
         out[i] = placed(r, opt_slot_at(&term[i]), 0, term[i]);
+    if (r->table)
+        arena_release(r->arena, r->table, r->ids * sizeof(*r->table));
+    map64_free(r->arena, &r->to);
+    vec_free(r->arena, &ids);
 }
 
 void opt_rewrite(ir_program *p, arena *a, uint32_t count, const ir_id *from, const ir_id *to, opt_read_hook hook,

@@ -65,7 +65,21 @@ static bool bind(run_program *r, uint32_t cluster, run_variant *v, const char **
     return true;
 }
 
-static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g, choice how, const char **why)
+/* The kernel without what was needed to build it. */
+static sk_kernel *keep(const sk_kernel *built, arena *a)
+{
+    sk_kernel *k = arena_copy(a, built, sizeof(*built));
+    k->k = k_clone(built->k, a);
+    k->memory.at = arena_copy(a, built->memory.at, built->memory.n * sizeof(*built->memory.at));
+    k->argument.at = arena_copy(a, built->argument.at, built->argument.n * sizeof(*built->argument.at));
+    k->memory.cap = built->memory.n;
+    k->argument.cap = built->argument.n;
+    return k;
+}
+
+/* t: for what is not needed afterwards; so may *why be. */
+static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g, choice how, arena *t,
+                          const char **why)
 {
     arena *a = r->l->ir->arena;
     sk_options options = r->options;
@@ -75,20 +89,21 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
     options.narrow = how.narrow;
     run_variant *v = arena_alloc(a, sizeof(*v));
     v->key = key_of(g, how);
-    v->built = sk_build(r->l, &r->l->cluster.at[cluster], g->variant, &options, a, why);
+    v->built = sk_build(r->l, &r->l->cluster.at[cluster], g->variant, &options, t, why);
     if (!v->built) {
         if (!*why)
             *why = "internal error: no kernel";
         return NULL;
     }
-    if (!k_verify(v->built->k, a, why)) {
-        text t;
-        text_init(&t, a);
-        text_printf(&t, "internal error: a kernel is not well-formed: %s\n", *why);
-        k_print(v->built->k, &t);
-        *why = t.at;
+    if (!k_verify(v->built->k, t, why)) {
+        text said;
+        text_init(&said, t);
+        text_printf(&said, "internal error: a kernel is not well-formed: %s\n", *why);
+        k_print(v->built->k, &said);
+        *why = said.at;
         return NULL;
     }
+    v->built = keep(v->built, a);
     if (r->engine.device->limits->own_memory)
         run_find_hazards(v->built->k, a, v);
     return bind(r, cluster, v, why) ? v : NULL;
@@ -105,16 +120,21 @@ static run_variant *build_safely(run_program *r, uint32_t cluster, const sk_geom
                                  const char **why)
 {
     jmp_buf failure;
-    arena *a = r->l->ir->arena;
+    arena *a = r->l->ir->arena, t;
+    arena_init(&t, a->heap);
     if (setjmp(failure)) {
         arena_on_failure(a, NULL);
+        arena_free(&t);
         *status = SN_NO_MEMORY;
         *why = "no memory to build a kernel";
         return NULL;
     }
     arena_on_failure(a, &failure);
-    run_variant *v = build(r, cluster, g, how, why);
+    arena_on_failure(&t, &failure);
+    run_variant *v = build(r, cluster, g, how, &t, why);
+    *why = *why ? arena_string(a, *why) : NULL;
     arena_on_failure(a, NULL);
+    arena_free(&t);
     *status = v ? SN_OK : why_not(*why);
     return v;
 }

@@ -159,12 +159,12 @@ typedef struct life {
     k_val value;
     uint32_t first; /* stretch of statements of one function, in the order of the text */
     int64_t last;   /* NEVER: its place is not used again */
-    k_ref loop;     /* that the definition is in */
 } life;
 
 typedef struct crossings {
     cg *g;
     uint32_t *defined; /* per value: the stretch that defines it */
+    int64_t *touched;  /* per variable: the last stretch that looks at it or sets it, or NEVER, as in `life` */
     k_ref *loop_of;    /* per value: the innermost loop of the entry function around its definition */
     VEC(life) life;    /* by the order of definitions; [0] unused */
     uint32_t stretch;
@@ -186,15 +186,18 @@ static bool is_computed(const kernel *k, k_val v)
 static void use(crossings *c, uint32_t part, k_val v)
 {
     cg *g = c->g;
-    if (!is_computed(g->k, v) || part_of(g, v) == part)
+    if (!is_computed(g->k, v))
+        return;
+    int64_t now = c->loop_of[v] == c->loop ? (int64_t)c->stretch : NEVER;
+    c->touched[v] = c->touched[v] == NEVER ? NEVER : now;
+    if (part_of(g, v) == part)
         return;
     if (!g->crossing[v]) {
         g->crossing[v] = c->life.n;
-        vec_push(g->arena, &c->life, ((life){.value = v, .first = c->defined[v], .loop = c->loop_of[v]}));
+        vec_push(g->arena, &c->life, ((life){.value = v, .first = c->defined[v]}));
     }
     life *l = &c->life.at[g->crossing[v]];
-    if (l->last != NEVER)
-        l->last = l->loop == c->loop ? (int64_t)c->stretch : NEVER;
+    l->last = l->last == NEVER ? NEVER : now;
 }
 
 /* The emitter looks behind indices, conditions and what mixed SETs add up, at what they were made from. */
@@ -305,7 +308,9 @@ static void place(crossings *c)
     g->crossed = arena_alloc(g->arena, c->life.n * sizeof(*g->crossed));
     g->frame_bytes = CG_FRAME_HEAD;
     for (uint32_t i = 1; i < c->life.n; i++) {
-        const life *l = &c->life.at[i];
+        life *l = &c->life.at[i];
+        if (g->k->value.at[l->value].kind == KV_VARIABLE) /* where it is declared it is in the frame, too */
+            l->last = c->touched[l->value];
         unsigned class = class_of(g, l->value);
         g->crossing[l->value] = i;
         for (; now < l->first; now++)
@@ -359,6 +364,7 @@ void cg_find_parts(cg *g)
     }
     g->crossing = arena_alloc(a, k->value.n * sizeof(*g->crossing));
     c.defined = arena_alloc(a, k->value.n * sizeof(*c.defined));
+    c.touched = arena_alloc(a, k->value.n * sizeof(*c.touched));
     c.loop_of = arena_alloc(a, k->value.n * sizeof(*c.loop_of));
     find_crossings(&c);
     place(&c);
