@@ -68,7 +68,7 @@ def copy_tree():
 
 
 def configure():
-    flags = "-O1 -w -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration"
+    flags = "-O1 -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration"
     link = "-fuse-ld=lld" if shutil.which("ld.lld") else ""
     options = {
         "CMAKE_BUILD_TYPE": "None", "CMAKE_EXPORT_COMPILE_COMMANDS": "ON", "CMAKE_C_FLAGS": flags, "CMAKE_CXX_FLAGS": "-O1", "CMAKE_EXE_LINKER_FLAGS": link,
