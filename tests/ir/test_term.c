@@ -595,6 +595,47 @@ static void stencil_messages(void **state)
     assert_string_equal(last_error(f), "stencil: the boundary value is of type i64, the elements of type f32");
 }
 
+/* What a caller hands over may be overwritten once the array is made, and what a boundary does not need is forgotten. */
+static void arrays_keep_copies(void **state)
+{
+    fixture *f = *state;
+    ir_program *p = f->p;
+    ir_id in[2] = {vector(f, T_F32, num(f, 9)), vector(f, T_I64, num(f, 9))}, zero = real(f, 0), one = num(f, 1);
+    ir_type t[4] = {T_F32, T_F32, T_F32, T_I64}, index = T_I64;
+    ir_fn *fn = ir_fn_new(p, 4, t), *edge = ir_fn_new(p, 1, &index);
+    ir_id r = op2(f, OP_ADD, fn->param[0], fn->param[2]), at = edge->param[0];
+    ir_fn_close(p, fn, 1, &r);
+    ir_fn_close(p, edge, 1, &at);
+    ir_stencil s[2] = {{.extent = {3}, .boundary = IR_CONSTANT, .constant = &zero, .function = edge},
+                       {.extent = {1}, .boundary = IR_FUNCTION, .constant = &one, .function = edge}};
+    ir_id made = ir_stencil_new(p, 0, fn, 2, in, s);
+    assert_int_not_equal(made, 0);
+    s[0] = s[1] = (ir_stencil){.extent = {1}, .boundary = IR_CLAMP};
+    ir_id kept = zero, first = in[0], second = in[1];
+    zero = one = in[0] = in[1] = 0;
+    t[0] = t[1] = t[2] = t[3] = T_BOOL;
+    const ir_array *info = ir_info(p, made);
+    assert_int_equal(info->inputs, 2);
+    assert_int_equal(info->input[0], first);
+    assert_int_equal(info->input[1], second);
+    assert_int_equal(info->stencil[0].extent[0], 3);
+    assert_int_equal(info->stencil[0].boundary, IR_CONSTANT);
+    assert_int_equal(info->stencil[0].constant[0], kept);
+    assert_null(info->stencil[0].function);
+    assert_int_equal(info->stencil[1].boundary, IR_FUNCTION);
+    assert_null(info->stencil[1].constant);
+    assert_ptr_equal(info->stencil[1].function, edge);
+
+    ir_type pair[2] = {T_F32, T_F32};
+    ir_fn *sum = ir_fn_new(p, 2, pair);
+    ir_id added = op2(f, OP_ADD, sum->param[0], sum->param[1]), seed = kept;
+    ir_fn_close(p, sum, 1, &added);
+    ir_id fold = ir_fold(p, 0, sum, &seed, first, 0);
+    seed = pair[0] = pair[1] = 0;
+    assert_int_equal(ir_info(p, fold)->seed[0], kept);
+    assert_int_equal(ir_at(p, sum->param[0])->type, T_F32);
+}
+
 static void scalar_messages(void **state)
 {
     fixture *f = *state;
@@ -741,6 +782,7 @@ int main(void)
         TEST(fold_messages),
         TEST(a_function_must_be_closed),
         TEST(stencil_messages),
+        TEST(arrays_keep_copies),
         TEST(scalar_messages),
         TEST(reads),
         TEST(reads_of_plain_arrays),

@@ -177,8 +177,52 @@ static void usual_indices_are_inside(void **unused)
     arena_free(&w.arena);
 }
 
+/* A term of so many operators, one in the other, each of which keeps what is known of the innermost, an index. */
+static ir_id nested(world *w, int kind, int levels)
+{
+    ir_program *p = w->p;
+    ir_id term = w->i;
+    for (int k = 0; k < levels; k++) {
+        ir_id any = ir_var(p, T_I64), in_n = ir_var(p, T_I64), in_m = ir_var(p, T_I64);
+        sk_note_inside(&w->facts, &w->arena, in_n, w->n);
+        sk_note_inside(&w->facts, &w->arena, in_m, w->m);
+        ir_id less = op2(w, OP_LT, any, in_n);
+        const ir_id next[] = {
+            op2(w, OP_MOD, any, term),   op2(w, OP_REM, term, any),        op2(w, OP_MAX, any, term),
+            op2(w, OP_MAX, term, any),   op2(w, OP_BIT_AND, any, term),    op2(w, OP_DIV, in_n, term),
+            op2(w, OP_QUOT, in_n, term), ir_cond(p, 0, less, in_n, term),  ir_cond(p, 0, less, term, in_n),
+            op2(w, OP_MIN, in_m, term),  op2(w, OP_MAX, in_n, term),       op2(w, OP_DIV, term, ir_i64(p, 3)),
+            op2(w, OP_MIN, term, in_m),  op2(w, OP_QUOT, term, ir_i64(p, 3)),
+        };
+        term = next[kind];
+    }
+    return term;
+}
+
+/* Proofs follow so many operators and no more, whichever they are: their time is bounded by that. */
+static void proofs_are_six_steps_deep(void **unused)
+{
+    (void)unused;
+    enum { DEEP = 6, SIGN_ONLY = 7, KINDS = 14 };
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int levels = 1; levels < DEEP + 4; levels++) {
+            world w;
+            open_world(&w);
+            ir_id term = nested(&w, kind, levels), last = op2(&w, OP_SUB, w.n, ir_i64(w.p, 1));
+            int all = levels;
+            if (kind < SIGN_ONLY) { /* the first kinds say only that something is not negative */
+                term = op2(&w, OP_MIN, term, last);
+                all++;
+            }
+            if (sk_surely_inside(w.p, &w.facts, term, w.n) != (all <= DEEP))
+                fail_msg("%d operators of kind %d", levels, kind);
+            arena_free(&w.arena);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(claims_hold), cmocka_unit_test(usual_indices_are_inside)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(claims_hold), cmocka_unit_test(usual_indices_are_inside),
+                                       cmocka_unit_test(proofs_are_six_steps_deep)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
