@@ -4,13 +4,13 @@
     ./dev mutate [options] [files or folders]      default: src/{ir,loop,skeleton,kernel,plan,run,emit}
 
 A random sample of the mutants (tools/mutants.py) is tried in a copy of the sources, build/mutate/source, built beside it with
-one shared library, so that a mutant costs one compilation and one link. The programs of `./dev test`'s release build run until
-one fails; a program that takes too long counts as failing. Programs come in the order of how likely they are to fail, for this
+one shared library, so that a mutant costs one compilation and one link. Those programs of `./dev test`'s release build that
+reach the changed lines (tools/reached.py) run until one fails; a program that takes too long counts as failing. Programs come in the order of how likely they are to fail, for this
 file and this layer so far, by the time they take. What does not compile is no mutant, and neither is what gives the same
 machine code. Mutants that change nothing although their code differs stand with the reason in tools/mutants-equivalent.txt.
 
 The outcome is written to build/mutants.json after every mutant; --resume goes on with a run of the same seed and count, --again
-repeats what survived last time. Exit status: 0 if every mutant was killed, 1 if some survived, 2 if nothing could be run.
+repeats what survived last time and keeps the rest. Exit status: 0 if every mutant was killed, 1 if some survived, 2 if nothing could be run.
 """
 import argparse
 import concurrent.futures
@@ -32,6 +32,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from mutants import mutants_of  # noqa: E402
+from reached import Reached  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 HOME = TOP / "build" / "mutate"
@@ -50,11 +51,13 @@ def say(*words):
 
 
 def copy_tree():
-    """The files that git knows or would take, as they are now; what has not changed keeps its time."""
+    """The files that git knows or would take, as they are now; what has not changed keeps its time. Their digest."""
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=TOP, check=True, capture_output=True)
     wanted = {name for name in listed.stdout.decode().split("\0") if name and (TOP / name).is_file()}
-    for name in wanted:
+    of_all = hashlib.sha256()
+    for name in sorted(wanted):
         new, old = TOP / name, SOURCE / name
+        of_all.update(name.encode() + b"\0" + hashlib.sha256(new.read_bytes()).digest())
         if not old.exists() or old.read_bytes() != new.read_bytes():
             old.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(new, old)
@@ -65,17 +68,18 @@ def copy_tree():
     if (TOP / "build" / "venv").exists() and not (SOURCE / "build" / "venv").exists():  # NVRTC
         (SOURCE / "build").mkdir(exist_ok=True)
         (SOURCE / "build" / "venv").symlink_to(TOP / "build" / "venv")
+    return of_all.hexdigest()
 
 
-def configure():
+def configure(folder=BUILD, others=None):
     flags = "-O1 -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration"
     link = "-fuse-ld=lld" if shutil.which("ld.lld") else ""
     options = {
         "CMAKE_BUILD_TYPE": "None", "CMAKE_EXPORT_COMPILE_COMMANDS": "ON", "CMAKE_C_FLAGS": flags, "CMAKE_CXX_FLAGS": "-O1", "CMAKE_EXE_LINKER_FLAGS": link,
         "CMAKE_SHARED_LINKER_FLAGS": link, "CMAKE_MODULE_LINKER_FLAGS": link, "SINTER_SHARED_TESTS": "ON",
-        "SINTER_WERROR": "OFF", "SINTER_EXAMPLES": "OFF", "SINTER_BENCH": "OFF",
+        "SINTER_WERROR": "OFF", "SINTER_EXAMPLES": "OFF", "SINTER_BENCH": "OFF", **(others or {}),
     }
-    command = ["cmake", "-G", "Ninja", "-S", str(SOURCE), "-B", str(BUILD)]
+    command = ["cmake", "-G", "Ninja", "-S", str(SOURCE), "-B", str(folder)]
     return subprocess.run(command + [f"-D{k}={v}" for k, v in options.items()], capture_output=True, text=True)
 
 
@@ -94,9 +98,9 @@ class Test:
         self.variables = dict(v.split("=", 1) for v in properties.get("ENVIRONMENT", []))
         self.expected = properties.get("PASS_REGULAR_EXPRESSION")
 
-    def run(self, limit, caches, stopped, most):
+    def run(self, limit, caches, stopped, most, more=None):
         """True if it passes within the limit; None if it was stopped because another one had failed."""
-        environment = {**os.environ, **self.variables}
+        environment = {**os.environ, **self.variables, **(more or {})}
         for variable, folder in caches.items():
             if self.variables.get("SINTER_CACHE_DIR") == variable:
                 environment["SINTER_CACHE_DIR"] = folder
@@ -137,10 +141,11 @@ def tests(without):
 
 
 class History:
-    """How long tests take, and how often they killed mutants of a file and of a layer."""
+    """How long tests take, how often they killed mutants of a file and of a layer, and for which sources (a digest of all) they
+    are known to pass."""
 
     def __init__(self):
-        self.seconds, self.ran, self.killed = {}, {}, {}
+        self.seconds, self.ran, self.killed, self.passes = {}, {}, {}, {}
         if HISTORY.exists():
             self.__dict__.update(json.loads(HISTORY.read_text()))
 
@@ -185,18 +190,18 @@ class Caches:
         shutil.rmtree(self.home, ignore_errors=True)
 
 
-def run_tests(ordered, history, file, jobs, caches, slack):
-    """The name of a test that fails, or None. Stops at the first one."""
+def run_tests(ordered, history, file, caches, options):
+    """The name of a test that fails, or None; how many tests there was no time for. Stops at the first one that fails."""
     stopped, lock, queue = threading.Event(), threading.Lock(), iter(ordered)
-    failed = []
+    failed, end = [], time.monotonic() + (options.within or float("inf"))
 
     def work():
         while not stopped.is_set():
             with lock:
-                test = next(queue, None)
+                test = next(queue, None) if time.monotonic() < end else None
             if not test:
                 return
-            good = test.run(slack * history.seconds[test.name] + 20, caches, stopped, MEMORY)
+            good = test.run(options.slack * history.seconds[test.name] + 20, caches, stopped, MEMORY)
             with lock:
                 if good is not None:
                     history.count(test, file, not good)
@@ -204,17 +209,17 @@ def run_tests(ordered, history, file, jobs, caches, slack):
                     failed.append(test.name)
                     stopped.set()
 
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         try:
-            for worker in [pool.submit(work) for _ in range(jobs)]:
+            for worker in [pool.submit(work) for _ in range(options.jobs)]:
                 worker.result()
         finally:
             stopped.set()
-    return failed[0] if failed else None
+    return failed[0] if failed else None, len(list(queue))
 
 
-def baseline(tests_, history, jobs):
-    """Runs every test on the sources as they are: how long it takes; without those that fail."""
+def baseline(tests_, history, tree, jobs):
+    """Runs every new test on the sources as they are: how long it takes; without those that fail."""
     never, good, unknown = threading.Event(), [], []
     known = [t for t in tests_ if t.name in history.seconds]
     unknown = [t for t in tests_ if t.name not in history.seconds]
@@ -229,7 +234,7 @@ def baseline(tests_, history, jobs):
         for done in concurrent.futures.as_completed([pool.submit(one, t) for t in unknown]):
             test, passed, took = done.result()
             if passed:
-                history.seconds[test.name] = took
+                history.seconds[test.name], history.passes[test.name] = took, tree
                 history.save()
                 good.append(test)
             else:
@@ -289,10 +294,14 @@ def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def key(result):
+    return result["file"], result["at"], result["text"], result["digest"]
+
+
 class Run:
-    def __init__(self, options, tests_, history):
-        self.options, self.tests, self.history = options, tests_, history
-        self.known, self.results, self.compiler = equivalents(), [], Compiler()
+    def __init__(self, options, tests_, history, reached, tree, earlier):
+        self.options, self.tests, self.history, self.reached, self.tree = options, tests_, history, reached, tree
+        self.known, self.results, self.compiler = equivalents(), {key(r): r for r in earlier}, Compiler()
 
     def judge(self, file, mutant):
         source = (SOURCE / file).read_text()
@@ -309,36 +318,58 @@ class Run:
             machine = self.compiler.compile(file)
             if machine == before:
                 return {**result, "outcome": "same code"}
-            if not machine or build(self.options.jobs).returncode != 0:
+            if not machine:
                 return {**result, "outcome": "does not compile"}
-            with Caches(self.tests) as caches:
-                killer = run_tests(self.history.order(self.tests, file), self.history, file, self.options.jobs, caches,
-                                   self.options.slack)
+            killer = None
+            while not killer:
+                place.write_text(mutated)
+                if build(self.options.jobs).returncode != 0:
+                    return {**result, "outcome": "does not compile"}
+                reach = self.reached.reach(self.tests, file, result["line"], result["line"] + source.count("\n", mutant.at, mutant.end))
+                with Caches(reach) as caches:
+                    killer, untried = run_tests(self.history.order(reach, file), self.history, file, caches, self.options)
+                if not killer:
+                    break
+                place.write_text(source)
+                killer = self.passes(killer) and killer
         finally:
             place.write_text(source)
-        return {**result, "outcome": "killed" if killer else "survived", "by": killer,
+        return {**result, "outcome": "killed" if killer else "survived", "by": killer, "untried": 0 if killer else untried, "reached": len(reach),
                 "seconds": round(time.monotonic() - started, 1)}
+
+    def passes(self, name):
+        """Whether a test passes without any mutant, too; it is left out from now on if it does not."""
+        if self.history.passes.get(name) != self.tree:
+            test = next(t for t in self.tests if t.name == name)
+            if build(self.options.jobs).returncode != 0 or not test.run(1800, {}, threading.Event(), MEMORY):
+                say(f"{name} fails without any mutant, too, and is left out:\n{test.output[-2000:]}")
+                self.tests.remove(test)
+                return False
+            self.history.passes[name] = self.tree
+        return True
 
     def write(self):
         counts = {}
-        for r in self.results:
+        for r in self.results.values():
             counts[r["outcome"]] = counts.get(r["outcome"], 0) + 1
         self.history.save()
         RESULT.write_text(json.dumps({"seed": self.options.seed, "count": self.options.count, "counts": counts,
-                                      "mutants": self.results}, indent=1))
+                                      "mutants": list(self.results.values())}, indent=1))
         return counts
 
-    def add(self, result, old=False):
-        self.results.append(result)
-        counts = self.write()
-        tried = counts.get("killed", 0) + counts.get("survived", 0)
-        if result["outcome"] in ("killed", "survived") and not old:
-            by = f" by {result['by']}" if result["by"] else ""
+    def tried(self):
+        return sum(r["outcome"] in ("killed", "survived") for r in self.results.values())
+
+    def add(self, result):
+        self.results[key(result)] = result
+        counts, tried = self.write(), self.tried()
+        if result["outcome"] in ("killed", "survived"):
+            by = f" by {result['by']}" if result["by"] else \
+                 f" ({result['reached']} tests reach it, {result['untried']} were not tried)"
             say(f"{tried:4} {result['file']}:{result['line']} {result['operator']}: {result['outcome']}{by}, "
                 f"{result['seconds']} s; {counts.get('killed', 0)} killed")
-            if not by:
+            if not result["by"]:
                 say(result["diff"])
-        return tried
 
 
 def sources(names):
@@ -366,19 +397,21 @@ def main():
     parser.add_argument("--without", action="append", default=[], metavar="LABEL",
                         help="leave out tests of this label, such as opencl and cuda, which take longest")
     parser.add_argument("--slack", type=float, default=8, help="a test may take that many times what it takes, and 20 s (8)")
+    parser.add_argument("--within", type=float, default=0, metavar="SECONDS",
+                        help="try tests of a mutant for so long at most: what is not killed by then counts as survived")
+    parser.add_argument("--no-counting", action="store_true",
+                        help="do not find out which lines tests reach; where that is not known, every test is tried")
     parser.add_argument("--resume", action="store_true", help="go on with the last run")
-    parser.add_argument("--again", action="store_true", help="try again what survived in the last run")
+    parser.add_argument("--again", action="store_true", help="the last run again, but only what survived is tried")
     parser.add_argument("--list", action="store_true", help="print the mutants chosen, run nothing")
     options = parser.parse_args()
     earlier = json.loads(RESULT.read_text()) if (options.resume or options.again) and RESULT.exists() else {"mutants": []}
 
     SOURCE.mkdir(parents=True, exist_ok=True)
-    copy_tree()
-    every = chosen(options)
+    tree = copy_tree()
     if options.again:
-        wanted = {(r["file"], r["at"], r["text"], r["digest"]) for r in earlier["mutants"] if r["outcome"] == "survived"}
-        digests = {file: hashlib.sha256((SOURCE / file).read_bytes()).hexdigest() for file in {f for f, _ in every}}
-        every = [(f, m) for f, m in every if (f, m.at, m.text, digests[f]) in wanted]
+        options.seed, options.count = earlier["seed"], sum(r["outcome"] in ("killed", "survived") for r in earlier["mutants"])
+    every = chosen(options)
     if options.list:
         for file, mutant in every[: options.count or None]:
             source = (SOURCE / file).read_text()
@@ -391,25 +424,30 @@ def main():
             say(done.stdout[-4000:], done.stderr[-4000:])
             return 2
     history = History()
-    good = baseline(tests(options.without), history, options.jobs)
+    good = baseline(tests(options.without), history, tree, options.jobs)
     history.save()
     say(f"{len(good)} tests, {sum(history.seconds[t.name] for t in good):.0f} s without mutants")
 
-    run = Run(options, good, history)
-    before = {(r["file"], r["at"], r["text"], r["digest"]): r for r in earlier["mutants"]} if options.resume else {}
-    tried = 0
+    digests = {file: hashlib.sha256((SOURCE / file).read_bytes()).hexdigest() for file in {f for f, _ in every}}
+    chosen_keys = {(f, m.at, m.text, digests[f]) for f, m in every}
+    kept = [r for r in earlier["mutants"] if key(r) in chosen_keys and not (options.again and r["outcome"] == "survived")]
+    reached = Reached(HOME, SOURCE, say)
+    never = threading.Event()
+    good.sort(key=lambda t: history.seconds[t.name])
+    if not options.no_counting and not reached.complete(good, configure, lambda t, more: t.run(1800, {}, never, MEMORY, more), options.jobs):
+        return 2
+    run = Run(options, good, history, reached, tree, kept)
     for file, mutant in every:
-        if options.count and tried >= options.count:
+        if options.count and run.tried() >= options.count:
             break
-        source = (SOURCE / file).read_text()
-        old = before.get((file, mutant.at, mutant.text, hashlib.sha256(source.encode()).hexdigest()))
-        tried = run.add(old or run.judge(file, mutant), bool(old))
+        if (file, mutant.at, mutant.text, digests[file]) not in run.results:
+            run.add(run.judge(file, mutant))
     counts = run.write()
     killed, survived = counts.get("killed", 0), counts.get("survived", 0)
     say(", ".join(f"{n} {outcome}" for outcome, n in sorted(counts.items())))
     if killed + survived:
         say(f"{100 * killed / (killed + survived):.1f} % of {killed + survived} mutants killed (seed {options.seed}); see {RESULT}")
-    for r in run.results:
+    for r in run.results.values():
         if r["outcome"] == "survived":
             say(f"\nsurvived: {r['file']}:{r['line']} {r['operator']}\n{r['diff']}")
     return 1 if survived else 0
