@@ -636,6 +636,33 @@ static void arrays_keep_copies(void **state)
     assert_int_equal(ir_at(p, sum->param[0])->type, T_F32);
 }
 
+static void folds_of_many_components(void **state)
+{
+    fixture *f = *state;
+    ir_program *p = f->p;
+    static const ir_type type[16] = {T_F32, T_I64, T_U8,  T_F64, T_I16, T_U32, T_I8, T_U64,
+                                     T_F32, T_I64, T_U8,  T_F64, T_I16, T_U32, T_I8, T_U64};
+    for (uint32_t n = 1; n <= 8; n++) {
+        ir_type twice[16];
+        for (uint32_t i = 0; i < 2 * n; i++)
+            twice[i] = type[i % n];
+        ir_id extent = num(f, 9), result[8], in = ir_input(p, n, type, 1, &extent);
+        for (uint32_t wrong = 0; wrong <= 2 * n; wrong++) { /* the last one is right */
+            ir_type taken[17];
+            memcpy(taken, twice, sizeof twice);
+            taken[wrong] = T_BOOL;
+            ir_fn *fn = ir_fn_new(p, 2 * n, taken);
+            for (uint32_t i = 0; i < n; i++)
+                result[i] = fn->param[wrong < n ? n + i : i];
+            ir_fn_close(p, fn, n, result);
+            ir_id fold = ir_fold(p, 0, fn, NULL, in, 0);
+            assert_int_equal(fold != 0, wrong == 2 * n);
+            if (fold)
+                assert_memory_equal(ir_info(p, fold)->type, type, n * sizeof *type);
+        }
+    }
+}
+
 static void scalar_messages(void **state)
 {
     fixture *f = *state;
@@ -783,6 +810,7 @@ int main(void)
         TEST(a_function_must_be_closed),
         TEST(stencil_messages),
         TEST(arrays_keep_copies),
+        TEST(folds_of_many_components),
         TEST(scalar_messages),
         TEST(reads),
         TEST(reads_of_plain_arrays),

@@ -219,10 +219,60 @@ static void test_total(void **state)
     arena_free(&a);
 }
 
+/* A value carried from piece to piece: what the pieces so far make of it, by the functions x -> a x + b. */
+static void carry(k_builder *b, k_mem state, k_val slope, k_val offset, k_val before[2])
+{
+    k_chain *c = k_chain_begin(b, 2, (k_val[]){slope, offset}, (k_val[]){k_i64(b, 3), k_i64(b, 7)}, state);
+    k_val moved = k_let(b, OP_MUL, c->right[0], c->left[1], 0);
+    k_val both[2] = {k_let(b, OP_MUL, c->left[0], c->right[0], 0), k_let(b, OP_ADD, moved, c->right[1], 0)};
+    k_chain_end(b, c, both);
+    before[0] = c->before[0];
+    before[1] = c->before[1];
+}
+
+/* Chains of pieces stay as they are, each with its own code, beside threads that are split. */
+static void test_chains(void **state)
+{
+    (void)state;
+    enum { LANES = 8, PIECES = 5 };
+    arena a;
+    arena_init(&a, NULL);
+    kernel *k = k_new(&a, "chains", LANES);
+    k_builder b;
+    k_begin(&b, k);
+    k_mem out = k_global(&b, T_I64, true, "out");
+    k_mem one = k_global(&b, T_U64, true, "one"), other = k_global(&b, T_U64, true, "other");
+    k_val piece = k_piece(&b), two = k_i64(&b, 2), first[2], second[2];
+    carry(&b, one, k_let(&b, OP_ADD, piece, two, 0), k_let(&b, OP_SUB, two, piece, 0), first);
+    carry(&b, other, k_let(&b, OP_SUB, piece, two, 0), first[0], second);
+    k_val lane = k_for_all(&b, k_i64(&b, LANES));
+    k_val n = k_count(&b, k_let(&b, OP_GT, k_shuffle(&b, lane, 1), two, 0));
+    k_val sum = k_let(&b, OP_ADD, k_let(&b, OP_ADD, first[1], second[0], 0), k_let(&b, OP_MUL, second[1], n, 0), 0);
+    k_val begin = k_let(&b, OP_MUL, piece, k_i64(&b, LANES), 0);
+    k_store(&b, out, k_let(&b, OP_ADD, begin, lane, 0), k_let(&b, OP_ADD, sum, lane, 0));
+    k_end(&b);
+    well_formed(k, &a, 0);
+    kernel *split = k_split(k, 0, 0, &a);
+    assert_ptr_not_equal(split, k);
+    well_formed(split, &a, 0);
+    assert_int_equal(statements(split, &a, K_CHAIN), 2);
+    assert_int_equal(statements(split, &a, K_COUNT), 0);
+
+    int64_t expected[LANES * PIECES] = {0}, got[LANES * PIECES] = {0};
+    uint64_t words[2][16 * PIECES] = {{0}}, more[2][16 * PIECES] = {{0}};
+    k_error error = {0};
+    assert_true(k_interpret(k, &a, (void *[]){expected, words[0], words[1]}, NULL, 0, PIECES, &error));
+    assert_true(k_interpret(split, &a, (void *[]){got, more[0], more[1]}, NULL, 0, PIECES, &error));
+    assert_memory_equal(got, expected, sizeof(got));
+    assert_int_not_equal(expected[LANES * (PIECES - 1)], expected[0]);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),   cmocka_unit_test(test_native),
                                        cmocka_unit_test(test_segments), cmocka_unit_test(test_tiles),
-                                       cmocka_unit_test(test_untiled),  cmocka_unit_test(test_total)};
+                                       cmocka_unit_test(test_untiled),  cmocka_unit_test(test_total),
+                                       cmocka_unit_test(test_chains)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
