@@ -142,10 +142,10 @@ def tests(without):
 
 class History:
     """How long tests take, how often they killed mutants of a file and of a layer, and for which sources (a digest of all) they
-    are known to pass."""
+    are known to pass or to fail."""
 
     def __init__(self):
-        self.seconds, self.ran, self.killed, self.passes = {}, {}, {}, {}
+        self.seconds, self.ran, self.killed, self.passes, self.fails = {}, {}, {}, {}, {}
         if HISTORY.exists():
             self.__dict__.update(json.loads(HISTORY.read_text()))
 
@@ -222,6 +222,7 @@ def baseline(tests_, history, tree, jobs):
     """Runs every new test on the sources as they are: how long it takes; without those that fail."""
     never, good, unknown = threading.Event(), [], []
     known = [t for t in tests_ if t.name in history.seconds]
+    tests_ = [t for t in tests_ if history.fails.get(t.name) != tree]
     unknown = [t for t in tests_ if t.name not in history.seconds]
 
     def one(test):
@@ -238,6 +239,7 @@ def baseline(tests_, history, tree, jobs):
                 history.save()
                 good.append(test)
             else:
+                history.fails[test.name] = tree
                 say(f"{test.name} fails without any mutant, and is left out:\n{test.output[-2000:]}")
     return known + good
 
@@ -410,7 +412,7 @@ def main():
     SOURCE.mkdir(parents=True, exist_ok=True)
     tree = copy_tree()
     if options.again:
-        options.seed, options.count = earlier["seed"], sum(r["outcome"] in ("killed", "survived") for r in earlier["mutants"])
+        options.seed, options.count = earlier["seed"], earlier["count"]
     every = chosen(options)
     if options.list:
         for file, mutant in every[: options.count or None]:
@@ -429,19 +431,24 @@ def main():
     say(f"{len(good)} tests, {sum(history.seconds[t.name] for t in good):.0f} s without mutants")
 
     digests = {file: hashlib.sha256((SOURCE / file).read_bytes()).hexdigest() for file in {f for f, _ in every}}
-    chosen_keys = {(f, m.at, m.text, digests[f]) for f, m in every}
-    kept = [r for r in earlier["mutants"] if key(r) in chosen_keys and not (options.again and r["outcome"] == "survived")]
+    by_key = {(f, m.at, m.text, digests[f]): (f, m) for f, m in every}
+    todo = list(by_key)
+    if options.again:
+        todo = [key(r) for r in earlier["mutants"] if r["outcome"] == "survived" and key(r) in by_key]
+    kept = [r for r in earlier["mutants"] if options.again or key(r) in by_key]
     reached = Reached(HOME, SOURCE, say)
-    never = threading.Event()
+    stopped = threading.Event()
     good.sort(key=lambda t: history.seconds[t.name])
-    if not options.no_counting and not reached.complete(good, configure, lambda t, more: t.run(1800, {}, never, MEMORY, more), options.jobs):
-        return 2
+    if not options.no_counting:
+        run_one = lambda test, more: test.run(1800, {}, stopped, MEMORY, more)  # noqa: E731
+        if not reached.complete(good, configure, run_one, stopped, options.jobs):
+            return 2
     run = Run(options, good, history, reached, tree, kept)
-    for file, mutant in every:
-        if options.count and run.tried() >= options.count:
+    for k in todo:
+        if options.count and run.tried() >= options.count and not options.again:
             break
-        if (file, mutant.at, mutant.text, digests[file]) not in run.results:
-            run.add(run.judge(file, mutant))
+        if options.again or k not in run.results:
+            run.add(run.judge(*by_key[k]))
     counts = run.write()
     killed, survived = counts.get("killed", 0), counts.get("survived", 0)
     say(", ".join(f"{n} {outcome}" for outcome, n in sorted(counts.items())))

@@ -285,6 +285,19 @@ static sn_acc rounds(sn_acc xs)
     return xs;
 }
 
+/* How many things lines beginning with `head` say something about: one each, and so many more alike. */
+static long told(const char *said, const char *head)
+{
+    long n = 0;
+    for (const char *line = said; *line; line += strcspn(line, "\n") + 1) {
+        if (strncmp(line, "    and ", 8) == 0)
+            n += strtol(line + 8, NULL, 10);
+        else if (strncmp(line, head, strlen(head)) == 0 && *line != ' ')
+            n++;
+    }
+    return n;
+}
+
 static void test_alike(void **state)
 {
     static const char *const forms[] = {"edges", "unfused", "clusters"};
@@ -299,6 +312,8 @@ static void test_alike(void **state)
                 fail_msg("%s of alike rounds:\n%s", forms[f], said);
             has(said, " more like this one, the last is ");
         }
+        assert_int_equal(told(sn_explain(p, "edges"), ""), occurrences(sn_explain(p, "json"), "\"answer\""));
+        assert_int_equal(told(sn_explain(p, "clusters"), "cluster "), ROUNDS);
         assert_int_equal(occurrences(sn_explain(p, "edges"), "argument 1"), 1);
         lacks(sn_explain(p, "edges"), "argument 2");
         lacks(sn_explain(p, "unfused"), ": fused: ");

@@ -263,6 +263,34 @@ static sn_acc dear_and_read(sn_acc x)
     return sn_generate(sn_extent(x, 0), sn_closure(before, &roots));
 }
 
+static sn_acc dear_and_read_twice(sn_acc x)
+{
+    sn_acc roots = sn_map(twelve_roots, x);
+    return sn_zip_with(sn_add, roots, sn_reverse(roots));
+}
+
+static sn_acc dear_and_read_backwards(sn_acc x)
+{
+    return sn_zip_with(sn_add, x, sn_reverse(sn_map(twelve_roots, x)));
+}
+
+/* What has two readers is stored without the cost model, whatever it costs; what has one is not. */
+static void readers_are_counted_without_the_cost_model(void **state)
+{
+    (void)state;
+    if (!both_cpu())
+        skip();
+    sn_options o = {.size = sizeof(o), .cost_model = SN_OFF};
+    sn_context *cx = sn_open(&o);
+    sn_program *p = compiled_in(cx, "[n]f32 -> [n]f32", SN_BODY(dear_and_read_twice));
+    expect_counts(p, .clusters = 2, .buffers = 1);
+    sn_drop(p);
+    p = compiled_in(cx, "[n]f32 -> [n]f32", SN_BODY(dear_and_read_backwards));
+    expect_counts(p, .clusters = 1);
+    sn_drop(p);
+    sn_close(cx);
+}
+
 static void the_cost_model_can_be_switched_off(void **state)
 {
     (void)state;
@@ -802,6 +830,7 @@ int main(void)
         cmocka_unit_test(fusion_can_be_switched_off),
         cmocka_unit_test(simplification_can_be_switched_off),
         cmocka_unit_test(the_cost_model_can_be_switched_off),
+        cmocka_unit_test(readers_are_counted_without_the_cost_model),
         cmocka_unit_test(large_kernels_are_cut),
         cmocka_unit_test(what_is_not_used_is_not_loaded),
         cmocka_unit_test(row_major_positions_are_not_taken_apart),
