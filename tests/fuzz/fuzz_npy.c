@@ -19,7 +19,7 @@ const char *fuzz_seed(arena *a, uint32_t number, size_t *n)
         bytes *= (size_t)extent[d];
     }
     size_t header = npy_compose(type, rank, extent, head);
-    char *file = arena_alloc(a, header + bytes);
+    char *file = arena_alloc(a, header + bytes + 1); /* a 0 behind it ends the searches below */
     memcpy(file, head, header);
     for (size_t i = 0; i < bytes; i++)
         file[header + i] = (char)(i * 7 + number);

@@ -325,7 +325,7 @@ static void deep_texts_are_refused(void **state)
 static double seconds(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* not of others that use the machine */
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
