@@ -335,11 +335,13 @@ void print_lines(printer *pr, uint32_t b, unsigned indent)
 static void add_on_one_line(text *out, const char *lines)
 {
     for (const char *at = lines; *at;) {
-        size_t n = strcspn(at, "\n");
-        text_add_n(out, at, n);
-        bool opens = n && at[n - 1] == '{';
-        at += n;
-        at += strspn(at, "\n ");
+        const char *line = at;
+        while (*at && *at != '\n')
+            at++;
+        text_add_n(out, line, (size_t)(at - line));
+        bool opens = at > line && at[-1] == '{';
+        while (*at == '\n' || *at == ' ')
+            at++;
         text_add(out, !*at ? "" : opens || *at == '}' ? " " : "; ");
     }
 }
