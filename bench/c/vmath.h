@@ -50,6 +50,20 @@ static inline vf32 v_bell(vf32 d)
     return _mm512_maskz_fmadd_ps(normal, power, tail, power);
 }
 
+/* Without optimisation these are macros, which convert a mask of ones to a signed number. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+static inline vf32 v_mantissa(vf32 x) /* in [0.75, 1.5) */
+{
+    return _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
+}
+
+static inline vf32 v_exponent(vf32 x)
+{
+    return _mm512_getexp_ps(x);
+}
+#pragma GCC diagnostic pop
+
 /* log x = e ln 2 - log c + log(1 + r) with x = 2^e m, m in [0.75, 1.5), r = c m - 1 and c near 1/m from a table by the
  * top four bits of the mantissa. c is exactly 1 on both sides of m = 1, so that log is accurate there. log 0 = -inf;
  * NaN below 0. */
@@ -61,8 +75,8 @@ static inline vf32 v_log(vf32 x)
     const vf32 log_table = _mm512_setr_ps(0.0F, 0.0903906599F, 0.156962246F, 0.197772339F, 0.234746248F, 0.271537066F,
                                           0.315406621F, 0.390802622F, -0.264090538F, -0.224704832F, -0.204215541F,
                                           -0.151916042F, -0.121249244F, -0.0731832981F, -0.0557875745F, 0.0F);
-    vf32 m = _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
-    vf32 e = _mm512_sub_ps(_mm512_getexp_ps(x), _mm512_getexp_ps(m));
+    vf32 m = v_mantissa(x);
+    vf32 e = _mm512_sub_ps(v_exponent(x), v_exponent(m));
     __m512i index = _mm512_srli_epi32(_mm512_castps_si512(m), 19);
     vf32 r = _mm512_fmsub_ps(m, _mm512_permutexvar_ps(index, reciprocal), v_set(1.0F));
     vf32 base = v_fma(e, v_set(0x1.62e43p-1F), _mm512_permutexvar_ps(index, log_table));

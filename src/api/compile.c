@@ -81,6 +81,7 @@ static l_program *make_clusters(sn_program *p)
     if (!p->context->engine.device || !l_share_literals(clusters))
         return clusters;
     l_forget(clusters);
+    arena_sweep(&p->arena);
     return l_clusters(p->ir, &loops);
 }
 
@@ -192,6 +193,7 @@ static bool compile(sn_program *p, const origin *from)
         opt_recover_loops(p->ir);
     if (on(cx->options.contract))
         opt_contract(p->ir);
+    arena_sweep(&p->arena);
     program_version first = version(p, make_clusters(p), NULL);
     p->clusters = first.clusters;
     p->plan = first.plan;
@@ -204,6 +206,7 @@ static bool compile(sn_program *p, const origin *from)
     list_arguments(p);
     p->needed = arena_alloc(&p->arena, (size_t)p->params + p->ports.constant.n + 1);
     opt_needed(p->ir, p->needed);
+    arena_sweep(&p->arena);
     return keep_constants(p);
 }
 

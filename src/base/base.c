@@ -12,6 +12,7 @@ struct arena_chunk {
 /* A large block, which can be given back before the arena is. */
 struct arena_own {
     arena_own *next, *before;
+    bool outgrown; /* in the arena's list of these */
 };
 
 enum { OWN_BYTES = 32 << 10, FAR_BYTES = 256 << 10 };
@@ -60,15 +61,38 @@ static SN_NORETURN void arena_fail(arena *a)
     abort(); /* an internal arena without a handler: a mistake of ours, not of the user */
 }
 
+static arena_own *own_of(void *block)
+{
+    return (arena_own *)(void *)((char *)block - OWN_HEADER);
+}
+
+static arena_own **list_of(arena *a, bool outgrown)
+{
+    return outgrown ? &a->outgrown : &a->own;
+}
+
+static void put_in(arena *a, arena_own *own, bool outgrown)
+{
+    arena_own **list = list_of(a, outgrown);
+    *own = (arena_own){.next = *list, .outgrown = outgrown};
+    if (*list)
+        (*list)->before = own;
+    *list = own;
+}
+
+static void take_out(arena *a, arena_own *own)
+{
+    if (own->next)
+        own->next->before = own->before;
+    *(own->before ? &own->before->next : list_of(a, own->outgrown)) = own->next;
+}
+
 static void *own_block(arena *a, size_t bytes)
 {
     arena_own *own = a->heap->alloc(a->heap->env, bytes + OWN_HEADER);
     if (!own)
         arena_fail(a);
-    *own = (arena_own){.next = a->own};
-    if (a->own)
-        a->own->before = own;
-    a->own = own;
+    put_in(a, own, false);
     a->total += bytes;
     return (char *)own + OWN_HEADER;
 }
@@ -115,11 +139,22 @@ void arena_release(arena *a, void *block, size_t bytes)
             a->used -= bytes;
         return;
     }
-    arena_own *own = (arena_own *)(void *)((char *)block - OWN_HEADER);
-    if (own->next)
-        own->next->before = own->before;
-    *(own->before ? &own->before->next : &a->own) = own->next;
-    a->heap->release(a->heap->env, own);
+    take_out(a, own_of(block));
+    a->heap->release(a->heap->env, own_of(block));
+}
+
+static void release_all(arena *a, arena_own *own)
+{
+    for (arena_own *next; own; own = next) {
+        next = own->next;
+        a->heap->release(a->heap->env, own);
+    }
+}
+
+void arena_sweep(arena *a)
+{
+    release_all(a, a->outgrown);
+    a->outgrown = NULL;
 }
 
 void *arena_copy(arena *a, const void *from, size_t bytes)
@@ -153,11 +188,15 @@ void arena_free(arena *a)
         if (chunk != a->lent)
             a->heap->release(a->heap->env, chunk);
     }
-    for (arena_own *own = a->own, *next; own; own = next) {
-        next = own->next;
-        a->heap->release(a->heap->env, own);
-    }
+    release_all(a, a->own);
+    release_all(a, a->outgrown);
     *a = (arena){.heap = a->heap, .failure = a->failure};
+}
+
+static void outgrow(arena *a, arena_own *own)
+{
+    take_out(a, own);
+    put_in(a, own, true);
 }
 
 void vec_grow_(arena *a, void **at, uint32_t *cap, size_t element, uint32_t wanted)
@@ -170,8 +209,11 @@ void vec_grow_(arena *a, void **at, uint32_t *cap, size_t element, uint32_t want
     if (*cap == UINT32_MAX)
         arena_fail(a);
     void *block = raw_block(a, (size_t)bigger * element);
-    if (*cap)
+    if (*cap) {
         memcpy(block, *at, *cap * element);
+        if (*cap * element >= OWN_BYTES)
+            outgrow(a, own_of(*at));
+    }
     *at = block;
     *cap = (uint32_t)bigger;
 }
@@ -307,6 +349,15 @@ void text_add_n(text *t, const char *bytes, size_t count)
     memcpy(t->at + t->n, bytes, count);
     t->n += count;
     t->at[t->n] = 0;
+}
+
+const char *text_close(text *t)
+{
+    size_t used = ALIGN_UP(t->n + 1, 16);
+    if (used < t->cap && t->cap < OWN_BYTES)
+        arena_release(t->arena, t->at + used, t->cap - used);
+    t->cap = t->n + 1;
+    return t->at;
 }
 
 void text_add(text *t, const char *string)

@@ -38,6 +38,7 @@ typedef struct arena {
     const base_heap *heap;
     arena_chunk *chunks;
     arena_own *own;    /* large blocks */
+    arena_own *outgrown; /* those that growable arrays have left */
     size_t used, size; /* of the newest chunk */
     size_t total;      /* bytes handed out */
     jmp_buf *failure;
@@ -56,11 +57,13 @@ char *arena_printf(arena *a, const char *format, ...) SN_PRINTF(2, 3);
 /* Gives a block of the arena's back early, if it is large or the last one handed out; else nothing happens. bytes: as
  * they were asked for. */
 void arena_release(arena *a, void *block, size_t bytes);
+/* Gives back what growable arrays were kept in before they grew. For moments when nobody has pointers into them. */
+void arena_sweep(arena *a);
 void arena_free(arena *a);                            /* everything; the arena may be used again */
 
-/* Growable arrays: VEC(int) v = {0}; vec_push(arena, &v, 3); v.at[0]; v.n. Old storage stays in the arena, so that
- * pointers into it can still be read; large ones grow by four, as memory that nobody touches costs nothing. What is
- * beyond n is undefined. */
+/* Growable arrays: VEC(int) v = {0}; vec_push(arena, &v, 3); v.at[0]; v.n. Old storage stays in the arena until it is
+ * swept, so that pointers into it can still be read; large ones grow by four, as memory that nobody touches costs
+ * nothing. What is beyond n is undefined. */
 #define VEC(type)        \
     struct {             \
         type *at;        \
@@ -113,6 +116,8 @@ typedef struct text {
     size_t n, cap;
 } text;
 void text_init(text *t, arena *a);
+/* The whole, to which nothing is added any more: gives back room that it does not take, where that can be. */
+const char *text_close(text *t);
 void text_add(text *t, const char *string);
 void text_add_n(text *t, const char *bytes, size_t count);
 void text_printf(text *t, const char *format, ...) SN_PRINTF(2, 3);

@@ -11,7 +11,7 @@ enum { FIRST_BUCKETS = 64, MOST_UNUSED = 512 };
 
 kernel *kernel_prepare(arena *a, const kernel *k)
 {
-    kernel *c = k_clone(k, a);
+    kernel *c = k_clone_beside(k, a);
     c->threads = (c->threads + c->lanes - 1u) / c->lanes * c->lanes;
     k_expand_math(c);
     k_analyse(c);
@@ -24,7 +24,7 @@ kernel *kernel_prepare_text(arena *a, const kernel *k, const dialect *d, uint32_
 {
     enum { BANKS = 32 * 4 /* bytes that the banks of shared memory serve at a time */, TILE = 256 };
     for (uint32_t tile = TILE;; tile = 0) {
-        kernel *c = k_split(k_clone(k, a), group >= emit_gang(d) ? emit_gang(d) : 0, tile, a);
+        kernel *c = k_split(k_clone_beside(k, a), group >= emit_gang(d) ? emit_gang(d) : 0, tile, a);
         k_expand_math(c);
         k_analyse(c);
         k_layout(c, BANKS);
@@ -224,6 +224,8 @@ static kernel_entry *get(kernel_cache *c, const kernel *k, arena *a, const char 
             pthread_cond_wait(&c->finished, &c->lock);
     } else if ((e = add_entry(c, &key, hash))) {
         pthread_mutex_unlock(&c->lock);
+        arena_release(a, key.at, key.cap);
+        key = (text){.at = e->key, .n = e->key_bytes};
         bool good = obtain(c, k, &key, e);
         pthread_mutex_lock(&c->lock);
         e->state = good ? KERNEL_READY : KERNEL_FAILED;

@@ -228,6 +228,7 @@ static void build_program(build *b, sn_site at, const char *source, sn_body body
     sn_acc returned = run_body(body, s.param.n, in);
     b->at = at;
     take_results(&o, returned, &s, info);
+    vec_free(b->arena, &s.param);
 }
 
 ir_program *embed_build_as(arena *a, sn_site at, const char *source, sn_body body, bool plain, const embed_owner *owner,
@@ -249,6 +250,7 @@ ir_program *embed_build_as(arena *a, sn_site at, const char *source, sn_body bod
         entered = b;
         build_program(b, at, source, body, info);
         program = b->program;
+        arena_sweep(a);
         vec_free(a, &b->value);
         vec_free(a, &b->scope);
         map64_free(a, &b->extents);

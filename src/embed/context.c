@@ -323,12 +323,25 @@ static uint64_t handle(const op *o, const value *v)
     return (uint64_t)o->b->number << 32 | (o->b->value.n - 1);
 }
 
+/* What is pointed to stays where it is when the list grows, as all values do while a program is built. */
+static sn_scalar give_leaf(const op *o, const tree *t, ir_id term, const bool *weak)
+{
+    value v = {.kind = VALUE_SCALAR, .tree = t, .only = term, .only_weak = weak && weak[0]};
+    sn_scalar given = {handle(o, &v)};
+    value *kept = &o->b->value.at[o->b->value.n - 1];
+    kept->term = &kept->only;
+    kept->weak = weak ? &kept->only_weak : NULL;
+    return given;
+}
+
 sn_scalar op_give_scalar(const op *o, const tree *t, const ir_id *term, const bool *weak)
 {
     for (uint32_t i = 0; i < t->leaves; i++)
         if (!term[i])
             return op_bad_scalar(o);
     value v = {.kind = VALUE_SCALAR, .tree = t};
+    if (t->leaves == 1)
+        return give_leaf(o, t, term[0], weak);
     v.term = arena_copy(o->b->arena, term, t->leaves * sizeof *term);
     if (weak)
         v.weak = arena_copy(o->b->arena, weak, t->leaves * sizeof *weak);

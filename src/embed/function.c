@@ -220,17 +220,17 @@ const value *embed_call(const op *o, sn_fn f, uint32_t n, const value *argument,
         wrong_count(o, f, n, argument);
         return NULL;
     }
-    VEC(sn_scalar) x = {0};
+    uint32_t count = spread == (int)n ? n : n - 1 + argument[spread].tree->n, next = 0;
+    sn_scalar few[9], *x = count <= ARRAY_LENGTH(few) ? few : arena_alloc(b->arena, count * sizeof *x);
     for (uint32_t i = 0; i < n; i++) {
         const value *v = &argument[i];
         if ((int)i != spread) {
-            vec_push(b->arena, &x, give(o, v));
+            x[next++] = give(o, v);
             continue;
         }
         for (uint32_t k = 0; k < v->tree->n; k++) {
             uint32_t leaf = tree_offset(v->tree, k);
-            vec_push(b->arena, &x,
-                     op_give_scalar(o, v->tree->child[k], v->term + leaf, v->weak ? v->weak + leaf : NULL));
+            x[next++] = op_give_scalar(o, v->tree->child[k], v->term + leaf, v->weak ? v->weak + leaf : NULL);
         }
     }
     sn_site at = b->at;
@@ -238,7 +238,7 @@ const value *embed_call(const op *o, sn_fn f, uint32_t n, const value *argument,
     const bool misplaced = b->misplaced;
     b->misplaced = false;
     b->functions++;
-    sn_scalar result = invoke(f, (int)x.n, x.at);
+    sn_scalar result = invoke(f, (int)count, x);
     const value *v = op_take_scalar(o, result, "what the function returns");
     b->functions--;
     b->misplaced = misplaced;

@@ -341,7 +341,7 @@ static const char *port_text(const op *o, const signature_port *port)
     }
     text_add(&t, port->rank ? "]" : "");
     tree_text(&t, port->tree, port->type.at);
-    return t.at;
+    return text_close(&t);
 }
 
 static void read_ports(reader *r, signature_ports *out)

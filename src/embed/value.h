@@ -34,6 +34,8 @@ struct value {
     sn_pattern pattern; /* NEIGHBOURS */
     uint32_t n;         /* RESULTS */
     const value **part; /* RESULTS: arrays */
+    ir_id only;         /* SCALAR of one leaf: where `term` and `weak` point */
+    bool only_weak;
 };
 
 /* Variables [first, last] of a function that is open (being run) or was. */

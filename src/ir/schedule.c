@@ -498,14 +498,33 @@ static void place_group(scheduler *s, uint32_t entry)
 
 /* --- the whole --- */
 
+static bool is_empty_branch(const ir_step *step)
+{
+    return step->then && step->then->step.n == 0 && step->orelse->step.n == 0;
+}
+
+static void turn_around(ir_block *code)
+{
+    for (uint32_t i = 0, k = code->step.n; i + 1 < k; i++) {
+        ir_step first = code->step.at[i];
+        code->step.at[i] = code->step.at[--k];
+        code->step.at[k] = first;
+    }
+}
+
 /* Steps were added uses first. A branch with nothing in it is a select after all. */
 static void finish_block(scheduler *s, ir_block *code)
 {
     ir_block done = {0};
-    for (uint32_t k = code->step.n; k-- > 0;) {
+    bool any = false;
+    turn_around(code);
+    for (uint32_t k = 0; k < code->step.n && !any; k++)
+        any = is_empty_branch(&code->step.at[k]);
+    if (!any)
+        return;
+    for (uint32_t k = 0; k < code->step.n; k++) {
         ir_step step = code->step.at[k];
-        bool empty_branch = step.then && step.then->step.n == 0 && step.orelse->step.n == 0;
-        if (!empty_branch) {
+        if (!is_empty_branch(&step)) {
             vec_push(s->arena, &done.step, step);
             continue;
         }
@@ -514,7 +533,24 @@ static void finish_block(scheduler *s, ir_block *code)
             vec_push(s->arena, &done.step, select);
         }
     }
+    vec_free(s->arena, &code->step);
     *code = done;
+}
+
+static void forget(scheduler *s)
+{
+    arena *a = s->arena;
+    arena_release(a, s->state, (s->graph.item.n + 1) * sizeof(progress));
+    vec_free(a, &s->tree.at);
+    vec_free(a, &s->block);
+    vec_free(a, &s->use);
+    vec_free(a, &s->cond);
+    map64_free(a, &s->group);
+    vec_free(a, &s->ready);
+    vec_free(a, &s->place);
+    vec_free(a, &s->spare);
+    vec_free(a, &s->pending);
+    ir_graph_forget(&s->graph);
 }
 
 ir_block *ir_schedule(const ir_program *p, arena *a, uint32_t n, const ir_id *result)
@@ -550,5 +586,7 @@ ir_block *ir_schedule(const ir_program *p, arena *a, uint32_t n, const ir_id *re
     }
     for (uint32_t b = 0; b < s.block.n; b++)
         finish_block(&s, s.block.at[b].code);
-    return s.block.at[root].code;
+    ir_block *code = s.block.at[root].code;
+    forget(&s);
+    return code;
 }

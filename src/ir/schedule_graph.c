@@ -97,6 +97,7 @@ static void collect(graph *g, uint32_t n, const ir_id *result)
     if (found.n)
         qsort(found.at, found.n, sizeof(ir_id), by_id);
     list(g, found.n, found.at);
+    vec_free(g->arena, &found);
 }
 
 static void find_binders(graph *g)
@@ -224,4 +225,11 @@ void ir_graph_build(graph *g, const ir_program *p, arena *a, uint32_t n, const i
     find_binders(g);
     find_uses(g, n, result);
     find_levels(g);
+}
+
+void ir_graph_forget(graph *g)
+{
+    vec_free(g->arena, &g->item);
+    map64_free(g->arena, &g->index);
+    map64_free(g->arena, &g->binder);
 }

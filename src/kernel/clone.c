@@ -9,23 +9,29 @@ static const char *name_in(arena *a, const char *name)
 #define COPY_LIST(a, to, from)                                                                                         \
     ((to)->at = arena_copy((a), (from)->at, (from)->n * sizeof(*(from)->at)), (to)->n = (to)->cap = (from)->n)
 
-kernel *k_clone(const kernel *k, arena *a)
+kernel *k_clone_beside(const kernel *k, arena *a)
 {
     kernel *c = arena_copy(a, k, sizeof(*k));
     c->arena = a;
-    c->name = name_in(a, k->name);
     COPY_LIST(a, &c->value, &k->value);
     COPY_LIST(a, &c->stmt, &k->stmt);
     COPY_LIST(a, &c->mem, &k->mem);
     COPY_LIST(a, &c->arg_type, &k->arg_type);
-    for (k_val v = 1; v < c->value.n; v++)
-        c->value.at[v].name = name_in(a, c->value.at[v].name);
-    for (k_mem m = 1; m < c->mem.n; m++)
-        c->mem.at[m].name = name_in(a, c->mem.at[m].name);
     for (k_ref r = 1; r < c->stmt.n; r++)
         if (c->stmt.at[r].chain)
             c->stmt.at[r].chain = arena_copy(a, c->stmt.at[r].chain, sizeof(k_chain));
     c->literals.id = arena_copy(a, k->literals.id, k->literals.cap * sizeof(*k->literals.id));
     c->literals.hash = arena_copy(a, k->literals.hash, k->literals.cap * sizeof(*k->literals.hash));
+    return c;
+}
+
+kernel *k_clone(const kernel *k, arena *a)
+{
+    kernel *c = k_clone_beside(k, a);
+    c->name = name_in(a, k->name);
+    for (k_val v = 1; v < c->value.n; v++)
+        c->value.at[v].name = name_in(a, c->value.at[v].name);
+    for (k_mem m = 1; m < c->mem.n; m++)
+        c->mem.at[m].name = name_in(a, c->mem.at[m].name);
     return c;
 }

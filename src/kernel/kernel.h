@@ -211,7 +211,8 @@ const char *k_name(kernel *k, k_val v, const char *name); /* names a value for p
 /* Appends a statement without lists as it is, its operands and memory being those of the builder's kernel. If it defines a value, a new
  * one of type t is made and returned. */
 k_val k_append(k_builder *b, const k_stmt *s, ir_type t);
-kernel *k_clone(const kernel *k, arena *a); /* a copy in `a` that shares nothing with it */
+kernel *k_clone(const kernel *k, arena *a);        /* a copy in `a` that shares nothing with it */
+kernel *k_clone_beside(const kernel *k, arena *a); /* the same for as long as the kernel lives: shares its names */
 
 /* --- passes --- */
 bool k_verify(const kernel *k, arena *a, const char **why); /* types, levels, scopes, converged warp operations */

@@ -327,22 +327,31 @@ static ir_id replaced_read(void *env, const ir_node *read, const ir_id *index)
     return ir_read(s->p, read->site, other, (uint32_t)read->u.literal, read->flags, read->n, index);
 }
 
+static ir_id *replace_terms(sharing *s, opt_slot_hook hook, uint32_t n, ir_id *term)
+{
+    ir_id *out = arena_alloc(s->arena, (n + 1) * sizeof(ir_id));
+    opt_rewrite_slots(s->p, s->arena, hook, replaced_read, s, n, term, out);
+    if (memcmp(out, term, n * sizeof(ir_id)))
+        return out;
+    arena_release(s->arena, out, (n + 1) * sizeof(ir_id));
+    return term;
+}
+
 static ir_fn *replace_in_function(void *env, ir_id array, ir_fn *fn)
 {
     sharing *s = env;
     (void)array;
+    ir_id *result = replace_terms(s, in_function, fn->results, fn->result);
+    if (result == fn->result)
+        return fn;
     ir_fn *copy = arena_copy(s->arena, fn, sizeof(*fn));
-    copy->result = arena_alloc(s->arena, (fn->results + 1) * sizeof(ir_id));
-    opt_rewrite_slots(s->p, s->arena, in_function, replaced_read, s, fn->results, fn->result, copy->result);
-    return memcmp(copy->result, fn->result, fn->results * sizeof(ir_id)) ? copy : fn;
+    copy->result = result;
+    return copy;
 }
 
 static ir_id *replace_in_closed(void *env, uint32_t n, ir_id *term)
 {
-    sharing *s = env;
-    ir_id *out = arena_alloc(s->arena, (n + 1) * sizeof(ir_id));
-    opt_rewrite_slots(s->p, s->arena, in_closed_term, replaced_read, s, n, term, out);
-    return memcmp(out, term, n * sizeof(ir_id)) ? out : term;
+    return replace_terms(env, in_closed_term, n, term);
 }
 
 /* False if no literal varies. */

@@ -47,7 +47,10 @@ ir_id *opt_remake_terms(opt_remake *r, opt_op_hook hook, void *env, uint32_t n, 
     hooks h = {r, hook, env};
     ir_id *out = arena_alloc(r->p->arena, n * sizeof(ir_id));
     opt_rewrite_ops(r->p, r->p->arena, hook ? pass_op : NULL, pass_read, &h, n, term, out);
-    return memcmp(out, term, n * sizeof(ir_id)) ? out : term;
+    if (memcmp(out, term, n * sizeof(ir_id)))
+        return out;
+    arena_release(r->p->arena, out, n * sizeof(ir_id));
+    return term;
 }
 
 ir_fn *opt_remake_function(opt_remake *r, opt_op_hook hook, void *env, ir_fn *fn)
@@ -113,12 +116,15 @@ void opt_remake_array(opt_remake *r, ir_id id)
     }
     if (old->stencil)
         changed |= remake_stencil(r, id, &info, old);
-    info.input = arena_copy(p->arena, old->input, old->inputs * sizeof(ir_id));
-    for (uint32_t i = 0; i < old->inputs; i++) {
-        info.input[i] = replaced(r, old->input[i]);
-        changed |= info.input[i] != old->input[i];
+    bool other_input = false;
+    for (uint32_t i = 0; i < old->inputs && !other_input; i++)
+        other_input = replaced(r, old->input[i]) != old->input[i];
+    if (other_input) {
+        info.input = arena_copy(p->arena, old->input, old->inputs * sizeof(ir_id));
+        for (uint32_t i = 0; i < old->inputs; i++)
+            info.input[i] = replaced(r, old->input[i]);
     }
-    if (changed)
+    if (changed || other_input)
         opt_remake_as(r, id, &info);
 }
 

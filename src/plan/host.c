@@ -71,21 +71,16 @@ static void add_step(const ir_program *p, arena *a, host_code *code, ir_id id)
     map64_put(a, &code->of, id, code->step.n);
 }
 
-/* Everything a term is made of, and the extents of what it reads: those have smaller ids. Not the inside of loops. */
-typedef struct finder {
-    const ir_program *p;
-    arena *arena;
-    map64 seen;
-    opt_ids pending, found;
-} finder;
+/* What a term that is found stands for until its step is made. */
+enum { FOUND = UINT32_MAX };
 
-static void visit(finder *f, const host_code *code, ir_id id)
+/* Everything a term is made of, and the extents of what it reads: those have smaller ids. Not the inside of loops. */
+static void visit(arena *a, host_code *code, ir_id id)
 {
-    if (known(code, id) || map64_get(&f->seen, id))
+    if (known(code, id))
         return;
-    map64_put(f->arena, &f->seen, id, 1);
-    vec_push(f->arena, &f->pending, id);
-    vec_push(f->arena, &f->found, id);
+    map64_put(a, &code->of, id, FOUND);
+    vec_push(a, &code->found, id);
 }
 
 static int by_id(const void *a, const void *b)
@@ -98,20 +93,35 @@ uint32_t host_add(const ir_program *p, arena *a, host_code *code, ir_id term)
 {
     if (known(code, term))
         return known(code, term) - 1;
-    finder f = {.p = p, .arena = a};
-    visit(&f, code, term);
-    while (f.pending.n) {
-        ir_id id = f.pending.at[--f.pending.n];
+    code->found.n = 0;
+    visit(a, code, term);
+    for (uint32_t k = 0; k < code->found.n; k++) {
+        ir_id id = code->found.at[k];
         const ir_node *n = ir_at(p, id);
         for (uint32_t i = 0; i < n->n && n->kind != IR_PROJ; i++)
-            visit(&f, code, ir_args(p, id)[i]);
+            visit(a, code, ir_args(p, id)[i]);
         for (unsigned d = 0; n->kind == IR_READ && d < ir_info(p, n->array)->rank; d++)
-            visit(&f, code, ir_info(p, n->array)->shape[d]);
+            visit(a, code, ir_info(p, n->array)->shape[d]);
     }
-    qsort(f.found.at, f.found.n, sizeof(ir_id), by_id);
-    for (uint32_t i = 0; i < f.found.n; i++)
-        add_step(p, a, code, f.found.at[i]);
+    qsort(code->found.at, code->found.n, sizeof(ir_id), by_id);
+    for (uint32_t i = 0; i < code->found.n; i++)
+        add_step(p, a, code, code->found.at[i]);
     return known(code, term) - 1;
+}
+
+host_code host_keep(const host_code *code, arena *a)
+{
+    host_code kept = {0};
+    if (!code->step.n)
+        return kept;
+    kept.step.n = kept.step.cap = code->step.n;
+    kept.step.at = arena_copy(a, code->step.at, code->step.n * sizeof(host_step));
+    for (uint32_t i = 0; i < kept.step.n; i++) {
+        host_step *s = &kept.step.at[i];
+        if (s->in)
+            s->in = arena_copy(a, s->in, ((size_t)s->n + s->rank) * sizeof(uint32_t));
+    }
+    return kept;
 }
 
 /* --- running --- */

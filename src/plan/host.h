@@ -32,6 +32,7 @@ typedef struct host_step {
 typedef struct host_code {
     VEC(host_step) step; /* operands first */
     map64 of;            /* term -> 1 + step */
+    VEC(ir_id) found;    /* of use to host_add alone */
 } host_code;
 
 typedef struct host_value {
@@ -41,6 +42,8 @@ typedef struct host_value {
 
 /* Adds a closed term with everything it is made of; the number of its step. Linear in what is new. */
 uint32_t host_add(const ir_program *p, arena *a, host_code *code, ir_id term);
+/* A copy to run, to which nothing is added any more. */
+host_code host_keep(const host_code *code, arena *a);
 
 typedef struct host_world {
     const int64_t *dims; /* per name */

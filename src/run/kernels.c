@@ -33,10 +33,11 @@ static bool uses_buffer(const plan_cluster *c, uint32_t buffer)
     return false;
 }
 
-/* Which memory and which values the launch passes. */
-static bool bind(run_program *r, uint32_t cluster, run_variant *v, const char **why)
+/* Which memory and which values the launch passes. t: for what is not needed afterwards. */
+static bool bind(run_program *r, uint32_t cluster, run_variant *v, arena *t, const char **why)
 {
     arena *a = r->l->ir->arena;
+    host_code host = {0};
     const sk_kernel *k = v->built;
     v->memory = arena_alloc(a, (k->memory.n + 1) * sizeof(run_binding));
     for (uint32_t i = 0; i < k->memory.n; i++) {
@@ -60,8 +61,9 @@ static bool bind(run_program *r, uint32_t cluster, run_variant *v, const char **
         const sk_argument *from = &k->argument.at[i];
         v->argument[i] = (run_argument_of){from->term == 0, from->slot};
         if (from->term)
-            v->argument[i].number = host_add(r->l->ir, a, &v->host, from->term);
+            v->argument[i].number = host_add(r->l->ir, t, &host, from->term);
     }
+    v->host = host_keep(&host, a);
     return true;
 }
 
@@ -95,6 +97,7 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
             *why = "internal error: no kernel";
         return NULL;
     }
+    arena_sweep(t);
     if (!k_verify(v->built->k, t, why)) {
         text said;
         text_init(&said, t);
@@ -106,7 +109,7 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
     v->built = keep(v->built, a);
     if (r->engine.device->limits->own_memory)
         run_find_hazards(v->built->k, a, v);
-    return bind(r, cluster, v, why) ? v : NULL;
+    return bind(r, cluster, v, t, why) ? v : NULL;
 }
 
 /* A kernel that is not built is beyond what the device can do, or our mistake. */
@@ -135,6 +138,7 @@ static run_variant *build_safely(run_program *r, uint32_t cluster, const sk_geom
     *why = *why ? arena_string(a, *why) : NULL;
     arena_on_failure(a, NULL);
     arena_free(&t);
+    arena_sweep(a);
     *status = v ? SN_OK : why_not(*why);
     return v;
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -143,6 +144,51 @@ static void vectors_grow_and_keep_their_elements(void **state)
     arena_free(&a);
 }
 
+static void sweeping_gives_back_what_vectors_outgrew(void **state)
+{
+    (void)state;
+    counting_heap h;
+    counting_init(&h, INT_MAX);
+    arena a;
+    arena_init(&a, &h.heap);
+    VEC(uint64_t) v = {0}, w = {0};
+    for (uint64_t i = 0; i < 100000; i++) {
+        vec_push(&a, &v, i);
+        vec_push(&a, &w, i);
+        assert_int_equal(v.at[i / 2], i / 2);
+    }
+    int grown = h.live;
+    const uint64_t *now = v.at;
+    arena_sweep(&a);
+    assert_true(h.live <= grown - 4);
+    assert_ptr_equal(v.at, now);
+    for (uint64_t i = 0; i < 100000; i++)
+        assert_true(v.at[i] == i && w.at[i] == i);
+    int swept = h.live;
+    arena_sweep(&a);
+    assert_int_equal(h.live, swept);
+    vec_free(&a, &w);
+    assert_int_equal(h.live, swept - 1);
+    vec_reserve(&a, &v, v.cap + 1);
+    arena_free(&a); /* with something outgrown */
+    assert_int_equal(h.live, 0);
+}
+
+static void closed_texts_leave_their_room_to_others(void **state)
+{
+    (void)state;
+    arena a;
+    arena_init(&a, NULL);
+    text t;
+    text_init(&t, &a);
+    text_add(&t, "f32");
+    const char *closed = text_close(&t);
+    const char *next = arena_alloc(&a, 16);
+    assert_ptr_equal(next, closed + 16);
+    assert_string_equal(closed, "f32");
+    arena_free(&a);
+}
+
 static void maps_find_what_was_put(void **state)
 {
     (void)state;
@@ -277,6 +323,8 @@ int main(void)
         cmocka_unit_test(arena_uses_a_lent_block_first),
         cmocka_unit_test(arena_jumps_when_memory_runs_out),
         cmocka_unit_test(vectors_grow_and_keep_their_elements),
+        cmocka_unit_test(sweeping_gives_back_what_vectors_outgrew),
+        cmocka_unit_test(closed_texts_leave_their_room_to_others),
         cmocka_unit_test(maps_find_what_was_put),
         cmocka_unit_test(interning_compares_on_equal_hashes),
         cmocka_unit_test(interning_survives_growth),
