@@ -36,6 +36,20 @@ static inline vf64 w_exp(vf64 x)
     return _mm512_scalef_pd(w_fma(base, tail, base), _mm512_mul_pd(k, w_set(1.0 / 16)));
 }
 
+/* Without optimisation these are macros, which convert a mask of ones to a signed number. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+static inline vf64 w_mantissa(vf64 x) /* in [0.75, 1.5) */
+{
+    return _mm512_getmant_pd(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
+}
+
+static inline vf64 w_exponent(vf64 x)
+{
+    return _mm512_getexp_pd(x);
+}
+#pragma GCC diagnostic pop
+
 /* log x = e ln 2 - log c + log(1 + r) with x = 2^e m, m in [0.75, 1.5), r = c m - 1 and c near 1/m from a table by the
  * top four bits of the mantissa. c is exactly 1 on both sides of m = 1, so that log is accurate there. log 0 = -inf;
  * NaN below 0. */
@@ -60,8 +74,8 @@ static inline vf64 w_log(vf64 x)
                                     -0x1.4e01108a35ae6p-4,
                                     -0x1.868a83083f6cfp-5,
                                     0};
-    vf64 m = _mm512_getmant_pd(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
-    vf64 e = _mm512_sub_pd(_mm512_getexp_pd(x), _mm512_getexp_pd(m));
+    vf64 m = w_mantissa(x);
+    vf64 e = _mm512_sub_pd(w_exponent(x), w_exponent(m));
     __m512i index = _mm512_srli_epi64(_mm512_castpd_si512(m), 48);
     vf64 r = _mm512_fmsub_pd(m, w_look_up(reciprocal, index), w_set(1.0));
     vf64 base = w_fma(e, w_set(0x1.62e42fefa39efp-1), w_look_up(logs, index));

@@ -293,13 +293,19 @@ static void assume_extents(const run_program *r, const l_cluster *lc, int64_t ex
     }
 }
 
-static void visit_expected(run_program *r, uint32_t cluster, run_visit visit, void *env, sn_status *status,
-                           const char **why)
+static run_variant *build_expected(run_program *r, uint32_t cluster, sn_status *status, const char **why)
 {
     const l_cluster *lc = &r->l->cluster.at[cluster];
     int64_t extent[IR_MAX_RANK] = {0};
-    assume_extents(r, lc, extent);
     sk_geometry g;
+    assume_extents(r, lc, extent);
+    sk_plan_launch(r->l, lc, &r->options, extent, 0, SIZE_MAX, &g);
+    return build_safely(r, cluster, &g, (choice){g.partials == 1, true}, status, why);
+}
+
+static void visit_expected(run_program *r, uint32_t cluster, run_visit visit, void *env, sn_status *status,
+                           const char **why)
+{
     jmp_buf failure;
     if (setjmp(failure)) {
         arena_on_failure(r->l->ir->arena, NULL);
@@ -308,8 +314,7 @@ static void visit_expected(run_program *r, uint32_t cluster, run_visit visit, vo
         return;
     }
     arena_on_failure(r->l->ir->arena, &failure);
-    sk_plan_launch(r->l, lc, &r->options, extent, 0, SIZE_MAX, &g);
-    run_variant *v = build_safely(r, cluster, &g, (choice){g.partials == 1, true}, status, why);
+    run_variant *v = build_expected(r, cluster, status, why);
     if (v)
         visit(env, cluster, v->built);
 }
