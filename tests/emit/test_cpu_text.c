@@ -1,0 +1,101 @@
+/* What the CPU's code generator makes of kernels, where results do not tell: which reads and writes of rows go through tiles. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "device/device.h"
+
+typedef struct fixture {
+    arena arena;
+    device *device;
+} fixture;
+
+static int set_up(void **state)
+{
+    static fixture f;
+    const char *why = NULL;
+    f = (fixture){0};
+    arena_init(&f.arena, NULL);
+    f.device = device_cpu_open(&(device_options){.threads = 1, .keep_text = true}, &f.arena, &why);
+    if (!f.device)
+        fail_msg("%s", why);
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *f = *state;
+    f->device->close(f->device);
+    arena_free(&f->arena);
+    return 0;
+}
+
+static bool has(fixture *f, const char *source, const char *part)
+{
+    const char *why = NULL, *message = "";
+    kernel *k = k_parse(&f->arena, source, &message);
+    if (!k)
+        fail_msg("%s\n%s", message, source);
+    if (!k_verify(k, &f->arena, &why))
+        fail_msg("%s\n%s", why, source);
+    device_kernel *code = device_compile(f->device, k, &f->arena, &why);
+    if (!code)
+        fail_msg("%s", why);
+    const char *said = f->device->kernel_text(f->device, code, "llvm");
+    assert_non_null(said);
+    bool found = strstr(said, part) != NULL;
+    device_release_kernel(f->device, code);
+    return found;
+}
+
+/* Each thread walks along a row of its own, reading at the index that `index` makes of %5, where the row begins, and %6,
+ * the turn. */
+static bool reads_tiles(fixture *f, const char *index)
+{
+    const char *source = arena_printf(
+        &f->arena,
+        "kernel k lanes 64 { global @1:f32 global @2:f32 written arg %%1:i64 arg %%2:i64 for_all %%3:i64 < %%1 { "
+        "%%5:i64 = mul %%3, %%2 %%4:f32 = var 0.0:f32 for %%6:i64 = 0 to %%2 { %s %%8:f32 = load @1[%%7] "
+        "%%9:f32 = sub %%8, %%4 set %%4 = %%9 } %%10:f32 = bitcast %%4 store @2[%%3] = %%10 } }",
+        index);
+    return has(f, source, "@fill4_");
+}
+
+static void rows_are_read_in_tiles(void **state)
+{
+    static const struct {
+        const char *index;
+        bool tiled;
+    } cases[] = {
+        {"%7:i64 = add %5, %6", true},
+        {"%7:i64 = add %6, %5", true},
+        {"%20:i64 = add %6, 3 %7:i64 = add %5, %20", true},
+        {"%20:i64 = sub %6, 3 %7:i64 = add %5, %20", true},
+        {"%20:i64 = sub %5, 3 %7:i64 = add %20, %6", true},
+        {"%20:i64 = sub 0, %5 %7:i64 = sub %6, %20", true},
+        {"%20:i64 = bitcast %6 %7:i64 = add %5, %20", true},
+        {"%20:i64 = mul %2, %2 %21:i64 = add %20, %5 %7:i64 = add %21, %6", true}, /* what is the same in all turns */
+        {"%20:i64 = add %6, %6 %7:i64 = add %5, %20", false},
+        {"%20:i64 = add %6, %6 %21:i64 = sub %20, %6 %7:i64 = add %5, %21", true},
+        {"%7:i64 = sub %5, %6", false},
+        {"%20:i64 = sub %6, %6 %7:i64 = add %5, %20", false},
+        {"%20:i64 = mul %6, 2 %7:i64 = add %5, %20", false},
+        {"%20:i64 = bit_xor %6, 1 %7:i64 = add %5, %20", false},
+        {"%20:i64 = min %6, 9 %7:i64 = add %5, %20", false},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
+        if (reads_tiles(*state, cases[i].index) != cases[i].tiled)
+            fail_msg("%s: %s", cases[i].index, cases[i].tiled ? "no tile" : "a tile");
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {TEST(rows_are_read_in_tiles)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
