@@ -398,6 +398,55 @@ static void test_stencil_copies(void **state)
     assert_int_equal(shared_memories(&groups[0]), 0);
 }
 
+/* Stores in the kernel of the one cluster: one for each row that is computed at once, for each part of the picture. */
+static unsigned stores(const sk_options *device)
+{
+    const char *why = NULL;
+    unsigned n = 0;
+    l_program *l = l_clusters(p, &fused);
+    sk_prepare(l);
+    assert_int_equal(l->cluster.n, 1);
+    sk_kernel *k = sk_build(l, &l->cluster.at[0], SK_STENCIL, device, &memory, &why);
+    assert_non_null(k);
+    for (k_ref r = 1; r < k->k->stmt.n; r++)
+        n += k->k->stmt.at[r].op == K_STORE;
+    return n;
+}
+
+static ir_id applied(ir_op op, ir_id array)
+{
+    ir_type t = T_I32, real = T_F32;
+    ir_fn *f = ir_fn_new(p, 1, &t);
+    ir_id x = f->param[0];
+    if (op == OP_SQRT || op == OP_EXP)
+        x = ir_convert(p, 0, OP_CONVERT, T_I32, ir_op1(p, 0, op, ir_convert(p, 0, OP_CONVERT, real, x)));
+    else
+        x = ir_op1(p, 0, op, x);
+    ir_fn_close(p, f, 1, &x);
+    return ir_map(p, 0, 1, &array, f, 0);
+}
+
+/* By vectors, several rows at once where they share what they read and are cheap; one where they are dear. */
+static void test_stencil_rows_at_once(void **state)
+{
+    (void)state;
+    const sk_options *const device[] = {&vectors, &scalars, &groups[0]};
+    for (size_t i = 0; i < ARRAY_LENGTH(device); i++) {
+        static const ir_op op[] = {OP_NEG, OP_BIT_NOT, OP_SQRT, OP_EXP};
+        unsigned n[ARRAY_LENGTH(op)];
+        for (size_t k = 0; k < ARRAY_LENGTH(op); k++) {
+            p = ir_program_new(&memory);
+            ir_output(p, applied(op[k], stencil(IR_CLAMP, 3, 3, input(T_I32, 2, "h", "w", 0), sobel)));
+            n[k] = stores(device[i]);
+        }
+        unsigned once = device[i] == &groups[0] ? 4 : 2, many = device[i] == &vectors ? 3 * once : once;
+        assert_int_equal(n[0], many);
+        assert_int_equal(n[1], many);
+        assert_int_equal(n[2], many);
+        assert_int_equal(n[3], once);
+    }
+}
+
 static void test_stencil_line(void **state)
 {
     (void)state;
@@ -527,10 +576,24 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_map),          TEST(test_fold_all_sizes), TEST(test_fold_rows), TEST(test_float_sum), TEST(test_stencil_chain),
-        TEST(test_stencil_line), TEST(test_stencil_blocks), TEST(test_stencil_tiles_fit), TEST(test_stencil_planes), TEST(test_stencil_copies),
-        TEST(test_views),          TEST(test_reads),     TEST(test_loop),      TEST(test_after_fold), TEST(test_stream),
-        TEST(test_far_apart), TEST(test_folds_copy_what_they_read),
+        TEST(test_map),
+        TEST(test_fold_all_sizes),
+        TEST(test_fold_rows),
+        TEST(test_float_sum),
+        TEST(test_stencil_chain),
+        TEST(test_stencil_line),
+        TEST(test_stencil_blocks),
+        TEST(test_stencil_tiles_fit),
+        TEST(test_stencil_planes),
+        TEST(test_stencil_copies),
+        TEST(test_views),
+        TEST(test_reads),
+        TEST(test_loop),
+        TEST(test_after_fold),
+        TEST(test_stream),
+        TEST(test_far_apart),
+        TEST(test_folds_copy_what_they_read),
+        TEST(test_stencil_rows_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
