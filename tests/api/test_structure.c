@@ -718,6 +718,30 @@ static void chained_stencils_keep_rows(void **state)
     sn_drop(p);
 }
 
+static sn_acc edges_and_more(sn_acc a)
+{
+    sn_acc edges = sn_stencil(down, sn_pattern(3, 1), sn_clamp, a);
+    return sn_results(edges, sn_map(next, edges));
+}
+
+static sn_acc edges_and_turned(sn_acc a)
+{
+    sn_acc edges = sn_stencil(down, sn_pattern(3, 1), sn_clamp, a);
+    return sn_results(edges, sn_map(next, sn_reverse(edges)));
+}
+
+/* What follows a stencil stays in its loop, unless it reads it elsewhere. */
+static void loops_of_stencils_take_what_follows(void **state)
+{
+    (void)state;
+    sn_program *p = compiled_in(both_cpu(), "[n,m]f32 -> [n,m]f32, [n,m]f32", SN_BODY(edges_and_more));
+    expect_counts(p, .clusters = 1);
+    sn_drop(p);
+    p = compiled_in(both_cpu(), "[n,m]f32 -> [n,m]f32, [n,m]f32", SN_BODY(edges_and_turned));
+    expect_counts(p, .clusters = 2);
+    sn_drop(p);
+}
+
 /* --- memory --- */
 
 static sn_acc pipeline(sn_acc x)
@@ -839,6 +863,7 @@ int main(void)
         cmocka_unit_test(loops_that_may_fail_stay_unrolled),
         cmocka_unit_test(components_of_folds_are_results_as_they_are),
         cmocka_unit_test(chained_stencils_keep_rows),
+        cmocka_unit_test(loops_of_stencils_take_what_follows),
         cmocka_unit_test(memory_is_used_again),
         cmocka_unit_test(products_contract_unless_switched_off),
         cmocka_unit_test(loops_in_two_dimensions_go_in_tiles),
