@@ -1,4 +1,5 @@
-/* What the CPU's code generator makes of kernels, where results do not tell: which reads and writes of rows go through tiles. */
+/* What the CPU's code generator makes of kernels, where results do not tell: which reads of rows go
+ * through tiles, and which gangs run without masks first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,9 +94,31 @@ static void rows_are_read_in_tiles(void **state)
             fail_msg("%s: %s", cases[i].index, cases[i].tiled ? "no tile" : "a tile");
 }
 
+/* A gang with checks runs once without masks and again with them if a check fails: not if it changes what it reads. */
+static void gangs_run_again_only_if_nothing_is_lost(void **state)
+{
+#define GANG(code)                                                                                                     \
+    "kernel k lanes 16 { global @1:i64 global @2:i64 written arg %1:i64 for_all %2:i64 < %1 { " code " } }"
+    static const struct {
+        const char *source;
+        bool again;
+    } cases[] = {
+        {GANG("%3:i64 = load @1[%2] %4:bool = lt %3, 5 check 1: %4, 0, 0, 0 store @2[%2] = %3"), true},
+        {GANG("%3:i64 = load @1[%2] %5:i64 = load @1[%3] %4:bool = lt %3, 5 check 1: %4, 0, 0, 0 store @2[%2] = %5"),
+         true},
+        {GANG("%3:i64 = load @2[%2] %4:bool = lt %3, 5 check 1: %4, 0, 0, 0"), true},
+        {GANG("%3:i64 = load @2[%2] %4:bool = lt %3, 5 check 1: %4, 0, 0, 0 store @2[%2] = 1"), false},
+        {GANG("store @2[%2] = 1 %3:i64 = load @2[%2] %4:bool = lt %3, 5 check 1: %4, 0, 0, 0"), false},
+    };
+#undef GANG
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
+        if (has(*state, cases[i].source, "\nwhole:") != cases[i].again)
+            fail_msg("%s: %s", cases[i].source, cases[i].again ? "runs once" : "may run again");
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(rows_are_read_in_tiles)};
+    const struct CMUnitTest tests[] = {TEST(rows_are_read_in_tiles), TEST(gangs_run_again_only_if_nothing_is_lost)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
