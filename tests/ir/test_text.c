@@ -39,7 +39,7 @@ static const char *const golden[] = {
     /* everything an array operation can carry */
     "site 1 \"dot.c\":3 \"zip_with\"\n"
     "site 2 ?:0 \"say \\\"hi\\\"\\x0a\"\n"
-    "extents n, m, \"x1\", \"map\"\n"
+    "extents n, m, \"x1\", \"map\", _under, \"2nd\", \"a-b\"\n"
     "a1 = input [n, \"x1\"]f32\n"
     "a2 = input@1 [m, \"map\"](f32, i32)\n"
     "a3 = zip_with: map@1 a1, a2 {x1: f32, x2: f32, x3: i32 -> x1 * x2, x3}\n"
