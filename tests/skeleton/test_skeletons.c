@@ -198,37 +198,6 @@ static void test_fold_rows(void **state)
         compare((const int64_t[][3]){{shape[i][0], shape[i][1]}}, 0);
 }
 
-/* Threads that walk stretches of a row copy the elements they fold together, each once, and read the copies. */
-static void test_folds_copy_what_they_read(void **state)
-{
-    (void)state;
-    ir_id seed = ir_const(p, T_I32, 5), a = input(T_I32, 1, "n", 0, 0), b = input(T_I32, 1, "n", 0, 0);
-    ir_output(p, ir_fold(p, 0, last_nonzero(), &seed, zip2(OP_ADD, zip2(OP_MUL, a, a), zip2(OP_MUL, a, b)), 0));
-    l_program *l = l_clusters(p, &fused);
-    sk_prepare(l);
-    assert_int_equal(l->cluster.n, 1);
-    for (size_t i = 0; i < ARRAY_LENGTH(groups); i++) {
-        const char *why = NULL;
-        sk_kernel *k = sk_build(l, &l->cluster.at[0], SK_GROUP_CHUNKS, &groups[i], &memory, &why);
-        assert_non_null(k);
-        unsigned read[2] = {0}, copied = 0;
-        for (k_ref r = 1; r < k->k->stmt.n; r++) {
-            const k_stmt *at = &k->k->stmt.at[r];
-            if (at->op != K_LOAD)
-                continue;
-            uint32_t global = 0; /* bindings are those of the global memories, in order */
-            for (k_mem m = 1; m < at->mem; m++)
-                global += k->k->mem.at[m].space == K_GLOBAL;
-            if (k->k->mem.at[at->mem].space == K_GLOBAL)
-                read[k->memory.at[global].array == b]++;
-            copied += k->k->mem.at[at->mem].space == K_SHARED && k->k->mem.at[at->mem].type == T_I32;
-        }
-        assert_int_equal(read[0], 1);
-        assert_int_equal(read[1], 1);
-        assert_in_range(copied, 2, UINT32_MAX);
-    }
-}
-
 static void test_float_sum(void **state)
 {
     (void)state;
@@ -592,7 +561,6 @@ int main(void)
         TEST(test_after_fold),
         TEST(test_stream),
         TEST(test_far_apart),
-        TEST(test_folds_copy_what_they_read),
         TEST(test_stencil_rows_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
