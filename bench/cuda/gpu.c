@@ -15,7 +15,7 @@ struct gpu {
     cu_context context;
     cu_module module;
     cu_stream stream;
-    char name[160];
+    char name[256];
 };
 
 static bool fine(struct gpu *g, const char *call, cu_result r)
