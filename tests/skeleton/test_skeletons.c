@@ -320,16 +320,23 @@ static void test_stencil_planes(void **state)
     compare((const int64_t[][3]){{30, 13, 16}}, 0);
 }
 
-/* Shared memories of the kernel of the one cluster. */
-static unsigned shared_memories(const sk_options *device)
+/* The kernel of the one cluster. */
+static const sk_kernel *stencil_kernel(const sk_options *device)
 {
     const char *why = NULL;
-    unsigned n = 0;
     l_program *l = l_clusters(p, &fused);
     sk_prepare(l);
     assert_int_equal(l->cluster.n, 1);
-    sk_kernel *k = sk_build(l, &l->cluster.at[0], SK_STENCIL, device, &memory, &why);
+    const sk_kernel *k = sk_build(l, &l->cluster.at[0], SK_STENCIL, device, &memory, &why);
     assert_non_null(k);
+    return k;
+}
+
+/* Shared memories of the kernel of the one cluster. */
+static unsigned shared_memories(const sk_options *device)
+{
+    const sk_kernel *k = stencil_kernel(device);
+    unsigned n = 0;
     for (k_mem m = 1; m < k->k->mem.n; m++)
         n += k->k->mem.at[m].space == K_SHARED;
     return n;
@@ -370,13 +377,8 @@ static void test_stencil_copies(void **state)
 /* Stores in the kernel of the one cluster: one for each row that is computed at once, for each part of the picture. */
 static unsigned stores(const sk_options *device)
 {
-    const char *why = NULL;
+    const sk_kernel *k = stencil_kernel(device);
     unsigned n = 0;
-    l_program *l = l_clusters(p, &fused);
-    sk_prepare(l);
-    assert_int_equal(l->cluster.n, 1);
-    sk_kernel *k = sk_build(l, &l->cluster.at[0], SK_STENCIL, device, &memory, &why);
-    assert_non_null(k);
     for (k_ref r = 1; r < k->k->stmt.n; r++)
         n += k->k->stmt.at[r].op == K_STORE;
     return n;
