@@ -43,6 +43,10 @@ typedef enum {
     IR_RESHAPE,     /* same elements in row-major order, other shape; sizes checked */
     IR_FOLD,    /* fn(left..., right...) along the innermost dimension; seed values (none: fold1, must not be empty) */
     IR_STENCIL, /* fn(neighbours of input 0, then of input 1 ...), see ir_stencil */
+    IR_SCAN,    /* fn(left..., right...) along the innermost dimension: element i of a row is seed (+) x0 (+) ... (+) xi, or,
+                   EXCLUSIVE, up to x(i-1), which needs a seed; RIGHT: from the other end, xi (+) ... (+) seed */
+    IR_PACK,    /* of input 1, in order, the elements for which input 0 (bool) holds; all of rank 1. Its extent reads a fold
+                   of rank 0 that counts them, so it is known when that has run */
     IR_FORCE,   /* to memory, a fusion barrier */
     IR_KIND_COUNT
 } ir_kind;
@@ -52,6 +56,8 @@ enum {
     IR_LINEAR = 2,   /* IR_READ */
     IR_INDEXED = 4,  /* IR_MAP */
     IR_COMMUTES = 8, /* IR_FOLD: the operator commutes */
+    IR_EXCLUSIVE = 1, /* IR_SCAN: an element does not take part in its own result */
+    IR_RIGHT = 2,     /* IR_SCAN: from the right end; the operator's left operand is still the one further left */
     IR_ALWAYS = 16,  /* IR_READ, with IR_SAFE: inside even where no guard asks for it, and cheap: made by skeletons */
     IR_FUSED = 32,   /* arrays: computed anew at each use, whatever it costs, wherever that is possible */
     IR_STEP =
@@ -99,7 +105,7 @@ typedef struct ir_array {
     uint32_t inputs;
     ir_id *input;            /* array operands */
     ir_fn *fn;               /* NULL if the operation has none */
-    ir_id *seed;             /* FOLD: a closed scalar term per component, or NULL */
+    ir_id *seed;             /* FOLD, SCAN: a closed scalar term per component, or NULL */
     ir_stencil *stencil;     /* STENCIL: one per input */
     const char *name;        /* the user's operation ("zip_with", "replicate"), for messages, text and explain */
     const void *data; /* INPUT: its elements, if the program brings them along: contiguous, one component, constant
@@ -259,6 +265,11 @@ ir_id ir_map(ir_program *p, uint32_t site, uint32_t inputs, const ir_id *input, 
 ir_id ir_backpermute(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_fn *fn, ir_id source, unsigned flags);
 ir_id ir_reshape(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_id source);
 ir_id ir_fold(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned flags);
+/* The same shape. flags: IR_EXCLUSIVE (needs a seed), IR_RIGHT. */
+ir_id ir_scan(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned flags);
+/* `keep` and `source` have rank 1 and the same extent. The count of what is kept, a fold of rank 0, is made on the way: the
+ * result's extent reads it. */
+ir_id ir_pack(ir_program *p, uint32_t site, ir_id keep, ir_id source);
 ir_id ir_stencil_new(ir_program *p, uint32_t site, ir_fn *fn, uint32_t inputs, const ir_id *input, const ir_stencil *stencil);
 ir_id ir_force(ir_program *p, uint32_t site, ir_id source);
 void ir_fuse(ir_program *p, ir_id array); /* sets IR_FUSED */

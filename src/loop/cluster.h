@@ -17,6 +17,7 @@ typedef enum {
     L_VIEW,   /* at an index computed from its own (backpermute, reshape) */
     L_HALO,   /* at neighbouring indices (stencil) */
     L_RANDOM, /* at any index, from scalar code */
+    L_OUTER,  /* an element of a row reads what belongs to its row */
     L_HOST    /* by the host: an extent or a seed depends on it */
 } l_access;
 
@@ -43,16 +44,29 @@ typedef struct l_edge {
     l_why why;
 } l_edge;
 
-typedef enum { L_ELEMENT, L_FOLD } l_kind;
+typedef enum {
+    L_ELEMENT,
+    L_FOLD,
+    L_SCAN, /* its result is an element, computed with a carry from the element before */
+    L_PACK  /* stores some elements of the loop, one behind the other */
+} l_kind;
 
 typedef struct l_op { /* an anchor in its cluster */
     ir_id term;
     l_kind kind;
     bool stored; /* its result goes to memory */
     bool staged; /* neighbours of it are read within the cluster */
+    bool outer;  /* ROW: computed once a row, from folds of the row: its extents are the rate's without the innermost */
+    uint8_t sweep; /* ROW: in which sweep over the row; outer operations: before it. A fold's result is there from the next
+                      sweep on */
 } l_op;
 
-typedef enum { L_CLASS_PLAIN, L_CLASS_STENCIL, L_CLASS_FOLD } l_class;
+typedef enum {
+    L_CLASS_PLAIN,
+    L_CLASS_STENCIL,
+    L_CLASS_FOLD,
+    L_CLASS_ROW /* sweeps over rows, elements in order: scans and packs, and folds whose results the same row reads */
+} l_class;
 
 typedef enum {
     L_NO_CHOICE,
@@ -65,6 +79,8 @@ typedef struct l_cluster {
     uint8_t rank;
     ir_id shape[IR_MAX_RANK]; /* the rate: extents of the iteration space */
     uint32_t level;
+    bool right;      /* ROW: its scans go from right to left; such a loop has no folds and no packs */
+    uint8_t sweeps;  /* ROW: over each row, at least 1 */
     bool ordered;    /* folds: their operators keep order */
     bool wide;       /* folds: an accumulated component has 8 bytes */
     uint8_t choice;  /* folds: l_choice; set by sk_prepare, and the size of its key: */
