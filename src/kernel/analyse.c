@@ -203,8 +203,10 @@ static void thread_statement(state *st, k_ref id, k_ref parent, uint32_t depth)
         define(st, s->dst, load(st, s));
         return;
     case K_ATOMIC:
-    case K_SHUFFLE:
         define(st, s->dst, varying);
+        return;
+    case K_SHUFFLE:
+        define(st, s->dst, s->sub == K_LANE ? uniform : varying);
         return;
     case K_FOR:
     case K_COUNT:

@@ -435,10 +435,38 @@ k_val k_all(k_builder *b, k_val cond)
     return append_value(b, (k_stmt){.op = K_ALL, .in = {cond}}, T_BOOL);
 }
 
+static k_val take_from(k_builder *b, uint8_t how, k_val value, int64_t d)
+{
+    return append_value(b, (k_stmt){.op = K_SHUFFLE, .sub = how, .in = {value, k_i64(b, d)}},
+                        (ir_type)value_of(b, value)->type);
+}
+
 k_val k_shuffle(k_builder *b, k_val value, int64_t distance)
 {
-    return append_value(b, (k_stmt){.op = K_SHUFFLE, .in = {value, k_i64(b, distance)}},
-                        (ir_type)value_of(b, value)->type);
+    return take_from(b, K_ROTATE, value, distance);
+}
+
+k_val k_take_left(k_builder *b, k_val value, int64_t half)
+{
+    return take_from(b, K_LEFT, value, half);
+}
+
+k_val k_take_lane(k_builder *b, k_val value, int64_t lane)
+{
+    return take_from(b, K_LANE, value, lane);
+}
+
+uint32_t k_shuffle_source(const kernel *k, const k_stmt *s, uint32_t lane)
+{
+    uint32_t d = (uint32_t)k->value.at[s->in[1]].bits;
+    switch (s->sub) {
+    case K_LEFT:
+        return (lane & ~(2 * d - 1)) + d - 1;
+    case K_LANE:
+        return d;
+    default:
+        return (lane + d) % k->lanes;
+    }
 }
 
 k_val k_count(k_builder *b, k_val cond)

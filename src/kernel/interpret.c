@@ -267,11 +267,10 @@ static void for_all(machine *m, const k_stmt *s)
 static void shuffle(machine *m, const k_stmt *s)
 {
     ir_bits from[256];
-    uint32_t distance = (uint32_t)get_i64(m, s->in[1], 0);
     for (uint32_t lane = 0; lane < m->lanes; lane++)
         from[lane] = get(m, s->in[0], lane);
     for (uint32_t lane = 0; lane < m->lanes; lane++)
-        put(m, s->dst, lane, from[(lane + distance) % m->lanes]);
+        put(m, s->dst, lane, from[k_shuffle_source(m->k, s, lane)]);
 }
 
 static void chain(machine *m, const k_stmt *s)

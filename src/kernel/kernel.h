@@ -88,7 +88,7 @@ typedef enum {
     K_COMPACT,   /* thread level, gang converged (not under varying IF/LOOP), FOR_ALL with count <= lanes: stores in[1] of each lane
                     whose in[2] (bool) holds to mem[in[0] + number of such lanes before it]; in[0] uniform */
     K_COUNT,     /* thread level, converged, count <= lanes: dst (i64, uniform) = number of lanes (on, in range) whose in[0] holds */
-    K_SHUFFLE,   /* thread level, converged, count <= lanes: dst = in[0] of the lane (own lane + in[1]) modulo lanes; in[1] an i64 literal */
+    K_SHUFFLE,   /* thread level, converged, count <= lanes: dst = in[0] of another lane, chosen by `sub` and in[1], an i64 literal */
     K_ALL,       /* thread level: dst (bool, uniform) = in[0] holds in all lanes of the gang that are on; where a gang is one thread, in[0] */
     K_CHAIN      /* piece level: hands a tuple from piece to piece. chain c: dst[j] = state before this piece, given this piece's
                     aggregate in[j]; function combines. See k_chain */
@@ -103,6 +103,11 @@ enum {
     K_PACK = 2 /* ... and no round loads what another one stores: what rounds do with neighbouring elements may be done together */
 };
 enum { K_PACK_ROUNDS = 4 };
+enum { /* the lane that a SHUFFLE takes from; d is in[1] */
+       K_ROTATE, /* (own lane + d) modulo lanes */
+       K_LEFT,   /* the last one of the left half of the own block of 2 d lanes, d a power of two below lanes */
+       K_LANE    /* lane d: the same for all */
+};
 enum {
     K_NOTE = 1
 }; /* a CHECK that always fails and takes no lane away: it notes the bits of a value, in[2], of the ir_type in[3]
@@ -129,7 +134,7 @@ enum {
 typedef struct k_stmt {
     uint8_t op;    /* k_op */
     uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_FOR: K_UNROLL, K_PACK. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: K_RELAX, K_MIX.
-                      K_LOAD: K_TOTAL. K_CHECK: K_NOTE */
+                      K_LOAD: K_TOTAL. K_CHECK: K_NOTE. K_SHUFFLE: K_ROTATE, K_LEFT, K_LANE */
     uint32_t site; /* K_CHECK: operation in the user's program */
     k_val dst, in[4];
     k_mem mem;
@@ -203,7 +208,11 @@ k_val k_for_whole(k_builder *b, k_val count);                 /* a FOR_ALL of wh
 void k_compact(k_builder *b, k_mem m, k_val base, k_val value, k_val keep);
 k_val k_count(k_builder *b, k_val cond);
 k_val k_all(k_builder *b, k_val cond);
-k_val k_shuffle(k_builder *b, k_val value, int64_t distance);
+k_val k_shuffle(k_builder *b, k_val value, int64_t distance);    /* K_ROTATE */
+k_val k_take_left(k_builder *b, k_val value, int64_t half);      /* K_LEFT */
+k_val k_take_lane(k_builder *b, k_val value, int64_t lane);      /* K_LANE */
+/* Which lane a SHUFFLE takes from in this one. */
+uint32_t k_shuffle_source(const kernel *k, const k_stmt *s, uint32_t lane);
 k_chain *k_chain_begin(k_builder *b, uint8_t arity, const k_val *aggregate, const k_val *initial, k_mem state); /* opens the combining code: read left/right */
 void k_chain_end(k_builder *b, k_chain *c, const k_val *result); /* closes; c->before holds the values */
 void k_end(k_builder *b);

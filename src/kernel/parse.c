@@ -392,6 +392,7 @@ static void assignment(parser *p)
         values(p, "", 1, s.in);
     } else if (take(p, "shuffle")) {
         s.op = K_SHUFFLE;
+        s.sub = take(p, "left") ? K_LEFT : take(p, "lane") ? K_LANE : K_ROTATE;
         values(p, "", 2, s.in);
     } else if (take(p, "count")) {
         s.op = K_COUNT;

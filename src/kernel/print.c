@@ -124,6 +124,10 @@ static void put_right_side(printer *p, const k_stmt *s)
         text_add(p->out, s->sub == K_TOTAL ? " total" : "");
         put_access(p, s);
         return;
+    case K_SHUFFLE:
+        text_add(p->out, s->sub == K_LEFT ? " left" : s->sub == K_LANE ? " lane" : "");
+        put_values(p, "", 2, s->in);
+        return;
     case K_ATOMIC:
         text_printf(p->out, " %s", ir_ops[s->sub].name);
         put_access(p, s);

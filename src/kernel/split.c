@@ -155,6 +155,20 @@ static void vote(splitter *s, k_ref id)
     split_define(s, x->dst, k_convert(b, OP_CONVERT, x->op == K_COUNT ? T_I64 : T_BOOL, votes));
 }
 
+static k_val source_lane(splitter *s, const k_stmt *x)
+{
+    k_builder *b = &s->b;
+    int64_t d = ir_i64_bits(T_I64, s->from->value.at[x->in[1]].bits), lanes = s->from->lanes;
+    switch (x->sub) {
+    case K_LEFT:
+        return k_let(b, OP_ADD, k_let(b, OP_BIT_AND, s->lane, k_i64(b, -2 * d), 0), k_i64(b, d - 1), 0);
+    case K_LANE:
+        return k_i64(b, d);
+    default:
+        return k_let(b, OP_BIT_AND, k_let(b, OP_ADD, s->lane, k_i64(b, d), 0), k_i64(b, lanes - 1), 0);
+    }
+}
+
 static void exchange(splitter *s, k_ref id)
 {
     const k_stmt *x = &s->from->stmt.at[id];
@@ -167,8 +181,7 @@ static void exchange(splitter *s, k_ref id)
     split_close_segment(s);
     s->segment++;
     split_open_segment(s, x->next);
-    k_val from = k_let(b, OP_ADD, s->lane, k_i64(b, ir_i64_bits(T_I64, s->from->value.at[x->in[1]].bits)), 0);
-    split_define(s, x->dst, k_load(b, m, k_let(b, OP_BIT_AND, from, k_i64(b, lanes - 1), 0)));
+    split_define(s, x->dst, k_load(b, m, source_lane(s, x)));
     if (s->kept[x->dst])
         split_keep(s, x->dst);
 }

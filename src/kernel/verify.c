@@ -279,6 +279,13 @@ static bool check_shuffle(checker *c, const k_stmt *s)
         return false;
     if (c->k->value.at[s->in[1]].kind != KV_LITERAL)
         return bad(c, "the distance of a shuffle must be a literal");
+    uint64_t d = c->k->value.at[s->in[1]].bits;
+    if (s->sub > K_LANE)
+        return bad(c, "unknown kind of shuffle");
+    if (s->sub == K_LEFT && (d == 0 || d & (d - 1) || d >= c->k->lanes))
+        return bad(c, "half a block of lanes must be a power of two below the number of lanes");
+    if (s->sub == K_LANE && d >= c->k->lanes)
+        return bad(c, "there is no such lane");
     return define(c, s->dst, KV_RESULT, (ir_type)c->k->value.at[s->in[0]].type, c->w.at);
 }
 

@@ -125,9 +125,23 @@ static void control(generator *g, unsigned depth, bool together, bool converged)
 static void shuffle(generator *g)
 {
     k_builder *b = &g->b;
-    int64_t distance = (int64_t)next(g, g->k->lanes);
-    k_val mine = any(g), other = k_shuffle(b, mine, distance);
-    k_val from = k_let(b, OP_BIT_AND, k_let(b, OP_ADD, g->lane, k_i64(b, distance), 0), k_i64(b, g->k->lanes - 1), 0);
+    int64_t lanes = g->k->lanes, d = (int64_t)next(g, g->k->lanes), half = 1;
+    k_val mine = any(g), other, from;
+    switch (next(g, lanes > 1 ? 3 : 2)) {
+    case 0:
+        other = k_shuffle(b, mine, d);
+        from = k_let(b, OP_BIT_AND, k_let(b, OP_ADD, g->lane, k_i64(b, d), 0), k_i64(b, lanes - 1), 0);
+        break;
+    case 1:
+        other = k_take_lane(b, mine, d);
+        from = k_i64(b, d);
+        break;
+    default:
+        while (4 * half <= lanes && next(g, 2))
+            half *= 2;
+        other = k_take_left(b, mine, half);
+        from = k_let(b, OP_ADD, k_let(b, OP_BIT_AND, g->lane, k_i64(b, -2 * half), 0), k_i64(b, half - 1), 0);
+    }
     add(g->varying, &g->n_varying, g, k_select(b, k_let(b, OP_LT, from, g->count, 0), other, k_get(b, mine)));
 }
 

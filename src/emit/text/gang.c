@@ -63,12 +63,25 @@ static void define(emitter *e, const k_stmt *s, const char *x)
     emit_line(e, "%s %s = %s;", emit_type_of(e, s->dst), emit_define(e, s->dst), x);
 }
 
+static const char *source_lane(emitter *e, const k_stmt *s)
+{
+    uint32_t d = (uint32_t)e->k->value.at[s->in[1]].bits;
+    switch (s->sub) {
+    case K_LEFT:
+        return arena_printf(e->arena, "(int)((sn_lane & ~%uu) + %u)", 2 * d - 1, d - 1);
+    case K_LANE:
+        return arena_printf(e->arena, "%u", d);
+    default:
+        return arena_printf(e->arena, "(int)(sn_lane + %u) & %u", d, e->k->lanes - 1u);
+    }
+}
+
 /* Exchanged as a word that the instruction knows. */
 static void shuffle(emitter *e, const k_stmt *s)
 {
     ir_type t = (ir_type)e->k->value.at[s->dst].type;
     const char *x = emit_value(e, s->in[0]);
-    const char *from = arena_printf(e->arena, "(int)(sn_lane + %s) & %u", emit_value(e, s->in[1]), e->k->lanes - 1u);
+    const char *from = source_lane(e, s);
     if (ir_type_size(t) < 4)
         x = arena_printf(e->arena, "(int)%s", x);
     const char *got = arena_printf(e->arena, e->d->shuffle, members(e), x, from);

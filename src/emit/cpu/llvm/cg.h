@@ -278,7 +278,7 @@ void cg_function_attributes(cg *g, cg_ref function); /* module.c */
 void cg_atomic(cg *g, k_ref id);
 void cg_compact(cg *g, k_ref id);
 void cg_count(cg *g, k_ref id);
-void cg_rotate(cg *g, k_ref id);
+void cg_take(cg *g, k_ref id);
 void cg_all(cg *g, k_ref id);
 
 /* --- bytes.c --- */

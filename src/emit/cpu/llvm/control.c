@@ -299,7 +299,7 @@ void cg_statement(cg *g, k_ref id)
         cg_all(g, id);
         return;
     case K_SHUFFLE:
-        cg_rotate(g, id);
+        cg_take(g, id);
         return;
     case K_CHAIN:
         cg_chain(g, id);

@@ -43,17 +43,22 @@ static cg_ref rotated_mask(cg *g, cg_ref mask, uint64_t distance)
     return LLVMBuildBitCast(g->b, cg_call(g, "llvm.fshr", 1, &word, 3, in), LLVMTypeOf(mask), "");
 }
 
-void cg_rotate(cg *g, k_ref id)
+void cg_take(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
     uint64_t distance = g->k->value.at[s->in[1]].bits;
-    if (g->k->value.at[s->in[0]].type == T_BOOL && g->lanes >= 8 && g->lanes <= 64) {
+    if (s->sub == K_LANE) {
+        cg_ref lane = cg_i64(g, (int64_t)distance);
+        cg_define(g, s->dst, LLVMBuildExtractElement(g->b, cg_vec(g, s->in[0]), lane, ""));
+        return;
+    }
+    if (s->sub == K_ROTATE && g->k->value.at[s->in[0]].type == T_BOOL && g->lanes >= 8 && g->lanes <= 64) {
         cg_define(g, s->dst, rotated_mask(g, cg_vec(g, s->in[0]), distance));
         return;
     }
     int index[256];
     for (unsigned i = 0; i < g->lanes; i++)
-        index[i] = (int)((i + distance) % g->lanes);
+        index[i] = (int)k_shuffle_source(g->k, s, i);
     cg_define(g, s->dst, cg_shuffle(g, cg_vec(g, s->in[0]), NULL, g->lanes, index));
 }
 
