@@ -103,7 +103,7 @@ void split_open(splitter *s, k_ref id)
     default:
         break;
     }
-    k_val aggregate[8], initial[8];
+    k_val aggregate[K_MOST_CARRIED], initial[K_MOST_CARRIED];
     for (unsigned j = 0; j < x->chain->arity; j++) {
         aggregate[j] = split_translate(s, x->chain->aggregate[j]);
         initial[j] = split_translate(s, x->chain->initial[j]);
@@ -125,7 +125,7 @@ void split_close(splitter *s, k_ref id)
         k_end(&s->b);
         return;
     }
-    k_val result[8];
+    k_val result[K_MOST_CARRIED];
     k_val first = s->value[x->chain->left[0]];
     k_chain *c = NULL;
     for (k_ref other = s->k->stmt.n; other-- > 1 && !c;)

@@ -114,13 +114,15 @@ enum {
       (`trace`). Where nobody listens, it does nothing */
 enum { K_TOTAL = 1 }; /* a LOAD whose index, that of a FOR around it, is in range in every round, whatever IFs there are between the two */
 
+enum { K_MOST_CARRIED = 128 }; /* values that a chain hands on */
+
 typedef struct k_chain { /* the tuple monoid of a CHAIN; body is piece-level code over left and right */
     uint8_t arity;
-    k_val aggregate[8]; /* of this piece */
-    k_val before[8];    /* defined: `initial` at piece 0, after that the state the piece before left: before (+) aggregate of it,
+    k_val aggregate[K_MOST_CARRIED]; /* of this piece */
+    k_val before[K_MOST_CARRIED];    /* defined: `initial` at piece 0, after that the state the piece before left: before (+) aggregate of it,
                            so `initial` enters once, leftmost */
-    k_val initial[8];
-    k_val left[8], right[8], result[8]; /* code: result = left (+) right. left/right are variables (KV_VARIABLE, def 0) set by the emitter */
+    k_val initial[K_MOST_CARRIED];
+    k_val left[K_MOST_CARRIED], right[K_MOST_CARRIED], result[K_MOST_CARRIED]; /* code: result = left (+) right. left/right are variables (KV_VARIABLE, def 0) set by the emitter */
     k_ref body;         /* also in the statement's own `body` */
     k_mem state;        /* global u64 array: (1 + arity) words a piece, zeroed before the first launch: 1 once the words
                            behind it hold the bits of the state that the piece leaves */

@@ -318,8 +318,8 @@ static void chain(parser *p)
     c->state = memory(p);
     expect(p, "before");
     do {
-        if (c->arity == 8)
-            fail(p, "a chain carries at most 8 values");
+        if (c->arity == K_MOST_CARRIED)
+            fail(p, "a chain carries at most %d values", K_MOST_CARRIED);
         else
             c->before[c->arity++] = definition(p, KV_RESULT, id);
     } while (!p->message && take(p, ","));

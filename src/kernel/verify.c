@@ -301,7 +301,7 @@ static bool check_break(checker *c)
 static bool check_chain(checker *c, const k_stmt *s)
 {
     const k_chain *chain = s->chain;
-    if (k_walk_parent(&c->w) || !chain || chain->arity < 1 || chain->arity > 8)
+    if (k_walk_parent(&c->w) || !chain || chain->arity < 1 || chain->arity > K_MOST_CARRIED)
         return bad(c, "it must stand at the outermost level and carry 1 to 8 values");
     if (!chain->state || chain->state >= c->k->mem.n)
         return bad(c, "it has no state");

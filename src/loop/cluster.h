@@ -81,6 +81,8 @@ typedef struct l_cluster {
     uint32_t level;
     bool right;      /* ROW: its scans go from right to left; such a loop has no folds and no packs */
     uint8_t sweeps;  /* ROW: over each row, at least 1 */
+    bool chains;     /* ROW: states can go from piece to piece; set by sk_prepare, and words per piece that they take: */
+    uint32_t state_words;
     bool ordered;    /* folds: their operators keep order */
     bool wide;       /* folds: an accumulated component has 8 bytes */
     uint8_t choice;  /* folds: l_choice; set by sk_prepare, and the size of its key: */

@@ -151,6 +151,18 @@ static ir_id after_checks(const sk_body *b, ir_id value, const checks *all)
 
 /* --- reads --- */
 
+static const ir_id *given(const sk_body *b, ir_id array)
+{
+    uint32_t number = map64_get(&b->given_of, array);
+    return number ? b->given.at[number - 1] : NULL;
+}
+
+void sk_give(sk_body *b, ir_id array, const ir_id *value)
+{
+    vec_push(b->arena, &b->given, value);
+    map64_put(b->arena, &b->given_of, array, b->given.n);
+}
+
 static bool in_memory(const sk_body *b, ir_id array)
 {
     return b->l->manifest[array] || b->l->cluster_of[array];
@@ -185,7 +197,9 @@ static ir_id resolve_read(void *env, const ir_node *read, const ir_id *index)
         unsigned dimension = read->flags & IR_LINEAR ? IR_WHOLE : i;
         to[i] = read->flags & IR_SAFE ? index[i] : check_index(b, read->site, read->array, dimension, index[i], &all);
     }
-    if (!in_memory(b, read->array)) {
+    if (given(b, read->array)) {
+        value = given(b, read->array)[component];
+    } else if (!in_memory(b, read->array)) {
         value = sk_pull(b, read->array, &at)[component];
     } else if (!at.rank) { /* the only element is always there: no guard needs to keep it */
         ir_id zero = ir_i64(p, 0);
@@ -419,23 +433,46 @@ static void compose(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
     }
 }
 
+typedef struct composing { /* what was being composed before */
+    ir_id op;
+    const sk_index *at;
+} composing;
+
+static composing begin_op(sk_body *b, ir_id id, const sk_index *at)
+{
+    composing outer = {b->op, b->at};
+    if (!outer.op)
+        b->own = *at;
+    b->op = id;
+    b->at = at;
+    return outer;
+}
+
+static void end_op(sk_body *b, composing outer)
+{
+    b->op = outer.op;
+    b->at = outer.at;
+}
+
 const ir_id *sk_define(sk_body *b, ir_id id, const sk_index *at)
 {
     ir_id *out = memo_find(b, id, true, at);
     if (out)
         return out;
     out = arena_alloc(b->arena, (ir_info(program(b), id)->components + 1u) * sizeof(ir_id));
-    ir_id op = b->op;
-    const sk_index *outer = b->at;
-    if (!op)
-        b->own = *at;
-    b->op = id;
-    b->at = at;
+    composing outer = begin_op(b, id, at);
     compose(b, id, at, out);
-    b->op = op;
-    b->at = outer;
+    end_op(b, outer);
     memo_add(b, id, true, at, out);
     return out;
+}
+
+const ir_id *sk_operand(sk_body *b, ir_id anchor, unsigned input, const sk_index *at)
+{
+    composing outer = begin_op(b, anchor, at);
+    const ir_id *value = sk_pull(b, ir_info(program(b), anchor)->input[input], at);
+    end_op(b, outer);
+    return value;
 }
 
 ir_fn *sk_operator(sk_body *b, ir_fn *fn)
@@ -448,6 +485,9 @@ ir_fn *sk_operator(sk_body *b, ir_fn *fn)
 
 const ir_id *sk_pull(sk_body *b, ir_id id, const sk_index *at)
 {
+    const ir_id *there = given(b, id);
+    if (there)
+        return there;
     uint32_t own = (uint32_t)(b->cluster - b->l->cluster.at) + 1;
     bool here = b->l->cluster_of[id] == own && ir_at(program(b), id)->kind != IR_FOLD;
     bool memory = b->l->manifest[id] || (b->l->cluster_of[id] && !here);

@@ -29,6 +29,8 @@ typedef struct sk_body {
     const sk_index *at; /* its element */
     VEC(struct sk_pulled) memo;
     map64 memo_of;
+    VEC(const ir_id *) given; /* see sk_give */
+    map64 given_of;
 } sk_body;
 
 typedef struct sk_pulled {
@@ -41,6 +43,11 @@ typedef struct sk_pulled {
 
 void sk_body_init(sk_body *b, const l_program *l, const l_cluster *c, sk_columns columns, arena *a);
 
+/* `array` is not to be read or computed wherever its elements are asked for from now on: these terms, one per component, are
+ * the only element that the loop reads. */
+void sk_give(sk_body *b, ir_id array, const ir_id *value);
+/* The components of an anchor's operand number `input`, at an index of the anchor's own loop. */
+const ir_id *sk_operand(sk_body *b, ir_id anchor, unsigned input, const sk_index *at);
 /* The components of `array` at an index: read from memory, or computed. */
 const ir_id *sk_pull(sk_body *b, ir_id array, const sk_index *at);
 /* The components of an anchor computed here, whether or not it also is in memory. For a fold: the element it accumulates. */

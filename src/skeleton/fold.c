@@ -48,7 +48,7 @@ static bool identity_of(ir_op op, ir_type t, ir_bits *out)
 }
 
 /* every component is a primitive of the two same components */
-static ir_bits *find_identity(const sk_lower *lw, const ir_fn *fn, uint32_t n)
+ir_bits *sk_fold_identity(const sk_lower *lw, const ir_fn *fn, uint32_t n)
 {
     ir_bits *identity = arena_alloc(lw->arena, n * sizeof(ir_bits));
     for (uint32_t c = 0; c < n; c++) {
@@ -64,7 +64,7 @@ static ir_bits *find_identity(const sk_lower *lw, const ir_fn *fn, uint32_t n)
     return identity;
 }
 
-static bool product_into_sum(const sk_lower *lw, const sk_fold *f)
+bool sk_fold_product(const sk_lower *lw, const sk_fold *f)
 {
     if (!lw->options->contract || f->n != 1 || !f->identity)
         return false;
@@ -543,10 +543,10 @@ static void find_folds(sk_folds *s, sk_body *body)
         resolved->fn = sk_operator(body, info->fn);
         sk_fold f = {.op = op, .info = resolved, .n = info->components, .first = first};
         first += f.n;
-        f.identity = find_identity(lw, info->fn, f.n);
+        f.identity = sk_fold_identity(lw, info->fn, f.n);
         if (!s->combine) {
             f.element = arena_copy(lw->arena, sk_define(body, op->term, &s->at), f.n * sizeof(ir_id));
-            f.fused_product = product_into_sum(lw, &f);
+            f.fused_product = sk_fold_product(lw, &f);
         }
         vec_push(lw->arena, &s->fold, f);
     }

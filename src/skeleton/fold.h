@@ -42,6 +42,11 @@ typedef struct sk_fold_part { /* of a row: what a piece folds */
  * stored on the way, and declares the memories of results and partial results. */
 void sk_fold_begin(sk_folds *s, const char *name);
 
+/* Per component, a value that changes nothing on the left of any other; NULL if none is known. */
+ir_bits *sk_fold_identity(const sk_lower *lw, const ir_fn *fn, uint32_t n);
+/* Does the fold add up products, whose element becomes two factors? Its info, n, identity and element are set. */
+bool sk_fold_product(const sk_lower *lw, const sk_fold *f);
+
 /* out = left (+) right, component by component */
 void sk_fold_apply(sk_lower *lw, const sk_fold *f, const k_val *left, const k_val *right, k_val *out);
 

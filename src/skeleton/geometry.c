@@ -36,6 +36,8 @@ void sk_prepare(l_program *l)
             prepare_fold(l, c, l->ir->arena);
         if (c->class == L_CLASS_STENCIL)
             sk_stencil_prepare(l, c, l->ir->arena);
+        if (c->class == L_CLASS_ROW)
+            sk_row_prepare(l, c, l->ir->arena);
     }
 }
 
@@ -265,7 +267,9 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
         columns = partials;
     g->work = (double)rows * (double)columns * (combine ? 1.0 : c->flops + c->reads_per_element + 1.0);
     g->stream = !combine && streams(l, c, o, (double)rows * (double)columns, cache_bytes);
-    if (c->class == L_CLASS_FOLD && o->group)
+    if (c->class == L_CLASS_ROW)
+        sk_launch_row(c, o, rows, columns, combine, g);
+    else if (c->class == L_CLASS_FOLD && o->group)
         sk_group_launch_fold(l, c, o, rows, columns, combine, g);
     else if (c->class == L_CLASS_FOLD && !combine && c->rank > 1 &&
              launch_columns(c, o, rows / larger(extent[c->rank - 2], 1), extent[c->rank - 2], columns, g))
@@ -288,7 +292,9 @@ static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant varia
                         const char **why)
 {
     *why = NULL;
-    if (variant >= SK_GROUP_PIECE && variant < SK_VARIANTS)
+    if (variant >= SK_ROW_BLOCK && variant < SK_VARIANTS)
+        return sk_build_row(l, c, variant, options, a, why);
+    if (variant >= SK_GROUP_PIECE && variant < SK_ROW_BLOCK)
         return sk_build_group_fold(l, c, variant, options, a, why);
     switch (variant) {
     case SK_MAP_FLAT:

@@ -12,7 +12,8 @@
 typedef enum {
     SK_ARRAY,       /* component `component` of array node `array` */
     SK_PARTIAL_IN,  /* partial results of a fold: component number `component` over all folds of the cluster */
-    SK_PARTIAL_OUT
+    SK_PARTIAL_OUT,
+    SK_STATE        /* words of 64 bits, the same ones for all launches of a cluster in a call, zero before the first */
 } sk_role;
 
 typedef struct sk_binding {
@@ -55,6 +56,11 @@ typedef enum {
     SK_GROUP_COMBINE_PIECE, /* the same three over partial results */
     SK_GROUP_COMBINE_ROWS,
     SK_GROUP_COMBINE_CHUNKS,
+    /* Row loops (l_cluster.class ROW). */
+    SK_ROW_BLOCK,   /* a block walks along whole rows, sweep after sweep */
+    SK_ROW_LANES,   /* lanes over rows, each from left to right: rows of at most SK_SHORT elements */
+    SK_ROW_CHAIN,   /* a block takes a piece of a row; states of scans go from piece to piece */
+    SK_ROW_COMBINE, /* SK_ROW_BLOCK over partial results */
     SK_VARIANTS
 } sk_variant;
 
@@ -73,6 +79,7 @@ typedef struct sk_options {
     uint32_t group;        /* most threads a block may have */
     uint32_t gang;         /* threads in step that exchange values; 0 or 1: none */
     size_t scratch;        /* shared memory a block may use, bytes */
+    bool chains;   /* a piece may wait for what the piece before it hands on */
     bool checks;   /* false: the program is `unchecked` */
     bool contract; /* products feeding a + fold become fma */
     bool stream;   /* results are written past the caches */
@@ -89,6 +96,7 @@ typedef struct sk_geometry {
     int64_t pieces;
     int64_t slot[SK_SLOTS]; /* geometry arguments of the kernel, as the skeleton numbers them */
     int64_t partials;       /* folds: partial results per row this launch writes; 1: the result itself */
+    int64_t state_words;    /* of SK_STATE: the same in all passes of a cluster that use it */
     bool stream;
     int64_t row;
     double work; /* a rough number of scalar operations, to keep small launches on the caller's thread */

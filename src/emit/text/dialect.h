@@ -29,7 +29,7 @@ struct dialect {
     const char *kernel;           /* qualifiers and result of a kernel function */
     const char *global, *shared;  /* address spaces of pointers, with a space behind, or "" */
     const char *shared_block;     /* printf format of a count: all shared memory of the kernel, ulong sn_shared[] */
-    const char *shared_word;      /* eight words of shared memory, ulong sn_word[] */
+    const char *shared_word;      /* K_MOST_CARRIED words of shared memory, ulong sn_word[] */
     const char *alone;            /* qualifier of a pointer through which alone its memory is reached */
     const char *lane, *group, *groups; /* number of this work item in its group, of this group, count of groups; i64 */
     const char *barrier;               /* waits for the group; orders its accesses to shared and global memory */

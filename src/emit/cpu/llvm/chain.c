@@ -71,7 +71,7 @@ void cg_chain(cg *g, k_ref id)
     const k_chain *c = g->k->stmt.at[id].chain;
     LLVMBuilderRef b = g->b;
     LLVMBasicBlockRef first = cg_block(g, "chain.first"), later = cg_block(g, "chain.later"), end = cg_block(g, "chain.end");
-    cg_ref own[8], initial[8], carried[8], inclusive[8];
+    cg_ref own[K_MOST_CARRIED], initial[K_MOST_CARRIED], carried[K_MOST_CARRIED], inclusive[K_MOST_CARRIED];
     for (unsigned j = 0; j < c->arity; j++) {
         own[j] = cg_scalar(g, c->aggregate[j]);
         initial[j] = cg_scalar(g, c->initial[j]);
@@ -112,7 +112,7 @@ void cg_chain_abandon(cg *g)
         const k_stmt *s = &k->stmt.at[r];
         if (s->op != K_CHAIN)
             continue;
-        cg_ref nothing[8];
+        cg_ref nothing[K_MOST_CARRIED];
         for (unsigned j = 0; j < s->chain->arity; j++) {
             const k_value *initial = &k->value.at[s->chain->initial[j]];
             bool known = initial->kind == KV_LITERAL || initial->kind == KV_ARG;

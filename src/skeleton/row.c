@@ -1,0 +1,690 @@
+/* Row loops: their members, and the kernels in which a block walks along rows. */
+#include "skeleton/row.h"
+
+k_val *row_values(row_loop *r, const row_part *p)
+{
+    return arena_alloc(r->lw->arena, (p->n + 2u) * sizeof(k_val));
+}
+
+void row_apply(row_loop *r, const row_part *p, const k_val *first, const k_val *second, k_val *out)
+{
+    sk_fold_apply(r->lw, &p->fold, r->right ? second : first, r->right ? first : second, out);
+}
+
+/* --- indices --- */
+
+void row_bind(row_loop *r, k_val j)
+{
+    sk_lower *lw = r->lw;
+    unsigned rank = lw->cluster->rank;
+    k_val k = r->right ? sk_sub(lw, sk_sub(lw, r->length, k_i64(&lw->b, 1)), j) : j;
+    k_val linear = sk_add(lw, r->row_base, k);
+    lw->element = linear;
+    sk_bind(lw, r->at.linear, linear);
+    if (rank > 1 && !r->combine)
+        sk_bind(lw, r->at.at[rank - 1], k);
+}
+
+void row_bind_row(row_loop *r, k_val row)
+{
+    sk_lower *lw = r->lw;
+    unsigned rank = lw->cluster->rank;
+    k_val index[IR_MAX_RANK] = {0};
+    r->row = row;
+    r->row_base = sk_mul(lw, row, r->length);
+    lw->element = row;
+    if (rank < 2 || r->combine)
+        return;
+    sk_row_indices(lw, rank, lw->cluster->shape, row, index);
+    for (unsigned d = 0; d + 1 < rank; d++)
+        sk_bind(lw, r->at.at[d], index[d]);
+}
+
+/* --- members --- */
+
+static bool mentions_scan(row_loop *r, uint32_t n, const ir_id *term)
+{
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        for (uint32_t c = 0; c < p->n && p->op->kind == L_SCAN; c++)
+            if (sk_mentions(r->lw, n, term, p->given[c]))
+                return true;
+    }
+    return false;
+}
+
+static void find_terms(row_loop *r, row_part *p)
+{
+    sk_lower *lw = r->lw;
+    const l_op *op = p->op;
+    const ir_id *value;
+    sk_index outer = {.rank = (uint8_t)(lw->cluster->rank - 1)};
+    memcpy(outer.at, r->at.at, outer.rank * sizeof(ir_id));
+    if (op->kind == L_PACK) {
+        p->keep = sk_operand(&r->body, op->term, 0, &r->at)[0];
+        value = sk_operand(&r->body, op->term, 1, &r->at);
+    } else {
+        value = sk_define(&r->body, op->term, op->outer ? &outer : &r->at);
+    }
+    p->element = arena_alloc(lw->arena, (p->n + 2u) * sizeof(ir_id));
+    memcpy(p->element, value, p->n * sizeof(ir_id));
+    p->fold.element = p->element;
+    if (op->kind == L_FOLD && !p->ordered && sk_fold_product(lw, &p->fold)) {
+        p->fold.fused_product = true;
+        memcpy(p->element, ir_args(lw->l->ir, value[0]), 2 * sizeof(ir_id));
+    }
+    p->late_keep = p->keep && mentions_scan(r, 1, &p->keep);
+    p->late = p->late_keep || op->kind == L_SCAN || mentions_scan(r, row_terms(p), p->element);
+}
+
+static void find_part(row_loop *r, const l_op *op, uint32_t *first)
+{
+    sk_lower *lw = r->lw;
+    const ir_array *info = ir_info(lw->l->ir, op->term);
+    ir_array *own = arena_copy(lw->arena, info, sizeof(*info));
+    bool folds = op->kind == L_FOLD || op->kind == L_SCAN;
+    if (folds)
+        own->fn = sk_operator(&r->body, info->fn);
+    row_part p = {.op = op, .n = info->components, .fold = {.op = op, .info = own, .n = info->components, .first = *first}};
+    p.ordered = op->kind == L_SCAN || (op->kind == L_FOLD && !(ir_at(lw->l->ir, op->term)->flags & IR_COMMUTES));
+    p.fold.identity = folds ? sk_fold_identity(lw, info->fn, p.n) : NULL;
+    p.harmless = folds && sk_fold_harmless(lw, &p.fold);
+    if (op->kind == L_FOLD)
+        *first += p.n;
+    if (!r->combine)
+        find_terms(r, &p);
+    if (folds || op->outer) {
+        p.given = arena_alloc(lw->arena, p.n * sizeof(ir_id));
+        for (uint32_t c = 0; c < p.n; c++)
+            p.given[c] = ir_var(lw->l->ir, info->type[c]);
+        sk_give(&r->body, op->term, p.given);
+    }
+    vec_push(lw->arena, &r->part, p);
+}
+
+/* --- memory --- */
+
+static void declare_fold(row_loop *r, row_part *p)
+{
+    sk_lower *lw = r->lw;
+    p->out = arena_alloc(lw->arena, p->n * sizeof(k_mem));
+    for (uint32_t c = 0; c < p->n; c++) {
+        ir_type t = p->fold.info->type[c];
+        p->out[c] = lw->options->final ? sk_array_memory(lw, p->op->term, c, true)
+                                       : sk_partial_memory(lw, SK_PARTIAL_OUT, p->fold.first + c, t);
+    }
+    p->fold.in = arena_alloc(lw->arena, p->n * sizeof(k_mem));
+    for (uint32_t c = 0; c < p->n && r->combine; c++)
+        p->fold.in[c] = sk_partial_memory(lw, SK_PARTIAL_IN, p->fold.first + c, p->fold.info->type[c]);
+}
+
+static k_mem *cells(row_loop *r, const row_part *p, int64_t count, const char *name)
+{
+    k_mem *m = arena_alloc(r->lw->arena, p->n * sizeof(k_mem));
+    for (uint32_t c = 0; c < p->n; c++)
+        m[c] = k_shared(&r->lw->b, p->fold.info->type[c], count, name);
+    return m;
+}
+
+static void declare(row_loop *r, row_part *p, bool whole_rows)
+{
+    k_builder *b = &r->lw->b;
+    int64_t levels = !whole_rows || p->op->kind == L_SCAN ? 2 : p->ordered ? ROW_LEVELS : 4;
+    if (p->op->kind == L_FOLD)
+        declare_fold(r, p);
+    else
+        for (uint32_t c = 0; c < p->n && p->op->stored; c++)
+            sk_array_memory(r->lw, p->op->term, c, true);
+    if (p->op->kind == L_FOLD || p->op->kind == L_SCAN)
+        row_declare_sums(r, p, levels);
+    if (whole_rows && (p->op->kind == L_FOLD || p->op->outer))
+        p->cell = cells(r, p, 1, "row_value");
+    if (whole_rows && p->op->kind == L_SCAN) {
+        p->window = cells(r, p, 1, "window");
+        p->in_window = cells(r, p, 1, "in_window");
+    }
+    if (p->op->kind == L_PACK) {
+        p->kept = cells(r, p, ROW_PIECE, "kept");
+        p->count = k_shared(b, T_I64, 1, "count");
+        p->offset = whole_rows ? k_shared(b, T_I64, 1, "offset") : 0;
+    }
+}
+
+/* Results first, so that launches list them first. */
+static void declare_results(row_loop *r)
+{
+    for (uint32_t i = 0; i < r->part.n; i++)
+        for (uint32_t c = 0; c < r->part.at[i].n && r->part.at[i].op->stored && !r->combine; c++)
+            if (r->part.at[i].op->kind != L_FOLD || r->lw->options->final)
+                sk_array_memory(r->lw, r->part.at[i].op->term, c, true);
+}
+
+void row_begin(row_loop *r, const char *name, bool combine, uint16_t lanes)
+{
+    sk_lower *lw = r->lw;
+    const l_cluster *c = lw->cluster;
+    uint32_t first = 0;
+    sk_lower_init(lw, lw->l, c, lw->options, lw->arena, name, lanes);
+    sk_body_init(&r->body, lw->l, c, SK_GENERIC, lw->arena);
+    r->combine = combine;
+    r->right = c->right;
+    r->at = (sk_index){.rank = c->rank, .linear = ir_var(lw->l->ir, T_I64)};
+    r->at.at[0] = r->at.linear;
+    for (unsigned d = 0; d < c->rank && c->rank > 1; d++)
+        r->at.at[d] = ir_var(lw->l->ir, T_I64);
+    for (uint32_t i = 0; i < c->op.n; i++)
+        if (!combine || c->op.at[i].kind == L_FOLD)
+            find_part(r, &c->op.at[i], &first);
+    declare_results(r);
+}
+
+/* --- values of the row --- */
+
+void row_bind_cells(row_loop *r, uint8_t sweep)
+{
+    for (uint32_t i = 0; i < r->part.n && !r->combine; i++) {
+        const row_part *p = &r->part.at[i];
+        bool known = p->op->outer ? p->op->sweep <= sweep : p->op->kind == L_FOLD && p->op->sweep < sweep;
+        for (uint32_t c = 0; known && c < p->n; c++)
+            sk_bind(r->lw, p->given[c], k_load(&r->lw->b, p->cell[c], k_i64(&r->lw->b, 0)));
+    }
+}
+
+static void outer_member(row_loop *r, const row_part *p)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    k_val *x = row_values(r, p), lane = k_for_few(b, k_i64(b, 1));
+    uint32_t mark = sk_scope(lw);
+    lw->element = r->row;
+    sk_emit(lw, p->n, p->element, x);
+    for (uint32_t c = 0; c < p->n; c++) {
+        k_store(b, p->cell[c], lane, x[c]);
+        if (p->op->stored)
+            k_store(b, sk_array_memory(lw, p->op->term, c, true), sk_add(lw, r->row, lane), x[c]);
+    }
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+/* They may read each other. */
+static void outer_members(row_loop *r, uint8_t sweep)
+{
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        if (!p->op->outer || p->op->sweep != sweep)
+            continue;
+        outer_member(r, p);
+        for (uint32_t c = 0; c < p->n; c++)
+            sk_bind(r->lw, p->given[c], k_load(&r->lw->b, p->cell[c], k_i64(&r->lw->b, 0)));
+    }
+}
+
+/* seed (+) total to the row's cell and the result; or the total to the partial results. */
+static void finish_fold(row_loop *r, const row_part *p, k_val position, k_val *total)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    k_val lane = k_for_few(b, k_i64(b, 1)), *out = row_values(r, p), *seed = row_values(r, p);
+    lw->element = r->row;
+    memcpy(out, total, p->n * sizeof(k_val));
+    if (lw->options->final && p->fold.info->seed) {
+        for (uint32_t c = 0; c < p->n; c++)
+            seed[c] = sk_closed(lw, p->fold.info->seed[c]);
+        sk_fold_apply(lw, &p->fold, seed, total, out);
+    }
+    for (uint32_t c = 0; c < p->n; c++) {
+        if (p->cell)
+            k_store(b, p->cell[c], lane, out[c]);
+        k_store(b, p->out[c], sk_add(lw, position, lane), out[c]);
+    }
+    k_end(b);
+}
+
+/* --- states of scans --- */
+
+/* What the first window begins with: the seed, or what changes nothing; NULL: nothing. */
+static k_val *first_state(row_loop *r, const row_part *p)
+{
+    sk_lower *lw = r->lw;
+    const ir_array *info = p->fold.info;
+    if (!info->seed && !p->fold.identity)
+        return NULL;
+    k_val *x = row_values(r, p);
+    for (uint32_t c = 0; c < p->n; c++)
+        x[c] = info->seed ? sk_closed(lw, info->seed[c]) : k_literal(&lw->b, info->type[c], p->fold.identity[c]);
+    return x;
+}
+
+static k_val *piece_variables(row_loop *r, const row_part *p, const k_val *initial)
+{
+    k_val *v = row_values(r, p);
+    for (uint32_t c = 0; c < p->n; c++)
+        v[c] = k_decl(&r->lw->b, initial[c], "state");
+    return v;
+}
+
+static void set_combined(row_loop *r, const row_part *p, const k_val *variable, const k_val *first, const k_val *second)
+{
+    k_val *out = row_values(r, p);
+    row_apply(r, p, first, second, out);
+    for (uint32_t c = 0; c < p->n; c++)
+        k_set(&r->lw->b, variable[c], out[c]);
+}
+
+/* The state before piece number `piece` of the row, from that of its window and what follows in it. */
+static void state_before(row_loop *r, row_part *p, k_val piece, const k_val *window, const k_val *in_window)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    bool base = p->fold.info->seed || p->fold.identity;
+    k_val zero = k_i64(b, 0), within = k_let(b, OP_REM, piece, k_i64(b, ROW_WINDOW), 0);
+    k_val *v = piece_variables(r, p, window);
+    k_if(b, k_let(b, OP_GT, within, zero, 0));
+    if (!base)
+        k_if(b, k_let(b, OP_GE, piece, k_i64(b, ROW_WINDOW), 0));
+    set_combined(r, p, v, window, in_window);
+    if (!base) {
+        k_else(b);
+        for (uint32_t c = 0; c < p->n; c++)
+            k_set(b, v[c], in_window[c]);
+        k_end(b);
+    }
+    k_end(b);
+    p->state = row_values(r, p);
+    for (uint32_t c = 0; c < p->n; c++)
+        p->state[c] = k_get(b, v[c]);
+    p->has_state = base ? 0 : k_let(b, OP_GT, piece, zero, 0);
+}
+
+/* Both after a piece whose total is known. */
+static void state_after(row_loop *r, const row_part *p, k_val piece, k_val *window, k_val *in_window, const k_val *total)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    bool base = p->fold.info->seed || p->fold.identity;
+    k_val size = k_i64(b, ROW_WINDOW), within = k_let(b, OP_REM, piece, size, 0);
+    k_val *next = piece_variables(r, p, total), *far = piece_variables(r, p, window);
+    k_if(b, k_let(b, OP_GT, within, k_i64(b, 0), 0));
+    set_combined(r, p, next, in_window, total);
+    k_end(b);
+    for (uint32_t c = 0; c < p->n; c++)
+        in_window[c] = k_get(b, next[c]);
+    k_if(b, k_let(b, OP_EQ, within, k_i64(b, ROW_WINDOW - 1), 0));
+    if (!base)
+        k_if(b, k_let(b, OP_GE, piece, size, 0));
+    set_combined(r, p, far, window, in_window);
+    if (!base) {
+        k_else(b);
+        for (uint32_t c = 0; c < p->n; c++)
+            k_set(b, far[c], in_window[c]);
+        k_end(b);
+    }
+    k_end(b);
+    for (uint32_t c = 0; c < p->n; c++)
+        window[c] = k_get(b, far[c]);
+}
+
+/* --- a block walks whole rows --- */
+
+static bool in_sweep(const row_part *p, l_kind kind, uint8_t sweep)
+{
+    return p->op->kind == kind && p->op->sweep == sweep && !p->op->outer;
+}
+
+static void begin_row(row_loop *r)
+{
+    k_builder *b = &r->lw->b;
+    k_val lane = k_for_few(b, k_i64(b, 1));
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        k_val *first = p->op->kind == L_SCAN ? first_state(r, p) : NULL;
+        for (uint32_t c = 0; c < p->n && p->op->kind == L_SCAN; c++) {
+            k_val nothing = k_literal(b, p->fold.info->type[c], 0);
+            k_store(b, p->window[c], lane, first ? first[c] : nothing);
+            k_store(b, p->in_window[c], lane, nothing);
+        }
+        if (p->op->kind == L_PACK)
+            k_store(b, p->offset, lane, k_i64(b, 0));
+    }
+    k_end(b);
+}
+
+static void load_states(row_loop *r, uint8_t sweep, k_val piece)
+{
+    k_builder *b = &r->lw->b;
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        row_part *p = &r->part.at[i];
+        if (!in_sweep(p, L_SCAN, sweep))
+            continue;
+        k_val *window = row_values(r, p), *in_window = row_values(r, p);
+        for (uint32_t c = 0; c < p->n; c++) {
+            window[c] = k_load(b, p->window[c], k_i64(b, 0));
+            in_window[c] = k_load(b, p->in_window[c], k_i64(b, 0));
+        }
+        state_before(r, p, piece, window, in_window);
+    }
+}
+
+static void advance_state(row_loop *r, row_part *p, k_val piece, k_val count)
+{
+    k_builder *b = &r->lw->b;
+    k_val *window = row_values(r, p), *in_window = row_values(r, p), *total = row_values(r, p);
+    row_piece_total(r, p, count, total);
+    for (uint32_t c = 0; c < p->n; c++) {
+        window[c] = k_load(b, p->window[c], k_i64(b, 0));
+        in_window[c] = k_load(b, p->in_window[c], k_i64(b, 0));
+    }
+    state_after(r, p, piece, window, in_window, total);
+    k_val lane = k_for_few(b, k_i64(b, 1));
+    for (uint32_t c = 0; c < p->n; c++) {
+        k_store(b, p->window[c], lane, window[c]);
+        k_store(b, p->in_window[c], lane, in_window[c]);
+    }
+    k_end(b);
+}
+
+/* What a piece has packed goes to the result, from `offset` on. */
+static void copy_packed(row_loop *r, const row_part *p, k_val offset, k_val count)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    k_val i = k_for_all(b, count), to = sk_add(lw, offset, i);
+    for (uint32_t c = 0; c < p->n; c++)
+        k_store(b, sk_array_memory(lw, p->op->term, c, true), to, k_load(b, p->kept[c], i));
+    k_end(b);
+}
+
+/* A row of few partial results is folded from left to right, as any row, where the operator commutes. */
+static void brief_partials(row_loop *r, const row_part *p)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    k_val *v = row_values(r, p), *x = row_values(r, p), *acc = row_values(r, p), *out = row_values(r, p);
+    k_if(b, k_let(b, OP_LE, r->length, k_i64(b, SK_SHORT), 0));
+    k_val lane = k_for_few(b, k_i64(b, 1)), first = sk_add(lw, r->row_base, lane);
+    for (uint32_t c = 0; c < p->n; c++)
+        v[c] = k_decl(b, k_load(b, p->fold.in[c], first), "x");
+    k_val j = k_for(b, k_i64(b, 1), r->length, false);
+    for (uint32_t c = 0; c < p->n; c++) {
+        acc[c] = k_get(b, v[c]);
+        x[c] = k_load(b, p->fold.in[c], sk_add(lw, first, j));
+    }
+    row_apply(r, p, acc, x, out);
+    for (uint32_t c = 0; c < p->n; c++)
+        k_set(b, v[c], out[c]);
+    k_end(b);
+    for (uint32_t c = 0; c < p->n; c++)
+        k_store(b, p->sums[c], sk_add(lw, lane, k_i64(b, ROW_SUMS)), k_get(b, v[c]));
+    k_end(b);
+    k_end(b);
+}
+
+static void walk_pieces(row_loop *r, uint8_t sweep)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), one = k_i64(b, 1), size = k_i64(b, ROW_PIECE);
+    k_val pieces = k_let(b, OP_QUOT, sk_add(lw, r->length, k_i64(b, ROW_PIECE - 1)), size, 0);
+    k_val piece = k_for(b, zero, pieces, false), begin = sk_mul(lw, piece, size);
+    k_val count = sk_min(lw, size, sk_sub(lw, r->length, begin));
+    uint32_t mark = sk_scope(lw);
+    load_states(r, sweep, piece);
+    row_piece(r, &(row_walk){.sweep = sweep, .totals = true, .results = true, .early = true}, begin, count);
+    k_if(b, k_let(b, OP_LT, sk_add(lw, piece, one), pieces, 0));
+    for (uint32_t i = 0; i < r->part.n; i++)
+        if (in_sweep(&r->part.at[i], L_SCAN, sweep))
+            advance_state(r, &r->part.at[i], piece, count);
+    k_end(b);
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        if (in_sweep(p, L_FOLD, sweep))
+            row_fold_piece(r, p, piece, pieces, count);
+        if (r->combine && !p->ordered)
+            brief_partials(r, p);
+        if (!in_sweep(p, L_PACK, sweep))
+            continue;
+        k_val offset = k_load(b, p->offset, zero), kept = k_load(b, p->count, zero);
+        copy_packed(r, p, offset, kept);
+        k_val only = k_for_few(b, one);
+        k_store(b, p->offset, only, sk_add(lw, offset, kept));
+        k_end(b);
+    }
+    sk_scope_end(lw, mark);
+    k_end(b);
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        if (!in_sweep(p, L_FOLD, sweep))
+            continue;
+        k_val *total = row_values(r, p);
+        row_fold_total(r, p, pieces, total);
+        finish_fold(r, p, r->row, total);
+    }
+}
+
+static bool has_positions(const row_loop *r, uint8_t sweep)
+{
+    for (uint32_t i = 0; i < r->part.n; i++)
+        if (!r->part.at[i].op->outer && r->part.at[i].op->sweep == sweep &&
+            (r->part.at[i].op->kind != L_ELEMENT || r->part.at[i].op->stored))
+            return true;
+    return false;
+}
+
+/* slots: 0 row length, 1 rows, 2 rows a piece of the launch */
+static sk_kernel *build_block(const l_program *l, const l_cluster *c, bool combine, const sk_options *options, arena *a,
+                              const char **why)
+{
+    sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
+    row_loop r = {.lw = &lw};
+    row_begin(&r, combine ? "rows_combine" : "rows", combine, ROW_GANG);
+    k_builder *b = &lw.b;
+    for (uint32_t i = 0; i < r.part.n; i++)
+        declare(&r, &r.part.at[i], true);
+    r.length = sk_slot(&lw, 0, "row_length");
+    k_val rows = sk_slot(&lw, 1, "rows"), some = sk_slot(&lw, 2, "rows_a_piece"), first = sk_mul(&lw, k_piece(b), some);
+    k_val row = k_for(b, first, sk_min(&lw, sk_add(&lw, first, some), rows), false);
+    uint32_t mark = sk_scope(&lw);
+    row_bind_row(&r, row);
+    begin_row(&r);
+    for (uint8_t sweep = 0; sweep < (combine ? 1 : c->sweeps); sweep++) {
+        row_bind_cells(&r, sweep);
+        outer_members(&r, sweep);
+        if (has_positions(&r, sweep))
+            walk_pieces(&r, sweep);
+    }
+    sk_scope_end(&lw, mark);
+    k_end(b);
+    *why = lw.why;
+    return lw.why ? NULL : lw.out;
+}
+
+/* --- a block takes a piece; states go from piece to piece --- */
+
+static void fold_partial(row_loop *r, const row_part *p, k_val count)
+{
+    k_builder *b = &r->lw->b;
+    k_val *total = row_values(r, p);
+    row_piece_total(r, p, count, total);
+    finish_fold(r, p, r->lw->options->final ? r->row : k_piece(b), total);
+}
+
+static void fold_partials(row_loop *r, bool late, k_val count)
+{
+    for (uint32_t i = 0; i < r->part.n; i++)
+        if (r->part.at[i].op->kind == L_FOLD && r->part.at[i].late == late)
+            fold_partial(r, &r->part.at[i], count);
+}
+
+typedef struct carried { /* what the chain hands on: per scan the window and what follows, per pack the offset */
+    uint8_t n;
+    k_val aggregate[K_MOST_CARRIED], initial[K_MOST_CARRIED], result[K_MOST_CARRIED];
+} carried;
+
+static void carry_scan(row_loop *r, const row_part *p, k_val count, carried *x)
+{
+    k_val *total = row_values(r, p), *first = first_state(r, p);
+    row_piece_total(r, p, count, total);
+    for (unsigned twice = 0; twice < 2; twice++)
+        for (uint32_t c = 0; c < p->n; c++) {
+            x->initial[x->n] = !twice && first ? first[c] : k_literal(&r->lw->b, p->fold.info->type[c], 0);
+            x->aggregate[x->n++] = total[c];
+        }
+}
+
+/* The window's state, which is that of the row's beginning in its first piece. */
+static k_val *window_of(row_loop *r, const row_part *p, k_val piece, const k_val *left)
+{
+    k_builder *b = &r->lw->b;
+    k_val *window = row_values(r, p), *first = first_state(r, p);
+    k_val begins = k_let(b, OP_EQ, piece, k_i64(b, 0), 0);
+    for (uint32_t c = 0; c < p->n; c++) {
+        window[c] = k_get(b, left[c]);
+        if (first)
+            window[c] = k_select(b, begins, first[c], window[c]);
+    }
+    return window;
+}
+
+static void chain_states(row_loop *r, k_val piece, k_val count)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    carried x = {0};
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        if (p->op->kind == L_SCAN)
+            carry_scan(r, p, count, &x);
+        if (p->op->kind == L_PACK) {
+            x.initial[x.n] = k_i64(b, 0);
+            x.aggregate[x.n++] = k_load(b, p->count, k_i64(b, 0));
+        }
+    }
+    k_mem state = k_global(b, T_U64, true, "state");
+    vec_push(lw->arena, &lw->out->memory, ((sk_binding){.role = SK_STATE, .type = T_U64}));
+    k_chain *chain = k_chain_begin(b, x.n, x.aggregate, x.initial, state);
+    uint8_t at = 0;
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        if (p->op->kind == L_PACK) {
+            x.result[at] = sk_add(lw, k_get(b, chain->left[at]), k_get(b, chain->right[at]));
+            at++;
+        }
+        if (p->op->kind != L_SCAN)
+            continue;
+        k_val *window = window_of(r, p, piece, chain->left + at), *in_window = row_values(r, p);
+        k_val *total = row_values(r, p);
+        for (uint32_t c = 0; c < p->n; c++) {
+            in_window[c] = k_get(b, chain->left[at + p->n + c]);
+            total[c] = k_get(b, chain->right[at + c]);
+        }
+        state_after(r, p, piece, window, in_window, total);
+        memcpy(x.result + at, window, p->n * sizeof(k_val));
+        memcpy(x.result + at + p->n, in_window, p->n * sizeof(k_val));
+        at = (uint8_t)(at + 2 * p->n);
+    }
+    k_chain_end(b, chain, x.result);
+    at = 0;
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        row_part *p = &r->part.at[i];
+        if (p->op->kind == L_PACK)
+            p->before = chain->before[at++];
+        if (p->op->kind != L_SCAN)
+            continue;
+        state_before(r, p, piece, window_of(r, p, piece, chain->before + at), chain->before + at + p->n);
+        at = (uint8_t)(at + 2 * p->n);
+    }
+}
+
+/* slots: 0 row length, 1 pieces a row */
+static sk_kernel *build_chain(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why)
+{
+    sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
+    row_loop r = {.lw = &lw};
+    row_begin(&r, "row_pieces", false, ROW_GANG);
+    k_builder *b = &lw.b;
+    bool scans = false;
+    for (uint32_t i = 0; i < r.part.n; i++) {
+        declare(&r, &r.part.at[i], false);
+        scans |= r.part.at[i].op->kind == L_SCAN;
+    }
+    r.length = sk_slot(&lw, 0, "row_length");
+    k_val pieces = sk_slot(&lw, 1, "pieces_a_row"), row = k_let(b, OP_QUOT, k_piece(b), pieces, 0);
+    k_val piece = sk_sub(&lw, k_piece(b), sk_mul(&lw, row, pieces)), size = k_i64(b, ROW_PIECE);
+    k_val begin = sk_mul(&lw, piece, size), count = sk_min(&lw, size, sk_sub(&lw, r.length, begin));
+    row_bind_row(&r, row);
+    row_piece(&r, &(row_walk){.totals = scans, .early = true}, begin, count);
+    fold_partials(&r, false, count);
+    chain_states(&r, piece, count);
+    if (scans) {
+        row_piece(&r, &(row_walk){.results = true}, begin, count);
+        fold_partials(&r, true, count);
+    }
+    for (uint32_t i = 0; i < r.part.n; i++)
+        if (r.part.at[i].op->kind == L_PACK)
+            copy_packed(&r, &r.part.at[i], r.part.at[i].before, k_load(b, r.part.at[i].count, k_i64(b, 0)));
+    *why = lw.why;
+    return lw.why ? NULL : lw.out;
+}
+
+/* --- launches --- */
+
+void sk_row_prepare(const l_program *l, l_cluster *c, arena *a)
+{
+    const sk_options none = {.vector_bytes = 64, .final = true};
+    sk_lower lw = {.l = l, .cluster = c, .options = &none, .arena = a};
+    row_loop r = {.lw = &lw};
+    row_begin(&r, "probe", false, ROW_GANG);
+    c->state_words = 1;
+    c->chains = c->sweeps <= 1;
+    for (uint32_t i = 0; i < r.part.n; i++) {
+        const row_part *p = &r.part.at[i];
+        c->state_words += p->op->kind == L_SCAN ? 2 * p->n : p->op->kind == L_PACK;
+        c->chains &= !p->late_keep && !p->op->outer;
+    }
+    c->chains &= c->state_words - 1 <= K_MOST_CARRIED && c->state_words > 1;
+}
+
+static int64_t pieces_of(int64_t n, int64_t size)
+{
+    return n / size + (n % size != 0);
+}
+
+void sk_launch_row(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine, sk_geometry *g)
+{
+    enum { BRIEF = 8 * ROW_PIECE, FEW = 1024, SOME = 65536 };
+    int64_t workers = o->workers > 1 ? o->workers : 1, share = rows / (workers * 8);
+    g->slot[0] = length;
+    g->slot[1] = rows;
+    if (length <= SK_SHORT && !combine) {
+        g->variant = SK_ROW_LANES;
+        g->slot[2] = FEW;
+        g->pieces = pieces_of(rows, FEW);
+        return;
+    }
+    bool wanting = workers > 1 && length > BRIEF && rows < 2 * workers; /* workers without a row of their own */
+    if (wanting && c->chains && !combine && o->chains) {
+        g->variant = SK_ROW_CHAIN;
+        g->partials = g->slot[1] = pieces_of(length, ROW_PIECE);
+        g->pieces = rows * g->partials;
+        g->state_words = g->pieces * c->state_words;
+        return;
+    }
+    int64_t most = length > SOME ? 1 : SOME / length;
+    g->variant = combine ? SK_ROW_COMBINE : SK_ROW_BLOCK;
+    g->slot[2] = share < 1 ? 1 : share < most ? share : most;
+    g->pieces = pieces_of(rows, g->slot[2]);
+}
+
+sk_kernel *sk_build_row(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
+                        const char **why)
+{
+    switch (variant) {
+    case SK_ROW_LANES:
+        return row_build_lanes(l, c, options, a, why);
+    case SK_ROW_CHAIN:
+        return build_chain(l, c, options, a, why);
+    default:
+        return build_block(l, c, variant == SK_ROW_COMBINE, options, a, why);
+    }
+}

@@ -1,0 +1,108 @@
+/* Row loops (L_CLASS_ROW): the elements of a row in order, in one or more sweeps; scans, packs, folds that the same row
+ * reads. The order of combination is that of docs/determinism.md.
+ *
+ * A row is walked in pieces, a piece in gangs of ROW_GANG lanes. What a member of the loop keeps while that goes on lies in
+ * shared memory: the accumulators of a fold whose operator commutes by position, the totals of gangs and larger blocks else,
+ * the state of a scan, the packed elements of a piece. */
+#ifndef SN_SKELETON_ROW_H
+#define SN_SKELETON_ROW_H
+
+#include "skeleton/fold.h"
+
+enum {
+    ROW_GANG = 64,    /* positions whose prefixes a gang computes */
+    ROW_PIECE = 4096, /* positions of a piece */
+    ROW_WINDOW = 128, /* pieces of a window */
+    ROW_SUMS = 128,   /* accumulators of an operator that commutes */
+    ROW_LEVELS = 6    /* of blocks of 64 blocks, or of pieces of pieces: 64 to the power of 6 positions */
+};
+
+typedef struct row_part { /* a member of the loop */
+    sk_fold fold;         /* operator, components; `info` is that of the member, whatever it is */
+    const l_op *op;
+    uint32_t n;         /* components */
+    ir_id *element;     /* terms: what is stored, accumulated, scanned or packed; outer members: the row's values */
+    ir_id keep;         /* PACK: the term that decides */
+    ir_id *given;       /* SCAN, FOLD, outer members: variables that stand for the result where others read it */
+    bool ordered;       /* FOLD: the operator keeps order. True for scans */
+    bool harmless;      /* the operator may run in lanes that hold nothing */
+    bool late;          /* depends on results of scans */
+    bool late_keep;     /* PACK: what is kept depends on results of scans */
+    k_mem *cell;        /* FOLD, outer: the row's value, per component */
+    k_mem *node;        /* ordered: totals of gangs, of blocks of 64 gangs ... level by level */
+    k_mem *sums;        /* commuting folds: accumulators, level by level */
+    k_mem *window, *in_window; /* SCAN: the state before the window, and what follows in it */
+    k_mem *kept;        /* PACK: the piece's elements that are kept, one behind the other */
+    k_mem count;        /* PACK: how many these are */
+    k_val *state;       /* SCAN: before the piece at hand, */
+    k_val has_state;    /* and whether there is one; 0: there is */
+    k_val *carry;       /* variables of the open FOR_ALL */
+    k_val has_carry;
+    k_val packed;       /* PACK: variable of the open FOR_ALL: elements kept so far */
+    k_mem offset;       /* PACK, where a block walks whole rows: where the piece's elements go */
+    k_val before;       /* PACK, where a block takes a piece: the same */
+    k_mem *out;         /* FOLD: results, or partial results */
+} row_part;
+
+typedef struct row_loop {
+    sk_lower *lw;
+    sk_folds folds; /* for what is shared with fold.c */
+    sk_body body;
+    sk_index at;    /* of an element */
+    bool combine;   /* folds only, of partial results */
+    bool right;
+    VEC(row_part) part;
+    k_val length, row, row_base; /* of the row at hand */
+} row_loop;
+
+/* What a walk over a piece does with the members of a sweep. */
+typedef struct row_walk {
+    uint8_t sweep;
+    bool totals;  /* scans: their gangs' totals */
+    bool results; /* scans: results; and everything that depends on them */
+    bool early;   /* everything that does not depend on results of scans */
+} row_walk;
+
+/* Begins a kernel of so many lanes: lw's program, cluster, options and arena are set. */
+void row_begin(row_loop *r, const char *name, bool combine, uint16_t lanes);
+/* out = first (+) second, in the order of positions */
+void row_apply(row_loop *r, const row_part *p, const k_val *first, const k_val *second, k_val *out);
+/* Values per component of a part. */
+k_val *row_values(row_loop *r, const row_part *p);
+/* How many terms its elements have: the two factors of a product that is summed. */
+static inline uint32_t row_terms(const row_part *p)
+{
+    return p->fold.fused_product ? 2 : p->n;
+}
+/* The indices of position `j` of the row. In a scope of the caller's. */
+void row_bind(row_loop *r, k_val j);
+/* The same for the row: its outer indices, and what is known of the row already. */
+void row_bind_row(row_loop *r, k_val row);
+/* The results that other members of this sweep and later ones read, from their cells. */
+void row_bind_cells(row_loop *r, uint8_t sweep);
+
+/* --- gangs (row_gang.c) --- */
+
+/* x becomes the prefixes over the lanes of the gang: of those that hold something, if `holds` is given. */
+void row_prefixes(row_loop *r, const row_part *p, k_val lane, k_val holds, k_val *x);
+/* Positions [begin, begin + count) of the row. Carries of scans start with the parts' states. */
+void row_piece(row_loop *r, const row_walk *w, k_val begin, k_val count);
+
+/* --- what remains of gangs and pieces (row_sums.c) --- */
+
+void row_declare_sums(row_loop *r, row_part *p, int64_t levels);
+/* Blocks of 64 that lie in level `level` of p->node, `valid` of them: their total goes to `slot` of the next level. */
+void row_tree(row_loop *r, const row_part *p, k_val level, k_val valid, k_val slot);
+/* The total of a piece of `count` positions of a fold, which its gangs have accumulated. */
+void row_piece_total(row_loop *r, const row_part *p, k_val count, k_val *total);
+/* The totals of folds after piece number `piece` of `pieces`, `count` positions long, go up the levels. */
+void row_fold_piece(row_loop *r, const row_part *p, k_val piece, k_val pieces, k_val count);
+/* What row_fold_piece has made of all pieces of the row. */
+void row_fold_total(row_loop *r, const row_part *p, k_val pieces, k_val *total);
+
+/* --- variants --- */
+
+/* Lanes are rows, and take their elements from left to right (row_lanes.c). */
+sk_kernel *row_build_lanes(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
+
+#endif
