@@ -7,7 +7,8 @@ const char *ir_kind_name(ir_kind kind)
     static const char *const names[IR_KIND_COUNT] = {[IR_INPUT] = "input",     [IR_GENERATE] = "generate",
                                                      [IR_MAP] = "map",         [IR_BACKPERMUTE] = "backpermute",
                                                      [IR_RESHAPE] = "reshape", [IR_FOLD] = "fold",
-                                                     [IR_STENCIL] = "stencil", [IR_FORCE] = "force"};
+                                                     [IR_STENCIL] = "stencil", [IR_SCAN] = "scan",
+                                                     [IR_PACK] = "pack",       [IR_FORCE] = "force"};
     return kind < IR_KIND_COUNT ? names[kind] : NULL;
 }
 
@@ -308,34 +309,136 @@ ir_id ir_reshape(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape
     return finish(&b);
 }
 
+/* What a fold or a scan is made of: an operator of two elements, and initial values. */
+static bool set_operator(builder *b, ir_fn *fn, const ir_id *seed, const ir_array *from)
+{
+    uint32_t n = from->components;
+    ir_type type[2 * IR_MAX_COMPONENTS];
+    memcpy(type, from->type, n * sizeof *type);
+    memcpy(type + n, from->type, n * sizeof *type);
+    if (!set_fn(b, fn, 2 * n, type) || !set_result_types(b, fn))
+        return false;
+    if (fn->results != n || memcmp(b->a.type, from->type, n * sizeof *type) != 0)
+        return ir_fail(b->p, b->site, "%s: the function must give what it combines, %s, but gives %s", b->name,
+                       type_names(b->p, n, from->type), type_list(b->p, fn->results, fn->result));
+    b->a.seed = seed ? arena_copy(b->p->arena, seed, n * sizeof *seed) : NULL;
+    return !seed || check_closed(b, "initial value", n, from->type, seed);
+}
+
 ir_id ir_fold(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned flags)
 {
     builder b = begin(p, site, IR_FOLD);
     if (!set_inputs(&b, 1, &source))
         return 0;
     const ir_array *from = ir_info(p, source);
-    uint32_t n = from->components;
     int64_t extent;
     if (from->rank == 0)
         return ir_fail(p, site, "%s: an array of rank 0 has no dimension to fold; it is a single value already",
                        b.name);
-    ir_type type[2 * IR_MAX_COMPONENTS];
-    memcpy(type, from->type, n * sizeof *type);
-    memcpy(type + n, from->type, n * sizeof *type);
-    if (!set_fn(&b, fn, 2 * n, type) || !set_shape(&b, from->rank - 1u, from->shape) || !set_result_types(&b, fn))
-        return 0;
-    if (fn->results != n || memcmp(b.a.type, from->type, n * sizeof *type) != 0)
-        return ir_fail(p, site, "%s: the function must give what it combines, %s, but gives %s", b.name,
-                       type_names(p, n, from->type), type_list(p, fn->results, fn->result));
-    if (seed && !check_closed(&b, "initial value", n, from->type, seed))
+    if (!set_shape(&b, from->rank - 1u, from->shape) || !set_operator(&b, fn, seed, from))
         return 0;
     if (!seed && ir_extent_constant(p, from->shape[from->rank - 1], &extent) && extent == 0)
         return ir_fail(p, site, "%s: the array has no elements and the fold no initial value; sn_fold takes one",
                        b.name);
-    b.a.seed = seed ? arena_copy(p->arena, seed, n * sizeof *seed) : NULL;
     b.flags = flags & IR_COMMUTES;
     if (ir_commutes(p, fn))
         b.flags |= IR_COMMUTES;
+    return finish(&b);
+}
+
+ir_id ir_scan(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned flags)
+{
+    builder b = begin(p, site, IR_SCAN);
+    if (!set_inputs(&b, 1, &source))
+        return 0;
+    const ir_array *from = ir_info(p, source);
+    if (from->rank == 0)
+        return ir_fail(p, site, "%s: an array of rank 0 has no dimension to scan; it is a single value already",
+                       b.name);
+    if (!seed && flags & IR_EXCLUSIVE)
+        return ir_fail(p, site, "%s: the first element of an exclusive scan is its initial value, and it has none",
+                       b.name);
+    if (!set_shape(&b, from->rank, from->shape) || !set_operator(&b, fn, seed, from))
+        return 0;
+    b.flags = flags & (IR_EXCLUSIVE | IR_RIGHT);
+    return finish(&b);
+}
+
+/* The number of elements for which `keep` holds: one array for all packs by the same. */
+static ir_id count_of(ir_program *p, uint32_t site, ir_id keep)
+{
+    ir_type type = T_BOOL, two[2] = {T_I64, T_I64};
+    ir_id known = (ir_id)map64_get(&p->state->counts, keep), seed = ir_i64(p, 0);
+    if (known)
+        return known;
+    ir_fn *one = ir_fn_new(p, 1, &type), *sum = ir_fn_new(p, 2, two);
+    ir_id number = ir_convert(p, site, OP_CONVERT, T_I64, one->param[0]);
+    ir_id both = ir_op2(p, site, OP_ADD, sum->param[0], sum->param[1]);
+    ir_id numbers = ir_mark_step(p, ir_map(p, site, 1, &keep, ir_fn_close(p, one, 1, &number), 0));
+    known = ir_mark_step(p, ir_fold(p, site, ir_fn_close(p, sum, 1, &both), &seed, numbers, 0));
+    if (known)
+        map64_put(p->arena, &p->state->counts, keep, known);
+    return known;
+}
+
+/* The parameters of a function of n are these, in any order. */
+static bool is_op_of_params(const ir_program *p, const ir_fn *fn, ir_op op, uint32_t n)
+{
+    const ir_node *t = fn->results == 1 && fn->params == n ? ir_at(p, fn->result[0]) : NULL;
+    if (!t || t->kind != IR_OP || t->op != op || t->n != n || t->type != T_I64)
+        return false;
+    const ir_id *arg = ir_args(p, fn->result[0]);
+    return n == 1 ? arg[0] == fn->param[0]
+                  : (arg[0] == fn->param[0] && arg[1] == fn->param[1]) ||
+                        (arg[0] == fn->param[1] && arg[1] == fn->param[0]);
+}
+
+ir_id ir_count_of_pack(const ir_program *p, ir_id extent, ir_id keep)
+{
+    int64_t seed;
+    const ir_node *read = ir_at(p, extent);
+    if (read->kind != IR_READ || read->n != 0 || ir_at(p, read->array)->kind != IR_FOLD)
+        return 0;
+    const ir_array *fold = ir_info(p, read->array);
+    ir_id numbers = fold->input[0];
+    if (fold->rank || fold->components != 1 || !fold->seed || !ir_extent_constant(p, fold->seed[0], &seed) || seed ||
+        !is_op_of_params(p, fold->fn, OP_ADD, 2) || ir_at(p, numbers)->kind != IR_MAP ||
+        ir_at(p, numbers)->flags & IR_INDEXED)
+        return 0;
+    const ir_array *map = ir_info(p, numbers);
+    bool good = map->inputs == 1 && map->input[0] == keep && map->components == 1 && map->rank == 1;
+    return good && is_op_of_params(p, map->fn, OP_CONVERT, 1) ? read->array : 0;
+}
+
+ir_id ir_pack(ir_program *p, uint32_t site, ir_id keep, ir_id source)
+{
+    return ir_pack_counted(p, site, 0, keep, source);
+}
+
+ir_id ir_pack_counted(ir_program *p, uint32_t site, ir_id extent, ir_id keep, ir_id source)
+{
+    builder b = begin(p, site, IR_PACK);
+    ir_id both[2] = {keep, source};
+    if (!set_inputs(&b, 2, both))
+        return 0;
+    const ir_array *tags = ir_info(p, keep), *from = ir_info(p, source);
+    if (tags->rank != 1 || from->rank != 1)
+        return ir_fail(p, site, "%s: the operands' ranks are %u and %u; both have to be 1", b.name,
+                       (unsigned)tags->rank, (unsigned)from->rank);
+    if (tags->components != 1 || tags->type[0] != T_BOOL)
+        return ir_fail(p, site, "%s: what is kept is said by single values of type bool, not by %s", b.name,
+                       type_names(p, tags->components, tags->type));
+    ir_type *type = arena_copy(p->arena, from->type, from->components * sizeof *type);
+    if (!match_shapes(&b) || !set_types(&b, from->components, type))
+        return 0;
+    ir_id count = extent ? ir_count_of_pack(p, extent, keep) : count_of(p, site, keep);
+    if (!count)
+        return extent ? ir_fail(p, site, "%s: the extent is not read from the count of what is kept", b.name) : 0;
+    map64_put(p->arena, &p->state->counts, keep, count);
+    if (!extent)
+        extent = ir_read(p, site, count, 0, IR_SAFE, 0, NULL);
+    if (!set_shape(&b, 1, &extent))
+        return 0;
     return finish(&b);
 }
 

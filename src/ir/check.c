@@ -368,6 +368,20 @@ static bool check_operation(checker *c, ir_id id, map64 *done)
                 return false;
         return from->rank ? takes_all(&m) && same_types(c, id, a, from) && same_shape(c, id, a, from, from->rank - 1u)
                           : wrong(c, id, "folds rank 0");
+    case IR_SCAN:
+        takes(&m, 2, from->components, from->type);
+        for (uint32_t i = 0; a->seed && i < a->components; i++)
+            if (!check_closed(c, id, a->seed[i], a->type[i]))
+                return false;
+        if (!from->rank || (n->flags & IR_EXCLUSIVE && !a->seed))
+            return wrong(c, id, from->rank ? "an exclusive scan without initial value" : "scans rank 0");
+        return takes_all(&m) && same_types(c, id, a, from) && same_shape(c, id, a, from, from->rank);
+    case IR_PACK:
+        if (a->inputs != 2 || a->rank != 1 || from->rank != 1 || ir_info(c->p, a->input[1])->rank != 1 ||
+            from->components != 1 || from->type[0] != T_BOOL)
+            return wrong(c, id, "packs other than one row by bools");
+        return same_types(c, id, a, ir_info(c->p, a->input[1])) &&
+               (ir_count_of_pack(c->p, a->shape[0], a->input[0]) || wrong(c, id, "the extent does not count"));
     case IR_STENCIL:
         return same_shape(c, id, a, from, from->rank) && check_stencil(c, id, a, done);
     default:
@@ -380,7 +394,7 @@ static bool check_array(checker *c, ir_id id, map64 *done)
     const ir_node *n = ir_at(c->p, id);
     const ir_array *a = n->u.info;
     bool has_fn = n->kind == IR_GENERATE || n->kind == IR_MAP || n->kind == IR_BACKPERMUTE || n->kind == IR_FOLD ||
-                  n->kind == IR_STENCIL;
+                  n->kind == IR_SCAN || n->kind == IR_STENCIL;
     bool is_source = n->kind == IR_INPUT || n->kind == IR_GENERATE;
     if (a->rank > IR_MAX_RANK || !a->components || a->components > IR_MAX_COMPONENTS)
         return wrong(c, id, "rank %u with %u components", (unsigned)a->rank, (unsigned)a->components);
@@ -396,7 +410,8 @@ static bool check_array(checker *c, ir_id id, map64 *done)
             return false;
     if (has_fn && !check_fn(c, id, a->fn, done))
         return false;
-    bool own_types = n->kind == IR_GENERATE || n->kind == IR_MAP || n->kind == IR_FOLD || n->kind == IR_STENCIL;
+    bool own_types = n->kind == IR_GENERATE || n->kind == IR_MAP || n->kind == IR_FOLD || n->kind == IR_SCAN ||
+                     n->kind == IR_STENCIL;
     if (own_types && !gives(c, id, a->fn, a->components, a->type))
         return false;
     return check_operation(c, id, done);

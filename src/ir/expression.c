@@ -20,11 +20,11 @@ static const struct infix {
 bool text_reserved(const char *word, size_t n)
 {
     static const char *const words[] = {
-        "if",       "then",    "else",    "while",     "for",         "test",     "next",    "true",  "false",
-        "inf_f32",  "inf_f64", "nan_f32", "nan_f64",   "input",       "generate", "map",     "fold",  "reshape",
-        "force",    "stencil", "safe",    "linear",    "backpermute", "seed",     "indexed", "clamp", "commutes",
-        "fused",    "mirror",  "wrap",    "constant",  "check",       "output",   "extents", "site",  "pattern",
-        "function", "step",    "data",    "signature", "wide"};
+        "if",       "then",    "else",    "while",     "for",         "test",     "next",    "true",      "false",
+        "inf_f32",  "inf_f64", "nan_f32", "nan_f64",   "input",       "generate", "map",     "fold",      "reshape",
+        "force",    "stencil", "safe",    "linear",    "backpermute", "seed",     "indexed", "clamp",     "commutes",
+        "fused",    "mirror",  "wrap",    "constant",  "check",       "output",   "extents", "site",      "pattern",
+        "function", "step",    "data",    "signature", "wide",        "scan",     "pack",    "exclusive", "right"};
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
         if (strlen(words[i]) == n && memcmp(words[i], word, n) == 0)
             return true;

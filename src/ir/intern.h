@@ -12,6 +12,7 @@ typedef struct ir_state {
     map64 warned;  /* sites, and 1 */
     map64 checks;  /* pairs of extents already in program->check */
     map64 extents; /* sums and products: their normal form */
+    map64 counts;  /* arrays of bool -> the array that counts what holds (ir_pack) */
     map64 opaque;  /* sums and products too large for a normal form */
     /* Walks number themselves; mark[id] == walk says that the walk has met the node, slot[id] is the walk's to use. */
     VEC(uint32_t) mark;

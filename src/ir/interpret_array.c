@@ -229,6 +229,21 @@ static void run_force(interpreter *in, ir_id id)
         share_elements(in, id);
 }
 
+/* Gives the operator what it combines: what has been combined so far, whose components stand where the results of the
+ * operator are, and an element; `first`: the parameter of what is combined so far. */
+static bool combine(interpreter *in, ir_id id, int64_t row, int64_t element, uint32_t first)
+{
+    operation *op = in->operation[id];
+    function *f = &op->body;
+    uint32_t components = op->value.components;
+    evaluator_restart(f->e);
+    for (uint32_t c = 0; c < components; c++)
+        if (!f->failed[c])
+            evaluator_set(f->e, f->slot[first + c], f->out[c]);
+    set_element(f, components - first, source_of(in, id, 0), element);
+    return interpret_call(in, f, ir_at(in->p, id)->site, row);
+}
+
 /* One result of a fold: the seed or the first element, then the others from left to right. It is left where the results
  * of the operator are. */
 static void fold_row(interpreter *in, ir_id id, int64_t row, int64_t n)
@@ -236,22 +251,13 @@ static void fold_row(interpreter *in, ir_id id, int64_t row, int64_t n)
     operation *op = in->operation[id];
     const operation *source = source_of(in, id, 0);
     function *f = &op->body;
-    uint32_t components = op->value.components;
     bool seeded = op->seed.e != NULL, good = true;
-    ir_bits total[IR_MAX_COMPONENTS];
-    for (uint32_t c = 0; c < components; c++) {
+    for (uint32_t c = 0; c < op->value.components; c++) {
         f->failed[c] = seeded ? op->seed.failed[c] : interpret_missing(source, c, row * n);
         f->out[c] = seeded ? op->seed.out[c] : interpret_load(&source->value, c, row * n);
     }
-    for (int64_t k = seeded ? 0 : 1; k < n && (good || in->faults); k++) {
-        evaluator_restart(f->e);
-        memcpy(total, f->out, components * sizeof *total);
-        for (uint32_t c = 0; c < components; c++)
-            if (!f->failed[c])
-                evaluator_set(f->e, f->slot[c], total[c]);
-        set_element(f, components, source, row * n + k);
-        good = interpret_call(in, f, ir_at(in->p, id)->site, row);
-    }
+    for (int64_t k = seeded ? 0 : 1; k < n && (good || in->faults); k++)
+        good = combine(in, id, row, row * n + k, 0);
 }
 
 static void run_fold(interpreter *in, ir_id id)
@@ -274,6 +280,60 @@ static void run_fold(interpreter *in, ir_id id)
         fold_row(in, id, row, n);
         store_results(op, row, &op->body);
     }
+}
+
+/* One row of a scan, from the left or the right end. A failing operator is reported for the row, as a fold's is: which
+ * elements are combined with which is nobody's business. */
+static void scan_row(interpreter *in, ir_id id, int64_t row, int64_t n)
+{
+    operation *op = in->operation[id];
+    const operation *source = source_of(in, id, 0);
+    function *f = &op->body;
+    unsigned flags = ir_at(in->p, id)->flags;
+    uint32_t components = op->value.components, first = flags & IR_RIGHT ? components : 0;
+    bool seeded = op->seed.e != NULL, good = true;
+    for (int64_t k = 0; k < n && (good || in->faults); k++) {
+        int64_t at = row * n + (flags & IR_RIGHT ? n - 1 - k : k);
+        for (uint32_t c = 0; c < components && k == 0; c++) {
+            f->failed[c] = seeded ? op->seed.failed[c] : interpret_missing(source, c, at);
+            f->out[c] = seeded ? op->seed.out[c] : interpret_load(&source->value, c, at);
+        }
+        if (flags & IR_EXCLUSIVE)
+            store_results(op, at, f);
+        if ((seeded || k > 0) && !(flags & IR_EXCLUSIVE && k == n - 1))
+            good = combine(in, id, row, at, first);
+        if (!(flags & IR_EXCLUSIVE))
+            store_results(op, at, f);
+    }
+}
+
+static void run_scan(interpreter *in, ir_id id)
+{
+    operation *op = in->operation[id];
+    const ir_value *v = &op->value;
+    if (!check_operand(in, id, operand(in, id, 0), v->rank))
+        return;
+    int64_t n = v->extent[v->rank - 1], rows = n ? interpret_size(v) / n : 0;
+    if (op->seed.e && !interpret_call(in, &op->seed, ir_at(in->p, id)->site, 0) && !in->faults)
+        return;
+    for (int64_t row = 0; row < rows; row++)
+        scan_row(in, id, row, n);
+}
+
+static void run_pack(interpreter *in, ir_id id)
+{
+    operation *op = in->operation[id];
+    const operation *keep = source_of(in, id, 0), *source = source_of(in, id, 1);
+    int64_t n = keep->value.extent[0], next = 0;
+    if (source->value.extent[0] != n) {
+        interpret_fails(in, IR_WRONG_SHAPES, ir_at(in->p, id)->site, 0, source->value.extent[0], n,
+                        arena_printf(in->arena, "dimension 0 of an operand has the extent %" PRId64 ", not %" PRId64,
+                                     source->value.extent[0], n));
+        return;
+    }
+    for (int64_t i = 0; i < n && next < op->value.extent[0]; i++)
+        if (!interpret_missing(keep, 0, i) && interpret_load(&keep->value, 0, i))
+            copy_element(op, next++, source, i);
 }
 
 /* Moves one coordinate into 0 .. n - 1 as the boundary says; false if it stays outside. n > 0. */
@@ -389,6 +449,12 @@ void interpret_elements(interpreter *in, ir_id id)
         break;
     case IR_FOLD:
         run_fold(in, id);
+        break;
+    case IR_SCAN:
+        run_scan(in, id);
+        break;
+    case IR_PACK:
+        run_pack(in, id);
         break;
     case IR_STENCIL:
         run_stencil(in, id);

@@ -58,7 +58,7 @@ static void reach_fn(printer *pr, const ir_fn *fn)
 
 static bool has_own_shape(ir_kind kind)
 {
-    return kind == IR_INPUT || kind == IR_GENERATE || kind == IR_BACKPERMUTE || kind == IR_RESHAPE;
+    return kind == IR_INPUT || kind == IR_GENERATE || kind == IR_BACKPERMUTE || kind == IR_RESHAPE || kind == IR_PACK;
 }
 
 static void reach_array(printer *pr, ir_id id)

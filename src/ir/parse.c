@@ -224,21 +224,27 @@ static bool parse_operands(parser *ps, parts *a)
 static bool parse_parts(parser *ps, parts *a)
 {
     a->site = parse_site(ps);
-    a->flags |= parser_accept(ps, "safe") ? IR_SAFE : 0u;
-    a->flags |= parser_accept(ps, "indexed") ? IR_INDEXED : 0u;
-    a->flags |= parser_accept(ps, "commutes") ? IR_COMMUTES : 0u;
+    if (a->kind == IR_SCAN) {
+        a->flags |= parser_accept(ps, "exclusive") ? IR_EXCLUSIVE : 0u;
+        a->flags |= parser_accept(ps, "right") ? IR_RIGHT : 0u;
+    } else {
+        a->flags |= parser_accept(ps, "safe") ? IR_SAFE : 0u;
+        a->flags |= parser_accept(ps, "indexed") ? IR_INDEXED : 0u;
+        a->flags |= parser_accept(ps, "commutes") ? IR_COMMUTES : 0u;
+    }
     a->flags |= parser_accept(ps, "fused") ? IR_FUSED : 0u;
     a->flags |= parser_accept(ps, "step") ? IR_STEP : 0u;
-    bool shaped = a->kind == IR_INPUT || a->kind == IR_GENERATE || a->kind == IR_BACKPERMUTE || a->kind == IR_RESHAPE;
+    bool shaped = a->kind == IR_INPUT || a->kind == IR_GENERATE || a->kind == IR_BACKPERMUTE || a->kind == IR_RESHAPE ||
+                  (a->kind == IR_PACK && parser_is(ps, "["));
     if (shaped && !parse_shape(ps, a))
         return false;
     if (a->kind == IR_INPUT)
         return parse_element(ps, a) && (!parser_accept(ps, "data") || parse_data(ps, a));
     if (a->kind != IR_GENERATE && !parse_operands(ps, a))
         return false;
-    if (a->kind == IR_FOLD && parser_accept(ps, "seed") && !parse_terms(ps, &a->seed))
+    if ((a->kind == IR_FOLD || a->kind == IR_SCAN) && parser_accept(ps, "seed") && !parse_terms(ps, &a->seed))
         return false;
-    if (a->kind == IR_RESHAPE || a->kind == IR_FORCE)
+    if (a->kind == IR_RESHAPE || a->kind == IR_FORCE || a->kind == IR_PACK)
         return !ps->message;
     a->fn = parse_fn(ps);
     return a->fn != NULL;
@@ -274,13 +280,29 @@ static ir_id build_input(parser *ps, const parts *a)
     return id;
 }
 
+/* Its extent, if it is written down: [an array's only element]. */
+static ir_id build_pack(parser *ps, const parts *a)
+{
+    if (a->input.n != 2 || a->rank > 1)
+        return parser_fail(ps, "pack takes two arrays, and has one extent");
+    ir_id extent = a->rank ? ir_extent_normal(ps->p, a->site, a->shape[0]) : 0;
+    if (a->rank && (!extent || !ir_count_of_pack(ps->p, extent, a->input.at[0])))
+        return parser_fail(ps, "the extent of a pack reads the sum of its first array, converted to i64, from 0 on");
+    return ir_pack_counted(ps->p, a->site, extent, a->input.at[0], a->input.at[1]);
+}
+
 static ir_id build(parser *ps, const parts *a)
 {
     ir_program *p = ps->p;
     const ir_id *input = a->input.at;
-    bool single = a->kind == IR_BACKPERMUTE || a->kind == IR_RESHAPE || a->kind == IR_FOLD || a->kind == IR_FORCE;
+    bool single = a->kind == IR_BACKPERMUTE || a->kind == IR_RESHAPE || a->kind == IR_FOLD || a->kind == IR_SCAN ||
+                  a->kind == IR_FORCE;
+    bool folds = a->kind == IR_FOLD || a->kind == IR_SCAN;
     if (single && a->input.n != 1)
         return parser_fail(ps, "%s takes one array", ir_kind_name(a->kind));
+    if (folds && a->seed.n && a->seed.n != ir_info(p, input[0])->components)
+        return parser_fail(ps, "%u initial values for %u components", a->seed.n,
+                           (unsigned)ir_info(p, input[0])->components);
     switch (a->kind) {
     case IR_INPUT:
         return build_input(ps, a);
@@ -295,10 +317,11 @@ static ir_id build(parser *ps, const parts *a)
     case IR_RESHAPE:
         return ir_reshape(p, a->site, a->rank, a->shape, input[0]);
     case IR_FOLD:
-        if (a->seed.n && a->seed.n != ir_info(p, input[0])->components)
-            return parser_fail(ps, "%u initial values for %u components", a->seed.n,
-                               (unsigned)ir_info(p, input[0])->components);
         return ir_fold(p, a->site, a->fn, a->seed.at, input[0], a->flags);
+    case IR_SCAN:
+        return ir_scan(p, a->site, a->fn, a->seed.at, input[0], a->flags);
+    case IR_PACK:
+        return build_pack(ps, a);
     case IR_STENCIL:
         return ir_stencil_new(p, a->site, a->fn, a->input.n, input, a->stencil.at);
     case IR_FORCE:

@@ -127,15 +127,15 @@ static void print_operands(printer *pr, const ir_array *a)
 static void print_flags(printer *pr, const ir_node *n)
 {
     static const struct {
+        ir_kind kind; /* IR_NONE: any */
         unsigned bit;
         const char *word;
-    } flags[] = {{IR_SAFE, " safe"},
-                 {IR_INDEXED, " indexed"},
-                 {IR_COMMUTES, " commutes"},
-                 {IR_FUSED, " fused"},
-                 {IR_STEP, " step"}};
+    } flags[] = {{IR_BACKPERMUTE, IR_SAFE, " safe"},  {IR_MAP, IR_INDEXED, " indexed"},
+                 {IR_FOLD, IR_COMMUTES, " commutes"}, {IR_SCAN, IR_EXCLUSIVE, " exclusive"},
+                 {IR_SCAN, IR_RIGHT, " right"},       {IR_NONE, IR_FUSED, " fused"},
+                 {IR_NONE, IR_STEP, " step"}};
     for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)
-        if (n->flags & flags[i].bit)
+        if (n->flags & flags[i].bit && (!flags[i].kind || flags[i].kind == (ir_kind)n->kind))
             text_add(pr->out, flags[i].word);
 }
 
@@ -163,7 +163,8 @@ static void print_array(printer *pr, ir_id id)
     text_add(pr->out, kind);
     print_site(pr, n->site);
     print_flags(pr, n);
-    if (n->kind == IR_INPUT || n->kind == IR_GENERATE || n->kind == IR_BACKPERMUTE || n->kind == IR_RESHAPE) {
+    if (n->kind == IR_INPUT || n->kind == IR_GENERATE || n->kind == IR_BACKPERMUTE || n->kind == IR_RESHAPE ||
+        n->kind == IR_PACK) {
         text_add(pr->out, " ");
         print_shape(pr, a);
     }

@@ -144,7 +144,8 @@ static void mix_operation(sharing *s, ir_id id)
     s->met = 0;
     s->hash = 0;
     s->found = (member){0};
-    s->fixed = ir_at(s->p, id)->kind == IR_FOLD; /* how it is folded depends on the operator */
+    ir_kind kind = (ir_kind)ir_at(s->p, id)->kind;
+    s->fixed = kind == IR_FOLD || kind == IR_SCAN; /* how it is folded depends on the operator */
     mix(s, (uint64_t)ir_at(s->p, id)->kind << 8 | ir_at(s->p, id)->flags);
     mix_array(s, id);
     if (info->seed)

@@ -147,7 +147,7 @@ static bool choose_anchor(uses *u, ir_id id, l_why *why)
     ir_kind kind = (ir_kind)ir_at(u->p, id)->kind;
     uint32_t total = n->uses[L_SAME] + n->uses[L_VIEW] + n->uses[L_HALO] + n->uses[L_RANDOM];
     bool trivial = n->flops <= 1 && n->reads <= TRIVIAL_READS && kind != IR_STENCIL;
-    if (kind == IR_FOLD)
+    if (kind == IR_FOLD || kind == IR_SCAN || kind == IR_PACK)
         return *why = L_NOT_AFTER, true;
     if (kind == IR_FORCE)
         return *why = L_NOT_FORCED, true;
