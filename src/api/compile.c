@@ -20,6 +20,7 @@ static sk_options kernel_options(const sn_context *cx)
     if (limits) {
         o.vector_bytes = limits->vector_bytes;
         o.workers = limits->workers;
+        o.chains = limits->forward_progress && !limits->own_memory;
     }
     if (limits && limits->own_memory) {
         o.group = limits->group;
@@ -90,8 +91,8 @@ static program_version version(const sn_program *p, l_program *clusters, const r
     const sn_context *cx = p->context;
     program_version v = {.clusters = clusters};
     sk_prepare(v.clusters);
-    v.plan = plan_make(v.clusters);
     sk_options kernels = kernel_options(cx);
+    v.plan = plan_make(v.clusters, &kernels);
     v.run = run_program_new(&cx->engine, v.clusters, v.plan, &kernels, other);
     return v;
 }

@@ -140,6 +140,7 @@ static const driver_functions functions = {
     .device = {.kernel_text = cuda_text,
                .open_queue = cuda_open_queue,
                .copy = cuda_copy,
+               .clear = cuda_clear,
                .enqueue = cuda_enqueue,
                .finish = cuda_finish,
                .close_queue = cuda_close_queue,

@@ -207,6 +207,19 @@ bool cuda_copy(device *base, device_queue *q, device_direction direction, void *
     return good;
 }
 
+bool cuda_clear(device *base, device_queue *q, void *block, size_t bytes)
+{
+    cuda *d = (cuda *)base;
+    if (!bytes || q->common.state != DEVICE_FINE)
+        return q->common.state == DEVICE_FINE;
+    if (fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
+        return false;
+    bool good =
+        !fails(d, q, "cuMemsetD8Async", d->api.clear((cu_pointer)(uintptr_t)block, 0, bytes, q->stream));
+    cuda_leave(d);
+    return good;
+}
+
 /* --- launches --- */
 
 /* Blocks take pieces in strides, so any number will do. Several times what fits at once evens out pieces of different

@@ -55,6 +55,7 @@ struct device {
     /* `offset`, bytes: in the block, of a copy from block to block in the source. Host memory, of uploads and downloads, stays
      * where and as it is until finish. */
     bool (*copy)(device *d, device_queue *q, device_direction direction, void *to, const void *from, size_t offset, size_t bytes);
+    bool (*clear)(device *d, device_queue *q, void *block, size_t bytes); /* the first bytes become zeros */
     bool (*enqueue)(device *d, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first, int64_t last);
     /* Waits for all. Of the first launch since the last finish in which a check failed the smallest (site, element) in *error,
      * site 0: none. Unless DEVICE_FINE, *why (static or in `a`) names the driver's call and what it said. The queue may be used again. */

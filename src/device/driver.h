@@ -26,7 +26,7 @@ typedef struct driver_queue {
 } driver_queue;
 
 typedef struct driver_functions {
-    /* kernel_text, open_queue, copy, enqueue, finish and close_queue are set; driver_new sets the others. */
+    /* kernel_text, open_queue, copy, clear, enqueue, finish and close_queue are set; driver_new sets the others. */
     device device;
     size_t device_bytes, kernel_bytes;
     const char *suffix;                     /* of kept sources: ".cl" */

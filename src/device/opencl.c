@@ -86,6 +86,7 @@ static const driver_functions functions = {
     .device = {.kernel_text = opencl_text,
                .open_queue = opencl_open_queue,
                .copy = opencl_copy,
+               .clear = opencl_clear,
                .enqueue = opencl_enqueue,
                .finish = opencl_finish,
                .close_queue = opencl_close_queue,

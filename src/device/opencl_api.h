@@ -97,6 +97,8 @@ enum { /* questions */
       (ocl_queue, ocl_mem, uint32_t, size_t, size_t, const void *, uint32_t, const ocl_event *, ocl_event *))          \
     X(int32_t, clEnqueueCopyBuffer,                                                                                    \
       (ocl_queue, ocl_mem, ocl_mem, size_t, size_t, size_t, uint32_t, const ocl_event *, ocl_event *))                 \
+    X(int32_t, clEnqueueFillBuffer,                                                                                    \
+      (ocl_queue, ocl_mem, const void *, size_t, size_t, size_t, uint32_t, const ocl_event *, ocl_event *))            \
     X(void *, clEnqueueMapBuffer,                                                                                      \
       (ocl_queue, ocl_mem, uint32_t, uint64_t, size_t, size_t, uint32_t, const ocl_event *, ocl_event *, int32_t *))   \
     X(int32_t, clEnqueueUnmapMemObject, (ocl_queue, ocl_mem, void *, uint32_t, const ocl_event *, ocl_event *))        \

@@ -36,6 +36,7 @@ void opencl_close_queue(device *base, device_queue *q);
 void opencl_free_queue(device *base, device_queue *q);
 bool opencl_copy(device *base, device_queue *q, device_direction direction, void *to, const void *from, size_t offset,
                  size_t bytes);
+bool opencl_clear(device *base, device_queue *q, void *block, size_t bytes);
 bool opencl_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg,
                     int64_t first, int64_t last);
 device_state opencl_finish(device *base, device_queue *q, k_error *error, arena *a, const char **why);

@@ -137,6 +137,17 @@ bool opencl_copy(device *base, device_queue *q, device_direction direction, void
     return !fails(q, call, status);
 }
 
+bool opencl_clear(device *base, device_queue *q, void *block, size_t bytes)
+{
+    opencl *d = (opencl *)base;
+    const unsigned char zero = 0;
+    if (!bytes || q->common.state != DEVICE_FINE)
+        return q->common.state == DEVICE_FINE;
+    q->busy = true;
+    return !fails(q, "clEnqueueFillBuffer",
+                  d->api.clEnqueueFillBuffer(q->queue, block, &zero, sizeof(zero), 0, bytes, 0, NULL, NULL));
+}
+
 /* With the kernel's lock. */
 static int32_t set_arguments(opencl *d, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
                              int64_t last, ocl_mem *record)

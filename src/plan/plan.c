@@ -5,6 +5,7 @@
 
 typedef struct planner {
     const l_program *l;
+    const sk_options *options;
     ir_program *p;
     arena *arena;
     plan *out;
@@ -207,7 +208,8 @@ static void clusters(planner *pl)
 {
     for (uint32_t i = 0; i < pl->clusters; i++) {
         const l_cluster *from = &pl->l->cluster.at[i];
-        vec_push(pl->arena, &pl->out->cluster, (plan_cluster){0});
+        vec_push(pl->arena, &pl->out->cluster, (plan_cluster){.carries = sk_carries(from)});
+        pl->out->cluster.at[i].passes = (uint8_t)sk_passes(from, pl->options, pl->out->cluster.at[i].pass);
         for (uint32_t k = 0; k < from->op.n; k++) {
             const l_op *op = &from->op.at[k];
             const ir_array *info = ir_info(pl->p, op->term);
@@ -355,12 +357,12 @@ static void checks(planner *pl)
     }
 }
 
-plan *plan_make(const l_program *l)
+plan *plan_make(const l_program *l, const sk_options *options)
 {
     arena *a = l->ir->arena;
     plan *out = arena_alloc(a, sizeof(*out));
     out->arena = a;
-    planner pl = {.l = l, .p = l->ir, .arena = a, .out = out, .clusters = l->cluster.n};
+    planner pl = {.l = l, .options = options, .p = l->ir, .arena = a, .out = out, .clusters = l->cluster.n};
     checks(&pl);
     inputs(&pl);
     all_shapes(&pl); /* before those of results: of several wrong extents the first one made is reported */

@@ -12,6 +12,7 @@
 
 #include "loop/cluster.h"
 #include "plan/host.h"
+#include "skeleton/skeleton.h"
 
 typedef enum {
     PLAN_EVALUATE, /* host steps [index, last) */
@@ -71,6 +72,9 @@ typedef struct plan_cluster {
     VEC(uint32_t) reads;    /* buffers */
     VEC(ir_type) partial;   /* folds: types of all accumulated components, in order */
     VEC(uint32_t) seedless; /* folds without a seed: their sites */
+    sk_pass pass[SK_PASSES]; /* launches, in order; COMBINE as often as there are several partial results a row */
+    uint8_t passes;
+    bool carries;           /* launches may share words, all zero before the first (SK_STATE) */
 } plan_cluster;
 
 typedef struct plan {
@@ -92,8 +96,8 @@ typedef struct plan {
     map64 buffer_of; /* array << 8 | component -> 1 + buffer */
 } plan;
 
-/* Makes the plan of a program's clusters, in the program's arena; adds no terms. Linear but for sorting. */
-plan *plan_make(const l_program *l);
+/* Makes the plan of a program's clusters for a device, in the program's arena; adds no terms. Linear but for sorting. */
+plan *plan_make(const l_program *l, const sk_options *options);
 void plan_print(const plan *p, text *out);
 
 /* The buffer of an array's component; false if it is never in memory. */

@@ -64,6 +64,22 @@ static void print_list(const plan *p, const char *what, uint32_t n, const uint32
     }
 }
 
+static void print_passes(const plan_cluster *c, text *out)
+{
+    static const char *const name[SK_PASSES] = {
+        [SK_PASS_LOOP] = "pieces",
+        [SK_PASS_COMBINE] = "combine until one a row",
+        [SK_PASS_SUMS] = "sums of pieces",
+        [SK_PASS_STATES] = "states before pieces",
+        [SK_PASS_APPLY] = "pieces with states",
+    };
+    if (c->carries)
+        text_add(out, "        state, zeros first\n");
+    for (unsigned i = 0; i < c->passes && c->passes > 1; i++)
+        text_printf(out, "%s %s", i ? "," : "        rounds:", name[c->pass[i]]);
+    text_add(out, c->passes > 1 ? "\n" : "");
+}
+
 static void print_step(const plan *p, const plan_step *s, text *out)
 {
     switch (s->op) {
@@ -95,6 +111,7 @@ static void print_step(const plan *p, const plan_step *s, text *out)
         text_printf(out, "    launch cluster %u over ", s->index);
         print_shape(p, c->shape, out);
         text_add(out, "\n");
+        print_passes(c, out);
         print_list(p, "reads", c->reads.n, c->reads.at, out);
         print_list(p, "writes", c->writes.n, c->writes.at, out);
         break;

@@ -246,26 +246,43 @@ static bool step_copy(run *c, uint32_t index)
 
 /* --- launches --- */
 
-static void partials_give(run *c, run_partials *p, void **data, size_t *granted)
+static void give_blocks(run *c, run_block *b, uint32_t n)
 {
-    for (uint32_t i = 0; i < p->n; i++) {
-        give(c, data[i], granted[i]);
-        data[i] = NULL;
-        granted[i] = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        give(c, b[i].block, b[i].granted);
+        b[i] = (run_block){0};
     }
 }
 
-static bool partials_take(run *c, const plan_cluster *pc, run_partials *p, int64_t rows, int64_t count)
+static void between_give(run *c, run_between *b)
 {
-    for (uint32_t i = 0; i < p->n; i++) {
+    give_blocks(c, b->in, b->n);
+    give_blocks(c, b->out, b->n);
+    give_blocks(c, &b->state, 1);
+}
+
+static bool partials_take(run *c, const plan_cluster *pc, run_between *b, int64_t rows, int64_t count)
+{
+    for (uint32_t i = 0; i < b->n; i++) {
         size_t bytes;
         if (!size_times((size_t)rows, (size_t)count, &bytes) ||
             !size_times(bytes, ir_type_size(pc->partial.at[i]), &bytes))
             return run_fails_at(c, pc->site, SN_TOO_LARGE, "the partial results of a fold do not fit in memory");
-        if (!take(c, bytes, pc->site, &p->out[i], &p->out_granted[i]))
+        if (!take(c, bytes, pc->site, &b->out[i].block, &b->out[i].granted))
             return false;
     }
     return true;
+}
+
+/* Zeros, before the first launch that needs them. */
+static bool state_take(run *c, const plan_cluster *pc, run_between *b, int64_t words)
+{
+    size_t bytes;
+    if (b->state.block || !words)
+        return true;
+    if (!size_times((size_t)words, sizeof(uint64_t), &bytes))
+        return run_fails_at(c, pc->site, SN_TOO_LARGE, "the states of a loop do not fit in memory");
+    return take(c, bytes, pc->site, &b->state.block, &b->state.granted) && run_clear(c, b->state.block, bytes);
 }
 
 static bool arguments(run *c, const run_variant *v, const sk_geometry *g, uint32_t site, ir_bits *arg)
@@ -319,7 +336,21 @@ static bool indices_fit(run *c, const run_variant *v, const ir_bits *arg, int64_
     return fit;
 }
 
-static bool launch(run *c, const run_geometry *found, const run_partials *p)
+static void *memory_of(const run *c, const run_binding *b)
+{
+    switch (b->role) {
+    case SK_ARRAY:
+        return c->data[b->number];
+    case SK_PARTIAL_IN:
+        return c->between.in[b->number].block;
+    case SK_PARTIAL_OUT:
+        return c->between.out[b->number].block;
+    default:
+        return c->between.state.block;
+    }
+}
+
+static bool launch(run *c, const run_geometry *found)
 {
     const run_variant *v = found->variant;
     const sk_geometry *g = &found->geometry;
@@ -331,9 +362,7 @@ static bool launch(run *c, const run_geometry *found, const run_partials *p)
         const run_binding *b = &v->memory[i];
         if (c->queue && b->role == SK_ARRAY && !run_upload(c, b->number))
             return false;
-        mem[i] = b->role == SK_ARRAY        ? c->data[b->number]
-                 : b->role == SK_PARTIAL_IN ? p->in[b->number]
-                                            : p->out[b->number];
+        mem[i] = memory_of(c, b);
     }
     if (!arguments(c, v, g, 0, arg))
         return false;
@@ -355,33 +384,42 @@ static bool launch(run *c, const run_geometry *found, const run_partials *p)
     return !error.site || run_fails_kernel(c, &error);
 }
 
-static run_partials new_partials(run *c, uint32_t n)
-{
-    arena *a = c->arena;
-    return (run_partials){n, arena_alloc(a, (n + 1) * sizeof(void *)), arena_alloc(a, (n + 1) * sizeof(void *)),
-                          arena_alloc(a, (n + 1) * sizeof(size_t)), arena_alloc(a, (n + 1) * sizeof(size_t))};
-}
-
-/* A fold's first launch, and those that combine its partial results until one a row is left. */
-static bool launch_fold(run *c, uint32_t index, const int64_t *extent, int64_t rows)
+/* One launch. *left: partial results a row, as they are before it and behind it; 1: none. */
+static bool launch_round(run *c, uint32_t index, sk_pass pass, const int64_t *extent, int64_t rows, int64_t *left)
 {
     const plan_cluster *pc = &c->plan->cluster.at[index];
-    run_partials *p = &c->partials;
-    int64_t left = 0;
-    bool good;
-    *p = new_partials(c, pc->partial.n);
-    do {
-        run_geometry g;
-        good = run_find(c, index, extent, left, &g);
-        left = g.geometry.partials;
-        if (good && left > 1)
-            good = partials_take(c, pc, p, rows, left);
-        good = good && launch(c, &g, p);
-        partials_give(c, p, p->in, p->in_granted);
-        *p = (run_partials){p->n, p->out, p->in, p->out_granted, p->in_granted};
-    } while (good && left > 1);
-    partials_give(c, p, p->in, p->in_granted);
-    partials_give(c, p, p->out, p->out_granted);
+    run_between *b = &c->between;
+    run_geometry g;
+    sk_round round = {pass, pass == SK_PASS_COMBINE ? *left : 0};
+    bool good = run_find(c, index, extent, round, &g);
+    if (good)
+        *left = g.geometry.partials;
+    if (good && *left > 1)
+        good = partials_take(c, pc, b, rows, *left);
+    good = good && state_take(c, pc, b, g.geometry.state_words) && launch(c, &g);
+    give_blocks(c, b->in, b->n);
+    run_block *in = b->in;
+    b->in = b->out;
+    b->out = in;
+    return good;
+}
+
+static bool launch_rounds(run *c, uint32_t index, const int64_t *extent, int64_t rows)
+{
+    const plan_cluster *pc = &c->plan->cluster.at[index];
+    const uint32_t n = pc->partial.n;
+    run_block *blocks = arena_alloc(c->arena, (2 * n + 1) * sizeof(run_block));
+    int64_t left = 1;
+    bool good = true;
+    c->between = (run_between){.n = n, .in = blocks, .out = blocks + n};
+    for (uint32_t i = 0; i < pc->passes && good; i++) {
+        if (pc->pass[i] != SK_PASS_COMBINE)
+            good = launch_round(c, index, pc->pass[i], extent, rows, &left);
+        else
+            while (good && left > 1)
+                good = launch_round(c, index, SK_PASS_COMBINE, extent, rows, &left);
+    }
+    between_give(c, &c->between);
     return good;
 }
 
@@ -397,19 +435,14 @@ static bool step_launch(run *c, uint32_t index)
     int64_t extent[IR_MAX_RANK] = {0}, rows;
     for (unsigned d = 0; d < s->rank; d++)
         extent[d] = host_i64(c->value, s->extent[d]);
-    if (pc->partial.n) {
-        if (!size_count(s->rank - 1u, extent, &rows)) /* of no elements: else the shape would be too large, too */
-            return run_fails_at(c, pc->site, SN_TOO_LARGE, "the number of elements exceeds 63 bits");
-        if (rows == 0)
-            return true;
-        if (pc->seedless.n && extent[s->rank - 1] == 0)
-            return fails_empty(c, pc->seedless.at[0]);
-        return launch_fold(c, index, extent, rows);
-    }
-    run_geometry g;
-    if (c->size[pc->shape] == 0)
+    if (!size_count(s->rank ? s->rank - 1u : 0, extent, &rows)) /* of no elements: else the shape would be too large, too */
+        return run_fails_at(c, pc->site, SN_TOO_LARGE, "the number of elements exceeds 63 bits");
+    bool empty = c->size[pc->shape] == 0;
+    if (empty && (rows == 0 || !pc->partial.n))
         return true;
-    return run_find(c, index, extent, 0, &g) && launch(c, &g, NULL);
+    if (empty && pc->seedless.n)
+        return fails_empty(c, pc->seedless.at[0]);
+    return launch_rounds(c, index, extent, rows);
 }
 
 static bool execute(run *c, const plan_step *s)
@@ -440,8 +473,7 @@ static bool execute(run *c, const plan_step *s)
 static void finish(run *c)
 {
     const plan *p = c->plan;
-    partials_give(c, &c->partials, c->partials.in, c->partials.in_granted);
-    partials_give(c, &c->partials, c->partials.out, c->partials.out_granted);
+    between_give(c, &c->between);
     for (uint32_t i = 0; i < p->result.n; i++) {
         run_result *out = &c->out[i];
         if (out->given)

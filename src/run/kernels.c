@@ -192,10 +192,11 @@ static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, c
 
 /* --- finding --- */
 
-static const run_geometry *remembered(run_cluster *c, unsigned rank, const int64_t *extent, int64_t partials)
+static const run_geometry *remembered(run_cluster *c, unsigned rank, const int64_t *extent, sk_round round)
 {
     const run_geometry *g = atomic_load_explicit(&c->geometries, memory_order_acquire);
-    while (g && (g->partials != partials || memcmp(g->extent, extent, rank * sizeof(int64_t))))
+    while (g && (g->round.partials != round.partials || g->round.pass != round.pass ||
+                 memcmp(g->extent, extent, rank * sizeof(int64_t))))
         g = g->next;
     return g;
 }
@@ -210,7 +211,7 @@ static bool work_out(run *c, uint32_t cluster, run_geometry *out)
     pthread_rwlock_wrlock(r->lock);
     if (!setjmp(failure)) {
         arena_on_failure(a, &failure);
-        sk_plan_launch(r->l, &r->l->cluster.at[cluster], &r->options, out->extent, out->partials,
+        sk_plan_launch(r->l, &r->l->cluster.at[cluster], &r->options, out->extent, out->round,
                        r->engine.device->limits->cache_bytes, &out->geometry);
         good = true;
     }
@@ -235,17 +236,17 @@ static void remember(run *c, run_cluster *rc, const run_geometry *g)
     pthread_rwlock_unlock(r->lock);
 }
 
-bool run_find(run *c, uint32_t cluster, const int64_t *extent, int64_t partials, run_geometry *out)
+bool run_find(run *c, uint32_t cluster, const int64_t *extent, sk_round round, run_geometry *out)
 {
     run_program *r = c->r;
     run_cluster *rc = &r->cluster[cluster];
     const l_cluster *lc = &r->l->cluster.at[cluster];
-    const run_geometry *known = remembered(rc, lc->rank, extent, partials);
+    const run_geometry *known = remembered(rc, lc->rank, extent, round);
     if (known) {
         *out = *known;
         return true;
     }
-    *out = (run_geometry){.partials = partials};
+    *out = (run_geometry){.round = round};
     memcpy(out->extent, extent, lc->rank * sizeof(int64_t));
     if (!work_out(c, cluster, out))
         return false;
@@ -299,7 +300,7 @@ static run_variant *build_expected(run_program *r, uint32_t cluster, sn_status *
     int64_t extent[IR_MAX_RANK] = {0};
     sk_geometry g;
     assume_extents(r, lc, extent);
-    sk_plan_launch(r->l, lc, &r->options, extent, 0, SIZE_MAX, &g);
+    sk_plan_launch(r->l, lc, &r->options, extent, (sk_round){r->plan->cluster.at[cluster].pass[0], 0}, SIZE_MAX, &g);
     return build_safely(r, cluster, &g, (choice){g.partials == 1, true}, status, why);
 }
 

@@ -42,7 +42,7 @@ typedef struct run_variant { /* a compiled kernel; immutable once published, but
 
 typedef struct run_geometry { /* what a cluster does for certain extents; immutable once published */
     int64_t extent[IR_MAX_RANK];
-    int64_t partials;
+    sk_round round;
     sk_geometry geometry;
     const run_variant *variant;
     uint32_t cluster;
@@ -71,16 +71,16 @@ struct run_program {
     atomic_bool interpreted; /* a kernel is missing and nothing can compile it: set once, for good */
 };
 
-typedef struct run_partials { /* of a fold in progress, between launches: a buffer per component */
-    uint32_t n;
-    void **in, **out;
-    size_t *in_granted, *out_granted;
-} run_partials;
-
 typedef struct run_block {
     void *block;
     size_t granted;
 } run_block;
+
+typedef struct run_between { /* what the launches of a cluster hand to each other while it runs */
+    uint32_t n;
+    run_block *in, *out; /* partial results, a block per component */
+    run_block state;
+} run_between;
 
 enum { MOST_ASIDE = 64 };
 
@@ -104,7 +104,7 @@ struct run { /* a call */
     uint32_t asides;
     bool unsettled;        /* launches that may fail are queued */
     ir_trace trace;        /* of the launch that runs */
-    run_partials partials;
+    run_between between;
     host_world world;
     volatile bool locked; /* holds the program's lock for reading: given back if memory runs out meanwhile */
     sn_status status;
@@ -113,9 +113,9 @@ struct run { /* a call */
 };
 
 /* kernels.c */
-/* What a cluster does for these extents (`partials`: 0, or how many partial results a row are combined); compiles what
- * has not been needed before. False after a failure, which is in c->status. */
-bool run_find(run *c, uint32_t cluster, const int64_t *extent, int64_t partials, run_geometry *out);
+/* What a cluster does for these extents in one round; compiles what has not been needed before. False after a failure, which
+ * is in c->status. */
+bool run_find(run *c, uint32_t cluster, const int64_t *extent, sk_round round, run_geometry *out);
 /* The variant for a launch whose indices do not fit in 32 bits (kernel/narrow.h), where the one found is for those that do. NULL after
  * a failure, which is in c->status. */
 const run_variant *run_find_wide(run *c, const run_geometry *found);

@@ -121,6 +121,15 @@ static bool copy(run *c, device_direction direction, void *to, const void *from,
     return !bytes || d->copy(d, c->queue, direction, to, from, offset, bytes) || refused(c);
 }
 
+bool run_clear(run *c, void *block, size_t bytes)
+{
+    device *d = device_of(c);
+    if (c->queue)
+        return d->clear(d, c->queue, block, bytes) || refused(c);
+    memset(block, 0, bytes);
+    return true;
+}
+
 /* Bytes of a buffer, whose size has been checked: that of arguments by the caller, whatever their shapes' terms say. */
 static size_t bytes_of(const run *c, uint32_t buffer)
 {

@@ -17,6 +17,7 @@ void *run_take(run *c, size_t bytes, uint32_t site, size_t *granted);
 /* Behind what is queued so far nobody uses the block; but only this call may have it before the queue is empty. */
 void run_set_aside(run *c, void *block, size_t granted);
 
+bool run_clear(run *c, void *block, size_t bytes); /* to zeros */
 bool run_upload(run *c, uint32_t buffer);  /* unless it is there */
 bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out); /* one element; waits unless it is in host memory */
 bool run_copy_out(run *c, uint32_t result, size_t bytes); /* a result that is an input or another result */

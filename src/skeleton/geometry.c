@@ -254,17 +254,17 @@ static void launch_stencil(const l_cluster *c, const sk_options *o, int64_t rows
     g->pieces = pieces_of(rows, band) * tiles;
 }
 
-void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o, const int64_t *extent,
-                    int64_t partials, size_t cache_bytes, sk_geometry *g)
+void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o, const int64_t *extent, sk_round round,
+                    size_t cache_bytes, sk_geometry *g)
 {
     *g = (sk_geometry){.partials = 1};
     unsigned inner = c->class == L_CLASS_PLAIN && c->inner ? c->inner : c->rank > 0;
     int64_t rows = 1, columns = 1;
     for (unsigned d = 0; d < c->rank; d++)
         *(d + inner < c->rank ? &rows : &columns) *= extent[d];
-    bool combine = partials > 0;
+    bool combine = round.pass == SK_PASS_COMBINE;
     if (combine)
-        columns = partials;
+        columns = round.partials;
     g->work = (double)rows * (double)columns * (combine ? 1.0 : c->flops + c->reads_per_element + 1.0);
     g->stream = !combine && streams(l, c, o, (double)rows * (double)columns, cache_bytes);
     if (c->class == L_CLASS_ROW)

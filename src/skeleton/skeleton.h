@@ -90,6 +90,21 @@ typedef struct sk_options {
 
 enum { SK_SLOTS = 8 };
 
+/* A cluster runs in passes, one after the other. A pass that has nothing to do for the extents of a call has no pieces. */
+typedef enum {
+    SK_PASS_LOOP,    /* all elements; folds: to partial results of pieces */
+    SK_PASS_COMBINE, /* folds: partial results, again until one a row is left */
+    SK_PASS_SUMS,    /* rows: what each piece adds to the state */
+    SK_PASS_STATES,  /* rows: the states before all pieces */
+    SK_PASS_APPLY,   /* rows: all elements, with these states */
+    SK_PASSES
+} sk_pass;
+
+typedef struct sk_round { /* one launch of a cluster */
+    sk_pass pass;
+    int64_t partials; /* COMBINE: partial results a row; else 0 */
+} sk_round;
+
 /* How to launch: computed by the host from the extents of a call. */
 typedef struct sk_geometry {
     sk_variant variant;
@@ -102,12 +117,16 @@ typedef struct sk_geometry {
     double work; /* a rough number of scalar operations, to keep small launches on the caller's thread */
 } sk_geometry;
 
+/* The passes of a cluster, in order; returns how many. */
+uint32_t sk_passes(const l_cluster *c, const sk_options *options, sk_pass out[SK_PASSES]);
+bool sk_carries(const l_cluster *c); /* something goes from element to element: its kernels may have a SK_STATE */
+
 /* Once per program, after l_clusters: learns what launches must know of the clusters' code (uses_index, tiles, columns). Changes the terms. */
 void sk_prepare(l_program *l);
 
 /* rows = product of the outer extents, row = innermost extent (1 x size for PLAIN clusters without index use). `extent` holds the
- * values of cluster->shape. For combining launches, `partials` is the number of partial results per row to combine. */
-void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *options, const int64_t *extent, int64_t partials,
+ * values of cluster->shape. */
+void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *options, const int64_t *extent, sk_round round,
                     size_t cache_bytes, sk_geometry *out);
 
 /* Builds the kernel of a variant, verified by the caller. NULL and *why when the device's limits do not allow it. */

@@ -26,7 +26,7 @@ static void plan_it(arena *a, ir_program *p)
         text_init(&t, a);
         l_program *l = l_clusters(p, &o);
         sk_prepare(l);
-        plan_print(plan_make(l), &t);
+        plan_print(plan_make(l, &(sk_options){.chains = fuse}), &t);
     }
 }
 

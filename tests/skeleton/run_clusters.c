@@ -164,7 +164,8 @@ static void run_cluster(host *h, const l_cluster *c)
     void **in = NULL;
     for (int64_t partials = 0;;) {
         sk_geometry g;
-        sk_plan_launch(h->l, c, &h->device, extent, partials, h->cache, &g);
+        sk_round round = {partials ? SK_PASS_COMBINE : SK_PASS_LOOP, partials};
+        sk_plan_launch(h->l, c, &h->device, extent, round, h->cache, &g);
         void **out = arena_alloc(h->a, 64 * sizeof(void *));
         for (int i = 0; i < 64 && g.partials > 1; i++)
             out[i] = arena_alloc(h->a, (size_t)(rows * g.partials) * 8);
