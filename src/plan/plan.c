@@ -362,6 +362,7 @@ plan *plan_make(const l_program *l, const sk_options *options)
     arena *a = l->ir->arena;
     plan *out = arena_alloc(a, sizeof(*out));
     out->arena = a;
+    out->label = l->number;
     planner pl = {.l = l, .options = options, .p = l->ir, .arena = a, .out = out, .clusters = l->cluster.n};
     checks(&pl);
     inputs(&pl);

@@ -90,6 +90,7 @@ typedef struct plan {
     VEC(const char *) dim;  /* names */
     VEC(ir_number) number;  /* those whose values are known */
     VEC(const char *) name; /* per buffer, of the operation, for print */
+    const uint32_t *label;  /* per array node: n of its name "an" in texts; the clusters' */
     uint32_t inputs;        /* parameters */
     uint32_t *input_first;  /* per parameter: number of its first component */
     uint8_t *input_rank;

@@ -7,7 +7,7 @@ static void print_buffer(const plan *p, uint32_t b, text *out)
 {
     const plan_buffer *buffer = &p->buffer.at[b];
     static const char *const place[] = {"parameter", "result", "buffer"};
-    text_printf(out, "%s a%u", place[buffer->place], buffer->array);
+    text_printf(out, "%s a%u", place[buffer->place], p->label[buffer->array]);
     if (buffer->component || plan_find(p, buffer->array, 1, &(uint32_t){0}))
         text_printf(out, ".%u", buffer->component);
     if (*p->name.at[b])
@@ -44,7 +44,7 @@ static void print_evaluation(const plan *p, const plan_step *step, text *out)
             continue;
         text_printf(out, "    h%u = ", i);
         if (s->kind == HOST_READ)
-            text_printf(out, "a%u.%u[", s->array, s->number);
+            text_printf(out, "a%u.%u[", p->label[s->array], s->number);
         else
             text_add(out, s->kind == HOST_OP ? ir_ops[s->op].name : s->kind == HOST_COND ? "cond" : "loop");
         for (uint32_t k = 0; k < s->n; k++) {
