@@ -1,10 +1,17 @@
 /* Typed fusion: anchors grouped by (rate, level of fusion-preventing edges), connected groups become clusters. */
 #include "loop/cluster.h"
 
-#include "loop/uses.h"
+#include "loop/rows.h"
 #include "opt/rewrite.h"
 
 #include <stdlib.h>
+
+/* What the loops of a group are like. */
+enum {
+    SIDE_LEFT = 1,  /* folds, packs, or scans from left to right */
+    SIDE_RIGHT = 2, /* scans from right to left: no loop has both */
+    SIDE_ROW = 4    /* a row loop */
+};
 
 typedef struct clusters {
     ir_program *p;
@@ -14,18 +21,17 @@ typedef struct clusters {
     uint32_t *level; /* per anchor */
     ir_id *set;      /* union-find over anchors */
     l_class *class;  /* per anchor */
+    uint8_t *sides;  /* per root of `set` */
+    uint8_t *sweep;  /* per anchor: of a row loop */
+    ir_id *outer;    /* per anchor: computed once a row, along which this fold runs; 0: it is not */
+    uint32_t *slot;  /* working memory, zero */
+    map64 reader;    /* (key, array) -> 1 + an anchor that reads the array there */
 } clusters;
 
-static bool same_shape(const ir_array *x, const ir_array *y)
+/* the iteration space */
+static const ir_array *rate_of(const clusters *c, ir_id anchor)
 {
-    return x->rank == y->rank && !memcmp(x->shape, y->shape, x->rank * sizeof(ir_id));
-}
-
-/* the iteration space: a fold runs over its source */
-static const ir_array *rate_of(const ir_program *p, ir_id anchor)
-{
-    const ir_array *info = ir_info(p, anchor);
-    return ir_at(p, anchor)->kind == IR_FOLD ? ir_info(p, info->input[0]) : info;
+    return l_rate_of(c->p, c->outer[anchor] ? c->outer[anchor] : anchor);
 }
 
 static bool wraps(const ir_program *p, ir_id reader, ir_id from)
@@ -37,6 +43,17 @@ static bool wraps(const ir_program *p, ir_id reader, ir_id from)
     return false;
 }
 
+/* May anchor `to` use what the loop has computed for the row when it has gone along it: a fold's result, or what is made
+ * of such results? */
+static bool fusable_after_row(const clusters *c, ir_id from, ir_id to, l_access access)
+{
+    if (!l_same_shape(rate_of(c, from), rate_of(c, to)))
+        return false;
+    if (c->outer[to])
+        return access == L_SAME;
+    return access == L_OUTER && c->options->rows && !c->options->few_rows && c->class[to] != L_CLASS_STENCIL;
+}
+
 /* May anchor `to`, which reads `from`, run in the loop that computes `from`? */
 static bool fusable(const clusters *c, ir_id from, ir_id to, l_access access, l_why *why)
 {
@@ -46,15 +63,17 @@ static bool fusable(const clusters *c, ir_id from, ir_id to, l_access access, l_
         return *why = L_NOT_INPUT, false;
     if (!c->options->fuse)
         return *why = L_NOT_ENABLED, false;
+    if ((kind == IR_FOLD || c->outer[from]) && fusable_after_row(c, from, to, access))
+        return *why = L_FUSED_SWEEP, true;
     if (kind == IR_FOLD)
         return *why = L_NOT_AFTER, false;
     if (kind == IR_FORCE)
         return *why = L_NOT_FORCED, false;
-    if (!same_shape(ir_info(p, from), rate_of(p, to)))
+    if (kind == IR_PACK || c->outer[from] || c->outer[to] || !l_same_shape(ir_info(p, from), rate_of(c, to)))
         return *why = L_NOT_RATE, false;
-    if (access == L_RANDOM || access == L_VIEW || access == L_HOST)
+    if (access == L_RANDOM || access == L_VIEW || access == L_HOST || access == L_OUTER)
         return *why = L_NOT_RANDOM, false;
-    if (c->class[from] != c->class[to] && !(c->class[from] == L_CLASS_PLAIN && c->class[to] == L_CLASS_FOLD))
+    if ((c->class[from] == L_CLASS_STENCIL) != (c->class[to] == L_CLASS_STENCIL))
         return *why = L_NOT_CLASS, false;
     if (c->class[to] == L_CLASS_STENCIL && ir_info(p, to)->rank > 2)
         return *why = L_NOT_CLASS, false;
@@ -74,16 +93,42 @@ static void join(clusters *c, ir_id a, ir_id b)
 {
     a = find(c, a);
     b = find(c, b);
+    c->sides[a] = c->sides[b] |= c->sides[a];
     if (a < b)
         c->set[b] = a;
     else
         c->set[a] = b;
 }
 
+static bool opposite(unsigned sides)
+{
+    return (sides & (SIDE_LEFT | SIDE_RIGHT)) == (SIDE_LEFT | SIDE_RIGHT);
+}
+
+static bool joinable(clusters *c, ir_id a, ir_id b)
+{
+    return !opposite(c->sides[find(c, a)] | c->sides[find(c, b)]);
+}
+
+static uint8_t own_sides(const clusters *c, ir_id id)
+{
+    switch (ir_at(c->p, id)->kind) {
+    case IR_FOLD:
+        return SIDE_LEFT;
+    case IR_SCAN:
+        return ir_at(c->p, id)->flags & IR_RIGHT ? SIDE_RIGHT | SIDE_ROW : SIDE_LEFT | SIDE_ROW;
+    case IR_PACK:
+        return SIDE_LEFT | SIDE_ROW;
+    default:
+        return 0;
+    }
+}
+
 static l_class class_of(const clusters *c, ir_id id)
 {
-    if (ir_at(c->p, id)->kind == IR_FOLD)
-        return L_CLASS_FOLD;
+    ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
+    if (kind == IR_FOLD || kind == IR_SCAN || kind == IR_PACK)
+        return kind == IR_FOLD ? L_CLASS_FOLD : L_CLASS_ROW;
     const l_node *n = l_at(c->node, id);
     if (n->stencil)
         return L_CLASS_STENCIL;
@@ -91,7 +136,7 @@ static l_class class_of(const clusters *c, ir_id id)
     for (uint32_t i = 0; i < n->dep.n; i++) {
         ir_id from = n->dep.at[i].array;
         if (n->dep.at[i].access == L_SAME && l_at(c->node, from)->anchor && c->class[from] == L_CLASS_STENCIL &&
-            ir_info(c->p, id)->rank <= 2 && same_shape(ir_info(c->p, from), ir_info(c->p, id)))
+            ir_info(c->p, id)->rank <= 2 && l_same_shape(ir_info(c->p, from), ir_info(c->p, id)))
             return L_CLASS_STENCIL;
     }
     return L_CLASS_PLAIN;
@@ -99,45 +144,120 @@ static l_class class_of(const clusters *c, ir_id id)
 
 static uint64_t key_of(const clusters *c, ir_id id)
 {
-    const ir_array *rate = rate_of(c->p, id);
+    const ir_array *rate = rate_of(c, id);
     uint64_t h = hash_bytes(rate->shape, rate->rank * sizeof(ir_id), rate->rank);
     return hash_mix(hash_mix(h, c->level[id]), c->class[id] == L_CLASS_STENCIL);
 }
 
-static void assign_levels(clusters *c)
+typedef struct place { /* of an anchor, as what it reads asks for */
+    uint32_t level;
+    uint8_t sides, sweep;
+    bool after_row; /* it uses what the loop knows at the end of a row */
+} place;
+
+static place find_place(clusters *c, ir_id id, uint32_t least)
 {
-    map64 reader = {0}; /* (key, array) -> 1 + an anchor that reads the array there */
-    for (ir_id id = 1; id < c->out->nodes; id++) {
+    const l_node *n = l_at(c->node, id);
+    place at = {.level = least, .sides = own_sides(c, id)};
+    l_why why;
+    for (uint32_t i = 0; i < n->dep.n; i++) {
+        ir_id from = n->dep.at[i].array;
+        if (ir_at(c->p, from)->kind == IR_INPUT)
+            continue;
+        uint32_t level = c->level[from] + !fusable(c, from, id, n->dep.at[i].access, &why);
+        at.level = level > at.level ? level : at.level;
+    }
+    unsigned sides = at.sides, sweep = 0;
+    for (uint32_t i = 0; i < n->dep.n; i++) {
+        ir_id from = n->dep.at[i].array;
+        if (!fusable(c, from, id, n->dep.at[i].access, &why) || c->level[from] != at.level)
+            continue;
+        unsigned before = c->sweep[from] + (ir_at(c->p, from)->kind == IR_FOLD ? 1u : 0u);
+        sweep = before > sweep ? before : sweep;
+        sides |= c->sides[find(c, from)];
+        at.after_row |= why == L_FUSED_SWEEP;
+    }
+    if (opposite(sides) || sweep >= L_MOST_SWEEPS)
+        return (place){.level = at.level + 1, .sides = at.sides}; /* behind everything that it reads */
+    at.sweep = (uint8_t)sweep;
+    at.sides |= at.after_row && !c->outer[id] ? SIDE_ROW : 0;
+    return at;
+}
+
+/* Gives an anchor its level, at least this one, and joins it with what it reads there, and with who reads the same. */
+static void put_anchor(clusters *c, ir_id id, uint32_t least)
+{
+    const l_node *n = l_at(c->node, id);
+    c->set[id] = id;
+    c->class[id] = class_of(c, id);
+    place at = find_place(c, id, least);
+    if (c->outer[id] && !at.after_row) { /* no loop over rows has it from registers */
+        c->outer[id] = 0;
+        at = find_place(c, id, least);
+    }
+    c->level[id] = at.level;
+    c->sides[id] = at.sides;
+    c->sweep[id] = at.sweep;
+    uint64_t key = key_of(c, id);
+    for (uint32_t i = 0; i < n->dep.n && c->options->fuse; i++) {
+        ir_id from = n->dep.at[i].array;
+        l_access access = n->dep.at[i].access;
+        l_why why;
+        if (l_at(c->node, from)->anchor && c->level[from] == c->level[id] && fusable(c, from, id, access, &why))
+            join(c, from, id);
+        if (access == L_RANDOM || access == L_OUTER || c->outer[id])
+            continue;
+        uint64_t k = hash_mix(key, from);
+        uint32_t other = map64_get(&c->reader, k);
+        if (!other)
+            map64_put(c->p->arena, &c->reader, k, id);
+        else if (joinable(c, other, id))
+            join(c, other, id);
+    }
+}
+
+/* The fold that counts what a pack keeps. */
+static ir_id count_of(const clusters *c, ir_id pack)
+{
+    const ir_array *info = ir_info(c->p, pack);
+    return ir_count_of_pack(c->p, info->shape[0], info->input[0]);
+}
+
+/* Per fold: the first pack whose elements it counts, if nobody else needs the number before; it goes where that goes. */
+static ir_id *packs_of_counts(const clusters *c)
+{
+    ir_id *pack = arena_alloc(c->p->arena, c->out->nodes * sizeof(*pack));
+    for (ir_id id = c->out->nodes; id-- > 1 && c->options->fuse;) {
         if (!l_at(c->node, id)->anchor)
             continue;
         const l_node *n = l_at(c->node, id);
-        c->set[id] = id;
-        c->class[id] = class_of(c, id);
-        for (uint32_t i = 0; i < n->dep.n; i++) {
-            ir_id from = n->dep.at[i].array;
-            if (ir_at(c->p, from)->kind == IR_INPUT)
-                continue;
-            l_why why;
-            uint32_t level = c->level[from] + !fusable(c, from, id, n->dep.at[i].access, &why);
-            c->level[id] = level > c->level[id] ? level : c->level[id];
-        }
-        uint64_t key = key_of(c, id);
-        for (uint32_t i = 0; i < n->dep.n && c->options->fuse; i++) {
-            ir_id from = n->dep.at[i].array;
-            l_why why;
-            if (l_at(c->node, from)->anchor && c->level[from] == c->level[id] &&
-                fusable(c, from, id, n->dep.at[i].access, &why))
-                join(c, from, id);
-            if (n->dep.at[i].access == L_RANDOM)
-                continue;
-            uint64_t k = hash_mix(key, from);
-            uint32_t other = map64_get(&reader, k);
-            if (other)
-                join(c, other, id);
-            else
-                map64_put(c->p->arena, &reader, k, id);
-        }
+        for (uint32_t i = 0; i < n->dep.n; i++)
+            if (pack[n->dep.at[i].array] > id)
+                pack[n->dep.at[i].array] = 0;
+        ir_id count = ir_at(c->p, id)->kind == IR_PACK ? count_of(c, id) : 0;
+        for (uint32_t i = 0; i < n->dep.n; i++)
+            count = n->dep.at[i].array == count ? 0 : count; /* the pack needs it, too */
+        if (count)
+            pack[count] = id;
     }
+    return pack;
+}
+
+static void assign_levels(clusters *c)
+{
+    ir_id *pack = packs_of_counts(c);
+    for (ir_id id = 1; id < c->out->nodes; id++) {
+        if (!l_at(c->node, id)->anchor || pack[id])
+            continue;
+        put_anchor(c, id, 0);
+        ir_id count = ir_at(c->p, id)->kind == IR_PACK && c->options->fuse ? count_of(c, id) : 0;
+        if (count && pack[count] == id)
+            put_anchor(c, count, c->level[id]);
+        if (count && c->level[count] == c->level[id] && joinable(c, count, id))
+            join(c, count, id);
+    }
+    arena_release(c->p->arena, pack, c->out->nodes * sizeof(*pack));
+    map64_free(c->p->arena, &c->reader);
 }
 
 /* --- groups that share nothing --- */
@@ -166,7 +286,8 @@ static void join_small(clusters *c)
         if (l_at(c->node, id)->anchor)
             add_load(c, &of[find(c, id)], id);
     for (ir_id id = 1; id < c->out->nodes; id++) {
-        if (!l_at(c->node, id)->anchor || find(c, id) != id || c->class[id] == L_CLASS_STENCIL)
+        if (!l_at(c->node, id)->anchor || find(c, id) != id || c->class[id] == L_CLASS_STENCIL ||
+            c->sides[id] & SIDE_ROW)
             continue;
         uint64_t key = key_of(c, id);
         ir_id other = map64_get(&open, key);
@@ -198,17 +319,19 @@ static bool fold_wide(const ir_program *p, ir_id id)
 
 static l_cluster *new_cluster(clusters *c, ir_id first)
 {
-    const ir_array *rate = rate_of(c->p, first);
+    const ir_array *rate = rate_of(c, first);
     l_cluster fresh = {.rank = rate->rank, .level = c->level[first], .class = c->class[first]};
     memcpy(fresh.shape, rate->shape, sizeof(fresh.shape));
     vec_push(c->p->arena, &c->out->cluster, fresh);
     return &c->out->cluster.at[c->out->cluster.n - 1];
 }
 
+typedef VEC(ir_id) anchors;
+
 typedef struct group {
     uint32_t level;
     ir_id root;
-    VEC(ir_id) anchor;
+    anchors anchor;
 } group;
 
 static int by_level(const void *a, const void *b)
@@ -229,24 +352,39 @@ static bool is_stage(const clusters *c, ir_id id)
     return false;
 }
 
+static uint32_t cap_of(const clusters *c)
+{
+    return c->options->cap ? c->options->cap : L_DEFAULT_CAP;
+}
+
+static void add_op(clusters *c, l_cluster *cluster, ir_id id)
+{
+    ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
+    l_op op = {.term = id, .outer = c->outer[id]};
+    op.kind = kind == IR_FOLD ? L_FOLD : kind == IR_SCAN ? L_SCAN : kind == IR_PACK ? L_PACK : L_ELEMENT;
+    cluster->flops += l_at(c->node, id)->flops;
+    vec_push(c->p->arena, &cluster->op, op);
+    c->out->cluster_of[id] = c->out->cluster.n;
+}
+
 /* Folds with different trees go apart; a group over the cap, or of too many stages, is cut between anchors. All keep
  * the order of ids. */
-static void emit_group(clusters *c, const group *g)
+static void emit_group(clusters *c, const anchors *g)
 {
-    uint32_t cap = c->options->cap ? c->options->cap : L_DEFAULT_CAP;
-    bool *placed = arena_alloc(c->p->arena, g->anchor.n);
-    for (uint32_t done = 0; done < g->anchor.n;) {
+    uint32_t cap = cap_of(c);
+    bool *placed = arena_alloc(c->p->arena, g->n);
+    for (uint32_t done = 0; done < g->n;) {
         l_cluster *cluster = NULL;
         uint32_t size = 0, stages = 0;
         bool folds = false;
-        for (uint32_t i = 0; i < g->anchor.n; i++) {
-            ir_id id = g->anchor.at[i];
+        for (uint32_t i = 0; i < g->n; i++) {
+            ir_id id = g->at[i];
             if (placed[i])
                 continue;
             bool stage = is_stage(c, id);
             if (cluster && (size + l_at(c->node, id)->size > cap || stages + stage > L_MOST_STAGES)) {
-                for (; i < g->anchor.n; i++)
-                    l_at(c->node, g->anchor.at[i])->cut |= !placed[i];
+                for (; i < g->n; i++)
+                    l_at(c->node, g->at[i])->cut |= !placed[i];
                 break;
             }
             bool fold = c->class[id] == L_CLASS_FOLD;
@@ -263,12 +401,69 @@ static void emit_group(clusters *c, const group *g)
             }
             size += l_at(c->node, id)->size;
             stages += stage;
-            cluster->flops += l_at(c->node, id)->flops;
-            vec_push(c->p->arena, &cluster->op, ((l_op){.term = id, .kind = fold ? L_FOLD : L_ELEMENT}));
-            c->out->cluster_of[id] = c->out->cluster.n;
+            add_op(c, cluster, id);
             placed[i] = true;
             done++;
         }
+    }
+}
+
+/* A row loop. Its folds may have different trees. */
+static void emit_row_loop(clusters *c, const anchors *g)
+{
+    uint32_t first = 0;
+    while (c->outer[g->at[first]])
+        first++;
+    l_cluster *cluster = new_cluster(c, g->at[first]);
+    cluster->class = L_CLASS_ROW;
+    for (uint32_t i = 0; i < g->n; i++) {
+        ir_id id = g->at[i];
+        bool fold = c->class[id] == L_CLASS_FOLD;
+        cluster->ordered |= fold && fold_ordered(c->p, id);
+        cluster->wide |= fold && fold_wide(c->p, id);
+        cluster->right |= (own_sides(c, id) & SIDE_RIGHT) != 0;
+        add_op(c, cluster, id);
+    }
+    l_rows_order(c->p, c->node, cluster, c->slot);
+    for (uint32_t i = 0; i < cluster->op.n; i++)
+        c->sweep[cluster->op.at[i].term] = cluster->op.at[i].sweep;
+    c->out->rows |= cluster->sweeps > 1;
+}
+
+/* The part of a group that fits into one loop: as a row loop if it needs one. Otherwise what is computed once a row is
+ * a loop of its own, behind the folds that it reads. */
+static void emit_part(clusters *c, const anchors *g)
+{
+    if (l_rows_needed(c->p, c->node, g->n, g->at, c->slot)) {
+        emit_row_loop(c, g);
+        return;
+    }
+    anchors along = {0}, once = {0};
+    for (uint32_t i = 0; i < g->n; i++) {
+        bool outer = c->outer[g->at[i]];
+        c->outer[g->at[i]] = 0;
+        if (outer)
+            vec_push(c->p->arena, &once, g->at[i]);
+        else
+            vec_push(c->p->arena, &along, g->at[i]);
+    }
+    emit_group(c, &along);
+    emit_group(c, &once);
+}
+
+/* A group with row loops: cut at the cap. */
+static void emit_rows(clusters *c, const anchors *g)
+{
+    for (uint32_t i = 0; i < g->n;) {
+        anchors part = {0};
+        uint32_t size = 0;
+        for (; i < g->n && (!part.n || size + l_at(c->node, g->at[i])->size <= cap_of(c)); i++) {
+            size += l_at(c->node, g->at[i])->size;
+            vec_push(c->p->arena, &part, g->at[i]);
+        }
+        for (uint32_t k = i; k < g->n; k++)
+            l_at(c->node, g->at[k])->cut = true;
+        emit_part(c, &part);
     }
 }
 
@@ -289,7 +484,10 @@ static void make_clusters(clusters *c)
     if (groups.n)
         qsort(groups.at, groups.n, sizeof(group), by_level);
     for (uint32_t i = 0; i < groups.n; i++)
-        emit_group(c, &groups.at[i]);
+        if (c->sides[groups.at[i].root] & SIDE_ROW)
+            emit_rows(c, &groups.at[i].anchor);
+        else
+            emit_part(c, &groups.at[i].anchor);
     arena_release(c->p->arena, of, c->out->nodes * sizeof(*of));
     vec_free(c->p->arena, &groups);
 }
@@ -304,46 +502,77 @@ void l_forget(l_program *l)
     vec_free(a, &l->edge);
 }
 
-/* what must be in memory, and what is read from there */
-static void storage(clusters *c)
+/* A fold's result always goes to memory, but for one that only its own rows need. */
+static bool always_stored(const clusters *c, ir_id id)
+{
+    uint32_t at = c->out->cluster_of[id];
+    switch (ir_at(c->p, id)->kind) {
+    case IR_INPUT:
+    case IR_FORCE:
+    case IR_PACK:
+        return true;
+    case IR_FOLD:
+        return !at || c->out->cluster.at[at - 1].class != L_CLASS_ROW;
+    default:
+        return false;
+    }
+}
+
+/* arrays that somebody reads from memory */
+static void find_manifest(clusters *c)
 {
     l_program *out = c->out;
-    uint32_t number = 0;
+    uint32_t number = 0, parts = 0;
     for (ir_id id = 1; id < c->out->nodes; id++) {
         const l_node *n = l_at(c->node, id);
         if (!ir_is_array(c->p, id) || (!n->live && ir_at(c->p, id)->kind != IR_INPUT))
             continue;
         out->number[id] = ++number;
-        if (ir_at(c->p, id)->kind == IR_INPUT || n->output || n->uses[L_HOST] || ir_at(c->p, id)->kind == IR_FOLD ||
-            ir_at(c->p, id)->kind == IR_FORCE)
-            out->manifest[id] = true;
+        out->manifest[id] |= n->output || n->uses[L_HOST] || always_stored(c, id);
         for (uint32_t i = 0; n->anchor && i < n->dep.n; i++) {
             ir_id from = n->dep.at[i].array;
             if (out->cluster_of[from] != out->cluster_of[id])
                 out->manifest[from] = true;
         }
     }
-    for (uint32_t i = 0; i < out->cluster.n; i++) {
-        l_cluster *cluster = &out->cluster.at[i];
-        for (uint32_t k = 0; k < cluster->op.n; k++)
-            cluster->op.at[k].stored = out->manifest[cluster->op.at[k].term];
-        for (uint32_t k = 0; k < cluster->op.n; k++) {
-            const l_node *n = l_at(c->node, cluster->op.at[k].term);
-            for (uint32_t d = 0; d < n->dep.n; d++) {
-                ir_id from = n->dep.at[d].array;
-                if (out->cluster_of[from] == i + 1) {
-                    for (uint32_t s = 0; s < cluster->op.n && cluster->class == L_CLASS_STENCIL; s++)
-                        cluster->op.at[s].staged |= cluster->op.at[s].term == from;
-                    continue;
-                }
-                bool known = false;
-                for (uint32_t r = 0; r < cluster->reads.n && !known; r++)
-                    known = cluster->reads.at[r] == from;
-                if (!known)
-                    vec_push(c->p->arena, &cluster->reads, from);
+    for (uint32_t k = 0; k < c->p->output.n; k++)
+        parts += ir_info(c->p, c->p->output.at[k])->components;
+    for (uint32_t k = 0; k < parts; k++)
+        out->manifest[out->part[k].array] = true;
+}
+
+static void list_reads(clusters *c, l_cluster *cluster, uint32_t number)
+{
+    for (uint32_t k = 0; k < cluster->op.n; k++) {
+        const l_node *n = l_at(c->node, cluster->op.at[k].term);
+        for (uint32_t d = 0; d < n->dep.n; d++) {
+            ir_id from = n->dep.at[d].array;
+            if (c->out->cluster_of[from] == number) {
+                for (uint32_t s = 0; s < cluster->op.n && cluster->class == L_CLASS_STENCIL; s++)
+                    cluster->op.at[s].staged |= cluster->op.at[s].term == from;
+                continue;
             }
+            bool known = false;
+            for (uint32_t r = 0; r < cluster->reads.n && !known; r++)
+                known = cluster->reads.at[r] == from;
+            if (!known)
+                vec_push(c->p->arena, &cluster->reads, from);
         }
-        cluster->reads_per_element = cluster->reads.n;
+    }
+    cluster->reads_per_element = cluster->reads.n;
+}
+
+/* what must be in memory, and what is read from there */
+static void storage(clusters *c)
+{
+    find_manifest(c);
+    for (uint32_t i = 0; i < c->out->cluster.n; i++) {
+        l_cluster *cluster = &c->out->cluster.at[i];
+        if (cluster->class == L_CLASS_ROW)
+            l_rows_keep(c->out, c->options, c->node, cluster, c->slot);
+        for (uint32_t k = 0; k < cluster->op.n; k++)
+            cluster->op.at[k].stored = c->out->manifest[cluster->op.at[k].term];
+        list_reads(c, cluster, i + 1);
     }
 }
 
@@ -372,6 +601,15 @@ static bool reads(const clusters *c, ir_id anchor, ir_id from, l_access access)
     return false;
 }
 
+/* How the anchor that an operation is delayed into reads what the operation reads, or the anchor itself. */
+static l_access access_of(const clusters *c, ir_id from, ir_id to, ir_id reader, l_access asked)
+{
+    if (asked == L_HALO)
+        return wraps(c->p, to, from) ? L_RANDOM : L_HALO;
+    bool own = to == reader && asked == L_SAME;
+    return !own && reads(c, reader, from, L_OUTER) && !reads(c, reader, from, L_RANDOM) ? L_OUTER : asked;
+}
+
 static void edge(clusters *c, ir_id from, ir_id to, l_access asked)
 {
     l_access access = asked;
@@ -380,13 +618,15 @@ static void edge(clusters *c, ir_id from, ir_id to, l_access asked)
         why = L_NOT_INPUT;
     } else if (l_at(c->node, from)->anchor) {
         ir_id reader = home(c, to);
-        if (access == L_HALO && wraps(c->p, to, from))
-            access = L_RANDOM;
+        if (reader)
+            access = access_of(c, from, to, reader, asked);
         bool can = reader && fusable(c, from, reader, access, &why);
         if ((!reader && !only_picked(c, to)) || (can && c->out->cluster_of[from] != c->out->cluster_of[reader]))
             why = l_at(c->node, from)->why == L_NOT_CAP || l_at(c->node, reader)->cut ? L_NOT_CAP
                   : reads(c, reader, from, L_RANDOM) ? L_NOT_RANDOM /* as a whole, through another edge */
                                                      : L_NOT_CLASS;
+        else if (can && c->sweep[from] != c->sweep[reader])
+            why = L_FUSED_SWEEP;
     }
     if (why == L_NOT_RANDOM && asked == L_HALO)
         why = L_NOT_BOUNDARY;
@@ -434,7 +674,11 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     c.level = arena_alloc(a, n * sizeof(uint32_t));
     c.set = arena_alloc(a, n * sizeof(ir_id));
     c.class = arena_alloc(a, n * sizeof(l_class));
+    c.sides = arena_alloc(a, n);
+    c.sweep = arena_alloc(a, n);
+    c.slot = arena_alloc(a, n * sizeof(uint32_t));
     c.node = l_uses(p, options);
+    c.outer = l_rows_outer(p, options, c.node);
     out->part = c.node->part;
     out->sized = c.node->sized;
     assign_levels(&c);
@@ -446,6 +690,10 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     arena_release(a, c.level, n * sizeof(*c.level));
     arena_release(a, c.set, n * sizeof(*c.set));
     arena_release(a, c.class, n * sizeof(*c.class));
+    arena_release(a, c.sides, n);
+    arena_release(a, c.sweep, n);
+    arena_release(a, c.slot, n * sizeof(*c.slot));
+    arena_release(a, c.outer, n * sizeof(*c.outer));
     l_uses_free(p, c.node);
     return out;
 }

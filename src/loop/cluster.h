@@ -5,7 +5,12 @@
  * into the index functions of the anchors that use them (Accelerate, ICFP'13 §4). Anchors over the same extents whose
  * connecting edges allow it form a cluster: typed fusion by (rate, number of fusion-preventing edges on the longest path),
  * linear and acyclic by construction (LiveFusion §5.3, rates). Values pass from anchor to anchor in registers, and to
- * neighbours (stencils) through rows kept in shared memory. */
+ * neighbours (stencils) through rows kept in shared memory.
+ *
+ * A row loop (L_CLASS_ROW) goes along the innermost dimension of its rate, in order, row by row. It has the scans and packs,
+ * and, where rows are several, also folds whose results elements of the same row read (L_OUTER): the row is gone over again,
+ * in another sweep, when they are known. Softmax is one such loop of three sweeps: the maximum; exponentials and their sum;
+ * the quotients. All other reads within a row loop are L_SAME. */
 #ifndef SN_LOOP_CLUSTER_H
 #define SN_LOOP_CLUSTER_H
 
@@ -26,6 +31,7 @@ typedef enum {
     L_FUSED_DELAYED,  /* composed into the consumer's index function */
     L_FUSED_REGISTER, /* one loop; the value passes in a register */
     L_FUSED_ROWS,     /* one loop; neighbours are kept in rows of shared memory */
+    L_FUSED_SWEEP,    /* one loop over rows; the row is gone over again when the producer's result is known */
     L_NOT_INPUT,      /* the producer is an argument of the program: already in memory */
     L_NOT_RATE,       /* the two iterate over different extents */
     L_NOT_RANDOM,     /* the consumer reads at computed indices, recomputation would cost too much */
@@ -56,9 +62,12 @@ typedef struct l_op { /* an anchor in its cluster */
     l_kind kind;
     bool stored; /* its result goes to memory */
     bool staged; /* neighbours of it are read within the cluster */
-    bool outer;  /* ROW: computed once a row, from folds of the row: its extents are the rate's without the innermost */
-    uint8_t sweep; /* ROW: in which sweep over the row; outer operations: before it. A fold's result is there from the next
-                      sweep on */
+    bool outer;  /* ROW: an element computed once a row, from folds of the row and from what is in memory at the row's index.
+                    Its extents are the rate's without the innermost */
+    uint8_t sweep; /* ROW: in which sweep over the row, from 0; outer: before that sweep, or behind the last one if it is
+                      l_cluster.sweeps. A fold's result is there from the next sweep on, in registers whether stored or not */
+    bool again; /* ROW, elements that later sweeps read: these compute it again. Otherwise, and always if it is a scan, they
+                   read back what its own sweep stored. Within its sweep it passes in a register */
 } l_op;
 
 typedef enum {
@@ -80,16 +89,16 @@ typedef struct l_cluster {
     ir_id shape[IR_MAX_RANK]; /* the rate: extents of the iteration space */
     uint32_t level;
     bool right;      /* ROW: its scans go from right to left; such a loop has no folds and no packs */
-    uint8_t sweeps;  /* ROW: over each row, at least 1 */
+    uint8_t sweeps;  /* ROW: over each row, at least 1; more only if the rate has a dimension besides the row's */
     bool chains;     /* ROW: states can go from piece to piece; set by sk_prepare, and words per piece that they take: */
     uint32_t state_words;
-    bool ordered;    /* folds: their operators keep order */
-    bool wide;       /* folds: an accumulated component has 8 bytes */
+    bool ordered;    /* folds: their operators keep order; ROW: some fold's does */
+    bool wide;       /* folds: an accumulated component has 8 bytes; ROW: of some fold */
     uint8_t choice;  /* folds: l_choice; set by sk_prepare, and the size of its key: */
     uint8_t choice_bytes;
     bool apart;      /* folds: several pieces may be folded at once; set by sk_prepare, */
     uint8_t spare;   /* and how many registers that takes besides the accumulators */
-    VEC(l_op) op;    /* in order of evaluation */
+    VEC(l_op) op;    /* in order of evaluation; ROW: by sweeps, and before a sweep what is computed once a row */
     VEC(ir_id) reads; /* arrays read from memory */
     double flops, reads_per_element;
     bool uses_index; /* index components matter, not only the row-major position; set by sk_prepare, as are these: */
@@ -116,6 +125,8 @@ typedef struct l_options {
     bool fuse;       /* false: every operation is an anchor in a cluster of its own */
     bool cost_model; /* false: producers are always delayed (as Accelerate does) */
     bool large;      /* arrays are beyond the caches: computing again costs less than memory more often */
+    bool rows;       /* folds along rows fuse with what reads their results in the same rows: row loops of several sweeps */
+    bool few_rows;   /* ... but not here: there are fewer rows than would keep the workers busy, and a row has one worker */
     uint32_t cap;    /* most scalar nodes in a cluster, but for an operation that has more; 0: the default */
 } l_options;
 
@@ -131,6 +142,7 @@ typedef struct l_program {
     uint32_t nodes;         /* length of the two tables below */
     uint32_t *cluster_of;   /* per array node: 1 + its cluster if it is an anchor, else 0 */
     bool sized;             /* some choice depends on whether arrays are `large` */
+    bool rows;              /* some loop goes over its rows several times: a call with few and long ones wants `few_rows` */
     bool *manifest;         /* per array node: it is in memory at some time (inputs included) */
     l_part *part;           /* per component of all results, in order: itself, or the fold or forced array it is picked from */
     uint32_t *number;       /* per array node: n of its name "an" in texts, as ir_print numbers them */

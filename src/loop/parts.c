@@ -1,10 +1,7 @@
 /* Results that are parts of something which is in memory anyway: unzipped folds need no loop of their own. */
 #include "loop/parts.h"
 
-static bool same_shape(const ir_array *x, const ir_array *y)
-{
-    return x->rank == y->rank && !memcmp(x->shape, y->shape, x->rank * sizeof(ir_id));
-}
+#include "loop/uses.h"
 
 /* The input's component that is component c of a map, if it is one. */
 static bool picked(const ir_program *p, l_part *part)
@@ -19,7 +16,7 @@ static bool picked(const ir_program *p, l_part *part)
             if (info->fn->param[param] != info->fn->result[part->component])
                 continue;
             *part = (l_part){info->input[i], c};
-            return same_shape(info, input);
+            return l_same_shape(info, input);
         }
     }
     return false;
@@ -32,7 +29,7 @@ static bool find_part(const ir_program *p, l_part *part)
 {
     for (unsigned i = 0; i < LONGEST; i++) {
         ir_kind kind = (ir_kind)ir_at(p, part->array)->kind;
-        if (kind == IR_FOLD || kind == IR_FORCE)
+        if (kind == IR_FOLD || kind == IR_FORCE || kind == IR_SCAN || kind == IR_PACK)
             return i > 0;
         if (!picked(p, part))
             return false;

@@ -10,6 +10,7 @@ const char *l_why_text(l_why why)
         [L_FUSED_DELAYED] = "fused: computed where it is used",
         [L_FUSED_REGISTER] = "fused: one loop, passed in a register",
         [L_FUSED_ROWS] = "fused: one loop, neighbours kept in rows of shared memory",
+        [L_FUSED_SWEEP] = "fused: one loop over rows, for a later sweep over the same row",
         [L_NOT_INPUT] = "read: an argument of the program",
         [L_NOT_RATE] = "not fused: the two iterate over different extents",
         [L_NOT_RANDOM] = "not fused: read at computed indices, and too costly to recompute there",
@@ -58,24 +59,47 @@ static void add_alike(likenesses *all, const char *key, uint32_t number)
 
 static void print_head(const l_shown *s, const l_cluster *c, text *out)
 {
-    static const char *const class[] = {"loop", "stencil loop", "fold loop"};
+    static const char *const class[] = {"loop", "stencil loop", "fold loop", "row loop"};
     text_printf(out, "%s%s over ", c->class == L_CLASS_FOLD && c->ordered ? "ordered " : "", class[c->class]);
     l_print_rate(s->l, c, out);
+    if (c->class == L_CLASS_ROW)
+        text_printf(out, ", %s%u sweep%s", c->right ? "from the right, " : "", c->sweeps, c->sweeps > 1 ? "s" : "");
     text_add(out, "\n");
+}
+
+/* what an operation does in a row loop, and when */
+static void print_in_row(const l_op *op, text *out)
+{
+    static const char *const kind[] = {"element", "fold", "scan", "pack"};
+    if (op->outer)
+        text_printf(out, ", once a row before sweep %u", op->sweep);
+    else
+        text_printf(out, ", %s in sweep %u", kind[op->kind], op->sweep);
+    if (op->again)
+        text_add(out, ", computed again later");
+}
+
+static bool same_in_row(const l_cluster *c, const l_op *x, const l_op *y)
+{
+    return c->class != L_CLASS_ROW ||
+           (x->kind == y->kind && x->outer == y->outer && x->sweep == y->sweep && x->again == y->again);
 }
 
 /* Steps of one operation stand one behind the other: what is said of them is said of the operation. */
 static void print_ops(const l_shown *s, const l_cluster *c, bool numbered, text *out)
 {
     for (uint32_t i = 0; i < c->op.n;) {
-        ir_id whole = s->whole[c->op.at[i].term];
+        const l_op *first = &c->op.at[i];
+        ir_id whole = s->whole[first->term];
         bool stored = false, staged = false;
-        for (; i < c->op.n && s->whole[c->op.at[i].term] == whole; i++) {
+        for (; i < c->op.n && s->whole[c->op.at[i].term] == whole && same_in_row(c, first, &c->op.at[i]); i++) {
             stored |= c->op.at[i].stored;
             staged |= c->op.at[i].staged;
         }
         text_add(out, "    ");
         l_print_name(s, whole, numbered, out);
+        if (c->class == L_CLASS_ROW)
+            print_in_row(first, out);
         text_printf(out, "%s%s\n", stored ? ", stored" : "", staged ? ", kept in rows" : "");
     }
 }

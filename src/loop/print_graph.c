@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const char *const class_name[] = {
-    [L_CLASS_PLAIN] = "loop", [L_CLASS_STENCIL] = "stencil loop", [L_CLASS_FOLD] = "fold loop"};
+    [L_CLASS_PLAIN] = "loop", [L_CLASS_STENCIL] = "stencil loop", [L_CLASS_FOLD] = "fold loop", [L_CLASS_ROW] = "row loop"};
 
 /* The words of the JSON form: fixed, unlike the sentences of l_why_text. */
 static const char *const answer_name[] = {
@@ -12,7 +12,7 @@ static const char *const answer_name[] = {
     [L_NOT_INPUT] = "input",       [L_NOT_RATE] = "rate",           [L_NOT_RANDOM] = "random",
     [L_NOT_AFTER] = "after",       [L_NOT_COST] = "cost",           [L_NOT_CAP] = "cap",
     [L_NOT_FORCED] = "forced",     [L_NOT_CLASS] = "class",         [L_NOT_BOUNDARY] = "boundary",
-    [L_NOT_ENABLED] = "disabled",
+    [L_NOT_ENABLED] = "disabled",  [L_FUSED_SWEEP] = "sweep",
 };
 
 /* A string in quotes, as JSON and Graphviz both read it. Bytes that are not ASCII are taken for UTF-8. */
@@ -77,6 +77,11 @@ static void json_cluster(const l_program *l, uint32_t number, text *out)
     text_add(out, "], \"computes\": [");
     for (uint32_t i = 0; i < c->op.n; i++)
         text_printf(out, "%s%u", i ? ", " : "", l->number[c->op.at[i].term]);
+    if (c->class == L_CLASS_ROW) {
+        text_add(out, "], \"sweeps\": [");
+        for (uint32_t i = 0; i < c->op.n; i++)
+            text_printf(out, "%s%u", i ? ", " : "", c->op.at[i].sweep);
+    }
     text_add(out, "], \"reads\": [");
     for (uint32_t i = 0; i < c->reads.n; i++)
         text_printf(out, "%s%u", i ? ", " : "", l->number[c->reads.at[i]]);

@@ -106,17 +106,18 @@ static void scan(uses *u, ir_id id)
     }
 }
 
-static bool same_shape(const ir_program *p, ir_id a, ir_id b)
+const ir_array *l_rate_of(const ir_program *p, ir_id id)
 {
-    const ir_array *x = ir_info(p, a), *y = ir_info(p, b);
-    return x->rank == y->rank && !memcmp(x->shape, y->shape, x->rank * sizeof(ir_id));
+    const ir_array *info = ir_info(p, id);
+    ir_kind kind = (ir_kind)ir_at(p, id)->kind;
+    return kind == IR_FOLD || kind == IR_PACK ? ir_info(p, info->input[0]) : info;
 }
 
 /* Can the rows of a stencil's input be kept while the stencil runs? */
 static bool rows_possible(const ir_program *p, ir_id stencil, ir_id from)
 {
     const ir_array *info = ir_info(p, stencil);
-    if (info->rank > 2 || !same_shape(p, stencil, from))
+    if (info->rank > 2 || !l_same_shape(info, ir_info(p, from)))
         return false;
     for (uint32_t i = 0; i < info->inputs; i++)
         if (info->input[i] == from && info->stencil[i].boundary == IR_WRAP)
@@ -141,13 +142,20 @@ static bool is_cheap(uses *u, ir_id id)
     return u->options->large ? streamed : cached;
 }
 
+/* Does it combine elements along the row? */
+static bool carries(const ir_program *p, ir_id id)
+{
+    ir_kind kind = (ir_kind)ir_at(p, id)->kind;
+    return kind == IR_FOLD || kind == IR_SCAN || kind == IR_PACK;
+}
+
 static bool choose_anchor(uses *u, ir_id id, l_why *why)
 {
     const l_node *n = l_at(u->node, id);
     ir_kind kind = (ir_kind)ir_at(u->p, id)->kind;
     uint32_t total = n->uses[L_SAME] + n->uses[L_VIEW] + n->uses[L_HALO] + n->uses[L_RANDOM];
     bool trivial = n->flops <= 1 && n->reads <= TRIVIAL_READS && kind != IR_STENCIL;
-    if (kind == IR_FOLD || kind == IR_SCAN || kind == IR_PACK)
+    if (carries(u->p, id))
         return *why = L_NOT_AFTER, true;
     if (kind == IR_FORCE)
         return *why = L_NOT_FORCED, true;
@@ -161,7 +169,7 @@ static bool choose_anchor(uses *u, ir_id id, l_why *why)
     if (n->uses[L_HALO] && !asked && !trivial)
         return *why = L_NOT_COST, true;
     /* a stencil loop leaves borders out of its interior: what is read elsewhere must not be computed in it */
-    if (n->stencil && (n->uses[L_VIEW] || n->uses[L_RANDOM] || ir_at(u->p, n->user)->kind == IR_FOLD))
+    if (n->stencil && (n->uses[L_VIEW] || n->uses[L_RANDOM] || carries(u->p, n->user)))
         return *why = L_NOT_CLASS, true;
     if (asked)
         return *why = L_NOT_COST, false;
@@ -172,16 +180,27 @@ static bool choose_anchor(uses *u, ir_id id, l_why *why)
     return *why = L_NOT_COST, (total > 1 || n->grows) && !is_cheap(u, id);
 }
 
-static void add_dep(uses *u, l_node *n, ir_id array, l_access access)
+static void add_dep(uses *u, ir_id id, ir_id array, l_access access, const l_view *view)
 {
-    for (uint32_t i = 0; i < n->dep.n; i++)
-        if (n->dep.at[i].array == array && n->dep.at[i].access == access)
-            return;
-    vec_push(u->p->arena, &n->dep, ((l_dep){array, access}));
+    l_node *n = l_at(u->node, id);
+    if (access == L_RANDOM && u->options->rows && l_view_is_row(u->p, id, array, view))
+        access = L_OUTER;
+    for (uint32_t i = 0; i < n->dep.n; i++) {
+        l_dep *d = &n->dep.at[i];
+        if (d->array != array || d->access != access)
+            continue;
+        for (unsigned k = 0; k < IR_MAX_RANK; k++)
+            if (d->view.of[k] != view->of[k])
+                d->view.of[k] = L_NO_DIMENSION;
+        return;
+    }
+    vec_push(u->p->arena, &n->dep, ((l_dep){array, access, *view}));
 }
 
 static l_access through(l_access outer, l_access inner)
 {
+    if (inner == L_OUTER)
+        inner = L_RANDOM; /* whether it is the row of this reader, too, add_dep finds out */
     if (outer == L_SAME)
         return inner;
     if (inner == L_SAME && outer == L_HALO)
@@ -189,25 +208,42 @@ static l_access through(l_access outer, l_access inner)
     return L_RANDOM;
 }
 
+/* What belongs to a row stays in a register while the loop goes along it. */
+static double bytes_read(const uses *u, ir_id id, ir_id from, l_access access, const l_view *view)
+{
+    bool once = u->options->rows && access == L_RANDOM && l_view_is_row(u->p, id, from, view);
+    return ir_info(u->p, from)->rank && !once ? element_bytes(u->p, from) : 0; /* single ones stay there, too */
+}
+
 /* everything the node reads through a delayed or real operand */
-static void add_operand(uses *u, ir_id id, ir_id from, l_access access)
+static void add_operand(uses *u, ir_id id, ir_id from, l_access access, const l_view *view)
 {
     l_node *n = l_at(u->node, id);
     const l_node *f = l_at(u->node, from);
     if (f->anchor || ir_at(u->p, from)->kind == IR_INPUT) {
-        add_dep(u, n, from, access == L_VIEW ? L_RANDOM : access);
+        add_dep(u, id, from, access == L_VIEW ? L_RANDOM : access, view);
         n->reads += access == L_RANDOM ? 0 : 1;
-        n->bytes += ir_info(u->p, from)->rank ? element_bytes(u->p, from) : 0; /* single ones stay in registers */
+        n->bytes += bytes_read(u, id, from, access, view);
         return;
     }
-    for (uint32_t i = 0; i < f->dep.n; i++)
-        add_dep(u, n, f->dep.at[i].array, through(access, f->dep.at[i].access));
+    for (uint32_t i = 0; i < f->dep.n; i++) {
+        const l_dep *d = &f->dep.at[i];
+        l_view both = l_view_through(view, &d->view);
+        add_dep(u, id, d->array, through(access, d->access), &both);
+    }
     n->flops += f->flops;
     n->reads += f->reads;
     n->bytes += f->bytes;
     n->size += f->size;
     n->depth = n->depth > f->depth + 1 ? n->depth : f->depth + 1;
     n->stencil |= f->stencil && access == L_SAME;
+}
+
+static void add_read(uses *u, ir_id id, ir_id term)
+{
+    const ir_node *read = ir_at(u->p, term);
+    l_view view = l_view_of_read(u->p, id, term);
+    add_operand(u, id, read->array, L_RANDOM, &view);
 }
 
 /* a wrapped stencil reads far rows: as good as any index */
@@ -222,14 +258,16 @@ static void operands(uses *u, ir_id id)
 {
     const ir_array *info = ir_info(u->p, id);
     ir_kind kind = (ir_kind)ir_at(u->p, id)->kind;
-    for (uint32_t i = 0; i < info->inputs; i++)
-        add_operand(u, id, info->input[i], operand_access(info, kind, i));
+    for (uint32_t i = 0; i < info->inputs; i++) {
+        l_view view = l_view_of_operand(u->p, id, i);
+        add_operand(u, id, info->input[i], operand_access(info, kind, i), &view);
+    }
     opt_ids ids = {0};
     if (info->fn)
         opt_reach(u->p, u->p->arena, info->fn->results, info->fn->result, &ids);
     for (uint32_t i = 0; i < ids.n; i++)
         if (ir_at(u->p, ids.at[i])->kind == IR_READ)
-            add_operand(u, id, ir_at(u->p, ids.at[i])->array, L_RANDOM);
+            add_read(u, id, ids.at[i]);
     vec_free(u->p->arena, &ids);
 }
 
@@ -249,25 +287,28 @@ static void outer_reads(uses *u, ir_id id)
     }
     if (!root.n)
         return;
+    l_view view = l_view_unknown();
     opt_reach(u->p, u->p->arena, root.n, root.at, &ids);
     for (uint32_t i = 0; i < ids.n; i++)
         if (ir_at(u->p, ids.at[i])->kind == IR_READ)
-            add_operand(u, id, ir_at(u->p, ids.at[i])->array, L_RANDOM);
+            add_operand(u, id, ir_at(u->p, ids.at[i])->array, L_RANDOM, &view);
 }
 
-/* The host needs the extents before it can launch what depends on them. */
+/* The host needs the extents before it can launch what depends on them. How much a pack keeps is known afterwards only:
+ * it runs over what it chooses from. */
 static void shape_reads(uses *u, ir_id id)
 {
     const ir_array *info = ir_info(u->p, id);
+    l_view view = l_view_unknown();
     opt_ids ids = {0};
-    for (unsigned d = 0; d < info->rank; d++) {
+    for (unsigned d = 0; d < info->rank && ir_at(u->p, id)->kind != IR_PACK; d++) {
         ir_kind kind = (ir_kind)ir_at(u->p, info->shape[d])->kind;
         if (kind == IR_CONST || kind == IR_DIM)
             continue;
         opt_reach(u->p, u->p->arena, 1, &info->shape[d], &ids);
         for (uint32_t i = 0; i < ids.n; i++)
             if (ir_at(u->p, ids.at[i])->kind == IR_READ)
-                add_dep(u, l_at(u->node, id), ir_at(u->p, ids.at[i])->array, L_HOST);
+                add_dep(u, id, ir_at(u->p, ids.at[i])->array, L_HOST, &view);
     }
 }
 

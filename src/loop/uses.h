@@ -3,10 +3,14 @@
 #define SN_LOOP_USES_H
 
 #include "loop/cluster.h"
+#include "loop/view.h"
+
+#include <string.h>
 
 typedef struct l_dep { /* an array that must be in memory (or in the same cluster) for a node to be computed */
     ir_id array;
     l_access access;
+    l_view view; /* of all reads with this access */
 } l_dep;
 
 typedef struct l_node { /* per array node */
@@ -39,6 +43,14 @@ static inline l_node *l_at(const l_nodes *nodes, ir_id id)
 {
     return &nodes->at[nodes->slot[id]];
 }
+
+static inline bool l_same_shape(const ir_array *x, const ir_array *y)
+{
+    return x->rank == y->rank && !memcmp(x->shape, y->shape, x->rank * sizeof(ir_id));
+}
+
+/* What has the extents that an operation runs over: a fold runs over its source, a pack over what it chooses from. */
+const ir_array *l_rate_of(const ir_program *p, ir_id id);
 
 /* Uses, costs, and the choice of anchors. */
 l_nodes *l_uses(ir_program *p, const l_options *options);

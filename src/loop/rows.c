@@ -1,0 +1,249 @@
+#include "loop/rows.h"
+
+#include "loop/costs.h"
+
+#include <stdlib.h>
+
+/* --- once a row --- */
+
+/* Whole elements of one index, no neighbours, no carry. */
+static bool is_element(const ir_program *p, const l_nodes *nodes, ir_id id)
+{
+    switch (ir_at(p, id)->kind) {
+    case IR_MAP:
+    case IR_GENERATE:
+    case IR_BACKPERMUTE:
+    case IR_RESHAPE:
+        return l_at(nodes, id)->anchor && !l_at(nodes, id)->stencil;
+    default:
+        return false;
+    }
+}
+
+/* The fold whose results, or what is made of them, the operation reads at its own index. */
+static ir_id fold_before(const ir_program *p, const l_nodes *nodes, const ir_id *outer, ir_id id)
+{
+    const l_node *n = l_at(nodes, id);
+    for (uint32_t i = 0; i < n->dep.n; i++) {
+        ir_id from = n->dep.at[i].array;
+        const ir_array *info = ir_info(p, from);
+        if (n->dep.at[i].access != L_SAME || !info->rank || !l_same_shape(info, ir_info(p, id)))
+            continue;
+        if (ir_at(p, from)->kind == IR_FOLD)
+            return from;
+        if (outer[from])
+            return outer[from];
+    }
+    return 0;
+}
+
+ir_id *l_rows_outer(ir_program *p, const l_options *options, const l_nodes *nodes)
+{
+    ir_id *outer = arena_alloc(p->arena, nodes->all * sizeof(*outer));
+    if (!options->fuse || !options->rows || options->few_rows)
+        return outer;
+    for (ir_id id = 1; id < nodes->all; id++)
+        if (ir_is_array(p, id) && is_element(p, nodes, id))
+            outer[id] = fold_before(p, nodes, outer, id);
+    bool *read = arena_alloc(p->arena, nodes->all); /* per fold: by its own row */
+    for (ir_id id = 1; id < nodes->all; id++) {
+        if (!ir_is_array(p, id) || !l_at(nodes, id)->anchor)
+            continue;
+        const l_node *n = l_at(nodes, id);
+        for (uint32_t i = 0; i < n->dep.n; i++) {
+            ir_id from = n->dep.at[i].array, fold = ir_at(p, from)->kind == IR_FOLD ? from : outer[from];
+            if (n->dep.at[i].access == L_OUTER && fold && l_same_shape(l_rate_of(p, fold), l_rate_of(p, id)))
+                read[fold] = true;
+        }
+    }
+    for (ir_id id = 1; id < nodes->all; id++)
+        if (outer[id] && !read[outer[id]])
+            outer[id] = 0;
+    arena_release(p->arena, read, nodes->all);
+    return outer;
+}
+
+bool l_rows_needed(const ir_program *p, const l_nodes *nodes, uint32_t n, const ir_id *anchor, uint32_t *slot)
+{
+    bool needed = false;
+    for (uint32_t i = 0; i < n; i++)
+        slot[anchor[i]] = i + 1;
+    for (uint32_t i = 0; i < n; i++) {
+        ir_kind kind = (ir_kind)ir_at(p, anchor[i])->kind;
+        const l_node *node = l_at(nodes, anchor[i]);
+        needed |= kind == IR_SCAN || kind == IR_PACK;
+        for (uint32_t d = 0; d < node->dep.n; d++)
+            needed |= node->dep.at[d].access == L_OUTER && slot[node->dep.at[d].array];
+    }
+    for (uint32_t i = 0; i < n; i++)
+        slot[anchor[i]] = 0;
+    return needed;
+}
+
+/* --- sweeps --- */
+
+enum { NEVER = UINT8_MAX };
+
+typedef struct sweeps {
+    const ir_program *p;
+    const l_nodes *nodes;
+    l_cluster *c;
+    const uint32_t *slot; /* per node: 1 + its place in the loop */
+    uint8_t *needed;      /* per operation: the first sweep that reads it, or NEVER */
+} sweeps;
+
+/* The operation of the loop that a dependence comes from; NULL: it is in memory. */
+static l_op *source(const sweeps *s, const l_dep *d)
+{
+    uint32_t at = s->slot[d->array];
+    return at ? &s->c->op.at[at - 1] : NULL;
+}
+
+static uint8_t earliest(const sweeps *s, const l_op *op)
+{
+    const l_node *n = l_at(s->nodes, op->term);
+    uint8_t sweep = 0;
+    for (uint32_t i = 0; i < n->dep.n; i++) {
+        const l_op *from = source(s, &n->dep.at[i]);
+        if (from && from->sweep + (from->kind == L_FOLD) > sweep)
+            sweep = (uint8_t)(from->sweep + (from->kind == L_FOLD));
+    }
+    return sweep;
+}
+
+/* notes that the operands of an operation are needed in its sweep */
+static void need_operands(const sweeps *s, const l_op *op)
+{
+    const l_node *n = l_at(s->nodes, op->term);
+    for (uint32_t i = 0; i < n->dep.n; i++) {
+        const l_op *from = source(s, &n->dep.at[i]);
+        uint8_t *needed = from ? &s->needed[from - s->c->op.at] : NULL;
+        if (needed && op->sweep < *needed)
+            *needed = op->sweep;
+    }
+}
+
+/* What no other operation of the loop reads may wait until its operands are computed for one that does. */
+static void wait_for_operands(const sweeps *s, l_op *op)
+{
+    const l_node *n = l_at(s->nodes, op->term);
+    for (uint32_t i = 0; i < n->dep.n; i++) {
+        const l_op *from = source(s, &n->dep.at[i]);
+        if (!from || from->outer || from->kind == L_FOLD)
+            continue;
+        uint8_t needed = s->needed[from - s->c->op.at];
+        if (needed != NEVER && needed > op->sweep)
+            op->sweep = needed;
+    }
+}
+
+/* Sweeps as early as folds allow; then elements and scans as late as their readers allow, so that they are passed in registers. */
+static void choose_sweeps(sweeps *s)
+{
+    l_cluster *c = s->c;
+    bool *read = arena_alloc(s->p->arena, c->op.n);
+    memset(s->needed, NEVER, c->op.n);
+    for (uint32_t i = 0; i < c->op.n; i++) {
+        const l_node *n = l_at(s->nodes, c->op.at[i].term);
+        c->op.at[i].sweep = earliest(s, &c->op.at[i]);
+        for (uint32_t d = 0; d < n->dep.n; d++)
+            if (source(s, &n->dep.at[d]))
+                read[source(s, &n->dep.at[d]) - c->op.at] = true;
+    }
+    for (uint32_t i = 0; i < c->op.n; i++)
+        if (read[i])
+            need_operands(s, &c->op.at[i]);
+    for (uint32_t i = 0; i < c->op.n; i++)
+        if (!read[i] && !c->op.at[i].outer)
+            wait_for_operands(s, &c->op.at[i]);
+    memset(s->needed, NEVER, c->op.n);
+    for (uint32_t i = c->op.n; i-- > 0;) {
+        l_op *op = &c->op.at[i];
+        if (read[i] && op->kind != L_FOLD && !op->outer && s->needed[i] != NEVER)
+            op->sweep = s->needed[i];
+        need_operands(s, op);
+    }
+    arena_release(s->p->arena, read, c->op.n);
+}
+
+static int by_sweep(const void *a, const void *b)
+{
+    const l_op *x = a, *y = b;
+    if (x->sweep != y->sweep)
+        return x->sweep < y->sweep ? -1 : 1;
+    if (x->outer != y->outer)
+        return x->outer ? -1 : 1;
+    return (x->term > y->term) - (x->term < y->term);
+}
+
+void l_rows_order(ir_program *p, const l_nodes *nodes, l_cluster *c, uint32_t *slot)
+{
+    sweeps s = {.p = p, .nodes = nodes, .c = c, .slot = slot, .needed = arena_alloc(p->arena, c->op.n)};
+    for (uint32_t i = 0; i < c->op.n; i++)
+        slot[c->op.at[i].term] = i + 1;
+    choose_sweeps(&s);
+    for (uint32_t i = 0; i < c->op.n; i++) {
+        const l_op *op = &c->op.at[i];
+        slot[op->term] = 0;
+        if (!op->outer && op->sweep >= c->sweeps)
+            c->sweeps = (uint8_t)(op->sweep + 1);
+    }
+    arena_release(p->arena, s.needed, c->op.n);
+    qsort(c->op.at, c->op.n, sizeof(l_op), by_sweep);
+}
+
+/* --- between sweeps --- */
+
+/* Bytes of a row that is surely in cache when the next sweep begins. */
+enum { SHORT_ROW = 64 << 10 };
+
+/* Where a row is when the next sweep reads it. */
+static cost_level row_level(const ir_program *p, const l_options *options, const l_cluster *c, const l_node *n)
+{
+    int64_t extent;
+    bool known = ir_extent_constant(p, c->shape[c->rank - 1], &extent);
+    return options->large && known && (double)extent * n->bytes > SHORT_ROW ? LEVEL_MEMORY : LEVEL_CACHES;
+}
+
+/* Do later sweeps, `times` of them, compute an element again, or read back what its own sweep stored? To compute it
+ * again takes its operations and reads its operands, which the cache still has if the row is short. To read it back takes
+ * the read, and, if nobody else wants it in memory, first the write: into an array of all rows, so that on the way to
+ * memory it costs what writes cost there, however short the row. */
+static bool computed_again(const ir_program *p, const l_options *options, const l_cluster *c, const l_node *n, ir_id id,
+                           bool stored, unsigned times)
+{
+    const ir_array *info = ir_info(p, id);
+    double own = 0;
+    for (unsigned k = 0; k < info->components; k++)
+        own += (double)ir_type_size(info->type[k]);
+    double read = cost_table[row_level(p, options, c, n)].read;
+    const cost_row *memory = &cost_table[options->large ? LEVEL_MEMORY : LEVEL_CACHES];
+    double write = stored ? 0 : own * (memory->kept - memory->read);
+    return times * (n->flops + n->bytes * read) <= times * own * read + write;
+}
+
+void l_rows_keep(const l_program *l, const l_options *options, const l_nodes *nodes, l_cluster *c, uint32_t *slot)
+{
+    ir_program *p = l->ir;
+    uint32_t *needed = arena_alloc(p->arena, c->op.n * sizeof(*needed)); /* per operation: set of 1 << sweep */
+    for (uint32_t i = 0; i < c->op.n; i++)
+        slot[c->op.at[i].term] = i + 1;
+    for (uint32_t i = c->op.n; i-- > 0;) { /* readers stand behind what they read, also those of an earlier sweep */
+        l_op *op = &c->op.at[i];
+        const l_node *n = l_at(nodes, op->term);
+        uint32_t later = needed[i] & ~((2u << op->sweep) - 1), own = 1u << op->sweep;
+        unsigned times = 0;
+        for (uint32_t rest = later; rest; rest &= rest - 1)
+            times++;
+        if (later && op->kind == L_ELEMENT && !op->outer)
+            op->again = computed_again(p, options, c, n, op->term, l->manifest[op->term], times);
+        if (later && op->kind != L_FOLD && !op->outer && !op->again)
+            l->manifest[op->term] = true;
+        for (uint32_t d = 0; d < n->dep.n; d++)
+            if (slot[n->dep.at[d].array])
+                needed[slot[n->dep.at[d].array] - 1] |= op->again ? own | later : own;
+    }
+    for (uint32_t i = 0; i < c->op.n; i++)
+        slot[c->op.at[i].term] = 0;
+    arena_release(p->arena, needed, c->op.n * sizeof(*needed));
+}

@@ -1,0 +1,103 @@
+/* Index functions, as far as they only pick some of the reader's own indices. */
+#include "loop/view.h"
+
+#include "loop/uses.h"
+
+l_view l_view_unknown(void)
+{
+    l_view v;
+    memset(&v, L_NO_DIMENSION, sizeof(v));
+    return v;
+}
+
+static l_view own_index(void)
+{
+    l_view v;
+    for (unsigned d = 0; d < IR_MAX_RANK; d++)
+        v.of[d] = (uint8_t)d;
+    return v;
+}
+
+/* The dimension whose index, in the rate of an operation with this function, the term is. */
+static uint8_t dimension_of(const ir_program *p, ir_id id, ir_id term)
+{
+    const ir_array *info = ir_info(p, id);
+    ir_kind kind = (ir_kind)ir_at(p, id)->kind;
+    bool indexed = kind == IR_GENERATE || kind == IR_BACKPERMUTE || (kind == IR_MAP && ir_at(p, id)->flags & IR_INDEXED);
+    for (unsigned d = 0; indexed && d < info->rank; d++)
+        if (info->fn->param[d] == term)
+            return (uint8_t)d;
+    return L_NO_DIMENSION;
+}
+
+static l_view view_of_terms(const ir_program *p, ir_id id, uint32_t n, const ir_id *term)
+{
+    l_view v = l_view_unknown();
+    for (uint32_t k = 0; k < n && k < IR_MAX_RANK; k++)
+        v.of[k] = dimension_of(p, id, term[k]);
+    return v;
+}
+
+static bool is_one(const ir_program *p, ir_id extent)
+{
+    int64_t value;
+    return ir_extent_constant(p, extent, &value) && value == 1;
+}
+
+/* Dimensions of extent 1 that come or go change no index of the others. */
+static l_view view_of_reshape(const ir_program *p, const ir_array *to, const ir_array *from)
+{
+    l_view v = l_view_unknown();
+    unsigned d = 0;
+    for (unsigned k = 0; k < from->rank; k++) {
+        if (is_one(p, from->shape[k]))
+            continue;
+        while (d < to->rank && is_one(p, to->shape[d]))
+            d++;
+        if (d == to->rank || to->shape[d] != from->shape[k])
+            return l_view_unknown();
+        v.of[k] = (uint8_t)d++;
+    }
+    while (d < to->rank && is_one(p, to->shape[d]))
+        d++;
+    return d == to->rank ? v : l_view_unknown();
+}
+
+l_view l_view_of_operand(const ir_program *p, ir_id id, uint32_t i)
+{
+    const ir_array *info = ir_info(p, id), *from = ir_info(p, info->input[i]);
+    switch (ir_at(p, id)->kind) {
+    case IR_STENCIL:
+        return l_view_unknown();
+    case IR_BACKPERMUTE:
+        return view_of_terms(p, id, from->rank, info->fn->result);
+    case IR_RESHAPE:
+        return view_of_reshape(p, info, from);
+    default:
+        return own_index();
+    }
+}
+
+l_view l_view_through(const l_view *outer, const l_view *inner)
+{
+    l_view v = l_view_unknown();
+    for (unsigned k = 0; k < IR_MAX_RANK; k++)
+        if (inner->of[k] < IR_MAX_RANK)
+            v.of[k] = outer->of[inner->of[k]];
+    return v;
+}
+
+l_view l_view_of_read(const ir_program *p, ir_id id, ir_id read)
+{
+    const ir_node *n = ir_at(p, read);
+    return n->flags & IR_LINEAR ? l_view_unknown() : view_of_terms(p, id, n->n, ir_args(p, read));
+}
+
+bool l_view_is_row(const ir_program *p, ir_id id, ir_id array, const l_view *view)
+{
+    unsigned rank = ir_info(p, array)->rank;
+    bool outer = rank > 0 && rank + 1 == l_rate_of(p, id)->rank;
+    for (unsigned k = 0; k < rank; k++)
+        outer &= view->of[k] == k;
+    return outer;
+}

@@ -1,0 +1,22 @@
+/* At which index an array is read: what decides whether a fold's result belongs to the reader's own row. */
+#ifndef SN_LOOP_VIEW_H
+#define SN_LOOP_VIEW_H
+
+#include "ir/term.h"
+
+enum { L_NO_DIMENSION = 255 };
+
+typedef struct l_view {      /* per dimension of the array that is read: */
+    uint8_t of[IR_MAX_RANK]; /* the dimension of the reader's rate whose index it is; L_NO_DIMENSION: something else */
+} l_view;
+
+l_view l_view_unknown(void);
+l_view l_view_of_operand(const ir_program *p, ir_id reader, uint32_t operand);
+l_view l_view_of_read(const ir_program *p, ir_id reader, ir_id read); /* an IR_READ in the reader's function */
+/* What a reader sees through an array that it reads at `outer`, and that reads something at `inner`. */
+l_view l_view_through(const l_view *outer, const l_view *inner);
+/* Is the array read at exactly the reader's index without its innermost component? Then all elements of a row read the
+ * same. A fold's rate is that of what it folds. */
+bool l_view_is_row(const ir_program *p, ir_id reader, ir_id array, const l_view *view);
+
+#endif
