@@ -1,16 +1,16 @@
 /* Clusters: groups of array operations that share one iteration space (a rate) and become one loop nest.
  *
  * Every array node that must be computed as a whole is an *anchor*: results of the program, folds, forced arrays, and
- * producers that would cost too much to compute at each of their uses. All other producers are delayed: they are composed
- * into the index functions of the anchors that use them (Accelerate, ICFP'13 §4). Anchors over the same extents whose
- * connecting edges allow it form a cluster: typed fusion by (rate, number of fusion-preventing edges on the longest path),
- * linear and acyclic by construction (LiveFusion §5.3, rates). Values pass from anchor to anchor in registers, and to
- * neighbours (stencils) through rows kept in shared memory.
+ * producers that would cost too much to compute at each of their uses. All other producers are delayed: they are
+ * composed into the index functions of the anchors that use them (Accelerate, ICFP'13 §4). Anchors over the same
+ * extents whose connecting edges allow it form a cluster: typed fusion by (rate, number of fusion-preventing edges on
+ * the longest path), linear and acyclic by construction (LiveFusion §5.3, rates). Values pass from anchor to anchor in
+ * registers, and to neighbours (stencils) through rows kept in shared memory.
  *
- * A row loop (L_CLASS_ROW) goes along the innermost dimension of its rate, in order, row by row. It has the scans and packs,
- * and, where rows are several, also folds whose results elements of the same row read (L_OUTER): the row is gone over again,
- * in another sweep, when they are known. Softmax is one such loop of three sweeps: the maximum; exponentials and their sum;
- * the quotients. All other reads within a row loop are L_SAME. */
+ * A row loop (L_CLASS_ROW) goes along the innermost dimension of its rate, in order, row by row. It has the scans and
+ * packs, and, where rows are several, also folds whose results elements of the same row read (L_OUTER): the row is gone
+ * over again, in another sweep, when they are known. Softmax is one such loop of three sweeps: the maximum;
+ * exponentials and their sum; the quotients. All other reads within a row loop are L_SAME. */
 #ifndef SN_LOOP_CLUSTER_H
 #define SN_LOOP_CLUSTER_H
 
@@ -62,12 +62,13 @@ typedef struct l_op { /* an anchor in its cluster */
     l_kind kind;
     bool stored; /* its result goes to memory */
     bool staged; /* neighbours of it are read within the cluster */
-    bool outer;  /* ROW: an element computed once a row, from folds of the row and from what is in memory at the row's index.
-                    Its extents are the rate's without the innermost */
-    uint8_t sweep; /* ROW: in which sweep over the row, from 0; outer: before that sweep, or behind the last one if it is
-                      l_cluster.sweeps. A fold's result is there from the next sweep on, in registers whether stored or not */
-    bool again; /* ROW, elements that later sweeps read: these compute it again. Otherwise, and always if it is a scan, they
-                   read back what its own sweep stored. Within its sweep it passes in a register */
+    bool outer;  /* ROW: an element computed once a row, from folds of the row and from what is in memory at the row's
+                    index.  Its extents are the rate's without the innermost */
+    uint8_t sweep; /* ROW: in which sweep over the row, from 0; outer: before that sweep, or behind the last one if it
+                      is l_cluster.sweeps. A fold's result is there from the next sweep on, in registers whether stored
+                      or not */
+    bool again; /* ROW, elements that later sweeps read: these compute it again. Otherwise, and always if it is a scan,
+                   they read back what its own sweep stored. Within its sweep it passes in a register */
 } l_op;
 
 typedef enum {
@@ -125,8 +126,9 @@ typedef struct l_options {
     bool fuse;       /* false: every operation is an anchor in a cluster of its own */
     bool cost_model; /* false: producers are always delayed (as Accelerate does) */
     bool large;      /* arrays are beyond the caches: computing again costs less than memory more often */
-    bool rows;       /* folds along rows fuse with what reads their results in the same rows: row loops of several sweeps */
-    bool few_rows;   /* ... but not here: there are fewer rows than would keep the workers busy, and a row has one worker */
+    bool rows; /* folds along rows fuse with what reads their results in the same rows: row loops of several sweeps */
+    bool few_rows; /* ... but not here: there are fewer rows than would keep the workers busy, and a row has one worker
+                    */
     uint32_t cap;    /* most scalar nodes in a cluster, but for an operation that has more; 0: the default */
 } l_options;
 
@@ -142,7 +144,7 @@ typedef struct l_program {
     uint32_t nodes;         /* length of the two tables below */
     uint32_t *cluster_of;   /* per array node: 1 + its cluster if it is an anchor, else 0 */
     bool sized;             /* some choice depends on whether arrays are `large` */
-    bool rows;              /* some loop goes over its rows several times: a call with few and long ones wants `few_rows` */
+    bool rows; /* some loop goes over its rows several times: a call with few and long ones wants `few_rows` */
     bool *manifest;         /* per array node: it is in memory at some time (inputs included) */
     l_part *part;           /* per component of all results, in order: itself, or the fold or forced array it is picked from */
     uint32_t *number;       /* per array node: n of its name "an" in texts, as ir_print numbers them */

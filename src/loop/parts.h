@@ -5,8 +5,8 @@
 #include "loop/cluster.h"
 
 /* Where each component of the program's results is found, in order (l_program.part). An output that only picks
- * components of folds, scans, packs and forced arrays (unzip) is computed by nobody: it has those as its parts. Other outputs have
- * themselves. taken[k]: output k is such a pick. Linear in the results. */
+ * components of folds, scans, packs and forced arrays (unzip) is computed by nobody: it has those as its parts. Other
+ * outputs have themselves. taken[k]: output k is such a pick. Linear in the results. */
 l_part *l_parts(const ir_program *p, const l_options *options, bool *taken);
 
 #endif

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
-static const char *const class_name[] = {
-    [L_CLASS_PLAIN] = "loop", [L_CLASS_STENCIL] = "stencil loop", [L_CLASS_FOLD] = "fold loop", [L_CLASS_ROW] = "row loop"};
+static const char *const class_name[] = {[L_CLASS_PLAIN] = "loop",
+                                         [L_CLASS_STENCIL] = "stencil loop",
+                                         [L_CLASS_FOLD] = "fold loop",
+                                         [L_CLASS_ROW] = "row loop"};
 
 /* The words of the JSON form: fixed, unlike the sentences of l_why_text. */
 static const char *const answer_name[] = {
@@ -70,7 +72,7 @@ static void json_cluster(const l_program *l, uint32_t number, text *out)
     for (unsigned d = 0; d < c->rank; d++) {
         text extent;
         text_init(&extent, out->arena);
-        ir_print_scalar(l->ir, c->shape[d], &extent);
+        l_print_extent(l, c->shape[d], &extent);
         text_add(out, d ? ", " : "");
         print_quoted(extent.at, out);
     }

@@ -20,32 +20,25 @@ static bool is_element(const ir_program *p, const l_nodes *nodes, ir_id id)
     }
 }
 
-/* The fold whose results, or what is made of them, the operation reads at its own index. */
-static ir_id fold_before(const ir_program *p, const l_nodes *nodes, const ir_id *outer, ir_id id)
+/* The fold whose results, or what is made of them, the operation reads at its own index; if possible one with a reader
+ * in its rows. */
+static ir_id fold_before(const ir_program *p, const l_nodes *nodes, const ir_id *outer, const bool *read, ir_id id)
 {
     const l_node *n = l_at(nodes, id);
+    ir_id found = 0;
     for (uint32_t i = 0; i < n->dep.n; i++) {
-        ir_id from = n->dep.at[i].array;
+        ir_id from = n->dep.at[i].array, fold = ir_at(p, from)->kind == IR_FOLD ? from : outer[from];
         const ir_array *info = ir_info(p, from);
-        if (n->dep.at[i].access != L_SAME || !info->rank || !l_same_shape(info, ir_info(p, id)))
-            continue;
-        if (ir_at(p, from)->kind == IR_FOLD)
-            return from;
-        if (outer[from])
-            return outer[from];
+        if (n->dep.at[i].access == L_SAME && info->rank && fold && l_same_shape(info, ir_info(p, id)) &&
+            (!found || (read[fold] && !read[found])))
+            found = fold;
     }
-    return 0;
+    return found;
 }
 
-ir_id *l_rows_outer(ir_program *p, const l_options *options, const l_nodes *nodes)
+/* Per fold: elements of its rows read its result, or what is made of it. */
+static void note_readers(const ir_program *p, const l_nodes *nodes, const ir_id *outer, bool *read)
 {
-    ir_id *outer = arena_alloc(p->arena, nodes->all * sizeof(*outer));
-    if (!options->fuse || !options->rows || options->few_rows)
-        return outer;
-    for (ir_id id = 1; id < nodes->all; id++)
-        if (ir_is_array(p, id) && is_element(p, nodes, id))
-            outer[id] = fold_before(p, nodes, outer, id);
-    bool *read = arena_alloc(p->arena, nodes->all); /* per fold: by its own row */
     for (ir_id id = 1; id < nodes->all; id++) {
         if (!ir_is_array(p, id) || !l_at(nodes, id)->anchor)
             continue;
@@ -56,6 +49,19 @@ ir_id *l_rows_outer(ir_program *p, const l_options *options, const l_nodes *node
                 read[fold] = true;
         }
     }
+}
+
+ir_id *l_rows_outer(ir_program *p, const l_options *options, const l_nodes *nodes)
+{
+    ir_id *outer = arena_alloc(p->arena, nodes->all * sizeof(*outer));
+    if (!options->fuse || !options->rows || options->few_rows)
+        return outer;
+    bool *read = arena_alloc(p->arena, nodes->all);
+    note_readers(p, nodes, outer, read);
+    for (ir_id id = 1; id < nodes->all; id++)
+        if (ir_is_array(p, id) && is_element(p, nodes, id))
+            outer[id] = fold_before(p, nodes, outer, read, id);
+    note_readers(p, nodes, outer, read);
     for (ir_id id = 1; id < nodes->all; id++)
         if (outer[id] && !read[outer[id]])
             outer[id] = 0;
@@ -84,12 +90,17 @@ bool l_rows_needed(const ir_program *p, const l_nodes *nodes, uint32_t n, const 
 
 enum { NEVER = UINT8_MAX };
 
+/* How often what has come to wait may let more wait. */
+enum { MOST_ROUNDS = 4 };
+
 typedef struct sweeps {
     const ir_program *p;
     const l_nodes *nodes;
     l_cluster *c;
     const uint32_t *slot; /* per node: 1 + its place in the loop */
-    uint8_t *needed;      /* per operation: the first sweep that reads it, or NEVER */
+    bool *read;           /* per operation: another one of the loop reads it */
+    uint8_t *first;       /* per operation: the first sweep that reads it, or NEVER */
+    uint8_t *last;        /* and the last */
 } sweeps;
 
 /* The operation of the loop that a dependence comes from; NULL: it is in memory. */
@@ -99,71 +110,80 @@ static l_op *source(const sweeps *s, const l_dep *d)
     return at ? &s->c->op.at[at - 1] : NULL;
 }
 
-static uint8_t earliest(const sweeps *s, const l_op *op)
-{
-    const l_node *n = l_at(s->nodes, op->term);
-    uint8_t sweep = 0;
-    for (uint32_t i = 0; i < n->dep.n; i++) {
-        const l_op *from = source(s, &n->dep.at[i]);
-        if (from && from->sweep + (from->kind == L_FOLD) > sweep)
-            sweep = (uint8_t)(from->sweep + (from->kind == L_FOLD));
-    }
-    return sweep;
-}
-
-/* notes that the operands of an operation are needed in its sweep */
-static void need_operands(const sweeps *s, const l_op *op)
+static void as_early_as_possible(sweeps *s, l_op *op)
 {
     const l_node *n = l_at(s->nodes, op->term);
     for (uint32_t i = 0; i < n->dep.n; i++) {
         const l_op *from = source(s, &n->dep.at[i]);
-        uint8_t *needed = from ? &s->needed[from - s->c->op.at] : NULL;
-        if (needed && op->sweep < *needed)
-            *needed = op->sweep;
-    }
-}
-
-/* What no other operation of the loop reads may wait until its operands are computed for one that does. */
-static void wait_for_operands(const sweeps *s, l_op *op)
-{
-    const l_node *n = l_at(s->nodes, op->term);
-    for (uint32_t i = 0; i < n->dep.n; i++) {
-        const l_op *from = source(s, &n->dep.at[i]);
-        if (!from || from->outer || from->kind == L_FOLD)
+        if (!from)
             continue;
-        uint8_t needed = s->needed[from - s->c->op.at];
-        if (needed != NEVER && needed > op->sweep)
-            op->sweep = needed;
+        unsigned sweep = from->sweep + (from->kind == L_FOLD ? 1u : 0u);
+        op->sweep = sweep > op->sweep ? (uint8_t)sweep : op->sweep;
+        s->read[from - s->c->op.at] = true;
     }
 }
 
-/* Sweeps as early as folds allow; then elements and scans as late as their readers allow, so that they are passed in registers. */
-static void choose_sweeps(sweeps *s)
+static void forget_readers(const sweeps *s)
 {
-    l_cluster *c = s->c;
-    bool *read = arena_alloc(s->p->arena, c->op.n);
-    memset(s->needed, NEVER, c->op.n);
-    for (uint32_t i = 0; i < c->op.n; i++) {
-        const l_node *n = l_at(s->nodes, c->op.at[i].term);
-        c->op.at[i].sweep = earliest(s, &c->op.at[i]);
-        for (uint32_t d = 0; d < n->dep.n; d++)
-            if (source(s, &n->dep.at[d]))
-                read[source(s, &n->dep.at[d]) - c->op.at] = true;
+    memset(s->first, NEVER, s->c->op.n);
+    memset(s->last, 0, s->c->op.n);
+}
+
+/* notes when the operands of an operation are read */
+static void note_operands(const sweeps *s, const l_op *op, uint8_t *first, uint8_t *last)
+{
+    const l_node *n = l_at(s->nodes, op->term);
+    for (uint32_t i = 0; i < n->dep.n; i++) {
+        const l_op *from = source(s, &n->dep.at[i]);
+        if (!from)
+            continue;
+        uint8_t *f = &first[from - s->c->op.at], *l = &last[from - s->c->op.at];
+        *f = op->sweep < *f ? op->sweep : *f;
+        *l = op->sweep > *l ? op->sweep : *l;
     }
-    for (uint32_t i = 0; i < c->op.n; i++)
-        if (read[i])
-            need_operands(s, &c->op.at[i]);
-    for (uint32_t i = 0; i < c->op.n; i++)
-        if (!read[i] && !c->op.at[i].outer)
-            wait_for_operands(s, &c->op.at[i]);
-    memset(s->needed, NEVER, c->op.n);
-    for (uint32_t i = c->op.n; i-- > 0;) {
-        l_op *op = &c->op.at[i];
-        if (read[i] && op->kind != L_FOLD && !op->outer && s->needed[i] != NEVER)
-            op->sweep = s->needed[i];
-        need_operands(s, op);
+}
+
+/* Elements and scans wait for the first that reads them: then they are passed in registers. `all`: readers that nobody
+ * reads count, too. */
+static void wait_for_readers(const sweeps *s, bool all)
+{
+    forget_readers(s);
+    for (uint32_t i = s->c->op.n; i-- > 0;) {
+        l_op *op = &s->c->op.at[i];
+        if (op->kind != L_FOLD && !op->outer && s->first[i] != NEVER)
+            op->sweep = s->first[i];
+        if (all || s->read[i])
+            note_operands(s, op, s->first, s->last);
     }
-    arena_release(s->p->arena, read, c->op.n);
+}
+
+/* What no operation of the loop reads, as a fold for a result, may wait until its operands are computed for others: if
+ * nobody who is read needs them before. True if some do. */
+static bool wait_for_operands(const sweeps *s)
+{
+    bool moved = false;
+    forget_readers(s);
+    uint8_t *ignored = arena_alloc(s->p->arena, s->c->op.n);
+    for (uint32_t i = 0; i < s->c->op.n; i++)
+        note_operands(s, &s->c->op.at[i], s->read[i] ? s->first : ignored, s->last);
+    for (uint32_t i = 0; i < s->c->op.n; i++) {
+        l_op *op = &s->c->op.at[i];
+        const l_node *n = l_at(s->nodes, op->term);
+        uint8_t sweep = op->sweep;
+        bool free = !s->read[i] && !op->outer;
+        for (uint32_t d = 0; d < n->dep.n && free; d++) {
+            const l_op *from = source(s, &n->dep.at[d]);
+            if (!from || from->outer || from->kind == L_FOLD)
+                continue;
+            uint8_t last = s->last[from - s->c->op.at];
+            free = s->first[from - s->c->op.at] >= last;
+            sweep = last > sweep ? last : sweep;
+        }
+        moved |= free && sweep > op->sweep;
+        op->sweep = free ? sweep : op->sweep;
+    }
+    arena_release(s->p->arena, ignored, s->c->op.n);
+    return moved;
 }
 
 static int by_sweep(const void *a, const void *b)
@@ -178,17 +198,27 @@ static int by_sweep(const void *a, const void *b)
 
 void l_rows_order(ir_program *p, const l_nodes *nodes, l_cluster *c, uint32_t *slot)
 {
-    sweeps s = {.p = p, .nodes = nodes, .c = c, .slot = slot, .needed = arena_alloc(p->arena, c->op.n)};
+    uint8_t *memory = arena_alloc(p->arena, 2 * (size_t)c->op.n);
+    sweeps s = {.p = p, .nodes = nodes, .c = c, .slot = slot, .first = memory, .last = memory + c->op.n};
+    s.read = arena_alloc(p->arena, c->op.n);
     for (uint32_t i = 0; i < c->op.n; i++)
         slot[c->op.at[i].term] = i + 1;
-    choose_sweeps(&s);
+    for (uint32_t i = 0; i < c->op.n; i++)
+        as_early_as_possible(&s, &c->op.at[i]);
+    wait_for_readers(&s, false);
+    bool moved = true;
+    for (unsigned round = 0; moved && round < MOST_ROUNDS; round++) {
+        moved = wait_for_operands(&s);
+        wait_for_readers(&s, true);
+    }
     for (uint32_t i = 0; i < c->op.n; i++) {
         const l_op *op = &c->op.at[i];
         slot[op->term] = 0;
         if (!op->outer && op->sweep >= c->sweeps)
             c->sweeps = (uint8_t)(op->sweep + 1);
     }
-    arena_release(p->arena, s.needed, c->op.n);
+    arena_release(p->arena, s.read, c->op.n);
+    arena_release(p->arena, memory, 2 * (size_t)c->op.n);
     qsort(c->op.at, c->op.n, sizeof(l_op), by_sweep);
 }
 
@@ -206,9 +236,9 @@ static cost_level row_level(const ir_program *p, const l_options *options, const
 }
 
 /* Do later sweeps, `times` of them, compute an element again, or read back what its own sweep stored? To compute it
- * again takes its operations and reads its operands, which the cache still has if the row is short. To read it back takes
- * the read, and, if nobody else wants it in memory, first the write: into an array of all rows, so that on the way to
- * memory it costs what writes cost there, however short the row. */
+ * again takes its operations and reads its operands, which the cache still has if the row is short. To read it back
+ * takes the read, and, if nobody else wants it in memory, first the write: into an array of all rows, so that on the
+ * way to memory it costs what writes cost there, however short the row. */
 static bool computed_again(const ir_program *p, const l_options *options, const l_cluster *c, const l_node *n, ir_id id,
                            bool stored, unsigned times)
 {

@@ -1,4 +1,5 @@
-/* Row loops: what is computed once a row, in which sweep over the row everything else, and what is kept between sweeps. */
+/* Row loops: what is computed once a row, in which sweep over the row everything else, and what is kept between sweeps.
+ */
 #ifndef SN_LOOP_ROWS_H
 #define SN_LOOP_ROWS_H
 
@@ -11,7 +12,8 @@ enum { L_MOST_SWEEPS = 16 };
  * fold's result or is made of such elements, and as some fold result of these rows is read by the same row. 0: none. */
 ir_id *l_rows_outer(ir_program *p, const l_options *options, const l_nodes *nodes);
 
-/* Do these anchors, of one loop, need a row loop: has it a scan, a pack, or elements that read a fold's result of their row? */
+/* Do these anchors, of one loop, need a row loop: has it a scan, a pack, or elements that read a fold's result of their
+ * row? */
 bool l_rows_needed(const ir_program *p, const l_nodes *nodes, uint32_t n, const ir_id *anchor, uint32_t *slot);
 
 /* Chooses the sweeps of a row loop and puts its operations in order of evaluation. `slot` is working memory, zero per

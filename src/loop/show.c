@@ -13,6 +13,12 @@ l_origin l_origin_of(const l_shown *s, ir_id input)
     return ir_info(s->l->ir, input)->data ? L_DATA : L_ARGUMENT;
 }
 
+static void take_step(l_shown *s, ir_id step, ir_id reader)
+{
+    if (step && ir_at(s->l->ir, step)->flags & IR_STEP && !s->whole[step])
+        s->whole[step] = s->whole[reader];
+}
+
 /* Backwards, what reads a step is known before the step. */
 static void find_wholes(l_shown *s)
 {
@@ -23,11 +29,10 @@ static void find_wholes(l_shown *s)
         if (!s->whole[id])
             s->whole[id] = id;
         const ir_array *info = ir_info(p, id);
-        for (uint32_t i = 0; i < info->inputs && s->l->number[id]; i++) {
-            ir_id from = info->input[i];
-            if (ir_at(p, from)->flags & IR_STEP && !s->whole[from])
-                s->whole[from] = s->whole[id];
-        }
+        for (uint32_t i = 0; i < info->inputs && s->l->number[id]; i++)
+            take_step(s, info->input[i], id);
+        if (ir_at(p, id)->kind == IR_PACK && s->l->number[id])
+            take_step(s, ir_count_of_pack(p, info->shape[0], info->input[0]), id);
     }
 }
 
@@ -77,11 +82,20 @@ l_shown *l_show(const l_program *l, arena *a)
 
 /* --- names --- */
 
-static void print_type(const ir_program *p, const ir_array *info, text *out)
+void l_print_extent(const l_program *l, ir_id extent, text *out)
+{
+    const ir_node *n = ir_at(l->ir, extent);
+    if (n->kind == IR_READ && !n->n) /* a number that the program computes: how many elements a filter keeps */
+        text_printf(out, "a%u[]", l->number[n->array]);
+    else
+        ir_print_scalar(l->ir, extent, out);
+}
+
+static void print_type(const l_program *l, const ir_array *info, text *out)
 {
     for (unsigned d = 0; d < info->rank; d++) {
         text_add(out, d ? "," : "[");
-        ir_print_scalar(p, info->shape[d], out);
+        l_print_extent(l, info->shape[d], out);
     }
     text_add(out, info->rank ? "]" : "");
     for (uint32_t c = 0; c < info->components; c++)
@@ -104,7 +118,7 @@ static void print_input(const l_shown *s, ir_id id, text *out)
             text_printf(out, "argument %u", first);
     }
     text_add(out, " (");
-    print_type(s->l->ir, info, out);
+    print_type(s->l, info, out);
     text_add(out, ")");
 }
 
@@ -147,7 +161,7 @@ void l_print_rate(const l_program *l, const l_cluster *c, text *out)
     text_add(out, "[");
     for (unsigned d = 0; d < c->rank; d++) {
         text_add(out, d ? ", " : "");
-        ir_print_scalar(l->ir, c->shape[d], out);
+        l_print_extent(l, c->shape[d], out);
     }
     text_add(out, "]");
 }

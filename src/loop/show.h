@@ -21,6 +21,7 @@ l_origin l_origin_of(const l_shown *s, ir_id input);
 /* "argument 1 ([n]f32)", "a3 map (file.c:10)". Without its number, "map (file.c:10)", it is what alike ones share. */
 void l_print_name(const l_shown *s, ir_id id, bool numbered, text *out);
 void l_print_edge_name(const l_shown *s, const l_edge *e, bool numbered, text *out); /* "... -> ..." */
+void l_print_extent(const l_program *l, ir_id extent, text *out);
 void l_print_rate(const l_program *l, const l_cluster *c, text *out);                /* "[n, m]" */
 
 #endif

@@ -23,7 +23,8 @@ static uint8_t dimension_of(const ir_program *p, ir_id id, ir_id term)
 {
     const ir_array *info = ir_info(p, id);
     ir_kind kind = (ir_kind)ir_at(p, id)->kind;
-    bool indexed = kind == IR_GENERATE || kind == IR_BACKPERMUTE || (kind == IR_MAP && ir_at(p, id)->flags & IR_INDEXED);
+    bool indexed =
+        kind == IR_GENERATE || kind == IR_BACKPERMUTE || (kind == IR_MAP && ir_at(p, id)->flags & IR_INDEXED);
     for (unsigned d = 0; indexed && d < info->rank; d++)
         if (info->fn->param[d] == term)
             return (uint8_t)d;

@@ -1,0 +1,135 @@
+/* Which edges fuse, and for each edge of the program the answer. */
+#include "loop/fusing.h"
+#include "opt/rewrite.h"
+
+/* May anchor `to` use what the loop has computed for the row when it has gone along it: a fold's result, or what is
+ * made of such results? */
+static bool fusable_after_row(const l_fusing *c, ir_id from, ir_id to, l_access access)
+{
+    if (!l_same_shape(l_loop_rate(c, from), l_loop_rate(c, to)))
+        return false;
+    if (c->outer[to])
+        return access == L_SAME;
+    return access == L_OUTER && c->options->rows && !c->options->few_rows && c->class[to] != L_CLASS_STENCIL;
+}
+
+bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *why)
+{
+    const ir_program *p = c->p;
+    ir_kind kind = (ir_kind)ir_at(p, from)->kind;
+    if (kind == IR_INPUT)
+        return *why = L_NOT_INPUT, false;
+    if (!c->options->fuse)
+        return *why = L_NOT_ENABLED, false;
+    if ((kind == IR_FOLD || c->outer[from]) && fusable_after_row(c, from, to, access))
+        return *why = L_FUSED_SWEEP, true;
+    if (kind == IR_FOLD)
+        return *why = L_NOT_AFTER, false;
+    if (kind == IR_FORCE)
+        return *why = L_NOT_FORCED, false;
+    if (kind == IR_PACK || c->outer[from] || c->outer[to] || !l_same_shape(ir_info(p, from), l_loop_rate(c, to)))
+        return *why = L_NOT_RATE, false;
+    if (access == L_RANDOM || access == L_VIEW || access == L_HOST || access == L_OUTER)
+        return *why = L_NOT_RANDOM, false;
+    if ((c->class[from] == L_CLASS_STENCIL) != (c->class[to] == L_CLASS_STENCIL))
+        return *why = L_NOT_CLASS, false;
+    if (c->class[to] == L_CLASS_STENCIL && ir_info(p, to)->rank > 2)
+        return *why = L_NOT_CLASS, false;
+    if (access == L_HALO && c->class[to] != L_CLASS_STENCIL)
+        return *why = L_NOT_CLASS, false;
+    return *why = access == L_HALO ? L_FUSED_ROWS : L_FUSED_REGISTER, true;
+}
+
+static bool wraps(const ir_program *p, ir_id reader, ir_id from)
+{
+    const ir_array *info = ir_info(p, reader);
+    for (uint32_t i = 0; info->stencil && i < info->inputs; i++)
+        if (info->input[i] == from && info->stencil[i].boundary == IR_WRAP)
+            return true;
+    return false;
+}
+
+/* the cluster a node is computed in: its own, or that of the anchor it is delayed into */
+static uint32_t home(const l_fusing *c, ir_id id)
+{
+    while (id && !l_at(c->node, id)->anchor)
+        id = l_at(c->node, id)->user > id ? l_at(c->node, id)->user : 0;
+    return id;
+}
+
+/* Is it computed nowhere, as the results made of it are components of what is in memory? */
+static bool only_picked(const l_fusing *c, ir_id id)
+{
+    while (!l_at(c->node, id)->picked && l_at(c->node, id)->user > id)
+        id = l_at(c->node, id)->user;
+    return l_at(c->node, id)->picked;
+}
+
+static bool reads(const l_fusing *c, ir_id anchor, ir_id from, l_access access)
+{
+    const l_node *n = l_at(c->node, anchor);
+    for (uint32_t i = 0; i < n->dep.n; i++)
+        if (n->dep.at[i].array == from && n->dep.at[i].access == access)
+            return true;
+    return false;
+}
+
+/* How the anchor that an operation is delayed into reads what the operation reads, or the anchor itself. */
+static l_access access_of(const l_fusing *c, ir_id from, ir_id to, ir_id reader, l_access asked)
+{
+    if (asked == L_HALO)
+        return wraps(c->p, to, from) ? L_RANDOM : L_HALO;
+    bool own = to == reader && asked == L_SAME;
+    return !own && reads(c, reader, from, L_OUTER) && !reads(c, reader, from, L_RANDOM) ? L_OUTER : asked;
+}
+
+static void add_edge(l_fusing *c, ir_id from, ir_id to, l_access asked)
+{
+    l_access access = asked;
+    l_why why = L_FUSED_DELAYED;
+    if (ir_at(c->p, from)->kind == IR_INPUT) {
+        why = L_NOT_INPUT;
+    } else if (l_at(c->node, from)->anchor) {
+        ir_id reader = home(c, to);
+        if (reader)
+            access = access_of(c, from, to, reader, asked);
+        bool can = reader && l_fusable(c, from, reader, access, &why);
+        if ((!reader && !only_picked(c, to)) || (can && c->out->cluster_of[from] != c->out->cluster_of[reader]))
+            why = l_at(c->node, from)->why == L_NOT_CAP || l_at(c->node, reader)->cut ? L_NOT_CAP
+                  : reads(c, reader, from, L_RANDOM) ? L_NOT_RANDOM /* as a whole, through another edge */
+                                                     : L_NOT_CLASS;
+        else if (can && c->sweep[from] != c->sweep[reader])
+            why = L_FUSED_SWEEP;
+    }
+    if (why == L_NOT_RANDOM && asked == L_HALO)
+        why = L_NOT_BOUNDARY;
+    vec_push(c->p->arena, &c->out->edge, ((l_edge){from, to, asked, why}));
+}
+
+void l_find_edges(l_fusing *c)
+{
+    map64 read_by = {0}; /* array -> the last node that reads its elements */
+    for (ir_id id = 1; id < c->out->nodes; id++) {
+        if (!ir_is_array(c->p, id) || !l_at(c->node, id)->live)
+            continue;
+        const ir_array *info = ir_info(c->p, id);
+        ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
+        for (uint32_t i = 0; i < info->inputs; i++)
+            add_edge(c, info->input[i], id,
+                     kind == IR_STENCIL                             ? L_HALO
+                     : kind == IR_BACKPERMUTE || kind == IR_RESHAPE ? L_VIEW
+                                                                    : L_SAME);
+        opt_ids ids = {0};
+        if (info->fn)
+            opt_reach(c->p, c->p->arena, info->fn->results, info->fn->result, &ids);
+        for (uint32_t i = 0; i < ids.n; i++) {
+            if (ir_at(c->p, ids.at[i])->kind != IR_READ)
+                continue;
+            ir_id from = ir_at(c->p, ids.at[i])->array;
+            if (map64_get(&read_by, from) != id) /* one edge, however many elements and components are read */
+                add_edge(c, from, id, L_RANDOM);
+            map64_put(c->p->arena, &read_by, from, id);
+        }
+        vec_free(c->p->arena, &ids);
+    }
+}

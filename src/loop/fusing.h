@@ -1,0 +1,42 @@
+/* While clusters are made: what is known of anchors, and which of them may share a loop. */
+#ifndef SN_LOOP_FUSING_H
+#define SN_LOOP_FUSING_H
+
+#include "loop/rows.h"
+
+/* What the loops of a group are like. */
+enum {
+    SIDE_LEFT = 1,  /* folds, packs, or scans from left to right */
+    SIDE_RIGHT = 2, /* scans from right to left: no loop has both */
+    SIDE_ROW = 4    /* a row loop */
+};
+
+typedef struct l_fusing {
+    ir_program *p;
+    const l_options *options;
+    l_program *out;
+    l_nodes *node;
+    uint32_t *level; /* per anchor */
+    ir_id *set;      /* union-find over anchors */
+    l_class *class;  /* per anchor */
+    uint8_t *sides;  /* per root of `set` */
+    uint8_t *sweep;  /* per anchor: of a row loop */
+    ir_id *outer;    /* per anchor: computed once a row, along which this fold runs; 0: it is not */
+    uint32_t *slot;  /* working memory, zero */
+    map64 reader;    /* (key, array, right) -> an anchor that reads the array there */
+} l_fusing;
+
+/* What has the extents of the loop that an anchor belongs to. */
+static inline const ir_array *l_loop_rate(const l_fusing *c, ir_id anchor)
+{
+    return l_rate_of(c->p, c->outer[anchor] ? c->outer[anchor] : anchor);
+}
+
+/* May anchor `to`, which reads `from`, run in the loop that computes `from`? */
+bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *why);
+
+/* When clusters are made: what they read and keep in memory; and why each edge of the program fused, or not. */
+void l_find_storage(l_fusing *c);
+void l_find_edges(l_fusing *c);
+
+#endif

@@ -1,0 +1,76 @@
+/* What clusters keep in memory and read from there. */
+#include "loop/fusing.h"
+
+/* A fold's result always goes to memory, but for one that only its own rows need. */
+static bool always_stored(const l_fusing *c, ir_id id)
+{
+    uint32_t at = c->out->cluster_of[id];
+    switch (ir_at(c->p, id)->kind) {
+    case IR_INPUT:
+    case IR_FORCE:
+    case IR_PACK:
+        return true;
+    case IR_FOLD:
+        return !at || c->out->cluster.at[at - 1].class != L_CLASS_ROW;
+    default:
+        return false;
+    }
+}
+
+/* arrays that somebody reads from memory */
+static void find_manifest(l_fusing *c)
+{
+    l_program *out = c->out;
+    uint32_t number = 0, parts = 0;
+    for (ir_id id = 1; id < c->out->nodes; id++) {
+        const l_node *n = l_at(c->node, id);
+        if (!ir_is_array(c->p, id) || (!n->live && ir_at(c->p, id)->kind != IR_INPUT))
+            continue;
+        out->number[id] = ++number;
+        out->manifest[id] |= n->output || n->uses[L_HOST] || always_stored(c, id);
+        for (uint32_t i = 0; n->anchor && i < n->dep.n; i++) {
+            ir_id from = n->dep.at[i].array;
+            if (out->cluster_of[from] != out->cluster_of[id])
+                out->manifest[from] = true;
+        }
+    }
+    for (uint32_t k = 0; k < c->p->output.n; k++)
+        parts += ir_info(c->p, c->p->output.at[k])->components;
+    for (uint32_t k = 0; k < parts; k++)
+        out->manifest[out->part[k].array] = true;
+}
+
+static void list_reads(l_fusing *c, l_cluster *cluster, uint32_t number)
+{
+    for (uint32_t k = 0; k < cluster->op.n; k++) {
+        const l_node *n = l_at(c->node, cluster->op.at[k].term);
+        for (uint32_t d = 0; d < n->dep.n; d++) {
+            ir_id from = n->dep.at[d].array;
+            if (c->out->cluster_of[from] == number) {
+                for (uint32_t s = 0; s < cluster->op.n && cluster->class == L_CLASS_STENCIL; s++)
+                    cluster->op.at[s].staged |= cluster->op.at[s].term == from;
+                continue;
+            }
+            bool known = false;
+            for (uint32_t r = 0; r < cluster->reads.n && !known; r++)
+                known = cluster->reads.at[r] == from;
+            if (!known)
+                vec_push(c->p->arena, &cluster->reads, from);
+        }
+    }
+    cluster->reads_per_element = cluster->reads.n;
+}
+
+/* what must be in memory, and what is read from there */
+void l_find_storage(l_fusing *c)
+{
+    find_manifest(c);
+    for (uint32_t i = 0; i < c->out->cluster.n; i++) {
+        l_cluster *cluster = &c->out->cluster.at[i];
+        if (cluster->class == L_CLASS_ROW)
+            l_rows_keep(c->out, c->options, c->node, cluster, c->slot);
+        for (uint32_t k = 0; k < cluster->op.n; k++)
+            cluster->op.at[k].stored = c->out->manifest[cluster->op.at[k].term];
+        list_reads(c, cluster, i + 1);
+    }
+}
