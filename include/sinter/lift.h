@@ -212,7 +212,7 @@ SN_API sn_scalar sn_call3_at(sn_site at, sn_scalar (*f)(sn_scalar, sn_scalar, sn
 #define SN_READ_(pointer) 0
 #define SN_WRITTEN_(pointer)                                                                                           \
     SN_REQUIRE(_Generic(1 ? (pointer) : (void *)1, const void *: 0, default: 1),                                       \
-               "sn_into: results are written, but the pointer is one to const")
+               "sn_into, sn_upto: results are written, but the pointer is one to const")
 #define SN_STRUCTS_0(pointer)                                                                                          \
     SN_MAKE(sn_arg, .rank = SN_REFUSE("sn_structs(pointer, extents...) needs at least one extent; a single struct is " \
                                       "sn_struct(pointer)"))

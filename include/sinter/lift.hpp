@@ -332,6 +332,18 @@ template <class T, class... E> sn_arg result(T *pointer, E... extent)
     return host(SN_ARG_INTO, pointer, extent...);
 }
 
+template <class T> sn_arg upto(T *pointer, int64_t capacity, int64_t *extents)
+{
+    static_assert(!std::is_const_v<T>, "sn_upto: results are written, but the pointer is one to const");
+    return sn_upto_of(type_of<T>(), pointer, capacity, extents);
+}
+
+/* As much as there is room for. */
+template <class C> auto upto(C &&container, int64_t *extents) -> decltype(upto(container.data(), 0, extents))
+{
+    return upto(container.data(), static_cast<int64_t>(container.size()), extents);
+}
+
 template <class C> auto result(C &&container) -> decltype(result(container.data(), container.size()))
 {
     return result(container.data(), container.size());
@@ -399,6 +411,29 @@ template <class F, class A> sn_acc fold1_all(sn_site at, const F &f, A a)
     return sn_fold1_all_at(at, fn(f), array(a));
 }
 
+template <class F, class Z, class A>
+sn_acc scan(sn_acc (*how)(sn_site, sn_fn, sn_scalar, sn_acc), sn_site at, const F &f, Z z, A a)
+{
+    return how(at, fn(f), lift(z), array(a));
+}
+
+template <class F, class A> sn_acc scan1(sn_acc (*how)(sn_site, sn_fn, sn_acc), sn_site at, const F &f, A a)
+{
+    return how(at, fn(f), array(a));
+}
+
+template <class F, class Z, class A>
+sn_acc scan_x(sn_acc (*how)(sn_site, sn_fn, sn_scalar, sn_acc, sn_acc *), sn_site at, const F &f, Z z, A a,
+              sn_acc *total)
+{
+    return how(at, fn(f), lift(z), array(a), total);
+}
+
+template <class F, class A> sn_acc partition(sn_site at, const F &f, A a, sn_acc *count)
+{
+    return sn_partition_at(at, fn(f), array(a), count);
+}
+
 template <class F, class A> sn_acc stencil(sn_site at, const F &f, sn_pattern pattern, sn_boundary boundary, A a)
 {
     return sn_stencil_at(at, fn(f), pattern, boundary, array(a));
@@ -454,6 +489,7 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 
 #undef sn_in
 #undef sn_into
+#undef sn_upto
 #undef sn_value
 #undef sn_structs
 #undef sn_struct
@@ -461,6 +497,7 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #undef sn_start
 #define sn_in(...) sn::host(SN_ARG_IN, __VA_ARGS__)
 #define sn_into(...) sn::result(__VA_ARGS__)
+#define sn_upto(...) sn::upto(__VA_ARGS__)
 #define sn_value(pointer) sn::argument(SN_ARG_VALUE, pointer)
 #define sn_structs(...) sn::structs(__VA_ARGS__)
 #define sn_struct(pointer) sn::one_struct(pointer)
@@ -481,6 +518,18 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #undef sn_fold_all
 #undef sn_fold1
 #undef sn_fold1_all
+#undef sn_scanl
+#undef sn_scanl1
+#undef sn_prescan
+#undef sn_postscan
+#undef sn_scanl_x
+#undef sn_scanr
+#undef sn_scanr1
+#undef sn_prescanr
+#undef sn_postscanr
+#undef sn_scanr_x
+#undef sn_filter
+#undef sn_partition
 #undef sn_stencil
 #undef sn_stencil2
 #undef sn_outside
@@ -502,6 +551,18 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #define sn_fold_all(...) sn::fold_all(SN_HERE, __VA_ARGS__)
 #define sn_fold1(...) sn::fold1(SN_HERE, __VA_ARGS__)
 #define sn_fold1_all(...) sn::fold1_all(SN_HERE, __VA_ARGS__)
+#define sn_scanl(...) sn::scan(sn_scanl_at, SN_HERE, __VA_ARGS__)
+#define sn_scanl1(...) sn::scan1(sn_scanl1_at, SN_HERE, __VA_ARGS__)
+#define sn_prescan(...) sn::scan(sn_prescan_at, SN_HERE, __VA_ARGS__)
+#define sn_postscan(...) sn::scan(sn_postscan_at, SN_HERE, __VA_ARGS__)
+#define sn_scanl_x(...) sn::scan_x(sn_scanl_x_at, SN_HERE, __VA_ARGS__)
+#define sn_scanr(...) sn::scan(sn_scanr_at, SN_HERE, __VA_ARGS__)
+#define sn_scanr1(...) sn::scan1(sn_scanr1_at, SN_HERE, __VA_ARGS__)
+#define sn_prescanr(...) sn::scan(sn_prescanr_at, SN_HERE, __VA_ARGS__)
+#define sn_postscanr(...) sn::scan(sn_postscanr_at, SN_HERE, __VA_ARGS__)
+#define sn_scanr_x(...) sn::scan_x(sn_scanr_x_at, SN_HERE, __VA_ARGS__)
+#define sn_filter(...) sn::scan1(sn_filter_at, SN_HERE, __VA_ARGS__)
+#define sn_partition(...) sn::partition(SN_HERE, __VA_ARGS__)
 #define sn_stencil(...) sn::stencil(SN_HERE, __VA_ARGS__)
 #define sn_stencil2(...) sn::stencil2(SN_HERE, __VA_ARGS__)
 #define sn_outside(...) sn_outside_of(sn::fn(__VA_ARGS__))

@@ -170,7 +170,8 @@ typedef enum sn_arg_kind {
     SN_ARG_HELD,
     SN_ARG_GIVE,
     SN_ARG_KEEP,
-    SN_ARG_STRUCTS
+    SN_ARG_STRUCTS,
+    SN_ARG_UPTO
 } sn_arg_kind;
 
 /* One argument of a call. A value: nothing to free. Host memory is borrowed until the call returns. */
@@ -179,8 +180,9 @@ typedef struct sn_arg {
     sn_type type;
     int rank;
     int64_t extent[8];     /* outermost first */
-    const int64_t *stride; /* sn_strided: bytes, one for each dimension; NULL: contiguous and row-major */
-    size_t size;           /* sn_structs: of one struct, in bytes */
+    const int64_t *stride; /* sn_strided: bytes, one for each dimension; NULL: contiguous and row-major. sn_upto: where
+                              the extents of the result are written */
+    size_t size;           /* sn_structs: of one struct, in bytes; sn_upto: elements that there is memory for */
     union {
         const void *from;
         void *to;
@@ -201,6 +203,14 @@ SN_API sn_arg sn_strided_of(sn_type type, const void *pointer, int rank, const i
                             const int64_t *strides);
 /* sn_into(pointer, extents...): host memory that a result is written to; it has exactly these extents. */
 #define sn_into(...) SN_HOST("sn_into", "a single value is sn_value(pointer)", SN_ARG_INTO, SN_WRITTEN_, __VA_ARGS__)
+/* sn_upto(pointer, capacity, extents): host memory for at most so many elements that a result is written to, whose
+ * extents may be known only when the program has run (sn_filter). They go to `extents`, an int64_t * with room for one
+ * of each dimension: for rank 1 the address of an int64_t. If the memory is too small the call fails (SN_BAD_EXTENT),
+ * *extents says what is needed, and arrays given with sn_give are still the caller's. What lies behind the result stays
+ * as it was. */
+#define sn_upto(pointer, capacity, extents)                                                                            \
+    sn_upto_of((sn_type)((int)SN_ELEMENT_("sn_upto", *(pointer)) + SN_WRITTEN_(pointer)), pointer, capacity, extents)
+SN_API sn_arg sn_upto_of(sn_type type, void *pointer, int64_t capacity, int64_t *extents);
 /* sn_value(pointer): one value (rank 0), read where it stands for a parameter, written where it stands for a result. */
 #define sn_value(pointer)                                                                                              \
     ((sn_arg){.kind = SN_ARG_VALUE, .type = SN_ELEMENT_("sn_value", *(pointer)), .u = {.from = (pointer)}})
@@ -557,6 +567,51 @@ SN_API sn_acc sn_argmax_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_all_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_any_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_count_at(sn_site at, sn_acc a);
+
+/* --- scan: along the innermost dimension, which stays; each result is a fold of some elements of its row --- */
+
+/* f as for sn_fold. From the left, x0 (+) x1 (+) ... being f(x0, f(x1, ...)): element i is the fold of x0 to xi
+ * (sn_scanl1: a running total); the same with z in front of x0 (sn_postscan); of the elements before xi, with z in
+ * front of them, so the first element is z (sn_prescan); of n + 1 elements: z, z (+) x0, ..., z (+) x0 (+) ... (+) xn,
+ * sn_prescan and the total behind it (sn_scanl). Of no elements: none; of sn_scanl: z. */
+#define sn_scanl(f, z, a) sn_scanl_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a))
+#define sn_scanl1(f, a) sn_scanl1_at(SN_HERE, SN_FN(f), SN_ARRAY(a))
+#define sn_prescan(f, z, a) sn_prescan_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a))
+#define sn_postscan(f, z, a) sn_postscan_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a))
+/* sn_prescan, and in *total (an sn_acc *; NULL: it is not wanted) sn_fold(f, z, a), the totals of the rows. */
+#define sn_scanl_x(f, z, a, total) sn_scanl_x_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a), total)
+/* The same from the right: element i is the fold of xi to xn, z stands behind xn; f's left operand is the one further
+ * left all the same. sn_scanr begins with the total and ends with z. */
+#define sn_scanr(f, z, a) sn_scanr_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a))
+#define sn_scanr1(f, a) sn_scanr1_at(SN_HERE, SN_FN(f), SN_ARRAY(a))
+#define sn_prescanr(f, z, a) sn_prescanr_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a))
+#define sn_postscanr(f, z, a) sn_postscanr_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a))
+#define sn_scanr_x(f, z, a, total) sn_scanr_x_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a), total)
+SN_API sn_acc sn_scanl_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a);
+SN_API sn_acc sn_scanl1_at(sn_site at, sn_fn f, sn_acc a);
+SN_API sn_acc sn_prescan_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a);
+SN_API sn_acc sn_postscan_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a);
+SN_API sn_acc sn_scanl_x_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a, sn_acc *total);
+SN_API sn_acc sn_scanr_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a);
+SN_API sn_acc sn_scanr1_at(sn_site at, sn_fn f, sn_acc a);
+SN_API sn_acc sn_prescanr_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a);
+SN_API sn_acc sn_postscanr_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a);
+SN_API sn_acc sn_scanr_x_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a, sn_acc *total);
+
+/* --- keep: some elements of all, in row-major order; the result has rank 1, and an extent that only the run tells:
+ *     sn_extent and sn_size give it to scalar code and to other shapes of the program; results of such extents go to
+ *     sn_keep or sn_upto --- */
+
+/* The elements for which p, a function to bool, holds. */
+#define sn_filter(p, a) sn_filter_at(SN_HERE, SN_FN(p), SN_ARRAY(a))
+/* The elements whose tags are true: tags is an array of bool of the same shape. */
+#define sn_pack(tags, a) sn_pack_at(SN_HERE, SN_ARRAY(tags), SN_ARRAY(a))
+/* All elements, those for which p holds before the others; *count (an sn_acc *; NULL: it is not wanted) says how many
+ * hold, i64 of rank 0. */
+#define sn_partition(p, a, count) sn_partition_at(SN_HERE, SN_FN(p), SN_ARRAY(a), count)
+SN_API sn_acc sn_filter_at(sn_site at, sn_fn p, sn_acc a);
+SN_API sn_acc sn_pack_at(sn_site at, sn_acc tags, sn_acc a);
+SN_API sn_acc sn_partition_at(sn_site at, sn_fn p, sn_acc a, sn_acc *count);
 
 /* --- neighbourhood --- */
 

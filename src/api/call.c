@@ -20,6 +20,8 @@ static const char *kind_name(sn_arg_kind kind)
         return "sn_keep";
     case SN_ARG_STRUCTS:
         return "sn_structs";
+    case SN_ARG_UPTO:
+        return "sn_upto";
     }
     return "?";
 }
@@ -41,7 +43,16 @@ static bool kind_fits(const call *c, int i)
         return true;
     if (is_parameter(c, i))
         return kind == SN_ARG_IN || kind == SN_ARG_HELD || kind == SN_ARG_GIVE;
-    return kind == SN_ARG_INTO || kind == SN_ARG_KEEP;
+    return kind == SN_ARG_INTO || kind == SN_ARG_KEEP || kind == SN_ARG_UPTO;
+}
+
+sn_arg sn_upto_of(sn_type type, void *pointer, int64_t capacity, int64_t *extents)
+{
+    return (sn_arg){.kind = SN_ARG_UPTO,
+                    .type = type,
+                    .stride = extents,
+                    .size = capacity < 0 ? SIZE_MAX : (size_t)capacity, /* which the call refuses */
+                    .u = {.to = pointer}};
 }
 
 api_who call_who(const call *c)
@@ -92,12 +103,42 @@ static sn_status check_extents(call *c, int i)
     return call_size(c, &c->arg[i], ir_type_size(c->p->type[i]), call_number(c, i), &c->bytes[i]);
 }
 
+/* Memory for at most so many elements. */
+static sn_status check_upto(call *c, int i)
+{
+    const sn_arg *a = &c->arg[i];
+    if (!a->stride)
+        return call_fail(c, SN_BAD_ARGUMENT,
+                         "argument %u: nowhere to put the extents; write sn_upto(pointer, capacity, &n)",
+                         call_number(c, i));
+    if (a->size > INT64_MAX || !size_times(a->size, ir_type_size(c->p->type[i]), &c->bytes[i]))
+        return call_fail(c, a->size == SIZE_MAX ? SN_BAD_EXTENT : SN_TOO_LARGE,
+                         "argument %u has a capacity below 0 or larger than memory can be", call_number(c, i));
+    return SN_OK;
+}
+
+static sn_status check_memory(const call *c, int i)
+{
+    const sn_arg *a = &c->arg[i];
+    bool held = a->kind == SN_ARG_HELD || a->kind == SN_ARG_GIVE;
+    if (!held && !a->u.from && c->bytes[i])
+        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is NULL; its extents say that it has elements",
+                         call_number(c, i));
+    if (!held && (!a->stride || a->kind == SN_ARG_UPTO) && c->bytes[i] &&
+        (uintptr_t)a->u.from % ir_type_size(c->p->type[i]))
+        return call_fail(
+            c, SN_BAD_ARGUMENT,
+            "argument %u is not aligned to its elements, of type %s; sn_strided takes parameters that are not",
+            call_number(c, i), ir_type_name(c->p->type[i]));
+    return SN_OK;
+}
+
 static sn_status check_argument(call *c, int i)
 {
     const sn_arg *a = &c->arg[i];
     sn_context *cx = c->p->context;
     const char *what = is_parameter(c, i) ? "a parameter" : "a result";
-    if (a->kind < SN_ARG_IN || a->kind > SN_ARG_STRUCTS)
+    if (a->kind < SN_ARG_IN || a->kind > SN_ARG_UPTO)
         return call_fail(c, SN_BAD_ARGUMENT,
                          "argument %u is no argument; write sn_in(pointer, extents...), sn_into, sn_value, ...",
                          call_number(c, i));
@@ -105,7 +146,7 @@ static sn_status check_argument(call *c, int i)
         return call_fail(c, SN_BAD_ARGUMENT, "argument %u stands for %s, but is %s(...); write %s", call_number(c, i),
                          what, kind_name(a->kind),
                          is_parameter(c, i) ? "sn_in, sn_strided, sn_value, sn_held or sn_give"
-                                            : "sn_into, sn_value or sn_keep");
+                                            : "sn_into, sn_upto, sn_value or sn_keep");
     bool held = a->kind == SN_ARG_HELD || a->kind == SN_ARG_GIVE;
     if (held && !a->u.array)
         return call_fail(c, SN_BAD_ARGUMENT,
@@ -125,6 +166,10 @@ static sn_status check_argument(call *c, int i)
     if ((ir_type)a->type != c->p->type[i])
         return call_fail(c, SN_BAD_ARGUMENT, "argument %u is of type %s, not %s", call_number(c, i), type_name(a->type),
                          ir_type_name(c->p->type[i]));
+    if (a->kind == SN_ARG_UPTO) {
+        sn_status status = check_upto(c, i);
+        return status == SN_OK ? check_memory(c, i) : status;
+    }
     if (a->rank < 0)
         return call_fail(c, SN_BAD_ARGUMENT,
                          "argument %u has no lists of extents and strides; sn_strided(pointer, rank, extents, "
@@ -141,19 +186,11 @@ static sn_status check_argument(call *c, int i)
     sn_status status = check_extents(c, i);
     if (status != SN_OK)
         return status;
-    if (!held && !a->u.from && c->bytes[i])
-        return call_fail(c, SN_BAD_ARGUMENT, "argument %u is NULL; its extents say that it has elements",
-                         call_number(c, i));
     if (a->stride && a->kind != SN_ARG_IN)
         return call_fail(c, SN_BAD_ARGUMENT,
                          "argument %u has strides, which only sn_strided(...) may have; its stride must be NULL",
                          call_number(c, i));
-    if (!held && !a->stride && c->bytes[i] && (uintptr_t)a->u.from % ir_type_size(c->p->type[i]))
-        return call_fail(
-            c, SN_BAD_ARGUMENT,
-            "argument %u is not aligned to its elements, of type %s; sn_strided takes parameters that are not",
-            call_number(c, i), ir_type_name(c->p->type[i]));
-    return SN_OK;
+    return check_memory(c, i);
 }
 
 static bool is_array(const sn_arg *a)
@@ -273,6 +310,8 @@ sn_status call_take_arguments(call *c)
         run_result *out = &c->out[(uint32_t)i - c->p->params];
         out->number = call_number(c, i) - c->before;
         out->given = a->kind != SN_ARG_KEEP;
+        out->upto = a->kind == SN_ARG_UPTO;
+        out->capacity = out->upto ? (int64_t)a->size : 0;
         memcpy(out->extent, a->extent, sizeof(a->extent));
         out->data = out->given ? a->u.to : NULL;
     }
@@ -309,6 +348,16 @@ static sn_array *array_of(call *c, int i, const run_result *out)
     return a;
 }
 
+/* The extents that results of sn_upto have, or would need. */
+static void tell_extents(const call *c)
+{
+    for (int i = (int)c->p->params; i < c->count; i++) {
+        const run_result *out = &c->out[(uint32_t)i - c->p->params];
+        if (out->upto && out->known)
+            memcpy((int64_t *)(uintptr_t)c->arg[i].stride, out->extent, c->p->rank[i] * sizeof(int64_t));
+    }
+}
+
 /* All or none. */
 static sn_status make_arrays(call *c)
 {
@@ -336,6 +385,7 @@ sn_status call_hand_over(call *c, sn_status status, const run_said *said)
     if (status == SN_OK && said->text && !__atomic_exchange_n(&cx->warned, true, __ATOMIC_RELAXED))
         api_warn(&cx->options, said->text);
     bool refused = status / 100 == 2; /* the arguments were wrong: they stay the caller's */
+    tell_extents(c);
     if (status == SN_OK)
         status = make_arrays(c);
     else if (said->placed)

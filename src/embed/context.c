@@ -264,7 +264,7 @@ bool op_take_indices(const op *o, uint32_t n, const sn_scalar *x, const char *wh
     return good;
 }
 
-/* Extents are computed before anything runs: from constants and other extents only. What is found good is remembered,
+/* Extents are made of constants, other extents, and counts of what is kept. What is found good is remembered,
  * so that a term is walked once in a build. */
 bool op_check_extent(const op *o, ir_id term)
 {
@@ -279,6 +279,8 @@ bool op_check_extent(const op *o, ir_id term)
         if (node->kind == IR_VAR)
             return op_fail(o, "an extent depends on a parameter of a scalar function; extents are made of other "
                               "extents and constants");
+        if (node->kind == IR_READ && ir_counted(o->p, id))
+            continue;
         if (node->kind == IR_READ || node->kind == IR_PROJ)
             return op_fail(o, "an extent depends on %s; extents are made of other extents and constants",
                            node->kind == IR_READ ? "an element of an array" : "a loop");

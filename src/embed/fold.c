@@ -1,21 +1,19 @@
 /* Reductions: folds with the user's operators, and the named ones. */
 #include "embed/value.h"
 
-/* f over the innermost dimension of an array; seed NULL: none. */
-static sn_acc fold(const op *o, sn_fn f, const sn_scalar *z, sn_acc a, bool all)
+bool embed_combination(const op *o, sn_fn f, const sn_scalar *z, sn_acc a, const char *in_order, combination *out)
 {
     const value *v = op_take_array(o, a), *seed = z ? op_take_scalar(o, *z, "the initial value") : NULL;
     if (!v || (z && !seed))
-        return op_bad_array(o);
+        return false;
     const ir_type *element = value_types(o, v);
-    if (seed && !tree_equal(seed->tree, v->tree)) {
-        op_fail(o, "the initial value must be %s like the elements, but is %s; convert it, or the elements",
-                type_text(o, v->tree, element), value_text(o, seed));
-        return op_bad_array(o);
-    }
-    const ir_id *init = seed ? embed_settle(o, seed, element, "the initial value") : NULL;
-    if (seed && !init)
-        return op_bad_array(o);
+    if (seed && !tree_equal(seed->tree, v->tree))
+        return op_fail(o, "the initial value must be %s like the elements, but is %s; convert it, or the elements",
+                       type_text(o, v->tree, element), value_text(o, seed));
+    *out = (combination){.v = v, .commutes = embed_declared_to_commute(f)};
+    out->seed = seed ? embed_settle(o, seed, element, "the initial value") : NULL;
+    if (seed && !out->seed)
+        return false;
     const tree *both[2] = {v->tree, v->tree};
     uint32_t n = v->tree->leaves;
     ir_type type[2 * IR_MAX_COMPONENTS];
@@ -23,13 +21,23 @@ static sn_acc fold(const op *o, sn_fn f, const sn_scalar *z, sn_acc a, bool all)
     memcpy(type + n, element, n * sizeof *type);
     lambda made;
     if (!embed_lambda(o, f, 2, both, type, v->tree, element, &made))
+        return false;
+    embed_expect_associative(o, f, made.fn, in_order);
+    out->fn = made.fn;
+    return true;
+}
+
+/* f over the innermost dimension of an array; seed NULL: none. */
+static sn_acc fold(const op *o, sn_fn f, const sn_scalar *z, sn_acc a, bool all)
+{
+    combination c;
+    if (!embed_combination(o, f, z, a, "sn_sfold keeps the order, ", &c))
         return op_bad_array(o);
-    embed_expect_associative(o, f, made.fn);
-    ir_id from = all ? embed_flatten(o, v->array) : v->array;
-    if (from != v->array)
+    ir_id from = all ? embed_flatten(o, c.v->array) : c.v->array;
+    if (from != c.v->array)
         ir_mark_step(o->p, from);
-    unsigned flags = embed_declared_to_commute(f) ? IR_COMMUTES : 0;
-    return op_give_array(o, v->tree, from ? ir_fold(o->p, o->site, made.fn, init, from, flags) : 0);
+    unsigned flags = c.commutes ? IR_COMMUTES : 0;
+    return op_give_array(o, c.v->tree, from ? ir_fold(o->p, o->site, c.fn, c.seed, from, flags) : 0);
 }
 
 sn_acc sn_fold_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a)

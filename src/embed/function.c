@@ -124,7 +124,7 @@ sn_fn sn_associative_of(sn_fn f)
     return f;
 }
 
-void embed_expect_associative(const op *o, sn_fn f, const ir_fn *fn)
+void embed_expect_associative(const op *o, sn_fn f, const ir_fn *fn, const char *in_order)
 {
     uint32_t component = 0;
     const char *what = f.flags & ASSOCIATES ? NULL : ir_visibly_not_associative(o->p, fn, &component);
@@ -135,8 +135,8 @@ void embed_expect_associative(const op *o, sn_fn f, const ir_fn *fn)
     ir_warn(
         o->p, o->site,
         "%s: %s is %s, which is not associative: elements are combined in groups, f(f(a, b), f(c, d)), so the result "
-        "is not that of a loop; sn_sfold keeps the order, sn_associative(f) says that this is meant",
-        o->name, where, what);
+        "is not that of a loop; %ssn_associative(f) says that this is meant",
+        o->name, where, what, in_order);
 }
 
 /* --- calls --- */

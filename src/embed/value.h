@@ -188,8 +188,9 @@ bool embed_unify(const op *o, uint32_t n, ir_id *term, const bool *weak);
 const value *embed_call(const op *o, sn_fn f, uint32_t n, const value *argument, ir_id first, ir_id last);
 bool embed_declared_to_commute(sn_fn f);
 /* For whatever combines elements in groups of its own choice: warns if fn, which f became, visibly does not associate
- * and was not declared to (sn_associative). */
-void embed_expect_associative(const op *o, sn_fn f, const ir_fn *fn);
+ * and was not declared to (sn_associative). `in_order`: what the message says of an operation that keeps the order, or
+ * "". */
+void embed_expect_associative(const op *o, sn_fn f, const ir_fn *fn, const char *in_order);
 typedef struct lambda {
     ir_fn *fn;
     const tree *tree; /* of its result */
@@ -206,6 +207,16 @@ bool embed_lambda(const op *o, sn_fn f, uint32_t n, const tree *const *parameter
 ir_fn *embed_index_lambda(const op *o, sn_fn f, unsigned rank, unsigned result_rank);
 /* A function of an index of this rank without body; its parameters are fn->param. */
 ir_fn *embed_index_fn(const op *o, unsigned rank);
+
+/* What a fold or a scan combines: an array's elements with an operator, and initial values. */
+typedef struct combination {
+    const value *v;
+    ir_fn *fn;
+    const ir_id *seed; /* NULL: none */
+    bool commutes;     /* the user says so */
+} combination;
+/* z NULL: no initial value; `in_order` as above. False, and reported, after a mistake. (fold.c) */
+bool embed_combination(const op *o, sn_fn f, const sn_scalar *z, sn_acc a, const char *in_order, combination *out);
 
 /* The array of one component of an array of tuples. */
 sn_acc embed_component(const op *o, const value *array, uint32_t component);

@@ -393,7 +393,7 @@ static bool is_op_of_params(const ir_program *p, const ir_fn *fn, ir_op op, uint
                         (arg[0] == fn->param[1] && arg[1] == fn->param[0]);
 }
 
-ir_id ir_count_of_pack(const ir_program *p, ir_id extent, ir_id keep)
+ir_id ir_counted(const ir_program *p, ir_id extent)
 {
     int64_t seed;
     const ir_node *read = ir_at(p, extent);
@@ -406,8 +406,8 @@ ir_id ir_count_of_pack(const ir_program *p, ir_id extent, ir_id keep)
         ir_at(p, numbers)->flags & IR_INDEXED)
         return 0;
     const ir_array *map = ir_info(p, numbers);
-    bool good = map->inputs == 1 && map->input[0] == keep && map->components == 1 && map->rank == 1;
-    return good && is_op_of_params(p, map->fn, OP_CONVERT, 1) ? read->array : 0;
+    bool good = map->inputs == 1 && map->components == 1 && is_op_of_params(p, map->fn, OP_CONVERT, 1);
+    return good && ir_at(p, map->fn->param[0])->type == T_BOOL ? map->input[0] : 0;
 }
 
 ir_id ir_pack(ir_program *p, uint32_t site, ir_id keep, ir_id source)
@@ -431,9 +431,11 @@ ir_id ir_pack_counted(ir_program *p, uint32_t site, ir_id extent, ir_id keep, ir
     ir_type *type = arena_copy(p->arena, from->type, from->components * sizeof *type);
     if (!match_shapes(&b) || !set_types(&b, from->components, type))
         return 0;
-    ir_id count = extent ? ir_count_of_pack(p, extent, keep) : count_of(p, site, keep);
+    if (extent && ir_counted(p, extent) != keep)
+        return ir_fail(p, site, "%s: the extent is not read from the count of what is kept", b.name);
+    ir_id count = extent ? ir_at(p, extent)->array : count_of(p, site, keep);
     if (!count)
-        return extent ? ir_fail(p, site, "%s: the extent is not read from the count of what is kept", b.name) : 0;
+        return 0;
     map64_put(p->arena, &p->state->counts, keep, count);
     if (!extent)
         extent = ir_read(p, site, count, 0, IR_SAFE, 0, NULL);

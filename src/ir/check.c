@@ -381,7 +381,7 @@ static bool check_operation(checker *c, ir_id id, map64 *done)
             from->components != 1 || from->type[0] != T_BOOL)
             return wrong(c, id, "packs other than one row by bools");
         return same_types(c, id, a, ir_info(c->p, a->input[1])) &&
-               (ir_count_of_pack(c->p, a->shape[0], a->input[0]) || wrong(c, id, "the extent does not count"));
+               (ir_counted(c->p, a->shape[0]) == a->input[0] || wrong(c, id, "the extent does not count"));
     case IR_STENCIL:
         return same_shape(c, id, a, from, from->rank) && check_stencil(c, id, a, done);
     default:

@@ -216,8 +216,27 @@ static void print_cond(printer *pr, const ir_node *n, level around)
         text_add(pr->out, ")");
 }
 
+/* In a message: how many elements an operation keeps. */
+static bool is_count(const printer *pr, const ir_node *n)
+{
+    const ir_node *array = ir_at(pr->p, n->array);
+    return pr->pretty && !n->n && array->kind == IR_FOLD && array->flags & IR_STEP;
+}
+
+static void print_count(printer *pr, uint32_t site)
+{
+    const ir_site *place = &pr->p->site.at[site];
+    text_printf(pr->out, "kept by %s", place->operation ? place->operation : ir_kind_name(IR_PACK));
+    if (place->file)
+        text_printf(pr->out, " in line %u", place->line);
+}
+
 static void print_read(printer *pr, const ir_node *n)
 {
+    if (is_count(pr, n)) {
+        print_count(pr, ir_at(pr->p, n->array)->site);
+        return;
+    }
     print_name(pr, printer_item(pr, n->array));
     text_add(pr->out, "[");
     if (n->flags & IR_SAFE && !pr->pretty)

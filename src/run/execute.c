@@ -176,12 +176,15 @@ static bool step_result(run *c, uint32_t index)
     run_result *out = &c->out[index];
     for (unsigned d = 0; d < s->rank; d++) {
         int64_t n = host_i64(c->value, s->extent[d]);
-        if (out->given && out->extent[d] != n)
+        if (out->given && !out->upto && out->extent[d] != n)
             return run_fails(c, SN_BAD_EXTENT,
                              "dimension %u of result %u has the extent %" PRId64 ", but there is memory for %" PRId64,
                              d, out->number, n, out->extent[d]);
         out->extent[d] = n;
     }
+    out->known = true;
+    if (out->upto && c->size[b->shape] > out->capacity)
+        return run_fails(c, SN_BAD_EXTENT, "%s", run_too_small(c->arena, out, c->size[b->shape]));
     if (!from->copied && out->given && !c->queue)
         c->data[from->buffer] = out->data;
     return true;
@@ -606,6 +609,12 @@ sn_status run_call(run_program *r, const run_argument *in, run_result *out, aren
 
 /* --- programs --- */
 
+static bool is_row_operation(const ir_program *p, ir_id id)
+{
+    ir_kind kind = (ir_kind)ir_at(p, id)->kind;
+    return kind == IR_SCAN || kind == IR_PACK;
+}
+
 run_program *run_program_new(const run_engine *engine, const l_program *l, const plan *p, const sk_options *options,
                              const run_program *other)
 {
@@ -618,6 +627,9 @@ run_program *run_program_new(const run_engine *engine, const l_program *l, const
     r->cluster = arena_alloc(a, (l->cluster.n + 1) * sizeof(run_cluster));
     r->lock = other ? other->lock : &r->own_lock;
     pthread_rwlock_init(&r->own_lock, NULL);
+    for (uint32_t i = 0; i < l->edge.n; i++) /* which no kernels are made of yet */
+        if (is_row_operation(l->ir, l->edge.at[i].from) || is_row_operation(l->ir, l->edge.at[i].to))
+            atomic_store(&r->interpreted, true);
     return r;
 }
 

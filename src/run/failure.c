@@ -73,6 +73,12 @@ static bool fails_behind(run *c, uint32_t site, sn_status status, const char *fo
     return false;
 }
 
+const char *run_too_small(arena *a, const run_result *out, int64_t elements)
+{
+    return arena_printf(a, "result %u has %" PRId64 " elements, but there is memory for %" PRId64, out->number,
+                        elements, out->capacity);
+}
+
 bool run_fails_check(run *c, const plan_check *k, int64_t left, int64_t right)
 {
     return fails_behind(c, k->site, SN_SHAPE_MISMATCH, "%s: %" PRId64 " and %" PRId64, k->what, left, right);

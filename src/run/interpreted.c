@@ -71,20 +71,31 @@ static void give(const run_engine *e, void *data, size_t granted)
         e->heap->release(e->heap->env, data);
 }
 
-static bool copy_out(const run_engine *e, const ir_value *v, unsigned component, run_result *out, arena *a,
-                     sn_status *status, run_said *said)
+/* Is there memory for the result? Sets its extents. What does not fit first is said. */
+static void fit(const ir_value *v, run_result *out, arena *a, sn_status *status, run_said *said)
+{
+    int64_t size = 0;
+    const char *wrong = NULL;
+    for (unsigned d = 0; d < v->rank; d++) {
+        if (!wrong && out->given && !out->upto && out->extent[d] != v->extent[d])
+            wrong = arena_printf(a, "dimension %u of result %u has the extent %lld, but there is memory for %lld", d,
+                                 out->number, (long long)v->extent[d], (long long)out->extent[d]);
+        out->extent[d] = v->extent[d];
+    }
+    out->known = size_count(v->rank, v->extent, &size);
+    if (out->upto && size > out->capacity)
+        wrong = run_too_small(a, out, size);
+    if (!wrong || *status != SN_OK)
+        return;
+    said->text = wrong;
+    *status = SN_BAD_EXTENT;
+}
+
+static bool copy_out(const run_engine *e, const ir_value *v, unsigned component, run_result *out, sn_status *status,
+                     run_said *said)
 {
     size_t bytes = 0;
     size_of_array(ir_type_size(v->type[component]), v->rank, v->extent, &bytes); /* it is there, so it fits */
-    for (unsigned d = 0; d < v->rank; d++) {
-        if (out->given && out->extent[d] != v->extent[d]) {
-            said->text = arena_printf(a, "dimension %u of result %u has the extent %lld, but there is memory for %lld",
-                                      d, out->number, (long long)v->extent[d], (long long)out->extent[d]);
-            *status = SN_BAD_EXTENT;
-            return false;
-        }
-        out->extent[d] = v->extent[d];
-    }
     if (!out->given)
         out->data = take(e, bytes, &out->granted);
     if (!out->data && bytes) {
@@ -123,9 +134,13 @@ static sn_status interpret(const run_engine *e, const ir_program *p, const plan 
     }
     sn_status status = SN_OK;
     uint32_t port = 0;
+    for (uint32_t k = 0; k < p->output.n; k++)
+        for (unsigned c = 0; c < result[k].components; c++, port++)
+            fit(&result[k], &out[port], a, &status, said);
+    port = 0;
     for (uint32_t k = 0; k < p->output.n && status == SN_OK; k++)
         for (unsigned c = 0; c < result[k].components && status == SN_OK; c++, port++)
-            copy_out(e, &result[k], c, &out[port], a, &status, said);
+            copy_out(e, &result[k], c, &out[port], &status, said);
     return status;
 }
 

@@ -39,6 +39,9 @@ typedef struct run_argument {
 typedef struct run_result {
     uint32_t number; /* what messages call it */
     bool given; /* the caller's host memory: `extent` and `data` are set. Else the call sets them */
+    bool upto;  /* given, but `extent` is the call's to set: there is memory for `capacity` elements */
+    bool known; /* upto: set as soon as `extent` is, also if the call fails for want of memory */
+    int64_t capacity;
     int64_t extent[IR_MAX_RANK];
     void *data; /* not given: of the engine's pool, or heap if there is no device; the caller's from then on */
     size_t granted;
@@ -67,6 +70,9 @@ sn_status run_call(run_program *r, const run_argument *in, run_result *out, aren
 typedef struct run run;
 run *run_begin(run_program *r, const run_argument *in, run_result *out, arena *a);
 sn_status run_end(run *c, run_said *said);
+
+/* What is said of a result of so many elements that does not fit the memory there is (SN_BAD_EXTENT). */
+const char *run_too_small(arena *a, const run_result *out, int64_t elements);
 
 /* What a call does when there is no device, or no code and nothing that compiles: the reference interpreter. */
 sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
