@@ -5,6 +5,7 @@
 #include "loop/literals.h"
 #include "opt/contract.h"
 #include "opt/needed.h"
+#include "opt/packs.h"
 #include "opt/recover.h"
 
 static bool on(sn_switch s)
@@ -194,6 +195,7 @@ static bool compile(sn_program *p, const origin *from)
         opt_recover_loops(p->ir);
     if (on(cx->options.contract))
         opt_contract(p->ir);
+    opt_move_packs(p->ir);
     arena_sweep(&p->arena);
     program_version first = version(p, make_clusters(p), NULL);
     p->clusters = first.clusters;

@@ -364,8 +364,7 @@ ir_id ir_scan(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id 
     return finish(&b);
 }
 
-/* The number of elements for which `keep` holds: one array for all packs by the same. */
-static ir_id count_of(ir_program *p, uint32_t site, ir_id keep)
+ir_id ir_count(ir_program *p, uint32_t site, ir_id keep)
 {
     ir_type type = T_BOOL, two[2] = {T_I64, T_I64};
     ir_id known = (ir_id)map64_get(&p->state->counts, keep), seed = ir_i64(p, 0);
@@ -410,6 +409,11 @@ ir_id ir_counted(const ir_program *p, ir_id extent)
     return good && ir_at(p, map->fn->param[0])->type == T_BOOL ? map->input[0] : 0;
 }
 
+ir_id ir_count_of_pack(const ir_program *p, ir_id extent, ir_id keep)
+{
+    return ir_counted(p, extent) == keep ? ir_at(p, extent)->array : 0;
+}
+
 ir_id ir_pack(ir_program *p, uint32_t site, ir_id keep, ir_id source)
 {
     return ir_pack_counted(p, site, 0, keep, source);
@@ -433,7 +437,7 @@ ir_id ir_pack_counted(ir_program *p, uint32_t site, ir_id extent, ir_id keep, ir
         return 0;
     if (extent && ir_counted(p, extent) != keep)
         return ir_fail(p, site, "%s: the extent is not read from the count of what is kept", b.name);
-    ir_id count = extent ? ir_at(p, extent)->array : count_of(p, site, keep);
+    ir_id count = extent ? ir_at(p, extent)->array : ir_count(p, site, keep);
     if (!count)
         return 0;
     map64_put(p->arena, &p->state->counts, keep, count);

@@ -270,11 +270,16 @@ ir_id ir_scan(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id 
 /* `keep` and `source` have rank 1 and the same extent. The count of what is kept, a fold of rank 0, is made on the way: the
  * result's extent reads it. */
 ir_id ir_pack(ir_program *p, uint32_t site, ir_id keep, ir_id source);
-/* The same with an extent that is there already: a read of such a count of this `keep`; 0: like ir_pack. */
+/* The array of rank 0 that counts for how many elements `keep`, of one component, holds: one for all packs by the same.
+ */
+ir_id ir_count(ir_program *p, uint32_t site, ir_id keep);
+/* ir_pack with an extent that is there already: a read of such a count of this `keep`; 0: like ir_pack. */
 ir_id ir_pack_counted(ir_program *p, uint32_t site, ir_id extent, ir_id keep, ir_id source);
 /* The array of bool whose elements that hold are counted by the array of rank 0 which `extent` reads; 0 if it is
  * something else. (The fold, from 0 on, that adds its elements, each converted to i64.) */
 ir_id ir_counted(const ir_program *p, ir_id extent);
+/* The array of rank 0 that `extent` reads, if it counts the elements for which `keep` holds, else 0. */
+ir_id ir_count_of_pack(const ir_program *p, ir_id extent, ir_id keep);
 ir_id ir_stencil_new(ir_program *p, uint32_t site, ir_fn *fn, uint32_t inputs, const ir_id *input, const ir_stencil *stencil);
 ir_id ir_force(ir_program *p, uint32_t site, ir_id source);
 void ir_fuse(ir_program *p, ir_id array); /* sets IR_FUSED */

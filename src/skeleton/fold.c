@@ -3,65 +3,15 @@
  * the launch. */
 #include "skeleton/fold.h"
 
+#include "opt/identity.h"
 #include "opt/rewrite.h"
 
 /* --- operators --- */
 
-static bool identity_of(ir_op op, ir_type t, ir_bits *out)
-{
-    bool f32 = t == T_F32, is_float = ir_type_float(t);
-    switch (op) {
-    case OP_ADD: /* -0: a sum of nothing but -0 stays -0 */
-        *out = f32 ? ir_bits_f32(-0.0f) : t == T_F64 ? ir_bits_f64(-0.0) : 0;
-        return true;
-    case OP_MUL:
-        *out = f32 ? ir_bits_f32(1) : t == T_F64 ? ir_bits_f64(1) : ir_bits_i64(t, 1);
-        return true;
-    case OP_MIN:
-    case OP_MAX:
-        if (is_float) { /* a NaN operand gives the other one */
-            *out = f32 ? 0x7fc00000u : 0x7ff8000000000000u;
-            return true;
-        }
-        if (t == T_BOOL || t == T_CHAR)
-            return false;
-        if (ir_type_signed(t))
-            *out = ir_bits_i64(t, op == OP_MIN ? (int64_t)(UINT64_MAX >> (65 - ir_type_bits(t)))
-                                               : INT64_MIN >> (64 - ir_type_bits(t)));
-        else
-            *out = op == OP_MIN ? UINT64_MAX >> (64 - ir_type_bits(t)) : 0;
-        return true;
-    case OP_BIT_AND:
-        *out = UINT64_MAX >> (64 - ir_type_bits(t));
-        return true;
-    case OP_AND:
-        *out = 1;
-        return true;
-    case OP_BIT_OR:
-    case OP_BIT_XOR:
-    case OP_OR:
-        *out = 0;
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* every component is a primitive of the two same components */
 ir_bits *sk_fold_identity(const sk_lower *lw, const ir_fn *fn, uint32_t n)
 {
     ir_bits *identity = arena_alloc(lw->arena, n * sizeof(ir_bits));
-    for (uint32_t c = 0; c < n; c++) {
-        const ir_node *r = ir_at(lw->l->ir, fn->result[c]);
-        if (r->kind != IR_OP || r->n != 2)
-            return NULL;
-        const ir_id *arg = ir_args(lw->l->ir, fn->result[c]);
-        bool straight = arg[0] == fn->param[c] && arg[1] == fn->param[n + c];
-        bool swapped = arg[1] == fn->param[c] && arg[0] == fn->param[n + c];
-        if (!(straight || swapped) || !identity_of((ir_op)r->op, (ir_type)r->type, &identity[c]))
-            return NULL;
-    }
-    return identity;
+    return opt_find_identity(lw->l->ir, fn, identity) ? identity : NULL;
 }
 
 bool sk_fold_product(const sk_lower *lw, const sk_fold *f)

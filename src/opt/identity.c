@@ -1,0 +1,58 @@
+/* Identities of operators that are primitives of each component. */
+#include "opt/identity.h"
+
+static bool identity_of(ir_op op, ir_type t, ir_bits *out)
+{
+    bool f32 = t == T_F32, is_float = ir_type_float(t);
+    switch (op) {
+    case OP_ADD: /* -0: a sum of nothing but -0 stays -0 */
+        *out = f32 ? ir_bits_f32(-0.0f) : t == T_F64 ? ir_bits_f64(-0.0) : 0;
+        return true;
+    case OP_MUL:
+        *out = f32 ? ir_bits_f32(1) : t == T_F64 ? ir_bits_f64(1) : ir_bits_i64(t, 1);
+        return true;
+    case OP_MIN:
+    case OP_MAX:
+        if (is_float) { /* a NaN operand gives the other one */
+            *out = f32 ? 0x7fc00000u : 0x7ff8000000000000u;
+            return true;
+        }
+        if (t == T_BOOL || t == T_CHAR)
+            return false;
+        if (ir_type_signed(t))
+            *out = ir_bits_i64(t, op == OP_MIN ? (int64_t)(UINT64_MAX >> (65 - ir_type_bits(t)))
+                                               : INT64_MIN >> (64 - ir_type_bits(t)));
+        else
+            *out = op == OP_MIN ? UINT64_MAX >> (64 - ir_type_bits(t)) : 0;
+        return true;
+    case OP_BIT_AND:
+        *out = UINT64_MAX >> (64 - ir_type_bits(t));
+        return true;
+    case OP_AND:
+        *out = 1;
+        return true;
+    case OP_BIT_OR:
+    case OP_BIT_XOR:
+    case OP_OR:
+        *out = 0;
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool opt_find_identity(const ir_program *p, const ir_fn *fn, ir_bits *out)
+{
+    uint32_t n = fn->results;
+    for (uint32_t c = 0; c < n; c++) {
+        const ir_node *r = ir_at(p, fn->result[c]);
+        if (r->kind != IR_OP || r->n != 2)
+            return false;
+        const ir_id *arg = ir_args(p, fn->result[c]);
+        bool straight = arg[0] == fn->param[c] && arg[1] == fn->param[n + c];
+        bool swapped = arg[1] == fn->param[c] && arg[0] == fn->param[n + c];
+        if (!(straight || swapped) || !identity_of((ir_op)r->op, (ir_type)r->type, &out[c]))
+            return false;
+    }
+    return true;
+}

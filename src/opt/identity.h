@@ -1,0 +1,11 @@
+/* What changes nothing when it is combined. */
+#ifndef SN_OPT_IDENTITY_H
+#define SN_OPT_IDENTITY_H
+
+#include "ir/term.h"
+
+/* The identity of an operator of 2 n parameters, one for each of the n components, if every component is a primitive of
+ * the two same components that has one. False: there is none that we know. */
+bool opt_find_identity(const ir_program *p, const ir_fn *fn, ir_bits *out);
+
+#endif
