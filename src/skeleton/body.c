@@ -163,6 +163,13 @@ void sk_give(sk_body *b, ir_id array, const ir_id *value)
     map64_put(b->arena, &b->given_of, array, b->given.n);
 }
 
+void sk_keep(sk_body *b, ir_id array)
+{
+    sk_give(b, array, NULL);
+    map64_put(b->arena, &b->kept, array, 1);
+    b->memo_of = (map64){0};
+}
+
 static bool in_memory(const sk_body *b, ir_id array)
 {
     return b->l->manifest[array] || b->l->cluster_of[array];
@@ -489,7 +496,7 @@ const ir_id *sk_pull(sk_body *b, ir_id id, const sk_index *at)
     if (there)
         return there;
     uint32_t own = (uint32_t)(b->cluster - b->l->cluster.at) + 1;
-    bool here = b->l->cluster_of[id] == own && ir_at(program(b), id)->kind != IR_FOLD;
+    bool here = b->l->cluster_of[id] == own && ir_at(program(b), id)->kind != IR_FOLD && !map64_get(&b->kept, id);
     bool memory = b->l->manifest[id] || (b->l->cluster_of[id] && !here);
     if (here && b->cluster->class == L_CLASS_STENCIL)
         memory = true; /* rows in shared memory: the skeleton resolves the read */

@@ -31,6 +31,7 @@ typedef struct sk_body {
     map64 memo_of;
     VEC(const ir_id *) given; /* see sk_give */
     map64 given_of;
+    map64 kept; /* see sk_keep */
 } sk_body;
 
 typedef struct sk_pulled {
@@ -46,6 +47,9 @@ void sk_body_init(sk_body *b, const l_program *l, const l_cluster *c, sk_columns
 /* `array` is not to be read or computed wherever its elements are asked for from now on: these terms, one per component, are
  * the only element that the loop reads. */
 void sk_give(sk_body *b, ir_id array, const ir_id *value);
+/* From now on the elements of `array`, which the same loop has stored before, are read from memory. What was composed so far
+ * is forgotten. */
+void sk_keep(sk_body *b, ir_id array);
 /* The components of an anchor's operand number `input`, at an index of the anchor's own loop. */
 const ir_id *sk_operand(sk_body *b, ir_id anchor, unsigned input, const sk_index *at);
 /* The components of `array` at an index: read from memory, or computed. */

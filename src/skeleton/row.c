@@ -102,6 +102,18 @@ static void find_part(row_loop *r, const l_op *op, uint32_t *first)
     vec_push(lw->arena, &r->part, p);
 }
 
+/* What earlier sweeps have stored for this one is read from memory. */
+static void keep_earlier(row_loop *r, uint8_t sweep)
+{
+    const l_cluster *c = r->lw->cluster;
+    for (uint32_t i = 0; i < c->op.n; i++) {
+        const l_op *op = &c->op.at[i];
+        bool element = !op->outer && (op->kind == L_SCAN || op->kind == L_ELEMENT);
+        if (element && op->sweep < sweep && op->stored && !op->again)
+            sk_keep(&r->body, op->term);
+    }
+}
+
 /* --- memory --- */
 
 static void declare_fold(row_loop *r, row_part *p)
@@ -172,9 +184,12 @@ void row_begin(row_loop *r, const char *name, bool combine, uint16_t lanes)
     r->at.at[0] = r->at.linear;
     for (unsigned d = 0; d < c->rank && c->rank > 1; d++)
         r->at.at[d] = ir_var(lw->l->ir, T_I64);
-    for (uint32_t i = 0; i < c->op.n; i++)
+    for (uint32_t i = 0; i < c->op.n; i++) {
+        if (i && c->op.at[i].sweep != c->op.at[i - 1].sweep)
+            keep_earlier(r, c->op.at[i].sweep);
         if (!combine || c->op.at[i].kind == L_FOLD)
             find_part(r, &c->op.at[i], &first);
+    }
     declare_results(r);
 }
 
@@ -640,7 +655,7 @@ void sk_row_prepare(const l_program *l, l_cluster *c, arena *a)
     for (uint32_t i = 0; i < r.part.n; i++) {
         const row_part *p = &r.part.at[i];
         c->state_words += p->op->kind == L_SCAN ? 2 * p->n : p->op->kind == L_PACK;
-        c->chains &= !p->late_keep && !p->op->outer;
+        c->chains &= !p->late_keep && !p->op->outer && (p->op->kind != L_SCAN || p->harmless); /* its code only computes */
     }
     c->chains &= c->state_words - 1 <= K_MOST_CARRIED && c->state_words > 1;
 }

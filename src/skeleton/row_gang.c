@@ -51,15 +51,12 @@ typedef struct gang {
     k_val last;      /* lane */
 } gang;
 
-/* Opens code for the lanes that hold something, where the indices are bound. */
+/* Opens code for the lanes that hold something. */
 static uint32_t open_lanes(row_loop *r, const gang *g)
 {
     if (g->holds)
         k_if(&r->lw->b, g->holds);
-    uint32_t mark = sk_scope(r->lw);
-    if (g->holds)
-        row_bind(r, g->j);
-    return mark;
+    return sk_scope(r->lw);
 }
 
 static void close_lanes(row_loop *r, const gang *g, uint32_t mark)
@@ -305,8 +302,8 @@ static void one_gang(row_loop *r, const row_walk *w, const gang *g)
 {
     sk_lower *lw = r->lw;
     uint32_t mark = sk_scope(lw);
-    if (!g->holds)
-        row_bind(r, g->j);
+    k_val around = lw->element;
+    row_bind(r, g->j);
     for (uint32_t i = 0; i < r->part.n; i++)
         if (r->part.at[i].op->kind == L_SCAN && r->part.at[i].op->sweep == w->sweep && (w->totals || w->results))
             scan(r, &r->part.at[i], w, g);
@@ -323,6 +320,7 @@ static void one_gang(row_loop *r, const row_walk *w, const gang *g)
     for (uint32_t i = 0; i < r->part.n; i++)
         if (counts(&r->part.at[i], w))
             count_kept(r, &r->part.at[i], g);
+    lw->element = around;
     sk_scope_end(lw, mark);
 }
 

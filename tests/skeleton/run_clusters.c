@@ -42,16 +42,19 @@ static int64_t elements(const ir_value *v)
     return n;
 }
 
+/* What a pack keeps is known when it has run: it gets room for everything. */
 static void make(host *h, ir_id array)
 {
     ir_value *v = &h->value[array];
     const ir_array *info = ir_info(h->p, array);
+    const bool packs = ir_at(h->p, array)->kind == IR_PACK;
+    const ir_array *room = packs ? ir_info(h->p, info->input[0]) : info;
     if (v->components)
         return;
     v->rank = info->rank;
     v->components = info->components;
     for (unsigned d = 0; d < info->rank; d++)
-        v->extent[d] = (int64_t)closed(h, info->shape[d]);
+        v->extent[d] = (int64_t)closed(h, room->shape[d]);
     for (unsigned c = 0; c < info->components; c++) {
         v->type[c] = info->type[c];
         v->data[c] = arena_alloc(h->a, (size_t)elements(v) * ir_type_size(info->type[c]) + 1);
@@ -109,6 +112,12 @@ static void run_pieces(host *h, const kernel *k, void *const *mem, const size_t 
     }
 }
 
+static void settle(host *h, ir_id array)
+{
+    if (ir_at(h->p, array)->kind == IR_PACK)
+        h->value[array].extent[0] = (int64_t)closed(h, ir_info(h->p, array)->shape[0]);
+}
+
 static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final, void **in, void **partial_out,
                    size_t partials)
 {
@@ -137,8 +146,11 @@ static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final
             make(h, b->array);
         mem[i] = b->role == SK_ARRAY        ? h->value[b->array].data[b->component]
                  : b->role == SK_PARTIAL_IN ? in[b->component]
+                 : b->role == SK_STATE      ? arena_alloc(h->a, (size_t)g->state_words * sizeof(uint64_t))
                                             : partial_out[b->component];
-        count[i] = b->role == SK_ARRAY ? (size_t)elements(&h->value[b->array]) : partials;
+        count[i] = b->role == SK_ARRAY   ? (size_t)elements(&h->value[b->array])
+                   : b->role == SK_STATE ? (size_t)g->state_words
+                                         : partials;
     }
     for (uint32_t i = 0; i < k->argument.n; i++)
         arg[i] = k->argument.at[i].term ? closed(h, k->argument.at[i].term) : (ir_bits)g->slot[k->argument.at[i].slot];
@@ -194,6 +206,9 @@ static run_result run(ir_program *p, const l_options *options, const sk_options 
     sk_prepare(h.l);
     for (uint32_t i = 0; i < h.l->cluster.n && !out.why && !out.error.site; i++)
         run_cluster(&h, &h.l->cluster.at[i]);
+    for (ir_id id = 1; id < h.l->nodes && !out.why && !out.error.site; id++)
+        if (ir_is_array(p, id) && h.value[id].components)
+            settle(&h, id);
     out.output = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value));
     for (uint32_t i = 0; i < p->output.n && !out.why; i++)
         out.output[i] = h.value[p->output.at[i]];
