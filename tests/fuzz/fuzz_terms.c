@@ -20,8 +20,8 @@ const char *fuzz_seed(arena *a, uint32_t number, size_t *n)
 
 static void plan_it(arena *a, ir_program *p)
 {
-    for (int fuse = 0; fuse < 2; fuse++) {
-        l_options o = {.fuse = fuse, .cost_model = true};
+    for (int fuse = 0; fuse < 3; fuse++) {
+        l_options o = {.fuse = fuse > 0, .cost_model = true, .rows = fuse > 1};
         text t;
         text_init(&t, a);
         l_program *l = l_clusters(p, &o);
