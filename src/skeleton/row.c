@@ -119,8 +119,9 @@ static void keep_earlier(row_loop *r, uint8_t sweep)
 static void declare_fold(row_loop *r, row_part *p)
 {
     sk_lower *lw = r->lw;
-    p->out = arena_alloc(lw->arena, p->n * sizeof(k_mem));
-    for (uint32_t c = 0; c < p->n; c++) {
+    bool stored = !lw->options->final || p->op->stored; /* else only the row itself reads its cell */
+    p->out = stored ? arena_alloc(lw->arena, p->n * sizeof(k_mem)) : NULL;
+    for (uint32_t c = 0; c < p->n && stored; c++) {
         ir_type t = p->fold.info->type[c];
         p->out[c] = lw->options->final ? sk_array_memory(lw, p->op->term, c, true)
                                        : sk_partial_memory(lw, SK_PARTIAL_OUT, p->fold.first + c, t);
@@ -251,7 +252,8 @@ static void finish_fold(row_loop *r, const row_part *p, k_val position, k_val *t
     for (uint32_t c = 0; c < p->n; c++) {
         if (p->cell)
             k_store(b, p->cell[c], lane, out[c]);
-        k_store(b, p->out[c], sk_add(lw, position, lane), out[c]);
+        if (p->out)
+            k_store(b, p->out[c], sk_add(lw, position, lane), out[c]);
     }
     k_end(b);
 }
@@ -508,6 +510,9 @@ static sk_kernel *build_block(const l_program *l, const l_cluster *c, bool combi
         if (has_positions(&r, sweep))
             walk_pieces(&r, sweep);
     }
+    row_bind_cells(&r, c->sweeps);
+    if (!combine)
+        outer_members(&r, c->sweeps); /* what is made of the last folds */
     sk_scope_end(&lw, mark);
     k_end(b);
     *why = lw.why;

@@ -165,7 +165,8 @@ static void close_fold(lanes *s, uint32_t i)
         result = get_all(r, p, v);
     }
     for (uint32_t c = 0; c < p->n; c++) {
-        k_store(b, sk_array_memory(lw, p->op->term, c, true), r->row, result[c]);
+        if (p->op->stored)
+            k_store(b, sk_array_memory(lw, p->op->term, c, true), r->row, result[c]);
         sk_bind(lw, p->given[c], result[c]);
     }
 }
@@ -183,14 +184,19 @@ static void outer_member(row_loop *r, const row_part *p)
     }
 }
 
+static void outer_members(row_loop *r, uint8_t sweep)
+{
+    for (uint32_t i = 0; i < r->part.n; i++)
+        if (r->part.at[i].op->outer && r->part.at[i].op->sweep == sweep)
+            outer_member(r, &r->part.at[i]);
+}
+
 static void sweep_over(lanes *s, uint8_t sweep)
 {
     row_loop *r = s->r;
     sk_lower *lw = r->lw;
     k_builder *b = &lw->b;
-    for (uint32_t i = 0; i < r->part.n; i++)
-        if (r->part.at[i].op->outer && r->part.at[i].op->sweep == sweep)
-            outer_member(r, &r->part.at[i]);
+    outer_members(r, sweep);
     for (uint32_t i = 0; i < r->part.n; i++)
         if (r->part.at[i].op->sweep == sweep)
             open_part(s, i);
@@ -215,7 +221,7 @@ sk_kernel *row_build_lanes(const l_program *l, const l_cluster *c, const sk_opti
     lanes s = {.r = &r, .part = arena_alloc(a, (r.part.n + 1) * sizeof(lane_part))};
     k_builder *b = &lw.b;
     for (uint32_t i = 0; i < r.part.n; i++)
-        for (uint32_t k = 0; k < r.part.at[i].n && r.part.at[i].op->kind == L_FOLD; k++)
+        for (uint32_t k = 0; k < r.part.at[i].n && r.part.at[i].op->kind == L_FOLD && r.part.at[i].op->stored; k++)
             sk_array_memory(&lw, r.part.at[i].op->term, k, true);
     r.length = sk_slot(&lw, 0, "row_length");
     k_val rows = sk_slot(&lw, 1, "rows"), some = sk_slot(&lw, 2, "rows_a_piece"), first = sk_mul(&lw, k_piece(b), some);
@@ -224,6 +230,7 @@ sk_kernel *row_build_lanes(const l_program *l, const l_cluster *c, const sk_opti
     row_bind_row(&r, sk_add(&lw, first, lane));
     for (uint8_t sweep = 0; sweep < c->sweeps; sweep++)
         sweep_over(&s, sweep);
+    outer_members(&r, c->sweeps);
     sk_scope_end(&lw, mark);
     k_end(b);
     *why = lw.why;
