@@ -26,6 +26,7 @@ struct sn_context {
     unsigned number;                /* and which of its kind */
     run_counters counters;
     sn_options options;
+    bool row_loops;         /* folds along rows fuse with what the same rows do with their results (l_options.rows) */
     char *codegen;          /* of the device, to open another one for explain; NULL: searched */
     pthread_mutex_t moving; /* of `data` and `block` of all arrays */
     pthread_mutex_t lock;   /* of notes */
@@ -61,6 +62,8 @@ struct sn_program {
     plan *plan;
     run_program *run;
     program_version *large;   /* where parameters are beyond the caches; NULL: as above */
+    program_version *few[2];  /* the same two, where rows are few; NULL: as with many */
+    struct program_rows *rows; /* of loops that are others where rows are few (versions.c); NULL: there are none */
     uint32_t params, results; /* components: arguments of a call */
     sn_array **constant; /* devices with memory of their own: the program's data, which go there once; NULL on others */
     atomic_uint_fast64_t conversions, converted_bytes; /* of arrays of structs */
@@ -87,10 +90,18 @@ struct sn_array {
     atomic_int lent;    /* tensors given out, who are such holders */
 };
 
-/* compile.c: the version for parameters of so many bytes together: large ones are worth computing more, to keep less.
- */
-run_program *api_version(const sn_program *p, size_t bytes);
+/* versions.c: a program has loops for parameters within the caches, for larger ones, which are worth computing more to keep
+ * less, and for few and long rows, which are not worth one worker each. Makes those that differ, in the program's arena. */
+void api_make_versions(sn_program *p);
+void api_free_versions(sn_program *p);
 size_t api_large(const sn_program *p); /* from so many bytes on */
+/* The version for parameters (one run_argument a component) of so many bytes together. `room` is api_version_room bytes. */
+run_program *api_version(const sn_program *p, const run_argument *in, size_t bytes, void *room);
+size_t api_version_room(const sn_program *p);
+/* Versions besides the first are numbered by what they are for; NULL: there is none. */
+enum { API_LARGE = 1, API_FEW_ROWS = 2, API_VERSIONS = 4 };
+const program_version *api_other_version(const sn_program *p, unsigned k);
+void api_print_when(const sn_program *p, unsigned k, text *out); /* "where ...:" */
 
 /* Keeps the text as the calling thread's last message and passes it to the user's function; returns the status. */
 sn_status api_fail(sn_context *cx, sn_status status, const char *format, ...) SN_PRINTF(3, 4);

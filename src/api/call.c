@@ -415,6 +415,7 @@ void call_room(call *c, arena *a)
     c->out = arena_alloc(a, (c->p->results + 1) * sizeof(run_result));
     c->bytes = arena_alloc(a, ((size_t)c->p->params + c->p->results + 1) * sizeof(size_t));
     c->staged = arena_alloc(a, (c->p->params + 1) * sizeof(staging));
+    c->choosing = arena_alloc(a, api_version_room(c->p) + 1);
     c->before = c->p->params;
     structs_room(c, a);
 }
@@ -425,7 +426,7 @@ run_program *call_version(const call *c)
     size_t bytes = 0;
     for (uint32_t i = 0; i < c->p->params; i++)
         bytes = bytes + c->bytes[i] < bytes ? SIZE_MAX : bytes + c->bytes[i];
-    return api_version(c->p, bytes);
+    return api_version(c->p, c->in, bytes, c->choosing);
 }
 
 void call_count(call *c)

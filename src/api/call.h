@@ -32,6 +32,7 @@ typedef struct call {
     run_argument *in;
     run_result *out;
     size_t *bytes;   /* per argument that has memory */
+    void *choosing;  /* memory for api_version */
     staging *staged; /* per parameter */
 } call;
 

@@ -2,7 +2,6 @@
 #include "api/api.h"
 
 #include "ir/inside.h"
-#include "loop/literals.h"
 #include "opt/contract.h"
 #include "opt/needed.h"
 #include "opt/packs.h"
@@ -11,24 +10,6 @@
 static bool on(sn_switch s)
 {
     return s != SN_OFF;
-}
-
-static sk_options kernel_options(const sn_context *cx)
-{
-    sk_options o = {
-        .vector_bytes = 16, .workers = 1, .checks = on(cx->options.checks), .contract = on(cx->options.contract)};
-    const device_limits *limits = cx->engine.device ? cx->engine.device->limits : NULL;
-    if (limits) {
-        o.vector_bytes = limits->vector_bytes;
-        o.workers = limits->workers;
-        o.chains = limits->forward_progress && !limits->own_memory;
-    }
-    if (limits && limits->own_memory) {
-        o.group = limits->group;
-        o.gang = limits->gang;
-        o.scratch = limits->scratch;
-    }
-    return o;
 }
 
 /* Types and ranks of the arguments of a call. */
@@ -71,43 +52,6 @@ static bool keep_constants(sn_program *p)
     return true;
 }
 
-static l_options loop_options(const sn_context *cx, bool large)
-{
-    return (l_options){.fuse = on(cx->options.fusion), .cost_model = on(cx->options.cost_model), .large = large};
-}
-
-static l_program *make_clusters(sn_program *p)
-{
-    l_options loops = loop_options(p->context, false);
-    l_program *clusters = l_clusters(p->ir, &loops);
-    if (!p->context->engine.device || !l_share_literals(clusters))
-        return clusters;
-    l_forget(clusters);
-    arena_sweep(&p->arena);
-    return l_clusters(p->ir, &loops);
-}
-
-static program_version version(const sn_program *p, l_program *clusters, const run_program *other)
-{
-    const sn_context *cx = p->context;
-    program_version v = {.clusters = clusters};
-    sk_prepare(v.clusters);
-    sk_options kernels = kernel_options(cx);
-    v.plan = plan_make(v.clusters, &kernels);
-    v.run = run_program_new(&cx->engine, v.clusters, v.plan, &kernels, other);
-    return v;
-}
-
-size_t api_large(const sn_program *p)
-{
-    return p->context->engine.device->limits->cache_bytes / 2; /* as much again for what is computed from them */
-}
-
-run_program *api_version(const sn_program *p, size_t bytes)
-{
-    return p->large && bytes > api_large(p) ? p->large->run : p->run;
-}
-
 /* Of a correct program, on the thread that compiles it. */
 static void warn(const sn_program *p)
 {
@@ -122,10 +66,7 @@ static void warn(const sn_program *p)
 static void free_program(sn_program *p)
 {
     const base_heap *heap = &p->context->heap;
-    if (p->large && p->large->run)
-        run_program_free(p->large->run);
-    if (p->run)
-        run_program_free(p->run);
+    api_free_versions(p);
     for (program_text *t = p->texts, *next; t; t = next) {
         next = t->next;
         heap->release(heap->env, t->text);
@@ -197,15 +138,7 @@ static bool compile(sn_program *p, const origin *from)
         opt_contract(p->ir);
     opt_move_packs(p->ir);
     arena_sweep(&p->arena);
-    program_version first = version(p, make_clusters(p), NULL);
-    p->clusters = first.clusters;
-    p->plan = first.plan;
-    p->run = first.run;
-    if (first.clusters->sized && cx->engine.device && !api_own_memory(cx)) {
-        p->large = arena_alloc(&p->arena, sizeof(*p->large));
-        l_options loops = loop_options(cx, true);
-        *p->large = version(p, l_clusters(p->ir, &loops), p->run);
-    }
+    api_make_versions(p);
     list_arguments(p);
     p->needed = arena_alloc(&p->arena, (size_t)p->params + p->ports.constant.n + 1);
     opt_needed(p->ir, p->needed);

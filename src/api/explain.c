@@ -46,12 +46,16 @@ static bool kernels(explaining *e, run_visit visit)
         api_fail_at(cx, e->who, SN_UNSUPPORTED, "there are no kernels: programs are interpreted");
         return false;
     }
-    run_program *large = e->p->large ? e->p->large->run : NULL; /* its own only if a call needed them */
-    bool called = large && run_kernels(large);
+    bool called = false;
+    for (unsigned k = 1; k < API_VERSIONS; k++)
+        called |= api_other_version(e->p, k) && run_kernels(api_other_version(e->p, k)->run);
     sn_status status =
         called && !run_kernels(e->p->run) ? SN_OK : run_visit_kernels(e->p->run, visit, e, e->arena, &why);
-    if (status == SN_OK && called)
-        status = run_visit_kernels(large, visit, e, e->arena, &why);
+    for (unsigned k = 1; k < API_VERSIONS && status == SN_OK; k++) {
+        const program_version *other = api_other_version(e->p, k);
+        if (other && run_kernels(other->run)) /* its own only if a call needed them */
+            status = run_visit_kernels(other->run, visit, e, e->arena, &why);
+    }
     if (status != SN_OK)
         api_fail_at(cx, e->who, status, "%s", why);
     return status == SN_OK;
@@ -82,13 +86,13 @@ static bool code(explaining *e, const char *kind)
 typedef struct term_form {
     const char *name;
     void (*print)(const l_program *l, text *out);
-    bool both; /* versions are shown */
+    unsigned versions; /* which others are shown, too: numbers below this */
 } term_form;
 
-static const term_form term_forms[] = {{"edges", l_print_edges, true}, {"clusters", l_print_clusters, true},
-                                       {"fused", l_print, true},       {"unfused", l_print_unfused, true},
-                                       {"json", l_print_json, false},  {"dot", l_print_dot, false},
-                                       {"term", NULL, false}};
+static const term_form term_forms[] = {{"edges", l_print_edges, 2}, {"clusters", l_print_clusters, 4},
+                                       {"fused", l_print, 4},       {"unfused", l_print_unfused, 2},
+                                       {"json", l_print_json, 0},  {"dot", l_print_dot, 0},
+                                       {"term", NULL, 0}};
 
 static void print_form(explaining *e, const term_form *form)
 {
@@ -99,10 +103,13 @@ static void print_form(explaining *e, const term_form *form)
         return;
     }
     form->print(p->clusters, e->out);
-    if (!form->both || !p->large)
-        return;
-    text_printf(e->out, "where the parameters have more than %zu bytes together:\n", api_large(p));
-    form->print(p->large->clusters, e->out);
+    for (unsigned k = 1; k < form->versions; k++) {
+        const program_version *other = api_other_version(p, k);
+        if (!other)
+            continue;
+        api_print_when(p, k, e->out);
+        form->print(other->clusters, e->out);
+    }
 }
 
 /* Forms that read terms, under the lock: false if it is none of them. */
@@ -132,9 +139,12 @@ static const code_form code_forms[] = {
 static void print_plans(const sn_program *p, text *out)
 {
     plan_print(p->plan, out);
-    if (p->large) {
-        text_printf(out, "where the parameters have more than %zu bytes together:\n", api_large(p));
-        plan_print(p->large->plan, out);
+    for (unsigned k = 1; k < API_VERSIONS; k++) {
+        const program_version *other = api_other_version(p, k);
+        if (!other)
+            continue;
+        api_print_when(p, k, out);
+        plan_print(other->plan, out);
     }
     structs_explain(p, out);
 }

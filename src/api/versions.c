@@ -1,0 +1,233 @@
+/* The versions of a program, and which one a call runs. */
+#include "api/api.h"
+#include "loop/literals.h"
+#include "opt/rewrite.h"
+
+static bool on(sn_switch s)
+{
+    return s != SN_OFF;
+}
+
+static sk_options kernel_options(const sn_context *cx)
+{
+    sk_options o = {
+        .vector_bytes = 16, .workers = 1, .checks = on(cx->options.checks), .contract = on(cx->options.contract)};
+    const device_limits *limits = cx->engine.device ? cx->engine.device->limits : NULL;
+    if (limits) {
+        o.vector_bytes = limits->vector_bytes;
+        o.workers = limits->workers;
+        o.chains = limits->forward_progress && !limits->own_memory;
+    }
+    if (limits && limits->own_memory) {
+        o.group = limits->group;
+        o.gang = limits->gang;
+        o.scratch = limits->scratch;
+    }
+    return o;
+}
+
+static l_options loop_options(const sn_context *cx)
+{
+    return (l_options){.fuse = on(cx->options.fusion), .cost_model = on(cx->options.cost_model), .rows = cx->row_loops};
+}
+
+static l_program *make_clusters(sn_program *p)
+{
+    l_options loops = loop_options(p->context);
+    l_program *clusters = l_clusters(p->ir, &loops);
+    if (!p->context->engine.device || !l_share_literals(clusters))
+        return clusters;
+    l_forget(clusters);
+    arena_sweep(&p->arena);
+    return l_clusters(p->ir, &loops);
+}
+
+static program_version version(const sn_program *p, l_program *clusters, const run_program *other)
+{
+    const sn_context *cx = p->context;
+    program_version v = {.clusters = clusters};
+    sk_prepare(v.clusters);
+    sk_options kernels = kernel_options(cx);
+    v.plan = plan_make(v.clusters, &kernels);
+    v.run = run_program_new(&cx->engine, v.clusters, v.plan, &kernels, other);
+    return v;
+}
+
+/* --- few rows --- */
+
+typedef struct row_loop {
+    uint8_t rank;
+    uint32_t extent[IR_MAX_RANK]; /* host steps */
+} row_loop;
+
+typedef struct program_rows {
+    host_code host;
+    VEC(row_loop) loop;
+} program_rows;
+
+/* Rows that are shorter than this take too little time to be shared. */
+enum { LONG_ROW = 8 * 4096 };
+
+/* Is the term made of extents of parameters alone? */
+static bool known_before(sn_program *p, ir_id extent)
+{
+    opt_ids ids = {0};
+    bool known = true;
+    opt_reach(p->ir, &p->arena, 1, &extent, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        ir_kind kind = (ir_kind)ir_at(p->ir, ids.at[i])->kind;
+        known &= kind != IR_READ && kind != IR_LOOP;
+    }
+    vec_free(&p->arena, &ids);
+    return known;
+}
+
+/* The loops that go over each row more than once, as far as a call can know their extents. */
+static void find_rows(sn_program *p)
+{
+    host_code code = {0};
+    program_rows *rows = arena_alloc(&p->arena, sizeof(*rows));
+    for (uint32_t i = 0; i < p->clusters->cluster.n; i++) {
+        const l_cluster *c = &p->clusters->cluster.at[i];
+        row_loop loop = {.rank = c->rank};
+        bool known = c->class == L_CLASS_ROW && c->sweeps > 1;
+        for (unsigned d = 0; d < c->rank && known; d++)
+            known = known_before(p, c->shape[d]);
+        for (unsigned d = 0; d < c->rank && known; d++)
+            loop.extent[d] = host_add(p->ir, &p->arena, &code, c->shape[d]);
+        if (known)
+            vec_push(&p->arena, &rows->loop, loop);
+    }
+    rows->host = host_keep(&code, &p->arena);
+    p->rows = rows->loop.n ? rows : NULL;
+}
+
+typedef struct rows_room { /* of a call */
+    int64_t *dims;
+    bool *bound;
+    host_value *value;
+} rows_room;
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + 15) / 16 * 16;
+}
+
+size_t api_version_room(const sn_program *p)
+{
+    size_t names = p->plan->dim.n;
+    return p->rows ? aligned(names * sizeof(int64_t)) + aligned(names) + p->rows->host.step.n * sizeof(host_value) : 0;
+}
+
+static rows_room room_of(const sn_program *p, void *room)
+{
+    size_t names = p->plan->dim.n;
+    char *at = room;
+    rows_room r = {.dims = room};
+    memset(room, 0, api_version_room(p));
+    r.bound = (bool *)(at + aligned(names * sizeof(int64_t)));
+    r.value = (host_value *)(void *)(at + aligned(names * sizeof(int64_t)) + aligned(names));
+    return r;
+}
+
+/* Would some loop leave workers without a row that is worth sharing? */
+static bool few_rows(const sn_program *p, const run_argument *in, void *room)
+{
+    const plan *pl = p->plan;
+    rows_room r = room_of(p, room);
+    for (uint32_t i = 0; i < pl->number.n; i++) {
+        r.dims[pl->number.at[i].dim] = pl->number.at[i].value;
+        r.bound[pl->number.at[i].dim] = true;
+    }
+    for (uint32_t i = 0; i < pl->binding.n; i++) {
+        const plan_binding *b = &pl->binding.at[i];
+        if (!b->named)
+            continue;
+        r.dims[b->number] = in[pl->input_first[b->input]].extent[b->dimension];
+        r.bound[b->number] = true;
+    }
+    const host_world world = {.dims = r.dims, .bound = r.bound};
+    host_run(&p->rows->host, 0, p->rows->host.step.n, &world, r.value);
+    double workers = (double)p->context->engine.device->limits->workers;
+    for (uint32_t i = 0; i < p->rows->loop.n; i++) {
+        const row_loop *loop = &p->rows->loop.at[i];
+        double rows = 1, length = 0;
+        for (unsigned d = 0; d < loop->rank; d++) {
+            const host_value *v = &r.value[loop->extent[d]];
+            rows *= d ? length : 1;
+            length = v->bad ? 0 : (double)(int64_t)v->bits;
+        }
+        if (length > LONG_ROW && rows < 2 * workers)
+            return true;
+    }
+    return false;
+}
+
+/* --- all versions --- */
+
+void api_make_versions(sn_program *p)
+{
+    const sn_context *cx = p->context;
+    l_options loops = loop_options(cx);
+    program_version first = version(p, make_clusters(p), NULL);
+    p->clusters = first.clusters;
+    p->plan = first.plan;
+    p->run = first.run;
+    if (!cx->engine.device)
+        return;
+    loops.large = first.clusters->sized && !api_own_memory(cx);
+    if (loops.large) {
+        p->large = arena_alloc(&p->arena, sizeof(*p->large));
+        *p->large = version(p, l_clusters(p->ir, &loops), p->run);
+    }
+    if (first.clusters->rows && cx->engine.device->limits->workers > 1)
+        find_rows(p);
+    loops.few_rows = true;
+    for (unsigned large = 0; large < 2 && p->rows; large++) {
+        if (large && !p->large)
+            break;
+        loops.large = large;
+        p->few[large] = arena_alloc(&p->arena, sizeof(*p->few[large]));
+        *p->few[large] = version(p, l_clusters(p->ir, &loops), p->run);
+    }
+}
+
+void api_free_versions(sn_program *p)
+{
+    const program_version *all[] = {p->few[1], p->few[0], p->large};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i] && all[i]->run)
+            run_program_free(all[i]->run);
+    if (p->run)
+        run_program_free(p->run);
+}
+
+size_t api_large(const sn_program *p)
+{
+    return p->context->engine.device->limits->cache_bytes / 2; /* as much again for what is computed from them */
+}
+
+run_program *api_version(const sn_program *p, const run_argument *in, size_t bytes, void *room)
+{
+    bool large = p->large && bytes > api_large(p);
+    if (p->rows && few_rows(p, in, room))
+        return p->few[large]->run;
+    return large ? p->large->run : p->run;
+}
+
+const program_version *api_other_version(const sn_program *p, unsigned k)
+{
+    return k == API_LARGE ? p->large : p->few[(k & API_LARGE) != 0];
+}
+
+void api_print_when(const sn_program *p, unsigned k, text *out)
+{
+    text_add(out, "where ");
+    if (k & API_LARGE)
+        text_printf(out, "the parameters have more than %zu bytes together", api_large(p));
+    if (k == (API_LARGE | API_FEW_ROWS))
+        text_add(out, " and ");
+    if (k & API_FEW_ROWS)
+        text_add(out, "rows are few and long");
+    text_add(out, ":\n");
+}

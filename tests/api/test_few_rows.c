@@ -1,0 +1,125 @@
+/* Loops that go over each row more than once give a row to one worker: where rows are few and long, a program runs others. */
+#include "counts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static sn_scalar power(sn_scalar x, sn_scalar top)
+{
+    return sn_exp(sn_sub(x, top));
+}
+
+static sn_acc along(sn_acc of_rows, sn_acc like)
+{
+    return sn_replicate(of_rows, SN_ALL, sn_extent(like, 1));
+}
+
+static sn_acc softmax(sn_acc x)
+{
+    sn_acc e = sn_zip_with(power, x, along(sn_maximum(x), x));
+    return sn_zip_with(sn_div, e, along(sn_sum(e), e));
+}
+
+/* Extents are computed: half as many rows. */
+static sn_acc softmax_of_some(sn_acc x)
+{
+    return softmax(sn_transpose(sn_take(sn_quot(sn_extent(x, 0), 2), sn_transpose(x))));
+}
+
+enum { MANY = 6, FEW = 2, LONG = 40000, SHORT = 30000 };
+
+static float *numbers(void)
+{
+    float *x = malloc(MANY * LONG * sizeof *x);
+    assert_non_null(x);
+    for (int i = 0; i < MANY * LONG; i++)
+        x[i] = (float)(i * 7919 % 1000) / 100;
+    return x;
+}
+
+/* launches of the first version, and of those for few rows */
+static void expect_launches(const sn_program *p, uint64_t first, uint64_t few)
+{
+    uint64_t of_few = 0, large = p->large ? run_launches(p->large->run) : 0;
+    for (unsigned k = 0; k < 2; k++)
+        of_few += p->few[k] ? run_launches(p->few[k]->run) : 0;
+    assert_int_equal(run_launches(p->run) + large, first);
+    assert_int_equal(of_few > 0, few > 0);
+}
+
+static sn_context *workers(int n)
+{
+    sn_options options = {.size = sizeof options, .threads = n};
+    sn_context *cx = sn_open(&options);
+    assert_non_null(cx);
+    cx->row_loops = true;
+    return cx;
+}
+
+static void few_and_long_rows_have_loops_of_their_own(void **state)
+{
+    (void)state;
+    if (!on_cpu())
+        skip(); /* others have more workers */
+    sn_context *cx = workers(2);
+    sn_program *p = sn_compile(cx, "[n,m]f32 -> [n,m]f32", softmax);
+    assert_non_null(p);
+    float *x = numbers(), *many = malloc(MANY * LONG * sizeof *many), *few = malloc(FEW * LONG * sizeof *few);
+    assert_true(many && few);
+    says(p, "clusters", "row loop over [n, m], 3 sweeps");
+    says(p, "clusters", "where rows are few and long:\ncluster 0: fold loop over [n, m]");
+    says(p, "plan", "rows are few and long:");
+    assert_int_equal(sn_call(p, sn_in(x, MANY, LONG), sn_into(many, MANY, LONG)), SN_OK);
+    expect_launches(p, 1, 0);
+    assert_int_equal(sn_call(p, sn_in(x, FEW, SHORT), sn_into(few, FEW, SHORT)), SN_OK);
+    expect_launches(p, 2, 0);
+    assert_int_equal(sn_call(p, sn_in(x, FEW, LONG), sn_into(few, FEW, LONG)), SN_OK);
+    expect_launches(p, 2, 1);
+    assert_memory_equal(few, many, FEW * LONG * sizeof *few); /* which loops it were changes no bit */
+    sn_pending *started = sn_start(p, sn_in(x, FEW, LONG), sn_into(few, FEW, LONG));
+    assert_int_equal(sn_wait(started), SN_OK);
+    expect_launches(p, 2, 1);
+    free(x), free(many), free(few);
+    sn_drop(p);
+    sn_close(cx);
+}
+
+static void also_where_the_rows_are_counted_first(void **state)
+{
+    (void)state;
+    if (!on_cpu())
+        skip();
+    sn_context *cx = workers(2);
+    sn_program *p = sn_compile(cx, "[n,m]f32 -> [k,m]f32", softmax_of_some);
+    if (!p)
+        fail_msg("%s", sn_message(cx));
+    float *x = numbers(), *y = malloc(MANY * LONG * sizeof *y);
+    assert_non_null(y);
+    assert_int_equal(sn_call(p, sn_in(x, MANY, LONG), sn_into(y, MANY / 2, LONG)), SN_OK);
+    expect_launches(p, 0, 1);
+    free(x), free(y);
+    sn_drop(p);
+    sn_close(cx);
+}
+
+static void one_worker_takes_rows_as_they_come(void **state)
+{
+    (void)state;
+    sn_context *cx = workers(1);
+    sn_program *p = sn_compile(cx, "[n,m]f32 -> [n,m]f32", softmax);
+    assert_non_null(p);
+    if (on_cpu())
+        assert_null(strstr(sn_explain(p, "clusters"), "few and long"));
+    sn_drop(p);
+    sn_close(cx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_and_long_rows_have_loops_of_their_own),
+        cmocka_unit_test(also_where_the_rows_are_counted_first),
+        cmocka_unit_test(one_worker_takes_rows_as_they_come),
+    };
+    return cmocka_run_group_tests(tests, both_open, both_close);
+}
