@@ -90,12 +90,14 @@ struct sn_array {
     atomic_int lent;    /* tensors given out, who are such holders */
 };
 
-/* versions.c: a program has loops for parameters within the caches, for larger ones, which are worth computing more to keep
- * less, and for few and long rows, which are not worth one worker each. Makes those that differ, in the program's arena. */
+/* versions.c: a program has loops for parameters within the caches, for larger ones, which are worth computing more to
+ * keep less, and for few and long rows, which are not worth one worker each. Makes those that differ, in the program's
+ * arena. */
 void api_make_versions(sn_program *p);
 void api_free_versions(sn_program *p);
 size_t api_large(const sn_program *p); /* from so many bytes on */
-/* The version for parameters (one run_argument a component) of so many bytes together. `room` is api_version_room bytes. */
+/* The version for parameters (one run_argument a component) of so many bytes together. `room` is api_version_room
+ * bytes. */
 run_program *api_version(const sn_program *p, const run_argument *in, size_t bytes, void *room);
 size_t api_version_room(const sn_program *p);
 /* Versions besides the first are numbered by what they are for; NULL: there is none. */

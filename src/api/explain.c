@@ -89,9 +89,12 @@ typedef struct term_form {
     unsigned versions; /* which others are shown, too: numbers below this */
 } term_form;
 
-static const term_form term_forms[] = {{"edges", l_print_edges, 2}, {"clusters", l_print_clusters, 4},
-                                       {"fused", l_print, 4},       {"unfused", l_print_unfused, 2},
-                                       {"json", l_print_json, 0},  {"dot", l_print_dot, 0},
+static const term_form term_forms[] = {{"edges", l_print_edges, 2},
+                                       {"clusters", l_print_clusters, 4},
+                                       {"fused", l_print, 4},
+                                       {"unfused", l_print_unfused, 2},
+                                       {"json", l_print_json, 0},
+                                       {"dot", l_print_dot, 0},
                                        {"term", NULL, 0}};
 
 static void print_form(explaining *e, const term_form *form)

@@ -1,4 +1,5 @@
-/* Loops that go over each row more than once give a row to one worker: where rows are few and long, a program runs others. */
+/* Loops that go over each row more than once give a row to one worker: where rows are few and long, a program runs
+ * others. */
 #include "counts.h"
 
 #include <stdlib.h>
