@@ -235,7 +235,13 @@ static void move_pack(mover *m, ir_id id)
         return;
     }
     opt_remake_array(&m->remake, id);
-    m->form[id] = (form){now(m, ir_info(p, id)->input[0]), now(m, ir_info(p, id)->input[1])};
+    ir_id keep = now(m, info->input[0]), source = now(m, ir_info(p, id)->input[1]);
+    if (ir_counted(p, ir_extent(p, now(m, id), 0)) != keep) { /* its count has moved, but it stays */
+        ir_id pack = named(m, id, ir_pack(p, ir_at(p, id)->site, keep, source), false);
+        if (pack)
+            replace(m, id, pack);
+    }
+    m->form[id] = (form){keep, source};
 }
 
 /* A count of what is kept of what is kept. */

@@ -11,6 +11,7 @@
 
 #include "differential.h"
 #include "opt/contract.h"
+#include "opt/packs.h"
 #include "opt/recover.h"
 #include "support/random_program.h"
 
@@ -33,6 +34,7 @@ static uint64_t seeds(uint64_t sample)
 typedef struct question {
     bool exact;      /* the interpreter's results are expected */
     bool contract;   /* products are contracted first, for the interpreter too */
+    bool move;       /* packs are moved first, for the interpreter too */
     const char *why; /* of the last case that failed */
 } question;
 
@@ -101,6 +103,8 @@ static bool differs(void *env, arena *a, const random_case *c)
     const char *why;
     if (q->contract)
         opt_contract(p);
+    if (q->move)
+        opt_move_packs(p);
     if (!ir_check_program(p, a, &why))
         return say(q, "not well-formed", why), true;
     bool good = ir_interpret_lazily(p, a, c->input, wanted, &faults);
@@ -284,6 +288,43 @@ static void programs_with_failures(void **state)
     suite(&o, (question){.exact = true}, 40);
 }
 
+/* Packs are moved outwards first, for the interpreter too: elements that fail are the parent's then. */
+static void scans_and_packs(void **state)
+{
+    (void)state;
+    random_options o = random_everything();
+    o.rows = true;
+    suite(&o, (question){.exact = true, .move = true}, 40);
+    o.extent = 200;
+    o.rank = 2;
+    o.operations = 8;
+    suite(&o, (question){.exact = true, .move = true}, 20);
+    o.extent = 9000;
+    o.rank = 1;
+    o.operations = 4;
+    suite(&o, (question){.exact = true, .move = true}, 5);
+}
+
+static void scans_and_packs_with_failures(void **state)
+{
+    (void)state;
+    random_options o = random_everything();
+    o.rows = true;
+    o.failures = true;
+    suite(&o, (question){.exact = true, .move = true}, 30);
+}
+
+static void scans_and_packs_with_inexact_operators(void **state)
+{
+    (void)state;
+    random_options o = random_everything();
+    o.rows = true;
+    o.inexact_folds = true;
+    o.extent = 300;
+    o.rank = 2;
+    suite(&o, (question){.exact = false, .move = true}, 20);
+}
+
 static void programs_with_elementary_functions(void **state)
 {
     (void)state;
@@ -419,6 +460,9 @@ int main(void)
         cmocka_unit_test(exact_programs),
         cmocka_unit_test(programs_as_written),
         cmocka_unit_test(programs_with_failures),
+        cmocka_unit_test(scans_and_packs),
+        cmocka_unit_test(scans_and_packs_with_failures),
+        cmocka_unit_test(scans_and_packs_with_inexact_operators),
         cmocka_unit_test(programs_with_elementary_functions),
         cmocka_unit_test(programs_with_inexact_folds),
         cmocka_unit_test(contracted_programs),

@@ -24,9 +24,26 @@ static const ir_array *info_of(const random_maker *m, ir_id array)
 static int64_t size_of(const random_maker *m, unsigned rank, const ir_id *shape)
 {
     int64_t size = 1;
-    for (unsigned d = 0; d < rank; d++)
-        size *= random_extent_value(m, shape[d]);
+    for (unsigned d = 0; d < rank; d++) {
+        int64_t extent = random_extent_value(m, shape[d]);
+        if (extent < 0) /* only the run tells it */
+            return -1;
+        size *= extent;
+    }
     return size;
+}
+
+/* Are there few enough elements to interpret? Of extents that only the run tells there is a guess. */
+static bool is_small(const random_maker *m, ir_id array)
+{
+    enum { ELEMENTS_MAX = 4000 };
+    const ir_array *a = info_of(m, array);
+    int64_t size = 1;
+    for (unsigned d = 0; d < a->rank; d++) {
+        int64_t extent = random_extent_value(m, a->shape[d]);
+        size *= extent < 0 ? m->options->extent : extent;
+    }
+    return size <= ELEMENTS_MAX;
 }
 
 static ir_fn *new_fn(random_maker *m, uint32_t indices, uint32_t components, const ir_type *component)
@@ -435,12 +452,10 @@ static bool combine_pairs(random_maker *m, const ir_array *a, const ir_id *param
     return true;
 }
 
-static ir_id make_fold(random_maker *m)
+/* An operator of elements of an array, and initial values. */
+static ir_fn *make_operator(random_maker *m, const ir_array *a, ir_id *seed)
 {
-    ir_id source = pick_array(m, 1, 3), result[IR_MAX_COMPONENTS], seed[IR_MAX_COMPONENTS];
-    if (!source)
-        return 0;
-    const ir_array *a = info_of(m, source);
+    ir_id result[IR_MAX_COMPONENTS];
     ir_type type[2 * IR_MAX_COMPONENTS];
     memcpy(type, a->type, a->components * sizeof *type);
     memcpy(type + a->components, a->type, a->components * sizeof *type);
@@ -450,12 +465,61 @@ static ir_id make_fold(random_maker *m)
             result[c] = combined(m, a->type[c], fn->param[c], fn->param[a->components + c]);
     for (uint32_t c = 0; c < a->components; c++)
         seed[c] = random_constant(m, a->type[c]);
+    return ir_fn_close(m->p, fn, a->components, result);
+}
+
+static ir_id make_fold(random_maker *m)
+{
+    ir_id source = pick_array(m, 1, 3), seed[IR_MAX_COMPONENTS];
+    if (!source)
+        return 0;
+    const ir_array *a = info_of(m, source);
+    ir_fn *fn = make_operator(m, a, seed);
     bool seeded = chance(&m->c, 60), filled = random_extent_value(m, a->shape[a->rank - 1]) > 0;
     int64_t fixed;
     bool may_fail =
         m->options->failures && !ir_extent_constant(m->p, a->shape[a->rank - 1], &fixed) && chance(&m->c, 20);
-    return ir_fold(m->p, 0, ir_fn_close(m->p, fn, a->components, result),
-                   seeded || (!filled && !may_fail) ? seed : NULL, source, 0);
+    return ir_fold(m->p, 0, fn, seeded || (!filled && !may_fail) ? seed : NULL, source, 0);
+}
+
+static ir_id make_scan(random_maker *m)
+{
+    ir_id source = pick_array(m, 1, 3), seed[IR_MAX_COMPONENTS];
+    if (!source)
+        return 0;
+    ir_fn *fn = make_operator(m, info_of(m, source), seed);
+    unsigned flags = (chance(&m->c, 40) ? IR_EXCLUSIVE : 0u) | (chance(&m->c, 40) ? IR_RIGHT : 0u);
+    return ir_scan(m->p, 0, fn, flags & IR_EXCLUSIVE || chance(&m->c, 50) ? seed : NULL, source, flags);
+}
+
+static bool is_mask(const random_maker *m, ir_id array)
+{
+    const ir_array *a = info_of(m, array);
+    return a->rank == 1 && a->components == 1 && a->type[0] == T_BOOL;
+}
+
+/* A row of bools: one that there is, perhaps used by another pack, or a new one. */
+static ir_id pick_mask(random_maker *m)
+{
+    const ir_type type = T_BOOL;
+    if (chance(&m->c, 60))
+        for (uint32_t k = m->array.n; k-- > 0;)
+            if (is_mask(m, m->array.at[k]))
+                return m->array.at[k];
+    ir_id row = pick_array(m, 1, 1);
+    if (!row)
+        return 0;
+    const ir_array *a = info_of(m, row);
+    row = ir_map(m->p, 0, 1, &row, close_fn(m, new_fn(m, 0, a->components, a->type), 1, &type), 0);
+    if (row)
+        vec_push(m->arena, &m->array, row);
+    return row;
+}
+
+static ir_id make_pack(random_maker *m)
+{
+    ir_id keep = pick_mask(m);
+    return keep ? ir_pack(m->p, 0, keep, pick_like(m, keep)) : 0;
 }
 
 static ir_stencil random_stencil(random_maker *m, ir_id source)
@@ -502,7 +566,10 @@ static ir_id make_operation(random_maker *m)
 {
     static const ir_kind kinds[] = {IR_MAP, IR_GENERATE, IR_BACKPERMUTE, IR_FOLD,  IR_MAP,
                                     IR_MAP, IR_STENCIL,  IR_RESHAPE,     IR_FORCE, IR_BACKPERMUTE};
-    ir_kind kind = kinds[choose(&m->c, ARRAY_LENGTH(kinds))];
+    static const ir_kind rows[] = {IR_MAP,  IR_SCAN, IR_PACK,     IR_FOLD, IR_SCAN,    IR_PACK,        IR_MAP,
+                                   IR_PACK, IR_MAP,  IR_GENERATE, IR_FOLD, IR_RESHAPE, IR_BACKPERMUTE, IR_SCAN};
+    ir_kind kind = m->options->rows && chance(&m->c, 70) ? rows[choose(&m->c, ARRAY_LENGTH(rows))]
+                                                         : kinds[choose(&m->c, ARRAY_LENGTH(kinds))];
     if (!random_allows(m, kind))
         return 0;
     switch (kind) {
@@ -514,6 +581,10 @@ static ir_id make_operation(random_maker *m)
         return make_backpermute(m);
     case IR_FOLD:
         return make_fold(m);
+    case IR_SCAN:
+        return make_scan(m);
+    case IR_PACK:
+        return make_pack(m);
     case IR_STENCIL:
         return make_stencil(m);
     case IR_RESHAPE:
@@ -524,8 +595,6 @@ static ir_id make_operation(random_maker *m)
 }
 
 /* --- programs --- */
-
-enum { ELEMENTS_MAX = 4000 };
 
 /* A few of the types allowed, so that terms meet others of their type. */
 static void choose_types(random_maker *m)
@@ -551,7 +620,7 @@ static random_case make_case(arena *a, random_maker *m)
     uint32_t first = m->array.n, span;
     for (uint32_t k = 0; k < m->options->operations && choices_more(&m->c, 85, &span); k++) {
         ir_id array = make_operation(m);
-        if (array && size_of(m, info_of(m, array)->rank, info_of(m, array)->shape) <= ELEMENTS_MAX)
+        if (array && is_small(m, array))
             vec_push(a, &m->array, array);
         if (array && chance(&m->c, 10))
             ir_fuse(m->p, array);
