@@ -113,7 +113,8 @@ static sn_status check_upto(call *c, int i)
                          call_number(c, i));
     if (a->size > INT64_MAX || !size_times(a->size, ir_type_size(c->p->type[i]), &c->bytes[i]))
         return call_fail(c, a->size == SIZE_MAX ? SN_BAD_EXTENT : SN_TOO_LARGE,
-                         "argument %u has a capacity below 0 or larger than memory can be", call_number(c, i));
+                         "argument %u has a capacity below 0 or larger than memory can be; it is a number of elements",
+                         call_number(c, i));
     return SN_OK;
 }
 

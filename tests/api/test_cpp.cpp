@@ -242,6 +242,34 @@ void arrays(sn_context *cx)
     sn_drop(p);
 }
 
+/* Lambdas as operators of scans and as tests of filters; memory of containers for what is kept. */
+void scans(sn_context *cx)
+{
+    std::vector<int32_t> in{3, -1, 4, -1, 5}, sums(5), before(5), kept(5);
+    std::array<int32_t, 6> from_right{};
+    int32_t total = 0;
+    int64_t n = 0, count = 0;
+    sn_program *p = COMPILED("[n]i32 -> [n]i32, [n]i32, i32, [m]i32, [k]i32, i64", [](sn_acc a) {
+        int32_t least = 0; /* a comma in a capture, and in braces, ends no argument */
+        auto add = [](sn_scalar x, sn_scalar y) { return sn_add(x, y); };
+        sn_acc totals, number;
+        sn_acc left =
+            sn_scanl_x([&, least](sn_scalar x, sn_scalar y) { return sn_add(sn_add(x, y), least); }, 10, a, &totals);
+        sn_acc both = sn_partition([&](sn_scalar x) { return sn_lt(x, least); }, a, &number);
+        sn_acc positive = sn_filter([&](sn_scalar x) { return sn_gt(x, least); }, both);
+        return sn_results(sn_scanl1(add, a), left, totals, sn_scanr(add, 0, a), positive, number);
+    });
+    MUST(sn_call(p, sn_in(in), sn_into(sums), sn_into(before), sn_value(&total), sn_into(from_right), sn_upto(kept, &n),
+                 sn_value(&count)) == SN_OK);
+    MUST((sums == std::vector<int32_t>{3, 2, 6, 5, 10} && before == std::vector<int32_t>{10, 13, 12, 16, 15}));
+    MUST(total == 20 && from_right[0] == 10 && from_right[5] == 0 && from_right[4] == 5);
+    MUST(n == 3 && kept[0] == 3 && kept[1] == 4 && kept[2] == 5 && count == 2);
+    MUST(sn_call(p, sn_in(in), sn_into(sums), sn_into(before), sn_value(&total), sn_into(from_right),
+                 sn_upto(kept.data(), 2, &n), sn_value(&count)) == SN_BAD_EXTENT);
+    MUST(n == 3);
+    sn_drop(p);
+}
+
 } // namespace
 
 int main()
@@ -254,6 +282,7 @@ int main()
     closures(cx);
     loops_and_tuples(cx);
     operations(cx);
+    scans(cx);
     errors(cx);
     structs(cx);
     arrays(cx);

@@ -39,5 +39,7 @@ refuses "" mandelbrot none.png 1 2 3
 refuses "" canny data/coins.png none.png 1
 refuses "" canny
 refuses "" unsharp
+refuses "" lines
+refuses "none.txt: cannot be read" lines none.txt
 refuses "" rowstats a b c
 exit $bad

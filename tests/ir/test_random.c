@@ -24,6 +24,7 @@ static random_options options_for(uint64_t seed)
     o.failures = seed % 3 == 0;
     o.math = seed % 5 == 0;
     o.inexact_folds = seed % 2 == 0;
+    o.rows = seed % 7 < 3;
     o.terms = 4 + (uint32_t)(seed % 7) * 6;
     o.rank = (unsigned)(seed % 4);
     if (seed % 11 == 0)
@@ -306,6 +307,7 @@ static void scheduled_code_means_what_the_terms_mean(void **state)
         arena a;
         arena_init(&a, NULL);
         random_options o = options_for(seed);
+        o.rows = false; /* extents that only the run tells */
         random_case c = random_program(&a, &o, seed);
         if (compare_program(&a, &c)) {
             random_case small = random_shrink(&a, &o, &c, differs, NULL);

@@ -208,6 +208,7 @@ static void random_programs(void **state)
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         arena a;
         arena_init(&a, NULL);
+        o.rows = seed % 2;
         random_case c = random_program(&a, &o, seed);
         const char *why = NULL;
         if (!ir_check_program(c.program, &a, &why))

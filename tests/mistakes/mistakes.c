@@ -32,7 +32,9 @@ void mistakes(void)
     (void)sn_use((double *)0); //C++: a pointer needs at least one extent, as in sn_in(pointer, n)
     (void)sn_in(numbers, 1, 2, 3, 4, 5, 6, 7, 8, 9); //: at most 8 extents
     /* memory */
+    (void)sn_upto(fixed, 3, bytes); //: results are written, but the pointer is one to const
     (void)sn_into(fixed, 3); //: results are written, but the pointer is one to const
+    (void)sn_upto(points, 3, bytes); //C: the pointer is one to bool, int8_t to int64_t, uint8_t to uint64_t, float
     (void)sn_in(letters, 3); //: the pointer is one to bool, int8_t to int64_t, uint8_t to uint64_t, float
     (void)sn_value((struct point *)points); //: the pointer is one to bool, int8_t to int64_t, uint8_t to uint64_t, float
     (void)sn_struct(numbers); //: one to numbers: sn_in, sn_into or sn_value
@@ -48,11 +50,15 @@ void mistakes(void)
     (void)sn_sum(numbers); //: here belongs an array; sn_unit(x) makes one of a scalar
     (void)sn_zip_with(sn_add, array, 3); //: here belongs an array; sn_unit(x) makes one of a scalar
     (void)sn_fold(sn_add, 0, 3u); //: here belongs an array; sn_unit(x) makes one of a scalar
+    (void)sn_scanl(sn_add, scalar, numbers); //C: here belongs an array; sn_unit(x) makes one of a scalar
+    (void)sn_pack(array, scalar); //C: here belongs an array; sn_unit(x) makes one of a scalar
     (void)sn_results(array, 1.0f); //: here belongs an array; sn_unit(x) makes one of a scalar
     (void)sn_fst(3); //C: here belongs a tuple or an array of them
     /* functions */
     (void)sn_map(of_arrays, array); //: here belongs a scalar function
     (void)sn_map(3, array); //: here belongs a scalar function
+    (void)sn_filter(of_arrays, array); //C: here belongs a scalar function
+    (void)sn_scanr_x(3, scalar, array, &other); //C: here belongs a scalar function
     (void)sn_map(of_ten, array); //: here belongs a scalar function
     (void)sn_compile(cx, "f32 -> f32", of_ten); //: here belongs a function of
     (void)sn_compile(cx, "f32 -> f32", of_many); //: here belongs a function of

@@ -30,6 +30,8 @@ sn_arg right(int n, sn_arg *out)
     out[0] = sn_in(pointer, n, 2, 3, 4, 5, 6, 7, 8);
     out[1] = sn_into(numbers, n);
     out[1] = sn_into(&numbers[1], sizeof(numbers) / sizeof(*numbers) - 1);
+    out[1] = sn_upto(numbers, 3, bytes);
+    out[1] = sn_upto(&numbers[1], n, &bytes[1]);
     out[2] = sn_structs(points, 3);
     out[3] = sn_struct(points);
     out[4] = sn_value(numbers);
@@ -42,6 +44,8 @@ sn_arg right(int n, sn_arg *out)
     (void)sn_zip_with(sn_commutative(sn_add), array, constant);
     (void)sn_fold1(sn_associative(sn_sub), array);
     (void)sn_results(array, other, sn_zip(array, other, array), sn_stencil(sn_neg, pattern, sn_clamp, array));
+    (void)sn_scanl_x(sn_add, scalar, sn_filter(sn_not, array), NULL);
+    (void)sn_pack(sn_partition(sn_not, array, &other), sn_scanr1(sn_associative(sn_sub), array));
     (void)sn_fold1(sn_add, sn_gather(array, sn_transpose(other)));
     (void)sn_fst(sn_zip(array, other));
     (void)sn_fst(scalar);
