@@ -112,6 +112,8 @@ static place find_place(l_fusing *c, ir_id id)
         sides |= c->sides[find(c, from)];
         at.after_row |= why == L_FUSED_SWEEP;
     }
+    if (opposite(sides) && !(at.sides & SIDE_LEFT)) /* a loop from the right reads the others of its level from memory */
+        return (place){.level = at.level, .sides = at.sides | SIDE_RIGHT};
     if (opposite(sides) || sweep >= L_MOST_SWEEPS)
         return (place){.level = at.level + 1, .sides = at.sides}; /* behind everything that it reads */
     at.sweep = (uint8_t)sweep;
@@ -151,7 +153,8 @@ static void put_anchor(l_fusing *c, ir_id id)
         ir_id from = n->dep.at[i].array;
         l_access access = n->dep.at[i].access;
         l_why why;
-        if (l_at(c->node, from)->anchor && c->level[from] == c->level[id] && l_fusable(c, from, id, access, &why))
+        if (l_at(c->node, from)->anchor && c->level[from] == c->level[id] && l_fusable(c, from, id, access, &why) &&
+            joinable(c, from, id))
             join(c, from, id);
         if (access == L_RANDOM || access == L_OUTER || c->outer[id])
             continue;
@@ -249,6 +252,7 @@ typedef VEC(ir_id) anchors;
 
 typedef struct group {
     uint32_t level;
+    bool right; /* behind the others of its level, which it may read */
     ir_id root;
     anchors anchor;
 } group;
@@ -258,6 +262,8 @@ static int by_level(const void *a, const void *b)
     const group *x = a, *y = b;
     if (x->level != y->level)
         return x->level < y->level ? -1 : 1;
+    if (x->right != y->right)
+        return x->right ? 1 : -1;
     return (x->root > y->root) - (x->root < y->root);
 }
 
@@ -395,7 +401,8 @@ static void make_clusters(l_fusing *c)
             continue;
         ir_id root = find(c, id);
         if (!of[root]) {
-            vec_push(c->p->arena, &groups, ((group){.level = c->level[id], .root = root}));
+            bool right = c->sides[root] & SIDE_RIGHT;
+            vec_push(c->p->arena, &groups, ((group){.level = c->level[id], .right = right, .root = root}));
             of[root] = groups.n;
         }
         vec_push(c->p->arena, &groups.at[of[root] - 1].anchor, id);
