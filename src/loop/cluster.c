@@ -50,13 +50,15 @@ static uint8_t own_sides(const l_fusing *c, ir_id id)
 /* What follows a stencil at the same index stays in its loop, unless it must wait for something else. */
 static bool follows_stencil(const l_fusing *c, ir_id id, ir_id stencil)
 {
-    if (!l_at(c->node, stencil)->anchor || c->class[stencil] != L_CLASS_STENCIL || ir_info(c->p, id)->rank > 2 ||
-        !l_same_shape(ir_info(c->p, stencil), ir_info(c->p, id)))
+    if (!l_at(c->node, stencil)->anchor || c->class[stencil] != L_CLASS_STENCIL ||
+        ir_info(c->p, stencil)->rank > 2 || ir_at(c->p, stencil)->kind == IR_FOLD ||
+        !l_same_shape(ir_info(c->p, stencil), l_rate_of(c->p, id)))
         return false;
     const l_node *n = l_at(c->node, id);
     for (uint32_t i = 0; i < n->dep.n; i++) {
         ir_id from = n->dep.at[i].array;
-        if (ir_at(c->p, from)->kind != IR_INPUT && c->class[from] != L_CLASS_STENCIL &&
+        ir_kind kind = (ir_kind)ir_at(c->p, from)->kind;
+        if (kind != IR_INPUT && (c->class[from] != L_CLASS_STENCIL || kind == IR_FOLD) &&
             c->level[from] >= c->level[stencil])
             return false;
     }
@@ -66,15 +68,17 @@ static bool follows_stencil(const l_fusing *c, ir_id id, ir_id stencil)
 static l_class class_of(const l_fusing *c, ir_id id)
 {
     ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
-    if (kind == IR_FOLD || kind == IR_SCAN || kind == IR_PACK)
-        return kind == IR_FOLD ? L_CLASS_FOLD : L_CLASS_ROW;
     const l_node *n = l_at(c->node, id);
-    if (n->stencil)
+    if (kind == IR_SCAN || kind == IR_PACK)
+        return L_CLASS_ROW;
+    if (kind == IR_FOLD && !c->options->stencil_folds)
+        return L_CLASS_FOLD;
+    if (n->stencil && kind != IR_FOLD)
         return L_CLASS_STENCIL;
     for (uint32_t i = 0; i < n->dep.n; i++)
         if (n->dep.at[i].access == L_SAME && follows_stencil(c, id, n->dep.at[i].array))
             return L_CLASS_STENCIL;
-    return L_CLASS_PLAIN;
+    return kind == IR_FOLD ? L_CLASS_FOLD : L_CLASS_PLAIN;
 }
 
 static uint64_t key_of(const l_fusing *c, ir_id id)
@@ -323,6 +327,9 @@ static void emit_group(l_fusing *c, const anchors *g)
                 cluster->ordered = ordered;
                 cluster->wide = wide;
                 folds = true;
+            } else if (ir_at(c->p, id)->kind == IR_FOLD) { /* in a stencil's loop */
+                cluster->ordered |= fold_ordered(c->p, id);
+                cluster->wide |= fold_wide(c->p, id);
             }
             size += l_at(c->node, id)->size;
             stages += stage;

@@ -93,8 +93,8 @@ typedef struct l_cluster {
     uint8_t sweeps;  /* ROW: over each row, at least 1; more only if the rate has a dimension besides the row's */
     bool chains;     /* ROW: states can go from piece to piece; set by sk_prepare, and words per piece that they take: */
     uint32_t state_words;
-    bool ordered;    /* folds: their operators keep order; ROW: some fold's does */
-    bool wide;       /* folds: an accumulated component has 8 bytes; ROW: of some fold */
+    bool ordered;    /* folds: their operators keep order; ROW, STENCIL: some fold's does */
+    bool wide;       /* folds: an accumulated component has 8 bytes; ROW, STENCIL: of some fold */
     uint8_t choice;  /* folds: l_choice; set by sk_prepare, and the size of its key: */
     uint8_t choice_bytes;
     bool apart;      /* folds: several pieces may be folded at once; set by sk_prepare, */
@@ -129,6 +129,7 @@ typedef struct l_options {
     bool rows; /* folds along rows fuse with what reads their results in the same rows: row loops of several sweeps */
     bool few_rows; /* ... but not here: there are fewer rows than would keep the workers busy, and a row has one worker
                     */
+    bool stencil_folds; /* folds of what a stencil computes join its loop: class STENCIL with members L_FOLD, along its rows */
     uint32_t cap;    /* most scalar nodes in a cluster, but for an operation that has more; 0: the default */
 } l_options;
 

@@ -6,7 +6,7 @@
  * made of such results? */
 static bool fusable_after_row(const l_fusing *c, ir_id from, ir_id to, l_access access)
 {
-    if (!l_same_shape(l_loop_rate(c, from), l_loop_rate(c, to)))
+    if (!l_same_shape(l_loop_rate(c, from), l_loop_rate(c, to)) || c->class[from] == L_CLASS_STENCIL)
         return false;
     if (c->outer[to])
         return access == L_SAME;
