@@ -50,9 +50,8 @@ static uint8_t own_sides(const l_fusing *c, ir_id id)
 /* What follows a stencil at the same index stays in its loop, unless it must wait for something else. */
 static bool follows_stencil(const l_fusing *c, ir_id id, ir_id stencil)
 {
-    if (!l_at(c->node, stencil)->anchor || c->class[stencil] != L_CLASS_STENCIL ||
-        ir_info(c->p, stencil)->rank > 2 || ir_at(c->p, stencil)->kind == IR_FOLD ||
-        !l_same_shape(ir_info(c->p, stencil), l_rate_of(c->p, id)))
+    if (!l_at(c->node, stencil)->anchor || c->class[stencil] != L_CLASS_STENCIL || ir_info(c->p, stencil)->rank > 2 ||
+        ir_at(c->p, stencil)->kind == IR_FOLD || !l_same_shape(ir_info(c->p, stencil), l_rate_of(c->p, id)))
         return false;
     const l_node *n = l_at(c->node, id);
     for (uint32_t i = 0; i < n->dep.n; i++) {
@@ -116,7 +115,8 @@ static place find_place(l_fusing *c, ir_id id)
         sides |= c->sides[find(c, from)];
         at.after_row |= why == L_FUSED_SWEEP;
     }
-    if (opposite(sides) && !(at.sides & SIDE_LEFT)) /* a loop from the right reads the others of its level from memory */
+    if (opposite(sides) &&
+        !(at.sides & SIDE_LEFT)) /* a loop from the right reads the others of its level from memory */
         return (place){.level = at.level, .sides = at.sides | SIDE_RIGHT};
     if (opposite(sides) || sweep >= L_MOST_SWEEPS)
         return (place){.level = at.level + 1, .sides = at.sides}; /* behind everything that it reads */

@@ -129,7 +129,8 @@ typedef struct l_options {
     bool rows; /* folds along rows fuse with what reads their results in the same rows: row loops of several sweeps */
     bool few_rows; /* ... but not here: there are fewer rows than would keep the workers busy, and a row has one worker
                     */
-    bool stencil_folds; /* folds of what a stencil computes join its loop: class STENCIL with members L_FOLD, along its rows */
+    bool stencil_folds; /* folds of what a stencil computes join its loop: class STENCIL with members L_FOLD, along its
+                           rows */
     uint32_t cap;    /* most scalar nodes in a cluster, but for an operation that has more; 0: the default */
 } l_options;
 
