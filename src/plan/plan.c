@@ -15,21 +15,34 @@ typedef struct planner {
     VEC(uint32_t) check_stage;
     VEC(uint32_t) last; /* per buffer: 1 + the last cluster that uses it */
     map64 port;                /* array << 8 | component -> 1 + the first port it is the result of */
+    VEC(ir_id) looked_at; /* arrays that the host reads in loops: their extents are needed then */
     intern_table shapes;
     VEC(const ir_id *) shape_key;
 } planner;
 
 /* --- stages --- */
 
-/* The stage at which an array's elements are there: 0 for parameters. */
-static uint32_t array_stage(const planner *pl, ir_id array)
-{
-    return pl->l->cluster_of[array];
-}
-
 static uint32_t largest(uint32_t a, uint32_t b)
 {
     return a > b ? a : b;
+}
+
+/* The array whose element is the extent of a pack. */
+static ir_id count_of(const ir_program *p, ir_id pack)
+{
+    return ir_at(p, ir_info(p, pack)->shape[0])->array;
+}
+
+static bool is_pack(const ir_program *p, ir_id array)
+{
+    return ir_at(p, array)->kind == IR_PACK;
+}
+
+/* The stage at which an array's elements are there, and how many: 0 for parameters. */
+static uint32_t array_stage(const planner *pl, ir_id array)
+{
+    uint32_t stage = pl->l->cluster_of[array];
+    return is_pack(pl->p, array) ? largest(stage, pl->l->cluster_of[count_of(pl->p, array)]) : stage;
 }
 
 /* a loop's result: it may read arrays anywhere inside */
@@ -39,8 +52,11 @@ static uint32_t term_stage(planner *pl, ir_id term)
     uint32_t stage = 0;
     opt_reach(pl->p, pl->arena, 1, &term, &ids);
     for (uint32_t i = 0; i < ids.n; i++)
-        if (ir_at(pl->p, ids.at[i])->kind == IR_READ)
-            stage = largest(stage, array_stage(pl, ir_at(pl->p, ids.at[i])->array));
+        if (ir_at(pl->p, ids.at[i])->kind == IR_READ) {
+            ir_id array = ir_at(pl->p, ids.at[i])->array;
+            stage = largest(stage, array_stage(pl, array));
+            vec_push(pl->arena, &pl->looked_at, array);
+        }
     return stage;
 }
 
@@ -116,9 +132,9 @@ static uint64_t part_key(const l_part *part)
 static void add_buffers(planner *pl, ir_id array, plan_place place, uint32_t port)
 {
     const ir_array *info = ir_info(pl->p, array);
-    uint32_t shape = shape_of(pl, array);
+    uint32_t shape = shape_of(pl, array), room = is_pack(pl->p, array) ? shape_of(pl, info->input[0]) : shape;
     for (uint32_t c = 0; c < info->components; c++) {
-        plan_buffer b = {place, port + c, array, c, info->type[c], shape, ir_at(pl->p, array)->site};
+        plan_buffer b = {place, port + c, array, c, info->type[c], shape, room, ir_at(pl->p, array)->site};
         uint32_t result = place == PLAN_INPUT ? 0 : map64_get(&pl->port, part_key(&(l_part){array, c}));
         if (result) {
             b.place = PLAN_OUTPUT;
@@ -175,7 +191,8 @@ static void results(planner *pl)
         plan_find(pl->out, part->array, part->component, &buffer);
         const plan_buffer *b = &pl->out->buffer.at[buffer];
         bool own = b->place == PLAN_OUTPUT && b->port == port;
-        vec_push(pl->arena, &pl->out->result, ((plan_result){buffer, !own}));
+        bool counted = pl->shape_stage.at[b->shape] > 0;
+        vec_push(pl->arena, &pl->out->result, ((plan_result){buffer, !own, counted}));
     }
 }
 
@@ -319,8 +336,72 @@ static void free_after(planner *pl, uint32_t cluster)
     }
 }
 
+static void needed_at(planner *pl, uint32_t *stage, uint32_t shape, uint32_t by)
+{
+    uint32_t earliest = pl->shape_stage.at[shape];
+    by = largest(by, earliest);
+    stage[shape] = by < stage[shape] ? by : stage[shape];
+}
+
+/* Extents of packs are right whatever they are, so nobody looks at them before something needs them: on devices with
+ * queues that is a wait. */
+static void put_off_shapes(planner *pl)
+{
+    plan *out = pl->out;
+    uint32_t *stage = arena_alloc(pl->arena, (out->shape.n + 1) * sizeof(uint32_t)), first;
+    for (uint32_t i = 0; i < out->shape.n; i++)
+        stage[i] = pl->shape_stage.at[i];
+    for (uint32_t i = 0; i < out->buffer.n; i++)
+        if (is_pack(pl->p, out->buffer.at[i].array))
+            stage[out->buffer.at[i].shape] = pl->clusters;
+    for (uint32_t s = 0; s < pl->clusters; s++) {
+        const plan_cluster *c = &out->cluster.at[s];
+        needed_at(pl, stage, c->shape, s);
+        for (uint32_t k = 0; k < c->writes.n; k++)
+            needed_at(pl, stage, out->buffer.at[c->writes.at[k]].room, s);
+    }
+    for (uint32_t i = 0; i < pl->looked_at.n; i++)
+        if (plan_find(out, pl->looked_at.at[i], 0, &first))
+            needed_at(pl, stage, out->buffer.at[first].shape, 0);
+    pl->shape_stage.at = stage;
+    pl->shape_stage.cap = out->shape.n;
+}
+
+static void used_at(uint32_t *stage, uint32_t step, uint32_t by)
+{
+    stage[step] = by < stage[step] ? by : stage[step];
+}
+
+/* Nor is a value computed before something needs it. */
+static void put_off(planner *pl)
+{
+    const plan *out = pl->out;
+    const uint32_t n = out->host.step.n;
+    uint32_t *stage = arena_alloc(pl->arena, (n + 1) * sizeof(uint32_t));
+    put_off_shapes(pl);
+    for (uint32_t i = 0; i < n; i++)
+        stage[i] = UINT32_MAX;
+    for (uint32_t i = 0; i < out->shape.n; i++)
+        for (unsigned d = 0; d < out->shape.at[i].rank; d++)
+            used_at(stage, out->shape.at[i].extent[d], pl->shape_stage.at[i]);
+    for (uint32_t i = 0; i < out->check.n; i++) {
+        used_at(stage, out->check.at[i].left, pl->check_stage.at[i]);
+        used_at(stage, out->check.at[i].right, pl->check_stage.at[i]);
+    }
+    for (uint32_t i = n; i-- > 0;) {
+        const host_step *s = &out->host.step.at[i];
+        if (stage[i] == UINT32_MAX || !pl->step_stage.at[i])
+            stage[i] = pl->step_stage.at[i];
+        for (uint32_t k = 0; s->in && k < (uint32_t)s->n + s->rank; k++)
+            used_at(stage, s->in[k], stage[i]);
+    }
+    pl->step_stage.at = stage;
+    pl->step_stage.cap = n;
+}
+
 static void steps(planner *pl)
 {
+    put_off(pl);
     const uint32_t *first = sort_host(pl);
     uint32_t *result_stage = arena_alloc(pl->arena, (pl->out->result.n + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < pl->out->result.n; i++)

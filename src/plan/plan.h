@@ -6,6 +6,9 @@
  * a buffer is allocated before the cluster that writes it and freed behind the last that reads it, so a call needs no
  * more memory than inputs, results and the boundaries between clusters.
  *
+ * How many elements a pack has is known when they have been counted, often in the loop that packs them. Its buffer has room
+ * for all that it may have, and its extent is read when something needs it: a later cluster, a condition, or at the end.
+ *
  * A plan is immutable and refers to the program by numbers only: safe from any thread. */
 #ifndef SN_PLAN_PLAN_H
 #define SN_PLAN_PLAN_H
@@ -18,7 +21,7 @@ typedef enum {
     PLAN_EVALUATE, /* host steps [index, last) */
     PLAN_SHAPE,    /* shape: extents are not negative, their product has 63 bits */
     PLAN_CHECK,    /* condition: two extents are equal */
-    PLAN_RESULT,   /* result: where it goes has the right extents */
+    PLAN_RESULT,   /* result: where it goes has the right extents, or room */
     PLAN_ALLOC,    /* buffer */
     PLAN_LAUNCH,   /* cluster */
     PLAN_FREE,     /* buffer */
@@ -51,12 +54,14 @@ typedef struct plan_buffer { /* one component of an array in memory */
     uint32_t component;
     ir_type type;
     uint32_t shape;
+    uint32_t room; /* shape that there is memory for: the same, but for packs */
     uint32_t site; /* of the operation that it is the result of */
 } plan_buffer;
 
 typedef struct plan_result { /* one component of a result */
     uint32_t buffer;         /* that holds it: its own (an OUTPUT), or another one that is copied */
     bool copied;
+    bool counted; /* its extents are known only when a cluster has run */
 } plan_result;
 
 typedef struct plan_binding {  /* one extent of a parameter */

@@ -80,6 +80,18 @@ static void print_passes(const plan_cluster *c, text *out)
     text_add(out, c->passes > 1 ? "\n" : "");
 }
 
+/* Of results only those that may not fit where they go. */
+static void print_alloc(const plan *p, const plan_buffer *b, uint32_t index, text *out)
+{
+    if (b->place != PLAN_TEMPORARY && b->room == b->shape)
+        return;
+    text_add(out, "    alloc ");
+    print_buffer(p, index, out);
+    text_printf(out, ": %s%s", b->room == b->shape ? "" : "at most ", ir_type_name(b->type));
+    print_shape(p, b->room, out);
+    text_add(out, "\n");
+}
+
 static void print_step(const plan *p, const plan_step *s, text *out)
 {
     switch (s->op) {
@@ -96,15 +108,14 @@ static void print_step(const plan *p, const plan_step *s, text *out)
         text_printf(out, ", or \"%s\"\n", p->check.at[s->index].what);
         break;
     case PLAN_RESULT:
+        if (!p->result.at[s->index].counted)
+            break;
+        text_printf(out, "    result %u has the shape ", s->index);
+        print_shape(p, p->buffer.at[p->result.at[s->index].buffer].shape, out);
+        text_add(out, "\n");
         break;
     case PLAN_ALLOC:
-        if (p->buffer.at[s->index].place != PLAN_TEMPORARY)
-            break;
-        text_add(out, "    alloc ");
-        print_buffer(p, s->index, out);
-        text_printf(out, ": %s", ir_type_name(p->buffer.at[s->index].type));
-        print_shape(p, p->buffer.at[s->index].shape, out);
-        text_add(out, "\n");
+        print_alloc(p, &p->buffer.at[s->index], s->index, out);
         break;
     case PLAN_LAUNCH: {
         const plan_cluster *c = &p->cluster.at[s->index];

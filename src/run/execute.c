@@ -162,32 +162,17 @@ bool run_bytes(const run *c, const plan_buffer *b, size_t *bytes)
     return size_times((size_t)c->size[b->shape], ir_type_size(b->type), bytes);
 }
 
+/* Of the caller's memory: elements. */
+static int64_t capacity_of(const run_result *out, unsigned rank)
+{
+    int64_t n = 0;
+    return out->upto ? out->capacity : size_count(rank, out->extent, &n) ? n : 0;
+}
+
 static bool fails_size(run *c, const plan_buffer *b)
 {
     return run_fails_at(c, b->site, SN_TOO_LARGE, "an array of %" PRId64 " elements does not fit in memory",
-                        c->size[b->shape]);
-}
-
-static bool step_result(run *c, uint32_t index)
-{
-    const plan_result *from = &c->plan->result.at[index];
-    const plan_buffer *b = &c->plan->buffer.at[from->buffer];
-    const plan_shape *s = &c->plan->shape.at[b->shape];
-    run_result *out = &c->out[index];
-    for (unsigned d = 0; d < s->rank; d++) {
-        int64_t n = host_i64(c->value, s->extent[d]);
-        if (out->given && !out->upto && out->extent[d] != n)
-            return run_fails(c, SN_BAD_EXTENT,
-                             "dimension %u of result %u has the extent %" PRId64 ", but there is memory for %" PRId64,
-                             d, out->number, n, out->extent[d]);
-        out->extent[d] = n;
-    }
-    out->known = true;
-    if (out->upto && c->size[b->shape] > out->capacity)
-        return run_fails(c, SN_BAD_EXTENT, "%s", run_too_small(c->arena, out, c->size[b->shape]));
-    if (!from->copied && out->given && !c->queue)
-        c->data[from->buffer] = out->data;
-    return true;
+                        c->size[b->room]);
 }
 
 /* `site`: of the operation that needs it. */
@@ -207,10 +192,16 @@ static bool take(run *c, size_t bytes, uint32_t site, void **data, size_t *grant
 static bool step_alloc(run *c, uint32_t index)
 {
     const plan_buffer *b = &c->plan->buffer.at[index];
+    const int64_t elements = c->size[b->room];
     size_t bytes;
+    if (b->place == PLAN_OUTPUT && !c->queue && c->out[b->port].given) {
+        const run_result *out = &c->out[b->port];
+        if (capacity_of(out, c->plan->shape.at[b->shape].rank) >= elements)
+            c->data[index] = out->data;
+    }
     if (c->data[index])
         return true;
-    if (!run_bytes(c, b, &bytes))
+    if (!size_times((size_t)elements, ir_type_size(b->type), &bytes))
         return fails_size(c, b);
     return take(c, bytes, b->site, &c->data[index], &c->granted[index]);
 }
@@ -230,11 +221,67 @@ static void give_back(run *c, uint32_t index)
     c->granted[index] = 0;
 }
 
+/* Gives memory back where much less is needed than there was room for: a copy in exchange for it. */
+static void trim(run *c, uint32_t index)
+{
+    enum { LEAST_BYTES = 64 << 10 };
+    const plan_buffer *b = &c->plan->buffer.at[index];
+    run_pool *pool = c->r->engine.pool;
+    size_t bytes, granted = 0;
+    if (!run_bytes(c, b, &bytes) || c->granted[index] < LEAST_BYTES || c->granted[index] / 2 < run_pool_size(bytes))
+        return;
+    void *data = run_pool_take(pool, bytes, &granted);
+    if (!data)
+        return;
+    if (!run_copy(c, data, c->data[index], bytes)) {
+        run_pool_give(pool, data, granted);
+        return;
+    }
+    run_count_copy(c->r->engine.counters, bytes);
+    give_back(c, index);
+    c->data[index] = data;
+    c->granted[index] = granted;
+}
+
+static bool fails_too_small(run *c)
+{
+    const uint32_t index = c->too_small - 1;
+    const plan_buffer *b = &c->plan->buffer.at[c->plan->result.at[index].buffer];
+    return run_fails(c, SN_BAD_EXTENT, "%s", run_too_small(c->arena, &c->out[index], c->size[b->shape]));
+}
+
+static bool step_result(run *c, uint32_t index)
+{
+    const plan_result *from = &c->plan->result.at[index];
+    const plan_buffer *b = &c->plan->buffer.at[from->buffer];
+    const plan_shape *s = &c->plan->shape.at[b->shape];
+    run_result *out = &c->out[index];
+    for (unsigned d = 0; d < s->rank; d++) {
+        int64_t n = host_i64(c->value, s->extent[d]);
+        if (out->given && !out->upto && out->extent[d] != n)
+            return run_fails(c, SN_BAD_EXTENT,
+                             "dimension %u of result %u has the extent %" PRId64 ", but there is memory for %" PRId64,
+                             d, out->number, n, out->extent[d]);
+        out->extent[d] = n;
+    }
+    out->known = true;
+    if (out->upto && c->size[b->shape] > out->capacity) {
+        if (!c->too_small)
+            c->too_small = index + 1;
+        return from->counted || fails_too_small(c); /* work has been done: the others are counted, too */
+    }
+    if (b->room != b->shape && !out->given && !from->copied)
+        trim(c, from->buffer);
+    return c->status == SN_OK;
+}
+
 static bool step_copy(run *c, uint32_t index)
 {
     run_result *out = &c->out[index];
     const plan_buffer *b = &c->plan->buffer.at[c->plan->result.at[index].buffer];
     size_t bytes;
+    if (c->too_small)
+        return fails_too_small(c);
     if (!run_bytes(c, b, &bytes))
         return fails_size(c, b);
     run_count_copy(c->r->engine.counters, bytes);
@@ -539,7 +586,7 @@ static bool work(run *c)
     for (uint32_t i = 0; i < c->plan->step.n; i++)
         if (!execute(c, &c->plan->step.at[i]))
             return false;
-    return !c->queue || run_download_results(c);
+    return c->too_small ? fails_too_small(c) : run_hand_out_results(c);
 }
 
 /* Does something that takes memory of the call's arena. */

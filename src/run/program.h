@@ -103,6 +103,7 @@ struct run { /* a call */
     run_block *aside;      /* MOST_ASIDE blocks that queued work still uses, nobody else */
     uint32_t asides;
     bool unsettled;        /* launches that may fail are queued */
+    uint32_t too_small;    /* 1 + the first result that there is too little memory for, known when work had been done */
     ir_trace trace;        /* of the launch that runs */
     run_between between;
     host_world world;

@@ -121,6 +121,15 @@ static bool copy(run *c, device_direction direction, void *to, const void *from,
     return !bytes || d->copy(d, c->queue, direction, to, from, offset, bytes) || refused(c);
 }
 
+bool run_copy(run *c, void *to, const void *from, size_t bytes)
+{
+    if (c->queue)
+        return copy(c, DEVICE_COPY, to, from, 0, bytes);
+    if (bytes)
+        memcpy(to, from, bytes);
+    return true;
+}
+
 bool run_clear(run *c, void *block, size_t bytes)
 {
     device *d = device_of(c);
@@ -191,13 +200,23 @@ bool run_copy_out(run *c, uint32_t result, size_t bytes)
     return copy(c, DEVICE_COPY, out->data, c->data[from], 0, bytes);
 }
 
-bool run_download_results(run *c)
+static bool hand_out(run *c, run_result *out, uint32_t buffer)
+{
+    size_t bytes = bytes_of(c, buffer);
+    if (c->queue)
+        return copy(c, DEVICE_DOWNLOAD, out->data, c->data[buffer], 0, bytes);
+    if (!bytes)
+        return true;
+    memcpy(out->data, c->data[buffer], bytes);
+    run_count_copy(c->r->engine.counters, bytes);
+    return true;
+}
+
+bool run_hand_out_results(run *c)
 {
     for (uint32_t i = 0; i < c->plan->result.n; i++) {
         const plan_result *r = &c->plan->result.at[i];
-        if (r->copied || !c->out[i].given)
-            continue;
-        if (!copy(c, DEVICE_DOWNLOAD, c->out[i].data, c->data[r->buffer], 0, bytes_of(c, r->buffer)))
+        if (!r->copied && c->out[i].given && c->granted[r->buffer] && !hand_out(c, &c->out[i], r->buffer))
             return false;
     }
     return true;

@@ -2,7 +2,7 @@
  *
  * Inputs in host memory go to the device when a launch first reads them, results come back at the end, single elements when
  * the plan reads them on the host. Nothing else waits: launches queue up behind each other. On devices without memory of
- * their own c->queue is NULL, and none of these is called but the first and the last. */
+ * their own c->queue is NULL, and memory is copied and cleared at once. */
 #ifndef SN_RUN_TRANSFER_H
 #define SN_RUN_TRANSFER_H
 
@@ -17,11 +17,13 @@ void *run_take(run *c, size_t bytes, uint32_t site, size_t *granted);
 /* Behind what is queued so far nobody uses the block; but only this call may have it before the queue is empty. */
 void run_set_aside(run *c, void *block, size_t granted);
 
+bool run_copy(run *c, void *to, const void *from, size_t bytes); /* from block to block */
 bool run_clear(run *c, void *block, size_t bytes); /* to zeros */
 bool run_upload(run *c, uint32_t buffer);  /* unless it is there */
 bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out); /* one element; waits unless it is in host memory */
 bool run_copy_out(run *c, uint32_t result, size_t bytes); /* a result that is an input or another result */
-bool run_download_results(run *c);
+/* Results to the caller's memory that were computed elsewhere. */
+bool run_hand_out_results(run *c);
 
 /* Queues pieces of a kernel; waits for what it must not run behind. */
 bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *arg, int64_t pieces);

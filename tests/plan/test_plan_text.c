@@ -54,6 +54,7 @@ static void extents_from_data_wait_for_their_loop(void **state)
             "        reads parameter a1 (input)\n"
             "        writes buffer a2 (fold)\n"
             "    h1 = a2.0[]\n"
+            "    result 0 has the shape [h1]\n"
             "    launch cluster 1 over [h1]\n"
             "        reads buffer a2 (fold)\n"
             "        writes result a3 (generate)\n");
