@@ -65,11 +65,12 @@ static double fastest(bench *b, const row *r)
     for (unsigned i = 0; !r->outputs && i < PARTS; i++)
         mem[at++] = b->partial[i];
     for (int run = 0; run < RUNS; run++) {
-        k_error error = {0};
         memset(b->state, 0, (size_t)(2 * pieces + 2) * sizeof(*b->state));
         double start = bench_now();
-        bool fine = b->cpu->launch(b->cpu, k, mem, arg, 0, pieces, false, &error);
+        device_queue *q = b->cpu->open_queue(b->cpu, NULL);
+        bool fine = q && b->cpu->enqueue(b->cpu, q, k, mem, arg, 0, pieces, false);
         double seconds = bench_now() - start;
+        b->cpu->close_queue(b->cpu, q);
         if (!fine)
             return -1;
         best = best < 0 || seconds < best ? seconds : best;

@@ -1,4 +1,4 @@
-/* Calls that go on while their caller does something else: queued on devices with queues, else on a thread of their
+/* Calls that go on while their caller does something else: queued where queues do not wait, else on a thread of their
  * own. */
 #include "api/call.h"
 
@@ -36,7 +36,7 @@ static void begin(sn_pending *p)
 {
     const call *c = &p->call;
     const device *d = c->p->context->engine.device;
-    if (d && d->open_queue) {
+    if (d && !d->limits->waits) {
         p->run = run_begin(call_version(c), c->in, c->out, &p->arena);
         return;
     }
@@ -50,7 +50,7 @@ static void end(sn_pending *p)
     const device *d = p->call.p->context->engine.device;
     if (p->threaded)
         pthread_join(p->thread, NULL);
-    else if (d && d->open_queue)
+    else if (d && !d->limits->waits)
         p->status = run_end(p->run, &p->said);
 }
 

@@ -47,7 +47,15 @@ typedef struct {
     kernel_cache kernels;
     pthread_mutex_t lock;  /* of what follows */
     scratch *scratch;      /* blocks of BLOCK_SCRATCH bytes not in use */
+    device_queue *idle;    /* queues not in use */
 } cpu;
+
+/* Work is done when it is put in: what is left of it is what there is to say. */
+struct device_queue {
+    device_queue *next; /* among the idle ones */
+    k_error error;      /* of the launch that failed; where values are noted */
+    device_state state;
+};
 
 /* --- errors from kernels --- */
 
@@ -273,23 +281,86 @@ static bool take_scratch(cpu *d, scratch **block, unsigned n)
     return true;
 }
 
-static bool cpu_launch(device *base, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first, int64_t last,
-                       bool small, k_error *error)
+static bool cpu_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg,
+                        int64_t first, int64_t last, bool small)
 {
     cpu *d = (cpu *)base;
     scratch *block[MOST_THREADS];
+    if (q->error.site || q->state != DEVICE_FINE)
+        return false;
     if (first >= last)
         return true;
     unsigned threads = small ? 1 : d->limits.workers;
     if (last - first < threads)
         threads = (unsigned)(last - first);
-    if (!take_scratch(d, block, threads))
+    if (!take_scratch(d, block, threads)) {
+        q->state = DEVICE_OUT_OF_MEMORY;
         return false;
-    launch l = {.common = {.mem = mem, .arg = arg, .error = error, .helpers = &helpers}, .entry = k->code.entry, .block = block};
+    }
+    launch l = {.common = {.mem = mem, .arg = arg, .error = &q->error, .helpers = &helpers},
+                .entry = k->code.entry,
+                .block = block};
     int64_t batch = (last - first) / ((int64_t)threads * BATCHES_PER_THREAD);
     pool_run(d->pool, threads, first, last, k->chained || batch < 1 ? 1 : batch, run_pieces, &l);
     give_back(d, block, threads);
-    return true;
+    return !q->error.site;
+}
+
+/* --- queues --- */
+
+static device_queue *cpu_open_queue(device *base, struct ir_trace *trace)
+{
+    cpu *d = (cpu *)base;
+    pthread_mutex_lock(&d->lock);
+    device_queue *q = d->idle;
+    if (q)
+        d->idle = q->next;
+    pthread_mutex_unlock(&d->lock);
+    if (!q)
+        q = d->heap.alloc(d->heap.env, sizeof(*q));
+    if (q)
+        *q = (device_queue){.error = {.trace = trace}};
+    return q;
+}
+
+static void cpu_close_queue(device *base, device_queue *q)
+{
+    cpu *d = (cpu *)base;
+    if (!q)
+        return;
+    pthread_mutex_lock(&d->lock);
+    q->next = d->idle;
+    d->idle = q;
+    pthread_mutex_unlock(&d->lock);
+}
+
+static bool cpu_copy(device *base, device_queue *q, device_direction direction, void *to, const void *from,
+                     size_t offset, size_t bytes)
+{
+    (void)base;
+    if (bytes && direction == DEVICE_UPLOAD)
+        memcpy((char *)to + offset, from, bytes);
+    else if (bytes)
+        memcpy(to, (const char *)from + offset, bytes);
+    return q->state == DEVICE_FINE;
+}
+
+static bool cpu_clear(device *base, device_queue *q, void *block, size_t bytes)
+{
+    (void)base;
+    if (bytes)
+        memset(block, 0, bytes);
+    return q->state == DEVICE_FINE;
+}
+
+static device_state cpu_finish(device *base, device_queue *q, k_error *error, arena *a, const char **why)
+{
+    device_state state = q->state;
+    (void)base, (void)a;
+    *error = q->error;
+    *why = state == DEVICE_FINE ? NULL : "no memory for a kernel's scratch space";
+    *q = (device_queue){.error = {.trace = q->error.trace}};
+    return state;
 }
 
 /* --- opening and closing --- */
@@ -302,6 +373,11 @@ static void cpu_close(device *base)
         scratch *s = d->scratch;
         d->scratch = s->next;
         cpu_memory_release(&d->heap, s, BLOCK_SCRATCH);
+    }
+    while (d->idle) {
+        device_queue *q = d->idle;
+        d->idle = q->next;
+        d->heap.release(d->heap.env, q);
     }
     pool_release(d->pool);
     disk_cache_close(d->disk);
@@ -340,7 +416,7 @@ static void set_limits(cpu *d, const device_options *o)
     if (threads > MOST_THREADS)
         threads = MOST_THREADS;
     d->limits = (device_limits){.kind = "cpu", .workers = threads, .vector_bytes = vector_bytes(),
-                                .scratch = BLOCK_SCRATCH, .forward_progress = true, .cache_bytes = cache_bytes()};
+                                .scratch = BLOCK_SCRATCH, .forward_progress = true, .waits = true, .cache_bytes = cache_bytes()};
     snprintf(d->limits.name, sizeof(d->limits.name), "%u threads, %u-byte vectors", threads, d->limits.vector_bytes);
 }
 
@@ -364,9 +440,14 @@ static bool name_things(cpu *d, const device_options *o)
 static const device cpu_functions = {
     .alloc = cpu_alloc,
     .release = cpu_release,
-    .launch = cpu_launch,
     .kernel_text = cpu_text,
     .generates = cpu_generates,
+    .open_queue = cpu_open_queue,
+    .copy = cpu_copy,
+    .clear = cpu_clear,
+    .enqueue = cpu_enqueue,
+    .finish = cpu_finish,
+    .close_queue = cpu_close_queue,
     .close = cpu_close,
 };
 

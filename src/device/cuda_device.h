@@ -57,14 +57,14 @@ bool cuda_obtain(device *base, const kernel *k, const text *key, kernel_entry *e
 void cuda_discard(device *base, kernel_entry *entry);
 
 /* cuda_queue.c */
-device_queue *cuda_open_queue(device *base);
+device_queue *cuda_open_queue(device *base, struct ir_trace *trace);
 void cuda_close_queue(device *base, device_queue *q);
 void cuda_free_queue(device *base, device_queue *q);
 bool cuda_copy(device *base, device_queue *q, device_direction direction, void *to, const void *from, size_t offset,
                size_t bytes);
 bool cuda_clear(device *base, device_queue *q, void *block, size_t bytes);
 bool cuda_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
-                  int64_t last);
+                  int64_t last, bool small);
 device_state cuda_finish(device *base, device_queue *q, k_error *error, arena *a, const char **why);
 
 #endif

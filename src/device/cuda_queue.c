@@ -90,10 +90,11 @@ static device_queue *new_queue(cuda *d)
     return q;
 }
 
-device_queue *cuda_open_queue(device *base)
+device_queue *cuda_open_queue(device *base, struct ir_trace *trace)
 {
     cuda *d = (cuda *)base;
     device_queue *q = driver_idle_queue(&d->common);
+    (void)trace; /* kernels of drivers note nothing */
     return q ? q : new_queue(d);
 }
 
@@ -267,9 +268,10 @@ static bool launch(cuda *d, device_queue *q, device_kernel *k, void *const *mem,
 }
 
 bool cuda_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
-                  int64_t last)
+                  int64_t last, bool small)
 {
     cuda *d = (cuda *)base;
+    (void)small;
     if (first >= last || q->common.state != DEVICE_FINE)
         return q->common.state == DEVICE_FINE;
     if (fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))

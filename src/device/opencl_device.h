@@ -31,14 +31,14 @@ bool opencl_obtain(device *base, const kernel *k, const text *key, kernel_entry 
 void opencl_discard(device *base, kernel_entry *entry);
 
 /* opencl_queue.c */
-device_queue *opencl_open_queue(device *base);
+device_queue *opencl_open_queue(device *base, struct ir_trace *trace);
 void opencl_close_queue(device *base, device_queue *q);
 void opencl_free_queue(device *base, device_queue *q);
 bool opencl_copy(device *base, device_queue *q, device_direction direction, void *to, const void *from, size_t offset,
                  size_t bytes);
 bool opencl_clear(device *base, device_queue *q, void *block, size_t bytes);
 bool opencl_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg,
-                    int64_t first, int64_t last);
+                    int64_t first, int64_t last, bool small);
 device_state opencl_finish(device *base, device_queue *q, k_error *error, arena *a, const char **why);
 
 #endif

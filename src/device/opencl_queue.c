@@ -31,10 +31,11 @@ void opencl_free_queue(device *base, device_queue *q)
     d->common.heap.release(d->common.heap.env, q);
 }
 
-device_queue *opencl_open_queue(device *base)
+device_queue *opencl_open_queue(device *base, struct ir_trace *trace)
 {
     opencl *d = (opencl *)base;
     device_queue *q = driver_idle_queue(&d->common);
+    (void)trace; /* kernels of drivers note nothing */
     if (q)
         return q;
     q = d->common.heap.alloc(d->common.heap.env, sizeof(*q));
@@ -175,9 +176,10 @@ static size_t groups_of(const opencl *d, int64_t pieces)
 }
 
 bool opencl_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg,
-                    int64_t first, int64_t last)
+                    int64_t first, int64_t last, bool small)
 {
     opencl *d = (opencl *)base;
+    (void)small;
     if (first >= last)
         return q->common.state == DEVICE_FINE;
     ocl_mem *record = next_record(d, q, k->common.checks);

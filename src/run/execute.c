@@ -5,9 +5,6 @@
 
 #include <inttypes.h>
 
-/* Launches worth less than this many scalar operations run on the caller's thread: waking others costs more. */
-enum { SMALL_WORK = 20000 };
-
 /* --- what arguments determine --- */
 
 static bool bind_extent(run *c, const plan_binding *b, uint32_t argument)
@@ -72,16 +69,11 @@ static ir_bits read_element(void *env, ir_id array, uint32_t component, int64_t 
     run *c = env;
     uint32_t buffer;
     ir_bits bits = 0;
-    if (!plan_find(c->plan, array, component, &buffer) || !(c->data[buffer] || (c->queue && c->host[buffer]))) {
+    if (!plan_find(c->plan, array, component, &buffer) || !(c->data[buffer] || c->host[buffer])) {
         run_fails(c, SN_INTERNAL, "internal error: the host reads an array that is not in memory");
         return 0;
     }
-    if (c->queue) {
-        run_read_host(c, buffer, position, &bits); /* its failure is kept in c */
-        return bits;
-    }
-    size_t size = ir_type_size(c->plan->buffer.at[buffer].type);
-    memcpy(&bits, (const char *)c->data[buffer] + (size_t)position * size, size);
+    run_read_host(c, buffer, position, &bits); /* its failure is kept in c */
     return bits;
 }
 
@@ -178,15 +170,8 @@ static bool fails_size(run *c, const plan_buffer *b)
 /* `site`: of the operation that needs it. */
 static bool take(run *c, size_t bytes, uint32_t site, void **data, size_t *granted)
 {
-    if (c->queue) {
-        *data = run_take(c, bytes, site, granted);
-        return *data != NULL;
-    }
-    *data = run_pool_take(c->r->engine.pool, bytes, granted);
-    if (*data)
-        return true;
-    *granted = 0;
-    return run_fails_at(c, site, SN_NO_MEMORY, "no memory for an array of %zu bytes", bytes);
+    *data = run_take(c, bytes, site, granted);
+    return *data != NULL;
 }
 
 static bool step_alloc(run *c, uint32_t index)
@@ -194,10 +179,10 @@ static bool step_alloc(run *c, uint32_t index)
     const plan_buffer *b = &c->plan->buffer.at[index];
     const int64_t elements = c->size[b->room];
     size_t bytes;
-    if (b->place == PLAN_OUTPUT && !c->queue && c->out[b->port].given) {
+    if (b->place == PLAN_OUTPUT && c->out[b->port].given) {
         const run_result *out = &c->out[b->port];
         if (capacity_of(out, c->plan->shape.at[b->shape].rank) >= elements)
-            c->data[index] = out->data;
+            c->data[index] = run_reach(c, out->data);
     }
     if (c->data[index])
         return true;
@@ -206,17 +191,9 @@ static bool step_alloc(run *c, uint32_t index)
     return take(c, bytes, b->site, &c->data[index], &c->granted[index]);
 }
 
-static void give(run *c, void *data, size_t granted)
-{
-    if (c->queue)
-        run_set_aside(c, data, granted);
-    else if (granted)
-        run_pool_give(c->r->engine.pool, data, granted);
-}
-
 static void give_back(run *c, uint32_t index)
 {
-    give(c, c->data[index], c->granted[index]);
+    run_let_go(c, c->data[index], c->granted[index]);
     c->data[index] = NULL;
     c->granted[index] = 0;
 }
@@ -277,7 +254,6 @@ static bool step_result(run *c, uint32_t index)
 
 static bool step_copy(run *c, uint32_t index)
 {
-    run_result *out = &c->out[index];
     const plan_buffer *b = &c->plan->buffer.at[c->plan->result.at[index].buffer];
     size_t bytes;
     if (c->too_small)
@@ -285,13 +261,7 @@ static bool step_copy(run *c, uint32_t index)
     if (!run_bytes(c, b, &bytes))
         return fails_size(c, b);
     run_count_copy(c->r->engine.counters, bytes);
-    if (c->queue)
-        return run_copy_out(c, index, bytes);
-    if (!out->given && !take(c, bytes, b->site, &out->data, &out->granted))
-        return false;
-    if (bytes)
-        memcpy(out->data, c->data[c->plan->result.at[index].buffer], bytes);
-    return true;
+    return run_copy_out(c, index, bytes);
 }
 
 /* --- launches --- */
@@ -299,7 +269,7 @@ static bool step_copy(run *c, uint32_t index)
 static void give_blocks(run *c, run_block *b, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        give(c, b[i].block, b[i].granted);
+        run_let_go(c, b[i].block, b[i].granted);
         b[i] = (run_block){0};
     }
 }
@@ -410,7 +380,7 @@ static bool launch(run *c, const run_geometry *found)
     ir_bits *arg = arena_alloc(c->arena, (v->built->argument.n + 1) * sizeof(ir_bits));
     for (uint32_t i = 0; i < v->built->memory.n; i++) {
         const run_binding *b = &v->memory[i];
-        if (c->queue && b->role == SK_ARRAY && !run_upload(c, b->number))
+        if (b->role == SK_ARRAY && !run_upload(c, b->number))
             return false;
         mem[i] = memory_of(c, b);
     }
@@ -420,18 +390,12 @@ static bool launch(run *c, const run_geometry *found)
         v = run_find_wide(c, found); /* it takes the same pointers and arguments */
     if (!v)
         return false;
-    k_error error = {.trace = &c->trace};
-    device *d = c->r->engine.device;
     atomic_fetch_add_explicit(&c->r->launches, 1, memory_order_relaxed);
     if (c->r->engine.counters)
         run_count(&c->r->engine.counters->launches, 1);
-    if (c->queue)
-        return run_enqueue(c, v, mem, arg, g->pieces);
-    if (!d->launch(d, v->code, mem, arg, 0, g->pieces, g->work < SMALL_WORK, &error))
-        return run_fails_at(c, c->plan->cluster.at[found->cluster].site, SN_NO_MEMORY,
-                            "no memory for a kernel's scratch space");
+    bool good = run_enqueue(c, v, mem, arg, g, c->plan->cluster.at[found->cluster].site);
     run_say_trace(c->r, &c->trace);
-    return !error.site || run_fails_kernel(c, &error);
+    return good;
 }
 
 /* One launch. *left: partial results a row, as they are before it and behind it; 1: none. */
@@ -554,12 +518,11 @@ static void prepare(run *c)
     c->data = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(void *));
     c->host = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(void *));
     c->world = (host_world){c->dims, c->bound, read_element, host_loop, c};
-    bool own_memory = c->r->engine.device->limits->own_memory;
     for (uint32_t i = 0; i < p->buffer.n; i++) {
         if (p->buffer.at[i].place != PLAN_INPUT)
             continue;
         const run_argument *in = &c->in[p->buffer.at[i].port];
-        c->data[i] = own_memory ? in->block : (void *)(uintptr_t)in->data;
+        c->data[i] = in->block ? in->block : run_reach(c, in->data);
         c->host[i] = in->data;
     }
 }
@@ -638,7 +601,7 @@ sn_status run_end(run *c, run_said *said)
     if (!c)
         return SN_NO_MEMORY;
     if (!c->over) {
-        if (c->queue)
+        if (c->queue && c->aside)
             with_memory(c, run_settle);
         run_close_queue(c);
         finish(c);

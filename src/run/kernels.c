@@ -107,8 +107,7 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
         return NULL;
     }
     v->built = keep(v->built, a);
-    if (r->engine.device->limits->own_memory)
-        run_find_hazards(v->built->k, a, v);
+    run_find_hazards(v->built->k, a, v);
     return bind(r, cluster, v, t, why) ? v : NULL;
 }
 

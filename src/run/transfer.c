@@ -4,8 +4,9 @@
 #include "base/size.h"
 #include "kernel/walk.h"
 
-/* Arrays that the host reads elements of are copied to it whole up to this size: it often reads several. */
-enum { WHOLE_BYTES = 4096 };
+/* Arrays that the host reads elements of are copied to it whole up to this size: it often reads several. Launches worth less
+ * than SMALL_WORK scalar operations run on the caller's thread: waking others costs more. */
+enum { WHOLE_BYTES = 4096, SMALL_WORK = 20000 };
 
 static device *device_of(const run *c)
 {
@@ -15,10 +16,11 @@ static device *device_of(const run *c)
 bool run_open_queue(run *c)
 {
     device *d = device_of(c);
-    if (!d->limits->own_memory)
-        return true;
-    c->aside = arena_alloc(c->arena, MOST_ASIDE * sizeof(run_block));
-    c->queue = d->open_queue(d);
+    if (!d->limits->waits)
+        c->aside = arena_alloc(c->arena, MOST_ASIDE * sizeof(run_block));
+    c->queue = d->open_queue(d, &c->trace);
+    if (!c->queue && d->limits->waits)
+        return run_fails(c, SN_NO_MEMORY, "no memory for a call");
     return c->queue || run_fails(c, SN_DEVICE_FAILED, "the device %s takes no work", d->limits->name);
 }
 
@@ -35,7 +37,7 @@ void run_close_queue(run *c)
 
 /* --- waiting --- */
 
-bool run_settle(run *c)
+static bool settle(run *c, uint32_t site)
 {
     device *d = device_of(c);
     k_error error = {0};
@@ -52,28 +54,39 @@ bool run_settle(run *c)
     if (state == DEVICE_BROKEN)
         return run_fails(c, SN_DEVICE_FAILED, "the device %s failed: %s", d->limits->name, why);
     run_pool_flush(c->r->engine.pool);
-    return run_fails(c, SN_NO_MEMORY, "the device %s ran out of memory: %s", d->limits->name, why);
+    return run_fails_at(c, site, SN_NO_MEMORY, "the device %s ran out of memory: %s", d->limits->name, why);
 }
 
-/* What the driver says of a call that it refused. */
-static bool refused(run *c)
+bool run_settle(run *c)
 {
-    if (run_settle(c))
+    return settle(c, 0);
+}
+
+/* What the device says of a call that it refused. */
+static bool refused(run *c, uint32_t site)
+{
+    if (settle(c, site))
         run_fails(c, SN_DEVICE_FAILED, "the device %s takes no work", device_of(c)->limits->name);
     return false;
 }
 
 /* --- blocks --- */
 
-void run_set_aside(run *c, void *block, size_t granted)
+void *run_reach(const run *c, const void *host)
+{
+    return device_of(c)->limits->own_memory ? NULL : (void *)(uintptr_t)host;
+}
+
+void run_let_go(run *c, void *block, size_t granted)
 {
     if (!granted)
         return;
-    if (c->asides < MOST_ASIDE) {
+    if (c->queue && c->aside && c->asides < MOST_ASIDE) {
         c->aside[c->asides++] = (run_block){block, granted};
         return;
     }
-    run_settle(c); /* its failure is kept in c */
+    if (c->queue && c->aside)
+        run_settle(c); /* its failure is kept in c */
     run_pool_give(c->r->engine.pool, block, granted);
 }
 
@@ -107,9 +120,12 @@ void *run_take(run *c, size_t bytes, uint32_t site, size_t *granted)
     if (block)
         return block;
     *granted = 0;
-    device *d = device_of(c);
-    run_fails_at(c, site, SN_NO_MEMORY, "no memory for an array of %zu bytes on the device %s, which has %zu", bytes,
-                 d->limits->name, d->limits->memory);
+    const device_limits *l = device_of(c)->limits;
+    if (l->own_memory)
+        run_fails_at(c, site, SN_NO_MEMORY, "no memory for an array of %zu bytes on the device %s, which has %zu", bytes,
+                     l->name, l->memory);
+    else
+        run_fails_at(c, site, SN_NO_MEMORY, "no memory for an array of %zu bytes", bytes);
     return NULL;
 }
 
@@ -118,25 +134,18 @@ void *run_take(run *c, size_t bytes, uint32_t site, size_t *granted)
 static bool copy(run *c, device_direction direction, void *to, const void *from, size_t offset, size_t bytes)
 {
     device *d = device_of(c);
-    return !bytes || d->copy(d, c->queue, direction, to, from, offset, bytes) || refused(c);
+    return !bytes || d->copy(d, c->queue, direction, to, from, offset, bytes) || refused(c, 0);
 }
 
 bool run_copy(run *c, void *to, const void *from, size_t bytes)
 {
-    if (c->queue)
-        return copy(c, DEVICE_COPY, to, from, 0, bytes);
-    if (bytes)
-        memcpy(to, from, bytes);
-    return true;
+    return copy(c, DEVICE_COPY, to, from, 0, bytes);
 }
 
 bool run_clear(run *c, void *block, size_t bytes)
 {
     device *d = device_of(c);
-    if (c->queue)
-        return d->clear(d, c->queue, block, bytes) || refused(c);
-    memset(block, 0, bytes);
-    return true;
+    return d->clear(d, c->queue, block, bytes) || refused(c, 0);
 }
 
 /* Bytes of a buffer, whose size has been checked: that of arguments by the caller, whatever their shapes' terms say. */
@@ -164,8 +173,9 @@ bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out)
 {
     const plan_buffer *b = &c->plan->buffer.at[buffer];
     size_t size = ir_type_size(b->type), at = (size_t)position * size;
+    const char *here = c->host[buffer] ? c->host[buffer] : run_reach(c, c->data[buffer]);
     *out = 0;
-    if (!c->host[buffer]) {
+    if (!here) {
         size_t bytes = bytes_of(c, buffer);
         bool whole = bytes <= WHOLE_BYTES;
         void *to = arena_alloc(c->arena, whole ? bytes : size);
@@ -175,9 +185,9 @@ bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out)
             memcpy(out, to, size);
             return true;
         }
-        c->host[buffer] = to;
+        here = c->host[buffer] = to;
     }
-    memcpy(out, (const char *)c->host[buffer] + at, size);
+    memcpy(out, here + at, size);
     return true;
 }
 
@@ -200,16 +210,12 @@ bool run_copy_out(run *c, uint32_t result, size_t bytes)
     return copy(c, DEVICE_COPY, out->data, c->data[from], 0, bytes);
 }
 
-static bool hand_out(run *c, run_result *out, uint32_t buffer)
+static bool hand_out(run *c, const run_result *out, uint32_t buffer)
 {
     size_t bytes = bytes_of(c, buffer);
-    if (c->queue)
-        return copy(c, DEVICE_DOWNLOAD, out->data, c->data[buffer], 0, bytes);
-    if (!bytes)
-        return true;
-    memcpy(out->data, c->data[buffer], bytes);
-    run_count_copy(c->r->engine.counters, bytes);
-    return true;
+    if (bytes && run_reach(c, out->data))
+        run_count_copy(c->r->engine.counters, bytes); /* it could have been computed there */
+    return copy(c, DEVICE_DOWNLOAD, out->data, c->data[buffer], 0, bytes);
 }
 
 bool run_hand_out_results(run *c)
@@ -224,13 +230,13 @@ bool run_hand_out_results(run *c)
 
 /* --- launches --- */
 
-bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *arg, int64_t pieces)
+bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *arg, const sk_geometry *g, uint32_t site)
 {
     device *d = device_of(c);
     if (c->unsettled && v->loops_on_data && !run_settle(c))
         return false;
-    c->unsettled |= v->checks;
-    return d->enqueue(d, c->queue, v->code, mem, arg, 0, pieces) || refused(c);
+    c->unsettled |= v->checks && !d->limits->waits;
+    return d->enqueue(d, c->queue, v->code, mem, arg, 0, g->pieces, g->work < SMALL_WORK) || refused(c, site);
 }
 
 /* --- which kernels wait for others --- */

@@ -1,8 +1,7 @@
-/* Calls on a device with memory of its own: what is copied between it and the host, and when a call waits for it.
+/* The device's side of a call: what is copied between it and the host, and when a call waits for it.
  *
- * Inputs in host memory go to the device when a launch first reads them, results come back at the end, single elements when
- * the plan reads them on the host. Nothing else waits: launches queue up behind each other. On devices without memory of
- * their own c->queue is NULL, and memory is copied and cleared at once. */
+ * Where the device does not reach host memory, inputs go to it when a launch first reads them, results come back at the end,
+ * single elements when the plan reads them on the host. Nothing else waits: launches queue up behind each other. */
 #ifndef SN_RUN_TRANSFER_H
 #define SN_RUN_TRANSFER_H
 
@@ -11,11 +10,14 @@
 bool run_open_queue(run *c);
 void run_close_queue(run *c); /* waits; gives blocks set aside to the pool */
 
+/* How kernels reach host memory where it is; NULL: they do not. */
+void *run_reach(const run *c, const void *host);
 /* A block for `bytes`: one set aside by this call, else of the pool, for which the call waits if it must. NULL and a
  * failure in c->status if there is none, of the operation at this site. */
 void *run_take(run *c, size_t bytes, uint32_t site, size_t *granted);
-/* Behind what is queued so far nobody uses the block; but only this call may have it before the queue is empty. */
-void run_set_aside(run *c, void *block, size_t granted);
+/* Nobody uses the block behind what is queued so far: it goes to the pool, or, until the queue is empty, only this call may have
+ * it. `granted` 0: it is not ours. */
+void run_let_go(run *c, void *block, size_t granted);
 
 bool run_copy(run *c, void *to, const void *from, size_t bytes); /* from block to block */
 bool run_clear(run *c, void *block, size_t bytes); /* to zeros */
@@ -25,8 +27,8 @@ bool run_copy_out(run *c, uint32_t result, size_t bytes); /* a result that is an
 /* Results to the caller's memory that were computed elsewhere. */
 bool run_hand_out_results(run *c);
 
-/* Queues pieces of a kernel; waits for what it must not run behind. */
-bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *arg, int64_t pieces);
+/* Queues a kernel's pieces, of an operation at this site; waits for what it must not run behind. */
+bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *arg, const sk_geometry *g, uint32_t site);
 /* Waits for all that is queued; false if a launch failed. Its error takes the place of what failed on the host meanwhile,
  * which would not have come to pass on a device that does one launch after the other. */
 bool run_settle(run *c);

@@ -12,6 +12,7 @@
 #include "device/device.h"
 #include "emit/emit.h"
 #include "support/opencl_runner.h"
+#include "support/launch.h"
 
 /* --- interpreter --- */
 
@@ -59,7 +60,7 @@ static bool cpu_run(prove_device *d, void *prepared, const kernel *k, void *cons
 {
     device *cpu = d->self;
     (void)k, (void)bytes;
-    return cpu->launch(cpu, prepared, mem, arg, first, last, false, error);
+    return launch_now(cpu, prepared, mem, arg, first, last, false, error);
 }
 
 static void cpu_forget(prove_device *d, void *prepared)
@@ -119,7 +120,7 @@ static bool queue_run(prove_device *d, void *prepared, const kernel *k, void *co
                       const ir_bits *arg, int64_t first, int64_t last, k_error *error)
 {
     device *gpu = d->self;
-    device_queue *q = gpu->open_queue(gpu);
+    device_queue *q = gpu->open_queue(gpu, NULL);
     const char *why = "no queue";
     void *block[PROVE_GLOBALS] = {0};
     uint32_t n = 0;
@@ -133,7 +134,7 @@ static bool queue_run(prove_device *d, void *prepared, const kernel *k, void *co
         good = block[n] && gpu->copy(gpu, q, DEVICE_UPLOAD, block[n], mem[n], 0, bytes[n]);
         n++;
     }
-    good = good && gpu->enqueue(gpu, q, prepared, block, arg, first, last);
+    good = good && gpu->enqueue(gpu, q, prepared, block, arg, first, last, false);
     for (uint32_t i = 0, m = 1; good && i < n; m++) {
         if (k->mem.at[m].space != K_GLOBAL)
             continue;

@@ -1,5 +1,6 @@
 /* Folders and kernels for the tests of the cache on disk. */
 #include "cache_kernel.h"
+#include "support/launch.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -103,7 +104,7 @@ bool run_numbered(device *d, int number, const char **why, arena *a)
     device_kernel *k = device_compile(d, numbered_kernel(a, number), a, why);
     if (!k)
         return false;
-    if (!d->launch(d, k, mem, NULL, 0, KERNEL_ELEMENTS / PIECE, true, &error))
+    if (!launch_now(d, k, mem, NULL, 0, KERNEL_ELEMENTS / PIECE, true, &error))
         fail_msg("no memory for a launch");
     device_release_kernel(d, k);
     for (int i = 0; i < KERNEL_ELEMENTS; i++)

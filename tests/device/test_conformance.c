@@ -38,7 +38,7 @@ static device *open_device(const device_info *i, const device_options *o, arena 
     return device_cpu_open(o, a, why);
 }
 
-/* --- one launch, on devices of either sort --- */
+/* --- one launch --- */
 
 typedef struct {
     void *at[MOST_MEMORIES]; /* on the host */
@@ -46,26 +46,20 @@ typedef struct {
     unsigned n;
 } memories;
 
-static void on_host(fixture *f, device_kernel *k, memories *m, const ir_bits *arg, int64_t first, int64_t last,
-                    k_error *error)
-{
-    assert_true(f->d->launch(f->d, k, m->at, arg, first, last, false, error));
-}
-
-static void on_device(fixture *f, device_kernel *k, memories *m, const ir_bits *arg, int64_t first, int64_t last,
-                      k_error *error)
+static void launch(fixture *f, device_kernel *k, memories *m, const ir_bits *arg, int64_t first, int64_t last,
+                   k_error *error)
 {
     device *d = f->d;
     void *block[MOST_MEMORIES];
     const char *why = NULL;
-    device_queue *q = d->open_queue(d);
+    device_queue *q = d->open_queue(d, NULL);
     assert_non_null(q);
     for (unsigned i = 0; i < m->n; i++) {
         block[i] = d->alloc(d, m->bytes[i]);
         assert_non_null(block[i]);
         assert_true(d->copy(d, q, DEVICE_UPLOAD, block[i], m->at[i], 0, m->bytes[i]));
     }
-    assert_true(d->enqueue(d, q, k, block, arg, first, last));
+    d->enqueue(d, q, k, block, arg, first, last, false); /* finish says what failed */
     for (unsigned i = 0; i < m->n; i++)
         assert_true(d->copy(d, q, DEVICE_DOWNLOAD, m->at[i], block[i], 0, m->bytes[i]));
     if (d->finish(d, q, error, &f->a, &why) != DEVICE_FINE)
@@ -73,13 +67,6 @@ static void on_device(fixture *f, device_kernel *k, memories *m, const ir_bits *
     d->close_queue(d, q);
     for (unsigned i = 0; i < m->n; i++)
         d->release(d, block[i], m->bytes[i]);
-}
-
-static void launch(fixture *f, device_kernel *k, memories *m, const ir_bits *arg, int64_t first, int64_t last,
-                   k_error *error)
-{
-    *error = (k_error){0};
-    (f->d->limits->own_memory ? on_device : on_host)(f, k, m, arg, first, last, error);
 }
 
 static device_kernel *compiled(fixture *f, const kernel *k)
@@ -149,14 +136,35 @@ static float *floats(fixture *f, size_t n, float first)
 
 /* --- tests --- */
 
+/* The first bytes of a block, before what comes behind. */
+static void clears(fixture *f)
+{
+    device *d = f->d;
+    enum { N = 1000, CLEARED = 777 };
+    const char *why = NULL;
+    k_error error;
+    unsigned char x[N], y[N];
+    memset(x, 0xa5, N);
+    void *a = d->alloc(d, N);
+    device_queue *q = d->open_queue(d, NULL);
+    assert_true(d->copy(d, q, DEVICE_UPLOAD, a, x, 0, N));
+    assert_true(d->clear(d, q, a, CLEARED));
+    assert_true(d->clear(d, q, a, 0));
+    assert_true(d->copy(d, q, DEVICE_UPLOAD, a, x, 5, 1));
+    assert_true(d->copy(d, q, DEVICE_DOWNLOAD, y, a, 0, N));
+    assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
+    for (int i = 0; i < N; i++)
+        assert_int_equal(y[i], i == 5 || i >= CLEARED ? 0xa5 : 0);
+    d->close_queue(d, q);
+    d->release(d, a, N);
+}
+
 static void limits(fixture *f)
 {
     const device_limits *l = f->d->limits;
     assert_true(l->name[0]);
     assert_in_range(l->workers, 1, 1 << 20);
     assert_true(l->scratch >= 16384);
-    assert_int_equal(l->own_memory, f->d->open_queue != NULL);
-    assert_int_equal(l->own_memory, f->d->launch == NULL);
     if (!l->own_memory)
         return;
     assert_true(l->memory >= 1 << 24);
@@ -188,13 +196,11 @@ static void copies(fixture *f)
 {
     device *d = f->d;
     enum { N = 100000 };
-    if (!d->limits->own_memory)
-        return;
     const char *why = NULL;
     k_error error;
     float *x = floats(f, N, 1), *y = arena_alloc(&f->a, N * sizeof(float)), part[3] = {0};
     void *a = d->alloc(d, N * sizeof(float)), *b = d->alloc(d, N * sizeof(float));
-    device_queue *q = d->open_queue(d);
+    device_queue *q = d->open_queue(d, NULL);
     assert_true(d->copy(d, q, DEVICE_UPLOAD, a, x, 0, N * sizeof(float)));
     assert_true(d->copy(d, q, DEVICE_UPLOAD, b, y, 0, N * sizeof(float)));
     assert_true(d->copy(d, q, DEVICE_COPY, b, a, 40, 1000)); /* x[10 ..] to the beginning */
@@ -276,8 +282,6 @@ static void checks(fixture *f)
 static void order(fixture *f)
 {
     device *d = f->d;
-    if (!d->limits->own_memory)
-        return;
     enum { TIMES = 100 };
     const char *why = NULL;
     k_error error;
@@ -286,12 +290,12 @@ static void order(fixture *f)
     device_kernel *plain = compiled(f, saxpy(&f->a, 0)), *late = compiled(f, saxpy(&f->a, 50)),
                   *early = compiled(f, saxpy(&f->a, 4));
     void *mem[] = {d->alloc(d, bytes), d->alloc(d, bytes)}, *back[] = {mem[1], mem[0]};
-    device_queue *q = d->open_queue(d);
+    device_queue *q = d->open_queue(d, NULL);
     ir_bits one = ir_bits_f32(1), less = ir_bits_f32(-1000);
     d->copy(d, q, DEVICE_UPLOAD, mem[0], x, 0, bytes);
     d->copy(d, q, DEVICE_UPLOAD, mem[1], y, 0, bytes);
     for (int i = 0; i < TIMES; i++)
-        assert_true(d->enqueue(d, q, i % 2 ? late : plain, mem, &one, 0, ELEMENTS / PIECE));
+        assert_true(d->enqueue(d, q, i % 2 ? late : plain, mem, &one, 0, ELEMENTS / PIECE, false));
     d->copy(d, q, DEVICE_DOWNLOAD, y, mem[1], 0, bytes);
     if (d->finish(d, q, &error, &f->a, &why) != DEVICE_FINE)
         fail_msg("%s", why);
@@ -299,9 +303,9 @@ static void order(fixture *f)
     for (int i = 0; i < ELEMENTS; i++)
         assert_true(y[i] == TIMES * x[i]);
     /* x -= 1000 y: negative from element 1 on; then both complain */
-    assert_true(d->enqueue(d, q, plain, back, &less, 0, ELEMENTS / PIECE));
-    assert_true(d->enqueue(d, q, late, mem, &one, 0, ELEMENTS / PIECE));
-    assert_true(d->enqueue(d, q, early, mem, &one, 0, ELEMENTS / PIECE));
+    assert_true(d->enqueue(d, q, plain, back, &less, 0, ELEMENTS / PIECE, false));
+    for (int i = 0; i < 2; i++) /* where queues wait it is known at once, and nothing more is done */
+        assert_int_equal(d->enqueue(d, q, i ? early : late, mem, &one, 0, ELEMENTS / PIECE, false), !d->limits->waits);
     assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
     assert_int_equal(error.site, 50);
     assert_int_equal(error.element, 1);
@@ -376,6 +380,7 @@ static void conforms(fixture *f)
     limits(f);
     memory(f);
     copies(f);
+    clears(f);
     ranges(f);
     shared_memory(f);
     checks(f);

@@ -101,7 +101,7 @@ static device_state run(device *d, device_kernel *code, void *const *mem, const 
                         const ir_bits *arg, int64_t pieces, k_error *error, arena *a, const char **why)
 {
     blocks b = {0};
-    device_queue *q = d->open_queue(d);
+    device_queue *q = d->open_queue(d, NULL);
     device_state state = DEVICE_OUT_OF_MEMORY;
     bool good = q != NULL;
     *why = "no queue";
@@ -112,7 +112,7 @@ static device_state run(device *d, device_kernel *code, void *const *mem, const 
     }
     for (uint32_t i = 0; good && i < n; i++)
         good = d->copy(d, q, DEVICE_UPLOAD, b.block[i], mem[i], 0, bytes[i]);
-    good = good && d->enqueue(d, q, code, b.block, arg, 0, pieces);
+    good = good && d->enqueue(d, q, code, b.block, arg, 0, pieces, false);
     for (uint32_t i = 0; good && i < n; i++)
         good = d->copy(d, q, DEVICE_DOWNLOAD, mem[i], b.block[i], 0, bytes[i]);
     if (q && b.n == n)
@@ -350,13 +350,13 @@ static void the_first_failing_launch_is_reported(void **state)
     int64_t out[FAILING_OUT];
     device_kernel *code = compiled(d, failing(&f->a), &f->a);
     void *block = d->alloc(d, sizeof(out));
-    device_queue *q = d->open_queue(d);
+    device_queue *q = d->open_queue(d, NULL);
     assert_non_null(block);
     assert_non_null(q);
     /* More launches than there are records; only those from number 200 on fail, each in another way. */
     for (int64_t i = 0; i < 500; i++) {
         ir_bits limit = (ir_bits)(i < 200 ? FAILING_OUT : 350 - i);
-        assert_true(d->enqueue(d, q, code, &block, &limit, 0, FAILING_PIECES));
+        assert_true(d->enqueue(d, q, code, &block, &limit, 0, FAILING_PIECES, false));
     }
     assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
     assert_int_equal(error.site, 7);
@@ -364,7 +364,7 @@ static void the_first_failing_launch_is_reported(void **state)
     assert_int_equal(error.bound, 150);
     /* The queue works on, and remembers nothing. */
     ir_bits limit = FAILING_OUT;
-    assert_true(d->enqueue(d, q, code, &block, &limit, 0, FAILING_PIECES));
+    assert_true(d->enqueue(d, q, code, &block, &limit, 0, FAILING_PIECES, false));
     assert_true(d->copy(d, q, DEVICE_DOWNLOAD, out, block, 0, sizeof(out)));
     assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
     assert_int_equal(error.site, 0);
@@ -387,7 +387,7 @@ static void copies_keep_their_order(void **state)
     const char *why = "";
     uint8_t *from = test_malloc(LARGE), *to = test_malloc(LARGE);
     void *x = d->alloc(d, LARGE), *y = d->alloc(d, LARGE);
-    device_queue *q = d->open_queue(d);
+    device_queue *q = d->open_queue(d, NULL);
     for (size_t i = 0; i < LARGE; i++)
         from[i] = (uint8_t)hash_mix(3, i);
     assert_true(d->copy(d, q, DEVICE_UPLOAD, x, from, 0, LARGE));

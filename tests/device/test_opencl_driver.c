@@ -397,11 +397,11 @@ static result whole_life(fixture *f, const char **why)
         return r;
     device_kernel *k = device_compile(d, checking_kernel(&f->a, 5, PIECE), &f->a, why);
     void *mem[] = {d->alloc(d, sizeof(x)), d->alloc(d, sizeof(y))};
-    device_queue *q = d->open_queue(d);
+    device_queue *q = d->open_queue(d, NULL);
     if (k && mem[0] && mem[1] && q) {
         k_error error;
         bool good = d->copy(d, q, DEVICE_UPLOAD, mem[0], x, 0, sizeof(x)) &&
-                    d->enqueue(d, q, k, mem, NULL, 0, ELEMENTS / PIECE) &&
+                    d->enqueue(d, q, k, mem, NULL, 0, ELEMENTS / PIECE, false) &&
                     d->copy(d, q, DEVICE_DOWNLOAD, y, mem[1], 0, sizeof(y));
         r.state = d->finish(d, q, &error, &f->a, &r.why);
         assert_true(good || r.state != DEVICE_FINE);
@@ -462,13 +462,13 @@ static void errors(void **state)
     device *d = opened(f, NULL);
     device_kernel *k = device_compile(d, checking_kernel(&f->a, 5, PIECE), &f->a, &why);
     void *mem[] = {d->alloc(d, ELEMENTS * 4), d->alloc(d, ELEMENTS * 4)};
-    device_queue *q = d->open_queue(d);
+    device_queue *q = d->open_queue(d, NULL);
     k_error error;
     for (int failing = 0; failing < 100; failing += 33) {
         for (int i = 0; i < 100; i++) {
             r.error = i < failing ? (k_error){0}
                                   : (k_error){.site = (uint32_t)(200 - i), .element = i, .value = -1, .bound = 7};
-            assert_true(d->enqueue(d, q, k, mem, NULL, 0, 1));
+            assert_true(d->enqueue(d, q, k, mem, NULL, 0, 1, false));
         }
         assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
         assert_int_equal(error.site, 200 - failing);
@@ -477,7 +477,7 @@ static void errors(void **state)
         assert_int_equal(error.bound, 7);
     }
     r.error = (k_error){0};
-    assert_true(d->enqueue(d, q, k, mem, NULL, 0, 1));
+    assert_true(d->enqueue(d, q, k, mem, NULL, 0, 1, false));
     assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
     assert_int_equal(error.site, 0);
     d->close_queue(d, q);
@@ -495,7 +495,7 @@ static void one_queue_fails(void **state)
     char byte = 0;
     device *d = opened(f, NULL);
     void *m = d->alloc(d, 64);
-    device_queue *q = d->open_queue(d), *other = d->open_queue(d);
+    device_queue *q = d->open_queue(d, NULL), *other = d->open_queue(d, NULL);
     k_error error;
     f->fake->fail_at = f->fake->calls + 1;
     f->fake->error = -36;
@@ -508,7 +508,7 @@ static void one_queue_fails(void **state)
     d->close_queue(d, q);
     d->close_queue(d, other);
     long before = f->fake->objects;
-    q = d->open_queue(d);
+    q = d->open_queue(d, NULL);
     assert_ptr_equal(q, other); /* kept for the next call */
     assert_int_equal(f->fake->objects, before);
     d->close_queue(d, q);

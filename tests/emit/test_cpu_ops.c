@@ -1,6 +1,7 @@
 /* Every operator on every type, as emitted for the CPU, against ir_op_apply: in vectors, in scalars, with a constant
  * operand, whole gangs and tails. */
 #include "cpu_case.h"
+#include "support/launch.h"
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -62,7 +63,7 @@ static void check_op(cpu_case *c, ir_op op, ir_type t, ir_type to, bool constant
     if (!code)
         fail_msg("%s on %s: %s", ir_ops[op].name, ir_type_name(t), why);
     k_error error = {0};
-    assert_true(c->device->launch(c->device, code, c->data, c->arg, 0, 1, true, &error));
+    assert_true(launch_now(c->device, code, c->data, c->arg, 0, 1, true, &error));
     for (int64_t e = 0; e <= COUNT; e++) {
         ir_bits operand[3] = {0}, want, got = case_get(c, out, e);
         for (unsigned j = 0; j < arity; j++)
@@ -151,7 +152,7 @@ static void check_division(cpu_case *c, ir_op op, ir_type t, bool constant, uint
     if (!code)
         fail_msg("%s", why);
     k_error error = {0};
-    assert_true(c->device->launch(c->device, code, c->data, c->arg, 0, 1, true, &error));
+    assert_true(launch_now(c->device, code, c->data, c->arg, 0, 1, true, &error));
     for (int64_t e = 0; e < HARD; e++) {
         ir_bits in[2] = {case_get(c, x, e), case_get(c, y, e)}, want;
         if (ir_op_apply(op, t, t, in, &want) && case_get(c, out, e) != want)

@@ -13,6 +13,7 @@
 #include "device/device.h"
 #include "kernel/narrow.h"
 #include "support/random_kernel.h"
+#include "support/launch.h"
 
 static device *opened(uint32_t part)
 {
@@ -50,7 +51,7 @@ static void check(device *d, uint64_t seed, uint16_t lanes)
     if (!compiled)
         fail_msg("seed %u, %u lanes: %s", (unsigned)seed, lanes, why);
     k_interpret(k, &a, expected.mem, expected.arg, 0, RANDOM_PIECES, &expected.error);
-    assert_true(d->launch(d, compiled, got.mem, got.arg, 0, RANDOM_PIECES, false, &got.error));
+    assert_true(launch_now(d, compiled, got.mem, got.arg, 0, RANDOM_PIECES, false, &got.error));
     const char *difference = random_difference(&a, &expected, &got);
     if (difference) {
         print_kernel(k, &a);
