@@ -415,8 +415,13 @@ static void set_limits(cpu *d, const device_options *o)
     unsigned threads = o && o->threads && o->threads < most ? o->threads : most;
     if (threads > MOST_THREADS)
         threads = MOST_THREADS;
-    d->limits = (device_limits){.kind = "cpu", .workers = threads, .vector_bytes = vector_bytes(),
-                                .scratch = BLOCK_SCRATCH, .forward_progress = true, .waits = true, .cache_bytes = cache_bytes()};
+    d->limits = (device_limits){.kind = "cpu",
+                                .workers = threads,
+                                .vector_bytes = vector_bytes(),
+                                .scratch = BLOCK_SCRATCH,
+                                .forward_progress = true,
+                                .waits = true,
+                                .cache_bytes = cache_bytes()};
     snprintf(d->limits.name, sizeof(d->limits.name), "%u threads, %u-byte vectors", threads, d->limits.vector_bytes);
 }
 

@@ -16,7 +16,7 @@ typedef struct device_limits {
     uint32_t vector_bytes; /* CPU: widest SIMD register: 64 with AVX-512, 32 with AVX2, 16 else. Others: 0 */
     size_t scratch;       /* most shared memory a block may use, bytes */
     bool forward_progress; /* CHAIN works */
-    bool waits;           /* what is put into a queue is over when the call that puts it in returns */
+    bool waits;            /* what is put into a queue is over when the call that puts it in returns */
     size_t cache_bytes;   /* results larger than this are worth non-temporal stores; SIZE_MAX: none are */
     /* Devices with memory of their own; 0 on the CPU. */
     bool own_memory;      /* blocks are not host memory: handles of the device, reached by queues only */
@@ -43,18 +43,18 @@ struct device {
     /* False once a kernel was found in no cache and there was no code generator to compile it: programs whose kernels do not
      * compile are to be interpreted. Thread-safe. */
     bool (*generates)(device *d);
-    /* Queues. A queue's work is done in the order in which it was put in; what fails is reported by finish, and false says that
-     * something did: nothing more needs to be put in. Queues are opened and closed by any thread; a device keeps some for the
-     * next call. `trace`: what kernels note goes there while the queue is open; NULL: nowhere. */
+    /* Queues. A queue's work is done in the order in which it was put in; what fails is reported by finish, and false
+     * says that something did: nothing more needs to be put in. Queues are opened and closed by any thread; a device
+     * keeps some for the next call. `trace`: what kernels note goes there while the queue is open; NULL: nowhere. */
     device_queue *(*open_queue)(device *d, struct ir_trace *trace); /* NULL: no memory, or the device is lost */
-    /* `offset`, bytes: in the block, of a copy from block to block in the source. Host memory, of uploads and downloads, stays
-     * where and as it is until finish. */
+    /* `offset`, bytes: in the block, of a copy from block to block in the source. Host memory, of uploads and
+     * downloads, stays where and as it is until finish. */
     bool (*copy)(device *d, device_queue *q, device_direction direction, void *to, const void *from, size_t offset, size_t bytes);
     bool (*clear)(device *d, device_queue *q, void *block, size_t bytes); /* the first bytes become zeros */
-    /* Runs pieces [first, last) of a kernel; mem: a block per pointer. `small`, a hint: the whole launch is worth less than
-     * waking up threads. */
-    bool (*enqueue)(device *d, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first, int64_t last,
-                    bool small);
+    /* Runs pieces [first, last) of a kernel; mem: a block per pointer. `small`, a hint: the whole launch is worth less
+     * than waking up threads. */
+    bool (*enqueue)(device *d, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
+                    int64_t last, bool small);
     /* Waits for all. Of the first launch since the last finish in which a check failed the smallest (site, element) in *error,
      * site 0: none. Unless DEVICE_FINE, *why (static or in `a`) names the driver's call and what it said. The queue may be used again. */
     device_state (*finish)(device *d, device_queue *q, k_error *error, arena *a, const char **why);

@@ -15,7 +15,7 @@ typedef struct planner {
     VEC(uint32_t) check_stage;
     VEC(uint32_t) last; /* per buffer: 1 + the last cluster that uses it */
     map64 port;                /* array << 8 | component -> 1 + the first port it is the result of */
-    VEC(ir_id) looked_at; /* arrays that the host reads in loops: their extents are needed then */
+    VEC(ir_id) looked_at;      /* arrays that the host reads in loops: their extents are needed then */
     intern_table shapes;
     VEC(const ir_id *) shape_key;
 } planner;
@@ -81,35 +81,42 @@ static uint32_t host_term(planner *pl, ir_id term)
 
 typedef struct shape_query {
     const planner *pl;
-    const ir_array *info;
+    unsigned rank;
+    const ir_id *shape;
 } shape_query;
 
 static bool same_shape(const void *env, uint32_t id)
 {
     const shape_query *q = env;
-    return q->pl->out->shape.at[id - 1].rank == q->info->rank &&
-           !memcmp(q->pl->shape_key.at[id - 1], q->info->shape, q->info->rank * sizeof(ir_id));
+    return q->pl->out->shape.at[id - 1].rank == q->rank &&
+           !memcmp(q->pl->shape_key.at[id - 1], q->shape, q->rank * sizeof(ir_id));
+}
+
+/* `site`: of an operation that has it. */
+static uint32_t add_shape(planner *pl, unsigned rank, const ir_id *shape, uint32_t site)
+{
+    shape_query q = {pl, rank, shape};
+    uint64_t hash = hash_bytes(shape, rank * sizeof(ir_id), rank);
+    uint32_t found = intern_find(&pl->shapes, hash, same_shape, &q);
+    if (found)
+        return found - 1;
+    plan_shape s = {.rank = (uint8_t)rank, .site = site};
+    uint32_t stage = 0;
+    for (unsigned d = 0; d < rank; d++) {
+        s.extent[d] = host_term(pl, shape[d]);
+        stage = largest(stage, pl->step_stage.at[s.extent[d]]);
+    }
+    vec_push(pl->arena, &pl->out->shape, s);
+    vec_push(pl->arena, &pl->shape_stage, stage);
+    vec_push(pl->arena, &pl->shape_key, shape);
+    intern_add(pl->arena, &pl->shapes, hash, pl->out->shape.n);
+    return pl->out->shape.n - 1;
 }
 
 static uint32_t shape_of(planner *pl, ir_id array)
 {
     const ir_array *info = ir_info(pl->p, array);
-    shape_query q = {pl, info};
-    uint64_t hash = hash_bytes(info->shape, info->rank * sizeof(ir_id), info->rank);
-    uint32_t found = intern_find(&pl->shapes, hash, same_shape, &q);
-    if (found)
-        return found - 1;
-    plan_shape s = {.rank = info->rank, .site = ir_at(pl->p, array)->site};
-    uint32_t stage = 0;
-    for (unsigned d = 0; d < info->rank; d++) {
-        s.extent[d] = host_term(pl, info->shape[d]);
-        stage = largest(stage, pl->step_stage.at[s.extent[d]]);
-    }
-    vec_push(pl->arena, &pl->out->shape, s);
-    vec_push(pl->arena, &pl->shape_stage, stage);
-    vec_push(pl->arena, &pl->shape_key, info->shape);
-    intern_add(pl->arena, &pl->shapes, hash, pl->out->shape.n);
-    return pl->out->shape.n - 1;
+    return add_shape(pl, info->rank, info->shape, ir_at(pl->p, array)->site);
 }
 
 /* Operations that are delayed have no memory, but their extents must make sense all the same. */
@@ -232,7 +239,6 @@ static void clusters(planner *pl)
             const ir_array *info = ir_info(pl->p, op->term);
             plan_cluster *c = &pl->out->cluster.at[i];
             c->site = ir_at(pl->p, op->term)->site;
-            c->shape = shape_of(pl, op->kind == L_FOLD ? info->input[0] : op->term);
             if (op->stored)
                 use_buffers(pl, i, op->term, true);
             if (op->kind != L_FOLD)
@@ -242,6 +248,7 @@ static void clusters(planner *pl)
             if (!info->seed)
                 vec_push(pl->arena, &c->seedless, ir_at(pl->p, op->term)->site);
         }
+        pl->out->cluster.at[i].shape = add_shape(pl, from->rank, from->shape, pl->out->cluster.at[i].site);
         for (uint32_t k = 0; k < from->reads.n; k++)
             use_buffers(pl, i, from->reads.at[k], false);
     }

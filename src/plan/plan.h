@@ -6,8 +6,9 @@
  * a buffer is allocated before the cluster that writes it and freed behind the last that reads it, so a call needs no
  * more memory than inputs, results and the boundaries between clusters.
  *
- * How many elements a pack has is known when they have been counted, often in the loop that packs them. Its buffer has room
- * for all that it may have, and its extent is read when something needs it: a later cluster, a condition, or at the end.
+ * How many elements a pack has is known when they have been counted, often in the loop that packs them. Its buffer has
+ * room for all that it may have, and its extent is read when something needs it: a later cluster, a condition, or at
+ * the end.
  *
  * A plan is immutable and refers to the program by numbers only: safe from any thread. */
 #ifndef SN_PLAN_PLAN_H

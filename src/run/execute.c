@@ -619,12 +619,6 @@ sn_status run_call(run_program *r, const run_argument *in, run_result *out, aren
 
 /* --- programs --- */
 
-static bool is_row_operation(const ir_program *p, ir_id id)
-{
-    ir_kind kind = (ir_kind)ir_at(p, id)->kind;
-    return kind == IR_SCAN || kind == IR_PACK;
-}
-
 run_program *run_program_new(const run_engine *engine, const l_program *l, const plan *p, const sk_options *options,
                              const run_program *other)
 {
@@ -637,8 +631,9 @@ run_program *run_program_new(const run_engine *engine, const l_program *l, const
     r->cluster = arena_alloc(a, (l->cluster.n + 1) * sizeof(run_cluster));
     r->lock = other ? other->lock : &r->own_lock;
     pthread_rwlock_init(&r->own_lock, NULL);
-    for (uint32_t i = 0; i < l->edge.n; i++) /* which no kernels are made of yet */
-        if (is_row_operation(l->ir, l->edge.at[i].from) || is_row_operation(l->ir, l->edge.at[i].to))
+    for (uint32_t i = 0; i < l->cluster.n && !options->chains;
+         i++) /* there are no kernels of rows for such devices yet */
+        if (l->cluster.at[i].class == L_CLASS_ROW)
             atomic_store(&r->interpreted, true);
     return r;
 }

@@ -97,9 +97,9 @@ struct run { /* a call */
     int64_t *size;   /* per shape: elements */
     void **data;     /* per buffer: a block of the device, or host memory that it reaches */
     size_t *granted; /* per buffer: to be given back; 0: not ours */
-    device_queue *queue;   /* NULL before and after the call's work */
-    const void **host;     /* per buffer: its elements in host memory besides; NULL: they are not there */
-    run_block *aside;      /* MOST_ASIDE blocks that queued work still uses, nobody else; NULL: queues wait */
+    device_queue *queue; /* NULL before and after the call's work */
+    const void **host;   /* per buffer: its elements in host memory besides; NULL: they are not there */
+    run_block *aside;    /* MOST_ASIDE blocks that queued work still uses, nobody else; NULL: queues wait */
     uint32_t asides;
     bool unsettled;        /* launches that may fail are queued */
     uint32_t too_small;    /* 1 + the first result that there is too little memory for, known when work had been done */

@@ -4,8 +4,8 @@
 #include "base/size.h"
 #include "kernel/walk.h"
 
-/* Arrays that the host reads elements of are copied to it whole up to this size: it often reads several. Launches worth less
- * than SMALL_WORK scalar operations run on the caller's thread: waking others costs more. */
+/* Arrays that the host reads elements of are copied to it whole up to this size: it often reads several. Launches worth
+ * less than SMALL_WORK scalar operations run on the caller's thread: waking others costs more. */
 enum { WHOLE_BYTES = 4096, SMALL_WORK = 20000 };
 
 static device *device_of(const run *c)
@@ -122,8 +122,8 @@ void *run_take(run *c, size_t bytes, uint32_t site, size_t *granted)
     *granted = 0;
     const device_limits *l = device_of(c)->limits;
     if (l->own_memory)
-        run_fails_at(c, site, SN_NO_MEMORY, "no memory for an array of %zu bytes on the device %s, which has %zu", bytes,
-                     l->name, l->memory);
+        run_fails_at(c, site, SN_NO_MEMORY, "no memory for an array of %zu bytes on the device %s, which has %zu",
+                     bytes, l->name, l->memory);
     else
         run_fails_at(c, site, SN_NO_MEMORY, "no memory for an array of %zu bytes", bytes);
     return NULL;
@@ -230,7 +230,8 @@ bool run_hand_out_results(run *c)
 
 /* --- launches --- */
 
-bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *arg, const sk_geometry *g, uint32_t site)
+bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *arg, const sk_geometry *g,
+                 uint32_t site)
 {
     device *d = device_of(c);
     if (c->unsettled && v->loops_on_data && !run_settle(c))

@@ -1,7 +1,8 @@
 /* The device's side of a call: what is copied between it and the host, and when a call waits for it.
  *
- * Where the device does not reach host memory, inputs go to it when a launch first reads them, results come back at the end,
- * single elements when the plan reads them on the host. Nothing else waits: launches queue up behind each other. */
+ * Where the device does not reach host memory, inputs go to it when a launch first reads them, results come back at the
+ * end, single elements when the plan reads them on the host. Nothing else waits: launches queue up behind each other.
+ */
 #ifndef SN_RUN_TRANSFER_H
 #define SN_RUN_TRANSFER_H
 
@@ -15,8 +16,8 @@ void *run_reach(const run *c, const void *host);
 /* A block for `bytes`: one set aside by this call, else of the pool, for which the call waits if it must. NULL and a
  * failure in c->status if there is none, of the operation at this site. */
 void *run_take(run *c, size_t bytes, uint32_t site, size_t *granted);
-/* Nobody uses the block behind what is queued so far: it goes to the pool, or, until the queue is empty, only this call may have
- * it. `granted` 0: it is not ours. */
+/* Nobody uses the block behind what is queued so far: it goes to the pool, or, until the queue is empty, only this call
+ * may have it. `granted` 0: it is not ours. */
 void run_let_go(run *c, void *block, size_t granted);
 
 bool run_copy(run *c, void *to, const void *from, size_t bytes); /* from block to block */
@@ -28,7 +29,8 @@ bool run_copy_out(run *c, uint32_t result, size_t bytes); /* a result that is an
 bool run_hand_out_results(run *c);
 
 /* Queues a kernel's pieces, of an operation at this site; waits for what it must not run behind. */
-bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *arg, const sk_geometry *g, uint32_t site);
+bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *arg, const sk_geometry *g,
+                 uint32_t site);
 /* Waits for all that is queued; false if a launch failed. Its error takes the place of what failed on the host meanwhile,
  * which would not have come to pass on a device that does one launch after the other. */
 bool run_settle(run *c);

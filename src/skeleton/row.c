@@ -188,8 +188,10 @@ void row_begin(row_loop *r, const char *name, bool combine, uint16_t lanes)
     for (uint32_t i = 0; i < c->op.n; i++) {
         if (i && c->op.at[i].sweep != c->op.at[i - 1].sweep)
             keep_earlier(r, c->op.at[i].sweep);
-        if (!combine || c->op.at[i].kind == L_FOLD)
-            find_part(r, &c->op.at[i], &first);
+        const l_op *op = &c->op.at[i];
+        bool inside = op->kind == L_ELEMENT && !op->outer && !op->stored; /* computed where it is used */
+        if (combine ? op->kind == L_FOLD : !inside)
+            find_part(r, op, &first);
     }
     declare_results(r);
 }

@@ -11,8 +11,8 @@
 
 #include "device/device.h"
 #include "emit/emit.h"
-#include "support/opencl_runner.h"
 #include "support/launch.h"
+#include "support/opencl_runner.h"
 
 /* --- interpreter --- */
 

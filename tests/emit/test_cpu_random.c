@@ -12,8 +12,8 @@
 
 #include "device/device.h"
 #include "kernel/narrow.h"
-#include "support/random_kernel.h"
 #include "support/launch.h"
+#include "support/random_kernel.h"
 
 static device *opened(uint32_t part)
 {

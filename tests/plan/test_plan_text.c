@@ -60,12 +60,139 @@ static void extents_from_data_wait_for_their_loop(void **state)
             "        writes result a3 (generate)\n");
 }
 
+/* The extent of what a filter keeps is read at the end, if nothing needs it before. */
+static void a_pack_has_room_for_all(void **state)
+{
+    (void)state;
+    plan_is("extents n\n"
+            "a1 = input [n]f32\n"
+            "a2 = map a1 {x: f32 -> x > 0.0f32}\n"
+            "a3 = pack a2, a1\n"
+            "output a3\n",
+            &plan_vectors,
+            "plan: 1 clusters, 1 buffers between them\n"
+            "    alloc buffer a4 (fold): i64[]\n"
+            "    alloc result a5 (pack): at most f32[n]\n"
+            "    launch cluster 0 over [n]\n"
+            "        state, zeros first\n"
+            "        rounds: pieces, combine until one a row\n"
+            "        reads parameter a1 (input)\n"
+            "        writes buffer a4 (fold)\n"
+            "        writes result a5 (pack)\n"
+            "    h1 = a4.0[]\n"
+            "    result 0 has the shape [h1]\n");
+}
+
+static void states_are_found_in_rounds_where_pieces_do_not_wait(void **state)
+{
+    (void)state;
+    plan_is("extents n\n"
+            "a1 = input [n]f32\n"
+            "a2 = map a1 {x: f32 -> x > 0.0f32}\n"
+            "a3 = pack a2, a1\n"
+            "output a3\n",
+            &plan_threads,
+            "plan: 1 clusters, 1 buffers between them\n"
+            "    alloc buffer a4 (fold): i64[]\n"
+            "    alloc result a5 (pack): at most f32[n]\n"
+            "    launch cluster 0 over [n]\n"
+            "        state, zeros first\n"
+            "        rounds: sums of pieces, states before pieces, pieces with states, combine until one a row\n"
+            "        reads parameter a1 (input)\n"
+            "        writes buffer a4 (fold)\n"
+            "        writes result a5 (pack)\n"
+            "    h1 = a4.0[]\n"
+            "    result 0 has the shape [h1]\n");
+}
+
+/* A loop over what is kept is launched when it is known how much that is; another loop before it is not waited for. */
+static void a_loop_over_what_is_kept_waits_for_the_count(void **state)
+{
+    (void)state;
+    plan_is("extents n, m\n"
+            "a1 = input [n]f32\n"
+            "a2 = input [m]i32\n"
+            "a3 = map a1 {x: f32 -> x > 0.0f32}\n"
+            "a4 = pack a3, a1\n"
+            "a5 = force a4\n"
+            "a6 = map a2 {x: i32 -> x + 1i32}\n"
+            "a7 = backpermute safe [m] a6 {i: i64 -> m - 1 - i}\n"
+            "a8 = force a7\n"
+            "output a5, a8\n",
+            &plan_vectors,
+            "plan: 3 clusters, 2 buffers between them\n"
+            "    alloc buffer a5 (fold): i64[]\n"
+            "    alloc buffer a6 (pack): at most f32[n]\n"
+            "    launch cluster 0 over [n]\n"
+            "        state, zeros first\n"
+            "        rounds: pieces, combine until one a row\n"
+            "        reads parameter a1 (input)\n"
+            "        writes buffer a5 (fold)\n"
+            "        writes buffer a6 (pack)\n"
+            "    launch cluster 1 over [m]\n"
+            "        reads parameter a2 (input)\n"
+            "        writes result a10 (force)\n"
+            "    h2 = a5.0[]\n"
+            "    result 0 has the shape [h2]\n"
+            "    launch cluster 2 over [h2]\n"
+            "        reads buffer a6 (pack)\n"
+            "        reads buffer a5 (fold)\n"
+            "        writes result a7 (force)\n"
+            "    free buffer a6 (pack)\n");
+}
+
+static void a_pack_of_a_pack_has_room_for_what_is_kept_first(void **state)
+{
+    (void)state;
+    plan_is("extents n\n"
+            "a1 = input [n]f32\n"
+            "a2 = map a1 {x: f32 -> x > 0.0f32}\n"
+            "a3 = pack a2, a1\n"
+            "a4 = force a3\n"
+            "a5 = map a4 {x: f32 -> x < 1.0f32}\n"
+            "a6 = pack a5, a4\n"
+            "output a6\n",
+            &plan_vectors,
+            "plan: 3 clusters, 4 buffers between them\n"
+            "    alloc buffer a4 (fold): i64[]\n"
+            "    alloc buffer a5 (pack): at most f32[n]\n"
+            "    launch cluster 0 over [n]\n"
+            "        state, zeros first\n"
+            "        rounds: pieces, combine until one a row\n"
+            "        reads parameter a1 (input)\n"
+            "        writes buffer a4 (fold)\n"
+            "        writes buffer a5 (pack)\n"
+            "    h1 = a4.0[]\n"
+            "    alloc buffer a6 (force): f32[h1]\n"
+            "    launch cluster 1 over [h1]\n"
+            "        reads buffer a5 (pack)\n"
+            "        reads buffer a4 (fold)\n"
+            "        writes buffer a6 (force)\n"
+            "    free buffer a5 (pack)\n"
+            "    alloc buffer a9 (fold): i64[]\n"
+            "    alloc result a10 (pack): at most f32[h1]\n"
+            "    launch cluster 2 over [h1]\n"
+            "        state, zeros first\n"
+            "        rounds: pieces, combine until one a row\n"
+            "        reads buffer a6 (force)\n"
+            "        reads buffer a4 (fold)\n"
+            "        writes buffer a9 (fold)\n"
+            "        writes result a10 (pack)\n"
+            "    free buffer a6 (force)\n"
+            "    h2 = a9.0[]\n"
+            "    result 0 has the shape [h2]\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loop_of_elements_is_one_launch),
         cmocka_unit_test(a_fold_is_launched_until_one_a_row_is_left),
         cmocka_unit_test(extents_from_data_wait_for_their_loop),
+        cmocka_unit_test(a_pack_has_room_for_all),
+        cmocka_unit_test(states_are_found_in_rounds_where_pieces_do_not_wait),
+        cmocka_unit_test(a_loop_over_what_is_kept_waits_for_the_count),
+        cmocka_unit_test(a_pack_of_a_pack_has_room_for_what_is_kept_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
