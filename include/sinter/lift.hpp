@@ -312,6 +312,17 @@ template <class C> auto structs(C &&container) -> decltype(structs(container.dat
     return structs(container.data(), container.size());
 }
 
+template <class T> sn_arg structs_upto(T *pointer, int64_t capacity, int64_t *extents)
+{
+    return sn_structs_upto_of(one_struct(pointer).size, pointer, capacity, extents);
+}
+
+template <class C>
+auto structs_upto(C &&container, int64_t *extents) -> decltype(structs_upto(container.data(), 0, extents))
+{
+    return structs_upto(container.data(), static_cast<int64_t>(container.size()), extents);
+}
+
 template <class T, class... E> sn_arg host(sn_arg_kind kind, T *pointer, E... extent)
 {
     static_assert(sizeof...(E) >= 1,
@@ -492,6 +503,7 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #undef sn_upto
 #undef sn_value
 #undef sn_structs
+#undef sn_structs_upto
 #undef sn_struct
 #undef sn_call
 #undef sn_start
@@ -500,6 +512,7 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #define sn_upto(...) sn::upto(__VA_ARGS__)
 #define sn_value(pointer) sn::argument(SN_ARG_VALUE, pointer)
 #define sn_structs(...) sn::structs(__VA_ARGS__)
+#define sn_structs_upto(...) sn::structs_upto(__VA_ARGS__)
 #define sn_struct(pointer) sn::one_struct(pointer)
 #define sn_call(program, ...) sn::call(SN_HERE, program, {__VA_ARGS__})
 #define sn_start(program, ...) sn::start(SN_HERE, program, {__VA_ARGS__})

@@ -180,8 +180,8 @@ typedef struct sn_arg {
     sn_type type;
     int rank;
     int64_t extent[8];     /* outermost first */
-    const int64_t *stride; /* sn_strided: bytes, one for each dimension; NULL: contiguous and row-major. sn_upto: where
-                              the extents of the result are written */
+    const int64_t *stride; /* sn_strided: bytes, one for each dimension; NULL: contiguous and row-major. sn_upto and
+                              sn_structs_upto: where the extents of the result are written */
     size_t size;           /* sn_structs: of one struct, in bytes; sn_upto: elements that there is memory for */
     union {
         const void *from;
@@ -222,6 +222,10 @@ SN_API sn_arg sn_upto_of(sn_type type, void *pointer, int64_t capacity, int64_t 
 #define sn_structs(...) SN_PASTE(SN_STRUCTS_, SN_EXTENTS(__VA_ARGS__))(__VA_ARGS__)
 #define sn_struct(pointer)                                                                                             \
     ((sn_arg){.kind = SN_ARG_STRUCTS, .size = SN_STRUCT_SIZE_(*(pointer)), .u = {.from = (pointer)}})
+/* sn_upto for results in structs: memory for at most `capacity` of them. */
+#define sn_structs_upto(pointer, capacity, extents)                                                                    \
+    sn_structs_upto_of(SN_STRUCT_SIZE_(*(pointer)), pointer, capacity, extents)
+SN_API sn_arg sn_structs_upto_of(size_t size, void *pointer, int64_t capacity, int64_t *extents);
 SN_API sn_arg sn_held(sn_array *array);  /* an array on the device, read */
 SN_API sn_arg sn_give(sn_array *array);  /* the same, given away: freed, unless the status is in the 200s */
 SN_API sn_arg sn_keep(sn_array **array); /* a result that stays on the device; *array is set, free it with sn_free */

@@ -46,6 +46,24 @@ void structs_room(call *c, arena *a)
         c->structs[i].part = arena_alloc(a, IR_MAX_COMPONENTS * sizeof(staging));
 }
 
+/* --- memory for at most so many --- */
+
+sn_arg sn_structs_upto_of(size_t size, void *pointer, int64_t capacity, int64_t *extents)
+{
+    return (sn_arg){.kind = SN_ARG_STRUCTS,
+                    .rank = extents ? 1 : -1,
+                    .extent = {capacity},
+                    .stride = extents,
+                    .size = size,
+                    .u = {.to = pointer}};
+}
+
+/* Its extent is a capacity, `stride` where the result's extents are told. */
+static bool is_upto(const structs *s)
+{
+    return s->arg->stride != NULL;
+}
+
 /* --- checks --- */
 
 static sn_status check(const call *c, const structs *s)
@@ -61,7 +79,15 @@ static sn_status check(const call *c, const structs *s)
                          "argument %u has structs of %zu bytes, but those of %s have %zu; their members have the types "
                          "and order of the signature",
                          s->number, a->size, s->port->text, bytes);
-    if (a->rank != s->port->rank)
+    if (a->rank < 0)
+        return call_fail(c, SN_BAD_ARGUMENT,
+                         "argument %u: nowhere to put the extents; write sn_structs_upto(pointer, capacity, &n)",
+                         s->number);
+    if (is_upto(s) && !s->result)
+        return call_fail(c, SN_BAD_ARGUMENT,
+                         "argument %u stands for a parameter, but is sn_structs_upto(...); write sn_structs",
+                         s->number);
+    if (a->rank != s->port->rank && !is_upto(s))
         return call_fail(c, SN_BAD_ARGUMENT, "argument %u has %d extents, not %d", s->number, a->rank,
                          (int)s->port->rank);
     sn_status status = call_size(c, a, bytes, s->number, &all);
@@ -72,11 +98,21 @@ static sn_status check(const call *c, const structs *s)
     return SN_OK;
 }
 
-/* Their size has been checked. */
+/* Structs that there is memory for. Their size has been checked. */
 static size_t count_of(const structs *s)
 {
     int64_t n = 0;
     size_count((unsigned)s->arg->rank, s->arg->extent, &n);
+    return (size_t)n;
+}
+
+/* Those that are there: of a result when the call is over. */
+static size_t count_there(const call *c, const structs *s)
+{
+    int64_t n = 0;
+    if (!is_upto(s))
+        return count_of(s);
+    size_count(s->port->rank, c->out[s->first - c->p->params].extent, &n);
     return (size_t)n;
 }
 
@@ -96,6 +132,9 @@ static sn_status check_results(const call *c, const structs *s)
         if (also) {
             at = also->arg->u.from;
             bytes = count_of(also) * also->port->bytes;
+        } else if (other->kind == SN_ARG_UPTO) {
+            if (!size_times(other->size, ir_type_size(c->p->type[i]), &bytes))
+                continue; /* as below */
         } else if (other->rank < 0 || other->rank > IR_MAX_RANK ||
                    !api_size(c->p->type[i], other->rank, other->extent, &bytes)) {
             continue; /* reported when it is looked at */
@@ -122,7 +161,7 @@ static void convert(const call *c, const structs *s)
 {
     const embed_port *port = s->port;
     sn_context *cx = c->p->context;
-    size_t n = count_of(s), written = 0;
+    size_t n = count_there(c, s), written = 0;
     unsigned fields = 0;
     interleave_field field[IR_MAX_COMPONENTS];
     for (unsigned k = 0; k < port->components; k++) {
@@ -159,7 +198,8 @@ static sn_status take_apart(call *c, structs *s)
                              bytes);
         sn_arg *a = &c->apart[s->first + k];
         *a = *s->arg;
-        a->kind = s->result ? SN_ARG_INTO : SN_ARG_IN;
+        a->kind = is_upto(s) ? SN_ARG_UPTO : s->result ? SN_ARG_INTO : SN_ARG_IN;
+        a->size = is_upto(s) ? n : a->size;
         a->type = (sn_type)s->port->type[k];
         a->u.to = s->part[k].data;
     }

@@ -26,6 +26,11 @@ static sn_acc positive_pairs(sn_acc a)
     return sn_filter(first_is_positive, a);
 }
 
+static sn_acc positive_and_all(sn_acc a)
+{
+    return sn_results(positive_pairs(a), a);
+}
+
 static void with_both(void (*test)(sn_context *cx))
 {
     test(both_cpu());
@@ -90,6 +95,45 @@ static void pairs(sn_context *cx)
     assert_int_equal(sn_call(p, sn_in(x, 3), sn_in(id, 3), sn_keep(&kept), sn_into(to, 2)), SN_OK);
     assert_int_equal(sn_array_extent(kept, 0), 2);
     sn_free(kept);
+    sn_drop(p);
+}
+
+struct named {
+    float x;
+    int64_t id;
+};
+
+/* In structs, too. */
+static void in_structs(sn_context *cx)
+{
+    sn_program *p = sn_compile(cx, "[n](f32, i64) -> [k](f32, i64)", positive_pairs);
+    struct named in[] = {{1, 7}, {-2, 8}, {3, 9}}, out[3] = {{0, 0}, {0, 0}, {-5, -5}};
+    int64_t n = -1;
+    assert_int_equal(sn_call(p, sn_structs(in, 3), sn_structs_upto(out, 3, &n)), SN_OK);
+    assert_true(n == 2 && out[0].x == 1 && out[0].id == 7 && out[1].x == 3 && out[1].id == 9 && out[2].id == -5);
+    assert_int_equal(sn_call(p, sn_structs(in, 3), sn_structs_upto(out, 2, &n)), SN_OK);
+    assert_int_equal(sn_call(p, sn_structs(in, 3), sn_structs(out, 2)), SN_OK);
+    n = -1;
+    assert_int_equal(sn_call(p, sn_structs(in, 3), sn_structs_upto(out, 1, &n)), SN_BAD_EXTENT);
+    assert_int_equal(n, 2);
+    assert_non_null(strstr(sn_message(cx), "result 1 has 2 elements, but there is memory for 1"));
+    assert_int_equal(sn_call(p, sn_structs(in, 0), sn_structs_upto((struct named *)NULL, 0, &n)), SN_OK);
+    assert_int_equal(n, 0);
+    n = -1;
+    assert_int_equal(sn_call(p, sn_structs(in, 3), sn_structs_upto(out, 3, NULL)), SN_BAD_ARGUMENT);
+    assert_non_null(strstr(sn_message(cx), "argument 2: nowhere to put the extents; write sn_structs_upto("));
+    assert_int_equal(sn_call(p, sn_structs(in, 3), sn_structs_upto(out, -1, &n)), SN_BAD_EXTENT);
+    assert_int_equal(sn_call(p, sn_structs(in, 3), sn_structs_upto((struct named *)NULL, 1, &n)), SN_BAD_ARGUMENT);
+    assert_int_equal(sn_call(p, sn_structs_upto(in, 3, &n), sn_structs(out, 3)), SN_BAD_ARGUMENT);
+    assert_non_null(
+        strstr(sn_message(cx), "argument 1 stands for a parameter, but is sn_structs_upto(...); write sn_str"));
+    assert_int_equal(n, -1);
+    sn_drop(p);
+    p = sn_compile(cx, "[n](f32, i64) -> [k](f32, i64), [n](f32, i64)", positive_and_all);
+    assert_int_equal(
+        sn_call(p, sn_structs(in, 3), sn_upto(&out[0].x, 1, &n), sn_upto(&out[0].id, 1, &n), sn_structs(&out[0], 3)),
+        SN_BAD_ARGUMENT);
+    assert_non_null(strstr(sn_message(cx), "overlaps"));
     sn_drop(p);
 }
 
@@ -209,6 +253,7 @@ static void by_its_text(sn_context *cx)
 WITH_BOTH(up_to)
 WITH_BOTH(too_small)
 WITH_BOTH(pairs)
+WITH_BOTH(in_structs)
 WITH_BOTH(dimensions)
 WITH_BOTH(wrong_arguments)
 WITH_BOTH(pending)
@@ -275,17 +320,12 @@ static void what_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(up_to_with_both),
-        cmocka_unit_test(too_small_with_both),
-        cmocka_unit_test(pairs_with_both),
-        cmocka_unit_test(dimensions_with_both),
-        cmocka_unit_test(wrong_arguments_with_both),
-        cmocka_unit_test(pending_with_both),
-        cmocka_unit_test(kept_and_exact_with_both),
-        cmocka_unit_test(by_its_text_with_both),
-        cmocka_unit_test(scans_of_rows),
-        cmocka_unit_test(scans_that_keep_order),
-        cmocka_unit_test(what_is_kept),
+        cmocka_unit_test(up_to_with_both),       cmocka_unit_test(too_small_with_both),
+        cmocka_unit_test(pairs_with_both),       cmocka_unit_test(in_structs_with_both),
+        cmocka_unit_test(dimensions_with_both),  cmocka_unit_test(wrong_arguments_with_both),
+        cmocka_unit_test(pending_with_both),     cmocka_unit_test(kept_and_exact_with_both),
+        cmocka_unit_test(by_its_text_with_both), cmocka_unit_test(scans_of_rows),
+        cmocka_unit_test(scans_that_keep_order), cmocka_unit_test(what_is_kept),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

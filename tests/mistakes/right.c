@@ -33,6 +33,7 @@ sn_arg right(int n, sn_arg *out)
     out[1] = sn_upto(numbers, 3, bytes);
     out[1] = sn_upto(&numbers[1], n, &bytes[1]);
     out[2] = sn_structs(points, 3);
+    out[2] = sn_structs_upto(points, 3, bytes);
     out[3] = sn_struct(points);
     out[4] = sn_value(numbers);
     out[5] = sn_strided(&points[0].x, 1, bytes, bytes);
