@@ -312,7 +312,8 @@ typedef struct sn_counters {
     uint64_t blocks, block_bytes;          /* of memory taken for arrays and intermediate results, */
     uint64_t allocations, allocated_bytes; /* those of them that were not used before: from the system */
     uint64_t copies, copied_bytes;         /* arrays written to another place as they are: by sn_upload and sn_read, for
-                                              strided arguments, and for results that are parameters or given twice */
+                                              strided arguments, for results that are parameters or given twice, and for
+                                              results of sn_filter in memory with less, or much more, room than for all */
     uint64_t conversions, converted_bytes; /* those of them that were taken from, or put into, C structs */
     uint64_t spare[4];                     /* 0; later versions may have more */
 } sn_counters;

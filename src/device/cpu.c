@@ -47,12 +47,14 @@ typedef struct {
     kernel_cache kernels;
     pthread_mutex_t lock;  /* of what follows */
     scratch *scratch;      /* blocks of BLOCK_SCRATCH bytes not in use */
-    device_queue *idle;    /* queues not in use */
+    device_queue *idle;    /* queues not in use, */
+    device_queue *spare;   /* and one more, without the lock: calls one after the other take it */
 } cpu;
 
 /* Work is done when it is put in: what is left of it is what there is to say. */
 struct device_queue {
     device_queue *next; /* among the idle ones */
+    scratch *own;       /* of the thread that calls, kept from call to call; NULL: not needed yet */
     k_error error;      /* of the launch that failed; where values are noted */
     device_state state;
 };
@@ -254,6 +256,8 @@ static void run_pieces(void *env, unsigned worker, int64_t first, int64_t last)
 
 static void give_back(cpu *d, scratch **block, unsigned n)
 {
+    if (!n)
+        return;
     pthread_mutex_lock(&d->lock);
     for (unsigned i = 0; i < n; i++) {
         block[i]->next = d->scratch;
@@ -265,6 +269,8 @@ static void give_back(cpu *d, scratch **block, unsigned n)
 static bool take_scratch(cpu *d, scratch **block, unsigned n)
 {
     unsigned have = 0;
+    if (!n)
+        return true;
     pthread_mutex_lock(&d->lock);
     for (; have < n && d->scratch; have++) {
         block[have] = d->scratch;
@@ -293,7 +299,10 @@ static bool cpu_enqueue(device *base, device_queue *q, device_kernel *k, void *c
     unsigned threads = small ? 1 : d->limits.workers;
     if (last - first < threads)
         threads = (unsigned)(last - first);
-    if (!take_scratch(d, block, threads)) {
+    if (!q->own)
+        q->own = cpu_memory_alloc(&d->heap, BLOCK_SCRATCH);
+    block[0] = q->own;
+    if (!q->own || !take_scratch(d, block + 1, threads - 1)) {
         q->state = DEVICE_OUT_OF_MEMORY;
         return false;
     }
@@ -302,30 +311,59 @@ static bool cpu_enqueue(device *base, device_queue *q, device_kernel *k, void *c
                 .block = block};
     int64_t batch = (last - first) / ((int64_t)threads * BATCHES_PER_THREAD);
     pool_run(d->pool, threads, first, last, k->chained || batch < 1 ? 1 : batch, run_pieces, &l);
-    give_back(d, block, threads);
+    give_back(d, block + 1, threads - 1);
     return !q->error.site;
 }
 
 /* --- queues --- */
 
-static device_queue *cpu_open_queue(device *base, struct ir_trace *trace)
+static device_queue *idle_queue(cpu *d)
 {
-    cpu *d = (cpu *)base;
     pthread_mutex_lock(&d->lock);
     device_queue *q = d->idle;
     if (q)
         d->idle = q->next;
     pthread_mutex_unlock(&d->lock);
-    if (!q)
-        q = d->heap.alloc(d->heap.env, sizeof(*q));
+    return q;
+}
+
+static device_queue *new_queue(cpu *d)
+{
+    device_queue *q = d->heap.alloc(d->heap.env, sizeof(*q));
     if (q)
-        *q = (device_queue){.error = {.trace = trace}};
+        *q = (device_queue){0};
+    return q;
+}
+
+static void free_queue(cpu *d, device_queue *q)
+{
+    if (!q)
+        return;
+    if (q->own)
+        cpu_memory_release(&d->heap, q->own, BLOCK_SCRATCH);
+    d->heap.release(d->heap.env, q);
+}
+
+static device_queue *cpu_open_queue(device *base, struct ir_trace *trace)
+{
+    cpu *d = (cpu *)base;
+    device_queue *q = __atomic_exchange_n(&d->spare, NULL, __ATOMIC_ACQUIRE);
+    if (!q)
+        q = idle_queue(d);
+    if (!q)
+        q = new_queue(d);
+    if (q)
+        q->error = (k_error){.trace = trace};
     return q;
 }
 
 static void cpu_close_queue(device *base, device_queue *q)
 {
     cpu *d = (cpu *)base;
+    if (!q)
+        return;
+    q->state = DEVICE_FINE;
+    q = __atomic_exchange_n(&d->spare, q, __ATOMIC_ACQ_REL);
     if (!q)
         return;
     pthread_mutex_lock(&d->lock);
@@ -359,7 +397,8 @@ static device_state cpu_finish(device *base, device_queue *q, k_error *error, ar
     (void)base, (void)a;
     *error = q->error;
     *why = state == DEVICE_FINE ? NULL : "no memory for a kernel's scratch space";
-    *q = (device_queue){.error = {.trace = q->error.trace}};
+    q->error = (k_error){.trace = q->error.trace};
+    q->state = DEVICE_FINE;
     return state;
 }
 
@@ -374,11 +413,9 @@ static void cpu_close(device *base)
         d->scratch = s->next;
         cpu_memory_release(&d->heap, s, BLOCK_SCRATCH);
     }
-    while (d->idle) {
-        device_queue *q = d->idle;
-        d->idle = q->next;
-        d->heap.release(d->heap.env, q);
-    }
+    free_queue(d, d->spare);
+    for (device_queue *q; (q = idle_queue(d));)
+        free_queue(d, q);
     pool_release(d->pool);
     disk_cache_close(d->disk);
     arena_free(&d->names);

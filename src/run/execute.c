@@ -394,7 +394,8 @@ static bool launch(run *c, const run_geometry *found)
     if (c->r->engine.counters)
         run_count(&c->r->engine.counters->launches, 1);
     bool good = run_enqueue(c, v, mem, arg, g, c->plan->cluster.at[found->cluster].site);
-    run_say_trace(c->r, &c->trace);
+    if (c->trace.noted)
+        run_say_trace(c->r, &c->trace);
     return good;
 }
 
@@ -403,14 +404,13 @@ static bool launch_round(run *c, uint32_t index, sk_pass pass, const int64_t *ex
 {
     const plan_cluster *pc = &c->plan->cluster.at[index];
     run_between *b = &c->between;
-    run_geometry g;
+    run_geometry room;
     sk_round round = {pass, pass == SK_PASS_COMBINE ? *left : 0};
-    bool good = run_find(c, index, extent, round, &g);
-    if (good)
-        *left = g.geometry.partials;
-    if (good && *left > 1)
-        good = partials_take(c, pc, b, rows, *left);
-    good = good && state_take(c, pc, b, g.geometry.state_words) && launch(c, &g);
+    const run_geometry *g = run_find(c, index, extent, round, &room);
+    if (g)
+        *left = g->geometry.partials;
+    bool good = g && (*left <= 1 || partials_take(c, pc, b, rows, *left)) &&
+                state_take(c, pc, b, g->geometry.state_words) && launch(c, g);
     give_blocks(c, b->in, b->n);
     run_block *in = b->in;
     b->in = b->out;
@@ -422,10 +422,10 @@ static bool launch_rounds(run *c, uint32_t index, const int64_t *extent, int64_t
 {
     const plan_cluster *pc = &c->plan->cluster.at[index];
     const uint32_t n = pc->partial.n;
-    run_block *blocks = arena_alloc(c->arena, (2 * n + 1) * sizeof(run_block));
+    run_block *blocks = n ? arena_alloc(c->arena, 2 * n * sizeof(run_block)) : NULL;
     int64_t left = 1;
     bool good = true;
-    c->between = (run_between){.n = n, .in = blocks, .out = blocks + n};
+    c->between = (run_between){.n = n, .in = blocks, .out = n ? blocks + n : NULL};
     for (uint32_t i = 0; i < pc->passes && good; i++) {
         if (pc->pass[i] != SK_PASS_COMBINE)
             good = launch_round(c, index, pc->pass[i], extent, rows, &left);
@@ -578,7 +578,14 @@ static run *new_run(run_program *r, const run_argument *in, run_result *out, are
     arena_on_failure(a, &failure);
     run *c = arena_alloc(a, sizeof(*c));
     arena_on_failure(a, NULL);
-    *c = (run){.r = r, .trace = {.heap = r->engine.heap}, .plan = r->plan, .arena = a, .in = in, .out = out};
+    const device *d = r->engine.device;
+    *c = (run){.r = r,
+               .apart = d && d->limits->own_memory,
+               .trace = {.heap = r->engine.heap},
+               .plan = r->plan,
+               .arena = a,
+               .in = in,
+               .out = out};
     return c;
 }
 

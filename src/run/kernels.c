@@ -235,20 +235,18 @@ static void remember(run *c, run_cluster *rc, const run_geometry *g)
     pthread_rwlock_unlock(r->lock);
 }
 
-bool run_find(run *c, uint32_t cluster, const int64_t *extent, sk_round round, run_geometry *out)
+const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk_round round, run_geometry *out)
 {
     run_program *r = c->r;
     run_cluster *rc = &r->cluster[cluster];
     const l_cluster *lc = &r->l->cluster.at[cluster];
     const run_geometry *known = remembered(rc, lc->rank, extent, round);
-    if (known) {
-        *out = *known;
-        return true;
-    }
+    if (known)
+        return known;
     *out = (run_geometry){.round = round};
     memcpy(out->extent, extent, lc->rank * sizeof(int64_t));
     if (!work_out(c, cluster, out))
-        return false;
+        return NULL;
     choice how = {.final = out->geometry.partials == 1, .narrow = true};
     out->cluster = cluster;
     out->final = how.final;
@@ -256,9 +254,9 @@ bool run_find(run *c, uint32_t cluster, const int64_t *extent, sk_round round, r
     if (!out->variant && out->geometry.pieces > 0)
         out->variant = make(c, cluster, &out->geometry, how);
     if (!out->variant && out->geometry.pieces > 0)
-        return false;
+        return NULL;
     remember(c, rc, out);
-    return true;
+    return out;
 }
 
 const run_variant *run_find_wide(run *c, const run_geometry *found)

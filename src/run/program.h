@@ -101,6 +101,7 @@ struct run { /* a call */
     const void **host;   /* per buffer: its elements in host memory besides; NULL: they are not there */
     run_block *aside;    /* MOST_ASIDE blocks that queued work still uses, nobody else; NULL: queues wait */
     uint32_t asides;
+    bool apart;            /* kernels do not reach host memory */
     bool unsettled;        /* launches that may fail are queued */
     uint32_t too_small;    /* 1 + the first result that there is too little memory for, known when work had been done */
     ir_trace trace;        /* of the launch that runs */
@@ -113,9 +114,9 @@ struct run { /* a call */
 };
 
 /* kernels.c */
-/* What a cluster does for these extents in one round; compiles what has not been needed before. False after a failure, which
- * is in c->status. */
-bool run_find(run *c, uint32_t cluster, const int64_t *extent, sk_round round, run_geometry *out);
+/* What a cluster does for these extents in one round, remembered or in *room; compiles what has not been needed before.
+ * NULL after a failure, which is in c->status. */
+const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk_round round, run_geometry *room);
 /* The variant for a launch whose indices do not fit in 32 bits (kernel/narrow.h), where the one found is for those that do. NULL after
  * a failure, which is in c->status. */
 const run_variant *run_find_wide(run *c, const run_geometry *found);

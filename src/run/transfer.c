@@ -72,11 +72,6 @@ static bool refused(run *c, uint32_t site)
 
 /* --- blocks --- */
 
-void *run_reach(const run *c, const void *host)
-{
-    return device_of(c)->limits->own_memory ? NULL : (void *)(uintptr_t)host;
-}
-
 void run_let_go(run *c, void *block, size_t granted)
 {
     if (!granted)

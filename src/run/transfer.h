@@ -12,7 +12,10 @@ bool run_open_queue(run *c);
 void run_close_queue(run *c); /* waits; gives blocks set aside to the pool */
 
 /* How kernels reach host memory where it is; NULL: they do not. */
-void *run_reach(const run *c, const void *host);
+static inline void *run_reach(const run *c, const void *host)
+{
+    return c->apart ? NULL : (void *)(uintptr_t)host;
+}
 /* A block for `bytes`: one set aside by this call, else of the pool, for which the call waits if it must. NULL and a
  * failure in c->status if there is none, of the operation at this site. */
 void *run_take(run *c, size_t bytes, uint32_t site, size_t *granted);
