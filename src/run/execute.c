@@ -638,10 +638,6 @@ run_program *run_program_new(const run_engine *engine, const l_program *l, const
     r->cluster = arena_alloc(a, (l->cluster.n + 1) * sizeof(run_cluster));
     r->lock = other ? other->lock : &r->own_lock;
     pthread_rwlock_init(&r->own_lock, NULL);
-    for (uint32_t i = 0; i < l->cluster.n && !options->chains;
-         i++) /* there are no kernels of rows for such devices yet */
-        if (l->cluster.at[i].class == L_CLASS_ROW)
-            atomic_store(&r->interpreted, true);
     return r;
 }
 

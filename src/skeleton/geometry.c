@@ -268,7 +268,7 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
     g->work = (double)rows * (double)columns * (combine ? 1.0 : c->flops + c->reads_per_element + 1.0);
     g->stream = !combine && c->sweeps <= 1 && streams(l, c, o, (double)rows * (double)columns, cache_bytes);
     if (c->class == L_CLASS_ROW)
-        sk_launch_row(c, o, rows, columns, combine, g);
+        sk_launch_row(c, o, round.pass, rows, columns, g);
     else if (c->class == L_CLASS_FOLD && o->group)
         sk_group_launch_fold(l, c, o, rows, columns, combine, g);
     else if (c->class == L_CLASS_FOLD && !combine && c->rank > 1 &&

@@ -139,15 +139,12 @@ static k_mem *cells(row_loop *r, const row_part *p, int64_t count, const char *n
     return m;
 }
 
-static void declare(row_loop *r, row_part *p, bool whole_rows)
+static void declare(row_loop *r, row_part *p, bool whole_rows, bool results)
 {
     k_builder *b = &r->lw->b;
     int64_t levels = !whole_rows || p->op->kind == L_SCAN ? 2 : p->ordered ? ROW_LEVELS : 4;
     if (p->op->kind == L_FOLD)
         declare_fold(r, p);
-    else
-        for (uint32_t c = 0; c < p->n && p->op->stored; c++)
-            sk_array_memory(r->lw, p->op->term, c, true);
     if (p->op->kind == L_FOLD || p->op->kind == L_SCAN)
         row_declare_sums(r, p, levels);
     if (whole_rows && (p->op->kind == L_FOLD || p->op->outer))
@@ -157,14 +154,13 @@ static void declare(row_loop *r, row_part *p, bool whole_rows)
         p->in_window = cells(r, p, 1, "in_window");
     }
     if (p->op->kind == L_PACK) {
-        p->kept = cells(r, p, ROW_PIECE, "kept");
+        p->kept = results ? cells(r, p, ROW_PIECE, "kept") : NULL;
         p->count = k_shared(b, T_I64, 1, "count");
         p->offset = whole_rows ? k_shared(b, T_I64, 1, "offset") : 0;
     }
 }
 
-/* Results first, so that launches list them first. */
-static void declare_results(row_loop *r)
+void row_declare_results(row_loop *r)
 {
     for (uint32_t i = 0; i < r->part.n; i++)
         for (uint32_t c = 0; c < r->part.at[i].n && r->part.at[i].op->stored && !r->combine; c++)
@@ -193,7 +189,6 @@ void row_begin(row_loop *r, const char *name, bool combine, uint16_t lanes)
         if (combine ? op->kind == L_FOLD : !inside)
             find_part(r, op, &first);
     }
-    declare_results(r);
 }
 
 /* --- values of the row --- */
@@ -491,34 +486,31 @@ static bool has_positions(const row_loop *r, uint8_t sweep)
 }
 
 /* slots: 0 row length, 1 rows, 2 rows a piece of the launch */
-static sk_kernel *build_block(const l_program *l, const l_cluster *c, bool combine, const sk_options *options, arena *a,
-                              const char **why)
+static void build_block(row_loop *r, bool combine)
 {
-    sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
-    row_loop r = {.lw = &lw};
-    row_begin(&r, combine ? "rows_combine" : "rows", combine, ROW_GANG);
-    k_builder *b = &lw.b;
-    for (uint32_t i = 0; i < r.part.n; i++)
-        declare(&r, &r.part.at[i], true);
-    r.length = sk_slot(&lw, 0, "row_length");
-    k_val rows = sk_slot(&lw, 1, "rows"), some = sk_slot(&lw, 2, "rows_a_piece"), first = sk_mul(&lw, k_piece(b), some);
-    k_val row = k_for(b, first, sk_min(&lw, sk_add(&lw, first, some), rows), false);
-    uint32_t mark = sk_scope(&lw);
-    row_bind_row(&r, row);
-    begin_row(&r);
-    for (uint8_t sweep = 0; sweep < (combine ? 1 : c->sweeps); sweep++) {
-        row_bind_cells(&r, sweep);
-        outer_members(&r, sweep);
-        if (has_positions(&r, sweep))
-            walk_pieces(&r, sweep);
+    sk_lower *lw = r->lw;
+    row_begin(r, combine ? "rows_combine" : "rows", combine, ROW_GANG);
+    row_declare_results(r);
+    k_builder *b = &lw->b;
+    for (uint32_t i = 0; i < r->part.n; i++)
+        declare(r, &r->part.at[i], true, true);
+    r->length = sk_slot(lw, 0, "row_length");
+    k_val rows = sk_slot(lw, 1, "rows"), some = sk_slot(lw, 2, "rows_a_piece"), first = sk_mul(lw, k_piece(b), some);
+    k_val row = k_for(b, first, sk_min(lw, sk_add(lw, first, some), rows), false);
+    uint32_t mark = sk_scope(lw);
+    row_bind_row(r, row);
+    begin_row(r);
+    for (uint8_t sweep = 0; sweep < (combine ? 1 : lw->cluster->sweeps); sweep++) {
+        row_bind_cells(r, sweep);
+        outer_members(r, sweep);
+        if (has_positions(r, sweep))
+            walk_pieces(r, sweep);
     }
-    row_bind_cells(&r, c->sweeps);
+    row_bind_cells(r, lw->cluster->sweeps);
     if (!combine)
-        outer_members(&r, c->sweeps); /* what is made of the last folds */
-    sk_scope_end(&lw, mark);
+        outer_members(r, lw->cluster->sweeps); /* what is made of the last folds */
+    sk_scope_end(lw, mark);
     k_end(b);
-    *why = lw.why;
-    return lw.why ? NULL : lw.out;
 }
 
 /* --- a block takes a piece; states go from piece to piece --- */
@@ -568,85 +560,241 @@ static k_val *window_of(row_loop *r, const row_part *p, k_val piece, const k_val
     return window;
 }
 
-static void chain_states(row_loop *r, k_val piece, k_val count)
+static void find_carried(row_loop *r, k_val count, carried *x)
 {
-    sk_lower *lw = r->lw;
-    k_builder *b = &lw->b;
-    carried x = {0};
+    k_builder *b = &r->lw->b;
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
         if (p->op->kind == L_SCAN)
-            carry_scan(r, p, count, &x);
+            carry_scan(r, p, count, x);
         if (p->op->kind == L_PACK) {
-            x.initial[x.n] = k_i64(b, 0);
-            x.aggregate[x.n++] = k_load(b, p->count, k_i64(b, 0));
+            x->initial[x->n] = k_i64(b, 0);
+            x->aggregate[x->n++] = k_load(b, p->count, k_i64(b, 0));
         }
     }
-    k_mem state = k_global(b, T_U64, true, "state");
-    vec_push(lw->arena, &lw->out->memory, ((sk_binding){.role = SK_STATE, .type = T_U64}));
-    k_chain *chain = k_chain_begin(b, x.n, x.aggregate, x.initial, state);
+}
+
+/* result = left (+) what piece number `piece` adds: left and right are variables. */
+static void combine_carried(row_loop *r, k_val piece, const k_val *left, const k_val *right, k_val *result)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
     uint8_t at = 0;
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
         if (p->op->kind == L_PACK) {
-            x.result[at] = sk_add(lw, k_get(b, chain->left[at]), k_get(b, chain->right[at]));
+            result[at] = sk_add(lw, k_get(b, left[at]), k_get(b, right[at]));
             at++;
         }
         if (p->op->kind != L_SCAN)
             continue;
-        k_val *window = window_of(r, p, piece, chain->left + at), *in_window = row_values(r, p);
-        k_val *total = row_values(r, p);
+        k_val *window = window_of(r, p, piece, left + at), *in_window = row_values(r, p), *total = row_values(r, p);
         for (uint32_t c = 0; c < p->n; c++) {
-            in_window[c] = k_get(b, chain->left[at + p->n + c]);
-            total[c] = k_get(b, chain->right[at + c]);
+            in_window[c] = k_get(b, left[at + p->n + c]);
+            total[c] = k_get(b, right[at + c]);
         }
         state_after(r, p, piece, window, in_window, total);
-        memcpy(x.result + at, window, p->n * sizeof(k_val));
-        memcpy(x.result + at + p->n, in_window, p->n * sizeof(k_val));
-        at = (uint8_t)(at + 2 * p->n);
-    }
-    k_chain_end(b, chain, x.result);
-    at = 0;
-    for (uint32_t i = 0; i < r->part.n; i++) {
-        row_part *p = &r->part.at[i];
-        if (p->op->kind == L_PACK)
-            p->before = chain->before[at++];
-        if (p->op->kind != L_SCAN)
-            continue;
-        state_before(r, p, piece, window_of(r, p, piece, chain->before + at), chain->before + at + p->n);
+        memcpy(result + at, window, p->n * sizeof(k_val));
+        memcpy(result + at + p->n, in_window, p->n * sizeof(k_val));
         at = (uint8_t)(at + 2 * p->n);
     }
 }
 
-/* slots: 0 row length, 1 pieces a row */
-static sk_kernel *build_chain(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why)
+static void use_carried(row_loop *r, k_val piece, const k_val *before)
 {
-    sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
-    row_loop r = {.lw = &lw};
-    row_begin(&r, "row_pieces", false, ROW_GANG);
-    k_builder *b = &lw.b;
-    bool scans = false;
-    for (uint32_t i = 0; i < r.part.n; i++) {
-        declare(&r, &r.part.at[i], false);
-        scans |= r.part.at[i].op->kind == L_SCAN;
+    uint8_t at = 0;
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        row_part *p = &r->part.at[i];
+        if (p->op->kind == L_PACK)
+            p->before = before[at++];
+        if (p->op->kind != L_SCAN)
+            continue;
+        state_before(r, p, piece, window_of(r, p, piece, before + at), before + at + p->n);
+        at = (uint8_t)(at + 2 * p->n);
     }
-    r.length = sk_slot(&lw, 0, "row_length");
-    k_val pieces = sk_slot(&lw, 1, "pieces_a_row"), row = k_let(b, OP_QUOT, k_piece(b), pieces, 0);
-    k_val piece = sk_sub(&lw, k_piece(b), sk_mul(&lw, row, pieces)), size = k_i64(b, ROW_PIECE);
-    k_val begin = sk_mul(&lw, piece, size), count = sk_min(&lw, size, sk_sub(&lw, r.length, begin));
-    row_bind_row(&r, row);
-    row_piece(&r, &(row_walk){.totals = scans, .early = true}, begin, count);
-    fold_partials(&r, false, count);
-    chain_states(&r, piece, count);
-    if (scans) {
-        row_piece(&r, &(row_walk){.results = true}, begin, count);
-        fold_partials(&r, true, count);
+}
+
+static k_mem state_memory(row_loop *r)
+{
+    vec_push(r->lw->arena, &r->lw->out->memory, ((sk_binding){.role = SK_STATE, .type = T_U64}));
+    return k_global(&r->lw->b, T_U64, true, "state");
+}
+
+static void chain_states(row_loop *r, k_val piece, k_val count)
+{
+    k_builder *b = &r->lw->b;
+    carried x = {0};
+    k_mem state = state_memory(r);
+    find_carried(r, count, &x);
+    k_chain *chain = k_chain_begin(b, x.n, x.aggregate, x.initial, state);
+    combine_carried(r, piece, chain->left, chain->right, x.result);
+    k_chain_end(b, chain, x.result);
+    use_carried(r, piece, chain->before);
+}
+
+/* --- a block takes a piece --- */
+
+typedef struct row_piece_of { /* of a launch */
+    k_val number; /* in its row */
+    k_val begin, count;
+    bool scans;
+} row_piece_of;
+
+/* slots: 0 row length, 1 pieces a row */
+static row_piece_of begin_piece(row_loop *r, const char *name, bool results)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    row_piece_of x = {0};
+    row_begin(r, name, false, ROW_GANG);
+    if (results)
+        row_declare_results(r);
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        if (results || r->part.at[i].op->kind != L_FOLD)
+            declare(r, &r->part.at[i], false, results);
+        x.scans |= r->part.at[i].op->kind == L_SCAN;
     }
-    for (uint32_t i = 0; i < r.part.n; i++)
-        if (r.part.at[i].op->kind == L_PACK)
-            copy_packed(&r, &r.part.at[i], r.part.at[i].before, k_load(b, r.part.at[i].count, k_i64(b, 0)));
-    *why = lw.why;
-    return lw.why ? NULL : lw.out;
+    r->length = sk_slot(lw, 0, "row_length");
+    k_val pieces = sk_slot(lw, 1, "pieces_a_row"), row = k_let(b, OP_QUOT, k_piece(b), pieces, 0);
+    k_val size = k_i64(b, ROW_PIECE);
+    x.number = sk_sub(lw, k_piece(b), sk_mul(lw, row, pieces));
+    x.begin = sk_mul(lw, x.number, size);
+    x.count = sk_min(lw, size, sk_sub(lw, r->length, x.begin));
+    row_bind_row(r, row);
+    return x;
+}
+
+static void copy_all_packed(row_loop *r)
+{
+    for (uint32_t i = 0; i < r->part.n; i++)
+        if (r->part.at[i].op->kind == L_PACK)
+            copy_packed(r, &r->part.at[i], r->part.at[i].before,
+                        k_load(&r->lw->b, r->part.at[i].count, k_i64(&r->lw->b, 0)));
+}
+
+static void build_chain(row_loop *r)
+{
+    row_piece_of x = begin_piece(r, "row_pieces", true);
+    row_piece(r, &(row_walk){.totals = x.scans, .counts = true, .early = true}, x.begin, x.count);
+    fold_partials(r, false, x.count);
+    chain_states(r, x.number, x.count);
+    if (x.scans) {
+        row_piece(r, &(row_walk){.results = true}, x.begin, x.count);
+        fold_partials(r, true, x.count);
+    }
+    copy_all_packed(r);
+}
+
+/* --- the same in three launches: words of the state are the bits of values --- */
+
+static ir_type bits_type(ir_type t)
+{
+    switch (ir_type_size(t)) {
+    case 1:
+        return T_U8;
+    case 2:
+        return T_U16;
+    case 4:
+        return T_U32;
+    default:
+        return T_U64;
+    }
+}
+
+static k_val to_word(row_loop *r, k_val x)
+{
+    k_builder *b = &r->lw->b;
+    ir_type t = (ir_type)b->k->value.at[x].type;
+    if (t != T_BOOL)
+        x = k_convert(b, OP_BITCAST, bits_type(t), x);
+    return k_convert(b, OP_CONVERT, T_U64, x);
+}
+
+static k_val from_word(row_loop *r, ir_type t, k_val word)
+{
+    k_builder *b = &r->lw->b;
+    if (t == T_BOOL)
+        return k_let(b, OP_NE, word, k_literal(b, T_U64, 0), 0);
+    return k_convert(b, OP_BITCAST, t, k_convert(b, OP_CONVERT, bits_type(t), word));
+}
+
+static k_val word_at(row_loop *r, k_val piece, uint8_t j)
+{
+    sk_lower *lw = r->lw;
+    return sk_add(lw, sk_mul(lw, piece, k_i64(&lw->b, lw->cluster->state_words)), k_i64(&lw->b, j));
+}
+
+/* The types of what is carried, in its order. */
+static uint8_t carried_types(const row_loop *r, ir_type *type)
+{
+    uint8_t n = 0;
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        if (p->op->kind == L_PACK)
+            type[n++] = T_I64;
+        for (uint32_t c = 0; c < 2 * p->n && p->op->kind == L_SCAN; c++)
+            type[n++] = p->fold.info->type[c % p->n];
+    }
+    return n;
+}
+
+static void build_sums(row_loop *r)
+{
+    k_builder *b = &r->lw->b;
+    row_piece_of x = begin_piece(r, "row_sums", false);
+    carried sums = {0};
+    k_mem state = state_memory(r);
+    row_piece(r, &(row_walk){.totals = x.scans, .counts = true}, x.begin, x.count);
+    find_carried(r, x.count, &sums);
+    k_val lane = k_for_few(b, k_i64(b, 1));
+    for (uint8_t j = 0; j < sums.n; j++)
+        k_store(b, state, sk_add(r->lw, word_at(r, k_piece(b), j), lane), to_word(r, sums.aggregate[j]));
+    k_end(b);
+}
+
+/* slots: 0 pieces a row. One thread: there is little to do, and the order is from left to right. */
+static void build_states(row_loop *r)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    ir_type type[K_MOST_CARRIED];
+    k_val left[K_MOST_CARRIED] = {0}, right[K_MOST_CARRIED] = {0}, result[K_MOST_CARRIED];
+    row_begin(r, "row_states", false, ROW_GANG);
+    uint8_t n = carried_types(r, type);
+    k_mem state = state_memory(r);
+    r->length = k_i64(b, 0);
+    k_val pieces = sk_slot(lw, 0, "pieces_a_row"), first = sk_mul(lw, k_piece(b), pieces);
+    k_val lane = k_for_few(b, k_i64(b, 1));
+    lw->element = k_piece(b);
+    for (uint8_t j = 0; j < n; j++)
+        left[j] = k_decl(b, k_literal(b, type[j], 0), "state");
+    k_val piece = k_for(b, k_i64(b, 0), pieces, false), at = sk_add(lw, sk_add(lw, first, lane), piece);
+    for (uint8_t j = 0; j < n; j++)
+        right[j] = k_decl(b, from_word(r, type[j], k_load(b, state, word_at(r, at, j))), "sum");
+    for (uint8_t j = 0; j < n; j++)
+        k_store(b, state, word_at(r, at, j), to_word(r, k_get(b, left[j])));
+    combine_carried(r, piece, left, right, result);
+    for (uint8_t j = 0; j < n; j++)
+        k_set(b, left[j], result[j]);
+    k_end(b);
+    k_end(b);
+}
+
+static void build_apply(row_loop *r)
+{
+    k_builder *b = &r->lw->b;
+    row_piece_of x = begin_piece(r, "row_apply", true);
+    ir_type type[K_MOST_CARRIED];
+    k_val before[K_MOST_CARRIED];
+    uint8_t n = carried_types(r, type);
+    k_mem state = state_memory(r);
+    for (uint8_t j = 0; j < n; j++)
+        before[j] = from_word(r, type[j], k_load(b, state, word_at(r, k_piece(b), j)));
+    use_carried(r, x.number, before);
+    row_piece(r, &(row_walk){.results = true, .early = true}, x.begin, x.count);
+    fold_partials(r, false, x.count);
+    fold_partials(r, true, x.count);
+    copy_all_packed(r);
 }
 
 /* --- launches --- */
@@ -672,41 +820,64 @@ static int64_t pieces_of(int64_t n, int64_t size)
     return n / size + (n % size != 0);
 }
 
-void sk_launch_row(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine, sk_geometry *g)
+void sk_launch_row(const l_cluster *c, const sk_options *o, sk_pass pass, int64_t rows, int64_t length, sk_geometry *g)
 {
     enum { BRIEF = 8 * ROW_PIECE, FEW = 1024, SOME = 65536 };
     int64_t workers = o->workers > 1 ? o->workers : 1, share = rows / (workers * 8);
+    int64_t most = length > SOME ? 1 : SOME / (length > 0 ? length : 1), pieces = pieces_of(length, ROW_PIECE);
+    bool idle = workers > 1 && length > BRIEF && rows < 2 * workers; /* some worker would have no row */
+    bool apart = c->chains && idle && pass != SK_PASS_COMBINE;
     g->slot[0] = length;
-    g->slot[1] = rows;
-    if (length <= SK_SHORT && !combine) {
-        g->variant = SK_ROW_LANES;
-        g->slot[2] = FEW;
-        g->pieces = pieces_of(rows, FEW);
-        return;
-    }
-    bool wanting = workers > 1 && length > BRIEF && rows < 2 * workers; /* workers without a row of their own */
-    if (wanting && c->chains && !combine && o->chains) {
-        g->variant = SK_ROW_CHAIN;
-        g->partials = g->slot[1] = pieces_of(length, ROW_PIECE);
-        g->pieces = rows * g->partials;
-        g->state_words = g->pieces * c->state_words;
-        return;
-    }
-    int64_t most = length > SOME ? 1 : SOME / length;
-    g->variant = combine ? SK_ROW_COMBINE : SK_ROW_BLOCK;
+    g->slot[1] = apart ? pieces : rows;
     g->slot[2] = share < 1 ? 1 : share < most ? share : most;
-    g->pieces = pieces_of(rows, g->slot[2]);
+    g->pieces = apart ? rows * pieces : pieces_of(rows, g->slot[2]);
+    g->state_words = apart ? rows * pieces * c->state_words : 0;
+    g->partials = apart && pass != SK_PASS_SUMS && pass != SK_PASS_STATES ? pieces : 1;
+    switch (pass) {
+    case SK_PASS_COMBINE:
+        g->variant = SK_ROW_COMBINE;
+        return;
+    case SK_PASS_STATES:
+        g->slot[0] = pieces;
+        g->pieces = rows; /* falls through */
+    case SK_PASS_SUMS:
+        g->variant = pass == SK_PASS_SUMS ? SK_ROW_SUMS : SK_ROW_STATES;
+        g->pieces = apart ? g->pieces : 0;
+        return;
+    default:
+        g->variant = apart ? (pass == SK_PASS_APPLY ? SK_ROW_APPLY : SK_ROW_CHAIN) : SK_ROW_BLOCK;
+    }
+    if (apart || length > SK_SHORT)
+        return;
+    g->variant = SK_ROW_LANES;
+    g->slot[2] = FEW;
+    g->pieces = pieces_of(rows, FEW);
 }
 
 sk_kernel *sk_build_row(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
                         const char **why)
 {
+    sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
+    row_loop r = {.lw = &lw};
     switch (variant) {
     case SK_ROW_LANES:
-        return row_build_lanes(l, c, options, a, why);
+        row_build_lanes(&r);
+        break;
     case SK_ROW_CHAIN:
-        return build_chain(l, c, options, a, why);
+        build_chain(&r);
+        break;
+    case SK_ROW_SUMS:
+        build_sums(&r);
+        break;
+    case SK_ROW_STATES:
+        build_states(&r);
+        break;
+    case SK_ROW_APPLY:
+        build_apply(&r);
+        break;
     default:
-        return build_block(l, c, variant == SK_ROW_COMBINE, options, a, why);
+        build_block(&r, variant == SK_ROW_COMBINE);
     }
+    *why = lw.why;
+    return lw.why ? NULL : lw.out;
 }

@@ -59,12 +59,15 @@ typedef struct row_loop {
 typedef struct row_walk {
     uint8_t sweep;
     bool totals;  /* scans: their gangs' totals */
+    bool counts;  /* packs that do not take part: how many elements they keep */
     bool results; /* scans: results; and everything that depends on them */
     bool early;   /* everything that does not depend on results of scans */
 } row_walk;
 
 /* Begins a kernel of so many lanes: lw's program, cluster, options and arena are set. */
 void row_begin(row_loop *r, const char *name, bool combine, uint16_t lanes);
+/* Results first, so that launches list them first. */
+void row_declare_results(row_loop *r);
 /* out = first (+) second, in the order of positions */
 void row_apply(row_loop *r, const row_part *p, const k_val *first, const k_val *second, k_val *out);
 /* Values per component of a part. */
@@ -103,6 +106,6 @@ void row_fold_total(row_loop *r, const row_part *p, k_val pieces, k_val *total);
 /* --- variants --- */
 
 /* Lanes are rows, and take their elements from left to right (row_lanes.c). */
-sk_kernel *row_build_lanes(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
+void row_build_lanes(row_loop *r);
 
 #endif

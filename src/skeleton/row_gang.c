@@ -193,17 +193,17 @@ static void fold_in_order(row_loop *r, const row_part *p, const gang *g)
 
 /* --- elements --- */
 
-/* Elements of a pack that need the state are packed once it is known; how many there are is part of the state. */
-static bool counts(const row_part *p, const row_walk *w)
-{
-    return p->op->kind == L_PACK && p->op->sweep == w->sweep && p->late && !w->results;
-}
-
 static bool takes_part(const row_part *p, const row_walk *w)
 {
     if (p->op->outer || p->op->sweep != w->sweep || p->op->kind == L_SCAN)
         return false;
     return p->late ? w->results : w->early;
+}
+
+/* Elements of a pack that need the state are packed once it is known; how many there are is part of the state. */
+static bool counts(const row_part *p, const row_walk *w)
+{
+    return w->counts && p->op->kind == L_PACK && p->op->sweep == w->sweep && !takes_part(p, w);
 }
 
 static void store_element(row_loop *r, const row_part *p, const k_val *value)

@@ -213,26 +213,24 @@ static void sweep_over(lanes *s, uint8_t sweep)
 }
 
 /* slots: 0 row length, 1 rows, 2 rows a piece of the launch */
-sk_kernel *row_build_lanes(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why)
+void row_build_lanes(row_loop *r)
 {
-    sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
-    row_loop r = {.lw = &lw};
-    row_begin(&r, "short_rows", false, 16);
-    lanes s = {.r = &r, .part = arena_alloc(a, (r.part.n + 1) * sizeof(lane_part))};
-    k_builder *b = &lw.b;
-    for (uint32_t i = 0; i < r.part.n; i++)
-        for (uint32_t k = 0; k < r.part.at[i].n && r.part.at[i].op->kind == L_FOLD && r.part.at[i].op->stored; k++)
-            sk_array_memory(&lw, r.part.at[i].op->term, k, true);
-    r.length = sk_slot(&lw, 0, "row_length");
-    k_val rows = sk_slot(&lw, 1, "rows"), some = sk_slot(&lw, 2, "rows_a_piece"), first = sk_mul(&lw, k_piece(b), some);
-    k_val lane = k_for_all(b, sk_min(&lw, some, sk_sub(&lw, rows, first)));
-    uint32_t mark = sk_scope(&lw);
-    row_bind_row(&r, sk_add(&lw, first, lane));
-    for (uint8_t sweep = 0; sweep < c->sweeps; sweep++)
+    sk_lower *lw = r->lw;
+    row_begin(r, "short_rows", false, 16);
+    row_declare_results(r);
+    lanes s = {.r = r, .part = arena_alloc(lw->arena, (r->part.n + 1) * sizeof(lane_part))};
+    k_builder *b = &lw->b;
+    for (uint32_t i = 0; i < r->part.n; i++)
+        for (uint32_t k = 0; k < r->part.at[i].n && r->part.at[i].op->kind == L_FOLD && r->part.at[i].op->stored; k++)
+            sk_array_memory(lw, r->part.at[i].op->term, k, true);
+    r->length = sk_slot(lw, 0, "row_length");
+    k_val rows = sk_slot(lw, 1, "rows"), some = sk_slot(lw, 2, "rows_a_piece"), first = sk_mul(lw, k_piece(b), some);
+    k_val lane = k_for_all(b, sk_min(lw, some, sk_sub(lw, rows, first)));
+    uint32_t mark = sk_scope(lw);
+    row_bind_row(r, sk_add(lw, first, lane));
+    for (uint8_t sweep = 0; sweep < lw->cluster->sweeps; sweep++)
         sweep_over(&s, sweep);
-    outer_members(&r, c->sweeps);
-    sk_scope_end(&lw, mark);
+    outer_members(r, lw->cluster->sweeps);
+    sk_scope_end(lw, mark);
     k_end(b);
-    *why = lw.why;
-    return lw.why ? NULL : lw.out;
 }

@@ -61,6 +61,10 @@ typedef enum {
     SK_ROW_LANES,   /* lanes over rows, each from left to right: rows of at most SK_SHORT elements */
     SK_ROW_CHAIN,   /* a block takes a piece of a row; states of scans go from piece to piece */
     SK_ROW_COMBINE, /* SK_ROW_BLOCK over partial results */
+    /* Where no piece may wait for another, three launches: */
+    SK_ROW_SUMS,    /* a block takes a piece and leaves what it adds to the state */
+    SK_ROW_STATES,  /* a block takes a row and makes these the states before its pieces */
+    SK_ROW_APPLY,   /* a block takes a piece and the state before it */
     SK_VARIANTS
 } sk_variant;
 

@@ -41,7 +41,7 @@ bool sk_folds_columns(const l_program *l, const l_cluster *c, arena *a);
 
 /* Row loops (row.c): sets `chains` and `state_words`; how they are launched; builds one of the variants SK_ROW_... */
 void sk_row_prepare(const l_program *l, l_cluster *c, arena *a);
-void sk_launch_row(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine, sk_geometry *g);
+void sk_launch_row(const l_cluster *c, const sk_options *o, sk_pass pass, int64_t rows, int64_t length, sk_geometry *g);
 sk_kernel *sk_build_row(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
                         const char **why);
 

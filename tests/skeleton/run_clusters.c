@@ -11,6 +11,7 @@ typedef struct host {
     ir_value *value; /* per array node */
     run_result *out;
     sk_options device;
+    uint64_t *state; /* of the cluster that runs */
     size_t cache;
 } host;
 
@@ -146,7 +147,7 @@ static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final
             make(h, b->array);
         mem[i] = b->role == SK_ARRAY        ? h->value[b->array].data[b->component]
                  : b->role == SK_PARTIAL_IN ? in[b->component]
-                 : b->role == SK_STATE      ? arena_alloc(h->a, (size_t)g->state_words * sizeof(uint64_t))
+                 : b->role == SK_STATE      ? h->state
                                             : partial_out[b->component];
         count[i] = b->role == SK_ARRAY   ? (size_t)elements(&h->value[b->array])
                    : b->role == SK_STATE ? (size_t)g->state_words
@@ -157,10 +158,27 @@ static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final
     if (h->out->why)
         return;
     h->out->launches++;
-    if (g->pieces <= FEW_PIECES && !k->k->chained)
+    if (g->pieces <= FEW_PIECES && !g->state_words) /* words of the state are read and written */
         run_pieces(h, k->k, mem, count, arg, g->pieces);
     else
         k_interpret(k->k, h->a, mem, arg, 0, g->pieces, &h->out->error);
+}
+
+/* One launch; gives the partial results that it leaves, *partials a row. */
+static void **run_round(host *h, const l_cluster *c, const int64_t *extent, sk_round round, int64_t rows, void **in,
+                        int64_t *partials)
+{
+    sk_geometry g;
+    sk_plan_launch(h->l, c, &h->device, extent, round, h->cache, &g);
+    void **out = arena_alloc(h->a, 64 * sizeof(void *));
+    for (int i = 0; i < 64 && g.partials > 1; i++)
+        out[i] = arena_alloc(h->a, (size_t)(rows * g.partials) * 8);
+    if (!h->state && g.state_words)
+        h->state = arena_alloc(h->a, (size_t)g.state_words * sizeof(uint64_t));
+    *partials = g.partials;
+    if (g.pieces > 0)
+        launch(h, c, &g, g.partials == 1, in, out, (size_t)(rows * g.partials));
+    return out;
 }
 
 static void run_cluster(host *h, const l_cluster *c)
@@ -173,20 +191,17 @@ static void run_cluster(host *h, const l_cluster *c)
     for (uint32_t i = 0; i < c->op.n; i++)
         if (c->op.at[i].stored)
             make(h, c->op.at[i].term);
+    sk_pass pass[SK_PASSES];
+    uint32_t passes = sk_passes(c, &h->device, pass);
+    int64_t partials = 1;
     void **in = NULL;
-    for (int64_t partials = 0;;) {
-        sk_geometry g;
-        sk_round round = {partials ? SK_PASS_COMBINE : SK_PASS_LOOP, partials};
-        sk_plan_launch(h->l, c, &h->device, extent, round, h->cache, &g);
-        void **out = arena_alloc(h->a, 64 * sizeof(void *));
-        for (int i = 0; i < 64 && g.partials > 1; i++)
-            out[i] = arena_alloc(h->a, (size_t)(rows * g.partials) * 8);
-        launch(h, c, &g, g.partials == 1, in, out, (size_t)(rows * g.partials));
-        if (g.partials == 1 || h->out->why)
-            return;
-        partials = g.partials;
-        in = out;
-    }
+    h->state = NULL;
+    for (uint32_t i = 0; i < passes; i++)
+        while (!h->out->why && (pass[i] != SK_PASS_COMBINE || partials > 1)) {
+            in = run_round(h, c, extent, (sk_round){pass[i], pass[i] == SK_PASS_COMBINE ? partials : 0}, rows, in, &partials);
+            if (pass[i] != SK_PASS_COMBINE)
+                break;
+        }
 }
 
 static run_result run(ir_program *p, const l_options *options, const sk_options *device, arena *a,
