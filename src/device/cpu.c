@@ -8,6 +8,7 @@
 #include "device/kernel_cache.h"
 #include "device/pool.h"
 #include "ir/trace.h"
+#include <sched.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +81,20 @@ static void note(k_error *e, uint32_t site, int64_t element, int64_t value, int6
         ir_trace_note(e->trace, site, (ir_type)type, element, (ir_bits)value);
 }
 
-static const k_helpers helpers = {.report = report, .note = note};
+/* A piece takes microseconds, so the one before is done soon, if it runs at all. */
+static void await(const uint64_t *flag)
+{
+    enum { SPINS = 4000 };
+    for (unsigned turn = 0; !__atomic_load_n(flag, __ATOMIC_ACQUIRE); turn++) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+        if (turn >= SPINS)
+            sched_yield();
+    }
+}
+
+static const k_helpers helpers = {.report = report, .note = note, .await = await};
 
 /* --- memory --- */
 

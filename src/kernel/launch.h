@@ -37,6 +37,7 @@ typedef struct k_helpers {
     void (*report)(k_error *error, uint32_t site, int64_t element, int64_t value, int64_t bound); /* thread-safe; keeps the smallest */
     /* The same of a K_NOTE: the bits of a value and its ir_type. Thread-safe. */
     void (*note)(k_error *error, uint32_t site, int64_t element, int64_t value, int64_t type);
+    void (*await)(const uint64_t *flag); /* returns when another thread has set it: gives the core up after a while */
 } k_helpers;
 
 struct k_launch {

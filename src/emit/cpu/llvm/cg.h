@@ -92,7 +92,7 @@ typedef struct cg {
     cg_ref fn, launch;
     LLVMBasicBlockRef entry; /* allocas only */
     cg_ref piece;
-    cg_ref scratch, error, report, note;
+    cg_ref scratch, error, report, note, await;
     cg_value *value;   /* per k_val */
     cg_ref *mem, *arg; /* per k_mem: pointer to its first element; per argument; NULL: they are read from these where
                           they are used */

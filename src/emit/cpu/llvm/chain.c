@@ -48,21 +48,14 @@ static void publish(cg *g, const k_chain *c, cg_ref piece, const cg_ref *value)
     LLVMSetOrdering(flag, LLVMAtomicOrderingRelease);
 }
 
-static void pause(cg *g)
-{
-    if (g->cpu.x86)
-        cg_call(g, "llvm.x86.sse2.pause", 0, NULL, 0, NULL);
-}
-
 static void wait_for(cg *g, cg_ref words)
 {
-    LLVMBasicBlockRef test = cg_block(g, "wait"), again = cg_block(g, "spin"), end = cg_block(g, "arrived");
-    cg_br(g, test);
-    cg_at(g, test);
-    cg_cond(g, LLVMBuildICmp(g->b, LLVMIntNE, flag_load(g, words), cg_i64(g, 0), ""), end, again);
-    cg_at(g, again);
-    pause(g);
-    cg_br(g, test);
+    LLVMBasicBlockRef wait = cg_block(g, "wait"), end = cg_block(g, "arrived");
+    LLVMTypeRef f = LLVMFunctionType(LLVMVoidTypeInContext(g->context), &g->ptr, 1, false);
+    cg_cond(g, LLVMBuildICmp(g->b, LLVMIntNE, flag_load(g, words), cg_i64(g, 0), ""), end, wait);
+    cg_at(g, wait);
+    LLVMBuildCall2(g->b, f, g->await, &words, 1, "");
+    cg_br(g, end);
     cg_at(g, end);
 }
 

@@ -165,6 +165,7 @@ void cg_read_launch(cg *g, bool all)
     cg_ref helpers = field(g, g->ptr, g->launch, offsetof(k_launch, helpers));
     g->report = field(g, g->ptr, helpers, offsetof(k_helpers, report));
     g->note = field(g, g->ptr, helpers, offsetof(k_helpers, note));
+    g->await = g->k->chained ? field(g, g->ptr, helpers, offsetof(k_helpers, await)) : NULL;
     g->mem = g->arg = NULL;
     if (!all || k->mem.n + k->arg_type.n > MOST_POINTERS)
         return;
