@@ -244,9 +244,24 @@ static void broken_structure_is_found(void **state)
     assert_string_equal(why, "statement 1 (store): an operand is missing");
 
     k = parsed(*state, "store @2[0] = %2");
+    k->stmt.at[1].in[2] = 1;
+    assert_false(k_verify(k, *state, &why));
+    assert_string_equal(why, "statement 1 (store): an operand too many");
+
+    k = parsed(*state, "store @2[0] = %2");
     k->value.at[2].bits = 7;
     assert_false(k_verify(k, *state, &why));
     assert_string_equal(why, "value 2 is no argument of the launch");
+
+    k = parsed(*state, CHAIN("@3", "0", "", "%11"));
+    k->stmt.at[1].chain->initial[0] = 6; /* its own */
+    assert_false(k_verify(k, *state, &why));
+    assert_string_equal(why, "statement 1 (chain): value 6 is used where it is not visible");
+
+    k = parsed(*state, CHAIN("@3", "0", "", "%11"));
+    k->stmt.at[1].chain->aggregate[0] = 0;
+    assert_false(k_verify(k, *state, &why));
+    assert_string_equal(why, "statement 1 (chain): an operand is missing");
 
     k = parsed(*state, "%9:u8 = var 1:u8");
     for (k_val v = 1; v < k->value.n; v++)
