@@ -134,6 +134,7 @@ static void expect_failure(fixture *f, ir_id output, uint32_t at, int64_t elemen
     assert_int_equal(f->failure.site, at);
     assert_int_equal(f->failure.element, element);
     assert_string_equal(f->failure.message, message);
+    assert_int_equal(f->failure.component, strstr(message, "in dimension 1 is outside") ? 2 : 0);
 }
 
 /* --- operations --- */
@@ -532,6 +533,7 @@ static void shapes_are_checked_at_run_time(void **state)
     assert_int_equal(f->failure.site, at);
     assert_int_equal(f->failure.value, 2);
     assert_int_equal(f->failure.bound, 3);
+    assert_int_equal(f->failure.component, 0); /* it is no index */
     assert_non_null(strstr(f->failure.message, "2 and 3"));
 }
 
@@ -543,6 +545,7 @@ static void a_reshape_must_keep_the_size(void **state)
     uint32_t at = site(f, 2, "reshape");
     assert_false(run(f, ir_reshape(f->p, at, 1, &m, in)));
     assert_int_equal(f->failure.site, at);
+    assert_int_equal(f->failure.component, 0);
 }
 
 static void an_extent_no_input_determines_is_an_error(void **state)
