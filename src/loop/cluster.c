@@ -374,21 +374,22 @@ static bool reads(const clusters *c, ir_id anchor, ir_id from, l_access access)
 
 static void edge(clusters *c, ir_id from, ir_id to, l_access asked)
 {
-    l_access access = asked;
+    bool around = asked == L_HALO && wraps(c->p, to, from);
+    l_access access = around ? L_RANDOM : asked;
     l_why why = L_FUSED_DELAYED;
     if (ir_at(c->p, from)->kind == IR_INPUT) {
         why = L_NOT_INPUT;
     } else if (l_at(c->node, from)->anchor) {
         ir_id reader = home(c, to);
-        if (access == L_HALO && wraps(c->p, to, from))
-            access = L_RANDOM;
         bool can = reader && fusable(c, from, reader, access, &why);
-        if ((!reader && !only_picked(c, to)) || (can && c->out->cluster_of[from] != c->out->cluster_of[reader]))
+        if (reader && c->out->cluster_of[from] == c->out->cluster_of[reader]) /* even a reshape, to the same extents */
+            why = asked == L_HALO ? L_FUSED_ROWS : L_FUSED_REGISTER;
+        else if (can || (!reader && !only_picked(c, to)))
             why = l_at(c->node, from)->why == L_NOT_CAP || l_at(c->node, reader)->cut ? L_NOT_CAP
                   : reads(c, reader, from, L_RANDOM) ? L_NOT_RANDOM /* as a whole, through another edge */
                                                      : L_NOT_CLASS;
     }
-    if (why == L_NOT_RANDOM && asked == L_HALO)
+    if (why == L_NOT_RANDOM && around)
         why = L_NOT_BOUNDARY;
     vec_push(c->p->arena, &c->out->edge, ((l_edge){from, to, asked, why}));
 }
