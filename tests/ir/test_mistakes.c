@@ -177,8 +177,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(nothing_is_made_of_a_mistake), TEST(mistakes_in_scalars), TEST(a_function_without_a_result_is_a_mistake),
-        TEST(mistakes_in_loops),            TEST(mistakes_in_arrays),
+        TEST(nothing_is_made_of_a_mistake),
+        TEST(mistakes_in_scalars),
+        TEST(a_function_without_a_result_is_a_mistake),
+        TEST(mistakes_in_loops),
+        TEST(mistakes_in_arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

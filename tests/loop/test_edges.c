@@ -1,5 +1,6 @@
-/* What is said of clusters and edges is so: for random programs, who reads whom is found again from the terms alone, and compared
- * with which loops there are, what they read and keep, and what explain says of each edge (docs/fusion.md). */
+/* What is said of clusters and edges is so: for random programs, who reads whom is found again from the terms alone,
+ * and compared with which loops there are, what they read and keep, and what explain says of each edge
+ * (docs/fusion.md). */
 #include "loop/cluster.h"
 #include "opt/rewrite.h"
 #include "support/random_program.h"
@@ -254,7 +255,8 @@ static void judge_rows(judge *j)
     for (uint32_t i = 0; i < j->l->cluster.n; i++)
         for (uint32_t k = 0; k < j->l->cluster.at[i].op.n; k++) {
             const l_op *op = &j->l->cluster.at[i].op.at[k];
-            holds(j, op->staged == j->inside[op->term] && (op->staged || !j->by_rows[op->term]), "rows are kept, or not");
+            holds(j, op->staged == j->inside[op->term] && (op->staged || !j->by_rows[op->term]),
+                  "rows are kept, or not");
         }
 }
 
