@@ -340,6 +340,21 @@ C(largest_two_f32)
     {                                                                                                                  \
         IN(T, x, 0);                                                                                                   \
         int64_t n = E(0), m = E(1);                                                                                    \
+        if (m < 16) { /* too short for vectors: one by one, without branches */                                        \
+            PARALLEL_FOR                                                                                               \
+            FOR (i, n) {                                                                                               \
+                const T *restrict row = x + i * m;                                                                     \
+                T most = row[0];                                                                                       \
+                K at = 0;                                                                                              \
+                for (K j = 1; j < (K)m; j++) {                                                                         \
+                    T v = row[j];                                                                                      \
+                    at = v > most ? j : at;                                                                            \
+                    most = v > most ? v : most;                                                                        \
+                }                                                                                                      \
+                store                                                                                                  \
+            }                                                                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
         PARALLEL_FOR                                                                                                   \
         FOR (i, n) {                                                                                                   \
             const T *restrict row = x + i * m;                                                                         \

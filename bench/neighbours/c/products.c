@@ -234,7 +234,7 @@ BATCHED(batched_3_f64, f64, 3)
         int64_t n = E(0);                                                                                              \
         T m[K][K];                                                                                                     \
         memcpy(m, from, sizeof m);                                                                                     \
-        PARALLEL_FOR                                                                                                   \
+        PRAGMA(omp parallel for schedule(static) firstprivate(m))                                                      \
         FOR (p, n) {                                                                                                   \
             T s[K];                                                                                                    \
             UNROLL(K)                                                                                                  \
@@ -265,7 +265,7 @@ C(points_tuples_f32)
     int64_t n = E(0);
     f32 m[9];
     memcpy(m, from, sizeof m);
-    PARALLEL_FOR
+    PRAGMA(omp parallel for simd schedule(static) firstprivate(m)) /* too many streams for gcc to compare */
     FOR (i, n) {
         p[i] = m[0] * x[i] + m[1] * y[i] + m[2] * w[i];
         q[i] = m[3] * x[i] + m[4] * y[i] + m[5] * w[i];

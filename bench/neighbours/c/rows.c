@@ -1,29 +1,53 @@
 #include "c.h"
 
-/* A sum for each row; `m` may be a constant. */
+/* Rows too short for a vector: eight side by side, `step` on the accumulators of row i + l at column j, `first` before
+ * and `store` after. The last rows once more. */
+enum { SHORT = 16, SIDE = 8 };
+#define SIDE_BY_SIDE(first, step, store)                                                                               \
+    {                                                                                                                  \
+        PARALLEL_FOR                                                                                                   \
+        for (int64_t from = 0; from < n; from += SIDE) {                                                               \
+            int64_t i = from + SIDE <= n ? from : n - SIDE;                                                            \
+            first;                                                                                                     \
+            FOR (j, m)                                                                                                 \
+                UNROLL(8)                                                                                              \
+            for (int l = 0; l < SIDE; l++) {                                                                           \
+                int64_t at = (i + l) * m + j;                                                                          \
+                step;                                                                                                  \
+            }                                                                                                          \
+            UNROLL(8)                                                                                                  \
+            for (int l = 0; l < SIDE; l++) {                                                                           \
+                store;                                                                                                 \
+            }                                                                                                          \
+        }                                                                                                              \
+        return;                                                                                                        \
+    }
+
+/* A sum for each row; `m` may be a constant. `value` of element `at`. */
 #define ROW_SUMS(name, X, A, columns, value)                                                                           \
     C(name)                                                                                                            \
     {                                                                                                                  \
         IN(X, x, 0);                                                                                                   \
         OUT(A, z, 0);                                                                                                  \
         int64_t n = E(0), m = columns;                                                                                 \
+        if (m < SHORT && n >= SIDE)                                                                                    \
+            SIDE_BY_SIDE(A s[SIDE] = {0}, s[l] += (A)(value), z[i + l] = s[l])                                         \
         PARALLEL_FOR                                                                                                   \
         FOR (i, n) {                                                                                                   \
-            const X *restrict r = x + i * m;                                                                           \
             A s = 0;                                                                                                   \
             PRAGMA(omp simd reduction(+ : s))                                                                          \
-            FOR (j, m)                                                                                                 \
+            for (int64_t at = i * m; at < (i + 1) * m; at++)                                                           \
                 s += (A)(value);                                                                                       \
             z[i] = s;                                                                                                  \
         }                                                                                                              \
     }
-ROW_SUMS(sum_rows_f32, f32, f32, E(1), r[j])
-ROW_SUMS(sum_rows_f64, f64, f64, E(1), r[j])
-ROW_SUMS(sum_rows_i32, i32, i32, E(1), r[j])
-ROW_SUMS(sum_rows_u8, u8, u32, E(1), r[j])
-ROW_SUMS(sum_rows_i16, i16, i32, E(1), r[j])
-ROW_SUMS(sum_33_f32, f32, f32, 33, r[j])
-ROW_SUMS(squares_rows_f32, f32, f32, E(1), r[j] * r[j])
+ROW_SUMS(sum_rows_f32, f32, f32, E(1), x[at])
+ROW_SUMS(sum_rows_f64, f64, f64, E(1), x[at])
+ROW_SUMS(sum_rows_i32, i32, i32, E(1), x[at])
+ROW_SUMS(sum_rows_u8, u8, u32, E(1), x[at])
+ROW_SUMS(sum_rows_i16, i16, i32, E(1), x[at])
+ROW_SUMS(sum_33_f32, f32, f32, 33, x[at])
+ROW_SUMS(squares_rows_f32, f32, f32, E(1), x[at] * x[at])
 
 #define DOT(T)                                                                                                         \
     C(dot_rows_##T)                                                                                                    \
@@ -32,6 +56,8 @@ ROW_SUMS(squares_rows_f32, f32, f32, E(1), r[j] * r[j])
         IN(T, y, 1);                                                                                                   \
         OUT(T, z, 0);                                                                                                  \
         int64_t n = E(0), m = E(1);                                                                                    \
+        if (m < SHORT && n >= SIDE)                                                                                    \
+            SIDE_BY_SIDE(T s[SIDE] = {0}, s[l] += x[at] * y[at], z[i + l] = s[l])                                      \
         PARALLEL_FOR                                                                                                   \
         FOR (i, n) {                                                                                                   \
             T s = 0;                                                                                                   \
@@ -62,6 +88,8 @@ DOT(f64)
             }                                                                                                          \
             return;                                                                                                    \
         }                                                                                                              \
+        if (m < SHORT)                                                                                                 \
+            SIDE_BY_SIDE(T s[SIDE] = {0}, s[l] += x[at] * y[j], z[i + l] = s[l])                                       \
         PARALLEL_FOR                                                                                                   \
         FOR (i, n) {                                                                                                   \
             T s = 0;                                                                                                   \
@@ -80,6 +108,9 @@ TIMES_VECTOR(f64)
         IN(T, x, 0);                                                                                                   \
         OUT(T, z, 0);                                                                                                  \
         int64_t n = E(0), m = E(1);                                                                                    \
+        if (m < SHORT && n >= SIDE)                                                                                    \
+            SIDE_BY_SIDE(T s[SIDE];                                                                                    \
+                         FOR (l, SIDE) s[l] = x[(i + l) * m], s[l] = x[at] > s[l] ? x[at] : s[l], z[i + l] = s[l])     \
         PARALLEL_FOR                                                                                                   \
         FOR (i, n) {                                                                                                   \
             const T *restrict r = x + i * m;                                                                           \
@@ -187,6 +218,12 @@ C(mean_variance_rows_f32)
     OUT(f32, means, 0);
     OUT(f32, variances, 1);
     int64_t n = E(0), m = E(1);
+    if (m < SHORT && n >= SIDE)
+        SIDE_BY_SIDE(f32 s[SIDE] = {0}; f32 q[SIDE] = {0}, s[l] += x[at]; q[l] += x[at] * x[at], {
+            f32 mean = s[l] / (f32)m;
+            means[i + l] = mean;
+            variances[i + l] = q[l] / (f32)m - mean * mean;
+        })
     PARALLEL_FOR
     FOR (i, n) {
         f32 s = 0, q = 0;
@@ -322,29 +359,39 @@ C(rows_and_all_f32)
     RESULT(f32, 1) = all;
 }
 
+/* The exponentials of a block of rows in one loop, so that vectors are full however short a row is. */
+enum { BLOCK = 2048 };
 #define SOFTMAX(T, exp_)                                                                                               \
     C(softmax_##T)                                                                                                     \
     {                                                                                                                  \
         IN(T, x, 0);                                                                                                   \
         OUT(T, z, 0);                                                                                                  \
-        int64_t n = E(0), m = E(1);                                                                                    \
+        int64_t n = E(0), m = E(1), rows = MAX(1, BLOCK / m);                                                          \
         PARALLEL_FOR                                                                                                   \
-        FOR (i, n) {                                                                                                   \
-            const T *restrict r = x + i * m;                                                                           \
-            T *restrict e = z + i * m;                                                                                 \
-            T high = r[0], s = 0;                                                                                      \
-            PRAGMA(omp simd reduction(max : high))                                                                     \
-            FOR (j, m)                                                                                                 \
-                high = r[j] > high ? r[j] : high;                                                                      \
-            PRAGMA(omp simd reduction(+ : s))                                                                          \
-            FOR (j, m) {                                                                                               \
-                T v = exp_(r[j] - high);                                                                               \
-                e[j] = v;                                                                                              \
-                s += v;                                                                                                \
+        for (int64_t from = 0; from < n; from += rows) {                                                               \
+            int64_t count = MIN(rows, n - from);                                                                       \
+            const T *restrict r = x + from * m;                                                                        \
+            T *restrict e = z + from * m;                                                                              \
+            FOR (i, count) {                                                                                           \
+                T high = r[i * m];                                                                                     \
+                PRAGMA(omp simd reduction(max : high))                                                                 \
+                FOR (j, m)                                                                                             \
+                    high = r[i * m + j] > high ? r[i * m + j] : high;                                                  \
+                FOR (j, m)                                                                                             \
+                    e[i * m + j] = r[i * m + j] - high;                                                                \
             }                                                                                                          \
-            T factor = 1 / s;                                                                                          \
-            FOR (j, m)                                                                                                 \
-                e[j] *= factor;                                                                                        \
+            SIMD                                                                                                       \
+            FOR (k, count * m)                                                                                         \
+                e[k] = exp_(e[k]);                                                                                     \
+            FOR (i, count) {                                                                                           \
+                T s = 0;                                                                                               \
+                PRAGMA(omp simd reduction(+ : s))                                                                      \
+                FOR (j, m)                                                                                             \
+                    s += e[i * m + j];                                                                                 \
+                T factor = 1 / s;                                                                                      \
+                FOR (j, m)                                                                                             \
+                    e[i * m + j] *= factor;                                                                            \
+            }                                                                                                          \
         }                                                                                                              \
     }
 SOFTMAX(f32, expf)
