@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 static const double settle_seconds = 400e-6;
-enum { LEAST_ROUNDS = 5, MOST_ROUNDS = 200 };
+enum { LEAST_ROUNDS = 8, MOST_ROUNDS = 200 };
 
 struct build {
     const struct nb_build *of;

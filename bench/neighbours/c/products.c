@@ -66,10 +66,12 @@ C(any_and_bool)
     FOR (i, n) {
         u8 *restrict s = z + i * m;
         memset(s, 0, (size_t)m);
-        FOR (k, l)
-            if (x[i * l + k])
-                FOR (j, m)
-                    s[j] |= y[k * m + j];
+        FOR (k, l) {
+            u8 v = x[i * l + k];
+            SIMD
+            FOR (j, m)
+                s[j] |= v & y[k * m + j];
+        }
     }
 }
 
