@@ -33,6 +33,7 @@ typedef struct call {
     run_result *out;
     size_t *bytes;   /* per argument that has memory */
     staging *staged; /* per parameter */
+    uint64_t since;  /* when it began; 0: it is not in the program's profile */
 } call;
 
 /* What is wrong with its arguments is reported with its place and that of its program's sn_compile. */

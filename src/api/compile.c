@@ -203,6 +203,8 @@ static bool compile(sn_program *p, const origin *from)
         l_options loops = loop_options(cx, true);
         *p->large = version(p, l_clusters(p->ir, &loops), p->run);
     }
+    if (cx->profile)
+        run_record(p->run, true);
     list_arguments(p);
     p->needed = arena_alloc(&p->arena, (size_t)p->params + p->ports.constant.n + 1);
     opt_needed(p->ir, p->needed);

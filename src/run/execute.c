@@ -190,11 +190,11 @@ static bool step_result(run *c, uint32_t index)
 /* `site`: of the operation that needs it. */
 static bool take(run *c, size_t bytes, uint32_t site, void **data, size_t *granted)
 {
-    if (c->queue) {
-        *data = run_take(c, bytes, site, granted);
+    run_watch watch = run_begin_step(c);
+    *data = c->queue ? run_take(c, bytes, site, granted) : run_pool_take(c->r->engine.pool, bytes, granted);
+    run_end_step(c, watch, RUN_ALLOCATE, bytes);
+    if (c->queue)
         return *data != NULL;
-    }
-    *data = run_pool_take(c->r->engine.pool, bytes, granted);
     if (*data)
         return true;
     *granted = 0;
@@ -239,8 +239,10 @@ static bool step_copy(run *c, uint32_t index)
         return run_copy_out(c, index, bytes);
     if (!out->given && !take(c, bytes, b->site, &out->data, &out->granted))
         return false;
+    run_watch watch = run_begin_step(c);
     if (bytes)
         memcpy(out->data, c->data[c->plan->result.at[index].buffer], bytes);
+    run_end_step(c, watch, RUN_COPY, bytes);
     return true;
 }
 
@@ -346,11 +348,16 @@ static bool launch(run *c, const run_geometry *found, const run_partials *p)
     atomic_fetch_add_explicit(&c->r->launches, 1, memory_order_relaxed);
     if (c->r->engine.counters)
         run_count(&c->r->engine.counters->launches, 1);
-    if (c->queue)
-        return run_enqueue(c, v, mem, arg, g->pieces);
+    run_watch watch = run_begin_step(c);
+    if (c->queue) {
+        bool good = run_enqueue(c, v, mem, arg, g->pieces) && (!c->recorded || run_settle(c));
+        run_end_launch(c, watch, found, v, arg, 0);
+        return good;
+    }
     if (!d->launch(d, v->code, mem, arg, 0, g->pieces, g->work < SMALL_WORK, &error))
         return run_fails_at(c, c->plan->cluster.at[found->cluster].site, SN_NO_MEMORY,
                             "no memory for a kernel's scratch space");
+    run_end_launch(c, watch, found, v, arg, 0);
     run_say_trace(c->r, &c->trace);
     return !error.site || run_fails_kernel(c, &error);
 }
@@ -412,12 +419,19 @@ static bool step_launch(run *c, uint32_t index)
     return run_find(c, index, extent, 0, &g) && launch(c, &g, NULL);
 }
 
+static bool step_evaluate(run *c, const plan_step *s)
+{
+    run_watch watch = run_begin_step(c);
+    host_run(&c->plan->host, s->index, s->last, &c->world, c->value);
+    run_end_step(c, watch, RUN_EVALUATE, 0);
+    return c->status == SN_OK && (s->index != 0 || check_bindings(c));
+}
+
 static bool execute(run *c, const plan_step *s)
 {
     switch (s->op) {
     case PLAN_EVALUATE:
-        host_run(&c->plan->host, s->index, s->last, &c->world, c->value);
-        return c->status == SN_OK && (s->index != 0 || check_bindings(c));
+        return step_evaluate(c, s);
     case PLAN_SHAPE:
         return step_shape(c, s->index);
     case PLAN_CHECK:
@@ -487,9 +501,11 @@ static sn_status interpret(run_program *r, const run_argument *in, run_result *o
                            run_said *said)
 {
     ir_trace trace = {.heap = r->engine.heap};
+    const uint64_t since = run_clock(r);
     run_lock(r);
     sn_status status = run_interpreted(&r->engine, r->l->ir, r->plan, in, out, a, &trace, said);
     run_unlock(r);
+    run_note_step(r, RUN_INTERPRET, since, 0);
     run_say_trace(r, &trace);
     if (status == SN_OK)
         *said = (run_said){reason, false};
@@ -542,6 +558,7 @@ run *run_begin(run_program *r, const run_argument *in, run_result *out, arena *a
     run *c = new_run(r, in, out, a);
     if (!c)
         return NULL;
+    c->recorded = run_recording(r);
     c->over = !r->engine.device || atomic_load_explicit(&r->interpreted, memory_order_relaxed);
     if (c->over)
         c->status = interpret(r, in, out, a, NULL, &c->said);
@@ -556,9 +573,12 @@ sn_status run_end(run *c, run_said *said)
     if (!c)
         return SN_NO_MEMORY;
     if (!c->over) {
-        if (c->queue)
+        run_watch watch = run_begin_step(c);
+        if (c->queue) {
             with_memory(c, run_settle);
-        run_close_queue(c);
+            run_close_queue(c);
+            run_end_step(c, watch, RUN_WAIT, 0);
+        }
         finish(c);
     }
     *said = c->said;
@@ -585,7 +605,9 @@ run_program *run_program_new(const run_engine *engine, const l_program *l, const
     r->options = *options;
     r->cluster = arena_alloc(a, (l->cluster.n + 1) * sizeof(run_cluster));
     r->lock = other ? other->lock : &r->own_lock;
+    r->profile = other ? other->profile : &r->own_profile;
     pthread_rwlock_init(&r->own_lock, NULL);
+    pthread_mutex_init(&r->own_profile.lock, NULL);
     return r;
 }
 
@@ -594,6 +616,8 @@ void run_program_free(run_program *r)
     for (uint32_t i = 0; i < r->l->cluster.n; i++)
         for (run_variant *v = atomic_load(&r->cluster[i].variants); v; v = v->next)
             device_release_kernel(r->engine.device, v->code);
+    run_free_rows(r);
+    pthread_mutex_destroy(&r->own_profile.lock);
     pthread_rwlock_destroy(&r->own_lock);
 }
 

@@ -115,10 +115,18 @@ void *run_take(run *c, size_t bytes, uint32_t site, size_t *granted)
 
 /* --- copies --- */
 
+/* Where copies are timed they are waited for. */
 static bool copy(run *c, device_direction direction, void *to, const void *from, size_t offset, size_t bytes)
 {
+    static const run_step step[] = {
+        [DEVICE_UPLOAD] = RUN_UPLOAD, [DEVICE_DOWNLOAD] = RUN_DOWNLOAD, [DEVICE_COPY] = RUN_COPY};
     device *d = device_of(c);
-    return !bytes || d->copy(d, c->queue, direction, to, from, offset, bytes) || refused(c);
+    if (!bytes)
+        return true;
+    run_watch watch = run_begin_step(c);
+    bool good = d->copy(d, c->queue, direction, to, from, offset, bytes) ? !c->recorded || run_settle(c) : refused(c);
+    run_end_step(c, watch, step[direction], bytes);
+    return good;
 }
 
 /* Bytes of a buffer, whose size has been checked: that of arguments by the caller, whatever their shapes' terms say. */
