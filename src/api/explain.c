@@ -141,25 +141,21 @@ static void print_plans(const sn_program *p, text *out)
 
 /* --- profiles --- */
 
-static void copy_over(sn_context *cx, run_roof *found)
-{
-    cx->roof = cx->heap.alloc(cx->heap.env, sizeof(*cx->roof));
-    if (cx->roof)
-        *cx->roof = *found;
-    else
-        cx->heap.release(cx->heap.env, found->why);
-}
-
 /* What the device can do, measured at the first question; NULL: there is none, or no memory. */
 static const run_roof *roof_of(sn_context *cx)
 {
+    run_roof found = {0};
     if (!cx->engine.device)
         return NULL;
     pthread_mutex_lock(&cx->measuring);
-    if (!cx->roof) {
-        run_roof found;
+    if (!cx->roof)
         run_measure_roof(cx->engine.device, &cx->heap, &found);
-        copy_over(cx, &found);
+    if (found.known || found.why) {
+        cx->roof = cx->heap.alloc(cx->heap.env, sizeof(*cx->roof));
+        if (cx->roof)
+            *cx->roof = found;
+        else
+            cx->heap.release(cx->heap.env, found.why);
     }
     const run_roof *roof = cx->roof;
     pthread_mutex_unlock(&cx->measuring);

@@ -19,7 +19,8 @@ typedef struct frame { /* an open statement */
     k_ref stmt;
     bool orelse;            /* IF: which list */
     double otherwise;       /* IF: share of the threads that run it */
-    double on, slots;       /* to be restored */
+    double on, slots;       /* to be restored, */
+    bool first;             /* so is this */
     unsigned sample, samples;
     int64_t round[SAMPLES]; /* FOR */
     double weight[SAMPLES];
@@ -37,6 +38,7 @@ typedef struct counter {
     uint32_t width;
     double on, slots;   /* how often the current statement runs: threads, and threads of whole gangs */
     bool thread, alone; /* in a FOR_ALL; in one of a single thread, or in none */
+    bool first;         /* on behalf of all lanes the first one does it */
     unsigned loops;     /* open ones that are sampled */
     VEC(frame) open;
     k_work *out;
@@ -266,6 +268,10 @@ static void count_lanes(counter *c, double each)
 {
     if (!c->thread)
         return;
+    if (c->first) {
+        c->out->joining += each * c->slots;
+        return;
+    }
     c->out->used += each * c->on;
     c->out->slots += each * c->slots;
 }
@@ -410,6 +416,17 @@ static void open_for_all(counter *c, frame *f, const k_stmt *s)
     define(c, s->dst, n.known ? span(0, n.high - 1) : (range){0});
 }
 
+/* Is it `lane < 1`? */
+static bool is_first(const counter *c, k_val condition)
+{
+    const k_value *x = &c->k->value.at[condition];
+    const k_stmt *s = &c->k->stmt.at[x->def];
+    if (x->kind != KV_RESULT || s->op != K_LET || s->sub != OP_LT)
+        return false;
+    const k_value *one = &c->k->value.at[s->in[1]];
+    return one->kind == KV_LITERAL && one->bits == 1 && c->shapes.shape[s->in[0]] == K_AFFINE;
+}
+
 static k_ref open_if(counter *c, const k_stmt *s)
 {
     frame *f = &c->open.at[c->open.n - 1];
@@ -418,6 +435,7 @@ static k_ref open_if(counter *c, const k_stmt *s)
         f->orelse = true;
         return s->orelse;
     }
+    c->first |= c->thread && is_first(c, s->in[0]);
     f->otherwise = which.known && which.share > 0 ? 1 - which.share : 1;
     c->on *= which.known && which.share > 0 ? which.share : 1;
     return s->body;
@@ -427,7 +445,7 @@ static k_ref open_if(counter *c, const k_stmt *s)
 static k_ref open(counter *c, k_ref id)
 {
     const k_stmt *s = &c->k->stmt.at[id];
-    frame f = {.stmt = id, .on = c->on, .slots = c->slots, .samples = 1, .weight = {1}};
+    frame f = {.stmt = id, .on = c->on, .slots = c->slots, .first = c->first, .samples = 1, .weight = {1}};
     if (s->op == K_FOR)
         open_for(c, &f, s);
     else if (s->op == K_FOR_ALL)
@@ -452,6 +470,7 @@ static k_ref again(counter *c)
     const k_stmt *s = &c->k->stmt.at[f->stmt];
     if (s->op == K_IF && !f->orelse && !is_point(get(c, s->in[0]))) {
         f->orelse = true;
+        c->first = f->first;
         c->on = f->on * f->otherwise;
         if (s->orelse)
             return s->orelse;
@@ -472,6 +491,7 @@ static void close(counter *c)
     const k_stmt *s = &c->k->stmt.at[f->stmt];
     c->on = f->on;
     c->slots = f->slots;
+    c->first = f->first;
     c->loops -= s->op == K_FOR;
     if (s->op != K_FOR_ALL)
         return;
@@ -484,7 +504,7 @@ static void count_piece(counter *c, int64_t piece, double weight)
     k_ref at = c->k->body;
     c->piece = piece;
     c->on = c->slots = weight;
-    c->thread = false;
+    c->thread = c->first = false;
     c->alone = true;
     for (;;) {
         while (!at && c->open.n) {

@@ -17,7 +17,7 @@ typedef struct k_work {
     double alone;      /* of them: one at a time, not in lanes */
     double used, slots; /* in lanes, operations and accesses to global memory together: as they are, and if all lanes of every
                            gang were on; but for */
-    double joining;     /* slots of operations on what lanes have exchanged, to make one value of many */
+    double joining;     /* slots of what makes one value of those of many lanes, and stores it */
     bool open_ended;   /* some loop has as many rounds as its data say: it counts as one round */
     k_traffic *memory; /* per k_mem */
 } k_work;

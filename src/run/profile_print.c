@@ -86,9 +86,10 @@ static void count_work(const telling *t, launches *l)
     l->wide = w.wide;
     l->open_ended = w.open_ended;
     l->alone = percent(w.alone, w.operations);
-    l->masked = percent(w.slots - w.used, w.slots);
-    if (!(row->variant->key >> 16)) /* kernels for rows of one length join many rows at once */
+    if (!(row->variant->key >> 16)) { /* kernels for rows of one length fill lanes with many rows at once */
+        l->masked = percent(w.slots - w.used, w.slots);
         l->joining = percent(w.joining, w.slots + w.joining);
+    }
     judge(t, l);
 }
 

@@ -108,10 +108,12 @@ static kernel *fma_kernel(const bench *t, ir_type type, uint16_t lanes)
 
 /* --- running --- */
 
+static const char no_memory[] = "no memory";
+
 static bool fails(bench *t, const char *why)
 {
     if (!t->why)
-        t->why = why ? why : "no memory";
+        t->why = why ? why : no_memory;
     return false;
 }
 
@@ -295,7 +297,7 @@ void run_measure_roof(device *d, const base_heap *heap, run_roof *out)
             measure(made, out);
         why = made->why;
     } else {
-        why = "no memory";
+        why = no_memory;
     }
     if (t) {
         if (t->queue)
@@ -306,7 +308,7 @@ void run_measure_roof(device *d, const base_heap *heap, run_roof *out)
             d->release(d, t->to, size);
     }
     out->known = !why;
-    out->why = why ? keep(heap, why) : NULL;
+    out->why = why && why != no_memory ? keep(heap, why) : NULL;
     arena_free(&a);
 }
 

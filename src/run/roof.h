@@ -13,7 +13,7 @@ enum { RUN_LEVELS = 3 };
 
 typedef struct run_roof {
     bool known;
-    char *why; /* it is not; NULL: there was no memory to say so */
+    char *why; /* it is not; NULL: for want of memory */
     uint32_t levels;
     run_level level[RUN_LEVELS]; /* the last has no end */
     double f32, f64;             /* operations a second, fma counted as two */
