@@ -33,7 +33,7 @@ struct sn_context {
     bool warned;        /* that programs are interpreted */
     bool profile;       /* programs record their calls from the beginning */
     pthread_mutex_t measuring; /* of `roof` */
-    run_roof *roof;     /* of the device; NULL: nobody has asked */
+    run_roof *roof;            /* of the device; NULL: nobody has asked */
     handle *held;       /* programs, arrays, pending calls; `lock` is of these, too */
     handle_files *files;
     atomic_int holders; /* the user, until sn_close, and all that is held: the context lives until each has let go */

@@ -17,10 +17,10 @@ typedef struct range { /* of an integer or a bool */
 
 typedef struct frame { /* an open statement */
     k_ref stmt;
-    bool orelse;            /* IF: which list */
-    double otherwise;       /* IF: share of the threads that run it */
-    double on, slots;       /* to be restored, */
-    bool first;             /* so is this */
+    bool orelse;      /* IF: which list */
+    double otherwise; /* IF: share of the threads that run it */
+    double on, slots; /* to be restored, */
+    bool first;       /* so is this */
     unsigned sample, samples;
     int64_t round[SAMPLES]; /* FOR */
     double weight[SAMPLES];
@@ -33,7 +33,7 @@ typedef struct counter {
     const bool *index; /* per value: index arithmetic */
     k_shapes shapes;
     range *value;
-    double *part;       /* per value: of the lanes, those whose value somebody uses */
+    double *part; /* per value: of the lanes, those whose value somebody uses */
     int64_t piece;
     uint32_t width;
     double on, slots;   /* how often the current statement runs: threads, and threads of whole gangs */
@@ -137,7 +137,8 @@ static range equal(range x, range y)
     return certain ? point(x.low == y.low) : span(0, 1);
 }
 
-/* Of conditions on the same threads, as both ends of a row are: where one holds for most threads the other one decides. */
+/* Of conditions on the same threads, as both ends of a row are: where one holds for most threads the other one decides.
+ */
 static range both(range x, range y)
 {
     range r = span(x.low && y.low, x.high && y.high);

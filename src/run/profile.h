@@ -7,19 +7,19 @@
 
 #include "run/roof.h"
 
-typedef enum { /* what takes time besides kernels */
-    RUN_COMPILE,     /* building and compiling kernels, or loading them from disk */
-    RUN_PLANNING,    /* how to launch for new extents */
-    RUN_EVALUATE,    /* extents, conditions and other values that the host computes */
-    RUN_ALLOCATE,    /* memory for arrays and intermediate results */
-    RUN_UPLOAD,      /* arguments that go to the device's memory, */
-    RUN_DOWNLOAD,    /* results that come from there */
-    RUN_COPY,        /* results that are parameters, or given twice */
-    RUN_STRIDED,     /* strided arguments that become contiguous */
-    RUN_CONVERT,     /* arrays of C structs, taken apart and put together */
-    RUN_WAIT,        /* for a device at the end of a call, or for a value that the host reads */
-    RUN_INTERPRET,   /* calls without compiled code */
-    RUN_STEPS
+typedef enum {                /* what takes time besides kernels */
+               RUN_COMPILE,   /* building and compiling kernels, or loading them from disk */
+               RUN_PLANNING,  /* how to launch for new extents */
+               RUN_EVALUATE,  /* extents, conditions and other values that the host computes */
+               RUN_ALLOCATE,  /* memory for arrays and intermediate results */
+               RUN_UPLOAD,    /* arguments that go to the device's memory, */
+               RUN_DOWNLOAD,  /* results that come from there */
+               RUN_COPY,      /* results that are parameters, or given twice */
+               RUN_STRIDED,   /* strided arguments that become contiguous */
+               RUN_CONVERT,   /* arrays of C structs, taken apart and put together */
+               RUN_WAIT,      /* for a device at the end of a call, or for a value that the host reads */
+               RUN_INTERPRET, /* calls without compiled code */
+               RUN_STEPS
 } run_step;
 
 typedef struct run_timing { /* nanoseconds */
@@ -45,8 +45,8 @@ void run_note_call(struct run_program *r, uint64_t since);
 
 /* --- telling --- */
 
-/* A table for people, and JSON. `large`: a second version of the program, that recorded in the same profile; NULL: there is none.
- * `roof`: NULL if the machine's was not measured. */
+/* A table for people, and JSON. `large`: a second version of the program, that recorded in the same profile; NULL:
+ * there is none. `roof`: NULL if the machine's was not measured. */
 void run_print_profile(struct run_program *r, struct run_program *large, const run_roof *roof, text *out);
 void run_print_profile_json(struct run_program *r, struct run_program *large, const run_roof *roof, text *out);
 

@@ -7,7 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SHARE_GATHERED = 10, SHARE_MASKED = 20, SHARE_JOINING = 25, SHARE_ALONE = 50 /* percent worth a word */, MOST_LINES = 40 };
+enum {
+    SHARE_GATHERED = 10,
+    SHARE_MASKED = 20,
+    SHARE_JOINING = 25,
+    SHARE_ALONE = 50 /* percent worth a word */,
+    MOST_LINES = 40
+};
 
 typedef struct launches { /* of one kernel over the same extents, as it is told */
     const run_program *r;
@@ -17,7 +23,7 @@ typedef struct launches { /* of one kernel over the same extents, as it is told 
     uint64_t count, total, least; /* nanoseconds */
     double loaded, stored;        /* bytes that each had to move */
     double operations, wide;
-    double roof_seconds; /* that each cannot do without; 0: not known */
+    double roof_seconds;                       /* that each cannot do without; 0: not known */
     unsigned gathered, masked, joining, alone; /* percent */
     bool stream, small, open_ended;
     uint32_t idle; /* workers that had nothing to do */
@@ -25,7 +31,8 @@ typedef struct launches { /* of one kernel over the same extents, as it is told 
 
 typedef struct telling {
     arena *arena;
-    const run_roof *roof; /* NULL: not known */
+    const run_roof *roof; /* NULL: not known; else this one: */
+    run_roof raised;      /* what was measured, or else reached by a launch */
     const run_program *r;
     VEC(launches) row;
     uint64_t count, total, least; /* of calls */
@@ -67,6 +74,8 @@ static void count_memory(launches *l, const run_row *row, const k_work *w)
 
 static void judge(const telling *t, launches *l)
 {
+    if (!l->row->variant)
+        return;
     const device_limits *limits = l->r->engine.device->limits;
     if (t->roof && !l->open_ended)
         l->roof_seconds = run_roof_seconds(t->roof, l->loaded, l->stored, l->operations, l->wide);
@@ -90,7 +99,6 @@ static void count_work(const telling *t, launches *l)
         l->masked = percent(w.slots - w.used, w.slots);
         l->joining = percent(w.joining, w.slots + w.joining);
     }
-    judge(t, l);
 }
 
 static void add_row(telling *t, const run_program *r, bool large, uint32_t cluster, const run_row *row)
@@ -113,17 +121,25 @@ static void add_program(telling *t, run_program *r, bool large)
             add_row(t, r, large, i, row);
 }
 
-static telling tell(run_program *r, run_program *large, const run_roof *roof, arena *a)
+static void tell(telling *t, run_program *r, run_program *large, const run_roof *roof, arena *a)
 {
-    telling t = {.arena = a, .roof = roof && roof->known ? roof : NULL, .r = r};
     const run_timing *call = &r->profile->call;
-    t.count = get(&call->count);
-    t.total = get(&call->total);
-    t.least = get(&call->least);
-    add_program(&t, r, false);
+    *t = (telling){
+        .arena = a, .r = r, .count = get(&call->count), .total = get(&call->total), .least = get(&call->least)};
+    add_program(t, r, false);
     if (large)
-        add_program(&t, large, true);
-    return t;
+        add_program(t, large, true);
+    if (roof && roof->known) {
+        t->raised = *roof;
+        t->roof = &t->raised;
+    }
+    for (uint32_t i = 0; i < t->row.n && t->roof; i++) {
+        const launches *l = &t->row.at[i];
+        if (l->row->variant)
+            run_raise_roof(&t->raised, l->loaded, l->stored, l->operations, l->wide, (double)l->least * 1e-9);
+    }
+    for (uint32_t i = 0; i < t->row.n; i++)
+        judge(t, &t->row.at[i]);
 }
 
 /* --- words --- */
@@ -144,9 +160,9 @@ static const char *const step_text[RUN_STEPS] = {
 
 /* The words of the JSON form: fixed. */
 static const char *const step_name[RUN_STEPS] = {
-    [RUN_COMPILE] = "compile",   [RUN_PLANNING] = "plan",     [RUN_EVALUATE] = "evaluate", [RUN_ALLOCATE] = "allocate",
-    [RUN_UPLOAD] = "upload",     [RUN_DOWNLOAD] = "download", [RUN_COPY] = "copy",         [RUN_STRIDED] = "strided",
-    [RUN_CONVERT] = "convert",   [RUN_WAIT] = "wait",         [RUN_INTERPRET] = "interpret",
+    [RUN_COMPILE] = "compile", [RUN_PLANNING] = "plan",     [RUN_EVALUATE] = "evaluate",   [RUN_ALLOCATE] = "allocate",
+    [RUN_UPLOAD] = "upload",   [RUN_DOWNLOAD] = "download", [RUN_COPY] = "copy",           [RUN_STRIDED] = "strided",
+    [RUN_CONVERT] = "convert", [RUN_WAIT] = "wait",         [RUN_INTERPRET] = "interpret",
 };
 
 typedef struct words {
@@ -258,8 +274,8 @@ static void print_name(const launches *l, text *out)
 
 static void print_head(text *out)
 {
-    text_printf(out, "%10s %6s %8s %10s %10s %8s %8s %5s\n", "time", "share", "times", "least", "bytes", "GB/s", "Gop/s",
-                "roof");
+    text_printf(out, "%10s %6s %8s %10s %10s %8s %8s %5s\n", "time", "share", "times", "least", "bytes", "GB/s",
+                "Gop/s", "roof");
 }
 
 static void print_launches(const telling *t, const launches *l, text *out)
@@ -382,7 +398,7 @@ static void print_roof(const telling *t, const run_roof *measured, text *out)
             text_printf(out, "the machine could not be measured: %s\n", measured->why);
         return;
     }
-    text_printf(out, "%s, measured: ", t->r->engine.device->limits->name);
+    text_printf(out, "%s, measured or reached: ", t->r->engine.device->limits->name);
     for (uint32_t i = 0; i < r->levels; i++) {
         bool last = i + 1 == r->levels;
         text_printf(out, "%s%s ", last ? "beyond" : "up to ", last ? "" : bytes_text(r->level[i].bytes, a));
@@ -396,10 +412,12 @@ static void print_roof(const telling *t, const run_roof *measured, text *out)
 void run_print_profile(run_program *r, run_program *large, const run_roof *roof, text *out)
 {
     char all[CELL], least[CELL];
-    telling t = tell(r, large, roof, out->arena);
+    telling t;
+    tell(&t, r, large, roof, out->arena);
     if (!t.count && !run_recording(r)) {
-        text_add(out, "nothing is recorded: set SINTER_PROFILE=1 in the environment, or sn_profile(program, true), before "
-                      "the calls\n");
+        text_add(out,
+                 "nothing is recorded: set SINTER_PROFILE=1 in the environment, or sn_profile(program, true), before "
+                 "the calls\n");
         return;
     }
     text_printf(out, "calls: %" PRIu64 ", %s together, the fastest %s\n", t.count, time_text((double)t.total, all),
@@ -414,7 +432,8 @@ void run_print_profile(run_program *r, run_program *large, const run_roof *roof,
 
 static void json_timing(const char *key, uint64_t count, uint64_t total, uint64_t least, text *out)
 {
-    text_printf(out, "\"%s\": %" PRIu64 ", \"total_ns\": %" PRIu64 ", \"least_ns\": %" PRIu64, key, count, total, least);
+    text_printf(out, "\"%s\": %" PRIu64 ", \"total_ns\": %" PRIu64 ", \"least_ns\": %" PRIu64, key, count, total,
+                least);
 }
 
 static uint64_t whole(double x)
@@ -452,7 +471,8 @@ static void json_roof(const run_roof *r, text *out)
 
 void run_print_profile_json(run_program *r, run_program *large, const run_roof *roof, text *out)
 {
-    telling t = tell(r, large, roof, out->arena);
+    telling t;
+    tell(&t, r, large, roof, out->arena);
     text_printf(out, "{\n  \"recording\": %s,\n  \"calls\": {", run_recording(r) ? "true" : "false");
     json_timing("count", t.count, t.total, t.least, out);
     text_add(out, "},\n");

@@ -144,8 +144,8 @@ const run_variant *run_find_wide(run *c, const run_geometry *found);
 
 /* profile.c */
 typedef struct run_watch { /* a step that began */
-    uint64_t since; /* 0: nobody wants to know */
-    uint64_t noted; /* what the call had noted then: steps within steps count once */
+    uint64_t since;        /* 0: nobody wants to know */
+    uint64_t noted;        /* what the call had noted then: steps within steps count once */
 } run_watch;
 uint64_t run_now(void); /* nanoseconds */
 static inline run_watch run_begin_step(const run *c)
@@ -153,7 +153,8 @@ static inline run_watch run_begin_step(const run *c)
     return c->recorded ? (run_watch){run_now(), c->noted} : (run_watch){0, 0};
 }
 void run_end_step(run *c, run_watch w, run_step step, uint64_t bytes);
-/* A launch of a kernel, with the arguments it got. `device_ns`: what it took, where the device says so, else 0: the time since. */
+/* A launch of a kernel, with the arguments it got. `device_ns`: what it took, where the device says so, else 0: the
+ * time since. */
 void run_end_launch(run *c, run_watch w, const run_geometry *found, const run_variant *v, const ir_bits *arg,
                     uint64_t device_ns);
 void run_free_rows(run_program *r);

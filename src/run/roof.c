@@ -1,14 +1,14 @@
-/* Measures a device by kernels of our own language, so that what is measured is what programs can get: arrays of several
- * sizes are read and copied, and chains of fma computed, by all workers. Each is the best of several runs. */
+/* Measures a device by kernels of our own language, so that what is measured is what programs can get: arrays of
+ * several sizes are read and copied, and chains of fma computed, by all workers. Each is the best of several runs. */
 #include "run/roof.h"
 
 #include "kernel/kernel.h"
 
 #include <time.h>
 
-enum { CHAINS = 12, ROUNDS = 512, READERS = 2, MOST_RUNS = 40 };
-enum { TURNS = 3 }; /* of all kinds: other work on the machine comes and goes */
-static const double enough = 0.004; /* seconds of runs of one kind in a turn */
+enum { COPIED = 16, CHAINS = 12, ROUNDS = 512, READERS = 2, MOST_RUNS = 40 };
+enum { TURNS = 2 };                 /* of all kinds: other work on the machine comes and goes */
+static const double enough = 0.006; /* seconds of runs of one kind in a turn */
 
 typedef struct bench {
     device *device;
@@ -28,6 +28,11 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* --- kernels --- */
 
 static k_val times(k_builder *b, k_val x, k_val y)
@@ -40,17 +45,24 @@ static k_val plus(k_builder *b, k_val x, k_val y)
     return k_let(b, OP_ADD, x, y, 0);
 }
 
-/* out[i] = in[i], `size` elements a piece. */
+static kernel *begin(const bench *t, k_builder *b, const char *name, uint16_t lanes)
+{
+    kernel *k = k_new(t->arena, name, lanes);
+    k->group = (uint16_t)(t->limits->own_memory ? t->group : 0);
+    k_begin(b, k);
+    return k;
+}
+
+/* out[i] = in[i], `size` elements a piece; blocks of many threads know how many. */
 static kernel *copy_kernel(const bench *t, bool stream)
 {
     k_builder b;
-    kernel *k = k_new(t->arena, "roof_copy", t->lanes);
-    k_begin(&b, k);
+    kernel *k = begin(t, &b, "roof_copy", t->lanes);
     k_mem out = k_global(&b, T_F32, true, "out"), in = k_global(&b, T_F32, false, "in");
     k->mem.at[out].stream = stream;
     k->mem.at[out].once = true;
     k_val size = k_arg(&b, T_I64, "size"), first = times(&b, k_piece(&b), size);
-    k_val i = plus(&b, first, k_for_all(&b, size));
+    k_val i = plus(&b, first, k_for_all(&b, t->limits->own_memory ? k_i64(&b, COPIED * t->group) : size));
     k_store(&b, out, i, k_load(&b, in, i));
     k_end(&b);
     return k;
@@ -60,8 +72,7 @@ static kernel *copy_kernel(const bench *t, bool stream)
 static kernel *read_kernel(const bench *t)
 {
     k_builder b;
-    kernel *k = k_new(t->arena, "roof_read", t->lanes);
-    k_begin(&b, k);
+    kernel *k = begin(t, &b, "roof_read", t->lanes);
     k_mem out = k_global(&b, T_F32, true, "out"), in = k_global(&b, T_F32, false, "in");
     k_val rounds = k_arg(&b, T_I64, "rounds"), group = k_i64(&b, t->group);
     k_val first = times(&b, k_piece(&b), times(&b, rounds, k_i64(&b, t->group * READERS)));
@@ -86,9 +97,8 @@ static kernel *read_kernel(const bench *t)
 static kernel *fma_kernel(const bench *t, ir_type type, uint16_t lanes)
 {
     k_builder b;
-    kernel *k = k_new(t->arena, "roof_fma", lanes);
+    kernel *k = begin(t, &b, "roof_fma", lanes);
     const bool wide = type == T_F64;
-    k_begin(&b, k);
     k_mem out = k_global(&b, type, true, "out");
     k_val x = k_arg(&b, type, "x"), y = k_arg(&b, type, "y"), chain[CHAINS], group = k_i64(&b, t->group);
     k_val thread = k_for_all(&b, group);
@@ -136,7 +146,7 @@ static double least_time(bench *t, const kernel *built, void **mem, const ir_bit
     double least = 0, begun = 0;
     if (!k)
         return fails(t, why), 0;
-    for (int i = 0; i <= MOST_RUNS && (i < 3 || now() - begun < enough); i++) {
+    for (int i = 0; i <= MOST_RUNS && (i < 2 || now() - begun < enough); i++) {
         double start = now();
         if (!launch(t, k, mem, arg, pieces)) {
             least = 0;
@@ -168,7 +178,7 @@ static double read_rate(bench *t, double bytes)
 static double copy_rate(bench *t, double bytes, bool stream)
 {
     int64_t total = (int64_t)(bytes / 2 / sizeof(float)), pieces = (int64_t)t->limits->workers * 4;
-    int64_t size = t->limits->own_memory ? 4 * t->group : total / pieces / 64 * 64;
+    int64_t size = t->limits->own_memory ? COPIED * t->group : total / pieces / 64 * 64;
     size = size > 0 ? size : 64;
     pieces = total / size > 0 ? total / size : 1;
     const ir_bits arg[] = {(ir_bits)size};
@@ -185,24 +195,17 @@ static double fma_rate(bench *t, ir_type type)
     own.group = t->limits->own_memory ? t->group : lanes;
     const ir_bits arg[] = {wide ? ir_bits_f64(0.5) : ir_bits_f32(0.5f), wide ? ir_bits_f64(1) : ir_bits_f32(1)};
     void *mem[] = {t->to};
-    int64_t pieces = (int64_t)t->limits->workers * 64;
+    int64_t pieces = (int64_t)t->limits->workers * (t->limits->own_memory ? 16 : 64);
     double seconds = least_time(&own, fma_kernel(&own, type, lanes), mem, arg, pieces);
     t->why = t->why ? t->why : own.why;
     return seconds > 0 ? 2.0 * CHAINS * ROUNDS * (double)(pieces * own.group) / seconds : 0;
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 static void measure_level(bench *t, run_level *level, double bytes, bool memory)
 {
     level->bytes = bytes;
     level->read = larger(level->read, read_rate(t, bytes));
-    level->copy = larger(level->copy, copy_rate(t, bytes, false));
-    if (memory && t->limits->vector_bytes)
-        level->copy = larger(level->copy, copy_rate(t, bytes, true));
+    level->copy = larger(level->copy, copy_rate(t, bytes, memory && !t->limits->own_memory));
     level->read = larger(level->read, level->copy);
 }
 
@@ -214,14 +217,14 @@ static void choose_sizes(const device_limits *l, double bytes[RUN_LEVELS])
     if (l->own_memory) {
         bytes[0] = 1 << 20;
         bytes[1] = 16 << 20;
-        bytes[2] = 256 << 20;
+        bytes[2] = larger(64 << 20, (double)(l->workers < 128 ? l->workers : 128) * (2 << 20));
         if (bytes[2] > (double)l->memory / 8)
             bytes[2] = (double)l->memory / 8;
     } else {
         double cache = (double)(l->cache_bytes < SIZE_MAX ? l->cache_bytes : (size_t)8 << 20);
         bytes[0] = 128.0 * 1024 * l->workers;
         bytes[1] = cache;
-        bytes[2] = 8 * cache > 64.0 * (1 << 20) ? 8 * cache : 64.0 * (1 << 20);
+        bytes[2] = larger(8 * cache, 32 << 20);
     }
     if (bytes[0] > bytes[1] / 2)
         bytes[0] = bytes[1] / 2;
@@ -229,7 +232,7 @@ static void choose_sizes(const device_limits *l, double bytes[RUN_LEVELS])
 
 static void measure_turn(bench *t, const double *bytes, run_roof *out)
 {
-    const ir_bits arg[] = {64};
+    const ir_bits arg[] = {(ir_bits)(t->limits->own_memory ? COPIED * t->group : 64)};
     void *mem[] = {t->to, t->from};
     for (int i = 0; i < RUN_LEVELS && !t->why; i++)
         measure_level(t, &out->level[i], bytes[i], i == RUN_LEVELS - 1);
@@ -260,8 +263,8 @@ static bool take(bench *t, size_t bytes)
     if (!t->from || !t->to)
         return fails(t, NULL);
     if (!t->limits->own_memory) {
-        memset(t->from, 0, bytes); /* pages of their own, not one of zeros */
-        memset(t->to, 0, bytes);
+        memset(t->from, 1, bytes); /* pages of their own, not one of zeros */
+        memset(t->to, 1, bytes);
         return true;
     }
     t->queue = t->device->open_queue(t->device);
@@ -312,13 +315,56 @@ void run_measure_roof(device *d, const base_heap *heap, run_roof *out)
     arena_free(&a);
 }
 
-double run_roof_seconds(const run_roof *roof, double loaded, double stored, double operations, double wide)
+static uint32_t level_of(const run_roof *roof, double bytes)
 {
     uint32_t at = 0;
-    while (at + 1 < roof->levels && loaded + stored > roof->level[at].bytes)
+    while (at + 1 < roof->levels && bytes > roof->level[at].bytes)
         at++;
-    const run_level *l = &roof->level[at];
+    return at;
+}
+
+static double memory_seconds(const run_roof *roof, double loaded, double stored)
+{
+    const run_level *l = &roof->level[level_of(roof, loaded + stored)];
     double write = 2 / l->copy - 1 / l->read; /* seconds a byte that is written beside one that is read */
-    double memory = loaded / l->read + stored * larger(write, 1 / l->read);
-    return larger(memory, (operations - wide) / roof->f32 + wide / roof->f64);
+    return loaded / l->read + stored * larger(write, 1 / l->read);
+}
+
+static double arithmetic_seconds(const run_roof *roof, double operations, double wide)
+{
+    return (operations - wide) / roof->f32 + wide / roof->f64;
+}
+
+/* Of reading where a launch mostly reads, else of copying, which is no faster than reading. */
+static void raise_memory(run_level *l, bool copies, double factor)
+{
+    if (copies)
+        l->copy *= factor;
+    else
+        l->read *= factor;
+    l->read = larger(l->read, l->copy);
+}
+
+void run_raise_roof(run_roof *roof, double loaded, double stored, double operations, double wide, double seconds)
+{
+    run_level *l = &roof->level[level_of(roof, loaded + stored)];
+    double arithmetic = arithmetic_seconds(roof, operations, wide), memory = 0;
+    if (seconds <= 0)
+        return;
+    for (int i = 0; i < 2 && (memory = memory_seconds(roof, loaded, stored)) > seconds; i++)
+        raise_memory(l, stored > loaded / 4, memory / seconds);
+    memory = memory_seconds(roof, loaded, stored);
+    if (memory > seconds) {
+        l->read *= memory / seconds;
+        l->copy *= memory / seconds;
+    }
+    if (arithmetic > seconds) {
+        roof->f32 *= arithmetic / seconds;
+        roof->f64 *= arithmetic / seconds;
+    }
+}
+
+double run_roof_seconds(const run_roof *roof, double loaded, double stored, double operations, double wide)
+{
+    return larger(memory_seconds(roof, loaded, stored), arithmetic_seconds(roof, operations, wide));
 }

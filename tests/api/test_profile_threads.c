@@ -1,5 +1,5 @@
-/* Profiles while many threads call: every launch is counted once, and the profile may be asked for, begun anew and ended
- * meanwhile. */
+/* Profiles while many threads call: every launch is counted once, and the profile may be asked for, begun anew and
+ * ended meanwhile. */
 #include "both.h"
 #include "support/json.h"
 
