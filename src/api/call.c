@@ -351,7 +351,8 @@ sn_status call_hand_over(call *c, sn_status status, const run_said *said)
         if (c->arg[i].kind == SN_ARG_GIVE)
             sn_free(c->arg[i].u.array);
     call_give_up(c);
-    run_note_call(c->p->run, c->since);
+    if (c->since)
+        run_note_call(c->p->run, c->since);
     return status;
 }
 

@@ -351,7 +351,7 @@ static bool launch(run *c, const run_geometry *found, const run_partials *p)
     run_watch watch = run_begin_step(c);
     if (c->queue) {
         bool good = run_enqueue(c, v, mem, arg, g->pieces) && (!c->recorded || run_settle(c));
-        run_end_launch(c, watch, found, v, arg, 0);
+        run_end_launch(c, watch, found, v, arg, good && c->timed ? d->took(d, c->queue) : 0);
         return good;
     }
     if (!d->launch(d, v->code, mem, arg, 0, g->pieces, g->work < SMALL_WORK, &error))

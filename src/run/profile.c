@@ -85,10 +85,9 @@ static uint64_t end(run *c, run_watch w)
     return own;
 }
 
-void run_end_step(run *c, run_watch w, run_step step, uint64_t bytes)
+void run_record_step(run *c, run_watch w, run_step step, uint64_t bytes)
 {
-    if (w.since)
-        add(&c->r->profile->step[step], end(c, w), bytes);
+    add(&c->r->profile->step[step], end(c, w), bytes);
 }
 
 /* --- launches --- */
@@ -181,11 +180,9 @@ static run_row *row_of(run *c, const run_geometry *g, const run_variant *v, cons
     return row;
 }
 
-void run_end_launch(run *c, run_watch w, const run_geometry *found, const run_variant *v, const ir_bits *arg,
-                    uint64_t device_ns)
+void run_record_launch(run *c, run_watch w, const run_geometry *found, const run_variant *v, const ir_bits *arg,
+                       uint64_t device_ns)
 {
-    if (!w.since)
-        return;
     uint64_t ns = end(c, w);
     run_row *row = row_of(c, found, v, arg);
     if (row)

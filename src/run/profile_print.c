@@ -423,7 +423,8 @@ void run_print_profile(run_program *r, run_program *large, const run_roof *roof,
     text_printf(out, "calls: %" PRIu64 ", %s together, the fastest %s\n", t.count, time_text((double)t.total, all),
                 time_text((double)t.least, least));
     if (r->engine.device && r->engine.device->limits->own_memory)
-        text_add(out, "every launch and copy is waited for while this is recorded\n");
+        text_printf(out, "every launch and copy is waited for while this is recorded; kernels' times are the %s\n",
+                    atomic_load(&r->profile->host_timed) ? "host's" : "device's");
     print_roof(&t, roof, out);
     print_lines(&t, out);
 }

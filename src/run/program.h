@@ -21,7 +21,8 @@ struct run_row { /* of a profile; immutable but for `time` once published */
 
 typedef struct run_profile {
     atomic_bool on;
-    pthread_mutex_t lock; /* of adding rows */
+    atomic_bool host_timed; /* launches of a device with queues were timed by the host */
+    pthread_mutex_t lock;   /* of adding rows */
     run_timing call, step[RUN_STEPS];
 } run_profile;
 
@@ -130,6 +131,7 @@ struct run { /* a call */
     sn_status status;
     run_said said;
     bool over; /* interpreted: nothing is left to do */
+    bool timed;     /* the device times launches */
     bool recorded;  /* in the profile, */
     uint64_t noted; /* nanoseconds of it so far */
 };
@@ -152,11 +154,22 @@ static inline run_watch run_begin_step(const run *c)
 {
     return c->recorded ? (run_watch){run_now(), c->noted} : (run_watch){0, 0};
 }
-void run_end_step(run *c, run_watch w, run_step step, uint64_t bytes);
+void run_record_step(run *c, run_watch w, run_step step, uint64_t bytes);
+static inline void run_end_step(run *c, run_watch w, run_step step, uint64_t bytes)
+{
+    if (w.since)
+        run_record_step(c, w, step, bytes);
+}
 /* A launch of a kernel, with the arguments it got. `device_ns`: what it took, where the device says so, else 0: the
  * time since. */
-void run_end_launch(run *c, run_watch w, const run_geometry *found, const run_variant *v, const ir_bits *arg,
-                    uint64_t device_ns);
+void run_record_launch(run *c, run_watch w, const run_geometry *found, const run_variant *v, const ir_bits *arg,
+                       uint64_t device_ns);
+static inline void run_end_launch(run *c, run_watch w, const run_geometry *found, const run_variant *v,
+                                  const ir_bits *arg, uint64_t device_ns)
+{
+    if (w.since)
+        run_record_launch(c, w, found, v, arg, device_ns);
+}
 void run_free_rows(run_program *r);
 
 /* trace.c: says what `trace` saw, and forgets it. Where there is no memory for the text, it is lost. */

@@ -19,6 +19,9 @@ bool run_open_queue(run *c)
         return true;
     c->aside = arena_alloc(c->arena, MOST_ASIDE * sizeof(run_block));
     c->queue = d->open_queue(d);
+    c->timed = c->queue && c->recorded && d->time_queue && d->time_queue(d, c->queue);
+    if (c->recorded && !c->timed)
+        atomic_store_explicit(&c->r->profile->host_timed, true, memory_order_relaxed);
     return c->queue || run_fails(c, SN_DEVICE_FAILED, "the device %s takes no work", d->limits->name);
 }
 
