@@ -8,11 +8,13 @@ static const char *const class_name[] = {
 
 /* The words of the JSON form: fixed, unlike the sentences of l_why_text. */
 static const char *const answer_name[] = {
-    [L_FUSED_DELAYED] = "delayed", [L_FUSED_REGISTER] = "register", [L_FUSED_ROWS] = "rows",
-    [L_NOT_INPUT] = "input",       [L_NOT_RATE] = "rate",           [L_NOT_RANDOM] = "random",
-    [L_NOT_AFTER] = "after",       [L_NOT_COST] = "cost",           [L_NOT_CAP] = "cap",
-    [L_NOT_FORCED] = "forced",     [L_NOT_CLASS] = "class",         [L_NOT_BOUNDARY] = "boundary",
-    [L_NOT_ENABLED] = "disabled",
+    [L_FUSED_DELAYED] = "delayed", [L_FUSED_REGISTER] = "register",
+    [L_FUSED_ROWS] = "rows",       [L_NOT_INPUT] = "input",
+    [L_NOT_RATE] = "rate",         [L_NOT_RANDOM] = "random",
+    [L_NOT_AFTER] = "after",       [L_NOT_ROW] = "row",
+    [L_NOT_COST] = "cost",         [L_NOT_CAP] = "cap",
+    [L_NOT_FORCED] = "forced",     [L_NOT_CLASS] = "class",
+    [L_NOT_BOUNDARY] = "boundary", [L_NOT_ENABLED] = "disabled",
 };
 
 /* A string in quotes, as JSON and Graphviz both read it. Bytes that are not ASCII are taken for UTF-8. */
