@@ -21,34 +21,46 @@ static int worse(const void *a, const void *b)
     return difference > 0 ? 1 : difference < 0 ? -1 : strcmp(x->name, y->name);
 }
 
+enum { LIMITS = 3, MOST_SUMMARIES = 32 };
+static const double limits[LIMITS] = {1.3, 3, 10};
+
+/* Of the lines of a group, or of several. */
 struct summary {
+    const char *name;
     int lines;
-    int above[3];
-    int slower;
+    int above[LIMITS];
+    int slower; /* than the opponent, by more than noise */
     double logarithms;
 };
-
-static const double limits[] = {1.3, 3, 10};
 
 static void count_in(struct summary *s, double ratio)
 {
     s->lines++;
     s->logarithms += log(ratio);
-    for (int k = 0; k < 3; k++)
-        s->above[k] += ratio > limits[k];
     s->slower += ratio > 1.05;
+    for (int k = 0; k < LIMITS; k++)
+        s->above[k] += ratio > limits[k];
 }
 
-static void print_summary(FILE *out, const char *what, const struct summary *s)
+static void print_summary(FILE *out, const struct summary *s)
 {
     if (s->lines > 0)
-        fprintf(out, "%-26s %4d lines, geometric mean %.3f, above 1.3: %d, above 3: %d, above 10: %d\n", what, s->lines,
-                exp(s->logarithms / s->lines), s->above[0], s->above[1], s->above[2]);
+        fprintf(out, "%-22s %4d lines, geometric mean %6.3f, above 1.3: %3d, above 3: %3d, above 10: %3d\n", s->name,
+                s->lines, exp(s->logarithms / s->lines), s->above[0], s->above[1], s->above[2]);
+}
+
+static struct summary *summary_of(struct summary *list, const char *name)
+{
+    int i = 0;
+    while (i < MOST_SUMMARIES - 1 && list[i].name && strcmp(list[i].name, name) != 0)
+        i++;
+    list[i].name = name;
+    return &list[i];
 }
 
 void nb_report(FILE *out, struct nb_result *results, size_t count)
 {
-    struct summary c = {0}, equal = {0}, fusion = {0};
+    struct summary all = {.name = "all against C"}, group[MOST_SUMMARIES] = {{.name = NULL}};
     int failed = 0;
     qsort(results, count, sizeof *results, worse);
     fprintf(out, "%-52s %10s %10s %10s %8s\n", "program", "n", "sinter ms", "other ms", "ratio");
@@ -57,17 +69,18 @@ void nb_report(FILE *out, struct nb_result *results, size_t count)
         fprintf(out, "%-52s %10" PRId64 " %10.4f %10.4f %8.3f%s%s\n", r->name, r->n, r->sinter * 1e3, r->opponent * 1e3,
                 nb_ratio(r), r->good ? "" : "  FAILED: ", r->good ? "" : r->text);
         failed += !r->good;
-        if (nb_ratio(r) > 0)
-            count_in(strcmp(r->group, "equal") == 0    ? &equal
-                     : strcmp(r->group, "fusion") == 0 ? &fusion
-                                                       : &c,
-                     nb_ratio(r));
+        if (nb_ratio(r) == 0)
+            continue;
+        count_in(summary_of(group, r->group), nb_ratio(r));
+        if (strcmp(r->group, "equal") != 0 && strcmp(r->group, "fusion") != 0)
+            count_in(&all, nb_ratio(r));
     }
-    print_summary(out, "against C:", &c);
-    print_summary(out, "equal formulations:", &equal);
-    print_summary(out, "fused against unfused:", &fusion);
-    if (fusion.slower > 0)
-        fprintf(out, "fusion makes %d slower\n", fusion.slower);
+    for (int i = 0; i < MOST_SUMMARIES && group[i].name; i++)
+        print_summary(out, &group[i]);
+    print_summary(out, &all);
+    int slower = summary_of(group, "fusion")->slower;
+    if (slower > 0)
+        fprintf(out, "fusion makes %d slower\n", slower);
     if (failed > 0)
         fprintf(out, "%d failed\n", failed);
 }

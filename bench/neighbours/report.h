@@ -8,8 +8,8 @@
 
 double nb_ratio(const struct nb_result *result); /* 0 where something was not measured */
 
-/* Worst first; then the geometric mean and how many are above 1.3, 3 and 10: of the groups against C, of `equal` and of
- * `fusion`. Sorts the results. */
+/* Worst first; then the geometric mean and how many are above 1.3, 3 and 10, group by group and of all that stand
+ * against C. Sorts the results. */
 void nb_report(FILE *out, struct nb_result *results, size_t count);
 
 /* A list of objects: program, group, n, sinter_ms, c_ms, ratio. False with a message on stderr. */
