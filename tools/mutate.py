@@ -316,6 +316,7 @@ def main():
                         help="do not find out which lines tests reach; where that is not known, every test is tried")
     parser.add_argument("--resume", action="store_true", help="go on with the last run")
     parser.add_argument("--again", action="store_true", help="the last run again, but only what survived is tried")
+    parser.add_argument("--missed", action="store_true", help="print the lines that no test reaches, once that has been counted; run nothing")
     parser.add_argument("--list", action="store_true", help="print the mutants chosen, run nothing")
     options = parser.parse_args()
     earlier = json.loads(RESULT.read_text()) if (options.resume or options.again) and RESULT.exists() else {"mutants": []}
@@ -324,11 +325,19 @@ def main():
     tree = copy_tree()
     if options.again:
         options.seed, options.count = earlier["seed"], earlier["count"]
-    every = chosen(options)
+    every = [] if options.missed else chosen(options)
     if options.list:
         for file, mutant in every[: options.count or None]:
             source = (SOURCE / file).read_text()
             say(f"{file}:{mutant.line(source)} {mutant.operator}\n{diff_of(file, source, mutant.apply(source))}")
+        return 0
+
+    if options.missed:
+        reached = Reached(HOME, SOURCE, set(), say)
+        for file in sources(options.files):
+            text = (SOURCE / file).read_text().split("\n")
+            for line in reached.missed(file):
+                say(f"{file}:{line}: {text[line - 1]}")
         return 0
 
     for step in (configure, lambda: build(options.jobs)):

@@ -111,6 +111,12 @@ class Reached:
                     lines[self.named(name)] = sorted({l["line_number"] for l in of_file["lines"] if l["count"]})
         return lines
 
+    def missed(self, file):
+        """The lines of code that none of the tests counted reaches: no test can notice a change of these."""
+        name = self.named(file)
+        reached = {line for test in self.tests.values() for line in test["lines"].get(name, ())}
+        return [line for line in self.code.get(name, ()) if line not in reached]
+
     def reach(self, tests, file, first, last):
         """Those of the tests that may run any of these lines. Lines that hold no code of their own belong to the one before."""
         name = self.named(file)
