@@ -241,8 +241,9 @@ static void measure_turn(bench *t, const double *bytes, run_roof *out)
         measure_level(t, &out->level[i], bytes[i], i == RUN_LEVELS - 1);
     if (!t->why)
         out->f32 = larger(out->f32, fma_rate(t, T_F32));
+    bench wide = *t; /* not every device has such numbers */
     if (!t->why)
-        out->f64 = larger(out->f64, fma_rate(t, T_F64));
+        out->f64 = larger(out->f64, fma_rate(&wide, T_F64));
     bench waiting = *t; /* what a launch takes is what the host sees */
     waiting.timed = false;
     double launched = t->why ? 0 : least_time(&waiting, copy_kernel(t, false), mem, arg, t->limits->workers);
@@ -256,6 +257,8 @@ static void measure(bench *t, run_roof *out)
     choose_sizes(t->limits, bytes);
     for (int i = 0; i < TURNS && !t->why; i++)
         measure_turn(t, bytes, out);
+    if (out->f64 <= 0)
+        out->f64 = out->f32;
     out->levels = RUN_LEVELS;
     out->level[0].bytes *= 2; /* half of what these caches have was measured */
     out->level[1].bytes *= 2;

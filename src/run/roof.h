@@ -16,7 +16,7 @@ typedef struct run_roof {
     char *why; /* it is not; NULL: for want of memory */
     uint32_t levels;
     run_level level[RUN_LEVELS]; /* the last has no end */
-    double f32, f64;             /* operations a second, fma counted as two */
+    double f32, f64;             /* operations a second, fma counted as two; without f64, as of f32 */
     double launch;               /* seconds, of one that does next to nothing */
 } run_roof;
 
