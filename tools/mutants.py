@@ -22,6 +22,10 @@ BINARY = {
                    ">>=": ["<<="]},
     "logic": {"&&": ["||"], "||": ["&&"]},
 }
+# What gives the same with two arguments in the other order: the second and the third of these functions; of others those after an
+# operator. That is no mutant.
+COMMUTES = re.compile(r"sk_(add|mul|min|max)|LLVMBuild(Add|Mul|And|Or|Xor)")
+OPERATOR_COMMUTES = re.compile(r"OP_(ADD|MUL|MIN|MAX|AND|OR|XOR|EQ|NE|BIT_AND|BIT_OR|BIT_XOR)|LLVMInt(EQ|NE)")
 CLOSES = {"(": ")", "[": "]", "{": "}"}
 CONSTANT = {"0", "1", "NULL", "true", "false", "SN_OK"}
 KEYWORDS = {"if", "for", "while", "switch", "return", "sizeof", "do", "else", "case", "_Generic", "defined", "break", "continue",
@@ -173,8 +177,11 @@ class Finder:
                 parts.append((first, k - 1))
                 first = k + 1
             k = self.partner[k] + 1 if self.text(k) in CLOSES else k + 1
-        for (a, b), (c, d) in zip(parts, parts[1:]):
-            if b >= a and d >= c and self.span(a, b) != self.span(c, d):
+        for k, ((a, b), (c, d)) in enumerate(zip(parts, parts[1:])):
+            if b < a or d < c or self.span(a, b) == self.span(c, d):
+                continue
+            operator = self.span(*parts[k - 1]) if k and parts[k - 1][1] >= parts[k - 1][0] else ""
+            if not OPERATOR_COMMUTES.fullmatch(operator) and not (k == 1 and COMMUTES.fullmatch(self.text(i - 1))):
                 self.add("arguments", a, d, self.span(c, d) + ", " + self.span(a, b))
 
     def all(self):

@@ -3,47 +3,58 @@
 
     ./dev mutate [options] [files or folders]      default: src/{ir,loop,skeleton,kernel,plan,run,emit}
 
-A random sample of the mutants (tools/mutants.py) is tried in a copy of the sources, build/mutate/source, built beside it with
-one shared library, so that a mutant costs one compilation and one link. Those programs of `./dev test`'s release build that
-reach the changed lines (tools/reached.py) run until one fails; a program that takes too long counts as failing. Programs come in the order of how likely they are to fail, for this
-file and this layer so far, by the time they take. What does not compile is no mutant, and neither is what gives the same
-machine code. Mutants that change nothing although their code differs stand with the reason in tools/mutants-equivalent.txt.
+A random sample of the mutants (tools/mutants.py) is tried on a copy of the sources, build/mutate/source, that is built once, with
+one shared library for all tests; a mutant is compiled and linked beside it (tools/mutant_library.py). Those tests of `./dev test`'s
+release build that reach the changed lines (tools/reached.py) run until one fails; a test that takes too long counts as failing.
+Programs that take long are run one test of theirs at a time. Tests come in the order of how likely they are to fail, for this file
+and this layer so far, by the time they take (tools/timed_tests.py). Compiled kernels are kept between mutants where the changed
+code has no part in compiling them. What does not compile is no mutant, and neither is what gives the same machine code. Mutants
+that change nothing although their code differs stand with the reason in tools/mutants-equivalent.txt.
 
 The outcome is written to build/mutants.json after every mutant; --resume goes on with a run of the same seed and count, --again
 repeats what survived last time and keeps the rest. Exit status: 0 if every mutant was killed, 1 if some survived, 2 if nothing could be run.
 """
 import argparse
 import concurrent.futures
+import copy
 import difflib
 import hashlib
 import json
 import os
 import pathlib
 import random
-import resource
-import shlex
+import re
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from mutant_library import Library, Objects  # noqa: E402
 from mutants import mutants_of  # noqa: E402
 from reached import Reached  # noqa: E402
+from timed_tests import Caches, History, tests_of  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 HOME = TOP / "build" / "mutate"
 SOURCE, BUILD = HOME / "source", HOME / "build"
 RESULT = TOP / "build" / "mutants.json"
-HISTORY = HOME / "history.json"
 EQUIVALENT = TOP / "tools" / "mutants-equivalent.txt"
 LAYERS = "ir loop skeleton kernel plan run emit".split()
 WITHOUT = {"long", "bench", "package"}  # labels of tests that are not run
-MEMORY = 16 << 30  # address space of a test
-SKIPPED = 77
+APART = 2  # CPU seconds of a program from which on its tests are run one at a time
+# Stands in for the C++ compiler of tests/fake_cuda: it keeps what it has made of each kernel.
+KEEPING = """#!/bin/sh
+for word; do
+    case $word in *.cpp) in=$word ;; *.so) out=$word ;; -DSN_LOCAL=*) local=$word ;; esac
+done
+kept={kept}/$({{ echo "$local"; cat "$in" {device}; }} | sha256sum | cut -c1-32)
+cp "$kept" "$out" 2>/dev/null && exit
+g++ "$@" && cp "$out" "$kept.$$" && mv "$kept.$$" "$kept"
+"""
+stopped = threading.Event()
 
 
 def say(*words):
@@ -74,10 +85,14 @@ def copy_tree():
 def configure(folder=BUILD, others=None):
     flags = "-O1 -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration"
     link = "-fuse-ld=lld" if shutil.which("ld.lld") else ""
+    (HOME / "kept").mkdir(parents=True, exist_ok=True)
+    keeping = HOME / "keeping-c++"
+    keeping.write_text(KEEPING.format(kept=HOME / "kept", device=SOURCE / "tests/fake_cuda/device.hpp"))
+    keeping.chmod(0o755)
     options = {
         "CMAKE_BUILD_TYPE": "None", "CMAKE_EXPORT_COMPILE_COMMANDS": "ON", "CMAKE_C_FLAGS": flags, "CMAKE_CXX_FLAGS": "-O1", "CMAKE_EXE_LINKER_FLAGS": link,
         "CMAKE_SHARED_LINKER_FLAGS": link, "CMAKE_MODULE_LINKER_FLAGS": link, "SINTER_SHARED_TESTS": "ON",
-        "SINTER_WERROR": "OFF", "SINTER_EXAMPLES": "OFF", "SINTER_BENCH": "OFF", **(others or {}),
+        "SINTER_WERROR": "OFF", "SINTER_EXAMPLES": "OFF", "SINTER_BENCH": "OFF", "SINTER_FAKE_NVRTC_CXX": str(keeping), **(others or {}),
     }
     command = ["cmake", "-G", "Ninja", "-S", str(SOURCE), "-B", str(folder)]
     return subprocess.run(command + [f"-D{k}={v}" for k, v in options.items()], capture_output=True, text=True)
@@ -87,161 +102,48 @@ def build(jobs):
     return subprocess.run(["cmake", "--build", str(BUILD), "--target", "tests", "-j", str(jobs)], capture_output=True, text=True)
 
 
-class Test:
-    """A test as CTest would run it."""
-
-    def __init__(self, listed):
-        properties = {p["name"]: p["value"] for p in listed.get("properties", [])}
-        self.name, self.command = listed["name"], listed["command"]
-        self.labels = set(properties.get("LABELS", []))
-        self.folder = properties.get("WORKING_DIRECTORY", str(SOURCE))
-        self.variables = dict(v.split("=", 1) for v in properties.get("ENVIRONMENT", []))
-        self.expected = properties.get("PASS_REGULAR_EXPRESSION")
-
-    def run(self, limit, caches, stopped, most, more=None):
-        """True if it passes within the limit; None if it was stopped because another one had failed."""
-        environment = {**os.environ, **self.variables, **(more or {})}
-        for variable, folder in caches.items():
-            if self.variables.get("SINTER_CACHE_DIR") == variable:
-                environment["SINTER_CACHE_DIR"] = folder
-
-        def bound():
-            resource.setrlimit(resource.RLIMIT_AS, (most, most))
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, 4 << 30))
-
-        with tempfile.TemporaryFile() as out:
-            process = subprocess.Popen(self.command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=out,
-                                       stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=bound)
-            end = time.monotonic() + limit
-            status = None
-            while status is None and time.monotonic() < end and not stopped.is_set():
-                try:
-                    status = process.wait(0.02)
-                except subprocess.TimeoutExpired:
-                    pass
-            try:
-                os.killpg(process.pid, signal.SIGKILL)  # it, and whatever it started
-            except ProcessLookupError:
-                pass
-            process.wait()
-            if status is None and stopped.is_set():
-                return None
-            out.seek(0)
-            self.output = out.read(1 << 20).decode(errors="replace")
-        if self.expected and status is not None:
-            return any(e.lstrip("^").rstrip("$") in self.output for e in self.expected)
-        return status in (0, SKIPPED)
+def keep_new(folder, where):
+    """Moves files to another folder where it has none of that name."""
+    os.makedirs(where, exist_ok=True)
+    for file in os.scandir(folder) if os.path.isdir(folder) else ():
+        if file.is_file() and not os.path.exists(f"{where}/{file.name}"):
+            os.rename(file.path, f"{where}/{file.name}")
 
 
-def tests(without):
-    listed = subprocess.run(["ctest", "--show-only=json-v1"], cwd=BUILD, check=True, capture_output=True, text=True)
-    found = [Test(t) for t in json.loads(listed.stdout)["tests"] if "command" in t]
-    return [t for t in found if not t.labels & (WITHOUT | set(without))]
+def measured(tests, history, tree, jobs):
+    """The tests that pass without any mutant, each of which has run once; those of programs that take long or fail one by one."""
+    def one(test):
+        with Caches([test], HOME, lambda folder: True) as caches:
+            outcome = test.run(stopped, caches=caches)
+            for folder, own in caches.items():
+                keep_new(own, folder)
+        return test, *outcome
 
+    def run(tests):
+        todo = [t for t in tests if t.name not in history.limits and history.fails.get(t.name) != tree]
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            for done in concurrent.futures.as_completed([pool.submit(one, t) for t in todo]):
+                test, passed, cpu, output = done.result()
+                if passed is None:
+                    raise KeyboardInterrupt
+                apart = re.findall(r"^\[ RUN      \] (\w+)$", output, re.M) if cpu > APART or not passed else []
+                history.cases[test.name] = apart if len(apart) > 1 else []
+                if passed:
+                    history.limits[test.name], history.passes[test.name] = cpu, tree
+                    history.seconds.setdefault(test.name, cpu)
+                else:
+                    history.fails[test.name] = tree
+                    say(f"{test.name} fails without any mutant, and is left out:\n{output[-2000:]}")
+                history.save()
+        return [t for t in tests if t.name in history.limits and history.fails.get(t.name) != tree]
 
-class History:
-    """How long tests take, how often they killed mutants of a file and of a layer, and for which sources (a digest of all) they
-    are known to pass or to fail."""
-
-    def __init__(self):
-        self.seconds, self.ran, self.killed, self.passes, self.fails = {}, {}, {}, {}, {}
-        if HISTORY.exists():
-            self.__dict__.update(json.loads(HISTORY.read_text()))
-
-    def save(self):
-        HISTORY.write_text(json.dumps(self.__dict__))
-
-    def count(self, test, file, killed):
-        for place in (file, file.split("/")[1]):
-            key = f"{place} {test.name}"
-            self.ran[key] = self.ran.get(key, 0) + 1
-            self.killed[key] = self.killed.get(key, 0) + killed
-
-    def chance(self, test, file):
-        layer = file.split("/")[1]
-        chance = 0.3 if layer in test.labels else 0.1
-        for place in (layer, file):
-            key = f"{place} {test.name}"
-            chance = (self.killed.get(key, 0) + 2 * chance) / (self.ran.get(key, 0) + 2)
-        return chance
-
-    def order(self, tests_, file):
-        return sorted(tests_, key=lambda t: -self.chance(t, file) / (self.seconds[t.name] + 0.1))
-
-
-class Caches:
-    """For each folder of compiled kernels that tests name, one of links to what the sources as they are compiled, so that no
-    mutant finds another one's kernels."""
-
-    def __init__(self, tests_):
-        self.folders = {t.variables["SINTER_CACHE_DIR"] for t in tests_ if "SINTER_CACHE_DIR" in t.variables}
-
-    def __enter__(self):
-        self.home = pathlib.Path(tempfile.mkdtemp(prefix="kernels-", dir=HOME))
-        of = {}
-        for i, folder in enumerate(sorted(self.folders)):
-            of[folder] = str(self.home / str(i))
-            if os.path.isdir(folder):
-                shutil.copytree(folder, of[folder], copy_function=os.link)
+    def alone(test, name):
+        of = copy.copy(test)
+        of.name, of.variables = f"{test.name}:{name}", {**test.variables, "SINTER_TEST_ONLY": name}
         return of
 
-    def __exit__(self, *_):
-        shutil.rmtree(self.home, ignore_errors=True)
-
-
-def run_tests(ordered, history, file, caches, options):
-    """The name of a test that fails, or None; how many tests there was no time for. Stops at the first one that fails."""
-    stopped, lock, queue = threading.Event(), threading.Lock(), iter(ordered)
-    failed, end = [], time.monotonic() + (options.within or float("inf"))
-
-    def work():
-        while not stopped.is_set():
-            with lock:
-                test = next(queue, None) if time.monotonic() < end else None
-            if not test:
-                return
-            good = test.run(options.slack * history.seconds[test.name] + 20, caches, stopped, MEMORY)
-            with lock:
-                if good is not None:
-                    history.count(test, file, not good)
-                if good is False:
-                    failed.append(test.name)
-                    stopped.set()
-
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        try:
-            for worker in [pool.submit(work) for _ in range(options.jobs)]:
-                worker.result()
-        finally:
-            stopped.set()
-    return failed[0] if failed else None, len(list(queue))
-
-
-def baseline(tests_, history, tree, jobs):
-    """Runs every new test on the sources as they are: how long it takes; without those that fail."""
-    never, good, unknown = threading.Event(), [], []
-    known = [t for t in tests_ if t.name in history.seconds]
-    tests_ = [t for t in tests_ if history.fails.get(t.name) != tree]
-    unknown = [t for t in tests_ if t.name not in history.seconds]
-
-    def one(test):
-        started = time.monotonic()
-        passed = test.run(1800, {}, never, MEMORY)
-        return test, passed, time.monotonic() - started
-
-    say(f"{len(known)} tests known, {len(unknown)} are run once without mutants")
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for done in concurrent.futures.as_completed([pool.submit(one, t) for t in unknown]):
-            test, passed, took = done.result()
-            if passed:
-                history.seconds[test.name], history.passes[test.name] = took, tree
-                history.save()
-                good.append(test)
-            else:
-                history.fails[test.name] = tree
-                say(f"{test.name} fails without any mutant, and is left out:\n{test.output[-2000:]}")
-    return known + good
+    whole = run(tests)
+    return [t for t in whole if not history.cases[t.name]] + run([alone(t, name) for t in tests for name in history.cases.get(t.name, [])])
 
 
 def equivalents():
@@ -266,89 +168,75 @@ def diff_of(file, source, mutated):
     return "\n".join(list(lines)[2:])
 
 
-class Compiler:
-    """Compiles single sources as the build does, beside the build."""
-
-    def __init__(self):
-        self.command = {c["file"]: c for c in json.loads((BUILD / "compile_commands.json").read_text())}
-        self.digests = {}
-
-    def compile(self, file):
-        """The digest of the object that the source in the copy becomes now; None: it does not compile."""
-        entry = self.command[str(SOURCE / file)]
-        words = shlex.split(entry["command"])
-        place = HOME / "mutant.o"
-        words[words.index("-o") + 1] = str(place)
-        for option in ("-MF", "-MT"):
-            if option in words:
-                del words[words.index(option) : words.index(option) + 2]
-        words = [w for w in words if w != "-MD"]
-        done = subprocess.run(words, cwd=entry["directory"], capture_output=True)
-        return digest(place) if done.returncode == 0 else None
-
-    def original(self, file):
-        if file not in self.digests:
-            self.digests[file] = self.compile(file)
-        return self.digests[file]
-
-
-def digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 def key(result):
     return result["file"], result["at"], result["text"], result["digest"]
 
 
 class Run:
-    def __init__(self, options, tests_, history, reached, tree, earlier):
-        self.options, self.tests, self.history, self.reached, self.tree = options, tests_, history, reached, tree
-        self.known, self.results, self.compiler = equivalents(), {key(r): r for r in earlier}, Compiler()
+    def __init__(self, options, tests, history, reached, tree, objects, earlier):
+        self.options, self.tests, self.history, self.reached, self.tree = options, tests, history, reached, tree
+        self.known, self.results, self.objects = equivalents(), {key(r): r for r in earlier}, objects
+        self.after_the_key = objects.after_the_key(("emit", "device"))
+        self.lock = threading.Lock()
 
-    def judge(self, file, mutant):
-        source = (SOURCE / file).read_text()
+    def judge(self, library, file, mutant):
+        place, started = SOURCE / file, time.monotonic()
+        source = place.read_text()
         mutated = mutant.apply(source)
         old, new = changed_lines(source, mutated)
         result = {"file": file, "line": mutant.line(source), "at": mutant.at, "operator": mutant.operator, "text": mutant.text,
                   "digest": hashlib.sha256(source.encode()).hexdigest(), "diff": diff_of(file, source, mutated)}
         if (file, old, new) in self.known:
             return {**result, "outcome": "equivalent"}
-        place, started = SOURCE / file, time.monotonic()
-        before = self.compiler.original(file)
-        place.write_text(mutated)
-        try:
-            machine = self.compiler.compile(file)
-            if machine == before:
-                return {**result, "outcome": "same code"}
-            if not machine:
-                return {**result, "outcome": "does not compile"}
-            killer = None
-            while not killer:
-                place.write_text(mutated)
-                if build(self.options.jobs).returncode != 0:
-                    return {**result, "outcome": "does not compile"}
-                reach = self.reached.reach(self.tests, file, result["line"], result["line"] + source.count("\n", mutant.at, mutant.end))
-                with Caches(reach) as caches:
-                    killer, untried = run_tests(self.history.order(reach, file), self.history, file, caches, self.options)
-                if not killer:
-                    break
-                place.write_text(source)
-                killer = self.passes(killer) and killer
-        finally:
-            place.write_text(source)
-        return {**result, "outcome": "killed" if killer else "survived", "by": killer, "untried": 0 if killer else untried, "reached": len(reach),
-                "seconds": round(time.monotonic() - started, 1)}
+        before, machine = library.original(place), library.compile(place, mutated)
+        if machine == before:
+            return {**result, "outcome": "same code"}
+        if not machine or not library.link(place):
+            return {**result, "outcome": "does not compile"}
+        reach = self.reached.reach(self.tests, file, result["line"], result["line"] + source.count("\n", mutant.at, mutant.end))
+        with Caches(reach, HOME, lambda folder: self.cold(place, folder)) as caches:
+            killer, untried, cpu = self.run_tests(library, file, self.history.order(reach, file), caches)
+        return {**result, "outcome": "killed" if killer else "survived", "by": killer, "untried": untried, "reached": len(reach),
+                "seconds": round(time.monotonic() - started, 1), "cpu": round(cpu, 1)}
 
-    def passes(self, name):
+    def cold(self, source, folder):
+        """Whether kernels that the sources as they are have left in a folder may be wrong for this one changed."""
+        only_cpu = "/emit/cpu/" in str(source) and folder != f"{BUILD}/kernels"  # the others' kernels are not its work
+        return str(source) in self.after_the_key and not only_cpu
+
+    def run_tests(self, library, file, ordered, caches):
+        """The name of a test that fails, or None; how many tests there was no time for; seconds of CPU time. Stops at the first
+        one that fails."""
+        spent = 0
+        for i, test in enumerate(ordered):
+            if self.options.within and spent > self.options.within:
+                return None, len(ordered) - i, spent
+            limit = self.history.limit(test.name, self.options.slack)
+            good, cpu, _ = test.run(stopped, limit, library.variables(), caches, library.replace)
+            if good is None:
+                raise KeyboardInterrupt
+            spent += cpu
+            if good is False and not self.passes(test):
+                continue
+            with self.lock:
+                self.history.count(test.name, file, not good, cpu)
+            if not good:
+                return test.name, 0, spent
+        return None, 0, spent
+
+    def passes(self, test):
         """Whether a test passes without any mutant, too; it is left out from now on if it does not."""
-        if self.history.passes.get(name) != self.tree:
-            test = next(t for t in self.tests if t.name == name)
-            if build(self.options.jobs).returncode != 0 or not test.run(1800, {}, threading.Event(), MEMORY):
-                say(f"{name} fails without any mutant, too, and is left out:\n{test.output[-2000:]}")
-                self.tests.remove(test)
-                return False
-            self.history.passes[name] = self.tree
-        return True
+        with self.lock:
+            if self.history.passes.get(test.name) != self.tree and test in self.tests:
+                good, _, output = test.run(stopped)
+                if good is None:
+                    raise KeyboardInterrupt
+                if not good:
+                    say(f"{test.name} fails without any mutant, too, and is left out:\n{output[-2000:]}")
+                    self.tests.remove(test)
+                    return False
+                self.history.passes[test.name] = self.tree
+            return test in self.tests
 
     def write(self):
         counts = {}
@@ -373,6 +261,29 @@ class Run:
             if not result["by"]:
                 say(result["diff"])
 
+    def all(self, mutants, enough):
+        """Judges mutants, several at a time, until `enough` says so."""
+        mutants = iter(mutants)
+
+        def work(place):
+            library = Library(self.objects, place)
+            while not stopped.is_set():
+                with self.lock:
+                    mutant = None if enough() else next(mutants, None)
+                if not mutant:
+                    return
+                result = self.judge(library, *mutant)
+                with self.lock:
+                    self.add(result)
+
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
+            try:
+                for worker in concurrent.futures.as_completed([pool.submit(work, HOME / f"mutant-{i}") for i in range(self.options.jobs)]):
+                    worker.result()
+            except BaseException:
+                stopped.set()
+                raise
+
 
 def sources(names):
     found = []
@@ -395,16 +306,17 @@ def main():
     parser.add_argument("files", nargs="*", help="sources or folders, from the top of the repository")
     parser.add_argument("-n", "--count", type=int, default=100, help="mutants to try (100); 0: all there are")
     parser.add_argument("--seed", type=int, default=0, help="of the choice (0)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="tests at a time")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="mutants at a time")
     parser.add_argument("--without", action="append", default=[], metavar="LABEL",
                         help="leave out tests of this label, such as opencl and cuda, which take longest")
-    parser.add_argument("--slack", type=float, default=8, help="a test may take that many times what it takes, and 20 s (8)")
+    parser.add_argument("--slack", type=float, default=3, help="a test may take that many times what it takes without kernels on disk, and 3 s (3)")
     parser.add_argument("--within", type=float, default=0, metavar="SECONDS",
-                        help="try tests of a mutant for so long at most: what is not killed by then counts as survived")
+                        help="give the tests of a mutant so much CPU time at most: what is not killed by then counts as survived")
     parser.add_argument("--no-counting", action="store_true",
                         help="do not find out which lines tests reach; where that is not known, every test is tried")
     parser.add_argument("--resume", action="store_true", help="go on with the last run")
     parser.add_argument("--again", action="store_true", help="the last run again, but only what survived is tried")
+    parser.add_argument("--missed", action="store_true", help="print the lines that no test reaches, once that has been counted; run nothing")
     parser.add_argument("--list", action="store_true", help="print the mutants chosen, run nothing")
     options = parser.parse_args()
     earlier = json.loads(RESULT.read_text()) if (options.resume or options.again) and RESULT.exists() else {"mutants": []}
@@ -413,11 +325,19 @@ def main():
     tree = copy_tree()
     if options.again:
         options.seed, options.count = earlier["seed"], earlier["count"]
-    every = chosen(options)
+    every = [] if options.missed else chosen(options)
     if options.list:
         for file, mutant in every[: options.count or None]:
             source = (SOURCE / file).read_text()
             say(f"{file}:{mutant.line(source)} {mutant.operator}\n{diff_of(file, source, mutant.apply(source))}")
+        return 0
+
+    if options.missed:
+        reached = Reached(HOME, SOURCE, set(), say)
+        for file in sources(options.files):
+            text = (SOURCE / file).read_text().split("\n")
+            for line in reached.missed(file):
+                say(f"{file}:{line}: {text[line - 1]}")
         return 0
 
     for step in (configure, lambda: build(options.jobs)):
@@ -425,10 +345,18 @@ def main():
         if done.returncode != 0:
             say(done.stdout[-4000:], done.stderr[-4000:])
             return 2
-    history = History()
-    good = baseline(tests(options.without), history, tree, options.jobs)
-    history.save()
-    say(f"{len(good)} tests, {sum(history.seconds[t.name] for t in good):.0f} s without mutants")
+    history, objects = History(HOME / "history.json"), Objects(BUILD)
+    tests = measured(tests_of(BUILD, WITHOUT | set(options.without)), history, tree, options.jobs)
+    say(f"{len(tests)} tests, {sum(history.limits[t.name] for t in tests):.0f} s without kernels on disk")
+    reached = Reached(HOME, SOURCE, objects.programs(), say)
+    if not options.no_counting:
+        def count(test, variables):
+            with Caches([test], HOME, lambda folder: True) as caches:
+                test.run(stopped, variables=variables, caches=caches)
+
+        tests.sort(key=lambda t: history.limits[t.name])
+        if not reached.complete(tests, configure, count, stopped, options.jobs):
+            return 2
 
     digests = {file: hashlib.sha256((SOURCE / file).read_bytes()).hexdigest() for file in {f for f, _ in every}}
     by_key = {(f, m.at, m.text, digests[f]): (f, m) for f, m in every}
@@ -436,19 +364,9 @@ def main():
     if options.again:
         todo = [key(r) for r in earlier["mutants"] if r["outcome"] == "survived" and key(r) in by_key]
     kept = [r for r in earlier["mutants"] if options.again or key(r) in by_key]
-    reached = Reached(HOME, SOURCE, say)
-    stopped = threading.Event()
-    good.sort(key=lambda t: history.seconds[t.name])
-    if not options.no_counting:
-        run_one = lambda test, more: test.run(1800, {}, stopped, MEMORY, more)  # noqa: E731
-        if not reached.complete(good, configure, run_one, stopped, options.jobs):
-            return 2
-    run = Run(options, good, history, reached, tree, kept)
-    for k in todo:
-        if options.count and run.tried() >= options.count and not options.again:
-            break
-        if options.again or k not in run.results:
-            run.add(run.judge(*by_key[k]))
+    run = Run(options, tests, history, reached, tree, objects, kept)
+    run.all((by_key[k] for k in todo if options.again or k not in run.results),
+            lambda: options.count and not options.again and run.tried() >= options.count)
     counts = run.write()
     killed, survived = counts.get("killed", 0), counts.get("survived", 0)
     say(", ".join(f"{n} {outcome}" for outcome, n in sorted(counts.items())))
@@ -461,6 +379,7 @@ def main():
 
 
 def stop(*_):
+    stopped.set()
     raise KeyboardInterrupt
 
 

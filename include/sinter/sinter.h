@@ -297,11 +297,19 @@ SN_API sn_status sn_save_npy_at(sn_site at, const sn_array *array, const char *p
  * why not), "unfused" (only those that did not), "clusters" (what shares a loop), "fused" (edges and clusters), "term",
  * "kernels", "plan", and the generated code: "llvm", "asm", "opencl", "cuda" or "ptx", as the device has it. These are
  * for people and may change; what is alike, as in a loop of C, is said once. "json" is for programs: words may be
- * added, none goes. "dot" draws with Graphviz. The text belongs to the program. NULL for an unknown form or when memory
+ * added, none goes. "dot" draws with Graphviz. "profile" says what calls spent their time on, where they are recorded
+ * (sn_profile), beside what the machine can do, which the first question in a context measures (a tenth of a second);
+ * "profile-json" is the same for programs. The text belongs to the program. NULL for an unknown form or when memory
  * runs out; sn_message says which. Thread-safe. */
 SN_API const char *sn_explain(sn_program *program, const char *form);
 SN_API const char *sn_explain_at(sn_site at, sn_program *program, const char *form);
 #define sn_explain(...) sn_explain_at(SN_HERE, __VA_ARGS__)
+/* From now on the program's calls are recorded for sn_explain(program, "profile"), and what was recorded before is
+ * forgotten; `on` false: they are recorded no more, and what was stays to be asked for. With SINTER_PROFILE=1 in the
+ * environment when a context is opened its programs are recorded from the beginning. Calls take a microsecond longer;
+ * on devices with memory of their own each launch and copy is waited for. Thread-safe; a call that is under way is
+ * recorded or not as it was when it began. */
+SN_API void sn_profile(sn_program *program, bool on);
 
 /* What a context has done since it was opened, all threads together: the difference of two readings is what was done
  * between them. */

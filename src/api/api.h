@@ -32,6 +32,9 @@ struct sn_context {
     pthread_mutex_t lock;   /* of notes */
     note *notes;
     bool warned;        /* that programs are interpreted */
+    bool profile;       /* programs record their calls from the beginning */
+    pthread_mutex_t measuring; /* of `roof` */
+    run_roof *roof;            /* of the device; NULL: nobody has asked */
     handle *held;       /* programs, arrays, pending calls; `lock` is of these, too */
     handle_files *files;
     atomic_int holders; /* the user, until sn_close, and all that is held: the context lives until each has let go */

@@ -241,12 +241,14 @@ static sn_status stage(call *c, int i)
     const sn_arg *a = &c->arg[i];
     sn_context *cx = c->p->context;
     staging *s = &c->staged[i];
+    const uint64_t since = run_clock(c->p->run);
     s->data = api_take(cx, c->bytes[i], &s->granted);
     if (!s->data)
         return call_fail(c, SN_NO_MEMORY, "no memory for a copy of argument %u, of %zu bytes", call_number(c, i),
                          c->bytes[i]);
     api_gather(s->data, a->u.from, c->p->type[i], a->rank, a->extent, a->stride);
     run_count_copy(&cx->counters, c->bytes[i]);
+    run_note_step(c->p->run, RUN_STRIDED, since, c->bytes[i]);
     c->in[i].data = s->data;
     return SN_OK;
 }
@@ -295,6 +297,7 @@ static sn_status take_constants(call *c)
 
 sn_status call_take_arguments(call *c)
 {
+    c->since = run_clock(c->p->run);
     sn_status status = structs_take(c);
     for (int i = 0; i < c->count && status == SN_OK; i++)
         status = check_argument(c, i);
@@ -399,6 +402,8 @@ sn_status call_hand_over(call *c, sn_status status, const run_said *said)
         if (c->arg[i].kind == SN_ARG_GIVE)
             sn_free(c->arg[i].u.array);
     call_give_up(c);
+    if (c->since)
+        run_note_call(c->p->run, c->since);
     return status;
 }
 

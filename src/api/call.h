@@ -34,6 +34,7 @@ typedef struct call {
     size_t *bytes;   /* per argument that has memory */
     void *choosing;  /* memory for api_version */
     staging *staged; /* per parameter */
+    uint64_t since;  /* when it began; 0: it is not in the program's profile */
 } call;
 
 /* What is wrong with its arguments is reported with its place and that of its program's sn_compile. */

@@ -139,6 +139,8 @@ static bool compile(sn_program *p, const origin *from)
     opt_move_packs(p->ir);
     arena_sweep(&p->arena);
     api_make_versions(p);
+    if (cx->profile)
+        run_record(p->run, true);
     list_arguments(p);
     p->needed = arena_alloc(&p->arena, (size_t)p->params + p->ports.constant.n + 1);
     opt_needed(p->ir, p->needed);

@@ -1,6 +1,7 @@
 /* Contexts: options, the device, and what hangs off them. */
 #include "api/api.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 /* At most an eighth of the machine's memory waits to be used again, a quarter of a device's own. */
@@ -43,6 +44,10 @@ static void free_context(sn_context *cx)
         next = f->next;
         cx->heap.release(cx->heap.env, f);
     }
+    if (cx->roof)
+        cx->heap.release(cx->heap.env, cx->roof->why);
+    cx->heap.release(cx->heap.env, cx->roof);
+    pthread_mutex_destroy(&cx->measuring);
     pthread_mutex_destroy(&cx->moving);
     if (!handle_gone(cx))
         cx->heap.release(cx->heap.env, cx);
@@ -51,6 +56,12 @@ static void free_context(sn_context *cx)
 static void say(void *env, const char *said)
 {
     api_warn(&((const sn_context *)env)->options, said);
+}
+
+static bool wants_profile(void)
+{
+    const char *wanted = secure_getenv("SINTER_PROFILE");
+    return wanted && *wanted && strcmp(wanted, "0") != 0;
 }
 
 sn_context *api_open(const sn_options *options, const base_heap *heap)
@@ -71,6 +82,8 @@ sn_context *api_open(const sn_options *options, const base_heap *heap)
     cx->engine.say_env = cx;
     pthread_mutex_init(&cx->moving, NULL);
     pthread_mutex_init(&cx->lock, NULL);
+    pthread_mutex_init(&cx->measuring, NULL);
+    cx->profile = wants_profile();
     atomic_init(&cx->holders, 1);
     if (open_device(cx) == SN_OK) {
         handle_watch();

@@ -152,9 +152,52 @@ static void print_plans(const sn_program *p, text *out)
     structs_explain(p, out);
 }
 
+/* --- profiles --- */
+
+/* What the device can do, measured at the first question; NULL: there is none, or no memory. */
+static const run_roof *roof_of(sn_context *cx)
+{
+    run_roof found = {0};
+    if (!cx->engine.device)
+        return NULL;
+    pthread_mutex_lock(&cx->measuring);
+    if (!cx->roof)
+        run_measure_roof(cx->engine.device, &cx->heap, &found);
+    if (found.known || found.why) {
+        cx->roof = cx->heap.alloc(cx->heap.env, sizeof(*cx->roof));
+        if (cx->roof)
+            *cx->roof = found;
+        else
+            cx->heap.release(cx->heap.env, found.why);
+    }
+    const run_roof *roof = cx->roof;
+    pthread_mutex_unlock(&cx->measuring);
+    return roof;
+}
+
+static bool profile(explaining *e)
+{
+    bool json = !strcmp(e->form, "profile-json");
+    if (!json && strcmp(e->form, "profile") != 0)
+        return false;
+    run_program *small = e->p->run, *large = e->p->large ? e->p->large->run : NULL;
+    const run_roof *roof = run_recorded(small) ? roof_of(e->p->context) : NULL;
+    (json ? run_print_profile_json : run_print_profile)(small, large, roof, e->out);
+    return true;
+}
+
+void sn_profile(sn_program *p, bool on)
+{
+    if (!p || handle_stale(p, HANDLE_PROGRAM, "sn_profile"))
+        return;
+    run_record(p->run, on);
+    if (p->large)
+        run_record(p->large->run, on);
+}
+
 static bool explain(explaining *e)
 {
-    if (terms(e))
+    if (terms(e) || profile(e))
         return true;
     if (!strcmp(e->form, "plan"))
         return print_plans(e->p, e->out), true;
@@ -165,7 +208,7 @@ static bool explain(explaining *e)
             return code(e, code_forms[i].kind);
     api_fail_at(e->p->context, e->who, SN_BAD_ARGUMENT,
                 "there is no form \"%s\"; there are edges, unfused, clusters, fused, json, dot, term, "
-                "kernels, plan, "
+                "kernels, plan, profile, profile-json, "
                 "llvm, asm, opencl, cuda, ptx",
                 e->form);
     return false;

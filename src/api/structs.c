@@ -161,6 +161,7 @@ static void convert(const call *c, const structs *s)
 {
     const embed_port *port = s->port;
     sn_context *cx = c->p->context;
+    const uint64_t since = run_clock(c->p->run);
     size_t n = count_there(c, s), written = 0;
     unsigned fields = 0;
     interleave_field field[IR_MAX_COMPONENTS];
@@ -182,6 +183,7 @@ static void convert(const call *c, const structs *s)
                                  .stream = written > cached,
                                  .threads = threads_of(cx)});
     run_count_conversion(&cx->counters, written);
+    run_note_step(c->p->run, RUN_CONVERT, since, written);
     run_count(&c->p->conversions, 1);
     run_count(&c->p->converted_bytes, written);
 }

@@ -15,6 +15,21 @@ struct arena_own {
     bool outgrown; /* in the arena's list of these */
 };
 
+/* The address sanitizer sees what is behind a block of an arena as it does behind a block of the heap. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+enum { GAP = 16 }; /* behind a block */
+#define HIDE(at, bytes) __asan_poison_memory_region((at), (bytes))
+#define SHOW(at, bytes) __asan_unpoison_memory_region((at), (bytes))
+#else
+enum { GAP = 0 };
+#define HIDE(at, bytes) ((void)(at), (void)(bytes))
+#define SHOW(at, bytes) ((void)(at), (void)(bytes))
+#endif
+
 enum { OWN_BYTES = 32 << 10, FAR_BYTES = 256 << 10 };
 
 #define ALIGN_UP(n, a) (((n) + (a)-1) & ~((size_t)(a)-1))
@@ -97,20 +112,27 @@ static void *own_block(arena *a, size_t bytes)
     return (char *)own + OWN_HEADER;
 }
 
-/* Not cleared. */
-static void *raw_block(arena *a, size_t bytes)
+/* None in the block that was lent: whoever lent it uses it for something else when nobody looks after the arena any
+ * more. */
+static size_t gap_of(const arena *a)
 {
-    if (bytes > SIZE_MAX / 2)
+    return a->chunks == a->lent ? 0 : GAP;
+}
+
+/* Not cleared. */
+static void *raw_block(arena *a, size_t asked)
+{
+    if (asked > SIZE_MAX / 2)
         arena_fail(a);
-    bytes = ALIGN_UP(bytes ? bytes : 1, 16);
+    size_t bytes = ALIGN_UP(asked ? asked : 1, 16);
     if (bytes >= OWN_BYTES)
         return own_block(a, bytes);
-    if (!a->chunks || a->size - a->used < bytes) {
+    if (!a->chunks || a->size - a->used < bytes + gap_of(a)) {
         size_t wanted = a->chunks ? a->chunks->size * 2 : 4096;
         if (wanted > ((size_t)1 << 22))
             wanted = (size_t)1 << 22;
-        if (wanted < bytes + CHUNK_HEADER)
-            wanted = bytes + CHUNK_HEADER;
+        if (wanted < CHUNK_HEADER + bytes + GAP)
+            wanted = CHUNK_HEADER + bytes + GAP;
         arena_chunk *chunk = a->heap->alloc(a->heap->env, wanted);
         if (!chunk)
             arena_fail(a);
@@ -119,24 +141,26 @@ static void *raw_block(arena *a, size_t bytes)
         a->used = CHUNK_HEADER;
         a->size = wanted;
     }
-    void *block = (char *)a->chunks + a->used;
-    a->used += bytes;
+    char *block = (char *)a->chunks + a->used;
+    SHOW(block, asked);
+    if (gap_of(a))
+        HIDE(block + asked, bytes - asked + GAP);
+    a->used += bytes + gap_of(a);
     a->total += bytes;
     return block;
 }
 
 void *arena_alloc(arena *a, size_t bytes)
 {
-    void *block = raw_block(a, bytes);
-    return memset(block, 0, ALIGN_UP(bytes ? bytes : 1, 16));
+    return memset(raw_block(a, bytes), 0, bytes);
 }
 
 void arena_release(arena *a, void *block, size_t bytes)
 {
     bytes = ALIGN_UP(bytes ? bytes : 1, 16);
     if (bytes < OWN_BYTES) {
-        if (block && a->chunks && (char *)block + bytes == (char *)a->chunks + a->used)
-            a->used -= bytes;
+        if (block && a->chunks && (char *)block + bytes + gap_of(a) == (char *)a->chunks + a->used)
+            a->used -= bytes + gap_of(a);
         return;
     }
     take_out(a, own_of(block));
@@ -185,8 +209,10 @@ void arena_free(arena *a)
 {
     for (arena_chunk *chunk = a->chunks, *next; chunk; chunk = next) {
         next = chunk->next;
-        if (chunk != a->lent)
-            a->heap->release(a->heap->env, chunk);
+        if (chunk == a->lent)
+            continue;
+        SHOW(chunk, chunk->size);
+        a->heap->release(a->heap->env, chunk);
     }
     release_all(a, a->own);
     release_all(a, a->outgrown);

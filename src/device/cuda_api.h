@@ -12,6 +12,7 @@ typedef struct cu_context_s *cu_context;
 typedef struct cu_module_s *cu_module;
 typedef struct cu_function_s *cu_function;
 typedef struct cu_stream_s *cu_stream;
+typedef struct cu_event_s *cu_event;
 
 enum { CU_SUCCESS = 0, CU_OUT_OF_MEMORY = 2, CU_UNSUPPORTED_PTX = 222, CU_NO_BINARY = 209, CU_INVALID_IMAGE = 200 };
 
@@ -66,6 +67,10 @@ enum { CU_MEMORY_DEVICE = 2, CU_MEMORY_UNIFIED = 4 };
     F(stream_create, "cuStreamCreate", (cu_stream * s, unsigned flags))                                                \
     F(stream_destroy, "cuStreamDestroy_v2", (cu_stream s))                                                             \
     F(stream_wait, "cuStreamSynchronize", (cu_stream s))                                                               \
+    F(event_create, "cuEventCreate", (cu_event * e, unsigned flags))                                                   \
+    F(event_destroy, "cuEventDestroy_v2", (cu_event e))                                                                \
+    F(event_record, "cuEventRecord", (cu_event e, cu_stream s))                                                        \
+    F(event_between, "cuEventElapsedTime", (float *milliseconds, cu_event from, cu_event to))                          \
     F(module_load, "cuModuleLoadDataEx",                                                                               \
       (cu_module * m, const void *image, unsigned options, int *option, void **value))                                 \
     F(module_unload, "cuModuleUnload", (cu_module m))                                                                  \

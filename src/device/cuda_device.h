@@ -58,6 +58,8 @@ void cuda_discard(device *base, kernel_entry *entry);
 
 /* cuda_queue.c */
 device_queue *cuda_open_queue(device *base, struct ir_trace *trace);
+bool cuda_time_queue(device *base, device_queue *q);
+uint64_t cuda_took(device *base, device_queue *q);
 void cuda_close_queue(device *base, device_queue *q);
 void cuda_free_queue(device *base, device_queue *q);
 bool cuda_copy(device *base, device_queue *q, device_direction direction, void *to, const void *from, size_t offset,

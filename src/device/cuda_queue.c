@@ -24,6 +24,8 @@ struct device_queue {
     size_t staged;     /* bytes in use */
     download waiting[DOWNLOADS];
     uint32_t downloads;
+    cu_event before, behind; /* the last launch; made when first timed */
+    bool timed, marked;      /* marked: there was a launch */
 };
 
 static bool fails(cuda *d, device_queue *q, const char *call, cu_result r)
@@ -45,6 +47,10 @@ static bool fails(cuda *d, device_queue *q, const char *call, cu_result r)
 /* `inside`: our context is current. Where it cannot be made so the driver has lost what is to be given back. */
 static void free_inside(cuda *d, device_queue *q, bool inside)
 {
+    if (inside && q->before)
+        d->api.event_destroy(q->before);
+    if (inside && q->behind)
+        d->api.event_destroy(q->behind);
     if (inside && q->stream)
         d->api.stream_destroy(q->stream);
     if (inside && q->record)
@@ -113,6 +119,7 @@ void cuda_close_queue(device *base, device_queue *q)
     if (!reusable)
         return;
     q->staged = 0;
+    q->timed = q->marked = false;
     driver_keep_queue(&d->common, q);
 }
 
@@ -123,6 +130,44 @@ void cuda_free_queue(device *base, device_queue *q)
     free_inside(d, q, inside);
     if (inside)
         cuda_leave(d);
+}
+
+/* --- times --- */
+
+static bool make_event(cuda *d, cu_event *e)
+{
+    if (!*e && d->api.event_create(e, 0) != CU_SUCCESS)
+        *e = NULL;
+    return *e != NULL;
+}
+
+bool cuda_time_queue(device *base, device_queue *q)
+{
+    cuda *d = (cuda *)base;
+    if (cuda_enter(d) != CU_SUCCESS)
+        return false;
+    q->timed = make_event(d, &q->before) && make_event(d, &q->behind);
+    cuda_leave(d);
+    return q->timed;
+}
+
+uint64_t cuda_took(device *base, device_queue *q)
+{
+    cuda *d = (cuda *)base;
+    float ms = 0;
+    if (!q->marked || cuda_enter(d) != CU_SUCCESS)
+        return 0;
+    bool known = d->api.event_between(&ms, q->before, q->behind) == CU_SUCCESS && ms > 0;
+    cuda_leave(d);
+    return known ? (uint64_t)((double)ms * 1e6 + 0.5) : 0;
+}
+
+/* A mark that cannot be made leaves the launch without a time. */
+static void mark(cuda *d, device_queue *q, cu_event e)
+{
+    if (q->timed)
+        q->timed = d->api.event_record(e, q->stream) == CU_SUCCESS;
+    q->marked = q->timed;
 }
 
 /* --- waiting --- */
@@ -262,9 +307,12 @@ static bool launch(cuda *d, device_queue *q, device_kernel *k, void *const *mem,
     cu_pointer error = q->record + (k->common.checks ? q->common.used : 0) * sizeof(record);
     q->common.used += k->common.checks;
     list_arguments(k, mem, arg, range, &error, arguments);
-    return !fails(d, q, "cuLaunchKernel",
-                  d->api.launch(k->function, groups_of(d, k, last - first), 1, 1, k->group, 1, 1, k->shared, q->stream,
-                                arguments, NULL));
+    mark(d, q, q->before);
+    bool failed = fails(d, q, "cuLaunchKernel",
+                        d->api.launch(k->function, groups_of(d, k, last - first), 1, 1, k->group, 1, 1, k->shared,
+                                      q->stream, arguments, NULL));
+    mark(d, q, q->behind);
+    return !failed;
 }
 
 bool cuda_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,

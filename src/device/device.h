@@ -59,8 +59,13 @@ struct device {
      * site 0: none. Unless DEVICE_FINE, *why (static or in `a`) names the driver's call and what it said. The queue may be used again. */
     device_state (*finish)(device *d, device_queue *q, k_error *error, arena *a, const char **why);
     void (*close_queue)(device *d, device_queue *q); /* waits; NULL is ignored */
-    /* NULL if `block` is memory that others have taken from this device, or within such memory where blocks are addresses,
-     * and may be launched with and copied like a block of our own; else why not (static). Thread-safe. */
+    /* The device times launches that are put into this queue, which is empty, until it is closed; false: it does not.
+     */
+    bool (*time_queue)(device *d, device_queue *q);
+    uint64_t (*took)(device *d,
+                     device_queue *q); /* the last launch of such a queue, after finish: nanoseconds; 0: who knows */
+    /* NULL if `block` is memory that others have taken from this device, or within such memory where blocks are
+     * addresses, and may be launched with and copied like a block of our own; else why not (static). Thread-safe. */
     const char *(*foreign)(device *d, void *block, size_t bytes);
     void (*close)(device *d);
 };

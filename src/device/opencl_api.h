@@ -22,12 +22,13 @@ enum { /* statuses that something depends on */
        OCL_OUT_OF_RESOURCES = -5,
        OCL_OUT_OF_HOST_MEMORY = -6
 };
-enum { /* kinds of devices, of memory */
+enum { /* kinds of devices, of memory, of queues */
        OCL_TYPE_GPU = 4,
        OCL_TYPE_ACCELERATOR = 8,
        OCL_MEM_READ_WRITE = 1,
        OCL_MEM_USE_HOST_PTR = 8,
        OCL_MEM_COPY_HOST_PTR = 32,
+       OCL_QUEUE_PROFILING_ENABLE = 2,
        OCL_MAP_READ = 1
 };
 enum { /* what a device computes exactly, of OCL_SINGLE_FP_CONFIG */
@@ -63,7 +64,9 @@ enum { /* questions */
        OCL_PROGRAM_BINARIES = 0x1166,
        OCL_PROGRAM_BUILD_LOG = 0x1183,
        OCL_KERNEL_WORK_GROUP_SIZE = 0x11b0,
-       OCL_KERNEL_PREFERRED_MULTIPLE = 0x11b3
+       OCL_KERNEL_PREFERRED_MULTIPLE = 0x11b3,
+       OCL_PROFILING_COMMAND_START = 0x1282,
+       OCL_PROFILING_COMMAND_END = 0x1283
 };
 
 /* X(result, name, parameters) */
@@ -105,6 +108,8 @@ enum { /* questions */
     X(int32_t, clEnqueueNDRangeKernel,                                                                                 \
       (ocl_queue, ocl_kernel, uint32_t, const size_t *, const size_t *, const size_t *, uint32_t, const ocl_event *,   \
        ocl_event *))                                                                                                   \
+    X(int32_t, clReleaseEvent, (ocl_event))                                                                            \
+    X(int32_t, clGetEventProfilingInfo, (ocl_event, uint32_t, size_t, void *, size_t *))                               \
     X(int32_t, clFlush, (ocl_queue))                                                                                   \
     X(int32_t, clFinish, (ocl_queue))
 

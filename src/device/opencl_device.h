@@ -32,6 +32,8 @@ void opencl_discard(device *base, kernel_entry *entry);
 
 /* opencl_queue.c */
 device_queue *opencl_open_queue(device *base, struct ir_trace *trace);
+bool opencl_time_queue(device *base, device_queue *q);
+uint64_t opencl_took(device *base, device_queue *q);
 void opencl_close_queue(device *base, device_queue *q);
 void opencl_free_queue(device *base, device_queue *q);
 bool opencl_copy(device *base, device_queue *q, device_direction direction, void *to, const void *from, size_t offset,

@@ -9,6 +9,9 @@ struct device_queue {
     ocl_queue queue;
     ocl_mem record[RECORDS]; /* i64[4] each, zeros between uses; made when first needed */
     bool busy;               /* something was put in since it was last waited for */
+    bool profiles;           /* the driver notes times */
+    bool timed;              /* ... which are asked for */
+    ocl_event last;          /* of the last launch of a queue that is timed; NULL: there was none */
 };
 
 static bool fails(device_queue *q, const char *call, int32_t status)
@@ -20,9 +23,17 @@ static bool fails(device_queue *q, const char *call, int32_t status)
 
 /* --- opening and closing --- */
 
+static void forget_last(const opencl *d, device_queue *q)
+{
+    if (q->last)
+        d->api.clReleaseEvent(q->last);
+    q->last = NULL;
+}
+
 void opencl_free_queue(device *base, device_queue *q)
 {
     opencl *d = (opencl *)base;
+    forget_last(d, q);
     for (uint32_t i = 0; i < RECORDS; i++)
         if (q->record[i])
             d->api.clReleaseMemObject(q->record[i]);
@@ -49,11 +60,41 @@ device_queue *opencl_open_queue(device *base, struct ir_trace *trace)
     return NULL;
 }
 
+bool opencl_time_queue(device *base, device_queue *q)
+{
+    const opencl *d = (const opencl *)base;
+    int32_t status = OCL_SUCCESS;
+    if (!q->profiles) {
+        ocl_queue other = d->api.clCreateCommandQueue(d->context, d->id, OCL_QUEUE_PROFILING_ENABLE, &status);
+        if (!other)
+            return false;
+        d->api.clReleaseCommandQueue(q->queue);
+        q->queue = other;
+        q->profiles = true;
+    }
+    q->timed = true;
+    return true;
+}
+
+uint64_t opencl_took(device *base, device_queue *q)
+{
+    const opencl *d = (const opencl *)base;
+    uint64_t start = 0, end = 0;
+    if (!q->last ||
+        d->api.clGetEventProfilingInfo(q->last, OCL_PROFILING_COMMAND_START, sizeof(start), &start, NULL) !=
+            OCL_SUCCESS ||
+        d->api.clGetEventProfilingInfo(q->last, OCL_PROFILING_COMMAND_END, sizeof(end), &end, NULL) != OCL_SUCCESS)
+        return 0;
+    return end > start ? end - start : 0;
+}
+
 void opencl_close_queue(device *base, device_queue *q)
 {
     opencl *d = (opencl *)base;
     if (!q)
         return;
+    forget_last(d, q);
+    q->timed = false;
     bool reusable = driver_reusable(&q->common);
     if ((q->busy && d->api.clFinish(q->queue) != OCL_SUCCESS) || !reusable)
         opencl_free_queue(base, q);
@@ -186,12 +227,14 @@ bool opencl_enqueue(device *base, device_queue *q, device_kernel *k, void *const
     if (!record)
         return false;
     q->busy = true;
+    forget_last(d, q);
     size_t items = groups_of(d, last - first) * k->group;
     pthread_mutex_lock(&k->lock);
     bool failed = fails(q, "clSetKernelArg", set_arguments(d, k, mem, arg, first, last, record));
     if (!failed)
         failed = fails(q, "clEnqueueNDRangeKernel",
-                       d->api.clEnqueueNDRangeKernel(q->queue, k->kernel, 1, NULL, &items, &k->group, 0, NULL, NULL));
+                       d->api.clEnqueueNDRangeKernel(q->queue, k->kernel, 1, NULL, &items, &k->group, 0, NULL,
+                                                     q->timed ? &q->last : NULL));
     pthread_mutex_unlock(&k->lock);
     return !failed && !fails(q, "clFlush", d->api.clFlush(q->queue));
 }

@@ -198,7 +198,7 @@ static const char *why_not(ir_program *p, ir_id left, ir_id right, ir_id result)
         return NULL;
     if (f.left != 0 && f.right != 0)
         return f.left == -f.right ? "sub" : "a weighted sum";
-    return f.left != 0 || f.right != 0 ? "a function of one parameter" : NULL;
+    return "a function of one parameter";
 }
 
 const char *ir_visibly_not_associative(ir_program *p, const ir_fn *fn, uint32_t *component)

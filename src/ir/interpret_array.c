@@ -76,21 +76,6 @@ static const ir_value *operand(const interpreter *in, ir_id id, uint32_t k)
     return &in->operation[ir_info(in->p, id)->input[k]]->value;
 }
 
-/* The first `rank` extents of an operand must be those of the operation; the builders' checks see to that. */
-static bool check_operand(interpreter *in, ir_id id, const ir_value *source, unsigned rank)
-{
-    const ir_value *v = &in->operation[id]->value;
-    for (unsigned d = 0; d < rank; d++) {
-        if (v->extent[d] == source->extent[d])
-            continue;
-        interpret_fails(in, IR_WRONG_SHAPES, ir_at(in->p, id)->site, 0, source->extent[d], v->extent[d],
-                        arena_printf(in->arena, "dimension %u of an operand has the extent %" PRId64 ", not %" PRId64,
-                                     d, source->extent[d], v->extent[d]));
-        return false;
-    }
-    return true;
-}
-
 static const operation *source_of(const interpreter *in, ir_id id, uint32_t k)
 {
     return in->operation[ir_info(in->p, id)->input[k]];
@@ -148,9 +133,6 @@ static void run_map(interpreter *in, ir_id id)
     operation *op = in->operation[id];
     bool indexed = ir_at(in->p, id)->flags & IR_INDEXED;
     int64_t index[IR_MAX_RANK] = {0}, size = interpret_size(&op->value);
-    for (uint32_t k = 0; k < info->inputs; k++)
-        if (!check_operand(in, id, operand(in, id, k), info->rank))
-            return;
     for (int64_t i = 0; i < size; i++, next_index(&op->value, index)) {
         evaluator_restart(op->body.e);
         uint32_t param = 0;
@@ -223,12 +205,6 @@ static void run_reshape(interpreter *in, ir_id id)
                                  interpret_name(in->p, site, "reshape"), wanted, size));
 }
 
-static void run_force(interpreter *in, ir_id id)
-{
-    if (check_operand(in, id, operand(in, id, 0), ir_info(in->p, id)->rank))
-        share_elements(in, id);
-}
-
 /* Gives the operator what it combines: what has been combined so far, whose components stand where the results of the
  * operator are, and an element; `first`: the parameter of what is combined so far. */
 static bool combine(interpreter *in, ir_id id, int64_t row, int64_t element, uint32_t first)
@@ -265,8 +241,6 @@ static void run_fold(interpreter *in, ir_id id)
     operation *op = in->operation[id];
     const ir_value *source = operand(in, id, 0);
     uint32_t site = ir_at(in->p, id)->site;
-    if (!check_operand(in, id, source, op->value.rank))
-        return;
     int64_t rows = interpret_size(&op->value), n = source->extent[source->rank - 1];
     if (op->seed.e && !interpret_call(in, &op->seed, site, 0) && !in->faults)
         return;
@@ -311,8 +285,6 @@ static void run_scan(interpreter *in, ir_id id)
 {
     operation *op = in->operation[id];
     const ir_value *v = &op->value;
-    if (!check_operand(in, id, operand(in, id, 0), v->rank))
-        return;
     int64_t n = v->extent[v->rank - 1], rows = n ? interpret_size(v) / n : 0;
     if (op->seed.e && !interpret_call(in, &op->seed, ir_at(in->p, id)->site, 0) && !in->faults)
         return;
@@ -418,8 +390,6 @@ static void run_stencil(interpreter *in, ir_id id)
     uint32_t site = ir_at(in->p, id)->site;
     int64_t index[IR_MAX_RANK] = {0}, size = interpret_size(&op->value);
     for (uint32_t k = 0; k < info->inputs; k++) {
-        if (!check_operand(in, id, operand(in, id, k), info->rank))
-            return;
         if (info->stencil[k].boundary == IR_CONSTANT && !interpret_call(in, &op->boundary[k], site, 0) && !in->faults)
             return;
     }
@@ -460,6 +430,6 @@ void interpret_elements(interpreter *in, ir_id id)
         run_stencil(in, id);
         break;
     default:
-        run_force(in, id);
+        share_elements(in, id);
     }
 }

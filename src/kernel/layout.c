@@ -32,7 +32,7 @@ static void touch(lifetime *l, uint32_t position, uint32_t from)
 
 static void find_lifetimes(const kernel *k, arena *a, lifetime *life)
 {
-    uint32_t position = 1, loop_start = 0;
+    uint32_t position = 1, start = 0; /* of the outermost loop around a statement, or of itself */
     k_walk w;
     k_walk_begin(&w, k, a);
     while (k_walk_next(&w)) {
@@ -40,11 +40,10 @@ static void find_lifetimes(const kernel *k, arena *a, lifetime *life)
         if (w.event != K_WALK_AT)
             continue;
         position += !w.for_all;
-        bool inside = in_loop(&w);
-        if ((s->op == K_LOOP || s->op == K_FOR) && !w.for_all && !inside)
-            loop_start = position;
+        if (!in_loop(&w))
+            start = position;
         if (s->mem)
-            touch(&life[s->mem], position, inside ? loop_start : position);
+            touch(&life[s->mem], position, start);
     }
 }
 

@@ -325,6 +325,9 @@ static bool check_statement(checker *c, const k_stmt *s)
         return bad(c, "there is no such statement");
     if (!check_uses(c, s->in, k_operands(s)))
         return false;
+    for (unsigned i = k_operands(s); i < ARRAY_LENGTH(s->in); i++)
+        if (s->in[i])
+            return bad(c, "an operand too many");
     if (c->chain && !(in_chain >> s->op & 1))
         return bad(c, "the code of a chain only computes");
     switch ((k_op)s->op) {

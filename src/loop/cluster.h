@@ -36,6 +36,7 @@ typedef enum {
     L_NOT_RATE,       /* the two iterate over different extents */
     L_NOT_RANDOM,     /* the consumer reads at computed indices, recomputation would cost too much */
     L_NOT_AFTER,      /* a fold's result is needed whole before the consumer starts */
+    L_NOT_ROW,        /* a fold of rows is read by its own row only, but loops do not hold a fold and its readers */
     L_NOT_COST,       /* recomputing the producer at each use costs more than memory */
     L_NOT_CAP,        /* the kernel would exceed the cap on its size */
     L_NOT_FORCED,     /* the user asked for it (force) */

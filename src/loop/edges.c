@@ -83,6 +83,51 @@ static l_access access_of(const l_fusing *c, ir_id from, ir_id to, ir_id reader,
     return !own && reads(c, reader, from, L_OUTER) && !reads(c, reader, from, L_RANDOM) ? L_OUTER : asked;
 }
 
+/* Does `to` read only what belongs to its own row: the first indices of `from`, which it shares? */
+static bool row_step(const ir_program *p, ir_id from, ir_id to)
+{
+    const ir_array *info = ir_info(p, to);
+    ir_kind kind = (ir_kind)ir_at(p, to)->kind;
+    bool same = kind == IR_MAP || kind == IR_FOLD || kind == IR_FORCE, found = false;
+    for (uint32_t i = 0; i < info->inputs; i++)
+        found |= info->input[i] == from;
+    if (!found || (!same && kind != IR_BACKPERMUTE))
+        return false;
+    for (unsigned d = 0; d < ir_info(p, from)->rank && !same; d++)
+        if (info->fn->result[d] != info->fn->param[d])
+            return false;
+    return true;
+}
+
+/* Does everything between a fold of rows and the anchor that `to` is delayed into keep to the rows? */
+static bool row_by_row(const l_fusing *c, ir_id fold, ir_id to)
+{
+    if (!ir_info(c->p, fold)->rank)
+        return false;
+    for (ir_id from = fold;;) {
+        if (!row_step(c->p, from, to))
+            return false;
+        if (l_at(c->node, to)->anchor)
+            return true;
+        from = to;
+        to = l_at(c->node, to)->user;
+        if (to <= from)
+            return false;
+    }
+}
+
+/* What stands in the way, where what was found first is not all there is to say. */
+static l_why honest(const l_fusing *c, ir_id from, ir_id to, ir_id reader, l_why why)
+{
+    if (why == L_NOT_AFTER && row_by_row(c, from, to))
+        return L_NOT_ROW;
+    /* the same elements as one row: a loop over them would still be no stencil's */
+    if (why == L_NOT_RATE && ir_at(c->p, to)->kind == IR_RESHAPE && c->class[from] == L_CLASS_STENCIL &&
+        c->class[reader] == L_CLASS_FOLD)
+        return L_NOT_CLASS;
+    return why;
+}
+
 static void add_edge(l_fusing *c, ir_id from, ir_id to, l_access asked)
 {
     l_access access = asked;
@@ -94,14 +139,18 @@ static void add_edge(l_fusing *c, ir_id from, ir_id to, l_access asked)
         if (reader)
             access = access_of(c, from, to, reader, asked);
         bool can = reader && l_fusable(c, from, reader, access, &why);
-        if ((!reader && !only_picked(c, to)) || (can && c->out->cluster_of[from] != c->out->cluster_of[reader]))
+        why = reader ? honest(c, from, to, reader, why) : why;
+        bool one = reader && c->out->cluster_of[from] == c->out->cluster_of[reader];
+        if (one && !can) /* a reshape, to the same extents */
+            why = asked == L_HALO ? L_FUSED_ROWS : L_FUSED_REGISTER;
+        else if (!one && (can || (!reader && !only_picked(c, to))))
             why = l_at(c->node, from)->why == L_NOT_CAP || l_at(c->node, reader)->cut ? L_NOT_CAP
                   : reads(c, reader, from, L_RANDOM) ? L_NOT_RANDOM /* as a whole, through another edge */
                                                      : L_NOT_CLASS;
         else if (can && c->sweep[from] != c->sweep[reader])
             why = L_FUSED_SWEEP;
     }
-    if (why == L_NOT_RANDOM && asked == L_HALO)
+    if (why == L_NOT_RANDOM && asked == L_HALO && wraps(c->p, to, from))
         why = L_NOT_BOUNDARY;
     vec_push(c->p->arena, &c->out->edge, ((l_edge){from, to, asked, why}));
 }

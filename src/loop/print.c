@@ -15,6 +15,7 @@ const char *l_why_text(l_why why)
         [L_NOT_RATE] = "not fused: the two iterate over different extents",
         [L_NOT_RANDOM] = "not fused: read at computed indices, and too costly to recompute there",
         [L_NOT_AFTER] = "not fused: a fold must be complete before its result is used",
+        [L_NOT_ROW] = "not fused: each row reads its own fold only, but one loop does not hold a fold and its readers",
         [L_NOT_COST] = "not fused: computing it at each use costs more than memory",
         [L_NOT_CAP] = "not fused: the kernel would be too large",
         [L_NOT_FORCED] = "not fused: forced to memory by the program",

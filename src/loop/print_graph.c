@@ -15,6 +15,7 @@ static const char *const answer_name[] = {
     [L_NOT_AFTER] = "after",       [L_NOT_COST] = "cost",           [L_NOT_CAP] = "cap",
     [L_NOT_FORCED] = "forced",     [L_NOT_CLASS] = "class",         [L_NOT_BOUNDARY] = "boundary",
     [L_NOT_ENABLED] = "disabled",  [L_FUSED_SWEEP] = "sweep",
+    [L_NOT_ROW] = "row",
 };
 
 /* A string in quotes, as JSON and Graphviz both read it. Bytes that are not ASCII are taken for UTF-8. */

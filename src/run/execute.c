@@ -393,7 +393,12 @@ static bool launch(run *c, const run_geometry *found)
     atomic_fetch_add_explicit(&c->r->launches, 1, memory_order_relaxed);
     if (c->r->engine.counters)
         run_count(&c->r->engine.counters->launches, 1);
+    device *d = c->r->engine.device;
+    run_watch watch = run_begin_step(c);
     bool good = run_enqueue(c, v, mem, arg, g, c->plan->cluster.at[found->cluster].site);
+    if (good && c->recorded && !d->limits->waits)
+        good = run_settle(c);
+    run_end_launch(c, watch, found, v, arg, good && c->timed ? d->took(d, c->queue) : 0);
     if (c->trace.noted)
         run_say_trace(c->r, &c->trace);
     return good;
@@ -459,12 +464,19 @@ static bool step_launch(run *c, uint32_t index)
     return launch_rounds(c, index, extent, rows);
 }
 
+static bool step_evaluate(run *c, const plan_step *s)
+{
+    run_watch watch = run_begin_step(c);
+    host_run(&c->plan->host, s->index, s->last, &c->world, c->value);
+    run_end_step(c, watch, RUN_EVALUATE, 0);
+    return c->status == SN_OK && (s->index != 0 || check_bindings(c));
+}
+
 static bool execute(run *c, const plan_step *s)
 {
     switch (s->op) {
     case PLAN_EVALUATE:
-        host_run(&c->plan->host, s->index, s->last, &c->world, c->value);
-        return c->status == SN_OK && (s->index != 0 || check_bindings(c));
+        return step_evaluate(c, s);
     case PLAN_SHAPE:
         return step_shape(c, s->index);
     case PLAN_CHECK:
@@ -532,9 +544,11 @@ static sn_status interpret(run_program *r, const run_argument *in, run_result *o
                            run_said *said)
 {
     ir_trace trace = {.heap = r->engine.heap};
+    const uint64_t since = run_clock(r);
     run_lock(r);
     sn_status status = run_interpreted(&r->engine, r->l->ir, r->plan, in, out, a, &trace, said);
     run_unlock(r);
+    run_note_step(r, RUN_INTERPRET, since, 0);
     run_say_trace(r, &trace);
     if (status == SN_OK)
         *said = (run_said){reason, false};
@@ -594,6 +608,7 @@ run *run_begin(run_program *r, const run_argument *in, run_result *out, arena *a
     run *c = new_run(r, in, out, a);
     if (!c)
         return NULL;
+    c->recorded = run_recording(r);
     c->over = !r->engine.device || atomic_load_explicit(&r->interpreted, memory_order_relaxed);
     if (c->over)
         c->status = interpret(r, in, out, a, NULL, &c->said);
@@ -608,9 +623,13 @@ sn_status run_end(run *c, run_said *said)
     if (!c)
         return SN_NO_MEMORY;
     if (!c->over) {
-        if (c->queue && c->aside)
+        run_watch watch = run_begin_step(c);
+        const bool waits = c->queue && c->aside;
+        if (waits)
             with_memory(c, run_settle);
         run_close_queue(c);
+        if (waits)
+            run_end_step(c, watch, RUN_WAIT, 0);
         finish(c);
     }
     *said = c->said;
@@ -637,7 +656,9 @@ run_program *run_program_new(const run_engine *engine, const l_program *l, const
     r->options = *options;
     r->cluster = arena_alloc(a, (l->cluster.n + 1) * sizeof(run_cluster));
     r->lock = other ? other->lock : &r->own_lock;
+    r->profile = other ? other->profile : &r->own_profile;
     pthread_rwlock_init(&r->own_lock, NULL);
+    pthread_mutex_init(&r->own_profile.lock, NULL);
     return r;
 }
 
@@ -646,6 +667,8 @@ void run_program_free(run_program *r)
     for (uint32_t i = 0; i < r->l->cluster.n; i++)
         for (run_variant *v = atomic_load(&r->cluster[i].variants); v; v = v->next)
             device_release_kernel(r->engine.device, v->code);
+    run_free_rows(r);
+    pthread_mutex_destroy(&r->own_profile.lock);
     pthread_rwlock_destroy(&r->own_lock);
 }
 

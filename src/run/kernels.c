@@ -149,7 +149,7 @@ static void publish(run_cluster *c, run_variant *v)
 }
 
 /* Builds and compiles a variant that no call has needed before. Compiling needs no lock: only terms do. */
-static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, choice how)
+static const run_variant *make_now(run *c, uint32_t cluster, const sk_geometry *g, choice how)
 {
     run_program *r = c->r;
     run_cluster *rc = &r->cluster[cluster];
@@ -187,6 +187,14 @@ static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, c
     if (other)
         device_release_kernel(r->engine.device, v->code);
     return other ? other : v;
+}
+
+static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, choice how)
+{
+    run_watch watch = run_begin_step(c);
+    const run_variant *v = make_now(c, cluster, g, how);
+    run_end_step(c, watch, RUN_COMPILE, 0);
+    return v;
 }
 
 /* --- finding --- */
@@ -245,7 +253,10 @@ const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk
         return known;
     *out = (run_geometry){.round = round};
     memcpy(out->extent, extent, lc->rank * sizeof(int64_t));
-    if (!work_out(c, cluster, out))
+    run_watch planning = run_begin_step(c);
+    bool planned = work_out(c, cluster, out);
+    run_end_step(c, planning, RUN_PLANNING, 0);
+    if (!planned)
         return NULL;
     choice how = {.final = out->geometry.partials == 1, .narrow = true};
     out->cluster = cluster;

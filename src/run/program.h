@@ -9,6 +9,23 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+struct run_row { /* of a profile; immutable but for `time` once published */
+    struct run_row *next;
+    const struct run_variant *variant; /* NULL: launches over further extents, which are not told apart */
+    int64_t partials, pieces;
+    int64_t extent[IR_MAX_RANK];
+    ir_bits *arg;      /* of the first such launch */
+    int64_t *elements; /* per memory of the kernel: of the array; of partial results -1 */
+    run_timing time;
+};
+
+typedef struct run_profile {
+    atomic_bool on;
+    atomic_bool host_timed; /* launches of a device with queues were timed by the host */
+    pthread_mutex_t lock;   /* of adding rows */
+    run_timing call, step[RUN_STEPS];
+} run_profile;
+
 typedef struct run_binding { /* a pointer of a launch */
     sk_role role;
     uint32_t number; /* ARRAY: buffer; else component over all folds */
@@ -56,6 +73,8 @@ typedef struct run_cluster {
     _Atomic(run_variant *) variants;
     _Atomic(run_geometry *) geometries;
     uint32_t remembered; /* under the lock */
+    uint32_t recorded;   /* rows; under the profile's lock */
+    _Atomic(run_row *) rows;
 } run_cluster;
 
 struct run_program {
@@ -69,6 +88,8 @@ struct run_program {
     atomic_uint_fast64_t launches;
     atomic_uint kernels;
     atomic_bool interpreted; /* a kernel is missing and nothing can compile it: set once, for good */
+    run_profile *profile;    /* own_profile, or that of the other run_program */
+    run_profile own_profile;
 };
 
 typedef struct run_block {
@@ -111,6 +132,9 @@ struct run { /* a call */
     sn_status status;
     run_said said;
     bool over; /* interpreted: nothing is left to do */
+    bool timed;     /* the device times launches */
+    bool recorded;  /* in the profile, */
+    uint64_t noted; /* nanoseconds of it so far */
 };
 
 /* kernels.c */
@@ -120,6 +144,34 @@ const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk
 /* The variant for a launch whose indices do not fit in 32 bits (kernel/narrow.h), where the one found is for those that do. NULL after
  * a failure, which is in c->status. */
 const run_variant *run_find_wide(run *c, const run_geometry *found);
+
+/* profile.c */
+typedef struct run_watch { /* a step that began */
+    uint64_t since;        /* 0: nobody wants to know */
+    uint64_t noted;        /* what the call had noted then: steps within steps count once */
+} run_watch;
+uint64_t run_now(void); /* nanoseconds */
+static inline run_watch run_begin_step(const run *c)
+{
+    return c->recorded ? (run_watch){run_now(), c->noted} : (run_watch){0, 0};
+}
+void run_record_step(run *c, run_watch w, run_step step, uint64_t bytes);
+static inline void run_end_step(run *c, run_watch w, run_step step, uint64_t bytes)
+{
+    if (w.since)
+        run_record_step(c, w, step, bytes);
+}
+/* A launch of a kernel, with the arguments it got. `device_ns`: what it took, where the device says so, else 0: the
+ * time since. */
+void run_record_launch(run *c, run_watch w, const run_geometry *found, const run_variant *v, const ir_bits *arg,
+                       uint64_t device_ns);
+static inline void run_end_launch(run *c, run_watch w, const run_geometry *found, const run_variant *v,
+                                  const ir_bits *arg, uint64_t device_ns)
+{
+    if (w.since)
+        run_record_launch(c, w, found, v, arg, device_ns);
+}
+void run_free_rows(run_program *r);
 
 /* trace.c: says what `trace` saw, and forgets it. Where there is no memory for the text, it is lost. */
 void run_say_trace(run_program *r, ir_trace *t);

@@ -10,6 +10,7 @@
 #include "plan/plan.h"
 #include "run/counters.h"
 #include "run/pool.h"
+#include "run/profile.h"
 #include "sinter/sinter.h"
 #include "skeleton/skeleton.h"
 

@@ -21,6 +21,9 @@ bool run_open_queue(run *c)
     c->queue = d->open_queue(d, &c->trace);
     if (!c->queue && d->limits->waits)
         return run_fails(c, SN_NO_MEMORY, "no memory for a call");
+    c->timed = c->queue && c->recorded && d->time_queue && d->time_queue(d, c->queue);
+    if (c->recorded && !c->timed && !d->limits->waits)
+        atomic_store_explicit(&c->r->profile->host_timed, true, memory_order_relaxed);
     return c->queue || run_fails(c, SN_DEVICE_FAILED, "the device %s takes no work", d->limits->name);
 }
 
@@ -96,7 +99,7 @@ static void *take_aside(run *c, size_t wanted)
     return NULL;
 }
 
-void *run_take(run *c, size_t bytes, uint32_t site, size_t *granted)
+static void *take(run *c, size_t bytes, uint32_t site, size_t *granted)
 {
     run_pool *pool = c->r->engine.pool;
     *granted = run_pool_size(bytes);
@@ -124,12 +127,29 @@ void *run_take(run *c, size_t bytes, uint32_t site, size_t *granted)
     return NULL;
 }
 
+void *run_take(run *c, size_t bytes, uint32_t site, size_t *granted)
+{
+    run_watch watch = run_begin_step(c);
+    void *block = take(c, bytes, site, granted);
+    run_end_step(c, watch, RUN_ALLOCATE, bytes);
+    return block;
+}
+
 /* --- copies --- */
 
+/* Where copies are timed they are waited for. */
 static bool copy(run *c, device_direction direction, void *to, const void *from, size_t offset, size_t bytes)
 {
+    static const run_step step[] = {
+        [DEVICE_UPLOAD] = RUN_UPLOAD, [DEVICE_DOWNLOAD] = RUN_DOWNLOAD, [DEVICE_COPY] = RUN_COPY};
     device *d = device_of(c);
-    return !bytes || d->copy(d, c->queue, direction, to, from, offset, bytes) || refused(c, 0);
+    if (!bytes)
+        return true;
+    run_watch watch = run_begin_step(c);
+    bool good = d->copy(d, c->queue, direction, to, from, offset, bytes) ? !c->recorded || d->limits->waits || run_settle(c)
+                                                                         : refused(c, 0);
+    run_end_step(c, watch, step[direction], bytes);
+    return good;
 }
 
 bool run_copy(run *c, void *to, const void *from, size_t bytes)

@@ -93,6 +93,72 @@ static void several_folds_share_a_loop(void **state)
     free(x);
 }
 
+static sn_acc own_sum(sn_acc m)
+{
+    return sn_zip_with(sn_sub, m, sn_map(sn_neg, sn_replicate(sn_sum(m), SN_ALL, sn_extent(m, 1))));
+}
+
+static sn_acc other_sum(sn_acc m) /* of the row that has the number of the column */
+{
+    return sn_zip_with(sn_sub, m, sn_replicate(sn_sum(m), sn_extent(m, 0), SN_ALL));
+}
+
+static sn_acc turned_sums(sn_acc m)
+{
+    return sn_map(sn_neg, sn_reverse(sn_sum(m)));
+}
+
+static sn_acc sum_of_sums(sn_acc m)
+{
+    return sn_sum(sn_sum(m));
+}
+
+static sn_scalar below(sn_scalar s)
+{
+    return sn_sub(sn_at(s, 0, 0), sn_at(s, 1, 0));
+}
+
+static sn_acc all_slopes(sn_acc m)
+{
+    return sn_fold_all(sn_add, 0, sn_stencil(below, sn_pattern(3, 3), sn_clamp, m));
+}
+
+static sn_acc other_shape(sn_acc m) /* of a stencil's result: no fold, but other extents */
+{
+    return sn_map(sn_exp, sn_flatten(sn_stencil(below, sn_pattern(3, 3), sn_clamp, m)));
+}
+
+/* A fold of rows must be complete before the next row reads it, or only before its own does: what stands in the way is
+ * then the kind of loop. What fuses is the same. */
+static void rows_wait_for_their_own(void **state)
+{
+    (void)state;
+    static const char row[] = "not fused: each row reads its own fold only",
+                      whole[] = "not fused: a fold must be complete";
+    const struct {
+        const char *signature;
+        sn_body body;
+        const char *answer, *other;
+    } rows[] = {
+        {"[n,m]f32 -> [n,m]f32", SN_BODY(own_sum), row, whole},
+        {"[n,n]f32 -> [n,n]f32", SN_BODY(other_sum), whole, row},
+        {"[n,m]f32 -> [n]f32", SN_BODY(turned_sums), whole, row},
+        {"[n,m]f32 -> f32", SN_BODY(sum_of_sums), row, whole},
+        {"[n]f32 -> f32", SN_BODY(centred), whole, row},
+        {"[n,m]f32 -> f32", SN_BODY(all_slopes), "not fused: the loops are of different kinds", "different extents"},
+        {"[n,m]f32 -> [k]f32", SN_BODY(other_shape), "not fused: the two iterate over different extents", "kinds"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+        sn_program *p = sn_compile_at(SN_HERE, both_cpu(), rows[i].signature, rows[i].body);
+        assert_non_null(p);
+        says(p, "unfused", rows[i].answer);
+        if (strstr(sn_explain(p, "edges"), rows[i].other))
+            fail_msg("%s: %s", rows[i].other, sn_explain(p, "edges"));
+        says(p, "json", rows[i].answer == row ? "\"answer\": \"row\"" : "\"answer\": \"");
+        sn_drop(p);
+    }
+}
+
 static sn_scalar next(sn_scalar x)
 {
     return sn_add(sn_mul(x, 2), 1);
@@ -849,6 +915,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dot_product_is_one_loop),
         cmocka_unit_test(several_folds_share_a_loop),
+        cmocka_unit_test(rows_wait_for_their_own),
         cmocka_unit_test(maps),
         cmocka_unit_test(loops_of_one_extent),
         cmocka_unit_test(fusion_can_be_switched_off),

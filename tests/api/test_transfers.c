@@ -117,6 +117,68 @@ static sn_program *compiled(fixture *f, const char *signature, sn_body body)
     return p;
 }
 
+static uint64_t number(const char *json, const char *key)
+{
+    const char *at = strstr(json, key);
+    if (!at)
+        fail_msg("no %s in %s", key, json);
+    return strtoull(at + strlen(key), NULL, 10);
+}
+
+/* A profile's launches are timed by the device, its copies are those of the calls, and a device without f64 is
+ * measured, too. */
+static void profiles_are_the_devices(void **state)
+{
+    fixture *f = *state;
+    sn_close(f->cx);
+    fake->no_f64 = true;
+    sn_options o = options_for(f, "opencl");
+    f->cx = sn_open(&o);
+    assert_non_null(f->cx);
+    float x[N] = {0}, y[N];
+    sn_program *p = compiled(f, "[n]f32 -> [n]f32", SN_BODY(doubled));
+    sn_profile(p, true);
+    f->uploads = fake->uploads, f->downloads = fake->downloads, f->copies = fake->copies, f->launches = fake->launches;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(sn_call(p, sn_in(x, N), sn_into(y, N)), SN_OK);
+    since(f, 3, 3, 0, 3);
+    const char *json = sn_explain(p, "profile-json");
+    assert_int_equal(number(json, "\"launches\": "), 3);
+    assert_int_equal(number(json, "\"launches\": 3, \"total_ns\": "), 3 * FAKE_OPENCL_LAUNCH_NS);
+    assert_int_equal(number(json, "\"bytes_read\": "), 4 * N);
+    assert_int_equal(number(json, "\"step\": \"upload\", \"count\": "), 3);
+    assert_true(number(json, "\"f32\": ") > 0);
+    assert_int_equal(number(json, "\"f32\": "), number(json, "\"f64\": "));
+    contains(sn_explain(p, "profile"), "kernels' times are the device's");
+    sn_drop(p);
+}
+
+/* ... and by the host where the device does not; what fails is said as ever. */
+static void profiles_without_times(void **state)
+{
+    fixture *f = *state;
+    float x[N] = {0}, y[N];
+    sn_program *p = compiled(f, "[n]f32 -> [n]f32", SN_BODY(doubled));
+    assert_int_equal(sn_call(p, sn_in(x, N), sn_into(y, N)), SN_OK);
+    sn_profile(p, true);
+    fake->fail_at = fake->calls + 1; /* another queue, which notes times, cannot be made */
+    fake->error = -6;
+    assert_int_equal(sn_call(p, sn_in(x, N), sn_into(y, N)), SN_OK);
+    contains(fake->failed, "clCreateCommandQueue");
+    contains(sn_explain(p, "profile"), "kernels' times are the host's");
+    for (long n = 1; n < 8; n++) { /* whatever it refuses then */
+        fake->failed[0] = 0;
+        fake->fail_at = fake->calls + n;
+        fake->error = -5;
+        sn_status status = sn_call(p, sn_in(x, N), sn_into(y, N));
+        bool refused = fake->failed[0] && strcmp(fake->failed, "clCreateCommandQueue") != 0;
+        assert_true(status == (refused ? SN_DEVICE_FAILED : SN_OK));
+    }
+    fake->fail_at = 0;
+    assert_int_equal(sn_call(p, sn_in(x, N), sn_into(y, N)), SN_OK);
+    sn_drop(p);
+}
+
 static void arrays_stay(void **state)
 {
     fixture *f = *state;
@@ -446,6 +508,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_devices, setup, teardown),
         cmocka_unit_test_setup_teardown(best, setup, teardown),
         cmocka_unit_test_setup_teardown(shown, setup, teardown),
+        cmocka_unit_test_setup_teardown(profiles_are_the_devices, setup, teardown),
+        cmocka_unit_test_setup_teardown(profiles_without_times, setup, teardown),
     };
     return cmocka_run_group_tests_name("transfers", tests, NULL, NULL);
 }

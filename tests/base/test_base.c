@@ -73,6 +73,28 @@ static void arena_frees_every_block(void **state)
     assert_int_equal(h.live, 0);
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+
+/* The address sanitizer knows where blocks end. */
+static void arena_blocks_have_ends(void **state)
+{
+    (void)state;
+    arena a;
+    arena_init(&a, NULL);
+    for (size_t bytes = 1; bytes < 70; bytes++) {
+        char *p = arena_alloc(&a, bytes), *q = arena_alloc(&a, 8);
+        assert_null(__asan_region_is_poisoned(p, bytes));
+        assert_null(__asan_region_is_poisoned(q, 8));
+        assert_ptr_equal(__asan_region_is_poisoned(p, bytes + 1), p + bytes);
+        arena_release(&a, q, 8);
+        assert_ptr_equal(arena_alloc(&a, 8), q); /* as if nobody had had it */
+        assert_null(__asan_region_is_poisoned(q, 8));
+    }
+    arena_free(&a);
+}
+#endif
+
 static void arena_uses_a_lent_block_first(void **state)
 {
     (void)state;
@@ -320,6 +342,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arena_gives_zeroed_aligned_memory),
         cmocka_unit_test(arena_frees_every_block),
+#if defined(__SANITIZE_ADDRESS__)
+        cmocka_unit_test(arena_blocks_have_ends),
+#endif
         cmocka_unit_test(arena_uses_a_lent_block_first),
         cmocka_unit_test(arena_jumps_when_memory_runs_out),
         cmocka_unit_test(vectors_grow_and_keep_their_elements),

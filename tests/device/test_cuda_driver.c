@@ -67,6 +67,7 @@ static void expect_nothing_left(const fake_cuda_control *c)
     assert_int_equal(c->host_blocks, 0);
     assert_int_equal(c->modules, 0);
     assert_int_equal(c->streams, 0);
+    assert_int_equal(c->events, 0);
     assert_int_equal(c->retained, 0);
 }
 
@@ -372,6 +373,64 @@ static void the_first_failing_launch_is_reported(void **state)
         assert_int_equal(out[i], i);
     d->close_queue(d, q);
     d->release(d, block, sizeof(out));
+    device_release_kernel(d, code);
+}
+
+/* Of the last launch; the next call that gets the queue asks for itself. */
+static void launches_are_timed(void **state)
+{
+    fixture *f = *state;
+    device *d = f->d;
+    const char *why = "";
+    k_error error = {0};
+    ir_bits limit = FAILING_OUT;
+    device_kernel *code = compiled(d, failing(&f->a), &f->a);
+    void *block = d->alloc(d, FAILING_OUT * sizeof(int64_t));
+    for (int turn = 0; turn < 4; turn++) {
+        device_queue *q = d->open_queue(d, NULL);
+        if (turn != 1)
+            assert_true(d->time_queue(d, q));
+        assert_int_equal(d->took(d, q), 0);
+        for (int i = 0; i < 2; i++)
+            assert_true(d->enqueue(d, q, code, &block, &limit, 0, FAILING_PIECES, false));
+        assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
+        assert_int_equal(d->took(d, q), turn == 1 ? 0 : FAKE_CUDA_LAUNCH_NS);
+        d->close_queue(d, q);
+    }
+    d->release(d, block, FAILING_OUT * sizeof(int64_t));
+    device_release_kernel(d, code);
+}
+
+/* A mark that fails leaves a launch without a time, and nothing else. */
+static void marks_may_fail(void **state)
+{
+    fixture *f = *state;
+    device *d = f->d;
+    const char *why = "";
+    k_error error = {0};
+    ir_bits limit = FAILING_OUT;
+    device_kernel *code = compiled(d, failing(&f->a), &f->a);
+    void *block = d->alloc(d, FAILING_OUT * sizeof(int64_t));
+    unsigned without = 0;
+    for (long at = 0; at < 8; at++) {
+        device_queue *q = d->open_queue(d, NULL);
+        assert_true(d->time_queue(d, q));
+        f->cuda->fail_at = at;
+        f->cuda->failures = 1;
+        bool good = d->enqueue(d, q, code, &block, &limit, 0, FAILING_PIECES, false);
+        bool mark = !strcmp(f->cuda->last_failed, "cuEventRecord");
+        f->cuda->fail_at = f->cuda->failures = -1;
+        assert_true(good || !mark);
+        bool fine = d->finish(d, q, &error, &f->a, &why) == DEVICE_FINE;
+        assert_true(fine || !mark);
+        if (mark)
+            assert_int_equal(d->took(d, q), 0);
+        without += mark;
+        f->cuda->last_failed[0] = 0;
+        d->close_queue(d, q);
+    }
+    assert_int_equal(without, 2);
+    d->release(d, block, FAILING_OUT * sizeof(int64_t));
     device_release_kernel(d, code);
 }
 
@@ -791,6 +850,8 @@ int main(void)
         TEST(every_operator),
         TEST(random_kernels),
         TEST(the_first_failing_launch_is_reported),
+        TEST(launches_are_timed),
+        TEST(marks_may_fail),
         TEST(copies_keep_their_order),
         TEST(devices_are_listed),
         TEST(missing_libraries_have_reasons),

@@ -400,6 +400,7 @@ static result whole_life(fixture *f, const char **why)
     device_queue *q = d->open_queue(d, NULL);
     if (k && mem[0] && mem[1] && q) {
         k_error error;
+        bool timed = !f->fake->stays && d->time_queue(d, q); /* it may refuse */
         bool good = d->copy(d, q, DEVICE_UPLOAD, mem[0], x, 0, sizeof(x)) &&
                     d->enqueue(d, q, k, mem, NULL, 0, ELEMENTS / PIECE, false) &&
                     d->copy(d, q, DEVICE_DOWNLOAD, y, mem[1], 0, sizeof(y));
@@ -407,6 +408,7 @@ static result whole_life(fixture *f, const char **why)
         assert_true(good || r.state != DEVICE_FINE);
         assert_int_equal(error.site, 0);
         r.done = r.state == DEVICE_FINE;
+        assert_true(!r.done || d->took(d, q) == (timed ? FAKE_OPENCL_LAUNCH_NS : 0));
     }
     for (int i = 0; r.done && i < ELEMENTS; i++)
         assert_int_equal(y[i], 3 * i + 1);
@@ -487,6 +489,35 @@ static void errors(void **state)
     d->close(d);
 }
 
+/* Of the last launch; the next call that gets the queue asks for itself. */
+static void launches_are_timed(void **state)
+{
+    fixture *f = *state;
+    const char *why = NULL;
+    runs r = {f, {0}};
+    f->fake->run = add_one;
+    f->fake->env = &r;
+    device *d = opened(f, NULL);
+    device_kernel *k = device_compile(d, checking_kernel(&f->a, 5, PIECE), &f->a, &why);
+    void *mem[] = {d->alloc(d, ELEMENTS * 4), d->alloc(d, ELEMENTS * 4)};
+    k_error error;
+    for (int turn = 0; turn < 4; turn++) {
+        device_queue *q = d->open_queue(d, NULL);
+        if (turn != 1)
+            assert_true(d->time_queue(d, q));
+        assert_int_equal(d->took(d, q), 0);
+        assert_true(d->enqueue(d, q, k, mem, NULL, 0, 1) && d->enqueue(d, q, k, mem, NULL, 0, 1));
+        assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
+        assert_int_equal(d->took(d, q), turn == 1 ? 0 : FAKE_OPENCL_LAUNCH_NS);
+        d->close_queue(d, q);
+    }
+    d->release(d, mem[0], ELEMENTS * 4);
+    d->release(d, mem[1], ELEMENTS * 4);
+    device_release_kernel(d, k);
+    d->close(d);
+    assert_int_equal(f->fake->objects, 0);
+}
+
 /* A queue that failed is not used again, others are. */
 static void one_queue_fails(void **state)
 {
@@ -552,6 +583,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_call, setup, teardown),
         cmocka_unit_test_setup_teardown(errors, setup, teardown),
         cmocka_unit_test_setup_teardown(one_queue_fails, setup, teardown),
+        cmocka_unit_test_setup_teardown(launches_are_timed, setup, teardown),
         cmocka_unit_test_setup_teardown(memory_ends, setup, teardown),
     };
     return cmocka_run_group_tests_name("opencl driver", tests, NULL, NULL);

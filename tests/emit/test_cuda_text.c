@@ -143,6 +143,39 @@ static void barriers_stand_where_needed(void **state)
     }
 }
 
+/* Code has the names of the kernel, as far as the language lets them be. */
+static void names_are_kept(void **state)
+{
+    static const struct {
+        const char *name, *code;
+    } cases[] = {
+        {"ABYZabyz0189", " ABYZabyz0189_"}, {"0189", " _189_"}, {"a-b.c d", " a_b_c_d_"}, {"while", " while_"},
+        {"a\xc3\xa9@[`{", " a_______"},     {"/0:9", " _0_9_"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        arena a;
+        const char *why = "";
+        text t;
+        arena_init(&a, NULL);
+        kernel *k = k_new(&a, "named", 8);
+        k_builder b;
+        k_begin(&b, k);
+        k_val x = k_arg(&b, T_I64, "x"), y = k_arg(&b, T_I64, cases[i].name);
+        k_mem out = k_global(&b, T_I64, true, "out");
+        k_store(&b, out, k_i64(&b, 0), k_let(&b, OP_ADD, x, y, 0));
+        if (!k_verify(k, &a, &why))
+            fail_msg("%s", why);
+        k_analyse(k);
+        k_layout(k, 128);
+        text_init(&t, &a);
+        assert_true(emit_text(k, &dialect_cuda, "test", &t, &why));
+        if (!strstr(t.at, cases[i].code))
+            fail_msg("no%s in\n%s", cases[i].code, t.at);
+        arena_free(&a);
+    }
+}
+
 /* Elements 4 i to 4 i + 3 of x + x * y, a thread each, behind an offset. */
 static kernel *packed(arena *a, ir_type t)
 {
@@ -231,8 +264,8 @@ static void lost_threads_are_found(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_gangs), cmocka_unit_test(random_kernels),
-                                       cmocka_unit_test(packs), cmocka_unit_test(barriers_stand_where_needed),
-                                       cmocka_unit_test(lost_threads_are_found)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_gangs),   cmocka_unit_test(random_kernels),
+                                       cmocka_unit_test(packs),          cmocka_unit_test(barriers_stand_where_needed),
+                                       cmocka_unit_test(names_are_kept), cmocka_unit_test(lost_threads_are_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

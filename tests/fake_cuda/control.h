@@ -14,12 +14,15 @@ typedef struct fake_cuda_control {
     size_t memory;  /* of each device, bytes */
     int registers;  /* of a thread of every kernel; 0: 32 */
     /* counted: */
-    long calls, launches, blocks, host_blocks, modules, streams, retained; /* calls and launches ever, the others now */
+    long calls, launches, blocks, host_blocks, modules, streams, events,
+        retained;                                                          /* the first two ever, the others now */
     long mistakes;                                                         /* of the caller: see `mistake` */
     char mistake[256];                                                     /* the first */
     char last_failed[64];                                                  /* the call that was made to fail */
     unsigned last_grid, last_group, last_shared;                           /* of the last launch */
 } fake_cuda_control;
+
+enum { FAKE_CUDA_LAUNCH_NS = 2500 }; /* what a launch takes by the events of this driver */
 
 /* libfake_nvrtc.so: `fake_nvrtc`. */
 typedef struct fake_nvrtc_control {

@@ -51,7 +51,11 @@ struct cu_function_s {
     int most_shared;
 };
 
-typedef enum { DO_COPY, DO_CLEAR, DO_LAUNCH } command_kind;
+struct cu_event_s {
+    long at; /* nanoseconds; 0: it was not recorded */
+};
+
+typedef enum { DO_COPY, DO_CLEAR, DO_LAUNCH, DO_MARK } command_kind;
 
 typedef struct command {
     struct command *next;
@@ -61,6 +65,7 @@ typedef struct command {
     size_t bytes;
     unsigned char value;
     struct cu_function_s *function;
+    struct cu_event_s *event;
     unsigned grid, group, shared;
     char *arguments; /* 8 bytes each */
 } command;
@@ -361,14 +366,19 @@ cu_result fake_alloc_host(void **p, size_t bytes)
 
 /* --- streams --- */
 
+static long now = 1; /* nanoseconds, which pass while launches run */
+
 static const char *run(const command *c)
 {
     if (c->what == DO_COPY)
         memmove(c->to, c->from, c->bytes);
     else if (c->what == DO_CLEAR)
         memset(c->to, c->value, c->bytes);
+    else if (c->what == DO_MARK)
+        c->event->at = now;
     if (c->what != DO_LAUNCH)
         return NULL;
+    now += FAKE_CUDA_LAUNCH_NS;
     const void *arguments[MOST];
     for (unsigned i = 0; i < c->function->n; i++)
         arguments[i] = c->arguments + 8 * i;
@@ -425,6 +435,44 @@ cu_result fake_stream_destroy(cu_stream s)
     free(s);
     fake_cuda.streams--;
     return leave(r);
+}
+
+cu_result fake_event_create(cu_event *e, unsigned flags)
+{
+    ENTER("cuEventCreate", true)
+    *e = calloc(1, sizeof(**e));
+    if (!*e || flags)
+        return leave(INVALID_VALUE);
+    fake_cuda.events++;
+    return leave(CU_SUCCESS);
+}
+
+cu_result fake_event_destroy(cu_event e)
+{
+    ENTER("cuEventDestroy_v2", true)
+    free(e);
+    fake_cuda.events--;
+    return leave(CU_SUCCESS);
+}
+
+cu_result fake_event_record(cu_event e, cu_stream s)
+{
+    ENTER("cuEventRecord", true)
+    command *c = append(s, DO_MARK);
+    if (!c)
+        return leave(CU_OUT_OF_MEMORY);
+    c->event = e;
+    e->at = 0;
+    return leave(CU_SUCCESS);
+}
+
+cu_result fake_event_between(float *milliseconds, cu_event from, cu_event to)
+{
+    ENTER("cuEventElapsedTime", true)
+    if (!from->at || !to->at)
+        return leave(mistake("cuEventElapsedTime of events that did not happen", INVALID_VALUE));
+    *milliseconds = (float)(to->at - from->at) * 1e-6f;
+    return leave(CU_SUCCESS);
 }
 
 cu_result fake_stream_wait(cu_stream s)

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { FAKE_OPENCL_LAUNCH_NS = 1234 }; /* what a launch takes by the events of this driver */
+
 typedef struct fake_launch {
     size_t groups, group;
     unsigned arguments;
@@ -32,7 +34,7 @@ typedef struct fake_opencl_control {
 
     /* counted: */
     long calls, built, loaded, launches, uploads, downloads, copies;
-    long objects;         /* that exist: contexts, queues, blocks, programs, kernels */
+    long objects;         /* that exist: contexts, queues, blocks, programs, kernels, events */
     size_t group;         /* of the last launch */
     char source[1 << 16]; /* of the last program, cut */
     char options[256];    /* of the last build */

@@ -41,7 +41,11 @@ struct ocl_kernel_object {
     unsigned char value[MOST_ARGUMENTS][8];
 };
 struct ocl_queue_object {
-    int none;
+    bool profiles;
+};
+struct ocl_event_object {
+    bool timed;
+    uint64_t start, end;
 };
 struct ocl_context_object {
     int none;
@@ -195,8 +199,12 @@ EXPORT int32_t clReleaseContext(ocl_context c)
 
 EXPORT ocl_queue clCreateCommandQueue(ocl_context c, ocl_device d, uint64_t properties, int32_t *status)
 {
-    (void)c, (void)d, (void)properties;
-    return refused(__func__, status) ? NULL : object(sizeof(struct ocl_queue_object));
+    (void)c, (void)d;
+    if (refused(__func__, status))
+        return NULL;
+    ocl_queue q = object(sizeof(*q));
+    q->profiles = properties & OCL_QUEUE_PROFILING_ENABLE;
+    return q;
 }
 
 EXPORT int32_t clReleaseCommandQueue(ocl_queue q)
@@ -440,7 +448,7 @@ EXPORT int32_t clEnqueueNDRangeKernel(ocl_queue q, ocl_kernel k, uint32_t dimens
                                       const size_t *global, const size_t *local, uint32_t n, const ocl_event *events,
                                       ocl_event *event)
 {
-    (void)q, (void)offset, (void)n, (void)events, (void)event;
+    (void)offset, (void)n, (void)events;
     int32_t said = counted(__func__);
     if (said != OCL_SUCCESS)
         return said;
@@ -455,7 +463,24 @@ EXPORT int32_t clEnqueueNDRangeKernel(ocl_queue q, ocl_kernel k, uint32_t dimens
     fake_opencl.group = *local;
     if (fake_opencl.run)
         fake_opencl.run(fake_opencl.env, &l);
+    if (event) {
+        *event = object(sizeof(**event));
+        **event = (struct ocl_event_object){q->profiles, 1000, 1000 + FAKE_OPENCL_LAUNCH_NS};
+    }
     return OCL_SUCCESS;
+}
+
+EXPORT int32_t clReleaseEvent(ocl_event e)
+{
+    return gone(e);
+}
+
+EXPORT int32_t clGetEventProfilingInfo(ocl_event e, uint32_t question, size_t room, void *value, size_t *needed)
+{
+    if (!e->timed)
+        return -7; /* CL_PROFILING_INFO_NOT_AVAILABLE */
+    const uint64_t *at = question == OCL_PROFILING_COMMAND_START ? &e->start : &e->end;
+    return answer(at, sizeof(*at), room, value, needed);
 }
 
 /* The bytes of a block that a launch's argument names. */

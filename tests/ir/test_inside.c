@@ -1,5 +1,6 @@
 /* What is certain about indices by their text: sums, minima, remainders and choices of what is inside an extent; and
  * never what may wrap. */
+#include "ir/evaluate.h"
 #include "ir/inside.h"
 #include "ir/term_fixture.h"
 
@@ -77,8 +78,145 @@ static void indices_are_inside(void **state)
             fail_msg("case %zu: %s", at, cases[at].certain ? "not certain" : "certain");
 }
 
+/* --- what is said to be certain, for values of everything that the index is made of --- */
+
+enum { VARIABLES = 4, DIMS = 2, ROUNDS = 6000, TRIES = 40 };
+
+typedef struct guess {
+    fixture *f;
+    map64 below;
+    uint64_t seed;
+    ir_id var[VARIABLES], bound[VARIABLES]; /* 0: none */
+    ir_id pool[24];
+    uint32_t n;
+    int64_t dim[DIMS];
+} guess;
+
+static uint32_t below(guess *g, uint32_t n)
+{
+    g->seed = g->seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(g->seed >> 33) % n;
+}
+
+static ir_id some(guess *g)
+{
+    return g->pool[below(g, g->n)];
+}
+
+static int64_t some_number(guess *g)
+{
+    static const int64_t large[] = {INT64_MAX,        INT64_MIN,        INT64_MAX / 3,
+                                    (int64_t)1 << 47, (int64_t)1 << 60, -((int64_t)1 << 62)};
+    return below(g, 12) ? (int64_t)below(g, 9) - 3 : large[below(g, ARRAY_LENGTH(large))];
+}
+
+static ir_id grown(guess *g)
+{
+    static const ir_op arithmetic[] = {OP_ADD, OP_ADD, OP_SUB, OP_SUB,  OP_MUL, OP_MIN,
+                                       OP_MAX, OP_MOD, OP_REM, OP_QUOT, OP_DIV},
+                       compare[] = {OP_LT, OP_LE, OP_GT, OP_GE, OP_EQ};
+    fixture *f = g->f;
+    ir_id a = some(g), b = below(g, 3) ? some(g) : num(f, some_number(g));
+    if (below(g, 5))
+        return op2(f, arithmetic[below(g, ARRAY_LENGTH(arithmetic))], a, b);
+    return ir_cond(f->p, 0, op2(f, compare[below(g, ARRAY_LENGTH(compare))], a, b), some(g), some(g));
+}
+
+static bool dim_of(void *env, uint32_t number, int64_t *out)
+{
+    *out = ((const guess *)env)->dim[number];
+    return true;
+}
+
+/* Of a term under some values of variables; false: it has none. */
+static bool value_of(guess *g, ir_id term, const int64_t *value, int64_t *out)
+{
+    scalar_world world = {.dim = dim_of, .env = g};
+    scalar_failure failure;
+    ir_bits bits;
+    evaluator *e = evaluator_new(g->f->p, &g->f->a, 1, &term);
+    for (int i = 0; i < VARIABLES; i++)
+        evaluator_set(e, evaluator_slot(e, g->var[i]), (ir_bits)value[i]);
+    if (!evaluator_value(e, 0, &world, &bits, &failure))
+        return false;
+    *out = (int64_t)bits;
+    return true;
+}
+
+/* Values that keep what is known of the variables; false if there are none. */
+static bool draw(guess *g, int64_t *value)
+{
+    static const int64_t extents[] = {0, 1, 2, 3, 5, 64, IR_LARGEST_EXTENT - 1, IR_LARGEST_EXTENT};
+    for (int i = 0; i < DIMS; i++)
+        g->dim[i] = extents[below(g, ARRAY_LENGTH(extents))];
+    for (int i = 0; i < VARIABLES; i++) {
+        int64_t extent;
+        if (!g->bound[i]) {
+            value[i] = some_number(g);
+            continue;
+        }
+        if (!value_of(g, g->bound[i], value, &extent) || extent <= 0)
+            return false;
+        const int64_t likely[] = {0, extent - 1, extent / 2, extent > 1};
+        value[i] = likely[below(g, ARRAY_LENGTH(likely))];
+    }
+    return true;
+}
+
+static uint32_t check_guess(guess *g, ir_id index, ir_id extent)
+{
+    if (!ir_surely_inside(g->f->p, &g->below, index, extent))
+        return 0;
+    for (int i = 0; i < TRIES; i++) {
+        int64_t value[VARIABLES], at, of;
+        if (draw(g, value) && value_of(g, index, value, &at) && value_of(g, extent, value, &of) && (at < 0 || at >= of))
+            fail_msg("round with index %lld, extent %lld (n = %lld, m = %lld)", (long long)at, (long long)of,
+                     (long long)g->dim[0], (long long)g->dim[1]);
+    }
+    return 1;
+}
+
+/* Random sums, products, minima, remainders and choices of variables: whatever is found certain holds, also where
+ * numbers are as large as they may be. */
+static void certain_indices_are_inside(void **state)
+{
+    guess g = {.seed = 17};
+    uint32_t certain = 0;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        if (round % 50 == 0) {
+            tear_down(state);
+            set_up(state);
+            g.f = *state;
+            g.below = (map64){0};
+        }
+        fixture *f = g.f;
+        ir_id n = ir_dim(f->p, "n"), m = ir_dim(f->p, "m");
+        const ir_id bounds[] = {n, m, op2(f, OP_MIN, n, m), num(f, 7), op2(f, OP_ADD, n, num(f, 1))};
+        g.n = 0;
+        for (int i = 0; i < VARIABLES; i++) {
+            g.bound[i] = i < VARIABLES - 1 ? bounds[below(&g, ARRAY_LENGTH(bounds))] : 0;
+            g.var[i] = g.bound[i] ? inside(f, &g.below, g.bound[i]) : ir_var(f->p, T_I64);
+            g.pool[g.n++] = g.var[i];
+        }
+        g.pool[g.n++] = n;
+        g.pool[g.n++] = m;
+        g.pool[g.n++] = num(f, (int64_t)below(&g, 4));
+        for (uint32_t grow = below(&g, 6) + 1; grow; grow--)
+            g.pool[g.n++] = grown(&g);
+        for (uint32_t k = 0; k < 8; k++) {
+            ir_id index = some(&g), extent = some(&g);
+            certain += check_guess(&g, index, extent);
+            certain += check_guess(&g, index, op2(f, OP_ADD, extent, num(f, 1)));
+            certain += check_guess(&g, op2(f, OP_SUB, op2(f, OP_SUB, extent, num(f, 1)), index), extent);
+        }
+    }
+    print_message("%u certain\n", certain);
+    assert_true(certain > ROUNDS / 2);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(indices_are_inside, set_up, tear_down)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(indices_are_inside, set_up, tear_down),
+                                       cmocka_unit_test_setup_teardown(certain_indices_are_inside, set_up, tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,6 +134,7 @@ static void expect_failure(fixture *f, ir_id output, uint32_t at, int64_t elemen
     assert_int_equal(f->failure.site, at);
     assert_int_equal(f->failure.element, element);
     assert_string_equal(f->failure.message, message);
+    assert_int_equal(f->failure.component, strstr(message, "in dimension 1 is outside") ? 2 : 0);
 }
 
 /* --- operations --- */
@@ -522,6 +523,52 @@ static void a_constant_extent_must_be_met(void **state)
                    "dimension 0 of input 0 has the extent 3, not 4");
 }
 
+static void inputs_are_what_the_program_says(void **state)
+{
+    fixture *f = *state;
+    ir_output(f->p, matrix(f, 2, 2, LIST(1, 2, 3, 4)));
+    const ir_value good = f->in[0];
+    ir_value flat = good, paired = good, other = good, negative = good, large = good, empty = good;
+    flat.rank = 1;
+    paired.components = 2;
+    other.type[0] = T_U64;
+    negative.extent[1] = -1;
+    large.extent[0] = large.extent[1] = (int64_t)1 << 40;
+    empty.extent[0] = 0;
+    const struct {
+        ir_value in;
+        const char *message; /* NULL: it is right */
+    } cases[] = {
+        {good, NULL},
+        {empty, NULL},
+        {flat, "input 0 has rank 1, not 2"},
+        {paired, "the components of input 0 are not of the program's types"},
+        {other, "the components of input 0 are not of the program's types"},
+        {negative, "dimension 1 of input 0 has the extent -1"},
+        {large, "input 0 has too many elements"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        f->in[0] = cases[i].in;
+        bool right = ir_interpret(f->p, &f->a, f->in, f->out, &f->failure);
+        assert_int_equal(right, !cases[i].message);
+        if (right)
+            continue;
+        assert_int_equal(f->failure.mistake, IR_WRONG_EXTENT);
+        assert_string_equal(f->failure.message, cases[i].message);
+    }
+}
+
+static void a_named_number_is_an_extent(void **state)
+{
+    fixture *f = *state;
+    ir_id five = ir_named_number(f->p, 5), in = vector(f, "n", 2, LIST(7, 8));
+    ir_fn *fn = fn_new(f, 1);
+    ir_id r = op2(f, OP_MUL, fn->param[0], five);
+    ir_id made = ir_generate(f->p, 0, 1, &five, ir_fn_close(f->p, fn, 1, &r));
+    expect(f, made, 1, LIST(5), LIST(0, 5, 10, 15, 20));
+    expect(f, in, 1, LIST(2), LIST(7, 8));
+}
+
 static void shapes_are_checked_at_run_time(void **state)
 {
     fixture *f = *state;
@@ -532,6 +579,7 @@ static void shapes_are_checked_at_run_time(void **state)
     assert_int_equal(f->failure.site, at);
     assert_int_equal(f->failure.value, 2);
     assert_int_equal(f->failure.bound, 3);
+    assert_int_equal(f->failure.component, 0); /* it is no index */
     assert_non_null(strstr(f->failure.message, "2 and 3"));
 }
 
@@ -543,6 +591,7 @@ static void a_reshape_must_keep_the_size(void **state)
     uint32_t at = site(f, 2, "reshape");
     assert_false(run(f, ir_reshape(f->p, at, 1, &m, in)));
     assert_int_equal(f->failure.site, at);
+    assert_int_equal(f->failure.component, 0);
 }
 
 static void an_extent_no_input_determines_is_an_error(void **state)
@@ -621,6 +670,8 @@ int main(void)
         TEST(an_empty_fold1_is_an_error),
         TEST(one_name_is_one_extent),
         TEST(a_constant_extent_must_be_met),
+        TEST(inputs_are_what_the_program_says),
+        TEST(a_named_number_is_an_extent),
         TEST(shapes_are_checked_at_run_time),
         TEST(a_reshape_must_keep_the_size),
         TEST(an_extent_no_input_determines_is_an_error),

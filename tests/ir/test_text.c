@@ -321,6 +321,26 @@ static void deep_texts_are_refused(void **state)
     arena_free(&a);
 }
 
+/* Numbers of as many digits as anybody writes are read; of more, none. */
+static void long_numbers_are_refused(void **state)
+{
+    (void)state;
+    const char *head = "extents n\na1 = input [n]f64\na2 = map a1 {x1: f64 -> x1 * 0.", *tail = "1f64}\noutput a2\n";
+    for (unsigned digits = 380; digits < 420; digits++) {
+        arena a;
+        arena_init(&a, NULL);
+        const char *message = NULL;
+        ir_program *p = ir_parse(&a, repeat(&a, head, "3", digits, tail), &message);
+        if ((p != NULL) != (digits + 3 <= 398)) /* and "0." and "1" */
+            fail_msg("%u digits: %s", digits, p ? "read" : message);
+        if (!p)
+            assert_non_null(strstr(message, "the number is too long"));
+        else
+            assert_int_equal(ir_check_program(p, &a, &message), true);
+        arena_free(&a);
+    }
+}
+
 /* --- size and surroundings --- */
 
 static double seconds(void)
@@ -403,6 +423,7 @@ int main(void)
         cmocka_unit_test(the_documented_program_round_trips),
         cmocka_unit_test(random_programs),
         cmocka_unit_test(messages),
+        cmocka_unit_test(long_numbers_are_refused),
         cmocka_unit_test(damaged_texts),
         cmocka_unit_test(deep_texts_are_refused),
         cmocka_unit_test(long_programs_are_linear),

@@ -53,6 +53,7 @@ static const char everything[] =
     "        %10:i32 = bitcast %9\n"
     "        %11:i64 = convert %10\n"
     "        check 7: %8, %i.5, %11, %n.1\n"
+    "        note 8: %8, %i.5, %11, 10\n"
     "        store @own.5[1] = %9\n"
     "        %12:i64 = atomic add @tile.4[3], %11\n"
     "        loop {\n"

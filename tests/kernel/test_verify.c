@@ -169,6 +169,28 @@ static void gangs_stay_together(void **state)
         {"%7:i64 = var 0 for_all %8:i64 < 8 { %9:bool = lt %8, 3 if %9 { set %7 = 1 } }",
          "statement 5 (set): a variable of the piece may be set only by a whole single gang"},
         {"%7:i64 = var 0 for_all %8:i64 < 8 { %9:i64 = count %3 set %7 = %9 }", NULL},
+        {"%9:i64 = count %3", "statement 1 (count): only threads have a gang"},
+        {"%9:bool = all %3", "statement 1 (all): only threads have a gang"},
+        {"%9:f32 = shuffle %2, 1", "statement 1 (shuffle): only threads have a gang"},
+        {"for_all %8:i64 < 8 { %9:f32 = shuffle %2, 1 }", NULL},
+        {"for_all %8:i64 < 9 { %9:f32 = shuffle %2, 1 }",
+         "statement 2 (shuffle): the FOR_ALL may have more threads than a gang; its count must be at most 8"},
+        {"for_all %8:i64 < %1 { %9:i64 = count %3 }",
+         "statement 2 (count): the FOR_ALL may have more threads than a gang; its count must be at most 8"},
+        {"%7:i64 = min %1, 8 for_all %8:i64 < %7 { %9:i64 = count %3 }", NULL},
+        {"%7:i64 = min 8, %1 for_all %8:i64 < %7 { %9:i64 = count %3 }", NULL},
+        {"%7:i64 = min %1, 9 for_all %8:i64 < %7 { %9:i64 = count %3 }",
+         "statement 3 (count): the FOR_ALL may have more threads than a gang; its count must be at most 8"},
+        {"%7:i64 = max %1, 8 for_all %8:i64 < %7 { %9:i64 = count %3 }",
+         "statement 3 (count): the FOR_ALL may have more threads than a gang; its count must be at most 8"},
+        {"for_all %8:i64 < 8 { %9:f32 = shuffle %2, %1 }",
+         "statement 2 (shuffle): the distance of a shuffle must be a literal"},
+        {"for_all %8:i64 < 8 { %9:f32 = shuffle %2, %2 }", "statement 2 (shuffle): value 2 is a f32, not a i64"},
+        {"for_all %8:i64 < 8 { %9:i64 = shuffle %2, 1 }", "statement 2 (shuffle): value 6 is a i64, not a f32"},
+        {"for_all %8:i64 < 8 { %9:i64 = count %1 }", "statement 2 (count): value 1 is a i64, not a bool"},
+        {"for_all %8:i64 < 8 { %9:bool = all %1 }", "statement 2 (all): value 1 is a i64, not a bool"},
+        {"for_all %8:i64 < 8 { compact @2[0] = %1 where %3 }", "statement 2 (compact): value 1 is a i64, not a f32"},
+        {"for_all %8:i64 < 8 { compact @2[0] = %2 where %1 }", "statement 2 (compact): value 1 is a i64, not a bool"},
     };
     CHECK(rules);
 }
@@ -244,9 +266,24 @@ static void broken_structure_is_found(void **state)
     assert_string_equal(why, "statement 1 (store): an operand is missing");
 
     k = parsed(*state, "store @2[0] = %2");
+    k->stmt.at[1].in[2] = 1;
+    assert_false(k_verify(k, *state, &why));
+    assert_string_equal(why, "statement 1 (store): an operand too many");
+
+    k = parsed(*state, "store @2[0] = %2");
     k->value.at[2].bits = 7;
     assert_false(k_verify(k, *state, &why));
     assert_string_equal(why, "value 2 is no argument of the launch");
+
+    k = parsed(*state, CHAIN("@3", "0", "", "%11"));
+    k->stmt.at[1].chain->initial[0] = 6; /* its own */
+    assert_false(k_verify(k, *state, &why));
+    assert_string_equal(why, "statement 1 (chain): value 6 is used where it is not visible");
+
+    k = parsed(*state, CHAIN("@3", "0", "", "%11"));
+    k->stmt.at[1].chain->aggregate[0] = 0;
+    assert_false(k_verify(k, *state, &why));
+    assert_string_equal(why, "statement 1 (chain): an operand is missing");
 
     k = parsed(*state, "%9:u8 = var 1:u8");
     for (k_val v = 1; v < k->value.n; v++)
@@ -256,9 +293,229 @@ static void broken_structure_is_found(void **state)
     assert_string_equal(why, "value 5 has bits outside its type");
 }
 
+/* --- what no text says --- */
+
+static void no_type(kernel *k)
+{
+    k->mem.at[2].type = T_NONE;
+}
+
+static void type_beyond(kernel *k)
+{
+    k->mem.at[2].type = T_COUNT;
+}
+
+static void space_beyond(kernel *k)
+{
+    k->mem.at[4].space = K_PRIVATE + 1;
+}
+
+static void no_elements(kernel *k)
+{
+    k->mem.at[4].count = 0;
+}
+
+static void most_elements(kernel *k)
+{
+    k->mem.at[4].count = INT64_C(1) << 31;
+}
+
+static void more_elements(kernel *k)
+{
+    k->mem.at[4].count = (INT64_C(1) << 31) + 1;
+}
+
+static void no_threads(kernel *k)
+{
+    k->threads = 0;
+}
+
+static void no_lanes(kernel *k)
+{
+    k->lanes = 0;
+}
+
+static void three_lanes(kernel *k)
+{
+    k->lanes = 3;
+}
+
+static void most_lanes(kernel *k)
+{
+    k->lanes = 256;
+}
+
+static void more_lanes(kernel *k)
+{
+    k->lanes = 512;
+}
+
+static void no_kind(kernel *k)
+{
+    k->value.at[2].kind = KV_NONE;
+}
+
+static void kind_beyond(kernel *k)
+{
+    k->value.at[2].kind = KV_VARIABLE + 1;
+}
+
+static void value_of_no_type(kernel *k)
+{
+    k->value.at[2].type = T_NONE;
+}
+
+static void small_piece(kernel *k)
+{
+    for (k_val v = 1; v < k->value.n; v++)
+        if (k->value.at[v].kind == KV_PIECE)
+            k->value.at[v].type = T_I32;
+}
+
+static void other_argument(kernel *k)
+{
+    k->value.at[2].bits = 0; /* which is an i64 */
+}
+
+static void body_beyond(kernel *k)
+{
+    k->body = k->stmt.n;
+}
+
+static void defines_none(kernel *k)
+{
+    k->stmt.at[1].dst = 0;
+}
+
+static void defines_beyond(kernel *k)
+{
+    k->stmt.at[1].dst = k->value.n;
+}
+
+static void no_operator(kernel *k)
+{
+    k->stmt.at[1].sub = OP_NONE;
+}
+
+static void operator_beyond(kernel *k)
+{
+    k->stmt.at[1].sub = OP_COUNT;
+}
+
+static void statement_beyond(kernel *k)
+{
+    k->stmt.at[1].op = K_CHAIN + 1;
+}
+
+static void operand_beyond(kernel *k)
+{
+    k->stmt.at[1].in[1] = k->value.n;
+}
+
+static void memory_beyond(kernel *k)
+{
+    k->stmt.at[1].mem = k->mem.n;
+}
+
+static void stateless(kernel *k)
+{
+    k->stmt.at[1].chain->state = 0;
+}
+
+static void state_beyond(kernel *k)
+{
+    k->stmt.at[1].chain->state = k->mem.n;
+}
+
+static void carries_none(kernel *k)
+{
+    k->stmt.at[1].chain->arity = 0;
+}
+
+static void carries_nine(kernel *k)
+{
+    k->stmt.at[1].chain->arity = 9;
+}
+
+static void before_none(kernel *k)
+{
+    k->stmt.at[1].chain->before[0] = 0;
+}
+
+static void left_none(kernel *k)
+{
+    k->stmt.at[1].chain->left[0] = 0;
+}
+
+static void right_none(kernel *k)
+{
+    k->stmt.at[1].chain->right[0] = 0;
+}
+
+static void yields_none(kernel *k)
+{
+    k->stmt.at[1].chain->result[0] = 0;
+}
+
+static void broken_tables_are_found(void **state)
+{
+    static const char add[] = "%9:i64 = add %1, piece", store[] = "store @2[0] = %2",
+                      chain[] = CHAIN("@3", "0", "", "%11");
+    static const struct {
+        const char *body;
+        void (*spoil)(kernel *k);
+        const char *why; /* NULL: it is right */
+    } cases[] = {
+        {add, no_type, "memory 2 has no such space or type"},
+        {add, type_beyond, "memory 2 has no such space or type"},
+        {add, space_beyond, "memory 4 has no such space or type"},
+        {add, no_elements, "memory 4 has 0 elements; 1 to 2^31 are possible"},
+        {add, most_elements, NULL},
+        {add, more_elements, "memory 4 has 2147483649 elements; 1 to 2^31 are possible"},
+        {add, no_threads, "memory 5 is private, but the kernel says no number of threads"},
+        {add, no_lanes, "0 lanes; a power of two from 1 to 256 is possible"},
+        {add, three_lanes, "3 lanes; a power of two from 1 to 256 is possible"},
+        {add, most_lanes, NULL},
+        {add, more_lanes, "512 lanes; a power of two from 1 to 256 is possible"},
+        {add, no_kind, "value 2 has no such kind or type"},
+        {add, kind_beyond, "value 2 has no such kind or type"},
+        {add, value_of_no_type, "value 2 has no such kind or type"},
+        {add, small_piece, "value 5: the number of a piece is an i64"},
+        {add, other_argument, "value 2 is no argument of the launch"},
+        {add, body_beyond, "the body leads nowhere"},
+        {add, defines_none, "statement 1 (let): it defines no value"},
+        {add, defines_beyond, "statement 1 (let): it defines no value"},
+        {add, no_operator, "statement 1 (let): there is no such statement"},
+        {add, operator_beyond, "statement 1 (let): there is no such statement"},
+        {add, statement_beyond, "there is no such statement"},
+        {add, operand_beyond, "statement 1 (let): an operand is missing"},
+        {store, memory_beyond, "statement 1 (store): there is no memory 6"},
+        {chain, stateless, "statement 1 (chain): it has no state"},
+        {chain, state_beyond, "statement 1 (chain): it has no state"},
+        {chain, carries_none, "statement 1 (chain): it must stand at the outermost level and carry 1 to 8 values"},
+        {chain, carries_nine, "statement 1 (chain): it must stand at the outermost level and carry 1 to 8 values"},
+        {chain, before_none, "statement 1 (chain): it defines no value"},
+        {chain, left_none, "statement 1 (chain): it defines no value"},
+        {chain, right_none, "statement 1 (chain): it defines no value"},
+        {chain, yields_none, "statement 1 (chain): an operand is missing"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        const char *why = "";
+        kernel *k = parsed(*state, cases[i].body);
+        if (!k_verify(k, *state, &why))
+            fail_msg("%s: %s", cases[i].body, why);
+        cases[i].spoil(k);
+        if (k_verify(k, *state, &why) != !cases[i].why)
+            fail_msg("case %zu: %s", i, cases[i].why ? "passes" : why);
+        if (cases[i].why && !strstr(why, cases[i].why))
+            fail_msg("case %zu: %s", i, why);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(broken_tables_are_found, setup, teardown),
         cmocka_unit_test_setup_teardown(types_agree, setup, teardown),
         cmocka_unit_test_setup_teardown(scopes_are_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(levels_are_kept, setup, teardown),

@@ -1,0 +1,187 @@
+/* Builders given what cannot be: each says so once, and what is made of a mistake is none and says nothing more. */
+#include "ir/term_fixture.h"
+
+enum { SITE = 0 };
+
+static void expect_message(fixture *f, ir_id made, const char *message)
+{
+    assert_int_equal(made, 0);
+    assert_string_equal(last_error(f), message);
+}
+
+static ir_fn *closed_over(fixture *f, uint32_t n, const ir_type *type, ir_type result)
+{
+    ir_fn *fn = ir_fn_new(f->p, n, type);
+    ir_id r = result == T_I64 ? num(f, 1) : ir_const(f->p, result, 0);
+    return ir_fn_close(f->p, fn, 1, &r);
+}
+
+static void nothing_is_made_of_a_mistake(void **state)
+{
+    fixture *f = *state;
+    ir_program *p = f->p;
+    ir_id n = ir_dim(p, "n"), a = vector(f, T_F32, n), loop = square_loop(f, f->x, num(f, 3), f->y), none = 0;
+    ir_id any = op2(f, OP_LT, f->x, f->y), two[2] = {n, 0}, inputs[2] = {a, 0}, zero = real(f, 0);
+    const ir_type i64 = T_I64, floats[3] = {T_F32, T_F32, T_F32};
+    ir_fn *of_index = closed_over(f, 1, &i64, T_I64), *of_one = closed_over(f, 1, floats, T_F32),
+          *of_two = closed_over(f, 2, floats, T_F32), *of_three = closed_over(f, 3, floats, T_F32), open = {0};
+    ir_stencil clamp = {.extent = {3}, .boundary = IR_CLAMP}, constant = clamp, function = clamp, missing = clamp;
+    constant.boundary = missing.boundary = IR_CONSTANT;
+    constant.constant = &none;
+    function.boundary = IR_FUNCTION;
+    ir_fail(p, SITE, "the mistake");
+    const ir_id made[] = {
+        op1(f, OP_NEG, 0),
+        op2(f, OP_ADD, 0, f->x),
+        op2(f, OP_ADD, f->x, 0),
+        ir_op3(p, SITE, OP_FMA, 0, f->x, f->y),
+        ir_op3(p, SITE, OP_FMA, f->x, 0, f->y),
+        ir_op3(p, SITE, OP_FMA, f->x, f->y, 0),
+        ir_convert(p, SITE, OP_CONVERT, T_I64, 0),
+        ir_cond(p, SITE, 0, f->x, f->y),
+        ir_cond(p, SITE, any, 0, f->y),
+        ir_cond(p, SITE, any, f->x, 0),
+        ir_proj(p, 0, 0),
+        square_loop(f, 0, num(f, 3), f->y),
+        square_loop(f, f->x, 0, f->y),
+        square_loop(f, f->x, num(f, 3), 0),
+        ir_read(p, SITE, 0, 0, 0, 1, &f->i),
+        ir_read(p, SITE, a, 0, 0, 1, &none),
+        ir_input(p, 1, floats, 1, &none),
+        ir_input(p, 1, floats, 2, two),
+        ir_generate(p, SITE, 1, &none, of_index),
+        ir_generate(p, SITE, 1, &n, NULL),
+        ir_generate(p, SITE, 1, &n, &open),
+        ir_map(p, SITE, 1, &none, of_one, 0),
+        ir_map(p, SITE, 2, inputs, of_two, 0),
+        ir_map(p, SITE, 2, (const ir_id[]){0, a}, of_two, 0),
+        ir_map(p, SITE, 1, &a, NULL, 0),
+        ir_map(p, SITE, 1, &a, &open, 0),
+        ir_backpermute(p, SITE, 1, &n, of_index, 0, 0),
+        ir_backpermute(p, SITE, 1, &none, of_index, a, 0),
+        ir_backpermute(p, SITE, 1, &n, NULL, a, 0),
+        ir_reshape(p, SITE, 1, &n, 0),
+        ir_reshape(p, SITE, 1, &none, a),
+        ir_fold(p, SITE, of_two, &zero, 0, 0),
+        ir_fold(p, SITE, of_two, &none, a, 0),
+        ir_fold(p, SITE, NULL, &zero, a, 0),
+        ir_stencil_new(p, SITE, of_three, 1, &none, &clamp),
+        ir_stencil_new(p, SITE, NULL, 1, &a, &clamp),
+        ir_stencil_new(p, SITE, of_three, 1, &a, &constant),
+        ir_stencil_new(p, SITE, of_three, 1, &a, &missing),
+        ir_stencil_new(p, SITE, of_three, 1, &a, &function),
+        ir_force(p, SITE, 0),
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(made); i++)
+        if (made[i])
+            fail_msg("call %zu made something of a mistake", i);
+    assert_null(ir_fn_close(p, NULL, 1, &f->x));
+    assert_null(ir_fn_close(p, ir_fn_new(p, 1, floats), 1, &none));
+    assert_int_equal(p->error.n, 1);
+    assert_string_equal(last_error(f), "the mistake");
+    assert_int_not_equal(ir_proj(p, loop, 0), 0); /* what has nothing to do with it is made as ever */
+    assert_int_not_equal(ir_stencil_new(p, SITE, of_three, 1, &a, &clamp), 0);
+}
+
+static void mistakes_in_scalars(void **state)
+{
+    fixture *f = *state;
+    ir_program *p = f->p;
+    ir_id a = vector(f, T_F32, ir_dim(p, "n")), loop = square_loop(f, f->x, num(f, 3), f->y), ij[2] = {f->i, f->j};
+    ir_id any = op2(f, OP_LT, f->x, f->y), beyond = p->node.n + 7;
+    expect_message(f, op1(f, OP_NEG, loop), "neg: expected a scalar, found a loop");
+    expect_message(f, ir_op1(p, SITE, OP_COUNT, f->x), "unknown operator");
+    expect_message(f, ir_op1(p, SITE, OP_NONE, f->x), "unknown operator");
+    expect_message(f, ir_convert(p, SITE, OP_NEG, T_I64, f->x), "neg is no conversion");
+    expect_message(f, ir_convert(p, SITE, OP_COUNT, T_I64, f->x), "? is no conversion");
+    expect_message(f, ir_cond(p, SITE, any, a, f->x), "if: expected a scalar, found an array");
+    expect_message(f, ir_cond(p, SITE, any, f->x, beyond), "if: an operand is no term of this program");
+    expect_message(f, ir_read(p, SITE, f->x, 0, 0, 1, ij), "index: only arrays can be read by an index");
+    expect_message(f, ir_read(p, SITE, beyond, 0, 0, 1, ij), "index: only arrays can be read by an index");
+    expect_message(f, ir_read(p, SITE, a, 1, 0, 1, ij), "index: component 1 of an array of 1");
+    expect_message(f, ir_read(p, SITE, a, 0, 0, 2, ij), "index: 2 indices for an array of rank 1");
+    expect_message(f, ir_read(p, SITE, a, 0, 0, 0, ij), "index: 0 indices for an array of rank 1");
+    expect_message(f, ir_read(p, SITE, a, 0, 0, 1, &a), "index: expected a scalar, found an array");
+    expect_message(f, ir_const(p, T_NONE, 0), "a constant of no type");
+    uint32_t errors = p->error.n;
+    assert_null(ir_fn_close(p, ir_fn_new(p, 0, NULL), 1, &a));
+    assert_string_equal(last_error(f), "a function's result: expected a scalar, found an array");
+    assert_int_equal(p->error.n, errors + 1);
+}
+
+static void a_function_without_a_result_is_a_mistake(void **state)
+{
+    fixture *f = *state;
+    assert_null(ir_fn_close(f->p, ir_fn_new(f->p, 0, NULL), 1, &(ir_id){0}));
+    assert_int_equal(f->p->error.n, 1); /* as nothing else was */
+    assert_string_equal(last_error(f), "a function without result");
+}
+
+static void mistakes_in_loops(void **state)
+{
+    fixture *f = *state;
+    ir_program *p = f->p;
+    ir_id a = vector(f, T_F32, ir_dim(p, "n")), z = ir_var(p, T_F32), k = ir_var(p, T_I64), three = num(f, 3);
+    ir_loop without_end = {.states = 1, .init = &f->x, .var = &z, .next = &z};
+    expect_message(f, ir_loop_new(p, SITE, &without_end), "while: a loop without condition and count");
+    ir_loop stateless = {.count = three, .index = k};
+    expect_message(f, ir_loop_new(p, SITE, &stateless), "iterate: a loop without state");
+    ir_loop counted = {.states = 1, .init = &f->x, .var = &z, .next = &z, .count = a, .index = k};
+    expect_message(f, ir_loop_new(p, SITE, &counted), "iterate: expected a scalar, found an array");
+    counted.count = f->x;
+    expect_message(f, ir_loop_new(p, SITE, &counted), "iterate: the count is of type f32, not i64");
+    counted.count = three;
+    counted.init = &a;
+    expect_message(f, ir_loop_new(p, SITE, &counted), "iterate: expected a scalar, found an array");
+    counted.init = &f->x;
+    counted.next = &k;
+    expect_message(f, ir_loop_new(p, SITE, &counted), "iterate: state 0 is of type f32, its next value of type i64");
+}
+
+static void mistakes_in_arrays(void **state)
+{
+    fixture *f = *state;
+    ir_program *p = f->p;
+    const ir_type indices[4] = {T_I64, T_I64, T_I64, T_I64}, floats[3] = {T_F32, T_F32, T_F32};
+    ir_id n = ir_dim(p, "n"), shape[4] = {n, n, n, n}, a = vector(f, T_F32, n), beyond = p->node.n + 7;
+    ir_id point = ir_input(p, 1, floats, 0, NULL), deep = ir_input(p, 1, floats, 4, shape);
+    ir_id plane = ir_input(p, 1, floats, 2, shape), pair[2] = {a, plane};
+    ir_fn *of_one = closed_over(f, 1, floats, T_F32), *of_two = closed_over(f, 2, floats, T_F32),
+          *of_three = closed_over(f, 3, floats, T_F32), *whole = closed_over(f, 1, indices, T_I64);
+    ir_stencil clamp = {.extent = {3, 1, 1}, .boundary = IR_CLAMP}, function = clamp;
+    expect_message(f, ir_map(p, SITE, 0, NULL, of_one, 0), "map: needs an array");
+    expect_message(f, ir_map(p, SITE, 1, &beyond, of_one, 0), "map: expected an array, found a scalar");
+    expect_message(f, ir_map(p, SITE, 2, pair, of_two, 0),
+                   "map: the operands' ranks differ: 1 and 2; they need the same");
+    expect_message(f, ir_force(p, SITE, f->x), "force: expected an array, found a scalar");
+    expect_message(f, ir_stencil_new(p, SITE, of_one, 1, &point, &clamp),
+                   "stencil: stencils are for ranks 1 to 3, not 0");
+    expect_message(f, ir_stencil_new(p, SITE, of_three, 1, &deep, &clamp),
+                   "stencil: stencils are for ranks 1 to 3, not 4");
+    function.boundary = IR_FUNCTION;
+    function.function = whole;
+    expect_message(f, ir_stencil_new(p, SITE, of_three, 1, &a, &function),
+                   "stencil: the boundary function gives i64, the array has f32");
+    function.function = closed_over(f, 1, indices, T_F32);
+    assert_int_not_equal(ir_stencil_new(p, SITE, of_three, 1, &a, &function), 0);
+    function.function = closed_over(f, 2, indices, T_F32);
+    expect_message(f, ir_stencil_new(p, SITE, of_three, 1, &a, &function),
+                   "stencil: the function takes i64, i64, but is given i64");
+    expect_message(f, ir_backpermute(p, SITE, 1, &n, closed_over(f, 1, indices, T_F32), a, 0),
+                   "backpermute: the function must give an index of 1 i64 into the source, but gives f32");
+    expect_message(f, ir_backpermute(p, SITE, 1, &n, whole, plane, 0),
+                   "backpermute: the function must give an index of 2 i64 into the source, but gives i64");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_is_made_of_a_mistake),
+        TEST(mistakes_in_scalars),
+        TEST(a_function_without_a_result_is_a_mistake),
+        TEST(mistakes_in_loops),
+        TEST(mistakes_in_arrays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
