@@ -115,11 +115,55 @@ static void one_worker_takes_rows_as_they_come(void **state)
     sn_close(cx);
 }
 
+/* Of rows of three: their lengths, and what is made of them, are in no memory. */
+static sn_scalar squared(sn_scalar x)
+{
+    return sn_mul(x, x);
+}
+
+static sn_scalar twice(sn_scalar x, sn_scalar length)
+{
+    sn_scalar y = sn_exp(sn_exp(sn_div(x, length)));
+    return sn_add(y, y);
+}
+
+static sn_scalar back(sn_scalar x, sn_scalar y)
+{
+    return sn_sub(x, y);
+}
+
+static sn_acc directions(sn_acc x)
+{
+    sn_acc y = sn_zip_with(twice, x, along(sn_map(sn_sqrt, sn_sum(sn_map(squared, x))), x));
+    return sn_zip_with(back, sn_map(squared, y), y);
+}
+
+static void short_rows_leave_nothing_in_memory(void **state)
+{
+    (void)state;
+    sn_context *cx = workers(2);
+    sn_program *p = sn_compile(cx, "[n,m]f32 -> [n,m]f32", directions);
+    sn_program *q = sn_compile(both_interpreter(), "[n,m]f32 -> [n,m]f32", directions);
+    assert_true(p && q);
+    float x[5][3], y[5][3], z[5][3];
+    for (int i = 0; i < 15; i++)
+        x[i / 3][i % 3] = (float)(i % 7) + 0.5f;
+    assert_int_equal(sn_call(p, sn_in(x[0], 5, 3), sn_into(y[0], 5, 3)), SN_OK);
+    assert_int_equal(sn_call(q, sn_in(x[0], 5, 3), sn_into(z[0], 5, 3)), SN_OK);
+    for (int i = 0; i < 15; i++)
+        assert_true(y[i / 3][i % 3] - z[i / 3][i % 3] <= 1e-4f * z[i / 3][i % 3] &&
+                    z[i / 3][i % 3] - y[i / 3][i % 3] <= 1e-4f * z[i / 3][i % 3]);
+    says(p, "plan", "1 clusters, 0 buffers");
+    sn_drop(p), sn_drop(q);
+    sn_close(cx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_and_long_rows_have_loops_of_their_own),
         cmocka_unit_test(also_where_the_rows_are_counted_first),
+        cmocka_unit_test(short_rows_leave_nothing_in_memory),
         cmocka_unit_test(one_worker_takes_rows_as_they_come),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);

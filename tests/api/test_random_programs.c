@@ -61,6 +61,13 @@ static const way ways[] = {
     {"beyond the caches", &one, {.fuse = true, .cost_model = true, .large = true}, 1, false, false},
     {"always delayed", &one, {.fuse = true}, 1, false, false},
     {"in small kernels", &one, {.fuse = true, .cost_model = true, .cap = 12}, 1, false, false},
+    {"in row loops", &two, {.fuse = true, .cost_model = true, .rows = true}, 1, false, false},
+    {"in row loops beyond the caches",
+     &one,
+     {.fuse = true, .cost_model = true, .rows = true, .large = true},
+     1,
+     false,
+     false},
     {"as written", &one, {.fuse = true, .cost_model = true}, 1, false, true},
     {"as written, unfused", &one, {.cost_model = true}, 1, true, true},
 };

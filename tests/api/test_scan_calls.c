@@ -298,7 +298,7 @@ static sn_acc kept(sn_acc a)
 static void scans_of_rows(void **state)
 {
     (void)state;
-    both("[n]T -> [n]T, [n]T, [n]T, [n]T, T, [n]T, T, [m]T, [m]T", all_scans, INTEGERS " " FLOATS, SMALL, SIZES);
+    both("[n]T -> [n]T, [n]T, [n]T, [n]T, T, [n]T, T, [m]T, [m]T", all_scans, "i8 i32 u16 u64 f32 f64", SMALL, SIZES);
     both("[k,n]T -> [k,n]T, [k,n]T, [k,n]T, [k,n]T, [k]T, [k,n]T, [k]T, [k,m]T, [k,m]T", all_scans, "i64 f32", SMALL,
          MATRICES);
 }
@@ -306,14 +306,14 @@ static void scans_of_rows(void **state)
 static void scans_that_keep_order(void **state)
 {
     (void)state;
-    both("[n](T, T) -> [n](T, T), [n](T, T), [n](T, T), (T, T)", ordered, INTEGERS, SMALL, SIZES);
+    both("[n](T, T) -> [n](T, T), [n](T, T), [n](T, T), (T, T)", ordered, "i16 i32 u64", SMALL, SIZES);
     both("[k,n](T, T) -> [k,n](T, T), [k,n](T, T), [k,n](T, T), [k](T, T)", ordered, "u32 i64", SMALL, MATRICES);
 }
 
 static void what_is_kept(void **state)
 {
     (void)state;
-    both("[n]T -> [k]T, [n]T, i64, [k]T, T, [k]T", kept, INTEGERS, SMALL, SIZES);
+    both("[n]T -> [k]T, [n]T, i64, [k]T, T, [k]T", kept, "u8 i32 i64", SMALL, SIZES);
     both("[n,m]T -> [k]T, [l]T, i64, [k]T, T, [k]T", kept, "i32 u64", SMALL, MATRICES);
 }
 

@@ -492,6 +492,46 @@ static ir_id make_scan(random_maker *m)
     return ir_scan(m->p, 0, fn, flags & IR_EXCLUSIVE || chance(&m->c, 50) ? seed : NULL, source, flags);
 }
 
+/* The last array with an element for each row of an array; 0 if there is none. */
+static ir_id find_of_rows(const random_maker *m, const ir_array *rows)
+{
+    for (uint32_t k = m->array.n; k-- > 0;) {
+        const ir_array *a = info_of(m, m->array.at[k]);
+        if (a->rank + 1u == rows->rank && !memcmp(a->shape, rows->shape, a->rank * sizeof(ir_id)))
+            return m->array.at[k];
+    }
+    return 0;
+}
+
+/* Elements of rows, and what belongs to their row: most often the result of a fold, or what is made of it. */
+static ir_id make_row_reader(random_maker *m)
+{
+    ir_id array = pick_array(m, 2, 3), seed[IR_MAX_COMPONENTS], index[IR_MAX_RANK];
+    if (!array)
+        return 0;
+    const ir_array *rows = info_of(m, array);
+    ir_id of_rows = chance(&m->c, 30) ? find_of_rows(m, rows) : 0;
+    if (!of_rows) {
+        ir_fn *combine = make_operator(m, rows, seed);
+        of_rows = ir_fold(m->p, 0, combine, seed, array, 0);
+        vec_push(m->arena, &m->array, of_rows);
+    }
+    if (chance(&m->c, 40)) {
+        const ir_array *a = info_of(m, of_rows);
+        of_rows = ir_map(m->p, 0, 1, &of_rows, close_random_fn(m, new_fn(m, 0, a->components, a->type)), 0);
+        vec_push(m->arena, &m->array, of_rows);
+    }
+    ir_fn *fn = new_fn(m, rows->rank, 0, NULL);
+    memcpy(index, fn->param, sizeof(ir_id) * (rows->rank - 1u));
+    ir_id both[2] = {array, ir_backpermute(m->p, 0, rows->rank, rows->shape,
+                                           ir_fn_close(m->p, fn, rows->rank - 1u, index), of_rows, IR_SAFE)};
+    ir_type type[2 * IR_MAX_COMPONENTS];
+    const ir_array *a = info_of(m, of_rows);
+    memcpy(type, rows->type, rows->components * sizeof *type);
+    memcpy(type + rows->components, a->type, a->components * sizeof *type);
+    return ir_map(m->p, 0, 2, both, close_random_fn(m, new_fn(m, 0, rows->components + a->components, type)), 0);
+}
+
 static bool is_mask(const random_maker *m, ir_id array)
 {
     const ir_array *a = info_of(m, array);
@@ -570,6 +610,8 @@ static ir_id make_operation(random_maker *m)
                                    IR_PACK, IR_MAP,  IR_GENERATE, IR_FOLD, IR_RESHAPE, IR_BACKPERMUTE, IR_SCAN};
     ir_kind kind = m->options->rows && chance(&m->c, 70) ? rows[choose(&m->c, ARRAY_LENGTH(rows))]
                                                          : kinds[choose(&m->c, ARRAY_LENGTH(kinds))];
+    if (m->options->rows && chance(&m->c, 20))
+        return make_row_reader(m);
     if (!random_allows(m, kind))
         return 0;
     switch (kind) {
