@@ -31,6 +31,7 @@ import sys
 import threading
 import time
 
+sys.dont_write_bytecode = True  # in the repository
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from mutant_library import Library, Objects  # noqa: E402
 from mutants import mutants_of  # noqa: E402

@@ -7,7 +7,7 @@
 #include "kernel/narrow.h"
 #include "kernel/walk.h"
 
-enum { ENDS = 2, SAMPLES = 2 * ENDS + 1, DEEPEST_SAMPLED = 3, MOST_PIECES = 256, MOST_STEPS = 2000000 };
+enum { ENDS = 2, SAMPLES = 2 * ENDS + 1, MOST_WALKS = 1024, MOST_PIECES = 256, MOST_STEPS = 2000000 };
 
 typedef struct range { /* of an integer or a bool */
     int64_t low, high;
@@ -20,7 +20,8 @@ typedef struct frame { /* an open statement */
     bool orelse;      /* IF: which list */
     double otherwise; /* IF: share of the threads that run it */
     double on, slots; /* to be restored, */
-    bool first;       /* so is this */
+    bool first;       /* so is this, */
+    uint32_t walks;   /* and this */
     unsigned sample, samples;
     int64_t round[SAMPLES]; /* FOR */
     double weight[SAMPLES];
@@ -39,7 +40,8 @@ typedef struct counter {
     double on, slots;   /* how often the current statement runs: threads, and threads of whole gangs */
     bool thread, alone; /* in a FOR_ALL; in one of a single thread, or in none */
     bool first;         /* on behalf of all lanes the first one does it */
-    unsigned loops;     /* open ones that are sampled */
+    uint32_t walks;     /* of the current statement in a piece, given the loops that are open */
+    int64_t steps;      /* statements walked */
     VEC(frame) open;
     k_work *out;
 } counter;
@@ -387,7 +389,9 @@ static void open_for(counter *c, frame *f, const k_stmt *s)
         define(c, s->dst, (range){0});
         return;
     }
-    if (!is_point(rounds) || c->loops > DEEPEST_SAMPLED) { /* all rounds at once, as many as there are on average */
+    const uint32_t walks = c->walks * (uint32_t)(rounds.high < SAMPLES ? rounds.high : SAMPLES);
+    if (!is_point(rounds) ||
+        (rounds.high > 0 && walks > MOST_WALKS)) { /* all rounds at once, as many as there are on average */
         double mean = ((double)(rounds.low > 0 ? rounds.low : 0) + (double)(rounds.high > 0 ? rounds.high : 0)) / 2;
         f->samples = rounds.high > 0;
         f->weight[0] = mean;
@@ -396,6 +400,7 @@ static void open_for(counter *c, frame *f, const k_stmt *s)
         return;
     }
     f->samples = choose_rounds(from.low, rounds.low, SAMPLES, f->round, f->weight);
+    c->walks *= f->samples ? f->samples : 1;
     if (f->samples)
         define(c, s->dst, point(f->round[0]));
 }
@@ -446,7 +451,8 @@ static k_ref open_if(counter *c, const k_stmt *s)
 static k_ref open(counter *c, k_ref id)
 {
     const k_stmt *s = &c->k->stmt.at[id];
-    frame f = {.stmt = id, .on = c->on, .slots = c->slots, .first = c->first, .samples = 1, .weight = {1}};
+    frame f = {
+        .stmt = id, .on = c->on, .slots = c->slots, .first = c->first, .walks = c->walks, .samples = 1, .weight = {1}};
     if (s->op == K_FOR)
         open_for(c, &f, s);
     else if (s->op == K_FOR_ALL)
@@ -457,7 +463,6 @@ static k_ref open(counter *c, k_ref id)
         c->on *= f.weight[0];
         c->slots *= f.weight[0];
     }
-    c->loops += s->op == K_FOR;
     vec_push(c->arena, &c->open, f);
     if (s->op != K_IF)
         return f.samples ? s->body : 0;
@@ -493,7 +498,7 @@ static void close(counter *c)
     c->on = f->on;
     c->slots = f->slots;
     c->first = f->first;
-    c->loops -= s->op == K_FOR;
+    c->walks = f->walks;
     if (s->op != K_FOR_ALL)
         return;
     c->thread = false;
@@ -507,6 +512,7 @@ static void count_piece(counter *c, int64_t piece, double weight)
     c->on = c->slots = weight;
     c->thread = c->first = false;
     c->alone = true;
+    c->walks = 1;
     for (;;) {
         while (!at && c->open.n) {
             at = again(c);
@@ -518,6 +524,7 @@ static void count_piece(counter *c, int64_t piece, double weight)
         if (!at)
             return;
         const k_stmt *s = &c->k->stmt.at[at];
+        c->steps++;
         if (k_compound(s)) {
             at = open(c, at);
             continue;
@@ -525,6 +532,13 @@ static void count_piece(counter *c, int64_t piece, double weight)
         run(c, s);
         at = s->next;
     }
+}
+
+static void clear(counter *c)
+{
+    *c->out = (k_work){.memory = c->out->memory};
+    for (uint32_t i = 0; i < c->k->mem.n; i++)
+        c->out->memory[i] = (k_traffic){.low = INT64_MAX, .high = INT64_MIN};
 }
 
 void k_find_work(const kernel *original, arena *a, const ir_bits *arg, int64_t pieces, uint32_t width, k_work *out)
@@ -538,10 +552,13 @@ void k_find_work(const kernel *original, arena *a, const ir_bits *arg, int64_t p
     c.part = arena_alloc(a, k->value.n * sizeof(double));
     for (k_val v = 0; v < k->value.n; v++)
         c.part[v] = 1;
-    *out = (k_work){.memory = arena_alloc(a, (k->mem.n + 1) * sizeof(k_traffic))};
-    for (uint32_t i = 0; i < k->mem.n; i++)
-        out->memory[i] = (k_traffic){.low = INT64_MAX, .high = INT64_MIN};
-    int64_t affordable = MOST_STEPS / (int64_t)k->stmt.n, round[MOST_PIECES];
+    out->memory = arena_alloc(a, (k->mem.n + 1) * sizeof(k_traffic));
+    clear(&c);
+    if (pieces < 1)
+        return;
+    count_piece(&c, 0, 1); /* what does one take? */
+    clear(&c);
+    int64_t affordable = MOST_STEPS / (c.steps + 1), round[MOST_PIECES];
     double weight[MOST_PIECES];
     unsigned most = affordable > MOST_PIECES ? MOST_PIECES : affordable < SAMPLES ? SAMPLES : (unsigned)affordable;
     unsigned n = choose_rounds(0, pieces, most, round, weight);

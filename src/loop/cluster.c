@@ -318,14 +318,14 @@ static void emit_group(l_fusing *c, const anchors *g)
             }
             bool fold = c->class[id] == L_CLASS_FOLD;
             bool ordered = fold && fold_ordered(c->p, id), wide = fold && fold_wide(c->p, id);
-            if (fold && folds && (cluster->ordered != ordered || cluster->wide != wide))
+            if (fold && folds && (cluster->ordered != ordered || (ordered && cluster->wide != wide)))
                 continue;
             if (!cluster)
                 cluster = new_cluster(c, id);
             if (fold) {
                 cluster->class = L_CLASS_FOLD;
                 cluster->ordered = ordered;
-                cluster->wide = wide;
+                cluster->wide |= wide;
                 folds = true;
             } else if (ir_at(c->p, id)->kind == IR_FOLD) { /* in a stencil's loop */
                 cluster->ordered |= fold_ordered(c->p, id);

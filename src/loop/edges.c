@@ -83,9 +83,24 @@ static l_access access_of(const l_fusing *c, ir_id from, ir_id to, ir_id reader,
     return !own && reads(c, reader, from, L_OUTER) && !reads(c, reader, from, L_RANDOM) ? L_OUTER : asked;
 }
 
-/* Does `to` read only what belongs to its own row: the first indices of `from`, which it shares? */
-static bool row_step(const ir_program *p, ir_id from, ir_id to)
+/* Does scalar code of `to` read `from`, wherever it likes? */
+static bool reads_in_code(const l_fusing *c, ir_id from, ir_id to)
 {
+    const ir_fn *fn = ir_info(c->p, to)->fn;
+    opt_ids ids = {0};
+    bool found = false;
+    if (fn)
+        opt_reach(c->p, c->p->arena, fn->results, fn->result, &ids);
+    for (uint32_t i = 0; i < ids.n && !found; i++)
+        found = ir_at(c->p, ids.at[i])->kind == IR_READ && ir_at(c->p, ids.at[i])->array == from;
+    vec_free(c->p->arena, &ids);
+    return found;
+}
+
+/* Does `to` read only what belongs to its own row: the first indices of `from`, which it shares? */
+static bool row_step(const l_fusing *c, ir_id from, ir_id to)
+{
+    const ir_program *p = c->p;
     const ir_array *info = ir_info(p, to);
     ir_kind kind = (ir_kind)ir_at(p, to)->kind;
     bool same = kind == IR_MAP || kind == IR_FOLD || kind == IR_FORCE, found = false;
@@ -96,7 +111,7 @@ static bool row_step(const ir_program *p, ir_id from, ir_id to)
     for (unsigned d = 0; d < ir_info(p, from)->rank && !same; d++)
         if (info->fn->result[d] != info->fn->param[d])
             return false;
-    return true;
+    return !reads_in_code(c, from, to);
 }
 
 /* Does everything between a fold of rows and the anchor that `to` is delayed into keep to the rows? */
@@ -105,7 +120,7 @@ static bool row_by_row(const l_fusing *c, ir_id fold, ir_id to)
     if (!ir_info(c->p, fold)->rank)
         return false;
     for (ir_id from = fold;;) {
-        if (!row_step(c->p, from, to))
+        if (!row_step(c, from, to))
             return false;
         if (l_at(c->node, to)->anchor)
             return true;

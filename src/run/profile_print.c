@@ -77,7 +77,7 @@ static void judge(const telling *t, launches *l)
     if (!l->row->variant)
         return;
     const device_limits *limits = l->r->engine.device->limits;
-    if (t->roof && !l->open_ended)
+    if (t->roof)
         l->roof_seconds = run_roof_seconds(t->roof, l->loaded, l->stored, l->operations, l->wide);
     l->small = t->roof && !l->open_ended && l->roof_seconds < t->roof->launch;
     l->idle = !l->small && l->row->pieces < (int64_t)limits->workers ? limits->workers - (uint32_t)l->row->pieces : 0;
@@ -190,6 +190,8 @@ static void reasons(const launches *l, words *w)
 {
     if (l->small)
         word(w, "small", "launch too small");
+    if (l->small)
+        return; /* nothing else matters then */
     if (l->gathered >= SHARE_GATHERED)
         word(w, "gathered", "gathered (%u%% of what is loaded)", l->gathered);
     if (l->alone >= SHARE_ALONE)
@@ -287,7 +289,7 @@ static void print_launches(const telling *t, const launches *l, text *out)
         rate_text(all / seconds, moved);
         rate_text(l->operations / seconds, computed);
         if (l->roof_seconds > 0)
-            snprintf(roof, sizeof(roof), "%u%%", percent(l->roof_seconds, seconds));
+            snprintf(roof, sizeof(roof), "%s%u%%", l->open_ended ? ">" : "", percent(l->roof_seconds, seconds));
     }
     text_printf(out, "%10s %5u%% %8" PRIu64 " %10s %10s %8s %8s %5s  ", time_text((double)l->total, total),
                 percent((double)l->total, (double)t->total), l->count, time_text((double)l->least, least), bytes, moved,

@@ -195,15 +195,8 @@ void sk_fold_merge(sk_folds *s, k_val *const *into, k_val *const *from, k_val ha
         k_end(b);
 }
 
-static void to_shared(sk_folds *s, k_val lane, k_val *const *acc)
-{
-    for (uint32_t i = 0; i < s->fold.n; i++)
-        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
-            k_store(&s->lw->b, s->fold.at[i].shared[c], lane, k_get(&s->lw->b, acc[i][c]));
-}
-
-/* The same tree in registers, where a gang can exchange values: lane 0 ends with the sum of all. Lanes outside the tree
- * compute what nobody looks at. */
+/* Lane 0 ends with the sum of all lanes. Lanes outside the tree compute what nobody looks at, or nothing where the
+ * operator might fail there. */
 static void combine_in_gang(sk_folds *s, k_val lane, k_val count, k_val *const *acc)
 {
     sk_lower *lw = s->lw;
@@ -226,33 +219,42 @@ static void combine_in_gang(sk_folds *s, k_val lane, k_val count, k_val *const *
                 left[c] = k_get(b, acc[i][c]);
                 right[c] = k_shuffle(b, left[c], distance);
             }
+            bool guarded = !sk_fold_harmless(lw, f);
+            if (guarded) {
+                k_val within = k_let(b, OP_BIT_AND, lane, k_i64(b, 2 * distance - 1), 0);
+                k_val takes = k_let(b, OP_LT, ordered ? within : lane, k_i64(b, ordered ? 1 : distance), 0);
+                k_if(b, has ? k_let(b, OP_AND, takes, has, 0) : takes);
+            }
             sk_fold_accumulate(s, f, left, right, out);
             for (uint32_t c = 0; c < f->n; c++)
-                k_set(b, acc[i][c], has ? k_select(b, has, out[c], left[c]) : out[c]);
+                k_set(b, acc[i][c], has && !guarded ? k_select(b, has, out[c], left[c]) : out[c]);
+            if (guarded)
+                k_end(b);
         }
     }
 }
 
-/* The lanes' sums become the piece's: in registers if the operators are harmless in lanes that do not count. */
-void sk_fold_lanes(sk_folds *s, k_val row, k_val lane, k_val count, k_val *const *acc)
+/* Lane 0 stores its sums: the row's result, or the partial result number `position`. */
+void sk_fold_store(sk_folds *s, k_val row, k_val lane, k_val position, k_val *const *acc)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    if (!s->in_gang) {
-        to_shared(s, lane, acc);
-        return;
-    }
-    combine_in_gang(s, lane, count, acc);
-    sk_fold_settle(s, row, s->begin, lane, count, acc);
     k_if(b, k_let(b, OP_LT, lane, k_i64(b, 1), 0));
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
         k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val));
         for (uint32_t c = 0; c < f->n; c++)
             total[c] = k_get(b, acc[i][c]);
-        sk_fold_finish(s, f, sk_add(lw, row, lane), sk_add(lw, s->position ? s->position : k_piece(b), lane), total, 0);
+        sk_fold_finish(s, f, sk_add(lw, row, lane), sk_add(lw, position, lane), total, 0);
     }
     k_end(b);
+}
+
+/* The lanes' sums become the piece's, in lane 0. */
+void sk_fold_lanes(sk_folds *s, k_val row, k_val lane, k_val count, k_val *const *acc)
+{
+    combine_in_gang(s, lane, count, acc);
+    sk_fold_settle(s, row, s->begin, lane, count, acc);
 }
 
 /* May the operator run in lanes that hold nothing? */
@@ -268,42 +270,98 @@ bool sk_fold_harmless(const sk_lower *lw, const sk_fold *f)
     return true;
 }
 
-/* Commuting operators: the piece is read forwards, groups of lanes going to the accumulators in turn (enough of them to
- * hide the operator's latency). Rounds in which every accumulator gets a whole group need no masks. */
-static void piece_in_turn(sk_folds *s, k_val row, k_val begin, k_val count)
+sk_fold_streamed sk_fold_all_streams(const sk_folds *s)
+{
+    return (sk_fold_streamed){.step = 1, .all = s->tree.streams, .there = s->tree.streams};
+}
+
+void sk_fold_streams(sk_folds *s, k_val lane, sk_fold_streamed of, k_val count, k_val **const *acc)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    s->begin = begin;
-    int64_t lanes = s->tree.lanes, streams = s->tree.streams;
-    k_val lane = k_for_all(b, k_i64(b, lanes));
-    k_val zero = k_i64(b, 0), all = k_i64(b, streams * lanes);
-    k_val rounds = k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, streams * lanes - 1)), all, 0);
-    k_val whole = k_let(b, OP_QUOT, count, all, 0);
-    k_val **acc[8] = {0};
-    for (int64_t t = 0; t < streams; t++)
-        acc[t] = sk_fold_accumulators(s);
-    for (int masked = 0; masked < 2; masked++) {
-        k_val k = k_for(b, masked ? whole : zero, masked ? rounds : whole, false);
-        k_val started = k_let(b, OP_GT, k, zero, 0);
-        k_val within = sk_mul(lw, k, all);
-        for (int64_t t = 0; t < streams; t++) {
-            k_val group = sk_add(lw, within, k_i64(b, t * lanes));
-            if (masked)
-                k_if(b, k_let(b, OP_LT, lane, sk_sub(lw, count, group), 0));
-            sk_fold_element(s, row, sk_add(lw, begin, sk_add(lw, group, lane)), started, acc[t]);
-            if (masked)
-                k_end(b);
+    for (int64_t distance = of.all / 2; distance >= of.step; distance /= 2)
+        for (int64_t t = of.first; t < distance && t + distance < of.there; t += of.step) {
+            k_val first = count ? sk_sub(lw, count, k_i64(b, (t + distance) * s->tree.lanes)) : 0;
+            sk_fold_merge(s, acc[t], acc[t + distance], count ? k_let(b, OP_LT, lane, first, 0) : 0);
         }
-        k_end(b);
+}
+
+void sk_fold_round(sk_folds *s, const sk_fold_part *p, sk_fold_streamed of, k_val lane, k_val k, bool masked,
+                   k_val **const *acc)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val started = k_let(b, OP_GT, k, k_i64(b, 0), 0), within = sk_mul(lw, k, k_i64(b, SK_ACCUMULATORS));
+    bool both = masked && lw->cluster->flops <= SK_SMALL;
+    for (int64_t t = of.first; t < of.all; t += of.step) {
+        k_val group = sk_add(lw, within, k_i64(b, t * s->tree.lanes)), left = sk_sub(lw, p->count, group);
+        k_val at = sk_add(lw, p->begin, sk_add(lw, group, lane));
+        if (both) {
+            k_if(b, k_let(b, OP_GE, left, k_i64(b, s->tree.lanes), 0));
+            sk_fold_element(s, p->row, at, started, acc[t]);
+            k_else(b);
+            k_if(b, k_let(b, OP_GT, left, k_i64(b, 0), 0));
+        }
+        if (masked)
+            k_if(b, k_let(b, OP_LT, lane, left, 0));
+        sk_fold_element(s, p->row, at, started, acc[t]);
+        for (unsigned ends = both ? 3 : masked; ends; ends--)
+            k_end(b);
     }
-    for (int64_t distance = 1; distance < streams; distance *= 2)
-        for (int64_t t = 0; t + distance < streams; t += 2 * distance)
-            sk_fold_merge(s, acc[t], acc[t + distance],
-                          s->neutral ? 0
-                                     : k_let(b, OP_LT, lane, sk_sub(lw, count, k_i64(b, (t + distance) * lanes)), 0));
-    sk_fold_lanes(s, row, lane, count, acc[0]);
+}
+
+/* Parts of a round whose accumulators stay in registers, half of which are left for everything else. */
+static int64_t parts_of_round(const sk_folds *s)
+{
+    int64_t bytes = 0, vector = s->lw->options->vector_bytes, n = 1;
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
+            bytes += SK_ACCUMULATORS * (int64_t)ir_type_size(s->fold.at[i].info->type[c]);
+    while (n < s->tree.streams && bytes > n * vector * (vector >= 64 ? 16 : 8))
+        n *= 2;
+    return n;
+}
+
+/* Several rounds without masks, from round k on: each part of them takes its turn. */
+static void take_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val k, int64_t rounds, k_val **const *acc)
+{
+    int64_t parts = parts_of_round(s);
+    for (int64_t part = 0; part < parts; part++)
+        for (int64_t r = 0; r < rounds; r++) {
+            sk_fold_streamed of = {.first = part, .step = parts, .all = s->tree.streams};
+            sk_fold_round(s, p, of, lane, sk_add(s->lw, k, k_i64(&s->lw->b, r)), false, acc);
+        }
+}
+
+/* Commuting operators: the piece is read forwards, groups of lanes going to the accumulators in turn (enough of them to
+ * hide the operator's latency). Rounds in which every accumulator gets a whole group need no masks; several of them
+ * make a turn of the loop, as few turns are foreseen by processors. */
+static void piece_in_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val **acc[SK_MOST_STREAMS])
+{
+    enum { TURN = 4 };
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    s->begin = p->begin;
+    int64_t turn = lw->cluster->flops > SK_SMALL ? 1 : TURN;
+    k_val all = k_i64(b, SK_ACCUMULATORS), whole = k_let(b, OP_QUOT, p->count, all, 0);
+    for (int64_t t = 0; t < s->tree.streams; t++)
+        acc[t] = sk_fold_accumulators(s);
+    k_val turns = k_let(b, OP_QUOT, whole, k_i64(b, turn), 0);
+    take_turn(s, p, lane, sk_mul(lw, k_for(b, k_i64(b, 0), turns, false), k_i64(b, turn)), turn, acc);
     k_end(b);
+    k_val done = sk_mul(lw, turns, k_i64(b, turn));
+    for (int64_t rounds = turn / 2; rounds; rounds /= 2) {
+        k_val rest = k_let(b, OP_BIT_AND, whole, k_i64(b, rounds), 0);
+        k_if(b, k_let(b, OP_NE, rest, k_i64(b, 0), 0));
+        take_turn(s, p, lane, done, rounds, acc);
+        k_end(b);
+        done = sk_add(lw, done, rest);
+    }
+    k_if(b, k_let(b, OP_LT, sk_mul(lw, whole, all), p->count, 0));
+    sk_fold_round(s, p, sk_fold_all_streams(s), lane, whole, true, acc);
+    k_end(b);
+    sk_fold_streams(s, lane, sk_fold_all_streams(s), s->neutral ? 0 : p->count, acc);
+    sk_fold_lanes(s, p->row, lane, p->count, acc[0]);
 }
 
 /* The same tree for rows of a few whole groups, where the kernel is made for their length: no masks, no loops. */
@@ -315,18 +373,141 @@ static void row_in_turn(sk_folds *s, k_val row)
     int64_t streams = groups < s->tree.streams ? groups : s->tree.streams;
     s->begin = k_i64(b, 0);
     k_val lane = k_for_all(b, k_i64(b, lanes));
-    k_val **acc[8] = {0};
+    k_val **acc[SK_MOST_STREAMS] = {0};
     for (int64_t t = 0; t < streams; t++)
         acc[t] = sk_fold_accumulators(s);
     for (int64_t g = 0; g < groups; g++) {
         k_val started = k_literal(b, T_BOOL, g >= streams);
-        sk_fold_element(s, row, sk_add(lw, k_i64(b, g * lanes), lane), started, acc[g % streams]);
+        sk_fold_element(s, row, sk_add(lw, k_i64(b, g * lanes), lane), started, acc[g % s->tree.streams]);
     }
-    for (int64_t distance = 1; distance < streams; distance *= 2)
-        for (int64_t t = 0; t + distance < streams; t += 2 * distance)
-            sk_fold_merge(s, acc[t], acc[t + distance], 0);
+    sk_fold_streams(s, lane, (sk_fold_streamed){.step = 1, .all = s->tree.streams, .there = streams}, 0, acc);
     sk_fold_lanes(s, row, lane, k_i64(b, lw->options->row), acc[0]);
+    sk_fold_store(s, row, lane, k_piece(b), acc[0]);
     k_end(b);
+}
+
+/* --- blocks of several pieces --- */
+
+void sk_fold_totals(sk_folds *s, unsigned blocks)
+{
+    for (uint32_t i = 0; i < s->fold.n && s->lw->options->final; i++) {
+        sk_fold *f = &s->fold.at[i];
+        f->shared = arena_alloc(s->lw->arena, f->n * sizeof(k_mem));
+        for (uint32_t c = 0; c < f->n; c++)
+            f->shared[c] = k_shared(&s->lw->b, f->info->type[c], (int64_t)blocks * SK_BLOCK, "total");
+    }
+}
+
+sk_fold_block sk_fold_block_of(sk_folds *s, k_val number)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val pieces = sk_slot(lw, 1, "pieces_a_row"), blocks = sk_slot(lw, 2, "blocks_a_row");
+    k_val most = sk_slot(lw, 3, "pieces_a_block");
+    s->row_length = sk_slot(lw, 0, "row_length");
+    /* A launch that makes results has a block a row: nothing to divide, which would take longer than a short row. */
+    bool whole = lw->options->final;
+    sk_fold_block block = {.row = whole ? number : k_let(b, OP_QUOT, number, blocks, 0)};
+    block.first = whole ? k_i64(b, 0) : sk_mul(lw, sk_sub(lw, number, sk_mul(lw, block.row, blocks)), most);
+    block.end = whole ? pieces : sk_min(lw, pieces, sk_add(lw, block.first, most));
+    block.base = sk_mul(lw, block.row, s->row_length);
+    block.position = sk_mul(lw, block.row, pieces);
+    return block;
+}
+
+sk_fold_part sk_fold_piece_of(sk_folds *s, const sk_fold_block *block, k_val piece)
+{
+    sk_lower *lw = s->lw;
+    k_val size = k_i64(&lw->b, SK_PIECE);
+    sk_fold_part p = {.row = block->row, .begin = sk_mul(lw, piece, size)};
+    p.count = sk_min(lw, size, sk_sub(lw, s->row_length, p.begin));
+    return p;
+}
+
+static void keep_total(sk_folds *s, const sk_fold_block *block, k_val piece, k_val lane, k_val *const *acc)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val at = sk_add(lw, sk_add(lw, block->totals, piece), lane);
+    k_if(b, k_let(b, OP_LT, lane, k_i64(b, 1), 0));
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
+            k_store(b, s->fold.at[i].shared[c], at, k_get(b, acc[i][c]));
+    k_end(b);
+}
+
+static k_val several(sk_folds *s, const sk_fold_block *block)
+{
+    k_builder *b = &s->lw->b;
+    return k_let(b, OP_GT, block->end, k_i64(b, 1), 0);
+}
+
+void sk_fold_piece_done(sk_folds *s, const sk_fold_block *block, k_val piece, k_val lane, k_val *const *acc)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    if (!lw->options->final) {
+        sk_fold_store(s, block->row, lane, sk_add(lw, block->position, piece), acc);
+        return;
+    }
+    k_if(b, several(s, block));
+    keep_total(s, block, piece, lane, acc);
+    k_else(b);
+    sk_fold_store(s, block->row, lane, block->row, acc);
+    k_end(b);
+}
+
+/* The totals of a row's pieces, at most SK_SHORT, left to right. */
+void sk_fold_block_done(sk_folds *s, const sk_fold_block *block)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    if (!lw->options->final)
+        return;
+    k_if(b, several(s, block));
+    k_val one = k_i64(b, 1), lane = k_for_few(b, one);
+    k_val at = sk_add(lw, block->totals, lane);
+    k_val **acc = sk_fold_accumulators(s);
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
+            k_set(b, acc[i][c], k_load(b, s->fold.at[i].shared[c], at));
+    k_val piece = k_for(b, one, block->end, false);
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        const sk_fold *f = &s->fold.at[i];
+        k_val left[IR_MAX_COMPONENTS], right[IR_MAX_COMPONENTS], out[IR_MAX_COMPONENTS];
+        for (uint32_t c = 0; c < f->n; c++) {
+            left[c] = k_get(b, acc[i][c]);
+            right[c] = k_load(b, f->shared[c], sk_add(lw, at, piece));
+        }
+        sk_fold_apply(lw, f, left, right, out);
+        for (uint32_t c = 0; c < f->n; c++)
+            k_set(b, acc[i][c], out[c]);
+    }
+    k_end(b);
+    sk_fold_store(s, block->row, lane, block->row, acc);
+    k_end(b);
+    k_end(b);
+}
+
+/* Slots: 0 row length, 1 pieces a row, 2 blocks a row, 3 pieces a block. */
+static void block_in_turn(sk_folds *s)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    sk_fold_block block = sk_fold_block_of(s, k_piece(b));
+    k_val **acc[SK_MOST_STREAMS];
+    block.totals = k_i64(b, 0);
+    sk_fold_totals(s, 1);
+    s->row_base = block.base;
+    lw->element = block.row; /* of failures in the operator once elements are combined */
+    k_val lane = k_for_all(b, k_i64(b, s->tree.lanes));
+    k_val piece = k_for(b, block.first, block.end, false);
+    sk_fold_part p = sk_fold_piece_of(s, &block, piece);
+    piece_in_turn(s, &p, lane, acc);
+    sk_fold_piece_done(s, &block, piece, lane, acc[0]);
+    k_end(b);
+    k_end(b);
+    sk_fold_block_done(s, &block);
 }
 
 /* operators whose order is kept: each lane walks its own stretch of the piece */
@@ -347,84 +528,8 @@ static void piece_chunks(sk_folds *s, k_val row, k_val begin, k_val count, bool 
         k_end(b);
     k_end(b);
     sk_fold_lanes(s, row, lane, count, acc);
+    sk_fold_store(s, row, lane, k_piece(b), acc);
     k_end(b);
-}
-
-/* One round over the lanes' sums in shared memory: shared[at] (+)= shared[other] for `threads` threads. */
-static void lane_round(sk_folds *s, int64_t threads, int64_t scale, int64_t distance, k_val valid)
-{
-    sk_lower *lw = s->lw;
-    k_builder *b = &lw->b;
-    k_val lane = k_for_all(b, k_i64(b, threads));
-    k_val at = sk_mul(lw, lane, k_i64(b, scale)), other = sk_add(lw, at, k_i64(b, distance));
-    k_if(b, k_let(b, OP_LT, other, valid, 0));
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        k_val *left = arena_alloc(lw->arena, f->n * sizeof(k_val)),
-              *right = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        k_val *out = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        for (uint32_t c = 0; c < f->n; c++) {
-            left[c] = k_load(b, f->shared[c], at);
-            right[c] = k_load(b, f->shared[c], other);
-        }
-        sk_fold_apply(lw, f, left, right, out);
-        for (uint32_t c = 0; c < f->n; c++)
-            k_store(b, f->shared[c], at, out[c]);
-    }
-    k_end(b);
-    k_end(b);
-}
-
-static void combine_lanes(sk_folds *s, k_val count)
-{
-    sk_lower *lw = s->lw;
-    k_builder *b = &lw->b;
-    int64_t lanes = s->tree.lanes;
-    if (lw->cluster->ordered) {
-        k_val chunk = k_i64(b, s->tree.chunk);
-        k_val valid = k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, s->tree.chunk - 1)), chunk, 0);
-        for (int64_t step = 1; step < lanes; step *= 2)
-            lane_round(s, lanes / (2 * step), 2 * step, step, valid);
-        return;
-    }
-    for (int64_t half = lanes / 2; half >= 1; half /= 2)
-        lane_round(s, half, 1, half, sk_min(lw, count, k_i64(b, 2 * half)));
-}
-
-void sk_fold_piece(sk_folds *s, k_val row, k_val count)
-{
-    sk_lower *lw = s->lw;
-    k_builder *b = &lw->b;
-    if (s->in_gang)
-        return;
-    combine_lanes(s, count);
-    k_for_all(b, k_i64(b, 1));
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        for (uint32_t c = 0; c < f->n; c++)
-            total[c] = k_load(b, f->shared[c], k_i64(b, 0));
-        sk_fold_finish(s, f, row, k_piece(b), total, 0);
-    }
-    k_end(b);
-}
-
-/* How lanes exchange values. */
-static void prepare_lanes(sk_folds *s)
-{
-    sk_lower *lw = s->lw;
-    s->in_gang = lw->options->vector_bytes > 0;
-    s->neutral = true;
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        s->in_gang &= sk_fold_harmless(lw, &s->fold.at[i]);
-        s->neutral &= s->fold.at[i].identity != NULL;
-    }
-    for (uint32_t i = 0; i < s->fold.n && !s->in_gang; i++) {
-        sk_fold *f = &s->fold.at[i];
-        f->shared = arena_alloc(lw->arena, f->n * sizeof(k_mem));
-        for (uint32_t c = 0; c < f->n; c++)
-            f->shared[c] = k_shared(&lw->b, f->info->type[c], s->tree.lanes, "lane_sum");
-    }
 }
 
 sk_fold_part sk_fold_part_of(sk_folds *s, int64_t piece)
@@ -447,35 +552,31 @@ void sk_fold_in_order(sk_folds *s, sk_fold_part p)
 {
     k_builder *b = &s->lw->b;
     k_val size = k_i64(b, s->tree.piece);
-    prepare_lanes(s);
     k_if(b, k_let(b, OP_EQ, p.count, size, 0));
     piece_chunks(s, p.row, p.begin, size, true);
     k_else(b);
     piece_chunks(s, p.row, p.begin, p.count, false);
     k_end(b);
-    sk_fold_piece(s, p.row, p.count);
 }
 
 static void build_tree(sk_folds *s)
 {
-    sk_fold_part p = sk_fold_part_of(s, s->tree.piece);
     if (s->lw->cluster->ordered) {
-        sk_fold_in_order(s, p);
+        sk_fold_in_order(s, sk_fold_part_of(s, s->tree.piece));
         return;
     }
-    prepare_lanes(s);
-    s->mixes = s->in_gang && s->neutral;
+    s->mixes = s->neutral;
     if (s->lw->options->row && !s->combine)
-        row_in_turn(s, p.row);
+        row_in_turn(s, sk_fold_part_of(s, s->tree.piece).row);
     else
-        piece_in_turn(s, p.row, p.begin, p.count);
-    sk_fold_piece(s, p.row, p.count);
+        block_in_turn(s);
 }
 
 static void find_folds(sk_folds *s, sk_body *body)
 {
     sk_lower *lw = s->lw;
     uint32_t first = 0;
+    s->neutral = true;
     for (uint32_t i = 0; i < lw->cluster->op.n; i++) {
         const l_op *op = &lw->cluster->op.at[i];
         const ir_array *info = ir_info(lw->l->ir, op->term);
@@ -494,6 +595,7 @@ static void find_folds(sk_folds *s, sk_body *body)
         sk_fold f = {.op = op, .info = resolved, .n = info->components, .first = first};
         first += f.n;
         f.identity = sk_fold_identity(lw, info->fn, f.n);
+        s->neutral &= f.identity != NULL;
         if (!s->combine) {
             f.element = arena_copy(lw->arena, sk_define(body, op->term, &s->at), f.n * sizeof(ir_id));
             f.fused_product = sk_fold_product(lw, &f);

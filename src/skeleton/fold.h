@@ -13,7 +13,7 @@ typedef struct sk_fold { /* one fold of the cluster */
     ir_bits *identity;  /* per component, or NULL: the operator has none that we know */
     bool fused_product; /* element 0 is a product that goes into a sum */
     uint64_t extreme;   /* components whose least or greatest float is found by comparisons first (fold_extreme.c) */
-    k_mem *shared;      /* per component: sums of the lanes */
+    k_mem *shared;      /* per component: totals of pieces; in blocks of many threads, sums of threads */
     k_mem *in;          /* partial results to combine */
 } sk_fold;
 
@@ -22,21 +22,27 @@ typedef struct sk_folds {
     sk_tree tree;
     int64_t lanes; /* of the kernel's gangs, where they are not the tree's; else 0 */
     bool combine;
-    bool in_gang; /* lanes exchange values in registers */
     bool mixes;   /* all lanes go to one result */
     bool neutral; /* all operators have an identity: accumulators that received nothing may take part */
     VEC(sk_fold) fold;
     sk_outputs stored; /* elements stored on the way */
     sk_index at;
     k_val row_length, row_base;
-    k_val begin;    /* first element of the piece at hand, where there are extremes */
-    k_val position; /* of the piece's partial result; 0: the number of the launch's piece */
+    k_val begin;        /* first element of the piece at hand, where there are extremes */
     const k_val *outer; /* indices of the outer dimensions; NULL: they are made from the row's number */
 } sk_folds;
 
 typedef struct sk_fold_part { /* of a row: what a piece folds */
     k_val row, begin, count;
 } sk_fold_part;
+
+typedef struct sk_fold_block { /* of pieces of a row, which is what a worker claims */
+    k_val row, first, end;     /* its pieces are [first, end) */
+    k_val base, position;      /* of the row: its first element; the partial result of its first piece */
+    k_val totals;              /* where those of its pieces are in shared memory, in launches that make results */
+} sk_fold_block;
+
+enum { SK_MOST_STREAMS = 8, SK_SMALL = 8 }; /* operations of an element whose code may be repeated */
 
 /* Begins a kernel: lw's program, cluster, options and arena, and s->combine, are set. Finds the folds and what is
  * stored on the way, and declares the memories of results and partial results. */
@@ -69,12 +75,32 @@ void sk_fold_merge(sk_folds *s, k_val *const *into, k_val *const *from, k_val ha
  * a bool value, true where there is no total; 0: there is one. */
 void sk_fold_finish(sk_folds *s, const sk_fold *f, k_val row, k_val position, const k_val *total, k_val empty);
 
-/* Sums of the lanes of one piece of `count` elements become the piece's: sk_fold_lanes at the end of the FOR_ALL that
- * has them in variables, sk_fold_piece behind it. In registers where s->in_gang says so, else through f->shared, which
- * then has at least the tree's lanes. */
 bool sk_fold_harmless(const sk_lower *lw, const sk_fold *f); /* may the operator run in lanes that hold nothing? */
+/* Sums of the lanes of a piece of `count` elements, in variables, become the piece's, in lane 0. */
 void sk_fold_lanes(sk_folds *s, k_val row, k_val lane, k_val count, k_val *const *acc);
-void sk_fold_piece(sk_folds *s, k_val row, k_val count);
+/* Lane 0 stores its variables: the row's result, or the partial result number `position`. */
+void sk_fold_store(sk_folds *s, k_val row, k_val lane, k_val position, k_val *const *acc);
+
+typedef struct sk_fold_streamed { /* some of a lane's accumulators: first, first + step, ... below all; those from
+                                     `there` on have received nothing in any lane */
+    int64_t first, step, all, there;
+} sk_fold_streamed;
+
+/* Operators that commute: round k of a piece goes to these accumulators; and they become one, the first of them. Where
+ * not all have received an element, `count` is the piece's; else 0. */
+void sk_fold_round(sk_folds *s, const sk_fold_part *p, sk_fold_streamed of, k_val lane, k_val k, bool masked,
+                   k_val **const *acc);
+void sk_fold_streams(sk_folds *s, k_val lane, sk_fold_streamed of, k_val count, k_val **const *acc);
+sk_fold_streamed sk_fold_all_streams(const sk_folds *s);
+
+/* Shared memory for the totals of so many blocks at a time. Block `number` of a launch, and a piece of it (slots: 0 row
+ * length, 1 pieces a row, 2 blocks a row, 3 pieces a block). Lane 0 has a piece's total in `acc` at its end. Blocks
+ * that make a result combine the totals of their pieces, behind the FOR_ALL that has them. */
+void sk_fold_totals(sk_folds *s, unsigned blocks);
+sk_fold_block sk_fold_block_of(sk_folds *s, k_val number);
+sk_fold_part sk_fold_piece_of(sk_folds *s, const sk_fold_block *block, k_val piece);
+void sk_fold_piece_done(sk_folds *s, const sk_fold_block *block, k_val piece, k_val lane, k_val *const *acc);
+void sk_fold_block_done(sk_folds *s, const sk_fold_block *block);
 
 /* Lanes that are rows beside each other (fold_columns.c). */
 void sk_fold_columns(sk_folds *s);

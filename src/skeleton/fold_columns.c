@@ -92,15 +92,14 @@ static void set_total(const sk_folds *s, k_val *const *to, k_val *const *from)
             k_set(b, to[i][c], k_get(b, from[i][c]));
 }
 
-/* One accumulator of the tree: every (streams * lanes)-th element of the piece from `first` on. */
+/* One accumulator of the tree: every 128th element of the piece from `first` on. */
 static k_val **leaf(const columns *t, k_val first)
 {
     sk_folds *s = t->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    int64_t all = s->tree.streams * s->tree.lanes;
-    k_val zero = k_i64(b, 0), stride = k_i64(b, all);
-    k_val rest = sk_add(lw, sk_sub(lw, t->count, first), k_i64(b, all - 1));
+    k_val zero = k_i64(b, 0), stride = k_i64(b, SK_ACCUMULATORS);
+    k_val rest = sk_add(lw, sk_sub(lw, t->count, first), k_i64(b, SK_ACCUMULATORS - 1));
     k_val **acc = sk_fold_accumulators(s);
     k_val k = k_for(b, zero, k_let(b, OP_QUOT, rest, stride, 0), false);
     k_val at = sk_add(lw, sk_add(lw, t->begin, first), sk_mul(lw, k, stride));
@@ -133,11 +132,8 @@ static k_val **node(const columns *t, unsigned level, k_val first)
 
 static void find_levels(columns *t)
 {
-    const sk_tree *tree = &t->s->tree;
-    for (int64_t d = 1; d < tree->lanes; d *= 2)
+    for (int64_t d = 1; d < SK_ACCUMULATORS; d *= 2)
         t->distance[t->levels++] = d;
-    for (int64_t d = tree->streams / 2; d >= 1; d /= 2)
-        t->distance[t->levels++] = d * tree->lanes;
 }
 
 static uint16_t lanes_of(const sk_folds *s)

@@ -14,7 +14,7 @@ sk_tree sk_tree_of(bool ordered, bool wide)
         lanes /= 2;
         return (sk_tree){.lanes = lanes, .chunk = chunk, .piece = lanes * chunk};
     }
-    return (sk_tree){.lanes = lanes, .streams = 4, .piece = wide ? 32768 : 65536};
+    return (sk_tree){.lanes = lanes, .streams = SK_ACCUMULATORS / lanes, .piece = SK_PIECE};
 }
 
 static void prepare_fold(const l_program *l, l_cluster *c, arena *a)
@@ -140,7 +140,8 @@ static int64_t least_choice(const l_cluster *c)
 
 int64_t sk_choice_piece(const l_cluster *c)
 {
-    return c->choice == L_CHOICE_FREE ? sk_tree_of(false, c->choice_bytes == 8).piece : sk_tree_of(true, c->wide).piece;
+    enum { FREE_BYTES = 256 << 10 };
+    return c->choice == L_CHOICE_FREE ? FREE_BYTES / (c->choice_bytes == 8 ? 8 : 4) : sk_tree_of(true, c->wide).piece;
 }
 
 /* Are rows of this length a few whole groups of lanes? Many of them are worth a kernel of their own. */
@@ -170,6 +171,23 @@ static bool lanes_over_rows(const l_cluster *c, const sk_options *o, int64_t row
            (double)pieces_of(rows, workers) * (double)tree.chunk;
 }
 
+/* Operators that commute: blocks of several pieces, a whole row where it is short enough. Few workers wait for the last
+ * one, and partial results are few. */
+static void launch_blocks(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, sk_geometry *g)
+{
+    enum { DEAR = 200 };
+    int64_t pieces = pieces_of(length, SK_PIECE), workers = larger(o->workers, 1) * 8;
+    int64_t block = smaller(SK_BLOCK, larger(1, rows * pieces / workers));
+    if (pieces <= SK_BLOCK && (c->flops < DEAR || rows >= workers))
+        block = pieces;
+    int64_t blocks = pieces_of(pieces, block);
+    g->partials = blocks > 1 ? pieces : 1;
+    g->slot[1] = pieces;
+    g->slot[2] = blocks;
+    g->slot[3] = block;
+    g->pieces = rows * blocks;
+}
+
 /* Rows that come from memory: pieces far apart at once, where there are enough of them for all workers. */
 static void launch_apart(const l_cluster *c, const sk_options *o, sk_geometry *g)
 {
@@ -177,9 +195,9 @@ static void launch_apart(const l_cluster *c, const sk_options *o, sk_geometry *g
     if (together < 2 || g->pieces / together < larger(o->workers, 1) * 8)
         return;
     g->variant = SK_FOLD_APART;
-    g->slot[2] = g->pieces;
-    g->slot[3] = pieces_of(g->pieces, together);
-    g->pieces = g->slot[3];
+    g->slot[4] = g->pieces;
+    g->slot[5] = pieces_of(g->pieces, together);
+    g->pieces = g->slot[5];
 }
 
 static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
@@ -208,9 +226,11 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
         return;
     }
     g->variant = combine ? SK_COMBINE_TREE : SK_FOLD_TREE;
-    g->partials = pieces_of(length, sk_tree_of(c->ordered, c->wide).piece);
-    g->slot[1] = g->partials;
-    g->pieces = rows * g->partials;
+    if (c->ordered) {
+        g->partials = g->slot[1] = pieces_of(length, sk_tree_of(true, c->wide).piece);
+        g->pieces = rows * g->partials;
+    } else
+        launch_blocks(c, o, rows, length, g);
     g->row = !combine && rows >= SK_SHORT && whole_groups(c, length) ? length : 0;
 }
 

@@ -1,5 +1,5 @@
 /* Folds whose operators commute, on devices whose blocks are many threads. The tree is docs/determinism.md's: a thread
- * is one accumulator (s, l) of a piece, or the four of lane l where a block folds many rows. Neighbouring threads read
+ * is one accumulator of a piece, or all of a lane's where a block folds many rows. Neighbouring threads read
  * neighbouring elements in each round. */
 #include "skeleton/fold.h"
 
@@ -31,19 +31,6 @@ static k_val **take_sums(sk_folds *s, k_val at)
     return acc;
 }
 
-/* s(1) goes into s(0), s(3) into s(2), then s(2) into s(0), where the second of a pair has received an element */
-static void merge_streams(sk_folds *s, k_val lane, k_val count, k_val **const *acc)
-{
-    sk_lower *lw = s->lw;
-    k_builder *b = &lw->b;
-    int64_t lanes = s->tree.lanes, streams = s->tree.streams;
-    for (int64_t distance = 1; distance < streams; distance *= 2)
-        for (int64_t t = 0; t + distance < streams; t += 2 * distance) {
-            k_val first = sk_add(lw, k_i64(b, (t + distance) * lanes), lane);
-            sk_fold_merge(s, acc[t], acc[t + distance], k_let(b, OP_LT, first, count, 0));
-        }
-}
-
 /* --- one piece of a row --- */
 
 /* Rounds [from, to) of the piece, each a neighbour a thread. */
@@ -51,7 +38,7 @@ static void rounds(sk_folds *s, k_val row, k_val begin, k_val thread, k_val from
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    k_val threads = k_i64(b, s->tree.lanes * s->tree.streams);
+    k_val threads = k_i64(b, SK_ACCUMULATORS);
     k_val k = k_for(b, from, to, false);
     k_val i = sk_add(lw, sk_mul(lw, k, threads), thread);
     sk_fold_element(s, row, sk_add(lw, begin, i), k_let(b, OP_GT, k, k_i64(b, 0), 0), acc);
@@ -65,7 +52,7 @@ static k_val rounds_in_turns(sk_folds *s, k_val row, k_val begin, k_val thread, 
     k_builder *b = &lw->b;
     if (lw->cluster->flops > SMALL)
         return k_i64(b, 0);
-    k_val turns = k_i64(b, TURNS), threads = k_i64(b, s->tree.lanes * s->tree.streams);
+    k_val turns = k_i64(b, TURNS), threads = k_i64(b, SK_ACCUMULATORS);
     k_val groups = k_let(b, OP_QUOT, whole, turns, 0);
     k_val group = k_for(b, k_i64(b, 0), groups, false);
     k_val first = sk_mul(lw, group, turns);
@@ -78,53 +65,77 @@ static k_val rounds_in_turns(sk_folds *s, k_val row, k_val begin, k_val thread, 
     return sk_mul(lw, groups, turns);
 }
 
+/* sums[thread] (+)= sums[thread + half] for the threads whose second one has received an element */
+static void halve(sk_folds *s, int64_t half, k_val count)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val thread = k_for_all(b, k_i64(b, half)), partner = sk_add(lw, thread, k_i64(b, half));
+    k_if(b, k_let(b, OP_LT, partner, count, 0));
+    k_val **into = take_sums(s, thread), **from = take_sums(s, partner);
+    sk_fold_merge(s, into, from, 0);
+    keep_sums(s, thread, into);
+    k_end(b);
+    k_end(b);
+}
+
+/* The sums of all threads become the piece's: in the registers of a gang where there is one, and no lane can fail that
+ * does not count. */
+static void combine_threads(sk_folds *s, k_val row, k_val count)
+{
+    k_builder *b = &s->lw->b;
+    bool in_gang = (int64_t)s->lw->options->gang >= s->tree.lanes;
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        in_gang &= sk_fold_harmless(s->lw, &s->fold.at[i]);
+    for (int64_t half = SK_ACCUMULATORS / 2; half && !in_gang; half /= 2)
+        halve(s, half, count);
+    k_val lane = k_for_all(b, k_i64(b, in_gang ? s->tree.lanes : 1));
+    k_val **stream[SK_MOST_STREAMS];
+    for (int64_t t = 0; t < (in_gang ? s->tree.streams : 1); t++)
+        stream[t] = take_sums(s, sk_add(s->lw, k_i64(b, t * s->tree.lanes), lane));
+    if (in_gang) {
+        sk_fold_streams(s, lane, sk_fold_all_streams(s), count, stream);
+        sk_fold_lanes(s, row, lane, count, stream[0]);
+    }
+    sk_fold_store(s, row, lane, k_piece(b), stream[0]);
+    k_end(b);
+}
+
 /* slots: 0 row length, 1 pieces a row */
 static void piece_code(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    int64_t lanes = s->tree.lanes, streams = s->tree.streams;
     k_val length = sk_slot(lw, 0, "row_length"), pieces = sk_slot(lw, 1, "pieces_a_row");
     k_val row = k_let(b, OP_QUOT, k_piece(b), pieces, 0);
     k_name(lw->out->k, row, "row");
-    k_val size = k_i64(b, s->tree.piece), begin = sk_mul(lw, sk_sub(lw, k_piece(b), sk_mul(lw, row, pieces)), size);
+    k_val size = k_i64(b, SK_PIECE), begin = sk_mul(lw, sk_sub(lw, k_piece(b), sk_mul(lw, row, pieces)), size);
     k_val count = sk_min(lw, size, sk_sub(lw, length, begin));
     s->row_length = length;
     s->row_base = sk_mul(lw, row, length);
     lw->element = row; /* of failures in the operator once elements are combined */
-    lw->out->k->group = (uint16_t)(lanes * streams);
-    s->in_gang = (int64_t)lw->options->gang >= lanes;
-    for (uint32_t i = 0; i < s->fold.n; i++)
-        s->in_gang &= sk_fold_harmless(lw, &s->fold.at[i]);
-    declare_sums(s, lanes * streams);
-    k_val whole = k_let(b, OP_QUOT, count, k_i64(b, lanes * streams), 0);
+    lw->out->k->group = SK_ACCUMULATORS;
+    declare_sums(s, SK_ACCUMULATORS);
+    k_val whole = k_let(b, OP_QUOT, count, k_i64(b, SK_ACCUMULATORS), 0);
 
-    k_val thread = k_for_all(b, k_i64(b, lanes * streams));
+    k_val thread = k_for_all(b, k_i64(b, SK_ACCUMULATORS));
     k_name(lw->out->k, thread, "thread");
     k_name(lw->out->k, count, "count");
     k_val **acc = sk_fold_accumulators(s);
     k_val done = rounds_in_turns(s, row, begin, thread, whole, acc);
     rounds(s, row, begin, thread, done, whole, acc);
-    k_val last = sk_add(lw, sk_mul(lw, whole, k_i64(b, lanes * streams)), thread);
+    k_val last = sk_add(lw, sk_mul(lw, whole, k_i64(b, SK_ACCUMULATORS)), thread);
     k_if(b, k_let(b, OP_LT, last, count, 0));
     sk_fold_element(s, row, sk_add(lw, begin, last), k_let(b, OP_GT, whole, k_i64(b, 0), 0), acc);
     k_end(b);
     keep_sums(s, thread, acc);
     k_end(b);
-
-    k_val lane = k_for_all(b, k_i64(b, lanes));
-    k_val **stream[8] = {0};
-    for (int64_t t = 0; t < streams; t++)
-        stream[t] = take_sums(s, sk_add(lw, k_i64(b, t * lanes), lane));
-    merge_streams(s, lane, count, stream);
-    sk_fold_lanes(s, row, lane, count, stream[0]);
-    k_end(b);
-    sk_fold_piece(s, row, count);
+    combine_threads(s, row, count);
 }
 
 /* --- many rows --- */
 
-/* All elements of a row that lane l gets, in four accumulators. */
+/* All elements of a row that lane l gets, in its accumulators. */
 static void row_lane(sk_folds *s, k_val row, k_val lane, k_val **const *acc)
 {
     sk_lower *lw = s->lw;
@@ -205,11 +216,11 @@ static void rows_code(sk_folds *s)
     lw->element = row;
     k_if(b, k_let(b, OP_LT, row, rows, 0));
     s->row_base = sk_mul(lw, row, length);
-    k_val **acc[8] = {0};
+    k_val **acc[SK_MOST_STREAMS] = {0};
     for (int64_t t = 0; t < s->tree.streams; t++)
         acc[t] = sk_fold_accumulators(s);
     row_lane(s, row, lane, acc);
-    merge_streams(s, lane, length, acc);
+    sk_fold_streams(s, lane, sk_fold_all_streams(s), length, acc);
     keep_sums(s, thread, acc[0]);
     k_end(b);
     k_end(b);

@@ -68,9 +68,14 @@ typedef enum {
     SK_VARIANTS
 } sk_variant;
 
-enum { SK_SHORT = 32 };
+/* Constants of the combination tree (docs/determinism.md): rows that are folded from left to right, elements of a piece
+ * of longer ones, accumulators of a piece of operators that commute. */
+enum { SK_SHORT = 32, SK_PIECE = 4096, SK_ACCUMULATORS = 128 };
+enum {
+    SK_BLOCK = 16
+}; /* most pieces that a worker claims at once; not more than SK_SHORT, so that blocks can finish rows */
 
-/* Constants of the combination tree (docs/determinism.md). */
+/* How lanes go through the tree. */
 typedef struct sk_tree {
     int64_t lanes, chunk, streams, piece; /* elements; piece = lanes * chunk (ordered) or a multiple of streams * lanes */
 } sk_tree;

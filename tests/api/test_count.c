@@ -234,11 +234,11 @@ static sn_status call_dot(sn_program *p)
     return sn_call(p, sn_in(x, N), sn_in(y, N), sn_value(&r));
 }
 
-/* A long fold has a partial result for each piece of 65536 elements (docs/determinism.md), and a launch for them. */
+/* A long fold has a partial result for each piece of 4096 elements (docs/determinism.md), and a launch for them. */
 static void dot_needs_its_partial_results(void **state)
 {
     (void)state;
-    const uint64_t pieces = (N + 65535) / 65536;
+    const uint64_t pieces = (N + 4095) / 4096;
     expect("[n]f32, [n]f32 -> f32", SN_BODY(dot), call_dot,
            (cost){.launches = 2, .blocks = 1, .block_bytes = pieces * sizeof(float)});
 }

@@ -160,7 +160,7 @@ static void check_large(int64_t rows, int64_t m)
         x[i] = noise(&seed);
     assert_int_equal(sn_call(p, sn_in(x, rows, m), sn_in(x, rows, m), sn_into(all, rows)), SN_OK);
     assert_int_equal(sn_call(q, sn_in(x, rows, m), sn_into(all + rows, rows)), SN_OK);
-    if (on_cpu())
+    if (on_cpu() && cx->engine.device->limits->vector_bytes >= 64) /* else registers are too few */
         assert_non_null(strstr(sn_explain(q, "kernels"), "fold_apart"));
     for (int64_t r = 0; r < rows; r++) {
         const float *row = x + r * m;

@@ -4,8 +4,8 @@
  */
 #include "both.h"
 
-/* rows, columns: around the row of 32 elements that is folded in one go, the pieces of 65536 or 32768 elements and of
- * 16 * 1040, 8 * 520 ..., and the numbers of rows that make a gang */
+/* rows, columns: around the row of 32 elements that is folded in one go, the pieces of 4096 elements and of 16 * 1040,
+ * 8 * 520 ..., the sixteen pieces that one worker folds, and the numbers of rows that make a gang */
 #define FEW_LONG_ROWS 1, 200003, 2, 70001, 3, 65536, 3, 65537, 5, 32769, 7, 16641, 9, 4161
 #define MANY_SHORT_ROWS                                                                                                \
     200003, 1, 70001, 2, 50021, 3, 33000, 4, 10007, 7, 6007, 31, 6007, 32, 6007, 33, 1009, 63, 1009, 65

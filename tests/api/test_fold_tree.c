@@ -34,32 +34,21 @@ static tuple left_to_right(const monoid *op, const tuple *x, int64_t m)
     return t;
 }
 
-/* "Accumulator (s, l), s = 0 ... 3, combines the elements 4 G k + G s + l of its piece for k = 0, 1, ... Then, lane by
- * lane, accumulator 0 with 1, 2 with 3, and the two sums. Then lane l with lane l + G/2, l + G/4, ... l + 1.
- * Accumulators that received no element take no part." */
+/* "Accumulator i mod 128 of a piece combines its elements in ascending order of i; then accumulator l with l + 64,
+ * l + 32, l + 16, ... l + 1. Accumulators that received no element take no part." */
 static tuple commuting_piece(const monoid *op, const tuple *x, int64_t m)
 {
-    int64_t lanes = op->wide ? 16 : 32;
-    tuple a[4][32];
-    bool has[4][32] = {{false}};
+    tuple a[128];
+    bool has[128] = {false};
     for (int64_t i = 0; i < m; i++) {
-        int64_t s = i / lanes % 4, l = i % lanes;
-        a[s][l] = has[s][l] ? op->combine(a[s][l], x[i]) : x[i];
-        has[s][l] = true;
+        a[i % 128] = has[i % 128] ? op->combine(a[i % 128], x[i]) : x[i];
+        has[i % 128] = true;
     }
-    for (int64_t l = 0; l < lanes; l++) {
-        if (has[1][l])
-            a[0][l] = op->combine(a[0][l], a[1][l]);
-        if (has[3][l])
-            a[2][l] = op->combine(a[2][l], a[3][l]);
-        if (has[2][l])
-            a[0][l] = op->combine(a[0][l], a[2][l]);
-    }
-    for (int64_t half = lanes / 2; half; half /= 2)
+    for (int64_t half = 64; half; half /= 2)
         for (int64_t l = 0; l < half; l++)
-            if (has[0][l + half])
-                a[0][l] = op->combine(a[0][l], a[0][l + half]);
-    return a[0][0];
+            if (has[l + half])
+                a[l] = op->combine(a[l], a[l + half]);
+    return a[0];
 }
 
 /* "Lane l combines the elements l C ... l C + C - 1 of the piece left to right; then neighbouring lanes in pairs (0,1),
@@ -80,7 +69,7 @@ static tuple ordered_piece(const monoid *op, const tuple *x, int64_t m)
 /* Overwrites x. */
 static tuple fold(const monoid *op, tuple *x, int64_t m, const tuple *seed)
 {
-    int64_t piece = op->ordered ? op->wide ? 8 * 520 : 16 * 1040 : op->wide ? 32768 : 65536;
+    int64_t piece = op->ordered ? op->wide ? 8 * 520 : 16 * 1040 : 4096;
     while (m > 32) {
         int64_t pieces = (m + piece - 1) / piece;
         for (int64_t p = 0; p < pieces; p++) {
@@ -215,13 +204,13 @@ static sn_acc column_chains(sn_acc a)
     return sn_fold1(chain, sn_transpose(a));
 }
 
-/* A tuple has one tree, that of its widest component. */
+/* Components of several widths have one tree. */
 static sn_acc pairs(sn_acc a)
 {
     return sn_get(sn_fold1(add_both, sn_zip(a, sn_map(sn_to_f64, a))), 0);
 }
 
-/* Folds of 4 and of 8 bytes beside each other have trees of their own. */
+/* Folds of 4 and of 8 bytes beside each other share a loop. */
 static sn_acc beside(sn_acc a)
 {
     return sn_results(sn_fold1(add, a), sn_fold1(add, sn_map(sn_to_f64, a)));
@@ -306,12 +295,13 @@ static void compare(sn_program *p, const wanted *w, bool interpreted, int64_t ro
 
 /* Rows, and elements of a row: around lanes, rounds, stretches and pieces, alone and enough for lanes that are rows. */
 static const int64_t shapes[][2] = {
-    {1, 1},      {1, 2},      {1, 31},   {1, 32},    {1, 33},      {1, 48},    {1, 63},     {1, 64},    {1, 65},
-    {1, 96},     {1, 127},    {1, 128},  {1, 129},   {1, 160},     {1, 255},   {1, 520},    {1, 521},   {1, 1000},
-    {1, 1041},   {1, 2081},   {1, 4161}, {1, 8321},  {1, 16641},   {1, 32768}, {1, 32769},  {1, 65536}, {1, 65537},
-    {1, 200003}, {2, 70001},  {3, 4160}, {40, 16},   {40, 32},     {40, 33},   {40, 48},    {40, 64},   {40, 100},
-    {40, 128},   {40, 160},   {40, 256}, {40, 512},  {40, 1041},   {65, 2081}, {100, 4161}, {20, 8321}, {17, 257},
-    {1000, 129}, {64, 16641}, {33, 63},  {5, 16640}, {1, 1048577},
+    {1, 1},       {1, 2},      {1, 31},     {1, 32},     {1, 33},     {1, 48},     {1, 63},    {1, 64},    {1, 65},
+    {1, 96},      {1, 127},    {1, 128},    {1, 129},    {1, 160},    {1, 255},    {1, 520},   {1, 521},   {1, 1000},
+    {1, 1041},    {1, 2081},   {1, 4095},   {1, 4096},   {1, 4097},   {1, 4161},   {1, 12293}, {1, 8321},  {1, 16641},
+    {1, 32768},   {1, 32769},  {1, 65536},  {1, 65537},  {1, 200003}, {2, 70001},  {3, 4160},  {40, 16},   {40, 32},
+    {40, 33},     {40, 48},    {40, 64},    {40, 100},   {40, 128},   {40, 160},   {40, 256},  {40, 512},  {40, 1041},
+    {65, 2081},   {100, 4161}, {20, 8321},  {17, 257},   {1000, 129}, {64, 16641}, {33, 63},   {5, 16640}, {1, 1048577},
+    {1, 1048579}, {7, 4097},   {300, 5000}, {2, 131072}, {3, 131073},
 };
 
 static void same_as_the_page(sn_context *cx, const wanted *w, unsigned count, bool interpreted)

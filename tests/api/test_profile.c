@@ -292,19 +292,19 @@ static void neighbours_and_parts(void **state)
 static void words_explain(void **state)
 {
     (void)state;
-    enum { N = 4000 };
-    int64_t index[N];
+    enum { N = 1 << 20 }; /* no launch takes as little as that on any machine */
+    int64_t *index = room(8 * N);
     float *table = room(4 * N), *z = room(4 * N);
     for (int i = 0; i < N; i++)
-        index[i] = (i * 7) % N;
+        index[i] = (int64_t)i * 7 % N;
     sn_program *p = recorded("[n]i64, [m]f32 -> [n]f32", SN_BODY(looked_up));
     assert_int_equal(sn_call(p, sn_in(index, N), sn_in(table, N), sn_into(z, N)), SN_OK);
     assert_int_equal(sn_call(p, sn_in(index, N), sn_in(table, N), sn_into(z, N)), SN_OK);
     const char *json = json_of(p);
-    assert_int_equal(number(json, "\"over\": [4000]", "gathered_percent"), 50);
-    assert_int_equal(number(json, "\"over\": [4000]", "bytes_read"), 12 * N);
-    has_word(json, "\"over\": [4000]", "gathered", true);
-    has_word(json, "\"over\": [4000]", "stream", false);
+    assert_int_equal(number(json, "\"over\": [1048576]", "gathered_percent"), 50);
+    assert_int_equal(number(json, "\"over\": [1048576]", "bytes_read"), 12 * N);
+    has_word(json, "\"over\": [1048576]", "gathered", true);
+    has_word(json, "\"over\": [1048576]", "stream", false);
     says(p, "gathered (50% of what is loaded)");
     sn_drop(p);
 
@@ -312,20 +312,22 @@ static void words_explain(void **state)
     assert_int_equal(sn_call(p, sn_in(table, 3), sn_in(table, 3), sn_into(z, 3)), SN_OK);
     json = json_of(p);
     has_word(json, "\"over\": [3]", "small", true);
-    has_word(json, "\"over\": [3]", "masked", true);
+    has_word(json, "\"over\": [3]", "masked", false); /* as if that mattered */
+    assert_true(number(json, "\"over\": [3]", "masked_percent") > 20);
     has_word(json, "\"over\": [3]", "gathered", false);
-    says(p, "launch too small, masked tails (");
+    says(p, "launch too small\n");
     sn_drop(p);
 
     p = recorded("[n,m]f32 -> [n]f32", SN_BODY(row_sums)); /* rows a little longer than a vector */
-    assert_int_equal(sn_call(p, sn_in(table, 100, 40), sn_into(z, 100)), SN_OK);
+    assert_int_equal(sn_call(p, sn_in(table, 25000, 40), sn_into(z, 25000)), SN_OK);
     json = json_of(p);
-    has_word(json, "\"over\": [100, 40]", "short_rows", true);
-    has_word(json, "\"over\": [100, 40]", "masked", true);
+    has_word(json, "\"over\": [25000, 40]", "short_rows", true);
+    has_word(json, "\"over\": [25000, 40]", "masked", true);
     assert_int_equal(sn_call(p, sn_in(table, 2, 2000), sn_into(z, 2)), SN_OK);
     has_word(json_of(p), "\"over\": [2, 2000]", "short_rows", false);
     has_word(json_of(p), "\"over\": [2, 2000]", "masked", false);
     sn_drop(p);
+    free(index);
     free(table);
     free(z);
 }
@@ -348,7 +350,7 @@ static void large_results_pass_the_caches(void **state)
     sn_drop(p);
 }
 
-static void loops_have_no_roof(void **state)
+static void loops_have_a_least_roof(void **state)
 {
     (void)state;
     float x[100], z[100];
@@ -358,7 +360,7 @@ static void loops_have_no_roof(void **state)
     assert_int_equal(sn_call(p, sn_in(x, 100), sn_into(z, 100)), SN_OK);
     const char *json = json_of(p);
     has_word(json, "\"over\": [100]", "open_ended", true);
-    assert_int_equal(number(json, "\"over\": [100]", "roof_ns"), 0);
+    says(p, "data decide how long its loops run");
     sn_drop(p);
 }
 
@@ -584,7 +586,7 @@ int main(void)
         cmocka_unit_test(neighbours_and_parts),
         cmocka_unit_test(words_explain),
         cmocka_unit_test(large_results_pass_the_caches),
-        cmocka_unit_test(loops_have_no_roof),
+        cmocka_unit_test(loops_have_a_least_roof),
         cmocka_unit_test(host_steps_are_told),
         cmocka_unit_test(many_extents),
         cmocka_unit_test(alike_is_said_once),

@@ -46,7 +46,7 @@ prove_tree prove_tree_of(const prove_operator *op, prove_order order)
         return in_stretches(lanes, wide ? 264 : 520);
     if (order == PROVE_ORDERED)
         return in_stretches(lanes / 2, wide ? 520 : 1040);
-    return (prove_tree){.lanes = lanes, .streams = 4, .piece = wide ? 32768 : 65536};
+    return (prove_tree){.lanes = lanes, .streams = 128 / lanes, .piece = 4096};
 }
 
 /* --- parts --- */
@@ -209,12 +209,12 @@ static void short_fold(prove_part *p, k_val n)
 }
 
 /* One round: each accumulator takes the element of each lane that there is; the first round begins them. */
-static void round_of_streams(prove_part *p, k_val lane, k_val k, bool first, bool masked, k_val acc[4][4])
+static void round_of_streams(prove_part *p, k_val lane, k_val k, bool first, bool masked, k_val acc[8][4])
 {
     k_builder *b = &p->b;
     int64_t all = p->tree.lanes * p->tree.streams;
     k_val x[4], before = k_let(b, OP_ADD, k_let(b, OP_MUL, k, k_i64(b, all), 0), lane, 0);
-    for (unsigned s = 0; s < 4; s++) {
+    for (unsigned s = 0; s < p->tree.streams; s++) {
         k_val at = k_let(b, OP_ADD, before, k_i64(b, s * p->tree.lanes), 0);
         if (masked)
             k_if(b, k_let(b, OP_LT, at, p->count, 0));
@@ -229,7 +229,7 @@ static void round_of_streams(prove_part *p, k_val lane, k_val k, bool first, boo
 }
 
 /* acc[to] = acc[to] (+) acc[from], in lanes whose second one has received an element. */
-static void combine_streams(prove_part *p, k_val lane, k_val acc[4][4], unsigned to, unsigned from)
+static void combine_streams(prove_part *p, k_val lane, k_val acc[8][4], unsigned to, unsigned from)
 {
     k_builder *b = &p->b;
     k_val first = k_let(b, OP_ADD, lane, k_i64(b, from * p->tree.lanes), 0);
@@ -238,16 +238,16 @@ static void combine_streams(prove_part *p, k_val lane, k_val acc[4][4], unsigned
     k_end(b);
 }
 
-/* Accumulator (s, l) takes every (streams * lanes)-th element of the piece from s * lanes + l on; then the streams of
- * each lane are combined. */
+/* Accumulator s * lanes + l takes every 128th element of the piece from there on; then the streams of each lane are
+ * combined by halves. */
 static void lane_streams(prove_part *p, const k_mem *tile)
 {
     k_builder *b = &p->b;
-    k_val acc[4][4], one = k_i64(b, 1), round = k_i64(b, p->tree.lanes * p->tree.streams);
+    k_val acc[8][4], one = k_i64(b, 1), round = k_i64(b, p->tree.lanes * p->tree.streams);
     k_val whole = k_let(b, OP_DIV, p->count, round, 0);
     k_val rounds = k_let(b, OP_DIV, k_let(b, OP_ADD, p->count, k_let(b, OP_SUB, round, one, 0), 0), round, 0);
     k_val lane = k_for_all(b, k_i64(b, p->tree.lanes));
-    for (unsigned s = 0; s < 4; s++)
+    for (unsigned s = 0; s < p->tree.streams; s++)
         for (unsigned c = 0; c < p->op->arity; c++)
             acc[s][c] = k_decl(b, k_literal(b, p->op->type[c], 0), "acc");
     round_of_streams(p, lane, k_i64(b, 0), true, true, acc);
@@ -255,9 +255,9 @@ static void lane_streams(prove_part *p, const k_mem *tile)
     k_end(b);
     round_of_streams(p, lane, k_for(b, k_let(b, OP_MAX, whole, one, 0), rounds, false), false, true, acc);
     k_end(b);
-    combine_streams(p, lane, acc, 0, 1);
-    combine_streams(p, lane, acc, 2, 3);
-    combine_streams(p, lane, acc, 0, 2);
+    for (unsigned d = (unsigned)p->tree.streams / 2; d; d /= 2)
+        for (unsigned s = 0; s < d; s++)
+            combine_streams(p, lane, acc, s, s + d);
     prove_store(p, tile, lane, acc[0]);
     k_end(b);
 }

@@ -95,24 +95,18 @@ static tuple ordered_piece(reference op, const tuple *x, int64_t m, prove_tree t
     return lane[0];
 }
 
-static tuple commutative_piece(reference op, const tuple *x, int64_t m, prove_tree tree)
+static tuple commutative_piece(reference op, const tuple *x, int64_t m)
 {
-    tuple acc[4][64];
-    bool has[4][64] = {{0}};
+    tuple acc[128];
+    bool has[128] = {0};
     for (int64_t i = 0; i < m; i++) {
-        int64_t s = i / tree.lanes % tree.streams, l = i % tree.lanes;
-        acc[s][l] = has[s][l] ? op(acc[s][l], x[i]) : x[i];
-        has[s][l] = true;
+        acc[i % 128] = has[i % 128] ? op(acc[i % 128], x[i]) : x[i];
+        has[i % 128] = true;
     }
-    for (int64_t l = 0; l < tree.lanes; l++) {
-        acc[0][l] = has[1][l] ? op(acc[0][l], acc[1][l]) : acc[0][l];
-        acc[2][l] = has[3][l] ? op(acc[2][l], acc[3][l]) : acc[2][l];
-        acc[0][l] = has[2][l] ? op(acc[0][l], acc[2][l]) : acc[0][l];
-    }
-    for (int64_t d = tree.lanes / 2; d; d /= 2)
+    for (int64_t d = 64; d; d /= 2)
         for (int64_t l = 0; l < d; l++)
-            acc[0][l] = has[0][l + d] ? op(acc[0][l], acc[0][l + d]) : acc[0][l];
-    return acc[0][0];
+            acc[l] = has[l + d] ? op(acc[l], acc[l + d]) : acc[l];
+    return acc[0];
 }
 
 /* Destroys x. */
@@ -124,7 +118,8 @@ static tuple tree_fold(reference op, tuple *x, int64_t n, prove_tree tree, bool 
         int64_t pieces = (n + tree.piece - 1) / tree.piece;
         for (int64_t p = 0; p < pieces; p++) {
             int64_t m = least(tree.piece, n - p * tree.piece);
-            x[p] = (ordered ? ordered_piece : commutative_piece)(op, x + p * tree.piece, m, tree);
+            x[p] =
+                ordered ? ordered_piece(op, x + p * tree.piece, m, tree) : commutative_piece(op, x + p * tree.piece, m);
         }
         n = pieces;
     }

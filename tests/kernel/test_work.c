@@ -196,6 +196,21 @@ static void deep_loops(void **state)
     NEAR(counted(source, (ir_bits[]){0}, 1).memory[1].stores, 0);
 }
 
+/* Short loops are walked round by round, however deep they are: conditions on all their counters hold exactly. */
+static void deep_short_loops(void **state)
+{
+    (void)state;
+    static const char source[] =
+        "kernel k lanes 8 { global @1:f32 written arg %1:i64 for_all %2:i64 < 8 { "
+        "for %3:i64 = 0 to 2 { for %4:i64 = 0 to 2 { for %5:i64 = 0 to 2 { for %6:i64 = 0 to 2 { "
+        "for %7:i64 = 0 to 2 { for %8:i64 = 0 to 2 { %9:i64 = mul %3, 2 %10:i64 = add %9, %4 %11:i64 = mul %10, 2 "
+        "%12:i64 = add %11, %5 %13:i64 = mul %12, 2 %14:i64 = add %13, %6 %15:i64 = mul %14, 2 %16:i64 = add %15, %7 "
+        "%17:i64 = mul %16, 2 %18:i64 = add %17, %8 %19:bool = lt %18, %1 if %19 { "
+        "store @1[%18] = 0.0:f32 } } } } } } } } }";
+    for (ir_bits n = 1; n <= 64; n += 9)
+        NEAR(counted(source, (ir_bits[]){n}, 1).memory[1].stores, 8.0 * (double)n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +224,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(data_decide, begin, end),
         cmocka_unit_test_setup_teardown(functions_are_expanded, begin, end),
         cmocka_unit_test_setup_teardown(deep_loops, begin, end),
+        cmocka_unit_test_setup_teardown(deep_short_loops, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

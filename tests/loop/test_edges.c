@@ -134,6 +134,19 @@ static bool wraps(const judge *j, ir_id reader, ir_id from)
     return false;
 }
 
+/* At computed indices, from scalar code. */
+static bool reads_anywhere(const judge *j, ir_id reader, ir_id from)
+{
+    const ir_fn *fn = ir_info(j->l->ir, reader)->fn;
+    opt_ids ids = {0};
+    if (fn)
+        reads_in(j, fn->results, fn->result, &ids);
+    for (uint32_t i = 0; i < ids.n; i++)
+        if (ids.at[i] == from)
+            return true;
+    return false;
+}
+
 static void judge_fused(judge *j, const l_edge *e)
 {
     uint32_t here = j->l->cluster_of[e->from], there = j->l->cluster_of[e->to];
@@ -160,11 +173,16 @@ static void judge_apart(judge *j, const l_edge *e)
     }
     holds(j, e->why != L_NOT_ENABLED, "fusion is on");
     holds(j, e->why != L_NOT_AFTER || from == IR_FOLD, "after what is no fold");
+    if (e->why == L_NOT_ROW)
+        holds(j, from == IR_FOLD && ir_info(j->l->ir, e->from)->rank && !reads_anywhere(j, e->to, e->from),
+              "other rows are read");
     holds(j, e->why != L_NOT_FORCED || from == IR_FORCE, "nothing was forced");
     holds(j, e->why != L_NOT_BOUNDARY || (e->access == L_HALO && wraps(j, e->to, e->from)), "no boundary wraps");
     if (!there)
         return;
-    holds(j, from != IR_FOLD || e->why == L_NOT_AFTER, "after a fold for another reason");
+    holds(j, from != IR_FOLD || e->why == L_NOT_AFTER || e->why == L_NOT_ROW, "after a fold for another reason");
+    if (from == IR_FOLD && e->access == L_SAME && !reads_anywhere(j, e->to, e->from))
+        holds(j, (e->why == L_NOT_ROW) == (ir_info(j->l->ir, e->from)->rank > 0), "its own row, or all");
     holds(j, from != IR_FORCE || e->why == L_NOT_FORCED, "forced, but for another reason");
     if (from == IR_FOLD || from == IR_FORCE)
         return;
