@@ -302,7 +302,7 @@ static bool check_chain(checker *c, const k_stmt *s)
 {
     const k_chain *chain = s->chain;
     if (k_walk_parent(&c->w) || !chain || chain->arity < 1 || chain->arity > K_MOST_CARRIED)
-        return bad(c, "it must stand at the outermost level and carry 1 to 8 values");
+        return bad(c, "it must stand at the outermost level and carry 1 to 128 values");
     if (!chain->state || chain->state >= c->k->mem.n)
         return bad(c, "it has no state");
     const k_memory *m = &c->k->mem.at[chain->state];

@@ -506,7 +506,7 @@ static void launches_are_timed(void **state)
         if (turn != 1)
             assert_true(d->time_queue(d, q));
         assert_int_equal(d->took(d, q), 0);
-        assert_true(d->enqueue(d, q, k, mem, NULL, 0, 1) && d->enqueue(d, q, k, mem, NULL, 0, 1));
+        assert_true(d->enqueue(d, q, k, mem, NULL, 0, 1, false) && d->enqueue(d, q, k, mem, NULL, 0, 1, false));
         assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
         assert_int_equal(d->took(d, q), turn == 1 ? 0 : FAKE_OPENCL_LAUNCH_NS);
         d->close_queue(d, q);

@@ -212,7 +212,7 @@ static void chains_are_well_formed(void **state)
         {CHAIN("@3", "0", "store @4[0] = 1", "%11"), "statement 2 (store): the code of a chain only computes"},
         {CHAIN("@3", "0", "set %11 = 1", "%11"), "statement 2 (set): value 6 is no variable that may be set"},
         {"if %3 { " CHAIN("@3", "0", "", "%11") " }",
-         "statement 2 (chain): it must stand at the outermost level and carry 1 to 8 values"},
+         "statement 2 (chain): it must stand at the outermost level and carry 1 to 128 values"},
     };
     CHECK(rules);
 }
@@ -434,7 +434,7 @@ static void carries_none(kernel *k)
 
 static void carries_nine(kernel *k)
 {
-    k->stmt.at[1].chain->arity = 9;
+    k->stmt.at[1].chain->arity = K_MOST_CARRIED + 1;
 }
 
 static void before_none(kernel *k)
@@ -492,8 +492,8 @@ static void broken_tables_are_found(void **state)
         {store, memory_beyond, "statement 1 (store): there is no memory 6"},
         {chain, stateless, "statement 1 (chain): it has no state"},
         {chain, state_beyond, "statement 1 (chain): it has no state"},
-        {chain, carries_none, "statement 1 (chain): it must stand at the outermost level and carry 1 to 8 values"},
-        {chain, carries_nine, "statement 1 (chain): it must stand at the outermost level and carry 1 to 8 values"},
+        {chain, carries_none, "statement 1 (chain): it must stand at the outermost level and carry 1 to 128 values"},
+        {chain, carries_nine, "statement 1 (chain): it must stand at the outermost level and carry 1 to 128 values"},
         {chain, before_none, "statement 1 (chain): it defines no value"},
         {chain, left_none, "statement 1 (chain): it defines no value"},
         {chain, right_none, "statement 1 (chain): it defines no value"},
