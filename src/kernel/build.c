@@ -314,6 +314,12 @@ k_val k_load_total(k_builder *b, k_mem m, k_val index)
     return append_value(b, s, (ir_type)b->k->mem.at[m].type);
 }
 
+k_val k_load_ahead(k_builder *b, k_mem m, k_val index)
+{
+    const k_stmt s = {.op = K_LOAD, .sub = K_AHEAD, .mem = m, .in = {index}};
+    return append_value(b, s, (ir_type)b->k->mem.at[m].type);
+}
+
 void k_store(k_builder *b, k_mem m, k_val index, k_val value)
 {
     append(b, (k_stmt){.op = K_STORE, .mem = m, .in = {index, value}});

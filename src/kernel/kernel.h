@@ -113,6 +113,7 @@ enum {
 }; /* a CHECK that always fails and takes no lane away: it notes the bits of a value, in[2], of the ir_type in[3]
       (`trace`). Where nobody listens, it does nothing */
 enum { K_TOTAL = 1 }; /* a LOAD whose index, that of a FOR around it, is in range in every round, whatever IFs there are between the two */
+enum { K_AHEAD = 2 }; /* ... after which a little of what lies behind is read soon: a hint to fetch it */
 
 enum { K_MOST_CARRIED = 128 }; /* values that a chain hands on */
 
@@ -136,7 +137,7 @@ enum {
 typedef struct k_stmt {
     uint8_t op;    /* k_op */
     uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_FOR: K_UNROLL, K_PACK. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: K_RELAX, K_MIX.
-                      K_LOAD: K_TOTAL. K_CHECK: K_NOTE. K_SHUFFLE: K_ROTATE, K_LEFT, K_LANE */
+                      K_LOAD: K_TOTAL, K_AHEAD. K_CHECK: K_NOTE. K_SHUFFLE: K_ROTATE, K_LEFT, K_LANE */
     uint32_t site; /* K_CHECK: operation in the user's program */
     k_val dst, in[4];
     k_mem mem;
@@ -195,6 +196,7 @@ void k_relax(k_builder *b, k_val variable, k_val value); /* a SET that may also 
 k_val k_get(k_builder *b, k_val variable); /* an immutable copy of the variable's value now */
 k_val k_load(k_builder *b, k_mem m, k_val index);
 k_val k_load_total(k_builder *b, k_mem m, k_val index); /* K_TOTAL */
+k_val k_load_ahead(k_builder *b, k_mem m, k_val index); /* K_AHEAD */
 void k_store(k_builder *b, k_mem m, k_val index, k_val value);
 void k_check(k_builder *b, uint32_t site, k_val holds, k_val element, k_val value, k_val bound);
 void k_note(k_builder *b, uint32_t site, k_val element, k_val value); /* K_NOTE; of any type */

@@ -380,7 +380,7 @@ static void assignment(parser *p)
         values(p, "", 3, s.in);
     } else if (take(p, "load")) {
         s.op = K_LOAD;
-        s.sub = take(p, "total") ? K_TOTAL : 0;
+        s.sub = take(p, "total") ? K_TOTAL : take(p, "ahead") ? K_AHEAD : 0;
         access(p, &s);
     } else if (take(p, "atomic")) {
         s.op = K_ATOMIC;

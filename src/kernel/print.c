@@ -121,7 +121,7 @@ static void put_right_side(printer *p, const k_stmt *s)
     text_add(p->out, s->op == K_LET ? ir_ops[s->sub].name : k_op_name((k_op)s->op));
     switch ((k_op)s->op) {
     case K_LOAD:
-        text_add(p->out, s->sub == K_TOTAL ? " total" : "");
+        text_add(p->out, s->sub == K_TOTAL ? " total" : s->sub == K_AHEAD ? " ahead" : "");
         put_access(p, s);
         return;
     case K_SHUFFLE:

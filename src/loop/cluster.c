@@ -318,7 +318,7 @@ static void emit_group(l_fusing *c, const anchors *g)
             }
             bool fold = c->class[id] == L_CLASS_FOLD;
             bool ordered = fold && fold_ordered(c->p, id), wide = fold && fold_wide(c->p, id);
-            if (fold && folds && (cluster->ordered != ordered || (ordered && cluster->wide != wide)))
+            if (fold && folds && cluster->ordered != ordered)
                 continue;
             if (!cluster)
                 cluster = new_cluster(c, id);

@@ -111,6 +111,11 @@ void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *cons
         for (uint32_t c = 0; c < f->n; c++)
             right[c] = s->combine ? k_load(b, f->in[c], lw->element) : value[next + c];
         next += f->n;
+        if (s->by_position) {
+            for (uint32_t c = 0; c < f->n; c++)
+                k_set(b, acc[i][c], right[c]);
+            continue;
+        }
         if (!f->identity) {
             k_if(b, started);
         }
@@ -201,15 +206,10 @@ static void combine_in_gang(sk_folds *s, k_val lane, k_val count, k_val *const *
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    bool ordered = lw->cluster->ordered;
-    int64_t lanes = s->tree.lanes;
-    k_val chunk = k_i64(b, ordered ? s->tree.chunk : 1);
-    k_val valid = ordered ? k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, s->tree.chunk - 1)), chunk, 0) : count;
     /* every lane of the first half has a partner, in every round, or one that changes nothing */
-    bool full = (lw->options->row && !s->combine) || (!ordered && s->neutral);
-    for (int64_t round = 1; round < lanes; round *= 2) {
-        int64_t distance = ordered ? round : lanes / (2 * round);
-        k_val has = full ? 0 : k_let(b, OP_LT, lane, sk_sub(lw, valid, k_i64(b, distance)), 0);
+    bool full = (lw->options->row && !s->combine) || s->neutral;
+    for (int64_t distance = s->tree.lanes / 2; distance; distance /= 2) {
+        k_val has = full ? 0 : k_let(b, OP_LT, lane, sk_sub(lw, count, k_i64(b, distance)), 0);
         for (uint32_t i = 0; i < s->fold.n; i++) {
             const sk_fold *f = &s->fold.at[i];
             k_val *left = arena_alloc(lw->arena, f->n * sizeof(k_val)),
@@ -221,8 +221,7 @@ static void combine_in_gang(sk_folds *s, k_val lane, k_val count, k_val *const *
             }
             bool guarded = !sk_fold_harmless(lw, f);
             if (guarded) {
-                k_val within = k_let(b, OP_BIT_AND, lane, k_i64(b, 2 * distance - 1), 0);
-                k_val takes = k_let(b, OP_LT, ordered ? within : lane, k_i64(b, ordered ? 1 : distance), 0);
+                k_val takes = k_let(b, OP_LT, lane, k_i64(b, distance), 0);
                 k_if(b, has ? k_let(b, OP_AND, takes, has, 0) : takes);
             }
             sk_fold_accumulate(s, f, left, right, out);
@@ -286,28 +285,35 @@ void sk_fold_streams(sk_folds *s, k_val lane, sk_fold_streamed of, k_val count, 
         }
 }
 
+void sk_fold_group(sk_folds *s, const sk_fold_part *p, k_val lane, k_val within, int64_t t, k_val started, bool masked,
+                   k_val *const *acc)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    bool both = masked && lw->cluster->flops <= SK_SMALL;
+    k_val group = sk_add(lw, within, k_i64(b, t * s->tree.lanes)), left = sk_sub(lw, p->count, group);
+    k_val at = sk_add(lw, p->begin, sk_add(lw, group, lane));
+    if (both) {
+        k_if(b, k_let(b, OP_GE, left, k_i64(b, s->tree.lanes), 0));
+        sk_fold_element(s, p->row, at, started, acc);
+        k_else(b);
+        k_if(b, k_let(b, OP_GT, left, k_i64(b, 0), 0));
+    }
+    if (masked)
+        k_if(b, k_let(b, OP_LT, lane, left, 0));
+    sk_fold_element(s, p->row, at, started, acc);
+    for (unsigned ends = both ? 3 : masked; ends; ends--)
+        k_end(b);
+}
+
 void sk_fold_round(sk_folds *s, const sk_fold_part *p, sk_fold_streamed of, k_val lane, k_val k, bool masked,
                    k_val **const *acc)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     k_val started = k_let(b, OP_GT, k, k_i64(b, 0), 0), within = sk_mul(lw, k, k_i64(b, SK_ACCUMULATORS));
-    bool both = masked && lw->cluster->flops <= SK_SMALL;
-    for (int64_t t = of.first; t < of.all; t += of.step) {
-        k_val group = sk_add(lw, within, k_i64(b, t * s->tree.lanes)), left = sk_sub(lw, p->count, group);
-        k_val at = sk_add(lw, p->begin, sk_add(lw, group, lane));
-        if (both) {
-            k_if(b, k_let(b, OP_GE, left, k_i64(b, s->tree.lanes), 0));
-            sk_fold_element(s, p->row, at, started, acc[t]);
-            k_else(b);
-            k_if(b, k_let(b, OP_GT, left, k_i64(b, 0), 0));
-        }
-        if (masked)
-            k_if(b, k_let(b, OP_LT, lane, left, 0));
-        sk_fold_element(s, p->row, at, started, acc[t]);
-        for (unsigned ends = both ? 3 : masked; ends; ends--)
-            k_end(b);
-    }
+    for (int64_t t = of.first; t < of.all; t += of.step)
+        sk_fold_group(s, p, lane, within, t, started, masked, acc[t]);
 }
 
 /* Parts of a round whose accumulators stay in registers, half of which are left for everything else. */
@@ -390,7 +396,8 @@ static void row_in_turn(sk_folds *s, k_val row)
 
 void sk_fold_totals(sk_folds *s, unsigned blocks)
 {
-    for (uint32_t i = 0; i < s->fold.n && s->lw->options->final; i++) {
+    bool ordered = s->lw->cluster->ordered;
+    for (uint32_t i = 0; i < s->fold.n && (s->lw->options->final || ordered); i++) {
         sk_fold *f = &s->fold.at[i];
         f->shared = arena_alloc(s->lw->arena, f->n * sizeof(k_mem));
         for (uint32_t c = 0; c < f->n; c++)
@@ -424,11 +431,10 @@ sk_fold_part sk_fold_piece_of(sk_folds *s, const sk_fold_block *block, k_val pie
     return p;
 }
 
-static void keep_total(sk_folds *s, const sk_fold_block *block, k_val piece, k_val lane, k_val *const *acc)
+void sk_fold_keep_total(sk_folds *s, k_val number, k_val lane, k_val *const *acc)
 {
-    sk_lower *lw = s->lw;
-    k_builder *b = &lw->b;
-    k_val at = sk_add(lw, sk_add(lw, block->totals, piece), lane);
+    k_builder *b = &s->lw->b;
+    k_val at = sk_add(s->lw, number, lane);
     k_if(b, k_let(b, OP_LT, lane, k_i64(b, 1), 0));
     for (uint32_t i = 0; i < s->fold.n; i++)
         for (uint32_t c = 0; c < s->fold.at[i].n; c++)
@@ -451,7 +457,7 @@ void sk_fold_piece_done(sk_folds *s, const sk_fold_block *block, k_val piece, k_
         return;
     }
     k_if(b, several(s, block));
-    keep_total(s, block, piece, lane, acc);
+    sk_fold_keep_total(s, sk_add(lw, block->totals, piece), lane, acc);
     k_else(b);
     sk_fold_store(s, block->row, lane, block->row, acc);
     k_end(b);
@@ -510,28 +516,6 @@ static void block_in_turn(sk_folds *s)
     sk_fold_block_done(s, &block);
 }
 
-/* operators whose order is kept: each lane walks its own stretch of the piece */
-static void piece_chunks(sk_folds *s, k_val row, k_val begin, k_val count, bool full)
-{
-    sk_lower *lw = s->lw;
-    k_builder *b = &lw->b;
-    k_val chunk = k_i64(b, s->tree.chunk);
-    k_val lane = k_for_all(b, k_i64(b, s->tree.lanes));
-    k_val **acc = sk_fold_accumulators(s);
-    k_val start = sk_add(lw, begin, sk_mul(lw, lane, chunk));
-    k_val k = k_for(b, k_i64(b, 0), full ? chunk : sk_min(lw, chunk, count), false);
-    k_val started = k_let(b, OP_GT, k, k_i64(b, 0), 0);
-    if (!full)
-        k_if(b, k_let(b, OP_LT, sk_add(lw, sk_mul(lw, lane, chunk), k), count, 0));
-    sk_fold_element(s, row, sk_add(lw, start, k), started, acc);
-    if (!full)
-        k_end(b);
-    k_end(b);
-    sk_fold_lanes(s, row, lane, count, acc);
-    sk_fold_store(s, row, lane, k_piece(b), acc);
-    k_end(b);
-}
-
 sk_fold_part sk_fold_part_of(sk_folds *s, int64_t piece)
 {
     sk_lower *lw = s->lw;
@@ -548,26 +532,16 @@ sk_fold_part sk_fold_part_of(sk_folds *s, int64_t piece)
     return p;
 }
 
-void sk_fold_in_order(sk_folds *s, sk_fold_part p)
-{
-    k_builder *b = &s->lw->b;
-    k_val size = k_i64(b, s->tree.piece);
-    k_if(b, k_let(b, OP_EQ, p.count, size, 0));
-    piece_chunks(s, p.row, p.begin, size, true);
-    k_else(b);
-    piece_chunks(s, p.row, p.begin, p.count, false);
-    k_end(b);
-}
-
 static void build_tree(sk_folds *s)
 {
     if (s->lw->cluster->ordered) {
-        sk_fold_in_order(s, sk_fold_part_of(s, s->tree.piece));
+        sk_fold_block block = sk_fold_block_of(s, k_piece(&s->lw->b));
+        sk_fold_in_order(s, &block);
         return;
     }
     s->mixes = s->neutral;
     if (s->lw->options->row && !s->combine)
-        row_in_turn(s, sk_fold_part_of(s, s->tree.piece).row);
+        row_in_turn(s, sk_fold_part_of(s, SK_PIECE).row);
     else
         block_in_turn(s);
 }
@@ -598,7 +572,7 @@ static void find_folds(sk_folds *s, sk_body *body)
         s->neutral &= f.identity != NULL;
         if (!s->combine) {
             f.element = arena_copy(lw->arena, sk_define(body, op->term, &s->at), f.n * sizeof(ir_id));
-            f.fused_product = sk_fold_product(lw, &f);
+            f.fused_product = !lw->cluster->ordered && sk_fold_product(lw, &f);
         }
         vec_push(lw->arena, &s->fold, f);
     }
@@ -630,7 +604,7 @@ void sk_fold_begin(sk_folds *s, const char *name)
     sk_lower *lw = s->lw;
     const l_cluster *c = lw->cluster;
     sk_body body;
-    s->tree = sk_tree_of(c->ordered, c->wide);
+    s->tree = sk_tree_of(c->wide);
     sk_lower_init(lw, lw->l, c, lw->options, lw->arena, name, (uint16_t)(s->lanes ? s->lanes : s->tree.lanes));
     sk_body_init(&body, lw->l, c, SK_GENERIC, lw->arena);
     s->at = (sk_index){.rank = c->rank, .linear = ir_var(lw->l->ir, T_I64)};

@@ -23,6 +23,7 @@ typedef struct sk_folds {
     int64_t lanes; /* of the kernel's gangs, where they are not the tree's; else 0 */
     bool combine;
     bool mixes;   /* all lanes go to one result */
+    bool by_position; /* accumulators hold one element each, which is combined later */
     bool neutral; /* all operators have an identity: accumulators that received nothing may take part */
     VEC(sk_fold) fold;
     sk_outputs stored; /* elements stored on the way */
@@ -60,8 +61,6 @@ void sk_fold_apply(sk_lower *lw, const sk_fold *f, const k_val *left, const k_va
 sk_fold_part sk_fold_part_of(sk_folds *s, int64_t piece);
 /* Binds the indices of element k of the row; in a scope of the caller's. */
 void sk_fold_bind(sk_folds *s, k_val row, k_val k);
-/* A whole piece by operators that keep order. */
-void sk_fold_in_order(sk_folds *s, sk_fold_part p);
 
 /* Variables per fold and component, set to the identity if there is one. */
 k_val **sk_fold_accumulators(sk_folds *s);
@@ -90,6 +89,9 @@ typedef struct sk_fold_streamed { /* some of a lane's accumulators: first, first
  * not all have received an element, `count` is the piece's; else 0. */
 void sk_fold_round(sk_folds *s, const sk_fold_part *p, sk_fold_streamed of, k_val lane, k_val k, bool masked,
                    k_val **const *acc);
+/* Group t of a round that begins at position `within` of the piece; masked: not all its elements need be there. */
+void sk_fold_group(sk_folds *s, const sk_fold_part *p, k_val lane, k_val within, int64_t t, k_val started, bool masked,
+                   k_val *const *acc);
 void sk_fold_streams(sk_folds *s, k_val lane, sk_fold_streamed of, k_val count, k_val **const *acc);
 sk_fold_streamed sk_fold_all_streams(const sk_folds *s);
 
@@ -97,10 +99,15 @@ sk_fold_streamed sk_fold_all_streams(const sk_folds *s);
  * length, 1 pieces a row, 2 blocks a row, 3 pieces a block). Lane 0 has a piece's total in `acc` at its end. Blocks
  * that make a result combine the totals of their pieces, behind the FOR_ALL that has them. */
 void sk_fold_totals(sk_folds *s, unsigned blocks);
+void sk_fold_keep_total(sk_folds *s, k_val number, k_val lane, k_val *const *acc); /* of lane 0 */
 sk_fold_block sk_fold_block_of(sk_folds *s, k_val number);
 sk_fold_part sk_fold_piece_of(sk_folds *s, const sk_fold_block *block, k_val piece);
 void sk_fold_piece_done(sk_folds *s, const sk_fold_block *block, k_val piece, k_val lane, k_val *const *acc);
 void sk_fold_block_done(sk_folds *s, const sk_fold_block *block);
+
+/* Operators that keep order (fold_order.c): a block's total becomes the row's result, or the launch's partial result
+ * number `piece`. */
+void sk_fold_in_order(sk_folds *s, const sk_fold_block *block);
 
 /* Lanes that are rows beside each other (fold_columns.c). */
 void sk_fold_columns(sk_folds *s);

@@ -24,7 +24,7 @@ void sk_apart_prepare(const l_program *l, l_cluster *c, arena *a)
 int64_t sk_together(const l_cluster *c, const sk_options *o)
 {
     enum { FEW = 16, MANY = 32 };
-    sk_tree tree = sk_tree_of(false, c->wide);
+    sk_tree tree = sk_tree_of(c->wide);
     if (!c->apart || !o->vector_bytes)
         return 1;
     int64_t each = tree.streams * tree.lanes * (c->wide ? 8 : 4) / o->vector_bytes;

@@ -24,6 +24,7 @@ typedef struct choice {
     ir_bits worst;
     k_mem key_at, round_at, place_at; /* shared, one element each: best key, its round, its place from `from` on */
     k_val from, within;               /* the part of the piece that is searched */
+    k_val winner;                     /* place within the piece */
 } choice;
 
 /* --- which folds --- */
@@ -247,12 +248,10 @@ static void finish(choice *h)
     sk_folds *s = h->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    k_val place = k_convert(b, OP_CONVERT, T_I64, k_load(b, h->place_at, k_i64(b, 0)));
-    k_val winner = sk_add(lw, sk_add(lw, h->p.begin, h->from), place);
     k_val lane = k_for_few(b, k_i64(b, 1));
     uint32_t mark = sk_scope(lw);
     k_val *total = arena_alloc(lw->arena, h->f->n * sizeof(k_val)), around = lw->element;
-    sk_fold_bind(s, h->p.row, sk_add(lw, winner, lane));
+    sk_fold_bind(s, h->p.row, sk_add(lw, sk_add(lw, h->p.begin, h->winner), lane));
     sk_emit(lw, h->f->n, h->f->element, total);
     lw->element = around;
     sk_fold_finish(s, h->f, h->p.row, k_piece(b), total, 0);
@@ -275,24 +274,41 @@ static void find_place(choice *h)
         h->within = k_select(b, unknown, h->p.count, h->within);
     }
     search(h);
-    finish(h);
+    k_val place = k_convert(b, OP_CONVERT, T_I64, k_load(b, h->place_at, zero));
+    h->winner = sk_add(lw, h->from, place);
 }
 
-/* Does a NaN begin a stretch of the tree? There it stays; elsewhere NaNs are passed over. */
-static k_val some_stretch_is_nan(choice *h)
+/* Does the winner lose on its way through the tree? The total of what lies left of it in a pair is a NaN if its first
+ * element is one, and stays; all else is no better. A lane looks at the pair of its number. */
+static k_val loses(choice *h)
 {
     sk_lower *lw = h->s->lw;
     k_builder *b = &lw->b;
-    k_val nans = k_decl(b, k_i64(b, 0), "nans");
-    k_val lane = k_for_all(b, k_i64(b, h->lanes));
-    k_val at = sk_mul(lw, lane, k_i64(b, h->s->tree.chunk)), nan = k_decl(b, k_literal(b, T_BOOL, 0), "nan");
-    k_if(b, k_let(b, OP_LT, at, h->p.count, 0));
-    k_val x = key(h, sk_add(lw, h->p.begin, at));
+    enum { WIDTHS = 12 + SK_BLOCK_LOG }; /* of the nodes of a piece of SK_BLOCK * SK_PIECE elements */
+    k_val nans = k_decl(b, k_i64(b, 0), "nans"), one = k_i64(b, 1);
+    k_val lane = k_for_all(b, k_i64(b, h->lanes)), nan = k_decl(b, k_literal(b, T_BOOL, 0), "nan");
+    k_val side = k_let(b, OP_BIT_AND, k_let(b, OP_SHR, h->winner, lane, 0), one, 0);
+    k_if(b, k_let(b, OP_AND, k_let(b, OP_LT, lane, k_i64(b, WIDTHS), 0), k_let(b, OP_EQ, side, one, 0), 0));
+    k_val above = sk_add(lw, lane, one), left = k_let(b, OP_SHL, k_let(b, OP_SHR, h->winner, above, 0), above, 0);
+    k_val x = key(h, sk_add(lw, h->p.begin, left));
     k_set(b, nan, k_let(b, OP_NE, x, x, 0));
     k_end(b);
     k_set(b, nans, k_count(b, k_get(b, nan)));
     k_end(b);
     return k_let(b, OP_GT, k_get(b, nans), k_i64(b, 0), 0);
+}
+
+/* The piece as a block of the tree's pieces. */
+static sk_fold_block block_of(const choice *h)
+{
+    sk_folds *s = h->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val size = k_i64(b, SK_PIECE), pieces = sk_add(lw, h->p.count, k_i64(b, SK_PIECE - 1));
+    sk_fold_block block = {.row = h->p.row, .first = k_let(b, OP_QUOT, h->p.begin, size, 0), .base = s->row_base};
+    block.end = sk_add(lw, block.first, k_let(b, OP_QUOT, pieces, size, 0));
+    block.totals = k_i64(b, 0);
+    return block;
 }
 
 static ir_type unsigned_of(size_t bytes)
@@ -331,7 +347,7 @@ sk_kernel *sk_build_choice(sk_folds *s, const char **why)
     const l_cluster *c = lw->cluster;
     bool any = c->choice == L_CHOICE_FREE;
     int64_t piece = sk_choice_piece(c);
-    s->lanes = any ? lw->options->vector_bytes / c->choice_bytes : sk_tree_of(true, c->wide).lanes;
+    s->lanes = any ? lw->options->vector_bytes / c->choice_bytes : sk_tree_of(c->wide).lanes;
     sk_fold_begin(s, "fold_choice");
     sk_fold_part part = sk_fold_part_of(s, piece);
     choice *h = arena_alloc(lw->arena, s->fold.n * sizeof(*h));
@@ -339,20 +355,21 @@ sk_kernel *sk_build_choice(sk_folds *s, const char **why)
     for (uint32_t i = 0; i < s->fold.n; i++) {
         h[i] = (choice){.s = s, .lanes = s->lanes, .p = part};
         open_choice(&h[i], &s->fold.at[i], piece);
-        if (h[i].of.total)
-            continue;
-        k_val nan = some_stretch_is_nan(&h[i]);
-        bound = bound ? k_let(b, OP_OR, bound, nan, 0) : nan;
-    }
-    if (bound) {
-        k_if(b, bound);
-        sk_fold_in_order(s, part);
-        k_else(b);
-    }
-    for (uint32_t i = 0; i < s->fold.n; i++) {
         scan_piece(&h[i]);
         find_place(&h[i]);
+        if (h[i].of.total)
+            continue;
+        k_val lost = loses(&h[i]);
+        bound = bound ? k_let(b, OP_OR, bound, lost, 0) : lost;
     }
+    if (bound) {
+        sk_fold_block block = block_of(&h[0]);
+        k_if(b, bound);
+        sk_fold_in_order(s, &block);
+        k_else(b);
+    }
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        finish(&h[i]);
     if (bound)
         k_end(b);
     *why = lw->why;

@@ -160,7 +160,7 @@ void sk_fold_columns(sk_folds *s)
     k_val part = sk_sub(lw, k_piece(b), sk_mul(lw, place, pieces));
     k_val outer = k_let(b, OP_QUOT, place, tiles, 0);
     k_val left = sk_mul(lw, sk_sub(lw, place, sk_mul(lw, outer, tiles)), width);
-    k_val size = k_i64(b, s->tree.piece);
+    k_val size = k_i64(b, SK_PIECE);
     t.begin = sk_mul(lw, part, size);
     t.count = sk_min(lw, size, sk_sub(lw, length, t.begin));
     k_val index[IR_MAX_RANK] = {0};

@@ -4,17 +4,10 @@
 
 #include "kernel/narrow.h"
 
-sk_tree sk_tree_of(bool ordered, bool wide)
+sk_tree sk_tree_of(bool wide)
 {
     int64_t lanes = wide ? 16 : 32;
-    if (ordered) {
-        /* Every lane walks a row of its own: memory serves few long rows better than many short ones. They are an odd
-         * number of cache lines apart, so that they fall into different cache sets. */
-        int64_t chunk = wide ? 520 : 1040;
-        lanes /= 2;
-        return (sk_tree){.lanes = lanes, .chunk = chunk, .piece = lanes * chunk};
-    }
-    return (sk_tree){.lanes = lanes, .streams = SK_ACCUMULATORS / lanes, .piece = SK_PIECE};
+    return (sk_tree){.lanes = lanes, .streams = SK_ACCUMULATORS / lanes};
 }
 
 static void prepare_fold(const l_program *l, l_cluster *c, arena *a)
@@ -141,38 +134,33 @@ static int64_t least_choice(const l_cluster *c)
 int64_t sk_choice_piece(const l_cluster *c)
 {
     enum { FREE_BYTES = 256 << 10 };
-    return c->choice == L_CHOICE_FREE ? FREE_BYTES / (c->choice_bytes == 8 ? 8 : 4) : sk_tree_of(true, c->wide).piece;
+    return c->choice == L_CHOICE_FREE ? FREE_BYTES / (c->choice_bytes == 8 ? 8 : 4) : SK_BLOCK * SK_PIECE;
 }
 
 /* Are rows of this length a few whole groups of lanes? Many of them are worth a kernel of their own. */
 static bool whole_groups(const l_cluster *c, int64_t length)
 {
     enum { MOST_GROUPS = 16, MOST_WORK = 128 };
-    int64_t lanes = sk_tree_of(c->ordered, c->wide).lanes, groups = length / lanes;
+    int64_t lanes = sk_tree_of(c->wide).lanes, groups = length / lanes;
     return !c->ordered && length % lanes == 0 && groups <= MOST_GROUPS &&
            (double)groups * (c->flops + c->reads_per_element) <= MOST_WORK;
 }
 
-/* Are rows of this length folded from left to right? Those are for lanes over rows. */
-static bool left_to_right(const l_cluster *c, int64_t length)
-{
-    return length <= SK_SHORT || (c->ordered && length <= sk_tree_of(true, c->wide).chunk);
-}
-
-/* Rows of one piece, in order: is a lane for each row faster than a gang for each, in which a lane has a stretch? Times
- * are those of the worker that has most to do, in elements that a lane takes one after the other. */
+/* Rows that keep order: a lane for each, if there are enough, and what they read lies together or is short. */
 static bool lanes_over_rows(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length)
 {
-    sk_tree tree = sk_tree_of(c->ordered, c->wide);
-    int64_t workers = larger(o->workers, 1);
-    if (!c->ordered || length > tree.piece)
+    enum { LONG = 256 };
+    int64_t lanes = sk_tree_of(c->wide).lanes;
+    if (!c->ordered)
         return false;
-    return (double)pieces_of(pieces_of(rows, tree.lanes), workers) * (double)length <
-           (double)pieces_of(rows, workers) * (double)tree.chunk;
+    if (c->columns)
+        return rows >= lanes / 2 && length >> SK_ROW_LOG == 0;
+    return rows >= lanes * larger(o->workers, 1) && length <= LONG;
 }
 
-/* Operators that commute: blocks of several pieces, a whole row where it is short enough. Few workers wait for the last
- * one, and partial results are few. */
+/* Blocks of several pieces, a whole row where it is short enough. Few workers wait for the last one, and partial
+ * results are few: one for each piece, or for each block where operators keep order, as blocks are parts of the tree
+ * there. */
 static void launch_blocks(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, sk_geometry *g)
 {
     enum { DEAR = 200 };
@@ -180,8 +168,10 @@ static void launch_blocks(const l_cluster *c, const sk_options *o, int64_t rows,
     int64_t block = smaller(SK_BLOCK, larger(1, rows * pieces / workers));
     if (pieces <= SK_BLOCK && (c->flops < DEAR || rows >= workers))
         block = pieces;
+    while (c->ordered && block < pieces && block & (block - 1))
+        block &= block - 1;
     int64_t blocks = pieces_of(pieces, block);
-    g->partials = blocks > 1 ? pieces : 1;
+    g->partials = blocks == 1 || c->ordered ? blocks : pieces;
     g->slot[1] = pieces;
     g->slot[2] = blocks;
     g->slot[3] = block;
@@ -210,7 +200,7 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
         g->pieces = rows * g->partials;
         return;
     }
-    if (left_to_right(c, length)) {
+    if (length <= SK_SHORT && !(combine && c->ordered)) {
         int64_t size = larger(64, piece_elements(c, o, rows * larger(length, 1)) / larger(length, 1) / 64 * 64);
         g->variant = combine ? SK_COMBINE_SHORT : SK_FOLD_SHORT;
         g->pieces = pieces_of(rows, size);
@@ -222,15 +212,11 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
     if (!combine && lanes_over_rows(c, o, rows, length)) {
         g->variant = SK_FOLD_ROWS;
         g->slot[1] = rows;
-        g->pieces = pieces_of(rows, sk_tree_of(true, c->wide).lanes);
+        g->pieces = pieces_of(rows, sk_tree_of(c->wide).lanes);
         return;
     }
     g->variant = combine ? SK_COMBINE_TREE : SK_FOLD_TREE;
-    if (c->ordered) {
-        g->partials = g->slot[1] = pieces_of(length, sk_tree_of(true, c->wide).piece);
-        g->pieces = rows * g->partials;
-    } else
-        launch_blocks(c, o, rows, length, g);
+    launch_blocks(c, o, rows, length, g);
     g->row = !combine && rows >= SK_SHORT && whole_groups(c, length) ? length : 0;
 }
 
@@ -239,7 +225,7 @@ static bool launch_columns(const l_cluster *c, const sk_options *o, int64_t oute
                            sk_geometry *g)
 {
     enum { FEWEST = 16, TILE = 64 };
-    int64_t piece = smaller(length, sk_tree_of(c->ordered, c->wide).piece);
+    int64_t piece = smaller(length, SK_PIECE);
     if (!c->columns || c->ordered || length <= SK_SHORT || rows < FEWEST)
         return false;
     int64_t width = larger(TILE, piece_elements(c, o, outer * rows * length) / piece / TILE * TILE);

@@ -1,7 +1,7 @@
-/* Folds from left to right on devices whose blocks are many threads: rows of at most SK_SHORT elements, and operators
- * whose order is kept. Each thread walks a stretch of a row, as docs/determinism.md says; so that reads of neighbouring
- * threads are neighbours in memory all the same, the block loads a tile of all its stretches into shared memory first.
- */
+/* Folds in order on devices whose blocks are many threads: rows of at most SK_SHORT elements, and operators whose order
+ * is kept. Each thread walks a stretch of a row, as many positions as a node of the tree has, and neighbours are
+ * combined in pairs. So that reads of neighbouring threads are neighbours in memory all the same, the block loads a
+ * tile of all its stretches into shared memory first. */
 #include "skeleton/fold.h"
 
 #include "opt/rewrite.h"
@@ -22,6 +22,7 @@ typedef struct chunks {
     k_mem row, column, lane,
         valid;   /* private: its row, its first column; its number in the piece, stretches of the piece */
     k_mem **acc; /* private, per fold and component */
+    k_mem **waiting; /* the same: nodes that wait for their right neighbour, one for each width */
     k_val length, pieces, all, threads, first; /* see launch_chunks; number of the block's first piece */
     k_val tile_row; /* where the thread at work finds its stretch's tile; while elements are lowered */
     k_val step;     /* ... and the element in it */
@@ -100,6 +101,15 @@ static void set_own(chunks *h, k_mem m, k_val v)
     k_store(&h->s->lw->b, m, k_i64(&h->s->lw->b, 0), v);
 }
 
+/* of a stretch's nodes, each twice as wide as the one before */
+static int64_t widths(const chunks *h)
+{
+    int64_t n = 1;
+    while (h->chunk >> n)
+        n++;
+    return n;
+}
+
 static void declare(chunks *h)
 {
     sk_folds *s = h->s;
@@ -113,12 +123,16 @@ static void declare(chunks *h)
     h->lane = k_private(b, T_I64, 1, "lane");
     h->valid = k_private(b, T_I64, 1, "stretches");
     h->acc = arena_alloc(lw->arena, s->fold.n * sizeof(k_mem *));
+    h->waiting = arena_alloc(lw->arena, s->fold.n * sizeof(k_mem *));
     for (uint32_t i = 0; i < s->fold.n; i++) {
         sk_fold *f = &s->fold.at[i];
         h->acc[i] = arena_alloc(lw->arena, f->n * sizeof(k_mem));
+        h->waiting[i] = arena_alloc(lw->arena, f->n * sizeof(k_mem));
         f->shared = arena_alloc(lw->arena, f->n * sizeof(k_mem));
         for (uint32_t c = 0; c < f->n; c++) {
             h->acc[i][c] = k_private(b, f->info->type[c], 1, "acc");
+            if (lw->cluster->ordered)
+                h->waiting[i][c] = k_private(b, f->info->type[c], widths(h), "waiting");
             f->shared[c] = k_shared(b, f->info->type[c], h->size.lanes, "sums");
         }
     }
@@ -138,7 +152,7 @@ static void begin_stretches(chunks *h)
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     k_val zero = k_i64(b, 0), chunk = k_i64(b, h->chunk),
-          size = k_i64(b, h->s->lw->cluster->ordered ? s->tree.piece : SK_SHORT);
+          size = k_i64(b, h->s->lw->cluster->ordered ? SK_PIECE : SK_SHORT);
     k_val thread = k_for_all(b, k_i64(b, h->size.lanes));
     k_val mine = k_let(b, OP_QUOT, thread, h->threads, 0), lane = sk_sub(lw, thread, sk_mul(lw, mine, h->threads));
     k_val piece = sk_add(lw, h->first, mine);
@@ -181,6 +195,77 @@ static void load_tiles(chunks *h, k_val from)
     k_end(b);
 }
 
+static k_val is_short(const chunks *h)
+{
+    k_builder *b = &h->s->lw->b;
+    return k_let(b, OP_LE, h->length, k_i64(b, h->s->combine ? -1 : SK_SHORT), 0);
+}
+
+static void set_waiting(chunks *h, k_val at, k_val *const *acc)
+{
+    for (uint32_t i = 0; i < h->s->fold.n; i++)
+        for (uint32_t c = 0; c < h->s->fold.at[i].n; c++)
+            k_store(&h->s->lw->b, h->waiting[i][c], at, k_get(&h->s->lw->b, acc[i][c]));
+}
+
+/* acc = the node that waits at `at` (+) acc */
+static void combine_waiting(chunks *h, k_val at, k_val *const *acc)
+{
+    sk_lower *lw = h->s->lw;
+    k_builder *b = &lw->b;
+    for (uint32_t i = 0; i < h->s->fold.n; i++) {
+        const sk_fold *f = &h->s->fold.at[i];
+        k_val left[IR_MAX_COMPONENTS], right[IR_MAX_COMPONENTS], out[IR_MAX_COMPONENTS];
+        for (uint32_t c = 0; c < f->n; c++) {
+            left[c] = k_load(b, h->waiting[i][c], at);
+            right[c] = k_get(b, acc[i][c]);
+        }
+        sk_fold_apply(lw, f, left, right, out);
+        for (uint32_t c = 0; c < f->n; c++)
+            k_set(b, acc[i][c], out[c]);
+    }
+}
+
+/* Element `at` of the stretch is in `acc`. As in a binary counter it carries as far as nodes are as wide as what it has
+ * become; short rows have one node, which takes all elements from left to right. */
+static void count_up(chunks *h, k_val at, k_val *const *acc)
+{
+    sk_lower *lw = h->s->lw;
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), one = k_i64(b, 1), brief = is_short(h);
+    k_val carries = k_convert(b, OP_CONVERT, T_I64, k_let(b, OP_CTZ, sk_add(lw, at, one), 0, 0));
+    k_val all = k_select(b, brief, sk_min(lw, at, one), carries);
+    combine_waiting(h, k_for(b, zero, all, false), acc);
+    k_end(b);
+    set_waiting(h, k_select(b, brief, zero, carries), acc);
+}
+
+/* What still waits becomes the stretch's total, the narrowest node first. */
+static void gather(chunks *h, k_val thread)
+{
+    sk_folds *s = h->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val one = k_i64(b, 1), number = k_load(b, h->number, thread);
+    number = k_select(b, is_short(h), sk_min(lw, number, one), number);
+    lw->element = own(h, h->row);
+    k_val **acc = sk_fold_accumulators(s), started = k_decl(b, k_literal(b, T_BOOL, 0), "started");
+    k_val at = k_for(b, k_i64(b, 0), k_i64(b, widths(h)), false);
+    k_val bit = k_let(b, OP_BIT_AND, number, k_let(b, OP_SHL, one, at, 0), 0);
+    k_if(b, k_let(b, OP_NE, bit, k_i64(b, 0), 0));
+    k_if(b, k_get(b, started));
+    combine_waiting(h, at, acc);
+    k_else(b);
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
+            k_set(b, acc[i][c], k_load(b, h->waiting[i][c], at));
+    k_set(b, started, k_literal(b, T_BOOL, 1));
+    k_end(b);
+    k_end(b);
+    k_end(b);
+    keep_accumulators(h, acc);
+}
+
 /* Every thread folds elements [from, from + count) of its stretch. */
 static void walk(chunks *h, k_val from, k_val count)
 {
@@ -188,8 +273,9 @@ static void walk(chunks *h, k_val from, k_val count)
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     k_val thread = k_for_all(b, k_i64(b, h->size.lanes));
+    bool ordered = lw->cluster->ordered;
     k_val **acc = sk_fold_accumulators(s);
-    for (uint32_t i = 0; i < s->fold.n; i++)
+    for (uint32_t i = 0; i < s->fold.n && !ordered; i++)
         for (uint32_t c = 0; c < s->fold.at[i].n; c++)
             k_set(b, acc[i][c], own(h, h->acc[i][c]));
     k_val row = own(h, h->row), column = own(h, h->column), number = k_load(b, h->number, thread);
@@ -200,9 +286,12 @@ static void walk(chunks *h, k_val from, k_val count)
     k_val at = sk_add(lw, from, h->step);
     k_if(b, k_let(b, OP_LT, at, number, 0));
     sk_fold_element(s, row, sk_add(lw, column, at), k_let(b, OP_GT, at, k_i64(b, 0), 0), acc);
+    if (ordered)
+        count_up(h, at, acc);
     k_end(b);
     k_end(b);
-    keep_accumulators(h, acc);
+    if (!ordered)
+        keep_accumulators(h, acc);
     k_end(b);
 }
 
@@ -233,6 +322,8 @@ static void share_sums(chunks *h)
 {
     sk_folds *s = h->s;
     k_val thread = k_for_all(&s->lw->b, k_i64(&s->lw->b, h->size.lanes));
+    if (s->lw->cluster->ordered)
+        gather(h, thread);
     for (uint32_t i = 0; i < s->fold.n; i++)
         for (uint32_t c = 0; c < s->fold.at[i].n; c++)
             k_store(&s->lw->b, s->fold.at[i].shared[c], thread, own(h, h->acc[i][c]));
@@ -293,20 +384,21 @@ void sk_group_chunks_code(sk_folds *s)
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     chunks h = {.s = s, .size = sk_group_chunks(lw->l, lw->cluster, lw->options, s->combine)};
-    h.chunk = sk_group_chunk(lw->cluster, &s->tree);
+    h.chunk = sk_group_chunk(lw->cluster, h.size);
     h.length = sk_slot(lw, 0, "row_length");
     h.pieces = sk_slot(lw, 1, "pieces_a_row");
     h.all = sk_slot(lw, 2, "pieces");
     h.threads = sk_slot(lw, 3, "threads_a_piece");
     h.first = sk_mul(lw, k_piece(b), sk_slot(lw, 4, "pieces_a_block"));
     s->row_length = h.length;
+    s->by_position = lw->cluster->ordered;
     lw->out->k->group = (uint16_t)h.size.lanes;
     find_staged(&h);
     declare(&h);
     begin_stretches(&h);
     walk_stretches(&h);
     share_sums(&h);
-    for (int64_t distance = 1; distance < s->tree.lanes && lw->cluster->ordered; distance *= 2)
+    for (int64_t distance = 1; distance < h.size.lanes && lw->cluster->ordered; distance *= 2)
         pair_up(&h, distance);
     finish_pieces(&h);
 }

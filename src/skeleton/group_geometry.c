@@ -97,7 +97,7 @@ static int64_t staged(const l_program *l, const l_cluster *c, int64_t *arrays)
 sk_group_size sk_group_rows(const l_program *l, const l_cluster *c, const sk_options *o)
 {
     int64_t arrays = 0, bytes = accumulated(l, c, &arrays);
-    int64_t lanes = sk_tree_of(false, c->wide).lanes, most = ROWS_LANES;
+    int64_t lanes = sk_tree_of(c->wide).lanes, most = ROWS_LANES;
     int64_t budget = smaller(FOLD_BUDGET, (int64_t)o->scratch) - arrays * ALIGNMENT;
     while (most > lanes && most * bytes > budget)
         most /= 2;
@@ -120,24 +120,24 @@ sk_group_size sk_group_chunks(const l_program *l, const l_cluster *c, const sk_o
     return size;
 }
 
-int64_t sk_group_chunk(const l_cluster *c, const sk_tree *tree)
+int64_t sk_group_chunk(const l_cluster *c, sk_group_size size)
 {
-    return c->ordered ? tree->chunk : SK_SHORT;
+    return c->ordered ? SK_PIECE / size.lanes : SK_SHORT;
 }
 
 /* slots: 0 row length, 1 pieces a row, 2 pieces in all, 3 threads a piece, 4 pieces a block */
 static void launch_chunks(const l_program *l, const l_cluster *c, const sk_options *o, int64_t rows, int64_t length,
                           bool combine, sk_geometry *g)
 {
-    sk_tree tree = sk_tree_of(c->ordered, c->wide);
+    sk_group_size size = sk_group_chunks(l, c, o, combine);
     g->variant = combine ? SK_GROUP_COMBINE_CHUNKS : SK_GROUP_CHUNKS;
-    g->partials = length <= SK_SHORT ? 1 : pieces_of(length, tree.piece);
-    int64_t threads = larger(1, smaller(tree.lanes, pieces_of(length, sk_group_chunk(c, &tree))));
+    g->partials = length <= SK_SHORT ? 1 : pieces_of(length, SK_PIECE);
+    int64_t threads = larger(1, smaller(size.lanes, pieces_of(length, sk_group_chunk(c, size))));
     g->slot[0] = length;
     g->slot[1] = g->partials;
     g->slot[2] = rows * g->partials;
     g->slot[3] = threads;
-    g->slot[4] = sk_group_chunks(l, c, o, combine).lanes / threads;
+    g->slot[4] = size.lanes / threads;
     g->pieces = pieces_of(g->slot[2], g->slot[4]);
 }
 
@@ -148,9 +148,8 @@ void sk_group_launch_fold(const l_program *l, const l_cluster *c, const sk_optio
         launch_chunks(l, c, o, rows, length, combine, g);
         return;
     }
-    sk_tree tree = sk_tree_of(false, c->wide);
-    int64_t together = sk_group_rows(l, c, o).lanes / tree.lanes;
-    g->partials = pieces_of(length, tree.piece);
+    int64_t together = sk_group_rows(l, c, o).lanes / sk_tree_of(c->wide).lanes;
+    g->partials = pieces_of(length, SK_PIECE);
     g->slot[0] = length;
     if (g->partials == 1 && (length <= 1024 || rows / together >= larger(o->workers, 1) * 16)) {
         g->variant = combine ? SK_GROUP_COMBINE_ROWS : SK_GROUP_ROWS; /* slots: 0 row length, 1 rows */

@@ -174,7 +174,9 @@ static bool reads_all(const sk_lower *lw, const ir_node *n)
 static k_val load_global(sk_lower *lw, const ir_node *n, k_val position)
 {
     k_mem m = sk_array_memory(lw, n->array, (uint32_t)n->u.literal, false);
-    return reads_all(lw, n) ? k_load_total(&lw->b, m, position) : k_load(&lw->b, m, position);
+    if (reads_all(lw, n))
+        return k_load_total(&lw->b, m, position);
+    return lw->ahead ? k_load_ahead(&lw->b, m, position) : k_load(&lw->b, m, position);
 }
 
 /* The dimension of the loop's space that a variable stands for, 1 + it; 0: it is none. */

@@ -33,6 +33,7 @@ struct sk_lower {
     map64 value;     /* term -> k_val: what is computed in the open lists */
     VEC(uint64_t) undo; /* terms to forget at the end of a scope */
     k_val element;   /* number of the element, for error reports */
+    bool ahead;      /* loads are of elements that others follow in memory, soon: K_AHEAD */
     sk_space space;
     sk_place place;
     void *place_env;

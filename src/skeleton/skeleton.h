@@ -37,22 +37,22 @@ typedef struct sk_kernel {
 
 /* Variants of a cluster's kernel; each is built and compiled when a call first needs it. */
 typedef enum {
-    SK_MAP_FLAT,     /* one loop over all elements; index components by division where needed */
-    SK_MAP_ROWS,     /* rows and columns: index components are loop variables */
-    SK_MAP_TILES,    /* the same, a gang being a tile of a few rows: elements that loop, each until its own condition holds */
-    SK_STENCIL,      /* bands of rows, columns in tiles, interior and borders apart */
-    SK_FOLD_SHORT,   /* lanes over rows, each row left to right: rows of at most SK_SHORT elements, or of one stretch */
-    SK_FOLD_ROWS,    /* lanes over rows, operators that keep order: rows of a few stretches each */
-    SK_FOLD_CHOICE,  /* operators that choose an element by its key: its place first, then the element */
-    SK_FOLD_TREE,    /* lanes within a row; one partial result per piece */
-    SK_FOLD_APART,   /* the same, several pieces at once that lie far apart: rows that come from memory */
-    SK_FOLD_COLUMNS, /* lanes over rows that are neighbours in memory, each through the tree by itself */
+    SK_MAP_FLAT,    /* one loop over all elements; index components by division where needed */
+    SK_MAP_ROWS,    /* rows and columns: index components are loop variables */
+    SK_MAP_TILES,   /* the same, a gang being a tile of a few rows: elements that loop until a condition of their own */
+    SK_STENCIL,     /* bands of rows, columns in tiles, interior and borders apart */
+    SK_FOLD_SHORT,  /* lanes over rows, each row left to right: rows of at most SK_SHORT elements */
+    SK_FOLD_ROWS,   /* lanes over rows, operators that keep order */
+    SK_FOLD_CHOICE, /* operators that choose an element by its key: its place first, then the element */
+    SK_FOLD_TREE,   /* lanes within a row; one partial result per piece */
+    SK_FOLD_APART,  /* the same, several pieces at once that lie far apart: rows that come from memory */
+    SK_FOLD_COLUMNS,  /* lanes over rows that are neighbours in memory, each through the tree by itself */
     SK_COMBINE_SHORT, /* SK_FOLD_SHORT and SK_FOLD_TREE over partial results */
     SK_COMBINE_TREE,
     /* Blocks of many threads, on devices with a `group`. */
-    SK_GROUP_PIECE,   /* commuting folds: a block folds one piece of a row */
-    SK_GROUP_ROWS,    /* commuting folds: a block folds several rows of one piece each */
-    SK_GROUP_CHUNKS,  /* in order, left to right: each thread walks a stretch of a row, staged through shared memory */
+    SK_GROUP_PIECE,         /* commuting folds: a block folds one piece of a row */
+    SK_GROUP_ROWS,          /* commuting folds: a block folds several rows of one piece each */
+    SK_GROUP_CHUNKS,        /* in order: each thread walks a stretch of a row, staged through shared memory */
     SK_GROUP_COMBINE_PIECE, /* the same three over partial results */
     SK_GROUP_COMBINE_ROWS,
     SK_GROUP_COMBINE_CHUNKS,
@@ -71,15 +71,14 @@ typedef enum {
 /* Constants of the combination tree (docs/determinism.md): rows that are folded from left to right, elements of a piece
  * of longer ones, accumulators of a piece of operators that commute. */
 enum { SK_SHORT = 32, SK_PIECE = 4096, SK_ACCUMULATORS = 128 };
-enum {
-    SK_BLOCK = 16
-}; /* most pieces that a worker claims at once; not more than SK_SHORT, so that blocks can finish rows */
+/* Most pieces that a worker claims at once, a power of two; not more than SK_SHORT, so that blocks can finish rows. */
+enum { SK_BLOCK_LOG = 4, SK_BLOCK = 1 << SK_BLOCK_LOG };
 
-/* How lanes go through the tree. */
+/* How gangs go through the tree, which is a free choice: lanes * streams = SK_ACCUMULATORS neighbours at a time. */
 typedef struct sk_tree {
-    int64_t lanes, chunk, streams, piece; /* elements; piece = lanes * chunk (ordered) or a multiple of streams * lanes */
+    int64_t lanes, streams;
 } sk_tree;
-sk_tree sk_tree_of(bool ordered, bool wide);
+sk_tree sk_tree_of(bool wide);
 
 typedef struct sk_options {
     uint32_t vector_bytes; /* of the device; 0: it has no gangs whose lanes exchange values */

@@ -29,6 +29,8 @@ bool sk_shares_rows(const l_cluster *c, const sk_options *options);
 /* Columns a tile of a stencil loop has on this device. */
 int64_t sk_tile(const l_cluster *c, const sk_options *options);
 
+enum { SK_ROW_LOG = 24 }; /* of the longest row of SK_FOLD_ROWS */
+
 sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
 sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
 sk_kernel *sk_build_map_tiles(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
@@ -56,8 +58,8 @@ typedef struct sk_group_size { /* of a fold whose threads walk stretches of rows
 sk_group_size sk_group_rows(const l_program *l, const l_cluster *c, const sk_options *o);
 /* Stretches walked by one block. */
 sk_group_size sk_group_chunks(const l_program *l, const l_cluster *c, const sk_options *o, bool combine);
-/* Elements that a thread folds one after the other, and threads that share a piece of a row of this length. */
-int64_t sk_group_chunk(const l_cluster *c, const sk_tree *tree);
+/* Elements that a thread folds one after the other. */
+int64_t sk_group_chunk(const l_cluster *c, sk_group_size size);
 
 /* How folds are launched there (group_geometry.c): variant, pieces, slots. */
 void sk_group_launch_fold(const l_program *l, const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,

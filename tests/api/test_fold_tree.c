@@ -23,7 +23,7 @@ typedef struct tuple {
 typedef struct monoid {
     const char *name;
     tuple (*combine)(tuple x, tuple y);
-    bool ordered, wide; /* wide: the largest component has 8 bytes */
+    bool ordered;
 } monoid;
 
 static tuple left_to_right(const monoid *op, const tuple *x, int64_t m)
@@ -51,34 +51,29 @@ static tuple commuting_piece(const monoid *op, const tuple *x, int64_t m)
     return a[0];
 }
 
-/* "Lane l combines the elements l C ... l C + C - 1 of the piece left to right; then neighbouring lanes in pairs (0,1),
- * (2,3),
- * ..., pairs of pairs, and so on" */
-static tuple ordered_piece(const monoid *op, const tuple *x, int64_t m)
+/* "The balanced binary tree over positions: neighbours are combined, then pairs of pairs, and so on; where the right
+ * one is missing, the left one passes unchanged." */
+static tuple balanced(const monoid *op, const tuple *x, int64_t m)
 {
-    int64_t stretch = op->wide ? 520 : 1040, lanes = (m + stretch - 1) / stretch;
-    tuple a[16];
-    for (int64_t l = 0; l < lanes; l++)
-        a[l] = left_to_right(op, x + l * stretch, m - l * stretch < stretch ? m - l * stretch : stretch);
-    for (int64_t apart = 1; apart < lanes; apart *= 2)
-        for (int64_t l = 0; l + apart < lanes; l += 2 * apart)
-            a[l] = op->combine(a[l], a[l + apart]);
-    return a[0];
+    int64_t half = 1;
+    if (m == 1)
+        return x[0];
+    while (2 * half < m)
+        half *= 2;
+    return op->combine(balanced(op, x, half), balanced(op, x + half, m - half));
 }
 
 /* Overwrites x. */
 static tuple fold(const monoid *op, tuple *x, int64_t m, const tuple *seed)
 {
-    int64_t piece = op->ordered ? op->wide ? 8 * 520 : 16 * 1040 : 4096;
-    while (m > 32) {
-        int64_t pieces = (m + piece - 1) / piece;
-        for (int64_t p = 0; p < pieces; p++) {
-            int64_t n = m - p * piece < piece ? m - p * piece : piece;
-            x[p] = op->ordered ? ordered_piece(op, x + p * piece, n) : commuting_piece(op, x + p * piece, n);
-        }
+    bool long_row = m > 32;
+    while (m > 32 && !op->ordered) {
+        int64_t pieces = (m + 4095) / 4096;
+        for (int64_t p = 0; p < pieces; p++)
+            x[p] = commuting_piece(op, x + p * 4096, m - p * 4096 < 4096 ? m - p * 4096 : 4096);
         m = pieces;
     }
-    tuple t = left_to_right(op, x, m);
+    tuple t = long_row && op->ordered ? balanced(op, x, m) : left_to_right(op, x, m);
     return seed ? op->combine(*seed, t) : t;
 }
 
@@ -338,11 +333,11 @@ static void sums_of_floats(void **state)
 {
     (void)state;
     const wanted all[] = {
-        {"sum", SN_BODY(sums), F32, false, false, {"+", add_f32, false, false}},
-        {"sum", SN_BODY(sums), F64, false, false, {"+", add_f64, false, true}},
-        {"sum with a seed", SN_BODY(seeded), F32, false, true, {"+", add_f32, false, false}},
-        {"sum of columns", SN_BODY(column_sums), F32, true, false, {"+", add_f32, false, false}},
-        {"sum of columns", SN_BODY(column_sums), F64, true, false, {"+", add_f64, false, true}},
+        {"sum", SN_BODY(sums), F32, false, false, {"+", add_f32, false}},
+        {"sum", SN_BODY(sums), F64, false, false, {"+", add_f64, false}},
+        {"sum with a seed", SN_BODY(seeded), F32, false, true, {"+", add_f32, false}},
+        {"sum of columns", SN_BODY(column_sums), F32, true, false, {"+", add_f32, false}},
+        {"sum of columns", SN_BODY(column_sums), F64, true, false, {"+", add_f64, false}},
     };
     EVERY(all);
 }
@@ -351,12 +346,12 @@ static void commuting_operators_without_identity(void **state)
 {
     (void)state;
     const wanted all[] = {
-        {"mix", SN_BODY(mixes), U8, false, false, {"mix", mix8, false, false}},
-        {"mix", SN_BODY(mixes), U16, false, false, {"mix", mix16, false, false}},
-        {"mix", SN_BODY(mixes), U32, false, false, {"mix", mix32, false, false}},
-        {"mix", SN_BODY(mixes), U64, false, false, {"mix", mix64, false, true}},
-        {"mix of columns", SN_BODY(column_mixes), U8, true, false, {"mix", mix8, false, false}},
-        {"mix of columns", SN_BODY(column_mixes), U64, true, false, {"mix", mix64, false, true}},
+        {"mix", SN_BODY(mixes), U8, false, false, {"mix", mix8, false}},
+        {"mix", SN_BODY(mixes), U16, false, false, {"mix", mix16, false}},
+        {"mix", SN_BODY(mixes), U32, false, false, {"mix", mix32, false}},
+        {"mix", SN_BODY(mixes), U64, false, false, {"mix", mix64, false}},
+        {"mix of columns", SN_BODY(column_mixes), U8, true, false, {"mix", mix8, false}},
+        {"mix of columns", SN_BODY(column_mixes), U64, true, false, {"mix", mix64, false}},
     };
     EVERY(all);
 }
@@ -365,11 +360,11 @@ static void ordered_operators(void **state)
 {
     (void)state;
     const wanted all[] = {
-        {"chain", SN_BODY(chains), U8, false, false, {"chain", chain8, true, false}},
-        {"chain", SN_BODY(chains), U16, false, false, {"chain", chain16, true, false}},
-        {"chain", SN_BODY(chains), U32, false, false, {"chain", chain32, true, false}},
-        {"chain", SN_BODY(chains), U64, false, false, {"chain", chain64, true, true}},
-        {"chain of columns", SN_BODY(column_chains), U32, true, false, {"chain", chain32, true, false}},
+        {"chain", SN_BODY(chains), U8, false, false, {"chain", chain8, true}},
+        {"chain", SN_BODY(chains), U16, false, false, {"chain", chain16, true}},
+        {"chain", SN_BODY(chains), U32, false, false, {"chain", chain32, true}},
+        {"chain", SN_BODY(chains), U64, false, false, {"chain", chain64, true}},
+        {"chain of columns", SN_BODY(column_chains), U32, true, false, {"chain", chain32, true}},
     };
     EVERY(all);
 }
@@ -378,10 +373,10 @@ static void folds_of_several_widths(void **state)
 {
     (void)state;
     const wanted all[] = {
-        {"pair of sums", SN_BODY(pairs), F32, false, false, {"+", add_f32_f64, false, true}},
+        {"pair of sums", SN_BODY(pairs), F32, false, false, {"+", add_f32_f64, false}},
     };
     EVERY(all);
-    const monoid narrow = {"+", add_f32, false, false}, wide = {"+", add_f64, false, true};
+    const monoid narrow = {"+", add_f32, false}, wide = {"+", add_f64, false};
     sn_program *p = sn_compile(both_cpu(), "[n]f32 -> f32, f64", beside);
     assert_non_null(p);
     for (unsigned k = 0; k < ARRAY_LENGTH(shapes); k++) {
@@ -415,8 +410,8 @@ static void arrays_beyond_the_caches(void **state)
     device_limits uncached = *limits;
     uncached.cache_bytes = 64;
     const wanted all[] = {
-        {"sum", SN_BODY(sums), F32, false, false, {"+", add_f32, false, false}},
-        {"sum", SN_BODY(sums), F64, false, false, {"+", add_f64, false, true}},
+        {"sum", SN_BODY(sums), F32, false, false, {"+", add_f32, false}},
+        {"sum", SN_BODY(sums), F64, false, false, {"+", add_f64, false}},
     };
     d->limits = &uncached;
     for (unsigned i = 0; i < ARRAY_LENGTH(all); i++) {

@@ -44,8 +44,6 @@ prove_tree prove_tree_of(const prove_operator *op, prove_order order)
     int64_t lanes = wide ? 16 : 32;
     if (order == PROVE_SCAN)
         return in_stretches(lanes, wide ? 264 : 520);
-    if (order == PROVE_ORDERED)
-        return in_stretches(lanes / 2, wide ? 520 : 1040);
     return (prove_tree){.lanes = lanes, .streams = 128 / lanes, .piece = 4096};
 }
 
@@ -156,42 +154,12 @@ void prove_tile(prove_part *p, int64_t count, k_mem *tile)
 
 /* --- kernels --- */
 
-/* Adjacent lanes, then adjacent pairs, and so on. */
-static void combine_adjacent(prove_part *p, const k_mem *tile)
-{
-    k_builder *b = &p->b;
-    for (int64_t d = 1; d < p->tree.lanes; d *= 2) {
-        k_val t = k_for_all(b, k_i64(b, p->tree.lanes / (2 * d)));
-        k_val left = k_let(b, OP_MUL, t, k_i64(b, 2 * d), 0), right = k_let(b, OP_ADD, left, k_i64(b, d), 0);
-        k_if(b, k_let(b, OP_LT, right, p->valid, 0));
-        combine_elements(p, tile, left, right);
-        k_end(b);
-        k_end(b);
-    }
-}
-
 static void fold_memory(prove_part *p, bool positions_made_up)
 {
     for (unsigned c = 0; c < p->op->arity; c++)
         p->in[c] = positions_made_up && c ? 0 : k_global(&p->b, p->op->type[c], false, "in");
     for (unsigned c = 0; c < p->op->arity; c++)
         p->out[c] = k_global(&p->b, p->op->type[c], true, "out");
-}
-
-kernel *prove_fold_ordered(arena *a, const prove_operator *op, bool partial)
-{
-    prove_part p;
-    k_mem tile[4];
-    k_val result[4];
-    prove_begin(&p, a, op->name, op, PROVE_ORDERED);
-    fold_memory(&p, op == &prove_argmax && !partial);
-    prove_tile(&p, p.tree.lanes, tile);
-    prove_range(&p, k_arg(&p.b, T_I64, "n"), p.tree.piece);
-    prove_lanes(&p, tile);
-    combine_adjacent(&p, tile);
-    prove_load(&p, tile, k_i64(&p.b, 0), result);
-    prove_store(&p, p.out, k_piece(&p.b), result);
-    return p.b.k;
 }
 
 /* The elements of a short extent, left to right. */
@@ -206,6 +174,90 @@ static void short_fold(prove_part *p, k_val n)
     prove_accumulate(p, acc, x);
     k_end(b);
     prove_store(p, p->out, k_i64(b, 0), acc);
+}
+
+enum { OWN = 8 }; /* neighbours that a thread combines by itself */
+
+/* acc = the balanced tree over elements k ... k + n - 1 of the thread, those that there are; k is there. */
+static void own_node(prove_part *p, k_val base, int64_t k, int64_t n, k_val *acc)
+{
+    k_builder *b = &p->b;
+    k_val at = k_let(b, OP_ADD, base, k_i64(b, k), 0), zero[4], right[4], x[4];
+    if (n == 1) {
+        prove_element(p, k_let(b, OP_ADD, p->start, at, 0), x);
+        for (unsigned c = 0; c < p->op->arity; c++)
+            k_set(b, acc[c], x[c]);
+        return;
+    }
+    own_node(p, base, k, n / 2, acc);
+    for (unsigned c = 0; c < p->op->arity; c++)
+        zero[c] = k_literal(b, p->op->type[c], 0);
+    prove_variables(p, zero, right);
+    k_if(b, k_let(b, OP_LT, k_let(b, OP_ADD, at, k_i64(b, n / 2), 0), p->count, 0));
+    own_node(p, base, k + n / 2, n / 2, right);
+    prove_accumulate(p, acc, right);
+    k_end(b);
+}
+
+static void own_nodes(prove_part *p, const k_mem *tile)
+{
+    k_builder *b = &p->b;
+    k_val zero[4], acc[4];
+    k_val thread = k_for_all(b, k_i64(b, p->tree.piece / OWN)), base = k_let(b, OP_MUL, thread, k_i64(b, OWN), 0);
+    k_if(b, k_let(b, OP_LT, base, p->count, 0));
+    for (unsigned c = 0; c < p->op->arity; c++)
+        zero[c] = k_literal(b, p->op->type[c], 0);
+    prove_variables(p, zero, acc);
+    own_node(p, base, 0, OWN, acc);
+    prove_store(p, tile, thread, acc);
+    k_end(b);
+    k_end(b);
+}
+
+/* to[i] = from[2 i] (+) from[2 i + 1], or from[2 i] where that is the last one, of `there` nodes. */
+static void pair_up(prove_part *p, const k_mem *from, const k_mem *to, int64_t pairs, k_val there)
+{
+    k_builder *b = &p->b;
+    k_val x[4], y[4], acc[4], i = k_for_all(b, k_i64(b, pairs)), left = k_let(b, OP_ADD, i, i, 0);
+    k_val right = k_let(b, OP_ADD, left, k_i64(b, 1), 0);
+    k_if(b, k_let(b, OP_LT, left, there, 0));
+    prove_load(p, from, left, x);
+    prove_variables(p, x, acc);
+    k_if(b, k_let(b, OP_LT, right, there, 0));
+    prove_load(p, from, right, y);
+    prove_accumulate(p, acc, y);
+    k_end(b);
+    prove_store(p, to, i, acc);
+    k_end(b);
+    k_end(b);
+}
+
+kernel *prove_fold_ordered(arena *a, const prove_operator *op, bool partial)
+{
+    prove_part p;
+    k_mem tile[2][4];
+    k_val result[4];
+    unsigned now = 0;
+    prove_begin(&p, a, op->name, op, PROVE_ORDERED);
+    k_builder *b = &p.b;
+    fold_memory(&p, op == &prove_argmax && !partial);
+    prove_tile(&p, p.tree.piece / OWN, tile[0]);
+    prove_tile(&p, p.tree.piece / OWN / 2, tile[1]);
+    k_val n = k_arg(b, T_I64, "n");
+    k_if(b, k_let(b, OP_LE, n, k_i64(b, partial ? 0 : 32), 0));
+    short_fold(&p, n);
+    k_else(b);
+    prove_range(&p, n, p.tree.piece);
+    own_nodes(&p, tile[0]);
+    int64_t width = OWN;
+    for (int64_t pairs = p.tree.piece / OWN / 2; pairs; pairs /= 2, now = !now, width *= 2) {
+        k_val up = k_let(b, OP_ADD, p.count, k_i64(b, width - 1), 0);
+        pair_up(&p, tile[now], tile[!now], pairs, k_let(b, OP_DIV, up, k_i64(b, width), 0));
+    }
+    prove_load(&p, tile[now], k_i64(b, 0), result);
+    prove_store(&p, p.out, k_piece(b), result);
+    k_end(b);
+    return b->k;
 }
 
 /* One round: each accumulator takes the element of each lane that there is; the first round begins them. */

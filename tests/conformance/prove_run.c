@@ -263,7 +263,7 @@ prove_fold prove_fold_ready(prove_device *d, arena *a, const prove_operator *op,
     prove_fold f = {.op = op, .inputs = positions ? 1 : op->arity};
     f.piece = tree.piece;
     f.first = prove_ready(d, a, ordered ? prove_fold_ordered(a, op, false) : prove_fold_commutative(a, op));
-    if (positions)
+    if (ordered) /* rows of partial results go through the tree however short they are */
         f.again = prove_ready(d, a, prove_fold_ordered(a, op, true));
     f.finish = prove_ready(d, a, prove_fold_finish(a, op));
     return f;

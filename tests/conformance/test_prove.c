@@ -83,16 +83,14 @@ static tuple left_to_right(reference op, const tuple *x, int64_t n)
     return t;
 }
 
-static tuple ordered_piece(reference op, const tuple *x, int64_t m, prove_tree tree)
+static tuple balanced(reference op, const tuple *x, int64_t n)
 {
-    tuple lane[64];
-    int64_t valid = (m + tree.chunk - 1) / tree.chunk;
-    for (int64_t l = 0; l < valid; l++)
-        lane[l] = left_to_right(op, x + l * tree.chunk, least(tree.chunk, m - l * tree.chunk));
-    for (int64_t d = 1; d < tree.lanes; d *= 2)
-        for (int64_t l = 0; l + d < valid; l += 2 * d)
-            lane[l] = op(lane[l], lane[l + d]);
-    return lane[0];
+    int64_t half = 1;
+    if (n == 1)
+        return x[0];
+    while (2 * half < n)
+        half *= 2;
+    return op(balanced(op, x, half), balanced(op, x + half, n - half));
 }
 
 static tuple commutative_piece(reference op, const tuple *x, int64_t m)
@@ -110,17 +108,16 @@ static tuple commutative_piece(reference op, const tuple *x, int64_t m)
 }
 
 /* Destroys x. */
-static tuple tree_fold(reference op, tuple *x, int64_t n, prove_tree tree, bool ordered, tuple seed)
+static tuple tree_fold(reference op, tuple *x, int64_t n, bool ordered, tuple seed)
 {
     if (!n)
         return seed;
+    if (ordered && n > 32)
+        return op(seed, balanced(op, x, n));
     while (n > 32) {
-        int64_t pieces = (n + tree.piece - 1) / tree.piece;
-        for (int64_t p = 0; p < pieces; p++) {
-            int64_t m = least(tree.piece, n - p * tree.piece);
-            x[p] =
-                ordered ? ordered_piece(op, x + p * tree.piece, m, tree) : commutative_piece(op, x + p * tree.piece, m);
-        }
+        int64_t pieces = (n + 4095) / 4096;
+        for (int64_t p = 0; p < pieces; p++)
+            x[p] = commutative_piece(op, x + p * 4096, least(4096, n - p * 4096));
         n = pieces;
     }
     return op(seed, left_to_right(op, x, n));
@@ -220,7 +217,7 @@ static tuple expected_fold(const fold_case *c, void *const *in, unsigned inputs,
     assert_non_null(x);
     for (int64_t i = 0; i < n; i++)
         x[i] = element(c->op, in, inputs, i);
-    tuple t = tree_fold(c->reference, x, n, tree_of(c), c->ordered, seed);
+    tuple t = tree_fold(c->reference, x, n, c->ordered, seed);
     free(x);
     return t;
 }

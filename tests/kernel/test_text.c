@@ -46,7 +46,7 @@ static const char everything[] =
     "        store @tile.4[%j.4] = %total.3\n"
     "    }\n"
     "    for_all %i.5:i64 < 8 {\n"
-    "        %6:f32 = load @in.1[%i.5]\n"
+    "        %6:f32 = load ahead @in.1[%i.5]\n"
     "        %7:f32 = fma %6, 2.0:f32, -0x1.99999ap-4:f32\n"
     "        %8:bool = lt %7, inf:f32\n"
     "        %9:f32 = select %8, %7, nan(0x7fc00001):f32\n"

@@ -363,6 +363,17 @@ static void load_tiled(cg *g, k_ref id, const cg_tiled *tile)
     cg_define(g, s->dst, cg_from_memory(g, t, x));
 }
 
+/* Where much is computed between loads, a processor that looks ahead by itself has begun too few of the next ones. */
+static cg_ref load_ahead(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned bytes)
+{
+    enum { AHEAD = 2048, LINE = 64 };
+    for (unsigned at = 0; at < bytes * g->lanes; at += LINE) {
+        cg_ref in[] = {cg_bytes_on(g, pointer, cg_i64(g, AHEAD + at)), cg_i32(g, 0), cg_i32(g, 2), cg_i32(g, 1)};
+        cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
+    }
+    return load_contiguous(g, vector, pointer, bytes);
+}
+
 void cg_load(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
@@ -380,6 +391,8 @@ void cg_load(cg *g, k_ref id)
     cg_ref x;
     if (at.kind == PLACE_ONE)
         x = load_one(g, element, cg_element(g, s->mem, at.index), align);
+    else if (at.kind == PLACE_ROW && s->sub == K_AHEAD)
+        x = load_ahead(g, vector, cg_element(g, s->mem, at.index), align);
     else if (at.kind == PLACE_ROW)
         x = load_contiguous(g, vector, cg_element(g, s->mem, at.index), align);
     else if (at.kind == PLACE_STEP)
