@@ -62,7 +62,8 @@ static bool keep_constants(sn_program *p)
     p->constant = arena_alloc(&p->arena, list->n * sizeof(*p->constant));
     for (uint32_t i = 0; i < list->n; i++) {
         const embed_constant *c = &list->at[i];
-        p->constant[i] = api_borrow_array(p->context, c->type, c->rank, c->extent, c->data, nothing, NULL);
+        p->constant[i] =
+            api_borrow_array(p->context, api_function(NULL), c->type, c->rank, c->extent, c->data, nothing, NULL);
         if (!p->constant[i])
             return false;
     }
