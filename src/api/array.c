@@ -43,7 +43,7 @@ sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *e
     if (fits)
         api_fail_at(cx, who, SN_NO_MEMORY, "no memory for an array of %zu bytes", bytes);
     else
-        api_fail_at(cx, who, SN_TOO_LARGE, "the array is larger than memory can be");
+        api_fail_at(cx, who, SN_TOO_LARGE, "the array is larger than memory can be; check its extents");
     return NULL;
 }
 
@@ -170,7 +170,9 @@ sn_status sn_read_at(sn_site at, const sn_array *a, void *to, size_t bytes)
                            "the array has %zu bytes, but there is memory for %zu; all are read at once", a->bytes,
                            bytes);
     if (!to && bytes)
-        return api_fail_at(a->context, who, SN_BAD_ARGUMENT, "there is no memory to read to: the pointer is NULL");
+        return api_fail_at(
+            a->context, who, SN_BAD_ARGUMENT,
+            "there is no memory to read to: the pointer is NULL; it needs room for sn_bytes(array) bytes");
     sn_status status = api_get(a, who, to);
     if (status == SN_OK)
         run_count_copy(&a->context->counters, bytes);

@@ -252,7 +252,8 @@ sn_program *sn_parse_program_at(sn_site at, sn_context *cx, const char *terms)
     if (!api_is_open(cx, api_function_at(at, "parse_program")))
         return NULL;
     if (!terms) {
-        api_fail_at(cx, api_function_at(at, "parse_program"), SN_BAD_ARGUMENT, "the text is NULL");
+        api_fail_at(cx, api_function_at(at, "parse_program"), SN_BAD_ARGUMENT,
+                    "the text is NULL; sn_explain(program, \"term\") gives one");
         return NULL;
     }
     return make_program(cx, &(origin){.at = at, .terms = terms});

@@ -53,17 +53,17 @@ static bool take_shape(taking *t)
     const dl_tensor *from = t->from;
     size_t bytes;
     if (from->rank < 0 || from->rank > IR_MAX_RANK)
-        return refuse(t, "the tensor has more than 8 dimensions");
+        return refuse(t, "the tensor has more than 8 dimensions; merge some");
     if (from->rank && !from->extent)
-        return refuse(t, "the tensor has no shape");
+        return refuse(t, "the tensor has dimensions, but no shape");
     for (int d = 0; d < from->rank; d++)
         t->extent[d] = from->extent[d];
     if (!api_size(t->type, from->rank, t->extent, &bytes))
-        return refuse(t, "an extent is negative, or the tensor is larger than memory can be");
+        return refuse(t, "an extent is negative, or the tensor is larger than memory can be; check its shape");
     size_strides(ir_type_size(t->type), (unsigned)from->rank, t->extent, t->stride);
     for (int d = 0; d < from->rank && bytes && from->stride; d++)
         if (__builtin_mul_overflow(from->stride[d], (int64_t)ir_type_size(t->type), &t->stride[d]))
-            return refuse(t, "a stride does not fit into 63 bits");
+            return refuse(t, "a stride does not fit into 63 bits; copy the tensor to be contiguous");
     t->bytes = bytes;
     return !bytes || from->data || refuse(t, "the tensor has elements, but its data are NULL");
 }
@@ -92,11 +92,14 @@ static bool take_block(taking *t)
         return true;
     size_t end;
     if (!size_plus(t->bytes, t->offset, &end))
-        return refuse(t, "the tensor ends beyond all memory");
+        return refuse(t, "the tensor ends beyond all memory; check its shape and offset");
     const char *why = d->foreign(d, t->block, end);
     if (why)
         return refuse(t, why);
-    return contiguous(t) || refuse(t, "the tensor is on the device, and its elements are not one behind the other");
+    return contiguous(t) ||
+           refuse(
+               t,
+               "the tensor is on the device, but its elements are not one behind the other; copy it to be contiguous");
 }
 
 static bool take(taking *t)
@@ -105,7 +108,7 @@ static bool take(taking *t)
     bool host = where == DL_CPU || where == DL_CUDA_HOST || where == DL_ROCM_HOST;
     bool there = here != DL_CPU && (where == here || (where == DL_CUDA_MANAGED && here == DL_CUDA));
     if (!host && !there)
-        return refuse(t, "the tensor is not in main memory, nor on the context's device");
+        return refuse(t, "the tensor is not in main memory, nor on the context's device; copy it to one of them");
     if (!take_type(t) || !take_shape(t))
         return false;
     if (there)

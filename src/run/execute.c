@@ -140,10 +140,11 @@ static bool step_shape(run *c, uint32_t index)
             return run_fails_host(c, v->bad - 1, s->site);
         extent[d] = (int64_t)v->bits;
         if (extent[d] < 0)
-            return run_fails_at(c, s->site, SN_BAD_EXTENT, "dimension %u has the extent %" PRId64, d, extent[d]);
+            return run_fails_at(c, s->site, SN_BAD_EXTENT,
+                                "dimension %u has the extent %" PRId64 "; an extent is 0 or more", d, extent[d]);
     }
     return size_count(s->rank, extent, &c->size[index]) ||
-           run_fails_at(c, s->site, SN_TOO_LARGE, "the number of elements exceeds 63 bits");
+           run_fails_at(c, s->site, SN_TOO_LARGE, "the number of elements exceeds 63 bits; make its extents smaller");
 }
 
 static bool step_check(run *c, uint32_t index)
@@ -164,7 +165,8 @@ bool run_bytes(const run *c, const plan_buffer *b, size_t *bytes)
 
 static bool fails_size(run *c, const plan_buffer *b)
 {
-    return run_fails_at(c, b->site, SN_TOO_LARGE, "an array of %" PRId64 " elements does not fit in memory",
+    return run_fails_at(c, b->site, SN_TOO_LARGE,
+                        "an array of %" PRId64 " elements does not fit in memory; make its extents smaller",
                         c->size[b->shape]);
 }
 
@@ -263,7 +265,8 @@ static bool partials_take(run *c, const plan_cluster *pc, run_partials *p, int64
         size_t bytes;
         if (!size_times((size_t)rows, (size_t)count, &bytes) ||
             !size_times(bytes, ir_type_size(pc->partial.at[i]), &bytes))
-            return run_fails_at(c, pc->site, SN_TOO_LARGE, "the partial results of a fold do not fit in memory");
+            return run_fails_at(c, pc->site, SN_TOO_LARGE,
+                                "the partial results of a fold do not fit in memory; make its extents smaller");
         if (!take(c, bytes, pc->site, &p->out[i], &p->out_granted[i]))
             return false;
     }
@@ -394,7 +397,8 @@ static bool launch_fold(run *c, uint32_t index, const int64_t *extent, int64_t r
 
 static bool fails_empty(run *c, uint32_t site)
 {
-    return run_fails_at(c, site, SN_EMPTY_FOLD, "no element to begin with: the innermost extent is 0");
+    return run_fails_at(c, site, SN_EMPTY_FOLD,
+                        "no element to begin with: the innermost extent is 0; sn_fold takes an initial value");
 }
 
 static bool step_launch(run *c, uint32_t index)
@@ -406,7 +410,8 @@ static bool step_launch(run *c, uint32_t index)
         extent[d] = host_i64(c->value, s->extent[d]);
     if (pc->partial.n) {
         if (!size_count(s->rank - 1u, extent, &rows)) /* of no elements: else the shape would be too large, too */
-            return run_fails_at(c, pc->site, SN_TOO_LARGE, "the number of elements exceeds 63 bits");
+            return run_fails_at(c, pc->site, SN_TOO_LARGE,
+                                "the number of elements exceeds 63 bits; make its extents smaller");
         if (rows == 0)
             return true;
         if (pc->seedless.n && extent[s->rank - 1] == 0)
