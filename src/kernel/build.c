@@ -252,7 +252,7 @@ k_val k_let(k_builder *b, ir_op op, k_val x, k_val y, k_val z)
     if (same)
         return k_get(b, same);
     k_stmt s = {.op = K_LET, .sub = (uint8_t)op};
-    memcpy(s.in, in, sizeof(in));
+    memcpy(s.in, in, ir_ops[op].arity * sizeof(*in));
     return append_value(b, s, to);
 }
 

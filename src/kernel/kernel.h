@@ -175,7 +175,7 @@ k_val k_piece(k_builder *b);
 k_val k_literal(k_builder *b, ir_type t, ir_bits bits); /* interned */
 k_val k_i64(k_builder *b, int64_t v);
 /* Folds constants and trivial identities (x+0, x*1 on integers; select on a literal), and reuses nothing else. Operands
- * that the operator does not have are 0. */
+ * that the operator does not have are ignored. */
 k_val k_let(k_builder *b, ir_op op, k_val x, k_val y, k_val z);
 k_val k_convert(k_builder *b, ir_op convert_or_bitcast, ir_type to, k_val x);
 k_val k_select(k_builder *b, k_val c, k_val x, k_val y);
