@@ -26,18 +26,32 @@ struct DLManagedTensorVersioned;
  * torch.cuda.synchronize()). Under OpenCL their data are a cl_mem of the context's own OpenCL context. */
 SN_API sn_array *sn_from_dlpack(sn_context *context, struct DLManagedTensorVersioned *tensor);
 SN_API sn_array *sn_from_dlpack_unversioned(sn_context *context, struct DLManagedTensor *tensor);
+SN_API sn_array *sn_from_dlpack_at(sn_site at, sn_context *context, struct DLManagedTensorVersioned *tensor);
+SN_API sn_array *sn_from_dlpack_unversioned_at(sn_site at, sn_context *context, struct DLManagedTensor *tensor);
 
 /* A tensor of an array in main memory, where elements of other devices are brought first, else not copied; not to be
  * written to; chars become u32. Array and context live on until the tensor's deleter is called, whatever is freed and
  * closed before. NULL after an error. */
 SN_API struct DLManagedTensorVersioned *sn_to_dlpack(sn_array *array);
 SN_API struct DLManagedTensor *sn_to_dlpack_unversioned(sn_array *array);
+SN_API struct DLManagedTensorVersioned *sn_to_dlpack_at(sn_site at, sn_array *array);
+SN_API struct DLManagedTensor *sn_to_dlpack_unversioned_at(sn_site at, sn_array *array);
 
 /* The same where the context's device has its elements: kDLCUDA with the driver's number of the device; kDLOpenCL,
  * whose data are a cl_mem of the context's own OpenCL context; kDLCPU otherwise. The elements are there, no stream
  * needs to be waited for. */
 SN_API struct DLManagedTensorVersioned *sn_to_dlpack_device(sn_array *array);
 SN_API struct DLManagedTensor *sn_to_dlpack_device_unversioned(sn_array *array);
+SN_API struct DLManagedTensorVersioned *sn_to_dlpack_device_at(sn_site at, sn_array *array);
+SN_API struct DLManagedTensor *sn_to_dlpack_device_unversioned_at(sn_site at, sn_array *array);
+
+/* So that messages have the place of the call, and sn_close that of an array that is still held. */
+#define sn_from_dlpack(...) sn_from_dlpack_at(SN_HERE, __VA_ARGS__)
+#define sn_from_dlpack_unversioned(...) sn_from_dlpack_unversioned_at(SN_HERE, __VA_ARGS__)
+#define sn_to_dlpack(...) sn_to_dlpack_at(SN_HERE, __VA_ARGS__)
+#define sn_to_dlpack_unversioned(...) sn_to_dlpack_unversioned_at(SN_HERE, __VA_ARGS__)
+#define sn_to_dlpack_device(...) sn_to_dlpack_device_at(SN_HERE, __VA_ARGS__)
+#define sn_to_dlpack_device_unversioned(...) sn_to_dlpack_device_unversioned_at(SN_HERE, __VA_ARGS__)
 
 #ifdef __cplusplus
 }

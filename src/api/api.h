@@ -152,12 +152,12 @@ bool api_size(ir_type type, int rank, const int64_t *extent, size_t *bytes);
  */
 sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, api_who who);
 
-/* An array of memory that is not ours: aligned to its type, not written to while the array lives. NULL, reported, if
- * there is no memory: let_go is not called then. */
-sn_array *api_borrow_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, const void *data,
+/* An array of memory that is not ours: aligned to its type, not written to while the array lives. It is made by `who`,
+ * of no name if it is the context's own. NULL, reported, if there is no memory: let_go is not called then. */
+sn_array *api_borrow_array(sn_context *cx, api_who who, ir_type type, int rank, const int64_t *extent, const void *data,
                            void (*let_go)(void *owner), void *owner);
 /* The same of memory of the context's device, which has its own: found to be so by its `foreign`. */
-sn_array *api_borrow_block(sn_context *cx, ir_type type, int rank, const int64_t *extent, void *block,
+sn_array *api_borrow_block(sn_context *cx, api_who who, ir_type type, int rank, const int64_t *extent, void *block,
                            void (*let_go)(void *owner), void *owner);
 /* A tensor is given out that has to api_end_loan. */
 void api_lend_array(sn_array *a);

@@ -43,7 +43,7 @@ sn_array *api_new_array(sn_context *cx, ir_type type, int rank, const int64_t *e
     if (fits)
         api_fail_at(cx, who, SN_NO_MEMORY, "no memory for an array of %zu bytes", bytes);
     else
-        api_fail_at(cx, who, SN_TOO_LARGE, "the array is larger than memory can be");
+        api_fail_at(cx, who, SN_TOO_LARGE, "the array is larger than memory can be; check its extents");
     return NULL;
 }
 
@@ -61,34 +61,34 @@ static void free_array(sn_array *a)
     handle_close(cx, &a->handle);
 }
 
-static sn_array *borrow(sn_context *cx, ir_type type, int rank, const int64_t *extent, void (*let_go)(void *owner),
-                        void *owner, const char *by)
+static sn_array *borrow(sn_context *cx, api_who who, ir_type type, int rank, const int64_t *extent,
+                        void (*let_go)(void *owner), void *owner)
 {
     sn_array *a = cx->heap.alloc(cx->heap.env, sizeof(*a));
     if (!a) {
-        api_fail(cx, SN_NO_MEMORY, "no memory for an array");
+        api_fail_at(cx, who, SN_NO_MEMORY, "no memory for an array");
         return NULL;
     }
     *a = (sn_array){.context = cx, .type = type, .rank = (uint8_t)rank, .let_go = let_go, .owner = owner};
     memcpy(a->extent, extent, (size_t)rank * sizeof(*extent));
     api_size(type, rank, extent, &a->bytes);
-    handle_open(cx, &a->handle, HANDLE_ARRAY, by, (sn_site){NULL, 0});
+    handle_open(cx, &a->handle, HANDLE_ARRAY, who.what, who.at);
     return a;
 }
 
-sn_array *api_borrow_array(sn_context *cx, ir_type type, int rank, const int64_t *extent, const void *data,
+sn_array *api_borrow_array(sn_context *cx, api_who who, ir_type type, int rank, const int64_t *extent, const void *data,
                            void (*let_go)(void *owner), void *owner)
 {
-    sn_array *a = borrow(cx, type, rank, extent, let_go, owner, owner ? "sn_from_dlpack" : NULL);
+    sn_array *a = borrow(cx, who, type, rank, extent, let_go, owner);
     if (a)
         a->data = (void *)(uintptr_t)data; /* arrays are immutable: nobody writes there */
     return a;
 }
 
-sn_array *api_borrow_block(sn_context *cx, ir_type type, int rank, const int64_t *extent, void *block,
+sn_array *api_borrow_block(sn_context *cx, api_who who, ir_type type, int rank, const int64_t *extent, void *block,
                            void (*let_go)(void *owner), void *owner)
 {
-    sn_array *a = borrow(cx, type, rank, extent, let_go, owner, "sn_from_dlpack");
+    sn_array *a = borrow(cx, who, type, rank, extent, let_go, owner);
     if (!a)
         return NULL;
     a->block = block;
@@ -170,7 +170,9 @@ sn_status sn_read_at(sn_site at, const sn_array *a, void *to, size_t bytes)
                            "the array has %zu bytes, but there is memory for %zu; all are read at once", a->bytes,
                            bytes);
     if (!to && bytes)
-        return api_fail_at(a->context, who, SN_BAD_ARGUMENT, "there is no memory to read to: the pointer is NULL");
+        return api_fail_at(
+            a->context, who, SN_BAD_ARGUMENT,
+            "there is no memory to read to: the pointer is NULL; it needs room for sn_bytes(array) bytes");
     sn_status status = api_get(a, who, to);
     if (status == SN_OK)
         run_count_copy(&a->context->counters, bytes);

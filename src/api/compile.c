@@ -45,7 +45,8 @@ static bool keep_constants(sn_program *p)
     p->constant = arena_alloc(&p->arena, list->n * sizeof(*p->constant));
     for (uint32_t i = 0; i < list->n; i++) {
         const embed_constant *c = &list->at[i];
-        p->constant[i] = api_borrow_array(p->context, c->type, c->rank, c->extent, c->data, nothing, NULL);
+        p->constant[i] =
+            api_borrow_array(p->context, api_function(NULL), c->type, c->rank, c->extent, c->data, nothing, NULL);
         if (!p->constant[i])
             return false;
     }
@@ -187,7 +188,8 @@ sn_program *sn_parse_program_at(sn_site at, sn_context *cx, const char *terms)
     if (!api_is_open(cx, api_function_at(at, "parse_program")))
         return NULL;
     if (!terms) {
-        api_fail_at(cx, api_function_at(at, "parse_program"), SN_BAD_ARGUMENT, "the text is NULL");
+        api_fail_at(cx, api_function_at(at, "parse_program"), SN_BAD_ARGUMENT,
+                    "the text is NULL; sn_explain(program, \"term\") gives one");
         return NULL;
     }
     return make_program(cx, &(origin){.at = at, .terms = terms});

@@ -68,7 +68,7 @@ sn_context *api_open(const sn_options *options, const base_heap *heap)
 {
     sn_options copy;
     if (!copy_options(&copy, options)) {
-        api_warn(&(sn_options){0}, "sn_open: options->size is not sizeof(sn_options)");
+        api_warn(&(sn_options){0}, "sn_open: options->size is not sizeof(sn_options); set it before anything else");
         return NULL;
     }
     sn_context *cx = heap->alloc(heap->env, sizeof(*cx));
@@ -122,7 +122,7 @@ void sn_close(sn_context *cx)
     if (!cx || handle_stale(cx, HANDLE_CONTEXT, "sn_close"))
         return;
     if (atomic_exchange(&cx->closed, true)) { /* what is held keeps it: it may still be looked at */
-        api_warn(&cx->options, "sn_close: the context was closed before");
+        api_warn(&cx->options, "sn_close: the context was closed before; it is closed once");
         return;
     }
     embed_drop_left();

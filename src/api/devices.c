@@ -36,7 +36,7 @@ static unsigned wanted_threads(const sn_options *o)
     long n = strtol(variable, &end, 10);
     if (!*end && n > 0 && n <= MOST_THREADS)
         return (unsigned)n;
-    snprintf(said, sizeof(said), "SINTER_THREADS=%.20s is no number from 1 to %d: all cores are used", variable,
+    snprintf(said, sizeof(said), "SINTER_THREADS=%.20s is no number from 1 to %d; all cores are used", variable,
              MOST_THREADS);
     api_warn(o, said);
     return 0;
@@ -121,7 +121,8 @@ static sn_status open_named(sn_context *cx, const char *name, arena *a)
             continue;
         if (keep_choice(cx, &kinds[i], number, kinds[i].open(&options, number, a, &why)))
             return SN_OK;
-        api_warn(&cx->options, arena_printf(a, "the device \"%s\" cannot be used: %s", name, why ? why : ""));
+        api_warn(&cx->options, arena_printf(a, "the device \"%s\" cannot be used: %s; \"auto\" takes the best there is",
+                                            name, why ? why : ""));
         return SN_NO_DEVICE;
     }
     return unknown(cx, name, a);

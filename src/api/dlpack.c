@@ -14,6 +14,7 @@ static const struct {
 
 typedef struct taking {
     sn_context *cx;
+    api_who who;
     const dl_tensor *from;
     const char *data; /* in main memory */
     void *block;      /* or on the context's device, */
@@ -23,9 +24,11 @@ typedef struct taking {
     int64_t extent[IR_MAX_RANK], stride[IR_MAX_RANK]; /* bytes */
 } taking;
 
+static const char no_tensor[] = "the tensor is NULL; what should have made it failed";
+
 static bool refuse(const taking *t, const char *why)
 {
-    api_fail(t->cx, SN_BAD_ARGUMENT, "sn_from_dlpack: %s", why);
+    api_fail_at(t->cx, t->who, SN_BAD_ARGUMENT, "%s", why);
     return false;
 }
 
@@ -37,10 +40,10 @@ static bool take_type(taking *t)
             t->type = known[i].type;
             return true;
         }
-    api_fail(t->cx, SN_BAD_ARGUMENT,
-             "sn_from_dlpack: elements of type code %d with %d bits and %d lanes; bool, i8 to i64, u8 to u64, f32 and "
-             "f64 are taken, of one lane",
-             t->from->element.code, t->from->element.bits, t->from->element.lanes);
+    api_fail_at(t->cx, t->who, SN_BAD_ARGUMENT,
+                "elements of type code %d with %d bits and %d lanes; bool, i8 to i64, u8 to u64, f32 and f64 are "
+                "taken, of one lane",
+                t->from->element.code, t->from->element.bits, t->from->element.lanes);
     return false;
 }
 
@@ -50,17 +53,17 @@ static bool take_shape(taking *t)
     const dl_tensor *from = t->from;
     size_t bytes;
     if (from->rank < 0 || from->rank > IR_MAX_RANK)
-        return refuse(t, "the tensor has more than 8 dimensions");
+        return refuse(t, "the tensor has more than 8 dimensions; merge some");
     if (from->rank && !from->extent)
-        return refuse(t, "the tensor has no shape");
+        return refuse(t, "the tensor has dimensions, but no shape");
     for (int d = 0; d < from->rank; d++)
         t->extent[d] = from->extent[d];
     if (!api_size(t->type, from->rank, t->extent, &bytes))
-        return refuse(t, "an extent is negative, or the tensor is larger than memory can be");
+        return refuse(t, "an extent is negative, or the tensor is larger than memory can be; check its shape");
     size_strides(ir_type_size(t->type), (unsigned)from->rank, t->extent, t->stride);
     for (int d = 0; d < from->rank && bytes && from->stride; d++)
         if (__builtin_mul_overflow(from->stride[d], (int64_t)ir_type_size(t->type), &t->stride[d]))
-            return refuse(t, "a stride does not fit into 63 bits");
+            return refuse(t, "a stride does not fit into 63 bits; copy the tensor to be contiguous");
     t->bytes = bytes;
     return !bytes || from->data || refuse(t, "the tensor has elements, but its data are NULL");
 }
@@ -89,11 +92,14 @@ static bool take_block(taking *t)
         return true;
     size_t end;
     if (!size_plus(t->bytes, t->offset, &end))
-        return refuse(t, "the tensor ends beyond all memory");
+        return refuse(t, "the tensor ends beyond all memory; check its shape and offset");
     const char *why = d->foreign(d, t->block, end);
     if (why)
         return refuse(t, why);
-    return contiguous(t) || refuse(t, "the tensor is on the device, and its elements are not one behind the other");
+    return contiguous(t) ||
+           refuse(
+               t,
+               "the tensor is on the device, but its elements are not one behind the other; copy it to be contiguous");
 }
 
 static bool take(taking *t)
@@ -102,7 +108,7 @@ static bool take(taking *t)
     bool host = where == DL_CPU || where == DL_CUDA_HOST || where == DL_ROCM_HOST;
     bool there = here != DL_CPU && (where == here || (where == DL_CUDA_MANAGED && here == DL_CUDA));
     if (!host && !there)
-        return refuse(t, "the tensor is not in main memory, nor on the context's device");
+        return refuse(t, "the tensor is not in main memory, nor on the context's device; copy it to one of them");
     if (!take_type(t) || !take_shape(t))
         return false;
     if (there)
@@ -116,9 +122,8 @@ static sn_array *array_there(taking *t, void (*let_go)(void *owner), void *owner
 {
     bool address = kind_of_device(t->cx) == DL_CUDA;
     if (!t->offset && !(address && (uintptr_t)t->block % ir_type_size(t->type)))
-        return api_borrow_block(t->cx, t->type, t->from->rank, t->extent, t->block, let_go, owner);
-    sn_array *a =
-        api_copy_block(t->cx, api_function("sn_from_dlpack"), t->type, t->from->rank, t->extent, t->block, t->offset);
+        return api_borrow_block(t->cx, t->who, t->type, t->from->rank, t->extent, t->block, let_go, owner);
+    sn_array *a = api_copy_block(t->cx, t->who, t->type, t->from->rank, t->extent, t->block, t->offset);
     if (a)
         let_go(owner);
     return a;
@@ -132,8 +137,8 @@ static sn_array *array_of(taking *t, void (*let_go)(void *owner), void *owner)
         return array_there(t, let_go, owner);
     const bool borrowed = contiguous(t) && (uintptr_t)t->data % ir_type_size(t->type) == 0 && t->data;
     if (borrowed)
-        return api_borrow_array(t->cx, t->type, t->from->rank, t->extent, t->data, let_go, owner);
-    sn_array *a = api_new_array(t->cx, t->type, t->from->rank, t->extent, api_function("sn_from_dlpack"));
+        return api_borrow_array(t->cx, t->who, t->type, t->from->rank, t->extent, t->data, let_go, owner);
+    sn_array *a = api_new_array(t->cx, t->type, t->from->rank, t->extent, t->who);
     if (!a)
         return NULL;
     if (a->bytes) {
@@ -158,29 +163,40 @@ static void drop_unversioned(void *owner)
         tensor->deleter(tensor);
 }
 
-sn_array *sn_from_dlpack(sn_context *cx, struct DLManagedTensorVersioned *tensor)
+sn_array *sn_from_dlpack_at(sn_site at, sn_context *cx, struct DLManagedTensorVersioned *tensor)
 {
-    taking t = {.cx = cx, .from = tensor ? &tensor->tensor : NULL};
-    if (!api_is_open(cx, api_function("sn_from_dlpack")))
+    taking t = {.cx = cx, .who = api_function_at(at, "sn_from_dlpack"), .from = tensor ? &tensor->tensor : NULL};
+    if (!api_is_open(cx, t.who))
         return NULL;
     if (!tensor)
-        return refuse(&t, "no tensor"), NULL;
+        return refuse(&t, no_tensor), NULL;
     if (tensor->version.major != DL_MAJOR) { /* then nothing behind the version may be looked at */
-        api_fail(cx, SN_UNSUPPORTED, "sn_from_dlpack: the tensor is of version %u of DLPack; 1 is understood",
-                 (unsigned)tensor->version.major);
+        api_fail_at(cx, t.who, SN_UNSUPPORTED, "the tensor is of version %u of DLPack; 1 is understood",
+                    (unsigned)tensor->version.major);
         return NULL;
     }
     return take(&t) ? array_of(&t, drop_versioned, tensor) : NULL;
 }
 
-sn_array *sn_from_dlpack_unversioned(sn_context *cx, struct DLManagedTensor *tensor)
+sn_array *sn_from_dlpack_unversioned_at(sn_site at, sn_context *cx, struct DLManagedTensor *tensor)
 {
-    taking t = {.cx = cx, .from = tensor ? &tensor->tensor : NULL};
-    if (!api_is_open(cx, api_function("sn_from_dlpack")))
+    taking t = {
+        .cx = cx, .who = api_function_at(at, "sn_from_dlpack_unversioned"), .from = tensor ? &tensor->tensor : NULL};
+    if (!api_is_open(cx, t.who))
         return NULL;
     if (!tensor)
-        return refuse(&t, "no tensor"), NULL;
+        return refuse(&t, no_tensor), NULL;
     return take(&t) ? array_of(&t, drop_unversioned, tensor) : NULL;
+}
+
+sn_array *(sn_from_dlpack)(sn_context *cx, struct DLManagedTensorVersioned *tensor)
+{
+    return sn_from_dlpack_at((sn_site){NULL, 0}, cx, tensor);
+}
+
+sn_array *(sn_from_dlpack_unversioned)(sn_context *cx, struct DLManagedTensor *tensor)
+{
+    return sn_from_dlpack_unversioned_at((sn_site){NULL, 0}, cx, tensor);
 }
 
 /* --- out --- */
@@ -235,24 +251,24 @@ static dl_tensor describe(given *g)
     return t;
 }
 
-static given *give(sn_array *a, bool there)
+static given *give(api_who who, sn_array *a, bool there)
 {
     sn_status status = SN_OK;
     void *data = NULL;
     const void *host;
-    if (!a || handle_stale(a, HANDLE_ARRAY, "sn_to_dlpack"))
+    if (!a || handle_stale(a, HANDLE_ARRAY, who.what))
         return NULL;
     there &= api_own_memory(a->context);
     if (there)
-        status = api_place(a, api_function("sn_to_dlpack"), &data, &host);
+        status = api_place(a, who, &data, &host);
     else
-        data = (void *)(uintptr_t)api_look(a, api_function("sn_to_dlpack"), &status);
+        data = (void *)(uintptr_t)api_look(a, who, &status);
     if (status != SN_OK || !data)
         return NULL;
     sn_context *cx = a->context;
     given *g = cx->heap.alloc(cx->heap.env, sizeof(*g));
     if (!g) {
-        api_fail(cx, SN_NO_MEMORY, "sn_to_dlpack: no memory");
+        api_fail_at(cx, who, SN_NO_MEMORY, "no memory for a tensor");
         return NULL;
     }
     *g = (given){.array = a, .data = data, .there = there};
@@ -279,22 +295,42 @@ static struct DLManagedTensor *unversioned(given *g)
     return &g->u.unversioned;
 }
 
-struct DLManagedTensorVersioned *sn_to_dlpack(sn_array *array)
+struct DLManagedTensorVersioned *sn_to_dlpack_at(sn_site at, sn_array *array)
 {
-    return versioned(give(array, false));
+    return versioned(give(api_function_at(at, "sn_to_dlpack"), array, false));
 }
 
-struct DLManagedTensor *sn_to_dlpack_unversioned(sn_array *array)
+struct DLManagedTensorVersioned *(sn_to_dlpack)(sn_array *array)
 {
-    return unversioned(give(array, false));
+    return sn_to_dlpack_at((sn_site){NULL, 0}, array);
 }
 
-struct DLManagedTensorVersioned *sn_to_dlpack_device(sn_array *array)
+struct DLManagedTensor *sn_to_dlpack_unversioned_at(sn_site at, sn_array *array)
 {
-    return versioned(give(array, true));
+    return unversioned(give(api_function_at(at, "sn_to_dlpack_unversioned"), array, false));
 }
 
-struct DLManagedTensor *sn_to_dlpack_device_unversioned(sn_array *array)
+struct DLManagedTensor *(sn_to_dlpack_unversioned)(sn_array *array)
 {
-    return unversioned(give(array, true));
+    return sn_to_dlpack_unversioned_at((sn_site){NULL, 0}, array);
+}
+
+struct DLManagedTensorVersioned *sn_to_dlpack_device_at(sn_site at, sn_array *array)
+{
+    return versioned(give(api_function_at(at, "sn_to_dlpack_device"), array, true));
+}
+
+struct DLManagedTensorVersioned *(sn_to_dlpack_device)(sn_array *array)
+{
+    return sn_to_dlpack_device_at((sn_site){NULL, 0}, array);
+}
+
+struct DLManagedTensor *sn_to_dlpack_device_unversioned_at(sn_site at, sn_array *array)
+{
+    return unversioned(give(api_function_at(at, "sn_to_dlpack_device_unversioned"), array, true));
+}
+
+struct DLManagedTensor *(sn_to_dlpack_device_unversioned)(sn_array *array)
+{
+    return sn_to_dlpack_device_unversioned_at((sn_site){NULL, 0}, array);
 }

@@ -43,7 +43,8 @@ static bool kernels(explaining *e, run_visit visit)
     const char *why = "";
     sn_context *cx = e->p->context;
     if (!cx->engine.device) {
-        api_fail_at(cx, e->who, SN_UNSUPPORTED, "there are no kernels: programs are interpreted");
+        api_fail_at(cx, e->who, SN_UNSUPPORTED,
+                    "there are no kernels, as programs are interpreted; other devices than \"interpreter\" have some");
         return false;
     }
     bool called = false;
@@ -68,14 +69,14 @@ static bool code(explaining *e, const char *kind)
     const sn_context *cx = e->p->context;
     if (cx->engine.device && strcmp(cx->engine.device->limits->kind, kind)) {
         api_fail_at(e->p->context, e->who, SN_UNSUPPORTED,
-                    "\"%s\" is for contexts on the device \"%s\", this one's is \"%s\"", e->form, kind,
+                    "\"%s\" is for contexts on the device \"%s\", but this one's is \"%s\"", e->form, kind,
                     cx->engine.device->limits->kind);
         return false;
     }
     e->texts = cx->engine.device ? api_open_again(cx, e->arena, &why) : NULL;
     if (!e->texts) {
         api_fail_at(e->p->context, e->who, SN_NO_DEVICE, "no code generator: %s",
-                    why ? why : "programs are interpreted");
+                    why ? why : "programs are interpreted; other devices than \"interpreter\" have one");
         return false;
     }
     bool good = kernels(e, show_code);

@@ -92,7 +92,7 @@ typedef struct record {
     const void *object;
     handle_kind kind;
     bool gone;
-    char by[24], file[96]; /* the end of a longer name */
+    char by[32], file[96]; /* the end of a longer name */
     int line;
     sn_context *cx;
 } record;

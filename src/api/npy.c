@@ -52,11 +52,11 @@ static bool read_length(const loading *l, size_t *length)
         return errno ? fail_system(l, "cannot be read", errno) : fail(l, "not an .npy file; numpy.save writes them");
     *length = b[8] + (size_t)b[9] * 256;
     if (b[6] < 1 || b[6] > 3 || b[7] != 0)
-        return fail(l, "the version of the format is none of 1.0, 2.0 and 3.0");
+        return fail(l, "the version of the format is not 1.0, 2.0 or 3.0; numpy.save writes these");
     if (b[6] > 1 && fread(b + 10, 1, 2, l->file) != 2)
-        return fail(l, "the file ends within its header");
+        return fail(l, "the file ends within its header; copy or save it again");
     *length += (size_t)b[10] << 16 | (size_t)b[11] << 24;
-    return *length < MOST_HEADER || fail(l, "the header is longer than 64 KiB");
+    return *length < MOST_HEADER || fail(l, "the header is longer than 64 KiB; numpy.save writes shorter ones");
 }
 
 static bool read_header(loading *l)
@@ -73,7 +73,7 @@ static bool read_header(loading *l)
     bool good = fread(dictionary, 1, length, l->file) == length;
     dictionary[good ? length : 0] = 0;
     good = good ? npy_parse(dictionary, length, &l->header, why) || fail(l, why)
-                : fail(l, "the file ends within its header");
+                : fail(l, "the file ends within its header; copy or save it again");
     l->cx->heap.release(l->cx->heap.env, dictionary);
     return good;
 }
@@ -95,7 +95,7 @@ static bool read_bytes(const loading *l, void *to, size_t bytes)
     if (fread(to, 1, bytes, l->file) == bytes)
         return true;
     return ferror(l->file) ? fail_system(l, "cannot be read", errno)
-                           : fail(l, "the file is shorter than its shape says");
+                           : fail(l, "the file is shorter than its shape says; copy or save it again");
 }
 
 /* The first dimension is the innermost one: read aside, then copied. */
@@ -154,9 +154,9 @@ sn_array *npy_load(sn_site at, sn_context *cx, FILE *file, const char *path)
         return NULL;
     const npy_header *h = &l.header;
     if (!api_size(h->type, h->rank, h->extent, &bytes))
-        return fail(&l, "the shape is larger than memory can be"), NULL;
+        return fail(&l, "the shape is larger than memory can be; no array has it"), NULL;
     if (!can_follow(&l, bytes))
-        return fail(&l, "the file is shorter than its shape says"), NULL;
+        return fail(&l, "the file is shorter than its shape says; copy or save it again"), NULL;
     sn_array *a = api_new_array(cx, h->type, h->rank, h->extent, api_function_at(at, path));
     if (a && !read_elements(&l, a)) {
         sn_free(a);
@@ -167,7 +167,7 @@ sn_array *npy_load(sn_site at, sn_context *cx, FILE *file, const char *path)
 
 sn_array *sn_load_npy_at(sn_site at, sn_context *cx, const char *path)
 {
-    if (!api_is_open(cx, api_function("sn_load_npy")))
+    if (!api_is_open(cx, api_function_at(at, "sn_load_npy")))
         return NULL;
     if (!path) {
         api_fail_at(cx, api_function_at(at, "sn_load_npy"), SN_BAD_ARGUMENT, "the path is NULL; it names a file");

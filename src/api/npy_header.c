@@ -24,6 +24,12 @@ static bool fail(const reader *r, const char *why)
     return false;
 }
 
+static bool damaged(const reader *r, const char *how)
+{
+    snprintf(r->why, NPY_WHY, "the header is damaged: %s; copy the file again, or save it with numpy.save", how);
+    return false;
+}
+
 static void blanks(reader *r)
 {
     while (*r->at == ' ' || *r->at == '\n' || *r->at == '\t')
@@ -79,7 +85,7 @@ static bool read_type(reader *r)
     if (*r->at == '[')
         return fail(r, "the elements are structures; save each field as an array of its own");
     if (!quoted(r, word) || !printable(word))
-        return fail(r, "the header is damaged: descr is no type");
+        return damaged(r, "descr is no type");
     const char *name = word + (*word && strchr("<>=|", *word) != NULL);
     for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
         if (!strcmp(name, known[i].name) || (known[i].type == T_BOOL && !strcmp(name, "?"))) {
@@ -95,18 +101,17 @@ static bool read_type(reader *r)
 static bool read_order(reader *r)
 {
     r->out->fortran = is_next(r, "True");
-    return r->out->fortran || is_next(r, "False") ||
-           fail(r, "the header is damaged: fortran_order is neither True nor False");
+    return r->out->fortran || is_next(r, "False") || damaged(r, "fortran_order is neither True nor False");
 }
 
 static bool read_extent(reader *r, int64_t *extent)
 {
     blanks(r);
     if (*r->at < '0' || *r->at > '9')
-        return fail(r, "the header is damaged: an extent is no number");
+        return damaged(r, "an extent is no number");
     for (*extent = 0; *r->at >= '0' && *r->at <= '9'; r->at++)
         if (__builtin_mul_overflow(*extent, 10, extent) || __builtin_add_overflow(*extent, *r->at - '0', extent))
-            return fail(r, "an extent does not fit into 63 bits");
+            return fail(r, "an extent does not fit into 63 bits; no array has it");
     r->at += *r->at == 'L'; /* of Python 2 */
     return true;
 }
@@ -114,16 +119,16 @@ static bool read_extent(reader *r, int64_t *extent)
 static bool read_shape(reader *r)
 {
     if (!is_next(r, "("))
-        return fail(r, "the header is damaged: the shape is no tuple");
+        return damaged(r, "the shape is no tuple");
     while (!is_next(r, ")")) {
         if (r->out->rank == IR_MAX_RANK)
-            return fail(r, "the array has more than 8 dimensions");
+            return fail(r, "the array has more than 8 dimensions; merge some before saving it");
         if (!read_extent(r, &r->out->extent[r->out->rank++]))
             return false;
         if (is_next(r, ","))
             continue;
         if (!is_next(r, ")"))
-            return fail(r, "the header is damaged: the shape does not end");
+            return damaged(r, "the shape does not end");
         break;
     }
     return true;
@@ -133,13 +138,13 @@ static bool read_entry(reader *r)
 {
     char key[MOST_WORD];
     if (!quoted(r, key) || !is_next(r, ":"))
-        return fail(r, "the header is damaged: no key where one is expected");
+        return damaged(r, "no key where one is expected");
     bool *seen = !strcmp(key, "descr")           ? &r->descr
                  : !strcmp(key, "fortran_order") ? &r->order
                  : !strcmp(key, "shape")         ? &r->shape
                                                  : NULL;
     if (!seen || *seen)
-        return fail(r, "the header is damaged: an unknown key, or one twice");
+        return damaged(r, "an unknown key, or one twice");
     *seen = true;
     return seen == &r->descr ? read_type(r) : seen == &r->order ? read_order(r) : read_shape(r);
 }
@@ -149,21 +154,21 @@ bool npy_parse(const char *at, size_t n, npy_header *out, char why[NPY_WHY])
     reader r = {.at = at, .end = at + n, .out = out, .why = why};
     *out = (npy_header){0};
     if (!is_next(&r, "{"))
-        return fail(&r, "the header is damaged: no dictionary");
+        return damaged(&r, "no dictionary");
     while (!is_next(&r, "}")) {
         if (!read_entry(&r))
             return false;
         if (is_next(&r, ","))
             continue;
         if (!is_next(&r, "}"))
-            return fail(&r, "the header is damaged: the dictionary does not end");
+            return damaged(&r, "the dictionary does not end");
         break;
     }
     blanks(&r);
     if (r.at != r.end)
-        return fail(&r, "the header is damaged: something stands behind the dictionary");
+        return damaged(&r, "something stands behind the dictionary");
     if (!r.descr || !r.order || !r.shape)
-        return fail(&r, "the header is damaged: descr, fortran_order or shape is missing");
+        return damaged(&r, "descr, fortran_order or shape is missing");
     return true;
 }
 

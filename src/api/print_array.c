@@ -2,6 +2,7 @@
  * next, indented. tests/api/exchange_numpy.py compares. */
 #include "api/api.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -408,9 +409,11 @@ sn_status sn_print_at(sn_site at, const sn_array *array)
         return SN_BAD_ARGUMENT;
     arena room;
     sn_status status;
+    char why[128];
     const char *said = array_text(array, who, &room, &status);
     if (said && printf("%s\n", said) < 0)
-        status = api_fail_at(array->context, who, SN_FILE, "stdout cannot be written");
+        status = api_fail_at(array->context, who, SN_FILE, "stdout cannot be written: %s",
+                             strerror_r(errno, why, sizeof(why)));
     arena_free(&room);
     return status;
 }

@@ -200,8 +200,8 @@ static bool generate(cpu *d, const kernel *k, const text *key, device_kernel *ou
         return false;
     kernel *ready = kernel_prepare(a, k);
     if (ready->scratch > BLOCK_SCRATCH) {
-        *why = arena_printf(a, "kernel %s needs %u bytes of block memory, more than the %u there are", k->name,
-                            ready->scratch, (unsigned)BLOCK_SCRATCH);
+        *why = arena_printf(a, "internal error: kernel %s needs %u bytes of block memory, more than the %u there are",
+                            k->name, ready->scratch, (unsigned)BLOCK_SCRATCH);
         return false;
     }
     if (!compile_prepared(d, m, ready, out, a, why))
@@ -211,7 +211,7 @@ static bool generate(cpu *d, const kernel *k, const text *key, device_kernel *ou
     if (mapped)
         keep(d, m, key, &blob);
     else
-        *why = "the system refuses executable memory";
+        *why = "the system refuses executable memory; allow it, or use the device \"interpreter\"";
     if (!d->keep_text) {
         m->release(out->generated);
         out->generated = NULL;

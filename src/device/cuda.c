@@ -44,15 +44,17 @@ static const char *cuda_foreign(device *base, void *block, size_t bytes)
     int ordinal = -1;
     (void)bytes;
     if (cuda_enter(d) != CU_SUCCESS)
-        return "the driver does not tell whose memory it is";
+        return "the driver does not tell whose memory the data are; copy the tensor to main memory";
     if (d->api.pointer(&kind, CU_POINTER_MEMORY_TYPE, p) != CU_SUCCESS)
         kind = 0;
     if (d->api.pointer(&ordinal, CU_POINTER_ORDINAL, p) != CU_SUCCESS)
         ordinal = -1;
     cuda_leave(d);
     if (kind != CU_MEMORY_DEVICE && kind != CU_MEMORY_UNIFIED)
-        return "that is no memory of a CUDA device";
-    return ordinal == d->common.limits.ordinal ? NULL : "that is memory of another CUDA device";
+        return "the data are no memory of a CUDA device; their device must be said to be kDLCPU";
+    return ordinal == d->common.limits.ordinal
+               ? NULL
+               : "the data are memory of another CUDA device; copy them to the context's";
 }
 
 static const char *cuda_text(device *base, device_kernel *k, const char *form)
@@ -125,8 +127,8 @@ static bool name_things(driver_device *base, arena *a, const char **why)
     d->ptx = !nvrtc_makes(d->compiler, d->arch);
     d->target = d->ptx ? nvrtc_nearest(d->compiler, d->arch) : d->arch;
     if (!d->target) {
-        *why = arena_printf(a, "%s does not know compute capability %u.%u", nvrtc_name(d->compiler), d->arch / 10,
-                            d->arch % 10);
+        *why = arena_printf(a, "%s does not know compute capability %u.%u; a newer one does", nvrtc_name(d->compiler),
+                            d->arch / 10, d->arch % 10);
         return false;
     }
     text_printf(&base->identity, "cuda; %s_%u; %s; %s; " EMIT_CPU_IDENTITY ";", d->ptx ? "compute" : "sm", d->target,

@@ -24,17 +24,17 @@ static const char *missing(void *library, cuda_api *out)
 
 bool cuda_api_open(cuda_api *out, arena *a, const char **why)
 {
-    const char *path = secure_getenv("SINTER_CUDA");
+    const char *named = secure_getenv("SINTER_CUDA"), *file = named && *named ? named : "libcuda.so.1";
     /* It is not unloaded: the driver has threads of its own. */
-    void *library = dlopen(path && *path ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) {
         const char *said = dlerror();
-        *why = arena_printf(a, "no CUDA driver: %s", said ? said : "libcuda.so.1 does not open");
+        *why = arena_printf(a, "no CUDA driver: %s", said ? said : file);
         return false;
     }
     const char *symbol = missing(library, out);
     if (symbol) {
-        *why = arena_printf(a, "the CUDA driver is too old: it has no %s", symbol);
+        *why = arena_printf(a, "the CUDA driver is too old: it has no %s; install a newer one", symbol);
         return false;
     }
     cu_result r = out->init(0);

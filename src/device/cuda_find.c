@@ -50,7 +50,8 @@ bool cuda_find(const cuda_api *api, arena *a, cuda_places *out, const char **why
     cu_result r = api->device_count(&count);
     *out = (cuda_places){0};
     if (r != CU_SUCCESS || count < 1) {
-        *why = r == CU_SUCCESS ? "there is no CUDA device" : cuda_says(api, "cuDeviceGetCount", r, a);
+        *why = r == CU_SUCCESS ? "there is no CUDA device; nvidia-smi lists what the driver finds"
+                               : cuda_says(api, "cuDeviceGetCount", r, a);
         return false;
     }
     for (int i = 0; i < count; i++)

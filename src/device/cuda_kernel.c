@@ -229,7 +229,7 @@ bool cuda_obtain(device *base, const kernel *k, const text *kernel_key, kernel_e
     cuda *d = (cuda *)base;
     device_kernel *out = (device_kernel *)entry;
     if (!describe(d, k, out)) {
-        *why = arena_printf(a, "kernel %s has %u arguments, more than %d", k->name ? k->name : "",
+        *why = arena_printf(a, "kernel %s has %u arguments, but CUDA takes at most %d", k->name ? k->name : "",
                             out->common.memories + out->common.arguments, CUDA_MOST_ARGUMENTS - 3);
         return false;
     }

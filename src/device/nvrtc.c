@@ -79,15 +79,16 @@ static const nvrtc *open_file(void *library, const char *file, unsigned most_maj
     nvrtc *n = arena_alloc(a, sizeof(*n));
     const char *symbol = missing(library, n);
     if (symbol) {
-        *why = arena_printf(a, "%s is too old: it has no %s", file, symbol);
+        *why = arena_printf(a, "%s is too old: it has no %s; NVRTC from 11.2 on is needed", file, symbol);
         return NULL;
     }
     if (!learn(n, a)) {
-        *why = arena_printf(a, "%s does not say what it can", file);
+        *why = arena_printf(a, "%s does not say what it can; NVRTC from 11.2 on does", file);
         return NULL;
     }
     if (most_major && n->major > (int)most_major) {
-        *why = arena_printf(a, "%s is newer than the driver, which is of CUDA %u", n->name, most_major);
+        *why = arena_printf(a, "%s is newer than the driver, which is of CUDA %u; install the NVRTC of that release",
+                            n->name, most_major);
         return NULL;
     }
     return n;
@@ -140,7 +141,8 @@ const nvrtc *nvrtc_open(unsigned most_major, arena *a, const char **why)
             n = open_in("/usr/local/cuda/lib64/", false, most_major, a, why);
     }
     if (!n && !*why)
-        *why = arena_printf(a, "no NVRTC: there is no libnvrtc.so.13, .12 or .11.2 %s", where);
+        *why = arena_printf(
+            a, "no NVRTC: there is no libnvrtc.so.13, .12 or .11.2 %s; SINTER_NVRTC names another folder", where);
     return n;
 }
 

@@ -26,10 +26,10 @@ static const char *opencl_foreign(device *base, void *block, size_t bytes)
     size_t size = 0;
     if (d->api.clGetMemObjectInfo(block, OCL_MEM_CONTEXT, sizeof(context), &context, NULL) != OCL_SUCCESS ||
         d->api.clGetMemObjectInfo(block, OCL_MEM_SIZE, sizeof(size), &size, NULL) != OCL_SUCCESS)
-        return "that is no memory object of OpenCL";
+        return "the data are no memory object of OpenCL; copy the tensor to main memory";
     if (context != d->context)
-        return "that is a memory object of another OpenCL context";
-    return bytes <= size ? NULL : "the memory object is smaller than the tensor";
+        return "the data are a memory object of another OpenCL context; copy the tensor to main memory";
+    return bytes <= size ? NULL : "the memory object is smaller than the tensor; check its shape and offset";
 }
 
 static const char *opencl_text(device *base, device_kernel *k, const char *form)
@@ -140,7 +140,7 @@ device *device_opencl_open(const device_options *options, unsigned number, arena
     opencl_places places;
     unsigned usable = 0;
     if (o->gpus_only && !opencl_worth_asking()) {
-        *why = "no OpenCL driver for GPUs is installed";
+        *why = "no OpenCL driver for GPUs is installed; others are taken by name: \"opencl\"";
         return NULL;
     }
     if (!opencl_api_open(&api, a, why) || !opencl_find(&api, a, &places, why))

@@ -26,7 +26,7 @@ bool opencl_api_open(opencl_api *out, arena *a, const char **why)
         void *found = dlsym(library, #name); /* ISO C has no cast from data to function pointers */                    \
         memcpy(&out->name, &found, sizeof(found));                                                                     \
         if (!found) {                                                                                                  \
-            *why = arena_printf(a, "%s has no %s", file, #name);                                                       \
+            *why = arena_printf(a, "%s has no %s; OpenCL from 1.2 on is needed", file, #name);                         \
             return false;                                                                                              \
         }                                                                                                              \
     }
@@ -165,7 +165,8 @@ bool opencl_find(const opencl_api *api, arena *a, opencl_places *out, const char
     *out = (opencl_places){0};
     int32_t status = api->clGetPlatformIDs(MOST_PLATFORMS, platform, &count);
     if (status != OCL_SUCCESS || count == 0) {
-        *why = arena_printf(a, "there is no OpenCL platform (clGetPlatformIDs: %s)", opencl_status(status));
+        *why = arena_printf(a, "there is no OpenCL platform (clGetPlatformIDs: %s); install the driver of the device",
+                            opencl_status(status));
         return false;
     }
     *why = NULL;
@@ -176,7 +177,7 @@ bool opencl_find(const opencl_api *api, arena *a, opencl_places *out, const char
             if ((all.at[i].type & (OCL_TYPE_GPU | OCL_TYPE_ACCELERATOR)) ? !others : others)
                 vec_push(a, out, all.at[i]);
     if (!out->n && !*why)
-        *why = "there is no OpenCL device";
+        *why = "there is no OpenCL device; clinfo lists what drivers find";
     return out->n > 0;
 }
 

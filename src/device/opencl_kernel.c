@@ -184,12 +184,14 @@ static bool generate(opencl *d, const kernel *k, const text *key, device_kernel 
 {
     text source;
     if (!d->has_f64 && uses_f64(k)) {
-        *why = arena_printf(a, "kernel %s computes in f64, which the device does not have", k->name);
+        *why = arena_printf(
+            a, "kernel %s computes in f64, which the device does not have; compute in f32, or choose another device",
+            k->name);
         return false;
     }
     if (k->chained) {
         *why = arena_printf(
-            a, "kernel %s hands carries from piece to piece, and groups do not wait for each other in OpenCL", k->name);
+            a, "kernel %s hands carries from piece to piece, but groups do not wait for each other in OpenCL", k->name);
         return false;
     }
     kernel *ready = kernel_prepare_text(a, k, &dialect_opencl, d->common.limits.group, d->common.limits.scratch, why);

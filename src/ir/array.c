@@ -123,7 +123,7 @@ static bool set_inputs(builder *b, uint32_t n, const ir_id *input)
     if (!good)
         return false;
     if (n == 0)
-        return ir_fail(b->p, b->site, "%s: needs an array", b->name);
+        return ir_fail(b->p, b->site, "%s: there is no array; it needs one", b->name);
     b->a.inputs = n;
     b->a.input = arena_copy(b->p->arena, input, n * sizeof *input);
     return true;
@@ -178,10 +178,12 @@ static bool check_closed(builder *b, const char *what, uint32_t n, const ir_type
             return false;
         const ir_node *t = ir_at(b->p, term[i]);
         if (t->type != type[i])
-            return ir_fail(b->p, b->site, "%s: the %s is of type %s, the elements of type %s", b->name, what,
+            return ir_fail(b->p, b->site, "%s: the %s is of type %s, but the elements of type %s", b->name, what,
                            ir_type_name((ir_type)t->type), ir_type_name(type[i]));
         if (t->scope)
-            return ir_fail(b->p, b->site, "%s: the %s depends on a variable of a scalar function", b->name, what);
+            return ir_fail(b->p, b->site,
+                           "%s: the %s depends on a variable of a scalar function; it may depend on extents and arrays",
+                           b->name, what);
     }
     return true;
 }
@@ -464,7 +466,7 @@ static bool check_boundary(builder *b, const ir_stencil *s, const ir_array *in)
     for (uint32_t i = 0; same && i < in->components; i++)
         same = ir_at(b->p, s->function->result[i])->type == (uint8_t)in->type[i];
     if (!same)
-        return ir_fail(b->p, b->site, "%s: the boundary function gives %s, the array has %s", b->name,
+        return ir_fail(b->p, b->site, "%s: the boundary function gives %s, but the array has %s", b->name,
                        type_list(b->p, s->function->results, s->function->result),
                        type_names(b->p, in->components, in->type));
     return true;

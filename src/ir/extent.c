@@ -208,7 +208,7 @@ static ir_id combine_terms(ir_program *p, uint32_t site, ir_op op, ir_id a, ir_i
     case FITS:
         return write_polynomial(p, site, &out);
     case OVERFLOWS:
-        return ir_fail(p, site, "%s: an extent exceeds 64 bits", ir_operation(p, site, "shape"));
+        return ir_fail(p, site, "%s: an extent exceeds 64 bits; make it smaller", ir_operation(p, site, "shape"));
     case TOO_LARGE:
         break;
     }
@@ -276,7 +276,9 @@ ir_id ir_extent_normal(ir_program *p, uint32_t site, ir_id e)
     if (ir_at(p, e)->type != T_I64)
         return ir_fail(p, site, "%s: an extent is of type %s, not i64", name, ir_type_name((ir_type)ir_at(p, e)->type));
     if (ir_at(p, e)->scope)
-        return ir_fail(p, site, "%s: an extent depends on a variable of a scalar function", name);
+        return ir_fail(p, site,
+                       "%s: an extent depends on a variable of a scalar function; it may depend on extents and arrays",
+                       name);
     return known_normal(p, e) ? known_normal(p, e) : normal_form(p, site, e);
 }
 

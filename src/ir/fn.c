@@ -17,7 +17,7 @@ ir_fn *ir_fn_close(ir_program *p, ir_fn *fn, uint32_t results, const ir_id *resu
         return NULL;
     for (uint32_t i = 0; i < results; i++) {
         if (!result[i] && !p->error.n)
-            ir_fail(p, 0, "a function without result");
+            ir_fail(p, 0, "a function without result; it gives one or more");
         if (!result[i] || !ir_expect_scalar(p, 0, "a function's result", result[i]))
             return NULL;
     }

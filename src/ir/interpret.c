@@ -49,9 +49,10 @@ static const char *scalar_message(const ir_program *p, arena *a, uint32_t site, 
     const ir_node *node = ir_at(p, f->term);
     switch (f->mistake) {
     case FAILS_ARITHMETIC:
-        return arena_printf(a, "%s: %s", ir_ops[node->op].name,
-                            f->value == 0 ? "division by zero"
-                                          : "the quotient of the smallest number by -1 is not representable");
+        return arena_printf(
+            a, "%s: %s", ir_ops[node->op].name,
+            f->value == 0 ? "division by zero; sn_if leaves it out"
+                          : "the quotient of the smallest number by -1 is not representable; a wider type has it");
     case FAILS_INDEX: {
         const char *in = f->component ? arena_printf(a, " in dimension %u", f->component - 1) : "";
         return arena_printf(a, "%s: index %s%s is outside the extent %" PRId64, interpret_name(p, site, "read"),
@@ -59,7 +60,8 @@ static const char *scalar_message(const ir_program *p, arena *a, uint32_t site, 
     }
     case FAILS_EXTENT:
         if (node->kind == IR_DIM)
-            return arena_printf(a, "no input determines the extent %s", p->dim.at[node->u.literal]);
+            return arena_printf(a, "no input determines the extent %s; one needs it as an extent of its own",
+                                p->dim.at[node->u.literal]);
         return "a variable has no value here";
     default:
         return "the value of an array is not known here";
@@ -278,8 +280,9 @@ static bool run_checks(interpreter *in, ir_id array)
         if (left == right)
             continue;
         const char *what = check->what ? check->what : "extents";
-        interpret_fails(in, IR_WRONG_SHAPES, check->site, 0, left, right,
-                        arena_printf(in->arena, "%s: %" PRId64 " and %" PRId64, what, left, right));
+        interpret_fails(
+            in, IR_WRONG_SHAPES, check->site, 0, left, right,
+            arena_printf(in->arena, "%s: %" PRId64 " and %" PRId64 "; they have to be equal", what, left, right));
         return false;
     }
     return true;
@@ -293,7 +296,8 @@ static bool make_value(interpreter *in, ir_id id, bool with_data)
     operation *op = in->operation[id];
     ir_value *v = &op->value;
     if (info->components > IR_MAX_COMPONENTS) {
-        interpret_fails(in, IR_WRONG_SIZE, site, 0, info->components, IR_MAX_COMPONENTS, "too many components");
+        interpret_fails(in, IR_WRONG_SIZE, site, 0, info->components, IR_MAX_COMPONENTS,
+                        "elements of too many components; use fewer");
         return false;
     }
     if (!interpret_call(in, &op->shape, site, 0))
@@ -306,14 +310,15 @@ static bool make_value(interpreter *in, ir_id id, bool with_data)
         if (v->extent[d] >= 0)
             continue;
         interpret_fails(in, IR_WRONG_EXTENT, site, 0, v->extent[d], 0,
-                        arena_printf(in->arena, "%s: dimension %u has the extent %" PRId64,
+                        arena_printf(in->arena, "%s: dimension %u has the extent %" PRId64 "; an extent is 0 or more",
                                      interpret_name(in->p, site, "array"), d, v->extent[d]));
         return false;
     }
     size_t bytes = 0; /* of the largest elements there are */
     if (!size_count(v->rank, v->extent, &size) || !size_times((size_t)size, sizeof(ir_bits), &bytes)) {
         interpret_fails(in, IR_WRONG_SIZE, site, 0, 0, 0,
-                        arena_printf(in->arena, "%s: too many elements", interpret_name(in->p, site, "array")));
+                        arena_printf(in->arena, "%s: too many elements; make its extents smaller",
+                                     interpret_name(in->p, site, "array")));
         return false;
     }
     in->failure->site = site; /* if memory runs out: in this operation */

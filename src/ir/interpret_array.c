@@ -201,7 +201,8 @@ static void run_reshape(interpreter *in, ir_id id)
     }
     uint32_t site = ir_at(in->p, id)->site;
     interpret_fails(in, IR_WRONG_SHAPES, site, 0, size, wanted,
-                    arena_printf(in->arena, "%s: %" PRId64 " elements cannot become %" PRId64,
+                    arena_printf(in->arena,
+                                 "%s: %" PRId64 " elements cannot become %" PRId64 "; they have to be equally many",
                                  interpret_name(in->p, site, "reshape"), wanted, size));
 }
 
@@ -245,9 +246,11 @@ static void run_fold(interpreter *in, ir_id id)
     if (op->seed.e && !interpret_call(in, &op->seed, site, 0) && !in->faults)
         return;
     if (!op->seed.e && n == 0 && rows > 0) {
-        interpret_fails(in, IR_WRONG_EMPTY, site, 0, 0, 0,
-                        arena_printf(in->arena, "%s: no element to begin with, the innermost extent is 0",
-                                     interpret_name(in->p, site, "fold1")));
+        interpret_fails(
+            in, IR_WRONG_EMPTY, site, 0, 0, 0,
+            arena_printf(in->arena,
+                         "%s: no element to begin with: the innermost extent is 0; sn_fold takes an initial value",
+                         interpret_name(in->p, site, "fold1")));
         return;
     }
     for (int64_t row = 0; row < rows; row++) {

@@ -158,7 +158,7 @@ bool parser_number(parser *ps, uint64_t limit, uint64_t *out)
         if (digit > 9)
             return parser_fail(ps, "expected a plain number");
         if (v > (limit - digit) / 10 || digit > limit)
-            return parser_fail(ps, "the number is too large");
+            return parser_fail(ps, "expected a number up to %llu", (unsigned long long)limit);
         v = v * 10 + digit;
     }
     *out = v;

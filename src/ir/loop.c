@@ -156,7 +156,7 @@ static bool check_state(ir_program *p, uint32_t site, const ir_loop *l, const ch
     for (unsigned k = 0; k < 3; k++) {
         ir_type found = (ir_type)ir_at(p, part[k])->type;
         if (found != wanted)
-            return ir_fail(p, site, "%s: state %u is of type %s, its %s of type %s", name, i, ir_type_name(wanted),
+            return ir_fail(p, site, "%s: state %u is of type %s, but its %s of type %s", name, i, ir_type_name(wanted),
                            k ? "next value" : "initial value", ir_type_name(found));
     }
     return true;
@@ -170,9 +170,10 @@ static bool check_loop(ir_program *p, uint32_t site, const ir_loop *l)
             return false;
     ir_id control = l->count ? l->count : l->cond;
     if (!control)
-        return p->error.n ? false : ir_fail(p, site, "%s: a loop without condition and count", name);
+        return p->error.n ? false
+                          : ir_fail(p, site, "%s: a loop without condition and count; it needs one of them", name);
     if (l->states == 0)
-        return ir_fail(p, site, "%s: a loop without state", name);
+        return ir_fail(p, site, "%s: a loop without state; it needs some", name);
     if (!ir_expect_scalar(p, site, name, control))
         return false;
     ir_type wanted = l->count ? T_I64 : T_BOOL, found = (ir_type)ir_at(p, control)->type;
@@ -238,7 +239,8 @@ static bool set_depth(ir_program *p, uint32_t site, ir_loop *loop, const ir_ids 
         const ir_loop *inner = ir_at(p, inside->at[k])->u.loop;
         loop->depth = inner->depth >= loop->depth ? inner->depth + 1 : loop->depth;
         if (least_variable(inner) < least_variable(loop))
-            return ir_fail(p, site, "%s: its variables were made after those of a loop inside", name);
+            return ir_fail(
+                p, site, "%s: its variables were made after those of a loop inside; make the outer loop's first", name);
     }
     return loop->depth <= IR_MAX_NESTING ||
            ir_fail(p, site,
@@ -286,10 +288,10 @@ static bool has_state(ir_program *p, ir_id id, uint32_t component)
     if (!id)
         return false;
     if (id >= p->node.n || ir_at(p, id)->kind != IR_LOOP)
-        return ir_fail(p, 0, "only a loop has final states to read");
+        return ir_fail(p, 0, "a final state is read of something else; only loops have some");
     uint32_t states = ir_at(p, id)->u.loop->states;
     if (component >= states)
-        return ir_fail(p, ir_at(p, id)->site, "state %u of a loop with %u", component, states);
+        return ir_fail(p, ir_at(p, id)->site, "there is no state %u; the loop has %u, from 0 on", component, states);
     return true;
 }
 

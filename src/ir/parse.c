@@ -31,7 +31,7 @@ static bool parse_value(parser *ps, uint32_t dim)
     if (!parser_number(ps, minus ? (uint64_t)1 << 63 : (uint64_t)INT64_MAX, &n))
         return false;
     if (ps->p->dim.n != dim + 1)
-        return parser_fail(ps, "this extent has been named before");
+        return parser_fail(ps, "this extent has been named before; expected a new name");
     vec_push(ps->p->arena, &ps->p->number, ((ir_number){dim, (int64_t)(minus ? 0 - n : n)}));
     return true;
 }
@@ -117,7 +117,8 @@ static bool parse_shape(parser *ps, parts *a)
     if (!parser_is(ps, "]") && !parse_terms(ps, &shape))
         return false;
     if (shape.n > IR_MAX_RANK)
-        return parser_fail(ps, "rank %u is above the largest possible, %d", shape.n, IR_MAX_RANK);
+        return parser_fail(ps, "rank %u is above the largest possible, %d; merge some dimensions", shape.n,
+                           IR_MAX_RANK);
     for (uint32_t d = 0; d < shape.n; d++)
         a->shape[d] = shape.at[d];
     a->rank = shape.n;
@@ -143,16 +144,16 @@ static bool parse_data(parser *ps, parts *a)
     int64_t extent;
     VEC(ir_bits) bits = {0};
     if (a->type.n != 1)
-        return parser_fail(ps, "data have one component");
+        return parser_fail(ps, "expected data of one component");
     for (unsigned d = 0; d < a->rank; d++)
         if (!ir_extent_constant(ps->p, a->shape[d], &extent))
-            return parser_fail(ps, "data have constant extents");
+            return parser_fail(ps, "expected data of constant extents");
     if (!parser_expect(ps, "("))
         return false;
     while (!parser_is(ps, ")")) {
         ir_id id = parse_term(ps);
         if (!id || ir_at(ps->p, id)->kind != IR_CONST || ir_at(ps->p, id)->type != a->type.at[0])
-            return parser_fail(ps, "data are numbers of the type %s", ir_type_name(a->type.at[0]));
+            return parser_fail(ps, "expected numbers of the type %s", ir_type_name(a->type.at[0]));
         vec_push(ps->arena, &bits, ir_at(ps->p, id)->u.literal);
         if (!parser_accept(ps, ","))
             break;
@@ -184,7 +185,7 @@ static bool parse_boundary(parser *ps, ir_stencil *s, uint32_t components)
     if (!parser_expect(ps, "(") || !parse_terms(ps, &constant) || !parser_expect(ps, ")"))
         return false;
     s->constant = constant.at;
-    return constant.n == components || parser_fail(ps, "%u boundary values for %u components", constant.n, components);
+    return constant.n == components || parser_fail(ps, "%u boundary values, but %u components", constant.n, components);
 }
 
 static bool parse_pattern(parser *ps, parts *a, ir_id input)
@@ -203,7 +204,7 @@ static bool parse_pattern(parser *ps, parts *a, ir_id input)
         n++;
     } while (parser_accept(ps, "x"));
     if (n != in->rank || n > ARRAY_LENGTH(s.extent))
-        return parser_fail(ps, "a pattern of %u dimensions for an array of rank %u", n, (unsigned)in->rank);
+        return parser_fail(ps, "a pattern of %u dimensions, but an array of rank %u", n, (unsigned)in->rank);
     if (!parse_boundary(ps, &s, in->components))
         return false;
     vec_push(ps->arena, &a->stencil, s);
@@ -270,12 +271,12 @@ static ir_id build_input(parser *ps, const parts *a)
 {
     ir_program *p = ps->p;
     if (!a->data && p->input.n && ir_info(p, p->input.at[p->input.n - 1])->data)
-        return parser_fail(ps, "inputs with data stand behind those without");
+        return parser_fail(ps, "an input without data; those with data stand behind all others");
     if (!a->data)
         return ir_input(p, a->type.n, a->type.at, a->rank, a->shape);
     ir_id id = ir_input_data(p, a->site, a->type.at[0], a->rank, a->shape, a->data);
     if (id && ir_data_elements(p, ir_info(p, id)) != a->elements)
-        return parser_fail(ps, "%zu numbers for an array of %zu elements", a->elements,
+        return parser_fail(ps, "%zu numbers, but an array of %zu elements", a->elements,
                            ir_data_elements(p, ir_info(p, id)));
     return id;
 }
@@ -299,9 +300,9 @@ static ir_id build(parser *ps, const parts *a)
                   a->kind == IR_FORCE;
     bool folds = a->kind == IR_FOLD || a->kind == IR_SCAN;
     if (single && a->input.n != 1)
-        return parser_fail(ps, "%s takes one array", ir_kind_name(a->kind));
+        return parser_fail(ps, "%s takes one array, not %u", ir_kind_name(a->kind), a->input.n);
     if (folds && a->seed.n && a->seed.n != ir_info(p, input[0])->components)
-        return parser_fail(ps, "%u initial values for %u components", a->seed.n,
+        return parser_fail(ps, "%u initial values, but %u components", a->seed.n,
                            (unsigned)ir_info(p, input[0])->components);
     switch (a->kind) {
     case IR_INPUT:
@@ -350,7 +351,7 @@ static bool parse_array(parser *ps, token name, const char *label)
         return false;
     ir_id id = build(ps, &a);
     if (!id)
-        return parser_built(ps) && parser_fail(ps, "no array");
+        return parser_built(ps) && parser_fail(ps, "expected an array");
     if (a.flags & IR_FUSED)
         ir_fuse(ps->p, id);
     if (a.flags & IR_STEP)
@@ -439,7 +440,7 @@ static ir_program *parse(arena *a, const char *source, bool doubtful, const char
         if (parse_statement(&ps))
             parser_built(&ps);
         else if (parser_built(&ps))
-            parser_fail(&ps, "not understood");
+            parser_fail(&ps, "expected a statement");
     if (!ps.message)
         join_checks(&ps);
     *message = ps.message;

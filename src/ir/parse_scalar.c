@@ -24,7 +24,7 @@ uint32_t parse_site(parser *ps)
     if (!parser_accept(ps, "@") || !parser_number(ps, UINT32_MAX, &number))
         return 0;
     if (number >= ps->site.n || !ps->site.at[number]) {
-        parser_fail(ps, "site %u is not declared", (unsigned)number);
+        parser_fail(ps, "site %u is not declared; expected one that is", (unsigned)number);
         return 0;
     }
     return ps->site.at[number];
@@ -47,7 +47,7 @@ static ir_id parse_real(parser *ps, ir_type t, size_t n, bool negative)
 {
     char digits[400];
     if (n + 2 > sizeof digits) {
-        parser_fail(ps, "the number is too long");
+        parser_fail(ps, "expected a number of fewer digits");
         return 0;
     }
     digits[0] = negative ? '-' : '+';
@@ -69,7 +69,7 @@ static ir_id parse_whole(parser *ps, ir_type t, size_t n, bool negative)
     for (size_t i = 0; i < n; i++) {
         uint64_t digit = (uint64_t)(ps->token.at[i] - '0');
         if (digit > 9 || digit > most || v > (most - digit) / 10 || (negative && !ir_type_signed(t))) {
-            parser_fail(ps, "no %s", ir_type_name(t));
+            parser_fail(ps, "expected a number of type %s", ir_type_name(t));
             return 0;
         }
         v = v * 10 + digit;
@@ -178,7 +178,7 @@ static ir_id parse_name(parser *ps, token name)
     ir_id id = parser_find(ps, name);
     uint64_t component;
     if (!id) {
-        parser_fail(ps, "`%.*s` is not known", (int)name.n, name.at);
+        parser_fail(ps, "`%.*s` is not known; expected a name that is declared", (int)name.n, name.at);
         return 0;
     }
     if (ir_is_array(ps->p, id))
@@ -216,7 +216,7 @@ static ir_id parse_quoted_dim(parser *ps)
     for (uint32_t k = 0; name && k < ps->p->dim.n; k++)
         if (strcmp(ps->p->dim.at[k], name) == 0)
             return ir_dim(ps->p, name);
-    parser_fail(ps, "an extent of this name is not declared");
+    parser_fail(ps, "expected an extent that is declared");
     return 0;
 }
 
@@ -272,7 +272,7 @@ static ir_id parse_unary(parser *ps)
     if (ps->message)
         return 0;
     if (ps->depth == DEEPEST) {
-        parser_fail(ps, "terms are nested too deep");
+        parser_fail(ps, "terms are nested too deep; name some of them");
         return 0;
     }
     ps->depth++;
@@ -328,7 +328,7 @@ ir_id parse_term(parser *ps)
     if (!parser_accept(ps, "if"))
         return parse_infix(ps, LEVEL_OR);
     if (ps->depth == DEEPEST) {
-        parser_fail(ps, "terms are nested too deep");
+        parser_fail(ps, "terms are nested too deep; name some of them");
         return 0;
     }
     ps->depth++;
@@ -392,7 +392,7 @@ static bool parse_loop_inside(parser *ps, ir_loop *l)
     if (!parser_expect(ps, "next") || !parse_terms(ps, &next) || !parser_expect(ps, "}"))
         return false;
     if (next.n != l->states)
-        return parser_fail(ps, "%u next values for %u states", next.n, l->states);
+        return parser_fail(ps, "%u next values, but %u states", next.n, l->states);
     l->next = next.at;
     return true;
 }
@@ -444,7 +444,7 @@ bool parse_let(parser *ps)
     if (!parser_expect(ps, "="))
         return false;
     if (ps->depth == DEEPEST)
-        return parser_fail(ps, "loops are nested too deep");
+        return parser_fail(ps, "loops are nested too deep; up to %d are possible", DEEPEST);
     ps->depth++;
     bool counted = parser_is(ps, "for");
     ir_id id = parser_accept(ps, "while") || parser_accept(ps, "for") ? parse_loop(ps, counted) : parse_term(ps);

@@ -103,13 +103,13 @@ static const char *advice(const ir_op_row *row)
 static bool well_typed(ir_program *p, uint32_t site, ir_op op, uint32_t n, const ir_id *args, ir_type *result)
 {
     if (op <= OP_NONE || op >= OP_COUNT)
-        return ir_fail(p, site, "unknown operator");
+        return ir_fail(p, site, "unknown operator; ir/ops.def lists them");
     const ir_op_row *row = &ir_ops[op];
     for (uint32_t i = 0; i < n; i++)
         if (!args[i])
             return false;
     if (row->arity != n)
-        return ir_fail(p, site, "%s: takes %u operands, got %u", row->name, (unsigned)row->arity, n);
+        return ir_fail(p, site, "%s: takes %u operands, not %u", row->name, (unsigned)row->arity, n);
     for (uint32_t i = 0; i < n; i++)
         if (!ir_expect_scalar(p, site, row->name, args[i]))
             return false;
@@ -220,7 +220,7 @@ ir_id ir_convert(ir_program *p, uint32_t site, ir_op op, ir_type to, ir_id a)
 {
     ir_type result = to;
     if (op != OP_CONVERT && op != OP_BITCAST)
-        return ir_fail(p, site, "%s is no conversion", op < OP_COUNT ? ir_ops[op].name : "?");
+        return ir_fail(p, site, "%s is no conversion; convert and bitcast are", op < OP_COUNT ? ir_ops[op].name : "?");
     if (!well_typed(p, site, op, 1, &a, &result))
         return 0;
     operand o = look(p, a);

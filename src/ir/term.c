@@ -117,7 +117,7 @@ const char *ir_operation(const ir_program *p, uint32_t site, const char *otherwi
 bool ir_expect_scalar(ir_program *p, uint32_t site, const char *what, ir_id id)
 {
     if (id >= p->node.n)
-        return ir_fail(p, site, "%s: an operand is no term of this program", what);
+        return ir_fail(p, site, "%s: an operand is no term of this program; terms belong to one program", what);
     if (ir_is_array(p, id))
         return ir_fail(p, site, "%s: expected a scalar, found an array", what);
     if (p->node.at[id].type == T_NONE)
@@ -225,7 +225,7 @@ ir_id ir_const(ir_program *p, ir_type t, ir_bits bits)
 {
     unsigned width = ir_type_bits(t);
     if (!width)
-        return ir_fail(p, 0, "a constant of no type");
+        return ir_fail(p, 0, "a constant of no type; it needs one");
     ir_node key = {.kind = IR_CONST, .type = (uint8_t)t};
     key.u.literal = width < 64 ? bits & (((uint64_t)1 << width) - 1) : bits;
     return ir_intern(p, 0, &key, 0, NULL);
@@ -350,13 +350,14 @@ ir_id ir_read(ir_program *p, uint32_t site, ir_id array, uint32_t component, uns
     if (!array)
         return 0;
     if (array >= p->node.n || !ir_is_array(p, array))
-        return ir_fail(p, site, "%s: only arrays can be read by an index", name);
+        return ir_fail(p, site, "%s: something else than an array is indexed; only arrays have elements", name);
     const ir_array *a = ir_info(p, array);
     uint32_t wanted = flags & IR_LINEAR ? 1 : a->rank;
     if (component >= a->components)
-        return ir_fail(p, site, "%s: component %u of an array of %u", name, component, (unsigned)a->components);
+        return ir_fail(p, site, "%s: there is no component %u; the array has %u, from 0 on", name, component,
+                       (unsigned)a->components);
     if (n != wanted)
-        return ir_fail(p, site, "%s: %u indices for an array of rank %u", name, n, (unsigned)a->rank);
+        return ir_fail(p, site, "%s: %u indices, but the array is of rank %u", name, n, (unsigned)a->rank);
     for (uint32_t i = 0; i < n; i++) {
         if (!index[i])
             return 0;

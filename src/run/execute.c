@@ -132,10 +132,11 @@ static bool step_shape(run *c, uint32_t index)
             return run_fails_host(c, v->bad - 1, s->site);
         extent[d] = (int64_t)v->bits;
         if (extent[d] < 0)
-            return run_fails_at(c, s->site, SN_BAD_EXTENT, "dimension %u has the extent %" PRId64, d, extent[d]);
+            return run_fails_at(c, s->site, SN_BAD_EXTENT,
+                                "dimension %u has the extent %" PRId64 "; an extent is 0 or more", d, extent[d]);
     }
     return size_count(s->rank, extent, &c->size[index]) ||
-           run_fails_at(c, s->site, SN_TOO_LARGE, "the number of elements exceeds 63 bits");
+           run_fails_at(c, s->site, SN_TOO_LARGE, "the number of elements exceeds 63 bits; make its extents smaller");
 }
 
 static bool step_check(run *c, uint32_t index)
@@ -163,7 +164,7 @@ static int64_t capacity_of(const run_result *out, unsigned rank)
 
 static bool fails_size(run *c, const plan_buffer *b)
 {
-    return run_fails_at(c, b->site, SN_TOO_LARGE, "an array of %" PRId64 " elements does not fit in memory",
+    return run_fails_at(c, b->site, SN_TOO_LARGE, "an array of %" PRId64 " elements does not fit in memory; make its extents smaller",
                         c->size[b->room]);
 }
 
@@ -287,7 +288,7 @@ static bool partials_take(run *c, const plan_cluster *pc, run_between *b, int64_
         size_t bytes;
         if (!size_times((size_t)rows, (size_t)count, &bytes) ||
             !size_times(bytes, ir_type_size(pc->partial.at[i]), &bytes))
-            return run_fails_at(c, pc->site, SN_TOO_LARGE, "the partial results of a fold do not fit in memory");
+            return run_fails_at(c, pc->site, SN_TOO_LARGE, "the partial results of a fold do not fit in memory; make its extents smaller");
         if (!take(c, bytes, pc->site, &b->out[i].block, &b->out[i].granted))
             return false;
     }
@@ -444,7 +445,8 @@ static bool launch_rounds(run *c, uint32_t index, const int64_t *extent, int64_t
 
 static bool fails_empty(run *c, uint32_t site)
 {
-    return run_fails_at(c, site, SN_EMPTY_FOLD, "no element to begin with: the innermost extent is 0");
+    return run_fails_at(c, site, SN_EMPTY_FOLD,
+                        "no element to begin with: the innermost extent is 0; sn_fold takes an initial value");
 }
 
 static bool step_launch(run *c, uint32_t index)
@@ -455,7 +457,7 @@ static bool step_launch(run *c, uint32_t index)
     for (unsigned d = 0; d < s->rank; d++)
         extent[d] = host_i64(c->value, s->extent[d]);
     if (!size_count(s->rank ? s->rank - 1u : 0, extent, &rows)) /* of no elements: else the shape would be too large, too */
-        return run_fails_at(c, pc->site, SN_TOO_LARGE, "the number of elements exceeds 63 bits");
+        return run_fails_at(c, pc->site, SN_TOO_LARGE, "the number of elements exceeds 63 bits; make its extents smaller");
     bool empty = c->size[pc->shape] == 0;
     if (empty && (rows == 0 || !pc->partial.n))
         return true;

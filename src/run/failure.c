@@ -81,7 +81,8 @@ const char *run_too_small(arena *a, const run_result *out, int64_t elements)
 
 bool run_fails_check(run *c, const plan_check *k, int64_t left, int64_t right)
 {
-    return fails_behind(c, k->site, SN_SHAPE_MISMATCH, "%s: %" PRId64 " and %" PRId64, k->what, left, right);
+    return fails_behind(c, k->site, SN_SHAPE_MISMATCH, "%s: %" PRId64 " and %" PRId64 "; they have to be equal",
+                        k->what, left, right);
 }
 
 static bool divides(run *c, uint32_t site)
@@ -103,10 +104,12 @@ bool run_fails_kernel(run *c, const k_error *e)
     uint32_t site = k_place_site(e->site), component = k_place_component(e->site);
     bool division = divides(c, site);
     if (division && e->value == 0)
-        return run_fails_at(c, site, SN_DIVISION, "division by zero, at element %" PRId64, e->element);
+        return run_fails_at(c, site, SN_DIVISION, "division by zero, at element %" PRId64 "; sn_if leaves it out",
+                            e->element);
     if (division)
         return run_fails_at(c, site, SN_DIVISION,
-                            "the quotient of the smallest number by -1 is not representable, at element %" PRId64,
+                            "the quotient of the smallest number by -1 is not representable, at element %" PRId64
+                            "; a wider type has it",
                             e->element);
     return index_fails(c, site, component, e->value, e->bound, e->element);
 }
@@ -117,16 +120,21 @@ bool run_fails_code(run *c, const host_code *code, const host_value *value, uint
     const uint32_t at = s->site ? s->site : site;
     switch (s->kind) {
     case HOST_DIM:
-        return run_fails_at(c, at, SN_BAD_EXTENT, "no argument determines the extent %s", c->plan->dim.at[s->number]);
+        return run_fails_at(c, at, SN_BAD_EXTENT,
+                            "no argument determines the extent %s; one needs it as an extent of its own",
+                            c->plan->dim.at[s->number]);
     case HOST_READ: {
         host_index i = host_find(s, value);
         return index_fails(c, at, i.component, i.index, i.extent, 0);
     }
     case HOST_OP:
-        return run_fails_at(c, at, SN_DIVISION, "%s fails: division by zero, or a quotient that is not representable",
+        return run_fails_at(c, at, SN_DIVISION,
+                            "%s fails: division by zero, or a quotient that is not representable; sn_if leaves it out",
                             ir_ops[s->op].name);
     default:
-        return run_fails_at(c, at, SN_DIVISION, "a loop that an extent or seed depends on fails");
+        return run_fails_at(c, at, SN_DIVISION,
+                            "a loop that an extent or seed depends on fails: it divides by zero, or an index is "
+                            "outside its array; sn_if leaves that out");
     }
 }
 

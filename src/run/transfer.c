@@ -24,7 +24,9 @@ bool run_open_queue(run *c)
     c->timed = c->queue && c->recorded && d->time_queue && d->time_queue(d, c->queue);
     if (c->recorded && !c->timed && !d->limits->waits)
         atomic_store_explicit(&c->r->profile->host_timed, true, memory_order_relaxed);
-    return c->queue || run_fails(c, SN_DEVICE_FAILED, "the device %s takes no work", d->limits->name);
+    return c->queue ||
+           run_fails(c, SN_DEVICE_FAILED,
+                     "the device %s takes no work; restart it, or choose another with SINTER_DEVICE", d->limits->name);
 }
 
 void run_close_queue(run *c)
@@ -69,7 +71,8 @@ bool run_settle(run *c)
 static bool refused(run *c, uint32_t site)
 {
     if (settle(c, site))
-        run_fails(c, SN_DEVICE_FAILED, "the device %s takes no work", device_of(c)->limits->name);
+        run_fails(c, SN_DEVICE_FAILED, "the device %s takes no work; restart it, or choose another with SINTER_DEVICE",
+                  device_of(c)->limits->name);
     return false;
 }
 

@@ -76,7 +76,7 @@ static void listen(void *env, const char *text)
 typedef struct worker {
     sn_context *cx;
     int operations;
-    bool all; /* no limit: every call is to succeed */
+    bool all; /* no limit of ours: every call is to succeed */
     int result;
 } worker;
 
@@ -111,13 +111,19 @@ static int work_in_threads(sn_context *cx, bool all)
     return n < THREADS && all ? WRONG : r;
 }
 
+/* The limit that this process was started with stays where none is asked for: a larger one may not be set. */
+static bool set_limit(rlim_t bytes)
+{
+    const struct rlimit limit = {bytes, bytes}, none = {0, 0};
+    return setrlimit(RLIMIT_CORE, &none) == 0 && (bytes == RLIM_INFINITY || setrlimit(RLIMIT_AS, &limit) == 0);
+}
+
 /* Runs in a process of its own. */
 static int run_limited(rlim_t bytes, int operations)
 {
-    const struct rlimit limit = {bytes, bytes}, none = {0, 0};
     int warned = 0;
     const sn_options options = {.size = sizeof(options), .message = listen, .env = &warned};
-    if (setrlimit(RLIMIT_CORE, &none) || setrlimit(RLIMIT_AS, &limit))
+    if (!set_limit(bytes))
         return WRONG;
     sn_context *cx = sn_open(&options);
     if (!cx)
@@ -169,6 +175,72 @@ static void whatever_the_limit(void **state)
     unsetenv("SINTER_CACHE");
 }
 
+/* The most address space that this process has had, in MiB; 0: not known. */
+static int peak_mib(void)
+{
+    char line[128];
+    long kib = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof(line), f))
+        if (sscanf(line, "VmPeak: %ld", &kib) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return (int)((kib + 1023) / 1024);
+}
+
+/* Compiles the polynomials under a limit. Without one, room is looked for by mapping it, which would count. Writes what
+ * was taken at most to `report`, 0: not compiled. */
+static void compile_within(int mib, int operations, int report)
+{
+    int warned = 0, taken = 0;
+    const sn_options options = {.size = sizeof(options), .message = listen, .env = &warned};
+    worker w = {.operations = operations, .all = true};
+    if (!set_limit((rlim_t)mib * MIB))
+        _exit(WRONG);
+    w.cx = sn_open(&options);
+    if (w.cx)
+        compile_some(&w);
+    if (w.cx && !w.result && !warned)
+        taken = peak_mib();
+    sn_close(w.cx);
+    _exit(write(report, &taken, sizeof(taken)) != sizeof(taken));
+}
+
+static int compiled_within(int mib, int operations)
+{
+    int ends[2], taken = 0, status = 0;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0)
+        end_by_signals(), compile_within(mib, operations, ends[1]);
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(read(ends[0], &taken, sizeof(taken)), sizeof(taken));
+    close(ends[0]);
+    close(ends[1]);
+    return taken;
+}
+
+/* No more is asked for than a kernel's largest part needs, however large the kernel is. */
+static void what_fits_is_compiled(void **state)
+{
+    enum { PLENTY = 4096, MORE = 24 };
+    const int operations[] = {30, 3000, 20000, 40000};
+    (void)state;
+    if (SANITIZED)
+        skip();
+    setenv("SINTER_CACHE", "off", 1);
+    for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++) {
+        int taken = compiled_within(PLENTY, operations[i]);
+        assert_true(taken > 0);
+        if (!compiled_within(taken + MORE, operations[i]))
+            fail_msg("%d operations take %d MiB, and are not compiled in %d", operations[i], taken, taken + MORE);
+    }
+    unsetenv("SINTER_CACHE");
+}
+
 /* Much to compile in what is left once LLVM is there: not begun, or done. */
 static void whatever_is_left_for_large_kernels(void **state)
 {
@@ -198,6 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whatever_the_limit),
+        cmocka_unit_test(what_fits_is_compiled),
         cmocka_unit_test(whatever_is_left_for_large_kernels),
         cmocka_unit_test(threads_share_what_there_is),
     };

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -268,6 +269,39 @@ static void refuses_what_it_cannot_take(void **state)
     assert_null(sn_from_dlpack_unversioned(NULL, &f.old));
 }
 
+static void keep_text(void *env, const char *said)
+{
+    snprintf(env, 512, "%s", said);
+}
+
+/* Messages, and the report of what is still held, name the function and the line that called it. */
+static void says_where_it_was_called(void **state)
+{
+    (void)state;
+    char said[512] = "", wanted[256];
+    float data[4] = {1, 2, 3, 4};
+    const int64_t n[] = {4};
+    const sn_options options = {.size = sizeof(options), .message = keep_text, .env = said};
+    sn_context *own = sn_open(&options);
+    foreign f;
+    fill(&f, DL_FLOAT, 32, data, 1, n, NULL);
+    snprintf(wanted, sizeof(wanted), "%s:%d: sn_from_dlpack: the tensor is NULL; ", __FILE__, __LINE__ + 1);
+    assert_null(sn_from_dlpack(own, NULL));
+    assert_memory_equal(said, wanted, strlen(wanted));
+    snprintf(wanted, sizeof(wanted), "%s:%d: sn_from_dlpack_unversioned: ", __FILE__, __LINE__ + 1);
+    assert_null(sn_from_dlpack_unversioned(own, NULL));
+    assert_memory_equal(said, wanted, strlen(wanted));
+    assert_null((sn_from_dlpack)(own, NULL)); /* of other languages */
+    assert_memory_equal(said, "sn_from_dlpack: ", 16);
+    snprintf(wanted, sizeof(wanted), "\nan array, made by sn_from_dlpack in %s:%d", __FILE__, __LINE__ + 1);
+    sn_array *a = sn_from_dlpack(own, &f.new);
+    sn_close(own);
+    if (!strstr(said, wanted))
+        fail_msg("\"%s\" does not say \"%s\"", said, wanted);
+    sn_free(a);
+    assert_int_equal(f.deleted, 1);
+}
+
 /* --- out --- */
 
 static void expect_tensor(const dl_tensor *t, const float *wanted)
@@ -382,7 +416,7 @@ int main(void)
         cmocka_unit_test(copies_other_layouts),        cmocka_unit_test(is_given_away_once),
         cmocka_unit_test(refuses_what_it_cannot_take), cmocka_unit_test(tensors_outlive_array_and_context),
         cmocka_unit_test(exports_every_type),          cmocka_unit_test(goes_round),
-        cmocka_unit_test(threads_share_an_array),
+        cmocka_unit_test(threads_share_an_array),      cmocka_unit_test(says_where_it_was_called),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

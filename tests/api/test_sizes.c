@@ -223,7 +223,7 @@ static void tensors(void **state)
             t.tensor.element.code = DL_FLOAT;
             t.tensor.element.bits = 32;
             t.tensor.element.lanes = 1;
-            nothing(contexts[way], "sn_from_dlpack: ", sn_from_dlpack_unversioned(contexts[way], &t));
+            nothing(contexts[way], "sn_from_dlpack_unversioned: ", sn_from_dlpack_unversioned(contexts[way], &t));
         }
 }
 

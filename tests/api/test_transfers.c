@@ -490,7 +490,7 @@ static void shown(void **state)
     assert_non_null(text);
     contains(text, "__kernel");
     assert_null(sn_explain(p, "asm"));
-    contains(sn_message(f->cx), "\"asm\" is for contexts on the device \"cpu\", this one's is \"opencl\"");
+    contains(sn_message(f->cx), "\"asm\" is for contexts on the device \"cpu\", but this one's is \"opencl\"");
     sn_drop(p);
 }
 

@@ -251,6 +251,53 @@ static sn_acc in_an_operator(trial *t)
     return sn_fold(sn_closure(larger, t), sn_i64(-5), sn_iota(70));
 }
 
+static sn_scalar same_index(void *env, sn_scalar index)
+{
+    (void)env;
+    return sn_fst(index);
+}
+
+static sn_scalar with_the_left(void *env, sn_scalar around)
+{
+    (void)env;
+    return sn_add(sn_at(around, 0, -1), sn_at(around, 0, 0));
+}
+
+static sn_scalar left_of_the_row(void *env, sn_scalar index)
+{
+    return read_at(env, sn_fst(index));
+}
+
+/* Rows of one element: what is left of each is outside. */
+static sn_acc by_boundary(trial *t)
+{
+    sn_acc rows = sn_generate(sn_shape(lookups(t), 1), sn_closure(same_index, t));
+    sn_boundary outside = sn_outside(sn_closure(left_of_the_row, t));
+    return sn_reshape(lookups(t), sn_stencil(sn_closure(with_the_left, t), sn_pattern(1, 3), outside, rows));
+}
+
+static sn_scalar with_both(void *env, sn_scalar around)
+{
+    (void)env;
+    return sn_add(sn_at(around, -1), sn_at(around, 1));
+}
+
+static sn_acc as_boundary(trial *t)
+{
+    sn_boundary value = sn_constant(read_at(t, sn_i64(0)));
+    return sn_sum(sn_stencil(sn_closure(with_both, t), sn_pattern(3), value, sn_iota(7)));
+}
+
+static sn_scalar at_the_centre(void *env, sn_scalar around)
+{
+    return sn_add(sn_at(around, 1), read_at(env, sn_at(around, 0)));
+}
+
+static sn_acc in_a_stencil(trial *t)
+{
+    return sn_stencil(sn_closure(at_the_centre, t), sn_pattern(3), sn_clamp, sn_iota(lookups(t)));
+}
+
 static const reader readers[] = {
     {"index", by_function, 1, false, false, false, false},
     {"linear_index", by_function, 0, true, false, false, false},
@@ -270,6 +317,10 @@ static const reader readers[] = {
     {"seed", as_seed, 1, false, true, false, false},
     {"operator", in_an_operator, 1, false, true, false, false},
     {"operator, linear", in_an_operator, 0, true, true, false, false},
+    {"stencil", in_a_stencil, 1, false, false, false, false},
+    {"boundary", by_boundary, 1, false, false, false, false},
+    {"boundary, linear", by_boundary, 0, true, false, false, false},
+    {"boundary's value", as_boundary, 1, false, true, false, false},
 };
 enum { READERS = sizeof(readers) / sizeof(readers[0]) };
 

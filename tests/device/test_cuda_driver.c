@@ -511,7 +511,7 @@ static void missing_libraries_have_reasons(void **state)
     assert_non_null(strstr(all.at[0].why, "no CUDA driver"));
     setenv("SINTER_CUDA", SN_TEST_FAKE_NVRTC, 1); /* a library, but not this one */
     assert_null(device_cuda_open(NULL, 0, &f->a, &why));
-    assert_string_equal(why, "the CUDA driver is too old: it has no cuInit");
+    assert_string_equal(why, "the CUDA driver is too old: it has no cuInit; install a newer one");
     setenv("SINTER_CUDA", SN_TEST_FAKE_CUDA, 1);
 }
 
@@ -530,7 +530,8 @@ static void newer_compilers_are_named(void **state)
     assert_int_equal(symlink(SN_TEST_FAKE_NVRTC, file), 0);
     f->nvrtc->major = 13;
     assert_null(device_cuda_open(NULL, 0, &f->a, &why));
-    assert_string_equal(why, "NVRTC 13.4 is newer than the driver, which is of CUDA 12");
+    assert_string_equal(why,
+                        "NVRTC 13.4 is newer than the driver, which is of CUDA 12; install the NVRTC of that release");
     f->nvrtc->major = 0;
     device *d = device_cuda_open(NULL, 0, &f->a, &why);
     assert_non_null(d);

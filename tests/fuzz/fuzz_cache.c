@@ -36,9 +36,8 @@ static void find_entry(place *p)
 
 static place open_place(const void *value, size_t n)
 {
-    const char *base = getenv("SINTER_TEST_DIR");
     place p = {0};
-    snprintf(p.folder, sizeof(p.folder), "%.400s/fuzz_cache-XXXXXX", base ? base : "/tmp");
+    snprintf(p.folder, sizeof(p.folder), "%.400s/fuzz_cache-XXXXXX", fuzz_folder());
     fuzz_promise(mkdtemp(p.folder) != NULL, "a folder can be made", NULL);
     setenv("SINTER_CACHE_DIR", p.folder, 1);
     unsetenv("SINTER_CACHE");

@@ -1,8 +1,9 @@
 /* Runs a fuzzed function without a fuzzer: on the files named, or for a number of seconds (`--seconds`, default 1) on
  * mutated seeds; `--write DIR` writes seeds there, as a corpus for libFuzzer. What breaks something stands in
- * <program>.input when the program ends, in SINTER_TEST_DIR, else in the folder for temporary files. */
+ * <program>.input when the program ends, in SINTER_TEST_DIR, else beside the program. */
 #include "fuzz.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,6 @@
 #include <unistd.h>
 
 enum { SEEDS = 60, MUTATIONS = 8, PIECE = 24 };
-
-static const char *program;
 
 static double now(void)
 {
@@ -28,11 +27,8 @@ static uint32_t pick(uint64_t *state, size_t n)
 
 static int open_kept(void)
 {
-    const char *dir = getenv("SINTER_TEST_DIR"), *temporary = getenv("TMPDIR");
     char path[1024];
-    if (!dir)
-        dir = temporary && *temporary ? temporary : "/tmp";
-    snprintf(path, sizeof(path), "%s/%s.input", dir, program);
+    snprintf(path, sizeof(path), "%.900s/%.90s.input", fuzz_folder(), program_invocation_short_name);
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
@@ -168,8 +164,6 @@ int main(int argc, char **argv)
 {
     double seconds = 1;
     uint64_t random = getenv("SINTER_TEST_SEED") ? strtoull(getenv("SINTER_TEST_SEED"), NULL, 10) : 1;
-    const char *slash = strrchr(argv[0], '/');
-    program = slash ? slash + 1 : argv[0];
     if (argc == 3 && !strcmp(argv[1], "--write"))
         return write_seeds(argv[2]);
     if (argc == 3 && !strcmp(argv[1], "--seconds"))

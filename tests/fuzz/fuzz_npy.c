@@ -38,11 +38,6 @@ const char *fuzz_seed(arena *a, uint32_t number, size_t *n)
     return file;
 }
 
-static void drop_message(void *env, const char *said)
-{
-    (void)env, (void)said;
-}
-
 static void check(sn_context *cx, const uint8_t *bytes, size_t n)
 {
     FILE *f = fmemopen((void *)(uintptr_t)bytes, n, "rb");
@@ -58,9 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     if (n == 0 || n > FUZZ_LONGEST)
         return 0;
-    sn_options o = {.size = sizeof(o), .device = "interpreter", .message = drop_message};
-    sn_context *cx = sn_open(&o);
-    fuzz_promise(cx != NULL, "a context opens", NULL);
+    sn_context *cx = fuzz_context();
     check(cx, bytes, n);
     sn_close(cx);
     return 0;

@@ -2,7 +2,6 @@
  * the same text, and can be explained and planned; what is not has a message. */
 #include "fuzz.h"
 #include "ir/term.h"
-#include "sinter/sinter.h"
 #include "support/random_program.h"
 
 const char *fuzz_seed(arena *a, uint32_t number, size_t *n)
@@ -32,12 +31,7 @@ const char *fuzz_seed(arena *a, uint32_t number, size_t *n)
     return t.at;
 }
 
-static void drop_message(void *env, const char *said)
-{
-    (void)env, (void)said;
-}
-
-static void check(sn_context *cx, const char *source)
+static void check_in(sn_context *cx, const char *source)
 {
     sn_program *p = sn_parse_program(cx, source);
     fuzz_promise(p || *sn_message(cx), "an error has a message", source);
@@ -53,20 +47,15 @@ static void check(sn_context *cx, const char *source)
     sn_drop(p);
 }
 
+static void check(arena *a, const char *source)
+{
+    sn_context *cx = fuzz_context();
+    (void)a;
+    check_in(cx, source);
+    sn_close(cx);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-    if (n > FUZZ_LONGEST)
-        return 0;
-    arena a;
-    arena_init(&a, NULL);
-    char *source = arena_alloc(&a, n + 1);
-    if (n)
-        memcpy(source, bytes, n);
-    sn_options o = {.size = sizeof(o), .device = "interpreter", .message = drop_message};
-    sn_context *cx = sn_open(&o);
-    fuzz_promise(cx != NULL, "a context opens", source);
-    check(cx, source);
-    sn_close(cx);
-    arena_free(&a);
-    return 0;
+    return fuzz_text(bytes, n, check);
 }

@@ -1,6 +1,5 @@
 /* Signatures: programs whose body returns as many of its parameters as there are, and nothing else. */
 #include "fuzz.h"
-#include "sinter/sinter.h"
 
 const char *fuzz_seed(arena *a, uint32_t number, size_t *n)
 {
@@ -23,27 +22,17 @@ static sn_acc parameters(void *env, int n, const sn_acc *a)
     return n ? sn_results_at(SN_HERE, n < 16 ? n : 16, a) : sn_iota(3);
 }
 
-static void drop_message(void *env, const char *said)
+static void check(arena *a, const char *source)
 {
-    (void)env, (void)said;
+    sn_context *cx = fuzz_context();
+    sn_program *p = sn_compile_env(cx, source, parameters, NULL);
+    (void)a;
+    fuzz_promise(p || *sn_message(cx), "an error has a message", source);
+    sn_drop(p);
+    sn_close(cx);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-    if (n > FUZZ_LONGEST)
-        return 0;
-    arena a;
-    arena_init(&a, NULL);
-    char *source = arena_alloc(&a, n + 1);
-    if (n)
-        memcpy(source, bytes, n);
-    sn_options o = {.size = sizeof(o), .device = "interpreter", .message = drop_message};
-    sn_context *cx = sn_open(&o);
-    fuzz_promise(cx != NULL, "a context opens", source);
-    sn_program *p = sn_compile_env(cx, source, parameters, NULL);
-    fuzz_promise(p || *sn_message(cx), "an error has a message", source);
-    sn_drop(p);
-    sn_close(cx);
-    arena_free(&a);
-    return 0;
+    return fuzz_text(bytes, n, check);
 }

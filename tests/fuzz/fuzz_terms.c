@@ -52,14 +52,5 @@ static void check(arena *a, const char *source)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-    arena a;
-    if (n > FUZZ_LONGEST)
-        return 0;
-    arena_init(&a, NULL);
-    char *source = arena_alloc(&a, n + 1);
-    if (n)
-        memcpy(source, bytes, n);
-    check(&a, source);
-    arena_free(&a);
-    return 0;
+    return fuzz_text(bytes, n, check);
 }

@@ -442,7 +442,7 @@ static void division_by_zero_names_the_first_element(void **state)
 {
     fixture *f = *state;
     ir_id m = map_with(f, unguarded_quotient, 4, LIST(1, 2, 0, 0));
-    expect_failure(f, m, site(f, DIVIDED_AT, "map"), 2, "quot: division by zero");
+    expect_failure(f, m, site(f, DIVIDED_AT, "map"), 2, "quot: division by zero; sn_if leaves it out");
 }
 
 static ir_id least_by(fixture *f, ir_id x)
@@ -454,7 +454,7 @@ static void an_overflowing_quotient_is_an_error(void **state)
 {
     fixture *f = *state;
     expect_failure(f, map_with(f, least_by, 2, LIST(1, -1)), site(f, 5, "map"), 1,
-                   "quot: the quotient of the smallest number by -1 is not representable");
+                   "quot: the quotient of the smallest number by -1 is not representable; a wider type has it");
 }
 
 /* Two operations that fail: at the smaller site for a later element. */
@@ -470,7 +470,7 @@ static void the_smallest_site_is_reported(void **state)
 {
     fixture *f = *state;
     ir_id m = map_with(f, two_failures, 4, LIST(1, 0, 9, 0));
-    expect_failure(f, m, site(f, 1, "first"), 2, "rem: division by zero");
+    expect_failure(f, m, site(f, 1, "first"), 2, "rem: division by zero; sn_if leaves it out");
 }
 
 static void a_read_outside_names_index_and_extent(void **state)
@@ -503,7 +503,7 @@ static void an_empty_fold1_is_an_error(void **state)
     ir_id in = matrix(f, 2, 0, NULL);
     uint32_t at = site(f, 6, "fold1");
     expect_failure(f, ir_fold(f->p, at, fn_op(f, OP_ADD, 0), NULL, in, 0), at, 0,
-                   "fold1: no element to begin with, the innermost extent is 0");
+                   "fold1: no element to begin with: the innermost extent is 0; sn_fold takes an initial value");
 }
 
 static void one_name_is_one_extent(void **state)
@@ -601,7 +601,7 @@ static void an_extent_no_input_determines_is_an_error(void **state)
     ir_fn *fn = fn_new(f, 1);
     ir_fn_close(f->p, fn, 1, fn->param);
     assert_false(run(f, ir_generate(f->p, 0, 1, &k, fn)));
-    assert_string_equal(f->failure.message, "no input determines the extent k");
+    assert_string_equal(f->failure.message, "no input determines the extent k; one needs it as an extent of its own");
 }
 
 static void a_negative_extent_is_an_error(void **state)
@@ -612,7 +612,8 @@ static void a_negative_extent_is_an_error(void **state)
     ir_fn *fn = fn_new(f, 1);
     ir_fn_close(f->p, fn, 1, fn->param);
     uint32_t at = site(f, 2, "generate");
-    expect_failure(f, ir_generate(f->p, at, 1, &extent, fn), at, 0, "generate: dimension 0 has the extent -1");
+    expect_failure(f, ir_generate(f->p, at, 1, &extent, fn), at, 0,
+                   "generate: dimension 0 has the extent -1; an extent is 0 or more");
 }
 
 static void an_input_of_the_wrong_type_is_an_error(void **state)

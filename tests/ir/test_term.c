@@ -351,7 +351,7 @@ static void bad_loops_are_reported(void **state)
     ir_id z = ir_var(f->p, T_F32), k = ir_var(f->p, T_I64), one = num(f, 1), r = real(f, 0);
     ir_loop l = {.states = 1, .init = &one, .var = &z, .next = &z, .count = f->i, .index = k};
     assert_int_equal(ir_loop_new(f->p, 0, &l), 0);
-    assert_string_equal(last_error(f), "iterate: state 0 is of type f32, its initial value of type i64");
+    assert_string_equal(last_error(f), "iterate: state 0 is of type f32, but its initial value of type i64");
     l.init = &r;
     l.count = 0;
     l.cond = f->x;
@@ -360,7 +360,7 @@ static void bad_loops_are_reported(void **state)
     assert_int_equal(ir_proj(f->p, f->x, 0), 0);
     ir_id good = square_loop(f, f->x, f->i, f->y);
     assert_int_equal(ir_proj(f->p, good, 1), 0);
-    assert_string_equal(last_error(f), "state 1 of a loop with 1");
+    assert_string_equal(last_error(f), "there is no state 1; the loop has 1, from 0 on");
 }
 
 static void nesting_is_bounded(void **state)
@@ -544,14 +544,16 @@ static void fold_messages(void **state)
     assert_string_equal(last_error(f),
                         "fold: an array of rank 0 has no dimension to fold; it is a single value already");
     assert_int_equal(ir_fold(p, 0, add, &one, a, 0), 0);
-    assert_string_equal(last_error(f), "fold: the initial value is of type i64, the elements of type f32");
+    assert_string_equal(last_error(f), "fold: the initial value is of type i64, but the elements of type f32");
     assert_int_equal(ir_fold(p, 0, add, NULL, empty, 0), 0);
     assert_string_equal(last_error(f),
                         "fold: the array has no elements and the fold no initial value; sn_fold takes one");
     assert_int_equal(ir_fold(p, 0, combiner(f, OP_LT), &zero, a, 0), 0);
     assert_string_equal(last_error(f), "fold: the function must give what it combines, f32, but gives bool");
     assert_int_equal(ir_fold(p, 0, add, &f->x, a, 0), 0);
-    assert_string_equal(last_error(f), "fold: the initial value depends on a variable of a scalar function");
+    assert_string_equal(
+        last_error(f),
+        "fold: the initial value depends on a variable of a scalar function; it may depend on extents and arrays");
 }
 
 static void a_function_must_be_closed(void **state)
@@ -592,7 +594,7 @@ static void stencil_messages(void **state)
                         "stencil: the function takes f32, f32, f32, but is given f32, f32, f32, f32, f32");
     s = (ir_stencil){.extent = {3}, .boundary = IR_CONSTANT, .constant = &one};
     assert_int_equal(ir_stencil_new(p, 0, fn, 1, &a, &s), 0);
-    assert_string_equal(last_error(f), "stencil: the boundary value is of type i64, the elements of type f32");
+    assert_string_equal(last_error(f), "stencil: the boundary value is of type i64, but the elements of type f32");
 }
 
 /* What a caller hands over may be overwritten once the array is made, and what a boundary does not need is forgotten. */
@@ -678,7 +680,7 @@ static void scalar_messages(void **state)
     assert_int_equal(ir_cond(f->p, 0, f->b, f->x, f->i), 0);
     assert_string_equal(last_error(f), "if: the branches have different types: f32 and i64; convert one");
     assert_int_equal(op2(f, OP_ADD, f->x, 999999), 0);
-    assert_string_equal(last_error(f), "add: an operand is no term of this program");
+    assert_string_equal(last_error(f), "add: an operand is no term of this program; terms belong to one program");
     uint32_t errors = f->p->error.n;
     assert_int_equal(op2(f, OP_ADD, f->x, 0), 0);
     assert_int_equal(f->p->error.n, errors);

@@ -125,6 +125,7 @@ typedef struct cg {
     LLVMTypeRef type[T_COUNT], vector[T_COUNT];
     /* large kernels, see outline.c */
     uint32_t most_of_part; /* as the caller wants it; 0: what suits */
+    uint32_t at_once; /* statements that LLVM holds at the same time: the entry function's and the largest part's */
     bool little_effort;
     uint32_t *part, *crossing; /* per statement: its part, 0: the entry function; per value: its number if it crosses.
                                   NULL: one function */
@@ -148,7 +149,8 @@ typedef struct cg {
 SN_NORETURN void cg_fail(cg *g, const char *format, ...) SN_PRINTF(2, 3); /* leaves the compilation */
 
 /* --- room.c: leave the compilation, without `why`, if LLVM would have too little memory for what comes --- */
-void cg_room_for_statements(cg *g);   /* for the kernel's */
+void cg_room_to_begin(cg *g);         /* before LLVM is called at all */
+void cg_room_for_statements(cg *g);   /* for those of the entry function and its largest part, after cg_find_parts */
 void cg_room_for_instructions(cg *g); /* for those that the module has by now */
 void cg_room_end(cg *g);
 

@@ -343,6 +343,7 @@ static void compile_kernel(cg *g, const host *h, emit_cpu_code *code)
     number_globals(g);
     cg_scan(g);
     cg_find_parts(g);
+    cg_room_for_statements(g);
     g->machine = new_machine(h, g->little_effort ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault);
     cg_start_module(g, g->k->name);
     g->whole = g->module;
@@ -443,7 +444,7 @@ static void run(void *env)
         fail(j, j->g.why);
     } else {
         arena_on_failure(&j->arena, &j->failure);
-        cg_room_for_statements(&j->g);
+        cg_room_to_begin(&j->g);
         if (host_open(&j->h, j->options)) {
             open_state(j);
             compile_kernel(&j->g, &j->h, j->code);

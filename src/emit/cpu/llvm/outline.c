@@ -144,13 +144,16 @@ static void assign(finder *f)
 static bool keep_large_parts(finder *f)
 {
     cg *g = f->g;
-    bool any = false;
+    uint32_t largest = 0, of_entry = 0;
     for (k_ref r = 1; r < g->k->stmt.n; r++) {
         if (f->parts.at[g->part[r]] < LEAST_PART && !g->most_of_part)
             g->part[r] = 0;
-        any |= g->part[r] != 0;
+        of_entry += g->part[r] == 0;
+        if (f->parts.at[g->part[r]] > largest)
+            largest = f->parts.at[g->part[r]];
     }
-    return any;
+    g->at_once = sum(of_entry, largest);
+    return largest != 0;
 }
 
 /* --- what crosses --- */
@@ -350,6 +353,7 @@ void cg_find_parts(cg *g)
     arena *a = g->arena;
     const kernel *k = g->k;
     uint32_t large = g->most_of_part ? g->most_of_part : CG_LARGE;
+    g->at_once = k->stmt.n;
     if (k->stmt.n <= large / CHECK_WEIGHT)
         return;
     f.weight = arena_alloc(a, k->stmt.n * sizeof(*f.weight));

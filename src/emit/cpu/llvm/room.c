@@ -6,7 +6,8 @@
 #include "emit/cpu/llvm/cg.h"
 #include <pthread.h>
 
-enum { BASE = 16 << 20, PER_STATEMENT = 2 << 10, PER_REGISTER = 2 << 10, REGISTER_BITS = 512 };
+/* BASE is what the first module of a compilation takes besides, AGAIN what each later one does. */
+enum { BASE = 16 << 20, AGAIN = 4 << 20, PER_STATEMENT = 2 << 10, PER_REGISTER = 2 << 10, REGISTER_BITS = 512 };
 
 /* Of the compilations of this process that go on now: they share its address space, whichever context they are for. */
 static struct {
@@ -48,9 +49,14 @@ static void reserve(cg *g, size_t bytes)
         longjmp(*g->failure, 1);
 }
 
+void cg_room_to_begin(cg *g)
+{
+    reserve(g, BASE);
+}
+
 void cg_room_for_statements(cg *g)
 {
-    reserve(g, BASE + (size_t)g->k->stmt.n * PER_STATEMENT);
+    reserve(g, BASE + (size_t)g->at_once * PER_STATEMENT);
 }
 
 /* Pointers count as numbers of 64 bits. */
@@ -70,12 +76,13 @@ static uint64_t bits_of(LLVMTypeRef t)
 
 void cg_room_for_instructions(cg *g)
 {
-    uint64_t registers = 0;
+    uint64_t registers = 0, building = g->part ? (uint64_t)g->at_once * PER_STATEMENT : 0;
     for (cg_ref f = LLVMGetFirstFunction(g->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (cg_ref i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
                 registers += 1 + bits_of(LLVMTypeOf(i)) / (REGISTER_BITS + 1);
-    reserve(g, BASE + (size_t)registers * PER_REGISTER);
+    uint64_t compiling = registers * PER_REGISTER; /* the part after this one is built with what is promised now */
+    reserve(g, (g->objects.n ? AGAIN : BASE) + (size_t)(compiling > building ? compiling : building));
 }
 
 void cg_room_end(cg *g)
