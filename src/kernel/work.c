@@ -150,9 +150,30 @@ static range both(range x, range y)
     return r;
 }
 
+static range common_bits(range x, range y)
+{
+    if (is_point(x) && is_point(y))
+        return point(x.low & y.low);
+    return x.low < 0 || y.low < 0 ? (range){0} : span(0, x.high < y.high ? x.high : y.high);
+}
+
+static range shifted(ir_op op, range x, range y)
+{
+    enum { MOST = 62 };
+    if (!is_point(y) || y.low < 0 || y.low > MOST || x.low < 0)
+        return (range){0};
+    const int64_t power = (int64_t)1 << y.low;
+    return op == OP_SHL ? product(x, point(power)) : quotient(x, point(power));
+}
+
 static range of_let(ir_op op, range x, range y)
 {
     switch (op) {
+    case OP_BIT_AND:
+        return common_bits(x, y);
+    case OP_SHL:
+    case OP_SHR:
+        return shifted(op, x, y);
     case OP_ADD:
         return sum(x, y);
     case OP_SUB:

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* around registers, rounds of eight of them, stretches and pieces, one row and many */
+/* around registers, rounds of eight of them and pieces, one row and many */
 #define SHAPES                                                                                                         \
     1, 1, 3, 33, 40, 64, 3, 127, 2, 128, 3, 129, 2, 255, 3, 256, 2, 257, 3, 399, 2, 400, 5, 513, 2, 1000, 3, 1024, 2,  \
         1025, 20, 500, 1, 4161, 1, 32769, 1, 65537, 1, 100000, 0, 300, 3, 0

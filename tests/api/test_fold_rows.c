@@ -187,7 +187,7 @@ static void large_rows_have_the_same_bits(void **state)
     check_large(70, 3 * 65536);
 }
 
-/* --- operators that keep order: lanes walk rows where there are enough, stretches of a row else --- */
+/* --- operators that keep order: lanes walk rows where there are enough, gangs a row else --- */
 
 static sn_scalar compose(sn_scalar f, sn_scalar g)
 {

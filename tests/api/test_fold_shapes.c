@@ -4,17 +4,17 @@
  */
 #include "both.h"
 
-/* rows, columns: around the row of 32 elements that is folded in one go, the pieces of 4096 elements and of 16 * 1040,
- * 8 * 520 ..., the sixteen pieces that one worker folds, and the numbers of rows that make a gang */
+/* rows, columns: around the row of 32 elements that is folded in one go, the pieces of 4096 elements, the sixteen
+ * pieces that one worker folds, and the numbers of rows that make a gang */
 #define FEW_LONG_ROWS 1, 200003, 2, 70001, 3, 65536, 3, 65537, 5, 32769, 7, 16641, 9, 4161
 #define MANY_SHORT_ROWS                                                                                                \
     200003, 1, 70001, 2, 50021, 3, 33000, 4, 10007, 7, 6007, 31, 6007, 32, 6007, 33, 1009, 63, 1009, 65
 #define IN_BETWEEN                                                                                                     \
     1, 1, 1, 31, 1, 32, 1, 33, 31, 31, 33, 33, 63, 129, 64, 128, 65, 127, 100, 1000, 17, 520, 15, 521, 257, 255
-/* rows of some stretches of 1040 or 520, enough of them that each lane has a row of its own */
-#define SOME_STRETCHES 20, 1040, 17, 1041, 17, 2081, 17, 4161, 17, 8000
+/* a few rows that are no multiple of anything, around a piece and two */
+#define SOME_PIECES 20, 1040, 17, 2081, 17, 4095, 17, 4097, 17, 8193
 #define NOTHING 0, 0, 0, 1, 1, 0, 5, 0, 0, 5, 70000, 0, 0, 70000
-#define EVERY_SHAPE FEW_LONG_ROWS, MANY_SHORT_ROWS, IN_BETWEEN, SOME_STRETCHES, NOTHING
+#define EVERY_SHAPE FEW_LONG_ROWS, MANY_SHORT_ROWS, IN_BETWEEN, SOME_PIECES, NOTHING
 
 static sn_acc sums(sn_acc a)
 {

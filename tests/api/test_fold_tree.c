@@ -288,7 +288,7 @@ static void compare(sn_program *p, const wanted *w, bool interpreted, int64_t ro
     }
 }
 
-/* Rows, and elements of a row: around lanes, rounds, stretches and pieces, alone and enough for lanes that are rows. */
+/* Rows, and elements of a row: around lanes, rounds and pieces, alone and enough for lanes that are rows. */
 static const int64_t shapes[][2] = {
     {1, 1},       {1, 2},      {1, 31},     {1, 32},     {1, 33},     {1, 48},     {1, 63},    {1, 64},    {1, 65},
     {1, 96},      {1, 127},    {1, 128},    {1, 129},    {1, 160},    {1, 255},    {1, 520},   {1, 521},   {1, 1000},

@@ -72,11 +72,12 @@ static const way ways[] = {
     {"as written, unfused", &one, {.cost_model = true}, 1, true, true},
 };
 
-/* Without the number of the element, which of a quotient is that of the kernel. */
+/* Without the number of the element, which of a quotient is that of the kernel, and without advice, which stands behind it. */
 static size_t told(const char *message)
 {
-    const char *end = strstr(message, ", at element ");
-    return end ? (size_t)(end - message) : strlen(message);
+    const char *element = strstr(message, ", at element "), *advice = strstr(message, "; ");
+    size_t all = strlen(message), first = element ? (size_t)(element - message) : all;
+    return advice && (size_t)(advice - message) < first ? (size_t)(advice - message) : first;
 }
 
 /* Is what a run reports one of the failures there are? What is said of an index is compared to the last number. */

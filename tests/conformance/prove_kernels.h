@@ -21,7 +21,7 @@ extern const prove_operator prove_sum_f32, prove_sum_f64;
 /* Constants of the trees, by the size of the largest component. */
 typedef enum prove_order { PROVE_SCAN, PROVE_ORDERED, PROVE_COMMUTATIVE } prove_order;
 typedef struct prove_tree {
-    int64_t lanes, chunk, streams, piece; /* chunk: elements that a lane takes in a row, where order is kept */
+    int64_t lanes, chunk, streams, piece; /* chunk: elements that a lane takes in a row, in scans */
 } prove_tree;
 prove_tree prove_tree_of(const prove_operator *op, prove_order order);
 

@@ -82,6 +82,22 @@ static void operations_have_sizes(void **state)
     NEAR(w.wide, 8 * 3);
 }
 
+/* What is left of a row, by the bits of its length. */
+static void bits_decide(void **state)
+{
+    (void)state;
+    static const char source[] =
+        "kernel k lanes 8 { global @1:f32 written global @2:f32 arg %1:i64 %2:i64 = bit_and %1, 2 %3:i64 = bit_and %1, "
+        "1 "
+        "%4:i64 = shl %2, 3 %5:i64 = shr %4, 3 %6:bool = ne %2, 0 %7:bool = ne %3, 0 for_all %8:i64 < 8 { "
+        "if %6 { %9:i64 = add %5, %8 %10:f32 = load @2[%9] store @1[%8] = %10 } "
+        "if %7 { %11:f32 = load @2[%8] store @1[%8] = %11 } } }";
+    NEAR(counted(source, (ir_bits[]){0}, 1).memory[2].loads, 0);
+    NEAR(counted(source, (ir_bits[]){1}, 1).memory[2].loads, 8);
+    NEAR(counted(source, (ir_bits[]){3}, 1).memory[2].loads, 16);
+    assert_int_equal(counted(source, (ir_bits[]){2}, 1).memory[2].high, 9);
+}
+
 static void one_thread_is_no_vector(void **state)
 {
     (void)state;
@@ -217,6 +233,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_element_counts_once, begin, end),
         cmocka_unit_test_setup_teardown(operations_have_sizes, begin, end),
         cmocka_unit_test_setup_teardown(one_thread_is_no_vector, begin, end),
+        cmocka_unit_test_setup_teardown(bits_decide, begin, end),
         cmocka_unit_test_setup_teardown(gathers_are_told_apart, begin, end),
         cmocka_unit_test_setup_teardown(elements_count_once, begin, end),
         cmocka_unit_test_setup_teardown(borders_and_loops, begin, end),
