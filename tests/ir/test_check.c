@@ -302,7 +302,7 @@ static void inner_variables_are_younger(void **state)
     ir_id result = ir_proj(p, ir_loop_new(p, 0, &l), 0), test = op2(f, OP_LT, outer, from);
     ir_loop around = {.states = 1, .init = &from, .var = &outer, .next = &result, .cond = test};
     assert_int_equal(ir_loop_new(p, 0, &around), 0);
-    assert_string_equal(last_error(f), "loop: its variables were made after those of a loop inside");
+    assert_string_equal(last_error(f), "loop: its variables were made after those of a loop inside; make the outer loop's first");
 }
 
 int main(void)

@@ -90,19 +90,19 @@ static void mistakes_in_scalars(void **state)
     ir_id a = vector(f, T_F32, ir_dim(p, "n")), loop = square_loop(f, f->x, num(f, 3), f->y), ij[2] = {f->i, f->j};
     ir_id any = op2(f, OP_LT, f->x, f->y), beyond = p->node.n + 7;
     expect_message(f, op1(f, OP_NEG, loop), "neg: expected a scalar, found a loop");
-    expect_message(f, ir_op1(p, SITE, OP_COUNT, f->x), "unknown operator");
-    expect_message(f, ir_op1(p, SITE, OP_NONE, f->x), "unknown operator");
-    expect_message(f, ir_convert(p, SITE, OP_NEG, T_I64, f->x), "neg is no conversion");
-    expect_message(f, ir_convert(p, SITE, OP_COUNT, T_I64, f->x), "? is no conversion");
+    expect_message(f, ir_op1(p, SITE, OP_COUNT, f->x), "unknown operator; ir/ops.def lists them");
+    expect_message(f, ir_op1(p, SITE, OP_NONE, f->x), "unknown operator; ir/ops.def lists them");
+    expect_message(f, ir_convert(p, SITE, OP_NEG, T_I64, f->x), "neg is no conversion; convert and bitcast are");
+    expect_message(f, ir_convert(p, SITE, OP_COUNT, T_I64, f->x), "? is no conversion; convert and bitcast are");
     expect_message(f, ir_cond(p, SITE, any, a, f->x), "if: expected a scalar, found an array");
-    expect_message(f, ir_cond(p, SITE, any, f->x, beyond), "if: an operand is no term of this program");
-    expect_message(f, ir_read(p, SITE, f->x, 0, 0, 1, ij), "index: only arrays can be read by an index");
-    expect_message(f, ir_read(p, SITE, beyond, 0, 0, 1, ij), "index: only arrays can be read by an index");
-    expect_message(f, ir_read(p, SITE, a, 1, 0, 1, ij), "index: component 1 of an array of 1");
-    expect_message(f, ir_read(p, SITE, a, 0, 0, 2, ij), "index: 2 indices for an array of rank 1");
-    expect_message(f, ir_read(p, SITE, a, 0, 0, 0, ij), "index: 0 indices for an array of rank 1");
+    expect_message(f, ir_cond(p, SITE, any, f->x, beyond), "if: an operand is no term of this program; terms belong to one program");
+    expect_message(f, ir_read(p, SITE, f->x, 0, 0, 1, ij), "index: something else than an array is indexed; only arrays have elements");
+    expect_message(f, ir_read(p, SITE, beyond, 0, 0, 1, ij), "index: something else than an array is indexed; only arrays have elements");
+    expect_message(f, ir_read(p, SITE, a, 1, 0, 1, ij), "index: there is no component 1; the array has 1, from 0 on");
+    expect_message(f, ir_read(p, SITE, a, 0, 0, 2, ij), "index: 2 indices, but the array is of rank 1");
+    expect_message(f, ir_read(p, SITE, a, 0, 0, 0, ij), "index: 0 indices, but the array is of rank 1");
     expect_message(f, ir_read(p, SITE, a, 0, 0, 1, &a), "index: expected a scalar, found an array");
-    expect_message(f, ir_const(p, T_NONE, 0), "a constant of no type");
+    expect_message(f, ir_const(p, T_NONE, 0), "a constant of no type; it needs one");
     uint32_t errors = p->error.n;
     assert_null(ir_fn_close(p, ir_fn_new(p, 0, NULL), 1, &a));
     assert_string_equal(last_error(f), "a function's result: expected a scalar, found an array");
@@ -114,7 +114,7 @@ static void a_function_without_a_result_is_a_mistake(void **state)
     fixture *f = *state;
     assert_null(ir_fn_close(f->p, ir_fn_new(f->p, 0, NULL), 1, &(ir_id){0}));
     assert_int_equal(f->p->error.n, 1); /* as nothing else was */
-    assert_string_equal(last_error(f), "a function without result");
+    assert_string_equal(last_error(f), "a function without result; it gives one or more");
 }
 
 static void mistakes_in_loops(void **state)
@@ -123,9 +123,9 @@ static void mistakes_in_loops(void **state)
     ir_program *p = f->p;
     ir_id a = vector(f, T_F32, ir_dim(p, "n")), z = ir_var(p, T_F32), k = ir_var(p, T_I64), three = num(f, 3);
     ir_loop without_end = {.states = 1, .init = &f->x, .var = &z, .next = &z};
-    expect_message(f, ir_loop_new(p, SITE, &without_end), "while: a loop without condition and count");
+    expect_message(f, ir_loop_new(p, SITE, &without_end), "while: a loop without condition and count; it needs one of them");
     ir_loop stateless = {.count = three, .index = k};
-    expect_message(f, ir_loop_new(p, SITE, &stateless), "iterate: a loop without state");
+    expect_message(f, ir_loop_new(p, SITE, &stateless), "iterate: a loop without state; it needs some");
     ir_loop counted = {.states = 1, .init = &f->x, .var = &z, .next = &z, .count = a, .index = k};
     expect_message(f, ir_loop_new(p, SITE, &counted), "iterate: expected a scalar, found an array");
     counted.count = f->x;
@@ -135,7 +135,7 @@ static void mistakes_in_loops(void **state)
     expect_message(f, ir_loop_new(p, SITE, &counted), "iterate: expected a scalar, found an array");
     counted.init = &f->x;
     counted.next = &k;
-    expect_message(f, ir_loop_new(p, SITE, &counted), "iterate: state 0 is of type f32, its next value of type i64");
+    expect_message(f, ir_loop_new(p, SITE, &counted), "iterate: state 0 is of type f32, but its next value of type i64");
 }
 
 static void mistakes_in_arrays(void **state)
@@ -149,7 +149,7 @@ static void mistakes_in_arrays(void **state)
     ir_fn *of_one = closed_over(f, 1, floats, T_F32), *of_two = closed_over(f, 2, floats, T_F32),
           *of_three = closed_over(f, 3, floats, T_F32), *whole = closed_over(f, 1, indices, T_I64);
     ir_stencil clamp = {.extent = {3, 1, 1}, .boundary = IR_CLAMP}, function = clamp;
-    expect_message(f, ir_map(p, SITE, 0, NULL, of_one, 0), "map: needs an array");
+    expect_message(f, ir_map(p, SITE, 0, NULL, of_one, 0), "map: there is no array; it needs one");
     expect_message(f, ir_map(p, SITE, 1, &beyond, of_one, 0), "map: expected an array, found a scalar");
     expect_message(f, ir_map(p, SITE, 2, pair, of_two, 0),
                    "map: the operands' ranks differ: 1 and 2; they need the same");
@@ -161,7 +161,7 @@ static void mistakes_in_arrays(void **state)
     function.boundary = IR_FUNCTION;
     function.function = whole;
     expect_message(f, ir_stencil_new(p, SITE, of_three, 1, &a, &function),
-                   "stencil: the boundary function gives i64, the array has f32");
+                   "stencil: the boundary function gives i64, but the array has f32");
     function.function = closed_over(f, 1, indices, T_F32);
     assert_int_not_equal(ir_stencil_new(p, SITE, of_three, 1, &a, &function), 0);
     function.function = closed_over(f, 2, indices, T_F32);
