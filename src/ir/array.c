@@ -358,7 +358,7 @@ ir_id ir_scan(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id 
         return ir_fail(p, site, "%s: an array of rank 0 has no dimension to scan; it is a single value already",
                        b.name);
     if (!seed && flags & IR_EXCLUSIVE)
-        return ir_fail(p, site, "%s: the first element of an exclusive scan is its initial value, and it has none",
+        return ir_fail(p, site, "%s: an exclusive scan begins with its initial value, but it has none; give one",
                        b.name);
     if (!set_shape(&b, from->rank, from->shape) || !set_operator(&b, fn, seed, from))
         return 0;
@@ -438,7 +438,7 @@ ir_id ir_pack_counted(ir_program *p, uint32_t site, ir_id extent, ir_id keep, ir
     if (!match_shapes(&b) || !set_types(&b, from->components, type))
         return 0;
     if (extent && ir_counted(p, extent) != keep)
-        return ir_fail(p, site, "%s: the extent is not read from the count of what is kept", b.name);
+        return ir_fail(p, site, "%s: expected an extent that is read from the count of what is kept", b.name);
     ir_id count = extent ? ir_at(p, extent)->array : ir_count(p, site, keep);
     if (!count)
         return 0;

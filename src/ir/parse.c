@@ -285,10 +285,10 @@ static ir_id build_input(parser *ps, const parts *a)
 static ir_id build_pack(parser *ps, const parts *a)
 {
     if (a->input.n != 2 || a->rank > 1)
-        return parser_fail(ps, "pack takes two arrays, and has one extent");
+        return parser_fail(ps, "expected two arrays, and at most one extent: pack is of rank 1");
     ir_id extent = a->rank ? ir_extent_normal(ps->p, a->site, a->shape[0]) : 0;
     if (a->rank && (!extent || ir_counted(ps->p, extent) != a->input.at[0]))
-        return parser_fail(ps, "the extent of a pack reads the sum of its first array, converted to i64, from 0 on");
+        return parser_fail(ps, "expected an extent that reads the sum of the first array, converted to i64, from 0 on");
     return ir_pack_counted(ps->p, a->site, extent, a->input.at[0], a->input.at[1]);
 }
 

@@ -302,7 +302,8 @@ static bool state_take(run *c, const plan_cluster *pc, run_between *b, int64_t w
     if (b->state.block || !words)
         return true;
     if (!size_times((size_t)words, sizeof(uint64_t), &bytes))
-        return run_fails_at(c, pc->site, SN_TOO_LARGE, "the states of a loop do not fit in memory");
+        return run_fails_at(c, pc->site, SN_TOO_LARGE,
+                            "the states of a loop do not fit in memory; its rows are too many");
     return take(c, bytes, pc->site, &b->state.block, &b->state.granted) && run_clear(c, b->state.block, bytes);
 }
 

@@ -236,7 +236,7 @@ static void mistakes(void **state)
     EXPECT(scanl_of_single, "f32 -> [n]f32", "scanl", single);
     EXPECT(scanr_x_of_single, "f32 -> f32", "scanr_x", single);
     EXPECT(seed_of_other_type, "[n]f32 -> [n]f32", "prescan",
-           "the initial value is of type f64, the elements of type f32");
+           "the initial value is of type f64, but the elements of type f32");
     EXPECT(seed_that_does_not_fit, "[n]i32 -> [n]i32", "postscanr", "the initial value is the literal 0.5");
     EXPECT(operator_of_other_result, "[n]i32 -> [n]i32", "scanr1", "the function must return i32, but returns bool");
     EXPECT(operator_of_one, "[n]i32 -> [n]i32", "scanl1", "the function has 1 parameter, but is called with 2");

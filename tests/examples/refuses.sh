@@ -40,6 +40,15 @@ refuses "" canny data/coins.png none.png 1
 refuses "" canny
 refuses "" unsharp
 refuses "" lines
-refuses "none.txt: cannot be read" lines none.txt
 refuses "" rowstats a b c
+# A file that is not there: status 1.
+status=0
+said=$("$programs/lines" none.txt 2>&1) || status=$?
+case $status:$said in
+1:*"none.txt: cannot be read"*) ;;
+*)
+    echo "lines none.txt: status $status: $said" >&2
+    bad=1
+    ;;
+esac
 exit $bad
