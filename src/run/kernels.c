@@ -34,7 +34,7 @@ static bool uses_buffer(const plan_cluster *c, uint32_t buffer)
 }
 
 /* Which memory and which values the launch passes. t: for what is not needed afterwards. */
-static bool bind(run_program *r, uint32_t cluster, run_variant *v, arena *t, const char **why)
+static bool bind(run_program *r, uint32_t cluster, run_variant *v, arena *t, sk_reason *why)
 {
     arena *a = r->l->ir->arena;
     host_code host = {0};
@@ -47,7 +47,7 @@ static bool bind(run_program *r, uint32_t cluster, run_variant *v, arena *t, con
             continue;
         if (!plan_find(r->plan, from->array, from->component, &v->memory[i].number) ||
             !uses_buffer(&r->plan->cluster.at[cluster], v->memory[i].number)) {
-            *why = arena_printf(a, "internal error: the kernel uses array a%u, which is not planned for", from->array);
+            why->text = arena_printf(t, "the kernel uses array a%u, which is not planned for", from->array);
             return false;
         }
     }
@@ -79,9 +79,8 @@ static sk_kernel *keep(const sk_kernel *built, arena *a)
     return k;
 }
 
-/* t: for what is not needed afterwards; so may *why be. */
-static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g, choice how, arena *t,
-                          const char **why)
+/* t: for what is not needed afterwards; so may the reason be. */
+static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g, choice how, arena *t, sk_reason *why)
 {
     arena *a = r->l->ir->arena;
     sk_options options = r->options;
@@ -92,29 +91,21 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
     run_variant *v = arena_alloc(a, sizeof(*v));
     v->key = key_of(g, how);
     v->built = sk_build(r->l, &r->l->cluster.at[cluster], g->variant, &options, t, why);
-    if (!v->built) {
-        if (!*why)
-            *why = "internal error: no kernel";
+    if (!v->built)
         return NULL;
-    }
     arena_sweep(t);
-    if (!k_verify(v->built->k, t, why)) {
+    const char *wrong = NULL;
+    if (!k_verify(v->built->k, t, &wrong)) {
         text said;
         text_init(&said, t);
-        text_printf(&said, "internal error: a kernel is not well-formed: %s\n", *why);
+        text_printf(&said, "a kernel is not well-formed: %s\n", wrong);
         k_print(v->built->k, &said);
-        *why = said.at;
+        why->text = said.at;
         return NULL;
     }
     v->built = keep(v->built, a);
     run_find_hazards(v->built->k, a, v);
     return bind(r, cluster, v, t, why) ? v : NULL;
-}
-
-/* A kernel that is not built is beyond what the device can do, or our mistake. */
-static sn_status why_not(const char *why)
-{
-    return !strncmp(why, "internal error", strlen("internal error")) ? SN_INTERNAL : SN_UNSUPPORTED;
 }
 
 /* The same with memory running out as a value. The lock is held and stays so. */
@@ -133,12 +124,16 @@ static run_variant *build_safely(run_program *r, uint32_t cluster, const sk_geom
     }
     arena_on_failure(a, &failure);
     arena_on_failure(&t, &failure);
-    run_variant *v = build(r, cluster, g, how, &t, why);
-    *why = *why ? arena_string(a, *why) : NULL;
+    sk_reason reason = {0};
+    run_variant *v = build(r, cluster, g, how, &t, &reason);
+    *status = v ? SN_OK : reason.unsupported ? SN_UNSUPPORTED : SN_INTERNAL;
+    if (!v && reason.unsupported)
+        *why = arena_string(a, reason.text);
+    else if (!v)
+        *why = arena_printf(a, "internal error: %s", reason.text ? reason.text : "no kernel");
     arena_on_failure(a, NULL);
     arena_free(&t);
     arena_sweep(a);
-    *status = v ? SN_OK : why_not(*why);
     return v;
 }
 

@@ -616,7 +616,7 @@ void sk_fold_begin(sk_folds *s, const char *name)
 }
 
 sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options,
-                         arena *a, const char **why)
+                         arena *a, sk_reason *why)
 {
     bool combine = variant == SK_COMBINE_SHORT || variant == SK_COMBINE_TREE;
     bool brief = variant == SK_FOLD_SHORT || variant == SK_COMBINE_SHORT, rows = variant == SK_FOLD_ROWS;
@@ -641,5 +641,5 @@ sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant vari
     else
         build_tree(&s);
     *why = lw.why;
-    return lw.why ? NULL : lw.out;
+    return lw.why.text ? NULL : lw.out;
 }

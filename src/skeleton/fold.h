@@ -129,7 +129,7 @@ void sk_fold_short(sk_folds *s);
 void sk_fold_rows(sk_folds *s);
 
 /* Folds that choose an element by its key (fold_choice.c): lw's program, cluster, options and arena are set. */
-sk_kernel *sk_build_choice(sk_folds *s, const char **why);
+sk_kernel *sk_build_choice(sk_folds *s, sk_reason *why);
 
 /* Blocks of many threads whose threads walk stretches of rows (group_chunks.c). */
 void sk_group_chunks_code(sk_folds *s);

@@ -340,7 +340,7 @@ static void open_choice(choice *h, const sk_fold *f, int64_t piece)
     h->place_at = k_shared(&lw->b, h->place_type, 1, "place");
 }
 
-sk_kernel *sk_build_choice(sk_folds *s, const char **why)
+sk_kernel *sk_build_choice(sk_folds *s, sk_reason *why)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -373,5 +373,5 @@ sk_kernel *sk_build_choice(sk_folds *s, const char **why)
     if (bound)
         k_end(b);
     *why = lw->why;
-    return lw->why ? NULL : lw->out;
+    return lw->why.text ? NULL : lw->out;
 }

@@ -295,9 +295,9 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
 }
 
 static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
-                        const char **why)
+                        sk_reason *why)
 {
-    *why = NULL;
+    *why = (sk_reason){0};
     if (variant >= SK_ROW_BLOCK && variant < SK_VARIANTS)
         return sk_build_row(l, c, variant, options, a, why);
     if (variant >= SK_GROUP_PIECE && variant < SK_ROW_BLOCK)
@@ -321,7 +321,7 @@ static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant varia
     case SK_COMBINE_TREE:
         return sk_build_fold(l, c, variant, options, a, why);
     default:
-        *why = "internal error: unknown variant";
+        why->text = "unknown variant";
         return NULL;
     }
 }
@@ -346,7 +346,7 @@ static void limit_lanes(kernel *k, const sk_options *options)
 }
 
 sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
-                    const char **why)
+                    sk_reason *why)
 {
     sk_kernel *built = build(l, c, variant, options, a, why);
     if (!built)

@@ -232,7 +232,7 @@ static void rows_code(sk_folds *s)
 /* --- the builder --- */
 
 sk_kernel *sk_build_group_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options,
-                               arena *a, const char **why)
+                               arena *a, sk_reason *why)
 {
     sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
     bool combine = variant >= SK_GROUP_COMBINE_PIECE;
@@ -247,5 +247,5 @@ sk_kernel *sk_build_group_fold(const l_program *l, const l_cluster *c, sk_varian
     else
         piece_code(&s);
     *why = lw.why;
-    return lw.why ? NULL : lw.out;
+    return lw.why.text ? NULL : lw.out;
 }

@@ -109,7 +109,7 @@ k_val sk_value(sk_lower *lw, ir_id term)
         return k_literal(&lw->b, (ir_type)n->type, n->u.literal);
     if (n->kind == IR_DIM)
         return sk_closed(lw, term);
-    lw->why = "internal error: a scalar term is used before it is computed";
+    lw->why.text = "a scalar term is used before it is computed";
     return k_literal(&lw->b, n->type ? (ir_type)n->type : T_I64, 0);
 }
 
@@ -396,7 +396,7 @@ static void step(sk_lower *lw, works *w, const ir_step *s)
             open_loop(lw, w, s);
         break;
     default:
-        lw->why = "internal error: a term of unknown kind in scalar code";
+        lw->why.text = "a term of unknown kind in scalar code";
     }
 }
 
@@ -458,7 +458,9 @@ void sk_emit(sk_lower *lw, uint32_t n, const ir_id *term, k_val *out)
     ir_block *root = ir_schedule(lw->l->ir, lw->arena, n, term);
     works w = {0};
     if (!root) {
-        lw->why = "the conditions of a function are nested too deeply around operations that may fail";
+        lw->why = (sk_reason){"the conditions of a function are nested too deeply around operations that may fail; "
+                              "compute some of them in an array of their own",
+                              .unsupported = true};
         for (uint32_t i = 0; i < n; i++)
             out[i] = k_literal(&lw->b, (ir_type)ir_at(lw->l->ir, term[i])->type, 0);
         return;

@@ -37,7 +37,7 @@ struct sk_lower {
     sk_space space;
     sk_place place;
     void *place_env;
-    const char *why;
+    sk_reason why; /* text NULL: nothing went wrong so far */
 };
 
 void sk_lower_init(sk_lower *lw, const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char *name,

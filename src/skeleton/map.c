@@ -119,7 +119,7 @@ static void packed_elements(sk_lower *lw, const sk_outputs *out, ir_id linear, k
 
 /* slots: 0 elements a piece, 1 elements in all */
 static sk_kernel *build_flat(const l_program *l, const l_cluster *c, const sk_options *options, bool packs, arena *a,
-                             const char **why)
+                             sk_reason *why)
 {
     sk_body body;
     sk_body_init(&body, l, c, SK_GENERIC, a);
@@ -152,12 +152,13 @@ static sk_kernel *build_flat(const l_program *l, const l_cluster *c, const sk_op
     if (twice)
         k_end(b);
     *why = lw.why;
-    return lw.why ? NULL : lw.out;
+    return lw.why.text ? NULL : lw.out;
 }
 
 /* Where threads take one element each, several reads of a thread are under way together all the same; neighbours take
  * fewer instructions. */
-sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why)
+sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
+                             sk_reason *why)
 {
     if (options->group && c->flops <= SMALL) {
         sk_kernel *packed = build_flat(l, c, options, true, a, why);
@@ -169,7 +170,7 @@ sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_op
 
 /* slots: 0 rows a piece, 1 tiles a row, 2 columns a tile, 3 rows, 4 columns */
 sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
-                             const char **why)
+                             sk_reason *why)
 {
     sk_body body;
     sk_body_init(&body, l, c, SK_GENERIC, a);
@@ -205,7 +206,7 @@ sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_op
     k_end(b);
     k_end(b);
     *why = lw.why;
-    return lw.why ? NULL : lw.out;
+    return lw.why.text ? NULL : lw.out;
 }
 
 /* --- tiles ---
@@ -278,7 +279,7 @@ static k_val tiles_in(sk_lower *lw, k_val from, k_val to, int64_t size)
 /* slots: 0 rows a piece (a multiple of SK_TILE_ROWS), 1 pieces beside each other, 2 columns a piece (a multiple of
  * SK_TILE_COLUMNS), 3 rows, 4 columns (not fewer than these constants) */
 sk_kernel *sk_build_map_tiles(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
-                              const char **why)
+                              sk_reason *why)
 {
     sk_body body;
     sk_body_init(&body, l, c, SK_GENERIC, a);
@@ -315,5 +316,5 @@ sk_kernel *sk_build_map_tiles(const l_program *l, const l_cluster *c, const sk_o
     k_end(b);
     k_end(b);
     *why = lw.why;
-    return lw.why ? NULL : lw.out;
+    return lw.why.text ? NULL : lw.out;
 }

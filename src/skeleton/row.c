@@ -855,7 +855,7 @@ void sk_launch_row(const l_cluster *c, const sk_options *o, sk_pass pass, int64_
 }
 
 sk_kernel *sk_build_row(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
-                        const char **why)
+                        sk_reason *why)
 {
     sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
     row_loop r = {.lw = &lw};
@@ -879,5 +879,5 @@ sk_kernel *sk_build_row(const l_program *l, const l_cluster *c, sk_variant varia
         build_block(&r, variant == SK_ROW_COMBINE);
     }
     *why = lw.why;
-    return lw.why ? NULL : lw.out;
+    return lw.why.text ? NULL : lw.out;
 }

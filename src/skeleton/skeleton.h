@@ -137,7 +137,15 @@ void sk_prepare(l_program *l);
 void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *options, const int64_t *extent, sk_round round,
                     size_t cache_bytes, sk_geometry *out);
 
-/* Builds the kernel of a variant, verified by the caller. NULL and *why when the device's limits do not allow it. */
-sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a, const char **why);
+/* Why there is no kernel. Compilers of programs have limits: then the program asks for more than can be translated.
+ * Anything else is a mistake of this compiler. */
+typedef struct sk_reason {
+    const char *text;
+    bool unsupported;
+} sk_reason;
+
+/* Builds the kernel of a variant, verified by the caller. NULL and *why if there is none. */
+sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
+                    sk_reason *why);
 
 #endif

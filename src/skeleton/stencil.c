@@ -267,8 +267,7 @@ static void stage_rows(stages *s, const stage *g, const tile *t, k_val base)
 }
 
 /* slots: 0 rows a band, 1 tiles a row, 2 rows, 3 columns, 4 columns a tile */
-sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
-                            const char **why)
+sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, sk_reason *why)
 {
     sk_lower lw;
     sk_lower_init(&lw, l, c, options, a, "stencil", 1);
@@ -309,5 +308,5 @@ sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_opt
         stage_rows(&s, &s.stage.at[i], &t, base);
     k_end(b);
     *why = lw.why;
-    return lw.why ? NULL : lw.out;
+    return lw.why.text ? NULL : lw.out;
 }

@@ -31,13 +31,17 @@ int64_t sk_tile(const l_cluster *c, const sk_options *options);
 
 enum { SK_ROW_LOG = 24 }; /* of the longest row of SK_FOLD_ROWS */
 
-sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
-sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
-sk_kernel *sk_build_map_tiles(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
-sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char **why);
+sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
+                             sk_reason *why);
+sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
+                             sk_reason *why);
+sk_kernel *sk_build_map_tiles(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
+                              sk_reason *why);
+sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
+                            sk_reason *why);
 /* Builds one of the variants SK_FOLD_... and SK_COMBINE_... */
-sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
-                         const char **why);
+sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options,
+                         arena *a, sk_reason *why);
 /* Do the cluster's folds read memory in larger steps within a row than from row to row? */
 bool sk_folds_columns(const l_program *l, const l_cluster *c, arena *a);
 
@@ -45,7 +49,7 @@ bool sk_folds_columns(const l_program *l, const l_cluster *c, arena *a);
 void sk_row_prepare(const l_program *l, l_cluster *c, arena *a);
 void sk_launch_row(const l_cluster *c, const sk_options *o, sk_pass pass, int64_t rows, int64_t length, sk_geometry *g);
 sk_kernel *sk_build_row(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
-                        const char **why);
+                        sk_reason *why);
 
 /* --- devices whose blocks are many threads: sk_options.group --- */
 
@@ -69,7 +73,7 @@ int64_t sk_group_piece(const l_cluster *c);
 int64_t sk_group_band(const sk_options *o, int64_t rows, int64_t tiles);
 
 /* Builds one of the variants SK_GROUP_... (group_fold.c, group_chunks.c). */
-sk_kernel *sk_build_group_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
-                               const char **why);
+sk_kernel *sk_build_group_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options,
+                               arena *a, sk_reason *why);
 
 #endif

@@ -125,10 +125,11 @@ static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final
     sk_options o = h->device;
     o.final = final;
     o.row = g->row;
+    sk_reason reason;
     const char *why = NULL;
-    sk_kernel *k = sk_build(h->l, c, g->variant, &o, h->a, &why);
+    sk_kernel *k = sk_build(h->l, c, g->variant, &o, h->a, &reason);
     if (!k || !k_verify(k->k, h->a, &why)) {
-        h->out->why = why ? why : "not built";
+        h->out->why = why ? why : reason.text ? reason.text : "not built";
         return;
     }
     k_expand_math(k->k);

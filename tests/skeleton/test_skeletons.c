@@ -323,7 +323,7 @@ static void test_stencil_planes(void **state)
 /* The kernel of the one cluster. */
 static const sk_kernel *stencil_kernel(const sk_options *device)
 {
-    const char *why = NULL;
+    sk_reason why;
     l_program *l = l_clusters(p, &fused);
     sk_prepare(l);
     assert_int_equal(l->cluster.n, 1);
@@ -543,6 +543,19 @@ static void test_far_apart(void **state)
     }
 }
 
+/* A variant that there is none of is a mistake of whoever asks, not a limit of the compiler. */
+static void test_no_variant(void **state)
+{
+    (void)state;
+    sk_reason why = {.unsupported = true};
+    ir_output(p, input(T_F32, 1, "n", 0, 0));
+    l_program *l = l_clusters(p, &fused);
+    sk_prepare(l);
+    assert_null(sk_build(l, &l->cluster.at[0], SK_VARIANTS, &vectors, &memory, &why));
+    assert_string_equal(why.text, "unknown variant");
+    assert_false(why.unsupported);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -564,6 +577,7 @@ int main(void)
         TEST(test_stream),
         TEST(test_far_apart),
         TEST(test_stencil_rows_at_once),
+        TEST(test_no_variant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
