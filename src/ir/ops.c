@@ -145,6 +145,14 @@ bool ir_op_guarded(ir_op op, ir_type t)
     return ir_op_partial(op, t) || (ir_ops[op].flags & OP_TRACES);
 }
 
+unsigned ir_op_cost(ir_op op)
+{
+    if (ir_ops[op].flags & OP_MATH)
+        return IR_COST_MATH;
+    bool divides = op == OP_DIV || op == OP_MOD || op == OP_QUOT || op == OP_REM || op == OP_SQRT;
+    return divides ? IR_COST_DIVISION : IR_COST_SIMPLE;
+}
+
 ir_bits ir_bits_load(ir_type t, const void *element)
 {
     uint8_t byte = 0;

@@ -62,6 +62,10 @@ ir_type ir_op_result(ir_op op, ir_type t, ir_type result);
 bool ir_op_partial(ir_op op, ir_type t);
 bool ir_op_guarded(ir_op op, ir_type t); /* ... or is evaluated for more than its result: it stays behind its guard */
 
+/* What computing one element takes, as a multiple of an addition. */
+enum { IR_COST_SIMPLE = 1, IR_COST_DIVISION = 6 /* and square roots */, IR_COST_MATH = 12 };
+unsigned ir_op_cost(ir_op op);
+
 /* A scalar value: the bits of the type in the low end, upper bits zero (so equal values are equal words). */
 typedef uint64_t ir_bits;
 ir_bits ir_bits_load(ir_type t, const void *element); /* from memory, where a bool is false if its byte is 0 */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* A branch is worth its jump if it saves at least this much. */
-enum { COST_PLAIN = 1, COST_DIVISION = 6, COST_MATH = 12, COST_OF_BRANCH = 24 };
+enum { COST_OF_BRANCH = 24 };
 
 /* Guarded terms used under many nested guards multiply; code beyond this many steps is given up. */
 enum { STEPS_MAX = 250000, STEPS_PER_ITEM = 16 };
@@ -332,13 +332,7 @@ static unsigned cost_of(const ir_program *p, ir_id term)
     const ir_node *node = ir_at(p, term);
     if (node->kind == IR_PROJ)
         return 0;
-    if (node->kind != IR_OP)
-        return COST_PLAIN;
-    if (ir_ops[node->op].flags & OP_MATH)
-        return COST_MATH;
-    bool slow =
-        node->op == OP_DIV || node->op == OP_MOD || node->op == OP_QUOT || node->op == OP_REM || node->op == OP_SQRT;
-    return slow ? COST_DIVISION : COST_PLAIN;
+    return node->kind == IR_OP ? ir_op_cost((ir_op)node->op) : IR_COST_SIMPLE;
 }
 
 static void touch(scheduler *s, uint32_t i)

@@ -1,4 +1,4 @@
-/* What the cost model knows of machines: the one table of it. Unit: a simple operation (an addition) on one element.
+/* What the cost model knows of machines, beside the costs of operators (ir/ops.h). Unit: an addition on one element.
  *
  * Measured on Zen 4, one and two threads, y = f(x) used at its own index and from the end backwards, f of 2 to 64
  * operations on f32 and f64: computing y twice takes as long as keeping it at 8 operations where all arrays fit the
@@ -7,10 +7,7 @@
 #ifndef SN_LOOP_COSTS_H
 #define SN_LOOP_COSTS_H
 
-enum { /* operations */
-       COST_SIMPLE = 1,
-       COST_DIVISION = 6, /* and square roots */
-       COST_MATH = 12,
+enum {                  /* of operations, beside ir_op_cost */
        COST_WIDE = 2,   /* times as much: half as many elements in a register */
        COST_LOOP = 1000 /* nobody knows how long it runs */
 };

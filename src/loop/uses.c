@@ -38,11 +38,9 @@ static void use_closed(uses *u, ir_id user, ir_id term, l_access access)
 static double weight(const ir_node *n)
 {
     if (n->kind != IR_OP)
-        return n->kind == IR_COND ? COST_SIMPLE : n->kind == IR_LOOP ? COST_LOOP : 0;
-    if (ir_ops[n->op].flags & OP_MATH)
-        return COST_MATH;
-    bool divides = n->op == OP_DIV || n->op == OP_SQRT || n->op == OP_MOD || n->op == OP_QUOT || n->op == OP_REM;
-    return (divides ? COST_DIVISION : COST_SIMPLE) * (ir_type_size((ir_type)n->type) == 8 ? COST_WIDE : 1);
+        return n->kind == IR_COND ? IR_COST_SIMPLE : n->kind == IR_LOOP ? COST_LOOP : 0;
+    unsigned cost = ir_op_cost((ir_op)n->op);
+    return cost < IR_COST_MATH && ir_type_size((ir_type)n->type) == 8 ? cost * COST_WIDE : cost;
 }
 
 /* What an element costs: nothing that all elements share, nor what becomes the address of a read. */
@@ -50,7 +48,7 @@ static double element_weight(const ir_program *p, ir_id user, ir_id term)
 {
     const ir_node *n = ir_at(p, term);
     double w = n->scope ? weight(n) : 0;
-    return ir_at(p, user)->kind == IR_BACKPERMUTE && w <= COST_SIMPLE * COST_WIDE ? 0 : w;
+    return ir_at(p, user)->kind == IR_BACKPERMUTE && w <= IR_COST_SIMPLE * COST_WIDE ? 0 : w;
 }
 
 static double element_bytes(const ir_program *p, ir_id array)

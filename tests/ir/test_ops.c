@@ -503,6 +503,18 @@ static void tables_agree(void **state)
     }
 }
 
+/* The table of costs: additions are the unit, elementary functions cost the most. */
+static void costs(void **state)
+{
+    (void)state;
+    assert_int_equal(ir_op_cost(OP_ADD), 1);
+    assert_int_equal(ir_op_cost(OP_SQRT), 6);
+    assert_int_equal(ir_op_cost(OP_REM), ir_op_cost(OP_DIV));
+    assert_int_equal(ir_op_cost(OP_POW), 12);
+    for (ir_op op = OP_NONE + 1; op < OP_COUNT; op++)
+        assert_in_range(ir_op_cost(op), IR_COST_SIMPLE, IR_COST_MATH);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names_are_found),
@@ -521,6 +533,7 @@ int main(void)
                                        cmocka_unit_test(values_pass_through_words),
                                        cmocka_unit_test(numbers_come_apart),
                                        cmocka_unit_test(powers_of_two_go_in),
-                                       cmocka_unit_test(tables_agree)};
+                                       cmocka_unit_test(tables_agree),
+                                       cmocka_unit_test(costs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
