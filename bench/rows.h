@@ -122,6 +122,31 @@ struct nbody_data {
     struct bodies sinter;
 };
 
+/* Scans, filters and loops over rows (rows_scans.c): of floats, or of integers for scan-i32. `kept`: how many elements
+ * are in the results that filters make; `most` is filtermax's second one. */
+struct scan_data {
+    struct bench_data base;
+    int64_t rows;
+    int64_t columns;
+    float limit;
+    float factor;
+    float summand;
+    void *x;
+    void *c;
+    void *sinter;
+    int64_t c_kept;
+    int64_t sinter_kept;
+    float c_most;
+    float sinter_most;
+};
+
+#ifdef BENCH_HAS_SCANS
+extern const struct bench_side sinter_scan_f32, sinter_scan_i32, sinter_scan_rows, sinter_filter, sinter_ratios,
+    sinter_filtermax, sinter_percentages, sinter_softmax;
+#define SINTER_SCANS(program) &sinter_##program
+#else
+#define SINTER_SCANS(program) NULL
+#endif
 #ifdef BENCH_HAS_STENCIL9
 extern const struct bench_side sinter_stencil9;
 #define SINTER_STENCIL9 &sinter_stencil9
@@ -208,7 +233,8 @@ extern const struct bench_row canny_row;
 extern const struct bench_row rowsums_rows[5];
 extern const struct bench_row stencil9_row;
 extern const struct bench_row nbody_rows[2];
-enum { TYPED_ROWS = 10 };
+enum { TYPED_ROWS = 10, SCAN_ROWS = 8 };
+extern const struct bench_row scan_rows[SCAN_ROWS];
 extern const struct bench_row typed_rows[TYPED_ROWS];
 
 /* An array of n elements for a row's data, and its end. */

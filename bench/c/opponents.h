@@ -52,6 +52,27 @@ struct peak_u8 {
 };
 struct peak_u8 c_argmax_u8(struct team *team, int64_t n, const uint8_t *x);
 
+/* Running sums: z[i] = x[0] + ... + x[i]. Of integers they wrap. Floats are added up piece by piece, and in lanes. */
+void c_scan_f32(struct team *team, int64_t n, const float *x, float *z);
+void c_scan_i32(struct team *team, int64_t n, const int32_t *x, int32_t *z);
+/* The same along each row. */
+void c_scan_rows(struct team *team, int64_t rows, int64_t columns, const float *x, float *z);
+
+/* Results of these four have room for n elements; what lies behind those that they return the number of is as before.
+ * The elements above `limit`, in their order. */
+int64_t c_filter(struct team *team, int64_t n, float limit, const float *x, float *z);
+/* 100 times those that are not below `limit`. */
+int64_t c_percentages(struct team *team, int64_t n, float limit, const float *x, float *z);
+/* Those of factor * x + summand (in one fma where the machine has it) that are above 0, and the greatest of them in
+ * *most, 0 if there is none. */
+int64_t c_filtermax(struct team *team, int64_t n, float factor, float summand, const float *x, float *z, float *most);
+/* Of the elements that are not 0: the sum of those before each, divided by it. */
+int64_t c_ratios(struct team *team, int64_t n, const float *x, float *z);
+
+/* z(r, c) = exp(x(r, c) - most(r)) / sum over the row of these, most(r) being the row's greatest. Returns 0 when memory
+ * ran out. */
+int c_softmax(struct team *team, int64_t rows, int64_t columns, const float *x, float *z);
+
 /* European options at rate 0.02 and volatility 0.30: prices of the call and the put from the stock's price, the strike
  * and the years left. exp and log within 2 ulp, division and square root rounded correctly. */
 void c_blackscholes(struct team *team, int64_t n, const float *price, const float *strike, const float *years,
