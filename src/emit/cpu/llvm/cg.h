@@ -191,6 +191,10 @@ cg_ref cg_splat_n(cg *g, cg_ref scalar, unsigned n);
 cg_ref cg_splat(cg *g, cg_ref scalar);
 cg_ref cg_alloca(cg *g, LLVMTypeRef t, unsigned align, const char *name);
 cg_value cg_get(cg *g, k_val v);       /* its form now (variables are read) */
+/* Variables that hold vectors of type t, in memory of this type at `slot`. */
+LLVMTypeRef cg_variable_type(cg *g, ir_type t);
+cg_ref cg_read_variable(cg *g, ir_type t, cg_ref slot);
+void cg_write_variable(cg *g, ir_type t, cg_ref slot, cg_ref x);
 cg_ref cg_scalar(cg *g, k_val v);      /* of a uniform value; of others that of lane 0 */
 cg_ref cg_lane_scalar(cg *g, k_val v, unsigned lane); /* lane 0 or 1 */
 cg_ref cg_step(cg *g, k_val v);        /* i64 difference of neighbouring lanes of a linear value */

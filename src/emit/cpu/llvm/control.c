@@ -20,9 +20,14 @@ static void declare(cg *g, const k_stmt *s)
         v.form = FORM_VECTOR;
         initial = cg_vec(g, s->in[0]);
     }
+    bool vector = v.form == FORM_VECTOR;
+    LLVMTypeRef type = vector ? cg_variable_type(g, (ir_type)x->type) : LLVMTypeOf(initial);
     v.slot = cg_place(g, s->dst);
-    v.slot = v.slot ? v.slot : cg_alloca(g, LLVMTypeOf(initial), 0, "");
-    LLVMBuildStore(g->b, initial, v.slot);
+    v.slot = v.slot ? v.slot : cg_alloca(g, type, 0, "");
+    if (vector)
+        cg_write_variable(g, (ir_type)x->type, v.slot, initial);
+    else
+        LLVMBuildStore(g->b, initial, v.slot);
     g->value[s->dst] = v;
 }
 
@@ -45,11 +50,10 @@ static void set(cg *g, const k_stmt *s)
         return;
     }
     cg_ref now = cg_vec(g, s->in[0]);
-    if (some && s->sub != K_RELAX) {
-        cg_ref old = LLVMBuildLoad2(g->b, LLVMTypeOf(now), slot, "");
-        now = LLVMBuildSelect(g->b, g->mask.on, now, old, "");
-    }
-    LLVMBuildStore(g->b, now, slot);
+    ir_type t = (ir_type)g->k->value.at[s->dst].type;
+    if (some && s->sub != K_RELAX)
+        now = LLVMBuildSelect(g->b, g->mask.on, now, cg_read_variable(g, t, slot), "");
+    cg_write_variable(g, t, slot, now);
 }
 
 /* --- IF --- */

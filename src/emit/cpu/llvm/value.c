@@ -179,6 +179,60 @@ static cg_ref linear_vector(cg *g, cg_ref base, cg_ref step)
     return LLVMBuildAdd(g->b, cg_splat(g, base), offset, "");
 }
 
+/* Where masks are no registers of their own, they pass from block to block in lanes of a byte each; but LLVM would pass
+ * those that take two registers lane by lane. So these are kept in halves. */
+static bool in_halves(const cg *g, ir_type t)
+{
+    return t == T_BOOL && !g->cpu.avx512 && g->lanes > 32;
+}
+
+LLVMTypeRef cg_variable_type(cg *g, ir_type t)
+{
+    return in_halves(g, t) ? LLVMArrayType(LLVMVectorType(g->i1, 32), g->lanes / 32) : g->vector[t];
+}
+
+static cg_ref half_at(cg *g, cg_ref slot, unsigned half)
+{
+    cg_ref at = cg_i64(g, half);
+    return LLVMBuildGEP2(g->b, LLVMVectorType(g->i1, 32), slot, &at, 1, "");
+}
+
+static cg_ref both_halves(cg *g, cg_ref x, cg_ref y)
+{
+    int index[256];
+    unsigned n = 2 * LLVMGetVectorSize(LLVMTypeOf(x));
+    for (unsigned i = 0; i < n; i++)
+        index[i] = (int)i;
+    return cg_shuffle(g, x, y, n, index);
+}
+
+cg_ref cg_read_variable(cg *g, ir_type t, cg_ref slot)
+{
+    cg_ref part[8];
+    if (!in_halves(g, t))
+        return LLVMBuildLoad2(g->b, g->vector[t], slot, "");
+    for (unsigned h = 0; h < g->lanes / 32; h++)
+        part[h] = LLVMBuildLoad2(g->b, LLVMVectorType(g->i1, 32), half_at(g, slot, h), "");
+    for (unsigned n = g->lanes / 32; n > 1; n /= 2)
+        for (unsigned h = 0; h < n; h += 2)
+            part[h / 2] = both_halves(g, part[h], part[h + 1]);
+    return part[0];
+}
+
+void cg_write_variable(cg *g, ir_type t, cg_ref slot, cg_ref x)
+{
+    if (!in_halves(g, t)) {
+        LLVMBuildStore(g->b, x, slot);
+        return;
+    }
+    for (unsigned h = 0; h < g->lanes / 32; h++) {
+        int index[32];
+        for (int i = 0; i < 32; i++)
+            index[i] = (int)(h * 32) + i;
+        LLVMBuildStore(g->b, cg_shuffle(g, x, NULL, 32, index), half_at(g, slot, h));
+    }
+}
+
 cg_value cg_get(cg *g, k_val v)
 {
     const k_value *x = &g->k->value.at[v];
@@ -195,10 +249,9 @@ cg_value cg_get(cg *g, k_val v)
         return cg_is_foreign(g, v) ? cg_fetch(g, v) : *known;
     cg_value now = *known;
     cg_ref crossing = cg_place(g, v);
-    LLVMTypeRef type = !crossing                  ? LLVMGetAllocatedType(known->slot)
-                       : now.form == FORM_VECTOR ? g->vector[x->type]
-                                                 : g->type[x->type];
-    now.v = LLVMBuildLoad2(g->b, type, crossing ? crossing : known->slot, "");
+    cg_ref slot = crossing ? crossing : known->slot;
+    now.v = now.form == FORM_VECTOR ? cg_read_variable(g, (ir_type)x->type, slot)
+                                    : LLVMBuildLoad2(g->b, crossing ? g->type[x->type] : LLVMGetAllocatedType(slot), slot, "");
     return now;
 }
 
