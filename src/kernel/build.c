@@ -436,6 +436,11 @@ void k_compact(k_builder *b, k_mem m, k_val base, k_val value, k_val keep)
     append(b, (k_stmt){.op = K_COMPACT, .mem = m, .in = {base, value, keep}});
 }
 
+void k_compact_over(k_builder *b, k_mem m, k_val base, k_val value, k_val keep)
+{
+    append(b, (k_stmt){.op = K_COMPACT, .sub = K_OVER, .mem = m, .in = {base, value, keep}});
+}
+
 k_val k_all(k_builder *b, k_val cond)
 {
     return append_value(b, (k_stmt){.op = K_ALL, .in = {cond}}, T_BOOL);

@@ -86,7 +86,8 @@ typedef enum {
     K_FOR,       /* dst (i64, uniform) = in[0] .. in[1]-1, body; bounds uniform. At thread or piece level */
     K_FOR_ALL,   /* dst (i64) = 0 .. in[0]-1, body at thread level; piece level only, not inside a varying IF (there are none there) */
     K_COMPACT,   /* thread level, gang converged (not under varying IF/LOOP), FOR_ALL with count <= lanes: stores in[1] of each lane
-                    whose in[2] (bool) holds to mem[in[0] + number of such lanes before it]; in[0] uniform */
+                    whose in[2] (bool) holds to mem[in[0] + number of such lanes before it]; in[0] uniform. K_OVER: what lies
+                    behind these, up to `lanes` elements from in[0] on, is undefined afterwards */
     K_COUNT,     /* thread level, converged, count <= lanes: dst (i64, uniform) = number of lanes (on, in range) whose in[0] holds */
     K_SHUFFLE,   /* thread level, converged, count <= lanes: dst = in[0] of another lane, chosen by `sub` and in[1], an i64 literal */
     K_ALL,       /* thread level: dst (bool, uniform) = in[0] holds in all lanes of the gang that are on; where a gang is one thread, in[0] */
@@ -112,6 +113,7 @@ enum {
     K_NOTE = 1
 }; /* a CHECK that always fails and takes no lane away: it notes the bits of a value, in[2], of the ir_type in[3]
       (`trace`). Where nobody listens, it does nothing */
+enum { K_OVER = 1 };  /* a COMPACT that may write beyond what it keeps */
 enum { K_TOTAL = 1 }; /* a LOAD whose index, that of a FOR around it, is in range in every round, whatever IFs there are between the two */
 enum { K_AHEAD = 2 }; /* ... after which a little of what lies behind is read soon: a hint to fetch it */
 
@@ -137,7 +139,7 @@ enum {
 typedef struct k_stmt {
     uint8_t op;    /* k_op */
     uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_FOR: K_UNROLL, K_PACK. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: K_RELAX, K_MIX.
-                      K_LOAD: K_TOTAL, K_AHEAD. K_CHECK: K_NOTE. K_SHUFFLE: K_ROTATE, K_LEFT, K_LANE */
+                      K_LOAD: K_TOTAL, K_AHEAD. K_CHECK: K_NOTE. K_SHUFFLE: K_ROTATE, K_LEFT, K_LANE. K_COMPACT: K_OVER */
     uint32_t site; /* K_CHECK: operation in the user's program */
     k_val dst, in[4];
     k_mem mem;
@@ -211,6 +213,7 @@ k_val k_for_all(k_builder *b, k_val count);                   /* opens; k_end */
 k_val k_for_few(k_builder *b, k_val count);                   /* a FOR_ALL that never has a full gang to speak of: less code */
 k_val k_for_whole(k_builder *b, k_val count);                 /* a FOR_ALL of whole gangs: less code */
 void k_compact(k_builder *b, k_mem m, k_val base, k_val value, k_val keep);
+void k_compact_over(k_builder *b, k_mem m, k_val base, k_val value, k_val keep); /* K_OVER */
 k_val k_count(k_builder *b, k_val cond);
 k_val k_all(k_builder *b, k_val cond);
 k_val k_shuffle(k_builder *b, k_val value, int64_t distance);    /* K_ROTATE */

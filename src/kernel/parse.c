@@ -408,7 +408,7 @@ static void assignment(parser *p)
 static void plain_statement(parser *p)
 {
     k_stmt s = {0};
-    bool relaxed = take(p, "relax"), mixed = !relaxed && take(p, "mix");
+    bool relaxed = take(p, "relax"), mixed = !relaxed && take(p, "mix"), over = false;
     if (relaxed || mixed || take(p, "set")) {
         s.op = K_SET;
         s.sub = relaxed ? K_RELAX : mixed ? K_MIX : 0;
@@ -418,8 +418,9 @@ static void plain_statement(parser *p)
         s.op = K_STORE;
         access(p, &s);
         values(p, "=", 1, s.in + 1);
-    } else if (take(p, "compact")) {
+    } else if ((over = take(p, "compact_over")) || take(p, "compact")) {
         s.op = K_COMPACT;
+        s.sub = over ? K_OVER : 0;
         access(p, &s);
         values(p, "=", 1, s.in + 1);
         values(p, "where", 1, s.in + 2);

@@ -168,7 +168,7 @@ static void put_statement(printer *p, const k_stmt *s)
         put_values(p, " =", 1, s->in + 1);
         break;
     case K_COMPACT:
-        text_add(p->out, "compact");
+        text_add(p->out, s->sub == K_OVER ? "compact_over" : "compact");
         put_access(p, s);
         put_values(p, " =", 1, s->in + 1);
         put_values(p, " where", 1, s->in + 2);

@@ -547,23 +547,33 @@ static void shared_and_private_memory(void **state)
 
 /* --- across lanes --- */
 
-static void filter_case(cpu_case *c, ir_type t, int64_t n, uint16_t lanes)
+/* `over`: what is kept waits in shared memory, where what lies behind it may be anything. */
+static void filter_case(cpu_case *c, ir_type t, int64_t n, uint16_t lanes, bool over)
 {
     case_kernel(c, lanes);
     k_builder *b = &c->b;
     k_mem x = case_global(c, t, false, n), keep = case_global(c, T_BOOL, false, n), y = case_global(c, t, true, n),
           kept = case_global(c, T_I64, true, 1);
+    k_mem tile = over ? k_shared(b, t, n + lanes, "tile") : 0;
     k_val total = k_decl(b, k_i64(b, 0), "total"), left = k_decl(b, k_i64(b, n), "left");
     k_loop(b);
     k_break_if(b, k_let(b, OP_LE, left, k_i64(b, 0), 0));
     k_val base = k_let(b, OP_SUB, k_i64(b, n), left, 0), before = k_get(b, total);
     k_val i = k_for_all(b, k_let(b, OP_MIN, left, k_i64(b, lanes), 0)), at = add(b, base, i), p = k_let(b, OP_NOT, k_load(b, keep, at), 0, 0);
-    k_compact(b, y, before, k_load(b, x, at), p);
+    if (over)
+        k_compact_over(b, tile, before, k_load(b, x, at), p);
+    else
+        k_compact(b, y, before, k_load(b, x, at), p);
     k_set(b, total, add(b, before, k_count(b, p)));
     k_end(b);
     k_set(b, left, k_let(b, OP_SUB, left, k_i64(b, lanes), 0));
     k_end(b);
     k_store(b, kept, k_i64(b, 0), total);
+    if (over) {
+        i = k_for_all(b, k_get(b, total));
+        k_store(b, y, i, k_load(b, tile, i));
+        k_end(b);
+    }
     case_run(c, 1);
 }
 
@@ -571,9 +581,11 @@ static void filters(void **state)
 {
     static const ir_type type[] = {T_F32, T_F64, T_U8, T_I16, T_BOOL, T_I64};
     for (unsigned t = 0; t < ARRAY_LENGTH(type); t++)
-        for (unsigned w = 0; w < ARRAY_LENGTH(widths); w++)
-            filter_case(*state, type[t], 333, widths[w]);
-    filter_case(*state, T_F32, 0, 64);
+        for (unsigned w = 0; w < ARRAY_LENGTH(widths); w++) {
+            filter_case(*state, type[t], 333, widths[w], false);
+            filter_case(*state, type[t], 333, widths[w], true);
+        }
+    filter_case(*state, T_F32, 0, 64, false);
 }
 
 static void atomics(void **state)

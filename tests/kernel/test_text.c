@@ -60,6 +60,7 @@ static const char everything[] =
     "            break_if %8\n"
     "        }\n"
     "        compact @out.2[%total.3] = %9 where %8\n"
+    "        compact_over @out.2[%total.3] = %9 where %8\n"
     "        %13:i64 = count %8\n"
     "        set %total.3 = %13\n"
     "        %14:f32 = shuffle %9, -3\n"

@@ -96,6 +96,88 @@ static void compress(cg *g, cg_ref value, cg_ref keep, cg_ref pointer, unsigned 
     cg_call(g, "llvm.masked.compressstore", 1, &t, 3, (cg_ref[]){value, pointer, keep});
 }
 
+/* Where there are no instructions for it, a table says for the bits of a few lanes in which order these come. */
+
+/* The numbers of the bits that are set in 0 ... 255, a byte each, ascending; or, of four bits, each as a pair. */
+static cg_ref order_table(cg *g, bool pairs)
+{
+    const char *name = pairs ? "order_of_pairs" : "order";
+    cg_ref known = LLVMGetNamedGlobal(g->module, name), entry[256];
+    if (known)
+        return known;
+    unsigned count = pairs ? 16 : 256, width = pairs ? 2 : 1;
+    for (unsigned mask = 0; mask < count; mask++) {
+        uint64_t order = 0;
+        for (unsigned bit = 0, at = 0; bit < 8 / width; bit++)
+            for (unsigned k = 0; k < width && mask >> bit & 1; k++)
+                order |= (uint64_t)(bit * width + k) << 8 * at++;
+        entry[mask] = LLVMConstInt(g->i64, order, false);
+    }
+    LLVMTypeRef type = LLVMArrayType(g->i64, count);
+    cg_ref table = LLVMAddGlobal(g->module, type, name);
+    LLVMSetInitializer(table, LLVMConstArray(g->i64, entry, count));
+    LLVMSetLinkage(table, LLVMPrivateLinkage);
+    LLVMSetGlobalConstant(table, true);
+    LLVMSetAlignment(table, 64);
+    return table;
+}
+
+static cg_ref first_bytes(cg *g, cg_ref eight)
+{
+    int index[16];
+    for (int i = 0; i < 16; i++)
+        index[i] = i < 8 ? i : -1;
+    return cg_shuffle(g, eight, NULL, 16, index);
+}
+
+/* `order`: numbers of lanes, or of halves of lanes of 8 bytes, a byte each. The other lanes are of no account. */
+static cg_ref in_order(cg *g, cg_ref value, cg_ref order, unsigned bytes)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMTypeRef t = LLVMTypeOf(value), octet = LLVMVectorType(g->i8, 8), all = LLVMVectorType(g->i8, 16);
+    LLVMTypeRef words = LLVMVectorType(g->i32, 8), halves = LLVMVectorType(LLVMInt16TypeInContext(g->context), 8);
+    cg_ref lanes = LLVMBuildBitCast(b, order, octet, "");
+    if (bytes >= 4) {
+        cg_ref in[] = {LLVMBuildBitCast(b, value, words, ""), LLVMBuildZExt(b, lanes, words, "")};
+        return LLVMBuildBitCast(b, cg_call(g, "llvm.x86.avx2.permd", 0, NULL, 2, in), t, "");
+    }
+    if (bytes == 1) {
+        cg_ref in[] = {first_bytes(g, LLVMBuildBitCast(b, value, octet, "")), first_bytes(g, lanes)};
+        int low[] = {0, 1, 2, 3, 4, 5, 6, 7};
+        return LLVMBuildBitCast(b, cg_shuffle(g, cg_call(g, "llvm.x86.ssse3.pshuf.b.128", 0, NULL, 2, in), NULL, 8, low), t,
+                                "");
+    }
+    cg_ref two = cg_splat_n(g, LLVMConstInt(LLVMInt16TypeInContext(g->context), 0x0202, false), 8);
+    cg_ref one = cg_splat_n(g, LLVMConstInt(LLVMInt16TypeInContext(g->context), 0x0100, false), 8);
+    cg_ref both = LLVMBuildAdd(b, LLVMBuildMul(b, LLVMBuildZExt(b, lanes, halves, ""), two, ""), one, "");
+    cg_ref in[] = {LLVMBuildBitCast(b, value, all, ""), LLVMBuildBitCast(b, both, all, "")};
+    return LLVMBuildBitCast(b, cg_call(g, "llvm.x86.ssse3.pshuf.b.128", 0, NULL, 2, in), t, "");
+}
+
+static bool by_table(const cg *g, const k_stmt *s, unsigned bytes)
+{
+    bool instruction = g->cpu.avx512 && (bytes >= 4 || g->cpu.vbmi2);
+    return s->sub == K_OVER && g->cpu.gathers && !instruction && g->lanes >= 8;
+}
+
+static void compact_by_table(cg *g, cg_ref value, cg_ref keep, cg_ref pointer, ir_type t)
+{
+    LLVMBuilderRef b = g->b;
+    unsigned bytes = (unsigned)ir_type_size(t), n = bytes == 8 ? 4 : 8;
+    cg_ref bits = cg_mask_bits(g, keep), table = order_table(g, n == 4);
+    LLVMTypeRef word = LLVMTypeOf(bits);
+    for (unsigned from = 0; from < g->lanes; from += n) {
+        cg_ref some = LLVMBuildLShr(b, bits, LLVMConstInt(word, from, false), "");
+        some = LLVMBuildAnd(b, some, LLVMConstInt(word, n == 4 ? 15 : 255, false), "");
+        some = LLVMBuildIntCast2(b, some, g->i64, false, "");
+        cg_ref order = LLVMBuildLoad2(b, g->i64, LLVMBuildGEP2(b, g->i64, table, &some, 1, ""), "");
+        cg_ref store = LLVMBuildStore(b, in_order(g, part(g, value, from, n), order, bytes), pointer);
+        LLVMSetAlignment(store, bytes);
+        cg_ref kept = cg_call1(g, "llvm.ctpop", some);
+        pointer = LLVMBuildGEP2(b, cg_stored(g, t), pointer, &kept, 1, "");
+    }
+}
+
 void cg_compact(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
@@ -104,6 +186,10 @@ void cg_compact(cg *g, k_ref id)
     unsigned n = g->lanes < width ? g->lanes : width;
     cg_ref keep = lanes_where(g, s->in[2]), value = cg_to_memory(g, t, cg_vec(g, s->in[1]));
     cg_ref pointer = cg_element(g, s->mem, cg_scalar(g, s->in[0]));
+    if (by_table(g, s, bytes)) {
+        compact_by_table(g, value, keep, pointer, t);
+        return;
+    }
     for (unsigned from = 0; from < g->lanes; from += n) {
         cg_ref some = part(g, keep, from, n);
         compress(g, part(g, value, from, n), some, pointer, bytes, n);
