@@ -68,6 +68,7 @@ typedef struct l_op { /* an anchor in its cluster */
     uint8_t sweep; /* ROW: in which sweep over the row, from 0; outer: before that sweep, or behind the last one if it
                       is l_cluster.sweeps. A fold's result is there from the next sweep on, in registers whether stored
                       or not */
+    bool counted; /* ROW, folds: the sum of what is 1 or 0; set by sk_prepare */
     bool again; /* ROW, elements that later sweeps read: these compute it again. Otherwise, and always if it is a scan,
                    they read back what its own sweep stored. Within its sweep it passes in a register */
 } l_op;
@@ -94,6 +95,8 @@ typedef struct l_cluster {
     uint8_t sweeps;  /* ROW: over each row, at least 1; more only if the rate has a dimension besides the row's */
     bool chains;     /* ROW: states can go from piece to piece; set by sk_prepare, and words per piece that they take: */
     uint32_t state_words;
+    bool joins;          /* ... and so do partial results of folds, which a launch of their own combines */
+    uint32_t late_words; /* ... of these at the end, for packs that keep what states of scans decide */
     bool ordered;    /* folds: their operators keep order; ROW, STENCIL: some fold's does */
     bool wide;       /* folds: an accumulated component has 8 bytes; ROW, STENCIL: of some fold */
     uint8_t choice;  /* folds: l_choice; set by sk_prepare, and the size of its key: */

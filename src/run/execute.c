@@ -358,7 +358,7 @@ static bool indices_fit(run *c, const run_variant *v, const ir_bits *arg, int64_
     return fit;
 }
 
-static void *memory_of(const run *c, const run_binding *b)
+static void *memory_of(const run *c, const run_binding *b, int64_t pieces)
 {
     switch (b->role) {
     case SK_ARRAY:
@@ -368,7 +368,7 @@ static void *memory_of(const run *c, const run_binding *b)
     case SK_PARTIAL_OUT:
         return c->between.out[b->number].block;
     default:
-        return c->between.state.block;
+        return (uint64_t *)c->between.state.block + b->number * pieces;
     }
 }
 
@@ -384,7 +384,7 @@ static bool launch(run *c, const run_geometry *found)
         const run_binding *b = &v->memory[i];
         if (b->role == SK_ARRAY && !run_upload(c, b->number))
             return false;
-        mem[i] = memory_of(c, b);
+        mem[i] = memory_of(c, b, g->pieces);
     }
     if (!arguments(c, v, g, 0, arg))
         return false;

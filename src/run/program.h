@@ -28,7 +28,7 @@ typedef struct run_profile {
 
 typedef struct run_binding { /* a pointer of a launch */
     sk_role role;
-    uint32_t number; /* ARRAY: buffer; else component over all folds */
+    uint32_t number; /* ARRAY: buffer; STATE: words a piece before it; else component over all folds */
 } run_binding;
 
 typedef struct run_argument_of { /* a scalar argument of a launch */

@@ -64,8 +64,9 @@ static size_t stored_bytes(const l_program *l, const l_cluster *c)
 {
     size_t bytes = 0;
     for (uint32_t i = 0; i < c->op.n; i++) {
-        const ir_array *info = ir_info(l->ir, c->op.at[i].term);
-        for (uint32_t k = 0; k < info->components && c->op.at[i].stored && c->op.at[i].kind == L_ELEMENT; k++)
+        const l_op *op = &c->op.at[i];
+        const ir_array *info = ir_info(l->ir, op->term);
+        for (uint32_t k = 0; k < info->components && op->stored && op->kind != L_FOLD && !op->outer; k++)
             bytes += ir_type_size(info->type[k]);
     }
     return bytes;
@@ -272,7 +273,7 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
     if (combine)
         columns = round.partials;
     g->work = (double)rows * (double)columns * (combine ? 1.0 : c->flops + c->reads_per_element + 1.0);
-    g->stream = !combine && c->sweeps <= 1 && streams(l, c, o, (double)rows * (double)columns, cache_bytes);
+    g->stream = !combine && streams(l, c, o, (double)rows * (double)columns, cache_bytes);
     if (c->class == L_CLASS_ROW)
         sk_launch_row(c, o, round.pass, rows, columns, g);
     else if (c->class == L_CLASS_FOLD && o->group)

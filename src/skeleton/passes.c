@@ -21,5 +21,5 @@ uint32_t sk_passes(const l_cluster *c, const sk_options *o, sk_pass out[SK_PASSE
     bool apart = sk_carries(c) && !o->chains;
     uint32_t n = apart ? sizeof(around_states) / sizeof(sk_pass) : sizeof(at_once) / sizeof(sk_pass);
     memcpy(out, apart ? around_states : at_once, n * sizeof(sk_pass));
-    return has(c, L_FOLD) ? n : n - 1;
+    return has(c, L_FOLD) && (c->class != L_CLASS_ROW || c->joins) ? n : n - 1;
 }

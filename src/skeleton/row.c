@@ -53,6 +53,26 @@ static bool mentions_scan(row_loop *r, uint32_t n, const ir_id *term)
     return false;
 }
 
+/* The condition whose holding a fold counts: it adds up integers that are 1 or 0. Sums of these are exact in any order. */
+static ir_id counted(row_loop *r, const row_part *p)
+{
+    const ir_program *ir = r->lw->l->ir;
+    const ir_node *sum = ir_at(ir, p->fold.info->fn->result[0]), *e = ir_at(ir, p->element[0]);
+    bool ones = e->kind == IR_OP && e->op == OP_CONVERT && !ir_type_float((ir_type)e->type);
+    if (p->op->kind != L_FOLD || p->ordered || p->n != 1 || !p->fold.identity || sum->op != OP_ADD || !ones)
+        return 0;
+    ir_id from = ir_args(ir, p->element[0])[0];
+    return ir_at(ir, from)->type == T_BOOL ? from : 0;
+}
+
+static void find_counter(row_loop *r, row_part *p)
+{
+    p->counter = r->part.n;
+    for (uint32_t i = r->part.n; i-- > 0;)
+        if (r->part.at[i].keep == p->keep && r->part.at[i].op->sweep == p->op->sweep)
+            p->counter = r->part.at[i].counter;
+}
+
 static void find_terms(row_loop *r, row_part *p)
 {
     sk_lower *lw = r->lw;
@@ -73,6 +93,9 @@ static void find_terms(row_loop *r, row_part *p)
         p->fold.fused_product = true;
         memcpy(p->element, ir_args(lw->l->ir, value[0]), 2 * sizeof(ir_id));
     }
+    p->keep = p->keep ? p->keep : counted(r, p);
+    if (p->keep)
+        find_counter(r, p);
     p->late_keep = p->keep && mentions_scan(r, 1, &p->keep);
     p->late = p->late_keep || op->kind == L_SCAN || mentions_scan(r, row_terms(p), p->element);
 }
@@ -119,11 +142,12 @@ static void keep_earlier(row_loop *r, uint8_t sweep)
 static void declare_fold(row_loop *r, row_part *p)
 {
     sk_lower *lw = r->lw;
-    bool stored = !lw->options->final || p->op->stored; /* else only the row itself reads its cell */
+    bool final = lw->options->final || p->keep; /* counts go from piece to piece, as states do */
+    bool stored = !final || p->op->stored;      /* else only the row itself reads its cell */
     p->out = stored ? arena_alloc(lw->arena, p->n * sizeof(k_mem)) : NULL;
     for (uint32_t c = 0; c < p->n && stored; c++) {
         ir_type t = p->fold.info->type[c];
-        p->out[c] = lw->options->final ? sk_array_memory(lw, p->op->term, c, true)
+        p->out[c] = final ? sk_array_memory(lw, p->op->term, c, true)
                                        : sk_partial_memory(lw, SK_PARTIAL_OUT, p->fold.first + c, t);
     }
     p->fold.in = arena_alloc(lw->arena, p->n * sizeof(k_mem));
@@ -143,9 +167,9 @@ static void declare(row_loop *r, row_part *p, bool whole_rows, bool results)
 {
     k_builder *b = &r->lw->b;
     int64_t levels = !whole_rows || p->op->kind == L_SCAN ? 2 : p->ordered ? ROW_LEVELS : 4;
-    if (p->op->kind == L_FOLD)
+    if (p->op->kind == L_FOLD && results)
         declare_fold(r, p);
-    if (p->op->kind == L_FOLD || p->op->kind == L_SCAN)
+    if ((p->op->kind == L_FOLD && !p->keep) || p->op->kind == L_SCAN)
         row_declare_sums(r, p, levels);
     if (whole_rows && (p->op->kind == L_FOLD || p->op->outer))
         p->cell = cells(r, p, 1, "row_value");
@@ -153,19 +177,42 @@ static void declare(row_loop *r, row_part *p, bool whole_rows, bool results)
         p->window = cells(r, p, 1, "window");
         p->in_window = cells(r, p, 1, "in_window");
     }
-    if (p->op->kind == L_PACK) {
-        p->kept = results ? cells(r, p, ROW_PIECE, "kept") : NULL;
+    if (p->op->kind == L_PACK && results) /* COMPACT writes beyond what it keeps */
+        p->kept = cells(r, p, ROW_PIECE + ROW_GANG, "kept");
+    if (row_counts(r, p)) {
         p->count = k_shared(b, T_I64, 1, "count");
         p->offset = whole_rows ? k_shared(b, T_I64, 1, "offset") : 0;
     }
 }
 
+/* Does a later sweep read what the member has stored? */
+static bool read_again(const l_cluster *c, const l_op *op)
+{
+    return !op->outer && op->kind != L_FOLD && !op->again && op->sweep + 1 < c->sweeps;
+}
+
 void row_declare_results(row_loop *r)
 {
+    kernel *k = r->lw->out->k;
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const l_op *op = r->part.at[i].op;
+        for (uint32_t c = 0; c < r->part.at[i].n && op->stored && !r->combine; c++)
+            if (op->kind != L_FOLD || r->lw->options->final || r->part.at[i].keep)
+                k->mem.at[sk_array_memory(r->lw, op->term, c, true)].stream &= !read_again(r->lw->cluster, op);
+    }
+}
+
+/* Prefixes wait for the state in shared memory, where that is not so much that it would leave the nearer caches. */
+static void keep_prefixes(row_loop *r)
+{
+    enum { MOST_BYTES = 128 << 10 };
+    size_t bytes = 0;
     for (uint32_t i = 0; i < r->part.n; i++)
-        for (uint32_t c = 0; c < r->part.at[i].n && r->part.at[i].op->stored && !r->combine; c++)
-            if (r->part.at[i].op->kind != L_FOLD || r->lw->options->final)
-                sk_array_memory(r->lw, r->part.at[i].op->term, c, true);
+        for (uint32_t c = 0; c < r->part.at[i].n && r->part.at[i].op->kind == L_SCAN; c++)
+            bytes += ROW_PIECE * ir_type_size(r->part.at[i].fold.info->type[c]);
+    for (uint32_t i = 0; i < r->part.n && bytes <= MOST_BYTES; i++)
+        if (r->part.at[i].op->kind == L_SCAN)
+            r->part.at[i].prefix = cells(r, &r->part.at[i], ROW_PIECE, "prefix");
 }
 
 void row_begin(row_loop *r, const char *name, bool combine, uint16_t lanes)
@@ -186,7 +233,9 @@ void row_begin(row_loop *r, const char *name, bool combine, uint16_t lanes)
             keep_earlier(r, c->op.at[i].sweep);
         const l_op *op = &c->op.at[i];
         bool inside = op->kind == L_ELEMENT && !op->outer && !op->stored; /* computed where it is used */
-        if (combine ? op->kind == L_FOLD : !inside)
+        if (combine && op->counted)
+            first += ir_info(lw->l->ir, op->term)->components; /* nothing is left of it to be combined */
+        else if (combine ? op->kind == L_FOLD : !inside)
             find_part(r, op, &first);
     }
 }
@@ -241,7 +290,7 @@ static void finish_fold(row_loop *r, const row_part *p, k_val position, k_val *t
     k_val lane = k_for_few(b, k_i64(b, 1)), *out = row_values(r, p), *seed = row_values(r, p);
     lw->element = r->row;
     memcpy(out, total, p->n * sizeof(k_val));
-    if (lw->options->final && p->fold.info->seed) {
+    if ((lw->options->final || p->keep) && p->fold.info->seed) {
         for (uint32_t c = 0; c < p->n; c++)
             seed[c] = sk_closed(lw, p->fold.info->seed[c]);
         sk_fold_apply(lw, &p->fold, seed, total, out);
@@ -253,6 +302,12 @@ static void finish_fold(row_loop *r, const row_part *p, k_val position, k_val *t
             k_store(b, p->out[c], sk_add(lw, position, lane), out[c]);
     }
     k_end(b);
+}
+
+/* A count as the fold that is one has it. */
+static k_val as_sum(row_loop *r, const row_part *p, k_val count)
+{
+    return k_convert(&r->lw->b, OP_CONVERT, p->fold.info->type[0], count);
 }
 
 /* --- states of scans --- */
@@ -358,7 +413,7 @@ static void begin_row(row_loop *r)
             k_store(b, p->window[c], lane, first ? first[c] : nothing);
             k_store(b, p->in_window[c], lane, nothing);
         }
-        if (p->op->kind == L_PACK)
+        if (row_counts(r, p))
             k_store(b, p->offset, lane, k_i64(b, 0));
     }
     k_end(b);
@@ -434,6 +489,20 @@ static void brief_partials(row_loop *r, const row_part *p)
     k_end(b);
 }
 
+static void advance_counts(row_loop *r, uint8_t sweep)
+{
+    k_builder *b = &r->lw->b;
+    k_val zero = k_i64(b, 0);
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        if (!row_counts(r, p) || p->op->sweep != sweep)
+            continue;
+        k_val all = sk_add(r->lw, k_load(b, p->offset, zero), k_load(b, p->count, zero)), only = k_for_few(b, k_i64(b, 1));
+        k_store(b, p->offset, only, all);
+        k_end(b);
+    }
+}
+
 static void walk_pieces(row_loop *r, uint8_t sweep)
 {
     sk_lower *lw = r->lw;
@@ -451,19 +520,15 @@ static void walk_pieces(row_loop *r, uint8_t sweep)
             advance_state(r, &r->part.at[i], piece, count);
     k_end(b);
     for (uint32_t i = 0; i < r->part.n; i++) {
-        const row_part *p = &r->part.at[i];
-        if (in_sweep(p, L_FOLD, sweep))
+        const row_part *p = &r->part.at[i], *counter = row_counter(r, p);
+        if (in_sweep(p, L_FOLD, sweep) && !p->keep)
             row_fold_piece(r, p, piece, pieces, count);
         if (r->combine && !p->ordered)
             brief_partials(r, p);
-        if (!in_sweep(p, L_PACK, sweep))
-            continue;
-        k_val offset = k_load(b, p->offset, zero), kept = k_load(b, p->count, zero);
-        copy_packed(r, p, offset, kept);
-        k_val only = k_for_few(b, one);
-        k_store(b, p->offset, only, sk_add(lw, offset, kept));
-        k_end(b);
+        if (in_sweep(p, L_PACK, sweep))
+            copy_packed(r, p, k_load(b, counter->offset, zero), k_load(b, counter->count, zero));
     }
+    advance_counts(r, sweep);
     sk_scope_end(lw, mark);
     k_end(b);
     for (uint32_t i = 0; i < r->part.n; i++) {
@@ -471,7 +536,10 @@ static void walk_pieces(row_loop *r, uint8_t sweep)
         if (!in_sweep(p, L_FOLD, sweep))
             continue;
         k_val *total = row_values(r, p);
-        row_fold_total(r, p, pieces, total);
+        if (p->keep)
+            total[0] = as_sum(r, p, k_load(b, row_counter(r, p)->offset, zero));
+        else
+            row_fold_total(r, p, pieces, total);
         finish_fold(r, p, r->row, total);
     }
 }
@@ -526,7 +594,7 @@ static void fold_partial(row_loop *r, const row_part *p, k_val count)
 static void fold_partials(row_loop *r, bool late, k_val count)
 {
     for (uint32_t i = 0; i < r->part.n; i++)
-        if (r->part.at[i].op->kind == L_FOLD && r->part.at[i].late == late)
+        if (r->part.at[i].op->kind == L_FOLD && r->part.at[i].late == late && !r->part.at[i].keep)
             fold_partial(r, &r->part.at[i], count);
 }
 
@@ -560,14 +628,22 @@ static k_val *window_of(row_loop *r, const row_part *p, k_val piece, const k_val
     return window;
 }
 
-static void find_carried(row_loop *r, k_val count, carried *x)
+/* Packs of which the states of scans decide how much they keep come after these, in a chain of their own. */
+static bool carries(const row_loop *r, const row_part *p, bool late)
+{
+    return p->late_keep == late && (row_counts(r, p) || p->op->kind == L_SCAN);
+}
+
+static void find_carried(row_loop *r, bool late, k_val count, carried *x)
 {
     k_builder *b = &r->lw->b;
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
-        if (p->op->kind == L_SCAN)
+        if (!carries(r, p, late))
+            continue;
+        if (p->op->kind == L_SCAN) {
             carry_scan(r, p, count, x);
-        if (p->op->kind == L_PACK) {
+        } else {
             x->initial[x->n] = k_i64(b, 0);
             x->aggregate[x->n++] = k_load(b, p->count, k_i64(b, 0));
         }
@@ -575,14 +651,16 @@ static void find_carried(row_loop *r, k_val count, carried *x)
 }
 
 /* result = left (+) what piece number `piece` adds: left and right are variables. */
-static void combine_carried(row_loop *r, k_val piece, const k_val *left, const k_val *right, k_val *result)
+static void combine_carried(row_loop *r, bool late, k_val piece, const k_val *left, const k_val *right, k_val *result)
 {
     sk_lower *lw = r->lw;
     k_builder *b = &lw->b;
     uint8_t at = 0;
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
-        if (p->op->kind == L_PACK) {
+        if (!carries(r, p, late))
+            continue;
+        if (p->op->kind != L_SCAN) {
             result[at] = sk_add(lw, k_get(b, left[at]), k_get(b, right[at]));
             at++;
         }
@@ -600,12 +678,14 @@ static void combine_carried(row_loop *r, k_val piece, const k_val *left, const k
     }
 }
 
-static void use_carried(row_loop *r, k_val piece, const k_val *before)
+static void use_carried(row_loop *r, bool late, k_val piece, const k_val *before)
 {
     uint8_t at = 0;
     for (uint32_t i = 0; i < r->part.n; i++) {
         row_part *p = &r->part.at[i];
-        if (p->op->kind == L_PACK)
+        if (!carries(r, p, late))
+            continue;
+        if (p->op->kind != L_SCAN)
             p->before = before[at++];
         if (p->op->kind != L_SCAN)
             continue;
@@ -614,22 +694,25 @@ static void use_carried(row_loop *r, k_val piece, const k_val *before)
     }
 }
 
-static k_mem state_memory(row_loop *r)
+/* Behind `before` words a piece. */
+static k_mem state_memory(row_loop *r, uint32_t before)
 {
-    vec_push(r->lw->arena, &r->lw->out->memory, ((sk_binding){.role = SK_STATE, .type = T_U64}));
+    vec_push(r->lw->arena, &r->lw->out->memory,
+             ((sk_binding){.role = SK_STATE, .component = before, .type = T_U64}));
     return k_global(&r->lw->b, T_U64, true, "state");
 }
 
-static void chain_states(row_loop *r, k_val piece, k_val count)
+static void chain_states(row_loop *r, bool late, k_val piece, k_val count)
 {
+    const l_cluster *c = r->lw->cluster;
     k_builder *b = &r->lw->b;
     carried x = {0};
-    k_mem state = state_memory(r);
-    find_carried(r, count, &x);
+    k_mem state = state_memory(r, late ? c->state_words - c->late_words : 0);
+    find_carried(r, late, count, &x);
     k_chain *chain = k_chain_begin(b, x.n, x.aggregate, x.initial, state);
-    combine_carried(r, piece, chain->left, chain->right, x.result);
+    combine_carried(r, late, piece, chain->left, chain->right, x.result);
     k_chain_end(b, chain, x.result);
-    use_carried(r, piece, chain->before);
+    use_carried(r, late, piece, chain->before);
 }
 
 /* --- a block takes a piece --- */
@@ -637,6 +720,7 @@ static void chain_states(row_loop *r, k_val piece, k_val count)
 typedef struct row_piece_of { /* of a launch */
     k_val number; /* in its row */
     k_val begin, count;
+    k_val last; /* it is the last one of its row */
     bool scans;
 } row_piece_of;
 
@@ -650,7 +734,7 @@ static row_piece_of begin_piece(row_loop *r, const char *name, bool results)
     if (results)
         row_declare_results(r);
     for (uint32_t i = 0; i < r->part.n; i++) {
-        if (results || r->part.at[i].op->kind != L_FOLD)
+        if (results || r->part.at[i].op->kind != L_FOLD || r->part.at[i].keep)
             declare(r, &r->part.at[i], false, results);
         x.scans |= r->part.at[i].op->kind == L_SCAN;
     }
@@ -660,29 +744,50 @@ static row_piece_of begin_piece(row_loop *r, const char *name, bool results)
     x.number = sk_sub(lw, k_piece(b), sk_mul(lw, row, pieces));
     x.begin = sk_mul(lw, x.number, size);
     x.count = sk_min(lw, size, sk_sub(lw, r->length, x.begin));
+    x.last = k_let(b, OP_EQ, sk_add(lw, x.number, k_i64(b, 1)), pieces, 0);
     row_bind_row(r, row);
     return x;
 }
 
 static void copy_all_packed(row_loop *r)
 {
-    for (uint32_t i = 0; i < r->part.n; i++)
-        if (r->part.at[i].op->kind == L_PACK)
-            copy_packed(r, &r->part.at[i], r->part.at[i].before,
-                        k_load(&r->lw->b, r->part.at[i].count, k_i64(&r->lw->b, 0)));
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i], *counter = row_counter(r, p);
+        if (p->op->kind == L_PACK)
+            copy_packed(r, p, counter->before, k_load(&r->lw->b, counter->count, k_i64(&r->lw->b, 0)));
+    }
+}
+
+/* Counts of rows are known in their last pieces. */
+static void finish_counts(row_loop *r, const row_piece_of *x)
+{
+    k_builder *b = &r->lw->b;
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i], *counter = row_counter(r, p);
+        if (p->op->kind != L_FOLD || !p->keep || !p->out)
+            continue;
+        k_if(b, x->last);
+        k_val all = sk_add(r->lw, counter->before, k_load(b, counter->count, k_i64(b, 0))), sum = as_sum(r, p, all);
+        finish_fold(r, p, r->row, &sum);
+        k_end(b);
+    }
 }
 
 static void build_chain(row_loop *r)
 {
     row_piece_of x = begin_piece(r, "row_pieces", true);
+    keep_prefixes(r);
     row_piece(r, &(row_walk){.totals = x.scans, .counts = true, .early = true}, x.begin, x.count);
     fold_partials(r, false, x.count);
-    chain_states(r, x.number, x.count);
+    chain_states(r, false, x.number, x.count);
     if (x.scans) {
         row_piece(r, &(row_walk){.results = true}, x.begin, x.count);
         fold_partials(r, true, x.count);
     }
+    if (r->lw->cluster->late_words)
+        chain_states(r, true, x.number, x.count);
     copy_all_packed(r);
+    finish_counts(r, &x);
 }
 
 /* --- the same in three launches: words of the state are the bits of values --- */
@@ -730,7 +835,7 @@ static uint8_t carried_types(const row_loop *r, ir_type *type)
     uint8_t n = 0;
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
-        if (p->op->kind == L_PACK)
+        if (row_counts(r, p))
             type[n++] = T_I64;
         for (uint32_t c = 0; c < 2 * p->n && p->op->kind == L_SCAN; c++)
             type[n++] = p->fold.info->type[c % p->n];
@@ -743,9 +848,9 @@ static void build_sums(row_loop *r)
     k_builder *b = &r->lw->b;
     row_piece_of x = begin_piece(r, "row_sums", false);
     carried sums = {0};
-    k_mem state = state_memory(r);
+    k_mem state = state_memory(r, 0);
     row_piece(r, &(row_walk){.totals = x.scans, .counts = true}, x.begin, x.count);
-    find_carried(r, x.count, &sums);
+    find_carried(r, false, x.count, &sums);
     k_val lane = k_for_few(b, k_i64(b, 1));
     for (uint8_t j = 0; j < sums.n; j++)
         k_store(b, state, sk_add(r->lw, word_at(r, k_piece(b), j), lane), to_word(r, sums.aggregate[j]));
@@ -761,7 +866,7 @@ static void build_states(row_loop *r)
     k_val left[K_MOST_CARRIED] = {0}, right[K_MOST_CARRIED] = {0}, result[K_MOST_CARRIED];
     row_begin(r, "row_states", false, ROW_GANG);
     uint8_t n = carried_types(r, type);
-    k_mem state = state_memory(r);
+    k_mem state = state_memory(r, 0);
     r->length = k_i64(b, 0);
     k_val pieces = sk_slot(lw, 0, "pieces_a_row"), first = sk_mul(lw, k_piece(b), pieces);
     k_val lane = k_for_few(b, k_i64(b, 1));
@@ -773,7 +878,7 @@ static void build_states(row_loop *r)
         right[j] = k_decl(b, from_word(r, type[j], k_load(b, state, word_at(r, at, j))), "sum");
     for (uint8_t j = 0; j < n; j++)
         k_store(b, state, word_at(r, at, j), to_word(r, k_get(b, left[j])));
-    combine_carried(r, piece, left, right, result);
+    combine_carried(r, false, piece, left, right, result);
     for (uint8_t j = 0; j < n; j++)
         k_set(b, left[j], result[j]);
     k_end(b);
@@ -787,14 +892,15 @@ static void build_apply(row_loop *r)
     ir_type type[K_MOST_CARRIED];
     k_val before[K_MOST_CARRIED];
     uint8_t n = carried_types(r, type);
-    k_mem state = state_memory(r);
+    k_mem state = state_memory(r, 0);
     for (uint8_t j = 0; j < n; j++)
         before[j] = from_word(r, type[j], k_load(b, state, word_at(r, k_piece(b), j)));
-    use_carried(r, x.number, before);
+    use_carried(r, false, x.number, before);
     row_piece(r, &(row_walk){.results = true, .early = true}, x.begin, x.count);
     fold_partials(r, false, x.count);
     fold_partials(r, true, x.count);
     copy_all_packed(r);
+    finish_counts(r, &x);
 }
 
 /* --- launches --- */
@@ -805,14 +911,19 @@ void sk_row_prepare(const l_program *l, l_cluster *c, arena *a)
     sk_lower lw = {.l = l, .cluster = c, .options = &none, .arena = a};
     row_loop r = {.lw = &lw};
     row_begin(&r, "probe", false, ROW_GANG);
-    c->state_words = 1;
+    uint32_t early = 0, late = 0;
     c->chains = c->sweeps <= 1;
     for (uint32_t i = 0; i < r.part.n; i++) {
         const row_part *p = &r.part.at[i];
-        c->state_words += p->op->kind == L_SCAN ? 2 * p->n : p->op->kind == L_PACK;
-        c->chains &= !p->late_keep && !p->op->outer && (p->op->kind != L_SCAN || p->harmless); /* its code only computes */
+        *(p->late_keep ? &late : &early) += p->op->kind == L_SCAN ? 2 * p->n : row_counts(&r, p);
+        if (p->op->kind == L_FOLD)
+            c->op.at[p->op - c->op.at].counted = p->keep != 0;
+        c->joins |= p->op->kind == L_FOLD && !p->keep;
+        c->chains &= !p->op->outer && (p->op->kind != L_SCAN || p->harmless); /* its code only computes */
     }
-    c->chains &= c->state_words - 1 <= K_MOST_CARRIED && c->state_words > 1;
+    c->chains &= early <= K_MOST_CARRIED && late <= K_MOST_CARRIED && early > 0;
+    c->late_words = late ? 1 + late : 0;
+    c->state_words = 1 + early + c->late_words;
 }
 
 static int64_t pieces_of(int64_t n, int64_t size)
@@ -826,13 +937,14 @@ void sk_launch_row(const l_cluster *c, const sk_options *o, sk_pass pass, int64_
     int64_t workers = o->workers > 1 ? o->workers : 1, share = rows / (workers * 8);
     int64_t most = length > SOME ? 1 : SOME / (length > 0 ? length : 1), pieces = pieces_of(length, ROW_PIECE);
     bool idle = workers > 1 && length > BRIEF && rows < 2 * workers; /* some worker would have no row */
-    bool apart = c->chains && idle && pass != SK_PASS_COMBINE;
+    bool rounds = pass == SK_PASS_SUMS || pass == SK_PASS_STATES || pass == SK_PASS_APPLY;
+    bool apart = c->chains && idle && pass != SK_PASS_COMBINE && !(rounds && c->late_words);
     g->slot[0] = length;
     g->slot[1] = apart ? pieces : rows;
     g->slot[2] = share < 1 ? 1 : share < most ? share : most;
     g->pieces = apart ? rows * pieces : pieces_of(rows, g->slot[2]);
     g->state_words = apart ? rows * pieces * c->state_words : 0;
-    g->partials = apart && pass != SK_PASS_SUMS && pass != SK_PASS_STATES ? pieces : 1;
+    g->partials = apart && c->joins && pass != SK_PASS_SUMS && pass != SK_PASS_STATES ? pieces : 1;
     switch (pass) {
     case SK_PASS_COMBINE:
         g->variant = SK_ROW_COMBINE;

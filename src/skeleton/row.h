@@ -22,25 +22,28 @@ typedef struct row_part { /* a member of the loop */
     const l_op *op;
     uint32_t n;         /* components */
     ir_id *element;     /* terms: what is stored, accumulated, scanned or packed; outer members: the row's values */
-    ir_id keep;         /* PACK: the term that decides */
+    ir_id keep;         /* PACK: the term that decides. FOLD: it adds up how often this term holds; 0: it does not */
+    uint32_t counter;   /* PACK, FOLD with `keep`: the first part of the sweep with the same one, which counts for all */
     ir_id *given;       /* SCAN, FOLD, outer members: variables that stand for the result where others read it */
     bool ordered;       /* FOLD: the operator keeps order. True for scans */
     bool harmless;      /* the operator may run in lanes that hold nothing */
     bool late;          /* depends on results of scans */
-    bool late_keep;     /* PACK: what is kept depends on results of scans */
+    bool late_keep;     /* what is kept depends on results of scans */
     k_mem *cell;        /* FOLD, outer: the row's value, per component */
-    k_mem *node;        /* ordered: totals of gangs, of blocks of 64 gangs ... level by level */
+    k_mem *node;        /* ordered: totals of gangs, of blocks of 64 gangs ... level by level, each in row_slot */
+    k_mem *tail;        /* FOLD, ordered: prefixes of a gang that is not whole */
+    k_mem *prefix;      /* SCAN: the piece's prefixes, if they wait for the state; NULL: they are computed again */
     k_mem *sums;        /* commuting folds: accumulators, level by level */
     k_mem *window, *in_window; /* SCAN: the state before the window, and what follows in it */
     k_mem *kept;        /* PACK: the piece's elements that are kept, one behind the other */
-    k_mem count;        /* PACK: how many these are */
+    k_mem count;        /* counters: how many elements of the piece are kept */
     k_val *state;       /* SCAN: before the piece at hand, */
     k_val has_state;    /* and whether there is one; 0: there is */
     k_val *carry;       /* variables of the open FOR_ALL */
     k_val has_carry;
-    k_val packed;       /* PACK: variable of the open FOR_ALL: elements kept so far */
-    k_mem offset;       /* PACK, where a block walks whole rows: where the piece's elements go */
-    k_val before;       /* PACK, where a block takes a piece: the same */
+    k_val packed;       /* counters: variable of the open FOR_ALL: elements kept so far */
+    k_mem offset;       /* counters, where a block walks whole rows: how many earlier pieces keep */
+    k_val before;       /* counters, where a block takes a piece: the same */
     k_mem *out;         /* FOLD: results, or partial results */
 } row_part;
 
@@ -59,7 +62,7 @@ typedef struct row_loop {
 typedef struct row_walk {
     uint8_t sweep;
     bool totals;  /* scans: their gangs' totals */
-    bool counts;  /* packs that do not take part: how many elements they keep */
+    bool counts;  /* counters that do not take part: how many elements are kept */
     bool results; /* scans: results; and everything that depends on them */
     bool early;   /* everything that does not depend on results of scans */
 } row_walk;
@@ -70,6 +73,15 @@ void row_begin(row_loop *r, const char *name, bool combine, uint16_t lanes);
 void row_declare_results(row_loop *r);
 /* out = first (+) second, in the order of positions */
 void row_apply(row_loop *r, const row_part *p, const k_val *first, const k_val *second, k_val *out);
+/* The part that counts what this one keeps; NULL: it keeps all. */
+static inline row_part *row_counter(row_loop *r, const row_part *p)
+{
+    return p->keep ? &r->part.at[p->counter] : NULL;
+}
+static inline bool row_counts(const row_loop *r, const row_part *p)
+{
+    return p->keep && &r->part.at[p->counter] == p;
+}
 /* Values per component of a part. */
 k_val *row_values(row_loop *r, const row_part *p);
 /* How many terms its elements have: the two factors of a product that is summed. */
@@ -88,14 +100,20 @@ void row_bind_cells(row_loop *r, uint8_t sweep);
 
 /* x becomes the prefixes over the lanes of the gang: of those that hold something, if `holds` is given. */
 void row_prefixes(row_loop *r, const row_part *p, k_val lane, k_val holds, k_val *x);
+/* Is it stored, folded or packed in this walk? */
+bool row_takes_part(const row_part *p, const row_walk *w);
 /* Positions [begin, begin + count) of the row. Carries of scans start with the parts' states. */
 void row_piece(row_loop *r, const row_walk *w, k_val begin, k_val count);
 
 /* --- what remains of gangs and pieces (row_sums.c) --- */
 
+/* Where block number `block` of 64 stands in its level of p->node: the bits of its number in reverse, so that neighbours are
+ * half a level apart, and half as far on the next. */
+k_val row_slot(row_loop *r, k_val block);
 void row_declare_sums(row_loop *r, row_part *p, int64_t levels);
-/* Blocks of 64 that lie in level `level` of p->node, `valid` of them: their total goes to `slot` of the next level. */
-void row_tree(row_loop *r, const row_part *p, k_val level, k_val valid, k_val slot);
+/* Blocks of 64 that lie in level `level` of p->node, `valid` of them: their total goes to that of block `to` of the next
+ * level. */
+void row_tree(row_loop *r, const row_part *p, k_val level, k_val valid, k_val to);
 /* The total of a piece of `count` positions of a fold, which its gangs have accumulated. */
 void row_piece_total(row_loop *r, const row_part *p, k_val count, k_val *total);
 /* The totals of folds after piece number `piece` of `pieces`, `count` positions long, go up the levels. */

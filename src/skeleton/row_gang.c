@@ -47,23 +47,34 @@ typedef struct gang {
     k_val lane, j;   /* position in the row */
     k_val number;    /* of the gang in its piece */
     k_val first;     /* lane 0, position in the piece */
-    k_val holds;     /* 0: all lanes hold something */
-    k_val last;      /* lane */
+    k_val left;      /* elements of the piece from there on */
+    k_val whole;     /* all lanes hold something; else the gang is the piece's last */
 } gang;
 
-/* Opens code for the lanes that hold something. */
-static uint32_t open_lanes(row_loop *r, const gang *g)
+static k_val holds(row_loop *r, const gang *g)
 {
-    if (g->holds)
-        k_if(&r->lw->b, g->holds);
-    return sk_scope(r->lw);
+    return k_let(&r->lw->b, OP_LT, g->lane, g->left, 0);
 }
 
-static void close_lanes(row_loop *r, const gang *g, uint32_t mark)
+/* What reads or writes elements of memory exists twice, for gangs whose lanes all hold something and for others. The
+ * code between, of prefixes above all, is the same for both: a prefix depends on lanes to the left only, and those
+ * behind the last element of a piece are looked at by nobody. */
+typedef void gang_code(row_loop *r, const gang *g, void *env);
+
+static void in_lanes(row_loop *r, const gang *g, gang_code *code, void *env)
 {
+    k_builder *b = &r->lw->b;
+    uint32_t mark = sk_scope(r->lw);
+    k_if(b, g->whole);
+    code(r, g, env);
     sk_scope_end(r->lw, mark);
-    if (g->holds)
-        k_end(&r->lw->b);
+    k_else(b);
+    k_if(b, holds(r, g));
+    mark = sk_scope(r->lw);
+    code(r, g, env);
+    sk_scope_end(r->lw, mark);
+    k_end(b);
+    k_end(b);
 }
 
 static void emit_elements(row_loop *r, const row_part *p, k_val *x)
@@ -74,25 +85,37 @@ static void emit_elements(row_loop *r, const row_part *p, k_val *x)
         sk_emit(r->lw, p->n, p->element, x);
 }
 
+typedef struct wanted { /* elements of a part, which go to variables */
+    const row_part *p;
+    const k_val *to;
+} wanted;
+
+static void set_elements(row_loop *r, const gang *g, void *env)
+{
+    const wanted *want = env;
+    k_val *x = row_values(r, want->p);
+    (void)g;
+    emit_elements(r, want->p, x);
+    for (uint32_t c = 0; c < want->p->n; c++)
+        k_relax(&r->lw->b, want->to[c], x[c]);
+}
+
 /* The elements of a scan, or of a fold that keeps order, in all lanes. */
 static void scan_elements(row_loop *r, const row_part *p, const gang *g, k_val *x)
 {
-    sk_lower *lw = r->lw;
-    k_builder *b = &lw->b;
+    k_builder *b = &r->lw->b;
     k_val *v = row_values(r, p);
-    if (!g->holds) {
-        emit_elements(r, p, x);
-        return;
-    }
     for (uint32_t c = 0; c < p->n; c++)
         v[c] = k_decl(b, k_literal(b, p->fold.info->type[c], 0), "x");
-    uint32_t mark = open_lanes(r, g);
-    emit_elements(r, p, x);
-    for (uint32_t c = 0; c < p->n; c++)
-        k_set(b, v[c], x[c]);
-    close_lanes(r, g, mark);
+    in_lanes(r, g, set_elements, &(wanted){p, v});
     for (uint32_t c = 0; c < p->n; c++)
         x[c] = k_get(b, v[c]);
+}
+
+/* The lanes in which the operator must not run if they hold nothing; 0: it may run in all. */
+static k_val guard(row_loop *r, const row_part *p, const gang *g)
+{
+    return p->harmless ? 0 : holds(r, g);
 }
 
 /* carry (+) x in the lanes that hold something, or x if there is no carry yet */
@@ -107,25 +130,9 @@ static void behind_carry(row_loop *r, const row_part *p, k_val holds, k_val *x)
     apply_where(r, p, where, carry, x);
 }
 
-/* The results of a scan from its prefixes, in all lanes. */
-static void scan_results(row_loop *r, const row_part *p, const gang *g, const k_val *prefix)
+static void carry_on(row_loop *r, const row_part *p, const k_val *prefix)
 {
-    sk_lower *lw = r->lw;
-    k_builder *b = &lw->b;
-    k_val *x = arena_copy(lw->arena, prefix, p->n * sizeof(k_val));
-    bool exclusive = ir_at(lw->l->ir, p->op->term)->flags & IR_EXCLUSIVE;
-    k_val first = k_let(b, OP_EQ, g->lane, k_i64(b, 0), 0), holds = g->holds;
-    for (uint32_t c = 0; c < p->n && exclusive; c++) /* which has a seed, so there is a carry */
-        x[c] = k_shuffle(b, prefix[c], ROW_GANG - 1);
-    if (exclusive && holds)
-        holds = k_let(b, OP_AND, holds, k_let(b, OP_NOT, first, 0, 0), 0);
-    behind_carry(r, p, holds, x);
-    for (uint32_t c = 0; c < p->n && exclusive; c++)
-        x[c] = k_select(b, first, k_get(b, p->carry[c]), x[c]);
-    for (uint32_t c = 0; c < p->n; c++)
-        sk_bind(lw, p->given[c], x[c]);
-    if (g->holds) /* it is the row's last gang, or the piece's, which leaves the state otherwise */
-        return;
+    k_builder *b = &r->lw->b;
     k_val *total = row_values(r, p);
     for (uint32_t c = 0; c < p->n; c++)
         total[c] = k_take_lane(b, prefix[c], ROW_GANG - 1);
@@ -136,21 +143,83 @@ static void scan_results(row_loop *r, const row_part *p, const gang *g, const k_
         k_set(b, p->has_carry, k_literal(b, T_BOOL, 1));
 }
 
-/* The total of a gang is the prefix in its last lane. */
+/* The results of a scan from its prefixes, in all lanes. */
+static void scan_results(row_loop *r, const row_part *p, const gang *g, const k_val *prefix)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    k_val *x = arena_copy(lw->arena, prefix, p->n * sizeof(k_val));
+    bool exclusive = ir_at(lw->l->ir, p->op->term)->flags & IR_EXCLUSIVE;
+    k_val first = k_let(b, OP_EQ, g->lane, k_i64(b, 0), 0), where = guard(r, p, g);
+    for (uint32_t c = 0; c < p->n && exclusive; c++) /* which has a seed, so there is a carry */
+        x[c] = k_shuffle(b, prefix[c], ROW_GANG - 1);
+    if (exclusive && where)
+        where = k_let(b, OP_AND, where, k_let(b, OP_NOT, first, 0, 0), 0);
+    behind_carry(r, p, where, x);
+    for (uint32_t c = 0; c < p->n && exclusive; c++)
+        x[c] = k_select(b, first, k_get(b, p->carry[c]), x[c]);
+    for (uint32_t c = 0; c < p->n; c++)
+        sk_bind(lw, p->given[c], x[c]);
+    if (!p->harmless) /* the piece's last gang, if it is no whole one, is followed by none */
+        k_if(b, g->whole);
+    carry_on(r, p, prefix);
+    if (!p->harmless)
+        k_end(b);
+}
+
+/* The total of a gang is the prefix in its last lane. That of a scan is wanted of whole gangs only. */
 static void keep_total(row_loop *r, const row_part *p, const gang *g, const k_val *prefix)
 {
     k_builder *b = &r->lw->b;
-    k_if(b, k_let(b, OP_EQ, g->lane, g->last, 0));
+    k_val slot = row_slot(r, g->number);
+    if (p->tail)
+        k_if(b, g->whole);
+    k_if(b, k_let(b, OP_EQ, g->lane, k_i64(b, ROW_GANG - 1), 0));
     for (uint32_t c = 0; c < p->n; c++)
-        k_store(b, p->node[c], g->number, prefix[c]);
+        k_store(b, p->node[c], slot, prefix[c]);
+    k_end(b);
+    if (!p->tail)
+        return;
+    k_else(b);
+    for (uint32_t c = 0; c < p->n; c++)
+        k_store(b, p->tail[c], g->lane, prefix[c]);
+    k_end(b);
+}
+
+/* What the last gang of a piece has left, if it is not a whole one. */
+static void keep_tails(row_loop *r, const row_walk *w, k_val number, k_val rest)
+{
+    k_builder *b = &r->lw->b;
+    bool any = false;
+    for (uint32_t i = 0; i < r->part.n; i++)
+        any |= r->part.at[i].tail && r->part.at[i].op->sweep == w->sweep && row_takes_part(&r->part.at[i], w);
+    if (!any)
+        return;
+    k_if(b, k_let(b, OP_GT, rest, k_i64(b, 0), 0));
+    k_val lane = k_for_few(b, k_i64(b, 1)), last = sk_sub(r->lw, rest, k_i64(b, 1));
+    k_val slot = sk_add(r->lw, row_slot(r, number), lane);
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        for (uint32_t c = 0; c < p->n && p->tail && p->op->sweep == w->sweep && row_takes_part(p, w); c++)
+            k_store(b, p->node[c], slot, k_load(b, p->tail[c], last));
+    }
+    k_end(b);
     k_end(b);
 }
 
 static void scan(row_loop *r, const row_part *p, const row_walk *w, const gang *g)
 {
-    k_val *x = row_values(r, p);
-    scan_elements(r, p, g, x);
-    row_prefixes(r, p, g->lane, g->holds, x);
+    k_builder *b = &r->lw->b;
+    k_val *x = row_values(r, p), at = sk_add(r->lw, g->first, g->lane);
+    bool known = p->prefix && !w->totals;
+    for (uint32_t c = 0; c < p->n && known; c++)
+        x[c] = k_load(b, p->prefix[c], at);
+    if (!known) {
+        scan_elements(r, p, g, x);
+        row_prefixes(r, p, g->lane, guard(r, p, g), x);
+    }
+    for (uint32_t c = 0; c < p->n && p->prefix && w->totals; c++)
+        k_store(b, p->prefix[c], at, x[c]);
     if (w->totals)
         keep_total(r, p, g, x);
     if (w->results)
@@ -187,13 +256,13 @@ static void fold_in_order(row_loop *r, const row_part *p, const gang *g)
 {
     k_val *x = row_values(r, p);
     scan_elements(r, p, g, x);
-    row_prefixes(r, p, g->lane, g->holds, x);
+    row_prefixes(r, p, g->lane, guard(r, p, g), x);
     keep_total(r, p, g, x);
 }
 
 /* --- elements --- */
 
-static bool takes_part(const row_part *p, const row_walk *w)
+bool row_takes_part(const row_part *p, const row_walk *w)
 {
     if (p->op->outer || p->op->sweep != w->sweep || p->op->kind == L_SCAN)
         return false;
@@ -201,9 +270,10 @@ static bool takes_part(const row_part *p, const row_walk *w)
 }
 
 /* Elements of a pack that need the state are packed once it is known; how many there are is part of the state. */
-static bool counts(const row_part *p, const row_walk *w)
+static bool is_counted(const row_part *p, const row_walk *w)
 {
-    return w->counts && p->op->kind == L_PACK && p->op->sweep == w->sweep && !takes_part(p, w);
+    bool now = w->counts && p->op->sweep == w->sweep && !p->late_keep;
+    return p->keep && (now || row_takes_part(p, w));
 }
 
 static void store_element(row_loop *r, const row_part *p, const k_val *value)
@@ -212,90 +282,136 @@ static void store_element(row_loop *r, const row_part *p, const k_val *value)
         k_store(&r->lw->b, sk_array_memory(r->lw, p->op->term, c, true), r->lw->element, value[c]);
 }
 
-static void count_kept(row_loop *r, const row_part *p, const gang *g)
+/* What elements of the gang's members are before they are stored, folded or packed. */
+typedef struct members {
+    const row_walk *w;
+    k_val *keep;  /* per counter: variable; 0: it does not count in this walk */
+    k_val **kept; /* per part, of packs that take part: variables per component */
+} members;
+
+/* All lanes of the gang come to COMPACT, so what is kept waits in variables. */
+static void declare_packs(row_loop *r, members *m)
 {
     sk_lower *lw = r->lw;
     k_builder *b = &lw->b;
-    k_val holds = k_decl(b, k_literal(b, T_BOOL, 0), "keep"), keep;
-    uint32_t mark = open_lanes(r, g);
-    sk_emit(lw, 1, &p->keep, &keep);
-    k_set(b, holds, keep);
-    close_lanes(r, g, mark);
-    k_set(b, p->packed, sk_add(lw, k_get(b, p->packed), k_count(b, k_get(b, holds))));
+    m->keep = arena_alloc(lw->arena, (r->part.n + 1) * sizeof(k_val));
+    m->kept = arena_alloc(lw->arena, (r->part.n + 1) * sizeof(k_val *));
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        bool packs = p->op->kind == L_PACK && row_takes_part(p, m->w);
+        if (is_counted(p, m->w) && !m->keep[p->counter])
+            m->keep[p->counter] = k_decl(b, k_literal(b, T_BOOL, 0), "keep");
+        m->kept[i] = packs ? row_values(r, p) : NULL;
+        for (uint32_t c = 0; c < p->n && packs; c++) {
+            ir_type t = (ir_type)ir_at(lw->l->ir, p->element[c])->type;
+            m->kept[i][c] = k_decl(b, k_literal(b, t, 0), "x");
+        }
+    }
 }
 
-/* All lanes of the gang come to COMPACT, so what is kept waits in variables where some hold nothing. */
-static void pack(row_loop *r, const row_part *p, const gang *g)
+/* The elements of a pack are computed where they are kept: others may fail. */
+static void set_pack(row_loop *r, const members *m, uint32_t i, k_val keep)
 {
     sk_lower *lw = r->lw;
     k_builder *b = &lw->b;
-    k_val *x = row_values(r, p), keep;
-    k_val *v = row_values(r, p), holds = k_decl(b, k_literal(b, T_BOOL, 0), "keep");
-    for (uint32_t c = 0; c < p->n; c++)
-        v[c] = k_decl(b, k_literal(b, (ir_type)ir_at(lw->l->ir, p->element[c])->type, 0), "x");
-    uint32_t mark = open_lanes(r, g);
-    sk_emit(lw, 1, &p->keep, &keep);
-    k_set(b, holds, keep);
+    const row_part *p = &r->part.at[i];
+    k_val *x = row_values(r, p);
+    uint32_t mark = sk_scope(lw);
     k_if(b, keep);
-    uint32_t inner = sk_scope(lw);
     sk_emit(lw, p->n, p->element, x);
     for (uint32_t c = 0; c < p->n; c++)
-        k_set(b, v[c], x[c]);
-    sk_scope_end(lw, inner);
+        k_relax(b, m->kept[i][c], x[c]);
+    sk_scope_end(lw, mark);
     k_end(b);
-    close_lanes(r, g, mark);
-    k_val kept = k_get(b, holds), at = k_get(b, p->packed);
-    for (uint32_t c = 0; c < p->n; c++)
-        k_compact(b, p->kept[c], at, k_get(b, v[c]), kept);
-    k_set(b, p->packed, sk_add(lw, at, k_count(b, kept)));
 }
 
-/* Everything but scans and what needs whole gangs: one list of terms, so that common ones are computed once. */
-static void elements(row_loop *r, const row_walk *w, const gang *g)
+static bool is_plain(const row_loop *r, const row_part *p)
+{
+    return p->op->kind == L_ELEMENT || (p->op->kind == L_FOLD && !p->ordered && !p->keep && !r->combine);
+}
+
+static void list_terms(row_loop *r, const members *m, k_val **value)
 {
     sk_lower *lw = r->lw;
     VEC(ir_id) term = {0};
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
-        bool plain = p->op->kind == L_ELEMENT || (p->op->kind == L_FOLD && !p->ordered && !r->combine);
-        for (uint32_t c = 0; takes_part(p, w) && plain && c < row_terms(p); c++)
+        for (uint32_t c = 0; row_takes_part(p, m->w) && is_plain(r, p) && c < row_terms(p); c++)
             vec_push(lw->arena, &term, p->element[c]);
+        if (m->keep[i]) /* a counter: all others of its condition come later */
+            vec_push(lw->arena, &term, p->keep);
     }
-    uint32_t mark = open_lanes(r, g);
-    k_val *value = arena_alloc(lw->arena, (term.n + 1) * sizeof(k_val)), *next = value;
+    *value = arena_alloc(lw->arena, (term.n + 1) * sizeof(k_val));
     if (term.n)
-        sk_emit(lw, term.n, term.at, value);
+        sk_emit(lw, term.n, term.at, *value);
+}
+
+/* Everything but scans and what needs whole gangs: one list of terms, so that common ones are computed once. */
+static void elements(row_loop *r, const gang *g, void *env)
+{
+    sk_lower *lw = r->lw;
+    const members *m = env;
+    k_val *next, *keep = arena_alloc(lw->arena, (r->part.n + 1) * sizeof(k_val));
+    list_terms(r, m, &next);
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
-        if (!takes_part(p, w))
-            continue;
-        if (p->op->kind == L_ELEMENT) {
-            store_element(r, p, next);
-            next += p->n;
+        if (m->keep[i]) {
+            keep[i] = *next++;
+            k_set(&lw->b, m->keep[i], keep[i]);
         }
-        if (p->op->kind != L_FOLD || p->ordered)
+        if (m->kept[i])
+            set_pack(r, m, i, keep[p->counter]);
+        if (!row_takes_part(p, m->w) || p->keep || p->ordered)
             continue;
         k_val *x = next;
-        if (r->combine) {
+        if (is_plain(r, p)) {
+            next += row_terms(p);
+        } else {
             x = row_values(r, p);
             for (uint32_t c = 0; c < p->n; c++)
                 x[c] = k_load(&lw->b, p->fold.in[c], lw->element);
-        } else {
-            next += row_terms(p);
         }
-        accumulate(r, p, g, x);
+        if (p->op->kind == L_ELEMENT)
+            store_element(r, p, x);
+        else
+            accumulate(r, p, g, x);
     }
     /* results of scans that are stored */
-    for (uint32_t i = 0; i < r->part.n && w->results; i++) {
+    for (uint32_t i = 0; i < r->part.n && m->w->results; i++) {
         const row_part *p = &r->part.at[i];
-        if (p->op->kind != L_SCAN || p->op->sweep != w->sweep || !p->op->stored)
+        if (p->op->kind != L_SCAN || p->op->sweep != m->w->sweep || !p->op->stored)
             continue;
         k_val *x = row_values(r, p);
         for (uint32_t c = 0; c < p->n; c++)
             x[c] = sk_known(lw, p->given[c]);
         store_element(r, p, x);
     }
-    close_lanes(r, g, mark);
+}
+
+static bool has_elements(const row_loop *r, const members *m)
+{
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        bool result = p->op->kind == L_SCAN && p->op->sweep == m->w->sweep && p->op->stored && m->w->results;
+        if (m->keep[i] || result || (row_takes_part(p, m->w) && !p->ordered))
+            return true;
+    }
+    return false;
+}
+
+/* What counter number i and all packs with its condition keep. */
+static void compact(row_loop *r, const members *m, uint32_t i)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    const row_part *counter = &r->part.at[i];
+    k_val keep = k_get(b, m->keep[i]), at = k_get(b, counter->packed);
+    for (uint32_t j = 0; j < r->part.n; j++) {
+        const row_part *p = &r->part.at[j];
+        for (uint32_t c = 0; c < p->n && m->kept[j] && p->counter == i; c++)
+            k_compact_over(b, p->kept[c], at, k_get(b, m->kept[j][c]), keep);
+    }
+    k_set(b, counter->packed, sk_add(lw, at, k_count(b, keep)));
 }
 
 static void one_gang(row_loop *r, const row_walk *w, const gang *g)
@@ -303,23 +419,21 @@ static void one_gang(row_loop *r, const row_walk *w, const gang *g)
     sk_lower *lw = r->lw;
     uint32_t mark = sk_scope(lw);
     k_val around = lw->element;
+    members m = {.w = w};
     row_bind(r, g->j);
     for (uint32_t i = 0; i < r->part.n; i++)
         if (r->part.at[i].op->kind == L_SCAN && r->part.at[i].op->sweep == w->sweep && (w->totals || w->results))
             scan(r, &r->part.at[i], w, g);
-    elements(r, w, g);
+    declare_packs(r, &m);
+    if (has_elements(r, &m))
+        in_lanes(r, g, elements, &m);
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
-        if (!takes_part(p, w))
-            continue;
-        if (p->op->kind == L_FOLD && p->ordered)
+        if (p->op->kind == L_FOLD && p->ordered && row_takes_part(p, w))
             fold_in_order(r, p, g);
-        if (p->op->kind == L_PACK)
-            pack(r, p, g);
+        if (m.keep[i])
+            compact(r, &m, i);
     }
-    for (uint32_t i = 0; i < r->part.n; i++)
-        if (counts(&r->part.at[i], w))
-            count_kept(r, &r->part.at[i], g);
     lw->element = around;
     sk_scope_end(lw, mark);
 }
@@ -332,7 +446,7 @@ static void open_carries(row_loop *r, const row_walk *w)
     k_builder *b = &lw->b;
     for (uint32_t i = 0; i < r->part.n; i++) {
         row_part *p = &r->part.at[i];
-        if (p->op->kind == L_PACK && p->op->sweep == w->sweep)
+        if (row_counts(r, p) && p->op->sweep == w->sweep)
             p->packed = k_decl(b, k_i64(b, 0), "packed");
         if (p->op->kind != L_SCAN || p->op->sweep != w->sweep || !w->results)
             continue;
@@ -348,7 +462,10 @@ static void close_packs(row_loop *r, const row_walk *w, k_val lane)
     k_builder *b = &r->lw->b;
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
-        if (p->op->kind != L_PACK || !(takes_part(p, w) || counts(p, w)))
+        bool counted = false;
+        for (uint32_t j = i; j < r->part.n && row_counts(r, p); j++)
+            counted |= r->part.at[j].keep && r->part.at[j].counter == i && is_counted(&r->part.at[j], w);
+        if (!counted)
             continue;
         k_if(b, k_let(b, OP_LT, lane, k_i64(b, 1), 0));
         k_store(b, p->count, k_i64(b, 0), k_get(b, p->packed));
@@ -361,23 +478,17 @@ void row_piece(row_loop *r, const row_walk *w, k_val begin, k_val count)
     sk_lower *lw = r->lw;
     k_builder *b = &lw->b;
     k_val width = k_i64(b, ROW_GANG), zero = k_i64(b, 0);
-    k_val whole = k_let(b, OP_QUOT, count, width, 0), rest = k_let(b, OP_REM, count, width, 0);
+    k_val gangs = k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, ROW_GANG - 1)), width, 0);
     gang g = {.lane = k_for_all(b, width)};
     open_carries(r, w);
-    g.number = k_for(b, zero, whole, false);
+    g.number = k_for(b, zero, gangs, false);
     g.first = sk_mul(lw, g.number, width);
     g.j = sk_add(lw, sk_add(lw, begin, g.first), g.lane);
-    g.last = k_i64(b, ROW_GANG - 1);
-    one_gang(r, w, &g);
-    k_end(b);
-    k_if(b, k_let(b, OP_GT, rest, zero, 0));
-    g.number = whole;
-    g.first = sk_mul(lw, whole, width);
-    g.j = sk_add(lw, sk_add(lw, begin, g.first), g.lane);
-    g.holds = k_let(b, OP_LT, g.lane, rest, 0);
-    g.last = sk_sub(lw, rest, k_i64(b, 1));
+    g.left = sk_sub(lw, count, g.first);
+    g.whole = k_let(b, OP_GE, g.left, width, 0);
     one_gang(r, w, &g);
     k_end(b);
     close_packs(r, w, g.lane);
     k_end(b);
+    keep_tails(r, w, sk_sub(lw, gangs, k_i64(b, 1)), k_let(b, OP_REM, count, width, 0));
 }

@@ -13,6 +13,11 @@ void row_declare_sums(row_loop *r, row_part *p, int64_t levels)
         p->node = m;
     else
         p->sums = m;
+    if (!p->ordered || p->op->kind != L_FOLD)
+        return;
+    p->tail = arena_alloc(lw->arena, p->n * sizeof(k_mem));
+    for (uint32_t c = 0; c < p->n; c++)
+        p->tail[c] = k_shared(&lw->b, p->fold.info->type[c], ROW_GANG, "tail");
 }
 
 static k_val *load_all(row_loop *r, const row_part *p, const k_mem *m, k_val at)
@@ -54,21 +59,53 @@ static k_val *get_all(row_loop *r, const row_part *p, const k_val *variable)
 
 /* --- order is kept: a tree over blocks --- */
 
-void row_tree(row_loop *r, const row_part *p, k_val level, k_val valid, k_val slot)
+k_val row_slot(row_loop *r, k_val block)
+{
+    k_builder *b = &r->lw->b;
+    k_val three = k_i64(b, 3), two = k_i64(b, 2), outer = k_i64(b, 011), inner = k_i64(b, 022);
+    k_val low = k_let(b, OP_SHL, k_let(b, OP_BIT_AND, block, k_i64(b, 7), 0), three, 0);
+    k_val x = k_let(b, OP_BIT_OR, low, k_let(b, OP_SHR, block, three, 0), 0); /* threes of bits exchanged, */
+    k_val up = k_let(b, OP_SHL, k_let(b, OP_BIT_AND, x, outer, 0), two, 0);
+    k_val down = k_let(b, OP_BIT_AND, k_let(b, OP_SHR, x, two, 0), outer, 0);
+    return k_let(b, OP_BIT_OR, k_let(b, OP_BIT_AND, x, inner, 0), k_let(b, OP_BIT_OR, up, down, 0), 0); /* and turned */
+}
+
+/* x = x (+) that of the lane `half` further right, where blocks so far away are there */
+static void meet(row_loop *r, const row_part *p, k_val lane, int64_t half, k_val there, k_val *x)
+{
+    k_builder *b = &r->lw->b;
+    k_val *right = row_values(r, p), *out = row_values(r, p);
+    for (uint32_t c = 0; c < p->n; c++)
+        right[c] = k_shuffle(b, x[c], half);
+    if (p->harmless) {
+        row_apply(r, p, x, right, out);
+        for (uint32_t c = 0; c < p->n; c++)
+            x[c] = there ? k_select(b, there, out[c], x[c]) : out[c];
+        return;
+    }
+    k_val *v = variables(r, p, x), low = k_let(b, OP_LT, lane, k_i64(b, half), 0);
+    k_if(b, there ? k_let(b, OP_AND, low, there, 0) : low);
+    row_apply(r, p, x, right, out);
+    set_all(r, p, v, out);
+    k_end(b);
+    memcpy(x, get_all(r, p, v), p->n * sizeof(*x));
+}
+
+void row_tree(row_loop *r, const row_part *p, k_val level, k_val valid, k_val to)
 {
     sk_lower *lw = r->lw;
     k_builder *b = &lw->b;
+    bool all = p->op->kind == L_SCAN && p->harmless; /* nobody asks for the total of a part of a level */
     k_val width = k_i64(b, ROW_GANG), from = sk_mul(lw, level, width);
-    k_val to = sk_add(lw, sk_add(lw, from, width), slot);
-    k_val lane = k_for_all(b, width), holds = k_let(b, OP_LT, lane, valid, 0);
-    k_val *v = variables(r, p, NULL);
-    k_if(b, holds);
-    set_all(r, p, v, load_all(r, p, p->node, sk_add(lw, from, lane)));
-    k_end(b);
-    k_val *x = get_all(r, p, v);
-    row_prefixes(r, p, lane, holds, x);
-    k_if(b, k_let(b, OP_EQ, lane, sk_sub(lw, valid, k_i64(b, 1)), 0));
-    store_all(r, p, p->node, to, x);
+    k_val at = sk_add(lw, sk_add(lw, from, width), row_slot(r, to));
+    k_val lane = k_for_all(b, width), block = all ? 0 : row_slot(r, lane);
+    k_val *x = load_all(r, p, p->node, sk_add(lw, from, lane));
+    for (int64_t half = ROW_GANG / 2, distance = 1; half >= 1; half /= 2, distance *= 2) {
+        k_val there = all ? 0 : k_let(b, OP_LT, sk_add(lw, block, k_i64(b, distance)), valid, 0);
+        meet(r, p, lane, half, there, x);
+    }
+    k_if(b, k_let(b, OP_LT, lane, k_i64(b, 1), 0));
+    store_all(r, p, p->node, at, x);
     k_end(b);
     k_end(b);
 }

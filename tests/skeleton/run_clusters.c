@@ -148,7 +148,7 @@ static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final
             make(h, b->array);
         mem[i] = b->role == SK_ARRAY        ? h->value[b->array].data[b->component]
                  : b->role == SK_PARTIAL_IN ? in[b->component]
-                 : b->role == SK_STATE      ? h->state
+                 : b->role == SK_STATE      ? (void *)((uint64_t *)h->state + b->component * g->pieces)
                                             : partial_out[b->component];
         count[i] = b->role == SK_ARRAY   ? (size_t)elements(&h->value[b->array])
                    : b->role == SK_STATE ? (size_t)g->state_words

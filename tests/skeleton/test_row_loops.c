@@ -66,6 +66,22 @@ static const char kept_by_scan[] = "extents n\n"
                                    "p = map s {x: i64 -> x > 0}\n"
                                    "k = pack p, x\n"
                                    "output k\n";
+/* How often conditions hold: of the elements, of a scan's results, and of what nothing else keeps. */
+static const char counts[] = "extents n\n"
+                             "x = input [n]i32\n"
+                             "s = scan x seed 3i32 {x: i32, y: i32 -> x + y}\n"
+                             "p = map x {x: i32 -> x > 10i32}\n"
+                             "q = map s, x {s: i32, x: i32 -> mod(s, 3i32) == x - x}\n"
+                             "a = map p {p: bool -> i64(p)}\n"
+                             "b = map q {q: bool -> i32(q)}\n"
+                             "c = map x {x: i32 -> u8(x < 0i32)}\n"
+                             "k = fold commutes a seed 0 {x: i64, y: i64 -> x + y}\n"
+                             "l = fold commutes b seed 5i32 {x: i32, y: i32 -> x + y}\n"
+                             "m = fold commutes c seed 250u8 {x: u8, y: u8 -> x + y}\n"
+                             "t = fold commutes x seed 0i32 {x: i32, y: i32 -> max(x, y)}\n"
+                             "u = pack p, s\n"
+                             "v = pack q, x\n"
+                             "output k, l, m, t, u, v\n";
 static const char many[] =
     "extents n\n"
     "x = input [n]i64\n"
@@ -232,6 +248,7 @@ static void packs(void **state)
     vector(kept, 0, 0);
     vector(kept_of_scan, 0, 0);
     vector(kept_by_scan, 0, 0);
+    vector(counts, 0, 0);
 }
 
 static void what_shares_a_loop(void **state)
