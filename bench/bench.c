@@ -13,8 +13,8 @@ static const struct bench_row *const rows[] = {
     &mandelbrot_rows[1], &canny_row,     &rowsums_rows[0], &rowsums_rows[1], &rowsums_rows[2],  &rowsums_rows[3],
     &rowsums_rows[4],    &typed_rows[0], &typed_rows[1],   &typed_rows[2],   &typed_rows[3],    &typed_rows[4],
     &typed_rows[5],      &typed_rows[6], &typed_rows[7],   &typed_rows[8],   &typed_rows[9],    &stencil9_row,
-    &nbody_rows[0],      &nbody_rows[1], &scan_rows[0],   &scan_rows[1], &scan_rows[2],
-    &scan_rows[3],       &scan_rows[4],  &scan_rows[5],   &scan_rows[6], &scan_rows[7],
+    &nbody_rows[0],      &nbody_rows[1], &scan_rows[0],    &scan_rows[1],    &scan_rows[2],     &scan_rows[3],
+    &scan_rows[4],       &scan_rows[5],  &scan_rows[6],    &scan_rows[7],
 };
 
 enum { ROWS = sizeof rows / sizeof *rows };

@@ -1,5 +1,5 @@
-/* Rows over scans and filters, and softmax: running sums, of an array and of the rows of a matrix; what filters keep and
- * what is made of it (ratios, filtermax, topercentages: the programs of LiveFusion). */
+/* Rows over scans and filters, and softmax: running sums, of an array and of the rows of a matrix; what filters keep
+ * and what is made of it (ratios, filtermax, topercentages: the programs of LiveFusion). */
 #include "rows.h"
 
 #include <inttypes.h>
@@ -116,8 +116,8 @@ static int same(const void *data, char *text, size_t size)
         memcpy(&y, &c[i], sizeof y);
         if (sinter[i] == c[i] || x == y)
             continue;
-        snprintf(text, size, "z[%" PRId64 "] is %08" PRIx32 " (%.9g), in C %08" PRIx32 " (%.9g)", i, sinter[i], (double)x,
-                 c[i], (double)y);
+        snprintf(text, size, "z[%" PRId64 "] is %08" PRIx32 " (%.9g), in C %08" PRIx32 " (%.9g)", i, sinter[i],
+                 (double)x, c[i], (double)y);
         return 0;
     }
     return 1;

@@ -1,5 +1,5 @@
-/* What scans and filters of the opponents share: pieces claimed in ascending order, of which each waits for what the one
- * before it hands on; vectors of the widest registers there are; compression; copies past the caches. Private to
+/* What scans and filters of the opponents share: pieces claimed in ascending order, of which each waits for what the
+ * one before it hands on; vectors of the widest registers there are; compression; copies past the caches. Private to
  * bench/c. */
 #ifndef SINTER_BENCH_PIECES_H
 #define SINTER_BENCH_PIECES_H

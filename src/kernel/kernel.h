@@ -69,30 +69,35 @@ typedef struct k_memory {
 
 typedef enum {
     K_NOP,
-    K_LET,       /* dst = op(in...): a row of the operator table, MATH rows included (expanded by k_expand_math).
-                    BITCAST to the same type is a copy. Where a PARTIAL operator fails the result is any value, but no trap */
-    K_SELECT,    /* dst = in[0] ? in[1] : in[2] */
-    K_DECL,      /* dst (variable) = in[0] */
-    K_SET,       /* dst (variable) := in[0]; at thread level only lanes that are on. A piece-level variable may be set in
-                    a FOR_ALL only if the value is uniform and count <= lanes */
-    K_LOAD,      /* dst = mem[in[0]]; index i64, in range because of a CHECK or a proof; lanes that are off do not read */
-    K_STORE,     /* mem[in[0]] = in[1]; at most one thread of a FOR_ALL writes an element */
-    K_CHECK,     /* in[0] (bool) must hold, else error (site; element in[1], value in[2], bound in[3]: i64) and the lane is off until
-                    the enclosing FOR_ALL ends. At piece level: the rest of the piece's stores are skipped (whole piece off) */
-    K_ATOMIC,    /* dst = mem[in[0]]; mem[in[0]] = op(dst, in[1]); op in add, min, max, bit_*; integers, f32/f64 add */
-    K_IF,        /* in[0]: body, else orelse */
-    K_LOOP,      /* repeat body until a BREAK_IF of it (directly in the body, not deeper) fires */
-    K_BREAK_IF,  /* in[0]: leave the enclosing LOOP (lane by lane) */
-    K_FOR,       /* dst (i64, uniform) = in[0] .. in[1]-1, body; bounds uniform. At thread or piece level */
-    K_FOR_ALL,   /* dst (i64) = 0 .. in[0]-1, body at thread level; piece level only, not inside a varying IF (there are none there) */
-    K_COMPACT,   /* thread level, gang converged (not under varying IF/LOOP), FOR_ALL with count <= lanes: stores in[1] of each lane
-                    whose in[2] (bool) holds to mem[in[0] + number of such lanes before it]; in[0] uniform. K_OVER: what lies
-                    behind these, up to `lanes` elements from in[0] on, is undefined afterwards */
-    K_COUNT,     /* thread level, converged, count <= lanes: dst (i64, uniform) = number of lanes (on, in range) whose in[0] holds */
-    K_SHUFFLE,   /* thread level, converged, count <= lanes: dst = in[0] of another lane, chosen by `sub` and in[1], an i64 literal */
-    K_ALL,       /* thread level: dst (bool, uniform) = in[0] holds in all lanes of the gang that are on; where a gang is one thread, in[0] */
-    K_CHAIN      /* piece level: hands a tuple from piece to piece. chain c: dst[j] = state before this piece, given this piece's
-                    aggregate in[j]; function combines. See k_chain */
+    K_LET,    /* dst = op(in...): a row of the operator table, MATH rows included (expanded by k_expand_math).
+                 BITCAST to the same type is a copy. Where a PARTIAL operator fails the result is any value, but no trap */
+    K_SELECT, /* dst = in[0] ? in[1] : in[2] */
+    K_DECL,   /* dst (variable) = in[0] */
+    K_SET,    /* dst (variable) := in[0]; at thread level only lanes that are on. A piece-level variable may be set in
+                 a FOR_ALL only if the value is uniform and count <= lanes */
+    K_LOAD,   /* dst = mem[in[0]]; index i64, in range because of a CHECK or a proof; lanes that are off do not read */
+    K_STORE,  /* mem[in[0]] = in[1]; at most one thread of a FOR_ALL writes an element */
+    K_CHECK,  /* in[0] (bool) must hold, else error (site; element in[1], value in[2], bound in[3]: i64) and the lane is
+                 off until  the enclosing FOR_ALL ends. At piece level: the rest of the piece's stores are skipped (whole
+                 piece off) */
+    K_ATOMIC, /* dst = mem[in[0]]; mem[in[0]] = op(dst, in[1]); op in add, min, max, bit_*; integers, f32/f64 add */
+    K_IF,     /* in[0]: body, else orelse */
+    K_LOOP,   /* repeat body until a BREAK_IF of it (directly in the body, not deeper) fires */
+    K_BREAK_IF, /* in[0]: leave the enclosing LOOP (lane by lane) */
+    K_FOR,      /* dst (i64, uniform) = in[0] .. in[1]-1, body; bounds uniform. At thread or piece level */
+    K_FOR_ALL,  /* dst (i64) = 0 .. in[0]-1, body at thread level; piece level only, not inside a varying IF (there are
+                   none there) */
+    K_COMPACT, /* thread level, gang converged (not under varying IF/LOOP), FOR_ALL with count <= lanes: stores in[1] of
+                  each lane whose in[2] (bool) holds to mem[in[0] + number of such lanes before it]; in[0] uniform.
+                  K_OVER: what lies behind these, up to `lanes` elements from in[0] on, is undefined afterwards */
+    K_COUNT, /* thread level, converged, count <= lanes: dst (i64, uniform) = number of lanes (on, in range) whose in[0]
+                holds */
+    K_SHUFFLE, /* thread level, converged, count <= lanes: dst = in[0] of another lane, chosen by `sub` and in[1], an
+                  i64 literal */
+    K_ALL,  /* thread level: dst (bool, uniform) = in[0] holds in all lanes of the gang that are on; where a gang is one
+               thread, in[0] */
+    K_CHAIN /* piece level: hands a tuple from piece to piece. chain c: dst[j] = state before this piece, given this
+               piece's aggregate in[j]; function combines. See k_chain */
 } k_op;
 
 enum {

@@ -53,7 +53,8 @@ static bool mentions_scan(row_loop *r, uint32_t n, const ir_id *term)
     return false;
 }
 
-/* The condition whose holding a fold counts: it adds up integers that are 1 or 0. Sums of these are exact in any order. */
+/* The condition whose holding a fold counts: it adds up integers that are 1 or 0. Sums of these are exact in any order.
+ */
 static ir_id counted(row_loop *r, const row_part *p)
 {
     const ir_program *ir = r->lw->l->ir;
@@ -148,7 +149,7 @@ static void declare_fold(row_loop *r, row_part *p)
     for (uint32_t c = 0; c < p->n && stored; c++) {
         ir_type t = p->fold.info->type[c];
         p->out[c] = final ? sk_array_memory(lw, p->op->term, c, true)
-                                       : sk_partial_memory(lw, SK_PARTIAL_OUT, p->fold.first + c, t);
+                          : sk_partial_memory(lw, SK_PARTIAL_OUT, p->fold.first + c, t);
     }
     p->fold.in = arena_alloc(lw->arena, p->n * sizeof(k_mem));
     for (uint32_t c = 0; c < p->n && r->combine; c++)
@@ -497,7 +498,8 @@ static void advance_counts(row_loop *r, uint8_t sweep)
         const row_part *p = &r->part.at[i];
         if (!row_counts(r, p) || p->op->sweep != sweep)
             continue;
-        k_val all = sk_add(r->lw, k_load(b, p->offset, zero), k_load(b, p->count, zero)), only = k_for_few(b, k_i64(b, 1));
+        k_val all = sk_add(r->lw, k_load(b, p->offset, zero), k_load(b, p->count, zero)),
+              only = k_for_few(b, k_i64(b, 1));
         k_store(b, p->offset, only, all);
         k_end(b);
     }
@@ -697,8 +699,7 @@ static void use_carried(row_loop *r, bool late, k_val piece, const k_val *before
 /* Behind `before` words a piece. */
 static k_mem state_memory(row_loop *r, uint32_t before)
 {
-    vec_push(r->lw->arena, &r->lw->out->memory,
-             ((sk_binding){.role = SK_STATE, .component = before, .type = T_U64}));
+    vec_push(r->lw->arena, &r->lw->out->memory, ((sk_binding){.role = SK_STATE, .component = before, .type = T_U64}));
     return k_global(&r->lw->b, T_U64, true, "state");
 }
 

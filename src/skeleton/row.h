@@ -23,7 +23,7 @@ typedef struct row_part { /* a member of the loop */
     uint32_t n;         /* components */
     ir_id *element;     /* terms: what is stored, accumulated, scanned or packed; outer members: the row's values */
     ir_id keep;         /* PACK: the term that decides. FOLD: it adds up how often this term holds; 0: it does not */
-    uint32_t counter;   /* PACK, FOLD with `keep`: the first part of the sweep with the same one, which counts for all */
+    uint32_t counter; /* PACK, FOLD with `keep`: the first part of the sweep with the same one, which counts for all */
     ir_id *given;       /* SCAN, FOLD, outer members: variables that stand for the result where others read it */
     bool ordered;       /* FOLD: the operator keeps order. True for scans */
     bool harmless;      /* the operator may run in lanes that hold nothing */
@@ -107,12 +107,12 @@ void row_piece(row_loop *r, const row_walk *w, k_val begin, k_val count);
 
 /* --- what remains of gangs and pieces (row_sums.c) --- */
 
-/* Where block number `block` of 64 stands in its level of p->node: the bits of its number in reverse, so that neighbours are
- * half a level apart, and half as far on the next. */
+/* Where block number `block` of 64 stands in its level of p->node: the bits of its number in reverse, so that
+ * neighbours are half a level apart, and half as far on the next. */
 k_val row_slot(row_loop *r, k_val block);
 void row_declare_sums(row_loop *r, row_part *p, int64_t levels);
-/* Blocks of 64 that lie in level `level` of p->node, `valid` of them: their total goes to that of block `to` of the next
- * level. */
+/* Blocks of 64 that lie in level `level` of p->node, `valid` of them: their total goes to that of block `to` of the
+ * next level. */
 void row_tree(row_loop *r, const row_part *p, k_val level, k_val valid, k_val to);
 /* The total of a piece of `count` positions of a fold, which its gangs have accumulated. */
 void row_piece_total(row_loop *r, const row_part *p, k_val count, k_val *total);

@@ -10,11 +10,11 @@
 
 /* what a pointer of a launch is */
 typedef enum {
-    SK_ARRAY,       /* component `component` of array node `array` */
-    SK_PARTIAL_IN,  /* partial results of a fold: component number `component` over all folds of the cluster */
+    SK_ARRAY,      /* component `component` of array node `array` */
+    SK_PARTIAL_IN, /* partial results of a fold: component number `component` over all folds of the cluster */
     SK_PARTIAL_OUT,
-    SK_STATE        /* words of 64 bits, the same ones for all launches of a cluster in a call, zero before the first;
-                       those behind the first `component` words of each piece of the launch */
+    SK_STATE /* words of 64 bits, the same ones for all launches of a cluster in a call, zero before the first;
+                those behind the first `component` words of each piece of the launch */
 } sk_role;
 
 typedef struct sk_binding {

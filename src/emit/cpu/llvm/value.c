@@ -250,8 +250,9 @@ cg_value cg_get(cg *g, k_val v)
     cg_value now = *known;
     cg_ref crossing = cg_place(g, v);
     cg_ref slot = crossing ? crossing : known->slot;
-    now.v = now.form == FORM_VECTOR ? cg_read_variable(g, (ir_type)x->type, slot)
-                                    : LLVMBuildLoad2(g->b, crossing ? g->type[x->type] : LLVMGetAllocatedType(slot), slot, "");
+    now.v = now.form == FORM_VECTOR
+                ? cg_read_variable(g, (ir_type)x->type, slot)
+                : LLVMBuildLoad2(g->b, crossing ? g->type[x->type] : LLVMGetAllocatedType(slot), slot, "");
     return now;
 }
 

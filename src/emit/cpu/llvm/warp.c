@@ -144,8 +144,8 @@ static cg_ref in_order(cg *g, cg_ref value, cg_ref order, unsigned bytes)
     if (bytes == 1) {
         cg_ref in[] = {first_bytes(g, LLVMBuildBitCast(b, value, octet, "")), first_bytes(g, lanes)};
         int low[] = {0, 1, 2, 3, 4, 5, 6, 7};
-        return LLVMBuildBitCast(b, cg_shuffle(g, cg_call(g, "llvm.x86.ssse3.pshuf.b.128", 0, NULL, 2, in), NULL, 8, low), t,
-                                "");
+        return LLVMBuildBitCast(
+            b, cg_shuffle(g, cg_call(g, "llvm.x86.ssse3.pshuf.b.128", 0, NULL, 2, in), NULL, 8, low), t, "");
     }
     cg_ref two = cg_splat_n(g, LLVMConstInt(LLVMInt16TypeInContext(g->context), 0x0202, false), 8);
     cg_ref one = cg_splat_n(g, LLVMConstInt(LLVMInt16TypeInContext(g->context), 0x0100, false), 8);
