@@ -342,9 +342,9 @@ static bool narrowed_index(cg *g, const k_stmt *s)
     return true;
 }
 
-/* The lanes in which a value that goes up by one from lane to lane is below a uniform limit: a mask made of a number,
- * in place of wide vectors to compare. NULL: they are no such values, or it cannot be told that their difference fits.
- */
+/* In how many lanes, the first ones, a value that goes up by one from lane to lane is below a uniform limit: a mask
+ * made of a number, in place of wide vectors to compare. NULL: they are no such values, or it cannot be told that their
+ * difference fits. */
 static cg_ref lanes_below(cg *g, k_val v, k_val bound, bool or_equal)
 {
     if (g->k->value.at[v].type != T_I64)
@@ -358,20 +358,24 @@ static cg_ref lanes_below(cg *g, k_val v, k_val bound, bool or_equal)
     cg_ref n = LLVMBuildSub(g->b, limit.v, x.v, "");
     n = or_equal ? LLVMBuildAdd(g->b, n, cg_i64(g, 1), "") : n;
     n = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, 0)});
-    n = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, g->lanes)});
-    return cg_mask_first(g, n);
+    return cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, g->lanes)});
 }
 
-static cg_ref compared_to_limit(cg *g, ir_op op, k_val x, k_val y)
+/* *first: in how many lanes, the first ones; NULL: not the first ones. */
+static cg_ref compared_to_limit(cg *g, ir_op op, k_val x, k_val y, cg_ref *first)
 {
     bool swapped = g->k->value.at[x].shape == K_UNIFORM, inclusive = op == OP_LE || op == OP_GT;
     if (op != OP_LT && op != OP_LE && op != OP_GT && op != OP_GE)
         return NULL;
     if (swapped) /* y op' x: <= where it was <, and the other way round */
         inclusive = !inclusive;
-    cg_ref below = swapped ? lanes_below(g, y, x, inclusive) : lanes_below(g, x, y, inclusive);
+    cg_ref n = swapped ? lanes_below(g, y, x, inclusive) : lanes_below(g, x, y, inclusive);
+    if (!n)
+        return NULL;
     bool negated = (op == OP_GE || op == OP_GT) != swapped;
-    return below && negated ? LLVMBuildNot(g->b, below, "") : below;
+    cg_ref below = cg_mask_first(g, n);
+    *first = negated ? NULL : n;
+    return negated ? LLVMBuildNot(g->b, below, "") : below;
 }
 
 cg_ref cg_index_op(cg *g, ir_op op, k_val x, k_val y)
@@ -379,7 +383,7 @@ cg_ref cg_index_op(cg *g, ir_op op, k_val x, k_val y)
     bool narrow = cg_is_narrow(g, x) && (!y || cg_is_narrow(g, y)),
          by_uniform = divides(op) && g->k->value.at[y].shape == K_UNIFORM;
     bool tests = op >= OP_EQ && op <= OP_GE;
-    cg_ref mask = tests ? compared_to_limit(g, op, x, y) : NULL;
+    cg_ref first, mask = tests ? compared_to_limit(g, op, x, y, &first) : NULL;
     if (mask)
         return mask;
     if (narrow && by_uniform)
@@ -414,7 +418,9 @@ static bool let_index(cg *g, const k_stmt *s)
     bool tests = op >= OP_EQ && op <= OP_GE && g->k->value.at[x].type == T_I64;
     if (!tests && !to_index)
         return false;
-    cg_define(g, s->dst, cg_index_op(g, op, x, y));
+    cg_ref first = NULL, mask = tests ? compared_to_limit(g, op, x, y, &first) : NULL;
+    cg_define(g, s->dst, mask ? mask : cg_index_op(g, op, x, y));
+    g->value[s->dst].first = g->part ? NULL : first; /* what crosses between functions is the value alone */
     return true;
 }
 

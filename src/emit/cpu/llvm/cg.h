@@ -22,6 +22,7 @@ typedef enum {
 typedef struct cg_value {
     cg_ref v, step;
     cg_ref slot;    /* variables: an alloca that holds `v` */
+    cg_ref first;   /* bool, i64: it holds in so many lanes, the first ones; NULL: not known */
     uint8_t form;
     uint16_t depth; /* variables: nesting of masks at the DECL */
 } cg_value;
@@ -30,6 +31,7 @@ typedef struct cg_value {
 typedef struct cg_mask {
     cg_ref on;      /* vector of i1; NULL: all lanes */
     cg_ref full;    /* i1: all lanes are on; NULL: not known to be */
+    cg_ref first;   /* i64: so many lanes are on, the first ones; NULL: not known */
     bool some;      /* at least one lane is on */
     uint16_t depth; /* number of divergent statements around */
 } cg_mask;
@@ -45,6 +47,7 @@ typedef struct cg_facts {
     bool reads_written; /* loads from memory that it also stores to */
     bool private_memory;
     bool parts;         /* some of its lists' statements are functions of their own, see outline.c */
+    uint8_t widest;     /* bytes of the widest element that is loaded, stored or computed; indices do not count */
     k_ref stream;       /* a store to memory marked `stream` whose index is affine with step 1, outside all control; 0: none */
 } cg_facts;
 
@@ -77,7 +80,8 @@ typedef struct cg_crossed {
 
 typedef struct cg_features {
     bool avx512;  /* F, BW, DQ and VL */
-    bool vbmi2, fma, x86, gathers;
+    bool vbmi2, fma, x86, gathers, avx;
+    unsigned register_bytes;
 } cg_features;
 
 typedef struct cg {
@@ -88,6 +92,7 @@ typedef struct cg {
     LLVMModuleRef module;
     LLVMBuilderRef b;
     unsigned lanes;
+    unsigned mask_bytes; /* of a lane, where masks are made by comparisons; 0: what suits the lanes */
 
     cg_ref fn, launch;
     LLVMBasicBlockRef entry; /* allocas only */
@@ -220,7 +225,8 @@ cg_ref cg_mask_bits(cg *g, cg_ref mask);  /* as an integer of `lanes` bits */
 cg_ref cg_mask_any(cg *g, cg_ref mask);   /* i1 */
 cg_ref cg_mask_first(cg *g, cg_ref count); /* the lanes below count (i64, 0 .. lanes) */
 cg_ref cg_mask_or_all(cg *g);             /* the current mask, all ones if NULL */
-cg_mask cg_narrow(cg *g, cg_ref condition); /* current mask and condition, one level deeper */
+/* Current mask and condition, one level deeper. `first`: so many lanes meet the condition, the first ones; or NULL. */
+cg_mask cg_narrow(cg *g, cg_ref condition, cg_ref first);
 void cg_restore(cg *g, cg_mask outer, const cg_facts *inside); /* behind a statement: the mask before, less what its CHECKs switched off */
 
 /* --- arith.c, convert.c, divide.c, parts.c --- */
@@ -250,6 +256,13 @@ void cg_store(cg *g, k_ref id);
 /* Emits stores past the caches that stand together, from `first` on, if there are several. Returns how many. */
 unsigned cg_store_streams(cg *g, k_ref first);
 
+/* --- partial.c --- */
+bool cg_moves_some(const cg *g, LLVMTypeRef vector); /* does the machine load and store some lanes of such vectors? */
+/* Lanes that are off may hold anything. `some`: a lane is on. `full`: i1, all are; or NULL. */
+cg_ref cg_load_some(cg *g, LLVMTypeRef vector, cg_ref pointer, cg_ref mask, bool some, cg_ref full);
+void cg_store_some(cg *g, cg_ref vector, cg_ref pointer, cg_ref mask);
+void cg_store_first(cg *g, cg_ref vector, cg_ref pointer, cg_ref count); /* of fewer elements than there are */
+
 /* --- tile.c, transpose.c --- */
 bool cg_tiled_for(cg *g, k_ref id); /* emits the FOR in tiles if that pays; false: nothing emitted */
 cg_tiled *cg_tile_of(cg *g, k_ref stmt);
@@ -269,6 +282,7 @@ typedef struct cg_copier {
     LLVMBasicBlockRef caller, body, end;
     cg_ref fn, group; /* first lane of the group at hand, i64 */
 } cg_copier;
+cg_ref cg_function(cg *g, const char *name, LLVMTypeRef *type, unsigned parameters); /* void, of this module's own */
 cg_copier cg_open_copier(cg *g, const char *name, LLVMTypeRef *type, unsigned parameters);
 cg_ref cg_close_copier(cg *g, cg_copier *c, unsigned lanes_in_group);
 void cg_call_copier(cg *g, cg_ref f, cg_ref *in, unsigned n);

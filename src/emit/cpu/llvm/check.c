@@ -182,6 +182,7 @@ static void check_masked(cg *g, const k_stmt *s)
     if (holds)
         LLVMAddIncoming(on, &before, &start, 1);
     g->mask.on = on;
+    g->mask.first = NULL;
     g->mask.some = false;
     if (!full)
         return;

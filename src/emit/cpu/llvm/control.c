@@ -78,12 +78,12 @@ static void if_uniform(cg *g, const k_stmt *s, const cg_facts *inside)
     cg_restore(g, outer, inside);
 }
 
-static void if_side(cg *g, k_ref list, cg_ref condition, bool branch)
+static void if_side(cg *g, k_ref list, cg_ref condition, cg_ref first, bool branch)
 {
     if (!list)
         return;
     cg_mask outer = g->mask;
-    g->mask = cg_narrow(g, condition);
+    g->mask = cg_narrow(g, condition, first);
     LLVMBasicBlockRef side = NULL, end = NULL;
     if (branch) {
         side = cg_block(g, "side");
@@ -112,8 +112,8 @@ void cg_if(cg *g, k_ref id)
                 !inside->warp;
     cg_mask outer = g->mask;
     cg_ref c = cg_vec(g, s->in[0]);
-    if_side(g, s->body, c, !tiny);
-    if_side(g, s->orelse, s->orelse ? LLVMBuildNot(g->b, c, "") : NULL, !tiny);
+    if_side(g, s->body, c, g->value[s->in[0]].first, !tiny);
+    if_side(g, s->orelse, s->orelse ? LLVMBuildNot(g->b, c, "") : NULL, NULL, !tiny);
     cg_restore(g, outer, inside);
 }
 
@@ -138,7 +138,7 @@ static void loop_head(cg *g, cg_mask outer, const cg_facts *inside)
     }
     g->mask = outer;
     g->mask.on = LLVMBuildLoad2(g->b, LLVMGetAllocatedType(g->loop_live), g->loop_live, "");
-    g->mask.full = NULL;
+    g->mask.full = g->mask.first = NULL;
     g->mask.some = true;
     g->mask.depth++;
 }
@@ -195,6 +195,7 @@ void cg_break_if(cg *g, k_ref id)
     }
     cg_ref stays = LLVMBuildNot(g->b, cg_vec(g, s->in[0]), "");
     g->mask.on = LLVMBuildAnd(g->b, g->mask.on, stays, "");
+    g->mask.first = NULL;
     cg_cond(g, cg_mask_any(g, g->mask.on), on, g->loop_exit);
     cg_at(g, on);
     g->mask.some = true;

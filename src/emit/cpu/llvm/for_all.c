@@ -12,7 +12,10 @@
  * A CHECK that fails in the whole body starts the gang again in the masked body, which reports: bodies that could not
  * be run twice, and large ones, exist only masked, with a flag that all lanes are on for the memory accesses: these are
  * all that masks make slower, and a large body takes long to compile. Large bodies without control flow exist whole, in
- * parts that stagger, and masked for one such part at a time: what is left is then run part by part. */
+ * parts that stagger, and masked for one such part at a time: what is left is then run part by part.
+ *
+ * Without AVX-512, where masks take registers and time, the masked body of any loop that may be cut so has one register
+ * of lanes, and those that are on are always the first ones: accesses then need no masks (partial.c). */
 #include "emit/cpu/llvm/outline.h"
 
 enum { MOST_TWICE = 100, MOST_SLICE = 24 };
@@ -21,7 +24,9 @@ typedef struct {
     const k_stmt *s;
     const cg_facts *facts;
     cg_ref count, base;
-    unsigned part; /* lanes of a part of a gang, if the body staggers; else 0 */
+    unsigned part; /* lanes of a part of a gang, if what is left runs in parts; else 0 */
+    bool staggers;
+    cg_ref lead; /* threads before the first whole gang, which is on a line of the first stream; NULL: none. */
     LLVMBasicBlockRef whole, masked, latch;
     bool twice, peeled;
     bool exact; /* whole gangs only, which need no masks */
@@ -82,6 +87,10 @@ static cg_ref aligned_start(cg *g, loop *l)
     cg_ref first = LLVMBuildUDiv(b, short_of, cg_i64(g, size), ""); /* threads before the line */
     cg_ref aligned = LLVMBuildICmp(b, LLVMIntEQ, short_of, cg_i64(g, 0), "");
     cg_ref few = LLVMBuildICmp(b, LLVMIntSLT, l->count, cg_i64(g, 4 * (int64_t)g->lanes), "");
+    if (!g->cpu.avx512) {
+        l->lead = LLVMBuildSelect(b, few, cg_i64(g, 0), first, "lead");
+        return cg_i64(g, 0);
+    }
     l->peeled = true;
     return LLVMBuildSelect(b, LLVMBuildOr(b, aligned, few, ""), cg_i64(g, 0),
                            LLVMBuildSub(b, first, cg_i64(g, l->part ? l->part : g->lanes), ""), "start");
@@ -89,49 +98,66 @@ static cg_ref aligned_start(cg *g, loop *l)
 
 /* --- bodies --- */
 
-static void body(cg *g, loop *l)
+static void body(cg *g, loop *l, LLVMBasicBlockRef end)
 {
     g->value[l->s->dst] = (cg_value){.form = FORM_LINEAR, .v = l->base, .step = cg_i64(g, 1)};
     cg_cross(g, l->s->dst);
     g->thread_base = l->base;
     if (!l->exact || g->mask.on || l->facts->parts || !cg_ordered_list(g, l->s->body, l->facts))
         cg_list(g, l->s->body);
-    cg_br(g, l->latch);
+    cg_br(g, end);
 }
 
-static cg_ref gang_mask(cg *g, loop *l)
+/* Sets the mask of a gang that need not be whole. Returns how many threads it has: lanes that are off because they are
+ * before the first thread count. */
+static cg_ref mask_gang(cg *g, loop *l)
 {
     LLVMBuilderRef b = g->b;
     LLVMTypeRef i64 = g->i64;
     int64_t count;
-    if (literal_count(g, l->s, &count) && count < g->lanes)
-        return cg_mask_first(g, l->count);
-    cg_ref left = LLVMBuildSub(b, l->count, l->base, "");
-    cg_ref n = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){left, cg_i64(g, g->lanes)});
-    cg_ref on = cg_mask_first(g, n);
+    cg_ref n = l->count;
+    if (!literal_count(g, l->s, &count) || count >= g->lanes) {
+        cg_ref left = LLVMBuildSub(b, l->count, l->base, "");
+        if (l->lead) {
+            cg_ref before = LLVMBuildICmp(b, LLVMIntSLT, l->base, l->lead, "");
+            left = LLVMBuildSelect(b, before, LLVMBuildSub(b, l->lead, l->base, ""), left, "");
+        }
+        n = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){left, cg_i64(g, g->lanes)});
+    }
+    g->mask = (cg_mask){.on = cg_mask_first(g, n), .some = true, .first = g->part || l->peeled ? NULL : n};
     if (!l->peeled)
-        return on;
+        return n;
     cg_ref before = LLVMBuildNeg(b, l->base, "");
     cg_ref none = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){before, cg_i64(g, 0)});
-    return LLVMBuildAnd(b, on, LLVMBuildNot(b, cg_mask_first(g, none), ""), "");
+    g->mask.on = LLVMBuildAnd(b, g->mask.on, LLVMBuildNot(b, cg_mask_first(g, none), ""), "");
+    return n;
 }
 
-static void masked_body(cg *g, loop *l, cg_ref full)
+/* Returns how far the next gang is, or NULL if that is as far as always. */
+static cg_ref masked_body(cg *g, loop *l, cg_ref full)
 {
     unsigned lanes = g->lanes;
+    bool varies = l->part || l->lead; /* how far the next gang is */
+    LLVMBasicBlockRef end = varies ? cg_block(g, "part") : l->latch;
     cg_at(g, l->masked);
     if (l->part)
         cg_set_lanes(g, l->part);
-    g->mask = (cg_mask){.on = gang_mask(g, l), .full = full, .some = true};
+    cg_ref threads = mask_gang(g, l);
+    g->mask.full = full;
     g->restart = NULL;
     g->alive = NULL;
-    g->gang_end = l->latch;
+    g->gang_end = end;
     if (l->facts->checks) {
         g->alive = cg_alive_flags(g);
         LLVMBuildStore(g->b, g->mask.on, g->alive);
     }
-    body(g, l);
+    body(g, l, end);
     cg_set_lanes(g, lanes);
+    if (!varies)
+        return NULL;
+    cg_at(g, end);
+    cg_br(g, l->latch);
+    return l->staggers ? cg_i64(g, l->part) : threads;
 }
 
 static void whole_body(cg *g, loop *l)
@@ -141,8 +167,8 @@ static void whole_body(cg *g, loop *l)
     g->restart = l->masked;
     g->alive = NULL;
     g->gang_end = l->latch;
-    if (!l->part) {
-        body(g, l);
+    if (!l->staggers) {
+        body(g, l, l->latch);
         return;
     }
     cg_staggered_list(g, l->s, l->base);
@@ -167,6 +193,8 @@ static void gang_loop(cg *g, loop *l)
     cg_ref whole = LLVMBuildICmp(b, LLVMIntSGE, left, cg_i64(g, g->lanes), "");
     if (l->peeled)
         whole = LLVMBuildAnd(b, whole, LLVMBuildICmp(b, LLVMIntSGE, l->base, cg_i64(g, 0), ""), "");
+    if (l->lead)
+        whole = LLVMBuildAnd(b, whole, LLVMBuildICmp(b, LLVMIntSGE, l->base, l->lead, ""), "");
     cg_unlikely(g, LLVMBuildNot(b, whole, ""), rest, l->twice ? l->whole : l->masked);
     cg_at(g, rest);
     cg_ref more = LLVMBuildICmp(b, LLVMIntSGT, left, cg_i64(g, 0), "");
@@ -176,13 +204,14 @@ static void gang_loop(cg *g, loop *l)
         cg_cond(g, more, l->masked, end);
 
     LLVMBasicBlockRef masked_end = NULL, whole_end = NULL;
+    cg_ref part = NULL;
     if (l->exact) {
         LLVMDeleteBasicBlock(l->masked);
     } else {
         /* a few elements are seldom a whole gang, and where masks are cheap a second way to each access is not worth it
          */
         bool always_masked = l->twice || (l->s->sub == K_FEW && g->cpu.avx512);
-        masked_body(g, l, always_masked ? NULL : whole);
+        part = masked_body(g, l, always_masked ? NULL : whole);
         masked_end = cg_here(g);
     }
     if (l->twice) {
@@ -194,8 +223,8 @@ static void gang_loop(cg *g, loop *l)
 
     cg_at(g, l->latch);
     cg_ref step = cg_i64(g, g->lanes);
-    if (l->part && masked_end)
-        step = cg_phi2(g, step, whole_end, cg_i64(g, l->part), masked_end);
+    if (part)
+        step = whole_end ? cg_phi2(g, step, whole_end, part, masked_end) : part;
     cg_ref next = LLVMBuildNSWAdd(b, l->base, step, "");
     LLVMAddIncoming(l->base, (cg_ref[]){start, next}, (LLVMBasicBlockRef[]){before, l->latch}, 2);
     cg_br(g, head);
@@ -216,27 +245,58 @@ static void single_gang(cg *g, loop *l, bool whole)
     cg_at(g, l->latch);
 }
 
+/* How many lanes fill a register, if gangs of any number of lanes compute the same; else 0. */
+static unsigned lanes_of_register(const cg *g, const cg_facts *f)
+{
+    if (g->cpu.avx512 || f->warp || f->loops || f->sets_outer || f->private_memory || f->parts || !f->widest)
+        return 0;
+    return g->cpu.register_bytes / f->widest;
+}
+
+/* Gangs of fewer lanes, where there are fewer threads. */
+static void limit_lanes(cg *g, const loop *l, unsigned in_register)
+{
+    int64_t count;
+    unsigned lanes = g->lanes;
+    if (!in_register)
+        return;
+    if (l->s->sub == K_FEW && in_register < lanes)
+        lanes = in_register;
+    if (literal_count(g, l->s, &count) && count > 0)
+        while (lanes / 2 >= count)
+            lanes /= 2;
+    cg_set_lanes(g, lanes);
+}
+
 void cg_for_all(cg *g, k_ref id)
 {
     loop l = {.s = &g->k->stmt.at[id], .facts = &g->facts[id]};
     bool repeatable = !l.facts->warp && !l.facts->sets_outer && !l.facts->reads_written;
     bool whole = l.s->sub == K_WHOLE && !l.facts->checks;
     int64_t count;
+    unsigned lanes = g->lanes, in_register = lanes_of_register(g, l.facts);
+    g->mask_bytes = l.facts->widest;
+    limit_lanes(g, &l, in_register);
     l.count = cg_scalar(g, l.s->in[0]);
     l.twice = whole || (l.s->sub != K_FEW && !l.facts->parts && l.facts->statements <= MOST_TWICE &&
                         (repeatable || !l.facts->checks));
     bool single = literal_count(g, l.s, &count) && count > 0 && count <= g->lanes && !l.facts->checks;
     if (l.s->sub != K_WHOLE && l.s->sub != K_FEW && !(single && count < g->lanes) && !l.facts->parts)
         l.part = cg_stagger(g, l.s, l.facts);
-    l.twice |= l.part != 0;
+    l.staggers = l.part != 0;
+    l.twice |= l.staggers;
+    if (l.twice && !whole && !single && in_register < g->lanes && !l.part)
+        l.part = in_register;
     l.base = aligned_start(g, &l);
-    l.exact =
-        whole || (literal_count(g, l.s, &count) && count % g->lanes == 0 && !l.peeled && l.twice && !l.facts->checks);
+    l.exact = whole || (literal_count(g, l.s, &count) && count % g->lanes == 0 && !l.peeled && !l.lead && l.twice &&
+                        !l.facts->checks);
     g->thread = true;
     if (single)
         single_gang(g, &l, count == g->lanes);
     else
         gang_loop(g, &l);
+    cg_set_lanes(g, lanes);
+    g->mask_bytes = 0;
     g->thread = false;
     g->mask = (cg_mask){0};
     g->alive = NULL;

@@ -48,6 +48,8 @@ static cg_ref masked(cg *g, const char *name, unsigned types, LLVMTypeRef *type,
 
 cg_ref cg_masked_load(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned align, cg_ref mask)
 {
+    if (!cg_moves_some(g, vector))
+        return cg_load_some(g, vector, pointer, mask, mask == g->mask.on && g->mask.some, NULL);
     LLVMTypeRef types[] = {vector, g->ptr};
     cg_ref in[] = {pointer, mask, cg_zero(vector)};
     return masked(g, "llvm.masked.load", 2, types, 3, in, 0, align);
@@ -55,6 +57,10 @@ cg_ref cg_masked_load(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned align,
 
 void cg_masked_store(cg *g, cg_ref vector, cg_ref pointer, unsigned align, cg_ref mask)
 {
+    if (!cg_moves_some(g, LLVMTypeOf(vector))) {
+        cg_store_some(g, vector, pointer, mask);
+        return;
+    }
     LLVMTypeRef types[] = {LLVMTypeOf(vector), g->ptr};
     cg_ref in[] = {vector, pointer, mask};
     masked(g, "llvm.masked.store", 2, types, 3, in, 1, align);
@@ -145,6 +151,8 @@ static cg_ref load_contiguous(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigne
 {
     if (!g->mask.on)
         return plain_load(g, vector, pointer, align);
+    if (!cg_moves_some(g, vector))
+        return cg_load_some(g, vector, pointer, g->mask.on, g->mask.some, g->mask.full);
     if (!g->mask.full)
         return cg_masked_load(g, vector, pointer, align, g->mask.on);
     LLVMBasicBlockRef whole = cg_block(g, "load.whole"), part = cg_block(g, "load.part"), end = cg_block(g, "load.end");
@@ -220,17 +228,22 @@ static void store_contiguous(cg *g, cg_ref value, cg_ref pointer, unsigned align
         store_whole(g, value, pointer, align, stream);
         return;
     }
-    if (!g->mask.full) {
+    cg_ref first = g->cpu.avx512 ? NULL : g->mask.first, full = g->mask.full;
+    if (!full && !first) {
         cg_masked_store(g, value, pointer, align, g->mask.on);
         return;
     }
+    full = full ? full : LLVMBuildICmp(g->b, LLVMIntSGE, first, cg_i64(g, g->lanes), "");
     LLVMBasicBlockRef whole = cg_block(g, "store.whole"), part = cg_block(g, "store.part"), end = cg_block(g, "store.end");
-    cg_cond(g, g->mask.full, whole, part);
+    cg_cond(g, full, whole, part);
     cg_at(g, whole);
     store_whole(g, value, pointer, align, stream);
     cg_br(g, end);
     cg_at(g, part);
-    cg_masked_store(g, value, pointer, align, g->mask.on);
+    if (first)
+        cg_store_first(g, value, pointer, first);
+    else
+        cg_masked_store(g, value, pointer, align, g->mask.on);
     cg_br(g, end);
     cg_at(g, end);
 }

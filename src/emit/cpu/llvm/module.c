@@ -86,6 +86,8 @@ static cg_features features_of(const host *h)
                has_feature(f, "avx512vl");
     r.vbmi2 = r.avx512 && has_feature(f, "avx512vbmi2");
     r.gathers = r.x86 && has_feature(f, "avx2");
+    r.avx = r.x86 && has_feature(f, "avx");
+    r.register_bytes = r.avx512 ? 64 : r.gathers ? 32 : 16;
     r.fma = has_feature(f, "fma");
     return r;
 }

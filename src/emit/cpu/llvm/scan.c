@@ -22,11 +22,21 @@ static void at_store(scan *s, k_ref id)
         all->stream = id;
 }
 
+static unsigned widest_of(const kernel *k, const k_stmt *s)
+{
+    ir_type made = s->dst ? (ir_type)k->value.at[s->dst].type : T_BOOL;
+    unsigned bytes = made == T_I64 ? 0 : (unsigned)ir_type_size(made);
+    unsigned there = s->mem ? (unsigned)ir_type_size((ir_type)k->mem.at[s->mem].type) : 0;
+    return bytes > there ? bytes : there;
+}
+
 static void at_thread_statement(scan *s, k_ref id, cg_facts *inner)
 {
     const kernel *k = s->g->k;
     const k_stmt *st = &k->stmt.at[id];
     cg_facts *all = &s->g->facts[s->walk.for_all];
+    unsigned bytes = widest_of(k, st);
+    all->widest = bytes > all->widest ? (uint8_t)bytes : all->widest;
     if (st->mem && k->mem.at[st->mem].space == K_PRIVATE)
         all->private_memory = true;
     switch ((k_op)st->op) {

@@ -48,16 +48,23 @@ cg_ref cg_aligned(cg_ref access, unsigned align)
     return access;
 }
 
+cg_ref cg_function(cg *g, const char *name, LLVMTypeRef *type, unsigned parameters)
+{
+    LLVMTypeRef f = LLVMFunctionType(LLVMVoidTypeInContext(g->context), type, parameters, false);
+    cg_ref fn = LLVMAddFunction(g->module, name, f);
+    LLVMSetLinkage(fn, LLVMInternalLinkage);
+    cg_function_attributes(g, fn);
+    unsigned kind = LLVMGetEnumAttributeKindForName("noinline", 8);
+    LLVMAddAttributeAtIndex(fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(g->context, kind, 0));
+    return fn;
+}
+
 /* Opens a function whose body runs once per group of `n` lanes. */
 cg_copier cg_open_copier(cg *g, const char *name, LLVMTypeRef *type, unsigned parameters)
 {
     cg_copier c = {.caller = cg_here(g)};
-    LLVMTypeRef f = LLVMFunctionType(LLVMVoidTypeInContext(g->context), type, parameters, false);
-    c.fn = LLVMAddFunction(g->module, name, f);
-    LLVMSetLinkage(c.fn, LLVMInternalLinkage);
-    cg_function_attributes(g, c.fn);
-    unsigned kind = LLVMGetEnumAttributeKindForName("noinline", 8);
-    LLVMAddAttributeAtIndex(c.fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->context, kind, 0));
+    c.fn = cg_function(g, name, type, parameters);
     LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(g->context, c.fn, "start");
     c.body = LLVMAppendBasicBlockInContext(g->context, c.fn, "group");
     c.end = LLVMAppendBasicBlockInContext(g->context, c.fn, "end");
@@ -137,7 +144,7 @@ static void fill_block(cg *g, const tile *t, const cg_copier *c, cg_ref q, cg_re
     for (unsigned i = 0; i < t->block; i++) {
         for (unsigned h = 0; h < t->halves; h++) {
             cg_ref at = row_block(g, t, c, i + h * t->block, q);
-            half[h] = mask ? cg_masked_load(g, t->in_block, at, t->bytes, mask)
+            half[h] = mask ? cg_load_some(g, t->in_block, at, mask, true, NULL)
                            : cg_aligned(LLVMBuildLoad2(g->b, t->in_block, at, ""), t->bytes);
         }
         v[i] = halves_joined(g, t, half);

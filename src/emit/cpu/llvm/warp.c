@@ -34,7 +34,7 @@ void cg_all(cg *g, k_ref id)
     cg_define(g, s->dst, LLVMBuildNot(g->b, cg_mask_any(g, fails), ""));
 }
 
-/* Masks turn as integers: a shuffle would spread them out first. */
+/* With AVX-512 masks turn as integers: a shuffle would spread them out first. */
 static cg_ref rotated_mask(cg *g, cg_ref mask, uint64_t distance)
 {
     cg_ref bits = cg_mask_bits(g, mask);
@@ -52,7 +52,8 @@ void cg_take(cg *g, k_ref id)
         cg_define(g, s->dst, LLVMBuildExtractElement(g->b, cg_vec(g, s->in[0]), lane, ""));
         return;
     }
-    if (s->sub == K_ROTATE && g->k->value.at[s->in[0]].type == T_BOOL && g->lanes >= 8 && g->lanes <= 64) {
+    if (g->cpu.avx512 && s->sub == K_ROTATE && g->k->value.at[s->in[0]].type == T_BOOL && g->lanes >= 8 &&
+        g->lanes <= 64) {
         cg_define(g, s->dst, rotated_mask(g, cg_vec(g, s->in[0]), distance));
         return;
     }
