@@ -370,24 +370,34 @@ static void piece_in_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val 
     sk_fold_lanes(s, p->row, lane, p->count, acc[0]);
 }
 
-/* The same tree for rows of a few whole groups, where the kernel is made for their length: no masks, no loops. */
+/* The same tree for rows of a few groups, where the kernel is made for their number: no loops, and no masks but for the
+ * last group if it is not whole. */
 static void row_in_turn(sk_folds *s, k_val row)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    int64_t lanes = s->tree.lanes, groups = lw->options->row / lanes;
+    bool ragged = lw->options->row < 0;
+    int64_t lanes = s->tree.lanes, groups = ragged ? -lw->options->row : lw->options->row / lanes;
     int64_t streams = groups < s->tree.streams ? groups : s->tree.streams;
+    k_val length = ragged ? s->row_length : k_i64(b, lw->options->row);
     s->begin = k_i64(b, 0);
     k_val lane = k_for_all(b, k_i64(b, lanes));
     k_val **acc[SK_MOST_STREAMS] = {0};
     for (int64_t t = 0; t < streams; t++)
         acc[t] = sk_fold_accumulators(s);
     for (int64_t g = 0; g < groups; g++) {
-        k_val started = k_literal(b, T_BOOL, g >= streams);
-        sk_fold_element(s, row, sk_add(lw, k_i64(b, g * lanes), lane), started, acc[g % s->tree.streams]);
+        k_val started = k_literal(b, T_BOOL, g >= streams), first = k_i64(b, g * lanes);
+        bool masked = ragged && g == groups - 1;
+        if (masked)
+            k_if(b, k_let(b, OP_LT, lane, sk_sub(lw, length, first), 0));
+        sk_fold_element(s, row, sk_add(lw, first, lane), started, acc[g % s->tree.streams]);
+        if (masked)
+            k_end(b);
     }
-    sk_fold_streams(s, lane, (sk_fold_streamed){.step = 1, .all = s->tree.streams, .there = streams}, 0, acc);
-    sk_fold_lanes(s, row, lane, k_i64(b, lw->options->row), acc[0]);
+    bool lacking = ragged && groups <= streams && !s->neutral; /* some accumulators have received nothing */
+    sk_fold_streams(s, lane, (sk_fold_streamed){.step = 1, .all = s->tree.streams, .there = streams},
+                    lacking ? length : 0, acc);
+    sk_fold_lanes(s, row, lane, length, acc[0]);
     sk_fold_store(s, row, lane, k_piece(b), acc[0]);
     k_end(b);
 }

@@ -138,13 +138,15 @@ int64_t sk_choice_piece(const l_cluster *c)
     return c->choice == L_CHOICE_FREE ? FREE_BYTES / (c->choice_bytes == 8 ? 8 : 4) : SK_BLOCK * SK_PIECE;
 }
 
-/* Are rows of this length a few whole groups of lanes? Many of them are worth a kernel of their own. */
-static bool whole_groups(const l_cluster *c, int64_t length)
+/* What sk_geometry.row says of rows of a few groups of lanes, of which many are worth a kernel of their own: their
+ * length if all groups are whole, else how many groups there are, less than zero. */
+static int64_t few_groups(const l_cluster *c, int64_t length)
 {
     enum { MOST_GROUPS = 16, MOST_WORK = 128 };
-    int64_t lanes = sk_tree_of(c->wide).lanes, groups = length / lanes;
-    return !c->ordered && length % lanes == 0 && groups <= MOST_GROUPS &&
-           (double)groups * (c->flops + c->reads_per_element) <= MOST_WORK;
+    int64_t lanes = sk_tree_of(c->wide).lanes, groups = pieces_of(length, lanes);
+    if (c->ordered || groups > MOST_GROUPS || (double)groups * (c->flops + c->reads_per_element) > MOST_WORK)
+        return 0;
+    return length % lanes ? -groups : length;
 }
 
 /* Rows that keep order: a lane for each, if there are enough, and what they read lies together or is short. */
@@ -218,7 +220,7 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
     }
     g->variant = combine ? SK_COMBINE_TREE : SK_FOLD_TREE;
     launch_blocks(c, o, rows, length, g);
-    g->row = !combine && rows >= SK_SHORT && whole_groups(c, length) ? length : 0;
+    g->row = !combine && rows >= SK_SHORT ? few_groups(c, length) : 0;
 }
 
 /* Rows beside each other are lanes, so there must be enough of them. */

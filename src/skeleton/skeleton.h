@@ -93,7 +93,8 @@ typedef struct sk_options {
     bool contract; /* products feeding a + fold become fma */
     bool stream;   /* results are written past the caches */
     bool final;    /* folds: this launch makes the result (seed applied) */
-    int64_t row;   /* folds of rows: their length if the kernel is made for it, else 0 */
+    int64_t row;   /* folds of rows: their length if the kernel is made for it; below 0: made for this number of groups
+                      of lanes, the last of which is not whole; 0: for any length */
     bool narrow;   /* launches satisfy k_indices_fit; others need a kernel without this */
 } sk_options;
 
