@@ -112,7 +112,11 @@ typedef struct l_cluster {
     bool used[IR_MAX_RANK];   /* PLAIN: the index in the run that begins here matters */
     uint8_t inner;            /* PLAIN: dimensions of the innermost run; 0 counts as 1 */
     bool tiles;      /* elements that loop, with neighbours in two dimensions */
-    bool columns;    /* folds: what a row reads lies further apart than what its neighbours read */
+    bool
+        columns; /* folds: what a row reads lies further apart than what its neighbours read; set by sk_prepare, and: */
+    uint8_t beside;  /* how many dimensions of the result, the last ones, are one run in all that is read */
+    bool dense;      /* the folded dimension and these are one run */
+    bool indexed;    /* the indices matter besides, which are values then */
     int64_t tile;    /* stencil loops: columns of a tile; set by sk_prepare, as are these: */
     int64_t column_bytes, halo_bytes; /* shared memory that rows take a column of the tile, and besides */
     int64_t shared_column_bytes, shared_halo_bytes; /* the same where arrays in memory are copied to rows, too */

@@ -40,6 +40,10 @@ void sk_fold_bind(sk_folds *s, k_val row, k_val k)
 {
     sk_lower *lw = s->lw;
     const l_cluster *c = lw->cluster;
+    if (s->bind) {
+        s->bind(s->bind_env, k);
+        return;
+    }
     k_val linear = sk_add(lw, s->row_base, k);
     lw->element = linear;
     sk_bind(lw, s->at.linear, linear);
@@ -55,10 +59,10 @@ void sk_fold_bind(sk_folds *s, k_val row, k_val k)
     for (unsigned d = 0; d + 1 < c->rank; d++)
         outer |= sk_mentions(lw, all.n, all.at, s->at.at[d]);
     k_val index[IR_MAX_RANK] = {0};
-    if (outer && !s->outer)
+    if (outer)
         sk_row_indices(lw, c->rank, c->shape, row, index);
     for (unsigned d = 0; outer && d + 1 < c->rank; d++)
-        sk_bind(lw, s->at.at[d], s->outer ? s->outer[d] : index[d]);
+        sk_bind(lw, s->at.at[d], index[d]);
     sk_bind(lw, s->at.at[c->rank - 1], k);
 }
 
@@ -638,7 +642,7 @@ sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant vari
     bool apart = variant == SK_FOLD_APART;
     const char *name = brief || rows ? "fold_rows" : columns ? "fold_columns" : apart ? "fold_apart" : "fold";
     sk_fold_begin(&s, combine ? "fold_combine" : name);
-    if (!columns && !lw.cluster->ordered)
+    if (!lw.cluster->ordered)
         sk_find_extremes(&s);
     if (brief)
         sk_fold_short(&s);

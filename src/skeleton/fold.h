@@ -30,7 +30,10 @@ typedef struct sk_folds {
     sk_index at;
     k_val row_length, row_base;
     k_val begin;        /* first element of the piece at hand, where there are extremes */
-    const k_val *outer; /* indices of the outer dimensions; NULL: they are made from the row's number */
+    /* NULL: indices are made from the row's number and the place within it. Else binds those of element k, in a scope
+     * of the caller's, and sets lw->element. */
+    void (*bind)(void *env, k_val k);
+    void *bind_env;
 } sk_folds;
 
 typedef struct sk_fold_part { /* of a row: what a piece folds */

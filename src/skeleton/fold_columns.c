@@ -1,140 +1,406 @@
-/* Folds whose neighbouring rows are neighbours in memory: sums of columns, products with a transposed matrix. Lanes are
- * rows, so what they read lies together; each lane goes through the tree of fold.c by itself, from its leaves: the
- * accumulators of a piece follow each other in the order in which the tree combines them, a stack of one total per
- * level keeping what waits for its partner. */
+/* Folds whose neighbouring rows are neighbours in memory (column_reads.c). A piece is a part of so many rows beside
+ * each other, its width. It is read as a plain loop over the lines of a matrix would do: the lanes of gangs are
+ * neighbours in a line, and in the lines behind it where these adjoin.
+ *
+ * The tree is that of fold.c for each row. Line i of a piece goes to accumulator i mod 128, which is a line of as many
+ * numbers. Blocks of accumulators that adjoin are taken together: a gang goes through all lines of its part of a block,
+ * with the accumulators in registers, and through those of the block whose accumulators are combined with these first.
+ * Then it combines what it has with the totals of earlier blocks that wait for it. Blocks follow each other so that the
+ * tree's halves do, and a total waits for each level. What is left is one block, whose accumulators are combined
+ * halves by halves.
+ *
+ * Rows that are folded from left to right have one accumulator. */
 #include "skeleton/fold.h"
 
 #include "opt/rewrite.h"
 
-/* --- is that so? --- */
+/* slots */
+enum { LENGTH, PIECES, TILES, WIDTH, ROWS, TOGETHER, STRIDE };
 
-typedef struct direction { /* the variables that change from one element to the next, each by one */
-    sk_lower *lw;
-    ir_id step, jump; /* `jump` by more than that; 0: none */
-} direction;
+enum { SCRATCH = 32 << 10, HALF = SK_ACCUMULATORS / 2 };
 
-static bool moves(const direction *d, ir_id term)
-{
-    return sk_mentions(d->lw, 1, &term, d->step) || (d->jump && sk_mentions(d->lw, 1, &term, d->jump));
-}
-
-/* Is this position the same for the next element, or the next one? Sums of a variable and of what stands still. */
-static bool is_near(const direction *d, ir_id term)
-{
-    const ir_program *p = d->lw->l->ir;
-    while (moves(d, term) && term != d->step) {
-        const ir_node *n = ir_at(p, term);
-        if (n->kind == IR_WITHIN) {
-            term = ir_args(p, term)[0];
-            continue;
-        }
-        if (n->kind != IR_OP || (n->op != OP_ADD && n->op != OP_SUB))
-            return false;
-        const ir_id *arg = ir_args(p, term);
-        bool left = moves(d, arg[0]), right = moves(d, arg[1]);
-        if (right && (left || n->op == OP_SUB))
-            return false;
-        term = left ? arg[0] : arg[1];
-    }
-    return true;
-}
-
-/* Reads of memory whose elements lie apart. */
-static uint32_t far_reads(const direction *d, const opt_ids *ids)
-{
-    const ir_program *p = d->lw->l->ir;
-    uint32_t far = 0;
-    for (uint32_t i = 0; i < ids->n; i++) {
-        const ir_node *n = ir_at(p, ids->at[i]);
-        if (n->kind != IR_READ || !n->n)
-            continue;
-        const ir_id *arg = ir_args(p, ids->at[i]);
-        bool near = is_near(d, arg[n->n - 1]);
-        for (uint32_t k = 0; k + 1 < n->n; k++)
-            near &= !moves(d, arg[k]);
-        far += !near;
-    }
-    return far;
-}
-
-bool sk_folds_columns(const l_program *l, const l_cluster *c, arena *a)
-{
-    if (c->rank < 2)
-        return false;
-    sk_options none = {.vector_bytes = 64};
-    sk_lower lw = {.l = l, .cluster = c, .options = &none, .arena = a};
-    sk_folds s = {.lw = &lw};
-    sk_fold_begin(&s, "probe");
-    opt_ids ids = {0};
-    for (uint32_t i = 0; i < s.fold.n; i++)
-        opt_reach(l->ir, a, s.fold.at[i].n, s.fold.at[i].element, &ids);
-    direction along = {&lw, s.at.at[c->rank - 1], 0}, across = {&lw, s.at.at[c->rank - 2], s.at.linear};
-    direction flat = {&lw, s.at.linear, 0};
-    uint32_t far = far_reads(&along, &ids) + far_reads(&flat, &ids);
-    return !s.stored.term.n && far_reads(&across, &ids) < far;
-}
-
-/* --- the kernel --- slots: 0 row length, 1 pieces a row, 2 tiles of rows, 3 rows a tile, 4 rows beside each other */
+enum { JOINED_LOG = 2 };         /* SK_SHORT lines are 8 at a time, and some */
+enum { MOST_LANES = 64 };        /* of which blocks of many accumulators are a multiple, whatever their lines are */
+enum { ONE_LINE = 1, ONCE = 2 }; /* sk_geometry.row: facts of the launch that a kernel is made for */
 
 typedef struct columns {
     sk_folds *s;
-    k_val row, begin, count;
-    unsigned levels;
-    int64_t distance[16]; /* from an accumulator to the one it is combined with, the last combination first */
-    k_val **total[16];    /* per level, but the leaves' */
+    int64_t lanes;   /* of a gang */
+    bool one_line;   /* blocks, or what is computed now, are one line */
+    bool once;       /* no accumulator has more than one line */
+    unsigned joined; /* log2 of the turns that are taken together, so that enough lines are read at a time */
+    bool harmless;   /* elements may be computed twice, and operators of what is undefined */
+    /* Number of the outer indices; the first row of the tile, its rows, and all that lie beside each other. */
+    k_val outer, left, width, rows;
+    k_val index[IR_MAX_RANK];   /* of outer dimensions */
+    k_val length, begin, count; /* of rows, and the part of them that is folded */
+    k_val stride;               /* lines from one of an accumulator to the next */
+    k_val half;                 /* accumulators between those that are combined first */
+    k_val together, size;       /* accumulators of a block; these times width */
+    k_val level;                /* of the last block's total */
+    k_mem **waiting;            /* per fold and component: totals of each level, and from `second` on half a block */
+    k_val second;
+    k_val place; /* of the thread: in the block */
 } columns;
 
-static void set_total(const sk_folds *s, k_val *const *to, k_val *const *from)
+/* Numbers that a thread has, side by side: all totals that wait. */
+static int64_t room(const l_program *l, const l_cluster *c)
 {
-    k_builder *b = &s->lw->b;
-    for (uint32_t i = 0; i < s->fold.n; i++)
-        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < c->op.n; i++) {
+        const ir_array *info = ir_info(l->ir, c->op.at[i].term);
+        for (uint32_t k = 0; k < info->components && c->op.at[i].kind == L_FOLD; k++)
+            bytes += (int64_t)ir_type_size(info->type[k]);
+    }
+    return SCRATCH / (bytes ? bytes : 1);
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t pieces_of(int64_t n, int64_t piece)
+{
+    return n / piece + (n % piece != 0);
+}
+
+/* --- the launch --- */
+
+/* Lines of totals that a block of so many accumulators leaves waiting. */
+static int64_t lines_of(int64_t together)
+{
+    int64_t levels = 1;
+    for (int64_t blocks = HALF / together; blocks > 1; blocks /= 2)
+        levels++;
+    return levels * together;
+}
+
+bool sk_launch_columns(const l_program *l, const l_cluster *c, const sk_options *o, const int64_t *extent,
+                       sk_geometry *g)
+{
+    enum { FEWEST = 16, FEW = 16, UNIT = 64, LEAST = 4096, SHARES = 4, SHORT_TILE = 2048 };
+    int64_t length = extent[c->rank - 1], rows = 1, outer = 1, there = room(l, c);
+    for (unsigned d = 0; d + 1 < c->rank; d++)
+        *(d + 1 + c->beside < c->rank ? &outer : &rows) *= extent[d];
+    bool brief = length <= SK_SHORT, one_line = brief || !c->dense || (c->indexed && rows >= FEW);
+    if (!c->columns || (c->ordered && !brief) || !length || !outer)
+        return false;
+    if (one_line ? rows < FEWEST : rows * smaller(length, HALF) < FEW)
+        return false;
+    int64_t pieces = brief ? 1 : pieces_of(length, SK_PIECE), together = 1, width = rows;
+    if (!one_line)
+        for (together = HALF; together > 1 && lines_of(together) * rows > there;)
+            together /= 2;
+    if (together == 1) {
+        int64_t most = brief ? smaller(there, SHORT_TILE) : there / lines_of(1);
+        int64_t tiles = pieces_of(SHARES * larger(o->workers, 1), outer * pieces);
+        tiles = smaller(tiles, rows * smaller(length, SK_PIECE) / LEAST);
+        tiles = o->workers > 1 ? larger(tiles, 1) : 1;
+        width = smaller(most, pieces_of(rows, larger(tiles, pieces_of(rows, most))));
+        width = larger(UNIT, width / UNIT * UNIT);
+        width = smaller(rows, smaller(most, width));
+    }
+    g->variant = SK_FOLD_COLUMNS;
+    g->partials = pieces;
+    bool once = !brief && length <= SK_ACCUMULATORS;
+    g->row = (one_line || (once && together == 1) ? ONE_LINE : 0) | (once ? ONCE : 0);
+    g->slot[LENGTH] = length;
+    g->slot[PIECES] = pieces;
+    g->slot[TILES] = pieces_of(rows, width);
+    g->slot[WIDTH] = width;
+    g->slot[ROWS] = rows;
+    g->slot[TOGETHER] = together;
+    g->slot[STRIDE] = brief ? 1 : SK_ACCUMULATORS;
+    g->pieces = outer * g->slot[TILES] * pieces;
+    return true;
+}
+
+/* --- indices --- */
+
+/* Line k of the piece, at the thread's place, which lines behind it may have, too. */
+static void bind(void *env, k_val k)
+{
+    columns *t = env;
+    sk_folds *s = t->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    const l_cluster *c = lw->cluster;
+    unsigned last = c->rank - 1u, first = last - c->beside, run = c->dense;
+    k_val across = t->place, line = k;
+    if (c->dense)
+        lw->space.position[0] = sk_add(lw, sk_add(lw, sk_mul(lw, k, t->rows), t->left), t->place);
+    for (unsigned d = 0; d < first; d++)
+        sk_bind(lw, s->at.at[d], t->index[d]);
+    if (!c->indexed)
+        return;
+    if (!t->one_line) {
+        k_val down = k_let(b, OP_QUOT, t->place, t->width, 0);
+        across = sk_sub(lw, across, sk_mul(lw, down, t->width));
+        line = sk_add(lw, k, down);
+    }
+    k_val row = sk_add(lw, t->left, across);
+    if (c->beside > 1)
+        lw->space.position[run] = row;
+    else
+        sk_bind(lw, s->at.at[first], row);
+    sk_bind(lw, s->at.at[last], line);
+    lw->element = sk_add(lw, sk_mul(lw, sk_add(lw, sk_mul(lw, t->outer, t->rows), row), t->length), line);
+    sk_bind(lw, s->at.linear, lw->element);
+}
+
+/* The folded dimension and those beside each other are runs of what is read. */
+static void open_space(columns *t)
+{
+    sk_folds *s = t->s;
+    const l_cluster *c = s->lw->cluster;
+    sk_space *space = &s->lw->space;
+    unsigned last = c->rank - 1u, first = last - c->beside;
+    space->rank = c->beside;
+    if (c->dense) {
+        space->var[0] = s->at.at[last];
+        space->extent[0] = c->shape[last];
+        space->run[0] = (uint8_t)(1 + c->beside);
+        space->rank++;
+    }
+    for (unsigned d = first; d < last; d++) {
+        unsigned at = d - first + c->dense;
+        space->var[at] = s->at.at[d];
+        space->extent[at] = c->shape[d];
+        space->run[at] = d == first ? c->beside : 1;
+    }
+}
+
+/* --- one block --- */
+
+static k_mem **declare_waiting(const columns *t)
+{
+    sk_folds *s = t->s;
+    sk_lower *lw = s->lw;
+    k_mem **m = arena_alloc(lw->arena, s->fold.n * sizeof(k_mem *));
+    int64_t there = room(lw->l, lw->cluster), count = there + there / 2 + 3 * MOST_LANES;
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        const sk_fold *f = &s->fold.at[i];
+        m[i] = arena_alloc(lw->arena, f->n * sizeof(k_mem));
+        for (uint32_t c = 0; c < f->n; c++)
+            m[i][c] = k_shared(&lw->b, f->info->type[c], count, "waiting");
+    }
+    return m;
+}
+
+static void store_waiting(const columns *t, k_val at, k_val *const *acc)
+{
+    k_builder *b = &t->s->lw->b;
+    for (uint32_t i = 0; i < t->s->fold.n; i++)
+        for (uint32_t c = 0; c < t->s->fold.at[i].n; c++)
+            k_store(b, t->waiting[i][c], at, k_get(b, acc[i][c]));
+}
+
+static k_val **load_waiting(const columns *t, k_val at)
+{
+    k_builder *b = &t->s->lw->b;
+    k_val **acc = sk_fold_accumulators(t->s);
+    for (uint32_t i = 0; i < t->s->fold.n; i++)
+        for (uint32_t c = 0; c < t->s->fold.at[i].n; c++)
+            k_set(b, acc[i][c], k_load(b, t->waiting[i][c], at));
+    return acc;
+}
+
+static void set_all(const columns *t, k_val *const *to, k_val *const *from)
+{
+    k_builder *b = &t->s->lw->b;
+    for (uint32_t i = 0; i < t->s->fold.n; i++)
+        for (uint32_t c = 0; c < t->s->fold.at[i].n; c++)
             k_set(b, to[i][c], k_get(b, from[i][c]));
 }
 
-/* One accumulator of the tree: every 128th element of the piece from `first` on. */
-static k_val **leaf(const columns *t, k_val first)
+/* The lines of an accumulator, of which `line` is the first. */
+static k_val **take_lines(columns *t, k_val line, k_val lines)
 {
     sk_folds *s = t->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    k_val zero = k_i64(b, 0), stride = k_i64(b, SK_ACCUMULATORS);
-    k_val rest = sk_add(lw, sk_sub(lw, t->count, first), k_i64(b, SK_ACCUMULATORS - 1));
     k_val **acc = sk_fold_accumulators(s);
-    k_val k = k_for(b, zero, k_let(b, OP_QUOT, rest, stride, 0), false);
-    k_val at = sk_add(lw, sk_add(lw, t->begin, first), sk_mul(lw, k, stride));
-    sk_fold_element(s, t->row, at, k_let(b, OP_GT, k, zero, 0), acc);
+    if (t->once) {
+        sk_fold_element(s, t->outer, line, k_literal(b, T_BOOL, 0), acc);
+        return acc;
+    }
+    k_val k = k_for(b, k_i64(b, 0), lines, false);
+    sk_fold_element(s, t->outer, sk_add(lw, line, sk_mul(lw, k, t->stride)), k_let(b, OP_GT, k, k_i64(b, 0), 0), acc);
     k_end(b);
     return acc;
 }
 
-/* The total of all accumulators below a node of the tree, of which `first` is the foremost. */
-static k_val **node(const columns *t, unsigned level, k_val first)
+typedef struct pair { /* of blocks: the first line of the left one, lines of an accumulator on both sides, and the level
+                         of totals that it makes */
+    k_val line, left, right, level;
+} pair;
+
+/* An accumulator of the left block from line `line` on, combined with that of the right one, and, depth by depth, with
+ * what the blocks of the next turns have. */
+static k_val **take_node(columns *t, const pair *p, k_val line, unsigned depth)
 {
     sk_folds *s = t->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    if (level == t->levels)
-        return leaf(t, first);
-    k_val half = k_for(b, k_i64(b, 0), k_i64(b, 2), false);
-    k_val foremost = sk_add(lw, first, sk_mul(lw, half, k_i64(b, t->distance[level])));
-    k_if(b, k_let(b, OP_LT, foremost, t->count, 0));
-    k_val **total = node(t, level + 1, foremost);
-    k_if(b, k_let(b, OP_EQ, half, k_i64(b, 0), 0));
-    set_total(s, t->total[level], total);
-    k_else(b);
-    sk_fold_merge(s, t->total[level], total, 0);
+    if (depth) {
+        k_val distance = k_let(b, OP_SHR, t->half, k_i64(b, depth), 0);
+        k_val **left = take_node(t, p, line, depth - 1);
+        sk_fold_merge(s, left, take_node(t, p, sk_add(lw, line, distance), depth - 1), 0);
+        return left;
+    }
+    k_val **acc = take_lines(t, line, p->left), opposite = sk_add(lw, line, t->half);
+    if (lw->cluster->ordered)
+        return acc;
+    k_val some = t->joined ? k_let(b, OP_LT, opposite, sk_add(lw, t->begin, t->count), 0)
+                           : k_let(b, OP_GT, p->right, k_i64(b, 0), 0);
+    k_if(b, some);
+    sk_fold_merge(s, acc, take_lines(t, opposite, p->right), 0);
     k_end(b);
-    k_end(b);
-    k_end(b);
-    return t->total[level];
+    return acc;
 }
 
-static void find_levels(columns *t)
+/* The part of one thread. */
+static void take_place(columns *t, const pair *p, k_val place)
 {
-    for (int64_t d = 1; d < SK_ACCUMULATORS; d *= 2)
-        t->distance[t->levels++] = d;
+    sk_folds *s = t->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    t->place = place;
+    k_val **acc = take_node(t, p, p->line, t->joined);
+    if (!lw->cluster->ordered) {
+        k_val level = k_for(b, k_i64(b, 0), p->level, false);
+        k_val **total = load_waiting(t, sk_add(lw, sk_mul(lw, level, t->size), t->place));
+        sk_fold_merge(s, total, acc, 0);
+        set_all(t, acc, total);
+        k_end(b);
+    }
+    store_waiting(t, sk_add(lw, sk_mul(lw, p->level, t->size), t->place), acc);
 }
+
+/* Threads [from, to), all of whose accumulators have as many lines. The last gang may begin within the one before it:
+ * it computes the same again there. */
+static void take_part(columns *t, const pair *p, k_val from, k_val to)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    k_val lanes = k_i64(b, t->lanes), count = sk_sub(lw, to, from);
+    if (t->harmless) {
+        k_if(b, k_let(b, OP_GE, count, lanes, 0));
+        k_val gangs = k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, t->lanes - 1)), lanes, 0);
+        k_val gang = k_for(b, k_i64(b, 0), gangs, false);
+        k_val first = sk_min(lw, sk_add(lw, from, sk_mul(lw, gang, lanes)), sk_sub(lw, to, lanes));
+        take_place(t, p, sk_add(lw, first, k_for_all(b, lanes)));
+        k_end(b);
+        k_end(b);
+        k_else(b);
+    }
+    take_place(t, p, sk_add(lw, from, k_for_all(b, count)));
+    k_end(b);
+    if (t->harmless)
+        k_end(b);
+}
+
+/* min(max(x, 0), most) */
+static k_val within(sk_lower *lw, k_val x, k_val most)
+{
+    return sk_min(lw, sk_max(lw, x, k_i64(&lw->b, 0)), most);
+}
+
+static k_val trailing_zeros(sk_lower *lw, k_val x)
+{
+    return k_convert(&lw->b, OP_CONVERT, T_I64, k_let(&lw->b, OP_CTZ, x, 0, 0));
+}
+
+/* x with its lowest `bits` bits in the other order; it has no others, and these are at most eight. */
+static k_val turned(sk_lower *lw, k_val x, k_val bits)
+{
+    k_builder *b = &lw->b;
+    k_val copies = sk_mul(lw, x, k_i64(b, 0x0202020202));
+    k_val byte = k_let(b, OP_REM, k_let(b, OP_BIT_AND, copies, k_i64(b, 0x010884422010), 0), k_i64(b, 1023), 0);
+    return k_let(b, OP_SHR, byte, sk_sub(lw, k_i64(b, 8), bits), 0);
+}
+
+/* Pair `turn` of blocks: its first block, and the one that lies `half` behind it. Accumulators differ in lines by one
+ * at most, and some may have none in the second block. */
+static void take_pair(columns *t, k_val turn, k_val bits)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), one = k_i64(b, 1);
+    k_val first = sk_mul(lw, turned(lw, turn, bits), t->together), levels = trailing_zeros(lw, sk_add(lw, turn, one));
+    k_val lines = k_let(b, OP_QUOT, t->count, t->stride, 0);
+    if (t->joined) {
+        take_part(t, &(pair){sk_add(lw, t->begin, first), one, one, levels}, zero, t->width);
+        return;
+    }
+    k_val rest = sk_sub(lw, sk_sub(lw, t->count, sk_mul(lw, lines, t->stride)), first);
+    k_val lines_right = k_select(b, k_let(b, OP_LT, t->half, t->stride, 0), lines, zero);
+    k_val left = sk_mul(lw, within(lw, rest, t->together), t->width);
+    k_val right = sk_mul(lw, within(lw, sk_sub(lw, rest, t->half), t->together), t->width);
+    k_val part = k_for(b, zero, k_i64(b, 3), false);
+    k_val is_0 = k_let(b, OP_EQ, part, zero, 0), is_2 = k_let(b, OP_EQ, part, k_i64(b, 2), 0);
+    k_val from = k_select(b, is_0, zero, k_select(b, is_2, left, right));
+    k_val to = k_select(b, is_0, right, k_select(b, is_2, t->size, left));
+    k_if(b, k_let(b, OP_GT, to, from, 0));
+    lines = k_select(b, is_2, lines, sk_add(lw, lines, one));
+    lines_right = k_select(b, is_0, sk_add(lw, lines_right, one), lines_right);
+    take_part(t, &(pair){sk_add(lw, t->begin, first), lines, lines_right, levels}, from, to);
+    k_end(b);
+    k_end(b);
+}
+
+/* The accumulators of the last block, halves by halves, each to the other place. Returns where the total is. */
+static k_val combine_block(columns *t)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), one = k_i64(b, 1), begin = sk_mul(lw, t->level, t->size);
+    if (t->one_line)
+        return begin;
+    k_val turns = trailing_zeros(lw, t->together), turn = k_for(b, zero, turns, false);
+    k_val half = sk_mul(lw, k_let(b, OP_SHR, t->together, sk_add(lw, turn, one), 0), t->width);
+    k_val even = k_let(b, OP_EQ, k_let(b, OP_BIT_AND, turn, one, 0), zero, 0);
+    k_val at = k_select(b, even, begin, t->second), to = k_select(b, even, t->second, begin);
+    k_val lanes = k_i64(b, t->lanes), up = sk_add(lw, half, k_i64(b, t->lanes - 1));
+    k_val whole = sk_mul(lw, k_let(b, OP_QUOT, up, lanes, 0), lanes);
+    k_val lane = t->harmless ? k_for_whole(b, whole) : k_for_all(b, half);
+    k_val place = sk_add(lw, at, lane), **acc = load_waiting(t, place);
+    sk_fold_merge(t->s, acc, load_waiting(t, sk_add(lw, place, half)), 0);
+    store_waiting(t, sk_add(lw, to, lane), acc);
+    k_end(b);
+    k_end(b);
+    k_val odd = k_let(b, OP_EQ, k_let(b, OP_BIT_AND, turns, one, 0), one, 0);
+    return k_select(b, odd, t->second, begin);
+}
+
+static void finish(columns *t, k_val at, k_val part, k_val pieces)
+{
+    sk_folds *s = t->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    t->one_line = true;
+    t->place = k_for_all(b, t->width);
+    k_val row = sk_add(lw, sk_add(lw, sk_mul(lw, t->outer, t->rows), t->left), t->place);
+    k_val **acc = load_waiting(t, sk_add(lw, at, t->place));
+    lw->element = row;
+    sk_fold_settle(s, row, t->begin, 0, t->count, acc);
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        const sk_fold *f = &s->fold.at[i];
+        k_val *value = arena_alloc(lw->arena, f->n * sizeof(k_val));
+        for (uint32_t c = 0; c < f->n; c++)
+            value[c] = k_get(b, acc[i][c]);
+        sk_fold_finish(s, f, row, sk_add(lw, sk_mul(lw, row, pieces), part), value, 0);
+    }
+    k_end(b);
+}
+
+/* --- the kernel --- */
 
 static uint16_t lanes_of(const sk_folds *s)
 {
@@ -143,44 +409,84 @@ static uint16_t lanes_of(const sk_folds *s)
     for (uint32_t i = 0; i < s->fold.n; i++)
         for (uint32_t c = 0; c < s->fold.at[i].n; c++)
             vec_push(lw->arena, &term, s->fold.at[i].element[c]);
-    return sk_lanes_for(lw->l, lw->arena, term.n, term.at, lw->options->vector_bytes);
+    uint16_t lanes = sk_lanes_for(lw->l, lw->arena, term.n, term.at, lw->options->vector_bytes);
+    return lanes < MOST_LANES ? lanes : MOST_LANES;
+}
+
+/* The part of rows that is this piece, and where it is. */
+static k_val open_piece(columns *t, k_val pieces)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    const l_cluster *c = lw->cluster;
+    k_val tiles = sk_slot(lw, TILES, "tiles"), most = sk_slot(lw, WIDTH, "tile_width"), size = k_i64(b, SK_PIECE);
+    k_val at = k_let(b, OP_QUOT, k_piece(b), pieces, 0), part = sk_sub(lw, k_piece(b), sk_mul(lw, at, pieces));
+    t->rows = sk_slot(lw, ROWS, "rows");
+    t->length = sk_slot(lw, LENGTH, "row_length");
+    t->stride = sk_slot(lw, STRIDE, "stride");
+    t->outer = k_let(b, OP_QUOT, at, tiles, 0);
+    t->left = sk_mul(lw, sk_sub(lw, at, sk_mul(lw, t->outer, tiles)), most);
+    t->width = sk_min(lw, most, sk_sub(lw, t->rows, t->left));
+    t->begin = sk_mul(lw, part, size);
+    t->count = sk_min(lw, size, sk_sub(lw, t->length, t->begin));
+    sk_row_indices(lw, c->rank - c->beside, c->shape, t->outer, t->index);
+    return part;
+}
+
+/* Accumulators: half of the smallest power of two that there are at least, and those of a block. */
+static void find_blocks(columns *t)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    k_val one = k_i64(b, 1), last = sk_max(lw, sk_sub(lw, sk_min(lw, t->count, t->stride), one), one);
+    k_val unused = k_convert(b, OP_CONVERT, T_I64, k_let(b, OP_CLZ, last, 0, 0));
+    t->half = k_let(b, OP_SHL, one, sk_sub(lw, k_i64(b, 63), unused), 0);
+    t->together = t->one_line ? one : sk_min(lw, t->half, sk_slot(lw, TOGETHER, "together"));
+    t->size = sk_mul(lw, t->together, t->width);
+}
+
+/* May elements and operators be computed where nobody asks for them? */
+static bool is_harmless(const sk_folds *s)
+{
+    const sk_lower *lw = s->lw;
+    VEC(ir_id) term = {0};
+    opt_ids ids = {0};
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
+            vec_push(lw->arena, &term, s->fold.at[i].element[c]);
+        if (!sk_fold_harmless(lw, &s->fold.at[i]))
+            return false;
+    }
+    opt_reach(lw->l->ir, lw->arena, term.n, term.at, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(lw->l->ir, ids.at[i]);
+        if (n->partial || n->kind == IR_WITHIN || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES))
+            return false;
+    }
+    return true;
 }
 
 void sk_fold_columns(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    const l_cluster *c = lw->cluster;
-    columns t = {.s = s};
-    find_levels(&t);
+    columns *t = arena_alloc(lw->arena, sizeof(*t));
+    *t = (columns){.s = s, .one_line = lw->options->row & ONE_LINE, .once = lw->options->row & ONCE};
     lw->out->k->lanes = lanes_of(s);
-    k_val length = sk_slot(lw, 0, "row_length"), pieces = sk_slot(lw, 1, "pieces_a_row");
-    k_val tiles = sk_slot(lw, 2, "tiles"), width = sk_slot(lw, 3, "tile_width"), rows = sk_slot(lw, 4, "rows");
-    k_val place = k_let(b, OP_QUOT, k_piece(b), pieces, 0);
-    k_val part = sk_sub(lw, k_piece(b), sk_mul(lw, place, pieces));
-    k_val outer = k_let(b, OP_QUOT, place, tiles, 0);
-    k_val left = sk_mul(lw, sk_sub(lw, place, sk_mul(lw, outer, tiles)), width);
-    k_val size = k_i64(b, SK_PIECE);
-    t.begin = sk_mul(lw, part, size);
-    t.count = sk_min(lw, size, sk_sub(lw, length, t.begin));
-    k_val index[IR_MAX_RANK] = {0};
-    sk_row_indices(lw, c->rank - 1, c->shape, outer, index);
-    k_val lane = k_for_all(b, sk_min(lw, width, sk_sub(lw, rows, left)));
-    index[c->rank - 2] = sk_add(lw, left, lane);
-    s->outer = index;
-    t.row = sk_add(lw, sk_mul(lw, outer, rows), index[c->rank - 2]);
-    s->row_length = length;
-    s->row_base = sk_mul(lw, t.row, length);
-    lw->element = t.row;
-    for (unsigned d = 0; d < t.levels; d++)
-        t.total[d] = sk_fold_accumulators(s);
-    k_val **total = node(&t, 0, k_i64(b, 0));
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        k_val *value = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        for (uint32_t k = 0; k < f->n; k++)
-            value[k] = k_get(b, total[i][k]);
-        sk_fold_finish(s, f, t.row, sk_add(lw, sk_mul(lw, t.row, pieces), part), value, 0);
-    }
+    t->lanes = lw->out->k->lanes;
+    t->harmless = is_harmless(s);
+    t->waiting = declare_waiting(t);
+    t->second = k_i64(b, room(lw->l, lw->cluster) + MOST_LANES);
+    open_space(t);
+    s->bind = bind;
+    s->bind_env = t;
+    k_val pieces = sk_slot(lw, PIECES, "pieces_a_row"), part = open_piece(t, pieces);
+    lw->element = t->outer;
+    find_blocks(t);
+    t->joined = t->one_line && t->once ? JOINED_LOG : 0;
+    t->level = sk_sub(lw, trailing_zeros(lw, t->half), trailing_zeros(lw, t->together));
+    t->level = sk_sub(lw, t->level, k_i64(b, t->joined));
+    take_pair(t, k_for(b, k_i64(b, 0), k_let(b, OP_SHL, k_i64(b, 1), t->level, 0), false), t->level);
     k_end(b);
+    finish(t, combine_block(t), part, pieces);
 }

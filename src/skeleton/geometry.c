@@ -223,26 +223,6 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
     g->row = !combine && rows >= SK_SHORT ? few_groups(c, length) : 0;
 }
 
-/* Rows beside each other are lanes, so there must be enough of them. */
-static bool launch_columns(const l_cluster *c, const sk_options *o, int64_t outer, int64_t rows, int64_t length,
-                           sk_geometry *g)
-{
-    enum { FEWEST = 16, TILE = 64 };
-    int64_t piece = smaller(length, SK_PIECE);
-    if (!c->columns || c->ordered || length <= SK_SHORT || rows < FEWEST)
-        return false;
-    int64_t width = larger(TILE, piece_elements(c, o, outer * rows * length) / piece / TILE * TILE);
-    g->variant = SK_FOLD_COLUMNS;
-    g->partials = pieces_of(length, piece);
-    g->slot[0] = length;
-    g->slot[1] = g->partials;
-    g->slot[2] = pieces_of(rows, width);
-    g->slot[3] = width;
-    g->slot[4] = rows;
-    g->pieces = outer * g->slot[2] * g->partials;
-    return true;
-}
-
 static void launch_stencil(const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns, sk_geometry *g)
 {
     enum { LEAST_TILE = 1024, LEAST_BAND = 64 };
@@ -280,8 +260,7 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
         sk_launch_row(c, o, round.pass, rows, columns, g);
     else if (c->class == L_CLASS_FOLD && o->group)
         sk_group_launch_fold(l, c, o, rows, columns, combine, g);
-    else if (c->class == L_CLASS_FOLD && !combine && c->rank > 1 &&
-             launch_columns(c, o, rows / larger(extent[c->rank - 2], 1), extent[c->rank - 2], columns, g))
+    else if (c->class == L_CLASS_FOLD && !combine && c->rank > 1 && sk_launch_columns(l, c, o, extent, g))
         return;
     else if (c->class == L_CLASS_FOLD) {
         enum { LEAST_APART = 512 };

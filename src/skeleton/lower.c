@@ -188,14 +188,19 @@ static unsigned dimension_of(const sk_lower *lw, ir_id term)
     return 0;
 }
 
-/* If indices from here on are a run of the space, its length, and where it is; else 1. */
-static unsigned run_at(const sk_lower *lw, const ir_id *index, k_val *position)
+/* If the indices of a read from number k on are a run of the space, its length, and where it is; else 1. */
+static unsigned run_at(const sk_lower *lw, const ir_node *n, uint32_t k, k_val *position)
 {
-    unsigned d = dimension_of(lw, index[0]);
-    if (!d || lw->space.run[d - 1] < 2)
+    const sk_space *space = &lw->space;
+    const ir_id *index = lw->l->ir->arg.at + n->args, *shape = ir_info(lw->l->ir, n->array)->shape;
+    unsigned d = dimension_of(lw, index[k]), run = d ? space->run[d - 1] : 0;
+    if (run < 2 || k + run > n->n)
         return 1;
-    *position = lw->space.position[d - 1];
-    return lw->space.run[d - 1];
+    for (unsigned i = 1; i < run; i++)
+        if (index[k + i] != space->var[d - 1 + i] || shape[k + i] != space->extent[d - 1 + i])
+            return 1;
+    *position = space->position[d - 1];
+    return run;
 }
 
 /* Has this index been checked against this extent already, where the open lists run? Notes that it is from now on. */
@@ -236,7 +241,7 @@ static k_val lower_read(sk_lower *lw, const ir_node *n)
     const ir_id *arg = lw->l->ir->arg.at + n->args;
     k_val index[IR_MAX_RANK] = {0}, position = 0;
     for (uint32_t i = 0, run = 1; i < n->n; i += run) {
-        run = n->flags & IR_LINEAR ? 1 : run_at(lw, arg + i, &index[i]);
+        run = n->flags & IR_LINEAR ? 1 : run_at(lw, n, i, &index[i]);
         if (run == 1)
             index[i] = sk_value(lw, arg[i]);
     }
@@ -249,7 +254,7 @@ static k_val lower_read(sk_lower *lw, const ir_node *n)
         return load_global(lw, n, index[0]);
     for (uint32_t d = 0, run = 1; d < n->n; d += run) {
         k_val unused;
-        run = run_at(lw, arg + d, &unused);
+        run = run_at(lw, n, d, &unused);
         k_val extent = run > 1 ? sk_product(lw, run, info->shape + d) : sk_closed(lw, info->shape[d]);
         position = d ? sk_add(lw, sk_mul(lw, position, extent), index[d]) : index[d];
     }

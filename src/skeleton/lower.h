@@ -14,7 +14,8 @@ typedef k_mem (*sk_place)(void *env, sk_lower *lw, const ir_node *read, const k_
 typedef struct sk_space {
     unsigned rank; /* 0: nothing is known of the indices */
     ir_id var[IR_MAX_RANK];
-    uint8_t run[IR_MAX_RANK];
+    ir_id extent[IR_MAX_RANK];
+    uint8_t run[IR_MAX_RANK]; /* dimensions from here on that a position stands for, where a read has all of them */
     bool used[IR_MAX_RANK];
     k_val position[IR_MAX_RANK]; /* of runs of several dimensions, where they begin */
 } sk_space;

@@ -110,6 +110,7 @@ void sk_open_space(sk_lower *lw, const l_cluster *c, const sk_index *at)
     s->rank = c->rank;
     for (unsigned d = 0; d < c->rank; d++) {
         s->var[d] = at->at[d];
+        s->extent[d] = c->shape[d];
         s->run[d] = found ? c->run[d] : 1;
         s->used[d] = !found || c->used[d];
     }

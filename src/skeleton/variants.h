@@ -42,8 +42,12 @@ sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_opt
 /* Builds one of the variants SK_FOLD_... and SK_COMBINE_... */
 sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options,
                          arena *a, sk_reason *why);
-/* Do the cluster's folds read memory in larger steps within a row than from row to row? */
-bool sk_folds_columns(const l_program *l, const l_cluster *c, arena *a);
+/* Do the cluster's folds read memory in larger steps within a row than from row to row? Then also sets `beside`,
+ * `dense` and `indexed`. */
+bool sk_folds_columns(const l_program *l, l_cluster *c, arena *a);
+/* How SK_FOLD_COLUMNS is launched (fold_columns.c); false: not that way. */
+bool sk_launch_columns(const l_program *l, const l_cluster *c, const sk_options *o, const int64_t *extent,
+                       sk_geometry *g);
 
 /* Row loops (row.c): sets `chains` and `state_words`; how they are launched; builds one of the variants SK_ROW_... */
 void sk_row_prepare(const l_program *l, l_cluster *c, arena *a);

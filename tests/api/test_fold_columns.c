@@ -8,7 +8,8 @@
 /* rows x columns, on both sides of where that kernel begins, of a group of lanes and of a piece */
 #define SHAPES                                                                                                         \
     33, 15, 33, 16, 33, 17, 32, 40, 63, 64, 64, 65, 65, 130, 100, 33, 127, 16, 128, 100, 129, 257, 400, 31, 1100, 20,  \
-        0, 20, 20, 0, 1, 50, 40000, 17, 70001, 16
+        0, 20, 20, 0, 1, 50, 40000, 17, 70001, 16, 33, 1, 300, 1, 200, 2, 9000, 3, 5000, 7, 31, 70, 33, 2500, 150,     \
+        1300
 
 static sn_acc sums(sn_acc x)
 {
@@ -91,6 +92,43 @@ static void higher_ranks(void **state)
     both("[a,l,n,m]T -> [a,l,m]T", batch, "f32", SMALL, 2, 3, 40, 20, 3, 2, 64, 64);
 }
 
+static sn_scalar from_outermost(sn_scalar i, sn_scalar j, sn_scalar k)
+{
+    return sn_tuple(k, i, j);
+}
+
+static sn_acc outermost_last(sn_acc x)
+{
+    return sn_backpermute(sn_shape(sn_extent(x, 1), sn_extent(x, 2), sn_extent(x, 0)), from_outermost, x);
+}
+
+static sn_acc outer(sn_acc x)
+{
+    sn_acc t = outermost_last(x);
+    return sn_results(sn_maximum(t), sn_fold(sn_add, 5, t));
+}
+
+static sn_scalar weighted(sn_scalar j, sn_scalar k, sn_scalar i, sn_scalar x)
+{
+    return sn_add(sn_mul(x, i), sn_sub(sn_mul(k, 3), j));
+}
+
+/* what needs the indices of all dimensions */
+static sn_acc outer_weighted(sn_acc x)
+{
+    return sn_sum(sn_imap(weighted, sn_map(sn_to_i64, outermost_last(x))));
+}
+
+static void outer_and_middle_dimensions(void **state)
+{
+    (void)state;
+    both("[l,n,m]T -> [n,m]T, [n,m]T", outer, "u8 i32 f32 f64", SMALL, 3, 40, 20, 40, 3, 5, 33, 20, 65, 130, 2, 1, 200,
+         7, 33, 4100, 3, 2);
+    both("[l,n,m]T -> [n,m]i64", outer_weighted, "u8 i32", SMALL, 3, 40, 20, 40, 3, 5, 33, 20, 65, 130, 2, 1, 4100, 3,
+         2);
+    both("[l,n,m]T -> [l,m]T", batch, "i32 f32", SMALL, 3, 5, 40, 20, 200, 3, 4, 33, 33, 2, 4500, 7, 6, 70, 1);
+}
+
 /* --- the same bits --- */
 
 static sn_acc both_ways(sn_acc x)
@@ -101,7 +139,8 @@ static sn_acc both_ways(sn_acc x)
 
 static void bits_do_not_depend_on_where_elements_lie(void **state)
 {
-    static const int64_t shape[][2] = {{33, 16}, {64, 70}, {127, 33}, {129, 64}, {1000, 200}, {40000, 18}, {70001, 40}};
+    static const int64_t shape[][2] = {{33, 16},    {64, 70}, {127, 33}, {129, 64}, {1000, 200}, {40000, 18},
+                                       {70001, 40}, {33, 3},  {100, 1},  {257, 7},  {9000, 5}};
     (void)state;
     sn_program *f32 = sn_compile(both_cpu(), "[n,m]f32 -> [m]f32, [m]f32", both_ways);
     sn_program *f64 = sn_compile(both_cpu(), "[n,m]f64 -> [m]f64, [m]f64", both_ways);
@@ -133,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_of_all_lengths),
         cmocka_unit_test(higher_ranks),
+        cmocka_unit_test(outer_and_middle_dimensions),
         cmocka_unit_test(bits_do_not_depend_on_where_elements_lie),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
