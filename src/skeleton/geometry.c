@@ -334,7 +334,7 @@ sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, 
     if (!built)
         return NULL;
     built->k->name = name_of(l, c, built->k->name, a);
-    bool index_vectors = !options->group && k_makes_index_vectors(built->k, a);
+    bool index_vectors = !options->group && built->k->lanes > 1 && k_makes_index_vectors(built->k, a);
     built->k->narrow = options->narrow && (options->group || index_vectors);
     if (index_vectors && (variant == SK_MAP_FLAT || variant == SK_MAP_ROWS))
         limit_lanes(built->k, options);

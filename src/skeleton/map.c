@@ -1,7 +1,10 @@
 /* The skeleton of loops whose iterations are independent: one flat loop, or rows and columns where index components are
  * needed (a division per row instead of one per element), or tiles where elements differ in what they cost. */
+#include "skeleton/interleave.h"
 #include "skeleton/runs.h"
+#include "skeleton/stretches.h"
 #include "skeleton/variants.h"
+#include "skeleton/walks.h"
 
 #include "kernel/pack.h"
 #include "opt/rewrite.h"
@@ -89,15 +92,124 @@ static void bind_element(sk_lower *lw, ir_id linear, k_val position)
         sk_bind_runs(lw, lw->cluster, lw->cluster->rank, position);
 }
 
-static void flat_elements(sk_lower *lw, const sk_outputs *out, ir_id linear, k_val first, k_val count)
+/* Elements of a piece, or of a row of it. */
+typedef struct elements {
+    sk_lower *lw;
+    const sk_outputs *out;
+    sk_stretches cuts;
+    sk_factor factor;
+    ir_id linear;
+    unsigned column; /* ROWS: the dimension of columns */
+    k_val first;     /* element */
+    k_val left;      /* ROWS: first column */
+    k_val at;
+} elements;
+
+/* Where a lane has several elements, registers are for these. */
+static void adjust_lanes(sk_lower *lw, const sk_outputs *out, const elements *e, const sk_directions *d)
 {
-    uint32_t mark = sk_scope(lw);
-    k_val lane = k_for_all(&lw->b, count), i = sk_add(lw, first, lane);
-    lw->element = i;
-    bind_element(lw, linear, i);
-    emit_and_store(lw, out, i);
-    sk_scope_end(lw, mark);
-    k_end(&lw->b);
+    kernel *k = lw->out->k;
+    for (int64_t by = e->factor.by; by > 1 && k->lanes > 8; by = (by + 1) / 2)
+        k->lanes /= 2;
+    if (sk_walks_alone(lw, out->term.n, out->term.at, d))
+        k->lanes = 1;
+}
+
+static void store_element(void *env)
+{
+    elements *e = env;
+    emit_and_store(e->lw, e->out, e->at);
+}
+
+static void begin_flat(void *env, k_val position)
+{
+    elements *e = env;
+    e->at = sk_add(e->lw, e->first, position);
+    e->lw->element = e->at;
+    bind_element(e->lw, e->linear, e->at);
+}
+
+static void few_flat(void *env, k_val from, k_val count)
+{
+    elements *e = env;
+    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_flat, store_element});
+}
+
+static k_val begin_interleaved(void *env, k_val position, k_val quotient)
+{
+    elements *e = env;
+    const l_cluster *c = e->lw->cluster;
+    e->at = sk_add(e->lw, e->first, position);
+    e->lw->element = e->at;
+    sk_bind(e->lw, e->linear, e->at);
+    if (c->rank > 1)
+        sk_bind_runs(e->lw, c, c->rank - e->factor.digit, e->factor.digit ? quotient : e->at);
+    return e->at;
+}
+
+static void interleaved_elements(elements *e, k_val start, k_val count,
+                                 k_val (*begin)(void *env, k_val position, k_val quotient),
+                                 void (*single)(void *env, k_val from, k_val count))
+{
+    k_mem *memory = arena_alloc(e->lw->arena, (e->out->term.n + 1) * sizeof(k_mem));
+    for (uint32_t i = 0; i < e->out->term.n; i++)
+        memory[i] = sk_array_memory(e->lw, e->out->array.at[i], e->out->component.at[i], true);
+    sk_for_interleaved(e->lw, &e->factor, start, count,
+                       &(sk_interleaved){e, begin, single, e->out->term.n, e->out->term.at, memory});
+}
+
+static void flat_elements(elements *e, k_val count)
+{
+    if (e->factor.by > 1)
+        interleaved_elements(e, e->first, count, begin_interleaved, few_flat);
+    else
+        sk_for_stretches(e->lw, &e->cuts, count, &(sk_positions){e, begin_flat, store_element});
+}
+
+/* Where the innermost extent is small and known, it is one lane's. */
+static sk_factor factor_of_flat(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
+{
+    const l_cluster *c = lw->cluster;
+    unsigned last = c->rank - 1u;
+    sk_factor f = {.by = 1};
+    if (c->rank > 1 && lw->space.run[last] == 1 && lw->space.used[last])
+        f = sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[last], c->shape[last]);
+    return f.by > 1 ? f : sk_find_factor(lw, out->term.n, out->term.at, at->linear);
+}
+
+static void begin_column(void *env, k_val position)
+{
+    elements *e = env;
+    e->at = sk_add(e->lw, e->first, position);
+    e->lw->element = e->at;
+    if (e->lw->cluster->used[e->column])
+        sk_bind_run(e->lw, e->column, sk_add(e->lw, e->left, position));
+    sk_bind(e->lw, e->linear, e->at);
+}
+
+static void few_columns(void *env, k_val from, k_val count)
+{
+    elements *e = env;
+    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_column, store_element});
+}
+
+static k_val begin_interleaved_column(void *env, k_val position, k_val quotient)
+{
+    (void)quotient;
+    begin_column(env, position);
+    return ((elements *)env)->at;
+}
+
+static sk_directions directions_of_rows(const sk_lower *lw, ir_id linear, unsigned column)
+{
+    const sk_space *s = &lw->space;
+    sk_directions d = {.along = 1, .moving = {linear}};
+    if (s->run[column] == 1 && s->used[column])
+        d.moving[d.along++] = s->var[column];
+    for (unsigned i = 0; i < column; i++)
+        if (s->run[i] == 1 && s->used[i])
+            d.fixed[d.still++] = s->var[i];
+    return d;
 }
 
 /* The elements of a whole piece, several neighbours a thread. */
@@ -139,16 +251,21 @@ static sk_kernel *build_flat(const l_program *l, const l_cluster *c, const sk_op
     k_val first = sk_mul(&lw, k_piece(b), size);
     k_val count = bounded(&lw, sk_min(&lw, size, sk_sub(&lw, total, first)));
     bool twice = options->group && c->flops <= SMALL;
+    elements e = {.lw = &lw, .out = &out, .linear = linear, .first = first};
+    sk_directions d = {.along = 1, .moving = {linear}};
+    e.cuts = sk_find_stretches(&lw, out.term.n, out.term.at, &d);
+    e.factor = factor_of_flat(&lw, &out, &at);
+    adjust_lanes(&lw, &out, &e, &d);
     if (twice) { /* whole pieces need no guards, so reads of several elements are under way together */
         k_val whole = k_i64(b, sk_group_piece(c));
         k_if(b, k_let(b, OP_EQ, count, whole, 0));
         if (packs)
             packed_elements(&lw, &out, linear, first);
         else
-            flat_elements(&lw, &out, linear, first, whole);
+            flat_elements(&e, whole);
         k_else(b);
     }
-    flat_elements(&lw, &out, linear, first, count);
+    flat_elements(&e, count);
     if (twice)
         k_end(b);
     *why = lw.why;
@@ -195,15 +312,18 @@ sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_op
     k_val first = sk_mul(&lw, group, rows_piece);
     k_val row = k_for(b, first, sk_min(&lw, sk_add(&lw, first, rows_piece), rows), false);
     sk_bind_runs(&lw, c, c->rank - c->inner, row);
-    k_val start = sk_add(&lw, sk_mul(&lw, row, columns), left);
-    k_val lane = k_for_all(b, bounded(&lw, count));
-    k_val linear = sk_add(&lw, start, lane);
-    lw.element = linear;
-    if (c->used[c->rank - c->inner])
-        sk_bind_run(&lw, c->rank - c->inner, sk_add(&lw, left, lane));
-    sk_bind(&lw, at.linear, linear);
-    emit_and_store(&lw, &out, linear);
-    k_end(b);
+    elements e = {.lw = &lw, .out = &out, .linear = at.linear, .left = left, .column = c->rank - c->inner};
+    e.first = sk_add(&lw, sk_mul(&lw, row, columns), left);
+    sk_directions d = directions_of_rows(&lw, at.linear, e.column);
+    e.cuts = sk_find_stretches(&lw, out.term.n, out.term.at, &d);
+    e.factor = (sk_factor){.by = 1};
+    if (lw.space.run[e.column] == 1 && lw.space.used[e.column])
+        e.factor = sk_find_factor(&lw, out.term.n, out.term.at, at.at[e.column]);
+    adjust_lanes(&lw, &out, &e, &d);
+    if (e.factor.by > 1)
+        interleaved_elements(&e, left, count, begin_interleaved_column, few_columns);
+    else
+        sk_for_stretches(&lw, &e.cuts, bounded(&lw, count), &(sk_positions){&e, begin_column, store_element});
     k_end(b);
     *why = lw.why;
     return lw.why.text ? NULL : lw.out;

@@ -255,6 +255,11 @@ cg_ref cg_load_pieces(cg *g, const k_stmt *s); /* pieces.c: NULL if the index is
 void cg_store(cg *g, k_ref id);
 /* Emits stores past the caches that stand together, from `first` on, if there are several. Returns how many. */
 unsigned cg_store_streams(cg *g, k_ref first);
+/* Vectors of all lanes that lie one behind the other, from `pointer` on; elements of `size` bytes. */
+void cg_store_row(cg *g, unsigned n, const cg_ref *vector, cg_ref pointer, unsigned size, bool stream);
+/* interleave.c: emits stores that stand together and write neighbouring elements in each lane. Returns how many; 0:
+ * there are none from `first` on. */
+unsigned cg_store_interleaved(cg *g, k_ref first);
 
 /* --- partial.c --- */
 bool cg_moves_some(const cg *g, LLVMTypeRef vector); /* does the machine load and store some lanes of such vectors? */

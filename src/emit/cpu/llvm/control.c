@@ -325,6 +325,7 @@ void cg_range(cg *g, k_ref first, k_ref end)
             continue;
         }
         stored = stored ? stored - 1 : cg_store_streams(g, r);
+        stored = stored ? stored : cg_store_interleaved(g, r);
         if (!stored)
             cg_statement(g, r);
     }

@@ -284,8 +284,8 @@ static cg_ref load_spread(cg *g, LLVMTypeRef vector, cg_ref first, LLVMTypeRef e
 /* --- addresses --- */
 
 typedef struct place {
-    enum { PLACE_ONE, PLACE_ROW, PLACE_STEP, PLACE_ANY } kind;
-    cg_ref index;  /* ONE, ROW, STEP: of lane 0; ANY: vector */
+    enum { PLACE_ONE, PLACE_ROW, PLACE_STEP, PLACE_STRIDED, PLACE_ANY } kind;
+    cg_ref index; /* ONE, ROW, STEP, STRIDED: of lane 0; ANY: vector */
     int64_t step;
 } place;
 
@@ -315,6 +315,8 @@ static place place_of(cg *g, k_mem m, k_val index)
         return (place){PLACE_ROW, cg_scalar(g, index), 1};
     if (x->shape == K_AFFINE && (x->step == -1 || (x->step > 1 && x->step <= 4)))
         return (place){PLACE_STEP, cg_scalar(g, index), x->step};
+    if (x->shape == K_STRIDED)
+        return (place){PLACE_STRIDED, cg_scalar(g, index), 0};
     return (place){PLACE_ANY, NULL, 0};
 }
 
@@ -367,6 +369,26 @@ static cg_ref load_step(cg *g, const k_stmt *s, cg_ref first, int64_t step)
     return cg_phi2(g, x, whole, y, part);
 }
 
+/* A step that only the launch knows: often 1, of positions that are clamped elsewhere or of arrays with one column. */
+static cg_ref load_strided(cg *g, const k_stmt *s, cg_ref first)
+{
+    ir_type t = (ir_type)g->k->mem.at[s->mem].type;
+    LLVMTypeRef vector = LLVMVectorType(cg_stored(g, t), g->lanes);
+    cg_ref is_row = LLVMBuildICmp(g->b, LLVMIntEQ, cg_step(g, s->in[0]), cg_i64(g, 1), "");
+    LLVMBasicBlockRef row = cg_block(g, "step.one"), apart = cg_block(g, "step.other"), end = cg_block(g, "step.end");
+    cg_cond(g, is_row, row, apart);
+    cg_at(g, row);
+    cg_ref x = load_contiguous(g, vector, cg_element(g, s->mem, first), (unsigned)ir_type_size(t));
+    row = cg_here(g);
+    cg_br(g, end);
+    cg_at(g, apart);
+    cg_ref y = load_any(g, s, NULL);
+    apart = cg_here(g);
+    cg_br(g, end);
+    cg_at(g, end);
+    return cg_phi2(g, x, row, y, apart);
+}
+
 static void load_tiled(cg *g, k_ref id, const cg_tiled *tile)
 {
     const k_stmt *s = &g->k->stmt.at[id];
@@ -410,6 +432,8 @@ void cg_load(cg *g, k_ref id)
         x = load_contiguous(g, vector, cg_element(g, s->mem, at.index), align);
     else if (at.kind == PLACE_STEP)
         x = load_step(g, s, at.index, at.step);
+    else if (at.kind == PLACE_STRIDED)
+        x = load_strided(g, s, at.index);
     else
         x = load_any(g, s, at.index);
     cg_define(g, s->dst, cg_from_memory(g, t, x));
@@ -478,4 +502,19 @@ unsigned cg_store_streams(cg *g, k_ref first)
     if (n > 1)
         store_streams(g, s, n);
     return n > 1 ? n : 0;
+}
+
+void cg_store_row(cg *g, unsigned n, const cg_ref *vector, cg_ref pointer, unsigned size, bool stream)
+{
+    streamed s[CG_MOST_STREAMS] = {0};
+    bool past = stream && may_stream(size * g->lanes);
+    for (unsigned i = 0; i < n; i++) {
+        cg_ref at = cg_bytes_on(g, pointer, cg_i64(g, (int64_t)i * size * g->lanes));
+        if (past)
+            s[i] = (streamed){vector[i], at, size, size * g->lanes};
+        else
+            plain_store(g, vector[i], at, size);
+    }
+    if (past)
+        store_streams(g, s, n);
 }

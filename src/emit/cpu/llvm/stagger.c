@@ -7,8 +7,12 @@
 
 enum { PARTS = 4, LEAST_STATEMENTS = 48, SKEW_SHARE = 24, REGISTER = 64 };
 
-static bool is_plain(const k_stmt *s)
+/* A lane's stores of several neighbours are made together (interleave.c). */
+static bool is_plain(const cg *g, const k_stmt *s)
 {
+    const k_value *index = &g->k->value.at[s->in[0]];
+    if (s->op == K_STORE && index->shape == K_AFFINE && index->step != 1)
+        return false;
     return s->op == K_LET || s->op == K_SELECT || s->op == K_LOAD || s->op == K_STORE || s->op == K_NOP;
 }
 
@@ -29,7 +33,7 @@ unsigned cg_stagger(const cg *g, const k_stmt *s, const cg_facts *facts)
     size_t widest = 0;
     for (k_ref r = s->body; r; r = g->k->stmt.at[r].next) {
         const k_stmt *each = &g->k->stmt.at[r];
-        if (!is_plain(each))
+        if (!is_plain(g, each))
             return 0;
         widest = width_of(g, each) > widest ? width_of(g, each) : widest;
     }
