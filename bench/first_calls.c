@@ -204,32 +204,90 @@ static sn_acc wrapped(void *env, int count, const sn_acc *in)
     return stencil(env, in[0], sn_wrap);
 }
 
+static sn_acc scanned(void *env, int count, const sn_acc *in)
+{
+    (void)count;
+    return sn_scanl1(sn_closure(combined, env), in[0]);
+}
+
+static sn_acc scanned_from_right(void *env, int count, const sn_acc *in)
+{
+    (void)count;
+    return sn_prescanr(sn_closure(combined, env), 1, in[0]);
+}
+
+/* An affine map after another: keeps order. */
+static sn_scalar after(sn_scalar f, sn_scalar g)
+{
+    return sn_tuple(sn_mul(sn_fst(f), sn_fst(g)), sn_add(sn_mul(sn_snd(f), sn_fst(g)), sn_snd(g)));
+}
+
+static sn_scalar pair_of(sn_scalar x)
+{
+    return sn_tuple(x, sn_add(x, 1));
+}
+
+static sn_scalar second_of(sn_scalar x)
+{
+    return sn_snd(x);
+}
+
+static sn_acc scanned_pairs(void *env, int count, const sn_acc *in)
+{
+    (void)env, (void)count;
+    return sn_map(second_of, sn_scanl1(after, sn_map(pair_of, in[0])));
+}
+
+static sn_scalar is_positive(sn_scalar x)
+{
+    return sn_gt(x, 0);
+}
+
+static sn_acc kept(void *env, int count, const sn_acc *in)
+{
+    (void)env, (void)count;
+    return sn_filter(is_positive, in[0]);
+}
+
+/* What is kept, and what is made of it in the same loop. */
+static sn_acc kept_and_scanned(void *env, int count, const sn_acc *in)
+{
+    (void)count;
+    return sn_scanl1(sn_closure(combined, env), sn_filter(is_positive, in[0]));
+}
+
 struct operation {
     const char *name;
     sn_acc (*body)(void *env, int count, const sn_acc *in);
     int least, most; /* ranks of its operand */
     int change;      /* of the rank */
     char second;     /* operand: 's' the same type, 'i' indices */
+    int group;       /* FIRST_SCANS: of a few types only */
 };
 
 static const struct operation operations[] = {
-    {"map", mapped, 1, 4, 0, 0},
-    {"zip", zipped, 1, 4, 0, 's'},
-    {"fold", folded, 1, 4, -1, 0},
-    {"replicate rows", repeated_rows, 1, 3, 1, 0},
-    {"replicate elements", repeated_elements, 1, 3, 1, 0},
-    {"transpose", transposed, 2, 4, 0, 0},
-    {"reverse", reversed, 1, 4, 0, 0},
-    {"rotate", rotated, 1, 4, 0, 0},
-    {"take", taken, 1, 4, 0, 0},
-    {"skip", skipped, 1, 4, 0, 0},
-    {"slice row", a_row, 1, 4, -1, 0},
-    {"slice column", a_column, 2, 4, -1, 0},
-    {"reshape", reshaped, 1, 4, 0, 0},
-    {"gather", gathered, 1, 4, 0, 'i'},
-    {"stencil, clamped", clamped, 1, 3, 0, 0},
-    {"stencil, mirrored", mirrored, 1, 3, 0, 0},
-    {"stencil, wrapped", wrapped, 1, 3, 0, 0},
+    {"map", mapped, 1, 4, 0, 0, FIRST_SINGLE},
+    {"zip", zipped, 1, 4, 0, 's', FIRST_SINGLE},
+    {"fold", folded, 1, 4, -1, 0, FIRST_SINGLE},
+    {"replicate rows", repeated_rows, 1, 3, 1, 0, FIRST_SINGLE},
+    {"replicate elements", repeated_elements, 1, 3, 1, 0, FIRST_SINGLE},
+    {"transpose", transposed, 2, 4, 0, 0, FIRST_SINGLE},
+    {"reverse", reversed, 1, 4, 0, 0, FIRST_SINGLE},
+    {"rotate", rotated, 1, 4, 0, 0, FIRST_SINGLE},
+    {"take", taken, 1, 4, 0, 0, FIRST_SINGLE},
+    {"skip", skipped, 1, 4, 0, 0, FIRST_SINGLE},
+    {"slice row", a_row, 1, 4, -1, 0, FIRST_SINGLE},
+    {"slice column", a_column, 2, 4, -1, 0, FIRST_SINGLE},
+    {"reshape", reshaped, 1, 4, 0, 0, FIRST_SINGLE},
+    {"gather", gathered, 1, 4, 0, 'i', FIRST_SINGLE},
+    {"stencil, clamped", clamped, 1, 3, 0, 0, FIRST_SINGLE},
+    {"stencil, mirrored", mirrored, 1, 3, 0, 0, FIRST_SINGLE},
+    {"stencil, wrapped", wrapped, 1, 3, 0, 0, FIRST_SINGLE},
+    {"scan", scanned, 1, 2, 0, 0, FIRST_SCANS},
+    {"scan from the right", scanned_from_right, 1, 1, 0, 0, FIRST_SCANS},
+    {"scan of pairs", scanned_pairs, 1, 1, 0, 0, FIRST_SCANS},
+    {"filter", kept, 1, 1, 0, 0, FIRST_SCANS},
+    {"scan of a filter", kept_and_scanned, 1, 1, 0, 0, FIRST_SCANS},
 };
 
 /* --- a case --- */
@@ -347,11 +405,22 @@ static void name_of(const struct one_case *c, char *to, size_t room)
     snprintf(to + n, room - (size_t)n, "]%s", c->subject.type->name);
 }
 
+/* Of scans and filters some types tell of all others. */
+static int is_measured(const struct operation *o, const struct shape *s, const struct type *t)
+{
+    static const char *const few[] = {"f32", "i32", "u8", "f64"};
+    int listed = o->group != FIRST_SCANS;
+    for (size_t i = 0; i < sizeof(few) / sizeof(*few); i++)
+        listed |= strcmp(t->name, few[i]) == 0;
+    return listed && s->rank >= o->least && s->rank <= o->most;
+}
+
 static int measure(const char *only, double budget_ms, struct one_case *c, struct first_call *to)
 {
     name_of(c, to->name, sizeof(to->name));
     if (only && !strstr(to->name, only))
         return 0;
+    to->group = c->operation->group;
     to->ms = run_case(c);
     for (int i = 1; i < TRIES && to->ms > budget_ms; i++) {
         double again = run_case(c);
@@ -374,7 +443,7 @@ int first_calls(const char *only, double budget_ms, struct first_call **list)
         for (int t = 0; t < TYPES; t++)
             for (int k = 0; k < SHAPES; k++) {
                 struct one_case c = {&operations[o], &shapes[k], {&types[t], shapes[k].rank}};
-                if (c.shape->rank < c.operation->least || c.shape->rank > c.operation->most)
+                if (!is_measured(c.operation, c.shape, &types[t]))
                     continue;
                 int measured = measure(only, budget_ms, &c, &(*list)[n]);
                 if (measured < 0)

@@ -127,10 +127,13 @@ static void draw_all(const struct nb_program *program, const struct nb_arguments
 
 /* --- making them --- */
 
-static sn_arg arg_of(const struct nb_memory *m, void *at, bool result)
+/* found: NULL where the result has as many elements as there is memory for. */
+static sn_arg arg_of(const struct nb_memory *m, void *at, bool result, int64_t *found)
 {
     const struct nb_port *port = m->port;
     bool structs = m->component < 0;
+    if (found)
+        return sn_upto_of(port->type[m->component], at, m->count, found);
     sn_arg arg = {.kind = structs ? SN_ARG_STRUCTS : result ? SN_ARG_INTO : SN_ARG_IN, .rank = port->rank};
     if (!structs)
         arg.type = port->type[m->component];
@@ -144,7 +147,7 @@ static sn_arg arg_of(const struct nb_memory *m, void *at, bool result)
     return arg;
 }
 
-static bool add_memory(struct nb_arguments *a, const struct nb_port *port, int component, bool result)
+static bool add_memory(struct nb_arguments *a, const struct nb_port *port, int component, bool result, bool kept)
 {
     int index = a->ins + a->outs;
     if ((result ? a->outs : a->ins) == NB_MEMORY) {
@@ -168,12 +171,16 @@ static bool add_memory(struct nb_arguments *a, const struct nb_port *port, int c
         fputs("no memory\n", stderr);
         return false;
     }
-    a->sinter[index] = arg_of(m, m->at, result);
-    a->opponent[index] = arg_of(m, result ? m->opponent : m->at, result);
-    if (result)
+    bool fewer = result && kept && port->rank == 1;
+    m->found = m->opponent_found = m->count;
+    a->sinter[index] = arg_of(m, m->at, result, fewer ? &m->found : NULL);
+    a->opponent[index] = arg_of(m, result ? m->opponent : m->at, result, fewer ? &m->opponent_found : NULL);
+    if (result) {
         a->call.out[a->outs - 1] = m->opponent;
-    else
+        a->call.kept[a->outs - 1] = &m->opponent_found;
+    } else {
         a->call.in[a->ins - 1] = m->at;
+    }
     return true;
 }
 
@@ -191,7 +198,7 @@ bool nb_arguments_make(const struct nb_program *program, const int64_t *extents,
         const struct nb_port *port = &s->port[p];
         bool structs = program->structs && port->tuple;
         for (int k = structs ? -1 : 0; k < (structs ? 0 : port->components); k++)
-            if (!add_memory(a, port, k, p >= s->parameters))
+            if (!add_memory(a, port, k, p >= s->parameters, program->kept))
                 return false;
     }
     draw_all(program, a);
@@ -246,9 +253,14 @@ static bool component_agrees(const struct nb_program *program, const struct nb_m
     size_t offset = m->component < 0 ? offset_of(m->port, component) : 0;
     const char *x = (const char *)m->at + offset, *y = (const char *)m->opponent + offset;
     sn_type type = m->port->type[component];
-    double most = is_float(type) ? allowed(program, type, y, m->count, m->size) : 0;
-    int64_t differing = (int64_t)(program->differ * (double)m->count);
-    for (int64_t i = 0; i < m->count; i++, x += m->size, y += m->size) {
+    if (m->found != m->opponent_found) {
+        snprintf(text, size, "component %d: %" PRId64 " elements, not %" PRId64, component, m->found,
+                 m->opponent_found);
+        return false;
+    }
+    double most = is_float(type) ? allowed(program, type, y, m->found, m->size) : 0;
+    int64_t differing = (int64_t)(program->differ * (double)m->found);
+    for (int64_t i = 0; i < m->found; i++, x += m->size, y += m->size) {
         if (memcmp(x, y, type_size(type)) == 0)
             continue;
         if (!is_float(type)) {

@@ -36,6 +36,7 @@ struct nb_memory {
     size_t bytes;   /* of all */
     void *at;       /* of a parameter: read by both sides; of a result: written by Sinter */
     void *opponent; /* of a result: written by the opponent */
+    int64_t found, opponent_found; /* how many elements each has written, where that may be fewer */
 };
 
 struct nb_arguments {

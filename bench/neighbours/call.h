@@ -25,6 +25,7 @@ struct nb_call {
     int64_t size;               /* the product of these */
     void *in[NB_MEMORY];        /* one array a component of the parameters; one a parameter where they are structs */
     void *out[NB_MEMORY];       /* of the results */
+    int64_t *kept[NB_MEMORY];   /* of results of which the memory's size is only the most: how many there are */
 };
 
 /* The C side of a program: the loop nest that a competent user would write. */

@@ -9,7 +9,7 @@
 enum { NB_SIZES = 8 };
 
 /* The groups, each with <group>.def, sinter/<group>.c and c/<group>.c (`equal` compares two Sinter programs and has no
- * C side). Scans (sn_scanl1, sn_scanl, ...) and filters (sn_filter, ...) are two more of these when they are public. */
+ * C side). */
 #define NB_GROUPS(X)                                                                                                   \
     X(maps)                                                                                                            \
     X(folds)                                                                                                           \
@@ -22,6 +22,8 @@ enum { NB_SIZES = 8 };
     X(windows)                                                                                                         \
     X(loops)                                                                                                           \
     X(products)                                                                                                        \
+    X(scans)                                                                                                           \
+    X(filters)                                                                                                         \
     X(structs)                                                                                                         \
     X(compute)                                                                                                         \
     X(equal)
@@ -58,6 +60,7 @@ struct nb_program {
     double tolerance;                         /* of floats, relative to the array's largest; 0: what rounding may do */
     double differ;                            /* the share of a result's integers that may: of chaotic programs */
     bool structs;                             /* tuples are passed as arrays of C structs */
+    bool kept;                                /* results of rank 1 may have fewer elements than the signature says */
     bool fusion;                              /* also a line of group "fusion": against itself unfused */
 };
 

@@ -106,6 +106,7 @@ size_t api_version_room(const sn_program *p);
 /* Versions besides the first are numbered by what they are for; NULL: there is none. */
 enum { API_LARGE = 1, API_FEW_ROWS = 2, API_VERSIONS = 4 };
 const program_version *api_other_version(const sn_program *p, unsigned k);
+void api_record(sn_program *p, bool on);                         /* run_record of all of them */
 void api_print_when(const sn_program *p, unsigned k, text *out); /* "where ...:" */
 
 /* Keeps the text as the calling thread's last message and passes it to the user's function; returns the status. */

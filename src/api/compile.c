@@ -141,7 +141,7 @@ static bool compile(sn_program *p, const origin *from)
     arena_sweep(&p->arena);
     api_make_versions(p);
     if (cx->profile)
-        run_record(p->run, true);
+        api_record(p, true);
     list_arguments(p);
     p->needed = arena_alloc(&p->arena, (size_t)p->params + p->ports.constant.n + 1);
     opt_needed(p->ir, p->needed);

@@ -181,9 +181,15 @@ static bool profile(explaining *e)
     bool json = !strcmp(e->form, "profile-json");
     if (!json && strcmp(e->form, "profile") != 0)
         return false;
-    run_program *small = e->p->run, *large = e->p->large ? e->p->large->run : NULL;
-    const run_roof *roof = run_recorded(small) ? roof_of(e->p->context) : NULL;
-    (json ? run_print_profile_json : run_print_profile)(small, large, roof, e->out);
+    run_told version[API_VERSIONS] = {{.r = e->p->run}};
+    uint32_t n = 1;
+    for (unsigned k = 1; k < API_VERSIONS; k++) {
+        const program_version *v = api_other_version(e->p, k);
+        if (v)
+            version[n++] = (run_told){v->run, (k & API_LARGE) != 0, (k & API_FEW_ROWS) != 0};
+    }
+    const run_roof *roof = run_recorded(e->p->run) ? roof_of(e->p->context) : NULL;
+    (json ? run_print_profile_json : run_print_profile)(n, version, roof, e->out);
     return true;
 }
 
@@ -191,9 +197,7 @@ void sn_profile(sn_program *p, bool on)
 {
     if (!p || handle_stale(p, HANDLE_PROGRAM, "sn_profile"))
         return;
-    run_record(p->run, on);
-    if (p->large)
-        run_record(p->large->run, on);
+    api_record(p, on);
 }
 
 static bool explain(explaining *e)

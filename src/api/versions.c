@@ -220,6 +220,14 @@ const program_version *api_other_version(const sn_program *p, unsigned k)
     return k == API_LARGE ? p->large : p->few[(k & API_LARGE) != 0];
 }
 
+void api_record(sn_program *p, bool on)
+{
+    run_record(p->run, on);
+    for (unsigned k = 1; k < API_VERSIONS; k++)
+        if (api_other_version(p, k))
+            run_record(api_other_version(p, k)->run, on);
+}
+
 void api_print_when(const sn_program *p, unsigned k, text *out)
 {
     text_add(out, "where ");

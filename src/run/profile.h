@@ -45,9 +45,14 @@ void run_note_call(struct run_program *r, uint64_t since);
 
 /* --- telling --- */
 
-/* A table for people, and JSON. `large`: a second version of the program, that recorded in the same profile; NULL:
- * there is none. `roof`: NULL if the machine's was not measured. */
-void run_print_profile(struct run_program *r, struct run_program *large, const run_roof *roof, text *out);
-void run_print_profile_json(struct run_program *r, struct run_program *large, const run_roof *roof, text *out);
+typedef struct run_told { /* a version of a program, all of which record in the same profile */
+    struct run_program *r;
+    bool large, few_rows; /* the calls that run it: whose arguments are large, whose rows are few and long */
+} run_told;
+
+/* A table for people, and JSON, of `n` versions, the first of which every program has. `roof`: NULL if the machine's
+ * was not measured. */
+void run_print_profile(uint32_t n, const run_told *version, const run_roof *roof, text *out);
+void run_print_profile_json(uint32_t n, const run_told *version, const run_roof *roof, text *out);
 
 #endif

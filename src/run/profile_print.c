@@ -17,7 +17,7 @@ enum {
 
 typedef struct launches { /* of one kernel over the same extents, as it is told */
     const run_program *r;
-    bool large;
+    bool large, few_rows;
     uint32_t cluster, alike; /* alike: further clusters that share its line */
     const run_row *row;
     uint64_t count, total, least; /* nanoseconds */
@@ -101,10 +101,11 @@ static void count_work(const telling *t, launches *l)
     }
 }
 
-static void add_row(telling *t, const run_program *r, bool large, uint32_t cluster, const run_row *row)
+static void add_row(telling *t, const run_told *of, uint32_t cluster, const run_row *row)
 {
     const run_timing *time = &row->time;
-    launches l = {.r = r, .large = large, .cluster = cluster, .row = row, .count = get(&time->count)};
+    launches l = {.r = of->r, .large = of->large, .few_rows = of->few_rows, .cluster = cluster, .row = row};
+    l.count = get(&time->count);
     if (!l.count)
         return;
     l.total = get(&time->total);
@@ -114,21 +115,22 @@ static void add_row(telling *t, const run_program *r, bool large, uint32_t clust
     vec_push(t->arena, &t->row, l);
 }
 
-static void add_program(telling *t, run_program *r, bool large)
+static void add_version(telling *t, const run_told *of)
 {
-    for (uint32_t i = 0; i < r->l->cluster.n; i++)
-        for (const run_row *row = atomic_load(&r->cluster[i].rows); row; row = row->next)
-            add_row(t, r, large, i, row);
+    for (uint32_t i = 0; i < of->r->l->cluster.n; i++)
+        for (const run_row *row = atomic_load(&of->r->cluster[i].rows); row; row = row->next)
+            add_row(t, of, i, row);
 }
 
-static void tell(telling *t, run_program *r, run_program *large, const run_roof *roof, arena *a)
+static void tell(telling *t, uint32_t n, const run_told *version, const run_roof *roof, arena *a)
 {
-    const run_timing *call = &r->profile->call;
-    *t = (telling){
-        .arena = a, .r = r, .count = get(&call->count), .total = get(&call->total), .least = get(&call->least)};
-    add_program(t, r, false);
-    if (large)
-        add_program(t, large, true);
+    const run_timing *call = &version->r->profile->call;
+    *t = (telling){.arena = a, .r = version->r};
+    t->count = get(&call->count);
+    t->total = get(&call->total);
+    t->least = get(&call->least);
+    for (uint32_t i = 0; i < n; i++)
+        add_version(t, &version[i]);
     if (roof && roof->known) {
         t->raised = *roof;
         t->roof = &t->raised;
@@ -259,7 +261,10 @@ static void print_extents(const launches *l, const char *separator, text *out)
 
 static void print_name(const launches *l, text *out)
 {
-    text_printf(out, "%scluster %u", l->large ? "for large arguments: " : "", l->cluster);
+    if (l->large || l->few_rows)
+        text_printf(out, "for %s%s%s: ", l->large ? "large arguments" : "", l->large && l->few_rows ? ", " : "",
+                    l->few_rows ? "few rows" : "");
+    text_printf(out, "cluster %u", l->cluster);
     if (l->alike)
         text_printf(out, " and %u like it", l->alike);
     if (!l->row->variant) {
@@ -330,8 +335,8 @@ static int by_time(const void *x, const void *y)
 static bool alike(const launches *a, const launches *b)
 {
     const run_row *x = a->row, *y = b->row;
-    if (!x->variant || !y->variant || x->variant->code != y->variant->code || a->large != b->large ||
-        x->pieces != y->pieces || x->partials != y->partials || memcmp(x->extent, y->extent, sizeof(x->extent)))
+    if (!x->variant || !y->variant || x->variant->code != y->variant->code || a->r != b->r || x->pieces != y->pieces ||
+        x->partials != y->partials || memcmp(x->extent, y->extent, sizeof(x->extent)))
         return false;
     return a->loaded == b->loaded && a->stored == b->stored && a->operations == b->operations;
 }
@@ -411,11 +416,12 @@ static void print_roof(const telling *t, const run_roof *measured, text *out)
     text_printf(out, "a launch %s\n", time_text(r->launch * 1e9, a));
 }
 
-void run_print_profile(run_program *r, run_program *large, const run_roof *roof, text *out)
+void run_print_profile(uint32_t n, const run_told *version, const run_roof *roof, text *out)
 {
     char all[CELL], least[CELL];
     telling t;
-    tell(&t, r, large, roof, out->arena);
+    const run_program *r = version->r;
+    tell(&t, n, version, roof, out->arena);
     if (!t.count && !run_recording(r)) {
         text_add(out,
                  "nothing is recorded: set SINTER_PROFILE=1 in the environment, or sn_profile(program, true), before "
@@ -446,7 +452,8 @@ static uint64_t whole(double x)
 
 static void json_launches(const launches *l, text *out)
 {
-    text_printf(out, "    {\"cluster\": %u, \"large\": %s, ", l->cluster, l->large ? "true" : "false");
+    text_printf(out, "    {\"cluster\": %u, \"large\": %s, \"few_rows\": %s, ", l->cluster, l->large ? "true" : "false",
+                l->few_rows ? "true" : "false");
     if (l->row->variant) {
         text_printf(out, "\"kernel\": \"%s\", \"over\": ", l->row->variant->built->k->name);
         print_extents(l, ", ", out);
@@ -472,10 +479,11 @@ static void json_roof(const run_roof *r, text *out)
                 whole(r->f64), whole(r->launch * 1e9));
 }
 
-void run_print_profile_json(run_program *r, run_program *large, const run_roof *roof, text *out)
+void run_print_profile_json(uint32_t n, const run_told *version, const run_roof *roof, text *out)
 {
     telling t;
-    tell(&t, r, large, roof, out->arena);
+    const run_program *r = version->r;
+    tell(&t, n, version, roof, out->arena);
     text_printf(out, "{\n  \"recording\": %s,\n  \"calls\": {", run_recording(r) ? "true" : "false");
     json_timing("count", t.count, t.total, t.least, out);
     text_add(out, "},\n");

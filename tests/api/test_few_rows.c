@@ -158,10 +158,34 @@ static void short_rows_leave_nothing_in_memory(void **state)
     sn_close(cx);
 }
 
+/* Their launches are told with those of the first version, and forgotten with them. */
+static void they_are_in_the_profile(void **state)
+{
+    (void)state;
+    if (!on_cpu())
+        skip();
+    sn_context *cx = workers(2);
+    sn_program *p = sn_compile(cx, "[n,m]f32 -> [n,m]f32", softmax);
+    float *x = numbers(), *y = malloc(FEW * LONG * sizeof *y);
+    assert_true(p && y);
+    sn_profile(p, true);
+    assert_int_equal(sn_call(p, sn_in(x, FEW, LONG), sn_into(y, FEW, LONG)), SN_OK);
+    says(p, "profile", "few rows: cluster 0");
+    says(p, "profile-json", "\"few_rows\": true");
+    sn_profile(p, true);
+    assert_null(strstr(sn_explain(p, "profile-json"), "\"few_rows\": true"));
+    assert_int_equal(sn_call(p, sn_in(x, FEW, SHORT), sn_into(y, FEW, SHORT)), SN_OK);
+    assert_null(strstr(sn_explain(p, "profile-json"), "\"few_rows\": true"));
+    sn_drop(p);
+    sn_close(cx);
+    free(x), free(y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_and_long_rows_have_loops_of_their_own),
+        cmocka_unit_test(they_are_in_the_profile),
         cmocka_unit_test(also_where_the_rows_are_counted_first),
         cmocka_unit_test(short_rows_leave_nothing_in_memory),
         cmocka_unit_test(one_worker_takes_rows_as_they_come),

@@ -295,26 +295,30 @@ static sn_acc kept(sn_acc a)
     return sn_results(odd, both, count, sn_scanl1(sn_add, odd), sn_fold_all(sn_add, 0, odd), sn_map(sn_neg, odd));
 }
 
+/* Types whose kernels for vectors are not made: rows as long as these. */
+#define ONE_ROW 1, 31, 1, 63, 1, 127, 1, 1000, 1, 4099, 1, 70001
+
 static void scans_of_rows(void **state)
 {
     (void)state;
-    both("[n]T -> [n]T, [n]T, [n]T, [n]T, T, [n]T, T, [m]T, [m]T", all_scans, "i8 i32 u16 u64 f32 f64", SMALL, SIZES);
-    both("[k,n]T -> [k,n]T, [k,n]T, [k,n]T, [k,n]T, [k]T, [k,n]T, [k]T, [k,m]T, [k,m]T", all_scans, "i64 f32", SMALL,
-         MATRICES);
+    both("[n]T -> [n]T, [n]T, [n]T, [n]T, T, [n]T, T, [m]T, [m]T", all_scans, "i32 f64", SMALL, SIZES);
+    both("[k,n]T -> [k,n]T, [k,n]T, [k,n]T, [k,n]T, [k]T, [k,n]T, [k]T, [k,m]T, [k,m]T", all_scans, "i8 u16 u64 f32",
+         SMALL, MATRICES, ONE_ROW);
 }
 
 static void scans_that_keep_order(void **state)
 {
     (void)state;
-    both("[n](T, T) -> [n](T, T), [n](T, T), [n](T, T), (T, T)", ordered, "i16 i32 u64", SMALL, SIZES);
-    both("[k,n](T, T) -> [k,n](T, T), [k,n](T, T), [k,n](T, T), [k](T, T)", ordered, "u32 i64", SMALL, MATRICES);
+    both("[n](T, T) -> [n](T, T), [n](T, T), [n](T, T), (T, T)", ordered, "i32", SMALL, SIZES);
+    both("[k,n](T, T) -> [k,n](T, T), [k,n](T, T), [k,n](T, T), [k](T, T)", ordered, "i16 u64", SMALL, MATRICES,
+         ONE_ROW);
 }
 
 static void what_is_kept(void **state)
 {
     (void)state;
-    both("[n]T -> [k]T, [n]T, i64, [k]T, T, [k]T", kept, "u8 i32 i64", SMALL, SIZES);
-    both("[n,m]T -> [k]T, [l]T, i64, [k]T, T, [k]T", kept, "i32 u64", SMALL, MATRICES);
+    both("[n]T -> [k]T, [n]T, i64, [k]T, T, [k]T", kept, "u8 i32", SMALL, SIZES);
+    both("[n,m]T -> [k]T, [l]T, i64, [k]T, T, [k]T", kept, "i64", SMALL, MATRICES, ONE_ROW);
 }
 
 int main(void)

@@ -17,6 +17,7 @@
 #define SIZE (call->size)
 #define IN(T, x, k) const T *restrict x = call->in[k]
 #define OUT(T, x, k) T *restrict x = call->out[k]
+#define KEPT(k) (*call->kept[k])
 #define VALUE(T, k) (*(const T *)call->in[k])
 #define RESULT(T, k) (*(T *)call->out[k])
 
