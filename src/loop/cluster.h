@@ -117,6 +117,7 @@ typedef struct l_cluster {
     uint8_t beside;  /* how many dimensions of the result, the last ones, are one run in all that is read */
     bool dense;      /* the folded dimension and these are one run */
     bool indexed;    /* the indices matter besides, which are values then */
+    bool keys_indexed; /* the same for what is compared by operators that choose */
     int64_t tile;    /* stencil loops: columns of a tile; set by sk_prepare, as are these: */
     int64_t column_bytes, halo_bytes; /* shared memory that rows take a column of the tile, and besides */
     int64_t shared_column_bytes, shared_halo_bytes; /* the same where arrays in memory are copied to rows, too */

@@ -189,5 +189,16 @@ bool sk_folds_columns(const l_program *l, l_cluster *c, arena *a)
     for (uint32_t i = 0; i < s.fold.n; i++)
         c->indexed |= !sk_fold_harmless(&lw, &s.fold.at[i]);
     find_layout(l, c, &s.at, term.n, term.at, &ids);
+    l_cluster keys = *c;
+    VEC(ir_id) key = {0};
+    for (uint32_t i = 0; i < s.fold.n && c->choice; i++) {
+        opt_choice of;
+        opt_find_choice(l->ir, s.fold.at[i].info->fn, &of);
+        vec_push(a, &key, s.fold.at[i].element[of.key]);
+    }
+    opt_reach(l->ir, a, key.n, key.at, &ids);
+    keys.indexed = false;
+    find_layout(l, &keys, &s.at, key.n, key.at, &ids);
+    c->keys_indexed = keys.indexed;
     return true;
 }

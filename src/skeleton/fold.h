@@ -2,6 +2,7 @@
 #ifndef SN_SKELETON_FOLD_H
 #define SN_SKELETON_FOLD_H
 
+#include "opt/choice.h"
 #include "skeleton/variants.h"
 
 typedef struct sk_fold { /* one fold of the cluster */
@@ -133,6 +134,13 @@ void sk_fold_rows(sk_folds *s);
 
 /* Folds that choose an element by its key (fold_choice.c): lw's program, cluster, options and arena are set. */
 sk_kernel *sk_build_choice(sk_folds *s, sk_reason *why);
+/* The key that none beats but by being a number; does x beat y; the better of x and y, y where x is a NaN. */
+ir_bits sk_worst_key(ir_type t, bool greatest);
+k_val sk_key_beats(k_builder *b, const opt_choice *of, k_val x, k_val y);
+k_val sk_better_key(k_builder *b, const opt_choice *of, ir_type type, k_val x, k_val y);
+ir_type sk_unsigned_of(size_t bytes);
+/* The same of columns (choose_columns.c). */
+void sk_choose_columns(sk_folds *s);
 
 /* Blocks of many threads whose threads walk stretches of rows (group_chunks.c). */
 void sk_group_chunks_code(sk_folds *s);

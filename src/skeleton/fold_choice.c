@@ -78,7 +78,7 @@ void sk_choice_prepare(const l_program *l, l_cluster *c, arena *a)
 
 /* --- keys --- */
 
-static ir_bits worst_of(ir_type t, bool greatest)
+ir_bits sk_worst_key(ir_type t, bool greatest)
 {
     if (t == T_F32)
         return ir_bits_f32(greatest ? -INFINITY : INFINITY);
@@ -102,18 +102,26 @@ static k_val key(choice *h, k_val k)
     return out;
 }
 
-static k_val beats(choice *h, k_val x, k_val y)
+k_val sk_key_beats(k_builder *b, const opt_choice *of, k_val x, k_val y)
 {
-    return k_let(&h->s->lw->b, h->of.greatest ? OP_GT : OP_LT, x, y, 0);
+    return k_let(b, of->greatest ? OP_GT : OP_LT, x, y, 0);
 }
 
-/* The better of x and y; y where x is a NaN. */
+k_val sk_better_key(k_builder *b, const opt_choice *of, ir_type type, k_val x, k_val y)
+{
+    if (ir_type_float(type))
+        return k_select(b, sk_key_beats(b, of, x, y), x, y);
+    return k_let(b, of->greatest ? OP_MAX : OP_MIN, x, y, 0);
+}
+
+static k_val beats(choice *h, k_val x, k_val y)
+{
+    return sk_key_beats(&h->s->lw->b, &h->of, x, y);
+}
+
 static k_val better(choice *h, k_val x, k_val y)
 {
-    k_builder *b = &h->s->lw->b;
-    if (ir_type_float(h->type))
-        return k_select(b, beats(h, x, y), x, y);
-    return k_let(b, h->of.greatest ? OP_MAX : OP_MIN, x, y, 0);
+    return sk_better_key(&h->s->lw->b, &h->of, h->type, x, y);
 }
 
 /* --- the scan --- */
@@ -211,7 +219,7 @@ static void scan_piece(choice *h)
     if (h->of.last)
         whole_rounds(h, &n, whole);
     k_val mine = k_get(b, n.best), best = of_all_lanes(h, mine, OP_NONE);
-    k_val none = k_literal(b, h->count_type, h->of.last ? 0 : worst_of(h->count_type, false));
+    k_val none = k_literal(b, h->count_type, h->of.last ? 0 : sk_worst_key(h->count_type, false));
     k_val round = k_select(b, k_let(b, OP_EQ, mine, best, 0), k_get(b, n.round), none);
     to_one(h, n.lane, h->key_at, best);
     to_one(h, n.lane, h->round_at, of_all_lanes(h, round, h->of.last ? OP_MAX : OP_MIN));
@@ -226,7 +234,7 @@ static void search(choice *h)
     k_builder *b = &lw->b;
     k_val best = k_load(b, h->key_at, k_i64(b, 0)), lanes = k_i64(b, h->lanes), one = k_i64(b, 1);
     k_val lane = k_for_all(b, lanes);
-    k_val none = k_literal(b, h->place_type, h->of.last ? 0 : worst_of(h->place_type, false));
+    k_val none = k_literal(b, h->place_type, h->of.last ? 0 : sk_worst_key(h->place_type, false));
     k_val place = k_decl(b, none, "place");
     k_val registers = k_let(b, OP_QUOT, sk_sub(lw, sk_add(lw, h->within, lanes), one), lanes, 0);
     k_val turn = k_for(b, k_i64(b, 0), registers, false);
@@ -311,7 +319,7 @@ static sk_fold_block block_of(const choice *h)
     return block;
 }
 
-static ir_type unsigned_of(size_t bytes)
+ir_type sk_unsigned_of(size_t bytes)
 {
     return bytes == 1 ? T_U8 : bytes == 2 ? T_U16 : bytes == 4 ? T_U32 : T_U64;
 }
@@ -322,7 +330,7 @@ static ir_type round_type(const choice *h, int64_t piece)
     size_t bytes = ir_type_size(h->type);
     while (bytes < 8 && (piece / h->round) >> (8 * bytes))
         bytes *= 2;
-    return unsigned_of(bytes);
+    return sk_unsigned_of(bytes);
 }
 
 static void open_choice(choice *h, const sk_fold *f, int64_t piece)
@@ -331,7 +339,7 @@ static void open_choice(choice *h, const sk_fold *f, int64_t piece)
     h->f = f;
     opt_find_choice(lw->l->ir, f->info->fn, &h->of);
     h->type = f->info->type[h->of.key];
-    h->worst = worst_of(h->type, h->of.greatest);
+    h->worst = sk_worst_key(h->type, h->of.greatest);
     h->round = ROUND * h->lanes;
     h->count_type = round_type(h, piece);
     h->place_type = h->type == T_F32 || h->type == T_F64 || ir_type_size(h->type) > 2 ? T_U32 : T_U16;

@@ -10,12 +10,10 @@
  * halves by halves.
  *
  * Rows that are folded from left to right have one accumulator. */
-#include "skeleton/fold.h"
+#include "skeleton/lines.h"
 
-#include "opt/rewrite.h"
-
-/* slots */
-enum { LENGTH, PIECES, TILES, WIDTH, ROWS, TOGETHER, STRIDE };
+/* slots, besides those of sk_open_lines */
+enum { TOGETHER = SK_LINES_SLOTS, STRIDE };
 
 enum { SCRATCH = 32 << 10, HALF = SK_ACCUMULATORS / 2 };
 
@@ -25,22 +23,15 @@ enum { ONE_LINE = 1, ONCE = 2 }; /* sk_geometry.row: facts of the launch that a 
 
 typedef struct columns {
     sk_folds *s;
-    int64_t lanes;   /* of a gang */
-    bool one_line;   /* blocks, or what is computed now, are one line */
-    bool once;       /* no accumulator has more than one line */
-    unsigned joined; /* log2 of the turns that are taken together, so that enough lines are read at a time */
-    bool harmless;   /* elements may be computed twice, and operators of what is undefined */
-    /* Number of the outer indices; the first row of the tile, its rows, and all that lie beside each other. */
-    k_val outer, left, width, rows;
-    k_val index[IR_MAX_RANK];   /* of outer dimensions */
-    k_val length, begin, count; /* of rows, and the part of them that is folded */
-    k_val stride;               /* lines from one of an accumulator to the next */
-    k_val half;                 /* accumulators between those that are combined first */
-    k_val together, size;       /* accumulators of a block; these times width */
-    k_val level;                /* of the last block's total */
-    k_mem **waiting;            /* per fold and component: totals of each level, and from `second` on half a block */
+    sk_lines in;
+    bool once;            /* no accumulator has more than one line */
+    unsigned joined;      /* log2 of the turns that are taken together, so that enough lines are read at a time */
+    k_val stride;         /* lines from one of an accumulator to the next */
+    k_val half;           /* accumulators between those that are combined first */
+    k_val together, size; /* accumulators of a block; these times width */
+    k_val level;          /* of the last block's total */
+    k_mem **waiting;      /* per fold and component: totals of each level, and from `second` on half a block */
     k_val second;
-    k_val place; /* of the thread: in the block */
 } columns;
 
 /* Numbers that a thread has, side by side: all totals that wait. */
@@ -110,70 +101,10 @@ bool sk_launch_columns(const l_program *l, const l_cluster *c, const sk_options 
     g->partials = pieces;
     bool once = !brief && length <= SK_ACCUMULATORS;
     g->row = (one_line || (once && together == 1) ? ONE_LINE : 0) | (once ? ONCE : 0);
-    g->slot[LENGTH] = length;
-    g->slot[PIECES] = pieces;
-    g->slot[TILES] = pieces_of(rows, width);
-    g->slot[WIDTH] = width;
-    g->slot[ROWS] = rows;
     g->slot[TOGETHER] = together;
     g->slot[STRIDE] = brief ? 1 : SK_ACCUMULATORS;
-    g->pieces = outer * g->slot[TILES] * pieces;
+    sk_launch_lines(g, outer, rows, width, length, pieces);
     return true;
-}
-
-/* --- indices --- */
-
-/* Line k of the piece, at the thread's place, which lines behind it may have, too. */
-static void bind(void *env, k_val k)
-{
-    columns *t = env;
-    sk_folds *s = t->s;
-    sk_lower *lw = s->lw;
-    k_builder *b = &lw->b;
-    const l_cluster *c = lw->cluster;
-    unsigned last = c->rank - 1u, first = last - c->beside, run = c->dense;
-    k_val across = t->place, line = k;
-    if (c->dense)
-        lw->space.position[0] = sk_add(lw, sk_add(lw, sk_mul(lw, k, t->rows), t->left), t->place);
-    for (unsigned d = 0; d < first; d++)
-        sk_bind(lw, s->at.at[d], t->index[d]);
-    if (!c->indexed)
-        return;
-    if (!t->one_line) {
-        k_val down = k_let(b, OP_QUOT, t->place, t->width, 0);
-        across = sk_sub(lw, across, sk_mul(lw, down, t->width));
-        line = sk_add(lw, k, down);
-    }
-    k_val row = sk_add(lw, t->left, across);
-    if (c->beside > 1)
-        lw->space.position[run] = row;
-    else
-        sk_bind(lw, s->at.at[first], row);
-    sk_bind(lw, s->at.at[last], line);
-    lw->element = sk_add(lw, sk_mul(lw, sk_add(lw, sk_mul(lw, t->outer, t->rows), row), t->length), line);
-    sk_bind(lw, s->at.linear, lw->element);
-}
-
-/* The folded dimension and those beside each other are runs of what is read. */
-static void open_space(columns *t)
-{
-    sk_folds *s = t->s;
-    const l_cluster *c = s->lw->cluster;
-    sk_space *space = &s->lw->space;
-    unsigned last = c->rank - 1u, first = last - c->beside;
-    space->rank = c->beside;
-    if (c->dense) {
-        space->var[0] = s->at.at[last];
-        space->extent[0] = c->shape[last];
-        space->run[0] = (uint8_t)(1 + c->beside);
-        space->rank++;
-    }
-    for (unsigned d = first; d < last; d++) {
-        unsigned at = d - first + c->dense;
-        space->var[at] = s->at.at[d];
-        space->extent[at] = c->shape[d];
-        space->run[at] = d == first ? c->beside : 1;
-    }
 }
 
 /* --- one block --- */
@@ -227,11 +158,12 @@ static k_val **take_lines(columns *t, k_val line, k_val lines)
     k_builder *b = &lw->b;
     k_val **acc = sk_fold_accumulators(s);
     if (t->once) {
-        sk_fold_element(s, t->outer, line, k_literal(b, T_BOOL, 0), acc);
+        sk_fold_element(s, t->in.outer, line, k_literal(b, T_BOOL, 0), acc);
         return acc;
     }
     k_val k = k_for(b, k_i64(b, 0), lines, false);
-    sk_fold_element(s, t->outer, sk_add(lw, line, sk_mul(lw, k, t->stride)), k_let(b, OP_GT, k, k_i64(b, 0), 0), acc);
+    sk_fold_element(s, t->in.outer, sk_add(lw, line, sk_mul(lw, k, t->stride)), k_let(b, OP_GT, k, k_i64(b, 0), 0),
+                    acc);
     k_end(b);
     return acc;
 }
@@ -257,7 +189,7 @@ static k_val **take_node(columns *t, const pair *p, k_val line, unsigned depth)
     k_val **acc = take_lines(t, line, p->left), opposite = sk_add(lw, line, t->half);
     if (lw->cluster->ordered)
         return acc;
-    k_val some = t->joined ? k_let(b, OP_LT, opposite, sk_add(lw, t->begin, t->count), 0)
+    k_val some = t->joined ? k_let(b, OP_LT, opposite, sk_add(lw, t->in.begin, t->in.count), 0)
                            : k_let(b, OP_GT, p->right, k_i64(b, 0), 0);
     k_if(b, some);
     sk_fold_merge(s, acc, take_lines(t, opposite, p->right), 0);
@@ -265,45 +197,34 @@ static k_val **take_node(columns *t, const pair *p, k_val line, unsigned depth)
     return acc;
 }
 
+typedef struct columns_part {
+    columns *t;
+    const pair *p;
+} columns_part;
+
 /* The part of one thread. */
-static void take_place(columns *t, const pair *p, k_val place)
+static void take_place(void *env)
 {
+    columns *t = ((columns_part *)env)->t;
+    const pair *p = ((columns_part *)env)->p;
     sk_folds *s = t->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    t->place = place;
     k_val **acc = take_node(t, p, p->line, t->joined);
     if (!lw->cluster->ordered) {
         k_val level = k_for(b, k_i64(b, 0), p->level, false);
-        k_val **total = load_waiting(t, sk_add(lw, sk_mul(lw, level, t->size), t->place));
+        k_val **total = load_waiting(t, sk_add(lw, sk_mul(lw, level, t->size), t->in.place));
         sk_fold_merge(s, total, acc, 0);
         set_all(t, acc, total);
         k_end(b);
     }
-    store_waiting(t, sk_add(lw, sk_mul(lw, p->level, t->size), t->place), acc);
+    store_waiting(t, sk_add(lw, sk_mul(lw, p->level, t->size), t->in.place), acc);
 }
 
-/* Threads [from, to), all of whose accumulators have as many lines. The last gang may begin within the one before it:
- * it computes the same again there. */
+/* Threads [from, to), all of whose accumulators have as many lines. */
 static void take_part(columns *t, const pair *p, k_val from, k_val to)
 {
-    sk_lower *lw = t->s->lw;
-    k_builder *b = &lw->b;
-    k_val lanes = k_i64(b, t->lanes), count = sk_sub(lw, to, from);
-    if (t->harmless) {
-        k_if(b, k_let(b, OP_GE, count, lanes, 0));
-        k_val gangs = k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, t->lanes - 1)), lanes, 0);
-        k_val gang = k_for(b, k_i64(b, 0), gangs, false);
-        k_val first = sk_min(lw, sk_add(lw, from, sk_mul(lw, gang, lanes)), sk_sub(lw, to, lanes));
-        take_place(t, p, sk_add(lw, first, k_for_all(b, lanes)));
-        k_end(b);
-        k_end(b);
-        k_else(b);
-    }
-    take_place(t, p, sk_add(lw, from, k_for_all(b, count)));
-    k_end(b);
-    if (t->harmless)
-        k_end(b);
+    sk_each_place(&t->in, from, to, take_place, &(columns_part){t, p});
 }
 
 /* min(max(x, 0), most) */
@@ -334,15 +255,15 @@ static void take_pair(columns *t, k_val turn, k_val bits)
     k_builder *b = &lw->b;
     k_val zero = k_i64(b, 0), one = k_i64(b, 1);
     k_val first = sk_mul(lw, turned(lw, turn, bits), t->together), levels = trailing_zeros(lw, sk_add(lw, turn, one));
-    k_val lines = k_let(b, OP_QUOT, t->count, t->stride, 0);
+    k_val lines = k_let(b, OP_QUOT, t->in.count, t->stride, 0);
     if (t->joined) {
-        take_part(t, &(pair){sk_add(lw, t->begin, first), one, one, levels}, zero, t->width);
+        take_part(t, &(pair){sk_add(lw, t->in.begin, first), one, one, levels}, zero, t->in.width);
         return;
     }
-    k_val rest = sk_sub(lw, sk_sub(lw, t->count, sk_mul(lw, lines, t->stride)), first);
+    k_val rest = sk_sub(lw, sk_sub(lw, t->in.count, sk_mul(lw, lines, t->stride)), first);
     k_val lines_right = k_select(b, k_let(b, OP_LT, t->half, t->stride, 0), lines, zero);
-    k_val left = sk_mul(lw, within(lw, rest, t->together), t->width);
-    k_val right = sk_mul(lw, within(lw, sk_sub(lw, rest, t->half), t->together), t->width);
+    k_val left = sk_mul(lw, within(lw, rest, t->together), t->in.width);
+    k_val right = sk_mul(lw, within(lw, sk_sub(lw, rest, t->half), t->together), t->in.width);
     k_val part = k_for(b, zero, k_i64(b, 3), false);
     k_val is_0 = k_let(b, OP_EQ, part, zero, 0), is_2 = k_let(b, OP_EQ, part, k_i64(b, 2), 0);
     k_val from = k_select(b, is_0, zero, k_select(b, is_2, left, right));
@@ -350,7 +271,7 @@ static void take_pair(columns *t, k_val turn, k_val bits)
     k_if(b, k_let(b, OP_GT, to, from, 0));
     lines = k_select(b, is_2, lines, sk_add(lw, lines, one));
     lines_right = k_select(b, is_0, sk_add(lw, lines_right, one), lines_right);
-    take_part(t, &(pair){sk_add(lw, t->begin, first), lines, lines_right, levels}, from, to);
+    take_part(t, &(pair){sk_add(lw, t->in.begin, first), lines, lines_right, levels}, from, to);
     k_end(b);
     k_end(b);
 }
@@ -361,15 +282,15 @@ static k_val combine_block(columns *t)
     sk_lower *lw = t->s->lw;
     k_builder *b = &lw->b;
     k_val zero = k_i64(b, 0), one = k_i64(b, 1), begin = sk_mul(lw, t->level, t->size);
-    if (t->one_line)
+    if (t->in.one_line)
         return begin;
     k_val turns = trailing_zeros(lw, t->together), turn = k_for(b, zero, turns, false);
-    k_val half = sk_mul(lw, k_let(b, OP_SHR, t->together, sk_add(lw, turn, one), 0), t->width);
+    k_val half = sk_mul(lw, k_let(b, OP_SHR, t->together, sk_add(lw, turn, one), 0), t->in.width);
     k_val even = k_let(b, OP_EQ, k_let(b, OP_BIT_AND, turn, one, 0), zero, 0);
     k_val at = k_select(b, even, begin, t->second), to = k_select(b, even, t->second, begin);
-    k_val lanes = k_i64(b, t->lanes), up = sk_add(lw, half, k_i64(b, t->lanes - 1));
+    k_val lanes = k_i64(b, lw->out->k->lanes), up = sk_add(lw, half, k_i64(b, lw->out->k->lanes - 1));
     k_val whole = sk_mul(lw, k_let(b, OP_QUOT, up, lanes, 0), lanes);
-    k_val lane = t->harmless ? k_for_whole(b, whole) : k_for_all(b, half);
+    k_val lane = t->in.harmless ? k_for_whole(b, whole) : k_for_all(b, half);
     k_val place = sk_add(lw, at, lane), **acc = load_waiting(t, place);
     sk_fold_merge(t->s, acc, load_waiting(t, sk_add(lw, place, half)), 0);
     store_waiting(t, sk_add(lw, to, lane), acc);
@@ -379,30 +300,30 @@ static k_val combine_block(columns *t)
     return k_select(b, odd, t->second, begin);
 }
 
-static void finish(columns *t, k_val at, k_val part, k_val pieces)
+static void finish(columns *t, k_val at)
 {
     sk_folds *s = t->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    t->one_line = true;
-    t->place = k_for_all(b, t->width);
-    k_val row = sk_add(lw, sk_add(lw, sk_mul(lw, t->outer, t->rows), t->left), t->place);
-    k_val **acc = load_waiting(t, sk_add(lw, at, t->place));
+    t->in.one_line = true;
+    t->in.place = k_for_all(b, t->in.width);
+    k_val row = sk_line_result(&t->in);
+    k_val **acc = load_waiting(t, sk_add(lw, at, t->in.place));
     lw->element = row;
-    sk_fold_settle(s, row, t->begin, 0, t->count, acc);
+    sk_fold_settle(s, row, t->in.begin, 0, t->in.count, acc);
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
         k_val *value = arena_alloc(lw->arena, f->n * sizeof(k_val));
         for (uint32_t c = 0; c < f->n; c++)
             value[c] = k_get(b, acc[i][c]);
-        sk_fold_finish(s, f, row, sk_add(lw, sk_mul(lw, row, pieces), part), value, 0);
+        sk_fold_finish(s, f, row, sk_add(lw, sk_mul(lw, row, t->in.pieces), t->in.part), value, 0);
     }
     k_end(b);
 }
 
 /* --- the kernel --- */
 
-static uint16_t lanes_of(const sk_folds *s)
+static int64_t lanes_of(const sk_folds *s)
 {
     const sk_lower *lw = s->lw;
     VEC(ir_id) term = {0};
@@ -413,57 +334,16 @@ static uint16_t lanes_of(const sk_folds *s)
     return lanes < MOST_LANES ? lanes : MOST_LANES;
 }
 
-/* The part of rows that is this piece, and where it is. */
-static k_val open_piece(columns *t, k_val pieces)
-{
-    sk_lower *lw = t->s->lw;
-    k_builder *b = &lw->b;
-    const l_cluster *c = lw->cluster;
-    k_val tiles = sk_slot(lw, TILES, "tiles"), most = sk_slot(lw, WIDTH, "tile_width"), size = k_i64(b, SK_PIECE);
-    k_val at = k_let(b, OP_QUOT, k_piece(b), pieces, 0), part = sk_sub(lw, k_piece(b), sk_mul(lw, at, pieces));
-    t->rows = sk_slot(lw, ROWS, "rows");
-    t->length = sk_slot(lw, LENGTH, "row_length");
-    t->stride = sk_slot(lw, STRIDE, "stride");
-    t->outer = k_let(b, OP_QUOT, at, tiles, 0);
-    t->left = sk_mul(lw, sk_sub(lw, at, sk_mul(lw, t->outer, tiles)), most);
-    t->width = sk_min(lw, most, sk_sub(lw, t->rows, t->left));
-    t->begin = sk_mul(lw, part, size);
-    t->count = sk_min(lw, size, sk_sub(lw, t->length, t->begin));
-    sk_row_indices(lw, c->rank - c->beside, c->shape, t->outer, t->index);
-    return part;
-}
-
 /* Accumulators: half of the smallest power of two that there are at least, and those of a block. */
 static void find_blocks(columns *t)
 {
     sk_lower *lw = t->s->lw;
     k_builder *b = &lw->b;
-    k_val one = k_i64(b, 1), last = sk_max(lw, sk_sub(lw, sk_min(lw, t->count, t->stride), one), one);
+    k_val one = k_i64(b, 1), last = sk_max(lw, sk_sub(lw, sk_min(lw, t->in.count, t->stride), one), one);
     k_val unused = k_convert(b, OP_CONVERT, T_I64, k_let(b, OP_CLZ, last, 0, 0));
     t->half = k_let(b, OP_SHL, one, sk_sub(lw, k_i64(b, 63), unused), 0);
-    t->together = t->one_line ? one : sk_min(lw, t->half, sk_slot(lw, TOGETHER, "together"));
-    t->size = sk_mul(lw, t->together, t->width);
-}
-
-/* May elements and operators be computed where nobody asks for them? */
-static bool is_harmless(const sk_folds *s)
-{
-    const sk_lower *lw = s->lw;
-    VEC(ir_id) term = {0};
-    opt_ids ids = {0};
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
-            vec_push(lw->arena, &term, s->fold.at[i].element[c]);
-        if (!sk_fold_harmless(lw, &s->fold.at[i]))
-            return false;
-    }
-    opt_reach(lw->l->ir, lw->arena, term.n, term.at, &ids);
-    for (uint32_t i = 0; i < ids.n; i++) {
-        const ir_node *n = ir_at(lw->l->ir, ids.at[i]);
-        if (n->partial || n->kind == IR_WITHIN || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES))
-            return false;
-    }
-    return true;
+    t->together = t->in.one_line ? one : sk_min(lw, t->half, sk_slot(lw, TOGETHER, "together"));
+    t->size = sk_mul(lw, t->together, t->in.width);
 }
 
 void sk_fold_columns(sk_folds *s)
@@ -471,22 +351,18 @@ void sk_fold_columns(sk_folds *s)
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     columns *t = arena_alloc(lw->arena, sizeof(*t));
-    *t = (columns){.s = s, .one_line = lw->options->row & ONE_LINE, .once = lw->options->row & ONCE};
-    lw->out->k->lanes = lanes_of(s);
-    t->lanes = lw->out->k->lanes;
-    t->harmless = is_harmless(s);
+    *t = (columns){.s = s, .once = lw->options->row & ONCE};
+    t->in.one_line = lw->options->row & ONE_LINE;
+    lw->out->k->lanes = (uint16_t)lanes_of(s);
     t->waiting = declare_waiting(t);
     t->second = k_i64(b, room(lw->l, lw->cluster) + MOST_LANES);
-    open_space(t);
-    s->bind = bind;
-    s->bind_env = t;
-    k_val pieces = sk_slot(lw, PIECES, "pieces_a_row"), part = open_piece(t, pieces);
-    lw->element = t->outer;
+    t->stride = sk_slot(lw, STRIDE, "stride");
+    sk_open_lines(&t->in, s, k_i64(b, SK_PIECE));
     find_blocks(t);
-    t->joined = t->one_line && t->once ? JOINED_LOG : 0;
+    t->joined = t->in.one_line && t->once ? JOINED_LOG : 0;
     t->level = sk_sub(lw, trailing_zeros(lw, t->half), trailing_zeros(lw, t->together));
     t->level = sk_sub(lw, t->level, k_i64(b, t->joined));
     take_pair(t, k_for(b, k_i64(b, 0), k_let(b, OP_SHL, k_i64(b, 1), t->level, 0), false), t->level);
     k_end(b);
-    finish(t, combine_block(t), part, pieces);
+    finish(t, combine_block(t));
 }

@@ -12,11 +12,10 @@ sk_tree sk_tree_of(bool wide)
 
 static void prepare_fold(const l_program *l, l_cluster *c, arena *a)
 {
-    c->columns = sk_folds_columns(l, c, a);
-    if (c->columns) /* lanes are rows, or what they read lies apart */
-        return;
     sk_choice_prepare(l, c, a);
-    sk_apart_prepare(l, c, a);
+    c->columns = sk_folds_columns(l, c, a);
+    if (!c->columns) /* else what lanes within a row read lies apart */
+        sk_apart_prepare(l, c, a);
 }
 
 void sk_prepare(l_program *l)
@@ -197,7 +196,7 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
                         sk_geometry *g)
 {
     g->slot[0] = length;
-    if (c->choice && o->vector_bytes && !combine && length >= least_choice(c)) {
+    if (c->choice && !c->columns && o->vector_bytes && !combine && length >= least_choice(c)) {
         g->variant = SK_FOLD_CHOICE;
         g->partials = g->slot[1] = pieces_of(length, sk_choice_piece(c));
         g->pieces = rows * g->partials;
@@ -260,7 +259,8 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
         sk_launch_row(c, o, round.pass, rows, columns, g);
     else if (c->class == L_CLASS_FOLD && o->group)
         sk_group_launch_fold(l, c, o, rows, columns, combine, g);
-    else if (c->class == L_CLASS_FOLD && !combine && c->rank > 1 && sk_launch_columns(l, c, o, extent, g))
+    else if (c->class == L_CLASS_FOLD && !combine && c->rank > 1 &&
+             (sk_launch_columns(l, c, o, extent, g) || sk_launch_choice(c, o, extent, g)))
         return;
     else if (c->class == L_CLASS_FOLD) {
         enum { LEAST_APART = 512 };
@@ -299,6 +299,7 @@ static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant varia
     case SK_FOLD_APART:
     case SK_FOLD_TREE:
     case SK_FOLD_COLUMNS:
+    case SK_CHOOSE_COLUMNS:
     case SK_COMBINE_SHORT:
     case SK_COMBINE_TREE:
         return sk_build_fold(l, c, variant, options, a, why);

@@ -47,8 +47,9 @@ typedef enum {
     SK_FOLD_CHOICE, /* operators that choose an element by its key: its place first, then the element */
     SK_FOLD_TREE,   /* lanes within a row; one partial result per piece */
     SK_FOLD_APART,  /* the same, several pieces at once that lie far apart: rows that come from memory */
-    SK_FOLD_COLUMNS,  /* lanes over rows that are neighbours in memory, each through the tree by itself */
-    SK_COMBINE_SHORT, /* SK_FOLD_SHORT and SK_FOLD_TREE over partial results */
+    SK_FOLD_COLUMNS,   /* rows that are neighbours in memory: line by line, a line having an element of each */
+    SK_CHOOSE_COLUMNS, /* the same of operators that choose an element by its key */
+    SK_COMBINE_SHORT,  /* SK_FOLD_SHORT and SK_FOLD_TREE over partial results */
     SK_COMBINE_TREE,
     /* Blocks of many threads, on devices with a `group`. */
     SK_GROUP_PIECE,         /* commuting folds: a block folds one piece of a row */
@@ -63,9 +64,9 @@ typedef enum {
     SK_ROW_CHAIN,   /* a block takes a piece of a row; states of scans go from piece to piece */
     SK_ROW_COMBINE, /* SK_ROW_BLOCK over partial results */
     /* Where no piece may wait for another, three launches: */
-    SK_ROW_SUMS,    /* a block takes a piece and leaves what it adds to the state */
-    SK_ROW_STATES,  /* a block takes a row and makes these the states before its pieces */
-    SK_ROW_APPLY,   /* a block takes a piece and the state before it */
+    SK_ROW_SUMS,   /* a block takes a piece and leaves what it adds to the state */
+    SK_ROW_STATES, /* a block takes a row and makes these the states before its pieces */
+    SK_ROW_APPLY,  /* a block takes a piece and the state before it */
     SK_VARIANTS
 } sk_variant;
 

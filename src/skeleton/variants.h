@@ -48,6 +48,8 @@ bool sk_folds_columns(const l_program *l, l_cluster *c, arena *a);
 /* How SK_FOLD_COLUMNS is launched (fold_columns.c); false: not that way. */
 bool sk_launch_columns(const l_program *l, const l_cluster *c, const sk_options *o, const int64_t *extent,
                        sk_geometry *g);
+bool sk_launch_choice(const l_cluster *c, const sk_options *o, const int64_t *extent,
+                      sk_geometry *g); /* SK_CHOOSE_COLUMNS */
 
 /* Row loops (row.c): sets `chains` and `state_words`; how they are launched; builds one of the variants SK_ROW_... */
 void sk_row_prepare(const l_program *l, l_cluster *c, arena *a);

@@ -124,6 +124,64 @@ static void computed_keys(void **state)
     both("[n,m]T -> [n]T, [n]T, [n]i64", nearest, "i16 i32 u64", MIXED, SHAPES);
 }
 
+/* --- of columns, few and many of them, long and short: around groups of eight lines, and those taken together --- */
+
+#define COLUMNS                                                                                                        \
+    33, 1, 40, 3, 33, 16, 64, 33, 127, 65, 128, 64, 129, 100, 200, 15, 513, 1, 520, 7, 600, 2, 600, 33, 1025, 17, 300, \
+        130, 3000, 20, 1500, 66, 9000, 5, 70000, 2, 70, 2100
+
+static sn_acc column_positions(sn_acc a)
+{
+    return positions(sn_transpose(a));
+}
+
+static sn_acc column_first_greater(sn_acc a)
+{
+    return by_first_greater(sn_transpose(a));
+}
+
+static sn_acc column_last_less(sn_acc a)
+{
+    return by_last_less(sn_transpose(a));
+}
+
+static sn_acc column_nearest(sn_acc a)
+{
+    return nearest(sn_transpose(a));
+}
+
+static sn_scalar among_all(sn_scalar row, sn_scalar column, sn_scalar x)
+{
+    return sn_tuple(sn_add(x, sn_to_i32(sn_rem(sn_add(row, sn_mul(column, 5)), 7))), row, column);
+}
+
+/* keys that need the indices */
+static sn_acc column_nearest_of_all(sn_acc a)
+{
+    sn_acc part[3];
+    sn_unzip(sn_fold1(nearer, sn_imap(among_all, sn_transpose(a))), 3, part);
+    return sn_results(part[0], part[1], part[2]);
+}
+
+static sn_acc middle_positions(sn_acc a)
+{
+    return positions(sn_transpose(a)); /* of each matrix */
+}
+
+static void columns(void **state)
+{
+    (void)state;
+    both("[n,m]T -> [m]i64, [m]i64", column_positions, "i8 u16 u64 f32 f64", MIXED, COLUMNS);
+    both("[n,m]T -> [m]i64, [m]i64", column_positions, "u8 i32 f32", SMALL, COLUMNS);
+    both("[n,m]T -> [m]T, [m]i32", column_first_greater, "i16 u32 i64", SMALL, COLUMNS);
+    both("[n,m]T -> [m]T, [m]i32", column_last_less, "u8 i32 i64", SMALL, COLUMNS);
+    both("[n,m]T -> [m]T, [m]i32", column_last_less, "i8 i16", MIXED, COLUMNS);
+    both("[n,m]T -> [m]T, [m]T, [m]i64", column_nearest, "i32 f64", SMALL, COLUMNS);
+    both("[n,m]T -> [m]T, [m]i64, [m]i64", column_nearest_of_all, "i32", SMALL, COLUMNS);
+    both("[l,n,m]T -> [l,m]i64, [l,m]i64", middle_positions, "u8 f32", MIXED, 3, 100, 40, 2, 33, 33, 5, 600, 3, 2, 1000,
+         20);
+}
+
 /* --- NaNs that stay: the tree --- */
 
 typedef struct pair {
@@ -234,11 +292,9 @@ static void finds_places_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(named_ones),
-        cmocka_unit_test(all_ties),
-        cmocka_unit_test(computed_keys),
-        cmocka_unit_test(nans_stay),
-        cmocka_unit_test(nothing_better_than_the_worst),
+        cmocka_unit_test(named_ones),         cmocka_unit_test(all_ties),
+        cmocka_unit_test(computed_keys),      cmocka_unit_test(columns),
+        cmocka_unit_test(nans_stay),          cmocka_unit_test(nothing_better_than_the_worst),
         cmocka_unit_test(finds_places_first),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
