@@ -120,12 +120,13 @@ static void take_place(void *env)
     sk_lower *lw = h->s->lw;
     k_builder *b = &lw->b;
     k_val best = k_decl(b, k_literal(b, h->type, h->worst), "best");
-    if (h->in_group) {
-        k_val r = k_for(b, k_i64(b, 0), h->in_group, false);
+    bool loop = h->in_group || h->in.few;
+    if (loop) {
+        k_val r = k_for(b, k_i64(b, 0), h->in_group ? h->in_group : k_i64(b, GROUP), false);
         k_set(b, best, sk_better_key(b, &h->of, h->type, key(h, sk_add(lw, h->first, r)), k_get(b, best)));
         k_end(b);
     }
-    for (unsigned r = 0; r < GROUP && !h->in_group; r++) {
+    for (unsigned r = 0; r < GROUP && !loop; r++) {
         k_val line = sk_add(lw, h->first, k_i64(b, r));
         k_set(b, best, sk_better_key(b, &h->of, h->type, key(h, line), k_get(b, best)));
     }

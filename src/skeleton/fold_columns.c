@@ -15,7 +15,7 @@
 /* slots, besides those of sk_open_lines */
 enum { TOGETHER = SK_LINES_SLOTS, STRIDE };
 
-enum { SCRATCH = 32 << 10, HALF = SK_ACCUMULATORS / 2 };
+enum { SCRATCH = 64 << 10, HALF = SK_ACCUMULATORS / 2 };
 
 enum { JOINED_LOG = 2 };         /* SK_SHORT lines are 8 at a time, and some */
 enum { MOST_LANES = 64 };        /* of which blocks of many accumulators are a multiple, whatever their lines are */
@@ -75,11 +75,12 @@ static int64_t lines_of(int64_t together)
 bool sk_launch_columns(const l_program *l, const l_cluster *c, const sk_options *o, const int64_t *extent,
                        sk_geometry *g)
 {
-    enum { FEWEST = 16, FEW = 16, UNIT = 64, LEAST = 4096, SHARES = 4, SHORT_TILE = 2048 };
+    enum { FEWEST = 16, FEW = 16, GANG = 32, UNIT = 64, LEAST = 4096, SHARES = 4, SHORT_TILE = 2048 };
     int64_t length = extent[c->rank - 1], rows = 1, outer = 1, there = room(l, c);
     for (unsigned d = 0; d + 1 < c->rank; d++)
         *(d + 1 + c->beside < c->rank ? &outer : &rows) *= extent[d];
-    bool brief = length <= SK_SHORT, one_line = brief || !c->dense || (c->indexed && rows >= FEW);
+    bool brief = length <= SK_SHORT, once = !brief && length <= SK_ACCUMULATORS;
+    bool one_line = brief || !c->dense || (c->indexed && rows >= FEW) || (once && rows >= GANG);
     if (!c->columns || (c->ordered && !brief) || !length || !outer)
         return false;
     if (one_line ? rows < FEWEST : rows * smaller(length, HALF) < FEW)
@@ -99,7 +100,6 @@ bool sk_launch_columns(const l_program *l, const l_cluster *c, const sk_options 
     }
     g->variant = SK_FOLD_COLUMNS;
     g->partials = pieces;
-    bool once = !brief && length <= SK_ACCUMULATORS;
     g->row = (one_line || (once && together == 1) ? ONE_LINE : 0) | (once ? ONCE : 0);
     g->slot[TOGETHER] = together;
     g->slot[STRIDE] = brief ? 1 : SK_ACCUMULATORS;

@@ -135,8 +135,10 @@ void sk_each_place(sk_lines *m, k_val from, k_val to, void (*take)(void *env), v
         k_end(b);
         k_else(b);
     }
-    m->place = sk_add(lw, from, k_for_all(b, count));
+    m->few = m->harmless;
+    m->place = sk_add(lw, from, m->few ? k_for_few(b, count) : k_for_all(b, count));
     take(env);
+    m->few = false;
     k_end(b);
     if (m->harmless)
         k_end(b);

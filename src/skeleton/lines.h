@@ -16,6 +16,7 @@ typedef struct sk_lines {
     k_val place;                /* the thread's column, or place in the first of several lines and those behind it */
     bool one_line;              /* it is a column */
     bool indexed;               /* elements need their indices as values */
+    bool few;                   /* code at hand is for less than a gang: it may be small */
     bool harmless;              /* elements may be computed twice, and operators of what is undefined */
 } sk_lines;
 
