@@ -58,9 +58,11 @@ static bool mentions_scan(row_loop *r, uint32_t n, const ir_id *term)
 static ir_id counted(row_loop *r, const row_part *p)
 {
     const ir_program *ir = r->lw->l->ir;
+    if (p->op->kind != L_FOLD || p->ordered || p->n != 1 || !p->fold.identity) /* others may have no function */
+        return 0;
     const ir_node *sum = ir_at(ir, p->fold.info->fn->result[0]), *e = ir_at(ir, p->element[0]);
     bool ones = e->kind == IR_OP && e->op == OP_CONVERT && !ir_type_float((ir_type)e->type);
-    if (p->op->kind != L_FOLD || p->ordered || p->n != 1 || !p->fold.identity || sum->op != OP_ADD || !ones)
+    if (sum->op != OP_ADD || !ones)
         return 0;
     ir_id from = ir_args(ir, p->element[0])[0];
     return ir_at(ir, from)->type == T_BOOL ? from : 0;
