@@ -80,7 +80,8 @@ bool sk_launch_columns(const l_program *l, const l_cluster *c, const sk_options 
     for (unsigned d = 0; d + 1 < c->rank; d++)
         *(d + 1 + c->beside < c->rank ? &outer : &rows) *= extent[d];
     bool brief = length <= SK_SHORT, once = !brief && length <= SK_ACCUMULATORS;
-    bool one_line = brief || !c->dense || (c->indexed && rows >= FEW) || (once && rows >= GANG);
+    bool one_line =
+        brief || !c->dense || (c->indexed && rows >= FEW) || (once && rows >= larger(GANG, o->vector_bytes));
     if (!c->columns || (c->ordered && !brief) || !length || !outer)
         return false;
     if (one_line ? rows < FEWEST : rows * smaller(length, HALF) < FEW)
