@@ -114,6 +114,7 @@ typedef struct l_cluster {
     bool tiles;      /* elements that loop, with neighbours in two dimensions */
     bool
         columns; /* folds: what a row reads lies further apart than what its neighbours read; set by sk_prepare, and: */
+    bool either; /* ... what its neighbours read lies as close together: windows */
     uint8_t beside;  /* how many dimensions of the result, the last ones, are one run in all that is read */
     bool dense;      /* the folded dimension and these are one run */
     bool indexed;    /* the indices matter besides, which are values then */

@@ -183,7 +183,9 @@ bool sk_folds_columns(const l_program *l, l_cluster *c, arena *a)
     direction along = {&lw, s.at.at[c->rank - 1], 0}, across = {&lw, s.at.at[c->rank - 2], s.at.linear};
     direction flat = {&lw, s.at.linear, 0};
     uint32_t far = far_reads(&along, &ids) + far_reads(&flat, &ids);
-    if (s.stored.term.n || far_reads(&across, &ids) >= far)
+    uint32_t apart = far_reads(&across, &ids);
+    c->either = !s.stored.term.n && !apart && !far;
+    if (s.stored.term.n || (apart >= far && !c->either))
         return false;
     /* operators, too, may fail or trace */
     for (uint32_t i = 0; i < s.fold.n; i++)
@@ -200,5 +202,5 @@ bool sk_folds_columns(const l_program *l, l_cluster *c, arena *a)
     keys.indexed = false;
     find_layout(l, &keys, &s.at, key.n, key.at, &ids);
     c->keys_indexed = keys.indexed;
-    return true;
+    return apart < far;
 }

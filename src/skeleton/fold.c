@@ -635,18 +635,19 @@ sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant vari
     bool combine = variant == SK_COMBINE_SHORT || variant == SK_COMBINE_TREE;
     bool brief = variant == SK_FOLD_SHORT || variant == SK_COMBINE_SHORT, rows = variant == SK_FOLD_ROWS;
     bool columns = variant == SK_FOLD_COLUMNS, choose = variant == SK_CHOOSE_COLUMNS;
+    bool beside = variant == SK_FOLD_BESIDE;
     sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
     sk_folds s = {.lw = &lw, .combine = combine};
     if (variant == SK_FOLD_CHOICE)
         return sk_build_choice(&s, why);
     bool apart = variant == SK_FOLD_APART;
-    const char *name = brief || rows ? "fold_rows"
-                       : columns     ? "fold_columns"
-                       : choose      ? "choose_columns"
-                       : apart       ? "fold_apart"
-                                     : "fold";
+    const char *name = brief || rows || beside ? "fold_rows"
+                       : columns               ? "fold_columns"
+                       : choose                ? "choose_columns"
+                       : apart                 ? "fold_apart"
+                                               : "fold";
     sk_fold_begin(&s, combine ? "fold_combine" : name);
-    if (!lw.cluster->ordered)
+    if (!beside && !lw.cluster->ordered)
         sk_find_extremes(&s);
     if (brief)
         sk_fold_short(&s);
@@ -656,6 +657,8 @@ sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant vari
         sk_fold_columns(&s);
     else if (choose)
         sk_choose_columns(&s);
+    else if (beside)
+        sk_fold_beside(&s);
     else if (apart)
         sk_fold_apart(&s);
     else

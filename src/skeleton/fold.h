@@ -128,6 +128,10 @@ void sk_fold_settle(sk_folds *s, k_val row, k_val begin, k_val lane, k_val count
 /* Several pieces at once (fold_apart.c). */
 void sk_fold_apart(sk_folds *s);
 
+/* Short rows beside each other along a dimension, and all those of small dimensions behind it (fold_beside.c):
+ * options->row is their length. */
+void sk_fold_beside(sk_folds *s);
+
 /* Lanes that walk a row each (fold_rows.c): rows folded from left to right; rows of one piece, in order. */
 void sk_fold_short(sk_folds *s);
 void sk_fold_rows(sk_folds *s);

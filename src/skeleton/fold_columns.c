@@ -75,14 +75,26 @@ static int64_t lines_of(int64_t together)
 bool sk_launch_columns(const l_program *l, const l_cluster *c, const sk_options *o, const int64_t *extent,
                        sk_geometry *g)
 {
-    enum { FEWEST = 16, FEW = 16, GANG = 32, UNIT = 64, LEAST = 4096, SHARES = 4, SHORT_TILE = 2048 };
+    enum {
+        FEWEST = 16,
+        FEW = 16,
+        GANG = 32,
+        UNIT = 64,
+        LEAST = 4096,
+        SHARES = 4,
+        SHORT_TILE = 2048,
+        LONGEST_WINDOW = 2048,
+        LEAST_WINDOWS = 256
+    };
     int64_t length = extent[c->rank - 1], rows = 1, outer = 1, there = room(l, c);
     for (unsigned d = 0; d + 1 < c->rank; d++)
         *(d + 1 + c->beside < c->rank ? &outer : &rows) *= extent[d];
     bool brief = length <= SK_SHORT, once = !brief && length <= SK_ACCUMULATORS;
     bool one_line =
         brief || !c->dense || (c->indexed && rows >= FEW) || (once && rows >= larger(GANG, o->vector_bytes));
-    if (!c->columns || (c->ordered && !brief) || !length || !outer)
+    /* windows: gangs of rows wherever a row would be a few gangs of its own */
+    bool windows = c->either && !c->choice && !brief && length <= LONGEST_WINDOW && rows >= LEAST_WINDOWS;
+    if ((!c->columns && !windows) || (c->ordered && !brief) || !length || !outer)
         return false;
     if (one_line ? rows < FEWEST : rows * smaller(length, HALF) < FEW)
         return false;

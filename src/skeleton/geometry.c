@@ -262,6 +262,9 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
     else if (c->class == L_CLASS_FOLD && !combine && c->rank > 1 &&
              (sk_launch_columns(l, c, o, extent, g) || sk_launch_choice(c, o, extent, g)))
         return;
+    else if (c->class == L_CLASS_FOLD && !combine && o->vector_bytes && !stored_bytes(l, c) &&
+             sk_launch_beside(l, c, extent, piece_elements(c, o, rows * columns), g))
+        return;
     else if (c->class == L_CLASS_FOLD) {
         enum { LEAST_APART = 512 };
         launch_fold(c, o, rows, columns, combine, g);
@@ -294,6 +297,7 @@ static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant varia
     case SK_STENCIL:
         return sk_build_stencil(l, c, options, a, why);
     case SK_FOLD_SHORT:
+    case SK_FOLD_BESIDE:
     case SK_FOLD_ROWS:
     case SK_FOLD_CHOICE:
     case SK_FOLD_APART:

@@ -43,6 +43,7 @@ typedef enum {
     SK_MAP_TILES,   /* the same, a gang being a tile of a few rows: elements that loop until a condition of their own */
     SK_STENCIL,     /* bands of rows, columns in tiles, interior and borders apart */
     SK_FOLD_SHORT,  /* lanes over rows, each row left to right: rows of at most SK_SHORT elements */
+    SK_FOLD_BESIDE, /* the same along one dimension, a lane having all rows of small dimensions behind it */
     SK_FOLD_ROWS,   /* lanes over rows, operators that keep order */
     SK_FOLD_CHOICE, /* operators that choose an element by its key: its place first, then the element */
     SK_FOLD_TREE,   /* lanes within a row; one partial result per piece */

@@ -39,6 +39,9 @@ sk_kernel *sk_build_map_tiles(const l_program *l, const l_cluster *c, const sk_o
                               sk_reason *why);
 sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
                             sk_reason *why);
+/* Folds of short rows, if their shape is one for SK_FOLD_BESIDE: how they are launched. `piece`: elements that suit
+ * one. */
+bool sk_launch_beside(const l_program *l, const l_cluster *c, const int64_t *extent, int64_t piece, sk_geometry *g);
 /* Builds one of the variants SK_FOLD_... and SK_COMBINE_... */
 sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options,
                          arena *a, sk_reason *why);

@@ -41,7 +41,7 @@ static void neighbours(void **state)
         k_val i = k_for_all(b, k_i64(b, COUNT - turn)), first = k_let(b, OP_MUL, i, k_i64(b, n), 0), at[8], x[8];
         for (int64_t k = 0; k < n; k++) {
             at[k] = k_let(b, OP_ADD, first, k_i64(b, k), 0);
-            x[k] = k % 2 ? k_load(b, in, i) : k_load(b, spread, at[k]);
+            x[k] = k % 2 && turn % 3 ? k_load(b, in, i) : k_load(b, spread, at[k]);
         }
         for (int64_t k = 0; k < n; k++)
             k_store(b, out, at[k], x[k]);

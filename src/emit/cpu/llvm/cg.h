@@ -59,6 +59,13 @@ typedef struct cg_tiled {
     cg_ref vector; /* or its elements themselves, as integers */
 } cg_tiled;
 
+/* The value of a load that comes later in the same block. */
+typedef struct cg_early {
+    k_ref stmt;
+    LLVMBasicBlockRef here;
+    cg_ref vector;
+} cg_early;
+
 enum {
     CG_MOST_UNROLLED = 64,
     CG_MOST_TILES = 8,
@@ -121,6 +128,8 @@ typedef struct cg {
     cg_ref loop_live;            /* its alloca of lanes still in it; NULL: uniform exit only */
     cg_tiled tile[CG_MOST_TILES];
     unsigned tiles;
+    cg_early early[CG_MOST_COLUMNS]; /* loads that have been made, see interleave.c */
+    unsigned early_loads;
     uint32_t *stamp, stamps;     /* per value: the loop (numbered) that defined or set it last, see tile.c */
     unsigned depth;              /* of nested statement lists */
     uint32_t *factor;            /* per value: 1 + its place in the table of factors, see order.c */
@@ -260,6 +269,9 @@ void cg_store_row(cg *g, unsigned n, const cg_ref *vector, cg_ref pointer, unsig
 /* interleave.c: emits stores that stand together and write neighbouring elements in each lane. Returns how many; 0:
  * there are none from `first` on. */
 unsigned cg_store_interleaved(cg *g, k_ref first);
+/* A load of what lies beside what other loads of the same list read, in steps of as many elements: all of them are made
+ * at the first one. As it is in memory; NULL: it is none of these. */
+cg_ref cg_load_interleaved(cg *g, k_ref id);
 
 /* --- partial.c --- */
 bool cg_moves_some(const cg *g, LLVMTypeRef vector); /* does the machine load and store some lanes of such vectors? */

@@ -420,6 +420,11 @@ void cg_load(cg *g, k_ref id)
         load_tiled(g, id, tile);
         return;
     }
+    cg_ref beside = cg_load_interleaved(g, id);
+    if (beside) {
+        cg_define(g, s->dst, cg_from_memory(g, t, beside));
+        return;
+    }
     place at = place_of(g, s->mem, s->in[0]);
     if (at.kind == PLACE_STEP && (g->lanes < 4 || (g->mask.on && !g->mask.full)))
         at = (place){.kind = PLACE_ANY};
