@@ -90,6 +90,7 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
     options.narrow = how.narrow;
     run_variant *v = arena_alloc(a, sizeof(*v));
     v->key = key_of(g, how);
+    v->joins_rows = g->variant == SK_FOLD_TREE && g->row > 0;
     v->built = sk_build(r->l, &r->l->cluster.at[cluster], g->variant, &options, t, why);
     if (!v->built)
         return NULL;

@@ -95,7 +95,7 @@ static void count_work(const telling *t, launches *l)
     l->wide = w.wide;
     l->open_ended = w.open_ended;
     l->alone = percent(w.alone, w.operations);
-    if (!(row->variant->key >> 16)) { /* kernels for rows of one length fill lanes with many rows at once */
+    if (!row->variant->joins_rows) {
         l->masked = percent(w.slots - w.used, w.slots);
         l->joining = percent(w.joining, w.slots + w.joining);
     }

@@ -51,6 +51,7 @@ typedef struct run_variant { /* a compiled kernel; immutable once published, but
     run_binding *memory;
     run_argument_of *argument;
     host_code host;
+    bool joins_rows; /* made for rows of one length, whole groups of lanes: code generators combine many rows at once */
     bool checks;        /* may report errors */
     bool loops_on_data; /* what is in memory decides how often: must not see what a failed launch left undone */
     run_fit *fit;       /* of a narrow kernel, else NULL */
