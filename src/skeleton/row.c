@@ -200,8 +200,10 @@ void row_declare_results(row_loop *r)
     for (uint32_t i = 0; i < r->part.n; i++) {
         const l_op *op = r->part.at[i].op;
         for (uint32_t c = 0; c < r->part.at[i].n && op->stored && !r->combine; c++)
-            if (op->kind != L_FOLD || r->lw->options->final || r->part.at[i].keep)
-                k->mem.at[sk_array_memory(r->lw, op->term, c, true)].stream &= !read_again(r->lw->cluster, op);
+            if (op->kind != L_FOLD || r->lw->options->final || r->part.at[i].keep) {
+                k_mem m = sk_array_memory(r->lw, op->term, c, true); /* may move the list of memories */
+                k->mem.at[m].stream &= !read_again(r->lw->cluster, op);
+            }
     }
 }
 
