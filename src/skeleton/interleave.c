@@ -19,6 +19,18 @@ static bool has_lanes(const sk_lower *lw)
     return !lw->options->group && lw->options->vector_bytes;
 }
 
+/* Elements at the end are computed twice, and a lane has code for each of its own: so nothing that loops, or says what
+ * it computes. */
+static bool suits(const sk_lower *lw, const opt_ids *ids)
+{
+    for (uint32_t i = 0; i < ids->n; i++) {
+        const ir_node *n = ir_at(lw->l->ir, ids->at[i]);
+        if (n->kind == IR_LOOP || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES))
+            return false;
+    }
+    return true;
+}
+
 sk_factor sk_find_factor(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable)
 {
     const ir_program *p = lw->l->ir;
@@ -28,10 +40,10 @@ sk_factor sk_find_factor(const sk_lower *lw, uint32_t n, const ir_id *term, ir_i
     if (!has_lanes(lw))
         return f;
     opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    if (!suits(lw, &ids))
+        return f;
     for (uint32_t i = 0; i < ids.n; i++) {
         const ir_node *t = ir_at(p, ids.at[i]);
-        if (t->kind == IR_LOOP)
-            return f;
         if (divisor(p, t, &by) && p->arg.at[t->args] == variable)
             f.by = by > f.by ? by : f.by;
     }
@@ -53,9 +65,8 @@ sk_factor sk_factor_of_extent(const sk_lower *lw, uint32_t n, const ir_id *term,
     if (!has_lanes(lw) || !ir_extent_constant(lw->l->ir, extent, &by) || by < 2 || by > SK_MOST_FACTOR)
         return f;
     opt_reach(lw->l->ir, lw->arena, n, term, &ids);
-    for (uint32_t i = 0; i < ids.n; i++)
-        if (ir_at(lw->l->ir, ids.at[i])->kind == IR_LOOP)
-            return f;
+    if (!suits(lw, &ids))
+        return f;
     f.digit = true;
     f.by = ids.n * by > MOST_CODE ? 1 : by;
     return f;

@@ -227,10 +227,81 @@ static void types(void **state)
     says_types("interpreter");
 }
 
+/* Loops that lanes, cuts or lines rearrange: each element is said once, whatever the extent. */
+static sn_scalar twice(void *a, sn_scalar i)
+{
+    return sn_trace(sn_index(*(sn_acc *)a, sn_quot(i, 2)));
+}
+
+static sn_acc each_twice(sn_acc a)
+{
+    return sn_generate(sn_shape(sn_mul(sn_size(a), 2)), sn_closure(twice, &a));
+}
+
+static sn_scalar by_three(sn_scalar i, sn_scalar k, sn_scalar x)
+{
+    (void)i;
+    return sn_trace(sn_mul(x, sn_to_f32(k)));
+}
+
+static sn_acc interleaved(sn_acc a)
+{
+    return sn_imap(by_three, a);
+}
+
+static sn_scalar turned(void *a, sn_scalar i)
+{
+    sn_scalar n = sn_size(*(sn_acc *)a);
+    return sn_trace(sn_index(*(sn_acc *)a, sn_rem(sn_add(i, 5), n)));
+}
+
+static sn_acc rotated(sn_acc a)
+{
+    return sn_generate(sn_shape(sn_size(a)), sn_closure(turned, &a));
+}
+
+static sn_acc column_sums(sn_acc a)
+{
+    return sn_sum(sn_map(halved, sn_transpose(a)));
+}
+
+static void expect_lines(sn_context *cx, sn_status status, int n)
+{
+    if (status != SN_OK)
+        fail_msg("%s", sn_message(cx));
+    assert_int_equal(lines, n);
+    forget();
+}
+
+static void once_an_element(void **state)
+{
+    (void)state;
+    static float x[MOST], y[MOST];
+    static const int extent[] = {1, 3, 17, 38, 75, 149, 260, 333}, columns[] = {1, 2, 7, 16, 20, 24};
+    sn_context *cx = opened("cpu", 1);
+    sn_program *two = sn_compile(cx, "[n]f32 -> [m]f32", each_twice);
+    sn_program *three = sn_compile(cx, "[n,3]f32 -> [n,3]f32", interleaved);
+    sn_program *turn = sn_compile(cx, "[n]f32 -> [n]f32", rotated);
+    sn_program *sums = sn_compile(cx, "[n,m]f32 -> [m]f32", column_sums);
+    for (unsigned i = 0; i < sizeof(extent) / sizeof(*extent); i++) {
+        int n = extent[i];
+        expect_lines(cx, sn_call(two, sn_in(x, n), sn_into(y, 2 * n)), 2 * n);
+        expect_lines(cx, sn_call(three, sn_in(x, n, 3), sn_into(y, n, 3)), 3 * n);
+        expect_lines(cx, sn_call(turn, sn_in(x, n), sn_into(y, n)), n);
+    }
+    for (unsigned i = 0; i < sizeof(columns) / sizeof(*columns); i++)
+        expect_lines(cx, sn_call(sums, sn_in(x, 40, columns[i]), sn_into(y, columns[i])), 40 * columns[i]);
+    sn_drop(two);
+    sn_drop(three);
+    sn_drop(turn);
+    sn_drop(sums);
+    sn_close(cx);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(values), cmocka_unit_test(behind_conditions),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(values),   cmocka_unit_test(behind_conditions),
                                        cmocka_unit_test(in_loops), cmocka_unit_test(the_first_of_many),
-                                       cmocka_unit_test(types)};
+                                       cmocka_unit_test(types),    cmocka_unit_test(once_an_element)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
