@@ -7,6 +7,14 @@
 
 #include "opt/rewrite.h"
 
+unsigned sk_component(const sk_index *at, ir_id term)
+{
+    for (unsigned d = 0; d < at->rank; d++)
+        if (at->at[d] == term)
+            return d + 1;
+    return 0;
+}
+
 void sk_body_init(sk_body *b, const l_program *l, const l_cluster *c, sk_columns columns, arena *a)
 {
     *b = (sk_body){.l = l, .cluster = c, .arena = a, .columns = columns};

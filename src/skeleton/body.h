@@ -14,6 +14,9 @@ typedef struct sk_index {
     bool guarded;          /* inside only where the program's own conditions hold: reads stay behind them */
 } sk_index;
 
+/* 1 + the dimension of which the term is the component, or 0. */
+unsigned sk_component(const sk_index *at, ir_id term);
+
 /* How the columns of a stencil are treated in the body being composed. */
 typedef enum { SK_GENERIC, SK_INTERIOR } sk_columns;
 

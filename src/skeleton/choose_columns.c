@@ -2,6 +2,7 @@
  * The keys alone are gone through, a few lines at a time: each column, of each of the lines that are taken together
  * where columns are few, keeps its best key and the group of lines that brought it. That group is then searched for the
  * line, and the element there is the result. */
+#include "skeleton/extents.h"
 #include "skeleton/lines.h"
 
 /* slots, besides those of sk_open_lines */
@@ -10,21 +11,6 @@ enum { TOGETHER = SK_LINES_SLOTS, PIECE };
 /* Lines, or so many together, of a group; groups of a piece, whose numbers fit a byte; places of a block. */
 enum { GROUP = 8, GROUPS = 128, ROOM = 2048 };
 enum { ONE_LINE = 1, NEAR_LINES = 2 }; /* sk_geometry.row: facts of the launch that a kernel is made for */
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t pieces_of(int64_t n, int64_t piece)
-{
-    return n / piece + (n % piece != 0);
-}
 
 bool sk_launch_choice(const l_cluster *c, const sk_options *o, const int64_t *extent, sk_geometry *g)
 {

@@ -66,17 +66,9 @@ typedef struct layout {
     unsigned first;
 } layout;
 
-static unsigned component(const layout *o, ir_id term)
-{
-    for (unsigned d = 0; d < o->c->rank; d++)
-        if (o->at->at[d] == term)
-            return d + 1;
-    return 0;
-}
-
 static void use_alone(layout *o, ir_id term)
 {
-    unsigned d = component(o, term);
+    unsigned d = sk_component(o->at, term);
     o->c->indexed |= term == o->at->linear;
     if (!d--)
         return;
@@ -104,7 +96,7 @@ static void use_in_read(layout *o, const ir_node *n)
     const ir_id *index = o->p->arg.at + n->args;
     unsigned last = o->c->rank - 1u;
     for (uint32_t k = 0; k < n->n; k++) {
-        unsigned d = component(o, index[k]);
+        unsigned d = sk_component(o->at, index[k]);
         if (n->flags & IR_LINEAR || (d && !is_at(o, n, k, d - 1)))
             use_alone(o, index[k]);
         if (n->flags & IR_LINEAR || !d-- || d == last)
@@ -153,8 +145,7 @@ static void find_layout(const l_program *l, l_cluster *c, const sk_index *at, ui
             use_all(&o, t->n, p->arg.at + t->args);
         }
         /* failures and traces say which element it was */
-        bool traces = t->kind == IR_OP && ir_ops[t->op].flags & OP_TRACES;
-        c->indexed |= t->partial || t->kind == IR_WITHIN || traces;
+        c->indexed |= t->partial;
     }
     while (o.first && o.joined[o.first - 1])
         o.first--;

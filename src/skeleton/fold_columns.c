@@ -10,6 +10,7 @@
  * halves by halves.
  *
  * Rows that are folded from left to right have one accumulator. */
+#include "skeleton/extents.h"
 #include "skeleton/lines.h"
 
 /* slots, besides those of sk_open_lines */
@@ -44,21 +45,6 @@ static int64_t room(const l_program *l, const l_cluster *c)
             bytes += (int64_t)ir_type_size(info->type[k]);
     }
     return SCRATCH / (bytes ? bytes : 1);
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t pieces_of(int64_t n, int64_t piece)
-{
-    return n / piece + (n % piece != 0);
 }
 
 /* --- the launch --- */

@@ -1,5 +1,6 @@
 /* How a cluster is launched for the extents of a call: variant, pieces, and the geometry arguments of the kernels.
  * Piece sizes of folds are constants of the combination tree; all others are free choices that no result depends on. */
+#include "skeleton/extents.h"
 #include "skeleton/variants.h"
 
 #include "kernel/narrow.h"
@@ -31,21 +32,6 @@ void sk_prepare(l_program *l)
         if (c->class == L_CLASS_ROW)
             sk_row_prepare(l, c, l->ir->arena);
     }
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t pieces_of(int64_t n, int64_t piece)
-{
-    return n / piece + (n % piece != 0);
 }
 
 /* Elements a piece of independent work has: enough to pay for claiming it, few enough to balance the load. */
@@ -82,15 +68,10 @@ static bool streams(const l_program *l, const l_cluster *c, const sk_options *o,
     return elements * stored > (double)cache_bytes && !computes;
 }
 
-static int64_t whole(int64_t n, int64_t unit)
-{
-    return pieces_of(n, unit) * unit;
-}
-
 static void launch_tiles(int64_t size, int64_t rows, int64_t columns, sk_geometry *g)
 {
-    int64_t width = smaller(whole(columns, SK_TILE_COLUMNS), whole(size / SK_TILE_ROWS, SK_TILE_COLUMNS));
-    int64_t beside = pieces_of(columns, width), rows_piece = whole(larger(1, size / width), SK_TILE_ROWS);
+    int64_t width = smaller(round_up(columns, SK_TILE_COLUMNS), round_up(size / SK_TILE_ROWS, SK_TILE_COLUMNS));
+    int64_t beside = pieces_of(columns, width), rows_piece = round_up(larger(1, size / width), SK_TILE_ROWS);
     g->variant = SK_MAP_TILES;
     g->pieces = pieces_of(rows, rows_piece) * beside;
     g->slot[0] = rows_piece;

@@ -1,5 +1,6 @@
 /* Launches on devices whose blocks are many threads: what a block takes at a time, within its shared memory. Nothing
  * here changes a result: the combination tree is that of every device. */
+#include "skeleton/extents.h"
 #include "skeleton/variants.h"
 
 enum {
@@ -11,21 +12,6 @@ enum {
     MOST_TILE = 32,
     ALIGNMENT = 128 /* each array in shared memory may lose as much */
 };
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t pieces_of(int64_t n, int64_t piece)
-{
-    return n / piece + (n % piece != 0);
-}
 
 bool sk_shares_rows(const l_cluster *c, const sk_options *o)
 {

@@ -1,12 +1,14 @@
 #include "skeleton/lines.h"
 
+#include "skeleton/extents.h"
+
 #include "opt/rewrite.h"
 
 enum { LENGTH, PIECES, TILES, WIDTH, ROWS };
 
 void sk_launch_lines(sk_geometry *g, int64_t outer, int64_t rows, int64_t width, int64_t length, int64_t pieces)
 {
-    int64_t tiles = rows / width + (rows % width != 0);
+    int64_t tiles = pieces_of(rows, width);
     g->slot[LENGTH] = length;
     g->slot[PIECES] = pieces;
     g->slot[TILES] = tiles;
@@ -84,11 +86,9 @@ static bool is_harmless(const sk_folds *s)
             return false;
     }
     opt_reach(lw->l->ir, lw->arena, term.n, term.at, &ids);
-    for (uint32_t i = 0; i < ids.n; i++) {
-        const ir_node *n = ir_at(lw->l->ir, ids.at[i]);
-        if (n->partial || n->kind == IR_WITHIN || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES))
+    for (uint32_t i = 0; i < ids.n; i++)
+        if (ir_at(lw->l->ir, ids.at[i])->partial)
             return false;
-    }
     return true;
 }
 

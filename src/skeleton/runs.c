@@ -9,14 +9,6 @@ typedef struct joints {
     bool used[IR_MAX_RANK];
 } joints;
 
-static unsigned component(const joints *j, ir_id term)
-{
-    for (unsigned d = 0; d < j->at->rank; d++)
-        if (j->at->at[d] == term)
-            return d + 1;
-    return 0;
-}
-
 static void part(joints *j, unsigned d)
 {
     j->joined[d] = false;
@@ -26,7 +18,7 @@ static void part(joints *j, unsigned d)
 
 static void use_alone(joints *j, ir_id operand)
 {
-    unsigned d = component(j, operand);
+    unsigned d = sk_component(j->at, operand);
     if (!d)
         return;
     j->used[d - 1] = true;
@@ -50,15 +42,16 @@ static void use_in_loop(joints *j, const ir_loop *loop)
 /* Is index k of the read the one behind index k - 1, in the loop as in the array? */
 static bool adjoins(const joints *j, const ir_node *read, const ir_id *index, uint32_t k)
 {
-    unsigned d = k && k < read->n ? component(j, index[k]) : 0;
-    return d > 1 && component(j, index[k - 1]) == d - 1 && ir_info(j->p, read->array)->shape[k] == j->c->shape[d - 1];
+    unsigned d = k && k < read->n ? sk_component(j->at, index[k]) : 0;
+    return d > 1 && sk_component(j->at, index[k - 1]) == d - 1 &&
+           ir_info(j->p, read->array)->shape[k] == j->c->shape[d - 1];
 }
 
 static void use_in_read(joints *j, const ir_node *n)
 {
     const ir_id *index = j->p->arg.at + n->args;
     for (uint32_t k = 0; k < n->n; k++) {
-        unsigned d = component(j, index[k]);
+        unsigned d = sk_component(j->at, index[k]);
         if (!d--)
             continue;
         j->used[d] = true;

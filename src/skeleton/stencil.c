@@ -289,7 +289,7 @@ sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_opt
     int64_t warm = 0;
     for (uint32_t i = 0; i < s.stage.n; i++) {
         stage *g = &s.stage.at[i];
-        warm = most(warm, g->need.up + g->lead);
+        warm = larger(warm, g->need.up + g->lead);
         int64_t before = s.aligned ? round_up(g->start, LINE) : g->start;
         g->width = s.aligned ? round_up(before + tile_columns + g->need.right, LINE) + FULL
                              : before + tile_columns + g->need.right;

@@ -3,6 +3,7 @@
 #ifndef SN_SKELETON_STENCIL_H
 #define SN_SKELETON_STENCIL_H
 
+#include "skeleton/extents.h"
 #include "skeleton/variants.h"
 
 /* Columns: rows start at multiples of FULL vectors, and are kept at multiples of a LINE of the cache, so that all but
@@ -39,16 +40,6 @@ typedef struct stages {
     sk_index at;
     const stage *copying; /* the copy whose code is being made */
 } stages;
-
-static inline int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static inline int64_t round_up(int64_t n, int64_t to)
-{
-    return (n + to - 1) / to * to;
-}
 
 /* Finds the stages of lw's cluster, and all that is fixed before code is made. They live in `a`. */
 stages sk_stencil_stages(sk_lower *lw, const sk_options *options, arena *a);

@@ -28,10 +28,10 @@ typedef struct reach {
 static bool grow(halo *into, const halo *h)
 {
     halo old = *into;
-    into->up = most(into->up, h->up);
-    into->down = most(into->down, h->down);
-    into->left = most(into->left, h->left);
-    into->right = most(into->right, h->right);
+    into->up = larger(into->up, h->up);
+    into->down = larger(into->down, h->down);
+    into->left = larger(into->left, h->left);
+    into->right = larger(into->right, h->right);
     return memcmp(&old, into, sizeof(old)) != 0;
 }
 
@@ -178,8 +178,8 @@ static void analyse(const l_program *l, arena *a, stages *s)
                 halo need = {reader->need.up + h.up, reader->need.down + h.down, reader->need.left + h.left,
                              reader->need.right + h.right};
                 grow(&source->need, &need);
-                source->start = most(source->start, reader->start + h.left);
-                source->lead = most(source->lead, reader->lead + h.down);
+                source->start = larger(source->start, reader->start + h.left);
+                source->lead = larger(source->lead, reader->lead + h.down);
             }
         }
     }
@@ -191,7 +191,7 @@ static void analyse(const l_program *l, arena *a, stages *s)
             for (uint32_t k = 0; k < t && !found.at[i].followed; k++) {
                 stage *source = &s->stage.at[k];
                 if (source->op->term == found.at[i].node)
-                    source->ring = most(source->ring, source->lead - reader->lead + found.at[i].h.up + 1);
+                    source->ring = larger(source->ring, source->lead - reader->lead + found.at[i].h.up + 1);
             }
     }
     for (uint32_t t = 0; t < s->stage.n; t++)
@@ -466,7 +466,7 @@ static void count_shared(sk_lower *lw, l_cluster *c, arena *a)
     for (uint32_t i = 0; i < s.stage.n; i++) {
         const stage *g = &s.stage.at[i];
         if (g->op->staged)
-            c->halo_columns = most(c->halo_columns, g->need.left + g->need.right);
+            c->halo_columns = larger(c->halo_columns, g->need.left + g->need.right);
     }
 }
 

@@ -221,6 +221,7 @@ cg_ref cg_call(cg *g, const char *intrinsic, unsigned types, LLVMTypeRef *type, 
 cg_ref cg_call1(cg *g, const char *intrinsic, cg_ref x); /* overloaded on its operand's type */
 cg_ref cg_call2(cg *g, const char *intrinsic, cg_ref x, cg_ref y);
 cg_ref cg_shuffle(cg *g, cg_ref x, cg_ref y, unsigned n, const int *index);
+cg_ref cg_join(cg *g, cg_ref x, cg_ref y); /* x followed by y, of the same length */
 LLVMBasicBlockRef cg_block(cg *g, const char *name);
 void cg_at(cg *g, LLVMBasicBlockRef block);
 LLVMBasicBlockRef cg_here(cg *g);

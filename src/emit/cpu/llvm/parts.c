@@ -19,16 +19,6 @@ static cg_ref slice(cg *g, cg_ref x, unsigned first, unsigned n)
     return have == n ? x : cg_shuffle(g, x, NULL, n, index);
 }
 
-/* x followed by y, of the same length. */
-static cg_ref join(cg *g, cg_ref x, cg_ref y)
-{
-    int index[256];
-    unsigned n = 2 * LLVMGetVectorSize(LLVMTypeOf(x));
-    for (unsigned i = 0; i < n; i++)
-        index[i] = (int)i;
-    return cg_shuffle(g, x, y, n, index);
-}
-
 static cg_ref by_registers(cg *g, ir_op op, ir_type t, const cg_ref *in, on_register f)
 {
     unsigned width = (unsigned)(REGISTER / ir_type_size(t)), n = LLVMGetVectorSize(LLVMTypeOf(in[0])), parts = 0;
@@ -39,7 +29,7 @@ static cg_ref by_registers(cg *g, ir_op op, ir_type t, const cg_ref *in, on_regi
     }
     for (; parts > 1; parts /= 2) /* lanes are a power of two */
         for (unsigned i = 0; i < parts; i += 2)
-            part[i / 2] = join(g, part[i], part[i + 1]);
+            part[i / 2] = cg_join(g, part[i], part[i + 1]);
     return slice(g, part[0], 0, n);
 }
 

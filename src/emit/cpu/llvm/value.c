@@ -197,7 +197,7 @@ static cg_ref half_at(cg *g, cg_ref slot, unsigned half)
     return LLVMBuildGEP2(g->b, LLVMVectorType(g->i1, 32), slot, &at, 1, "");
 }
 
-static cg_ref both_halves(cg *g, cg_ref x, cg_ref y)
+cg_ref cg_join(cg *g, cg_ref x, cg_ref y)
 {
     int index[256];
     unsigned n = 2 * LLVMGetVectorSize(LLVMTypeOf(x));
@@ -215,7 +215,7 @@ cg_ref cg_read_variable(cg *g, ir_type t, cg_ref slot)
         part[h] = LLVMBuildLoad2(g->b, LLVMVectorType(g->i1, 32), half_at(g, slot, h), "");
     for (unsigned n = g->lanes / 32; n > 1; n /= 2)
         for (unsigned h = 0; h < n; h += 2)
-            part[h / 2] = both_halves(g, part[h], part[h + 1]);
+            part[h / 2] = cg_join(g, part[h], part[h + 1]);
     return part[0];
 }
 
