@@ -71,6 +71,17 @@ typedef struct row_walk {
 void row_begin(row_loop *r, const char *name, bool combine, uint16_t lanes);
 /* Results first, so that launches list them first. */
 void row_declare_results(row_loop *r);
+/* The memory that a member needs: of blocks that walk along whole rows, or of those that take a piece; with what
+ * results need, or not. */
+void row_declare(row_loop *r, row_part *p, bool whole_rows, bool results);
+/* Shared memory of `count` elements, per component. */
+k_mem *row_cells(row_loop *r, const row_part *p, int64_t count, const char *name);
+/* seed (+) total to the row's cell and the result; or the total to the partial results. */
+void row_finish_fold(row_loop *r, const row_part *p, k_val position, k_val *total);
+/* A count as the fold that is one has it. */
+k_val row_as_sum(row_loop *r, const row_part *p, k_val count);
+/* What a piece has packed goes to the result, from `offset` on. */
+void row_copy_packed(row_loop *r, const row_part *p, k_val offset, k_val count);
 /* out = first (+) second, in the order of positions */
 void row_apply(row_loop *r, const row_part *p, const k_val *first, const k_val *second, k_val *out);
 /* The part that counts what this one keeps; NULL: it keeps all. */
@@ -121,9 +132,40 @@ void row_fold_piece(row_loop *r, const row_part *p, k_val piece, k_val pieces, k
 /* What row_fold_piece has made of all pieces of the row. */
 void row_fold_total(row_loop *r, const row_part *p, k_val pieces, k_val *total);
 
+/* --- states (row_states.c) --- */
+
+/* What the first window of a scan begins with: the seed, or what changes nothing; NULL: nothing. */
+k_val *row_first_state(row_loop *r, const row_part *p);
+/* The state before piece number `piece` of the row, from that of its window and what follows in it: p->state. */
+void row_state_before(row_loop *r, row_part *p, k_val piece, const k_val *window, const k_val *in_window);
+/* Both after a piece whose total is known. */
+void row_state_after(row_loop *r, const row_part *p, k_val piece, k_val *window, k_val *in_window, const k_val *total);
+
+typedef struct row_carried { /* from piece to piece: per scan the window and what follows, per pack the offset */
+    uint8_t n;
+    k_val aggregate[K_MOST_CARRIED], initial[K_MOST_CARRIED], result[K_MOST_CARRIED];
+} row_carried;
+
+/* `late`: of packs of which the states of scans decide how much they keep; else of all others. A piece's aggregates,
+ * and what the first piece begins with. */
+void row_find_carried(row_loop *r, bool late, k_val count, row_carried *x);
+/* result = left (+) what piece number `piece` adds: left and right are variables. */
+void row_combine_carried(row_loop *r, bool late, k_val piece, const k_val *left, const k_val *right, k_val *result);
+/* The states and offsets of the piece at hand are these. */
+void row_use_carried(row_loop *r, bool late, k_val piece, const k_val *before);
+/* The types of what is carried, in its order; how many these are. */
+uint8_t row_carried_types(const row_loop *r, ir_type *type);
+
 /* --- variants --- */
 
 /* Lanes are rows, and take their elements from left to right (row_lanes.c). */
 void row_build_lanes(row_loop *r);
+/* A block walks along whole rows (row_block.c). */
+void row_build_block(row_loop *r, bool combine);
+/* A block takes a piece (row_pieces.c): in one launch, or in three. */
+void row_build_chain(row_loop *r);
+void row_build_sums(row_loop *r);
+void row_build_states(row_loop *r);
+void row_build_apply(row_loop *r);
 
 #endif
