@@ -1,6 +1,6 @@
-/* ./dev bench latency: what a program waits for besides its kernels: the first call, from nothing and from the cache on disk
- * in a new process; a repeated call; the front end per 100 operations. Prints each beside its budget and writes JSON.
- * Judged is the best of several runs: other work on the machine only adds. The median tells how much it did. */
+/* ./dev bench latency: what a program waits for besides its kernels: the first call, from nothing and from the cache on
+ * disk in a new process; a repeated call; the front end per 100 operations. Prints each beside its budget and writes
+ * JSON. Judged is the best of several runs: other work on the machine only adds. The median tells how much it did. */
 #include "first_calls.h"
 #include "large.h"
 
@@ -52,7 +52,8 @@ static void head(void)
 }
 
 /* The runs' times in microseconds, which are sorted; shown divided by `scale`. */
-static void add(struct results *r, const char *name, double *us, int runs, double scale, const char *unit, double budget)
+static void add(struct results *r, const char *name, double *us, int runs, double scale, const char *unit,
+                double budget)
 {
     struct result *to = &r->at[r->n++];
     qsort(us, (size_t)runs, sizeof(*us), by_value);
@@ -75,8 +76,8 @@ static int write_json(const struct results *r, const char *path)
     fprintf(f, "[\n");
     for (int i = 0; i < r->n; i++) {
         const struct result *x = &r->at[i];
-        fprintf(f, "  {\"name\": \"%s\", \"best\": %.4f, \"median\": %.4f, \"unit\": \"%s\"", x->name, x->best, x->median,
-                x->unit);
+        fprintf(f, "  {\"name\": \"%s\", \"best\": %.4f, \"median\": %.4f, \"unit\": \"%s\"", x->name, x->best,
+                x->median, x->unit);
         if (x->budget > 0)
             fprintf(f, ", \"budget\": %.0f, \"met\": %s", x->budget, x->best <= x->budget ? "true" : "false");
         fprintf(f, "}%s\n", i + 1 < r->n || r->firsts ? "," : "");
@@ -206,8 +207,8 @@ static int whole_calls(struct results *r, const char *self, const char *folder, 
         whole[i] = t.open + t.compile + t.call;
         process[i] = t.process;
     }
-    add(r, cold ? "first call, cold: open, compile, call" : "first call, new process, from disk: open, compile, call", whole,
-        runs, 1e3, "ms", cold ? 50 : 5);
+    add(r, cold ? "first call, cold: open, compile, call" : "first call, new process, from disk: open, compile, call",
+        whole, runs, 1e3, "ms", cold ? 50 : 5);
     add(r, "  sn_open", open, runs, 1e3, "ms", 0);
     add(r, "  sn_compile", compile, runs, 1e3, "ms", 0);
     add(r, "  sn_call", call, runs, 1e3, "ms", 0);
@@ -315,7 +316,8 @@ static int repeat(struct results *r, sn_context *cx, int is_dot)
         took[b] = (now_us() - start) / CALLS;
     }
     if (!failed)
-        add(r, is_dot ? "repeated call, dot product of 16 elements" : "repeated call, map of 16 elements", took, BATCHES, 1, "us", 5);
+        add(r, is_dot ? "repeated call, dot product of 16 elements" : "repeated call, map of 16 elements", took,
+            BATCHES, 1, "us", 5);
     sn_drop(p);
     return failed;
 }

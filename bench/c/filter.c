@@ -1,5 +1,5 @@
-/* Filters, and what is made of what they keep. A piece is packed into a buffer in the first cache while it comes from
- * memory, waits for the number of elements that all before it keep, and is copied to its place past the caches. */
+/* Filters, and what is made of what they keep. A piece is packed into a buffer in the second cache while the next one
+ * is fetched, waits for the number of elements that all before it keep, and is copied to its place past the caches. */
 #include "pieces.h"
 
 #if PIECES_AVX2 && !PIECES_AVX512
@@ -25,12 +25,13 @@ struct job {
 };
 
 /* To `to`, which has room for W more than n. Returns how many. */
-static int64_t pack_above(const struct job *job, const float *x, int64_t n, float *to)
+static int64_t pack_above(const struct job *job, const float *x, int64_t n, float *to, const float *next)
 {
     int64_t kept = 0, i = 0;
     wf limit = wf_set(job->limit);
     for (; i + W <= n; i += W) {
         wf v = wf_load(x + i);
+        w_fetch(next + i);
         kept += wf_compress(to + kept, wf_where_above(v, limit), v);
     }
     for (; i < n; i++) {
@@ -40,12 +41,13 @@ static int64_t pack_above(const struct job *job, const float *x, int64_t n, floa
     return kept;
 }
 
-static int64_t pack_share(const struct job *job, const float *x, int64_t n, float *to)
+static int64_t pack_share(const struct job *job, const float *x, int64_t n, float *to, const float *next)
 {
     int64_t kept = 0, i = 0;
     wf limit = wf_set(job->limit), factor = wf_set(job->factor);
     for (; i + W <= n; i += W) {
         wf v = wf_load(x + i);
+        w_fetch(next + i);
         kept += wf_compress(to + kept, wf_where_not_below(v, limit), wf_mul(v, factor));
     }
     for (; i < n; i++) {
@@ -56,13 +58,15 @@ static int64_t pack_share(const struct job *job, const float *x, int64_t n, floa
 }
 
 /* a x + b where it is positive; the greatest of these and of *most */
-static int64_t pack_positive(const struct job *job, const float *x, int64_t n, float *to, float *most)
+static int64_t pack_positive(const struct job *job, const float *x, int64_t n, float *to, const float *next,
+                             float *most)
 {
     int64_t kept = 0, i = 0;
     wf factor = wf_set(job->factor), summand = wf_set(job->summand), best = wf_set(*most);
     for (; i + W <= n; i += W) {
         wf v = wf_fma(wf_load(x + i), factor, summand);
         best = wf_max(v, best);
+        w_fetch(next + i);
         kept += wf_compress(to + kept, wf_where_above(v, wf_set(0)), v);
     }
     *most = wf_most(best);
@@ -75,11 +79,12 @@ static int64_t pack_positive(const struct job *job, const float *x, int64_t n, f
     return kept;
 }
 
-static int64_t pack_not_zero(const float *x, int64_t n, float *to)
+static int64_t pack_not_zero(const float *x, int64_t n, float *to, const float *next)
 {
     int64_t kept = 0, i = 0;
     for (; i + W <= n; i += W) {
         wf v = wf_load(x + i);
+        w_fetch(next + i);
         kept += wf_compress(to + kept, wf_where_not_zero(v), v);
     }
     for (; i < n; i++) {
@@ -113,14 +118,17 @@ static void to_ratios(float *x, int64_t n, float before)
     }
 }
 
-typedef int64_t pack_fn(const struct job *job, const float *x, int64_t n, float *to);
+typedef int64_t pack_fn(const struct job *job, const float *x, int64_t n, float *to, const float *next);
 
 static inline void each_piece(struct job *job, pack_fn *pack)
 {
     alignas(LINE) float kept[PIECE + W];
-    for (int64_t p; (p = team_claim(&job->chain.next, pieces_of(job->n))) >= 0;) {
+    int64_t p = team_claim(&job->chain.next, pieces_of(job->n)), following;
+    for (; p >= 0; p = following) {
         int64_t at = p * PIECE, n = job->n - at < PIECE ? job->n - at : PIECE;
-        int64_t count = pack(job, job->x + at, n, kept);
+        following = team_claim(&job->chain.next, pieces_of(job->n));
+        const float *next = piece_after(job->x, following, p);
+        int64_t count = pack(job, job->x + at, n, kept, next);
         chain_wait(&job->chain, p);
         int64_t before = job->chain.count;
         job->chain.count = before + count;
@@ -147,10 +155,13 @@ static void filtermax_part(void *ctx, int id, int workers)
     struct job *job = ctx;
     alignas(LINE) float kept[PIECE + W];
     (void)id, (void)workers;
-    for (int64_t p; (p = team_claim(&job->chain.next, pieces_of(job->n))) >= 0;) {
+    int64_t p = team_claim(&job->chain.next, pieces_of(job->n)), following;
+    for (; p >= 0; p = following) {
         int64_t at = p * PIECE, n = job->n - at < PIECE ? job->n - at : PIECE;
+        following = team_claim(&job->chain.next, pieces_of(job->n));
+        const float *next = piece_after(job->x, following, p);
         float most = 0;
-        int64_t count = pack_positive(job, job->x + at, n, kept, &most);
+        int64_t count = pack_positive(job, job->x + at, n, kept, next, &most);
         chain_wait(&job->chain, p);
         int64_t before = job->chain.count;
         job->chain.count = before + count;
@@ -166,9 +177,12 @@ static void ratios_part(void *ctx, int id, int workers)
     struct job *job = ctx;
     alignas(LINE) float kept[PIECE + W];
     (void)id, (void)workers;
-    for (int64_t p; (p = team_claim(&job->chain.next, pieces_of(job->n))) >= 0;) {
+    int64_t p = team_claim(&job->chain.next, pieces_of(job->n)), following;
+    for (; p >= 0; p = following) {
         int64_t at = p * PIECE, n = job->n - at < PIECE ? job->n - at : PIECE;
-        int64_t count = pack_not_zero(job->x + at, n, kept);
+        following = team_claim(&job->chain.next, pieces_of(job->n));
+        const float *next = piece_after(job->x, following, p);
+        int64_t count = pack_not_zero(job->x + at, n, kept, next);
         float sum = total(kept, count);
         chain_wait(&job->chain, p);
         int64_t before = job->chain.count;

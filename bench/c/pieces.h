@@ -1,6 +1,6 @@
 /* What scans and filters of the opponents share: pieces claimed in ascending order, of which each waits for what the
- * one before it hands on; vectors of the widest registers there are; compression; copies past the caches. Private to
- * bench/c. */
+ * one before it hands on, and each is claimed early, to be fetched while there is time; vectors of the widest registers
+ * there are; compression; copies past the caches. Private to bench/c. */
 #ifndef SINTER_BENCH_PIECES_H
 #define SINTER_BENCH_PIECES_H
 
@@ -22,7 +22,7 @@
 #define PIECES_AVX2 0
 #endif
 
-enum { PIECE = 4096, LINE = 64 }; /* elements: 16 KiB, which stay in the first cache */
+enum { PIECE = 16384, LINE = 64 }; /* elements: 64 KiB, which stay in the second cache */
 
 /* --- the chain --- */
 
@@ -51,6 +51,12 @@ static inline void chain_pass(struct chain *c, int64_t piece)
 static inline int64_t pieces_of(int64_t n)
 {
     return (n + PIECE - 1) / PIECE;
+}
+
+/* Where piece number p begins; where there is none, the one at hand. */
+static inline const void *piece_after(const void *elements, int64_t p, int64_t at_hand)
+{
+    return (const char *)elements + 4 * PIECE * (p < 0 ? at_hand : p);
 }
 
 /* --- vectors: W lanes --- */
@@ -414,6 +420,13 @@ static inline int64_t wf_compress(float *to, unsigned keep, wf x)
     return keep;
 }
 #endif
+
+/* Asks for the line of the vector at p. */
+static inline void w_fetch(const void *p)
+{
+    if (W > 1)
+        __builtin_prefetch(p, 0, 2);
+}
 
 static inline void w_fence(void)
 {

@@ -1,5 +1,5 @@
-/* Running sums. A piece is added up while it comes from memory, waits for the sum of all before it, and is gone over
- * again in the first cache; results go past it. */
+/* Running sums. A piece is added up, waits for the sum of all before it, and is gone over again in the second cache;
+ * results go past it, while the next piece is fetched. */
 #include "pieces.h"
 
 static float f32_total(const float *x, int64_t n)
@@ -15,8 +15,8 @@ static float f32_total(const float *x, int64_t n)
     return sum;
 }
 
-/* Returns the sum after the last one. */
-static float f32_prefixes(const float *x, float *z, int64_t n, float before)
+/* Returns the sum after the last one; fetches what is read soon at `next`, if there is something. */
+static float f32_prefixes(const float *x, float *z, int64_t n, float before, const float *next)
 {
     int64_t i = 0;
     for (int64_t head = before_line(z, n); i < head; i++)
@@ -24,6 +24,10 @@ static float f32_prefixes(const float *x, float *z, int64_t n, float before)
     wf carry = wf_set(before);
     for (; i + 2 * W <= n; i += 2 * W) {
         wf a = wf_prefix(wf_load(x + i)), b = wf_prefix(wf_load(x + i + W)), middle = wf_add(carry, wf_last(a));
+        if (next) {
+            w_fetch(next + i);
+            w_fetch(next + i + W);
+        }
         wf_stream(z + i, wf_add(carry, a));
         wf_stream(z + i + W, wf_add(middle, b));
         carry = wf_add(middle, wf_last(b));
@@ -54,7 +58,7 @@ static int32_t i32_total(const int32_t *x, int64_t n)
     return sum;
 }
 
-static void i32_prefixes(const int32_t *x, int32_t *z, int64_t n, int32_t before)
+static void i32_prefixes(const int32_t *x, int32_t *z, int64_t n, int32_t before, const int32_t *next)
 {
     int64_t i = 0;
     for (int64_t head = before_line(z, n); i < head; i++)
@@ -62,6 +66,8 @@ static void i32_prefixes(const int32_t *x, int32_t *z, int64_t n, int32_t before
     wi carry = wi_set(before);
     for (; i + 2 * W <= n; i += 2 * W) {
         wi a = wi_prefix(wi_load(x + i)), b = wi_prefix(wi_load(x + i + W)), middle = wi_add(carry, wi_last(a));
+        w_fetch(next + i);
+        w_fetch(next + i + W);
         wi_stream(z + i, wi_add(carry, a));
         wi_stream(z + i + W, wi_add(middle, b));
         carry = wi_add(middle, wi_last(b));
@@ -84,7 +90,8 @@ static void part_f32(void *ctx, int id, int workers)
 {
     struct job *job = ctx;
     (void)id, (void)workers;
-    for (int64_t p; (p = team_claim(&job->chain.next, pieces_of(job->n))) >= 0;) {
+    int64_t p = team_claim(&job->chain.next, pieces_of(job->n)), next;
+    for (; p >= 0; p = next) {
         int64_t at = p * PIECE, count = job->n - at < PIECE ? job->n - at : PIECE;
         const float *x = (const float *)job->x + at;
         float sum = f32_total(x, count);
@@ -92,7 +99,8 @@ static void part_f32(void *ctx, int id, int workers)
         float before = job->chain.sum;
         job->chain.sum = before + sum;
         chain_pass(&job->chain, p);
-        f32_prefixes(x, (float *)job->z + at, count, before);
+        next = team_claim(&job->chain.next, pieces_of(job->n));
+        f32_prefixes(x, (float *)job->z + at, count, before, piece_after(job->x, next, p));
     }
     w_fence();
 }
@@ -101,7 +109,8 @@ static void part_i32(void *ctx, int id, int workers)
 {
     struct job *job = ctx;
     (void)id, (void)workers;
-    for (int64_t p; (p = team_claim(&job->chain.next, pieces_of(job->n))) >= 0;) {
+    int64_t p = team_claim(&job->chain.next, pieces_of(job->n)), next;
+    for (; p >= 0; p = next) {
         int64_t at = p * PIECE, count = job->n - at < PIECE ? job->n - at : PIECE;
         const int32_t *x = (const int32_t *)job->x + at;
         int32_t sum = i32_total(x, count);
@@ -109,7 +118,8 @@ static void part_i32(void *ctx, int id, int workers)
         int32_t before = job->chain.count32;
         job->chain.count32 = plus(before, sum);
         chain_pass(&job->chain, p);
-        i32_prefixes(x, (int32_t *)job->z + at, count, before);
+        next = team_claim(&job->chain.next, pieces_of(job->n));
+        i32_prefixes(x, (int32_t *)job->z + at, count, before, piece_after(job->x, next, p));
     }
     w_fence();
 }
@@ -119,7 +129,7 @@ static void part_rows(void *ctx, int id, int workers)
     struct job *job = ctx;
     struct team_range mine = team_part(job->rows, 1, id, workers);
     for (int64_t r = mine.first; r < mine.last; r++)
-        f32_prefixes((const float *)job->x + r * job->n, (float *)job->z + r * job->n, job->n, 0);
+        f32_prefixes((const float *)job->x + r * job->n, (float *)job->z + r * job->n, job->n, 0, NULL);
     w_fence();
 }
 

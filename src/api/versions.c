@@ -28,7 +28,10 @@ static sk_options kernel_options(const sn_context *cx)
 
 static l_options loop_options(const sn_context *cx)
 {
-    return (l_options){.fuse = on(cx->options.fusion), .cost_model = on(cx->options.cost_model), .rows = cx->row_loops};
+    return (l_options){.fuse = on(cx->options.fusion),
+                       .cost_model = on(cx->options.cost_model),
+                       .rows = cx->row_loops,
+                       .threads = kernel_options(cx).group > 0};
 }
 
 static l_program *make_clusters(sn_program *p)

@@ -14,7 +14,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { BLOCK_SCRATCH = 512 << 10, MOST_CACHE = 32 << 20, BATCHES_PER_THREAD = 16, MOST_THREADS = 1024 };
+enum {
+    BLOCK_SCRATCH = 512 << 10,
+    MOST_CACHE = 32 << 20,
+    BATCHES_PER_THREAD = 16,
+    BLOCKS_PER_THREAD = 8,
+    MOST_THREADS = 1024
+};
 
 struct device_kernel {
     kernel_entry entry;
@@ -258,6 +264,16 @@ typedef struct {
     scratch **block; /* per participant */
 } launch;
 
+/* A kernel with CHAIN takes its pieces itself: what the pool hands out is the right to take part. */
+static void take_part(void *env, unsigned worker, int64_t first, int64_t last)
+{
+    const launch *l = env;
+    k_launch own = l->common;
+    (void)first, (void)last;
+    own.scratch = l->block[worker];
+    l->entry(&own);
+}
+
 static void run_pieces(void *env, unsigned worker, int64_t first, int64_t last)
 {
     const launch *l = env;
@@ -266,6 +282,17 @@ static void run_pieces(void *env, unsigned worker, int64_t first, int64_t last)
     own.last = last;
     own.scratch = l->block[worker];
     l->entry(&own);
+}
+
+static void run_chained(cpu *d, unsigned threads, int64_t first, int64_t last, launch *l)
+{
+    _Alignas(64) int64_t next = first;
+    int64_t together = (last - first) / ((int64_t)threads * BLOCKS_PER_THREAD);
+    l->common.first = first;
+    l->common.last = last;
+    l->common.next = &next;
+    l->common.together = together < 1 ? 1 : together < K_TOGETHER ? (uint32_t)together : K_TOGETHER;
+    pool_run(d->pool, threads, 0, threads, 1, take_part, l);
 }
 
 static void give_back(cpu *d, scratch **block, unsigned n)
@@ -324,7 +351,10 @@ static bool cpu_enqueue(device *base, device_queue *q, device_kernel *k, void *c
                 .entry = k->code.entry,
                 .block = block};
     int64_t batch = (last - first) / ((int64_t)threads * BATCHES_PER_THREAD);
-    pool_run(d->pool, threads, first, last, k->chained || batch < 1 ? 1 : batch, run_pieces, &l);
+    if (k->chained)
+        run_chained(d, threads, first, last, &l);
+    else
+        pool_run(d->pool, threads, first, last, batch < 1 ? 1 : batch, run_pieces, &l);
     give_back(d, block + 1, threads - 1);
     return !q->error.site;
 }

@@ -146,7 +146,7 @@ static sn_scalar primitive(ir_op which, ir_op integral, uint32_t n, const sn_sca
     if (n == 1)
         out = ir_op1(o.p, o.site, which, in[0]);
     else if (n == 2)
-        out = ir_op2(o.p, o.site, which, in[0], in[1]);
+        out = which == OP_POW ? embed_power(&o, in[0], in[1]) : ir_op2(o.p, o.site, which, in[0], in[1]);
     else
         out = ir_op3(o.p, o.site, which, in[0], in[1], in[2]);
     return op_give_scalar(&o, tree_leaf(o.b), &out, NULL);

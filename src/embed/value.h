@@ -182,6 +182,11 @@ const ir_id *embed_settle(const op *o, const value *v, const ir_type *type, cons
 /* Gives literals among the operands the type of the others (all literals: the widest). False after a mistake. */
 bool embed_unify(const op *o, uint32_t n, ir_id *term, const bool *weak);
 
+/* --- powers (power.c) --- */
+
+/* x^y: products, square roots and quotients if y is a constant for which these are as accurate, else the function. */
+ir_id embed_power(const op *o, ir_id x, ir_id y);
+
 /* --- functions (function.c) --- */
 
 /* Calls f with these values while the variables [first, last] are open; NULL after a mistake. */

@@ -320,6 +320,11 @@ k_val k_load_ahead(k_builder *b, k_mem m, k_val index)
     return append_value(b, s, (ir_type)b->k->mem.at[m].type);
 }
 
+void k_fetch(k_builder *b, k_mem m, k_val index, k_val a_piece)
+{
+    append(b, (k_stmt){.op = K_FETCH, .mem = m, .in = {index, a_piece}});
+}
+
 void k_store(k_builder *b, k_mem m, k_val index, k_val value)
 {
     append(b, (k_stmt){.op = K_STORE, .mem = m, .in = {index, value}});
@@ -424,6 +429,12 @@ k_val k_for_few(k_builder *b, k_val count)
     return v;
 }
 
+int64_t k_whole_threads(const kernel *k, const k_stmt *for_all, int64_t count)
+{
+    bool few = k->value.at[for_all->in[0]].kind == KV_LITERAL && count < k->lanes;
+    return count <= 0 ? 0 : few ? count : count - count % k->lanes;
+}
+
 k_val k_for_whole(k_builder *b, k_val count)
 {
     k_val v = k_for_all(b, count);
@@ -467,6 +478,11 @@ k_val k_take_lane(k_builder *b, k_val value, int64_t lane)
     return take_from(b, K_LANE, value, lane);
 }
 
+k_val k_take_pair(k_builder *b, k_val value, int64_t which)
+{
+    return take_from(b, K_PAIR, value, which);
+}
+
 uint32_t k_shuffle_source(const kernel *k, const k_stmt *s, uint32_t lane)
 {
     uint32_t d = (uint32_t)k->value.at[s->in[1]].bits;
@@ -475,6 +491,8 @@ uint32_t k_shuffle_source(const kernel *k, const k_stmt *s, uint32_t lane)
         return (lane & ~(2 * d - 1)) + d - 1;
     case K_LANE:
         return d;
+    case K_PAIR:
+        return (2 * lane + d) % k->lanes;
     default:
         return (lane + d) % k->lanes;
     }

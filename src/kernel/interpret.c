@@ -245,8 +245,8 @@ static void for_loop(machine *m, const k_stmt *s, const uint8_t *on)
 static void for_all(machine *m, const k_stmt *s)
 {
     int64_t threads = get_i64(m, s->in[0], 0);
-    if (s->sub == K_WHOLE && threads > 0)
-        threads -= threads % m->k->lanes;
+    if (s->sub == K_WHOLE)
+        threads = k_whole_threads(m->k, s, threads);
     uint8_t *piece_off = m->off;
     for (int64_t base = 0; base < threads; base += m->k->lanes) {
         uint8_t on[256], off[256] = {0};

@@ -94,25 +94,30 @@ typedef enum {
                 holds */
     K_SHUFFLE, /* thread level, converged, count <= lanes: dst = in[0] of another lane, chosen by `sub` and in[1], an
                   i64 literal */
-    K_ALL,  /* thread level: dst (bool, uniform) = in[0] holds in all lanes of the gang that are on; where a gang is one
-               thread, in[0] */
-    K_CHAIN /* piece level: hands a tuple from piece to piece. chain c: dst[j] = state before this piece, given this
-               piece's aggregate in[j]; function combines. See k_chain */
+    K_ALL, /* thread level: dst (bool, uniform) = in[0] holds in all lanes of the gang that are on; where a gang is one
+              thread, in[0] */
+    K_FETCH, /* a hint. mem[in[0] + d in[1]] is read soon, or written where it is an output, where d is how many pieces
+                after this one the one is that the same worker takes next, as far as that is known. In range or not;
+                in[1] uniform, both i64 */
+    K_CHAIN  /* piece level: hands a tuple from piece to piece. chain c: dst[j] = state before this piece, given this
+                piece's aggregate in[j]; function combines. See k_chain */
 } k_op;
 
 enum {
     K_FEW = 1,  /* a FOR_ALL of few threads */
-    K_WHOLE = 2 /* of whole gangs: its count is a multiple of the kernel's lanes, or threads beyond the last such multiple may not run */
+    K_WHOLE = 2 /* of whole gangs: its count is a multiple of the kernel's lanes, or threads beyond the last such
+                   multiple do not run; or it is a smaller literal: a gang of so many lanes (k_whole_threads) */
 };
 enum {
     K_UNROLL = 1, /* a FOR, if its bounds are constants */
     K_PACK = 2 /* ... and no round loads what another one stores: what rounds do with neighbouring elements may be done together */
 };
 enum { K_PACK_ROUNDS = 4 };
-enum { /* the lane that a SHUFFLE takes from; d is in[1] */
+enum {           /* the lane that a SHUFFLE takes from; d is in[1] */
        K_ROTATE, /* (own lane + d) modulo lanes */
        K_LEFT,   /* the last one of the left half of the own block of 2 d lanes, d a power of two below lanes */
-       K_LANE    /* lane d: the same for all */
+       K_LANE,   /* lane d: the same for all */
+       K_PAIR    /* (2 own lane + d) modulo lanes, d 0 or 1: the left ones of all pairs, or the right ones */
 };
 enum {
     K_NOTE = 1
@@ -121,6 +126,7 @@ enum {
 enum { K_OVER = 1 };  /* a COMPACT that may write beyond what it keeps */
 enum { K_TOTAL = 1 }; /* a LOAD whose index, that of a FOR around it, is in range in every round, whatever IFs there are between the two */
 enum { K_AHEAD = 2 }; /* ... after which a little of what lies behind is read soon: a hint to fetch it */
+enum { K_AHEAD_BYTES = 128 }; /* that a fetch brings */
 
 enum { K_MOST_CARRIED = 128 }; /* values that a chain hands on */
 
@@ -144,7 +150,8 @@ enum {
 typedef struct k_stmt {
     uint8_t op;    /* k_op */
     uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_FOR: K_UNROLL, K_PACK. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: K_RELAX, K_MIX.
-                      K_LOAD: K_TOTAL, K_AHEAD. K_CHECK: K_NOTE. K_SHUFFLE: K_ROTATE, K_LEFT, K_LANE. K_COMPACT: K_OVER */
+                      K_LOAD: K_TOTAL, K_AHEAD. K_CHECK: K_NOTE. K_SHUFFLE: K_ROTATE, K_LEFT, K_LANE, K_PAIR. K_COMPACT:
+                      K_OVER */
     uint32_t site; /* K_CHECK: operation in the user's program */
     k_val dst, in[4];
     k_mem mem;
@@ -205,6 +212,7 @@ k_val k_load(k_builder *b, k_mem m, k_val index);
 k_val k_load_total(k_builder *b, k_mem m, k_val index); /* K_TOTAL */
 k_val k_load_ahead(k_builder *b, k_mem m, k_val index); /* K_AHEAD */
 void k_store(k_builder *b, k_mem m, k_val index, k_val value);
+void k_fetch(k_builder *b, k_mem m, k_val index, k_val a_piece); /* K_FETCH: so many elements a piece */
 void k_check(k_builder *b, uint32_t site, k_val holds, k_val element, k_val value, k_val bound);
 void k_note(k_builder *b, uint32_t site, k_val element, k_val value); /* K_NOTE; of any type */
 k_val k_atomic(k_builder *b, ir_op op, k_mem m, k_val index, k_val value);
@@ -224,6 +232,7 @@ k_val k_all(k_builder *b, k_val cond);
 k_val k_shuffle(k_builder *b, k_val value, int64_t distance);    /* K_ROTATE */
 k_val k_take_left(k_builder *b, k_val value, int64_t half);      /* K_LEFT */
 k_val k_take_lane(k_builder *b, k_val value, int64_t lane);      /* K_LANE */
+k_val k_take_pair(k_builder *b, k_val value, int64_t which);     /* K_PAIR */
 /* Which lane a SHUFFLE takes from in this one. */
 uint32_t k_shuffle_source(const kernel *k, const k_stmt *s, uint32_t lane);
 k_chain *k_chain_begin(k_builder *b, uint8_t arity, const k_val *aggregate, const k_val *initial, k_mem state); /* opens the combining code: read left/right */
@@ -240,6 +249,8 @@ kernel *k_clone_beside(const kernel *k, arena *a); /* the same for as long as th
 bool k_verify(const kernel *k, arena *a, const char **why); /* types, levels, scopes, converged warp operations */
 void k_analyse(kernel *k);       /* fills shape and step of every value */
 void k_layout(kernel *k, uint32_t align); /* places shared and private memory; liveness between piece-level statements; sets scratch */
+/* How many of a K_WHOLE FOR_ALL's `count` threads run. */
+int64_t k_whole_threads(const kernel *k, const k_stmt *for_all, int64_t count);
 uint32_t k_shared_bytes(const kernel *k); /* of a kernel that is laid out: bytes of shared memory a block needs */
 /* Does a kernel that is laid out fit into `there` bytes of shared memory? Else *why says who wants how much. */
 bool k_fits(const kernel *k, size_t there, arena *a, const char **why);

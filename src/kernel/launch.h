@@ -30,6 +30,8 @@ static inline uint32_t k_place_component(uint32_t place)
     return place & ((1u << K_PLACE_BITS) - 1);
 }
 
+enum { K_TOGETHER = 16 }; /* most pieces of a kernel with CHAIN that a worker takes at a time */
+
 typedef struct k_launch k_launch;
 
 /* Helpers that compiled CPU code calls through the launch record, so that its text is position-independent. */
@@ -47,6 +49,10 @@ struct k_launch {
     void *scratch;           /* kernel->scratch bytes, 64-byte aligned, private to this call */
     k_error *error;
     const k_helpers *helpers;
+    /* Kernels with CHAIN take their pieces themselves, up to `together` at a time: *next, which all who run the launch
+     * share, is the first piece that nobody has taken, `first` at the beginning. scratch has room for as many. */
+    int64_t *next;
+    uint32_t together; /* 1 .. K_TOGETHER */
 };
 
 typedef void (*k_entry)(const k_launch *launch);

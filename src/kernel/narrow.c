@@ -105,6 +105,23 @@ bool k_makes_index_vectors(const kernel *k, arena *a)
     return false;
 }
 
+void k_keep_indices(kernel *k, arena *a)
+{
+    const bool *marked = k_find_indices(k, a);
+    for (k_ref r = 1; r < k->stmt.n; r++) {
+        k_stmt *s = &k->stmt.at[r];
+        const k_value *x = &k->value.at[s->in[0]];
+        if (s->op != K_LET || s->sub != OP_CONVERT || k->value.at[s->dst].type != T_I64 || x->type != T_I32 ||
+            x->kind != KV_RESULT)
+            continue;
+        const k_stmt *to = &k->stmt.at[x->def];
+        if (to->op != K_LET || to->sub != OP_CONVERT || !marked[to->in[0]])
+            continue;
+        s->sub = OP_BITCAST; /* a copy */
+        s->in[0] = to->in[0];
+    }
+}
+
 /* --- whether they fit --- */
 
 typedef struct interval {

@@ -10,6 +10,9 @@ bool *k_find_indices(const kernel *k, arena *a);
 /* Are there indices that differ from lane to lane otherwise than by a small constant step, so that vectors of them are
  * made? */
 bool k_makes_index_vectors(const kernel *k, arena *a);
+/* Indices that a narrow kernel converts to 32 bits and back stay what they are, which the analysis of shapes follows.
+ */
+void k_keep_indices(kernel *k, arena *a);
 /* Do these values fit in 32 bits with room to spare, in a launch of pieces [first, last) with these arguments? False
  * when in doubt. Takes scratch memory from `a`. */
 bool k_indices_fit(const kernel *k, arena *a, const ir_bits *arg, int64_t first, int64_t last);

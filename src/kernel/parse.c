@@ -392,7 +392,7 @@ static void assignment(parser *p)
         values(p, "", 1, s.in);
     } else if (take(p, "shuffle")) {
         s.op = K_SHUFFLE;
-        s.sub = take(p, "left") ? K_LEFT : take(p, "lane") ? K_LANE : K_ROTATE;
+        s.sub = take(p, "left") ? K_LEFT : take(p, "lane") ? K_LANE : take(p, "pair") ? K_PAIR : K_ROTATE;
         values(p, "", 2, s.in);
     } else if (take(p, "count")) {
         s.op = K_COUNT;
@@ -418,6 +418,10 @@ static void plain_statement(parser *p)
         s.op = K_STORE;
         access(p, &s);
         values(p, "=", 1, s.in + 1);
+    } else if (take(p, "fetch")) {
+        s.op = K_FETCH;
+        access(p, &s);
+        values(p, "step", 1, s.in + 1);
     } else if ((over = take(p, "compact_over")) || take(p, "compact")) {
         s.op = K_COMPACT;
         s.sub = over ? K_OVER : 0;

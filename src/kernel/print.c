@@ -125,7 +125,7 @@ static void put_right_side(printer *p, const k_stmt *s)
         put_access(p, s);
         return;
     case K_SHUFFLE:
-        text_add(p->out, s->sub == K_LEFT ? " left" : s->sub == K_LANE ? " lane" : "");
+        text_add(p->out, s->sub == K_LEFT ? " left" : s->sub == K_LANE ? " lane" : s->sub == K_PAIR ? " pair" : "");
         put_values(p, "", 2, s->in);
         return;
     case K_ATOMIC:
@@ -166,6 +166,11 @@ static void put_statement(printer *p, const k_stmt *s)
         text_add(p->out, "store");
         put_access(p, s);
         put_values(p, " =", 1, s->in + 1);
+        break;
+    case K_FETCH:
+        text_add(p->out, "fetch");
+        put_access(p, s);
+        put_values(p, " step", 1, s->in + 1);
         break;
     case K_COMPACT:
         text_add(p->out, s->sub == K_OVER ? "compact_over" : "compact");

@@ -164,6 +164,9 @@ static k_val source_lane(splitter *s, const k_stmt *x)
         return k_let(b, OP_ADD, k_let(b, OP_BIT_AND, s->lane, k_i64(b, -2 * d), 0), k_i64(b, d - 1), 0);
     case K_LANE:
         return k_i64(b, d);
+    case K_PAIR:
+        return k_let(b, OP_BIT_AND, k_let(b, OP_ADD, k_let(b, OP_ADD, s->lane, s->lane, 0), k_i64(b, d), 0),
+                     k_i64(b, lanes - 1), 0);
     default:
         return k_let(b, OP_BIT_AND, k_let(b, OP_ADD, s->lane, k_i64(b, d), 0), k_i64(b, lanes - 1), 0);
     }

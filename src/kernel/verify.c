@@ -280,12 +280,14 @@ static bool check_shuffle(checker *c, const k_stmt *s)
     if (c->k->value.at[s->in[1]].kind != KV_LITERAL)
         return bad(c, "the distance of a shuffle must be a literal");
     uint64_t d = c->k->value.at[s->in[1]].bits;
-    if (s->sub > K_LANE)
+    if (s->sub > K_PAIR)
         return bad(c, "unknown kind of shuffle");
     if (s->sub == K_LEFT && (d == 0 || d & (d - 1) || d >= c->k->lanes))
         return bad(c, "half a block of lanes must be a power of two below the number of lanes");
     if (s->sub == K_LANE && d >= c->k->lanes)
         return bad(c, "there is no such lane");
+    if (s->sub == K_PAIR && d > 1)
+        return bad(c, "a pair has two sides");
     return define(c, s->dst, KV_RESULT, (ir_type)c->k->value.at[s->in[0]].type, c->w.at);
 }
 
@@ -369,6 +371,9 @@ static bool check_statement(checker *c, const k_stmt *s)
         return want(c, s->in[0], T_BOOL) && define(c, s->dst, KV_RESULT, T_BOOL, c->w.at);
     case K_SHUFFLE:
         return check_shuffle(c, s);
+    case K_FETCH:
+        return check_access(c, s, false) && want(c, s->in[1], T_I64) &&
+               (c->k->mem.at[s->mem].space == K_GLOBAL || bad(c, "there is nothing to fetch but global memory"));
     case K_CHAIN:
         return check_chain(c, s);
     }

@@ -82,6 +82,7 @@ unsigned k_operands(const k_stmt *s)
     case K_ATOMIC:
     case K_FOR:
     case K_SHUFFLE:
+    case K_FETCH:
         return 2;
     case K_DECL:
     case K_SET:
@@ -107,6 +108,6 @@ const char *k_op_name(k_op op)
         [K_SET] = "set",         [K_LOAD] = "load",       [K_STORE] = "store",     [K_CHECK] = "check",
         [K_ATOMIC] = "atomic",   [K_IF] = "if",           [K_LOOP] = "loop",       [K_BREAK_IF] = "break_if",
         [K_FOR] = "for",         [K_FOR_ALL] = "for_all", [K_COMPACT] = "compact", [K_COUNT] = "count",
-        [K_SHUFFLE] = "shuffle", [K_ALL] = "all",         [K_CHAIN] = "chain"};
+        [K_SHUFFLE] = "shuffle", [K_ALL] = "all",         [K_FETCH] = "fetch",     [K_CHAIN] = "chain"};
     return (unsigned)op < ARRAY_LENGTH(name) ? name[op] : "?";
 }

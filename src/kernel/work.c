@@ -431,7 +431,7 @@ static void open_for_all(counter *c, frame *f, const k_stmt *s)
     range n = get(c, s->in[0]);
     double threads = n.known ? ((double)n.low + (double)n.high) / 2 : (double)c->k->lanes;
     if (s->sub == K_WHOLE && is_point(n))
-        threads = (double)(n.low - n.low % c->k->lanes);
+        threads = (double)k_whole_threads(c->k, s, n.low);
     threads = threads > 0 ? threads : 0;
     int64_t gangs = ((int64_t)threads + c->width - 1) / c->width;
     f->samples = threads > 0;

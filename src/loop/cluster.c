@@ -51,14 +51,13 @@ static uint8_t own_sides(const l_fusing *c, ir_id id)
 static bool follows_stencil(const l_fusing *c, ir_id id, ir_id stencil)
 {
     if (!l_at(c->node, stencil)->anchor || c->class[stencil] != L_CLASS_STENCIL || ir_info(c->p, stencil)->rank > 2 ||
-        ir_at(c->p, stencil)->kind == IR_FOLD || !l_same_shape(ir_info(c->p, stencil), l_rate_of(c->p, id)))
+        !l_same_shape(ir_info(c->p, stencil), l_rate_of(c->p, id)))
         return false;
     const l_node *n = l_at(c->node, id);
     for (uint32_t i = 0; i < n->dep.n; i++) {
         ir_id from = n->dep.at[i].array;
         ir_kind kind = (ir_kind)ir_at(c->p, from)->kind;
-        if (kind != IR_INPUT && (c->class[from] != L_CLASS_STENCIL || kind == IR_FOLD) &&
-            c->level[from] >= c->level[stencil])
+        if (kind != IR_INPUT && c->class[from] != L_CLASS_STENCIL && c->level[from] >= c->level[stencil])
             return false;
     }
     return true;
@@ -70,21 +69,24 @@ static l_class class_of(const l_fusing *c, ir_id id)
     const l_node *n = l_at(c->node, id);
     if (kind == IR_SCAN || kind == IR_PACK)
         return L_CLASS_ROW;
-    if (kind == IR_FOLD && !c->options->stencil_folds)
+    if (kind == IR_FOLD)
         return L_CLASS_FOLD;
-    if (n->stencil && kind != IR_FOLD)
+    if (n->flat)
+        return L_CLASS_PLAIN;
+    if (n->stencil)
         return L_CLASS_STENCIL;
     for (uint32_t i = 0; i < n->dep.n; i++)
         if (n->dep.at[i].access == L_SAME && follows_stencil(c, id, n->dep.at[i].array))
             return L_CLASS_STENCIL;
-    return kind == IR_FOLD ? L_CLASS_FOLD : L_CLASS_PLAIN;
+    return L_CLASS_PLAIN;
 }
 
 static uint64_t key_of(const l_fusing *c, ir_id id)
 {
     const ir_array *rate = l_loop_rate(c, id);
     uint64_t h = hash_bytes(rate->shape, rate->rank * sizeof(ir_id), rate->rank);
-    return hash_mix(hash_mix(h, c->level[id]), c->class[id] == L_CLASS_STENCIL);
+    unsigned kind = c->class[id] == L_CLASS_STENCIL ? 1 : l_stages(c, id) ? 2 : 0;
+    return hash_mix(hash_mix(h, c->level[id]), kind);
 }
 
 typedef struct place { /* of an anchor, as what it reads asks for */
@@ -286,12 +288,27 @@ static uint32_t cap_of(const l_fusing *c)
     return c->options->cap ? c->options->cap : L_DEFAULT_CAP;
 }
 
+static void add_staged(l_fusing *c, l_cluster *cluster, ir_id fold)
+{
+    const l_node *n = l_at(c->node, fold);
+    for (uint32_t i = 0; i < n->staged.n; i++) {
+        bool known = false;
+        for (uint32_t k = 0; k < cluster->staged.n && !known; k++)
+            known = cluster->staged.at[k] == n->staged.at[i];
+        if (!known)
+            vec_push(c->p->arena, &cluster->staged, n->staged.at[i]);
+        cluster->staged_flops += l_at(c->node, n->staged.at[i])->flops;
+    }
+}
+
 static void add_op(l_fusing *c, l_cluster *cluster, ir_id id)
 {
     ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
     l_op op = {.term = id, .outer = c->outer[id]};
     op.kind = kind == IR_FOLD ? L_FOLD : kind == IR_SCAN ? L_SCAN : kind == IR_PACK ? L_PACK : L_ELEMENT;
     cluster->flops += l_at(c->node, id)->flops;
+    if (kind == IR_FOLD)
+        add_staged(c, cluster, id);
     vec_push(c->p->arena, &cluster->op, op);
     c->out->cluster_of[id] = c->out->cluster.n;
 }
@@ -310,7 +327,7 @@ static void emit_group(l_fusing *c, const anchors *g)
             ir_id id = g->at[i];
             if (placed[i])
                 continue;
-            bool stage = is_stage(c, id);
+            bool stage = c->class[id] == L_CLASS_STENCIL && is_stage(c, id);
             if (cluster && (size + l_at(c->node, id)->size > cap || stages + stage > L_MOST_STAGES)) {
                 for (; i < g->n; i++)
                     l_at(c->node, g->at[i])->cut |= !placed[i];
@@ -327,9 +344,6 @@ static void emit_group(l_fusing *c, const anchors *g)
                 cluster->ordered = ordered;
                 cluster->wide |= wide;
                 folds = true;
-            } else if (ir_at(c->p, id)->kind == IR_FOLD) { /* in a stencil's loop */
-                cluster->ordered |= fold_ordered(c->p, id);
-                cluster->wide |= fold_wide(c->p, id);
             }
             size += l_at(c->node, id)->size;
             stages += stage;

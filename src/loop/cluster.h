@@ -97,20 +97,28 @@ typedef struct l_cluster {
     uint32_t state_words;
     bool joins;          /* ... and so do partial results of folds, which a launch of their own combines */
     uint32_t late_words; /* ... of these at the end, for packs that keep what states of scans decide */
-    bool ordered;    /* folds: their operators keep order; ROW, STENCIL: some fold's does */
-    bool wide;       /* folds: an accumulated component has 8 bytes; ROW, STENCIL: of some fold */
+    bool ordered;        /* folds: their operators keep order; ROW: some fold's does */
+    bool wide;           /* folds: an accumulated component has 8 bytes; ROW: of some fold */
     uint8_t choice;  /* folds: l_choice; set by sk_prepare, and the size of its key: */
     uint8_t choice_bytes;
-    bool apart;      /* folds: several pieces may be folded at once; set by sk_prepare, */
-    uint8_t spare;   /* and how many registers that takes besides the accumulators */
+    int64_t choice_longest; /* ... in rows that are no longer */
     VEC(l_op) op;    /* in order of evaluation; ROW: by sweeps, and before a sweep what is computed once a row */
     VEC(ir_id) reads; /* arrays read from memory */
+    VEC(ir_id)
+    staged; /* folds of all elements: delayed arrays with stencils, which a block of the loop may compute
+               before it folds them; at the same position in row-major order, whatever their rank */
     double flops, reads_per_element;
+    double staged_flops;   /* of these, what is spent on `staged` */
+    uint8_t staged_pieces; /* pieces of folds that a block may compute at once; set by sk_prepare */
     bool uses_index; /* index components matter, not only the row-major position; set by sk_prepare, as are these: */
     uint8_t run[IR_MAX_RANK]; /* PLAIN: how many dimensions from here on matter by the position in them only; 0: inside
                                  such a run */
     bool used[IR_MAX_RANK];   /* PLAIN: the index in the run that begins here matters */
     uint8_t inner;            /* PLAIN: dimensions of the innermost run; 0 counts as 1 */
+    bool row_cuts;     /* PLAIN: a loop over a row is cut at one place, where index arithmetic changes its form */
+    uint8_t row_bytes; /* PLAIN: gangs along a row may overlap; of the widest element. 0: they may not */
+    uint8_t across;           /* PLAIN: 1 + the dimension where the run begins that reads lie together along, but not
+                                 along the innermost run; 0: none */
     bool tiles;      /* elements that loop, with neighbours in two dimensions */
     bool
         columns; /* folds: what a row reads lies further apart than what its neighbours read; set by sk_prepare, and: */
@@ -139,8 +147,7 @@ typedef struct l_options {
     bool rows; /* folds along rows fuse with what reads their results in the same rows: row loops of several sweeps */
     bool few_rows; /* ... but not here: there are fewer rows than would keep the workers busy, and a row has one worker
                     */
-    bool stencil_folds; /* folds of what a stencil computes join its loop: class STENCIL with members L_FOLD, along its
-                           rows */
+    bool threads;  /* a block of the device is many threads */
     uint32_t cap;    /* most scalar nodes in a cluster, but for an operation that has more; 0: the default */
 } l_options;
 

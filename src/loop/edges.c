@@ -31,7 +31,7 @@ bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *
         return *why = L_NOT_RATE, false;
     if (access == L_RANDOM || access == L_VIEW || access == L_HOST || access == L_OUTER)
         return *why = L_NOT_RANDOM, false;
-    if ((c->class[from] == L_CLASS_STENCIL) != (c->class[to] == L_CLASS_STENCIL))
+    if ((c->class[from] == L_CLASS_STENCIL) != (c->class[to] == L_CLASS_STENCIL) || l_stages(c, to))
         return *why = L_NOT_CLASS, false;
     if (c->class[to] == L_CLASS_STENCIL && ir_info(p, to)->rank > 2)
         return *why = L_NOT_CLASS, false;

@@ -32,6 +32,12 @@ static inline const ir_array *l_loop_rate(const l_fusing *c, ir_id anchor)
     return l_rate_of(c->p, c->outer[anchor] ? c->outer[anchor] : anchor);
 }
 
+/* Is it a fold that computes stencils? It shares loops with its like only. */
+static inline bool l_stages(const l_fusing *c, ir_id anchor)
+{
+    return ir_at(c->p, anchor)->kind == IR_FOLD && l_at(c->node, anchor)->staged.n;
+}
+
 /* May anchor `to`, which reads `from`, run in the loop that computes `from`? */
 bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *why);
 

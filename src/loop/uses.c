@@ -3,6 +3,7 @@
 #include "loop/uses.h"
 
 #include "loop/costs.h"
+#include "loop/folded.h"
 #include "loop/parts.h"
 #include "opt/rewrite.h"
 
@@ -20,6 +21,7 @@ static void use(uses *u, ir_id user, ir_id array, l_access access)
     n->live = true;
     n->uses[access]++;
     n->user = user;
+    l_note_use(u->p, u->node, user, array, access);
 }
 
 /* reads inside closed terms: the host needs the array */
@@ -111,11 +113,12 @@ const ir_array *l_rate_of(const ir_program *p, ir_id id)
     return kind == IR_FOLD || kind == IR_PACK ? ir_info(p, info->input[0]) : info;
 }
 
-/* Can the rows of a stencil's input be kept while the stencil runs? */
-static bool rows_possible(const ir_program *p, ir_id stencil, ir_id from)
+bool l_rows_possible(const ir_program *p, const l_nodes *nodes, ir_id stencil, ir_id from)
 {
     const ir_array *info = ir_info(p, stencil);
-    if (info->rank > 2 || !l_same_shape(info, ir_info(p, from)))
+    ir_kind kind = (ir_kind)ir_at(p, from)->kind;
+    if (!l_at(nodes, from)->anchor || kind == IR_FOLD || kind == IR_FORCE || info->rank > 2 ||
+        !l_same_shape(info, ir_info(p, from)))
         return false;
     for (uint32_t i = 0; i < info->inputs; i++)
         if (info->input[i] == from && info->stencil[i].boundary == IR_WRAP)
@@ -163,6 +166,8 @@ static bool choose_anchor(uses *u, ir_id id, l_why *why)
         return *why = L_NOT_ENABLED, true;
     if (n->depth >= DEPTH_CAP || n->size > (u->options->cap ? u->options->cap : L_DEFAULT_CAP) / 2)
         return *why = L_NOT_CAP, true;
+    if (l_folded(u->p, u->node, u->options, id))
+        return *why = L_NOT_COST, false;
     bool asked = ir_at(u->p, id)->flags & IR_FUSED && !n->stencil;
     if (n->uses[L_HALO] && !asked && !trivial)
         return *why = L_NOT_COST, true;
@@ -235,6 +240,7 @@ static void add_operand(uses *u, ir_id id, ir_id from, l_access access, const l_
     n->size += f->size;
     n->depth = n->depth > f->depth + 1 ? n->depth : f->depth + 1;
     n->stencil |= f->stencil && access == L_SAME;
+    l_note_delayed(u->p, u->node, id, from, access);
 }
 
 static void add_read(uses *u, ir_id id, ir_id term)
@@ -356,6 +362,7 @@ l_nodes *l_uses(ir_program *p, const l_options *options)
         outer_reads(&u, id);
         shape_reads(&u, id);
         n->stencil |= ir_at(p, id)->kind == IR_STENCIL;
+        l_note_operands(p, node, id);
         n->anchor = choose_anchor(&u, id, &n->why);
     }
     /* an anchor whose neighbours are read in rows joins the loops of its readers */
@@ -365,8 +372,7 @@ l_nodes *l_uses(ir_program *p, const l_options *options)
         const ir_array *info = ir_info(p, id);
         for (uint32_t i = 0; i < info->inputs; i++) {
             ir_id from = info->input[i];
-            ir_kind kind = (ir_kind)ir_at(p, from)->kind;
-            if (l_at(node, from)->anchor && kind != IR_FOLD && kind != IR_FORCE && rows_possible(p, id, from))
+            if (l_rows_possible(p, node, id, from))
                 l_at(node, from)->stencil = true;
         }
     }

@@ -13,6 +13,8 @@ typedef struct l_dep { /* an array that must be in memory (or in the same cluste
     l_view view; /* of all reads with this access */
 } l_dep;
 
+typedef VEC(ir_id) l_ids;
+
 typedef struct l_node { /* per array node */
     bool live;
     uint32_t uses[L_HOST + 1]; /* by access; uses of a shape alone do not count */
@@ -24,6 +26,13 @@ typedef struct l_node { /* per array node */
     l_why why;                 /* anchors: why it was not delayed */
     bool cut;                  /* anchors: it did not fit into a cluster of its group any more */
     bool stencil;              /* its loop handles neighbours */
+    ir_id fold;                /* one of the folds of all elements that uses lead to */
+    bool elsewhere;            /* some use does not */
+    uint8_t folds;             /* times that another fold was found */
+    bool chain;                /* some stencil delayed into it reads rows that its own loop computes */
+    uint32_t neighbours;       /* that the stencils delayed into it read */
+    bool flat;                 /* some of these stencils have other indices than it has: reshape */
+    l_ids staged;              /* folds: arrays delayed into them, with stencils, that a block may compute first */
     double flops, reads;       /* per element, delayed operands included */
     double bytes;              /* of what is read */
     uint32_t size;             /* scalar nodes, delayed operands included */
@@ -51,6 +60,9 @@ static inline bool l_same_shape(const ir_array *x, const ir_array *y)
 
 /* What has the extents that an operation runs over: a fold runs over its source, a pack over what it chooses from. */
 const ir_array *l_rate_of(const ir_program *p, ir_id id);
+
+/* Can the rows of a stencil's input be kept while the stencil runs, as they are computed in the same loop? */
+bool l_rows_possible(const ir_program *p, const l_nodes *nodes, ir_id stencil, ir_id from);
 
 /* Uses, costs, and the choice of anchors. */
 l_nodes *l_uses(ir_program *p, const l_options *options);

@@ -8,8 +8,8 @@ typedef struct choice { /* of kernel for a launch, beside the variant */
 
 static uint64_t key_of(const sk_geometry *g, choice how)
 {
-    return (uint64_t)g->row << 16 | (uint64_t)g->variant << 3 | (uint64_t)how.narrow << 2 | (uint64_t)g->stream << 1 |
-           (uint64_t)how.final;
+    return (uint64_t)g->row << 16 | (uint64_t)g->variant << 4 | (uint64_t)how.narrow << 3 | (uint64_t)g->ahead << 2 |
+           (uint64_t)g->stream << 1 | (uint64_t)how.final;
 }
 
 static run_variant *find_variant(run_cluster *c, uint64_t key)
@@ -85,6 +85,7 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
     arena *a = r->l->ir->arena;
     sk_options options = r->options;
     options.stream = g->stream;
+    options.ahead = g->ahead;
     options.row = g->row;
     options.final = how.final;
     options.narrow = how.narrow;

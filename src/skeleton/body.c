@@ -504,8 +504,9 @@ const ir_id *sk_pull(sk_body *b, ir_id id, const sk_index *at)
     if (there)
         return there;
     uint32_t own = (uint32_t)(b->cluster - b->l->cluster.at) + 1;
-    bool here = b->l->cluster_of[id] == own && ir_at(program(b), id)->kind != IR_FOLD && !map64_get(&b->kept, id);
-    bool memory = b->l->manifest[id] || (b->l->cluster_of[id] && !here);
+    bool kept = map64_get(&b->kept, id);
+    bool here = b->l->cluster_of[id] == own && ir_at(program(b), id)->kind != IR_FOLD && !kept;
+    bool memory = kept || b->l->manifest[id] || (b->l->cluster_of[id] && !here);
     if (here && b->cluster->class == L_CLASS_STENCIL)
         memory = true; /* rows in shared memory: the skeleton resolves the read */
     if (!memory || (here && b->cluster->class != L_CLASS_STENCIL))

@@ -50,8 +50,8 @@ void sk_body_init(sk_body *b, const l_program *l, const l_cluster *c, sk_columns
 /* `array` is not to be read or computed wherever its elements are asked for from now on: these terms, one per component, are
  * the only element that the loop reads. */
 void sk_give(sk_body *b, ir_id array, const ir_id *value);
-/* From now on the elements of `array`, which the same loop has stored before, are read from memory. What was composed so far
- * is forgotten. */
+/* From now on the elements of `array`, which the same loop has stored before, are read: from its memory, or where the
+ * skeleton says (sk_place). What was composed so far is forgotten. */
 void sk_keep(sk_body *b, ir_id array);
 /* The components of an anchor's operand number `input`, at an index of the anchor's own loop. */
 const ir_id *sk_operand(sk_body *b, ir_id anchor, unsigned input, const sk_index *at);

@@ -14,32 +14,44 @@ enum { ONE_LINE = 1, NEAR_LINES = 2 }; /* sk_geometry.row: facts of the launch t
 
 bool sk_launch_choice(const l_cluster *c, const sk_options *o, const int64_t *extent, sk_geometry *g)
 {
-    enum { FEWEST = 16, FEW = 64, UNIT = 64, LEAST_GROUPS = 8, SHARES = 4, MOST_TOGETHER = 64, NEAR = 64 << 10 };
-    int64_t length = extent[c->rank - 1], rows = 1, outer = 1, together = MOST_TOGETHER, width;
+    enum {
+        FEWEST = 16,
+        FEW = 64,
+        UNIT = 64,
+        WIDE = 1024,
+        LEAST_GROUPS = 8,
+        SHARES = 4,
+        MOST_TOGETHER = 64,
+        NEAR = 64 << 10
+    };
+    int64_t length = extent[c->rank - 1], rows = 1, outer = 1, together = MOST_TOGETHER;
     for (unsigned d = 0; d + 1 < c->rank; d++)
         *(d + 1 + c->beside < c->rank ? &outer : &rows) *= extent[d];
     bool one_line = !c->dense || (c->keys_indexed && rows >= FEWEST);
     if (!c->columns || c->choice != L_CHOICE_FREE || !o->vector_bytes || length <= SK_SHORT || !outer || !rows)
         return false;
+    if (length > c->choice_longest)
+        return false;
     if (one_line ? rows < FEWEST : rows * smaller(length, MOST_TOGETHER) < FEW)
         return false;
     while (together > 1 && (one_line || together * rows > ROOM || together * GROUP * GROUP > length))
         together /= 2;
-    int64_t shares = SHARES * larger(o->workers, 1), groups = GROUPS;
-    width = rows;
+    /* Pieces of lines rather than of columns, as parts of lines lie apart; no more of them than workers: a line is
+     * looked for in each. */
+    int64_t lines = GROUP * together, workers = larger(o->workers, 1), width = rows;
+    int64_t most = larger(1, length / (LEAST_GROUPS * lines));
     if (together == 1) {
-        int64_t tiles = o->workers > 1 ? larger(1, smaller(pieces_of(shares, outer), rows / (2 * UNIT))) : 1;
+        int64_t tiles = workers > 1 ? larger(1, smaller(pieces_of(SHARES * workers, outer), rows / WIDE)) : 1;
         width = pieces_of(rows, larger(tiles, pieces_of(rows, ROOM)));
         width = smaller(rows, smaller(ROOM, pieces_of(width, UNIT) * UNIT));
     }
-    while (o->workers > 1 && groups > LEAST_GROUPS &&
-           outer * pieces_of(rows, width) * pieces_of(length, groups * GROUP * together) < shares)
-        groups /= 2;
+    int64_t pieces = smaller(most, pieces_of(workers, outer * pieces_of(rows, width)));
+    int64_t groups = smaller(GROUPS, pieces_of(length, pieces * lines));
     g->variant = SK_CHOOSE_COLUMNS;
     bool near = together == 1 && length <= GROUPS && length * width * c->choice_bytes <= NEAR;
     g->row = together > 1 ? 0 : near ? ONE_LINE | NEAR_LINES : ONE_LINE;
     g->slot[TOGETHER] = together;
-    g->slot[PIECE] = groups * GROUP * together;
+    g->slot[PIECE] = groups * lines;
     sk_launch_lines(g, outer, rows, width, length, pieces_of(length, g->slot[PIECE]));
     return true;
 }
@@ -231,7 +243,8 @@ static void search_place(void *env)
     k_store(b, h->line_at, h->in.place, line);
 }
 
-/* Of the places of a column the best, and of equal ones the first; nothing but NaNs: the first line. */
+/* Of the places of a column the best, and of equal ones the first; nothing but NaNs: the line that is chosen among
+ * these. */
 static k_val line_of_column(chooser *h)
 {
     sk_lower *lw = h->s->lw;
@@ -248,7 +261,9 @@ static k_val line_of_column(chooser *h)
         k_set(b, best, k_select(b, better, x, y));
         k_end(b);
     }
-    k_val found = k_get(b, line), none = k_literal(b, T_I32, 0);
+    k_val final = sk_sub(lw, h->in.count, k_i64(b, 1));
+    k_val none = h->of.last_nan ? k_convert(b, OP_CONVERT, T_I32, final) : k_literal(b, T_I32, 0),
+          found = k_get(b, line);
     return k_convert(b, OP_CONVERT, T_I64, k_select(b, is(b, OP_EQ, found, nowhere(h)), none, found));
 }
 
@@ -279,7 +294,7 @@ static void open_chooser(chooser *h, const sk_fold *f)
     k_builder *b = &lw->b;
     k_val group = k_i64(b, GROUP);
     h->f = f;
-    opt_find_choice(lw->l->ir, f->info->fn, &h->of);
+    h->of = sk_choice_of(h->s, f);
     h->type = f->info->type[h->of.key];
     h->worst = sk_worst_key(h->type, h->of.greatest);
     h->count_type = sk_unsigned_of(ir_type_size(h->type));

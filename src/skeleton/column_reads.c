@@ -185,8 +185,7 @@ bool sk_folds_columns(const l_program *l, l_cluster *c, arena *a)
     l_cluster keys = *c;
     VEC(ir_id) key = {0};
     for (uint32_t i = 0; i < s.fold.n && c->choice; i++) {
-        opt_choice of;
-        opt_find_choice(l->ir, s.fold.at[i].info->fn, &of);
+        opt_choice of = sk_choice_of(&s, &s.fold.at[i]);
         vec_push(a, &key, s.fold.at[i].element[of.key]);
     }
     opt_reach(l->ir, a, key.n, key.at, &ids);

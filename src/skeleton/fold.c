@@ -273,17 +273,12 @@ bool sk_fold_harmless(const sk_lower *lw, const sk_fold *f)
     return true;
 }
 
-sk_fold_streamed sk_fold_all_streams(const sk_folds *s)
-{
-    return (sk_fold_streamed){.step = 1, .all = s->tree.streams, .there = s->tree.streams};
-}
-
-void sk_fold_streams(sk_folds *s, k_val lane, sk_fold_streamed of, k_val count, k_val **const *acc)
+void sk_fold_streams(sk_folds *s, k_val lane, int64_t there, k_val count, k_val **const *acc)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    for (int64_t distance = of.all / 2; distance >= of.step; distance /= 2)
-        for (int64_t t = of.first; t < distance && t + distance < of.there; t += of.step) {
+    for (int64_t distance = s->tree.streams / 2; distance; distance /= 2)
+        for (int64_t t = 0; t < distance && t + distance < there; t++) {
             k_val first = count ? sk_sub(lw, count, k_i64(b, (t + distance) * s->tree.lanes)) : 0;
             sk_fold_merge(s, acc[t], acc[t + distance], count ? k_let(b, OP_LT, lane, first, 0) : 0);
         }
@@ -294,7 +289,7 @@ void sk_fold_group(sk_folds *s, const sk_fold_part *p, k_val lane, k_val within,
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    bool both = masked && lw->cluster->flops <= SK_SMALL;
+    bool both = masked && sk_fold_flops(lw->cluster, lw->options) <= SK_SMALL;
     k_val group = sk_add(lw, within, k_i64(b, t * s->tree.lanes)), left = sk_sub(lw, p->count, group);
     k_val at = sk_add(lw, p->begin, sk_add(lw, group, lane));
     if (both) {
@@ -310,14 +305,18 @@ void sk_fold_group(sk_folds *s, const sk_fold_part *p, k_val lane, k_val within,
         k_end(b);
 }
 
-void sk_fold_round(sk_folds *s, const sk_fold_part *p, sk_fold_streamed of, k_val lane, k_val k, bool masked,
-                   k_val **const *acc)
+/* Round k of a piece goes to accumulators part, part + parts, ... */
+static void take_round(sk_folds *s, const sk_fold_part *p, k_val lane, k_val k, int64_t part, int64_t parts,
+                       bool masked, k_val **const *acc)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     k_val started = k_let(b, OP_GT, k, k_i64(b, 0), 0), within = sk_mul(lw, k, k_i64(b, SK_ACCUMULATORS));
-    for (int64_t t = of.first; t < of.all; t += of.step)
+    for (int64_t t = part; t < s->tree.streams; t += parts) {
+        lw->behind = t * s->tree.lanes;
         sk_fold_group(s, p, lane, within, t, started, masked, acc[t]);
+    }
+    lw->behind = 0;
 }
 
 /* Parts of a round whose accumulators stay in registers, half of which are left for everything else. */
@@ -332,32 +331,40 @@ static int64_t parts_of_round(const sk_folds *s)
     return n;
 }
 
+/* Rounds of a turn. One is best where memory is waited for: a processor looks ahead for each load by its last steps,
+ * which must be short. */
+static int64_t rounds_of_turn(const sk_folds *s, int64_t parts)
+{
+    enum { SOME = 4 };
+    bool small = sk_fold_flops(s->lw->cluster, s->lw->options) <= SK_SMALL;
+    return s->lw->options->ahead || parts == 1 || !small ? 1 : SOME;
+}
+
 /* Several rounds without masks, from round k on: each part of them takes its turn. */
 static void take_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val k, int64_t rounds, k_val **const *acc)
 {
-    int64_t parts = parts_of_round(s);
+    int64_t parts = rounds > 1 ? parts_of_round(s) : 1;
     for (int64_t part = 0; part < parts; part++)
-        for (int64_t r = 0; r < rounds; r++) {
-            sk_fold_streamed of = {.first = part, .step = parts, .all = s->tree.streams};
-            sk_fold_round(s, p, of, lane, sk_add(s->lw, k, k_i64(&s->lw->b, r)), false, acc);
-        }
+        for (int64_t r = 0; r < rounds; r++)
+            take_round(s, p, lane, sk_add(s->lw, k, k_i64(&s->lw->b, r)), part, parts, false, acc);
 }
 
 /* Commuting operators: the piece is read forwards, groups of lanes going to the accumulators in turn (enough of them to
- * hide the operator's latency). Rounds in which every accumulator gets a whole group need no masks; several of them
- * make a turn of the loop, as few turns are foreseen by processors. */
+ * hide the operator's latency). Rounds in which every accumulator gets a whole group need no masks; where not all
+ * accumulators have a register, several of them make a turn of the loop. */
 static void piece_in_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val **acc[SK_MOST_STREAMS])
 {
-    enum { TURN = 4 };
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     s->begin = p->begin;
-    int64_t turn = lw->cluster->flops > SK_SMALL ? 1 : TURN;
+    int64_t turn = rounds_of_turn(s, parts_of_round(s));
     k_val all = k_i64(b, SK_ACCUMULATORS), whole = k_let(b, OP_QUOT, p->count, all, 0);
     for (int64_t t = 0; t < s->tree.streams; t++)
         acc[t] = sk_fold_accumulators(s);
     k_val turns = k_let(b, OP_QUOT, whole, k_i64(b, turn), 0);
+    lw->ahead = lw->options->ahead;
     take_turn(s, p, lane, sk_mul(lw, k_for(b, k_i64(b, 0), turns, false), k_i64(b, turn)), turn, acc);
+    lw->ahead = false;
     k_end(b);
     k_val done = sk_mul(lw, turns, k_i64(b, turn));
     for (int64_t rounds = turn / 2; rounds; rounds /= 2) {
@@ -368,9 +375,9 @@ static void piece_in_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val 
         done = sk_add(lw, done, rest);
     }
     k_if(b, k_let(b, OP_LT, sk_mul(lw, whole, all), p->count, 0));
-    sk_fold_round(s, p, sk_fold_all_streams(s), lane, whole, true, acc);
+    take_round(s, p, lane, whole, 0, 1, true, acc);
     k_end(b);
-    sk_fold_streams(s, lane, sk_fold_all_streams(s), s->neutral ? 0 : p->count, acc);
+    sk_fold_streams(s, lane, s->tree.streams, s->neutral ? 0 : p->count, acc);
     sk_fold_lanes(s, p->row, lane, p->count, acc[0]);
 }
 
@@ -394,13 +401,16 @@ static void row_in_turn(sk_folds *s, k_val row)
         bool masked = ragged && g == groups - 1;
         if (masked)
             k_if(b, k_let(b, OP_LT, lane, sk_sub(lw, length, first), 0));
+        lw->ahead = lw->options->ahead && !masked;
+        lw->behind = g * lanes;
         sk_fold_element(s, row, sk_add(lw, first, lane), started, acc[g % s->tree.streams]);
+        lw->ahead = false;
+        lw->behind = 0;
         if (masked)
             k_end(b);
     }
     bool lacking = ragged && groups <= streams && !s->neutral; /* some accumulators have received nothing */
-    sk_fold_streams(s, lane, (sk_fold_streamed){.step = 1, .all = s->tree.streams, .there = streams},
-                    lacking ? length : 0, acc);
+    sk_fold_streams(s, lane, streams, lacking ? length : 0, acc);
     sk_fold_lanes(s, row, lane, length, acc[0]);
     sk_fold_store(s, row, lane, k_piece(b), acc[0]);
     k_end(b);
@@ -408,14 +418,14 @@ static void row_in_turn(sk_folds *s, k_val row)
 
 /* --- blocks of several pieces --- */
 
-void sk_fold_totals(sk_folds *s, unsigned blocks)
+void sk_fold_totals(sk_folds *s)
 {
     bool ordered = s->lw->cluster->ordered;
     for (uint32_t i = 0; i < s->fold.n && (s->lw->options->final || ordered); i++) {
         sk_fold *f = &s->fold.at[i];
         f->shared = arena_alloc(s->lw->arena, f->n * sizeof(k_mem));
         for (uint32_t c = 0; c < f->n; c++)
-            f->shared[c] = k_shared(&s->lw->b, f->info->type[c], (int64_t)blocks * SK_BLOCK, "total");
+            f->shared[c] = k_shared(&s->lw->b, f->info->type[c], SK_BLOCK, "total");
     }
 }
 
@@ -471,7 +481,7 @@ void sk_fold_piece_done(sk_folds *s, const sk_fold_block *block, k_val piece, k_
         return;
     }
     k_if(b, several(s, block));
-    sk_fold_keep_total(s, sk_add(lw, block->totals, piece), lane, acc);
+    sk_fold_keep_total(s, piece, lane, acc);
     k_else(b);
     sk_fold_store(s, block->row, lane, block->row, acc);
     k_end(b);
@@ -486,18 +496,17 @@ void sk_fold_block_done(sk_folds *s, const sk_fold_block *block)
         return;
     k_if(b, several(s, block));
     k_val one = k_i64(b, 1), lane = k_for_few(b, one);
-    k_val at = sk_add(lw, block->totals, lane);
     k_val **acc = sk_fold_accumulators(s);
     for (uint32_t i = 0; i < s->fold.n; i++)
         for (uint32_t c = 0; c < s->fold.at[i].n; c++)
-            k_set(b, acc[i][c], k_load(b, s->fold.at[i].shared[c], at));
+            k_set(b, acc[i][c], k_load(b, s->fold.at[i].shared[c], lane));
     k_val piece = k_for(b, one, block->end, false);
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
         k_val left[IR_MAX_COMPONENTS], right[IR_MAX_COMPONENTS], out[IR_MAX_COMPONENTS];
         for (uint32_t c = 0; c < f->n; c++) {
             left[c] = k_get(b, acc[i][c]);
-            right[c] = k_load(b, f->shared[c], sk_add(lw, at, piece));
+            right[c] = k_load(b, f->shared[c], sk_add(lw, lane, piece));
         }
         sk_fold_apply(lw, f, left, right, out);
         for (uint32_t c = 0; c < f->n; c++)
@@ -509,15 +518,24 @@ void sk_fold_block_done(sk_folds *s, const sk_fold_block *block)
     k_end(b);
 }
 
+/* Of a row that is all there is. */
+static void stage_block(sk_folds *s, const sk_fold_block *block)
+{
+    sk_lower *lw = s->lw;
+    k_val size = k_i64(&lw->b, SK_PIECE), begin = sk_mul(lw, block->first, size);
+    sk_stage(s, begin, sk_min(lw, sk_mul(lw, block->end, size), s->row_length));
+}
+
 /* Slots: 0 row length, 1 pieces a row, 2 blocks a row, 3 pieces a block. */
 static void block_in_turn(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     sk_fold_block block = sk_fold_block_of(s, k_piece(b));
+    if (s->staged)
+        stage_block(s, &block);
     k_val **acc[SK_MOST_STREAMS];
-    block.totals = k_i64(b, 0);
-    sk_fold_totals(s, 1);
+    sk_fold_totals(s);
     s->row_base = block.base;
     lw->element = block.row; /* of failures in the operator once elements are combined */
     k_val lane = k_for_all(b, k_i64(b, s->tree.lanes));
@@ -550,6 +568,8 @@ static void build_tree(sk_folds *s)
 {
     if (s->lw->cluster->ordered) {
         sk_fold_block block = sk_fold_block_of(s, k_piece(&s->lw->b));
+        if (s->staged)
+            stage_block(s, &block);
         sk_fold_in_order(s, &block);
         return;
     }
@@ -625,6 +645,8 @@ void sk_fold_begin(sk_folds *s, const char *name)
     s->at.at[0] = s->at.linear;
     for (unsigned d = 0; d < c->rank && c->rank > 1; d++)
         s->at.at[d] = ir_var(lw->l->ir, T_I64);
+    if (s->stages)
+        sk_open_stage(s, &body);
     find_folds(s, &body);
     declare_memory(s);
 }
@@ -638,13 +660,13 @@ sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant vari
     bool beside = variant == SK_FOLD_BESIDE;
     sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
     sk_folds s = {.lw = &lw, .combine = combine};
+    s.stages = (variant == SK_FOLD_TREE || variant == SK_FOLD_CHOICE) && sk_stages(c, options);
     if (variant == SK_FOLD_CHOICE)
         return sk_build_choice(&s, why);
-    bool apart = variant == SK_FOLD_APART;
     const char *name = brief || rows || beside ? "fold_rows"
                        : columns               ? "fold_columns"
                        : choose                ? "choose_columns"
-                       : apart                 ? "fold_apart"
+                       : options->ahead        ? "fold_ahead"
                                                : "fold";
     sk_fold_begin(&s, combine ? "fold_combine" : name);
     if (!beside && !lw.cluster->ordered)
@@ -659,8 +681,6 @@ sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant vari
         sk_choose_columns(&s);
     else if (beside)
         sk_fold_beside(&s);
-    else if (apart)
-        sk_fold_apart(&s);
     else
         build_tree(&s);
     *why = lw.why;

@@ -31,6 +31,8 @@ typedef struct sk_folds {
     sk_index at;
     k_val row_length, row_base;
     k_val begin;        /* first element of the piece at hand, where there are extremes */
+    bool stages;        /* arrays that elements are read from are computed first (fold_stage.c): */
+    struct sk_staged *staged; /* these, or NULL */
     /* NULL: indices are made from the row's number and the place within it. Else binds those of element k, in a scope
      * of the caller's, and sets lw->element. */
     void (*bind)(void *env, k_val k);
@@ -44,7 +46,6 @@ typedef struct sk_fold_part { /* of a row: what a piece folds */
 typedef struct sk_fold_block { /* of pieces of a row, which is what a worker claims */
     k_val row, first, end;     /* its pieces are [first, end) */
     k_val base, position;      /* of the row: its first element; the partial result of its first piece */
-    k_val totals;              /* where those of its pieces are in shared memory, in launches that make results */
 } sk_fold_block;
 
 enum { SK_MOST_STREAMS = 8, SK_SMALL = 8 }; /* operations of an element whose code may be repeated */
@@ -84,25 +85,18 @@ void sk_fold_lanes(sk_folds *s, k_val row, k_val lane, k_val count, k_val *const
 /* Lane 0 stores its variables: the row's result, or the partial result number `position`. */
 void sk_fold_store(sk_folds *s, k_val row, k_val lane, k_val position, k_val *const *acc);
 
-typedef struct sk_fold_streamed { /* some of a lane's accumulators: first, first + step, ... below all; those from
-                                     `there` on have received nothing in any lane */
-    int64_t first, step, all, there;
-} sk_fold_streamed;
-
-/* Operators that commute: round k of a piece goes to these accumulators; and they become one, the first of them. Where
- * not all have received an element, `count` is the piece's; else 0. */
-void sk_fold_round(sk_folds *s, const sk_fold_part *p, sk_fold_streamed of, k_val lane, k_val k, bool masked,
-                   k_val **const *acc);
-/* Group t of a round that begins at position `within` of the piece; masked: not all its elements need be there. */
+/* Operators that commute: group t of a round that begins at position `within` of the piece; masked: not all its
+ * elements need be there. */
 void sk_fold_group(sk_folds *s, const sk_fold_part *p, k_val lane, k_val within, int64_t t, k_val started, bool masked,
                    k_val *const *acc);
-void sk_fold_streams(sk_folds *s, k_val lane, sk_fold_streamed of, k_val count, k_val **const *acc);
-sk_fold_streamed sk_fold_all_streams(const sk_folds *s);
+/* A lane's accumulators become one, the first of them; those from `there` on have received nothing in any lane. Where
+ * not all others have received an element in all lanes, `count` is the piece's; else 0. */
+void sk_fold_streams(sk_folds *s, k_val lane, int64_t there, k_val count, k_val **const *acc);
 
-/* Shared memory for the totals of so many blocks at a time. Block `number` of a launch, and a piece of it (slots: 0 row
+/* Shared memory for the totals of a block's pieces. Block `number` of a launch, and a piece of it (slots: 0 row
  * length, 1 pieces a row, 2 blocks a row, 3 pieces a block). Lane 0 has a piece's total in `acc` at its end. Blocks
  * that make a result combine the totals of their pieces, behind the FOR_ALL that has them. */
-void sk_fold_totals(sk_folds *s, unsigned blocks);
+void sk_fold_totals(sk_folds *s);
 void sk_fold_keep_total(sk_folds *s, k_val number, k_val lane, k_val *const *acc); /* of lane 0 */
 sk_fold_block sk_fold_block_of(sk_folds *s, k_val number);
 sk_fold_part sk_fold_piece_of(sk_folds *s, const sk_fold_block *block, k_val piece);
@@ -125,8 +119,10 @@ void sk_fold_accumulate(sk_folds *s, const sk_fold *f, const k_val *acc, const k
  * lane from its own row where `lane` is 0. */
 void sk_fold_settle(sk_folds *s, k_val row, k_val begin, k_val lane, k_val count, k_val *const *acc);
 
-/* Several pieces at once (fold_apart.c). */
-void sk_fold_apart(sk_folds *s);
+/* Arrays with stencils that only the cluster's folds read (fold_stage.c). Opening makes reads of them ones of shared
+ * memory; then elements [begin, end) of the row are computed, before they are read. */
+void sk_open_stage(sk_folds *s, sk_body *body);
+void sk_stage(sk_folds *s, k_val begin, k_val end);
 
 /* Short rows beside each other along a dimension, and all those of small dimensions behind it (fold_beside.c):
  * options->row is their length. */
@@ -135,6 +131,12 @@ void sk_fold_beside(sk_folds *s);
 /* Lanes that walk a row each (fold_rows.c): rows folded from left to right; rows of one piece, in order. */
 void sk_fold_short(sk_folds *s);
 void sk_fold_rows(sk_folds *s);
+
+/* Does the operator choose one of these elements (opt_find_choice), in rows of up to `longest`? position: the variable
+ * that stands for an element's number in its row (choices.c). */
+bool sk_find_choice(const l_program *l, arena *a, const ir_fn *fn, const ir_id *element, ir_id position,
+                    int64_t *longest, opt_choice *out);
+opt_choice sk_choice_of(const sk_folds *s, const sk_fold *f); /* of a fold of a cluster that chooses */
 
 /* Folds that choose an element by its key (fold_choice.c): lw's program, cluster, options and arena are set. */
 sk_kernel *sk_build_choice(sk_folds *s, sk_reason *why);

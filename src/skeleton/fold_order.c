@@ -266,7 +266,7 @@ void sk_fold_in_order(sk_folds *s, const sk_fold_block *block)
     order o = {.s = s, .stack = declare_stack(s)};
     o.lane_bits = log_of(s->tree.lanes);
     o.vector_bits = log_of(s->tree.streams);
-    sk_fold_totals(s, 1);
+    sk_fold_totals(s);
     s->by_position = true;
     s->row_base = block->base;
     lw->element = block->row; /* of failures in the operator once elements are combined */

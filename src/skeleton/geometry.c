@@ -1,7 +1,7 @@
 /* How a cluster is launched for the extents of a call: variant, pieces, and the geometry arguments of the kernels.
  * Piece sizes of folds are constants of the combination tree; all others are free choices that no result depends on. */
 #include "skeleton/extents.h"
-#include "skeleton/variants.h"
+#include "skeleton/map.h"
 
 #include "kernel/narrow.h"
 
@@ -13,10 +13,9 @@ sk_tree sk_tree_of(bool wide)
 
 static void prepare_fold(const l_program *l, l_cluster *c, arena *a)
 {
+    sk_stage_prepare(l, c);
     sk_choice_prepare(l, c, a);
     c->columns = sk_folds_columns(l, c, a);
-    if (!c->columns) /* else what lanes within a row read lies apart */
-        sk_apart_prepare(l, c, a);
 }
 
 void sk_prepare(l_program *l)
@@ -81,10 +80,45 @@ static void launch_tiles(int64_t size, int64_t rows, int64_t columns, sk_geometr
     g->slot[4] = columns;
 }
 
-static void launch_map(const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns, sk_geometry *g)
+/* Gangs that overlap at the ends of rows, the fastest of powers of two by a rough count of instructions: each gang's
+ * own, those of each register, and those of each register's elements. 0: rows are so long that their ends do not
+ * matter, so short that no gang fits, or so few that they are not worth a kernel. */
+static int64_t gangs_of_rows(const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns)
+{
+    enum { OF_GANG = 3, OF_REGISTER = 2, FEWEST = 4, MOST_REGISTERS = 4, LONG = 16, FEWEST_ELEMENTS = 4096 };
+    if (!c->row_bytes || !o->vector_bytes || o->group || rows * columns < FEWEST_ELEMENTS)
+        return 0;
+    int64_t in_register = larger(1, o->vector_bytes / c->row_bytes), best = 0;
+    double least = 0;
+    if (columns >= LONG * in_register)
+        return 0;
+    if (c->row_cuts) /* gangs that are not whole, of one register */
+        return sk_row_of_gangs((sk_row_gangs){in_register, 0});
+    for (int64_t lanes = FEWEST; lanes <= smaller(columns, smaller(256, MOST_REGISTERS * in_register)); lanes *= 2) {
+        int64_t rest = columns % lanes, last = rest ? FEWEST : 0;
+        while (last < rest)
+            last *= 2;
+        double of_register = OF_REGISTER + c->flops;
+        double all = (OF_GANG + of_register * (double)pieces_of(lanes, in_register)) * (double)(columns / lanes);
+        all += last ? OF_GANG + of_register * (double)pieces_of(last, in_register) : 0;
+        if (best && all > least)
+            continue;
+        best = sk_row_of_gangs((sk_row_gangs){lanes, last});
+        least = all;
+    }
+    return best;
+}
+
+static void launch_map(const l_cluster *c, const sk_options *o, const int64_t *extent, int64_t rows, int64_t columns,
+                       sk_geometry *g)
 {
     int64_t total = rows * columns, size = piece_elements(c, o, total);
-    if (!c->uses_index || columns < 16) {
+    if (o->vector_bytes && !o->group && sk_suits_across(c, extent)) {
+        sk_launch_across(c, extent, size, g);
+        return;
+    }
+    int64_t gangs = gangs_of_rows(c, o, rows, columns);
+    if (!c->uses_index || (columns < 16 && !gangs)) {
         g->variant = SK_MAP_FLAT;
         g->pieces = pieces_of(total, size);
         g->slot[0] = size;
@@ -97,6 +131,7 @@ static void launch_map(const l_cluster *c, const sk_options *o, int64_t rows, in
     }
     int64_t width = smaller(columns, size), tiles = pieces_of(columns, width), rows_piece = larger(1, size / width);
     g->variant = SK_MAP_ROWS;
+    g->row = gangs;
     g->pieces = pieces_of(rows, rows_piece) * tiles;
     g->slot[0] = rows_piece;
     g->slot[1] = tiles;
@@ -109,12 +144,14 @@ static void launch_map(const l_cluster *c, const sk_options *o, int64_t rows, in
  * that walk rows where these are 32-bit integers, compared once, and of 128 elements else. */
 static int64_t least_choice(const l_cluster *c)
 {
-    return c->choice_bytes == 4 && c->flops < 4 ? 400 : 128;
+    return c->choice_bytes == 4 && c->flops - c->staged_flops < 4 ? 400 : 128;
 }
 
 int64_t sk_choice_piece(const l_cluster *c)
 {
     enum { FREE_BYTES = 256 << 10 };
+    if (c->staged_pieces)
+        return c->staged_pieces * SK_PIECE;
     return c->choice == L_CHOICE_FREE ? FREE_BYTES / (c->choice_bytes == 8 ? 8 : 4) : SK_BLOCK * SK_PIECE;
 }
 
@@ -146,10 +183,11 @@ static bool lanes_over_rows(const l_cluster *c, const sk_options *o, int64_t row
  * there. */
 static void launch_blocks(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, sk_geometry *g)
 {
-    enum { DEAR = 200 };
+    enum { DEAR = 200, STAGED = 32 };
     int64_t pieces = pieces_of(length, SK_PIECE), workers = larger(o->workers, 1) * 8;
-    int64_t block = smaller(SK_BLOCK, larger(1, rows * pieces / workers));
-    if (pieces <= SK_BLOCK && (c->flops < DEAR || rows >= workers))
+    int64_t most = sk_stages(c, o) ? c->staged_pieces : SK_BLOCK,
+            block = smaller(most, larger(1, rows * pieces / workers));
+    if (pieces <= most && (c->flops < (sk_stages(c, o) ? STAGED : DEAR) || rows >= workers))
         block = pieces;
     while (c->ordered && block < pieces && block & (block - 1))
         block &= block - 1;
@@ -161,29 +199,19 @@ static void launch_blocks(const l_cluster *c, const sk_options *o, int64_t rows,
     g->pieces = rows * blocks;
 }
 
-/* Rows that come from memory: pieces far apart at once, where there are enough of them for all workers. */
-static void launch_apart(const l_cluster *c, const sk_options *o, sk_geometry *g)
-{
-    int64_t together = sk_together(c, o);
-    if (together < 2 || g->pieces / together < larger(o->workers, 1) * 8)
-        return;
-    g->variant = SK_FOLD_APART;
-    g->slot[4] = g->pieces;
-    g->slot[5] = pieces_of(g->pieces, together);
-    g->pieces = g->slot[5];
-}
-
+/* `by_tree`: partial results of pieces combine as the tree says, whatever their number. */
 static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
-                        sk_geometry *g)
+                        bool by_tree, sk_geometry *g)
 {
     g->slot[0] = length;
-    if (c->choice && !c->columns && o->vector_bytes && !combine && length >= least_choice(c)) {
+    if (c->choice && !c->columns && o->vector_bytes && !combine && length >= least_choice(c) &&
+        length <= c->choice_longest) {
         g->variant = SK_FOLD_CHOICE;
         g->partials = g->slot[1] = pieces_of(length, sk_choice_piece(c));
         g->pieces = rows * g->partials;
         return;
     }
-    if (length <= SK_SHORT && !(combine && c->ordered)) {
+    if (length <= SK_SHORT && !(combine && by_tree)) {
         int64_t size = larger(64, piece_elements(c, o, rows * larger(length, 1)) / larger(length, 1) / 64 * 64);
         g->variant = combine ? SK_COMBINE_SHORT : SK_FOLD_SHORT;
         g->pieces = pieces_of(rows, size);
@@ -205,11 +233,15 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
 
 static void launch_stencil(const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns, sk_geometry *g)
 {
-    enum { LEAST_TILE = 1024, LEAST_BAND = 64 };
+    enum { LEAST_TILE = 1024, LEAST_BAND = 64, LEAST_NARROW = 16 };
     int64_t tile = sk_tile(c, o), enough = larger(o->workers, 1) * 4;
     /* columns beside a tile are computed twice, too: tiles are narrow only where workers would have nothing to do */
     while (!o->group && tile > LEAST_TILE && pieces_of(rows, LEAST_BAND) * pieces_of(columns, tile) < enough)
         tile /= 2;
+    if (!o->group && o->vector_bytes && columns >= LEAST_NARROW && columns <= SK_NARROW) {
+        g->row = 1;
+        tile = SK_NARROW;
+    }
     int64_t tiles = pieces_of(columns, tile);
     /* rows around a band are computed twice: bands are high even where there are few of them */
     int64_t band = rows * tiles / enough;
@@ -232,6 +264,7 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
     for (unsigned d = 0; d < c->rank; d++)
         *(d + inner < c->rank ? &rows : &columns) *= extent[d];
     bool combine = round.pass == SK_PASS_COMBINE;
+    bool by_tree = c->ordered && (c->choice != L_CHOICE_FREE || columns > c->choice_longest);
     if (combine)
         columns = round.partials;
     g->work = (double)rows * (double)columns * (combine ? 1.0 : c->flops + c->reads_per_element + 1.0);
@@ -247,17 +280,16 @@ void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o,
              sk_launch_beside(l, c, extent, piece_elements(c, o, rows * columns), g))
         return;
     else if (c->class == L_CLASS_FOLD) {
-        enum { LEAST_APART = 512 };
-        launch_fold(c, o, rows, columns, combine, g);
+        launch_fold(c, o, rows, columns, combine, by_tree, g);
         double read = (double)rows * (double)columns * c->reads_per_element * (c->wide ? 8 : 4);
-        if (g->variant == SK_FOLD_TREE && !g->row && columns >= LEAST_APART && read > (double)cache_bytes)
-            launch_apart(c, o, g);
+        bool forwards = g->variant == SK_FOLD_CHOICE || (g->variant == SK_FOLD_TREE && !c->ordered);
+        g->ahead = forwards && !c->staged.n && o->vector_bytes && read > (double)cache_bytes;
     } else if (rows == 0 || columns == 0)
         g->variant = c->class == L_CLASS_STENCIL ? SK_STENCIL : SK_MAP_FLAT;
     else if (c->class == L_CLASS_STENCIL)
         launch_stencil(c, o, rows, columns, g);
     else
-        launch_map(c, o, rows, columns, g);
+        launch_map(c, o, extent, rows, columns, g);
 }
 
 static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
@@ -275,13 +307,14 @@ static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant varia
         return sk_build_map_rows(l, c, options, a, why);
     case SK_MAP_TILES:
         return sk_build_map_tiles(l, c, options, a, why);
+    case SK_MAP_ACROSS:
+        return sk_build_map_across(l, c, options, a, why);
     case SK_STENCIL:
         return sk_build_stencil(l, c, options, a, why);
     case SK_FOLD_SHORT:
     case SK_FOLD_BESIDE:
     case SK_FOLD_ROWS:
     case SK_FOLD_CHOICE:
-    case SK_FOLD_APART:
     case SK_FOLD_TREE:
     case SK_FOLD_COLUMNS:
     case SK_CHOOSE_COLUMNS:
@@ -322,6 +355,8 @@ sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, 
     built->k->name = name_of(l, c, built->k->name, a);
     bool index_vectors = !options->group && built->k->lanes > 1 && k_makes_index_vectors(built->k, a);
     built->k->narrow = options->narrow && (options->group || index_vectors);
+    if (built->k->narrow)
+        k_keep_indices(built->k, a);
     if (index_vectors && (variant == SK_MAP_FLAT || variant == SK_MAP_ROWS))
         limit_lanes(built->k, options);
     return built;

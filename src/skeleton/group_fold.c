@@ -94,7 +94,7 @@ static void combine_threads(sk_folds *s, k_val row, k_val count)
     for (int64_t t = 0; t < (in_gang ? s->tree.streams : 1); t++)
         stream[t] = take_sums(s, sk_add(s->lw, k_i64(b, t * s->tree.lanes), lane));
     if (in_gang) {
-        sk_fold_streams(s, lane, sk_fold_all_streams(s), count, stream);
+        sk_fold_streams(s, lane, s->tree.streams, count, stream);
         sk_fold_lanes(s, row, lane, count, stream[0]);
     }
     sk_fold_store(s, row, lane, k_piece(b), stream[0]);
@@ -220,7 +220,7 @@ static void rows_code(sk_folds *s)
     for (int64_t t = 0; t < s->tree.streams; t++)
         acc[t] = sk_fold_accumulators(s);
     row_lane(s, row, lane, acc);
-    sk_fold_streams(s, lane, sk_fold_all_streams(s), length, acc);
+    sk_fold_streams(s, lane, s->tree.streams, length, acc);
     keep_sums(s, thread, acc[0]);
     k_end(b);
     k_end(b);

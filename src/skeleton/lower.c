@@ -176,7 +176,8 @@ static k_val load_global(sk_lower *lw, const ir_node *n, k_val position)
     k_mem m = sk_array_memory(lw, n->array, (uint32_t)n->u.literal, false);
     if (reads_all(lw, n))
         return k_load_total(&lw->b, m, position);
-    return lw->ahead ? k_load_ahead(&lw->b, m, position) : k_load(&lw->b, m, position);
+    bool ahead = lw->ahead && lw->behind * (int64_t)ir_type_size((ir_type)n->type) % K_AHEAD_BYTES == 0;
+    return ahead ? k_load_ahead(&lw->b, m, position) : k_load(&lw->b, m, position);
 }
 
 /* The dimension of the loop's space that a variable stands for, 1 + it; 0: it is none. */
@@ -234,10 +235,25 @@ static k_val lower_within(sk_lower *lw, const ir_node *n)
     return value;
 }
 
+/* The number of an element in its array. */
+static k_val position_of(sk_lower *lw, const ir_node *n, const k_val *index)
+{
+    const ir_array *info = ir_info(lw->l->ir, n->array);
+    k_val position = 0;
+    if (n->flags & IR_LINEAR)
+        return index[0];
+    for (uint32_t d = 0, run = 1; d < n->n; d += run) {
+        k_val unused;
+        run = run_at(lw, n, d, &unused);
+        k_val extent = run > 1 ? sk_product(lw, run, info->shape + d) : sk_closed(lw, info->shape[d]);
+        position = d ? sk_add(lw, sk_mul(lw, position, extent), index[d]) : index[d];
+    }
+    return n->n ? position : k_i64(&lw->b, 0);
+}
+
 static k_val lower_read(sk_lower *lw, const ir_node *n)
 {
     k_builder *b = &lw->b;
-    const ir_array *info = ir_info(lw->l->ir, n->array);
     const ir_id *arg = lw->l->ir->arg.at + n->args;
     k_val index[IR_MAX_RANK] = {0}, position = 0;
     for (uint32_t i = 0, run = 1; i < n->n; i += run) {
@@ -250,17 +266,7 @@ static k_val lower_read(sk_lower *lw, const ir_node *n)
         if (m)
             return k_load(b, m, position);
     }
-    if (n->flags & IR_LINEAR)
-        return load_global(lw, n, index[0]);
-    for (uint32_t d = 0, run = 1; d < n->n; d += run) {
-        k_val unused;
-        run = run_at(lw, n, d, &unused);
-        k_val extent = run > 1 ? sk_product(lw, run, info->shape + d) : sk_closed(lw, info->shape[d]);
-        position = d ? sk_add(lw, sk_mul(lw, position, extent), index[d]) : index[d];
-    }
-    if (!n->n)
-        position = k_i64(b, 0);
-    return load_global(lw, n, position);
+    return load_global(lw, n, position_of(lw, n, index));
 }
 
 typedef struct work { /* an open block: the lowering is iterative, as terms may nest deeply */
@@ -517,22 +523,49 @@ bool sk_mentions(sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable)
     return false;
 }
 
+/* --- what is read soon --- */
+
+static bool reads_own_element(const ir_program *p, const ir_node *n, const sk_index *at)
+{
+    const ir_id *arg = p->arg.at + n->args;
+    if (n->kind != IR_READ || !n->n)
+        return false;
+    if (n->flags & IR_LINEAR)
+        return arg[0] == at->linear;
+    for (uint32_t d = 0; d < n->n; d++)
+        if (arg[d] != at->at[d])
+            return false;
+    return n->n == at->rank;
+}
+
+void sk_fetch(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, k_val a_piece)
+{
+    opt_ids ids = {0};
+    map64 seen = {0};
+    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *t = ir_at(lw->l->ir, ids.at[i]);
+        k_val index[IR_MAX_RANK] = {0};
+        if (!reads_own_element(lw->l->ir, t, at))
+            continue;
+        k_mem m = sk_array_memory(lw, t->array, (uint32_t)t->u.literal, false);
+        if (map64_get(&seen, m))
+            continue;
+        map64_put(lw->arena, &seen, m, 1);
+        for (uint32_t d = 0; d < t->n; d++)
+            index[d] = sk_value(lw, lw->l->ir->arg.at[t->args + d]);
+        k_fetch(&lw->b, m, position_of(lw, t, index), a_piece);
+    }
+}
+
 /* Small while loops are chains of arithmetic: four registers a value keep the pipes full, and their states fit. */
 enum { EAGER_STATES = 4 };
 
-uint16_t sk_lanes_for(const l_program *l, arena *a, uint32_t n, const ir_id *term, uint32_t vector_bytes)
+uint32_t sk_widest(const l_program *l, const opt_ids *ids, uint32_t n, const ir_id *term)
 {
-    opt_ids ids = {0};
-    opt_reach(l->ir, a, n, term, &ids);
-    uint32_t cost = 0;
     size_t widest = 1;
-    bool loop = false, heavy_loop = false;
-    for (uint32_t i = 0; i < ids.n; i++) {
-        const ir_node *t = ir_at(l->ir, ids.at[i]);
-        if (t->kind == IR_OP)
-            cost += ir_ops[t->op].flags & OP_MATH ? 20 : 1;
-        loop |= t->kind == IR_LOOP;
-        heavy_loop |= t->kind == IR_LOOP && (!t->u.loop->cond || t->u.loop->states > EAGER_STATES);
+    for (uint32_t i = 0; i < ids->n; i++) {
+        const ir_node *t = ir_at(l->ir, ids->at[i]);
         /* index arithmetic is scalar most of the time: i64 counts only where it is stored or read */
         if ((t->kind == IR_READ || t->type != T_I64) && t->type && ir_type_size((ir_type)t->type) > widest)
             widest = ir_type_size((ir_type)t->type);
@@ -540,7 +573,23 @@ uint16_t sk_lanes_for(const l_program *l, arena *a, uint32_t n, const ir_id *ter
     for (uint32_t i = 0; i < n; i++)
         if (ir_type_size((ir_type)ir_at(l->ir, term[i])->type) > widest)
             widest = ir_type_size((ir_type)ir_at(l->ir, term[i])->type);
-    uint32_t lanes = vector_bytes / (uint32_t)widest;
+    return (uint32_t)widest;
+}
+
+uint16_t sk_lanes_for(const l_program *l, arena *a, uint32_t n, const ir_id *term, uint32_t vector_bytes)
+{
+    opt_ids ids = {0};
+    opt_reach(l->ir, a, n, term, &ids);
+    uint32_t cost = 0;
+    bool loop = false, heavy_loop = false;
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *t = ir_at(l->ir, ids.at[i]);
+        if (t->kind == IR_OP)
+            cost += ir_ops[t->op].flags & OP_MATH ? 20 : 1;
+        loop |= t->kind == IR_LOOP;
+        heavy_loop |= t->kind == IR_LOOP && (!t->u.loop->cond || t->u.loop->states > EAGER_STATES);
+    }
+    uint32_t lanes = vector_bytes / sk_widest(l, &ids, n, term);
     uint32_t registers = heavy_loop || (loop && cost > 64) ? 2 : cost <= 250 ? 4 : cost <= 600 ? 2 : 1;
     lanes *= registers;
     return (uint16_t)(lanes > 256 ? 256 : lanes < 4 ? 4 : lanes);

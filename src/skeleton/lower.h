@@ -4,6 +4,8 @@
 
 #include "skeleton/body.h"
 
+#include "opt/rewrite.h"
+
 /* Where an array of the cluster's own rows lives while a stencil loop runs: position of (row, column) in shared memory. */
 typedef struct sk_lower sk_lower;
 /* Resolves a read to memory and position; returns 0 for the default (the array's global memory, row-major). */
@@ -34,7 +36,8 @@ struct sk_lower {
     map64 value;     /* term -> k_val: what is computed in the open lists */
     VEC(uint64_t) undo; /* terms to forget at the end of a scope */
     k_val element;   /* number of the element, for error reports */
-    bool ahead;      /* loads are of elements that others follow in memory, soon: K_AHEAD */
+    bool ahead; /* loads are of elements that others follow in memory, soon: K_AHEAD, where they begin at line ends */
+    int64_t behind; /* ... and how many elements after such an end they begin */
     sk_space space;
     sk_place place;
     void *place_env;
@@ -61,6 +64,11 @@ void sk_run_step(sk_lower *lw, const struct ir_step *s);
 
 /* Emits the code of n terms in the open list and gives their values. */
 void sk_emit(sk_lower *lw, uint32_t n, const ir_id *term, k_val *out);
+
+/* Hints that what the terms read at the loop's own element is read soon, `a_piece` elements on for each piece in
+ * between: of arrays that are read at `at` as it is, its `rank` variables or the linear one. In a scope in which these
+ * are bound. */
+void sk_fetch(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, k_val a_piece);
 
 /* Statements often needed by skeletons */
 static inline k_val sk_add(sk_lower *lw, k_val a, k_val b)
@@ -90,6 +98,8 @@ k_val sk_product(sk_lower *lw, unsigned n, const ir_id *shape);
 
 /* Does any of the terms mention the variable? */
 bool sk_mentions(sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable);
+/* Bytes of the widest element among what these n terms reach, and themselves, of which vectors are made. */
+uint32_t sk_widest(const l_program *l, const opt_ids *reached, uint32_t n, const ir_id *term);
 /* How many lanes suit these terms: several registers a value for small bodies, one for large ones. */
 uint16_t sk_lanes_for(const l_program *l, arena *a, uint32_t n, const ir_id *term, uint32_t vector_bytes);
 

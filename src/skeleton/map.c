@@ -1,16 +1,16 @@
 /* The skeleton of loops whose iterations are independent: one flat loop, or rows and columns where index components are
  * needed (a division per row instead of one per element), or tiles where elements differ in what they cost. */
+#include "skeleton/map.h"
+
 #include "skeleton/interleave.h"
 #include "skeleton/runs.h"
 #include "skeleton/stretches.h"
-#include "skeleton/variants.h"
 #include "skeleton/walks.h"
 
 #include "kernel/pack.h"
 #include "opt/rewrite.h"
 
-/* the terms of everything stored, in order of operations and components */
-static void collect(sk_lower *lw, sk_body *body, const sk_index *at, sk_outputs *out)
+void sk_collect_outputs(sk_lower *lw, sk_body *body, const sk_index *at, sk_outputs *out)
 {
     for (uint32_t i = 0; i < lw->cluster->op.n; i++) {
         const l_op *op = &lw->cluster->op.at[i];
@@ -25,7 +25,7 @@ static void collect(sk_lower *lw, sk_body *body, const sk_index *at, sk_outputs 
     }
 }
 
-static void emit_and_store(sk_lower *lw, const sk_outputs *o, k_val position)
+void sk_store_element(sk_lower *lw, const sk_outputs *o, k_val position)
 {
     k_val *value = arena_alloc(lw->arena, (o->term.n + 1) * sizeof(k_val));
     sk_emit(lw, o->term.n, o->term.at, value);
@@ -33,8 +33,7 @@ static void emit_and_store(sk_lower *lw, const sk_outputs *o, k_val position)
         k_store(&lw->b, sk_array_memory(lw, o->array.at[i], o->component.at[i], true), position, value[i]);
 }
 
-/* outputs first, so that launches list them first and names are stable */
-static void declare_outputs(sk_lower *lw, const sk_outputs *o)
+void sk_declare_outputs(sk_lower *lw, const sk_outputs *o)
 {
     for (uint32_t i = 0; i < o->term.n; i++)
         sk_array_memory(lw, o->array.at[i], o->component.at[i], true);
@@ -56,6 +55,37 @@ static bool suits_tiles(sk_lower *lw, const sk_outputs *out, const sk_index *at)
     return loop && at->rank == 2;
 }
 
+static sk_directions directions_of_rows(const sk_lower *lw, ir_id linear, unsigned column)
+{
+    const sk_space *s = &lw->space;
+    sk_directions d = {.along = 1, .moving = {linear}};
+    if (s->run[column] == 1 && s->used[column])
+        d.moving[d.along++] = s->var[column];
+    for (unsigned i = 0; i < column; i++)
+        if (s->run[i] == 1 && s->used[i])
+            d.fixed[d.still++] = s->var[i];
+    return d;
+}
+
+/* Elements may be computed twice, but for their traces. */
+static uint8_t bytes_where_gangs_may_overlap(sk_lower *lw, const l_cluster *c, const sk_outputs *out,
+                                             const sk_index *at)
+{
+    const ir_program *p = lw->l->ir;
+    unsigned column = c->rank - (unsigned)c->inner;
+    opt_ids ids = {0};
+    opt_reach(lw->l->ir, lw->arena, out->term.n, out->term.at, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        if (n->kind == IR_LOOP || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES))
+            return 0;
+    }
+    if (!c->uses_index || sk_find_factor(lw, out->term.n, out->term.at, at->at[column]).by > 1 ||
+        sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[column], c->shape[column]).by > 1)
+        return 0;
+    return (uint8_t)sk_widest(lw->l, &ids, out->term.n, out->term.at);
+}
+
 void sk_map_prepare(const l_program *l, l_cluster *c, arena *a)
 {
     if (c->rank < 2)
@@ -69,9 +99,15 @@ void sk_map_prepare(const l_program *l, l_cluster *c, arena *a)
     for (unsigned d = 0; d < c->rank; d++)
         at.at[d] = ir_var(l->ir, T_I64);
     sk_outputs out = {0};
-    collect(&lw, &body, &at, &out);
+    sk_collect_outputs(&lw, &body, &at, &out);
     sk_find_runs(l->ir, c, a, out.term.n, out.term.at, &at);
+    sk_open_space(&lw, c, &at);
     c->tiles = c->uses_index && suits_tiles(&lw, &out, &at);
+    sk_directions d = directions_of_rows(&lw, at.linear, c->rank - (unsigned)c->inner);
+    uint32_t cuts = sk_find_stretches(&lw, out.term.n, out.term.at, &d).n;
+    c->row_cuts = cuts == 1;
+    c->row_bytes = cuts > 1 ? 0 : bytes_where_gangs_may_overlap(&lw, c, &out, &at);
+    c->across = sk_find_across(&lw, c, &out, &at);
 }
 
 enum { SMALL = 64 }; /* operations */
@@ -89,7 +125,7 @@ static void bind_element(sk_lower *lw, ir_id linear, k_val position)
 {
     sk_bind(lw, linear, position);
     if (lw->cluster->rank > 1)
-        sk_bind_runs(lw, lw->cluster, lw->cluster->rank, position);
+        sk_bind_runs(lw, lw->cluster, 0, lw->cluster->rank, position);
 }
 
 /* Elements of a piece, or of a row of it. */
@@ -118,7 +154,7 @@ static void adjust_lanes(sk_lower *lw, const sk_outputs *out, const elements *e,
 static void store_element(void *env)
 {
     elements *e = env;
-    emit_and_store(e->lw, e->out, e->at);
+    sk_store_element(e->lw, e->out, e->at);
 }
 
 static void begin_flat(void *env, k_val position)
@@ -143,7 +179,7 @@ static k_val begin_interleaved(void *env, k_val position, k_val quotient)
     e->lw->element = e->at;
     sk_bind(e->lw, e->linear, e->at);
     if (c->rank > 1)
-        sk_bind_runs(e->lw, c, c->rank - e->factor.digit, e->factor.digit ? quotient : e->at);
+        sk_bind_runs(e->lw, c, 0, c->rank - e->factor.digit, e->factor.digit ? quotient : e->at);
     return e->at;
 }
 
@@ -200,16 +236,23 @@ static k_val begin_interleaved_column(void *env, k_val position, k_val quotient)
     return ((elements *)env)->at;
 }
 
-static sk_directions directions_of_rows(const sk_lower *lw, ir_id linear, unsigned column)
+static void gang_of(elements *e, k_val first, int64_t lanes)
 {
-    const sk_space *s = &lw->space;
-    sk_directions d = {.along = 1, .moving = {linear}};
-    if (s->run[column] == 1 && s->used[column])
-        d.moving[d.along++] = s->var[column];
-    for (unsigned i = 0; i < column; i++)
-        if (s->run[i] == 1 && s->used[i])
-            d.fixed[d.still++] = s->var[i];
-    return d;
+    sk_for_whole_positions(e->lw, first, k_i64(&e->lw->b, lanes), &(sk_positions){e, begin_column, store_element});
+}
+
+/* Whole gangs, and at the end of the row a smaller one, which may compute again what the one before it has: one that is
+ * not whole takes longer. It comes first: what it computes of the row need not be computed in the loop. */
+static void overlapping_gangs(elements *e, k_val count, sk_row_gangs g)
+{
+    sk_lower *lw = e->lw;
+    k_builder *b = &lw->b;
+    k_val lanes = k_i64(b, g.lanes);
+    if (g.last)
+        gang_of(e, sk_sub(lw, count, k_i64(b, g.last)), g.last);
+    k_val gang = k_for(b, k_i64(b, 0), k_let(b, OP_QUOT, count, lanes, 0), false);
+    gang_of(e, sk_mul(lw, gang, lanes), g.lanes);
+    k_end(b);
 }
 
 /* The elements of a whole piece, several neighbours a thread. */
@@ -223,7 +266,7 @@ static void packed_elements(sk_lower *lw, const sk_outputs *out, ir_id linear, k
     k_val i = sk_add(lw, start, round);
     lw->element = i;
     bind_element(lw, linear, i);
-    emit_and_store(lw, out, i);
+    sk_store_element(lw, out, i);
     sk_scope_end(lw, mark);
     k_end(b);
     k_end(b);
@@ -243,9 +286,9 @@ static sk_kernel *build_flat(const l_program *l, const l_cluster *c, const sk_op
     sk_lower_init(&lw, l, c, options, a, "map", 1);
     sk_open_space(&lw, c, &at);
     sk_outputs out = {0};
-    collect(&lw, &body, &at, &out);
+    sk_collect_outputs(&lw, &body, &at, &out);
     lw.out->k->lanes = sk_lanes_for(l, a, out.term.n, out.term.at, options->vector_bytes);
-    declare_outputs(&lw, &out);
+    sk_declare_outputs(&lw, &out);
     k_builder *b = &lw.b;
     k_val size = sk_slot(&lw, 0, "piece_size"), total = sk_slot(&lw, 1, "total");
     k_val first = sk_mul(&lw, k_piece(b), size);
@@ -298,9 +341,11 @@ sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_op
     sk_lower_init(&lw, l, c, options, a, "map_rows", 1);
     sk_open_space(&lw, c, &at);
     sk_outputs out = {0};
-    collect(&lw, &body, &at, &out);
+    sk_collect_outputs(&lw, &body, &at, &out);
     lw.out->k->lanes = sk_lanes_for(l, a, out.term.n, out.term.at, options->vector_bytes);
-    declare_outputs(&lw, &out);
+    if (options->row)
+        lw.out->k->lanes = (uint16_t)sk_row_gangs_of(options->row).lanes;
+    sk_declare_outputs(&lw, &out);
     k_builder *b = &lw.b;
     k_val rows_piece = sk_slot(&lw, 0, "rows_piece"), tiles = sk_slot(&lw, 1, "tiles"),
           width = sk_slot(&lw, 2, "tile_width");
@@ -311,7 +356,7 @@ sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_op
     k_val count = sk_min(&lw, width, sk_sub(&lw, columns, left));
     k_val first = sk_mul(&lw, group, rows_piece);
     k_val row = k_for(b, first, sk_min(&lw, sk_add(&lw, first, rows_piece), rows), false);
-    sk_bind_runs(&lw, c, c->rank - c->inner, row);
+    sk_bind_runs(&lw, c, 0, c->rank - c->inner, row);
     elements e = {.lw = &lw, .out = &out, .linear = at.linear, .left = left, .column = c->rank - c->inner};
     e.first = sk_add(&lw, sk_mul(&lw, row, columns), left);
     sk_directions d = directions_of_rows(&lw, at.linear, e.column);
@@ -322,6 +367,8 @@ sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_op
     adjust_lanes(&lw, &out, &e, &d);
     if (e.factor.by > 1)
         interleaved_elements(&e, left, count, begin_interleaved_column, few_columns);
+    else if (options->row && !c->row_cuts)
+        overlapping_gangs(&e, count, sk_row_gangs_of(options->row));
     else
         sk_for_stretches(&lw, &e.cuts, bounded(&lw, count), &(sk_positions){&e, begin_column, store_element});
     k_end(b);
@@ -407,11 +454,11 @@ sk_kernel *sk_build_map_tiles(const l_program *l, const l_cluster *c, const sk_o
     sk_lower lw;
     sk_lower_init(&lw, l, c, options, a, "map_tiles", 1);
     sk_outputs out = {0};
-    collect(&lw, &body, &at, &out);
+    sk_collect_outputs(&lw, &body, &at, &out);
     int64_t lanes = sk_lanes_for(l, a, out.term.n, out.term.at, options->vector_bytes);
     lanes = lanes < SK_TILE_ROWS ? SK_TILE_ROWS : lanes;
     lw.out->k->lanes = (uint16_t)lanes;
-    declare_outputs(&lw, &out);
+    sk_declare_outputs(&lw, &out);
     k_builder *b = &lw.b;
     tiles t = {.width = lanes / SK_TILE_ROWS, .kept = arena_alloc(a, (out.term.n + 1) * sizeof(k_mem))};
     for (uint32_t i = 0; i < out.term.n; i++)

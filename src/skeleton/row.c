@@ -100,7 +100,8 @@ static void find_terms(row_loop *r, row_part *p)
     if (p->keep)
         find_counter(r, p);
     p->late_keep = p->keep && mentions_scan(r, 1, &p->keep);
-    p->late = p->late_keep || op->kind == L_SCAN || mentions_scan(r, row_terms(p), p->element);
+    p->behind = mentions_scan(r, row_terms(p), p->element);
+    p->late = p->late_keep || op->kind == L_SCAN || p->behind;
 }
 
 static void find_part(row_loop *r, const l_op *op, uint32_t *first)
@@ -111,7 +112,8 @@ static void find_part(row_loop *r, const l_op *op, uint32_t *first)
     bool folds = op->kind == L_FOLD || op->kind == L_SCAN;
     if (folds)
         own->fn = sk_operator(&r->body, info->fn);
-    row_part p = {.op = op, .n = info->components, .fold = {.op = op, .info = own, .n = info->components, .first = *first}};
+    row_part p = {
+        .op = op, .n = info->components, .fold = {.op = op, .info = own, .n = info->components, .first = *first}};
     p.ordered = op->kind == L_SCAN || (op->kind == L_FOLD && !(ir_at(lw->l->ir, op->term)->flags & IR_COMMUTES));
     p.fold.identity = folds ? sk_fold_identity(lw, info->fn, p.n) : NULL;
     p.harmless = folds && sk_fold_harmless(lw, &p.fold);

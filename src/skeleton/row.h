@@ -1,9 +1,9 @@
 /* Row loops (L_CLASS_ROW): the elements of a row in order, in one or more sweeps; scans, packs, folds that the same row
  * reads. The order of combination is that of docs/determinism.md.
  *
- * A row is walked in pieces, a piece in gangs of ROW_GANG lanes. What a member of the loop keeps while that goes on lies in
- * shared memory: the accumulators of a fold whose operator commutes by position, the totals of gangs and larger blocks else,
- * the state of a scan, the packed elements of a piece. */
+ * A row is walked in pieces, a piece in gangs of ROW_GANG lanes. What a member of the loop keeps while that goes on
+ * lies in shared memory: the accumulators of a fold whose operator commutes by position, the totals of gangs and larger
+ * blocks else, the state of a scan, the packed elements of a piece. */
 #ifndef SN_SKELETON_ROW_H
 #define SN_SKELETON_ROW_H
 
@@ -20,39 +20,41 @@ enum {
 typedef struct row_part { /* a member of the loop */
     sk_fold fold;         /* operator, components; `info` is that of the member, whatever it is */
     const l_op *op;
-    uint32_t n;         /* components */
-    ir_id *element;     /* terms: what is stored, accumulated, scanned or packed; outer members: the row's values */
-    ir_id keep;         /* PACK: the term that decides. FOLD: it adds up how often this term holds; 0: it does not */
+    uint32_t n;       /* components */
+    ir_id *element;   /* terms: what is stored, accumulated, scanned or packed; outer members: the row's values */
+    ir_id keep;       /* PACK: the term that decides. FOLD: it adds up how often this term holds; 0: it does not */
     uint32_t counter; /* PACK, FOLD with `keep`: the first part of the sweep with the same one, which counts for all */
-    ir_id *given;       /* SCAN, FOLD, outer members: variables that stand for the result where others read it */
-    bool ordered;       /* FOLD: the operator keeps order. True for scans */
-    bool harmless;      /* the operator may run in lanes that hold nothing */
-    bool late;          /* depends on results of scans */
-    bool late_keep;     /* what is kept depends on results of scans */
-    k_mem *cell;        /* FOLD, outer: the row's value, per component */
-    k_mem *node;        /* ordered: totals of gangs, of blocks of 64 gangs ... level by level, each in row_slot */
-    k_mem *tail;        /* FOLD, ordered: prefixes of a gang that is not whole */
-    k_mem *prefix;      /* SCAN: the piece's prefixes, if they wait for the state; NULL: they are computed again */
-    k_mem *sums;        /* commuting folds: accumulators, level by level */
+    ir_id *given;     /* SCAN, FOLD, outer members: variables that stand for the result where others read it */
+    bool ordered;     /* FOLD: the operator keeps order. True for scans */
+    bool harmless;    /* the operator may run in lanes that hold nothing */
+    bool late;        /* depends on results of scans */
+    bool behind;      /* its elements do */
+    bool late_keep;   /* what is kept depends on results of scans */
+    k_mem *cell;      /* FOLD, outer: the row's value, per component */
+    k_mem *node;      /* ordered: totals of gangs, of blocks of 64 gangs ... level by level, each in row_slot */
+    k_mem *tail;      /* FOLD, ordered: prefixes of a gang that is not whole */
+    k_mem *prefix;    /* SCAN: the piece's prefixes, if they wait for the state; NULL: they are computed again */
+    k_mem *sums;      /* commuting folds: accumulators, level by level */
     k_mem *window, *in_window; /* SCAN: the state before the window, and what follows in it */
-    k_mem *kept;        /* PACK: the piece's elements that are kept, one behind the other */
-    k_mem count;        /* counters: how many elements of the piece are kept */
-    k_val *state;       /* SCAN: before the piece at hand, */
-    k_val has_state;    /* and whether there is one; 0: there is */
-    k_val *carry;       /* variables of the open FOR_ALL */
+    k_mem *kept;               /* PACK: the piece's elements that are kept, one behind the other */
+    k_mem count;               /* counters: how many elements of the piece are kept */
+    k_val *state;              /* SCAN: before the piece at hand, */
+    k_val has_state;           /* and whether there is one; 0: there is */
+    k_val *carry;              /* variables of the open FOR_ALL */
     k_val has_carry;
-    k_val packed;       /* counters: variable of the open FOR_ALL: elements kept so far */
-    k_mem offset;       /* counters, where a block walks whole rows: how many earlier pieces keep */
-    k_val before;       /* counters, where a block takes a piece: the same */
-    k_mem *out;         /* FOLD: results, or partial results */
+    k_val *sum;   /* SCAN: variables of the open FOR_ALL: sums by position in the gang, see row_any_order */
+    k_val packed; /* counters: variable of the open FOR_ALL: elements kept so far */
+    k_mem offset; /* counters, where a block walks whole rows: how many earlier pieces keep */
+    k_val before; /* counters, where a block takes a piece: the same */
+    k_mem *out;   /* FOLD: results, or partial results */
 } row_part;
 
 typedef struct row_loop {
     sk_lower *lw;
     sk_folds folds; /* for what is shared with fold.c */
     sk_body body;
-    sk_index at;    /* of an element */
-    bool combine;   /* folds only, of partial results */
+    sk_index at;  /* of an element */
+    bool combine; /* folds only, of partial results */
     bool right;
     VEC(row_part) part;
     k_val length, row, row_base; /* of the row at hand */
@@ -61,10 +63,12 @@ typedef struct row_loop {
 /* What a walk over a piece does with the members of a sweep. */
 typedef struct row_walk {
     uint8_t sweep;
-    bool totals;  /* scans: their gangs' totals */
+    bool totals;  /* scans: their gangs' totals; */
+    bool only;    /* no prefixes: these are found when the state is known */
     bool counts;  /* counters that do not take part: how many elements are kept */
     bool results; /* scans: results; and everything that depends on them */
     bool early;   /* everything that does not depend on results of scans */
+    bool fetch;   /* what is read of the piece that comes next */
 } row_walk;
 
 /* Begins a kernel of so many lanes: lw's program, cluster, options and arena are set. */
@@ -113,6 +117,8 @@ void row_bind_cells(row_loop *r, uint8_t sweep);
 void row_prefixes(row_loop *r, const row_part *p, k_val lane, k_val holds, k_val *x);
 /* Is it stored, folded or packed in this walk? */
 bool row_takes_part(const row_part *p, const row_walk *w);
+/* Gives the operator the same in any order, exactly? */
+bool row_any_order(row_loop *r, const row_part *p);
 /* Positions [begin, begin + count) of the row. Carries of scans start with the parts' states. */
 void row_piece(row_loop *r, const row_walk *w, k_val begin, k_val count);
 

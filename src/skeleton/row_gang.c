@@ -41,14 +41,36 @@ void row_prefixes(row_loop *r, const row_part *p, k_val lane, k_val holds, k_val
     }
 }
 
+/* x becomes the total of the gang, in all lanes. */
+static void gang_total(row_loop *r, const row_part *p, k_val *x)
+{
+    k_builder *b = &r->lw->b;
+    for (int64_t n = 1; n < ROW_GANG; n *= 2) {
+        k_val *left = row_values(r, p), *right = row_values(r, p);
+        for (uint32_t c = 0; c < p->n; c++) {
+            left[c] = k_take_pair(b, x[c], 0);
+            right[c] = k_take_pair(b, x[c], 1);
+        }
+        row_apply(r, p, left, right, x);
+    }
+}
+
+bool row_any_order(row_loop *r, const row_part *p)
+{
+    const ir_array *info = p->fold.info;
+    return p->n == 1 && p->fold.identity && !ir_type_float(info->type[0]) &&
+           ir_at(r->lw->l->ir, info->fn->result[0])->op == OP_ADD;
+}
+
 /* --- a gang --- */
 
 typedef struct gang {
-    k_val lane, j;   /* position in the row */
-    k_val number;    /* of the gang in its piece */
-    k_val first;     /* lane 0, position in the piece */
-    k_val left;      /* elements of the piece from there on */
-    k_val whole;     /* all lanes hold something; else the gang is the piece's last */
+    k_val lane, j; /* position in the row */
+    k_val number;  /* of the gang in its piece */
+    k_val first;   /* lane 0, position in the piece */
+    k_val left;    /* elements of the piece from there on */
+    k_val whole;   /* all lanes hold something; else the gang is the piece's last */
+    bool sure;     /* ... as they do in all gangs of this walk */
 } gang;
 
 static k_val holds(row_loop *r, const gang *g)
@@ -65,9 +87,12 @@ static void in_lanes(row_loop *r, const gang *g, gang_code *code, void *env)
 {
     k_builder *b = &r->lw->b;
     uint32_t mark = sk_scope(r->lw);
-    k_if(b, g->whole);
+    if (!g->sure)
+        k_if(b, g->whole);
     code(r, g, env);
     sk_scope_end(r->lw, mark);
+    if (g->sure)
+        return;
     k_else(b);
     k_if(b, holds(r, g));
     mark = sk_scope(r->lw);
@@ -207,17 +232,47 @@ static void keep_tails(row_loop *r, const row_walk *w, k_val number, k_val rest)
     k_end(b);
 }
 
-static void scan(row_loop *r, const row_part *p, const row_walk *w, const gang *g)
+/* The same where nothing else is wanted of the walk: prefixes are found when the state is known. */
+static void keep_only_total(row_loop *r, const row_part *p, const gang *g, k_val *x)
+{
+    k_builder *b = &r->lw->b;
+    k_val *out = row_values(r, p);
+    if (p->sum) {
+        row_apply(r, p, (k_val[]){k_get(b, p->sum[0])}, x, out);
+        k_set(b, p->sum[0], out[0]);
+        return;
+    }
+    k_val slot = row_slot(r, g->number);
+    gang_total(r, p, x);
+    k_if(b, k_let(b, OP_EQ, g->lane, k_i64(b, 0), 0));
+    for (uint32_t c = 0; c < p->n; c++)
+        k_store(b, p->node[c], slot, x[c]);
+    k_end(b);
+}
+
+static bool has_prefixes(const row_part *p, const row_walk *w)
+{
+    return p->prefix && !w->totals;
+}
+
+/* `element`: variables; NULL if it has prefixes, or if its elements depend on results of other scans. */
+static void scan(row_loop *r, const row_part *p, const row_walk *w, const gang *g, const k_val *element)
 {
     k_builder *b = &r->lw->b;
     k_val *x = row_values(r, p), at = sk_add(r->lw, g->first, g->lane);
-    bool known = p->prefix && !w->totals;
+    bool known = has_prefixes(p, w);
     for (uint32_t c = 0; c < p->n && known; c++)
         x[c] = k_load(b, p->prefix[c], at);
-    if (!known) {
+    for (uint32_t c = 0; c < p->n && element; c++)
+        x[c] = k_get(b, element[c]);
+    if (!known && !element)
         scan_elements(r, p, g, x);
-        row_prefixes(r, p, g->lane, guard(r, p, g), x);
+    if (w->only) {
+        keep_only_total(r, p, g, x);
+        return;
     }
+    if (!known)
+        row_prefixes(r, p, g->lane, guard(r, p, g), x);
     for (uint32_t c = 0; c < p->n && p->prefix && w->totals; c++)
         k_store(b, p->prefix[c], at, x[c]);
     if (w->totals)
@@ -252,10 +307,11 @@ static void accumulate(row_loop *r, const row_part *p, const gang *g, const k_va
         k_store(b, p->sums[c], at, k_get(b, v[c]));
 }
 
-static void fold_in_order(row_loop *r, const row_part *p, const gang *g)
+static void fold_in_order(row_loop *r, const row_part *p, const gang *g, const k_val *element)
 {
     k_val *x = row_values(r, p);
-    scan_elements(r, p, g, x);
+    for (uint32_t c = 0; c < p->n; c++)
+        x[c] = k_get(&r->lw->b, element[c]);
     row_prefixes(r, p, g->lane, guard(r, p, g), x);
     keep_total(r, p, g, x);
 }
@@ -282,30 +338,58 @@ static void store_element(row_loop *r, const row_part *p, const k_val *value)
         k_store(&r->lw->b, sk_array_memory(r->lw, p->op->term, c, true), r->lw->element, value[c]);
 }
 
-/* What elements of the gang's members are before they are stored, folded or packed. */
+/* What the gang's members make of their elements: first, in one list of terms, all that does not depend on results of
+ * scans, so that what is common is computed once; then, with these results, the rest. */
 typedef struct members {
     const row_walk *w;
-    k_val *keep;  /* per counter: variable; 0: it does not count in this walk */
-    k_val **kept; /* per part, of packs that take part: variables per component */
+    bool late;       /* it is the rest's turn */
+    bool *late_keep; /* per counter: the rest's turn is its */
+    k_val *keep;     /* per counter: variable; 0: it does not count in this walk */
+    k_val **kept;    /* per part, of packs that take part: variables per component */
+    k_val **scanned; /* per part, of scans and folds that keep order, which need the elements of all lanes: the same */
 } members;
 
-/* All lanes of the gang come to COMPACT, so what is kept waits in variables. */
-static void declare_packs(row_loop *r, members *m)
+static bool is_now(const row_loop *r, const members *m, uint32_t i)
+{
+    const row_part *p = &r->part.at[i];
+    bool late = p->keep ? m->late_keep[p->counter] : p->op->kind == L_SCAN ? false : p->late;
+    return late == m->late;
+}
+
+static bool is_scanned(const row_part *p, const row_walk *w)
+{
+    if (p->op->kind == L_SCAN)
+        return p->op->sweep == w->sweep && (w->totals || w->results) && !p->behind && !has_prefixes(p, w);
+    return p->op->kind == L_FOLD && p->ordered && row_takes_part(p, w);
+}
+
+static k_val *variables(row_loop *r, const row_part *p, const char *name)
+{
+    k_val *v = row_values(r, p);
+    for (uint32_t c = 0; c < p->n; c++)
+        v[c] = k_decl(&r->lw->b, k_literal(&r->lw->b, p->fold.info->type[c], 0), name);
+    return v;
+}
+
+/* All lanes of the gang come to COMPACT and to exchanges, so what these take waits in variables. */
+static void declare_members(row_loop *r, members *m)
 {
     sk_lower *lw = r->lw;
     k_builder *b = &lw->b;
+    m->late_keep = arena_alloc(lw->arena, r->part.n + 1);
     m->keep = arena_alloc(lw->arena, (r->part.n + 1) * sizeof(k_val));
     m->kept = arena_alloc(lw->arena, (r->part.n + 1) * sizeof(k_val *));
+    m->scanned = arena_alloc(lw->arena, (r->part.n + 1) * sizeof(k_val *));
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
         bool packs = p->op->kind == L_PACK && row_takes_part(p, m->w);
-        if (is_counted(p, m->w) && !m->keep[p->counter])
-            m->keep[p->counter] = k_decl(b, k_literal(b, T_BOOL, 0), "keep");
-        m->kept[i] = packs ? row_values(r, p) : NULL;
-        for (uint32_t c = 0; c < p->n && packs; c++) {
-            ir_type t = (ir_type)ir_at(lw->l->ir, p->element[c])->type;
-            m->kept[i][c] = k_decl(b, k_literal(b, t, 0), "x");
+        if (is_counted(p, m->w)) {
+            if (!m->keep[p->counter])
+                m->keep[p->counter] = k_decl(b, k_literal(b, T_BOOL, 0), "keep");
+            m->late_keep[p->counter] |= p->late_keep || (packs && p->late);
         }
+        m->kept[i] = packs ? variables(r, p, "x") : NULL;
+        m->scanned[i] = is_scanned(p, m->w) ? variables(r, p, "x") : NULL;
     }
 }
 
@@ -325,18 +409,22 @@ static void set_pack(row_loop *r, const members *m, uint32_t i, k_val keep)
     k_end(b);
 }
 
-static bool is_plain(const row_loop *r, const row_part *p)
+/* Elements that are stored or folded as they are. */
+static bool is_plain(const row_part *p, const row_walk *w)
 {
-    return p->op->kind == L_ELEMENT || (p->op->kind == L_FOLD && !p->ordered && !p->keep && !r->combine);
+    bool folds = p->op->kind == L_FOLD && !p->ordered && !p->keep;
+    return row_takes_part(p, w) && (p->op->kind == L_ELEMENT || folds);
 }
 
 static void list_terms(row_loop *r, const members *m, k_val **value)
 {
     sk_lower *lw = r->lw;
     VEC(ir_id) term = {0};
-    for (uint32_t i = 0; i < r->part.n; i++) {
+    for (uint32_t i = 0; i < r->part.n && !r->combine; i++) {
         const row_part *p = &r->part.at[i];
-        for (uint32_t c = 0; row_takes_part(p, m->w) && is_plain(r, p) && c < row_terms(p); c++)
+        if (!is_now(r, m, i))
+            continue;
+        for (uint32_t c = 0; (m->scanned[i] || is_plain(p, m->w)) && c < row_terms(p); c++)
             vec_push(lw->arena, &term, p->element[c]);
         if (m->keep[i]) /* a counter: all others of its condition come later */
             vec_push(lw->arena, &term, p->keep);
@@ -346,7 +434,19 @@ static void list_terms(row_loop *r, const members *m, k_val **value)
         sk_emit(lw, term.n, term.at, *value);
 }
 
-/* Everything but scans and what needs whole gangs: one list of terms, so that common ones are computed once. */
+static void store_results(row_loop *r, const row_walk *w)
+{
+    for (uint32_t i = 0; i < r->part.n && w->results; i++) {
+        const row_part *p = &r->part.at[i];
+        if (p->op->kind != L_SCAN || p->op->sweep != w->sweep || !p->op->stored)
+            continue;
+        k_val *x = row_values(r, p);
+        for (uint32_t c = 0; c < p->n; c++)
+            x[c] = sk_known(r->lw, p->given[c]);
+        store_element(r, p, x);
+    }
+}
+
 static void elements(row_loop *r, const gang *g, void *env)
 {
     sk_lower *lw = r->lw;
@@ -355,37 +455,33 @@ static void elements(row_loop *r, const gang *g, void *env)
     list_terms(r, m, &next);
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
+        if (!is_now(r, m, i))
+            continue;
+        k_val *x = next;
+        bool taken = m->scanned[i] || is_plain(p, m->w);
+        if (taken && !r->combine)
+            next += row_terms(p);
         if (m->keep[i]) {
             keep[i] = *next++;
             k_set(&lw->b, m->keep[i], keep[i]);
         }
         if (m->kept[i])
             set_pack(r, m, i, keep[p->counter]);
-        if (!row_takes_part(p, m->w) || p->keep || p->ordered)
+        if (!taken)
             continue;
-        k_val *x = next;
-        if (is_plain(r, p)) {
-            next += row_terms(p);
-        } else {
+        if (r->combine)
             x = row_values(r, p);
-            for (uint32_t c = 0; c < p->n; c++)
-                x[c] = k_load(&lw->b, p->fold.in[c], lw->element);
-        }
+        for (uint32_t c = 0; c < p->n && r->combine; c++)
+            x[c] = k_load(&lw->b, p->fold.in[c], lw->element);
+        for (uint32_t c = 0; c < p->n && m->scanned[i]; c++)
+            k_relax(&lw->b, m->scanned[i][c], x[c]);
         if (p->op->kind == L_ELEMENT)
             store_element(r, p, x);
-        else
+        else if (!m->scanned[i])
             accumulate(r, p, g, x);
     }
-    /* results of scans that are stored */
-    for (uint32_t i = 0; i < r->part.n && m->w->results; i++) {
-        const row_part *p = &r->part.at[i];
-        if (p->op->kind != L_SCAN || p->op->sweep != m->w->sweep || !p->op->stored)
-            continue;
-        k_val *x = row_values(r, p);
-        for (uint32_t c = 0; c < p->n; c++)
-            x[c] = sk_known(lw, p->given[c]);
-        store_element(r, p, x);
-    }
+    if (m->late)
+        store_results(r, m->w);
 }
 
 static bool has_elements(const row_loop *r, const members *m)
@@ -393,7 +489,9 @@ static bool has_elements(const row_loop *r, const members *m)
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
         bool result = p->op->kind == L_SCAN && p->op->sweep == m->w->sweep && p->op->stored && m->w->results;
-        if (m->keep[i] || result || (row_takes_part(p, m->w) && !p->ordered))
+        if (m->late && result)
+            return true;
+        if (is_now(r, m, i) && (m->keep[i] || m->kept[i] || m->scanned[i] || is_plain(p, m->w)))
             return true;
     }
     return false;
@@ -414,6 +512,37 @@ static void compact(row_loop *r, const members *m, uint32_t i)
     k_set(b, counter->packed, sk_add(lw, at, k_count(b, keep)));
 }
 
+/* All whose turn it is, but scans. */
+static void take_turn(row_loop *r, const members *m, const gang *g)
+{
+    if (has_elements(r, m))
+        in_lanes(r, g, elements, (void *)m);
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        if (!is_now(r, m, i))
+            continue;
+        if (m->scanned[i] && p->op->kind == L_FOLD)
+            fold_in_order(r, p, g, m->scanned[i]);
+        if (m->keep[i])
+            compact(r, m, i);
+    }
+}
+
+/* While one piece is written, the next is fetched: a walk that only reads would wait for the memory, and one that only
+ * writes would leave it waiting. */
+static void fetch_next(row_loop *r, const row_walk *w)
+{
+    VEC(ir_id) term = {0};
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        for (uint32_t c = 0; c < row_terms(p) && p->op->sweep == w->sweep && !p->op->outer; c++)
+            vec_push(r->lw->arena, &term, p->element[c]);
+        if (p->keep)
+            vec_push(r->lw->arena, &term, p->keep);
+    }
+    sk_fetch(r->lw, term.n, term.at, &r->at, k_i64(&r->lw->b, r->right ? -ROW_PIECE : ROW_PIECE));
+}
+
 static void one_gang(row_loop *r, const row_walk *w, const gang *g)
 {
     sk_lower *lw = r->lw;
@@ -421,19 +550,20 @@ static void one_gang(row_loop *r, const row_walk *w, const gang *g)
     k_val around = lw->element;
     members m = {.w = w};
     row_bind(r, g->j);
-    for (uint32_t i = 0; i < r->part.n; i++)
-        if (r->part.at[i].op->kind == L_SCAN && r->part.at[i].op->sweep == w->sweep && (w->totals || w->results))
-            scan(r, &r->part.at[i], w, g);
-    declare_packs(r, &m);
-    if (has_elements(r, &m))
-        in_lanes(r, g, elements, &m);
+    if (w->fetch)
+        fetch_next(r, w);
+    declare_members(r, &m);
+    take_turn(r, &m, g);
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
-        if (p->op->kind == L_FOLD && p->ordered && row_takes_part(p, w))
-            fold_in_order(r, p, g);
-        if (m.keep[i])
-            compact(r, &m, i);
+        if (p->op->kind != L_SCAN || p->op->sweep != w->sweep || !(w->totals || w->results))
+            continue;
+        scan(r, p, w, g, m.scanned[i]);
+        for (uint32_t c = 0; c < p->n && m.scanned[i]; c++) /* the rest may need it, too */
+            sk_bind(lw, p->element[c], k_get(&lw->b, m.scanned[i][c]));
     }
+    m.late = true;
+    take_turn(r, &m, g);
     lw->element = around;
     sk_scope_end(lw, mark);
 }
@@ -448,7 +578,10 @@ static void open_carries(row_loop *r, const row_walk *w)
         row_part *p = &r->part.at[i];
         if (row_counts(r, p) && p->op->sweep == w->sweep)
             p->packed = k_decl(b, k_i64(b, 0), "packed");
-        if (p->op->kind != L_SCAN || p->op->sweep != w->sweep || !w->results)
+        if (p->op->kind != L_SCAN || p->op->sweep != w->sweep)
+            continue;
+        p->sum = w->only && row_any_order(r, p) ? variables(r, p, "sum") : NULL;
+        if (!w->results)
             continue;
         p->carry = row_values(r, p);
         for (uint32_t c = 0; c < p->n; c++)
@@ -473,13 +606,33 @@ static void close_packs(row_loop *r, const row_walk *w, k_val lane)
     }
 }
 
+static void close_sums(row_loop *r, const row_walk *w, k_val lane)
+{
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        if (p->op->kind == L_SCAN && p->op->sweep == w->sweep && p->sum)
+            k_store(&r->lw->b, p->node[0], lane, k_get(&r->lw->b, p->sum[0]));
+    }
+}
+
+/* Of the last piece of a row nobody wants the total, so where totals are all that is wanted, its last elements may be
+ * left out. */
+static bool whole_gangs_only(const row_loop *r, const row_walk *w)
+{
+    bool all = w->only;
+    for (uint32_t i = 0; i < r->part.n; i++)
+        all &= !is_counted(&r->part.at[i], w) && !row_takes_part(&r->part.at[i], w);
+    return all;
+}
+
 void row_piece(row_loop *r, const row_walk *w, k_val begin, k_val count)
 {
     sk_lower *lw = r->lw;
     k_builder *b = &lw->b;
     k_val width = k_i64(b, ROW_GANG), zero = k_i64(b, 0);
-    k_val gangs = k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, ROW_GANG - 1)), width, 0);
-    gang g = {.lane = k_for_all(b, width)};
+    bool sure = whole_gangs_only(r, w);
+    k_val all = sure ? count : sk_add(lw, count, k_i64(b, ROW_GANG - 1)), gangs = k_let(b, OP_QUOT, all, width, 0);
+    gang g = {.lane = k_for_all(b, width), .sure = sure};
     open_carries(r, w);
     g.number = k_for(b, zero, gangs, false);
     g.first = sk_mul(lw, g.number, width);
@@ -489,6 +642,7 @@ void row_piece(row_loop *r, const row_walk *w, k_val begin, k_val count)
     one_gang(r, w, &g);
     k_end(b);
     close_packs(r, w, g.lane);
+    close_sums(r, w, g.lane);
     k_end(b);
     keep_tails(r, w, sk_sub(lw, gangs, k_i64(b, 1)), k_let(b, OP_REM, count, width, 0));
 }

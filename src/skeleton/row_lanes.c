@@ -2,8 +2,8 @@
 #include "skeleton/row.h"
 
 typedef struct lane_part { /* what a lane keeps of a member */
-    k_val *acc;   /* FOLD, SCAN: variables */
-    k_val packed; /* PACK: variable */
+    k_val *acc;            /* FOLD, SCAN: variables */
+    k_val packed;          /* PACK: variable */
 } lane_part;
 
 typedef struct lanes {

@@ -1,4 +1,6 @@
-/* Kernels in which a block takes a piece of a row: states go from piece to piece, or are found by launches in between. */
+/* Kernels in which a block takes a piece of a row: states go from piece to piece, or are found by launches in between.
+ */
+#include "opt/rewrite.h"
 #include "skeleton/row.h"
 
 static void fold_partial(row_loop *r, const row_part *p, k_val count)
@@ -16,17 +18,47 @@ static void fold_partials(row_loop *r, bool late, k_val count)
             fold_partial(r, &r->part.at[i], count);
 }
 
-/* Prefixes wait for the state in shared memory, where that is not so much that it would leave the nearer caches. */
-static void keep_prefixes(row_loop *r)
+static bool few_operators(const row_loop *r, uint32_t n, const ir_id *term)
+{
+    enum { MOST = 4 };
+    ir_program *ir = r->lw->l->ir;
+    opt_ids ids = {0};
+    uint32_t operators = 0;
+    opt_reach(ir, r->lw->arena, n, term, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *t = ir_at(ir, ids.at[i]);
+        if (t->kind == IR_LOOP || t->partial || (t->kind == IR_OP && ir_ops[t->op].flags & OP_MATH))
+            return false;
+        operators += t->kind == IR_OP;
+    }
+    return operators <= MOST;
+}
+
+/* Are its prefixes as fast found again as they are read? */
+static bool is_cheap(const row_loop *r, const row_part *p)
+{
+    const ir_fn *fn = p->fold.info->fn;
+    return p->harmless && few_operators(r, p->n, p->element) && few_operators(r, fn->results, fn->result);
+}
+
+/* Prefixes wait for the state in shared memory, where that is not so much that it would leave the nearer caches, and
+ * more work would be to find them when the state is known. False: none do, and in the first walk nobody wants them. */
+static bool keep_prefixes(row_loop *r)
 {
     enum { MOST_BYTES = 128 << 10 };
     size_t bytes = 0;
+    bool cheap = true;
+    for (uint32_t i = 0; i < r->part.n; i++)
+        cheap &= r->part.at[i].op->kind != L_SCAN || is_cheap(r, &r->part.at[i]);
+    if (cheap)
+        return false;
     for (uint32_t i = 0; i < r->part.n; i++)
         for (uint32_t c = 0; c < r->part.at[i].n && r->part.at[i].op->kind == L_SCAN; c++)
             bytes += ROW_PIECE * ir_type_size(r->part.at[i].fold.info->type[c]);
     for (uint32_t i = 0; i < r->part.n && bytes <= MOST_BYTES; i++)
         if (r->part.at[i].op->kind == L_SCAN)
             r->part.at[i].prefix = row_cells(r, &r->part.at[i], ROW_PIECE, "prefix");
+    return true;
 }
 
 /* Behind `before` words a piece. */
@@ -52,7 +84,7 @@ static void chain_states(row_loop *r, bool late, k_val piece, k_val count)
 /* --- states go from piece to piece --- */
 
 typedef struct row_piece_of { /* of a launch */
-    k_val number; /* in its row */
+    k_val number;             /* in its row */
     k_val begin, count;
     k_val last; /* it is the last one of its row */
     bool scans;
@@ -83,10 +115,21 @@ static row_piece_of begin_piece(row_loop *r, const char *name, bool results)
     return x;
 }
 
+/* A line that two pieces share is read before it is written. That of the end is fetched before the beginning is
+ * written.
+ */
+static void fetch_end(row_loop *r, const row_part *p, k_val end)
+{
+    for (uint32_t c = 0; c < p->n; c++)
+        k_fetch(&r->lw->b, sk_array_memory(r->lw, p->op->term, c, true), end, k_i64(&r->lw->b, 0));
+}
+
 static void copy_all_packed(row_loop *r)
 {
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i], *counter = row_counter(r, p);
+        if (p->op->kind == L_PACK)
+            fetch_end(r, p, sk_add(r->lw, counter->before, k_load(&r->lw->b, counter->count, k_i64(&r->lw->b, 0))));
         if (p->op->kind == L_PACK)
             row_copy_packed(r, p, counter->before, k_load(&r->lw->b, counter->count, k_i64(&r->lw->b, 0)));
     }
@@ -110,12 +153,13 @@ static void finish_counts(row_loop *r, const row_piece_of *x)
 void row_build_chain(row_loop *r)
 {
     row_piece_of x = begin_piece(r, "row_pieces", true);
-    keep_prefixes(r);
-    row_piece(r, &(row_walk){.totals = x.scans, .counts = true, .early = true}, x.begin, x.count);
+    bool only = !keep_prefixes(r);
+    row_piece(r, &(row_walk){.totals = x.scans, .only = only, .counts = true, .early = true, .fetch = !x.scans},
+              x.begin, x.count);
     fold_partials(r, false, x.count);
     chain_states(r, false, x.number, x.count);
     if (x.scans) {
-        row_piece(r, &(row_walk){.results = true}, x.begin, x.count);
+        row_piece(r, &(row_walk){.results = true, .fetch = true}, x.begin, x.count);
         fold_partials(r, true, x.count);
     }
     if (r->lw->cluster->late_words)

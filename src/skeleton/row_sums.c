@@ -1,5 +1,5 @@
-/* What folds keep beyond a gang: totals of blocks of 64 blocks where order is kept, accumulators by position where it need
- * not be; and how they go from level to level while a row is walked. */
+/* What folds keep beyond a gang: totals of blocks of 64 blocks where order is kept, accumulators by position where it
+ * need not be; and how they go from level to level while a row is walked. */
 #include "skeleton/row.h"
 
 void row_declare_sums(row_loop *r, row_part *p, int64_t levels)
@@ -171,8 +171,8 @@ void row_piece_total(row_loop *r, const row_part *p, k_val count, k_val *total)
         total[c] = k_load(b, p->ordered ? p->node[c] : p->sums[c], at);
 }
 
-/* Totals of 64 blocks are the next level's block, so a piece that ends such a block goes up as far as that holds. Levels:
- * 0 gangs of the piece, 1 pieces, 2 blocks of 64 pieces ... */
+/* Totals of 64 blocks are the next level's block, so a piece that ends such a block goes up as far as that holds.
+ * Levels: 0 gangs of the piece, 1 pieces, 2 blocks of 64 pieces ... */
 static void ordered_piece(row_loop *r, const row_part *p, k_val piece, k_val pieces, k_val count)
 {
     sk_lower *lw = r->lw;

@@ -117,17 +117,17 @@ void sk_bind_run(sk_lower *lw, unsigned d, k_val index)
         sk_bind(lw, lw->space.var[d], index);
 }
 
-void sk_bind_runs(sk_lower *lw, const l_cluster *c, unsigned end, k_val position)
+void sk_bind_runs(sk_lower *lw, const l_cluster *c, unsigned first, unsigned end, k_val position)
 {
     k_builder *b = &lw->b;
     const sk_space *s = &lw->space;
-    unsigned outermost = 0;
+    unsigned outermost = first;
     while (outermost < end && !(s->run[outermost] && s->used[outermost]))
         outermost++;
     for (unsigned d = end; d-- > outermost;) {
         if (!s->run[d])
             continue;
-        if (!d) {
+        if (d == first) {
             sk_bind_run(lw, d, position);
             break;
         }

@@ -15,8 +15,8 @@ void sk_find_runs(ir_program *p, l_cluster *c, arena *a, uint32_t n, const ir_id
 void sk_open_space(sk_lower *lw, const l_cluster *c, const sk_index *at);
 /* The index in the run that begins at dimension d. */
 void sk_bind_run(sk_lower *lw, unsigned d, k_val index);
-/* The indices of the runs in dimensions [0, end) from the row-major position in all of them: those that matter, by
+/* The indices of the runs in dimensions [first, end) from the row-major position in all of them: those that matter, by
  * division. */
-void sk_bind_runs(sk_lower *lw, const l_cluster *c, unsigned end, k_val position);
+void sk_bind_runs(sk_lower *lw, const l_cluster *c, unsigned first, unsigned end, k_val position);
 
 #endif

@@ -41,13 +41,13 @@ typedef enum {
     SK_MAP_FLAT,    /* one loop over all elements; index components by division where needed */
     SK_MAP_ROWS,    /* rows and columns: index components are loop variables */
     SK_MAP_TILES,   /* the same, a gang being a tile of a few rows: elements that loop until a condition of their own */
+    SK_MAP_ACROSS,  /* the same, a gang going along the axis that reads lie together in, which is not the innermost */
     SK_STENCIL,     /* bands of rows, columns in tiles, interior and borders apart */
     SK_FOLD_SHORT,  /* lanes over rows, each row left to right: rows of at most SK_SHORT elements */
     SK_FOLD_BESIDE, /* the same along one dimension, a lane having all rows of small dimensions behind it */
     SK_FOLD_ROWS,   /* lanes over rows, operators that keep order */
     SK_FOLD_CHOICE, /* operators that choose an element by its key: its place first, then the element */
     SK_FOLD_TREE,   /* lanes within a row; one partial result per piece */
-    SK_FOLD_APART,  /* the same, several pieces at once that lie far apart: rows that come from memory */
     SK_FOLD_COLUMNS,   /* rows that are neighbours in memory: line by line, a line having an element of each */
     SK_CHOOSE_COLUMNS, /* the same of operators that choose an element by its key */
     SK_COMBINE_SHORT,  /* SK_FOLD_SHORT and SK_FOLD_TREE over partial results */
@@ -94,9 +94,11 @@ typedef struct sk_options {
     bool checks;   /* false: the program is `unchecked` */
     bool contract; /* products feeding a + fold become fma */
     bool stream;   /* results are written past the caches */
+    bool ahead;    /* folds: elements come from memory */
     bool final;    /* folds: this launch makes the result (seed applied) */
-    int64_t row;   /* folds of rows: their length if the kernel is made for it; below 0: made for this number of groups
-                      of lanes, the last of which is not whole; 0: for any length */
+    int64_t row; /* SK_MAP_ROWS: gangs of short rows (sk_row_gangs); 0: they need not be whole. SK_STENCIL: not 0 if the
+                    image is narrow. Folds of rows: their length if the kernel is made for it; below 0: made for this
+                    number of groups of lanes, the last of which is not whole; 0: for any length */
     bool narrow;   /* launches satisfy k_indices_fit; others need a kernel without this */
 } sk_options;
 
@@ -124,7 +126,7 @@ typedef struct sk_geometry {
     int64_t slot[SK_SLOTS]; /* geometry arguments of the kernel, as the skeleton numbers them */
     int64_t partials;       /* folds: partial results per row this launch writes; 1: the result itself */
     int64_t state_words;    /* of SK_STATE: the same in all passes of a cluster that use it */
-    bool stream;
+    bool stream, ahead;
     int64_t row;
     double work; /* a rough number of scalar operations, to keep small launches on the caller's thread */
 } sk_geometry;

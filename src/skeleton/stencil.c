@@ -285,7 +285,7 @@ sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_opt
     t.bottom = sk_min(&lw, t.height, sk_add(&lw, t.top, band));
     t.left = sk_mul(&lw, sk_sub(&lw, k_piece(b), sk_mul(&lw, group, tiles)), size);
     t.right = sk_min(&lw, t.width, sk_add(&lw, t.left, size));
-    int64_t tile_columns = sk_tile(c, options);
+    int64_t tile_columns = options->row ? SK_NARROW : sk_tile(c, options);
     int64_t warm = 0;
     for (uint32_t i = 0; i < s.stage.n; i++) {
         stage *g = &s.stage.at[i];

@@ -253,21 +253,23 @@ static bool only_neighbours_read(const l_program *l, ir_id array)
     return true;
 }
 
-static bool worth_copying(stages *s, const reach *r)
+/* Of narrow images, what reads beside a column of its own row would not be enough to copy it where rows are long. */
+static bool worth_copying(stages *s, const reach *r, bool narrow)
 {
     const l_program *l = s->lw->l;
     const l_cluster *c = s->lw->cluster;
     const ir_array *info = ir_info(l->ir, r->node);
-    return !r->followed && !stage_of(s, r->node) && r->h.up + r->h.down + 1 >= LEAST_COPIED && info->rank == 2 &&
-           c->rank == 2 && memcmp(info->shape, c->shape, 2 * sizeof(ir_id)) == 0 && only_neighbours_read(l, r->node);
+    bool enough = narrow ? r->h.left || r->h.right : r->h.up + r->h.down + 1 >= LEAST_COPIED;
+    return !r->followed && !stage_of(s, r->node) && enough && info->rank == 2 && c->rank == 2 &&
+           memcmp(info->shape, c->shape, 2 * sizeof(ir_id)) == 0 && only_neighbours_read(l, r->node);
 }
 
-static void copy_for(stages *s, const stage *g, arena *a)
+static void copy_for(stages *s, const stage *g, bool narrow, arena *a)
 {
     reaches found = {0};
     find_reaches(s->lw->l, a, g->op->term, &found);
     for (uint32_t i = 0; i < found.n; i++) {
-        if (!worth_copying(s, &found.at[i]))
+        if (!worth_copying(s, &found.at[i], narrow))
             continue;
         ir_id array = found.at[i].node;
         l_op *op = arena_alloc(a, sizeof(*op));
@@ -279,12 +281,12 @@ static void copy_for(stages *s, const stage *g, arena *a)
 /* An array in memory of which a costly stage reads many rows is copied to kept rows first. There its edges are padded,
  * so that no columns need care, and its rows do not fall into the same few sets of the cache, as they do in arrays
  * whose width is a power of two. Copies stand before all other stages. */
-static void add_copies(stages *s, arena *a)
+static void add_copies(stages *s, bool narrow, arena *a)
 {
     uint32_t own = s->stage.n;
     for (uint32_t i = 0; i < own; i++)
-        if (s->stage.at[i].block && block_cost(s, &s->stage.at[i], a) >= LEAST_COST)
-            copy_for(s, &s->stage.at[i], a);
+        if (narrow || (s->stage.at[i].block && block_cost(s, &s->stage.at[i], a) >= LEAST_COST))
+            copy_for(s, &s->stage.at[i], narrow, a);
     find_pads(s->lw->l, a, s);
     stage *ordered = arena_alloc(a, s->stage.n * sizeof(stage));
     uint32_t n = 0;
@@ -390,7 +392,7 @@ static void choose_rows(stages *s, const sk_options *options, arena *a)
         if (s->stage.at[i].block)
             s->rows = MOST_ROWS;
     }
-    add_copies(s, a);
+    add_copies(s, options->row, a);
 }
 
 /* Where rows are computed together, one register of f32; two if there is nothing but a long sum, whose next addition

@@ -143,13 +143,13 @@ static k_val moderate(stretch *t, k_val all, k_val x)
     return and(t, all, k_let(b, OP_LE, x, k_i64(b, farthest), 0));
 }
 
-/* Are positions of cuts computed without wrapping, and the loop and its periods long enough? Gangs that are not whole
- * cost more than cuts gain in short rows. */
+/* Are positions of cuts computed without wrapping, and the loop and its periods long enough? Of several cuts, gangs
+ * that are not whole cost more than they gain in short rows. */
 static k_val suits(stretch *t)
 {
-    enum { FEWEST_GANGS = 4 };
     k_builder *b = &t->lw->b;
-    k_val all = k_let(b, OP_GE, t->count, k_i64(b, FEWEST_GANGS * (int64_t)t->lw->out->k->lanes), 0);
+    int64_t gangs = t->cuts->n > 1 ? 4 : 1;
+    k_val all = k_let(b, OP_GE, t->count, k_i64(b, gangs * (int64_t)t->lw->out->k->lanes), 0);
     for (uint32_t k = 0; k < t->cuts->n; k++) {
         all = moderate(t, all, t->x[k]);
         all = moderate(t, all, t->y[k]);
@@ -295,6 +295,12 @@ void sk_for_stretches(sk_lower *lw, const sk_stretches *s, k_val count, const sk
     k_val from = k_select(b, first, zero, high), to = k_select(b, first, low, count);
     positions(&t, k_for_all(b, sk_sub(lw, to, from)), from, false);
     k_end(b);
+}
+
+void sk_for_whole_positions(sk_lower *lw, k_val from, k_val count, const sk_positions *of)
+{
+    stretch t = {.lw = lw, .cuts = &(sk_stretches){0}, .of = of};
+    positions(&t, k_for_whole(&lw->b, count), from, false);
 }
 
 void sk_for_few_positions(sk_lower *lw, k_val from, k_val count, const sk_positions *of)

@@ -39,7 +39,9 @@ sk_stretches sk_find_stretches(const sk_lower *lw, uint32_t n, const ir_id *term
 /* Emits FOR_ALLs over positions 0 ... count - 1 in order, at piece level. */
 void sk_for_stretches(sk_lower *lw, const sk_stretches *s, k_val count, const sk_positions *of);
 
-/* One FOR_ALL over positions from ... from + count - 1, of which there are few. */
+/* One FOR_ALL over positions from ... from + count - 1, which are whole gangs. */
+void sk_for_whole_positions(sk_lower *lw, k_val from, k_val count, const sk_positions *of);
+/* The same over those of which there are few. */
 void sk_for_few_positions(sk_lower *lw, k_val from, k_val count, const sk_positions *of);
 
 #endif

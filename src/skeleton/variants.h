@@ -12,11 +12,12 @@ typedef struct sk_outputs { /* values a loop stores, component by component */
 
 /* Sets whether the cluster's elements depend on index components, beyond the row-major position, and whether tiles suit them. */
 void sk_map_prepare(const l_program *l, l_cluster *c, arena *a);
-/* Sets a fold cluster's `apart` and `spare`. */
-void sk_apart_prepare(const l_program *l, l_cluster *c, arena *a);
-/* Pieces that a block of SK_FOLD_APART folds at once; 1 where that does not pay. */
-int64_t sk_together(const l_cluster *c, const sk_options *o);
-/* Sets a fold cluster's `choice` and `choice_bytes`. */
+/* Are what folds read of stencils computed before they read it on this device? Then the operations of an element that
+ * are left for the folds' own loop. */
+bool sk_stages(const l_cluster *c, const sk_options *o);
+void sk_stage_prepare(const l_program *l, l_cluster *c); /* sets `staged_pieces` */
+double sk_fold_flops(const l_cluster *c, const sk_options *o);
+/* Sets what a fold cluster's `choice` and the like are. */
 void sk_choice_prepare(const l_program *l, l_cluster *c, arena *a);
 int64_t sk_choice_piece(const l_cluster *c); /* elements of a piece; any number where the choice is free */
 /* Sets what a stencil cluster's `tile` and bytes are: rows kept in shared memory have the tile's width plus their halo. */
@@ -26,6 +27,9 @@ enum { SK_TILE_ROWS = 4, SK_TILE_COLUMNS = 64 };
 /* Are rows of arrays in memory, too, kept in shared memory on this device, where stencils read their elements often? Not where
  * that would leave narrow tiles. */
 bool sk_shares_rows(const l_cluster *c, const sk_options *options);
+/* Images of at most so many columns have kernels of their own, whose tiles are so wide: where every row ends soon, what
+ * is read beside the array must not take long. */
+enum { SK_NARROW = 128 };
 /* Columns a tile of a stencil loop has on this device. */
 int64_t sk_tile(const l_cluster *c, const sk_options *options);
 
@@ -37,6 +41,8 @@ sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_op
                              sk_reason *why);
 sk_kernel *sk_build_map_tiles(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
                               sk_reason *why);
+sk_kernel *sk_build_map_across(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
+                               sk_reason *why);
 sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
                             sk_reason *why);
 /* Folds of short rows, if their shape is one for SK_FOLD_BESIDE: how they are launched. `piece`: elements that suit

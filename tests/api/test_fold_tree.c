@@ -396,8 +396,7 @@ static void folds_of_several_widths(void **state)
     sn_drop(p);
 }
 
-/* Kernels for what comes from memory take several pieces at once; a device with next to no cache needs no large arrays.
- */
+/* What comes from memory has kernels of its own; a device with next to no cache needs no large arrays. */
 static void arrays_beyond_the_caches(void **state)
 {
     (void)state;

@@ -120,7 +120,8 @@ static sn_scalar below(sn_scalar s)
 
 static sn_acc all_slopes(sn_acc m)
 {
-    return sn_fold_all(sn_add, 0, sn_stencil(below, sn_pattern(3, 3), sn_clamp, m));
+    sn_acc slopes = sn_stencil(below, sn_pattern(3, 3), sn_clamp, m);
+    return sn_results(slopes, sn_fold_all(sn_add, 0, slopes));
 }
 
 static sn_acc other_shape(sn_acc m) /* of a stencil's result: no fold, but other extents */
@@ -145,7 +146,8 @@ static void rows_wait_for_their_own(void **state)
         {"[n,m]f32 -> [n]f32", SN_BODY(turned_sums), whole, row},
         {"[n,m]f32 -> f32", SN_BODY(sum_of_sums), row, whole},
         {"[n]f32 -> f32", SN_BODY(centred), whole, row},
-        {"[n,m]f32 -> f32", SN_BODY(all_slopes), "not fused: the loops are of different kinds", "different extents"},
+        {"[n,m]f32 -> [n,m]f32, f32", SN_BODY(all_slopes), "not fused: the loops are of different kinds",
+         "different extents"},
         {"[n,m]f32 -> [k]f32", SN_BODY(other_shape), "not fused: the two iterate over different extents", "kinds"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {

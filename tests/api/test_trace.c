@@ -265,6 +265,12 @@ static sn_acc column_sums(sn_acc a)
     return sn_sum(sn_map(halved, sn_transpose(a)));
 }
 
+static sn_acc scan_and_sum(sn_acc a)
+{
+    sn_acc b = sn_map(halved, a);
+    return sn_results(sn_postscan(sn_add, 0, b), sn_sum(b));
+}
+
 static void expect_lines(sn_context *cx, sn_status status, int n)
 {
     if (status != SN_OK)
@@ -276,18 +282,20 @@ static void expect_lines(sn_context *cx, sn_status status, int n)
 static void once_an_element(void **state)
 {
     (void)state;
-    static float x[MOST], y[MOST];
+    static float x[MOST], y[MOST], total;
     static const int extent[] = {1, 3, 17, 38, 75, 149, 260, 333}, columns[] = {1, 2, 7, 16, 20, 24};
     sn_context *cx = opened("cpu", 1);
     sn_program *two = sn_compile(cx, "[n]f32 -> [m]f32", each_twice);
     sn_program *three = sn_compile(cx, "[n,3]f32 -> [n,3]f32", interleaved);
     sn_program *turn = sn_compile(cx, "[n]f32 -> [n]f32", rotated);
     sn_program *sums = sn_compile(cx, "[n,m]f32 -> [m]f32", column_sums);
+    sn_program *both = sn_compile(cx, "[n]f32 -> [n]f32, f32", scan_and_sum);
     for (unsigned i = 0; i < sizeof(extent) / sizeof(*extent); i++) {
         int n = extent[i];
         expect_lines(cx, sn_call(two, sn_in(x, n), sn_into(y, 2 * n)), 2 * n);
         expect_lines(cx, sn_call(three, sn_in(x, n, 3), sn_into(y, n, 3)), 3 * n);
         expect_lines(cx, sn_call(turn, sn_in(x, n), sn_into(y, n)), n);
+        expect_lines(cx, sn_call(both, sn_in(x, n), sn_into(y, n), sn_value(&total)), n);
     }
     for (unsigned i = 0; i < sizeof(columns) / sizeof(*columns); i++)
         expect_lines(cx, sn_call(sums, sn_in(x, 40, columns[i]), sn_into(y, columns[i])), 40 * columns[i]);
@@ -295,6 +303,7 @@ static void once_an_element(void **state)
     sn_drop(three);
     sn_drop(turn);
     sn_drop(sums);
+    sn_drop(both);
     sn_close(cx);
 }
 

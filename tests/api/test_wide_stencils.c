@@ -113,6 +113,42 @@ static void several_arrays(void **state)
     both("[h,w]T -> [h,w]T, [h,w]T", chained, "f32", SMALL, SIZES_2D);
 }
 
+static sn_scalar across(sn_scalar s)
+{
+    return weigh(s, 1, TALL);
+}
+
+static sn_scalar small(sn_scalar s)
+{
+    return weigh(s, 3, 3);
+}
+
+static sn_acc across_clamped(sn_acc a)
+{
+    return sn_stencil(across, sn_pattern(1, TALL), sn_clamp, a);
+}
+
+static sn_acc small_mirrored(sn_acc a)
+{
+    return sn_stencil(small, sn_pattern(3, 3), sn_mirror, a);
+}
+
+static sn_acc small_constant(sn_acc a)
+{
+    return sn_zip_with(sn_add, a, sn_stencil(small, sn_pattern(3, 3), sn_constant(1), a));
+}
+
+#define NARROW SIZES_2D, 3, 15, 40, 16, 3, 31, 3, 32, 7, 47, 3, 127, 3, 128, 5, 129, 300, 33
+
+/* Their rows are copied even if few are read. */
+static void narrow_images(void **state)
+{
+    (void)state;
+    both("[h,w]T -> [h,w]T", across_clamped, "f32 u8 f64", SMALL, NARROW);
+    both("[h,w]T -> [h,w]T", small_mirrored, "f32 i16", SMALL, NARROW);
+    both("[h,w]T -> [h,w]T", small_constant, "f32 u8", SMALL, NARROW);
+}
+
 /* Tiles beside each other, and bands below. */
 static void large(void **state)
 {
@@ -140,8 +176,8 @@ static void rows_are_copied(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boundaries), cmocka_unit_test(no_sums),         cmocka_unit_test(several_arrays),
-        cmocka_unit_test(large),      cmocka_unit_test(rows_are_copied),
+        cmocka_unit_test(boundaries),     cmocka_unit_test(no_sums), cmocka_unit_test(narrow_images),
+        cmocka_unit_test(several_arrays), cmocka_unit_test(large),   cmocka_unit_test(rows_are_copied),
     };
     return cmocka_run_group_tests_name("wide_stencils", tests, both_open, both_close);
 }

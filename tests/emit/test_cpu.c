@@ -654,6 +654,57 @@ static void chain_with_errors(void **state)
     case_run(c, pieces);
 }
 
+/* What is known before a chain is used behind it and behind the next one: values, a variable, shared memory. Pieces
+ * give up before the first chain, between the two and behind them. */
+static void chains_in_stages(void **state)
+{
+    cpu_case *c = *state;
+    for (int64_t gives_up = 0; gives_up < 4; gives_up++) {
+        case_kernel(c, 8);
+        k_builder *b = &c->b;
+        int64_t pieces = 150;
+        k_mem x = case_global(c, T_I64, false, 8 * pieces), y = case_global(c, T_I64, true, 8 * pieces),
+              first_words = case_global(c, T_U64, true, 2 * pieces), words = case_global(c, T_U64, true, 2 * pieces);
+        k_mem s = k_shared(b, T_I64, 8, "s"), sum = k_shared(b, T_I64, 1, "sum");
+        for (int64_t i = 0; i < 2 * pieces; i++) {
+            case_put(c, first_words, i, 0);
+            case_put(c, words, i, 0);
+        }
+        k_val p = k_piece(b), base = times(b, p, 8),
+              odd = k_let(b, OP_NE, k_let(b, OP_REM, p, k_i64(b, 2), 0), k_i64(b, 0), 0);
+        k_val v = k_decl(b, times(b, p, 3), "v"), zero = k_i64(b, 0);
+        k_val at = k_for_all(b, k_i64(b, 8)), total = k_load(b, x, add(b, base, at));
+        k_store(b, s, at, total);
+        for (int64_t n = 1; n < 8; n *= 2)
+            total = add(b, k_take_pair(b, total, 0), k_take_pair(b, total, 1));
+        k_if(b, k_let(b, OP_EQ, at, k_i64(b, 5), 0));
+        k_store(b, sum, zero, total);
+        k_end(b);
+        k_end(b);
+        k_val own = k_load(b, sum, zero);
+        if (gives_up == 1)
+            k_check(b, 3, k_let(b, OP_NE, p, k_i64(b, 77), 0), p, p, p);
+        k_chain *chain = k_chain_begin(b, 1, &own, &zero, first_words);
+        k_val result = add(b, chain->left[0], chain->right[0]);
+        k_chain_end(b, chain, &result);
+        k_set(b, v, add(b, k_get(b, v), chain->before[0]));
+        if (gives_up == 2)
+            k_check(b, 4, k_let(b, OP_NE, p, k_i64(b, 78), 0), p, p, p);
+        k_val other = k_select(b, odd, k_get(b, v), own), one = k_i64(b, 1);
+        k_chain *next = k_chain_begin(b, 1, &other, &one, words);
+        result = add(b, times(b, next->left[0], 3), next->right[0]);
+        k_chain_end(b, next, &result);
+        if (gives_up == 3)
+            k_check(b, 5, k_let(b, OP_NE, p, k_i64(b, 79), 0), p, p, p);
+        at = k_for_all(b, k_i64(b, 8));
+        k_fetch(b, x, add(b, base, at), k_i64(b, 8));
+        k_val z = add(b, add(b, k_load(b, s, at), k_get(b, v)), add(b, own, next->before[0]));
+        k_store(b, y, add(b, base, at), k_select(b, odd, z, add(b, z, chain->before[0])));
+        k_end(b);
+        case_run(c, pieces);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -678,6 +729,7 @@ int main(void)
         cmocka_unit_test(atomics),
         cmocka_unit_test(chain_of_matrices),
         cmocka_unit_test(chain_with_errors),
+        cmocka_unit_test(chains_in_stages),
     };
     return cmocka_run_group_tests_name("cpu", tests, open_case, close_case);
 }

@@ -110,6 +110,20 @@ static void past_caches(program *p)
     plain(p);
 }
 
+/* Lanes that walk rows of `limit` elements and more, of one array that is read and of one that is written. */
+static void across(program *p)
+{
+    k_builder *b = &p->b;
+    k_val turns = k_let(b, OP_ADD, p->limit, k_i64(b, 2), 0), rows = k_let(b, OP_QUOT, p->n, turns, 0);
+    k_val i = k_for_all(b, rows), turn = k_for(b, k_i64(b, 0), turns, false);
+    k_val in_row = k_let(b, OP_ADD, k_let(b, OP_MUL, i, turns, 0), turn, 0);
+    k_val in_column = k_let(b, OP_ADD, k_let(b, OP_MUL, turn, rows, 0), i, 0);
+    k_store(b, p->out, in_column, as_result(p, k_load(b, p->x, in_row)));
+    k_store(b, p->copy, in_row, k_load(b, p->y, in_column));
+    k_end(b);
+    k_end(b);
+}
+
 static void few(program *p)
 {
     k_val i = k_for_few(&p->b, p->n), v = larger(p, i);
@@ -144,6 +158,23 @@ static void looping(program *p)
     k_end(b);
     k_store(b, p->out, i, as_result(p, k_get(b, v)));
     k_end(b);
+}
+
+/* Gangs of 2, 3 and 8 lanes, whatever the kernel has, that end where the array does. */
+static void smaller_gangs(program *p)
+{
+    k_builder *b = &p->b;
+    for (unsigned g = 0; g < 3; g++) {
+        k_val lanes = k_i64(b, (int64_t[]){8, 2, 3}[g]);
+        if (p->k->lanes > 1 && (int64_t)p->k->value.at[lanes].bits > p->k->lanes)
+            continue;
+        k_if(b, k_let(b, OP_GE, p->n, lanes, 0));
+        k_val i = k_let(b, OP_ADD, k_let(b, OP_SUB, p->n, lanes, 0), k_for_whole(b, lanes), 0), v = larger(p, i);
+        k_store(b, p->out, i, as_result(p, v));
+        k_store(b, p->copy, i, v);
+        k_end(b);
+        k_end(b);
+    }
 }
 
 static void one_gang(program *p)
@@ -245,8 +276,9 @@ static void run(fixture *f, program *p, const code *c, int64_t n, int64_t limit,
 static const struct {
     const char *name;
     body body;
-} bodies[] = {{"plain", plain},     {"past caches", past_caches}, {"few", few},        {"guarded", guarded},
-              {"looping", looping}, {"one gang", one_gang},       {"checked", checked}};
+} bodies[] = {{"plain", plain},     {"past caches", past_caches}, {"few", few},
+              {"guarded", guarded}, {"looping", looping},         {"one gang", one_gang},
+              {"checked", checked}, {"across", across},           {"smaller gangs", smaller_gangs}};
 
 static void every_count(fixture *f, unsigned which, ir_type type, ir_type to, uint16_t lanes, unsigned processor)
 {
@@ -256,12 +288,14 @@ static void every_count(fixture *f, unsigned which, ir_type type, ir_type to, ui
     bodies[which].body(&p);
     code c = compile(f, &p, processor);
     /* lines are looked for where there are several gangs */
-    int64_t several = bodies[which].body == past_caches ? 5 * lanes : 2 * lanes;
+    int64_t several = (bodies[which].body == past_caches ? 5 : bodies[which].body == across ? 20 : 2) * (int64_t)lanes;
     int64_t most = bodies[which].body == one_gang ? lanes : several < MOST_THREADS ? several : MOST_THREADS;
     for (int64_t n = 0; n <= most; n += 1 + (n > 40 && lanes > 32 && n % lanes < lanes - 2) * (int64_t)(next(f) % 5))
         for (unsigned at_end = 0; at_end < 2; at_end++) {
             int64_t limit = bodies[which].body == checked && n % 3 ? -1 : (int64_t)(next(f) % ((uint64_t)n + 2));
-            run(f, &p, &c, n, bodies[which].body == looping ? limit % 3 : limit, at_end, bodies[which].name);
+            bool turns = bodies[which].body == looping || bodies[which].body == across;
+            run(f, &p, &c, n, turns ? limit % (bodies[which].body == looping ? 3 : 24) : limit, at_end,
+                bodies[which].name);
         }
     cpu_code_unmap(&c.map);
     f->module->release(c.made);

@@ -151,41 +151,54 @@ static const char stencil_and_folds[] = "extents n, m\n"
                                         "r = map y, ss {x: f32, y: f32 -> x / y}\n"
                                         "output r, s, t\n";
 
-static const char chain_and_folds[] = "extents n\n"
+static const char folded_stencils[] = "extents n\n"
                                       "x = input [n]f64\n"
-                                      "y = map x {x: f64 -> exp(exp(x))}\n"
-                                      "z = stencil y pattern 3 clamp {a: f64, b: f64, c: f64 -> a + b + c}\n"
-                                      "w = stencil z pattern 3 mirror {a: f64, b: f64, c: f64 -> a + b + c}\n"
-                                      "s = fold commutes w seed 0.0f64 {x: f64, y: f64 -> x + y}\n"
-                                      "t = fold z {x: f64, y: f64 -> max(x, y)}\n"
-                                      "u = fold w seed 0.0f64 {x: f64, y: f64 -> y}\n"
-                                      "output s, t, u\n";
+                                      "z = stencil x pattern 3 clamp {a: f64, b: f64, c: f64 -> a + b + c}\n"
+                                      "w = stencil x pattern 3 mirror {a: f64, b: f64, c: f64 -> a * b + c}\n"
+                                      "v = map z, w {x: f64, y: f64 -> x * y}\n"
+                                      "s = fold commutes v seed 0.0f64 {x: f64, y: f64 -> x + y}\n"
+                                      "t = fold commutes z {x: f64, y: f64 -> max(x, y)}\n"
+                                      "output s, t\n";
 
-/* Where the kernels can. */
-static void folds_join_the_stencils_loop(void **state)
+static const char folded_chain[] = "extents n\n"
+                                   "x = input [n]f64\n"
+                                   "y = map x {x: f64 -> exp(exp(x))}\n"
+                                   "z = stencil y pattern 3 clamp {a: f64, b: f64, c: f64 -> a + b + c}\n"
+                                   "s = fold commutes z seed 0.0f64 {x: f64, y: f64 -> x + y}\n"
+                                   "output s\n";
+
+static const char orders_of_folds[] = "extents n\n"
+                                      "x = input [n]f64\n"
+                                      "z = stencil x pattern 3 clamp {a: f64, b: f64, c: f64 -> a + b + c}\n"
+                                      "s = fold commutes z seed 0.0f64 {x: f64, y: f64 -> x + y}\n"
+                                      "t = fold z seed 0.0f64 {x: f64, y: f64 -> y}\n"
+                                      "output s, t\n";
+
+/* Folds of all elements compute stencils that nothing else needs; of rows, they do not, and where the stencil's own
+ * loop computes what it reads, it stays there. */
+static void folds_compute_stencils(void **state)
 {
     (void)state;
-    expect_with((l_options){.rows = true, .stencil_folds = true}, stencil_and_folds,
-                "cluster 0: stencil loop over [n, m]\n"
-                "    a2 stencil, stored, kept in rows\n"
-                "    a4 fold, stored\n"
-                "    reads argument 1 ([n,m]f32)\n"
-                "cluster 1: fold loop over [n, m]\n"
-                "    a5 fold, stored\n"
-                "    reads argument 1 ([n,m]f32)\n"
-                "cluster 2: loop over [n, m]\n"
-                "    a7 map, stored\n"
-                "    reads a2 stencil\n"
-                "    reads a4 fold\n");
-    expect_with((l_options){.rows = true, .stencil_folds = true}, chain_and_folds,
-                "cluster 0: stencil loop over [n]\n"
-                "    a2 map, kept in rows\n"
-                "    a3 stencil, kept in rows\n"
-                "    a4 stencil, kept in rows\n"
-                "    a5 fold, stored\n"
-                "    a6 fold, stored\n"
-                "    a7 fold, stored\n"
-                "    reads argument 1 ([n]f64)\n");
+    expect(folded_stencils, "cluster 0: fold loop over [n]\n"
+                            "    a5 fold, stored\n"
+                            "    a6 fold, stored\n"
+                            "    reads argument 1 ([n]f64)\n");
+    expect(folded_chain, "cluster 0: stencil loop over [n]\n"
+                         "    a2 map, kept in rows\n"
+                         "    a3 stencil, stored\n"
+                         "    reads argument 1 ([n]f64)\n"
+                         "cluster 1: fold loop over [n]\n"
+                         "    a4 fold, stored\n"
+                         "    reads a3 stencil\n");
+    expect(orders_of_folds, "cluster 0: stencil loop over [n]\n"
+                            "    a2 stencil, stored\n"
+                            "    reads argument 1 ([n]f64)\n"
+                            "cluster 1: fold loop over [n]\n"
+                            "    a3 fold, stored\n"
+                            "    reads a2 stencil\n"
+                            "cluster 2: ordered fold loop over [n]\n"
+                            "    a4 fold, stored\n"
+                            "    reads a2 stencil\n");
     expect(stencil_and_folds, "cluster 0: stencil loop over [n, m]\n"
                               "    a2 stencil, stored\n"
                               "    reads argument 1 ([n,m]f32)\n"
@@ -341,7 +354,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rows_beyond_the_caches_are_read_from_memory, clusters_setup, clusters_teardown),
         cmocka_unit_test_setup_teardown(what_waits_for_a_fold_leaves_the_stencils_loop, clusters_setup,
                                         clusters_teardown),
-        cmocka_unit_test_setup_teardown(folds_join_the_stencils_loop, clusters_setup, clusters_teardown),
+        cmocka_unit_test_setup_teardown(folds_compute_stencils, clusters_setup, clusters_teardown),
         cmocka_unit_test_setup_teardown(sweeps_have_a_limit, clusters_setup, clusters_teardown),
         cmocka_unit_test_setup_teardown(other_loops_read_what_is_computed_once_a_row, clusters_setup,
                                         clusters_teardown),

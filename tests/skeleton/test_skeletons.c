@@ -521,8 +521,8 @@ static void test_stream(void **state)
     assert_false(goes_past_the_caches(100)); /* arithmetic takes longer than memory */
 }
 
-/* Several pieces at once that lie far apart: the last blocks have fewer, and leave the others' results alone. */
-static void test_far_apart(void **state)
+/* Rows that come from memory: numbers of them that leave blocks of several sizes. */
+static void test_far_ahead(void **state)
 {
     (void)state;
     ir_id shape[2] = {ir_dim(p, "n"), ir_dim(p, "m")};
@@ -575,7 +575,7 @@ int main(void)
         TEST(test_loop),
         TEST(test_after_fold),
         TEST(test_stream),
-        TEST(test_far_apart),
+        TEST(test_far_ahead),
         TEST(test_stencil_rows_at_once),
         TEST(test_no_variant),
     };

@@ -127,7 +127,12 @@ static void shuffle(generator *g)
     k_builder *b = &g->b;
     int64_t lanes = g->k->lanes, d = (int64_t)next(g, g->k->lanes), half = 1;
     k_val mine = any(g), other, from;
-    switch (next(g, lanes > 1 ? 3 : 2)) {
+    switch (next(g, lanes > 1 ? 4 : 2)) {
+    case 3:
+        other = k_take_pair(b, mine, d & 1);
+        from = k_let(b, OP_ADD, k_let(b, OP_MUL, g->lane, k_i64(b, 2), 0), k_i64(b, d & 1), 0);
+        from = k_let(b, OP_BIT_AND, from, k_i64(b, lanes - 1), 0);
+        break;
     case 0:
         other = k_shuffle(b, mine, d);
         from = k_let(b, OP_BIT_AND, k_let(b, OP_ADD, g->lane, k_i64(b, d), 0), k_i64(b, lanes - 1), 0);

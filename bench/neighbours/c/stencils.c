@@ -345,16 +345,67 @@ THEN(
             s += t[j];
         z[i] = s;
     }, )
-THEN(
-    sum_of_sobel_f32, sobel_f32, f32 all = 0,
-    {
-        f32 s = 0;
-        FOR (j, m)
-            s += t[j];
-        PRAGMA(omp atomic)
-        all += s;
-    },
-    RESULT(f32, 0) = all)
+/* Sums of a stencil's rows, one after the other. */
+#define SUM(name, X, Z, S, stencil)                                                                                    \
+    C(name)                                                                                                            \
+    {                                                                                                                  \
+        IN(X, x, 0);                                                                                                   \
+        int64_t n = E(0), m = E(1);                                                                                    \
+        X *outside = stencil##_outside(x, n, m);                                                                       \
+        S all = 0;                                                                                                     \
+        PARALLEL                                                                                                       \
+        {                                                                                                              \
+            Z *t = malloc((size_t)m * sizeof *t);                                                                      \
+            S own = 0;                                                                                                 \
+            SPLIT_FOR                                                                                                  \
+            FOR (i, n) {                                                                                               \
+                S s = 0;                                                                                               \
+                stencil##_row(x, t, n, m, i, outside);                                                                 \
+                PRAGMA(omp simd reduction(+ : s))                                                                      \
+                FOR (j, m)                                                                                             \
+                    s += t[j];                                                                                         \
+                own += s;                                                                                              \
+            }                                                                                                          \
+            PRAGMA(omp atomic)                                                                                         \
+            all += own;                                                                                                \
+            free(t);                                                                                                   \
+        }                                                                                                              \
+        RESULT(S, 0) = all;                                                                                            \
+        free(outside);                                                                                                 \
+    }
+SUM(sum_of_sobel_f32, f32, f32, f32, sobel_f32)
+SUM(sum_of_3_clamp_f32, f32, f32, f32, weighted_3_clamp_f32)
+SUM(sum_of_3_wrap_f32, f32, f32, f32, weighted_3_wrap_f32)
+SUM(sum_of_3_constant_f32, f32, f32, f32, weighted_3_constant_f32)
+SUM(sum_of_3_clamp_f64, f64, f64, f64, weighted_3_clamp_f64)
+SUM(sum_of_5_clamp_f32, f32, f32, f32, weighted_5_clamp_f32)
+SUM(sum_of_9_clamp_f32, f32, f32, f32, weighted_9_clamp_f32)
+SUM(sum_of_dilate_3_u8, u8, u8, u32, dilate_3_u8)
+
+/* Two stencils of one array at a time. */
+STENCIL(magnitude_f32, f32, f32, 1, 1, clamp,
+        sqrtf((P(0, 1) - P(0, -1)) * (P(0, 1) - P(0, -1)) + (P(1, 0) - P(-1, 0)) * (P(1, 0) - P(-1, 0))))
+SUM(sum_of_magnitude_f32, f32, f32, f32, magnitude_f32)
+
+C(sum_of_line_9_f32)
+{
+    IN(f32, x, 0);
+    int64_t n = SIZE;
+    f32 all = 0;
+    PRAGMA(omp parallel for simd reduction(+ : all))
+    for (int64_t i = 4; i < n - 4; i++) {
+        const f32 *at = x + i;
+        all += NINE;
+    }
+    FOR (k, 8) {
+        f32 end[9];
+        const f32 *at = end + 4;
+        FOR (d, 9)
+            end[d] = x[clamp((k < 4 ? k : n - 8 + k) + d - 4, n)];
+        all += NINE;
+    }
+    RESULT(f32, 0) = all;
+}
 THEN(
     maximum_of_sobel_f32, sobel_f32, f32 all = 0,
     {
@@ -365,22 +416,23 @@ THEN(
         all = s > all ? s : all;
     },
     RESULT(f32, 0) = all)
-THEN(
-    argmax_of_9_f32, weighted_9_clamp_f32, f32 all = -3.4e38f;
-    int64_t place = 0,
-    {
-        f32 s = t[0];
-        FOR (j, m)
-            s = t[j] > s ? t[j] : s;
-        if (s >= all) {
-            int64_t at = 0;
-            while (t[at] != s)
-                at++;
-            CRITICAL
-            if (s > all || (s == all && i * m + at < place)) {
-                all = s;
-                place = i * m + at;
-            }
-        }
-    },
-    RESULT(i64, 0) = place)
+#define ARGMAX(name, stencil)                                                                                          \
+    THEN(name, stencil, f32 all = -3.4e38f; int64_t place = 0, ROW_ARGMAX, RESULT(i64, 0) = place)
+#define ROW_ARGMAX                                                                                                     \
+    {                                                                                                                  \
+        f32 s = t[0];                                                                                                  \
+        FOR (j, m)                                                                                                     \
+            s = t[j] > s ? t[j] : s;                                                                                   \
+        if (s >= all) {                                                                                                \
+            int64_t at = 0;                                                                                            \
+            while (t[at] != s)                                                                                         \
+                at++;                                                                                                  \
+            CRITICAL                                                                                                   \
+            if (s > all || (s == all && i * m + at < place)) {                                                         \
+                all = s;                                                                                               \
+                place = i * m + at;                                                                                    \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+ARGMAX(argmax_of_3_f32, weighted_3_clamp_f32)
+ARGMAX(argmax_of_9_f32, weighted_9_clamp_f32)

@@ -277,6 +277,49 @@ static sn_acc maximum_of_sobel(sn_acc x)
     return sn_fold1_all(sn_max, sobel(x));
 }
 
+#define SUM_OF(name, stencil)                                                                                          \
+    static sn_acc sum_of_##name(sn_acc x)                                                                              \
+    {                                                                                                                  \
+        return sn_sum(sn_flatten(stencil(x)));                                                                         \
+    }
+SUM_OF(3_clamp, weighted_3_clamp)
+SUM_OF(3_wrap, weighted_3_wrap)
+SUM_OF(3_constant, weighted_3_constant)
+SUM_OF(5_clamp, weighted_5_clamp)
+SUM_OF(9_clamp, weighted_9_clamp)
+SUM_OF(dilate_3, dilate_3)
+
+static sn_scalar centred_across(sn_scalar s)
+{
+    return sn_sub(sn_at(s, 0, 1), sn_at(s, 0, -1));
+}
+
+static sn_scalar centred_down(sn_scalar s)
+{
+    return sn_sub(sn_at(s, 1, 0), sn_at(s, -1, 0));
+}
+
+static sn_scalar length_of(sn_scalar x, sn_scalar y)
+{
+    return sn_sqrt(sn_add(sn_mul(x, x), sn_mul(y, y)));
+}
+
+static sn_acc sum_of_magnitude(sn_acc x)
+{
+    return sn_sum(sn_flatten(sn_zip_with(length_of, sn_stencil(centred_across, sn_pattern(1, 3), sn_clamp, x),
+                                         sn_stencil(centred_down, sn_pattern(3, 1), sn_clamp, x))));
+}
+
+static sn_acc sum_of_line_9(sn_acc x)
+{
+    return sn_sum(line_9(x));
+}
+
+static sn_acc argmax_of_3(sn_acc x)
+{
+    return sn_argmax(sn_flatten(weighted_3_clamp(x)));
+}
+
 static sn_acc argmax_of_9(sn_acc x)
 {
     return sn_argmax(sn_flatten(weighted_9_clamp(x)));

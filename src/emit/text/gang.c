@@ -71,6 +71,8 @@ static const char *source_lane(emitter *e, const k_stmt *s)
         return arena_printf(e->arena, "(int)((sn_lane & ~%uu) + %u)", 2 * d - 1, d - 1);
     case K_LANE:
         return arena_printf(e->arena, "%u", d);
+    case K_PAIR:
+        return arena_printf(e->arena, "(int)(2 * sn_lane + %u) & %u", d, e->k->lanes - 1u);
     default:
         return arena_printf(e->arena, "(int)(sn_lane + %u) & %u", d, e->k->lanes - 1u);
     }

@@ -355,6 +355,8 @@ static void statement(emitter *e, const k_stmt *s)
     case K_STORE:
         store(e, s);
         return;
+    case K_FETCH: /* other blocks are at work while one waits */
+        return;
     case K_CHECK:
         if (!(s->sub & K_NOTE)) /* nobody listens */
             check(e, s);

@@ -451,5 +451,5 @@ void cg_select(cg *g, const k_stmt *s)
     bool narrow = cg_is_narrow(g, s->dst);
     cg_ref x = narrow ? cg_index_vec(g, s->in[1]) : cg_vec(g, s->in[1]);
     cg_ref y = narrow ? cg_index_vec(g, s->in[2]) : cg_vec(g, s->in[2]);
-    cg_define(g, s->dst, LLVMBuildSelect(g->b, c.v, x, y, ""));
+    cg_define(g, s->dst, LLVMBuildSelect(g->b, cg_right_halves(g, s, c.v), x, y, ""));
 }

@@ -42,6 +42,7 @@ typedef struct cg_facts {
     bool warp;          /* COMPACT, COUNT or ATOMIC inside */
     bool loops;         /* LOOP or FOR inside */
     bool uniform_load;
+    bool notes; /* a CHECK that says what is computed */
     /* of a FOR_ALL only: */
     bool sets_outer;    /* sets a variable of the piece */
     bool reads_written; /* loads from memory that it also stores to */
@@ -113,8 +114,9 @@ typedef struct cg {
     const bool *narrow; /* per value: index arithmetic, whose vectors have 32 bits a lane; NULL: in 64 */
     cg_facts *facts;   /* per k_ref of a compound statement */
     LLVMBasicBlockRef abandon; /* where a piece goes that failed a CHECK at piece level */
-    cg_ref chain_next;         /* alloca i32: chains of this piece already published */
-    unsigned chains;
+    bool gives_up;             /* there are such CHECKs */
+    cg_ref hidden;             /* i64: zero, see warp.c; NULL: not made yet */
+    cg_ref ahead;              /* i64: how many pieces on the one is that follows this one here; NULL: not known */
     bool streamed;             /* non-temporal stores were made */
 
     /* inside a FOR_ALL */
@@ -299,6 +301,7 @@ void cg_copy_tile(cg *g, cg_copy way, const cg_rows *r);
 typedef struct cg_copier {
     LLVMBasicBlockRef caller, body, end;
     cg_ref fn, group; /* first lane of the group at hand, i64 */
+    cg_ref lanes;     /* how many there are; NULL: as many as the kernel has */
 } cg_copier;
 cg_ref cg_function(cg *g, const char *name, LLVMTypeRef *type, unsigned parameters); /* void, of this module's own */
 cg_copier cg_open_copier(cg *g, const char *name, LLVMTypeRef *type, unsigned parameters);
@@ -318,6 +321,9 @@ void cg_compact(cg *g, k_ref id);
 void cg_count(cg *g, k_ref id);
 void cg_take(cg *g, k_ref id);
 void cg_all(cg *g, k_ref id);
+/* The condition of a SELECT; where it says which lanes get the left halves of their blocks added, in a form of which
+ * LLVM makes masks. */
+cg_ref cg_right_halves(cg *g, const k_stmt *s, cg_ref condition);
 
 /* --- bytes.c --- */
 /* What a mixed SET of lanes that are all on adds to its variable, some lanes' parts added up in one of them: where
@@ -327,6 +333,16 @@ cg_ref cg_byte_sum(cg *g, const k_stmt *set);
 /* --- chain.c --- */
 void cg_chain(cg *g, k_ref id);
 void cg_chain_abandon(cg *g);
+
+/* --- stages.c --- */
+typedef struct cg_taking {
+    cg_ref next;     /* pointer to the first piece that nobody has taken */
+    cg_ref together; /* i32: most pieces at a time */
+    cg_ref last;     /* where the launch ends */
+} cg_taking;
+/* Takes pieces of a kernel with CHAIN and runs them, until none is left. */
+void cg_stages(cg *g, const cg_taking *taking);
+void cg_fetch_ahead(cg *g, const k_stmt *s);
 
 /* --- check.c --- */
 void cg_check(cg *g, k_ref id);

@@ -130,6 +130,23 @@ static cg_ref failing_lanes(cg *g, const k_stmt *s)
     return g->mask.on ? LLVMBuildAnd(g->b, g->mask.on, fails, "") : fails;
 }
 
+/* The one lane of a gang leaves it, once it has been reported. */
+static void check_alone(cg *g, const k_stmt *s)
+{
+    LLVMBasicBlockRef bad = cg_block(g, "bad"), good = cg_block(g, "good");
+    cg_ref holds = surely_holds(g, s->in[0]);
+    if (holds) {
+        LLVMBasicBlockRef closer = cg_block(g, "closer");
+        cg_unlikely(g, LLVMBuildNot(g->b, holds, ""), closer, good);
+        cg_at(g, closer);
+    }
+    cg_unlikely(g, cg_mask_any(g, failing_lanes(g, s)), bad, good);
+    cg_at(g, bad);
+    call_report(g, s, cg_i64(g, 0));
+    cg_br(g, g->gang_end);
+    cg_at(g, good);
+}
+
 /* A whole gang in which a lane fails is done again by the masked body, which reports. */
 static void check_whole(cg *g, const k_stmt *s)
 {
@@ -221,6 +238,8 @@ void cg_check(cg *g, k_ref id)
         note(g, s);
     else if (!g->thread)
         check_piece(g, s);
+    else if (g->lanes == 1)
+        check_alone(g, s);
     else if (g->restart)
         check_whole(g, s);
     else

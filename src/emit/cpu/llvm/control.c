@@ -58,10 +58,10 @@ static void set(cg *g, const k_stmt *s)
 
 /* --- IF --- */
 
-static void if_uniform(cg *g, const k_stmt *s, const cg_facts *inside)
+/* All lanes go the same way, which `c` tells. */
+static void if_uniform(cg *g, const k_stmt *s, cg_ref c, const cg_facts *inside)
 {
     cg_mask outer = g->mask;
-    cg_ref c = cg_scalar(g, s->in[0]);
     LLVMBasicBlockRef then = cg_block(g, "then"), end = cg_block(g, "end_if");
     LLVMBasicBlockRef orelse = s->orelse ? cg_block(g, "else") : end;
     cg_cond(g, c, then, orelse);
@@ -105,7 +105,11 @@ void cg_if(cg *g, k_ref id)
     const k_stmt *s = &g->k->stmt.at[id];
     const cg_facts *inside = &g->facts[id];
     if (!g->thread || g->k->value.at[s->in[0]].shape == K_UNIFORM) {
-        if_uniform(g, s, inside);
+        if_uniform(g, s, cg_scalar(g, s->in[0]), inside);
+        return;
+    }
+    if (g->lanes == 1) {
+        if_uniform(g, s, cg_mask_any(g, cg_vec(g, s->in[0])), inside);
         return;
     }
     bool tiny = inside->statements <= TINY_BRANCH && !inside->loops && !inside->checks && !inside->uniform_load &&
@@ -121,7 +125,7 @@ void cg_if(cg *g, k_ref id)
 
 static bool diverges(const cg *g, const k_stmt *s)
 {
-    if (!g->thread)
+    if (!g->thread || g->lanes == 1)
         return false;
     for (k_ref r = s->body; r; r = g->k->stmt.at[r].next)
         if (g->k->stmt.at[r].op == K_BREAK_IF && g->k->value.at[g->k->stmt.at[r].in[0]].shape != K_UNIFORM)
@@ -190,6 +194,11 @@ void cg_break_if(cg *g, k_ref id)
     LLVMBasicBlockRef on = cg_block(g, "stay");
     if (!g->thread || g->k->value.at[s->in[0]].shape == K_UNIFORM) {
         cg_cond(g, cg_scalar(g, s->in[0]), g->loop_exit, on);
+        cg_at(g, on);
+        return;
+    }
+    if (g->lanes == 1) {
+        cg_cond(g, cg_mask_any(g, cg_vec(g, s->in[0])), g->loop_exit, on);
         cg_at(g, on);
         return;
     }
@@ -305,6 +314,9 @@ void cg_statement(cg *g, k_ref id)
         return;
     case K_SHUFFLE:
         cg_take(g, id);
+        return;
+    case K_FETCH:
+        cg_fetch_ahead(g, s);
         return;
     case K_CHAIN:
         cg_chain(g, id);

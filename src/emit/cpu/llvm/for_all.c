@@ -72,8 +72,8 @@ static cg_ref aligned_start(cg *g, loop *l)
     k_ref stream = l->facts->stream;
     unsigned budget = MOST_SLICE;
     int64_t count;
-    if (!stream || l->s->sub == K_WHOLE || l->facts->private_memory || l->facts->warp || l->facts->sets_outer ||
-        (literal_count(g, l->s, &count) && count < 4 * (int64_t)g->lanes))
+    if (g->lanes == 1 || !stream || l->s->sub == K_WHOLE || l->facts->private_memory || l->facts->warp ||
+        l->facts->sets_outer || (literal_count(g, l->s, &count) && count < 4 * (int64_t)g->lanes))
         return cg_i64(g, 0);
     const k_stmt *store = &g->k->stmt.at[stream];
     cg_ref index = at_thread_0(g, store->in[0], l->s->dst, &budget);
@@ -124,6 +124,10 @@ static cg_ref mask_gang(cg *g, loop *l)
         }
         n = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){left, cg_i64(g, g->lanes)});
     }
+    if (g->lanes == 1) {
+        g->mask = (cg_mask){.some = true};
+        return n;
+    }
     g->mask = (cg_mask){.on = cg_mask_first(g, n), .some = true, .first = g->part || l->peeled ? NULL : n};
     if (!l->peeled)
         return n;
@@ -147,7 +151,7 @@ static cg_ref masked_body(cg *g, loop *l, cg_ref full)
     g->restart = NULL;
     g->alive = NULL;
     g->gang_end = end;
-    if (l->facts->checks) {
+    if (l->facts->checks && lanes > 1) {
         g->alive = cg_alive_flags(g);
         LLVMBuildStore(g->b, g->mask.on, g->alive);
     }
@@ -160,11 +164,12 @@ static cg_ref masked_body(cg *g, loop *l, cg_ref full)
     return l->staggers ? cg_i64(g, l->part) : threads;
 }
 
-static void whole_body(cg *g, loop *l)
+/* `restart`: where a gang in which a CHECK fails begins again. */
+static void whole_body(cg *g, loop *l, LLVMBasicBlockRef restart)
 {
     cg_at(g, l->whole);
     g->mask = (cg_mask){.some = true};
-    g->restart = l->masked;
+    g->restart = restart;
     g->alive = NULL;
     g->gang_end = l->latch;
     if (!l->staggers) {
@@ -215,7 +220,7 @@ static void gang_loop(cg *g, loop *l)
         masked_end = cg_here(g);
     }
     if (l->twice) {
-        whole_body(g, l);
+        whole_body(g, l, l->masked);
         whole_end = cg_here(g);
     } else {
         LLVMDeleteBasicBlock(l->whole);
@@ -231,6 +236,54 @@ static void gang_loop(cg *g, loop *l)
     cg_at(g, end);
 }
 
+/* Where there are threads for a whole gang, all gangs are whole: the last one ends where the threads do, and some of
+ * its threads run again, and store what they stored before. Fewer threads are masked, and all from where a CHECK fails.
+ *
+ *     enough threads for a gang? -> head
+ *     any thread? -> base = 0 -> masked
+ *     -> end
+ *   head:    from < count? -> base = min(from, count - lanes) -> whole body -> from = base + lanes -> head
+ *            -> end
+ *   masked:  masked body -> base += its threads -> base < count? -> masked
+ *            -> end */
+static void gangs_that_overlap(cg *g, loop *l)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMTypeRef i64 = g->i64;
+    LLVMBasicBlockRef before = cg_here(g), few = cg_block(g, "few"), head = cg_block(g, "gang"),
+                      restart = cg_block(g, "restart"), end = cg_block(g, "end_all");
+    cg_ref zero = cg_i64(g, 0), lanes = cg_i64(g, g->lanes), last = LLVMBuildSub(b, l->count, lanes, "");
+    l->whole = cg_block(g, "whole");
+    l->masked = cg_block(g, "masked");
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntSGE, last, zero, ""), head, few);
+    cg_at(g, few);
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntSGT, l->count, zero, ""), l->masked, end);
+
+    cg_at(g, head);
+    cg_ref from = LLVMBuildPhi(b, i64, "from");
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, from, l->count, ""), l->whole, end);
+    cg_at(g, l->whole);
+    cg_ref base = l->base = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){from, last});
+    l->latch = cg_block(g, "latch");
+    whole_body(g, l, restart);
+    cg_at(g, l->latch);
+    LLVMAddIncoming(from, (cg_ref[]){zero, LLVMBuildNSWAdd(b, base, lanes, "")},
+                    (LLVMBasicBlockRef[]){before, l->latch}, 2);
+    cg_br(g, head);
+    cg_at(g, restart);
+    cg_br(g, l->masked);
+
+    cg_at(g, l->masked);
+    cg_ref masked = l->base = LLVMBuildPhi(b, i64, "base");
+    l->latch = cg_block(g, "latch.masked");
+    cg_ref threads = masked_body(g, l, NULL);
+    cg_at(g, l->latch);
+    cg_ref next = LLVMBuildNSWAdd(b, masked, threads ? threads : lanes, "");
+    LLVMAddIncoming(masked, (cg_ref[]){zero, base, next}, (LLVMBasicBlockRef[]){few, restart, l->latch}, 3);
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, next, l->count, ""), l->masked, end);
+    cg_at(g, end);
+}
+
 /* Exactly one gang, whole or not, and nothing that could start it again: masks are constants. */
 static void single_gang(cg *g, loop *l, bool whole)
 {
@@ -239,7 +292,7 @@ static void single_gang(cg *g, loop *l, bool whole)
     l->base = cg_i64(g, 0);
     cg_br(g, l->whole);
     if (whole)
-        whole_body(g, l);
+        whole_body(g, l, l->masked);
     else
         masked_body(g, l, NULL);
     cg_at(g, l->latch);
@@ -258,6 +311,12 @@ static void limit_lanes(cg *g, const loop *l, unsigned in_register)
 {
     int64_t count;
     unsigned lanes = g->lanes;
+    bool alone = !l->facts->warp && !l->facts->private_memory && !l->facts->sets_outer && !l->facts->parts;
+    if (l->s->sub == K_WHOLE && alone && literal_count(g, l->s, &count) && count > 0 && count < lanes &&
+        (count & (count - 1)) == 0) {
+        cg_set_lanes(g, (unsigned)count);
+        return;
+    }
     if (!in_register)
         return;
     if (l->s->sub == K_FEW && in_register < lanes)
@@ -277,8 +336,9 @@ void cg_for_all(cg *g, k_ref id)
     unsigned lanes = g->lanes, in_register = lanes_of_register(g, l.facts);
     g->mask_bytes = l.facts->widest;
     limit_lanes(g, &l, in_register);
+    whole &= !literal_count(g, l.s, &count) || count >= g->lanes;
     l.count = cg_scalar(g, l.s->in[0]);
-    l.twice = whole || (l.s->sub != K_FEW && !l.facts->parts && l.facts->statements <= MOST_TWICE &&
+    l.twice = whole || (l.s->sub != K_FEW && g->lanes > 1 && !l.facts->parts && l.facts->statements <= MOST_TWICE &&
                         (repeatable || !l.facts->checks));
     bool single = literal_count(g, l.s, &count) && count > 0 && count <= g->lanes && !l.facts->checks;
     if (l.s->sub != K_WHOLE && l.s->sub != K_FEW && !(single && count < g->lanes) && !l.facts->parts)
@@ -290,9 +350,13 @@ void cg_for_all(cg *g, k_ref id)
     l.base = aligned_start(g, &l);
     l.exact = whole || (literal_count(g, l.s, &count) && count % g->lanes == 0 && !l.peeled && !l.lead && l.twice &&
                         !l.facts->checks);
+    bool overlap =
+        l.twice && repeatable && !l.facts->notes && !l.facts->stream && !l.exact && !l.staggers && l.s->sub != K_FEW;
     g->thread = true;
     if (single)
         single_gang(g, &l, count == g->lanes);
+    else if (overlap)
+        gangs_that_overlap(g, &l);
     else
         gang_loop(g, &l);
     cg_set_lanes(g, lanes);

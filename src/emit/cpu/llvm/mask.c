@@ -1,8 +1,10 @@
-/* Masks of active lanes. */
+/* Masks of active lanes. A gang of one lane has none: what its lane skips is branched around. */
 #include "emit/cpu/llvm/cg.h"
 
 cg_ref cg_mask_bits(cg *g, cg_ref mask)
 {
+    if (g->lanes == 1)
+        return LLVMBuildExtractElement(g->b, mask, cg_i32(g, 0), "");
     return LLVMBuildBitCast(g->b, mask, LLVMIntTypeInContext(g->context, g->lanes), "");
 }
 
@@ -29,22 +31,43 @@ static cg_ref first_by_comparison(cg *g, cg_ref count)
     return LLVMBuildICmp(g->b, LLVMIntSGT, limit, LLVMConstVector(number, g->lanes), "");
 }
 
+/* A word of at most 64 bits, the first `count` of which are ones; count: 0 to 64 bits, of that type. */
+static cg_ref first_bits(cg *g, LLVMTypeRef word, cg_ref count)
+{
+    unsigned width = LLVMGetIntTypeWidth(word);
+    cg_ref off = LLVMBuildSub(g->b, LLVMConstInt(word, width, false), count, "");
+    cg_ref none = LLVMBuildICmp(g->b, LLVMIntEQ, count, cg_zero(word), "");
+    cg_ref some = LLVMBuildLShr(g->b, LLVMConstAllOnes(word), off, "");
+    return LLVMBuildSelect(g->b, none, cg_zero(word), some, "");
+}
+
+/* Word by word: a shift of one integer as wide as all lanes goes through memory. */
+static cg_ref first_by_words(cg *g, cg_ref count)
+{
+    unsigned n = g->lanes / 64;
+    LLVMTypeRef i64 = g->i64;
+    cg_ref words = LLVMGetUndef(LLVMVectorType(i64, n));
+    for (unsigned i = 0; i < n; i++) {
+        cg_ref left = LLVMBuildSub(g->b, count, cg_i64(g, 64 * (int64_t)i), "");
+        left = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){left, cg_i64(g, 0)});
+        left = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){left, cg_i64(g, 64)});
+        words = LLVMBuildInsertElement(g->b, words, first_bits(g, i64, left), cg_i32(g, i), "");
+    }
+    return LLVMBuildBitCast(g->b, words, LLVMVectorType(g->i1, g->lanes), "");
+}
+
 cg_ref cg_mask_first(cg *g, cg_ref count)
 {
     if (!g->cpu.avx512)
         return first_by_comparison(g, count);
-    /* Through shifts of one integer: with AVX-512 a mask is one (lanes <= 64). */
+    if (g->lanes > 64)
+        return first_by_words(g, count);
+    /* With AVX-512 a mask is an integer. */
     unsigned width = g->lanes < 8 ? 8 : g->lanes;
     LLVMTypeRef word = LLVMIntTypeInContext(g->context, width);
-    cg_ref n = LLVMBuildZExtOrBitCast(g->b, LLVMBuildTrunc(g->b, count, g->i32, ""), g->i64, "");
-    n = width == 64 ? n : width < 64 ? LLVMBuildTrunc(g->b, n, word, "") : LLVMBuildZExt(g->b, n, word, "");
-    cg_ref all = LLVMConstAllOnes(word), wide = LLVMConstInt(word, width, false);
-    cg_ref off = LLVMBuildSub(g->b, wide, n, "");
-    cg_ref none = LLVMBuildICmp(g->b, LLVMIntEQ, n, cg_zero(word), "");
-    cg_ref bits = LLVMBuildSelect(g->b, none, cg_zero(word), LLVMBuildLShr(g->b, all, off, ""), "");
-    LLVMTypeRef narrow = LLVMIntTypeInContext(g->context, g->lanes);
+    cg_ref bits = first_bits(g, word, LLVMBuildTrunc(g->b, count, word, ""));
     if (width != g->lanes)
-        bits = LLVMBuildTrunc(g->b, bits, narrow, "");
+        bits = LLVMBuildTrunc(g->b, bits, LLVMIntTypeInContext(g->context, g->lanes), "");
     return LLVMBuildBitCast(g->b, bits, LLVMVectorType(g->i1, g->lanes), "");
 }
 

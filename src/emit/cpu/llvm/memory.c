@@ -398,11 +398,13 @@ static void load_tiled(cg *g, k_ref id, const cg_tiled *tile)
     cg_define(g, s->dst, cg_from_memory(g, t, x));
 }
 
-/* Where much is computed between loads, a processor that looks ahead by itself has begun too few of the next ones. */
+/* A processor that looks ahead by itself stops at the end of a page, and where much is computed between loads it has
+ * begun too few of the next ones. What is fetched far ahead is in the second cache in time, and shows it where to look.
+ */
 static cg_ref load_ahead(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned bytes)
 {
-    enum { AHEAD = 2048, LINE = 64 };
-    for (unsigned at = 0; at < bytes * g->lanes; at += LINE) {
+    enum { AHEAD = 64 << 10 };
+    for (unsigned at = 0; at < bytes * g->lanes; at += K_AHEAD_BYTES) {
         cg_ref in[] = {cg_bytes_on(g, pointer, cg_i64(g, AHEAD + at)), cg_i32(g, 0), cg_i32(g, 2), cg_i32(g, 1)};
         cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
     }
@@ -444,7 +446,15 @@ void cg_load(cg *g, k_ref id)
     cg_define(g, s->dst, cg_from_memory(g, t, x));
 }
 
-/* All lanes of a FOR_ALL's only writer of this element: the one lane that is on. */
+/* The number of the lane that is on, where there is one at most; of the first else. */
+static cg_ref lane_on(cg *g, cg_ref bits)
+{
+    LLVMTypeRef word = LLVMTypeOf(bits);
+    return cg_call(g, "llvm.cttz", 1, &word, 2, (cg_ref[]){bits, LLVMConstInt(g->i1, 1, false)});
+}
+
+/* The only writer of an element among all lanes of a FOR_ALL: the one lane that is on. There is an instruction for
+ * this, a scatter, but it takes its time for each lane. */
 static void store_one(cg *g, const k_stmt *s, cg_ref pointer, unsigned align)
 {
     ir_type t = (ir_type)g->k->mem.at[s->mem].type;
@@ -452,9 +462,14 @@ static void store_one(cg *g, const k_stmt *s, cg_ref pointer, unsigned align)
         plain_store(g, cg_to_memory(g, t, cg_scalar(g, s->in[1])), pointer, align);
         return;
     }
-    cg_ref value = cg_to_memory(g, t, cg_vec(g, s->in[1]));
-    cg_ref pointers = cg_splat(g, pointer);
-    scatter(g, value, pointers, align);
+    cg_ref value = cg_to_memory(g, t, cg_vec(g, s->in[1])), bits = cg_mask_bits(g, cg_mask_or_all(g));
+    cg_ref any = LLVMBuildICmp(g->b, LLVMIntNE, bits, cg_zero(LLVMTypeOf(bits)), "");
+    LLVMBasicBlockRef one = cg_block(g, "store.one"), end = cg_block(g, "stored.one");
+    cg_cond(g, any, one, end);
+    cg_at(g, one);
+    plain_store(g, LLVMBuildExtractElement(g->b, value, lane_on(g, bits), ""), pointer, align);
+    cg_br(g, end);
+    cg_at(g, end);
 }
 
 void cg_store(cg *g, k_ref id)

@@ -16,6 +16,11 @@
 static const char passes[] = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,"
                              "loop-mssa(licm),early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
+/* Vectors of one lane become scalars first: as vectors they would be kept in registers of vectors, and of masks. */
+static const char passes_alone[] = "function(sroa,scalarizer,early-cse,instcombine<no-verify-fixpoint>,"
+                                   "simplifycfg,loop-simplify,lcssa,loop-mssa(licm),early-cse,"
+                                   "instcombine<no-verify-fixpoint>,simplifycfg)";
+
 static const char few_passes[] = "function(sroa,early-cse)";
 
 struct emit_cpu_code {
@@ -195,6 +200,25 @@ void cg_code_attributes(cg *g, cg_ref f)
     enum_attribute(g, f, 1, "noalias");
 }
 
+/* One piece after the other. */
+static void emit_pieces(cg *g, cg_ref first, cg_ref last)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMBasicBlockRef before = cg_here(g), head = cg_block(g, "piece"), end = cg_block(g, "done"),
+                      next = cg_block(g, "next");
+    g->abandon = next;
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, first, last, ""), head, end);
+    cg_at(g, head);
+    g->piece = LLVMBuildPhi(b, g->i64, "piece");
+    cg_list(g, g->k->body);
+    cg_br(g, next);
+    cg_at(g, next);
+    cg_ref after = LLVMBuildNSWAdd(b, g->piece, cg_i64(g, 1), "");
+    LLVMAddIncoming(g->piece, (cg_ref[]){first, after}, (LLVMBasicBlockRef[]){before, next}, 2);
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, after, last, ""), head, end);
+    cg_at(g, end);
+}
+
 static void emit_kernel(cg *g)
 {
     LLVMBuilderRef b = g->b;
@@ -205,28 +229,15 @@ static void emit_kernel(cg *g)
     g->entry = LLVMAppendBasicBlockInContext(g->context, g->fn, "allocas");
     LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(g->context, g->fn, "start");
     cg_at(g, start);
-    cg_ref first = field(g, g->i64, g->launch, offsetof(k_launch, first));
     cg_ref last = field(g, g->i64, g->launch, offsetof(k_launch, last));
     cg_read_launch(g, true);
     cg_open_frame(g);
-    LLVMBasicBlockRef before = cg_here(g), head = cg_block(g, "piece"), end = cg_block(g, "done"),
-                      next = cg_block(g, "next");
-    g->abandon = cg_block(g, "abandon");
-    cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, first, last, ""), head, end);
-    cg_at(g, head);
-    g->piece = LLVMBuildPhi(b, g->i64, "piece");
-    cg_list(g, g->k->body);
-    cg_br(g, next);
-
-    cg_at(g, g->abandon);
-    cg_chain_abandon(g);
-    cg_br(g, next);
-
-    cg_at(g, next);
-    cg_ref after = LLVMBuildNSWAdd(b, g->piece, cg_i64(g, 1), "");
-    LLVMAddIncoming(g->piece, (cg_ref[]){first, after}, (LLVMBasicBlockRef[]){before, next}, 2);
-    cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, after, last, ""), head, end);
-    cg_at(g, end);
+    if (g->k->chained)
+        cg_stages(g, &(cg_taking){.next = field(g, g->ptr, g->launch, offsetof(k_launch, next)),
+                                  .together = field(g, g->i32, g->launch, offsetof(k_launch, together)),
+                                  .last = last});
+    else
+        emit_pieces(g, field(g, g->i64, g->launch, offsetof(k_launch, first)), last);
     store_fence(g);
     LLVMBuildRetVoid(b);
     cg_at(g, g->entry);
@@ -257,7 +268,8 @@ static void verify(cg *g)
 static void optimise(cg *g)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPasses(g->module, g->little_effort ? few_passes : passes, g->machine, options);
+    const char *all = g->k->lanes == 1 ? passes_alone : passes;
+    LLVMErrorRef error = LLVMRunPasses(g->module, g->little_effort ? few_passes : all, g->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (!error)
         return;

@@ -56,6 +56,7 @@ static void at_thread_statement(scan *s, k_ref id, cg_facts *inner)
         break;
     case K_CHECK:
         inner->checks++;
+        inner->notes |= (st->sub & K_NOTE) != 0;
         break;
     case K_ATOMIC:
     case K_COMPACT:
@@ -80,6 +81,7 @@ static void merge(cg_facts *into, const cg_facts *from)
     into->warp |= from->warp;
     into->loops |= from->loops;
     into->uniform_load |= from->uniform_load;
+    into->notes |= from->notes;
 }
 
 void cg_scan(cg *g)
@@ -102,7 +104,7 @@ void cg_scan(cg *g)
         inner->statements++;
         if (s.walk.for_all)
             at_thread_statement(&s, id, inner);
-        if (k->stmt.at[id].op == K_CHAIN)
-            g->chains++;
+        if (k->stmt.at[id].op == K_CHECK && !s.walk.for_all)
+            g->gives_up = true;
     }
 }

@@ -81,7 +81,8 @@ cg_ref cg_close_copier(cg *g, cg_copier *c, unsigned n)
     cg_ref next = LLVMBuildNSWAdd(g->b, c->group, cg_i64(g, n), "");
     LLVMBasicBlockRef last = cg_here(g);
     LLVMAddIncoming(c->group, &next, &last, 1);
-    cg_cond(g, LLVMBuildICmp(g->b, LLVMIntSLT, next, cg_i64(g, g->lanes), ""), c->body, c->end);
+    cg_ref lanes = c->lanes ? c->lanes : cg_i64(g, g->lanes);
+    cg_cond(g, LLVMBuildICmp(g->b, LLVMIntSLT, next, lanes, ""), c->body, c->end);
     cg_at(g, c->end);
     LLVMBuildRetVoid(g->b);
     cg_at(g, c->caller);
@@ -124,9 +125,15 @@ static cg_ref half_of(cg *g, const tile *t, cg_ref v, unsigned half)
     return t->halves == 1 ? v : cg_shuffle(g, v, NULL, t->block, index);
 }
 
+/* Where only the first lanes are on, those behind them stand at the last one's row. */
 static cg_ref row_block(cg *g, const tile *t, const cg_copier *c, unsigned row, cg_ref q)
 {
     cg_ref lane = LLVMBuildAdd(g->b, c->group, cg_i64(g, row), "");
+    LLVMTypeRef i64 = g->i64;
+    if (c->lanes) {
+        cg_ref last = LLVMBuildSub(g->b, c->lanes, cg_i64(g, 1), "");
+        lane = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){lane, last});
+    }
     cg_ref at = LLVMBuildMul(g->b, lane, t->step, "");
     return cg_bytes_on(g, cg_bytes_on(g, t->memory, at), LLVMBuildMul(g->b, q, cg_i64(g, BLOCK), ""));
 }
@@ -160,7 +167,7 @@ static void flush_block(cg *g, const tile *t, const cg_copier *c, cg_ref q, cg_r
     for (unsigned j = 0; j < t->block; j++)
         v[j] = cg_aligned(LLVMBuildLoad2(g->b, t->in_register, column(g, t, c, j, q), ""), t->rows * t->bytes);
     transpose_blocks(g, t->rows, t->block, v);
-    for (unsigned i = 0; i < t->rows; i++) {
+    for (unsigned i = t->rows; i-- > 0;) { /* the last lane's row after those that stand at it, too */
         cg_ref at = row_block(g, t, c, i, q), block = half_of(g, t, v[i % t->block], i / t->block);
         if (mask)
             cg_masked_store(g, block, at, t->bytes, mask);
@@ -176,22 +183,24 @@ static void prefetch_rows(cg *g, const tile *t, const cg_copier *c, unsigned tur
         if (r * turns * t->bytes % LINE != 0)
             continue;
         cg_ref lane = LLVMBuildAdd(g->b, c->group, cg_i64(g, r), "");
-        cg_ref pointer = cg_bytes_on(g, LLVMGetParam(c->fn, 4), LLVMBuildMul(g->b, lane, LLVMGetParam(c->fn, 5), ""));
+        cg_ref pointer = cg_bytes_on(g, LLVMGetParam(c->fn, 5), LLVMBuildMul(g->b, lane, LLVMGetParam(c->fn, 6), ""));
         cg_ref in[] = {pointer, cg_i32(g, 0), cg_i32(g, 2), cg_i32(g, 1)}; /* read, second level, data */
         cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
     }
 }
 
-/* All lanes on: block by block, the last one masked if the rows do not end with a block. */
-static cg_ref whole_function(cg *g, cg_copy way, unsigned bytes, unsigned turns)
+/* All lanes on, or the first ones: block by block, the last one masked if the rows do not end with a block. */
+static cg_ref whole_function(cg *g, cg_copy way, unsigned bytes, unsigned turns, bool first)
 {
-    const char *name = arena_printf(g->arena, "%s%u_%u", way == CG_FILL ? "fill" : "flush", bytes, turns);
+    const char *name =
+        arena_printf(g->arena, "%s%u_%u%s", way == CG_FILL ? "fill" : "flush", bytes, turns, first ? "_first" : "");
     cg_ref f = LLVMGetNamedFunction(g->module, name);
     if (f)
         return f;
     LLVMBuilderRef b = g->b;
-    LLVMTypeRef type[] = {g->ptr, g->i64, g->ptr, g->i64, g->ptr, g->i64};
-    cg_copier c = cg_open_copier(g, name, type, way == CG_FILL ? 6 : 4);
+    LLVMTypeRef type[] = {g->ptr, g->i64, g->ptr, g->i64, g->i64, g->ptr, g->i64};
+    cg_copier c = cg_open_copier(g, name, type, way == CG_FILL ? 7 : 5);
+    c.lanes = first ? LLVMGetParam(c.fn, 4) : NULL;
     tile t = tile_of(g, c.fn, bytes);
     void (*copy_block)(cg *, const tile *, const cg_copier *, cg_ref, cg_ref) = way == CG_FILL ? fill_block : flush_block;
     cg_ref count = LLVMGetParam(c.fn, 3), in_block = cg_i64(g, t.block), blocks = LLVMBuildUDiv(b, count, in_block, "");
@@ -253,10 +262,12 @@ void cg_call_copier(cg *g, cg_ref f, cg_ref *in, unsigned n)
     LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, in, n, "");
 }
 
-static void call_whole(cg *g, cg_copy way, const cg_rows *r)
+/* `first`: how many lanes are on, the first ones; NULL: all. */
+static void call_whole(cg *g, cg_copy way, const cg_rows *r, cg_ref first)
 {
-    cg_ref in[] = {r->memory, r->step, r->buffer, r->count, r->ahead, r->ahead_step};
-    cg_call_copier(g, whole_function(g, way, r->bytes, r->rows), in, way == CG_FILL ? 6 : 4);
+    cg_ref lanes = first ? first : cg_i64(g, g->lanes);
+    cg_ref in[] = {r->memory, r->step, r->buffer, r->count, lanes, r->ahead, r->ahead_step};
+    cg_call_copier(g, whole_function(g, way, r->bytes, r->rows, first), in, way == CG_FILL ? 7 : 5);
 }
 
 static void call_part(cg *g, cg_copy way, const cg_rows *r)
@@ -267,8 +278,8 @@ static void call_part(cg *g, cg_copy way, const cg_rows *r)
 
 void cg_copy_tile(cg *g, cg_copy way, const cg_rows *r)
 {
-    if (!g->mask.on) {
-        call_whole(g, way, r);
+    if (!g->mask.on || (g->mask.first && g->mask.some)) {
+        call_whole(g, way, r, g->mask.on ? g->mask.first : NULL);
         return;
     }
     if (!g->mask.full) {
@@ -278,7 +289,7 @@ void cg_copy_tile(cg *g, cg_copy way, const cg_rows *r)
     LLVMBasicBlockRef yes = cg_block(g, "tile"), no = cg_block(g, "tile.part"), end = cg_block(g, "tile.end");
     cg_cond(g, g->mask.full, yes, no);
     cg_at(g, yes);
-    call_whole(g, way, r);
+    call_whole(g, way, r, NULL);
     cg_br(g, end);
     cg_at(g, no);
     call_part(g, way, r);

@@ -1,5 +1,6 @@
 /* Operations across the lanes of a gang: atomics lane by lane, counting, compaction. */
 #include "emit/cpu/llvm/cg.h"
+#include "kernel/walk.h"
 
 /* --- COUNT --- */
 
@@ -43,6 +44,101 @@ static cg_ref rotated_mask(cg *g, cg_ref mask, uint64_t distance)
     return LLVMBuildBitCast(g->b, cg_call(g, "llvm.fshr", 1, &word, 3, in), LLVMTypeOf(mask), "");
 }
 
+/* Lanes [from, from + n) */
+static cg_ref part(cg *g, cg_ref v, unsigned from, unsigned n)
+{
+    int index[256];
+    for (unsigned i = 0; i < n; i++)
+        index[i] = (int)(from + i);
+    return n == g->lanes ? v : cg_shuffle(g, v, NULL, n, index);
+}
+
+/* Zero, but LLVM does not know: it would make several instructions, with their constants inside, of one that has them
+ * in registers. */
+static cg_ref hidden_zero(cg *g)
+{
+    if (g->hidden)
+        return g->hidden;
+    LLVMBasicBlockRef here = cg_here(g);
+    LLVMTypeRef type = LLVMFunctionType(g->i64, &g->i64, 1, false);
+    cg_ref nothing = LLVMGetInlineAsm(type, "", 0, "=r,0", 4, false, false, LLVMInlineAsmDialectATT, false);
+    cg_ref zero = cg_i64(g, 0);
+    cg_at(g, g->entry);
+    g->hidden = LLVMBuildCall2(g->b, type, nothing, &zero, 1, "");
+    cg_at(g, here);
+    return g->hidden;
+}
+
+static cg_ref joined(cg *g, cg_ref *part, unsigned parts)
+{
+    for (unsigned width = 1; width < parts; width *= 2)
+        for (unsigned r = 0; r < parts; r += 2 * width)
+            part[r] = cg_join(g, part[r], part[r + width]);
+    return part[0];
+}
+
+/* Are values of so many bytes a lane several registers of 64? */
+static bool has_registers(const cg *g, size_t bytes)
+{
+    return g->cpu.avx512 && !g->part && (bytes == 4 || bytes == 8) && g->lanes * bytes > 64;
+}
+
+/* K_LEFT in registers of 64 bytes, of blocks that are more than a quarter of one: one permutation each. */
+static cg_ref take_left(cg *g, cg_ref x, unsigned half, unsigned bytes)
+{
+    unsigned n = 64 / bytes, registers = g->lanes / n;
+    LLVMTypeRef lane = bytes == 4 ? g->i32 : g->i64;
+    bool real = LLVMGetElementType(LLVMTypeOf(x)) != lane;
+    const char *name = bytes == 4 ? (real ? "llvm.x86.avx512.permvar.sf.512" : "llvm.x86.avx512.permvar.si.512")
+                                  : (real ? "llvm.x86.avx512.permvar.df.512" : "llvm.x86.avx512.permvar.di.512");
+    cg_ref out[64], order[64], hidden = hidden_zero(g);
+    hidden = cg_splat_n(g, bytes == 4 ? LLVMBuildTrunc(g->b, hidden, lane, "") : hidden, n);
+    for (unsigned i = 0; i < n; i++)
+        order[i] = LLVMConstInt(lane, half < n ? (i & ~(2 * half - 1)) + half - 1 : n - 1, false);
+    cg_ref numbers = LLVMBuildXor(g->b, LLVMConstVector(order, n), hidden, "");
+    for (unsigned r = 0; r < registers; r++) {
+        unsigned from = (r * n & ~(2 * half - 1)) + half - 1;
+        cg_ref in[] = {part(g, x, (half < n ? r : from / n) * n, n), numbers};
+        out[r] = cg_call(g, name, 0, NULL, 2, in);
+    }
+    return joined(g, out, registers);
+}
+
+/* Is a value made of one that a K_LEFT takes from within a register? Half the lanes of its blocks then; else 0. */
+static unsigned made_of_left(const cg *g, k_val v, unsigned in_register)
+{
+    const kernel *k = g->k;
+    const k_stmt *made = k->value.at[v].kind == KV_RESULT ? &k->stmt.at[k->value.at[v].def] : NULL;
+    for (unsigned i = 0; made && made->op == K_LET && i < k_operands(made); i++) {
+        const k_value *x = &k->value.at[made->in[i]];
+        const k_stmt *from = x->kind == KV_RESULT ? &k->stmt.at[x->def] : NULL;
+        if (from && from->op == K_SHUFFLE && from->sub == K_LEFT && k->value.at[from->in[1]].bits < in_register)
+            return (unsigned)k->value.at[from->in[1]].bits;
+    }
+    return 0;
+}
+
+cg_ref cg_right_halves(cg *g, const k_stmt *s, cg_ref condition)
+{
+    size_t bytes = ir_type_size((ir_type)g->k->value.at[s->dst].type);
+    unsigned n = bytes ? 64 / (unsigned)bytes : 0, half;
+    if (!has_registers(g, bytes) || !cg_is_vector(condition) || !LLVMIsConstant(condition))
+        return condition;
+    half = made_of_left(g, s->in[1], n);
+    if (!half)
+        return condition;
+    LLVMTypeRef word = LLVMIntTypeInContext(g->context, n);
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < n; i++)
+        bits |= (uint64_t)((i & half) != 0) << i;
+    cg_ref mask =
+        LLVMBuildXor(g->b, LLVMBuildTrunc(g->b, hidden_zero(g), word, ""), LLVMConstInt(word, bits, false), "");
+    cg_ref each[64];
+    for (unsigned r = 0; r < g->lanes / n; r++)
+        each[r] = LLVMBuildBitCast(g->b, mask, LLVMVectorType(g->i1, n), "");
+    return joined(g, each, g->lanes / n);
+}
+
 void cg_take(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
@@ -57,6 +153,11 @@ void cg_take(cg *g, k_ref id)
         cg_define(g, s->dst, rotated_mask(g, cg_vec(g, s->in[0]), distance));
         return;
     }
+    unsigned bytes = (unsigned)ir_type_size((ir_type)g->k->value.at[s->in[0]].type);
+    if (s->sub == K_LEFT && distance >= 4 && has_registers(g, bytes)) {
+        cg_define(g, s->dst, take_left(g, cg_vec(g, s->in[0]), (unsigned)distance, bytes));
+        return;
+    }
     int index[256];
     for (unsigned i = 0; i < g->lanes; i++)
         index[i] = (int)k_shuffle_source(g->k, s, i);
@@ -64,14 +165,6 @@ void cg_take(cg *g, k_ref id)
 }
 
 /* --- COMPACT --- */
-
-static cg_ref part(cg *g, cg_ref v, unsigned from, unsigned n)
-{
-    int index[256];
-    for (unsigned i = 0; i < n; i++)
-        index[i] = (int)(from + i);
-    return n == g->lanes ? v : cg_shuffle(g, v, NULL, n, index);
-}
 
 static cg_ref first_lanes(cg *g, cg_ref count, unsigned n)
 {
@@ -82,13 +175,18 @@ static cg_ref first_lanes(cg *g, cg_ref count, unsigned n)
     return LLVMBuildBitCast(g->b, LLVMBuildTrunc(g->b, bits, narrow, ""), LLVMVectorType(g->i1, n), "");
 }
 
-/* Compression in a register, then a masked store: the form of the instruction that writes to memory is slow. */
-static void compress(cg *g, cg_ref value, cg_ref keep, cg_ref pointer, unsigned bytes, unsigned n)
+/* Compression in a register, then a store, masked if nothing may be written `over` what lies behind: the form of the
+ * instruction that writes to memory is slow. */
+static void compress(cg *g, cg_ref value, cg_ref keep, cg_ref pointer, unsigned bytes, unsigned n, bool over)
 {
     if (g->cpu.avx512 && n * bytes == 64 && (bytes >= 4 || g->cpu.vbmi2)) {
         LLVMTypeRef t = LLVMTypeOf(value);
         cg_ref in[] = {value, LLVMGetPoison(t), keep};
         cg_ref packed = cg_call(g, "llvm.x86.avx512.mask.compress", 1, &t, 3, in);
+        if (over) {
+            LLVMSetAlignment(LLVMBuildStore(g->b, packed, pointer), bytes);
+            return;
+        }
         cg_ref bits = LLVMBuildBitCast(g->b, keep, LLVMIntTypeInContext(g->context, n), "");
         cg_masked_store(g, packed, pointer, bytes, first_lanes(g, cg_call1(g, "llvm.ctpop", bits), n));
         return;
@@ -193,7 +291,7 @@ void cg_compact(cg *g, k_ref id)
     }
     for (unsigned from = 0; from < g->lanes; from += n) {
         cg_ref some = part(g, keep, from, n);
-        compress(g, part(g, value, from, n), some, pointer, bytes, n);
+        compress(g, part(g, value, from, n), some, pointer, bytes, n, s->sub == K_OVER);
         cg_ref bits = LLVMBuildBitCast(g->b, some, LLVMIntTypeInContext(g->context, n), "");
         cg_ref kept = LLVMBuildIntCast2(g->b, cg_call1(g, "llvm.ctpop", bits), g->i64, false, "");
         pointer = LLVMBuildGEP2(g->b, cg_stored(g, t), pointer, &kept, 1, "");

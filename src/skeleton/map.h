@@ -1,0 +1,34 @@
+/* What the loops of maps share: the values that they compute and store. */
+#ifndef SN_SKELETON_MAP_H
+#define SN_SKELETON_MAP_H
+
+#include "skeleton/variants.h"
+
+/* Collects the terms of everything stored at an index, in order of operations and components. */
+void sk_collect_outputs(sk_lower *lw, sk_body *body, const sk_index *at, sk_outputs *out);
+/* Declares the memory of outputs: before all else, so that launches list it first and names are stable. */
+void sk_declare_outputs(sk_lower *lw, const sk_outputs *o);
+/* Thread-level code that computes the element and stores it at this row-major position. */
+void sk_store_element(sk_lower *lw, const sk_outputs *o, k_val position);
+
+/* The gangs of a short row: as many as fit, and one at its end, which overlaps them; 0: they fit as they are. */
+typedef struct sk_row_gangs {
+    int64_t lanes, last;
+} sk_row_gangs;
+/* In one number: sk_geometry.row. */
+static inline int64_t sk_row_of_gangs(sk_row_gangs g)
+{
+    return g.lanes | g.last << 16;
+}
+static inline sk_row_gangs sk_row_gangs_of(int64_t row)
+{
+    return (sk_row_gangs){row & 0xffff, row >> 16};
+}
+
+/* The dimension where the run begins that reads lie together along while they lie apart along the innermost run, plus
+ * 1; 0: there is none, or loops over it do not suit the elements. After sk_find_runs. */
+uint8_t sk_find_across(sk_lower *lw, const l_cluster *c, const sk_outputs *out, const sk_index *at);
+void sk_launch_across(const l_cluster *c, const int64_t *extent, int64_t piece, sk_geometry *g);
+bool sk_suits_across(const l_cluster *c, const int64_t *extent);
+
+#endif
