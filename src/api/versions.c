@@ -49,10 +49,10 @@ static program_version version(const sn_program *p, l_program *clusters, const r
 {
     const sn_context *cx = p->context;
     program_version v = {.clusters = clusters};
-    sk_prepare(v.clusters);
+    const sk_program *code = sk_prepare(v.clusters);
     sk_options kernels = kernel_options(cx);
-    v.plan = plan_make(v.clusters, &kernels);
-    v.run = run_program_new(&cx->engine, v.clusters, v.plan, &kernels, other);
+    v.plan = plan_make(code, &kernels);
+    v.run = run_program_new(&cx->engine, code, v.plan, &kernels, other);
     return v;
 }
 

@@ -236,15 +236,6 @@ static bool fold_ordered(const ir_program *p, ir_id id)
     return !(ir_at(p, id)->flags & IR_COMMUTES); /* as it was built: rewriting must not change the tree */
 }
 
-static bool fold_wide(const ir_program *p, ir_id id)
-{
-    const ir_array *info = ir_info(p, id);
-    for (unsigned c = 0; c < info->components; c++)
-        if (ir_type_size(info->type[c]) == 8)
-            return true;
-    return false;
-}
-
 static l_cluster *new_cluster(l_fusing *c, ir_id first)
 {
     const ir_array *rate = l_loop_rate(c, first);
@@ -334,7 +325,7 @@ static void emit_group(l_fusing *c, const anchors *g)
                 break;
             }
             bool fold = c->class[id] == L_CLASS_FOLD;
-            bool ordered = fold && fold_ordered(c->p, id), wide = fold && fold_wide(c->p, id);
+            bool ordered = fold && fold_ordered(c->p, id);
             if (fold && folds && cluster->ordered != ordered)
                 continue;
             if (!cluster)
@@ -342,7 +333,6 @@ static void emit_group(l_fusing *c, const anchors *g)
             if (fold) {
                 cluster->class = L_CLASS_FOLD;
                 cluster->ordered = ordered;
-                cluster->wide |= wide;
                 folds = true;
             }
             size += l_at(c->node, id)->size;
@@ -366,7 +356,6 @@ static void emit_row_loop(l_fusing *c, const anchors *g)
         ir_id id = g->at[i];
         bool fold = c->class[id] == L_CLASS_FOLD;
         cluster->ordered |= fold && fold_ordered(c->p, id);
-        cluster->wide |= fold && fold_wide(c->p, id);
         cluster->right |= (own_sides(c, id) & SIDE_RIGHT) != 0;
         add_op(c, cluster, id);
     }

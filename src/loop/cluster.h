@@ -68,7 +68,6 @@ typedef struct l_op { /* an anchor in its cluster */
     uint8_t sweep; /* ROW: in which sweep over the row, from 0; outer: before that sweep, or behind the last one if it
                       is l_cluster.sweeps. A fold's result is there from the next sweep on, in registers whether stored
                       or not */
-    bool counted;  /* ROW, folds: the sum of what is 1 or 0; set by sk_prepare */
     bool again; /* ROW, elements that later sweeps read: these compute it again. Otherwise, and always if it is a scan,
                    they read back what its own sweep stored. Within its sweep it passes in a register */
 } l_op;
@@ -80,57 +79,21 @@ typedef enum {
     L_CLASS_ROW /* sweeps over rows, elements in order: scans and packs, and folds whose results the same row reads */
 } l_class;
 
-typedef enum {
-    L_NO_CHOICE,
-    L_CHOICE,     /* the one fold of the cluster chooses an element by its key (opt/choice.h) */
-    L_CHOICE_FREE /* and makes the same choice whatever the order of combination */
-} l_choice;
-
 typedef struct l_cluster {
     l_class class;
     uint8_t rank;
     ir_id shape[IR_MAX_RANK]; /* the rate: extents of the iteration space */
     uint32_t level;
-    bool right;      /* ROW: its scans go from right to left; such a loop has no folds and no packs */
-    uint8_t sweeps;  /* ROW: over each row, at least 1; more only if the rate has a dimension besides the row's */
-    bool chains;     /* ROW: states can go from piece to piece; set by sk_prepare, and words per piece that they take: */
-    uint32_t state_words;
-    bool joins;          /* ... and so do partial results of folds, which a launch of their own combines */
-    uint32_t late_words; /* ... of these at the end, for packs that keep what states of scans decide */
-    bool ordered;        /* folds: their operators keep order; ROW: some fold's does */
-    bool wide;           /* folds: an accumulated component has 8 bytes; ROW: of some fold */
-    uint8_t choice;  /* folds: l_choice; set by sk_prepare, and the size of its key: */
-    uint8_t choice_bytes;
-    int64_t choice_longest; /* ... in rows that are no longer */
-    VEC(l_op) op;    /* in order of evaluation; ROW: by sweeps, and before a sweep what is computed once a row */
+    bool right;       /* ROW: its scans go from right to left; such a loop has no folds and no packs */
+    uint8_t sweeps;   /* ROW: over each row, at least 1; more only if the rate has a dimension besides the row's */
+    bool ordered;     /* folds: their operators keep order; ROW: some fold's does */
+    VEC(l_op) op;     /* in order of evaluation; ROW: by sweeps, and before a sweep what is computed once a row */
     VEC(ir_id) reads; /* arrays read from memory */
     VEC(ir_id)
     staged; /* folds of all elements: delayed arrays with stencils, which a block of the loop may compute
                before it folds them; at the same position in row-major order, whatever their rank */
-    double flops, reads_per_element;
-    double staged_flops;   /* of these, what is spent on `staged` */
-    uint8_t staged_pieces; /* pieces of folds that a block may compute at once; set by sk_prepare */
-    bool uses_index; /* index components matter, not only the row-major position; set by sk_prepare, as are these: */
-    uint8_t run[IR_MAX_RANK]; /* PLAIN: how many dimensions from here on matter by the position in them only; 0: inside
-                                 such a run */
-    bool used[IR_MAX_RANK];   /* PLAIN: the index in the run that begins here matters */
-    uint8_t inner;            /* PLAIN: dimensions of the innermost run; 0 counts as 1 */
-    bool row_cuts;     /* PLAIN: a loop over a row is cut at one place, where index arithmetic changes its form */
-    uint8_t row_bytes; /* PLAIN: gangs along a row may overlap; of the widest element. 0: they may not */
-    uint8_t across;           /* PLAIN: 1 + the dimension where the run begins that reads lie together along, but not
-                                 along the innermost run; 0: none */
-    bool tiles;      /* elements that loop, with neighbours in two dimensions */
-    bool
-        columns; /* folds: what a row reads lies further apart than what its neighbours read; set by sk_prepare, and: */
-    bool either; /* ... what its neighbours read lies as close together: windows */
-    uint8_t beside;  /* how many dimensions of the result, the last ones, are one run in all that is read */
-    bool dense;      /* the folded dimension and these are one run */
-    bool indexed;    /* the indices matter besides, which are values then */
-    bool keys_indexed; /* the same for what is compared by operators that choose */
-    int64_t tile;    /* stencil loops: columns of a tile; set by sk_prepare, as are these: */
-    int64_t column_bytes, halo_bytes; /* shared memory that rows take a column of the tile, and besides */
-    int64_t shared_column_bytes, shared_halo_bytes; /* the same where arrays in memory are copied to rows, too */
-    int64_t halo_columns;                           /* columns beside a tile in the widest of these rows */
+    double flops, reads_per_element; /* what an element costs, as fusion counts it */
+    double staged_flops;             /* of these, what is spent on `staged` */
 } l_cluster;
 
 enum { L_DEFAULT_CAP = 6000 };

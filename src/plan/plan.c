@@ -6,6 +6,7 @@
 typedef struct planner {
     const l_program *l;
     const sk_options *options;
+    const sk_cluster *code; /* of each cluster */
     ir_program *p;
     arena *arena;
     plan *out;
@@ -231,9 +232,10 @@ static void use_buffers(planner *pl, uint32_t cluster, ir_id array, bool write)
 static void clusters(planner *pl)
 {
     for (uint32_t i = 0; i < pl->clusters; i++) {
-        const l_cluster *from = &pl->l->cluster.at[i];
-        vec_push(pl->arena, &pl->out->cluster, (plan_cluster){.carries = sk_carries(from)});
-        pl->out->cluster.at[i].passes = (uint8_t)sk_passes(from, pl->options, pl->out->cluster.at[i].pass);
+        const sk_cluster *code = &pl->code[i];
+        const l_cluster *from = code->loop;
+        vec_push(pl->arena, &pl->out->cluster, (plan_cluster){.carries = sk_carries(code)});
+        pl->out->cluster.at[i].passes = (uint8_t)sk_passes(code, pl->options, pl->out->cluster.at[i].pass);
         for (uint32_t k = 0; k < from->op.n; k++) {
             const l_op *op = &from->op.at[k];
             const ir_array *info = ir_info(pl->p, op->term);
@@ -445,13 +447,15 @@ static void checks(planner *pl)
     }
 }
 
-plan *plan_make(const l_program *l, const sk_options *options)
+plan *plan_make(const sk_program *s, const sk_options *options)
 {
+    const l_program *l = s->l;
     arena *a = l->ir->arena;
     plan *out = arena_alloc(a, sizeof(*out));
     out->arena = a;
     out->label = l->number;
-    planner pl = {.l = l, .options = options, .p = l->ir, .arena = a, .out = out, .clusters = l->cluster.n};
+    planner pl = {
+        .l = l, .code = s->cluster, .options = options, .p = l->ir, .arena = a, .out = out, .clusters = l->cluster.n};
     checks(&pl);
     inputs(&pl);
     all_shapes(&pl); /* before those of results: of several wrong extents the first one made is reported */

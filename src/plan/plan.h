@@ -104,7 +104,7 @@ typedef struct plan {
 } plan;
 
 /* Makes the plan of a program's clusters for a device, in the program's arena; adds no terms. Linear but for sorting. */
-plan *plan_make(const l_program *l, const sk_options *options);
+plan *plan_make(const sk_program *s, const sk_options *options);
 void plan_print(const plan *p, text *out);
 
 /* The buffer of an array's component; false if it is never in memory. */

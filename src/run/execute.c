@@ -648,13 +648,15 @@ sn_status run_call(run_program *r, const run_argument *in, run_result *out, aren
 
 /* --- programs --- */
 
-run_program *run_program_new(const run_engine *engine, const l_program *l, const plan *p, const sk_options *options,
+run_program *run_program_new(const run_engine *engine, const sk_program *s, const plan *p, const sk_options *options,
                              const run_program *other)
 {
+    const l_program *l = s->l;
     arena *a = l->ir->arena;
     run_program *r = arena_alloc(a, sizeof(*r));
     r->engine = *engine;
     r->l = l;
+    r->code = s->cluster;
     r->plan = p;
     r->options = *options;
     r->cluster = arena_alloc(a, (l->cluster.n + 1) * sizeof(run_cluster));

@@ -92,7 +92,7 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
     run_variant *v = arena_alloc(a, sizeof(*v));
     v->key = key_of(g, how);
     v->joins_rows = g->variant == SK_FOLD_TREE && g->row > 0;
-    v->built = sk_build(r->l, &r->l->cluster.at[cluster], g->variant, &options, t, why);
+    v->built = sk_build(&r->code[cluster], g->variant, &options, t, why);
     if (!v->built)
         return NULL;
     arena_sweep(t);
@@ -215,8 +215,8 @@ static bool work_out(run *c, uint32_t cluster, run_geometry *out)
     pthread_rwlock_wrlock(r->lock);
     if (!setjmp(failure)) {
         arena_on_failure(a, &failure);
-        sk_plan_launch(r->l, &r->l->cluster.at[cluster], &r->options, out->extent, out->round,
-                       r->engine.device->limits->cache_bytes, &out->geometry);
+        sk_plan_launch(&r->code[cluster], &r->options, out->extent, out->round, r->engine.device->limits->cache_bytes,
+                       &out->geometry);
         good = true;
     }
     arena_on_failure(a, NULL);
@@ -305,7 +305,8 @@ static run_variant *build_expected(run_program *r, uint32_t cluster, sn_status *
     int64_t extent[IR_MAX_RANK] = {0};
     sk_geometry g;
     assume_extents(r, lc, extent);
-    sk_plan_launch(r->l, lc, &r->options, extent, (sk_round){r->plan->cluster.at[cluster].pass[0], 0}, SIZE_MAX, &g);
+    sk_plan_launch(&r->code[cluster], &r->options, extent, (sk_round){r->plan->cluster.at[cluster].pass[0], 0},
+                   SIZE_MAX, &g);
     return build_safely(r, cluster, &g, (choice){g.partials == 1, true}, status, why);
 }
 

@@ -81,6 +81,7 @@ typedef struct run_cluster {
 struct run_program {
     run_engine engine;
     const l_program *l;
+    const sk_cluster *code; /* of each cluster */
     const plan *plan;
     sk_options options;
     pthread_rwlock_t *lock; /* write: building (the program's arena and terms); read: reading terms */

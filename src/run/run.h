@@ -51,7 +51,7 @@ typedef struct run_result {
 /* The program and plan (and everything behind them) live in an arena that outlives the run_program; it belongs to the
  * run_program from now on: builds allocate there. `other` has other clusters of the same terms, and is freed later; NULL: there is none.
  * Jumps to the arena's failure handler when memory runs out. */
-run_program *run_program_new(const run_engine *engine, const l_program *l, const plan *p, const sk_options *options,
+run_program *run_program_new(const run_engine *engine, const sk_program *s, const plan *p, const sk_options *options,
                              const run_program *other);
 void run_program_free(run_program *r); /* gives compiled kernels back */
 

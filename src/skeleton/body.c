@@ -15,9 +15,9 @@ unsigned sk_component(const sk_index *at, ir_id term)
     return 0;
 }
 
-void sk_body_init(sk_body *b, const l_program *l, const l_cluster *c, sk_columns columns, arena *a)
+void sk_body_init(sk_body *b, const sk_cluster *c, sk_columns columns, arena *a)
 {
-    *b = (sk_body){.l = l, .cluster = c, .arena = a, .columns = columns};
+    *b = (sk_body){.l = c->l, .cluster = c, .arena = a, .columns = columns};
 }
 
 static ir_program *program(const sk_body *b)
@@ -109,7 +109,7 @@ static ir_id failing_element(const sk_body *b)
         return 0;
     bool same = !b->several && at->rank == own->rank && info->rank == own->rank;
     for (unsigned d = 0; d < at->rank && same; d++)
-        same = at->at[d] && at->at[d] == own->at[d] && info->shape[d] == b->cluster->shape[d];
+        same = at->at[d] && at->at[d] == own->at[d] && info->shape[d] == b->cluster->loop->shape[d];
     return same ? 0 : flatten(program(b), info, at);
 }
 
@@ -503,13 +503,13 @@ const ir_id *sk_pull(sk_body *b, ir_id id, const sk_index *at)
     const ir_id *there = given(b, id);
     if (there)
         return there;
-    uint32_t own = (uint32_t)(b->cluster - b->l->cluster.at) + 1;
+    uint32_t own = (uint32_t)(b->cluster->loop - b->l->cluster.at) + 1;
     bool kept = map64_get(&b->kept, id);
     bool here = b->l->cluster_of[id] == own && ir_at(program(b), id)->kind != IR_FOLD && !kept;
     bool memory = kept || b->l->manifest[id] || (b->l->cluster_of[id] && !here);
-    if (here && b->cluster->class == L_CLASS_STENCIL)
+    if (here && b->cluster->loop->class == L_CLASS_STENCIL)
         memory = true; /* rows in shared memory: the skeleton resolves the read */
-    if (!memory || (here && b->cluster->class != L_CLASS_STENCIL))
+    if (!memory || (here && b->cluster->loop->class != L_CLASS_STENCIL))
         return sk_define(b, id, at);
     ir_id *out = memo_find(b, id, false, at);
     if (out)

@@ -22,7 +22,7 @@ typedef enum { SK_GENERIC, SK_INTERIOR } sk_columns;
 
 typedef struct sk_body {
     const l_program *l;
-    const l_cluster *cluster;
+    const sk_cluster *cluster;
     arena *arena;
     sk_columns columns;
     bool several; /* rows that share neighbours are composed: equal rows must be equal terms */
@@ -45,7 +45,7 @@ typedef struct sk_pulled {
     uint32_t next; /* 1 + next with the same hash */
 } sk_pulled;
 
-void sk_body_init(sk_body *b, const l_program *l, const l_cluster *c, sk_columns columns, arena *a);
+void sk_body_init(sk_body *b, const sk_cluster *c, sk_columns columns, arena *a);
 
 /* `array` is not to be read or computed wherever its elements are asked for from now on: these terms, one per component, are
  * the only element that the loop reads. */

@@ -95,7 +95,7 @@ opt_choice sk_choice_of(const sk_folds *s, const sk_fold *f)
     const sk_lower *lw = s->lw;
     opt_choice of = {0};
     int64_t longest;
-    sk_find_choice(lw->l, lw->arena, f->info->fn, f->element, s->at.at[lw->cluster->rank - 1], &longest, &of);
+    sk_find_choice(lw->l, lw->arena, f->info->fn, f->element, s->at.at[lw->cluster->loop->rank - 1], &longest, &of);
     return of;
 }
 
@@ -116,8 +116,7 @@ static bool repeatable(const l_program *l, arena *a, uint32_t n, const ir_id *te
 }
 
 typedef struct looking {
-    const l_program *l;
-    const l_cluster *c;
+    const sk_cluster *c;
     arena *a;
     int64_t longest;
     size_t bytes; /* of the widest key */
@@ -127,18 +126,18 @@ typedef struct looking {
 /* Is the member a choice, or an element that is stored? */
 static bool suits(looking *k, const l_op *op)
 {
-    const l_program *l = k->l;
-    const l_cluster *c = k->c;
+    const sk_cluster *c = k->c;
+    const l_program *l = c->l;
     const ir_array *info = ir_info(l->ir, op->term);
     if (op->kind != L_FOLD && op->kind != L_ELEMENT)
         return false;
     sk_body body;
-    sk_body_init(&body, l, c, SK_GENERIC, k->a);
-    for (uint32_t i = 0; i < c->staged.n && c->staged_pieces; i++)
-        sk_keep(&body, c->staged.at[i]);
-    sk_index at = {.rank = c->rank, .linear = ir_var(l->ir, T_I64)};
+    sk_body_init(&body, c, SK_GENERIC, k->a);
+    for (uint32_t i = 0; i < c->loop->staged.n && c->staged_pieces; i++)
+        sk_keep(&body, c->loop->staged.at[i]);
+    sk_index at = {.rank = c->loop->rank, .linear = ir_var(l->ir, T_I64)};
     at.at[0] = at.linear;
-    for (unsigned d = 0; d < c->rank && c->rank > 1; d++)
+    for (unsigned d = 0; d < c->loop->rank && c->loop->rank > 1; d++)
         at.at[d] = ir_var(l->ir, T_I64);
     const ir_id *element = sk_define(&body, op->term, &at);
     if (!repeatable(l, k->a, info->components, element))
@@ -147,7 +146,7 @@ static bool suits(looking *k, const l_op *op)
         return true;
     opt_choice of;
     int64_t most;
-    if (!sk_find_choice(l, k->a, info->fn, element, at.at[c->rank - 1], &most, &of))
+    if (!sk_find_choice(l, k->a, info->fn, element, at.at[c->loop->rank - 1], &most, &of))
         return false;
     size_t bytes = ir_type_size(info->type[of.key]);
     k->bytes = bytes > k->bytes ? bytes : k->bytes;
@@ -156,16 +155,16 @@ static bool suits(looking *k, const l_op *op)
     return true;
 }
 
-void sk_choice_prepare(const l_program *l, l_cluster *c, arena *a)
+void sk_choice_prepare(sk_cluster *c, arena *a)
 {
     enum { MOST_WORK = 16 };
-    looking k = {.l = l, .c = c, .a = a, .longest = INT64_MAX, .free = true};
-    if (!c->ordered || c->flops - c->staged_flops > MOST_WORK * (double)c->op.n)
+    looking k = {.c = c, .a = a, .longest = INT64_MAX, .free = true};
+    if (!c->loop->ordered || c->loop->flops - c->loop->staged_flops > MOST_WORK * (double)c->loop->op.n)
         return;
-    for (uint32_t i = 0; i < c->op.n; i++)
-        if (!suits(&k, &c->op.at[i]))
+    for (uint32_t i = 0; i < c->loop->op.n; i++)
+        if (!suits(&k, &c->loop->op.at[i]))
             return;
-    c->choice = k.free ? L_CHOICE_FREE : L_CHOICE;
+    c->choice = k.free ? SK_CHOICE_FREE : SK_CHOICE;
     c->choice_bytes = (uint8_t)k.bytes;
     c->choice_longest = k.longest;
 }

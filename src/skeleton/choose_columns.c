@@ -12,7 +12,7 @@ enum { TOGETHER = SK_LINES_SLOTS, PIECE };
 enum { GROUP = 8, GROUPS = 128, ROOM = 2048 };
 enum { ONE_LINE = 1, NEAR_LINES = 2 }; /* sk_geometry.row: facts of the launch that a kernel is made for */
 
-bool sk_launch_choice(const l_cluster *c, const sk_options *o, const int64_t *extent, sk_geometry *g)
+bool sk_launch_choice(const sk_cluster *c, const sk_options *o, const int64_t *extent, sk_geometry *g)
 {
     enum {
         FEWEST = 16,
@@ -24,11 +24,11 @@ bool sk_launch_choice(const l_cluster *c, const sk_options *o, const int64_t *ex
         MOST_TOGETHER = 64,
         NEAR = 64 << 10
     };
-    int64_t length = extent[c->rank - 1], rows = 1, outer = 1, together = MOST_TOGETHER;
-    for (unsigned d = 0; d + 1 < c->rank; d++)
-        *(d + 1 + c->beside < c->rank ? &outer : &rows) *= extent[d];
+    int64_t length = extent[c->loop->rank - 1], rows = 1, outer = 1, together = MOST_TOGETHER;
+    for (unsigned d = 0; d + 1 < c->loop->rank; d++)
+        *(d + 1 + c->beside < c->loop->rank ? &outer : &rows) *= extent[d];
     bool one_line = !c->dense || (c->keys_indexed && rows >= FEWEST);
-    if (!c->columns || c->choice != L_CHOICE_FREE || !o->vector_bytes || length <= SK_SHORT || !outer || !rows)
+    if (!c->columns || c->choice != SK_CHOICE_FREE || !o->vector_bytes || length <= SK_SHORT || !outer || !rows)
         return false;
     if (length > c->choice_longest)
         return false;
@@ -312,7 +312,7 @@ static void open_chooser(chooser *h, const sk_fold *f)
 void sk_choose_columns(sk_folds *s)
 {
     sk_lower *lw = s->lw;
-    const l_cluster *c = lw->cluster;
+    const sk_cluster *c = lw->cluster;
     int64_t lanes = lw->options->vector_bytes / c->choice_bytes * (c->choice_bytes > 1 ? 2 : 1);
     sk_lines in = {.one_line = lw->options->row & ONE_LINE};
     lw->out->k->lanes = (uint16_t)lanes;

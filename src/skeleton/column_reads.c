@@ -58,7 +58,7 @@ static uint32_t far_reads(const direction *d, const opt_ids *ids)
 
 typedef struct layout {
     const ir_program *p;
-    l_cluster *c;
+    sk_cluster *c;
     const sk_index *at;
     bool joined[IR_MAX_RANK]; /* a dimension of the result with the next one: reads have both, one behind the other */
     bool alone[IR_MAX_RANK];  /* the index of a dimension matters besides */
@@ -88,13 +88,13 @@ static void use_all(layout *o, uint32_t n, const ir_id *term)
 static bool is_at(const layout *o, const ir_node *read, uint32_t k, unsigned d)
 {
     return k < read->n && o->p->arg.at[read->args + k] == o->at->at[d] &&
-           ir_info(o->p, read->array)->shape[k] == o->c->shape[d];
+           ir_info(o->p, read->array)->shape[k] == o->c->loop->shape[d];
 }
 
 static void use_in_read(layout *o, const ir_node *n)
 {
     const ir_id *index = o->p->arg.at + n->args;
-    unsigned last = o->c->rank - 1u;
+    unsigned last = o->c->loop->rank - 1u;
     for (uint32_t k = 0; k < n->n; k++) {
         unsigned d = sk_component(o->at, index[k]);
         if (n->flags & IR_LINEAR || (d && !is_at(o, n, k, d - 1)))
@@ -112,7 +112,7 @@ static void use_in_read(layout *o, const ir_node *n)
 static void find_dense(layout *o, const ir_node *n)
 {
     const ir_id *index = o->p->arg.at + n->args;
-    unsigned last = o->c->rank - 1u;
+    unsigned last = o->c->loop->rank - 1u;
     for (uint32_t k = 0; k < n->n && !(n->flags & IR_LINEAR); k++) {
         if (index[k] == o->at->at[last]) {
             bool both = is_at(o, n, k, last) && is_at(o, n, k + 1, o->first);
@@ -124,12 +124,11 @@ static void find_dense(layout *o, const ir_node *n)
     }
 }
 
-static void find_layout(const l_program *l, l_cluster *c, const sk_index *at, uint32_t n, const ir_id *term,
-                        const opt_ids *ids)
+static void find_layout(sk_cluster *c, const sk_index *at, uint32_t n, const ir_id *term, const opt_ids *ids)
 {
-    const ir_program *p = l->ir;
-    layout o = {.p = p, .c = c, .at = at, .first = c->rank - 2u};
-    for (unsigned d = 0; d + 2 < c->rank; d++)
+    const ir_program *p = c->l->ir;
+    layout o = {.p = p, .c = c, .at = at, .first = c->loop->rank - 2u};
+    for (unsigned d = 0; d + 2 < c->loop->rank; d++)
         o.joined[d] = true;
     use_all(&o, n, term);
     for (uint32_t i = 0; i < ids->n; i++) {
@@ -152,17 +151,17 @@ static void find_layout(const l_program *l, l_cluster *c, const sk_index *at, ui
     for (uint32_t i = 0; i < ids->n; i++)
         if (ir_at(p, ids->at[i])->kind == IR_READ)
             find_dense(&o, ir_at(p, ids->at[i]));
-    c->beside = (uint8_t)(c->rank - 1u - o.first);
+    c->beside = (uint8_t)(c->loop->rank - 1u - o.first);
     c->dense = o.dense;
-    c->indexed |= !o.dense || o.alone[c->rank - 1] || o.alone[o.first];
+    c->indexed |= !o.dense || o.alone[c->loop->rank - 1] || o.alone[o.first];
 }
 
-bool sk_folds_columns(const l_program *l, l_cluster *c, arena *a)
+bool sk_folds_columns(sk_cluster *c, arena *a)
 {
-    if (c->rank < 2)
+    if (c->loop->rank < 2)
         return false;
     sk_options none = {.vector_bytes = 64};
-    sk_lower lw = {.l = l, .cluster = c, .options = &none, .arena = a};
+    sk_lower lw = {.l = c->l, .cluster = c, .options = &none, .arena = a};
     sk_folds s = {.lw = &lw};
     sk_fold_begin(&s, "probe");
     opt_ids ids = {0};
@@ -170,8 +169,8 @@ bool sk_folds_columns(const l_program *l, l_cluster *c, arena *a)
     for (uint32_t i = 0; i < s.fold.n; i++)
         for (uint32_t k = 0; k < s.fold.at[i].n; k++)
             vec_push(a, &term, s.fold.at[i].element[k]);
-    opt_reach(l->ir, a, term.n, term.at, &ids);
-    direction along = {&lw, s.at.at[c->rank - 1], 0}, across = {&lw, s.at.at[c->rank - 2], s.at.linear};
+    opt_reach(c->l->ir, a, term.n, term.at, &ids);
+    direction along = {&lw, s.at.at[c->loop->rank - 1], 0}, across = {&lw, s.at.at[c->loop->rank - 2], s.at.linear};
     direction flat = {&lw, s.at.linear, 0};
     uint32_t far = far_reads(&along, &ids) + far_reads(&flat, &ids);
     uint32_t apart = far_reads(&across, &ids);
@@ -181,16 +180,16 @@ bool sk_folds_columns(const l_program *l, l_cluster *c, arena *a)
     /* operators, too, may fail or trace */
     for (uint32_t i = 0; i < s.fold.n; i++)
         c->indexed |= !sk_fold_harmless(&lw, &s.fold.at[i]);
-    find_layout(l, c, &s.at, term.n, term.at, &ids);
-    l_cluster keys = *c;
+    find_layout(c, &s.at, term.n, term.at, &ids);
+    sk_cluster keys = *c;
     VEC(ir_id) key = {0};
     for (uint32_t i = 0; i < s.fold.n && c->choice; i++) {
         opt_choice of = sk_choice_of(&s, &s.fold.at[i]);
         vec_push(a, &key, s.fold.at[i].element[of.key]);
     }
-    opt_reach(l->ir, a, key.n, key.at, &ids);
+    opt_reach(c->l->ir, a, key.n, key.at, &ids);
     keys.indexed = false;
-    find_layout(l, &keys, &s.at, key.n, key.at, &ids);
+    find_layout(&keys, &s.at, key.n, key.at, &ids);
     c->keys_indexed = keys.indexed;
     return apart < far;
 }

@@ -39,7 +39,7 @@ void sk_fold_apply(sk_lower *lw, const sk_fold *f, const k_val *left, const k_va
 void sk_fold_bind(sk_folds *s, k_val row, k_val k)
 {
     sk_lower *lw = s->lw;
-    const l_cluster *c = lw->cluster;
+    const sk_cluster *c = lw->cluster;
     if (s->bind) {
         s->bind(s->bind_env, k);
         return;
@@ -47,7 +47,7 @@ void sk_fold_bind(sk_folds *s, k_val row, k_val k)
     k_val linear = sk_add(lw, s->row_base, k);
     lw->element = linear;
     sk_bind(lw, s->at.linear, linear);
-    if (c->rank == 1 || s->combine)
+    if (c->loop->rank == 1 || s->combine)
         return;
     VEC(ir_id) all = {0};
     for (uint32_t i = 0; i < s->fold.n; i++)
@@ -56,14 +56,14 @@ void sk_fold_bind(sk_folds *s, k_val row, k_val k)
     for (uint32_t i = 0; i < s->stored.term.n; i++)
         vec_push(lw->arena, &all, s->stored.term.at[i]);
     bool outer = false;
-    for (unsigned d = 0; d + 1 < c->rank; d++)
+    for (unsigned d = 0; d + 1 < c->loop->rank; d++)
         outer |= sk_mentions(lw, all.n, all.at, s->at.at[d]);
     k_val index[IR_MAX_RANK] = {0};
     if (outer)
-        sk_row_indices(lw, c->rank, c->shape, row, index);
-    for (unsigned d = 0; outer && d + 1 < c->rank; d++)
+        sk_row_indices(lw, c->loop->rank, c->loop->shape, row, index);
+    for (unsigned d = 0; outer && d + 1 < c->loop->rank; d++)
         sk_bind(lw, s->at.at[d], index[d]);
-    sk_bind(lw, s->at.at[c->rank - 1], k);
+    sk_bind(lw, s->at.at[c->loop->rank - 1], k);
 }
 
 /* Wrapping sums: any order gives the same. */
@@ -420,7 +420,7 @@ static void row_in_turn(sk_folds *s, k_val row)
 
 void sk_fold_totals(sk_folds *s)
 {
-    bool ordered = s->lw->cluster->ordered;
+    bool ordered = s->lw->cluster->loop->ordered;
     for (uint32_t i = 0; i < s->fold.n && (s->lw->options->final || ordered); i++) {
         sk_fold *f = &s->fold.at[i];
         f->shared = arena_alloc(s->lw->arena, f->n * sizeof(k_mem));
@@ -566,7 +566,7 @@ sk_fold_part sk_fold_part_of(sk_folds *s, int64_t piece)
 
 static void build_tree(sk_folds *s)
 {
-    if (s->lw->cluster->ordered) {
+    if (s->lw->cluster->loop->ordered) {
         sk_fold_block block = sk_fold_block_of(s, k_piece(&s->lw->b));
         if (s->staged)
             stage_block(s, &block);
@@ -585,8 +585,8 @@ static void find_folds(sk_folds *s, sk_body *body)
     sk_lower *lw = s->lw;
     uint32_t first = 0;
     s->neutral = true;
-    for (uint32_t i = 0; i < lw->cluster->op.n; i++) {
-        const l_op *op = &lw->cluster->op.at[i];
+    for (uint32_t i = 0; i < lw->cluster->loop->op.n; i++) {
+        const l_op *op = &lw->cluster->loop->op.at[i];
         const ir_array *info = ir_info(lw->l->ir, op->term);
         if (op->kind == L_ELEMENT && op->stored && !s->combine) {
             const ir_id *value = sk_define(body, op->term, &s->at);
@@ -606,7 +606,7 @@ static void find_folds(sk_folds *s, sk_body *body)
         s->neutral &= f.identity != NULL;
         if (!s->combine) {
             f.element = arena_copy(lw->arena, sk_define(body, op->term, &s->at), f.n * sizeof(ir_id));
-            f.fused_product = !lw->cluster->ordered && sk_fold_product(lw, &f);
+            f.fused_product = !lw->cluster->loop->ordered && sk_fold_product(lw, &f);
         }
         vec_push(lw->arena, &s->fold, f);
     }
@@ -636,14 +636,14 @@ static void declare_memory(sk_folds *s)
 void sk_fold_begin(sk_folds *s, const char *name)
 {
     sk_lower *lw = s->lw;
-    const l_cluster *c = lw->cluster;
+    const sk_cluster *c = lw->cluster;
     sk_body body;
     s->tree = sk_tree_of(c->wide);
-    sk_lower_init(lw, lw->l, c, lw->options, lw->arena, name, (uint16_t)(s->lanes ? s->lanes : s->tree.lanes));
-    sk_body_init(&body, lw->l, c, SK_GENERIC, lw->arena);
-    s->at = (sk_index){.rank = c->rank, .linear = ir_var(lw->l->ir, T_I64)};
+    sk_lower_init(lw, c, lw->options, lw->arena, name, (uint16_t)(s->lanes ? s->lanes : s->tree.lanes));
+    sk_body_init(&body, c, SK_GENERIC, lw->arena);
+    s->at = (sk_index){.rank = c->loop->rank, .linear = ir_var(lw->l->ir, T_I64)};
     s->at.at[0] = s->at.linear;
-    for (unsigned d = 0; d < c->rank && c->rank > 1; d++)
+    for (unsigned d = 0; d < c->loop->rank && c->loop->rank > 1; d++)
         s->at.at[d] = ir_var(lw->l->ir, T_I64);
     if (s->stages)
         sk_open_stage(s, &body);
@@ -651,14 +651,13 @@ void sk_fold_begin(sk_folds *s, const char *name)
     declare_memory(s);
 }
 
-sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options,
-                         arena *a, sk_reason *why)
+sk_kernel *sk_build_fold(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a, sk_reason *why)
 {
     bool combine = variant == SK_COMBINE_SHORT || variant == SK_COMBINE_TREE;
     bool brief = variant == SK_FOLD_SHORT || variant == SK_COMBINE_SHORT, rows = variant == SK_FOLD_ROWS;
     bool columns = variant == SK_FOLD_COLUMNS, choose = variant == SK_CHOOSE_COLUMNS;
     bool beside = variant == SK_FOLD_BESIDE;
-    sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
+    sk_lower lw = {.l = c->l, .cluster = c, .options = options, .arena = a};
     sk_folds s = {.lw = &lw, .combine = combine};
     s.stages = (variant == SK_FOLD_TREE || variant == SK_FOLD_CHOICE) && sk_stages(c, options);
     if (variant == SK_FOLD_CHOICE)
@@ -669,7 +668,7 @@ sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant vari
                        : options->ahead        ? "fold_ahead"
                                                : "fold";
     sk_fold_begin(&s, combine ? "fold_combine" : name);
-    if (!beside && !lw.cluster->ordered)
+    if (!beside && !lw.cluster->loop->ordered)
         sk_find_extremes(&s);
     if (brief)
         sk_fold_short(&s);

@@ -12,11 +12,11 @@
 enum { MOST_ROWS = 16, MOST_ELEMENTS = 64, MOST_TERMS = 800 };
 
 /* Rows of a lane: the product of the constant extents of the last dimensions of the result. */
-static int64_t rows_of_lane(const l_program *l, const l_cluster *c, unsigned *lane_dimension)
+static int64_t rows_of_lane(const sk_cluster *c, unsigned *lane_dimension)
 {
     int64_t rows = 1, extent;
-    unsigned d = c->rank - 2u;
-    while (d && ir_extent_constant(l->ir, c->shape[d], &extent) && extent > 0 && rows * extent <= MOST_ROWS) {
+    unsigned d = c->loop->rank - 2u;
+    while (d && ir_extent_constant(c->l->ir, c->loop->shape[d], &extent) && extent > 0 && rows * extent <= MOST_ROWS) {
         rows *= extent;
         d--;
     }
@@ -24,14 +24,14 @@ static int64_t rows_of_lane(const l_program *l, const l_cluster *c, unsigned *la
     return rows;
 }
 
-bool sk_launch_beside(const l_program *l, const l_cluster *c, const int64_t *extent, int64_t piece, sk_geometry *g)
+bool sk_launch_beside(const sk_cluster *c, const int64_t *extent, int64_t piece, sk_geometry *g)
 {
     enum { FEWEST = 16, UNIT = 64 };
-    int64_t length = extent[c->rank - 1], places = 1;
+    int64_t length = extent[c->loop->rank - 1], places = 1;
     unsigned d;
-    if (c->rank < 3 || length < 1 || length > SK_SHORT)
+    if (c->loop->rank < 3 || length < 1 || length > SK_SHORT)
         return false;
-    int64_t rows = rows_of_lane(l, c, &d), lanes = extent[d];
+    int64_t rows = rows_of_lane(c, &d), lanes = extent[d];
     for (unsigned i = 0; i < d; i++)
         places *= extent[i];
     if (lanes < FEWEST || rows * length > MOST_ELEMENTS || !places)
@@ -70,9 +70,9 @@ static uint32_t of_fold(const beside *t, int64_t row, int64_t k, uint32_t fold)
 static void small_indices(const beside *t, int64_t row, int64_t *index)
 {
     const sk_lower *lw = t->s->lw;
-    for (unsigned d = lw->cluster->rank - 2u; d > t->dimension; d--) {
+    for (unsigned d = lw->cluster->loop->rank - 2u; d > t->dimension; d--) {
         int64_t extent = 1;
-        ir_extent_constant(lw->l->ir, lw->cluster->shape[d], &extent);
+        ir_extent_constant(lw->l->ir, lw->cluster->loop->shape[d], &extent);
         index[d] = row % extent;
         row /= extent;
     }
@@ -87,9 +87,9 @@ static ir_id *with_numbers(const beside *t, const sk_fold *f, int64_t row, int64
     int64_t index[IR_MAX_RANK] = {0};
     uint32_t n = 0;
     small_indices(t, row, index);
-    for (unsigned d = t->dimension + 1; d < s->lw->cluster->rank; d++, n++) {
+    for (unsigned d = t->dimension + 1; d < s->lw->cluster->loop->rank; d++, n++) {
         from[n] = s->at.at[d];
-        to[n] = ir_i64(p, d + 1u == s->lw->cluster->rank ? k : index[d]);
+        to[n] = ir_i64(p, d + 1u == s->lw->cluster->loop->rank ? k : index[d]);
     }
     ir_substitute(p, n, from, to, f->n, term);
     return term;
@@ -172,12 +172,12 @@ static void bind_element(void *env, k_val k)
 {
     const beside *t = env;
     sk_lower *lw = t->s->lw;
-    const l_cluster *c = lw->cluster;
+    const sk_cluster *c = lw->cluster;
     lw->element = sk_add(lw, t->s->row_base, k);
     sk_bind(lw, t->s->at.linear, lw->element);
-    for (unsigned d = 0; d + 1u < c->rank; d++)
+    for (unsigned d = 0; d + 1u < c->loop->rank; d++)
         sk_bind(lw, t->s->at.at[d], t->index[d]);
-    sk_bind(lw, t->s->at.at[c->rank - 1], k);
+    sk_bind(lw, t->s->at.at[c->loop->rank - 1], k);
 }
 
 static void fold_row(const beside *t, int64_t number, k_val row, k_val *const *acc)
@@ -227,7 +227,7 @@ static void fold_lane(beside *t, k_val first)
     }
     for (int64_t row = 0; row < t->rows; row++) {
         small_indices(t, row, small);
-        for (unsigned d = t->dimension + 1; d + 1u < lw->cluster->rank; d++)
+        for (unsigned d = t->dimension + 1; d + 1u < lw->cluster->loop->rank; d++)
             t->index[d] = k_i64(b, small[d]);
         at[row] = sk_add(lw, first, k_i64(b, row));
         s->row_base = sk_mul(lw, at[row], s->row_length);
@@ -251,9 +251,9 @@ void sk_fold_beside(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    const l_cluster *c = lw->cluster;
+    const sk_cluster *c = lw->cluster;
     beside t = {.s = s, .length = lw->options->row};
-    t.rows = rows_of_lane(lw->l, c, &t.dimension);
+    t.rows = rows_of_lane(c, &t.dimension);
     lw->out->k->lanes = lanes_of(&t);
     if (may_share(&t))
         share(&t);
@@ -264,7 +264,7 @@ void sk_fold_beside(sk_folds *s)
     k_val left = sk_mul(lw, sk_sub(lw, k_piece(b), sk_mul(lw, group, tiles)), width);
     k_val from = sk_mul(lw, group, together);
     k_val place = k_for(b, from, sk_min(lw, places, sk_add(lw, from, together)), false);
-    sk_row_indices(lw, t.dimension + 1, c->shape, place, t.index);
+    sk_row_indices(lw, t.dimension + 1, c->loop->shape, place, t.index);
     k_val lane = k_for_all(b, sk_min(lw, width, sk_sub(lw, lanes, left)));
     t.index[t.dimension] = sk_add(lw, left, lane);
     s->bind = bind_element;

@@ -383,8 +383,8 @@ sk_kernel *sk_build_choice(sk_folds *s, sk_reason *why)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    const l_cluster *c = lw->cluster;
-    bool any = c->choice == L_CHOICE_FREE;
+    const sk_cluster *c = lw->cluster;
+    bool any = c->choice == SK_CHOICE_FREE;
     int64_t piece = sk_choice_piece(c);
     s->lanes = any ? lw->options->vector_bytes / c->choice_bytes : sk_tree_of(c->wide).lanes;
     sk_fold_begin(s, "fold_choice");

@@ -36,12 +36,12 @@ typedef struct columns {
 } columns;
 
 /* Numbers that a thread has, side by side: all totals that wait. */
-static int64_t room(const l_program *l, const l_cluster *c)
+static int64_t room(const sk_cluster *c)
 {
     int64_t bytes = 0;
-    for (uint32_t i = 0; i < c->op.n; i++) {
-        const ir_array *info = ir_info(l->ir, c->op.at[i].term);
-        for (uint32_t k = 0; k < info->components && c->op.at[i].kind == L_FOLD; k++)
+    for (uint32_t i = 0; i < c->loop->op.n; i++) {
+        const ir_array *info = ir_info(c->l->ir, c->loop->op.at[i].term);
+        for (uint32_t k = 0; k < info->components && c->loop->op.at[i].kind == L_FOLD; k++)
             bytes += (int64_t)ir_type_size(info->type[k]);
     }
     return SCRATCH / (bytes ? bytes : 1);
@@ -58,8 +58,7 @@ static int64_t lines_of(int64_t together)
     return levels * together;
 }
 
-bool sk_launch_columns(const l_program *l, const l_cluster *c, const sk_options *o, const int64_t *extent,
-                       sk_geometry *g)
+bool sk_launch_columns(const sk_cluster *c, const sk_options *o, const int64_t *extent, sk_geometry *g)
 {
     enum {
         FEWEST = 16,
@@ -72,15 +71,15 @@ bool sk_launch_columns(const l_program *l, const l_cluster *c, const sk_options 
         LONGEST_WINDOW = 2048,
         LEAST_WINDOWS = 256
     };
-    int64_t length = extent[c->rank - 1], rows = 1, outer = 1, there = room(l, c);
-    for (unsigned d = 0; d + 1 < c->rank; d++)
-        *(d + 1 + c->beside < c->rank ? &outer : &rows) *= extent[d];
+    int64_t length = extent[c->loop->rank - 1], rows = 1, outer = 1, there = room(c);
+    for (unsigned d = 0; d + 1 < c->loop->rank; d++)
+        *(d + 1 + c->beside < c->loop->rank ? &outer : &rows) *= extent[d];
     bool brief = length <= SK_SHORT, once = !brief && length <= SK_ACCUMULATORS;
     bool one_line =
         brief || !c->dense || (c->indexed && rows >= FEW) || (once && rows >= larger(GANG, o->vector_bytes));
     /* windows: gangs of rows wherever a row would be a few gangs of its own */
     bool windows = c->either && !c->choice && !brief && length <= LONGEST_WINDOW && rows >= LEAST_WINDOWS;
-    if ((!c->columns && !windows) || (c->ordered && !brief) || !length || !outer)
+    if ((!c->columns && !windows) || (c->loop->ordered && !brief) || !length || !outer)
         return false;
     if (one_line ? rows < FEWEST : rows * smaller(length, HALF) < FEW)
         return false;
@@ -113,7 +112,7 @@ static k_mem **declare_waiting(const columns *t)
     sk_folds *s = t->s;
     sk_lower *lw = s->lw;
     k_mem **m = arena_alloc(lw->arena, s->fold.n * sizeof(k_mem *));
-    int64_t there = room(lw->l, lw->cluster), count = there + there / 2 + 3 * MOST_LANES;
+    int64_t there = room(lw->cluster), count = there + there / 2 + 3 * MOST_LANES;
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
         m[i] = arena_alloc(lw->arena, f->n * sizeof(k_mem));
@@ -186,7 +185,7 @@ static k_val **take_node(columns *t, const pair *p, k_val line, unsigned depth)
         return left;
     }
     k_val **acc = take_lines(t, line, p->left), opposite = sk_add(lw, line, t->half);
-    if (lw->cluster->ordered)
+    if (lw->cluster->loop->ordered)
         return acc;
     k_val some = t->joined ? k_let(b, OP_LT, opposite, sk_add(lw, t->in.begin, t->in.count), 0)
                            : k_let(b, OP_GT, p->right, k_i64(b, 0), 0);
@@ -210,7 +209,7 @@ static void take_place(void *env)
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     k_val **acc = take_node(t, p, p->line, t->joined);
-    if (!lw->cluster->ordered) {
+    if (!lw->cluster->loop->ordered) {
         k_val level = k_for(b, k_i64(b, 0), p->level, false);
         k_val **total = load_waiting(t, sk_add(lw, sk_mul(lw, level, t->size), t->in.place));
         sk_fold_merge(s, total, acc, 0);
@@ -354,7 +353,7 @@ void sk_fold_columns(sk_folds *s)
     t->in.one_line = lw->options->row & ONE_LINE;
     lw->out->k->lanes = (uint16_t)lanes_of(s);
     t->waiting = declare_waiting(t);
-    t->second = k_i64(b, room(lw->l, lw->cluster) + MOST_LANES);
+    t->second = k_i64(b, room(lw->cluster) + MOST_LANES);
     t->stride = sk_slot(lw, STRIDE, "stride");
     sk_open_lines(&t->in, s, k_i64(b, SK_PIECE));
     find_blocks(t);

@@ -160,7 +160,7 @@ void sk_fold_rows(sk_folds *s)
     k_val length = sk_slot(lw, 0, "row_length"), count = sk_slot(lw, 1, "rows"), lanes = k_i64(b, s->tree.lanes);
     k_val first = sk_mul(lw, k_piece(b), lanes);
     /* Rows apart are read in tiles, by loops that take an element a turn. */
-    unsigned log = lw->cluster->columns && lw->cluster->flops <= 2 * SK_SMALL ? TOGETHER_LOG : 0;
+    unsigned log = lw->cluster->columns && lw->cluster->loop->flops <= 2 * SK_SMALL ? TOGETHER_LOG : 0;
     r.waiting = declare_nodes(s, WIDTHS, "waiting");
     s->row_length = length;
     s->by_position = true;

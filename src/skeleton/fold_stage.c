@@ -39,17 +39,17 @@ typedef struct rows {
     k_val whole, whole_end; /* rows that lie in the block as wholes */
 } rows;
 
-bool sk_stages(const l_cluster *c, const sk_options *o)
+bool sk_stages(const sk_cluster *c, const sk_options *o)
 {
     return c->staged_pieces && o->vector_bytes && !o->group;
 }
 
 /* A power of two, as blocks are nodes of the tree of operators that keep order. */
-void sk_stage_prepare(const l_program *l, l_cluster *c)
+void sk_stage_prepare(sk_cluster *c)
 {
-    int64_t bytes = 0, pieces = c->staged.n ? SK_BLOCK : 0;
-    for (uint32_t i = 0; i < c->staged.n; i++) {
-        const ir_array *info = ir_info(l->ir, c->staged.at[i]);
+    int64_t bytes = 0, pieces = c->loop->staged.n ? SK_BLOCK : 0;
+    for (uint32_t i = 0; i < c->loop->staged.n; i++) {
+        const ir_array *info = ir_info(c->l->ir, c->loop->staged.at[i]);
         for (unsigned k = 0; k < info->components; k++)
             bytes += (int64_t)ir_type_size(info->type[k]);
     }
@@ -58,9 +58,9 @@ void sk_stage_prepare(const l_program *l, l_cluster *c)
     c->staged_pieces = (uint8_t)pieces;
 }
 
-double sk_fold_flops(const l_cluster *c, const sk_options *o)
+double sk_fold_flops(const sk_cluster *c, const sk_options *o)
 {
-    return sk_stages(c, o) ? c->flops - c->staged_flops : c->flops;
+    return sk_stages(c, o) ? c->loop->flops - c->loop->staged_flops : c->loop->flops;
 }
 
 /* --- shared memory --- */
@@ -90,26 +90,26 @@ static bool one_shape(const ir_array *x, const ir_array *y)
 }
 
 /* Those of one shape become neighbours. */
-static void add_shape(struct sk_staged *all, const l_program *l, const l_cluster *c, const ir_array *shape)
+static void add_shape(struct sk_staged *all, const sk_cluster *c, const ir_array *shape)
 {
     for (uint32_t i = 0; i < all->n; i++)
         if (one_shape(all->array[i].info, shape))
             return;
-    for (uint32_t i = 0; i < c->staged.n; i++) {
-        const ir_array *info = ir_info(l->ir, c->staged.at[i]);
+    for (uint32_t i = 0; i < c->loop->staged.n; i++) {
+        const ir_array *info = ir_info(c->l->ir, c->loop->staged.at[i]);
         if (one_shape(info, shape))
-            all->array[all->n++] = (array){.id = c->staged.at[i], .info = info};
+            all->array[all->n++] = (array){.id = c->loop->staged.at[i], .info = info};
     }
 }
 
 void sk_open_stage(sk_folds *s, sk_body *body)
 {
     sk_lower *lw = s->lw;
-    const l_cluster *c = lw->cluster;
+    const sk_cluster *c = lw->cluster;
     struct sk_staged *all = arena_alloc(lw->arena, sizeof(*all));
-    all->array = arena_alloc(lw->arena, c->staged.n * sizeof(array));
-    for (uint32_t i = 0; i < c->staged.n; i++)
-        add_shape(all, lw->l, c, ir_info(lw->l->ir, c->staged.at[i]));
+    all->array = arena_alloc(lw->arena, c->loop->staged.n * sizeof(array));
+    for (uint32_t i = 0; i < c->loop->staged.n; i++)
+        add_shape(all, c, ir_info(lw->l->ir, c->loop->staged.at[i]));
     for (uint32_t i = 0; i < all->n; i++) {
         array *a = &all->array[i];
         sk_keep(body, a->id);
@@ -162,7 +162,7 @@ static ir_id *terms_of(const rows *r, sk_columns columns, unsigned several)
     ir_program *p = r->lw->l->ir;
     ir_id *term = arena_alloc(r->lw->arena, (size_t)several * r->components * sizeof(ir_id)), *next = term;
     sk_body body;
-    sk_body_init(&body, r->lw->l, r->lw->cluster, columns, r->lw->arena);
+    sk_body_init(&body, r->lw->cluster, columns, r->lw->arena);
     body.several = several > 1;
     for (unsigned u = 0; u < several; u++) {
         sk_index at = r->at;

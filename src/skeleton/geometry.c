@@ -11,45 +11,61 @@ sk_tree sk_tree_of(bool wide)
     return (sk_tree){.lanes = lanes, .streams = SK_ACCUMULATORS / lanes};
 }
 
-static void prepare_fold(const l_program *l, l_cluster *c, arena *a)
+static void prepare_fold(sk_cluster *c, arena *a)
 {
-    sk_stage_prepare(l, c);
-    sk_choice_prepare(l, c, a);
-    c->columns = sk_folds_columns(l, c, a);
+    sk_stage_prepare(c);
+    sk_choice_prepare(c, a);
+    c->columns = sk_folds_columns(c, a);
 }
 
-void sk_prepare(l_program *l)
+static bool accumulates_wide(const l_program *l, const l_cluster *c)
 {
-    for (uint32_t i = 0; i < l->cluster.n; i++) {
-        l_cluster *c = &l->cluster.at[i];
-        if (c->class == L_CLASS_PLAIN)
-            sk_map_prepare(l, c, l->ir->arena);
-        if (c->class == L_CLASS_FOLD)
-            prepare_fold(l, c, l->ir->arena);
-        if (c->class == L_CLASS_STENCIL)
-            sk_stencil_prepare(l, c, l->ir->arena);
-        if (c->class == L_CLASS_ROW)
-            sk_row_prepare(l, c, l->ir->arena);
+    bool wide = false;
+    for (uint32_t i = 0; i < c->op.n; i++) {
+        const ir_array *info = ir_info(l->ir, c->op.at[i].term);
+        for (unsigned k = 0; k < info->components && c->op.at[i].kind == L_FOLD; k++)
+            wide |= ir_type_size(info->type[k]) == 8;
     }
+    return wide;
+}
+
+const sk_program *sk_prepare(l_program *l)
+{
+    sk_program *p = arena_alloc(l->ir->arena, sizeof(*p));
+    p->l = l;
+    p->cluster = arena_alloc(l->ir->arena, (l->cluster.n + 1) * sizeof(*p->cluster));
+    for (uint32_t i = 0; i < l->cluster.n; i++) {
+        sk_cluster *c = &p->cluster[i];
+        *c = (sk_cluster){.l = l, .loop = &l->cluster.at[i], .wide = accumulates_wide(l, &l->cluster.at[i])};
+        if (c->loop->class == L_CLASS_PLAIN)
+            sk_map_prepare(c, l->ir->arena);
+        if (c->loop->class == L_CLASS_FOLD)
+            prepare_fold(c, l->ir->arena);
+        if (c->loop->class == L_CLASS_STENCIL)
+            sk_stencil_prepare(c, l->ir->arena);
+        if (c->loop->class == L_CLASS_ROW)
+            sk_row_prepare(c, l->ir->arena);
+    }
+    return p;
 }
 
 /* Elements a piece of independent work has: enough to pay for claiming it, few enough to balance the load. */
-static int64_t piece_elements(const l_cluster *c, const sk_options *o, int64_t total)
+static int64_t piece_elements(const sk_cluster *c, const sk_options *o, int64_t total)
 {
     if (o->group)
         return sk_group_piece(c);
-    int64_t most = c->flops >= 200 ? 2048 : 65536, least = c->flops >= 200 ? 256 : 4096;
+    int64_t most = c->loop->flops >= 200 ? 2048 : 65536, least = c->loop->flops >= 200 ? 256 : 4096;
     int64_t share = total / (larger(o->workers, 1) * 8) + 1;
     share = (share + 255) / 256 * 256;
     return smaller(most, larger(least, share));
 }
 
-static size_t stored_bytes(const l_program *l, const l_cluster *c)
+static size_t stored_bytes(const sk_cluster *c)
 {
     size_t bytes = 0;
-    for (uint32_t i = 0; i < c->op.n; i++) {
-        const l_op *op = &c->op.at[i];
-        const ir_array *info = ir_info(l->ir, op->term);
+    for (uint32_t i = 0; i < c->loop->op.n; i++) {
+        const l_op *op = &c->loop->op.at[i];
+        const ir_array *info = ir_info(c->l->ir, op->term);
         for (uint32_t k = 0; k < info->components && op->stored && op->kind != L_FOLD && !op->outer; k++)
             bytes += ir_type_size(info->type[k]);
     }
@@ -59,11 +75,11 @@ static size_t stored_bytes(const l_program *l, const l_cluster *c)
 /* Whether results go past the caches. Where arithmetic takes longer than memory (a worker computes about as many
  * operations on f32 as bytes are its share of the bandwidth), what is read to be overwritten costs nothing, but stores
  * past the caches stall: Black-Scholes takes 0.75 of the time without them. */
-static bool streams(const l_program *l, const l_cluster *c, const sk_options *o, double elements, size_t cache_bytes)
+static bool streams(const sk_cluster *c, const sk_options *o, double elements, size_t cache_bytes)
 {
-    double stored = (double)stored_bytes(l, c), size = c->wide ? 8 : 4;
-    double moved = c->reads_per_element * size + 2 * stored;
-    bool computes = c->flops * size / 4 > (double)larger(o->workers, 1) * moved;
+    double stored = (double)stored_bytes(c), size = c->wide ? 8 : 4;
+    double moved = c->loop->reads_per_element * size + 2 * stored;
+    bool computes = c->loop->flops * size / 4 > (double)larger(o->workers, 1) * moved;
     return elements * stored > (double)cache_bytes && !computes;
 }
 
@@ -83,7 +99,7 @@ static void launch_tiles(int64_t size, int64_t rows, int64_t columns, sk_geometr
 /* Gangs that overlap at the ends of rows, the fastest of powers of two by a rough count of instructions: each gang's
  * own, those of each register, and those of each register's elements. 0: rows are so long that their ends do not
  * matter, so short that no gang fits, or so few that they are not worth a kernel. */
-static int64_t gangs_of_rows(const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns)
+static int64_t gangs_of_rows(const sk_cluster *c, const sk_options *o, int64_t rows, int64_t columns)
 {
     enum { OF_GANG = 3, OF_REGISTER = 2, FEWEST = 4, MOST_REGISTERS = 4, LONG = 16, FEWEST_ELEMENTS = 4096 };
     if (!c->row_bytes || !o->vector_bytes || o->group || rows * columns < FEWEST_ELEMENTS)
@@ -98,7 +114,7 @@ static int64_t gangs_of_rows(const l_cluster *c, const sk_options *o, int64_t ro
         int64_t rest = columns % lanes, last = rest ? FEWEST : 0;
         while (last < rest)
             last *= 2;
-        double of_register = OF_REGISTER + c->flops;
+        double of_register = OF_REGISTER + c->loop->flops;
         double all = (OF_GANG + of_register * (double)pieces_of(lanes, in_register)) * (double)(columns / lanes);
         all += last ? OF_GANG + of_register * (double)pieces_of(last, in_register) : 0;
         if (best && all > least)
@@ -109,7 +125,7 @@ static int64_t gangs_of_rows(const l_cluster *c, const sk_options *o, int64_t ro
     return best;
 }
 
-static void launch_map(const l_cluster *c, const sk_options *o, const int64_t *extent, int64_t rows, int64_t columns,
+static void launch_map(const sk_cluster *c, const sk_options *o, const int64_t *extent, int64_t rows, int64_t columns,
                        sk_geometry *g)
 {
     int64_t total = rows * columns, size = piece_elements(c, o, total);
@@ -142,36 +158,37 @@ static void launch_map(const l_cluster *c, const sk_options *o, const int64_t *e
 
 /* Rows from which on it pays to look for the place of the best key: that takes the time of 400 elements taken by lanes
  * that walk rows where these are 32-bit integers, compared once, and of 128 elements else. */
-static int64_t least_choice(const l_cluster *c)
+static int64_t least_choice(const sk_cluster *c)
 {
-    return c->choice_bytes == 4 && c->flops - c->staged_flops < 4 ? 400 : 128;
+    return c->choice_bytes == 4 && c->loop->flops - c->loop->staged_flops < 4 ? 400 : 128;
 }
 
-int64_t sk_choice_piece(const l_cluster *c)
+int64_t sk_choice_piece(const sk_cluster *c)
 {
     enum { FREE_BYTES = 256 << 10 };
     if (c->staged_pieces)
         return c->staged_pieces * SK_PIECE;
-    return c->choice == L_CHOICE_FREE ? FREE_BYTES / (c->choice_bytes == 8 ? 8 : 4) : SK_BLOCK * SK_PIECE;
+    return c->choice == SK_CHOICE_FREE ? FREE_BYTES / (c->choice_bytes == 8 ? 8 : 4) : SK_BLOCK * SK_PIECE;
 }
 
 /* What sk_geometry.row says of rows of a few groups of lanes, of which many are worth a kernel of their own: their
  * length if all groups are whole, else how many groups there are, less than zero. */
-static int64_t few_groups(const l_cluster *c, int64_t length)
+static int64_t few_groups(const sk_cluster *c, int64_t length)
 {
     enum { MOST_GROUPS = 16, MOST_WORK = 128 };
     int64_t lanes = sk_tree_of(c->wide).lanes, groups = pieces_of(length, lanes);
-    if (c->ordered || groups > MOST_GROUPS || (double)groups * (c->flops + c->reads_per_element) > MOST_WORK)
+    if (c->loop->ordered || groups > MOST_GROUPS ||
+        (double)groups * (c->loop->flops + c->loop->reads_per_element) > MOST_WORK)
         return 0;
     return length % lanes ? -groups : length;
 }
 
 /* Rows that keep order: a lane for each, if there are enough, and what they read lies together or is short. */
-static bool lanes_over_rows(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length)
+static bool lanes_over_rows(const sk_cluster *c, const sk_options *o, int64_t rows, int64_t length)
 {
     enum { LONG = 256 };
     int64_t lanes = sk_tree_of(c->wide).lanes;
-    if (!c->ordered)
+    if (!c->loop->ordered)
         return false;
     if (c->columns)
         return rows >= lanes / 2 && length >> SK_ROW_LOG == 0;
@@ -181,18 +198,18 @@ static bool lanes_over_rows(const l_cluster *c, const sk_options *o, int64_t row
 /* Blocks of several pieces, a whole row where it is short enough. Few workers wait for the last one, and partial
  * results are few: one for each piece, or for each block where operators keep order, as blocks are parts of the tree
  * there. */
-static void launch_blocks(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, sk_geometry *g)
+static void launch_blocks(const sk_cluster *c, const sk_options *o, int64_t rows, int64_t length, sk_geometry *g)
 {
     enum { DEAR = 200, STAGED = 32 };
     int64_t pieces = pieces_of(length, SK_PIECE), workers = larger(o->workers, 1) * 8;
     int64_t most = sk_stages(c, o) ? c->staged_pieces : SK_BLOCK,
             block = smaller(most, larger(1, rows * pieces / workers));
-    if (pieces <= most && (c->flops < (sk_stages(c, o) ? STAGED : DEAR) || rows >= workers))
+    if (pieces <= most && (c->loop->flops < (sk_stages(c, o) ? STAGED : DEAR) || rows >= workers))
         block = pieces;
-    while (c->ordered && block < pieces && block & (block - 1))
+    while (c->loop->ordered && block < pieces && block & (block - 1))
         block &= block - 1;
     int64_t blocks = pieces_of(pieces, block);
-    g->partials = blocks == 1 || c->ordered ? blocks : pieces;
+    g->partials = blocks == 1 || c->loop->ordered ? blocks : pieces;
     g->slot[1] = pieces;
     g->slot[2] = blocks;
     g->slot[3] = block;
@@ -200,7 +217,7 @@ static void launch_blocks(const l_cluster *c, const sk_options *o, int64_t rows,
 }
 
 /* `by_tree`: partial results of pieces combine as the tree says, whatever their number. */
-static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
+static void launch_fold(const sk_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
                         bool by_tree, sk_geometry *g)
 {
     g->slot[0] = length;
@@ -231,7 +248,7 @@ static void launch_fold(const l_cluster *c, const sk_options *o, int64_t rows, i
     g->row = !combine && rows >= SK_SHORT ? few_groups(c, length) : 0;
 }
 
-static void launch_stencil(const l_cluster *c, const sk_options *o, int64_t rows, int64_t columns, sk_geometry *g)
+static void launch_stencil(const sk_cluster *c, const sk_options *o, int64_t rows, int64_t columns, sk_geometry *g)
 {
     enum { LEAST_TILE = 1024, LEAST_BAND = 64, LEAST_NARROW = 16 };
     int64_t tile = sk_tile(c, o), enough = larger(o->workers, 1) * 4;
@@ -255,62 +272,61 @@ static void launch_stencil(const l_cluster *c, const sk_options *o, int64_t rows
     g->pieces = pieces_of(rows, band) * tiles;
 }
 
-void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *o, const int64_t *extent, sk_round round,
-                    size_t cache_bytes, sk_geometry *g)
+void sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *extent, sk_round round, size_t cache_bytes,
+                    sk_geometry *g)
 {
     *g = (sk_geometry){.partials = 1};
-    unsigned inner = c->class == L_CLASS_PLAIN && c->inner ? c->inner : c->rank > 0;
+    unsigned inner = c->loop->class == L_CLASS_PLAIN && c->inner ? c->inner : c->loop->rank > 0;
     int64_t rows = 1, columns = 1;
-    for (unsigned d = 0; d < c->rank; d++)
-        *(d + inner < c->rank ? &rows : &columns) *= extent[d];
+    for (unsigned d = 0; d < c->loop->rank; d++)
+        *(d + inner < c->loop->rank ? &rows : &columns) *= extent[d];
     bool combine = round.pass == SK_PASS_COMBINE;
-    bool by_tree = c->ordered && (c->choice != L_CHOICE_FREE || columns > c->choice_longest);
+    bool by_tree = c->loop->ordered && (c->choice != SK_CHOICE_FREE || columns > c->choice_longest);
     if (combine)
         columns = round.partials;
-    g->work = (double)rows * (double)columns * (combine ? 1.0 : c->flops + c->reads_per_element + 1.0);
-    g->stream = !combine && streams(l, c, o, (double)rows * (double)columns, cache_bytes);
-    if (c->class == L_CLASS_ROW)
+    g->work = (double)rows * (double)columns * (combine ? 1.0 : c->loop->flops + c->loop->reads_per_element + 1.0);
+    g->stream = !combine && streams(c, o, (double)rows * (double)columns, cache_bytes);
+    if (c->loop->class == L_CLASS_ROW)
         sk_launch_row(c, o, round.pass, rows, columns, g);
-    else if (c->class == L_CLASS_FOLD && o->group)
-        sk_group_launch_fold(l, c, o, rows, columns, combine, g);
-    else if (c->class == L_CLASS_FOLD && !combine && c->rank > 1 &&
-             (sk_launch_columns(l, c, o, extent, g) || sk_launch_choice(c, o, extent, g)))
+    else if (c->loop->class == L_CLASS_FOLD && o->group)
+        sk_group_launch_fold(c, o, rows, columns, combine, g);
+    else if (c->loop->class == L_CLASS_FOLD && !combine && c->loop->rank > 1 &&
+             (sk_launch_columns(c, o, extent, g) || sk_launch_choice(c, o, extent, g)))
         return;
-    else if (c->class == L_CLASS_FOLD && !combine && o->vector_bytes && !stored_bytes(l, c) &&
-             sk_launch_beside(l, c, extent, piece_elements(c, o, rows * columns), g))
+    else if (c->loop->class == L_CLASS_FOLD && !combine && o->vector_bytes && !stored_bytes(c) &&
+             sk_launch_beside(c, extent, piece_elements(c, o, rows * columns), g))
         return;
-    else if (c->class == L_CLASS_FOLD) {
+    else if (c->loop->class == L_CLASS_FOLD) {
         launch_fold(c, o, rows, columns, combine, by_tree, g);
-        double read = (double)rows * (double)columns * c->reads_per_element * (c->wide ? 8 : 4);
-        bool forwards = g->variant == SK_FOLD_CHOICE || (g->variant == SK_FOLD_TREE && !c->ordered);
-        g->ahead = forwards && !c->staged.n && o->vector_bytes && read > (double)cache_bytes;
+        double read = (double)rows * (double)columns * c->loop->reads_per_element * (c->wide ? 8 : 4);
+        bool forwards = g->variant == SK_FOLD_CHOICE || (g->variant == SK_FOLD_TREE && !c->loop->ordered);
+        g->ahead = forwards && !c->loop->staged.n && o->vector_bytes && read > (double)cache_bytes;
     } else if (rows == 0 || columns == 0)
-        g->variant = c->class == L_CLASS_STENCIL ? SK_STENCIL : SK_MAP_FLAT;
-    else if (c->class == L_CLASS_STENCIL)
+        g->variant = c->loop->class == L_CLASS_STENCIL ? SK_STENCIL : SK_MAP_FLAT;
+    else if (c->loop->class == L_CLASS_STENCIL)
         launch_stencil(c, o, rows, columns, g);
     else
         launch_map(c, o, extent, rows, columns, g);
 }
 
-static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
-                        sk_reason *why)
+static sk_kernel *build(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a, sk_reason *why)
 {
     *why = (sk_reason){0};
     if (variant >= SK_ROW_BLOCK && variant < SK_VARIANTS)
-        return sk_build_row(l, c, variant, options, a, why);
+        return sk_build_row(c, variant, options, a, why);
     if (variant >= SK_GROUP_PIECE && variant < SK_ROW_BLOCK)
-        return sk_build_group_fold(l, c, variant, options, a, why);
+        return sk_build_group_fold(c, variant, options, a, why);
     switch (variant) {
     case SK_MAP_FLAT:
-        return sk_build_map_flat(l, c, options, a, why);
+        return sk_build_map_flat(c, options, a, why);
     case SK_MAP_ROWS:
-        return sk_build_map_rows(l, c, options, a, why);
+        return sk_build_map_rows(c, options, a, why);
     case SK_MAP_TILES:
-        return sk_build_map_tiles(l, c, options, a, why);
+        return sk_build_map_tiles(c, options, a, why);
     case SK_MAP_ACROSS:
-        return sk_build_map_across(l, c, options, a, why);
+        return sk_build_map_across(c, options, a, why);
     case SK_STENCIL:
-        return sk_build_stencil(l, c, options, a, why);
+        return sk_build_stencil(c, options, a, why);
     case SK_FOLD_SHORT:
     case SK_FOLD_BESIDE:
     case SK_FOLD_ROWS:
@@ -320,7 +336,7 @@ static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant varia
     case SK_CHOOSE_COLUMNS:
     case SK_COMBINE_SHORT:
     case SK_COMBINE_TREE:
-        return sk_build_fold(l, c, variant, options, a, why);
+        return sk_build_fold(c, variant, options, a, why);
     default:
         why->text = "unknown variant";
         return NULL;
@@ -329,11 +345,11 @@ static sk_kernel *build(const l_program *l, const l_cluster *c, sk_variant varia
 
 /* "stencil_map_a7": what it does, and the last operation that it computes, by the words and numbers of the program's
  * texts. */
-static const char *name_of(const l_program *l, const l_cluster *c, const char *skeleton, arena *a)
+static const char *name_of(const sk_cluster *c, const char *skeleton, arena *a)
 {
-    ir_id last = c->op.n ? c->op.at[c->op.n - 1].term : 0;
-    const char *word = last ? ir_info(l->ir, last)->name : NULL;
-    return last ? arena_printf(a, "%s_%s%sa%u", skeleton, word ? word : "", word ? "_" : "", l->number[last])
+    ir_id last = c->loop->op.n ? c->loop->op.at[c->loop->op.n - 1].term : 0;
+    const char *word = last ? ir_info(c->l->ir, last)->name : NULL;
+    return last ? arena_printf(a, "%s_%s%sa%u", skeleton, word ? word : "", word ? "_" : "", c->l->number[last])
                 : skeleton;
 }
 
@@ -346,13 +362,12 @@ static void limit_lanes(kernel *k, const sk_options *options)
         k->lanes = (uint16_t)most;
 }
 
-sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
-                    sk_reason *why)
+sk_kernel *sk_build(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a, sk_reason *why)
 {
-    sk_kernel *built = build(l, c, variant, options, a, why);
+    sk_kernel *built = build(c, variant, options, a, why);
     if (!built)
         return NULL;
-    built->k->name = name_of(l, c, built->k->name, a);
+    built->k->name = name_of(c, built->k->name, a);
     bool index_vectors = !options->group && built->k->lanes > 1 && k_makes_index_vectors(built->k, a);
     built->k->narrow = options->narrow && (options->group || index_vectors);
     if (built->k->narrow)

@@ -30,12 +30,12 @@ typedef struct chunks {
 
 /* --- what is staged --- */
 
-static bool same_extents(const l_cluster *c, const ir_array *info)
+static bool same_extents(const sk_cluster *c, const ir_array *info)
 {
-    if (info->rank != c->rank)
+    if (info->rank != c->loop->rank)
         return false;
-    for (unsigned d = 0; d < c->rank; d++)
-        if (info->shape[d] != c->shape[d])
+    for (unsigned d = 0; d < c->loop->rank; d++)
+        if (info->shape[d] != c->loop->shape[d])
             return false;
     return true;
 }
@@ -131,7 +131,7 @@ static void declare(chunks *h)
         f->shared = arena_alloc(lw->arena, f->n * sizeof(k_mem));
         for (uint32_t c = 0; c < f->n; c++) {
             h->acc[i][c] = k_private(b, f->info->type[c], 1, "acc");
-            if (lw->cluster->ordered)
+            if (lw->cluster->loop->ordered)
                 h->waiting[i][c] = k_private(b, f->info->type[c], widths(h), "waiting");
             f->shared[c] = k_shared(b, f->info->type[c], h->size.lanes, "sums");
         }
@@ -152,7 +152,7 @@ static void begin_stretches(chunks *h)
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     k_val zero = k_i64(b, 0), chunk = k_i64(b, h->chunk),
-          size = k_i64(b, h->s->lw->cluster->ordered ? SK_PIECE : SK_SHORT);
+          size = k_i64(b, h->s->lw->cluster->loop->ordered ? SK_PIECE : SK_SHORT);
     k_val thread = k_for_all(b, k_i64(b, h->size.lanes));
     k_val mine = k_let(b, OP_QUOT, thread, h->threads, 0), lane = sk_sub(lw, thread, sk_mul(lw, mine, h->threads));
     k_val piece = sk_add(lw, h->first, mine);
@@ -273,7 +273,7 @@ static void walk(chunks *h, k_val from, k_val count)
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     k_val thread = k_for_all(b, k_i64(b, h->size.lanes));
-    bool ordered = lw->cluster->ordered;
+    bool ordered = lw->cluster->loop->ordered;
     k_val **acc = sk_fold_accumulators(s);
     for (uint32_t i = 0; i < s->fold.n && !ordered; i++)
         for (uint32_t c = 0; c < s->fold.at[i].n; c++)
@@ -322,7 +322,7 @@ static void share_sums(chunks *h)
 {
     sk_folds *s = h->s;
     k_val thread = k_for_all(&s->lw->b, k_i64(&s->lw->b, h->size.lanes));
-    if (s->lw->cluster->ordered)
+    if (s->lw->cluster->loop->ordered)
         gather(h, thread);
     for (uint32_t i = 0; i < s->fold.n; i++)
         for (uint32_t c = 0; c < s->fold.at[i].n; c++)
@@ -383,7 +383,7 @@ void sk_group_chunks_code(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    chunks h = {.s = s, .size = sk_group_chunks(lw->l, lw->cluster, lw->options, s->combine)};
+    chunks h = {.s = s, .size = sk_group_chunks(lw->cluster, lw->options, s->combine)};
     h.chunk = sk_group_chunk(lw->cluster, h.size);
     h.length = sk_slot(lw, 0, "row_length");
     h.pieces = sk_slot(lw, 1, "pieces_a_row");
@@ -391,14 +391,14 @@ void sk_group_chunks_code(sk_folds *s)
     h.threads = sk_slot(lw, 3, "threads_a_piece");
     h.first = sk_mul(lw, k_piece(b), sk_slot(lw, 4, "pieces_a_block"));
     s->row_length = h.length;
-    s->by_position = lw->cluster->ordered;
+    s->by_position = lw->cluster->loop->ordered;
     lw->out->k->group = (uint16_t)h.size.lanes;
     find_staged(&h);
     declare(&h);
     begin_stretches(&h);
     walk_stretches(&h);
     share_sums(&h);
-    for (int64_t distance = 1; distance < h.size.lanes && lw->cluster->ordered; distance *= 2)
+    for (int64_t distance = 1; distance < h.size.lanes && lw->cluster->loop->ordered; distance *= 2)
         pair_up(&h, distance);
     finish_pieces(&h);
 }

@@ -50,7 +50,7 @@ static k_val rounds_in_turns(sk_folds *s, k_val row, k_val begin, k_val thread, 
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    if (lw->cluster->flops > SMALL)
+    if (lw->cluster->loop->flops > SMALL)
         return k_i64(b, 0);
     k_val turns = k_i64(b, TURNS), threads = k_i64(b, SK_ACCUMULATORS);
     k_val groups = k_let(b, OP_QUOT, whole, turns, 0);
@@ -201,8 +201,7 @@ static void rows_code(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    int64_t lanes = s->tree.lanes, threads = sk_group_rows(lw->l, lw->cluster, lw->options).lanes,
-            together = threads / lanes;
+    int64_t lanes = s->tree.lanes, threads = sk_group_rows(lw->cluster, lw->options).lanes, together = threads / lanes;
     k_val length = sk_slot(lw, 0, "row_length"), rows = sk_slot(lw, 1, "rows");
     k_val first = sk_mul(lw, k_piece(b), k_i64(b, together));
     lw->out->k->group = (uint16_t)(threads < 256 ? threads : 256);
@@ -231,10 +230,10 @@ static void rows_code(sk_folds *s)
 
 /* --- the builder --- */
 
-sk_kernel *sk_build_group_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options,
-                               arena *a, sk_reason *why)
+sk_kernel *sk_build_group_fold(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a,
+                               sk_reason *why)
 {
-    sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
+    sk_lower lw = {.l = c->l, .cluster = c, .options = options, .arena = a};
     bool combine = variant >= SK_GROUP_COMBINE_PIECE;
     sk_folds s = {.lw = &lw, .combine = combine};
     bool chunks = variant == SK_GROUP_CHUNKS || variant == SK_GROUP_COMBINE_CHUNKS;

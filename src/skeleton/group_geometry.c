@@ -13,7 +13,7 @@ enum {
     ALIGNMENT = 128 /* each array in shared memory may lose as much */
 };
 
-bool sk_shares_rows(const l_cluster *c, const sk_options *o)
+bool sk_shares_rows(const sk_cluster *c, const sk_options *o)
 {
     int64_t budget = smaller(TILE_BUDGET, (int64_t)o->scratch);
     return o->group && c->shared_column_bytes > c->column_bytes &&
@@ -22,13 +22,13 @@ bool sk_shares_rows(const l_cluster *c, const sk_options *o)
 
 /* Columns of a tile so that a block's threads go through no row twice for the columns beside it; a multiple of what is
  * read and written at a time. */
-static int64_t whole_rows(const l_cluster *c)
+static int64_t whole_rows(const sk_cluster *c)
 {
     enum { SECTOR = 8 };
     return larger(LEAST_TILE, (BLOCK - c->halo_columns) / SECTOR * SECTOR);
 }
 
-int64_t sk_tile(const l_cluster *c, const sk_options *o)
+int64_t sk_tile(const sk_cluster *c, const sk_options *o)
 {
     if (!o->group)
         return c->tile;
@@ -43,10 +43,11 @@ int64_t sk_tile(const l_cluster *c, const sk_options *o)
     return tile;
 }
 
-int64_t sk_group_piece(const l_cluster *c)
+int64_t sk_group_piece(const sk_cluster *c)
 {
-    return c->flops >= 200 ? BLOCK
-                           : 4 * BLOCK; /* with little to compute, several reads of a thread are under way together */
+    return c->loop->flops >= 200
+               ? BLOCK
+               : 4 * BLOCK; /* with little to compute, several reads of a thread are under way together */
 }
 
 /* Rows around a band are computed twice, but all units should have bands to work on. */
@@ -57,32 +58,32 @@ int64_t sk_group_band(const sk_options *o, int64_t rows, int64_t tiles)
 }
 
 /* bytes of the accumulated components, of each lane, and how many there are */
-static int64_t accumulated(const l_program *l, const l_cluster *c, int64_t *arrays)
+static int64_t accumulated(const sk_cluster *c, int64_t *arrays)
 {
     int64_t bytes = 0;
-    for (uint32_t i = 0; i < c->op.n; i++) {
-        const ir_array *info = ir_info(l->ir, c->op.at[i].term);
-        for (uint32_t k = 0; k < info->components && c->op.at[i].kind == L_FOLD; k++, (*arrays)++)
+    for (uint32_t i = 0; i < c->loop->op.n; i++) {
+        const ir_array *info = ir_info(c->l->ir, c->loop->op.at[i].term);
+        for (uint32_t k = 0; k < info->components && c->loop->op.at[i].kind == L_FOLD; k++, (*arrays)++)
             bytes += (int64_t)ir_type_size(info->type[k]);
     }
     return bytes;
 }
 
 /* the same of the elements read, where each thread reads a stretch of its own */
-static int64_t staged(const l_program *l, const l_cluster *c, int64_t *arrays)
+static int64_t staged(const sk_cluster *c, int64_t *arrays)
 {
     int64_t bytes = 0;
-    for (uint32_t i = 0; i < c->reads.n; i++) {
-        const ir_array *info = ir_info(l->ir, c->reads.at[i]);
+    for (uint32_t i = 0; i < c->loop->reads.n; i++) {
+        const ir_array *info = ir_info(c->l->ir, c->loop->reads.at[i]);
         for (uint32_t k = 0; k < info->components; k++, (*arrays)++)
             bytes += (int64_t)ir_type_size(info->type[k]);
     }
     return bytes;
 }
 
-sk_group_size sk_group_rows(const l_program *l, const l_cluster *c, const sk_options *o)
+sk_group_size sk_group_rows(const sk_cluster *c, const sk_options *o)
 {
-    int64_t arrays = 0, bytes = accumulated(l, c, &arrays);
+    int64_t arrays = 0, bytes = accumulated(c, &arrays);
     int64_t lanes = sk_tree_of(c->wide).lanes, most = ROWS_LANES;
     int64_t budget = smaller(FOLD_BUDGET, (int64_t)o->scratch) - arrays * ALIGNMENT;
     while (most > lanes && most * bytes > budget)
@@ -90,9 +91,9 @@ sk_group_size sk_group_rows(const l_program *l, const l_cluster *c, const sk_opt
     return (sk_group_size){.lanes = most};
 }
 
-sk_group_size sk_group_chunks(const l_program *l, const l_cluster *c, const sk_options *o, bool combine)
+sk_group_size sk_group_chunks(const sk_cluster *c, const sk_options *o, bool combine)
 {
-    int64_t arrays = 4, sums = accumulated(l, c, &arrays) + 16, inputs = combine ? 0 : staged(l, c, &arrays);
+    int64_t arrays = 4, sums = accumulated(c, &arrays) + 16, inputs = combine ? 0 : staged(c, &arrays);
     int64_t budget = smaller(FOLD_BUDGET, (int64_t)o->scratch) - arrays * ALIGNMENT;
     sk_group_size size = {.lanes = 128, .tile = inputs ? MOST_TILE : 0};
     while (size.tile && size.lanes * (sums + (size.tile + 1) * inputs) > budget) {
@@ -106,16 +107,16 @@ sk_group_size sk_group_chunks(const l_program *l, const l_cluster *c, const sk_o
     return size;
 }
 
-int64_t sk_group_chunk(const l_cluster *c, sk_group_size size)
+int64_t sk_group_chunk(const sk_cluster *c, sk_group_size size)
 {
-    return c->ordered ? SK_PIECE / size.lanes : SK_SHORT;
+    return c->loop->ordered ? SK_PIECE / size.lanes : SK_SHORT;
 }
 
 /* slots: 0 row length, 1 pieces a row, 2 pieces in all, 3 threads a piece, 4 pieces a block */
-static void launch_chunks(const l_program *l, const l_cluster *c, const sk_options *o, int64_t rows, int64_t length,
-                          bool combine, sk_geometry *g)
+static void launch_chunks(const sk_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
+                          sk_geometry *g)
 {
-    sk_group_size size = sk_group_chunks(l, c, o, combine);
+    sk_group_size size = sk_group_chunks(c, o, combine);
     g->variant = combine ? SK_GROUP_COMBINE_CHUNKS : SK_GROUP_CHUNKS;
     g->partials = length <= SK_SHORT ? 1 : pieces_of(length, SK_PIECE);
     int64_t threads = larger(1, smaller(size.lanes, pieces_of(length, sk_group_chunk(c, size))));
@@ -127,14 +128,14 @@ static void launch_chunks(const l_program *l, const l_cluster *c, const sk_optio
     g->pieces = pieces_of(g->slot[2], g->slot[4]);
 }
 
-void sk_group_launch_fold(const l_program *l, const l_cluster *c, const sk_options *o, int64_t rows, int64_t length,
-                          bool combine, sk_geometry *g)
+void sk_group_launch_fold(const sk_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
+                          sk_geometry *g)
 {
-    if (c->ordered || length <= SK_SHORT) {
-        launch_chunks(l, c, o, rows, length, combine, g);
+    if (c->loop->ordered || length <= SK_SHORT) {
+        launch_chunks(c, o, rows, length, combine, g);
         return;
     }
-    int64_t together = sk_group_rows(l, c, o).lanes / sk_tree_of(c->wide).lanes;
+    int64_t together = sk_group_rows(c, o).lanes / sk_tree_of(c->wide).lanes;
     g->partials = pieces_of(length, SK_PIECE);
     g->slot[0] = length;
     if (g->partials == 1 && (length <= 1024 || rows / together >= larger(o->workers, 1) * 16)) {

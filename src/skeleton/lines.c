@@ -27,8 +27,8 @@ static void bind(void *env, k_val k)
     sk_folds *s = m->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    const l_cluster *c = lw->cluster;
-    unsigned last = c->rank - 1u, first = last - c->beside, run = c->dense;
+    const sk_cluster *c = lw->cluster;
+    unsigned last = c->loop->rank - 1u, first = last - c->beside, run = c->dense;
     k_val column = m->place, line = k;
     if (c->dense)
         lw->space.position[0] = sk_add(lw, sk_add(lw, sk_mul(lw, k, m->rows), m->left), m->place);
@@ -54,20 +54,20 @@ static void bind(void *env, k_val k)
 /* The folded dimension and those beside each other are runs of what is read. */
 static void open_space(sk_folds *s)
 {
-    const l_cluster *c = s->lw->cluster;
+    const sk_cluster *c = s->lw->cluster;
     sk_space *space = &s->lw->space;
-    unsigned last = c->rank - 1u, first = last - c->beside;
+    unsigned last = c->loop->rank - 1u, first = last - c->beside;
     space->rank = c->beside;
     if (c->dense) {
         space->var[0] = s->at.at[last];
-        space->extent[0] = c->shape[last];
+        space->extent[0] = c->loop->shape[last];
         space->run[0] = (uint8_t)(1 + c->beside);
         space->rank++;
     }
     for (unsigned d = first; d < last; d++) {
         unsigned at = d - first + c->dense;
         space->var[at] = s->at.at[d];
-        space->extent[at] = c->shape[d];
+        space->extent[at] = c->loop->shape[d];
         space->run[at] = d == first ? c->beside : 1;
     }
 }
@@ -96,7 +96,7 @@ void sk_open_lines(sk_lines *m, sk_folds *s, k_val size)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    const l_cluster *c = lw->cluster;
+    const sk_cluster *c = lw->cluster;
     k_val tiles = sk_slot(lw, TILES, "tiles"), most = sk_slot(lw, WIDTH, "tile_width");
     m->s = s;
     m->indexed = c->indexed;
@@ -111,7 +111,7 @@ void sk_open_lines(sk_lines *m, sk_folds *s, k_val size)
     m->width = sk_min(lw, most, sk_sub(lw, m->rows, m->left));
     m->begin = sk_mul(lw, m->part, size);
     m->count = sk_min(lw, size, sk_sub(lw, m->length, m->begin));
-    sk_row_indices(lw, c->rank - c->beside, c->shape, m->outer, m->index);
+    sk_row_indices(lw, c->loop->rank - c->beside, c->loop->shape, m->outer, m->index);
     lw->element = m->outer;
     open_space(s);
     s->bind = bind;

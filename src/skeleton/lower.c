@@ -6,10 +6,10 @@
 #include "opt/rewrite.h"
 #include "skeleton/eager.h"
 
-void sk_lower_init(sk_lower *lw, const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
-                   const char *name, uint16_t lanes)
+void sk_lower_init(sk_lower *lw, const sk_cluster *c, const sk_options *options, arena *a, const char *name,
+                   uint16_t lanes)
 {
-    *lw = (sk_lower){.l = l, .cluster = c, .options = options, .arena = a};
+    *lw = (sk_lower){.l = c->l, .cluster = c, .options = options, .arena = a};
     lw->out = arena_alloc(a, sizeof(*lw->out));
     lw->out->k = k_new(a, name, lanes);
     k_begin(&lw->b, lw->out->k);

@@ -11,7 +11,7 @@ typedef struct sk_lower sk_lower;
 /* Resolves a read to memory and position; returns 0 for the default (the array's global memory, row-major). */
 typedef k_mem (*sk_place)(void *env, sk_lower *lw, const ir_node *read, const k_val *index, k_val *position);
 
-/* The index variables of a loop. Runs of dimensions (l_cluster.run) have a position in place of values for their
+/* The index variables of a loop. Runs of dimensions (sk_cluster.run) have a position in place of values for their
  * variables. */
 typedef struct sk_space {
     unsigned rank; /* 0: nothing is known of the indices */
@@ -24,7 +24,7 @@ typedef struct sk_space {
 
 struct sk_lower {
     const l_program *l;
-    const l_cluster *cluster;
+    const sk_cluster *cluster;
     const sk_options *options;
     arena *arena;
     sk_kernel *out;
@@ -44,7 +44,7 @@ struct sk_lower {
     sk_reason why; /* text NULL: nothing went wrong so far */
 };
 
-void sk_lower_init(sk_lower *lw, const l_program *l, const l_cluster *c, const sk_options *options, arena *a, const char *name,
+void sk_lower_init(sk_lower *lw, const sk_cluster *c, const sk_options *options, arena *a, const char *name,
                    uint16_t lanes);
 k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool written);
 k_mem sk_partial_memory(sk_lower *lw, sk_role role, uint32_t component, ir_type type);

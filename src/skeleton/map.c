@@ -12,8 +12,8 @@
 
 void sk_collect_outputs(sk_lower *lw, sk_body *body, const sk_index *at, sk_outputs *out)
 {
-    for (uint32_t i = 0; i < lw->cluster->op.n; i++) {
-        const l_op *op = &lw->cluster->op.at[i];
+    for (uint32_t i = 0; i < lw->cluster->loop->op.n; i++) {
+        const l_op *op = &lw->cluster->loop->op.at[i];
         if (!op->stored)
             continue;
         const ir_id *value = sk_define(body, op->term, at);
@@ -68,11 +68,11 @@ static sk_directions directions_of_rows(const sk_lower *lw, ir_id linear, unsign
 }
 
 /* Elements may be computed twice, but for their traces. */
-static uint8_t bytes_where_gangs_may_overlap(sk_lower *lw, const l_cluster *c, const sk_outputs *out,
+static uint8_t bytes_where_gangs_may_overlap(sk_lower *lw, const sk_cluster *c, const sk_outputs *out,
                                              const sk_index *at)
 {
     const ir_program *p = lw->l->ir;
-    unsigned column = c->rank - (unsigned)c->inner;
+    unsigned column = c->loop->rank - (unsigned)c->inner;
     opt_ids ids = {0};
     opt_reach(lw->l->ir, lw->arena, out->term.n, out->term.at, &ids);
     for (uint32_t i = 0; i < ids.n; i++) {
@@ -81,29 +81,29 @@ static uint8_t bytes_where_gangs_may_overlap(sk_lower *lw, const l_cluster *c, c
             return 0;
     }
     if (!c->uses_index || sk_find_factor(lw, out->term.n, out->term.at, at->at[column]).by > 1 ||
-        sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[column], c->shape[column]).by > 1)
+        sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[column], c->loop->shape[column]).by > 1)
         return 0;
     return (uint8_t)sk_widest(lw->l, &ids, out->term.n, out->term.at);
 }
 
-void sk_map_prepare(const l_program *l, l_cluster *c, arena *a)
+void sk_map_prepare(sk_cluster *c, arena *a)
 {
-    if (c->rank < 2)
+    if (c->loop->rank < 2)
         return;
     sk_options none = {.vector_bytes = 64};
     sk_lower lw;
-    sk_lower_init(&lw, l, c, &none, a, "probe", 1);
+    sk_lower_init(&lw, c, &none, a, "probe", 1);
     sk_body body;
-    sk_body_init(&body, l, c, SK_GENERIC, a);
-    sk_index at = {.rank = c->rank, .linear = ir_var(l->ir, T_I64)};
-    for (unsigned d = 0; d < c->rank; d++)
-        at.at[d] = ir_var(l->ir, T_I64);
+    sk_body_init(&body, c, SK_GENERIC, a);
+    sk_index at = {.rank = c->loop->rank, .linear = ir_var(c->l->ir, T_I64)};
+    for (unsigned d = 0; d < c->loop->rank; d++)
+        at.at[d] = ir_var(c->l->ir, T_I64);
     sk_outputs out = {0};
     sk_collect_outputs(&lw, &body, &at, &out);
-    sk_find_runs(l->ir, c, a, out.term.n, out.term.at, &at);
+    sk_find_runs(c->l->ir, c, a, out.term.n, out.term.at, &at);
     sk_open_space(&lw, c, &at);
     c->tiles = c->uses_index && suits_tiles(&lw, &out, &at);
-    sk_directions d = directions_of_rows(&lw, at.linear, c->rank - (unsigned)c->inner);
+    sk_directions d = directions_of_rows(&lw, at.linear, c->loop->rank - (unsigned)c->inner);
     uint32_t cuts = sk_find_stretches(&lw, out.term.n, out.term.at, &d).n;
     c->row_cuts = cuts == 1;
     c->row_bytes = cuts > 1 ? 0 : bytes_where_gangs_may_overlap(&lw, c, &out, &at);
@@ -124,8 +124,8 @@ static k_val bounded(sk_lower *lw, k_val count)
 static void bind_element(sk_lower *lw, ir_id linear, k_val position)
 {
     sk_bind(lw, linear, position);
-    if (lw->cluster->rank > 1)
-        sk_bind_runs(lw, lw->cluster, 0, lw->cluster->rank, position);
+    if (lw->cluster->loop->rank > 1)
+        sk_bind_runs(lw, lw->cluster, 0, lw->cluster->loop->rank, position);
 }
 
 /* Elements of a piece, or of a row of it. */
@@ -174,12 +174,12 @@ static void few_flat(void *env, k_val from, k_val count)
 static k_val begin_interleaved(void *env, k_val position, k_val quotient)
 {
     elements *e = env;
-    const l_cluster *c = e->lw->cluster;
+    const sk_cluster *c = e->lw->cluster;
     e->at = sk_add(e->lw, e->first, position);
     e->lw->element = e->at;
     sk_bind(e->lw, e->linear, e->at);
-    if (c->rank > 1)
-        sk_bind_runs(e->lw, c, 0, c->rank - e->factor.digit, e->factor.digit ? quotient : e->at);
+    if (c->loop->rank > 1)
+        sk_bind_runs(e->lw, c, 0, c->loop->rank - e->factor.digit, e->factor.digit ? quotient : e->at);
     return e->at;
 }
 
@@ -205,11 +205,11 @@ static void flat_elements(elements *e, k_val count)
 /* Where the innermost extent is small and known, it is one lane's. */
 static sk_factor factor_of_flat(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
 {
-    const l_cluster *c = lw->cluster;
-    unsigned last = c->rank - 1u;
+    const sk_cluster *c = lw->cluster;
+    unsigned last = c->loop->rank - 1u;
     sk_factor f = {.by = 1};
-    if (c->rank > 1 && lw->space.run[last] == 1 && lw->space.used[last])
-        f = sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[last], c->shape[last]);
+    if (c->loop->rank > 1 && lw->space.run[last] == 1 && lw->space.used[last])
+        f = sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[last], c->loop->shape[last]);
     return f.by > 1 ? f : sk_find_factor(lw, out->term.n, out->term.at, at->linear);
 }
 
@@ -273,27 +273,26 @@ static void packed_elements(sk_lower *lw, const sk_outputs *out, ir_id linear, k
 }
 
 /* slots: 0 elements a piece, 1 elements in all */
-static sk_kernel *build_flat(const l_program *l, const l_cluster *c, const sk_options *options, bool packs, arena *a,
-                             sk_reason *why)
+static sk_kernel *build_flat(const sk_cluster *c, const sk_options *options, bool packs, arena *a, sk_reason *why)
 {
     sk_body body;
-    sk_body_init(&body, l, c, SK_GENERIC, a);
-    ir_id linear = ir_var(l->ir, T_I64);
-    sk_index at = {.rank = c->rank, .linear = linear};
-    for (unsigned d = 0; d < c->rank; d++)
-        at.at[d] = c->rank == 1 ? linear : ir_var(l->ir, T_I64);
+    sk_body_init(&body, c, SK_GENERIC, a);
+    ir_id linear = ir_var(c->l->ir, T_I64);
+    sk_index at = {.rank = c->loop->rank, .linear = linear};
+    for (unsigned d = 0; d < c->loop->rank; d++)
+        at.at[d] = c->loop->rank == 1 ? linear : ir_var(c->l->ir, T_I64);
     sk_lower lw;
-    sk_lower_init(&lw, l, c, options, a, "map", 1);
+    sk_lower_init(&lw, c, options, a, "map", 1);
     sk_open_space(&lw, c, &at);
     sk_outputs out = {0};
     sk_collect_outputs(&lw, &body, &at, &out);
-    lw.out->k->lanes = sk_lanes_for(l, a, out.term.n, out.term.at, options->vector_bytes);
+    lw.out->k->lanes = sk_lanes_for(c->l, a, out.term.n, out.term.at, options->vector_bytes);
     sk_declare_outputs(&lw, &out);
     k_builder *b = &lw.b;
     k_val size = sk_slot(&lw, 0, "piece_size"), total = sk_slot(&lw, 1, "total");
     k_val first = sk_mul(&lw, k_piece(b), size);
     k_val count = bounded(&lw, sk_min(&lw, size, sk_sub(&lw, total, first)));
-    bool twice = options->group && c->flops <= SMALL;
+    bool twice = options->group && c->loop->flops <= SMALL;
     elements e = {.lw = &lw, .out = &out, .linear = linear, .first = first};
     sk_directions d = {.along = 1, .moving = {linear}};
     e.cuts = sk_find_stretches(&lw, out.term.n, out.term.at, &d);
@@ -317,32 +316,30 @@ static sk_kernel *build_flat(const l_program *l, const l_cluster *c, const sk_op
 
 /* Where threads take one element each, several reads of a thread are under way together all the same; neighbours take
  * fewer instructions. */
-sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
-                             sk_reason *why)
+sk_kernel *sk_build_map_flat(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why)
 {
-    if (options->group && c->flops <= SMALL) {
-        sk_kernel *packed = build_flat(l, c, options, true, a, why);
+    if (options->group && c->loop->flops <= SMALL) {
+        sk_kernel *packed = build_flat(c, options, true, a, why);
         if (packed && k_packs_pay(packed->k, a))
             return packed;
     }
-    return build_flat(l, c, options, false, a, why);
+    return build_flat(c, options, false, a, why);
 }
 
 /* slots: 0 rows a piece, 1 tiles a row, 2 columns a tile, 3 rows, 4 columns */
-sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
-                             sk_reason *why)
+sk_kernel *sk_build_map_rows(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why)
 {
     sk_body body;
-    sk_body_init(&body, l, c, SK_GENERIC, a);
-    sk_index at = {.rank = c->rank, .linear = ir_var(l->ir, T_I64)};
-    for (unsigned d = 0; d < c->rank; d++)
-        at.at[d] = ir_var(l->ir, T_I64);
+    sk_body_init(&body, c, SK_GENERIC, a);
+    sk_index at = {.rank = c->loop->rank, .linear = ir_var(c->l->ir, T_I64)};
+    for (unsigned d = 0; d < c->loop->rank; d++)
+        at.at[d] = ir_var(c->l->ir, T_I64);
     sk_lower lw;
-    sk_lower_init(&lw, l, c, options, a, "map_rows", 1);
+    sk_lower_init(&lw, c, options, a, "map_rows", 1);
     sk_open_space(&lw, c, &at);
     sk_outputs out = {0};
     sk_collect_outputs(&lw, &body, &at, &out);
-    lw.out->k->lanes = sk_lanes_for(l, a, out.term.n, out.term.at, options->vector_bytes);
+    lw.out->k->lanes = sk_lanes_for(c->l, a, out.term.n, out.term.at, options->vector_bytes);
     if (options->row)
         lw.out->k->lanes = (uint16_t)sk_row_gangs_of(options->row).lanes;
     sk_declare_outputs(&lw, &out);
@@ -356,8 +353,8 @@ sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_op
     k_val count = sk_min(&lw, width, sk_sub(&lw, columns, left));
     k_val first = sk_mul(&lw, group, rows_piece);
     k_val row = k_for(b, first, sk_min(&lw, sk_add(&lw, first, rows_piece), rows), false);
-    sk_bind_runs(&lw, c, 0, c->rank - c->inner, row);
-    elements e = {.lw = &lw, .out = &out, .linear = at.linear, .left = left, .column = c->rank - c->inner};
+    sk_bind_runs(&lw, c, 0, c->loop->rank - c->inner, row);
+    elements e = {.lw = &lw, .out = &out, .linear = at.linear, .left = left, .column = c->loop->rank - c->inner};
     e.first = sk_add(&lw, sk_mul(&lw, row, columns), left);
     sk_directions d = directions_of_rows(&lw, at.linear, e.column);
     e.cuts = sk_find_stretches(&lw, out.term.n, out.term.at, &d);
@@ -445,24 +442,24 @@ static k_val tiles_in(sk_lower *lw, k_val from, k_val to, int64_t size)
 
 /* slots: 0 rows a piece (a multiple of SK_TILE_ROWS), 1 pieces beside each other, 2 columns a piece (a multiple of
  * SK_TILE_COLUMNS), 3 rows, 4 columns (not fewer than these constants) */
-sk_kernel *sk_build_map_tiles(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
-                              sk_reason *why)
+sk_kernel *sk_build_map_tiles(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why)
 {
     sk_body body;
-    sk_body_init(&body, l, c, SK_GENERIC, a);
-    sk_index at = {.rank = 2, .linear = ir_var(l->ir, T_I64), .at = {ir_var(l->ir, T_I64), ir_var(l->ir, T_I64)}};
+    sk_body_init(&body, c, SK_GENERIC, a);
+    sk_index at = {
+        .rank = 2, .linear = ir_var(c->l->ir, T_I64), .at = {ir_var(c->l->ir, T_I64), ir_var(c->l->ir, T_I64)}};
     sk_lower lw;
-    sk_lower_init(&lw, l, c, options, a, "map_tiles", 1);
+    sk_lower_init(&lw, c, options, a, "map_tiles", 1);
     sk_outputs out = {0};
     sk_collect_outputs(&lw, &body, &at, &out);
-    int64_t lanes = sk_lanes_for(l, a, out.term.n, out.term.at, options->vector_bytes);
+    int64_t lanes = sk_lanes_for(c->l, a, out.term.n, out.term.at, options->vector_bytes);
     lanes = lanes < SK_TILE_ROWS ? SK_TILE_ROWS : lanes;
     lw.out->k->lanes = (uint16_t)lanes;
     sk_declare_outputs(&lw, &out);
     k_builder *b = &lw.b;
     tiles t = {.width = lanes / SK_TILE_ROWS, .kept = arena_alloc(a, (out.term.n + 1) * sizeof(k_mem))};
     for (uint32_t i = 0; i < out.term.n; i++)
-        t.kept[i] = k_shared(b, (ir_type)ir_at(l->ir, out.term.at[i])->type, lanes, "tile");
+        t.kept[i] = k_shared(b, (ir_type)ir_at(c->l->ir, out.term.at[i])->type, lanes, "tile");
     k_val rows_piece = sk_slot(&lw, 0, "rows_piece"), beside = sk_slot(&lw, 1, "beside"),
           width = sk_slot(&lw, 2, "piece_width");
     k_val rows = sk_slot(&lw, 3, "rows");

@@ -27,8 +27,8 @@ static inline sk_row_gangs sk_row_gangs_of(int64_t row)
 
 /* The dimension where the run begins that reads lie together along while they lie apart along the innermost run, plus
  * 1; 0: there is none, or loops over it do not suit the elements. After sk_find_runs. */
-uint8_t sk_find_across(sk_lower *lw, const l_cluster *c, const sk_outputs *out, const sk_index *at);
-void sk_launch_across(const l_cluster *c, const int64_t *extent, int64_t piece, sk_geometry *g);
-bool sk_suits_across(const l_cluster *c, const int64_t *extent);
+uint8_t sk_find_across(sk_lower *lw, const sk_cluster *c, const sk_outputs *out, const sk_index *at);
+void sk_launch_across(const sk_cluster *c, const int64_t *extent, int64_t piece, sk_geometry *g);
+bool sk_suits_across(const sk_cluster *c, const int64_t *extent);
 
 #endif

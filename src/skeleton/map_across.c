@@ -74,17 +74,17 @@ static reads reads_of(const sk_forms *lanes, const sk_forms *turns)
     return r;
 }
 
-uint8_t sk_find_across(sk_lower *lw, const l_cluster *c, const sk_outputs *out, const sk_index *at)
+uint8_t sk_find_across(sk_lower *lw, const sk_cluster *c, const sk_outputs *out, const sk_index *at)
 {
-    sk_forms lanes = forms_along(lw, out, at, c->rank - 1u);
+    sk_forms lanes = forms_along(lw, out, at, c->loop->rank - 1u);
     uint32_t most = 0;
     uint8_t found = 0;
-    unsigned last = c->rank - 1u;
+    unsigned last = c->loop->rank - 1u;
     bool small = c->inner == 1 && c->used[last] &&
-                 sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[last], c->shape[last]).by > 1;
+                 sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[last], c->loop->shape[last]).by > 1;
     if (!c->uses_index || small || !is_plain(&lanes)) /* small known extents are a lane's */
         return 0;
-    for (unsigned d = 0; d + c->inner < c->rank; d++) {
+    for (unsigned d = 0; d + c->inner < c->loop->rank; d++) {
         if (!c->run[d] || !c->used[d])
             continue;
         sk_forms turns = forms_along(lw, out, at, d + c->run[d] - 1u);
@@ -105,18 +105,18 @@ typedef struct shape { /* what is written: outer x turns x between x columns */
     int64_t outer, turns, between, columns;
 } shape;
 
-static shape shape_of(const l_cluster *c, const int64_t *extent)
+static shape shape_of(const sk_cluster *c, const int64_t *extent)
 {
     shape s = {1, 1, 1, 1};
-    unsigned first = c->across - 1u, behind = first + c->run[first], last = c->rank - (unsigned)c->inner;
-    for (unsigned d = 0; d < c->rank; d++)
+    unsigned first = c->across - 1u, behind = first + c->run[first], last = c->loop->rank - (unsigned)c->inner;
+    for (unsigned d = 0; d < c->loop->rank; d++)
         *(d < first ? &s.outer : d < behind ? &s.turns : d < last ? &s.between : &s.columns) *= extent[d];
     return s;
 }
 
 enum { FEWEST_COLUMNS = 16 }; /* that are lanes */
 
-bool sk_suits_across(const l_cluster *c, const int64_t *extent)
+bool sk_suits_across(const sk_cluster *c, const int64_t *extent)
 {
     if (!c->across)
         return false;
@@ -126,7 +126,7 @@ bool sk_suits_across(const l_cluster *c, const int64_t *extent)
 
 /* A gang goes along as many turns as have their lines in the second cache when its neighbour writes their other parts.
  */
-void sk_launch_across(const l_cluster *c, const int64_t *extent, int64_t piece, sk_geometry *g)
+void sk_launch_across(const sk_cluster *c, const int64_t *extent, int64_t piece, sk_geometry *g)
 {
     enum { MOST_TURNS = 512, STEP = 64 };
     shape s = shape_of(c, extent);
@@ -163,7 +163,7 @@ static void elements_at(walk *w, k_val place)
 {
     sk_lower *lw = w->lw;
     k_builder *b = &lw->b;
-    const l_cluster *c = lw->cluster;
+    const sk_cluster *c = lw->cluster;
     uint32_t mark = sk_scope(lw);
     k_val outer = k_let(b, OP_QUOT, place, w->between, 0), beside = sk_sub(lw, place, sk_mul(lw, outer, w->between));
     sk_bind_runs(lw, c, 0, w->first, outer);
@@ -199,21 +199,20 @@ static k_val parts_of(sk_lower *lw, k_val *piece, k_val by)
 }
 
 /* slots: as sk_launch_across numbers them */
-sk_kernel *sk_build_map_across(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
-                               sk_reason *why)
+sk_kernel *sk_build_map_across(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why)
 {
     enum { MOST_LANES = 64 };
     sk_body body;
-    sk_body_init(&body, l, c, SK_GENERIC, a);
-    sk_index at = {.rank = c->rank, .linear = ir_var(l->ir, T_I64)};
-    for (unsigned d = 0; d < c->rank; d++)
-        at.at[d] = ir_var(l->ir, T_I64);
+    sk_body_init(&body, c, SK_GENERIC, a);
+    sk_index at = {.rank = c->loop->rank, .linear = ir_var(c->l->ir, T_I64)};
+    for (unsigned d = 0; d < c->loop->rank; d++)
+        at.at[d] = ir_var(c->l->ir, T_I64);
     sk_lower lw;
-    sk_lower_init(&lw, l, c, options, a, "map_across", 1);
+    sk_lower_init(&lw, c, options, a, "map_across", 1);
     sk_open_space(&lw, c, &at);
     sk_outputs out = {0};
     sk_collect_outputs(&lw, &body, &at, &out);
-    uint16_t lanes = sk_lanes_for(l, a, out.term.n, out.term.at, options->vector_bytes);
+    uint16_t lanes = sk_lanes_for(c->l, a, out.term.n, out.term.at, options->vector_bytes);
     lw.out->k->lanes = lanes < MOST_LANES ? lanes : MOST_LANES;
     sk_declare_outputs(&lw, &out);
     k_builder *b = &lw.b;
@@ -222,10 +221,10 @@ sk_kernel *sk_build_map_across(const l_program *l, const l_cluster *c, const sk_
           beside = sk_slot(&lw, BESIDE, "beside"), all = sk_slot(&lw, ALL, "outers");
     walk w = {.lw = &lw, .out = &out, .linear = at.linear, .narrow = options->row, .first = c->across - 1u};
     w.behind = w.first + c->run[w.first];
-    w.last = c->rank - (unsigned)c->inner;
-    w.turns = sk_product(&lw, c->run[w.first], c->shape + w.first);
-    w.between = sk_product(&lw, w.last - w.behind, c->shape + w.behind);
-    w.columns = sk_product(&lw, c->inner, c->shape + w.last);
+    w.last = c->loop->rank - (unsigned)c->inner;
+    w.turns = sk_product(&lw, c->run[w.first], c->loop->shape + w.first);
+    w.between = sk_product(&lw, w.last - w.behind, c->loop->shape + w.behind);
+    w.columns = sk_product(&lw, c->inner, c->loop->shape + w.last);
     k_val piece = k_piece(b);
     w.left = sk_mul(&lw, parts_of(&lw, &piece, beside), columns);
     w.count = sk_min(&lw, columns, sk_sub(&lw, w.columns, w.left));

@@ -16,7 +16,7 @@ void row_apply(row_loop *r, const row_part *p, const k_val *first, const k_val *
 void row_bind(row_loop *r, k_val j)
 {
     sk_lower *lw = r->lw;
-    unsigned rank = lw->cluster->rank;
+    unsigned rank = lw->cluster->loop->rank;
     k_val k = r->right ? sk_sub(lw, sk_sub(lw, r->length, k_i64(&lw->b, 1)), j) : j;
     k_val linear = sk_add(lw, r->row_base, k);
     lw->element = linear;
@@ -28,14 +28,14 @@ void row_bind(row_loop *r, k_val j)
 void row_bind_row(row_loop *r, k_val row)
 {
     sk_lower *lw = r->lw;
-    unsigned rank = lw->cluster->rank;
+    unsigned rank = lw->cluster->loop->rank;
     k_val index[IR_MAX_RANK] = {0};
     r->row = row;
     r->row_base = sk_mul(lw, row, r->length);
     lw->element = row;
     if (rank < 2 || r->combine)
         return;
-    sk_row_indices(lw, rank, lw->cluster->shape, row, index);
+    sk_row_indices(lw, rank, lw->cluster->loop->shape, row, index);
     for (unsigned d = 0; d + 1 < rank; d++)
         sk_bind(lw, r->at.at[d], index[d]);
 }
@@ -81,7 +81,7 @@ static void find_terms(row_loop *r, row_part *p)
     sk_lower *lw = r->lw;
     const l_op *op = p->op;
     const ir_id *value;
-    sk_index outer = {.rank = (uint8_t)(lw->cluster->rank - 1)};
+    sk_index outer = {.rank = (uint8_t)(lw->cluster->loop->rank - 1)};
     memcpy(outer.at, r->at.at, outer.rank * sizeof(ir_id));
     if (op->kind == L_PACK) {
         p->keep = sk_operand(&r->body, op->term, 0, &r->at)[0];
@@ -133,9 +133,9 @@ static void find_part(row_loop *r, const l_op *op, uint32_t *first)
 /* What earlier sweeps have stored for this one is read from memory. */
 static void keep_earlier(row_loop *r, uint8_t sweep)
 {
-    const l_cluster *c = r->lw->cluster;
-    for (uint32_t i = 0; i < c->op.n; i++) {
-        const l_op *op = &c->op.at[i];
+    const sk_cluster *c = r->lw->cluster;
+    for (uint32_t i = 0; i < c->loop->op.n; i++) {
+        const l_op *op = &c->loop->op.at[i];
         bool element = !op->outer && (op->kind == L_SCAN || op->kind == L_ELEMENT);
         if (element && op->sweep < sweep && op->stored && !op->again)
             sk_keep(&r->body, op->term);
@@ -191,9 +191,9 @@ void row_declare(row_loop *r, row_part *p, bool whole_rows, bool results)
 }
 
 /* Does a later sweep read what the member has stored? */
-static bool read_again(const l_cluster *c, const l_op *op)
+static bool read_again(const sk_cluster *c, const l_op *op)
 {
-    return !op->outer && op->kind != L_FOLD && !op->again && op->sweep + 1 < c->sweeps;
+    return !op->outer && op->kind != L_FOLD && !op->again && op->sweep + 1 < c->loop->sweeps;
 }
 
 void row_declare_results(row_loop *r)
@@ -212,22 +212,22 @@ void row_declare_results(row_loop *r)
 void row_begin(row_loop *r, const char *name, bool combine, uint16_t lanes)
 {
     sk_lower *lw = r->lw;
-    const l_cluster *c = lw->cluster;
+    const sk_cluster *c = lw->cluster;
     uint32_t first = 0;
-    sk_lower_init(lw, lw->l, c, lw->options, lw->arena, name, lanes);
-    sk_body_init(&r->body, lw->l, c, SK_GENERIC, lw->arena);
+    sk_lower_init(lw, c, lw->options, lw->arena, name, lanes);
+    sk_body_init(&r->body, c, SK_GENERIC, lw->arena);
     r->combine = combine;
-    r->right = c->right;
-    r->at = (sk_index){.rank = c->rank, .linear = ir_var(lw->l->ir, T_I64)};
+    r->right = c->loop->right;
+    r->at = (sk_index){.rank = c->loop->rank, .linear = ir_var(lw->l->ir, T_I64)};
     r->at.at[0] = r->at.linear;
-    for (unsigned d = 0; d < c->rank && c->rank > 1; d++)
+    for (unsigned d = 0; d < c->loop->rank && c->loop->rank > 1; d++)
         r->at.at[d] = ir_var(lw->l->ir, T_I64);
-    for (uint32_t i = 0; i < c->op.n; i++) {
-        if (i && c->op.at[i].sweep != c->op.at[i - 1].sweep)
-            keep_earlier(r, c->op.at[i].sweep);
-        const l_op *op = &c->op.at[i];
+    for (uint32_t i = 0; i < c->loop->op.n; i++) {
+        if (i && c->loop->op.at[i].sweep != c->loop->op.at[i - 1].sweep)
+            keep_earlier(r, c->loop->op.at[i].sweep);
+        const l_op *op = &c->loop->op.at[i];
         bool inside = op->kind == L_ELEMENT && !op->outer && !op->stored; /* computed where it is used */
-        if (combine && op->counted)
+        if (combine && c->counted[i])
             first += ir_info(lw->l->ir, op->term)->components; /* nothing is left of it to be combined */
         else if (combine ? op->kind == L_FOLD : !inside)
             find_part(r, op, &first);
@@ -275,10 +275,9 @@ void row_copy_packed(row_loop *r, const row_part *p, k_val offset, k_val count)
 
 /* --- variants --- */
 
-sk_kernel *sk_build_row(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
-                        sk_reason *why)
+sk_kernel *sk_build_row(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a, sk_reason *why)
 {
-    sk_lower lw = {.l = l, .cluster = c, .options = options, .arena = a};
+    sk_lower lw = {.l = c->l, .cluster = c, .options = options, .arena = a};
     row_loop r = {.lw = &lw};
     switch (variant) {
     case SK_ROW_LANES:

@@ -207,15 +207,15 @@ void row_build_block(row_loop *r, bool combine)
     uint32_t mark = sk_scope(lw);
     row_bind_row(r, row);
     begin_row(r);
-    for (uint8_t sweep = 0; sweep < (combine ? 1 : lw->cluster->sweeps); sweep++) {
+    for (uint8_t sweep = 0; sweep < (combine ? 1 : lw->cluster->loop->sweeps); sweep++) {
         row_bind_cells(r, sweep);
         outer_members(r, sweep);
         if (has_positions(r, sweep))
             walk_pieces(r, sweep);
     }
-    row_bind_cells(r, lw->cluster->sweeps);
+    row_bind_cells(r, lw->cluster->loop->sweeps);
     if (!combine)
-        outer_members(r, lw->cluster->sweeps); /* what is made of the last folds */
+        outer_members(r, lw->cluster->loop->sweeps); /* what is made of the last folds */
     sk_scope_end(lw, mark);
     k_end(b);
 }

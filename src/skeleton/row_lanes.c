@@ -228,9 +228,9 @@ void row_build_lanes(row_loop *r)
     k_val lane = k_for_all(b, sk_min(lw, some, sk_sub(lw, rows, first)));
     uint32_t mark = sk_scope(lw);
     row_bind_row(r, sk_add(lw, first, lane));
-    for (uint8_t sweep = 0; sweep < lw->cluster->sweeps; sweep++)
+    for (uint8_t sweep = 0; sweep < lw->cluster->loop->sweeps; sweep++)
         sweep_over(&s, sweep);
-    outer_members(r, lw->cluster->sweeps);
+    outer_members(r, lw->cluster->loop->sweeps);
     sk_scope_end(lw, mark);
     k_end(b);
 }

@@ -2,19 +2,20 @@
 #include "skeleton/extents.h"
 #include "skeleton/row.h"
 
-void sk_row_prepare(const l_program *l, l_cluster *c, arena *a)
+void sk_row_prepare(sk_cluster *c, arena *a)
 {
     const sk_options none = {.vector_bytes = 64, .final = true};
-    sk_lower lw = {.l = l, .cluster = c, .options = &none, .arena = a};
+    sk_lower lw = {.l = c->l, .cluster = c, .options = &none, .arena = a};
     row_loop r = {.lw = &lw};
+    c->counted = arena_alloc(a, c->loop->op.n + 1);
     row_begin(&r, "probe", false, ROW_GANG);
     uint32_t early = 0, late = 0;
-    c->chains = c->sweeps <= 1;
+    c->chains = c->loop->sweeps <= 1;
     for (uint32_t i = 0; i < r.part.n; i++) {
         const row_part *p = &r.part.at[i];
         *(p->late_keep ? &late : &early) += p->op->kind == L_SCAN ? 2 * p->n : row_counts(&r, p);
         if (p->op->kind == L_FOLD)
-            c->op.at[p->op - c->op.at].counted = p->keep != 0;
+            c->counted[p->op - c->loop->op.at] = p->keep != 0;
         c->joins |= p->op->kind == L_FOLD && !p->keep;
         c->chains &= !p->op->outer && (p->op->kind != L_SCAN || p->harmless); /* its code only computes */
     }
@@ -23,7 +24,7 @@ void sk_row_prepare(const l_program *l, l_cluster *c, arena *a)
     c->state_words = 1 + early + c->late_words;
 }
 
-void sk_launch_row(const l_cluster *c, const sk_options *o, sk_pass pass, int64_t rows, int64_t length, sk_geometry *g)
+void sk_launch_row(const sk_cluster *c, const sk_options *o, sk_pass pass, int64_t rows, int64_t length, sk_geometry *g)
 {
     enum { BRIEF = 8 * ROW_PIECE, FEW = 1024, SOME = 65536 };
     int64_t workers = o->workers > 1 ? o->workers : 1, share = rows / (workers * 8);

@@ -70,7 +70,7 @@ static k_mem state_memory(row_loop *r, uint32_t before)
 
 static void chain_states(row_loop *r, bool late, k_val piece, k_val count)
 {
-    const l_cluster *c = r->lw->cluster;
+    const sk_cluster *c = r->lw->cluster;
     k_builder *b = &r->lw->b;
     row_carried x = {0};
     k_mem state = state_memory(r, late ? c->state_words - c->late_words : 0);

@@ -3,7 +3,7 @@
 
 typedef struct joints {
     const ir_program *p;
-    const l_cluster *c;
+    const sk_cluster *c;
     const sk_index *at;
     bool joined[IR_MAX_RANK]; /* with the next dimension */
     bool used[IR_MAX_RANK];
@@ -44,7 +44,7 @@ static bool adjoins(const joints *j, const ir_node *read, const ir_id *index, ui
 {
     unsigned d = k && k < read->n ? sk_component(j->at, index[k]) : 0;
     return d > 1 && sk_component(j->at, index[k - 1]) == d - 1 &&
-           ir_info(j->p, read->array)->shape[k] == j->c->shape[d - 1];
+           ir_info(j->p, read->array)->shape[k] == j->c->loop->shape[d - 1];
 }
 
 static void use_in_read(joints *j, const ir_node *n)
@@ -55,7 +55,7 @@ static void use_in_read(joints *j, const ir_node *n)
         if (!d--)
             continue;
         j->used[d] = true;
-        bool inside = n->flags & IR_SAFE || ir_info(j->p, n->array)->shape[k] == j->c->shape[d];
+        bool inside = n->flags & IR_SAFE || ir_info(j->p, n->array)->shape[k] == j->c->loop->shape[d];
         if (n->flags & IR_LINEAR || !inside) {
             part(j, d);
             continue;
@@ -66,11 +66,11 @@ static void use_in_read(joints *j, const ir_node *n)
     }
 }
 
-void sk_find_runs(ir_program *p, l_cluster *c, arena *a, uint32_t n, const ir_id *term, const sk_index *at)
+void sk_find_runs(ir_program *p, sk_cluster *c, arena *a, uint32_t n, const ir_id *term, const sk_index *at)
 {
     joints j = {.p = p, .c = c, .at = at};
     opt_ids ids = {0};
-    for (unsigned d = 0; d + 1 < c->rank; d++)
+    for (unsigned d = 0; d + 1 < c->loop->rank; d++)
         j.joined[d] = true;
     opt_reach(p, a, n, term, &ids);
     for (uint32_t i = 0; i < ids.n; i++) {
@@ -83,7 +83,7 @@ void sk_find_runs(ir_program *p, l_cluster *c, arena *a, uint32_t n, const ir_id
             use_all(&j, t->n, p->arg.at + t->args);
     }
     use_all(&j, n, term);
-    for (unsigned d = 0, first = 0; d < c->rank; d++) {
+    for (unsigned d = 0, first = 0; d < c->loop->rank; d++) {
         c->run[d] = 0;
         c->run[first]++;
         c->used[first] |= j.used[d];
@@ -91,19 +91,19 @@ void sk_find_runs(ir_program *p, l_cluster *c, arena *a, uint32_t n, const ir_id
         if (!j.joined[d])
             first = d + 1;
     }
-    for (unsigned d = 0; d < c->rank; d++)
+    for (unsigned d = 0; d < c->loop->rank; d++)
         c->inner = c->run[d] ? c->run[d] : c->inner;
-    c->uses_index &= c->inner < c->rank;
+    c->uses_index &= c->inner < c->loop->rank;
 }
 
-void sk_open_space(sk_lower *lw, const l_cluster *c, const sk_index *at)
+void sk_open_space(sk_lower *lw, const sk_cluster *c, const sk_index *at)
 {
     sk_space *s = &lw->space;
     bool found = c->inner > 0; /* else each dimension stands for itself */
-    s->rank = c->rank;
-    for (unsigned d = 0; d < c->rank; d++) {
+    s->rank = c->loop->rank;
+    for (unsigned d = 0; d < c->loop->rank; d++) {
         s->var[d] = at->at[d];
-        s->extent[d] = c->shape[d];
+        s->extent[d] = c->loop->shape[d];
         s->run[d] = found ? c->run[d] : 1;
         s->used[d] = !found || c->used[d];
     }
@@ -117,7 +117,7 @@ void sk_bind_run(sk_lower *lw, unsigned d, k_val index)
         sk_bind(lw, lw->space.var[d], index);
 }
 
-void sk_bind_runs(sk_lower *lw, const l_cluster *c, unsigned first, unsigned end, k_val position)
+void sk_bind_runs(sk_lower *lw, const sk_cluster *c, unsigned first, unsigned end, k_val position)
 {
     k_builder *b = &lw->b;
     const sk_space *s = &lw->space;
@@ -131,7 +131,7 @@ void sk_bind_runs(sk_lower *lw, const l_cluster *c, unsigned first, unsigned end
             sk_bind_run(lw, d, position);
             break;
         }
-        k_val extent = sk_max(lw, sk_product(lw, s->run[d], c->shape + d), k_i64(b, 1));
+        k_val extent = sk_max(lw, sk_product(lw, s->run[d], c->loop->shape + d), k_i64(b, 1));
         if (s->used[d])
             sk_bind_run(lw, d, k_let(b, OP_REM, position, extent, 0));
         if (d > outermost)

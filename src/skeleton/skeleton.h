@@ -8,6 +8,57 @@
 #include "kernel/kernel.h"
 #include "loop/cluster.h"
 
+typedef enum {
+    SK_NO_CHOICE,
+    SK_CHOICE,     /* the one fold of the cluster chooses an element by its key (opt/choice.h) */
+    SK_CHOICE_FREE /* and makes the same choice whatever the order of combination */
+} sk_choice;
+
+/* A cluster, and what launches must know of its code. */
+typedef struct sk_cluster {
+    const l_program *l;
+    const l_cluster *loop;
+    bool wide; /* an accumulated component has 8 bytes */
+    /* PLAIN: */
+    bool uses_index;          /* index components matter, not only the row-major position */
+    uint8_t run[IR_MAX_RANK]; /* how many dimensions from here on matter by the position in them only; 0: inside such a
+                                 run */
+    bool used[IR_MAX_RANK];   /* the index in the run that begins here matters */
+    uint8_t inner;            /* dimensions of the innermost run; 0 counts as 1 */
+    bool row_cuts;            /* a loop over a row is cut at one place, where index arithmetic changes its form */
+    uint8_t row_bytes;        /* gangs along a row may overlap; of the widest element. 0: they may not */
+    uint8_t across;           /* 1 + the dimension where the run begins that reads lie together along, but not along the
+                                 innermost run; 0: none */
+    bool tiles;               /* elements that loop, with neighbours in two dimensions */
+    /* FOLD: */
+    sk_choice choice;
+    uint8_t choice_bytes;   /* the size of its key */
+    int64_t choice_longest; /* ... in rows that are no longer */
+    uint8_t staged_pieces;  /* pieces of folds that a block may compute at once */
+    bool columns;           /* what a row reads lies further apart than what its neighbours read */
+    bool either;            /* what its neighbours read lies as close together: windows */
+    uint8_t beside;         /* how many dimensions of the result, the last ones, are one run in all that is read */
+    bool dense;             /* the folded dimension and these are one run */
+    bool indexed;           /* the indices matter besides, which are values then */
+    bool keys_indexed;      /* the same for what is compared by operators that choose */
+    /* STENCIL: */
+    int64_t tile;                                   /* columns of a tile */
+    int64_t column_bytes, halo_bytes;               /* shared memory that rows take a column of the tile, and besides */
+    int64_t shared_column_bytes, shared_halo_bytes; /* the same where arrays in memory are copied to rows, too */
+    int64_t halo_columns;                           /* columns beside a tile in the widest of these rows */
+    /* ROW: */
+    bool chains;          /* states can go from piece to piece: */
+    uint32_t state_words; /* words per piece that they take, */
+    uint32_t late_words;  /* of these at the end, for packs that keep what states of scans decide */
+    bool joins;           /* and so do partial results of folds, which a launch of their own combines */
+    bool *counted;        /* per operation: a fold that is the sum of what is 1 or 0 */
+} sk_cluster;
+
+typedef struct sk_program {
+    l_program *l;
+    sk_cluster *cluster; /* l->cluster.n of them */
+} sk_program;
+
 /* what a pointer of a launch is */
 typedef enum {
     SK_ARRAY,      /* component `component` of array node `array` */
@@ -59,7 +110,7 @@ typedef enum {
     SK_GROUP_COMBINE_PIECE, /* the same three over partial results */
     SK_GROUP_COMBINE_ROWS,
     SK_GROUP_COMBINE_CHUNKS,
-    /* Row loops (l_cluster.class ROW). */
+    /* Row loops (L_CLASS_ROW). */
     SK_ROW_BLOCK,   /* a block walks along whole rows, sweep after sweep */
     SK_ROW_LANES,   /* lanes over rows, each from left to right: rows of at most SK_SHORT elements */
     SK_ROW_CHAIN,   /* a block takes a piece of a row; states of scans go from piece to piece */
@@ -132,15 +183,16 @@ typedef struct sk_geometry {
 } sk_geometry;
 
 /* The passes of a cluster, in order; returns how many. */
-uint32_t sk_passes(const l_cluster *c, const sk_options *options, sk_pass out[SK_PASSES]);
-bool sk_carries(const l_cluster *c); /* something goes from element to element: its kernels may have a SK_STATE */
+uint32_t sk_passes(const sk_cluster *c, const sk_options *options, sk_pass out[SK_PASSES]);
+bool sk_carries(const sk_cluster *c); /* something goes from element to element: its kernels may have a SK_STATE */
 
-/* Once per program, after l_clusters: learns what launches must know of the clusters' code (uses_index, tiles, columns). Changes the terms. */
-void sk_prepare(l_program *l);
+/* Once per program, after l_clusters: learns what launches must know of the clusters' code. Changes the terms, and
+ * lives as long as they do. */
+const sk_program *sk_prepare(l_program *l);
 
-/* rows = product of the outer extents, row = innermost extent (1 x size for PLAIN clusters without index use). `extent` holds the
- * values of cluster->shape. */
-void sk_plan_launch(const l_program *l, const l_cluster *c, const sk_options *options, const int64_t *extent, sk_round round,
+/* rows = product of the outer extents, row = innermost extent (1 x size for PLAIN clusters without index use). `extent`
+ * holds the values of cluster->loop->shape. */
+void sk_plan_launch(const sk_cluster *c, const sk_options *options, const int64_t *extent, sk_round round,
                     size_t cache_bytes, sk_geometry *out);
 
 /* Why there is no kernel. Compilers of programs have limits: then the program asks for more than can be translated.
@@ -151,7 +203,6 @@ typedef struct sk_reason {
 } sk_reason;
 
 /* Builds the kernel of a variant, verified by the caller. NULL and *why if there is none. */
-sk_kernel *sk_build(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
-                    sk_reason *why);
+sk_kernel *sk_build(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a, sk_reason *why);
 
 #endif

@@ -71,9 +71,9 @@ static void stage_columns(stages *s, const stage *g, const tile *t, sk_columns c
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    unsigned rank = lw->cluster->rank;
+    unsigned rank = lw->cluster->loop->rank;
     sk_body body;
-    sk_body_init(&body, lw->l, lw->cluster, columns, lw->arena);
+    sk_body_init(&body, lw->cluster, columns, lw->arena);
     const ir_id *term = g->copy ? sk_pull(&body, g->op->term, &s->at) : sk_define(&body, g->op->term, &s->at);
     s->copying = g->copy ? g : NULL;
     k_val count = sk_max(lw, sk_sub(lw, to, from), k_i64(b, 0));
@@ -100,7 +100,7 @@ static ir_id *block_terms(stages *s, const stage *g, arena *a)
     ir_program *p = s->lw->l->ir;
     ir_id *term = arena_alloc(a, (size_t)s->rows * components * sizeof(ir_id));
     sk_body body;
-    sk_body_init(&body, s->lw->l, s->lw->cluster, SK_INTERIOR, a);
+    sk_body_init(&body, s->lw->cluster, SK_INTERIOR, a);
     body.several = true;
     for (int64_t u = 0; u < s->rows; u++) {
         sk_index at = s->at;
@@ -129,7 +129,7 @@ static void block_columns(stages *s, const stage *g, const tile *t, const line *
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    unsigned rank = lw->cluster->rank, components = g->info->components;
+    unsigned rank = lw->cluster->loop->rank, components = g->info->components;
     const ir_id *term = block_terms(s, g, lw->arena);
     k_val *value = arena_alloc(lw->arena, (size_t)s->rows * components * sizeof(k_val));
     k_val lane = k_for_whole(b, count);
@@ -154,7 +154,8 @@ static void pad_side(stages *s, const stage *g, k_val row, k_val from, k_val cou
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     ir_id variable = ir_var(lw->l->ir, T_I64);
-    ir_id inside = sk_adjust(lw->l->ir, (ir_boundary)(g->pad - 1), variable, lw->cluster->shape[lw->cluster->rank - 1]);
+    ir_id inside = sk_adjust(lw->l->ir, (ir_boundary)(g->pad - 1), variable,
+                             lw->cluster->loop->shape[lw->cluster->loop->rank - 1]);
     k_val lane = k_for_few(b, count);
     uint32_t mark = sk_scope(lw);
     k_val column = sk_add(lw, from, lane), source;
@@ -213,7 +214,7 @@ static void stage_row(stages *s, const stage *g, const tile *t, const span *r, k
     line l = r->columns;
     k_if(b, k_let(b, OP_AND, k_let(b, OP_GE, row, r->first, 0), k_let(b, OP_LT, row, r->end, 0), 0));
     l.row = row;
-    sk_row_indices(lw, lw->cluster->rank, lw->cluster->shape, row, l.outer);
+    sk_row_indices(lw, lw->cluster->loop->rank, lw->cluster->loop->shape, row, l.outer);
     if (g->own.left || g->own.right) {
         k_val side = k_for(b, k_i64(b, 0), k_i64(b, 2), false);
         k_val right_side = k_let(b, OP_EQ, side, k_i64(b, 1), 0);
@@ -232,14 +233,14 @@ static k_val stage_block(stages *s, const stage *g, const tile *t, const span *r
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    unsigned rank = lw->cluster->rank;
+    unsigned rank = lw->cluster->loop->rank;
     line l = r->columns;
     l.row = row;
     k_val past = sk_add(lw, row, k_i64(b, s->rows));
     k_val all = k_let(b, OP_AND, k_let(b, OP_GE, row, r->first, 0), k_let(b, OP_LE, past, r->end, 0), 0);
-    sk_row_indices(lw, rank, lw->cluster->shape, row, l.outer);
+    sk_row_indices(lw, rank, lw->cluster->loop->shape, row, l.outer);
     if (rank > 2) {
-        k_val height = sk_closed(lw, lw->cluster->shape[rank - 2]);
+        k_val height = sk_closed(lw, lw->cluster->loop->shape[rank - 2]);
         all = k_let(b, OP_AND, all, k_let(b, OP_LE, sk_add(lw, l.outer[rank - 2], k_i64(b, s->rows)), height, 0), 0);
     }
     k_val columns = sk_sub(lw, l.beyond, l.inner);
@@ -267,10 +268,10 @@ static void stage_rows(stages *s, const stage *g, const tile *t, k_val base)
 }
 
 /* slots: 0 rows a band, 1 tiles a row, 2 rows, 3 columns, 4 columns a tile */
-sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_options *options, arena *a, sk_reason *why)
+sk_kernel *sk_build_stencil(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why)
 {
     sk_lower lw;
-    sk_lower_init(&lw, l, c, options, a, "stencil", 1);
+    sk_lower_init(&lw, c, options, a, "stencil", 1);
     stages s = sk_stencil_stages(&lw, options, a);
     lw.out->k->lanes = sk_stencil_lanes(&s, options, a);
     k_builder *b = &lw.b;
@@ -296,8 +297,8 @@ sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_opt
         g->first_column = sk_sub(&lw, t.left, k_i64(b, before));
         g->rows = arena_alloc(a, g->info->components * sizeof(k_mem));
         for (unsigned k = 0; k < g->info->components && g->op->staged; k++)
-            g->rows[k] =
-                k_shared(b, g->info->type[k], g->ring * g->width, arena_printf(a, "rows_a%u", l->number[g->op->term]));
+            g->rows[k] = k_shared(b, g->info->type[k], g->ring * g->width,
+                                  arena_printf(a, "rows_a%u", c->l->number[g->op->term]));
     }
     lw.place = place;
     lw.place_env = &s;

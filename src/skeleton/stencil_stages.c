@@ -148,11 +148,12 @@ static void find_own(const l_program *l, stages *s, stage *reader, const reaches
     }
 }
 
-static void list_stages(const l_program *l, const l_cluster *c, arena *a, stages *s)
+static void list_stages(const sk_cluster *c, arena *a, stages *s)
 {
-    for (uint32_t i = 0; i < c->op.n; i++)
-        if (c->op.at[i].stored || c->op.at[i].staged)
-            vec_push(a, &s->stage, ((stage){.op = &c->op.at[i], .info = ir_info(l->ir, c->op.at[i].term), .ring = 1}));
+    for (uint32_t i = 0; i < c->loop->op.n; i++)
+        if (c->loop->op.at[i].stored || c->loop->op.at[i].staged)
+            vec_push(a, &s->stage,
+                     ((stage){.op = &c->loop->op.at[i], .info = ir_info(c->l->ir, c->loop->op.at[i].term), .ring = 1}));
 }
 
 static void analyse(const l_program *l, arena *a, stages *s)
@@ -211,7 +212,7 @@ static uint32_t block_cost(stages *s, const stage *g, arena *a)
     stage_reaches(s->lw->l, a, g, &found);
     for (uint32_t i = 0; i < found.n; i++)
         tall |= found.at[i].h.up || found.at[i].h.down;
-    sk_body_init(&body, s->lw->l, s->lw->cluster, SK_INTERIOR, a);
+    sk_body_init(&body, s->lw->cluster, SK_INTERIOR, a);
     const ir_id *term = sk_define(&body, g->op->term, &s->at);
     opt_ids ids = {0};
     opt_reach(p, a, g->info->components, term, &ids);
@@ -230,7 +231,7 @@ static bool is_sum(stages *s, const stage *g, arena *a)
 {
     ir_program *p = s->lw->l->ir;
     sk_body body;
-    sk_body_init(&body, s->lw->l, s->lw->cluster, SK_INTERIOR, a);
+    sk_body_init(&body, s->lw->cluster, SK_INTERIOR, a);
     opt_ids ids = {0};
     opt_reach(p, a, g->info->components, sk_define(&body, g->op->term, &s->at), &ids);
     for (uint32_t i = 0; i < ids.n; i++) {
@@ -257,11 +258,11 @@ static bool only_neighbours_read(const l_program *l, ir_id array)
 static bool worth_copying(stages *s, const reach *r, bool narrow)
 {
     const l_program *l = s->lw->l;
-    const l_cluster *c = s->lw->cluster;
+    const sk_cluster *c = s->lw->cluster;
     const ir_array *info = ir_info(l->ir, r->node);
     bool enough = narrow ? r->h.left || r->h.right : r->h.up + r->h.down + 1 >= LEAST_COPIED;
-    return !r->followed && !stage_of(s, r->node) && enough && info->rank == 2 && c->rank == 2 &&
-           memcmp(info->shape, c->shape, 2 * sizeof(ir_id)) == 0 && only_neighbours_read(l, r->node);
+    return !r->followed && !stage_of(s, r->node) && enough && info->rank == 2 && c->loop->rank == 2 &&
+           memcmp(info->shape, c->loop->shape, 2 * sizeof(ir_id)) == 0 && only_neighbours_read(l, r->node);
 }
 
 static void copy_for(stages *s, const stage *g, bool narrow, arena *a)
@@ -329,18 +330,18 @@ static bool is_followed(const reaches *found, ir_id node)
 /* Is it read in this cluster at neighbouring elements only, and so often that copying pays? From a cache, a row of
  * neighbours that does not begin where a line does takes two accesses, from shared memory one; the copy and its barrier
  * take about as long as four. */
-static bool worth_sharing(const l_program *l, const l_cluster *c, const reaches *found, ir_id array)
+static bool worth_sharing(const sk_cluster *c, const reaches *found, ir_id array)
 {
     enum { ENOUGH = 9 };
-    const ir_array *info = ir_info(l->ir, array);
+    const ir_array *info = ir_info(c->l->ir, array);
     int64_t reads = 0;
-    if (info->rank != 2 || c->rank != 2 || memcmp(info->shape, c->shape, 2 * sizeof(ir_id)) != 0)
+    if (info->rank != 2 || c->loop->rank != 2 || memcmp(info->shape, c->loop->shape, 2 * sizeof(ir_id)) != 0)
         return false;
-    for (uint32_t i = 0; i < l->edge.n; i++) {
-        const l_edge *e = &l->edge.at[i];
+    for (uint32_t i = 0; i < c->l->edge.n; i++) {
+        const l_edge *e = &c->l->edge.at[i];
         if (e->from != array || !is_followed(found, e->to))
             continue;
-        int64_t here = e->access == L_HALO ? reads_of(ir_info(l->ir, e->to), array) : e->access == L_SAME;
+        int64_t here = e->access == L_HALO ? reads_of(ir_info(c->l->ir, e->to), array) : e->access == L_SAME;
         if (!here)
             return false;
         reads += here;
@@ -351,12 +352,12 @@ static bool worth_sharing(const l_program *l, const l_cluster *c, const reaches 
 /* What the cluster computes without keeping it, at its own index or beside it: not views, which come from somewhere
  * else.
  */
-static bool find_all(const l_program *l, const l_cluster *c, arena *a, reaches *found)
+static bool find_all(const sk_cluster *c, arena *a, reaches *found)
 {
-    for (uint32_t i = 0; i < c->op.n; i++)
-        find_reaches(l, a, c->op.at[i].term, found);
+    for (uint32_t i = 0; i < c->loop->op.n; i++)
+        find_reaches(c->l, a, c->loop->op.at[i].term, found);
     for (uint32_t i = 0; i < found->n; i++) {
-        ir_kind kind = (ir_kind)ir_at(l->ir, found->at[i].node)->kind;
+        ir_kind kind = (ir_kind)ir_at(c->l->ir, found->at[i].node)->kind;
         if (found->at[i].followed && kind != IR_MAP && kind != IR_STENCIL)
             return false;
     }
@@ -364,18 +365,18 @@ static bool find_all(const l_program *l, const l_cluster *c, arena *a, reaches *
 }
 
 /* Before all other stages. */
-static void list_shared(const l_program *l, const l_cluster *c, arena *a, stages *s)
+static void list_shared(const sk_cluster *c, arena *a, stages *s)
 {
     reaches found = {0};
-    if (!find_all(l, c, a, &found))
+    if (!find_all(c, a, &found))
         return;
-    for (uint32_t i = 0; i < c->reads.n; i++) {
-        ir_id array = c->reads.at[i];
-        if (!worth_sharing(l, c, &found, array))
+    for (uint32_t i = 0; i < c->loop->reads.n; i++) {
+        ir_id array = c->loop->reads.at[i];
+        if (!worth_sharing(c, &found, array))
             continue;
         l_op *op = arena_alloc(a, sizeof(*op));
         *op = (l_op){.term = array, .kind = L_ELEMENT, .staged = true};
-        vec_push(a, &s->stage, ((stage){.op = op, .info = ir_info(l->ir, array), .ring = 1, .copy = true}));
+        vec_push(a, &s->stage, ((stage){.op = op, .info = ir_info(c->l->ir, array), .ring = 1, .copy = true}));
     }
 }
 
@@ -415,7 +416,7 @@ uint16_t sk_stencil_lanes(stages *s, const sk_options *options, arena *a)
     for (uint32_t i = 0; i < s->stage.n; i++) {
         sk_body body;
         const stage *g = &s->stage.at[i];
-        sk_body_init(&body, s->lw->l, s->lw->cluster, SK_INTERIOR, a);
+        sk_body_init(&body, s->lw->cluster, SK_INTERIOR, a);
         const ir_id *term = g->copy ? sk_pull(&body, g->op->term, &s->at) : sk_define(&body, g->op->term, &s->at);
         uint16_t fits = sk_lanes_for(s->lw->l, a, g->info->components, term, options->vector_bytes);
         lanes = fits < lanes ? fits : lanes;
@@ -426,12 +427,12 @@ uint16_t sk_stencil_lanes(stages *s, const sk_options *options, arena *a)
 /* share: copy to shared memory what is worth it */
 static stages find_stages(sk_lower *lw, const sk_options *options, bool share, arena *a)
 {
-    stages s = {.lw = lw, .aligned = options->vector_bytes && !options->group, .at = {.rank = lw->cluster->rank}};
+    stages s = {.lw = lw, .aligned = options->vector_bytes && !options->group, .at = {.rank = lw->cluster->loop->rank}};
     for (unsigned d = 0; d < s.at.rank; d++)
         s.at.at[d] = ir_var(lw->l->ir, T_I64);
     if (share)
-        list_shared(lw->l, lw->cluster, a, &s);
-    list_stages(lw->l, lw->cluster, a, &s);
+        list_shared(lw->cluster, a, &s);
+    list_stages(lw->cluster, a, &s);
     choose_rows(&s, options, a);
     analyse(lw->l, a, &s);
     return s;
@@ -459,7 +460,7 @@ static int64_t column_bytes(const stages *s, int64_t *beside)
 }
 
 /* What all rows take where those of arrays in memory are kept in shared memory, too. */
-static void count_shared(sk_lower *lw, l_cluster *c, arena *a)
+static void count_shared(sk_lower *lw, sk_cluster *c, arena *a)
 {
     const sk_options options = {.group = 1};
     stages s = find_stages(lw, &options, true, a);
@@ -472,9 +473,9 @@ static void count_shared(sk_lower *lw, l_cluster *c, arena *a)
     }
 }
 
-void sk_stencil_prepare(const l_program *l, l_cluster *c, arena *a)
+void sk_stencil_prepare(sk_cluster *c, arena *a)
 {
-    sk_lower lw = {.l = l, .cluster = c, .arena = a};
+    sk_lower lw = {.l = c->l, .cluster = c, .arena = a};
     sk_options one_row = {.vector_bytes = 0}, several_rows = {.vector_bytes = 64};
     int64_t beside = 0;
     stages s = sk_stencil_stages(&lw, &one_row, a);

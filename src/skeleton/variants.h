@@ -11,60 +11,54 @@ typedef struct sk_outputs { /* values a loop stores, component by component */
 } sk_outputs;
 
 /* Sets whether the cluster's elements depend on index components, beyond the row-major position, and whether tiles suit them. */
-void sk_map_prepare(const l_program *l, l_cluster *c, arena *a);
+void sk_map_prepare(sk_cluster *c, arena *a);
 /* Are what folds read of stencils computed before they read it on this device? Then the operations of an element that
  * are left for the folds' own loop. */
-bool sk_stages(const l_cluster *c, const sk_options *o);
-void sk_stage_prepare(const l_program *l, l_cluster *c); /* sets `staged_pieces` */
-double sk_fold_flops(const l_cluster *c, const sk_options *o);
+bool sk_stages(const sk_cluster *c, const sk_options *o);
+void sk_stage_prepare(sk_cluster *c); /* sets `staged_pieces` */
+double sk_fold_flops(const sk_cluster *c, const sk_options *o);
 /* Sets what a fold cluster's `choice` and the like are. */
-void sk_choice_prepare(const l_program *l, l_cluster *c, arena *a);
-int64_t sk_choice_piece(const l_cluster *c); /* elements of a piece; any number where the choice is free */
-/* Sets what a stencil cluster's `tile` and bytes are: rows kept in shared memory have the tile's width plus their halo. */
-void sk_stencil_prepare(const l_program *l, l_cluster *c, arena *a);
+void sk_choice_prepare(sk_cluster *c, arena *a);
+int64_t sk_choice_piece(const sk_cluster *c); /* elements of a piece; any number where the choice is free */
+/* Sets what a stencil cluster's `tile` and bytes are: rows kept in shared memory have the tile's width plus their halo.
+ */
+void sk_stencil_prepare(sk_cluster *c, arena *a);
 /* A gang's tile has SK_TILE_ROWS rows; all widths that tiles have divide SK_TILE_COLUMNS. */
 enum { SK_TILE_ROWS = 4, SK_TILE_COLUMNS = 64 };
 /* Are rows of arrays in memory, too, kept in shared memory on this device, where stencils read their elements often? Not where
  * that would leave narrow tiles. */
-bool sk_shares_rows(const l_cluster *c, const sk_options *options);
+bool sk_shares_rows(const sk_cluster *c, const sk_options *options);
 /* Images of at most so many columns have kernels of their own, whose tiles are so wide: where every row ends soon, what
  * is read beside the array must not take long. */
 enum { SK_NARROW = 128 };
 /* Columns a tile of a stencil loop has on this device. */
-int64_t sk_tile(const l_cluster *c, const sk_options *options);
+int64_t sk_tile(const sk_cluster *c, const sk_options *options);
 
 enum { SK_ROW_LOG = 24 }; /* of the longest row of SK_FOLD_ROWS */
 
-sk_kernel *sk_build_map_flat(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
-                             sk_reason *why);
-sk_kernel *sk_build_map_rows(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
-                             sk_reason *why);
-sk_kernel *sk_build_map_tiles(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
-                              sk_reason *why);
-sk_kernel *sk_build_map_across(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
-                               sk_reason *why);
-sk_kernel *sk_build_stencil(const l_program *l, const l_cluster *c, const sk_options *options, arena *a,
-                            sk_reason *why);
+sk_kernel *sk_build_map_flat(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why);
+sk_kernel *sk_build_map_rows(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why);
+sk_kernel *sk_build_map_tiles(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why);
+sk_kernel *sk_build_map_across(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why);
+sk_kernel *sk_build_stencil(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why);
 /* Folds of short rows, if their shape is one for SK_FOLD_BESIDE: how they are launched. `piece`: elements that suit
  * one. */
-bool sk_launch_beside(const l_program *l, const l_cluster *c, const int64_t *extent, int64_t piece, sk_geometry *g);
+bool sk_launch_beside(const sk_cluster *c, const int64_t *extent, int64_t piece, sk_geometry *g);
 /* Builds one of the variants SK_FOLD_... and SK_COMBINE_... */
-sk_kernel *sk_build_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options,
-                         arena *a, sk_reason *why);
+sk_kernel *sk_build_fold(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a, sk_reason *why);
 /* Do the cluster's folds read memory in larger steps within a row than from row to row? Then also sets `beside`,
  * `dense` and `indexed`. */
-bool sk_folds_columns(const l_program *l, l_cluster *c, arena *a);
+bool sk_folds_columns(sk_cluster *c, arena *a);
 /* How SK_FOLD_COLUMNS is launched (fold_columns.c); false: not that way. */
-bool sk_launch_columns(const l_program *l, const l_cluster *c, const sk_options *o, const int64_t *extent,
-                       sk_geometry *g);
-bool sk_launch_choice(const l_cluster *c, const sk_options *o, const int64_t *extent,
+bool sk_launch_columns(const sk_cluster *c, const sk_options *o, const int64_t *extent, sk_geometry *g);
+bool sk_launch_choice(const sk_cluster *c, const sk_options *o, const int64_t *extent,
                       sk_geometry *g); /* SK_CHOOSE_COLUMNS */
 
 /* Row loops (row.c): sets `chains` and `state_words`; how they are launched; builds one of the variants SK_ROW_... */
-void sk_row_prepare(const l_program *l, l_cluster *c, arena *a);
-void sk_launch_row(const l_cluster *c, const sk_options *o, sk_pass pass, int64_t rows, int64_t length, sk_geometry *g);
-sk_kernel *sk_build_row(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options, arena *a,
-                        sk_reason *why);
+void sk_row_prepare(sk_cluster *c, arena *a);
+void sk_launch_row(const sk_cluster *c, const sk_options *o, sk_pass pass, int64_t rows, int64_t length,
+                   sk_geometry *g);
+sk_kernel *sk_build_row(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a, sk_reason *why);
 
 /* --- devices whose blocks are many threads: sk_options.group --- */
 
@@ -74,21 +68,21 @@ typedef struct sk_group_size { /* of a fold whose threads walk stretches of rows
 } sk_group_size;
 
 /* Rows folded by one block: lanes / the tree's lanes of them. */
-sk_group_size sk_group_rows(const l_program *l, const l_cluster *c, const sk_options *o);
+sk_group_size sk_group_rows(const sk_cluster *c, const sk_options *o);
 /* Stretches walked by one block. */
-sk_group_size sk_group_chunks(const l_program *l, const l_cluster *c, const sk_options *o, bool combine);
+sk_group_size sk_group_chunks(const sk_cluster *c, const sk_options *o, bool combine);
 /* Elements that a thread folds one after the other. */
-int64_t sk_group_chunk(const l_cluster *c, sk_group_size size);
+int64_t sk_group_chunk(const sk_cluster *c, sk_group_size size);
 
 /* How folds are launched there (group_geometry.c): variant, pieces, slots. */
-void sk_group_launch_fold(const l_program *l, const l_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
+void sk_group_launch_fold(const sk_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
                           sk_geometry *g);
 /* Elements that a block takes at a time; rows of a stencil's band. */
-int64_t sk_group_piece(const l_cluster *c);
+int64_t sk_group_piece(const sk_cluster *c);
 int64_t sk_group_band(const sk_options *o, int64_t rows, int64_t tiles);
 
 /* Builds one of the variants SK_GROUP_... (group_fold.c, group_chunks.c). */
-sk_kernel *sk_build_group_fold(const l_program *l, const l_cluster *c, sk_variant variant, const sk_options *options,
-                               arena *a, sk_reason *why);
+sk_kernel *sk_build_group_fold(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a,
+                               sk_reason *why);
 
 #endif

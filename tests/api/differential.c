@@ -130,9 +130,9 @@ outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *inp
     }
     options.chains = limits->forward_progress && !limits->own_memory;
     l_program *l = l_clusters(p, loops);
-    sk_prepare(l);
-    plan *pl = plan_make(l, &options);
-    run_program *program = run_program_new(&r->engine, l, pl, &options, NULL);
+    const sk_program *code = sk_prepare(l);
+    plan *pl = plan_make(code, &options);
+    run_program *program = run_program_new(&r->engine, code, pl, &options, NULL);
     for (unsigned i = 0; i < times; i++) {
         arena call;
         arena_init(&call, NULL);

@@ -26,8 +26,7 @@ static void plan_it(arena *a, ir_program *p)
         text t;
         text_init(&t, a);
         l_program *l = l_clusters(p, &o);
-        sk_prepare(l);
-        plan_print(plan_make(l, &(sk_options){.chains = fuse}), &t);
+        plan_print(plan_make(sk_prepare(l), &(sk_options){.chains = fuse}), &t);
     }
 }
 

@@ -21,8 +21,7 @@ plan *plan_of(arena *a, const char *terms, const sk_options *options, bool apart
         fail_msg("%s\n%s", why, terms);
     l_options loops = {.fuse = !apart, .cost_model = true};
     l_program *l = l_clusters(p, &loops);
-    sk_prepare(l);
-    return plan_make(l, options);
+    return plan_make(sk_prepare(l), options);
 }
 
 void plan_is(const char *terms, const sk_options *options, const char *wanted)

@@ -5,7 +5,7 @@
 
 typedef struct host {
     ir_program *p;
-    l_program *l;
+    const sk_program *s;
     arena *a;
     int64_t dims[64];
     ir_value *value; /* per array node */
@@ -119,7 +119,7 @@ static void settle(host *h, ir_id array)
         h->value[array].extent[0] = (int64_t)closed(h, ir_info(h->p, array)->shape[0]);
 }
 
-static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final, void **in, void **partial_out,
+static void launch(host *h, const sk_cluster *c, const sk_geometry *g, bool final, void **in, void **partial_out,
                    size_t partials)
 {
     sk_options o = h->device;
@@ -127,7 +127,7 @@ static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final
     o.row = g->row;
     sk_reason reason;
     const char *why = NULL;
-    sk_kernel *k = sk_build(h->l, c, g->variant, &o, h->a, &reason);
+    sk_kernel *k = sk_build(c, g->variant, &o, h->a, &reason);
     if (!k || !k_verify(k->k, h->a, &why)) {
         h->out->why = why ? why : reason.text ? reason.text : "not built";
         return;
@@ -166,11 +166,11 @@ static void launch(host *h, const l_cluster *c, const sk_geometry *g, bool final
 }
 
 /* One launch; gives the partial results that it leaves, *partials a row. */
-static void **run_round(host *h, const l_cluster *c, const int64_t *extent, sk_round round, int64_t rows, void **in,
+static void **run_round(host *h, const sk_cluster *c, const int64_t *extent, sk_round round, int64_t rows, void **in,
                         int64_t *partials)
 {
     sk_geometry g;
-    sk_plan_launch(h->l, c, &h->device, extent, round, h->cache, &g);
+    sk_plan_launch(c, &h->device, extent, round, h->cache, &g);
     void **out = arena_alloc(h->a, 64 * sizeof(void *));
     for (int i = 0; i < 64 && g.partials > 1; i++)
         out[i] = arena_alloc(h->a, (size_t)(rows * g.partials) * 8);
@@ -182,16 +182,16 @@ static void **run_round(host *h, const l_cluster *c, const int64_t *extent, sk_r
     return out;
 }
 
-static void run_cluster(host *h, const l_cluster *c)
+static void run_cluster(host *h, const sk_cluster *c)
 {
     int64_t extent[IR_MAX_RANK], rows = 1;
-    for (unsigned d = 0; d < c->rank; d++) {
-        extent[d] = (int64_t)closed(h, c->shape[d]);
-        rows *= d + 1 < c->rank ? extent[d] : 1;
+    for (unsigned d = 0; d < c->loop->rank; d++) {
+        extent[d] = (int64_t)closed(h, c->loop->shape[d]);
+        rows *= d + 1 < c->loop->rank ? extent[d] : 1;
     }
-    for (uint32_t i = 0; i < c->op.n; i++)
-        if (c->op.at[i].stored)
-            make(h, c->op.at[i].term);
+    for (uint32_t i = 0; i < c->loop->op.n; i++)
+        if (c->loop->op.at[i].stored)
+            make(h, c->loop->op.at[i].term);
     sk_pass pass[SK_PASSES];
     uint32_t passes = sk_passes(c, &h->device, pass);
     int64_t partials = 1;
@@ -218,11 +218,10 @@ static run_result run(ir_program *p, const l_options *options, const sk_options 
             if (ir_at(p, info->shape[d])->kind == IR_DIM)
                 h.dims[ir_at(p, info->shape[d])->u.literal] = input[i].extent[d];
     }
-    h.l = l_clusters(p, options);
-    sk_prepare(h.l);
-    for (uint32_t i = 0; i < h.l->cluster.n && !out.why && !out.error.site; i++)
-        run_cluster(&h, &h.l->cluster.at[i]);
-    for (ir_id id = 1; id < h.l->nodes && !out.why && !out.error.site; id++)
+    h.s = sk_prepare(l_clusters(p, options));
+    for (uint32_t i = 0; i < h.s->l->cluster.n && !out.why && !out.error.site; i++)
+        run_cluster(&h, &h.s->cluster[i]);
+    for (ir_id id = 1; id < h.s->l->nodes && !out.why && !out.error.site; id++)
         if (ir_is_array(p, id) && h.value[id].components)
             settle(&h, id);
     out.output = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value));

@@ -325,9 +325,9 @@ static const sk_kernel *stencil_kernel(const sk_options *device)
 {
     sk_reason why;
     l_program *l = l_clusters(p, &fused);
-    sk_prepare(l);
+    const sk_program *code = sk_prepare(l);
     assert_int_equal(l->cluster.n, 1);
-    const sk_kernel *k = sk_build(l, &l->cluster.at[0], SK_STENCIL, device, &memory, &why);
+    const sk_kernel *k = sk_build(&code->cluster[0], SK_STENCIL, device, &memory, &why);
     assert_non_null(k);
     return k;
 }
@@ -504,12 +504,12 @@ static bool goes_past_the_caches(unsigned terms)
         sum = zip2(OP_ADD, zip2(OP_MUL, sum, a), a);
     ir_output(p, sum);
     l_program *l = l_clusters(p, &fused);
-    sk_prepare(l);
+    const sk_program *code = sk_prepare(l);
     assert_int_equal(l->cluster.n, 1);
     const int64_t extent[] = {1 << 24};
     sk_geometry g, small;
-    sk_plan_launch(l, &l->cluster.at[0], &vectors, extent, (sk_round){SK_PASS_LOOP, 0}, 1 << 20, &g);
-    sk_plan_launch(l, &l->cluster.at[0], &vectors, extent, (sk_round){SK_PASS_LOOP, 0}, 1 << 28, &small);
+    sk_plan_launch(&code->cluster[0], &vectors, extent, (sk_round){SK_PASS_LOOP, 0}, 1 << 20, &g);
+    sk_plan_launch(&code->cluster[0], &vectors, extent, (sk_round){SK_PASS_LOOP, 0}, 1 << 28, &small);
     assert_false(small.stream);
     return g.stream;
 }
@@ -550,8 +550,8 @@ static void test_no_variant(void **state)
     sk_reason why = {.unsupported = true};
     ir_output(p, input(T_F32, 1, "n", 0, 0));
     l_program *l = l_clusters(p, &fused);
-    sk_prepare(l);
-    assert_null(sk_build(l, &l->cluster.at[0], SK_VARIANTS, &vectors, &memory, &why));
+    const sk_program *code = sk_prepare(l);
+    assert_null(sk_build(&code->cluster[0], SK_VARIANTS, &vectors, &memory, &why));
     assert_string_equal(why.text, "unknown variant");
     assert_false(why.unsupported);
 }
