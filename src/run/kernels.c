@@ -8,8 +8,8 @@ typedef struct choice { /* of kernel for a launch, beside the variant */
 
 static uint64_t key_of(const sk_geometry *g, choice how)
 {
-    return (uint64_t)g->row << 16 | (uint64_t)g->variant << 4 | (uint64_t)how.narrow << 3 | (uint64_t)g->ahead << 2 |
-           (uint64_t)g->stream << 1 | (uint64_t)how.final;
+    return (uint64_t)g->row << 16 | (uint64_t)g->variant << 8 | (uint64_t)g->pass << 4 | (uint64_t)how.narrow << 3 |
+           (uint64_t)g->ahead << 2 | (uint64_t)g->stream << 1 | (uint64_t)how.final;
 }
 
 static run_variant *find_variant(run_cluster *c, uint64_t key)
@@ -92,7 +92,7 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
     run_variant *v = arena_alloc(a, sizeof(*v));
     v->key = key_of(g, how);
     v->joins_rows = g->variant == SK_FOLD_TREE && g->row > 0;
-    v->built = sk_build(&r->code[cluster], g->variant, &options, t, why);
+    v->built = sk_build(&r->code[cluster], g->variant, g->pass, &options, t, why);
     if (!v->built)
         return NULL;
     arena_sweep(t);

@@ -95,7 +95,7 @@ opt_choice sk_choice_of(const sk_folds *s, const sk_fold *f)
     const sk_lower *lw = s->lw;
     opt_choice of = {0};
     int64_t longest;
-    sk_find_choice(lw->l, lw->arena, f->info->fn, f->element, s->at.at[lw->cluster->loop->rank - 1], &longest, &of);
+    sk_find_choice(lw->l, lw->arena, f->info->fn, f->element, lw->at.at[lw->cluster->loop->rank - 1], &longest, &of);
     return of;
 }
 
@@ -131,22 +131,18 @@ static bool suits(looking *k, const l_op *op)
     const ir_array *info = ir_info(l->ir, op->term);
     if (op->kind != L_FOLD && op->kind != L_ELEMENT)
         return false;
-    sk_body body;
-    sk_body_init(&body, c, SK_GENERIC, k->a);
+    sk_lower lw = {.l = l, .cluster = c, .arena = k->a, .name = "probe"};
+    sk_open(&lw, 1);
     for (uint32_t i = 0; i < c->loop->staged.n && c->staged_pieces; i++)
-        sk_keep(&body, c->loop->staged.at[i]);
-    sk_index at = {.rank = c->loop->rank, .linear = ir_var(l->ir, T_I64)};
-    at.at[0] = at.linear;
-    for (unsigned d = 0; d < c->loop->rank && c->loop->rank > 1; d++)
-        at.at[d] = ir_var(l->ir, T_I64);
-    const ir_id *element = sk_define(&body, op->term, &at);
+        sk_keep(&lw.body, c->loop->staged.at[i]);
+    const ir_id *element = sk_define(&lw.body, op->term, &lw.at);
     if (!repeatable(l, k->a, info->components, element))
         return false;
     if (op->kind == L_ELEMENT)
         return true;
     opt_choice of;
     int64_t most;
-    if (!sk_find_choice(l, k->a, info->fn, element, at.at[c->loop->rank - 1], &most, &of))
+    if (!sk_find_choice(l, k->a, info->fn, element, lw.at.at[c->loop->rank - 1], &most, &of))
         return false;
     size_t bytes = ir_type_size(info->type[of.key]);
     k->bytes = bytes > k->bytes ? bytes : k->bytes;

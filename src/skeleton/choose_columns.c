@@ -12,7 +12,7 @@ enum { TOGETHER = SK_LINES_SLOTS, PIECE };
 enum { GROUP = 8, GROUPS = 128, ROOM = 2048 };
 enum { ONE_LINE = 1, NEAR_LINES = 2 }; /* sk_geometry.row: facts of the launch that a kernel is made for */
 
-bool sk_launch_choice(const sk_cluster *c, const sk_options *o, const int64_t *extent, sk_geometry *g)
+bool sk_launch_choose_columns(const sk_call *x, sk_geometry *g)
 {
     enum {
         FEWEST = 16,
@@ -24,9 +24,13 @@ bool sk_launch_choice(const sk_cluster *c, const sk_options *o, const int64_t *e
         MOST_TOGETHER = 64,
         NEAR = 64 << 10
     };
-    int64_t length = extent[c->loop->rank - 1], rows = 1, outer = 1, together = MOST_TOGETHER;
+    const sk_cluster *c = x->c;
+    const sk_options *o = x->o;
+    if (o->group || x->pass == SK_PASS_COMBINE || c->loop->rank < 2)
+        return false;
+    int64_t length = x->columns, rows = 1, outer = 1, together = MOST_TOGETHER;
     for (unsigned d = 0; d + 1 < c->loop->rank; d++)
-        *(d + 1 + c->beside < c->loop->rank ? &outer : &rows) *= extent[d];
+        *(d + 1 + c->beside < c->loop->rank ? &outer : &rows) *= x->extent[d];
     bool one_line = !c->dense || (c->keys_indexed && rows >= FEWEST);
     if (!c->columns || c->choice != SK_CHOICE_FREE || !o->vector_bytes || length <= SK_SHORT || !outer || !rows)
         return false;
@@ -47,7 +51,6 @@ bool sk_launch_choice(const sk_cluster *c, const sk_options *o, const int64_t *e
     }
     int64_t pieces = smaller(most, pieces_of(workers, outer * pieces_of(rows, width)));
     int64_t groups = smaller(GROUPS, pieces_of(length, pieces * lines));
-    g->variant = SK_CHOOSE_COLUMNS;
     bool near = together == 1 && length <= GROUPS && length * width * c->choice_bytes <= NEAR;
     g->row = together > 1 ? 0 : near ? ONE_LINE | NEAR_LINES : ONE_LINE;
     g->slot[TOGETHER] = together;
@@ -309,7 +312,7 @@ static void open_chooser(chooser *h, const sk_fold *f)
     h->rest = sk_sub(lw, h->lines, sk_mul(lw, h->groups, group));
 }
 
-void sk_choose_columns(sk_folds *s)
+static void choose_columns(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     const sk_cluster *c = lw->cluster;
@@ -337,4 +340,11 @@ void sk_choose_columns(sk_folds *s)
         sk_each_place(&h->in, zero, h->size, search_place, h);
         finish(h);
     }
+}
+
+void sk_build_choose_columns(sk_lower *lw)
+{
+    sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE};
+    sk_fold_begin(&s);
+    choose_columns(&s);
 }

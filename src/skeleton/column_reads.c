@@ -161,17 +161,17 @@ bool sk_folds_columns(sk_cluster *c, arena *a)
     if (c->loop->rank < 2)
         return false;
     sk_options none = {.vector_bytes = 64};
-    sk_lower lw = {.l = c->l, .cluster = c, .options = &none, .arena = a};
+    sk_lower lw = {.l = c->l, .cluster = c, .options = &none, .arena = a, .name = "probe"};
     sk_folds s = {.lw = &lw};
-    sk_fold_begin(&s, "probe");
+    sk_fold_begin(&s);
     opt_ids ids = {0};
     VEC(ir_id) term = {0};
     for (uint32_t i = 0; i < s.fold.n; i++)
         for (uint32_t k = 0; k < s.fold.at[i].n; k++)
             vec_push(a, &term, s.fold.at[i].element[k]);
     opt_reach(c->l->ir, a, term.n, term.at, &ids);
-    direction along = {&lw, s.at.at[c->loop->rank - 1], 0}, across = {&lw, s.at.at[c->loop->rank - 2], s.at.linear};
-    direction flat = {&lw, s.at.linear, 0};
+    direction along = {&lw, lw.at.at[c->loop->rank - 1], 0}, across = {&lw, lw.at.at[c->loop->rank - 2], lw.at.linear};
+    direction flat = {&lw, lw.at.linear, 0};
     uint32_t far = far_reads(&along, &ids) + far_reads(&flat, &ids);
     uint32_t apart = far_reads(&across, &ids);
     c->either = !s.stored.term.n && !apart && !far;
@@ -180,7 +180,7 @@ bool sk_folds_columns(sk_cluster *c, arena *a)
     /* operators, too, may fail or trace */
     for (uint32_t i = 0; i < s.fold.n; i++)
         c->indexed |= !sk_fold_harmless(&lw, &s.fold.at[i]);
-    find_layout(c, &s.at, term.n, term.at, &ids);
+    find_layout(c, &lw.at, term.n, term.at, &ids);
     sk_cluster keys = *c;
     VEC(ir_id) key = {0};
     for (uint32_t i = 0; i < s.fold.n && c->choice; i++) {
@@ -189,7 +189,7 @@ bool sk_folds_columns(sk_cluster *c, arena *a)
     }
     opt_reach(c->l->ir, a, key.n, key.at, &ids);
     keys.indexed = false;
-    find_layout(&keys, &s.at, key.n, key.at, &ids);
+    find_layout(&keys, &lw.at, key.n, key.at, &ids);
     c->keys_indexed = keys.indexed;
     return apart < far;
 }

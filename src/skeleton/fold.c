@@ -46,7 +46,7 @@ void sk_fold_bind(sk_folds *s, k_val row, k_val k)
     }
     k_val linear = sk_add(lw, s->row_base, k);
     lw->element = linear;
-    sk_bind(lw, s->at.linear, linear);
+    sk_bind(lw, lw->at.linear, linear);
     if (c->loop->rank == 1 || s->combine)
         return;
     VEC(ir_id) all = {0};
@@ -57,13 +57,13 @@ void sk_fold_bind(sk_folds *s, k_val row, k_val k)
         vec_push(lw->arena, &all, s->stored.term.at[i]);
     bool outer = false;
     for (unsigned d = 0; d + 1 < c->loop->rank; d++)
-        outer |= sk_mentions(lw, all.n, all.at, s->at.at[d]);
+        outer |= sk_mentions(lw, all.n, all.at, lw->at.at[d]);
     k_val index[IR_MAX_RANK] = {0};
     if (outer)
         sk_row_indices(lw, c->loop->rank, c->loop->shape, row, index);
     for (unsigned d = 0; outer && d + 1 < c->loop->rank; d++)
-        sk_bind(lw, s->at.at[d], index[d]);
-    sk_bind(lw, s->at.at[c->loop->rank - 1], k);
+        sk_bind(lw, lw->at.at[d], index[d]);
+    sk_bind(lw, lw->at.at[c->loop->rank - 1], k);
 }
 
 /* Wrapping sums: any order gives the same. */
@@ -580,16 +580,17 @@ static void build_tree(sk_folds *s)
         block_in_turn(s);
 }
 
-static void find_folds(sk_folds *s, sk_body *body)
+static void find_folds(sk_folds *s)
 {
     sk_lower *lw = s->lw;
+    sk_body *body = &lw->body;
     uint32_t first = 0;
     s->neutral = true;
     for (uint32_t i = 0; i < lw->cluster->loop->op.n; i++) {
         const l_op *op = &lw->cluster->loop->op.at[i];
         const ir_array *info = ir_info(lw->l->ir, op->term);
         if (op->kind == L_ELEMENT && op->stored && !s->combine) {
-            const ir_id *value = sk_define(body, op->term, &s->at);
+            const ir_id *value = sk_define(body, op->term, &lw->at);
             for (uint32_t c = 0; c < info->components; c++) {
                 vec_push(lw->arena, &s->stored.term, value[c]);
                 vec_push(lw->arena, &s->stored.array, op->term);
@@ -605,7 +606,7 @@ static void find_folds(sk_folds *s, sk_body *body)
         f.identity = sk_fold_identity(lw, info->fn, f.n);
         s->neutral &= f.identity != NULL;
         if (!s->combine) {
-            f.element = arena_copy(lw->arena, sk_define(body, op->term, &s->at), f.n * sizeof(ir_id));
+            f.element = arena_copy(lw->arena, sk_define(body, op->term, &lw->at), f.n * sizeof(ir_id));
             f.fused_product = !lw->cluster->loop->ordered && sk_fold_product(lw, &f);
         }
         vec_push(lw->arena, &s->fold, f);
@@ -633,55 +634,24 @@ static void declare_memory(sk_folds *s)
         sk_array_memory(lw, s->stored.array.at[i], s->stored.component.at[i], true);
 }
 
-void sk_fold_begin(sk_folds *s, const char *name)
+void sk_fold_begin(sk_folds *s)
 {
     sk_lower *lw = s->lw;
-    const sk_cluster *c = lw->cluster;
-    sk_body body;
-    s->tree = sk_tree_of(c->wide);
-    sk_lower_init(lw, c, lw->options, lw->arena, name, (uint16_t)(s->lanes ? s->lanes : s->tree.lanes));
-    sk_body_init(&body, c, SK_GENERIC, lw->arena);
-    s->at = (sk_index){.rank = c->loop->rank, .linear = ir_var(lw->l->ir, T_I64)};
-    s->at.at[0] = s->at.linear;
-    for (unsigned d = 0; d < c->loop->rank && c->loop->rank > 1; d++)
-        s->at.at[d] = ir_var(lw->l->ir, T_I64);
+    s->tree = sk_tree_of(lw->cluster->wide);
+    sk_open(lw, (uint16_t)(s->lanes ? s->lanes : s->tree.lanes));
     if (s->stages)
-        sk_open_stage(s, &body);
-    find_folds(s, &body);
+        sk_open_stage(s);
+    find_folds(s);
     declare_memory(s);
 }
 
-sk_kernel *sk_build_fold(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a, sk_reason *why)
+void sk_build_fold_tree(sk_lower *lw)
 {
-    bool combine = variant == SK_COMBINE_SHORT || variant == SK_COMBINE_TREE;
-    bool brief = variant == SK_FOLD_SHORT || variant == SK_COMBINE_SHORT, rows = variant == SK_FOLD_ROWS;
-    bool columns = variant == SK_FOLD_COLUMNS, choose = variant == SK_CHOOSE_COLUMNS;
-    bool beside = variant == SK_FOLD_BESIDE;
-    sk_lower lw = {.l = c->l, .cluster = c, .options = options, .arena = a};
-    sk_folds s = {.lw = &lw, .combine = combine};
-    s.stages = (variant == SK_FOLD_TREE || variant == SK_FOLD_CHOICE) && sk_stages(c, options);
-    if (variant == SK_FOLD_CHOICE)
-        return sk_build_choice(&s, why);
-    const char *name = brief || rows || beside ? "fold_rows"
-                       : columns               ? "fold_columns"
-                       : choose                ? "choose_columns"
-                       : options->ahead        ? "fold_ahead"
-                                               : "fold";
-    sk_fold_begin(&s, combine ? "fold_combine" : name);
-    if (!beside && !lw.cluster->loop->ordered)
-        sk_find_extremes(&s);
-    if (brief)
-        sk_fold_short(&s);
-    else if (rows)
-        sk_fold_rows(&s);
-    else if (columns)
-        sk_fold_columns(&s);
-    else if (choose)
-        sk_choose_columns(&s);
-    else if (beside)
-        sk_fold_beside(&s);
-    else
-        build_tree(&s);
-    *why = lw.why;
-    return lw.why.text ? NULL : lw.out;
+    bool combine = lw->pass == SK_PASS_COMBINE;
+    sk_folds s = {.lw = lw, .combine = combine, .stages = !combine && sk_stages(lw->cluster, lw->options)};
+    if (lw->options->ahead && !combine)
+        lw->name = "fold_ahead";
+    sk_fold_begin(&s);
+    sk_find_extremes(&s);
+    build_tree(&s);
 }

@@ -28,7 +28,6 @@ typedef struct sk_folds {
     bool neutral; /* all operators have an identity: accumulators that received nothing may take part */
     VEC(sk_fold) fold;
     sk_outputs stored; /* elements stored on the way */
-    sk_index at;
     k_val row_length, row_base;
     k_val begin;        /* first element of the piece at hand, where there are extremes */
     bool stages;        /* arrays that elements are read from are computed first (fold_stage.c): */
@@ -50,9 +49,9 @@ typedef struct sk_fold_block { /* of pieces of a row, which is what a worker cla
 
 enum { SK_MOST_STREAMS = 8, SK_SMALL = 8 }; /* operations of an element whose code may be repeated */
 
-/* Begins a kernel: lw's program, cluster, options and arena, and s->combine, are set. Finds the folds and what is
- * stored on the way, and declares the memories of results and partial results. */
-void sk_fold_begin(sk_folds *s, const char *name);
+/* Begins a kernel: what sk_open wants is set, and so are s->combine and `stages`. Finds the folds and what is stored on
+ * the way, and declares the memories of results and partial results. */
+void sk_fold_begin(sk_folds *s);
 
 /* Per component, a value that changes nothing on the left of any other; NULL if none is known. */
 ir_bits *sk_fold_identity(const sk_lower *lw, const ir_fn *fn, uint32_t n);
@@ -107,9 +106,6 @@ void sk_fold_block_done(sk_folds *s, const sk_fold_block *block);
  * number `piece`. */
 void sk_fold_in_order(sk_folds *s, const sk_fold_block *block);
 
-/* Lanes that are rows beside each other (fold_columns.c). */
-void sk_fold_columns(sk_folds *s);
-
 /* Least and greatest floats (fold_extreme.c): sets sk_fold.extreme where that pays; their accumulators then hold the
  * best number but for the sign of zero, and infinity where there may be none. */
 void sk_find_extremes(sk_folds *s);
@@ -121,16 +117,8 @@ void sk_fold_settle(sk_folds *s, k_val row, k_val begin, k_val lane, k_val count
 
 /* Arrays with stencils that only the cluster's folds read (fold_stage.c). Opening makes reads of them ones of shared
  * memory; then elements [begin, end) of the row are computed, before they are read. */
-void sk_open_stage(sk_folds *s, sk_body *body);
+void sk_open_stage(sk_folds *s);
 void sk_stage(sk_folds *s, k_val begin, k_val end);
-
-/* Short rows beside each other along a dimension, and all those of small dimensions behind it (fold_beside.c):
- * options->row is their length. */
-void sk_fold_beside(sk_folds *s);
-
-/* Lanes that walk a row each (fold_rows.c): rows folded from left to right; rows of one piece, in order. */
-void sk_fold_short(sk_folds *s);
-void sk_fold_rows(sk_folds *s);
 
 /* Does the operator choose one of these elements (opt_find_choice), in rows of up to `longest`? position: the variable
  * that stands for an element's number in its row (choices.c). */
@@ -138,17 +126,10 @@ bool sk_find_choice(const l_program *l, arena *a, const ir_fn *fn, const ir_id *
                     int64_t *longest, opt_choice *out);
 opt_choice sk_choice_of(const sk_folds *s, const sk_fold *f); /* of a fold of a cluster that chooses */
 
-/* Folds that choose an element by its key (fold_choice.c): lw's program, cluster, options and arena are set. */
-sk_kernel *sk_build_choice(sk_folds *s, sk_reason *why);
+/* Folds that choose an element by its key (fold_choice.c). */
 /* The key that none beats but by being a number; does x beat y; the better of x and y, y where x is a NaN. */
 ir_bits sk_worst_key(ir_type t, bool greatest);
 k_val sk_key_beats(k_builder *b, const opt_choice *of, k_val x, k_val y);
 k_val sk_better_key(k_builder *b, const opt_choice *of, ir_type type, k_val x, k_val y);
 ir_type sk_unsigned_of(size_t bytes);
-/* The same of columns (choose_columns.c). */
-void sk_choose_columns(sk_folds *s);
-
-/* Blocks of many threads whose threads walk stretches of rows (group_chunks.c). */
-void sk_group_chunks_code(sk_folds *s);
-
 #endif

@@ -24,11 +24,23 @@ static int64_t rows_of_lane(const sk_cluster *c, unsigned *lane_dimension)
     return rows;
 }
 
-bool sk_launch_beside(const sk_cluster *c, const int64_t *extent, int64_t piece, sk_geometry *g)
+static bool stores_elements(const l_cluster *c)
+{
+    for (uint32_t i = 0; i < c->op.n; i++)
+        if (c->op.at[i].stored && c->op.at[i].kind != L_FOLD)
+            return true;
+    return false;
+}
+
+bool sk_launch_fold_beside(const sk_call *x, sk_geometry *g)
 {
     enum { FEWEST = 16, UNIT = 64 };
-    int64_t length = extent[c->loop->rank - 1], places = 1;
+    const sk_cluster *c = x->c;
+    const int64_t *extent = x->extent;
+    int64_t length = x->columns, places = 1;
     unsigned d;
+    if (!x->o->vector_bytes || x->o->group || x->pass == SK_PASS_COMBINE || stores_elements(c->loop))
+        return false;
     if (c->loop->rank < 3 || length < 1 || length > SK_SHORT)
         return false;
     int64_t rows = rows_of_lane(c, &d), lanes = extent[d];
@@ -36,10 +48,10 @@ bool sk_launch_beside(const sk_cluster *c, const int64_t *extent, int64_t piece,
         places *= extent[i];
     if (lanes < FEWEST || rows * length > MOST_ELEMENTS || !places)
         return false;
+    int64_t piece = sk_piece_elements(x, x->rows * length);
     int64_t share = piece / (rows * length) / UNIT * UNIT, width = share < UNIT ? UNIT : share;
     width = width < lanes ? width : lanes;
     int64_t tiles = (lanes + width - 1) / width, together = share / lanes > 1 ? share / lanes : 1;
-    g->variant = SK_FOLD_BESIDE;
     g->row = length;
     g->slot[0] = length;
     g->slot[1] = together;
@@ -88,7 +100,7 @@ static ir_id *with_numbers(const beside *t, const sk_fold *f, int64_t row, int64
     uint32_t n = 0;
     small_indices(t, row, index);
     for (unsigned d = t->dimension + 1; d < s->lw->cluster->loop->rank; d++, n++) {
-        from[n] = s->at.at[d];
+        from[n] = s->lw->at.at[d];
         to[n] = ir_i64(p, d + 1u == s->lw->cluster->loop->rank ? k : index[d]);
     }
     ir_substitute(p, n, from, to, f->n, term);
@@ -103,7 +115,7 @@ static bool may_share(const beside *t)
     for (uint32_t i = 0; i < s->fold.n; i++)
         for (uint32_t c = 0; c < s->fold.at[i].n; c++)
             if (ir_at(s->lw->l->ir, s->fold.at[i].element[c])->partial ||
-                sk_mentions(s->lw, 1, &s->fold.at[i].element[c], s->at.linear))
+                sk_mentions(s->lw, 1, &s->fold.at[i].element[c], s->lw->at.linear))
                 return false;
     return true;
 }
@@ -174,10 +186,10 @@ static void bind_element(void *env, k_val k)
     sk_lower *lw = t->s->lw;
     const sk_cluster *c = lw->cluster;
     lw->element = sk_add(lw, t->s->row_base, k);
-    sk_bind(lw, t->s->at.linear, lw->element);
+    sk_bind(lw, lw->at.linear, lw->element);
     for (unsigned d = 0; d + 1u < c->loop->rank; d++)
-        sk_bind(lw, t->s->at.at[d], t->index[d]);
-    sk_bind(lw, t->s->at.at[c->loop->rank - 1], k);
+        sk_bind(lw, lw->at.at[d], t->index[d]);
+    sk_bind(lw, lw->at.at[c->loop->rank - 1], k);
 }
 
 static void fold_row(const beside *t, int64_t number, k_val row, k_val *const *acc)
@@ -222,7 +234,7 @@ static void fold_lane(beside *t, k_val first)
     int64_t small[IR_MAX_RANK];
     if (t->element) {
         for (unsigned d = 0; d <= t->dimension; d++)
-            sk_bind(lw, s->at.at[d], t->index[d]);
+            sk_bind(lw, lw->at.at[d], t->index[d]);
         emit_shared(t);
     }
     for (int64_t row = 0; row < t->rows; row++) {
@@ -247,7 +259,7 @@ static void fold_lane(beside *t, k_val first)
                 k_store(b, sk_array_memory(lw, s->fold.at[i].op->term, c, true), at[row], out[row * s->fold.n + i][c]);
 }
 
-void sk_fold_beside(sk_folds *s)
+static void fold_beside(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -273,4 +285,11 @@ void sk_fold_beside(sk_folds *s)
     fold_lane(&t, sk_mul(lw, row, k_i64(b, t.rows)));
     k_end(b);
     k_end(b);
+}
+
+void sk_build_fold_beside(sk_lower *lw)
+{
+    sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE};
+    sk_fold_begin(&s);
+    fold_beside(&s);
 }

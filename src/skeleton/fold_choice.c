@@ -379,15 +379,17 @@ static void open_choice(choice *h, const sk_fold *f, int64_t piece)
     h->place_at = k_shared(&lw->b, h->place_type, 1, "place");
 }
 
-sk_kernel *sk_build_choice(sk_folds *s, sk_reason *why)
+void sk_build_fold_choice(sk_lower *lw)
 {
-    sk_lower *lw = s->lw;
+    sk_folds choices = {
+        .lw = lw, .combine = lw->pass == SK_PASS_COMBINE, .stages = sk_stages(lw->cluster, lw->options)};
+    sk_folds *s = &choices;
     k_builder *b = &lw->b;
     const sk_cluster *c = lw->cluster;
     bool any = c->choice == SK_CHOICE_FREE;
     int64_t piece = sk_choice_piece(c);
     s->lanes = any ? lw->options->vector_bytes / c->choice_bytes : sk_tree_of(c->wide).lanes;
-    sk_fold_begin(s, "fold_choice");
+    sk_fold_begin(s);
     sk_fold_part part = sk_fold_part_of(s, piece);
     if (s->staged)
         sk_stage(s, part.begin, sk_add(lw, part.begin, part.count));
@@ -416,6 +418,4 @@ sk_kernel *sk_build_choice(sk_folds *s, sk_reason *why)
         finish(&h[i]);
     if (bound)
         k_end(b);
-    *why = lw->why;
-    return lw->why.text ? NULL : lw->out;
 }

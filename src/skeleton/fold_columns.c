@@ -58,7 +58,7 @@ static int64_t lines_of(int64_t together)
     return levels * together;
 }
 
-bool sk_launch_columns(const sk_cluster *c, const sk_options *o, const int64_t *extent, sk_geometry *g)
+bool sk_launch_fold_columns(const sk_call *x, sk_geometry *g)
 {
     enum {
         FEWEST = 16,
@@ -71,9 +71,13 @@ bool sk_launch_columns(const sk_cluster *c, const sk_options *o, const int64_t *
         LONGEST_WINDOW = 2048,
         LEAST_WINDOWS = 256
     };
-    int64_t length = extent[c->loop->rank - 1], rows = 1, outer = 1, there = room(c);
+    const sk_cluster *c = x->c;
+    const sk_options *o = x->o;
+    if (o->group || x->pass == SK_PASS_COMBINE || c->loop->rank < 2)
+        return false;
+    int64_t length = x->columns, rows = 1, outer = 1, there = room(c);
     for (unsigned d = 0; d + 1 < c->loop->rank; d++)
-        *(d + 1 + c->beside < c->loop->rank ? &outer : &rows) *= extent[d];
+        *(d + 1 + c->beside < c->loop->rank ? &outer : &rows) *= x->extent[d];
     bool brief = length <= SK_SHORT, once = !brief && length <= SK_ACCUMULATORS;
     bool one_line =
         brief || !c->dense || (c->indexed && rows >= FEW) || (once && rows >= larger(GANG, o->vector_bytes));
@@ -96,7 +100,6 @@ bool sk_launch_columns(const sk_cluster *c, const sk_options *o, const int64_t *
         width = larger(UNIT, width / UNIT * UNIT);
         width = smaller(rows, smaller(most, width));
     }
-    g->variant = SK_FOLD_COLUMNS;
     g->partials = pieces;
     g->row = (one_line || (once && together == 1) ? ONE_LINE : 0) | (once ? ONCE : 0);
     g->slot[TOGETHER] = together;
@@ -344,7 +347,7 @@ static void find_blocks(columns *t)
     t->size = sk_mul(lw, t->together, t->in.width);
 }
 
-void sk_fold_columns(sk_folds *s)
+static void fold_columns(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -363,4 +366,12 @@ void sk_fold_columns(sk_folds *s)
     take_pair(t, k_for(b, k_i64(b, 0), k_let(b, OP_SHL, k_i64(b, 1), t->level, 0), false), t->level);
     k_end(b);
     finish(t, combine_block(t));
+}
+
+void sk_build_fold_columns(sk_lower *lw)
+{
+    sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE};
+    sk_fold_begin(&s);
+    sk_find_extremes(&s);
+    fold_columns(&s);
 }

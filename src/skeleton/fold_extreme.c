@@ -32,7 +32,8 @@ static bool loops(const sk_folds *s, const sk_fold *f)
 void sk_find_extremes(sk_folds *s)
 {
     const sk_options *o = s->lw->options;
-    if (!o->vector_bytes || o->group || s->combine || sk_fold_flops(s->lw->cluster, o) > MOST_WORK)
+    if (!o->vector_bytes || o->group || s->combine || s->lw->cluster->loop->ordered ||
+        sk_fold_flops(s->lw->cluster, o) > MOST_WORK)
         return;
     for (uint32_t i = 0; i < s->fold.n; i++)
         if (!s->fold.at[i].identity || !sk_fold_harmless(s->lw, &s->fold.at[i]))

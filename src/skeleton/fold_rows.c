@@ -3,7 +3,7 @@
 #include "skeleton/fold.h"
 
 /* --- from left to right --- slots: 0 row length, 1 rows, 2 rows a piece */
-void sk_fold_short(sk_folds *s)
+static void fold_short(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -29,6 +29,14 @@ void sk_fold_short(sk_folds *s)
         sk_fold_finish(s, f, row, row, total, empty);
     }
     k_end(b);
+}
+
+void sk_build_fold_short(sk_lower *lw)
+{
+    sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE};
+    sk_fold_begin(&s);
+    sk_find_extremes(&s);
+    fold_short(&s);
 }
 
 /* --- operators that keep order --- slots: 0 row length, 1 rows */
@@ -152,7 +160,7 @@ static k_val **gather(const rows *r)
     return acc;
 }
 
-void sk_fold_rows(sk_folds *s)
+static void fold_rows(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -180,4 +188,11 @@ void sk_fold_rows(sk_folds *s)
         sk_fold_finish(s, &s->fold.at[i], row, row, total, 0);
     }
     k_end(b);
+}
+
+void sk_build_fold_rows(sk_lower *lw)
+{
+    sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE};
+    sk_fold_begin(&s);
+    fold_rows(&s);
 }

@@ -102,7 +102,7 @@ static void add_shape(struct sk_staged *all, const sk_cluster *c, const ir_array
     }
 }
 
-void sk_open_stage(sk_folds *s, sk_body *body)
+void sk_open_stage(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     const sk_cluster *c = lw->cluster;
@@ -112,7 +112,7 @@ void sk_open_stage(sk_folds *s, sk_body *body)
         add_shape(all, c, ir_info(lw->l->ir, c->loop->staged.at[i]));
     for (uint32_t i = 0; i < all->n; i++) {
         array *a = &all->array[i];
-        sk_keep(body, a->id);
+        sk_keep(&lw->body, a->id);
         a->memory = arena_alloc(lw->arena, a->info->components * sizeof(k_mem));
         for (unsigned k = 0; k < a->info->components; k++)
             a->memory[k] = k_shared(&lw->b, a->info->type[k],

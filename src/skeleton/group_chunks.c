@@ -55,7 +55,7 @@ static void stage(chunks *h, const ir_node *read)
 static bool at_own_element(const chunks *h, const ir_node *read)
 {
     const l_program *l = h->s->lw->l;
-    return read->n == 1 && l->ir->arg.at[read->args] == h->s->at.linear && read->flags & IR_SAFE &&
+    return read->n == 1 && l->ir->arg.at[read->args] == h->s->lw->at.linear && read->flags & IR_SAFE &&
            same_extents(h->s->lw->cluster, ir_info(l->ir, read->array));
 }
 
@@ -379,7 +379,7 @@ static void finish_pieces(chunks *h)
     k_end(b);
 }
 
-void sk_group_chunks_code(sk_folds *s)
+static void chunks_code(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -401,4 +401,11 @@ void sk_group_chunks_code(sk_folds *s)
     for (int64_t distance = 1; distance < h.size.lanes && lw->cluster->loop->ordered; distance *= 2)
         pair_up(&h, distance);
     finish_pieces(&h);
+}
+
+void sk_build_group_chunks(sk_lower *lw)
+{
+    sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE};
+    sk_fold_begin(&s);
+    chunks_code(&s);
 }

@@ -228,23 +228,18 @@ static void rows_code(sk_folds *s)
     finish_rows(s, together, first, rows);
 }
 
-/* --- the builder --- */
+/* --- the builders --- */
 
-sk_kernel *sk_build_group_fold(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a,
-                               sk_reason *why)
+void sk_build_group_piece(sk_lower *lw)
 {
-    sk_lower lw = {.l = c->l, .cluster = c, .options = options, .arena = a};
-    bool combine = variant >= SK_GROUP_COMBINE_PIECE;
-    sk_folds s = {.lw = &lw, .combine = combine};
-    bool chunks = variant == SK_GROUP_CHUNKS || variant == SK_GROUP_COMBINE_CHUNKS;
-    bool rows = variant == SK_GROUP_ROWS || variant == SK_GROUP_COMBINE_ROWS;
-    sk_fold_begin(&s, combine ? "fold_combine" : chunks ? "fold_chunks" : rows ? "fold_rows" : "fold");
-    if (chunks)
-        sk_group_chunks_code(&s);
-    else if (rows)
-        rows_code(&s);
-    else
-        piece_code(&s);
-    *why = lw.why;
-    return lw.why.text ? NULL : lw.out;
+    sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE};
+    sk_fold_begin(&s);
+    piece_code(&s);
+}
+
+void sk_build_group_rows(sk_lower *lw)
+{
+    sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE};
+    sk_fold_begin(&s);
+    rows_code(&s);
 }

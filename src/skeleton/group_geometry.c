@@ -113,38 +113,46 @@ int64_t sk_group_chunk(const sk_cluster *c, sk_group_size size)
 }
 
 /* slots: 0 row length, 1 pieces a row, 2 pieces in all, 3 threads a piece, 4 pieces a block */
-static void launch_chunks(const sk_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
-                          sk_geometry *g)
+bool sk_launch_group_chunks(const sk_call *x, sk_geometry *g)
 {
-    sk_group_size size = sk_group_chunks(c, o, combine);
-    g->variant = combine ? SK_GROUP_COMBINE_CHUNKS : SK_GROUP_CHUNKS;
+    const sk_cluster *c = x->c;
+    int64_t length = x->columns;
+    if (!x->o->group || (!c->loop->ordered && length > SK_SHORT))
+        return false;
+    sk_group_size size = sk_group_chunks(c, x->o, x->pass == SK_PASS_COMBINE);
     g->partials = length <= SK_SHORT ? 1 : pieces_of(length, SK_PIECE);
     int64_t threads = larger(1, smaller(size.lanes, pieces_of(length, sk_group_chunk(c, size))));
     g->slot[0] = length;
     g->slot[1] = g->partials;
-    g->slot[2] = rows * g->partials;
+    g->slot[2] = x->rows * g->partials;
     g->slot[3] = threads;
     g->slot[4] = size.lanes / threads;
     g->pieces = pieces_of(g->slot[2], g->slot[4]);
+    return true;
 }
 
-void sk_group_launch_fold(const sk_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
-                          sk_geometry *g)
+/* slots: 0 row length, 1 rows */
+bool sk_launch_group_rows(const sk_call *x, sk_geometry *g)
 {
-    if (c->loop->ordered || length <= SK_SHORT) {
-        launch_chunks(c, o, rows, length, combine, g);
-        return;
-    }
-    int64_t together = sk_group_rows(c, o).lanes / sk_tree_of(c->wide).lanes;
-    g->partials = pieces_of(length, SK_PIECE);
+    enum { BRIEF = 1024, ENOUGH = 16 };
+    int64_t length = x->columns;
+    if (!x->o->group || length > SK_PIECE)
+        return false;
+    int64_t together = sk_group_rows(x->c, x->o).lanes / sk_tree_of(x->c->wide).lanes;
+    if (length > BRIEF && x->rows / together < larger(x->o->workers, 1) * ENOUGH)
+        return false;
     g->slot[0] = length;
-    if (g->partials == 1 && (length <= 1024 || rows / together >= larger(o->workers, 1) * 16)) {
-        g->variant = combine ? SK_GROUP_COMBINE_ROWS : SK_GROUP_ROWS; /* slots: 0 row length, 1 rows */
-        g->slot[1] = rows;
-        g->pieces = pieces_of(rows, together);
-        return;
-    }
-    g->variant = combine ? SK_GROUP_COMBINE_PIECE : SK_GROUP_PIECE; /* slots: 0 row length, 1 pieces a row */
+    g->slot[1] = x->rows;
+    g->pieces = pieces_of(x->rows, together);
+    return true;
+}
+
+/* slots: 0 row length, 1 pieces a row */
+bool sk_launch_group_piece(const sk_call *x, sk_geometry *g)
+{
+    g->partials = pieces_of(x->columns, SK_PIECE);
+    g->slot[0] = x->columns;
     g->slot[1] = g->partials;
-    g->pieces = rows * g->partials;
+    g->pieces = x->rows * g->partials;
+    return true;
 }

@@ -33,7 +33,7 @@ static void bind(void *env, k_val k)
     if (c->dense)
         lw->space.position[0] = sk_add(lw, sk_add(lw, sk_mul(lw, k, m->rows), m->left), m->place);
     for (unsigned d = 0; d < first; d++)
-        sk_bind(lw, s->at.at[d], m->index[d]);
+        sk_bind(lw, lw->at.at[d], m->index[d]);
     if (!m->indexed)
         return;
     if (!m->one_line) {
@@ -45,10 +45,10 @@ static void bind(void *env, k_val k)
     if (c->beside > 1)
         lw->space.position[run] = row;
     else
-        sk_bind(lw, s->at.at[first], row);
-    sk_bind(lw, s->at.at[last], line);
+        sk_bind(lw, lw->at.at[first], row);
+    sk_bind(lw, lw->at.at[last], line);
     lw->element = sk_add(lw, sk_mul(lw, sk_add(lw, sk_mul(lw, m->outer, m->rows), row), m->length), line);
-    sk_bind(lw, s->at.linear, lw->element);
+    sk_bind(lw, lw->at.linear, lw->element);
 }
 
 /* The folded dimension and those beside each other are runs of what is read. */
@@ -59,14 +59,14 @@ static void open_space(sk_folds *s)
     unsigned last = c->loop->rank - 1u, first = last - c->beside;
     space->rank = c->beside;
     if (c->dense) {
-        space->var[0] = s->at.at[last];
+        space->var[0] = s->lw->at.at[last];
         space->extent[0] = c->loop->shape[last];
         space->run[0] = (uint8_t)(1 + c->beside);
         space->rank++;
     }
     for (unsigned d = first; d < last; d++) {
         unsigned at = d - first + c->dense;
-        space->var[at] = s->at.at[d];
+        space->var[at] = s->lw->at.at[d];
         space->extent[at] = c->loop->shape[d];
         space->run[at] = d == first ? c->beside : 1;
     }

@@ -6,13 +6,28 @@
 #include "opt/rewrite.h"
 #include "skeleton/eager.h"
 
-void sk_lower_init(sk_lower *lw, const sk_cluster *c, const sk_options *options, arena *a, const char *name,
-                   uint16_t lanes)
+static sk_index own_index(ir_program *p, uint8_t rank)
 {
-    *lw = (sk_lower){.l = c->l, .cluster = c, .options = options, .arena = a};
-    lw->out = arena_alloc(a, sizeof(*lw->out));
-    lw->out->k = k_new(a, name, lanes);
+    sk_index at = {.rank = rank, .linear = ir_var(p, T_I64)};
+    at.at[0] = at.linear;
+    for (unsigned d = 0; d < rank && rank > 1; d++)
+        at.at[d] = ir_var(p, T_I64);
+    return at;
+}
+
+void sk_open(sk_lower *lw, uint16_t lanes)
+{
+    *lw = (sk_lower){.l = lw->l,
+                     .cluster = lw->cluster,
+                     .options = lw->options,
+                     .arena = lw->arena,
+                     .name = lw->name,
+                     .pass = lw->pass};
+    lw->out = arena_alloc(lw->arena, sizeof(*lw->out));
+    lw->out->k = k_new(lw->arena, lw->name, lanes);
     k_begin(&lw->b, lw->out->k);
+    sk_body_init(&lw->body, lw->cluster, SK_GENERIC, lw->arena);
+    lw->at = own_index(lw->l->ir, lw->cluster->loop->rank);
 }
 
 k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool written)

@@ -27,6 +27,10 @@ struct sk_lower {
     const sk_cluster *cluster;
     const sk_options *options;
     arena *arena;
+    const char *name; /* of the kernel, but for the program's operations */
+    sk_pass pass;     /* that it runs in */
+    sk_body body;     /* the cluster's elements, and */
+    sk_index at;      /* variables that stand for the indices of the one at hand */
     sk_kernel *out;
     k_builder b;
     map64 memory;    /* (array, component) -> k_mem */
@@ -44,8 +48,8 @@ struct sk_lower {
     sk_reason why; /* text NULL: nothing went wrong so far */
 };
 
-void sk_lower_init(sk_lower *lw, const sk_cluster *c, const sk_options *options, arena *a, const char *name,
-                   uint16_t lanes);
+/* Begins a kernel: program, cluster, options, arena, name and pass are set, and all else is new. */
+void sk_open(sk_lower *lw, uint16_t lanes);
 k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool written);
 k_mem sk_partial_memory(sk_lower *lw, sk_role role, uint32_t component, ir_type type);
 k_val sk_closed(sk_lower *lw, ir_id term);      /* a closed term as an argument of the launch */

@@ -10,13 +10,13 @@
 #include "kernel/pack.h"
 #include "opt/rewrite.h"
 
-void sk_collect_outputs(sk_lower *lw, sk_body *body, const sk_index *at, sk_outputs *out)
+static void collect_outputs(sk_lower *lw, sk_outputs *out)
 {
     for (uint32_t i = 0; i < lw->cluster->loop->op.n; i++) {
         const l_op *op = &lw->cluster->loop->op.at[i];
         if (!op->stored)
             continue;
-        const ir_id *value = sk_define(body, op->term, at);
+        const ir_id *value = sk_define(&lw->body, op->term, &lw->at);
         for (uint32_t c = 0; c < ir_info(lw->l->ir, op->term)->components; c++) {
             vec_push(lw->arena, &out->term, value[c]);
             vec_push(lw->arena, &out->array, op->term);
@@ -25,18 +25,21 @@ void sk_collect_outputs(sk_lower *lw, sk_body *body, const sk_index *at, sk_outp
     }
 }
 
+void sk_open_map(sk_lower *lw, sk_outputs *out)
+{
+    sk_open(lw, 1);
+    collect_outputs(lw, out);
+    lw->out->k->lanes = sk_lanes_for(lw->l, lw->arena, out->term.n, out->term.at, lw->options->vector_bytes);
+    for (uint32_t i = 0; i < out->term.n; i++)
+        sk_array_memory(lw, out->array.at[i], out->component.at[i], true);
+}
+
 void sk_store_element(sk_lower *lw, const sk_outputs *o, k_val position)
 {
     k_val *value = arena_alloc(lw->arena, (o->term.n + 1) * sizeof(k_val));
     sk_emit(lw, o->term.n, o->term.at, value);
     for (uint32_t i = 0; i < o->term.n; i++)
         k_store(&lw->b, sk_array_memory(lw, o->array.at[i], o->component.at[i], true), position, value[i]);
-}
-
-void sk_declare_outputs(sk_lower *lw, const sk_outputs *o)
-{
-    for (uint32_t i = 0; i < o->term.n; i++)
-        sk_array_memory(lw, o->array.at[i], o->component.at[i], true);
 }
 
 /* Do neighbours in both directions take similar numbers of turns, at no price? */
@@ -90,24 +93,18 @@ void sk_map_prepare(sk_cluster *c, arena *a)
 {
     if (c->loop->rank < 2)
         return;
-    sk_options none = {.vector_bytes = 64};
-    sk_lower lw;
-    sk_lower_init(&lw, c, &none, a, "probe", 1);
-    sk_body body;
-    sk_body_init(&body, c, SK_GENERIC, a);
-    sk_index at = {.rank = c->loop->rank, .linear = ir_var(c->l->ir, T_I64)};
-    for (unsigned d = 0; d < c->loop->rank; d++)
-        at.at[d] = ir_var(c->l->ir, T_I64);
+    const sk_options none = {.vector_bytes = 64};
+    sk_lower lw = {.l = c->l, .cluster = c, .options = &none, .arena = a, .name = "probe"};
     sk_outputs out = {0};
-    sk_collect_outputs(&lw, &body, &at, &out);
-    sk_find_runs(c->l->ir, c, a, out.term.n, out.term.at, &at);
-    sk_open_space(&lw, c, &at);
-    c->tiles = c->uses_index && suits_tiles(&lw, &out, &at);
-    sk_directions d = directions_of_rows(&lw, at.linear, c->loop->rank - (unsigned)c->inner);
+    sk_open_map(&lw, &out);
+    sk_find_runs(c->l->ir, c, a, out.term.n, out.term.at, &lw.at);
+    sk_open_space(&lw);
+    c->tiles = c->uses_index && suits_tiles(&lw, &out, &lw.at);
+    sk_directions d = directions_of_rows(&lw, lw.at.linear, c->loop->rank - (unsigned)c->inner);
     uint32_t cuts = sk_find_stretches(&lw, out.term.n, out.term.at, &d).n;
     c->row_cuts = cuts == 1;
-    c->row_bytes = cuts > 1 ? 0 : bytes_where_gangs_may_overlap(&lw, c, &out, &at);
-    c->across = sk_find_across(&lw, c, &out, &at);
+    c->row_bytes = cuts > 1 ? 0 : bytes_where_gangs_may_overlap(&lw, c, &out, &lw.at);
+    c->across = sk_find_across(&lw, c, &out, &lw.at);
 }
 
 enum { SMALL = 64 }; /* operations */
@@ -125,7 +122,7 @@ static void bind_element(sk_lower *lw, ir_id linear, k_val position)
 {
     sk_bind(lw, linear, position);
     if (lw->cluster->loop->rank > 1)
-        sk_bind_runs(lw, lw->cluster, 0, lw->cluster->loop->rank, position);
+        sk_bind_runs(lw, 0, lw->cluster->loop->rank, position);
 }
 
 /* Elements of a piece, or of a row of it. */
@@ -179,7 +176,7 @@ static k_val begin_interleaved(void *env, k_val position, k_val quotient)
     e->lw->element = e->at;
     sk_bind(e->lw, e->linear, e->at);
     if (c->loop->rank > 1)
-        sk_bind_runs(e->lw, c, 0, c->loop->rank - e->factor.digit, e->factor.digit ? quotient : e->at);
+        sk_bind_runs(e->lw, 0, c->loop->rank - e->factor.digit, e->factor.digit ? quotient : e->at);
     return e->at;
 }
 
@@ -273,36 +270,28 @@ static void packed_elements(sk_lower *lw, const sk_outputs *out, ir_id linear, k
 }
 
 /* slots: 0 elements a piece, 1 elements in all */
-static sk_kernel *build_flat(const sk_cluster *c, const sk_options *options, bool packs, arena *a, sk_reason *why)
+static void build_flat(sk_lower *lw, bool packs)
 {
-    sk_body body;
-    sk_body_init(&body, c, SK_GENERIC, a);
-    ir_id linear = ir_var(c->l->ir, T_I64);
-    sk_index at = {.rank = c->loop->rank, .linear = linear};
-    for (unsigned d = 0; d < c->loop->rank; d++)
-        at.at[d] = c->loop->rank == 1 ? linear : ir_var(c->l->ir, T_I64);
-    sk_lower lw;
-    sk_lower_init(&lw, c, options, a, "map", 1);
-    sk_open_space(&lw, c, &at);
+    const sk_cluster *c = lw->cluster;
     sk_outputs out = {0};
-    sk_collect_outputs(&lw, &body, &at, &out);
-    lw.out->k->lanes = sk_lanes_for(c->l, a, out.term.n, out.term.at, options->vector_bytes);
-    sk_declare_outputs(&lw, &out);
-    k_builder *b = &lw.b;
-    k_val size = sk_slot(&lw, 0, "piece_size"), total = sk_slot(&lw, 1, "total");
-    k_val first = sk_mul(&lw, k_piece(b), size);
-    k_val count = bounded(&lw, sk_min(&lw, size, sk_sub(&lw, total, first)));
-    bool twice = options->group && c->loop->flops <= SMALL;
-    elements e = {.lw = &lw, .out = &out, .linear = linear, .first = first};
+    sk_open_map(lw, &out);
+    sk_open_space(lw);
+    ir_id linear = lw->at.linear;
+    k_builder *b = &lw->b;
+    k_val size = sk_slot(lw, 0, "piece_size"), total = sk_slot(lw, 1, "total");
+    k_val first = sk_mul(lw, k_piece(b), size);
+    k_val count = bounded(lw, sk_min(lw, size, sk_sub(lw, total, first)));
+    bool twice = lw->options->group && c->loop->flops <= SMALL;
+    elements e = {.lw = lw, .out = &out, .linear = linear, .first = first};
     sk_directions d = {.along = 1, .moving = {linear}};
-    e.cuts = sk_find_stretches(&lw, out.term.n, out.term.at, &d);
-    e.factor = factor_of_flat(&lw, &out, &at);
-    adjust_lanes(&lw, &out, &e, &d);
+    e.cuts = sk_find_stretches(lw, out.term.n, out.term.at, &d);
+    e.factor = factor_of_flat(lw, &out, &lw->at);
+    adjust_lanes(lw, &out, &e, &d);
     if (twice) { /* whole pieces need no guards, so reads of several elements are under way together */
         k_val whole = k_i64(b, sk_group_piece(c));
         k_if(b, k_let(b, OP_EQ, count, whole, 0));
         if (packs)
-            packed_elements(&lw, &out, linear, first);
+            packed_elements(lw, &out, linear, first);
         else
             flat_elements(&e, whole);
         k_else(b);
@@ -310,67 +299,56 @@ static sk_kernel *build_flat(const sk_cluster *c, const sk_options *options, boo
     flat_elements(&e, count);
     if (twice)
         k_end(b);
-    *why = lw.why;
-    return lw.why.text ? NULL : lw.out;
 }
 
 /* Where threads take one element each, several reads of a thread are under way together all the same; neighbours take
  * fewer instructions. */
-sk_kernel *sk_build_map_flat(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why)
+void sk_build_map_flat(sk_lower *lw)
 {
-    if (options->group && c->loop->flops <= SMALL) {
-        sk_kernel *packed = build_flat(c, options, true, a, why);
-        if (packed && k_packs_pay(packed->k, a))
-            return packed;
+    if (lw->options->group && lw->cluster->loop->flops <= SMALL) {
+        build_flat(lw, true);
+        if (!lw->why.text && k_packs_pay(lw->out->k, lw->arena))
+            return;
     }
-    return build_flat(c, options, false, a, why);
+    build_flat(lw, false);
 }
 
 /* slots: 0 rows a piece, 1 tiles a row, 2 columns a tile, 3 rows, 4 columns */
-sk_kernel *sk_build_map_rows(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why)
+void sk_build_map_rows(sk_lower *lw)
 {
-    sk_body body;
-    sk_body_init(&body, c, SK_GENERIC, a);
-    sk_index at = {.rank = c->loop->rank, .linear = ir_var(c->l->ir, T_I64)};
-    for (unsigned d = 0; d < c->loop->rank; d++)
-        at.at[d] = ir_var(c->l->ir, T_I64);
-    sk_lower lw;
-    sk_lower_init(&lw, c, options, a, "map_rows", 1);
-    sk_open_space(&lw, c, &at);
+    const sk_cluster *c = lw->cluster;
+    const sk_options *options = lw->options;
     sk_outputs out = {0};
-    sk_collect_outputs(&lw, &body, &at, &out);
-    lw.out->k->lanes = sk_lanes_for(c->l, a, out.term.n, out.term.at, options->vector_bytes);
+    sk_open_map(lw, &out);
+    sk_open_space(lw);
     if (options->row)
-        lw.out->k->lanes = (uint16_t)sk_row_gangs_of(options->row).lanes;
-    sk_declare_outputs(&lw, &out);
-    k_builder *b = &lw.b;
-    k_val rows_piece = sk_slot(&lw, 0, "rows_piece"), tiles = sk_slot(&lw, 1, "tiles"),
-          width = sk_slot(&lw, 2, "tile_width");
-    k_val rows = sk_slot(&lw, 3, "rows"), columns = sk_slot(&lw, 4, "columns");
+        lw->out->k->lanes = (uint16_t)sk_row_gangs_of(options->row).lanes;
+    k_builder *b = &lw->b;
+    k_val rows_piece = sk_slot(lw, 0, "rows_piece"), tiles = sk_slot(lw, 1, "tiles"),
+          width = sk_slot(lw, 2, "tile_width");
+    k_val rows = sk_slot(lw, 3, "rows"), columns = sk_slot(lw, 4, "columns");
     k_val group = k_let(b, OP_QUOT, k_piece(b), tiles, 0);
-    k_val tile = sk_sub(&lw, k_piece(b), sk_mul(&lw, group, tiles));
-    k_val left = sk_mul(&lw, tile, width);
-    k_val count = sk_min(&lw, width, sk_sub(&lw, columns, left));
-    k_val first = sk_mul(&lw, group, rows_piece);
-    k_val row = k_for(b, first, sk_min(&lw, sk_add(&lw, first, rows_piece), rows), false);
-    sk_bind_runs(&lw, c, 0, c->loop->rank - c->inner, row);
-    elements e = {.lw = &lw, .out = &out, .linear = at.linear, .left = left, .column = c->loop->rank - c->inner};
-    e.first = sk_add(&lw, sk_mul(&lw, row, columns), left);
-    sk_directions d = directions_of_rows(&lw, at.linear, e.column);
-    e.cuts = sk_find_stretches(&lw, out.term.n, out.term.at, &d);
+    k_val tile = sk_sub(lw, k_piece(b), sk_mul(lw, group, tiles));
+    k_val left = sk_mul(lw, tile, width);
+    k_val count = sk_min(lw, width, sk_sub(lw, columns, left));
+    k_val first = sk_mul(lw, group, rows_piece);
+    k_val row = k_for(b, first, sk_min(lw, sk_add(lw, first, rows_piece), rows), false);
+    sk_bind_runs(lw, 0, c->loop->rank - c->inner, row);
+    elements e = {.lw = lw, .out = &out, .linear = lw->at.linear, .left = left, .column = c->loop->rank - c->inner};
+    e.first = sk_add(lw, sk_mul(lw, row, columns), left);
+    sk_directions d = directions_of_rows(lw, lw->at.linear, e.column);
+    e.cuts = sk_find_stretches(lw, out.term.n, out.term.at, &d);
     e.factor = (sk_factor){.by = 1};
-    if (lw.space.run[e.column] == 1 && lw.space.used[e.column])
-        e.factor = sk_find_factor(&lw, out.term.n, out.term.at, at.at[e.column]);
-    adjust_lanes(&lw, &out, &e, &d);
+    if (lw->space.run[e.column] == 1 && lw->space.used[e.column])
+        e.factor = sk_find_factor(lw, out.term.n, out.term.at, lw->at.at[e.column]);
+    adjust_lanes(lw, &out, &e, &d);
     if (e.factor.by > 1)
         interleaved_elements(&e, left, count, begin_interleaved_column, few_columns);
     else if (options->row && !c->row_cuts)
         overlapping_gangs(&e, count, sk_row_gangs_of(options->row));
     else
-        sk_for_stretches(&lw, &e.cuts, bounded(&lw, count), &(sk_positions){&e, begin_column, store_element});
+        sk_for_stretches(lw, &e.cuts, bounded(lw, count), &(sk_positions){&e, begin_column, store_element});
     k_end(b);
-    *why = lw.why;
-    return lw.why.text ? NULL : lw.out;
 }
 
 /* --- tiles ---
@@ -442,43 +420,34 @@ static k_val tiles_in(sk_lower *lw, k_val from, k_val to, int64_t size)
 
 /* slots: 0 rows a piece (a multiple of SK_TILE_ROWS), 1 pieces beside each other, 2 columns a piece (a multiple of
  * SK_TILE_COLUMNS), 3 rows, 4 columns (not fewer than these constants) */
-sk_kernel *sk_build_map_tiles(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why)
+void sk_build_map_tiles(sk_lower *lw)
 {
-    sk_body body;
-    sk_body_init(&body, c, SK_GENERIC, a);
-    sk_index at = {
-        .rank = 2, .linear = ir_var(c->l->ir, T_I64), .at = {ir_var(c->l->ir, T_I64), ir_var(c->l->ir, T_I64)}};
-    sk_lower lw;
-    sk_lower_init(&lw, c, options, a, "map_tiles", 1);
     sk_outputs out = {0};
-    sk_collect_outputs(&lw, &body, &at, &out);
-    int64_t lanes = sk_lanes_for(c->l, a, out.term.n, out.term.at, options->vector_bytes);
+    sk_open_map(lw, &out);
+    int64_t lanes = lw->out->k->lanes;
     lanes = lanes < SK_TILE_ROWS ? SK_TILE_ROWS : lanes;
-    lw.out->k->lanes = (uint16_t)lanes;
-    sk_declare_outputs(&lw, &out);
-    k_builder *b = &lw.b;
-    tiles t = {.width = lanes / SK_TILE_ROWS, .kept = arena_alloc(a, (out.term.n + 1) * sizeof(k_mem))};
+    lw->out->k->lanes = (uint16_t)lanes;
+    k_builder *b = &lw->b;
+    tiles t = {.width = lanes / SK_TILE_ROWS, .kept = arena_alloc(lw->arena, (out.term.n + 1) * sizeof(k_mem))};
     for (uint32_t i = 0; i < out.term.n; i++)
-        t.kept[i] = k_shared(b, (ir_type)ir_at(c->l->ir, out.term.at[i])->type, lanes, "tile");
-    k_val rows_piece = sk_slot(&lw, 0, "rows_piece"), beside = sk_slot(&lw, 1, "beside"),
-          width = sk_slot(&lw, 2, "piece_width");
-    k_val rows = sk_slot(&lw, 3, "rows");
-    t.columns = sk_slot(&lw, 4, "columns");
+        t.kept[i] = k_shared(b, (ir_type)ir_at(lw->l->ir, out.term.at[i])->type, lanes, "tile");
+    k_val rows_piece = sk_slot(lw, 0, "rows_piece"), beside = sk_slot(lw, 1, "beside"),
+          width = sk_slot(lw, 2, "piece_width");
+    k_val rows = sk_slot(lw, 3, "rows");
+    t.columns = sk_slot(lw, 4, "columns");
     k_val group = k_let(b, OP_QUOT, k_piece(b), beside, 0);
-    k_val left = sk_mul(&lw, sk_sub(&lw, k_piece(b), sk_mul(&lw, group, beside)), width);
-    k_val first = sk_mul(&lw, group, rows_piece);
-    t.right = sk_min(&lw, sk_add(&lw, left, width), t.columns);
-    t.last = sk_min(&lw, sk_add(&lw, first, rows_piece), rows);
-    k_val down = k_for(b, k_i64(b, 0), tiles_in(&lw, first, t.last, SK_TILE_ROWS), false);
-    t.new_row = sk_add(&lw, first, sk_mul(&lw, down, k_i64(b, SK_TILE_ROWS)));
-    t.row = sk_min(&lw, t.new_row, sk_sub(&lw, rows, k_i64(b, SK_TILE_ROWS)));
-    k_val across = k_for(b, k_i64(b, 0), tiles_in(&lw, left, t.right, t.width), false);
-    t.new_column = sk_add(&lw, left, sk_mul(&lw, across, k_i64(b, t.width)));
-    t.column = sk_min(&lw, t.new_column, sk_sub(&lw, t.columns, k_i64(b, t.width)));
-    compute_tile(&lw, &out, &at, &t);
-    write_tile(&lw, &out, &t);
+    k_val left = sk_mul(lw, sk_sub(lw, k_piece(b), sk_mul(lw, group, beside)), width);
+    k_val first = sk_mul(lw, group, rows_piece);
+    t.right = sk_min(lw, sk_add(lw, left, width), t.columns);
+    t.last = sk_min(lw, sk_add(lw, first, rows_piece), rows);
+    k_val down = k_for(b, k_i64(b, 0), tiles_in(lw, first, t.last, SK_TILE_ROWS), false);
+    t.new_row = sk_add(lw, first, sk_mul(lw, down, k_i64(b, SK_TILE_ROWS)));
+    t.row = sk_min(lw, t.new_row, sk_sub(lw, rows, k_i64(b, SK_TILE_ROWS)));
+    k_val across = k_for(b, k_i64(b, 0), tiles_in(lw, left, t.right, t.width), false);
+    t.new_column = sk_add(lw, left, sk_mul(lw, across, k_i64(b, t.width)));
+    t.column = sk_min(lw, t.new_column, sk_sub(lw, t.columns, k_i64(b, t.width)));
+    compute_tile(lw, &out, &lw->at, &t);
+    write_tile(lw, &out, &t);
     k_end(b);
     k_end(b);
-    *why = lw.why;
-    return lw.why.text ? NULL : lw.out;
 }

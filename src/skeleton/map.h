@@ -4,10 +4,9 @@
 
 #include "skeleton/variants.h"
 
-/* Collects the terms of everything stored at an index, in order of operations and components. */
-void sk_collect_outputs(sk_lower *lw, sk_body *body, const sk_index *at, sk_outputs *out);
-/* Declares the memory of outputs: before all else, so that launches list it first and names are stable. */
-void sk_declare_outputs(sk_lower *lw, const sk_outputs *o);
+/* Begins a kernel that stores elements: what sk_open wants is set. Collects the terms of all that is stored, in order
+ * of operations and components, and declares its memory: launches list that first. Lanes are as many as suit them. */
+void sk_open_map(sk_lower *lw, sk_outputs *out);
 /* Thread-level code that computes the element and stores it at this row-major position. */
 void sk_store_element(sk_lower *lw, const sk_outputs *o, k_val position);
 
@@ -28,7 +27,5 @@ static inline sk_row_gangs sk_row_gangs_of(int64_t row)
 /* The dimension where the run begins that reads lie together along while they lie apart along the innermost run, plus
  * 1; 0: there is none, or loops over it do not suit the elements. After sk_find_runs. */
 uint8_t sk_find_across(sk_lower *lw, const sk_cluster *c, const sk_outputs *out, const sk_index *at);
-void sk_launch_across(const sk_cluster *c, const int64_t *extent, int64_t piece, sk_geometry *g);
-bool sk_suits_across(const sk_cluster *c, const int64_t *extent);
 
 #endif

@@ -116,26 +116,22 @@ static shape shape_of(const sk_cluster *c, const int64_t *extent)
 
 enum { FEWEST_COLUMNS = 16 }; /* that are lanes */
 
-bool sk_suits_across(const sk_cluster *c, const int64_t *extent)
-{
-    if (!c->across)
-        return false;
-    shape s = shape_of(c, extent);
-    return s.columns >= FEWEST_COLUMNS || s.turns >= FEWEST_COLUMNS;
-}
-
 /* A gang goes along as many turns as have their lines in the second cache when its neighbour writes their other parts.
  */
-void sk_launch_across(const sk_cluster *c, const int64_t *extent, int64_t piece, sk_geometry *g)
+bool sk_launch_map_across(const sk_call *x, sk_geometry *g)
 {
     enum { MOST_TURNS = 512, STEP = 64 };
-    shape s = shape_of(c, extent);
+    if (!x->c->across || !x->o->vector_bytes || x->o->group || !x->rows || !x->columns)
+        return false;
+    shape s = shape_of(x->c, x->extent);
     bool narrow = s.columns < FEWEST_COLUMNS;
+    int64_t piece = sk_piece_elements(x, x->rows * x->columns);
+    if (narrow && s.turns < FEWEST_COLUMNS)
+        return false;
     int64_t turns = round_up(pieces_of(s.turns, pieces_of(s.turns, MOST_TURNS)), STEP);
     turns = narrow ? round_up(larger(1, piece / s.columns), STEP) : turns;
     turns = smaller(turns, s.turns);
     int64_t columns = smaller(s.columns, round_up(larger(1, piece / turns), STEP));
-    g->variant = SK_MAP_ACROSS;
     g->row = narrow;
     g->slot[OUTERS] = larger(1, piece / (turns * columns));
     g->slot[TURNS] = turns;
@@ -144,6 +140,7 @@ void sk_launch_across(const sk_cluster *c, const int64_t *extent, int64_t piece,
     g->slot[BESIDE] = pieces_of(s.columns, columns);
     g->slot[ALL] = s.outer * s.between;
     g->pieces = pieces_of(s.outer * s.between, g->slot[OUTERS]) * g->slot[BLOCKS] * g->slot[BESIDE];
+    return true;
 }
 
 /* --- the kernel --- */
@@ -166,8 +163,8 @@ static void elements_at(walk *w, k_val place)
     const sk_cluster *c = lw->cluster;
     uint32_t mark = sk_scope(lw);
     k_val outer = k_let(b, OP_QUOT, place, w->between, 0), beside = sk_sub(lw, place, sk_mul(lw, outer, w->between));
-    sk_bind_runs(lw, c, 0, w->first, outer);
-    sk_bind_runs(lw, c, w->behind, w->last, beside);
+    sk_bind_runs(lw, 0, w->first, outer);
+    sk_bind_runs(lw, w->behind, w->last, beside);
     k_val column, turn;
     if (w->narrow) {
         turn = sk_add(lw, w->begin, k_for_all(b, sk_sub(lw, w->end, w->begin)));
@@ -198,42 +195,33 @@ static k_val parts_of(sk_lower *lw, k_val *piece, k_val by)
     return part;
 }
 
-/* slots: as sk_launch_across numbers them */
-sk_kernel *sk_build_map_across(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why)
+/* slots: as sk_launch_map_across numbers them */
+void sk_build_map_across(sk_lower *lw)
 {
     enum { MOST_LANES = 64 };
-    sk_body body;
-    sk_body_init(&body, c, SK_GENERIC, a);
-    sk_index at = {.rank = c->loop->rank, .linear = ir_var(c->l->ir, T_I64)};
-    for (unsigned d = 0; d < c->loop->rank; d++)
-        at.at[d] = ir_var(c->l->ir, T_I64);
-    sk_lower lw;
-    sk_lower_init(&lw, c, options, a, "map_across", 1);
-    sk_open_space(&lw, c, &at);
+    const sk_cluster *c = lw->cluster;
     sk_outputs out = {0};
-    sk_collect_outputs(&lw, &body, &at, &out);
-    uint16_t lanes = sk_lanes_for(c->l, a, out.term.n, out.term.at, options->vector_bytes);
-    lw.out->k->lanes = lanes < MOST_LANES ? lanes : MOST_LANES;
-    sk_declare_outputs(&lw, &out);
-    k_builder *b = &lw.b;
-    k_val outers = sk_slot(&lw, OUTERS, "outers_piece"), turns = sk_slot(&lw, TURNS, "turns_piece"),
-          blocks = sk_slot(&lw, BLOCKS, "blocks"), columns = sk_slot(&lw, COLUMNS, "columns_piece"),
-          beside = sk_slot(&lw, BESIDE, "beside"), all = sk_slot(&lw, ALL, "outers");
-    walk w = {.lw = &lw, .out = &out, .linear = at.linear, .narrow = options->row, .first = c->across - 1u};
+    sk_open_map(lw, &out);
+    sk_open_space(lw);
+    uint16_t lanes = lw->out->k->lanes;
+    lw->out->k->lanes = lanes < MOST_LANES ? lanes : MOST_LANES;
+    k_builder *b = &lw->b;
+    k_val outers = sk_slot(lw, OUTERS, "outers_piece"), turns = sk_slot(lw, TURNS, "turns_piece"),
+          blocks = sk_slot(lw, BLOCKS, "blocks"), columns = sk_slot(lw, COLUMNS, "columns_piece"),
+          beside = sk_slot(lw, BESIDE, "beside"), all = sk_slot(lw, ALL, "outers");
+    walk w = {.lw = lw, .out = &out, .linear = lw->at.linear, .narrow = lw->options->row, .first = c->across - 1u};
     w.behind = w.first + c->run[w.first];
     w.last = c->loop->rank - (unsigned)c->inner;
-    w.turns = sk_product(&lw, c->run[w.first], c->loop->shape + w.first);
-    w.between = sk_product(&lw, w.last - w.behind, c->loop->shape + w.behind);
-    w.columns = sk_product(&lw, c->inner, c->loop->shape + w.last);
+    w.turns = sk_product(lw, c->run[w.first], c->loop->shape + w.first);
+    w.between = sk_product(lw, w.last - w.behind, c->loop->shape + w.behind);
+    w.columns = sk_product(lw, c->inner, c->loop->shape + w.last);
     k_val piece = k_piece(b);
-    w.left = sk_mul(&lw, parts_of(&lw, &piece, beside), columns);
-    w.count = sk_min(&lw, columns, sk_sub(&lw, w.columns, w.left));
-    w.begin = sk_mul(&lw, parts_of(&lw, &piece, blocks), turns);
-    w.end = sk_min(&lw, w.turns, sk_add(&lw, w.begin, turns));
-    k_val first = sk_mul(&lw, piece, outers);
-    k_val place = k_for(b, first, sk_min(&lw, all, sk_add(&lw, first, outers)), false);
+    w.left = sk_mul(lw, parts_of(lw, &piece, beside), columns);
+    w.count = sk_min(lw, columns, sk_sub(lw, w.columns, w.left));
+    w.begin = sk_mul(lw, parts_of(lw, &piece, blocks), turns);
+    w.end = sk_min(lw, w.turns, sk_add(lw, w.begin, turns));
+    k_val first = sk_mul(lw, piece, outers);
+    k_val place = k_for(b, first, sk_min(lw, all, sk_add(lw, first, outers)), false);
     elements_at(&w, place);
     k_end(b);
-    *why = lw.why;
-    return lw.why.text ? NULL : lw.out;
 }

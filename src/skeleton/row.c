@@ -20,9 +20,9 @@ void row_bind(row_loop *r, k_val j)
     k_val k = r->right ? sk_sub(lw, sk_sub(lw, r->length, k_i64(&lw->b, 1)), j) : j;
     k_val linear = sk_add(lw, r->row_base, k);
     lw->element = linear;
-    sk_bind(lw, r->at.linear, linear);
+    sk_bind(lw, r->lw->at.linear, linear);
     if (rank > 1 && !r->combine)
-        sk_bind(lw, r->at.at[rank - 1], k);
+        sk_bind(lw, r->lw->at.at[rank - 1], k);
 }
 
 void row_bind_row(row_loop *r, k_val row)
@@ -37,7 +37,7 @@ void row_bind_row(row_loop *r, k_val row)
         return;
     sk_row_indices(lw, rank, lw->cluster->loop->shape, row, index);
     for (unsigned d = 0; d + 1 < rank; d++)
-        sk_bind(lw, r->at.at[d], index[d]);
+        sk_bind(lw, r->lw->at.at[d], index[d]);
 }
 
 /* --- members --- */
@@ -82,12 +82,12 @@ static void find_terms(row_loop *r, row_part *p)
     const l_op *op = p->op;
     const ir_id *value;
     sk_index outer = {.rank = (uint8_t)(lw->cluster->loop->rank - 1)};
-    memcpy(outer.at, r->at.at, outer.rank * sizeof(ir_id));
+    memcpy(outer.at, r->lw->at.at, outer.rank * sizeof(ir_id));
     if (op->kind == L_PACK) {
-        p->keep = sk_operand(&r->body, op->term, 0, &r->at)[0];
-        value = sk_operand(&r->body, op->term, 1, &r->at);
+        p->keep = sk_operand(&r->lw->body, op->term, 0, &r->lw->at)[0];
+        value = sk_operand(&r->lw->body, op->term, 1, &r->lw->at);
     } else {
-        value = sk_define(&r->body, op->term, op->outer ? &outer : &r->at);
+        value = sk_define(&r->lw->body, op->term, op->outer ? &outer : &r->lw->at);
     }
     p->element = arena_alloc(lw->arena, (p->n + 2u) * sizeof(ir_id));
     memcpy(p->element, value, p->n * sizeof(ir_id));
@@ -111,7 +111,7 @@ static void find_part(row_loop *r, const l_op *op, uint32_t *first)
     ir_array *own = arena_copy(lw->arena, info, sizeof(*info));
     bool folds = op->kind == L_FOLD || op->kind == L_SCAN;
     if (folds)
-        own->fn = sk_operator(&r->body, info->fn);
+        own->fn = sk_operator(&r->lw->body, info->fn);
     row_part p = {
         .op = op, .n = info->components, .fold = {.op = op, .info = own, .n = info->components, .first = *first}};
     p.ordered = op->kind == L_SCAN || (op->kind == L_FOLD && !(ir_at(lw->l->ir, op->term)->flags & IR_COMMUTES));
@@ -125,7 +125,7 @@ static void find_part(row_loop *r, const l_op *op, uint32_t *first)
         p.given = arena_alloc(lw->arena, p.n * sizeof(ir_id));
         for (uint32_t c = 0; c < p.n; c++)
             p.given[c] = ir_var(lw->l->ir, info->type[c]);
-        sk_give(&r->body, op->term, p.given);
+        sk_give(&r->lw->body, op->term, p.given);
     }
     vec_push(lw->arena, &r->part, p);
 }
@@ -138,7 +138,7 @@ static void keep_earlier(row_loop *r, uint8_t sweep)
         const l_op *op = &c->loop->op.at[i];
         bool element = !op->outer && (op->kind == L_SCAN || op->kind == L_ELEMENT);
         if (element && op->sweep < sweep && op->stored && !op->again)
-            sk_keep(&r->body, op->term);
+            sk_keep(&r->lw->body, op->term);
     }
 }
 
@@ -209,27 +209,21 @@ void row_declare_results(row_loop *r)
     }
 }
 
-void row_begin(row_loop *r, const char *name, bool combine, uint16_t lanes)
+void row_begin(row_loop *r, uint16_t lanes)
 {
     sk_lower *lw = r->lw;
     const sk_cluster *c = lw->cluster;
     uint32_t first = 0;
-    sk_lower_init(lw, c, lw->options, lw->arena, name, lanes);
-    sk_body_init(&r->body, c, SK_GENERIC, lw->arena);
-    r->combine = combine;
+    sk_open(lw, lanes);
     r->right = c->loop->right;
-    r->at = (sk_index){.rank = c->loop->rank, .linear = ir_var(lw->l->ir, T_I64)};
-    r->at.at[0] = r->at.linear;
-    for (unsigned d = 0; d < c->loop->rank && c->loop->rank > 1; d++)
-        r->at.at[d] = ir_var(lw->l->ir, T_I64);
     for (uint32_t i = 0; i < c->loop->op.n; i++) {
         if (i && c->loop->op.at[i].sweep != c->loop->op.at[i - 1].sweep)
             keep_earlier(r, c->loop->op.at[i].sweep);
         const l_op *op = &c->loop->op.at[i];
         bool inside = op->kind == L_ELEMENT && !op->outer && !op->stored; /* computed where it is used */
-        if (combine && c->counted[i])
+        if (r->combine && c->counted[i])
             first += ir_info(lw->l->ir, op->term)->components; /* nothing is left of it to be combined */
-        else if (combine ? op->kind == L_FOLD : !inside)
+        else if (r->combine ? op->kind == L_FOLD : !inside)
             find_part(r, op, &first);
     }
 }
@@ -271,33 +265,4 @@ void row_copy_packed(row_loop *r, const row_part *p, k_val offset, k_val count)
     for (uint32_t c = 0; c < p->n; c++)
         k_store(b, sk_array_memory(lw, p->op->term, c, true), to, k_load(b, p->kept[c], i));
     k_end(b);
-}
-
-/* --- variants --- */
-
-sk_kernel *sk_build_row(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a, sk_reason *why)
-{
-    sk_lower lw = {.l = c->l, .cluster = c, .options = options, .arena = a};
-    row_loop r = {.lw = &lw};
-    switch (variant) {
-    case SK_ROW_LANES:
-        row_build_lanes(&r);
-        break;
-    case SK_ROW_CHAIN:
-        row_build_chain(&r);
-        break;
-    case SK_ROW_SUMS:
-        row_build_sums(&r);
-        break;
-    case SK_ROW_STATES:
-        row_build_states(&r);
-        break;
-    case SK_ROW_APPLY:
-        row_build_apply(&r);
-        break;
-    default:
-        row_build_block(&r, variant == SK_ROW_COMBINE);
-    }
-    *why = lw.why;
-    return lw.why.text ? NULL : lw.out;
 }

@@ -52,8 +52,6 @@ typedef struct row_part { /* a member of the loop */
 typedef struct row_loop {
     sk_lower *lw;
     sk_folds folds; /* for what is shared with fold.c */
-    sk_body body;
-    sk_index at;  /* of an element */
     bool combine; /* folds only, of partial results */
     bool right;
     VEC(row_part) part;
@@ -71,8 +69,8 @@ typedef struct row_walk {
     bool fetch;   /* what is read of the piece that comes next */
 } row_walk;
 
-/* Begins a kernel of so many lanes: lw's program, cluster, options and arena are set. */
-void row_begin(row_loop *r, const char *name, bool combine, uint16_t lanes);
+/* Begins a kernel of so many lanes: what sk_open wants is set, and r->combine. */
+void row_begin(row_loop *r, uint16_t lanes);
 /* Results first, so that launches list them first. */
 void row_declare_results(row_loop *r);
 /* The memory that a member needs: of blocks that walk along whole rows, or of those that take a piece; with what
@@ -161,17 +159,5 @@ void row_combine_carried(row_loop *r, bool late, k_val piece, const k_val *left,
 void row_use_carried(row_loop *r, bool late, k_val piece, const k_val *before);
 /* The types of what is carried, in its order; how many these are. */
 uint8_t row_carried_types(const row_loop *r, ir_type *type);
-
-/* --- variants --- */
-
-/* Lanes are rows, and take their elements from left to right (row_lanes.c). */
-void row_build_lanes(row_loop *r);
-/* A block walks along whole rows (row_block.c). */
-void row_build_block(row_loop *r, bool combine);
-/* A block takes a piece (row_pieces.c): in one launch, or in three. */
-void row_build_chain(row_loop *r);
-void row_build_sums(row_loop *r);
-void row_build_states(row_loop *r);
-void row_build_apply(row_loop *r);
 
 #endif

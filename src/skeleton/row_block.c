@@ -193,10 +193,11 @@ static bool has_positions(const row_loop *r, uint8_t sweep)
 }
 
 /* slots: 0 row length, 1 rows, 2 rows a piece of the launch */
-void row_build_block(row_loop *r, bool combine)
+void sk_build_row_block(sk_lower *lw)
 {
-    sk_lower *lw = r->lw;
-    row_begin(r, combine ? "rows_combine" : "rows", combine, ROW_GANG);
+    bool combine = lw->pass == SK_PASS_COMBINE;
+    row_loop loop = {.lw = lw, .combine = combine}, *r = &loop;
+    row_begin(r, ROW_GANG);
     row_declare_results(r);
     k_builder *b = &lw->b;
     for (uint32_t i = 0; i < r->part.n; i++)

@@ -540,7 +540,7 @@ static void fetch_next(row_loop *r, const row_walk *w)
         if (p->keep)
             vec_push(r->lw->arena, &term, p->keep);
     }
-    sk_fetch(r->lw, term.n, term.at, &r->at, k_i64(&r->lw->b, r->right ? -ROW_PIECE : ROW_PIECE));
+    sk_fetch(r->lw, term.n, term.at, &r->lw->at, k_i64(&r->lw->b, r->right ? -ROW_PIECE : ROW_PIECE));
 }
 
 static void one_gang(row_loop *r, const row_walk *w, const gang *g)

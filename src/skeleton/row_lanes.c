@@ -213,10 +213,10 @@ static void sweep_over(lanes *s, uint8_t sweep)
 }
 
 /* slots: 0 row length, 1 rows, 2 rows a piece of the launch */
-void row_build_lanes(row_loop *r)
+static void short_rows(row_loop *r)
 {
     sk_lower *lw = r->lw;
-    row_begin(r, "short_rows", false, 16);
+    row_begin(r, 16);
     row_declare_results(r);
     lanes s = {.r = r, .part = arena_alloc(lw->arena, (r->part.n + 1) * sizeof(lane_part))};
     k_builder *b = &lw->b;
@@ -233,4 +233,10 @@ void row_build_lanes(row_loop *r)
     outer_members(r, lw->cluster->loop->sweeps);
     sk_scope_end(lw, mark);
     k_end(b);
+}
+
+void sk_build_row_lanes(sk_lower *lw)
+{
+    row_loop r = {.lw = lw};
+    short_rows(&r);
 }

@@ -5,10 +5,10 @@
 void sk_row_prepare(sk_cluster *c, arena *a)
 {
     const sk_options none = {.vector_bytes = 64, .final = true};
-    sk_lower lw = {.l = c->l, .cluster = c, .options = &none, .arena = a};
+    sk_lower lw = {.l = c->l, .cluster = c, .options = &none, .arena = a, .name = "probe"};
     row_loop r = {.lw = &lw};
     c->counted = arena_alloc(a, c->loop->op.n + 1);
-    row_begin(&r, "probe", false, ROW_GANG);
+    row_begin(&r, ROW_GANG);
     uint32_t early = 0, late = 0;
     c->chains = c->loop->sweeps <= 1;
     for (uint32_t i = 0; i < r.part.n; i++) {
@@ -24,37 +24,61 @@ void sk_row_prepare(sk_cluster *c, arena *a)
     c->state_words = 1 + early + c->late_words;
 }
 
-void sk_launch_row(const sk_cluster *c, const sk_options *o, sk_pass pass, int64_t rows, int64_t length, sk_geometry *g)
+/* Would some worker have no row? Then blocks take pieces of rows, if these can. */
+static bool is_apart(const sk_call *x)
 {
-    enum { BRIEF = 8 * ROW_PIECE, FEW = 1024, SOME = 65536 };
-    int64_t workers = o->workers > 1 ? o->workers : 1, share = rows / (workers * 8);
-    int64_t most = length > SOME ? 1 : SOME / (length > 0 ? length : 1), pieces = pieces_of(length, ROW_PIECE);
-    bool idle = workers > 1 && length > BRIEF && rows < 2 * workers; /* some worker would have no row */
-    bool rounds = pass == SK_PASS_SUMS || pass == SK_PASS_STATES || pass == SK_PASS_APPLY;
-    bool apart = c->chains && idle && pass != SK_PASS_COMBINE && !(rounds && c->late_words);
-    g->slot[0] = length;
-    g->slot[1] = apart ? pieces : rows;
-    g->slot[2] = share < 1 ? 1 : share < most ? share : most;
-    g->pieces = apart ? rows * pieces : pieces_of(rows, g->slot[2]);
-    g->state_words = apart ? rows * pieces * c->state_words : 0;
-    g->partials = apart && c->joins && pass != SK_PASS_SUMS && pass != SK_PASS_STATES ? pieces : 1;
-    switch (pass) {
-    case SK_PASS_COMBINE:
-        g->variant = SK_ROW_COMBINE;
-        return;
-    case SK_PASS_STATES:
-        g->slot[0] = pieces;
-        g->pieces = rows; /* falls through */
-    case SK_PASS_SUMS:
-        g->variant = pass == SK_PASS_SUMS ? SK_ROW_SUMS : SK_ROW_STATES;
-        g->pieces = apart ? g->pieces : 0;
-        return;
-    default:
-        g->variant = apart ? (pass == SK_PASS_APPLY ? SK_ROW_APPLY : SK_ROW_CHAIN) : SK_ROW_BLOCK;
-    }
-    if (apart || length > SK_SHORT)
-        return;
-    g->variant = SK_ROW_LANES;
+    enum { BRIEF = 8 * ROW_PIECE };
+    const sk_cluster *c = x->c;
+    int64_t workers = larger(x->o->workers, 1);
+    bool rounds = x->pass == SK_PASS_SUMS || x->pass == SK_PASS_STATES || x->pass == SK_PASS_APPLY;
+    return c->chains && workers > 1 && x->columns > BRIEF && x->rows < 2 * workers && x->pass != SK_PASS_COMBINE &&
+           !(rounds && c->late_words);
+}
+
+/* Where rows stay whole, nothing is to be done for them. */
+bool sk_launch_row_states(const sk_call *x, sk_geometry *g)
+{
+    if (x->pass != SK_PASS_STATES)
+        return false;
+    bool apart = is_apart(x);
+    g->slot[0] = pieces_of(x->columns, ROW_PIECE);
+    g->pieces = apart ? x->rows : 0;
+    g->state_words = apart ? x->rows * g->slot[0] * x->c->state_words : 0;
+    return true;
+}
+
+bool sk_launch_row_pieces(const sk_call *x, sk_geometry *g)
+{
+    bool apart = is_apart(x);
+    if (!apart && x->pass != SK_PASS_SUMS)
+        return false;
+    g->slot[0] = x->columns;
+    g->slot[1] = pieces_of(x->columns, ROW_PIECE);
+    g->pieces = apart ? x->rows * g->slot[1] : 0;
+    g->state_words = g->pieces * x->c->state_words;
+    g->partials = apart && x->c->joins && x->pass != SK_PASS_SUMS ? g->slot[1] : 1;
+    return true;
+}
+
+bool sk_launch_row_lanes(const sk_call *x, sk_geometry *g)
+{
+    enum { FEW = 1024 };
+    if (x->columns > SK_SHORT || x->pass == SK_PASS_COMBINE)
+        return false;
+    g->slot[0] = x->columns;
+    g->slot[1] = x->rows;
     g->slot[2] = FEW;
-    g->pieces = pieces_of(rows, FEW);
+    g->pieces = pieces_of(x->rows, FEW);
+    return true;
+}
+
+bool sk_launch_row_block(const sk_call *x, sk_geometry *g)
+{
+    enum { SOME = 65536 };
+    int64_t share = x->rows / (larger(x->o->workers, 1) * 8), most = larger(1, SOME / larger(x->columns, 1));
+    g->slot[0] = x->columns;
+    g->slot[1] = x->rows;
+    g->slot[2] = larger(1, smaller(share, most));
+    g->pieces = pieces_of(x->rows, g->slot[2]);
+    return true;
 }

@@ -91,12 +91,12 @@ typedef struct row_piece_of { /* of a launch */
 } row_piece_of;
 
 /* slots: 0 row length, 1 pieces a row */
-static row_piece_of begin_piece(row_loop *r, const char *name, bool results)
+static row_piece_of begin_piece(row_loop *r, bool results)
 {
     sk_lower *lw = r->lw;
     k_builder *b = &lw->b;
     row_piece_of x = {0};
-    row_begin(r, name, false, ROW_GANG);
+    row_begin(r, ROW_GANG);
     if (results)
         row_declare_results(r);
     for (uint32_t i = 0; i < r->part.n; i++) {
@@ -150,9 +150,9 @@ static void finish_counts(row_loop *r, const row_piece_of *x)
     }
 }
 
-void row_build_chain(row_loop *r)
+static void build_chain(row_loop *r)
 {
-    row_piece_of x = begin_piece(r, "row_pieces", true);
+    row_piece_of x = begin_piece(r, true);
     bool only = !keep_prefixes(r);
     row_piece(r, &(row_walk){.totals = x.scans, .only = only, .counts = true, .early = true, .fetch = !x.scans},
               x.begin, x.count);
@@ -207,10 +207,10 @@ static k_val word_at(row_loop *r, k_val piece, uint8_t j)
     return sk_add(lw, sk_mul(lw, piece, k_i64(&lw->b, lw->cluster->state_words)), k_i64(&lw->b, j));
 }
 
-void row_build_sums(row_loop *r)
+static void build_sums(row_loop *r)
 {
     k_builder *b = &r->lw->b;
-    row_piece_of x = begin_piece(r, "row_sums", false);
+    row_piece_of x = begin_piece(r, false);
     row_carried sums = {0};
     k_mem state = state_memory(r, 0);
     row_piece(r, &(row_walk){.totals = x.scans, .counts = true}, x.begin, x.count);
@@ -222,13 +222,13 @@ void row_build_sums(row_loop *r)
 }
 
 /* slots: 0 pieces a row. One thread: there is little to do, and the order is from left to right. */
-void row_build_states(row_loop *r)
+void sk_build_row_states(sk_lower *lw)
 {
-    sk_lower *lw = r->lw;
+    row_loop loop = {.lw = lw}, *r = &loop;
     k_builder *b = &lw->b;
     ir_type type[K_MOST_CARRIED];
     k_val left[K_MOST_CARRIED] = {0}, right[K_MOST_CARRIED] = {0}, result[K_MOST_CARRIED];
-    row_begin(r, "row_states", false, ROW_GANG);
+    row_begin(r, ROW_GANG);
     uint8_t n = row_carried_types(r, type);
     k_mem state = state_memory(r, 0);
     r->length = k_i64(b, 0);
@@ -249,10 +249,10 @@ void row_build_states(row_loop *r)
     k_end(b);
 }
 
-void row_build_apply(row_loop *r)
+static void build_apply(row_loop *r)
 {
     k_builder *b = &r->lw->b;
-    row_piece_of x = begin_piece(r, "row_apply", true);
+    row_piece_of x = begin_piece(r, true);
     ir_type type[K_MOST_CARRIED];
     k_val before[K_MOST_CARRIED];
     uint8_t n = row_carried_types(r, type);
@@ -265,4 +265,18 @@ void row_build_apply(row_loop *r)
     fold_partials(r, true, x.count);
     copy_all_packed(r);
     finish_counts(r, &x);
+}
+
+void sk_build_row_pieces(sk_lower *lw)
+{
+    row_loop r = {.lw = lw};
+    if (lw->pass == SK_PASS_SUMS) {
+        lw->name = "row_sums";
+        build_sums(&r);
+    } else if (lw->pass == SK_PASS_APPLY) {
+        lw->name = "row_apply";
+        build_apply(&r);
+    } else {
+        build_chain(&r);
+    }
 }

@@ -96,13 +96,14 @@ void sk_find_runs(ir_program *p, sk_cluster *c, arena *a, uint32_t n, const ir_i
     c->uses_index &= c->inner < c->loop->rank;
 }
 
-void sk_open_space(sk_lower *lw, const sk_cluster *c, const sk_index *at)
+void sk_open_space(sk_lower *lw)
 {
+    const sk_cluster *c = lw->cluster;
     sk_space *s = &lw->space;
     bool found = c->inner > 0; /* else each dimension stands for itself */
     s->rank = c->loop->rank;
     for (unsigned d = 0; d < c->loop->rank; d++) {
-        s->var[d] = at->at[d];
+        s->var[d] = lw->at.at[d];
         s->extent[d] = c->loop->shape[d];
         s->run[d] = found ? c->run[d] : 1;
         s->used[d] = !found || c->used[d];
@@ -117,8 +118,9 @@ void sk_bind_run(sk_lower *lw, unsigned d, k_val index)
         sk_bind(lw, lw->space.var[d], index);
 }
 
-void sk_bind_runs(sk_lower *lw, const sk_cluster *c, unsigned first, unsigned end, k_val position)
+void sk_bind_runs(sk_lower *lw, unsigned first, unsigned end, k_val position)
 {
+    const sk_cluster *c = lw->cluster;
     k_builder *b = &lw->b;
     const sk_space *s = &lw->space;
     unsigned outermost = first;

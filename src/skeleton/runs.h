@@ -11,12 +11,12 @@
 /* Finds the runs of a loop over c->loop->shape that computes n terms of the variables at->at: sets c->run, used, inner
  * and uses_index. Linear in the size of the terms. */
 void sk_find_runs(ir_program *p, sk_cluster *c, arena *a, uint32_t n, const ir_id *term, const sk_index *at);
-/* From now on lowering knows that these variables are the loop's indices. */
-void sk_open_space(sk_lower *lw, const sk_cluster *c, const sk_index *at);
+/* From now on lowering knows that lw->at are the loop's indices. */
+void sk_open_space(sk_lower *lw);
 /* The index in the run that begins at dimension d. */
 void sk_bind_run(sk_lower *lw, unsigned d, k_val index);
 /* The indices of the runs in dimensions [first, end) from the row-major position in all of them: those that matter, by
  * division. */
-void sk_bind_runs(sk_lower *lw, const sk_cluster *c, unsigned first, unsigned end, k_val position);
+void sk_bind_runs(sk_lower *lw, unsigned first, unsigned end, k_val position);
 
 #endif

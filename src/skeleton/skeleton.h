@@ -87,38 +87,34 @@ typedef struct sk_kernel {
     VEC(sk_argument) argument; /* k's arguments in order */
 } sk_kernel;
 
-/* Variants of a cluster's kernel; each is built and compiled when a call first needs it. */
+/* Schedules: which axes of a cluster's loop are blocks of the launch, lanes of a gang, and loops. Of those that suit a
+ * launch the first one here is taken: each is faster than those behind it where it suits. Kernels are built and
+ * compiled when a call first needs them. */
 typedef enum {
-    SK_MAP_FLAT,    /* one loop over all elements; index components by division where needed */
-    SK_MAP_ROWS,    /* rows and columns: index components are loop variables */
-    SK_MAP_TILES,   /* the same, a gang being a tile of a few rows: elements that loop until a condition of their own */
-    SK_MAP_ACROSS,  /* the same, a gang going along the axis that reads lie together in, which is not the innermost */
-    SK_STENCIL,     /* bands of rows, columns in tiles, interior and borders apart */
-    SK_FOLD_SHORT,  /* lanes over rows, each row left to right: rows of at most SK_SHORT elements */
-    SK_FOLD_BESIDE, /* the same along one dimension, a lane having all rows of small dimensions behind it */
-    SK_FOLD_ROWS,   /* lanes over rows, operators that keep order */
-    SK_FOLD_CHOICE, /* operators that choose an element by its key: its place first, then the element */
-    SK_FOLD_TREE,   /* lanes within a row; one partial result per piece */
+    /* elements, each for itself */
+    SK_MAP_ACROSS, /* rows and columns, a gang going along the axis that reads lie together in, which is not the
+                      innermost */
+    SK_MAP_TILES,  /* the same, a gang being a tile of a few rows: elements that loop until a condition of their own */
+    SK_MAP_ROWS,   /* the same, gangs along rows: index components are loop variables */
+    SK_MAP_FLAT,   /* one loop over all elements; index components by division where needed */
+    SK_STENCIL,    /* bands of rows, columns in tiles, interior and borders apart */
+    /* folds */
     SK_FOLD_COLUMNS,   /* rows that are neighbours in memory: line by line, a line having an element of each */
     SK_CHOOSE_COLUMNS, /* the same of operators that choose an element by its key */
-    SK_COMBINE_SHORT,  /* SK_FOLD_SHORT and SK_FOLD_TREE over partial results */
-    SK_COMBINE_TREE,
-    /* Blocks of many threads, on devices with a `group`. */
-    SK_GROUP_PIECE,         /* commuting folds: a block folds one piece of a row */
-    SK_GROUP_ROWS,          /* commuting folds: a block folds several rows of one piece each */
-    SK_GROUP_CHUNKS,        /* in order: each thread walks a stretch of a row, staged through shared memory */
-    SK_GROUP_COMBINE_PIECE, /* the same three over partial results */
-    SK_GROUP_COMBINE_ROWS,
-    SK_GROUP_COMBINE_CHUNKS,
-    /* Row loops (L_CLASS_ROW). */
-    SK_ROW_BLOCK,   /* a block walks along whole rows, sweep after sweep */
-    SK_ROW_LANES,   /* lanes over rows, each from left to right: rows of at most SK_SHORT elements */
-    SK_ROW_CHAIN,   /* a block takes a piece of a row; states of scans go from piece to piece */
-    SK_ROW_COMBINE, /* SK_ROW_BLOCK over partial results */
-    /* Where no piece may wait for another, three launches: */
-    SK_ROW_SUMS,   /* a block takes a piece and leaves what it adds to the state */
-    SK_ROW_STATES, /* a block takes a row and makes these the states before its pieces */
-    SK_ROW_APPLY,  /* a block takes a piece and the state before it */
+    SK_FOLD_BESIDE,    /* lanes over rows along one dimension, a lane having all rows of small dimensions behind it */
+    SK_FOLD_CHOICE,    /* operators that choose an element by its key: its place first, then the element */
+    SK_FOLD_SHORT,     /* lanes over rows, each row left to right: rows of at most SK_SHORT elements */
+    SK_FOLD_ROWS,      /* lanes over rows, operators that keep order */
+    SK_FOLD_TREE,      /* lanes within a row; one partial result per piece */
+    /* the same where blocks are many threads: devices with a `group` */
+    SK_GROUP_CHUNKS, /* in order: each thread walks a stretch of a row, staged through shared memory */
+    SK_GROUP_ROWS,   /* commuting folds: a block folds several rows of one piece each */
+    SK_GROUP_PIECE,  /* commuting folds: a block folds one piece of a row */
+    /* row loops (L_CLASS_ROW) */
+    SK_ROW_STATES, /* a block takes a row and makes what its pieces add the states before them */
+    SK_ROW_PIECES, /* a block takes a piece of a row; states of scans go from piece to piece, or by SK_ROW_STATES */
+    SK_ROW_LANES,  /* lanes over rows, each from left to right: rows of at most SK_SHORT elements */
+    SK_ROW_BLOCK,  /* a block walks along whole rows, sweep after sweep */
     SK_VARIANTS
 } sk_variant;
 
@@ -173,6 +169,7 @@ typedef struct sk_round { /* one launch of a cluster */
 /* How to launch: computed by the host from the extents of a call. */
 typedef struct sk_geometry {
     sk_variant variant;
+    sk_pass pass;
     int64_t pieces;
     int64_t slot[SK_SLOTS]; /* geometry arguments of the kernel, as the skeleton numbers them */
     int64_t partials;       /* folds: partial results per row this launch writes; 1: the result itself */
@@ -202,7 +199,8 @@ typedef struct sk_reason {
     bool unsupported;
 } sk_reason;
 
-/* Builds the kernel of a variant, verified by the caller. NULL and *why if there is none. */
-sk_kernel *sk_build(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a, sk_reason *why);
+/* Builds the kernel of a variant for launches in a pass, verified by the caller. NULL and *why if there is none. */
+sk_kernel *sk_build(const sk_cluster *c, sk_variant variant, sk_pass pass, const sk_options *options, arena *a,
+                    sk_reason *why);
 
 #endif

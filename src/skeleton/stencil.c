@@ -268,25 +268,26 @@ static void stage_rows(stages *s, const stage *g, const tile *t, k_val base)
 }
 
 /* slots: 0 rows a band, 1 tiles a row, 2 rows, 3 columns, 4 columns a tile */
-sk_kernel *sk_build_stencil(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why)
+void sk_build_stencil(sk_lower *lw)
 {
-    sk_lower lw;
-    sk_lower_init(&lw, c, options, a, "stencil", 1);
-    stages s = sk_stencil_stages(&lw, options, a);
-    lw.out->k->lanes = sk_stencil_lanes(&s, options, a);
-    k_builder *b = &lw.b;
+    const sk_options *options = lw->options;
+    arena *a = lw->arena;
+    sk_open(lw, 1);
+    stages s = sk_stencil_stages(lw, options, a);
+    lw->out->k->lanes = sk_stencil_lanes(&s, options, a);
+    k_builder *b = &lw->b;
     for (uint32_t i = 0; i < s.stage.n; i++)
         for (unsigned k = 0; k < s.stage.at[i].info->components && s.stage.at[i].op->stored; k++)
-            sk_array_memory(&lw, s.stage.at[i].op->term, k, true);
-    k_val band = sk_slot(&lw, 0, "band"), tiles = sk_slot(&lw, 1, "tiles");
-    tile t = {.height = sk_slot(&lw, 2, "height"), .width = sk_slot(&lw, 3, "width")};
-    k_val size = sk_slot(&lw, 4, "tile_width");
+            sk_array_memory(lw, s.stage.at[i].op->term, k, true);
+    k_val band = sk_slot(lw, 0, "band"), tiles = sk_slot(lw, 1, "tiles");
+    tile t = {.height = sk_slot(lw, 2, "height"), .width = sk_slot(lw, 3, "width")};
+    k_val size = sk_slot(lw, 4, "tile_width");
     k_val group = k_let(b, OP_QUOT, k_piece(b), tiles, 0);
-    t.top = sk_mul(&lw, group, band);
-    t.bottom = sk_min(&lw, t.height, sk_add(&lw, t.top, band));
-    t.left = sk_mul(&lw, sk_sub(&lw, k_piece(b), sk_mul(&lw, group, tiles)), size);
-    t.right = sk_min(&lw, t.width, sk_add(&lw, t.left, size));
-    int64_t tile_columns = options->row ? SK_NARROW : sk_tile(c, options);
+    t.top = sk_mul(lw, group, band);
+    t.bottom = sk_min(lw, t.height, sk_add(lw, t.top, band));
+    t.left = sk_mul(lw, sk_sub(lw, k_piece(b), sk_mul(lw, group, tiles)), size);
+    t.right = sk_min(lw, t.width, sk_add(lw, t.left, size));
+    int64_t tile_columns = options->row ? SK_NARROW : sk_tile(lw->cluster, options);
     int64_t warm = 0;
     for (uint32_t i = 0; i < s.stage.n; i++) {
         stage *g = &s.stage.at[i];
@@ -294,20 +295,18 @@ sk_kernel *sk_build_stencil(const sk_cluster *c, const sk_options *options, aren
         int64_t before = s.aligned ? round_up(g->start, LINE) : g->start;
         g->width = s.aligned ? round_up(before + tile_columns + g->need.right, LINE) + FULL
                              : before + tile_columns + g->need.right;
-        g->first_column = sk_sub(&lw, t.left, k_i64(b, before));
+        g->first_column = sk_sub(lw, t.left, k_i64(b, before));
         g->rows = arena_alloc(a, g->info->components * sizeof(k_mem));
         for (unsigned k = 0; k < g->info->components && g->op->staged; k++)
             g->rows[k] = k_shared(b, g->info->type[k], g->ring * g->width,
-                                  arena_printf(a, "rows_a%u", c->l->number[g->op->term]));
+                                  arena_printf(a, "rows_a%u", lw->l->number[g->op->term]));
     }
-    lw.place = place;
-    lw.place_env = &s;
-    k_val start = sk_sub(&lw, t.top, k_i64(b, warm)), height = sk_sub(&lw, t.bottom, start);
-    k_val steps = k_let(b, OP_QUOT, sk_add(&lw, height, k_i64(b, s.rows - 1)), k_i64(b, s.rows), 0);
-    k_val base = sk_add(&lw, start, sk_mul(&lw, k_for(b, k_i64(b, 0), steps, false), k_i64(b, s.rows)));
+    lw->place = place;
+    lw->place_env = &s;
+    k_val start = sk_sub(lw, t.top, k_i64(b, warm)), height = sk_sub(lw, t.bottom, start);
+    k_val steps = k_let(b, OP_QUOT, sk_add(lw, height, k_i64(b, s.rows - 1)), k_i64(b, s.rows), 0);
+    k_val base = sk_add(lw, start, sk_mul(lw, k_for(b, k_i64(b, 0), steps, false), k_i64(b, s.rows)));
     for (uint32_t i = 0; i < s.stage.n; i++)
         stage_rows(&s, &s.stage.at[i], &t, base);
     k_end(b);
-    *why = lw.why;
-    return lw.why.text ? NULL : lw.out;
 }

@@ -36,29 +36,11 @@ int64_t sk_tile(const sk_cluster *c, const sk_options *options);
 
 enum { SK_ROW_LOG = 24 }; /* of the longest row of SK_FOLD_ROWS */
 
-sk_kernel *sk_build_map_flat(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why);
-sk_kernel *sk_build_map_rows(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why);
-sk_kernel *sk_build_map_tiles(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why);
-sk_kernel *sk_build_map_across(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why);
-sk_kernel *sk_build_stencil(const sk_cluster *c, const sk_options *options, arena *a, sk_reason *why);
-/* Folds of short rows, if their shape is one for SK_FOLD_BESIDE: how they are launched. `piece`: elements that suit
- * one. */
-bool sk_launch_beside(const sk_cluster *c, const int64_t *extent, int64_t piece, sk_geometry *g);
-/* Builds one of the variants SK_FOLD_... and SK_COMBINE_... */
-sk_kernel *sk_build_fold(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a, sk_reason *why);
 /* Do the cluster's folds read memory in larger steps within a row than from row to row? Then also sets `beside`,
  * `dense` and `indexed`. */
 bool sk_folds_columns(sk_cluster *c, arena *a);
-/* How SK_FOLD_COLUMNS is launched (fold_columns.c); false: not that way. */
-bool sk_launch_columns(const sk_cluster *c, const sk_options *o, const int64_t *extent, sk_geometry *g);
-bool sk_launch_choice(const sk_cluster *c, const sk_options *o, const int64_t *extent,
-                      sk_geometry *g); /* SK_CHOOSE_COLUMNS */
-
-/* Row loops (row.c): sets `chains` and `state_words`; how they are launched; builds one of the variants SK_ROW_... */
+/* Row loops: sets `chains`, `state_words` and the like. */
 void sk_row_prepare(sk_cluster *c, arena *a);
-void sk_launch_row(const sk_cluster *c, const sk_options *o, sk_pass pass, int64_t rows, int64_t length,
-                   sk_geometry *g);
-sk_kernel *sk_build_row(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a, sk_reason *why);
 
 /* --- devices whose blocks are many threads: sk_options.group --- */
 
@@ -74,15 +56,63 @@ sk_group_size sk_group_chunks(const sk_cluster *c, const sk_options *o, bool com
 /* Elements that a thread folds one after the other. */
 int64_t sk_group_chunk(const sk_cluster *c, sk_group_size size);
 
-/* How folds are launched there (group_geometry.c): variant, pieces, slots. */
-void sk_group_launch_fold(const sk_cluster *c, const sk_options *o, int64_t rows, int64_t length, bool combine,
-                          sk_geometry *g);
 /* Elements that a block takes at a time; rows of a stencil's band. */
 int64_t sk_group_piece(const sk_cluster *c);
 int64_t sk_group_band(const sk_options *o, int64_t rows, int64_t tiles);
 
-/* Builds one of the variants SK_GROUP_... (group_fold.c, group_chunks.c). */
-sk_kernel *sk_build_group_fold(const sk_cluster *c, sk_variant variant, const sk_options *options, arena *a,
-                               sk_reason *why);
+/* --- the table (schedule.c) --- */
+
+typedef struct sk_call { /* a launch to be planned */
+    const sk_cluster *c;
+    const sk_options *o;
+    const int64_t *extent;
+    sk_pass pass;
+    int64_t rows, columns; /* the second: elements of a row, or partial results where these are combined */
+    size_t cache_bytes;
+} sk_call;
+
+/* Elements a piece of independent work has: enough to pay for claiming it, few enough to balance the load. */
+int64_t sk_piece_elements(const sk_call *x, int64_t total);
+
+/* sk_launch_X: does the schedule suit the launch? Then how it is launched, in *g. sk_build_X: its kernel, in lw->out;
+ * what sk_open wants is set. */
+bool sk_launch_map_across(const sk_call *x, sk_geometry *g);
+void sk_build_map_across(sk_lower *lw);
+bool sk_launch_map_tiles(const sk_call *x, sk_geometry *g);
+void sk_build_map_tiles(sk_lower *lw);
+bool sk_launch_map_rows(const sk_call *x, sk_geometry *g);
+void sk_build_map_rows(sk_lower *lw);
+bool sk_launch_map_flat(const sk_call *x, sk_geometry *g);
+void sk_build_map_flat(sk_lower *lw);
+bool sk_launch_stencil(const sk_call *x, sk_geometry *g);
+void sk_build_stencil(sk_lower *lw);
+bool sk_launch_fold_columns(const sk_call *x, sk_geometry *g);
+void sk_build_fold_columns(sk_lower *lw);
+bool sk_launch_choose_columns(const sk_call *x, sk_geometry *g);
+void sk_build_choose_columns(sk_lower *lw);
+bool sk_launch_fold_beside(const sk_call *x, sk_geometry *g);
+void sk_build_fold_beside(sk_lower *lw);
+bool sk_launch_fold_choice(const sk_call *x, sk_geometry *g);
+void sk_build_fold_choice(sk_lower *lw);
+bool sk_launch_fold_short(const sk_call *x, sk_geometry *g);
+void sk_build_fold_short(sk_lower *lw);
+bool sk_launch_fold_rows(const sk_call *x, sk_geometry *g);
+void sk_build_fold_rows(sk_lower *lw);
+bool sk_launch_fold_tree(const sk_call *x, sk_geometry *g);
+void sk_build_fold_tree(sk_lower *lw);
+bool sk_launch_group_chunks(const sk_call *x, sk_geometry *g);
+void sk_build_group_chunks(sk_lower *lw);
+bool sk_launch_group_rows(const sk_call *x, sk_geometry *g);
+void sk_build_group_rows(sk_lower *lw);
+bool sk_launch_group_piece(const sk_call *x, sk_geometry *g);
+void sk_build_group_piece(sk_lower *lw);
+bool sk_launch_row_states(const sk_call *x, sk_geometry *g);
+void sk_build_row_states(sk_lower *lw);
+bool sk_launch_row_pieces(const sk_call *x, sk_geometry *g);
+void sk_build_row_pieces(sk_lower *lw);
+bool sk_launch_row_lanes(const sk_call *x, sk_geometry *g);
+void sk_build_row_lanes(sk_lower *lw);
+bool sk_launch_row_block(const sk_call *x, sk_geometry *g);
+void sk_build_row_block(sk_lower *lw);
 
 #endif

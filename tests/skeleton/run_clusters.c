@@ -127,7 +127,7 @@ static void launch(host *h, const sk_cluster *c, const sk_geometry *g, bool fina
     o.row = g->row;
     sk_reason reason;
     const char *why = NULL;
-    sk_kernel *k = sk_build(c, g->variant, &o, h->a, &reason);
+    sk_kernel *k = sk_build(c, g->variant, g->pass, &o, h->a, &reason);
     if (!k || !k_verify(k->k, h->a, &why)) {
         h->out->why = why ? why : reason.text ? reason.text : "not built";
         return;

@@ -327,7 +327,7 @@ static const sk_kernel *stencil_kernel(const sk_options *device)
     l_program *l = l_clusters(p, &fused);
     const sk_program *code = sk_prepare(l);
     assert_int_equal(l->cluster.n, 1);
-    const sk_kernel *k = sk_build(&code->cluster[0], SK_STENCIL, device, &memory, &why);
+    const sk_kernel *k = sk_build(&code->cluster[0], SK_STENCIL, SK_PASS_LOOP, device, &memory, &why);
     assert_non_null(k);
     return k;
 }
@@ -551,7 +551,7 @@ static void test_no_variant(void **state)
     ir_output(p, input(T_F32, 1, "n", 0, 0));
     l_program *l = l_clusters(p, &fused);
     const sk_program *code = sk_prepare(l);
-    assert_null(sk_build(&code->cluster[0], SK_VARIANTS, &vectors, &memory, &why));
+    assert_null(sk_build(&code->cluster[0], SK_VARIANTS, SK_PASS_LOOP, &vectors, &memory, &why));
     assert_string_equal(why.text, "unknown variant");
     assert_false(why.unsupported);
 }

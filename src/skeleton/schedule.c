@@ -1,0 +1,126 @@
+/* The schedules that there are, which of them a launch takes, and kernels of them. */
+#include "skeleton/extents.h"
+#include "skeleton/variants.h"
+
+#include "kernel/narrow.h"
+
+typedef struct schedule {
+    l_class class;    /* of clusters that it is for */
+    const char *name; /* of its kernels */
+    bool (*launch)(const sk_call *x, sk_geometry *g);
+    void (*build)(sk_lower *lw);
+} schedule;
+
+static const schedule table[SK_VARIANTS] = {
+    [SK_MAP_ACROSS] = {L_CLASS_PLAIN, "map_across", sk_launch_map_across, sk_build_map_across},
+    [SK_MAP_TILES] = {L_CLASS_PLAIN, "map_tiles", sk_launch_map_tiles, sk_build_map_tiles},
+    [SK_MAP_ROWS] = {L_CLASS_PLAIN, "map_rows", sk_launch_map_rows, sk_build_map_rows},
+    [SK_MAP_FLAT] = {L_CLASS_PLAIN, "map", sk_launch_map_flat, sk_build_map_flat},
+    [SK_STENCIL] = {L_CLASS_STENCIL, "stencil", sk_launch_stencil, sk_build_stencil},
+    [SK_FOLD_COLUMNS] = {L_CLASS_FOLD, "fold_columns", sk_launch_fold_columns, sk_build_fold_columns},
+    [SK_CHOOSE_COLUMNS] = {L_CLASS_FOLD, "choose_columns", sk_launch_choose_columns, sk_build_choose_columns},
+    [SK_FOLD_BESIDE] = {L_CLASS_FOLD, "fold_rows", sk_launch_fold_beside, sk_build_fold_beside},
+    [SK_FOLD_CHOICE] = {L_CLASS_FOLD, "fold_choice", sk_launch_fold_choice, sk_build_fold_choice},
+    [SK_FOLD_SHORT] = {L_CLASS_FOLD, "fold_rows", sk_launch_fold_short, sk_build_fold_short},
+    [SK_FOLD_ROWS] = {L_CLASS_FOLD, "fold_rows", sk_launch_fold_rows, sk_build_fold_rows},
+    [SK_FOLD_TREE] = {L_CLASS_FOLD, "fold", sk_launch_fold_tree, sk_build_fold_tree},
+    [SK_GROUP_CHUNKS] = {L_CLASS_FOLD, "fold_chunks", sk_launch_group_chunks, sk_build_group_chunks},
+    [SK_GROUP_ROWS] = {L_CLASS_FOLD, "fold_rows", sk_launch_group_rows, sk_build_group_rows},
+    [SK_GROUP_PIECE] = {L_CLASS_FOLD, "fold", sk_launch_group_piece, sk_build_group_piece},
+    [SK_ROW_STATES] = {L_CLASS_ROW, "row_states", sk_launch_row_states, sk_build_row_states},
+    [SK_ROW_PIECES] = {L_CLASS_ROW, "row_pieces", sk_launch_row_pieces, sk_build_row_pieces},
+    [SK_ROW_LANES] = {L_CLASS_ROW, "short_rows", sk_launch_row_lanes, sk_build_row_lanes},
+    [SK_ROW_BLOCK] = {L_CLASS_ROW, "rows", sk_launch_row_block, sk_build_row_block},
+};
+
+/* --- launches --- */
+
+static size_t stored_bytes(const sk_cluster *c)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < c->loop->op.n; i++) {
+        const l_op *op = &c->loop->op.at[i];
+        const ir_array *info = ir_info(c->l->ir, op->term);
+        for (uint32_t k = 0; k < info->components && op->stored && op->kind != L_FOLD && !op->outer; k++)
+            bytes += ir_type_size(info->type[k]);
+    }
+    return bytes;
+}
+
+/* Whether results go past the caches. Where arithmetic takes longer than memory (a worker computes about as many
+ * operations on f32 as bytes are its share of the bandwidth), what is read to be overwritten costs nothing, but stores
+ * past the caches stall: Black-Scholes takes 0.75 of the time without them. */
+static bool streams(const sk_cluster *c, const sk_options *o, double elements, size_t cache_bytes)
+{
+    double stored = (double)stored_bytes(c), size = c->wide ? 8 : 4;
+    double moved = c->loop->reads_per_element * size + 2 * stored;
+    bool computes = c->loop->flops * size / 4 > (double)larger(o->workers, 1) * moved;
+    return elements * stored > (double)cache_bytes && !computes;
+}
+
+void sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *extent, sk_round round, size_t cache_bytes,
+                    sk_geometry *g)
+{
+    unsigned rank = c->loop->rank, inner = c->loop->class == L_CLASS_PLAIN && c->inner ? c->inner : rank > 0;
+    bool combine = round.pass == SK_PASS_COMBINE;
+    sk_call x = {c, o, extent, round.pass, .rows = 1, .columns = 1, .cache_bytes = cache_bytes};
+    for (unsigned d = 0; d < rank; d++)
+        *(d + inner < rank ? &x.rows : &x.columns) *= extent[d];
+    if (combine)
+        x.columns = round.partials;
+    double elements = (double)x.rows * (double)x.columns;
+    for (sk_variant v = 0; v < SK_VARIANTS; v++) {
+        *g = (sk_geometry){.variant = v, .pass = round.pass, .partials = 1};
+        if (table[v].class == c->loop->class && table[v].launch(&x, g))
+            break;
+    }
+    g->work = elements * (combine ? 1.0 : c->loop->flops + c->loop->reads_per_element + 1.0);
+    g->stream = !combine && streams(c, o, elements, cache_bytes);
+}
+
+/* --- kernels --- */
+
+/* "stencil_map_a7": what it does, and the last operation that it computes, by the words and numbers of the program's
+ * texts. */
+static const char *name_of(const sk_cluster *c, const char *skeleton, arena *a)
+{
+    ir_id last = c->loop->op.n ? c->loop->op.at[c->loop->op.n - 1].term : 0;
+    const char *word = last ? ir_info(c->l->ir, last)->name : NULL;
+    return last ? arena_printf(a, "%s_%s%sa%u", skeleton, word ? word : "", word ? "_" : "", c->l->number[last])
+                : skeleton;
+}
+
+/* Four registers of indices at a time: as many lanes as suit the narrowest elements would be sixteen or more, and the
+ * code as long. */
+static void limit_lanes(kernel *k, const sk_options *options)
+{
+    uint32_t most = 4 * options->vector_bytes / (k->narrow ? 4 : 8);
+    if (most >= 4 && k->lanes > most)
+        k->lanes = (uint16_t)most;
+}
+
+sk_kernel *sk_build(const sk_cluster *c, sk_variant variant, sk_pass pass, const sk_options *options, arena *a,
+                    sk_reason *why)
+{
+    *why = (sk_reason){0};
+    if (variant >= SK_VARIANTS || table[variant].class != c->loop->class) {
+        why->text = "unknown variant";
+        return NULL;
+    }
+    sk_lower lw = {.l = c->l, .cluster = c, .options = options, .arena = a, .name = table[variant].name, .pass = pass};
+    if (pass == SK_PASS_COMBINE)
+        lw.name = c->loop->class == L_CLASS_ROW ? "rows_combine" : "fold_combine";
+    table[variant].build(&lw);
+    *why = lw.why;
+    if (why->text)
+        return NULL;
+    kernel *k = lw.out->k;
+    k->name = name_of(c, k->name, a);
+    bool index_vectors = !options->group && k->lanes > 1 && k_makes_index_vectors(k, a);
+    k->narrow = options->narrow && (options->group || index_vectors);
+    if (k->narrow)
+        k_keep_indices(k, a);
+    if (index_vectors && (variant == SK_MAP_FLAT || variant == SK_MAP_ROWS))
+        limit_lanes(k, options);
+    return lw.out;
+}
