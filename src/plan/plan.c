@@ -142,7 +142,14 @@ static void add_buffers(planner *pl, ir_id array, plan_place place, uint32_t por
     const ir_array *info = ir_info(pl->p, array);
     uint32_t shape = shape_of(pl, array), room = is_pack(pl->p, array) ? shape_of(pl, info->input[0]) : shape;
     for (uint32_t c = 0; c < info->components; c++) {
-        plan_buffer b = {place, port + c, array, c, info->type[c], shape, room, ir_at(pl->p, array)->site};
+        plan_buffer b = {.place = place,
+                         .port = port + c,
+                         .array = array,
+                         .component = c,
+                         .type = info->type[c],
+                         .shape = shape,
+                         .room = room,
+                         .site = ir_at(pl->p, array)->site};
         uint32_t result = place == PLAN_INPUT ? 0 : map64_get(&pl->port, part_key(&(l_part){array, c}));
         if (result) {
             b.place = PLAN_OUTPUT;
@@ -229,13 +236,67 @@ static void use_buffers(planner *pl, uint32_t cluster, ir_id array, bool write)
     }
 }
 
+/* A buffer that the launches of a cluster hand to each other; `like` says of what. Its number. */
+static uint32_t add_handed(planner *pl, plan_place place, uint32_t cluster, uint32_t launch, plan_buffer like)
+{
+    plan *out = pl->out;
+    like.place = place;
+    like.launch = launch;
+    like.shape = like.room = out->cluster.at[cluster].shape;
+    like.site = out->cluster.at[cluster].site;
+    vec_push(pl->arena, &out->buffer, like);
+    vec_push(pl->arena, &pl->last, 0);
+    vec_push(pl->arena, &out->name, like.array ? ir_info(pl->p, like.array)->name : NULL);
+    if (!out->name.at[out->name.n - 1])
+        out->name.at[out->name.n - 1] = "";
+    return out->buffer.n - 1;
+}
+
+/* Partial results of all folds of a cluster, as the kernels number their components; *first is the first. Returns how
+ * many. */
+static uint32_t add_partials(planner *pl, uint32_t cluster, plan_place place, uint32_t launch, uint32_t *first)
+{
+    const l_cluster *from = &pl->l->cluster.at[cluster];
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < from->op.n; k++) {
+        const l_op *op = &from->op.at[k];
+        const ir_array *info = ir_info(pl->p, op->term);
+        for (uint32_t c = 0; op->kind == L_FOLD && c < info->components; c++, n++) {
+            plan_buffer like = {.array = op->term, .component = c, .type = info->type[c]};
+            uint32_t added = add_handed(pl, place, cluster, launch, like);
+            *first = n ? *first : added;
+        }
+    }
+    return n;
+}
+
+static void launches(planner *pl, uint32_t cluster)
+{
+    plan *out = pl->out;
+    sk_pass pass[SK_PASSES];
+    plan_cluster *c = &out->cluster.at[cluster];
+    uint32_t state = 0, partials = 0;
+    c->launch = out->launch.n;
+    c->launches = sk_passes(&pl->code[cluster], pl->options, pass);
+    if (c->carries)
+        state = add_handed(pl, PLAN_STATE, cluster, c->launch, (plan_buffer){.type = T_U64});
+    for (uint32_t i = 0; i < c->launches; i++) {
+        const bool leaves = i + 1 < c->launches && pass[i + 1] == SK_PASS_COMBINE,
+                   combines = pass[i] == SK_PASS_COMBINE;
+        plan_launch l = {.cluster = cluster, .pass = pass[i], .in = partials, .state = state};
+        if (leaves || combines)
+            l.partials = add_partials(pl, cluster, leaves ? PLAN_PARTIALS : PLAN_NEXT, out->launch.n, &l.out);
+        partials = l.out;
+        vec_push(pl->arena, &out->launch, l);
+    }
+}
+
 static void clusters(planner *pl)
 {
     for (uint32_t i = 0; i < pl->clusters; i++) {
         const sk_cluster *code = &pl->code[i];
         const l_cluster *from = code->loop;
         vec_push(pl->arena, &pl->out->cluster, (plan_cluster){.carries = sk_carries(code)});
-        pl->out->cluster.at[i].passes = (uint8_t)sk_passes(code, pl->options, pl->out->cluster.at[i].pass);
         for (uint32_t k = 0; k < from->op.n; k++) {
             const l_op *op = &from->op.at[k];
             const ir_array *info = ir_info(pl->p, op->term);
@@ -245,14 +306,14 @@ static void clusters(planner *pl)
                 use_buffers(pl, i, op->term, true);
             if (op->kind != L_FOLD)
                 continue;
-            for (uint32_t n = 0; n < info->components; n++)
-                vec_push(pl->arena, &c->partial, info->type[n]);
+            c->folds = true;
             if (!info->seed)
                 vec_push(pl->arena, &c->seedless, ir_at(pl->p, op->term)->site);
         }
         pl->out->cluster.at[i].shape = add_shape(pl, from->rank, from->shape, pl->out->cluster.at[i].site);
         for (uint32_t k = 0; k < from->reads.n; k++)
             use_buffers(pl, i, from->reads.at[k], false);
+        launches(pl, i);
     }
 }
 
@@ -361,7 +422,7 @@ static void put_off_shapes(planner *pl)
     for (uint32_t i = 0; i < out->shape.n; i++)
         stage[i] = pl->shape_stage.at[i];
     for (uint32_t i = 0; i < out->buffer.n; i++)
-        if (is_pack(pl->p, out->buffer.at[i].array))
+        if (out->buffer.at[i].array && is_pack(pl->p, out->buffer.at[i].array))
             stage[out->buffer.at[i].shape] = pl->clusters;
     for (uint32_t s = 0; s < pl->clusters; s++) {
         const plan_cluster *c = &out->cluster.at[s];
@@ -408,6 +469,50 @@ static void put_off(planner *pl)
     pl->step_stage.cap = n;
 }
 
+static void push_partials(planner *pl, plan_op op, uint32_t n, uint32_t first, uint32_t other)
+{
+    for (uint32_t i = 0; i < n; i++)
+        push(pl, op, first + i, other ? other + i : 0);
+}
+
+static void push_launch(planner *pl, uint32_t launch)
+{
+    const plan_launch *l = &pl->out->launch.at[launch];
+    const plan_cluster *c = &pl->out->cluster.at[l->cluster];
+    push(pl, PLAN_SIZE, launch, 0);
+    if (c->carries && launch == c->launch) {
+        push(pl, PLAN_ALLOC, l->state, 0);
+        push(pl, PLAN_CLEAR, l->state, 0);
+    }
+    push_partials(pl, PLAN_ALLOC, l->partials, l->out, 0);
+    push(pl, PLAN_LAUNCH, launch, 0);
+}
+
+/* What a round leaves is what the next one begins with. */
+static void push_rounds(planner *pl, uint32_t launch)
+{
+    const plan_launch *l = &pl->out->launch.at[launch];
+    const uint32_t region = pl->out->step.n;
+    push(pl, PLAN_ROUNDS, l->cluster, 0);
+    push_launch(pl, launch);
+    push_partials(pl, PLAN_SWAP, l->partials, l->in, l->out);
+    push_partials(pl, PLAN_FREE, l->partials, l->out, 0);
+    pl->out->step.at[region].last = pl->out->step.n;
+    push_partials(pl, PLAN_FREE, l->partials, l->in, 0);
+}
+
+static void push_cluster(planner *pl, uint32_t cluster)
+{
+    const plan_cluster *c = &pl->out->cluster.at[cluster];
+    for (uint32_t i = c->launch; i < c->launch + c->launches; i++)
+        if (pl->out->launch.at[i].pass == SK_PASS_COMBINE)
+            push_rounds(pl, i);
+        else
+            push_launch(pl, i);
+    if (c->carries)
+        push(pl, PLAN_FREE, pl->out->launch.at[c->launch].state, 0);
+}
+
 static void steps(planner *pl)
 {
     put_off(pl);
@@ -429,7 +534,7 @@ static void steps(planner *pl)
         const plan_cluster *c = &pl->out->cluster.at[s];
         for (uint32_t k = 0; k < c->writes.n; k++)
             push(pl, PLAN_ALLOC, c->writes.at[k], 0);
-        push(pl, PLAN_LAUNCH, s, 0);
+        push_cluster(pl, s);
         free_after(pl, s);
     }
     for (uint32_t i = 0; i < pl->out->result.n; i++)

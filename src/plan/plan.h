@@ -1,10 +1,14 @@
-/* What happens on the host during a call, as a list of steps that can be printed: evaluate, check, allocate, launch,
- * free.
+/* What happens on the host during a call, as a tree of steps that can be printed: evaluate, check, allocate, launch,
+ * free. The inner nodes of the tree are regions, whose body is a sequence of steps; so is the plan itself.
  *
  * A call goes through stages: stage s is what can be known when the first s clusters have run. A stage evaluates the
  * extents and conditions that it can, checks them, and launches cluster s. Results are computed in the caller's memory;
  * a buffer is allocated before the cluster that writes it and freed behind the last that reads it, so a call needs no
  * more memory than inputs, results and the boundaries between clusters.
+ *
+ * A cluster is one launch or several. Folds of long rows leave partial results, which further launches combine in
+ * rounds: such a region ends when one result a row is left. Memory that the launches of a cluster hand to each other is
+ * allocated, cleared, swapped and freed by steps of its own, like every other buffer.
  *
  * How many elements a pack has is known when they have been counted, often in the loop that packs them. Its buffer has
  * room for all that it may have, and its extent is read when something needs it: a later cluster, a condition, or at
@@ -24,12 +28,17 @@ typedef enum {
     PLAN_CHECK,    /* condition: two extents are equal */
     PLAN_RESULT,   /* result: where it goes has the right extents, or room */
     PLAN_ALLOC,    /* buffer */
-    PLAN_LAUNCH,   /* cluster */
+    PLAN_CLEAR,    /* buffer: to zeros */
+    PLAN_SIZE,     /* launch: how it goes about these extents, and so what it leaves and what memory it needs */
+    PLAN_LAUNCH,   /* launch, which has been sized */
+    PLAN_SWAP,     /* buffer index and buffer `last` change their memory */
     PLAN_FREE,     /* buffer */
-    PLAN_COPY      /* result: from an input, or from an earlier result */
+    PLAN_COPY,     /* result: from an input, or from an earlier result */
+    /* Regions: the steps behind this one, up to step `last`, are the body. */
+    PLAN_ROUNDS /* cluster: again and again while its last launch left several partial results a row */
 } plan_op;
 
-typedef struct plan_step {
+typedef struct plan_step { /* in the order in which they are written down: the body of a region follows it */
     plan_op op;
     uint32_t index, last;
 } plan_step;
@@ -46,17 +55,27 @@ typedef struct plan_check {
     const char *what;
 } plan_check;
 
-typedef enum { PLAN_INPUT, PLAN_OUTPUT, PLAN_TEMPORARY } plan_place;
+typedef enum {
+    PLAN_INPUT,
+    PLAN_OUTPUT,
+    PLAN_TEMPORARY,
+    /* What the launches of a cluster hand to each other. There is none where the launch leaves one result a row, or has
+     * no use for a state. */
+    PLAN_PARTIALS, /* a component of a fold, as often as the launch leaves partial results */
+    PLAN_NEXT,     /* the same: where a round puts what it makes of the partial results */
+    PLAN_STATE     /* words of 64 bits, as many as the launch needs */
+} plan_place;
 
 typedef struct plan_buffer { /* one component of an array in memory */
     plan_place place;
     uint32_t port; /* INPUT, OUTPUT: number among all components of the parameters, of the results */
-    ir_id array;
+    uint32_t launch; /* PARTIALS, NEXT, STATE: it has the size that this launch needs */
+    ir_id array;     /* 0 of STATE */
     uint32_t component;
     ir_type type;
-    uint32_t shape;
-    uint32_t room; /* shape that there is memory for: the same, but for packs */
-    uint32_t site; /* of the operation that it is the result of */
+    uint32_t shape; /* PARTIALS, NEXT, STATE: the iteration space, whose rows have them */
+    uint32_t room;  /* shape that there is memory for: the same, but for packs */
+    uint32_t site;  /* of the operation that it is the result of */
 } plan_buffer;
 
 typedef struct plan_result { /* one component of a result */
@@ -76,12 +95,20 @@ typedef struct plan_cluster {
     uint32_t site;          /* of its last operation */
     VEC(uint32_t) writes;   /* buffers */
     VEC(uint32_t) reads;    /* buffers */
-    VEC(ir_type) partial;   /* folds: types of all accumulated components, in order */
     VEC(uint32_t) seedless; /* folds without a seed: their sites */
-    sk_pass pass[SK_PASSES]; /* launches, in order; COMBINE as often as there are several partial results a row */
-    uint8_t passes;
+    bool folds;
     bool carries;           /* launches may share words, all zero before the first (SK_STATE) */
+    uint32_t launch, launches; /* its first, and how many */
 } plan_cluster;
+
+/* A kernel's launch. Components of its partial results are neighbours: `in` and `out` are the first. */
+typedef struct plan_launch {
+    uint32_t cluster;
+    sk_pass pass;
+    uint32_t partials; /* components that all folds of the cluster accumulate; 0: none are handed on */
+    uint32_t in, out;  /* buffers: partial results that a round combines, and what the launch leaves of them */
+    uint32_t state;    /* buffer, of clusters that carry */
+} plan_launch;
 
 typedef struct plan {
     arena *arena;
@@ -93,6 +120,7 @@ typedef struct plan {
     VEC(plan_result) result;
     VEC(plan_binding) binding;
     VEC(plan_cluster) cluster;
+    VEC(plan_launch) launch;
     VEC(const char *) dim;  /* names */
     VEC(ir_number) number;  /* those whose values are known */
     VEC(const char *) name; /* per buffer, of the operation, for print */
@@ -106,6 +134,12 @@ typedef struct plan {
 /* Makes the plan of a program's clusters for a device, in the program's arena; adds no terms. Linear but for sorting. */
 plan *plan_make(const sk_program *s, const sk_options *options);
 void plan_print(const plan *p, text *out);
+
+/* The step that follows one in its sequence. */
+static inline uint32_t plan_behind(const plan *p, uint32_t step)
+{
+    return p->step.at[step].op == PLAN_ROUNDS ? p->step.at[step].last : step + 1;
+}
 
 /* The buffer of an array's component; false if it is never in memory. */
 static inline bool plan_find(const plan *p, ir_id array, uint32_t component, uint32_t *buffer)

@@ -175,11 +175,38 @@ static bool take(run *c, size_t bytes, uint32_t site, void **data, size_t *grant
     return *data != NULL;
 }
 
+/* What the launches of a cluster hand to each other, as much as the sized one needs. False: too much to count. */
+static bool handed_bytes(const run *c, const plan_buffer *b, size_t *bytes)
+{
+    const run_sized *l = &c->sized[b->launch];
+    const sk_geometry *g = l->found ? &l->found->geometry : NULL;
+    *bytes = 0;
+    if (!g || (b->place != PLAN_STATE && g->partials <= 1))
+        return true;
+    if (b->place == PLAN_STATE)
+        return size_times((size_t)g->state_words, ir_type_size(b->type), bytes);
+    return size_times((size_t)l->rows, (size_t)g->partials, bytes) && size_times(*bytes, ir_type_size(b->type), bytes);
+}
+
+static bool alloc_handed(run *c, uint32_t index)
+{
+    const plan_buffer *b = &c->plan->buffer.at[index];
+    size_t bytes;
+    if (!handed_bytes(c, b, &bytes))
+        return run_fails_at(c, b->site, SN_TOO_LARGE, "%s",
+                            b->place == PLAN_STATE
+                                ? "the states of a loop do not fit in memory; its rows are too many"
+                                : "the partial results of a fold do not fit in memory; make its extents smaller");
+    return !bytes || take(c, bytes, b->site, &c->data[index], &c->granted[index]);
+}
+
 static bool step_alloc(run *c, uint32_t index)
 {
     const plan_buffer *b = &c->plan->buffer.at[index];
     const int64_t elements = c->size[b->room];
     size_t bytes;
+    if (b->place >= PLAN_PARTIALS)
+        return alloc_handed(c, index);
     if (b->place == PLAN_OUTPUT && c->out[b->port].given) {
         const run_result *out = &c->out[b->port];
         if (capacity_of(out, c->plan->shape.at[b->shape].rank) >= elements)
@@ -190,6 +217,23 @@ static bool step_alloc(run *c, uint32_t index)
     if (!size_times((size_t)elements, ir_type_size(b->type), &bytes))
         return fails_size(c, b);
     return take(c, bytes, b->site, &c->data[index], &c->granted[index]);
+}
+
+static bool step_clear(run *c, uint32_t index)
+{
+    size_t bytes;
+    handed_bytes(c, &c->plan->buffer.at[index], &bytes); /* counted when it was allocated */
+    return !bytes || run_clear(c, c->data[index], bytes);
+}
+
+static void swap(run *c, uint32_t one, uint32_t other)
+{
+    void *data = c->data[one];
+    size_t granted = c->granted[one];
+    c->data[one] = c->data[other];
+    c->granted[one] = c->granted[other];
+    c->data[other] = data;
+    c->granted[other] = granted;
 }
 
 static void give_back(run *c, uint32_t index)
@@ -267,46 +311,6 @@ static bool step_copy(run *c, uint32_t index)
 
 /* --- launches --- */
 
-static void give_blocks(run *c, run_block *b, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        run_let_go(c, b[i].block, b[i].granted);
-        b[i] = (run_block){0};
-    }
-}
-
-static void between_give(run *c, run_between *b)
-{
-    give_blocks(c, b->in, b->n);
-    give_blocks(c, b->out, b->n);
-    give_blocks(c, &b->state, 1);
-}
-
-static bool partials_take(run *c, const plan_cluster *pc, run_between *b, int64_t rows, int64_t count)
-{
-    for (uint32_t i = 0; i < b->n; i++) {
-        size_t bytes;
-        if (!size_times((size_t)rows, (size_t)count, &bytes) ||
-            !size_times(bytes, ir_type_size(pc->partial.at[i]), &bytes))
-            return run_fails_at(c, pc->site, SN_TOO_LARGE, "the partial results of a fold do not fit in memory; make its extents smaller");
-        if (!take(c, bytes, pc->site, &b->out[i].block, &b->out[i].granted))
-            return false;
-    }
-    return true;
-}
-
-/* Zeros, before the first launch that needs them. */
-static bool state_take(run *c, const plan_cluster *pc, run_between *b, int64_t words)
-{
-    size_t bytes;
-    if (b->state.block || !words)
-        return true;
-    if (!size_times((size_t)words, sizeof(uint64_t), &bytes))
-        return run_fails_at(c, pc->site, SN_TOO_LARGE,
-                            "the states of a loop do not fit in memory; its rows are too many");
-    return take(c, bytes, pc->site, &b->state.block, &b->state.granted) && run_clear(c, b->state.block, bytes);
-}
-
 static bool arguments(run *c, const run_variant *v, const sk_geometry *g, uint32_t site, ir_bits *arg)
 {
     host_value *value = NULL;
@@ -358,21 +362,21 @@ static bool indices_fit(run *c, const run_variant *v, const ir_bits *arg, int64_
     return fit;
 }
 
-static void *memory_of(const run *c, const run_binding *b, int64_t pieces)
+static void *memory_of(const run *c, const plan_launch *l, const run_binding *b, int64_t pieces)
 {
     switch (b->role) {
     case SK_ARRAY:
         return c->data[b->number];
     case SK_PARTIAL_IN:
-        return c->between.in[b->number].block;
+        return c->data[l->in + b->number];
     case SK_PARTIAL_OUT:
-        return c->between.out[b->number].block;
+        return c->data[l->out + b->number];
     default:
-        return (uint64_t *)c->between.state.block + b->number * pieces;
+        return (uint64_t *)c->data[l->state] + b->number * pieces;
     }
 }
 
-static bool launch(run *c, const run_geometry *found)
+static bool launch(run *c, const plan_launch *l, const run_geometry *found)
 {
     const run_variant *v = found->variant;
     const sk_geometry *g = &found->geometry;
@@ -384,7 +388,7 @@ static bool launch(run *c, const run_geometry *found)
         const run_binding *b = &v->memory[i];
         if (b->role == SK_ARRAY && !run_upload(c, b->number))
             return false;
-        mem[i] = memory_of(c, b, g->pieces);
+        mem[i] = memory_of(c, l, b, g->pieces);
     }
     if (!arguments(c, v, g, 0, arg))
         return false;
@@ -397,50 +401,12 @@ static bool launch(run *c, const run_geometry *found)
         run_count(&c->r->engine.counters->launches, 1);
     device *d = c->r->engine.device;
     run_watch watch = run_begin_step(c);
-    bool good = run_enqueue(c, v, mem, arg, g, c->plan->cluster.at[found->cluster].site);
+    bool good = run_enqueue(c, v, mem, arg, g, c->plan->cluster.at[l->cluster].site);
     if (good && c->recorded && !d->limits->waits)
         good = run_settle(c);
     run_end_launch(c, watch, found, v, arg, good && c->timed ? d->took(d, c->queue) : 0);
     if (c->trace.noted)
         run_say_trace(c->r, &c->trace);
-    return good;
-}
-
-/* One launch. *left: partial results a row, as they are before it and behind it; 1: none. */
-static bool launch_round(run *c, uint32_t index, sk_pass pass, const int64_t *extent, int64_t rows, int64_t *left)
-{
-    const plan_cluster *pc = &c->plan->cluster.at[index];
-    run_between *b = &c->between;
-    run_geometry room;
-    sk_round round = {pass, pass == SK_PASS_COMBINE ? *left : 0};
-    const run_geometry *g = run_find(c, index, extent, round, &room);
-    if (g)
-        *left = g->geometry.partials;
-    bool good = g && (*left <= 1 || partials_take(c, pc, b, rows, *left)) &&
-                state_take(c, pc, b, g->geometry.state_words) && launch(c, g);
-    give_blocks(c, b->in, b->n);
-    run_block *in = b->in;
-    b->in = b->out;
-    b->out = in;
-    return good;
-}
-
-static bool launch_rounds(run *c, uint32_t index, const int64_t *extent, int64_t rows)
-{
-    const plan_cluster *pc = &c->plan->cluster.at[index];
-    const uint32_t n = pc->partial.n;
-    run_block *blocks = n ? arena_alloc(c->arena, 2 * n * sizeof(run_block)) : NULL;
-    int64_t left = 1;
-    bool good = true;
-    c->between = (run_between){.n = n, .in = blocks, .out = n ? blocks + n : NULL};
-    for (uint32_t i = 0; i < pc->passes && good; i++) {
-        if (pc->pass[i] != SK_PASS_COMBINE)
-            good = launch_round(c, index, pc->pass[i], extent, rows, &left);
-        else
-            while (good && left > 1)
-                good = launch_round(c, index, SK_PASS_COMBINE, extent, rows, &left);
-    }
-    between_give(c, &c->between);
     return good;
 }
 
@@ -450,21 +416,37 @@ static bool fails_empty(run *c, uint32_t site)
                         "no element to begin with: the innermost extent is 0; sn_fold takes an initial value");
 }
 
-static bool step_launch(run *c, uint32_t index)
+/* How a launch goes about the extents that its cluster has now; nothing is found where there is nothing to do. */
+static bool step_size(run *c, uint32_t index)
 {
-    const plan_cluster *pc = &c->plan->cluster.at[index];
+    const plan_launch *l = &c->plan->launch.at[index];
+    const plan_cluster *pc = &c->plan->cluster.at[l->cluster];
     const plan_shape *s = &c->plan->shape.at[pc->shape];
-    int64_t extent[IR_MAX_RANK] = {0}, rows;
+    const sk_round round = {l->pass, l->pass == SK_PASS_COMBINE ? c->left[l->cluster] : 0};
+    int64_t extent[IR_MAX_RANK] = {0};
+    run_sized *sized = &c->sized[index];
     for (unsigned d = 0; d < s->rank; d++)
         extent[d] = host_i64(c->value, s->extent[d]);
-    if (!size_count(s->rank ? s->rank - 1u : 0, extent, &rows)) /* of no elements: else the shape would be too large, too */
+    if (!size_count(s->rank ? s->rank - 1u : 0, extent,
+                    &sized->rows)) /* of no elements: else the shape would be too large, too */
         return run_fails_at(c, pc->site, SN_TOO_LARGE, "the number of elements exceeds 63 bits; make its extents smaller");
     bool empty = c->size[pc->shape] == 0;
-    if (empty && (rows == 0 || !pc->partial.n))
+    if (empty && (sized->rows == 0 || !pc->folds))
         return true;
     if (empty && pc->seedless.n)
         return fails_empty(c, pc->seedless.at[0]);
-    return launch_rounds(c, index, extent, rows);
+    sized->found = run_find(c, l->cluster, extent, round);
+    return sized->found != NULL;
+}
+
+static bool step_launch(run *c, uint32_t index)
+{
+    const plan_launch *l = &c->plan->launch.at[index];
+    const run_geometry *found = c->sized[index].found;
+    if (!found)
+        return true;
+    c->left[l->cluster] = found->geometry.partials;
+    return launch(c, l, found);
 }
 
 static bool step_evaluate(run *c, const plan_step *s)
@@ -475,8 +457,19 @@ static bool step_evaluate(run *c, const plan_step *s)
     return c->status == SN_OK && (s->index != 0 || check_bindings(c));
 }
 
-static bool execute(run *c, const plan_step *s)
+static bool execute(run *c, uint32_t first, uint32_t last);
+
+static bool rounds(run *c, uint32_t cluster, uint32_t first, uint32_t last)
 {
+    while (c->left[cluster] > 1)
+        if (!execute(c, first, last))
+            return false;
+    return true;
+}
+
+static bool step(run *c, uint32_t at)
+{
+    const plan_step *s = &c->plan->step.at[at];
     switch (s->op) {
     case PLAN_EVALUATE:
         return step_evaluate(c, s);
@@ -488,21 +481,38 @@ static bool execute(run *c, const plan_step *s)
         return step_result(c, s->index);
     case PLAN_ALLOC:
         return step_alloc(c, s->index);
+    case PLAN_CLEAR:
+        return step_clear(c, s->index);
+    case PLAN_SIZE:
+        return step_size(c, s->index);
     case PLAN_LAUNCH:
         return step_launch(c, s->index);
+    case PLAN_SWAP:
+        swap(c, s->index, s->last);
+        return true;
     case PLAN_FREE:
         give_back(c, s->index);
         return true;
-    default:
+    case PLAN_COPY:
         return step_copy(c, s->index);
+    default:
+        return rounds(c, s->index, at + 1, s->last);
     }
+}
+
+/* Steps [first, last), a whole sequence of the tree. */
+static bool execute(run *c, uint32_t first, uint32_t last)
+{
+    for (uint32_t i = first; i < last; i = plan_behind(c->plan, i))
+        if (!step(c, i))
+            return false;
+    return true;
 }
 
 /* Results that stay on the device pass to the caller; everything else of the pool goes back. */
 static void finish(run *c)
 {
     const plan *p = c->plan;
-    between_give(c, &c->between);
     for (uint32_t i = 0; i < p->result.n; i++) {
         run_result *out = &c->out[i];
         if (out->given)
@@ -532,6 +542,8 @@ static void prepare(run *c)
     c->granted = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(size_t));
     c->data = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(void *));
     c->host = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(void *));
+    c->sized = arena_alloc(c->arena, (p->launch.n + 1) * sizeof(run_sized));
+    c->left = arena_alloc(c->arena, (p->cluster.n + 1) * sizeof(int64_t));
     c->world = (host_world){c->dims, c->bound, read_element, host_loop, c};
     for (uint32_t i = 0; i < p->buffer.n; i++) {
         if (p->buffer.at[i].place != PLAN_INPUT)
@@ -563,9 +575,8 @@ static bool work(run *c)
     prepare(c);
     if (!run_open_queue(c) || !bind_extents(c))
         return false;
-    for (uint32_t i = 0; i < c->plan->step.n; i++)
-        if (!execute(c, &c->plan->step.at[i]))
-            return false;
+    if (!execute(c, 0, c->plan->step.n))
+        return false;
     return c->too_small ? fails_too_small(c) : run_hand_out_results(c);
 }
 

@@ -240,7 +240,7 @@ static void remember(run *c, run_cluster *rc, const run_geometry *g)
     pthread_rwlock_unlock(r->lock);
 }
 
-const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk_round round, run_geometry *out)
+const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk_round round)
 {
     run_program *r = c->r;
     run_cluster *rc = &r->cluster[cluster];
@@ -248,7 +248,8 @@ const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk
     const run_geometry *known = remembered(rc, lc->rank, extent, round);
     if (known)
         return known;
-    *out = (run_geometry){.round = round};
+    run_geometry *out = arena_alloc(c->arena, sizeof(*out));
+    out->round = round;
     memcpy(out->extent, extent, lc->rank * sizeof(int64_t));
     run_watch planning = run_begin_step(c);
     bool planned = work_out(c, cluster, out);
@@ -305,8 +306,8 @@ static run_variant *build_expected(run_program *r, uint32_t cluster, sn_status *
     int64_t extent[IR_MAX_RANK] = {0};
     sk_geometry g;
     assume_extents(r, lc, extent);
-    sk_plan_launch(&r->code[cluster], &r->options, extent, (sk_round){r->plan->cluster.at[cluster].pass[0], 0},
-                   SIZE_MAX, &g);
+    sk_plan_launch(&r->code[cluster], &r->options, extent,
+                   (sk_round){r->plan->launch.at[r->plan->cluster.at[cluster].launch].pass, 0}, SIZE_MAX, &g);
     return build_safely(r, cluster, &g, (choice){g.partials == 1, true}, status, why);
 }
 

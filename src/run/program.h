@@ -99,11 +99,10 @@ typedef struct run_block {
     size_t granted;
 } run_block;
 
-typedef struct run_between { /* what the launches of a cluster hand to each other while it runs */
-    uint32_t n;
-    run_block *in, *out; /* partial results, a block per component */
-    run_block state;
-} run_between;
+typedef struct run_sized {     /* a launch that has been sized */
+    const run_geometry *found; /* NULL: there is nothing to do */
+    int64_t rows;              /* of its cluster */
+} run_sized;
 
 enum { MOST_ASIDE = 64 };
 
@@ -128,7 +127,8 @@ struct run { /* a call */
     bool unsettled;        /* launches that may fail are queued */
     uint32_t too_small;    /* 1 + the first result that there is too little memory for, known when work had been done */
     ir_trace trace;        /* of the launch that runs */
-    run_between between;
+    run_sized *sized;      /* per launch */
+    int64_t *left;         /* per cluster: partial results a row that its last launch leaves; up to 1: none */
     host_world world;
     volatile bool locked; /* holds the program's lock for reading: given back if memory runs out meanwhile */
     sn_status status;
@@ -140,9 +140,9 @@ struct run { /* a call */
 };
 
 /* kernels.c */
-/* What a cluster does for these extents in one round, remembered or in *room; compiles what has not been needed before.
- * NULL after a failure, which is in c->status. */
-const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk_round round, run_geometry *room);
+/* What a cluster does for these extents in one round, for as long as the call; compiles what has not been needed
+ * before. NULL after a failure, which is in c->status. */
+const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk_round round);
 /* The variant for a launch whose indices do not fit in 32 bits (kernel/narrow.h), where the one found is for those that do. NULL after
  * a failure, which is in c->status. */
 const run_variant *run_find_wide(run *c, const run_geometry *found);

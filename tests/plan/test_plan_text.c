@@ -1,4 +1,4 @@
-/* Plans as text: what is evaluated, checked, allocated, launched and freed, in which order. */
+/* Plans as text: what is evaluated, checked, allocated, launched and freed, in which order and how often. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,10 +31,20 @@ static void a_fold_is_launched_until_one_a_row_is_left(void **state)
             "output a2\n",
             &plan_vectors,
             "plan: 1 clusters, 0 buffers between them\n"
-            "    launch cluster 0 over [n, m]\n"
-            "        rounds: pieces, combine until one a row\n"
+            "    alloc partials a2 (fold): f32[n, left]\n"
+            "    launch cluster 0 over [n, m]: pieces\n"
             "        reads parameter a1 (input)\n"
-            "        writes result a2 (fold)\n");
+            "        writes partials a2 (fold)\n"
+            "        writes result a2 (fold)\n"
+            "    rounds while left > 1\n"
+            "        alloc next partials a2 (fold): f32[n, left]\n"
+            "        launch cluster 0 over [n, left]: combine\n"
+            "            reads partials a2 (fold)\n"
+            "            writes next partials a2 (fold)\n"
+            "            writes result a2 (fold)\n"
+            "        swap partials a2 (fold), next partials a2 (fold)\n"
+            "        free next partials a2 (fold)\n"
+            "    free partials a2 (fold)\n");
 }
 
 /* An extent that a kernel computes is read when its loop is over; what has it waits so long. */
@@ -49,10 +59,20 @@ static void extents_from_data_wait_for_their_loop(void **state)
             &plan_vectors,
             "plan: 2 clusters, 1 buffers between them\n"
             "    alloc buffer a2 (fold): i64[]\n"
-            "    launch cluster 0 over [n]\n"
-            "        rounds: pieces, combine until one a row\n"
+            "    alloc partials a2 (fold): i64[left]\n"
+            "    launch cluster 0 over [n]: pieces\n"
             "        reads parameter a1 (input)\n"
+            "        writes partials a2 (fold)\n"
             "        writes buffer a2 (fold)\n"
+            "    rounds while left > 1\n"
+            "        alloc next partials a2 (fold): i64[left]\n"
+            "        launch cluster 0 over [left]: combine\n"
+            "            reads partials a2 (fold)\n"
+            "            writes next partials a2 (fold)\n"
+            "            writes buffer a2 (fold)\n"
+            "        swap partials a2 (fold), next partials a2 (fold)\n"
+            "        free next partials a2 (fold)\n"
+            "    free partials a2 (fold)\n"
             "    h1 = a2.0[]\n"
             "    result 0 has the shape [h1]\n"
             "    launch cluster 1 over [h1]\n"
@@ -73,13 +93,55 @@ static void a_pack_has_room_for_all(void **state)
             "plan: 1 clusters, 1 buffers between them\n"
             "    alloc buffer a4 (fold): i64[]\n"
             "    alloc result a5 (pack): at most f32[n]\n"
+            "    alloc state s0\n"
+            "    clear state s0\n"
             "    launch cluster 0 over [n]\n"
-            "        state, zeros first\n"
             "        reads parameter a1 (input)\n"
+            "        updates state s0\n"
             "        writes buffer a4 (fold)\n"
             "        writes result a5 (pack)\n"
+            "    free state s0\n"
             "    h1 = a4.0[]\n"
             "    result 0 has the shape [h1]\n");
+}
+
+/* Folds that share a loop hand on what each has left; what the first launch stores is no business of the rounds. */
+static void rounds_combine_all_folds_of_a_loop(void **state)
+{
+    (void)state;
+    plan_is("extents n\n"
+            "a1 = input [n]f32\n"
+            "a2 = map a1 {x: f32 -> x * x}\n"
+            "a3 = fold commutes a1 seed 0.0f32 {x: f32, y: f32 -> x + y}\n"
+            "a4 = fold commutes a1 seed 1.0f32 {x: f32, y: f32 -> x * y}\n"
+            "output a2, a3, a4\n",
+            &plan_threads,
+            "plan: 1 clusters, 0 buffers between them\n"
+            "    alloc partials a3 (fold): f32[left]\n"
+            "    alloc partials a4 (fold): f32[left]\n"
+            "    launch cluster 0 over [n]: pieces\n"
+            "        reads parameter a1 (input)\n"
+            "        writes partials a3 (fold)\n"
+            "        writes partials a4 (fold)\n"
+            "        writes result a2 (map)\n"
+            "        writes result a3 (fold)\n"
+            "        writes result a4 (fold)\n"
+            "    rounds while left > 1\n"
+            "        alloc next partials a3 (fold): f32[left]\n"
+            "        alloc next partials a4 (fold): f32[left]\n"
+            "        launch cluster 0 over [left]: combine\n"
+            "            reads partials a3 (fold)\n"
+            "            reads partials a4 (fold)\n"
+            "            writes next partials a3 (fold)\n"
+            "            writes next partials a4 (fold)\n"
+            "            writes result a3 (fold)\n"
+            "            writes result a4 (fold)\n"
+            "        swap partials a3 (fold), next partials a3 (fold)\n"
+            "        swap partials a4 (fold), next partials a4 (fold)\n"
+            "        free next partials a3 (fold)\n"
+            "        free next partials a4 (fold)\n"
+            "    free partials a3 (fold)\n"
+            "    free partials a4 (fold)\n");
 }
 
 static void states_are_found_in_rounds_where_pieces_do_not_wait(void **state)
@@ -94,12 +156,19 @@ static void states_are_found_in_rounds_where_pieces_do_not_wait(void **state)
             "plan: 1 clusters, 1 buffers between them\n"
             "    alloc buffer a4 (fold): i64[]\n"
             "    alloc result a5 (pack): at most f32[n]\n"
-            "    launch cluster 0 over [n]\n"
-            "        state, zeros first\n"
-            "        rounds: sums of pieces, states before pieces, pieces with states\n"
+            "    alloc state s0\n"
+            "    clear state s0\n"
+            "    launch cluster 0 over [n]: sums of pieces\n"
             "        reads parameter a1 (input)\n"
+            "        updates state s0\n"
+            "    launch cluster 0 over [n]: states before pieces\n"
+            "        updates state s0\n"
+            "    launch cluster 0 over [n]: pieces with states\n"
+            "        reads parameter a1 (input)\n"
+            "        updates state s0\n"
             "        writes buffer a4 (fold)\n"
             "        writes result a5 (pack)\n"
+            "    free state s0\n"
             "    h1 = a4.0[]\n"
             "    result 0 has the shape [h1]\n");
 }
@@ -122,11 +191,14 @@ static void a_loop_over_what_is_kept_waits_for_the_count(void **state)
             "plan: 3 clusters, 2 buffers between them\n"
             "    alloc buffer a5 (fold): i64[]\n"
             "    alloc buffer a6 (pack): at most f32[n]\n"
+            "    alloc state s0\n"
+            "    clear state s0\n"
             "    launch cluster 0 over [n]\n"
-            "        state, zeros first\n"
             "        reads parameter a1 (input)\n"
+            "        updates state s0\n"
             "        writes buffer a5 (fold)\n"
             "        writes buffer a6 (pack)\n"
+            "    free state s0\n"
             "    launch cluster 1 over [m]\n"
             "        reads parameter a2 (input)\n"
             "        writes result a10 (force)\n"
@@ -154,11 +226,14 @@ static void a_pack_of_a_pack_has_room_for_what_is_kept_first(void **state)
             "plan: 3 clusters, 4 buffers between them\n"
             "    alloc buffer a4 (fold): i64[]\n"
             "    alloc buffer a5 (pack): at most f32[n]\n"
+            "    alloc state s0\n"
+            "    clear state s0\n"
             "    launch cluster 0 over [n]\n"
-            "        state, zeros first\n"
             "        reads parameter a1 (input)\n"
+            "        updates state s0\n"
             "        writes buffer a4 (fold)\n"
             "        writes buffer a5 (pack)\n"
+            "    free state s0\n"
             "    h1 = a4.0[]\n"
             "    alloc buffer a6 (force): f32[h1]\n"
             "    launch cluster 1 over [h1]\n"
@@ -168,12 +243,15 @@ static void a_pack_of_a_pack_has_room_for_what_is_kept_first(void **state)
             "    free buffer a5 (pack)\n"
             "    alloc buffer a9 (fold): i64[]\n"
             "    alloc result a10 (pack): at most f32[h1]\n"
+            "    alloc state s2\n"
+            "    clear state s2\n"
             "    launch cluster 2 over [h1]\n"
-            "        state, zeros first\n"
             "        reads buffer a6 (force)\n"
             "        reads buffer a4 (fold)\n"
+            "        updates state s2\n"
             "        writes buffer a9 (fold)\n"
             "        writes result a10 (pack)\n"
+            "    free state s2\n"
             "    free buffer a6 (force)\n"
             "    h2 = a9.0[]\n"
             "    result 0 has the shape [h2]\n");
@@ -186,6 +264,7 @@ int main(void)
         cmocka_unit_test(a_fold_is_launched_until_one_a_row_is_left),
         cmocka_unit_test(extents_from_data_wait_for_their_loop),
         cmocka_unit_test(a_pack_has_room_for_all),
+        cmocka_unit_test(rounds_combine_all_folds_of_a_loop),
         cmocka_unit_test(states_are_found_in_rounds_where_pieces_do_not_wait),
         cmocka_unit_test(a_loop_over_what_is_kept_waits_for_the_count),
         cmocka_unit_test(a_pack_of_a_pack_has_room_for_what_is_kept_first),
