@@ -204,7 +204,7 @@ static bool generate(cpu *d, const kernel *k, const text *key, device_kernel *ou
     const emit_cpu_module *m = module_of(d, a, why);
     if (!m)
         return false;
-    kernel *ready = kernel_prepare(a, k);
+    kernel *ready = kernel_prepare(a, k, NULL);
     if (ready->scratch > BLOCK_SCRATCH) {
         *why = arena_printf(a, "internal error: kernel %s needs %u bytes of block memory, more than the %u there are",
                             k->name, ready->scratch, (unsigned)BLOCK_SCRATCH);

@@ -233,7 +233,7 @@ bool cuda_obtain(device *base, const kernel *k, const text *kernel_key, kernel_e
                             out->common.memories + out->common.arguments, CUDA_MOST_ARGUMENTS - 3);
         return false;
     }
-    kernel *ready = kernel_prepare_text(a, k, &dialect_cuda, out->group, d->most_shared, why);
+    kernel *ready = kernel_prepare_text(a, k, &dialect_cuda, out->group, d->most_shared, NULL, why);
     if (!ready)
         return false;
     out->shared = emit_shared_bytes(ready);

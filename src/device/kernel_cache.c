@@ -3,33 +3,88 @@
  */
 #include "device/kernel_cache.h"
 
+#include "kernel/passes.h"
+
 #include <stdlib.h>
 
 enum { FIRST_BUCKETS = 64, MOST_UNUSED = 512 };
 
 /* --- what emitters take --- */
 
-kernel *kernel_prepare(arena *a, const kernel *k)
+typedef struct preparing {
+    arena *arena;
+    kernel *k;
+    const dialect *d; /* NULL: gangs are what the CPU has */
+    uint32_t group;   /* threads of a block, at least */
+    uint32_t tile;    /* of loops, elements; 0: none */
+} preparing;
+
+static void run_split(preparing *p)
 {
-    kernel *c = k_clone_beside(k, a);
-    c->threads = (c->threads + c->lanes - 1u) / c->lanes * c->lanes;
-    k_expand_math(c);
-    k_analyse(c);
-    k_layout(c, 64);
-    return c;
+    if (p->d)
+        p->k = k_split(p->k, p->group >= emit_gang(p->d) ? emit_gang(p->d) : 0, p->tile, p->arena);
+}
+
+static void run_math(preparing *p)
+{
+    k_expand_math(p->k);
+}
+
+static void run_place(preparing *p)
+{
+    enum { LINE = 64, BANKS = 32 * 4 /* bytes that the banks of shared memory serve at a time */ };
+    k_analyse(p->k);
+    k_layout(p->k, p->d ? BANKS : LINE);
+}
+
+typedef struct device_pass {
+    const char *name;
+    void (*run)(preparing *p);
+} device_pass;
+
+#define PASS_TERM(name, what)
+#define PASS_CLUSTER(name, what)
+#define PASS_LOWER(name, what)
+#define PASS_KERNEL(name, what)
+#define PASS_DEVICE(name, what) {#name, run_##name},
+#define PASS_CODE(name, what)
+#define PASS(STAGE, name, what) PASS_##STAGE(name, what)
+
+static const device_pass device_passes[] = {
+#include "base/passes.def"
+};
+
+/* Up to the pass `last`; NULL: all. */
+static void run_passes(preparing *p, const char *last)
+{
+    bool over = false;
+    for (unsigned i = 0; i < k_passes_n && !over; i++) {
+        k_passes[i].run(p->k, p->arena);
+        over = last && !strcmp(last, k_passes[i].name);
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(device_passes) && !over; i++) {
+        device_passes[i].run(p);
+        over = last && !strcmp(last, device_passes[i].name);
+    }
+}
+
+kernel *kernel_prepare(arena *a, const kernel *k, const char *last)
+{
+    preparing p = {.arena = a, .k = k_clone_beside(k, a)};
+    p.k->threads = (p.k->threads + p.k->lanes - 1u) / p.k->lanes * p.k->lanes;
+    run_passes(&p, last);
+    return p.k;
 }
 
 kernel *kernel_prepare_text(arena *a, const kernel *k, const dialect *d, uint32_t group, size_t shared,
-                            const char **why)
+                            const char *last, const char **why)
 {
-    enum { BANKS = 32 * 4 /* bytes that the banks of shared memory serve at a time */, TILE = 256 };
+    enum { TILE = 256 };
     for (uint32_t tile = TILE;; tile = 0) {
-        kernel *c = k_split(k_clone_beside(k, a), group >= emit_gang(d) ? emit_gang(d) : 0, tile, a);
-        k_expand_math(c);
-        k_analyse(c);
-        k_layout(c, BANKS);
-        if (k_fits(c, shared, a, why))
-            return c;
+        preparing p = {.arena = a, .k = k_clone_beside(k, a), .d = d, .group = group, .tile = tile};
+        run_passes(&p, last);
+        if (last || k_fits(p.k, shared, a, why))
+            return p.k;
         if (!tile)
             return NULL;
     }

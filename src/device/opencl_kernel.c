@@ -194,7 +194,7 @@ static bool generate(opencl *d, const kernel *k, const text *key, device_kernel 
             a, "kernel %s hands carries from piece to piece, but groups do not wait for each other in OpenCL", k->name);
         return false;
     }
-    kernel *ready = kernel_prepare_text(a, k, &dialect_opencl, d->common.limits.group, d->common.limits.scratch, why);
+    kernel *ready = kernel_prepare_text(a, k, &dialect_opencl, d->common.limits.group, d->common.limits.scratch, NULL, why);
     if (!ready)
         return false;
     text_init(&source, a);

@@ -109,7 +109,7 @@ static void check(fixture *f, ir_op op, ir_type t, unsigned processor, uint16_t 
     k_end(&b);
     k_val last = k_i64(&b, POINTS - 3); /* and once as a scalar */
     k_store(&b, out, last, k_let(&b, op, k_load(&b, x, last), ir_ops[op].arity > 1 ? k_load(&b, y, last) : 0, 0));
-    kernel *ready = kernel_prepare(&f->a, k);
+    kernel *ready = kernel_prepare(&f->a, k, NULL);
     emit_cpu_options options = {.cpu = processors[processor].cpu, .features = processors[processor].features};
     emit_cpu_code *code = f->module->compile(ready, &options, &said);
     if (!code)

@@ -220,7 +220,7 @@ static code compile(fixture *f, program *p, unsigned processor)
     char *said = NULL;
     if (!k_verify(p->k, &f->a, &why))
         fail_msg("%s", why);
-    code c = {.k = kernel_prepare(&f->a, p->k)};
+    code c = {.k = kernel_prepare(&f->a, p->k, NULL)};
     emit_cpu_options options = {.cpu = processors[processor].cpu, .features = processors[processor].features};
     c.made = f->module->compile(c.k, &options, &said);
     if (!c.made)
