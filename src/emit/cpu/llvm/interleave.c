@@ -3,26 +3,11 @@
 
 enum { MOST = 8, DEEPEST = 6 };
 
-/* Are the two made in the same way? */
-static bool same(const kernel *k, k_val x, k_val y, unsigned deep)
-{
-    const k_value *a = &k->value.at[x], *b = &k->value.at[y];
-    const k_stmt *s = &k->stmt.at[a->def], *t = &k->stmt.at[b->def];
-    if (x == y)
-        return true;
-    if (!deep || a->kind != KV_RESULT || b->kind != KV_RESULT || s->op != K_LET || t->op != K_LET || s->sub != t->sub)
-        return false;
-    for (unsigned i = 0; i < ir_ops[s->sub].arity; i++)
-        if (!same(k, s->in[i], t->in[i], deep - 1))
-            return false;
-    return true;
-}
-
-/* x - y, if that is plain to see from how both are made. */
+/* x - y, if that is plain to see from how both are made: what is made alike is one value (kernel/share.c). */
 static bool difference(const kernel *k, k_val x, k_val y, unsigned deep, int64_t *out)
 {
     *out = 0;
-    if (same(k, x, y, deep))
+    if (x == y)
         return true;
     const k_value *a = &k->value.at[x], *b = &k->value.at[y];
     const k_stmt *s = &k->stmt.at[a->def], *t = &k->stmt.at[b->def];
@@ -35,9 +20,9 @@ static bool difference(const kernel *k, k_val x, k_val y, unsigned deep, int64_t
         return true;
     }
     bool both = b->kind == KV_RESULT && t->op == K_LET && t->sub == OP_ADD;
-    if (both && same(k, s->in[0], t->in[0], deep))
+    if (both && s->in[0] == t->in[0])
         return difference(k, s->in[1], t->in[1], deep - 1, out);
-    return both && same(k, s->in[1], t->in[1], deep) && difference(k, s->in[0], t->in[0], deep - 1, out);
+    return both && s->in[1] == t->in[1] && difference(k, s->in[0], t->in[0], deep - 1, out);
 }
 
 /* How many stores from `first` on write neighbours: lane i its elements n i, n i + 1 ... n i + n - 1; 0: none. */
