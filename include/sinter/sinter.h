@@ -295,8 +295,9 @@ SN_API sn_status sn_save_npy_at(sn_site at, const sn_array *array, const char *p
 
 /* What became of a program, as text: form is "edges" (NULL: for each edge between two operations whether it fused, else
  * why not), "unfused" (only those that did not), "clusters" (what shares a loop), "fused" (edges and clusters), "term",
- * "kernels", "plan", and the generated code: "llvm", "asm", "opencl", "cuda" or "ptx", as the device has it. These are
- * for people and may change; what is alike, as in a loop of C, is said once. "json" is for programs: words may be
+ * "kernels", "plan", and the generated code: "llvm", "asm", "opencl", "cuda" or "ptx", as the device has it. "passes"
+ * lists what makes one of these from another, in order; "after:NAME" is the program after one of them. These are for
+ * people and may change; what is alike, as in a loop of C, is said once. "json" is for programs: words may be
  * added, none goes. "dot" draws with Graphviz. "profile" says what calls spent their time on, where they are recorded
  * (sn_profile), beside what the machine can do, which the first question in a context measures (a tenth of a second);
  * "profile-json" is the same for programs. The text belongs to the program. NULL for an unknown form or when memory

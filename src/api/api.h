@@ -52,6 +52,19 @@ typedef struct program_version { /* of a program: its loops, for arrays of some 
     run_program *run;
 } program_version;
 
+/* What a program's results and conditions were after a pass over terms: the pass after it made others, but these are
+ * there still (opt/remake.h). */
+typedef struct program_terms {
+    VEC(ir_id) output;
+    VEC(ir_check) check;
+} program_terms;
+
+#define PASS_TERM(name, what) API_PASS_##name,
+enum { /* passes over terms */
+#include "base/passes.def"
+       API_TERM_PASSES
+};
+
 struct sn_program {
     handle handle; /* first */
     sn_context *context;
@@ -60,6 +73,7 @@ struct sn_program {
     sn_site made;         /* where it was compiled; file may be NULL */
     int64_t largest;      /* extent that an argument may have */
     ir_program *ir;
+    program_terms after[API_TERM_PASSES];
     embed_result ports;
     l_program *clusters;
     plan *plan;
@@ -93,7 +107,9 @@ struct sn_array {
     atomic_int lent;    /* tensors given out, who are such holders */
 };
 
-/* versions.c: a program has loops for parameters within the caches, for larger ones, which are worth computing more to
+/* versions.c: the pass "literals"; keeps the clusters that it had to look at, if they are right still. */
+void api_share_literals(sn_program *p);
+/* A program has loops for parameters within the caches, for larger ones, which are worth computing more to
  * keep less, and for few and long rows, which are not worth one worker each. Makes those that differ, in the program's
  * arena. */
 void api_make_versions(sn_program *p);

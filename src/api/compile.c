@@ -1,4 +1,5 @@
-/* From a C function to a program that can be called: the list of passes, in order. */
+/* From a C function to a program that can be called: the passes over its terms, as base/passes.def lists them, and what
+ * follows them. */
 #include "api/api.h"
 
 #include "ir/inside.h"
@@ -116,7 +117,46 @@ static ir_program *make_terms(sn_program *p, const origin *from)
     return p->ir;
 }
 
-/* The passes. False, reported, if the program is wrong. */
+/* --- the passes over terms --- */
+
+static void run_recover(sn_program *p)
+{
+    if (on(p->context->options.simplify))
+        opt_recover_loops(p->ir);
+}
+
+static void run_contract(sn_program *p)
+{
+    if (on(p->context->options.contract))
+        opt_contract(p->ir);
+}
+
+static void run_packs(sn_program *p)
+{
+    opt_move_packs(p->ir);
+    arena_sweep(&p->arena);
+}
+
+static void run_literals(sn_program *p)
+{
+    api_share_literals(p);
+}
+
+#define PASS_TERM(name, what) run_##name,
+static void (*const term_passes[API_TERM_PASSES])(sn_program *p) = {
+#include "base/passes.def"
+};
+
+/* Results and conditions are all that a pass changes of what was there before it. */
+static void remember(sn_program *p, program_terms *terms)
+{
+    terms->output.at = arena_copy(&p->arena, p->ir->output.at, p->ir->output.n * sizeof(ir_id));
+    terms->output.n = p->ir->output.n;
+    terms->check.at = arena_copy(&p->arena, p->ir->check.at, p->ir->check.n * sizeof(ir_check));
+    terms->check.n = p->ir->check.n;
+}
+
+/* False, reported, if the program is wrong. */
 static bool compile(sn_program *p, const origin *from)
 {
     sn_context *cx = p->context;
@@ -133,12 +173,10 @@ static bool compile(sn_program *p, const origin *from)
         return false;
     }
     warn(p);
-    if (on(cx->options.simplify))
-        opt_recover_loops(p->ir);
-    if (on(cx->options.contract))
-        opt_contract(p->ir);
-    opt_move_packs(p->ir);
-    arena_sweep(&p->arena);
+    for (unsigned i = 0; i < API_TERM_PASSES; i++) {
+        term_passes[i](p);
+        remember(p, &p->after[i]);
+    }
     api_make_versions(p);
     if (cx->profile)
         api_record(p, true);

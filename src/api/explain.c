@@ -7,6 +7,7 @@ typedef struct explaining {
     arena *arena;
     text *out;
     const char *form;
+    const char *last; /* the pass after which kernels are shown */
     device *texts; /* keeps generated text; NULL for other forms */
     volatile bool locked;
 } explaining;
@@ -36,6 +37,20 @@ static void show_code(void *env, uint32_t cluster, const sk_kernel *k)
     const char *shown = e->texts->kernel_text(e->texts, code, e->form);
     text_add(e->out, shown ? shown : "; no text\n");
     device_release_kernel(e->texts, code);
+}
+
+/* After the pass `last` of the optimiser or of the device. */
+static void show_prepared(void *env, uint32_t cluster, const sk_kernel *k)
+{
+    const explaining *e = env;
+    const char *why = NULL;
+    device *d = e->p->context->engine.device;
+    kernel *made = d->prepare(d, k->k, e->arena, e->last, &why);
+    cluster_title(e, cluster, k);
+    if (made)
+        k_print(made, e->out);
+    else
+        text_printf(e->out, "; does not fit: %s\n", why ? why : "");
 }
 
 static bool kernels(explaining *e, run_visit visit)
@@ -200,8 +215,86 @@ void sn_profile(sn_program *p, bool on)
     api_record(p, on);
 }
 
+/* --- passes --- */
+
+typedef enum { TERM, CLUSTER, LOWER, KERNEL, DEVICE, CODE } stage;
+
+typedef struct listed_pass {
+    stage stage;
+    const char *name, *what;
+} listed_pass;
+
+#define PASS(STAGE, name, what) {STAGE, #name, what},
+static const listed_pass all_passes[] = {
+#include "base/passes.def"
+};
+
+static void print_passes(text *out)
+{
+    static const char *const on[] = {"term", "clusters", "cluster to kernel", "kernel", "kernel", "kernel to code"};
+    for (size_t i = 0; i < ARRAY_LENGTH(all_passes); i++)
+        text_printf(out, "%-9s %-18s %s\n", all_passes[i].name, on[all_passes[i].stage], all_passes[i].what);
+}
+
+/* Terms are printed as they were: later passes have added others, but changed none. */
+static void print_terms_after(const sn_program *p, uint32_t pass, text *out)
+{
+    ir_program then = *p->ir;
+    memcpy(&then.output, &p->after[pass].output, sizeof(then.output));
+    memcpy(&then.check, &p->after[pass].check, sizeof(then.check));
+    embed_print_signature(&p->ports, out);
+    ir_print(&then, out);
+}
+
+static bool explain(explaining *e);
+
+static bool explain_as(explaining *e, const char *form)
+{
+    e->form = form;
+    return explain(e);
+}
+
+/* The program after a pass of the list, in the form that the pass works on. */
+static bool after(explaining *e, const char *name)
+{
+    const sn_context *cx = e->p->context;
+    uint32_t i = 0;
+    while (i < ARRAY_LENGTH(all_passes) && strcmp(name, all_passes[i].name) != 0)
+        i++;
+    if (i == ARRAY_LENGTH(all_passes)) {
+        api_fail_at(e->p->context, e->who, SN_BAD_ARGUMENT,
+                    "there is no pass \"%s\"; sn_explain(program, \"passes\") lists them", name);
+        return false;
+    }
+    switch (all_passes[i].stage) {
+    case TERM: /* the first ones of the list */
+        run_lock(e->p->run);
+        e->locked = true;
+        print_terms_after(e->p, i, e->out);
+        e->locked = false;
+        run_unlock(e->p->run);
+        return true;
+    case CLUSTER:
+        return explain_as(e, "clusters");
+    case LOWER:
+        return explain_as(e, "kernels");
+    case CODE:
+        if (cx->engine.device && strcmp(cx->engine.device->limits->kind, "cpu") != 0)
+            return explain_as(e, cx->engine.device->limits->kind);
+        return explain_as(e, "llvm");
+    default:
+        e->last = name;
+        return kernels(e, show_prepared);
+    }
+}
+
 static bool explain(explaining *e)
 {
+    static const char prefix[] = "after:";
+    if (!strncmp(e->form, prefix, strlen(prefix)))
+        return after(e, e->form + strlen(prefix));
+    if (!strcmp(e->form, "passes"))
+        return print_passes(e->out), true;
     if (terms(e) || profile(e))
         return true;
     if (!strcmp(e->form, "plan"))
@@ -213,7 +306,7 @@ static bool explain(explaining *e)
             return code(e, code_forms[i].kind);
     api_fail_at(e->p->context, e->who, SN_BAD_ARGUMENT,
                 "there is no form \"%s\"; there are edges, unfused, clusters, fused, json, dot, term, "
-                "kernels, plan, profile, profile-json, "
+                "kernels, plan, profile, profile-json, passes, after:PASS, "
                 "llvm, asm, opencl, cuda, ptx",
                 e->form);
     return false;

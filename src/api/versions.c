@@ -34,25 +34,55 @@ static l_options loop_options(const sn_context *cx)
                        .threads = kernel_options(cx).group > 0};
 }
 
-static l_program *make_clusters(sn_program *p)
+void api_share_literals(sn_program *p)
 {
     l_options loops = loop_options(p->context);
-    l_program *clusters = l_clusters(p->ir, &loops);
-    if (!p->context->engine.device || !l_share_literals(clusters))
-        return clusters;
-    l_forget(clusters);
+    if (!p->context->engine.device)
+        return;
+    p->clusters = l_clusters(p->ir, &loops); /* the first version's, if nothing comes of it */
+    if (!l_share_literals(p->clusters))
+        return;
+    l_forget(p->clusters);
+    p->clusters = NULL;
     arena_sweep(&p->arena);
-    return l_clusters(p->ir, &loops);
 }
 
-static program_version version(const sn_program *p, l_program *clusters, const run_program *other)
+/* --- the passes over clusters --- */
+
+typedef struct making {
+    const sn_program *p;
+    const l_options *loops;
+    l_program *clusters; /* NULL: to be made */
+    const sk_program *code;
+} making;
+
+static void run_cluster(making *m)
+{
+    if (!m->clusters)
+        m->clusters = l_clusters(m->p->ir, m->loops);
+}
+
+static void run_prepare(making *m)
+{
+    m->code = sk_prepare(m->clusters);
+}
+
+#define PASS_CLUSTER(name, what) run_##name,
+static void (*const cluster_passes[])(making *m) = {
+#include "base/passes.def"
+};
+
+static program_version version(const sn_program *p, const l_options *loops, l_program *clusters,
+                               const run_program *other)
 {
     const sn_context *cx = p->context;
-    program_version v = {.clusters = clusters};
-    const sk_program *code = sk_prepare(v.clusters);
+    making m = {.p = p, .loops = loops, .clusters = clusters};
+    for (size_t i = 0; i < ARRAY_LENGTH(cluster_passes); i++)
+        cluster_passes[i](&m);
+    program_version v = {.clusters = m.clusters};
     sk_options kernels = kernel_options(cx);
-    v.plan = plan_make(code, &kernels);
-    v.run = run_program_new(&cx->engine, code, v.plan, &kernels, other);
+    v.plan = plan_make(m.code, &kernels);
+    v.run = run_program_new(&cx->engine, m.code, v.plan, &kernels, other);
     return v;
 }
 
@@ -172,7 +202,7 @@ void api_make_versions(sn_program *p)
 {
     const sn_context *cx = p->context;
     l_options loops = loop_options(cx);
-    program_version first = version(p, make_clusters(p), NULL);
+    program_version first = version(p, &loops, p->clusters, NULL);
     p->clusters = first.clusters;
     p->plan = first.plan;
     p->run = first.run;
@@ -181,7 +211,7 @@ void api_make_versions(sn_program *p)
     loops.large = first.clusters->sized && !api_own_memory(cx);
     if (loops.large) {
         p->large = arena_alloc(&p->arena, sizeof(*p->large));
-        *p->large = version(p, l_clusters(p->ir, &loops), p->run);
+        *p->large = version(p, &loops, NULL, p->run);
     }
     if (first.clusters->rows && cx->engine.device->limits->workers > 1)
         find_rows(p);
@@ -191,7 +221,7 @@ void api_make_versions(sn_program *p)
             break;
         loops.large = large;
         p->few[large] = arena_alloc(&p->arena, sizeof(*p->few[large]));
-        *p->few[large] = version(p, l_clusters(p->ir, &loops), p->run);
+        *p->few[large] = version(p, &loops, NULL, p->run);
     }
 }
 

@@ -523,10 +523,17 @@ static bool name_things(cpu *d, const device_options *o)
     return true;
 }
 
+static kernel *cpu_prepare(device *d, const kernel *k, arena *a, const char *last, const char **why)
+{
+    (void)d, (void)why;
+    return kernel_prepare(a, k, last);
+}
+
 static const device cpu_functions = {
     .alloc = cpu_alloc,
     .release = cpu_release,
     .kernel_text = cpu_text,
+    .prepare = cpu_prepare,
     .generates = cpu_generates,
     .open_queue = cpu_open_queue,
     .copy = cpu_copy,

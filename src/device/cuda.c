@@ -140,6 +140,7 @@ static bool name_things(driver_device *base, arena *a, const char **why)
 
 static const driver_functions functions = {
     .device = {.kernel_text = cuda_text,
+               .prepare = cuda_prepare,
                .open_queue = cuda_open_queue,
                .copy = cuda_copy,
                .clear = cuda_clear,

@@ -224,6 +224,19 @@ static bool find_on_disk(cuda *d, const text *key, device_kernel *out, arena *a)
     return good;
 }
 
+static kernel *prepare_for(const cuda *d, const kernel *k, const device_kernel *out, arena *a, const char *last,
+                           const char **why)
+{
+    return kernel_prepare_text(a, k, &dialect_cuda, out->group, d->most_shared, last, why);
+}
+
+kernel *cuda_prepare(device *base, const kernel *k, arena *a, const char *last, const char **why)
+{
+    device_kernel out = {0};
+    describe((const cuda *)base, k, &out);
+    return prepare_for((const cuda *)base, k, &out, a, last, why);
+}
+
 bool cuda_obtain(device *base, const kernel *k, const text *kernel_key, kernel_entry *entry, arena *a, const char **why)
 {
     cuda *d = (cuda *)base;
@@ -233,7 +246,7 @@ bool cuda_obtain(device *base, const kernel *k, const text *kernel_key, kernel_e
                             out->common.memories + out->common.arguments, CUDA_MOST_ARGUMENTS - 3);
         return false;
     }
-    kernel *ready = kernel_prepare_text(a, k, &dialect_cuda, out->group, d->most_shared, NULL, why);
+    kernel *ready = prepare_for(d, k, out, a, NULL, why);
     if (!ready)
         return false;
     out->shared = emit_shared_bytes(ready);

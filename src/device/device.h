@@ -40,6 +40,9 @@ struct device {
     void (*release)(device *d, void *block, size_t bytes);
     /* Generated text for explain ("llvm", "asm"; "opencl"; "cuda", "ptx"); NULL if not kept. */
     const char *(*kernel_text)(device *d, device_kernel *k, const char *form);
+    /* A copy in `a` of a verified kernel after the pass `last`, of the stages KERNEL and DEVICE in base/passes.def, as
+     * the device runs them before it makes code. NULL and *why where it would not fit. Thread-safe. */
+    kernel *(*prepare)(device *d, const kernel *k, arena *a, const char *last, const char **why);
     /* False once a kernel was found in no cache and there was no code generator to compile it: programs whose kernels do not
      * compile are to be interpreted. Thread-safe. */
     bool (*generates)(device *d);

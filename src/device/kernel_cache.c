@@ -42,14 +42,7 @@ typedef struct device_pass {
     void (*run)(preparing *p);
 } device_pass;
 
-#define PASS_TERM(name, what)
-#define PASS_CLUSTER(name, what)
-#define PASS_LOWER(name, what)
-#define PASS_KERNEL(name, what)
 #define PASS_DEVICE(name, what) {#name, run_##name},
-#define PASS_CODE(name, what)
-#define PASS(STAGE, name, what) PASS_##STAGE(name, what)
-
 static const device_pass device_passes[] = {
 #include "base/passes.def"
 };

@@ -42,9 +42,9 @@ typedef struct kernel_cache {
 void kernel_cache_open(kernel_cache *c); /* the first five are set; device_compile(owner, ...) finds it */
 void kernel_cache_close(kernel_cache *c);
 
-/* A copy in `a` after the optimiser and the passes that emitters need (KERNEL and DEVICE of base/passes.def); names stay
- * the original's. Private memory is laid out gang by gang, so threads are rounded up to whole gangs. `last`: after the
- * pass of this name, for explain; NULL: after all. */
+/* A copy in `a` after the optimiser and the passes that emitters need (KERNEL and DEVICE of base/passes.def); names
+ * stay the original's. Private memory is laid out gang by gang, so threads are rounded up to whole gangs. `last`: after
+ * the pass of this name, for explain; NULL: after all. */
 kernel *kernel_prepare(arena *a, const kernel *k, const char *last);
 /* The same for emit_text and blocks of at least `group` threads: exchanges that cannot be are taken apart and loops
  * tiled where there is room (k_split), private memory is the threads' own, arrays in shared memory begin where banks

@@ -180,6 +180,12 @@ static bool uses_f64(const kernel *k)
     return false;
 }
 
+kernel *opencl_prepare(device *base, const kernel *k, arena *a, const char *last, const char **why)
+{
+    const device_limits *limits = &((const opencl *)base)->common.limits;
+    return kernel_prepare_text(a, k, &dialect_opencl, limits->group, limits->scratch, last, why);
+}
+
 static bool generate(opencl *d, const kernel *k, const text *key, device_kernel *out, arena *a, const char **why)
 {
     text source;
@@ -194,7 +200,7 @@ static bool generate(opencl *d, const kernel *k, const text *key, device_kernel 
             a, "kernel %s hands carries from piece to piece, but groups do not wait for each other in OpenCL", k->name);
         return false;
     }
-    kernel *ready = kernel_prepare_text(a, k, &dialect_opencl, d->common.limits.group, d->common.limits.scratch, NULL, why);
+    kernel *ready = opencl_prepare((device *)d, k, a, NULL, why);
     if (!ready)
         return false;
     text_init(&source, a);

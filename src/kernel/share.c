@@ -131,7 +131,8 @@ static void replace(void *env, k_val *v)
 static bool is_copy(const kernel *k, const k_stmt *x)
 {
     const k_value *from = &k->value.at[x->in[0]];
-    return x->op == K_LET && x->sub == OP_BITCAST && from->kind != KV_VARIABLE && from->type == k->value.at[x->dst].type;
+    return x->op == K_LET && x->sub == OP_BITCAST && from->kind != KV_VARIABLE &&
+           from->type == k->value.at[x->dst].type;
 }
 
 static void visit(sharing *s, const k_walk *w)

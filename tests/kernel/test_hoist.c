@@ -36,7 +36,8 @@ static const pass_case cases[] = {
     /* Its own variable is new in every turn. */
     {"for_all %9:i64 < 8 { for %10:i64 = 0 to %1 { %11:i64 = var 1 %12:i64 = neg %11 store @4[%10] = %12 } }", NULL},
     /* Loads, stores, atomics, checks, notes and exchanges stay. */
-    {"for_all %9:i64 < 8 { for %10:i64 = 0 to %1 { %11:f32 = load @1[%1] store @3[%1] = %11 %12:i64 = atomic add @4[%2], 1 "
+    {"for_all %9:i64 < 8 { for %10:i64 = 0 to %1 { %11:f32 = load @1[%1] store @3[%1] = %11 %12:i64 = atomic add "
+     "@4[%2], 1 "
      "check 1: %4, %1, %1, %1 note 2: false, %1, %1, 5 store @4[%2] = %12 } }",
      NULL},
     {"for_all %9:i64 < 8 { %10:i64 = count %4 %11:bool = all %4 %12:i64 = shuffle %1, 1 store @4[%10] = %12 "
@@ -50,9 +51,11 @@ static const pass_case cases[] = {
      "mix %10 = %13 } }",
      NULL},
     /* Out of loops in the code of a chain, but not out of the chain. */
-    {"chain @5 before %10:i64 initial 0 aggregate %1 left %11:i64 right %12:i64 { %13:i64 = var %11 %16:i64 = mul %1, %2 "
+    {"chain @5 before %10:i64 initial 0 aggregate %1 left %11:i64 right %12:i64 { %13:i64 = var %11 %16:i64 = mul %1, "
+     "%2 "
      "for %14:i64 = 0 to 3 { %15:i64 = mul %12, %16 set %13 = %15 } } yield %13 store @4[piece] = %10",
-     "chain @5 before %10:i64 initial 0 aggregate %1 left %11:i64 right %12:i64 { %13:i64 = var %11 %16:i64 = mul %1, %2 "
+     "chain @5 before %10:i64 initial 0 aggregate %1 left %11:i64 right %12:i64 { %13:i64 = var %11 %16:i64 = mul %1, "
+     "%2 "
      "for %14:i64 = 0 to 3 { %15:i64 = mul %12, %16 set %13 = %15 } } yield %13 store @4[piece] = %10"},
 };
 

@@ -41,7 +41,8 @@ static const pass_case cases[] = {
      "store @3[%9] = %12 }",
      "for_all %9:i64 < 8 { %10:f32 = load @1[%9] store @3[%9] = %10 %12:f32 = add %10, %10 store @3[%9] = %12 }"},
     /* Outputs may be written by anybody: atomics of other pieces. */
-    {"for_all %9:i64 < 8 { %10:i64 = load @4[%9] %11:i64 = load @4[%9] %12:i64 = add %10, %11 store @4[%9] = %12 }", NULL},
+    {"for_all %9:i64 < 8 { %10:i64 = load @4[%9] %11:i64 = load @4[%9] %12:i64 = add %10, %11 store @4[%9] = %12 }",
+     NULL},
     /* Shared memory: until a store to it; the end of a for_all is a barrier that makes others' stores visible. */
     {"for_all %9:i64 < 8 { %10:f32 = load @6[0] %11:f32 = load @6[0] store @6[8] = %11 %12:f32 = load @6[0] "
      "%13:f32 = add %10, %12 store @3[%9] = %13 }",
@@ -62,7 +63,8 @@ static const pass_case cases[] = {
      "%14:i64 = convert %10 %15:i64 = convert %12 %16:i64 = add %14, %15 store @4[%13] = %16 }",
      "for_all %9:i64 < 8 { %10:i32 = convert %9 %11:i16 = convert %9 %13:i64 = convert %11 "
      "%14:i64 = convert %10 %16:i64 = add %14, %14 store @4[%13] = %16 }"},
-    {"for_all %9:i64 < 8 { %10:f32 = load @1[%9] %11:f32 = load ahead @1[%9] %12:f32 = add %10, %11 store @3[%9] = %12 }",
+    {"for_all %9:i64 < 8 { %10:f32 = load @1[%9] %11:f32 = load ahead @1[%9] %12:f32 = add %10, %11 store @3[%9] = %12 "
+     "}",
      NULL},
     /* Checks, notes, atomics and exchanges between lanes are never the same thing twice. */
     {"for_all %9:i64 < 8 { check 1: %4, %9, %1, %2 check 1: %4, %9, %1, %2 note 2: false, %9, %1, 5 "
