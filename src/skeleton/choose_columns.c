@@ -26,11 +26,9 @@ bool sk_launch_choose_columns(const sk_call *x, sk_geometry *g)
     };
     const sk_cluster *c = x->c;
     const sk_options *o = x->o;
-    if (o->group || x->pass == SK_PASS_COMBINE || c->loop->rank < 2)
+    int64_t length = x->columns, rows, outer, together = MOST_TOGETHER;
+    if (!sk_suits_lines(x, &outer, &rows))
         return false;
-    int64_t length = x->columns, rows = 1, outer = 1, together = MOST_TOGETHER;
-    for (unsigned d = 0; d + 1 < c->loop->rank; d++)
-        *(d + 1 + c->beside < c->loop->rank ? &outer : &rows) *= x->extent[d];
     bool one_line = !c->dense || (c->keys_indexed && rows >= FEWEST);
     if (!c->columns || c->choice != SK_CHOICE_FREE || !o->vector_bytes || length <= SK_SHORT || !outer || !rows)
         return false;
@@ -284,7 +282,7 @@ static void finish(chooser *h)
     sk_fold_bind(s, h->in.outer, sk_add(lw, h->in.begin, line));
     sk_emit(lw, h->f->n, h->f->element, total);
     k_val result = sk_line_result(&h->in);
-    sk_fold_finish(s, h->f, result, sk_add(lw, sk_mul(lw, result, h->in.pieces), h->in.part), total, 0);
+    sk_fold_finish(s, h->f, result, sk_add(lw, sk_mul(lw, result, h->in.pieces), h->in.part), total, 0, NULL);
     h->in.one_line = one_line;
     h->in.indexed = indexed;
     sk_scope_end(lw, mark);

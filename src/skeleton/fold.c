@@ -73,6 +73,41 @@ static bool adds_integers(const sk_lower *lw, const sk_fold *f)
     return f->n == 1 && f->identity && r->op == OP_ADD && !ir_type_float((ir_type)r->type);
 }
 
+static void set_all(k_builder *b, const sk_fold *f, const k_val *acc, const k_val *value)
+{
+    for (uint32_t c = 0; c < f->n; c++)
+        k_set(b, acc[c], value[c]);
+}
+
+void sk_fold_take(sk_folds *s, const sk_fold *f, const k_val *value, k_val started, const k_val *acc)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    if (f->fused_product) {
+        k_set(b, acc[0], k_let(b, OP_FMA, value[0], value[1], k_get(b, acc[0])));
+        return;
+    }
+    k_val left[IR_MAX_COMPONENTS], out[IR_MAX_COMPONENTS];
+    bool first = !f->identity && !s->by_position; /* the element may be */
+    if (first)
+        k_if(b, started);
+    for (uint32_t c = 0; c < f->n; c++)
+        left[c] = s->by_position ? 0 : k_get(b, acc[c]);
+    if (s->by_position)
+        memcpy(out, value, f->n * sizeof(k_val));
+    else
+        sk_fold_accumulate(s, f, left, value, out);
+    if (s->mixes && adds_integers(lw, f))
+        k_mix(b, acc[0], out[0]);
+    else
+        set_all(b, f, acc, out);
+    if (first) {
+        k_else(b);
+        set_all(b, f, acc, value);
+        k_end(b);
+    }
+}
+
 /* The element number k of a row goes into the accumulators. `started` is a bool value: false for a lane's first
  * element. */
 void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *const *acc)
@@ -85,124 +120,42 @@ void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *cons
     VEC(ir_id) term = {0};
     for (uint32_t i = 0; i < s->fold.n && !s->combine; i++) {
         const sk_fold *f = &s->fold.at[i];
-        if (f->fused_product) {
-            vec_push(lw->arena, &term, ir_args(lw->l->ir, f->element[0])[0]);
-            vec_push(lw->arena, &term, ir_args(lw->l->ir, f->element[0])[1]);
-        }
-        for (uint32_t c = 0; c < f->n && !f->fused_product; c++)
-            vec_push(lw->arena, &term, f->element[c]);
+        const ir_id *element = f->fused_product ? ir_args(lw->l->ir, f->element[0]) : f->element;
+        for (uint32_t c = 0; c < sk_fold_terms(f); c++)
+            vec_push(lw->arena, &term, element[c]);
     }
     uint32_t elements = term.n;
     for (uint32_t i = 0; i < s->stored.term.n; i++)
         vec_push(lw->arena, &term, s->stored.term.at[i]);
-    k_val *value = arena_alloc(lw->arena, (term.n + 1) * sizeof(k_val));
+    k_val *value = arena_alloc(lw->arena, (term.n + 1) * sizeof(k_val)), partial[IR_MAX_COMPONENTS];
     if (term.n)
         sk_emit(lw, term.n, term.at, value);
     for (uint32_t i = 0; i < s->stored.term.n; i++)
         k_store(b, sk_array_memory(lw, s->stored.array.at[i], s->stored.component.at[i], true), lw->element,
                 value[elements + i]);
-    uint32_t next = 0;
+    const k_val *next = value;
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
-        if (f->fused_product) {
-            k_set(b, acc[i][0], k_let(b, OP_FMA, value[next], value[next + 1], k_get(b, acc[i][0])));
-            next += 2;
-            continue;
-        }
-        k_val *right = arena_alloc(lw->arena, f->n * sizeof(k_val)),
-              *left = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        k_val *out = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        for (uint32_t c = 0; c < f->n; c++)
-            right[c] = s->combine ? k_load(b, f->in[c], lw->element) : value[next + c];
-        next += f->n;
-        if (s->by_position) {
-            for (uint32_t c = 0; c < f->n; c++)
-                k_set(b, acc[i][c], right[c]);
-            continue;
-        }
-        if (!f->identity) {
-            k_if(b, started);
-        }
-        for (uint32_t c = 0; c < f->n; c++)
-            left[c] = k_get(b, acc[i][c]);
-        sk_fold_accumulate(s, f, left, right, out);
-        if (s->mixes && adds_integers(lw, f))
-            k_mix(b, acc[i][0], out[0]);
-        else
-            for (uint32_t c = 0; c < f->n; c++)
-                k_set(b, acc[i][c], out[c]);
-        if (!f->identity) {
-            k_else(b);
-            for (uint32_t c = 0; c < f->n; c++)
-                k_set(b, acc[i][c], right[c]);
-            k_end(b);
-        }
+        for (uint32_t c = 0; c < f->n && s->combine; c++)
+            partial[c] = k_load(b, f->in[c], lw->element);
+        sk_fold_take(s, f, s->combine ? partial : next, started, acc[i]);
+        next += sk_fold_terms(f);
     }
     lw->element = around;
     sk_scope_end(lw, mark);
 }
 
-k_val **sk_fold_accumulators(sk_folds *s)
+uint16_t sk_fold_lanes_for(const sk_folds *s)
 {
-    sk_lower *lw = s->lw;
-    k_val **acc = arena_alloc(lw->arena, s->fold.n * sizeof(k_val *));
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        acc[i] = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        for (uint32_t c = 0; c < f->n; c++)
-            acc[i][c] = k_decl(&lw->b, k_literal(&lw->b, f->info->type[c], f->identity ? f->identity[c] : 0), "acc");
-    }
-    return acc;
-}
-
-/* --- results --- */
-
-/* seed (+) total, to the result; or total, to the partial results */
-void sk_fold_finish(sk_folds *s, const sk_fold *f, k_val row, k_val position, const k_val *total, k_val empty)
-{
-    sk_lower *lw = s->lw;
-    k_builder *b = &lw->b;
-    k_val *out = arena_alloc(lw->arena, f->n * sizeof(k_val));
-    memcpy(out, total, f->n * sizeof(k_val));
-    if (lw->options->final && f->info->seed) {
-        k_val *seed = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        for (uint32_t c = 0; c < f->n; c++)
-            seed[c] = sk_closed(lw, f->info->seed[c]);
-        sk_fold_apply(lw, f, seed, total, out);
-        for (uint32_t c = 0; c < f->n && empty; c++)
-            out[c] = k_select(b, empty, seed[c], out[c]);
-    }
-    for (uint32_t c = 0; c < f->n; c++) {
-        k_mem m = lw->options->final ? sk_array_memory(lw, f->op->term, c, true)
-                                     : (k_mem)map64_get(&lw->memory, ((uint64_t)1 << 48) | (f->first + c));
-        k_store(b, m, lw->options->final ? row : position, out[c]);
-    }
+    const sk_lower *lw = s->lw;
+    VEC(ir_id) term = {0};
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
+            vec_push(lw->arena, &term, s->fold.at[i].element[c]);
+    return sk_lanes_for(lw->l, lw->arena, term.n, term.at, lw->options->vector_bytes);
 }
 
 /* --- lanes within a row --- */
-
-/* a0 (+) a1 per lane where the second one has received an element */
-void sk_fold_merge(sk_folds *s, k_val *const *into, k_val *const *from, k_val has)
-{
-    k_builder *b = &s->lw->b;
-    if (has)
-        k_if(b, has);
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        k_val *left = arena_alloc(s->lw->arena, f->n * sizeof(k_val)),
-              *right = arena_alloc(s->lw->arena, f->n * sizeof(k_val));
-        k_val *out = arena_alloc(s->lw->arena, f->n * sizeof(k_val));
-        for (uint32_t c = 0; c < f->n; c++) {
-            left[c] = k_get(b, into[i][c]);
-            right[c] = k_get(b, from[i][c]);
-        }
-        sk_fold_accumulate(s, f, left, right, out);
-        for (uint32_t c = 0; c < f->n; c++)
-            k_set(b, into[i][c], out[c]);
-    }
-    if (has)
-        k_end(b);
-}
 
 /* Lane 0 ends with the sum of all lanes. Lanes outside the tree compute what nobody looks at, or nothing where the
  * operator might fail there. */
@@ -243,13 +196,7 @@ void sk_fold_store(sk_folds *s, k_val row, k_val lane, k_val position, k_val *co
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     k_if(b, k_let(b, OP_LT, lane, k_i64(b, 1), 0));
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        for (uint32_t c = 0; c < f->n; c++)
-            total[c] = k_get(b, acc[i][c]);
-        sk_fold_finish(s, f, sk_add(lw, row, lane), sk_add(lw, position, lane), total, 0);
-    }
+    sk_fold_finish_all(s, sk_add(lw, row, lane), sk_add(lw, position, lane), acc, 0);
     k_end(b);
 }
 
@@ -420,13 +367,7 @@ static void row_in_turn(sk_folds *s, k_val row)
 
 void sk_fold_totals(sk_folds *s)
 {
-    bool ordered = s->lw->cluster->loop->ordered;
-    for (uint32_t i = 0; i < s->fold.n && (s->lw->options->final || ordered); i++) {
-        sk_fold *f = &s->fold.at[i];
-        f->shared = arena_alloc(s->lw->arena, f->n * sizeof(k_mem));
-        for (uint32_t c = 0; c < f->n; c++)
-            f->shared[c] = k_shared(&s->lw->b, f->info->type[c], SK_BLOCK, "total");
-    }
+    s->totals = sk_fold_memory(s, true, SK_BLOCK, "total");
 }
 
 sk_fold_block sk_fold_block_of(sk_folds *s, k_val number)
@@ -460,9 +401,7 @@ void sk_fold_keep_total(sk_folds *s, k_val number, k_val lane, k_val *const *acc
     k_builder *b = &s->lw->b;
     k_val at = sk_add(s->lw, number, lane);
     k_if(b, k_let(b, OP_LT, lane, k_i64(b, 1), 0));
-    for (uint32_t i = 0; i < s->fold.n; i++)
-        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
-            k_store(b, s->fold.at[i].shared[c], at, k_get(b, acc[i][c]));
+    sk_fold_keep(s, s->totals, at, acc);
     k_end(b);
 }
 
@@ -496,22 +435,8 @@ void sk_fold_block_done(sk_folds *s, const sk_fold_block *block)
         return;
     k_if(b, several(s, block));
     k_val one = k_i64(b, 1), lane = k_for_few(b, one);
-    k_val **acc = sk_fold_accumulators(s);
-    for (uint32_t i = 0; i < s->fold.n; i++)
-        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
-            k_set(b, acc[i][c], k_load(b, s->fold.at[i].shared[c], lane));
-    k_val piece = k_for(b, one, block->end, false);
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        k_val left[IR_MAX_COMPONENTS], right[IR_MAX_COMPONENTS], out[IR_MAX_COMPONENTS];
-        for (uint32_t c = 0; c < f->n; c++) {
-            left[c] = k_get(b, acc[i][c]);
-            right[c] = k_load(b, f->shared[c], sk_add(lw, lane, piece));
-        }
-        sk_fold_apply(lw, f, left, right, out);
-        for (uint32_t c = 0; c < f->n; c++)
-            k_set(b, acc[i][c], out[c]);
-    }
+    k_val **acc = sk_fold_kept(s, s->totals, lane), piece = k_for(b, one, block->end, false);
+    sk_fold_combine(s, acc, sk_fold_kept(s, s->totals, sk_add(lw, lane, piece)), acc);
     k_end(b);
     sk_fold_store(s, block->row, lane, block->row, acc);
     k_end(b);
@@ -535,7 +460,8 @@ static void block_in_turn(sk_folds *s)
     if (s->staged)
         stage_block(s, &block);
     k_val **acc[SK_MOST_STREAMS];
-    sk_fold_totals(s);
+    if (lw->options->final)
+        sk_fold_totals(s);
     s->row_base = block.base;
     lw->element = block.row; /* of failures in the operator once elements are combined */
     k_val lane = k_for_all(b, k_i64(b, s->tree.lanes));

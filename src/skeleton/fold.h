@@ -14,7 +14,6 @@ typedef struct sk_fold { /* one fold of the cluster */
     ir_bits *identity;  /* per component, or NULL: the operator has none that we know */
     bool fused_product; /* element 0 is a product that goes into a sum */
     uint64_t extreme;   /* components whose least or greatest float is found by comparisons first (fold_extreme.c) */
-    k_mem *shared;      /* per component: totals of pieces; in blocks of many threads, sums of threads */
     k_mem *in;          /* partial results to combine */
 } sk_fold;
 
@@ -27,6 +26,7 @@ typedef struct sk_folds {
     bool by_position; /* accumulators hold one element each, which is combined later */
     bool neutral; /* all operators have an identity: accumulators that received nothing may take part */
     VEC(sk_fold) fold;
+    k_mem **totals;    /* of a block's pieces */
     sk_outputs stored; /* elements stored on the way */
     k_val row_length, row_base;
     k_val begin;        /* first element of the piece at hand, where there are extremes */
@@ -61,23 +61,44 @@ bool sk_fold_product(const sk_lower *lw, const sk_fold *f);
 /* out = left (+) right, component by component */
 void sk_fold_apply(sk_lower *lw, const sk_fold *f, const k_val *left, const k_val *right, k_val *out);
 
+/* --- what folds have come to (fold_values.c): per fold and component --- */
+
+/* Variables, set to the identity if there is one. */
+k_val **sk_fold_accumulators(sk_folds *s);
+/* Memory for `count` of them, shared or of each thread. */
+k_mem **sk_fold_memory(sk_folds *s, bool shared, int64_t count, const char *name);
+/* m[at] = acc; acc = m[at]; the same with new variables */
+void sk_fold_keep(sk_folds *s, k_mem *const *m, k_val at, k_val *const *acc);
+void sk_fold_take_kept(sk_folds *s, k_mem *const *m, k_val at, k_val *const *acc);
+k_val **sk_fold_kept(sk_folds *s, k_mem *const *m, k_val at);
+/* into = left (+) right */
+void sk_fold_combine(sk_folds *s, k_val *const *left, k_val *const *right, k_val *const *into);
+/* into (+)= from, where `has` holds (0: everywhere); into = from (+) into. Of extremes that are not settled, too. */
+void sk_fold_merge(sk_folds *s, k_val *const *into, k_val *const *from, k_val has);
+void sk_fold_merge_behind(sk_folds *s, k_val *const *from, k_val *const *into);
+/* Stores seed (+) total to element `row` of the result, or total to element `position` of the partial results. `empty`:
+ * a bool value, true where there is no total; 0: there is one. `out` gets what is stored; NULL: nobody wants it. */
+void sk_fold_finish(sk_folds *s, const sk_fold *f, k_val row, k_val position, const k_val *total, k_val empty,
+                    k_val *out);
+/* The same for all folds, whose totals are in variables. */
+void sk_fold_finish_all(sk_folds *s, k_val row, k_val position, k_val *const *acc, k_val empty);
+
 /* The part of a piece of `piece` elements (slots: 0 row length, 1 pieces a row); sets row_base. */
 sk_fold_part sk_fold_part_of(sk_folds *s, int64_t piece);
 /* Binds the indices of element k of the row; in a scope of the caller's. */
 void sk_fold_bind(sk_folds *s, k_val row, k_val k);
 
-/* Variables per fold and component, set to the identity if there is one. */
-k_val **sk_fold_accumulators(sk_folds *s);
+/* How many terms an element has: the two factors of a product that is summed. */
+static inline uint32_t sk_fold_terms(const sk_fold *f)
+{
+    return f->fused_product ? 2 : f->n;
+}
+/* An element, as its terms have it, or a partial result goes into the accumulators of its fold. */
+void sk_fold_take(sk_folds *s, const sk_fold *f, const k_val *value, k_val started, const k_val *acc);
 /* The element number k of a row goes into the accumulators. `started` is a bool value: false for the first element that
  * they receive. row_base must be set. */
 void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *const *acc);
-/* into (+)= from, where `has` holds (0: everywhere) */
-void sk_fold_merge(sk_folds *s, k_val *const *into, k_val *const *from, k_val has);
-
-/* Stores seed (+) total to element `row` of the result, or total to element `position` of the partial results. `empty`:
- * a bool value, true where there is no total; 0: there is one. */
-void sk_fold_finish(sk_folds *s, const sk_fold *f, k_val row, k_val position, const k_val *total, k_val empty);
-
+uint16_t sk_fold_lanes_for(const sk_folds *s);               /* as many as suit their elements */
 bool sk_fold_harmless(const sk_lower *lw, const sk_fold *f); /* may the operator run in lanes that hold nothing? */
 /* Sums of the lanes of a piece of `count` elements, in variables, become the piece's, in lane 0. */
 void sk_fold_lanes(sk_folds *s, k_val row, k_val lane, k_val count, k_val *const *acc);

@@ -169,12 +169,7 @@ static void emit_shared(const beside *t)
 
 static uint16_t lanes_of(const beside *t)
 {
-    const sk_lower *lw = t->s->lw;
-    VEC(ir_id) term = {0};
-    for (uint32_t i = 0; i < t->s->fold.n; i++)
-        for (uint32_t c = 0; c < t->s->fold.at[i].n; c++)
-            vec_push(lw->arena, &term, t->s->fold.at[i].element[c]);
-    uint16_t lanes = sk_lanes_for(lw->l, lw->arena, term.n, term.at, lw->options->vector_bytes);
+    uint16_t lanes = sk_fold_lanes_for(t->s);
     for (int64_t rows = t->rows; rows > 1 && lanes > 8 && rows * lanes > 64; rows /= 2)
         lanes /= 2;
     return lanes;

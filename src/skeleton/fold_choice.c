@@ -288,7 +288,7 @@ static void finish(choice *h)
     sk_fold_bind(s, h->p.row, sk_add(lw, sk_add(lw, h->p.begin, h->winner), lane));
     sk_emit(lw, h->f->n, h->f->element, total);
     lw->element = around;
-    sk_fold_finish(s, h->f, h->p.row, k_piece(b), total, 0);
+    sk_fold_finish(s, h->f, h->p.row, k_piece(b), total, 0, NULL);
     sk_scope_end(lw, mark);
     k_end(b);
 }

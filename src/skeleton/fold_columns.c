@@ -73,11 +73,9 @@ bool sk_launch_fold_columns(const sk_call *x, sk_geometry *g)
     };
     const sk_cluster *c = x->c;
     const sk_options *o = x->o;
-    if (o->group || x->pass == SK_PASS_COMBINE || c->loop->rank < 2)
+    int64_t length = x->columns, rows, outer, there = room(c);
+    if (!sk_suits_lines(x, &outer, &rows))
         return false;
-    int64_t length = x->columns, rows = 1, outer = 1, there = room(c);
-    for (unsigned d = 0; d + 1 < c->loop->rank; d++)
-        *(d + 1 + c->beside < c->loop->rank ? &outer : &rows) *= x->extent[d];
     bool brief = length <= SK_SHORT, once = !brief && length <= SK_ACCUMULATORS;
     bool one_line =
         brief || !c->dense || (c->indexed && rows >= FEW) || (once && rows >= larger(GANG, o->vector_bytes));
@@ -109,47 +107,6 @@ bool sk_launch_fold_columns(const sk_call *x, sk_geometry *g)
 }
 
 /* --- one block --- */
-
-static k_mem **declare_waiting(const columns *t)
-{
-    sk_folds *s = t->s;
-    sk_lower *lw = s->lw;
-    k_mem **m = arena_alloc(lw->arena, s->fold.n * sizeof(k_mem *));
-    int64_t there = room(lw->cluster), count = there + there / 2 + 3 * MOST_LANES;
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        m[i] = arena_alloc(lw->arena, f->n * sizeof(k_mem));
-        for (uint32_t c = 0; c < f->n; c++)
-            m[i][c] = k_shared(&lw->b, f->info->type[c], count, "waiting");
-    }
-    return m;
-}
-
-static void store_waiting(const columns *t, k_val at, k_val *const *acc)
-{
-    k_builder *b = &t->s->lw->b;
-    for (uint32_t i = 0; i < t->s->fold.n; i++)
-        for (uint32_t c = 0; c < t->s->fold.at[i].n; c++)
-            k_store(b, t->waiting[i][c], at, k_get(b, acc[i][c]));
-}
-
-static k_val **load_waiting(const columns *t, k_val at)
-{
-    k_builder *b = &t->s->lw->b;
-    k_val **acc = sk_fold_accumulators(t->s);
-    for (uint32_t i = 0; i < t->s->fold.n; i++)
-        for (uint32_t c = 0; c < t->s->fold.at[i].n; c++)
-            k_set(b, acc[i][c], k_load(b, t->waiting[i][c], at));
-    return acc;
-}
-
-static void set_all(const columns *t, k_val *const *to, k_val *const *from)
-{
-    k_builder *b = &t->s->lw->b;
-    for (uint32_t i = 0; i < t->s->fold.n; i++)
-        for (uint32_t c = 0; c < t->s->fold.at[i].n; c++)
-            k_set(b, to[i][c], k_get(b, from[i][c]));
-}
 
 /* The lines of an accumulator, of which `line` is the first. */
 static k_val **take_lines(columns *t, k_val line, k_val lines)
@@ -214,12 +171,11 @@ static void take_place(void *env)
     k_val **acc = take_node(t, p, p->line, t->joined);
     if (!lw->cluster->loop->ordered) {
         k_val level = k_for(b, k_i64(b, 0), p->level, false);
-        k_val **total = load_waiting(t, sk_add(lw, sk_mul(lw, level, t->size), t->in.place));
-        sk_fold_merge(s, total, acc, 0);
-        set_all(t, acc, total);
+        k_val **total = sk_fold_kept(t->s, t->waiting, sk_add(lw, sk_mul(lw, level, t->size), t->in.place));
+        sk_fold_merge_behind(s, total, acc);
         k_end(b);
     }
-    store_waiting(t, sk_add(lw, sk_mul(lw, p->level, t->size), t->in.place), acc);
+    sk_fold_keep(t->s, t->waiting, sk_add(lw, sk_mul(lw, p->level, t->size), t->in.place), acc);
 }
 
 /* Threads [from, to), all of whose accumulators have as many lines. */
@@ -292,9 +248,9 @@ static k_val combine_block(columns *t)
     k_val lanes = k_i64(b, lw->out->k->lanes), up = sk_add(lw, half, k_i64(b, lw->out->k->lanes - 1));
     k_val whole = sk_mul(lw, k_let(b, OP_QUOT, up, lanes, 0), lanes);
     k_val lane = t->in.harmless ? k_for_whole(b, whole) : k_for_all(b, half);
-    k_val place = sk_add(lw, at, lane), **acc = load_waiting(t, place);
-    sk_fold_merge(t->s, acc, load_waiting(t, sk_add(lw, place, half)), 0);
-    store_waiting(t, sk_add(lw, to, lane), acc);
+    k_val place = sk_add(lw, at, lane), **acc = sk_fold_kept(t->s, t->waiting, place);
+    sk_fold_merge(t->s, acc, sk_fold_kept(t->s, t->waiting, sk_add(lw, place, half)), 0);
+    sk_fold_keep(t->s, t->waiting, sk_add(lw, to, lane), acc);
     k_end(b);
     k_end(b);
     k_val odd = k_let(b, OP_EQ, k_let(b, OP_BIT_AND, turns, one, 0), one, 0);
@@ -309,31 +265,14 @@ static void finish(columns *t, k_val at)
     t->in.one_line = true;
     t->in.place = k_for_all(b, t->in.width);
     k_val row = sk_line_result(&t->in);
-    k_val **acc = load_waiting(t, sk_add(lw, at, t->in.place));
+    k_val **acc = sk_fold_kept(t->s, t->waiting, sk_add(lw, at, t->in.place));
     lw->element = row;
     sk_fold_settle(s, row, t->in.begin, 0, t->in.count, acc);
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        k_val *value = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        for (uint32_t c = 0; c < f->n; c++)
-            value[c] = k_get(b, acc[i][c]);
-        sk_fold_finish(s, f, row, sk_add(lw, sk_mul(lw, row, t->in.pieces), t->in.part), value, 0);
-    }
+    sk_fold_finish_all(s, row, sk_add(lw, sk_mul(lw, row, t->in.pieces), t->in.part), acc, 0);
     k_end(b);
 }
 
 /* --- the kernel --- */
-
-static int64_t lanes_of(const sk_folds *s)
-{
-    const sk_lower *lw = s->lw;
-    VEC(ir_id) term = {0};
-    for (uint32_t i = 0; i < s->fold.n; i++)
-        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
-            vec_push(lw->arena, &term, s->fold.at[i].element[c]);
-    uint16_t lanes = sk_lanes_for(lw->l, lw->arena, term.n, term.at, lw->options->vector_bytes);
-    return lanes < MOST_LANES ? lanes : MOST_LANES;
-}
 
 /* Accumulators: half of the smallest power of two that there are at least, and those of a block. */
 static void find_blocks(columns *t)
@@ -351,12 +290,13 @@ static void fold_columns(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
+    int64_t there = room(lw->cluster);
     columns *t = arena_alloc(lw->arena, sizeof(*t));
     *t = (columns){.s = s, .once = lw->options->row & ONCE};
     t->in.one_line = lw->options->row & ONE_LINE;
-    lw->out->k->lanes = (uint16_t)lanes_of(s);
-    t->waiting = declare_waiting(t);
-    t->second = k_i64(b, room(lw->cluster) + MOST_LANES);
+    lw->out->k->lanes = (uint16_t)smaller(MOST_LANES, sk_fold_lanes_for(s));
+    t->waiting = sk_fold_memory(s, true, there + there / 2 + 3 * MOST_LANES, "waiting");
+    t->second = k_i64(b, there + MOST_LANES);
     t->stride = sk_slot(lw, STRIDE, "stride");
     sk_open_lines(&t->in, s, k_i64(b, SK_PIECE));
     find_blocks(t);

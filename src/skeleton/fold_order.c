@@ -17,20 +17,6 @@ typedef struct order {
     k_val **acc[SK_MOST_STREAMS];
 } order;
 
-static k_mem **declare_stack(sk_folds *s)
-{
-    sk_lower *lw = s->lw;
-    k_mem **stack = arena_alloc(lw->arena, s->fold.n * sizeof(k_mem *));
-    lw->out->k->threads = (uint32_t)s->tree.lanes;
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        stack[i] = arena_alloc(lw->arena, f->n * sizeof(k_mem));
-        for (uint32_t c = 0; c < f->n; c++)
-            stack[i][c] = k_private(&lw->b, f->info->type[c], ROUNDS_LOG, "waiting");
-    }
-    return stack;
-}
-
 /* Position of the node in each lane of a vector of level `level`, from the vector's first one on: the lane's number
  * with its bits in the order of positions. */
 static k_val position_in(const order *o, unsigned level)
@@ -113,18 +99,6 @@ static void take_vectors(order *o, k_val within, int64_t t, unsigned level)
     combine_neighbours(o, level - 1, base, o->acc[t], o->acc[t + half], o->acc[t]);
 }
 
-static void each_waiting(order *o, unsigned at, k_val *const *acc, bool store)
-{
-    sk_folds *s = o->s;
-    k_builder *b = &s->lw->b;
-    for (uint32_t i = 0; i < s->fold.n; i++)
-        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
-            if (store)
-                k_store(b, o->stack[i][c], k_i64(b, at), k_get(b, acc[i][c]));
-            else
-                k_set(b, acc[i][c], k_load(b, o->stack[i][c], k_i64(b, at)));
-}
-
 /* As a binary counter does: the nodes of 2^at rounds, of which round k is the last, wait if they are the left ones, or
  * are combined with those that do. */
 static void count_up(order *o, k_val k, unsigned at)
@@ -136,10 +110,9 @@ static void count_up(order *o, k_val k, unsigned at)
         return;
     k_val bit = k_let(b, OP_BIT_AND, k, k_i64(b, (int64_t)1 << at), 0);
     k_if(b, k_let(b, OP_EQ, bit, k_i64(b, 0), 0));
-    each_waiting(o, at, o->acc[0], true);
+    sk_fold_keep(s, o->stack, k_i64(b, at), o->acc[0]);
     k_else(b);
-    k_val **left = sk_fold_accumulators(s);
-    each_waiting(o, at, left, false);
+    k_val **left = sk_fold_kept(s, o->stack, k_i64(b, at));
     k_val first = sk_sub(lw, k, k_i64(b, ((int64_t)2 << at) - 1));
     k_val base = sk_mul(lw, first, k_i64(b, SK_ACCUMULATORS));
     combine_neighbours(o, o->vector_bits + at, base, left, o->acc[0], o->acc[0]);
@@ -220,17 +193,9 @@ static void combine_totals(sk_folds *s, k_val n)
     k_val both = sk_add(lw, distance, distance);
     k_val pairs = k_let(b, OP_QUOT, sk_add(lw, n, sk_sub(lw, distance, one)), both, 0);
     k_val at = sk_mul(lw, k_for(b, zero, pairs, false), both);
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        k_val left[IR_MAX_COMPONENTS], right[IR_MAX_COMPONENTS], out[IR_MAX_COMPONENTS];
-        for (uint32_t c = 0; c < f->n; c++) {
-            left[c] = k_load(b, f->shared[c], at);
-            right[c] = k_load(b, f->shared[c], sk_add(lw, at, distance));
-        }
-        sk_fold_apply(lw, f, left, right, out);
-        for (uint32_t c = 0; c < f->n; c++)
-            k_store(b, f->shared[c], at, out[c]);
-    }
+    k_val **left = sk_fold_kept(s, s->totals, at);
+    sk_fold_combine(s, left, sk_fold_kept(s, s->totals, sk_add(lw, at, distance)), left);
+    sk_fold_keep(s, s->totals, at, left);
     k_end(b);
     k_end(b);
 }
@@ -241,13 +206,8 @@ static void finish(sk_folds *s, const sk_fold_block *block)
     k_builder *b = &lw->b;
     k_val lane = k_for_few(b, k_i64(b, 1));
     combine_totals(s, sk_sub(lw, block->end, block->first));
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        k_val total[IR_MAX_COMPONENTS];
-        for (uint32_t c = 0; c < f->n; c++)
-            total[c] = k_load(b, f->shared[c], lane);
-        sk_fold_finish(s, f, sk_add(lw, block->row, lane), sk_add(lw, k_piece(b), lane), total, 0);
-    }
+    sk_fold_finish_all(s, sk_add(lw, block->row, lane), sk_add(lw, k_piece(b), lane), sk_fold_kept(s, s->totals, lane),
+                       0);
     k_end(b);
 }
 
@@ -263,7 +223,8 @@ void sk_fold_in_order(sk_folds *s, const sk_fold_block *block)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    order o = {.s = s, .stack = declare_stack(s)};
+    lw->out->k->threads = (uint32_t)s->tree.lanes;
+    order o = {.s = s, .stack = sk_fold_memory(s, false, ROUNDS_LOG, "waiting")};
     o.lane_bits = log_of(s->tree.lanes);
     o.vector_bits = log_of(s->tree.streams);
     sk_fold_totals(s);

@@ -35,6 +35,7 @@ const sk_program *sk_prepare(l_program *l)
     for (uint32_t i = 0; i < l->cluster.n; i++) {
         sk_cluster *c = &p->cluster[i];
         *c = (sk_cluster){.l = l, .loop = &l->cluster.at[i], .wide = accumulates_wide(l, &l->cluster.at[i])};
+        c->counted = arena_alloc(l->ir->arena, c->loop->op.n + 1);
         if (c->loop->class == L_CLASS_PLAIN)
             sk_map_prepare(c, l->ir->arena);
         if (c->loop->class == L_CLASS_FOLD)
@@ -217,19 +218,21 @@ static bool by_tree(const sk_call *x)
     return c->loop->ordered && (c->choice != SK_CHOICE_FREE || x->extent[c->loop->rank - 1] > c->choice_longest);
 }
 
-bool sk_launch_fold_short(const sk_call *x, sk_geometry *g)
+bool sk_launch_lanes(const sk_call *x, sk_geometry *g)
 {
-    bool combine = x->pass == SK_PASS_COMBINE;
-    int64_t length = x->columns;
-    if (x->o->group || length > SK_SHORT || (combine && by_tree(x)))
+    enum { UNIT = 64, LONGEST = 16 };
+    bool combine = x->pass == SK_PASS_COMBINE, folds = x->c->loop->class == L_CLASS_FOLD;
+    int64_t length = x->columns, one = larger(length, 1);
+    if (length > SK_SHORT || (folds ? x->o->group || (combine && by_tree(x)) : combine))
         return false;
-    int64_t size = sk_piece_elements(x, x->rows * larger(length, 1)) / larger(length, 1);
-    size = larger(64, size / 64 * 64);
+    int64_t size = x->o->group ? sk_group_piece(x->c) : sk_piece_elements(x, x->rows * one) / one;
+    size = larger(UNIT, size / UNIT * UNIT);
     g->pieces = pieces_of(x->rows, size);
     g->slot[0] = length;
     g->slot[1] = x->rows;
     g->slot[2] = size;
-    g->row = !combine && x->rows >= SK_SHORT && length <= 16 ? length : 0; /* few rows are not worth a kernel */
+    g->row =
+        folds && !combine && x->rows >= SK_SHORT && length <= LONGEST ? length : 0; /* few are not worth a kernel */
     return true;
 }
 

@@ -122,27 +122,10 @@ static void declare(chunks *h)
     h->column = k_private(b, T_I64, 1, "column");
     h->lane = k_private(b, T_I64, 1, "lane");
     h->valid = k_private(b, T_I64, 1, "stretches");
-    h->acc = arena_alloc(lw->arena, s->fold.n * sizeof(k_mem *));
-    h->waiting = arena_alloc(lw->arena, s->fold.n * sizeof(k_mem *));
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        sk_fold *f = &s->fold.at[i];
-        h->acc[i] = arena_alloc(lw->arena, f->n * sizeof(k_mem));
-        h->waiting[i] = arena_alloc(lw->arena, f->n * sizeof(k_mem));
-        f->shared = arena_alloc(lw->arena, f->n * sizeof(k_mem));
-        for (uint32_t c = 0; c < f->n; c++) {
-            h->acc[i][c] = k_private(b, f->info->type[c], 1, "acc");
-            if (lw->cluster->loop->ordered)
-                h->waiting[i][c] = k_private(b, f->info->type[c], widths(h), "waiting");
-            f->shared[c] = k_shared(b, f->info->type[c], h->size.lanes, "sums");
-        }
-    }
-}
-
-static void keep_accumulators(chunks *h, k_val *const *acc)
-{
-    for (uint32_t i = 0; i < h->s->fold.n; i++)
-        for (uint32_t c = 0; c < h->s->fold.at[i].n; c++)
-            set_own(h, h->acc[i][c], k_get(&h->s->lw->b, acc[i][c]));
+    h->acc = sk_fold_memory(s, false, 1, "acc");
+    if (lw->cluster->loop->ordered)
+        h->waiting = sk_fold_memory(s, false, widths(h), "waiting");
+    s->totals = sk_fold_memory(s, true, h->size.lanes, "sums");
 }
 
 /* Which stretch each thread has. */
@@ -170,7 +153,7 @@ static void begin_stretches(chunks *h)
     set_own(h, h->lane, lane);
     k_val stretches = k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, h->chunk - 1)), chunk, 0);
     set_own(h, h->valid, k_select(b, there, stretches, zero));
-    keep_accumulators(h, sk_fold_accumulators(s));
+    sk_fold_keep(h->s, h->acc, k_i64(&h->s->lw->b, 0), sk_fold_accumulators(s));
     k_end(b);
 }
 
@@ -201,29 +184,10 @@ static k_val is_short(const chunks *h)
     return k_let(b, OP_LE, h->length, k_i64(b, h->s->combine ? -1 : SK_SHORT), 0);
 }
 
-static void set_waiting(chunks *h, k_val at, k_val *const *acc)
-{
-    for (uint32_t i = 0; i < h->s->fold.n; i++)
-        for (uint32_t c = 0; c < h->s->fold.at[i].n; c++)
-            k_store(&h->s->lw->b, h->waiting[i][c], at, k_get(&h->s->lw->b, acc[i][c]));
-}
-
 /* acc = the node that waits at `at` (+) acc */
 static void combine_waiting(chunks *h, k_val at, k_val *const *acc)
 {
-    sk_lower *lw = h->s->lw;
-    k_builder *b = &lw->b;
-    for (uint32_t i = 0; i < h->s->fold.n; i++) {
-        const sk_fold *f = &h->s->fold.at[i];
-        k_val left[IR_MAX_COMPONENTS], right[IR_MAX_COMPONENTS], out[IR_MAX_COMPONENTS];
-        for (uint32_t c = 0; c < f->n; c++) {
-            left[c] = k_load(b, h->waiting[i][c], at);
-            right[c] = k_get(b, acc[i][c]);
-        }
-        sk_fold_apply(lw, f, left, right, out);
-        for (uint32_t c = 0; c < f->n; c++)
-            k_set(b, acc[i][c], out[c]);
-    }
+    sk_fold_combine(h->s, sk_fold_kept(h->s, h->waiting, at), acc, acc);
 }
 
 /* Element `at` of the stretch is in `acc`. As in a binary counter it carries as far as nodes are as wide as what it has
@@ -237,7 +201,7 @@ static void count_up(chunks *h, k_val at, k_val *const *acc)
     k_val all = k_select(b, brief, sk_min(lw, at, one), carries);
     combine_waiting(h, k_for(b, zero, all, false), acc);
     k_end(b);
-    set_waiting(h, k_select(b, brief, zero, carries), acc);
+    sk_fold_keep(h->s, h->waiting, k_select(b, brief, zero, carries), acc);
 }
 
 /* What still waits becomes the stretch's total, the narrowest node first. */
@@ -256,14 +220,12 @@ static void gather(chunks *h, k_val thread)
     k_if(b, k_get(b, started));
     combine_waiting(h, at, acc);
     k_else(b);
-    for (uint32_t i = 0; i < s->fold.n; i++)
-        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
-            k_set(b, acc[i][c], k_load(b, h->waiting[i][c], at));
+    sk_fold_take_kept(s, h->waiting, at, acc);
     k_set(b, started, k_literal(b, T_BOOL, 1));
     k_end(b);
     k_end(b);
     k_end(b);
-    keep_accumulators(h, acc);
+    sk_fold_keep(h->s, h->acc, k_i64(&h->s->lw->b, 0), acc);
 }
 
 /* Every thread folds elements [from, from + count) of its stretch. */
@@ -274,10 +236,7 @@ static void walk(chunks *h, k_val from, k_val count)
     k_builder *b = &lw->b;
     k_val thread = k_for_all(b, k_i64(b, h->size.lanes));
     bool ordered = lw->cluster->loop->ordered;
-    k_val **acc = sk_fold_accumulators(s);
-    for (uint32_t i = 0; i < s->fold.n && !ordered; i++)
-        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
-            k_set(b, acc[i][c], own(h, h->acc[i][c]));
+    k_val **acc = ordered ? sk_fold_accumulators(s) : sk_fold_kept(s, h->acc, k_i64(b, 0));
     k_val row = own(h, h->row), column = own(h, h->column), number = k_load(b, h->number, thread);
     s->row_base = sk_mul(lw, row, h->length);
     lw->element = row;
@@ -291,7 +250,7 @@ static void walk(chunks *h, k_val from, k_val count)
     k_end(b);
     k_end(b);
     if (!ordered)
-        keep_accumulators(h, acc);
+        sk_fold_keep(h->s, h->acc, k_i64(&h->s->lw->b, 0), acc);
     k_end(b);
 }
 
@@ -324,9 +283,7 @@ static void share_sums(chunks *h)
     k_val thread = k_for_all(&s->lw->b, k_i64(&s->lw->b, h->size.lanes));
     if (s->lw->cluster->loop->ordered)
         gather(h, thread);
-    for (uint32_t i = 0; i < s->fold.n; i++)
-        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
-            k_store(&s->lw->b, s->fold.at[i].shared[c], thread, own(h, h->acc[i][c]));
+    sk_fold_keep(s, s->totals, thread, sk_fold_kept(s, h->acc, k_i64(&s->lw->b, 0)));
     k_end(&s->lw->b);
 }
 
@@ -342,19 +299,9 @@ static void pair_up(chunks *h, int64_t distance)
     k_val left_of_pair = k_let(b, OP_EQ, k_let(b, OP_BIT_AND, lane, k_i64(b, 2 * distance - 1), 0), k_i64(b, 0), 0);
     lw->element = own(h, h->row);
     k_if(b, k_let(b, OP_AND, left_of_pair, k_let(b, OP_LT, partner, own(h, h->valid), 0), 0));
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        k_val *left = arena_alloc(lw->arena, f->n * sizeof(k_val)),
-              *right = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        k_val *out = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        for (uint32_t c = 0; c < f->n; c++) {
-            left[c] = k_load(b, f->shared[c], thread);
-            right[c] = k_load(b, f->shared[c], sk_add(lw, thread, k_i64(b, distance)));
-        }
-        sk_fold_apply(lw, f, left, right, out);
-        for (uint32_t c = 0; c < f->n; c++)
-            k_store(b, f->shared[c], thread, out[c]);
-    }
+    k_val **left = sk_fold_kept(s, s->totals, thread);
+    sk_fold_combine(s, left, sk_fold_kept(s, s->totals, sk_add(lw, thread, k_i64(b, distance))), left);
+    sk_fold_keep(s, s->totals, thread, left);
     k_end(b);
     k_end(b);
     k_end(b);
@@ -369,13 +316,7 @@ static void finish_pieces(chunks *h)
     k_val mine = k_for_all(b, sk_min(lw, sk_slot(lw, 4, "pieces_a_block"), sk_sub(lw, h->all, h->first)));
     k_val piece = sk_add(lw, h->first, mine), row = k_let(b, OP_QUOT, piece, h->pieces, 0);
     lw->element = row;
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        for (uint32_t c = 0; c < f->n; c++)
-            total[c] = k_load(b, f->shared[c], sk_mul(lw, mine, h->threads));
-        sk_fold_finish(s, f, row, piece, total, empty);
-    }
+    sk_fold_finish_all(s, row, piece, sk_fold_kept(s, s->totals, sk_mul(lw, mine, h->threads)), empty);
     k_end(b);
 }
 

@@ -5,32 +5,6 @@
 
 enum { TURNS = 8, SMALL = 64 };
 
-static void declare_sums(sk_folds *s, int64_t count)
-{
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        sk_fold *f = &s->fold.at[i];
-        f->shared = arena_alloc(s->lw->arena, f->n * sizeof(k_mem));
-        for (uint32_t c = 0; c < f->n; c++)
-            f->shared[c] = k_shared(&s->lw->b, f->info->type[c], count, "sums");
-    }
-}
-
-static void keep_sums(sk_folds *s, k_val at, k_val *const *acc)
-{
-    for (uint32_t i = 0; i < s->fold.n; i++)
-        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
-            k_store(&s->lw->b, s->fold.at[i].shared[c], at, k_get(&s->lw->b, acc[i][c]));
-}
-
-static k_val **take_sums(sk_folds *s, k_val at)
-{
-    k_val **acc = sk_fold_accumulators(s);
-    for (uint32_t i = 0; i < s->fold.n; i++)
-        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
-            k_set(&s->lw->b, acc[i][c], k_load(&s->lw->b, s->fold.at[i].shared[c], at));
-    return acc;
-}
-
 /* --- one piece of a row --- */
 
 /* Rounds [from, to) of the piece, each a neighbour a thread. */
@@ -72,9 +46,9 @@ static void halve(sk_folds *s, int64_t half, k_val count)
     k_builder *b = &lw->b;
     k_val thread = k_for_all(b, k_i64(b, half)), partner = sk_add(lw, thread, k_i64(b, half));
     k_if(b, k_let(b, OP_LT, partner, count, 0));
-    k_val **into = take_sums(s, thread), **from = take_sums(s, partner);
+    k_val **into = sk_fold_kept(s, s->totals, thread), **from = sk_fold_kept(s, s->totals, partner);
     sk_fold_merge(s, into, from, 0);
-    keep_sums(s, thread, into);
+    sk_fold_keep(s, s->totals, thread, into);
     k_end(b);
     k_end(b);
 }
@@ -92,7 +66,7 @@ static void combine_threads(sk_folds *s, k_val row, k_val count)
     k_val lane = k_for_all(b, k_i64(b, in_gang ? s->tree.lanes : 1));
     k_val **stream[SK_MOST_STREAMS];
     for (int64_t t = 0; t < (in_gang ? s->tree.streams : 1); t++)
-        stream[t] = take_sums(s, sk_add(s->lw, k_i64(b, t * s->tree.lanes), lane));
+        stream[t] = sk_fold_kept(s, s->totals, sk_add(s->lw, k_i64(b, t * s->tree.lanes), lane));
     if (in_gang) {
         sk_fold_streams(s, lane, s->tree.streams, count, stream);
         sk_fold_lanes(s, row, lane, count, stream[0]);
@@ -115,7 +89,7 @@ static void piece_code(sk_folds *s)
     s->row_base = sk_mul(lw, row, length);
     lw->element = row; /* of failures in the operator once elements are combined */
     lw->out->k->group = SK_ACCUMULATORS;
-    declare_sums(s, SK_ACCUMULATORS);
+    s->totals = sk_fold_memory(s, true, SK_ACCUMULATORS, "sums");
     k_val whole = k_let(b, OP_QUOT, count, k_i64(b, SK_ACCUMULATORS), 0);
 
     k_val thread = k_for_all(b, k_i64(b, SK_ACCUMULATORS));
@@ -128,7 +102,7 @@ static void piece_code(sk_folds *s)
     k_if(b, k_let(b, OP_LT, last, count, 0));
     sk_fold_element(s, row, sk_add(lw, begin, last), k_let(b, OP_GT, whole, k_i64(b, 0), 0), acc);
     k_end(b);
-    keep_sums(s, thread, acc);
+    sk_fold_keep(s, s->totals, thread, acc);
     k_end(b);
     combine_threads(s, row, count);
 }
@@ -171,9 +145,9 @@ static void halve_rows(sk_folds *s, int64_t together, k_val first, k_val rows, i
     lw->element = row;
     k_if(b, k_let(b, OP_AND, k_let(b, OP_LT, row, rows, 0), k_let(b, OP_LT, partner, s->row_length, 0), 0));
     k_val at = sk_add(lw, sk_mul(lw, mine, k_i64(b, s->tree.lanes)), lane);
-    k_val **into = take_sums(s, at), **from = take_sums(s, sk_add(lw, at, k_i64(b, half)));
+    k_val **into = sk_fold_kept(s, s->totals, at), **from = sk_fold_kept(s, s->totals, sk_add(lw, at, k_i64(b, half)));
     sk_fold_merge(s, into, from, 0);
-    keep_sums(s, at, into);
+    sk_fold_keep(s, s->totals, at, into);
     k_end(b);
     k_end(b);
 }
@@ -185,13 +159,8 @@ static void finish_rows(sk_folds *s, int64_t together, k_val first, k_val rows)
     k_val mine = k_for_all(b, k_i64(b, together)), row = sk_add(lw, first, mine);
     lw->element = row;
     k_if(b, k_let(b, OP_LT, row, rows, 0));
-    for (uint32_t i = 0; i < s->fold.n; i++) {
-        const sk_fold *f = &s->fold.at[i];
-        k_val *total = arena_alloc(lw->arena, f->n * sizeof(k_val));
-        for (uint32_t c = 0; c < f->n; c++)
-            total[c] = k_load(b, f->shared[c], sk_mul(lw, mine, k_i64(b, s->tree.lanes)));
-        sk_fold_finish(s, f, row, row, total, 0);
-    }
+    k_val **acc = sk_fold_kept(s, s->totals, sk_mul(lw, mine, k_i64(b, s->tree.lanes)));
+    sk_fold_finish_all(s, row, row, acc, 0);
     k_end(b);
     k_end(b);
 }
@@ -206,7 +175,7 @@ static void rows_code(sk_folds *s)
     k_val first = sk_mul(lw, k_piece(b), k_i64(b, together));
     lw->out->k->group = (uint16_t)(threads < 256 ? threads : 256);
     s->row_length = length;
-    declare_sums(s, threads);
+    s->totals = sk_fold_memory(s, true, threads, "sums");
 
     k_val thread = k_for_all(b, k_i64(b, threads));
     k_val mine = k_let(b, OP_QUOT, thread, k_i64(b, lanes), 0),
@@ -220,7 +189,7 @@ static void rows_code(sk_folds *s)
         acc[t] = sk_fold_accumulators(s);
     row_lane(s, row, lane, acc);
     sk_fold_streams(s, lane, s->tree.streams, length, acc);
-    keep_sums(s, thread, acc[0]);
+    sk_fold_keep(s, s->totals, thread, acc[0]);
     k_end(b);
     k_end(b);
     for (int64_t half = lanes / 2; half >= 1; half /= 2)

@@ -6,6 +6,15 @@
 
 enum { LENGTH, PIECES, TILES, WIDTH, ROWS };
 
+bool sk_suits_lines(const sk_call *x, int64_t *outer, int64_t *columns)
+{
+    const sk_cluster *c = x->c;
+    *outer = *columns = 1;
+    for (unsigned d = 0; d + 1 < c->loop->rank; d++)
+        *(d + 1 + c->beside < c->loop->rank ? outer : columns) *= x->extent[d];
+    return !x->o->group && x->pass != SK_PASS_COMBINE && c->loop->rank > 1;
+}
+
 void sk_launch_lines(sk_geometry *g, int64_t outer, int64_t rows, int64_t width, int64_t length, int64_t pieces)
 {
     int64_t tiles = pieces_of(rows, width);

@@ -22,6 +22,8 @@ typedef struct sk_lines {
 
 enum { SK_LINES_SLOTS = 5 }; /* geometry slots that are taken */
 
+/* Columns beside each other, and outer ones, of a launch that may go along lines. */
+bool sk_suits_lines(const sk_call *x, int64_t *outer, int64_t *columns);
 /* Sets these slots and g->pieces. */
 void sk_launch_lines(sk_geometry *g, int64_t outer, int64_t rows, int64_t width, int64_t length, int64_t pieces);
 /* Piece-level code: finds the piece, of at most `size` lines, and has elements bound by the line's number from now on.

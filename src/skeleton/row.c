@@ -6,6 +6,42 @@ k_val *row_values(row_loop *r, const row_part *p)
     return arena_alloc(r->lw->arena, (p->n + 2u) * sizeof(k_val));
 }
 
+k_val *row_variables(row_loop *r, const row_part *p, const k_val *initial, const char *name)
+{
+    k_val *v = row_values(r, p);
+    for (uint32_t c = 0; c < p->n; c++)
+        v[c] = k_decl(&r->lw->b, initial ? initial[c] : k_literal(&r->lw->b, p->fold.info->type[c], 0), name);
+    return v;
+}
+
+k_val *row_get(row_loop *r, const row_part *p, const k_val *variable, k_val *x)
+{
+    x = x ? x : row_values(r, p);
+    for (uint32_t c = 0; c < p->n; c++)
+        x[c] = k_get(&r->lw->b, variable[c]);
+    return x;
+}
+
+void row_set(row_loop *r, const row_part *p, const k_val *variable, const k_val *x)
+{
+    for (uint32_t c = 0; c < p->n; c++)
+        k_set(&r->lw->b, variable[c], x[c]);
+}
+
+k_val *row_load(row_loop *r, const row_part *p, const k_mem *m, k_val at, k_val *x)
+{
+    x = x ? x : row_values(r, p);
+    for (uint32_t c = 0; c < p->n; c++)
+        x[c] = k_load(&r->lw->b, m[c], at);
+    return x;
+}
+
+void row_store(row_loop *r, const row_part *p, const k_mem *m, k_val at, const k_val *x)
+{
+    for (uint32_t c = 0; c < p->n; c++)
+        k_store(&r->lw->b, m[c], at, x[c]);
+}
+
 void row_apply(row_loop *r, const row_part *p, const k_val *first, const k_val *second, k_val *out)
 {
     sk_fold_apply(r->lw, &p->fold, r->right ? second : first, r->right ? first : second, out);
@@ -25,6 +61,23 @@ void row_bind(row_loop *r, k_val j)
         sk_bind(lw, r->lw->at.at[rank - 1], k);
 }
 
+/* Do the members need the indices of their row? */
+static bool needs_row(const row_loop *r)
+{
+    VEC(ir_id) term = {0};
+    bool needs = false;
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        for (uint32_t c = 0; c < row_terms(p); c++)
+            vec_push(r->lw->arena, &term, p->element[c]);
+        if (p->keep)
+            vec_push(r->lw->arena, &term, p->keep);
+    }
+    for (unsigned d = 0; d + 1 < r->lw->cluster->loop->rank; d++)
+        needs |= sk_mentions(r->lw, term.n, term.at, r->lw->at.at[d]);
+    return needs;
+}
+
 void row_bind_row(row_loop *r, k_val row)
 {
     sk_lower *lw = r->lw;
@@ -33,7 +86,7 @@ void row_bind_row(row_loop *r, k_val row)
     r->row = row;
     r->row_base = sk_mul(lw, row, r->length);
     lw->element = row;
-    if (rank < 2 || r->combine)
+    if (rank < 2 || r->combine || (rank > 2 && !needs_row(r)))
         return;
     sk_row_indices(lw, rank, lw->cluster->loop->shape, row, index);
     for (unsigned d = 0; d + 1 < rank; d++)
@@ -144,6 +197,13 @@ static void keep_earlier(row_loop *r, uint8_t sweep)
 
 /* --- memory --- */
 
+void row_declare_partials(row_loop *r, row_part *p)
+{
+    p->fold.in = arena_alloc(r->lw->arena, p->n * sizeof(k_mem));
+    for (uint32_t c = 0; c < p->n && r->combine; c++)
+        p->fold.in[c] = sk_partial_memory(r->lw, SK_PARTIAL_IN, p->fold.first + c, p->fold.info->type[c]);
+}
+
 static void declare_fold(row_loop *r, row_part *p)
 {
     sk_lower *lw = r->lw;
@@ -155,9 +215,7 @@ static void declare_fold(row_loop *r, row_part *p)
         p->out[c] = final ? sk_array_memory(lw, p->op->term, c, true)
                           : sk_partial_memory(lw, SK_PARTIAL_OUT, p->fold.first + c, t);
     }
-    p->fold.in = arena_alloc(lw->arena, p->n * sizeof(k_mem));
-    for (uint32_t c = 0; c < p->n && r->combine; c++)
-        p->fold.in[c] = sk_partial_memory(lw, SK_PARTIAL_IN, p->fold.first + c, p->fold.info->type[c]);
+    row_declare_partials(r, p);
 }
 
 k_mem *row_cells(row_loop *r, const row_part *p, int64_t count, const char *name)

@@ -73,6 +73,8 @@ typedef struct row_walk {
 void row_begin(row_loop *r, uint16_t lanes);
 /* Results first, so that launches list them first. */
 void row_declare_results(row_loop *r);
+/* Partial results that are combined. */
+void row_declare_partials(row_loop *r, row_part *p);
 /* The memory that a member needs: of blocks that walk along whole rows, or of those that take a piece; with what
  * results need, or not. */
 void row_declare(row_loop *r, row_part *p, bool whole_rows, bool results);
@@ -95,12 +97,17 @@ static inline bool row_counts(const row_loop *r, const row_part *p)
 {
     return p->keep && &r->part.at[p->counter] == p;
 }
-/* Values per component of a part. */
+/* Values per component of a part; variables; what is in these or in memory, in x or, where that is NULL, in new values.
+ */
 k_val *row_values(row_loop *r, const row_part *p);
-/* How many terms its elements have: the two factors of a product that is summed. */
+k_val *row_variables(row_loop *r, const row_part *p, const k_val *initial, const char *name);
+k_val *row_get(row_loop *r, const row_part *p, const k_val *variable, k_val *x);
+void row_set(row_loop *r, const row_part *p, const k_val *variable, const k_val *x);
+k_val *row_load(row_loop *r, const row_part *p, const k_mem *m, k_val at, k_val *x);
+void row_store(row_loop *r, const row_part *p, const k_mem *m, k_val at, const k_val *x);
 static inline uint32_t row_terms(const row_part *p)
 {
-    return p->fold.fused_product ? 2 : p->n;
+    return sk_fold_terms(&p->fold);
 }
 /* The indices of position `j` of the row. In a scope of the caller's. */
 void row_bind(row_loop *r, k_val j);

@@ -70,16 +70,12 @@ static void begin_row(row_loop *r)
 
 static void load_states(row_loop *r, uint8_t sweep, k_val piece)
 {
-    k_builder *b = &r->lw->b;
+    k_val zero = k_i64(&r->lw->b, 0);
     for (uint32_t i = 0; i < r->part.n; i++) {
         row_part *p = &r->part.at[i];
         if (!in_sweep(p, L_SCAN, sweep))
             continue;
-        k_val *window = row_values(r, p), *in_window = row_values(r, p);
-        for (uint32_t c = 0; c < p->n; c++) {
-            window[c] = k_load(b, p->window[c], k_i64(b, 0));
-            in_window[c] = k_load(b, p->in_window[c], k_i64(b, 0));
-        }
+        k_val *window = row_load(r, p, p->window, zero, NULL), *in_window = row_load(r, p, p->in_window, zero, NULL);
         row_state_before(r, p, piece, window, in_window);
     }
 }
@@ -87,18 +83,13 @@ static void load_states(row_loop *r, uint8_t sweep, k_val piece)
 static void advance_state(row_loop *r, row_part *p, k_val piece, k_val count)
 {
     k_builder *b = &r->lw->b;
-    k_val *window = row_values(r, p), *in_window = row_values(r, p), *total = row_values(r, p);
+    k_val *total = row_values(r, p), zero = k_i64(b, 0);
     row_piece_total(r, p, count, total);
-    for (uint32_t c = 0; c < p->n; c++) {
-        window[c] = k_load(b, p->window[c], k_i64(b, 0));
-        in_window[c] = k_load(b, p->in_window[c], k_i64(b, 0));
-    }
+    k_val *window = row_load(r, p, p->window, zero, NULL), *in_window = row_load(r, p, p->in_window, zero, NULL);
     row_state_after(r, p, piece, window, in_window, total);
     k_val lane = k_for_few(b, k_i64(b, 1));
-    for (uint32_t c = 0; c < p->n; c++) {
-        k_store(b, p->window[c], lane, window[c]);
-        k_store(b, p->in_window[c], lane, in_window[c]);
-    }
+    row_store(r, p, p->window, lane, window);
+    row_store(r, p, p->in_window, lane, in_window);
     k_end(b);
 }
 
@@ -118,8 +109,7 @@ static void brief_partials(row_loop *r, const row_part *p)
         x[c] = k_load(b, p->fold.in[c], sk_add(lw, first, j));
     }
     row_apply(r, p, acc, x, out);
-    for (uint32_t c = 0; c < p->n; c++)
-        k_set(b, v[c], out[c]);
+    row_set(r, p, v, out);
     k_end(b);
     for (uint32_t c = 0; c < p->n; c++)
         k_store(b, p->sums[c], sk_add(lw, lane, k_i64(b, ROW_SUMS)), k_get(b, v[c]));

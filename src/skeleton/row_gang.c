@@ -12,18 +12,14 @@ static void apply_where(row_loop *r, const row_part *p, k_val where, const k_val
             x[c] = where ? k_select(b, where, out[c], x[c]) : out[c];
         return;
     }
-    k_val *v = row_values(r, p);
-    for (uint32_t c = 0; c < p->n; c++)
-        v[c] = k_decl(b, x[c], "x");
+    k_val *v = row_variables(r, p, x, "x");
     if (where)
         k_if(b, where);
     row_apply(r, p, first, x, out);
-    for (uint32_t c = 0; c < p->n; c++)
-        k_set(b, v[c], out[c]);
+    row_set(r, p, v, out);
     if (where)
         k_end(b);
-    for (uint32_t c = 0; c < p->n; c++)
-        x[c] = k_get(b, v[c]);
+    row_get(r, p, v, x);
 }
 
 /* Sklansky's construction: in the right half of every block, the total of the left half comes in front. */
@@ -128,13 +124,9 @@ static void set_elements(row_loop *r, const gang *g, void *env)
 /* The elements of a scan, or of a fold that keeps order, in all lanes. */
 static void scan_elements(row_loop *r, const row_part *p, const gang *g, k_val *x)
 {
-    k_builder *b = &r->lw->b;
-    k_val *v = row_values(r, p);
-    for (uint32_t c = 0; c < p->n; c++)
-        v[c] = k_decl(b, k_literal(b, p->fold.info->type[c], 0), "x");
+    k_val *v = row_variables(r, p, NULL, "x");
     in_lanes(r, g, set_elements, &(wanted){p, v});
-    for (uint32_t c = 0; c < p->n; c++)
-        x[c] = k_get(b, v[c]);
+    row_get(r, p, v, x);
 }
 
 /* The lanes in which the operator must not run if they hold nothing; 0: it may run in all. */
@@ -147,9 +139,7 @@ static k_val guard(row_loop *r, const row_part *p, const gang *g)
 static void behind_carry(row_loop *r, const row_part *p, k_val holds, k_val *x)
 {
     k_builder *b = &r->lw->b;
-    k_val *carry = row_values(r, p), where = p->has_carry ? k_get(b, p->has_carry) : 0;
-    for (uint32_t c = 0; c < p->n; c++)
-        carry[c] = k_get(b, p->carry[c]);
+    k_val *carry = row_get(r, p, p->carry, NULL), where = p->has_carry ? k_get(b, p->has_carry) : 0;
     if (holds && !p->harmless)
         where = where ? k_let(b, OP_AND, where, holds, 0) : holds;
     apply_where(r, p, where, carry, x);
@@ -162,8 +152,7 @@ static void carry_on(row_loop *r, const row_part *p, const k_val *prefix)
     for (uint32_t c = 0; c < p->n; c++)
         total[c] = k_take_lane(b, prefix[c], ROW_GANG - 1);
     behind_carry(r, p, 0, total);
-    for (uint32_t c = 0; c < p->n; c++)
-        k_set(b, p->carry[c], total[c]);
+    row_set(r, p, p->carry, total);
     if (p->has_carry)
         k_set(b, p->has_carry, k_literal(b, T_BOOL, 1));
 }
@@ -200,14 +189,12 @@ static void keep_total(row_loop *r, const row_part *p, const gang *g, const k_va
     if (p->tail)
         k_if(b, g->whole);
     k_if(b, k_let(b, OP_EQ, g->lane, k_i64(b, ROW_GANG - 1), 0));
-    for (uint32_t c = 0; c < p->n; c++)
-        k_store(b, p->node[c], slot, prefix[c]);
+    row_store(r, p, p->node, slot, prefix);
     k_end(b);
     if (!p->tail)
         return;
     k_else(b);
-    for (uint32_t c = 0; c < p->n; c++)
-        k_store(b, p->tail[c], g->lane, prefix[c]);
+    row_store(r, p, p->tail, g->lane, prefix);
     k_end(b);
 }
 
@@ -245,8 +232,7 @@ static void keep_only_total(row_loop *r, const row_part *p, const gang *g, k_val
     k_val slot = row_slot(r, g->number);
     gang_total(r, p, x);
     k_if(b, k_let(b, OP_EQ, g->lane, k_i64(b, 0), 0));
-    for (uint32_t c = 0; c < p->n; c++)
-        k_store(b, p->node[c], slot, x[c]);
+    row_store(r, p, p->node, slot, x);
     k_end(b);
 }
 
@@ -294,14 +280,12 @@ static void accumulate(row_loop *r, const row_part *p, const gang *g, const k_va
     for (uint32_t c = 0; c < p->n; c++)
         v[c] = k_decl(b, fused ? k_let(b, OP_MUL, x[0], x[1], 0) : x[c], "x");
     k_if(b, k_let(b, OP_GE, g->first, k_i64(b, ROW_SUMS), 0));
-    for (uint32_t c = 0; c < p->n; c++)
-        acc[c] = k_load(b, p->sums[c], at);
+    row_load(r, p, p->sums, at, acc);
     if (fused)
         out[0] = k_let(b, OP_FMA, x[0], x[1], acc[0]);
     else
         row_apply(r, p, acc, x, out);
-    for (uint32_t c = 0; c < p->n; c++)
-        k_set(b, v[c], out[c]);
+    row_set(r, p, v, out);
     k_end(b);
     for (uint32_t c = 0; c < p->n; c++)
         k_store(b, p->sums[c], at, k_get(b, v[c]));
@@ -309,9 +293,7 @@ static void accumulate(row_loop *r, const row_part *p, const gang *g, const k_va
 
 static void fold_in_order(row_loop *r, const row_part *p, const gang *g, const k_val *element)
 {
-    k_val *x = row_values(r, p);
-    for (uint32_t c = 0; c < p->n; c++)
-        x[c] = k_get(&r->lw->b, element[c]);
+    k_val *x = row_get(r, p, element, NULL);
     row_prefixes(r, p, g->lane, guard(r, p, g), x);
     keep_total(r, p, g, x);
 }
@@ -363,14 +345,6 @@ static bool is_scanned(const row_part *p, const row_walk *w)
     return p->op->kind == L_FOLD && p->ordered && row_takes_part(p, w);
 }
 
-static k_val *variables(row_loop *r, const row_part *p, const char *name)
-{
-    k_val *v = row_values(r, p);
-    for (uint32_t c = 0; c < p->n; c++)
-        v[c] = k_decl(&r->lw->b, k_literal(&r->lw->b, p->fold.info->type[c], 0), name);
-    return v;
-}
-
 /* All lanes of the gang come to COMPACT and to exchanges, so what these take waits in variables. */
 static void declare_members(row_loop *r, members *m)
 {
@@ -388,8 +362,8 @@ static void declare_members(row_loop *r, members *m)
                 m->keep[p->counter] = k_decl(b, k_literal(b, T_BOOL, 0), "keep");
             m->late_keep[p->counter] |= p->late_keep || (packs && p->late);
         }
-        m->kept[i] = packs ? variables(r, p, "x") : NULL;
-        m->scanned[i] = is_scanned(p, m->w) ? variables(r, p, "x") : NULL;
+        m->kept[i] = packs ? row_variables(r, p, NULL, "x") : NULL;
+        m->scanned[i] = is_scanned(p, m->w) ? row_variables(r, p, NULL, "x") : NULL;
     }
 }
 
@@ -580,12 +554,10 @@ static void open_carries(row_loop *r, const row_walk *w)
             p->packed = k_decl(b, k_i64(b, 0), "packed");
         if (p->op->kind != L_SCAN || p->op->sweep != w->sweep)
             continue;
-        p->sum = w->only && row_any_order(r, p) ? variables(r, p, "sum") : NULL;
+        p->sum = w->only && row_any_order(r, p) ? row_variables(r, p, NULL, "sum") : NULL;
         if (!w->results)
             continue;
-        p->carry = row_values(r, p);
-        for (uint32_t c = 0; c < p->n; c++)
-            p->carry[c] = k_decl(b, p->state[c], "carry");
+        p->carry = row_variables(r, p, p->state, "carry");
         p->has_carry = p->has_state ? k_decl(b, p->has_state, "has_carry") : 0;
     }
 }

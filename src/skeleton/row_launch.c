@@ -7,7 +7,6 @@ void sk_row_prepare(sk_cluster *c, arena *a)
     const sk_options none = {.vector_bytes = 64, .final = true};
     sk_lower lw = {.l = c->l, .cluster = c, .options = &none, .arena = a, .name = "probe"};
     row_loop r = {.lw = &lw};
-    c->counted = arena_alloc(a, c->loop->op.n + 1);
     row_begin(&r, ROW_GANG);
     uint32_t early = 0, late = 0;
     c->chains = c->loop->sweeps <= 1;
@@ -57,18 +56,6 @@ bool sk_launch_row_pieces(const sk_call *x, sk_geometry *g)
     g->pieces = apart ? x->rows * g->slot[1] : 0;
     g->state_words = g->pieces * x->c->state_words;
     g->partials = apart && x->c->joins && x->pass != SK_PASS_SUMS ? g->slot[1] : 1;
-    return true;
-}
-
-bool sk_launch_row_lanes(const sk_call *x, sk_geometry *g)
-{
-    enum { FEW = 1024 };
-    if (x->columns > SK_SHORT || x->pass == SK_PASS_COMBINE)
-        return false;
-    g->slot[0] = x->columns;
-    g->slot[1] = x->rows;
-    g->slot[2] = FEW;
-    g->pieces = pieces_of(x->rows, FEW);
     return true;
 }
 

@@ -14,20 +14,11 @@ k_val *row_first_state(row_loop *r, const row_part *p)
     return x;
 }
 
-static k_val *piece_variables(row_loop *r, const row_part *p, const k_val *initial)
-{
-    k_val *v = row_values(r, p);
-    for (uint32_t c = 0; c < p->n; c++)
-        v[c] = k_decl(&r->lw->b, initial[c], "state");
-    return v;
-}
-
 static void set_combined(row_loop *r, const row_part *p, const k_val *variable, const k_val *first, const k_val *second)
 {
     k_val *out = row_values(r, p);
     row_apply(r, p, first, second, out);
-    for (uint32_t c = 0; c < p->n; c++)
-        k_set(&r->lw->b, variable[c], out[c]);
+    row_set(r, p, variable, out);
 }
 
 /* The state before piece number `piece` of the row, from that of its window and what follows in it. */
@@ -37,21 +28,19 @@ void row_state_before(row_loop *r, row_part *p, k_val piece, const k_val *window
     k_builder *b = &lw->b;
     bool base = p->fold.info->seed || p->fold.identity;
     k_val zero = k_i64(b, 0), within = k_let(b, OP_REM, piece, k_i64(b, ROW_WINDOW), 0);
-    k_val *v = piece_variables(r, p, window);
+    k_val *v = row_variables(r, p, window, "state");
     k_if(b, k_let(b, OP_GT, within, zero, 0));
     if (!base)
         k_if(b, k_let(b, OP_GE, piece, k_i64(b, ROW_WINDOW), 0));
     set_combined(r, p, v, window, in_window);
     if (!base) {
         k_else(b);
-        for (uint32_t c = 0; c < p->n; c++)
-            k_set(b, v[c], in_window[c]);
+        row_set(r, p, v, in_window);
         k_end(b);
     }
     k_end(b);
     p->state = row_values(r, p);
-    for (uint32_t c = 0; c < p->n; c++)
-        p->state[c] = k_get(b, v[c]);
+    row_get(r, p, v, p->state);
     p->has_state = base ? 0 : k_let(b, OP_GT, piece, zero, 0);
 }
 
@@ -62,25 +51,22 @@ void row_state_after(row_loop *r, const row_part *p, k_val piece, k_val *window,
     k_builder *b = &lw->b;
     bool base = p->fold.info->seed || p->fold.identity;
     k_val size = k_i64(b, ROW_WINDOW), within = k_let(b, OP_REM, piece, size, 0);
-    k_val *next = piece_variables(r, p, total), *far = piece_variables(r, p, window);
+    k_val *next = row_variables(r, p, total, "state"), *far = row_variables(r, p, window, "state");
     k_if(b, k_let(b, OP_GT, within, k_i64(b, 0), 0));
     set_combined(r, p, next, in_window, total);
     k_end(b);
-    for (uint32_t c = 0; c < p->n; c++)
-        in_window[c] = k_get(b, next[c]);
+    row_get(r, p, next, in_window);
     k_if(b, k_let(b, OP_EQ, within, k_i64(b, ROW_WINDOW - 1), 0));
     if (!base)
         k_if(b, k_let(b, OP_GE, piece, size, 0));
     set_combined(r, p, far, window, in_window);
     if (!base) {
         k_else(b);
-        for (uint32_t c = 0; c < p->n; c++)
-            k_set(b, far[c], in_window[c]);
+        row_set(r, p, far, in_window);
         k_end(b);
     }
     k_end(b);
-    for (uint32_t c = 0; c < p->n; c++)
-        window[c] = k_get(b, far[c]);
+    row_get(r, p, far, window);
 }
 
 /* --- what goes from piece to piece --- */

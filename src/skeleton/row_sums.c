@@ -20,43 +20,6 @@ void row_declare_sums(row_loop *r, row_part *p, int64_t levels)
         p->tail[c] = k_shared(&lw->b, p->fold.info->type[c], ROW_GANG, "tail");
 }
 
-static k_val *load_all(row_loop *r, const row_part *p, const k_mem *m, k_val at)
-{
-    k_val *x = row_values(r, p);
-    for (uint32_t c = 0; c < p->n; c++)
-        x[c] = k_load(&r->lw->b, m[c], at);
-    return x;
-}
-
-static void store_all(row_loop *r, const row_part *p, const k_mem *m, k_val at, const k_val *x)
-{
-    for (uint32_t c = 0; c < p->n; c++)
-        k_store(&r->lw->b, m[c], at, x[c]);
-}
-
-/* Variables with the part's types. */
-static k_val *variables(row_loop *r, const row_part *p, const k_val *initial)
-{
-    k_val *v = row_values(r, p);
-    for (uint32_t c = 0; c < p->n; c++)
-        v[c] = k_decl(&r->lw->b, initial ? initial[c] : k_literal(&r->lw->b, p->fold.info->type[c], 0), "x");
-    return v;
-}
-
-static void set_all(row_loop *r, const row_part *p, const k_val *variable, const k_val *x)
-{
-    for (uint32_t c = 0; c < p->n; c++)
-        k_set(&r->lw->b, variable[c], x[c]);
-}
-
-static k_val *get_all(row_loop *r, const row_part *p, const k_val *variable)
-{
-    k_val *x = row_values(r, p);
-    for (uint32_t c = 0; c < p->n; c++)
-        x[c] = k_get(&r->lw->b, variable[c]);
-    return x;
-}
-
 /* --- order is kept: a tree over blocks --- */
 
 k_val row_slot(row_loop *r, k_val block)
@@ -83,12 +46,12 @@ static void meet(row_loop *r, const row_part *p, k_val lane, int64_t half, k_val
             x[c] = there ? k_select(b, there, out[c], x[c]) : out[c];
         return;
     }
-    k_val *v = variables(r, p, x), low = k_let(b, OP_LT, lane, k_i64(b, half), 0);
+    k_val *v = row_variables(r, p, x, "x"), low = k_let(b, OP_LT, lane, k_i64(b, half), 0);
     k_if(b, there ? k_let(b, OP_AND, low, there, 0) : low);
     row_apply(r, p, x, right, out);
-    set_all(r, p, v, out);
+    row_set(r, p, v, out);
     k_end(b);
-    memcpy(x, get_all(r, p, v), p->n * sizeof(*x));
+    memcpy(x, row_get(r, p, v, NULL), p->n * sizeof(*x));
 }
 
 void row_tree(row_loop *r, const row_part *p, k_val level, k_val valid, k_val to)
@@ -99,13 +62,13 @@ void row_tree(row_loop *r, const row_part *p, k_val level, k_val valid, k_val to
     k_val width = k_i64(b, ROW_GANG), from = sk_mul(lw, level, width);
     k_val at = sk_add(lw, sk_add(lw, from, width), row_slot(r, to));
     k_val lane = k_for_all(b, width), block = all ? 0 : row_slot(r, lane);
-    k_val *x = load_all(r, p, p->node, sk_add(lw, from, lane));
+    k_val *x = row_load(r, p, p->node, sk_add(lw, from, lane), NULL);
     for (int64_t half = ROW_GANG / 2, distance = 1; half >= 1; half /= 2, distance *= 2) {
         k_val there = all ? 0 : k_let(b, OP_LT, sk_add(lw, block, k_i64(b, distance)), valid, 0);
         meet(r, p, lane, half, there, x);
     }
     k_if(b, k_let(b, OP_LT, lane, k_i64(b, 1), 0));
-    store_all(r, p, p->node, at, x);
+    row_store(r, p, p->node, at, x);
     k_end(b);
     k_end(b);
 }
@@ -119,27 +82,27 @@ static void halves(row_loop *r, const row_part *p, k_val level, k_val valid)
     k_builder *b = &lw->b;
     k_val first = sk_mul(lw, level, k_i64(b, ROW_SUMS));
     k_val lane = k_for_all(b, k_i64(b, ROW_GANG)), at = sk_add(lw, first, lane);
-    k_val *v = variables(r, p, NULL);
+    k_val *v = row_variables(r, p, NULL, "x");
     k_if(b, k_let(b, OP_LT, lane, valid, 0));
-    set_all(r, p, v, load_all(r, p, p->sums, at));
+    row_set(r, p, v, row_load(r, p, p->sums, at, NULL));
     k_end(b);
     k_val *out = row_values(r, p);
     k_if(b, k_let(b, OP_LT, sk_add(lw, lane, k_i64(b, ROW_GANG)), valid, 0));
-    row_apply(r, p, get_all(r, p, v), load_all(r, p, p->sums, sk_add(lw, at, k_i64(b, ROW_GANG))), out);
-    set_all(r, p, v, out);
+    row_apply(r, p, row_get(r, p, v, NULL), row_load(r, p, p->sums, sk_add(lw, at, k_i64(b, ROW_GANG)), NULL), out);
+    row_set(r, p, v, out);
     k_end(b);
     for (int64_t distance = ROW_GANG / 2; distance >= 1; distance /= 2) {
-        k_val *left = get_all(r, p, v), *right = row_values(r, p);
+        k_val *left = row_get(r, p, v, NULL), *right = row_values(r, p);
         for (uint32_t c = 0; c < p->n; c++)
             right[c] = k_shuffle(b, left[c], distance);
         k_val other = sk_add(lw, lane, k_i64(b, distance)), both = k_let(b, OP_LT, other, valid, 0);
         k_if(b, k_let(b, OP_AND, both, k_let(b, OP_LT, lane, k_i64(b, distance), 0), 0));
         row_apply(r, p, left, right, out);
-        set_all(r, p, v, out);
+        row_set(r, p, v, out);
         k_end(b);
     }
     k_if(b, k_let(b, OP_LT, lane, k_i64(b, 1), 0));
-    store_all(r, p, p->sums, first, get_all(r, p, v));
+    row_store(r, p, p->sums, first, row_get(r, p, v, NULL));
     k_end(b);
     k_end(b);
 }
@@ -209,12 +172,12 @@ static void commuting_piece(row_loop *r, const row_part *p, k_val piece, k_val p
     k_val row = sk_min(lw, size, sk_sub(lw, n, whole)); /* blocks of the level's piece */
     k_val used = accumulators(r, row), slot = k_let(b, OP_REM, within, used, 0);
     k_val to = sk_add(lw, sk_add(lw, first, sums), slot);
-    k_val *x = variables(r, p, load_all(r, p, p->sums, first)), *out = row_values(r, p);
+    k_val *x = row_variables(r, p, row_load(r, p, p->sums, first, NULL), "x"), *out = row_values(r, p);
     k_if(b, k_let(b, OP_GE, within, used, 0));
-    row_apply(r, p, load_all(r, p, p->sums, to), get_all(r, p, x), out);
-    set_all(r, p, x, out);
+    row_apply(r, p, row_load(r, p, p->sums, to, NULL), row_get(r, p, x, NULL), out);
+    row_set(r, p, x, out);
     k_end(b);
-    store_all(r, p, p->sums, to, get_all(r, p, x));
+    row_store(r, p, p->sums, to, row_get(r, p, x, NULL));
     k_set(b, level, sk_add(lw, k_get(b, level), one));
     k_val root = k_let(b, OP_AND, ends, k_let(b, OP_EQ, n, one, 0), 0);
     k_val full = k_let(b, OP_EQ, within, k_i64(b, ROW_PIECE - 1), 0);

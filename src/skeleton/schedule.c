@@ -4,34 +4,46 @@
 
 #include "kernel/narrow.h"
 
+/* classes of clusters */
+enum {
+    OF_PLAIN = 1 << L_CLASS_PLAIN,
+    OF_STENCIL = 1 << L_CLASS_STENCIL,
+    OF_FOLD = 1 << L_CLASS_FOLD,
+    OF_ROW = 1 << L_CLASS_ROW
+};
+
 typedef struct schedule {
-    l_class class;    /* of clusters that it is for */
+    unsigned classes; /* that it is for */
     const char *name; /* of its kernels */
     bool (*launch)(const sk_call *x, sk_geometry *g);
     void (*build)(sk_lower *lw);
 } schedule;
 
 static const schedule table[SK_VARIANTS] = {
-    [SK_MAP_ACROSS] = {L_CLASS_PLAIN, "map_across", sk_launch_map_across, sk_build_map_across},
-    [SK_MAP_TILES] = {L_CLASS_PLAIN, "map_tiles", sk_launch_map_tiles, sk_build_map_tiles},
-    [SK_MAP_ROWS] = {L_CLASS_PLAIN, "map_rows", sk_launch_map_rows, sk_build_map_rows},
-    [SK_MAP_FLAT] = {L_CLASS_PLAIN, "map", sk_launch_map_flat, sk_build_map_flat},
-    [SK_STENCIL] = {L_CLASS_STENCIL, "stencil", sk_launch_stencil, sk_build_stencil},
-    [SK_FOLD_COLUMNS] = {L_CLASS_FOLD, "fold_columns", sk_launch_fold_columns, sk_build_fold_columns},
-    [SK_CHOOSE_COLUMNS] = {L_CLASS_FOLD, "choose_columns", sk_launch_choose_columns, sk_build_choose_columns},
-    [SK_FOLD_BESIDE] = {L_CLASS_FOLD, "fold_rows", sk_launch_fold_beside, sk_build_fold_beside},
-    [SK_FOLD_CHOICE] = {L_CLASS_FOLD, "fold_choice", sk_launch_fold_choice, sk_build_fold_choice},
-    [SK_FOLD_SHORT] = {L_CLASS_FOLD, "fold_rows", sk_launch_fold_short, sk_build_fold_short},
-    [SK_FOLD_ROWS] = {L_CLASS_FOLD, "fold_rows", sk_launch_fold_rows, sk_build_fold_rows},
-    [SK_FOLD_TREE] = {L_CLASS_FOLD, "fold", sk_launch_fold_tree, sk_build_fold_tree},
-    [SK_GROUP_CHUNKS] = {L_CLASS_FOLD, "fold_chunks", sk_launch_group_chunks, sk_build_group_chunks},
-    [SK_GROUP_ROWS] = {L_CLASS_FOLD, "fold_rows", sk_launch_group_rows, sk_build_group_rows},
-    [SK_GROUP_PIECE] = {L_CLASS_FOLD, "fold", sk_launch_group_piece, sk_build_group_piece},
-    [SK_ROW_STATES] = {L_CLASS_ROW, "row_states", sk_launch_row_states, sk_build_row_states},
-    [SK_ROW_PIECES] = {L_CLASS_ROW, "row_pieces", sk_launch_row_pieces, sk_build_row_pieces},
-    [SK_ROW_LANES] = {L_CLASS_ROW, "short_rows", sk_launch_row_lanes, sk_build_row_lanes},
-    [SK_ROW_BLOCK] = {L_CLASS_ROW, "rows", sk_launch_row_block, sk_build_row_block},
+    [SK_MAP_ACROSS] = {OF_PLAIN, "map_across", sk_launch_map_across, sk_build_map_across},
+    [SK_MAP_TILES] = {OF_PLAIN, "map_tiles", sk_launch_map_tiles, sk_build_map_tiles},
+    [SK_MAP_ROWS] = {OF_PLAIN, "map_rows", sk_launch_map_rows, sk_build_map_rows},
+    [SK_MAP_FLAT] = {OF_PLAIN, "map", sk_launch_map_flat, sk_build_map_flat},
+    [SK_STENCIL] = {OF_STENCIL, "stencil", sk_launch_stencil, sk_build_stencil},
+    [SK_FOLD_COLUMNS] = {OF_FOLD, "fold_columns", sk_launch_fold_columns, sk_build_fold_columns},
+    [SK_CHOOSE_COLUMNS] = {OF_FOLD, "choose_columns", sk_launch_choose_columns, sk_build_choose_columns},
+    [SK_FOLD_BESIDE] = {OF_FOLD, "fold_rows", sk_launch_fold_beside, sk_build_fold_beside},
+    [SK_FOLD_CHOICE] = {OF_FOLD, "fold_choice", sk_launch_fold_choice, sk_build_fold_choice},
+    [SK_ROW_STATES] = {OF_ROW, "row_states", sk_launch_row_states, sk_build_row_states},
+    [SK_ROW_PIECES] = {OF_ROW, "row_pieces", sk_launch_row_pieces, sk_build_row_pieces},
+    [SK_LANES] = {OF_FOLD | OF_ROW, "short_rows", sk_launch_lanes, sk_build_lanes},
+    [SK_FOLD_ROWS] = {OF_FOLD, "fold_rows", sk_launch_fold_rows, sk_build_fold_rows},
+    [SK_FOLD_TREE] = {OF_FOLD, "fold", sk_launch_fold_tree, sk_build_fold_tree},
+    [SK_GROUP_CHUNKS] = {OF_FOLD, "fold_chunks", sk_launch_group_chunks, sk_build_group_chunks},
+    [SK_GROUP_ROWS] = {OF_FOLD, "fold_rows", sk_launch_group_rows, sk_build_group_rows},
+    [SK_GROUP_PIECE] = {OF_FOLD, "fold", sk_launch_group_piece, sk_build_group_piece},
+    [SK_ROW_BLOCK] = {OF_ROW, "rows", sk_launch_row_block, sk_build_row_block},
 };
+
+static bool is_for(sk_variant v, const sk_cluster *c)
+{
+    return table[v].classes >> c->loop->class & 1;
+}
 
 /* --- launches --- */
 
@@ -71,7 +83,7 @@ void sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
     double elements = (double)x.rows * (double)x.columns;
     for (sk_variant v = 0; v < SK_VARIANTS; v++) {
         *g = (sk_geometry){.variant = v, .pass = round.pass, .partials = 1};
-        if (table[v].class == c->loop->class && table[v].launch(&x, g))
+        if (is_for(v, c) && table[v].launch(&x, g))
             break;
     }
     g->work = elements * (combine ? 1.0 : c->loop->flops + c->loop->reads_per_element + 1.0);
@@ -103,7 +115,7 @@ sk_kernel *sk_build(const sk_cluster *c, sk_variant variant, sk_pass pass, const
                     sk_reason *why)
 {
     *why = (sk_reason){0};
-    if (variant >= SK_VARIANTS || table[variant].class != c->loop->class) {
+    if (variant >= SK_VARIANTS || !is_for(variant, c)) {
         why->text = "unknown variant";
         return NULL;
     }

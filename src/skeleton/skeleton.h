@@ -103,18 +103,20 @@ typedef enum {
     SK_CHOOSE_COLUMNS, /* the same of operators that choose an element by its key */
     SK_FOLD_BESIDE,    /* lanes over rows along one dimension, a lane having all rows of small dimensions behind it */
     SK_FOLD_CHOICE,    /* operators that choose an element by its key: its place first, then the element */
-    SK_FOLD_SHORT,     /* lanes over rows, each row left to right: rows of at most SK_SHORT elements */
-    SK_FOLD_ROWS,      /* lanes over rows, operators that keep order */
-    SK_FOLD_TREE,      /* lanes within a row; one partial result per piece */
+    /* row loops (L_CLASS_ROW) */
+    SK_ROW_STATES, /* a block takes a row and makes what its pieces add the states before them */
+    SK_ROW_PIECES, /* a block takes a piece of a row; states of scans go from piece to piece, or by SK_ROW_STATES */
+    /* both */
+    SK_LANES, /* lanes over rows, each from left to right: rows of at most SK_SHORT elements */
+    /* folds */
+    SK_FOLD_ROWS, /* lanes over rows, operators that keep order */
+    SK_FOLD_TREE, /* lanes within a row; one partial result per piece */
     /* the same where blocks are many threads: devices with a `group` */
     SK_GROUP_CHUNKS, /* in order: each thread walks a stretch of a row, staged through shared memory */
     SK_GROUP_ROWS,   /* commuting folds: a block folds several rows of one piece each */
     SK_GROUP_PIECE,  /* commuting folds: a block folds one piece of a row */
-    /* row loops (L_CLASS_ROW) */
-    SK_ROW_STATES, /* a block takes a row and makes what its pieces add the states before them */
-    SK_ROW_PIECES, /* a block takes a piece of a row; states of scans go from piece to piece, or by SK_ROW_STATES */
-    SK_ROW_LANES,  /* lanes over rows, each from left to right: rows of at most SK_SHORT elements */
-    SK_ROW_BLOCK,  /* a block walks along whole rows, sweep after sweep */
+    /* row loops */
+    SK_ROW_BLOCK, /* a block walks along whole rows, sweep after sweep */
     SK_VARIANTS
 } sk_variant;
 
