@@ -19,6 +19,12 @@ void k_share(kernel *k, arena *a);
 /* What does not change in a loop is computed before it, out of as many loops as that holds for. Values in an IF stay in
  * it: its loop may never need them. */
 void k_hoist(kernel *k, arena *a);
+/* Conditions, minima, maxima and absolute values that are known where they stand: by intervals (ranges.h), by an IF
+ * around, or by a CHECK or BREAK_IF before. Of an IF the branch that is taken is left, and a CHECK that holds goes. */
+void k_decide(kernel *k, arena *a);
+/* Strength reduction: a loop's index divided by what does not change goes along with the index, as a quotient and a
+ * remainder. Divisions by literals are left to compilers, which know better. */
+void k_reduce(kernel *k, arena *a);
 /* Dead code: values that nobody uses, stores to shared and private memory that nobody reads, variables that nobody
  * reads, and loops and conditions around nothing. */
 void k_dead(kernel *k, arena *a);

@@ -14,6 +14,14 @@ static const pass_case cases[] = {
      "%13:i64 = load @7[0] %14:i64 = add %12, %11 store @4[%14] = %12 } }",
      "%10:i64 = mul %1, %2 for_all %9:i64 < 8 { for %11:i64 = 0 to %1 { %14:i64 = add %10, %11 "
      "store @4[%14] = %10 } }"},
+    /* The second check of an index, which is another value until values are shared. */
+    {"for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:bool = lt %10, %1 check 1: %11, %9, %10, %1 %12:f32 = load "
+     "@1[%10] "
+     "%13:i64 = load @2[%9] %14:bool = lt %13, %1 check 2: %14, %9, %13, %1 %15:f32 = load @1[%13] "
+     "%16:f32 = add %12, %15 store @3[%9] = %16 }",
+     "for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:bool = lt %10, %1 check 1: %11, %9, %10, %1 %12:f32 = load "
+     "@1[%10] "
+     "%16:f32 = add %12, %12 store @3[%9] = %16 }"},
 };
 
 static void test_cases(void **state)
