@@ -79,8 +79,8 @@ struct sn_program {
     plan *plan;
     run_program *run;
     program_version *large;   /* where parameters are beyond the caches; NULL: as above */
-    program_version *few[2];  /* the same two, where rows are few; NULL: as with many */
-    struct program_rows *rows; /* of loops that are others where rows are few (versions.c); NULL: there are none */
+    program_version *once[2]; /* the same two, where loops are to go over rows once; NULL: they do anyhow */
+    struct program_rows *rows; /* of loops that go over rows several times (versions.c); NULL: there are none */
     uint32_t params, results; /* components: arguments of a call */
     sn_array **constant; /* devices with memory of their own: the program's data, which go there once; NULL on others */
     atomic_uint_fast64_t conversions, converted_bytes; /* of arrays of structs */
@@ -109,9 +109,9 @@ struct sn_array {
 
 /* versions.c: the pass "literals"; keeps the clusters that it had to look at, if they are right still. */
 void api_share_literals(sn_program *p);
-/* A program has loops for parameters within the caches, for larger ones, which are worth computing more to
- * keep less, and for few and long rows, which are not worth one worker each. Makes those that differ, in the program's
- * arena. */
+/* A program has loops for parameters within the caches, for larger ones, which are worth computing more to keep less,
+ * and for rows that are not worth going over several times: few and long ones, which would not keep all workers busy,
+ * and short ones, where ends of sweeps take longer than elements. Makes those that differ, in the program's arena. */
 void api_make_versions(sn_program *p);
 void api_free_versions(sn_program *p);
 size_t api_large(const sn_program *p); /* from so many bytes on */
@@ -120,7 +120,7 @@ size_t api_large(const sn_program *p); /* from so many bytes on */
 run_program *api_version(const sn_program *p, const run_argument *in, size_t bytes, void *room);
 size_t api_version_room(const sn_program *p);
 /* Versions besides the first are numbered by what they are for; NULL: there is none. */
-enum { API_LARGE = 1, API_FEW_ROWS = 2, API_VERSIONS = 4 };
+enum { API_LARGE = 1, API_ONE_SWEEP = 2, API_VERSIONS = 4 };
 const program_version *api_other_version(const sn_program *p, unsigned k);
 void api_record(sn_program *p, bool on);                         /* run_record of all of them */
 void api_print_when(const sn_program *p, unsigned k, text *out); /* "where ...:" */

@@ -201,7 +201,7 @@ static bool profile(explaining *e)
     for (unsigned k = 1; k < API_VERSIONS; k++) {
         const program_version *v = api_other_version(e->p, k);
         if (v)
-            version[n++] = (run_told){v->run, (k & API_LARGE) != 0, (k & API_FEW_ROWS) != 0};
+            version[n++] = (run_told){v->run, (k & API_LARGE) != 0, (k & API_ONE_SWEEP) != 0};
     }
     const run_roof *roof = run_recorded(e->p->run) ? roof_of(e->p->context) : NULL;
     (json ? run_print_profile_json : run_print_profile)(n, version, roof, e->out);

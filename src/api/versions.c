@@ -86,7 +86,7 @@ static program_version version(const sn_program *p, const l_options *loops, l_pr
     return v;
 }
 
-/* --- few rows --- */
+/* --- rows that are gone over once --- */
 
 typedef struct row_loop {
     uint8_t rank;
@@ -98,8 +98,11 @@ typedef struct program_rows {
     VEC(row_loop) loop;
 } program_rows;
 
-/* Rows that are shorter than this take too little time to be shared. */
-enum { LONG_ROW = 8 * 4096 };
+enum {
+    LONG_ROW = 8 * 4096, /* shorter ones take too little time to be shared */
+    LONG_ENOUGH =
+        400 /* the end of each sweep, where a tree of 128 accumulators is folded, takes the time of 300 elements */
+};
 
 /* Is the term made of extents of parameters alone? */
 static bool known_before(sn_program *p, ir_id extent)
@@ -163,8 +166,9 @@ static rows_room room_of(const sn_program *p, void *room)
     return r;
 }
 
-/* Would some loop leave workers without a row that is worth sharing? */
-static bool few_rows(const sn_program *p, const run_argument *in, void *room)
+/* Would some loop leave workers without a row that is worth sharing, or spend its time at the ends of sweeps? Rows of
+ * up to SK_SHORT elements have no tree. */
+static bool one_sweep(const sn_program *p, const run_argument *in, void *room)
 {
     const plan *pl = p->plan;
     rows_room r = room_of(p, room);
@@ -190,7 +194,7 @@ static bool few_rows(const sn_program *p, const run_argument *in, void *room)
             rows *= d ? length : 1;
             length = v->bad ? 0 : (double)(int64_t)v->bits;
         }
-        if (length > LONG_ROW && rows < 2 * workers)
+        if ((length > LONG_ROW && rows < 2 * workers && workers > 1) || (length > SK_SHORT && length < LONG_ENOUGH))
             return true;
     }
     return false;
@@ -213,21 +217,21 @@ void api_make_versions(sn_program *p)
         p->large = arena_alloc(&p->arena, sizeof(*p->large));
         *p->large = version(p, &loops, NULL, p->run);
     }
-    if (first.clusters->rows && cx->engine.device->limits->workers > 1)
+    if (first.clusters->rows)
         find_rows(p);
-    loops.few_rows = true;
+    loops.one_sweep = true;
     for (unsigned large = 0; large < 2 && p->rows; large++) {
         if (large && !p->large)
             break;
         loops.large = large;
-        p->few[large] = arena_alloc(&p->arena, sizeof(*p->few[large]));
-        *p->few[large] = version(p, &loops, NULL, p->run);
+        p->once[large] = arena_alloc(&p->arena, sizeof(*p->once[large]));
+        *p->once[large] = version(p, &loops, NULL, p->run);
     }
 }
 
 void api_free_versions(sn_program *p)
 {
-    const program_version *all[] = {p->few[1], p->few[0], p->large};
+    const program_version *all[] = {p->once[1], p->once[0], p->large};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (all[i] && all[i]->run)
             run_program_free(all[i]->run);
@@ -243,14 +247,14 @@ size_t api_large(const sn_program *p)
 run_program *api_version(const sn_program *p, const run_argument *in, size_t bytes, void *room)
 {
     bool large = p->large && bytes > api_large(p);
-    if (p->rows && few_rows(p, in, room))
-        return p->few[large]->run;
+    if (p->rows && one_sweep(p, in, room))
+        return p->once[large]->run;
     return large ? p->large->run : p->run;
 }
 
 const program_version *api_other_version(const sn_program *p, unsigned k)
 {
-    return k == API_LARGE ? p->large : p->few[(k & API_LARGE) != 0];
+    return k == API_LARGE ? p->large : p->once[(k & API_LARGE) != 0];
 }
 
 void api_record(sn_program *p, bool on)
@@ -266,9 +270,10 @@ void api_print_when(const sn_program *p, unsigned k, text *out)
     text_add(out, "where ");
     if (k & API_LARGE)
         text_printf(out, "the parameters have more than %zu bytes together", api_large(p));
-    if (k == (API_LARGE | API_FEW_ROWS))
+    if (k == (API_LARGE | API_ONE_SWEEP))
         text_add(out, " and ");
-    if (k & API_FEW_ROWS)
-        text_add(out, "rows are few and long");
+    if (k & API_ONE_SWEEP)
+        text_printf(out, "rows are few and long, or have more than %d and fewer than %d elements", SK_SHORT,
+                    LONG_ENOUGH);
     text_add(out, ":\n");
 }

@@ -108,8 +108,8 @@ typedef struct l_options {
     bool cost_model; /* false: producers are always delayed (as Accelerate does) */
     bool large;      /* arrays are beyond the caches: computing again costs less than memory more often */
     bool rows; /* folds along rows fuse with what reads their results in the same rows: row loops of several sweeps */
-    bool few_rows; /* ... but not here: there are fewer rows than would keep the workers busy, and a row has one worker
-                    */
+    bool one_sweep; /* ... but not here: rows are short, or fewer than would keep the workers busy: a row has one worker
+                     */
     bool threads;  /* a block of the device is many threads */
     uint32_t cap;    /* most scalar nodes in a cluster, but for an operation that has more; 0: the default */
 } l_options;
@@ -126,7 +126,7 @@ typedef struct l_program {
     uint32_t nodes;         /* length of the two tables below */
     uint32_t *cluster_of;   /* per array node: 1 + its cluster if it is an anchor, else 0 */
     bool sized;             /* some choice depends on whether arrays are `large` */
-    bool rows; /* some loop goes over its rows several times: a call with few and long ones wants `few_rows` */
+    bool rows; /* some loop goes over its rows several times: some calls want `one_sweep` (api/versions.c) */
     bool *manifest;         /* per array node: it is in memory at some time (inputs included) */
     l_part *part;           /* per component of all results, in order: itself, or the fold or forced array it is picked from */
     uint32_t *number;       /* per array node: n of its name "an" in texts, as ir_print numbers them */

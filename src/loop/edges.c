@@ -10,7 +10,7 @@ static bool fusable_after_row(const l_fusing *c, ir_id from, ir_id to, l_access 
         return false;
     if (c->outer[to])
         return access == L_SAME;
-    return access == L_OUTER && c->options->rows && !c->options->few_rows && c->class[to] != L_CLASS_STENCIL;
+    return access == L_OUTER && c->options->rows && !c->options->one_sweep && c->class[to] != L_CLASS_STENCIL;
 }
 
 bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *why)

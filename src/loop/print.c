@@ -77,7 +77,7 @@ static void print_in_row(const l_op *op, text *out)
     else
         text_printf(out, ", %s in sweep %u", kind[op->kind], op->sweep);
     if (op->again)
-        text_add(out, ", computed again later");
+        text_add(out, ", kept in cache or computed again later");
 }
 
 static bool same_in_row(const l_cluster *c, const l_op *x, const l_op *y)

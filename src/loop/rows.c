@@ -54,7 +54,7 @@ static void note_readers(const ir_program *p, const l_nodes *nodes, const ir_id 
 ir_id *l_rows_outer(ir_program *p, const l_options *options, const l_nodes *nodes)
 {
     ir_id *outer = arena_alloc(p->arena, nodes->all * sizeof(*outer));
-    if (!options->fuse || !options->rows || options->few_rows)
+    if (!options->fuse || !options->rows || options->one_sweep)
         return outer;
     bool *read = arena_alloc(p->arena, nodes->all);
     note_readers(p, nodes, outer, read);
@@ -252,6 +252,19 @@ static bool computed_again(const ir_program *p, const l_options *options, const 
     return times * (n->flops + n->bytes * read) <= times * own * read + write;
 }
 
+/* Where blocks have room for a row, what takes long waits there (skeleton/row_keep.c), and is computed again in longer
+ * rows. Not what is made of other elements, which would all be computed again with it. */
+static bool waits(const l_options *options, const l_cluster *c, const l_node *n, const uint32_t *slot)
+{
+    enum { MOST_AGAIN = 200 }; /* operations */
+    bool first = true;
+    for (uint32_t d = 0; d < n->dep.n; d++) {
+        uint32_t from = slot[n->dep.at[d].array];
+        first &= !from || c->op.at[from - 1].kind != L_ELEMENT || c->op.at[from - 1].outer;
+    }
+    return first && !options->threads && n->flops < MOST_AGAIN;
+}
+
 void l_rows_keep(const l_program *l, const l_options *options, const l_nodes *nodes, l_cluster *c, uint32_t *slot)
 {
     ir_program *p = l->ir;
@@ -266,7 +279,8 @@ void l_rows_keep(const l_program *l, const l_options *options, const l_nodes *no
         for (uint32_t rest = later; rest; rest &= rest - 1)
             times++;
         if (later && op->kind == L_ELEMENT && !op->outer)
-            op->again = computed_again(p, options, c, n, op->term, l->manifest[op->term], times);
+            op->again = (!l->manifest[op->term] && waits(options, c, n, slot)) ||
+                        computed_again(p, options, c, n, op->term, l->manifest[op->term], times);
         if (later && op->kind != L_FOLD && !op->outer && !op->again)
             l->manifest[op->term] = true;
         for (uint32_t d = 0; d < n->dep.n; d++)

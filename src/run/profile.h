@@ -47,7 +47,8 @@ void run_note_call(struct run_program *r, uint64_t since);
 
 typedef struct run_told { /* a version of a program, all of which record in the same profile */
     struct run_program *r;
-    bool large, few_rows; /* the calls that run it: whose arguments are large, whose rows are few and long */
+    bool large, one_sweep; /* the calls that run it: whose arguments are large, whose rows are not worth going over
+                              several times */
 } run_told;
 
 /* A table for people, and JSON, of `n` versions, the first of which every program has. `roof`: NULL if the machine's

@@ -17,7 +17,7 @@ enum {
 
 typedef struct launches { /* of one kernel over the same extents, as it is told */
     const run_program *r;
-    bool large, few_rows;
+    bool large, one_sweep;
     uint32_t cluster, alike; /* alike: further clusters that share its line */
     const run_row *row;
     uint64_t count, total, least; /* nanoseconds */
@@ -104,7 +104,7 @@ static void count_work(const telling *t, launches *l)
 static void add_row(telling *t, const run_told *of, uint32_t cluster, const run_row *row)
 {
     const run_timing *time = &row->time;
-    launches l = {.r = of->r, .large = of->large, .few_rows = of->few_rows, .cluster = cluster, .row = row};
+    launches l = {.r = of->r, .large = of->large, .one_sweep = of->one_sweep, .cluster = cluster, .row = row};
     l.count = get(&time->count);
     if (!l.count)
         return;
@@ -261,9 +261,9 @@ static void print_extents(const launches *l, const char *separator, text *out)
 
 static void print_name(const launches *l, text *out)
 {
-    if (l->large || l->few_rows)
-        text_printf(out, "for %s%s%s: ", l->large ? "large arguments" : "", l->large && l->few_rows ? ", " : "",
-                    l->few_rows ? "few rows" : "");
+    if (l->large || l->one_sweep)
+        text_printf(out, "for %s%s%s: ", l->large ? "large arguments" : "", l->large && l->one_sweep ? ", " : "",
+                    l->one_sweep ? "rows gone over once" : "");
     text_printf(out, "cluster %u", l->cluster);
     if (l->alike)
         text_printf(out, " and %u like it", l->alike);
@@ -452,8 +452,8 @@ static uint64_t whole(double x)
 
 static void json_launches(const launches *l, text *out)
 {
-    text_printf(out, "    {\"cluster\": %u, \"large\": %s, \"few_rows\": %s, ", l->cluster, l->large ? "true" : "false",
-                l->few_rows ? "true" : "false");
+    text_printf(out, "    {\"cluster\": %u, \"large\": %s, \"one_sweep\": %s, ", l->cluster,
+                l->large ? "true" : "false", l->one_sweep ? "true" : "false");
     if (l->row->variant) {
         text_printf(out, "\"kernel\": \"%s\", \"over\": ", l->row->variant->built->k->name);
         print_extents(l, ", ", out);

@@ -49,12 +49,19 @@ typedef struct row_part { /* a member of the loop */
     k_mem *out;   /* FOLD: results, or partial results */
 } row_part;
 
+typedef struct row_kept { /* a term whose values wait in shared memory, by position in the row, for later sweeps */
+    ir_id term;
+    uint8_t sweep; /* that computes it */
+    k_mem memory;
+} row_kept;
+
 typedef struct row_loop {
     sk_lower *lw;
     sk_folds folds; /* for what is shared with fold.c */
     bool combine; /* folds only, of partial results */
     bool right;
     VEC(row_part) part;
+    VEC(row_kept) keeps;         /* where a block walks along whole rows that are not too long */
     k_val length, row, row_base; /* of the row at hand */
 } row_loop;
 
@@ -115,6 +122,18 @@ void row_bind(row_loop *r, k_val j);
 void row_bind_row(row_loop *r, k_val row);
 /* The results that other members of this sweep and later ones read, from their cells. */
 void row_bind_cells(row_loop *r, uint8_t sweep);
+
+/* --- what sweeps leave for later ones (row_keep.c) --- */
+
+/* Finds the terms that are worth keeping, and how many bytes these are at each position. */
+size_t row_find_kept(row_loop *r);
+/* The longest row that can be kept so; 0: nothing is. */
+int64_t row_kept_length(size_t bytes);
+void row_declare_kept(row_loop *r); /* finds them, too */
+/* At position `j` of the row, in the list that computes a sweep's elements: what earlier sweeps have left is known;
+ * what later ones will need is kept, once it is known. */
+void row_use_kept(row_loop *r, uint8_t sweep, k_val j);
+void row_keep(row_loop *r, uint8_t sweep, k_val j);
 
 /* --- gangs (row_gang.c) --- */
 

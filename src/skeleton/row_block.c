@@ -192,6 +192,8 @@ void sk_build_row_block(sk_lower *lw)
     k_builder *b = &lw->b;
     for (uint32_t i = 0; i < r->part.n; i++)
         row_declare(r, &r->part.at[i], true, true);
+    if (lw->options->row)
+        row_declare_kept(r);
     r->length = sk_slot(lw, 0, "row_length");
     k_val rows = sk_slot(lw, 1, "rows"), some = sk_slot(lw, 2, "rows_a_piece"), first = sk_mul(lw, k_piece(b), some);
     k_val row = k_for(b, first, sk_min(lw, sk_add(lw, first, some), rows), false);

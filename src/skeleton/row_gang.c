@@ -426,7 +426,9 @@ static void elements(row_loop *r, const gang *g, void *env)
     sk_lower *lw = r->lw;
     const members *m = env;
     k_val *next, *keep = arena_alloc(lw->arena, (r->part.n + 1) * sizeof(k_val));
+    row_use_kept(r, m->w->sweep, g->j);
     list_terms(r, m, &next);
+    row_keep(r, m->w->sweep, g->j);
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
         if (!is_now(r, m, i))

@@ -19,6 +19,7 @@ void sk_row_prepare(sk_cluster *c, arena *a)
         c->chains &= !p->op->outer && (p->op->kind != L_SCAN || p->harmless); /* its code only computes */
     }
     c->chains &= early <= K_MOST_CARRIED && late <= K_MOST_CARRIED && early > 0;
+    c->kept_bytes = row_find_kept(&r);
     c->late_words = late ? 1 + late : 0;
     c->state_words = 1 + early + c->late_words;
 }
@@ -66,6 +67,8 @@ bool sk_launch_row_block(const sk_call *x, sk_geometry *g)
     g->slot[0] = x->columns;
     g->slot[1] = x->rows;
     g->slot[2] = larger(1, smaller(share, most));
+    g->row = x->pass != SK_PASS_COMBINE && x->o->vector_bytes && !x->o->group &&
+             x->columns <= row_kept_length(x->c->kept_bytes);
     g->pieces = pieces_of(x->rows, g->slot[2]);
     return true;
 }

@@ -43,7 +43,7 @@ static void expect_launches(const sn_program *p, uint64_t first, uint64_t few)
 {
     uint64_t of_few = 0, large = p->large ? run_launches(p->large->run) : 0;
     for (unsigned k = 0; k < 2; k++)
-        of_few += p->few[k] ? run_launches(p->few[k]->run) : 0;
+        of_few += p->once[k] ? run_launches(p->once[k]->run) : 0;
     assert_int_equal(run_launches(p->run) + large, first);
     assert_int_equal(of_few > 0, few > 0);
 }
@@ -68,8 +68,10 @@ static void few_and_long_rows_have_loops_of_their_own(void **state)
     float *x = numbers(), *many = malloc(MANY * LONG * sizeof *many), *few = malloc(FEW * LONG * sizeof *few);
     assert_true(many && few);
     says(p, "clusters", "row loop over [n, m], 3 sweeps");
-    says(p, "clusters", "where rows are few and long:\ncluster 0: fold loop over [n, m]");
-    says(p, "plan", "rows are few and long:");
+    says(p, "clusters",
+         "where rows are few and long, or have more than 32 and fewer than 400 elements:\ncluster 0: fold loop over "
+         "[n, m]");
+    says(p, "plan", "rows are few and long, or");
     assert_int_equal(sn_call(p, sn_in(x, MANY, LONG), sn_into(many, MANY, LONG)), SN_OK);
     expect_launches(p, 1, 0);
     assert_int_equal(sn_call(p, sn_in(x, FEW, SHORT), sn_into(few, FEW, SHORT)), SN_OK);
@@ -106,13 +108,76 @@ static void also_where_the_rows_are_counted_first(void **state)
 static void one_worker_takes_rows_as_they_come(void **state)
 {
     (void)state;
+    if (!on_cpu())
+        skip();
     sn_context *cx = workers(1);
     sn_program *p = sn_compile(cx, "[n,m]f32 -> [n,m]f32", softmax);
-    assert_non_null(p);
-    if (on_cpu())
-        assert_null(strstr(sn_explain(p, "clusters"), "few and long"));
+    float *x = numbers(), *y = malloc(FEW * LONG * sizeof *y);
+    assert_true(p && y);
+    assert_int_equal(sn_call(p, sn_in(x, FEW, LONG), sn_into(y, FEW, LONG)), SN_OK);
+    expect_launches(p, 1, 0);
+    free(x), free(y);
     sn_drop(p);
     sn_close(cx);
+}
+
+/* The end of a sweep takes the time of some hundred elements, but not where rows are folded from left to right. */
+static void short_rows_are_gone_over_once(void **state)
+{
+    static const struct {
+        int64_t length;
+        bool once;
+    } cases[] = {{7, false}, {32, false}, {33, true}, {100, true}, {399, true}, {400, false}, {1001, false}};
+    (void)state;
+    if (!on_cpu())
+        skip();
+    sn_context *cx = workers(2), *apart = workers(2);
+    apart->row_loops = false;
+    float *x = numbers();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        enum { ROWS = 40 };
+        int64_t m = cases[i].length;
+        float *y = malloc((size_t)(ROWS * m) * sizeof *y), *z = malloc((size_t)(ROWS * m) * sizeof *z);
+        sn_program *p = sn_compile(cx, "[n,m]f32 -> [n,m]f32", softmax);
+        sn_program *q = sn_compile(apart, "[n,m]f32 -> [n,m]f32", softmax);
+        assert_true(p && q && y && z);
+        assert_int_equal(sn_call(p, sn_in(x, ROWS, m), sn_into(y, ROWS, m)), SN_OK);
+        assert_int_equal(sn_call(q, sn_in(x, ROWS, m), sn_into(z, ROWS, m)), SN_OK);
+        expect_launches(p, !cases[i].once, cases[i].once);
+        assert_memory_equal(y, z, (size_t)(ROWS * m) * sizeof *y);
+        sn_drop(p), sn_drop(q);
+        free(y), free(z);
+    }
+    free(x);
+    sn_close(cx), sn_close(apart);
+}
+
+/* What takes long waits in shared memory for the next sweep, where the block has room for the row. */
+static void long_elements_wait_for_the_next_sweep(void **state)
+{
+    (void)state;
+    if (!on_cpu())
+        skip();
+    sn_context *cx = workers(2), *apart = workers(2);
+    apart->row_loops = false;
+    float *x = numbers();
+    for (int turn = 0; turn < 2; turn++) {
+        int64_t m = turn ? 38000 : 2000; /* room is for 32768 */
+        float *y = malloc((size_t)(MANY * m) * sizeof *y), *z = malloc((size_t)(MANY * m) * sizeof *z);
+        sn_program *p = sn_compile(cx, "[n,m]f32 -> [n,m]f32", softmax);
+        sn_program *q = sn_compile(apart, "[n,m]f32 -> [n,m]f32", softmax);
+        assert_true(p && q && y && z);
+        assert_int_equal(sn_call(p, sn_in(x, MANY, m), sn_into(y, MANY, m)), SN_OK);
+        assert_int_equal(sn_call(q, sn_in(x, MANY, m), sn_into(z, MANY, m)), SN_OK);
+        const char *kernels = sn_explain(p, "kernels");
+        assert_int_equal(strstr(kernels, "shared @waiting") != NULL, turn == 0);
+        says(p, "plan", "1 clusters, 0 buffers");
+        assert_memory_equal(y, z, (size_t)(MANY * m) * sizeof *y);
+        sn_drop(p), sn_drop(q);
+        free(y), free(z);
+    }
+    free(x);
+    sn_close(cx), sn_close(apart);
 }
 
 /* Of rows of three: their lengths, and what is made of them, are in no memory. */
@@ -170,12 +235,12 @@ static void they_are_in_the_profile(void **state)
     assert_true(p && y);
     sn_profile(p, true);
     assert_int_equal(sn_call(p, sn_in(x, FEW, LONG), sn_into(y, FEW, LONG)), SN_OK);
-    says(p, "profile", "few rows: cluster 0");
-    says(p, "profile-json", "\"few_rows\": true");
+    says(p, "profile", "rows gone over once: cluster 0");
+    says(p, "profile-json", "\"one_sweep\": true");
     sn_profile(p, true);
-    assert_null(strstr(sn_explain(p, "profile-json"), "\"few_rows\": true"));
+    assert_null(strstr(sn_explain(p, "profile-json"), "\"one_sweep\": true"));
     assert_int_equal(sn_call(p, sn_in(x, FEW, SHORT), sn_into(y, FEW, SHORT)), SN_OK);
-    assert_null(strstr(sn_explain(p, "profile-json"), "\"few_rows\": true"));
+    assert_null(strstr(sn_explain(p, "profile-json"), "\"one_sweep\": true"));
     sn_drop(p);
     sn_close(cx);
     free(x), free(y);
@@ -189,6 +254,8 @@ int main(void)
         cmocka_unit_test(also_where_the_rows_are_counted_first),
         cmocka_unit_test(short_rows_leave_nothing_in_memory),
         cmocka_unit_test(one_worker_takes_rows_as_they_come),
+        cmocka_unit_test(short_rows_are_gone_over_once),
+        cmocka_unit_test(long_elements_wait_for_the_next_sweep),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

@@ -20,7 +20,7 @@ static void softmax_is_one_loop(void **state)
     (void)state;
     expect(softmax, "cluster 0: row loop over [n, m], 3 sweeps\n"
                     "    a2 fold, fold in sweep 0\n"
-                    "    a4 map, element in sweep 1, stored\n"
+                    "    a4 map, element in sweep 1, kept in cache or computed again later\n"
                     "    a5 fold, fold in sweep 1\n"
                     "    a7 map, element in sweep 2, stored\n"
                     "    reads argument 1 ([n,m]f32)\n");
@@ -30,7 +30,7 @@ static void softmax_is_one_loop(void **state)
                 "    a5 fold, fold in sweep 1\n"
                 "    a7 map, element in sweep 2, stored\n"
                 "    reads argument 1 ([n,m]f32)\n");
-    expect_with((l_options){.rows = true, .few_rows = true}, softmax,
+    expect_with((l_options){.rows = true, .one_sweep = true}, softmax,
                 "cluster 0: fold loop over [n, m]\n"
                 "    a2 fold, stored\n"
                 "    reads argument 1 ([n,m]f32)\n"
@@ -130,7 +130,7 @@ static void also_behind_the_last_sweep(void **state)
     (void)state;
     expect(logarithm_of_sum, "cluster 0: row loop over [n, m], 3 sweeps\n"
                              "    a2 fold, fold in sweep 0\n"
-                             "    a4 map, element in sweep 1, stored\n"
+                             "    a4 map, element in sweep 1, kept in cache or computed again later\n"
                              "    a5 fold, fold in sweep 1\n"
                              "    a6 map, once a row before sweep 2, stored\n"
                              "    a8 map, element in sweep 2, stored\n"

@@ -242,7 +242,8 @@ static void gang_loop(cg *g, loop *l)
  *     enough threads for a gang? -> head
  *     any thread? -> base = 0 -> masked
  *     -> end
- *   head:    from < count? -> base = min(from, count - lanes) -> whole body -> from = base + lanes -> head
+ *   head:    from < count? -> base = min(from, count - lanes) -> whole body -> from = base + lanes -> head (of one gang
+ * alone: end)
  *            -> end
  *   masked:  masked body -> base += its threads -> base < count? -> masked
  *            -> end */
@@ -253,6 +254,8 @@ static void gangs_that_overlap(cg *g, loop *l)
     LLVMBasicBlockRef before = cg_here(g), few = cg_block(g, "few"), head = cg_block(g, "gang"),
                       restart = cg_block(g, "restart"), end = cg_block(g, "end_all");
     cg_ref zero = cg_i64(g, 0), lanes = cg_i64(g, g->lanes), last = LLVMBuildSub(b, l->count, lanes, "");
+    int64_t count;
+    bool one = literal_count(g, l->s, &count) && count == g->lanes;
     l->whole = cg_block(g, "whole");
     l->masked = cg_block(g, "masked");
     cg_cond(g, LLVMBuildICmp(b, LLVMIntSGE, last, zero, ""), head, few);
@@ -263,13 +266,13 @@ static void gangs_that_overlap(cg *g, loop *l)
     cg_ref from = LLVMBuildPhi(b, i64, "from");
     cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, from, l->count, ""), l->whole, end);
     cg_at(g, l->whole);
-    cg_ref base = l->base = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){from, last});
+    cg_ref base = l->base = one ? zero : cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){from, last});
     l->latch = cg_block(g, "latch");
     whole_body(g, l, restart);
     cg_at(g, l->latch);
     LLVMAddIncoming(from, (cg_ref[]){zero, LLVMBuildNSWAdd(b, base, lanes, "")},
-                    (LLVMBasicBlockRef[]){before, l->latch}, 2);
-    cg_br(g, head);
+                    (LLVMBasicBlockRef[]){before, l->latch}, one ? 1 : 2);
+    cg_br(g, one ? end : head);
     cg_at(g, restart);
     cg_br(g, l->masked);
 
