@@ -82,6 +82,22 @@ static void scan_fn(uses *u, ir_id user, const ir_fn *fn)
     vec_free(u->p->arena, &ids);
 }
 
+/* Is the function's result the same for all values of one of its parameters? */
+static bool ignores_index(uses *u, const ir_fn *fn)
+{
+    opt_ids ids = {0};
+    bool ignores = false;
+    opt_reach(u->p, u->p->arena, fn->results, fn->result, &ids);
+    for (uint32_t d = 0; d < fn->params; d++) {
+        bool used = false;
+        for (uint32_t i = 0; i < ids.n && !used; i++)
+            used = ids.at[i] == fn->param[d];
+        ignores |= !used;
+    }
+    vec_free(u->p->arena, &ids);
+    return ignores;
+}
+
 static void scan(uses *u, ir_id id)
 {
     const ir_array *info = ir_info(u->p, id);
@@ -97,7 +113,7 @@ static void scan(uses *u, ir_id id)
         l_access access = kind == IR_STENCIL ? L_HALO : kind == IR_BACKPERMUTE || kind == IR_RESHAPE ? L_VIEW : L_SAME;
         use(u, id, from, access);
         if (kind == IR_BACKPERMUTE)
-            l_at(u->node, from)->grows |= info->name && !strcmp(info->name, "replicate");
+            l_at(u->node, from)->grows |= ignores_index(u, info->fn);
         if (kind == IR_STENCIL && info->stencil[i].constant)
             for (unsigned c = 0; c < ir_info(u->p, from)->components; c++)
                 use_closed(u, id, info->stencil[i].constant[c], L_HOST);

@@ -21,7 +21,7 @@ typedef struct l_node { /* per array node */
     ir_id user;                /* the last user seen */
     bool output;
     bool picked;               /* it is a result, whose components are those of other arrays in memory */
-    bool grows;                /* some user may read an element more often than once (replicate) */
+    bool grows;                /* some user reads an element more often than once: it ignores an index of its own */
     bool anchor;
     l_why why;                 /* anchors: why it was not delayed */
     bool cut;                  /* anchors: it did not fit into a cluster of its group any more */

@@ -124,12 +124,47 @@ static void some_operations_cost_more(void **state)
     expect_most("f32", 1, (work){.turns = 2}, 0, 0); /* nobody knows how long it takes */
 }
 
+/* Are logarithms kept that an operation of this name reads at these indices? */
+static bool keeps(const char *name, const char *shape, const char *index)
+{
+    arena a;
+    text t;
+    const char *message = "", *why = "";
+    arena_init(&a, NULL);
+    text_init(&t, &a);
+    text_add(&t, "extents n, m\nx = input [n]f32\ny = map x {x: f32 -> log(x)}\n");
+    text_printf(&t, "z = %sbackpermute safe %s y {%s}\noutput z\n", name, shape, index);
+    ir_program *p = ir_parse(&a, t.at, &message);
+    if (!p || !ir_check_program(p, &a, &why))
+        fail_msg("%s%s\n%s", message, why, t.at);
+    ir_id map = 1;
+    while (ir_at(p, map)->kind != IR_MAP)
+        map++;
+    bool kept = l_clusters(p, &(l_options){.fuse = true, .cost_model = true})->manifest[map];
+    arena_free(&a);
+    return kept;
+}
+
+/* It counts what indices a function ignores, not what its operation is called. */
+static void elements_that_are_read_often_are_kept(void **state)
+{
+    (void)state;
+    const char *const name[] = {"", "replicate: ", "rows: "};
+    for (unsigned i = 0; i < sizeof(name) / sizeof(*name); i++) {
+        assert_true(keeps(name[i], "[m, n]", "i: i64, j: i64 -> j"));
+        assert_true(keeps(name[i], "[n, m]", "i: i64, j: i64 -> i"));
+        assert_false(keeps(name[i], "[n]", "i: i64 -> i"));
+        assert_false(keeps(name[i], "[n]", "i: i64 -> n - 1 - i"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_worth_operations),
         cmocka_unit_test(operands_are_read_again),
         cmocka_unit_test(some_operations_cost_more),
+        cmocka_unit_test(elements_that_are_read_often_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

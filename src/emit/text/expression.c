@@ -333,19 +333,6 @@ static const char *look(emitter *e, ir_op op, const sn_table *table, ir_type t, 
     return call(e, name, 1, operand);
 }
 
-static const sn_table *table_of(ir_op op)
-{
-    switch (op) {
-#define SN_TABLE(ID, name)                                                                                             \
-    case OP_LOOK_##ID:                                                                                                 \
-        return &sn_table_##name;
-        SN_TABLES
-#undef SN_TABLE
-    default:
-        return NULL;
-    }
-}
-
 static const char *convert(emitter *e, ir_type from, ir_type to, const char *x)
 {
     if (to == T_BOOL)
@@ -404,7 +391,7 @@ const char *emit_let(emitter *e, const k_stmt *s)
                    : arena_printf(e->arena, e->d->bits[result], operand[0]);
     if (s->sub == OP_CONVERT)
         return convert(e, t, result, operand[0]);
-    const sn_table *table = table_of((ir_op)s->sub);
+    const sn_table *table = sn_table_of((ir_op)s->sub);
     if (table)
         return look(e, (ir_op)s->sub, table, t, operand);
     const char *shift = constant_shift(e, s, t, operand[0]);

@@ -4,6 +4,8 @@
 #ifndef SINTER_IR_MATH_PRIMITIVES_H
 #define SINTER_IR_MATH_PRIMITIVES_H
 
+#include "ir/ops.h"
+
 /* a * 2^n, n the largest whole number not above b. Devices promise this where ir_op_open says no. */
 float sn_scale_f32(float a, float b);
 double sn_scale_f64(double a, double b);
@@ -35,5 +37,19 @@ typedef struct {
     double sn_look_##name##_f64(double x);
 SN_TABLES
 #undef SN_TABLE
+
+/* The table that the operator looks something up in; NULL: none. */
+static inline const sn_table *sn_table_of(ir_op op)
+{
+    switch (op) {
+#define SN_TABLE(ID, name)                                                                                             \
+    case OP_LOOK_##ID:                                                                                                 \
+        return &sn_table_##name;
+        SN_TABLES
+#undef SN_TABLE
+    default:
+        return NULL;
+    }
+}
 
 #endif

@@ -35,19 +35,6 @@ static cg_ref by_registers(cg *g, ir_op op, ir_type t, const cg_ref *in, on_regi
 
 /* --- tables --- */
 
-static const sn_table *table_of(ir_op op)
-{
-    switch (op) {
-#define SN_TABLE(ID, name)                                                                                             \
-    case OP_LOOK_##ID:                                                                                                 \
-        return &sn_table_##name;
-        SN_TABLES
-#undef SN_TABLE
-    default:
-        return NULL;
-    }
-}
-
 static unsigned table_count(const sn_table *table, ir_type t)
 {
     return t == T_F32 ? table->count_f32 : table->count_f64;
@@ -70,7 +57,7 @@ static cg_ref table_vector(cg *g, const sn_table *table, ir_type t, unsigned fir
 /* The instructions look at as many of the lowest bits of an index as they need. */
 static cg_ref look_in_register(cg *g, ir_op op, ir_type t, const cg_ref *in)
 {
-    const sn_table *table = table_of(op);
+    const sn_table *table = sn_table_of(op);
     unsigned width = (unsigned)(REGISTER / ir_type_size(t));
     cg_ref index = cg_bits_cast(g, t, in[0]), low = table_vector(g, table, t, 0, width);
     if (table_count(table, t) == width) {
@@ -83,7 +70,7 @@ static cg_ref look_in_register(cg *g, ir_op op, ir_type t, const cg_ref *in)
 
 static cg_ref table_in_memory(cg *g, ir_op op, ir_type t)
 {
-    const sn_table *table = table_of(op);
+    const sn_table *table = sn_table_of(op);
     const char *name = arena_printf(g->arena, "%s.%s", ir_ops[op].name, ir_type_name(t));
     cg_ref known = LLVMGetNamedGlobal(g->module, name), entry[REGISTER];
     if (known)
@@ -102,7 +89,7 @@ static cg_ref table_in_memory(cg *g, ir_op op, ir_type t)
 static cg_ref look_in_memory(cg *g, ir_op op, ir_type t, cg_ref x)
 {
     LLVMBuilderRef b = g->b;
-    cg_ref last = LLVMConstInt(t == T_F32 ? g->i32 : g->i64, table_count(table_of(op), t) - 1, false);
+    cg_ref last = LLVMConstInt(t == T_F32 ? g->i32 : g->i64, table_count(sn_table_of(op), t) - 1, false);
     LLVMTypeRef wide = g->i64;
     if (cg_is_vector(x)) {
         unsigned n = LLVMGetVectorSize(LLVMTypeOf(x));
@@ -258,7 +245,7 @@ static cg_ref exponent(const shape *s, cg_ref x)
 
 cg_ref cg_part(cg *g, ir_op op, ir_type t, const cg_ref *in)
 {
-    bool look = table_of(op) != NULL, wide = g->cpu.avx512 && cg_is_vector(in[0]);
+    bool look = sn_table_of(op) != NULL, wide = g->cpu.avx512 && cg_is_vector(in[0]);
     if (look)
         return wide ? by_registers(g, op, t, in, look_in_register) : look_in_memory(g, op, t, in[0]);
     if (op != OP_SCALE && op != OP_EXPONENT && op != OP_SIGNIFICAND)
