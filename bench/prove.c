@@ -67,7 +67,7 @@ static double fastest(bench *b, const row *r)
     for (int run = 0; run < RUNS; run++) {
         memset(b->state, 0, (size_t)(2 * pieces + 2) * sizeof(*b->state));
         double start = bench_now();
-        device_queue *q = b->cpu->open_queue(b->cpu, NULL);
+        device_queue *q = b->cpu->open_queue(b->cpu, NULL, NULL);
         bool fine = q && b->cpu->enqueue(b->cpu, q, k, mem, arg, 0, pieces, false);
         double seconds = bench_now() - start;
         b->cpu->close_queue(b->cpu, q);

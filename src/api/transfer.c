@@ -20,7 +20,7 @@ static sn_status move_from(sn_context *cx, api_who who, device_direction directi
                            size_t offset, size_t bytes)
 {
     device *d = cx->engine.device;
-    device_queue *q = d->open_queue(d, NULL);
+    device_queue *q = d->open_queue(d, NULL, NULL);
     const char *why = NULL;
     k_error error;
     arena a;

@@ -114,6 +114,18 @@ static void cpu_release(device *d, void *block, size_t bytes)
     cpu_memory_release(&((cpu *)d)->heap, block, bytes);
 }
 
+static void *cpu_wrap(device *d, const void *host)
+{
+    (void)d;
+    return (void *)(uintptr_t)host;
+}
+
+static void *cpu_map(device *d, void *block)
+{
+    (void)d;
+    return block;
+}
+
 /* --- compilation --- */
 
 static char *copy_text(const char *s)
@@ -388,7 +400,7 @@ static void free_queue(cpu *d, device_queue *q)
     d->heap.release(d->heap.env, q);
 }
 
-static device_queue *cpu_open_queue(device *base, struct ir_trace *trace)
+static device_queue *cpu_open_queue(device *base, struct ir_trace *trace, device_state *state)
 {
     cpu *d = (cpu *)base;
     device_queue *q = __atomic_exchange_n(&d->spare, NULL, __ATOMIC_ACQUIRE);
@@ -398,7 +410,15 @@ static device_queue *cpu_open_queue(device *base, struct ir_trace *trace)
         q = new_queue(d);
     if (q)
         q->error = (k_error){.trace = trace};
+    if (state)
+        *state = q ? DEVICE_FINE : DEVICE_OUT_OF_MEMORY;
     return q;
+}
+
+static bool cpu_busy(device *base, const device_queue *q)
+{
+    (void)base, (void)q;
+    return false;
 }
 
 static void cpu_close_queue(device *base, device_queue *q)
@@ -532,10 +552,13 @@ static kernel *cpu_prepare(device *d, const kernel *k, arena *a, const char *las
 static const device cpu_functions = {
     .alloc = cpu_alloc,
     .release = cpu_release,
+    .wrap = cpu_wrap,
+    .map = cpu_map,
     .kernel_text = cpu_text,
     .prepare = cpu_prepare,
     .generates = cpu_generates,
     .open_queue = cpu_open_queue,
+    .busy = cpu_busy,
     .copy = cpu_copy,
     .clear = cpu_clear,
     .enqueue = cpu_enqueue,

@@ -96,6 +96,7 @@ static void set_limits(cuda *d, const cuda_place *p, const device_options *o)
         .forward_progress = true, /* a launch of a kernel with CHAIN has no more blocks than fit at once */
         .cache_bytes = SIZE_MAX,
         .own_memory = true,
+        .driven = true,
         .memory = driver_smaller(p->memory, o->most_memory),
         .gang = attribute(d, CU_WARP_SIZE),
         .group = (uint32_t)driver_smaller(attribute(d, CU_THREADS_PER_BLOCK), o->most_group),

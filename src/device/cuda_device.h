@@ -58,7 +58,7 @@ bool cuda_obtain(device *base, const kernel *k, const text *key, kernel_entry *e
 void cuda_discard(device *base, kernel_entry *entry);
 
 /* cuda_queue.c */
-device_queue *cuda_open_queue(device *base, struct ir_trace *trace);
+device_queue *cuda_open_queue(device *base, struct ir_trace *trace, device_state *state);
 bool cuda_time_queue(device *base, device_queue *q);
 uint64_t cuda_took(device *base, device_queue *q);
 void cuda_close_queue(device *base, device_queue *q);

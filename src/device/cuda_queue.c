@@ -96,12 +96,16 @@ static device_queue *new_queue(cuda *d)
     return q;
 }
 
-device_queue *cuda_open_queue(device *base, struct ir_trace *trace)
+device_queue *cuda_open_queue(device *base, struct ir_trace *trace, device_state *state)
 {
     cuda *d = (cuda *)base;
     device_queue *q = driver_idle_queue(&d->common);
     (void)trace; /* kernels of drivers note nothing */
-    return q ? q : new_queue(d);
+    if (!q)
+        q = new_queue(d);
+    if (state)
+        *state = q ? DEVICE_FINE : DEVICE_BROKEN;
+    return q;
 }
 
 void cuda_close_queue(device *base, device_queue *q)
@@ -119,7 +123,7 @@ void cuda_close_queue(device *base, device_queue *q)
     if (!reusable)
         return;
     q->staged = 0;
-    q->timed = q->marked = false;
+    q->timed = q->marked = q->common.busy = false;
     driver_keep_queue(&d->common, q);
 }
 
@@ -181,6 +185,7 @@ static void settle(cuda *d, device_queue *q)
         !fails(d, q, "cuMemcpyDtoHAsync_v2", d->api.download(seen, q->record, bytes, q->stream)))
         fails(d, q, "cuMemsetD8Async", d->api.clear(q->record, 0, bytes, q->stream));
     fails(d, q, "cuStreamSynchronize", d->api.stream_wait(q->stream));
+    q->common.busy = false;
     if (q->common.state != DEVICE_FINE)
         return;
     for (uint32_t i = 0; i < q->downloads; i++)
@@ -243,6 +248,7 @@ bool cuda_copy(device *base, device_queue *q, device_direction direction, void *
         return q->common.state == DEVICE_FINE;
     if (fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
         return false;
+    q->common.busy = true;
     if (direction == DEVICE_UPLOAD)
         good = upload(d, q, into + offset, from, bytes);
     else if (direction == DEVICE_DOWNLOAD)
@@ -260,6 +266,7 @@ bool cuda_clear(device *base, device_queue *q, void *block, size_t bytes)
         return q->common.state == DEVICE_FINE;
     if (fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
         return false;
+    q->common.busy = true;
     bool good =
         !fails(d, q, "cuMemsetD8Async", d->api.clear((cu_pointer)(uintptr_t)block, 0, bytes, q->stream));
     cuda_leave(d);
@@ -306,6 +313,7 @@ static bool launch(cuda *d, device_queue *q, device_kernel *k, void *const *mem,
     /* Launches without checks leave the record alone. */
     cu_pointer error = q->record + (k->common.checks ? q->common.used : 0) * sizeof(record);
     q->common.used += k->common.checks;
+    q->common.busy = true;
     list_arguments(k, mem, arg, range, &error, arguments);
     mark(d, q, q->before);
     bool failed = fails(d, q, "cuLaunchKernel",

@@ -16,7 +16,7 @@ typedef struct device_limits {
     uint32_t vector_bytes; /* CPU: widest SIMD register: 64 with AVX-512, 32 with AVX2, 16 else. Others: 0 */
     size_t scratch;       /* most shared memory a block may use, bytes */
     bool forward_progress; /* CHAIN works */
-    bool waits;            /* what is put into a queue is over when the call that puts it in returns */
+    bool waits;            /* no queue is ever busy */
     size_t cache_bytes;   /* results larger than this are worth non-temporal stores; SIZE_MAX: none are */
     /* Devices with memory of their own; 0 on the CPU. */
     bool own_memory;      /* blocks are not host memory: handles of the device, reached by queues only */
@@ -26,6 +26,7 @@ typedef struct device_limits {
     uint32_t unit_threads, unit_groups, unit_registers; /* most at once on one compute unit; 0: unknown */
     size_t unit_shared;   /* shared memory of a compute unit, bytes; 0: unknown */
     uint32_t most_groups; /* of a launch; 0: unlimited */
+    bool driven;          /* a driver compiles kernels: it has limits of its own, and may refuse one that is right */
     int32_t ordinal;      /* its number among all devices that the driver knows, usable or not */
 } device_limits;
 
@@ -38,6 +39,10 @@ struct device {
     /* 64-byte aligned; large blocks are backed by huge pages. NULL when there is no memory. Thread-safe. */
     void *(*alloc)(device *d, size_t bytes);
     void (*release)(device *d, void *block, size_t bytes);
+    /* Host memory as a block, as long as it is there: nothing is to be released. NULL: kernels do not reach it. */
+    void *(*wrap)(device *d, const void *host);
+    /* Where the host finds the elements of a block; NULL: nowhere, they are to be copied. */
+    void *(*map)(device *d, void *block);
     /* Generated text for explain ("llvm", "asm"; "opencl"; "cuda", "ptx"); NULL if not kept. */
     const char *(*kernel_text)(device *d, device_kernel *k, const char *form);
     /* A copy in `a` of a verified kernel after the pass `last`, of the stages KERNEL and DEVICE in base/passes.def, as
@@ -49,7 +54,11 @@ struct device {
     /* Queues. A queue's work is done in the order in which it was put in; what fails is reported by finish, and false
      * says that something did: nothing more needs to be put in. Queues are opened and closed by any thread; a device
      * keeps some for the next call. `trace`: what kernels note goes there while the queue is open; NULL: nowhere. */
-    device_queue *(*open_queue)(device *d, struct ir_trace *trace); /* NULL: no memory, or the device is lost */
+    device_queue *(*open_queue)(device *d, struct ir_trace *trace,
+                                device_state *state); /* NULL, and why in *state unless that is NULL */
+    /* May something that was put in since the last finish still be at work? Else nothing that it was given is in use.
+     */
+    bool (*busy)(device *d, const device_queue *q);
     /* `offset`, bytes: in the block, of a copy from block to block in the source. Host memory, of uploads and
      * downloads, stays where and as it is until finish. */
     bool (*copy)(device *d, device_queue *q, device_direction direction, void *to, const void *from, size_t offset, size_t bytes);

@@ -93,6 +93,25 @@ static void close_device(device *base)
     d->heap.release(d->heap.env, d);
 }
 
+/* Blocks are the driver's, and the host's memory is not. */
+static void *wrap(device *d, const void *host)
+{
+    (void)d, (void)host;
+    return NULL;
+}
+
+static void *map(device *d, void *block)
+{
+    (void)d, (void)block;
+    return NULL;
+}
+
+static bool busy(device *d, const device_queue *q)
+{
+    (void)d;
+    return ((const driver_queue *)q)->busy;
+}
+
 driver_device *driver_new(const driver_functions *f, const device_options *o)
 {
     const base_heap *heap = o->heap ? o->heap : &base_heap_default;
@@ -104,6 +123,9 @@ driver_device *driver_new(const driver_functions *f, const device_options *o)
     d->device.limits = &d->limits;
     d->device.alloc = alloc_block;
     d->device.release = release_block;
+    d->device.wrap = wrap;
+    d->device.map = map;
+    d->device.busy = busy;
     d->device.generates = generates;
     d->device.close = close_device;
     d->functions = f;

@@ -19,6 +19,7 @@ enum { DRIVER_WHY_BYTES = 200, DRIVER_ERROR_WORDS = 4 };
 
 typedef struct driver_queue {
     device_queue *next; /* among the idle ones */
+    bool busy;          /* something was put in since it was last waited for */
     uint32_t used;      /* error records of launches that have not been looked at */
     k_error error;      /* the first that was found */
     device_state state;

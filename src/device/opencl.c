@@ -56,6 +56,7 @@ static void set_limits(opencl *d, const opencl_place *p, const device_options *o
         .scratch = driver_smaller((size_t)opencl_number(api, p->device, OCL_DEVICE_LOCAL_MEM_SIZE), o->most_shared),
         .cache_bytes = SIZE_MAX,
         .own_memory = true,
+        .driven = true,
         .memory = driver_smaller((size_t)opencl_number(api, p->device, OCL_DEVICE_GLOBAL_MEM_SIZE), o->most_memory),
         .gang = 1,
         .most_groups = o->most_groups,

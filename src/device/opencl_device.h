@@ -32,7 +32,7 @@ bool opencl_obtain(device *base, const kernel *k, const text *key, kernel_entry 
 void opencl_discard(device *base, kernel_entry *entry);
 
 /* opencl_queue.c */
-device_queue *opencl_open_queue(device *base, struct ir_trace *trace);
+device_queue *opencl_open_queue(device *base, struct ir_trace *trace, device_state *state);
 bool opencl_time_queue(device *base, device_queue *q);
 uint64_t opencl_took(device *base, device_queue *q);
 void opencl_close_queue(device *base, device_queue *q);

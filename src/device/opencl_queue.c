@@ -8,7 +8,6 @@ struct device_queue {
     driver_queue common;
     ocl_queue queue;
     ocl_mem record[RECORDS]; /* i64[4] each, zeros between uses; made when first needed */
-    bool busy;               /* something was put in since it was last waited for */
     bool profiles;           /* the driver notes times */
     bool timed;              /* ... which are asked for */
     ocl_event last;          /* of the last launch of a queue that is timed; NULL: there was none */
@@ -42,22 +41,29 @@ void opencl_free_queue(device *base, device_queue *q)
     d->common.heap.release(d->common.heap.env, q);
 }
 
-device_queue *opencl_open_queue(device *base, struct ir_trace *trace)
+static device_queue *new_queue(opencl *d)
+{
+    device_queue *q = d->common.heap.alloc(d->common.heap.env, sizeof(*q));
+    int32_t status = OCL_SUCCESS;
+    if (!q)
+        return NULL;
+    *q = (device_queue){.queue = d->api.clCreateCommandQueue(d->context, d->id, 0, &status)};
+    if (q->queue)
+        return q;
+    opencl_free_queue(&d->common.device, q);
+    return NULL;
+}
+
+device_queue *opencl_open_queue(device *base, struct ir_trace *trace, device_state *state)
 {
     opencl *d = (opencl *)base;
     device_queue *q = driver_idle_queue(&d->common);
     (void)trace; /* kernels of drivers note nothing */
-    if (q)
-        return q;
-    q = d->common.heap.alloc(d->common.heap.env, sizeof(*q));
     if (!q)
-        return NULL;
-    int32_t status = OCL_SUCCESS;
-    *q = (device_queue){.queue = d->api.clCreateCommandQueue(d->context, d->id, 0, &status)};
-    if (q->queue)
-        return q;
-    opencl_free_queue(base, q);
-    return NULL;
+        q = new_queue(d);
+    if (state)
+        *state = q ? DEVICE_FINE : DEVICE_BROKEN;
+    return q;
 }
 
 bool opencl_time_queue(device *base, device_queue *q)
@@ -96,10 +102,12 @@ void opencl_close_queue(device *base, device_queue *q)
     forget_last(d, q);
     q->timed = false;
     bool reusable = driver_reusable(&q->common);
-    if ((q->busy && d->api.clFinish(q->queue) != OCL_SUCCESS) || !reusable)
+    if ((q->common.busy && d->api.clFinish(q->queue) != OCL_SUCCESS) || !reusable)
         opencl_free_queue(base, q);
-    else
+    else {
+        q->common.busy = false;
         driver_keep_queue(&d->common, q);
+    }
 }
 
 /* --- errors of kernels --- */
@@ -112,9 +120,9 @@ static void settle(opencl *d, device_queue *q)
     for (uint32_t i = 0; i < q->common.used && q->common.state == DEVICE_FINE; i++)
         fails(q, "clEnqueueReadBuffer",
               d->api.clEnqueueReadBuffer(q->queue, q->record[i], 0, 0, sizeof(word[i]), word[i], 0, NULL, NULL));
-    if (q->busy)
+    if (q->common.busy)
         fails(q, "clFinish", d->api.clFinish(q->queue));
-    q->busy = false;
+    q->common.busy = false;
     if (q->common.state != DEVICE_FINE)
         return;
     for (uint32_t i = 0; i < q->common.used; i++) {
@@ -166,7 +174,7 @@ bool opencl_copy(device *base, device_queue *q, device_direction direction, void
     const char *call = "clEnqueueWriteBuffer";
     if (!bytes || q->common.state != DEVICE_FINE)
         return q->common.state == DEVICE_FINE;
-    q->busy = true;
+    q->common.busy = true;
     if (direction == DEVICE_UPLOAD) {
         status = d->api.clEnqueueWriteBuffer(q->queue, to, 0, offset, bytes, from, 0, NULL, NULL);
     } else if (direction == DEVICE_DOWNLOAD) {
@@ -185,7 +193,7 @@ bool opencl_clear(device *base, device_queue *q, void *block, size_t bytes)
     const unsigned char zero = 0;
     if (!bytes || q->common.state != DEVICE_FINE)
         return q->common.state == DEVICE_FINE;
-    q->busy = true;
+    q->common.busy = true;
     return !fails(q, "clEnqueueFillBuffer",
                   d->api.clEnqueueFillBuffer(q->queue, block, &zero, sizeof(zero), 0, bytes, 0, NULL, NULL));
 }
@@ -226,7 +234,7 @@ bool opencl_enqueue(device *base, device_queue *q, device_kernel *k, void *const
     ocl_mem *record = next_record(d, q, k->common.checks);
     if (!record)
         return false;
-    q->busy = true;
+    q->common.busy = true;
     forget_last(d, q);
     size_t items = groups_of(d, last - first) * k->group;
     pthread_mutex_lock(&k->lock);

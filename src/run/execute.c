@@ -402,8 +402,8 @@ static bool launch(run *c, const plan_launch *l, const run_geometry *found)
     device *d = c->r->engine.device;
     run_watch watch = run_begin_step(c);
     bool good = run_enqueue(c, v, mem, arg, g, c->plan->cluster.at[l->cluster].site);
-    if (good && c->recorded && !d->limits->waits)
-        good = run_settle(c);
+    if (good && c->recorded)
+        good = run_settle_now(c);
     run_end_launch(c, watch, found, v, arg, good && c->timed ? d->took(d, c->queue) : 0);
     if (c->trace.noted)
         run_say_trace(c->r, &c->trace);
@@ -606,14 +606,7 @@ static run *new_run(run_program *r, const run_argument *in, run_result *out, are
     arena_on_failure(a, &failure);
     run *c = arena_alloc(a, sizeof(*c));
     arena_on_failure(a, NULL);
-    const device *d = r->engine.device;
-    *c = (run){.r = r,
-               .apart = d && d->limits->own_memory,
-               .trace = {.heap = r->engine.heap},
-               .plan = r->plan,
-               .arena = a,
-               .in = in,
-               .out = out};
+    *c = (run){.r = r, .trace = {.heap = r->engine.heap}, .plan = r->plan, .arena = a, .in = in, .out = out};
     return c;
 }
 
@@ -638,7 +631,7 @@ sn_status run_end(run *c, run_said *said)
         return SN_NO_MEMORY;
     if (!c->over) {
         run_watch watch = run_begin_step(c);
-        const bool waits = c->queue && c->aside;
+        const bool waits = run_busy(c);
         if (waits)
             with_memory(c, run_settle);
         run_close_queue(c);

@@ -171,7 +171,7 @@ static const run_variant *make_now(run *c, uint32_t cluster, const sk_geometry *
         return run_fails(c, SN_UNSUPPORTED, "programs will be interpreted, slowly: %s", why), NULL;
     }
     if (!v->code) {
-        bool ours = !r->engine.device->limits->own_memory; /* drivers have their own limits and compilers */
+        bool ours = !r->engine.device->limits->driven;
         return run_fails_at(c, site, ours ? SN_INTERNAL : SN_UNSUPPORTED, "a kernel does not compile: %s", why), NULL;
     }
     pthread_rwlock_wrlock(r->lock);

@@ -8,7 +8,7 @@ enum { LEAST = 256, STEPS = 8, CLASSES = 64 * STEPS };
 
 static const size_t most_bytes = (size_t)1 << 62; /* of a block: the size of the last class that is used */
 
-typedef struct kept { /* in the block itself on devices without memory of their own */
+typedef struct kept { /* in the block itself where the host reaches it */
     struct kept *next;
     void *block;
 } kept;
@@ -50,8 +50,8 @@ static unsigned class_of(size_t bytes)
 /* NULL: no memory to keep it with. */
 static kept *wrap(run_pool *pool, void *block)
 {
-    kept *k = block;
-    if (pool->device->limits->own_memory)
+    kept *k = pool->device->map(pool->device, block);
+    if (!k)
         k = pool->heap->alloc(pool->heap->env, sizeof(*k));
     if (k)
         k->block = block;
@@ -61,7 +61,7 @@ static kept *wrap(run_pool *pool, void *block)
 static void *unwrap(run_pool *pool, kept *k)
 {
     void *block = k->block;
-    if (pool->device->limits->own_memory)
+    if ((void *)k != block)
         pool->heap->release(pool->heap->env, k);
     return block;
 }

@@ -89,7 +89,7 @@ static void count_work(const telling *t, launches *l)
     const device_limits *limits = l->r->engine.device->limits;
     const kernel *k = row->variant->built->k;
     k_work w;
-    k_find_work(k, t->arena, row->arg, row->pieces, limits->own_memory ? limits->gang : k->lanes, &w);
+    k_find_work(k, t->arena, row->arg, row->pieces, limits->gang ? limits->gang : k->lanes, &w);
     count_memory(l, row, &w);
     l->operations = w.operations;
     l->wide = w.wide;
@@ -430,7 +430,7 @@ void run_print_profile(uint32_t n, const run_told *version, const run_roof *roof
     }
     text_printf(out, "calls: %" PRIu64 ", %s together, the fastest %s\n", t.count, time_text((double)t.total, all),
                 time_text((double)t.least, least));
-    if (r->engine.device && r->engine.device->limits->own_memory)
+    if (atomic_load(&r->profile->host_timed) || atomic_load(&r->profile->device_timed))
         text_printf(out, "every launch and copy is waited for while this is recorded; kernels' times are the %s\n",
                     atomic_load(&r->profile->host_timed) ? "host's" : "device's");
     print_roof(&t, roof, out);

@@ -21,7 +21,7 @@ struct run_row { /* of a profile; immutable but for `time` once published */
 
 typedef struct run_profile {
     atomic_bool on;
-    atomic_bool host_timed; /* launches of a device with queues were timed by the host */
+    atomic_bool device_timed, host_timed; /* who timed launches that were waited for */
     pthread_mutex_t lock;   /* of adding rows */
     run_timing call, step[RUN_STEPS];
 } run_profile;
@@ -121,9 +121,8 @@ struct run { /* a call */
     size_t *granted; /* per buffer: to be given back; 0: not ours */
     device_queue *queue; /* NULL before and after the call's work */
     const void **host;   /* per buffer: its elements in host memory besides; NULL: they are not there */
-    run_block *aside;    /* MOST_ASIDE blocks that queued work still uses, nobody else; NULL: queues wait */
+    run_block *aside; /* MOST_ASIDE blocks that queued work still uses, nobody else; NULL: the queue was never busy */
     uint32_t asides;
-    bool apart;            /* kernels do not reach host memory */
     bool unsettled;        /* launches that may fail are queued */
     uint32_t too_small;    /* 1 + the first result that there is too little memory for, known when work had been done */
     ir_trace trace;        /* of the launch that runs */

@@ -49,7 +49,7 @@ static k_val plus(k_builder *b, k_val x, k_val y)
 static kernel *begin(const bench *t, k_builder *b, const char *name, uint16_t lanes)
 {
     kernel *k = k_new(t->arena, name, lanes);
-    k->group = (uint16_t)(t->limits->own_memory ? t->group : 0);
+    k->group = (uint16_t)(t->limits->group ? t->group : 0);
     k_begin(b, k);
     return k;
 }
@@ -63,7 +63,7 @@ static kernel *copy_kernel(const bench *t, bool stream)
     k->mem.at[out].stream = stream;
     k->mem.at[out].once = true;
     k_val size = k_arg(&b, T_I64, "size"), first = times(&b, k_piece(&b), size);
-    k_val i = plus(&b, first, k_for_all(&b, t->limits->own_memory ? k_i64(&b, COPIED * t->group) : size));
+    k_val i = plus(&b, first, k_for_all(&b, t->limits->group ? k_i64(&b, COPIED * t->group) : size));
     k_store(&b, out, i, k_load(&b, in, i));
     k_end(&b);
     return k;
@@ -167,7 +167,7 @@ static double least_time(bench *t, const kernel *built, void **mem, const ir_bit
 static double read_rate(bench *t, double bytes)
 {
     const int64_t step = t->group * READERS, total = (int64_t)(bytes / sizeof(float)) / step;
-    int64_t pieces = (int64_t)t->limits->workers * (t->limits->own_memory ? 16 : 4);
+    int64_t pieces = (int64_t)t->limits->workers * (t->limits->group ? 16 : 4);
     int64_t rounds = total / pieces > 0 ? total / pieces : 1;
     pieces = total / rounds > 0 ? total / rounds : 1;
     const ir_bits arg[] = {(ir_bits)rounds};
@@ -179,7 +179,7 @@ static double read_rate(bench *t, double bytes)
 static double copy_rate(bench *t, double bytes, bool stream)
 {
     int64_t total = (int64_t)(bytes / 2 / sizeof(float)), pieces = (int64_t)t->limits->workers * 4;
-    int64_t size = t->limits->own_memory ? COPIED * t->group : total / pieces / 64 * 64;
+    int64_t size = t->limits->group ? COPIED * t->group : total / pieces / 64 * 64;
     size = size > 0 ? size : 64;
     pieces = total / size > 0 ? total / size : 1;
     const ir_bits arg[] = {(ir_bits)size};
@@ -190,13 +190,13 @@ static double copy_rate(bench *t, double bytes, bool stream)
 
 static double fma_rate(bench *t, ir_type type)
 {
-    const uint16_t lanes = (uint16_t)(t->limits->own_memory ? t->lanes : t->limits->vector_bytes / ir_type_size(type));
+    const uint16_t lanes = (uint16_t)(t->limits->group ? t->lanes : t->limits->vector_bytes / ir_type_size(type));
     const bool wide = type == T_F64;
     bench own = *t;
-    own.group = t->limits->own_memory ? t->group : lanes;
+    own.group = t->limits->group ? t->group : lanes;
     const ir_bits arg[] = {wide ? ir_bits_f64(0.5) : ir_bits_f32(0.5f), wide ? ir_bits_f64(1) : ir_bits_f32(1)};
     void *mem[] = {t->to};
-    int64_t pieces = (int64_t)t->limits->workers * (t->limits->own_memory ? 16 : 64);
+    int64_t pieces = (int64_t)t->limits->workers * (t->limits->group ? 16 : 64);
     double seconds = least_time(&own, fma_kernel(&own, type, lanes), mem, arg, pieces);
     t->why = t->why ? t->why : own.why;
     return seconds > 0 ? 2.0 * CHAINS * ROUNDS * (double)(pieces * own.group) / seconds : 0;
@@ -206,7 +206,7 @@ static void measure_level(bench *t, run_level *level, double bytes, bool memory)
 {
     level->bytes = bytes;
     level->read = larger(level->read, read_rate(t, bytes));
-    level->copy = larger(level->copy, copy_rate(t, bytes, memory && !t->limits->own_memory));
+    level->copy = larger(level->copy, copy_rate(t, bytes, memory && !t->limits->group));
     level->read = larger(level->read, level->copy);
 }
 
@@ -215,7 +215,7 @@ static void measure_level(bench *t, run_level *level, double bytes, bool memory)
 /* Bytes of two arrays: where the first caches hold them, the last, and none. */
 static void choose_sizes(const device_limits *l, double bytes[RUN_LEVELS])
 {
-    if (l->own_memory) {
+    if (l->memory) {
         bytes[0] = 1 << 20;
         bytes[1] = 16 << 20;
         bytes[2] = larger(64 << 20, (double)(l->workers < 128 ? l->workers : 128) * (2 << 20));
@@ -233,7 +233,7 @@ static void choose_sizes(const device_limits *l, double bytes[RUN_LEVELS])
 
 static void measure_turn(bench *t, const double *bytes, run_roof *out)
 {
-    const ir_bits arg[] = {(ir_bits)(t->limits->own_memory ? COPIED * t->group : 64)};
+    const ir_bits arg[] = {(ir_bits)(t->limits->group ? COPIED * t->group : 64)};
     void *mem[] = {t->to, t->from};
     for (int i = 0; i < RUN_LEVELS && !t->why; i++)
         measure_level(t, &out->level[i], bytes[i], i == RUN_LEVELS - 1);
@@ -268,11 +268,11 @@ static bool take(bench *t, size_t bytes)
     t->to = t->device->alloc(t->device, bytes);
     if (!t->from || !t->to)
         return fails(t, NULL);
-    if (!t->limits->own_memory) {
+    if (t->device->map(t->device, t->from)) {
         memset(t->from, 1, bytes); /* pages of their own, not one of zeros */
         memset(t->to, 1, bytes);
     }
-    t->queue = t->device->open_queue(t->device, NULL);
+    t->queue = t->device->open_queue(t->device, NULL, NULL);
     t->timed = t->queue && t->device->time_queue && t->device->time_queue(t->device, t->queue);
     return t->queue || fails(t, "the device takes no work");
 }
@@ -299,8 +299,8 @@ void run_measure_roof(device *d, const base_heap *heap, run_roof *out)
         arena_on_failure(&a, &failure);
         bench *made = arena_alloc(&a, sizeof(*made));
         *made = (bench){.device = d, .arena = &a, .limits = d->limits};
-        made->lanes = (uint16_t)(d->limits->own_memory ? 32 : d->limits->vector_bytes);
-        made->group = d->limits->own_memory ? (d->limits->group < 256 ? d->limits->group : 256) : made->lanes;
+        made->lanes = (uint16_t)(d->limits->group ? 32 : d->limits->vector_bytes);
+        made->group = d->limits->group ? (d->limits->group < 256 ? d->limits->group : 256) : made->lanes;
         t = made;
         if (take(made, size))
             measure(made, out);

@@ -16,14 +16,11 @@ static device *device_of(const run *c)
 bool run_open_queue(run *c)
 {
     device *d = device_of(c);
-    if (!d->limits->waits)
-        c->aside = arena_alloc(c->arena, MOST_ASIDE * sizeof(run_block));
-    c->queue = d->open_queue(d, &c->trace);
-    if (!c->queue && d->limits->waits)
+    device_state state;
+    c->queue = d->open_queue(d, &c->trace, &state);
+    if (state == DEVICE_OUT_OF_MEMORY)
         return run_fails(c, SN_NO_MEMORY, "no memory for a call");
     c->timed = c->queue && c->recorded && d->time_queue && d->time_queue(d, c->queue);
-    if (c->recorded && !c->timed && !d->limits->waits)
-        atomic_store_explicit(&c->r->profile->host_timed, true, memory_order_relaxed);
     return c->queue ||
            run_fails(c, SN_DEVICE_FAILED,
                      "the device %s takes no work; restart it, or choose another with SINTER_DEVICE", d->limits->name);
@@ -67,6 +64,15 @@ bool run_settle(run *c)
     return settle(c, 0);
 }
 
+bool run_settle_now(run *c)
+{
+    if (!run_busy(c))
+        return true;
+    atomic_store_explicit(c->timed ? &c->r->profile->device_timed : &c->r->profile->host_timed, true,
+                          memory_order_relaxed);
+    return run_settle(c);
+}
+
 /* What the device says of a call that it refused. */
 static bool refused(run *c, uint32_t site)
 {
@@ -76,17 +82,28 @@ static bool refused(run *c, uint32_t site)
     return false;
 }
 
+/* What the queue took or refused; blocks that are given back while it is busy are set aside from now on. */
+static bool put_in(run *c, bool taken, uint32_t site)
+{
+    if (!taken)
+        return refused(c, site);
+    if (!c->aside && run_busy(c))
+        c->aside = arena_alloc(c->arena, MOST_ASIDE * sizeof(run_block));
+    return true;
+}
+
 /* --- blocks --- */
 
 void run_let_go(run *c, void *block, size_t granted)
 {
     if (!granted)
         return;
-    if (c->queue && c->aside && c->asides < MOST_ASIDE) {
+    const bool busy = run_busy(c);
+    if (busy && c->asides < MOST_ASIDE) {
         c->aside[c->asides++] = (run_block){block, granted};
         return;
     }
-    if (c->queue && c->aside)
+    if (busy)
         run_settle(c); /* its failure is kept in c */
     run_pool_give(c->r->engine.pool, block, granted);
 }
@@ -122,7 +139,7 @@ static void *take(run *c, size_t bytes, uint32_t site, size_t *granted)
         return block;
     *granted = 0;
     const device_limits *l = device_of(c)->limits;
-    if (l->own_memory)
+    if (l->memory)
         run_fails_at(c, site, SN_NO_MEMORY, "no memory for an array of %zu bytes on the device %s, which has %zu",
                      bytes, l->name, l->memory);
     else
@@ -149,8 +166,8 @@ static bool copy(run *c, device_direction direction, void *to, const void *from,
     if (!bytes)
         return true;
     run_watch watch = run_begin_step(c);
-    bool good = d->copy(d, c->queue, direction, to, from, offset, bytes) ? !c->recorded || d->limits->waits || run_settle(c)
-                                                                         : refused(c, 0);
+    bool good =
+        put_in(c, d->copy(d, c->queue, direction, to, from, offset, bytes), 0) && (!c->recorded || run_settle_now(c));
     run_end_step(c, watch, step[direction], bytes);
     return good;
 }
@@ -163,7 +180,7 @@ bool run_copy(run *c, void *to, const void *from, size_t bytes)
 bool run_clear(run *c, void *block, size_t bytes)
 {
     device *d = device_of(c);
-    return d->clear(d, c->queue, block, bytes) || refused(c, 0);
+    return put_in(c, d->clear(d, c->queue, block, bytes), 0);
 }
 
 /* Bytes of a buffer, whose size has been checked: that of arguments by the caller, whatever their shapes' terms say. */
@@ -191,7 +208,8 @@ bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out)
 {
     const plan_buffer *b = &c->plan->buffer.at[buffer];
     size_t size = ir_type_size(b->type), at = (size_t)position * size;
-    const char *here = c->host[buffer] ? c->host[buffer] : run_reach(c, c->data[buffer]);
+    device *d = device_of(c);
+    const char *here = c->host[buffer] ? c->host[buffer] : d->map(d, c->data[buffer]);
     *out = 0;
     if (!here) {
         size_t bytes = bytes_of(c, buffer);
@@ -254,8 +272,9 @@ bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *
     device *d = device_of(c);
     if (c->unsettled && v->loops_on_data && !run_settle(c))
         return false;
-    c->unsettled |= v->checks && !d->limits->waits;
-    return d->enqueue(d, c->queue, v->code, mem, arg, 0, g->pieces, g->work < SMALL_WORK) || refused(c, site);
+    bool taken = d->enqueue(d, c->queue, v->code, mem, arg, 0, g->pieces, g->work < SMALL_WORK);
+    c->unsettled |= v->checks && run_busy(c);
+    return put_in(c, taken, site);
 }
 
 /* --- which kernels wait for others --- */

@@ -14,7 +14,14 @@ void run_close_queue(run *c); /* waits; gives blocks set aside to the pool */
 /* How kernels reach host memory where it is; NULL: they do not. */
 static inline void *run_reach(const run *c, const void *host)
 {
-    return c->apart ? NULL : (void *)(uintptr_t)host;
+    device *d = c->r->engine.device;
+    return d->wrap(d, host);
+}
+/* Is something that was put into the queue still to be waited for? */
+static inline bool run_busy(const run *c)
+{
+    device *d = c->r->engine.device;
+    return c->queue && d->busy(d, c->queue);
 }
 /* A block for `bytes`: one set aside by this call, else of the pool, for which the call waits if it must. NULL and a
  * failure in c->status if there is none, of the operation at this site. */
@@ -37,5 +44,6 @@ bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *
 /* Waits for all that is queued; false if a launch failed. Its error takes the place of what failed on the host meanwhile,
  * which would not have come to pass on a device that does one launch after the other. */
 bool run_settle(run *c);
+bool run_settle_now(run *c); /* the same of a call that is recorded: times are of single launches and copies */
 
 #endif

@@ -92,7 +92,7 @@ static void *elements(const runner *r, const void *data, size_t bytes, arena *a)
     if (!d->limits->own_memory)
         return arena_copy(a, data, bytes);
     void *to = arena_alloc(a, bytes);
-    device_queue *q = d->open_queue(d, NULL);
+    device_queue *q = d->open_queue(d, NULL, NULL);
     if (!q || !d->copy(d, q, DEVICE_DOWNLOAD, to, data, 0, bytes) || d->finish(d, q, &error, a, &why) != DEVICE_FINE)
         fprintf(stderr, "the device does not give its results\n"); /* zeros will not do */
     d->close_queue(d, q);

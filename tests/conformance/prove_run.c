@@ -120,7 +120,7 @@ static bool queue_run(prove_device *d, void *prepared, const kernel *k, void *co
                       const ir_bits *arg, int64_t first, int64_t last, k_error *error)
 {
     device *gpu = d->self;
-    device_queue *q = gpu->open_queue(gpu, NULL);
+    device_queue *q = gpu->open_queue(gpu, NULL, NULL);
     const char *why = "no queue";
     void *block[PROVE_GLOBALS] = {0};
     uint32_t n = 0;

@@ -52,7 +52,7 @@ static void launch(fixture *f, device_kernel *k, memories *m, const ir_bits *arg
     device *d = f->d;
     void *block[MOST_MEMORIES];
     const char *why = NULL;
-    device_queue *q = d->open_queue(d, NULL);
+    device_queue *q = d->open_queue(d, NULL, NULL);
     assert_non_null(q);
     for (unsigned i = 0; i < m->n; i++) {
         block[i] = d->alloc(d, m->bytes[i]);
@@ -136,6 +136,64 @@ static float *floats(fixture *f, size_t n, float first)
 
 /* --- tests --- */
 
+/* What the host finds of a block, and kernels of host memory, is the same memory: both ways or neither. */
+static void reach(fixture *f)
+{
+    device *d = f->d;
+    enum { N = 4096 };
+    const char *why = NULL;
+    k_error error;
+    char x[N], y[N];
+    memset(x, 'x', N);
+    char *block = d->alloc(d, N), *found = d->map(d, block);
+    void *wrapped = d->wrap(d, y);
+    assert_int_equal(found != NULL, wrapped != NULL);
+    assert_int_equal(found == NULL, f->d->limits->own_memory);
+    device_queue *q = d->open_queue(d, NULL, NULL);
+    assert_true(d->copy(d, q, DEVICE_UPLOAD, block, x, 0, N));
+    if (wrapped)
+        assert_true(d->copy(d, q, DEVICE_COPY, wrapped, block, 0, N));
+    else
+        assert_true(d->copy(d, q, DEVICE_DOWNLOAD, y, block, 0, N));
+    assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
+    assert_memory_equal(x, y, N);
+    if (found)
+        assert_memory_equal(found, x, N);
+    d->close_queue(d, q);
+    d->release(d, block, N);
+}
+
+/* A queue is busy from the first thing that is put in until it is finished, on devices that do not do it at once; also
+ * when it is used again. */
+static void busy(fixture *f)
+{
+    device *d = f->d;
+    enum { N = 256 };
+    const char *why = NULL;
+    k_error error;
+    char x[N] = {0};
+    void *block = d->alloc(d, N);
+    for (int turn = 0; turn < 6; turn++) {
+        device_state state = DEVICE_BROKEN;
+        device_queue *q = d->open_queue(d, NULL, &state);
+        assert_non_null(q);
+        assert_int_equal(state, DEVICE_FINE);
+        assert_false(d->busy(d, q));
+        assert_true(turn % 3 == 0   ? d->clear(d, q, block, N)
+                    : turn % 3 == 1 ? d->copy(d, q, DEVICE_UPLOAD, block, x, 0, N)
+                                    : d->copy(d, q, DEVICE_DOWNLOAD, x, block, 0, N));
+        assert_int_equal(d->busy(d, q), !d->limits->waits);
+        if (turn != 3) { /* closing waits, too */
+            assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
+            assert_false(d->busy(d, q));
+        }
+        if (turn == 5)
+            assert_true(d->clear(d, q, block, N));
+        d->close_queue(d, q);
+    }
+    d->release(d, block, N);
+}
+
 /* The first bytes of a block, before what comes behind. */
 static void clears(fixture *f)
 {
@@ -146,7 +204,7 @@ static void clears(fixture *f)
     unsigned char x[N], y[N];
     memset(x, 0xa5, N);
     void *a = d->alloc(d, N);
-    device_queue *q = d->open_queue(d, NULL);
+    device_queue *q = d->open_queue(d, NULL, NULL);
     assert_true(d->copy(d, q, DEVICE_UPLOAD, a, x, 0, N));
     assert_true(d->clear(d, q, a, CLEARED));
     assert_true(d->clear(d, q, a, 0));
@@ -200,7 +258,7 @@ static void copies(fixture *f)
     k_error error;
     float *x = floats(f, N, 1), *y = arena_alloc(&f->a, N * sizeof(float)), part[3] = {0};
     void *a = d->alloc(d, N * sizeof(float)), *b = d->alloc(d, N * sizeof(float));
-    device_queue *q = d->open_queue(d, NULL);
+    device_queue *q = d->open_queue(d, NULL, NULL);
     assert_true(d->copy(d, q, DEVICE_UPLOAD, a, x, 0, N * sizeof(float)));
     assert_true(d->copy(d, q, DEVICE_UPLOAD, b, y, 0, N * sizeof(float)));
     assert_true(d->copy(d, q, DEVICE_COPY, b, a, 40, 1000)); /* x[10 ..] to the beginning */
@@ -290,7 +348,7 @@ static void order(fixture *f)
     device_kernel *plain = compiled(f, saxpy(&f->a, 0)), *late = compiled(f, saxpy(&f->a, 50)),
                   *early = compiled(f, saxpy(&f->a, 4));
     void *mem[] = {d->alloc(d, bytes), d->alloc(d, bytes)}, *back[] = {mem[1], mem[0]};
-    device_queue *q = d->open_queue(d, NULL);
+    device_queue *q = d->open_queue(d, NULL, NULL);
     ir_bits one = ir_bits_f32(1), less = ir_bits_f32(-1000);
     d->copy(d, q, DEVICE_UPLOAD, mem[0], x, 0, bytes);
     d->copy(d, q, DEVICE_UPLOAD, mem[1], y, 0, bytes);
@@ -379,6 +437,8 @@ static void conforms(fixture *f)
 {
     limits(f);
     memory(f);
+    reach(f);
+    busy(f);
     copies(f);
     clears(f);
     ranges(f);

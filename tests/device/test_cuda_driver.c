@@ -102,7 +102,7 @@ static device_state run(device *d, device_kernel *code, void *const *mem, const 
                         const ir_bits *arg, int64_t pieces, k_error *error, arena *a, const char **why)
 {
     blocks b = {0};
-    device_queue *q = d->open_queue(d, NULL);
+    device_queue *q = d->open_queue(d, NULL, NULL);
     device_state state = DEVICE_OUT_OF_MEMORY;
     bool good = q != NULL;
     *why = "no queue";
@@ -351,7 +351,7 @@ static void the_first_failing_launch_is_reported(void **state)
     int64_t out[FAILING_OUT];
     device_kernel *code = compiled(d, failing(&f->a), &f->a);
     void *block = d->alloc(d, sizeof(out));
-    device_queue *q = d->open_queue(d, NULL);
+    device_queue *q = d->open_queue(d, NULL, NULL);
     assert_non_null(block);
     assert_non_null(q);
     /* More launches than there are records; only those from number 200 on fail, each in another way. */
@@ -387,7 +387,7 @@ static void launches_are_timed(void **state)
     device_kernel *code = compiled(d, failing(&f->a), &f->a);
     void *block = d->alloc(d, FAILING_OUT * sizeof(int64_t));
     for (int turn = 0; turn < 4; turn++) {
-        device_queue *q = d->open_queue(d, NULL);
+        device_queue *q = d->open_queue(d, NULL, NULL);
         if (turn != 1)
             assert_true(d->time_queue(d, q));
         assert_int_equal(d->took(d, q), 0);
@@ -413,7 +413,7 @@ static void marks_may_fail(void **state)
     void *block = d->alloc(d, FAILING_OUT * sizeof(int64_t));
     unsigned without = 0;
     for (long at = 0; at < 8; at++) {
-        device_queue *q = d->open_queue(d, NULL);
+        device_queue *q = d->open_queue(d, NULL, NULL);
         assert_true(d->time_queue(d, q));
         f->cuda->fail_at = at;
         f->cuda->failures = 1;
@@ -446,7 +446,7 @@ static void copies_keep_their_order(void **state)
     const char *why = "";
     uint8_t *from = test_malloc(LARGE), *to = test_malloc(LARGE);
     void *x = d->alloc(d, LARGE), *y = d->alloc(d, LARGE);
-    device_queue *q = d->open_queue(d, NULL);
+    device_queue *q = d->open_queue(d, NULL, NULL);
     for (size_t i = 0; i < LARGE; i++)
         from[i] = (uint8_t)hash_mix(3, i);
     assert_true(d->copy(d, q, DEVICE_UPLOAD, x, from, 0, LARGE));

@@ -397,7 +397,7 @@ static result whole_life(fixture *f, const char **why)
         return r;
     device_kernel *k = device_compile(d, checking_kernel(&f->a, 5, PIECE), &f->a, why);
     void *mem[] = {d->alloc(d, sizeof(x)), d->alloc(d, sizeof(y))};
-    device_queue *q = d->open_queue(d, NULL);
+    device_queue *q = d->open_queue(d, NULL, NULL);
     if (k && mem[0] && mem[1] && q) {
         k_error error;
         bool timed = !f->fake->stays && d->time_queue(d, q); /* it may refuse */
@@ -464,7 +464,7 @@ static void errors(void **state)
     device *d = opened(f, NULL);
     device_kernel *k = device_compile(d, checking_kernel(&f->a, 5, PIECE), &f->a, &why);
     void *mem[] = {d->alloc(d, ELEMENTS * 4), d->alloc(d, ELEMENTS * 4)};
-    device_queue *q = d->open_queue(d, NULL);
+    device_queue *q = d->open_queue(d, NULL, NULL);
     k_error error;
     for (int failing = 0; failing < 100; failing += 33) {
         for (int i = 0; i < 100; i++) {
@@ -502,7 +502,7 @@ static void launches_are_timed(void **state)
     void *mem[] = {d->alloc(d, ELEMENTS * 4), d->alloc(d, ELEMENTS * 4)};
     k_error error;
     for (int turn = 0; turn < 4; turn++) {
-        device_queue *q = d->open_queue(d, NULL);
+        device_queue *q = d->open_queue(d, NULL, NULL);
         if (turn != 1)
             assert_true(d->time_queue(d, q));
         assert_int_equal(d->took(d, q), 0);
@@ -526,7 +526,7 @@ static void one_queue_fails(void **state)
     char byte = 0;
     device *d = opened(f, NULL);
     void *m = d->alloc(d, 64);
-    device_queue *q = d->open_queue(d, NULL), *other = d->open_queue(d, NULL);
+    device_queue *q = d->open_queue(d, NULL, NULL), *other = d->open_queue(d, NULL, NULL);
     k_error error;
     f->fake->fail_at = f->fake->calls + 1;
     f->fake->error = -36;
@@ -539,7 +539,7 @@ static void one_queue_fails(void **state)
     d->close_queue(d, q);
     d->close_queue(d, other);
     long before = f->fake->objects;
-    q = d->open_queue(d, NULL);
+    q = d->open_queue(d, NULL, NULL);
     assert_ptr_equal(q, other); /* kept for the next call */
     assert_int_equal(f->fake->objects, before);
     d->close_queue(d, q);

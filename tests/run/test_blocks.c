@@ -37,6 +37,11 @@ static void *take(device *d, size_t bytes)
     return (char *)at + 64 + (m->limits.own_memory ? 1 : 0);
 }
 
+static void *map(device *d, void *given)
+{
+    return ((memory *)d)->limits.own_memory ? NULL : given;
+}
+
 static void release(device *d, void *given, size_t bytes)
 {
     memory *m = (memory *)d;
@@ -55,6 +60,7 @@ static void open_memory(memory *m, bool own, size_t left)
     m->device.limits = &m->limits;
     m->device.alloc = take;
     m->device.release = release;
+    m->device.map = map;
 }
 
 static void sizes(void **state)

@@ -4,7 +4,7 @@ bool launch_now(device *d, device_kernel *k, void *const *mem, const ir_bits *ar
                 bool small, k_error *error)
 {
     const char *why = NULL;
-    device_queue *q = d->open_queue(d, error->trace);
+    device_queue *q = d->open_queue(d, error->trace, NULL);
     if (!q)
         return false;
     d->enqueue(d, q, k, mem, arg, first, last, small); /* finish says what failed */
