@@ -173,20 +173,18 @@ static void replace(void *env, k_val *v)
 
 /* --- the walk --- */
 
-/* A CHECK that fails where it stands, and a way out of a loop, stay what they are. */
+/* A CHECK that fails where it stands, and a way out of a loop, keep the condition that is asked there. */
 static void keep_condition(deciding *d, k_ref r, k_val condition)
 {
     k_stmt *s = &d->k->stmt.at[r];
     if (s->op == K_BREAK_IF || (s->op == K_CHECK && literal_is(d->k, s->in[0], false)))
-        s->in[0] = d->stands[condition] && d->k->value.at[d->stands[condition]].kind != KV_LITERAL
-                       ? d->stands[condition]
-                       : condition;
+        s->in[0] = d->stands[condition];
 }
 
 static void visit(deciding *d, const k_walk *w)
 {
     kernel *k = d->k;
-    k_val condition = k->stmt.at[w->at].in[0];
+    const k_val condition = k->stmt.at[w->at].in[0];
     k_each_operand(k, w->at, replace, d);
     keep_condition(d, w->at, condition);
     const k_stmt s = k->stmt.at[w->at];

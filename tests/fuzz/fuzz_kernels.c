@@ -1,6 +1,7 @@
-/* The text form of kernels: whatever parses can be verified, and what is well-formed prints and parses back to the same
- * text. */
+/* The text form of kernels: whatever parses can be verified, what is well-formed prints and parses back to the same
+ * text, and is well-formed after each pass of the optimiser. */
 #include "fuzz.h"
+#include "kernel/passes.h"
 #include "support/random_kernel.h"
 
 const char *fuzz_seed(arena *a, uint32_t number, size_t *n)
@@ -31,6 +32,11 @@ static void check(arena *a, const char *source)
     fuzz_promise(again != NULL, message, first.at);
     k_print(again, &second);
     fuzz_promise(!strcmp(first.at, second.at), "what is printed parses to the same", source);
+    for (unsigned i = 0; i < k_passes_n; i++) {
+        k_passes[i].run(k, a);
+        bool fine = k_verify(k, a, &why);
+        fuzz_promise(fine, why, source);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

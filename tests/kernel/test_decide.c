@@ -58,6 +58,13 @@ static const pass_case cases[] = {
      "break_if %11 %13:i64 = select %11, 1, 2 set %10 = %13 } }",
      "for_all %9:i64 < 8 { %10:i64 = var %9 loop { %11:bool = gt %10, %1 %12:i64 = select %11, 1, 2 store @4[0] = %12 "
      "break_if %11 set %10 = 2 } }"},
+    /* Ways out of loops, and checks, whose condition intervals decide. */
+    {"for_all %9:i64 < 8 { loop { %10:bool = ge %9, 0 break_if %10 store @4[0] = 1 } %11:bool = lt %9, 0 "
+     "check 1: %11, %9, %9, 0 }",
+     "for_all %9:i64 < 8 { loop { break_if true store @4[0] = 1 } check 1: false, %9, %9, 0 }"},
+    {"for_all %9:i64 < 8 { %10:i64 = var 0 loop { %12:bool = gt %10, %1 if %12 { store @4[0] = 1 } break_if %12 "
+     "break_if %12 set %10 = 1 } }",
+     NULL},
     /* Floats, narrower integers and variables are not followed. */
     {"for_all %9:i64 < 8 { %10:f32 = max %3, 0.0:f32 %11:f32 = max %10, -1.0:f32 %12:i32 = convert %9 "
      "%13:i32 = max %12, 0:i32 %14:i64 = var %9 %15:i64 = max %14, 0 %16:i64 = convert %13 store @3[%15] = %11 "
