@@ -45,7 +45,7 @@ test_on_gpu()
 
 for name in test_conformance test_prove test_run test_run_scalar test_errors_run test_programs test_random_programs test_matrix \
     test_devices test_dlpack test_dlpack_device test_determinism test_fold_rows test_fold_shapes test_hostile test_language \
-    test_loops test_strided test_structs test_structure test_wide test_concurrent_threads test_contexts_threads; do
+    test_loops test_strided test_structs test_structure test_loop_contents test_wide test_concurrent_threads test_contexts_threads; do
     [ -x "$build/tests/$name" ] && test_on_gpu "$name"
 done
 
