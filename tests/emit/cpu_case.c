@@ -32,6 +32,20 @@ void case_close(cpu_case *c)
     arena_free(&c->arena);
 }
 
+int case_setup(void **state)
+{
+    static cpu_case c;
+    case_open(&c);
+    *state = &c;
+    return 0;
+}
+
+int case_teardown(void **state)
+{
+    case_close(*state);
+    return 0;
+}
+
 kernel *case_kernel(cpu_case *c, uint16_t lanes)
 {
     free_globals(c);

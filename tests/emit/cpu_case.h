@@ -22,8 +22,11 @@ typedef struct cpu_case {
 
 enum { CASE_SLACK = 16 };
 
-void case_open(cpu_case *c);  /* fails the test if there is no device */
+void case_open(cpu_case *c); /* fails the test if there is no device */
 void case_close(cpu_case *c);
+/* The same for a group of tests: *state becomes a case. */
+int case_setup(void **state);
+int case_teardown(void **state);
 kernel *case_kernel(cpu_case *c, uint16_t lanes); /* a new case; c->b is its builder */
 /* A global with `count` elements: random ones if read, a pattern if only written. */
 k_mem case_global(cpu_case *c, ir_type t, bool written, int64_t count);

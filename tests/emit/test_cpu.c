@@ -8,20 +8,6 @@
 
 static const uint16_t widths[] = {64, 16, 4, 1, 128};
 
-static int open_case(void **state)
-{
-    static cpu_case c;
-    case_open(&c);
-    *state = &c;
-    return 0;
-}
-
-static int close_case(void **state)
-{
-    case_close(*state);
-    return 0;
-}
-
 static k_val add(k_builder *b, k_val x, k_val y)
 {
     return k_let(b, OP_ADD, x, y, 0);
@@ -731,5 +717,5 @@ int main(void)
         cmocka_unit_test(chain_with_errors),
         cmocka_unit_test(chains_in_stages),
     };
-    return cmocka_run_group_tests_name("cpu", tests, open_case, close_case);
+    return cmocka_run_group_tests_name("cpu", tests, case_setup, case_teardown);
 }

@@ -9,20 +9,6 @@
 
 #include "cpu_case.h"
 
-static int open_case(void **state)
-{
-    static cpu_case c;
-    case_open(&c);
-    *state = &c;
-    return 0;
-}
-
-static int close_case(void **state)
-{
-    case_close(*state);
-    return 0;
-}
-
 enum { TURNS = 300 };
 
 /* The sum over all lanes and turns of bytes x, or of products x * y, the last turn by some of the lanes only. */
@@ -95,5 +81,5 @@ int main(void)
         cmocka_unit_test(sums_of_products),
         cmocka_unit_test(others),
     };
-    return cmocka_run_group_tests(tests, open_case, close_case);
+    return cmocka_run_group_tests(tests, case_setup, case_teardown);
 }

@@ -11,20 +11,6 @@
 enum { COUNT = 517 };
 static const int64_t most = INT32_MAX - (1 << 16);
 
-static int open_case(void **state)
-{
-    static cpu_case c;
-    case_open(&c);
-    *state = &c;
-    return 0;
-}
-
-static int close_case(void **state)
-{
-    case_close(*state);
-    return 0;
-}
-
 /* The kernel is one whose indices fit, and the values are vectors. */
 static void run_narrow(cpu_case *c)
 {
@@ -174,5 +160,5 @@ int main(void)
         cmocka_unit_test(division),    cmocka_unit_test(arithmetic), cmocka_unit_test(limits),
         cmocka_unit_test(conversions), cmocka_unit_test(memory),
     };
-    return cmocka_run_group_tests(tests, open_case, close_case);
+    return cmocka_run_group_tests(tests, case_setup, case_teardown);
 }

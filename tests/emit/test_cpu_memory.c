@@ -9,20 +9,6 @@
 enum { COUNT = 517 };
 static const uint16_t widths[] = {1, 4, 8, 32, 64};
 
-static int open_case(void **state)
-{
-    static cpu_case c;
-    case_open(&c);
-    *state = &c;
-    return 0;
-}
-
-static int close_case(void **state)
-{
-    case_close(*state);
-    return 0;
-}
-
 /* Lane i stores elements n i ... n i + n - 1, one behind the other, past the caches or not; loads take the same. */
 static void neighbours(void **state)
 {
@@ -81,5 +67,5 @@ static void strides(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(neighbours), cmocka_unit_test(strides)};
-    return cmocka_run_group_tests(tests, open_case, close_case);
+    return cmocka_run_group_tests(tests, case_setup, case_teardown);
 }

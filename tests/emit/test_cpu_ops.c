@@ -9,20 +9,6 @@
 
 enum { PAIRS = CASE_EDGES * CASE_EDGES, COUNT = PAIRS + 237 };
 
-static int open_case(void **state)
-{
-    static cpu_case c;
-    case_open(&c);
-    *state = &c;
-    return 0;
-}
-
-static int close_case(void **state)
-{
-    case_close(*state);
-    return 0;
-}
-
 /* Every pair of edge values first, then random ones. */
 static void put_pairs(cpu_case *c, ir_type t, const k_mem *in, unsigned arity)
 {
@@ -178,5 +164,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(integers), cmocka_unit_test(floats),
                                        cmocka_unit_test(conversions), cmocka_unit_test(divisions)};
-    return cmocka_run_group_tests_name("cpu operators", tests, open_case, close_case);
+    return cmocka_run_group_tests_name("cpu operators", tests, case_setup, case_teardown);
 }

@@ -6,20 +6,6 @@
 
 #include <cmocka.h>
 
-static int open_case(void **state)
-{
-    static cpu_case c;
-    case_open(&c);
-    *state = &c;
-    return 0;
-}
-
-static int close_case(void **state)
-{
-    case_close(*state);
-    return 0;
-}
-
 static k_val factor(k_builder *b, int64_t i)
 {
     return k_literal(b, T_F32, ir_bits_f32((float)(i * 7 % 23 + 1) / 8));
@@ -107,5 +93,5 @@ int main(void)
         cmocka_unit_test(loads_that_follow_from_loads),
         cmocka_unit_test(stores_past_the_caches),
     };
-    return cmocka_run_group_tests_name("cpu_order", tests, open_case, close_case);
+    return cmocka_run_group_tests_name("cpu_order", tests, case_setup, case_teardown);
 }
