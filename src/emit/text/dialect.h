@@ -55,7 +55,8 @@ struct dialect {
     const char *pack_load;     /* printf format: that type, a pointer to global memory, aligned */
     bool even_rounds; /* every thread goes round a FOR_ALL equally often, and how often is hidden: PoCL 3.1 lost stores
                          of loops whose length depends on the work item, and of bodies between barriers whose loop it
-                         could remove */
+                         could remove. The same of when other loops are left: one that only counts had a turn too many
+                         where AVX-512 was */
 };
 
 #endif

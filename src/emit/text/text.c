@@ -374,7 +374,7 @@ static void statement(emitter *e, const k_stmt *s)
         emit_line(e, "for (;;) {");
         return;
     case K_BREAK_IF:
-        emit_line(e, "if (%s)", emit_value(e, s->in[0]));
+        emit_line(e, e->d->even_rounds ? "if (%s | sn_none)" : "if (%s)", emit_value(e, s->in[0]));
         emit_line(e, "    break;");
         return;
     case K_FOR:
