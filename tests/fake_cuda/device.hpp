@@ -66,8 +66,8 @@ enum fake_state { FAKE_READY, FAKE_AT_BARRIER, FAKE_AT_EXCHANGE, FAKE_DONE };
 typedef struct {
     ucontext_t context;
     fake_state state;
-    unsigned mask, exchanges; /* lanes of the exchange that it waits for; how many it has made */
-    uint64_t given[2];        /* to the current exchange and to the one before */
+    unsigned mask;         /* lanes of the exchange that it waits for */
+    uint64_t given, shown; /* to that exchange; to the one that was complete last, where the others look */
 } fake_thread;
 
 static fake_thread *fake_threads;
@@ -102,7 +102,7 @@ static bool fake_exchange_complete(unsigned thread)
     unsigned first = thread / FAKE_WARP * FAKE_WARP;
     for (unsigned lane = 0; lane < FAKE_WARP && first + lane < blockDim.x; lane++) {
         const fake_thread *other = &fake_threads[first + lane];
-        bool there = other->state == FAKE_AT_EXCHANGE && other->mask == t->mask && other->exchanges == t->exchanges;
+        bool there = other->state == FAKE_AT_EXCHANGE && other->mask == t->mask;
         if ((t->mask >> lane & 1) && !there)
             return false;
     }
@@ -119,6 +119,7 @@ static bool fake_release()
         free_to_go[i] = barrier || (fake_threads[i].state == FAKE_AT_EXCHANGE && fake_exchange_complete(i));
     for (unsigned i = 0; i < blockDim.x; i++)
         if (free_to_go[i]) {
+            fake_threads[i].shown = fake_threads[i].given;
             fake_threads[i].state = FAKE_READY;
             any = true;
         }
@@ -167,12 +168,12 @@ static void __syncthreads()
 /* Gives a word, and takes that of another lane. */
 static uint64_t fake_exchange(unsigned mask, uint64_t word, unsigned from)
 {
-    unsigned me = fake_current, turn = ++fake_threads[me].exchanges % 2;
+    unsigned me = fake_current;
     fake_threads[me].mask = mask;
-    fake_threads[me].given[turn] = word;
+    fake_threads[me].given = word;
     fake_pause(FAKE_AT_EXCHANGE);
     unsigned other = me / FAKE_WARP * FAKE_WARP + from % FAKE_WARP;
-    return other < blockDim.x ? fake_threads[other].given[turn] : 0;
+    return other < blockDim.x ? fake_threads[other].shown : 0;
 }
 
 static void __syncwarp(unsigned mask = ~0u)
@@ -218,14 +219,14 @@ template <class T> static T __shfl_up_sync(unsigned mask, T value, unsigned dist
 
 static unsigned __ballot_sync(unsigned mask, int holds)
 {
-    unsigned me = fake_current, turn = ++fake_threads[me].exchanges % 2, all = 0;
+    unsigned me = fake_current, all = 0;
     fake_threads[me].mask = mask;
-    fake_threads[me].given[turn] = holds != 0;
+    fake_threads[me].given = holds != 0;
     fake_pause(FAKE_AT_EXCHANGE);
     unsigned first = me / FAKE_WARP * FAKE_WARP;
     for (unsigned lane = 0; lane < FAKE_WARP && first + lane < blockDim.x; lane++)
         if (mask >> lane & 1)
-            all |= (unsigned)fake_threads[first + lane].given[turn] << lane;
+            all |= (unsigned)fake_threads[first + lane].shown << lane;
     return all;
 }
 
