@@ -48,6 +48,7 @@ typedef struct program_text { /* what sn_explain returned: belongs to the progra
 
 typedef struct program_version { /* of a program: its loops, for arrays of some sizes */
     l_program *clusters;
+    const sk_program *code;
     plan *plan;
     run_program *run;
 } program_version;

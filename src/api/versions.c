@@ -79,7 +79,7 @@ static program_version version(const sn_program *p, const l_options *loops, l_pr
     making m = {.p = p, .loops = loops, .clusters = clusters};
     for (size_t i = 0; i < ARRAY_LENGTH(cluster_passes); i++)
         cluster_passes[i](&m);
-    program_version v = {.clusters = m.clusters};
+    program_version v = {.clusters = m.clusters, .code = m.code};
     sk_options kernels = kernel_options(cx);
     v.plan = plan_make(m.code, &kernels);
     v.run = run_program_new(&cx->engine, m.code, v.plan, &kernels, other);
@@ -90,6 +90,7 @@ static program_version version(const sn_program *p, const l_options *loops, l_pr
 
 typedef struct row_loop {
     uint8_t rank;
+    bool far;                     /* elements of a row lie apart in memory: the next row would read the same lines */
     uint32_t extent[IR_MAX_RANK]; /* host steps */
 } row_loop;
 
@@ -100,8 +101,7 @@ typedef struct program_rows {
 
 enum {
     LONG_ROW = 8 * 4096, /* shorter ones take too little time to be shared */
-    LONG_ENOUGH =
-        400 /* the end of each sweep, where a tree of 128 accumulators is folded, takes the time of 300 elements */
+    LONG_ENOUGH = 400    /* at the end of each sweep a tree is folded, in the time of 300 elements */
 };
 
 /* Is the term made of extents of parameters alone? */
@@ -119,13 +119,13 @@ static bool known_before(sn_program *p, ir_id extent)
 }
 
 /* The loops that go over each row more than once, as far as a call can know their extents. */
-static void find_rows(sn_program *p)
+static void find_rows(sn_program *p, const sk_program *facts)
 {
     host_code code = {0};
     program_rows *rows = arena_alloc(&p->arena, sizeof(*rows));
     for (uint32_t i = 0; i < p->clusters->cluster.n; i++) {
         const l_cluster *c = &p->clusters->cluster.at[i];
-        row_loop loop = {.rank = c->rank};
+        row_loop loop = {.rank = c->rank, .far = facts->cluster[i].far};
         bool known = c->class == L_CLASS_ROW && c->sweeps > 1;
         for (unsigned d = 0; d < c->rank && known; d++)
             known = known_before(p, c->shape[d]);
@@ -166,8 +166,8 @@ static rows_room room_of(const sn_program *p, void *room)
     return r;
 }
 
-/* Would some loop leave workers without a row that is worth sharing, or spend its time at the ends of sweeps? Rows of
- * up to SK_SHORT elements have no tree. */
+/* Would some loop leave workers without a row that is worth sharing, spend its time at the ends of sweeps, or read
+ * columns one by one? Rows of up to SK_SHORT elements have no tree, and lanes are such rows. */
 static bool one_sweep(const sn_program *p, const run_argument *in, void *room)
 {
     const plan *pl = p->plan;
@@ -194,7 +194,8 @@ static bool one_sweep(const sn_program *p, const run_argument *in, void *room)
             rows *= d ? length : 1;
             length = v->bad ? 0 : (double)(int64_t)v->bits;
         }
-        if ((length > LONG_ROW && rows < 2 * workers && workers > 1) || (length > SK_SHORT && length < LONG_ENOUGH))
+        bool few = length > LONG_ROW && rows < 2 * workers && workers > 1;
+        if (few || (length > SK_SHORT && (length < LONG_ENOUGH || loop->far)))
             return true;
     }
     return false;
@@ -218,7 +219,7 @@ void api_make_versions(sn_program *p)
         *p->large = version(p, &loops, NULL, p->run);
     }
     if (first.clusters->rows)
-        find_rows(p);
+        find_rows(p, first.code);
     loops.one_sweep = true;
     for (unsigned large = 0; large < 2 && p->rows; large++) {
         if (large && !p->large)
@@ -273,7 +274,7 @@ void api_print_when(const sn_program *p, unsigned k, text *out)
     if (k == (API_LARGE | API_ONE_SWEEP))
         text_add(out, " and ");
     if (k & API_ONE_SWEEP)
-        text_printf(out, "rows are few and long, or have more than %d and fewer than %d elements", SK_SHORT,
-                    LONG_ENOUGH);
+        text_printf(out, "rows are few and long, or have more than %d elements and fewer than %d, or lie apart",
+                    SK_SHORT, LONG_ENOUGH);
     text_add(out, ":\n");
 }

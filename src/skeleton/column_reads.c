@@ -156,6 +156,16 @@ static void find_layout(sk_cluster *c, const sk_index *at, uint32_t n, const ir_
     c->indexed |= !o.dense || o.alone[c->loop->rank - 1] || o.alone[o.first];
 }
 
+bool sk_reads_far(sk_lower *lw, uint32_t n, const ir_id *term)
+{
+    opt_ids ids = {0};
+    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    direction along = {lw, lw->at.at[lw->cluster->loop->rank - 1], 0}, flat = {lw, lw->at.linear, 0};
+    bool far = far_reads(&along, &ids) || far_reads(&flat, &ids);
+    vec_free(lw->arena, &ids);
+    return far;
+}
+
 bool sk_folds_columns(sk_cluster *c, arena *a)
 {
     if (c->loop->rank < 2)

@@ -16,6 +16,7 @@ void sk_row_prepare(sk_cluster *c, arena *a)
         if (p->op->kind == L_FOLD)
             c->counted[p->op - c->loop->op.at] = p->keep != 0;
         c->joins |= p->op->kind == L_FOLD && !p->keep;
+        c->far |= !p->op->outer && sk_reads_far(&lw, row_terms(p), p->element);
         c->chains &= !p->op->outer && (p->op->kind != L_SCAN || p->harmless); /* its code only computes */
     }
     c->chains &= early <= K_MOST_CARRIED && late <= K_MOST_CARRIED && early > 0;

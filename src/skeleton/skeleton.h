@@ -51,6 +51,7 @@ typedef struct sk_cluster {
     uint32_t state_words; /* words per piece that they take, */
     size_t kept_bytes;    /* what sweeps may leave for later ones, bytes at each position of a row */
     uint32_t late_words;  /* of these at the end, for packs that keep what states of scans decide */
+    bool far;             /* elements of a row lie apart in some array that is read */
     bool joins;           /* and so do partial results of folds, which a launch of their own combines */
     bool *counted;        /* per operation: a fold that is the sum of what is 1 or 0 */
 } sk_cluster;

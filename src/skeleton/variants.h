@@ -39,6 +39,8 @@ enum { SK_ROW_LOG = 24 }; /* of the longest row of SK_FOLD_ROWS */
 /* Do the cluster's folds read memory in larger steps within a row than from row to row? Then also sets `beside`,
  * `dense` and `indexed`. */
 bool sk_folds_columns(sk_cluster *c, arena *a);
+/* Do terms at the indices lw->at read memory whose elements lie apart within a row? */
+bool sk_reads_far(sk_lower *lw, uint32_t n, const ir_id *term);
 /* Row loops: sets `chains`, `state_words` and the like. */
 void sk_row_prepare(sk_cluster *c, arena *a);
 

@@ -69,7 +69,8 @@ static void few_and_long_rows_have_loops_of_their_own(void **state)
     assert_true(many && few);
     says(p, "clusters", "row loop over [n, m], 3 sweeps");
     says(p, "clusters",
-         "where rows are few and long, or have more than 32 and fewer than 400 elements:\ncluster 0: fold loop over "
+         "where rows are few and long, or have more than 32 elements and fewer than 400, or lie apart:\ncluster 0: "
+         "fold loop over "
          "[n, m]");
     says(p, "plan", "rows are few and long, or");
     assert_int_equal(sn_call(p, sn_in(x, MANY, LONG), sn_into(many, MANY, LONG)), SN_OK);
@@ -145,6 +146,37 @@ static void short_rows_are_gone_over_once(void **state)
         assert_int_equal(sn_call(q, sn_in(x, ROWS, m), sn_into(z, ROWS, m)), SN_OK);
         expect_launches(p, !cases[i].once, cases[i].once);
         assert_memory_equal(y, z, (size_t)(ROWS * m) * sizeof *y);
+        sn_drop(p), sn_drop(q);
+        free(y), free(z);
+    }
+    free(x);
+    sn_close(cx), sn_close(apart);
+}
+
+/* Rows that are columns of an array in memory are read line by line where all of them are folded together. */
+static sn_acc softmax_of_columns(sn_acc x)
+{
+    return softmax(sn_transpose(x));
+}
+
+static void rows_that_lie_apart_are_gone_over_once(void **state)
+{
+    (void)state;
+    if (!on_cpu())
+        skip();
+    sn_context *cx = workers(2), *apart = workers(2);
+    apart->row_loops = false;
+    float *x = numbers();
+    for (int turn = 0; turn < 2; turn++) {
+        int64_t m = turn ? 1001 : 20, n = 40;
+        float *y = malloc((size_t)(n * m) * sizeof *y), *z = malloc((size_t)(n * m) * sizeof *z);
+        sn_program *p = sn_compile(cx, "[m,n]f32 -> [n,m]f32", softmax_of_columns);
+        sn_program *q = sn_compile(apart, "[m,n]f32 -> [n,m]f32", softmax_of_columns);
+        assert_true(p && q && y && z);
+        assert_int_equal(sn_call(p, sn_in(x, m, n), sn_into(y, n, m)), SN_OK);
+        assert_int_equal(sn_call(q, sn_in(x, m, n), sn_into(z, n, m)), SN_OK);
+        expect_launches(p, turn == 0, turn == 1);
+        assert_memory_equal(y, z, (size_t)(n * m) * sizeof *y);
         sn_drop(p), sn_drop(q);
         free(y), free(z);
     }
@@ -255,6 +287,7 @@ int main(void)
         cmocka_unit_test(short_rows_leave_nothing_in_memory),
         cmocka_unit_test(one_worker_takes_rows_as_they_come),
         cmocka_unit_test(short_rows_are_gone_over_once),
+        cmocka_unit_test(rows_that_lie_apart_are_gone_over_once),
         cmocka_unit_test(long_elements_wait_for_the_next_sweep),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
