@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <execinfo.h>
+#include <llvm/InitializePasses.h>
+#include <llvm/PassRegistry.h>
 #include <llvm/Support/ErrorHandling.h>
 #include <new>
 
@@ -21,6 +23,25 @@ struct guarded {
 /* NULL: this thread is not in guard_call. The usual model allocates when a thread first looks, and ends the process if
  * it cannot. */
 __attribute__((tls_model("initial-exec"))) thread_local guarded *inside;
+
+/* LLVM lists its passes under a lock when it first makes one of each. A compilation that got no memory there would keep
+ * the lock for good, and all others would wait: now there is memory, and nobody else. */
+void list_passes()
+{
+    llvm::PassRegistry &all = *llvm::PassRegistry::getPassRegistry();
+    llvm::initializeCore(all);
+    llvm::initializeAnalysis(all);
+    llvm::initializeTransformUtils(all);
+    llvm::initializeScalarOpts(all);
+    llvm::initializeCodeGen(all);
+    llvm::initializeGlobalISel(all);
+    llvm::initializeTarget(all);
+    /* not in these lists, but made by each compilation */
+    llvm::initializeReplaceWithVeclibLegacyPass(all);
+    llvm::initializeExpandVectorPredicationPass(all);
+    llvm::initializeExpandReductionsPass(all);
+    llvm::initializeRegAllocScoringPass(all);
+}
 
 void no_memory(void *, const char *, bool)
 {
@@ -64,4 +85,5 @@ void guard_install()
     backtrace(&frame, 1);
     llvm::install_bad_alloc_error_handler(no_memory, nullptr);
     llvm::install_fatal_error_handler(give_up, nullptr);
+    list_passes();
 }

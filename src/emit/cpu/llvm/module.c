@@ -557,8 +557,15 @@ const emit_cpu_module *sinter_codegen_module(void);
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+static void install(void)
+{
+    guard_install();
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+}
+
 __attribute__((visibility("default"))) const emit_cpu_module *sinter_codegen_module(void)
 {
-    pthread_once(&once, guard_install);
+    pthread_once(&once, install);
     return &module_table;
 }
