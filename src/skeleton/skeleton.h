@@ -149,7 +149,8 @@ typedef struct sk_options {
     bool final;    /* folds: this launch makes the result (seed applied) */
     int64_t row; /* SK_MAP_ROWS: gangs of short rows (sk_row_gangs); 0: they need not be whole. SK_STENCIL: not 0 if the
                     image is narrow. Folds of rows: their length if the kernel is made for it; below 0: made for this
-                    number of groups of lanes, the last of which is not whole; 0: for any length */
+                    number of groups of lanes, the last of which is not whole; 0: for any length. SK_ROW_BLOCK: not 0
+                    if rows are short enough for what sweeps leave for later ones (row_keep.c) */
     bool narrow;   /* launches satisfy k_indices_fit; others need a kernel without this */
 } sk_options;
 

@@ -122,6 +122,26 @@ static void one_worker_takes_rows_as_they_come(void **state)
     sn_close(cx);
 }
 
+/* Calls a program compiled in `cx` with an array of these extents, and the same without loops of several sweeps: the
+ * same bits. The program is the caller's. */
+static sn_program *as_without_row_loops(sn_context *cx, const char *signature, sn_body body, const int64_t in[2],
+                                        const int64_t out[2])
+{
+    sn_context *apart = workers(2);
+    apart->row_loops = false;
+    size_t bytes = (size_t)(out[0] * out[1]) * sizeof(float);
+    float *x = numbers(), *y = malloc(bytes), *z = malloc(bytes);
+    sn_program *p = compiled_in(cx, signature, body), *q = compiled_in(apart, signature, body);
+    assert_true(p && q && y && z);
+    assert_int_equal(sn_call(p, sn_in(x, in[0], in[1]), sn_into(y, out[0], out[1])), SN_OK);
+    assert_int_equal(sn_call(q, sn_in(x, in[0], in[1]), sn_into(z, out[0], out[1])), SN_OK);
+    assert_memory_equal(y, z, bytes);
+    free(x), free(y), free(z);
+    sn_drop(q);
+    sn_close(apart);
+    return p;
+}
+
 /* The end of a sweep takes the time of some hundred elements, but not where rows are folded from left to right. */
 static void short_rows_are_gone_over_once(void **state)
 {
@@ -132,25 +152,14 @@ static void short_rows_are_gone_over_once(void **state)
     (void)state;
     if (!on_cpu())
         skip();
-    sn_context *cx = workers(2), *apart = workers(2);
-    apart->row_loops = false;
-    float *x = numbers();
+    sn_context *cx = workers(2);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        enum { ROWS = 40 };
-        int64_t m = cases[i].length;
-        float *y = malloc((size_t)(ROWS * m) * sizeof *y), *z = malloc((size_t)(ROWS * m) * sizeof *z);
-        sn_program *p = sn_compile(cx, "[n,m]f32 -> [n,m]f32", softmax);
-        sn_program *q = sn_compile(apart, "[n,m]f32 -> [n,m]f32", softmax);
-        assert_true(p && q && y && z);
-        assert_int_equal(sn_call(p, sn_in(x, ROWS, m), sn_into(y, ROWS, m)), SN_OK);
-        assert_int_equal(sn_call(q, sn_in(x, ROWS, m), sn_into(z, ROWS, m)), SN_OK);
+        int64_t shape[2] = {40, cases[i].length};
+        sn_program *p = as_without_row_loops(cx, "[n,m]f32 -> [n,m]f32", SN_BODY(softmax), shape, shape);
         expect_launches(p, !cases[i].once, cases[i].once);
-        assert_memory_equal(y, z, (size_t)(ROWS * m) * sizeof *y);
-        sn_drop(p), sn_drop(q);
-        free(y), free(z);
+        sn_drop(p);
     }
-    free(x);
-    sn_close(cx), sn_close(apart);
+    sn_close(cx);
 }
 
 /* Rows that are columns of an array in memory are read line by line where all of them are folded together. */
@@ -164,24 +173,14 @@ static void rows_that_lie_apart_are_gone_over_once(void **state)
     (void)state;
     if (!on_cpu())
         skip();
-    sn_context *cx = workers(2), *apart = workers(2);
-    apart->row_loops = false;
-    float *x = numbers();
+    sn_context *cx = workers(2);
     for (int turn = 0; turn < 2; turn++) {
-        int64_t m = turn ? 1001 : 20, n = 40;
-        float *y = malloc((size_t)(n * m) * sizeof *y), *z = malloc((size_t)(n * m) * sizeof *z);
-        sn_program *p = sn_compile(cx, "[m,n]f32 -> [n,m]f32", softmax_of_columns);
-        sn_program *q = sn_compile(apart, "[m,n]f32 -> [n,m]f32", softmax_of_columns);
-        assert_true(p && q && y && z);
-        assert_int_equal(sn_call(p, sn_in(x, m, n), sn_into(y, n, m)), SN_OK);
-        assert_int_equal(sn_call(q, sn_in(x, m, n), sn_into(z, n, m)), SN_OK);
+        int64_t m = turn ? 1001 : 20, in[2] = {m, 40}, out[2] = {40, m};
+        sn_program *p = as_without_row_loops(cx, "[m,n]f32 -> [n,m]f32", SN_BODY(softmax_of_columns), in, out);
         expect_launches(p, turn == 0, turn == 1);
-        assert_memory_equal(y, z, (size_t)(n * m) * sizeof *y);
-        sn_drop(p), sn_drop(q);
-        free(y), free(z);
+        sn_drop(p);
     }
-    free(x);
-    sn_close(cx), sn_close(apart);
+    sn_close(cx);
 }
 
 /* What takes long waits in shared memory for the next sweep, where the block has room for the row. */
@@ -190,26 +189,15 @@ static void long_elements_wait_for_the_next_sweep(void **state)
     (void)state;
     if (!on_cpu())
         skip();
-    sn_context *cx = workers(2), *apart = workers(2);
-    apart->row_loops = false;
-    float *x = numbers();
+    sn_context *cx = workers(2);
     for (int turn = 0; turn < 2; turn++) {
-        int64_t m = turn ? 38000 : 2000; /* room is for 32768 */
-        float *y = malloc((size_t)(MANY * m) * sizeof *y), *z = malloc((size_t)(MANY * m) * sizeof *z);
-        sn_program *p = sn_compile(cx, "[n,m]f32 -> [n,m]f32", softmax);
-        sn_program *q = sn_compile(apart, "[n,m]f32 -> [n,m]f32", softmax);
-        assert_true(p && q && y && z);
-        assert_int_equal(sn_call(p, sn_in(x, MANY, m), sn_into(y, MANY, m)), SN_OK);
-        assert_int_equal(sn_call(q, sn_in(x, MANY, m), sn_into(z, MANY, m)), SN_OK);
-        const char *kernels = sn_explain(p, "kernels");
-        assert_int_equal(strstr(kernels, "shared @waiting") != NULL, turn == 0);
+        int64_t shape[2] = {MANY, turn ? 38000 : 2000}; /* room is for 32768 */
+        sn_program *p = as_without_row_loops(cx, "[n,m]f32 -> [n,m]f32", SN_BODY(softmax), shape, shape);
+        assert_int_equal(strstr(sn_explain(p, "kernels"), "shared @waiting") != NULL, turn == 0);
         says(p, "plan", "1 clusters, 0 buffers");
-        assert_memory_equal(y, z, (size_t)(MANY * m) * sizeof *y);
-        sn_drop(p), sn_drop(q);
-        free(y), free(z);
+        sn_drop(p);
     }
-    free(x);
-    sn_close(cx), sn_close(apart);
+    sn_close(cx);
 }
 
 /* Of rows of three: their lengths, and what is made of them, are in no memory. */

@@ -55,8 +55,6 @@ static bool has_memory(const host *h)
 static bool host_open(host *h, const emit_cpu_options *o)
 {
     char *why = NULL;
-    LLVMInitializeNativeTarget();
-    LLVMInitializeNativeAsmPrinter();
     h->cpu = o && o->cpu ? LLVMCreateMessage(o->cpu) : LLVMGetHostCPUName();
     h->features = o && o->features ? LLVMCreateMessage(o->features) : LLVMGetHostCPUFeatures();
     h->triple = LLVMGetDefaultTargetTriple();
