@@ -5,10 +5,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <execinfo.h>
 #include <llvm/InitializePasses.h>
 #include <llvm/PassRegistry.h>
 #include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/TimeProfiler.h>
 #include <new>
 
 namespace {
@@ -23,6 +25,26 @@ struct guarded {
 /* NULL: this thread is not in guard_call. The usual model allocates when a thread first looks, and ends the process if
  * it cannot. */
 __attribute__((tls_model("initial-exec"))) thread_local guarded *inside;
+
+/* What a thread keeps for LLVM and for the library of C++ is allocated when the thread first looks at it, and the C
+ * library ends the process if it cannot. So blocks of every size that this may take are allocated and freed before: the
+ * C library keeps them for this thread, and gives one of them to it. False: there is no memory. */
+bool open_thread()
+{
+    constexpr std::size_t step = 16, most = 1024;
+    void *block[most / step];
+    std::size_t n = 0;
+    while (n < most / step && (block[n] = std::malloc((n + 1) * step - sizeof(void *))))
+        n++;
+    bool good = n == most / step;
+    while (n)
+        std::free(block[--n]);
+    if (good) { /* the looks, of which the second one would not be taken if nothing asked for its answer */
+        (void)llvm::getTimeTraceProfilerInstance();
+        good = std::uncaught_exceptions() >= 0;
+    }
+    return good;
+}
 
 /* LLVM lists its passes under a lock when it first makes one of each. A compilation that got no memory there would keep
  * the lock for good, and all others would wait: now there is memory, and nobody else. */
@@ -65,6 +87,8 @@ guard_end guard_call(void (*work)(void *env), void *env, char *said, size_t room
 {
     guarded own = {said, room};
     guard_end end = GUARD_DONE;
+    if (!open_thread())
+        return GUARD_NO_MEMORY;
     inside = &own;
     try {
         work(env);
