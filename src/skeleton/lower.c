@@ -573,8 +573,8 @@ void sk_fetch(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, k
     }
 }
 
-/* Small while loops are chains of arithmetic: four registers a value keep the pipes full, and their states fit. */
-enum { EAGER_STATES = 4 };
+/* Small loops are chains of arithmetic: four registers a value keep the pipes full, and their states fit. */
+enum { EAGER_STATES = 4, COUNTED_STATES = 1 };
 
 uint32_t sk_widest(const l_program *l, const opt_ids *ids, uint32_t n, const ir_id *term)
 {
@@ -602,7 +602,8 @@ uint16_t sk_lanes_for(const l_program *l, arena *a, uint32_t n, const ir_id *ter
         if (t->kind == IR_OP)
             cost += ir_ops[t->op].flags & OP_MATH ? 20 : 1;
         loop |= t->kind == IR_LOOP;
-        heavy_loop |= t->kind == IR_LOOP && (!t->u.loop->cond || t->u.loop->states > EAGER_STATES);
+        if (t->kind == IR_LOOP)
+            heavy_loop |= t->u.loop->states > (t->u.loop->cond ? EAGER_STATES : COUNTED_STATES);
     }
     uint32_t lanes = vector_bytes / sk_widest(l, &ids, n, term);
     uint32_t registers = heavy_loop || (loop && cost > 64) ? 2 : cost <= 250 ? 4 : cost <= 600 ? 2 : 1;

@@ -1,5 +1,5 @@
 /* What the CPU's code generator makes of kernels, where results do not tell: which reads of rows go
- * through tiles, and which gangs run without masks first. */
+ * through tiles, which gangs run without masks first, and which checks stand in front of loops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,8 +54,8 @@ static bool has(fixture *f, const char *source, const char *part)
     return found;
 }
 
-/* Each thread walks along a row of its own, reading at the index that `index` makes of %5, where the row begins, and %6,
- * the turn. */
+/* Each thread walks along a row of its own, reading at the index that `index` makes of %5, where the row begins, and
+ * %6, the turn. */
 static bool reads_tiles(fixture *f, const char *index)
 {
     const char *source = arena_printf(
@@ -116,9 +116,42 @@ static void gangs_run_again_only_if_nothing_is_lost(void **state)
             fail_msg("%s: %s", cases[i].source, cases[i].again ? "runs once" : "may run again");
 }
 
+/* Each thread reads once a turn; is it asked before the loop whether all turns of all threads read inside? */
+static bool asks_before(fixture *f, const char *index)
+{
+    const char *source = arena_printf(
+        &f->arena,
+        "kernel k lanes 16 { global @1:f32 global @2:f32 written arg %%1:i64 arg %%2:i64 for_all %%3:i64 < %%1 { "
+        "%%4:f32 = var 0.0:f32 for %%6:i64 = 0 to %%2 { %s %%11:bool = ge %%7, 0 %%12:bool = lt %%7, %%1 %%13:bool = "
+        "land %%11, %%12 check 1: %%13, %%3, %%7, %%1 %%8:f32 = load @1[%%7] %%14:f32 = bitcast %%4 "
+        "%%9:f32 = sub %%8, %%14 set %%4 = %%9 } %%10:f32 = bitcast %%4 store @2[%%3] = %%10 } }",
+        index);
+    return has(f, source, "\nvouched:");
+}
+
+static void checks_in_loops_are_answered_before_them(void **state)
+{
+    static const struct {
+        const char *index;
+        bool before;
+    } cases[] = {
+        {"%7:i64 = add %3, %6", true},
+        {"%7:i64 = sub %3, %6", true},
+        {"%20:i64 = add %6, %2 %21:i64 = mul %3, 3 %7:i64 = add %21, %20", true},
+        {"%20:i64 = add %3, %6 %7:i64 = sub %20, %6", false}, /* the counter moves in both operands */
+        {"%20:i64 = mul %6, %2 %7:i64 = add %3, %20", false}, /* by a number that may be negative */
+        {"%20:i64 = rem %6, %2 %7:i64 = add %3, %20", false},
+        {"%20:f32 = load @1[%3] %7:i64 = convert %20", false},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
+        if (asks_before(*state, cases[i].index) != cases[i].before)
+            fail_msg("%s: %s", cases[i].index, cases[i].before ? "asked in each turn" : "asked before the loop");
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(rows_are_read_in_tiles), TEST(gangs_run_again_only_if_nothing_is_lost)};
+    const struct CMUnitTest tests[] = {TEST(rows_are_read_in_tiles), TEST(gangs_run_again_only_if_nothing_is_lost),
+                                       TEST(checks_in_loops_are_answered_before_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

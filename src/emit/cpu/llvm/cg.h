@@ -132,7 +132,9 @@ typedef struct cg {
     unsigned tiles;
     cg_early early[CG_MOST_COLUMNS]; /* loads that have been made, see interleave.c */
     unsigned early_loads;
-    uint32_t *stamp, stamps;     /* per value: the loop (numbered) that defined or set it last, see tile.c */
+    uint32_t *stamp, stamps;     /* per value: the loop (numbered) that defined or set it last, see tile.c, vouch.c */
+    bool *vouched;               /* per statement: a CHECK that is known to hold, see vouch.c; NULL: none ever was */
+    bool vouching;               /* for the loop around */
     unsigned depth;              /* of nested statement lists */
     uint32_t *factor;            /* per value: 1 + its place in the table of factors, see order.c */
     cg_ref factors, factors_now; /* the table; its address at this place of the code, NULL: none */
@@ -346,6 +348,16 @@ void cg_fetch_ahead(cg *g, const k_stmt *s);
 
 /* --- check.c --- */
 void cg_check(cg *g, k_ref id);
+
+/* --- vouch.c --- */
+/* Before a FOR: asks whether CHECKs in it hold in all turns and lanes, and starts the gang again if they do not. True:
+ * cg_vouch_end is to follow behind the loop. */
+bool cg_vouch_for(cg *g, k_ref id);
+void cg_vouch_end(cg *g, k_ref id);
+static inline bool cg_is_vouched(const cg *g, k_ref check)
+{
+    return g->vouched && g->vouched[check];
+}
 
 /* --- order.c --- */
 /* Emits the list in another order, if it is one that gains by it; all lanes are on. False: nothing emitted. */

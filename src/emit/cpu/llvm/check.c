@@ -234,6 +234,8 @@ static void note(cg *g, const k_stmt *s)
 void cg_check(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
+    if (cg_is_vouched(g, id))
+        return;
     if (s->sub & K_NOTE)
         note(g, s);
     else if (!g->thread)

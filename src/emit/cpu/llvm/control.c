@@ -234,11 +234,9 @@ static bool unrolled(cg *g, k_ref id)
     return true;
 }
 
-void cg_for(cg *g, k_ref id)
+static void turn_by_turn(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
-    if ((g->thread && !g->facts[id].parts && cg_tiled_for(g, id)) || unrolled(g, id))
-        return;
     const cg_facts *inside = &g->facts[id];
     cg_mask outer = g->mask;
     cg_ref from = cg_scalar(g, s->in[0]), to = cg_scalar(g, s->in[1]);
@@ -254,6 +252,15 @@ void cg_for(cg *g, k_ref id)
     cg_cond(g, LLVMBuildICmp(g->b, LLVMIntSLT, next, to, ""), body, end);
     cg_at(g, end);
     cg_restore(g, outer, inside);
+}
+
+void cg_for(cg *g, k_ref id)
+{
+    bool vouched = cg_vouch_for(g, id);
+    if (!(g->thread && !g->facts[id].parts && cg_tiled_for(g, id)) && !unrolled(g, id))
+        turn_by_turn(g, id);
+    if (vouched)
+        cg_vouch_end(g, id);
 }
 
 /* --- lists --- */

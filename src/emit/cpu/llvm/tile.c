@@ -142,7 +142,7 @@ static void find_accesses(plan *p)
     for (k_ref r = p->s->body; r && p->accesses < CG_MOST_TILES; r = k->stmt.at[r].next) {
         const k_stmt *s = &k->stmt.at[r];
         bool compound = s->op == K_IF || s->op == K_LOOP || s->op == K_FOR;
-        if (s->op == K_CHECK || (compound && p->g->facts[r].checks))
+        if ((s->op == K_CHECK && !cg_is_vouched(p->g, r)) || (compound && p->g->facts[r].checks))
             return;
         if ((s->op == K_LOAD || s->op == K_STORE) && walks_rows(p, s) && !touched_otherwise(p, p->s->body, r))
             add_access(p, r);
