@@ -30,6 +30,7 @@ typedef struct sk_folds {
     sk_outputs stored; /* elements stored on the way */
     k_val row_length, row_base;
     k_val begin;        /* first element of the piece at hand, where there are extremes */
+    bool alone;         /* each lane has rows of its own */
     bool stages;        /* arrays that elements are read from are computed first (fold_stage.c): */
     struct sk_staged *staged; /* these, or NULL */
     /* NULL: indices are made from the row's number and the place within it. Else binds those of element k, in a scope

@@ -16,16 +16,21 @@ static bool is_extreme(const sk_folds *s, const sk_fold *f, uint32_t c)
 {
     const ir_program *p = s->lw->l->ir;
     ir_op op = (ir_op)ir_at(p, f->info->fn->result[c])->op;
-    return (op == OP_MIN || op == OP_MAX) && ir_type_float(f->info->type[c]) && !ir_at(p, f->element[c])->partial;
+    /* a lane that a CHECK has taken away has no part in what lanes exchange */
+    bool may_fail = ir_at(p, f->element[c])->partial && !s->alone;
+    return (op == OP_MIN || op == OP_MAX) && ir_type_float(f->info->type[c]) && !may_fail;
 }
 
-static bool loops(const sk_folds *s, const sk_fold *f)
+/* Elements that take long are not to be computed twice, and what says what it computes says so once. */
+static bool only_once(const sk_folds *s, const sk_fold *f)
 {
     opt_ids ids = {0};
     opt_reach(s->lw->l->ir, s->lw->arena, f->n, f->element, &ids);
-    for (uint32_t i = 0; i < ids.n; i++)
-        if (ir_at(s->lw->l->ir, ids.at[i])->kind == IR_LOOP)
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(s->lw->l->ir, ids.at[i]);
+        if (n->kind == IR_LOOP || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES))
             return true;
+    }
     return false;
 }
 
@@ -40,7 +45,7 @@ void sk_find_extremes(sk_folds *s)
             return;
     for (uint32_t i = 0; i < s->fold.n; i++) {
         sk_fold *f = &s->fold.at[i];
-        for (uint32_t c = 0; c < f->n && !loops(s, f); c++) {
+        for (uint32_t c = 0; c < f->n && !only_once(s, f); c++) {
             if (!is_extreme(s, f, c))
                 continue;
             double worst = greatest(s, f, c) ? -INFINITY : INFINITY;

@@ -216,6 +216,13 @@ static void declare(row_loop *r)
     }
 }
 
+/* A row's elements are a chain of operations: several registers keep the pipes full. */
+static uint16_t lanes_of_folds(const row_loop *r)
+{
+    int64_t least = sk_tree_of(r->lw->cluster->wide).lanes;
+    return (uint16_t)(r->combine ? least : larger(least, smaller(2 * least, sk_fold_lanes_for(&r->folds))));
+}
+
 /* slots: 0 row length, 1 rows, 2 rows a piece of the launch */
 void sk_build_lanes(sk_lower *lw)
 {
@@ -223,11 +230,13 @@ void sk_build_lanes(sk_lower *lw)
     bool combine = lw->pass == SK_PASS_COMBINE, folds = lw->cluster->loop->class == L_CLASS_FOLD;
     k_builder *b = &lw->b;
     row_loop r = {.lw = lw, .combine = combine};
-    r.folds = (sk_folds){.lw = lw, .combine = combine, .bind = bind_position, .bind_env = &r};
-    row_begin(&r, folds ? (uint16_t)sk_tree_of(lw->cluster->wide).lanes : LANES);
+    r.folds = (sk_folds){.lw = lw, .combine = combine, .bind = bind_position, .bind_env = &r, .alone = true};
+    row_begin(&r, LANES);
     declare(&r);
-    if (folds)
+    if (folds) {
         find_extremes(&r);
+        lw->out->k->lanes = lanes_of_folds(&r);
+    }
     lanes s = {.r = &r, .acc = arena_alloc(lw->arena, (r.part.n + 1) * sizeof(k_val *))};
     uint8_t sweeps = (uint8_t)larger(1, combine ? 1 : lw->cluster->loop->sweeps);
     r.length = lw->options->row ? k_i64(b, lw->options->row) : sk_slot(lw, 0, "row_length");

@@ -134,13 +134,53 @@ static void signalling_nans(void **state)
     sn_drop(p);
 }
 
+/* --- windows: elements that may lie outside --- */
+
+static sn_scalar next(sn_scalar i, sn_scalar k)
+{
+    return sn_add(i, k);
+}
+
+static sn_acc of_windows(sn_acc x, sn_acc rows, sn_acc width)
+{
+    sn_acc w = sn_backpermute(sn_shape(sn_size(rows), sn_size(width)), next, x);
+    return sn_results(sn_maximum(w), sn_minimum(w));
+}
+
+/* Inside; one element too few for the last window; many too few; windows of one element, and of more than a register.
+ */
+static void windows(void **state)
+{
+    (void)state;
+    both("[n]T, [m]u8, [k]u8 -> [m]T, [m]T", of_windows, FLOATS, MIXED, 1000, 981, 20, 1000, 982, 20, 300, 400, 7, 64,
+         64, 1, 95, 64, 32, 94, 64, 32, 1031, 1000, 32, 3, 1, 3, 500, 470, 31, 5000, 4961, 40);
+}
+
+static sn_acc greatest_of_windows(sn_acc x, sn_acc rows, sn_acc width)
+{
+    return sn_maximum(sn_backpermute(sn_shape(sn_size(rows), sn_size(width)), next, x));
+}
+
+/* One comparison an element there, too, instead of all that a maximum asks. */
+static void windows_are_compared(void **state)
+{
+    (void)state;
+    float x[64] = {0}, got[40];
+    uint8_t rows[40] = {0}, width[20] = {0};
+    sn_program *p = sn_compile(both_cpu(), "[n]f32, [m]u8, [k]u8 -> [m]f32", greatest_of_windows);
+    assert_non_null(p);
+    assert_int_equal(sn_call(p, sn_in(x, 64), sn_in(rows, 40), sn_in(width, 20), sn_into(got, 40)), SN_OK);
+    const char *said = sn_explain(p, "kernels");
+    if (!strstr(said, "f32 = select") || strstr(said, "f32 = max"))
+        fail_msg("%s", said);
+    sn_drop(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_two_values),
-        cmocka_unit_test(anything),
-        cmocka_unit_test(one_among_many),
-        cmocka_unit_test(signalling_nans),
+        cmocka_unit_test(rows_of_two_values), cmocka_unit_test(anything), cmocka_unit_test(one_among_many),
+        cmocka_unit_test(signalling_nans),    cmocka_unit_test(windows),  cmocka_unit_test(windows_are_compared),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

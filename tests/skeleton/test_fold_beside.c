@@ -142,7 +142,7 @@ static void rows_in_places(void **state)
 
 static void long_windows(void **state)
 {
-    static const int64_t extents[][2] = {{255, 40}, {256, 33}, {300, 100}, {1000, 128}, {257, 700}};
+    static const int64_t extents[][2] = {{255, 40}, {256, 33}, {300, 100}, {1000, 128}, {257, 700}, {90, 20}, {300, 1}};
     (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(extents); i++) {
         check(windows, extents[i][0], extents[i][1], false);
