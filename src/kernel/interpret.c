@@ -80,7 +80,7 @@ static uint8_t *element(machine *m, k_mem id, int64_t index, uint32_t lane)
     const k_memory *memory = &m->k->mem.at[id];
     size_t size = ir_type_size((ir_type)memory->type);
     if (memory->space == K_GLOBAL)
-        return m->memory[id] + index * (int64_t)size;
+        return m->memory[id] + index * (int64_t)(memory->every ? memory->every : size);
     if (index < 0 || index >= memory->count) {
         report(m, SITE_MISTAKE, m->base + lane, index, memory->count);
         return NULL;

@@ -85,6 +85,9 @@ static void put_declarations(writer *w)
         put(w, memory->type);
         put(w, (uint64_t)memory->once << 2 | (uint64_t)memory->written << 1 | memory->stream);
         put(w, (uint64_t)memory->count);
+        put(w, memory->every);
+        put(w, memory->at);
+        put(w, memory->beside);
     }
     put(w, k->arg_type.n);
     for (uint32_t i = 0; i < k->arg_type.n; i++)

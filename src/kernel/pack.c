@@ -45,7 +45,7 @@ static bool stored_alone(const kernel *k, const k_stmt *x)
 bool k_pack_access(const kernel *k, k_ref loop, const k_stmt *x, k_pack *out)
 {
     const k_memory *m = &k->mem.at[x->mem];
-    if ((x->op != K_LOAD && x->op != K_STORE) || m->space != K_GLOBAL || m->type == T_BOOL)
+    if ((x->op != K_LOAD && x->op != K_STORE) || m->space != K_GLOBAL || m->every || m->type == T_BOOL)
         return false;
     if (x->op == K_LOAD ? m->written : !stored_alone(k, x))
         return false;

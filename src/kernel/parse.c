@@ -245,6 +245,13 @@ static void memory_declaration(parser *p, k_space space)
         memory_of->written = take(p, "written");
         memory_of->once = take(p, "once");
         memory_of->stream = take(p, "stream");
+        if (take(p, "every")) {
+            memory_of->every = (uint32_t)integer(p);
+            expect(p, "at");
+            memory_of->at = (uint32_t)integer(p);
+        }
+        if (take(p, "beside"))
+            memory_of->beside = memory(p);
     } else {
         expect(p, "[");
         memory_of->count = integer(p);

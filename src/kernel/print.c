@@ -237,6 +237,12 @@ static void put_declarations(printer *p)
         else
             text_printf(p->out, "%s%s%s", memory->written ? " written" : "", memory->once ? " once" : "",
                         memory->stream ? " stream" : "");
+        if (memory->every)
+            text_printf(p->out, " every %" PRIu32 " at %" PRIu32, memory->every, memory->at);
+        if (memory->beside) {
+            text_add(p->out, " beside ");
+            put_memory(p, memory->beside);
+        }
         text_add(p->out, "\n");
     }
     /* Arguments come in the order of their values, which is the order of their numbers. */

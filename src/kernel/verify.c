@@ -39,13 +39,30 @@ static ir_type type_of(const checker *c, k_val v)
 
 /* --- declarations --- */
 
+/* Elements that are apart, being fields of structs. */
+static bool check_fields(checker *c, k_mem id)
+{
+    const k_memory *m = &c->k->mem.at[id], *other = &c->k->mem.at[m->beside];
+    uint64_t size = ir_type_size((ir_type)m->type);
+    if (!m->every)
+        return (!m->at && !m->beside) || bad(c, "memory %" PRIu32 " is no field of structs, but says which", id);
+    if (m->at + size > m->every || m->every > INT32_MAX)
+        return bad(c, "memory %" PRIu32 " has fields of %d bytes at %" PRIu32 " in structs of %" PRIu32, id, (int)size,
+                   m->at, m->every);
+    if (m->stream)
+        return bad(c, "memory %" PRIu32 " has fields of structs, which do not go past the caches", id);
+    return !m->beside ||
+           (m->beside < id && other->every == m->every && !other->beside && other->written == m->written) ||
+           bad(c, "memory %" PRIu32 " is beside %" PRIu32 ", which is no earlier one of the same structs", id, m->beside);
+}
+
 static bool check_memory(checker *c, k_mem id)
 {
     const k_memory *m = &c->k->mem.at[id];
     if (m->space > K_PRIVATE || m->type == T_NONE || m->type >= T_COUNT)
         return bad(c, "memory %" PRIu32 " has no such space or type", id);
     if (m->space == K_GLOBAL)
-        return true;
+        return check_fields(c, id);
     if (m->count < 1 || m->count > INT64_C(1) << 31)
         return bad(c, "memory %" PRIu32 " has %" PRId64 " elements; 1 to 2^31 are possible", id, m->count);
     if (m->space == K_PRIVATE && !c->k->threads)
@@ -227,9 +244,16 @@ static bool check_total(checker *c, const k_stmt *s)
     return bad(c, "a total load reads at the index of a loop");
 }
 
+/* Is the memory such that elements lie one behind the other? */
+static bool check_dense(checker *c, const k_stmt *s)
+{
+    return !c->k->mem.at[s->mem].every ||
+           bad(c, "memory %" PRIu32 " has elements that are apart, which are loaded and stored only", s->mem);
+}
+
 static bool check_atomic(checker *c, const k_stmt *s)
 {
-    if (!check_access(c, s, true) || !want(c, s->in[1], element(c, s)))
+    if (!check_access(c, s, true) || !check_dense(c, s) || !want(c, s->in[1], element(c, s)))
         return false;
     unsigned class = ir_type_class(element(c, s));
     bool sum = s->sub == OP_ADD && class & CLASS_NUM;
@@ -270,7 +294,8 @@ static bool check_gang(checker *c)
 
 static bool check_compact(checker *c, const k_stmt *s)
 {
-    return check_gang(c) && check_access(c, s, true) && want(c, s->in[1], element(c, s)) && want(c, s->in[2], T_BOOL);
+    return check_gang(c) && check_access(c, s, true) && check_dense(c, s) && want(c, s->in[1], element(c, s)) &&
+           want(c, s->in[2], T_BOOL);
 }
 
 static bool check_shuffle(checker *c, const k_stmt *s)
@@ -308,7 +333,7 @@ static bool check_chain(checker *c, const k_stmt *s)
     if (!chain->state || chain->state >= c->k->mem.n)
         return bad(c, "it has no state");
     const k_memory *m = &c->k->mem.at[chain->state];
-    if (m->space != K_GLOBAL || m->type != T_U64 || !m->written)
+    if (m->space != K_GLOBAL || m->type != T_U64 || !m->written || m->every)
         return bad(c, "its state must be a global output of u64");
     if (!check_uses(c, chain->aggregate, chain->arity) || !check_uses(c, chain->initial, chain->arity))
         return false;

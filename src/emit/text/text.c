@@ -501,6 +501,11 @@ uint32_t emit_gang(const dialect *d)
 bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, const char **why)
 {
     emitter e = {.k = k, .d = d, .arena = out->arena};
+    for (k_mem m = 1; m < k->mem.n; m++)
+        if (k->mem.at[m].every) {
+            *why = "fields of structs, which devices with memory of their own get as arrays";
+            return false;
+        }
     text_init(&e.body, e.arena);
     text_init(&e.helpers, e.arena);
     e.name = arena_alloc(e.arena, k->value.n * sizeof(*e.name));

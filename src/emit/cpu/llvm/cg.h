@@ -257,6 +257,7 @@ void cg_select(cg *g, const k_stmt *s);
 
 /* --- memory.c --- */
 LLVMTypeRef cg_stored(cg *g, ir_type t); /* the type of an element in memory: bool is a byte */
+unsigned cg_alignment(const cg *g, k_mem m); /* of an element, bytes */
 cg_ref cg_element(cg *g, k_mem m, cg_ref index); /* pointer; vector of pointers for a vector of indices */
 cg_ref cg_from_memory(cg *g, ir_type t, cg_ref x);
 cg_ref cg_to_memory(cg *g, ir_type t, cg_ref x);
@@ -264,6 +265,7 @@ cg_ref cg_masked_load(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned align,
 void cg_masked_store(cg *g, cg_ref vector, cg_ref pointer, unsigned align, cg_ref mask);
 /* Elements of memory at a vector of indices, of 32 or 64 bits; zero where lanes are off. mask NULL: all are on. */
 cg_ref cg_gather(cg *g, k_mem m, cg_ref index, cg_ref mask);
+void cg_scatter(cg *g, cg_ref vector, cg_ref pointers, unsigned align); /* of the lanes that are on */
 void cg_load(cg *g, k_ref id);
 cg_ref cg_load_pieces(cg *g, const k_stmt *s); /* pieces.c: NULL if the index is no row in pieces */
 void cg_store(cg *g, k_ref id);
@@ -271,6 +273,11 @@ void cg_store(cg *g, k_ref id);
 unsigned cg_store_streams(cg *g, k_ref first);
 /* Vectors of all lanes that lie one behind the other, from `pointer` on; elements of `size` bytes. */
 void cg_store_row(cg *g, unsigned n, const cg_ref *vector, cg_ref pointer, unsigned size, bool stream);
+/* fields.c, of memory whose elements are apart (`every`): the elements of all lanes, from lane 0's index on, as they are
+ * in memory; and stores that stand together, from `first` on, or it `alone`. Returns how many were emitted; 0: it is
+ * none, or its index does not go along with the lanes. */
+cg_ref cg_load_field(cg *g, k_mem m, cg_ref index);
+unsigned cg_store_fields(cg *g, k_ref first, bool alone);
 /* interleave.c: emits stores that stand together and write neighbouring elements in each lane. Returns how many; 0:
  * there are none from `first` on. */
 unsigned cg_store_interleaved(cg *g, k_ref first);

@@ -345,6 +345,7 @@ void cg_range(cg *g, k_ref first, k_ref end)
         }
         stored = stored ? stored - 1 : cg_store_streams(g, r);
         stored = stored ? stored : cg_store_interleaved(g, r);
+        stored = stored ? stored : cg_store_fields(g, r, false);
         if (!stored)
             cg_statement(g, r);
     }

@@ -21,8 +21,25 @@ cg_ref cg_to_memory(cg *g, ir_type t, cg_ref x)
     return LLVMBuildZExt(g->b, x, byte, "");
 }
 
+unsigned cg_alignment(const cg *g, k_mem m)
+{
+    const k_memory *memory = &g->k->mem.at[m];
+    return memory->every ? 1 : (unsigned)ir_type_size((ir_type)memory->type);
+}
+
 cg_ref cg_element(cg *g, k_mem m, cg_ref index)
 {
+    unsigned every = g->k->mem.at[m].every;
+    if (every) {
+        bool vector = cg_is_vector(index);
+        cg_ref step = cg_i64(g, every);
+        if (vector && LLVMGetElementType(LLVMTypeOf(index)) != g->i64)
+            index = LLVMBuildSExt(g->b, index, LLVMVectorType(g->i64, LLVMGetVectorSize(LLVMTypeOf(index))), "");
+        if (vector)
+            step = cg_splat_n(g, step, LLVMGetVectorSize(LLVMTypeOf(index)));
+        index = LLVMBuildNSWMul(g->b, index, step, "");
+        return LLVMBuildGEP2(g->b, g->i8, cg_memory(g, m), &index, 1, "");
+    }
     return LLVMBuildGEP2(g->b, cg_stored(g, (ir_type)g->k->mem.at[m].type), cg_memory(g, m), &index, 1, "");
 }
 
@@ -115,16 +132,16 @@ cg_ref cg_gather(cg *g, k_mem m, cg_ref index, cg_ref mask)
     ir_type t = (ir_type)g->k->mem.at[m].type;
     LLVMTypeRef vector = LLVMVectorType(cg_stored(g, t), g->lanes);
     unsigned size = (unsigned)ir_type_size(t);
-    bool narrow = LLVMGetElementType(LLVMTypeOf(index)) == g->i32;
-    if (size < 4 && narrow && g->cpu.gathers)
+    bool narrow = LLVMGetElementType(LLVMTypeOf(index)) == g->i32, apart = g->k->mem.at[m].every;
+    if (size < 4 && narrow && g->cpu.gathers && !apart)
         return gather_small_narrow(g, m, index, size, vector, mask);
     cg_ref pointers = cg_element(g, m, index);
-    if (size < 4 && mask && g->cpu.gathers)
+    if (size < 4 && mask && g->cpu.gathers && (!apart || size == 1))
         return gather_small(g, vector, pointers, mask);
-    return gather(g, vector, pointers, size, mask);
+    return gather(g, vector, pointers, cg_alignment(g, m), mask);
 }
 
-static void scatter(cg *g, cg_ref vector, cg_ref pointers, unsigned align)
+void cg_scatter(cg *g, cg_ref vector, cg_ref pointers, unsigned align)
 {
     LLVMTypeRef types[] = {LLVMTypeOf(vector), LLVMTypeOf(pointers)};
     cg_ref in[] = {vector, pointers, cg_mask_or_all(g)};
@@ -313,6 +330,8 @@ static place place_of(cg *g, k_mem m, k_val index)
         return (place){PLACE_ONE, cg_scalar(g, index), 0};
     if (x->shape == K_AFFINE && x->step == 1)
         return (place){PLACE_ROW, cg_scalar(g, index), 1};
+    if (g->k->mem.at[m].every)
+        return (place){PLACE_ANY, NULL, 0};
     if (x->shape == K_AFFINE && (x->step == -1 || (x->step > 1 && x->step <= 4)))
         return (place){PLACE_STEP, cg_scalar(g, index), x->step};
     if (x->shape == K_STRIDED)
@@ -336,7 +355,7 @@ static cg_ref load_one(cg *g, LLVMTypeRef type, cg_ref pointer, unsigned align)
 
 static cg_ref load_any(cg *g, const k_stmt *s, cg_ref index)
 {
-    cg_ref pieces = index ? NULL : cg_load_pieces(g, s);
+    cg_ref pieces = index || g->k->mem.at[s->mem].every ? NULL : cg_load_pieces(g, s);
     if (pieces)
         return pieces;
     return cg_gather(g, s->mem, index ? index : cg_index_vec(g, s->in[0]), g->mask.on);
@@ -416,7 +435,7 @@ void cg_load(cg *g, k_ref id)
     const k_stmt *s = &g->k->stmt.at[id];
     ir_type t = (ir_type)g->k->mem.at[s->mem].type;
     LLVMTypeRef element = cg_stored(g, t), vector = LLVMVectorType(element, g->lanes);
-    unsigned align = (unsigned)ir_type_size(t);
+    unsigned align = cg_alignment(g, s->mem);
     const cg_tiled *tile = cg_tile_of(g, id);
     if (tile) {
         load_tiled(g, id, tile);
@@ -433,6 +452,8 @@ void cg_load(cg *g, k_ref id)
     cg_ref x;
     if (at.kind == PLACE_ONE)
         x = load_one(g, element, cg_element(g, s->mem, at.index), align);
+    else if (at.kind == PLACE_ROW && g->k->mem.at[s->mem].every)
+        x = cg_load_field(g, s->mem, at.index);
     else if (at.kind == PLACE_ROW && s->sub == K_AHEAD)
         x = load_ahead(g, vector, cg_element(g, s->mem, at.index), align);
     else if (at.kind == PLACE_ROW)
@@ -477,12 +498,14 @@ void cg_store(cg *g, k_ref id)
     const k_stmt *s = &g->k->stmt.at[id];
     const k_memory *m = &g->k->mem.at[s->mem];
     ir_type t = (ir_type)m->type;
-    unsigned align = (unsigned)ir_type_size(t);
+    unsigned align = cg_alignment(g, s->mem);
     const cg_tiled *tile = cg_tile_of(g, id);
     if (tile) {
         plain_store(g, cg_to_memory(g, t, cg_vec(g, s->in[1])), tile->row, 64);
         return;
     }
+    if (cg_store_fields(g, id, true))
+        return;
     place at = place_of(g, s->mem, s->in[0]);
     if (at.kind == PLACE_ONE) {
         store_one(g, s, cg_element(g, s->mem, at.index), align);
@@ -494,7 +517,7 @@ void cg_store(cg *g, k_ref id)
         return;
     }
     cg_ref index = at.kind == PLACE_ANY && at.index ? at.index : cg_index_vec(g, s->in[0]);
-    scatter(g, value, cg_element(g, s->mem, index), align);
+    cg_scatter(g, value, cg_element(g, s->mem, index), align);
 }
 
 static bool is_stream(cg *g, k_ref id)

@@ -165,12 +165,13 @@ static void emit_operands(order *o, uint32_t i)
             emit_from(o, definition(o, s, k) - 1);
 }
 
-/* Stores that stand together, if they go past the caches; how many. */
+/* Stores that stand together, if they go past the caches, or to fields of structs; how many. */
 static uint32_t emit_streams(order *o, uint32_t first)
 {
     for (uint32_t i = first; i < o->stmt.n && o->g->k->stmt.at[o->stmt.at[i]].op == K_STORE; i++)
         emit_operands(o, i);
     uint32_t n = cg_store_streams(o->g, o->stmt.at[first]);
+    n = n ? n : cg_store_fields(o->g, o->stmt.at[first], false);
     memset(o->done + first, true, n * sizeof(*o->done));
     return n;
 }

@@ -352,7 +352,7 @@ void cg_fetch_ahead(cg *g, const k_stmt *s)
     const k_value *index = &g->k->value.at[s->in[0]];
     const k_memory *m = &g->k->mem.at[s->mem];
     bool one = index->shape == K_UNIFORM, row = index->shape == K_AFFINE && (index->step == 1 || index->step == -1);
-    unsigned bytes = one ? 1 : (unsigned)ir_type_size((ir_type)m->type) * g->lanes;
+    unsigned bytes = one ? 1 : (m->every ? m->every : (unsigned)ir_type_size((ir_type)m->type)) * g->lanes;
     if (!g->ahead || g->own_part || !(one || row))
         return;
     cg_ref lowest = cg_scalar(g, s->in[0]);

@@ -7,7 +7,8 @@
 
 enum { PARTS = 4, LEAST_STATEMENTS = 48, SKEW_SHARE = 24, REGISTER = 64 };
 
-/* A lane's stores of several neighbours are made together (interleave.c). */
+/* A lane's stores of several neighbours are made together (interleave.c). So are stores to fields of structs (fields.c),
+ * which are left to the end. */
 static bool is_plain(const cg *g, const k_stmt *s)
 {
     const k_value *index = &g->k->value.at[s->in[0]];
@@ -40,10 +41,10 @@ unsigned cg_stagger(const cg *g, const k_stmt *s, const cg_facts *facts)
     return g->lanes * widest == PARTS * REGISTER ? g->lanes / PARTS : 0;
 }
 
-static bool past_caches(const cg *g, k_ref id)
+static bool waits(const cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
-    return s->op == K_STORE && g->k->mem.at[s->mem].stream;
+    return s->op == K_STORE && (g->k->mem.at[s->mem].stream || g->k->mem.at[s->mem].every);
 }
 
 void cg_staggered_list(cg *g, const k_stmt *s, cg_ref base)
@@ -61,8 +62,8 @@ void cg_staggered_list(cg *g, const k_stmt *s, cg_ref base)
         part[p][s->dst] = (cg_value){.form = FORM_LINEAR, .v = start, .step = cg_i64(g, 1)};
     }
     uint32_t skew = list.n / SKEW_SHARE;
-    k_ref stores = 0; /* those at the end, if past the caches: they branch, so the parts' stand together */
-    while (list.n && past_caches(g, list.at[list.n - 1]))
+    k_ref stores = 0; /* those at the end that stand together: past the caches they branch */
+    while (list.n && waits(g, list.at[list.n - 1]))
         stores = list.at[--list.n];
     for (uint32_t turn = 0; turn < list.n + (PARTS - 1) * skew; turn++)
         for (unsigned p = 0; p < PARTS; p++) {

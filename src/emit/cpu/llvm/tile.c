@@ -94,7 +94,8 @@ static bool walks_rows(plan *p, const k_stmt *s)
 {
     const kernel *k = p->g->k;
     const k_value *index = &k->value.at[s->in[0]];
-    if (k->mem.at[s->mem].space == K_PRIVATE || !cg_tile_rows(p->g, (unsigned)ir_type_size((ir_type)k->mem.at[s->mem].type)))
+    if (k->mem.at[s->mem].space == K_PRIVATE || k->mem.at[s->mem].every ||
+        !cg_tile_rows(p->g, (unsigned)ir_type_size((ir_type)k->mem.at[s->mem].type)))
         return false;
     if (index->shape != K_STRIDED && (index->shape != K_AFFINE || (index->step >= -1 && index->step <= 1)))
         return false;
