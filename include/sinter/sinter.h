@@ -214,11 +214,13 @@ SN_API sn_arg sn_upto_of(sn_type type, void *pointer, int64_t capacity, int64_t 
 /* sn_value(pointer): one value (rank 0), read where it stands for a parameter, written where it stands for a result. */
 #define sn_value(pointer)                                                                                              \
     ((sn_arg){.kind = SN_ARG_VALUE, .type = SN_ELEMENT_("sn_value", *(pointer)), .u = {.from = (pointer)}})
-/* sn_structs(pointer, extents...): an array of C structs, read where it stands for a parameter, written where it stands for
- * a result, a tuple or struct of the signature: [n]{x: f32, y: f32, id: i32} is an array of struct { float x, y; int32_t
- * id; }. Members have the types and the order of the signature, nested tuples are nested structs. It takes the place of one
- * argument a component, and is converted (copied) from and to these: sn_counters.conversions. sn_struct(pointer): a single
- * one, rank 0. Structs with members of other types or in another order: sn_strided(&p->x, ...), one a component. */
+/* sn_structs(pointer, extents...): an array of C structs, read where it stands for a parameter, written where it stands
+ * for a result, a tuple or struct of the signature: [n]{x: f32, y: f32, id: i32} is an array of struct { float x, y;
+ * int32_t id; }. Members have the types and the order of the signature, nested tuples are nested structs. It takes the
+ * place of one argument a component. On the CPU, loops that take elements in order read and write fields where they
+ * are; where they do not, and on other devices, the structs are converted (copied) from and to arrays:
+ * sn_counters.conversions. Bytes that belong to no member are not written. sn_struct(pointer): a single one, rank 0.
+ * Structs with members of other types or in another order: sn_strided(&p->x, ...), one a component. */
 #define sn_structs(...) SN_PASTE(SN_STRUCTS_, SN_EXTENTS(__VA_ARGS__))(__VA_ARGS__)
 #define sn_struct(pointer)                                                                                             \
     ((sn_arg){.kind = SN_ARG_STRUCTS, .size = SN_STRUCT_SIZE_(*(pointer)), .u = {.from = (pointer)}})
@@ -232,7 +234,7 @@ SN_API sn_arg sn_keep(sn_array **array); /* a result that stays on the device; *
 
 /* Runs the program and waits. Arguments are those of the parameters, then those of the results, in the order of the
  * signature; a tuple takes one argument per component, or an array of structs. Input and result memory must not overlap
- * (but for structs, which are converted). After an error, the results are not to be read, and nothing was kept.
+ * (but for structs, which are converted then). After an error, the results are not to be read, and nothing was kept.
  * Thread-safe, also for one program. */
 #define sn_call(program, ...)                                                                                          \
     sn_call_at(SN_HERE, program, (int)(sizeof((sn_arg[]){__VA_ARGS__}) / sizeof(sn_arg)), (sn_arg[]){__VA_ARGS__})

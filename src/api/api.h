@@ -31,11 +31,11 @@ struct sn_context {
     pthread_mutex_t moving; /* of `data` and `block` of all arrays */
     pthread_mutex_t lock;   /* of notes */
     note *notes;
-    bool warned;        /* that programs are interpreted */
-    bool profile;       /* programs record their calls from the beginning */
+    bool warned;               /* that programs are interpreted */
+    bool profile;              /* programs record their calls from the beginning */
     pthread_mutex_t measuring; /* of `roof` */
     run_roof *roof;            /* of the device; NULL: nobody has asked */
-    handle *held;       /* programs, arrays, pending calls; `lock` is of these, too */
+    handle *held;              /* programs, arrays, pending calls; `lock` is of these, too */
     handle_files *files;
     atomic_int holders; /* the user, until sn_close, and all that is held: the context lives until each has let go */
     atomic_bool closed;
@@ -69,25 +69,24 @@ enum { /* passes over terms */
 struct sn_program {
     handle handle; /* first */
     sn_context *context;
-    arena arena;          /* of all below */
-    embed_owner owner;    /* while it is built */
-    sn_site made;         /* where it was compiled; file may be NULL */
-    int64_t largest;      /* extent that an argument may have */
+    arena arena;       /* of all below */
+    embed_owner owner; /* while it is built */
+    sn_site made;      /* where it was compiled; file may be NULL */
+    int64_t largest;   /* extent that an argument may have */
     ir_program *ir;
     program_terms after[API_TERM_PASSES];
     embed_result ports;
     l_program *clusters;
     plan *plan;
     run_program *run;
-    program_version *large;   /* where parameters are beyond the caches; NULL: as above */
-    program_version *once[2]; /* the same two, where loops are to go over rows once; NULL: they do anyhow */
+    program_version *large;    /* where parameters are beyond the caches; NULL: as above */
+    program_version *once[2];  /* the same two, where loops are to go over rows once; NULL: they do anyhow */
     struct program_rows *rows; /* of loops that go over rows several times (versions.c); NULL: there are none */
-    uint32_t params, results; /* components: arguments of a call */
+    uint32_t params, results;  /* components: arguments of a call */
     sn_array **constant; /* devices with memory of their own: the program's data, which go there once; NULL on others */
-    atomic_uint_fast64_t conversions, converted_bytes; /* of arrays of structs */
-    ir_type *type;                                     /* of each argument, parameters first */
+    ir_type *type;       /* of each argument, parameters first */
     uint8_t *rank;
-    bool *needed; /* per parameter's component: its elements are read */
+    bool *needed;         /* per parameter's component: its elements are read */
     pthread_mutex_t lock; /* of texts */
     program_text *texts;
 };
@@ -103,7 +102,7 @@ struct sn_array {
     size_t bytes, granted; /* granted: with what the pool gave, which is `block` on those devices, `data` on others */
     void (*let_go)(void *owner); /* the elements are borrowed: called when the array is freed; NULL: they are ours */
     void *owner;
-    bool lent_block; /* ... what is borrowed is `block`, not `data` */
+    bool lent_block;    /* ... what is borrowed is `block`, not `data` */
     atomic_int sharers; /* beyond the one holder: the array lives until each has freed it */
     atomic_int lent;    /* tensors given out, who are such holders */
 };

@@ -125,7 +125,8 @@ static sn_status check_memory(const call *c, int i)
     if (!held && !a->u.from && c->bytes[i])
         return call_fail(c, SN_BAD_ARGUMENT, "argument %u is NULL; its extents say that it has elements",
                          call_number(c, i));
-    if (!held && (!a->stride || a->kind == SN_ARG_UPTO) && c->bytes[i] &&
+    bool field = c->fields_of && c->fields_of[i];
+    if (!held && !field && (!a->stride || a->kind == SN_ARG_UPTO) && c->bytes[i] &&
         (uintptr_t)a->u.from % ir_type_size(c->p->type[i]))
         return call_fail(
             c, SN_BAD_ARGUMENT,
@@ -210,8 +211,11 @@ static const char *memory_of(const sn_arg *a)
     return api_own_memory(array->context) && (!array->let_go || array->lent_block) ? NULL : array->data;
 }
 
+/* Structs are looked at as wholes. */
 static bool overlap(const call *c, int i, int k)
 {
+    if (c->fields_of && (c->fields_of[i] || c->fields_of[k]))
+        return false;
     const char *a = memory_of(&c->arg[i]), *b = memory_of(&c->arg[k]);
     return a && b && c->bytes[i] && c->bytes[k] && a < b + c->bytes[k] && b < a + c->bytes[i];
 }
@@ -234,6 +238,32 @@ static sn_status check_overlap(const call *c)
                     call_number(c, i), call_number(c, k));
         }
     return SN_OK;
+}
+
+/* Do a parameter's component and a result's share memory, one of them being a field of structs? */
+static bool mixed(const call *c, uint32_t in, uint32_t out)
+{
+    const structs *s = c->fields_of[in], *t = c->fields_of[out];
+    if (s && t)
+        return structs_overlap_each_other(s, t);
+    if (s)
+        return structs_overlap(s, memory_of(&c->arg[out]), c->bytes[out]);
+    return t && structs_overlap(t, memory_of(&c->arg[in]), c->bytes[in]);
+}
+
+/* Results in structs may lie over parameters, and other results over parameters in structs: one of the two is copied.
+ */
+static void find_aside(call *c)
+{
+    for (uint32_t i = 0; c->fields_of && i < c->p->params; i++)
+        for (uint32_t k = 0; k < c->p->results; k++) {
+            if (!mixed(c, i, c->p->params + k))
+                continue;
+            if (c->out[k].field.every)
+                c->out[k].aside = true;
+            else
+                c->in[i].aside = true;
+        }
 }
 
 static sn_status stage(call *c, int i)
@@ -309,6 +339,8 @@ sn_status call_take_arguments(call *c)
             memcpy(c->in[i].extent, a->extent, sizeof(a->extent));
             c->in[i].data = memory_of(a);
             c->in[i].number = call_number(c, i);
+            c->in[i].field = structs_field(c, (uint32_t)i);
+            c->in[i].needed = c->p->needed[i];
             continue;
         }
         run_result *out = &c->out[(uint32_t)i - c->p->params];
@@ -318,8 +350,10 @@ sn_status call_take_arguments(call *c)
         out->capacity = out->upto ? (int64_t)a->size : 0;
         memcpy(out->extent, a->extent, sizeof(a->extent));
         out->data = out->given ? a->u.to : NULL;
+        out->field = structs_field(c, (uint32_t)i);
     }
     status = check_overlap(c);
+    find_aside(c);
     if (status == SN_OK)
         status = take_constants(c);
     if (status == SN_OK)
@@ -396,8 +430,6 @@ sn_status call_hand_over(call *c, sn_status status, const run_said *said)
         api_fail_at(cx, (api_who){.also = c->at, .how = "called in"}, status, "%s", said->text);
     else
         call_fail(c, status, "%s", said->text);
-    if (status == SN_OK)
-        structs_finish(c);
     for (int i = 0; (uint32_t)i < c->p->params && !refused; i++)
         if (c->arg[i].kind == SN_ARG_GIVE)
             sn_free(c->arg[i].u.array);
@@ -412,7 +444,6 @@ void call_give_up(call *c)
     for (uint32_t i = 0; i < c->p->params; i++)
         if (c->staged[i].data)
             api_give(c->p->context, c->staged[i].data, c->staged[i].granted);
-    structs_give_up(c);
 }
 
 void call_room(call *c, arena *a)

@@ -15,7 +15,6 @@ typedef struct structs { /* an argument that is an array of C structs (structs.c
     const embed_port *port;
     uint32_t first; /* component, among all */
     bool result;
-    staging *part; /* per component: its own array */
 } structs;
 
 typedef struct call {
@@ -29,6 +28,7 @@ typedef struct call {
     uint32_t before;  /* the user's arguments for parameters */
     structs *structs;
     uint32_t structs_n;
+    const structs **fields_of; /* per component, the structs that it is a field of, or NULL; NULL: there are none */
     run_argument *in;
     run_result *out;
     size_t *bytes;   /* per argument that has memory */
@@ -59,8 +59,9 @@ sn_status call_size(const call *c, const sn_arg *a, size_t element, uint32_t num
 uint32_t call_wanted(const call *c, uint32_t *params);
 void structs_room(call *c, arena *a); /* nothing if there are none, like all of these; jumps when memory runs out */
 sn_status structs_take(call *c);      /* replaces arrays of structs by their components */
-void structs_finish(call *c);         /* the call succeeded: fills results */
-void structs_give_up(call *c);        /* gives memory back */
+run_field structs_field(const call *c, uint32_t component); /* `every` 0: the component is no field of structs */
+bool structs_overlap(const structs *s, const void *at, size_t bytes);
+bool structs_overlap_each_other(const structs *s, const structs *other);
 void structs_explain(const sn_program *p, text *out);
 
 /* What messages call an argument, or the component of one, from 1. */

@@ -1,7 +1,6 @@
-/* Arrays of C structs as arguments: taken apart into one array a component before the call, and put together behind it.
- */
+/* Arrays of C structs as arguments: each takes the place of its components, which are fields of it. Fields are read and
+ * written where they are, or taken apart and put together, as run/fields.c sees fit. */
 #include "api/call.h"
-#include "api/interleave.h"
 
 static bool is_structs(const sn_arg *a)
 {
@@ -41,9 +40,8 @@ void structs_room(call *c, arena *a)
     c->apart = arena_alloc(a, (components + 1) * sizeof(*c->apart));
     c->number = arena_alloc(a, (components + 1) * sizeof(*c->number));
     c->structs = arena_alloc(a, n * sizeof(*c->structs));
+    c->fields_of = arena_alloc(a, (components + 1) * sizeof(*c->fields_of));
     c->whole = c->arg;
-    for (uint32_t i = 0; i < n; i++)
-        c->structs[i].part = arena_alloc(a, IR_MAX_COMPONENTS * sizeof(staging));
 }
 
 /* --- memory for at most so many --- */
@@ -106,16 +104,6 @@ static size_t count_of(const structs *s)
     return (size_t)n;
 }
 
-/* Those that are there: of a result when the call is over. */
-static size_t count_there(const call *c, const structs *s)
-{
-    int64_t n = 0;
-    if (!is_upto(s))
-        return count_of(s);
-    size_count(s->port->rank, c->out[s->first - c->p->params].extent, &n);
-    return (size_t)n;
-}
-
 /* Memory that the call writes when it is over: of results in structs, against all other results. */
 static sn_status check_results(const call *c, const structs *s)
 {
@@ -148,66 +136,45 @@ static sn_status check_results(const call *c, const structs *s)
     return SN_OK;
 }
 
-/* --- conversions --- */
+/* --- components --- */
 
-/* The CPU's threads, as many as the context may use; the interpreter works alone, as whoever asks for it expects. */
-static unsigned threads_of(const sn_context *cx)
+static const char *end_of(const structs *s)
 {
-    const device *d = cx->engine.device;
-    return !d ? 1 : d->limits->own_memory ? UINT16_MAX : d->limits->workers;
+    return (const char *)s->arg->u.from + count_of(s) * s->port->bytes;
 }
 
-static void convert(const call *c, const structs *s)
+bool structs_overlap(const structs *s, const void *at, size_t bytes)
 {
-    const embed_port *port = s->port;
-    sn_context *cx = c->p->context;
-    const uint64_t since = run_clock(c->p->run);
-    size_t n = count_there(c, s), written = 0;
-    unsigned fields = 0;
-    interleave_field field[IR_MAX_COMPONENTS];
-    for (unsigned k = 0; k < port->components; k++) {
-        if (!s->result && !c->p->needed[s->first + k])
-            continue;
-        field[fields] = (interleave_field){port->offset[k], ir_type_size(port->type[k]), s->part[k].data};
-        written += n * field[fields++].size;
-    }
-    if (!fields)
-        return;
-    size_t cached = cx->engine.device && !api_own_memory(cx) ? cx->engine.device->limits->cache_bytes : SIZE_MAX;
-    interleave_run(&(interleave){.whole = s->arg->u.to,
-                                 .bytes = port->bytes,
-                                 .n = n,
-                                 .fields = fields,
-                                 .field = field,
-                                 .together = s->result,
-                                 .stream = written > cached,
-                                 .threads = threads_of(cx)});
-    run_count_conversion(&cx->counters, written);
-    run_note_step(c->p->run, RUN_CONVERT, since, written);
-    run_count(&c->p->conversions, 1);
-    run_count(&c->p->converted_bytes, written);
+    const char *from = s->arg->u.from, *other = at;
+    return other && bytes && from < end_of(s) && from < other + bytes && other < end_of(s);
 }
 
-/* Memory for the components, which take the place of the structs among the arguments. */
-static sn_status take_apart(call *c, structs *s)
+bool structs_overlap_each_other(const structs *s, const structs *other)
 {
-    size_t n = count_of(s);
+    return structs_overlap(s, other->arg->u.from, count_of(other) * other->port->bytes);
+}
+
+run_field structs_field(const call *c, uint32_t component)
+{
+    const structs *s = c->fields_of ? c->fields_of[component] : NULL;
+    if (!s)
+        return (run_field){0};
+    return (run_field){(uint32_t)s->port->bytes, (uint32_t)s->port->offset[component - s->first],
+                       (uint32_t)(s - c->structs) + 1};
+}
+
+/* The components, which take the place of the structs among the arguments. */
+static void take_fields(call *c, const structs *s)
+{
     for (unsigned k = 0; k < s->port->components; k++) {
-        size_t bytes = n * ir_type_size(s->port->type[k]);
-        s->part[k].data = api_take(c->p->context, bytes, &s->part[k].granted);
-        if (!s->part[k].data)
-            return call_fail(c, SN_NO_MEMORY, "no memory for a component of argument %u, of %zu bytes", s->number,
-                             bytes);
         sn_arg *a = &c->apart[s->first + k];
         *a = *s->arg;
         a->kind = is_upto(s) ? SN_ARG_UPTO : s->result ? SN_ARG_INTO : SN_ARG_IN;
-        a->size = is_upto(s) ? n : a->size;
+        a->size = is_upto(s) ? count_of(s) : a->size;
         a->type = (sn_type)s->port->type[k];
-        a->u.to = s->part[k].data;
+        a->u.to = a->u.to ? (char *)a->u.to + s->port->offset[k] : NULL;
+        c->fields_of[s->first + k] = s;
     }
-    if (!s->result)
-        convert(c, s);
-    return SN_OK;
 }
 
 /* The arguments as they would be without structs, and which are to be taken apart. */
@@ -248,23 +215,8 @@ sn_status structs_take(call *c)
     for (uint32_t i = 0; i < c->structs_n && status == SN_OK; i++)
         status = c->structs[i].result ? check_results(c, &c->structs[i]) : SN_OK;
     for (uint32_t i = 0; i < c->structs_n && status == SN_OK; i++)
-        status = take_apart(c, &c->structs[i]);
+        take_fields(c, &c->structs[i]);
     return status;
-}
-
-void structs_finish(call *c)
-{
-    for (uint32_t i = 0; i < c->structs_n; i++)
-        if (c->structs[i].result)
-            convert(c, &c->structs[i]);
-}
-
-void structs_give_up(call *c)
-{
-    for (uint32_t i = 0; i < c->structs_n; i++)
-        for (unsigned k = 0; k < c->structs[i].port->components; k++)
-            if (c->structs[i].part[k].data)
-                api_give(c->p->context, c->structs[i].part[k].data, c->structs[i].part[k].granted);
 }
 
 /* --- explain --- */
@@ -272,8 +224,8 @@ void structs_give_up(call *c)
 static void explain_port(const embed_port *port, const char *what, uint32_t number, text *out)
 {
     if (port->tuple && port->rank)
-        text_printf(out, "%s %u, %s: one array a component; as C structs of %zu bytes it is copied\n", what, number + 1,
-                    port->text, port->bytes);
+        text_printf(out, "%s %u, %s: one array a component, or C structs of %zu bytes\n", what, number + 1, port->text,
+                    port->bytes);
 }
 
 void structs_explain(const sn_program *p, text *out)
@@ -282,8 +234,15 @@ void structs_explain(const sn_program *p, text *out)
         explain_port(&p->ports.param[k], "parameter", k, out);
     for (uint32_t k = 0; k < p->ports.results; k++)
         explain_port(&p->ports.result[k], "result", k, out);
-    uint64_t n = atomic_load_explicit(&p->conversions, memory_order_relaxed);
+    uint64_t n = 0, bytes = 0;
+    for (unsigned k = 0; k < API_VERSIONS; k++) {
+        const program_version *other = k ? api_other_version(p, k) : NULL;
+        uint64_t some = 0, more = 0;
+        if (!k || other)
+            run_conversions(other ? other->run : p->run, &some, &more);
+        n += some, bytes += more;
+    }
     if (n)
         text_printf(out, "conversions of arrays of structs so far: %llu, %llu bytes\n", (unsigned long long)n,
-                    (unsigned long long)atomic_load_explicit(&p->converted_bytes, memory_order_relaxed));
+                    (unsigned long long)bytes);
 }

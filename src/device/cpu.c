@@ -521,6 +521,7 @@ static void set_limits(cpu *d, const device_options *o)
                                 .vector_bytes = vector_bytes(),
                                 .scratch = BLOCK_SCRATCH,
                                 .forward_progress = true,
+                                .fields = true,
                                 .waits = true,
                                 .cache_bytes = cache_bytes()};
     snprintf(d->limits.name, sizeof(d->limits.name), "%u threads, %u-byte vectors", threads, d->limits.vector_bytes);

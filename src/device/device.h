@@ -17,6 +17,7 @@ typedef struct device_limits {
     size_t scratch;       /* most shared memory a block may use, bytes */
     bool forward_progress; /* CHAIN works */
     bool waits;            /* no queue is ever busy */
+    bool fields;           /* kernels may read and write fields of structs (k_memory.every) */
     size_t cache_bytes;   /* results larger than this are worth non-temporal stores; SIZE_MAX: none are */
     /* Devices with memory of their own; 0 on the CPU. */
     bool own_memory;      /* blocks are not host memory: handles of the device, reached by queues only */

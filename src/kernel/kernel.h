@@ -65,9 +65,9 @@ typedef struct k_memory {
     uint32_t every; /* global: bytes from each element to the next one: fields of an array of structs. They need not be
                        aligned, and what lies between them is never written. 0: elements lie one behind the other,
                        aligned to their size */
-    uint32_t at;    /* every: where in its struct an element lies, bytes. The launch's pointer is to the first element */
-    k_mem beside;   /* every: an earlier memory with the same `every` whose elements are other fields of the same structs,
-                       and which is beside none itself; 0: none. An index that is in range of one is of both */
+    uint32_t at;  /* every: where in its struct an element lies, bytes. The launch's pointer is to the first element */
+    k_mem beside; /* every: an earlier memory with the same `every` whose elements are other fields of the same structs,
+                     and which is beside none itself; 0: none. An index that is in range of one is of both */
     int64_t count;  /* shared, private: elements; global: 0 */
     uint32_t offset; /* shared, private: byte offset in the block's scratch, set by k_layout */
     const char *name;

@@ -53,7 +53,8 @@ static bool check_fields(checker *c, k_mem id)
         return bad(c, "memory %" PRIu32 " has fields of structs, which do not go past the caches", id);
     return !m->beside ||
            (m->beside < id && other->every == m->every && !other->beside && other->written == m->written) ||
-           bad(c, "memory %" PRIu32 " is beside %" PRIu32 ", which is no earlier one of the same structs", id, m->beside);
+           bad(c, "memory %" PRIu32 " is beside %" PRIu32 ", which is no earlier one of the same structs", id,
+               m->beside);
 }
 
 static bool check_memory(checker *c, k_mem id)

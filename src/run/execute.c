@@ -1,6 +1,7 @@
 /* Executes the steps of a plan. */
 #include "base/size.h"
 #include "kernel/narrow.h"
+#include "run/fields.h"
 #include "run/transfer.h"
 
 #include <inttypes.h>
@@ -69,7 +70,8 @@ static ir_bits read_element(void *env, ir_id array, uint32_t component, int64_t 
     run *c = env;
     uint32_t buffer;
     ir_bits bits = 0;
-    if (!plan_find(c->plan, array, component, &buffer) || !(c->data[buffer] || c->host[buffer])) {
+    if (!plan_find(c->plan, array, component, &buffer) ||
+        !(c->data[buffer] || c->host[buffer] || run_is_field(c, buffer))) {
         run_fails(c, SN_INTERNAL, "internal error: the host reads an array that is not in memory");
         return 0;
     }
@@ -209,7 +211,9 @@ static bool step_alloc(run *c, uint32_t index)
         return alloc_handed(c, index);
     if (b->place == PLAN_OUTPUT && c->out[b->port].given) {
         const run_result *out = &c->out[b->port];
-        if (capacity_of(out, c->plan->shape.at[b->shape].rank) >= elements)
+        if (c->layout && c->layout->at[index].every)
+            return true; /* when a kernel wants an array */
+        if (!out->field.every && capacity_of(out, c->plan->shape.at[b->shape].rank) >= elements)
             c->data[index] = run_reach(c, out->data);
     }
     if (c->data[index])
@@ -386,9 +390,9 @@ static bool launch(run *c, const plan_launch *l, const run_geometry *found)
     ir_bits *arg = arena_alloc(c->arena, (v->built->argument.n + 1) * sizeof(ir_bits));
     for (uint32_t i = 0; i < v->built->memory.n; i++) {
         const run_binding *b = &v->memory[i];
-        if (b->role == SK_ARRAY && !run_upload(c, b->number))
+        if (b->role == SK_ARRAY && !b->here && !run_upload(c, b->number, v))
             return false;
-        mem[i] = memory_of(c, l, b, g->pieces);
+        mem[i] = b->here ? (void *)(uintptr_t)c->field[b->number].data : memory_of(c, l, b, g->pieces);
     }
     if (!arguments(c, v, g, 0, arg))
         return false;
@@ -531,6 +535,35 @@ static void finish(run *c)
     ir_trace_clear(&c->trace);
 }
 
+/* Are there fields of structs among the arguments? */
+static bool has_fields(const run *c)
+{
+    const plan *p = c->plan;
+    for (uint32_t i = 0; i < p->input_first[p->inputs]; i++)
+        if (c->in[i].field.every)
+            return true;
+    for (uint32_t i = 0; i < p->result.n; i++)
+        if (c->out[i].field.every)
+            return true;
+    return false;
+}
+
+static void prepare_fields(run *c)
+{
+    const plan *p = c->plan;
+    c->field = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(*c->field));
+    c->from = arena_alloc(c->arena, (p->result.n + 1) * sizeof(*c->from));
+    c->put = arena_alloc(c->arena, (p->result.n + 1) * sizeof(*c->put));
+    for (uint32_t i = 0; i < p->buffer.n; i++) {
+        const plan_buffer *b = &p->buffer.at[i];
+        if (b->place == PLAN_INPUT && c->in[b->port].field.every)
+            c->field[i].data = c->in[b->port].data;
+        if (b->place == PLAN_OUTPUT && c->out[b->port].field.every)
+            c->field[i].data = c->out[b->port].data;
+    }
+    c->layout = run_find_layout(c);
+}
+
 static void prepare(run *c)
 {
     const plan *p = c->plan;
@@ -545,13 +578,30 @@ static void prepare(run *c)
     c->sized = arena_alloc(c->arena, (p->launch.n + 1) * sizeof(run_sized));
     c->left = arena_alloc(c->arena, (p->cluster.n + 1) * sizeof(int64_t));
     c->world = (host_world){c->dims, c->bound, read_element, host_loop, c};
+    if (has_fields(c))
+        prepare_fields(c);
     for (uint32_t i = 0; i < p->buffer.n; i++) {
         if (p->buffer.at[i].place != PLAN_INPUT)
             continue;
         const run_argument *in = &c->in[p->buffer.at[i].port];
+        if (in->field.every)
+            continue;
         c->data[i] = in->block ? in->block : run_reach(c, in->data);
         c->host[i] = in->data;
     }
+}
+
+/* The same with memory running out as a value. */
+static bool arrays_for(run_program *r, const run_argument *in, run_result *out, arena *a, run_arrays *all)
+{
+    jmp_buf failure;
+    volatile bool good = false;
+    if (!setjmp(failure)) {
+        arena_on_failure(a, &failure);
+        good = run_fields_as_arrays(r, in, out, a, all);
+    }
+    arena_on_failure(a, NULL);
+    return good;
 }
 
 /* `reason`: why, where it is news. Terms are read, and another call may be building kernels still. */
@@ -559,10 +609,16 @@ static sn_status interpret(run_program *r, const run_argument *in, run_result *o
                            run_said *said)
 {
     ir_trace trace = {.heap = r->engine.heap};
+    run_arrays all = {.out = out};
     const uint64_t since = run_clock(r);
+    sn_status status = SN_NO_MEMORY;
     run_lock(r);
-    sn_status status = run_interpreted(&r->engine, r->l->ir, r->plan, in, out, a, &trace, said);
+    if (arrays_for(r, in, out, a, &all))
+        status = run_interpreted(&r->engine, r->l->ir, r->plan, all.in, all.out, a, &trace, said);
+    else
+        *said = (run_said){"no memory for the components of structs", false};
     run_unlock(r);
+    run_arrays_end(r, out, &all, status == SN_OK);
     run_note_step(r, RUN_INTERPRET, since, 0);
     run_say_trace(r, &trace);
     if (status == SN_OK)
@@ -573,7 +629,7 @@ static sn_status interpret(run_program *r, const run_argument *in, run_result *o
 static bool work(run *c)
 {
     prepare(c);
-    if (!run_open_queue(c) || !bind_extents(c))
+    if (!run_open_queue(c) || !bind_extents(c) || !run_take_overlapping(c))
         return false;
     if (!execute(c, 0, c->plan->step.n))
         return false;
@@ -637,6 +693,9 @@ sn_status run_end(run *c, run_said *said)
         run_close_queue(c);
         if (waits)
             run_end_step(c, watch, RUN_WAIT, 0);
+        if (c->status == SN_OK)
+            run_put_together(c);
+        run_free_fields(c);
         finish(c);
     }
     *said = c->said;
@@ -664,6 +723,7 @@ run_program *run_program_new(const run_engine *engine, const sk_program *s, cons
     r->plan = p;
     r->options = *options;
     r->cluster = arena_alloc(a, (l->cluster.n + 1) * sizeof(run_cluster));
+    r->uses = run_find_uses(r, a);
     r->lock = other ? other->lock : &r->own_lock;
     r->profile = other ? other->profile : &r->own_profile;
     pthread_rwlock_init(&r->own_lock, NULL);
@@ -689,6 +749,12 @@ uint64_t run_launches(const run_program *r)
 uint32_t run_kernels(run_program *r)
 {
     return atomic_load(&r->kernels);
+}
+
+void run_conversions(const run_program *r, uint64_t *conversions, uint64_t *bytes)
+{
+    *conversions = atomic_load_explicit(&((run_program *)(uintptr_t)r)->conversions, memory_order_relaxed);
+    *bytes = atomic_load_explicit(&((run_program *)(uintptr_t)r)->converted_bytes, memory_order_relaxed);
 }
 
 void run_lock(run_program *r)

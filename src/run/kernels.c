@@ -1,9 +1,10 @@
 /* Kernels of a program: found by cluster and variant, built and compiled when first needed. */
 #include "base/size.h"
-#include "run/program.h"
+#include "run/fields.h"
 
 typedef struct choice { /* of kernel for a launch, beside the variant */
     bool final, narrow;
+    const run_layout *layout;
 } choice;
 
 static uint64_t key_of(const sk_geometry *g, choice how)
@@ -12,10 +13,10 @@ static uint64_t key_of(const sk_geometry *g, choice how)
            (uint64_t)g->ahead << 2 | (uint64_t)g->stream << 1 | (uint64_t)how.final;
 }
 
-static run_variant *find_variant(run_cluster *c, uint64_t key)
+static run_variant *find_variant(run_cluster *c, uint64_t key, const run_layout *layout)
 {
     run_variant *v = atomic_load_explicit(&c->variants, memory_order_acquire);
-    while (v && v->key != key)
+    while (v && (v->key != key || v->layout != layout))
         v = v->next;
     return v;
 }
@@ -34,7 +35,7 @@ static bool uses_buffer(const plan_cluster *c, uint32_t buffer)
 }
 
 /* Which memory and which values the launch passes. t: for what is not needed afterwards. */
-static bool bind(run_program *r, uint32_t cluster, run_variant *v, arena *t, sk_reason *why)
+static bool bind(run_program *r, uint32_t cluster, run_variant *v, const bool *here, arena *t, sk_reason *why)
 {
     arena *a = r->l->ir->arena;
     host_code host = {0};
@@ -42,7 +43,7 @@ static bool bind(run_program *r, uint32_t cluster, run_variant *v, arena *t, sk_
     v->memory = arena_alloc(a, (k->memory.n + 1) * sizeof(run_binding));
     for (uint32_t i = 0; i < k->memory.n; i++) {
         const sk_binding *from = &k->memory.at[i];
-        v->memory[i] = (run_binding){from->role, from->component};
+        v->memory[i] = (run_binding){from->role, here[i], from->component};
         if (from->role != SK_ARRAY)
             continue;
         if (!plan_find(r->plan, from->array, from->component, &v->memory[i].number) ||
@@ -91,11 +92,12 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
     options.narrow = how.narrow;
     run_variant *v = arena_alloc(a, sizeof(*v));
     v->key = key_of(g, how);
+    v->layout = how.layout;
     v->joins_rows = g->variant == SK_FOLD_TREE && g->row > 0;
     v->built = sk_build(&r->code[cluster], g->variant, g->pass, &options, t, why);
     if (!v->built)
         return NULL;
-    arena_sweep(t);
+    const bool *here = run_lay_out(r, cluster, how.layout, v->built, t);
     const char *wrong = NULL;
     if (!k_verify(v->built->k, t, &wrong)) {
         text said;
@@ -107,7 +109,7 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
     }
     v->built = keep(v->built, a);
     run_find_hazards(v->built->k, a, v);
-    return bind(r, cluster, v, t, why) ? v : NULL;
+    return bind(r, cluster, v, here, t, why) ? v : NULL;
 }
 
 /* The same with memory running out as a value. The lock is held and stays so. */
@@ -154,7 +156,7 @@ static const run_variant *make_now(run *c, uint32_t cluster, const sk_geometry *
     sn_status status = SN_OK;
     const char *why = NULL;
     pthread_rwlock_wrlock(r->lock);
-    run_variant *v = find_variant(rc, key_of(g, how));
+    run_variant *v = find_variant(rc, key_of(g, how), how.layout);
     if (v) {
         pthread_rwlock_unlock(r->lock);
         return v;
@@ -175,7 +177,7 @@ static const run_variant *make_now(run *c, uint32_t cluster, const sk_geometry *
         return run_fails_at(c, site, ours ? SN_INTERNAL : SN_UNSUPPORTED, "a kernel does not compile: %s", why), NULL;
     }
     pthread_rwlock_wrlock(r->lock);
-    run_variant *other = find_variant(rc, v->key); /* another thread may have been faster */
+    run_variant *other = find_variant(rc, v->key, v->layout); /* another thread may have been faster */
     if (!other) {
         publish(rc, v);
         atomic_fetch_add(&r->kernels, 1);
@@ -196,10 +198,11 @@ static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, c
 
 /* --- finding --- */
 
-static const run_geometry *remembered(run_cluster *c, unsigned rank, const int64_t *extent, sk_round round)
+static const run_geometry *remembered(run_cluster *c, unsigned rank, const int64_t *extent, sk_round round,
+                                      const run_layout *layout)
 {
     const run_geometry *g = atomic_load_explicit(&c->geometries, memory_order_acquire);
-    while (g && (g->round.partials != round.partials || g->round.pass != round.pass ||
+    while (g && (g->layout != layout || g->round.partials != round.partials || g->round.pass != round.pass ||
                  memcmp(g->extent, extent, rank * sizeof(int64_t))))
         g = g->next;
     return g;
@@ -245,21 +248,22 @@ const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk
     run_program *r = c->r;
     run_cluster *rc = &r->cluster[cluster];
     const l_cluster *lc = &r->l->cluster.at[cluster];
-    const run_geometry *known = remembered(rc, lc->rank, extent, round);
+    const run_geometry *known = remembered(rc, lc->rank, extent, round, c->layout);
     if (known)
         return known;
     run_geometry *out = arena_alloc(c->arena, sizeof(*out));
     out->round = round;
+    out->layout = c->layout;
     memcpy(out->extent, extent, lc->rank * sizeof(int64_t));
     run_watch planning = run_begin_step(c);
     bool planned = work_out(c, cluster, out);
     run_end_step(c, planning, RUN_PLANNING, 0);
     if (!planned)
         return NULL;
-    choice how = {.final = out->geometry.partials == 1, .narrow = true};
+    choice how = {.final = out->geometry.partials == 1, .narrow = true, .layout = c->layout};
     out->cluster = cluster;
     out->final = how.final;
-    out->variant = find_variant(rc, key_of(&out->geometry, how));
+    out->variant = find_variant(rc, key_of(&out->geometry, how), how.layout);
     if (!out->variant && out->geometry.pieces > 0)
         out->variant = make(c, cluster, &out->geometry, how);
     if (!out->variant && out->geometry.pieces > 0)
@@ -270,8 +274,8 @@ const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk
 
 const run_variant *run_find_wide(run *c, const run_geometry *found)
 {
-    const choice how = {.final = found->final};
-    const run_variant *v = find_variant(&c->r->cluster[found->cluster], key_of(&found->geometry, how));
+    const choice how = {.final = found->final, .layout = found->layout};
+    const run_variant *v = find_variant(&c->r->cluster[found->cluster], key_of(&found->geometry, how), how.layout);
     return v ? v : make(c, found->cluster, &found->geometry, how);
 }
 
@@ -308,7 +312,7 @@ static run_variant *build_expected(run_program *r, uint32_t cluster, sn_status *
     assume_extents(r, lc, extent);
     sk_plan_launch(&r->code[cluster], &r->options, extent,
                    (sk_round){r->plan->launch.at[r->plan->cluster.at[cluster].launch].pass, 0}, SIZE_MAX, &g);
-    return build_safely(r, cluster, &g, (choice){g.partials == 1, true}, status, why);
+    return build_safely(r, cluster, &g, (choice){.final = g.partials == 1, .narrow = true}, status, why);
 }
 
 static void visit_expected(run_program *r, uint32_t cluster, run_visit visit, void *env, sn_status *status,

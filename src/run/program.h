@@ -22,12 +22,13 @@ struct run_row { /* of a profile; immutable but for `time` once published */
 typedef struct run_profile {
     atomic_bool on;
     atomic_bool device_timed, host_timed; /* who timed launches that were waited for */
-    pthread_mutex_t lock;   /* of adding rows */
+    pthread_mutex_t lock;                 /* of adding rows */
     run_timing call, step[RUN_STEPS];
 } run_profile;
 
 typedef struct run_binding { /* a pointer of a launch */
     sk_role role;
+    bool here;       /* fields of structs, which the kernel reads or writes where they are */
     uint32_t number; /* ARRAY: buffer; STATE: words a piece before it; else component over all folds */
 } run_binding;
 
@@ -44,15 +45,22 @@ typedef struct run_fit {
     _Atomic(uint64_t) *word; /* pieces, then the arguments */
 } run_fit;
 
+typedef struct run_layout { /* which buffers are fields of structs that kernels may use where they are, see fields.h;
+                               immutable once published */
+    struct run_layout *next;
+    const run_field *at; /* per buffer */
+} run_layout;
+
 typedef struct run_variant { /* a compiled kernel; immutable once published, but for what *fit says */
     uint64_t key;
+    const run_layout *layout; /* that it was made for */
     sk_kernel *built;
     device_kernel *code; /* NULL: built for explain only */
     run_binding *memory;
     run_argument_of *argument;
     host_code host;
     bool joins_rows; /* made for rows of one length, whole groups of lanes: code generators combine many rows at once */
-    bool checks;        /* may report errors */
+    bool checks;     /* may report errors */
     bool loops_on_data; /* what is in memory decides how often: must not see what a failed launch left undone */
     run_fit *fit;       /* of a narrow kernel, else NULL */
     struct run_variant *next;
@@ -61,6 +69,7 @@ typedef struct run_variant { /* a compiled kernel; immutable once published, but
 typedef struct run_geometry { /* what a cluster does for certain extents; immutable once published */
     int64_t extent[IR_MAX_RANK];
     sk_round round;
+    const run_layout *layout;
     sk_geometry geometry;
     const run_variant *variant;
     uint32_t cluster;
@@ -84,9 +93,13 @@ struct run_program {
     const sk_cluster *code; /* of each cluster */
     const plan *plan;
     sk_options options;
-    pthread_rwlock_t *lock; /* write: building (the program's arena and terms); read: reading terms */
+    pthread_rwlock_t *lock;    /* write: building (the program's arena and terms); read: reading terms */
     pthread_rwlock_t own_lock; /* `lock`, but where the terms are another run_program's, too */
     run_cluster *cluster;
+    const struct run_uses *uses; /* per buffer */
+    _Atomic(run_layout *) layouts;
+    uint32_t layouts_n;                                /* under the lock */
+    atomic_uint_fast64_t conversions, converted_bytes; /* of arrays of structs */
     atomic_uint_fast64_t launches;
     atomic_uint kernels;
     atomic_bool interpreted; /* a kernel is missing and nothing can compile it: set once, for good */
@@ -98,6 +111,11 @@ typedef struct run_block {
     void *block;
     size_t granted;
 } run_block;
+
+typedef struct run_fields { /* a buffer of fields */
+    const void *data;       /* the first one; NULL: it is no such buffer */
+    run_block part;         /* what an array of them was taken from */
+} run_fields;
 
 typedef struct run_sized {     /* a launch that has been sized */
     const run_geometry *found; /* NULL: there is nothing to do */
@@ -116,23 +134,27 @@ struct run { /* a call */
     bool *bound;
     uint32_t *bound_by; /* argument that determined it */
     host_value *value;
-    int64_t *size;   /* per shape: elements */
-    void **data;     /* per buffer: a block of the device, or host memory that it reaches */
-    size_t *granted; /* per buffer: to be given back; 0: not ours */
-    device_queue *queue; /* NULL before and after the call's work */
-    const void **host;   /* per buffer: its elements in host memory besides; NULL: they are not there */
+    int64_t *size;            /* per shape: elements */
+    void **data;              /* per buffer: a block of the device, or host memory that it reaches */
+    size_t *granted;          /* per buffer: to be given back; 0: not ours */
+    device_queue *queue;      /* NULL before and after the call's work */
+    const void **host;        /* per buffer: its elements in host memory besides; NULL: they are not there */
+    const run_layout *layout; /* NULL: no fields are used where they are */
+    run_fields *field;        /* per buffer; NULL: there are no fields at all */
+    const void **from;        /* per result: what its fields will be made from; NULL: there are no fields at all */
+    run_block *put;           /* per result: memory for that */
     run_block *aside; /* MOST_ASIDE blocks that queued work still uses, nobody else; NULL: the queue was never busy */
     uint32_t asides;
-    bool unsettled;        /* launches that may fail are queued */
-    uint32_t too_small;    /* 1 + the first result that there is too little memory for, known when work had been done */
-    ir_trace trace;        /* of the launch that runs */
-    run_sized *sized;      /* per launch */
-    int64_t *left;         /* per cluster: partial results a row that its last launch leaves; up to 1: none */
+    bool unsettled;     /* launches that may fail are queued */
+    uint32_t too_small; /* 1 + the first result that there is too little memory for, known when work had been done */
+    ir_trace trace;     /* of the launch that runs */
+    run_sized *sized;   /* per launch */
+    int64_t *left;      /* per cluster: partial results a row that its last launch leaves; up to 1: none */
     host_world world;
     volatile bool locked; /* holds the program's lock for reading: given back if memory runs out meanwhile */
     sn_status status;
     run_said said;
-    bool over; /* interpreted: nothing is left to do */
+    bool over;      /* interpreted: nothing is left to do */
     bool timed;     /* the device times launches */
     bool recorded;  /* in the profile, */
     uint64_t noted; /* nanoseconds of it so far */
@@ -142,8 +164,8 @@ struct run { /* a call */
 /* What a cluster does for these extents in one round, for as long as the call; compiles what has not been needed
  * before. NULL after a failure, which is in c->status. */
 const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk_round round);
-/* The variant for a launch whose indices do not fit in 32 bits (kernel/narrow.h), where the one found is for those that do. NULL after
- * a failure, which is in c->status. */
+/* The variant for a launch whose indices do not fit in 32 bits (kernel/narrow.h), where the one found is for those that
+ * do. NULL after a failure, which is in c->status. */
 const run_variant *run_find_wide(run *c, const run_geometry *found);
 
 /* profile.c */

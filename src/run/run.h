@@ -26,12 +26,23 @@ typedef struct run_engine { /* of a context */
 
 typedef struct run_program run_program;
 
+/* Elements that are fields of an array of structs in the caller's memory, aligned or not: each so many bytes behind the
+ * one before. Bytes of the structs that are of no such field are never written. */
+typedef struct run_field {
+    uint32_t every;   /* bytes of a struct; 0: no field, elements lie one behind the other */
+    uint32_t at;      /* where in the struct */
+    uint32_t structs; /* from 1: arguments with equal numbers are fields of the same structs */
+} run_field;
+
 /* One component of a parameter; validated by the caller: type, rank, extents not negative, size in bytes has 63 bits.
  */
 typedef struct run_argument {
     int64_t extent[IR_MAX_RANK];
-    uint32_t number; /* what messages call it */
-    const void *data; /* host memory, borrowed until the call is over; NULL if `block` is set */
+    uint32_t number;  /* what messages call it */
+    const void *data; /* host memory, borrowed until the call is over: the first element; NULL if `block` is set */
+    run_field field;
+    bool aside;  /* fields: results are written over them */
+    bool needed; /* fields: the program looks at elements */
     /* Devices with memory of their own: elements that are there already. `data` may be set besides: the same ones. */
     void *block;
 } run_argument;
@@ -39,18 +50,20 @@ typedef struct run_argument {
 /* One component of a result. */
 typedef struct run_result {
     uint32_t number; /* what messages call it */
-    bool given; /* the caller's host memory: `extent` and `data` are set. Else the call sets them */
-    bool upto;  /* given, but `extent` is the call's to set: there is memory for `capacity` elements */
-    bool known; /* upto: set as soon as `extent` is, also if the call fails for want of memory */
+    bool given;      /* the caller's host memory: `extent` and `data` are set. Else the call sets them */
+    bool upto;       /* given, but `extent` is the call's to set: there is memory for `capacity` elements */
+    bool known;      /* upto: set as soon as `extent` is, also if the call fails for want of memory */
     int64_t capacity;
     int64_t extent[IR_MAX_RANK];
-    void *data; /* not given: of the engine's pool, or heap if there is no device; the caller's from then on */
+    run_field field; /* given */
+    bool aside;      /* fields: parameters are read from there */
+    void *data;      /* not given: of the engine's pool, or heap if there is no device; the caller's from then on */
     size_t granted;
 } run_result;
 
 /* The program and plan (and everything behind them) live in an arena that outlives the run_program; it belongs to the
- * run_program from now on: builds allocate there. `other` has other clusters of the same terms, and is freed later; NULL: there is none.
- * Jumps to the arena's failure handler when memory runs out. */
+ * run_program from now on: builds allocate there. `other` has other clusters of the same terms, and is freed later;
+ * NULL: there is none. Jumps to the arena's failure handler when memory runs out. */
 run_program *run_program_new(const run_engine *engine, const sk_program *s, const plan *p, const sk_options *options,
                              const run_program *other);
 void run_program_free(run_program *r); /* gives compiled kernels back */
@@ -65,9 +78,9 @@ typedef struct run_said { /* of a call that failed */
  * interpreted. `a` is the caller's, with a failure handler that it does not rely on afterwards. */
 sn_status run_call(run_program *r, const run_argument *in, run_result *out, arena *a, run_said *said);
 
-/* The same in two steps: on devices with queues the first returns when everything is queued (kernels are compiled, values that
- * the host computes from device memory are waited for), elsewhere when everything is done. All arguments and `a` stay as they
- * are until run_end. The second is called once, by any thread. */
+/* The same in two steps: on devices with queues the first returns when everything is queued (kernels are compiled,
+ * values that the host computes from device memory are waited for), elsewhere when everything is done. All arguments
+ * and `a` stay as they are until run_end. The second is called once, by any thread. */
 typedef struct run run;
 run *run_begin(run_program *r, const run_argument *in, run_result *out, arena *a);
 sn_status run_end(run *c, run_said *said);
@@ -82,6 +95,8 @@ sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *
 /* Number of launches so far, all calls together; of kernels built. For tests and explain. */
 uint64_t run_launches(const run_program *r);
 uint32_t run_kernels(run_program *r);
+/* How often arrays of structs were taken apart or put together, and how many bytes were written. */
+void run_conversions(const run_program *r, uint64_t *conversions, uint64_t *bytes);
 
 /* Visits the kernels built so far; if there are none, builds (without compiling) those a call with these extents of
  * every parameter dimension would start with. Holds the program's lock meanwhile. */

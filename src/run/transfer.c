@@ -1,6 +1,8 @@
 /* The device's side of a call. */
 #include "run/transfer.h"
 
+#include "run/fields.h"
+
 #include "base/size.h"
 #include "kernel/walk.h"
 
@@ -195,12 +197,18 @@ static size_t bytes_of(const run *c, uint32_t buffer)
     return bytes;
 }
 
-bool run_upload(run *c, uint32_t buffer)
+bool run_upload(run *c, uint32_t buffer, const run_variant *v)
 {
+    const plan_buffer *b = &c->plan->buffer.at[buffer];
+    if (!c->data[buffer] && !c->host[buffer] && run_is_field(c, buffer) && b->place == PLAN_INPUT &&
+        !run_take_apart(c, buffer, v))
+        return false;
     if (c->data[buffer])
         return true;
     size_t bytes = bytes_of(c, buffer);
-    c->data[buffer] = run_take(c, bytes, c->plan->buffer.at[buffer].site, &c->granted[buffer]);
+    c->data[buffer] = run_take(c, bytes, b->site, &c->granted[buffer]);
+    if (b->place == PLAN_OUTPUT)
+        return c->data[buffer] != NULL;
     return c->data[buffer] && copy(c, DEVICE_UPLOAD, c->data[buffer], c->host[buffer], 0, bytes);
 }
 
@@ -209,8 +217,13 @@ bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out)
     const plan_buffer *b = &c->plan->buffer.at[buffer];
     size_t size = ir_type_size(b->type), at = (size_t)position * size;
     device *d = device_of(c);
-    const char *here = c->host[buffer] ? c->host[buffer] : d->map(d, c->data[buffer]);
+    const char *here = c->host[buffer] ? c->host[buffer] : c->data[buffer] ? d->map(d, c->data[buffer]) : NULL;
     *out = 0;
+    if (!here && !c->data[buffer] && run_is_field(c, buffer)) {
+        uint32_t every = (b->place == PLAN_INPUT ? c->in[b->port].field : c->out[b->port].field).every;
+        memcpy(out, (const char *)c->field[buffer].data + (size_t)position * every, size);
+        return true;
+    }
     if (!here) {
         size_t bytes = bytes_of(c, buffer);
         bool whole = bytes <= WHOLE_BYTES;
@@ -231,6 +244,10 @@ bool run_copy_out(run *c, uint32_t result, size_t bytes)
 {
     run_result *out = &c->out[result];
     uint32_t from = c->plan->result.at[result].buffer;
+    if (!c->data[from] && !c->host[from] && run_is_field(c, from) && !run_take_apart(c, from, NULL))
+        return false;
+    if (out->given && out->field.every)
+        return run_put_aside(c, result, from);
     if (out->given && c->host[from]) {
         if (bytes)
             memcpy(out->data, c->host[from], bytes);
@@ -246,9 +263,12 @@ bool run_copy_out(run *c, uint32_t result, size_t bytes)
     return copy(c, DEVICE_COPY, out->data, c->data[from], 0, bytes);
 }
 
-static bool hand_out(run *c, const run_result *out, uint32_t buffer)
+static bool hand_out(run *c, uint32_t result, uint32_t buffer)
 {
+    const run_result *out = &c->out[result];
     size_t bytes = bytes_of(c, buffer);
+    if (out->field.every)
+        return run_put_aside(c, result, buffer);
     if (bytes && run_reach(c, out->data))
         run_count_copy(c->r->engine.counters, bytes); /* it could have been computed there */
     return copy(c, DEVICE_DOWNLOAD, out->data, c->data[buffer], 0, bytes);
@@ -258,7 +278,7 @@ bool run_hand_out_results(run *c)
 {
     for (uint32_t i = 0; i < c->plan->result.n; i++) {
         const plan_result *r = &c->plan->result.at[i];
-        if (!r->copied && c->out[i].given && c->granted[r->buffer] && !hand_out(c, &c->out[i], r->buffer))
+        if (!r->copied && c->out[i].given && c->granted[r->buffer] && !hand_out(c, i, r->buffer))
             return false;
     }
     return true;

@@ -32,7 +32,8 @@ void run_let_go(run *c, void *block, size_t granted);
 
 bool run_copy(run *c, void *to, const void *from, size_t bytes); /* from block to block */
 bool run_clear(run *c, void *block, size_t bytes); /* to zeros */
-bool run_upload(run *c, uint32_t buffer);  /* unless it is there */
+/* Unless it is there. Fields of structs become an array, which this kernel wants. */
+bool run_upload(run *c, uint32_t buffer, const run_variant *v);
 bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out); /* one element; waits unless it is in host memory */
 bool run_copy_out(run *c, uint32_t result, size_t bytes); /* a result that is an input or another result */
 /* Results to the caller's memory that were computed elsewhere. */

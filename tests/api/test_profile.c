@@ -369,9 +369,9 @@ typedef struct pair {
     double b;
 } pair;
 
-static sn_acc swapped_sums(sn_acc pairs)
+static sn_acc reversed_seconds(sn_acc pairs)
 {
-    return sn_map(sn_neg, sn_snd(pairs));
+    return sn_reverse(sn_map(sn_neg, sn_snd(pairs)));
 }
 
 static void host_steps_are_told(void **state)
@@ -381,7 +381,7 @@ static void host_steps_are_told(void **state)
     static pair pairs[N];
     static float x[2 * N], z[N];
     static double d[N];
-    sn_program *p = recorded("[n]{a: f32, b: f64} -> [n]f64", SN_BODY(swapped_sums));
+    sn_program *p = recorded("[n]{a: f32, b: f64} -> [n]f64", SN_BODY(reversed_seconds));
     assert_int_equal(sn_call(p, sn_structs(pairs, N), sn_into(d, N)), SN_OK);
     assert_int_equal(number(json_of(p), "\"step\": \"convert\"", "bytes"), 8 * N); /* a is not looked at */
     assert_int_equal(number(json_of(p), "\"step\": \"convert\"", "count"), 1);

@@ -74,6 +74,12 @@ static void fill(particle *p, int n)
         p[i] = (particle){(float)i, (float)(i % 7) - 3, 100 + i};
 }
 
+/* Does the context's device use structs where they are? */
+static bool uses_fields(const sn_context *cx)
+{
+    return cx->engine.device && cx->engine.device->limits->fields;
+}
+
 static void check_step(sn_context *cx)
 {
     static particle p[LARGE], q[LARGE];
@@ -90,8 +96,10 @@ static void check_step(sn_context *cx)
         sn_counters before = sn_counts(cx);
         assert_int_equal(sn_call(program, sn_structs(p, n), sn_value(&dt), sn_structs(q, n), sn_value(&most)), SN_OK);
         sn_counters after = sn_counts(cx);
-        assert_int_equal(after.conversions - before.conversions, 2);
-        assert_int_equal(after.converted_bytes - before.converted_bytes, 24 * n);
+        /* where they are, unless so few are folded that lanes are rows */
+        unsigned converted = !uses_fields(cx) || n <= SK_SHORT ? 2 : 0;
+        assert_int_equal(after.conversions - before.conversions, converted);
+        assert_int_equal(after.converted_bytes - before.converted_bytes, converted * 12 * (unsigned)n);
         for (int i = 0; i < n; i++) {
             assert_true(q[i].x == p[i].x + dt * p[i].y && q[i].y == p[i].y && q[i].id == p[i].id);
             wanted = q[i].x > wanted ? q[i].x : wanted;
@@ -120,7 +128,7 @@ static void check_step(sn_context *cx)
                      SN_EMPTY_FOLD);
     const char *said = sn_explain(program, "plan");
     assert_non_null(strstr(said, "parameter 1, [n]{x: f32, y: f32, id: i32}: one array a component"));
-    assert_non_null(strstr(said, "conversions of arrays of structs so far: "));
+    assert_non_null(strstr(said, "conversions of arrays of structs so far: ")); /* of the call in place */
     sn_drop(program);
 }
 
@@ -252,7 +260,7 @@ static uint64_t converted(sn_context *cx, const char *signature, sn_body body, c
 
 #define PARTICLES "[n]{x: f32, y: f32, id: i32}"
 
-/* Fields that the program does not look at are not copied. */
+/* Fields that the program does not look at are not copied, and those that are read where they are, in order. */
 static void check_fields_needed(sn_context *cx)
 {
     particle p[8], q[8];
@@ -261,8 +269,9 @@ static void check_fields_needed(sn_context *cx)
     int64_t n;
     if (!cx)
         return;
+    const uint64_t in_order = uses_fields(cx) ? 0 : 8 * 4;
     fill(p, 8);
-    assert_int_equal(converted(cx, PARTICLES " -> [n]f32", SN_BODY(speeds), p, sn_into(y, 8)), 8 * 4);
+    assert_int_equal(converted(cx, PARTICLES " -> [n]f32", SN_BODY(speeds), p, sn_into(y, 8)), in_order);
     assert_true(y[0] == 3 && y[6] == 3 && y[4] == 1);
     assert_int_equal(converted(cx, PARTICLES " -> [n]i32", SN_BODY(steps_of_ids), p, sn_into(id, 8)), 8 * 4);
     assert_true(id[0] == 1 && id[7] == 0);

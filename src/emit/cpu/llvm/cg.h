@@ -257,7 +257,7 @@ void cg_select(cg *g, const k_stmt *s);
 
 /* --- memory.c --- */
 LLVMTypeRef cg_stored(cg *g, ir_type t); /* the type of an element in memory: bool is a byte */
-unsigned cg_alignment(const cg *g, k_mem m); /* of an element, bytes */
+unsigned cg_alignment(const cg *g, k_mem m);     /* of an element, bytes */
 cg_ref cg_element(cg *g, k_mem m, cg_ref index); /* pointer; vector of pointers for a vector of indices */
 cg_ref cg_from_memory(cg *g, ir_type t, cg_ref x);
 cg_ref cg_to_memory(cg *g, ir_type t, cg_ref x);
@@ -273,9 +273,9 @@ void cg_store(cg *g, k_ref id);
 unsigned cg_store_streams(cg *g, k_ref first);
 /* Vectors of all lanes that lie one behind the other, from `pointer` on; elements of `size` bytes. */
 void cg_store_row(cg *g, unsigned n, const cg_ref *vector, cg_ref pointer, unsigned size, bool stream);
-/* fields.c, of memory whose elements are apart (`every`): the elements of all lanes, from lane 0's index on, as they are
- * in memory; and stores that stand together, from `first` on, or it `alone`. Returns how many were emitted; 0: it is
- * none, or its index does not go along with the lanes. */
+/* fields.c, of memory whose elements are apart (`every`): the elements of all lanes, from lane 0's index on, as they
+ * are in memory; and stores that stand together, from `first` on, or it `alone`. Returns how many were emitted; 0: it
+ * is none, or its index does not go along with the lanes. */
 cg_ref cg_load_field(cg *g, k_mem m, cg_ref index);
 unsigned cg_store_fields(cg *g, k_ref first, bool alone);
 /* interleave.c: emits stores that stand together and write neighbouring elements in each lane. Returns how many; 0:

@@ -8,8 +8,8 @@
 #include "emit/cpu/llvm/cg.h"
 
 enum {
-    MOST_BYTES = 64,  /* of a register */
-    FAR = 64,         /* structs of so many bytes have one element of a field in a register at most */
+    MOST_BYTES = 64, /* of a register */
+    FAR = 64,        /* structs of so many bytes have one element of a field in a register at most */
     LEAST_LANES = 4,
     MOST_SOURCES = 256,
     MOST_FIELDS = 64, /* stored together */
@@ -81,11 +81,11 @@ static cg_ref picked(cg *g, const cg_ref *from, const int *map, unsigned bytes)
 /* --- a gang's structs --- */
 
 typedef struct stretch {
-    cg_ref first;   /* pointer to its first byte */
-    unsigned every; /* bytes of a struct */
+    cg_ref first;           /* pointer to its first byte */
+    unsigned every;         /* bytes of a struct */
     unsigned bytes, reg, n; /* all; of a register; registers, of which the last one ends where the stretch does */
-    int least;     /* where in a struct the first field that matters lies */
-    unsigned span; /* bytes from there to the end of the last one */
+    int least;              /* where in a struct the first field that matters lies */
+    unsigned span;          /* bytes from there to the end of the last one */
 } stretch;
 
 static k_mem whole_of(const cg *g, k_mem m)
@@ -223,7 +223,8 @@ cg_ref cg_load_field(cg *g, k_mem m, cg_ref index)
         return load_all(g, m, index, false);
     if (!g->mask.full)
         return load_all(g, m, index, true);
-    LLVMBasicBlockRef whole = cg_block(g, "field.whole"), part = cg_block(g, "field.part"), end = cg_block(g, "field.end");
+    LLVMBasicBlockRef whole = cg_block(g, "field.whole"), part = cg_block(g, "field.part"),
+                      end = cg_block(g, "field.end");
     cg_cond(g, g->mask.full, whole, part);
     cg_at(g, whole);
     cg_ref x = load_all(g, m, index, false);

@@ -30,8 +30,7 @@ static unsigned neighbours(const cg *g, k_ref first)
 {
     const kernel *k = g->k;
     const k_stmt *s = &k->stmt.at[first];
-    if (s->op != K_STORE || !g->thread || g->mask.on || k->mem.at[s->mem].space != K_GLOBAL ||
-        k->mem.at[s->mem].every)
+    if (s->op != K_STORE || !g->thread || g->mask.on || k->mem.at[s->mem].space != K_GLOBAL || k->mem.at[s->mem].every)
         return 0;
     const k_value *index = &k->value.at[s->in[0]];
     if (index->shape != K_AFFINE || index->step < 2 || index->step > MOST || g->lanes * index->step > 256)
@@ -153,8 +152,8 @@ cg_ref cg_load_interleaved(cg *g, k_ref id)
             g->early[i].stmt = 0; /* in the next turn of an unrolled loop it is another element */
             return g->early[i].vector;
         }
-    if (!g->thread || g->mask.on || m->space != K_GLOBAL || m->every || m->written || index->shape != K_AFFINE || index->step < 3 ||
-        index->step > MOST || !cg_has_dense(g, bytes, (unsigned)index->step))
+    if (!g->thread || g->mask.on || m->space != K_GLOBAL || m->every || m->written || index->shape != K_AFFINE ||
+        index->step < 3 || index->step > MOST || !cg_has_dense(g, bytes, (unsigned)index->step))
         return NULL;
     unsigned n = (unsigned)index->step;
     k_ref group[MOST], lowest;

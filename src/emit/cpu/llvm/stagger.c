@@ -7,8 +7,8 @@
 
 enum { PARTS = 4, LEAST_STATEMENTS = 48, SKEW_SHARE = 24, REGISTER = 64 };
 
-/* A lane's stores of several neighbours are made together (interleave.c). So are stores to fields of structs (fields.c),
- * which are left to the end. */
+/* A lane's stores of several neighbours are made together (interleave.c). So are stores to fields of structs
+ * (fields.c), which are left to the end. */
 static bool is_plain(const cg *g, const k_stmt *s)
 {
     const k_value *index = &g->k->value.at[s->in[0]];

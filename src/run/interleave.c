@@ -4,7 +4,7 @@
  * come from, each brought into place by one masked permutation. Which bytes go where repeats after as many structs as
  * fill whole vectors; the patterns are worked out once a call, whatever the fields are. Elsewhere, and for what is left
  * over at the ends, elements are copied one by one. */
-#include "api/interleave.h"
+#include "run/interleave.h"
 
 #include "device/pool.h"
 

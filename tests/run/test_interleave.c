@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "api/interleave.h"
+#include "run/interleave.h"
 #include "support/choices.h"
 #include "support/guarded.h"
 

@@ -1,6 +1,6 @@
 /* Arrays of structs taken apart into one array a field, and put together again. */
-#ifndef SN_API_INTERLEAVE_H
-#define SN_API_INTERLEAVE_H
+#ifndef SN_RUN_INTERLEAVE_H
+#define SN_RUN_INTERLEAVE_H
 
 #include "base/base.h"
 
