@@ -205,7 +205,10 @@ static void structs(void **state)
             float few[1] = {0};
             int32_t fewer[1] = {0};
             refused(contexts[way], sizes[i], sn_call(p, sn_structs(&one, n), sn_keep(&x), sn_keep(&y)));
-            refused(contexts[way], sizes[i], sn_call(p, sn_in(few, 1), sn_in(fewer, 1), sn_structs(&one, n)));
+            /* Of two mistakes either may be found: the result has another extent, and one that is too large. */
+            sn_status status = sn_call(p, sn_in(few, 1), sn_in(fewer, 1), sn_structs(&one, n));
+            if (status != SN_BAD_EXTENT)
+                refused(contexts[way], sizes[i], status);
         }
         sn_drop(p);
     }
