@@ -555,7 +555,7 @@ SN_API sn_acc sn_reverse_at(sn_site at, sn_acc a);
 #define sn_concat(...) sn_concat_at(SN_HERE, SN_ARRAYS(__VA_ARGS__))
 #define sn_concat_along(dimension, ...) sn_concat_along_at(SN_HERE, dimension, SN_ARRAYS(__VA_ARGS__))
 /* sn_interleave(a, b, ...): of 1 to 16 arrays of one shape the first element of each along the innermost dimension, then
- * the second of each, and so on. */
+ * the second of each, and so on. Two arrays may differ in that dimension: when one ends, the rest of the other follows. */
 #define sn_interleave(...) sn_interleave_at(SN_HERE, SN_ARRAYS(__VA_ARGS__))
 /* The first n elements along the innermost dimension, or along any, as of sn_take; the others, as of sn_skip, are *rest
  * (an sn_acc *; NULL: they are not wanted). */

@@ -148,6 +148,32 @@ static sn_acc interleaved(const op *o, uint32_t n, const value *const *v)
     return op_give_array(o, v[0]->tree, fn ? ir_generate(p, o->site, rank, shape, fn) : 0);
 }
 
+/* Of two arrays, of different extents perhaps: when one ends, the rest of the other follows. */
+static sn_acc alternated(const op *o, const value *v, const value *w)
+{
+    ir_program *p = o->p;
+    const ir_array *a = ir_info(p, v->array), *b = ir_info(p, w->array);
+    const unsigned rank = a->rank, last = rank - 1u;
+    ir_id shape[IR_MAX_RANK], own[IR_MAX_RANK], term[IR_MAX_COMPONENTS];
+    memcpy(shape, a->shape, rank * sizeof *shape);
+    shape[last] = binary(o, OP_ADD, a->shape[last], b->shape[last]);
+    ir_fn *fn = embed_index_fn(o, rank);
+    ir_id i = fn->param[last], two = ir_i64(p, 2);
+    ir_id both = binary(o, OP_MIN, a->shape[last], b->shape[last]); /* so many turns have two elements */
+    ir_id taken = binary(o, OP_MUL, both, two), rest = binary(o, OP_SUB, i, both);
+    ir_id turns = binary(o, OP_LT, i, taken), half = binary(o, OP_QUOT, i, two);
+    ir_id first = binary(o, OP_EQ, binary(o, OP_REM, i, two), ir_i64(p, 0));
+    ir_id longer = binary(o, OP_GT, a->shape[last], b->shape[last]);
+    memcpy(own, fn->param, rank * sizeof *own);
+    own[last] = ir_cond(p, o->site, turns, half, rest);
+    ir_id from_first = ir_cond(p, o->site, turns, first, longer);
+    for (uint32_t k = 0; k < a->components; k++)
+        term[k] = ir_cond(p, o->site, from_first, ir_read(p, o->site, v->array, k, IR_SAFE, rank, own),
+                          ir_read(p, o->site, w->array, k, IR_SAFE, rank, own));
+    fn = ir_fn_close(p, fn, a->components, term);
+    return op_give_array(o, v->tree, fn ? ir_generate(p, o->site, rank, shape, fn) : 0);
+}
+
 sn_acc sn_interleave_at(sn_site at, int count, const sn_acc *a)
 {
     enum { MOST = 16 };
@@ -158,11 +184,16 @@ sn_acc sn_interleave_at(sn_site at, int count, const sn_acc *a)
     bool good = op_check_list(&o, count, a, "arrays");
     if (good && (count < 1 || count > MOST))
         good = op_fail(&o, "%d arrays; 1 to %d are possible", count, MOST);
+    unsigned last = 0;
     for (int i = 0; good && i < count; i++) {
         v[i] = op_take_array(&o, a[i]);
-        good = v[i] && (i || last_dimension(&o, v[i]) < ir_info(o.p, v[i]->array)->rank) &&
-               (!i || fit(&o, v[0], v[i], IR_MAX_RANK));
+        if (v[i] && !i)
+            last = last_dimension(&o, v[i]);
+        good =
+            v[i] && (i ? fit(&o, v[0], v[i], count == 2 ? last : IR_MAX_RANK) : last < ir_info(o.p, v[i]->array)->rank);
     }
+    if (good && count == 2 && ir_extent(o.p, v[0]->array, last) != ir_extent(o.p, v[1]->array, last))
+        return alternated(&o, v[0], v[1]);
     return good ? interleaved(&o, (uint32_t)count, v) : op_bad_array(&o);
 }
 

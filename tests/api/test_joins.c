@@ -43,6 +43,11 @@ static sn_acc interleave(sn_acc a, sn_acc b)
     return sn_interleave(a, sn_map(twice, b), a);
 }
 
+static sn_acc alternate(sn_acc a, sn_acc b)
+{
+    return sn_interleave(a, sn_map(twice, b));
+}
+
 static sn_acc nine_turns(sn_acc a, sn_acc b)
 {
     return sn_interleave(a, b, a, b, a, b, a, b, sn_map(twice, b));
@@ -75,6 +80,13 @@ static void elements_are_those_of_plain_c(void **state)
     assert_int_equal(sn_call(p, sn_in(a, N), sn_in(rows[1], N), sn_into(turned, 3 * N)), SN_OK);
     for (int i = 0; i < N; i++)
         assert_true(turned[3 * i] == a[i] && turned[3 * i + 1] == 2 * rows[1][i] && turned[3 * i + 2] == a[i]);
+    sn_drop(p);
+    const float in_turns[] = {1, -2, 2, -4, 3, -6, 4, 5}, other[] = {-1, 2, -2, 4, -3, 6, 8, 10};
+    p = compiled_in(cx, "[n]f32, [m]f32 -> [k]f32", SN_BODY(alternate));
+    assert_int_equal(sn_call(p, sn_in(a, N), sn_in(b, M), sn_into(y, N + M)), SN_OK);
+    assert_memory_equal(y, in_turns, sizeof in_turns);
+    assert_int_equal(sn_call(p, sn_in(b, M), sn_in(a, N), sn_into(y, N + M)), SN_OK);
+    assert_memory_equal(y, other, sizeof other);
     sn_drop(p);
     sn_array *part[6];
     float whole[K][N], there[K][N];
@@ -123,6 +135,8 @@ static void all_types_and_extents(void **state)
     both("[r,n]T, [r,m]T -> [r,k]T", concat, of("i64"), SMALL, THREE_EXTENTS);
     both("[n]T -> [n]T, [n]T, [n]T", of_one, of("char"), MIXED, SIZES);
     both("[n]T, [n]T -> [k]T", interleave, of("u8 i64 f32"), SMALL, SIZES);
+    both("[n]T, [m]T -> [k]T", alternate, of("u8 f32"), SMALL, TWO_EXTENTS);
+    both("[r,n]T, [r,m]T -> [r,k]T", alternate, of("i64 i16"), SMALL, THREE_EXTENTS);
     both("[r,n]T, [r,n]T -> [r,k]T", interleave, of("i16 f64"), SMALL, MATRICES);
     both("[n]T, [n]T -> [k]T", nine_turns, of("f32"), SMALL, SIZES);
     both("[n,m]T -> [a,m]T, [b,m]T, [n,c]T, [n,d]T, [n,m]T, [n,m]T", split_rows, of("u8 f32"), MIXED, MATRICES);
