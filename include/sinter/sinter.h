@@ -657,6 +657,37 @@ SN_API sn_acc sn_filter_at(sn_site at, sn_fn p, sn_acc a);
 SN_API sn_acc sn_pack_at(sn_site at, sn_acc tags, sn_acc a);
 SN_API sn_acc sn_partition_at(sn_site at, sn_fn p, sn_acc a, sn_acc *count);
 
+/* --- order: rows along the innermost dimension, each for itself; elements that are equal stay in their order --- */
+
+/* Ascending, and descending. Elements of any type: false before true, floats in the order of their values with -0 before
+ * 0 (descending: behind it) and all NaNs, which are equal, last in both; tuples by their first components, where these
+ * are equal by the second, and so on. */
+#define sn_sort(a) sn_sort_at(SN_HERE, SN_ARRAY(a))
+#define sn_sort_descending(a) sn_sort_descending_at(SN_HERE, SN_ARRAY(a))
+/* The tuples (key, value) of two arrays of one shape, in the order of the keys alone. Values may be of any type, too. */
+#define sn_sort_by_key(keys, values) sn_sort_by_key_at(SN_HERE, SN_ARRAY(keys), SN_ARRAY(values))
+#define sn_sort_by_key_descending(keys, values) sn_sort_by_key_descending_at(SN_HERE, SN_ARRAY(keys), SN_ARRAY(values))
+/* In the order that less(x, y) -> bool says: x has to come before y. A function that is no order, as "x <= y" is none,
+ * gives the elements in some order. */
+#define sn_sort_by(less, a) sn_sort_by_at(SN_HERE, SN_FN(less), SN_ARRAY(a))
+/* Of an array of rank 1, ascending: each element once; how many there are only the run tells (see sn_filter). */
+#define sn_unique(a) sn_unique_at(SN_HERE, SN_ARRAY(a))
+/* Of two arrays of rank 1 and one extent: each key once, ascending. *lengths: how many elements have it, i64, so a
+ * description of the segments of *grouped: the values in the order of their keys. (sn_acc *; NULL: not wanted.) */
+#define sn_group(keys, values, lengths, grouped)                                                                       \
+    sn_group_at(SN_HERE, SN_ARRAY(keys), SN_ARRAY(values), lengths, grouped)
+/* All elements of two arrays of rank 1 that are both sorted, ascending, as sn_sort would have them; where elements are
+ * equal those of a come first. If they are not sorted, of each array in its order, but in no order together. */
+#define sn_merge(a, b) sn_merge_at(SN_HERE, SN_ARRAY(a), SN_ARRAY(b))
+SN_API sn_acc sn_sort_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_sort_descending_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_sort_by_key_at(sn_site at, sn_acc keys, sn_acc values);
+SN_API sn_acc sn_sort_by_key_descending_at(sn_site at, sn_acc keys, sn_acc values);
+SN_API sn_acc sn_sort_by_at(sn_site at, sn_fn less, sn_acc a);
+SN_API sn_acc sn_unique_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_group_at(sn_site at, sn_acc keys, sn_acc values, sn_acc *lengths, sn_acc *grouped);
+SN_API sn_acc sn_merge_at(sn_site at, sn_acc a, sn_acc b);
+
 /* --- neighbourhood --- */
 
 /* The extents of a pattern, odd, at most 9, one for each of the 1 to 3 dimensions of the array: sn_pattern(3, 3). */
