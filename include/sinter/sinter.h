@@ -676,9 +676,6 @@ SN_API sn_acc sn_partition_at(sn_site at, sn_fn p, sn_acc a, sn_acc *count);
  * description of the segments of *grouped: the values in the order of their keys. (sn_acc *; NULL: not wanted.) */
 #define sn_group(keys, values, lengths, grouped)                                                                       \
     sn_group_at(SN_HERE, SN_ARRAY(keys), SN_ARRAY(values), lengths, grouped)
-/* All elements of two arrays of rank 1 that are both sorted, ascending, as sn_sort would have them; where elements are
- * equal those of a come first. If they are not sorted, of each array in its order, but in no order together. */
-#define sn_merge(a, b) sn_merge_at(SN_HERE, SN_ARRAY(a), SN_ARRAY(b))
 SN_API sn_acc sn_sort_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_sort_descending_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_sort_by_key_at(sn_site at, sn_acc keys, sn_acc values);
@@ -686,7 +683,6 @@ SN_API sn_acc sn_sort_by_key_descending_at(sn_site at, sn_acc keys, sn_acc value
 SN_API sn_acc sn_sort_by_at(sn_site at, sn_fn less, sn_acc a);
 SN_API sn_acc sn_unique_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_group_at(sn_site at, sn_acc keys, sn_acc values, sn_acc *lengths, sn_acc *grouped);
-SN_API sn_acc sn_merge_at(sn_site at, sn_acc a, sn_acc b);
 
 /* --- neighbourhood --- */
 
