@@ -140,6 +140,23 @@ struct scan_data {
     float sinter_most;
 };
 
+/* z, of C, and `sinter` = x times y (rows_products.c); x has `rows` rows of `columns`, y is square. */
+struct sgemm_data {
+    struct bench_data base;
+    int64_t rows;
+    int64_t columns;
+    float *x;
+    float *y;
+    float *z;
+    float *sinter;
+};
+
+#ifdef BENCH_HAS_SGEMM
+extern const struct bench_side sinter_sgemm;
+#define SINTER_SGEMM &sinter_sgemm
+#else
+#define SINTER_SGEMM NULL
+#endif
 #ifdef BENCH_HAS_SCANS
 extern const struct bench_side sinter_scan_f32, sinter_scan_i32, sinter_scan_rows, sinter_filter, sinter_ratios,
     sinter_filtermax, sinter_percentages, sinter_softmax;
@@ -232,6 +249,7 @@ extern const struct bench_row mandelbrot_rows[2];
 extern const struct bench_row canny_row;
 extern const struct bench_row rowsums_rows[5];
 extern const struct bench_row stencil9_row;
+extern const struct bench_row sgemm_row;
 extern const struct bench_row nbody_rows[2];
 enum { TYPED_ROWS = 10, SCAN_ROWS = 8 };
 extern const struct bench_row scan_rows[SCAN_ROWS];

@@ -52,6 +52,13 @@ struct peak_u8 {
 };
 struct peak_u8 c_argmax_u8(struct team *team, int64_t n, const uint8_t *x);
 
+/* z = x times y, of rows x inner and inner x columns numbers, by OpenBLAS if c_sgemm_has_blas. That opens it, which
+ * starts its threads: they may run wherever the thread may that asks first. */
+void c_sgemm(struct team *team, int64_t rows, int64_t columns, int64_t inner, const float *x, const float *y, float *z);
+void c_sgemm_by_hand(struct team *team, int64_t rows, int64_t columns, int64_t inner, const float *x, const float *y,
+                     float *z);
+int c_sgemm_has_blas(void);
+
 /* Running sums: z[i] = x[0] + ... + x[i]. Of integers they wrap. Floats are added up piece by piece, and in lanes. */
 void c_scan_f32(struct team *team, int64_t n, const float *x, float *z);
 void c_scan_i32(struct team *team, int64_t n, const int32_t *x, int32_t *z);

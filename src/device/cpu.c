@@ -16,6 +16,7 @@
 
 enum {
     BLOCK_SCRATCH = 512 << 10,
+    LARGE_SCRATCH = 4 << 20, /* of kernels that copy what they read into it: products of matrices and the like */
     MOST_CACHE = 32 << 20,
     BATCHES_PER_THREAD = 16,
     BLOCKS_PER_THREAD = 8,
@@ -25,7 +26,7 @@ enum {
 struct device_kernel {
     kernel_entry entry;
     cpu_code code;
-    bool chained;
+    bool chained, large; /* large: blocks of LARGE_SCRATCH bytes */
     emit_cpu_code *generated; /* kept for its text; NULL else */
 };
 
@@ -53,7 +54,7 @@ typedef struct {
 
     kernel_cache kernels;
     pthread_mutex_t lock;  /* of what follows */
-    scratch *scratch;      /* blocks of BLOCK_SCRATCH bytes not in use */
+    scratch *scratch[2];   /* blocks not in use, of BLOCK_SCRATCH and of LARGE_SCRATCH bytes */
     device_queue *idle;    /* queues not in use, */
     device_queue *spare;   /* and one more, without the lock: calls one after the other take it */
 } cpu;
@@ -211,15 +212,32 @@ static bool compile_prepared(cpu *d, const emit_cpu_module *m, const kernel *rea
     return false;
 }
 
+static size_t block_bytes(bool large)
+{
+    return large ? LARGE_SCRATCH : BLOCK_SCRATCH;
+}
+
+/* What all its memory would take side by side, which is most that it can need. */
+static bool is_large(const kernel *k)
+{
+    uint64_t bytes = 0;
+    for (k_mem m = 1; m < k->mem.n; m++) {
+        const k_memory *memory = &k->mem.at[m];
+        uint64_t each = (uint64_t)memory->count * ir_type_size((ir_type)memory->type);
+        bytes += memory->space == K_SHARED ? each : memory->space == K_PRIVATE ? each * k->threads : 0;
+    }
+    return bytes > BLOCK_SCRATCH;
+}
+
 static bool generate(cpu *d, const kernel *k, const text *key, device_kernel *out, arena *a, const char **why)
 {
     const emit_cpu_module *m = module_of(d, a, why);
     if (!m)
         return false;
     kernel *ready = kernel_prepare(a, k, NULL);
-    if (ready->scratch > BLOCK_SCRATCH) {
-        *why = arena_printf(a, "internal error: kernel %s needs %u bytes of block memory, more than the %u there are",
-                            k->name, ready->scratch, (unsigned)BLOCK_SCRATCH);
+    if (ready->scratch > block_bytes(out->large)) {
+        *why = arena_printf(a, "internal error: kernel %s needs %u bytes of block memory, more than the %zu there are",
+                            k->name, ready->scratch, block_bytes(out->large));
         return false;
     }
     if (!compile_prepared(d, m, ready, out, a, why))
@@ -244,6 +262,7 @@ static bool obtain(device *base, const kernel *k, const text *kernel_key, kernel
     device_kernel *out = (device_kernel *)entry;
     text key;
     out->chained = k->chained;
+    out->large = is_large(k);
     text_init(&key, a);
     text_add_n(&key, d->identity.at, d->identity.n);
     text_add_n(&key, kernel_key->at, kernel_key->n);
@@ -307,37 +326,58 @@ static void run_chained(cpu *d, unsigned threads, int64_t first, int64_t last, l
     pool_run(d->pool, threads, 0, threads, 1, take_part, l);
 }
 
-static void give_back(cpu *d, scratch **block, unsigned n)
+static void give_back(cpu *d, bool large, scratch **block, unsigned n)
 {
     if (!n)
         return;
     pthread_mutex_lock(&d->lock);
     for (unsigned i = 0; i < n; i++) {
-        block[i]->next = d->scratch;
-        d->scratch = block[i];
+        block[i]->next = d->scratch[large];
+        d->scratch[large] = block[i];
     }
     pthread_mutex_unlock(&d->lock);
 }
 
-static bool take_scratch(cpu *d, scratch **block, unsigned n)
+static bool take_scratch(cpu *d, bool large, scratch **block, unsigned n)
 {
     unsigned have = 0;
     if (!n)
         return true;
     pthread_mutex_lock(&d->lock);
-    for (; have < n && d->scratch; have++) {
-        block[have] = d->scratch;
-        d->scratch = d->scratch->next;
+    for (; have < n && d->scratch[large]; have++) {
+        block[have] = d->scratch[large];
+        d->scratch[large] = d->scratch[large]->next;
     }
     pthread_mutex_unlock(&d->lock);
     for (; have < n; have++) {
-        block[have] = cpu_memory_alloc(&d->heap, BLOCK_SCRATCH);
+        block[have] = cpu_memory_alloc(&d->heap, block_bytes(large));
         if (!block[have]) {
-            give_back(d, block, have);
+            give_back(d, large, block, have);
             return false;
         }
     }
     return true;
+}
+
+/* The block of the thread that calls: kept from call to call unless it is large. */
+static bool own_block(cpu *d, device_queue *q, bool large, scratch **block)
+{
+    if (large)
+        return take_scratch(d, true, block, 1);
+    if (!q->own)
+        q->own = cpu_memory_alloc(&d->heap, BLOCK_SCRATCH);
+    *block = q->own;
+    return q->own;
+}
+
+static bool take_blocks(cpu *d, device_queue *q, bool large, scratch **block, unsigned threads)
+{
+    if (!own_block(d, q, large, block))
+        return false;
+    if (take_scratch(d, large, block + 1, threads - 1))
+        return true;
+    give_back(d, large, block, large);
+    return false;
 }
 
 static bool cpu_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg,
@@ -352,10 +392,7 @@ static bool cpu_enqueue(device *base, device_queue *q, device_kernel *k, void *c
     unsigned threads = small ? 1 : d->limits.workers;
     if (last - first < threads)
         threads = (unsigned)(last - first);
-    if (!q->own)
-        q->own = cpu_memory_alloc(&d->heap, BLOCK_SCRATCH);
-    block[0] = q->own;
-    if (!q->own || !take_scratch(d, block + 1, threads - 1)) {
+    if (!take_blocks(d, q, k->large, block, threads)) {
         q->state = DEVICE_OUT_OF_MEMORY;
         return false;
     }
@@ -367,7 +404,7 @@ static bool cpu_enqueue(device *base, device_queue *q, device_kernel *k, void *c
         run_chained(d, threads, first, last, &l);
     else
         pool_run(d->pool, threads, first, last, batch < 1 ? 1 : batch, run_pieces, &l);
-    give_back(d, block + 1, threads - 1);
+    give_back(d, k->large, block + !k->large, threads - !k->large);
     return !q->error.site;
 }
 
@@ -455,29 +492,6 @@ static bool cpu_clear(device *base, device_queue *q, void *block, size_t bytes)
     return q->state == DEVICE_FINE;
 }
 
-/* All that was put into a queue is done when the call that put it in returns: there is one event, and it has happened. */
-struct device_event {
-    char happened;
-};
-
-static device_event *cpu_signal(device *base, device_queue *q)
-{
-    static device_event done;
-    (void)base;
-    return q->error.site || q->state != DEVICE_FINE ? NULL : &done;
-}
-
-static bool cpu_await(device *base, device_queue *q, device_event *e)
-{
-    (void)base, (void)e;
-    return !q->error.site && q->state == DEVICE_FINE;
-}
-
-static void cpu_forget(device *base, device_event *e)
-{
-    (void)base, (void)e;
-}
-
 static device_state cpu_finish(device *base, device_queue *q, k_error *error, arena *a, const char **why)
 {
     device_state state = q->state;
@@ -495,11 +509,11 @@ static void cpu_close(device *base)
 {
     cpu *d = (cpu *)base;
     kernel_cache_close(&d->kernels);
-    while (d->scratch) {
-        scratch *s = d->scratch;
-        d->scratch = s->next;
-        cpu_memory_release(&d->heap, s, BLOCK_SCRATCH);
-    }
+    for (unsigned large = 0; large < 2; large++)
+        for (scratch *s = d->scratch[large], *next; s; s = next) {
+            next = s->next;
+            cpu_memory_release(&d->heap, s, block_bytes(large));
+        }
     free_queue(d, d->spare);
     for (device_queue *q; (q = idle_queue(d));)
         free_queue(d, q);
@@ -586,9 +600,6 @@ static const device cpu_functions = {
     .copy = cpu_copy,
     .clear = cpu_clear,
     .enqueue = cpu_enqueue,
-    .signal = cpu_signal,
-    .await = cpu_await,
-    .forget = cpu_forget,
     .finish = cpu_finish,
     .close_queue = cpu_close_queue,
     .close = cpu_close,

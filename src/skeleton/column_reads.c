@@ -166,6 +166,15 @@ bool sk_reads_far(sk_lower *lw, uint32_t n, const ir_id *term)
     return far;
 }
 
+uint32_t sk_far_reads(sk_lower *lw, uint32_t n, const ir_id *term, ir_id index)
+{
+    opt_ids ids = {0};
+    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    uint32_t far = far_reads(&(direction){lw, index, 0}, &ids);
+    vec_free(lw->arena, &ids);
+    return far;
+}
+
 bool sk_folds_columns(sk_cluster *c, arena *a)
 {
     if (c->loop->rank < 2)

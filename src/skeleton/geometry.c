@@ -1,5 +1,6 @@
 /* How a cluster is launched for the extents of a call: variant, pieces, and the geometry arguments of the kernels.
  * Piece sizes of folds are constants of the combination tree; all others are free choices that no result depends on. */
+#include "skeleton/contract.h"
 #include "skeleton/extents.h"
 #include "skeleton/map.h"
 
@@ -14,6 +15,7 @@ static void prepare_fold(sk_cluster *c, arena *a)
     sk_stage_prepare(c);
     sk_choice_prepare(c, a);
     c->columns = sk_folds_columns(c, a);
+    sk_contract_prepare(c, a);
 }
 
 static bool accumulates_wide(const l_program *l, const l_cluster *c)

@@ -41,6 +41,8 @@ enum { SK_ROW_LOG = 24 }; /* of the longest row of SK_FOLD_ROWS */
 bool sk_folds_columns(sk_cluster *c, arena *a);
 /* Do terms at the indices lw->at read memory whose elements lie apart within a row? */
 bool sk_reads_far(sk_lower *lw, uint32_t n, const ir_id *term);
+/* How many reads that these terms reach are of elements that lie apart where this index grows by one. */
+uint32_t sk_far_reads(sk_lower *lw, uint32_t n, const ir_id *term, ir_id index);
 /* Row loops: sets `chains`, `state_words` and the like. */
 void sk_row_prepare(sk_cluster *c, arena *a);
 
@@ -70,8 +72,6 @@ typedef struct sk_call { /* a launch to be planned */
     const int64_t *extent;
     sk_pass pass;
     int64_t rows, columns; /* the second: elements of a row, or partial results where these are combined */
-    sk_digit digit;        /* sorts, as in sk_round; and `partials` of it: */
-    int64_t left;
     size_t cache_bytes;
 } sk_call;
 
@@ -90,6 +90,8 @@ bool sk_launch_map_flat(const sk_call *x, sk_geometry *g);
 void sk_build_map_flat(sk_lower *lw);
 bool sk_launch_stencil(const sk_call *x, sk_geometry *g);
 void sk_build_stencil(sk_lower *lw);
+bool sk_launch_contract(const sk_call *x, sk_geometry *g);
+void sk_build_contract(sk_lower *lw);
 bool sk_launch_fold_columns(const sk_call *x, sk_geometry *g);
 void sk_build_fold_columns(sk_lower *lw);
 bool sk_launch_choose_columns(const sk_call *x, sk_geometry *g);
@@ -110,18 +112,6 @@ bool sk_launch_group_rows(const sk_call *x, sk_geometry *g);
 void sk_build_group_rows(sk_lower *lw);
 bool sk_launch_group_piece(const sk_call *x, sk_geometry *g);
 void sk_build_group_piece(sk_lower *lw);
-bool sk_launch_sort_chunks(const sk_call *x, sk_geometry *g);
-void sk_build_sort_chunks(sk_lower *lw);
-bool sk_launch_sort_count(const sk_call *x, sk_geometry *g);
-void sk_build_sort_count(sk_lower *lw);
-bool sk_launch_sort_places(const sk_call *x, sk_geometry *g);
-void sk_build_sort_places(sk_lower *lw);
-bool sk_launch_sort_scatter(const sk_call *x, sk_geometry *g);
-void sk_build_sort_scatter(sk_lower *lw);
-bool sk_launch_sort_splits(const sk_call *x, sk_geometry *g);
-void sk_build_sort_splits(sk_lower *lw);
-bool sk_launch_sort_merge(const sk_call *x, sk_geometry *g);
-void sk_build_sort_merge(sk_lower *lw);
 bool sk_launch_row_states(const sk_call *x, sk_geometry *g);
 void sk_build_row_states(sk_lower *lw);
 bool sk_launch_row_pieces(const sk_call *x, sk_geometry *g);

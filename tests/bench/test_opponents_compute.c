@@ -138,11 +138,47 @@ static void test_nbody(void **state)
     }
 }
 
+/* --- products of matrices --- */
+
+static void check_sgemm(struct team *team, const int64_t *n, int by_hand)
+{
+    float *x = random_floats(n[0] * n[1], -1, 1, 1), *y = random_floats(n[1] * n[2], -1, 1, 2),
+          *z = random_floats(n[0] * n[2], 9, 9, 3);
+    (by_hand ? c_sgemm_by_hand : c_sgemm)(team, n[0], n[2], n[1], x, y, z);
+    for (int64_t i = 0; i < n[0] * n[2]; i++) {
+        double sum = 0;
+        for (int64_t k = 0; k < n[1]; k++)
+            sum += (double)x[i / n[2] * n[1] + k] * (double)y[k * n[2] + i % n[2]];
+        assert_true(fabs((double)z[i] - sum) <= (double)(n[1] + 1) * (double)(n[1] + 1) * 0x1p-24);
+    }
+    assert_true(z[n[0] * n[2]] == 9);
+    free(x);
+    free(y);
+    free(z);
+}
+
+static void test_sgemm(void **state)
+{
+    (void)state;
+    static const int64_t extents[][3] = {{1, 1, 1}, {8, 5, 48}, {9, 300, 47}, {17, 256, 100}, {3, 0, 4}, {40, 513, 1}};
+    for (int workers = 1; workers <= 3; workers++) {
+        struct team *team = team_new(workers);
+        assert_non_null(team);
+        for (size_t i = 0; i < sizeof extents / sizeof *extents; i++) {
+            check_sgemm(team, extents[i], 1);
+            if (extents[i][1])
+                check_sgemm(team, extents[i], 0);
+        }
+        team_free(team);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stencil9),
         cmocka_unit_test(test_nbody),
+        cmocka_unit_test(test_sgemm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Folds of short rows beside each other, whose lanes have several of them, and of windows, whose lanes are rows: the
+/* Folds of short rows beside each other, whose lanes have several of them, of windows, whose lanes are rows, and of
+ * products of matrices, which have tiles: the
  * same bits as on devices that fold them otherwise, and the reference interpreter's numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 static const l_options options = {.fuse = true, .cost_model = true, .rows = true};
 static const sk_options devices[] = {
     {.group = 256, .scratch = 48 << 10, .workers = 2, .checks = true},
+    {.vector_bytes = 16, .workers = 1, .checks = true},
     {.vector_bytes = 32, .workers = 2, .checks = true},
     {.vector_bytes = 64, .workers = 1, .checks = true, .narrow = true},
 };
@@ -49,6 +51,16 @@ static const char convolution[] = "extents n, m, k\nx = input [k]f32\nu = input 
 static const char greatest[] = "extents n, m, k\nx = input [k]f32\nu = input [n, m]f32\n"
                                "e = backpermute [n, m] x {i: i64, j: i64 -> i + j}\n"
                                "s = fold commutes e seed -inf_f32 {x: f32, y: f32 -> max(x, y)}\noutput s\n";
+
+static const char product[] = "extents n, m, k\nx = input [n, k]f32\ny = input [k, m]f32\n"
+                              "p = backpermute safe [n, m, k] x {i: i64, j: i64, k: i64 -> i, k}\n"
+                              "q = backpermute safe [n, m, k] y {i: i64, j: i64, k: i64 -> k, j}\n"
+                              "e = map p, q {x: f32, y: f32 -> x * y}\ns = " ADD "output s\n";
+static const char least_sum[] = "extents n, m, k\nx = input [n, k]f32\ny = input [m, k]f32\n"
+                                "p = backpermute safe [n, m, k] x {i: i64, j: i64, k: i64 -> i, k}\n"
+                                "q = backpermute safe [n, m, k] y {i: i64, j: i64, k: i64 -> j, k}\n"
+                                "e = map p, q {x: f32, y: f32 -> x + y}\n"
+                                "s = fold commutes e seed inf_f32 {x: f32, y: f32 -> min(x, y)}\noutput s\n";
 
 static bool dim_value(void *env, ir_id array, uint32_t component, ir_bits *out)
 {
@@ -151,12 +163,23 @@ static void long_windows(void **state)
     }
 }
 
+static void tiles(void **state)
+{
+    static const int64_t extents[][2] = {{12, 30}, {13, 65}, {4, 124}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(extents); i++) {
+        check(product, extents[i][0], extents[i][1], false);
+        check(least_sum, extents[i][0], extents[i][1], false);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_rows_a_lane),
         cmocka_unit_test(rows_in_places),
         cmocka_unit_test(long_windows),
+        cmocka_unit_test(tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ static void dense_group(cg *g, unsigned bytes, unsigned columns, cg_ref from, cg
 
 static cg_ref dense_function(cg *g, unsigned bytes, unsigned columns)
 {
-    const char *name = arena_printf(g->arena, "dense%u_%u", bytes, columns);
+    const char *name = arena_printf(g->arena, "dense%u_%u_of_%u", bytes, columns, g->lanes);
     cg_ref f = LLVMGetNamedFunction(g->module, name);
     if (f)
         return f;

@@ -193,7 +193,8 @@ static void prefetch_rows(cg *g, const tile *t, const cg_copier *c, unsigned tur
 static cg_ref whole_function(cg *g, cg_copy way, unsigned bytes, unsigned turns, bool first)
 {
     const char *name =
-        arena_printf(g->arena, "%s%u_%u%s", way == CG_FILL ? "fill" : "flush", bytes, turns, first ? "_first" : "");
+        arena_printf(g->arena, "%s%u_%u_of_%u%s", way == CG_FILL ? "fill" : "flush", bytes, turns, g->lanes,
+                     first ? "_first" : "");
     cg_ref f = LLVMGetNamedFunction(g->module, name);
     if (f)
         return f;
@@ -232,7 +233,7 @@ static cg_ref whole_function(cg *g, cg_copy way, unsigned bytes, unsigned turns,
 /* Some lanes off, which is rare: element by element. */
 static cg_ref part_function(cg *g, cg_copy way, unsigned bytes)
 {
-    const char *name = arena_printf(g->arena, "%s%u_part", way == CG_FILL ? "fill" : "flush", bytes);
+    const char *name = arena_printf(g->arena, "%s%u_part_of_%u", way == CG_FILL ? "fill" : "flush", bytes, g->lanes);
     cg_ref f = LLVMGetNamedFunction(g->module, name);
     if (f)
         return f;
