@@ -543,6 +543,7 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #undef sn_scanr_x
 #undef sn_filter
 #undef sn_partition
+#undef sn_sort_by
 #undef sn_stencil
 #undef sn_stencil2
 #undef sn_outside
@@ -576,6 +577,7 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #define sn_scanr_x(...) sn::scan_x(sn_scanr_x_at, SN_HERE, __VA_ARGS__)
 #define sn_filter(...) sn::scan1(sn_filter_at, SN_HERE, __VA_ARGS__)
 #define sn_partition(...) sn::partition(SN_HERE, __VA_ARGS__)
+#define sn_sort_by(...) sn::scan1(sn_sort_by_at, SN_HERE, __VA_ARGS__)
 #define sn_stencil(...) sn::stencil(SN_HERE, __VA_ARGS__)
 #define sn_stencil2(...) sn::stencil2(SN_HERE, __VA_ARGS__)
 #define sn_outside(...) sn_outside_of(sn::fn(__VA_ARGS__))

@@ -546,6 +546,34 @@ SN_API sn_acc sn_reverse_at(sn_site at, sn_acc a);
 
 #define SN_ALL SN_MAKE(sn_scalar, UINT64_MAX) /* a whole dimension, in sn_slice and sn_replicate only */
 
+/* --- join and split --- */
+
+/* a, and behind it b: along the innermost dimension, or along any (0 is outermost). Their other extents are equal. */
+#define sn_append(a, b) sn_append_at(SN_HERE, SN_ARRAY(a), SN_ARRAY(b))
+#define sn_append_along(dimension, a, b) sn_append_along_at(SN_HERE, dimension, SN_ARRAY(a), SN_ARRAY(b))
+/* The same of 1 to 16 arrays: sn_concat(a, b, c). */
+#define sn_concat(...) sn_concat_at(SN_HERE, SN_ARRAYS(__VA_ARGS__))
+#define sn_concat_along(dimension, ...) sn_concat_along_at(SN_HERE, dimension, SN_ARRAYS(__VA_ARGS__))
+/* sn_interleave(a, b, ...): of 1 to 16 arrays of one shape the first element of each along the innermost dimension, then
+ * the second of each, and so on. Two arrays may differ in that dimension: when one ends, the rest of the other follows. */
+#define sn_interleave(...) sn_interleave_at(SN_HERE, SN_ARRAYS(__VA_ARGS__))
+/* The first n elements along the innermost dimension, or along any, as of sn_take; the others, as of sn_skip, are *rest
+ * (an sn_acc *; NULL: they are not wanted). */
+#define sn_split(n, a, rest) sn_split_at(SN_HERE, SN_LIFT(n), SN_ARRAY(a), rest)
+#define sn_split_along(dimension, n, a, rest) sn_split_along_at(SN_HERE, dimension, SN_LIFT(n), SN_ARRAY(a), rest)
+/* For each of the flags, an array of bool: the next element of a if it is true, else the next element of b, in row-major
+ * order; a and b have rank 1 and are used up, else it is an error of the call (SN_SHAPE_MISMATCH, or SN_OUT_OF_RANGE
+ * where they have as many elements as there are flags, but not of each kind). The inverse of two sn_pack. */
+#define sn_combine(flags, a, b) sn_combine_at(SN_HERE, SN_ARRAY(flags), SN_ARRAY(a), SN_ARRAY(b))
+SN_API sn_acc sn_append_at(sn_site at, sn_acc a, sn_acc b);
+SN_API sn_acc sn_append_along_at(sn_site at, int dimension, sn_acc a, sn_acc b);
+SN_API sn_acc sn_concat_at(sn_site at, int count, const sn_acc *a);
+SN_API sn_acc sn_concat_along_at(sn_site at, int dimension, int count, const sn_acc *a);
+SN_API sn_acc sn_interleave_at(sn_site at, int count, const sn_acc *a);
+SN_API sn_acc sn_split_at(sn_site at, sn_scalar n, sn_acc a, sn_acc *rest);
+SN_API sn_acc sn_split_along_at(sn_site at, int dimension, sn_scalar n, sn_acc a, sn_acc *rest);
+SN_API sn_acc sn_combine_at(sn_site at, sn_acc flags, sn_acc a, sn_acc b);
+
 /* --- reduce: along the innermost dimension, which disappears; the _all forms over all elements, to rank 0 --- */
 
 /* f(...f(f(z, x0), x1)..., xn). f must be associative (a warning says so where it visibly is not: sn_sub, sn_div, a
@@ -628,6 +656,33 @@ SN_API sn_acc sn_scanr_x_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a, sn_acc *
 SN_API sn_acc sn_filter_at(sn_site at, sn_fn p, sn_acc a);
 SN_API sn_acc sn_pack_at(sn_site at, sn_acc tags, sn_acc a);
 SN_API sn_acc sn_partition_at(sn_site at, sn_fn p, sn_acc a, sn_acc *count);
+
+/* --- order: rows along the innermost dimension, each for itself; elements that are equal stay in their order --- */
+
+/* Ascending, and descending. Elements of any type: false before true, floats in the order of their values with -0 before
+ * 0 (descending: behind it) and all NaNs, which are equal, last in both; tuples by their first components, where these
+ * are equal by the second, and so on. */
+#define sn_sort(a) sn_sort_at(SN_HERE, SN_ARRAY(a))
+#define sn_sort_descending(a) sn_sort_descending_at(SN_HERE, SN_ARRAY(a))
+/* The tuples (key, value) of two arrays of one shape, in the order of the keys alone. Values may be of any type, too. */
+#define sn_sort_by_key(keys, values) sn_sort_by_key_at(SN_HERE, SN_ARRAY(keys), SN_ARRAY(values))
+#define sn_sort_by_key_descending(keys, values) sn_sort_by_key_descending_at(SN_HERE, SN_ARRAY(keys), SN_ARRAY(values))
+/* In the order that less(x, y) -> bool says: x has to come before y. A function that is no order, as "x <= y" is none,
+ * gives the elements in some order. */
+#define sn_sort_by(less, a) sn_sort_by_at(SN_HERE, SN_FN(less), SN_ARRAY(a))
+/* Of an array of rank 1, ascending: each element once; how many there are only the run tells (see sn_filter). */
+#define sn_unique(a) sn_unique_at(SN_HERE, SN_ARRAY(a))
+/* Of two arrays of rank 1 and one extent: each key once, ascending. *lengths: how many elements have it, i64, so a
+ * description of the segments of *grouped: the values in the order of their keys. (sn_acc *; NULL: not wanted.) */
+#define sn_group(keys, values, lengths, grouped)                                                                       \
+    sn_group_at(SN_HERE, SN_ARRAY(keys), SN_ARRAY(values), lengths, grouped)
+SN_API sn_acc sn_sort_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_sort_descending_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_sort_by_key_at(sn_site at, sn_acc keys, sn_acc values);
+SN_API sn_acc sn_sort_by_key_descending_at(sn_site at, sn_acc keys, sn_acc values);
+SN_API sn_acc sn_sort_by_at(sn_site at, sn_fn less, sn_acc a);
+SN_API sn_acc sn_unique_at(sn_site at, sn_acc a);
+SN_API sn_acc sn_group_at(sn_site at, sn_acc keys, sn_acc values, sn_acc *lengths, sn_acc *grouped);
 
 /* --- neighbourhood --- */
 

@@ -492,6 +492,29 @@ static bool cpu_clear(device *base, device_queue *q, void *block, size_t bytes)
     return q->state == DEVICE_FINE;
 }
 
+/* All that was put into a queue is done when the call that put it in returns: there is one event, and it has happened. */
+struct device_event {
+    char happened;
+};
+
+static device_event *cpu_signal(device *base, device_queue *q)
+{
+    static device_event done;
+    (void)base;
+    return q->error.site || q->state != DEVICE_FINE ? NULL : &done;
+}
+
+static bool cpu_await(device *base, device_queue *q, device_event *e)
+{
+    (void)base, (void)e;
+    return !q->error.site && q->state == DEVICE_FINE;
+}
+
+static void cpu_forget(device *base, device_event *e)
+{
+    (void)base, (void)e;
+}
+
 static device_state cpu_finish(device *base, device_queue *q, k_error *error, arena *a, const char **why)
 {
     device_state state = q->state;
@@ -600,6 +623,9 @@ static const device cpu_functions = {
     .copy = cpu_copy,
     .clear = cpu_clear,
     .enqueue = cpu_enqueue,
+    .signal = cpu_signal,
+    .await = cpu_await,
+    .forget = cpu_forget,
     .finish = cpu_finish,
     .close_queue = cpu_close_queue,
     .close = cpu_close,

@@ -35,6 +35,7 @@ enum { /* device attributes */
 
 enum { CU_MODE_PROHIBITED = 2 };                                  /* a compute mode */
 enum { CU_REGISTERS_OF_FUNCTION = 4, CU_MAX_DYNAMIC_SHARED = 8 }; /* function attributes */
+enum { CU_EVENT_UNTIMED = 2 };                                    /* an event's flag: it is for order only */
 enum { CU_STREAM_ALONE = 1 }; /* a stream's flag: does not wait for the default stream */
 enum { CU_JIT_LOG = 5, CU_JIT_LOG_BYTES = 6 };
 enum { CU_POINTER_MEMORY_TYPE = 2, CU_POINTER_ORDINAL = 9 }; /* attributes of an address */
@@ -67,6 +68,7 @@ enum { CU_MEMORY_DEVICE = 2, CU_MEMORY_UNIFIED = 4 };
     F(stream_create, "cuStreamCreate", (cu_stream * s, unsigned flags))                                                \
     F(stream_destroy, "cuStreamDestroy_v2", (cu_stream s))                                                             \
     F(stream_wait, "cuStreamSynchronize", (cu_stream s))                                                               \
+    F(stream_await, "cuStreamWaitEvent", (cu_stream s, cu_event e, unsigned flags))                                    \
     F(event_create, "cuEventCreate", (cu_event * e, unsigned flags))                                                   \
     F(event_destroy, "cuEventDestroy_v2", (cu_event e))                                                                \
     F(event_record, "cuEventRecord", (cu_event e, cu_stream s))                                                        \

@@ -59,6 +59,9 @@ void cuda_discard(device *base, kernel_entry *entry);
 
 /* cuda_queue.c */
 device_queue *cuda_open_queue(device *base, struct ir_trace *trace, device_state *state);
+device_event *cuda_signal(device *base, device_queue *q);
+bool cuda_await(device *base, device_queue *q, device_event *e);
+void cuda_forget(device *base, device_event *e);
 bool cuda_time_queue(device *base, device_queue *q);
 uint64_t cuda_took(device *base, device_queue *q);
 void cuda_close_queue(device *base, device_queue *q);

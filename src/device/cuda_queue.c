@@ -174,6 +174,54 @@ static void mark(cuda *d, device_queue *q, cu_event e)
     q->marked = q->timed;
 }
 
+/* --- events --- */
+
+struct device_event {
+    cu_event event;
+};
+
+device_event *cuda_signal(device *base, device_queue *q)
+{
+    cuda *d = (cuda *)base;
+    if (q->common.state != DEVICE_FINE || fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
+        return NULL;
+    device_event *e = d->common.heap.alloc(d->common.heap.env, sizeof(*e));
+    if (!e)
+        driver_fails(&q->common, DEVICE_OUT_OF_MEMORY, "an event", "no memory");
+    else if (fails(d, q, "cuEventCreate", d->api.event_create(&e->event, CU_EVENT_UNTIMED))) {
+        d->common.heap.release(d->common.heap.env, e);
+        e = NULL;
+    } else if (fails(d, q, "cuEventRecord", d->api.event_record(e->event, q->stream))) {
+        cuda_forget(base, e);
+        e = NULL;
+    }
+    cuda_leave(d);
+    return e;
+}
+
+bool cuda_await(device *base, device_queue *q, device_event *e)
+{
+    cuda *d = (cuda *)base;
+    if (q->common.state != DEVICE_FINE || fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
+        return false;
+    q->common.busy = true;
+    bool failed = fails(d, q, "cuStreamWaitEvent", d->api.stream_await(q->stream, e->event, 0));
+    cuda_leave(d);
+    return !failed;
+}
+
+void cuda_forget(device *base, device_event *e)
+{
+    cuda *d = (cuda *)base;
+    if (!e)
+        return;
+    if (cuda_enter(d) == CU_SUCCESS) { /* the driver keeps what streams still wait for */
+        d->api.event_destroy(e->event);
+        cuda_leave(d);
+    }
+    d->common.heap.release(d->common.heap.env, e);
+}
+
 /* --- waiting --- */
 
 /* Waits, hands out what was downloaded, and keeps the error of the first launch that has one. */
@@ -267,8 +315,7 @@ bool cuda_clear(device *base, device_queue *q, void *block, size_t bytes)
     if (fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
         return false;
     q->common.busy = true;
-    bool good =
-        !fails(d, q, "cuMemsetD8Async", d->api.clear((cu_pointer)(uintptr_t)block, 0, bytes, q->stream));
+    bool good = !fails(d, q, "cuMemsetD8Async", d->api.clear((cu_pointer)(uintptr_t)block, 0, bytes, q->stream));
     cuda_leave(d);
     return good;
 }

@@ -8,6 +8,7 @@
 typedef struct device device;
 typedef struct device_kernel device_kernel; /* compiled; immutable; freed with device_release_kernel */
 typedef struct device_queue device_queue;   /* work in order, of one call; used by one thread at a time */
+typedef struct device_event device_event;   /* a place in the work of a queue, that other queues can wait for */
 
 typedef struct device_limits {
     const char *kind;     /* "cpu", "opencl", "cuda" */
@@ -68,6 +69,13 @@ struct device {
      * than waking up threads. */
     bool (*enqueue)(device *d, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
                     int64_t last, bool small);
+    /* Events order the work of several queues; none of these waits. `signal` gives one that happens when all that was
+     * put into a queue so far is done; NULL: the queue failed, or there was no memory, which finish says. What is put
+     * into a queue behind `await` is done when the event has happened; false as of enqueue. `forget` gives an event
+     * back, whether it has happened or not: queues that wait for it go on waiting. */
+    device_event *(*signal)(device *d, device_queue *q);
+    bool (*await)(device *d, device_queue *q, device_event *e);
+    void (*forget)(device *d, device_event *e); /* NULL is ignored */
     /* Waits for all. Of the first launch since the last finish in which a check failed the smallest (site, element) in *error,
      * site 0: none. Unless DEVICE_FINE, *why (static or in `a`) names the driver's call and what it said. The queue may be used again. */
     device_state (*finish)(device *d, device_queue *q, k_error *error, arena *a, const char **why);

@@ -33,6 +33,9 @@ void opencl_discard(device *base, kernel_entry *entry);
 
 /* opencl_queue.c */
 device_queue *opencl_open_queue(device *base, struct ir_trace *trace, device_state *state);
+device_event *opencl_signal(device *base, device_queue *q);
+bool opencl_await(device *base, device_queue *q, device_event *e);
+void opencl_forget(device *base, device_event *e);
 bool opencl_time_queue(device *base, device_queue *q);
 uint64_t opencl_took(device *base, device_queue *q);
 void opencl_close_queue(device *base, device_queue *q);

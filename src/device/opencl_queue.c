@@ -110,6 +110,49 @@ void opencl_close_queue(device *base, device_queue *q)
     }
 }
 
+/* --- events: those of the driver, which counts who uses one --- */
+
+static device_event *ours(ocl_event e)
+{
+    return (device_event *)(void *)e;
+}
+
+static ocl_event theirs(device_event *e)
+{
+    return (ocl_event)(void *)e;
+}
+
+device_event *opencl_signal(device *base, device_queue *q)
+{
+    opencl *d = (opencl *)base;
+    ocl_event e = NULL;
+    if (q->common.state != DEVICE_FINE)
+        return NULL;
+    q->common.busy = true;
+    if (fails(q, "clEnqueueMarkerWithWaitList", d->api.clEnqueueMarkerWithWaitList(q->queue, 0, NULL, &e)))
+        return NULL;
+    if (!fails(q, "clFlush", d->api.clFlush(q->queue))) /* else a queue that waits for it might wait for good */
+        return ours(e);
+    opencl_forget(base, ours(e));
+    return NULL;
+}
+
+bool opencl_await(device *base, device_queue *q, device_event *e)
+{
+    opencl *d = (opencl *)base;
+    ocl_event event = theirs(e);
+    if (q->common.state != DEVICE_FINE)
+        return false;
+    q->common.busy = true;
+    return !fails(q, "clEnqueueBarrierWithWaitList", d->api.clEnqueueBarrierWithWaitList(q->queue, 1, &event, NULL));
+}
+
+void opencl_forget(device *base, device_event *e)
+{
+    if (e)
+        ((opencl *)base)->api.clReleaseEvent(theirs(e));
+}
+
 /* --- errors of kernels --- */
 
 /* Waits, and keeps the error of the first launch that has one. */

@@ -8,7 +8,8 @@ const char *ir_kind_name(ir_kind kind)
                                                      [IR_MAP] = "map",         [IR_BACKPERMUTE] = "backpermute",
                                                      [IR_RESHAPE] = "reshape", [IR_FOLD] = "fold",
                                                      [IR_STENCIL] = "stencil", [IR_SCAN] = "scan",
-                                                     [IR_PACK] = "pack",       [IR_FORCE] = "force"};
+                                                     [IR_PACK] = "pack",       [IR_SORT] = "sort",
+                                                     [IR_FORCE] = "force"};
     return kind < IR_KIND_COUNT ? names[kind] : NULL;
 }
 
@@ -447,6 +448,40 @@ ir_id ir_pack_counted(ir_program *p, uint32_t site, ir_id extent, ir_id keep, ir
         extent = ir_read(p, site, count, 0, IR_SAFE, 0, NULL);
     if (!set_shape(&b, 1, &extent))
         return 0;
+    return finish(&b);
+}
+
+/* A comparison of two elements. */
+static bool set_comparison(builder *b, ir_fn *fn, const ir_array *from)
+{
+    uint32_t n = from->components;
+    ir_type type[2 * IR_MAX_COMPONENTS];
+    memcpy(type, from->type, n * sizeof *type);
+    memcpy(type + n, from->type, n * sizeof *type);
+    if (!set_fn(b, fn, 2 * n, type))
+        return false;
+    bool one = fn->results == 1 && ir_at(b->p, fn->result[0])->type == T_BOOL;
+    return one || ir_fail(b->p, b->site,
+                          "%s: the function must say by a bool whether one element comes before another, but gives %s",
+                          b->name, type_list(b->p, fn->results, fn->result));
+}
+
+ir_id ir_sort(ir_program *p, uint32_t site, uint32_t keys, ir_fn *fn, ir_id source, unsigned flags)
+{
+    builder b = begin(p, site, IR_SORT);
+    if (!set_inputs(&b, 1, &source) || (!keys && !fn))
+        return 0;
+    const ir_array *from = ir_info(p, source);
+    if (from->rank == 0)
+        return ir_fail(p, site, "%s: an array of rank 0 has no dimension to sort; it is a single value already",
+                       b.name);
+    if (keys > from->components)
+        return ir_fail(p, site, "%s: %u keys, but elements of %u components", b.name, keys, (unsigned)from->components);
+    if (!set_shape(&b, from->rank, from->shape) || (!keys && !set_comparison(&b, fn, from)) ||
+        !set_types(&b, from->components, from->type))
+        return 0;
+    b.a.keys = (uint8_t)keys;
+    b.flags = keys ? flags & IR_DESCENDING : 0;
     return finish(&b);
 }
 

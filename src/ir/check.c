@@ -9,9 +9,9 @@ typedef struct checker {
     /* regions are functions and loops, where variables live; 0 is the program */
     VEC(uint32_t) outer;  /* the region around each */
     VEC(uint32_t) newest; /* the largest variable in it and around it */
-    uint32_t *binder; /* by id: region that binds a variable, or that was made for a loop; 0: none */
-    uint32_t *seen;   /* by id: the region in which a scalar was last met, plus 1 */
-    bool *known;      /* by id: the node itself is checked */
+    uint32_t *binder;     /* by id: region that binds a variable, or that was made for a loop; 0: none */
+    uint32_t *seen;       /* by id: the region in which a scalar was last met, plus 1 */
+    bool *known;          /* by id: the node itself is checked */
     ir_ids todo;
     VEC(uint32_t) place; /* region of todo.at[k] */
 } checker;
@@ -382,6 +382,16 @@ static bool check_operation(checker *c, ir_id id, map64 *done)
             return wrong(c, id, "packs other than one row by bools");
         return same_types(c, id, a, ir_info(c->p, a->input[1])) &&
                (ir_counted(c->p, a->shape[0]) == a->input[0] || wrong(c, id, "the extent does not count"));
+    case IR_SORT:
+        if (!from->rank || a->keys > from->components || (a->keys == 0) != (a->fn != NULL))
+            return wrong(c, id, "sorts rank 0, or by no keys");
+        if (a->fn) {
+            const ir_type holds = T_BOOL;
+            takes(&m, 2, from->components, from->type);
+            if (!takes_all(&m) || !gives(c, id, a->fn, 1, &holds))
+                return false;
+        }
+        return same_types(c, id, a, from) && same_shape(c, id, a, from, from->rank);
     case IR_STENCIL:
         return same_shape(c, id, a, from, from->rank) && check_stencil(c, id, a, done);
     default:
@@ -394,7 +404,7 @@ static bool check_array(checker *c, ir_id id, map64 *done)
     const ir_node *n = ir_at(c->p, id);
     const ir_array *a = n->u.info;
     bool has_fn = n->kind == IR_GENERATE || n->kind == IR_MAP || n->kind == IR_BACKPERMUTE || n->kind == IR_FOLD ||
-                  n->kind == IR_SCAN || n->kind == IR_STENCIL;
+                  n->kind == IR_SCAN || n->kind == IR_STENCIL || (n->kind == IR_SORT && !a->keys);
     bool is_source = n->kind == IR_INPUT || n->kind == IR_GENERATE;
     if (a->rank > IR_MAX_RANK || !a->components || a->components > IR_MAX_COMPONENTS)
         return wrong(c, id, "rank %u with %u components", (unsigned)a->rank, (unsigned)a->components);

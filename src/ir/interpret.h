@@ -62,4 +62,7 @@ typedef struct ir_host {
 } ir_host;
 bool ir_evaluate(const ir_program *p, arena *a, ir_id term, const ir_host *host, ir_bits *out);
 
+/* What an element is compared by in a sort: an unsigned number, the smaller the earlier. NaNs have the greatest. */
+ir_bits ir_order_bits(ir_type t, ir_bits bits, bool descending);
+
 #endif

@@ -87,7 +87,7 @@ static void lose(operation *op, uint32_t component, int64_t element)
         op->missing[component][element] = true;
 }
 
-static void lose_all(operation *op, int64_t element)
+void interpret_lose(operation *op, int64_t element)
 {
     for (uint32_t c = 0; c < op->value.components; c++)
         lose(op, c, element);
@@ -118,7 +118,7 @@ static void run_generate(interpreter *in, ir_id id)
 
 /* Sets parameters from `from` on to the components of one element, but for those that are missing; returns the number
  * of the next parameter. */
-static uint32_t set_element(function *f, uint32_t from, const operation *source, int64_t element)
+uint32_t interpret_set_element(function *f, uint32_t from, const operation *source, int64_t element)
 {
     const ir_value *v = &source->value;
     for (uint32_t c = 0; c < v->components; c++, from++)
@@ -141,13 +141,13 @@ static void run_map(interpreter *in, ir_id id)
             param = info->rank;
         }
         for (uint32_t k = 0; k < info->inputs; k++)
-            param = set_element(&op->body, param, source_of(in, id, k), i);
+            param = interpret_set_element(&op->body, param, source_of(in, id, k), i);
         interpret_call(in, &op->body, ir_at(in->p, id)->site, i);
         store_results(op, i, &op->body);
     }
 }
 
-static void copy_element(operation *to, int64_t i, const operation *from, int64_t j)
+void interpret_copy(operation *to, int64_t i, const operation *from, int64_t j)
 {
     for (uint32_t c = 0; c < to->value.components; c++) {
         if (interpret_missing(from, c, j))
@@ -167,7 +167,7 @@ static void run_backpermute(interpreter *in, ir_id id)
         evaluator_restart(op->body.e);
         interpret_set_index(&op->body, 0, op->value.rank, index);
         if (!interpret_call(in, &op->body, site, i)) {
-            lose_all(op, i);
+            interpret_lose(op, i);
             continue;
         }
         int64_t from[IR_MAX_RANK] = {0}, element = 0;
@@ -175,11 +175,11 @@ static void run_backpermute(interpreter *in, ir_id id)
             from[d] = ir_i64_bits(T_I64, op->body.out[d]);
         scalar_failure f = {.term = id};
         if (interpret_find(source, from, &element, &f)) {
-            copy_element(op, i, source_of(in, id, 0), element);
+            interpret_copy(op, i, source_of(in, id, 0), element);
             continue;
         }
         interpret_fails_scalar(in, site, i, &f);
-        lose_all(op, i);
+        interpret_lose(op, i);
     }
 }
 
@@ -217,7 +217,7 @@ static bool combine(interpreter *in, ir_id id, int64_t row, int64_t element, uin
     for (uint32_t c = 0; c < components; c++)
         if (!f->failed[c])
             evaluator_set(f->e, f->slot[first + c], f->out[c]);
-    set_element(f, components - first, source_of(in, id, 0), element);
+    interpret_set_element(f, components - first, source_of(in, id, 0), element);
     return interpret_call(in, f, ir_at(in->p, id)->site, row);
 }
 
@@ -308,7 +308,7 @@ static void run_pack(interpreter *in, ir_id id)
     }
     for (int64_t i = 0; i < n && next < op->value.extent[0]; i++)
         if (!interpret_missing(keep, 0, i) && interpret_load(&keep->value, 0, i))
-            copy_element(op, next++, source, i);
+            interpret_copy(op, next++, source, i);
 }
 
 /* Moves one coordinate into 0 .. n - 1 as the boundary says; false if it stays outside. n > 0. */
@@ -349,7 +349,7 @@ static bool set_neighbour(interpreter *in, ir_id id, uint32_t input, uint32_t pa
     for (unsigned d = 0; d < source->rank; d++)
         inside &= bring_inside(stencil->boundary, source->extent[d], &position[d]);
     if (inside) {
-        set_element(&op->body, param, source_of(in, id, input), flat_index(source, position));
+        interpret_set_element(&op->body, param, source_of(in, id, input), flat_index(source, position));
         return true;
     }
     function *boundary = &op->boundary[input];
@@ -425,6 +425,9 @@ void interpret_elements(interpreter *in, ir_id id)
         break;
     case IR_SCAN:
         run_scan(in, id);
+        break;
+    case IR_SORT:
+        interpret_sort(in, id);
         break;
     case IR_PACK:
         run_pack(in, id);

@@ -71,6 +71,14 @@ static inline bool interpret_missing(const operation *op, uint32_t component, in
     return op->missing && op->missing[component][element];
 }
 
+/* Sets parameters from `from` on to the components of one element, but for those that are missing; returns the number
+ * of the next parameter. */
+uint32_t interpret_set_element(function *f, uint32_t from, const operation *source, int64_t element);
+void interpret_copy(operation *to, int64_t i, const operation *from, int64_t j); /* an element */
+void interpret_lose(operation *op, int64_t element);                             /* it has no value */
+
+/* The rows of a sort (interpret_sort.c). */
+void interpret_sort(interpreter *in, ir_id id);
 /* Computes the elements of an operation whose extents are known and whose operands are computed. */
 void interpret_elements(interpreter *in, ir_id id);
 

@@ -99,6 +99,7 @@ static bool parse_output(parser *ps)
 typedef struct parts {
     ir_kind kind;
     uint32_t site, rank;
+    uint64_t keys; /* of a sort, 0: it compares by its function */
     unsigned flags;
     ir_id shape[IR_MAX_RANK];
     VEC(ir_type) type;
@@ -228,6 +229,8 @@ static bool parse_parts(parser *ps, parts *a)
     if (a->kind == IR_SCAN) {
         a->flags |= parser_accept(ps, "exclusive") ? IR_EXCLUSIVE : 0u;
         a->flags |= parser_accept(ps, "right") ? IR_RIGHT : 0u;
+    } else if (a->kind == IR_SORT) {
+        a->flags |= parser_accept(ps, "descending") ? IR_DESCENDING : 0u;
     } else {
         a->flags |= parser_accept(ps, "safe") ? IR_SAFE : 0u;
         a->flags |= parser_accept(ps, "indexed") ? IR_INDEXED : 0u;
@@ -241,11 +244,14 @@ static bool parse_parts(parser *ps, parts *a)
         return false;
     if (a->kind == IR_INPUT)
         return parse_element(ps, a) && (!parser_accept(ps, "data") || parse_data(ps, a));
+    if (a->kind == IR_SORT && parser_accept(ps, "keys") &&
+        (!parser_number(ps, IR_MAX_COMPONENTS, &a->keys) || !a->keys))
+        return parser_fail(ps, "expected how many components are keys");
     if (a->kind != IR_GENERATE && !parse_operands(ps, a))
         return false;
     if ((a->kind == IR_FOLD || a->kind == IR_SCAN) && parser_accept(ps, "seed") && !parse_terms(ps, &a->seed))
         return false;
-    if (a->kind == IR_RESHAPE || a->kind == IR_FORCE || a->kind == IR_PACK)
+    if (a->kind == IR_RESHAPE || a->kind == IR_FORCE || a->kind == IR_PACK || a->keys)
         return !ps->message;
     a->fn = parse_fn(ps);
     return a->fn != NULL;
@@ -297,7 +303,7 @@ static ir_id build(parser *ps, const parts *a)
     ir_program *p = ps->p;
     const ir_id *input = a->input.at;
     bool single = a->kind == IR_BACKPERMUTE || a->kind == IR_RESHAPE || a->kind == IR_FOLD || a->kind == IR_SCAN ||
-                  a->kind == IR_FORCE;
+                  a->kind == IR_FORCE || a->kind == IR_SORT;
     bool folds = a->kind == IR_FOLD || a->kind == IR_SCAN;
     if (single && a->input.n != 1)
         return parser_fail(ps, "%s takes one array, not %u", ir_kind_name(a->kind), a->input.n);
@@ -323,6 +329,8 @@ static ir_id build(parser *ps, const parts *a)
         return ir_scan(p, a->site, a->fn, a->seed.at, input[0], a->flags);
     case IR_PACK:
         return build_pack(ps, a);
+    case IR_SORT:
+        return ir_sort(p, a->site, (uint32_t)a->keys, a->fn, input[0], a->flags);
     case IR_STENCIL:
         return ir_stencil_new(p, a->site, a->fn, a->input.n, input, a->stencil.at);
     case IR_FORCE:

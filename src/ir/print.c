@@ -132,8 +132,8 @@ static void print_flags(printer *pr, const ir_node *n)
         const char *word;
     } flags[] = {{IR_BACKPERMUTE, IR_SAFE, " safe"},  {IR_MAP, IR_INDEXED, " indexed"},
                  {IR_FOLD, IR_COMMUTES, " commutes"}, {IR_SCAN, IR_EXCLUSIVE, " exclusive"},
-                 {IR_SCAN, IR_RIGHT, " right"},       {IR_NONE, IR_FUSED, " fused"},
-                 {IR_NONE, IR_STEP, " step"}};
+                 {IR_SCAN, IR_RIGHT, " right"},       {IR_SORT, IR_DESCENDING, " descending"},
+                 {IR_NONE, IR_FUSED, " fused"},       {IR_NONE, IR_STEP, " step"}};
     for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)
         if (n->flags & flags[i].bit && (!flags[i].kind || flags[i].kind == (ir_kind)n->kind))
             text_add(pr->out, flags[i].word);
@@ -172,6 +172,8 @@ static void print_array(printer *pr, ir_id id)
         print_types(pr, a);
     if (a->data)
         print_data(pr, a);
+    if (a->keys)
+        text_printf(pr->out, " keys %u", (unsigned)a->keys);
     print_operands(pr, a);
     if (a->seed) {
         text_add(pr->out, " seed ");

@@ -47,6 +47,9 @@ typedef enum {
                    EXCLUSIVE, up to x(i-1), which needs a seed; RIGHT: from the other end, xi (+) ... (+) seed */
     IR_PACK,    /* of input 1, in order, the elements for which input 0 (bool) holds; all of rank 1. Its extent reads a fold
                    of rank 0 that counts them, so it is known when that has run */
+    IR_SORT,    /* rows of input 0 along the innermost dimension, in order; elements that are equal stay in theirs. Its first
+                   `keys` components are compared, one after the other; or fn(left..., right...) -> left comes before right.
+                   DESCENDING: from the greatest to the least. NaNs, which are equal, come last in both, -0 before 0 */
     IR_FORCE,   /* to memory, a fusion barrier */
     IR_KIND_COUNT
 } ir_kind;
@@ -57,6 +60,7 @@ enum {
     IR_INDEXED = 4,  /* IR_MAP */
     IR_COMMUTES = 8, /* IR_FOLD: the operator commutes */
     IR_EXCLUSIVE = 1, /* IR_SCAN: an element does not take part in its own result */
+    IR_DESCENDING = 1, /* IR_SORT by keys */
     IR_RIGHT = 2,     /* IR_SCAN: from the right end; the operator's left operand is still the one further left */
     IR_ALWAYS = 16,  /* IR_READ, with IR_SAFE: inside even where no guard asks for it, and cheap: made by skeletons */
     IR_FUSED = 32,   /* arrays: computed anew at each use, whatever it costs, wherever that is possible */
@@ -100,6 +104,7 @@ typedef struct ir_stencil {
 typedef struct ir_array {
     uint8_t rank;
     uint8_t components;
+    uint8_t keys;            /* SORT: how many components are compared; 0: its function compares */
     ir_type *type;           /* per component */
     ir_id shape[IR_MAX_RANK]; /* extents, outermost first */
     uint32_t inputs;
@@ -280,6 +285,9 @@ ir_id ir_pack_counted(ir_program *p, uint32_t site, ir_id extent, ir_id keep, ir
 ir_id ir_counted(const ir_program *p, ir_id extent);
 /* The array of rank 0 that `extent` reads, if it counts the elements for which `keep` holds, else 0. */
 ir_id ir_count_of_pack(const ir_program *p, ir_id extent, ir_id keep);
+/* The same elements with their rows in order, along the innermost dimension: by the first `keys` components, or, where
+ * that is 0, by fn, which says whether one element comes before another. flags: IR_DESCENDING, with keys. */
+ir_id ir_sort(ir_program *p, uint32_t site, uint32_t keys, ir_fn *fn, ir_id source, unsigned flags);
 ir_id ir_stencil_new(ir_program *p, uint32_t site, ir_fn *fn, uint32_t inputs, const ir_id *input, const ir_stencil *stencil);
 ir_id ir_force(ir_program *p, uint32_t site, ir_id source);
 void ir_fuse(ir_program *p, ir_id array); /* sets IR_FUSED */

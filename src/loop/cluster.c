@@ -69,6 +69,8 @@ static l_class class_of(const l_fusing *c, ir_id id)
     const l_node *n = l_at(c->node, id);
     if (kind == IR_SCAN || kind == IR_PACK)
         return L_CLASS_ROW;
+    if (kind == IR_SORT)
+        return L_CLASS_SORT;
     if (kind == IR_FOLD)
         return L_CLASS_FOLD;
     if (n->flat)
@@ -162,7 +164,7 @@ static void put_anchor(l_fusing *c, ir_id id)
         if (l_at(c->node, from)->anchor && c->level[from] == c->level[id] && l_fusable(c, from, id, access, &why) &&
             joinable(c, from, id))
             join(c, from, id);
-        if (access == L_RANDOM || access == L_OUTER || c->outer[id])
+        if (access == L_RANDOM || access == L_OUTER || c->outer[id] || c->class[id] == L_CLASS_SORT)
             continue;
         join_reader(c, hash_mix(key, from), id);
     }
@@ -215,7 +217,7 @@ static void join_small(l_fusing *c)
             add_load(c, &of[find(c, id)], id);
     for (ir_id id = 1; id < c->out->nodes; id++) {
         if (!l_at(c->node, id)->anchor || find(c, id) != id || c->class[id] == L_CLASS_STENCIL ||
-            c->sides[id] & SIDE_ROW)
+            c->class[id] == L_CLASS_SORT || c->sides[id] & SIDE_ROW)
             continue;
         uint64_t key = key_of(c, id);
         ir_id other = map64_get(&open, key);
@@ -296,7 +298,11 @@ static void add_op(l_fusing *c, l_cluster *cluster, ir_id id)
 {
     ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
     l_op op = {.term = id, .outer = c->outer[id]};
-    op.kind = kind == IR_FOLD ? L_FOLD : kind == IR_SCAN ? L_SCAN : kind == IR_PACK ? L_PACK : L_ELEMENT;
+    op.kind = kind == IR_FOLD   ? L_FOLD
+              : kind == IR_SCAN ? L_SCAN
+              : kind == IR_PACK ? L_PACK
+              : kind == IR_SORT ? L_SORT
+                                : L_ELEMENT;
     cluster->flops += l_at(c->node, id)->flops;
     if (kind == IR_FOLD)
         add_staged(c, cluster, id);

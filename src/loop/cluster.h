@@ -40,6 +40,7 @@ typedef enum {
     L_NOT_COST,       /* recomputing the producer at each use costs more than memory */
     L_NOT_CAP,        /* the kernel would exceed the cap on its size */
     L_NOT_FORCED,     /* the user asked for it (force) */
+    L_NOT_SORT,       /* a sort goes over whole rows, several times, in loops of its own */
     L_NOT_CLASS,      /* the loops have different combination trees or neighbourhood handling */
     L_NOT_BOUNDARY,   /* a wrapped stencil needs far rows */
     L_NOT_ENABLED     /* fusion is switched off */
@@ -55,7 +56,8 @@ typedef enum {
     L_ELEMENT,
     L_FOLD,
     L_SCAN, /* its result is an element, computed with a carry from the element before */
-    L_PACK  /* stores some elements of the loop, one behind the other */
+    L_PACK, /* stores some elements of the loop, one behind the other */
+    L_SORT  /* stores the elements of a row in another order */
 } l_kind;
 
 typedef struct l_op { /* an anchor in its cluster */
@@ -76,7 +78,8 @@ typedef enum {
     L_CLASS_PLAIN,
     L_CLASS_STENCIL,
     L_CLASS_FOLD,
-    L_CLASS_ROW /* sweeps over rows, elements in order: scans and packs, and folds whose results the same row reads */
+    L_CLASS_ROW, /* sweeps over rows, elements in order: scans and packs, and folds whose results the same row reads */
+    L_CLASS_SORT /* one sort, alone */
 } l_class;
 
 typedef struct l_cluster {

@@ -147,6 +147,7 @@ static void mix_operation(sharing *s, ir_id id)
     ir_kind kind = (ir_kind)ir_at(s->p, id)->kind;
     s->fixed = kind == IR_FOLD || kind == IR_SCAN; /* how it is folded depends on the operator */
     mix(s, (uint64_t)ir_at(s->p, id)->kind << 8 | ir_at(s->p, id)->flags);
+    mix(s, info->keys);
     mix_array(s, id);
     if (info->seed)
         mix_list(s, info->components, info->seed, true);

@@ -14,6 +14,7 @@ const char *l_why_text(l_why why)
         [L_NOT_INPUT] = "read: an argument of the program",
         [L_NOT_RATE] = "not fused: the two iterate over different extents",
         [L_NOT_RANDOM] = "not fused: read at computed indices, and too costly to recompute there",
+        [L_NOT_SORT] = "not fused: a sort goes over whole rows, several times, in loops of its own",
         [L_NOT_AFTER] = "not fused: a fold must be complete before its result is used",
         [L_NOT_ROW] = "not fused: each row reads its own fold only, but one loop does not hold a fold and its readers",
         [L_NOT_COST] = "not fused: computing it at each use costs more than memory",
@@ -60,7 +61,7 @@ static void add_alike(likenesses *all, const char *key, uint32_t number)
 
 static void print_head(const l_shown *s, const l_cluster *c, text *out)
 {
-    static const char *const class[] = {"loop", "stencil loop", "fold loop", "row loop"};
+    static const char *const class[] = {"loop", "stencil loop", "fold loop", "row loop", "sort"};
     text_printf(out, "%s%s over ", c->class == L_CLASS_FOLD && c->ordered ? "ordered " : "", class[c->class]);
     l_print_rate(s->l, c, out);
     if (c->class == L_CLASS_ROW)

@@ -9,6 +9,7 @@ static bool always_stored(const l_fusing *c, ir_id id)
     case IR_INPUT:
     case IR_FORCE:
     case IR_PACK:
+    case IR_SORT:
         return true;
     case IR_FOLD:
         return !at || c->out->cluster.at[at - 1].class != L_CLASS_ROW;

@@ -114,6 +114,8 @@ static void scan(uses *u, ir_id id)
         use(u, id, from, access);
         if (kind == IR_BACKPERMUTE)
             l_at(u->node, from)->grows |= ignores_index(u, info->fn);
+        if (kind == IR_SORT && info->keys) /* its digits are counted before elements move */
+            l_at(u->node, from)->grows = true;
         if (kind == IR_STENCIL && info->stencil[i].constant)
             for (unsigned c = 0; c < ir_info(u->p, from)->components; c++)
                 use_closed(u, id, info->stencil[i].constant[c], L_HOST);
@@ -163,7 +165,7 @@ static bool is_cheap(uses *u, ir_id id)
 static bool carries(const ir_program *p, ir_id id)
 {
     ir_kind kind = (ir_kind)ir_at(p, id)->kind;
-    return kind == IR_FOLD || kind == IR_SCAN || kind == IR_PACK;
+    return kind == IR_FOLD || kind == IR_SCAN || kind == IR_PACK || kind == IR_SORT;
 }
 
 static bool choose_anchor(uses *u, ir_id id, l_why *why)
@@ -172,6 +174,8 @@ static bool choose_anchor(uses *u, ir_id id, l_why *why)
     ir_kind kind = (ir_kind)ir_at(u->p, id)->kind;
     uint32_t total = n->uses[L_SAME] + n->uses[L_VIEW] + n->uses[L_HALO] + n->uses[L_RANDOM];
     bool trivial = n->flops <= 1 && n->reads <= TRIVIAL_READS && kind != IR_STENCIL;
+    if (kind == IR_SORT)
+        return *why = L_NOT_SORT, true;
     if (carries(u->p, id))
         return *why = L_NOT_AFTER, true;
     if (kind == IR_FORCE)

@@ -14,9 +14,9 @@ typedef struct planner {
     VEC(uint32_t) step_stage;  /* per host step */
     VEC(uint32_t) shape_stage; /* per shape */
     VEC(uint32_t) check_stage;
-    VEC(uint32_t) last; /* per buffer: 1 + the last cluster that uses it */
-    map64 port;                /* array << 8 | component -> 1 + the first port it is the result of */
-    VEC(ir_id) looked_at;      /* arrays that the host reads in loops: their extents are needed then */
+    VEC(uint32_t) last;   /* per buffer: 1 + the last cluster that uses it */
+    map64 port;           /* array << 8 | component -> 1 + the first port it is the result of */
+    VEC(ir_id) looked_at; /* arrays that the host reads in loops: their extents are needed then */
     intern_table shapes;
     VEC(const ir_id *) shape_key;
 } planner;
@@ -191,7 +191,8 @@ static void inputs(planner *pl)
         vec_push(pl->arena, &out->number, p->number.at[i]);
 }
 
-/* Components that are results lie in the caller's memory; one that is several results is copied from its first place. */
+/* Components that are results lie in the caller's memory; one that is several results is copied from its first place.
+ */
 static void results(planner *pl)
 {
     uint32_t ports = 0, buffer;
@@ -270,20 +271,36 @@ static uint32_t add_partials(planner *pl, uint32_t cluster, plan_place place, ui
     return n;
 }
 
+/* Memory beside that of a sort's result, for each component; the first one's number. */
+static uint32_t add_spare(planner *pl, uint32_t cluster)
+{
+    const ir_id term = pl->l->cluster.at[cluster].op.at[0].term;
+    const ir_array *info = ir_info(pl->p, term);
+    uint32_t first = 0;
+    for (uint32_t c = 0; c < info->components; c++) {
+        plan_buffer like = {.array = term, .component = c, .type = info->type[c]};
+        uint32_t added = add_handed(pl, PLAN_SPARE, cluster, pl->out->launch.n, like);
+        first = c ? first : added;
+    }
+    return first;
+}
+
 static void launches(planner *pl, uint32_t cluster)
 {
     plan *out = pl->out;
     sk_pass pass[SK_PASSES];
     plan_cluster *c = &out->cluster.at[cluster];
-    uint32_t state = 0, partials = 0;
+    uint32_t state = 0, spare = 0, partials = 0;
     c->launch = out->launch.n;
     c->launches = sk_passes(&pl->code[cluster], pl->options, pass);
-    if (c->carries)
+    if (c->carries || c->sorts)
         state = add_handed(pl, PLAN_STATE, cluster, c->launch, (plan_buffer){.type = T_U64});
+    if (c->sorts)
+        spare = add_spare(pl, cluster);
     for (uint32_t i = 0; i < c->launches; i++) {
         const bool leaves = i + 1 < c->launches && pass[i + 1] == SK_PASS_COMBINE,
                    combines = pass[i] == SK_PASS_COMBINE;
-        plan_launch l = {.cluster = cluster, .pass = pass[i], .in = partials, .state = state};
+        plan_launch l = {.cluster = cluster, .pass = pass[i], .in = partials, .state = state, .spare = spare};
         if (leaves || combines)
             l.partials = add_partials(pl, cluster, leaves ? PLAN_PARTIALS : PLAN_NEXT, out->launch.n, &l.out);
         partials = l.out;
@@ -296,7 +313,7 @@ static void clusters(planner *pl)
     for (uint32_t i = 0; i < pl->clusters; i++) {
         const sk_cluster *code = &pl->code[i];
         const l_cluster *from = code->loop;
-        vec_push(pl->arena, &pl->out->cluster, (plan_cluster){.carries = sk_carries(code)});
+        vec_push(pl->arena, &pl->out->cluster, ((plan_cluster){.carries = sk_carries(code), .sorts = sk_sorts(code)}));
         for (uint32_t k = 0; k < from->op.n; k++) {
             const l_op *op = &from->op.at[k];
             const ir_array *info = ir_info(pl->p, op->term);
@@ -501,9 +518,32 @@ static void push_rounds(planner *pl, uint32_t launch)
     push_partials(pl, PLAN_FREE, l->partials, l->in, 0);
 }
 
+/* The first launch sorts short rows, or chunks; then rounds move elements from the result's memory to that beside it
+ * and back. */
+static void push_sort(planner *pl, const plan_cluster *c, uint32_t cluster)
+{
+    const plan_launch *l = &pl->out->launch.at[c->launch];
+    const uint32_t components = ir_info(pl->p, pl->l->cluster.at[cluster].op.at[0].term)->components;
+    push(pl, PLAN_SIZE, c->launch, 0);
+    push(pl, PLAN_ALLOC, l->state, 0);
+    push_partials(pl, PLAN_ALLOC, components, l->spare, 0);
+    push(pl, PLAN_LAUNCH, c->launch, 0);
+    const uint32_t region = pl->out->step.n;
+    push(pl, PLAN_ROUNDS, cluster, 0);
+    for (uint32_t i = c->launch + 1; i < c->launch + c->launches; i++)
+        push_launch(pl, i);
+    pl->out->step.at[region].last = pl->out->step.n;
+    push_partials(pl, PLAN_FREE, components, l->spare, 0);
+    push(pl, PLAN_FREE, l->state, 0);
+}
+
 static void push_cluster(planner *pl, uint32_t cluster)
 {
     const plan_cluster *c = &pl->out->cluster.at[cluster];
+    if (c->sorts) {
+        push_sort(pl, c, cluster);
+        return;
+    }
     for (uint32_t i = c->launch; i < c->launch + c->launches; i++)
         if (pl->out->launch.at[i].pass == SK_PASS_COMBINE)
             push_rounds(pl, i);

@@ -35,7 +35,8 @@ typedef enum {
     PLAN_FREE,     /* buffer */
     PLAN_COPY,     /* result: from an input, or from an earlier result */
     /* Regions: the steps behind this one, up to step `last`, are the body. */
-    PLAN_ROUNDS /* cluster: again and again while its last launch left several partial results a row */
+    PLAN_ROUNDS /* cluster: again and again while its last launch left several partial results a row, or rows that
+                   are not sorted */
 } plan_op;
 
 typedef struct plan_step { /* in the order in which they are written down: the body of a region follows it */
@@ -63,13 +64,14 @@ typedef enum {
      * no use for a state. */
     PLAN_PARTIALS, /* a component of a fold, as often as the launch leaves partial results */
     PLAN_NEXT,     /* the same: where a round puts what it makes of the partial results */
-    PLAN_STATE     /* words of 64 bits, as many as the launch needs */
+    PLAN_STATE,    /* words of 64 bits, as many as the launch needs */
+    PLAN_SPARE     /* a component of a sort, whose rounds move elements between this memory and the result's */
 } plan_place;
 
 typedef struct plan_buffer { /* one component of an array in memory */
     plan_place place;
     uint32_t port; /* INPUT, OUTPUT: number among all components of the parameters, of the results */
-    uint32_t launch; /* PARTIALS, NEXT, STATE: it has the size that this launch needs */
+    uint32_t launch; /* PARTIALS, NEXT, STATE, SPARE: it has the size that this launch needs */
     ir_id array;     /* 0 of STATE */
     uint32_t component;
     ir_type type;
@@ -98,6 +100,7 @@ typedef struct plan_cluster {
     VEC(uint32_t) seedless; /* folds without a seed: their sites */
     bool folds;
     bool carries;           /* launches may share words, all zero before the first (SK_STATE) */
+    bool sorts;             /* the same, whatever they are; and memory beside the result */
     uint32_t launch, launches; /* its first, and how many */
 } plan_cluster;
 
@@ -107,7 +110,8 @@ typedef struct plan_launch {
     sk_pass pass;
     uint32_t partials; /* components that all folds of the cluster accumulate; 0: none are handed on */
     uint32_t in, out;  /* buffers: partial results that a round combines, and what the launch leaves of them */
-    uint32_t state;    /* buffer, of clusters that carry */
+    uint32_t state;    /* buffer, of clusters that carry or sort */
+    uint32_t spare;    /* sorts: buffer, of the first component */
 } plan_launch;
 
 typedef struct plan {

@@ -5,7 +5,7 @@
 
 static void print_buffer(const plan *p, uint32_t b, text *out)
 {
-    static const char *const place[] = {"parameter", "result", "buffer", "partials", "next partials", "state"};
+    static const char *const place[] = {"parameter", "result", "buffer", "partials", "next partials", "state", "spare"};
     const plan_buffer *buffer = &p->buffer.at[b];
     if (buffer->place == PLAN_STATE) {
         text_printf(out, "state s%u", p->launch.at[buffer->launch].cluster);
@@ -114,8 +114,12 @@ static void print_memory(const plan *p, const plan_launch *l, unsigned depth, te
     if (c->carries && !combines)
         print_use(p, "updates", l->state, depth, out);
     print_uses(p, "writes", l->partials, l->out, depth, out);
+    if (c->sorts && l->pass != SK_PASS_LOOP)
+        print_use(p, "updates", l->state, depth, out);
     for (uint32_t i = 0; i < c->writes.n; i++)
-        if (makes || (combines && combined(p, l, c->writes.at[i])))
+        if (l->pass == SK_PASS_SCATTER || l->pass == SK_PASS_MERGE)
+            print_use(p, "writes by turns", c->writes.at[i], depth, out);
+        else if (makes || (combines && combined(p, l, c->writes.at[i])))
             print_use(p, "writes", c->writes.at[i], depth, out);
 }
 
@@ -127,6 +131,11 @@ static void print_launch(const plan *p, const plan_launch *l, unsigned depth, te
         [SK_PASS_SUMS] = "sums of pieces",
         [SK_PASS_STATES] = "states before pieces",
         [SK_PASS_APPLY] = "pieces with states",
+        [SK_PASS_COUNT] = "count digits",
+        [SK_PASS_PLACES] = "places of digits",
+        [SK_PASS_SCATTER] = "move to places",
+        [SK_PASS_SPLITS] = "cut pairs of runs",
+        [SK_PASS_MERGE] = "merge pairs of runs",
     };
     const plan_cluster *c = &p->cluster.at[l->cluster];
     text_printf(out, "launch cluster %u over ", l->cluster);
@@ -205,7 +214,7 @@ static void print_step(const plan *p, const plan_step *s, unsigned depth, text *
         print_buffer(p, s->last, out);
         break;
     case PLAN_ROUNDS:
-        text_add(out, "rounds while left > 1");
+        text_add(out, p->cluster.at[s->index].sorts ? "rounds while not sorted" : "rounds while left > 1");
         break;
     case PLAN_COPY:
         text_printf(out, "copy to result %u from ", s->index);

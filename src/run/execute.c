@@ -2,6 +2,7 @@
 #include "base/size.h"
 #include "kernel/narrow.h"
 #include "run/fields.h"
+#include "run/sort.h"
 #include "run/transfer.h"
 
 #include <inttypes.h>
@@ -166,7 +167,8 @@ static int64_t capacity_of(const run_result *out, unsigned rank)
 
 static bool fails_size(run *c, const plan_buffer *b)
 {
-    return run_fails_at(c, b->site, SN_TOO_LARGE, "an array of %" PRId64 " elements does not fit in memory; make its extents smaller",
+    return run_fails_at(c, b->site, SN_TOO_LARGE,
+                        "an array of %" PRId64 " elements does not fit in memory; make its extents smaller",
                         c->size[b->room]);
 }
 
@@ -185,6 +187,8 @@ static bool handed_bytes(const run *c, const plan_buffer *b, size_t *bytes)
     *bytes = 0;
     if (!g || (b->place != PLAN_STATE && g->partials <= 1))
         return true;
+    if (b->place == PLAN_SPARE)
+        return run_bytes(c, b, bytes);
     if (b->place == PLAN_STATE)
         return size_times((size_t)g->state_words, ir_type_size(b->type), bytes);
     return size_times((size_t)l->rows, (size_t)g->partials, bytes) && size_times(*bytes, ir_type_size(b->type), bytes);
@@ -195,10 +199,11 @@ static bool alloc_handed(run *c, uint32_t index)
     const plan_buffer *b = &c->plan->buffer.at[index];
     size_t bytes;
     if (!handed_bytes(c, b, &bytes))
-        return run_fails_at(c, b->site, SN_TOO_LARGE, "%s",
-                            b->place == PLAN_STATE
-                                ? "the states of a loop do not fit in memory; its rows are too many"
-                                : "the partial results of a fold do not fit in memory; make its extents smaller");
+        return run_fails_at(
+            c, b->site, SN_TOO_LARGE, "%s",
+            b->place == PLAN_SPARE ? "an array and its copy, to sort it, do not fit in memory; make its extents smaller"
+            : b->place == PLAN_STATE ? "the states of a loop do not fit in memory; its rows are too many"
+                                     : "the partial results of a fold do not fit in memory; make its extents smaller");
     return !bytes || take(c, bytes, b->site, &c->data[index], &c->granted[index]);
 }
 
@@ -368,6 +373,7 @@ static bool indices_fit(run *c, const run_variant *v, const ir_bits *arg, int64_
 
 static void *memory_of(const run *c, const plan_launch *l, const run_binding *b, int64_t pieces)
 {
+    const uint32_t launch = (uint32_t)(l - c->plan->launch.at);
     switch (b->role) {
     case SK_ARRAY:
         return c->data[b->number];
@@ -375,6 +381,9 @@ static void *memory_of(const run *c, const plan_launch *l, const run_binding *b,
         return c->data[l->in + b->number];
     case SK_PARTIAL_OUT:
         return c->data[l->out + b->number];
+    case SK_SORTED_FROM:
+    case SK_SORTED_TO:
+        return c->data[run_sort_buffer(c, launch, b->number, b->role == SK_SORTED_TO)];
     default:
         return (uint64_t *)c->data[l->state] + b->number * pieces;
     }
@@ -426,21 +435,29 @@ static bool step_size(run *c, uint32_t index)
     const plan_launch *l = &c->plan->launch.at[index];
     const plan_cluster *pc = &c->plan->cluster.at[l->cluster];
     const plan_shape *s = &c->plan->shape.at[pc->shape];
-    const sk_round round = {l->pass, l->pass == SK_PASS_COMBINE ? c->left[l->cluster] : 0};
+    const sk_round round =
+        pc->sorts ? run_sort_round(c, index)
+                  : (sk_round){.pass = l->pass, .partials = l->pass == SK_PASS_COMBINE ? c->left[l->cluster] : 0};
     int64_t extent[IR_MAX_RANK] = {0};
     run_sized *sized = &c->sized[index];
     for (unsigned d = 0; d < s->rank; d++)
         extent[d] = host_i64(c->value, s->extent[d]);
     if (!size_count(s->rank ? s->rank - 1u : 0, extent,
                     &sized->rows)) /* of no elements: else the shape would be too large, too */
-        return run_fails_at(c, pc->site, SN_TOO_LARGE, "the number of elements exceeds 63 bits; make its extents smaller");
+        return run_fails_at(c, pc->site, SN_TOO_LARGE,
+                            "the number of elements exceeds 63 bits; make its extents smaller");
     bool empty = c->size[pc->shape] == 0;
     if (empty && (sized->rows == 0 || !pc->folds))
         return true;
     if (empty && pc->seedless.n)
         return fails_empty(c, pc->seedless.at[0]);
     sized->found = run_find(c, l->cluster, extent, round);
-    return sized->found != NULL;
+    bool skip = false;
+    if (sized->found && pc->sorts && !run_sort_sized(c, index, &skip))
+        return false;
+    if (skip)
+        sized->found = NULL;
+    return sized->found || skip;
 }
 
 static bool step_launch(run *c, uint32_t index)
@@ -449,8 +466,13 @@ static bool step_launch(run *c, uint32_t index)
     const run_geometry *found = c->sized[index].found;
     if (!found)
         return true;
-    c->left[l->cluster] = found->geometry.partials;
-    return launch(c, l, found);
+    if (!c->plan->cluster.at[l->cluster].sorts)
+        c->left[l->cluster] = found->geometry.partials;
+    if (!launch(c, l, found))
+        return false;
+    if (c->plan->cluster.at[l->cluster].sorts)
+        run_sort_launched(c, index);
+    return true;
 }
 
 static bool step_evaluate(run *c, const plan_step *s)
@@ -577,6 +599,9 @@ static void prepare(run *c)
     c->host = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(void *));
     c->sized = arena_alloc(c->arena, (p->launch.n + 1) * sizeof(run_sized));
     c->left = arena_alloc(c->arena, (p->cluster.n + 1) * sizeof(int64_t));
+    for (uint32_t i = 0; i < p->cluster.n && !c->sort; i++)
+        if (p->cluster.at[i].sorts)
+            c->sort = arena_alloc(c->arena, p->cluster.n * sizeof(*c->sort));
     c->world = (host_world){c->dims, c->bound, read_element, host_loop, c};
     if (has_fields(c))
         prepare_fields(c);

@@ -15,7 +15,8 @@ run_uses *run_find_uses(const run_program *r, arena *a)
     run_uses *uses = arena_alloc(a, (p->buffer.n + 1) * sizeof(*uses));
     for (uint32_t i = 0; i < p->cluster.n; i++) {
         const plan_cluster *c = &p->cluster.at[i];
-        bool once = r->l->cluster.at[i].class != L_CLASS_ROW || c->launches == 1;
+        l_class class = r->l->cluster.at[i].class; /* a sort's launches take turns with what is result */
+        bool once = class != L_CLASS_SORT && (class != L_CLASS_ROW || c->launches == 1);
         for (uint32_t k = 0; k < c->writes.n; k++) {
             run_uses *u = &uses[c->writes.at[k]];
             const plan_buffer *b = &p->buffer.at[c->writes.at[k]];

@@ -198,12 +198,17 @@ static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, c
 
 /* --- finding --- */
 
+static bool same_digit(sk_digit x, sk_digit y)
+{
+    return x.component == y.component && x.shift == y.shift && x.first == y.first;
+}
+
 static const run_geometry *remembered(run_cluster *c, unsigned rank, const int64_t *extent, sk_round round,
                                       const run_layout *layout)
 {
     const run_geometry *g = atomic_load_explicit(&c->geometries, memory_order_acquire);
     while (g && (g->layout != layout || g->round.partials != round.partials || g->round.pass != round.pass ||
-                 memcmp(g->extent, extent, rank * sizeof(int64_t))))
+                 !same_digit(g->round.digit, round.digit) || memcmp(g->extent, extent, rank * sizeof(int64_t))))
         g = g->next;
     return g;
 }
@@ -311,7 +316,7 @@ static run_variant *build_expected(run_program *r, uint32_t cluster, sn_status *
     sk_geometry g;
     assume_extents(r, lc, extent);
     sk_plan_launch(&r->code[cluster], &r->options, extent,
-                   (sk_round){r->plan->launch.at[r->plan->cluster.at[cluster].launch].pass, 0}, SIZE_MAX, &g);
+                   (sk_round){.pass = r->plan->launch.at[r->plan->cluster.at[cluster].launch].pass}, SIZE_MAX, &g);
     return build_safely(r, cluster, &g, (choice){.final = g.partials == 1, .narrow = true}, status, why);
 }
 

@@ -149,7 +149,9 @@ struct run { /* a call */
     uint32_t too_small; /* 1 + the first result that there is too little memory for, known when work had been done */
     ir_trace trace;     /* of the launch that runs */
     run_sized *sized;   /* per launch */
-    int64_t *left;      /* per cluster: partial results a row that its last launch leaves; up to 1: none */
+    int64_t *left; /* per cluster: partial results a row that its last launch leaves, or 1 + rounds of a sort; up to 1:
+                      none */
+    struct run_sort *sort; /* per cluster; NULL: none sorts */
     host_world world;
     volatile bool locked; /* holds the program's lock for reading: given back if memory runs out meanwhile */
     sn_status status;

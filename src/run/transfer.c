@@ -212,6 +212,16 @@ bool run_upload(run *c, uint32_t buffer, const run_variant *v)
     return c->data[buffer] && copy(c, DEVICE_UPLOAD, c->data[buffer], c->host[buffer], 0, bytes);
 }
 
+bool run_read_words(run *c, uint32_t buffer, int64_t first, int64_t n, uint64_t *out)
+{
+    device *d = device_of(c);
+    const size_t at = (size_t)first * sizeof(*out), bytes = (size_t)n * sizeof(*out);
+    const char *here = d->map(d, c->data[buffer]);
+    if (here)
+        memcpy(out, here + at, bytes);
+    return here || (copy(c, DEVICE_DOWNLOAD, out, c->data[buffer], at, bytes) && run_settle(c));
+}
+
 bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out)
 {
     const plan_buffer *b = &c->plan->buffer.at[buffer];

@@ -35,6 +35,8 @@ bool run_clear(run *c, void *block, size_t bytes); /* to zeros */
 /* Unless it is there. Fields of structs become an array, which this kernel wants. */
 bool run_upload(run *c, uint32_t buffer, const run_variant *v);
 bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out); /* one element; waits unless it is in host memory */
+/* Words of 64 bits of a buffer, from number `first` on; waits unless they are in host memory. */
+bool run_read_words(run *c, uint32_t buffer, int64_t first, int64_t n, uint64_t *out);
 bool run_copy_out(run *c, uint32_t result, size_t bytes); /* a result that is an input or another result */
 /* Results to the caller's memory that were computed elsewhere. */
 bool run_hand_out_results(run *c);

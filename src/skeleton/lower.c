@@ -51,9 +51,12 @@ k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool writte
 
 k_mem sk_partial_memory(sk_lower *lw, sk_role role, uint32_t component, ir_type type)
 {
-    bool written = role == SK_PARTIAL_OUT;
-    k_mem m = k_global(&lw->b, type, written,
-                       arena_printf(lw->arena, "%s%u", written ? "partial_out" : "partial_in", component));
+    static const char *const name[] = {[SK_PARTIAL_IN] = "partial_in",
+                                       [SK_PARTIAL_OUT] = "partial_out",
+                                       [SK_SORTED_FROM] = "from",
+                                       [SK_SORTED_TO] = "to"};
+    bool written = role == SK_PARTIAL_OUT || role == SK_SORTED_TO;
+    k_mem m = k_global(&lw->b, type, written, arena_printf(lw->arena, "%s%u", name[role], component));
     lw->out->k->mem.at[m].once = written;
     vec_push(lw->arena, &lw->out->memory, ((sk_binding){role, 0, component, type}));
     return m;

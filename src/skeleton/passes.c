@@ -14,10 +14,27 @@ bool sk_carries(const sk_cluster *c)
     return has(c, L_SCAN) || has(c, L_PACK);
 }
 
+bool sk_sorts(const sk_cluster *c)
+{
+    return c->loop->class == L_CLASS_SORT;
+}
+
+bool sk_sorts_by_digits(const sk_cluster *c)
+{
+    return sk_sorts(c) && ir_info(c->l->ir, c->loop->op.at[0].term)->keys;
+}
+
 uint32_t sk_passes(const sk_cluster *c, const sk_options *o, sk_pass out[SK_PASSES])
 {
     static const sk_pass at_once[] = {SK_PASS_LOOP, SK_PASS_COMBINE};
     static const sk_pass around_states[] = {SK_PASS_SUMS, SK_PASS_STATES, SK_PASS_APPLY, SK_PASS_COMBINE};
+    static const sk_pass by_digits[] = {SK_PASS_LOOP, SK_PASS_COUNT, SK_PASS_PLACES, SK_PASS_SCATTER};
+    static const sk_pass by_comparison[] = {SK_PASS_LOOP, SK_PASS_SPLITS, SK_PASS_MERGE};
+    if (sk_sorts(c)) {
+        uint32_t passes = sk_sorts_by_digits(c) ? ARRAY_LENGTH(by_digits) : ARRAY_LENGTH(by_comparison);
+        memcpy(out, sk_sorts_by_digits(c) ? by_digits : by_comparison, passes * sizeof(sk_pass));
+        return passes;
+    }
     bool apart = sk_carries(c) && !o->chains;
     uint32_t n = apart ? sizeof(around_states) / sizeof(sk_pass) : sizeof(at_once) / sizeof(sk_pass);
     memcpy(out, apart ? around_states : at_once, n * sizeof(sk_pass));

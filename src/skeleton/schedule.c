@@ -9,7 +9,8 @@ enum {
     OF_PLAIN = 1 << L_CLASS_PLAIN,
     OF_STENCIL = 1 << L_CLASS_STENCIL,
     OF_FOLD = 1 << L_CLASS_FOLD,
-    OF_ROW = 1 << L_CLASS_ROW
+    OF_ROW = 1 << L_CLASS_ROW,
+    OF_SORT = 1 << L_CLASS_SORT
 };
 
 typedef struct schedule {
@@ -35,6 +36,12 @@ static const schedule table[SK_VARIANTS] = {
     [SK_LANES] = {OF_FOLD | OF_ROW, "short_rows", sk_launch_lanes, sk_build_lanes},
     [SK_FOLD_ROWS] = {OF_FOLD, "fold_rows", sk_launch_fold_rows, sk_build_fold_rows},
     [SK_FOLD_TREE] = {OF_FOLD, "fold", sk_launch_fold_tree, sk_build_fold_tree},
+    [SK_SORT_CHUNKS] = {OF_SORT, "sort_chunks", sk_launch_sort_chunks, sk_build_sort_chunks},
+    [SK_SORT_COUNT] = {OF_SORT, "sort_count", sk_launch_sort_count, sk_build_sort_count},
+    [SK_SORT_PLACES] = {OF_SORT, "sort_places", sk_launch_sort_places, sk_build_sort_places},
+    [SK_SORT_SCATTER] = {OF_SORT, "sort_scatter", sk_launch_sort_scatter, sk_build_sort_scatter},
+    [SK_SORT_SPLITS] = {OF_SORT, "sort_splits", sk_launch_sort_splits, sk_build_sort_splits},
+    [SK_SORT_MERGE] = {OF_SORT, "sort_merge", sk_launch_sort_merge, sk_build_sort_merge},
     [SK_GROUP_CHUNKS] = {OF_FOLD, "fold_chunks", sk_launch_group_chunks, sk_build_group_chunks},
     [SK_GROUP_ROWS] = {OF_FOLD, "fold_rows", sk_launch_group_rows, sk_build_group_rows},
     [SK_GROUP_PIECE] = {OF_FOLD, "fold", sk_launch_group_piece, sk_build_group_piece},
@@ -76,7 +83,15 @@ void sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
 {
     unsigned rank = c->loop->rank, inner = c->loop->class == L_CLASS_PLAIN && c->inner ? c->inner : rank > 0;
     bool combine = round.pass == SK_PASS_COMBINE;
-    sk_call x = {c, o, extent, round.pass, .rows = 1, .columns = 1, .cache_bytes = cache_bytes};
+    sk_call x = {c,
+                 o,
+                 extent,
+                 round.pass,
+                 .rows = 1,
+                 .columns = 1,
+                 .cache_bytes = cache_bytes,
+                 .digit = round.digit,
+                 .left = round.partials};
     for (unsigned d = 0; d < rank; d++)
         *(d + inner < rank ? &x.rows : &x.columns) *= extent[d];
     if (combine)
@@ -88,7 +103,7 @@ void sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
             break;
     }
     g->work = elements * (combine ? 1.0 : c->loop->flops + c->loop->reads_per_element + 1.0);
-    g->stream = !combine && streams(c, o, elements, cache_bytes);
+    g->stream = !combine && c->loop->class != L_CLASS_SORT && streams(c, o, elements, cache_bytes);
 }
 
 /* --- kernels --- */

@@ -68,8 +68,10 @@ typedef enum {
     SK_ARRAY,      /* component `component` of array node `array` */
     SK_PARTIAL_IN, /* partial results of a fold: component number `component` over all folds of the cluster */
     SK_PARTIAL_OUT,
-    SK_STATE /* words of 64 bits, the same ones for all launches of a cluster in a call, zero before the first;
+    SK_STATE, /* words of 64 bits, the same ones for all launches of a cluster in a call, zero before the first;
                 those behind the first `component` words of each piece of the launch */
+    SK_SORTED_FROM, /* component number `component` of what a sort is at work on: where the launch before left it, */
+    SK_SORTED_TO    /* and where this one puts it: the result, or memory beside it, by turns */
 } sk_role;
 
 typedef struct sk_binding {
@@ -116,6 +118,13 @@ typedef enum {
     /* folds */
     SK_FOLD_ROWS, /* lanes over rows, operators that keep order */
     SK_FOLD_TREE, /* lanes within a row; one partial result per piece */
+    /* sorts */
+    SK_SORT_CHUNKS,  /* a thread sorts some neighbours; rows that are no longer are done then */
+    SK_SORT_COUNT,   /* by digits: a block counts those of a piece */
+    SK_SORT_PLACES,  /* a block adds up what a row's pieces have counted */
+    SK_SORT_SCATTER, /* a block moves a piece's elements */
+    SK_SORT_SPLITS,  /* by comparison: a block cuts two sorted runs into units */
+    SK_SORT_MERGE,   /* a thread merges a unit */
     /* the same where blocks are many threads: devices with a `group` */
     SK_GROUP_CHUNKS, /* in order: each thread walks a stretch of a row, staged through shared memory */
     SK_GROUP_ROWS,   /* commuting folds: a block folds several rows of one piece each */
@@ -153,7 +162,7 @@ typedef struct sk_options {
     int64_t row; /* SK_MAP_ROWS: gangs of short rows (sk_row_gangs); 0: they need not be whole. SK_STENCIL: not 0 if the
                     image is narrow. Folds of rows: their length if the kernel is made for it; below 0: made for this
                     number of groups of lanes, the last of which is not whole; 0: for any length. SK_ROW_BLOCK: not 0
-                    if rows are short enough for what sweeps leave for later ones (row_keep.c) */
+                    if rows are short enough for what sweeps leave for later ones (row_keep.c). Sorts: sk_pack_radix */
     bool narrow;   /* launches satisfy k_indices_fit; others need a kernel without this */
 } sk_options;
 
@@ -166,12 +175,24 @@ typedef enum {
     SK_PASS_SUMS,    /* rows: what each piece adds to the state */
     SK_PASS_STATES,  /* rows: the states before all pieces */
     SK_PASS_APPLY,   /* rows: all elements, with these states */
+    /* sorts, behind LOOP: again and again */
+    SK_PASS_COUNT,   /* by digits: how many of each each piece has, */
+    SK_PASS_PLACES,  /* where they go, */
+    SK_PASS_SCATTER, /* and there they go */
+    SK_PASS_SPLITS,  /* by comparison: where pairs of sorted runs are cut, */
+    SK_PASS_MERGE,   /* and become one */
     SK_PASSES
 } sk_pass;
 
+typedef struct sk_digit { /* of a key, some bits from `shift` on */
+    uint8_t component, shift;
+    bool first; /* of the first round, which takes elements from the program */
+} sk_digit;
+
 typedef struct sk_round { /* one launch of a cluster */
     sk_pass pass;
-    int64_t partials; /* COMBINE: partial results a row; else 0 */
+    int64_t partials; /* COMBINE: partial results a row; SPLITS, MERGE: 1 + rounds that are left; else 0 */
+    sk_digit digit;   /* COUNT, PLACES, SCATTER */
 } sk_round;
 
 /* How to launch: computed by the host from the extents of a call. */
@@ -180,12 +201,24 @@ typedef struct sk_geometry {
     sk_pass pass;
     int64_t pieces;
     int64_t slot[SK_SLOTS]; /* geometry arguments of the kernel, as the skeleton numbers them */
-    int64_t partials;       /* folds: partial results per row this launch writes; 1: the result itself */
+    int64_t partials;       /* folds: partial results per row this launch writes; 1: the result itself. LOOP of a sort:
+                               more than 1 if rounds follow, by comparison 1 + how many */
     int64_t state_words;    /* of SK_STATE: the same in all passes of a cluster that use it */
     bool stream, ahead;
     int64_t row;
     double work; /* a rough number of scalar operations, to keep small launches on the caller's thread */
 } sk_geometry;
+
+/* What the state holds of a sort by digits: words of places; behind them, for each of so many pieces and each key, the
+ * bits that some and that all of its numbers have (geometry of SK_PASS_COUNT of the first round). */
+typedef struct sk_sort_words {
+    int64_t places, pieces;
+    uint32_t keys;
+    uint8_t digit_bits;
+} sk_sort_words;
+sk_sort_words sk_words_of_sort(const sk_cluster *c, const sk_geometry *counted);
+bool sk_sorts(const sk_cluster *c); /* it is a sort, */
+bool sk_sorts_by_digits(const sk_cluster *c);
 
 /* The passes of a cluster, in order; returns how many. */
 uint32_t sk_passes(const sk_cluster *c, const sk_options *options, sk_pass out[SK_PASSES]);

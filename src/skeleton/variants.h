@@ -72,6 +72,8 @@ typedef struct sk_call { /* a launch to be planned */
     const int64_t *extent;
     sk_pass pass;
     int64_t rows, columns; /* the second: elements of a row, or partial results where these are combined */
+    sk_digit digit;        /* sorts, as in sk_round; and `partials` of it: */
+    int64_t left;
     size_t cache_bytes;
 } sk_call;
 
@@ -112,6 +114,18 @@ bool sk_launch_group_rows(const sk_call *x, sk_geometry *g);
 void sk_build_group_rows(sk_lower *lw);
 bool sk_launch_group_piece(const sk_call *x, sk_geometry *g);
 void sk_build_group_piece(sk_lower *lw);
+bool sk_launch_sort_chunks(const sk_call *x, sk_geometry *g);
+void sk_build_sort_chunks(sk_lower *lw);
+bool sk_launch_sort_count(const sk_call *x, sk_geometry *g);
+void sk_build_sort_count(sk_lower *lw);
+bool sk_launch_sort_places(const sk_call *x, sk_geometry *g);
+void sk_build_sort_places(sk_lower *lw);
+bool sk_launch_sort_scatter(const sk_call *x, sk_geometry *g);
+void sk_build_sort_scatter(sk_lower *lw);
+bool sk_launch_sort_splits(const sk_call *x, sk_geometry *g);
+void sk_build_sort_splits(sk_lower *lw);
+bool sk_launch_sort_merge(const sk_call *x, sk_geometry *g);
+void sk_build_sort_merge(sk_lower *lw);
 bool sk_launch_row_states(const sk_call *x, sk_geometry *g);
 void sk_build_row_states(sk_lower *lw);
 bool sk_launch_row_pieces(const sk_call *x, sk_geometry *g);

@@ -375,6 +375,64 @@ static void order(fixture *f)
     device_release_kernel(d, early);
 }
 
+/* A queue that waits for another one's event sees what was done there before it, whichever is finished first and
+ * whether or not the event was given back; a queue that failed has none. */
+static void events(fixture *f)
+{
+    device *d = f->d;
+    enum { QUEUES = 4 };
+    const char *why = NULL;
+    k_error error;
+    size_t bytes = ELEMENTS * sizeof(float);
+    float *x = floats(f, ELEMENTS, 0), *y = arena_alloc(&f->a, bytes);
+    device_kernel *plain = compiled(f, saxpy(&f->a, 0)), *checked = compiled(f, saxpy(&f->a, 5));
+    void *mem[] = {d->alloc(d, bytes), d->alloc(d, bytes)}, *back[] = {mem[1], mem[0]};
+    device_queue *q[QUEUES];
+    ir_bits one = ir_bits_f32(1), less = ir_bits_f32(-1000);
+    for (int i = 0; i < QUEUES; i++) {
+        q[i] = d->open_queue(d, NULL, NULL);
+        assert_non_null(q[i]);
+        if (i) { /* after all that was put into the queue before */
+            device_event *e = d->signal(d, q[i - 1]);
+            assert_non_null(e);
+            assert_true(d->await(d, q[i], e));
+            d->forget(d, e);
+        } else {
+            assert_true(d->copy(d, q[i], DEVICE_UPLOAD, mem[0], x, 0, bytes));
+            assert_true(d->clear(d, q[i], mem[1], bytes));
+        }
+        for (int k = 0; k < 10; k++)
+            assert_true(d->enqueue(d, q[i], plain, mem, &one, 0, ELEMENTS / PIECE, false));
+    }
+    assert_true(d->copy(d, q[QUEUES - 1], DEVICE_DOWNLOAD, y, mem[1], 0, bytes));
+    for (int i = QUEUES - 1; i >= 0; i--)
+        if (d->finish(d, q[i], &error, &f->a, &why) != DEVICE_FINE || error.site)
+            fail_msg("%s", why ? why : "a check failed");
+    for (int i = 0; i < ELEMENTS; i++)
+        assert_true(y[i] == 10 * QUEUES * x[i]);
+    /* x -= 1000 y in the first queue: what waits for it finds negative elements, and says so itself */
+    assert_true(d->enqueue(d, q[0], plain, back, &less, 0, ELEMENTS / PIECE, false));
+    device_event *e = d->signal(d, q[0]);
+    assert_non_null(e);
+    assert_true(d->await(d, q[1], e));
+    assert_int_equal(d->enqueue(d, q[1], checked, mem, &one, 0, ELEMENTS / PIECE, false), !d->limits->waits);
+    if (d->limits->waits)
+        assert_null(d->signal(d, q[1]));
+    assert_int_equal(d->finish(d, q[1], &error, &f->a, &why), DEVICE_FINE);
+    assert_int_equal(error.site, 5);
+    assert_int_equal(error.element, 1);
+    d->forget(d, e);
+    d->forget(d, NULL);
+    assert_int_equal(d->finish(d, q[0], &error, &f->a, &why), DEVICE_FINE);
+    assert_int_equal(error.site, 0);
+    for (int i = 0; i < QUEUES; i++)
+        d->close_queue(d, q[i]);
+    d->release(d, mem[0], bytes);
+    d->release(d, mem[1], bytes);
+    device_release_kernel(d, plain);
+    device_release_kernel(d, checked);
+}
+
 static void kept_by_content(fixture *f)
 {
     device *d = f->d;
@@ -445,6 +503,7 @@ static void conforms(fixture *f)
     shared_memory(f);
     checks(f);
     order(f);
+    events(f);
     kept_by_content(f);
     threads(f);
 }

@@ -52,10 +52,13 @@ struct cu_function_s {
 };
 
 struct cu_event_s {
-    long at; /* nanoseconds; 0: it was not recorded */
+    long at;                /* nanoseconds; 0: it has not happened */
+    struct cu_stream_s *in; /* where it was recorded last, and is still to happen */
+    unsigned users;         /* commands that wait for it or make it happen */
+    bool untimed, gone;     /* gone: the caller has destroyed it */
 };
 
-typedef enum { DO_COPY, DO_CLEAR, DO_LAUNCH, DO_MARK } command_kind;
+typedef enum { DO_COPY, DO_CLEAR, DO_LAUNCH, DO_MARK, DO_AWAIT } command_kind;
 
 typedef struct command {
     struct command *next;
@@ -368,6 +371,28 @@ cu_result fake_alloc_host(void **p, size_t bytes)
 
 static long now = 1; /* nanoseconds, which pass while launches run */
 
+static int drain(cu_stream s);
+
+static void let_go(struct cu_event_s *e)
+{
+    if (!--e->users && e->gone)
+        free(e);
+}
+
+static void mark(struct cu_event_s *e)
+{
+    e->at = now;
+    e->in = NULL;
+    let_go(e);
+}
+
+static void await(struct cu_event_s *e)
+{
+    if (e->in)
+        drain(e->in);
+    let_go(e);
+}
+
 static const char *run(const command *c)
 {
     if (c->what == DO_COPY)
@@ -375,7 +400,9 @@ static const char *run(const command *c)
     else if (c->what == DO_CLEAR)
         memset(c->to, c->value, c->bytes);
     else if (c->what == DO_MARK)
-        c->event->at = now;
+        mark(c->event);
+    else if (c->what == DO_AWAIT)
+        await(c->event);
     if (c->what != DO_LAUNCH)
         return NULL;
     now += FAKE_CUDA_LAUNCH_NS;
@@ -441,8 +468,9 @@ cu_result fake_event_create(cu_event *e, unsigned flags)
 {
     ENTER("cuEventCreate", true)
     *e = calloc(1, sizeof(**e));
-    if (!*e || flags)
+    if (!*e || (flags & ~(unsigned)CU_EVENT_UNTIMED))
         return leave(INVALID_VALUE);
+    (*e)->untimed = flags != 0;
     fake_cuda.events++;
     return leave(CU_SUCCESS);
 }
@@ -450,7 +478,9 @@ cu_result fake_event_create(cu_event *e, unsigned flags)
 cu_result fake_event_destroy(cu_event e)
 {
     ENTER("cuEventDestroy_v2", true)
-    free(e);
+    e->gone = true;
+    if (!e->users)
+        free(e);
     fake_cuda.events--;
     return leave(CU_SUCCESS);
 }
@@ -463,13 +493,28 @@ cu_result fake_event_record(cu_event e, cu_stream s)
         return leave(CU_OUT_OF_MEMORY);
     c->event = e;
     e->at = 0;
+    e->in = s;
+    e->users++;
+    return leave(CU_SUCCESS);
+}
+
+cu_result fake_stream_await(cu_stream s, cu_event e, unsigned flags)
+{
+    ENTER("cuStreamWaitEvent", true)
+    if (flags || e->gone)
+        return leave(mistake("cuStreamWaitEvent for an event that was destroyed, or with flags", INVALID_VALUE));
+    command *c = append(s, DO_AWAIT);
+    if (!c)
+        return leave(CU_OUT_OF_MEMORY);
+    c->event = e;
+    e->users++;
     return leave(CU_SUCCESS);
 }
 
 cu_result fake_event_between(float *milliseconds, cu_event from, cu_event to)
 {
     ENTER("cuEventElapsedTime", true)
-    if (!from->at || !to->at)
+    if (!from->at || !to->at || from->untimed || to->untimed)
         return leave(mistake("cuEventElapsedTime of events that did not happen", INVALID_VALUE));
     *milliseconds = (float)(to->at - from->at) * 1e-6f;
     return leave(CU_SUCCESS);

@@ -8,6 +8,56 @@
 
 #include "plan_text.h"
 
+static void rounds_of_sorts(void **state)
+{
+    (void)state;
+    plan_is("extents n\n"
+            "a1 = input [n](u32, f32)\n"
+            "a2 = sort keys 1 a1\n"
+            "output a2\n",
+            &plan_vectors,
+            "plan: 1 clusters, 0 buffers between them\n"
+            "    alloc state s0\n"
+            "    alloc spare a2.0 (sort): u32[n]\n"
+            "    alloc spare a2.1 (sort): f32[n]\n"
+            "    launch cluster 0 over [n]: pieces\n"
+            "        reads parameter a1.0 (input)\n"
+            "        reads parameter a1.1 (input)\n"
+            "        writes result a2.0 (sort)\n"
+            "        writes result a2.1 (sort)\n"
+            "    rounds while not sorted\n"
+            "        launch cluster 0 over [n]: count digits\n"
+            "            updates state s0\n"
+            "        launch cluster 0 over [n]: places of digits\n"
+            "            updates state s0\n"
+            "        launch cluster 0 over [n]: move to places\n"
+            "            updates state s0\n"
+            "            writes by turns result a2.0 (sort)\n"
+            "            writes by turns result a2.1 (sort)\n"
+            "    free spare a2.0 (sort)\n"
+            "    free spare a2.1 (sort)\n"
+            "    free state s0\n");
+    plan_is("extents n\n"
+            "a1 = input [n]i32\n"
+            "a2 = sort a1 {a: i32, b: i32 -> a > b}\n"
+            "output a2\n",
+            &plan_threads,
+            "plan: 1 clusters, 0 buffers between them\n"
+            "    alloc state s0\n"
+            "    alloc spare a2 (sort): i32[n]\n"
+            "    launch cluster 0 over [n]: pieces\n"
+            "        reads parameter a1 (input)\n"
+            "        writes result a2 (sort)\n"
+            "    rounds while not sorted\n"
+            "        launch cluster 0 over [n]: cut pairs of runs\n"
+            "            updates state s0\n"
+            "        launch cluster 0 over [n]: merge pairs of runs\n"
+            "            updates state s0\n"
+            "            writes by turns result a2 (sort)\n"
+            "    free spare a2 (sort)\n"
+            "    free state s0\n");
+}
+
 static void a_loop_of_elements_is_one_launch(void **state)
 {
     (void)state;
@@ -260,6 +310,7 @@ static void a_pack_of_a_pack_has_room_for_what_is_kept_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounds_of_sorts),
         cmocka_unit_test(a_loop_of_elements_is_one_launch),
         cmocka_unit_test(a_fold_is_launched_until_one_a_row_is_left),
         cmocka_unit_test(extents_from_data_wait_for_their_loop),

@@ -12,6 +12,8 @@ typedef struct host {
     run_result *out;
     sk_options device;
     uint64_t *state; /* of the cluster that runs */
+    void **spare;    /* of a sort: per component, beside its result */
+    bool to_result;  /* ... this launch moves elements there */
     size_t cache;
 } host;
 
@@ -119,6 +121,13 @@ static void settle(host *h, ir_id array)
         h->value[array].extent[0] = (int64_t)closed(h, ir_info(h->p, array)->shape[0]);
 }
 
+/* Where a sort moves a component from, or to. */
+static void *sorted(const host *h, const sk_cluster *c, const sk_binding *b)
+{
+    bool result = (b->role == SK_SORTED_TO) == h->to_result;
+    return result ? h->value[c->loop->op.at[0].term].data[b->component] : h->spare[b->component];
+}
+
 static void launch(host *h, const sk_cluster *c, const sk_geometry *g, bool final, void **in, void **partial_out,
                    size_t partials)
 {
@@ -146,11 +155,14 @@ static void launch(host *h, const sk_cluster *c, const sk_geometry *g, bool fina
         const sk_binding *b = &k->memory.at[i];
         if (b->role == SK_ARRAY)
             make(h, b->array);
-        mem[i] = b->role == SK_ARRAY        ? h->value[b->array].data[b->component]
-                 : b->role == SK_PARTIAL_IN ? in[b->component]
-                 : b->role == SK_STATE      ? (void *)((uint64_t *)h->state + b->component * g->pieces)
-                                            : partial_out[b->component];
-        count[i] = b->role == SK_ARRAY   ? (size_t)elements(&h->value[b->array])
+        mem[i] = b->role == SK_ARRAY                                    ? h->value[b->array].data[b->component]
+                 : b->role == SK_SORTED_FROM || b->role == SK_SORTED_TO ? sorted(h, c, b)
+                 : b->role == SK_PARTIAL_IN                             ? in[b->component]
+                 : b->role == SK_STATE ? (void *)((uint64_t *)h->state + b->component * g->pieces)
+                                       : partial_out[b->component];
+        count[i] = b->role == SK_SORTED_FROM || b->role == SK_SORTED_TO
+                       ? (size_t)elements(&h->value[c->loop->op.at[0].term])
+                   : b->role == SK_ARRAY ? (size_t)elements(&h->value[b->array])
                    : b->role == SK_STATE ? (size_t)g->state_words
                                          : partials;
     }
@@ -182,6 +194,53 @@ static void **run_round(host *h, const sk_cluster *c, const int64_t *extent, sk_
     return out;
 }
 
+/* All digits of all keys, also those in which they do not differ. */
+static uint32_t all_digits(const ir_array *info, unsigned bits, sk_digit *digit)
+{
+    uint32_t n = 0;
+    for (uint32_t k = info->keys; k-- > 0;)
+        for (unsigned shift = 0; shift < 8 * ir_type_size(info->type[k]); shift += bits, n++)
+            digit[n] = (sk_digit){(uint8_t)k, (uint8_t)shift, n == 0};
+    return n;
+}
+
+static void sort_round(host *h, const sk_cluster *c, const int64_t *extent, sk_round round)
+{
+    int64_t partials;
+    run_round(h, c, extent, round, 1, NULL, &partials);
+}
+
+static void run_sort(host *h, const sk_cluster *c, const int64_t *extent)
+{
+    const ir_array *info = ir_info(h->p, c->loop->op.at[0].term);
+    const int64_t size = elements(&h->value[c->loop->op.at[0].term]);
+    sk_geometry g;
+    sk_digit digit[IR_MAX_COMPONENTS * 16];
+    sk_plan_launch(c, &h->device, extent, (sk_round){.pass = SK_PASS_LOOP}, h->cache, &g);
+    h->spare = arena_alloc(h->a, info->components * sizeof(void *));
+    for (uint32_t k = 0; k < info->components; k++)
+        h->spare[k] = arena_alloc(h->a, (size_t)size * ir_type_size(info->type[k]) + 1);
+    if (!h->state && g.state_words)
+        h->state = arena_alloc(h->a, (size_t)g.state_words * sizeof(uint64_t));
+    h->to_result = g.partials % 2 == 1;
+    if (g.pieces > 0)
+        launch(h, c, &g, g.partials == 1, NULL, NULL, 0);
+    for (int64_t left = g.partials; left > 1 && !info->keys && !h->out->why && !h->out->error.site; left--) {
+        h->to_result = left % 2 == 0;
+        sort_round(h, c, extent, (sk_round){.pass = SK_PASS_SPLITS, .partials = left});
+        sort_round(h, c, extent, (sk_round){.pass = SK_PASS_MERGE, .partials = left});
+    }
+    if (!info->keys || g.partials == 1)
+        return;
+    sk_plan_launch(c, &h->device, extent, (sk_round){.pass = SK_PASS_COUNT}, h->cache, &g);
+    uint32_t n = all_digits(info, sk_words_of_sort(c, &g).digit_bits, digit);
+    for (uint32_t i = 0; i < n && !h->out->why && !h->out->error.site; i++) {
+        h->to_result = (n - i) % 2 == 1;
+        for (unsigned pass = SK_PASS_COUNT; pass <= SK_PASS_SCATTER; pass++)
+            sort_round(h, c, extent, (sk_round){.pass = (sk_pass)pass, .digit = digit[i]});
+    }
+}
+
 static void run_cluster(host *h, const sk_cluster *c)
 {
     int64_t extent[IR_MAX_RANK], rows = 1;
@@ -197,9 +256,16 @@ static void run_cluster(host *h, const sk_cluster *c)
     int64_t partials = 1;
     void **in = NULL;
     h->state = NULL;
+    if (sk_sorts(c)) {
+        if (rows && extent[c->loop->rank - 1])
+            run_sort(h, c, extent);
+        return;
+    }
     for (uint32_t i = 0; i < passes; i++)
         while (!h->out->why && (pass[i] != SK_PASS_COMBINE || partials > 1)) {
-            in = run_round(h, c, extent, (sk_round){pass[i], pass[i] == SK_PASS_COMBINE ? partials : 0}, rows, in, &partials);
+            in = run_round(h, c, extent,
+                           (sk_round){.pass = pass[i], .partials = pass[i] == SK_PASS_COMBINE ? partials : 0}, rows, in,
+                           &partials);
             if (pass[i] != SK_PASS_COMBINE)
                 break;
         }

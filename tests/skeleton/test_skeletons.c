@@ -508,8 +508,8 @@ static bool goes_past_the_caches(unsigned terms)
     assert_int_equal(l->cluster.n, 1);
     const int64_t extent[] = {1 << 24};
     sk_geometry g, small;
-    sk_plan_launch(&code->cluster[0], &vectors, extent, (sk_round){SK_PASS_LOOP, 0}, 1 << 20, &g);
-    sk_plan_launch(&code->cluster[0], &vectors, extent, (sk_round){SK_PASS_LOOP, 0}, 1 << 28, &small);
+    sk_plan_launch(&code->cluster[0], &vectors, extent, (sk_round){.pass = SK_PASS_LOOP}, 1 << 20, &g);
+    sk_plan_launch(&code->cluster[0], &vectors, extent, (sk_round){.pass = SK_PASS_LOOP}, 1 << 28, &small);
     assert_false(small.stream);
     return g.stream;
 }

@@ -143,7 +143,7 @@ static kernel *built(const char *source, arena *a, int64_t n, const l_program **
     l_program *l = l_clusters(p, &options);
     const sk_program *code = sk_prepare(l);
     sk_geometry g;
-    sk_plan_launch(&code->cluster[0], &devices[0], (int64_t[]){n, n}, (sk_round){SK_PASS_LOOP, 0}, 1 << 25, &g);
+    sk_plan_launch(&code->cluster[0], &devices[0], (int64_t[]){n, n}, (sk_round){.pass = SK_PASS_LOOP}, 1 << 25, &g);
     sk_reason reason = {0};
     sk_kernel *k = sk_build(&code->cluster[0], g.variant, g.pass, &devices[0], a, &reason);
     if (!k || !k_verify(k->k, a, &why))

@@ -247,6 +247,49 @@ static sn_acc rotate_back(const op_case *c, const sn_acc *a)
     return sn_rotate(-100, a[0]);
 }
 
+static sn_acc append(const op_case *c, const sn_acc *a)
+{
+    return sn_append(changed(c, a[0]), a[1]);
+}
+
+static sn_acc append_outermost(const op_case *c, const sn_acc *a)
+{
+    return sn_append_along(0, a[1], changed(c, a[0]));
+}
+
+static sn_acc concat(const op_case *c, const sn_acc *a)
+{
+    return sn_concat(sn_take(3, a[2]), a[0], changed(c, a[1]), sn_fill(sn_shape_of(a[0]), literal(c->type, 2)));
+}
+
+static sn_acc interleave_2(const op_case *c, const sn_acc *a)
+{
+    return sn_interleave(a[0], changed(c, a[1]));
+}
+
+static sn_acc interleave_3(const op_case *c, const sn_acc *a)
+{
+    return sn_interleave(a[2], changed(c, a[0]), a[1]);
+}
+
+static sn_acc split_and_swap(const op_case *c, const sn_acc *a)
+{
+    sn_acc rest, first = sn_split_along(0, 5, changed(c, a[0]), &rest);
+    return sn_append_along(0, rest, first);
+}
+
+static sn_scalar small(void *env, sn_scalar x)
+{
+    return sn_lt(x, literal(((const op_case *)env)->type, 1));
+}
+
+/* Apart, and together again: of two arrays, each element of one of them. */
+static sn_acc combine(const op_case *c, const sn_acc *a)
+{
+    sn_acc flags = sn_map(CLOSED(small), a[0]);
+    return sn_combine(flags, sn_pack(flags, a[0]), sn_pack(sn_map(sn_not, flags), changed(c, a[1])));
+}
+
 static sn_acc transpose(const op_case *c, const sn_acc *a)
 {
     (void)c;
@@ -675,6 +718,13 @@ const array_op array_ops[] = {
     {"init, tail", init_and_tail, ANY, 1, 4, 2, 0, OF_OPERANDS, false, false},
     {"rotate", rotate, ANY, 1, 4, 1, 0, OF_OPERANDS, false, false},
     {"rotate back", rotate_back, ANY, 1, 4, 1, 0, OF_OPERANDS, false, false},
+    {"append", append, ANY, 1, 4, 2, 0, OF_OPERANDS, false, false},
+    {"append outermost", append_outermost, ANY, 1, 4, 2, 0, OF_OPERANDS, false, false},
+    {"concat", concat, ANY, 1, 4, 3, 0, OF_OPERANDS, false, false},
+    {"interleave 2", interleave_2, ANY, 1, 4, 2, 0, OF_OPERANDS, false, false},
+    {"interleave 3", interleave_3, ANY, 1, 4, 3, 0, OF_OPERANDS, false, false},
+    {"split, append", split_and_swap, ANY, 1, 4, 1, 0, OF_OPERANDS, false, false},
+    {"combine", combine, ANY, 0, 4, 2, 0, OF_OPERANDS, false, false},
     {"transpose", transpose, ANY, 2, 4, 1, 0, OF_OPERANDS, false, false},
     {"flatten", flatten, ANY, 0, 4, 1, TO_RANK(1), OF_OPERANDS, false, false},
     {"reshape", reshape, ANY, 1, 4, 1, 0, OF_OPERANDS, false, false},

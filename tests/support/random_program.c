@@ -562,6 +562,36 @@ static ir_id make_pack(random_maker *m)
     return keep ? ir_pack(m->p, 0, keep, pick_like(m, keep)) : 0;
 }
 
+/* A component of an array that a comparison can order: NaNs are in no order. 0: there is none. */
+static bool find_ordered(random_maker *m, const ir_array *a, uint32_t *component)
+{
+    for (uint32_t c = 0; c < a->components; c++)
+        if (!ir_type_float(a->type[c]) && a->type[c] != T_BOOL) {
+            *component = c;
+            if (chance(&m->c, 50))
+                return true;
+        }
+    return *component < a->components;
+}
+
+static ir_id make_sort(random_maker *m)
+{
+    ir_id array = pick_array(m, 1, 3);
+    if (!array)
+        return 0;
+    const ir_array *a = info_of(m, array);
+    uint32_t component = UINT32_MAX, n = a->components;
+    if (chance(&m->c, 70) || !find_ordered(m, a, &component))
+        return ir_sort(m->p, 0, 1 + choose(&m->c, n), NULL, array, chance(&m->c, 30) ? IR_DESCENDING : 0);
+    ir_type type[2 * IR_MAX_COMPONENTS];
+    memcpy(type, a->type, n * sizeof *type);
+    memcpy(type + n, a->type, n * sizeof *type);
+    ir_fn *less = ir_fn_new(m->p, 2 * n, type);
+    ir_id before =
+        ir_op2(m->p, 0, chance(&m->c, 50) ? OP_LT : OP_GT, less->param[component], less->param[n + component]);
+    return ir_sort(m->p, 0, 0, ir_fn_close(m->p, less, 1, &before), array, 0);
+}
+
 static ir_stencil random_stencil(random_maker *m, ir_id source)
 {
     const ir_array *a = info_of(m, source);
@@ -606,10 +636,12 @@ static ir_id make_operation(random_maker *m)
 {
     static const ir_kind kinds[] = {IR_MAP, IR_GENERATE, IR_BACKPERMUTE, IR_FOLD,  IR_MAP,
                                     IR_MAP, IR_STENCIL,  IR_RESHAPE,     IR_FORCE, IR_BACKPERMUTE};
-    static const ir_kind rows[] = {IR_MAP,  IR_SCAN, IR_PACK,     IR_FOLD, IR_SCAN,    IR_PACK,        IR_MAP,
-                                   IR_PACK, IR_MAP,  IR_GENERATE, IR_FOLD, IR_RESHAPE, IR_BACKPERMUTE, IR_SCAN};
+    static const ir_kind rows[] = {IR_MAP, IR_SCAN,     IR_PACK, IR_FOLD,    IR_SCAN,        IR_PACK, IR_MAP, IR_PACK,
+                                   IR_MAP, IR_GENERATE, IR_FOLD, IR_RESHAPE, IR_BACKPERMUTE, IR_SCAN, IR_SORT};
     ir_kind kind = m->options->rows && chance(&m->c, 70) ? rows[choose(&m->c, ARRAY_LENGTH(rows))]
                                                          : kinds[choose(&m->c, ARRAY_LENGTH(kinds))];
+    if (kind == IR_SORT && chance(&m->c, 50))
+        kind = IR_PACK;
     if (m->options->rows && chance(&m->c, 20))
         return make_row_reader(m);
     if (!random_allows(m, kind))
@@ -627,6 +659,8 @@ static ir_id make_operation(random_maker *m)
         return make_scan(m);
     case IR_PACK:
         return make_pack(m);
+    case IR_SORT:
+        return make_sort(m);
     case IR_STENCIL:
         return make_stencil(m);
     case IR_RESHAPE:

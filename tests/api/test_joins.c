@@ -1,0 +1,322 @@
+/* Arrays that are joined and split: the elements of plain C, the interpreter's on the device for all types and awkward
+ * extents, and what becomes of mistakes. */
+#include "counts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static sn_scalar twice(sn_scalar x)
+{
+    return sn_add(x, x);
+}
+
+static sn_scalar is_positive(sn_scalar x)
+{
+    return sn_gt(x, 0);
+}
+
+/* --- elements --- */
+
+static sn_acc append(sn_acc a, sn_acc b)
+{
+    return sn_append(sn_map(twice, a), b);
+}
+
+static sn_acc append_rows(sn_acc a, sn_acc b)
+{
+    return sn_append_along(0, a, b);
+}
+
+static sn_acc concat(sn_acc a, sn_acc b)
+{
+    return sn_concat(a, sn_map(twice, b), a, sn_reverse(b), a, b, sn_map(twice, a));
+}
+
+static sn_acc of_one(sn_acc a)
+{
+    return sn_results(sn_concat(a), sn_interleave(a), sn_concat_along(0, a));
+}
+
+static sn_acc interleave(sn_acc a, sn_acc b)
+{
+    return sn_interleave(a, sn_map(twice, b), a);
+}
+
+static sn_acc alternate(sn_acc a, sn_acc b)
+{
+    return sn_interleave(a, sn_map(twice, b));
+}
+
+static sn_acc nine_turns(sn_acc a, sn_acc b)
+{
+    return sn_interleave(a, b, a, b, a, b, a, b, sn_map(twice, b));
+}
+
+static sn_acc split_rows(sn_acc a)
+{
+    sn_acc last, first = sn_split_along(0, 3, a, &last), right, left = sn_split(sn_sub(sn_extent(a, 1), 2), a, &right);
+    return sn_results(first, last, left, right, sn_append(left, right), sn_append_along(0, last, first));
+}
+
+static void elements_are_those_of_plain_c(void **state)
+{
+    (void)state;
+    sn_context *cx = both_cpu();
+    enum { N = 5, M = 3, K = 4 };
+    float a[N] = {1, 2, 3, 4, 5}, b[M] = {-1, -2, -3}, y[N + M], rows[2][N] = {{1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}};
+    float turned[3 * N], all[3][N];
+    sn_program *p = compiled_in(cx, "[n]f32, [m]f32 -> [k]f32", SN_BODY(append));
+    assert_int_equal(sn_call(p, sn_in(a, N), sn_in(b, M), sn_into(y, N + M)), SN_OK);
+    for (int i = 0; i < N + M; i++)
+        assert_true(y[i] == (i < N ? 2 * a[i] : b[i - N]));
+    sn_drop(p);
+    p = compiled_in(cx, "[n,m]f32, [k,m]f32 -> [l,m]f32", SN_BODY(append_rows));
+    assert_int_equal(sn_call(p, sn_in(&rows[0][0], 2, N), sn_in(a, 1, N), sn_into(&all[0][0], 3, N)), SN_OK);
+    assert_memory_equal(all, rows, sizeof rows);
+    assert_memory_equal(all[2], a, sizeof a);
+    sn_drop(p);
+    p = compiled_in(cx, "[n]f32, [n]f32 -> [k]f32", SN_BODY(interleave));
+    assert_int_equal(sn_call(p, sn_in(a, N), sn_in(rows[1], N), sn_into(turned, 3 * N)), SN_OK);
+    for (int i = 0; i < N; i++)
+        assert_true(turned[3 * i] == a[i] && turned[3 * i + 1] == 2 * rows[1][i] && turned[3 * i + 2] == a[i]);
+    sn_drop(p);
+    const float in_turns[] = {1, -2, 2, -4, 3, -6, 4, 5}, other[] = {-1, 2, -2, 4, -3, 6, 8, 10};
+    p = compiled_in(cx, "[n]f32, [m]f32 -> [k]f32", SN_BODY(alternate));
+    assert_int_equal(sn_call(p, sn_in(a, N), sn_in(b, M), sn_into(y, N + M)), SN_OK);
+    assert_memory_equal(y, in_turns, sizeof in_turns);
+    assert_int_equal(sn_call(p, sn_in(b, M), sn_in(a, N), sn_into(y, N + M)), SN_OK);
+    assert_memory_equal(y, other, sizeof other);
+    sn_drop(p);
+    sn_array *part[6];
+    float whole[K][N], there[K][N];
+    for (int i = 0; i < K * N; i++)
+        (&whole[0][0])[i] = (float)i;
+    p = compiled_in(cx, "[n,m]f32 -> [a,m]f32, [b,m]f32, [n,c]f32, [n,d]f32, [n,e]f32, [f,m]f32", SN_BODY(split_rows));
+    assert_int_equal(sn_call(p, sn_in(&whole[0][0], K, N), sn_keep(&part[0]), sn_keep(&part[1]), sn_keep(&part[2]),
+                             sn_keep(&part[3]), sn_keep(&part[4]), sn_keep(&part[5])),
+                     SN_OK);
+    const int64_t extent[6][2] = {{3, N}, {K - 3, N}, {K, N - 2}, {K, 2}, {K, N}, {K, N}};
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(sn_array_extent(part[i], 0), extent[i][0]);
+        assert_int_equal(sn_array_extent(part[i], 1), extent[i][1]);
+    }
+    assert_int_equal(sn_read(part[4], there, sizeof there), SN_OK);
+    assert_memory_equal(there, whole, sizeof there);
+    assert_int_equal(sn_read(part[5], there, sizeof there), SN_OK);
+    assert_memory_equal(there[0], whole[3], sizeof there[0]);
+    assert_memory_equal(there[1], whole[0], 3 * sizeof there[0]);
+    for (int i = 0; i < 6; i++)
+        sn_free(part[i]);
+    sn_drop(p);
+}
+
+#define TWO_EXTENTS 0, 0, 0, 7, 7, 0, 1, 1, 33, 31, 64, 64, 100, 1000, 1000, 3, 4099, 5000, 70001, 1, 3, 70001
+#define THREE_EXTENTS 0, 3, 4, 3, 0, 4, 3, 4, 0, 1, 1, 1, 2, 33, 31, 40, 3, 1000, 7, 64, 16, 3, 1000, 900, 200, 5, 3
+
+/* Of a list of types the first where compilers are slow. */
+static const char *of(const char *types)
+{
+    static char first[8];
+    if (!getenv("SINTER_TEST_SAMPLE"))
+        return types;
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(types, " "), types);
+    return first;
+}
+
+static void all_types_and_extents(void **state)
+{
+    (void)state;
+    both("[n]T, [m]T -> [k]T", append, of("i8 i32 f64"), SMALL, TWO_EXTENTS);
+    both("[r,n]T, [r,m]T -> [r,k]T", append, of("u16 f32"), SMALL, THREE_EXTENTS);
+    both("[n,r]T, [m,r]T -> [k,r]T", append_rows, of("u8 f64"), MIXED, THREE_EXTENTS);
+    both("[n](T, T), [m](T, T) -> [k](T, T)", append_rows, of("i16 bool"), MIXED, TWO_EXTENTS);
+    both("[n]T, [m]T -> [k]T", concat, of("u8 f32"), SMALL, TWO_EXTENTS);
+    both("[r,n]T, [r,m]T -> [r,k]T", concat, of("i64"), SMALL, THREE_EXTENTS);
+    both("[n]T -> [n]T, [n]T, [n]T", of_one, of("char"), MIXED, SIZES);
+    both("[n]T, [n]T -> [k]T", interleave, of("u8 i64 f32"), SMALL, SIZES);
+    both("[n]T, [m]T -> [k]T", alternate, of("u8 f32"), SMALL, TWO_EXTENTS);
+    both("[r,n]T, [r,m]T -> [r,k]T", alternate, of("i64 i16"), SMALL, THREE_EXTENTS);
+    both("[r,n]T, [r,n]T -> [r,k]T", interleave, of("i16 f64"), SMALL, MATRICES);
+    both("[n]T, [n]T -> [k]T", nine_turns, of("f32"), SMALL, SIZES);
+    both("[n,m]T -> [a,m]T, [b,m]T, [n,c]T, [n,d]T, [n,m]T, [n,m]T", split_rows, of("u8 f32"), MIXED, MATRICES);
+}
+
+/* --- extents that the run tells --- */
+
+static sn_acc kept_twice(sn_acc a, sn_acc b)
+{
+    sn_acc all = sn_append(sn_filter(is_positive, a), sn_filter(is_positive, b));
+    return sn_results(all, sn_sum(all), sn_append(sn_filter(is_positive, b), a));
+}
+
+static sn_acc sums_behind(sn_acc a, sn_acc b)
+{
+    sn_acc row = sn_sum(a);
+    return sn_results(sn_append(row, b), sn_append(sn_scanl1(sn_add, b), sn_map(twice, row)));
+}
+
+static sn_acc apart_and_together(sn_acc a, sn_acc b)
+{
+    sn_acc flags = sn_map(is_positive, a), others = sn_map(sn_not, flags);
+    return sn_combine(flags, sn_pack(flags, b), sn_pack(others, a));
+}
+
+static void what_the_run_tells(void **state)
+{
+    (void)state;
+    both("[n]T, [m]T -> [k]T, T, [l]T", kept_twice, of("i32 f32"), SMALL, TWO_EXTENTS);
+    both("[r,n]T, [m]T -> [k]T, [l]T", sums_behind, of("i64 f64"), SMALL, THREE_EXTENTS);
+    both("[n]T, [n]T -> [n]T", apart_and_together, of("i8 i32 f32 f64"), SMALL, SIZES);
+    both("[n,m]T, [n,m]T -> [n,m]T", apart_and_together, of("i16 f32"), SMALL, MATRICES);
+}
+
+/* --- mistakes --- */
+
+static sn_acc combine(sn_acc flags, sn_acc a, sn_acc b)
+{
+    return sn_combine(flags, a, b);
+}
+
+static void flags_are_counted(void **state)
+{
+    (void)state;
+    const bool flags[5] = {true, false, true, false, false};
+    const float a[5] = {1, 2, 3, 4, 5}, b[5] = {-1, -2, -3, -4, -5};
+    float y[5];
+    sn_context *contexts[2] = {both_cpu(), both_interpreter()};
+    for (int i = 0; i < 2; i++) {
+        sn_program *p = compiled_in(contexts[i], "[n]bool, [k]f32, [l]f32 -> [n]f32", SN_BODY(combine));
+        assert_int_equal(sn_call(p, sn_in(flags, 5), sn_in(a, 2), sn_in(b, 3), sn_into(y, 5)), SN_OK);
+        assert_true(y[0] == 1 && y[1] == -1 && y[2] == 2 && y[3] == -2 && y[4] == -3);
+        assert_int_equal(sn_call(p, sn_in(flags, 5), sn_in(a, 2), sn_in(b, 2), sn_into(y, 5)), SN_SHAPE_MISMATCH);
+        assert_non_null(strstr(sn_message(contexts[i]), "not as many elements as flags: 4 and 5"));
+        assert_int_equal(sn_call(p, sn_in(flags, 5), sn_in(a, 3), sn_in(b, 2), sn_into(y, 5)), SN_OUT_OF_RANGE);
+        assert_non_null(strstr(sn_message(contexts[i]), "combine"));
+        assert_int_equal(sn_call(p, sn_in(flags, 5), sn_in(a, 1), sn_in(b, 4), sn_into(y, 5)), SN_OUT_OF_RANGE);
+        assert_int_equal(sn_call(p, sn_in(flags, 5), sn_in(a, 5), sn_in(b, 0), sn_into(y, 5)), SN_OUT_OF_RANGE);
+        sn_drop(p);
+    }
+}
+
+static void other_extents_must_agree(void **state)
+{
+    (void)state;
+    float a[6] = {0}, y[12];
+    sn_program *p = compiled_in(both_cpu(), "[n,a]f32, [m,b]f32 -> [k,a]f32", SN_BODY(append_rows));
+    assert_int_equal(sn_call(p, sn_in(a, 2, 3), sn_in(a, 3, 2), sn_into(y, 4, 3)), SN_SHAPE_MISMATCH);
+    assert_non_null(
+        strstr(sn_message(both_cpu()), "append_along: the extents of the arrays differ in dimension 1: 3 and 2"));
+    sn_drop(p);
+}
+
+static sn_scalar other(sn_scalar i)
+{
+    return sn_mul(i, 3);
+}
+
+static sn_acc too_long(sn_acc n)
+{
+    sn_acc a = sn_generate(sn_i64(INT64_C(1) << 61), other);
+    (void)n;
+    return sn_take(3, sn_interleave(a, a, a, a, a, a, a, a));
+}
+
+static sn_acc too_long_together(sn_acc n)
+{
+    sn_acc a = sn_generate(sn_i64(INT64_MAX - 1), other);
+    (void)n;
+    return sn_take(3, sn_concat(a, a, a, a));
+}
+
+/* No sum or product of extents wraps unseen. */
+static void lengths_that_cannot_be_counted(void **state)
+{
+    (void)state;
+    int64_t y[3], n = 0;
+    sn_context *contexts[2] = {both_cpu(), both_interpreter()};
+    sn_acc (*const body[2])(sn_acc) = {too_long, too_long_together};
+    for (int i = 0; i < 4; i++) {
+        sn_program *p = sn_compile_at(SN_HERE, contexts[i / 2], "i64 -> [k]i64", SN_BODY(body[i % 2]));
+        if (p)
+            assert_int_not_equal(sn_call(p, sn_value(&n), sn_into(y, 3)), SN_OK);
+        sn_drop(p);
+    }
+}
+
+static sn_acc wrong_types(sn_acc a, sn_acc b)
+{
+    return sn_append(a, sn_map(sn_to_i32, b));
+}
+
+static sn_acc wrong_ranks(sn_acc a, sn_acc b)
+{
+    return sn_append(a, sn_sum(b));
+}
+
+static sn_acc no_dimension(sn_acc a, sn_acc b)
+{
+    return sn_append_along(2, a, b);
+}
+
+static sn_acc wrong_flags(sn_acc a, sn_acc b)
+{
+    return sn_combine(a, sn_flatten(a), sn_flatten(b));
+}
+
+static sn_acc wrong_rows(sn_acc a, sn_acc b)
+{
+    return sn_combine(sn_map(is_positive, a), a, b);
+}
+
+static sn_acc a_single_one(sn_acc a, sn_acc b)
+{
+    (void)b;
+    sn_acc rest;
+    return sn_split(1, sn_fold_all(sn_add, 0, a), &rest);
+}
+
+static sn_acc none(sn_acc a, sn_acc b)
+{
+    (void)a, (void)b;
+    return sn_concat_at(SN_HERE, 0, NULL);
+}
+
+static void mistakes_are_explained(void **state)
+{
+    static const struct {
+        sn_acc (*body)(sn_acc, sn_acc);
+        const char *says;
+    } cases[] = {
+        {wrong_types, "append: [n,m]f32 and [n,m]i32 have elements of different types; what is joined has one type, "
+                      "sn_to converts"},
+        {wrong_ranks, "append: the ranks of [n,m]f32 and [n]f32 differ; sn_replicate adds dimensions"},
+        {no_dimension, "append_along: there is no dimension 2 of [n,m]f32; its dimensions are 0 to 1, outermost first"},
+        {wrong_flags, "combine: what comes from where is said by an array of bool, but this one is [n,m]f32"},
+        {wrong_rows, "combine: [n,m]f32 has not rank 1; sn_flatten makes it so"},
+        {a_single_one, "split: f32 has no dimension to join or to split along; an array of rank 1 or more has"},
+        {none, "concat: no arrays; there is one at least"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        sn_program *p =
+            sn_compile_at(SN_HERE, both_interpreter(), "[n,m]f32, [n,m]f32 -> [n,m]f32", SN_BODY(cases[i].body));
+        assert_null(p);
+        if (!strstr(sn_message(both_interpreter()), cases[i].says))
+            fail_msg("not \"%s\":\n%s", cases[i].says, sn_message(both_interpreter()));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elements_are_those_of_plain_c),
+        cmocka_unit_test(all_types_and_extents),
+        cmocka_unit_test(what_the_run_tells),
+        cmocka_unit_test(flags_are_counted),
+        cmocka_unit_test(other_extents_must_agree),
+        cmocka_unit_test(lengths_that_cannot_be_counted),
+        cmocka_unit_test(mistakes_are_explained),
+    };
+    return cmocka_run_group_tests(tests, both_open, both_close);
+}
