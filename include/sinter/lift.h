@@ -130,6 +130,7 @@ SN_API sn_body sn_body_3(sn_acc (*f)(sn_acc, sn_acc, sn_acc));
 SN_API sn_body sn_body_4(sn_acc (*f)(sn_acc, sn_acc, sn_acc, sn_acc));
 SN_API sn_body sn_body_5(sn_acc (*f)(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc));
 SN_API sn_body sn_body_6(sn_acc (*f)(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc, sn_acc));
+SN_API sn_body sn_body_same(sn_body f);
 SN_API sn_body sn_body_env(sn_acc (*f)(void *, int, const sn_acc *), void *env);
 SN_API sn_body sn_body_of(sn_acc (*f)(void *, int, const sn_acc *), void *env, int parameters); /* exactly so many */
 
@@ -172,7 +173,8 @@ SN_API sn_scalar sn_call3_at(sn_site at, sn_scalar (*f)(sn_scalar, sn_scalar, sn
         sn_acc (*)(sn_acc, sn_acc, sn_acc): m(sn_body_3),                                                              \
         sn_acc (*)(sn_acc, sn_acc, sn_acc, sn_acc): m(sn_body_4),                                                      \
         sn_acc (*)(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc): m(sn_body_5),                                              \
-        sn_acc (*)(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc, sn_acc): m(sn_body_6), otherwise)
+        sn_acc (*)(sn_acc, sn_acc, sn_acc, sn_acc, sn_acc, sn_acc): m(sn_body_6),                                                                                 \
+        sn_body: m(sn_body_same), otherwise)
 /* The sn_type of C values of x's type, 0 if there is none; x is not evaluated. */
 #define SN_TYPE_OF(x)                                                                                                  \
     _Generic((x),                                                                                                      \

@@ -217,7 +217,9 @@ inline sn_fn closure(sn_scalar (*f)(void *, int, const sn_scalar *), void *env)
 template <class F> sn_body body(const F &f)
 {
     using a = sn_acc;
-    if constexpr (std::is_convertible_v<F, a (*)()>)
+    if constexpr (std::is_same_v<F, sn_body>)
+        return f;
+    else if constexpr (std::is_convertible_v<F, a (*)()>)
         return sn_body_0(f);
     else if constexpr (std::is_convertible_v<F, a (*)(a)>)
         return sn_body_1(f);

@@ -69,6 +69,7 @@ typedef enum sn_status {
     SN_UNSUPPORTED = 402,   /* correct, but not on this device or not in this version */
     SN_FILE = 403,          /* a file cannot be read or written, or does not hold what it should */
     SN_DEVICE_FAILED = 404, /* a device or its driver failed; other devices go on working */
+    SN_CANCELLED = 405,     /* the call was ended by sn_cancel */
     SN_INTERNAL = 500       /* a defect of Sinter */
 } sn_status;
 
@@ -252,6 +253,12 @@ typedef struct sn_pending sn_pending;
 SN_API sn_pending *sn_start_at(sn_site at, sn_program *program, int count, const sn_arg *arguments);
 SN_API sn_pending *sn_start_n(sn_program *program, int count, const sn_arg *arguments);
 SN_API sn_status sn_wait(sn_pending *pending); /* NULL: SN_BAD_ARGUMENT */
+/* The call ends soon, between two launches or two rounds of a loop, unless it is over before; sn_wait then gives
+ * SN_CANCELLED (and must be called). NULL is ignored. */
+SN_API void sn_cancel(sn_pending *pending);
+/* The same of all calls of the context that are in progress now, also those of sn_call: SN_CANCELLED. Later calls are
+ * not concerned. For any thread, and for signal handlers. NULL is ignored. */
+SN_API void sn_cancel_calls(sn_context *context);
 
 /* === 5. Arrays on the device ==================================================================================== */
 
@@ -728,6 +735,28 @@ SN_API sn_scalar sn_neighbour_at(sn_site at, sn_scalar neighbours, int rank, con
 #define sn_fuse(a) sn_fuse_at(SN_HERE, SN_ARRAY(a))
 SN_API sn_acc sn_force_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_fuse_at(sn_site at, sn_acc a);
+
+/* Loops and choices of arrays. Their functions take arrays and return arrays, as the function given to sn_compile does:
+ * one array for each of the state, which is an array or several (sn_results). They may use all arrays and scalars around
+ * them, and loops and choices of their own. sn_body_of(f, env, n) is such a function with an environment. */
+
+/* while (condition(state)) state = next(state); the condition is one bool, an array of rank 0 (sn_any, sn_unit ...).
+ * Types and ranks of the state stay, extents may change from round to round. */
+#define sn_awhile(condition, next, init) sn_awhile_at(SN_HERE, SN_BODY(condition), SN_BODY(next), SN_ARRAY(init))
+/* f(f(...f(x))), n times (0 if n is negative). */
+#define sn_aiterate(n, f, x) sn_aiterate_at(SN_HERE, SN_LIFT(n), SN_BODY(f), SN_ARRAY(x))
+/* for (i = 0; i < n; i++) state = f(i, state); i is an array of rank 0, i64: sn_the(i) is the number. */
+#define sn_aloop(n, f, init) sn_aloop_at(SN_HERE, SN_LIFT(n), SN_BODY(f), SN_ARRAY(init))
+/* then(arrays) if c, else otherwise(arrays); the other one is not computed. Results have the same types and ranks. */
+#define sn_acond(c, then, otherwise, arrays)                                                                           \
+    sn_acond_at(SN_HERE, SN_LIFT(c), SN_BODY(then), SN_BODY(otherwise), SN_ARRAY(arrays))
+/* One of several arrays, from 0 on: what loops and choices of several give. */
+#define sn_result(several, number) sn_result_at(SN_HERE, SN_ARRAY(several), number)
+SN_API sn_acc sn_awhile_at(sn_site at, sn_body condition, sn_body next, sn_acc init);
+SN_API sn_acc sn_aiterate_at(sn_site at, sn_scalar n, sn_body f, sn_acc x);
+SN_API sn_acc sn_aloop_at(sn_site at, sn_scalar n, sn_body f, sn_acc init);
+SN_API sn_acc sn_acond_at(sn_site at, sn_scalar c, sn_body then, sn_body otherwise, sn_acc arrays);
+SN_API sn_acc sn_result_at(sn_site at, sn_acc several, int number);
 
 /* === 9. Scalar operations ======================================================================================= */
 

@@ -31,6 +31,7 @@ struct sn_context {
     pthread_mutex_t moving; /* of `data` and `block` of all arrays */
     pthread_mutex_t lock;   /* of notes */
     note *notes;
+    atomic_uint cancels;       /* times that all calls were cancelled */
     bool warned;               /* that programs are interpreted */
     bool profile;              /* programs record their calls from the beginning */
     pthread_mutex_t measuring; /* of `roof` */
@@ -68,6 +69,9 @@ enum { /* passes over terms */
 
 struct sn_program {
     handle handle; /* first */
+    sn_program
+        *outer; /* that this one is a region's program of, with its context, arena and lock; NULL: it is the user's */
+    VEC(sn_program *) inside; /* programs of its controls' regions */
     sn_context *context;
     arena arena;       /* of all below */
     embed_owner owner; /* while it is built */
@@ -114,7 +118,9 @@ void api_share_literals(sn_program *p);
  * and short ones, where ends of sweeps take longer than elements. Makes those that differ, in the program's arena. */
 void api_make_versions(sn_program *p);
 void api_free_versions(sn_program *p);
-size_t api_large(const sn_program *p); /* from so many bytes on */
+sn_program *api_outermost(sn_program *p);
+void api_attach_regions(sn_program *p); /* for its versions to run */
+size_t api_large(const sn_program *p);  /* from so many bytes on */
 /* The version for parameters (one run_argument a component) of so many bytes together. `room` is api_version_room
  * bytes. */
 run_program *api_version(const sn_program *p, const run_argument *in, size_t bytes, void *room);

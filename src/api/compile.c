@@ -134,7 +134,7 @@ static void run_contract(sn_program *p)
 static void run_packs(sn_program *p)
 {
     opt_move_packs(p->ir);
-    arena_sweep(&p->arena);
+    arena_sweep(p->ir->arena);
 }
 
 static void run_literals(sn_program *p)
@@ -150,10 +150,37 @@ static void (*const term_passes[API_TERM_PASSES])(sn_program *p) = {
 /* Results and conditions are all that a pass changes of what was there before it. */
 static void remember(sn_program *p, program_terms *terms)
 {
-    terms->output.at = arena_copy(&p->arena, p->ir->output.at, p->ir->output.n * sizeof(ir_id));
+    terms->output.at = arena_copy(p->ir->arena, p->ir->output.at, p->ir->output.n * sizeof(ir_id));
     terms->output.n = p->ir->output.n;
-    terms->check.at = arena_copy(&p->arena, p->ir->check.at, p->ir->check.n * sizeof(ir_check));
+    terms->check.at = arena_copy(p->ir->arena, p->ir->check.at, p->ir->check.n * sizeof(ir_check));
     terms->check.n = p->ir->check.n;
+}
+
+/* The passes over terms, and the program's loops; then the same for the programs within it, as deep as they are. */
+static void make_program_and_inside(sn_program *p)
+{
+    for (unsigned i = 0; i < API_TERM_PASSES; i++) {
+        term_passes[i](p);
+        remember(p, &p->after[i]);
+    }
+    api_make_versions(p);
+    for (ir_id id = 1; id < p->ir->node.n; id++) {
+        const ir_control *c = ir_at(p->ir, id)->kind == IR_CONTROL ? ir_info(p->ir, id)->control : NULL;
+        for (uint32_t i = 0; c && i < c->regions; i++) {
+            bool known = false;
+            for (uint32_t k = 0; k < p->inside.n; k++)
+                known |= p->inside.at[k]->ir == c->region[i].program;
+            if (known)
+                continue;
+            sn_program *q = arena_alloc(p->ir->arena, sizeof(*q));
+            q->context = p->context;
+            q->outer = p;
+            q->ir = c->region[i].program;
+            vec_push(p->ir->arena, &p->inside, q);
+            make_program_and_inside(q);
+        }
+    }
+    api_attach_regions(p);
 }
 
 /* False, reported, if the program is wrong. */
@@ -173,11 +200,7 @@ static bool compile(sn_program *p, const origin *from)
         return false;
     }
     warn(p);
-    for (unsigned i = 0; i < API_TERM_PASSES; i++) {
-        term_passes[i](p);
-        remember(p, &p->after[i]);
-    }
-    api_make_versions(p);
+    make_program_and_inside(p);
     if (cx->profile)
         api_record(p, true);
     list_arguments(p);

@@ -78,6 +78,7 @@ sn_context *api_open(const sn_options *options, const base_heap *heap)
     }
     *cx = (sn_context){.heap = *heap, .options = copy};
     cx->engine.counters = &cx->counters;
+    cx->engine.cancels = &cx->cancels;
     cx->engine.say = say;
     cx->engine.say_env = cx;
     pthread_mutex_init(&cx->moving, NULL);

@@ -8,7 +8,7 @@ typedef struct explaining {
     text *out;
     const char *form;
     const char *last; /* the pass after which kernels are shown */
-    device *texts; /* keeps generated text; NULL for other forms */
+    device *texts;    /* keeps generated text; NULL for other forms */
     volatile bool locked;
 } explaining;
 
@@ -53,28 +53,71 @@ static void show_prepared(void *env, uint32_t cluster, const sk_kernel *k)
         text_printf(e->out, "; does not fit: %s\n", why ? why : "");
 }
 
-static bool kernels(explaining *e, run_visit visit)
+static bool visit_kernels(explaining *e, sn_program *p, run_visit visit)
 {
     const char *why = "";
+    bool called = false;
+    for (unsigned k = 1; k < API_VERSIONS; k++)
+        called |= api_other_version(p, k) && run_kernels(api_other_version(p, k)->run);
+    sn_status status = called && !run_kernels(p->run) ? SN_OK : run_visit_kernels(p->run, visit, e, e->arena, &why);
+    for (unsigned k = 1; k < API_VERSIONS && status == SN_OK; k++) {
+        const program_version *other = api_other_version(p, k);
+        if (other && run_kernels(other->run)) /* its own only if a call needed them */
+            status = run_visit_kernels(other->run, visit, e, e->arena, &why);
+    }
+    if (status != SN_OK)
+        api_fail_at(p->context, e->who, status, "%s", why);
+    return status == SN_OK;
+}
+
+/* Which region a program is, as its plan calls it. */
+static void region_title(const sn_program *q, text *out)
+{
+    const ir_program *p = q->outer->ir;
+    uint32_t number = 0;
+    for (ir_id id = 1; id < p->node.n; id++) {
+        if (ir_at(p, id)->kind != IR_CONTROL)
+            continue;
+        const ir_control *c = ir_info(p, id)->control;
+        for (uint32_t i = 0; i < c->regions; i++) {
+            if (c->region[i].program != q->ir)
+                continue;
+            const ir_site *site = &p->site.at[ir_at(p, id)->site];
+            const char *what = c->form == IR_CHOICE  ? (i ? "otherwise" : "then")
+                               : c->form == IR_WHILE ? (i ? "a round" : "the condition")
+                               : i                   ? "rounds at once"
+                                                     : "a round";
+            text_printf(out, "%u.%u: %s of %s", number, i, what, site->operation ? site->operation : "control");
+            if (site->file)
+                text_printf(out, " in %s:%u", site->file, site->line);
+            text_add(out, "\n");
+            return;
+        }
+        number++;
+    }
+}
+
+static bool kernels_of(explaining *e, sn_program *p, run_visit visit)
+{
+    if (p->outer) {
+        text_add(e->out, "; ");
+        region_title(p, e->out);
+    }
+    bool good = visit_kernels(e, p, visit);
+    for (uint32_t i = 0; i < p->inside.n && good; i++)
+        good = kernels_of(e, p->inside.at[i], visit);
+    return good;
+}
+
+static bool kernels(explaining *e, run_visit visit)
+{
     sn_context *cx = e->p->context;
     if (!cx->engine.device) {
         api_fail_at(cx, e->who, SN_UNSUPPORTED,
                     "there are no kernels, as programs are interpreted; other devices than \"interpreter\" have some");
         return false;
     }
-    bool called = false;
-    for (unsigned k = 1; k < API_VERSIONS; k++)
-        called |= api_other_version(e->p, k) && run_kernels(api_other_version(e->p, k)->run);
-    sn_status status =
-        called && !run_kernels(e->p->run) ? SN_OK : run_visit_kernels(e->p->run, visit, e, e->arena, &why);
-    for (unsigned k = 1; k < API_VERSIONS && status == SN_OK; k++) {
-        const program_version *other = api_other_version(e->p, k);
-        if (other && run_kernels(other->run)) /* its own only if a call needed them */
-            status = run_visit_kernels(other->run, visit, e, e->arena, &why);
-    }
-    if (status != SN_OK)
-        api_fail_at(cx, e->who, status, "%s", why);
-    return status == SN_OK;
+    return kernels_of(e, e->p, visit);
 }
 
 /* Generated code is not kept: a second device compiles the kernels again, keeping the text. */
@@ -113,9 +156,10 @@ static const term_form term_forms[] = {{"edges", l_print_edges, 2},
                                        {"dot", l_print_dot, 0},
                                        {"term", NULL, 0}};
 
-static void print_form(explaining *e, const term_form *form)
+static void print_form_of(const explaining *e, const sn_program *p, const term_form *form)
 {
-    const sn_program *p = e->p;
+    if (p->outer)
+        region_title(p, e->out);
     if (!form->print) {
         embed_print_signature(&p->ports, e->out);
         ir_print(p->ir, e->out);
@@ -129,6 +173,13 @@ static void print_form(explaining *e, const term_form *form)
         api_print_when(p, k, e->out);
         form->print(other->clusters, e->out);
     }
+    for (uint32_t i = 0; i < p->inside.n && form->versions; i++)
+        print_form_of(e, p->inside.at[i], form);
+}
+
+static void print_form(const explaining *e, const term_form *form)
+{
+    print_form_of(e, e->p, form);
 }
 
 /* Forms that read terms, under the lock: false if it is none of them. */
@@ -157,6 +208,10 @@ static const code_form code_forms[] = {
 
 static void print_plans(const sn_program *p, text *out)
 {
+    if (p->outer) {
+        text_add(out, "plan ");
+        region_title(p, out);
+    }
     plan_print(p->plan, out);
     for (unsigned k = 1; k < API_VERSIONS; k++) {
         const program_version *other = api_other_version(p, k);
@@ -165,7 +220,10 @@ static void print_plans(const sn_program *p, text *out)
         api_print_when(p, k, out);
         plan_print(other->plan, out);
     }
-    structs_explain(p, out);
+    for (uint32_t i = 0; i < p->inside.n; i++)
+        print_plans(p->inside.at[i], out);
+    if (!p->outer)
+        structs_explain(p, out);
 }
 
 /* --- profiles --- */

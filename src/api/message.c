@@ -210,6 +210,7 @@ const char *sn_status_name(sn_status status)
         NAME(SN_UNSUPPORTED)
         NAME(SN_FILE)
         NAME(SN_DEVICE_FAILED)
+        NAME(SN_CANCELLED)
         NAME(SN_INTERNAL)
 #undef NAME
     }

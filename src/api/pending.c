@@ -4,14 +4,15 @@
 
 struct sn_pending {
     handle handle; /* first */
-    arena arena; /* of all below, and of the call */
+    arena arena;   /* of all below, and of the call */
     call call;
     run *run;
     sn_status status;
     run_said said;
-    char *refusal; /* what was wrong with its arguments, for whoever waits; of the context's heap */
-    bool begun;    /* its arguments were right */
-    bool threaded; /* `thread` runs it */
+    char *refusal;    /* what was wrong with its arguments, for whoever waits; of the context's heap */
+    bool begun;       /* its arguments were right */
+    atomic_bool stop; /* the call is to end */
+    bool threaded;    /* `thread` runs it */
     pthread_t thread;
 };
 
@@ -27,7 +28,8 @@ static sn_pending *constant(const sn_pending *p)
 static void *run_whole(void *env)
 {
     sn_pending *p = env;
-    p->status = run_call(call_version(&p->call), p->call.in, p->call.out, &p->arena, &p->said);
+    run *c = run_begin_until(call_version(&p->call), p->call.in, p->call.out, &p->arena, &p->stop);
+    p->status = run_end(c, &p->said);
     return NULL;
 }
 
@@ -37,7 +39,7 @@ static void begin(sn_pending *p)
     const call *c = &p->call;
     const device *d = c->p->context->engine.device;
     if (d && !d->limits->waits) {
-        p->run = run_begin(call_version(c), c->in, c->out, &p->arena);
+        p->run = run_begin_until(call_version(c), c->in, c->out, &p->arena, &p->stop);
         return;
     }
     p->threaded = pthread_create(&p->thread, NULL, run_whole, p) == 0;
@@ -122,6 +124,20 @@ sn_pending *sn_start_at(sn_site at, sn_program *program, int count, const sn_arg
     call_count(&p->call);
     begin(p);
     return p;
+}
+
+void sn_cancel(sn_pending *p)
+{
+    if (!p || p == constant(&without_program) || p == constant(&without_memory) || p == constant(&without_handle) ||
+        handle_stale(p, HANDLE_PENDING, "sn_cancel"))
+        return;
+    atomic_store_explicit(&p->stop, true, memory_order_relaxed);
+}
+
+void sn_cancel_calls(sn_context *cx)
+{
+    if (cx)
+        atomic_fetch_add_explicit(&cx->cancels, 1, memory_order_relaxed);
 }
 
 sn_status sn_wait(sn_pending *p)

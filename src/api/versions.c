@@ -44,7 +44,7 @@ void api_share_literals(sn_program *p)
         return;
     l_forget(p->clusters);
     p->clusters = NULL;
-    arena_sweep(&p->arena);
+    arena_sweep(p->ir->arena);
 }
 
 /* --- the passes over clusters --- */
@@ -109,12 +109,12 @@ static bool known_before(sn_program *p, ir_id extent)
 {
     opt_ids ids = {0};
     bool known = true;
-    opt_reach(p->ir, &p->arena, 1, &extent, &ids);
+    opt_reach(p->ir, p->ir->arena, 1, &extent, &ids);
     for (uint32_t i = 0; i < ids.n; i++) {
         ir_kind kind = (ir_kind)ir_at(p->ir, ids.at[i])->kind;
         known &= kind != IR_READ && kind != IR_LOOP;
     }
-    vec_free(&p->arena, &ids);
+    vec_free(p->ir->arena, &ids);
     return known;
 }
 
@@ -122,7 +122,7 @@ static bool known_before(sn_program *p, ir_id extent)
 static void find_rows(sn_program *p, const sk_program *facts)
 {
     host_code code = {0};
-    program_rows *rows = arena_alloc(&p->arena, sizeof(*rows));
+    program_rows *rows = arena_alloc(p->ir->arena, sizeof(*rows));
     for (uint32_t i = 0; i < p->clusters->cluster.n; i++) {
         const l_cluster *c = &p->clusters->cluster.at[i];
         row_loop loop = {.rank = c->rank, .far = facts->cluster[i].far};
@@ -130,11 +130,11 @@ static void find_rows(sn_program *p, const sk_program *facts)
         for (unsigned d = 0; d < c->rank && known; d++)
             known = known_before(p, c->shape[d]);
         for (unsigned d = 0; d < c->rank && known; d++)
-            loop.extent[d] = host_add(p->ir, &p->arena, &code, c->shape[d]);
+            loop.extent[d] = host_add(p->ir, p->ir->arena, &code, c->shape[d]);
         if (known)
-            vec_push(&p->arena, &rows->loop, loop);
+            vec_push(p->ir->arena, &rows->loop, loop);
     }
-    rows->host = host_keep(&code, &p->arena);
+    rows->host = host_keep(&code, p->ir->arena);
     p->rows = rows->loop.n ? rows : NULL;
 }
 
@@ -203,11 +203,48 @@ static bool one_sweep(const sn_program *p, const run_argument *in, void *room)
 
 /* --- all versions --- */
 
+sn_program *api_outermost(sn_program *p)
+{
+    while (p->outer)
+        p = p->outer;
+    return p;
+}
+
+static run_program *choose(void *env, const run_argument *in, size_t bytes, void *room)
+{
+    return api_version(env, in, bytes, room);
+}
+
+/* Programs within this one are made by now. */
+void api_attach_regions(sn_program *p)
+{
+    uint32_t controls = 0, number = 0;
+    for (ir_id id = 1; id < p->ir->node.n; id++)
+        controls += ir_at(p->ir, id)->kind == IR_CONTROL;
+    if (!controls)
+        return;
+    run_control *all = arena_alloc(p->ir->arena, controls * sizeof(*all));
+    for (ir_id id = 1; id < p->ir->node.n; id++) {
+        if (ir_at(p->ir, id)->kind != IR_CONTROL)
+            continue;
+        const ir_control *c = ir_info(p->ir, id)->control;
+        for (uint32_t i = 0; i < c->regions; i++)
+            for (uint32_t k = 0; k < p->inside.n; k++)
+                if (p->inside.at[k]->ir == c->region[i].program)
+                    all[number].region[i] = (run_region){choose, p->inside.at[k], api_version_room(p->inside.at[k])};
+        number++;
+    }
+    run_attach(p->run, all);
+    for (unsigned k = 1; k < API_VERSIONS; k++)
+        if (api_other_version(p, k))
+            run_attach(api_other_version(p, k)->run, all);
+}
+
 void api_make_versions(sn_program *p)
 {
     const sn_context *cx = p->context;
     l_options loops = loop_options(cx);
-    program_version first = version(p, &loops, p->clusters, NULL);
+    program_version first = version(p, &loops, p->clusters, p->outer ? api_outermost(p)->run : NULL);
     p->clusters = first.clusters;
     p->plan = first.plan;
     p->run = first.run;
@@ -215,7 +252,7 @@ void api_make_versions(sn_program *p)
         return;
     loops.large = first.clusters->sized && !api_own_memory(cx);
     if (loops.large) {
-        p->large = arena_alloc(&p->arena, sizeof(*p->large));
+        p->large = arena_alloc(p->ir->arena, sizeof(*p->large));
         *p->large = version(p, &loops, NULL, p->run);
     }
     if (first.clusters->rows)
@@ -225,13 +262,15 @@ void api_make_versions(sn_program *p)
         if (large && !p->large)
             break;
         loops.large = large;
-        p->once[large] = arena_alloc(&p->arena, sizeof(*p->once[large]));
+        p->once[large] = arena_alloc(p->ir->arena, sizeof(*p->once[large]));
         *p->once[large] = version(p, &loops, NULL, p->run);
     }
 }
 
 void api_free_versions(sn_program *p)
 {
+    for (uint32_t i = 0; i < p->inside.n; i++)
+        api_free_versions(p->inside.at[i]);
     const program_version *all[] = {p->once[1], p->once[0], p->large};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (all[i] && all[i]->run)

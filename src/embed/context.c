@@ -107,6 +107,12 @@ const value *op_take(const op *o, uint64_t bits, const char *what)
                        "%s was made while nothing was being compiled, in line %u; values are made by the function "
                        "given to sn_compile",
                        what, (unsigned)id);
+    bool known = false;
+    if (number != o->b->number) {
+        const value *imported = region_import(o, number, id, what, &known);
+        if (known)
+            return imported;
+    }
     if (number != o->b->number)
         return op_fail(
             o, "%s belongs to another program: values live only while sn_compile runs their function; make it again",
@@ -279,7 +285,7 @@ bool op_check_extent(const op *o, ir_id term)
         if (node->kind == IR_VAR)
             return op_fail(o, "an extent depends on a parameter of a scalar function; extents are made of other "
                               "extents and constants");
-        if (node->kind == IR_READ && ir_counted(o->p, id))
+        if (node->kind == IR_READ && (ir_counted(o->p, id) || ir_is_part_extent(o->p, id)))
             continue;
         if (node->kind == IR_READ || node->kind == IR_PROJ)
             return op_fail(o, "an extent depends on %s; extents are made of other extents and constants",

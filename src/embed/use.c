@@ -46,12 +46,22 @@ static ir_id known(const embed_constants *list, const embed_constant *c)
     return 0;
 }
 
+/* Data belong to the program as a whole, also if a region uses them: the same operation, there. */
+static op outermost(op o)
+{
+    while (o.b->around)
+        o.b = o.b->around;
+    o.p = o.b->program;
+    return o;
+}
+
 sn_acc sn_use_at(sn_site at, sn_arg from)
 {
     op o;
     embed_constant c = {0};
     if (!op_start_array(&o, at, "use") || !take(&o, &from, &c))
         return op_bad_array(&o);
+    o = outermost(o);
     c.array = known(o.b->constants, &c);
     if (c.array)
         return op_give_array(&o, tree_leaf(o.b), c.array);

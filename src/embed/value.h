@@ -72,6 +72,20 @@ typedef struct build_mark { /* words in the frame of a build, which are overwrit
 } build_mark;
 
 typedef struct build build;
+typedef struct closed_region { /* a function of arrays that has been run, whose values nobody may use any more */
+    uint32_t number;           /* of its build */
+    uint32_t site;
+} closed_region;
+
+/* What a region takes from the program around it (region.c). */
+typedef struct uses {
+    VEC(ir_id) array;  /* there, in the order of the region's inputs, behind those of its state */
+    VEC(ir_id) number; /* closed terms there, */
+    VEC(uint32_t) dim; /* and the extent that has the value here */
+    map64 value;       /* values there -> those here */
+    struct ir_graft *graft;
+} uses;
+
 struct build {
     arena *arena;
     ir_program *program;
@@ -82,13 +96,17 @@ struct build {
     VEC(value) value;   /* the lower half of a handle is an index here; 0 is unused */
     VEC(scope) scope;   /* ascending */
     const tree *leaf;
-    trial *trial; /* the innermost */
+    trial *trial;    /* the innermost */
     settled *within; /* the loop whose function is being run; NULL: none */
     embed_constants *constants;
-    map64 extents; /* terms known to be made of extents and constants */
-    build *outer;  /* the build whose function began this one; NULL: none */
-    uintptr_t frame; /* where it stands on the stack, */
-    bool placed;     /* the thread's own */
+    map64 extents;             /* terms known to be made of extents and constants */
+    build *around;             /* a region's: the build of the program that it is part of; NULL: a program of its own */
+    uses uses;                 /* a region's */
+    uint32_t fresh;            /* of the outermost program: names of extents made so far, */
+    VEC(closed_region) closed; /* and regions that are built */
+    build *outer;              /* the build whose function began this one; NULL: none */
+    uintptr_t frame;           /* where it stands on the stack, */
+    bool placed;               /* the thread's own */
     const build_mark *mark;
     const embed_owner *owner;
 };
@@ -147,6 +165,37 @@ static inline sn_acc op_bad_array(const op *o)
     return (sn_acc){o->bad};
 }
 
+/* --- regions (region.c): functions of arrays that become programs within the program --- */
+
+typedef struct region {
+    build *b;
+    op inside; /* the same operation, there */
+    ir_region ir;
+    build_mark mark;
+} region;
+
+/* Begins one, whose function is run until region_close; `frame`: of the caller, in which *r lies. False if regions are
+ * too many within each other. */
+bool region_open(const op *o, region *r, uintptr_t frame);
+/* Ends it. Mistakes made in it are the program's if `keep`. */
+void region_close(const op *o, region *r, bool keep);
+/* Makes an extent whose value the run gives. */
+ir_id region_extent(region *r, const char *what, uint32_t *dim);
+/* A closed term of the program around, there. 0 if it is not closed. */
+ir_id region_take(region *r, ir_id term);
+/* An extent of the region as a term of the program around it; 0: it is none there. */
+ir_id region_around(region *r, ir_id extent);
+/* How the region's tables say which array is a result: its number among the outputs, or the input that it is. */
+uint32_t region_result(region *r, ir_id array);
+/* The array of rank 0 that has the value of an i64 term. */
+ir_id embed_unit(const op *o, ir_id term);
+/* Calls a function of arrays; its results, one or several, each an array. NULL after a mistake. */
+const value *const *region_call(const op *o, sn_body f, uint32_t n, const sn_acc *argument, uint32_t *results);
+sn_acc embed_run_body(sn_body f, uint32_t n, const sn_acc *a); /* build.c */
+/* The value of a handle of a program around this region, in it: NULL, reported, if it cannot be used there. *known: it
+ * is such a handle. */
+const value *region_import(const op *o, uint32_t number, uint32_t id, const char *what, bool *known);
+
 /* Opens the scope of the variables first to last (none if last < first), or opens it again; its number, for closing. */
 uint32_t scope_open(const op *o, ir_id first, ir_id last);
 void scope_close(const op *o, uint32_t number);
@@ -157,7 +206,7 @@ const tree *tree_leaf(build *b);
 const tree *tree_tuple(const op *o, uint32_t n, const tree *const *child); /* NULL, reported, if it gets too large */
 /* The same with names, which are kept; reported if two are equal. */
 const tree *tree_struct(const op *o, uint32_t n, const tree *const *child, const char *const *name);
-const tree *tree_flat(build *b, uint32_t n); /* leaf for 1, else a tuple of n leaves: an index */
+const tree *tree_flat(build *b, uint32_t n);   /* leaf for 1, else a tuple of n leaves: an index */
 bool tree_equal(const tree *a, const tree *b); /* a tuple equals a struct with the same components */
 /* Number of the field; -1, reported, if there is none of this name. `what`: the type in messages. */
 int tree_field(const op *o, const tree *t, const char *name, const char *what);

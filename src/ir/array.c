@@ -9,7 +9,8 @@ const char *ir_kind_name(ir_kind kind)
                                                      [IR_RESHAPE] = "reshape", [IR_FOLD] = "fold",
                                                      [IR_STENCIL] = "stencil", [IR_SCAN] = "scan",
                                                      [IR_PACK] = "pack",       [IR_SORT] = "sort",
-                                                     [IR_FORCE] = "force"};
+                                                     [IR_FORCE] = "force",     [IR_CONTROL] = "control",
+                                                     [IR_PART] = "part"};
     return kind < IR_KIND_COUNT ? names[kind] : NULL;
 }
 

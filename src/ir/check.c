@@ -394,9 +394,27 @@ static bool check_operation(checker *c, ir_id id, map64 *done)
         return same_types(c, id, a, from) && same_shape(c, id, a, from, from->rank);
     case IR_STENCIL:
         return same_shape(c, id, a, from, from->rank) && check_stencil(c, id, a, done);
+    case IR_PART:
+        return ir_at(c->p, a->input[0])->kind == IR_CONTROL && n->args < from->control->parts
+                   ? true
+                   : wrong(c, id, "a result of what has none");
     default:
         return wrong(c, id, "unknown kind %u", (unsigned)n->kind);
     }
+}
+
+static bool check_control(checker *c, ir_id id)
+{
+    const ir_control *k = ir_info(c->p, id)->control;
+    for (uint32_t i = 0; i < k->values; i++)
+        if (!check_closed(c, id, k->value[i], k->form == IR_CHOICE && i == 0 ? T_BOOL : T_I64))
+            return false;
+    for (uint32_t i = 0; i < k->regions; i++) {
+        const char *why = NULL;
+        if (!ir_check_program(k->region[i].program, c->arena, &why))
+            return wrong(c, id, "region %u: %s", i, why);
+    }
+    return true;
 }
 
 static bool check_array(checker *c, ir_id id, map64 *done)
@@ -405,10 +423,11 @@ static bool check_array(checker *c, ir_id id, map64 *done)
     const ir_array *a = n->u.info;
     bool has_fn = n->kind == IR_GENERATE || n->kind == IR_MAP || n->kind == IR_BACKPERMUTE || n->kind == IR_FOLD ||
                   n->kind == IR_SCAN || n->kind == IR_STENCIL || (n->kind == IR_SORT && !a->keys);
-    bool is_source = n->kind == IR_INPUT || n->kind == IR_GENERATE;
-    if (a->rank > IR_MAX_RANK || !a->components || a->components > IR_MAX_COMPONENTS)
+    bool is_source = n->kind == IR_INPUT || n->kind == IR_GENERATE, is_control = n->kind == IR_CONTROL;
+    if (a->rank > IR_MAX_RANK || !a->components != is_control || a->components > IR_MAX_COMPONENTS)
         return wrong(c, id, "rank %u with %u components", (unsigned)a->rank, (unsigned)a->components);
-    if (is_source != (a->inputs == 0) || has_fn != (a->fn != NULL) || (n->kind == IR_STENCIL) != (a->stencil != NULL))
+    if ((is_source != (a->inputs == 0) && !is_control) || has_fn != (a->fn != NULL) ||
+        (n->kind == IR_STENCIL) != (a->stencil != NULL))
         return wrong(c, id, "parts are missing or too many");
     for (uint32_t i = 0; i < a->inputs; i++) {
         if (!a->input[i] || a->input[i] >= id || !ir_is_array(c->p, a->input[i]))
@@ -418,6 +437,8 @@ static bool check_array(checker *c, ir_id id, map64 *done)
     for (unsigned d = 0; d < a->rank; d++)
         if (!check_closed(c, id, a->shape[d], T_I64))
             return false;
+    if (is_control)
+        return check_control(c, id);
     if (has_fn && !check_fn(c, id, a->fn, done))
         return false;
     bool own_types = n->kind == IR_GENERATE || n->kind == IR_MAP || n->kind == IR_FOLD || n->kind == IR_SCAN ||

@@ -13,7 +13,8 @@
 static void keep_failure(interpreter *in, const ir_failure *f)
 {
     const ir_failure *old = in->failure;
-    int64_t order[3] = {(int64_t)old->site - f->site, (int64_t)old->component - f->component, old->element - f->element};
+    int64_t order[3] = {(int64_t)old->site - f->site, (int64_t)old->component - f->component,
+                        old->element - f->element};
     int64_t first = order[0] ? order[0] : order[1] ? order[1] : order[2];
     if (in->faults)
         vec_push(in->arena, &in->faults->all, *f);
@@ -362,6 +363,8 @@ static void prepare_operation(interpreter *in, ir_id id)
         op->body = prepare_fn(in, info->fn);
     if (info->seed)
         op->seed = prepare(in, info->components, info->seed);
+    if (info->control)
+        op->seed = prepare(in, info->control->values, info->control->value);
     if (node->kind == IR_STENCIL)
         prepare_stencil(in, id);
     for (uint32_t k = 0; k < info->inputs; k++)
@@ -393,11 +396,38 @@ static void prepare_all(interpreter *in)
             in->operation[p->input.at[k]]->value = in->input[k];
 }
 
+/* A result of a control, whose extents are what the program says. */
+static bool take_part(interpreter *in, ir_id id)
+{
+    operation *op = in->operation[id];
+    const operation *from = &in->operation[ir_info(in->p, id)->input[0]]->part[ir_at(in->p, id)->args];
+    if (!make_value(in, id, false))
+        return false;
+    for (unsigned d = 0; d < op->value.rank; d++)
+        if (op->value.extent[d] != from->value.extent[d]) {
+            interpret_fails(
+                in, IR_WRONG_SHAPES, ir_at(in->p, id)->site, 0, from->value.extent[d], op->value.extent[d],
+                "a result of a loop or choice has another extent than the program says; they have to be equal");
+            return false;
+        }
+    op->value = from->value;
+    op->missing = from->missing;
+    return true;
+}
+
 static bool run_operation(interpreter *in, ir_id id)
 {
     ir_kind kind = (ir_kind)ir_at(in->p, id)->kind;
     if (kind == IR_INPUT)
         return true;
+    if (in->stop && in->stop->stops(in->stop->env)) {
+        interpret_fails(in, IR_STOPPED, 0, 0, 0, 0, "the call was cancelled; call it again");
+        return false;
+    }
+    if (kind == IR_CONTROL)
+        return interpret_control(in, id);
+    if (kind == IR_PART)
+        return take_part(in, id);
     bool has_own_data = kind != IR_RESHAPE && kind != IR_FORCE;
     if (!make_value(in, id, has_own_data))
         return false;
@@ -436,16 +466,50 @@ static bool lacks_elements(const operation *op)
     return false;
 }
 
-static bool interpret(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure,
-                      ir_faults *faults, ir_trace *trace)
+static void begin(interpreter *in)
 {
-    interpreter in = {.p = p, .arena = a, .input = input, .failure = failure, .faults = faults, .trace = trace};
-    in.world = (scalar_world){.dim = dim_value, .read = read_element, .env = &in, .trace = note_trace};
-    in.dim = arena_alloc(a, (p->dim.n + 1) * sizeof(int64_t));
-    in.dim_input = arena_alloc(a, (p->dim.n + 1) * sizeof(uint32_t));
-    in.operation = arena_alloc(a, (p->node.n + 1) * sizeof(operation *));
-    in.needed = arena_alloc(a, (p->node.n + 1) * sizeof(bool));
-    prepare_all(&in);
+    const ir_program *p = in->p;
+    in->world = (scalar_world){.dim = dim_value, .read = read_element, .env = in, .trace = note_trace};
+    in->dim = arena_alloc(in->arena, (p->dim.n + 1) * sizeof(int64_t));
+    in->dim_input = arena_alloc(in->arena, (p->dim.n + 1) * sizeof(uint32_t));
+    in->operation = arena_alloc(in->arena, (p->node.n + 1) * sizeof(operation *));
+    in->needed = arena_alloc(in->arena, (p->node.n + 1) * sizeof(bool));
+    prepare_all(in);
+}
+
+bool interpret_program(const ir_program *p, const interpret_call_of *call)
+{
+    interpreter *outer = call->in, in = {.p = p, .arena = outer->arena, .input = call->input};
+    in.failure = outer->failure;
+    in.failed = outer->failed;
+    in.faults = outer->faults;
+    in.trace = outer->trace;
+    in.stop = outer->stop;
+    begin(&in);
+    for (uint32_t k = 0; k < p->dim.n; k++) {
+        in.dim[k] = call->dim[k];
+        in.dim_input[k] = call->known[k] ? p->input.n + 1 : 0;
+    }
+    for (uint32_t k = 0; k < p->input.n; k++)
+        if (in.operation[p->input.at[k]])
+            in.operation[p->input.at[k]]->missing = call->missing[k];
+    bool good = run(&in);
+    outer->failed |= in.failed;
+    outer->ends |= in.ends;
+    for (uint32_t k = 0; k < p->output.n && good; k++) {
+        call->output[k].value = in.operation[p->output.at[k]]->value;
+        call->output[k].missing = in.operation[p->output.at[k]]->missing;
+    }
+    return good;
+}
+
+static bool interpret(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure,
+                      ir_faults *faults, ir_trace *trace, const ir_stop *stop)
+{
+    interpreter in = {.p = p, .arena = a, .input = input, .failure = failure, .faults = faults};
+    in.trace = trace;
+    in.stop = stop;
+    begin(&in);
     if (!run(&in))
         return false;
     for (uint32_t k = 0; k < p->output.n; k++) {
@@ -458,20 +522,20 @@ static bool interpret(const ir_program *p, arena *a, const ir_value *input, ir_v
 
 bool ir_interpret(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure)
 {
-    return interpret(p, a, input, output, failure, NULL, NULL);
+    return interpret(p, a, input, output, failure, NULL, NULL, NULL);
 }
 
 bool ir_interpret_traced(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure,
-                         ir_trace *trace)
+                         ir_trace *trace, const ir_stop *stop)
 {
-    return interpret(p, a, input, output, failure, NULL, trace);
+    return interpret(p, a, input, output, failure, NULL, trace, stop);
 }
 
 bool ir_interpret_lazily(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_faults *faults)
 {
     ir_failure smallest = {0};
     *faults = (ir_faults){0};
-    faults->needed = !interpret(p, a, input, output, &smallest, faults, NULL);
+    faults->needed = !interpret(p, a, input, output, &smallest, faults, NULL, NULL);
     return !faults->needed;
 }
 

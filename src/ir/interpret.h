@@ -18,6 +18,7 @@ typedef enum {
     IR_WRONG_SIZE,       /* too many elements */
     IR_WRONG_INDEX,      /* outside an array */
     IR_WRONG_ARITHMETIC, /* integer division */
+    IR_STOPPED,          /* somebody asked for it */
     IR_WRONG_EMPTY       /* a fold without seed of no elements */
 } ir_mistake;
 
@@ -31,11 +32,17 @@ typedef struct ir_failure { /* why a run failed */
     const char *message; /* in the arena */
 } ir_failure;
 
+typedef struct ir_stop { /* asked before every operation */
+    bool (*stops)(void *env);
+    void *env;
+} ir_stop;
+
 /* Runs a program: dims are bound from the inputs' extents (one name, one extent, else an error). Results are allocated
  * in `a`. Returns false with *failure set on a run-time error. */
 struct ir_trace;
 bool ir_interpret_traced(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure,
-                         struct ir_trace *trace); /* keeps there what `trace` sees; NULL: nowhere */
+                         struct ir_trace *trace,
+                         const ir_stop *stop); /* NULL: nothing does. Keeps there what `trace` sees; NULL: nowhere */
 bool ir_interpret(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_failure *failure);
 
 /* What a run found that goes on after elements have failed. */

@@ -16,7 +16,8 @@ typedef struct function { /* terms prepared for evaluation */
 
 typedef struct operation { /* an array node that is needed */
     function body, seed, shape;
-    function *boundary; /* STENCIL: what lies outside, per input */
+    function *boundary;     /* STENCIL: what lies outside, per input */
+    struct operation *part; /* CONTROL: its results, of which values are set */
     ir_value value;
     bool **missing; /* per component and element: it has no value; NULL: all have (interpreter.faults) */
 } operation;
@@ -42,6 +43,7 @@ typedef struct interpreter {
     struct ir_trace *trace; /* NULL: nobody listens */
     int64_t element;        /* that is computed now, of the operation */
     ir_faults *faults;      /* a run that goes on without the elements that fail; NULL: it does not */
+    const ir_stop *stop;    /* NULL: nobody does */
     bool ends;              /* something failed that is no element */
 } interpreter;
 
@@ -79,6 +81,19 @@ void interpret_lose(operation *op, int64_t element);                            
 
 /* The rows of a sort (interpret_sort.c). */
 void interpret_sort(interpreter *in, ir_id id);
+/* A region's program, run as part of another one: failures, and what is seen, are the other one's. */
+typedef struct interpret_call_of {
+    interpreter *in;
+    int64_t *dim;
+    bool *known; /* per extent: its value comes from outside */
+    ir_value *input;
+    bool ***missing;   /* per input, as in `operation` */
+    operation *output; /* values are set, elements belong to the arena */
+} interpret_call_of;
+bool interpret_program(const ir_program *p, const interpret_call_of *call);
+/* Runs a control whose operands are computed; its results are in operation->part. */
+bool interpret_control(interpreter *in, ir_id id);
+
 /* Computes the elements of an operation whose extents are known and whose operands are computed. */
 void interpret_elements(interpreter *in, ir_id id);
 

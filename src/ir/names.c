@@ -58,7 +58,8 @@ static void reach_fn(printer *pr, const ir_fn *fn)
 
 static bool has_own_shape(ir_kind kind)
 {
-    return kind == IR_INPUT || kind == IR_GENERATE || kind == IR_BACKPERMUTE || kind == IR_RESHAPE || kind == IR_PACK;
+    return kind == IR_INPUT || kind == IR_GENERATE || kind == IR_BACKPERMUTE || kind == IR_RESHAPE || kind == IR_PACK ||
+           kind == IR_PART;
 }
 
 static void reach_array(printer *pr, ir_id id)
@@ -69,6 +70,8 @@ static void reach_array(printer *pr, ir_id id)
     reach_all(pr, a->inputs, a->input);
     reach_fn(pr, a->fn);
     reach_all(pr, a->components, a->seed);
+    if (a->control)
+        reach_all(pr, a->control->values, a->control->value);
     for (uint32_t i = 0; a->stencil && i < a->inputs; i++) {
         reach_all(pr, ir_info(pr->p, a->input[i])->components, a->stencil[i].constant);
         reach_fn(pr, a->stencil[i].function);

@@ -99,13 +99,15 @@ static bool parse_output(parser *ps)
 typedef struct parts {
     ir_kind kind;
     uint32_t site, rank;
-    uint64_t keys; /* of a sort, 0: it compares by its function */
+    uint64_t keys;   /* of a sort, 0: it compares by its function */
+    uint32_t number; /* PART */
     unsigned flags;
     ir_id shape[IR_MAX_RANK];
     VEC(ir_type) type;
     ir_ids input, seed;
     VEC(ir_stencil) stencil;
     ir_fn *fn;
+    ir_control control;
     const void *data; /* of an input, NULL: none */
     size_t elements;  /* in it */
 } parts;
@@ -223,6 +225,140 @@ static bool parse_operands(parser *ps, parts *a)
     return !ps->message;
 }
 
+/* --- controls --- */
+
+static bool parse_count(parser *ps, uint32_t limit, uint32_t *out)
+{
+    uint64_t n;
+    if (!parser_number(ps, limit, &n))
+        return false;
+    *out = (uint32_t)n;
+    return true;
+}
+
+typedef VEC(uint32_t) numbers;
+
+/* "word (1, input 2, ...)" */
+static bool parse_numbers(parser *ps, const char *word, numbers *out)
+{
+    uint32_t n;
+    if (!parser_expect(ps, word) || !parser_expect(ps, "("))
+        return false;
+    while (!parser_is(ps, ")")) {
+        uint32_t passed = parser_accept(ps, "input") ? IR_PASSED : 0;
+        if (!parse_count(ps, UINT16_MAX, &n))
+            return false;
+        vec_push(ps->arena, out, n | passed);
+        if (!parser_accept(ps, ","))
+            break;
+    }
+    return parser_expect(ps, ")");
+}
+
+static bool parse_statement(parser *ps);
+static void join_checks(parser *ps);
+
+/* A program between braces, in which no name from outside is known. */
+static ir_program *parse_inside(parser *ps)
+{
+    parser around = *ps;
+    uint32_t depth = 0;
+    for (const ir_program *p = ps->p; p; p = p->outer)
+        depth++;
+    if (depth > IR_MOST_CONTROLS)
+        return parser_fail(ps, "controls within each other, %d deep at most, but found more", IR_MOST_CONTROLS), NULL;
+    if (!parser_expect(ps, "{"))
+        return NULL;
+    ps->p = ir_program_new(ps->arena);
+    ps->p->outer = around.p;
+    ps->p->plain = around.p->plain;
+    ir_follow_sites(ps->p);
+    memset(&ps->symbol, 0, sizeof ps->symbol);
+    memset(&ps->newest, 0, sizeof ps->newest);
+    memset(&ps->check, 0, sizeof ps->check);
+    memset(&ps->below, 0, sizeof ps->below);
+    while (!ps->message && !parser_is(ps, "}") && ps->token.kind != TOKEN_END)
+        if (parse_statement(ps))
+            parser_built(ps);
+        else if (parser_built(ps))
+            parser_fail(ps, "expected a statement");
+    if (!ps->message)
+        join_checks(ps);
+    ir_program *inside = ps->p;
+    ps->p = around.p;
+    ps->symbol.at = around.symbol.at;
+    ps->symbol.n = around.symbol.n;
+    ps->symbol.cap = around.symbol.cap;
+    ps->newest = around.newest;
+    ps->check.at = around.check.at;
+    ps->check.n = around.check.n;
+    ps->check.cap = around.check.cap;
+    ps->below = around.below;
+    return !ps->message && parser_expect(ps, "}") ? inside : NULL;
+}
+
+static bool parse_region(parser *ps, ir_region *r, uint32_t *results)
+{
+    numbers inputs = {0}, values = {0}, dims = {0}, result = {0};
+    if (!parser_expect(ps, "rounds") || !parse_count(ps, UINT16_MAX, &r->rounds) || !parser_expect(ps, "index") ||
+        !parse_count(ps, UINT16_MAX, &r->index) || !parse_numbers(ps, "inputs", &inputs) ||
+        !parse_numbers(ps, "values", &values) || !parse_numbers(ps, "extents", &dims) ||
+        !parse_numbers(ps, "results", &result))
+        return false;
+    r->program = parse_inside(ps);
+    if (!r->program)
+        return false;
+    if (inputs.n != r->program->input.n || values.n != dims.n)
+        return parser_fail(ps, "expected one input, and one extent, for each");
+    r->source = inputs.at;
+    r->values = values.n;
+    r->value = values.at;
+    r->dim = dims.at;
+    r->result = result.at;
+    *results = result.n;
+    return true;
+}
+
+static bool parse_control(parser *ps, parts *a)
+{
+    static const char *const forms[] = {"choice", "while", "repeat"};
+    ir_control *c = &a->control;
+    VEC(ir_region) region = {0};
+    ir_ids value = {0};
+    unsigned k = 0;
+    while (k < ARRAY_LENGTH(forms) && !parser_accept(ps, forms[k]))
+        k++;
+    if (k == ARRAY_LENGTH(forms))
+        return parser_fail(ps, "expected choice, while or repeat");
+    c->form = (uint8_t)k;
+    if (!parse_count(ps, UINT16_MAX, &c->parts) || !parser_expect(ps, "("))
+        return false;
+    if (!parser_is(ps, ")") && !parse_operands(ps, a))
+        return false;
+    if (!parser_expect(ps, ")") || !parser_expect(ps, "values") || !parser_expect(ps, "("))
+        return false;
+    if (!parser_is(ps, ")") && !parse_terms(ps, &value))
+        return false;
+    if (!parser_expect(ps, ")"))
+        return false;
+    while (parser_accept(ps, "region")) {
+        ir_region r = {0};
+        uint32_t results = 0;
+        if (!parse_region(ps, &r, &results))
+            return false;
+        uint32_t wanted = k == IR_WHILE ? (region.n ? c->parts + 1 : 1) : c->parts;
+        if (results != wanted)
+            return parser_fail(ps, "%u results, not %u", results, wanted);
+        vec_push(ps->arena, &region, r);
+    }
+    c->states = k == IR_CHOICE ? 0 : c->parts;
+    c->regions = region.n;
+    c->region = region.at;
+    c->values = value.n;
+    c->value = value.at;
+    return !ps->message;
+}
+
 static bool parse_parts(parser *ps, parts *a)
 {
     a->site = parse_site(ps);
@@ -236,10 +372,16 @@ static bool parse_parts(parser *ps, parts *a)
         a->flags |= parser_accept(ps, "indexed") ? IR_INDEXED : 0u;
         a->flags |= parser_accept(ps, "commutes") ? IR_COMMUTES : 0u;
     }
+    if (a->kind == IR_PART)
+        a->flags |= parser_accept(ps, "extent") ? IR_EXTENT : 0u;
     a->flags |= parser_accept(ps, "fused") ? IR_FUSED : 0u;
     a->flags |= parser_accept(ps, "step") ? IR_STEP : 0u;
+    if (a->kind == IR_CONTROL)
+        return parse_control(ps, a);
+    if (a->kind == IR_PART && !parse_count(ps, UINT16_MAX, &a->number))
+        return false;
     bool shaped = a->kind == IR_INPUT || a->kind == IR_GENERATE || a->kind == IR_BACKPERMUTE || a->kind == IR_RESHAPE ||
-                  (a->kind == IR_PACK && parser_is(ps, "["));
+                  a->kind == IR_PART || (a->kind == IR_PACK && parser_is(ps, "["));
     if (shaped && !parse_shape(ps, a))
         return false;
     if (a->kind == IR_INPUT)
@@ -251,7 +393,7 @@ static bool parse_parts(parser *ps, parts *a)
         return false;
     if ((a->kind == IR_FOLD || a->kind == IR_SCAN) && parser_accept(ps, "seed") && !parse_terms(ps, &a->seed))
         return false;
-    if (a->kind == IR_RESHAPE || a->kind == IR_FORCE || a->kind == IR_PACK || a->keys)
+    if (a->kind == IR_RESHAPE || a->kind == IR_FORCE || a->kind == IR_PACK || a->kind == IR_PART || a->keys)
         return !ps->message;
     a->fn = parse_fn(ps);
     return a->fn != NULL;
@@ -303,7 +445,7 @@ static ir_id build(parser *ps, const parts *a)
     ir_program *p = ps->p;
     const ir_id *input = a->input.at;
     bool single = a->kind == IR_BACKPERMUTE || a->kind == IR_RESHAPE || a->kind == IR_FOLD || a->kind == IR_SCAN ||
-                  a->kind == IR_FORCE || a->kind == IR_SORT;
+                  a->kind == IR_FORCE || a->kind == IR_SORT || a->kind == IR_PART;
     bool folds = a->kind == IR_FOLD || a->kind == IR_SCAN;
     if (single && a->input.n != 1)
         return parser_fail(ps, "%s takes one array, not %u", ir_kind_name(a->kind), a->input.n);
@@ -335,6 +477,10 @@ static ir_id build(parser *ps, const parts *a)
         return ir_stencil_new(p, a->site, a->fn, a->input.n, input, a->stencil.at);
     case IR_FORCE:
         return ir_force(p, a->site, input[0]);
+    case IR_CONTROL:
+        return ir_control_new(p, a->site, &a->control, a->input.n, input);
+    case IR_PART:
+        return ir_part(p, a->site, input[0], a->number, a->rank, a->shape, a->flags);
     default:
         return 0;
     }

@@ -9,20 +9,43 @@ static void mention(printer *pr, uint32_t site)
         pr->site.at[site] = 1;
 }
 
+static void mention_all(printer *pr);
+
+/* Places of the regions of a control: they have one table with the program around them. */
+static void mention_regions(printer *pr, const ir_control *c)
+{
+    for (uint32_t i = 0; i < c->regions; i++) {
+        printer inside;
+        printer_init(&inside, c->region[i].program, pr->out);
+        printer_collect(&inside, 0, NULL, true);
+        inside.site.at = pr->site.at;
+        inside.site.n = pr->site.n;
+        mention_all(&inside);
+    }
+}
+
+static void mention_all(printer *pr)
+{
+    const ir_program *p = pr->p;
+    for (uint32_t k = 0; k < pr->item.n; k++) {
+        const ir_node *n = ir_at(p, pr->item.at[k].id);
+        bool fails = n->kind == IR_OP && ir_op_guarded((ir_op)n->op, (ir_type)ir_at(p, p->arg.at[n->args])->type);
+        if (n->kind == IR_READ || n->kind >= IR_INPUT || fails)
+            mention(pr, n->site);
+        if (n->kind == IR_CONTROL)
+            mention_regions(pr, n->u.info->control);
+    }
+    for (uint32_t k = 0; k < p->check.n; k++)
+        mention(pr, p->check.at[k].site);
+}
+
 /* Places stand at the head, numbered in the order of the program's table. */
 static void print_sites(printer *pr)
 {
     const ir_program *p = pr->p;
     uint32_t number = 0;
     vec_resize(pr->arena, &pr->site, p->site.n);
-    for (uint32_t k = 0; k < pr->item.n; k++) {
-        const ir_node *n = ir_at(p, pr->item.at[k].id);
-        bool fails = n->kind == IR_OP && ir_op_guarded((ir_op)n->op, (ir_type)ir_at(p, p->arg.at[n->args])->type);
-        if (n->kind == IR_READ || n->kind >= IR_INPUT || fails)
-            mention(pr, n->site);
-    }
-    for (uint32_t k = 0; k < p->check.n; k++)
-        mention(pr, p->check.at[k].site);
+    mention_all(pr);
     for (uint32_t s = 1; s < pr->site.n; s++) {
         if (!pr->site.at[s])
             continue;
@@ -133,10 +156,60 @@ static void print_flags(printer *pr, const ir_node *n)
     } flags[] = {{IR_BACKPERMUTE, IR_SAFE, " safe"},  {IR_MAP, IR_INDEXED, " indexed"},
                  {IR_FOLD, IR_COMMUTES, " commutes"}, {IR_SCAN, IR_EXCLUSIVE, " exclusive"},
                  {IR_SCAN, IR_RIGHT, " right"},       {IR_SORT, IR_DESCENDING, " descending"},
-                 {IR_NONE, IR_FUSED, " fused"},       {IR_NONE, IR_STEP, " step"}};
+                 {IR_PART, IR_EXTENT, " extent"},     {IR_NONE, IR_FUSED, " fused"},
+                 {IR_NONE, IR_STEP, " step"}};
     for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)
         if (n->flags & flags[i].bit && (!flags[i].kind || flags[i].kind == (ir_kind)n->kind))
             text_add(pr->out, flags[i].word);
+}
+
+static void print_program(printer *pr);
+
+static void print_numbers(text *out, const char *word, uint32_t n, const uint32_t *number)
+{
+    text_printf(out, " %s (", word);
+    for (uint32_t i = 0; i < n; i++)
+        if (number[i] & IR_PASSED)
+            text_printf(out, "%sinput %u", i ? ", " : "", number[i] & ~(uint32_t)IR_PASSED);
+        else
+            text_printf(out, "%s%u", i ? ", " : "", number[i]);
+    text_add(out, ")");
+}
+
+/* The tables of a region, and its program between braces, with names of its own. */
+static void print_region(printer *pr, const ir_control *c, uint32_t number)
+{
+    const ir_region *r = &c->region[number];
+    uint32_t results = c->form == IR_WHILE ? (number ? c->parts + 1 : 1) : c->parts;
+    printer inside;
+    text_printf(pr->out, "    region rounds %u index %u", r->rounds, r->index);
+    print_numbers(pr->out, "inputs", r->program->input.n, r->source);
+    print_numbers(pr->out, "values", r->values, r->value);
+    print_numbers(pr->out, "extents", r->values, r->dim);
+    print_numbers(pr->out, "results", results, r->result);
+    text_add(pr->out, " {\n");
+    printer_init(&inside, r->program, pr->out);
+    printer_collect(&inside, 0, NULL, true);
+    inside.site.at = pr->site.at;
+    inside.site.n = pr->site.n;
+    print_program(&inside);
+    text_add(pr->out, "    }\n");
+}
+
+static void print_control(printer *pr, const ir_array *a)
+{
+    static const char *const forms[] = {"choice", "while", "repeat"};
+    const ir_control *c = a->control;
+    text_printf(pr->out, " %s %u (", forms[c->form], c->parts);
+    for (uint32_t i = 0; i < a->inputs; i++) {
+        text_add(pr->out, i ? ", " : "");
+        print_name(pr, printer_item(pr, a->input[i]));
+    }
+    text_add(pr->out, ") values (");
+    print_terms(pr, c->values, c->value);
+    text_add(pr->out, ")\n");
+    for (uint32_t i = 0; i < c->regions; i++)
+        print_region(pr, c, i);
 }
 
 static void print_label(printer *pr, const char *name)
@@ -163,8 +236,14 @@ static void print_array(printer *pr, ir_id id)
     text_add(pr->out, kind);
     print_site(pr, n->site);
     print_flags(pr, n);
+    if (n->kind == IR_CONTROL) {
+        print_control(pr, a);
+        return;
+    }
+    if (n->kind == IR_PART)
+        text_printf(pr->out, " %u", n->args);
     if (n->kind == IR_INPUT || n->kind == IR_GENERATE || n->kind == IR_BACKPERMUTE || n->kind == IR_RESHAPE ||
-        n->kind == IR_PACK) {
+        n->kind == IR_PACK || n->kind == IR_PART) {
         text_add(pr->out, " ");
         print_shape(pr, a);
     }
@@ -215,24 +294,31 @@ static void print_checks(printer *pr)
     }
 }
 
+static void print_program(printer *pr)
+{
+    const ir_program *p = pr->p;
+    text *out = pr->out;
+    for (uint32_t k = 0, number = 0; k < p->dim.n; k++) {
+        text_add(out, k ? ", " : "extents ");
+        print_dim(pr, k);
+        if (number < p->number.n && p->number.at[number].dim == k)
+            text_printf(out, " = %" PRId64, p->number.at[number++].value);
+    }
+    text_add(out, p->dim.n ? "\n" : "");
+    print_statements(pr);
+    print_checks(pr);
+    for (uint32_t k = 0; k < p->output.n; k++) {
+        text_add(out, k ? ", " : "output ");
+        print_array_name(pr, p->output.at[k]);
+    }
+    text_add(out, p->output.n ? "\n" : "");
+}
+
 void ir_print(const ir_program *p, text *out)
 {
     printer pr;
     printer_init(&pr, p, out);
     printer_collect(&pr, 0, NULL, true);
     print_sites(&pr);
-    for (uint32_t k = 0, number = 0; k < p->dim.n; k++) {
-        text_add(out, k ? ", " : "extents ");
-        print_dim(&pr, k);
-        if (number < p->number.n && p->number.at[number].dim == k)
-            text_printf(out, " = %" PRId64, p->number.at[number++].value);
-    }
-    text_add(out, p->dim.n ? "\n" : "");
-    print_statements(&pr);
-    print_checks(&pr);
-    for (uint32_t k = 0; k < p->output.n; k++) {
-        text_add(out, k ? ", " : "output ");
-        print_array_name(&pr, p->output.at[k]);
-    }
-    text_add(out, p->output.n ? "\n" : "");
+    print_program(&pr);
 }

@@ -40,7 +40,7 @@ static uint64_t hash_name(uint64_t h, const char *name)
     return name ? hash_bytes(name, strlen(name), h) : hash_mix(h, 1);
 }
 
-static uint32_t find_site(ir_program *p, ir_site site)
+static uint32_t find_own_site(ir_program *p, ir_site site)
 {
     uint64_t hash = hash_name(hash_name(hash_mix(site.line, site.wide), site.file), site.operation);
     site_key key = {p, site};
@@ -52,6 +52,25 @@ static uint32_t find_site(ir_program *p, ir_site site)
     site.operation = site.operation ? arena_string(p->arena, site.operation) : NULL;
     vec_push(p->arena, &p->site, site);
     intern_add(p->arena, &p->state->sites, hash, id);
+    return id;
+}
+
+void ir_follow_sites(ir_program *p)
+{
+    for (uint32_t i = p->site.n; p->outer && i < p->outer->site.n; i++)
+        vec_push(p->arena, &p->site, p->outer->site.at[i]);
+}
+
+/* In the outermost program's table, of which those of regions are copies. */
+static uint32_t find_site(ir_program *p, ir_site site)
+{
+    ir_program *around[IR_MOST_CONTROLS + 1];
+    uint32_t n = 0;
+    for (; p->outer && n <= IR_MOST_CONTROLS; p = p->outer)
+        around[n++] = p;
+    uint32_t id = find_own_site(p, site);
+    while (n-- > 0)
+        ir_follow_sites(around[n]);
     return id;
 }
 
@@ -184,7 +203,8 @@ static bool fails_itself(const ir_program *p, const ir_node *n, const ir_id *arg
     if (divisor->kind == IR_OP && divisor->op == OP_MAX) { /* max(x, c) with c > 0 is neither 0 nor -1 */
         for (uint32_t i = 0; i < divisor->n; i++) {
             const ir_node *bound = &p->node.at[p->arg.at[divisor->args + i]];
-            if (bound->kind == IR_CONST && bound->u.literal && (!ir_type_signed(t) || ir_i64_bits(t, bound->u.literal) > 0))
+            if (bound->kind == IR_CONST && bound->u.literal &&
+                (!ir_type_signed(t) || ir_i64_bits(t, bound->u.literal) > 0))
                 return false;
         }
     }

@@ -51,6 +51,9 @@ typedef enum {
                    `keys` components are compared, one after the other; or fn(left..., right...) -> left comes before right.
                    DESCENDING: from the greatest to the least. NaNs, which are equal, come last in both, -0 before 0 */
     IR_FORCE,   /* to memory, a fusion barrier */
+    IR_CONTROL, /* programs within the program, of which the run chooses, or which it repeats: see ir_control. It has no
+                   elements itself, IR_PART reads its results */
+    IR_PART,    /* result number `args` of input 0, a control. EXTENT: of rank 0, and an extent of another part */
     IR_KIND_COUNT
 } ir_kind;
 
@@ -59,6 +62,7 @@ enum {
     IR_LINEAR = 2,   /* IR_READ */
     IR_INDEXED = 4,  /* IR_MAP */
     IR_COMMUTES = 8, /* IR_FOLD: the operator commutes */
+    IR_EXTENT = 1,    /* IR_PART */
     IR_EXCLUSIVE = 1, /* IR_SCAN: an element does not take part in its own result */
     IR_DESCENDING = 1, /* IR_SORT by keys */
     IR_RIGHT = 2,     /* IR_SCAN: from the right end; the operator's left operand is still the one further left */
@@ -100,6 +104,41 @@ typedef struct ir_stencil {
     ir_fn *function;        /* IR_FUNCTION: fn(index of the position outside...) -> components */
 } ir_stencil;
 
+/* A program within a program: arrays come in as its inputs, numbers from outside as some of its extents. It shares the
+ * table of places with the program around it (ir_program.outer), and has no data of its own. */
+typedef struct ir_region {
+    struct ir_program *program;
+    uint32_t *source; /* per input of the program: which input of the control it is */
+    uint32_t values;  /* extents of the program whose values come from outside: */
+    uint32_t *value;  /* which of the control's values each is, */
+    uint32_t *dim;    /* and the number of the extent in the program */
+    uint32_t index;   /* REPEAT: 1 + the number of the extent that is the number of the round, from 0; 0: none is */
+    uint32_t rounds;  /* REPEAT: how many it goes at once; 1, but for the second region */
+    uint32_t *result; /* per result: the number of an output, or IR_PASSED and the number of an input of the program */
+} ir_region;
+
+enum { IR_PASSED = 1 << 30, IR_MOST_CONTROLS = 16 /* within each other */ };
+
+typedef enum {
+    IR_CHOICE, /* regions 0 and 1: computed if value 0 (bool) holds, and otherwise. No states; results: the parts */
+    IR_WHILE,  /* region 0: of the state, whether to begin (its only result); region 1: of the state, the next state, and,
+                  as last result, whether to go on with that */
+    IR_REPEAT  /* value 0 (i64): how often. Region 0: of the state, the next one; region 1, if there is one, several
+                  rounds at once */
+} ir_control_form;
+
+typedef struct ir_control {
+    uint8_t form;
+    uint32_t states; /* of a loop: inputs [0, states) are the initial state, its regions' first inputs the state. All other
+                        inputs are what regions use from outside */
+    uint32_t parts;  /* results; loops: the states */
+    uint32_t regions;
+    ir_region *region;
+    uint32_t values;
+    ir_id *value; /* closed terms, i64 but for a CHOICE's first */
+    uint32_t depth; /* 1 + the largest of the controls inside */
+} ir_control;
+
 /* What an array node has beside its operands. */
 typedef struct ir_array {
     uint8_t rank;
@@ -112,6 +151,7 @@ typedef struct ir_array {
     ir_fn *fn;               /* NULL if the operation has none */
     ir_id *seed;             /* FOLD, SCAN: a closed scalar term per component, or NULL */
     ir_stencil *stencil;     /* STENCIL: one per input */
+    ir_control *control;     /* CONTROL */
     const char *name;        /* the user's operation ("zip_with", "replicate"), for messages, text and explain */
     const void *data; /* INPUT: its elements, if the program brings them along: contiguous, one component, constant
                        * extents; such inputs stand behind those that calls give. NULL: a parameter */
@@ -171,6 +211,7 @@ typedef struct ir_program {
     VEC(ir_error) error;
     VEC(ir_error) warning; /* of a program that is correct, but perhaps not what was meant; one a place */
     const char *signature; /* of a program that was read, if its text has one; NULL otherwise */
+    struct ir_program *outer; /* that this one is a region of: its places are numbered as the outermost one's; NULL: none */
     bool plain;            /* scalar operators and conditions are built as they are asked for: nothing is simplified */
     intern_table scalars;
     struct ir_state *state; /* of the builders alone (intern.h) */
@@ -201,6 +242,7 @@ static inline const ir_array *ir_info(const ir_program *p, ir_id id) /* array no
     return p->node.at[id].u.info;
 }
 
+void ir_follow_sites(ir_program *p); /* of a region's program: those of the program around it are there, too */
 uint32_t ir_site_wide(ir_program *p, uint32_t site, unsigned wide); /* the same with more `wide`; 0 stays 0 */
 /* The site of a read or a backpermute at these indices: that given, with `wide` as they are; 0 stays 0. */
 uint32_t ir_site_of_indices(ir_program *p, uint32_t site, uint32_t n, const ir_id *index);
@@ -290,6 +332,11 @@ ir_id ir_count_of_pack(const ir_program *p, ir_id extent, ir_id keep);
 ir_id ir_sort(ir_program *p, uint32_t site, uint32_t keys, ir_fn *fn, ir_id source, unsigned flags);
 ir_id ir_stencil_new(ir_program *p, uint32_t site, ir_fn *fn, uint32_t inputs, const ir_id *input, const ir_stencil *stencil);
 ir_id ir_force(ir_program *p, uint32_t site, ir_id source);
+/* A control (copied, but for its programs) with its inputs, and its results (control.c). A part's extents are what is
+ * known of them outside: extents there, or reads of parts that are marked as extents. */
+ir_id ir_control_new(ir_program *p, uint32_t site, const ir_control *control, uint32_t inputs, const ir_id *input);
+ir_id ir_part(ir_program *p, uint32_t site, ir_id control, uint32_t number, unsigned rank, const ir_id *shape, unsigned flags);
+bool ir_is_part_extent(const ir_program *p, ir_id extent); /* a read of a part that is an extent? */
 void ir_fuse(ir_program *p, ir_id array); /* sets IR_FUSED */
 ir_id ir_mark_step(ir_program *p, ir_id array); /* sets IR_STEP; the array, also if it is 0 */
 void ir_output(ir_program *p, ir_id array);

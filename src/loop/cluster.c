@@ -67,6 +67,8 @@ static l_class class_of(const l_fusing *c, ir_id id)
 {
     ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
     const l_node *n = l_at(c->node, id);
+    if (kind == IR_CONTROL || kind == IR_PART)
+        return L_CLASS_CONTROL;
     if (kind == IR_SCAN || kind == IR_PACK)
         return L_CLASS_ROW;
     if (kind == IR_SORT)
@@ -157,7 +159,9 @@ static void put_anchor(l_fusing *c, ir_id id)
     c->sides[id] = at.sides;
     c->sweep[id] = at.sweep;
     uint64_t key = key_of(c, id);
-    for (uint32_t i = 0; i < n->dep.n && c->options->fuse; i++) {
+    if (ir_at(c->p, id)->kind == IR_PART)
+        join(c, ir_info(c->p, id)->input[0], id);
+    for (uint32_t i = 0; i < n->dep.n && c->options->fuse && c->class[id] != L_CLASS_CONTROL; i++) {
         ir_id from = n->dep.at[i].array;
         l_access access = n->dep.at[i].access;
         l_why why;
@@ -217,7 +221,7 @@ static void join_small(l_fusing *c)
             add_load(c, &of[find(c, id)], id);
     for (ir_id id = 1; id < c->out->nodes; id++) {
         if (!l_at(c->node, id)->anchor || find(c, id) != id || c->class[id] == L_CLASS_STENCIL ||
-            c->class[id] == L_CLASS_SORT || c->sides[id] & SIDE_ROW)
+            c->class[id] == L_CLASS_SORT || c->class[id] == L_CLASS_CONTROL || c->sides[id] & SIDE_ROW)
             continue;
         uint64_t key = key_of(c, id);
         ir_id other = map64_get(&open, key);
@@ -298,11 +302,12 @@ static void add_op(l_fusing *c, l_cluster *cluster, ir_id id)
 {
     ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
     l_op op = {.term = id, .outer = c->outer[id]};
-    op.kind = kind == IR_FOLD   ? L_FOLD
-              : kind == IR_SCAN ? L_SCAN
-              : kind == IR_PACK ? L_PACK
-              : kind == IR_SORT ? L_SORT
-                                : L_ELEMENT;
+    op.kind = kind == IR_FOLD                         ? L_FOLD
+              : kind == IR_SCAN                       ? L_SCAN
+              : kind == IR_PACK                       ? L_PACK
+              : kind == IR_SORT                       ? L_SORT
+              : kind == IR_CONTROL || kind == IR_PART ? L_RESULT
+                                                      : L_ELEMENT;
     cluster->flops += l_at(c->node, id)->flops;
     if (kind == IR_FOLD)
         add_staged(c, cluster, id);
@@ -375,6 +380,12 @@ static void emit_row_loop(l_fusing *c, const anchors *g)
  * a loop of its own, behind the folds that it reads. */
 static void emit_part(l_fusing *c, const anchors *g)
 {
+    if (c->class[g->at[0]] == L_CLASS_CONTROL) {
+        l_cluster *control = new_cluster(c, g->at[0]);
+        for (uint32_t i = 0; i < g->n; i++)
+            add_op(c, control, g->at[i]);
+        return;
+    }
     if (l_rows_needed(c->p, c->node, g->n, g->at, c->slot)) {
         emit_row_loop(c, g);
         return;

@@ -43,6 +43,7 @@ typedef enum {
     L_NOT_SORT,       /* a sort goes over whole rows, several times, in loops of its own */
     L_NOT_CLASS,      /* the loops have different combination trees or neighbourhood handling */
     L_NOT_BOUNDARY,   /* a wrapped stencil needs far rows */
+    L_NOT_CONTROL,    /* one of them is a loop or choice of arrays, which takes and gives what is in memory */
     L_NOT_ENABLED     /* fusion is switched off */
 } l_why;
 
@@ -57,7 +58,8 @@ typedef enum {
     L_FOLD,
     L_SCAN, /* its result is an element, computed with a carry from the element before */
     L_PACK, /* stores some elements of the loop, one behind the other */
-    L_SORT  /* stores the elements of a row in another order */
+    L_SORT, /* stores the elements of a row in another order */
+    L_RESULT /* of a control: stored where it is made */
 } l_kind;
 
 typedef struct l_op { /* an anchor in its cluster */
@@ -79,7 +81,8 @@ typedef enum {
     L_CLASS_STENCIL,
     L_CLASS_FOLD,
     L_CLASS_ROW, /* sweeps over rows, elements in order: scans and packs, and folds whose results the same row reads */
-    L_CLASS_SORT /* one sort, alone */
+    L_CLASS_SORT, /* one sort, alone */
+    L_CLASS_CONTROL /* no loop: programs within the program, run by the plan. Its operations: the control, its parts */
 } l_class;
 
 typedef struct l_cluster {

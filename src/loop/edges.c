@@ -19,6 +19,10 @@ bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *
     ir_kind kind = (ir_kind)ir_at(p, from)->kind;
     if (kind == IR_INPUT)
         return *why = L_NOT_INPUT, false;
+    if (kind == IR_PART || ir_at(p, to)->kind == IR_CONTROL)
+        return *why = L_NOT_CONTROL, false;
+    if (kind == IR_CONTROL)
+        return *why = L_FUSED_REGISTER, true;
     if (!c->options->fuse)
         return *why = L_NOT_ENABLED, false;
     if ((kind == IR_FOLD || c->outer[from]) && fusable_after_row(c, from, to, access))
@@ -180,9 +184,10 @@ void l_find_edges(l_fusing *c)
             continue;
         const ir_array *info = ir_info(c->p, id);
         ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
-        for (uint32_t i = 0; i < info->inputs; i++)
+        for (uint32_t i = 0; i < info->inputs && kind != IR_PART; i++)
             add_edge(c, info->input[i], id,
-                     kind == IR_STENCIL                             ? L_HALO
+                     kind == IR_CONTROL                             ? L_HOST
+                     : kind == IR_STENCIL                           ? L_HALO
                      : kind == IR_BACKPERMUTE || kind == IR_RESHAPE ? L_VIEW
                                                                     : L_SAME);
         opt_ids ids = {0};

@@ -22,6 +22,7 @@ const char *l_why_text(l_why why)
         [L_NOT_FORCED] = "not fused: forced to memory by the program",
         [L_NOT_CLASS] = "not fused: the loops are of different kinds (combination tree, neighbourhood)",
         [L_NOT_BOUNDARY] = "not fused: a wrapped boundary needs far rows",
+        [L_NOT_CONTROL] = "not fused: a loop or choice of arrays takes and gives whole arrays in memory",
         [L_NOT_ENABLED] = "not fused: fusion is switched off",
     };
     return sentence[why];
@@ -61,7 +62,7 @@ static void add_alike(likenesses *all, const char *key, uint32_t number)
 
 static void print_head(const l_shown *s, const l_cluster *c, text *out)
 {
-    static const char *const class[] = {"loop", "stencil loop", "fold loop", "row loop", "sort"};
+    static const char *const class[] = {"loop", "stencil loop", "fold loop", "row loop", "sort", "control"};
     text_printf(out, "%s%s over ", c->class == L_CLASS_FOLD && c->ordered ? "ordered " : "", class[c->class]);
     l_print_rate(s->l, c, out);
     if (c->class == L_CLASS_ROW)
@@ -72,7 +73,7 @@ static void print_head(const l_shown *s, const l_cluster *c, text *out)
 /* what an operation does in a row loop, and when */
 static void print_in_row(const l_op *op, text *out)
 {
-    static const char *const kind[] = {"element", "fold", "scan", "pack"};
+    static const char *const kind[] = {"element", "fold", "scan", "pack", "result"};
     if (op->outer)
         text_printf(out, ", once a row before sweep %u", op->sweep);
     else

@@ -3,11 +3,9 @@
 
 #include <string.h>
 
-static const char *const class_name[] = {[L_CLASS_PLAIN] = "loop",
-                                         [L_CLASS_STENCIL] = "stencil loop",
-                                         [L_CLASS_FOLD] = "fold loop",
-                                         [L_CLASS_ROW] = "row loop",
-                                         [L_CLASS_SORT] = "sort"};
+static const char *const class_name[] = {[L_CLASS_PLAIN] = "loop",     [L_CLASS_STENCIL] = "stencil loop",
+                                         [L_CLASS_FOLD] = "fold loop", [L_CLASS_ROW] = "row loop",
+                                         [L_CLASS_SORT] = "sort",      [L_CLASS_CONTROL] = "control"};
 
 /* The words of the JSON form: fixed, unlike the sentences of l_why_text. */
 static const char *const answer_name[] = {
@@ -15,6 +13,7 @@ static const char *const answer_name[] = {
     [L_NOT_RATE] = "rate",         [L_NOT_RANDOM] = "random",       [L_NOT_AFTER] = "after",   [L_NOT_COST] = "cost",
     [L_NOT_CAP] = "cap",           [L_NOT_SORT] = "sort",           [L_NOT_FORCED] = "forced", [L_NOT_CLASS] = "class",
     [L_NOT_BOUNDARY] = "boundary", [L_NOT_ENABLED] = "disabled",    [L_FUSED_SWEEP] = "sweep", [L_NOT_ROW] = "row",
+    [L_NOT_CONTROL] = "control",
 };
 
 /* A string in quotes, as JSON and Graphviz both read it. Bytes that are not ASCII are taken for UTF-8. */

@@ -10,6 +10,7 @@ static bool always_stored(const l_fusing *c, ir_id id)
     case IR_FORCE:
     case IR_PACK:
     case IR_SORT:
+    case IR_PART:
         return true;
     case IR_FOLD:
         return !at || c->out->cluster.at[at - 1].class != L_CLASS_ROW;

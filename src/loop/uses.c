@@ -108,9 +108,14 @@ static void scan(uses *u, ir_id id)
         for (unsigned c = 0; c < info->components; c++)
             use_closed(u, id, info->seed[c], L_HOST); /* an argument of the launch */
     scan_fn(u, id, info->fn);
+    for (uint32_t i = 0; info->control && i < info->control->values; i++)
+        use_closed(u, id, info->control->value[i], L_HOST);
     for (uint32_t i = 0; i < info->inputs; i++) {
         ir_id from = info->input[i];
-        l_access access = kind == IR_STENCIL ? L_HALO : kind == IR_BACKPERMUTE || kind == IR_RESHAPE ? L_VIEW : L_SAME;
+        l_access access = kind == IR_CONTROL                             ? L_HOST
+                          : kind == IR_STENCIL                           ? L_HALO
+                          : kind == IR_BACKPERMUTE || kind == IR_RESHAPE ? L_VIEW
+                                                                         : L_SAME;
         use(u, id, from, access);
         if (kind == IR_BACKPERMUTE)
             l_at(u->node, from)->grows |= ignores_index(u, info->fn);
@@ -135,7 +140,7 @@ bool l_rows_possible(const ir_program *p, const l_nodes *nodes, ir_id stencil, i
 {
     const ir_array *info = ir_info(p, stencil);
     ir_kind kind = (ir_kind)ir_at(p, from)->kind;
-    if (!l_at(nodes, from)->anchor || kind == IR_FOLD || kind == IR_FORCE || info->rank > 2 ||
+    if (!l_at(nodes, from)->anchor || kind == IR_FOLD || kind == IR_FORCE || kind == IR_PART || info->rank > 2 ||
         !l_same_shape(info, ir_info(p, from)))
         return false;
     for (uint32_t i = 0; i < info->inputs; i++)
@@ -180,6 +185,8 @@ static bool choose_anchor(uses *u, ir_id id, l_why *why)
         return *why = L_NOT_AFTER, true;
     if (kind == IR_FORCE)
         return *why = L_NOT_FORCED, true;
+    if (kind == IR_CONTROL || kind == IR_PART)
+        return *why = L_NOT_CONTROL, true;
     if (n->output || n->uses[L_HOST])
         return *why = L_NOT_RATE, true;
     if (!u->options->fuse)
@@ -275,7 +282,7 @@ static l_access operand_access(const ir_array *info, ir_kind kind, uint32_t i)
 {
     if (kind == IR_STENCIL)
         return info->stencil[i].boundary == IR_WRAP ? L_RANDOM : L_HALO;
-    return kind == IR_BACKPERMUTE ? L_RANDOM : L_SAME;
+    return kind == IR_CONTROL ? L_HOST : kind == IR_BACKPERMUTE ? L_RANDOM : L_SAME;
 }
 
 static void operands(uses *u, ir_id id)
@@ -325,6 +332,13 @@ static void shape_reads(uses *u, ir_id id)
     const ir_array *info = ir_info(u->p, id);
     l_view view = l_view_unknown();
     opt_ids ids = {0};
+    if (info->control)
+        opt_reach(u->p, u->p->arena, info->control->values, info->control->value, &ids);
+    for (uint32_t i = 0; i < ids.n; i++)
+        if (ir_at(u->p, ids.at[i])->kind == IR_READ)
+            add_dep(u, id, ir_at(u->p, ids.at[i])->array, L_HOST, &view);
+    if (ir_at(u->p, id)->kind == IR_PART) /* known with the part */
+        return;
     for (unsigned d = 0; d < info->rank && ir_at(u->p, id)->kind != IR_PACK; d++) {
         ir_kind kind = (ir_kind)ir_at(u->p, info->shape[d])->kind;
         if (kind == IR_CONST || kind == IR_DIM)

@@ -20,6 +20,7 @@ static void need(search *s, ir_id array, uint32_t component)
 
 static void need_all(search *s, ir_id array)
 {
+    s->live[array] = true; /* a control has no components */
     for (uint32_t c = 0; c < ir_info(s->p, array)->components; c++)
         need(s, array, c);
 }
@@ -78,6 +79,8 @@ static void look_at(search *s, ir_id id)
     look(s, 0, info->rank, info->shape);
     if (info->seed)
         look(s, 0, info->components, info->seed);
+    if (info->control)
+        look(s, 0, info->control->values, info->control->value);
     look_at_stencils(s, id);
     if (info->fn)
         look(s, id, info->fn->results, info->fn->result);

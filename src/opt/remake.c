@@ -114,6 +114,14 @@ void opt_remake_array(opt_remake *r, ir_id id)
         memcpy(info.shape, shape, info.rank * sizeof(ir_id));
         changed = true;
     }
+    if (old->control) {
+        ir_id *value = remade_closed(r, old->control->values, old->control->value);
+        if (value != old->control->value) {
+            info.control = arena_copy(p->arena, old->control, sizeof(*info.control));
+            info.control->value = value;
+            changed = true;
+        }
+    }
     if (old->stencil)
         changed |= remake_stencil(r, id, &info, old);
     bool other_input = false;

@@ -308,12 +308,50 @@ static void launches(planner *pl, uint32_t cluster)
     }
 }
 
+/* The number of a control among those of the program. */
+static uint32_t control_number(const planner *pl, ir_id id)
+{
+    uint32_t number = 0;
+    for (ir_id k = 1; k < id; k++)
+        number += ir_at(pl->p, k)->kind == IR_CONTROL;
+    return number;
+}
+
+static void add_control(planner *pl, uint32_t cluster)
+{
+    const l_cluster *from = pl->code[cluster].loop;
+    const ir_id id = from->op.at[0].term;
+    const ir_array *info = ir_info(pl->p, id);
+    plan_control c = {.array = id, .form = (ir_control_form)info->control->form, .of = info->control};
+    uint32_t buffer = 0;
+    c.site = ir_at(pl->p, id)->site;
+    c.number = control_number(pl, id);
+    for (uint32_t i = 0; i < info->inputs; i++) {
+        plan_find(pl->out, info->input[i], 0, &buffer);
+        vec_push(pl->arena, &c.input, buffer);
+    }
+    vec_resize(pl->arena, &c.part, info->control->parts);
+    for (uint32_t i = 1; i < from->op.n; i++)
+        if (plan_find(pl->out, from->op.at[i].term, 0, &buffer))
+            c.part.at[ir_at(pl->p, from->op.at[i].term)->args] = buffer + 1;
+    for (uint32_t i = 0; i < info->control->values; i++)
+        vec_push(pl->arena, &c.value, host_term(pl, info->control->value[i]));
+    for (uint32_t k = 0; k < pl->out->cluster.at[cluster].reads.n; k++)
+        vec_push(pl->arena, &c.whole, pl->out->cluster.at[cluster].reads.at[k]);
+    for (uint32_t k = 0; k < pl->out->cluster.at[cluster].writes.n; k++)
+        vec_push(pl->arena, &c.whole, pl->out->cluster.at[cluster].writes.at[k]);
+    vec_push(pl->arena, &pl->out->control, c);
+    pl->out->cluster.at[cluster].control = pl->out->control.n;
+}
+
 static void clusters(planner *pl)
 {
     for (uint32_t i = 0; i < pl->clusters; i++) {
         const sk_cluster *code = &pl->code[i];
         const l_cluster *from = code->loop;
-        vec_push(pl->arena, &pl->out->cluster, ((plan_cluster){.carries = sk_carries(code), .sorts = sk_sorts(code)}));
+        const bool control = from->class == L_CLASS_CONTROL;
+        vec_push(pl->arena, &pl->out->cluster,
+                 ((plan_cluster){.carries = !control && sk_carries(code), .sorts = !control && sk_sorts(code)}));
         for (uint32_t k = 0; k < from->op.n; k++) {
             const l_op *op = &from->op.at[k];
             const ir_array *info = ir_info(pl->p, op->term);
@@ -330,7 +368,10 @@ static void clusters(planner *pl)
         pl->out->cluster.at[i].shape = add_shape(pl, from->rank, from->shape, pl->out->cluster.at[i].site);
         for (uint32_t k = 0; k < from->reads.n; k++)
             use_buffers(pl, i, from->reads.at[k], false);
-        launches(pl, i);
+        if (control)
+            add_control(pl, i);
+        else
+            launches(pl, i);
     }
 }
 
@@ -404,6 +445,9 @@ static uint32_t *sort_host(planner *pl)
         pl->out->check.at[i].left = to[pl->out->check.at[i].left];
         pl->out->check.at[i].right = to[pl->out->check.at[i].right];
     }
+    for (uint32_t i = 0; i < pl->out->control.n; i++)
+        for (uint32_t k = 0; k < pl->out->control.at[i].value.n; k++)
+            pl->out->control.at[i].value.at[k] = to[pl->out->control.at[i].value.at[k]];
     for (uint32_t i = 0; i < pl->out->binding.n; i++)
         if (!pl->out->binding.at[i].named)
             pl->out->binding.at[i].number = to[pl->out->binding.at[i].number];
@@ -446,6 +490,8 @@ static void put_off_shapes(planner *pl)
         needed_at(pl, stage, c->shape, s);
         for (uint32_t k = 0; k < c->writes.n; k++)
             needed_at(pl, stage, out->buffer.at[c->writes.at[k]].room, s);
+        for (uint32_t k = 0; k < c->reads.n && c->control; k++) /* its programs are told the extents */
+            needed_at(pl, stage, out->buffer.at[c->reads.at[k]].shape, s);
     }
     for (uint32_t i = 0; i < pl->looked_at.n; i++)
         if (plan_find(out, pl->looked_at.at[i], 0, &first))
@@ -475,6 +521,10 @@ static void put_off(planner *pl)
         used_at(stage, out->check.at[i].left, pl->check_stage.at[i]);
         used_at(stage, out->check.at[i].right, pl->check_stage.at[i]);
     }
+    for (uint32_t i = 0; i < out->cluster.n; i++)
+        for (uint32_t k = 0; out->cluster.at[i].control && k < out->control.at[out->cluster.at[i].control - 1].value.n;
+             k++)
+            used_at(stage, out->control.at[out->cluster.at[i].control - 1].value.at[k], i);
     for (uint32_t i = n; i-- > 0;) {
         const host_step *s = &out->host.step.at[i];
         if (stage[i] == UINT32_MAX || !pl->step_stage.at[i])
@@ -540,6 +590,11 @@ static void push_sort(planner *pl, const plan_cluster *c, uint32_t cluster)
 static void push_cluster(planner *pl, uint32_t cluster)
 {
     const plan_cluster *c = &pl->out->cluster.at[cluster];
+    static const plan_op of_form[] = {[IR_CHOICE] = PLAN_IF, [IR_WHILE] = PLAN_WHILE, [IR_REPEAT] = PLAN_REPEAT};
+    if (c->control) {
+        push(pl, of_form[pl->out->control.at[c->control - 1].form], c->control - 1, 0);
+        return;
+    }
     if (c->sorts) {
         push_sort(pl, c, cluster);
         return;
@@ -572,7 +627,7 @@ static void steps(planner *pl)
         if (s == pl->clusters)
             break;
         const plan_cluster *c = &pl->out->cluster.at[s];
-        for (uint32_t k = 0; k < c->writes.n; k++)
+        for (uint32_t k = 0; k < c->writes.n && !c->control; k++)
             push(pl, PLAN_ALLOC, c->writes.at[k], 0);
         push_cluster(pl, s);
         free_after(pl, s);

@@ -34,9 +34,15 @@ typedef enum {
     PLAN_SWAP,     /* buffer index and buffer `last` change their memory */
     PLAN_FREE,     /* buffer */
     PLAN_COPY,     /* result: from an input, or from an earlier result */
-    /* Regions: the steps behind this one, up to step `last`, are the body. */
-    PLAN_ROUNDS /* cluster: again and again while its last launch left several partial results a row, or rows that
-                   are not sorted */
+    /* Regions. The bodies of the first three are plans of their own, for the programs within the program: what comes in
+     * are buffers and values of this plan. What a round gives becomes the state of the next where it is, and the last
+     * state becomes the parts' buffers; nothing is copied, but what goes to the caller's memory. Else the steps behind
+     * this one, up to step `last`, are the body. */
+    PLAN_IF,     /* control: one of its plans */
+    PLAN_WHILE,  /* control: its second plan, as long as it says so, if the first one does */
+    PLAN_REPEAT, /* control: its plan, so often */
+    PLAN_ROUNDS  /* cluster: again and again while its last launch left several partial results a row, or rows that
+                    are not sorted */
 } plan_op;
 
 typedef struct plan_step { /* in the order in which they are written down: the body of a region follows it */
@@ -92,6 +98,19 @@ typedef struct plan_binding {  /* one extent of a parameter */
     uint32_t number; /* named: of the extent; else a host step */
 } plan_binding;
 
+typedef struct plan_control { /* a control (ir/term.h) */
+    ir_id array;
+    ir_control_form form;
+    uint32_t number; /* among the controls of the program, whatever its clusters: by their ids */
+    uint32_t site;
+    const ir_control *of;
+    VEC(uint32_t) input; /* per input: the buffer of its first component; neighbours follow */
+    VEC(uint32_t) part;  /* per part: 1 + the buffer of its first component, 0: nobody reads it */
+    VEC(uint32_t) value; /* host steps */
+    VEC(uint32_t) whole; /* all buffers of inputs and parts */
+    VEC(bool) dies;      /* per input: nobody reads it afterwards, and it is nobody's but the plan's */
+} plan_control;
+
 typedef struct plan_cluster {
     uint32_t shape;         /* its iteration space */
     uint32_t site;          /* of its last operation */
@@ -102,6 +121,7 @@ typedef struct plan_cluster {
     bool carries;           /* launches may share words, all zero before the first (SK_STATE) */
     bool sorts;             /* the same, whatever they are; and memory beside the result */
     uint32_t launch, launches; /* its first, and how many */
+    uint32_t control;          /* 1 + number in plan.control; 0: it is a loop */
 } plan_cluster;
 
 /* A kernel's launch. Components of its partial results are neighbours: `in` and `out` are the first. */
@@ -125,6 +145,7 @@ typedef struct plan {
     VEC(plan_binding) binding;
     VEC(plan_cluster) cluster;
     VEC(plan_launch) launch;
+    VEC(plan_control) control;
     VEC(const char *) dim;  /* names */
     VEC(ir_number) number;  /* those whose values are known */
     VEC(const char *) name; /* per buffer, of the operation, for print */
@@ -135,7 +156,8 @@ typedef struct plan {
     map64 buffer_of; /* array << 8 | component -> 1 + buffer */
 } plan;
 
-/* Makes the plan of a program's clusters for a device, in the program's arena; adds no terms. Linear but for sorting. */
+/* Makes the plan of a program's clusters for a device, in the program's arena; adds no terms. Linear but for sorting.
+ */
 plan *plan_make(const sk_program *s, const sk_options *options);
 void plan_print(const plan *p, text *out);
 

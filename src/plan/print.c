@@ -182,6 +182,40 @@ static bool told(const plan *p, const plan_step *s)
     }
 }
 
+static void print_arrays(const plan *p, const char *what, uint32_t n, const uint32_t *buffer, unsigned depth, text *out)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        indent(depth + 1, out);
+        text_printf(out, "%s ", what);
+        print_buffer(p, buffer[i], out);
+        text_add(out, "\n");
+    }
+}
+
+/* Its plans are printed where all plans of a program are. */
+static void print_control(const plan *p, const plan_control *c, unsigned depth, text *out)
+{
+    if (c->form == IR_CHOICE) {
+        text_add(out, "if ");
+        print_host(p, c->value.at[0], out);
+        text_printf(out, ": plan %u.0, else plan %u.1\n", c->number, c->number);
+    } else if (c->form == IR_WHILE) {
+        text_printf(out, "while plan %u.0, then as long as it says so: plan %u.1\n", c->number, c->number);
+    } else {
+        text_add(out, "repeat ");
+        print_host(p, c->value.at[0], out);
+        text_printf(out, " times: plan %u.0", c->number);
+        if (c->of->regions > 1)
+            text_printf(out, ", or %u rounds at once: plan %u.1", c->of->region[1].rounds, c->number);
+        text_add(out, "\n");
+    }
+    print_arrays(p, c->form == IR_CHOICE ? "uses" : "begins with", c->of->states, c->input.at, depth, out);
+    print_arrays(p, "uses", c->input.n - c->of->states, c->input.at + c->of->states, depth, out);
+    for (uint32_t k = 0; k < c->part.n; k++)
+        if (c->part.at[k])
+            print_arrays(p, "gives", 1, &(uint32_t){c->part.at[k] - 1}, depth, out);
+}
+
 static void print_step(const plan *p, const plan_step *s, unsigned depth, text *out)
 {
     if (s->op == PLAN_EVALUATE)
@@ -216,6 +250,11 @@ static void print_step(const plan *p, const plan_step *s, unsigned depth, text *
     case PLAN_ROUNDS:
         text_add(out, p->cluster.at[s->index].sorts ? "rounds while not sorted" : "rounds while left > 1");
         break;
+    case PLAN_IF:
+    case PLAN_WHILE:
+    case PLAN_REPEAT:
+        print_control(p, &p->control.at[s->index], depth, out);
+        return;
     case PLAN_COPY:
         text_printf(out, "copy to result %u from ", s->index);
         print_buffer(p, p->result.at[s->index].buffer, out);

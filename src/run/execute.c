@@ -31,6 +31,10 @@ static bool bind_extent(run *c, const plan_binding *b, uint32_t argument)
 static bool bind_extents(run *c)
 {
     const plan *p = c->plan;
+    for (uint32_t k = 0; c->given_dim && k < p->dim.n; k++) {
+        c->dims[k] = c->given_dim[2 * k + 1];
+        c->bound[k] = c->given_dim[2 * k] != 0;
+    }
     for (uint32_t i = 0; i < p->number.n; i++) {
         c->dims[p->number.at[i].dim] = p->number.at[i].value;
         c->bound[p->number.at[i].dim] = true;
@@ -409,7 +413,7 @@ static bool launch(run *c, const plan_launch *l, const run_geometry *found)
         v = run_find_wide(c, found); /* it takes the same pointers and arguments */
     if (!v)
         return false;
-    atomic_fetch_add_explicit(&c->r->launches, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->root->r->launches, 1, memory_order_relaxed);
     if (c->r->engine.counters)
         run_count(&c->r->engine.counters->launches, 1);
     device *d = c->r->engine.device;
@@ -418,8 +422,8 @@ static bool launch(run *c, const plan_launch *l, const run_geometry *found)
     if (good && c->recorded)
         good = run_settle_now(c);
     run_end_launch(c, watch, found, v, arg, good && c->timed ? d->took(d, c->queue) : 0);
-    if (c->trace.noted)
-        run_say_trace(c->r, &c->trace);
+    if (c->root->trace.noted)
+        run_say_trace(c->r, &c->root->trace);
     return good;
 }
 
@@ -466,6 +470,8 @@ static bool step_launch(run *c, uint32_t index)
     const run_geometry *found = c->sized[index].found;
     if (!found)
         return true;
+    if (run_stops(c))
+        return false;
     if (!c->plan->cluster.at[l->cluster].sorts)
         c->left[l->cluster] = found->geometry.partials;
     if (!launch(c, l, found))
@@ -481,6 +487,17 @@ static bool step_evaluate(run *c, const plan_step *s)
     host_run(&c->plan->host, s->index, s->last, &c->world, c->value);
     run_end_step(c, watch, RUN_EVALUATE, 0);
     return c->status == SN_OK && (s->index != 0 || check_bindings(c));
+}
+
+bool run_stops(run *c)
+{
+    const run *root = c->root;
+    bool stops = root->stop && atomic_load_explicit(root->stop, memory_order_relaxed);
+    const atomic_uint *cancels = root->r->engine.cancels;
+    stops |= cancels && atomic_load_explicit(cancels, memory_order_relaxed) != root->cancels;
+    if (stops)
+        run_fails(c, SN_CANCELLED, "the call was cancelled; call it again");
+    return stops;
 }
 
 static bool execute(run *c, uint32_t first, uint32_t last);
@@ -521,6 +538,10 @@ static bool step(run *c, uint32_t at)
         return true;
     case PLAN_COPY:
         return step_copy(c, s->index);
+    case PLAN_IF:
+    case PLAN_WHILE:
+    case PLAN_REPEAT:
+        return run_control_step(c, s->index);
     default:
         return rounds(c, s->index, at + 1, s->last);
     }
@@ -603,7 +624,7 @@ static void prepare(run *c)
         if (p->cluster.at[i].sorts)
             c->sort = arena_alloc(c->arena, p->cluster.n * sizeof(*c->sort));
     c->world = (host_world){c->dims, c->bound, read_element, host_loop, c};
-    if (has_fields(c))
+    if (!c->within && has_fields(c))
         prepare_fields(c);
     for (uint32_t i = 0; i < p->buffer.n; i++) {
         if (p->buffer.at[i].place != PLAN_INPUT)
@@ -629,17 +650,33 @@ static bool arrays_for(run_program *r, const run_argument *in, run_result *out, 
     return good;
 }
 
-/* `reason`: why, where it is news. Terms are read, and another call may be building kernels still. */
-static sn_status interpret(run_program *r, const run_argument *in, run_result *out, arena *a, const char *reason,
-                           run_said *said)
+static bool asked_to_stop(void *env)
 {
+    run *c = env;
+    const sn_status before = c->status;
+    const run_said said = c->said;
+    c->status = SN_OK;
+    const bool stops = run_stops(c);
+    c->status = before;
+    c->said = said;
+    return stops;
+}
+
+/* `reason`: why, where it is news. Terms are read, and another call may be building kernels still. */
+static sn_status interpret(run *c, const char *reason, run_said *said)
+{
+    run_program *r = c->r;
+    const run_argument *in = c->in;
+    run_result *out = c->out;
+    arena *a = c->arena;
+    const ir_stop stop = {asked_to_stop, c};
     ir_trace trace = {.heap = r->engine.heap};
     run_arrays all = {.out = out};
     const uint64_t since = run_clock(r);
     sn_status status = SN_NO_MEMORY;
     run_lock(r);
     if (arrays_for(r, in, out, a, &all))
-        status = run_interpreted(&r->engine, r->l->ir, r->plan, all.in, all.out, a, &trace, said);
+        status = run_interpreted(&r->engine, r->l->ir, r->plan, all.in, all.out, a, &trace, &stop, said);
     else
         *said = (run_said){"no memory for the components of structs", false};
     run_unlock(r);
@@ -659,6 +696,12 @@ static bool work(run *c)
     if (!execute(c, 0, c->plan->step.n))
         return false;
     return c->too_small ? fails_too_small(c) : run_hand_out_results(c);
+}
+
+bool run_inside(run *c)
+{
+    prepare(c);
+    return bind_extents(c) && execute(c, 0, c->plan->step.n) && run_hand_out_results(c);
 }
 
 /* Does something that takes memory of the call's arena. */
@@ -688,18 +731,26 @@ static run *new_run(run_program *r, const run_argument *in, run_result *out, are
     run *c = arena_alloc(a, sizeof(*c));
     arena_on_failure(a, NULL);
     *c = (run){.r = r, .trace = {.heap = r->engine.heap}, .plan = r->plan, .arena = a, .in = in, .out = out};
+    c->root = c;
+    c->cancels = r->engine.cancels ? atomic_load_explicit(r->engine.cancels, memory_order_relaxed) : 0;
     return c;
 }
 
 run *run_begin(run_program *r, const run_argument *in, run_result *out, arena *a)
 {
+    return run_begin_until(r, in, out, a, NULL);
+}
+
+run *run_begin_until(run_program *r, const run_argument *in, run_result *out, arena *a, const atomic_bool *stop)
+{
     run *c = new_run(r, in, out, a);
     if (!c)
         return NULL;
+    c->stop = stop;
     c->recorded = run_recording(r);
     c->over = !r->engine.device || atomic_load_explicit(&r->interpreted, memory_order_relaxed);
     if (c->over)
-        c->status = interpret(r, in, out, a, NULL, &c->said);
+        c->status = interpret(c, NULL, &c->said);
     else
         with_memory(c, work);
     return c;
@@ -725,7 +776,7 @@ sn_status run_end(run *c, run_said *said)
     }
     *said = c->said;
     if (c->status == SN_UNSUPPORTED && !c->over && atomic_load(&c->r->interpreted))
-        return interpret(c->r, c->in, c->out, c->arena, c->said.text, said);
+        return interpret(c, c->said.text, said);
     return c->status;
 }
 
@@ -754,6 +805,11 @@ run_program *run_program_new(const run_engine *engine, const sk_program *s, cons
     pthread_rwlock_init(&r->own_lock, NULL);
     pthread_mutex_init(&r->own_profile.lock, NULL);
     return r;
+}
+
+void run_attach(run_program *r, const run_control *control)
+{
+    r->control = control;
 }
 
 void run_program_free(run_program *r)

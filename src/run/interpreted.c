@@ -18,6 +18,8 @@ static sn_status status_of(ir_mistake mistake)
         return SN_DIVISION;
     case IR_WRONG_EMPTY:
         return SN_EMPTY_FOLD;
+    case IR_STOPPED:
+        return SN_CANCELLED;
     default:
         return SN_BAD_EXTENT;
     }
@@ -123,12 +125,13 @@ static bool same_extents(const ir_program *p, const plan *pl, const run_argument
 }
 
 static sn_status interpret(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
-                           run_result *out, arena *a, ir_failure *failure, ir_trace *trace, run_said *said)
+                           run_result *out, arena *a, ir_failure *failure, ir_trace *trace, const ir_stop *stop,
+                           run_said *said)
 {
     if (!same_extents(p, pl, in, a, said))
         return SN_BAD_EXTENT;
     ir_value *result = arena_alloc(a, (p->output.n + 1) * sizeof(ir_value));
-    if (!ir_interpret_traced(p, a, values_of(p, pl, in, a), result, failure, trace)) {
+    if (!ir_interpret_traced(p, a, values_of(p, pl, in, a), result, failure, trace, stop)) {
         *said = failure_said(p, a, failure);
         return status_of(failure->mistake);
     }
@@ -146,13 +149,14 @@ static sn_status interpret(const run_engine *e, const ir_program *p, const plan 
 
 /* The same with memory running out as a status. */
 static sn_status interpret_safely(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
-                                  run_result *out, arena *a, ir_failure *failure, ir_trace *trace, run_said *said)
+                                  run_result *out, arena *a, ir_failure *failure, ir_trace *trace, const ir_stop *stop,
+                                  run_said *said)
 {
     volatile sn_status status = SN_NO_MEMORY;
     jmp_buf none_left;
     if (!setjmp(none_left)) {
         arena_on_failure(a, &none_left);
-        status = interpret(e, p, pl, in, out, a, failure, trace, said);
+        status = interpret(e, p, pl, in, out, a, failure, trace, stop, said);
     } else {
         *said = (run_said){"no memory to interpret", false};
     }
@@ -173,11 +177,11 @@ static void place(const ir_program *p, const ir_failure *failure, arena *a, run_
 }
 
 sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
-                          run_result *out, arena *a, ir_trace *trace, run_said *said)
+                          run_result *out, arena *a, ir_trace *trace, const ir_stop *stop, run_said *said)
 {
     ir_failure failure = {0};
     *said = (run_said){NULL, false};
-    sn_status status = interpret_safely(e, p, pl, in, out, a, &failure, trace, said);
+    sn_status status = interpret_safely(e, p, pl, in, out, a, &failure, trace, stop, said);
     if (status == SN_NO_MEMORY)
         place(p, &failure, a, said);
     arena_on_failure(a, NULL);

@@ -348,7 +348,7 @@ sn_status run_visit_kernels(run_program *r, run_visit visit, void *env, arena *a
         bool any = run_kernels(r) > 0;
         arena_on_failure(a, &failure);
         for (uint32_t i = 0; i < r->l->cluster.n && status == SN_OK; i++) {
-            if (!any)
+            if (!any && !r->plan->cluster.at[i].control)
                 visit_expected(r, i, visit, env, &status, &why);
             for (run_variant *v = atomic_load(&r->cluster[i].variants); v; v = v->next)
                 visit(env, i, v->built);

@@ -102,8 +102,9 @@ struct run_program {
     atomic_uint_fast64_t conversions, converted_bytes; /* of arrays of structs */
     atomic_uint_fast64_t launches;
     atomic_uint kernels;
-    atomic_bool interpreted; /* a kernel is missing and nothing can compile it: set once, for good */
-    run_profile *profile;    /* own_profile, or that of the other run_program */
+    atomic_bool interpreted;    /* a kernel is missing and nothing can compile it: set once, for good */
+    const run_control *control; /* by number; NULL: there are none */
+    run_profile *profile;       /* own_profile, or that of the other run_program */
     run_profile own_profile;
 };
 
@@ -124,8 +125,13 @@ typedef struct run_sized {     /* a launch that has been sized */
 
 enum { MOST_ASIDE = 64 };
 
-struct run { /* a call */
+struct run { /* a call, or a round of a region within one */
     run_program *r;
+    run *root; /* the call that it is part of, or itself: has the queue, and what is kept while it is busy */
+    const plan_control *within; /* a region's; the values of its extents: */
+    const int64_t *given_dim;
+    const atomic_bool *stop; /* NULL: nobody does; */
+    unsigned cancels;        /* and as many had been cancelled when it began */
     const plan *plan;
     arena *arena;
     const run_argument *in;
@@ -203,6 +209,13 @@ void run_say_trace(run_program *r, ir_trace *t);
 
 /* transfer.c */
 void run_find_hazards(const kernel *k, arena *a, run_variant *v);
+
+/* control.c: a control's region steps (plan.h). */
+bool run_control_step(run *c, uint32_t control);
+/* execute.c: runs all steps of a region's round, a run that control.c made, in the call's queue. */
+bool run_inside(run *c);
+/* Is the call to end? Then it fails. */
+bool run_stops(run *c);
 
 /* failure.c: all set status and message and return false. The first failure of a call is kept. */
 /* The message begins with the place of the operation, if one is known: 0 is none. */

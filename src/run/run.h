@@ -7,12 +7,15 @@
 #ifndef SN_RUN_RUN_H
 #define SN_RUN_RUN_H
 
+#include "ir/interpret.h"
 #include "plan/plan.h"
 #include "run/counters.h"
 #include "run/pool.h"
 #include "run/profile.h"
 #include "sinter/sinter.h"
 #include "skeleton/skeleton.h"
+
+#include <stdatomic.h>
 
 typedef struct run_engine { /* of a context */
     device *device;         /* NULL: programs are interpreted */
@@ -22,9 +25,21 @@ typedef struct run_engine { /* of a context */
     void (*say)(void *env,
                 const char *said); /* what `trace` saw, a line a time, on the thread that calls; NULL: nobody listens */
     void *say_env;
+    const atomic_uint *cancels; /* counts up when all calls in progress are to end; NULL: nobody does that */
 } run_engine;
 
 typedef struct run_program run_program;
+typedef struct run_argument run_argument;
+
+/* The programs of a control's region, and which of them a call with these arguments runs. */
+typedef struct run_region {
+    run_program *(*choose)(void *env, const run_argument *in, size_t bytes, void *room);
+    void *env;
+    size_t room; /* bytes of memory for choose */
+} run_region;
+typedef struct run_control {
+    run_region region[2];
+} run_control;
 
 /* Elements that are fields of an array of structs in the caller's memory, aligned or not: each so many bytes behind the
  * one before. Bytes of the structs that are of no such field are never written. */
@@ -36,7 +51,7 @@ typedef struct run_field {
 
 /* One component of a parameter; validated by the caller: type, rank, extents not negative, size in bytes has 63 bits.
  */
-typedef struct run_argument {
+struct run_argument {
     int64_t extent[IR_MAX_RANK];
     uint32_t number;  /* what messages call it */
     const void *data; /* host memory, borrowed until the call is over: the first element; NULL if `block` is set */
@@ -45,7 +60,7 @@ typedef struct run_argument {
     bool needed; /* fields: the program looks at elements */
     /* Devices with memory of their own: elements that are there already. `data` may be set besides: the same ones. */
     void *block;
-} run_argument;
+};
 
 /* One component of a result. */
 typedef struct run_result {
@@ -66,6 +81,8 @@ typedef struct run_result {
  * NULL: there is none. Jumps to the arena's failure handler when memory runs out. */
 run_program *run_program_new(const run_engine *engine, const sk_program *s, const plan *p, const sk_options *options,
                              const run_program *other);
+/* The programs within it, by the numbers of controls (plan_control): they stay as long. */
+void run_attach(run_program *r, const run_control *control);
 void run_program_free(run_program *r); /* gives compiled kernels back */
 
 typedef struct run_said { /* of a call that failed */
@@ -83,6 +100,8 @@ sn_status run_call(run_program *r, const run_argument *in, run_result *out, aren
  * and `a` stay as they are until run_end. The second is called once, by any thread. */
 typedef struct run run;
 run *run_begin(run_program *r, const run_argument *in, run_result *out, arena *a);
+/* The same of a call that ends, with SN_CANCELLED, soon after *stop is set. run_begin and run_call: NULL. */
+run *run_begin_until(run_program *r, const run_argument *in, run_result *out, arena *a, const atomic_bool *stop);
 sn_status run_end(run *c, run_said *said);
 
 /* What is said of a result of so many elements that does not fit the memory there is (SN_BAD_EXTENT). */
@@ -90,7 +109,7 @@ const char *run_too_small(arena *a, const run_result *out, int64_t elements);
 
 /* What a call does when there is no device, or no code and nothing that compiles: the reference interpreter. */
 sn_status run_interpreted(const run_engine *e, const ir_program *p, const plan *pl, const run_argument *in,
-                          run_result *out, arena *a, struct ir_trace *trace, run_said *said);
+                          run_result *out, arena *a, struct ir_trace *trace, const ir_stop *stop, run_said *said);
 
 /* Number of launches so far, all calls together; of kernels built. For tests and explain. */
 uint64_t run_launches(const run_program *r);

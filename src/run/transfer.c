@@ -47,7 +47,7 @@ static bool settle(run *c, uint32_t site)
     k_error error = {0};
     const char *why = NULL;
     device_state state = d->finish(d, c->queue, &error, c->arena, &why);
-    c->unsettled = false;
+    c->root->unsettled = false;
     if (error.site) {
         c->status = SN_OK;
         return run_fails_kernel(c, &error);
@@ -89,8 +89,9 @@ static bool put_in(run *c, bool taken, uint32_t site)
 {
     if (!taken)
         return refused(c, site);
-    if (!c->aside && run_busy(c))
-        c->aside = arena_alloc(c->arena, MOST_ASIDE * sizeof(run_block));
+    run *root = c->root;
+    if (!root->aside && run_busy(c))
+        root->aside = arena_alloc(root->arena, MOST_ASIDE * sizeof(run_block));
     return true;
 }
 
@@ -101,8 +102,8 @@ void run_let_go(run *c, void *block, size_t granted)
     if (!granted)
         return;
     const bool busy = run_busy(c);
-    if (busy && c->asides < MOST_ASIDE) {
-        c->aside[c->asides++] = (run_block){block, granted};
+    if (busy && c->root->asides < MOST_ASIDE && c->root->aside) {
+        c->root->aside[c->root->asides++] = (run_block){block, granted};
         return;
     }
     if (busy)
@@ -112,10 +113,10 @@ void run_let_go(run *c, void *block, size_t granted)
 
 static void *take_aside(run *c, size_t wanted)
 {
-    for (uint32_t i = 0; i < c->asides; i++)
-        if (c->aside[i].granted == wanted) {
-            void *block = c->aside[i].block;
-            c->aside[i] = c->aside[--c->asides];
+    for (uint32_t i = 0; i < c->root->asides; i++)
+        if (c->root->aside[i].granted == wanted) {
+            void *block = c->root->aside[i].block;
+            c->root->aside[i] = c->root->aside[--c->root->asides];
             return block;
         }
     return NULL;
@@ -128,11 +129,11 @@ static void *take(run *c, size_t bytes, uint32_t site, size_t *granted)
     void *block = take_aside(c, *granted);
     if (!block)
         block = run_pool_take(pool, bytes, granted);
-    if (!block && c->asides) { /* dead arrays of other sizes */
+    if (!block && c->root->asides) { /* dead arrays of other sizes */
         if (!run_settle(c))
             return NULL;
-        while (c->asides) {
-            run_block b = c->aside[--c->asides];
+        while (c->root->asides) {
+            run_block b = c->root->aside[--c->root->asides];
             run_pool_give(pool, b.block, b.granted);
         }
         block = run_pool_take(pool, bytes, granted);
@@ -177,6 +178,11 @@ static bool copy(run *c, device_direction direction, void *to, const void *from,
 bool run_copy(run *c, void *to, const void *from, size_t bytes)
 {
     return copy(c, DEVICE_COPY, to, from, 0, bytes);
+}
+
+bool run_fetch(run *c, void *to, const void *block, size_t bytes)
+{
+    return copy(c, DEVICE_DOWNLOAD, to, block, 0, bytes) && run_settle(c);
 }
 
 bool run_clear(run *c, void *block, size_t bytes)
@@ -300,10 +306,10 @@ bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *
                  uint32_t site)
 {
     device *d = device_of(c);
-    if (c->unsettled && v->loops_on_data && !run_settle(c))
+    if (c->root->unsettled && v->loops_on_data && !run_settle(c))
         return false;
     bool taken = d->enqueue(d, c->queue, v->code, mem, arg, 0, g->pieces, g->work < SMALL_WORK);
-    c->unsettled |= v->checks && run_busy(c);
+    c->root->unsettled |= v->checks && run_busy(c);
     return put_in(c, taken, site);
 }
 

@@ -30,8 +30,9 @@ void *run_take(run *c, size_t bytes, uint32_t site, size_t *granted);
  * may have it. `granted` 0: it is not ours. */
 void run_let_go(run *c, void *block, size_t granted);
 
-bool run_copy(run *c, void *to, const void *from, size_t bytes); /* from block to block */
-bool run_clear(run *c, void *block, size_t bytes); /* to zeros */
+bool run_copy(run *c, void *to, const void *from, size_t bytes);   /* from block to block */
+bool run_fetch(run *c, void *to, const void *block, size_t bytes); /* to the host, and waits for it */
+bool run_clear(run *c, void *block, size_t bytes);                 /* to zeros */
 /* Unless it is there. Fields of structs become an array, which this kernel wants. */
 bool run_upload(run *c, uint32_t buffer, const run_variant *v);
 bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out); /* one element; waits unless it is in host memory */
@@ -44,8 +45,8 @@ bool run_hand_out_results(run *c);
 /* Queues a kernel's pieces, of an operation at this site; waits for what it must not run behind. */
 bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *arg, const sk_geometry *g,
                  uint32_t site);
-/* Waits for all that is queued; false if a launch failed. Its error takes the place of what failed on the host meanwhile,
- * which would not have come to pass on a device that does one launch after the other. */
+/* Waits for all that is queued; false if a launch failed. Its error takes the place of what failed on the host
+ * meanwhile, which would not have come to pass on a device that does one launch after the other. */
 bool run_settle(run *c);
 bool run_settle_now(run *c); /* the same of a call that is recorded: times are of single launches and copies */
 

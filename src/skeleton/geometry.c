@@ -37,6 +37,8 @@ const sk_program *sk_prepare(l_program *l)
     for (uint32_t i = 0; i < l->cluster.n; i++) {
         sk_cluster *c = &p->cluster[i];
         *c = (sk_cluster){.l = l, .loop = &l->cluster.at[i], .wide = accumulates_wide(l, &l->cluster.at[i])};
+        if (c->loop->class == L_CLASS_CONTROL)
+            continue; /* its programs have loops of their own */
         c->counted = arena_alloc(l->ir->arena, c->loop->op.n + 1);
         if (c->loop->class == L_CLASS_PLAIN)
             sk_map_prepare(c, l->ir->arena);

@@ -244,7 +244,7 @@ static const char *damage(fixture *f, const whole *w, int which)
     DAMAGE(at[w->made].u.info->fn = back->fn, "")
     DAMAGE(at[w->in].args = 1, "an input without number")
     DAMAGE(at[w->in].args = 2, "an input without number")
-    DAMAGE(at[w->flat].kind = IR_FORCE + 1, "unknown kind")
+    DAMAGE(at[w->flat].kind = IR_KIND_COUNT, "unknown kind")
     DAMAGE(at[w->flat].kind = IR_FORCE, "does not follow from the operand's")
     /* the program */
     DAMAGE(p->output.at[0] = w->sum, "an input or result that is no array")

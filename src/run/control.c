@@ -1,0 +1,511 @@
+/* Choices and loops over arrays: the programs within the program, run in the call's queue. A round gives its results in
+ * memory of the pool, which becomes the state of the next round where it is; what the state was in goes back, so a loop
+ * needs as much memory after any number of rounds as after two. Of a round the host reads one bool, if it is a
+ * `while`'s. */
+#include "base/size.h"
+#include "run/fields.h"
+#include "run/transfer.h"
+
+typedef struct held { /* a block of the loop's, which so many components of the state use */
+    void *block;
+    size_t granted;
+    uint32_t users; /* 0: none, there is none here */
+} held;
+
+typedef struct slot { /* a component of an array */
+    void *block;
+    const void *host; /* the same elements in host memory; NULL: they are not there */
+    held *held;       /* NULL: it belongs to somebody else */
+    int64_t extent[IR_MAX_RANK];
+} slot;
+
+typedef struct round_call { /* one region's program, called */
+    const ir_region *r;
+    run *inner; /* NULL: not yet */
+    run_argument *in;
+    run_result *out;
+    int64_t *dim; /* is it given, and its value */
+    size_t bytes; /* of what comes in */
+} round_call;
+
+typedef struct looped { /* a control that is run */
+    run *c;
+    const plan_control *p;
+    const ir_control *of;
+    const int64_t *value; /* of the control's */
+    slot *state, *next;   /* components of the parts one after the other; `next`: and a while's condition */
+    uint32_t *first;      /* per part: its first component; then how many there are */
+    held *all;
+    uint32_t holds;
+    int64_t rounds;
+    uint32_t region; /* the one that is run, */
+    bool last;       /* and whether its results go where the caller wants them */
+    round_call call; /* the one that is made */
+    void *memory;    /* of a round's arena, to begin with */
+} looped;
+
+enum { ROUND_MEMORY = 8192 };
+
+/* --- blocks --- */
+
+static void let_go(looped *l, slot *s)
+{
+    if (s->held && --s->held->users == 0)
+        run_let_go(l->c, s->held->block, s->held->granted);
+    s->held = NULL;
+}
+
+static held *hold(looped *l, void *block, size_t granted)
+{
+    uint32_t i = 0;
+    while (l->all[i].users) /* as many as components of two states */
+        i++;
+    l->all[i] = (held){block, granted, 1};
+    return &l->all[i];
+}
+
+static slot share(slot s)
+{
+    if (s.held)
+        s.held->users++;
+    return s;
+}
+
+/* --- what a round gets --- */
+
+/* A component of an input of the control, as this call has it. */
+static bool outer_slot(looped *l, uint32_t input, uint32_t component, slot *out)
+{
+    run *c = l->c;
+    const uint32_t buffer = l->p->input.at[input] + component;
+    const plan_buffer *b = &c->plan->buffer.at[buffer];
+    const plan_shape *s = &c->plan->shape.at[b->shape];
+    *out = (slot){0};
+    if (!run_upload(c, buffer, NULL))
+        return false;
+    out->block = c->data[buffer];
+    out->host = c->host[buffer];
+    for (unsigned d = 0; d < s->rank; d++)
+        out->extent[d] = b->place == PLAN_INPUT ? c->in[b->port].extent[d] : host_i64(c->value, s->extent[d]);
+    return true;
+}
+
+static bool input_slot(looped *l, const ir_region *r, uint32_t input, uint32_t component, slot *out)
+{
+    if (input >= l->of->states)
+        return outer_slot(l, r->source[input], component, out);
+    *out = l->state[l->first[input] + component];
+    return true;
+}
+
+static bool prepare_round(looped *l, arena *a, const ir_region *r, round_call *x)
+{
+    const ir_program *q = r->program;
+    uint32_t inputs = 0, outputs = 0;
+    for (uint32_t i = 0; i < q->input.n; i++)
+        inputs += ir_info(q, q->input.at[i])->components;
+    for (uint32_t i = 0; i < q->output.n; i++)
+        outputs += ir_info(q, q->output.at[i])->components;
+    *x = (round_call){.r = r};
+    x->in = arena_alloc(a, (inputs + 1) * sizeof(run_argument));
+    x->out = arena_alloc(a, (outputs + 1) * sizeof(run_result));
+    x->dim = arena_alloc(a, (q->dim.n + 1) * 2 * sizeof(int64_t));
+    inputs = 0;
+    for (uint32_t i = 0; i < q->input.n; i++) {
+        const ir_array *info = ir_info(q, q->input.at[i]);
+        for (uint32_t k = 0; k < info->components; k++, inputs++) {
+            slot s;
+            size_t bytes = 0;
+            if (!input_slot(l, r, i, k, &s))
+                return false;
+            run_argument *in = &x->in[inputs];
+            in->number = inputs + 1;
+            in->block = s.block;
+            in->data = s.host;
+            in->needed = true;
+            memcpy(in->extent, s.extent, sizeof(in->extent));
+            size_of_array(ir_type_size(info->type[k]), info->rank, s.extent, &bytes);
+            x->bytes += bytes;
+        }
+    }
+    for (uint32_t i = 0; i < outputs; i++)
+        x->out[i].number = i + 1;
+    for (uint32_t i = 0; i < r->values; i++) {
+        x->dim[2 * r->dim[i]] = 1;
+        x->dim[2 * r->dim[i] + 1] = l->value[r->value[i]];
+    }
+    if (r->index) {
+        x->dim[2 * (r->index - 1)] = 1;
+        x->dim[2 * (r->index - 1) + 1] = l->rounds;
+    }
+    return true;
+}
+
+/* --- what it gives --- */
+
+static uint32_t results_of(const looped *l, uint32_t region)
+{
+    return l->of->form != IR_WHILE ? l->of->parts : region == 0 ? 0 : l->of->parts;
+}
+
+/* The place of an output's first component among the results of the call. */
+static uint32_t port_of(const ir_program *q, uint32_t output)
+{
+    uint32_t port = 0;
+    for (uint32_t i = 0; i < output; i++)
+        port += ir_info(q, q->output.at[i])->components;
+    return port;
+}
+
+/* Result number k of the region, from component `at` of `next` on. */
+static bool take_result(looped *l, const round_call *x, held **made, uint32_t k, uint32_t at)
+{
+    const ir_program *q = x->r->program;
+    const uint32_t result = x->r->result[k], input = result & ~(uint32_t)IR_PASSED;
+    const bool passed = result & IR_PASSED;
+    const ir_array *info = ir_info(q, passed ? q->input.at[input] : q->output.at[result]);
+    const uint32_t port = passed ? 0 : port_of(q, result);
+    for (uint32_t i = 0; i < info->components; i++) {
+        slot *s = &l->next[at + i];
+        if (passed) {
+            if (!input_slot(l, x->r, input, i, s))
+                return false;
+            share(*s);
+            continue;
+        }
+        const run_result *out = &x->out[port + i];
+        *s = (slot){.block = out->data};
+        memcpy(s->extent, out->extent, sizeof(s->extent));
+        if (!out->given && made[port + i]) {
+            s->held = made[port + i];
+            s->held->users++;
+        } else if (!out->given) {
+            s->held = made[port + i] = hold(l, out->data, out->granted);
+        }
+    }
+    return true;
+}
+
+static bool take_results(looped *l, const round_call *x, arena *a, uint32_t region)
+{
+    const uint32_t ports = port_of(x->r->program, x->r->program->output.n), parts = results_of(l, region);
+    held **made = arena_alloc(a, (ports + 1) * sizeof(held *));
+    for (uint32_t k = 0; k < parts; k++)
+        if (!take_result(l, x, made, k, l->first[k]))
+            return false;
+    if (l->of->form == IR_WHILE && !take_result(l, x, made, parts, l->first[l->of->parts]))
+        return false;
+    for (uint32_t i = 0; i < ports; i++) /* outputs that are no result */
+        if (!made[i] && !x->out[i].given)
+            run_let_go(l->c, x->out[i].data, x->out[i].granted);
+    return true;
+}
+
+/* --- a round --- */
+
+/* What the round left: results are the caller's now, all else goes back. */
+static void end_round(run *inner, bool good)
+{
+    const plan *p = inner->plan;
+    for (uint32_t i = 0; i < p->result.n && inner->data; i++) {
+        run_result *out = &inner->out[i];
+        const uint32_t buffer = p->result.at[i].buffer;
+        if (out->given)
+            continue;
+        if (good && !p->result.at[i].copied) {
+            out->data = inner->data[buffer];
+            out->granted = inner->granted[buffer];
+            inner->granted[buffer] = 0;
+        } else if (!good) {
+            run_let_go(inner, out->data, out->data ? out->granted : 0);
+            out->data = NULL;
+        }
+    }
+    for (uint32_t i = 0; i < p->buffer.n && inner->granted; i++) {
+        run_let_go(inner, inner->data[i], inner->granted[i]);
+        inner->granted[i] = 0;
+    }
+}
+
+/* The message, which lies in memory of the round, for the call. */
+static void pass_failure(run *c, const run *inner)
+{
+    if (c->status != SN_OK)
+        return;
+    c->status = inner->status == SN_OK ? SN_INTERNAL : inner->status;
+    c->said = inner->said;
+    if (inner->said.text)
+        c->said.text = arena_string(c->arena, inner->said.text);
+    if (inner->status == SN_UNSUPPORTED && atomic_load(&inner->r->interpreted))
+        atomic_store(&c->r->interpreted, true);
+}
+
+/* The caller's memory for results, in the last round of a loop whose last round is known. */
+static void give_memory(looped *l, round_call *x)
+{
+    run *c = l->c;
+    for (uint32_t k = 0; k < l->of->parts; k++) {
+        const uint32_t result = x->r->result[k];
+        if (!l->p->part.at[k] || result & IR_PASSED)
+            continue;
+        const uint32_t port = port_of(x->r->program, result), first = l->p->part.at[k] - 1;
+        const uint32_t components = ir_info(x->r->program, x->r->program->output.at[result])->components;
+        for (uint32_t i = 0; i < components; i++) {
+            const plan_buffer *b = &c->plan->buffer.at[first + i];
+            const run_result *to = b->place == PLAN_OUTPUT ? &c->out[b->port] : NULL;
+            run_result *out = &x->out[port + i];
+            if (!to || !to->given || to->upto || to->field.every || out->given || !run_reach(c, to->data))
+                continue;
+            out->given = true;
+            out->data = to->data;
+            memcpy(out->extent, to->extent, sizeof(out->extent));
+        }
+    }
+}
+
+static bool call_program(looped *l, arena *a, round_call *x, uint32_t region)
+{
+    run *c = l->c;
+    const run_region *from = &c->r->control[l->p->number].region[region];
+    void *room = from->room ? arena_alloc(a, from->room) : NULL;
+    run_program *r = from->choose(from->env, x->in, x->bytes, room);
+    run *inner = arena_alloc(a, sizeof(*inner));
+    *inner = (run){.r = r, .root = c->root, .within = l->p, .given_dim = x->dim, .plan = r->plan, .arena = a};
+    inner->in = x->in;
+    inner->out = x->out;
+    inner->queue = c->queue;
+    inner->recorded = c->recorded;
+    inner->timed = c->timed;
+    x->inner = inner;
+    return run_inside(inner);
+}
+
+/* Does something that takes memory of the round's arena; false also when there is none. */
+static bool with_memory(looped *l, arena *a, bool (*something)(looped *l, arena *a))
+{
+    jmp_buf failure;
+    volatile bool good = false;
+    if (!setjmp(failure)) {
+        arena_on_failure(a, &failure);
+        good = something(l, a);
+    } else {
+        if (l->call.inner && l->call.inner->locked)
+            run_read_ends(l->call.inner);
+        run_fails(l->c, SN_NO_MEMORY, "no memory to run");
+    }
+    arena_on_failure(a, NULL);
+    return good;
+}
+
+static bool begin_and_call(looped *l, arena *a)
+{
+    if (!prepare_round(l, a, &l->of->region[l->region], &l->call))
+        return false;
+    if (l->last)
+        give_memory(l, &l->call);
+    return call_program(l, a, &l->call, l->region);
+}
+
+static bool keep_results(looped *l, arena *a)
+{
+    return take_results(l, &l->call, a, l->region);
+}
+
+/* One run of a region; results are in `next`. `last`: results go where the caller wants them, if that is known. */
+static bool run_region_once(looped *l, uint32_t region, bool last)
+{
+    run *c = l->c;
+    arena a;
+    if (run_stops(c))
+        return false;
+    l->region = region;
+    l->last = last;
+    l->call = (round_call){0};
+    arena_init_with(&a, c->r->engine.heap, l->memory, ROUND_MEMORY);
+    bool good = with_memory(l, &a, begin_and_call);
+    run *inner = l->call.inner;
+    if (inner) {
+        c->noted += inner->noted;
+        end_round(inner, good);
+        if (!good)
+            pass_failure(c, inner);
+    }
+    good = good && with_memory(l, &a, keep_results);
+    arena_free(&a);
+    return good;
+}
+
+/* `next` becomes the state. */
+static void go_on(looped *l)
+{
+    const uint32_t n = l->first[l->of->parts];
+    for (uint32_t i = 0; i < n; i++) {
+        let_go(l, &l->state[i]);
+        l->state[i] = l->next[i];
+        l->next[i] = (slot){0};
+    }
+}
+
+/* The condition that a region gave. */
+static bool goes_on(looped *l, bool *more)
+{
+    run *c = l->c;
+    device *d = c->r->engine.device;
+    slot *s = &l->next[l->first[l->of->parts]];
+    const uint8_t *here = s->host ? s->host : s->block ? d->map(d, s->block) : NULL;
+    uint8_t flag = 0;
+    bool good = true;
+    if (here)
+        flag = *here;
+    else
+        good = run_fetch(c, &flag, s->block, sizeof(flag));
+    let_go(l, s);
+    *s = (slot){0};
+    *more = good && flag;
+    return good;
+}
+
+static bool loop_while(looped *l)
+{
+    bool more = false;
+    bool good = run_region_once(l, 0, false) && goes_on(l, &more);
+    while (good && more) {
+        good = run_region_once(l, 1, false) && goes_on(l, &more);
+        if (good)
+            go_on(l);
+        l->rounds++;
+    }
+    return good;
+}
+
+static bool loop_repeat(looped *l)
+{
+    const int64_t count = l->value[0];
+    while (l->rounds < count) {
+        const uint32_t many = l->of->regions > 1 ? l->of->region[1].rounds : 0;
+        const uint32_t region = many && count - l->rounds >= many;
+        const uint32_t rounds = region ? many : 1;
+        if (!run_region_once(l, region, count - l->rounds == rounds))
+            return false;
+        go_on(l);
+        l->rounds += rounds;
+    }
+    return true;
+}
+
+static bool choose(looped *l)
+{
+    if (!run_region_once(l, l->value[0] ? 0 : 1, true))
+        return false;
+    go_on(l);
+    return true;
+}
+
+/* --- the whole --- */
+
+static int64_t capacity_of(const run_result *out, unsigned rank)
+{
+    int64_t n = 0;
+    return out->upto ? out->capacity : size_count(rank, out->extent, &n) ? n : 0;
+}
+
+/* A component of the last state becomes a buffer of the call. */
+static bool hand_over(looped *l, uint32_t buffer, slot *s)
+{
+    run *c = l->c;
+    const plan_buffer *b = &c->plan->buffer.at[buffer];
+    const unsigned rank = c->plan->shape.at[b->shape].rank;
+    int64_t elements = 0;
+    size_t bytes = 0;
+    if (!size_count(rank, s->extent, &elements) || !size_times((size_t)elements, ir_type_size(b->type), &bytes))
+        return run_fails_at(c, b->site, SN_TOO_LARGE, "an array does not fit in memory; make its extents smaller");
+    const run_result *out = b->place == PLAN_OUTPUT && c->out[b->port].given ? &c->out[b->port] : NULL;
+    void *there = out && !out->field.every && capacity_of(out, rank) >= elements ? run_reach(c, out->data) : NULL;
+    if (there && there != s->block) {
+        run_count_copy(c->r->engine.counters, bytes);
+        if (!run_copy(c, there, s->block, bytes))
+            return false;
+        let_go(l, s);
+    }
+    if (there) {
+        c->data[buffer] = there;
+        return true;
+    }
+    if (s->held && s->held->users == 1) {
+        c->data[buffer] = s->held->block;
+        c->granted[buffer] = s->held->granted;
+        s->held->users = 0;
+        s->held = NULL;
+        return true;
+    }
+    c->data[buffer] = run_take(c, bytes, b->site, &c->granted[buffer]);
+    if (!c->data[buffer])
+        return false;
+    run_count_copy(c->r->engine.counters, bytes);
+    bool good = run_copy(c, c->data[buffer], s->block, bytes);
+    let_go(l, s);
+    return good;
+}
+
+static bool hand_over_all(looped *l)
+{
+    for (uint32_t k = 0; k < l->of->parts; k++)
+        for (uint32_t i = l->first[k]; i < l->first[k + 1] && l->p->part.at[k]; i++)
+            if (!hand_over(l, l->p->part.at[k] - 1 + i - l->first[k], &l->state[i]))
+                return false;
+    return true;
+}
+
+static bool evaluate(looped *l)
+{
+    run *c = l->c;
+    int64_t *value = arena_alloc(c->arena, (l->p->value.n + 1) * sizeof(int64_t));
+    for (uint32_t i = 0; i < l->p->value.n; i++) {
+        const host_value *v = &c->value[l->p->value.at[i]];
+        if (v->bad)
+            return run_fails_host(c, v->bad - 1, l->p->site);
+        value[i] = (int64_t)v->bits;
+    }
+    l->value = value;
+    return true;
+}
+
+static uint32_t components_of(const looped *l, uint32_t part)
+{
+    const ir_region *r = &l->of->region[l->of->form == IR_WHILE];
+    const ir_program *q = r->program;
+    uint32_t result = r->result[part];
+    return ir_info(q, result & IR_PASSED ? q->input.at[result & ~(uint32_t)IR_PASSED] : q->output.at[result])
+        ->components;
+}
+
+bool run_control_step(run *c, uint32_t control)
+{
+    const plan_control *p = &c->plan->control.at[control];
+    looped l = {.c = c, .p = p, .of = p->of};
+    const uint32_t parts = p->of->parts;
+    if (!evaluate(&l))
+        return false;
+    l.first = arena_alloc(c->arena, (parts + 1) * sizeof(uint32_t));
+    for (uint32_t k = 0; k < parts; k++)
+        l.first[k + 1] = l.first[k] + components_of(&l, k);
+    const uint32_t n = l.first[parts];
+    l.state = arena_alloc(c->arena, (n + 1) * sizeof(slot));
+    l.next = arena_alloc(c->arena, (n + 2) * sizeof(slot));
+    l.holds = 2 * n + 2;
+    l.all = arena_alloc(c->arena, l.holds * sizeof(held));
+    l.memory = arena_alloc(c->arena, ROUND_MEMORY);
+    bool good = true;
+    for (uint32_t k = 0; k < p->of->states && good; k++)
+        for (uint32_t i = l.first[k]; i < l.first[k + 1] && good; i++)
+            good = outer_slot(&l, k, i - l.first[k], &l.state[i]);
+    if (good)
+        good = p->form == IR_WHILE ? loop_while(&l) : p->form == IR_REPEAT ? loop_repeat(&l) : choose(&l);
+    good = good && hand_over_all(&l);
+    for (uint32_t i = 0; i < n; i++) {
+        let_go(&l, &l.state[i]);
+        let_go(&l, &l.next[i]);
+    }
+    let_go(&l, &l.next[n]);
+    return good;
+}
