@@ -62,6 +62,24 @@ static double element_bytes(const ir_program *p, ir_id array)
     return (double)bytes;
 }
 
+/* Terms of which a function takes remainders. */
+static map64 find_turns(const uses *u, const opt_ids *ids)
+{
+    map64 turns = {0};
+    for (uint32_t i = 0; i < ids->n; i++) {
+        const ir_node *t = ir_at(u->p, ids->at[i]);
+        if (t->kind == IR_OP && (t->op == OP_REM || t->op == OP_MOD))
+            map64_put(u->p->arena, &turns, u->p->arg.at[t->args], 1);
+    }
+    return turns;
+}
+
+/* Components of one element are read together. */
+static uint64_t element_key(const ir_program *p, const ir_node *read)
+{
+    return hash_bytes(p->arg.at + read->args, read->n * sizeof(ir_id), read->array);
+}
+
 /* the function's own work, and its reads */
 static void scan_fn(uses *u, ir_id user, const ir_fn *fn)
 {
@@ -70,16 +88,23 @@ static void scan_fn(uses *u, ir_id user, const ir_fn *fn)
     l_node *n = l_at(u->node, user);
     opt_ids ids = {0};
     opt_reach(u->p, u->p->arena, fn->results, fn->result, &ids);
+    map64 turns = find_turns(u, &ids), seen = {0};
     for (uint32_t i = 0; i < ids.n; i++) {
         const ir_node *t = ir_at(u->p, ids.at[i]);
         n->flops += element_weight(u->p, user, ids.at[i]);
         if (t->kind != IR_READ)
             continue;
         n->reads += 1;
-        use(u, user, t->array, L_RANDOM);
+        if (!l_view_is_once(u->p, user, ids.at[i], &turns))
+            use(u, user, t->array, L_RANDOM);
+        else if (!map64_get(&seen, element_key(u->p, t)))
+            use(u, user, t->array, L_VIEW);
+        map64_put(u->p->arena, &seen, element_key(u->p, t), 1);
     }
     n->size += ids.n;
     vec_free(u->p->arena, &ids);
+    map64_free(u->p->arena, &turns);
+    map64_free(u->p->arena, &seen);
 }
 
 /* Is the function's result the same for all values of one of its parameters? */

@@ -94,6 +94,57 @@ l_view l_view_of_read(const ir_program *p, ir_id id, ir_id read)
     return n->flags & IR_LINEAR ? l_view_unknown() : view_of_terms(p, id, n->n, ir_args(p, read));
 }
 
+static bool closed(const ir_program *p, ir_id term)
+{
+    return !ir_at(p, term)->scope;
+}
+
+/* The one of the reader's indices that a term moves along with: a sum, a difference, or a quotient by a number, for
+ * which *divided is set. 0: it is none of these, or closed. */
+static ir_id moves_with(const ir_program *p, ir_id term, bool *divided)
+{
+    enum { DEEPEST = 8 };
+    for (unsigned i = 0; i < DEEPEST; i++) {
+        const ir_node *n = ir_at(p, term);
+        const ir_id *arg = p->arg.at + n->args;
+        if (n->kind == IR_VAR)
+            return term;
+        if (n->kind != IR_OP || n->n != 2)
+            return 0;
+        bool adds = n->op == OP_ADD || n->op == OP_SUB, divides = n->op == OP_QUOT || n->op == OP_DIV;
+        if ((adds || divides) && closed(p, arg[1]))
+            term = arg[0];
+        else if (adds && closed(p, arg[0]))
+            term = arg[1];
+        else
+            return 0;
+        *divided |= divides;
+    }
+    return 0;
+}
+
+bool l_view_is_once(const ir_program *p, ir_id id, ir_id read, const map64 *turns)
+{
+    const ir_array *info = ir_info(p, id);
+    const ir_node *r = ir_at(p, read);
+    bool found[IR_MAX_RANK] = {false};
+    unsigned all = 0;
+    if (r->flags & IR_LINEAR)
+        return false;
+    for (uint32_t k = 0; k < r->n; k++) {
+        bool divided = false;
+        ir_id index = moves_with(p, ir_args(p, read)[k], &divided);
+        uint8_t d = index ? dimension_of(p, id, index) : L_NO_DIMENSION;
+        if (closed(p, ir_args(p, read)[k]))
+            continue;
+        if (d == L_NO_DIMENSION || found[d] || (divided && !map64_get(turns, index)))
+            return false;
+        found[d] = true;
+        all++;
+    }
+    return all == info->rank;
+}
+
 bool l_view_is_row(const ir_program *p, ir_id id, ir_id array, const l_view *view)
 {
     unsigned rank = ir_info(p, array)->rank;

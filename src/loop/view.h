@@ -13,6 +13,9 @@ typedef struct l_view {      /* per dimension of the array that is read: */
 l_view l_view_unknown(void);
 l_view l_view_of_operand(const ir_program *p, ir_id reader, uint32_t operand);
 l_view l_view_of_read(const ir_program *p, ir_id reader, ir_id read); /* an IR_READ in the reader's function */
+/* Does the read take each element at most once, as the loop goes over the reader's indices: at these, shifted, or one
+ * of several that take turns? `turns`: the terms of the reader's function of which it takes remainders. */
+bool l_view_is_once(const ir_program *p, ir_id reader, ir_id read, const map64 *turns);
 /* What a reader sees through an array that it reads at `outer`, and that reads something at `inner`. */
 l_view l_view_through(const l_view *outer, const l_view *inner);
 /* Is the array read at exactly the reader's index without its innermost component? Then all elements of a row read the

@@ -5,6 +5,7 @@
 
 #include "opt/identity.h"
 #include "opt/rewrite.h"
+#include "skeleton/stretches.h"
 
 /* --- operators --- */
 
@@ -71,6 +72,59 @@ static bool adds_integers(const sk_lower *lw, const sk_fold *f)
 {
     const ir_node *r = ir_at(lw->l->ir, f->info->fn->result[0]);
     return f->n == 1 && f->identity && r->op == OP_ADD && !ir_type_float((ir_type)r->type);
+}
+
+/* --- pieces on one side --- */
+
+typedef struct side_of {
+    sk_folds *s;
+    const sk_fold_part *p;
+} side_of;
+
+static void begin_position(void *env, k_val position)
+{
+    const side_of *at = env;
+    sk_fold_bind(at->s, at->p->row, sk_add(at->s->lw, at->p->begin, position));
+}
+
+static sk_stretches find_sides(const sk_folds *s)
+{
+    sk_lower *lw = s->lw;
+    const sk_cluster *c = lw->cluster;
+    sk_directions d = {.along = 1, .moving = {lw->at.linear}};
+    VEC(ir_id) term = {0};
+    if (c->loop->rank > 1)
+        d.moving[d.along++] = lw->at.at[c->loop->rank - 1];
+    for (unsigned i = 0; i + 1 < c->loop->rank; i++)
+        d.fixed[d.still++] = lw->at.at[i];
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        for (uint32_t k = 0; k < s->fold.at[i].n; k++)
+            vec_push(lw->arena, &term, s->fold.at[i].element[k]);
+    for (uint32_t i = 0; i < s->stored.term.n; i++)
+        vec_push(lw->arena, &term, s->stored.term.at[i]);
+    return sk_find_stretches(lw, term.n, term.at, &d);
+}
+
+void sk_fold_sides(sk_folds *s, const sk_fold_part *p, void (*take)(void *env), void *env)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    side_of at = {s, p};
+    k_val state[SK_MOST_CUTS] = {0};
+    sk_stretches cuts = s->combine || s->bind ? (sk_stretches){0} : find_sides(s);
+    k_val one_side = sk_signs_stand(lw, &cuts, p->count, &(sk_positions){&at, begin_position, NULL}, state);
+    if (!one_side) {
+        take(env);
+        return;
+    }
+    k_if(b, one_side);
+    uint32_t mark = sk_scope(lw);
+    sk_bind_signs(lw, &cuts, state);
+    take(env);
+    sk_scope_end(lw, mark);
+    k_else(b);
+    take(env);
+    k_end(b);
 }
 
 static void set_all(k_builder *b, const sk_fold *f, const k_val *acc, const k_val *value)
@@ -299,15 +353,13 @@ static void take_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val k, i
 /* Commuting operators: the piece is read forwards, groups of lanes going to the accumulators in turn (enough of them to
  * hide the operator's latency). Rounds in which every accumulator gets a whole group need no masks; where not all
  * accumulators have a register, several of them make a turn of the loop. */
-static void piece_in_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val **acc[SK_MOST_STREAMS])
+static void piece_in_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val **const *acc)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     s->begin = p->begin;
     int64_t turn = rounds_of_turn(s, parts_of_round(s));
     k_val all = k_i64(b, SK_ACCUMULATORS), whole = k_let(b, OP_QUOT, p->count, all, 0);
-    for (int64_t t = 0; t < s->tree.streams; t++)
-        acc[t] = sk_fold_accumulators(s);
     k_val turns = k_let(b, OP_QUOT, whole, k_i64(b, turn), 0);
     lw->ahead = lw->options->ahead;
     take_turn(s, p, lane, sk_mul(lw, k_for(b, k_i64(b, 0), turns, false), k_i64(b, turn)), turn, acc);
@@ -326,6 +378,19 @@ static void piece_in_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val 
     k_end(b);
     sk_fold_streams(s, lane, s->tree.streams, s->neutral ? 0 : p->count, acc);
     sk_fold_lanes(s, p->row, lane, p->count, acc[0]);
+}
+
+typedef struct turn_taker {
+    sk_folds *s;
+    const sk_fold_part *p;
+    k_val lane;
+    k_val **const *acc;
+} turn_taker;
+
+static void take_in_turn(void *env)
+{
+    const turn_taker *t = env;
+    piece_in_turn(t->s, t->p, t->lane, t->acc);
 }
 
 /* The same tree for rows of a few groups, where the kernel is made for their number: no loops, and no masks but for the
@@ -467,7 +532,10 @@ static void block_in_turn(sk_folds *s)
     k_val lane = k_for_all(b, k_i64(b, s->tree.lanes));
     k_val piece = k_for(b, block.first, block.end, false);
     sk_fold_part p = sk_fold_piece_of(s, &block, piece);
-    piece_in_turn(s, &p, lane, acc);
+    for (int64_t t = 0; t < s->tree.streams; t++)
+        acc[t] = sk_fold_accumulators(s);
+    turn_taker taker = {s, &p, lane, acc};
+    sk_fold_sides(s, &p, take_in_turn, &taker);
     sk_fold_piece_done(s, &block, piece, lane, acc[0]);
     k_end(b);
     k_end(b);

@@ -22,16 +22,16 @@ typedef struct sk_folds {
     sk_tree tree;
     int64_t lanes; /* of the kernel's gangs, where they are not the tree's; else 0 */
     bool combine;
-    bool mixes;   /* all lanes go to one result */
+    bool mixes;       /* all lanes go to one result */
     bool by_position; /* accumulators hold one element each, which is combined later */
-    bool neutral; /* all operators have an identity: accumulators that received nothing may take part */
+    bool neutral;     /* all operators have an identity: accumulators that received nothing may take part */
     VEC(sk_fold) fold;
     k_mem **totals;    /* of a block's pieces */
     sk_outputs stored; /* elements stored on the way */
     k_val row_length, row_base;
-    k_val begin;        /* first element of the piece at hand, where there are extremes */
-    bool alone;         /* each lane has rows of its own */
-    bool stages;        /* arrays that elements are read from are computed first (fold_stage.c): */
+    k_val begin;              /* first element of the piece at hand, where there are extremes */
+    bool alone;               /* each lane has rows of its own */
+    bool stages;              /* arrays that elements are read from are computed first (fold_stage.c): */
     struct sk_staged *staged; /* these, or NULL */
     /* NULL: indices are made from the row's number and the place within it. Else binds those of element k, in a scope
      * of the caller's, and sets lw->element. */
@@ -121,6 +121,9 @@ void sk_fold_totals(sk_folds *s);
 void sk_fold_keep_total(sk_folds *s, k_val number, k_val lane, k_val *const *acc); /* of lane 0 */
 sk_fold_block sk_fold_block_of(sk_folds *s, k_val number);
 sk_fold_part sk_fold_piece_of(sk_folds *s, const sk_fold_block *block, k_val piece);
+/* Emits what `take` does for a piece; where comparisons of its indices decide what is read, also for pieces all of
+ * whose elements are on one side of each: there they are known. */
+void sk_fold_sides(sk_folds *s, const sk_fold_part *p, void (*take)(void *env), void *env);
 void sk_fold_piece_done(sk_folds *s, const sk_fold_block *block, k_val piece, k_val lane, k_val *const *acc);
 void sk_fold_block_done(sk_folds *s, const sk_fold_block *block);
 

@@ -169,8 +169,9 @@ static void last_rounds(order *o, k_val whole)
 }
 
 /* The piece's total comes to lane 0 of the first accumulator. */
-static void take_piece(order *o)
+static void take_piece(void *env)
 {
+    order *o = env;
     k_builder *b = &o->s->lw->b;
     k_val whole = k_let(b, OP_QUOT, o->p->count, k_i64(b, SK_ACCUMULATORS), 0);
     o->whole = true;
@@ -238,7 +239,7 @@ void sk_fold_in_order(sk_folds *s, const sk_fold_block *block)
     o.p = &p;
     for (int64_t t = 0; t < s->tree.streams; t++)
         o.acc[t] = sk_fold_accumulators(s);
-    take_piece(&o);
+    sk_fold_sides(s, &p, take_piece, &o);
     sk_fold_keep_total(s, sk_sub(lw, piece, block->first), o.lane, o.acc[0]);
     k_end(b);
     k_end(b);

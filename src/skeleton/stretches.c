@@ -88,8 +88,13 @@ sk_stretches sk_find_stretches(const sk_lower *lw, uint32_t n, const ir_id *term
         return s;
     a.feeds = arena_alloc(lw->arena, a.forms.ids.n + 1);
     find_feeds(&a);
-    for (uint32_t i = 0; i < a.forms.ids.n && s.n < SK_MOST_CUTS; i++)
-        s.n += a.feeds[i + 1] && find_cut(&a, a.forms.ids.at[i], &s.cut[s.n]);
+    uint32_t periods = 0;
+    for (uint32_t i = 0; i < a.forms.ids.n && s.n < SK_MOST_CUTS; i++) {
+        bool found = a.feeds[i + 1] && find_cut(&a, a.forms.ids.at[i], &s.cut[s.n]);
+        if (found && s.cut[s.n].kind == SK_CUT_PERIOD)
+            found = periods++ < SK_MOST_PERIODS;
+        s.n += found;
+    }
     return s;
 }
 
@@ -208,47 +213,83 @@ static void positions(stretch *t, k_val lane, k_val from, bool cut)
     k_end(&lw->b);
 }
 
-/* Positions [low, high), between the cuts of those before the k-th. */
-static void between(stretch *t, uint32_t k, k_val low, k_val high)
+/* Positions [low, high), between the cuts of periods before the k-th; all else is known there. */
+static void in_periods(stretch *t, uint32_t k, k_val low, k_val high)
 {
     sk_lower *lw = t->lw;
     k_builder *b = &lw->b;
-    k_val zero = k_i64(b, 0), one = k_i64(b, 1);
+    k_val one = k_i64(b, 1);
+    while (k < t->cuts->n && t->cuts->cut[k].kind != SK_CUT_PERIOD)
+        k++;
     if (k == t->cuts->n) {
-        positions(t, k_for_all(b, sk_max(lw, sk_sub(lw, high, low), zero)), low, true);
+        positions(t, k_for_all(b, sk_max(lw, sk_sub(lw, high, low), k_i64(b, 0))), low, true);
         return;
     }
+    k_val last = sk_add(lw, t->x[k], sk_sub(lw, t->count, one));
+    k_val end = sk_add(lw, k_let(b, OP_DIV, last, t->y[k], 0), one);
+    t->state[k] = k_for(b, k_let(b, OP_DIV, t->x[k], t->y[k], 0), end, false);
+    k_val from = sk_sub(lw, sk_mul(lw, t->state[k], t->y[k]), t->x[k]);
+    in_periods(t, k + 1, sk_max(lw, low, from), sk_min(lw, high, sk_add(lw, from, t->y[k])));
+    k_end(b);
+}
+
+/* The first position behind the cut of a comparison; of ZERO the one at which both are equal. */
+static k_val place_of(stretch *t, uint32_t k)
+{
+    sk_lower *lw = t->lw;
     const sk_cut *c = &t->cuts->cut[k];
-    if (c->kind == SK_CUT_EXTREME) {
-        between(t, k + 1, low, high);
-        return;
-    }
-    if (c->kind == SK_CUT_PERIOD) {
-        k_val last = sk_add(lw, t->x[k], sk_sub(lw, t->count, one));
-        k_val end = sk_add(lw, k_let(b, OP_DIV, last, t->y[k], 0), one);
-        t->state[k] = k_for(b, k_let(b, OP_DIV, t->x[k], t->y[k], 0), end, false);
-        k_val from = sk_sub(lw, sk_mul(lw, t->state[k], t->y[k]), t->x[k]);
-        between(t, k + 1, sk_max(lw, low, from), sk_min(lw, high, sk_add(lw, from, t->y[k])));
-        k_end(b);
-        return;
-    }
-    /* x - y, less one to tell <= from >, is 0 at this position; it is negative before it, or behind it */
     bool up = c->step > 0;
-    k_val difference = up ? sk_sub(lw, t->y[k], t->x[k]) : sk_sub(lw, t->x[k], t->y[k]);
+    k_val at = up ? sk_sub(lw, t->y[k], t->x[k]) : sk_sub(lw, t->x[k], t->y[k]);
     if (c->kind == SK_CUT_SIGN && with_equal(operator_of(t, k)))
-        difference = sk_add(lw, difference, k_i64(b, up ? 1 : -1));
-    k_val sides = k_i64(b, c->kind == SK_CUT_ZERO ? 3 : 2);
-    k_val at = c->kind == SK_CUT_SIGN && !up ? sk_add(lw, difference, one) : difference;
-    k_val side = k_for(b, zero, sides, false), first = k_let(b, OP_EQ, side, zero, 0);
-    k_val from = at, to = high;
-    if (c->kind == SK_CUT_ZERO) {
-        t->state[k] = k_let(b, OP_EQ, side, one, 0);
-        from = sk_add(lw, at, sk_sub(lw, side, one));
-        to = k_select(b, t->state[k], sk_min(lw, high, sk_add(lw, at, one)), high);
-    } else {
-        t->state[k] = up ? first : k_let(b, OP_NOT, first, 0, 0);
+        at = sk_add(lw, at, k_i64(&lw->b, up ? 1 : -1));
+    return c->kind == SK_CUT_SIGN && !up ? sk_add(lw, at, k_i64(&lw->b, 1)) : at;
+}
+
+typedef struct places { /* where stretches begin */
+    uint32_t n;
+    k_val at[2 * SK_MOST_CUTS];
+} places;
+
+/* What is known from `low` on, up to the next place. */
+static void know(stretch *t, const k_val *place, k_val low)
+{
+    k_builder *b = &t->lw->b;
+    for (uint32_t k = 0; k < t->cuts->n; k++) {
+        const sk_cut *c = &t->cuts->cut[k];
+        if (c->kind == SK_CUT_ZERO)
+            t->state[k] = k_let(b, OP_EQ, low, place[k], 0);
+        if (c->kind == SK_CUT_SIGN)
+            t->state[k] = k_let(b, c->step > 0 ? OP_LT : OP_GE, low, place[k], 0);
     }
-    between(t, k + 1, k_select(b, first, low, sk_max(lw, low, from)), k_select(b, first, sk_min(lw, high, at), to));
+}
+
+/* From place to place, in order: each turn goes as far as the next one. */
+static void between(stretch *t, k_val low, k_val high)
+{
+    sk_lower *lw = t->lw;
+    k_builder *b = &lw->b;
+    k_val place[SK_MOST_CUTS] = {0}, zero = k_i64(b, 0), one = k_i64(b, 1);
+    places all = {0};
+    for (uint32_t k = 0; k < t->cuts->n; k++) {
+        const sk_cut *c = &t->cuts->cut[k];
+        if (c->kind != SK_CUT_SIGN && c->kind != SK_CUT_ZERO)
+            continue;
+        place[k] = all.at[all.n++] = place_of(t, k);
+        if (c->kind == SK_CUT_ZERO)
+            all.at[all.n++] = sk_add(lw, place[k], one);
+    }
+    if (!all.n) {
+        in_periods(t, 0, low, high);
+        return;
+    }
+    k_val done = k_decl(b, low, "done");
+    k_for(b, zero, k_i64(b, all.n + 1), false);
+    k_val from = k_get(b, done), to = high;
+    for (uint32_t i = 0; i < all.n; i++)
+        to = sk_min(lw, to, k_select(b, k_let(b, OP_GT, all.at[i], from, 0), all.at[i], to));
+    know(t, place, from);
+    in_periods(t, 0, from, to);
+    k_set(b, done, to);
     k_end(b);
 }
 
@@ -286,7 +327,7 @@ void sk_for_stretches(sk_lower *lw, const sk_stretches *s, k_val count, const sk
     find_middle(&t, &low, &high);
     k_val good = and(&t, suits(&t), k_let(b, OP_LT, low, high, 0));
     k_if(b, good);
-    between(&t, 0, low, high);
+    between(&t, low, high);
     k_end(b);
     low = k_select(b, good, low, count);
     high = k_select(b, good, high, count);
@@ -295,6 +336,38 @@ void sk_for_stretches(sk_lower *lw, const sk_stretches *s, k_val count, const sk
     k_val from = k_select(b, first, zero, high), to = k_select(b, first, low, count);
     positions(&t, k_for_all(b, sk_sub(lw, to, from)), from, false);
     k_end(b);
+}
+
+/* --- pieces on one side of all cuts --- */
+
+k_val sk_signs_stand(sk_lower *lw, const sk_stretches *s, k_val count, const sk_positions *of,
+                     k_val state[SK_MOST_CUTS])
+{
+    k_builder *b = &lw->b;
+    stretch t = {.lw = lw, .cuts = s, .of = of};
+    k_val around = lw->element, good = 0, last = sk_sub(lw, count, k_i64(b, 1));
+    if (s->n)
+        at_start(&t);
+    lw->element = around;
+    for (uint32_t k = 0; k < s->n; k++) {
+        const sk_cut *c = &s->cut[k];
+        if (c->kind != SK_CUT_SIGN)
+            continue;
+        good = moderate(&t, good, t.x[k]);
+        good = moderate(&t, good, t.y[k]);
+        ir_op op = operator_of(&t, k);
+        k_val far = c->step > 0 ? sk_add(lw, t.x[k], last) : sk_sub(lw, t.x[k], last); /* as far from y as x will be */
+        state[k] = k_let(b, op, t.x[k], t.y[k], 0);
+        good = and(&t, good, k_let(b, OP_EQ, state[k], k_let(b, op, far, t.y[k], 0), 0));
+    }
+    return good;
+}
+
+void sk_bind_signs(sk_lower *lw, const sk_stretches *s, const k_val state[SK_MOST_CUTS])
+{
+    for (uint32_t k = 0; k < s->n; k++)
+        if (s->cut[k].kind == SK_CUT_SIGN)
+            sk_bind(lw, s->cut[k].term, state[k]);
 }
 
 void sk_for_whole_positions(sk_lower *lw, k_val from, k_val count, const sk_positions *of)

@@ -19,7 +19,7 @@ typedef struct sk_cut {
     int64_t step; /* of x - y from one position to the next: 1 or -1 */
 } sk_cut;
 
-enum { SK_MOST_CUTS = 4 };
+enum { SK_MOST_CUTS = 16, SK_MOST_PERIODS = 4 /* among these: loops within loops */ };
 
 typedef struct sk_stretches {
     uint32_t n;
@@ -38,6 +38,13 @@ typedef struct sk_positions {
 sk_stretches sk_find_stretches(const sk_lower *lw, uint32_t n, const ir_id *term, const sk_directions *d);
 /* Emits FOR_ALLs over positions 0 ... count - 1 in order, at piece level. */
 void sk_for_stretches(sk_lower *lw, const sk_stretches *s, k_val count, const sk_positions *of);
+
+/* Of a piece of `count` positions, at least one: does each comparison among the cuts come out the same at all of them?
+ * Its value goes to state[k]. The other cuts are left alone. At piece level, or where all lanes are at one piece. Worth
+ * another copy of the piece's code, in which these terms are bound (sk_bind_signs); 0: there is none to bind. */
+k_val sk_signs_stand(sk_lower *lw, const sk_stretches *s, k_val count, const sk_positions *of,
+                     k_val state[SK_MOST_CUTS]);
+void sk_bind_signs(sk_lower *lw, const sk_stretches *s, const k_val state[SK_MOST_CUTS]);
 
 /* One FOR_ALL over positions from ... from + count - 1, which are whole gangs. */
 void sk_for_whole_positions(sk_lower *lw, k_val from, k_val count, const sk_positions *of);

@@ -142,6 +142,52 @@ static void all_types_and_extents(void **state)
     both("[n,m]T -> [a,m]T, [b,m]T, [n,c]T, [n,d]T, [n,m]T, [n,m]T", split_rows, of("u8 f32"), MIXED, MATRICES);
 }
 
+/* --- what is delayed --- */
+
+static sn_scalar second(sn_scalar a, sn_scalar b)
+{
+    (void)a;
+    return b;
+}
+
+static sn_acc folded(sn_acc a, sn_acc b)
+{
+    sn_acc all = sn_append(sn_map(twice, a), b);
+    return sn_results(sn_sum(all), sn_fold1(second, sn_concat(b, a)), sn_scanl1(sn_add, all),
+                      sn_maximum(sn_concat(a, b, a)));
+}
+
+static sn_acc folded_rows(sn_acc a, sn_acc b)
+{
+    sn_acc all = sn_append(a, sn_map(twice, b)), turned = sn_append_along(0, sn_transpose(a), sn_transpose(b));
+    return sn_results(sn_sum(all), sn_sum(turned), sn_fold1(second, all), sn_scanl1(sn_add, all));
+}
+
+/* Folds go along pieces of 4096 elements: those on one side of where arrays meet have code of their own. */
+static void folds_of_what_is_joined(void **state)
+{
+    (void)state;
+    both("[n]T, [m]T -> T, T, [k]T, T", folded, of("i32 f32 i64"), SMALL, 1, 1, 5, 0, 0, 5, 31, 33, 4096, 4096, 4095,
+         9000, 4097, 1, 10000, 8192, 70001, 70001);
+    both("[r,n]T, [r,m]T -> [r]T, [k]T, [r]T, [r,l]T", folded_rows, of("i32 f64"), SMALL, 1, 4096, 4096, 3, 4095, 5000,
+         2, 10000, 1, 5, 33, 31, 300, 7, 9, 4, 600, 600);
+}
+
+static void parts_are_computed_in_place(void **state)
+{
+    (void)state;
+    sn_program *p = compiled_in(both_cpu(), "[n]f32, [m]f32 -> [k]f32", SN_BODY(concat));
+    float a[3] = {1, 2, 3}, b[2] = {4, 5}, y[18];
+    assert_int_equal(sn_call(p, sn_in(a, 3), sn_in(b, 2), sn_into(y, 18)), SN_OK);
+    expect_counts(p, 1, 0, 1, 1);
+    says(p, NULL, "map (");
+    says(p, NULL, "fused: computed where it is used");
+    sn_drop(p);
+    p = compiled_in(both_cpu(), "[n]f32, [m]f32 -> f32, f32, [k]f32, f32", SN_BODY(folded));
+    assert_null(strstr(sn_explain(p, NULL), "read at computed indices"));
+    sn_drop(p);
+}
+
 /* --- extents that the run tells --- */
 
 static sn_acc kept_twice(sn_acc a, sn_acc b)
@@ -312,6 +358,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_are_those_of_plain_c),
         cmocka_unit_test(all_types_and_extents),
+        cmocka_unit_test(folds_of_what_is_joined),
+        cmocka_unit_test(parts_are_computed_in_place),
         cmocka_unit_test(what_the_run_tells),
         cmocka_unit_test(flags_are_counted),
         cmocka_unit_test(other_extents_must_agree),

@@ -194,7 +194,8 @@ static cg_ref int_count(cg *g, ir_op op, cg_ref x)
     if (op == OP_POPCOUNT)
         r = cg_call1(g, "llvm.ctpop", x);
     else
-        r = cg_call(g, op == OP_CLZ ? "llvm.ctlz" : "llvm.cttz", 1, &t, 2, (cg_ref[]){x, LLVMConstInt(g->i1, 0, false)});
+        r = cg_call(g, op == OP_CLZ ? "llvm.ctlz" : "llvm.cttz", 1, &t, 2,
+                    (cg_ref[]){x, LLVMConstInt(g->i1, 0, false)});
     if (cg_is_vector(x))
         to = LLVMVectorType(to, LLVMGetVectorSize(t));
     return LLVMBuildIntCast2(g->b, r, to, false, "");
@@ -395,6 +396,13 @@ cg_ref cg_index_op(cg *g, ir_op op, k_val x, k_val y)
     return cg_op(g, op, t, tests ? T_BOOL : t, in);
 }
 
+/* Does what is compared go up from lane to lane, or down, on one side alone? */
+static bool is_limit(const cg *g, k_val x, k_val y)
+{
+    uint8_t left = g->k->value.at[x].shape, right = g->k->value.at[y].shape;
+    return (left == K_AFFINE && right == K_UNIFORM) || (left == K_UNIFORM && right == K_AFFINE);
+}
+
 /* Index arithmetic, comparisons of indices, and conversions to and from them. */
 static bool let_index(cg *g, const k_stmt *s)
 {
@@ -420,6 +428,7 @@ static bool let_index(cg *g, const k_stmt *s)
         return false;
     cg_ref first = NULL, mask = tests ? compared_to_limit(g, op, x, y, &first) : NULL;
     cg_define(g, s->dst, mask ? mask : cg_index_op(g, op, x, y));
+    g->value[s->dst].limit = op >= OP_LT && is_limit(g, x, y);
     g->value[s->dst].first = g->part ? NULL : first; /* what crosses between functions is the value alone */
     return true;
 }

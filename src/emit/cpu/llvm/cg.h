@@ -23,6 +23,7 @@ typedef struct cg_value {
     cg_ref v, step;
     cg_ref slot;    /* variables: an alloca that holds `v` */
     cg_ref first;   /* bool, i64: it holds in so many lanes, the first ones; NULL: not known */
+    bool limit;     /* bool: the first lanes are on one side of it, the others on the other */
     uint8_t form;
     uint16_t depth; /* variables: nesting of masks at the DECL */
 } cg_value;
@@ -41,7 +42,7 @@ typedef struct cg_facts {
     unsigned statements, checks;
     bool warp;          /* COMPACT, COUNT or ATOMIC inside */
     bool loops;         /* LOOP or FOR inside */
-    bool uniform_load;
+    bool uniform_load, row_load; /* a LOAD of one element; one whose index goes up from lane to lane */
     bool notes; /* a CHECK that says what is computed */
     /* of a FOR_ALL only: */
     bool sets_outer;    /* sets a variable of the piece */

@@ -114,6 +114,9 @@ void cg_if(cg *g, k_ref id)
     }
     bool tiny = inside->statements <= TINY_BRANCH && !inside->loops && !inside->checks && !inside->uniform_load &&
                 !inside->warp;
+    /* Rows on either side of a limit: nearly always all lanes go one way, and where the other way leads nothing may be
+     * mapped. Loads of no lanes take long there. */
+    tiny &= !(g->value[s->in[0]].limit && inside->row_load);
     cg_mask outer = g->mask;
     cg_ref c = cg_vec(g, s->in[0]);
     if_side(g, s->body, c, g->value[s->in[0]].first, !tiny);

@@ -5,7 +5,7 @@
 typedef struct {
     cg *g;
     k_walk walk;
-    k_ref *declared; /* per value: FOR_ALL around a variable's DECL */
+    k_ref *declared;        /* per value: FOR_ALL around a variable's DECL */
     k_ref *loaded, *stored; /* per memory: the FOR_ALL that did so last */
 } scan;
 
@@ -50,6 +50,7 @@ static void at_thread_statement(scan *s, k_ref id, cg_facts *inner)
         s->loaded[st->mem] = s->walk.for_all;
         all->reads_written |= s->stored[st->mem] == s->walk.for_all;
         inner->uniform_load |= k->value.at[st->in[0]].shape == K_UNIFORM;
+        inner->row_load |= k->value.at[st->in[0]].shape == K_AFFINE;
         break;
     case K_STORE:
         at_store(s, id);
@@ -81,6 +82,7 @@ static void merge(cg_facts *into, const cg_facts *from)
     into->warp |= from->warp;
     into->loops |= from->loops;
     into->uniform_load |= from->uniform_load;
+    into->row_load |= from->row_load;
     into->notes |= from->notes;
 }
 
