@@ -89,6 +89,11 @@ enum { SN_MANY = 16 };
 #define SN_SFOLD_1(f, z, a) sn_sfold_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a), 0, NULL)
 #define SN_SFOLD_N(f, z, a, ...) sn_sfold_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(a), SN_SCALARS(__VA_ARGS__))
 
+#define SN_CHECK_1(context, types, f) sn_check_operator_at(SN_HERE, context, types, SN_FN(f), 0, NULL)
+#define SN_CHECK_N(context, types, f, ...)                                                                             \
+    sn_check_operator_at(SN_HERE, context, types, SN_FN(f), (int)(sizeof(SN_LIST(sn_arg, __VA_ARGS__)) / sizeof(sn_arg)), \
+                         SN_LIST(sn_arg, __VA_ARGS__))
+
 /* Literals that take the type of what they are combined with; alone, that of the C number. */
 SN_API sn_scalar sn_lift_scalar(sn_scalar x); /* x itself */
 SN_API sn_scalar sn_lift_bool(bool x);

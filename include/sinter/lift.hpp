@@ -480,6 +480,19 @@ template <class F, class Z, class A, class... I> sn_scalar sfold(sn_site at, con
     return sn_sfold_at(at, fn(f), lift(z), array(a), static_cast<int>(sizeof...(I)), list);
 }
 
+template <class F>
+sn_status check_operator(sn_site at, sn_context *context, const char *types, const F &f,
+                         std::initializer_list<sn_arg> z = {})
+{
+    return sn_check_operator_at(at, context, types, fn(f), static_cast<int>(z.size()), z.begin());
+}
+
+template <class F, class... Z>
+sn_status check_operator(sn_site at, sn_context *context, const char *types, const F &f, sn_arg z, Z... more)
+{
+    return check_operator(at, context, types, f, {z, more...});
+}
+
 template <class F> sn_program *compile(sn_site at, sn_context *context, const char *signature, const F &f)
 {
     return sn_compile_at(at, context, signature, body(f));
@@ -553,6 +566,7 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #undef sn_iterate
 #undef sn_loop
 #undef sn_sfold
+#undef sn_check_operator
 #define sn_compile(...) sn::compile(SN_HERE, __VA_ARGS__)
 #define sn_commutative(...) sn_commutative_of(sn::fn(__VA_ARGS__))
 #define sn_associative(...) sn_associative_of(sn::fn(__VA_ARGS__))
@@ -587,5 +601,6 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #define sn_iterate(...) sn::iterate(SN_HERE, __VA_ARGS__)
 #define sn_loop(...) sn::loop(SN_HERE, __VA_ARGS__)
 #define sn_sfold(...) sn::sfold(SN_HERE, __VA_ARGS__)
+#define sn_check_operator(...) sn::check_operator(SN_HERE, __VA_ARGS__)
 
 #endif

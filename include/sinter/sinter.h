@@ -52,6 +52,7 @@ typedef enum sn_status {
     /* the program is wrong; found by sn_compile */
     SN_BAD_SIGNATURE = 100, /* the signature does not parse */
     SN_BAD_PROGRAM = 101,   /* types, ranks, extents or handles do not fit; the message lists every mistake */
+    SN_BAD_OPERATOR = 102,  /* sn_check_operator has found a counterexample */
     /* the arguments of a call are wrong; nothing has run */
     SN_BAD_ARGUMENT = 200, /* number, kind, type or rank of arguments */
     SN_BAD_EXTENT = 201,   /* one name, two extents; a negative extent; a result of another size */
@@ -377,6 +378,18 @@ typedef struct sn_fn {
 #define sn_commutative(f) sn_commutative_of(SN_FN(f))
 /* f, declared to be used as an associative function although it does not look like one: folds of it do not warn. */
 #define sn_associative(f) sn_associative_of(SN_FN(f))
+/* Tries whether f is what folds and scans ask for: associative; commuting, if it is declared so (sn_commutative); and,
+ * where an initial value is given, whether that is neutral on both sides. On some thousand triples of values, small
+ * whole numbers first, then special ones (0, -0, 1, -1, the least and the greatest, infinities, NaN), by the reference
+ * interpreter. `types` is an element's, as signatures have it: "f32", "(f32, i64)"; the initial value is sn_value(&x),
+ * one for each component, or sn_struct(&x). SN_BAD_OPERATOR: the message has the values for which it does not hold. Floats
+ * may differ by what rounding does, but not in NaNs, infinities and signs of zero. Thread-safe.
+ *     sn_check_operator(cx, "i32", sn_max);   sn_check_operator(cx, "f32", sn_add, sn_value(&zero)); */
+#define sn_check_operator(context, types, ...)                                                                         \
+    SN_PASTE(SN_CHECK_, SN_ONE_OR_MORE(__VA_ARGS__))(context, types, __VA_ARGS__)
+/* z: a list of `count` arguments, none where count is 0. */
+SN_API sn_status sn_check_operator_at(sn_site at, sn_context *context, const char *types, sn_fn f, int count,
+                                      const sn_arg *z);
 
 /* The function given to sn_compile. */
 typedef struct sn_body {

@@ -270,6 +270,22 @@ void scans(sn_context *cx)
     sn_drop(p);
 }
 
+/* Joins of containers' arrays; operators that are lambdas, tried out. */
+void joins(sn_context *cx)
+{
+    std::vector<int32_t> x{1, 2}, y{3, 4}, z(6);
+    sn_program *p = COMPILED("[n]i32, [n]i32 -> [m]i32", [](sn_acc a, sn_acc b) {
+        sn_acc rest, first = sn_split(1, a, &rest);
+        return sn_concat(sn_interleave(a, b), first, sn_append_along(0, rest, sn_empty(SN_I32)));
+    });
+    MUST(sn_call(p, sn_in(x), sn_in(y), sn_into(z)) == SN_OK && (z == std::vector<int32_t>{1, 3, 2, 4, 1, 2}));
+    sn_drop(p);
+    int32_t zero = 0, one = 1;
+    auto add = [](sn_scalar a, sn_scalar b) { return sn_add(a, b); };
+    MUST(sn_check_operator(cx, "i32", add) == SN_OK && sn_check_operator(cx, "i32", add, sn_value(&zero)) == SN_OK);
+    MUST(sn_check_operator(cx, "i32", sn_commutative(add), sn_value(&one)) == SN_BAD_OPERATOR);
+}
+
 } // namespace
 
 int main()
@@ -283,6 +299,7 @@ int main()
     loops_and_tuples(cx);
     operations(cx);
     scans(cx);
+    joins(cx);
     errors(cx);
     structs(cx);
     arrays(cx);
