@@ -122,6 +122,15 @@ struct nbody_data {
     struct bodies sinter;
 };
 
+/* Keys, and values unless the row has none; what each side makes of them; room for the opponent. */
+struct sort_data {
+    struct bench_data base;
+    uint32_t *key, *value;
+    uint32_t *c_key, *c_value;
+    uint32_t *sinter_key, *sinter_value;
+    uint32_t *room_key, *room_value;
+};
+
 /* Scans, filters and loops over rows (rows_scans.c): of floats, or of integers for scan-i32. `kept`: how many elements
  * are in the results that filters make; `most` is filtermax's second one. */
 struct scan_data {
@@ -251,7 +260,8 @@ extern const struct bench_row rowsums_rows[5];
 extern const struct bench_row stencil9_row;
 extern const struct bench_row sgemm_row;
 extern const struct bench_row nbody_rows[2];
-enum { TYPED_ROWS = 10, SCAN_ROWS = 8 };
+enum { TYPED_ROWS = 10, SCAN_ROWS = 8, SORT_ROWS = 2 };
+extern const struct bench_row sort_rows[SORT_ROWS];
 extern const struct bench_row scan_rows[SCAN_ROWS];
 extern const struct bench_row typed_rows[TYPED_ROWS];
 

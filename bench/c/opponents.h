@@ -76,6 +76,12 @@ int64_t c_filtermax(struct team *team, int64_t n, float factor, float summand, c
 /* Of the elements that are not 0: the sum of those before each, divided by it. */
 int64_t c_ratios(struct team *team, int64_t n, const float *x, float *z);
 
+/* The keys in ascending order, those that are equal in theirs, and the values with them. `room` has n elements and lies at a
+ * multiple of 64 bytes; n < 2^32. Return 0 when memory ran out. */
+int c_sort_keys(struct team *team, int64_t n, const uint32_t *key, uint32_t *to, uint32_t *room);
+int c_sort_pairs(struct team *team, int64_t n, const uint32_t *key, const uint32_t *value, uint32_t *to_key,
+                 uint32_t *to_value, uint32_t *room_key, uint32_t *room_value);
+
 /* z(r, c) = exp(x(r, c) - most(r)) / sum over the row of these, most(r) being the row's greatest. Returns 0 when memory
  * ran out. */
 int c_softmax(struct team *team, int64_t rows, int64_t columns, const float *x, float *z);

@@ -324,7 +324,16 @@ static bool step_copy(run *c, uint32_t index)
 
 /* --- launches --- */
 
-static bool arguments(run *c, const run_variant *v, const sk_geometry *g, uint32_t site, ir_bits *arg)
+/* Of the memory that a sort moves elements to: see SK_SKEW. */
+static int64_t skew_of(const run_variant *v, void *const *mem)
+{
+    for (uint32_t i = 0; i < v->built->memory.n; i++)
+        if (v->memory[i].role == SK_SORTED_TO && !v->memory[i].number)
+            return (int64_t)((uintptr_t)mem[i] % SK_LINE / ir_type_size(v->built->memory.at[i].type));
+    return 0;
+}
+
+static bool arguments(run *c, const run_variant *v, const sk_geometry *g, void *const *mem, uint32_t site, ir_bits *arg)
 {
     host_value *value = NULL;
     if (v->host.step.n) {
@@ -335,7 +344,8 @@ static bool arguments(run *c, const run_variant *v, const sk_geometry *g, uint32
         const run_argument_of *a = &v->argument[i];
         if (!a->slot && value[a->number].bad)
             return run_fails_code(c, &v->host, value, value[a->number].bad - 1, site);
-        arg[i] = a->slot ? (ir_bits)g->slot[a->number] : value[a->number].bits;
+        bool skew = a->slot && a->number == SK_SKEW;
+        arg[i] = skew ? (ir_bits)skew_of(v, mem) : a->slot ? (ir_bits)g->slot[a->number] : value[a->number].bits;
     }
     return c->status == SN_OK;
 }
@@ -407,7 +417,7 @@ static bool launch(run *c, const plan_launch *l, const run_geometry *found)
             return false;
         mem[i] = b->here ? (void *)(uintptr_t)c->field[b->number].data : memory_of(c, l, b, g->pieces);
     }
-    if (!arguments(c, v, g, 0, arg))
+    if (!arguments(c, v, g, mem, 0, arg))
         return false;
     if (v->fit && !indices_fit(c, v, arg, g->pieces))
         v = run_find_wide(c, found); /* it takes the same pointers and arguments */

@@ -166,7 +166,12 @@ typedef struct sk_options {
     bool narrow;   /* launches satisfy k_indices_fit; others need a kernel without this */
 } sk_options;
 
-enum { SK_SLOTS = 8 };
+enum {
+    SK_SLOTS = 8,
+    SK_SKEW = SK_SLOTS - 1, /* a slot that each launch sets: how many elements of SK_SORTED_TO, component 0, lie between
+                               the line end before it and its first one, on devices whose blocks are host memory */
+    SK_LINE = 64            /* bytes of a line */
+};
 
 /* A cluster runs in passes, one after the other. A pass that has nothing to do for the extents of a call has no pieces. */
 typedef enum {

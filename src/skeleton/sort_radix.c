@@ -366,6 +366,7 @@ typedef struct mover { /* a core */
     k_mem *staged;      /* their components, where they come from the program */
     k_mem *line;        /* per component: elements gathered of each digit */
     int64_t length;     /* of a line; 0: none are */
+    k_val skew;         /* how many elements the first line lacks */
 } mover;
 
 /* Digits, and elements of the program, of some hundred at a time. What fails has failed in counting if it is a key;
@@ -388,13 +389,20 @@ static k_val stage_elements(mover *m, k_val base)
     return there;
 }
 
+/* The place of an element in its line. */
+static k_val within_line(const mover *m, k_val at)
+{
+    k_builder *b = &m->x->s.lw->b;
+    return k_let(b, OP_BIT_AND, sk_add(m->x->s.lw, at, m->skew), k_i64(b, m->length - 1), 0);
+}
+
 /* Elements [from, to) of digit d, which are gathered, one by one. */
 static void write_some(mover *m, k_val d, k_val from, k_val to)
 {
     radix *x = m->x;
     sk_lower *lw = x->s.lw;
     k_builder *b = &lw->b;
-    k_val at = k_for(b, from, to, false), within = k_let(b, OP_BIT_AND, at, k_i64(b, m->length - 1), 0);
+    k_val at = k_for(b, from, to, false), within = within_line(m, at);
     k_val kept = sk_add(lw, sk_mul(lw, d, k_i64(b, m->length)), within);
     for (uint32_t c = 0; c < x->s.n; c++)
         k_store(b, x->s.to[c], at, k_load(b, m->line[c], kept));
@@ -424,7 +432,7 @@ static void move_element(mover *m, k_val base, k_val i)
     sk_lower *lw = x->s.lw;
     k_builder *b = &lw->b;
     k_val d = as(b, T_I64, k_load(b, m->digit, i)), place = k_load(b, m->place, d), at = place;
-    k_val within = m->length ? k_let(b, OP_BIT_AND, place, k_i64(b, m->length - 1), 0) : 0;
+    k_val within = m->length ? within_line(m, place) : 0;
     k_mem *to = m->length ? m->line : x->s.to;
     if (m->length)
         at = sk_add(lw, sk_mul(lw, d, k_i64(b, m->length)), within);
@@ -451,8 +459,10 @@ static void move_one_by_one(radix *x, k_mem state)
     m->digit = k_shared(b, T_U32, STAGE, "digit");
     m->staged = arena_alloc(lw->arena, x->s.n * sizeof(k_mem));
     m->line = arena_alloc(lw->arena, x->s.n * sizeof(k_mem));
-    if (m->length)
+    if (m->length) {
         m->start = k_shared(b, T_I64, x->digits, "start");
+        m->skew = sk_slot(lw, SK_SKEW, "skew");
+    }
     for (uint32_t c = 0; c < x->s.n && x->s.element; c++)
         m->staged[c] = k_shared(b, x->s.info->type[c], STAGE, "staged");
     for (uint32_t c = 0; c < x->s.n && m->length; c++) {
@@ -472,7 +482,7 @@ static void move_one_by_one(radix *x, k_mem state)
     if (!m->length)
         return;
     k_val d = k_for(b, zero, k_i64(b, x->digits), false), end = k_load(b, m->place, d);
-    k_val within = k_let(b, OP_BIT_AND, end, k_i64(b, m->length - 1), 0);
+    k_val within = within_line(m, end);
     write_some(m, d, sk_max(lw, sk_sub(lw, end, within), k_load(b, m->start, d)), end);
     k_end(b);
 }
