@@ -119,7 +119,7 @@ static void print_memory(const plan *p, const plan_launch *l, unsigned depth, te
     for (uint32_t i = 0; i < c->writes.n; i++)
         if (l->pass == SK_PASS_SCATTER || l->pass == SK_PASS_MERGE)
             print_use(p, "writes by turns", c->writes.at[i], depth, out);
-        else if (makes || (combines && combined(p, l, c->writes.at[i])))
+        else if (makes || l->pass == SK_PASS_BUCKETS || (combines && combined(p, l, c->writes.at[i])))
             print_use(p, "writes", c->writes.at[i], depth, out);
 }
 
@@ -134,6 +134,7 @@ static void print_launch(const plan *p, const plan_launch *l, unsigned depth, te
         [SK_PASS_COUNT] = "count digits",
         [SK_PASS_PLACES] = "places of digits",
         [SK_PASS_SCATTER] = "move to places",
+        [SK_PASS_BUCKETS] = "sort what has one digit",
         [SK_PASS_SPLITS] = "cut pairs of runs",
         [SK_PASS_MERGE] = "merge pairs of runs",
     };

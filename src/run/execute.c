@@ -449,9 +449,7 @@ static bool step_size(run *c, uint32_t index)
     const plan_launch *l = &c->plan->launch.at[index];
     const plan_cluster *pc = &c->plan->cluster.at[l->cluster];
     const plan_shape *s = &c->plan->shape.at[pc->shape];
-    const sk_round round =
-        pc->sorts ? run_sort_round(c, index)
-                  : (sk_round){.pass = l->pass, .partials = l->pass == SK_PASS_COMBINE ? c->left[l->cluster] : 0};
+    sk_round round = {.pass = l->pass, .partials = l->pass == SK_PASS_COMBINE ? c->left[l->cluster] : 0};
     int64_t extent[IR_MAX_RANK] = {0};
     run_sized *sized = &c->sized[index];
     for (unsigned d = 0; d < s->rank; d++)
@@ -465,13 +463,14 @@ static bool step_size(run *c, uint32_t index)
         return true;
     if (empty && pc->seedless.n)
         return fails_empty(c, pc->seedless.at[0]);
+    bool good = true;
+    sized->found = NULL;
+    if (pc->sorts && !run_sort_wants(c, index, &round, &good))
+        return good;
     sized->found = run_find(c, l->cluster, extent, round);
-    bool skip = false;
-    if (sized->found && pc->sorts && !run_sort_sized(c, index, &skip))
-        return false;
-    if (skip)
-        sized->found = NULL;
-    return sized->found || skip;
+    if (sized->found && pc->sorts)
+        run_sort_sized(c, index);
+    return sized->found != NULL;
 }
 
 static bool step_launch(run *c, uint32_t index)

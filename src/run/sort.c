@@ -1,9 +1,11 @@
-/* The rounds of a sort by digits are those of bits in which keys differ; the first round finds them out. */
+/* The rounds of a sort by digits are those of bits in which keys differ, which the first count finds out. Where there
+ * would be several, and elements fit, one round by the most significant digit makes buckets that are sorted in the
+ * caches. */
 #include "run/sort.h"
 
 #include "run/transfer.h"
 
-enum { KEY_BITS = 64 };
+enum { KEY_BITS = 64, FEW_ROUNDS = 2 /* take no longer than buckets */ };
 
 static const sk_cluster *code_of(const run *c, const plan_launch *l)
 {
@@ -15,24 +17,23 @@ static const ir_array *sorted(const run *c, const plan_launch *l)
     return ir_info(c->r->l->ir, code_of(c, l)->loop->op.at[0].term);
 }
 
-/* Before anything is known: the last key's least significant one. */
-static sk_digit guess(const run *c, const plan_launch *l)
+static unsigned width_of(ir_type t)
 {
-    return (sk_digit){(uint8_t)(sorted(c, l)->keys - 1), 0, true};
+    return t == T_BOOL ? 1 : (unsigned)ir_type_size(t) * 8;
 }
 
-sk_round run_sort_round(run *c, uint32_t launch)
+/* Before anything is known: the first key's most significant digit where that may be all, and the last one's least
+ * significant one where it is not. */
+static sk_digit guess(const run *c, const plan_launch *l, const sk_sort_words *w)
 {
-    const plan_launch *l = &c->plan->launch.at[launch];
-    const run_sort *s = &c->sort[l->cluster];
-    sk_round round = {.pass = l->pass};
-    if (l->pass == SK_PASS_SPLITS || l->pass == SK_PASS_MERGE)
-        round.partials = c->left[l->cluster];
-    if (l->pass == SK_PASS_COUNT || l->pass == SK_PASS_PLACES || l->pass == SK_PASS_SCATTER)
-        round.digit = s->rounds ? s->digit[s->next] : guess(c, l);
-    if (l->pass == SK_PASS_PLACES) /* one kernel for all */
-        round.digit = (sk_digit){0};
-    return round;
+    const ir_array *info = sorted(c, l);
+    unsigned bits = 0;
+    for (uint32_t k = 0; k < info->keys; k++)
+        bits += width_of(info->type[k]);
+    if (!w->room || bits <= FEW_ROUNDS * w->digit_bits)
+        return (sk_digit){(uint8_t)(info->keys - 1), 0, true};
+    unsigned width = width_of(info->type[0]);
+    return (sk_digit){0, (uint8_t)(width > w->digit_bits ? width - w->digit_bits : 0), true};
 }
 
 /* The bits in which the numbers of each key differ: those that some have and not all. */
@@ -55,21 +56,80 @@ static bool find_bits(run *c, const plan_launch *l, const sk_sort_words *w, uint
 }
 
 /* Digits that have all these bits, least significant first. Keys that are all equal still have to move once. */
-static void list_rounds(run *c, const plan_launch *l, const sk_sort_words *w, const uint64_t *differs)
+static void list_rounds(run *c, run_sort *s, const sk_sort_words *w, const uint64_t *differs)
 {
-    run_sort *s = &c->sort[l->cluster];
-    s->digit = arena_alloc(c->arena, (w->keys * (KEY_BITS / (size_t)w->digit_bits + 1) + 1) * sizeof(sk_digit));
+    const unsigned bits = w->digit_bits;
+    s->digit = arena_alloc(c->arena, (w->keys * (KEY_BITS / (size_t)bits + 1) + 1) * sizeof(sk_digit));
     for (uint32_t k = w->keys; k-- > 0;)
         for (uint64_t rest = differs[k]; rest; s->rounds++) {
             unsigned shift = (unsigned)__builtin_ctzll(rest);
-            if (!s->rounds && k + 1 == w->keys && shift < w->digit_bits)
-                shift = 0; /* it has been counted already */
+            if (!s->rounds && k == s->ask.component && shift >= s->ask.shift && shift < s->ask.shift + bits)
+                shift = s->ask.shift; /* it has been counted already, and has these bits, too */
             s->digit[s->rounds] = (sk_digit){(uint8_t)k, (uint8_t)shift, false};
-            rest = shift + w->digit_bits < KEY_BITS ? rest >> (shift + w->digit_bits) << (shift + w->digit_bits) : 0;
+            rest = shift + bits < KEY_BITS ? rest >> (shift + bits) << (shift + bits) : 0;
         }
     if (!s->rounds)
-        s->digit[s->rounds++] = guess(c, l);
+        s->digit[s->rounds++] = s->ask;
     s->digit[0].first = true;
+}
+
+/* The digit of the most significant bits in which keys differ: there are some. */
+static sk_digit most_significant(const sk_sort_words *w, const uint64_t *differs)
+{
+    uint32_t k = 0;
+    while (!differs[k])
+        k++;
+    unsigned end = KEY_BITS - (unsigned)__builtin_clzll(differs[k]);
+    return (sk_digit){(uint8_t)k, (uint8_t)(end > w->digit_bits ? end - w->digit_bits : 0), true};
+}
+
+/* Do the elements of each digit fit where they are to be sorted? */
+static bool find_buckets(run *c, const plan_launch *l, const sk_sort_words *w, bool *fit)
+{
+    const int64_t buckets = (int64_t)1 << w->digit_bits, words = w->pieces_a_row * buckets;
+    uint64_t *place = arena_alloc(c->arena, (size_t)w->places * sizeof(uint64_t) + 1);
+    if (!run_read_words(c, l->state, 0, w->places, place))
+        return false;
+    *fit = true;
+    for (int64_t row = 0; row < w->places; row += words)
+        for (int64_t d = 0; d < buckets; d++) {
+            int64_t first = (int64_t)place[row + d * w->pieces_a_row];
+            int64_t end = d + 1 < buckets ? (int64_t)place[row + (d + 1) * w->pieces_a_row] : w->row_length;
+            *fit &= end - first <= w->room;
+        }
+    return true;
+}
+
+static bool same(sk_digit x, sk_digit y)
+{
+    return x.component == y.component && x.shift == y.shift;
+}
+
+/* What has been counted is looked at: is it what elements are to be moved by? Else `ask` is what to count next. */
+static bool plan_rounds(run *c, uint32_t launch, bool *move)
+{
+    const plan_launch *l = &c->plan->launch.at[launch];
+    run_sort *s = &c->sort[l->cluster];
+    const sk_digit counted = s->ask;
+    const run_geometry *g = c->sized[launch - 2].found; /* of the count */
+    const sk_sort_words w = sk_words_of_sort(code_of(c, l), &c->r->options, &g->geometry);
+    uint64_t *differs = arena_alloc(c->arena, w.keys * sizeof(uint64_t));
+    bool fit = false;
+    if (s->way == RUN_SORT_UNKNOWN) {
+        if (!find_bits(c, l, &w, differs))
+            return false;
+        list_rounds(c, s, &w, differs);
+        s->way = w.room && s->rounds > FEW_ROUNDS ? RUN_SORT_TRIES : RUN_SORT_DIGITS;
+        s->ask = s->way == RUN_SORT_TRIES ? most_significant(&w, differs) : s->digit[0];
+    }
+    if (s->way == RUN_SORT_TRIES && same(s->ask, counted)) {
+        if (!find_buckets(c, l, &w, &fit))
+            return false;
+        s->way = fit ? RUN_SORT_BUCKETS : RUN_SORT_DIGITS;
+        s->ask = fit ? s->ask : s->digit[0];
+    }
+    *move = same(s->ask, counted);
+    return true;
 }
 
 /* Where elements go must not depend on what a launch that failed left undone. */
@@ -78,39 +138,43 @@ static bool settled(run *c)
     return !c->unsettled || run_settle(c);
 }
 
-static bool plan_rounds(run *c, uint32_t launch, bool *skip)
+bool run_sort_wants(run *c, uint32_t launch, sk_round *round, bool *good)
 {
     const plan_launch *l = &c->plan->launch.at[launch];
     run_sort *s = &c->sort[l->cluster];
-    const sk_digit counted = guess(c, l);
-    const sk_sort_words w = sk_words_of_sort(code_of(c, l), &c->sized[launch].found->geometry);
-    uint64_t *differs = arena_alloc(c->arena, w.keys * sizeof(uint64_t));
-    if (!settled(c) || !find_bits(c, l, &w, differs))
+    const bool planned = s->way == RUN_SORT_BUCKETS || s->way == RUN_SORT_DIGITS;
+    bool wants = true;
+    *round = (sk_round){.pass = l->pass};
+    *good = l->pass == SK_PASS_LOOP || settled(c);
+    if (!*good)
         return false;
-    list_rounds(c, l, &w, differs);
-    *skip = s->digit[0].component != counted.component || s->digit[0].shift != counted.shift;
-    return true;
+    if (l->pass == SK_PASS_LOOP)
+        *s = (run_sort){0};
+    if (l->pass == SK_PASS_SPLITS || l->pass == SK_PASS_MERGE)
+        round->partials = c->left[l->cluster];
+    if (l->pass == SK_PASS_COUNT && s->way == RUN_SORT_UNKNOWN) {
+        const sk_sort_words w = sk_words_of_sort(code_of(c, l), &c->r->options, &c->sized[launch - 1].found->geometry);
+        s->ask = guess(c, l, &w);
+    }
+    if (l->pass == SK_PASS_SCATTER && !planned)
+        *good = plan_rounds(c, launch, &wants);
+    if (l->pass == SK_PASS_BUCKETS)
+        wants = s->way == RUN_SORT_BUCKETS;
+    if (l->pass == SK_PASS_COUNT || l->pass == SK_PASS_SCATTER || l->pass == SK_PASS_BUCKETS)
+        round->digit = s->ask; /* places have one kernel for all */
+    return *good && wants;
 }
 
-bool run_sort_sized(run *c, uint32_t launch, bool *skip)
+void run_sort_sized(run *c, uint32_t launch)
 {
     const plan_launch *l = &c->plan->launch.at[launch];
     run_sort *s = &c->sort[l->cluster];
     int64_t left = c->left[l->cluster]; /* 1 + rounds from this one on */
-    *skip = false;
-    if (l->pass == SK_PASS_LOOP) {
-        *s = (run_sort){0};
+    if (l->pass == SK_PASS_LOOP)
         left = c->sized[launch].found->geometry.partials + 1;
-    } else if (!settled(c)) {
-        return false;
-    }
-    if (l->pass == SK_PASS_SCATTER) {
-        if (!s->rounds && !plan_rounds(c, launch, skip))
-            return false;
+    if (s->way == RUN_SORT_DIGITS)
         left = 1 + s->rounds - s->next;
-    }
-    s->to_result = left % 2 == 0;
-    return true;
+    s->to_result = s->way == RUN_SORT_BUCKETS ? l->pass == SK_PASS_BUCKETS : left % 2 == 0;
 }
 
 void run_sort_launched(run *c, uint32_t launch)
@@ -122,8 +186,13 @@ void run_sort_launched(run *c, uint32_t launch)
         *left = c->sized[launch].found->geometry.partials;
     if (l->pass == SK_PASS_MERGE)
         --*left;
-    if (l->pass == SK_PASS_SCATTER)
-        *left = 1 + s->rounds - ++s->next;
+    if (l->pass == SK_PASS_BUCKETS)
+        *left = 1;
+    if (l->pass != SK_PASS_SCATTER || s->way != RUN_SORT_DIGITS)
+        return;
+    *left = 1 + s->rounds - ++s->next;
+    if (s->next < s->rounds)
+        s->ask = s->digit[s->next];
 }
 
 uint32_t run_sort_buffer(const run *c, uint32_t launch, uint32_t component, bool to)

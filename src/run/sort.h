@@ -4,17 +4,25 @@
 
 #include "run/program.h"
 
-typedef struct run_sort {  /* of a cluster that sorts, in a call */
-    uint32_t rounds, next; /* by digits: how many, 0: not known yet; those that are done */
+typedef enum {
+    RUN_SORT_UNKNOWN, /* nothing has been counted */
+    RUN_SORT_TRIES,   /* by the most significant digit: into buckets that fit in the caches, perhaps */
+    RUN_SORT_BUCKETS, /* they fit */
+    RUN_SORT_DIGITS   /* from the least significant digit on */
+} run_sort_way;
+
+typedef struct run_sort { /* by digits, of a cluster in a call */
+    run_sort_way way;
+    sk_digit ask;          /* what is counted and moved by now */
+    uint32_t rounds, next; /* from the least significant digit on: how many; those that are done */
     sk_digit *digit;       /* of each */
     bool to_result;        /* the launch at hand moves elements to the result; else to the memory beside it */
 } run_sort;
 
-/* What a launch of such a cluster does now. */
-sk_round run_sort_round(run *c, uint32_t launch);
-/* It has been sized: *skip: it has nothing to do. False after a failure, which is in c->status. */
-bool run_sort_sized(run *c, uint32_t launch, bool *skip);
-/* It has been put into the queue. */
+/* Has a launch of such a cluster something to do now, and what? False in *good: a failure, which is in c->status. */
+bool run_sort_wants(run *c, uint32_t launch, sk_round *round, bool *good);
+/* It has been sized, and put into the queue. */
+void run_sort_sized(run *c, uint32_t launch);
 void run_sort_launched(run *c, uint32_t launch);
 /* The buffer of a component that it moves elements from, or to. */
 uint32_t run_sort_buffer(const run *c, uint32_t launch, uint32_t component, bool to);

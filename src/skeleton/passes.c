@@ -28,7 +28,8 @@ uint32_t sk_passes(const sk_cluster *c, const sk_options *o, sk_pass out[SK_PASS
 {
     static const sk_pass at_once[] = {SK_PASS_LOOP, SK_PASS_COMBINE};
     static const sk_pass around_states[] = {SK_PASS_SUMS, SK_PASS_STATES, SK_PASS_APPLY, SK_PASS_COMBINE};
-    static const sk_pass by_digits[] = {SK_PASS_LOOP, SK_PASS_COUNT, SK_PASS_PLACES, SK_PASS_SCATTER};
+    static const sk_pass by_digits[] = {SK_PASS_LOOP, SK_PASS_COUNT, SK_PASS_PLACES, SK_PASS_SCATTER,
+                                        SK_PASS_BUCKETS};
     static const sk_pass by_comparison[] = {SK_PASS_LOOP, SK_PASS_SPLITS, SK_PASS_MERGE};
     if (sk_sorts(c)) {
         uint32_t passes = sk_sorts_by_digits(c) ? ARRAY_LENGTH(by_digits) : ARRAY_LENGTH(by_comparison);

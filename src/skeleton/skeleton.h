@@ -119,10 +119,12 @@ typedef enum {
     SK_FOLD_ROWS, /* lanes over rows, operators that keep order */
     SK_FOLD_TREE, /* lanes within a row; one partial result per piece */
     /* sorts */
+    SK_SORT_ROWS,    /* a core sorts whole rows, by digits, in its caches */
     SK_SORT_CHUNKS,  /* a thread sorts some neighbours; rows that are no longer are done then */
     SK_SORT_COUNT,   /* by digits: a block counts those of a piece */
     SK_SORT_PLACES,  /* a block adds up what a row's pieces have counted */
     SK_SORT_SCATTER, /* a block moves a piece's elements */
+    SK_SORT_BUCKETS, /* a core sorts those that one digit has put together, in its caches */
     SK_SORT_SPLITS,  /* by comparison: a block cuts two sorted runs into units */
     SK_SORT_MERGE,   /* a thread merges a unit */
     /* the same where blocks are many threads: devices with a `group` */
@@ -180,10 +182,11 @@ typedef enum {
     SK_PASS_SUMS,    /* rows: what each piece adds to the state */
     SK_PASS_STATES,  /* rows: the states before all pieces */
     SK_PASS_APPLY,   /* rows: all elements, with these states */
-    /* sorts, behind LOOP: again and again */
+    /* sorts, behind LOOP, again and again: */
     SK_PASS_COUNT,   /* by digits: how many of each each piece has, */
     SK_PASS_PLACES,  /* where they go, */
-    SK_PASS_SCATTER, /* and there they go */
+    SK_PASS_SCATTER, /* and there they go; */
+    SK_PASS_BUCKETS, /* where the digit was the most significant one: and are sorted by the others, which ends it */
     SK_PASS_SPLITS,  /* by comparison: where pairs of sorted runs are cut, */
     SK_PASS_MERGE,   /* and become one */
     SK_PASSES
@@ -220,8 +223,11 @@ typedef struct sk_sort_words {
     int64_t places, pieces;
     uint32_t keys;
     uint8_t digit_bits;
+    int64_t room;         /* elements of a digit that SK_PASS_BUCKETS may find, at most; 0: it is not for this device */
+    int64_t pieces_a_row; /* a row's words of places are those of the first digit, piece by piece, then of the second ... */
+    int64_t row_length;
 } sk_sort_words;
-sk_sort_words sk_words_of_sort(const sk_cluster *c, const sk_geometry *counted);
+sk_sort_words sk_words_of_sort(const sk_cluster *c, const sk_options *options, const sk_geometry *counted);
 bool sk_sorts(const sk_cluster *c); /* it is a sort, */
 bool sk_sorts_by_digits(const sk_cluster *c);
 

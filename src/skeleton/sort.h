@@ -47,5 +47,6 @@ int64_t sk_pack_radix(sk_radix r);
 sk_radix sk_unpack_radix(int64_t row);
 int64_t sk_radix_threads(const sk_options *o);  /* of a block: each goes over a stretch of its piece */
 int64_t sk_line_elements(const ir_array *info); /* gathered at a time */
+int64_t sk_sort_room(const ir_array *info);     /* elements that a core sorts within its caches, at most */
 
 #endif

@@ -76,10 +76,35 @@ static void plan_radix(const sk_call *x, int64_t *size, sk_radix *r)
     *size = larger(LEAST * (wide ? 16 : 1), round_up(pieces_of(x->columns, pieces), 256));
 }
 
-sk_sort_words sk_words_of_sort(const sk_cluster *c, const sk_geometry *counted)
+sk_sort_words sk_words_of_sort(const sk_cluster *c, const sk_options *o, const sk_geometry *counted)
 {
     const int64_t pieces = counted->slot[4] * counted->slot[1];
-    return (sk_sort_words){pieces << counted->slot[5], pieces, sorted(c)->keys, (uint8_t)counted->slot[5]};
+    return (sk_sort_words){.places = pieces << counted->slot[5],
+                           .pieces = pieces,
+                           .keys = sorted(c)->keys,
+                           .digit_bits = (uint8_t)counted->slot[5],
+                           .room = o->group ? 0 : sk_sort_room(sorted(c)),
+                           .pieces_a_row = counted->slot[1],
+                           .row_length = counted->slot[0]};
+}
+
+int64_t sk_sort_room(const ir_array *info)
+{
+    enum { ROOM = 256 << 10 };
+    int64_t most = 1;
+    while (2 * (2 * most) * element_bytes(info) <= ROOM)
+        most *= 2;
+    return most;
+}
+
+/* Digits within the caches: wide ones if there are so many elements that tables do not matter. */
+static uint8_t local_bits(const ir_array *info, int64_t elements)
+{
+    enum { MANY = 4096 };
+    bool wide = elements >= MANY;
+    for (uint32_t k = 0; k < info->keys; k++)
+        wide &= ir_type_size(info->type[k]) >= 4;
+    return wide ? 11 : 8;
 }
 
 /* --- the launches --- */
@@ -87,34 +112,6 @@ sk_sort_words sk_words_of_sort(const sk_cluster *c, const sk_geometry *counted)
 static int64_t radix_words(const sk_call *x, int64_t piece, sk_radix r)
 {
     return x->rows * pieces_of(x->columns, piece) * (((int64_t)1 << r.bits) + 2 * sorted(x->c)->keys);
-}
-
-bool sk_launch_sort_chunks(const sk_call *x, sk_geometry *g)
-{
-    if (x->pass != SK_PASS_LOOP)
-        return false;
-    const ir_array *info = sorted(x->c);
-    sk_chunks size = sk_sort_chunks(x->c, x->o);
-    int64_t chunks = pieces_of(x->columns, size.length), width = size.length;
-    g->slot[0] = x->columns;
-    g->slot[1] = chunks;
-    g->slot[2] = x->rows * chunks;
-    g->pieces = pieces_of(g->slot[2], size.threads);
-    if (chunks <= 1)
-        return true;
-    if (!info->keys) {
-        for (; width < x->columns; width *= 2)
-            g->partials++;
-        g->state_words = x->rows * chunks;
-        return true;
-    }
-    sk_radix r;
-    int64_t length;
-    plan_radix(x, &length, &r);
-    g->pieces = 0;
-    g->partials = 2;
-    g->state_words = radix_words(x, length, r);
-    return true;
 }
 
 static bool launch_radix(const sk_call *x, sk_geometry *g)
@@ -137,6 +134,44 @@ static bool launch_radix(const sk_call *x, sk_geometry *g)
     return true;
 }
 
+bool sk_launch_sort_rows(const sk_call *x, sk_geometry *g)
+{
+    enum { FEW = 64, SOME = 16384 };
+    const ir_array *info = sorted(x->c);
+    if (x->pass != SK_PASS_LOOP || !info->keys || x->o->group || x->columns <= FEW || x->columns > sk_sort_room(info))
+        return false;
+    g->slot[0] = x->columns;
+    g->slot[1] = x->rows;
+    g->slot[2] = larger(1, SOME / x->columns);
+    g->row = sk_pack_radix((sk_radix){.bits = local_bits(info, x->columns)});
+    g->pieces = pieces_of(x->rows, g->slot[2]);
+    return true;
+}
+
+bool sk_launch_sort_chunks(const sk_call *x, sk_geometry *g)
+{
+    if (x->pass != SK_PASS_LOOP)
+        return false;
+    const ir_array *info = sorted(x->c);
+    sk_chunks size = sk_sort_chunks(x->c, x->o);
+    int64_t chunks = pieces_of(x->columns, size.length), width = size.length;
+    g->slot[0] = x->columns;
+    g->slot[1] = chunks;
+    g->slot[2] = x->rows * chunks;
+    g->pieces = pieces_of(g->slot[2], size.threads);
+    if (chunks <= 1)
+        return true;
+    if (!info->keys) {
+        for (; width < x->columns; width *= 2)
+            g->partials++;
+        g->state_words = x->rows * chunks;
+        return true;
+    }
+    launch_radix(x, g);
+    g->pieces = g->row = 0;
+    return true;
+}
+
 bool sk_launch_sort_count(const sk_call *x, sk_geometry *g)
 {
     return x->pass == SK_PASS_COUNT && launch_radix(x, g);
@@ -156,6 +191,17 @@ bool sk_launch_sort_places(const sk_call *x, sk_geometry *g)
 bool sk_launch_sort_scatter(const sk_call *x, sk_geometry *g)
 {
     return x->pass == SK_PASS_SCATTER && launch_radix(x, g);
+}
+
+bool sk_launch_sort_buckets(const sk_call *x, sk_geometry *g)
+{
+    if (x->pass != SK_PASS_BUCKETS)
+        return false;
+    launch_radix(x, g);
+    uint8_t bits = local_bits(sorted(x->c), x->columns >> g->slot[5]);
+    g->row = sk_pack_radix((sk_radix){.component = x->digit.component, .bits = bits});
+    g->pieces = x->rows << g->slot[5];
+    return true;
 }
 
 static void launch_merge(const sk_call *x, int64_t left, sk_geometry *g)

@@ -7,11 +7,11 @@
  * A core takes a piece element by element. Where results do not fit in the caches it gathers lines of them, of each
  * digit, in shared memory, and writes whole ones past the caches (Wassenberg, Sanders 2011). Where a block is many
  * threads, each goes over a stretch of the piece, and has counters of its own. */
-#include "skeleton/sort.h"
+#include "skeleton/sort_radix.h"
 
 #include "skeleton/extents.h"
 
-enum { STAGE = 256, TABLES = 4 };
+enum { STAGE = SK_STAGE, TABLES = 4 };
 
 int64_t sk_pack_radix(sk_radix r)
 {
@@ -23,15 +23,7 @@ sk_radix sk_unpack_radix(int64_t row)
     return (sk_radix){row >> 1 & 127, row >> 8 & 31, row >> 13 & 1, row >> 14 & 1};
 }
 
-typedef struct radix { /* a kernel being built */
-    sk_sort s;
-    sk_radix r;
-    int64_t digits, threads;
-    k_val n, pieces, size, shift; /* of a row; pieces of it; elements of one; where the digit is in the key */
-    k_val row, number;            /* the piece at hand, in its row */
-    k_val begin, count;           /* its elements, in the row */
-    k_val linear;                 /* its first element, in the array */
-} radix;
+typedef sk_radix_kernel radix; /* being built */
 
 /* slots: 0 row length, 1 pieces a row, 2 elements a piece, 3 shift, 4 rows */
 static void begin_radix(radix *x, sk_lower *lw, uint16_t lanes, bool moves)
@@ -59,15 +51,19 @@ static k_val as(k_builder *b, ir_type t, k_val v)
     return b->k->value.at[v].type == t ? v : k_convert(b, OP_CONVERT, t, v);
 }
 
-/* The digit of a key, as an index. */
-static k_val digit_of(radix *x, k_val key, ir_type as_type)
+k_val sk_radix_digit(sk_radix_kernel *x, uint32_t component, k_val key, k_val shift, ir_type as_type)
 {
     k_builder *b = &x->s.lw->b;
-    ir_type t = x->s.info->type[x->r.component], u = sk_order_type(t);
+    ir_type t = x->s.info->type[component], u = sk_order_type(t);
     k_val bits = sk_order_bits(b, t, key, x->s.descending);
-    k_val moved = k_let(b, OP_SHR, bits, as(b, u, x->shift), 0);
+    k_val moved = k_let(b, OP_SHR, bits, as(b, u, shift), 0);
     ir_bits mask = (ir_bits)x->digits - 1, all = ir_type_size(u) == 1 ? 0xFF : UINT64_MAX;
     return as(b, as_type, k_let(b, OP_BIT_AND, moved, k_literal(b, u, mask & all), 0));
+}
+
+static k_val digit_of(radix *x, k_val key, ir_type as_type)
+{
+    return sk_radix_digit(x, x->r.component, key, x->shift, as_type);
 }
 
 /* Element k of the piece, its components [first, end). */

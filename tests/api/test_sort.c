@@ -558,9 +558,29 @@ static void grouped_values(sn_context *cx)
     sn_drop(p);
 }
 
+static sn_acc merged(sn_acc a, sn_acc b)
+{
+    return sn_merge(a, b);
+}
+
+static void merged_arrays(sn_context *cx)
+{
+    sn_program *p = sn_compile(cx, "[m]f32, [n]f32 -> [k]f32", merged);
+    const float x[] = {-1, -0.0f, 2, NAN}, y[] = {-2, 0, 2, 3, 4}, wanted[] = {-2, -1, -0.0f, 0, 2, 2, 3, 4, NAN};
+    float z[9];
+    if (!p)
+        fail_msg("%s", sn_message(cx));
+    assert_int_equal(sn_call(p, sn_in(x, 4), sn_in(y, 5), sn_into(z, 9)), SN_OK);
+    assert_memory_equal(z, wanted, sizeof(z));
+    assert_int_equal(sn_call(p, sn_in(x, 0), sn_in(y, 5), sn_into(z, 5)), SN_OK);
+    assert_memory_equal(z, y, sizeof(y));
+    sn_drop(p);
+}
+
 static void made_of_sorted_arrays(void **state)
 {
     (void)state;
+    with_both(merged_arrays);
     with_both(distinct_elements);
     with_both(grouped_values);
 }

@@ -34,6 +34,10 @@ static void rounds_of_sorts(void **state)
             "            updates state s0\n"
             "            writes by turns result a2.0 (sort)\n"
             "            writes by turns result a2.1 (sort)\n"
+            "        launch cluster 0 over [n]: sort what has one digit\n"
+            "            updates state s0\n"
+            "            writes result a2.0 (sort)\n"
+            "            writes result a2.1 (sort)\n"
             "    free spare a2.0 (sort)\n"
             "    free spare a2.1 (sort)\n"
             "    free state s0\n");

@@ -210,6 +210,29 @@ static void sort_round(host *h, const sk_cluster *c, const int64_t *extent, sk_r
     run_round(h, c, extent, round, 1, NULL, &partials);
 }
 
+/* First by the most significant digit, then by the others within the caches, if what has one digit fits there. */
+static bool sort_by_buckets(host *h, const sk_cluster *c, const int64_t *extent, const sk_sort_words *w)
+{
+    const unsigned width = 8 * (unsigned)ir_type_size(ir_info(h->p, c->loop->op.at[0].term)->type[0]);
+    const sk_digit top = {0, (uint8_t)(width > w->digit_bits ? width - w->digit_bits : 0), true};
+    const int64_t words = w->pieces_a_row << w->digit_bits;
+    bool fit = true;
+    sort_round(h, c, extent, (sk_round){.pass = SK_PASS_COUNT, .digit = top});
+    sort_round(h, c, extent, (sk_round){.pass = SK_PASS_PLACES});
+    for (int64_t i = 0; i + w->pieces_a_row < w->places; i += w->pieces_a_row)
+        if ((i + w->pieces_a_row) % words)
+            fit &= (int64_t)(h->state[i + w->pieces_a_row] - h->state[i]) <= w->room;
+        else
+            fit &= w->row_length - (int64_t)h->state[i] <= w->room;
+    h->to_result = false;
+    if (fit)
+        sort_round(h, c, extent, (sk_round){.pass = SK_PASS_SCATTER, .digit = top});
+    h->to_result = true;
+    if (fit)
+        sort_round(h, c, extent, (sk_round){.pass = SK_PASS_BUCKETS, .digit = top});
+    return fit;
+}
+
 static void run_sort(host *h, const sk_cluster *c, const int64_t *extent)
 {
     const ir_array *info = ir_info(h->p, c->loop->op.at[0].term);
@@ -233,7 +256,10 @@ static void run_sort(host *h, const sk_cluster *c, const int64_t *extent)
     if (!info->keys || g.partials == 1)
         return;
     sk_plan_launch(c, &h->device, extent, (sk_round){.pass = SK_PASS_COUNT}, h->cache, &g);
-    uint32_t n = all_digits(info, sk_words_of_sort(c, &g).digit_bits, digit);
+    sk_sort_words w = sk_words_of_sort(c, &h->device, &g);
+    if (w.room && sort_by_buckets(h, c, extent, &w))
+        return;
+    uint32_t n = all_digits(info, w.digit_bits, digit);
     for (uint32_t i = 0; i < n && !h->out->why && !h->out->error.site; i++) {
         h->to_result = (n - i) % 2 == 1;
         for (unsigned pass = SK_PASS_COUNT; pass <= SK_PASS_SCATTER; pass++)
