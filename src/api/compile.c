@@ -5,8 +5,10 @@
 #include "ir/inside.h"
 #include "opt/contract.h"
 #include "opt/needed.h"
+#include "opt/outside.h"
 #include "opt/packs.h"
 #include "opt/recover.h"
+#include "opt/rounds.h"
 
 static bool on(sn_switch s)
 {
@@ -118,6 +120,19 @@ static ir_program *make_terms(sn_program *p, const origin *from)
 }
 
 /* --- the passes over terms --- */
+
+/* Of the whole program, with all that is within it. */
+static void run_outside(sn_program *p)
+{
+    if (on(p->context->options.fusion) && !p->outer)
+        opt_move_outside(p->ir);
+}
+
+static void run_rounds(sn_program *p)
+{
+    if (on(p->context->options.fusion) && p->context->engine.device)
+        opt_join_rounds(p->ir, L_MOST_STAGES);
+}
 
 static void run_recover(sn_program *p)
 {

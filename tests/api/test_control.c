@@ -388,6 +388,127 @@ static void from_outside(void **state)
     both("[n]i32, [n]i32 -> [n]i32", nested, NULL, SMALL, LENGTHS);
 }
 
+/* --- what is computed how often --- */
+
+static sn_scalar root_of_abs(sn_scalar x)
+{
+    return sn_floor(sn_sqrt(sn_abs(x)));
+}
+
+static sn_scalar plus_scalar(void *env, sn_scalar x)
+{
+    return sn_add(x, *(sn_scalar *)env);
+}
+
+/* The sum is the same in all rounds. */
+static sn_acc add_sum_of_roots(void *env, int count, const sn_acc *a)
+{
+    sn_scalar sum = sn_the(sn_sum(sn_map(root_of_abs, *(sn_acc *)env)));
+    (void)count;
+    return sn_map(sn_closure(plus_scalar, &sum), a[0]);
+}
+
+static sn_acc sum_in_rounds(sn_acc a, sn_acc w)
+{
+    return sn_aiterate(10, sn_body_of(add_sum_of_roots, &w, 1), a);
+}
+
+static sn_acc sums_within(void *env, int count, const sn_acc *a)
+{
+    (void)count;
+    return sn_aiterate(3, sn_body_of(add_sum_of_roots, env, 1), a[0]);
+}
+
+static sn_acc sum_in_inner_rounds(sn_acc a, sn_acc w)
+{
+    return sn_aiterate(4, sn_body_of(sums_within, &w, 1), a);
+}
+
+static uint64_t launches_of(const char *signature, sn_body f)
+{
+    sn_context *cx = both_cpu();
+    static float x[100], y[100];
+    sn_program *p = sn_compile_at(SN_HERE, cx, signature, f);
+    assert_non_null(p);
+    const uint64_t before = sn_counts(cx).launches;
+    assert_int_equal(sn_call(p, sn_in(x, 100), sn_in(x, 100), sn_into(y, 100)), SN_OK);
+    const uint64_t after = sn_counts(cx).launches;
+    sn_drop(p);
+    return after - before;
+}
+
+static void same_in_all_rounds(void **state)
+{
+    (void)state;
+    both("[n]f32, [n]f32 -> [n]f32", sum_in_rounds, NULL, SMALL, LENGTHS);
+    both("[n]f32, [n]f32 -> [n]f32", sum_in_inner_rounds, NULL, SMALL, LENGTHS);
+    assert_int_equal(launches_of("[n]f32, [n]f32 -> [n]f32", SN_BODY(sum_in_rounds)), 11);
+    assert_int_equal(launches_of("[n]f32, [n]f32 -> [n]f32", SN_BODY(sum_in_inner_rounds)), 13);
+}
+
+static sn_scalar cross(sn_scalar s)
+{
+    return sn_mul(sn_f32(0.25f),
+                  sn_add(sn_add(sn_at(s, -1, 0), sn_at(s, 1, 0)), sn_add(sn_at(s, 0, -1), sn_at(s, 0, 1))));
+}
+
+static sn_acc jacobi_step(sn_acc a)
+{
+    return sn_stencil(cross, sn_pattern(3, 3), sn_clamp, a);
+}
+
+static sn_acc jacobi_so_often(sn_acc n, sn_acc a)
+{
+    return sn_aiterate(sn_the(n), jacobi_step, a);
+}
+
+static sn_acc jacobi_20(sn_acc a)
+{
+    return sn_aiterate(20, jacobi_step, a);
+}
+
+static sn_acc jacobi_23(sn_acc a)
+{
+    return sn_aiterate(23, jacobi_step, a);
+}
+
+static sn_scalar cross_plus(void *env, sn_scalar s, sn_scalar t)
+{
+    return sn_add(cross(s), sn_mul(sn_at(t, 0, 0), *(sn_scalar *)env));
+}
+
+static sn_acc relaxed(void *env, int count, const sn_acc *a)
+{
+    sn_scalar k = sn_to_f32(sn_the(a[0]));
+    (void)count;
+    return sn_results(sn_stencil2(sn_closure(cross_plus, &k), sn_pattern(3, 3), sn_mirror, a[1], sn_pattern(1, 1),
+                                  sn_clamp, *(sn_acc *)env),
+                      a[1]);
+}
+
+static sn_acc relax_often(sn_acc a, sn_acc b)
+{
+    return sn_aloop(17, sn_body_of(relaxed, &b, 3), sn_results(a, b));
+}
+
+/* Several rounds over stencils are one sweep, and twenty are what a chain that is written out is. */
+static void rounds_of_stencils(void **state)
+{
+    (void)state;
+    sn_context *cx = both_cpu();
+    both("[n,m]f32 -> [n,m]f32", jacobi_20, NULL, SMALL, 1, 1, 3, 40, 33, 33, 70, 20);
+    both("[n,m]f32 -> [n,m]f32", jacobi_23, NULL, SMALL, 5, 7, 33, 40);
+    both("i32, [n,m]f32 -> [n,m]f32", jacobi_so_often, NULL, POSITIVE, 5, 7, 33, 40);
+    both("[n,m]f32, [n,m]f32 -> [n,m]f32, [n,m]f32", relax_often, NULL, SMALL, 5, 7, 33, 40);
+    static float x[40 * 50], y[40 * 50];
+    sn_program *p = sn_compile(cx, "[n,m]f32 -> [n,m]f32", jacobi_20);
+    const uint64_t before = sn_counts(cx).launches;
+    assert_int_equal(sn_call(p, sn_in(x, 40, 50), sn_into(y, 40, 50)), SN_OK);
+    assert_int_equal(sn_counts(cx).launches - before, 4); /* of five stencils */
+    assert_non_null(strstr(sn_explain(p, "plan"), "repeat 20 times: plan 0.0, or 5 rounds at once: plan 0.1"));
+    sn_drop(p);
+}
+
 /* --- trees of loops and choices, made at random --- */
 
 typedef struct grower {
@@ -703,10 +824,19 @@ static void memory_is_flat(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops),        cmocka_unit_test(rounds),         cmocka_unit_test(states),
-        cmocka_unit_test(extents),      cmocka_unit_test(choices),        cmocka_unit_test(from_outside),
-        cmocka_unit_test(random_trees), cmocka_unit_test(texts),          cmocka_unit_test(failures),
-        cmocka_unit_test(cancelled),    cmocka_unit_test(memory_is_flat),
+        cmocka_unit_test(loops),
+        cmocka_unit_test(rounds),
+        cmocka_unit_test(states),
+        cmocka_unit_test(extents),
+        cmocka_unit_test(choices),
+        cmocka_unit_test(from_outside),
+        cmocka_unit_test(same_in_all_rounds),
+        cmocka_unit_test(rounds_of_stencils),
+        cmocka_unit_test(random_trees),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(failures),
+        cmocka_unit_test(cancelled),
+        cmocka_unit_test(memory_is_flat),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

@@ -1,0 +1,189 @@
+/* Makes regions of several rounds, one behind the other, so that the stencils of one round are fused with those of the
+ * next: as a chain that is written out would be. */
+#include "opt/rounds.h"
+
+#include "ir/graft.h"
+
+/* The most that a region of several rounds grows to, in nodes. */
+enum { MOST_NODES = 4000 };
+
+typedef struct joining {
+    const ir_program *from;
+    ir_program *to;
+    const ir_region *r;
+    int64_t round; /* within the region */
+    ir_graft graft;
+} joining;
+
+/* Stencils of a round, if it is made of them and of elementwise operations alone, and its state keeps its extents; 0
+ * otherwise. */
+static uint32_t stencils_of(const ir_control *c)
+{
+    const ir_region *r = &c->region[0];
+    const ir_program *q = r->program;
+    uint32_t n = 0;
+    if (q->node.n > MOST_NODES / 2)
+        return 0;
+    for (ir_id id = 1; id < q->node.n; id++) {
+        if (!ir_is_array(q, id))
+            continue;
+        const ir_array *a = ir_info(q, id);
+        switch (ir_at(q, id)->kind) {
+        case IR_STENCIL:
+            for (uint32_t i = 0; i < a->inputs; i++)
+                if (a->stencil[i].boundary == IR_WRAP || a->rank > 2)
+                    return 0;
+            n++;
+            break;
+        case IR_INPUT:
+        case IR_MAP:
+        case IR_GENERATE:
+            break;
+        default:
+            return 0;
+        }
+    }
+    for (uint32_t k = 0; k < c->parts; k++) {
+        const uint32_t at = r->result[k];
+        if (at & IR_PASSED)
+            continue;
+        const ir_array *before = ir_info(q, q->input.at[k]), *after = ir_info(q, q->output.at[at]);
+        if (memcmp(before->shape, after->shape, before->rank * sizeof(ir_id)))
+            return 0;
+    }
+    return n;
+}
+
+/* How many rounds at once leave the fewest sweeps. */
+static uint32_t rounds_for(const ir_program *p, const ir_control *c, uint32_t most)
+{
+    const ir_node *count = ir_at(p, c->value[0]);
+    if (count->kind != IR_CONST || (int64_t)count->u.literal < 0)
+        return most;
+    const uint64_t n = count->u.literal;
+    uint64_t best = UINT64_MAX;
+    uint32_t rounds = 1;
+    for (uint32_t k = most; k > 0; k--) {
+        uint64_t sweeps = n / k + n % k;
+        if (sweeps < best) {
+            best = sweeps;
+            rounds = k;
+        }
+    }
+    return rounds;
+}
+
+static ir_id extent_there(void *env, ir_id id)
+{
+    const joining *j = env;
+    const ir_node *n = ir_at(j->from, id);
+    if (n->kind != IR_DIM)
+        return 0;
+    ir_id dim = ir_dim(j->to, j->from->dim.at[n->u.literal]);
+    if (j->r->index != n->u.literal + 1)
+        return dim;
+    return ir_op2(j->to, 0, OP_ADD, dim, ir_i64(j->to, j->round));
+}
+
+static ir_graft graft_of(joining *j)
+{
+    return (ir_graft){.from = (ir_program *)(uintptr_t)j->from, .to = j->to, .leaf = extent_there, .env = j};
+}
+
+static ir_program *new_program(const ir_program *q)
+{
+    ir_program *to = ir_program_new(q->arena);
+    to->outer = q->outer;
+    to->plain = q->plain;
+    ir_follow_sites(to);
+    for (uint32_t k = 0; k < q->dim.n; k++)
+        ir_dim(to, q->dim.at[k]); /* the same numbers */
+    for (uint32_t i = 0; i < q->number.n; i++)
+        vec_push(to->arena, &to->number, q->number.at[i]);
+    return to;
+}
+
+static ir_id make_input(joining *j, ir_id input)
+{
+    const ir_array *a = ir_info(j->from, input);
+    ir_id shape[IR_MAX_RANK];
+    j->graft = graft_of(j);
+    ir_graft_terms(&j->graft, a->rank, a->shape, shape);
+    return ir_input(j->to, a->components, a->type, a->rank, shape);
+}
+
+/* One round more: `state` are the arrays that it begins with, and then those that it gives. */
+static bool add_round(joining *j, const ir_control *c, const ir_id *input, ir_id *state)
+{
+    const ir_program *q = j->from;
+    ir_id *next = arena_alloc(q->arena, (c->parts + 1) * sizeof *next);
+    j->graft = graft_of(j);
+    for (uint32_t i = 0; i < q->input.n; i++)
+        ir_graft_note(&j->graft, q->input.at[i], i < c->states ? state[i] : input[i]);
+    ir_graft_program(&j->graft);
+    for (uint32_t k = 0; k < c->parts; k++) {
+        const uint32_t at = j->r->result[k];
+        next[k] = ir_graft_made(&j->graft, at & IR_PASSED ? q->input.at[at & ~(uint32_t)IR_PASSED] : q->output.at[at]);
+        if (!next[k])
+            return false;
+    }
+    memcpy(state, next, c->parts * sizeof *state);
+    return true;
+}
+
+static uint32_t result_number(ir_program *to, ir_id array)
+{
+    if (ir_at(to, array)->kind == IR_INPUT)
+        return ir_at(to, array)->args | IR_PASSED;
+    for (uint32_t i = 0; i < to->output.n; i++)
+        if (to->output.at[i] == array)
+            return i;
+    ir_output(to, array);
+    return to->output.n - 1;
+}
+
+static bool join(const ir_control *c, uint32_t rounds, ir_region *out)
+{
+    const ir_region *r = &c->region[0];
+    const ir_program *q = r->program;
+    arena *a = q->arena;
+    joining j = {.from = q, .to = new_program(q), .r = r};
+    ir_id *input = arena_alloc(a, (q->input.n + 1) * sizeof *input);
+    ir_id *state = arena_alloc(a, (c->parts + 1) * sizeof *state);
+    for (uint32_t i = 0; i < q->input.n; i++) {
+        input[i] = make_input(&j, q->input.at[i]);
+        if (i < c->states)
+            state[i] = input[i];
+    }
+    for (; j.round < rounds; j.round++)
+        if (!add_round(&j, c, input, state) || j.to->node.n > MOST_NODES)
+            return false;
+    *out = *r;
+    out->program = j.to;
+    out->rounds = rounds;
+    out->result = arena_alloc(a, (c->parts + 1) * sizeof(uint32_t));
+    for (uint32_t k = 0; k < c->parts; k++)
+        out->result[k] = result_number(j.to, state[k]);
+    return !j.to->error.n;
+}
+
+void opt_join_rounds(ir_program *p, uint32_t stages)
+{
+    for (ir_id id = 1; id < p->node.n; id++) {
+        if (ir_at(p, id)->kind != IR_CONTROL)
+            continue;
+        ir_array *info = p->node.at[id].u.info;
+        const ir_control *c = info->control;
+        const uint32_t stencils = c->form == IR_REPEAT && c->regions == 1 ? stencils_of(c) : 0;
+        const uint32_t rounds = stencils ? rounds_for(p, c, stages / stencils) : 1;
+        ir_region joined;
+        if (rounds < 2 || !join(c, rounds, &joined))
+            continue;
+        ir_control *more = arena_copy(p->arena, c, sizeof *c);
+        more->region = arena_alloc(p->arena, 2 * sizeof(ir_region));
+        more->region[0] = c->region[0];
+        more->region[1] = joined;
+        more->regions = 2;
+        info->control = more;
+    }
+}
