@@ -200,7 +200,7 @@ static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, c
 
 static bool same_digit(sk_digit x, sk_digit y)
 {
-    return x.component == y.component && x.shift == y.shift && x.first == y.first;
+    return x.component == y.component && x.shift == y.shift && x.first == y.first && x.top == y.top;
 }
 
 static const run_geometry *remembered(run_cluster *c, unsigned rank, const int64_t *extent, sk_round round,

@@ -30,10 +30,10 @@ static sk_digit guess(const run *c, const plan_launch *l, const sk_sort_words *w
     unsigned bits = 0;
     for (uint32_t k = 0; k < info->keys; k++)
         bits += width_of(info->type[k]);
-    if (!w->room || bits <= FEW_ROUNDS * w->digit_bits)
-        return (sk_digit){(uint8_t)(info->keys - 1), 0, true};
+    if (!w->room || bits <= FEW_ROUNDS * w->other_bits)
+        return (sk_digit){(uint8_t)(info->keys - 1), 0, .first = true};
     unsigned width = width_of(info->type[0]);
-    return (sk_digit){0, (uint8_t)(width > w->digit_bits ? width - w->digit_bits : 0), true};
+    return (sk_digit){0, (uint8_t)(width > w->top_bits ? width - w->top_bits : 0), .first = true, .top = true};
 }
 
 /* The bits in which the numbers of each key differ: those that some have and not all. */
@@ -55,21 +55,36 @@ static bool find_bits(run *c, const plan_launch *l, const sk_sort_words *w, uint
     return true;
 }
 
+/* Does the digit that has been counted have all bits in which keys differ? */
+static bool is_enough(const sk_digit *counted, const sk_sort_words *w, const uint64_t *differs)
+{
+    uint64_t others = 0;
+    for (uint32_t k = 0; k < w->keys; k++) {
+        uint64_t moved = differs[k] >> counted->shift;
+        bool here = k == counted->component && moved >> w->digit_bits == 0 && moved << counted->shift == differs[k];
+        others |= here ? 0 : differs[k];
+    }
+    return !others;
+}
+
 /* Digits that have all these bits, least significant first. Keys that are all equal still have to move once. */
 static void list_rounds(run *c, run_sort *s, const sk_sort_words *w, const uint64_t *differs)
 {
-    const unsigned bits = w->digit_bits;
+    const unsigned bits = w->other_bits;
     s->digit = arena_alloc(c->arena, (w->keys * (KEY_BITS / (size_t)bits + 1) + 1) * sizeof(sk_digit));
     for (uint32_t k = w->keys; k-- > 0;)
         for (uint64_t rest = differs[k]; rest; s->rounds++) {
             unsigned shift = (unsigned)__builtin_ctzll(rest);
-            if (!s->rounds && k == s->ask.component && shift >= s->ask.shift && shift < s->ask.shift + bits)
+            if (!s->rounds && k == s->ask.component && shift >= s->ask.shift && shift < s->ask.shift + bits &&
+                !s->ask.top)
                 shift = s->ask.shift; /* it has been counted already, and has these bits, too */
-            s->digit[s->rounds] = (sk_digit){(uint8_t)k, (uint8_t)shift, false};
+            s->digit[s->rounds] = (sk_digit){(uint8_t)k, (uint8_t)shift, .first = false};
             rest = shift + bits < KEY_BITS ? rest >> (shift + bits) << (shift + bits) : 0;
         }
-    if (!s->rounds)
-        s->digit[s->rounds++] = s->ask;
+    if (is_enough(&s->ask, w, differs)) {
+        s->digit[0] = s->ask;
+        s->rounds = 1;
+    }
     s->digit[0].first = true;
 }
 
@@ -80,7 +95,8 @@ static sk_digit most_significant(const sk_sort_words *w, const uint64_t *differs
     while (!differs[k])
         k++;
     unsigned end = KEY_BITS - (unsigned)__builtin_clzll(differs[k]);
-    return (sk_digit){(uint8_t)k, (uint8_t)(end > w->digit_bits ? end - w->digit_bits : 0), true};
+    unsigned shift = end > w->top_bits ? end - w->top_bits : 0;
+    return (sk_digit){(uint8_t)k, (uint8_t)shift, .first = true, .top = true};
 }
 
 /* Do the elements of each digit fit where they are to be sorted? */
@@ -102,7 +118,7 @@ static bool find_buckets(run *c, const plan_launch *l, const sk_sort_words *w, b
 
 static bool same(sk_digit x, sk_digit y)
 {
-    return x.component == y.component && x.shift == y.shift;
+    return x.component == y.component && x.shift == y.shift && x.top == y.top;
 }
 
 /* What has been counted is looked at: is it what elements are to be moved by? Else `ask` is what to count next. */
@@ -161,7 +177,9 @@ bool run_sort_wants(run *c, uint32_t launch, sk_round *round, bool *good)
     if (l->pass == SK_PASS_BUCKETS)
         wants = s->way == RUN_SORT_BUCKETS;
     if (l->pass == SK_PASS_COUNT || l->pass == SK_PASS_SCATTER || l->pass == SK_PASS_BUCKETS)
-        round->digit = s->ask; /* places have one kernel for all */
+        round->digit = s->ask;
+    if (l->pass == SK_PASS_PLACES) /* one kernel for all digits of as many bits */
+        round->digit.top = s->ask.top;
     return *good && wants;
 }
 

@@ -195,6 +195,7 @@ typedef enum {
 typedef struct sk_digit { /* of a key, some bits from `shift` on */
     uint8_t component, shift;
     bool first; /* of the first round, which takes elements from the program */
+    bool top;   /* makes buckets: perhaps of fewer bits than others, so that lines of all buckets lie closer */
 } sk_digit;
 
 typedef struct sk_round { /* one launch of a cluster */
@@ -222,7 +223,8 @@ typedef struct sk_geometry {
 typedef struct sk_sort_words {
     int64_t places, pieces;
     uint32_t keys;
-    uint8_t digit_bits;
+    uint8_t digit_bits;   /* of this digit; */
+    uint8_t other_bits, top_bits; /* of those that are not `top`, and that are */
     int64_t room;         /* elements of a digit that SK_PASS_BUCKETS may find, at most; 0: it is not for this device */
     int64_t pieces_a_row; /* a row's words of places are those of the first digit, piece by piece, then of the second ... */
     int64_t row_length;

@@ -76,6 +76,13 @@ static void plan_radix(const sk_call *x, int64_t *size, sk_radix *r)
     *size = larger(LEAST * (wide ? 16 : 1), round_up(pieces_of(x->columns, pieces), 256));
 }
 
+/* Lines of a thousand buckets or so have room in the second cache, near the first. */
+static uint8_t top_bits(uint8_t others)
+{
+    enum { NEAR = 10 };
+    return others > NEAR ? NEAR : others;
+}
+
 sk_sort_words sk_words_of_sort(const sk_cluster *c, const sk_options *o, const sk_geometry *counted)
 {
     const int64_t pieces = counted->slot[4] * counted->slot[1];
@@ -83,6 +90,8 @@ sk_sort_words sk_words_of_sort(const sk_cluster *c, const sk_options *o, const s
                            .pieces = pieces,
                            .keys = sorted(c)->keys,
                            .digit_bits = (uint8_t)counted->slot[5],
+                           .other_bits = (uint8_t)counted->slot[6],
+                           .top_bits = top_bits((uint8_t)counted->slot[6]),
                            .room = o->group ? 0 : sk_sort_room(sorted(c)),
                            .pieces_a_row = counted->slot[1],
                            .row_length = counted->slot[0]};
@@ -90,11 +99,8 @@ sk_sort_words sk_words_of_sort(const sk_cluster *c, const sk_options *o, const s
 
 int64_t sk_sort_room(const ir_array *info)
 {
-    enum { ROOM = 256 << 10 };
-    int64_t most = 1;
-    while (2 * (2 * most) * element_bytes(info) <= ROOM)
-        most *= 2;
-    return most;
+    enum { ROOM = 352 << 10, UNIT = 64 };
+    return larger(UNIT, ROOM / (2 * element_bytes(info)) / UNIT * UNIT);
 }
 
 /* Digits within the caches: wide ones if there are so many elements that tables do not matter. */
@@ -119,6 +125,9 @@ static bool launch_radix(const sk_call *x, sk_geometry *g)
     sk_radix r;
     int64_t length;
     plan_radix(x, &length, &r);
+    g->state_words = radix_words(x, length, r);
+    g->slot[6] = r.bits;
+    r.bits = x->digit.top ? top_bits(r.bits) : r.bits;
     r.component = x->digit.component;
     r.first = x->digit.first;
     g->slot[0] = x->columns;
@@ -130,7 +139,6 @@ static bool launch_radix(const sk_call *x, sk_geometry *g)
     g->pieces = x->rows * g->slot[1];
     g->row = sk_pack_radix(r);
     g->partials = 2;
-    g->state_words = radix_words(x, length, r);
     return true;
 }
 

@@ -15,37 +15,67 @@ typedef struct local {
     k_val first, count; /* the neighbours: the number of the first one in the array, and how many */
 } local;
 
-/* Digits of elements [base, base + some) of a component, into `digit`; returns how many there are. */
-static k_val stage_digits(local *l, uint32_t component, k_val from, k_val base, k_val shift)
+/* Is a digit of this key found in an instruction or two? Others are found some hundred at a time. */
+static bool is_plain(const local *l, uint32_t component)
 {
-    sk_lower *lw = l->x.s.lw;
-    k_builder *b = &lw->b;
-    k_val there = sk_min(lw, k_i64(b, SK_STAGE), sk_sub(lw, l->count, base)), lane = k_for_all(b, there);
-    k_val key = k_load(b, l->room[component], sk_add(lw, sk_add(lw, from, base), lane));
-    k_store(b, l->digit, lane, sk_radix_digit(&l->x, component, key, shift, T_U32));
-    k_end(b);
-    return there;
+    return !ir_type_float(l->x.s.info->type[component]);
 }
 
-static k_val open_stages(local *l)
+/* A walk over the elements, some hundred at a time, whose digits of a component are found before. */
+typedef struct walk {
+    uint32_t component;
+    k_val from, shift;
+    k_val k; /* of the walk: an element, */
+    k_val i; /* its number among those whose digits are there */
+} walk;
+
+static void open_walk(local *l, walk *w)
 {
     sk_lower *lw = l->x.s.lw;
     k_builder *b = &lw->b;
-    k_val stages = k_let(b, OP_QUOT, sk_add(lw, l->count, k_i64(b, SK_STAGE - 1)), k_i64(b, SK_STAGE), 0);
-    return sk_mul(lw, k_for(b, k_i64(b, 0), stages, false), k_i64(b, SK_STAGE));
+    k_val zero = k_i64(b, 0), stage = k_i64(b, SK_STAGE);
+    if (is_plain(l, w->component)) {
+        w->k = w->i = k_for(b, zero, l->count, false);
+        return;
+    }
+    k_val stages = k_let(b, OP_QUOT, sk_add(lw, l->count, k_i64(b, SK_STAGE - 1)), stage, 0);
+    k_val base = sk_mul(lw, k_for(b, zero, stages, false), stage);
+    k_val there = sk_min(lw, stage, sk_sub(lw, l->count, base)), lane = k_for_all(b, there);
+    k_val key = k_load(b, l->room[w->component], sk_add(lw, sk_add(lw, w->from, base), lane));
+    k_store(b, l->digit, lane, sk_radix_digit(&l->x, w->component, key, w->shift, T_U32));
+    k_end(b);
+    w->i = k_for(b, zero, there, false);
+    w->k = sk_add(lw, base, w->i);
+}
+
+static k_val digit_here(local *l, const walk *w)
+{
+    sk_lower *lw = l->x.s.lw;
+    k_builder *b = &lw->b;
+    if (!is_plain(l, w->component))
+        return k_convert(b, OP_CONVERT, T_I64, k_load(b, l->digit, w->i));
+    k_val key = k_load(b, l->room[w->component], sk_add(lw, w->from, w->k));
+    return sk_radix_digit(&l->x, w->component, key, w->shift, T_I64);
+}
+
+static void close_walk(local *l, const walk *w)
+{
+    k_end(&l->x.s.lw->b);
+    if (!is_plain(l, w->component))
+        k_end(&l->x.s.lw->b);
 }
 
 static void count_digits(local *l, uint32_t component, k_val from, k_val shift)
 {
     k_builder *b = &l->x.s.lw->b;
+    walk w = {component, from, shift, 0, 0};
     k_val i = k_for_all(b, k_i64(b, l->x.digits));
     k_store(b, l->table, i, k_literal(b, T_U32, 0));
     k_end(b);
-    k_val there = stage_digits(l, component, from, open_stages(l), shift), k = k_for(b, k_i64(b, 0), there, false);
-    k_val at = k_convert(b, OP_CONVERT, T_I64, k_load(b, l->digit, k));
+    open_walk(l, &w);
+    k_val at = digit_here(l, &w);
     k_store(b, l->table, at, k_let(b, OP_ADD, k_load(b, l->table, at), k_literal(b, T_U32, 1), 0));
-    k_end(b);
-    k_end(b);
+    close_walk(l, &w);
 }
 
 static void sum_up(local *l)
@@ -62,15 +92,14 @@ static void move_elements(local *l, uint32_t component, k_val from, k_val to, k_
 {
     sk_lower *lw = l->x.s.lw;
     k_builder *b = &lw->b;
-    k_val base = open_stages(l), there = stage_digits(l, component, from, base, shift);
-    k_val begin = sk_add(lw, from, base), k = k_for(b, k_i64(b, 0), there, false);
-    k_val d = k_convert(b, OP_CONVERT, T_I64, k_load(b, l->digit, k)), place = k_load(b, l->table, d);
+    walk w = {component, from, shift, 0, 0};
+    open_walk(l, &w);
+    k_val d = digit_here(l, &w), place = k_load(b, l->table, d);
     k_store(b, l->table, d, k_let(b, OP_ADD, place, k_literal(b, T_U32, 1), 0));
     k_val at = sk_add(lw, to, k_convert(b, OP_CONVERT, T_I64, place));
     for (uint32_t c = 0; c < l->x.s.n; c++)
-        k_store(b, l->room[c], at, k_load(b, l->room[c], sk_add(lw, begin, k)));
-    k_end(b);
-    k_end(b);
+        k_store(b, l->room[c], at, k_load(b, l->room[c], sk_add(lw, from, w.k)));
+    close_walk(l, &w);
 }
 
 /* One digit. */

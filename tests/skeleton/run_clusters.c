@@ -200,7 +200,7 @@ static uint32_t all_digits(const ir_array *info, unsigned bits, sk_digit *digit)
     uint32_t n = 0;
     for (uint32_t k = info->keys; k-- > 0;)
         for (unsigned shift = 0; shift < 8 * ir_type_size(info->type[k]); shift += bits, n++)
-            digit[n] = (sk_digit){(uint8_t)k, (uint8_t)shift, n == 0};
+            digit[n] = (sk_digit){(uint8_t)k, (uint8_t)shift, .first = n == 0};
     return n;
 }
 
@@ -214,12 +214,12 @@ static void sort_round(host *h, const sk_cluster *c, const int64_t *extent, sk_r
 static bool sort_by_buckets(host *h, const sk_cluster *c, const int64_t *extent, const sk_sort_words *w)
 {
     const unsigned width = 8 * (unsigned)ir_type_size(ir_info(h->p, c->loop->op.at[0].term)->type[0]);
-    const sk_digit top = {0, (uint8_t)(width > w->digit_bits ? width - w->digit_bits : 0), true};
-    const int64_t words = w->pieces_a_row << w->digit_bits;
+    const sk_digit top = {0, (uint8_t)(width > w->top_bits ? width - w->top_bits : 0), .first = true, .top = true};
+    const int64_t words = w->pieces_a_row << w->top_bits, all = w->pieces << w->top_bits;
     bool fit = true;
     sort_round(h, c, extent, (sk_round){.pass = SK_PASS_COUNT, .digit = top});
-    sort_round(h, c, extent, (sk_round){.pass = SK_PASS_PLACES});
-    for (int64_t i = 0; i + w->pieces_a_row < w->places; i += w->pieces_a_row)
+    sort_round(h, c, extent, (sk_round){.pass = SK_PASS_PLACES, .digit = {.top = true}});
+    for (int64_t i = 0; i + w->pieces_a_row < all; i += w->pieces_a_row)
         if ((i + w->pieces_a_row) % words)
             fit &= (int64_t)(h->state[i + w->pieces_a_row] - h->state[i]) <= w->room;
         else
@@ -259,7 +259,7 @@ static void run_sort(host *h, const sk_cluster *c, const int64_t *extent)
     sk_sort_words w = sk_words_of_sort(c, &h->device, &g);
     if (w.room && sort_by_buckets(h, c, extent, &w))
         return;
-    uint32_t n = all_digits(info, w.digit_bits, digit);
+    uint32_t n = all_digits(info, w.other_bits, digit);
     for (uint32_t i = 0; i < n && !h->out->why && !h->out->error.site; i++) {
         h->to_result = (n - i) % 2 == 1;
         for (unsigned pass = SK_PASS_COUNT; pass <= SK_PASS_SCATTER; pass++)
