@@ -447,6 +447,17 @@ template <class F, class A> sn_acc partition(sn_site at, const F &f, A a, sn_acc
     return sn_partition_at(at, fn(f), array(a), count);
 }
 
+template <class F, class D, class G, class A> sn_acc permute(sn_site at, const F &f, D defaults, const G &g, A source)
+{
+    return sn_permute_at(at, fn(f), array(defaults), fn(g), array(source));
+}
+
+template <class F, class Z, class B, class K, class A>
+sn_acc reduce_by_key(sn_site at, const F &f, Z z, B bins, K keys, A values)
+{
+    return sn_reduce_by_key_at(at, fn(f), lift(z), lift(bins), array(keys), array(values));
+}
+
 template <class F, class A> sn_acc stencil(sn_site at, const F &f, sn_pattern pattern, sn_boundary boundary, A a)
 {
     return sn_stencil_at(at, fn(f), pattern, boundary, array(a));
@@ -559,6 +570,8 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #undef sn_filter
 #undef sn_partition
 #undef sn_sort_by
+#undef sn_permute
+#undef sn_reduce_by_key
 #undef sn_stencil
 #undef sn_stencil2
 #undef sn_outside
@@ -594,6 +607,8 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #define sn_filter(...) sn::scan1(sn_filter_at, SN_HERE, __VA_ARGS__)
 #define sn_partition(...) sn::partition(SN_HERE, __VA_ARGS__)
 #define sn_sort_by(...) sn::scan1(sn_sort_by_at, SN_HERE, __VA_ARGS__)
+#define sn_permute(...) sn::permute(SN_HERE, __VA_ARGS__)
+#define sn_reduce_by_key(...) sn::reduce_by_key(SN_HERE, __VA_ARGS__)
 #define sn_stencil(...) sn::stencil(SN_HERE, __VA_ARGS__)
 #define sn_stencil2(...) sn::stencil2(SN_HERE, __VA_ARGS__)
 #define sn_outside(...) sn_outside_of(sn::fn(__VA_ARGS__))

@@ -708,6 +708,35 @@ SN_API sn_acc sn_unique_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_group_at(sn_site at, sn_acc keys, sn_acc values, sn_acc *lengths, sn_acc *grouped);
 SN_API sn_acc sn_merge_at(sn_site at, sn_acc a, sn_acc b);
 
+/* --- permute: elements go to places of their own --- */
+
+/* sn_permute(f, defaults, g, source): `defaults` with each element of source combined into the place that g names.
+ * g(index of the element), also g(i, j), gives an index of `defaults`, a tuple for rank 2 and more, and may read
+ * arrays; where it, or a component of it, is sn_ignore(), the element is dropped. A place that `defaults` does not have
+ * is an error (SN_OUT_OF_RANGE). f(new, old) must be associative and commutative, takes elements whole (tuples, too),
+ * and decides what several elements for one place become. The order of combination depends on the numbers of elements
+ * and places only, never on threads. */
+#define sn_permute(f, defaults, g, source)                                                                             \
+    sn_permute_at(SN_HERE, SN_FN(f), SN_ARRAY(defaults), SN_FN(g), SN_ARRAY(source))
+SN_API sn_scalar sn_ignore(void);
+/* `defaults` with each element of source at the place that its element of `targets`, of source's shape, names: integers,
+ * or tuples of them. Of several elements for one place the one with the highest row-major index stays. */
+#define sn_scatter(targets, defaults, source)                                                                          \
+    sn_scatter_at(SN_HERE, SN_ARRAY(targets), SN_ARRAY(defaults), SN_ARRAY(source))
+/* sn_reduce_by_key(f, z, bins, keys, values): for each key in `bins`, a number of them or a shape, f over the values
+ * that have it, and z; of none: z. f and keys as of sn_permute. */
+#define sn_reduce_by_key(f, z, bins, keys, values)                                                                     \
+    sn_reduce_by_key_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_LIFT(bins), SN_ARRAY(keys), SN_ARRAY(values))
+/* How many of the keys fall into each bin (i64); the sums of their weights (of the types that sn_sum has). */
+#define sn_histogram(bins, keys) sn_histogram_at(SN_HERE, SN_LIFT(bins), SN_ARRAY(keys))
+#define sn_histogram_weighted(bins, keys, weights)                                                                     \
+    sn_histogram_weighted_at(SN_HERE, SN_LIFT(bins), SN_ARRAY(keys), SN_ARRAY(weights))
+SN_API sn_acc sn_permute_at(sn_site at, sn_fn f, sn_acc defaults, sn_fn g, sn_acc source);
+SN_API sn_acc sn_scatter_at(sn_site at, sn_acc targets, sn_acc defaults, sn_acc source);
+SN_API sn_acc sn_reduce_by_key_at(sn_site at, sn_fn f, sn_scalar z, sn_scalar bins, sn_acc keys, sn_acc values);
+SN_API sn_acc sn_histogram_at(sn_site at, sn_scalar bins, sn_acc keys);
+SN_API sn_acc sn_histogram_weighted_at(sn_site at, sn_scalar bins, sn_acc keys, sn_acc weights);
+
 /* --- neighbourhood --- */
 
 /* The extents of a pattern, odd, at most 9, one for each of the 1 to 3 dimensions of the array: sn_pattern(3, 3). */

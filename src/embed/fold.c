@@ -116,9 +116,20 @@ static ir_type wide(ir_type t)
     }
 }
 
+static const value *take_numbers(const op *o, sn_acc a)
+{
+    return take_plain(o, a, CLASS_NUM | CLASS_BOOL, "numbers or bool");
+}
+
+ir_id embed_summands(const op *o, sn_acc a)
+{
+    const value *v = take_numbers(o, a);
+    return v ? converted(o, v->array, wide(value_types(o, v)[0])) : 0;
+}
+
 static sn_acc accumulate(const op *o, ir_op which, int64_t neutral, sn_acc a)
 {
-    const value *v = take_plain(o, a, CLASS_NUM | CLASS_BOOL, "numbers or bool");
+    const value *v = take_numbers(o, a);
     if (!v)
         return op_bad_array(o);
     ir_type t = wide(value_types(o, v)[0]);

@@ -272,6 +272,9 @@ typedef struct combination {
 /* z NULL: no initial value; `in_order` as above. False, and reported, after a mistake. (fold.c) */
 bool embed_combination(const op *o, sn_fn f, const sn_scalar *z, sn_acc a, const char *in_order, combination *out);
 
+/* The array's numbers in the type that their sums have; 0 after a mistake. (fold.c) */
+ir_id embed_summands(const op *o, sn_acc a);
+
 /* The array of one component of an array of tuples. */
 sn_acc embed_component(const op *o, const value *array, uint32_t component);
 ir_id embed_flatten(const op *o, ir_id array); /* of rank 1; 0 after a mistake */

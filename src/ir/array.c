@@ -9,8 +9,8 @@ const char *ir_kind_name(ir_kind kind)
                                                      [IR_RESHAPE] = "reshape", [IR_FOLD] = "fold",
                                                      [IR_STENCIL] = "stencil", [IR_SCAN] = "scan",
                                                      [IR_PACK] = "pack",       [IR_SORT] = "sort",
-                                                     [IR_FORCE] = "force",     [IR_CONTROL] = "control",
-                                                     [IR_PART] = "part"};
+                                                     [IR_PERMUTE] = "permute", [IR_FORCE] = "force",
+                                                     [IR_CONTROL] = "control", [IR_PART] = "part"};
     return kind < IR_KIND_COUNT ? names[kind] : NULL;
 }
 
@@ -483,6 +483,62 @@ ir_id ir_sort(ir_program *p, uint32_t site, uint32_t keys, ir_fn *fn, ir_id sour
         return 0;
     b.a.keys = (uint8_t)keys;
     b.flags = keys ? flags & IR_DESCENDING : 0;
+    return finish(&b);
+}
+
+/* The targets of a permute: for each element of the source an index of the defaults. */
+static bool check_targets(builder *b, const ir_array *defaults, const ir_array *targets, const ir_array *source)
+{
+    bool good = targets->components == defaults->rank;
+    for (uint32_t i = 0; good && i < targets->components; i++)
+        good = targets->type[i] == T_I64;
+    if (!good)
+        return ir_fail(b->p, b->site, "%s: a target is an index of %u i64 into the defaults, not %s", b->name,
+                       (unsigned)defaults->rank, type_names(b->p, targets->components, targets->type));
+    if (targets->rank != source->rank)
+        return ir_fail(b->p, b->site,
+                       "%s: the targets have rank %u, the source rank %u; there is one target for each element",
+                       b->name, (unsigned)targets->rank, (unsigned)source->rank);
+    uint32_t errors = b->p->error.n;
+    for (unsigned d = 0; d < source->rank; d++)
+        ir_check_equal(
+            b->p, b->site, targets->shape[d], source->shape[d],
+            arena_printf(b->p->arena, "%s: the extents of targets and source differ in dimension %u", b->name, d));
+    return b->p->error.n == errors;
+}
+
+/* So many blocks at most, of so many elements at least, and so many times the places, so that totals cost little beside
+ * the elements. */
+enum { MOST_BLOCKS = 64, LEAST_BLOCK = 65536, LEAST_A_PLACE = 32 };
+
+int64_t ir_permute_block(int64_t elements, int64_t places)
+{
+    if (elements <= LEAST_BLOCK || places > elements / LEAST_A_PLACE)
+        return elements;
+    int64_t of_places = LEAST_A_PLACE * places, share = elements / MOST_BLOCKS + (elements % MOST_BLOCKS != 0);
+    int64_t most = of_places > share ? of_places : share;
+    return most > LEAST_BLOCK ? most : LEAST_BLOCK;
+}
+
+ir_id ir_permute(ir_program *p, uint32_t site, ir_fn *fn, ir_id defaults, ir_id targets, ir_id source)
+{
+    builder b = begin(p, site, IR_PERMUTE);
+    ir_id all[3] = {defaults, targets, source};
+    if (!set_inputs(&b, 3, all))
+        return 0;
+    const ir_array *to = ir_info(p, defaults), *from = ir_info(p, source);
+    if (to->rank == 0)
+        return ir_fail(p, site, "%s: an array of rank 0 has one place only; sn_fold_all combines into it", b.name);
+    bool same = to->components == from->components;
+    for (uint32_t i = 0; same && i < to->components; i++)
+        same = to->type[i] == from->type[i];
+    if (!same)
+        return ir_fail(p, site, "%s: the elements are %s, the defaults %s; they need the same types", b.name,
+                       type_names(p, from->components, from->type), type_names(p, to->components, to->type));
+    if (!check_targets(&b, to, ir_info(p, targets), from) || !set_shape(&b, to->rank, to->shape))
+        return 0;
+    if (fn ? !set_operator(&b, fn, NULL, to) : !set_types(&b, to->components, to->type))
+        return 0;
     return finish(&b);
 }
 

@@ -392,6 +392,20 @@ static bool check_operation(checker *c, ir_id id, map64 *done)
                 return false;
         }
         return same_types(c, id, a, from) && same_shape(c, id, a, from, from->rank);
+    case IR_PERMUTE: {
+        if (a->inputs != 3 || !from->rank)
+            return wrong(c, id, "a permute of other than three arrays, or of rank 0");
+        const ir_array *targets = ir_info(c->p, a->input[1]), *source = ir_info(c->p, a->input[2]);
+        bool index = targets->components == from->rank && targets->rank == source->rank;
+        for (uint32_t i = 0; i < targets->components; i++)
+            index &= targets->type[i] == T_I64;
+        if (!index)
+            return wrong(c, id, "targets that are no indices");
+        if (a->fn)
+            takes(&m, 2, from->components, from->type);
+        return (!a->fn || takes_all(&m)) && same_types(c, id, a, from) && same_types(c, id, a, source) &&
+               same_shape(c, id, a, from, from->rank);
+    }
     case IR_STENCIL:
         return same_shape(c, id, a, from, from->rank) && check_stencil(c, id, a, done);
     case IR_PART:
@@ -422,7 +436,8 @@ static bool check_array(checker *c, ir_id id, map64 *done)
     const ir_node *n = ir_at(c->p, id);
     const ir_array *a = n->u.info;
     bool has_fn = n->kind == IR_GENERATE || n->kind == IR_MAP || n->kind == IR_BACKPERMUTE || n->kind == IR_FOLD ||
-                  n->kind == IR_SCAN || n->kind == IR_STENCIL || (n->kind == IR_SORT && !a->keys);
+                  n->kind == IR_SCAN || n->kind == IR_STENCIL || (n->kind == IR_SORT && !a->keys) ||
+                  (n->kind == IR_PERMUTE && a->fn);
     bool is_source = n->kind == IR_INPUT || n->kind == IR_GENERATE, is_control = n->kind == IR_CONTROL;
     if (a->rank > IR_MAX_RANK || !a->components != is_control || a->components > IR_MAX_COMPONENTS)
         return wrong(c, id, "rank %u with %u components", (unsigned)a->rank, (unsigned)a->components);
@@ -442,7 +457,7 @@ static bool check_array(checker *c, ir_id id, map64 *done)
     if (has_fn && !check_fn(c, id, a->fn, done))
         return false;
     bool own_types = n->kind == IR_GENERATE || n->kind == IR_MAP || n->kind == IR_FOLD || n->kind == IR_SCAN ||
-                     n->kind == IR_STENCIL;
+                     n->kind == IR_STENCIL || (n->kind == IR_PERMUTE && a->fn);
     if (own_types && !gives(c, id, a->fn, a->components, a->type))
         return false;
     return check_operation(c, id, done);

@@ -311,6 +311,120 @@ static void run_pack(interpreter *in, ir_id id)
             interpret_copy(op, next++, source, i);
 }
 
+/* Combines an element of `from` into the element `to` of `into`. */
+static void combine_into(interpreter *in, ir_id id, operation *into, int64_t to, const operation *from, int64_t i)
+{
+    function *f = &in->operation[id]->body;
+    if (!ir_info(in->p, id)->fn) {
+        for (uint32_t c = 0; into->missing && c < into->value.components; c++)
+            into->missing[c][to] = false;
+        interpret_copy(into, to, from, i);
+        return;
+    }
+    evaluator_restart(f->e);
+    interpret_set_element(f, 0, from, i);
+    interpret_set_element(f, into->value.components, into, to);
+    interpret_call(in, f, ir_at(in->p, id)->site, to);
+    store_results(into, to, f);
+}
+
+/* Where element i of the source of a permute goes; false: nowhere. *lost: nobody knows where. */
+static bool find_target(interpreter *in, ir_id id, int64_t i, int64_t *to, bool *lost)
+{
+    const operation *targets = source_of(in, id, 1);
+    const ir_value *result = &in->operation[id]->value;
+    int64_t index[IR_MAX_RANK] = {0};
+    bool dropped = false, known = true;
+    for (uint32_t d = 0; d < result->rank; d++) {
+        known &= !interpret_missing(targets, d, i);
+        index[d] = known ? ir_i64_bits(T_I64, interpret_load(&targets->value, d, i)) : 0;
+        dropped |= known && index[d] == IR_DROPPED;
+    }
+    scalar_failure f = {.term = id};
+    if (known && dropped)
+        return false;
+    if (known && interpret_find(result, index, to, &f))
+        return true;
+    if (known)
+        interpret_fails_scalar(in, ir_at(in->p, id)->site, i, &f);
+    *lost = true;
+    return false;
+}
+
+/* Elements [from, end) of the source, in order. `has`: which places of `into` have something; NULL: all have. */
+static bool permute_block(interpreter *in, ir_id id, operation *into, bool *has, int64_t from, int64_t end)
+{
+    const operation *source = source_of(in, id, 2);
+    bool lost = false;
+    for (int64_t i = from, to = 0; i < end; i++) {
+        if (!find_target(in, id, i, &to, &lost))
+            continue;
+        if (has && !has[to])
+            interpret_copy(into, to, source, i);
+        else
+            combine_into(in, id, into, to, source, i);
+        if (has)
+            has[to] = true;
+    }
+    return lost;
+}
+
+/* The totals of a block, and then these into the result. */
+static bool permute_apart(interpreter *in, ir_id id, operation *total, bool *has, int64_t from, int64_t end)
+{
+    operation *op = in->operation[id];
+    int64_t size = interpret_size(&op->value);
+    memset(has, 0, (size_t)size);
+    bool lost = permute_block(in, id, total, has, from, end);
+    for (int64_t i = 0; i < size; i++)
+        if (has[i])
+            combine_into(in, id, op, i, total, i);
+    return lost;
+}
+
+/* Like the result, for totals. */
+static operation room_for_totals(interpreter *in, ir_id id)
+{
+    operation total = *in->operation[id];
+    size_t size = (size_t)interpret_size(&total.value);
+    for (uint32_t c = 0; c < total.value.components; c++)
+        total.value.data[c] = arena_alloc(in->arena, size * ir_type_size(total.value.type[c]) + 1);
+    if (total.missing)
+        total.missing = arena_alloc(in->arena, total.value.components * sizeof(bool *));
+    for (uint32_t c = 0; total.missing && c < total.value.components; c++)
+        total.missing[c] = arena_alloc(in->arena, size + 1);
+    return total;
+}
+
+/* In row-major order of the source, in the blocks of docs/determinism.md. Where a target has no value, nobody knows
+ * which element is missing. */
+static void run_permute(interpreter *in, ir_id id)
+{
+    operation *op = in->operation[id];
+    int64_t size = interpret_size(&op->value), n = interpret_size(operand(in, id, 2)),
+            targets = interpret_size(operand(in, id, 1)), block = ir_permute_block(n, size);
+    bool lost = false;
+    if (targets != n) {
+        interpret_fails(in, IR_WRONG_SHAPES, ir_at(in->p, id)->site, 0, targets, n,
+                        arena_printf(in->arena,
+                                     "%" PRId64 " targets, but %" PRId64 " elements; there has to be one for each",
+                                     targets, n));
+        return;
+    }
+    for (int64_t i = 0; i < size; i++)
+        interpret_copy(op, i, source_of(in, id, 0), i);
+    if (block >= n) {
+        lost = permute_block(in, id, op, NULL, 0, n);
+    } else {
+        operation total = room_for_totals(in, id);
+        bool *has = arena_alloc(in->arena, (size_t)size + 1);
+        for (int64_t from = 0; from < n; from += block)
+            lost |= permute_apart(in, id, &total, has, from, from + block < n ? from + block : n);
+    }
+    for (int64_t i = 0; i < size && lost; i++)
+        interpret_lose(op, i);
+}
+
 /* Moves one coordinate into 0 .. n - 1 as the boundary says; false if it stays outside. n > 0. */
 static bool bring_inside(ir_boundary boundary, int64_t n, int64_t *i)
 {
@@ -431,6 +545,9 @@ void interpret_elements(interpreter *in, ir_id id)
         break;
     case IR_PACK:
         run_pack(in, id);
+        break;
+    case IR_PERMUTE:
+        run_permute(in, id);
         break;
     case IR_STENCIL:
         run_stencil(in, id);

@@ -380,6 +380,7 @@ static bool parse_parts(parser *ps, parts *a)
         return parse_control(ps, a);
     if (a->kind == IR_PART && !parse_count(ps, UINT16_MAX, &a->number))
         return false;
+    bool last = a->kind == IR_PERMUTE && parser_accept(ps, "last");
     bool shaped = a->kind == IR_INPUT || a->kind == IR_GENERATE || a->kind == IR_BACKPERMUTE || a->kind == IR_RESHAPE ||
                   a->kind == IR_PART || (a->kind == IR_PACK && parser_is(ps, "["));
     if (shaped && !parse_shape(ps, a))
@@ -393,7 +394,7 @@ static bool parse_parts(parser *ps, parts *a)
         return false;
     if ((a->kind == IR_FOLD || a->kind == IR_SCAN) && parser_accept(ps, "seed") && !parse_terms(ps, &a->seed))
         return false;
-    if (a->kind == IR_RESHAPE || a->kind == IR_FORCE || a->kind == IR_PACK || a->kind == IR_PART || a->keys)
+    if (a->kind == IR_RESHAPE || a->kind == IR_FORCE || a->kind == IR_PACK || a->kind == IR_PART || a->keys || last)
         return !ps->message;
     a->fn = parse_fn(ps);
     return a->fn != NULL;
@@ -473,6 +474,9 @@ static ir_id build(parser *ps, const parts *a)
         return build_pack(ps, a);
     case IR_SORT:
         return ir_sort(p, a->site, (uint32_t)a->keys, a->fn, input[0], a->flags);
+    case IR_PERMUTE:
+        return a->input.n == 3 ? ir_permute(p, a->site, a->fn, input[0], input[1], input[2])
+                               : parser_fail(ps, "permute takes three arrays, not %u", a->input.n);
     case IR_STENCIL:
         return ir_stencil_new(p, a->site, a->fn, a->input.n, input, a->stencil.at);
     case IR_FORCE:

@@ -242,6 +242,8 @@ static void print_array(printer *pr, ir_id id)
     }
     if (n->kind == IR_PART)
         text_printf(pr->out, " %u", n->args);
+    if (n->kind == IR_PERMUTE && !a->fn)
+        text_add(pr->out, " last");
     if (n->kind == IR_INPUT || n->kind == IR_GENERATE || n->kind == IR_BACKPERMUTE || n->kind == IR_RESHAPE ||
         n->kind == IR_PACK || n->kind == IR_PART) {
         text_add(pr->out, " ");

@@ -43,13 +43,17 @@ typedef enum {
     IR_RESHAPE,     /* same elements in row-major order, other shape; sizes checked */
     IR_FOLD,    /* fn(left..., right...) along the innermost dimension; seed values (none: fold1, must not be empty) */
     IR_STENCIL, /* fn(neighbours of input 0, then of input 1 ...), see ir_stencil */
-    IR_SCAN,    /* fn(left..., right...) along the innermost dimension: element i of a row is seed (+) x0 (+) ... (+) xi, or,
-                   EXCLUSIVE, up to x(i-1), which needs a seed; RIGHT: from the other end, xi (+) ... (+) seed */
-    IR_PACK,    /* of input 1, in order, the elements for which input 0 (bool) holds; all of rank 1. Its extent reads a fold
-                   of rank 0 that counts them, so it is known when that has run */
-    IR_SORT,    /* rows of input 0 along the innermost dimension, in order; elements that are equal stay in theirs. Its first
-                   `keys` components are compared, one after the other; or fn(left..., right...) -> left comes before right.
-                   DESCENDING: from the greatest to the least. NaNs, which are equal, come last in both, -0 before 0 */
+    IR_SCAN, /* fn(left..., right...) along the innermost dimension: element i of a row is seed (+) x0 (+) ... (+) xi,
+                or, EXCLUSIVE, up to x(i-1), which needs a seed; RIGHT: from the other end, xi (+) ... (+) seed */
+    IR_PACK, /* of input 1, in order, the elements for which input 0 (bool) holds; all of rank 1. Its extent reads a
+                fold of rank 0 that counts them, so it is known when that has run */
+    IR_SORT, /* rows of input 0 along the innermost dimension, in order; elements that are equal stay in theirs. Its
+                first `keys` components are compared, one after the other; or fn(left..., right...) -> left comes before
+                right. DESCENDING: from the greatest to the least. NaNs, which are equal, come last in both, -0 before 0
+              */
+    IR_PERMUTE, /* input 0 with the elements of input 2 combined into it, fn(new..., old...): element i of input 2 into
+                   the one that input 1, of the same shape, names by an index component each; one with an IR_DROPPED is
+                   dropped. fn associates and commutes; NULL: the last element, in row-major order, stays */
     IR_FORCE,   /* to memory, a fusion barrier */
     IR_CONTROL, /* programs within the program, of which the run chooses, or which it repeats: see ir_control. It has no
                    elements itself, IR_PART reads its results */
@@ -58,20 +62,23 @@ typedef enum {
 } ir_kind;
 
 enum {
-    IR_SAFE = 1,     /* IR_READ, IR_BACKPERMUTE: the index is inside wherever the program evaluates it */
-    IR_LINEAR = 2,   /* IR_READ */
-    IR_INDEXED = 4,  /* IR_MAP */
-    IR_COMMUTES = 8, /* IR_FOLD: the operator commutes */
-    IR_EXTENT = 1,    /* IR_PART */
-    IR_EXCLUSIVE = 1, /* IR_SCAN: an element does not take part in its own result */
+    IR_SAFE = 1,       /* IR_READ, IR_BACKPERMUTE: the index is inside wherever the program evaluates it */
+    IR_LINEAR = 2,     /* IR_READ */
+    IR_INDEXED = 4,    /* IR_MAP */
+    IR_COMMUTES = 8,   /* IR_FOLD: the operator commutes */
+    IR_EXTENT = 1,     /* IR_PART */
+    IR_EXCLUSIVE = 1,  /* IR_SCAN: an element does not take part in its own result */
     IR_DESCENDING = 1, /* IR_SORT by keys */
-    IR_RIGHT = 2,     /* IR_SCAN: from the right end; the operator's left operand is still the one further left */
-    IR_ALWAYS = 16,  /* IR_READ, with IR_SAFE: inside even where no guard asks for it, and cheap: made by skeletons */
-    IR_FUSED = 32,   /* arrays: computed anew at each use, whatever it costs, wherever that is possible */
+    IR_RIGHT = 2,      /* IR_SCAN: from the right end; the operator's left operand is still the one further left */
+    IR_ALWAYS = 16,    /* IR_READ, with IR_SAFE: inside even where no guard asks for it, and cheap: made by skeletons */
+    IR_FUSED = 32,     /* arrays: computed anew at each use, whatever it costs, wherever that is possible */
     IR_STEP =
         64, /* arrays: the user never sees it: a step of the operation, of the same site and name, that reads it */
     IR_STORED = 128 /* for ir_read: the element in memory, also where it is plain to see what it is; kept nowhere */
 };
+
+/* The index component that says that an element of a permute's source goes nowhere. */
+#define IR_DROPPED INT64_MIN
 
 typedef enum { IR_CLAMP, IR_MIRROR, IR_WRAP, IR_CONSTANT, IR_FUNCTION } ir_boundary;
 
@@ -330,6 +337,11 @@ ir_id ir_count_of_pack(const ir_program *p, ir_id extent, ir_id keep);
 /* The same elements with their rows in order, along the innermost dimension: by the first `keys` components, or, where
  * that is 0, by fn, which says whether one element comes before another. flags: IR_DESCENDING, with keys. */
 ir_id ir_sort(ir_program *p, uint32_t site, uint32_t keys, ir_fn *fn, ir_id source, unsigned flags);
+/* Elements of the source that a permute combines one by one: blocks of so many, each into totals of its own, which are
+ * combined with the result block after block; a single block into the defaults (docs/determinism.md). */
+int64_t ir_permute_block(int64_t elements, int64_t places);
+/* The shape of `defaults`, of rank 1 or more. `fn` NULL: of several elements for one place the last one stays. */
+ir_id ir_permute(ir_program *p, uint32_t site, ir_fn *fn, ir_id defaults, ir_id targets, ir_id source);
 ir_id ir_stencil_new(ir_program *p, uint32_t site, ir_fn *fn, uint32_t inputs, const ir_id *input, const ir_stencil *stencil);
 ir_id ir_force(ir_program *p, uint32_t site, ir_id source);
 /* A control (copied, but for its programs) with its inputs, and its results (control.c). A part's extents are what is

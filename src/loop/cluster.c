@@ -73,6 +73,8 @@ static l_class class_of(const l_fusing *c, ir_id id)
         return L_CLASS_ROW;
     if (kind == IR_SORT)
         return L_CLASS_SORT;
+    if (kind == IR_PERMUTE)
+        return L_CLASS_PERMUTE;
     if (kind == IR_FOLD)
         return L_CLASS_FOLD;
     if (n->flat)
@@ -89,7 +91,7 @@ static uint64_t key_of(const l_fusing *c, ir_id id)
 {
     const ir_array *rate = l_loop_rate(c, id);
     uint64_t h = hash_bytes(rate->shape, rate->rank * sizeof(ir_id), rate->rank);
-    unsigned kind = c->class[id] == L_CLASS_STENCIL ? 1 : l_stages(c, id) ? 2 : 0;
+    unsigned kind = c->class[id] == L_CLASS_STENCIL ? 1 : l_stages(c, id) ? 2 : c->class[id] == L_CLASS_PERMUTE ? 3 : 0;
     return hash_mix(hash_mix(h, c->level[id]), kind);
 }
 
@@ -168,7 +170,8 @@ static void put_anchor(l_fusing *c, ir_id id)
         if (l_at(c->node, from)->anchor && c->level[from] == c->level[id] && l_fusable(c, from, id, access, &why) &&
             joinable(c, from, id))
             join(c, from, id);
-        if (access == L_RANDOM || access == L_OUTER || c->outer[id] || c->class[id] == L_CLASS_SORT)
+        if (access == L_RANDOM || access == L_OUTER || c->outer[id] || c->class[id] == L_CLASS_SORT ||
+            c->class[id] == L_CLASS_PERMUTE)
             continue;
         join_reader(c, hash_mix(key, from), id);
     }
@@ -221,7 +224,8 @@ static void join_small(l_fusing *c)
             add_load(c, &of[find(c, id)], id);
     for (ir_id id = 1; id < c->out->nodes; id++) {
         if (!l_at(c->node, id)->anchor || find(c, id) != id || c->class[id] == L_CLASS_STENCIL ||
-            c->class[id] == L_CLASS_SORT || c->class[id] == L_CLASS_CONTROL || c->sides[id] & SIDE_ROW)
+            c->class[id] == L_CLASS_SORT || c->class[id] == L_CLASS_CONTROL || c->class[id] == L_CLASS_PERMUTE ||
+            c->sides[id] & SIDE_ROW)
             continue;
         uint64_t key = key_of(c, id);
         ir_id other = map64_get(&open, key);
@@ -306,6 +310,7 @@ static void add_op(l_fusing *c, l_cluster *cluster, ir_id id)
               : kind == IR_SCAN                       ? L_SCAN
               : kind == IR_PACK                       ? L_PACK
               : kind == IR_SORT                       ? L_SORT
+              : kind == IR_PERMUTE                    ? L_PERMUTE
               : kind == IR_CONTROL || kind == IR_PART ? L_RESULT
                                                       : L_ELEMENT;
     cluster->flops += l_at(c->node, id)->flops;

@@ -18,12 +18,13 @@
 
 /* how an operation reads an array */
 typedef enum {
-    L_SAME,   /* at its own index */
-    L_VIEW,   /* at an index computed from its own (backpermute, reshape) */
-    L_HALO,   /* at neighbouring indices (stencil) */
-    L_RANDOM, /* at any index, from scalar code */
-    L_OUTER,  /* an element of a row reads what belongs to its row */
-    L_HOST    /* by the host: an extent or a seed depends on it */
+    L_SAME,     /* at its own index */
+    L_VIEW,     /* at an index computed from its own (backpermute, reshape) */
+    L_HALO,     /* at neighbouring indices (stencil) */
+    L_RANDOM,   /* at any index, from scalar code */
+    L_OUTER,    /* an element of a row reads what belongs to its row */
+    L_DEFAULTS, /* it begins with these elements, and combines others into them */
+    L_HOST      /* by the host: an extent or a seed depends on it */
 } l_access;
 
 /* why an edge fused, or not */
@@ -42,6 +43,8 @@ typedef enum {
     L_NOT_FORCED,     /* the user asked for it (force) */
     L_NOT_SORT,       /* a sort goes over whole rows, several times, in loops of its own */
     L_NOT_CLASS,      /* the loops have different combination trees or neighbourhood handling */
+    L_NOT_DEFAULTS,   /* elements that others are combined into are in memory before that begins */
+    L_NOT_PERMUTE,    /* elements that go to places of their own have a loop of their own */
     L_NOT_BOUNDARY,   /* a wrapped stencil needs far rows */
     L_NOT_CONTROL,    /* one of them is a loop or choice of arrays, which takes and gives what is in memory */
     L_NOT_ENABLED     /* fusion is switched off */
@@ -56,10 +59,11 @@ typedef struct l_edge {
 typedef enum {
     L_ELEMENT,
     L_FOLD,
-    L_SCAN, /* its result is an element, computed with a carry from the element before */
-    L_PACK, /* stores some elements of the loop, one behind the other */
-    L_SORT, /* stores the elements of a row in another order */
-    L_RESULT /* of a control: stored where it is made */
+    L_SCAN,   /* its result is an element, computed with a carry from the element before */
+    L_PACK,   /* stores some elements of the loop, one behind the other */
+    L_SORT,   /* stores the elements of a row in another order */
+    L_RESULT, /* of a control: stored where it is made */
+    L_PERMUTE /* combines elements of the loop into places that they name */
 } l_kind;
 
 typedef struct l_op { /* an anchor in its cluster */
@@ -80,9 +84,10 @@ typedef enum {
     L_CLASS_PLAIN,
     L_CLASS_STENCIL,
     L_CLASS_FOLD,
-    L_CLASS_ROW, /* sweeps over rows, elements in order: scans and packs, and folds whose results the same row reads */
+    L_CLASS_ROW,  /* sweeps over rows, elements in order: scans and packs, and folds whose results the same row reads */
     L_CLASS_SORT, /* one sort, alone */
-    L_CLASS_CONTROL /* no loop: programs within the program, run by the plan. Its operations: the control, its parts */
+    L_CLASS_CONTROL, /* no loop: programs within the program, run by the plan. Its operations: the control, its parts */
+    L_CLASS_PERMUTE  /* over the source of the one permute that it has */
 } l_class;
 
 typedef struct l_cluster {
@@ -94,7 +99,7 @@ typedef struct l_cluster {
     uint8_t sweeps;   /* ROW: over each row, at least 1; more only if the rate has a dimension besides the row's */
     bool ordered;     /* folds: their operators keep order; ROW: some fold's does */
     VEC(l_op) op;     /* in order of evaluation; ROW: by sweeps, and before a sweep what is computed once a row */
-    VEC(ir_id) reads; /* arrays read from memory */
+    VEC(ir_id) reads; /* arrays read from memory; PERMUTE: the defaults only if they are also read elsewhere */
     VEC(ir_id)
     staged; /* folds of all elements: delayed arrays with stencils, which a block of the loop may compute
                before it folds them; at the same position in row-major order, whatever their rank */

@@ -29,10 +29,14 @@ bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *
         return *why = L_FUSED_SWEEP, true;
     if (kind == IR_FOLD)
         return *why = L_NOT_AFTER, false;
+    if (access == L_DEFAULTS)
+        return *why = L_NOT_DEFAULTS, false;
     if (kind == IR_FORCE)
         return *why = L_NOT_FORCED, false;
     if (kind == IR_SORT || ir_at(p, to)->kind == IR_SORT)
         return *why = L_NOT_SORT, false;
+    if (kind == IR_PERMUTE || ir_at(p, to)->kind == IR_PERMUTE)
+        return *why = L_NOT_PERMUTE, false;
     if (kind == IR_PACK || c->outer[from] || c->outer[to] || !l_same_shape(ir_info(p, from), l_loop_rate(c, to)))
         return *why = L_NOT_RATE, false;
     if (access == L_RANDOM || access == L_VIEW || access == L_HOST || access == L_OUTER)
@@ -185,11 +189,7 @@ void l_find_edges(l_fusing *c)
         const ir_array *info = ir_info(c->p, id);
         ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
         for (uint32_t i = 0; i < info->inputs && kind != IR_PART; i++)
-            add_edge(c, info->input[i], id,
-                     kind == IR_CONTROL                             ? L_HOST
-                     : kind == IR_STENCIL                           ? L_HALO
-                     : kind == IR_BACKPERMUTE || kind == IR_RESHAPE ? L_VIEW
-                                                                    : L_SAME);
+            add_edge(c, info->input[i], id, l_access_of_operand(kind, i));
         opt_ids ids = {0};
         if (info->fn)
             opt_reach(c->p, c->p->arena, info->fn->results, info->fn->result, &ids);

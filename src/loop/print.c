@@ -21,6 +21,8 @@ const char *l_why_text(l_why why)
         [L_NOT_CAP] = "not fused: the kernel would be too large",
         [L_NOT_FORCED] = "not fused: forced to memory by the program",
         [L_NOT_CLASS] = "not fused: the loops are of different kinds (combination tree, neighbourhood)",
+        [L_NOT_DEFAULTS] = "not fused: what a permute combines elements into is in memory, and updated there or copied",
+        [L_NOT_PERMUTE] = "not fused: elements that go to places of their own have a loop of their own",
         [L_NOT_BOUNDARY] = "not fused: a wrapped boundary needs far rows",
         [L_NOT_CONTROL] = "not fused: a loop or choice of arrays takes and gives whole arrays in memory",
         [L_NOT_ENABLED] = "not fused: fusion is switched off",
@@ -62,7 +64,8 @@ static void add_alike(likenesses *all, const char *key, uint32_t number)
 
 static void print_head(const l_shown *s, const l_cluster *c, text *out)
 {
-    static const char *const class[] = {"loop", "stencil loop", "fold loop", "row loop", "sort", "control"};
+    static const char *const class[] = {"loop", "stencil loop", "fold loop",   "row loop",
+                                        "sort", "control",      "permute loop"};
     text_printf(out, "%s%s over ", c->class == L_CLASS_FOLD && c->ordered ? "ordered " : "", class[c->class]);
     l_print_rate(s->l, c, out);
     if (c->class == L_CLASS_ROW)

@@ -3,17 +3,20 @@
 
 #include <string.h>
 
-static const char *const class_name[] = {[L_CLASS_PLAIN] = "loop",     [L_CLASS_STENCIL] = "stencil loop",
-                                         [L_CLASS_FOLD] = "fold loop", [L_CLASS_ROW] = "row loop",
-                                         [L_CLASS_SORT] = "sort",      [L_CLASS_CONTROL] = "control"};
+static const char *const class_name[] = {[L_CLASS_PLAIN] = "loop",          [L_CLASS_STENCIL] = "stencil loop",
+                                         [L_CLASS_FOLD] = "fold loop",      [L_CLASS_ROW] = "row loop",
+                                         [L_CLASS_SORT] = "sort",           [L_CLASS_CONTROL] = "control",
+                                         [L_CLASS_PERMUTE] = "permute loop"};
 
 /* The words of the JSON form: fixed, unlike the sentences of l_why_text. */
 static const char *const answer_name[] = {
-    [L_FUSED_DELAYED] = "delayed", [L_FUSED_REGISTER] = "register", [L_FUSED_ROWS] = "rows",   [L_NOT_INPUT] = "input",
-    [L_NOT_RATE] = "rate",         [L_NOT_RANDOM] = "random",       [L_NOT_AFTER] = "after",   [L_NOT_COST] = "cost",
-    [L_NOT_CAP] = "cap",           [L_NOT_SORT] = "sort",           [L_NOT_FORCED] = "forced", [L_NOT_CLASS] = "class",
-    [L_NOT_BOUNDARY] = "boundary", [L_NOT_ENABLED] = "disabled",    [L_FUSED_SWEEP] = "sweep", [L_NOT_ROW] = "row",
-    [L_NOT_CONTROL] = "control",
+    [L_FUSED_DELAYED] = "delayed", [L_FUSED_REGISTER] = "register", [L_FUSED_ROWS] = "rows",
+    [L_NOT_INPUT] = "input",       [L_NOT_RATE] = "rate",           [L_NOT_RANDOM] = "random",
+    [L_NOT_AFTER] = "after",       [L_NOT_COST] = "cost",           [L_NOT_CAP] = "cap",
+    [L_NOT_SORT] = "sort",         [L_NOT_FORCED] = "forced",       [L_NOT_CLASS] = "class",
+    [L_NOT_BOUNDARY] = "boundary", [L_NOT_ENABLED] = "disabled",    [L_FUSED_SWEEP] = "sweep",
+    [L_NOT_ROW] = "row",           [L_NOT_CONTROL] = "control",     [L_NOT_DEFAULTS] = "defaults",
+    [L_NOT_PERMUTE] = "permute",
 };
 
 /* A string in quotes, as JSON and Graphviz both read it. Bytes that are not ASCII are taken for UTF-8. */

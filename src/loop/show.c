@@ -57,7 +57,7 @@ static void list_edges(l_shown *s, arena *a)
         e.from = s->whole[e.from];
         e.to = s->whole[e.to];
         uint64_t key = hash_mix((uint64_t)e.from << 32 | e.to, (uint64_t)e.why);
-        if (e.from == e.to && l_is_fused(e.why))
+        if (e.from == e.to && (l_is_fused(e.why) || e.why == L_NOT_DEFAULTS))
             continue;
         uint32_t same = map64_get(&met, key);
         const l_edge *old = same ? &s->edge.at[same - 1] : NULL;

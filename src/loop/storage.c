@@ -11,6 +11,7 @@ static bool always_stored(const l_fusing *c, ir_id id)
     case IR_PACK:
     case IR_SORT:
     case IR_PART:
+    case IR_PERMUTE:
         return true;
     case IR_FOLD:
         return !at || c->out->cluster.at[at - 1].class != L_CLASS_ROW;
@@ -48,6 +49,8 @@ static void list_reads(l_fusing *c, l_cluster *cluster, uint32_t number)
         const l_node *n = l_at(c->node, cluster->op.at[k].term);
         for (uint32_t d = 0; d < n->dep.n; d++) {
             ir_id from = n->dep.at[d].array;
+            if (n->dep.at[d].access == L_DEFAULTS)
+                continue;
             if (c->out->cluster_of[from] == number) {
                 for (uint32_t s = 0; s < cluster->op.n && cluster->class == L_CLASS_STENCIL; s++)
                     cluster->op.at[s].staged |= cluster->op.at[s].term == from;

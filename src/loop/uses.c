@@ -137,10 +137,7 @@ static void scan(uses *u, ir_id id)
         use_closed(u, id, info->control->value[i], L_HOST);
     for (uint32_t i = 0; i < info->inputs; i++) {
         ir_id from = info->input[i];
-        l_access access = kind == IR_CONTROL                             ? L_HOST
-                          : kind == IR_STENCIL                           ? L_HALO
-                          : kind == IR_BACKPERMUTE || kind == IR_RESHAPE ? L_VIEW
-                                                                         : L_SAME;
+        l_access access = l_access_of_operand(kind, i);
         use(u, id, from, access);
         if (kind == IR_BACKPERMUTE)
             l_at(u->node, from)->grows |= ignores_index(u, info->fn);
@@ -154,10 +151,21 @@ static void scan(uses *u, ir_id id)
     }
 }
 
+l_access l_access_of_operand(ir_kind kind, uint32_t i)
+{
+    if (kind == IR_PERMUTE)
+        return i == 0 ? L_DEFAULTS : L_SAME;
+    if (kind == IR_CONTROL)
+        return L_HOST;
+    return kind == IR_STENCIL ? L_HALO : kind == IR_BACKPERMUTE || kind == IR_RESHAPE ? L_VIEW : L_SAME;
+}
+
 const ir_array *l_rate_of(const ir_program *p, ir_id id)
 {
     const ir_array *info = ir_info(p, id);
     ir_kind kind = (ir_kind)ir_at(p, id)->kind;
+    if (kind == IR_PERMUTE)
+        return ir_info(p, info->input[2]);
     return kind == IR_FOLD || kind == IR_PACK ? ir_info(p, info->input[0]) : info;
 }
 
@@ -191,11 +199,11 @@ static bool is_cheap(uses *u, ir_id id)
     return u->options->large ? streamed : cached;
 }
 
-/* Does it combine elements along the row? */
+/* Does it combine elements along the row, or in places that they name? */
 static bool carries(const ir_program *p, ir_id id)
 {
     ir_kind kind = (ir_kind)ir_at(p, id)->kind;
-    return kind == IR_FOLD || kind == IR_SCAN || kind == IR_PACK || kind == IR_SORT;
+    return kind == IR_FOLD || kind == IR_SCAN || kind == IR_PACK || kind == IR_SORT || kind == IR_PERMUTE;
 }
 
 static bool choose_anchor(uses *u, ir_id id, l_why *why)
@@ -214,6 +222,8 @@ static bool choose_anchor(uses *u, ir_id id, l_why *why)
         return *why = L_NOT_CONTROL, true;
     if (n->output || n->uses[L_HOST])
         return *why = L_NOT_RATE, true;
+    if (n->uses[L_DEFAULTS])
+        return *why = L_NOT_DEFAULTS, true;
     if (!u->options->fuse)
         return *why = L_NOT_ENABLED, true;
     if (n->depth >= DEPTH_CAP || n->size > (u->options->cap ? u->options->cap : L_DEFAULT_CAP) / 2)
@@ -307,6 +317,8 @@ static l_access operand_access(const ir_array *info, ir_kind kind, uint32_t i)
 {
     if (kind == IR_STENCIL)
         return info->stencil[i].boundary == IR_WRAP ? L_RANDOM : L_HALO;
+    if (kind == IR_PERMUTE)
+        return l_access_of_operand(kind, i);
     return kind == IR_CONTROL ? L_HOST : kind == IR_BACKPERMUTE ? L_RANDOM : L_SAME;
 }
 

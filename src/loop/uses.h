@@ -58,8 +58,12 @@ static inline bool l_same_shape(const ir_array *x, const ir_array *y)
     return x->rank == y->rank && !memcmp(x->shape, y->shape, x->rank * sizeof(ir_id));
 }
 
-/* What has the extents that an operation runs over: a fold runs over its source, a pack over what it chooses from. */
+/* What has the extents that an operation runs over: a fold or permute runs over its source, a pack over what it chooses
+ * from. */
 const ir_array *l_rate_of(const ir_program *p, ir_id id);
+
+/* How an operation of a kind reads its operand number i. */
+l_access l_access_of_operand(ir_kind kind, uint32_t i);
 
 /* Can the rows of a stencil's input be kept while the stencil runs, as they are computed in the same loop? */
 bool l_rows_possible(const ir_program *p, const l_nodes *nodes, ir_id stencil, ir_id from);

@@ -220,6 +220,75 @@ static void temporaries(planner *pl)
             add_buffers(pl, id, PLAN_TEMPORARY, 0);
 }
 
+/* --- permutes --- */
+
+static bool is_permute(const planner *pl, uint32_t cluster)
+{
+    return pl->l->cluster.at[cluster].class == L_CLASS_PERMUTE;
+}
+
+/* The result of a permute's cluster, and the array that it begins with. */
+static ir_id permuted(const planner *pl, uint32_t cluster)
+{
+    return pl->l->cluster.at[cluster].op.at[0].term;
+}
+
+static ir_id defaults_of(const planner *pl, uint32_t cluster)
+{
+    return ir_info(pl->p, permuted(pl, cluster))->input[0];
+}
+
+/* Per array: 1 + the last cluster that reads it, UINT32_MAX if the host may. */
+static uint32_t *last_readers(const planner *pl)
+{
+    uint32_t *last = arena_alloc(pl->arena, pl->p->node.n * sizeof *last);
+    for (uint32_t i = 0; i < pl->clusters; i++) {
+        const l_cluster *c = &pl->l->cluster.at[i];
+        for (uint32_t k = 0; k < c->reads.n; k++)
+            last[c->reads.at[k]] = i + 1;
+    }
+    for (ir_id id = 1; id < pl->p->node.n; id++)
+        if (ir_at(pl->p, id)->kind == IR_READ && !ir_at(pl->p, id)->scope)
+            last[ir_at(pl->p, id)->array] = UINT32_MAX;
+    return last;
+}
+
+/* Is it computed by launches that write it as it is, and has room for no more? */
+static bool is_written_once(const planner *pl, ir_id array)
+{
+    ir_kind kind = (ir_kind)ir_at(pl->p, array)->kind;
+    return pl->l->cluster_of[array] && kind != IR_PACK && kind != IR_SORT && kind != IR_CONTROL && kind != IR_PART;
+}
+
+/* Defaults that nobody reads any more are updated in place: they are written where the permute's result belongs. Users
+ * before what they use, so that the places of results are known. */
+static void update_in_place(planner *pl)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < pl->clusters; i++)
+        any |= is_permute(pl, i);
+    if (!any)
+        return;
+    const uint32_t *last = last_readers(pl);
+    bool *begun = arena_alloc(pl->arena, pl->p->node.n * sizeof *begun);
+    for (uint32_t i = pl->clusters; i-- > 0;) {
+        if (!is_permute(pl, i))
+            continue;
+        ir_id to = permuted(pl, i), from = defaults_of(pl, i);
+        uint32_t first, unused;
+        bool again = begun[from]; /* a later permute begins with it, too */
+        begun[from] = true;
+        if (!plan_find(pl->out, to, 0, &first))
+            add_buffers(pl, to, PLAN_TEMPORARY, 0);
+        if (again || plan_find(pl->out, from, 0, &unused) || !is_written_once(pl, from) || last[from] > i)
+            continue;
+        for (uint32_t c = 0; c < ir_info(pl->p, to)->components; c++) {
+            plan_find(pl->out, to, c, &first);
+            map64_put(pl->arena, &pl->out->buffer_of, (uint64_t)from << 8 | c, first + 1);
+        }
+    }
+}
+
 /* --- clusters --- */
 
 static void use_buffers(planner *pl, uint32_t cluster, ir_id array, bool write)
@@ -344,6 +413,26 @@ static void add_control(planner *pl, uint32_t cluster)
     pl->out->cluster.at[cluster].control = pl->out->control.n;
 }
 
+static void begin_with_defaults(planner *pl, uint32_t cluster)
+{
+    ir_id to = permuted(pl, cluster), from = defaults_of(pl, cluster);
+    uint32_t first = 0, begins = 0;
+    plan_cluster *c = &pl->out->cluster.at[cluster];
+    plan_find(pl->out, to, 0, &first);
+    plan_find(pl->out, from, 0, &begins);
+    c->permutes = true;
+    c->places = pl->out->buffer.at[first].shape;
+    if (first == begins)
+        return;
+    bool known = false; /* its elements are read besides */
+    for (uint32_t k = 0; k < c->reads.n; k++)
+        known |= c->reads.at[k] == begins;
+    if (!known)
+        use_buffers(pl, cluster, from, false);
+    for (uint32_t k = 0; k < ir_info(pl->p, from)->components; k++)
+        vec_push(pl->arena, &c->defaults, begins + k);
+}
+
 static void clusters(planner *pl)
 {
     for (uint32_t i = 0; i < pl->clusters; i++) {
@@ -368,6 +457,8 @@ static void clusters(planner *pl)
         pl->out->cluster.at[i].shape = add_shape(pl, from->rank, from->shape, pl->out->cluster.at[i].site);
         for (uint32_t k = 0; k < from->reads.n; k++)
             use_buffers(pl, i, from->reads.at[k], false);
+        if (is_permute(pl, i))
+            begin_with_defaults(pl, i);
         if (control)
             add_control(pl, i);
         else
@@ -549,7 +640,8 @@ static void push_launch(planner *pl, uint32_t launch)
     push(pl, PLAN_SIZE, launch, 0);
     if (c->carries && launch == c->launch) {
         push(pl, PLAN_ALLOC, l->state, 0);
-        push(pl, PLAN_CLEAR, l->state, 0);
+        if (!c->permutes)
+            push(pl, PLAN_CLEAR, l->state, 0);
     }
     push_partials(pl, PLAN_ALLOC, l->partials, l->out, 0);
     push(pl, PLAN_LAUNCH, launch, 0);
@@ -629,6 +721,8 @@ static void steps(planner *pl)
         const plan_cluster *c = &pl->out->cluster.at[s];
         for (uint32_t k = 0; k < c->writes.n && !c->control; k++)
             push(pl, PLAN_ALLOC, c->writes.at[k], 0);
+        for (uint32_t k = 0; k < c->defaults.n; k++)
+            push(pl, PLAN_BEGIN, c->writes.at[k], c->defaults.at[k]);
         push_cluster(pl, s);
         free_after(pl, s);
     }
@@ -660,6 +754,7 @@ plan *plan_make(const sk_program *s, const sk_options *options)
     inputs(&pl);
     all_shapes(&pl); /* before those of results: of several wrong extents the first one made is reported */
     results(&pl);
+    update_in_place(&pl);
     temporaries(&pl);
     clusters(&pl);
     keep_host_reads(&pl);

@@ -29,6 +29,7 @@ typedef enum {
     PLAN_RESULT,   /* result: where it goes has the right extents, or room */
     PLAN_ALLOC,    /* buffer */
     PLAN_CLEAR,    /* buffer: to zeros */
+    PLAN_BEGIN,    /* buffer index gets the elements of buffer `last`, of the same shape */
     PLAN_SIZE,     /* launch: how it goes about these extents, and so what it leaves and what memory it needs */
     PLAN_LAUNCH,   /* launch, which has been sized */
     PLAN_SWAP,     /* buffer index and buffer `last` change their memory */
@@ -117,9 +118,12 @@ typedef struct plan_cluster {
     VEC(uint32_t) writes;   /* buffers */
     VEC(uint32_t) reads;    /* buffers */
     VEC(uint32_t) seedless; /* folds without a seed: their sites */
+    VEC(uint32_t) defaults; /* buffers: permutes, what the buffers that they write begin with; none: it is there */
     bool folds;
     bool carries;           /* launches may share words, all zero before the first (SK_STATE) */
     bool sorts;             /* the same, whatever they are; and memory beside the result */
+    bool permutes;          /* the same again */
+    uint32_t places;        /* permutes: shape of the result */
     uint32_t launch, launches; /* its first, and how many */
     uint32_t control;          /* 1 + number in plan.control; 0: it is a loop */
 } plan_cluster;

@@ -107,8 +107,9 @@ static bool combined(const plan *p, const plan_launch *l, uint32_t buffer)
 static void print_memory(const plan *p, const plan_launch *l, unsigned depth, text *out)
 {
     const plan_cluster *c = &p->cluster.at[l->cluster];
-    const bool combines = l->pass == SK_PASS_COMBINE, makes = l->pass == SK_PASS_LOOP || l->pass == SK_PASS_APPLY;
-    for (uint32_t i = 0; i < c->reads.n && (makes || l->pass == SK_PASS_SUMS); i++)
+    const bool combines = l->pass == SK_PASS_COMBINE,
+               makes = l->pass == SK_PASS_LOOP || l->pass == SK_PASS_APPLY || l->pass == SK_PASS_TOTALS;
+    for (uint32_t i = 0; i < c->reads.n && ((makes && l->pass != SK_PASS_TOTALS) || l->pass == SK_PASS_SUMS); i++)
         print_use(p, "reads", c->reads.at[i], depth, out);
     print_uses(p, "reads", combines ? l->partials : 0, l->in, depth, out);
     if (c->carries && !combines)
@@ -120,7 +121,7 @@ static void print_memory(const plan *p, const plan_launch *l, unsigned depth, te
         if (l->pass == SK_PASS_SCATTER || l->pass == SK_PASS_MERGE)
             print_use(p, "writes by turns", c->writes.at[i], depth, out);
         else if (makes || l->pass == SK_PASS_BUCKETS || (combines && combined(p, l, c->writes.at[i])))
-            print_use(p, "writes", c->writes.at[i], depth, out);
+            print_use(p, c->permutes ? "updates" : "writes", c->writes.at[i], depth, out);
 }
 
 static void print_launch(const plan *p, const plan_launch *l, unsigned depth, text *out)
@@ -137,6 +138,7 @@ static void print_launch(const plan *p, const plan_launch *l, unsigned depth, te
         [SK_PASS_BUCKETS] = "sort what has one digit",
         [SK_PASS_SPLITS] = "cut pairs of runs",
         [SK_PASS_MERGE] = "merge pairs of runs",
+        [SK_PASS_TOTALS] = "totals of blocks",
     };
     const plan_cluster *c = &p->cluster.at[l->cluster];
     text_printf(out, "launch cluster %u over ", l->cluster);
@@ -246,6 +248,12 @@ static void print_step(const plan *p, const plan_step *s, unsigned depth, text *
         text_add(out, "swap ");
         print_buffer(p, s->index, out);
         text_add(out, ", ");
+        print_buffer(p, s->last, out);
+        break;
+    case PLAN_BEGIN:
+        text_add(out, "copy to ");
+        print_buffer(p, s->index, out);
+        text_add(out, " from ");
         print_buffer(p, s->last, out);
         break;
     case PLAN_ROUNDS:

@@ -218,6 +218,8 @@ static bool step_alloc(run *c, uint32_t index)
     size_t bytes;
     if (b->place >= PLAN_PARTIALS)
         return alloc_handed(c, index);
+    if (c->data[index]) /* the defaults of a permute are there already */
+        return true;
     if (b->place == PLAN_OUTPUT && c->out[b->port].given) {
         const run_result *out = &c->out[b->port];
         if (c->layout && c->layout->at[index].every)
@@ -237,6 +239,16 @@ static bool step_clear(run *c, uint32_t index)
     size_t bytes;
     handed_bytes(c, &c->plan->buffer.at[index], &bytes); /* counted when it was allocated */
     return !bytes || run_clear(c, c->data[index], bytes);
+}
+
+/* A permute begins with its defaults. */
+static bool step_begin(run *c, uint32_t to, uint32_t from)
+{
+    size_t bytes;
+    if (!run_bytes(c, &c->plan->buffer.at[to], &bytes))
+        return fails_size(c, &c->plan->buffer.at[to]);
+    run_count_copy(c->r->engine.counters, bytes);
+    return run_copy_between(c, to, from, bytes);
 }
 
 static void swap(run *c, uint32_t one, uint32_t other)
@@ -449,7 +461,9 @@ static bool step_size(run *c, uint32_t index)
     const plan_launch *l = &c->plan->launch.at[index];
     const plan_cluster *pc = &c->plan->cluster.at[l->cluster];
     const plan_shape *s = &c->plan->shape.at[pc->shape];
-    sk_round round = {.pass = l->pass, .partials = l->pass == SK_PASS_COMBINE ? c->left[l->cluster] : 0};
+    sk_round round = {.pass = l->pass,
+                      .partials = l->pass == SK_PASS_COMBINE ? c->left[l->cluster] : 0,
+                      .places = pc->permutes ? c->size[pc->places] : 0};
     int64_t extent[IR_MAX_RANK] = {0};
     run_sized *sized = &c->sized[index];
     for (unsigned d = 0; d < s->rank; d++)
@@ -535,6 +549,8 @@ static bool step(run *c, uint32_t at)
         return step_alloc(c, s->index);
     case PLAN_CLEAR:
         return step_clear(c, s->index);
+    case PLAN_BEGIN:
+        return step_begin(c, s->index, s->last);
     case PLAN_SIZE:
         return step_size(c, s->index);
     case PLAN_LAUNCH:

@@ -16,7 +16,7 @@ run_uses *run_find_uses(const run_program *r, arena *a)
     for (uint32_t i = 0; i < p->cluster.n; i++) {
         const plan_cluster *c = &p->cluster.at[i];
         l_class class = r->l->cluster.at[i].class; /* a sort's launches take turns with what is result */
-        bool once = class != L_CLASS_SORT && (class != L_CLASS_ROW || c->launches == 1);
+        bool once = class != L_CLASS_SORT && class != L_CLASS_PERMUTE && (class != L_CLASS_ROW || c->launches == 1);
         for (uint32_t k = 0; k < c->writes.n; k++) {
             run_uses *u = &uses[c->writes.at[k]];
             const plan_buffer *b = &p->buffer.at[c->writes.at[k]];

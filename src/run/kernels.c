@@ -207,8 +207,9 @@ static const run_geometry *remembered(run_cluster *c, unsigned rank, const int64
                                       const run_layout *layout)
 {
     const run_geometry *g = atomic_load_explicit(&c->geometries, memory_order_acquire);
-    while (g && (g->layout != layout || g->round.partials != round.partials || g->round.pass != round.pass ||
-                 !same_digit(g->round.digit, round.digit) || memcmp(g->extent, extent, rank * sizeof(int64_t))))
+    while (g && (g->layout != layout || g->round.partials != round.partials || g->round.places != round.places ||
+                 g->round.pass != round.pass || !same_digit(g->round.digit, round.digit) ||
+                 memcmp(g->extent, extent, rank * sizeof(int64_t))))
         g = g->next;
     return g;
 }
@@ -286,6 +287,8 @@ const run_variant *run_find_wide(run *c, const run_geometry *found)
 
 /* --- for explain --- */
 
+enum { USUAL_PLACES = 256 /* of a permute */ };
+
 /* Extents that no call has told: those that are constants, and usual ones, as far as the whole has a size that a call
  * may have. */
 static void assume_extents(const run_program *r, const l_cluster *lc, int64_t extent[IR_MAX_RANK])
@@ -315,8 +318,10 @@ static run_variant *build_expected(run_program *r, uint32_t cluster, sn_status *
     int64_t extent[IR_MAX_RANK] = {0};
     sk_geometry g;
     assume_extents(r, lc, extent);
-    sk_plan_launch(&r->code[cluster], &r->options, extent,
-                   (sk_round){.pass = r->plan->launch.at[r->plan->cluster.at[cluster].launch].pass}, SIZE_MAX, &g);
+    sk_plan_launch(
+        &r->code[cluster], &r->options, extent,
+        (sk_round){.pass = r->plan->launch.at[r->plan->cluster.at[cluster].launch].pass, .places = USUAL_PLACES},
+        SIZE_MAX, &g);
     return build_safely(r, cluster, &g, (choice){.final = g.partials == 1, .narrow = true}, status, why);
 }
 

@@ -279,6 +279,17 @@ bool run_copy_out(run *c, uint32_t result, size_t bytes)
     return copy(c, DEVICE_COPY, out->data, c->data[from], 0, bytes);
 }
 
+bool run_copy_between(run *c, uint32_t to, uint32_t from, size_t bytes)
+{
+    if (!c->data[from] && !c->host[from] && run_is_field(c, from) && !run_take_apart(c, from, NULL))
+        return false;
+    if (c->data[to] == c->data[from])
+        return true;
+    if (!c->data[from])
+        return copy(c, DEVICE_UPLOAD, c->data[to], c->host[from], 0, bytes);
+    return copy(c, DEVICE_COPY, c->data[to], c->data[from], 0, bytes);
+}
+
 static bool hand_out(run *c, uint32_t result, uint32_t buffer)
 {
     const run_result *out = &c->out[result];

@@ -38,6 +38,8 @@ bool run_upload(run *c, uint32_t buffer, const run_variant *v);
 bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out); /* one element; waits unless it is in host memory */
 /* Words of 64 bits of a buffer, from number `first` on; waits unless they are in host memory. */
 bool run_read_words(run *c, uint32_t buffer, int64_t first, int64_t n, uint64_t *out);
+/* The elements of one buffer, which may be an argument, to another of the device's. */
+bool run_copy_between(run *c, uint32_t to, uint32_t from, size_t bytes);
 bool run_copy_out(run *c, uint32_t result, size_t bytes); /* a result that is an input or another result */
 /* Results to the caller's memory that were computed elsewhere. */
 bool run_hand_out_results(run *c);

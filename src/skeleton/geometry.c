@@ -46,6 +46,8 @@ const sk_program *sk_prepare(l_program *l)
             prepare_fold(c, l->ir->arena);
         if (c->loop->class == L_CLASS_STENCIL)
             sk_stencil_prepare(c, l->ir->arena);
+        if (c->loop->class == L_CLASS_PERMUTE)
+            sk_permute_prepare(c, l->ir->arena);
         if (c->loop->class == L_CLASS_ROW)
             sk_row_prepare(c, l->ir->arena);
     }

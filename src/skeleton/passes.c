@@ -11,7 +11,7 @@ static bool has(const sk_cluster *c, l_kind kind)
 
 bool sk_carries(const sk_cluster *c)
 {
-    return has(c, L_SCAN) || has(c, L_PACK);
+    return has(c, L_SCAN) || has(c, L_PACK) || has(c, L_PERMUTE);
 }
 
 bool sk_sorts(const sk_cluster *c)
@@ -35,6 +35,11 @@ uint32_t sk_passes(const sk_cluster *c, const sk_options *o, sk_pass out[SK_PASS
         uint32_t passes = sk_sorts_by_digits(c) ? ARRAY_LENGTH(by_digits) : ARRAY_LENGTH(by_comparison);
         memcpy(out, sk_sorts_by_digits(c) ? by_digits : by_comparison, passes * sizeof(sk_pass));
         return passes;
+    }
+    static const sk_pass of_permutes[] = {SK_PASS_LOOP, SK_PASS_TOTALS};
+    if (c->loop->class == L_CLASS_PERMUTE) {
+        memcpy(out, of_permutes, sizeof(of_permutes));
+        return ARRAY_LENGTH(of_permutes);
     }
     bool apart = sk_carries(c) && !o->chains;
     uint32_t n = apart ? sizeof(around_states) / sizeof(sk_pass) : sizeof(at_once) / sizeof(sk_pass);

@@ -10,7 +10,8 @@ enum {
     OF_STENCIL = 1 << L_CLASS_STENCIL,
     OF_FOLD = 1 << L_CLASS_FOLD,
     OF_ROW = 1 << L_CLASS_ROW,
-    OF_SORT = 1 << L_CLASS_SORT
+    OF_SORT = 1 << L_CLASS_SORT,
+    OF_PERMUTE = 1 << L_CLASS_PERMUTE
 };
 
 typedef struct schedule {
@@ -47,6 +48,8 @@ static const schedule table[SK_VARIANTS] = {
     [SK_GROUP_CHUNKS] = {OF_FOLD, "fold_chunks", sk_launch_group_chunks, sk_build_group_chunks},
     [SK_GROUP_ROWS] = {OF_FOLD, "fold_rows", sk_launch_group_rows, sk_build_group_rows},
     [SK_GROUP_PIECE] = {OF_FOLD, "fold", sk_launch_group_piece, sk_build_group_piece},
+    [SK_PERMUTE_ATOMIC] = {OF_PERMUTE, "permute_atomic", sk_launch_permute_atomic, sk_build_permute_atomic},
+    [SK_PERMUTE] = {OF_PERMUTE, "permute", sk_launch_permute, sk_build_permute},
     [SK_ROW_BLOCK] = {OF_ROW, "rows", sk_launch_row_block, sk_build_row_block},
 };
 
@@ -92,6 +95,7 @@ void sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
                  .rows = 1,
                  .columns = 1,
                  .cache_bytes = cache_bytes,
+                 .places = round.places,
                  .digit = round.digit,
                  .left = round.partials};
     for (unsigned d = 0; d < rank; d++)
@@ -105,7 +109,8 @@ void sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
             break;
     }
     g->work = elements * (combine ? 1.0 : c->loop->flops + c->loop->reads_per_element + 1.0);
-    g->stream = !combine && c->loop->class != L_CLASS_SORT && streams(c, o, elements, cache_bytes);
+    bool streamed = c->loop->class != L_CLASS_SORT && c->loop->class != L_CLASS_PERMUTE;
+    g->stream = !combine && streamed && streams(c, o, elements, cache_bytes);
 }
 
 /* --- kernels --- */

@@ -56,6 +56,10 @@ typedef struct sk_cluster {
     bool far;             /* elements of a row lie apart in some array that is read */
     bool joins;           /* and so do partial results of folds, which a launch of their own combines */
     bool *counted;        /* per operation: a fold that is the sum of what is 1 or 0 */
+    /* PERMUTE: */
+    const ir_bits *identity; /* of its operator, per component; NULL: none is known */
+    bool any_order;          /* the operator gives the same bits in any order of combination */
+    bool atomic;             /* and each component is an operation that devices have as an atomic one */
 } sk_cluster;
 
 typedef struct sk_program {
@@ -68,8 +72,9 @@ typedef enum {
     SK_ARRAY,      /* component `component` of array node `array` */
     SK_PARTIAL_IN, /* partial results of a fold: component number `component` over all folds of the cluster */
     SK_PARTIAL_OUT,
-    SK_STATE, /* words of 64 bits, the same ones for all launches of a cluster in a call, zero before the first;
-                those behind the first `component` words of each piece of the launch */
+    SK_STATE, /* words of 64 bits, the same ones for all launches of a cluster in a call, zero before the first but for
+                 permutes, whose kernels take them for elements of any type; those behind the first `component` words of
+                 each piece of the launch */
     SK_SORTED_FROM, /* component number `component` of what a sort is at work on: where the launch before left it, */
     SK_SORTED_TO    /* and where this one puts it: the result, or memory beside it, by turns */
 } sk_role;
@@ -131,6 +136,9 @@ typedef enum {
     SK_GROUP_CHUNKS, /* in order: each thread walks a stretch of a row, staged through shared memory */
     SK_GROUP_ROWS,   /* commuting folds: a block folds several rows of one piece each */
     SK_GROUP_PIECE,  /* commuting folds: a block folds one piece of a row */
+    /* permutes */
+    SK_PERMUTE_ATOMIC, /* threads combine their elements with what is in memory, in any order */
+    SK_PERMUTE,        /* in order, block by block of the source, and range by range of the places */
     /* row loops */
     SK_ROW_BLOCK, /* a block walks along whole rows, sweep after sweep */
     SK_VARIANTS
@@ -189,6 +197,7 @@ typedef enum {
     SK_PASS_BUCKETS, /* where the digit was the most significant one: and are sorted by the others, which ends it */
     SK_PASS_SPLITS,  /* by comparison: where pairs of sorted runs are cut, */
     SK_PASS_MERGE,   /* and become one */
+    SK_PASS_TOTALS,  /* permutes: the totals of blocks into the result */
     SK_PASSES
 } sk_pass;
 
@@ -202,6 +211,7 @@ typedef struct sk_round { /* one launch of a cluster */
     sk_pass pass;
     int64_t partials; /* COMBINE: partial results a row; SPLITS, MERGE: 1 + rounds that are left; else 0 */
     sk_digit digit;   /* COUNT, PLACES, SCATTER */
+    int64_t places;   /* of permutes: elements of the result; else 0 */
 } sk_round;
 
 /* How to launch: computed by the host from the extents of a call. */

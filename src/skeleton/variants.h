@@ -46,6 +46,9 @@ uint32_t sk_far_reads(sk_lower *lw, uint32_t n, const ir_id *term, ir_id index);
 /* Row loops: sets `chains`, `state_words` and the like. */
 void sk_row_prepare(sk_cluster *c, arena *a);
 
+/* Permutes: sets `identity`, `any_order` and `atomic`. */
+void sk_permute_prepare(sk_cluster *c, arena *a);
+
 /* --- devices whose blocks are many threads: sk_options.group --- */
 
 typedef struct sk_group_size { /* of a fold whose threads walk stretches of rows, or lanes within several rows */
@@ -74,6 +77,7 @@ typedef struct sk_call { /* a launch to be planned */
     int64_t rows, columns; /* the second: elements of a row, or partial results where these are combined */
     sk_digit digit;        /* sorts, as in sk_round; and `partials` of it: */
     int64_t left;
+    int64_t places;
     size_t cache_bytes;
 } sk_call;
 
@@ -134,6 +138,10 @@ bool sk_launch_row_states(const sk_call *x, sk_geometry *g);
 void sk_build_row_states(sk_lower *lw);
 bool sk_launch_row_pieces(const sk_call *x, sk_geometry *g);
 void sk_build_row_pieces(sk_lower *lw);
+bool sk_launch_permute_atomic(const sk_call *x, sk_geometry *g);
+void sk_build_permute_atomic(sk_lower *lw);
+bool sk_launch_permute(const sk_call *x, sk_geometry *g);
+void sk_build_permute(sk_lower *lw);
 bool sk_launch_row_block(const sk_call *x, sk_geometry *g);
 void sk_build_row_block(sk_lower *lw);
 

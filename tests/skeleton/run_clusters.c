@@ -171,7 +171,8 @@ static void launch(host *h, const sk_cluster *c, const sk_geometry *g, bool fina
     if (h->out->why)
         return;
     h->out->launches++;
-    if (g->pieces <= FEW_PIECES && !g->state_words) /* words of the state are read and written */
+    if (g->pieces <= FEW_PIECES && !g->state_words &&
+        c->loop->class != L_CLASS_PERMUTE) /* words of the state are read and written */
         run_pieces(h, k->k, mem, count, arg, g->pieces);
     else
         k_interpret(k->k, h->a, mem, arg, 0, g->pieces, &h->out->error);
@@ -267,6 +268,16 @@ static void run_sort(host *h, const sk_cluster *c, const int64_t *extent)
     }
 }
 
+/* The result begins with the defaults; gives how many there are. */
+static int64_t begin_permute(host *h, ir_id array)
+{
+    const ir_value *from = &h->value[ir_info(h->p, array)->input[0]];
+    const int64_t n = elements(from);
+    for (uint32_t c = 0; c < from->components; c++)
+        memcpy(h->value[array].data[c], from->data[c], (size_t)n * ir_type_size(from->type[c]));
+    return n;
+}
+
 static void run_cluster(host *h, const sk_cluster *c)
 {
     int64_t extent[IR_MAX_RANK], rows = 1;
@@ -277,9 +288,11 @@ static void run_cluster(host *h, const sk_cluster *c)
     for (uint32_t i = 0; i < c->loop->op.n; i++)
         if (c->loop->op.at[i].stored)
             make(h, c->loop->op.at[i].term);
+    int64_t partials = 1, places = 0;
+    if (c->loop->class == L_CLASS_PERMUTE)
+        places = begin_permute(h, c->loop->op.at[0].term);
     sk_pass pass[SK_PASSES];
     uint32_t passes = sk_passes(c, &h->device, pass);
-    int64_t partials = 1;
     void **in = NULL;
     h->state = NULL;
     if (sk_sorts(c)) {
@@ -289,9 +302,10 @@ static void run_cluster(host *h, const sk_cluster *c)
     }
     for (uint32_t i = 0; i < passes; i++)
         while (!h->out->why && (pass[i] != SK_PASS_COMBINE || partials > 1)) {
-            in = run_round(h, c, extent,
-                           (sk_round){.pass = pass[i], .partials = pass[i] == SK_PASS_COMBINE ? partials : 0}, rows, in,
-                           &partials);
+            in = run_round(
+                h, c, extent,
+                (sk_round){.pass = pass[i], .partials = pass[i] == SK_PASS_COMBINE ? partials : 0, .places = places},
+                rows, in, &partials);
             if (pass[i] != SK_PASS_COMBINE)
                 break;
         }

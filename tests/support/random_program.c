@@ -592,6 +592,51 @@ static ir_id make_sort(random_maker *m)
     return ir_sort(m->p, 0, 0, ir_fn_close(m->p, less, 1, &before), array, 0);
 }
 
+/* Any target at all, brought inside by a remainder, and here and there none. */
+static ir_id make_targets(random_maker *m, const ir_array *source, unsigned rank, const ir_id *shape)
+{
+    ir_program *p = m->p;
+    bool stray = m->options->failures && chance(&m->c, 10), drops = chance(&m->c, 40);
+    ir_id result[3];
+    ir_fn *fn = new_fn(m, source->rank, 0, NULL);
+    term_pool pool = random_body(m, fn);
+    for (unsigned d = 0; d < rank; d++) {
+        ir_id e = random_pick(m, &pool, T_I64);
+        result[d] = stray ? e : ir_op2(p, 0, OP_MOD, e, shape[d]);
+        if (drops)
+            result[d] = ir_cond(p, 0, random_pick(m, &pool, T_BOOL), result[d], ir_i64(p, IR_DROPPED));
+    }
+    return ir_generate(p, 0, source->rank, source->shape, ir_fn_close(p, fn, rank, result));
+}
+
+static ir_id make_permute(random_maker *m)
+{
+    ir_id source = pick_array(m, 0, 3), shape[3], seed[IR_MAX_COMPONENTS], defaults = 0;
+    if (!source || !m->dim.n)
+        return 0;
+    const ir_array *from = info_of(m, source);
+    for (uint32_t k = m->array.n; k-- > 0 && !defaults && chance(&m->c, 60);) {
+        const ir_array *a = info_of(m, m->array.at[k]);
+        if (a->rank && a->components == from->components &&
+            !memcmp(a->type, from->type, a->components * sizeof *a->type))
+            defaults = m->array.at[k];
+    }
+    if (!defaults) {
+        unsigned rank = 1 + choose(&m->c, m->options->rank);
+        for (unsigned d = 0; d < rank; d++)
+            shape[d] = pick_extent(m);
+        defaults =
+            ir_generate(m->p, 0, rank, shape, close_fn(m, new_fn(m, rank, 0, NULL), from->components, from->type));
+        vec_push(m->arena, &m->array, defaults);
+    }
+    const ir_array *to = info_of(m, defaults);
+    if (size_of(m, to->rank, to->shape) <= 0)
+        return 0;
+    ir_id targets = make_targets(m, from, to->rank, to->shape);
+    ir_fn *fn = chance(&m->c, 70) ? make_operator(m, from, seed) : NULL;
+    return ir_permute(m->p, random_site(m, "permute"), fn, defaults, targets, source);
+}
+
 static ir_stencil random_stencil(random_maker *m, ir_id source)
 {
     const ir_array *a = info_of(m, source);
@@ -636,8 +681,9 @@ static ir_id make_operation(random_maker *m)
 {
     static const ir_kind kinds[] = {IR_MAP, IR_GENERATE, IR_BACKPERMUTE, IR_FOLD,  IR_MAP,
                                     IR_MAP, IR_STENCIL,  IR_RESHAPE,     IR_FORCE, IR_BACKPERMUTE};
-    static const ir_kind rows[] = {IR_MAP, IR_SCAN,     IR_PACK, IR_FOLD,    IR_SCAN,        IR_PACK, IR_MAP, IR_PACK,
-                                   IR_MAP, IR_GENERATE, IR_FOLD, IR_RESHAPE, IR_BACKPERMUTE, IR_SCAN, IR_SORT};
+    static const ir_kind rows[] = {IR_MAP,         IR_SCAN, IR_PACK, IR_FOLD,     IR_SCAN, IR_PACK,
+                                   IR_MAP,         IR_PACK, IR_MAP,  IR_GENERATE, IR_FOLD, IR_RESHAPE,
+                                   IR_BACKPERMUTE, IR_SCAN, IR_SORT, IR_PERMUTE};
     ir_kind kind = m->options->rows && chance(&m->c, 70) ? rows[choose(&m->c, ARRAY_LENGTH(rows))]
                                                          : kinds[choose(&m->c, ARRAY_LENGTH(kinds))];
     if (kind == IR_SORT && chance(&m->c, 50))
@@ -661,6 +707,8 @@ static ir_id make_operation(random_maker *m)
         return make_pack(m);
     case IR_SORT:
         return make_sort(m);
+    case IR_PERMUTE:
+        return make_permute(m);
     case IR_STENCIL:
         return make_stencil(m);
     case IR_RESHAPE:

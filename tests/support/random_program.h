@@ -16,7 +16,7 @@ typedef struct random_options {
     bool inexact_folds;  /* + and * as operators of folds of floats */
     bool plain;          /* terms are not simplified */
     bool chains;   /* programs of random_chain.h; of the above, only the number of operations counts, and failures */
-    bool rows;     /* scans, packs and sorts, too */
+    bool rows;     /* scans, packs, sorts and permutes, too */
     bool failures; /* partial operators and reads that may fail, extents that may differ */
 } random_options;
 

@@ -1,0 +1,619 @@
+/* Permutes: the elements of a loop are combined into places that they name.
+ *
+ * A block of the source is worked through stretch by stretch: places and elements of a stretch are computed, in lanes,
+ * into shared memory, and then combined one after the other in the order of the source. Blocks and places are divided
+ * in three ways, as extents ask for (sk_permute_plan):
+ *
+ * - one block: its elements go straight into the result, which holds the defaults by then;
+ * - several blocks: each has a table of totals of its own, and a second pass combines these with the result, block
+ * after block;
+ * - ranges of places: several workers go over the same block, each for a range of places of its own.
+ *
+ * So each place sees its elements in the order of the source, and where elements are combined otherwise than one by
+ * one, it is by blocks whose length depends on nothing but the numbers of elements and places (docs/determinism.md).
+ * Operators that give the same bits in any order have blocks as it suits the workers, and are atomic where blocks are
+ * many threads. */
+#include "skeleton/permute.h"
+
+#include "skeleton/extents.h"
+#include "skeleton/runs.h"
+
+#include "kernel/launch.h"
+#include "opt/identity.h"
+
+/* --- what the operation is --- */
+
+static const ir_array *info_of(const sk_cluster *c)
+{
+    return ir_info(c->l->ir, c->loop->op.at[0].term);
+}
+
+/* Primitives of integers and bool, component by component. */
+static bool any_order(const ir_array *info, const ir_bits *identity)
+{
+    bool same = identity != NULL;
+    for (uint32_t c = 0; c < info->components; c++)
+        same &= !ir_type_float(info->type[c]);
+    return same;
+}
+
+static bool atomic_operator(const ir_program *p, const ir_array *info)
+{
+    bool good = true;
+    for (uint32_t c = 0; c < info->components && good; c++) {
+        unsigned op = ir_at(p, info->fn->result[c])->op;
+        good =
+            ir_type_size(info->type[c]) >= 4 && ir_type_class(info->type[c]) == CLASS_INT &&
+            (op == OP_ADD || op == OP_MIN || op == OP_MAX || op == OP_BIT_AND || op == OP_BIT_OR || op == OP_BIT_XOR);
+    }
+    return good;
+}
+
+void sk_permute_prepare(sk_cluster *c, arena *a)
+{
+    const l_program *l = c->l;
+    const ir_array *info = info_of(c);
+    ir_bits *identity = arena_alloc(a, info->components * sizeof *identity);
+    if (!info->fn || !opt_find_identity(l->ir, info->fn, identity))
+        identity = NULL;
+    c->identity = identity;
+    c->any_order = info->fn && any_order(info, identity);
+    c->atomic = c->any_order && atomic_operator(l->ir, info);
+    const sk_options none = {.vector_bytes = 64};
+    sk_lower lw = {.l = l, .cluster = c, .options = &none, .arena = a, .name = "probe"};
+    sk_open(&lw, 1);
+    ir_id anchor = c->loop->op.at[0].term, term[IR_MAX_RANK + IR_MAX_COMPONENTS];
+    memcpy(term, sk_operand(&lw.body, anchor, 1, &lw.at), info->rank * sizeof(ir_id));
+    memcpy(term + info->rank, sk_operand(&lw.body, anchor, 2, &lw.at), info->components * sizeof(ir_id));
+    sk_find_runs(l->ir, c, a, info->rank + info->components, term, &lw.at);
+}
+
+/* --- how a launch goes about it --- */
+
+/* Operators whose bits do not: elements a place and worker from which on tables pay. */
+enum { PAYS_A_PLACE = 4, MOST_TABLE_BYTES = 256 << 20 };
+/* Elements that are worth more than one worker. */
+enum { LEAST_SHARED = 65536 };
+/* Threads of a block, each with every so many-th place of the block's range. */
+enum { THREADS = 256, MOST_RANGES = 512 };
+/* Places that a piece of the second pass combines. */
+enum { MERGED = 4096 };
+
+static int64_t element_bytes(const ir_array *info)
+{
+    int64_t bytes = 0;
+    for (uint32_t c = 0; c < info->components; c++)
+        bytes += (int64_t)ir_type_size(info->type[c]);
+    return bytes;
+}
+
+static int64_t blocks_in_any_order(const sk_cluster *c, const sk_options *o, int64_t elements, int64_t places)
+{
+    int64_t workers = larger(o->workers, 1);
+    if (elements <= LEAST_SHARED || workers == 1 || places > elements / (PAYS_A_PLACE * workers) ||
+        places > MOST_TABLE_BYTES / (workers * element_bytes(info_of(c))))
+        return 1;
+    int64_t more = smaller(4, elements / larger(1, 2 * PAYS_A_PLACE * workers * places));
+    return smaller(workers * larger(1, more), pieces_of(elements, LEAST_SHARED / 4));
+}
+
+sk_permute_cut sk_permute_plan(const sk_cluster *c, const sk_options *o, int64_t elements, int64_t places)
+{
+    int64_t workers = larger(o->workers, 1);
+    sk_permute_cut p = {.length = ir_permute_block(elements, places), .ranges = 1};
+    if (c->any_order && !o->group)
+        p.length = pieces_of(elements, blocks_in_any_order(c, o, elements, places));
+    p.length = larger(1, p.length);
+    p.blocks = larger(1, pieces_of(elements, p.length));
+    if (o->group)
+        p.ranges = larger(1, smaller(MOST_RANGES, pieces_of(places, THREADS)));
+    else if (elements > LEAST_SHARED && p.blocks < workers)
+        p.ranges = larger(1, smaller(places, pieces_of(workers, p.blocks)));
+    p.range = larger(1, pieces_of(places, p.ranges));
+    return p;
+}
+
+/* --- tables of totals ---
+ * In the words of the cluster's state: for each component the elements of all blocks, one block behind the other; then,
+ * where the operator has no identity, a byte for each that says whether there is a total. Each begins at a cache line.
+ */
+
+enum { LINE_WORDS = 8 };
+
+static int64_t table_words(int64_t elements, size_t size)
+{
+    return round_up(pieces_of(elements * (int64_t)size, 8), LINE_WORDS);
+}
+
+static int64_t all_words(const sk_cluster *c, int64_t elements)
+{
+    const ir_array *info = info_of(c);
+    int64_t words = c->identity ? 0 : table_words(elements, 1);
+    for (uint32_t k = 0; k < info->components; k++)
+        words += table_words(elements, ir_type_size(info->type[k]));
+    return words;
+}
+
+static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
+{
+    g->slot[SK_PERMUTE_ELEMENTS] = x->rows * x->columns;
+    g->slot[SK_PERMUTE_PLACES] = x->places;
+    g->slot[SK_PERMUTE_BLOCKS] = p->blocks;
+    g->slot[SK_PERMUTE_LENGTH] = p->length;
+    g->slot[SK_PERMUTE_RANGES] = p->ranges;
+    g->slot[SK_PERMUTE_RANGE] = p->range;
+    g->row = (p->blocks > 1 ? SK_PERMUTE_TABLES : 0) | (p->ranges > 1 ? SK_PERMUTE_DIVIDED : 0);
+    g->state_words = p->blocks > 1 ? all_words(x->c, p->blocks * x->places) : 0;
+}
+
+bool sk_launch_permute_atomic(const sk_call *x, sk_geometry *g)
+{
+    if (!x->o->group || !x->c->atomic)
+        return false;
+    int64_t total = x->rows * x->columns, size = sk_group_piece(x->c);
+    g->pieces = x->pass == SK_PASS_TOTALS ? 0 : pieces_of(total, size);
+    g->slot[SK_PERMUTE_ELEMENTS] = total;
+    g->slot[SK_PERMUTE_PLACES] = x->places;
+    g->slot[SK_PERMUTE_LENGTH] = size;
+    return true;
+}
+
+bool sk_launch_permute(const sk_call *x, sk_geometry *g)
+{
+    sk_permute_cut p = sk_permute_plan(x->c, x->o, x->rows * x->columns, x->places);
+    set_slots(x, &p, g);
+    if (x->pass == SK_PASS_TOTALS)
+        g->pieces = p.blocks > 1 ? pieces_of(x->places, MERGED) : 0;
+    else
+        g->pieces = p.blocks * p.ranges;
+    return true;
+}
+
+/* --- kernels --- */
+
+typedef struct permute {
+    sk_lower *lw;
+    ir_id anchor;
+    const ir_array *info, *to; /* `to`: the result, as the places' shape */
+    ir_fn *fn;                 /* NULL: the last element stays */
+    const ir_id *target, *element;
+    bool tables, divided;
+    bool may_drop; /* some elements of a stretch may go nowhere */
+    bool may_fail; /* some may have neither place nor value */
+    int64_t stretch;
+    k_val elements, places, begin, end; /* of the source; begin, end: of the block */
+    k_val low, high;                    /* places of this worker */
+    k_mem at, *value;        /* shared: of a stretch, the place of each element (-1: nowhere) and its value */
+    k_mem *into, has;        /* where totals are; has: 0 if all are there */
+    k_val *first, has_first; /* of tables, the elements before them */
+    k_val base;              /* of the block's totals in each of them */
+} permute;
+
+static k_mem table_memory(permute *m, const char *name, ir_type type)
+{
+    sk_lower *lw = m->lw;
+    k_mem t = k_global(&lw->b, type, true, name);
+    vec_push(lw->arena, &lw->out->memory, ((sk_binding){SK_STATE, 0, 0, type}));
+    return t;
+}
+
+static k_mem result_memory(permute *m, uint32_t component)
+{
+    k_mem r = sk_array_memory(m->lw, m->anchor, component, true);
+    m->lw->out->k->mem.at[r].once = false; /* the same element may be stored again */
+    m->lw->out->k->mem.at[r].stream = false;
+    return r;
+}
+
+static void open(permute *m, sk_lower *lw)
+{
+    sk_open(lw, 1);
+    *m = (permute){.lw = lw, .anchor = lw->cluster->loop->op.at[0].term};
+    m->info = m->to = ir_info(lw->l->ir, m->anchor);
+    m->fn = m->info->fn ? sk_operator(&lw->body, m->info->fn) : NULL;
+    m->tables = lw->options->row & SK_PERMUTE_TABLES;
+    m->divided = lw->options->row & SK_PERMUTE_DIVIDED;
+    m->into = arena_alloc(lw->arena, m->info->components * sizeof(k_mem));
+    m->value = arena_alloc(lw->arena, m->info->components * sizeof(k_mem));
+    m->first = arena_alloc(lw->arena, m->info->components * sizeof(k_val));
+}
+
+/* Passes a table of `elements`: `words` is where it begins, and then where it ends. Gives its first element. */
+static k_val pass_table(permute *m, k_val elements, ir_type type, k_val *words)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    int64_t size = (int64_t)ir_type_size(type), line = LINE_WORDS * 8;
+    k_val first = sk_mul(lw, *words, k_i64(b, 8 / size));
+    k_val bytes = sk_add(lw, sk_mul(lw, elements, k_i64(b, size)), k_i64(b, line - 1));
+    *words = sk_add(lw, *words, sk_mul(lw, k_let(b, OP_QUOT, bytes, k_i64(b, line), 0), k_i64(b, LINE_WORDS)));
+    return first;
+}
+
+static void open_tables(permute *m)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    for (uint32_t c = 0; c < m->info->components; c++)
+        m->into[c] = table_memory(m, arena_printf(lw->arena, "total_%u", c), m->info->type[c]);
+    m->has = lw->cluster->identity ? 0 : table_memory(m, "has_total", T_BOOL);
+    k_val words = k_i64(b, 0),
+          elements = sk_mul(lw, sk_slot(lw, SK_PERMUTE_BLOCKS, "blocks"), sk_slot(lw, SK_PERMUTE_PLACES, "places"));
+    for (uint32_t c = 0; c < m->info->components; c++)
+        m->first[c] = pass_table(m, elements, m->info->type[c], &words);
+    m->has_first = m->has ? pass_table(m, elements, T_BOOL, &words) : 0;
+}
+
+static void open_totals(permute *m)
+{
+    if (m->tables)
+        open_tables(m);
+    for (uint32_t c = 0; c < m->info->components && !m->tables; c++)
+        m->into[c] = result_memory(m, c);
+}
+
+/* The element of a table, or of the result, for a place. */
+static k_val total_at(permute *m, uint32_t c, k_val place)
+{
+    return m->tables ? sk_add(m->lw, m->first[c], place) : place;
+}
+
+static k_val has_at(permute *m, k_val place)
+{
+    return sk_add(m->lw, m->has_first, place);
+}
+
+/* Can the index be the number that says that an element is dropped? */
+static bool names_dropped(const ir_program *p, ir_id index)
+{
+    const ir_node *n = ir_at(p, index);
+    if (n->kind == IR_CONST)
+        return ir_i64_bits(T_I64, n->u.literal) == IR_DROPPED;
+    return n->kind != IR_OP || n->op != OP_CONVERT || ir_type_size((ir_type)ir_at(p, ir_args(p, index)[0])->type) == 8;
+}
+
+static void find_elements(permute *m)
+{
+    sk_lower *lw = m->lw;
+    const ir_program *p = lw->l->ir;
+    m->target = sk_operand(&lw->body, m->anchor, 1, &lw->at);
+    m->element = sk_operand(&lw->body, m->anchor, 2, &lw->at);
+    m->may_drop = m->divided;
+    for (unsigned d = 0; d < m->to->rank; d++) {
+        m->may_fail |= ir_at(p, m->target[d])->partial;
+        m->may_drop |= !sk_surely_inside(p, &lw->body.facts, m->target[d], m->to->shape[d]);
+    }
+    for (uint32_t c = 0; c < m->info->components; c++)
+        m->may_fail |= ir_at(p, m->element[c])->partial;
+    m->may_drop |= m->may_fail;
+    ir_id term[IR_MAX_RANK + IR_MAX_COMPONENTS];
+    memcpy(term, m->target, m->to->rank * sizeof(ir_id));
+    memcpy(term + m->to->rank, m->element, m->info->components * sizeof(ir_id));
+    if (lw->options->vector_bytes)
+        lw->out->k->lanes =
+            sk_lanes_for(lw->l, lw->arena, m->to->rank + m->info->components, term, lw->options->vector_bytes);
+}
+
+/* Emits an element's place and components: `inside` says whether it has a place, else `place` is any number. What lies
+ * outside is reported by report_outside. */
+typedef struct found {
+    k_val index[IR_MAX_RANK], value[IR_MAX_COMPONENTS];
+    k_val inside, dropped, place; /* inside 0: always; dropped 0: never */
+} found;
+
+static void find_element(permute *m, k_val position, found *f)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    const ir_program *p = lw->l->ir;
+    ir_id term[IR_MAX_RANK + IR_MAX_COMPONENTS];
+    k_val out[IR_MAX_RANK + IR_MAX_COMPONENTS];
+    *f = (found){0};
+    lw->element = position;
+    sk_bind(lw, lw->at.linear, position);
+    if (lw->cluster->loop->rank > 1)
+        sk_bind_runs(lw, 0, lw->cluster->loop->rank, position);
+    memcpy(term, m->target, m->to->rank * sizeof(ir_id));
+    memcpy(term + m->to->rank, m->element, m->info->components * sizeof(ir_id));
+    sk_emit(lw, m->to->rank + m->info->components, term, out);
+    memcpy(f->value, out + m->to->rank, m->info->components * sizeof(k_val));
+    for (unsigned d = 0; d < m->to->rank; d++) {
+        k_val i = f->index[d] = out[d], extent = sk_closed(lw, m->to->shape[d]);
+        f->place = d ? sk_add(lw, sk_mul(lw, f->place, extent), i) : i;
+        if (sk_surely_inside(p, &lw->body.facts, m->target[d], m->to->shape[d]))
+            continue;
+        k_val in = k_let(b, OP_AND, k_let(b, OP_GE, i, k_i64(b, 0), 0), k_let(b, OP_LT, i, extent, 0), 0);
+        f->inside = f->inside ? k_let(b, OP_AND, f->inside, in, 0) : in;
+        if (!names_dropped(p, m->target[d]))
+            continue;
+        k_val gone = k_let(b, OP_EQ, i, k_i64(b, IR_DROPPED), 0);
+        f->dropped = f->dropped ? k_let(b, OP_OR, f->dropped, gone, 0) : gone;
+    }
+}
+
+/* Behind all that is done with the element: lanes that fail are off afterwards. */
+static void report_outside(permute *m, const found *f)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    const ir_program *p = lw->l->ir;
+    for (unsigned d = 0; d < m->to->rank && lw->options->checks; d++) {
+        if (sk_surely_inside(p, &lw->body.facts, m->target[d], m->to->shape[d]))
+            continue;
+        k_val i = f->index[d], extent = sk_closed(lw, m->to->shape[d]);
+        k_val good = k_let(b, OP_AND, k_let(b, OP_GE, i, k_i64(b, 0), 0), k_let(b, OP_LT, i, extent, 0), 0);
+        if (f->dropped)
+            good = k_let(b, OP_OR, good, f->dropped, 0);
+        k_check(b, k_place(ir_at(p, m->anchor)->site, m->to->rank > 1 ? d + 1 : 0), good, lw->element, i, extent);
+    }
+}
+
+/* Places and values of elements [from, from + count), in lanes. */
+static void compute_stretch(permute *m, k_val from, k_val count)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    if (m->may_fail) {
+        k_val lane = k_for_all(b, count);
+        k_store(b, m->at, lane, k_i64(b, -1));
+        k_end(b);
+    }
+    k_val lane = k_for_all(b, count);
+    uint32_t mark = sk_scope(lw);
+    found f;
+    find_element(m, sk_add(lw, from, lane), &f);
+    for (uint32_t c = 0; c < m->info->components; c++)
+        k_store(b, m->value[c], lane, f.value[c]);
+    k_val own = f.inside;
+    if (m->divided) {
+        k_val mine = k_let(b, OP_AND, k_let(b, OP_GE, f.place, m->low, 0), k_let(b, OP_LT, f.place, m->high, 0), 0);
+        own = own ? k_let(b, OP_AND, own, mine, 0) : mine;
+    }
+    k_store(b, m->at, lane, own ? k_select(b, own, f.place, k_i64(b, -1)) : f.place);
+    report_outside(m, &f);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+/* f(new, old) into a total. */
+static void combine(permute *m, k_val place, const k_val *new, const k_val *old)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    uint32_t n = m->info->components, mark = sk_scope(lw);
+    k_val out[IR_MAX_COMPONENTS];
+    for (uint32_t c = 0; c < n && m->fn; c++) {
+        sk_bind(lw, m->fn->param[c], new[c]);
+        sk_bind(lw, m->fn->param[n + c], old[c]);
+    }
+    if (m->fn)
+        sk_emit(lw, n, m->fn->result, out);
+    for (uint32_t c = 0; c < n; c++)
+        k_store(b, m->into[c], total_at(m, c, place), m->fn ? out[c] : new[c]);
+    sk_scope_end(lw, mark);
+}
+
+/* Element j of the stretch goes to its place. */
+static void take_element(permute *m, k_val j, k_val place)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    uint32_t n = m->info->components;
+    k_val new[IR_MAX_COMPONENTS] = {0}, old[IR_MAX_COMPONENTS] = {0};
+    k_val at = m->base ? sk_add(lw, m->base, place) : place;
+    lw->element = place;
+    for (uint32_t c = 0; c < n; c++)
+        new[c] = k_load(b, m->value[c], j);
+    if (m->has && m->fn)
+        k_if(b, k_load(b, m->has, has_at(m, at)));
+    for (uint32_t c = 0; c < n && m->fn; c++)
+        old[c] = k_load(b, m->into[c], total_at(m, c, at));
+    combine(m, at, new, old);
+    if (m->has && m->fn) {
+        k_else(b);
+        for (uint32_t c = 0; c < n; c++)
+            k_store(b, m->into[c], total_at(m, c, at), new[c]);
+        k_store(b, m->has, has_at(m, at), k_literal(b, T_BOOL, 1));
+        k_end(b);
+    } else if (m->has) {
+        k_store(b, m->has, has_at(m, at), k_literal(b, T_BOOL, 1));
+    }
+}
+
+/* One core takes the elements of a stretch in turn. */
+static void combine_in_turn(permute *m, k_val count)
+{
+    k_builder *b = &m->lw->b;
+    k_val lane = k_for_whole(b, k_i64(b, 1));
+    k_val j = sk_add(m->lw, k_for(b, k_i64(b, 0), count, false), lane);
+    k_val place = k_load(b, m->at, j);
+    if (m->may_drop)
+        k_if(b, k_let(b, OP_GE, place, k_i64(b, 0), 0));
+    take_element(m, j, place);
+    if (m->may_drop)
+        k_end(b);
+    k_end(b);
+    k_end(b);
+}
+
+/* Each thread takes those of its own places. */
+static void combine_by_threads(permute *m, k_val count)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    k_val lane = k_for_all(b, k_i64(b, THREADS)), j = k_for(b, k_i64(b, 0), count, false);
+    k_val place = k_load(b, m->at, j), own = k_let(b, OP_BIT_AND, place, k_i64(b, THREADS - 1), 0);
+    k_val mine = k_let(b, OP_EQ, own, lane, 0);
+    if (m->may_drop)
+        mine = k_let(b, OP_AND, mine, k_let(b, OP_GE, place, k_i64(b, 0), 0), 0);
+    k_if(b, mine);
+    take_element(m, j, place);
+    k_end(b);
+    k_end(b);
+    k_end(b);
+}
+
+/* There are no totals yet. */
+static void clear_totals(permute *m)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    k_val lane = k_for_all(b, k_let(b, OP_SUB, m->high, m->low, 0));
+    k_val at = sk_add(lw, sk_add(lw, m->base, m->low), lane);
+    for (uint32_t c = 0; c < m->info->components && lw->cluster->identity; c++)
+        k_store(b, m->into[c], total_at(m, c, at), k_literal(b, m->info->type[c], lw->cluster->identity[c]));
+    if (m->has)
+        k_store(b, m->has, has_at(m, at), k_literal(b, T_BOOL, 0));
+    k_end(b);
+}
+
+static int64_t stretch_of(const permute *m)
+{
+    enum { BYTES = 24 << 10, MOST = 1024, LEAST = 16 };
+    int64_t n = MOST, bytes = element_bytes(m->info) + 8, room = BYTES;
+    if (m->lw->options->group && m->lw->options->scratch / 2 < (size_t)room)
+        room = (int64_t)m->lw->options->scratch / 2;
+    while (n > LEAST && n * bytes > room)
+        n /= 2;
+    return n;
+}
+
+static void build_loop(permute *m)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    find_elements(m);
+    sk_open_space(lw);
+    m->stretch = stretch_of(m);
+    open_totals(m);
+    m->at = k_shared(b, T_I64, m->stretch, "place");
+    for (uint32_t c = 0; c < m->info->components; c++)
+        m->value[c] = k_shared(b, m->info->type[c], m->stretch, "value");
+    m->elements = sk_slot(lw, SK_PERMUTE_ELEMENTS, "elements");
+    m->places = sk_slot(lw, SK_PERMUTE_PLACES, "places");
+    k_val length = sk_slot(lw, SK_PERMUTE_LENGTH, "block_length"), block = k_piece(b);
+    m->low = k_i64(b, 0);
+    m->high = m->places;
+    if (m->divided) {
+        k_val ranges = sk_slot(lw, SK_PERMUTE_RANGES, "ranges"), range = sk_slot(lw, SK_PERMUTE_RANGE, "range");
+        block = k_let(b, OP_QUOT, k_piece(b), ranges, 0);
+        m->low = sk_mul(lw, sk_sub(lw, k_piece(b), sk_mul(lw, block, ranges)), range);
+        m->low = sk_min(lw, m->low, m->places);
+        m->high = sk_min(lw, sk_add(lw, m->low, range), m->places);
+    }
+    m->begin = sk_mul(lw, block, length);
+    m->end = sk_min(lw, sk_add(lw, m->begin, length), m->elements);
+    m->base = m->tables ? sk_mul(lw, block, m->places) : 0;
+    if (m->tables)
+        clear_totals(m);
+    if (lw->options->group)
+        lw->out->k->group = THREADS;
+    k_val size = k_i64(b, m->stretch);
+    k_val stretches = k_let(b, OP_QUOT, sk_add(lw, sk_sub(lw, m->end, m->begin), k_i64(b, m->stretch - 1)), size, 0);
+    k_val s = k_for(b, k_i64(b, 0), stretches, false), from = sk_add(lw, m->begin, sk_mul(lw, s, size));
+    k_val count = sk_min(lw, size, sk_sub(lw, m->end, from));
+    uint32_t mark = sk_scope(lw);
+    compute_stretch(m, from, count);
+    if (lw->options->group)
+        combine_by_threads(m, count);
+    else
+        combine_in_turn(m, count);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+/* What one place of the result becomes: its default and the blocks' totals, in order. */
+static void merge_place(permute *m, k_val place, k_val blocks, const k_mem *result)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    uint32_t n = m->info->components;
+    k_val acc[IR_MAX_COMPONENTS], new[IR_MAX_COMPONENTS], old[IR_MAX_COMPONENTS], out[IR_MAX_COMPONENTS];
+    lw->element = place;
+    for (uint32_t c = 0; c < n; c++)
+        acc[c] = k_decl(b, k_load(b, result[c], place), "total");
+    k_val q = k_for(b, k_i64(b, 0), blocks, false), at = sk_add(lw, sk_mul(lw, q, m->places), place);
+    if (m->has)
+        k_if(b, k_load(b, m->has, has_at(m, at)));
+    uint32_t mark = sk_scope(lw);
+    for (uint32_t c = 0; c < n; c++) {
+        new[c] = out[c] = k_load(b, m->into[c], total_at(m, c, at));
+        old[c] = k_get(b, acc[c]);
+        if (m->fn) {
+            sk_bind(lw, m->fn->param[c], new[c]);
+            sk_bind(lw, m->fn->param[n + c], old[c]);
+        }
+    }
+    if (m->fn)
+        sk_emit(lw, n, m->fn->result, out);
+    for (uint32_t c = 0; c < n; c++)
+        k_set(b, acc[c], out[c]);
+    sk_scope_end(lw, mark);
+    if (m->has)
+        k_end(b);
+    k_end(b);
+    for (uint32_t c = 0; c < n; c++)
+        k_store(b, result[c], place, k_get(b, acc[c]));
+}
+
+static void build_merge(permute *m)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    k_mem result[IR_MAX_COMPONENTS];
+    open_totals(m);
+    for (uint32_t c = 0; c < m->info->components; c++)
+        result[c] = result_memory(m, c);
+    m->places = sk_slot(lw, SK_PERMUTE_PLACES, "places");
+    k_val blocks = sk_slot(lw, SK_PERMUTE_BLOCKS, "blocks");
+    if (lw->options->vector_bytes)
+        lw->out->k->lanes =
+            m->fn ? sk_lanes_for(lw->l, lw->arena, m->fn->results, m->fn->result, lw->options->vector_bytes) : 16;
+    if (lw->options->group)
+        lw->out->k->group = THREADS;
+    k_val first = sk_mul(lw, k_piece(b), k_i64(b, MERGED));
+    k_val lane = k_for_all(b, sk_min(lw, k_i64(b, MERGED), sk_sub(lw, m->places, first)));
+    merge_place(m, sk_add(lw, first, lane), blocks, result);
+    k_end(b);
+}
+
+void sk_build_permute(sk_lower *lw)
+{
+    permute m;
+    if (lw->pass == SK_PASS_TOTALS)
+        lw->name = "permute_merge";
+    open(&m, lw);
+    if (lw->pass == SK_PASS_TOTALS)
+        build_merge(&m);
+    else
+        build_loop(&m);
+}
+
+/* Threads combine their elements with what is there at once, in any order. */
+void sk_build_permute_atomic(sk_lower *lw)
+{
+    permute m;
+    open(&m, lw);
+    k_builder *b = &lw->b;
+    find_elements(&m);
+    sk_open_space(lw);
+    for (uint32_t c = 0; c < m.info->components; c++)
+        m.into[c] = result_memory(&m, c);
+    m.elements = sk_slot(lw, SK_PERMUTE_ELEMENTS, "elements");
+    k_val size = sk_slot(lw, SK_PERMUTE_LENGTH, "piece_size"), from = sk_mul(lw, k_piece(b), size);
+    k_val count = sk_min(lw, k_i64(b, sk_group_piece(lw->cluster)), sk_min(lw, size, sk_sub(lw, m.elements, from)));
+    lw->out->k->group = THREADS;
+    k_val lane = k_for_all(b, count);
+    uint32_t mark = sk_scope(lw);
+    found f;
+    find_element(&m, sk_add(lw, from, lane), &f);
+    if (f.inside)
+        k_if(b, f.inside);
+    for (uint32_t c = 0; c < m.info->components; c++)
+        k_atomic(b, (ir_op)ir_at(lw->l->ir, m.info->fn->result[c])->op, m.into[c], f.place, f.value[c]);
+    if (f.inside)
+        k_end(b);
+    report_outside(&m, &f);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
