@@ -31,7 +31,8 @@ typedef struct row_part { /* a member of the loop */
     bool behind;      /* its elements do */
     bool late_keep;   /* what is kept depends on results of scans */
     k_mem *cell;      /* FOLD, outer: the row's value, per component */
-    k_mem *node;      /* ordered: totals of gangs, of blocks of 64 gangs ... level by level, each in row_slot */
+    k_mem *node;      /* ordered: totals of gangs, of blocks of 64 gangs ... level by level, each in row_slot; */
+    bool in_order;    /* ... or gangs' totals one behind the other */
     k_mem *tail;      /* FOLD, ordered: prefixes of a gang that is not whole */
     k_mem *prefix;    /* SCAN: the piece's prefixes, if they wait for the state; NULL: they are computed again */
     k_mem *sums;      /* commuting folds: accumulators, level by level */
@@ -66,6 +67,9 @@ typedef struct row_loop {
 } row_loop;
 
 /* What a walk over a piece does with the members of a sweep. */
+/* What is fetched of the piece that comes next: for every fourth gang, or for the others. */
+typedef enum row_fetch { ROW_FETCH_NOTHING, ROW_FETCH_ALL, ROW_FETCH_SOME, ROW_FETCH_REST } row_fetch;
+
 typedef struct row_walk {
     uint8_t sweep;
     bool totals;  /* scans: their gangs' totals; */
@@ -73,7 +77,7 @@ typedef struct row_walk {
     bool counts;  /* counters that do not take part: how many elements are kept */
     bool results; /* scans: results; and everything that depends on them */
     bool early;   /* everything that does not depend on results of scans */
-    bool fetch;   /* what is read of the piece that comes next */
+    row_fetch fetch;
 } row_walk;
 
 /* Begins a kernel of so many lanes: what sk_open wants is set, and r->combine. */
@@ -139,6 +143,8 @@ void row_keep(row_loop *r, uint8_t sweep, k_val j);
 
 /* x becomes the prefixes over the lanes of the gang: of those that hold something, if `holds` is given. */
 void row_prefixes(row_loop *r, const row_part *p, k_val lane, k_val holds, k_val *x);
+/* x becomes the total of the gang, in all lanes, which all hold something. */
+void row_gang_total(row_loop *r, const row_part *p, k_val *x);
 /* Is it stored, folded or packed in this walk? */
 bool row_takes_part(const row_part *p, const row_walk *w);
 /* Gives the operator the same in any order, exactly? */
@@ -153,7 +159,7 @@ void row_piece(row_loop *r, const row_walk *w, k_val begin, k_val count);
 k_val row_slot(row_loop *r, k_val block);
 void row_declare_sums(row_loop *r, row_part *p, int64_t levels);
 /* Blocks of 64 that lie in level `level` of p->node, `valid` of them: their total goes to that of block `to` of the
- * next level. */
+ * next level, or to place 0 if gangs' totals are in order. */
 void row_tree(row_loop *r, const row_part *p, k_val level, k_val valid, k_val to);
 /* The total of a piece of `count` positions of a fold, which its gangs have accumulated. */
 void row_piece_total(row_loop *r, const row_part *p, k_val count, k_val *total);

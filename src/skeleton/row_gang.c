@@ -37,8 +37,7 @@ void row_prefixes(row_loop *r, const row_part *p, k_val lane, k_val holds, k_val
     }
 }
 
-/* x becomes the total of the gang, in all lanes. */
-static void gang_total(row_loop *r, const row_part *p, k_val *x)
+void row_gang_total(row_loop *r, const row_part *p, k_val *x)
 {
     k_builder *b = &r->lw->b;
     for (int64_t n = 1; n < ROW_GANG; n *= 2) {
@@ -229,10 +228,9 @@ static void keep_only_total(row_loop *r, const row_part *p, const gang *g, k_val
         k_set(b, p->sum[0], out[0]);
         return;
     }
-    k_val slot = row_slot(r, g->number);
-    gang_total(r, p, x);
+    row_gang_total(r, p, x);
     k_if(b, k_let(b, OP_EQ, g->lane, k_i64(b, 0), 0));
-    row_store(r, p, p->node, slot, x);
+    row_store(r, p, p->node, g->number, x);
     k_end(b);
 }
 
@@ -505,9 +503,10 @@ static void take_turn(row_loop *r, const members *m, const gang *g)
 }
 
 /* While one piece is written, the next is fetched: a walk that only reads would wait for the memory, and one that only
- * writes would leave it waiting. */
-static void fetch_next(row_loop *r, const row_walk *w)
+ * writes would leave it waiting. Where a piece is gone over twice, each time is given its share. */
+static void fetch_next(row_loop *r, const row_walk *w, const gang *g)
 {
+    k_builder *b = &r->lw->b;
     VEC(ir_id) term = {0};
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
@@ -516,7 +515,13 @@ static void fetch_next(row_loop *r, const row_walk *w)
         if (p->keep)
             vec_push(r->lw->arena, &term, p->keep);
     }
-    sk_fetch(r->lw, term.n, term.at, &r->lw->at, k_i64(&r->lw->b, r->right ? -ROW_PIECE : ROW_PIECE));
+    if (w->fetch != ROW_FETCH_ALL) {
+        k_val fourth = k_let(b, OP_BIT_AND, g->number, k_i64(b, 3), 0);
+        k_if(b, k_let(b, w->fetch == ROW_FETCH_SOME ? OP_EQ : OP_NE, fourth, k_i64(b, 0), 0));
+    }
+    sk_fetch(r->lw, term.n, term.at, &r->lw->at, k_i64(b, r->right ? -ROW_PIECE : ROW_PIECE));
+    if (w->fetch != ROW_FETCH_ALL)
+        k_end(b);
 }
 
 static void one_gang(row_loop *r, const row_walk *w, const gang *g)
@@ -527,7 +532,7 @@ static void one_gang(row_loop *r, const row_walk *w, const gang *g)
     members m = {.w = w};
     row_bind(r, g->j);
     if (w->fetch)
-        fetch_next(r, w);
+        fetch_next(r, w, g);
     declare_members(r, &m);
     take_turn(r, &m, g);
     for (uint32_t i = 0; i < r->part.n; i++) {
@@ -556,6 +561,7 @@ static void open_carries(row_loop *r, const row_walk *w)
             p->packed = k_decl(b, k_i64(b, 0), "packed");
         if (p->op->kind != L_SCAN || p->op->sweep != w->sweep)
             continue;
+        p->in_order = w->only;
         p->sum = w->only && row_any_order(r, p) ? row_variables(r, p, NULL, "sum") : NULL;
         if (!w->results)
             continue;

@@ -154,12 +154,17 @@ static void build_chain(row_loop *r)
 {
     row_piece_of x = begin_piece(r, true);
     bool only = !keep_prefixes(r);
-    row_piece(r, &(row_walk){.totals = x.scans, .only = only, .counts = true, .early = true, .fetch = !x.scans},
+    row_piece(r,
+              &(row_walk){.totals = x.scans,
+                          .only = only,
+                          .counts = true,
+                          .early = true,
+                          .fetch = x.scans ? ROW_FETCH_SOME : ROW_FETCH_ALL},
               x.begin, x.count);
     fold_partials(r, false, x.count);
     chain_states(r, false, x.number, x.count);
     if (x.scans) {
-        row_piece(r, &(row_walk){.results = true, .fetch = true}, x.begin, x.count);
+        row_piece(r, &(row_walk){.results = true, .fetch = ROW_FETCH_REST}, x.begin, x.count);
         fold_partials(r, true, x.count);
     }
     if (r->lw->cluster->late_words)

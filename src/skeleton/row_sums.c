@@ -63,7 +63,9 @@ void row_tree(row_loop *r, const row_part *p, k_val level, k_val valid, k_val to
     k_val at = sk_add(lw, sk_add(lw, from, width), row_slot(r, to));
     k_val lane = k_for_all(b, width), block = all ? 0 : row_slot(r, lane);
     k_val *x = row_load(r, p, p->node, sk_add(lw, from, lane), NULL);
-    for (int64_t half = ROW_GANG / 2, distance = 1; half >= 1; half /= 2, distance *= 2) {
+    if (p->in_order)
+        row_gang_total(r, p, x);
+    for (int64_t half = ROW_GANG / 2, distance = 1; half >= 1 && !p->in_order; half /= 2, distance *= 2) {
         k_val there = all ? 0 : k_let(b, OP_LT, sk_add(lw, block, k_i64(b, distance)), valid, 0);
         meet(r, p, lane, half, there, x);
     }

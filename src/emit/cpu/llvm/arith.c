@@ -442,7 +442,11 @@ void cg_let(cg *g, const k_stmt *s)
     }
     if (narrowed_index(g, s) || let_index(g, s))
         return;
-    cg_ref in[3] = {0};
+    cg_ref in[3] = {0}, total = cg_gang_total(g, s);
+    if (total) {
+        cg_define(g, s->dst, cg_splat(g, total));
+        return;
+    }
     for (unsigned i = 0; i < ir_ops[s->sub].arity; i++) {
         cg_ref factor = cg_factor(g, s, i);
         in[i] = factor ? factor : cg_vec(g, s->in[i]);
@@ -460,5 +464,6 @@ void cg_select(cg *g, const k_stmt *s)
     bool narrow = cg_is_narrow(g, s->dst);
     cg_ref x = narrow ? cg_index_vec(g, s->in[1]) : cg_vec(g, s->in[1]);
     cg_ref y = narrow ? cg_index_vec(g, s->in[2]) : cg_vec(g, s->in[2]);
-    cg_define(g, s->dst, LLVMBuildSelect(g->b, cg_right_halves(g, s, c.v), x, y, ""));
+    cg_ref by_registers = cg_select_right_halves(g, s, c.v, x, y);
+    cg_define(g, s->dst, by_registers ? by_registers : LLVMBuildSelect(g->b, c.v, x, y, ""));
 }

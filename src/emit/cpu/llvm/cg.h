@@ -331,9 +331,13 @@ void cg_compact(cg *g, k_ref id);
 void cg_count(cg *g, k_ref id);
 void cg_take(cg *g, k_ref id);
 void cg_all(cg *g, k_ref id);
-/* The condition of a SELECT; where it says which lanes get the left halves of their blocks added, in a form of which
- * LLVM makes masks. */
-cg_ref cg_right_halves(cg *g, const k_stmt *s, cg_ref condition);
+/* A SELECT of x and y whose condition says which lanes get the left halves of their blocks added; NULL: it does not. */
+cg_ref cg_select_right_halves(cg *g, const k_stmt *s, cg_ref condition, cg_ref x, cg_ref y);
+
+/* --- total.c --- */
+/* A LET that is the last of those by which pairs of lanes, pairs of pairs ... come together to the total of the gang:
+ * that total, a scalar. NULL: it is no such LET, or no shorter way is known. */
+cg_ref cg_gang_total(cg *g, const k_stmt *s);
 
 /* --- bytes.c --- */
 /* What a mixed SET of lanes that are all on adds to its variable, some lanes' parts added up in one of them: where

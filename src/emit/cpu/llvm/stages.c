@@ -9,9 +9,11 @@
 #include "kernel/launch.h"
 #include "kernel/walk.h"
 #include <stddef.h>
+#include <stdlib.h>
 
-/* Shared memory of the pieces of a block, which is about as large as what they read: both stay in the nearer caches. */
-enum { NEAR_BYTES = 96 << 10, LINE = 64 };
+/* Shared memory of the pieces of a block, most of which is often not used: it stays in the second cache. What is read
+ * twice stays in the first one. */
+enum { NEAR_BYTES = 192 << 10, FIRST_BYTES = 48 << 10, LINE = 64 };
 
 typedef struct kept { /* from stage to stage */
     k_val value;
@@ -27,6 +29,8 @@ typedef struct stages {
     cg_ref most;         /* pieces of a block */
     cg_ref following;    /* the first piece of the worker's next block; NULL: not taken yet */
     cg_ref early;        /* the same before the first chain, or -1; NULL: it is not taken before */
+    bool near, far;      /* something is fetched before the first chain, behind it; where both are, of the next block */
+    int64_t fetched;     /* bytes of a piece, behind the first chain */
     cg_ref scratch;      /* of the block */
     cg_ref given_up;     /* a list: this piece was; NULL: none is */
     uint32_t number;     /* of the open stage, from 1 */
@@ -42,9 +46,33 @@ static int64_t stride(const cg *g)
     return ((int64_t)g->k->scratch + LINE - 1) / LINE * LINE;
 }
 
-static unsigned most_together(const cg *g)
+/* What is fetched of a piece to come, before and behind the first chain. */
+static void find_fetches(stages *s)
 {
+    const kernel *k = s->g->k;
+    bool behind = false;
+    k_walk w;
+    k_walk_begin(&w, k, s->g->arena);
+    while (k_walk_next(&w)) {
+        const k_stmt *st = &k->stmt.at[w.at];
+        behind |= st->op == K_CHAIN;
+        const k_value *step = st->op == K_FETCH ? &k->value.at[st->in[1]] : NULL;
+        if (!step || (step->kind == KV_LITERAL && !step->bits))
+            continue;
+        int64_t elements = step->kind == KV_LITERAL ? ir_i64_bits(T_I64, step->bits) : 0;
+        s->fetched += behind ? llabs(elements) * (int64_t)ir_type_size((ir_type)k->mem.at[st->mem].type) : 0;
+        *(behind ? &s->far : &s->near) = true;
+    }
+}
+
+/* What is read twice, in front of the chain and behind it, is there the second time if the block fits the first cache.
+ * Two pieces at least: a hand-over for each takes too long. */
+static unsigned most_together(const stages *s)
+{
+    const cg *g = s->g;
     int64_t n = stride(g) ? NEAR_BYTES / stride(g) : K_TOGETHER;
+    if (s->near && s->far && s->fetched && n > FIRST_BYTES / s->fetched)
+        n = FIRST_BYTES / s->fetched > 2 ? FIRST_BYTES / s->fetched : 2;
     return g->part || n < 1 ? 1 : n < K_TOGETHER ? (unsigned)n : K_TOGETHER; /* parts know one block of shared memory */
 }
 
@@ -188,22 +216,12 @@ static cg_ref distance(stages *s, cg_ref taken, cg_ref from)
     return LLVMBuildSelect(b, there, LLVMBuildNSWSub(b, taken, from, ""), zero, "ahead");
 }
 
-static bool fetches_before(const cg *g, k_ref chain)
-{
-    k_walk w;
-    k_walk_begin(&w, g->k, g->arena);
-    while (k_walk_next(&w) && w.at != chain)
-        if (g->k->stmt.at[w.at].op == K_FETCH)
-            return true;
-    return false;
-}
-
 /* Where something is fetched before the first chain, the next block is taken at once, if there are so many blocks that
  * it does not matter who has them. */
-static void take_early(stages *s, k_ref chain)
+static void take_early(stages *s)
 {
     cg *g = s->g;
-    if (fetches_before(g, chain))
+    if (s->near)
         s->early = take_if(s, LLVMBuildICmp(g->b, LLVMIntSGT, s->most, cg_i64(g, 1), ""), cg_i64(g, -1));
 }
 
@@ -251,7 +269,9 @@ static void open_stage(stages *s)
         LLVMBuildStore(g->b, cg_zero(g->i8), entry_of(s, g->i8, s->given_up));
     }
     restore_values(s);
-    if (!s->following) { /* the next one of the block, or the first one of the next */
+    if (!s->following && s->far) {
+        g->ahead = s->early ? distance(s, s->early, s->first) : NULL;
+    } else if (!s->following) { /* the next one of the block, or the first one of the next */
         cg_ref more = LLVMBuildICmp(g->b, LLVMIntSLT, LLVMBuildNSWAdd(g->b, s->at, cg_i64(g, 1), ""), s->count, "");
         cg_ref far = s->early ? distance(s, s->early, g->piece) : cg_i64(g, 0);
         g->ahead = LLVMBuildSelect(g->b, more, cg_i64(g, 1), far, "ahead");
@@ -303,7 +323,7 @@ static void all_stages(stages *s)
 {
     cg *g = s->g;
     k_ref r = g->k->body, chain = find_chain(g, r);
-    take_early(s, chain);
+    take_early(s);
     for (; chain; chain = find_chain(g, r)) {
         stage(s, r, chain);
         r = g->k->stmt.at[chain].next;
@@ -319,8 +339,9 @@ void cg_stages(cg *g, const cg_taking *taking)
     LLVMBuilderRef b = g->b;
     LLVMTypeRef i64 = g->i64;
     stages s = {.g = g, .next = taking->next, .last = taking->last, .scratch = g->scratch};
+    find_fetches(&s);
     cg_ref together = LLVMBuildZExt(b, taking->together, i64, "");
-    s.most = cg_call(g, "llvm.umin", 1, &i64, 2, (cg_ref[]){together, cg_i64(g, most_together(g))});
+    s.most = cg_call(g, "llvm.umin", 1, &i64, 2, (cg_ref[]){together, cg_i64(g, most_together(&s))});
     s.given_up = g->gives_up ? new_list(g, g->i8) : NULL;
     find_uses(&s);
     cg_ref taken = take_block(&s);

@@ -118,24 +118,27 @@ static unsigned made_of_left(const cg *g, k_val v, unsigned in_register)
     return 0;
 }
 
-cg_ref cg_right_halves(cg *g, const k_stmt *s, cg_ref condition)
+/* The right halves of blocks are the same lanes in all registers. Each is selected for itself, with one mask for all:
+ * LLVM would keep the mask of all lanes together and take it to pieces at every use. */
+cg_ref cg_select_right_halves(cg *g, const k_stmt *s, cg_ref condition, cg_ref x, cg_ref y)
 {
     size_t bytes = ir_type_size((ir_type)g->k->value.at[s->dst].type);
     unsigned n = bytes ? 64 / (unsigned)bytes : 0, half;
     if (!has_registers(g, bytes) || !cg_is_vector(condition) || !LLVMIsConstant(condition))
-        return condition;
+        return NULL;
     half = made_of_left(g, s->in[1], n);
     if (!half)
-        return condition;
+        return NULL;
     LLVMTypeRef word = LLVMIntTypeInContext(g->context, n);
     uint64_t bits = 0;
     for (unsigned i = 0; i < n; i++)
         bits |= (uint64_t)((i & half) != 0) << i;
     cg_ref mask =
         LLVMBuildXor(g->b, LLVMBuildTrunc(g->b, hidden_zero(g), word, ""), LLVMConstInt(word, bits, false), "");
+    mask = LLVMBuildBitCast(g->b, mask, LLVMVectorType(g->i1, n), "");
     cg_ref each[64];
     for (unsigned r = 0; r < g->lanes / n; r++)
-        each[r] = LLVMBuildBitCast(g->b, mask, LLVMVectorType(g->i1, n), "");
+        each[r] = LLVMBuildSelect(g->b, mask, part(g, x, r * n, n), part(g, y, r * n, n), "");
     return joined(g, each, g->lanes / n);
 }
 
