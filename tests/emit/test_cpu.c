@@ -692,27 +692,32 @@ static void chains_in_stages(void **state)
 }
 
 /* Pairs of lanes, pairs of pairs ... up to all lanes, with operators of which some show what was left and what right;
- * a level's result that is used by others too, and levels of which one is made otherwise. */
+ * a level's result that is used by others too, a level that is made otherwise, and fewer lanes. */
 static void totals_of_gangs(void **state)
 {
     cpu_case *c = *state;
     const ir_type type[] = {T_F32, T_F64, T_I32, T_I64, T_U16};
-    const ir_op op[] = {OP_ADD, OP_SUB, OP_MAX};
-    for (unsigned n = 0; n < 5 * 3 * 3; n++) {
-        unsigned lanes = n % 4 == 3 ? 32 : 64, other = n / 15;
+    for (unsigned n = 0; n < 5 * 3 * 4; n++) {
+        ir_type t = type[n % 5];
+        ir_op op[] = {OP_ADD, OP_SUB, ir_type_float(t) ? OP_COPY_SIGN : OP_BIT_OR};
+        unsigned variant = n / 15, lanes = variant == 3 ? 32 : 64;
         case_kernel(c, (uint16_t)lanes);
         k_builder *b = &c->b;
-        ir_type t = type[n % 5];
         k_mem x = case_global(c, t, false, 3 * lanes), y = case_global(c, t, true, 3 * lanes);
+        for (int64_t i = 0; i < 3 * lanes; i++) /* sums are rounded: order matters */
+            case_put(c, x, i,
+                     t == T_F32   ? ir_bits_f32((float)(int64_t)case_random(c) * 0x1p-40F)
+                     : t == T_F64 ? ir_bits_f64((double)(int64_t)case_random(c) * 0x1p-40)
+                                  : ir_bits_i64(t, (int64_t)case_random(c)));
         k_val at = k_for_all(b, k_i64(b, lanes)), index = add(b, times(b, k_piece(b), lanes), at);
         k_val total = k_load(b, x, index), early = total;
         for (unsigned level = 1; level < lanes; level *= 2) {
             k_val even = k_take_pair(b, total, 0), odd = k_take_pair(b, total, 1);
-            bool turned = other == 2 && level == 4;
+            bool turned = variant == 2 && level == 4;
             total = k_let(b, op[n / 5 % 3], turned ? odd : even, turned ? even : odd, 0);
             early = level == 8 ? total : early;
         }
-        k_store(b, y, index, other == 1 ? k_let(b, OP_SUB, total, early, 0) : total);
+        k_store(b, y, index, variant == 1 ? k_let(b, OP_SUB, total, early, 0) : total);
         k_end(b);
         case_run(c, 3);
     }
