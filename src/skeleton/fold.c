@@ -48,6 +48,8 @@ void sk_fold_bind(sk_folds *s, k_val row, k_val k)
     k_val linear = sk_add(lw, s->row_base, k);
     lw->element = linear;
     sk_bind(lw, lw->at.linear, linear);
+    if (s->flat)
+        sk_flat_bind(s);
     if (c->loop->rank == 1 || s->combine)
         return;
     VEC(ir_id) all = {0};
@@ -350,6 +352,40 @@ static void take_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val k, i
             take_round(s, p, lane, sk_add(s->lw, k, k_i64(&s->lw->b, r)), part, parts, false, acc);
 }
 
+typedef struct round {
+    sk_folds *s;
+    const sk_fold_part *p;
+    k_val lane, k;
+    k_val **const *acc;
+} round;
+
+static void take_flat_group(void *env, int64_t group)
+{
+    const round *r = env;
+    sk_folds *s = r->s;
+    k_builder *b = &s->lw->b;
+    k_val started = k_let(b, OP_GT, r->k, k_i64(b, 0), 0);
+    s->lw->behind = s->offset = group * s->tree.lanes;
+    sk_fold_group(s, r->p, r->lane, sk_mul(s->lw, r->k, k_i64(b, SK_ACCUMULATORS)), group, started, false,
+                  r->acc[group]);
+    s->lw->behind = 0;
+}
+
+/* Whole rounds, one a turn, of positions that have indices of their own. */
+static k_val flat_rounds(sk_folds *s, const sk_fold_part *p, k_val lane, k_val whole, k_val **const *acc)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    sk_flat_begin(s);
+    round r = {s, p, lane, k_for(b, k_i64(b, 0), whole, false), acc};
+    lw->ahead = lw->options->ahead;
+    k_val first = sk_add(lw, sk_add(lw, s->row_base, p->begin), sk_mul(lw, r.k, k_i64(b, SK_ACCUMULATORS)));
+    sk_flat_round(s, lane, first, take_flat_group, &r);
+    lw->ahead = false;
+    k_end(b);
+    return whole;
+}
+
 /* Commuting operators: the piece is read forwards, groups of lanes going to the accumulators in turn (enough of them to
  * hide the operator's latency). Rounds in which every accumulator gets a whole group need no masks; where not all
  * accumulators have a register, several of them make a turn of the loop. */
@@ -358,14 +394,18 @@ static void piece_in_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val 
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     s->begin = p->begin;
-    int64_t turn = rounds_of_turn(s, parts_of_round(s));
+    int64_t turn = s->flats ? 1 : rounds_of_turn(s, parts_of_round(s));
     k_val all = k_i64(b, SK_ACCUMULATORS), whole = k_let(b, OP_QUOT, p->count, all, 0);
-    k_val turns = k_let(b, OP_QUOT, whole, k_i64(b, turn), 0);
-    lw->ahead = lw->options->ahead;
-    take_turn(s, p, lane, sk_mul(lw, k_for(b, k_i64(b, 0), turns, false), k_i64(b, turn)), turn, acc);
-    lw->ahead = false;
-    k_end(b);
-    k_val done = sk_mul(lw, turns, k_i64(b, turn));
+    k_val done, turns = k_let(b, OP_QUOT, whole, k_i64(b, turn), 0);
+    if (s->flats) {
+        done = flat_rounds(s, p, lane, whole, acc);
+    } else {
+        lw->ahead = lw->options->ahead;
+        take_turn(s, p, lane, sk_mul(lw, k_for(b, k_i64(b, 0), turns, false), k_i64(b, turn)), turn, acc);
+        lw->ahead = false;
+        k_end(b);
+        done = sk_mul(lw, turns, k_i64(b, turn));
+    }
     for (int64_t rounds = turn / 2; rounds; rounds /= 2) {
         k_val rest = k_let(b, OP_BIT_AND, whole, k_i64(b, rounds), 0);
         k_if(b, k_let(b, OP_NE, rest, k_i64(b, 0), 0));
@@ -647,5 +687,6 @@ void sk_build_fold_tree(sk_lower *lw)
         lw->name = "fold_ahead";
     sk_fold_begin(&s);
     sk_find_extremes(&s);
+    sk_find_flat(&s);
     build_tree(&s);
 }

@@ -31,6 +31,9 @@ typedef struct sk_folds {
     k_val row_length, row_base;
     k_val begin;              /* first element of the piece at hand, where there are extremes */
     bool alone;               /* each lane has rows of its own */
+    struct sk_flat *flats, *flat; /* positions in the row have indices of their own (fold_flat.c), or NULL; the same
+                                     where elements have them bound */
+    int64_t offset;               /* of the group at hand in its round */
     bool stages;              /* arrays that elements are read from are computed first (fold_stage.c): */
     struct sk_staged *staged; /* these, or NULL */
     /* NULL: indices are made from the row's number and the place within it. Else binds those of element k, in a scope
@@ -139,6 +142,16 @@ void sk_fold_accumulate(sk_folds *s, const sk_fold *f, const k_val *acc, const k
 /* The accumulators of lane 0 get their exact values, from `count` elements of the row from `begin` on, or those of each
  * lane from its own row where `lane` is 0. */
 void sk_fold_settle(sk_folds *s, k_val row, k_val begin, k_val lane, k_val count, k_val *const *acc);
+
+/* Rows whose positions are row-major ones of several dimensions, of which elements use the indices (fold_flat.c). Finds
+ * out whether they do: then s->flats is set, and behind sk_flat_begin rounds of which `first` is the first position can be
+ * emitted in several ways, by `take`, with s->flat set where the quotient and the rest are known. */
+void sk_find_flat(sk_folds *s);
+void sk_flat_begin(sk_folds *s);
+typedef void sk_flat_take(void *env, int64_t group); /* a group of the round */
+void sk_flat_round(sk_folds *s, k_val lane, k_val first, sk_flat_take *take, void *env);
+/* Binds the quotient and the rest of the element of each lane, in a group that begins s->offset behind the round's. */
+void sk_flat_bind(sk_folds *s);
 
 /* Arrays with stencils that only the cluster's folds read (fold_stage.c). Opening makes reads of them ones of shared
  * memory; then elements [begin, end) of the row are computed, before they are read. */
