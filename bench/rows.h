@@ -160,6 +160,38 @@ struct sgemm_data {
     float *sinter;
 };
 
+/* `steps` steps of c_jacobi. */
+struct jacobi_data {
+    struct bench_data base;
+    int64_t height;
+    int64_t width;
+    int steps;
+    float *x;
+    float *spare;
+    float *c;
+    float *sinter;
+};
+
+struct floyd_data {
+    struct bench_data base;
+    int64_t n;
+    int32_t *x;
+    int32_t *c;
+    int32_t *sinter;
+};
+
+#ifdef BENCH_HAS_JACOBI
+extern const struct bench_side sinter_jacobi;
+#define SINTER_JACOBI &sinter_jacobi
+#else
+#define SINTER_JACOBI NULL
+#endif
+#ifdef BENCH_HAS_FLOYD
+extern const struct bench_side sinter_floyd;
+#define SINTER_FLOYD &sinter_floyd
+#else
+#define SINTER_FLOYD NULL
+#endif
 #ifdef BENCH_HAS_SGEMM
 extern const struct bench_side sinter_sgemm;
 #define SINTER_SGEMM &sinter_sgemm
@@ -259,6 +291,7 @@ extern const struct bench_row canny_row;
 extern const struct bench_row rowsums_rows[5];
 extern const struct bench_row stencil9_row;
 extern const struct bench_row sgemm_row;
+extern const struct bench_row jacobi_row, floyd_row;
 extern const struct bench_row nbody_rows[2];
 enum { TYPED_ROWS = 10, SCAN_ROWS = 8, SORT_ROWS = 2 };
 extern const struct bench_row sort_rows[SORT_ROWS];

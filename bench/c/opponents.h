@@ -127,6 +127,13 @@ void c_rowsums_u8(struct team *team, int64_t rows, int64_t columns, const uint8_
 enum { STENCIL9_SIDE = 9 };
 void c_stencil9(struct team *team, int64_t height, int64_t width, const float *weight, const float *x, float *sums);
 
+/* So many steps of height x width numbers: each becomes the mean of itself and its four neighbours, added up in the order
+ * itself, above, below, left, right; positions are clamped at the edges. `spare` has room for as many. 0: no memory. */
+int c_jacobi(struct team *team, int64_t height, int64_t width, int steps, const float *x, float *spare, float *to);
+
+/* d, n x n lengths of edges, becomes the lengths of shortest paths; none of their sums overflows. */
+void c_floyd(struct team *team, int64_t n, int32_t *d);
+
 /* One step of n bodies under gravity (G = 1), velocities first, then positions with the new velocities. A body is not
  * pulled by bodies in its own place. Square root and division are rounded correctly; sums go from body to body. */
 struct bodies {

@@ -45,6 +45,11 @@ static inline vf32 v_add(vf32 a, vf32 b)
     return _mm512_add_ps(a, b);
 }
 
+static inline vf32 v_mul(vf32 a, vf32 b)
+{
+    return _mm512_mul_ps(a, b);
+}
+
 static inline vf32 v_fma(vf32 a, vf32 b, vf32 c)
 {
     return _mm512_fmadd_ps(a, b, c);
@@ -98,6 +103,11 @@ static inline vf32 v_set(float x)
 static inline vf32 v_add(vf32 a, vf32 b)
 {
     return a + b;
+}
+
+static inline vf32 v_mul(vf32 a, vf32 b)
+{
+    return a * b;
 }
 
 static inline vf32 v_fma(vf32 a, vf32 b, vf32 c)

@@ -152,6 +152,61 @@ static bool texts(sn_context *cx, sn_program *p)
     return good;
 }
 
+/* loops and a choice within each other, an extent that changes, a result that stays */
+static sn_scalar is_above(sn_scalar x)
+{
+    return sn_gt(x, 3);
+}
+
+static sn_scalar less(sn_scalar x)
+{
+    return sn_sub(x, 1);
+}
+
+static sn_acc some(sn_acc a)
+{
+    return sn_any(sn_map(is_above, a));
+}
+
+static sn_acc drop_one(sn_acc a)
+{
+    return sn_tail(a);
+}
+
+static sn_acc lower(sn_acc a)
+{
+    return sn_map(less, a);
+}
+
+static sn_acc lower_twice(sn_acc a)
+{
+    return sn_acond(sn_gt(sn_extent(a, 0), 5), drop_one, lower, sn_aiterate(2, lower, a));
+}
+
+static sn_acc loops_body(sn_acc a)
+{
+    return sn_awhile(some, lower_twice, a);
+}
+
+static bool loops(sn_context *cx)
+{
+    sn_program *p = sn_compile(cx, "[n]i32 -> [m]i32", loops_body);
+    int32_t from[8] = {20, 18, 16, 14, 12, 10, 8, 6}, to[8] = {0};
+    sn_array *kept = NULL;
+    if (!p)
+        return false;
+    sn_status status = sn_call(p, sn_in(from, 8), sn_keep(&kept));
+    if (status == SN_OK && (sn_bytes(kept) != 5 * sizeof *to || sn_read(kept, to, sn_bytes(kept)) != SN_OK))
+        status = SN_NO_MEMORY;
+    if (status == SN_OK)
+        assert_true(to[0] <= 3 && to[4] == to[0] - 8);
+    sn_free(kept);
+    sn_drop(p);
+    if (status != SN_OK && status != SN_NO_MEMORY)
+        fail_msg("%s: %s", sn_status_name(status), sn_message(cx));
+    return status == SN_OK;
+}
+
 /* False if anything failed. */
 static bool live(sn_context *cx)
 {
@@ -161,7 +216,7 @@ static bool live(sn_context *cx)
                 (strcmp(device, "cpu") || texts(cx, p)); /* the same everywhere */
     sn_free(x);
     sn_drop(p);
-    return good;
+    return good && loops(cx);
 }
 
 static void run_out(bool all)

@@ -64,6 +64,85 @@ static void test_stencil9(void **state)
     }
 }
 
+/* --- loops over arrays --- */
+
+static void check_jacobi(struct team *team, int64_t h, int64_t w, int steps)
+{
+    float *x = random_floats(h * w, 0, 1, 5), *spare = random_floats(h * w, 9, 9, 6),
+          *to = random_floats(h * w, 9, 9, 7), *from = random_floats(h * w, 0, 1, 5),
+          *next = random_floats(h * w, 9, 9, 8);
+    assert_int_equal(c_jacobi(team, h, w, steps, x, spare, to), 1);
+    for (int t = 0; t < steps; t++) {
+        for (int64_t i = 0; i < h * w; i++) {
+            int64_t r = i / w, c = i % w;
+            float sum = from[i] + from[clamp(r - 1, h) * w + c];
+            sum = sum + from[clamp(r + 1, h) * w + c];
+            sum = sum + from[r * w + clamp(c - 1, w)];
+            next[i] = (sum + from[r * w + clamp(c + 1, w)]) * 0.2F;
+        }
+        float *swap = from;
+        from = next;
+        next = swap;
+    }
+    assert_memory_equal(to, from, (size_t)(h * w) * sizeof *to);
+    assert_true(to[h * w] == 9 && spare[h * w] == 9);
+    free(x);
+    free(spare);
+    free(to);
+    free(from);
+    free(next);
+}
+
+static void test_jacobi(void **state)
+{
+    (void)state;
+    static const int64_t heights[] = {1, 2, 7, 40, 65}, widths[] = {1, 2, 17, 32, 48, 50};
+    for (int workers = 1; workers <= 3; workers++) {
+        struct team *team = team_new(workers);
+        assert_non_null(team);
+        for (size_t i = 0; i < sizeof heights / sizeof *heights; i++)
+            for (size_t k = 0; k < sizeof widths / sizeof *widths; k++)
+                for (int steps = 1; steps <= 21; steps += 4)
+                    check_jacobi(team, heights[i], widths[k], steps);
+        team_free(team);
+    }
+}
+
+static void check_floyd(struct team *team, int64_t n)
+{
+    int32_t *d = malloc((size_t)(n * n + 1) * sizeof *d), *plain = malloc((size_t)(n * n + 1) * sizeof *plain);
+    uint32_t seed = 9;
+    assert_true(d && plain);
+    for (int64_t i = 0; i < n * n; i++) {
+        seed = seed * 1664525 + 1013904223;
+        d[i] = plain[i] = i / n == i % n ? 0 : seed >> 30 ? 100000 : (int32_t)(seed >> 16 & 1023) + 1;
+    }
+    d[n * n] = 77;
+    c_floyd(team, n, d);
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < n; j++)
+                if (plain[i * n + k] + plain[k * n + j] < plain[i * n + j])
+                    plain[i * n + j] = plain[i * n + k] + plain[k * n + j];
+    assert_memory_equal(d, plain, (size_t)(n * n) * sizeof *d);
+    assert_int_equal(d[n * n], 77);
+    free(d);
+    free(plain);
+}
+
+static void test_floyd(void **state)
+{
+    (void)state;
+    static const int64_t extents[] = {0, 1, 5, 63, 64, 65, 130, 192};
+    for (int workers = 1; workers <= 3; workers++) {
+        struct team *team = team_new(workers);
+        assert_non_null(team);
+        for (size_t i = 0; i < sizeof extents / sizeof *extents; i++)
+            check_floyd(team, extents[i]);
+        team_free(team);
+    }
+}
+
 /* --- bodies --- */
 
 static struct bodies random_bodies(int64_t n, uint32_t seed)
@@ -176,9 +255,8 @@ static void test_sgemm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stencil9),
-        cmocka_unit_test(test_nbody),
-        cmocka_unit_test(test_sgemm),
+        cmocka_unit_test(test_stencil9), cmocka_unit_test(test_jacobi), cmocka_unit_test(test_floyd),
+        cmocka_unit_test(test_nbody),    cmocka_unit_test(test_sgemm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
