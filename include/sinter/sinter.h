@@ -94,12 +94,16 @@ typedef struct sn_options {
     sn_switch checks;   /* index and division checks that are not provably true; default on */
     sn_switch contract; /* forming fma inside one user function; default on */
     sn_switch fusion;   /* default on; off: every operation by itself, for comparison */
-    void *env;          /* for message */
+    void *env;          /* for message, and progress */
     /* also gets every message, on the thread that failed */
     void (*message)(void *env, const char *text);
     /* for comparison, as fusion is: */
     sn_switch simplify;   /* default on; off: scalar terms stay as they are written */
     sn_switch cost_model; /* default on; off: what is used once is always delayed, what is used twice never */
+    /* Is told, after each launch of a kernel, how many launches the call has had, of how many that are known so far:
+     * folds of long rows, sorts and loops find out that there are more. On the thread that calls; on devices with queues
+     * launches are put in, not done. It may call sn_cancel. */
+    void (*progress)(void *env, int64_t done, int64_t known);
 } sn_options;
 
 /* Options may be NULL and are copied. Returns NULL if no device can be opened; options->message says why. */
@@ -231,7 +235,10 @@ SN_API sn_arg sn_upto_of(sn_type type, void *pointer, int64_t capacity, int64_t 
     sn_structs_upto_of(SN_STRUCT_SIZE_(*(pointer)), pointer, capacity, extents)
 SN_API sn_arg sn_structs_upto_of(size_t size, void *pointer, int64_t capacity, int64_t *extents);
 SN_API sn_arg sn_held(sn_array *array);  /* an array on the device, read */
-SN_API sn_arg sn_give(sn_array *array);  /* the same, given away: freed, unless the status is in the 200s */
+/* The same, given away: freed, unless the status is in the 200s. A result of the same type and extents that goes to
+ * sn_keep takes its memory, where the program's last loop reads each of its elements at its own place only, and nothing
+ * reads it otherwise. */
+SN_API sn_arg sn_give(sn_array *array);
 SN_API sn_arg sn_keep(sn_array **array); /* a result that stays on the device; *array is set, free it with sn_free */
 
 /* Runs the program and waits. Arguments are those of the parameters, then those of the results, in the order of the

@@ -325,6 +325,14 @@ static sn_status take_constants(call *c)
     return status;
 }
 
+/* Memory of the pool that nobody else looks at. */
+static bool may_be_overwritten(const call *c, const sn_arg *a)
+{
+    const sn_array *array = a->kind == SN_ARG_GIVE ? a->u.array : NULL;
+    return array && array->granted && !array->let_go && array->context == c->p->context &&
+           !atomic_load(&array->sharers) && !atomic_load(&array->lent);
+}
+
 sn_status call_take_arguments(call *c)
 {
     c->since = run_clock(c->p->run);
@@ -358,6 +366,8 @@ sn_status call_take_arguments(call *c)
         status = take_constants(c);
     if (status == SN_OK)
         status = place_all(c);
+    for (uint32_t i = 0; i < c->p->params && status == SN_OK; i++)
+        c->in[i].given = may_be_overwritten(c, &c->arg[i]) ? &c->arg[i].u.array->granted : NULL;
     return status == SN_OK ? stage_all(c) : status;
 }
 
@@ -431,8 +441,11 @@ sn_status call_hand_over(call *c, sn_status status, const run_said *said)
     else
         call_fail(c, status, "%s", said->text);
     for (int i = 0; (uint32_t)i < c->p->params && !refused; i++)
-        if (c->arg[i].kind == SN_ARG_GIVE)
+        if (c->arg[i].kind == SN_ARG_GIVE) {
+            if (c->in[i].given && !c->arg[i].u.array->granted) /* a result has the memory */
+                *(api_own_memory(cx) ? &c->arg[i].u.array->block : &c->arg[i].u.array->data) = NULL;
             sn_free(c->arg[i].u.array);
+        }
     call_give_up(c);
     if (c->since)
         run_note_call(c->p->run, c->since);

@@ -81,6 +81,8 @@ sn_context *api_open(const sn_options *options, const base_heap *heap)
     cx->engine.cancels = &cx->cancels;
     cx->engine.say = say;
     cx->engine.say_env = cx;
+    cx->engine.progress = copy.progress;
+    cx->engine.progress_env = copy.env;
     pthread_mutex_init(&cx->moving, NULL);
     pthread_mutex_init(&cx->lock, NULL);
     pthread_mutex_init(&cx->measuring, NULL);

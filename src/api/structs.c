@@ -160,7 +160,7 @@ run_field structs_field(const call *c, uint32_t component)
     if (!s)
         return (run_field){0};
     return (run_field){(uint32_t)s->port->bytes, (uint32_t)s->port->offset[component - s->first],
-                       (uint32_t)(s - c->structs) + 1};
+                       (uint32_t)(s - c->structs) + 1, 0};
 }
 
 /* The components, which take the place of the structs among the arguments. */

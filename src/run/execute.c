@@ -220,6 +220,10 @@ static bool step_alloc(run *c, uint32_t index)
         return alloc_handed(c, index);
     if (c->data[index]) /* the defaults of a permute are there already */
         return true;
+    if (c->layout && c->layout->at[index].over) {
+        c->data[index] = c->data[c->layout->at[index].over - 1];
+        return true;
+    }
     if (b->place == PLAN_OUTPUT && c->out[b->port].given) {
         const run_result *out = &c->out[b->port];
         if (c->layout && c->layout->at[index].every)
@@ -487,6 +491,15 @@ static bool step_size(run *c, uint32_t index)
     return sized->found != NULL;
 }
 
+static void tell_progress(run *root)
+{
+    const run_engine *e = &root->r->engine;
+    const int64_t known = root->plan->launch.n;
+    root->launched++;
+    if (e->progress)
+        e->progress(e->progress_env, root->launched, root->launched > known ? root->launched : known);
+}
+
 static bool step_launch(run *c, uint32_t index)
 {
     const plan_launch *l = &c->plan->launch.at[index];
@@ -501,6 +514,7 @@ static bool step_launch(run *c, uint32_t index)
         return false;
     if (c->plan->cluster.at[l->cluster].sorts)
         run_sort_launched(c, index);
+    tell_progress(c->root);
     return true;
 }
 
@@ -593,6 +607,7 @@ static void finish(run *c)
             out->data = c->data[p->result.at[i].buffer];
             out->granted = c->granted[p->result.at[i].buffer];
             c->granted[p->result.at[i].buffer] = 0;
+            run_take_over(c, p->result.at[i].buffer, &out->granted);
         } else if (c->status != SN_OK) {
             run_pool_give(c->r->engine.pool, out->data, out->granted);
             out->data = NULL;
@@ -616,6 +631,15 @@ static bool has_fields(const run *c)
     return false;
 }
 
+static bool has_given(const run *c)
+{
+    const plan *p = c->plan;
+    for (uint32_t i = 0; i < p->input_first[p->inputs]; i++)
+        if (c->in[i].given)
+            return true;
+    return false;
+}
+
 static void prepare_fields(run *c)
 {
     const plan *p = c->plan;
@@ -629,7 +653,6 @@ static void prepare_fields(run *c)
         if (b->place == PLAN_OUTPUT && c->out[b->port].field.every)
             c->field[i].data = c->out[b->port].data;
     }
-    c->layout = run_find_layout(c);
 }
 
 static void prepare(run *c)
@@ -651,6 +674,8 @@ static void prepare(run *c)
     c->world = (host_world){c->dims, c->bound, read_element, host_loop, c};
     if (!c->within && has_fields(c))
         prepare_fields(c);
+    if (!c->within && (c->field || has_given(c)))
+        c->layout = run_find_layout(c);
     for (uint32_t i = 0; i < p->buffer.n; i++) {
         if (p->buffer.at[i].place != PLAN_INPUT)
             continue;

@@ -92,14 +92,15 @@ static const run_layout *add(run_program *r, const run_field *at)
 const run_layout *run_find_layout(run *c)
 {
     const plan *p = c->plan;
-    if (!c->field || c->r->engine.device->limits->own_memory || !c->r->engine.device->limits->fields)
-        return NULL;
+    const device_limits *limits = c->r->engine.device->limits;
+    const bool fields = c->field && !limits->own_memory && limits->fields;
     run_field *at = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(*at));
     bool any = false;
     for (uint32_t i = 0; i < p->buffer.n; i++) {
-        at[i] = c->field[i].data ? field_of(c, i) : (run_field){0};
+        at[i] = fields && c->field[i].data ? field_of(c, i) : (run_field){0};
         any |= at[i].every != 0;
     }
+    any |= run_write_over(c, at);
     if (!any)
         return NULL;
     const run_layout *known = find(c->r, at);

@@ -17,8 +17,13 @@ typedef struct run_uses {
 } run_uses;
 run_uses *run_find_uses(const run_program *r, arena *a);
 
-/* The layout of a call, for as long as the program; NULL: no field is used where it is. */
+/* The layout of a call, for as long as the program; NULL: no field is used where it is, and nothing is written over. */
 const run_layout *run_find_layout(run *c);
+/* over.c: sets `over` of the results that take the memory of parameters in this call; false: none does. */
+bool run_write_over(run *c, run_field *at);
+/* The call has succeeded: a result that has done so gets what its memory was granted, which is the parameter's no
+ * more. */
+void run_take_over(run *c, uint32_t buffer, size_t *granted);
 /* Which arrays of a new kernel, by number of its binding, are used where they are: these become fields in it. */
 bool *run_lay_out(const run_program *r, uint32_t cluster, const run_layout *layout, sk_kernel *built, arena *t);
 

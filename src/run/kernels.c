@@ -80,6 +80,23 @@ static sk_kernel *keep(const sk_kernel *built, arena *a)
     return k;
 }
 
+/* Which parameters are the memory of the cluster's results. */
+static const sk_over *overs_of(const run_program *r, uint32_t cluster, const run_layout *layout, arena *t, uint32_t *n)
+{
+    const plan *p = r->plan;
+    const plan_cluster *c = &p->cluster.at[cluster];
+    sk_over *all = layout ? arena_alloc(t, (c->writes.n + 1) * sizeof(*all)) : NULL;
+    *n = 0;
+    for (uint32_t i = 0; layout && i < c->writes.n; i++) {
+        const uint32_t over = layout->at[c->writes.at[i]].over;
+        if (!over)
+            continue;
+        const plan_buffer *from = &p->buffer.at[over - 1], *to = &p->buffer.at[c->writes.at[i]];
+        all[(*n)++] = (sk_over){from->array, from->component, to->array, to->component};
+    }
+    return all;
+}
+
 /* t: for what is not needed afterwards; so may the reason be. */
 static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g, choice how, arena *t, sk_reason *why)
 {
@@ -90,6 +107,7 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
     options.row = g->row;
     options.final = how.final;
     options.narrow = how.narrow;
+    options.over = overs_of(r, cluster, how.layout, t, &options.overs);
     run_variant *v = arena_alloc(a, sizeof(*v));
     v->key = key_of(g, how);
     v->layout = how.layout;

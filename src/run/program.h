@@ -87,6 +87,12 @@ typedef struct run_cluster {
     _Atomic(run_row *) rows;
 } run_cluster;
 
+typedef struct run_pair { /* a parameter and a result: may this be written over that? Immutable once published */
+    struct run_pair *next;
+    uint32_t from, to; /* buffers */
+    bool may;
+} run_pair;
+
 struct run_program {
     run_engine engine;
     const l_program *l;
@@ -99,6 +105,8 @@ struct run_program {
     const struct run_uses *uses; /* per buffer */
     _Atomic(run_layout *) layouts;
     uint32_t layouts_n;                                /* under the lock */
+    _Atomic(run_pair *) pairs;
+    uint32_t pairs_n; /* under the lock */
     atomic_uint_fast64_t conversions, converted_bytes; /* of arrays of structs */
     atomic_uint_fast64_t launches;
     atomic_uint kernels;
@@ -163,6 +171,7 @@ struct run { /* a call, or a round of a region within one */
     sn_status status;
     run_said said;
     bool over;      /* interpreted: nothing is left to do */
+    int64_t launched; /* so far, regions' too; of the root */
     bool timed;     /* the device times launches */
     bool recorded;  /* in the profile, */
     uint64_t noted; /* nanoseconds of it so far */

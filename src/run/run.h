@@ -25,6 +25,8 @@ typedef struct run_engine { /* of a context */
     void (*say)(void *env,
                 const char *said); /* what `trace` saw, a line a time, on the thread that calls; NULL: nobody listens */
     void *say_env;
+    void (*progress)(void *env, int64_t done, int64_t known); /* launches of a call; NULL: nobody wants to know */
+    void *progress_env;
     const atomic_uint *cancels; /* counts up when all calls in progress are to end; NULL: nobody does that */
 } run_engine;
 
@@ -47,6 +49,7 @@ typedef struct run_field {
     uint32_t every;   /* bytes of a struct; 0: no field, elements lie one behind the other */
     uint32_t at;      /* where in the struct */
     uint32_t structs; /* from 1: arguments with equal numbers are fields of the same structs */
+    uint32_t over;    /* of a result in a layout: 1 + the buffer of the parameter whose memory it takes; 0: none */
 } run_field;
 
 /* One component of a parameter; validated by the caller: type, rank, extents not negative, size in bytes has 63 bits.
@@ -58,6 +61,9 @@ struct run_argument {
     run_field field;
     bool aside;  /* fields: results are written over them */
     bool needed; /* fields: the program looks at elements */
+    /* What the device's pool has granted for the elements, which may be overwritten, and are nobody's afterwards but a
+     * result's: then it is 0. NULL: they stay as they are. */
+    size_t *given;
     /* Devices with memory of their own: elements that are there already. `data` may be set besides: the same ones. */
     void *block;
 };

@@ -32,6 +32,15 @@ void sk_open(sk_lower *lw, uint16_t lanes)
 
 k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool written)
 {
+    for (uint32_t i = 0; i < lw->options->overs; i++) {
+        const sk_over *o = &lw->options->over[i];
+        if (o->from != array || o->from_component != component)
+            continue;
+        array = o->to;
+        component = o->to_component;
+        written = true;
+        break;
+    }
     uint64_t key = ((uint64_t)array << 32) | component;
     k_mem m = map64_get(&lw->memory, key);
     if (m)

@@ -156,6 +156,13 @@ typedef struct sk_tree {
 } sk_tree;
 sk_tree sk_tree_of(bool wide);
 
+typedef struct sk_over { /* an array's component whose memory becomes that of a result */
+    ir_id from;
+    uint32_t from_component;
+    ir_id to;
+    uint32_t to_component;
+} sk_over;
+
 typedef struct sk_options {
     uint32_t vector_bytes; /* of the device; 0: it has no gangs whose lanes exchange values */
     uint32_t workers;
@@ -174,6 +181,8 @@ typedef struct sk_options {
                     number of groups of lanes, the last of which is not whole; 0: for any length. SK_ROW_BLOCK: not 0
                     if rows are short enough for what sweeps leave for later ones (row_keep.c). Sorts: sk_pack_radix */
     bool narrow;   /* launches satisfy k_indices_fit; others need a kernel without this */
+    const sk_over *over; /* ... which are read for the last time, where sk_may_write_over */
+    uint32_t overs;
 } sk_options;
 
 enum {
@@ -263,6 +272,9 @@ typedef struct sk_reason {
     bool unsupported;
 } sk_reason;
 
+/* May the loop write this result over what it reads? It reads no element elsewhere, and computes none twice. Composes
+ * the loop's elements in `a`, as building does. */
+bool sk_may_write_over(sk_cluster *c, const sk_over *over, arena *a);
 /* Builds the kernel of a variant for launches in a pass, verified by the caller. NULL and *why if there is none. */
 sk_kernel *sk_build(const sk_cluster *c, sk_variant variant, sk_pass pass, const sk_options *options, arena *a,
                     sk_reason *why);
