@@ -442,6 +442,25 @@ sn_acc scan_x(sn_acc (*how)(sn_site, sn_fn, sn_scalar, sn_acc, sn_acc *), sn_sit
     return how(at, fn(f), lift(z), array(a), total);
 }
 
+template <class F, class Z, class S, class A>
+sn_acc segments(sn_acc (*how)(sn_site, sn_fn, sn_scalar, sn_acc, sn_acc), sn_site at, const F &f, Z z, S lengths, A a)
+{
+    return how(at, fn(f), lift(z), array(lengths), array(a));
+}
+
+template <class F, class S, class A>
+sn_acc segments1(sn_acc (*how)(sn_site, sn_fn, sn_acc, sn_acc), sn_site at, const F &f, S lengths, A a)
+{
+    return how(at, fn(f), array(lengths), array(a));
+}
+
+template <class F, class Z, class S, class A>
+sn_acc segments_x(sn_acc (*how)(sn_site, sn_fn, sn_scalar, sn_acc, sn_acc, sn_acc *), sn_site at, const F &f, Z z,
+                  S lengths, A a, sn_acc *total)
+{
+    return how(at, fn(f), lift(z), array(lengths), array(a), total);
+}
+
 template <class F, class A> sn_acc partition(sn_site at, const F &f, A a, sn_acc *count)
 {
     return sn_partition_at(at, fn(f), array(a), count);
@@ -567,6 +586,18 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #undef sn_prescanr
 #undef sn_postscanr
 #undef sn_scanr_x
+#undef sn_fold_seg
+#undef sn_scanl_seg
+#undef sn_prescan_seg
+#undef sn_postscan_seg
+#undef sn_scanr_seg
+#undef sn_prescanr_seg
+#undef sn_postscanr_seg
+#undef sn_fold1_seg
+#undef sn_scanl1_seg
+#undef sn_scanr1_seg
+#undef sn_scanl_x_seg
+#undef sn_scanr_x_seg
 #undef sn_filter
 #undef sn_partition
 #undef sn_sort_by
@@ -604,6 +635,18 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #define sn_prescanr(...) sn::scan(sn_prescanr_at, SN_HERE, __VA_ARGS__)
 #define sn_postscanr(...) sn::scan(sn_postscanr_at, SN_HERE, __VA_ARGS__)
 #define sn_scanr_x(...) sn::scan_x(sn_scanr_x_at, SN_HERE, __VA_ARGS__)
+#define sn_fold_seg(...) sn::segments(sn_fold_seg_at, SN_HERE, __VA_ARGS__)
+#define sn_scanl_seg(...) sn::segments(sn_scanl_seg_at, SN_HERE, __VA_ARGS__)
+#define sn_prescan_seg(...) sn::segments(sn_prescan_seg_at, SN_HERE, __VA_ARGS__)
+#define sn_postscan_seg(...) sn::segments(sn_postscan_seg_at, SN_HERE, __VA_ARGS__)
+#define sn_scanr_seg(...) sn::segments(sn_scanr_seg_at, SN_HERE, __VA_ARGS__)
+#define sn_prescanr_seg(...) sn::segments(sn_prescanr_seg_at, SN_HERE, __VA_ARGS__)
+#define sn_postscanr_seg(...) sn::segments(sn_postscanr_seg_at, SN_HERE, __VA_ARGS__)
+#define sn_fold1_seg(...) sn::segments1(sn_fold1_seg_at, SN_HERE, __VA_ARGS__)
+#define sn_scanl1_seg(...) sn::segments1(sn_scanl1_seg_at, SN_HERE, __VA_ARGS__)
+#define sn_scanr1_seg(...) sn::segments1(sn_scanr1_seg_at, SN_HERE, __VA_ARGS__)
+#define sn_scanl_x_seg(...) sn::segments_x(sn_scanl_x_seg_at, SN_HERE, __VA_ARGS__)
+#define sn_scanr_x_seg(...) sn::segments_x(sn_scanr_x_seg_at, SN_HERE, __VA_ARGS__)
 #define sn_filter(...) sn::scan1(sn_filter_at, SN_HERE, __VA_ARGS__)
 #define sn_partition(...) sn::partition(SN_HERE, __VA_ARGS__)
 #define sn_sort_by(...) sn::scan1(sn_sort_by_at, SN_HERE, __VA_ARGS__)

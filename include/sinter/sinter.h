@@ -64,6 +64,7 @@ typedef enum sn_status {
     SN_EMPTY_FOLD = 302,     /* fold1 (also minimum, maximum, argmin, argmax) of no elements */
     SN_SHAPE_MISMATCH = 303, /* operands of different shapes */
     SN_TOO_LARGE = 304,      /* extents whose product does not fit */
+    SN_BAD_SEGMENTS = 305,   /* segments of a negative length, or of other lengths in all than the array has elements */
     /* resources */
     SN_NO_MEMORY = 400,
     SN_NO_DEVICE = 401,     /* there is no such device, or it cannot be opened */
@@ -668,6 +669,71 @@ SN_API sn_acc sn_scanr1_at(sn_site at, sn_fn f, sn_acc a);
 SN_API sn_acc sn_prescanr_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a);
 SN_API sn_acc sn_postscanr_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a);
 SN_API sn_acc sn_scanr_x_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a, sn_acc *total);
+
+/* --- segments: the innermost dimension cut into pieces of any lengths, also 0 --- */
+
+/* `segments` says how: an array of rank 1 of integers, the lengths, which are 0 or more and add up to the extent, or
+ * what sn_segments_from_offsets makes of the places where segments begin and, as the last number, where the last one
+ * ends (the row pointers of a sparse matrix): from 0 to the extent, without falling. Anything else is an error of the
+ * call (SN_BAD_SEGMENTS). Dimensions besides the innermost one are all cut alike. */
+#define sn_segments_from_offsets(offsets) sn_segments_from_offsets_at(SN_HERE, SN_ARRAY(offsets))
+/* sn_fold and others of each segment: an element for each. An empty segment gives z; of sn_fold1_seg, sn_minimum_seg
+ * and sn_maximum_seg it is an error (SN_EMPTY_FOLD). */
+#define sn_fold_seg(f, z, segments, a) sn_fold_seg_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(segments), SN_ARRAY(a))
+#define sn_fold1_seg(f, segments, a) sn_fold1_seg_at(SN_HERE, SN_FN(f), SN_ARRAY(segments), SN_ARRAY(a))
+#define sn_sum_seg(segments, a) sn_sum_seg_at(SN_HERE, SN_ARRAY(segments), SN_ARRAY(a))
+#define sn_count_seg(segments, a) sn_count_seg_at(SN_HERE, SN_ARRAY(segments), SN_ARRAY(a))
+#define sn_minimum_seg(segments, a) sn_minimum_seg_at(SN_HERE, SN_ARRAY(segments), SN_ARRAY(a))
+#define sn_maximum_seg(segments, a) sn_maximum_seg_at(SN_HERE, SN_ARRAY(segments), SN_ARRAY(a))
+/* Scans that begin anew in each segment. Those of one more element have one more in each segment; totals are an element
+ * for each segment. */
+#define sn_scanl_seg(f, z, segments, a) sn_scanl_seg_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(segments), SN_ARRAY(a))
+#define sn_scanl1_seg(f, segments, a) sn_scanl1_seg_at(SN_HERE, SN_FN(f), SN_ARRAY(segments), SN_ARRAY(a))
+#define sn_prescan_seg(f, z, segments, a)                                                                              \
+    sn_prescan_seg_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(segments), SN_ARRAY(a))
+#define sn_postscan_seg(f, z, segments, a)                                                                             \
+    sn_postscan_seg_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(segments), SN_ARRAY(a))
+#define sn_scanl_x_seg(f, z, segments, a, total)                                                                       \
+    sn_scanl_x_seg_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(segments), SN_ARRAY(a), total)
+#define sn_scanr_seg(f, z, segments, a) sn_scanr_seg_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(segments), SN_ARRAY(a))
+#define sn_scanr1_seg(f, segments, a) sn_scanr1_seg_at(SN_HERE, SN_FN(f), SN_ARRAY(segments), SN_ARRAY(a))
+#define sn_prescanr_seg(f, z, segments, a)                                                                             \
+    sn_prescanr_seg_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(segments), SN_ARRAY(a))
+#define sn_postscanr_seg(f, z, segments, a)                                                                            \
+    sn_postscanr_seg_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(segments), SN_ARRAY(a))
+#define sn_scanr_x_seg(f, z, segments, a, total)                                                                       \
+    sn_scanr_x_seg_at(SN_HERE, SN_FN(f), SN_LIFT(z), SN_ARRAY(segments), SN_ARRAY(a), total)
+/* n elements, which have to be as many as the segments have: a's element number s as often as segment s is long; 0,
+ * 1, 2 ... anew in each segment; x[s], x[s] + step[s], x[s] + 2 step[s] ... in segment s. */
+#define sn_replicate_seg(n, segments, a) sn_replicate_seg_at(SN_HERE, SN_LIFT(n), SN_ARRAY(segments), SN_ARRAY(a))
+#define sn_iota_seg(n, segments) sn_iota_seg_at(SN_HERE, SN_LIFT(n), SN_ARRAY(segments))
+#define sn_enum_from_step_n_seg(n, segments, x, step)                                                                  \
+    sn_enum_from_step_n_seg_at(SN_HERE, SN_LIFT(n), SN_ARRAY(segments), SN_ARRAY(x), SN_ARRAY(step))
+/* The first segment of a, the first of b, the second of a ...: segment s and its like are one segment of the result,
+ * whose lengths are sn_zip_with(sn_add, segments_a, segments_b). */
+#define sn_append_seg(segments_a, a, segments_b, b)                                                                    \
+    sn_append_seg_at(SN_HERE, SN_ARRAY(segments_a), SN_ARRAY(a), SN_ARRAY(segments_b), SN_ARRAY(b))
+SN_API sn_acc sn_segments_from_offsets_at(sn_site at, sn_acc offsets);
+SN_API sn_acc sn_fold_seg_at(sn_site at, sn_fn f, sn_scalar z, sn_acc segments, sn_acc a);
+SN_API sn_acc sn_fold1_seg_at(sn_site at, sn_fn f, sn_acc segments, sn_acc a);
+SN_API sn_acc sn_sum_seg_at(sn_site at, sn_acc segments, sn_acc a);
+SN_API sn_acc sn_count_seg_at(sn_site at, sn_acc segments, sn_acc a);
+SN_API sn_acc sn_minimum_seg_at(sn_site at, sn_acc segments, sn_acc a);
+SN_API sn_acc sn_maximum_seg_at(sn_site at, sn_acc segments, sn_acc a);
+SN_API sn_acc sn_scanl_seg_at(sn_site at, sn_fn f, sn_scalar z, sn_acc segments, sn_acc a);
+SN_API sn_acc sn_scanl1_seg_at(sn_site at, sn_fn f, sn_acc segments, sn_acc a);
+SN_API sn_acc sn_prescan_seg_at(sn_site at, sn_fn f, sn_scalar z, sn_acc segments, sn_acc a);
+SN_API sn_acc sn_postscan_seg_at(sn_site at, sn_fn f, sn_scalar z, sn_acc segments, sn_acc a);
+SN_API sn_acc sn_scanl_x_seg_at(sn_site at, sn_fn f, sn_scalar z, sn_acc segments, sn_acc a, sn_acc *total);
+SN_API sn_acc sn_scanr_seg_at(sn_site at, sn_fn f, sn_scalar z, sn_acc segments, sn_acc a);
+SN_API sn_acc sn_scanr1_seg_at(sn_site at, sn_fn f, sn_acc segments, sn_acc a);
+SN_API sn_acc sn_prescanr_seg_at(sn_site at, sn_fn f, sn_scalar z, sn_acc segments, sn_acc a);
+SN_API sn_acc sn_postscanr_seg_at(sn_site at, sn_fn f, sn_scalar z, sn_acc segments, sn_acc a);
+SN_API sn_acc sn_scanr_x_seg_at(sn_site at, sn_fn f, sn_scalar z, sn_acc segments, sn_acc a, sn_acc *total);
+SN_API sn_acc sn_replicate_seg_at(sn_site at, sn_scalar n, sn_acc segments, sn_acc a);
+SN_API sn_acc sn_iota_seg_at(sn_site at, sn_scalar n, sn_acc segments);
+SN_API sn_acc sn_enum_from_step_n_seg_at(sn_site at, sn_scalar n, sn_acc segments, sn_acc x, sn_acc step);
+SN_API sn_acc sn_append_seg_at(sn_site at, sn_acc segments_a, sn_acc a, sn_acc segments_b, sn_acc b);
 
 /* --- keep: some elements of all, in row-major order; the result has rank 1, and an extent that only the run tells:
  *     sn_extent and sn_size give it to scalar code and to other shapes of the program; results of such extents go to

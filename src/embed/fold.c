@@ -79,16 +79,19 @@ static const value *take_plain(const op *o, sn_acc a, unsigned classes, const ch
     return v;
 }
 
-static ir_id fold_with(const op *o, ir_op which, ir_id array, const ir_id *seed)
+static ir_id fold_with(const op *o, ir_op which, ir_id array, const ir_id *seed, ir_id offsets)
 {
     ir_type t = ir_info(o->p, array)->type[0], both[2] = {t, t};
     ir_fn *fn = ir_fn_new(o->p, 2, both);
     ir_id result = ir_op2(o->p, o->site, which, fn->param[0], fn->param[1]);
     fn = ir_fn_close(o->p, fn, 1, &result);
-    return fn ? ir_fold(o->p, o->site, fn, seed, array, 0) : 0;
+    if (!fn)
+        return 0;
+    return offsets ? ir_fold_seg(o->p, o->site, fn, seed, array, offsets, 0)
+                   : ir_fold(o->p, o->site, fn, seed, array, 0);
 }
 
-static ir_id converted(const op *o, ir_id array, ir_type to)
+ir_id embed_converted(const op *o, ir_id array, ir_type to)
 {
     ir_type from = ir_info(o->p, array)->type[0];
     if (from == to)
@@ -124,58 +127,58 @@ static const value *take_numbers(const op *o, sn_acc a)
 ir_id embed_summands(const op *o, sn_acc a)
 {
     const value *v = take_numbers(o, a);
-    return v ? converted(o, v->array, wide(value_types(o, v)[0])) : 0;
+    return v ? embed_converted(o, v->array, wide(value_types(o, v)[0])) : 0;
 }
 
-static sn_acc accumulate(const op *o, ir_op which, int64_t neutral, sn_acc a)
+sn_acc embed_accumulate(const op *o, ir_op which, int64_t neutral, sn_acc a, ir_id offsets)
 {
     const value *v = take_numbers(o, a);
     if (!v)
         return op_bad_array(o);
     ir_type t = wide(value_types(o, v)[0]);
-    ir_id array = converted(o, v->array, t);
+    ir_id array = embed_converted(o, v->array, t);
     ir_bits bits = t == T_F32   ? ir_bits_f32((float)neutral)
                    : t == T_F64 ? ir_bits_f64((double)neutral)
                                 : ir_bits_i64(t, neutral);
     ir_id seed = ir_const(o->p, t, bits);
-    return op_give_array(o, v->tree, array ? fold_with(o, which, array, &seed) : 0);
+    return op_give_array(o, v->tree, array ? fold_with(o, which, array, &seed, offsets) : 0);
 }
 
 sn_acc sn_sum_at(sn_site at, sn_acc a)
 {
     op o;
-    return op_start_array(&o, at, "sum") ? accumulate(&o, OP_ADD, 0, a) : op_bad_array(&o);
+    return op_start_array(&o, at, "sum") ? embed_accumulate(&o, OP_ADD, 0, a, 0) : op_bad_array(&o);
 }
 
 sn_acc sn_product_at(sn_site at, sn_acc a)
 {
     op o;
-    return op_start_array(&o, at, "product") ? accumulate(&o, OP_MUL, 1, a) : op_bad_array(&o);
+    return op_start_array(&o, at, "product") ? embed_accumulate(&o, OP_MUL, 1, a, 0) : op_bad_array(&o);
 }
 
-static sn_acc extreme(const op *o, ir_op which, sn_acc a)
+sn_acc embed_extreme(const op *o, ir_op which, sn_acc a, ir_id offsets)
 {
     const value *v = take_plain(o, a, CLASS_ANY, "single values");
-    return v ? op_give_array(o, v->tree, fold_with(o, which, v->array, NULL)) : op_bad_array(o);
+    return v ? op_give_array(o, v->tree, fold_with(o, which, v->array, NULL, offsets)) : op_bad_array(o);
 }
 
 sn_acc sn_minimum_at(sn_site at, sn_acc a)
 {
     op o;
-    return op_start_array(&o, at, "minimum") ? extreme(&o, OP_MIN, a) : op_bad_array(&o);
+    return op_start_array(&o, at, "minimum") ? embed_extreme(&o, OP_MIN, a, 0) : op_bad_array(&o);
 }
 
 sn_acc sn_maximum_at(sn_site at, sn_acc a)
 {
     op o;
-    return op_start_array(&o, at, "maximum") ? extreme(&o, OP_MAX, a) : op_bad_array(&o);
+    return op_start_array(&o, at, "maximum") ? embed_extreme(&o, OP_MAX, a, 0) : op_bad_array(&o);
 }
 
 static sn_acc of_bools(const op *o, ir_op which, bool neutral, sn_acc a)
 {
     const value *v = take_plain(o, a, CLASS_BOOL, "bool");
     ir_id seed = v ? ir_bool(o->p, neutral) : 0;
-    return v ? op_give_array(o, v->tree, fold_with(o, which, v->array, &seed)) : op_bad_array(o);
+    return v ? op_give_array(o, v->tree, fold_with(o, which, v->array, &seed, 0)) : op_bad_array(o);
 }
 
 sn_acc sn_all_at(sn_site at, sn_acc a)
@@ -190,14 +193,18 @@ sn_acc sn_any_at(sn_site at, sn_acc a)
     return op_start_array(&o, at, "any") ? of_bools(&o, OP_OR, false, a) : op_bad_array(&o);
 }
 
+sn_acc embed_count(const op *o, sn_acc a, ir_id offsets)
+{
+    const value *v = take_plain(o, a, CLASS_BOOL, "bool");
+    ir_id wide_array = v ? embed_converted(o, v->array, T_I64) : 0, seed = ir_i64(o->p, 0);
+    ir_id count = wide_array ? fold_with(o, OP_ADD, wide_array, &seed, offsets) : 0;
+    return op_give_array(o, tree_leaf(o->b), count);
+}
+
 sn_acc sn_count_at(sn_site at, sn_acc a)
 {
     op o;
-    if (!op_start_array(&o, at, "count"))
-        return op_bad_array(&o);
-    const value *v = take_plain(&o, a, CLASS_BOOL, "bool");
-    ir_id wide_array = v ? converted(&o, v->array, T_I64) : 0, seed = ir_i64(o.p, 0);
-    return op_give_array(&o, tree_leaf(o.b), wide_array ? fold_with(&o, OP_ADD, wide_array, &seed) : 0);
+    return op_start_array(&o, at, "count") ? embed_count(&o, a, 0) : op_bad_array(&o);
 }
 
 /* --- argmin and argmax: a fold1 of (value, index) that keeps the left one unless the right one is better --- */

@@ -99,6 +99,8 @@ struct build {
     trial *trial;    /* the innermost */
     settled *within; /* the loop whose function is being run; NULL: none */
     embed_constants *constants;
+    map64 offsets;             /* lengths of segments -> where these begin */
+    map64 segment_of;          /* (extent, offsets) -> the segments of positions */
     map64 extents;             /* terms known to be made of extents and constants */
     build *around;             /* a region's: the build of the program that it is part of; NULL: a program of its own */
     uses uses;                 /* a region's */
@@ -274,6 +276,22 @@ bool embed_combination(const op *o, sn_fn f, const sn_scalar *z, sn_acc a, const
 
 /* The array's numbers in the type that their sums have; 0 after a mistake. (fold.c) */
 ir_id embed_summands(const op *o, sn_acc a);
+/* Named folds, of the segments that begin at these offsets, or, if they are 0, of rows. */
+sn_acc embed_accumulate(const op *o, ir_op which, int64_t neutral, sn_acc a, ir_id offsets);
+sn_acc embed_extreme(const op *o, ir_op which, sn_acc a, ir_id offsets);
+sn_acc embed_count(const op *o, sn_acc a, ir_id offsets);
+ir_id embed_converted(const op *o, ir_id array, ir_type to); /* of one component */
+
+/* --- segments (segment.c) --- */
+
+typedef struct segments { /* what a descriptor says; i64 arrays */
+    ir_id offsets;        /* where the segments begin, and behind them where the last one ends */
+    ir_id number;         /* how many segments there are */
+} segments;
+/* The descriptor that the user gives: lengths of segments. False, and reported, after a mistake. */
+bool embed_take_segments(const op *o, sn_acc lengths, segments *out);
+/* The number of the segment of each of `extent` positions: one array for all who ask for the same. */
+ir_id embed_segment_of(const op *o, ir_id extent, ir_id offsets);
 
 /* The array of one component of an array of tuples. */
 sn_acc embed_component(const op *o, const value *array, uint32_t component);

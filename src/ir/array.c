@@ -10,7 +10,8 @@ const char *ir_kind_name(ir_kind kind)
                                                      [IR_STENCIL] = "stencil", [IR_SCAN] = "scan",
                                                      [IR_PACK] = "pack",       [IR_SORT] = "sort",
                                                      [IR_PERMUTE] = "permute", [IR_FORCE] = "force",
-                                                     [IR_CONTROL] = "control", [IR_PART] = "part"};
+                                                     [IR_CONTROL] = "control", [IR_PART] = "part",
+                                                     [IR_FOLD_SEG] = "fold_seg", [IR_SEGMENT_OF] = "segment_of"};
     return kind < IR_KIND_COUNT ? names[kind] : NULL;
 }
 
@@ -347,6 +348,50 @@ ir_id ir_fold(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id 
     b.flags = flags & IR_COMMUTES;
     if (ir_commutes(p, fn))
         b.flags |= IR_COMMUTES;
+    return finish(&b);
+}
+
+ir_id ir_segments(ir_program *p, ir_id offsets)
+{
+    return ir_op2(p, 0, OP_SUB, ir_extent(p, offsets, 0), ir_i64(p, 1));
+}
+
+static bool are_offsets(builder *b, ir_id offsets)
+{
+    const ir_array *a = ir_info(b->p, offsets);
+    if (a->rank == 1 && a->components == 1 && a->type[0] == T_I64)
+        return true;
+    return ir_fail(b->p, b->site, "%s: offsets of segments are an array of rank 1 of i64", b->name);
+}
+
+ir_id ir_fold_seg(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, ir_id offsets,
+                  unsigned flags)
+{
+    builder b = begin(p, site, IR_FOLD_SEG);
+    ir_id both[2] = {source, offsets}, shape[IR_MAX_RANK];
+    if (!set_inputs(&b, 2, both) || !are_offsets(&b, offsets))
+        return 0;
+    const ir_array *from = ir_info(p, source);
+    if (from->rank == 0)
+        return ir_fail(p, site, "%s: an array of rank 0 has no dimension with segments; it is a single value already",
+                       b.name);
+    memcpy(shape, from->shape, from->rank * sizeof *shape);
+    shape[from->rank - 1] = ir_segments(p, offsets);
+    if (!set_shape(&b, from->rank, shape) || !set_operator(&b, fn, seed, from))
+        return 0;
+    b.flags = flags & IR_COMMUTES;
+    if (ir_commutes(p, fn))
+        b.flags |= IR_COMMUTES;
+    return finish(&b);
+}
+
+ir_id ir_segment_of(ir_program *p, uint32_t site, ir_id extent, ir_id offsets)
+{
+    builder b = begin(p, site, IR_SEGMENT_OF);
+    ir_type type = T_I64;
+    if (!set_inputs(&b, 1, &offsets) || !are_offsets(&b, offsets) || !set_shape(&b, 1, &extent) ||
+        !set_types(&b, 1, &type))
+        return 0;
     return finish(&b);
 }
 

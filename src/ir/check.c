@@ -335,6 +335,11 @@ static bool check_stencil(checker *c, ir_id id, const ir_array *a, map64 *done)
     return takes_all(&m);
 }
 
+static bool are_offsets(const ir_array *a)
+{
+    return a->rank == 1 && a->components == 1 && a->type[0] == T_I64;
+}
+
 /* What the operation asks of its function, shape and types. */
 static bool check_operation(checker *c, ir_id id, map64 *done)
 {
@@ -368,6 +373,19 @@ static bool check_operation(checker *c, ir_id id, map64 *done)
                 return false;
         return from->rank ? takes_all(&m) && same_types(c, id, a, from) && same_shape(c, id, a, from, from->rank - 1u)
                           : wrong(c, id, "folds rank 0");
+    case IR_FOLD_SEG:
+        takes(&m, 2, from->components, from->type);
+        for (uint32_t i = 0; a->seed && i < a->components; i++)
+            if (!check_closed(c, id, a->seed[i], a->type[i]))
+                return false;
+        if (a->inputs != 2 || !from->rank || a->rank != from->rank || !are_offsets(ir_info(c->p, a->input[1])))
+            return wrong(c, id, "folds segments of something else than an array with offsets");
+        if (memcmp(a->shape, from->shape, (a->rank - 1u) * sizeof(ir_id)) != 0)
+            return wrong(c, id, "the shape does not follow from the operand's");
+        return takes_all(&m) && same_types(c, id, a, from);
+    case IR_SEGMENT_OF:
+        return (a->inputs == 1 && a->rank == 1 && a->components == 1 && a->type[0] == T_I64 && are_offsets(from)) ||
+               wrong(c, id, "segments of something else than offsets");
     case IR_SCAN:
         takes(&m, 2, from->components, from->type);
         for (uint32_t i = 0; a->seed && i < a->components; i++)
@@ -436,8 +454,8 @@ static bool check_array(checker *c, ir_id id, map64 *done)
     const ir_node *n = ir_at(c->p, id);
     const ir_array *a = n->u.info;
     bool has_fn = n->kind == IR_GENERATE || n->kind == IR_MAP || n->kind == IR_BACKPERMUTE || n->kind == IR_FOLD ||
-                  n->kind == IR_SCAN || n->kind == IR_STENCIL || (n->kind == IR_SORT && !a->keys) ||
-                  (n->kind == IR_PERMUTE && a->fn);
+                  n->kind == IR_FOLD_SEG || n->kind == IR_SCAN || n->kind == IR_STENCIL ||
+                  (n->kind == IR_SORT && !a->keys) || (n->kind == IR_PERMUTE && a->fn);
     bool is_source = n->kind == IR_INPUT || n->kind == IR_GENERATE, is_control = n->kind == IR_CONTROL;
     if (a->rank > IR_MAX_RANK || !a->components != is_control || a->components > IR_MAX_COMPONENTS)
         return wrong(c, id, "rank %u with %u components", (unsigned)a->rank, (unsigned)a->components);
@@ -456,8 +474,8 @@ static bool check_array(checker *c, ir_id id, map64 *done)
         return check_control(c, id);
     if (has_fn && !check_fn(c, id, a->fn, done))
         return false;
-    bool own_types = n->kind == IR_GENERATE || n->kind == IR_MAP || n->kind == IR_FOLD || n->kind == IR_SCAN ||
-                     n->kind == IR_STENCIL || (n->kind == IR_PERMUTE && a->fn);
+    bool own_types = n->kind == IR_GENERATE || n->kind == IR_MAP || n->kind == IR_FOLD || n->kind == IR_FOLD_SEG ||
+                     n->kind == IR_SCAN || n->kind == IR_STENCIL || (n->kind == IR_PERMUTE && a->fn);
     if (own_types && !gives(c, id, a->fn, a->components, a->type))
         return false;
     return check_operation(c, id, done);

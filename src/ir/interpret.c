@@ -33,10 +33,46 @@ void interpret_fails(interpreter *in, ir_mistake mistake, uint32_t site, int64_t
     keep_failure(in, &f);
 }
 
+void interpret_fails_segment(interpreter *in, ir_segment_mistake what, uint32_t site, int64_t segment, int64_t value,
+                             int64_t bound, bool ends)
+{
+    const char *words = ir_segment_text(what, segment, value, bound, in->arena);
+    ir_failure f = {.mistake = what == IR_SEGMENT_EMPTY ? IR_WRONG_EMPTY : IR_WRONG_SEGMENTS,
+                    .site = site,
+                    .component = IR_SEGMENT_COMPONENT + (unsigned)what,
+                    .element = segment,
+                    .value = value,
+                    .bound = bound};
+    f.message = arena_printf(in->arena, "%s: %s", interpret_name(in->p, site, "segments"), words);
+    in->ends |= ends;
+    keep_failure(in, &f);
+}
+
 const char *interpret_name(const ir_program *p, uint32_t site, const char *otherwise)
 {
     const char *name = site && site < p->site.n ? p->site.at[site].operation : NULL;
     return name ? name : otherwise;
+}
+
+const char *ir_segment_text(ir_segment_mistake what, int64_t segment, int64_t value, int64_t bound, arena *a)
+{
+    switch (what) {
+    case IR_SEGMENTS_BEGIN:
+        return arena_printf(a, "the first segment begins at element %" PRId64 "; it has to begin at 0", value);
+    case IR_SEGMENT_FALLS:
+        if (__builtin_sub_overflow(value, bound, &value))
+            return arena_printf(a, "segment %" PRId64 " ends far before it begins, at element %" PRId64, segment,
+                                bound);
+        return arena_printf(a, "segment %" PRId64 " has the length %" PRId64 "; a length is 0 or more", segment, value);
+    case IR_SEGMENTS_END:
+        return arena_printf(a,
+                            "the segments up to number %" PRId64 " have %" PRId64 " elements, but there are %" PRId64
+                            "; their lengths have to add up to that",
+                            segment, value, bound);
+    default:
+        return arena_printf(
+            a, "segment %" PRId64 " is empty: no element to begin with; sn_fold_seg takes an initial value", segment);
+    }
 }
 
 const char *ir_index_text(ir_site site, unsigned component, int64_t value, arena *a)

@@ -19,13 +19,15 @@ typedef enum {
     IR_WRONG_INDEX,      /* outside an array */
     IR_WRONG_ARITHMETIC, /* integer division */
     IR_STOPPED,          /* somebody asked for it */
-    IR_WRONG_EMPTY       /* a fold without seed of no elements */
+    IR_WRONG_EMPTY,      /* a fold without seed of no elements */
+    IR_WRONG_SEGMENTS    /* offsets that fall, or do not go from 0 to the extent */
 } ir_mistake;
 
 typedef struct ir_failure { /* why a run failed */
     ir_mistake mistake;
     uint32_t site;
-    unsigned component;  /* IR_WRONG_INDEX: 1 + the dimension if the array has several, else 0 */
+    unsigned component;  /* IR_WRONG_INDEX: 1 + the dimension if the array has several, else 0. Of a segment:
+                            IR_SEGMENT_COMPONENT + an ir_segment_mistake */
     int64_t element;     /* linear element of the operation */
     int64_t value;       /* offending index, extent or divisor */
     int64_t bound;       /* the extent it should be below or equal to, where there is one */
@@ -59,6 +61,18 @@ bool ir_interpret_lazily(const ir_program *p, arena *a, const ir_value *input, i
 
 /* An index as messages give it: a number of the type that it has at this site. `component` as in ir_failure. */
 const char *ir_index_text(ir_site site, unsigned component, int64_t value, arena *a);
+
+/* What can be wrong with a segment, and how messages say it. `value`: where the first one begins; where it ends,
+ * `bound` being where it begins; how many elements the segments have up to this one, where there are `bound`. */
+typedef enum {
+    IR_SEGMENTS_BEGIN,
+    IR_SEGMENT_FALLS,
+    IR_SEGMENTS_END,
+    IR_SEGMENT_EMPTY,
+    IR_SEGMENT_MISTAKES
+} ir_segment_mistake;
+enum { IR_SEGMENT_COMPONENT = 12 };
+const char *ir_segment_text(ir_segment_mistake what, int64_t segment, int64_t value, int64_t bound, arena *a);
 
 /* Values of closed scalar terms (extents, seeds). dims[k] is the value of IR_DIM k; `scalar(env, array, component)`
  * gives the value of a rank-0 array node read by the term, NULL if there can be none. */

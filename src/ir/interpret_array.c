@@ -223,18 +223,18 @@ static bool combine(interpreter *in, ir_id id, int64_t row, int64_t element, uin
 
 /* One result of a fold: the seed or the first element, then the others from left to right. It is left where the results
  * of the operator are. */
-static void fold_row(interpreter *in, ir_id id, int64_t row, int64_t n)
+static void fold_elements(interpreter *in, ir_id id, int64_t row, int64_t first, int64_t n)
 {
     operation *op = in->operation[id];
     const operation *source = source_of(in, id, 0);
     function *f = &op->body;
     bool seeded = op->seed.e != NULL, good = true;
     for (uint32_t c = 0; c < op->value.components; c++) {
-        f->failed[c] = seeded ? op->seed.failed[c] : interpret_missing(source, c, row * n);
-        f->out[c] = seeded ? op->seed.out[c] : interpret_load(&source->value, c, row * n);
+        f->failed[c] = seeded ? op->seed.failed[c] : interpret_missing(source, c, first);
+        f->out[c] = seeded ? op->seed.out[c] : interpret_load(&source->value, c, first);
     }
     for (int64_t k = seeded ? 0 : 1; k < n && (good || in->faults); k++)
-        good = combine(in, id, row, row * n + k, 0);
+        good = combine(in, id, row, first + k, 0);
 }
 
 static void run_fold(interpreter *in, ir_id id)
@@ -254,8 +254,91 @@ static void run_fold(interpreter *in, ir_id id)
         return;
     }
     for (int64_t row = 0; row < rows; row++) {
-        fold_row(in, id, row, n);
+        fold_elements(in, id, row, row * n, n);
         store_results(op, row, &op->body);
+    }
+}
+
+static void bad_segment(interpreter *in, ir_id id, ir_segment_mistake what, int64_t segment, int64_t value,
+                        int64_t bound)
+{
+    interpret_fails_segment(in, what, ir_at(in->p, id)->site, segment, value, bound, false);
+}
+
+/* Is segment number `segment` one of an array with n elements? Reports it if it is not. `from` and `to` are its ends. A
+ * run that goes on may not know them: then it is none. */
+static bool find_segment(interpreter *in, ir_id id, const operation *offsets, int64_t segment, int64_t n, int64_t *from,
+                         int64_t *to)
+{
+    int64_t last = offsets->value.extent[0] - 2;
+    if (interpret_missing(offsets, 0, segment) || interpret_missing(offsets, 0, segment + 1))
+        return false;
+    *from = ir_i64_bits(T_I64, interpret_load(&offsets->value, 0, segment));
+    *to = ir_i64_bits(T_I64, interpret_load(&offsets->value, 0, segment + 1));
+    if (segment == 0 && *from != 0)
+        bad_segment(in, id, IR_SEGMENTS_BEGIN, segment, *from, 0);
+    else if (*to < *from)
+        bad_segment(in, id, IR_SEGMENT_FALLS, segment, *to, *from);
+    else if (*to > n || (segment == last && *to != n))
+        bad_segment(in, id, IR_SEGMENTS_END, segment, *to, n);
+    else
+        return *from >= 0; /* else the one before has been reported */
+    return false;
+}
+
+/* No segment at all is right where there is nothing to be in it. */
+static bool covers(interpreter *in, ir_id id, const operation *offsets, int64_t n)
+{
+    bool good = offsets->value.extent[0] > 1 || n == 0;
+    if (!good)
+        interpret_fails_segment(in, IR_SEGMENTS_END, ir_at(in->p, id)->site, 0, 0, n, true);
+    return good;
+}
+
+static void run_fold_seg(interpreter *in, ir_id id)
+{
+    operation *op = in->operation[id];
+    const operation *source = source_of(in, id, 0), *offsets = source_of(in, id, 1);
+    unsigned rank = op->value.rank;
+    int64_t segments = op->value.extent[rank - 1], n = source->value.extent[rank - 1], from = 0, to = 0;
+    int64_t results = interpret_size(&op->value), size = interpret_size(&source->value);
+    if (op->seed.e && !interpret_call(in, &op->seed, ir_at(in->p, id)->site, 0) && !in->faults)
+        return;
+    if (size && !covers(in, id, offsets, n))
+        return;
+    for (int64_t i = 0; i < results; i++) {
+        int64_t s = i % segments;
+        bool found = find_segment(in, id, offsets, s, n, &from, &to);
+        if (found && from == to && !op->seed.e) {
+            bad_segment(in, id, IR_SEGMENT_EMPTY, s, 0, 0);
+            found = false;
+        }
+        if (found) {
+            fold_elements(in, id, i, i / segments * n + from, to - from);
+            store_results(op, i, &op->body);
+        } else {
+            interpret_lose(op, i);
+        }
+    }
+}
+
+static void run_segment_of(interpreter *in, ir_id id)
+{
+    operation *op = in->operation[id];
+    const operation *offsets = source_of(in, id, 0);
+    int64_t n = op->value.extent[0], from = 0, to = 0;
+    if (!covers(in, id, offsets, n))
+        return;
+    for (int64_t i = 0; i < n && in->faults; i++)
+        lose(op, 0, i);
+    for (int64_t s = 0; s < offsets->value.extent[0] - 1; s++) {
+        if (!find_segment(in, id, offsets, s, n, &from, &to))
+            continue;
+        for (int64_t i = from > 0 ? from : 0; i < to; i++) {
+            store(&op->value, 0, i, ir_bits_i64(T_I64, s));
+            if (op->missing)
+                op->missing[0][i] = false;
+        }
     }
 }
 
@@ -536,6 +619,12 @@ void interpret_elements(interpreter *in, ir_id id)
         break;
     case IR_FOLD:
         run_fold(in, id);
+        break;
+    case IR_FOLD_SEG:
+        run_fold_seg(in, id);
+        break;
+    case IR_SEGMENT_OF:
+        run_segment_of(in, id);
         break;
     case IR_SCAN:
         run_scan(in, id);

@@ -50,6 +50,9 @@ typedef struct interpreter {
 /* Keeps the failure with the smallest (site, element). `message` must stay. */
 void interpret_fails(interpreter *in, ir_mistake mistake, uint32_t site, int64_t element, int64_t value, int64_t bound,
                      const char *message);
+/* The same for a segment, without whose elements the run goes on where it can, but if it `ends`. */
+void interpret_fails_segment(interpreter *in, ir_segment_mistake what, uint32_t site, int64_t segment, int64_t value,
+                             int64_t bound, bool ends);
 /* The same for a scalar term that failed inside the operation at `site`. */
 void interpret_fails_scalar(interpreter *in, uint32_t site, int64_t element, const scalar_failure *f);
 /* The user's name of the operation at a site. */

@@ -382,7 +382,7 @@ static bool parse_parts(parser *ps, parts *a)
         return false;
     bool last = a->kind == IR_PERMUTE && parser_accept(ps, "last");
     bool shaped = a->kind == IR_INPUT || a->kind == IR_GENERATE || a->kind == IR_BACKPERMUTE || a->kind == IR_RESHAPE ||
-                  a->kind == IR_PART || (a->kind == IR_PACK && parser_is(ps, "["));
+                  a->kind == IR_PART || a->kind == IR_SEGMENT_OF || (a->kind == IR_PACK && parser_is(ps, "["));
     if (shaped && !parse_shape(ps, a))
         return false;
     if (a->kind == IR_INPUT)
@@ -392,9 +392,11 @@ static bool parse_parts(parser *ps, parts *a)
         return parser_fail(ps, "expected how many components are keys");
     if (a->kind != IR_GENERATE && !parse_operands(ps, a))
         return false;
-    if ((a->kind == IR_FOLD || a->kind == IR_SCAN) && parser_accept(ps, "seed") && !parse_terms(ps, &a->seed))
+    bool seeds = a->kind == IR_FOLD || a->kind == IR_SCAN || a->kind == IR_FOLD_SEG;
+    if (seeds && parser_accept(ps, "seed") && !parse_terms(ps, &a->seed))
         return false;
-    if (a->kind == IR_RESHAPE || a->kind == IR_FORCE || a->kind == IR_PACK || a->kind == IR_PART || a->keys || last)
+    bool plain = a->kind == IR_RESHAPE || a->kind == IR_FORCE || a->kind == IR_PACK || a->kind == IR_SEGMENT_OF;
+    if (plain || a->kind == IR_PART || a->keys || last)
         return !ps->message;
     a->fn = parse_fn(ps);
     return a->fn != NULL;
@@ -446,10 +448,14 @@ static ir_id build(parser *ps, const parts *a)
     ir_program *p = ps->p;
     const ir_id *input = a->input.at;
     bool single = a->kind == IR_BACKPERMUTE || a->kind == IR_RESHAPE || a->kind == IR_FOLD || a->kind == IR_SCAN ||
-                  a->kind == IR_FORCE || a->kind == IR_SORT || a->kind == IR_PART;
-    bool folds = a->kind == IR_FOLD || a->kind == IR_SCAN;
+                  a->kind == IR_FORCE || a->kind == IR_SORT || a->kind == IR_PART || a->kind == IR_SEGMENT_OF;
+    bool folds = a->kind == IR_FOLD || a->kind == IR_SCAN || a->kind == IR_FOLD_SEG;
     if (single && a->input.n != 1)
         return parser_fail(ps, "%s takes one array, not %u", ir_kind_name(a->kind), a->input.n);
+    if (a->kind == IR_FOLD_SEG && a->input.n != 2)
+        return parser_fail(ps, "fold_seg takes an array and offsets, not %u arrays", a->input.n);
+    if (a->kind == IR_SEGMENT_OF && a->rank != 1)
+        return parser_fail(ps, "expected one extent: segment_of is of rank 1");
     if (folds && a->seed.n && a->seed.n != ir_info(p, input[0])->components)
         return parser_fail(ps, "%u initial values, but %u components", a->seed.n,
                            (unsigned)ir_info(p, input[0])->components);
@@ -468,6 +474,10 @@ static ir_id build(parser *ps, const parts *a)
         return ir_reshape(p, a->site, a->rank, a->shape, input[0]);
     case IR_FOLD:
         return ir_fold(p, a->site, a->fn, a->seed.at, input[0], a->flags);
+    case IR_FOLD_SEG:
+        return ir_fold_seg(p, a->site, a->fn, a->seed.at, input[0], input[1], a->flags);
+    case IR_SEGMENT_OF:
+        return ir_segment_of(p, a->site, a->shape[0], input[0]);
     case IR_SCAN:
         return ir_scan(p, a->site, a->fn, a->seed.at, input[0], a->flags);
     case IR_PACK:

@@ -156,8 +156,8 @@ static void print_flags(printer *pr, const ir_node *n)
     } flags[] = {{IR_BACKPERMUTE, IR_SAFE, " safe"},  {IR_MAP, IR_INDEXED, " indexed"},
                  {IR_FOLD, IR_COMMUTES, " commutes"}, {IR_SCAN, IR_EXCLUSIVE, " exclusive"},
                  {IR_SCAN, IR_RIGHT, " right"},       {IR_SORT, IR_DESCENDING, " descending"},
-                 {IR_PART, IR_EXTENT, " extent"},     {IR_NONE, IR_FUSED, " fused"},
-                 {IR_NONE, IR_STEP, " step"}};
+                 {IR_PART, IR_EXTENT, " extent"},     {IR_FOLD_SEG, IR_COMMUTES, " commutes"},
+                 {IR_NONE, IR_FUSED, " fused"},       {IR_NONE, IR_STEP, " step"}};
     for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)
         if (n->flags & flags[i].bit && (!flags[i].kind || flags[i].kind == (ir_kind)n->kind))
             text_add(pr->out, flags[i].word);
@@ -245,7 +245,7 @@ static void print_array(printer *pr, ir_id id)
     if (n->kind == IR_PERMUTE && !a->fn)
         text_add(pr->out, " last");
     if (n->kind == IR_INPUT || n->kind == IR_GENERATE || n->kind == IR_BACKPERMUTE || n->kind == IR_RESHAPE ||
-        n->kind == IR_PACK || n->kind == IR_PART) {
+        n->kind == IR_PACK || n->kind == IR_PART || n->kind == IR_SEGMENT_OF) {
         text_add(pr->out, " ");
         print_shape(pr, a);
     }

@@ -54,6 +54,10 @@ typedef enum {
     IR_PERMUTE, /* input 0 with the elements of input 2 combined into it, fn(new..., old...): element i of input 2 into
                    the one that input 1, of the same shape, names by an index component each; one with an IR_DROPPED is
                    dropped. fn associates and commutes; NULL: the last element, in row-major order, stays */
+    IR_FOLD_SEG, /* a fold of each segment of the innermost dimension of input 0; input 1, offsets, says where segments
+                    begin: n + 1 numbers, from 0 to the extent, that do not fall. What they are is checked when it runs.
+                    Shape: the segments in place of the innermost dimension. No seed values: no segment may be empty */
+    IR_SEGMENT_OF, /* of rank 1, i64: the number of the segment that each position is in; input 0: offsets, as above */
     IR_FORCE,   /* to memory, a fusion barrier */
     IR_CONTROL, /* programs within the program, of which the run chooses, or which it repeats: see ir_control. It has no
                    elements itself, IR_PART reads its results */
@@ -65,7 +69,7 @@ enum {
     IR_SAFE = 1,       /* IR_READ, IR_BACKPERMUTE: the index is inside wherever the program evaluates it */
     IR_LINEAR = 2,     /* IR_READ */
     IR_INDEXED = 4,    /* IR_MAP */
-    IR_COMMUTES = 8,   /* IR_FOLD: the operator commutes */
+    IR_COMMUTES = 8,   /* IR_FOLD, IR_FOLD_SEG: the operator commutes */
     IR_EXTENT = 1,     /* IR_PART */
     IR_EXCLUSIVE = 1,  /* IR_SCAN: an element does not take part in its own result */
     IR_DESCENDING = 1, /* IR_SORT by keys */
@@ -156,7 +160,7 @@ typedef struct ir_array {
     uint32_t inputs;
     ir_id *input;            /* array operands */
     ir_fn *fn;               /* NULL if the operation has none */
-    ir_id *seed;             /* FOLD, SCAN: a closed scalar term per component, or NULL */
+    ir_id *seed;             /* FOLD, FOLD_SEG, SCAN: a closed scalar term per component, or NULL */
     ir_stencil *stencil;     /* STENCIL: one per input */
     ir_control *control;     /* CONTROL */
     const char *name;        /* the user's operation ("zip_with", "replicate"), for messages, text and explain */
@@ -319,6 +323,11 @@ ir_id ir_map(ir_program *p, uint32_t site, uint32_t inputs, const ir_id *input, 
 ir_id ir_backpermute(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_fn *fn, ir_id source, unsigned flags);
 ir_id ir_reshape(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape, ir_id source);
 ir_id ir_fold(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned flags);
+/* A fold per segment: `offsets` has rank 1, one component of type i64 and, as far as is known, one element or more. */
+ir_id ir_fold_seg(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, ir_id offsets,
+                  unsigned flags);
+ir_id ir_segment_of(ir_program *p, uint32_t site, ir_id extent, ir_id offsets);
+ir_id ir_segments(ir_program *p, ir_id offsets); /* how many there are: the offsets' extent less one */
 /* The same shape. flags: IR_EXCLUSIVE (needs a seed), IR_RIGHT. */
 ir_id ir_scan(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned flags);
 /* `keep` and `source` have rank 1 and the same extent. The count of what is kept, a fold of rank 0, is made on the way: the

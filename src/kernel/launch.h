@@ -14,8 +14,9 @@ typedef struct k_error {
 } k_error;
 
 /* What K_CHECK reports as its site: a number of the user's program, and which component of an index is meant, 0 if
- * there is no choice of several, else 1 + the dimension. No site (0) becomes the last one, as 0 says that nothing failed. */
+ * there is no choice of several, else 1 + the dimension; or K_SEGMENT and more. No site (0) becomes the last one, as 0 says that nothing failed. */
 enum { K_PLACE_BITS = 4 };
+enum { K_SEGMENT = 12 }; /* + an ir_segment_mistake: no index is meant, but a segment (IR_SEGMENT_COMPONENT) */
 static inline uint32_t k_place(uint32_t site, uint32_t component)
 {
     const uint32_t last = UINT32_MAX >> K_PLACE_BITS;

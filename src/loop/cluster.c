@@ -63,12 +63,40 @@ static bool follows_stencil(const l_fusing *c, ir_id id, ir_id stencil)
     return true;
 }
 
+/* What stands in a segment loop at the same index joins it, unless it must wait for something else. The loop's offsets,
+ * or 0. */
+static ir_id segments_of(const l_fusing *c, ir_id id)
+{
+    const l_node *n = l_at(c->node, id);
+    ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
+    ir_id found = 0;
+    if (kind == IR_FOLD_SEG || kind == IR_SEGMENT_OF)
+        return ir_info(c->p, id)->input[kind == IR_FOLD_SEG];
+    if (kind == IR_FOLD || kind == IR_SCAN || kind == IR_PACK || n->stencil || n->flat || !c->options->fuse)
+        return 0;
+    uint32_t level = 0, other = 0;
+    for (uint32_t i = 0; i < n->dep.n; i++) {
+        ir_id from = n->dep.at[i].array;
+        bool joins = n->dep.at[i].access == L_SAME && c->segments[from] && ir_at(c->p, from)->kind != IR_FOLD_SEG &&
+                     l_same_shape(ir_info(c->p, from), ir_info(c->p, id)) && (!found || found == c->segments[from]);
+        if (joins) {
+            found = c->segments[from];
+            level = c->level[from] > level ? c->level[from] : level;
+        } else if (ir_at(c->p, from)->kind != IR_INPUT) {
+            other = c->level[from] + 1 > other ? c->level[from] + 1 : other;
+        }
+    }
+    return other > level ? 0 : found;
+}
+
 static l_class class_of(const l_fusing *c, ir_id id)
 {
     ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
     const l_node *n = l_at(c->node, id);
     if (kind == IR_CONTROL || kind == IR_PART)
         return L_CLASS_CONTROL;
+    if (c->segments[id])
+        return L_CLASS_SEGMENT;
     if (kind == IR_SCAN || kind == IR_PACK)
         return L_CLASS_ROW;
     if (kind == IR_SORT)
@@ -92,7 +120,8 @@ static uint64_t key_of(const l_fusing *c, ir_id id)
     const ir_array *rate = l_loop_rate(c, id);
     uint64_t h = hash_bytes(rate->shape, rate->rank * sizeof(ir_id), rate->rank);
     unsigned kind = c->class[id] == L_CLASS_STENCIL ? 1 : l_stages(c, id) ? 2 : c->class[id] == L_CLASS_PERMUTE ? 3 : 0;
-    return hash_mix(hash_mix(h, c->level[id]), kind);
+    h = hash_mix(hash_mix(h, c->level[id]), kind);
+    return c->segments[id] ? hash_mix(h, c->segments[id]) : h;
 }
 
 typedef struct place { /* of an anchor, as what it reads asks for */
@@ -151,6 +180,7 @@ static void put_anchor(l_fusing *c, ir_id id)
 {
     const l_node *n = l_at(c->node, id);
     c->set[id] = id;
+    c->segments[id] = segments_of(c, id);
     c->class[id] = class_of(c, id);
     place at = find_place(c, id);
     if (c->outer[id] && !at.after_row) { /* no loop over rows has it from registers */
@@ -225,6 +255,7 @@ static void join_small(l_fusing *c)
     for (ir_id id = 1; id < c->out->nodes; id++) {
         if (!l_at(c->node, id)->anchor || find(c, id) != id || c->class[id] == L_CLASS_STENCIL ||
             c->class[id] == L_CLASS_SORT || c->class[id] == L_CLASS_CONTROL || c->class[id] == L_CLASS_PERMUTE ||
+            c->class[id] == L_CLASS_SEGMENT ||
             c->sides[id] & SIDE_ROW)
             continue;
         uint64_t key = key_of(c, id);
@@ -249,8 +280,11 @@ static bool fold_ordered(const ir_program *p, ir_id id)
 static l_cluster *new_cluster(l_fusing *c, ir_id first)
 {
     const ir_array *rate = l_loop_rate(c, first);
-    l_cluster fresh = {.rank = rate->rank, .level = c->level[first], .class = c->class[first]};
+    l_cluster fresh = {
+        .rank = rate->rank, .level = c->level[first], .class = c->class[first], .segments = c->segments[first]};
     memcpy(fresh.shape, rate->shape, sizeof(fresh.shape));
+    if (fresh.segments)
+        fresh.segment_count = ir_segments(c->p, fresh.segments);
     vec_push(c->p->arena, &c->out->cluster, fresh);
     return &c->out->cluster.at[c->out->cluster.n - 1];
 }
@@ -307,6 +341,7 @@ static void add_op(l_fusing *c, l_cluster *cluster, ir_id id)
     ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
     l_op op = {.term = id, .outer = c->outer[id]};
     op.kind = kind == IR_FOLD                         ? L_FOLD
+              : kind == IR_FOLD_SEG                   ? L_FOLD_SEG
               : kind == IR_SCAN                       ? L_SCAN
               : kind == IR_PACK                       ? L_PACK
               : kind == IR_SORT                       ? L_SORT
@@ -340,14 +375,14 @@ static void emit_group(l_fusing *c, const anchors *g)
                     l_at(c->node, g->at[i])->cut |= !placed[i];
                 break;
             }
-            bool fold = c->class[id] == L_CLASS_FOLD;
+            bool fold = c->class[id] == L_CLASS_FOLD || ir_at(c->p, id)->kind == IR_FOLD_SEG;
             bool ordered = fold && fold_ordered(c->p, id);
             if (fold && folds && cluster->ordered != ordered)
                 continue;
             if (!cluster)
                 cluster = new_cluster(c, id);
             if (fold) {
-                cluster->class = L_CLASS_FOLD;
+                cluster->class = c->class[id];
                 cluster->ordered = ordered;
                 folds = true;
             }
@@ -476,6 +511,7 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     c.sides = arena_alloc(a, n);
     c.sweep = arena_alloc(a, n);
     c.slot = arena_alloc(a, n * sizeof(uint32_t));
+    c.segments = arena_alloc(a, n * sizeof(*c.segments));
     c.node = l_uses(p, options);
     c.outer = l_rows_outer(p, options, c.node);
     out->part = c.node->part;
@@ -492,6 +528,7 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     arena_release(a, c.sides, n);
     arena_release(a, c.sweep, n);
     arena_release(a, c.slot, n * sizeof(*c.slot));
+    arena_release(a, c.segments, n * sizeof(*c.segments));
     arena_release(a, c.outer, n * sizeof(*c.outer));
     l_uses_free(p, c.node);
     return out;

@@ -10,7 +10,11 @@
  * A row loop (L_CLASS_ROW) goes along the innermost dimension of its rate, in order, row by row. It has the scans and
  * packs, and, where rows are several, also folds whose results elements of the same row read (L_OUTER): the row is gone
  * over again, in another sweep, when they are known. Softmax is one such loop of three sweeps: the maximum;
- * exponentials and their sum; the quotients. All other reads within a row loop are L_SAME. */
+ * exponentials and their sum; the quotients. All other reads within a row loop are L_SAME.
+ *
+ * A segment loop (L_CLASS_SEGMENT) goes over rows that are cut into segments, a rate below that of the rows: its folds
+ * have a result for each segment, and its elements know in which segment they are (IR_SEGMENT_OF), so that what belongs
+ * to a segment is read once for it. All its members have the same offsets. */
 #ifndef SN_LOOP_CLUSTER_H
 #define SN_LOOP_CLUSTER_H
 
@@ -59,6 +63,7 @@ typedef struct l_edge {
 typedef enum {
     L_ELEMENT,
     L_FOLD,
+    L_FOLD_SEG, /* of the segments of a row */
     L_SCAN,   /* its result is an element, computed with a carry from the element before */
     L_PACK,   /* stores some elements of the loop, one behind the other */
     L_SORT,   /* stores the elements of a row in another order */
@@ -87,7 +92,8 @@ typedef enum {
     L_CLASS_ROW,  /* sweeps over rows, elements in order: scans and packs, and folds whose results the same row reads */
     L_CLASS_SORT, /* one sort, alone */
     L_CLASS_CONTROL, /* no loop: programs within the program, run by the plan. Its operations: the control, its parts */
-    L_CLASS_PERMUTE  /* over the source of the one permute that it has */
+    L_CLASS_PERMUTE, /* over the source of the one permute that it has */
+    L_CLASS_SEGMENT /* rows segment by segment: folds of these, and elements that know their segment */
 } l_class;
 
 typedef struct l_cluster {
@@ -95,6 +101,8 @@ typedef struct l_cluster {
     uint8_t rank;
     ir_id shape[IR_MAX_RANK]; /* the rate: extents of the iteration space */
     uint32_t level;
+    ir_id segments;      /* SEGMENT: their offsets in a row, as of all rows; read whether memory has them or not */
+    ir_id segment_count; /* SEGMENT: how many a row has, a closed term */
     bool right;       /* ROW: its scans go from right to left; such a loop has no folds and no packs */
     uint8_t sweeps;   /* ROW: over each row, at least 1; more only if the rate has a dimension besides the row's */
     bool ordered;     /* folds: their operators keep order; ROW: some fold's does */

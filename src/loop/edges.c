@@ -6,7 +6,8 @@
  * made of such results? */
 static bool fusable_after_row(const l_fusing *c, ir_id from, ir_id to, l_access access)
 {
-    if (!l_same_shape(l_loop_rate(c, from), l_loop_rate(c, to)) || c->class[from] == L_CLASS_STENCIL)
+    if (!l_same_shape(l_loop_rate(c, from), l_loop_rate(c, to)) || c->class[from] == L_CLASS_STENCIL ||
+        c->class[to] == L_CLASS_SEGMENT)
         return false;
     if (c->outer[to])
         return access == L_SAME;
@@ -27,7 +28,7 @@ bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *
         return *why = L_NOT_ENABLED, false;
     if ((kind == IR_FOLD || c->outer[from]) && fusable_after_row(c, from, to, access))
         return *why = L_FUSED_SWEEP, true;
-    if (kind == IR_FOLD)
+    if (kind == IR_FOLD || kind == IR_FOLD_SEG)
         return *why = L_NOT_AFTER, false;
     if (access == L_DEFAULTS)
         return *why = L_NOT_DEFAULTS, false;
@@ -42,6 +43,8 @@ bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *
     if (access == L_RANDOM || access == L_VIEW || access == L_HOST || access == L_OUTER)
         return *why = L_NOT_RANDOM, false;
     if ((c->class[from] == L_CLASS_STENCIL) != (c->class[to] == L_CLASS_STENCIL) || l_stages(c, to))
+        return *why = L_NOT_CLASS, false;
+    if (c->segments[from] != c->segments[to])
         return *why = L_NOT_CLASS, false;
     if (c->class[to] == L_CLASS_STENCIL && ir_info(p, to)->rank > 2)
         return *why = L_NOT_CLASS, false;

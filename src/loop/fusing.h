@@ -21,6 +21,7 @@ typedef struct l_fusing {
     l_class *class;  /* per anchor */
     uint8_t *sides;  /* per root of `set` */
     uint8_t *sweep;  /* per anchor: of a row loop */
+    ir_id *segments; /* per anchor: of a segment loop: its offsets; else 0 */
     ir_id *outer;    /* per anchor: computed once a row, along which this fold runs; 0: it is not */
     uint32_t *slot;  /* working memory, zero */
     map64 reader;    /* (key, array, right) -> an anchor that reads the array there */

@@ -65,8 +65,9 @@ static void add_alike(likenesses *all, const char *key, uint32_t number)
 static void print_head(const l_shown *s, const l_cluster *c, text *out)
 {
     static const char *const class[] = {"loop", "stencil loop", "fold loop",   "row loop",
-                                        "sort", "control",      "permute loop"};
-    text_printf(out, "%s%s over ", c->class == L_CLASS_FOLD && c->ordered ? "ordered " : "", class[c->class]);
+                                        "sort", "control",      "permute loop", "segment loop"};
+    bool folds = c->class == L_CLASS_FOLD || c->class == L_CLASS_SEGMENT;
+    text_printf(out, "%s%s over ", folds && c->ordered ? "ordered " : "", class[c->class]);
     l_print_rate(s->l, c, out);
     if (c->class == L_CLASS_ROW)
         text_printf(out, ", %s%u sweep%s", c->right ? "from the right, " : "", c->sweeps, c->sweeps > 1 ? "s" : "");
@@ -76,7 +77,7 @@ static void print_head(const l_shown *s, const l_cluster *c, text *out)
 /* what an operation does in a row loop, and when */
 static void print_in_row(const l_op *op, text *out)
 {
-    static const char *const kind[] = {"element", "fold", "scan", "pack", "result"};
+    static const char *const kind[] = {"element", "fold", "fold of segments", "scan", "pack", "sort", "result"};
     if (op->outer)
         text_printf(out, ", once a row before sweep %u", op->sweep);
     else

@@ -6,7 +6,8 @@
 static const char *const class_name[] = {[L_CLASS_PLAIN] = "loop",          [L_CLASS_STENCIL] = "stencil loop",
                                          [L_CLASS_FOLD] = "fold loop",      [L_CLASS_ROW] = "row loop",
                                          [L_CLASS_SORT] = "sort",           [L_CLASS_CONTROL] = "control",
-                                         [L_CLASS_PERMUTE] = "permute loop"};
+                                         [L_CLASS_PERMUTE] = "permute loop",
+                                         [L_CLASS_SEGMENT] = "segment loop"};
 
 /* The words of the JSON form: fixed, unlike the sentences of l_why_text. */
 static const char *const answer_name[] = {
@@ -70,7 +71,7 @@ static void json_cluster(const l_program *l, uint32_t number, text *out)
 {
     const l_cluster *c = &l->cluster.at[number];
     text_printf(out, "    {\"kind\": \"%s\", \"ordered\": %s, \"over\": [", class_name[c->class],
-                c->class == L_CLASS_FOLD && c->ordered ? "true" : "false");
+                (c->class == L_CLASS_FOLD || c->class == L_CLASS_SEGMENT) && c->ordered ? "true" : "false");
     for (unsigned d = 0; d < c->rank; d++) {
         text extent;
         text_init(&extent, out->arena);

@@ -12,6 +12,7 @@ static bool always_stored(const l_fusing *c, ir_id id)
     case IR_SORT:
     case IR_PART:
     case IR_PERMUTE:
+    case IR_FOLD_SEG:
         return true;
     case IR_FOLD:
         return !at || c->out->cluster.at[at - 1].class != L_CLASS_ROW;
@@ -43,6 +44,29 @@ static void find_manifest(l_fusing *c)
         out->manifest[out->part[k].array] = true;
 }
 
+static void add_read(l_fusing *c, l_cluster *cluster, ir_id from)
+{
+    for (uint32_t r = 0; r < cluster->reads.n; r++)
+        if (cluster->reads.at[r] == from)
+            return;
+    vec_push(c->p->arena, &cluster->reads, from);
+}
+
+/* Segment loops read offsets, or what these are made of, whether an operation asks for them or not. */
+static void read_offsets(l_fusing *c, l_cluster *cluster)
+{
+    const l_node *n = cluster->segments ? l_at(c->node, cluster->segments) : NULL;
+    bool stands = n && (n->anchor || ir_at(c->p, cluster->segments)->kind == IR_INPUT);
+    if (stands) {
+        c->out->manifest[cluster->segments] = true;
+        add_read(c, cluster, cluster->segments);
+    }
+    for (uint32_t i = 0; n && !stands && i < n->dep.n; i++) {
+        c->out->manifest[n->dep.at[i].array] = true;
+        add_read(c, cluster, n->dep.at[i].array);
+    }
+}
+
 static void list_reads(l_fusing *c, l_cluster *cluster, uint32_t number)
 {
     for (uint32_t k = 0; k < cluster->op.n; k++) {
@@ -56,13 +80,10 @@ static void list_reads(l_fusing *c, l_cluster *cluster, uint32_t number)
                     cluster->op.at[s].staged |= cluster->op.at[s].term == from;
                 continue;
             }
-            bool known = false;
-            for (uint32_t r = 0; r < cluster->reads.n && !known; r++)
-                known = cluster->reads.at[r] == from;
-            if (!known)
-                vec_push(c->p->arena, &cluster->reads, from);
+            add_read(c, cluster, from);
         }
     }
+    read_offsets(c, cluster);
     cluster->reads_per_element = cluster->reads.n;
 }
 

@@ -123,6 +123,12 @@ static bool ignores_index(uses *u, const ir_fn *fn)
     return ignores;
 }
 
+/* Does the operation read this operand wherever it likes: offsets of segments? */
+static bool reads_offsets(ir_kind kind, uint32_t operand)
+{
+    return kind == IR_SEGMENT_OF || (kind == IR_FOLD_SEG && operand == 1);
+}
+
 static void scan(uses *u, ir_id id)
 {
     const ir_array *info = ir_info(u->p, id);
@@ -157,6 +163,8 @@ l_access l_access_of_operand(ir_kind kind, uint32_t i)
         return i == 0 ? L_DEFAULTS : L_SAME;
     if (kind == IR_CONTROL)
         return L_HOST;
+    if (reads_offsets(kind, i))
+        return L_RANDOM;
     return kind == IR_STENCIL ? L_HALO : kind == IR_BACKPERMUTE || kind == IR_RESHAPE ? L_VIEW : L_SAME;
 }
 
@@ -166,7 +174,7 @@ const ir_array *l_rate_of(const ir_program *p, ir_id id)
     ir_kind kind = (ir_kind)ir_at(p, id)->kind;
     if (kind == IR_PERMUTE)
         return ir_info(p, info->input[2]);
-    return kind == IR_FOLD || kind == IR_PACK ? ir_info(p, info->input[0]) : info;
+    return kind == IR_FOLD || kind == IR_PACK || kind == IR_FOLD_SEG ? ir_info(p, info->input[0]) : info;
 }
 
 bool l_rows_possible(const ir_program *p, const l_nodes *nodes, ir_id stencil, ir_id from)
@@ -203,7 +211,8 @@ static bool is_cheap(uses *u, ir_id id)
 static bool carries(const ir_program *p, ir_id id)
 {
     ir_kind kind = (ir_kind)ir_at(p, id)->kind;
-    return kind == IR_FOLD || kind == IR_SCAN || kind == IR_PACK || kind == IR_SORT || kind == IR_PERMUTE;
+    return kind == IR_FOLD || kind == IR_SCAN || kind == IR_PACK || kind == IR_SORT || kind == IR_PERMUTE ||
+           kind == IR_FOLD_SEG;
 }
 
 static bool choose_anchor(uses *u, ir_id id, l_why *why)
@@ -220,6 +229,8 @@ static bool choose_anchor(uses *u, ir_id id, l_why *why)
         return *why = L_NOT_FORCED, true;
     if (kind == IR_CONTROL || kind == IR_PART)
         return *why = L_NOT_CONTROL, true;
+    if (kind == IR_SEGMENT_OF)
+        return *why = L_NOT_COST, true;
     if (n->output || n->uses[L_HOST])
         return *why = L_NOT_RATE, true;
     if (n->uses[L_DEFAULTS])
@@ -319,7 +330,8 @@ static l_access operand_access(const ir_array *info, ir_kind kind, uint32_t i)
         return info->stencil[i].boundary == IR_WRAP ? L_RANDOM : L_HALO;
     if (kind == IR_PERMUTE)
         return l_access_of_operand(kind, i);
-    return kind == IR_CONTROL ? L_HOST : kind == IR_BACKPERMUTE ? L_RANDOM : L_SAME;
+    bool random = kind == IR_BACKPERMUTE || reads_offsets(kind, i);
+    return kind == IR_CONTROL ? L_HOST : random ? L_RANDOM : L_SAME;
 }
 
 static void operands(uses *u, ir_id id)

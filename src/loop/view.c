@@ -74,6 +74,10 @@ l_view l_view_of_operand(const ir_program *p, ir_id id, uint32_t i)
         return view_of_terms(p, id, from->rank, info->fn->result);
     case IR_RESHAPE:
         return view_of_reshape(p, info, from);
+    case IR_SEGMENT_OF:
+        return l_view_unknown();
+    case IR_FOLD_SEG:
+        return i ? l_view_unknown() : own_index();
     default:
         return own_index();
     }

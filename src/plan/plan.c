@@ -455,6 +455,11 @@ static void clusters(planner *pl)
                 vec_push(pl->arena, &c->seedless, ir_at(pl->p, op->term)->site);
         }
         pl->out->cluster.at[i].shape = add_shape(pl, from->rank, from->shape, pl->out->cluster.at[i].site);
+        if (from->segments) {
+            uint32_t segments = add_shape(pl, 1, &from->segment_count, pl->out->cluster.at[i].site);
+            pl->out->cluster.at[i].segments = 1 + segments;
+            pl->out->cluster.at[i].folds = true;
+        }
         for (uint32_t k = 0; k < from->reads.n; k++)
             use_buffers(pl, i, from->reads.at[k], false);
         if (is_permute(pl, i))
@@ -579,6 +584,8 @@ static void put_off_shapes(planner *pl)
     for (uint32_t s = 0; s < pl->clusters; s++) {
         const plan_cluster *c = &out->cluster.at[s];
         needed_at(pl, stage, c->shape, s);
+        if (c->segments)
+            needed_at(pl, stage, c->segments - 1, s);
         for (uint32_t k = 0; k < c->writes.n; k++)
             needed_at(pl, stage, out->buffer.at[c->writes.at[k]].room, s);
         for (uint32_t k = 0; k < c->reads.n && c->control; k++) /* its programs are told the extents */

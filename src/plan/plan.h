@@ -114,12 +114,13 @@ typedef struct plan_control { /* a control (ir/term.h) */
 
 typedef struct plan_cluster {
     uint32_t shape;         /* its iteration space */
+    uint32_t segments;      /* of segment loops: 1 + the shape of one extent, how many segments a row has; else 0 */
     uint32_t site;          /* of its last operation */
     VEC(uint32_t) writes;   /* buffers */
     VEC(uint32_t) reads;    /* buffers */
     VEC(uint32_t) seedless; /* folds without a seed: their sites */
     VEC(uint32_t) defaults; /* buffers: permutes, what the buffers that they write begin with; none: it is there */
-    bool folds;
+    bool folds;             /* there are results of no elements */
     bool carries;           /* launches may share words, all zero before the first (SK_STATE) */
     bool sorts;             /* the same, whatever they are; and memory beside the result */
     bool permutes;          /* the same again */

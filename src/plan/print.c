@@ -108,7 +108,8 @@ static void print_memory(const plan *p, const plan_launch *l, unsigned depth, te
 {
     const plan_cluster *c = &p->cluster.at[l->cluster];
     const bool combines = l->pass == SK_PASS_COMBINE,
-               makes = l->pass == SK_PASS_LOOP || l->pass == SK_PASS_APPLY || l->pass == SK_PASS_TOTALS;
+               makes = l->pass == SK_PASS_LOOP || l->pass == SK_PASS_APPLY || l->pass == SK_PASS_TOTALS ||
+                       l->pass == SK_PASS_JOIN;
     for (uint32_t i = 0; i < c->reads.n && ((makes && l->pass != SK_PASS_TOTALS) || l->pass == SK_PASS_SUMS); i++)
         print_use(p, "reads", c->reads.at[i], depth, out);
     print_uses(p, "reads", combines ? l->partials : 0, l->in, depth, out);
@@ -139,6 +140,7 @@ static void print_launch(const plan *p, const plan_launch *l, unsigned depth, te
         [SK_PASS_SPLITS] = "cut pairs of runs",
         [SK_PASS_MERGE] = "merge pairs of runs",
         [SK_PASS_TOTALS] = "totals of blocks",
+        [SK_PASS_JOIN] = "long segments",
     };
     const plan_cluster *c = &p->cluster.at[l->cluster];
     text_printf(out, "launch cluster %u over ", l->cluster);

@@ -467,7 +467,9 @@ static bool step_size(run *c, uint32_t index)
     const plan_shape *s = &c->plan->shape.at[pc->shape];
     sk_round round = {.pass = l->pass,
                       .partials = l->pass == SK_PASS_COMBINE ? c->left[l->cluster] : 0,
-                      .places = pc->permutes ? c->size[pc->places] : 0};
+                      .places = pc->permutes ? c->size[pc->places] : 0,
+
+                      .segments = pc->segments ? c->size[pc->segments - 1] : 0};
     int64_t extent[IR_MAX_RANK] = {0};
     run_sized *sized = &c->sized[index];
     for (unsigned d = 0; d < s->rank; d++)

@@ -99,9 +99,17 @@ static bool index_fails(run *c, uint32_t site, unsigned component, int64_t index
                         ir_index_text(site_of(c, site), component, index, c->arena), in, extent, element);
 }
 
+static bool segment_fails(run *c, uint32_t site, ir_segment_mistake what, const k_error *e)
+{
+    return run_fails_at(c, site, what == IR_SEGMENT_EMPTY ? SN_EMPTY_FOLD : SN_BAD_SEGMENTS, "%s",
+                        ir_segment_text(what, e->element, e->value, e->bound, c->arena));
+}
+
 bool run_fails_kernel(run *c, const k_error *e)
 {
     uint32_t site = k_place_site(e->site), component = k_place_component(e->site);
+    if (component >= K_SEGMENT)
+        return segment_fails(c, site, (ir_segment_mistake)(component - K_SEGMENT), e);
     bool division = divides(c, site);
     if (division && e->value == 0)
         return run_fails_at(c, site, SN_DIVISION, "division by zero, at element %" PRId64 "; sn_if leaves it out",

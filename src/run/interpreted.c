@@ -20,6 +20,8 @@ static sn_status status_of(ir_mistake mistake)
         return SN_EMPTY_FOLD;
     case IR_STOPPED:
         return SN_CANCELLED;
+    case IR_WRONG_SEGMENTS:
+        return SN_BAD_SEGMENTS;
     default:
         return SN_BAD_EXTENT;
     }
@@ -36,8 +38,9 @@ static run_said failure_said(const ir_program *p, arena *a, const ir_failure *f)
     const ir_site *s = site_of(p, f);
     if (!s)
         return (run_said){f->message, false};
-    const char *words =
-        arena_printf(a, "%s:%u: %s, at element %lld", s->file, s->line, f->message, (long long)f->element);
+    bool whole = f->mistake == IR_WRONG_SEGMENTS; /* the message has a number already */
+    const char *place = whole ? "" : arena_printf(a, ", at element %lld", (long long)f->element);
+    const char *words = arena_printf(a, "%s:%u: %s%s", s->file, s->line, f->message, place);
     return (run_said){words, true};
 }
 

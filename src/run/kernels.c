@@ -227,6 +227,7 @@ static const run_geometry *remembered(run_cluster *c, unsigned rank, const int64
     const run_geometry *g = atomic_load_explicit(&c->geometries, memory_order_acquire);
     while (g && (g->layout != layout || g->round.partials != round.partials || g->round.places != round.places ||
                  g->round.pass != round.pass || !same_digit(g->round.digit, round.digit) ||
+                 g->round.segments != round.segments ||
                  memcmp(g->extent, extent, rank * sizeof(int64_t))))
         g = g->next;
     return g;
@@ -336,10 +337,11 @@ static run_variant *build_expected(run_program *r, uint32_t cluster, sn_status *
     int64_t extent[IR_MAX_RANK] = {0};
     sk_geometry g;
     assume_extents(r, lc, extent);
-    sk_plan_launch(
-        &r->code[cluster], &r->options, extent,
-        (sk_round){.pass = r->plan->launch.at[r->plan->cluster.at[cluster].launch].pass, .places = USUAL_PLACES},
-        SIZE_MAX, &g);
+    sk_plan_launch(&r->code[cluster], &r->options, extent,
+                   (sk_round){.pass = r->plan->launch.at[r->plan->cluster.at[cluster].launch].pass,
+                              .places = USUAL_PLACES,
+                              .segments = lc->segments ? 1 << 20 : 0},
+                   SIZE_MAX, &g);
     return build_safely(r, cluster, &g, (choice){.final = g.partials == 1, .narrow = true}, status, why);
 }
 

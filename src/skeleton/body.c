@@ -284,7 +284,8 @@ static ir_id moved_by(ir_program *p, ir_id i, int64_t by)
     return ir_op2(p, 0, OP_ADD, i, ir_i64(p, by));
 }
 
-static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_index *centre, const int *offset, ir_id *out)
+static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_index *centre, const int *offset,
+                      ir_id *out)
 {
     ir_program *p = program(b);
     const ir_array *info = ir_info(p, array);
@@ -418,7 +419,7 @@ static void compose(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
 {
     ir_program *p = program(b);
     const ir_array *info = ir_info(p, id);
-    if (ir_at(p, id)->kind != IR_FOLD)
+    if (ir_at(p, id)->kind != IR_FOLD && ir_at(p, id)->kind != IR_FOLD_SEG)
         note_inside(b, id, at);
     switch (ir_at(p, id)->kind) {
     case IR_GENERATE: {
@@ -440,6 +441,9 @@ static void compose(sk_body *b, ir_id id, const sk_index *at, ir_id *out)
         define_stencil(b, id, &full, out);
         break;
     }
+    case IR_SEGMENT_OF: /* in its own loop, which knows */
+        memcpy(out, given(b, id), sizeof(ir_id));
+        break;
     default: /* a fold accumulates its source; force and inputs are their source */
         if (info->inputs)
             memcpy(out, sk_pull(b, info->input[0], at), info->components * sizeof(ir_id));
@@ -505,7 +509,8 @@ const ir_id *sk_pull(sk_body *b, ir_id id, const sk_index *at)
         return there;
     uint32_t own = (uint32_t)(b->cluster->loop - b->l->cluster.at) + 1;
     bool kept = map64_get(&b->kept, id);
-    bool here = b->l->cluster_of[id] == own && ir_at(program(b), id)->kind != IR_FOLD && !kept;
+    ir_kind kind = (ir_kind)ir_at(program(b), id)->kind;
+    bool here = b->l->cluster_of[id] == own && kind != IR_FOLD && kind != IR_FOLD_SEG && !kept;
     bool memory = kept || b->l->manifest[id] || (b->l->cluster_of[id] && !here);
     if (here && b->cluster->loop->class == L_CLASS_STENCIL)
         memory = true; /* rows in shared memory: the skeleton resolves the read */

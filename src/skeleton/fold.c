@@ -164,6 +164,37 @@ void sk_fold_take(sk_folds *s, const sk_fold *f, const k_val *value, k_val start
     }
 }
 
+/* Words have the bits of narrower types in their lower ends. */
+static ir_type word_type(ir_type t)
+{
+    size_t size = ir_type_size(t);
+    return size == 8 ? T_U64 : size == 4 ? T_U32 : size == 2 ? T_U16 : T_U8;
+}
+
+k_val sk_load_word(sk_folds *s, const sk_fold *f, uint32_t component, k_val position)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    ir_type t = f->info->type[component];
+    k_val first = sk_mul(lw, k_i64(b, f->first + component), s->words_each);
+    k_val word = k_load(b, s->words, sk_add(lw, first, position));
+    if (t == T_BOOL)
+        return k_let(b, OP_NE, word, k_literal(b, T_U64, 0), 0);
+    k_val narrow = ir_type_size(t) == 8 ? word : k_convert(b, OP_CONVERT, word_type(t), word);
+    return k_convert(b, OP_BITCAST, t, narrow);
+}
+
+void sk_store_word(sk_folds *s, const sk_fold *f, uint32_t component, k_val position, k_val value)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    ir_type t = f->info->type[component];
+    k_val first = sk_mul(lw, k_i64(b, f->first + component), s->words_each);
+    k_val bits = t == T_BOOL ? value : k_convert(b, OP_BITCAST, word_type(t), value);
+    k_val word = ir_type_size(t) == 8 ? bits : k_convert(b, OP_CONVERT, T_U64, bits);
+    k_store(b, s->words, sk_add(lw, first, position), word);
+}
+
 /* The element number k of a row goes into the accumulators. `started` is a bool value: false for a lane's first
  * element. */
 void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *const *acc)
@@ -193,7 +224,7 @@ void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *cons
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
         for (uint32_t c = 0; c < f->n && s->combine; c++)
-            partial[c] = k_load(b, f->in[c], lw->element);
+            partial[c] = s->words ? sk_load_word(s, f, c, lw->element) : k_load(b, f->in[c], lw->element);
         sk_fold_take(s, f, s->combine ? partial : next, started, acc[i]);
         next += sk_fold_terms(f);
     }
@@ -420,6 +451,13 @@ static void piece_in_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val 
     sk_fold_lanes(s, p->row, lane, p->count, acc[0]);
 }
 
+void sk_fold_piece(sk_folds *s, const sk_fold_part *p, k_val lane, k_val **acc[SK_MOST_STREAMS])
+{
+    for (int64_t t = 0; t < s->tree.streams; t++)
+        acc[t] = sk_fold_accumulators(s);
+    piece_in_turn(s, p, lane, acc);
+}
+
 typedef struct turn_taker {
     sk_folds *s;
     const sk_fold_part *p;
@@ -631,7 +669,7 @@ static void find_folds(sk_folds *s)
                 vec_push(lw->arena, &s->stored.component, c);
             }
         }
-        if (op->kind != L_FOLD)
+        if (op->kind != L_FOLD && op->kind != L_FOLD_SEG)
             continue;
         ir_array *resolved = arena_copy(lw->arena, info, sizeof *info);
         resolved->fn = sk_operator(body, info->fn);
@@ -661,11 +699,17 @@ static void declare_memory(sk_folds *s)
             map64_put(lw->arena, &lw->memory, ((uint64_t)1 << 48) | (f->first + c), m);
         }
         f->in = arena_alloc(lw->arena, f->n * sizeof(k_mem));
-        for (uint32_t c = 0; c < f->n && s->combine; c++)
+        for (uint32_t c = 0; c < f->n && s->combine && !s->words; c++)
             f->in[c] = sk_partial_memory(lw, SK_PARTIAL_IN, f->first + c, f->info->type[c]);
     }
     for (uint32_t i = 0; i < s->stored.term.n; i++)
         sk_array_memory(lw, s->stored.array.at[i], s->stored.component.at[i], true);
+}
+
+void sk_fold_find(sk_folds *s)
+{
+    find_folds(s);
+    declare_memory(s);
 }
 
 void sk_fold_begin(sk_folds *s)
@@ -675,8 +719,7 @@ void sk_fold_begin(sk_folds *s)
     sk_open(lw, (uint16_t)(s->lanes ? s->lanes : s->tree.lanes));
     if (s->stages)
         sk_open_stage(s);
-    find_folds(s);
-    declare_memory(s);
+    sk_fold_find(s);
 }
 
 void sk_build_fold_tree(sk_lower *lw)

@@ -30,6 +30,8 @@ typedef struct sk_folds {
     sk_outputs stored; /* elements stored on the way */
     k_val row_length, row_base;
     k_val begin;              /* first element of the piece at hand, where there are extremes */
+    k_mem words;              /* partial results are the bits of words of this memory, */
+    k_val words_each;         /* so many of each component; 0: they are not */
     bool alone;               /* each lane has rows of its own */
     struct sk_flat *flats, *flat; /* positions in the row have indices of their own (fold_flat.c), or NULL; the same
                                      where elements have them bound */
@@ -56,6 +58,8 @@ enum { SK_MOST_STREAMS = 8, SK_SMALL = 8 }; /* operations of an element whose co
 /* Begins a kernel: what sk_open wants is set, and so are s->combine and `stages`. Finds the folds and what is stored on
  * the way, and declares the memories of results and partial results. */
 void sk_fold_begin(sk_folds *s);
+/* The second half of it, where the kernel is open. */
+void sk_fold_find(sk_folds *s);
 
 /* Per component, a value that changes nothing on the left of any other; NULL if none is known. */
 ir_bits *sk_fold_identity(const sk_lower *lw, const ir_fn *fn, uint32_t n);
@@ -116,6 +120,15 @@ void sk_fold_group(sk_folds *s, const sk_fold_part *p, k_val lane, k_val within,
 /* A lane's accumulators become one, the first of them; those from `there` on have received nothing in any lane. Where
  * not all others have received an element in all lanes, `count` is the piece's; else 0. */
 void sk_fold_streams(sk_folds *s, k_val lane, int64_t there, k_val count, k_val **const *acc);
+
+/* A piece of operators that commute, or of others, whose code has been opened; its total is in lane 0 of acc[0]. */
+void sk_fold_piece(sk_folds *s, const sk_fold_part *p, k_val lane, k_val **acc[SK_MOST_STREAMS]);
+k_mem **sk_fold_order_memory(sk_folds *s);
+void sk_fold_piece_in_order(sk_folds *s, const sk_fold_part *p, k_val lane, k_mem **memory,
+                            k_val **acc[SK_MOST_STREAMS]);
+/* Component of a partial result in `words`. */
+k_val sk_load_word(sk_folds *s, const sk_fold *f, uint32_t component, k_val position);
+void sk_store_word(sk_folds *s, const sk_fold *f, uint32_t component, k_val position, k_val value);
 
 /* Shared memory for the totals of a block's pieces. Block `number` of a launch, and a piece of it (slots: 0 row
  * length, 1 pieces a row, 2 blocks a row, 3 pieces a block). Lane 0 has a piece's total in `acc` at its end. Blocks

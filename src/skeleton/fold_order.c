@@ -220,29 +220,50 @@ static unsigned log_of(int64_t n)
     return log;
 }
 
+k_mem **sk_fold_order_memory(sk_folds *s)
+{
+    s->lw->out->k->threads = (uint32_t)s->tree.lanes;
+    return sk_fold_memory(s, false, ROUNDS_LOG, "waiting");
+}
+
+static order open_order(sk_folds *s, const sk_fold_part *p, k_val lane, k_mem **memory, k_val **acc[SK_MOST_STREAMS])
+{
+    order o = {.s = s, .p = p, .lane = lane, .stack = memory};
+    o.number = k_convert(&s->lw->b, OP_CONVERT, T_I32, lane);
+    o.lane_bits = log_of(s->tree.lanes);
+    o.vector_bits = log_of(s->tree.streams);
+    for (int64_t t = 0; t < s->tree.streams; t++)
+        o.acc[t] = acc[t] = sk_fold_accumulators(s);
+    return o;
+}
+
+void sk_fold_piece_in_order(sk_folds *s, const sk_fold_part *p, k_val lane, k_mem **memory,
+                            k_val **acc[SK_MOST_STREAMS])
+{
+    order o = open_order(s, p, lane, memory, acc);
+    s->by_position = true;
+    take_piece(&o);
+    s->by_position = false;
+}
+
 void sk_fold_in_order(sk_folds *s, const sk_fold_block *block)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    lw->out->k->threads = (uint32_t)s->tree.lanes;
-    order o = {.s = s, .stack = sk_fold_memory(s, false, ROUNDS_LOG, "waiting")};
-    o.lane_bits = log_of(s->tree.lanes);
-    o.vector_bits = log_of(s->tree.streams);
+    k_mem **memory = sk_fold_order_memory(s);
+    k_val **acc[SK_MOST_STREAMS];
     sk_fold_totals(s);
-    s->by_position = true;
     s->row_base = block->base;
     lw->element = block->row; /* of failures in the operator once elements are combined */
-    o.lane = k_for_all(b, k_i64(b, s->tree.lanes));
-    o.number = k_convert(b, OP_CONVERT, T_I32, o.lane);
+    k_val lane = k_for_all(b, k_i64(b, s->tree.lanes));
     k_val piece = k_for(b, block->first, block->end, false);
     sk_fold_part p = sk_fold_piece_of(s, block, piece);
-    o.p = &p;
-    for (int64_t t = 0; t < s->tree.streams; t++)
-        o.acc[t] = sk_fold_accumulators(s);
+    order o = open_order(s, &p, lane, memory, acc);
+    s->by_position = true;
     sk_fold_sides(s, &p, take_piece, &o);
-    sk_fold_keep_total(s, sk_sub(lw, piece, block->first), o.lane, o.acc[0]);
+    s->by_position = false;
+    sk_fold_keep_total(s, sk_sub(lw, piece, block->first), lane, acc[0]);
     k_end(b);
     k_end(b);
     finish(s, block);
-    s->by_position = false;
 }

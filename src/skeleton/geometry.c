@@ -23,7 +23,8 @@ static bool accumulates_wide(const l_program *l, const l_cluster *c)
     bool wide = false;
     for (uint32_t i = 0; i < c->op.n; i++) {
         const ir_array *info = ir_info(l->ir, c->op.at[i].term);
-        for (unsigned k = 0; k < info->components && c->op.at[i].kind == L_FOLD; k++)
+        for (unsigned k = 0; k < info->components && (c->op.at[i].kind == L_FOLD || c->op.at[i].kind == L_FOLD_SEG);
+             k++)
             wide |= ir_type_size(info->type[k]) == 8;
     }
     return wide;

@@ -11,7 +11,7 @@ static bool has(const sk_cluster *c, l_kind kind)
 
 bool sk_carries(const sk_cluster *c)
 {
-    return has(c, L_SCAN) || has(c, L_PACK) || has(c, L_PERMUTE);
+    return has(c, L_SCAN) || has(c, L_PACK) || has(c, L_PERMUTE) || has(c, L_FOLD_SEG);
 }
 
 bool sk_sorts(const sk_cluster *c)
@@ -40,6 +40,11 @@ uint32_t sk_passes(const sk_cluster *c, const sk_options *o, sk_pass out[SK_PASS
     if (c->loop->class == L_CLASS_PERMUTE) {
         memcpy(out, of_permutes, sizeof(of_permutes));
         return ARRAY_LENGTH(of_permutes);
+    }
+    if (c->loop->class == L_CLASS_SEGMENT) {
+        out[0] = SK_PASS_LOOP;
+        out[1] = SK_PASS_JOIN;
+        return has(c, L_FOLD_SEG) ? 2 : 1;
     }
     bool apart = sk_carries(c) && !o->chains;
     uint32_t n = apart ? sizeof(around_states) / sizeof(sk_pass) : sizeof(at_once) / sizeof(sk_pass);

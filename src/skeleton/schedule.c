@@ -11,7 +11,8 @@ enum {
     OF_FOLD = 1 << L_CLASS_FOLD,
     OF_ROW = 1 << L_CLASS_ROW,
     OF_SORT = 1 << L_CLASS_SORT,
-    OF_PERMUTE = 1 << L_CLASS_PERMUTE
+    OF_PERMUTE = 1 << L_CLASS_PERMUTE,
+    OF_SEGMENT = 1 << L_CLASS_SEGMENT
 };
 
 typedef struct schedule {
@@ -51,6 +52,8 @@ static const schedule table[SK_VARIANTS] = {
     [SK_PERMUTE_ATOMIC] = {OF_PERMUTE, "permute_atomic", sk_launch_permute_atomic, sk_build_permute_atomic},
     [SK_PERMUTE] = {OF_PERMUTE, "permute", sk_launch_permute, sk_build_permute},
     [SK_ROW_BLOCK] = {OF_ROW, "rows", sk_launch_row_block, sk_build_row_block},
+    [SK_SEGMENTS] = {OF_SEGMENT, "segments", sk_launch_segments, sk_build_segments},
+    [SK_SEGMENTS_JOIN] = {OF_SEGMENT, "segments_join", sk_launch_segments_join, sk_build_segments_join},
 };
 
 static bool is_for(sk_variant v, const sk_cluster *c)
@@ -97,7 +100,8 @@ void sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
                  .cache_bytes = cache_bytes,
                  .places = round.places,
                  .digit = round.digit,
-                 .left = round.partials};
+                 .left = round.partials,
+                 .segments = round.segments};
     for (unsigned d = 0; d < rank; d++)
         *(d + inner < rank ? &x.rows : &x.columns) *= extent[d];
     if (combine)
@@ -109,7 +113,8 @@ void sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
             break;
     }
     g->work = elements * (combine ? 1.0 : c->loop->flops + c->loop->reads_per_element + 1.0);
-    bool streamed = c->loop->class != L_CLASS_SORT && c->loop->class != L_CLASS_PERMUTE;
+    bool streamed = c->loop->class != L_CLASS_SORT && c->loop->class != L_CLASS_PERMUTE &&
+                    c->loop->class != L_CLASS_SEGMENT;
     g->stream = !combine && streamed && streams(c, o, elements, cache_bytes);
 }
 

@@ -141,6 +141,9 @@ typedef enum {
     SK_PERMUTE,        /* in order, block by block of the source, and range by range of the places */
     /* row loops */
     SK_ROW_BLOCK, /* a block walks along whole rows, sweep after sweep */
+    /* segment loops (L_CLASS_SEGMENT) */
+    SK_SEGMENTS,      /* pieces of as many elements and segments; lanes are short segments, or positions of longer ones */
+    SK_SEGMENTS_JOIN, /* segments of several pieces of the tree: partial results are combined */
     SK_VARIANTS
 } sk_variant;
 
@@ -207,6 +210,7 @@ typedef enum {
     SK_PASS_SPLITS,  /* by comparison: where pairs of sorted runs are cut, */
     SK_PASS_MERGE,   /* and become one */
     SK_PASS_TOTALS,  /* permutes: the totals of blocks into the result */
+    SK_PASS_JOIN,    /* segments: of those that several blocks have worked at, partial results are combined */
     SK_PASSES
 } sk_pass;
 
@@ -221,6 +225,7 @@ typedef struct sk_round { /* one launch of a cluster */
     int64_t partials; /* COMBINE: partial results a row; SPLITS, MERGE: 1 + rounds that are left; else 0 */
     sk_digit digit;   /* COUNT, PLACES, SCATTER */
     int64_t places;   /* of permutes: elements of the result; else 0 */
+    int64_t segments; /* of a row, in segment loops; else 0 */
 } sk_round;
 
 /* How to launch: computed by the host from the extents of a call. */
@@ -254,7 +259,7 @@ bool sk_sorts_by_digits(const sk_cluster *c);
 
 /* The passes of a cluster, in order; returns how many. */
 uint32_t sk_passes(const sk_cluster *c, const sk_options *options, sk_pass out[SK_PASSES]);
-bool sk_carries(const sk_cluster *c); /* something goes from element to element: its kernels may have a SK_STATE */
+bool sk_carries(const sk_cluster *c); /* its launches hand words to each other: its kernels may have a SK_STATE */
 
 /* Once per program, after l_clusters: learns what launches must know of the clusters' code. Changes the terms, and
  * lives as long as they do. */

@@ -78,6 +78,7 @@ typedef struct sk_call { /* a launch to be planned */
     sk_digit digit;        /* sorts, as in sk_round; and `partials` of it: */
     int64_t left;
     int64_t places;
+    int64_t segments;      /* of a row */
     size_t cache_bytes;
 } sk_call;
 
@@ -144,5 +145,9 @@ bool sk_launch_permute(const sk_call *x, sk_geometry *g);
 void sk_build_permute(sk_lower *lw);
 bool sk_launch_row_block(const sk_call *x, sk_geometry *g);
 void sk_build_row_block(sk_lower *lw);
+bool sk_launch_segments(const sk_call *x, sk_geometry *g);
+void sk_build_segments(sk_lower *lw);
+bool sk_launch_segments_join(const sk_call *x, sk_geometry *g);
+void sk_build_segments_join(sk_lower *lw);
 
 #endif

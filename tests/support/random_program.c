@@ -492,6 +492,57 @@ static ir_id make_scan(random_maker *m)
     return ir_scan(m->p, 0, fn, flags & IR_EXCLUSIVE || chance(&m->c, 50) ? seed : NULL, source, flags);
 }
 
+/* Offsets of some segments of so many elements; now and then, where failures are wanted, of more or fewer. */
+static ir_id make_offsets(random_maker *m, ir_id n)
+{
+    ir_program *p = m->p;
+    uint32_t segments = 1 + choose(&m->c, 5);
+    ir_fn *fn = new_fn(m, 1, 0, NULL);
+    ir_id i = fn->param[0], last = ir_i64(p, segments), extent = ir_i64(p, segments + 1), begin;
+    if (m->options->failures && chance(&m->c, 15))
+        begin = ir_op2(p, 0, OP_MUL, i, ir_i64(p, (int64_t)choose(&m->c, 4) - 1));
+    else if (chance(&m->c, 50))
+        begin = ir_op2(p, 0, OP_QUOT, ir_op2(p, 0, OP_MUL, i, n), last);
+    else
+        begin = ir_cond(p, 0, ir_op2(p, 0, OP_EQ, i, last), n,
+                        ir_op2(p, 0, OP_MIN, n, ir_op2(p, 0, OP_MUL, i, ir_i64(p, choose(&m->c, 4)))));
+    return ir_generate(p, 0, 1, &extent, ir_fn_close(p, fn, 1, &begin));
+}
+
+static ir_id make_fold_seg(random_maker *m)
+{
+    ir_id source = pick_array(m, 1, 3), seed[IR_MAX_COMPONENTS];
+    if (!source)
+        return 0;
+    const ir_array *a = info_of(m, source);
+    ir_fn *fn = make_operator(m, a, seed);
+    ir_id offsets = make_offsets(m, a->shape[a->rank - 1]);
+    bool seeded = !m->options->failures || chance(&m->c, 80);
+    return offsets ? ir_fold_seg(m->p, 0, fn, seeded ? seed : NULL, source, offsets, 0) : 0;
+}
+
+/* The segment of each element of a row; mostly something is made of it at once, and folded by segments. */
+static ir_id make_segment_of(random_maker *m)
+{
+    ir_id row = pick_array(m, 1, 1), seed[IR_MAX_COMPONENTS], offsets, of;
+    if (!row)
+        return 0;
+    offsets = make_offsets(m, info_of(m, row)->shape[0]);
+    of = offsets ? ir_segment_of(m->p, 0, info_of(m, row)->shape[0], offsets) : 0;
+    if (!of || chance(&m->c, 30))
+        return of;
+    const ir_array *a = info_of(m, row);
+    ir_type type[1 + IR_MAX_COMPONENTS] = {T_I64};
+    memcpy(type + 1, a->type, a->components * sizeof *type);
+    ir_id both[2] = {of, row};
+    ir_id made = ir_map(m->p, 0, 2, both, close_random_fn(m, new_fn(m, 0, a->components + 1u, type)), 0);
+    if (!made || chance(&m->c, 40))
+        return made;
+    vec_push(m->arena, &m->array, made);
+    ir_fn *fn = make_operator(m, info_of(m, made), seed);
+    return ir_fold_seg(m->p, 0, fn, seed, made, offsets, 0);
+}
+
 /* The last array with an element for each row of an array; 0 if there is none. */
 static ir_id find_of_rows(const random_maker *m, const ir_array *rows)
 {
@@ -683,7 +734,8 @@ static ir_id make_operation(random_maker *m)
                                     IR_MAP, IR_STENCIL,  IR_RESHAPE,     IR_FORCE, IR_BACKPERMUTE};
     static const ir_kind rows[] = {IR_MAP,         IR_SCAN, IR_PACK, IR_FOLD,     IR_SCAN, IR_PACK,
                                    IR_MAP,         IR_PACK, IR_MAP,  IR_GENERATE, IR_FOLD, IR_RESHAPE,
-                                   IR_BACKPERMUTE, IR_SCAN, IR_SORT, IR_PERMUTE};
+                                   IR_BACKPERMUTE, IR_SCAN, IR_SORT, IR_PERMUTE,
+                                   IR_FOLD_SEG,    IR_SEGMENT_OF, IR_FOLD_SEG, IR_SEGMENT_OF};
     ir_kind kind = m->options->rows && chance(&m->c, 70) ? rows[choose(&m->c, ARRAY_LENGTH(rows))]
                                                          : kinds[choose(&m->c, ARRAY_LENGTH(kinds))];
     if (kind == IR_SORT && chance(&m->c, 50))
@@ -701,6 +753,10 @@ static ir_id make_operation(random_maker *m)
         return make_backpermute(m);
     case IR_FOLD:
         return make_fold(m);
+    case IR_FOLD_SEG:
+        return make_fold_seg(m);
+    case IR_SEGMENT_OF:
+        return make_segment_of(m);
     case IR_SCAN:
         return make_scan(m);
     case IR_PACK:

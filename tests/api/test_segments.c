@@ -1,0 +1,552 @@
+/* Segmented operations: the values of each, against plain loops; segments of every length, from empty ones to those of
+ * many pieces of work, in any mixture; descriptors that are wrong. On the device and by the interpreter. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sinter/sinter.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static sn_context *device, *interpreter;
+
+/* --- the values of each operation --- */
+
+static sn_acc of_folds(sn_acc lengths, sn_acc a, sn_acc b)
+{
+    return sn_results(sn_fold_seg(sn_max, 0, lengths, a), sn_sum_seg(lengths, a), sn_count_seg(lengths, b));
+}
+
+static sn_acc made(sn_acc lengths, sn_acc starts, sn_acc steps, sn_acc like)
+{
+    sn_scalar n = sn_extent(like, 0);
+    return sn_results(sn_replicate_seg(n, lengths, starts), sn_iota_seg(n, lengths),
+                      sn_enum_from_step_n_seg(n, lengths, starts, steps));
+}
+
+static sn_acc appended(sn_acc la, sn_acc a, sn_acc lb, sn_acc b)
+{
+    return sn_append_seg(la, a, lb, b);
+}
+
+static sn_acc from_left(sn_acc lengths, sn_acc a)
+{
+    sn_acc total, before = sn_scanl_x_seg(sn_add, 10, lengths, a, &total);
+    return sn_results(sn_scanl_seg(sn_add, 10, lengths, a), sn_scanl1_seg(sn_add, lengths, a),
+                      sn_prescan_seg(sn_add, 10, lengths, a), sn_postscan_seg(sn_add, 10, lengths, a), before, total);
+}
+
+static sn_acc from_right(sn_acc lengths, sn_acc a)
+{
+    sn_acc total, behind = sn_scanr_x_seg(sn_add, 10, lengths, a, &total);
+    return sn_results(sn_scanr_seg(sn_add, 10, lengths, a), sn_scanr1_seg(sn_add, lengths, a),
+                      sn_prescanr_seg(sn_add, 10, lengths, a), sn_postscanr_seg(sn_add, 10, lengths, a), behind, total);
+}
+
+#define EXPECT(found, ...)                                                                                             \
+    do {                                                                                                               \
+        const int32_t wanted_[] = {__VA_ARGS__};                                                                       \
+        assert_memory_equal(found, wanted_, sizeof(wanted_));                                                          \
+    } while (0)
+
+static sn_program *compile(sn_context *cx, const char *signature, sn_body body)
+{
+    sn_program *p = sn_compile_at(SN_HERE, cx, signature, body);
+    if (!p)
+        fail_msg("%s", sn_message(cx));
+    return p;
+}
+
+#define CALL(cx, p, ...)                                                                                               \
+    do {                                                                                                               \
+        if (sn_call(p, __VA_ARGS__) != SN_OK)                                                                          \
+            fail_msg("%s", sn_message(cx));                                                                            \
+    } while (0)
+
+static void examples_on(sn_context *cx)
+{
+    sn_program *p = compile(cx, "[s]i64, [n]i32, [n]bool -> [s]i32, [s]i32, [s]i64", SN_BODY(of_folds));
+    int64_t lengths[] = {3, 1, 2}, counts[3];
+    int32_t x[] = {1, 4, 2, 5, 6, 8}, most[3], sums[3];
+    bool odd[] = {true, false, false, true, false, false};
+    CALL(cx, p, sn_in(lengths, 3), sn_in(x, 6), sn_in(odd, 6), sn_into(most, 3), sn_into(sums, 3), sn_into(counts, 3));
+    EXPECT(most, 4, 5, 8);
+    EXPECT(sums, 7, 5, 14);
+    assert_true(counts[0] == 1 && counts[1] == 1 && counts[2] == 0);
+    sn_drop(p);
+
+    p = compile(cx, "[s]i32, [s]i32, [s]i32, [n]bool -> [n]i32, [n]i64, [n]i32", SN_BODY(made));
+    int32_t three[] = {2, 4, 3}, starts[] = {10, 40, 60}, steps[] = {1, 2, 3}, copies[9], counted[9];
+    int64_t iota[9];
+    bool like[9] = {0};
+    CALL(cx, p, sn_in(three, 3), sn_in(starts, 3), sn_in(steps, 3), sn_in(like, 9), sn_into(copies, 9),
+         sn_into(iota, 9), sn_into(counted, 9));
+    EXPECT(copies, 10, 10, 40, 40, 40, 40, 60, 60, 60);
+    EXPECT(counted, 10, 11, 40, 42, 44, 46, 60, 63, 66);
+    for (int i = 0; i < 9; i++)
+        assert_int_equal(iota[i], i < 2 ? i : i < 6 ? i - 2 : i - 6);
+    sn_drop(p);
+
+    p = compile(cx, "[s]i32, [n]i32, [s]i32, [m]i32 -> [k]i32", SN_BODY(appended));
+    int32_t la[] = {2, 1, 1}, a[] = {10, 20, 30, 40}, lb[] = {1, 2, 2}, b[] = {50, 60, 70, 80, 90}, both[9];
+    CALL(cx, p, sn_in(la, 3), sn_in(a, 4), sn_in(lb, 3), sn_in(b, 5), sn_into(both, 9));
+    EXPECT(both, 10, 20, 50, 30, 60, 70, 40, 80, 90);
+    sn_drop(p);
+}
+
+static void scans_on(sn_context *cx)
+{
+    const char *signature = "[s]i64, [n]i32 -> [m]i32, [n]i32, [n]i32, [n]i32, [n]i32, [s]i32";
+    int64_t lengths[] = {0, 3, 0, 1, 2, 0};
+    int32_t x[] = {1, 4, 2, 5, 6, 8}, whole[12], one[6], pre[6], post[6], before[6], total[6];
+    sn_program *p = compile(cx, signature, SN_BODY(from_left));
+    CALL(cx, p, sn_in(lengths, 6), sn_in(x, 6), sn_into(whole, 12), sn_into(one, 6), sn_into(pre, 6), sn_into(post, 6),
+         sn_into(before, 6), sn_into(total, 6));
+    EXPECT(whole, 10, 10, 11, 15, 17, 10, 10, 15, 10, 16, 24, 10);
+    EXPECT(one, 1, 5, 7, 5, 6, 14);
+    EXPECT(pre, 10, 11, 15, 10, 10, 16);
+    EXPECT(post, 11, 15, 17, 15, 16, 24);
+    EXPECT(before, 10, 11, 15, 10, 10, 16);
+    EXPECT(total, 10, 17, 10, 15, 24, 10);
+    sn_drop(p);
+    p = compile(cx, signature, SN_BODY(from_right));
+    CALL(cx, p, sn_in(lengths, 6), sn_in(x, 6), sn_into(whole, 12), sn_into(one, 6), sn_into(pre, 6), sn_into(post, 6),
+         sn_into(before, 6), sn_into(total, 6));
+    EXPECT(whole, 10, 17, 16, 12, 10, 10, 15, 10, 24, 18, 10, 10);
+    EXPECT(one, 7, 6, 2, 5, 14, 8);
+    EXPECT(pre, 16, 12, 10, 10, 18, 10);
+    EXPECT(post, 17, 16, 12, 15, 24, 18);
+    EXPECT(before, 16, 12, 10, 10, 18, 10);
+    EXPECT(total, 10, 17, 10, 15, 24, 10);
+    sn_drop(p);
+}
+
+static void examples(void **state)
+{
+    (void)state;
+    examples_on(device);
+    examples_on(interpreter);
+}
+
+static void scans(void **state)
+{
+    (void)state;
+    scans_on(device);
+    scans_on(interpreter);
+}
+
+/* --- lengths of every class --- */
+
+/* x -> a x + b, the left one applied first, in wrapping integers: associative, and order matters. */
+static sn_scalar compose(sn_scalar f, sn_scalar g)
+{
+    return sn_tuple(sn_mul(sn_fst(f), sn_fst(g)), sn_add(sn_mul(sn_snd(f), sn_fst(g)), sn_snd(g)));
+}
+
+static sn_scalar as_map(sn_scalar x)
+{
+    return sn_tuple(sn_bit_or(x, sn_u32(1)), sn_add(x, sn_u32(7)));
+}
+
+static sn_acc every_fold(sn_acc lengths, sn_acc x, sn_acc y)
+{
+    sn_acc maps = sn_fold_seg(compose, sn_tuple(sn_u32(3), sn_u32(5)), lengths, sn_map(as_map, x));
+    return sn_results(sn_sum_seg(lengths, x), sn_fst(maps), sn_snd(maps), sn_sum_seg(lengths, y),
+                      sn_fold_seg(sn_max, -1, lengths, y));
+}
+
+static sn_acc replicated(sn_acc lengths, sn_acc a, sn_acc x)
+{
+    return sn_zip_with(sn_add, sn_replicate_seg(sn_extent(x, 0), lengths, a), x);
+}
+
+static sn_acc fused(sn_acc lengths, sn_acc a, sn_acc x)
+{
+    return sn_sum_seg(lengths, sn_zip_with(sn_mul, sn_replicate_seg(sn_extent(x, 0), lengths, a), x));
+}
+
+static sn_acc running(sn_acc lengths, sn_acc x)
+{
+    return sn_scanl1_seg(sn_add, lengths, x);
+}
+
+/* Compiled once for each context. */
+static sn_program *folds_of[2], *copies_of[2], *dots_of[2], *scan_of[2];
+
+static void compile_all(void)
+{
+    for (int i = 0; i < 2; i++) {
+        sn_context *cx = i ? interpreter : device;
+        folds_of[i] =
+            compile(cx, "[s]i64, [n]u32, [n]f64 -> [s]u32, [s]u32, [s]u32, [s]f64, [s]f64", SN_BODY(every_fold));
+        copies_of[i] = compile(cx, "[s]i64, [s]u32, [n]u32 -> [n]u32", SN_BODY(replicated));
+        dots_of[i] = compile(cx, "[s]i64, [s]u32, [n]u32 -> [s]u32", SN_BODY(fused));
+        scan_of[i] = compile(cx, "[s]i64, [n]u32 -> [n]u32", SN_BODY(running));
+    }
+}
+
+static void drop_all(void)
+{
+    for (int i = 0; i < 2; i++) {
+        sn_drop(folds_of[i]);
+        sn_drop(copies_of[i]);
+        sn_drop(dots_of[i]);
+        sn_drop(scan_of[i]);
+    }
+}
+
+static void check_lengths(sn_context *cx, int64_t s, const int64_t *lengths)
+{
+    const int which = cx == interpreter;
+    int64_t n = 0;
+    for (int64_t i = 0; i < s; i++)
+        n += lengths[i];
+    size_t room = (size_t)n + 1, many = (size_t)s + 1;
+    uint32_t *x = malloc(room * 4), *sum = malloc(many * 4), *first = malloc(many * 4), *second = malloc(many * 4);
+    uint32_t *copies = malloc(room * 4), *dots = malloc(many * 4), *scan = malloc(room * 4);
+    double *y = malloc(room * 8), *real = malloc(many * 8), *most = malloc(many * 8);
+    for (int64_t i = 0; i < n; i++) {
+        x[i] = (uint32_t)i * 2654435761u >> 3;
+        y[i] = (double)(x[i] % 1000) - 400;
+    }
+    CALL(cx, folds_of[which], sn_in(lengths, s), sn_in(x, n), sn_in(y, n), sn_into(sum, s), sn_into(first, s),
+         sn_into(second, s), sn_into(real, s), sn_into(most, s));
+    CALL(cx, copies_of[which], sn_in(lengths, s), sn_in(sum, s), sn_in(x, n), sn_into(copies, n));
+    CALL(cx, dots_of[which], sn_in(lengths, s), sn_in(first, s), sn_in(x, n), sn_into(dots, s));
+    CALL(cx, scan_of[which], sn_in(lengths, s), sn_in(x, n), sn_into(scan, n));
+    for (int64_t i = 0, at = 0; i < s; at += lengths[i++]) {
+        uint32_t all = 0, a = 3, b = 5, product = 0;
+        double total = 0, best = -1;
+        for (int64_t k = at; k < at + lengths[i]; k++) {
+            all += x[k];
+            b = b * (x[k] | 1) + x[k] + 7;
+            a *= x[k] | 1;
+            total += y[k]; /* exact */
+            best = y[k] > best ? y[k] : best;
+            product += first[i] * x[k];
+            assert_int_equal(copies[k], sum[i] + x[k]);
+            assert_int_equal(scan[k], all);
+        }
+        if (sum[i] != all || first[i] != a || second[i] != b || real[i] != total || most[i] != best ||
+            dots[i] != product)
+            fail_msg("segment %lld of %lld elements: %u %u, %u %u, %u %u, %g %g, %g %g, %u %u", (long long)i,
+                     (long long)lengths[i], sum[i], all, first[i], a, second[i], b, real[i], total, most[i], best,
+                     dots[i], product);
+    }
+    free(x), free(sum), free(first), free(second), free(copies), free(dots), free(scan);
+    free(y), free(real), free(most);
+}
+
+static void every_class(void **state)
+{
+    (void)state;
+    static const int64_t all[] = {0,   1,   2,    31,   32,   33,   63,   64,   65,   127,   128,   129,
+                                  255, 257, 1000, 4095, 4096, 4097, 8191, 8192, 8193, 12289, 40000, 0};
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        check_lengths(device, 1, &all[i]);
+        int64_t around[] = {0, all[i], 1, all[i], 0};
+        check_lengths(device, 5, around);
+    }
+    check_lengths(device, sizeof(all) / sizeof(*all), all);
+    check_lengths(device, 0, all);
+    check_lengths(interpreter, 18, all);
+}
+
+/* One giant among short ones; many of one length; any mixture. */
+static void uneven(void **state)
+{
+    (void)state;
+    enum { MOST = 30000 };
+    static int64_t lengths[MOST];
+    const int rounds = getenv("SINTER_TEST_SAMPLE") ? 2 : 10;
+    for (int giant = 0; giant < 3; giant++) {
+        for (int64_t i = 0; i < MOST; i++)
+            lengths[i] = i % 3;
+        lengths[giant * (MOST / 2 - 1)] = 300001;
+        check_lengths(device, MOST, lengths);
+    }
+    for (int64_t every = 0; every <= 5; every++) {
+        for (int64_t i = 0; i < MOST; i++)
+            lengths[i] = every;
+        check_lengths(device, MOST, lengths);
+    }
+    srand(7);
+    for (int round = 0; round < rounds; round++) {
+        int64_t s = rand() % 2000;
+        for (int64_t i = 0; i < s; i++) {
+            int kind = rand() % 20;
+            lengths[i] = kind < 12                 ? rand() % 5
+                         : kind < 18               ? rand() % 60
+                         : kind < 19 || rand() % 5 ? rand() % 600
+                                                   : rand() % 20000;
+        }
+        check_lengths(device, s, lengths);
+    }
+}
+
+/* --- rows that are cut alike --- */
+
+static sn_acc of_rows(sn_acc lengths, sn_acc a)
+{
+    sn_acc sums = sn_sum_seg(lengths, a);
+    return sn_results(sums, sn_prescan_seg(sn_add, 100, lengths, a), sn_scanr_seg(sn_add, 100, lengths, a),
+                      sn_replicate_seg(sn_extent(a, 1), lengths, sums), sn_append_seg(lengths, a, lengths, a));
+}
+
+static void rows_on(sn_context *cx, int64_t rows, int64_t s, const int64_t *lengths)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < s; i++)
+        n += lengths[i];
+    int64_t long_n = n + s;
+    size_t room = (size_t)(rows * (2 * n + s) + 1) * 4;
+    int32_t *a = malloc(room), *sum = malloc(room), *pre = malloc(room), *scan = malloc(room), *same = malloc(room),
+            *both = malloc(room);
+    for (int64_t i = 0; i < rows * n; i++)
+        a[i] = (int32_t)(i * 7919 % 1013);
+    sn_program *p =
+        compile(cx, "[s]i64, [r,n]i32 -> [r,s]i32, [r,n]i32, [r,k]i32, [r,n]i32, [r,m]i32", SN_BODY(of_rows));
+    CALL(cx, p, sn_in(lengths, s), sn_in(a, rows, n), sn_into(sum, rows, s), sn_into(pre, rows, n),
+         sn_into(scan, rows, long_n), sn_into(same, rows, n), sn_into(both, rows, 2 * n));
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t i = 0, at = 0; i < s; at += lengths[i++]) {
+            int32_t total = 0;
+            for (int64_t k = at; k < at + lengths[i]; k++) {
+                assert_int_equal(pre[r * n + k], 100 + total);
+                total += a[r * n + k];
+                assert_int_equal(both[r * 2 * n + at + k], a[r * n + k]);
+                assert_int_equal(both[r * 2 * n + at + k + lengths[i]], a[r * n + k]);
+            }
+            assert_int_equal(sum[r * s + i], total);
+            for (int64_t k = at; k <= at + lengths[i]; k++) {
+                assert_int_equal(scan[r * long_n + i + k], 100 + total);
+                total -= k < at + lengths[i] ? a[r * n + k] : 0;
+            }
+            for (int64_t k = at; k < at + lengths[i]; k++)
+                assert_int_equal(same[r * n + k], sum[r * s + i]);
+        }
+    sn_drop(p);
+    free(a), free(sum), free(pre), free(scan), free(same), free(both);
+}
+
+static void rows(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {0, 3, 40, 0, 1, 5000, 2, 9000, 0}, none[] = {0, 0, 0};
+    rows_on(interpreter, 3, 5, lengths);
+    rows_on(device, 3, 5, lengths);
+    rows_on(device, 5, 9, lengths);
+    rows_on(device, 4, 3, none);
+    rows_on(device, 4, 0, none);
+    rows_on(device, 0, 5, lengths);
+}
+
+/* --- offsets; a sparse matrix --- */
+
+static sn_scalar times(void *env, sn_scalar column, sn_scalar value)
+{
+    return sn_mul(value, sn_index(*(const sn_acc *)env, column));
+}
+
+static sn_acc sparse(sn_acc offsets, sn_acc columns, sn_acc values, sn_acc x)
+{
+    return sn_sum_seg(sn_segments_from_offsets(offsets), sn_zip_with(sn_closure(times, &x), columns, values));
+}
+
+static void matrix_times_vector(void **state)
+{
+    (void)state;
+    int32_t offsets[] = {0, 2, 2, 5}, columns[] = {0, 2, 1, 2, 3};
+    double values[] = {1, 2, 3, 4, 5}, x[] = {1, 10, 100, 1000}, y[3];
+    for (int i = 0; i < 2; i++) {
+        sn_context *cx = i ? interpreter : device;
+        sn_program *p = compile(cx, "[r]i32, [n]i32, [n]f64, [m]f64 -> [s]f64", SN_BODY(sparse));
+        CALL(cx, p, sn_in(offsets, 4), sn_in(columns, 5), sn_in(values, 5), sn_in(x, 4), sn_into(y, 3));
+        assert_true(y[0] == 201 && y[1] == 0 && y[2] == 5430);
+        sn_drop(p);
+    }
+    sn_program *p = compile(device, "[r]i32, [n]i32, [n]f64, [m]f64 -> [s]f64", SN_BODY(sparse));
+    const char *json = sn_explain(p, "clusters"), *second = strstr(json, "loop over");
+    assert_non_null(strstr(json, "segment loop over"));
+    assert_null(strstr(second + 1, "loop over")); /* one loop: nothing is stored on the way */
+    int32_t wild[] = {0, 2, 1, 2, 4};
+    assert_int_equal(sn_call(p, sn_in(offsets, 4), sn_in(wild, 5), sn_in(values, 5), sn_in(x, 4), sn_into(y, 3)),
+                     SN_OUT_OF_RANGE);
+    sn_drop(p);
+}
+
+/* --- the tree is that of a row --- */
+
+static sn_acc real_sums(sn_acc lengths, sn_acc x)
+{
+    return sn_sum_seg(lengths, x);
+}
+
+static sn_acc row_sum(sn_acc x)
+{
+    return sn_sum(x);
+}
+
+static void same_bits_as_rows(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {5, 32, 33, 100, 4096, 4097, 1, 50000, 200000, 3};
+    enum { SEGMENTS = sizeof(lengths) / sizeof(*lengths) };
+    int64_t n = 0;
+    for (int i = 0; i < SEGMENTS; i++)
+        n += lengths[i];
+    float *x = malloc((size_t)n * 4), sums[SEGMENTS], sum;
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (float)sin((double)i * 12.9898) * (float)(1 + i % 97);
+    sn_program *segments = compile(device, "[s]i64, [n]f32 -> [s]f32", SN_BODY(real_sums)),
+               *row = compile(device, "[n]f32 -> f32", SN_BODY(row_sum));
+    CALL(device, segments, sn_in(lengths, SEGMENTS), sn_in(x, n), sn_into(sums, SEGMENTS));
+    for (int64_t i = 0, at = 0; i < SEGMENTS; at += lengths[i++]) {
+        CALL(device, row, sn_in(x + at, lengths[i]), sn_value(&sum));
+        assert_memory_equal(&sum, &sums[i], sizeof(sum));
+    }
+    sn_drop(segments);
+    sn_drop(row);
+    free(x);
+}
+
+/* --- wrong descriptors --- */
+
+static sn_acc least(sn_acc lengths, sn_acc x)
+{
+    return sn_minimum_seg(lengths, x);
+}
+
+static sn_acc from_offsets(sn_acc offsets, sn_acc x)
+{
+    return sn_sum_seg(sn_segments_from_offsets(offsets), x);
+}
+
+static sn_acc positions(sn_acc lengths, sn_acc x)
+{
+    return sn_iota_seg(sn_extent(x, 0), lengths);
+}
+
+static void expect_wrong(sn_body body, const char *result, sn_status status, const char *words, int64_t s,
+                         const int64_t *lengths, int64_t n)
+{
+    static int32_t x[20000];
+    static int64_t out[20000];
+    char signature[64];
+    snprintf(signature, sizeof(signature), "[s]i64, [n]i32 -> %s", result);
+    for (int i = 0; i < 2; i++) {
+        sn_context *cx = i ? interpreter : device;
+        sn_program *p = compile(cx, signature, body);
+        int64_t room = 20000;
+        assert_int_equal(sn_call(p, sn_in(lengths, s), sn_in(x, n), sn_upto(out, room / 2, &room)), status);
+        if (!strstr(sn_message(cx), words))
+            fail_msg("%s: %s", words, sn_message(cx));
+        assert_non_null(strstr(sn_message(cx), "test_segments.c:"));
+        sn_drop(p);
+    }
+}
+
+static sn_acc wide_sums(sn_acc lengths, sn_acc x)
+{
+    return sn_sum_seg(lengths, sn_map(sn_to_i64, x));
+}
+
+static sn_acc wide_sums_from_offsets(sn_acc offsets, sn_acc x)
+{
+    return from_offsets(offsets, sn_map(sn_to_i64, x));
+}
+
+static sn_acc wide_least(sn_acc lengths, sn_acc x)
+{
+    return least(lengths, sn_map(sn_to_i64, x));
+}
+
+static void wrong_descriptors(void **state)
+{
+    (void)state;
+#define WRONG(body, result, status, words, n, ...)                                                                     \
+    expect_wrong(SN_BODY(body), result, status, words, (int64_t)(sizeof((int64_t[]){__VA_ARGS__}) / 8),                \
+                 (int64_t[]){__VA_ARGS__}, n)
+    WRONG(wide_sums, "[k]i64", SN_BAD_SEGMENTS, "segment 1 has the length -1", 4, 3, -1, 2);
+    WRONG(wide_sums, "[k]i64", SN_BAD_SEGMENTS, "up to number 2 have 6 elements, but there are 7", 7, 3, 1, 2);
+    WRONG(wide_sums, "[k]i64", SN_BAD_SEGMENTS, "up to number 1 have 4 elements, but there are 3", 3, 3, 1, 2);
+    WRONG(wide_sums, "[k]i64", SN_BAD_SEGMENTS, "9223372036854775807", 3, 2, INT64_MAX - 2, 9);
+    WRONG(wide_sums, "[k]i64", SN_BAD_SEGMENTS, "up to number 0 have 9000 elements, but there are 0", 0, 9000);
+    WRONG(wide_sums_from_offsets, "[k]i64", SN_BAD_SEGMENTS, "begins at element 1", 3, 1, 2, 3);
+    WRONG(wide_sums_from_offsets, "[k]i64", SN_BAD_SEGMENTS, "segment 1 has the length -2", 4, 0, 3, 1, 4);
+    WRONG(wide_sums_from_offsets, "[k]i64", SN_BAD_SEGMENTS, "but there are 4", 4, 0);
+    WRONG(wide_sums_from_offsets, "[k]i64", SN_BAD_SEGMENTS, "segment 2 ends far before it begins, at element 9500",
+          10000, 0, 9000, 9500, INT64_MIN, 10000);
+    WRONG(positions, "[k]i64", SN_BAD_SEGMENTS, "segment 1 has the length -1", 4, 3, -1, 2);
+    WRONG(positions, "[k]i64", SN_BAD_SEGMENTS, "up to number 0 have 3 elements, but there are 4", 4, 3);
+    WRONG(wide_least, "[k]i64", SN_EMPTY_FOLD, "segment 1 is empty", 5, 3, 0, 2);
+#undef WRONG
+}
+
+/* Random numbers as offsets: an error, and nothing worse. */
+static void wild_offsets(void **state)
+{
+    (void)state;
+    enum { MOST = 3000 };
+    static int64_t offsets[MOST + 1];
+    static int32_t x[50000], out[MOST];
+    sn_program *p = compile(device, "[s]i64, [n]i32 -> [k]i32", SN_BODY(from_offsets));
+    srand(3);
+    for (int round = 0; round < 30; round++) {
+        int64_t n = 1 + rand() % 50000, s = 1 + rand() % MOST, k = -1;
+        bool rising = true;
+        for (int64_t i = 0; i <= s; i++)
+            offsets[i] = i == 0 ? 0 : i == s ? n : i * n / s;
+        for (int wrong = rand() % 4; wrong > 0; wrong--)
+            offsets[rand() % (s + 1)] = rand() % 3 ? rand() % (2 * n) - n / 2 : (int64_t)rand() << 33;
+        for (int64_t i = 0; i < s; i++)
+            rising &= offsets[i] <= offsets[i + 1];
+        rising &= offsets[0] == 0 && offsets[s] == n;
+        assert_int_equal(sn_call(p, sn_in(offsets, s + 1), sn_in(x, n), sn_upto(out, MOST, &k)),
+                         rising ? SN_OK : SN_BAD_SEGMENTS);
+    }
+    sn_drop(p);
+}
+
+static int open_both(void **state)
+{
+    (void)state;
+    sn_options o = {.size = sizeof(o), .device = "interpreter"};
+    device = sn_open(NULL);
+    interpreter = sn_open(&o);
+    if (!device || !interpreter)
+        return -1;
+    compile_all();
+    return 0;
+}
+
+static int close_both(void **state)
+{
+    (void)state;
+    drop_all();
+    sn_close(device);
+    sn_close(interpreter);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(examples),
+        cmocka_unit_test(scans),
+        cmocka_unit_test(every_class),
+        cmocka_unit_test(uneven),
+        cmocka_unit_test(rows),
+        cmocka_unit_test(matrix_times_vector),
+        cmocka_unit_test(same_bits_as_rows),
+        cmocka_unit_test(wrong_descriptors),
+        cmocka_unit_test(wild_offsets),
+    };
+    return cmocka_run_group_tests(tests, open_both, close_both);
+}
