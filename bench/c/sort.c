@@ -49,7 +49,8 @@ static inline void write_line(uint32_t *to, const uint32_t *from)
 #endif
 }
 
-static inline void gathered(const struct sort *s, uint32_t from, uint32_t to, const uint32_t *key, const uint32_t *value)
+static inline void gathered(const struct sort *s, uint32_t from, uint32_t to, const uint32_t *key,
+                            const uint32_t *value)
 {
     for (uint32_t i = from; i < to; i++) {
         s->other_key[i] = key[i % LINE];
@@ -100,7 +101,8 @@ static void move_top(void *ctx, int id, int workers)
         move_part(s, mine.first, mine.last, place, 0);
 }
 
-static inline void sort_bucket(const struct sort *s, uint32_t first, uint32_t n, uint32_t *key, uint32_t *value, int values)
+static inline void sort_bucket(const struct sort *s, uint32_t first, uint32_t n, uint32_t *key, uint32_t *value,
+                               int values)
 {
     static _Thread_local uint32_t low[LOW], high[HIGH];
     const uint32_t *from = s->other_key + first, *beside = s->other_value ? s->other_value + first : NULL;

@@ -24,6 +24,7 @@ enum { NB_SIZES = 8 };
     X(products)                                                                                                        \
     X(scans)                                                                                                           \
     X(filters)                                                                                                         \
+    X(sorts)                                                                                                           \
     X(joins)                                                                                                           \
     X(structs)                                                                                                         \
     X(compute)                                                                                                         \

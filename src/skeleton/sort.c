@@ -132,7 +132,8 @@ k_mem sk_sort_state(sk_sort *s)
 
 /* --- chunks --- */
 
-enum { RUN = 16 }; /* elements sorted by insertion */
+/* Elements sorted by insertion. Cores have short rows of keys only, and merging them takes longer. */
+enum { RUN = 16, RUN_OF_KEYS = 64 };
 
 typedef struct chunk { /* of a thread */
     sk_sort *s;
@@ -140,6 +141,7 @@ typedef struct chunk { /* of a thread */
     k_val base;          /* of the thread's */
     k_val length, count; /* at most; here */
     k_val *x, *y;
+    int64_t run; /* sorted by insertion */
 } chunk;
 
 static void load_chunk(const chunk *c, k_val at, k_val *out)
@@ -178,7 +180,7 @@ static void insert(const chunk *c, k_val i)
     k_loop(b);
     uint32_t mark = sk_scope(lw);
     k_val j = k_get(b, place);
-    k_break_if(b, k_let(b, OP_EQ, k_let(b, OP_BIT_AND, j, k_i64(b, RUN - 1), 0), k_i64(b, 0), 0));
+    k_break_if(b, k_let(b, OP_EQ, k_let(b, OP_BIT_AND, j, k_i64(b, c->run - 1), 0), k_i64(b, 0), 0));
     k_val before = sk_add(lw, c->base, sk_sub(lw, j, one));
     load_chunk(c, before, c->y);
     k_break_if(b, k_let(b, OP_NOT, sk_sort_before(c->s, c->x, c->y), 0, 0));
@@ -238,7 +240,7 @@ static k_val merge_all(const chunk *c)
 {
     sk_lower *lw = c->s->lw;
     k_builder *b = &lw->b;
-    k_val width = k_decl(b, k_i64(b, RUN), "width"), from = k_decl(b, c->base, "from");
+    k_val width = k_decl(b, k_i64(b, c->run), "width"), from = k_decl(b, c->base, "from");
     k_val both = sk_add(lw, sk_add(lw, c->base, c->base), c->length);
     k_loop(b);
     k_val w = k_get(b, width), f = k_get(b, from), t = sk_sub(lw, both, f);
@@ -262,6 +264,7 @@ void sk_build_sort_chunks(sk_lower *lw)
                .room = arena_alloc(lw->arena, s->n * sizeof(k_mem)),
                .x = arena_alloc(lw->arena, s->n * sizeof(k_val)),
                .y = arena_alloc(lw->arena, s->n * sizeof(k_val))};
+    c.run = s->keys && !lw->options->group ? RUN_OF_KEYS : RUN;
     for (uint32_t k = 0; k < s->n; k++)
         c.room[k] = k_shared(b, s->info->type[k], 2 * size.threads * size.length, "room");
     k_val n = sk_slot(lw, 0, "row_length"), chunks = sk_slot(lw, 1, "chunks_a_row"), all = sk_slot(lw, 2, "chunks");
