@@ -347,7 +347,8 @@ uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed)
         h = hash_mix(h, word);
     }
     uint64_t rest = 0;
-    memcpy(&rest, p, count);
+    if (count) /* of no bytes there may be no address */
+        memcpy(&rest, p, count);
     return hash_mix(h, rest);
 }
 

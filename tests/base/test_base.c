@@ -281,6 +281,7 @@ static void interning_survives_growth(void **state)
 static void hashes_see_every_byte_and_the_length(void **state)
 {
     (void)state;
+    assert_int_equal(hash_bytes(NULL, 0, 1), hash_bytes("", 0, 1));
     unsigned char bytes[40] = {0};
     for (size_t n = 1; n <= sizeof(bytes); n++) {
         uint64_t before = hash_bytes(bytes, n, 1);
