@@ -14,27 +14,25 @@ static const value *take_numbers(const op *o, sn_acc a, const char *what)
     return op_fail(o, "%s are an array of rank 1 of integers, but this is %s", what, value_text(o, v));
 }
 
-/* One number more than there are segments: 0, and where each one ends. */
+/* One number more than there are segments: 0, and where each one ends. The length that is added behind the last one
+ * takes part in nothing, as the scan is exclusive. */
 static ir_id offsets_from_lengths(const op *o, ir_id lengths)
 {
     ir_program *p = o->p;
     ir_type both[2] = {T_I64, T_I64};
-    ir_id from = embed_converted(o, lengths, T_I64), one = ir_i64(p, 1), zero = ir_i64(p, 0);
-    ir_fn *sum = ir_fn_new(p, 2, both), *fn;
+    ir_id number = ir_extent(p, lengths, 0), zero = ir_i64(p, 0);
+    ir_id extent = ir_op2(p, o->site, OP_ADD, number, ir_i64(p, 1));
+    ir_fn *fn = embed_index_fn(o, 1);
+    ir_id length = ir_read(p, o->site, lengths, 0, IR_SAFE, 1, fn->param);
+    if (ir_info(p, lengths)->type[0] != T_I64)
+        length = ir_convert(p, o->site, OP_CONVERT, T_I64, length);
+    length = ir_cond(p, o->site, ir_op2(p, o->site, OP_LT, fn->param[0], number), length, zero);
+    fn = ir_fn_close(p, fn, 1, &length);
+    ir_id longer = fn ? ir_mark_step(p, ir_generate(p, o->site, 1, &extent, fn)) : 0;
+    ir_fn *sum = ir_fn_new(p, 2, both);
     ir_id total = ir_op2(p, o->site, OP_ADD, sum->param[0], sum->param[1]);
-    ir_id ends = from ? ir_mark_step(p, ir_scan(p, o->site, ir_fn_close(p, sum, 1, &total), NULL, from, 0)) : 0;
-    if (!ends)
-        return 0;
-    ir_id extent = ir_op2(p, o->site, OP_ADD, ir_extent(p, lengths, 0), one);
-    fn = embed_index_fn(o, 1);
-    ir_id before = ir_op2(p, o->site, OP_SUB, fn->param[0], one);
-    ir_id end = ir_cond(p, o->site, ir_op2(p, o->site, OP_GT, fn->param[0], zero),
-                        ir_read(p, o->site, ends, 0, IR_SAFE, 1, &before), zero);
-    fn = ir_fn_close(p, fn, 1, &end);
-    ir_id offsets = fn ? ir_mark_step(p, ir_generate(p, o->site, 1, &extent, fn)) : 0;
-    if (offsets)
-        ir_fuse(p, offsets);
-    return offsets;
+    sum = ir_fn_close(p, sum, 1, &total);
+    return longer && sum ? ir_mark_step(p, ir_scan(p, o->site, sum, &zero, longer, IR_EXCLUSIVE)) : 0;
 }
 
 bool embed_take_segments(const op *o, sn_acc lengths, segments *out)

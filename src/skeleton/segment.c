@@ -30,6 +30,7 @@ typedef struct segments {
     k_val notes;              /* number of the word of the first note */
     k_val row, number, begin; /* of the segment at hand: its row, its number there, where it begins there */
     k_val base;               /* ... and among all elements */
+    bool alone;               /* one lane is at work */
 } segments;
 
 typedef struct segment { /* one of all */
@@ -137,6 +138,22 @@ static void check_segment(segments *x, const segment *s)
                   k_let(b, OP_NE, s->length, zero, 0), s->number, zero, zero);
 }
 
+/* The same, where one comparison says that nothing is wrong. */
+static void check_unless_fine(segments *x, const segment *s)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), next = sk_add(lw, s->number, k_i64(b, 1));
+    k_val end = k_let(b, OP_OR, k_let(b, OP_EQ, s->number, zero, 0), k_let(b, OP_EQ, next, x->count, 0), 0);
+    k_val doubt = k_let(b, OP_OR, end, k_let(b, OP_NOT, s->good, 0, 0), 0);
+    for (uint32_t i = 0; i < x->folds.fold.n; i++)
+        if (!x->folds.fold.at[i].info->seed)
+            doubt = k_let(b, OP_OR, doubt, k_let(b, OP_EQ, s->length, zero, 0), 0);
+    k_if(b, doubt);
+    check_segment(x, s);
+    k_end(b);
+}
+
 /* Without a segment no element is in one. */
 static void check_any(segments *x)
 {
@@ -194,13 +211,20 @@ static void short_segment(segments *x, const segment *s)
     k_val zero = k_i64(b, 0), brief = k_let(b, OP_LE, s->length, k_i64(b, SK_SHORT), 0);
     k_val count = k_select(b, brief, s->length, zero);
     use(x, s);
-    k_val **acc = sk_fold_accumulators(f), at = k_decl(b, zero, "at");
-    k_loop(b);
-    k_val j = k_get(b, at);
-    k_break_if(b, k_let(b, OP_GE, j, count, 0));
-    sk_fold_element(f, s->global, j, k_let(b, OP_GT, j, zero, 0), acc);
-    k_set(b, at, sk_add(lw, j, k_i64(b, 1)));
-    k_end(b);
+    k_val **acc = sk_fold_accumulators(f);
+    if (x->alone) {
+        k_val j = k_for(b, zero, count, false);
+        sk_fold_element(f, s->global, j, k_let(b, OP_GT, j, zero, 0), acc);
+        k_end(b);
+    } else {
+        k_val at = k_decl(b, zero, "at");
+        k_loop(b);
+        k_val j = k_get(b, at);
+        k_break_if(b, k_let(b, OP_GE, j, count, 0));
+        sk_fold_element(f, s->global, j, k_let(b, OP_GT, j, zero, 0), acc);
+        k_set(b, at, sk_add(lw, j, k_i64(b, 1)));
+        k_end(b);
+    }
     lw->element = s->global;
     if (!f->fold.n)
         return;
@@ -331,6 +355,95 @@ static void take_gang(segments *x, k_val first, k_val count, k_val end)
     k_end(b);
 }
 
+/* A segment by itself: a lane that goes along a short one reads what lies together, where lanes side by side gather. */
+static void take_alone(segments *x, k_val global, k_val end)
+{
+    k_builder *b = &x->lw->b;
+    segment s = find_segment(x, global);
+    x->alone = true;
+    k_for_whole(b, k_i64(b, 1));
+    short_segment(x, &s);
+    check_unless_fine(x, &s);
+    k_end(b);
+    x->alone = false;
+    k_if(b, k_let(b, OP_GT, s.length, k_i64(b, SK_SHORT), 0));
+    longer_segment(x, &s, end);
+    k_end(b);
+}
+
+/* Segments of one length, at most SK_SHORT, as many as there are lanes, are rows: element j of lane l is read at
+ * base + l * length + j, or, where the length is 1, at base + l. */
+static void take_rows(segments *x, k_val first, const segment *of, bool ones)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    sk_folds *f = &x->folds;
+    k_val zero = k_i64(b, 0), lane = k_for_whole(b, k_i64(b, f->tree.lanes));
+    segment s = {.global = sk_add(lw, first, lane), .length = of->length, .good = of->good};
+    split(x, s.global, &s.row, &s.number);
+    k_val ahead = ones ? lane : sk_mul(lw, lane, of->length);
+    s.begin = sk_add(lw, of->begin, ahead);
+    if (lw->cluster->loop->rank > 1) /* perhaps of another row */
+        s.begin = sk_sub(lw, s.begin, sk_mul(lw, sk_sub(lw, s.row, of->row), x->length));
+    use(x, &s);
+    x->base = sk_add(lw, sk_add(lw, sk_mul(lw, of->row, x->length), of->begin), ahead);
+    k_val **acc = sk_fold_accumulators(f);
+    k_val j = ones ? zero : k_for(b, zero, of->length, false);
+    sk_fold_element(f, s.global, j, ones ? k_literal(b, T_BOOL, 0) : k_let(b, OP_GT, j, zero, 0), acc);
+    if (!ones)
+        k_end(b);
+    lw->element = s.global;
+    sk_fold_finish_all(f, s.global, s.global, acc, 0);
+    k_end(b);
+}
+
+/* Are the segments from `first` on, as many as there are lanes, of this length, and none of them the first or last one
+ * of its row? */
+static k_val are_rows(segments *x, k_val first, const segment *of)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), one = k_i64(b, 1), lanes = k_i64(b, x->folds.tree.lanes);
+    k_val alike = k_decl(b, zero, "alike"), lane = k_for_whole(b, lanes);
+    segment s = find_segment(x, sk_add(lw, first, lane));
+    k_val same = k_let(b, OP_AND, s.good, k_let(b, OP_EQ, s.length, of->length, 0), 0);
+    k_val inner = k_let(b, OP_AND, k_let(b, OP_GT, s.number, zero, 0),
+                        k_let(b, OP_LT, sk_add(lw, s.number, one), x->count, 0), 0);
+    k_set(b, alike, k_count(b, k_let(b, OP_AND, same, inner, 0)));
+    k_end(b);
+    return k_let(b, OP_EQ, k_get(b, alike), lanes, 0);
+}
+
+/* Segments [first, last). */
+static void take_each(segments *x, k_val first, k_val last, k_val end)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), one = k_i64(b, 1), lanes = k_i64(b, x->folds.tree.lanes);
+    k_val some = sk_max(lw, zero, sk_sub(lw, last, first));
+    k_val gangs = k_let(b, OP_QUOT, sk_add(lw, some, sk_sub(lw, lanes, one)), lanes, 0);
+    k_val begin = sk_add(lw, first, sk_mul(lw, k_for(b, zero, gangs, false), lanes));
+    k_val stop = sk_min(lw, last, sk_add(lw, begin, lanes)), done = k_decl(b, begin, "done");
+    k_if(b, k_let(b, OP_EQ, sk_sub(lw, stop, begin), lanes, 0));
+    segment of = find_segment(x, begin);
+    k_val brief =
+        k_let(b, OP_AND, k_let(b, OP_GE, of.length, one, 0), k_let(b, OP_LE, of.length, k_i64(b, SK_SHORT), 0), 0);
+    k_if(b, brief);
+    k_if(b, are_rows(x, begin, &of));
+    k_if(b, k_let(b, OP_EQ, of.length, one, 0));
+    take_rows(x, begin, &of, true);
+    k_else(b);
+    take_rows(x, begin, &of, false);
+    k_end(b);
+    k_set(b, done, stop);
+    k_end(b);
+    k_end(b);
+    k_end(b);
+    take_alone(x, k_for(b, k_get(b, done), stop, false), end);
+    k_end(b);
+    k_end(b);
+}
+
 /* Of the segment that the block's first work lies in: its pieces that begin there. */
 static void go_on(segments *x, k_val first, k_val work, k_val end)
 {
@@ -402,6 +515,10 @@ void sk_build_segments(sk_lower *lw)
     k_set(b, first, search(&x, work));
     go_on(&x, k_get(b, first), work, end);
     k_end(b);
+    if (!lw->options->group) {
+        take_each(&x, k_get(b, first), k_get(b, last), end);
+        return;
+    }
     k_val some = sk_max(lw, zero, sk_sub(lw, k_get(b, last), k_get(b, first)));
     k_val gangs = k_let(b, OP_QUOT, sk_add(lw, some, sk_sub(lw, lanes, k_i64(b, 1))), lanes, 0);
     k_val begun = k_get(b, first), gang = k_for(b, zero, gangs, false), done = sk_mul(lw, gang, lanes);
