@@ -585,6 +585,65 @@ static void made_of_sorted_arrays(void **state)
     with_both(grouped_values);
 }
 
+/* --- within loops of arrays --- */
+
+static sn_scalar mixed(sn_scalar x)
+{
+    return sn_mul(x, 2654435761u);
+}
+
+static sn_acc shuffled_and_sorted(sn_acc a)
+{
+    return sn_sort(sn_map(mixed, a));
+}
+
+static sn_acc again_and_again(sn_acc a)
+{
+    return sn_aiterate(5, shuffled_and_sorted, a);
+}
+
+static int ascending_u32(const void *a, const void *b)
+{
+    uint32_t x, y;
+    memcpy(&x, a, sizeof(x));
+    memcpy(&y, b, sizeof(y));
+    return (x > y) - (x < y);
+}
+
+static void rounds(sn_context *cx, int64_t n)
+{
+    sn_program *p = sn_compile(cx, "[n]u32 -> [n]u32", again_and_again);
+    uint32_t *x = calloc((size_t)n + 1, 4), *y = calloc((size_t)n + 1, 4);
+    if (!p)
+        fail_msg("%s", sn_message(cx));
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (uint32_t)i;
+    assert_int_equal(sn_call(p, sn_in(x, n), sn_into(y, n)), SN_OK);
+    for (int round = 0; round < 5; round++) {
+        for (int64_t i = 0; i < n; i++)
+            x[i] *= 2654435761u;
+        qsort(x, (size_t)n, sizeof(*x), ascending_u32);
+    }
+    assert_memory_equal(x, y, (size_t)n * 4);
+    free(x);
+    free(y);
+    sn_drop(p);
+}
+
+static void in_loops(sn_context *cx)
+{
+    rounds(cx, 0);
+    rounds(cx, 50);
+    rounds(cx, 1500);
+    rounds(cx, 100003);
+}
+
+static void loops_of_arrays(void **state)
+{
+    (void)state;
+    with_both(in_loops);
+}
+
 /* --- mistakes --- */
 
 static sn_acc of_single_value(sn_acc a)
@@ -627,11 +686,11 @@ static void mistakes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type), cmocka_unit_test(by_the_interpreter),
-        cmocka_unit_test(large),      cmocka_unit_test(both_ways),
-        cmocka_unit_test(stability),  cmocka_unit_test(comparisons_that_are_no_order),
-        cmocka_unit_test(failures),   cmocka_unit_test(made_of_sorted_arrays),
-        cmocka_unit_test(mistakes),
+        cmocka_unit_test(every_type),      cmocka_unit_test(by_the_interpreter),
+        cmocka_unit_test(large),           cmocka_unit_test(both_ways),
+        cmocka_unit_test(stability),       cmocka_unit_test(comparisons_that_are_no_order),
+        cmocka_unit_test(failures),        cmocka_unit_test(made_of_sorted_arrays),
+        cmocka_unit_test(loops_of_arrays), cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }
