@@ -89,6 +89,17 @@ static uint8_t bytes_where_gangs_may_overlap(sk_lower *lw, const sk_cluster *c, 
     return (uint8_t)sk_widest(lw->l, &ids, out->term.n, out->term.at);
 }
 
+static void find_shared(sk_lower *lw, sk_cluster *c, const sk_outputs *out)
+{
+    ir_id loop = sk_find_shared(lw, out);
+    opt_ids ids = {0};
+    if (!loop)
+        return;
+    opt_reach(lw->l->ir, lw->arena, out->term.n, out->term.at, &ids);
+    c->shared = (uint8_t)ir_at(lw->l->ir, loop)->u.loop->states;
+    c->shared_bytes = (uint8_t)sk_widest(lw->l, &ids, out->term.n, out->term.at);
+}
+
 void sk_map_prepare(sk_cluster *c, arena *a)
 {
     if (c->loop->rank < 2)
@@ -105,6 +116,7 @@ void sk_map_prepare(sk_cluster *c, arena *a)
     c->row_cuts = cuts == 1;
     c->row_bytes = cuts > 1 ? 0 : bytes_where_gangs_may_overlap(&lw, c, &out, &lw.at);
     c->across = sk_find_across(&lw, c, &out, &lw.at);
+    find_shared(&lw, c, &out);
 }
 
 enum { SMALL = 64 }; /* operations */

@@ -28,4 +28,7 @@ static inline sk_row_gangs sk_row_gangs_of(int64_t row)
  * 1; 0: there is none, or loops over it do not suit the elements. After sk_find_runs. */
 uint8_t sk_find_across(sk_lower *lw, const sk_cluster *c, const sk_outputs *out, const sk_index *at);
 
+/* The loop that all elements are made of, if rows and columns of these share what it reads; else 0. */
+ir_id sk_find_shared(sk_lower *lw, const sk_outputs *out);
+
 #endif

@@ -24,6 +24,7 @@ typedef struct schedule {
 
 static const schedule table[SK_VARIANTS] = {
     [SK_MAP_ACROSS] = {OF_PLAIN, "map_across", sk_launch_map_across, sk_build_map_across},
+    [SK_MAP_SHARED] = {OF_PLAIN, "map_shared", sk_launch_map_shared, sk_build_map_shared},
     [SK_MAP_TILES] = {OF_PLAIN, "map_tiles", sk_launch_map_tiles, sk_build_map_tiles},
     [SK_MAP_ROWS] = {OF_PLAIN, "map_rows", sk_launch_map_rows, sk_build_map_rows},
     [SK_MAP_FLAT] = {OF_PLAIN, "map", sk_launch_map_flat, sk_build_map_flat},

@@ -30,6 +30,8 @@ typedef struct sk_cluster {
     uint8_t across;           /* 1 + the dimension where the run begins that reads lie together along, but not along the
                                  innermost run; 0: none */
     bool tiles;               /* elements that loop, with neighbours in two dimensions */
+    uint8_t shared, shared_bytes; /* elements are loops over what rows and columns of them share: states, and bytes of
+                                     the widest value; 0: they are not */
     /* FOLD: */
     sk_choice choice;
     uint8_t choice_bytes;   /* the size of its key */
@@ -105,6 +107,7 @@ typedef enum {
     /* elements, each for itself */
     SK_MAP_ACROSS, /* rows and columns, a gang going along the axis that reads lie together in, which is not the
                       innermost */
+    SK_MAP_SHARED, /* several rows at a time, a gang along them: elements that are loops over what these share */
     SK_MAP_TILES,  /* the same, a gang being a tile of a few rows: elements that loop until a condition of their own */
     SK_MAP_ROWS,   /* the same, gangs along rows: index components are loop variables */
     SK_MAP_FLAT,   /* one loop over all elements; index components by division where needed */

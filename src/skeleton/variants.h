@@ -89,6 +89,8 @@ int64_t sk_piece_elements(const sk_call *x, int64_t total);
  * what sk_open wants is set. */
 bool sk_launch_map_across(const sk_call *x, sk_geometry *g);
 void sk_build_map_across(sk_lower *lw);
+bool sk_launch_map_shared(const sk_call *x, sk_geometry *g);
+void sk_build_map_shared(sk_lower *lw);
 bool sk_launch_map_tiles(const sk_call *x, sk_geometry *g);
 void sk_build_map_tiles(sk_lower *lw);
 bool sk_launch_map_rows(const sk_call *x, sk_geometry *g);

@@ -234,6 +234,66 @@ static void higher_ranks(void **state)
     both("[n,k]T, [l,m,k]T -> [n,l,m]T", tensor, "f32", SMALL, 20, 40, 3, 33, 13, 100, 2, 64);
 }
 
+/* --- loops in elements --- */
+
+struct place {
+    sn_acc x, y;
+    sn_scalar i, j;
+};
+
+static sn_scalar next_sum(void *env, sn_scalar k, sn_scalar sum)
+{
+    const struct place *p = env;
+    return sn_add(sum, sn_mul(sn_index(p->x, p->i, k), sn_index(p->y, k, p->j)));
+}
+
+static sn_scalar sum_at(void *env, sn_scalar i, sn_scalar j)
+{
+    struct place p = *(const struct place *)env;
+    p.i = i;
+    p.j = j;
+    return sn_sub(sn_loop(sn_extent(p.x, 1), sn_closure(next_sum, &p), 1), sn_index(p.x, i, 0));
+}
+
+static sn_acc product_by_loops(sn_acc x, sn_acc y)
+{
+    struct place p = {.x = x, .y = y};
+    return sn_generate(sn_shape(sn_extent(x, 0), sn_extent(y, 1)), sn_closure(sum_at, &p));
+}
+
+static sn_scalar nearer(void *env, sn_scalar k, sn_scalar best)
+{
+    const struct place *p = env;
+    sn_scalar apart = sn_abs(sn_sub(sn_index(p->x, p->i, k), sn_index(p->y, p->j, k)));
+    sn_scalar is = sn_lt(apart, sn_fst(best));
+    return sn_tuple(sn_if(is, apart, sn_fst(best)), sn_if(is, k, sn_snd(best)));
+}
+
+static sn_scalar nearest_at(void *env, sn_scalar i, sn_scalar j)
+{
+    struct place p = *(const struct place *)env;
+    p.i = i;
+    p.j = j;
+    return sn_loop(sn_extent(p.x, 1), sn_closure(nearer, &p), sn_tuple(1000, sn_sub(0, i)));
+}
+
+/* Two states, of which one begins with an index; both are read along rows. */
+static sn_acc nearest_by_loops(sn_acc x, sn_acc y)
+{
+    struct place p = {.x = x, .y = y};
+    sn_acc all = sn_generate(sn_shape(sn_extent(x, 0), sn_extent(y, 0)), sn_closure(nearest_at, &p));
+    return sn_results(sn_map(sn_fst, all), sn_map(sn_snd, all));
+}
+
+static void loops_in_elements(void **state)
+{
+    (void)state;
+    both("[n,k]T, [k,m]T -> [n,m]T", product_by_loops, "f32 f64 i32", POSITIVE, 64, 40, 64, 65, 33, 67, 7, 100, 600, 3,
+         5, 2000, 100, 1, 50, 41, 300, 130, 200, 7, 33, 64, 0, 64, 2, 40, 3000);
+    both("[n,k]T, [m,k]T -> [n,m]T, [n,m]i64", nearest_by_loops, "f32 i32", POSITIVE, 64, 40, 64, 65, 33, 67, 7, 100,
+         600);
+}
+
 /* --- the same bits as those of elements that are in memory --- */
 
 static sn_acc both_ways(sn_acc x, sn_acc y)
@@ -345,9 +405,10 @@ static void bits_of_the_tree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_of_all_shapes),      cmocka_unit_test(formulations),
-        cmocka_unit_test(operators_and_elements),      cmocka_unit_test(higher_ranks),
-        cmocka_unit_test(bits_do_not_depend_on_tiles), cmocka_unit_test(bits_of_the_tree),
+        cmocka_unit_test(products_of_all_shapes), cmocka_unit_test(formulations),
+        cmocka_unit_test(operators_and_elements), cmocka_unit_test(higher_ranks),
+        cmocka_unit_test(loops_in_elements),      cmocka_unit_test(bits_do_not_depend_on_tiles),
+        cmocka_unit_test(bits_of_the_tree),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }
