@@ -41,6 +41,8 @@ refuses "" canny
 refuses "" unsharp
 refuses "" lines
 refuses "" rowstats a b c
+refuses "" fluid none.png 1 2 3
+refuses "" graph 1 2 3
 # A file that is not there: status 1.
 status=0
 said=$("$programs/lines" none.txt 2>&1) || status=$?

@@ -2,6 +2,8 @@
  * agrees bit for bit. */
 #include "programs/blackscholes.h"
 #include "programs/canny.h"
+#include "programs/fluid.h"
+#include "programs/graph.h"
 #include "programs/mandelbrot.h"
 #include "programs/nbody.h"
 #include "programs/rowstats.h"
@@ -411,12 +413,185 @@ static void test_rowstats(void **state)
     free(most);
 }
 
+/* --- fluid --- */
+
+static float fluid_at(const float *a, int64_t h, int64_t w, int64_t y, int64_t x)
+{
+    y = y < 0 ? 0 : y < h ? y : h - 1;
+    x = x < 0 ? 0 : x < w ? x : w - 1;
+    return a[y * w + x];
+}
+
+static void carry_reference(int64_t h, int64_t w, const float *of, const float *u, const float *v, float unit,
+                            float *to)
+{
+    for (int64_t i = 0; i < h * w; i++) {
+        float x = fminf(fmaxf((float)(i % w) - unit * u[i], 0), (float)w - 1),
+              y = fminf(fmaxf((float)(i / w) - unit * v[i], 0), (float)h - 1);
+        int64_t l = (int64_t)x, t = (int64_t)y;
+        float dx = x - (float)l, dy = y - (float)t, a = fluid_at(of, h, w, t, l), b = fluid_at(of, h, w, t, l + 1),
+              c = fluid_at(of, h, w, t + 1, l), d = fluid_at(of, h, w, t + 1, l + 1);
+        float upper = a + dx * (b - a), lower = c + dx * (d - c);
+        to[i] = upper + dy * (lower - upper);
+    }
+}
+
+static void fluid_reference(int64_t h, int64_t w, const float *u, const float *v, const float *smoke, float unit,
+                            float *u2, float *v2, float *smoke2)
+{
+    size_t bytes = (size_t)(h * w) * sizeof(float);
+    float *x = get(bytes), *y = get(bytes), *source = get(bytes), *p = get(bytes), *q = get(bytes);
+    carry_reference(h, w, u, u, v, unit, x);
+    carry_reference(h, w, v, u, v, unit, y);
+    for (int64_t i = 0; i < h * w; i++) {
+        int64_t r = i / w, c = i % w;
+        source[i] = -0.5f * ((fluid_at(x, h, w, r, c + 1) - fluid_at(x, h, w, r, c - 1)) +
+                             (fluid_at(y, h, w, r + 1, c) - fluid_at(y, h, w, r - 1, c)));
+        p[i] = 0;
+    }
+    for (int step = 0; step < FLUID_JACOBI; step++) {
+        for (int64_t i = 0; i < h * w; i++) {
+            int64_t r = i / w, c = i % w;
+            float around = (fluid_at(p, h, w, r, c - 1) + fluid_at(p, h, w, r, c + 1)) +
+                           (fluid_at(p, h, w, r - 1, c) + fluid_at(p, h, w, r + 1, c));
+            q[i] = 0.25f * (source[i] + around);
+        }
+        float *swap = p;
+        p = q;
+        q = swap;
+    }
+    for (int64_t i = 0; i < h * w; i++) {
+        int64_t r = i / w, c = i % w;
+        u2[i] = x[i] - 0.5f * (fluid_at(p, h, w, r, c + 1) - fluid_at(p, h, w, r, c - 1));
+        v2[i] = y[i] - 0.5f * (fluid_at(p, h, w, r + 1, c) - fluid_at(p, h, w, r - 1, c));
+    }
+    carry_reference(h, w, smoke, u2, v2, unit, smoke2);
+    free(x);
+    free(y);
+    free(source);
+    free(p);
+    free(q);
+}
+
+static void test_fluid(void **state)
+{
+    sn_program *program = sn_compile(*state, FLUID_SIGNATURE, fluid_step);
+    static const int sizes[][2] = {{1, 1}, {1, 5}, {17, 40}, {33, 64}};
+    assert_non_null(program);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        int64_t h = sizes[s][0], w = sizes[s][1], n = h * w;
+        float *a = get((size_t)n * 9 * sizeof *a), unit = 0.75f;
+        for (int64_t i = 0; i < 3 * n; i++)
+            a[i] = (float)uniform(-3, 3);
+        expect_ok(*state, sn_call(program, sn_in(a, h, w), sn_in(a + n, h, w), sn_in(a + 2 * n, h, w), sn_value(&unit),
+                                  sn_into(a + 3 * n, h, w), sn_into(a + 4 * n, h, w), sn_into(a + 5 * n, h, w)));
+        fluid_reference(h, w, a, a + n, a + 2 * n, unit, a + 6 * n, a + 7 * n, a + 8 * n);
+        for (int64_t i = 0; i < 3 * n; i++)
+            if (a[3 * n + i] != a[6 * n + i])
+                fail_msg("%lld x %lld: number %lld is %g, not %g", (long long)h, (long long)w, (long long)i,
+                         (double)a[3 * n + i], (double)a[6 * n + i]);
+        free(a);
+    }
+    sn_drop(program);
+}
+
+/* --- graphs --- */
+
+static int32_t root_of(const int32_t *parent, int32_t v)
+{
+    while (parent[v] != v)
+        v = parent[v];
+    return v;
+}
+
+static void test_components(void **state)
+{
+    sn_program *program = sn_compile(*state, COMPONENTS_SIGNATURE, components);
+    assert_non_null(program);
+    for (int32_t n = 1; n <= 400; n += 57) {
+        for (int32_t m = 0; m <= 2 * n; m += n / 2 + 1) {
+            int32_t *start = get((size_t)(n + 1) * 4), *neighbour = get((size_t)(2 * m + 1) * 4),
+                    *parent = get((size_t)n * 4), *label = get((size_t)n * 4), *edge = get((size_t)(2 * m + 1) * 4),
+                    rounds = 0, at = 0;
+            for (int32_t v = 0; v < n; v++)
+                parent[v] = v;
+            for (int32_t i = 0; i < m; i++) { /* union of sets, the smaller vertex being the root */
+                edge[2 * i] = rand() % n;
+                edge[2 * i + 1] = i % 3 ? rand() % n : (edge[2 * i] + 1) % n;
+                int32_t a = root_of(parent, edge[2 * i]), b = root_of(parent, edge[2 * i + 1]);
+                parent[a < b ? b : a] = a < b ? a : b;
+            }
+            for (int32_t v = 0; v < n; v++) {
+                start[v] = at;
+                for (int32_t i = 0; i < 2 * m; i++)
+                    if (edge[i] == v)
+                        neighbour[at++] = edge[i ^ 1];
+            }
+            start[n] = at;
+            expect_ok(*state, sn_call(program, sn_in(start, n + 1), sn_in(neighbour, 2 * m), sn_into(label, n),
+                                      sn_value(&rounds)));
+            for (int32_t v = 0; v < n; v++)
+                assert_int_equal(label[v], root_of(parent, v));
+            assert_true(rounds >= 1 && rounds <= n + 1);
+            free(start);
+            free(neighbour);
+            free(parent);
+            free(label);
+            free(edge);
+        }
+    }
+    sn_drop(program);
+}
+
+/* Dijkstra's, from each vertex. */
+static void paths_reference(int n, const float *length, float *path)
+{
+    bool *done = get((size_t)n);
+    for (int from = 0; from < n; from++) {
+        float *best = path + from * n;
+        for (int v = 0; v < n; v++) {
+            best[v] = v == from ? 0 : INFINITY;
+            done[v] = false;
+        }
+        for (int round = 0; round < n; round++) {
+            int next = -1;
+            for (int v = 0; v < n; v++)
+                if (!done[v] && (next < 0 || best[v] < best[next]))
+                    next = v;
+            done[next] = true;
+            for (int v = 0; v < n; v++)
+                best[v] = fminf(best[v], best[next] + length[next * n + v]);
+        }
+    }
+    free(done);
+}
+
+static void test_paths(void **state)
+{
+    sn_program *program = sn_compile(*state, PATHS_SIGNATURE, paths);
+    static const int sizes[] = {1, 2, 9, 70};
+    assert_non_null(program);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        int n = sizes[s];
+        float *a = get((size_t)(3 * n * n) * sizeof *a);
+        for (int i = 0; i < n * n; i++) /* whole numbers: sums are exact */
+            a[i] = i / n == i % n ? 0 : rand() % 4 ? INFINITY : (float)(1 + rand() % 50);
+        expect_ok(*state, sn_call(program, sn_in(a, n, n), sn_into(a + n * n, n, n)));
+        paths_reference(n, a, a + 2 * n * n);
+        for (int i = 0; i < n * n; i++)
+            assert_true(a[n * n + i] == a[2 * n * n + i]);
+        free(a);
+    }
+    sn_drop(program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_canny),        cmocka_unit_test(test_unsharp), cmocka_unit_test(test_mandelbrot),
         cmocka_unit_test(test_blackscholes), cmocka_unit_test(test_nbody),   cmocka_unit_test(test_nbody_is_fused),
-        cmocka_unit_test(test_rowstats),
+        cmocka_unit_test(test_rowstats),     cmocka_unit_test(test_fluid),   cmocka_unit_test(test_components),
+        cmocka_unit_test(test_paths),
     };
     return cmocka_run_group_tests_name("programs", tests, open_context, close_context);
 }
