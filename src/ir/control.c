@@ -173,6 +173,7 @@ ir_id ir_control_new(ir_program *p, uint32_t site, const ir_control *control, ui
     c->value = copy_list(p->arena, c->values, c->value);
     ir_array a = {.inputs = inputs, .control = c, .name = m.name};
     a.input = copy_list(p->arena, inputs, input);
+    a.type = arena_alloc(p->arena, sizeof *a.type); /* of none */
     ir_node node = {.kind = IR_CONTROL, .site = site};
     node.u.info = arena_copy(p->arena, &a, sizeof a);
     vec_push(p->arena, &p->node, node);

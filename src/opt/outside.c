@@ -87,8 +87,9 @@ static bool is_same(const mover *m, ir_id id)
     for (uint32_t i = 0; i < a->inputs; i++)
         if (!m->same[a->input[i]])
             return false;
-    if (kind == IR_INPUT || kind == IR_CONTROL || kind == IR_PART || kind == IR_RESHAPE || kind == IR_SORT)
-        return false; /* inputs are known before */
+    if (kind != IR_GENERATE && kind != IR_MAP && kind != IR_BACKPERMUTE && kind != IR_FOLD && kind != IR_SCAN &&
+        kind != IR_PACK && kind != IR_STENCIL && kind != IR_FORCE)
+        return false; /* inputs are known before; others may fail */
     if (kind == IR_BACKPERMUTE && !(ir_at(m->q, id)->flags & IR_SAFE))
         return false;
     if ((kind == IR_FOLD && !a->seed) || (kind == IR_GENERATE && !plain_shape(m, a)))
