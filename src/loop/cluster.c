@@ -339,7 +339,7 @@ static void add_staged(l_fusing *c, l_cluster *cluster, ir_id fold)
 static void add_op(l_fusing *c, l_cluster *cluster, ir_id id)
 {
     ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
-    l_op op = {.term = id, .outer = c->outer[id]};
+    l_op op = {.term = id, .outer = c->outer[id], .flops = l_at(c->node, id)->flops};
     op.kind = kind == IR_FOLD                         ? L_FOLD
               : kind == IR_FOLD_SEG                   ? L_FOLD_SEG
               : kind == IR_SCAN                       ? L_SCAN
@@ -348,7 +348,7 @@ static void add_op(l_fusing *c, l_cluster *cluster, ir_id id)
               : kind == IR_PERMUTE                    ? L_PERMUTE
               : kind == IR_CONTROL || kind == IR_PART ? L_RESULT
                                                       : L_ELEMENT;
-    cluster->flops += l_at(c->node, id)->flops;
+    cluster->flops += op.flops;
     if (kind == IR_FOLD)
         add_staged(c, cluster, id);
     vec_push(c->p->arena, &cluster->op, op);

@@ -81,6 +81,7 @@ typedef struct l_op { /* an anchor in its cluster */
     uint8_t sweep; /* ROW: in which sweep over the row, from 0; outer: before that sweep, or behind the last one if it
                       is l_cluster.sweeps. A fold's result is there from the next sweep on, in registers whether stored
                       or not */
+    double flops; /* its part of the cluster's */
     bool again; /* ROW, elements that later sweeps read: these compute it again. Otherwise, and always if it is a scan,
                    they read back what its own sweep stored. Within its sweep it passes in a register */
 } l_op;

@@ -565,7 +565,7 @@ static bool reads_own_element(const ir_program *p, const ir_node *n, const sk_in
     return n->n == at->rank;
 }
 
-void sk_fetch(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, k_val a_piece)
+void sk_fetch(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, k_val further, k_val a_piece)
 {
     opt_ids ids = {0};
     map64 seen = {0};
@@ -581,7 +581,7 @@ void sk_fetch(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, k
         map64_put(lw->arena, &seen, m, 1);
         for (uint32_t d = 0; d < t->n; d++)
             index[d] = sk_value(lw, lw->l->ir->arg.at[t->args + d]);
-        k_fetch(&lw->b, m, position_of(lw, t, index), a_piece);
+        k_fetch(&lw->b, m, sk_add(lw, position_of(lw, t, index), further), a_piece);
     }
 }
 

@@ -69,10 +69,10 @@ void sk_run_step(sk_lower *lw, const struct ir_step *s);
 /* Emits the code of n terms in the open list and gives their values. */
 void sk_emit(sk_lower *lw, uint32_t n, const ir_id *term, k_val *out);
 
-/* Hints that what the terms read at the loop's own element is read soon, `a_piece` elements on for each piece in
- * between: of arrays that are read at `at` as it is, its `rank` variables or the linear one. In a scope in which these
+/* Hints that what the terms read at the loop's own element is read soon, `further` elements on, and `a_piece` for each
+ * piece in between: of arrays that are read at `at` as it is, its `rank` variables or the linear one. In a scope in which these
  * are bound. */
-void sk_fetch(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, k_val a_piece);
+void sk_fetch(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, k_val further, k_val a_piece);
 
 /* Statements often needed by skeletons */
 static inline k_val sk_add(sk_lower *lw, k_val a, k_val b)

@@ -67,8 +67,14 @@ typedef struct row_loop {
 } row_loop;
 
 /* What a walk over a piece does with the members of a sweep. */
-/* What is fetched of the piece that comes next: for every fourth gang, or for the others. */
-typedef enum row_fetch { ROW_FETCH_NOTHING, ROW_FETCH_ALL, ROW_FETCH_SOME, ROW_FETCH_REST } row_fetch;
+typedef enum row_fetch {
+    ROW_FETCH_NOTHING,
+    ROW_FETCH_ALL, /* of the piece that comes next; */
+    ROW_FETCH_SOME,
+    ROW_FETCH_REST,  /* ... for every fourth gang, or for the others */
+    ROW_FETCH_AHEAD, /* half a piece further on */
+    ROW_FETCH_ROW    /* of the next row, what its first sweep reads */
+} row_fetch;
 
 typedef struct row_walk {
     uint8_t sweep;

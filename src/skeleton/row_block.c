@@ -132,6 +132,17 @@ static void advance_counts(row_loop *r, uint8_t sweep)
     }
 }
 
+/* Where results go past the caches, the memory has to be read all the time: a loop of one sweep reads a little ahead;
+ * of several, the first one reads, the second only computes, and may fetch a row that stays in the caches. */
+static row_fetch what_to_fetch(const sk_lower *lw, uint8_t sweep)
+{
+    if (!lw->options->stream || lw->options->group)
+        return ROW_FETCH_NOTHING;
+    if (lw->cluster->loop->sweeps <= 1)
+        return ROW_FETCH_AHEAD;
+    return sweep == 1 && lw->options->row ? ROW_FETCH_ROW : ROW_FETCH_NOTHING;
+}
+
 static void walk_pieces(row_loop *r, uint8_t sweep)
 {
     sk_lower *lw = r->lw;
@@ -142,7 +153,10 @@ static void walk_pieces(row_loop *r, uint8_t sweep)
     k_val count = sk_min(lw, size, sk_sub(lw, r->length, begin));
     uint32_t mark = sk_scope(lw);
     load_states(r, sweep, piece);
-    row_piece(r, &(row_walk){.sweep = sweep, .totals = true, .results = true, .early = true}, begin, count);
+    row_piece(
+        r,
+        &(row_walk){.sweep = sweep, .totals = true, .results = true, .early = true, .fetch = what_to_fetch(lw, sweep)},
+        begin, count);
     k_if(b, k_let(b, OP_LT, sk_add(lw, piece, one), pieces, 0));
     for (uint32_t i = 0; i < r->part.n; i++)
         if (in_sweep(&r->part.at[i], L_SCAN, sweep))

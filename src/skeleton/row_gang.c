@@ -510,16 +510,22 @@ static void fetch_next(row_loop *r, const row_walk *w, const gang *g)
     VEC(ir_id) term = {0};
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
-        for (uint32_t c = 0; c < row_terms(p) && p->op->sweep == w->sweep && !p->op->outer; c++)
+        bool read = p->op->sweep == (w->fetch == ROW_FETCH_ROW ? 0 : w->sweep) && !p->op->outer;
+        for (uint32_t c = 0; c < row_terms(p) && read; c++)
             vec_push(r->lw->arena, &term, p->element[c]);
         if (p->keep)
             vec_push(r->lw->arena, &term, p->keep);
+    }
+    if (w->fetch == ROW_FETCH_ROW || w->fetch == ROW_FETCH_AHEAD) {
+        k_val little = k_i64(b, r->right ? -ROW_PIECE / 2 : ROW_PIECE / 2);
+        sk_fetch(r->lw, term.n, term.at, &r->lw->at, w->fetch == ROW_FETCH_ROW ? r->length : little, k_i64(b, 0));
+        return;
     }
     if (w->fetch != ROW_FETCH_ALL) {
         k_val fourth = k_let(b, OP_BIT_AND, g->number, k_i64(b, 3), 0);
         k_if(b, k_let(b, w->fetch == ROW_FETCH_SOME ? OP_EQ : OP_NE, fourth, k_i64(b, 0), 0));
     }
-    sk_fetch(r->lw, term.n, term.at, &r->lw->at, k_i64(b, r->right ? -ROW_PIECE : ROW_PIECE));
+    sk_fetch(r->lw, term.n, term.at, &r->lw->at, k_i64(b, 0), k_i64(b, r->right ? -ROW_PIECE : ROW_PIECE));
     if (w->fetch != ROW_FETCH_ALL)
         k_end(b);
 }

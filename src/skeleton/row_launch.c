@@ -63,13 +63,13 @@ bool sk_launch_row_pieces(const sk_call *x, sk_geometry *g)
 
 bool sk_launch_row_block(const sk_call *x, sk_geometry *g)
 {
-    enum { SOME = 65536 };
+    enum { SOME = 65536, NEAR = 32768 }; /* elements of a row that stay in the second cache from sweep to sweep */
+    int64_t near = x->c->kept_bytes ? row_kept_length(x->c->kept_bytes) : x->c->loop->sweeps > 1 ? NEAR : 0;
     int64_t share = x->rows / (larger(x->o->workers, 1) * 8), most = larger(1, SOME / larger(x->columns, 1));
     g->slot[0] = x->columns;
     g->slot[1] = x->rows;
     g->slot[2] = larger(1, smaller(share, most));
-    g->row = x->pass != SK_PASS_COMBINE && x->o->vector_bytes && !x->o->group &&
-             x->columns <= row_kept_length(x->c->kept_bytes);
+    g->row = x->pass != SK_PASS_COMBINE && x->o->vector_bytes && !x->o->group && x->columns <= near;
     g->pieces = pieces_of(x->rows, g->slot[2]);
     return true;
 }

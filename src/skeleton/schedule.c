@@ -76,6 +76,20 @@ static size_t stored_bytes(const sk_cluster *c)
     return bytes;
 }
 
+/* What is computed while elements are stored: of a row loop, in the sweeps that store some. */
+static double flops_of(const sk_cluster *c)
+{
+    double flops = 0;
+    bool stores[UINT8_MAX + 1] = {0};
+    for (uint32_t i = 0; i < c->loop->op.n; i++) {
+        const l_op *op = &c->loop->op.at[i];
+        stores[op->sweep] |= op->stored && op->kind != L_FOLD && !op->outer;
+    }
+    for (uint32_t i = 0; i < c->loop->op.n; i++)
+        flops += stores[c->loop->op.at[i].sweep] ? c->loop->op.at[i].flops : 0;
+    return c->loop->sweeps > 1 ? flops : c->loop->flops;
+}
+
 /* Whether results go past the caches. Where arithmetic takes longer than memory (a worker computes about as many
  * operations on f32 as bytes are its share of the bandwidth), what is read to be overwritten costs nothing, but stores
  * past the caches stall: Black-Scholes takes 0.75 of the time without them. */
@@ -83,7 +97,7 @@ static bool streams(const sk_cluster *c, const sk_options *o, double elements, s
 {
     double stored = (double)stored_bytes(c), size = c->wide ? 8 : 4;
     double moved = c->loop->reads_per_element * size + 2 * stored;
-    bool computes = c->loop->flops * size / 4 > (double)larger(o->workers, 1) * moved;
+    bool computes = flops_of(c) * size / 4 > (double)larger(o->workers, 1) * moved;
     return elements * stored > (double)cache_bytes && !computes;
 }
 

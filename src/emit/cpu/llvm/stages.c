@@ -374,12 +374,14 @@ void cg_fetch_ahead(cg *g, const k_stmt *s)
     const k_memory *m = &g->k->mem.at[s->mem];
     bool one = index->shape == K_UNIFORM, row = index->shape == K_AFFINE && (index->step == 1 || index->step == -1);
     unsigned bytes = one ? 1 : (m->every ? m->every : (unsigned)ir_type_size((ir_type)m->type)) * g->lanes;
-    if (!g->ahead || g->own_part || !(one || row))
+    const k_value *step = &g->k->value.at[s->in[1]];
+    bool here = step->kind == KV_LITERAL && !step->bits; /* wherever the worker goes next */
+    if (!(g->ahead || here) || g->own_part || !(one || row))
         return;
     cg_ref lowest = cg_scalar(g, s->in[0]);
     if (row && index->step < 0)
         lowest = LLVMBuildSub(g->b, lowest, cg_i64(g, (int64_t)g->lanes - 1), "");
-    cg_ref distance = LLVMBuildMul(g->b, g->ahead, cg_scalar(g, s->in[1]), "");
+    cg_ref distance = here ? cg_i64(g, 0) : LLVMBuildMul(g->b, g->ahead, cg_scalar(g, s->in[1]), "");
     cg_ref pointer = cg_element(g, s->mem, LLVMBuildAdd(g->b, lowest, distance, ""));
     LLVMTypeRef types[] = {g->ptr, g->i64}; /* through a mask, so that LLVM leaves the lines one register */
     pointer = cg_call(g, "llvm.ptrmask", 2, types, 2, (cg_ref[]){pointer, cg_i64(g, -LINE)});
