@@ -72,6 +72,7 @@ typedef enum sn_status {
     SN_FILE = 403,          /* a file cannot be read or written, or does not hold what it should */
     SN_DEVICE_FAILED = 404, /* a device or its driver failed; other devices go on working */
     SN_CANCELLED = 405,     /* the call was ended by sn_cancel */
+    SN_FOREIGN_FAILED = 406, /* a function of sn_foreign failed, and gave no status of the 300s or 400s */
     SN_INTERNAL = 500       /* a defect of Sinter */
 } sn_status;
 
@@ -869,6 +870,31 @@ SN_API sn_acc sn_fuse_at(sn_site at, sn_acc a);
 /* then(arrays) if c, else otherwise(arrays); the other one is not computed. Results have the same types and ranks. */
 #define sn_acond(c, then, otherwise, arrays)                                                                           \
     sn_acond_at(SN_HERE, SN_LIFT(c), SN_BODY(then), SN_BODY(otherwise), SN_ARRAY(arrays))
+/* What a function that is not Sinter's computes of arrays. fallback(a, b, ...) says what that is, as an array of the
+ * same elements, types and extents: it is computed where the function is not, on other devices, by the interpreter, and
+ * where it gives SN_UNSUPPORTED. The function is called on the thread that calls the program, with all elements of its
+ * operands in memory; it writes all elements of the result, and nothing else. It gives SN_OK, or a status with a message
+ * (of the 300s and 400s; else the call's is SN_FOREIGN_FAILED). The structure is copied; what env points to, and the
+ * function, stay as long as the program. Calls from several threads may call it at the same time. */
+#define sn_foreign(code, fallback, ...) sn_foreign_at(SN_HERE, code, SN_BODY(fallback), SN_ARRAYS(__VA_ARGS__))
+typedef struct sn_foreign_array { /* one component */
+    sn_type type;
+    int rank;
+    int64_t extent[8]; /* outermost first; row-major, contiguous */
+    void *data;
+} sn_foreign_array;
+typedef struct sn_foreign_call {
+    int inputs, outputs; /* components of all operands, and of the result */
+    const sn_foreign_array *input, *output;
+    char message[240]; /* of a failure: the function's to write */
+} sn_foreign_call;
+typedef struct sn_foreign_code {
+    size_t size;      /* sizeof(sn_foreign_code): later versions may have more */
+    const char *name; /* for messages; copied */
+    void *env;
+    sn_status (*cpu)(void *env, sn_foreign_call *call); /* NULL: there is none */
+} sn_foreign_code;
+SN_API sn_acc sn_foreign_at(sn_site at, const sn_foreign_code *code, sn_body fallback, int count, const sn_acc *a);
 /* One of several arrays, from 0 on: what loops and choices of several give. */
 #define sn_result(several, number) sn_result_at(SN_HERE, SN_ARRAY(several), number)
 SN_API sn_acc sn_awhile_at(sn_site at, sn_body condition, sn_body next, sn_acc init);

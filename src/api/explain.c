@@ -83,10 +83,11 @@ static void region_title(const sn_program *q, text *out)
             if (c->region[i].program != q->ir)
                 continue;
             const ir_site *site = &p->site.at[ir_at(p, id)->site];
-            const char *what = c->form == IR_CHOICE  ? (i ? "otherwise" : "then")
-                               : c->form == IR_WHILE ? (i ? "a round" : "the condition")
-                               : i                   ? "rounds at once"
-                                                     : "a round";
+            const char *what = c->form == IR_FOREIGN  ? "instead"
+                               : c->form == IR_CHOICE ? (i ? "otherwise" : "then")
+                               : c->form == IR_WHILE  ? (i ? "a round" : "the condition")
+                               : i                    ? "rounds at once"
+                                                      : "a round";
             text_printf(out, "%u.%u: %s of %s", number, i, what, site->operation ? site->operation : "control");
             if (site->file)
                 text_printf(out, " in %s:%u", site->file, site->line);

@@ -213,6 +213,7 @@ const char *sn_status_name(sn_status status)
         NAME(SN_FILE)
         NAME(SN_DEVICE_FAILED)
         NAME(SN_CANCELLED)
+        NAME(SN_FOREIGN_FAILED)
         NAME(SN_INTERNAL)
 #undef NAME
     }

@@ -482,6 +482,75 @@ sn_acc sn_acond_at(sn_site at, sn_scalar condition, sn_body then, sn_body otherw
     return good && same_results(&o, b) ? end_choice(&o, b, c) : op_bad_array(&o);
 }
 
+/* --- functions that are not ours --- */
+
+static const ir_foreign *foreign_of(assembly *as, const sn_foreign_code *code, uint32_t n, const value *const *operand)
+{
+    arena *a = as->o->b->arena;
+    ir_foreign *f = arena_alloc(a, sizeof *f);
+    sn_foreign_code *copy = arena_alloc(a, sizeof *copy);
+    memcpy(copy, code, code->size);
+    f->name = copy->name ? arena_string(a, copy->name) : "a foreign function";
+    copy->name = f->name;
+    f->code = copy;
+    f->operands = n;
+    f->operand = arena_alloc(a, (n + 1) * sizeof *f->operand);
+    for (uint32_t k = 0; k < n; k++)
+        f->operand[k] = number_of(a, &as->input, 0, operand[k]->array);
+    return f;
+}
+
+/* Its extents must be known before it is computed, as the function gets memory for it. */
+static bool shape_around(const op *o, branch *b, ir_id *shape)
+{
+    const ir_array *a = ir_info(b->r.inside.p, b->result[0]->array);
+    for (unsigned d = 0; d < a->rank; d++) {
+        shape[d] = region_around(&b->r, a->shape[d]);
+        if (!shape[d])
+            return op_fail(o,
+                           "dimension %u of the result is known only when it has been computed; the fallback gives an "
+                           "array whose extents are made of those that it is given",
+                           d);
+    }
+    return true;
+}
+
+static sn_acc end_foreign(const op *o, const sn_foreign_code *code, branch *b, uint32_t n, const value *const *operand)
+{
+    assembly as = {.o = o, .c = {.form = IR_FOREIGN, .parts = 1}};
+    numbers result = {0};
+    ir_id shape[IR_MAX_RANK];
+    vec_push(o->b->arena, &result, region_result(&b->r, b->result[0]->array));
+    if (!shape_around(o, b, shape))
+        return op_bad_array(o);
+    add_region(&as, &b->r, &result);
+    as.c.foreign = foreign_of(&as, code, n, operand);
+    ir_id control = finish(&as);
+    unsigned rank = ir_info(b->r.inside.p, b->result[0]->array)->rank;
+    return op_give_array(o, b->result[0]->tree, control ? ir_part(o->p, o->site, control, 0, rank, shape, 0) : 0);
+}
+
+sn_acc sn_foreign_at(sn_site at, const sn_foreign_code *code, sn_body fallback, int count, const sn_acc *operand)
+{
+    op o;
+    branch b;
+    if (!op_start_array(&o, at, "foreign"))
+        return op_bad_array(&o);
+    bool good = op_check_list(&o, count, operand, "arrays");
+    if (!code || code->size < offsetof(sn_foreign_code, cpu) || code->size > sizeof *code)
+        good = op_fail(&o, "the size of sn_foreign_code is not set; set it to sizeof(sn_foreign_code)");
+    const value **v = arena_alloc(o.b->arena, ((size_t)(count > 0 ? count : 0) + 1) * sizeof *v);
+    for (int k = 0; good && k < count; k++)
+        good = (v[k] = op_take_array(&o, operand[k])) != NULL;
+    if (!good || !region_open(&o, &b.r, (uintptr_t)__builtin_frame_address(0)))
+        return op_bad_array(&o);
+    good = build_branch(&b, fallback, (uint32_t)count, operand);
+    region_close(&o, &b.r, true);
+    if (good && b.n != 1)
+        good = op_fail(&o, "the fallback returns %u arrays; it returns one, perhaps of tuples", b.n);
+    return good ? end_foreign(&o, code, &b, (uint32_t)count, v) : op_bad_array(&o);
+}
+
 /* --- one of several results --- */
 
 sn_acc sn_result_at(sn_site at, sn_acc several, int number)

@@ -114,16 +114,16 @@ static bool check_region(const making *m, uint32_t number)
 static bool check(const making *m)
 {
     const ir_control *c = m->c;
-    const bool loop = c->form != IR_CHOICE;
-    const uint32_t least = c->form == IR_REPEAT ? 1 : 2;
-    if (c->regions < least || c->regions > 2 || (loop && (c->parts != c->states || c->states > m->inputs)) ||
-        (!loop && c->states))
+    const bool foreign = c->form == IR_FOREIGN, loop = c->form != IR_CHOICE && !foreign;
+    const uint32_t least = c->form == IR_REPEAT || foreign ? 1 : 2, most = foreign ? 1 : 2;
+    if (c->regions < least || c->regions > most || (foreign && c->parts != 1) ||
+        (loop && (c->parts != c->states || c->states > m->inputs)) || (!loop && c->states))
         return ir_fail(m->p, m->site, "%s: a control of %u regions with %u results; a loop has as many as its state",
                        m->name, c->regions, c->parts);
     for (uint32_t i = 0; i < m->inputs; i++)
         if (!m->input[i] || m->input[i] >= m->p->node.n || !ir_is_array(m->p, m->input[i]))
             return ir_fail(m->p, m->site, "%s: expected an array, found a scalar", m->name);
-    if (c->form != IR_WHILE && !c->values)
+    if (c->form != IR_WHILE && !foreign && !c->values)
         return ir_fail(m->p, m->site, "%s: it does not say what to do; its first value does", m->name);
     for (uint32_t i = 0; i < c->values; i++) {
         ir_type wanted = c->form == IR_CHOICE && i == 0 ? T_BOOL : T_I64;
@@ -275,8 +275,8 @@ ir_id ir_part(ir_program *p, uint32_t site, ir_id control, uint32_t number, unsi
         a.shape[d] = ir_extent_normal(p, site, shape[d]);
         if (!a.shape[d])
             return 0;
-        bool seen = c->form == IR_CHOICE ? choice_extent(p, control, number, d, a.shape[d])
-                                         : loop_extent(p, control, number, d, a.shape[d]);
+        bool seen = c->form == IR_CHOICE || c->form == IR_FOREIGN ? choice_extent(p, control, number, d, a.shape[d])
+                                                                  : loop_extent(p, control, number, d, a.shape[d]);
         if (!seen)
             return ir_fail(p, site,
                            "%s: it is not seen that dimension %u of result %u has this extent; read it of a part that "

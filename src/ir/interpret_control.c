@@ -95,7 +95,7 @@ bool interpret_control(interpreter *in, ir_id id)
     if (c->values && !interpret_call(in, &op->seed, ir_at(in->p, id)->site, 0)) {
         if (!in->faults)
             return false;
-        if (c->form != IR_WHILE && op->seed.failed[0]) { /* what decides */
+        if (c->form != IR_WHILE && c->form != IR_FOREIGN && op->seed.failed[0]) { /* what decides */
             in->ends = true;
             return false;
         }
@@ -105,6 +105,8 @@ bool interpret_control(interpreter *in, ir_id id)
         const operation *from = in->operation[info->input[i]];
         k.state[i] = (operation){.value = from->value, .missing = from->missing};
     }
+    if (c->form == IR_FOREIGN)
+        return run_region(&k, 0, 0, c->parts, op->part);
     if (c->form == IR_CHOICE)
         return run_region(&k, op->seed.out[0] ? 0 : 1, 0, c->parts, op->part);
     return c->form == IR_WHILE ? run_while(&k) : run_repeat(&k);

@@ -321,7 +321,7 @@ static bool parse_region(parser *ps, ir_region *r, uint32_t *results)
 
 static bool parse_control(parser *ps, parts *a)
 {
-    static const char *const forms[] = {"choice", "while", "repeat"};
+    static const char *const forms[] = {"choice", "while", "repeat", "foreign"};
     ir_control *c = &a->control;
     VEC(ir_region) region = {0};
     ir_ids value = {0};
@@ -329,7 +329,7 @@ static bool parse_control(parser *ps, parts *a)
     while (k < ARRAY_LENGTH(forms) && !parser_accept(ps, forms[k]))
         k++;
     if (k == ARRAY_LENGTH(forms))
-        return parser_fail(ps, "expected choice, while or repeat");
+        return parser_fail(ps, "expected choice, while, repeat or foreign");
     c->form = (uint8_t)k;
     if (!parse_count(ps, UINT16_MAX, &c->parts) || !parser_expect(ps, "("))
         return false;
@@ -351,7 +351,7 @@ static bool parse_control(parser *ps, parts *a)
             return parser_fail(ps, "%u results, not %u", results, wanted);
         vec_push(ps->arena, &region, r);
     }
-    c->states = k == IR_CHOICE ? 0 : c->parts;
+    c->states = k == IR_CHOICE || k == IR_FOREIGN ? 0 : c->parts;
     c->regions = region.n;
     c->region = region.at;
     c->values = value.n;

@@ -198,7 +198,7 @@ static void print_region(printer *pr, const ir_control *c, uint32_t number)
 
 static void print_control(printer *pr, const ir_array *a)
 {
-    static const char *const forms[] = {"choice", "while", "repeat"};
+    static const char *const forms[] = {"choice", "while", "repeat", "foreign"};
     const ir_control *c = a->control;
     text_printf(pr->out, " %s %u (", forms[c->form], c->parts);
     for (uint32_t i = 0; i < a->inputs; i++) {

@@ -134,9 +134,18 @@ typedef enum {
     IR_CHOICE, /* regions 0 and 1: computed if value 0 (bool) holds, and otherwise. No states; results: the parts */
     IR_WHILE,  /* region 0: of the state, whether to begin (its only result); region 1: of the state, the next state, and,
                   as last result, whether to go on with that */
-    IR_REPEAT  /* value 0 (i64): how often. Region 0: of the state, the next one; region 1, if there is one, several
+    IR_REPEAT, /* value 0 (i64): how often. Region 0: of the state, the next one; region 1, if there is one, several
                   rounds at once */
+    IR_FOREIGN /* region 0: what the user's function computes, where there is one. No states; one result */
 } ir_control_form;
+
+/* A function of the user's, of some of a control's inputs. */
+typedef struct ir_foreign {
+    const char *name;
+    const struct sn_foreign_code *code; /* a copy */
+    uint32_t operands;
+    uint32_t *operand; /* which inputs */
+} ir_foreign;
 
 typedef struct ir_control {
     uint8_t form;
@@ -148,6 +157,7 @@ typedef struct ir_control {
     uint32_t values;
     ir_id *value; /* closed terms, i64 but for a CHOICE's first */
     uint32_t depth; /* 1 + the largest of the controls inside */
+    const ir_foreign *foreign; /* FOREIGN; NULL: there is none, as in programs that were read from texts */
 } ir_control;
 
 /* What an array node has beside its operands. */

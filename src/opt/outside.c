@@ -253,7 +253,7 @@ static void move_control(ir_program *p, opt_remake *around, ir_id id)
     const ir_array old = *ir_info(p, id);
     opt_ids input = {0};
     bool moved = false;
-    if (old.control->form == IR_CHOICE)
+    if (old.control->form == IR_CHOICE || old.control->form == IR_FOREIGN)
         return;
     ir_control c = around->array[id] ? *ir_info(p, around->array[id])->control : *old.control;
     c.region = arena_copy(p->arena, c.region, c.regions * sizeof *c.region);
@@ -282,7 +282,7 @@ void opt_move_outside(ir_program *p)
         const ir_control *c = ir_at(p, id)->kind == IR_CONTROL ? ir_info(p, id)->control : NULL;
         for (uint32_t i = 0; c && i < c->regions; i++)
             opt_move_outside(c->region[i].program); /* as deep as controls are, which is not deep */
-        any |= c && c->form != IR_CHOICE;
+        any |= c && c->form != IR_CHOICE && c->form != IR_FOREIGN;
     }
     if (!any)
         return;

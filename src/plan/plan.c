@@ -689,7 +689,7 @@ static void push_sort(planner *pl, const plan_cluster *c, uint32_t cluster)
 static void push_cluster(planner *pl, uint32_t cluster)
 {
     const plan_cluster *c = &pl->out->cluster.at[cluster];
-    static const plan_op of_form[] = {[IR_CHOICE] = PLAN_IF, [IR_WHILE] = PLAN_WHILE, [IR_REPEAT] = PLAN_REPEAT};
+    static const plan_op of_form[] = {[IR_CHOICE] = PLAN_IF, [IR_WHILE] = PLAN_WHILE, [IR_REPEAT] = PLAN_REPEAT, [IR_FOREIGN] = PLAN_FOREIGN};
     if (c->control) {
         push(pl, of_form[pl->out->control.at[c->control - 1].form], c->control - 1, 0);
         return;

@@ -39,11 +39,12 @@ typedef enum {
      * are buffers and values of this plan. What a round gives becomes the state of the next where it is, and the last
      * state becomes the parts' buffers; nothing is copied, but what goes to the caller's memory. Else the steps behind
      * this one, up to step `last`, are the body. */
-    PLAN_IF,     /* control: one of its plans */
-    PLAN_WHILE,  /* control: its second plan, as long as it says so, if the first one does */
-    PLAN_REPEAT, /* control: its plan, so often */
-    PLAN_ROUNDS  /* cluster: again and again while its last launch left several partial results a row, or rows that
-                    are not sorted */
+    PLAN_IF,      /* control: one of its plans */
+    PLAN_FOREIGN, /* control: the user's function, else its plan */
+    PLAN_WHILE,   /* control: its second plan, as long as it says so, if the first one does */
+    PLAN_REPEAT,  /* control: its plan, so often */
+    PLAN_ROUNDS   /* cluster: again and again while its last launch left several partial results a row, or rows that
+                     are not sorted */
 } plan_op;
 
 typedef struct plan_step { /* in the order in which they are written down: the body of a region follows it */
@@ -77,7 +78,7 @@ typedef enum {
 
 typedef struct plan_buffer { /* one component of an array in memory */
     plan_place place;
-    uint32_t port; /* INPUT, OUTPUT: number among all components of the parameters, of the results */
+    uint32_t port;   /* INPUT, OUTPUT: number among all components of the parameters, of the results */
     uint32_t launch; /* PARTIALS, NEXT, STATE, SPARE: it has the size that this launch needs */
     ir_id array;     /* 0 of STATE */
     uint32_t component;
@@ -113,18 +114,18 @@ typedef struct plan_control { /* a control (ir/term.h) */
 } plan_control;
 
 typedef struct plan_cluster {
-    uint32_t shape;         /* its iteration space */
-    uint32_t segments;      /* of segment loops: 1 + the shape of one extent, how many segments a row has; else 0 */
-    uint32_t site;          /* of its last operation */
-    VEC(uint32_t) writes;   /* buffers */
-    VEC(uint32_t) reads;    /* buffers */
-    VEC(uint32_t) seedless; /* folds without a seed: their sites */
-    VEC(uint32_t) defaults; /* buffers: permutes, what the buffers that they write begin with; none: it is there */
-    bool folds;             /* there are results of no elements */
-    bool carries;           /* launches may share words, all zero before the first (SK_STATE) */
-    bool sorts;             /* the same, whatever they are; and memory beside the result */
-    bool permutes;          /* the same again */
-    uint32_t places;        /* permutes: shape of the result */
+    uint32_t shape;            /* its iteration space */
+    uint32_t segments;         /* of segment loops: 1 + the shape of one extent, how many segments a row has; else 0 */
+    uint32_t site;             /* of its last operation */
+    VEC(uint32_t) writes;      /* buffers */
+    VEC(uint32_t) reads;       /* buffers */
+    VEC(uint32_t) seedless;    /* folds without a seed: their sites */
+    VEC(uint32_t) defaults;    /* buffers: permutes, what the buffers that they write begin with; none: it is there */
+    bool folds;                /* there are results of no elements */
+    bool carries;              /* launches may share words, all zero before the first (SK_STATE) */
+    bool sorts;                /* the same, whatever they are; and memory beside the result */
+    bool permutes;             /* the same again */
+    uint32_t places;           /* permutes: shape of the result */
     uint32_t launch, launches; /* its first, and how many */
     uint32_t control;          /* 1 + number in plan.control; 0: it is a loop */
 } plan_cluster;

@@ -107,9 +107,8 @@ static bool combined(const plan *p, const plan_launch *l, uint32_t buffer)
 static void print_memory(const plan *p, const plan_launch *l, unsigned depth, text *out)
 {
     const plan_cluster *c = &p->cluster.at[l->cluster];
-    const bool combines = l->pass == SK_PASS_COMBINE,
-               makes = l->pass == SK_PASS_LOOP || l->pass == SK_PASS_APPLY || l->pass == SK_PASS_TOTALS ||
-                       l->pass == SK_PASS_JOIN;
+    const bool combines = l->pass == SK_PASS_COMBINE, makes = l->pass == SK_PASS_LOOP || l->pass == SK_PASS_APPLY ||
+                                                              l->pass == SK_PASS_TOTALS || l->pass == SK_PASS_JOIN;
     for (uint32_t i = 0; i < c->reads.n && ((makes && l->pass != SK_PASS_TOTALS) || l->pass == SK_PASS_SUMS); i++)
         print_use(p, "reads", c->reads.at[i], depth, out);
     print_uses(p, "reads", combines ? l->partials : 0, l->in, depth, out);
@@ -204,6 +203,9 @@ static void print_control(const plan *p, const plan_control *c, unsigned depth, 
         text_add(out, "if ");
         print_host(p, c->value.at[0], out);
         text_printf(out, ": plan %u.0, else plan %u.1\n", c->number, c->number);
+    } else if (c->form == IR_FOREIGN) {
+        text_printf(out, "%s, else plan %u.0\n", c->of->foreign ? c->of->foreign->name : "a foreign function",
+                    c->number);
     } else if (c->form == IR_WHILE) {
         text_printf(out, "while plan %u.0, then as long as it says so: plan %u.1\n", c->number, c->number);
     } else {
@@ -262,6 +264,7 @@ static void print_step(const plan *p, const plan_step *s, unsigned depth, text *
         text_add(out, p->cluster.at[s->index].sorts ? "rounds while not sorted" : "rounds while left > 1");
         break;
     case PLAN_IF:
+    case PLAN_FOREIGN:
     case PLAN_WHILE:
     case PLAN_REPEAT:
         print_control(p, &p->control.at[s->index], depth, out);

@@ -580,6 +580,7 @@ static bool step(run *c, uint32_t at)
     case PLAN_COPY:
         return step_copy(c, s->index);
     case PLAN_IF:
+    case PLAN_FOREIGN:
     case PLAN_WHILE:
     case PLAN_REPEAT:
         return run_control_step(c, s->index);
