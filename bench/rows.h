@@ -192,6 +192,26 @@ extern const struct bench_side sinter_floyd;
 #else
 #define SINTER_FLOYD NULL
 #endif
+/* Sums of segments, and matrices whose rows are segments (rows_segments.c): then `column` and `vector`. */
+struct segments_data {
+    struct bench_data base;
+    int64_t segments;
+    int64_t room; /* for so many */
+    int64_t columns;
+    int64_t *offsets;
+    int32_t *column;
+    float *x;
+    float *vector;
+    float *sums;
+    float *sinter;
+};
+
+#ifdef BENCH_HAS_SEGMENTS
+extern const struct bench_side sinter_segsum, sinter_csr;
+#define SINTER_SEGMENTS(program) &sinter_##program
+#else
+#define SINTER_SEGMENTS(program) NULL
+#endif
 #ifdef BENCH_HAS_SGEMM
 extern const struct bench_side sinter_sgemm;
 #define SINTER_SGEMM &sinter_sgemm
@@ -295,6 +315,8 @@ extern const struct bench_row jacobi_row, floyd_row;
 extern const struct bench_row nbody_rows[2];
 enum { TYPED_ROWS = 10, SCAN_ROWS = 8, SORT_ROWS = 2 };
 extern const struct bench_row sort_rows[SORT_ROWS];
+enum { SEGMENTS_ROWS = 11 };
+extern const struct bench_row segments_rows[SEGMENTS_ROWS];
 extern const struct bench_row scan_rows[SCAN_ROWS];
 extern const struct bench_row typed_rows[TYPED_ROWS];
 

@@ -118,6 +118,11 @@ int c_canny(struct team *team, int64_t height, int64_t width, const uint8_t *red
             const uint8_t *blue, float low, float high, float *edges);
 
 /* sums[r] = sum of row r of a rows x columns matrix. */
+/* The sum of each of `segments` segments of x; the offsets say where they begin, and where the last one ends. */
+void c_segsum(struct team *team, int64_t segments, const int64_t *offsets, const float *x, float *sums);
+/* y = a sparse matrix times `vector`: row r has the elements x of segment r, in columns `column`. */
+void c_csr(struct team *team, int64_t rows, const int64_t *offsets, const int32_t *column, const float *x,
+           const float *vector, float *y);
 void c_rowsums(struct team *team, int64_t rows, int64_t columns, const float *x, float *sums);
 void c_rowsums_f64(struct team *team, int64_t rows, int64_t columns, const double *x, double *sums);
 void c_rowsums_u8(struct team *team, int64_t rows, int64_t columns, const uint8_t *x, int32_t *sums);

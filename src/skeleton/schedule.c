@@ -101,6 +101,17 @@ static bool streams(const sk_cluster *c, const sk_options *o, double elements, s
     return elements * stored > (double)cache_bytes && !computes;
 }
 
+/* The same for results of segments, where nothing else is stored: elements of short segments lie apart. */
+static bool streams_segments(const sk_call *x)
+{
+    const l_cluster *loop = x->c->loop;
+    double segments = (double)x->rows * (double)x->segments;
+    for (uint32_t i = 0; i < loop->op.n; i++)
+        if (loop->op.at[i].stored && loop->op.at[i].kind != L_FOLD_SEG)
+            return false;
+    return segments * (double)stored_bytes(x->c) > (double)x->cache_bytes;
+}
+
 void sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *extent, sk_round round, size_t cache_bytes,
                     sk_geometry *g)
 {
@@ -131,6 +142,8 @@ void sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
     bool streamed = c->loop->class != L_CLASS_SORT && c->loop->class != L_CLASS_PERMUTE &&
                     c->loop->class != L_CLASS_SEGMENT;
     g->stream = !combine && streamed && streams(c, o, elements, cache_bytes);
+    if (c->loop->class == L_CLASS_SEGMENT)
+        g->stream = round.pass == SK_PASS_LOOP && streams_segments(&x);
 }
 
 /* --- kernels --- */

@@ -379,14 +379,10 @@ static void take_rows(segments *x, k_val first, const segment *of, bool ones)
     k_builder *b = &lw->b;
     sk_folds *f = &x->folds;
     k_val zero = k_i64(b, 0), lane = k_for_whole(b, k_i64(b, f->tree.lanes));
-    segment s = {.global = sk_add(lw, first, lane), .length = of->length, .good = of->good};
-    split(x, s.global, &s.row, &s.number);
-    k_val ahead = ones ? lane : sk_mul(lw, lane, of->length);
-    s.begin = sk_add(lw, of->begin, ahead);
-    if (lw->cluster->loop->rank > 1) /* perhaps of another row */
-        s.begin = sk_sub(lw, s.begin, sk_mul(lw, sk_sub(lw, s.row, of->row), x->length));
+    segment s = {.global = sk_add(lw, first, lane), .row = of->row, .length = of->length, .good = of->good};
+    s.number = sk_add(lw, of->number, lane);
+    s.begin = sk_add(lw, of->begin, ones ? lane : sk_mul(lw, lane, of->length));
     use(x, &s);
-    x->base = sk_add(lw, sk_add(lw, sk_mul(lw, of->row, x->length), of->begin), ahead);
     k_val **acc = sk_fold_accumulators(f);
     k_val j = ones ? zero : k_for(b, zero, of->length, false);
     sk_fold_element(f, s.global, j, ones ? k_literal(b, T_BOOL, 0) : k_let(b, OP_GT, j, zero, 0), acc);
@@ -397,39 +393,48 @@ static void take_rows(segments *x, k_val first, const segment *of, bool ones)
     k_end(b);
 }
 
-/* Are the segments from `first` on, as many as there are lanes, of this length, and none of them the first or last one
- * of its row? */
-static k_val are_rows(segments *x, k_val first, const segment *of)
+/* Do the segments behind `of`, as many as there are lanes with it, end where segments of its length do? */
+static k_val end_alike(segments *x, const segment *of)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    k_val zero = k_i64(b, 0), one = k_i64(b, 1), lanes = k_i64(b, x->folds.tree.lanes);
-    k_val alike = k_decl(b, zero, "alike"), lane = k_for_whole(b, lanes);
-    segment s = find_segment(x, sk_add(lw, first, lane));
-    k_val same = k_let(b, OP_AND, s.good, k_let(b, OP_EQ, s.length, of->length, 0), 0);
-    k_val inner = k_let(b, OP_AND, k_let(b, OP_GT, s.number, zero, 0),
-                        k_let(b, OP_LT, sk_add(lw, s.number, one), x->count, 0), 0);
-    k_set(b, alike, k_count(b, k_let(b, OP_AND, same, inner, 0)));
+    k_val one = k_i64(b, 1), lanes = k_i64(b, x->folds.tree.lanes);
+    k_val alike = k_decl(b, k_i64(b, 0), "alike"), lane = k_for_whole(b, lanes), next = sk_add(lw, lane, one);
+    k_val end = sk_add(lw, of->begin, sk_mul(lw, next, of->length));
+    k_set(b, alike, k_count(b, k_let(b, OP_EQ, offset(x, sk_add(lw, of->number, next)), end, 0)));
     k_end(b);
     return k_let(b, OP_EQ, k_get(b, alike), lanes, 0);
 }
 
-/* Segments [first, last). */
+/* May a gang of segments, of which this is the first, be rows: short ones, neither the first nor the last of their row?
+ */
+static k_val may_be_rows(segments *x, const segment *of)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    k_val one = k_i64(b, 1), lanes = k_i64(b, x->folds.tree.lanes);
+    k_val brief =
+        k_let(b, OP_AND, k_let(b, OP_GE, of->length, one, 0), k_let(b, OP_LE, of->length, k_i64(b, SK_SHORT), 0), 0);
+    k_val inner = k_let(b, OP_AND, k_let(b, OP_GT, of->number, k_i64(b, 0), 0),
+                        k_let(b, OP_LT, sk_add(lw, of->number, lanes), x->count, 0), 0);
+    k_val last = sk_add(lw, of->begin, sk_mul(lw, of->length, lanes));
+    return k_let(b, OP_AND, k_let(b, OP_AND, brief, inner, 0), k_let(b, OP_LE, last, x->length, 0), 0);
+}
+
+/* Segments [first, last), in gangs whose results begin at multiples of their number. */
 static void take_each(segments *x, k_val first, k_val last, k_val end)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    k_val zero = k_i64(b, 0), one = k_i64(b, 1), lanes = k_i64(b, x->folds.tree.lanes);
-    k_val some = sk_max(lw, zero, sk_sub(lw, last, first));
-    k_val gangs = k_let(b, OP_QUOT, sk_add(lw, some, sk_sub(lw, lanes, one)), lanes, 0);
-    k_val begin = sk_add(lw, first, sk_mul(lw, k_for(b, zero, gangs, false), lanes));
-    k_val stop = sk_min(lw, last, sk_add(lw, begin, lanes)), done = k_decl(b, begin, "done");
+    k_val one = k_i64(b, 1), lanes = k_i64(b, x->folds.tree.lanes);
+    k_val low = k_let(b, OP_QUOT, first, lanes, 0);
+    k_val high = k_let(b, OP_QUOT, sk_add(lw, last, sk_sub(lw, lanes, one)), lanes, 0);
+    k_val gang = sk_mul(lw, k_for(b, low, high, false), lanes), begin = sk_max(lw, first, gang);
+    k_val stop = sk_min(lw, last, sk_add(lw, gang, lanes)), done = k_decl(b, begin, "done");
     k_if(b, k_let(b, OP_EQ, sk_sub(lw, stop, begin), lanes, 0));
     segment of = find_segment(x, begin);
-    k_val brief =
-        k_let(b, OP_AND, k_let(b, OP_GE, of.length, one, 0), k_let(b, OP_LE, of.length, k_i64(b, SK_SHORT), 0), 0);
-    k_if(b, brief);
-    k_if(b, are_rows(x, begin, &of));
+    k_if(b, may_be_rows(x, &of));
+    k_if(b, end_alike(x, &of));
     k_if(b, k_let(b, OP_EQ, of.length, one, 0));
     take_rows(x, begin, &of, true);
     k_else(b);

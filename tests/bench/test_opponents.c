@@ -380,6 +380,51 @@ static void check_rowsums(struct team *team, int64_t rows, int64_t columns, int6
     free(sums);
 }
 
+/* Segments of `length` elements, or of mixed lengths where it is below 0, against plain sums; of a matrix, too. */
+static void check_segments(struct team *team, int64_t length, int64_t offset)
+{
+    int64_t begin[MOST / 2 + 2] = {0}, segments = 0, n = 0;
+    uint32_t seed = 5;
+    while (n < MOST && segments < MOST / 2) {
+        int64_t next = length >= 0                   ? length
+                       : next_random(&seed) % 8 == 0 ? next_random(&seed) % 900
+                                                     : next_random(&seed) % 20;
+        n = next < MOST - n ? n + next : MOST;
+        begin[++segments] = n;
+    }
+    float *x = random_floats(n, -1, 1, 1), *vector = random_floats(100, -1, 1, 2),
+          *sums = random_floats(segments, 9, 9, 3);
+    int32_t *column = malloc((size_t)(n + 1) * sizeof *column);
+    for (int64_t i = 0; i < n; i++)
+        column[i] = (int32_t)(next_random(&seed) % 100);
+    for (int matrix = 0; matrix < 2; matrix++) {
+        if (matrix)
+            c_csr(team, segments, begin, column, x, vector, sums + offset);
+        else
+            c_segsum(team, segments, begin, x, sums + offset);
+        for (int64_t s = 0; s < segments; s++) {
+            double sum = 0;
+            for (int64_t i = begin[s]; i < begin[s + 1]; i++)
+                sum += (double)x[i] * (matrix ? (double)vector[column[i]] : 1);
+            assert_true(fabs(sum - (double)sums[offset + s]) <= 1e-3);
+        }
+    }
+    free(x), free(vector), free(sums), free(column);
+}
+
+static void test_segments(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {1, 2, 3, 4, 5, 8, 16, 17, 64, 100, 1000, MOST, -1};
+    for (int workers = 1; workers <= 3; workers++) {
+        struct team *team = team_of(workers);
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+            for (int64_t offset = 0; offset < 6; offset += 5)
+                check_segments(team, lengths[i], offset);
+        team_free(team);
+    }
+}
+
 static void test_rowsums(void **state)
 {
     (void)state;
@@ -447,9 +492,9 @@ static void test_exp_and_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_saxpy),        cmocka_unit_test(test_sums),        cmocka_unit_test(test_argmax),
-        cmocka_unit_test(test_blackscholes), cmocka_unit_test(test_mandelbrot),  cmocka_unit_test(test_canny),
-        cmocka_unit_test(test_rowsums),      cmocka_unit_test(test_exp_and_log),
+        cmocka_unit_test(test_saxpy),        cmocka_unit_test(test_sums),       cmocka_unit_test(test_argmax),
+        cmocka_unit_test(test_blackscholes), cmocka_unit_test(test_mandelbrot), cmocka_unit_test(test_canny),
+        cmocka_unit_test(test_rowsums),      cmocka_unit_test(test_segments),   cmocka_unit_test(test_exp_and_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
