@@ -21,6 +21,7 @@ refuses() # what it has to say, program, arguments
 
 for wrong in 0 -1 x '' ' 5' 5x 1e3 99999999999999999999999; do
     refuses "options: \"$wrong\"" blackscholes "$wrong"
+    refuses "points: \"$wrong\"" quickhull "$wrong"
     refuses "days: \"$wrong\"" nbody "$wrong"
     refuses "bodies: \"$wrong\"" nbody 10 "$wrong"
     refuses "width: \"$wrong\"" mandelbrot none.png "$wrong"
@@ -34,6 +35,7 @@ done
 refuses 'high: "20" is no number from 40' canny data/coins.png none.png 40 20
 refuses "" blackscholes 1 2
 refuses "" dot 1
+refuses "" quickhull 1 2 3
 refuses "" nbody 1 2 3
 refuses "" mandelbrot none.png 1 2 3
 refuses "" canny data/coins.png none.png 1

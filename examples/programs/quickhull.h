@@ -1,0 +1,129 @@
+/* The convex hull of points in the plane: QuickHull, all lines of a level at once (Roldugin, LiveFusion, chapter 7).
+ *
+ * The state of the loop is a closed polygon, whose corners are on the hull, and for each of its sides the points
+ * outside of it: a segment for each side, which ends at the next corner. A round takes for each side the point that is
+ * furthest outside as a corner between its ends, and keeps of the other points those that are outside of one of the two
+ * new sides. A side with no point outside stays as it is; when all sides are such the polygon is the hull. */
+#ifndef PROGRAMS_QUICKHULL_H
+#define PROGRAMS_QUICKHULL_H
+
+#include <sinter/sinter.h>
+
+/* coordinates of points -> coordinates of the corners, beginning with the leftmost one, the polygon to the right of its
+ * sides. Points on a side between two corners are no corners. */
+#define QUICKHULL_SIGNATURE "[n]f64, [n]f64 -> [corners]f64, [corners]f64"
+
+/* How far (x, y) is to the left of the line from (x1, y1) to (x2, y2): twice the area of the triangle. */
+static sn_scalar quickhull_outside(sn_scalar x, sn_scalar y, sn_scalar x1, sn_scalar y1, sn_scalar x2, sn_scalar y2)
+{
+    return sn_sub(sn_mul(sn_sub(x1, x), sn_sub(y2, y)), sn_mul(sn_sub(y1, y), sn_sub(x2, x)));
+}
+
+static sn_scalar quickhull_is_positive(sn_scalar x)
+{
+    return sn_gt(x, 0);
+}
+
+/* Of two points with a key the one with the greater key; the first of equals. */
+static sn_scalar quickhull_further(sn_scalar p, sn_scalar q)
+{
+    return sn_if(sn_ge(sn_fst(p), sn_fst(q)), p, q);
+}
+
+static sn_scalar quickhull_leftmost(sn_scalar p, sn_scalar q)
+{
+    sn_scalar px = sn_get(p, 0), qx = sn_get(q, 0), py = sn_get(p, 1), qy = sn_get(q, 1);
+    return sn_if(sn_or(sn_lt(px, qx), sn_and(sn_eq(px, qx), sn_le(py, qy))), p, q);
+}
+
+static sn_scalar quickhull_rightmost(sn_scalar p, sn_scalar q)
+{
+    sn_scalar px = sn_get(p, 0), qx = sn_get(q, 0), py = sn_get(p, 1), qy = sn_get(q, 1);
+    return sn_if(sn_or(sn_gt(px, qx), sn_and(sn_eq(px, qx), sn_ge(py, qy))), p, q);
+}
+
+static sn_scalar quickhull_parts(sn_scalar points)
+{
+    return sn_if(sn_gt(points, 0), sn_i64(2), sn_i64(1));
+}
+
+/* The corner of a new side: that of the old side, or the point furthest from it. */
+static sn_scalar quickhull_corner(sn_scalar part, sn_scalar corner, sn_scalar far)
+{
+    return sn_if(sn_eq(part, 0), corner, far);
+}
+
+/* state: x and y of the corners, points outside of each side, x and y of these */
+static sn_acc quickhull_round(sn_acc cx, sn_acc cy, sn_acc outside, sn_acc x, sn_acc y)
+{
+    sn_scalar n = sn_size(x);
+    /* each point's side */
+    sn_acc x1 = sn_replicate_seg(n, outside, cx), y1 = sn_replicate_seg(n, outside, cy);
+    sn_acc x2 = sn_replicate_seg(n, outside, sn_rotate(1, cx)), y2 = sn_replicate_seg(n, outside, sn_rotate(1, cy));
+    sn_acc far = sn_fold_seg(quickhull_further, sn_tuple(0.0, 0.0, 0.0), outside,
+                             sn_zip(sn_zip_with(quickhull_outside, x, y, x1, y1, x2, y2), x, y));
+    sn_acc fx = sn_get(far, 1), fy = sn_get(far, 2);
+    sn_acc px = sn_replicate_seg(n, outside, fx), py = sn_replicate_seg(n, outside, fy);
+    sn_acc before = sn_map(quickhull_is_positive, sn_zip_with(quickhull_outside, x, y, x1, y1, px, py));
+    sn_acc behind = sn_map(quickhull_is_positive, sn_zip_with(quickhull_outside, x, y, px, py, x2, y2));
+    sn_acc many_before = sn_count_seg(outside, before), many_behind = sn_count_seg(outside, behind);
+    sn_acc points = sn_zip(x, y);
+    sn_acc kept = sn_append_seg(many_before, sn_pack(before, points), many_behind, sn_pack(behind, points));
+    /* one side or two of each */
+    sn_acc parts = sn_map(quickhull_parts, outside);
+    sn_scalar sides = sn_add(sn_size(outside), sn_size(sn_filter(quickhull_is_positive, outside)));
+    sn_acc part = sn_iota_seg(sides, parts);
+    return sn_results(
+        sn_zip_with(quickhull_corner, part, sn_replicate_seg(sides, parts, cx), sn_replicate_seg(sides, parts, fx)),
+        sn_zip_with(quickhull_corner, part, sn_replicate_seg(sides, parts, cy), sn_replicate_seg(sides, parts, fy)),
+        sn_zip_with(quickhull_corner, part, sn_replicate_seg(sides, parts, many_before),
+                    sn_replicate_seg(sides, parts, many_behind)),
+        sn_get(kept, 0), sn_get(kept, 1));
+}
+
+static sn_acc quickhull_goes_on(sn_acc cx, sn_acc cy, sn_acc outside, sn_acc x, sn_acc y)
+{
+    (void)cx, (void)cy, (void)outside, (void)y;
+    return sn_unit(sn_gt(sn_size(x), 0));
+}
+
+typedef struct quickhull_line {
+    sn_scalar x1, y1, x2, y2;
+} quickhull_line;
+
+static sn_scalar quickhull_left_of(void *env, sn_scalar x, sn_scalar y)
+{
+    const quickhull_line *l = env;
+    return sn_gt(quickhull_outside(x, y, l->x1, l->y1, l->x2, l->y2), 0);
+}
+
+static sn_scalar quickhull_differs(void *env, sn_scalar i, sn_scalar x, sn_scalar y)
+{
+    const quickhull_line *l = env;
+    return sn_or(sn_eq(i, 0), sn_or(sn_ne(x, l->x1), sn_ne(y, l->y1)));
+}
+
+static sn_acc quickhull_pair(sn_acc first, sn_acc second)
+{
+    return sn_append(sn_reshape(sn_shape(1), first), sn_reshape(sn_shape(1), second));
+}
+
+static sn_acc quickhull(sn_acc x, sn_acc y)
+{
+    sn_acc points = sn_zip(x, y);
+    sn_acc left = sn_fold1(quickhull_leftmost, points), right = sn_fold1(quickhull_rightmost, points);
+    quickhull_line there = {sn_fst(sn_the(left)), sn_snd(sn_the(left)), sn_fst(sn_the(right)), sn_snd(sn_the(right))};
+    quickhull_line back = {there.x2, there.y2, there.x1, there.y1};
+    sn_acc above = sn_zip_with(sn_closure(quickhull_left_of, &there), x, y);
+    sn_acc below = sn_zip_with(sn_closure(quickhull_left_of, &back), x, y);
+    sn_acc corners = quickhull_pair(left, right), kept = sn_append(sn_pack(above, points), sn_pack(below, points));
+    sn_acc hull =
+        sn_awhile(quickhull_goes_on, quickhull_round,
+                  sn_results(sn_get(corners, 0), sn_get(corners, 1), quickhull_pair(sn_count(above), sn_count(below)),
+                             sn_get(kept, 0), sn_get(kept, 1)));
+    sn_acc hx = sn_result(hull, 0), hy = sn_result(hull, 1); /* twice the same where all points are one */
+    sn_acc once = sn_izip_with(sn_closure(quickhull_differs, &there), hx, hy);
+    return sn_results(sn_pack(once, hx), sn_pack(once, hy));
+}
+
+#endif
