@@ -25,17 +25,18 @@ enum { MOST_ROWS = 12, FEWEST_ROWS = 4, LEVELS = 8, ORDER = SK_ACCUMULATORS };
 typedef struct tile {
     int64_t rows, lanes;
     bool brief; /* rows are folded from left to right */
+    bool once;  /* no accumulator has more than one position */
 } tile;
 
 /* The tile that a kernel is made for, in sk_geometry.row. */
 static int64_t row_of_tile(tile t)
 {
-    return t.rows | t.lanes << 8 | (int64_t)t.brief << 20;
+    return t.rows | t.lanes << 8 | (int64_t)t.brief << 20 | (int64_t)t.once << 21;
 }
 
 static tile tile_of_row(int64_t row)
 {
-    return (tile){row & 255, row >> 8 & 4095, row >> 20 & 1};
+    return (tile){row & 255, row >> 8 & 4095, row >> 20 & 1, row >> 21 & 1};
 }
 
 /* Most rows and lanes: three quarters of the registers are accumulators, two for each row where that leaves enough
@@ -47,7 +48,7 @@ static tile largest_tile(const sk_contraction *of, const sk_options *o)
             registers = budget / (2 * (int64_t)of->components) < ENOUGH ? 1 : 2;
     int64_t rows = smaller(MOST_ROWS, larger(FEWEST_ROWS, budget / (registers * (int64_t)of->components)));
     int64_t lanes = larger(4, smaller(256, registers * (int64_t)o->vector_bytes / (int64_t)of->widest));
-    return (tile){rows, lanes, false};
+    return (tile){.rows = rows, .lanes = lanes};
 }
 
 /* The same for so many rows and columns: few rows are spread over equal tiles. */
@@ -101,6 +102,7 @@ bool sk_launch_contract(const sk_call *x, sk_geometry *g)
     if (t.lanes > columns || t.lanes * (int64_t)of->widest < (int64_t)x->o->vector_bytes)
         return false;
     t.brief = brief;
+    t.once = !brief && length <= SK_ACCUMULATORS;
     int64_t positions = positions_of(length), parts = brief ? 1 : pieces_of(length, SK_PIECE);
     int64_t most = room_of(of, SK_OF_ROW) / (positions * t.rows) * t.rows, outer = x->rows / (rows * columns);
     int64_t row_blocks = pieces_of(rows, most), column_blocks = 1, wanted = SHARES * larger(x->o->workers, 1);
@@ -384,6 +386,98 @@ static void take_turn(contract *t, const place *p, k_val turn)
         sk_fold_keep(s, t->waiting, waiting_at(t, p, levels, r), acc[r]);
 }
 
+/* --- accumulators of one position each --- */
+
+enum { TOGETHER = 4 }; /* positions that follow each other in panels: l, l + half, l + quarter, l + three quarters */
+
+typedef struct node {            /* of the tree */
+    k_val position, accumulator; /* the first one's in panels, and l */
+    bool has[TOGETHER];          /* which are there */
+    k_val *of_column[TOGETHER];  /* operands */
+} node;
+
+static void load_of_column(contract *t, const place *p, node *n)
+{
+    sk_lower *lw = t->s->lw;
+    const sk_operands *o = &t->of.side[SK_OF_COLUMN];
+    for (int64_t e = 0; e < TOGETHER; e++) {
+        k_val position = sk_add(lw, n->position, k_i64(&lw->b, e));
+        k_val at = sk_add(lw, p->at[SK_OF_COLUMN], sk_mul(lw, position, k_i64(&lw->b, t->tile.lanes)));
+        n->of_column[e] = arena_alloc(lw->arena, o->term.n * sizeof(k_val));
+        for (uint32_t i = 0; i < o->term.n && n->has[e]; i++)
+            n->of_column[e][i] = k_load(&lw->b, t->side[SK_OF_COLUMN].packed[i], sk_add(lw, at, p->lane));
+    }
+}
+
+/* One position of one row, in variables of its own. */
+static k_val **take_one(contract *t, const place *p, const node *n, int64_t e, k_val r)
+{
+    sk_folds *s = t->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    const sk_operands *o = &t->of.side[SK_OF_COLUMN];
+    k_val **acc = sk_fold_accumulators(s), value[IR_MAX_COMPONENTS + 1];
+    k_val quarter = k_let(b, OP_SHR, t->accumulators, k_i64(b, 2), 0);
+    static const int64_t quarters[TOGETHER] = {0, 2, 1, 3};
+    k_val position = sk_add(lw, n->position, k_i64(b, e));
+    k_val k = sk_add(lw, sk_add(lw, t->begin, n->accumulator), sk_mul(lw, quarter, k_i64(b, quarters[e])));
+    uint32_t mark = sk_scope(lw);
+    t->index[t->of.dimension[SK_OF_ROW]] = sk_add(lw, p->row, r);
+    bind_element(t, k);
+    for (uint32_t i = 0; i < o->term.n; i++)
+        sk_bind(lw, o->variable.at[i], n->of_column[e][i]);
+    k_val of_row = sk_add(lw, p->at[SK_OF_ROW], sk_mul(lw, position, k_i64(b, t->tile.rows)));
+    bind_operands(t, SK_OF_ROW, sk_add(lw, of_row, r));
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        sk_emit(lw, sk_fold_terms(&s->fold.at[i]), t->of.element[i], value);
+        sk_fold_take(s, &s->fold.at[i], value, k_literal(b, T_BOOL, 0), acc[i]);
+    }
+    sk_scope_end(lw, mark);
+    return acc;
+}
+
+/* A node for all rows, each combined with what waits for it. */
+static void take_node(contract *t, const place *p, node n, k_val turn)
+{
+    sk_folds *s = t->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), levels = logarithm(lw, sk_add(lw, turn, k_i64(b, 1)));
+    load_of_column(t, p, &n);
+    k_val r = k_for(b, zero, k_i64(b, t->tile.rows), false), at_row = sk_mul(lw, r, k_i64(b, t->tile.lanes));
+    k_val **half[2];
+    for (int64_t h = 0; h < 2; h++) {
+        half[h] = take_one(t, p, &n, 2 * h, r);
+        if (n.has[2 * h + 1])
+            sk_fold_merge(s, half[h], take_one(t, p, &n, 2 * h + 1, r), 0);
+    }
+    sk_fold_merge(s, half[0], half[1], 0);
+    k_val level = k_for(b, zero, levels, false);
+    sk_fold_merge_behind(s, sk_fold_kept(s, t->waiting, sk_add(lw, waiting_at(t, p, level, 0), at_row)), half[0]);
+    k_end(b);
+    sk_fold_keep(s, t->waiting, sk_add(lw, waiting_at(t, p, levels, 0), at_row), half[0]);
+    k_end(b);
+}
+
+/* Left positions of the first level are always there; of the right ones both, the first, or none. */
+static void take_turn_of_four(contract *t, const place *p, k_val turn)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    k_val position = sk_mul(lw, turn, k_i64(b, TOGETHER)), accumulator = turned(t, position);
+    k_val half = k_let(b, OP_SHR, t->accumulators, k_i64(b, 1), 0), quarter = k_let(b, OP_SHR, half, k_i64(b, 1), 0);
+    k_val first = sk_add(lw, accumulator, half);
+    k_if(b, k_let(b, OP_LT, sk_add(lw, first, quarter), t->count, 0));
+    take_node(t, p, (node){position, accumulator, {true, true, true, true}, {0}}, turn);
+    k_else(b);
+    k_if(b, k_let(b, OP_LT, first, t->count, 0));
+    take_node(t, p, (node){position, accumulator, {true, true, true, false}, {0}}, turn);
+    k_else(b);
+    take_node(t, p, (node){position, accumulator, {true, false, true, false}, {0}}, turn);
+    k_end(b);
+    k_end(b);
+}
+
 static void take_brief(contract *t, const place *p)
 {
     sk_folds *s = t->s;
@@ -416,7 +510,8 @@ static void finish_tile(contract *t, place *p)
     p->lane = k_for_whole(b, k_i64(b, t->tile.lanes));
     t->index[t->of.dimension[SK_OF_ROW]] = sk_add(lw, p->row, r);
     t->index[t->of.dimension[SK_OF_COLUMN]] = sk_add(lw, p->column, p->lane);
-    k_val row = result_at(t), at = waiting_at(t, p, t->bits, 0);
+    k_val top = t->tile.once ? sk_sub(lw, t->bits, k_i64(b, 2)) : t->bits;
+    k_val row = result_at(t), at = waiting_at(t, p, top, 0);
     k_val **acc = sk_fold_kept(s, t->waiting, sk_add(lw, at, sk_mul(lw, r, k_i64(b, t->tile.lanes))));
     lw->element = row;
     sk_fold_settle(s, row, t->begin, 0, t->count, acc);
@@ -433,6 +528,10 @@ static void take_tile(contract *t, place *p)
     t->index[t->of.dimension[SK_OF_COLUMN]] = sk_add(lw, p->column, p->lane);
     if (t->tile.brief) {
         take_brief(t, p);
+    } else if (t->tile.once) {
+        k_val turns = k_let(b, OP_SHR, t->accumulators, k_i64(b, 2), 0);
+        take_turn_of_four(t, p, k_for(b, k_i64(b, 0), turns, false));
+        k_end(b);
     } else {
         take_turn(t, p, k_for(b, k_i64(b, 0), t->accumulators, false));
         k_end(b);
