@@ -225,12 +225,20 @@ static bool by_tree(const sk_call *x)
     return c->loop->ordered && (c->choice != SK_CHOICE_FREE || x->extent[c->loop->rank - 1] > c->choice_longest);
 }
 
+/* Rows of a lane each whose operator makes the same choice in any order: from left to right is the least work. */
+static bool in_any_order(const sk_call *x)
+{
+    const sk_cluster *c = x->c;
+    return c->choice == SK_CHOICE_FREE && !c->columns && x->columns <= c->choice_longest && !x->o->group &&
+           lanes_over_rows(c, x->o, x->rows, x->columns);
+}
+
 bool sk_launch_lanes(const sk_call *x, sk_geometry *g)
 {
     enum { UNIT = 64, LONGEST = 16 };
     bool combine = x->pass == SK_PASS_COMBINE, folds = x->c->loop->class == L_CLASS_FOLD;
     int64_t length = x->columns, one = larger(length, 1);
-    if (length > SK_SHORT || (folds ? x->o->group || (combine && by_tree(x)) : combine))
+    if ((length > SK_SHORT && !(folds && !combine && in_any_order(x))) || (folds ? x->o->group || (combine && by_tree(x)) : combine))
         return false;
     int64_t size = x->o->group ? sk_group_piece(x->c) : sk_piece_elements(x, x->rows * one) / one;
     size = larger(UNIT, size / UNIT * UNIT);
