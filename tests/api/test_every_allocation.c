@@ -207,6 +207,35 @@ static bool loops(sn_context *cx)
     return status == SN_OK;
 }
 
+/* by digits, in rounds, and by a comparison */
+static sn_scalar is_less(sn_scalar x, sn_scalar y)
+{
+    return sn_lt(x, y);
+}
+
+static sn_acc sorts_body(sn_acc a)
+{
+    return sn_results(sn_sort(a), sn_sort_by(is_less, sn_take(3000, a)));
+}
+
+static bool sorts(sn_context *cx)
+{
+    enum { MANY = 50000, SOME = 3000 };
+    static uint32_t from[MANY], to[MANY], first[SOME];
+    sn_program *p = sn_compile(cx, "[50000]u32 -> [50000]u32, [3000]u32", sorts_body);
+    if (!p)
+        return false;
+    for (uint32_t i = 0; i < MANY; i++)
+        from[i] = (MANY - i) * 65536;
+    sn_status status = sn_call(p, sn_in(from, MANY), sn_into(to, MANY), sn_into(first, SOME));
+    if (status == SN_OK)
+        assert_true(to[0] == 65536 && to[MANY - 1] == MANY * 65536u && first[0] == (MANY - SOME + 1) * 65536u);
+    sn_drop(p);
+    if (status != SN_OK && status != SN_NO_MEMORY)
+        fail_msg("%s: %s", sn_status_name(status), sn_message(cx));
+    return status == SN_OK;
+}
+
 /* False if anything failed. */
 static bool live(sn_context *cx)
 {
@@ -216,7 +245,7 @@ static bool live(sn_context *cx)
                 (strcmp(device, "cpu") || texts(cx, p)); /* the same everywhere */
     sn_free(x);
     sn_drop(p);
-    return good && loops(cx);
+    return good && loops(cx) && sorts(cx);
 }
 
 static void run_out(bool all)

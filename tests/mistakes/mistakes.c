@@ -59,6 +59,8 @@ void mistakes(void)
     (void)sn_map(3, array); //: here belongs a scalar function
     (void)sn_filter(of_arrays, array); //C: here belongs a scalar function
     (void)sn_scanr_x(3, scalar, array, &other); //C: here belongs a scalar function
+    (void)sn_sort_by(3, array); //C: here belongs a scalar function
+    (void)sn_sort(scalar); //C: here belongs an array; sn_unit(x) makes one of a scalar
     (void)sn_map(of_ten, array); //: here belongs a scalar function
     (void)sn_compile(cx, "f32 -> f32", of_ten); //: here belongs a function of
     (void)sn_compile(cx, "f32 -> f32", of_many); //: here belongs a function of

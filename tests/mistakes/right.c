@@ -47,6 +47,8 @@ sn_arg right(int n, sn_arg *out)
     (void)sn_results(array, other, sn_zip(array, other, array), sn_stencil(sn_neg, pattern, sn_clamp, array));
     (void)sn_scanl_x(sn_add, scalar, sn_filter(sn_not, array), NULL);
     (void)sn_pack(sn_partition(sn_not, array, &other), sn_scanr1(sn_associative(sn_sub), array));
+    (void)sn_sort_by(sn_lt, sn_merge(sn_sort(array), sn_unique(sn_sort_descending(other))));
+    (void)sn_group(array, sn_sort_by_key(array, other), &other, NULL);
     (void)sn_fold1(sn_add, sn_gather(array, sn_transpose(other)));
     (void)sn_fst(sn_zip(array, other));
     (void)sn_fst(scalar);
