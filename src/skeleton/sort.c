@@ -210,29 +210,17 @@ static void merge_runs(const chunk *c, k_val width, k_val from, k_val to)
 {
     sk_lower *lw = c->s->lw;
     k_builder *b = &lw->b;
-    k_val zero = k_i64(b, 0), one = k_i64(b, 1), last = sk_sub(lw, c->count, one);
-    k_val next = k_decl(b, zero, "next"), left = k_decl(b, zero, "left"), right = k_decl(b, zero, "right");
-    k_val middle = k_decl(b, zero, "middle"), end = k_decl(b, zero, "end");
-    k_val k = each_one(b, next, c->count);
-    k_if(b, k_let(b, OP_EQ, k, k_get(b, end), 0));
-    k_set(b, left, k);
-    k_set(b, right, sk_min(lw, sk_add(lw, k, width), c->count));
-    k_set(b, middle, sk_min(lw, sk_add(lw, k, width), c->count));
-    k_set(b, end, sk_min(lw, sk_add(lw, k, sk_add(lw, width, width)), c->count));
+    k_val next = k_decl(b, k_i64(b, 0), "next"), begin = each_one(b, next, c->count),
+          there = sk_sub(lw, c->count, begin);
+    sk_runs r = {.from = c->room, .to = c->room, .left_length = sk_min(lw, width, there)};
+    r.right_length = sk_min(lw, width, sk_sub(lw, there, r.left_length));
+    r.left = sk_add(lw, from, begin);
+    r.right = sk_add(lw, r.left, r.left_length);
+    r.last = sk_sub(lw, sk_add(lw, from, c->count), k_i64(b, 1));
+    r.begin = sk_add(lw, to, begin);
+    sk_sort_merge(c->s, &r);
+    k_set(b, next, sk_add(lw, begin, sk_add(lw, width, width)));
     k_end(b);
-    uint32_t mark = sk_scope(lw);
-    k_val i = k_get(b, left), j = k_get(b, right), m = k_get(b, middle), e = k_get(b, end);
-    load_chunk(c, sk_add(lw, from, sk_min(lw, i, last)), c->x);
-    load_chunk(c, sk_add(lw, from, sk_min(lw, j, last)), c->y);
-    k_val less = sk_sort_before(c->s, c->y, c->x), gone = k_let(b, OP_GE, i, m, 0), there = k_let(b, OP_LT, j, e, 0);
-    k_val takes = k_let(b, OP_AND, there, k_let(b, OP_OR, gone, less, 0), 0);
-    for (uint32_t n = 0; n < c->s->n; n++)
-        c->x[n] = k_select(b, takes, c->y[n], c->x[n]);
-    store_chunk(c, sk_add(lw, to, k), c->x);
-    k_set(b, left, k_select(b, takes, i, sk_add(lw, i, one)));
-    k_set(b, right, k_select(b, takes, sk_add(lw, j, one), j));
-    sk_scope_end(lw, mark);
-    next_one(lw, next, k);
 }
 
 /* The chunk in order; where it is then. */

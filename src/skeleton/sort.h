@@ -31,6 +31,18 @@ k_val sk_sort_before(sk_sort *s, const k_val *x, const k_val *y);
 /* A word of the state. */
 k_mem sk_sort_state(sk_sort *s);
 
+/* --- merging (sort_merge.c) --- */
+
+/* Two neighbouring sorted runs in memory: where they begin, and how many elements they have; what any index may be made
+ * at most; and where the merged ones go. */
+typedef struct sk_runs {
+    const k_mem *from, *to; /* per component */
+    k_val left, right, left_length, right_length;
+    k_val last, begin;
+} sk_runs;
+/* Code of a thread that merges them: each of their elements is stored once, whatever the comparison says. */
+void sk_sort_merge(sk_sort *s, const sk_runs *r);
+
 /* --- how launches go about their rows (sort_launch.c) --- */
 
 typedef struct sk_chunks {   /* that are sorted within a block */
