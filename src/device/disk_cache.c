@@ -33,6 +33,7 @@ struct disk_cache {
     uint64_t cap;
     pthread_mutex_t lock; /* of all that follows */
     bool tried;
+    bool named;           /* by SINTER_CACHE_DIR, or else found in the user's home */
     int folder;           /* -1: none */
     uint64_t names, added; /* temporary names given; bytes written since the folder was last measured */
     char path[PATH_MAX];
@@ -40,11 +41,12 @@ struct disk_cache {
 
 /* --- the folder --- */
 
-static bool name_folder(char *path, size_t room)
+static bool name_folder(char *path, size_t room, bool *named)
 {
     const char *own = secure_getenv("SINTER_CACHE_DIR"), *xdg = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
     int n = -1;
-    if (own && *own)
+    *named = own && *own;
+    if (*named)
         n = snprintf(path, room, "%s", own);
     else if (xdg && *xdg == '/') /* the XDG specification ignores relative paths */
         n = snprintf(path, room, "%s/sinter", xdg);
@@ -82,10 +84,9 @@ static bool is_private(const struct stat *s)
     return s->st_uid == geteuid() && !(s->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-static int open_folder(char *path)
+static int open_private(const char *path)
 {
     struct stat s;
-    make_folders(path);
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0 || (fstat(folder, &s) == 0 && is_private(&s)))
         return folder;
@@ -93,12 +94,46 @@ static int open_folder(char *path)
     return -1;
 }
 
+/* `sudo program` may run with the HOME of another user, who could not write to folders that the administrator left there:
+ * whether those that are missing may be made. */
+static bool may_make(const char *path)
+{
+    char above[PATH_MAX];
+    struct stat s;
+    memcpy(above, path, strlen(path) + 1);
+    for (char *slash = strrchr(above, '/'); slash; slash = strrchr(above, '/')) {
+        *slash = '\0';
+        if (stat(*above ? above : "/", &s) == 0)
+            return geteuid() != 0 || s.st_uid == 0;
+    }
+    return true;
+}
+
+static int open_made(char *path, bool named)
+{
+    if (named || may_make(path))
+        make_folders(path);
+    return open_private(path);
+}
+
+/* Another user's folder in the place of ours leaves us one beside it, with our number. */
+static int open_folder(disk_cache *c)
+{
+    char beside[PATH_MAX];
+    struct stat s;
+    int folder = open_made(c->path, c->named);
+    if (folder >= 0 || c->named || stat(c->path, &s) != 0 || s.st_uid == geteuid())
+        return folder;
+    int n = snprintf(beside, sizeof(beside), "%s-%lu", c->path, (unsigned long)geteuid());
+    return n > 0 && (size_t)n < sizeof(beside) ? open_made(beside, false) : -1;
+}
+
 /* The folder, -1 if there is none. */
 static int folder_of(disk_cache *c)
 {
     pthread_mutex_lock(&c->lock);
     if (!c->tried)
-        c->folder = open_folder(c->path);
+        c->folder = open_folder(c);
     c->tried = true;
     int folder = c->folder;
     pthread_mutex_unlock(&c->lock);
@@ -114,7 +149,7 @@ disk_cache *disk_cache_open(const base_heap *heap)
     if (!c)
         return NULL;
     *c = (disk_cache){.heap = *heap, .cap = read_cap(), .folder = -1};
-    if (!name_folder(c->path, sizeof(c->path))) {
+    if (!name_folder(c->path, sizeof(c->path), &c->named)) {
         heap->release(heap->env, c);
         return NULL;
     }

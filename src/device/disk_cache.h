@@ -2,8 +2,9 @@
  * entry whole or not at all. Whatever is wrong with a file or the folder is a miss, or an entry not kept: never an error.
  *
  * The folder is $SINTER_CACHE_DIR, else $XDG_CACHE_HOME/sinter, else ~/.cache/sinter; SINTER_CACHE=off means none. It is
- * made, for this user only, when it is first needed. A folder that others may write to, or of another user, is not used:
- * what lies there is executed. Checksums find damage; they do not stop whoever may write as this user. */
+ * made, for this user only, when it is first needed, but not by an administrator in another user's home. A folder that others
+ * may write to, or of another user, is not used: what lies there is executed; ~/.cache/sinter-NUMBER takes the place of
+ * ~/.cache/sinter if that is another user's. Checksums find damage; they do not stop whoever may write as this user. */
 #ifndef SN_DEVICE_DISK_CACHE_H
 #define SN_DEVICE_DISK_CACHE_H
 

@@ -338,6 +338,52 @@ static void does_without_a_folder(void **state)
     remove_folder(folder);
 }
 
+/* HOME may be another user's, who could not use what is left there ("sudo program"). */
+static void leaves_another_home_alone(void **state)
+{
+    (void)state;
+    char path[4096], base[2048], *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
+    struct stat s;
+    if (geteuid() != 0)
+        skip();
+    home = home ? strdup(home) : NULL;
+    xdg = xdg ? strdup(xdg) : NULL;
+    snprintf(base, sizeof(base), "%s", private_folder());
+    unsetenv("SINTER_CACHE_DIR");
+    unsetenv("XDG_CACHE_HOME");
+    setenv("HOME", base, 1);
+    assert_int_equal(chown(base, 65534, 65534), 0);
+    expect_nothing_kept();
+    assert_int_equal(files_in(base, ""), 0);
+    snprintf(path, sizeof(path), "%s/.cache", base);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(chown(path, 65534, 65534), 0);
+    expect_nothing_kept();
+    assert_int_equal(files_in(path, ""), 0);
+
+    assert_int_equal(chown(base, 0, 0), 0); /* our own home, where another user has left a folder */
+    assert_int_equal(chown(path, 0, 0), 0);
+    snprintf(path, sizeof(path), "%s/.cache/sinter", base);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(chown(path, 65534, 65534), 0);
+    snprintf(path, sizeof(path), "%s/.cache/sinter-0", base);
+    expect_in(path);
+    assert_int_equal(stat(path, &s), 0);
+    assert_int_equal(s.st_mode & 0777, 0700);
+    snprintf(path, sizeof(path), "%s/.cache/sinter", base);
+    assert_int_equal(files_in(path, ""), 0);
+    assert_int_equal(chown(path, 0, 0), 0);
+    expect_in(path);
+
+    if (home)
+        setenv("HOME", home, 1);
+    if (xdg)
+        setenv("XDG_CACHE_HOME", xdg, 1);
+    free(home);
+    free(xdg);
+    remove_folder(base);
+}
+
 /* A file that is too large for the process would end it, were it written. */
 static void survives_a_limit_on_files(void **state)
 {
@@ -627,6 +673,7 @@ int main(void)
         cmocka_unit_test(refuses_other_versions),
         cmocka_unit_test(refuses_foreign_entries),
         cmocka_unit_test(does_without_a_folder),
+        cmocka_unit_test(leaves_another_home_alone),
         cmocka_unit_test(survives_a_limit_on_files),
         cmocka_unit_test(survives_removal),
         cmocka_unit_test(survives_a_full_file_system),
