@@ -9,6 +9,9 @@ import shutil
 import subprocess
 
 
+GENERATOR = "lib/libsinter-llvm"
+
+
 def ninja(build, *words):
     return subprocess.run(["ninja", *words], cwd=build, check=True, capture_output=True, text=True).stdout
 
@@ -85,14 +88,20 @@ class Library:
             self.originals[source] = self.compile(source, source.read_text())
         return self.originals[source]
 
-    def link(self, source):
-        """Of the object that was compiled last. True if it links."""
+    def in_generator(self, source):
+        """Whether the code generator holds it, too."""
+        return any(GENERATOR in output for output in self.objects.outputs(source))
+
+    def link(self, source, generator=True):
+        """Of the object that was compiled last; the code generator stays as it is unless `generator`. True if it links."""
         old = self.objects.object_of(source)
         shutil.rmtree(self.place / "lib", ignore_errors=True)
         shutil.rmtree(self.place / "tests", ignore_errors=True)
         (self.place / "tests").mkdir()
         shutil.copytree(self.objects.build / "lib", self.place / "lib", symlinks=True, copy_function=os.link)
         for output in self.objects.outputs(source):
+            if GENERATOR in output and not generator:
+                continue
             (self.place / output).unlink(missing_ok=True)
             command = ninja(self.objects.build, "-t", "commands", "-s", output)
             command = command.replace(f" {old} ", f" {self.object} ").replace(f"-o {output} ", f"-o {self.place / output} ")

@@ -26,6 +26,8 @@ BINARY = {
 # operator. That is no mutant.
 COMMUTES = re.compile(r"sk_(add|mul|min|max)|LLVMBuild(Add|Mul|And|Or|Xor)")
 OPERATOR_COMMUTES = re.compile(r"OP_(ADD|MUL|MIN|MAX|AND|OR|XOR|EQ|NE|BIT_AND|BIT_OR|BIT_XOR)|LLVMInt(EQ|NE)")
+# Whether two texts are equal, in either order.
+COMPARES = {"strcmp", "strncmp", "memcmp"}
 CLOSES = {"(": ")", "[": "]", "{": "}"}
 CONSTANT = {"0", "1", "NULL", "true", "false", "SN_OK"}
 KEYWORDS = {"if", "for", "while", "switch", "return", "sizeof", "do", "else", "case", "_Generic", "defined", "break", "continue",
@@ -125,7 +127,7 @@ class Finder:
         number = re.fullmatch(r"(0[xX][0-9a-fA-F]+|[0-9]+)([uUlL]*)", t.text)
         if not number:
             return
-        value = int(number.group(1), 0)
+        value = int(number.group(1), 8 if re.match("0[0-9]", t.text) else 0)
         if self.text(i - 1) == "[" and value >= 16:  # the size of a buffer
             return
         self.add("constant", i, i, f"{value + 1}{number.group(2)}")
@@ -177,7 +179,10 @@ class Finder:
                 parts.append((first, k - 1))
                 first = k + 1
             k = self.partner[k] + 1 if self.text(k) in CLOSES else k + 1
+        equal = self.text(i - 1) in COMPARES and self.text(self.partner[i] + 1) in ("==", "!=") and self.text(self.partner[i] + 2) == "0"
         for k, ((a, b), (c, d)) in enumerate(zip(parts, parts[1:])):
+            if k == 0 and equal:
+                continue
             if b < a or d < c or self.span(a, b) == self.span(c, d):
                 continue
             operator = self.span(*parts[k - 1]) if k and parts[k - 1][1] >= parts[k - 1][0] else ""

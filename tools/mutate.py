@@ -7,9 +7,12 @@ A random sample of the mutants (tools/mutants.py) is tried on a copy of the sour
 one shared library for all tests; a mutant is compiled and linked beside it (tools/mutant_library.py). Those tests of `./dev test`'s
 release build that reach the changed lines (tools/reached.py) run until one fails; a test that takes too long counts as failing.
 Programs that take long are run one test of theirs at a time. Tests come in the order of how likely they are to fail, for this file
-and this layer so far, by the time they take (tools/timed_tests.py). Compiled kernels are kept between mutants where the changed
-code has no part in compiling them. What does not compile is no mutant, and neither is what gives the same machine code. Mutants
-that change nothing although their code differs stand with the reason in tools/mutants-equivalent.txt.
+and this layer so far, by the time they take (tools/timed_tests.py). What a test reaches and how long it takes is found out when its
+turn first comes. Tests on OpenCL and on the stand-in for CUDA run for those sources only that are about these devices.
+
+A change of what the code generator holds, too, is tried without changing that one first: then compiled kernels are found on disk.
+What survives is tried once more with the generator changed and no kernels. What does not compile is no mutant, and neither is what
+gives the same machine code. Mutants that change nothing although their code differs stand with the reason in tools/mutants-equivalent.txt.
 
 The outcome is written to build/mutants.json after every mutant; --resume goes on with a run of the same seed and count, --again
 repeats what survived last time and keeps the rest. Exit status: 0 if every mutant was killed, 1 if some survived, 2 if nothing could be run.
@@ -45,6 +48,9 @@ RESULT = TOP / "build" / "mutants.json"
 EQUIVALENT = TOP / "tools" / "mutants-equivalent.txt"
 LAYERS = "ir loop skeleton kernel plan run emit".split()
 WITHOUT = {"long", "bench", "package"}  # labels of tests that are not run
+LONGEST = 600  # CPU seconds of a test
+DEVICES = re.compile(r"emit/(text|cuda|opencl)|skeleton/group_")
+ALONE = re.compile(r"src/(emit/|kernel/key|run/kernels)")  # decide what is compiled for a kernel that was looked for, or where it is kept
 APART = 2  # CPU seconds of a program from which on its tests are run one at a time
 # Stands in for the C++ compiler of tests/fake_cuda: it keeps what it has made of each kernel.
 KEEPING = """#!/bin/sh
@@ -69,7 +75,8 @@ def copy_tree():
     of_all = hashlib.sha256()
     for name in sorted(wanted):
         new, old = TOP / name, SOURCE / name
-        of_all.update(name.encode() + b"\0" + hashlib.sha256(new.read_bytes()).digest())
+        if not name.startswith("tools/"):
+            of_all.update(name.encode() + b"\0" + hashlib.sha256(new.read_bytes()).digest())
         if not old.exists() or old.read_bytes() != new.read_bytes():
             old.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(new, old)
@@ -103,48 +110,112 @@ def build(jobs):
     return subprocess.run(["cmake", "--build", str(BUILD), "--target", "tests", "-j", str(jobs)], capture_output=True, text=True)
 
 
-def keep_new(folder, where):
-    """Moves files to another folder where it has none of that name."""
-    os.makedirs(where, exist_ok=True)
-    for file in os.scandir(folder) if os.path.isdir(folder) else ():
-        if file.is_file() and not os.path.exists(f"{where}/{file.name}"):
-            os.rename(file.path, f"{where}/{file.name}")
+class Suite:
+    """The tests, of which those that nothing is known of yet run once when their turn comes; programs that take long are run one
+    test of theirs at a time from then on. Tests that fail without any mutant are left out."""
 
+    def __init__(self, programs, history, reached, tree, options):
+        self.history, self.reached, self.tree, self.options = history, reached, tree, options
+        self.lock = threading.RLock()
+        self.tests, self.unknown, self.digests = [], [], {}
+        for program in programs:
+            if self.is_known(program):
+                self.tests += self.parts(program)
+            else:
+                self.unknown.append(program)
 
-def measured(tests, history, tree, jobs):
-    """The tests that pass without any mutant, each of which has run once; those of programs that take long or fail one by one."""
-    def one(test):
-        with Caches([test], HOME, lambda folder: True) as caches:
-            outcome = test.run(stopped, caches=caches)
-            for folder, own in caches.items():
-                keep_new(own, folder)
-        return test, *outcome
+    def counts(self, test):
+        return not self.options.no_counting and test.command[0] not in self.reached.whole
 
-    def run(tests):
-        todo = [t for t in tests if t.name not in history.limits and history.fails.get(t.name) != tree]
-        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            for done in concurrent.futures.as_completed([pool.submit(one, t) for t in todo]):
-                test, passed, cpu, output = done.result()
-                if passed is None:
-                    raise KeyboardInterrupt
-                apart = re.findall(r"^\[ RUN      \] (\w+)$", output, re.M) if cpu > APART or not passed else []
-                history.cases[test.name] = apart if len(apart) > 1 else []
-                if passed:
-                    history.limits[test.name], history.passes[test.name] = cpu, tree
-                    history.seconds.setdefault(test.name, cpu)
-                else:
-                    history.fails[test.name] = tree
-                    say(f"{test.name} fails without any mutant, and is left out:\n{output[-2000:]}")
-                history.save()
-        return [t for t in tests if t.name in history.limits and history.fails.get(t.name) != tree]
+    def is_known(self, program):
+        cases = self.history.cases.get(program.name)
+        tests = [program] if not cases else [self.alone(program, name) for name in cases]
+        return cases is not None and all((t.name in self.history.limits or t.name in self.history.fails) and
+                                         (not self.counts(t) or self.reached.knows(t)) for t in tests)
 
-    def alone(test, name):
-        of = copy.copy(test)
-        of.name, of.variables = f"{test.name}:{name}", {**test.variables, "SINTER_TEST_ONLY": name}
+    def parts(self, program):
+        tests = [self.alone(program, name) for name in self.history.cases[program.name]] or [program]
+        return [t for t in tests if self.history.fails.get(t.name) != self.tree]
+
+    def alone(self, program, name):
+        of = copy.copy(program)
+        of.name, of.variables = f"{program.name}:{name}", {**program.variables, "SINTER_TEST_ONLY": name}
         return of
 
-    whole = run(tests)
-    return [t for t in whole if not history.cases[t.name]] + run([alone(t, name) for t in tests for name in history.cases.get(t.name, [])])
+    def names(self, program):
+        """Of the tests in a program."""
+        if b"SINTER_TEST_LIST" not in pathlib.Path(program.command[0]).read_bytes():
+            return []
+        _, _, output = program.run(stopped, variables={"SINTER_TEST_LIST": "1"})
+        return list(dict.fromkeys(re.findall(r"^test: (\w+)$", output, re.M)))
+
+    def run_once(self, test):
+        """Whether a test passes, and its CPU seconds, if that is not known yet from a time that was interrupted."""
+        if test.name in self.history.limits and (not self.counts(test) or self.reached.knows(test)):
+            return True, self.history.limits[test.name]
+
+        def run(test, variables):
+            with Caches([test], HOME, lambda folder: True) as caches:
+                passed, cpu, output = test.run(stopped, LONGEST, variables, caches)
+            if passed is None:
+                raise KeyboardInterrupt
+            return passed, cpu, output
+
+        passed, cpu, output = self.reached.count(test, run) if self.counts(test) else run(test, {})
+        if passed:
+            self.history.limits[test.name] = cpu
+            self.history.seconds.setdefault(test.name, cpu)
+            self.history.fails.pop(test.name, None)
+            self.history.save()
+        else:
+            self.history.fails[test.name] = self.tree
+            say(f"{test.name} fails without any mutant, and is left out:\n{output[-1500:]}")
+        return passed, cpu
+
+    def measure(self, program):
+        """Its tests, which are known from now on."""
+        with self.lock:
+            if program not in self.unknown:  # another thread was faster
+                return []
+            names = self.names(program)
+            cases = [self.alone(program, name) for name in names] if len(names) > 1 else []
+            outcomes = [self.run_once(test) for test in cases or [program]]
+            total = sum(cpu for _, cpu in outcomes)
+            if cases and total < APART and all(passed for passed, _ in outcomes):
+                if self.counts(program):
+                    self.reached.join(program, cases)
+                self.history.limits[program.name] = total
+                self.history.seconds.setdefault(program.name, total)
+                cases = []
+            self.history.cases[program.name] = [test.name.split(":", 1)[1] for test in cases]
+            self.history.save()
+            found = self.parts(program)
+            self.unknown.remove(program)
+            self.tests += found
+            return found
+
+    def seconds(self, test):
+        return self.history.seconds.get(test.name, 0)
+
+    def serves(self, test, file):
+        return not test.labels & {"opencl", "cuda"} or DEVICES.search(file)
+
+    def reaching(self, tests, file, first, last):
+        """Those of the tests that may notice a change of these lines."""
+        return [t for t in tests if self.serves(t, file) and self.reached.may_reach(t, file, first, last)]
+
+    def candidates(self, file, first, last):
+        """Tests that may notice a change of these lines, and programs that nothing is known of yet, the most worthwhile last."""
+        with self.lock:
+            unknown = [] if self.options.known else [p for p in self.unknown if self.serves(p, file)]
+            found = self.reaching(self.tests, file, first, last) + unknown
+        return sorted(found, key=lambda t: self.history.worth(t, file))
+
+    def stamp(self, test):
+        """The test as it is: of its name and its program."""
+        if test.command[0] not in self.digests:
+            self.digests[test.command[0]] = self.reached.program_of(test)[:12]
+        return f"{test.name} {self.digests[test.command[0]]}"
 
 
 def equivalents():
@@ -174,8 +245,8 @@ def key(result):
 
 
 class Run:
-    def __init__(self, options, tests, history, reached, tree, objects, earlier):
-        self.options, self.tests, self.history, self.reached, self.tree = options, tests, history, reached, tree
+    def __init__(self, options, suite, history, tree, objects, earlier):
+        self.options, self.suite, self.history, self.tree = options, suite, history, tree
         self.known, self.results, self.objects = equivalents(), {key(r): r for r in earlier}, objects
         self.after_the_key = objects.after_the_key(("emit", "device"))
         self.lock = threading.Lock()
@@ -192,26 +263,49 @@ class Run:
         before, machine = library.original(place), library.compile(place, mutated)
         if machine == before:
             return {**result, "outcome": "same code"}
-        if not machine or not library.link(place):
+        if not machine:
             return {**result, "outcome": "does not compile"}
-        reach = self.reached.reach(self.tests, file, result["line"], result["line"] + source.count("\n", mutant.at, mutant.end))
-        with Caches(reach, HOME, lambda folder: self.cold(place, folder)) as caches:
-            killer, untried, cpu = self.run_tests(library, file, self.history.order(reach, file), caches)
-        return {**result, "outcome": "killed" if killer else "survived", "by": killer, "untried": untried, "reached": len(reach),
-                "seconds": round(time.monotonic() - started, 1), "cpu": round(cpu, 1)}
+        last = result["line"] + source.count("\n", mutant.at, mutant.end)
+        passed = {way: set(names) for way, names in self.results.get(key(result), {}).get("passed", {}).items()}
+        killer, untried, total, of_all = None, 0, 0, 0
+        for way in self.ways(library, file):
+            if not library.link(place, generator=way == "cold"):
+                return {**result, "outcome": "does not compile"}
+            own = (lambda folder: "/emit/cpu/" not in file or folder == f"{BUILD}/kernels") if way == "cold" else lambda folder: False
+            with Caches(self.suite.tests + self.suite.unknown, HOME, own) as caches:
+                killer, untried, cpu, of_all = self.run_tests(library, file, result["line"], last, passed.setdefault(way, set()), caches)
+            total += cpu
+            if killer or untried:
+                break
+        untried += len(self.suite.unknown) if self.options.known and not killer else 0
+        return {**result, "outcome": "killed" if killer else "survived", "by": killer, "untried": untried, "reached": of_all,
+                "seconds": round(time.monotonic() - started, 1), "cpu": round(total, 1),
+                "passed": {} if killer else {way: sorted(names) for way, names in passed.items()}}
 
-    def cold(self, source, folder):
-        """Whether kernels that the sources as they are have left in a folder may be wrong for this one changed."""
-        only_cpu = "/emit/cpu/" in str(source) and folder != f"{BUILD}/kernels"  # the others' kernels are not its work
-        return str(source) in self.after_the_key and not only_cpu
+    def ways(self, library, file):
+        """`warm`: kernels that are on disk are used. That hides changes of what runs after they are looked for."""
+        source = SOURCE / file
+        hidden = str(source) in self.after_the_key or library.in_generator(source)
+        return ["cold"] if ALONE.match(file) else ["warm", "cold"] if hidden else ["warm"]
 
-    def run_tests(self, library, file, ordered, caches):
-        """The name of a test that fails, or None; how many tests there was no time for; seconds of CPU time. Stops at the first
-        one that fails."""
-        spent = 0
-        for i, test in enumerate(ordered):
-            if self.options.within and spent > self.options.within:
-                return None, len(ordered) - i, spent
+    def run_tests(self, library, file, first, last, passed, caches):
+        """The name of a test that fails, or None; how many tests there was no time for; seconds of CPU time; how many tests reach
+        the change. Stops at the first test that fails. Those in `passed` are not run again."""
+        spent, late, todo = 0, 0, self.suite.candidates(file, first, last)
+        of_all = len(todo)
+        todo = [t for t in todo if self.suite.stamp(t) not in passed]
+        while todo:
+            test = todo.pop()
+            if self.options.within and spent + self.suite.seconds(test) > self.options.within:
+                late += 1
+                continue
+            if test in self.suite.unknown:
+                found = self.suite.reaching(self.suite.measure(test), file, first, last)
+                todo = sorted(todo + found, key=lambda t: self.history.worth(t, file))
+                of_all += len(found) - 1
+                continue
+            if test not in self.suite.tests:
+                continue
             limit = self.history.limit(test.name, self.options.slack)
             good, cpu, _ = test.run(stopped, limit, library.variables(), caches, library.replace)
             if good is None:
@@ -222,22 +316,23 @@ class Run:
             with self.lock:
                 self.history.count(test.name, file, not good, cpu)
             if not good:
-                return test.name, 0, spent
-        return None, 0, spent
+                return test.name, 0, spent, of_all
+            passed.add(self.suite.stamp(test))
+        return None, late, spent, of_all
 
     def passes(self, test):
         """Whether a test passes without any mutant, too; it is left out from now on if it does not."""
-        with self.lock:
-            if self.history.passes.get(test.name) != self.tree and test in self.tests:
+        with self.suite.lock:
+            if self.history.passes.get(test.name) != self.tree and test in self.suite.tests:
                 good, _, output = test.run(stopped)
                 if good is None:
                     raise KeyboardInterrupt
                 if not good:
                     say(f"{test.name} fails without any mutant, too, and is left out:\n{output[-2000:]}")
-                    self.tests.remove(test)
+                    self.suite.tests.remove(test)
                     return False
                 self.history.passes[test.name] = self.tree
-            return test in self.tests
+            return test in self.suite.tests
 
     def write(self):
         counts = {}
@@ -310,13 +405,15 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="mutants at a time")
     parser.add_argument("--without", action="append", default=[], metavar="LABEL",
                         help="leave out tests of this label, such as opencl and cuda, which take longest")
-    parser.add_argument("--slack", type=float, default=3, help="a test may take that many times what it takes without kernels on disk, and 3 s (3)")
+    parser.add_argument("--slack", type=float, default=2, help="a test may take that many times what it takes without kernels on disk, and 2 s (2)")
     parser.add_argument("--within", type=float, default=0, metavar="SECONDS",
                         help="give the tests of a mutant so much CPU time at most: what is not killed by then counts as survived")
     parser.add_argument("--no-counting", action="store_true",
                         help="do not find out which lines tests reach; where that is not known, every test is tried")
     parser.add_argument("--resume", action="store_true", help="go on with the last run")
     parser.add_argument("--again", action="store_true", help="the last run again, but only what survived is tried")
+    parser.add_argument("--measure", action="store_true", help="find out what every test reaches and how long it takes; try no mutants")
+    parser.add_argument("--known", action="store_true", help="use only the tests that have been measured so far")
     parser.add_argument("--missed", action="store_true", help="print the lines that no test reaches, once that has been counted; run nothing")
     parser.add_argument("--list", action="store_true", help="print the mutants chosen, run nothing")
     options = parser.parse_args()
@@ -341,23 +438,27 @@ def main():
                 say(f"{file}:{line}: {text[line - 1]}")
         return 0
 
-    for step in (configure, lambda: build(options.jobs)):
+    built = HOME / "built"  # the digest of the sources that both builds are of
+    is_built = built.exists() and built.read_text() == f"{tree} {options.no_counting}"
+    for step in () if is_built else (configure, lambda: build(options.jobs)):
         done = step()
         if done.returncode != 0:
             say(done.stdout[-4000:], done.stderr[-4000:])
             return 2
-    history, objects = History(HOME / "history.json"), Objects(BUILD)
-    tests = measured(tests_of(BUILD, WITHOUT | set(options.without)), history, tree, options.jobs)
-    say(f"{len(tests)} tests, {sum(history.limits[t.name] for t in tests):.0f} s without kernels on disk")
+    history, objects = History(HOME / "history.json", TOP / "build/release/Testing/Temporary/CTestCostData.txt"), Objects(BUILD)
     reached = Reached(HOME, SOURCE, objects.programs(), say)
-    if not options.no_counting:
-        def count(test, variables):
-            with Caches([test], HOME, lambda folder: True) as caches:
-                test.run(stopped, variables=variables, caches=caches)
-
-        tests.sort(key=lambda t: history.limits[t.name])
-        if not reached.complete(tests, configure, count, stopped, options.jobs):
-            return 2
+    if not options.no_counting and not is_built and not reached.prepare(configure, options.jobs):
+        return 2
+    built.write_text(f"{tree} {options.no_counting}")
+    suite = Suite(tests_of(BUILD, WITHOUT | set(options.without)), history, reached, tree, options)
+    say(f"{len(suite.tests)} tests, {sum(history.limits[t.name] for t in suite.tests):.0f} s without kernels on disk; "
+        f"nothing is known yet of {len(suite.unknown)} programs")
+    if options.measure:
+        for program in sorted(suite.unknown, key=history.guess):
+            started = time.monotonic()
+            found = suite.measure(program)
+            say(f"{program.name}: {len(found)} tests, {sum(history.limits[t.name] for t in found):.1f} s, {time.monotonic() - started:.0f} s here")
+        return 0
 
     digests = {file: hashlib.sha256((SOURCE / file).read_bytes()).hexdigest() for file in {f for f, _ in every}}
     by_key = {(f, m.at, m.text, digests[f]): (f, m) for f, m in every}
@@ -365,7 +466,7 @@ def main():
     if options.again:
         todo = [key(r) for r in earlier["mutants"] if r["outcome"] == "survived" and key(r) in by_key]
     kept = [r for r in earlier["mutants"] if options.again or key(r) in by_key]
-    run = Run(options, tests, history, reached, tree, objects, kept)
+    run = Run(options, suite, history, tree, objects, kept)
     run.all((by_key[k] for k in todo if options.again or k not in run.results),
             lambda: options.count and not options.again and run.tried() >= options.count)
     counts = run.write()

@@ -11,7 +11,7 @@ import tempfile
 import time
 
 MEMORY = 16 << 30  # address space of a test
-STUCK = 60  # seconds in which a test that gets on takes some CPU time, however busy the machine is
+STUCK = 150  # seconds in which a test that gets on takes some CPU time, however busy the machine is
 TICK = os.sysconf("SC_CLK_TCK")
 SKIPPED = 77
 
@@ -88,20 +88,16 @@ def tests_of(build, without):
 
 
 class Caches:
-    """For each folder of compiled kernels that the tests name, one of its own: with links to what the sources as they are
-    compiled, so that no mutant finds another one's kernels; empty if it is one of those that `cold` says."""
+    """Folders of compiled kernels in place of those that the tests name. `own` says of which of them: these are empty at first, so that
+    no changed source finds kernels that it would compile otherwise. The others are shared, and keep what is compiled."""
 
-    def __init__(self, tests, home, cold):
+    def __init__(self, tests, home, own):
         self.folders = sorted({t.variables["SINTER_CACHE_DIR"] for t in tests if "SINTER_CACHE_DIR" in t.variables})
-        self.home, self.cold = home, cold
+        self.home, self.own = home, own
 
     def __enter__(self):
         self.place = pathlib.Path(tempfile.mkdtemp(prefix="kernels-", dir=self.home))
-        of = {folder: str(self.place / str(i)) for i, folder in enumerate(self.folders)}
-        for folder, own in of.items():
-            if os.path.isdir(folder) and not self.cold(folder):
-                shutil.copytree(folder, own, copy_function=os.link, ignore=shutil.ignore_patterns(".new-*"))
-        return of
+        return {folder: str(self.place / str(i)) if self.own(folder) else folder for i, folder in enumerate(self.folders)}
 
     def __exit__(self, *_):
         shutil.rmtree(self.place, ignore_errors=True)
@@ -110,10 +106,12 @@ class Caches:
 class History:
     """What is known of tests from earlier runs, kept in a file: the CPU seconds they take when no kernel is compiled yet
     (`limits`) and as they last passed (`seconds`), how often they ran and killed mutants of a file and of a
-    layer, the names of the tests of programs that take long, and for which sources (a digest of all) they pass or fail."""
+    layer, the names of the tests of programs that take long, and for which sources (a digest of all) they pass or fail.
+    `costs`: a file of CTest's, with the seconds that programs took."""
 
-    def __init__(self, file):
+    def __init__(self, file, costs):
         self.file = file
+        self.costs = {w[0]: float(w[2]) for w in map(str.split, costs.read_text().splitlines()) if len(w) == 3} if costs.exists() else {}
         self.known = {"limits": {}, "seconds": {}, "ran": {}, "killed": {}, "passes": {}, "fails": {}, "cases": {}}
         if file.exists():
             self.known.update(json.loads(file.read_text()))
@@ -123,7 +121,7 @@ class History:
         self.file.write_text(json.dumps(self.known))
 
     def limit(self, name, slack):
-        return slack * self.limits[name] + 3
+        return slack * self.limits[name] + 2
 
     def count(self, name, file, killed, cpu):
         if not killed:
@@ -133,7 +131,13 @@ class History:
             self.ran[key] = self.ran.get(key, 0) + 1
             self.killed[key] = self.killed.get(key, 0) + killed
 
+    def guess(self, test):
+        """The CPU seconds of a program that has not run yet."""
+        usual = 60 if test.labels & {"opencl", "cuda"} else 6 if test.labels & {"api", "run", "examples"} else 1.5
+        return self.costs.get(test.name, usual)
+
     def chance(self, test, file):
+        """That a test fails where it reaches the change."""
         layer, words = file.split("/")[1], set(re.split(r"[/_.]", file)) - {"src", "c"}
         namesakes = len(words & set(re.split(r"[:_.]", test.name)))
         chance = 1 - 0.9 * (0.7 if layer in test.labels else 1) * 0.6**namesakes
@@ -142,5 +146,5 @@ class History:
             chance = (self.killed.get(key, 0) + 2 * chance) / (self.ran.get(key, 0) + 2)
         return chance
 
-    def order(self, tests, file):
-        return sorted(tests, key=lambda t: -self.chance(t, file) / (self.seconds[t.name] + 0.05))
+    def worth(self, test, file):
+        return self.chance(test, file) / (self.seconds.get(test.name, self.guess(test)) + 0.05)
