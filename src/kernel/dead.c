@@ -90,8 +90,7 @@ static void follow(needs *n, k_ref r)
     k_each_operand(k, r, need_value, n);
     if (n->owner[r])
         need(n, n->owner[r]);
-    if (s->op == K_LOAD || s->op == K_ATOMIC)
-        need_memory(n, s->mem);
+    need_memory(n, s->mem); /* none is 0; what is written is needed already, or is global: nothing else is */
     if (s->op == K_SET && k->value.at[s->dst].def)
         need(n, k->value.at[s->dst].def);
     for (k_ref b = s->op == K_LOOP ? s->body : 0; b; b = k->stmt.at[b].next)

@@ -256,10 +256,15 @@ static bool choose_anchor(uses *u, ir_id id, l_why *why)
     return *why = L_NOT_COST, (total > 1 || n->grows) && !is_cheap(u, id);
 }
 
+static bool reads_own_row(const uses *u, ir_id id, ir_id array, l_access access, const l_view *view)
+{
+    return access == L_RANDOM && u->options->rows && l_view_is_row(u->p, id, array, view);
+}
+
 static void add_dep(uses *u, ir_id id, ir_id array, l_access access, const l_view *view)
 {
     l_node *n = l_at(u->node, id);
-    if (access == L_RANDOM && u->options->rows && l_view_is_row(u->p, id, array, view))
+    if (reads_own_row(u, id, array, access, view))
         access = L_OUTER;
     for (uint32_t i = 0; i < n->dep.n; i++) {
         l_dep *d = &n->dep.at[i];
@@ -287,8 +292,8 @@ static l_access through(l_access outer, l_access inner)
 /* What belongs to a row stays in a register while the loop goes along it. */
 static double bytes_read(const uses *u, ir_id id, ir_id from, l_access access, const l_view *view)
 {
-    bool once = u->options->rows && access == L_RANDOM && l_view_is_row(u->p, id, from, view);
-    return ir_info(u->p, from)->rank && !once ? element_bytes(u->p, from) : 0; /* single ones stay there, too */
+    return ir_info(u->p, from)->rank && !reads_own_row(u, id, from, access, view) ? element_bytes(u->p, from)
+                                                                                  : 0; /* single ones stay there, too */
 }
 
 /* everything the node reads through a delayed or real operand */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "ir/intern.h"
 #include "ir/term.h"
 
 typedef struct fixture {
@@ -87,6 +88,19 @@ static void shapes_are_normalised(void **state)
     ir_id shape[3] = {f->n, f->m, num(f, 3)};
     ir_id c = ir_input(f->p, 1, &t, 3, shape);
     assert_int_equal(ir_size(f->p, c), mul(f, num(f, 3), mul(f, f->m, f->n)));
+}
+
+static void negated_terms_are_differences(void **state)
+{
+    fixture *f = *state;
+    ir_id minus = ir_op1(f->p, 0, OP_NEG, f->n), product = ir_op1(f->p, 0, OP_NEG, ir_op2(f->p, 0, OP_MUL, f->n, f->m));
+    assert_int_equal(ir_extent_normal(f->p, 0, ir_op2(f->p, 0, OP_SUB, f->m, minus)), add(f, f->m, f->n));
+    assert_int_equal(ir_extent_normal(f->p, 0, ir_op2(f->p, 0, OP_ADD, f->m, minus)),
+                     ir_extent_normal(f->p, 0, ir_op2(f->p, 0, OP_SUB, f->m, f->n)));
+    assert_int_equal(ir_extent_normal(f->p, 0, ir_op2(f->p, 0, OP_ADD, minus, f->n)), num(f, 0));
+    assert_int_equal(ir_extent_normal(f->p, 0, ir_op2(f->p, 0, OP_MUL, minus, minus)), mul(f, f->n, f->n));
+    assert_int_equal(ir_extent_normal(f->p, 0, ir_op2(f->p, 0, OP_SUB, f->k, product)),
+                     add(f, f->k, mul(f, f->n, f->m)));
 }
 
 static void constants(void **state)
@@ -246,6 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(identities, set_up, tear_down),
         cmocka_unit_test_setup_teardown(shapes_are_normalised, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(negated_terms_are_differences, set_up, tear_down),
         cmocka_unit_test_setup_teardown(constants, set_up, tear_down),
         cmocka_unit_test_setup_teardown(not_extents, set_up, tear_down),
         cmocka_unit_test_setup_teardown(checks_are_recorded_once, set_up, tear_down),

@@ -100,6 +100,19 @@ static void a_cheap_condition_is_a_select(void **state)
     assert_int_equal(code->step.n, 3);
 }
 
+/* What stands behind its operands in memory is another node's. */
+static void a_select_uses_its_operands_only(void **state)
+{
+    fixture *f = *state;
+    ir_id slow = op1(f, OP_EXP, f->x), pick = cond(f, f->b, f->x, f->y), next = op1(f, OP_SIN, slow);
+    assert_int_equal(ir_args(f->p, pick)[3], slow);
+    ir_id r[2] = {pick, cond(f, f->c, next, f->y)};
+    ir_block *code = schedule(f, 2, r);
+    assert_null(block_find(code, pick)->then);
+    assert_null(block_find(code, slow));
+    assert_non_null(block_find(block_find(code, r[1])->then, slow));
+}
+
 static void a_costly_condition_is_a_branch(void **state)
 {
     fixture *f = *state;
@@ -336,6 +349,24 @@ static void the_body_of_a_while_loop_uses_its_test(void **state)
     assert_int_equal(loop->body->step.n, 1);
 }
 
+/* One state is the quotient itself; two others depend on it behind conditions. */
+static void what_a_loop_computes_each_time_frees_what_depends_on_it(void **state)
+{
+    fixture *f = *state;
+    ir_id s[3] = {ir_var(f->p, T_I64), ir_var(f->p, T_I64), ir_var(f->p, T_I64)}, i = ir_var(f->p, T_I64);
+    ir_id q = op2(f, OP_QUOT, s[0], s[1]), t = op2(f, OP_MUL, q, s[0]);
+    ir_id slow = ir_convert(f->p, 0, OP_CONVERT, T_I64, costly(f, ir_convert(f->p, 0, OP_CONVERT, T_F64, s[2])));
+    ir_id next[3] = {q, cond(f, f->b, op2(f, OP_ADD, t, slow), s[2]), cond(f, f->c, op2(f, OP_SUB, t, slow), s[1])};
+    ir_id init[3] = {f->n, f->m, f->n};
+    ir_loop loop = {.states = 3, .init = init, .var = s, .next = next, .count = f->n, .index = i};
+    ir_id r = ir_proj(f->p, ir_loop_new(f->p, 0, &loop), 2);
+    ir_block *code = schedule(f, 1, &r);
+    const ir_step *l = block_find(code, loop_of(f, r));
+    assert_non_null(block_find(l->body, q));
+    assert_non_null(block_find(l->body, t));
+    assert_int_equal(block_count_term(code, t), 1);
+}
+
 static void loops_that_may_not_end_stay_guarded(void **state)
 {
     fixture *f = *state;
@@ -492,6 +523,8 @@ static void check_time(ir_id (*make)(fixture *, uint32_t))
     double small = seconds_for(make, 10000), large = seconds_for(make, 100000);
     print_message("10,000 nodes: %.2f ms, 100,000 nodes: %.2f ms\n", small * 1e3, large * 1e3);
     assert_true(large < 40 * small + 0.5);
+    for (uint32_t length = 1000; length <= 64000; length += 3000) /* none has too few steps */
+        seconds_for(make, length);
 }
 
 static void time_is_nearly_linear(void **state)
@@ -521,6 +554,7 @@ int main(void)
         TEST(shared_terms_are_computed_once),
         TEST(leaves_need_no_steps),
         TEST(a_cheap_condition_is_a_select),
+        TEST(a_select_uses_its_operands_only),
         TEST(a_costly_condition_is_a_branch),
         TEST(what_is_needed_anyway_does_not_make_a_branch),
         TEST(what_both_branches_need_does_not_make_a_branch),
@@ -536,6 +570,7 @@ int main(void)
         TEST(invariants_leave_a_loop),
         TEST(partial_invariants_leave_only_a_loop_that_runs),
         TEST(the_body_of_a_while_loop_uses_its_test),
+        TEST(what_a_loop_computes_each_time_frees_what_depends_on_it),
         TEST(loops_that_may_not_end_stay_guarded),
         TEST(what_a_body_is_certain_of_is_not_certain_in_the_test),
         TEST(nested_loops_keep_their_variables),

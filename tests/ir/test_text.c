@@ -138,6 +138,86 @@ static void free_form(void **state)
     arena_free(&a);
 }
 
+/* Numbers as people write them; a word behind one is its type, or nothing that belongs to it. */
+static void written_numbers(void **state)
+{
+    static const struct {
+        const char *written, *printed;
+    } numbers[] = {
+        {"1e-5f32", "1e-05f32"},
+        {"1e5f64", "1e+05f64"},
+        {"2.5e+1f32", "25.0f32"},
+        {"1e-05f64", "1e-05f64"},
+        {"1e+10f32", "1e+10f32"},
+        {"0.5e3f64", "5e+02f64"},
+        {"007", "7"},
+        {"12i8", "12i8"},
+        {"1.5e-3f32", "0.0015f32"},
+        {"00.25f32", "0.25f32"},
+        {"1e0f32", "1.0f32"},
+        {"255u8", "255u8"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++) {
+        arena a;
+        arena_init(&a, NULL);
+        assert_string_equal(
+            print(&a, parse(&a, arena_printf(&a, "a = generate [] {-> %s} output a", numbers[i].written))),
+            arena_printf(&a, "a1 = generate [] {-> %s}\noutput a1\n", numbers[i].printed));
+        arena_free(&a);
+    }
+}
+
+/* What a text from outside says to be safe stays so where it is seen to be, and only there. */
+static void claims_are_looked_at(void **state)
+{
+    static const struct {
+        const char *statement;
+        bool believed;
+    } claims[] = {
+        {"c = backpermute safe [n] a {i: i64 -> i}", true},
+        {"c = backpermute safe [n] a {i: i64 -> n - 1 - i}", true},
+        {"c = backpermute safe [n] a {i: i64 -> i + 1}", false},
+        {"c = backpermute safe [m] a {i: i64 -> i}", false},
+        {"c = backpermute safe [n, m] a {i: i64, j: i64 -> i}", true},
+        {"c = backpermute safe [m, n] a {i: i64, j: i64 -> j}", true},
+        {"c = backpermute safe [m, n] a {i: i64, j: i64 -> i}", false},
+        {"c = backpermute safe [m, n] b {i: i64, j: i64 -> j, i}", true},
+        {"c = backpermute safe [n, m] b {i: i64, j: i64 -> j, i}", false},
+        {"c = backpermute safe [n, m] b {i: i64, j: i64 -> i, i}", false},
+        {"c = backpermute safe [n, m] b {i: i64, j: i64 -> j, j}", false},
+        {"c = generate [n] {i: i64 -> a[safe i]}", false},
+        {"c = generate [m] {i: i64 -> a[safe min(0, i)]}", false},
+        {"c = generate [n] {i: i64 l = for (k < n; s = 0.0f32) { next s + a[safe k] } -> l.0}", true},
+        {"c = generate [n] {i: i64 l = for (k < n; s = 0.0f32) { next s + a[safe linear k] } -> l.0}", false},
+        {"c = generate [n] {i: i64 l = for (k < m; s = 0.0f32) { next s + a[safe k] } -> l.0}", false},
+        {"c = generate [n] {i: i64 l = for (k < n; s = 0.0f32) { l2 = for (q < m; t = s) { next t + b[safe k, q] } "
+         "next l2.0 } -> l.0}",
+         true},
+        {"c = generate [n] {i: i64 l = for (k < n; s = 0.0f32) { l2 = for (q < m; t = s) { next t + b[safe q, k] } "
+         "next l2.0 } -> l.0}",
+         false},
+        {"c = generate [n] {i: i64 l = for (k < n; s = 0.0f32) { l2 = for (q < m; t = s) { next t + b[safe k, k] } "
+         "next l2.0 } -> l.0}",
+         false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(claims); i++) {
+        arena a;
+        arena_init(&a, NULL);
+        const char *message = NULL;
+        const char *source =
+            arena_printf(&a, "extents n, m a = input [n]f32 b = input [n, m]f32 %s output c", claims[i].statement);
+        ir_program *p = ir_parse_doubtful(&a, source, &message);
+        if (!p)
+            fail_msg("%s\n%s", message, source);
+        if ((strstr(print(&a, p), "safe") != NULL) != claims[i].believed)
+            fail_msg("%s\n%s", source, print(&a, p));
+        assert_non_null(strstr(print(&a, parse(&a, source)), "safe")); /* our own texts are believed */
+        arena_free(&a);
+    }
+}
+
 /* --- single terms, for messages --- */
 
 static void scalar_texts(void **state)
@@ -420,6 +500,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_texts),
+        cmocka_unit_test(written_numbers),
+        cmocka_unit_test(claims_are_looked_at),
         cmocka_unit_test(free_form),
         cmocka_unit_test(scalar_texts),
         cmocka_unit_test(the_documented_program_round_trips),

@@ -107,6 +107,48 @@ static void test_segments(void **state)
     arena_free(&a);
 }
 
+static unsigned loops_of(const kernel *k, uint8_t sub)
+{
+    unsigned n = 0;
+    for (k_ref r = 1; r < k->stmt.n; r++)
+        n += k->stmt.at[r].op == K_FOR && k->stmt.at[r].sub == sub;
+    return n;
+}
+
+/* Loops on the way keep what is said of them, and their statements. */
+static void test_loops(void **state)
+{
+    static const char source[] =
+        "kernel k lanes 8 { global @1:i64 global @2:i64 written arg %1:i64 for_all %2:i64 < 8 { "
+        "for %3:i64 = 0 to 4 pack { %4:i64 = mul %2, 4 %5:i64 = add %4, %3 %6:i64 = load @1[%5] store @2[%5] = %6 } "
+        "%7:i64 = var 0 for %8:i64 = 0 to 3 unroll { %9:i64 = bitcast %7 %10:i64 = add %9, %8 set %7 = %10 } "
+        "for %11:i64 = 1 to %1 { %12:i64 = bitcast %7 %13:i64 = mul %12, %11 set %7 = %13 } "
+        "%14:i64 = bitcast %7 %15:i64 = shuffle %14, 1 %16:i64 = add %2, 32 store @2[%16] = %15 } }";
+    int64_t in[32], expected[40] = {0}, got[40] = {0};
+    arena a;
+    const char *message = "";
+    (void)state;
+    arena_init(&a, NULL);
+    for (int64_t i = 0; i < 32; i++)
+        in[i] = 1000 + i;
+    kernel *k = k_parse(&a, source, &message);
+    if (!k)
+        fail_msg("%s", message);
+    kernel *split = k_split(k, 0, 0, &a);
+    assert_ptr_not_equal(split, k);
+    well_formed(split, &a, 0);
+    assert_int_equal(loops_of(split, K_PACK), 1);
+    assert_int_equal(loops_of(split, K_UNROLL), 1);
+    assert_int_equal(loops_of(split, 0), 1);
+    ir_bits arg = 5;
+    k_error error = {0};
+    assert_true(k_interpret(k, &a, (void *[]){in, expected}, &arg, 0, 1, &error));
+    assert_true(k_interpret(split, &a, (void *[]){in, got}, &arg, 0, 1, &error));
+    assert_int_equal(expected[31], 1031);
+    assert_memory_equal(got, expected, sizeof(got));
+    arena_free(&a);
+}
+
 /* Every element of x against all of y: the inner loop of N-body. */
 static kernel *all_pairs(arena *a, int64_t threads)
 {
@@ -271,8 +313,8 @@ static void test_chains(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),   cmocka_unit_test(test_native),
-                                       cmocka_unit_test(test_segments), cmocka_unit_test(test_tiles),
-                                       cmocka_unit_test(test_untiled),  cmocka_unit_test(test_total),
-                                       cmocka_unit_test(test_chains)};
+                                       cmocka_unit_test(test_segments), cmocka_unit_test(test_loops),
+                                       cmocka_unit_test(test_tiles),    cmocka_unit_test(test_untiled),
+                                       cmocka_unit_test(test_total),    cmocka_unit_test(test_chains)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

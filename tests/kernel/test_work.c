@@ -102,11 +102,14 @@ static void one_thread_is_no_vector(void **state)
 {
     (void)state;
     static const char source[] = "kernel k lanes 8 { global @1:f32 written arg %1:f32 %2:f32 = add %1, %1 "
-                                 "for_all %3:i64 < 1 { %4:f32 = mul %2, %1 store @1[%3] = %4 } "
-                                 "for_all %5:i64 < 8 { %6:f32 = mul %2, %1 store @1[%5] = %6 } }";
+                                 "for_all %3:i64 < 1 { %4:f32 = mul %2, %1 store @1[%3] = %4 } %7:f32 = mul %2, %2 "
+                                 "for_all %5:i64 < 8 { %6:f32 = mul %7, %1 store @1[%5] = %6 } %8:f32 = mul %7, %7 "
+                                 "for %9:i64 = 0 to 2 { %10:f32 = load @1[%9] store @1[%9] = %8 } }";
     k_work w = counted(source, (ir_bits[]){0}, 1);
-    NEAR(w.operations, 10);
-    NEAR(w.alone, 2);
+    NEAR(w.operations, 12);
+    NEAR(w.alone, 4);
+    NEAR(w.used, 2 * 1 + 2 * 8); /* in the loops over threads, and there alone */
+    NEAR(w.slots, 2 * 8 + 2 * 8);
 }
 
 static void gathers_are_told_apart(void **state)

@@ -60,6 +60,11 @@ void expect(const char *source, const char *expected)
     expect_with((l_options){.rows = true}, source, expected);
 }
 
+unsigned count_clusters(l_options options, const char *source)
+{
+    return made(source, options)->cluster.n;
+}
+
 void expect_edges(const char *source, const char *expected)
 {
     text t;

@@ -18,6 +18,7 @@ int clusters_teardown(void **state);
 /* Clusters, made with fusion and the cost model besides these options. */
 void expect_with(l_options options, const char *source, const char *clusters);
 void expect(const char *source, const char *clusters); /* with row loops */
+unsigned count_clusters(l_options options, const char *source);
 void expect_edges(const char *source, const char *edges);
 
 #endif
