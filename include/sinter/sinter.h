@@ -164,6 +164,20 @@ typedef enum sn_type {
  * end, or out of memory.) Its arguments have extents of at most 2^48. Free with sn_drop. Thread-safe. */
 #define sn_parse_program(context, text) sn_parse_program_at(SN_HERE, context, text)
 
+/* Writes a program and its kernels to files, for programs that have no compiler with them (CPU, x86-64, ELF): PREFIX.o,
+ * data to be linked, and PREFIX.h, which declares NAME_open(context), the program; NAME is the prefix without its folders,
+ * a name of C's. What is linked besides is the library alone, which opens no code generator for kernels that come along.
+ * These are the kernels that calls have needed so far: so export a program when it has been called with extents as they
+ * will be; if none has been called, those that calls with large extents begin with. They run on all processors that have
+ * what the exporting one has of the levels of x86-64 (v2, v3 with AVX2, v4 with AVX-512); on others, and for other extents,
+ * kernels are compiled, or the program is interpreted. Data of sn_use are in the file. SN_FILE: it cannot be written. */
+#define sn_export(program, prefix) sn_export_at(SN_HERE, program, prefix)
+SN_API sn_status sn_export_at(sn_site at, sn_program *program, const char *prefix);
+/* The program of an exported object, which stays where it is as long as the context; NULL after an error. It is trusted:
+ * its code is run. What PREFIX.h calls. */
+#define sn_import(context, data, bytes) sn_import_at(SN_HERE, context, data, bytes)
+SN_API sn_program *sn_import_at(sn_site at, sn_context *context, const void *data, size_t bytes);
+
 /* Frees a program that no call uses any more; NULL is ignored. */
 SN_API void sn_drop(sn_program *program);
 

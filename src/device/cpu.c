@@ -1,15 +1,16 @@
-/* The CPU device: kernels compiled by the code generator's module and kept by content, in memory and on disk, launched on
- * the worker pool. */
+/* The CPU device: kernels compiled by the code generator's module and kept by content, in memory and on disk, launched
+ * on the worker pool. */
 #include "device/cpu_code.h"
 #include "device/cpu_codegen.h"
+#include "device/cpu_export.h"
 #include "device/cpu_memory.h"
 #include "device/device.h"
 #include "device/disk_cache.h"
 #include "device/kernel_cache.h"
 #include "device/pool.h"
 #include "ir/trace.h"
-#include <sched.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@ enum {
 struct device_kernel {
     kernel_entry entry;
     cpu_code code;
-    bool chained, large; /* large: blocks of LARGE_SCRATCH bytes */
+    bool chained, large;      /* large: blocks of LARGE_SCRATCH bytes */
     emit_cpu_code *generated; /* kept for its text; NULL else */
 };
 
@@ -40,23 +41,23 @@ typedef struct {
     base_heap heap;
     pool *pool;
     bool keep_text;
-    uint32_t part;         /* of the options */
-    disk_cache *disk;      /* NULL: nothing is kept on disk */
-    text identity;         /* what keys on disk begin with */
-    bool found;            /* there is a module, */
-    digest maker;          /* this one */
-    arena names;           /* of identity and path */
-    const char *path;      /* as the user gave it */
+    uint32_t part;    /* of the options */
+    disk_cache *disk; /* NULL: nothing is kept on disk */
+    text identity;    /* what keys on disk begin with */
+    bool found;       /* there is a module, */
+    digest maker;     /* this one */
+    arena names;      /* of identity and path */
+    const char *path; /* as the user gave it */
 
     pthread_mutex_t opening; /* of these three */
     const emit_cpu_module *module;
     char *no_module; /* why there is none, or it compiles no more; NULL: not tried, or there is one */
 
     kernel_cache kernels;
-    pthread_mutex_t lock;  /* of what follows */
-    scratch *scratch[2];   /* blocks not in use, of BLOCK_SCRATCH and of LARGE_SCRATCH bytes */
-    device_queue *idle;    /* queues not in use, */
-    device_queue *spare;   /* and one more, without the lock: calls one after the other take it */
+    pthread_mutex_t lock; /* of what follows */
+    scratch *scratch[2];  /* blocks not in use, of BLOCK_SCRATCH and of LARGE_SCRATCH bytes */
+    device_queue *idle;   /* queues not in use, */
+    device_queue *spare;  /* and one more, without the lock: calls one after the other take it */
 } cpu;
 
 /* Work is done when it is put in: what is left of it is what there is to say. */
@@ -136,8 +137,8 @@ static char *copy_text(const char *s)
     return r ? memcpy(r, s, n) : NULL;
 }
 
-/* The code generator, opened when it is first needed; NULL and *why (in `a`, or the device's) if there is none, *why NULL if
- * there was no memory. */
+/* The code generator, opened when it is first needed; NULL and *why (in `a`, or the device's) if there is none, *why
+ * NULL if there was no memory. */
 static const emit_cpu_module *module_of(cpu *d, arena *a, const char **why)
 {
     pthread_mutex_lock(&d->opening);
@@ -255,8 +256,72 @@ static bool generate(cpu *d, const kernel *k, const text *key, device_kernel *ou
     return mapped;
 }
 
-/* Fills an entry with code from disk, or else newly generated. */
-static bool obtain(device *base, const kernel *k, const text *kernel_key, kernel_entry *entry, arena *a, const char **why)
+/* --- code that leaves the process, and comes into it --- */
+
+static const char *const level_names[] = {[2] = "x86-64-v2", [3] = "x86-64-v3", [4] = "x86-64-v4"};
+#define LEVEL_2 "+cx16,+sahf,+popcnt,+sse3,+ssse3,+sse4.1,+sse4.2"
+#define LEVEL_3 LEVEL_2 ",+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave"
+static const char *const level_features[] = {
+    [2] = LEVEL_2, [3] = LEVEL_3, [4] = LEVEL_3 ",+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl"};
+
+unsigned device_cpu_level(const device *base)
+{
+#if defined(__x86_64__)
+    const uint32_t vector = base->limits->vector_bytes;
+    __builtin_cpu_init();
+    bool three = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    bool four = three && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                __builtin_cpu_supports("avx512vl");
+    bool two = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+    return vector >= 64 ? (four ? 4 : 0) : vector == 32 ? (three ? 3 : 0) : two ? 2 : 0;
+#else
+    (void)base;
+    return 0;
+#endif
+}
+
+bool device_cpu_export(device *base, const kernel *k, arena *a, emit_cpu_blob *out, const char **why)
+{
+    cpu *d = (cpu *)base;
+    const unsigned level = device_cpu_level(base);
+    const emit_cpu_module *m = module_of(d, a, why);
+    char *said = NULL;
+    if (!m)
+        return false;
+    emit_cpu_options options = {.cpu = level_names[level], .features = level_features[level]};
+    emit_cpu_code *code = m->compile(kernel_prepare(a, k, NULL), &options, &said);
+    if (!code) {
+        *why = said ? arena_string(a, said) : "no memory to compile a kernel";
+        m->release_text(said);
+        return false;
+    }
+    *out = m->blob(code);
+    out->bytes = arena_copy(a, out->bytes, out->size);
+    m->release(code);
+    return true;
+}
+
+bool device_cpu_supply(device *base, const void *key, size_t key_bytes, emit_cpu_blob code)
+{
+    const kernel_supply all = {
+        .key = key, .key_bytes = key_bytes, .code = code.bytes, .code_bytes = code.size, .entry = code.entry};
+    return kernel_cache_supply(&((cpu *)base)->kernels, &all);
+}
+
+static bool take_supplied(cpu *d, const text *kernel_key, device_kernel *out)
+{
+    const kernel_supply *s = kernel_cache_supplied(&d->kernels, kernel_key);
+    if (!s)
+        return false;
+    emit_cpu_blob blob = {s->code, s->code_bytes, s->entry};
+    out->entry.loaded = cpu_code_map(&blob, &out->code);
+    return out->entry.loaded;
+}
+
+/* Fills an entry with code that was brought along, or from disk, or else newly generated. */
+static bool obtain(device *base, const kernel *k, const text *kernel_key, kernel_entry *entry, arena *a,
+                   const char **why)
 {
     cpu *d = (cpu *)base;
     device_kernel *out = (device_kernel *)entry;
@@ -266,7 +331,7 @@ static bool obtain(device *base, const kernel *k, const text *kernel_key, kernel
     text_init(&key, a);
     text_add_n(&key, d->identity.at, d->identity.n);
     text_add_n(&key, kernel_key->at, kernel_key->n);
-    return load(d, &key, out) || generate(d, k, &key, out, a, why);
+    return take_supplied(d, kernel_key, out) || load(d, &key, out) || generate(d, k, &key, out, a, why);
 }
 
 static void discard(device *base, kernel_entry *entry)
@@ -492,7 +557,8 @@ static bool cpu_clear(device *base, device_queue *q, void *block, size_t bytes)
     return q->state == DEVICE_FINE;
 }
 
-/* All that was put into a queue is done when the call that put it in returns: there is one event, and it has happened. */
+/* All that was put into a queue is done when the call that put it in returns: there is one event, and it has happened.
+ */
 struct device_event {
     char happened;
 };
@@ -646,7 +712,11 @@ device *device_cpu_open(const device_options *options, arena *a, const char **wh
     d->device.limits = &d->limits;
     pthread_mutex_init(&d->opening, NULL);
     pthread_mutex_init(&d->lock, NULL);
-    d->kernels = (kernel_cache){.obtain = obtain, .discard = discard, .owner = &d->device, .heap = &d->heap, .entry_bytes = sizeof(device_kernel)};
+    d->kernels = (kernel_cache){.obtain = obtain,
+                                .discard = discard,
+                                .owner = &d->device,
+                                .heap = &d->heap,
+                                .entry_bytes = sizeof(device_kernel)};
     kernel_cache_open(&d->kernels);
     set_limits(d, options);
     *why = "out of memory";

@@ -1,6 +1,7 @@
 /* Maps machine code, and describes the processor as the code generator would see it, from the instruction that it asks too. */
 #include "device/cpu_code.h"
 
+#include "device/cpu_export.h"
 #include "emit/identity.h"
 #include <sys/mman.h>
 
@@ -82,6 +83,11 @@ bool cpu_code_identity(text *out)
         return false;
     text_add_n(out, "\n", 2); /* a NUL parts it from the kernel's own key */
     return true;
+}
+
+const char *device_cpu_interface(void)
+{
+    return EMIT_CPU_IDENTITY;
 }
 
 bool cpu_code_is_ours(const emit_cpu_module *m)

@@ -329,8 +329,39 @@ void kernel_cache_open(kernel_cache *c)
     c->owner->kernels = c;
 }
 
+const kernel_supply *kernel_cache_supplied(kernel_cache *c, const text *key)
+{
+    const uint64_t hash = hash_bytes(key->at, key->n, 0);
+    pthread_mutex_lock(&c->lock);
+    const kernel_supply *s = c->supplies;
+    pthread_mutex_unlock(&c->lock);
+    while (s && (s->hash != hash || s->key_bytes != key->n || memcmp(s->key, key->at, key->n) != 0))
+        s = s->next;
+    return s;
+}
+
+bool kernel_cache_supply(kernel_cache *c, const kernel_supply *code)
+{
+    if (kernel_cache_supplied(c, &(text){.at = (char *)(uintptr_t)code->key, .n = code->key_bytes}))
+        return true;
+    kernel_supply *copy = malloc(sizeof(*copy));
+    if (!copy)
+        return false;
+    *copy = *code;
+    copy->hash = hash_bytes(code->key, code->key_bytes, 0);
+    pthread_mutex_lock(&c->lock);
+    copy->next = c->supplies;
+    c->supplies = copy;
+    pthread_mutex_unlock(&c->lock);
+    return true;
+}
+
 void kernel_cache_close(kernel_cache *c)
 {
+    for (kernel_supply *s = c->supplies, *next; s; s = next) {
+        next = s->next;
+        free(s);
+    }
     for (size_t i = 0; i < c->buckets; i++)
         for (kernel_entry *e = c->bucket[i], *next; e; e = next) {
             next = e->next;

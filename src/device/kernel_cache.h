@@ -21,6 +21,15 @@ typedef struct kernel_entry {           /* what a device's device_kernel begins 
     char *why;      /* KERNEL_FAILED; NULL: for want of memory */
 } kernel_entry;
 
+typedef struct kernel_supply { /* code that somebody has brought along */
+    struct kernel_supply *next;
+    uint64_t hash;
+    const void *key; /* k_key */
+    size_t key_bytes;
+    const void *code;
+    size_t code_bytes, entry;
+} kernel_supply;
+
 typedef struct kernel_cache {
     /* Fills the zeroed rest of an entry with the code of a kernel, from disk or newly made; `key`: k_key of it. False
      * and *why (in `a`, or as long-lived as the device; NULL: no memory) if that fails; what it had filled in goes
@@ -37,10 +46,14 @@ typedef struct kernel_cache {
     size_t buckets, entries, unused;
     kernel_entry *oldest, *newest;
     uint64_t compiled, made_from_disk;
+    kernel_supply *supplies; /* the latest first; immutable but for new ones */
 } kernel_cache;
 
 void kernel_cache_open(kernel_cache *c); /* the first five are set; device_compile(owner, ...) finds it */
 void kernel_cache_close(kernel_cache *c);
+/* Brings code along, which stays where it is as long as the cache, for `obtain` to find; false: no memory. */
+bool kernel_cache_supply(kernel_cache *c, const kernel_supply *code);
+const kernel_supply *kernel_cache_supplied(kernel_cache *c, const text *key); /* NULL: there is none */
 
 /* A copy in `a` after the optimiser and the passes that emitters need (KERNEL and DEVICE of base/passes.def); names
  * stay the original's. Private memory is laid out gang by gang, so threads are rounded up to whole gangs. `last`: after

@@ -1,0 +1,313 @@
+/* Programs in files: the text of a program and the code of its kernels, as data in an object to be linked, and back. */
+#include "api/api.h"
+#include "device/cpu_export.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+
+static const char magic[8] = "SINTERX";
+
+/* An exported program begins with this; then come the interface of its code, the text, and the kernels, each part
+ * rounded up to 8 bytes. */
+typedef struct package {
+    char magic[8];
+    uint32_t version, level, vector_bytes, kernels;
+    uint64_t bytes, interface_bytes, text_bytes; /* of the whole; texts with the 0 at their ends */
+} package;
+
+typedef struct packed_kernel { /* its key and its code follow */
+    uint64_t key_bytes, code_bytes, entry;
+} packed_kernel;
+
+enum { VERSION = 1, ALIGNED = 8 };
+
+static size_t rounded(size_t n)
+{
+    return (n + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+static void add(text *out, const void *bytes, size_t n)
+{
+    static const char zeros[ALIGNED];
+    text_add_n(out, bytes, n);
+    text_add_n(out, zeros, rounded(n) - n);
+}
+
+/* --- collecting --- */
+
+typedef struct exporting {
+    sn_program *p;
+    api_who who;
+    const char *prefix, *name; /* without folders */
+    arena arena;
+    text kernels;
+    uint32_t count;
+    map64 known; /* hash of a key */
+    const char *why;
+    FILE *f;
+} exporting;
+
+static void take_kernel(void *env, uint32_t cluster, const sk_kernel *k)
+{
+    exporting *e = env;
+    text key;
+    emit_cpu_blob code;
+    (void)cluster;
+    text_init(&key, &e->arena);
+    k_key(k->k, &key);
+    uint64_t hash = hash_bytes(key.at, key.n, 0);
+    if (e->why || map64_get(&e->known, hash))
+        return;
+    if (!device_cpu_export(e->p->context->engine.device, k->k, &e->arena, &code, &e->why)) {
+        e->why = e->why ? e->why : "a kernel cannot be compiled";
+        return;
+    }
+    packed_kernel head = {key.n, code.size, code.entry};
+    map64_put(&e->arena, &e->known, hash, 1);
+    add(&e->kernels, &head, sizeof head);
+    add(&e->kernels, key.at, key.n);
+    add(&e->kernels, code.bytes, code.size);
+    e->count++;
+}
+
+static sn_status take_kernels(exporting *e, sn_program *p)
+{
+    bool called = false;
+    sn_status status = SN_OK;
+    const char *why = "";
+    for (unsigned k = 1; k < API_VERSIONS; k++)
+        called |= api_other_version(p, k) && run_kernels(api_other_version(p, k)->run);
+    for (unsigned k = 0; k < API_VERSIONS && status == SN_OK; k++) {
+        const program_version *other = k ? api_other_version(p, k) : NULL;
+        if (k ? other && run_kernels(other->run) : !called || run_kernels(p->run))
+            status = run_visit_kernels(k ? other->run : p->run, take_kernel, e, &e->arena, &why);
+    }
+    for (uint32_t i = 0; i < p->inside.n && status == SN_OK; i++)
+        status = take_kernels(e, p->inside.at[i]);
+    if (status == SN_OK && e->why) {
+        status = SN_UNSUPPORTED;
+        why = e->why;
+    }
+    return status == SN_OK ? SN_OK : api_fail_at(e->p->context, e->who, status, "%s", why);
+}
+
+/* --- the object --- */
+
+/* An ELF object with one symbol, which is the data. */
+typedef struct object {
+    Elf64_Ehdr head;
+    Elf64_Shdr section[6];
+} object;
+
+enum { NO_SECTION, DATA, SYMBOLS, STRINGS, SECTION_NAMES, STACK };
+
+static bool write_object(exporting *e, const text *data)
+{
+    static const char names[] = "\0.rodata\0.symtab\0.strtab\0.shstrtab\0.note.GNU-stack";
+    static const uint8_t place[] = {[DATA] = 1, [SYMBOLS] = 9, [STRINGS] = 17, [SECTION_NAMES] = 25, [STACK] = 35};
+    text strings;
+    text_init(&strings, &e->arena);
+    text_add_n(&strings, "", 1);
+    text_printf(&strings, "%s_exported", e->name);
+    const Elf64_Sym symbol[2] = {
+        {0}, {.st_name = 1, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), .st_shndx = DATA, .st_size = data->n}};
+    object o = {.head = {.e_type = ET_REL,
+                         .e_machine = EM_X86_64,
+                         .e_version = EV_CURRENT,
+                         .e_shoff = offsetof(object, section),
+                         .e_ehsize = sizeof(Elf64_Ehdr),
+                         .e_shentsize = sizeof(Elf64_Shdr),
+                         .e_shnum = 6,
+                         .e_shstrndx = SECTION_NAMES}};
+    memcpy(o.head.e_ident, ELFMAG, SELFMAG);
+    o.head.e_ident[EI_CLASS] = ELFCLASS64;
+    o.head.e_ident[EI_DATA] = ELFDATA2LSB;
+    o.head.e_ident[EI_VERSION] = EV_CURRENT;
+    const void *part[] = {
+        [DATA] = data->at, [SYMBOLS] = symbol, [STRINGS] = strings.at, [SECTION_NAMES] = names, [STACK] = ""};
+    const size_t bytes[] = {[DATA] = data->n,
+                            [SYMBOLS] = sizeof symbol,
+                            [STRINGS] = strings.n + 1,
+                            [SECTION_NAMES] = sizeof names,
+                            [STACK] = 0};
+    static const uint32_t type[] = {[DATA] = SHT_PROGBITS,
+                                    [SYMBOLS] = SHT_SYMTAB,
+                                    [STRINGS] = SHT_STRTAB,
+                                    [SECTION_NAMES] = SHT_STRTAB,
+                                    [STACK] = SHT_PROGBITS};
+    size_t at = rounded(sizeof o);
+    for (unsigned i = DATA; i <= STACK; i++) {
+        o.section[i] = (Elf64_Shdr){.sh_name = place[i],
+                                    .sh_type = type[i],
+                                    .sh_offset = at,
+                                    .sh_size = bytes[i],
+                                    .sh_addralign = i == DATA ? 64 : ALIGNED};
+        if (i == DATA)
+            o.section[i].sh_offset = at = (at + 63) / 64 * 64;
+        at += rounded(bytes[i]);
+    }
+    o.section[DATA].sh_flags = SHF_ALLOC;
+    o.section[SYMBOLS].sh_link = STRINGS;
+    o.section[SYMBOLS].sh_info = 1; /* the first that is global */
+    o.section[SYMBOLS].sh_entsize = sizeof(Elf64_Sym);
+    bool good = fwrite(&o, sizeof o, 1, e->f) == 1;
+    for (unsigned i = DATA; i <= STACK && good; i++)
+        good =
+            fseek(e->f, (long)o.section[i].sh_offset, SEEK_SET) == 0 && fwrite(part[i], 1, bytes[i], e->f) == bytes[i];
+    return good && fwrite("", 1, 1, e->f) == 1; /* the last one, which is empty, begins within the file */
+}
+
+static bool write_header(exporting *e, const text *data)
+{
+    const char *n = e->name, *signature = e->p->ir->signature;
+    return fprintf(e->f,
+                   "/* The exported program %s%s%s: to be linked with %s.o and libsinter. */\n"
+                   "#ifndef SINTER_EXPORTED_%s_H\n#define SINTER_EXPORTED_%s_H\n\n#include <sinter/sinter.h>\n\n"
+                   "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
+                   "extern const unsigned char %s_exported[%zu];\n"
+                   "#ifdef __cplusplus\n}\n#endif\n\n"
+                   "/* The program; NULL after an error. Give it to sn_call, and free it with sn_drop. */\n"
+                   "static inline sn_program *%s_open(sn_context *context)\n{\n"
+                   "    return sn_import(context, %s_exported, sizeof %s_exported);\n}\n\n#endif\n",
+                   n, signature ? ", " : "", signature ? signature : "", n, n, n, n, data->n, n, n, n) > 0;
+}
+
+static sn_status write_file(exporting *e, const char *ending, const text *data,
+                            bool (*write)(exporting *e, const text *data))
+{
+    const char *path = arena_printf(&e->arena, "%s.%s", e->prefix, ending);
+    errno = 0;
+    e->f = fopen(path, "wbe");
+    bool good = e->f && write(e, data);
+    if (e->f)
+        good = fclose(e->f) == 0 && good;
+    e->f = NULL;
+    if (good)
+        return SN_OK;
+    return api_fail_at(e->p->context, e->who, SN_FILE, "%s cannot be written: %s", path, strerror(errno));
+}
+
+/* --- the whole --- */
+
+static bool is_name(const char *s)
+{
+    bool good = isalpha((unsigned char)*s) || *s == '_';
+    for (; *s && good; s++)
+        good = isalnum((unsigned char)*s) || *s == '_';
+    return good;
+}
+
+static sn_status export_program(exporting *e)
+{
+    text terms, data;
+    text_init(&e->kernels, &e->arena);
+    text_init(&terms, &e->arena);
+    text_init(&data, &e->arena);
+    sn_status status = take_kernels(e, e->p);
+    if (status != SN_OK)
+        return status;
+    const char *said = sn_explain_at(e->who.at, e->p, "term"), *interface = device_cpu_interface();
+    if (!said)
+        return SN_NO_MEMORY; /* it is reported */
+    text_add(&terms, said);
+    const device *d = e->p->context->engine.device;
+    package head = {.version = VERSION, .level = device_cpu_level(d), .vector_bytes = d->limits->vector_bytes};
+    memcpy(head.magic, magic, sizeof magic);
+    head.kernels = e->count;
+    head.interface_bytes = strlen(interface) + 1;
+    head.text_bytes = terms.n + 1;
+    head.bytes = sizeof head + rounded(head.interface_bytes) + rounded(head.text_bytes) + e->kernels.n;
+    add(&data, &head, sizeof head);
+    add(&data, interface, head.interface_bytes);
+    add(&data, terms.at, head.text_bytes);
+    add(&data, e->kernels.at, e->kernels.n);
+    status = write_file(e, "o", &data, write_object);
+    return status == SN_OK ? write_file(e, "h", &data, write_header) : status;
+}
+
+sn_status sn_export_at(sn_site at, sn_program *p, const char *prefix)
+{
+    exporting e = {.p = p, .who = api_function_at(at, "export"), .prefix = prefix};
+    jmp_buf failure;
+    if (!p || handle_stale(p, HANDLE_PROGRAM, "sn_export"))
+        return p ? SN_BAD_HANDLE : SN_NO_PROGRAM;
+    sn_context *cx = p->context;
+    const char *slash = prefix ? strrchr(prefix, '/') : NULL;
+    e.name = slash ? slash + 1 : prefix;
+    if (!prefix || !is_name(e.name))
+        return api_fail_at(cx, e.who, SN_BAD_ARGUMENT, "\"%s\" does not end with a name of C's; write \"folder/name\"",
+                           prefix ? prefix : "(null)");
+    if (!cx->engine.device || api_own_memory(cx) || !device_cpu_level(cx->engine.device))
+        return api_fail_at(cx, e.who, SN_UNSUPPORTED,
+                           "programs are exported from the device \"cpu\" of an x86-64 processor");
+    arena_init(&e.arena, &cx->heap);
+    volatile sn_status status = SN_NO_MEMORY;
+    if (!setjmp(failure)) {
+        arena_on_failure(&e.arena, &failure);
+        status = export_program(&e);
+    } else {
+        api_fail_at(cx, e.who, SN_NO_MEMORY, "no memory to export a program");
+        if (e.f)
+            fclose(e.f);
+    }
+    arena_free(&e.arena);
+    return status;
+}
+
+/* --- back --- */
+
+typedef struct reader {
+    const char *at;
+    size_t left;
+} reader;
+
+static const void *next(reader *r, uint64_t bytes)
+{
+    const char *here = r->at;
+    if (bytes > r->left || rounded(bytes) > r->left)
+        return NULL;
+    r->at += rounded(bytes);
+    r->left -= rounded(bytes);
+    return here;
+}
+
+/* The code of kernels, where this processor and this library can run it. */
+static bool take_code(sn_context *cx, const package *head, const char *interface, reader *r)
+{
+    const bool ours =
+        cx->engine.device && !api_own_memory(cx) && head->level && head->level == device_cpu_level(cx->engine.device) &&
+        head->vector_bytes == cx->engine.device->limits->vector_bytes && !strcmp(interface, device_cpu_interface());
+    for (uint32_t i = 0; i < head->kernels; i++) {
+        const packed_kernel *k = next(r, sizeof *k);
+        const void *key = k ? next(r, k->key_bytes) : NULL, *code = key ? next(r, k->code_bytes) : NULL;
+        if (!code || k->entry >= k->code_bytes)
+            return false;
+        if (ours &&
+            !device_cpu_supply(cx->engine.device, key, k->key_bytes, (emit_cpu_blob){code, k->code_bytes, k->entry}))
+            break; /* without memory it is compiled */
+    }
+    return true;
+}
+
+sn_program *sn_import_at(sn_site at, sn_context *cx, const void *data, size_t bytes)
+{
+    const api_who who = api_function_at(at, "import");
+    if (!api_is_open(cx, who))
+        return NULL;
+    reader r = {data, data ? bytes : 0};
+    const package *head = next(&r, sizeof *head);
+    const bool right = head && !memcmp(head->magic, magic, sizeof magic) && head->version == VERSION &&
+                       head->bytes == bytes && head->interface_bytes && head->text_bytes;
+    const char *interface = right ? next(&r, head->interface_bytes) : NULL;
+    const char *terms = interface ? next(&r, head->text_bytes) : NULL;
+    if (!terms || interface[head->interface_bytes - 1] || terms[head->text_bytes - 1] ||
+        !take_code(cx, head, interface, &r)) {
+        api_fail_at(cx, who, SN_BAD_ARGUMENT,
+                    "this is no exported program, or one of another version of the library; give what sn_export has "
+                    "written, whole");
+        return NULL;
+    }
+    return sn_parse_program_at(at, cx, terms);
+}

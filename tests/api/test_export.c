@@ -1,0 +1,263 @@
+/* Exported programs: what comes back runs without a code generator, with the same bits; what is no such thing is
+ * refused. "test_export FOLDER" exports the program that tests/package/export.sh links. */
+#include "both.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ELEMENTS = 100003, ROWS = 700 };
+
+static sn_scalar axpy(void *env, sn_scalar x, sn_scalar y)
+{
+    return sn_add(sn_mul(*(const sn_scalar *)env, x), y);
+}
+
+/* Elements, a fold of them, and a table that comes along. */
+static sn_acc saxpy(sn_acc a, sn_acc x, sn_acc y)
+{
+    static const float table[4] = {1, 2, 3, 4};
+    sn_scalar factor = sn_the(a);
+    sn_acc z = sn_zip_with(sn_closure(axpy, &factor), x, y);
+    return sn_results(z, sn_sum(z), sn_map(sn_neg, sn_use(table, 4)));
+}
+
+static sn_acc rounds(sn_acc x)
+{
+    return sn_map(sn_neg, x);
+}
+
+static sn_acc loop(sn_acc m)
+{
+    return sn_results(sn_aiterate(5, rounds, m), sn_sum(m), sn_scanl1(sn_add, m));
+}
+
+#define SAXPY "f32, [n]f32, [n]f32 -> [n]f32, f32, [4]f32"
+#define LOOP "[n,m]f32 -> [n,m]f32, [n]f32, [n,m]f32"
+
+static sn_context *opened(void)
+{
+    return sn_open(&(sn_options){.size = sizeof(sn_options), .device = "cpu"});
+}
+
+static bool on_device(void)
+{
+    const char *name = getenv("SINTER_DEVICE");
+    return name && strcmp(name, "cpu") != 0;
+}
+
+static void call_saxpy(sn_program *p, float *z, float *sum, float *table)
+{
+    static float x[ELEMENTS], y[ELEMENTS];
+    const float a = 0.5f;
+    for (int i = 0; i < ELEMENTS; i++) {
+        x[i] = (float)(i % 97) / 7;
+        y[i] = (float)(i % 89) / 3;
+    }
+    assert_int_equal(sn_call(p, sn_value(&a), sn_in(x, ELEMENTS), sn_in(y, ELEMENTS), sn_into(z, ELEMENTS),
+                             sn_value(sum), sn_into(table, 4)),
+                     SN_OK);
+}
+
+static void call_loop(sn_program *p, float *z, float *sums, float *scans)
+{
+    static float m[ROWS][33];
+    for (int i = 0; i < ROWS * 33; i++)
+        (&m[0][0])[i] = (float)(i % 101) / 9;
+    assert_int_equal(
+        sn_call(p, sn_in(&m[0][0], ROWS, 33), sn_into(z, ROWS, 33), sn_into(sums, ROWS), sn_into(scans, ROWS, 33)),
+        SN_OK);
+}
+
+/* The data of an object: there is one section of them. */
+static char *data_of(const char *path, size_t *bytes)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    const size_t all = (size_t)ftell(f);
+    char *object = malloc(all);
+    rewind(f);
+    assert_true(object && fread(object, 1, all, f) == all);
+    fclose(f);
+    uint64_t sections, offset, size;
+    memcpy(&sections, object + 40, 8);
+    memcpy(&offset, object + sections + 64 + 24, 8);
+    memcpy(&size, object + sections + 64 + 32, 8);
+    char *data = malloc(size);
+    assert_non_null(data);
+    memcpy(data, object + offset, size);
+    free(object);
+    *bytes = size;
+    return data;
+}
+
+static const char *folder(void)
+{
+    static char name[200];
+    const char *in = getenv("SINTER_TEST_DIR");
+    snprintf(name, sizeof name, "%s/exported-%ld", in ? in : "/tmp", (long)getpid());
+    assert_true(mkdir(name, 0700) == 0 || errno == EEXIST);
+    return name;
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[300];
+    snprintf(path, sizeof path, "%s/%s", folder(), name);
+    return path;
+}
+
+static void clean(const char *name)
+{
+    unlink(path_of(name));
+}
+
+/* A context that can compile nothing. */
+static sn_context *without_compiler(char *before, size_t room)
+{
+    const char *old = getenv("SINTER_CODEGEN"), *cache = getenv("SINTER_CACHE_DIR");
+    snprintf(before, room, "%s", cache ? cache : "");
+    assert_null(old);
+    setenv("SINTER_CODEGEN", "/none/of/this", 1);
+    setenv("SINTER_CACHE_DIR", folder(), 1);
+    sn_context *cx = opened();
+    return cx;
+}
+
+static void with_compiler(const char *before)
+{
+    unsetenv("SINTER_CODEGEN");
+    if (*before)
+        setenv("SINTER_CACHE_DIR", before, 1);
+    else
+        unsetenv("SINTER_CACHE_DIR");
+}
+
+static bool can_export(sn_context *cx, sn_program *p, const char *name)
+{
+    sn_status status = sn_export(p, path_of(name));
+    if (status == SN_UNSUPPORTED)
+        return false;
+    if (status != SN_OK)
+        fail_msg("%s", sn_message(cx));
+    return true;
+}
+
+static void programs_come_back(void **state)
+{
+    static float z[2][ELEMENTS], sum[2], table[2][4], m[2][ROWS * 33], sums[2][ROWS], scans[2][ROWS * 33];
+    char before[300];
+    (void)state;
+    if (on_device() || !both_cpu())
+        skip();
+    sn_context *cx = opened();
+    sn_program *p = sn_compile(cx, SAXPY, saxpy), *q = sn_compile(cx, LOOP, loop);
+    assert_true(p && q);
+    call_saxpy(p, z[0], &sum[0], table[0]);
+    call_loop(q, m[0], sums[0], scans[0]);
+    bool can = can_export(cx, p, "saxpy") && can_export(cx, q, "looped");
+    sn_drop(p);
+    sn_drop(q);
+    sn_close(cx);
+    if (!can)
+        skip();
+    size_t bytes[2];
+    char *data[2] = {data_of(path_of("saxpy.o"), &bytes[0]), NULL};
+    data[1] = data_of(path_of("looped.o"), &bytes[1]);
+    cx = without_compiler(before, sizeof before);
+    assert_non_null(cx);
+    p = sn_import(cx, data[0], bytes[0]);
+    q = sn_import(cx, data[1], bytes[1]);
+    if (!p || !q)
+        fail_msg("%s", sn_message(cx));
+    call_saxpy(p, z[1], &sum[1], table[1]);
+    call_loop(q, m[1], sums[1], scans[1]);
+    assert_int_equal(sn_counts(cx).compiled, 0);
+    assert_true(sn_counts(cx).loaded >= 3);
+    assert_memory_equal(z[0], z[1], sizeof z[0]);
+    assert_memory_equal(&sum[0], &sum[1], sizeof sum[0]);
+    assert_memory_equal(table[0], table[1], sizeof table[0]);
+    assert_memory_equal(m[0], m[1], sizeof m[0]);
+    assert_memory_equal(sums[0], sums[1], sizeof sums[0]);
+    assert_memory_equal(scans[0], scans[1], sizeof scans[0]);
+    sn_drop(p);
+    sn_drop(q);
+    sn_close(cx);
+    with_compiler(before);
+    /* whatever is missing, or more than it should be, is refused */
+    cx = opened();
+    assert_null(sn_import(cx, data[0], bytes[0] - 8));
+    assert_non_null(strstr(sn_message(cx), "this is no exported program"));
+    assert_null(sn_import(cx, data[0], 8));
+    assert_null(sn_import(cx, NULL, 0));
+    for (size_t i = 0; i < 64; i += 8) {
+        char kept[8];
+        memcpy(kept, data[0] + i, 8);
+        memset(data[0] + i, 0x7f, 8);
+        p = sn_import(cx, data[0], bytes[0]);
+        assert_true(!p || i >= 48); /* code of another library is compiled anew */
+        sn_drop(p);
+        memcpy(data[0] + i, kept, 8);
+    }
+    sn_close(cx);
+    free(data[0]);
+    free(data[1]);
+    clean("saxpy.o");
+    clean("saxpy.h");
+    clean("looped.o");
+    clean("looped.h");
+}
+
+static void mistakes_are_explained(void **state)
+{
+    (void)state;
+    sn_context *cx = both_interpreter();
+    sn_program *p = sn_compile(cx, LOOP, loop);
+    assert_int_equal(sn_export(p, path_of("looped")), SN_UNSUPPORTED);
+    assert_non_null(strstr(sn_message(cx), "export: programs are exported from the device"));
+    assert_int_equal(sn_export(p, path_of("no name")), SN_BAD_ARGUMENT);
+    assert_int_equal(sn_export(p, NULL), SN_BAD_ARGUMENT);
+    assert_int_equal(sn_export(NULL, "x"), SN_NO_PROGRAM);
+    sn_drop(p);
+    if (on_device() || !both_cpu())
+        return;
+    cx = opened();
+    p = sn_compile(cx, LOOP, loop);
+    sn_status status = sn_export(p, "/no/such/folder/looped");
+    assert_true(status == SN_FILE || status == SN_UNSUPPORTED);
+    sn_drop(p);
+    sn_close(cx);
+}
+
+static int export_one(const char *prefix)
+{
+    sn_context *cx = opened();
+    sn_program *p = cx ? sn_compile(cx, SAXPY, saxpy) : NULL;
+    static float z[ELEMENTS];
+    float sum, table[4];
+    if (!p)
+        return 1;
+    call_saxpy(p, z, &sum, table);
+    sn_status status = sn_export(p, prefix);
+    printf("%.9g\n", (double)sum);
+    sn_drop(p);
+    sn_close(cx);
+    return status == SN_UNSUPPORTED ? 77 : status != SN_OK;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(programs_come_back),
+        cmocka_unit_test(mistakes_are_explained),
+    };
+    if (argc > 1)
+        return export_one(argv[1]);
+    int failed = cmocka_run_group_tests(tests, both_open, both_close);
+    rmdir(folder());
+    return failed;
+}
