@@ -686,11 +686,29 @@ static void push_sort(planner *pl, const plan_cluster *c, uint32_t cluster)
     push(pl, PLAN_FREE, l->state, 0);
 }
 
+/* Which initial states of a loop go with its first round. */
+static void find_dying(planner *pl, uint32_t cluster)
+{
+    plan_control *c = &pl->out->control.at[pl->out->cluster.at[cluster].control - 1];
+    c->dies = arena_alloc(pl->arena, c->input.n + 1);
+    for (uint32_t i = 0; i < c->of->states; i++) {
+        const uint32_t buffer = c->input.at[i];
+        bool dies = true;
+        for (uint32_t k = 0; k < c->input.n; k++)
+            dies &= k == i || c->input.at[k] != buffer;
+        const uint32_t n = ir_info(pl->p, pl->out->buffer.at[buffer].array)->components;
+        for (uint32_t k = buffer; k < buffer + n; k++)
+            dies &= pl->out->buffer.at[k].place == PLAN_TEMPORARY && pl->last.at[k] == cluster + 1;
+        c->dies[i] = dies;
+    }
+}
+
 static void push_cluster(planner *pl, uint32_t cluster)
 {
     const plan_cluster *c = &pl->out->cluster.at[cluster];
     static const plan_op of_form[] = {[IR_CHOICE] = PLAN_IF, [IR_WHILE] = PLAN_WHILE, [IR_REPEAT] = PLAN_REPEAT, [IR_FOREIGN] = PLAN_FOREIGN};
     if (c->control) {
+        find_dying(pl, cluster);
         push(pl, of_form[pl->out->control.at[c->control - 1].form], c->control - 1, 0);
         return;
     }

@@ -110,7 +110,8 @@ typedef struct plan_control { /* a control (ir/term.h) */
     VEC(uint32_t) part;  /* per part: 1 + the buffer of its first component, 0: nobody reads it */
     VEC(uint32_t) value; /* host steps */
     VEC(uint32_t) whole; /* all buffers of inputs and parts */
-    VEC(bool) dies;      /* per input: nobody reads it afterwards, and it is nobody's but the plan's */
+    bool *dies; /* per input: a loop's initial state that nobody else reads, now or later, and that is the plan's own: its
+                   memory goes with the first round */
 } plan_control;
 
 typedef struct plan_cluster {

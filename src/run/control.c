@@ -447,6 +447,18 @@ static bool hand_over(looped *l, uint32_t buffer, slot *s)
     return good;
 }
 
+/* The memory of an initial state that nobody else needs becomes the loop's. */
+static void take_over(looped *l, uint32_t input, uint32_t component, slot *s)
+{
+    run *c = l->c;
+    const uint32_t buffer = l->p->input.at[input] + component;
+    if (!l->p->dies[input] || !c->granted[buffer])
+        return;
+    s->held = hold(l, c->data[buffer], c->granted[buffer]);
+    c->data[buffer] = NULL;
+    c->granted[buffer] = 0;
+}
+
 static bool hand_over_all(looped *l)
 {
     for (uint32_t k = 0; k < l->of->parts; k++)
@@ -590,7 +602,8 @@ bool run_control_step(run *c, uint32_t control)
         return good;
     for (uint32_t k = 0; k < p->of->states && good; k++)
         for (uint32_t i = l.first[k]; i < l.first[k + 1] && good; i++)
-            good = outer_slot(&l, k, i - l.first[k], &l.state[i]);
+            if ((good = outer_slot(&l, k, i - l.first[k], &l.state[i])))
+                take_over(&l, k, i - l.first[k], &l.state[i]);
     if (good)
         good = p->form == IR_WHILE ? loop_while(&l) : p->form == IR_REPEAT ? loop_repeat(&l) : choose(&l);
     good = good && hand_over_all(&l);

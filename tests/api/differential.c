@@ -117,6 +117,46 @@ static void take_results(const runner *r, const ir_program *p, arena *a, run_res
     }
 }
 
+static run_program *chosen(void *program, const run_argument *in, size_t bytes, void *room)
+{
+    (void)in, (void)bytes, (void)room;
+    return program;
+}
+
+typedef struct programs {
+    VEC(run_program *) all; /* those within others behind them */
+    const runner *r;
+    arena *arena;
+    const l_options *loops;
+    const sk_options *options;
+} programs;
+
+/* A program, and those of its regions. */
+static run_program *make_programs(programs *made, ir_program *p, plan **pl)
+{
+    l_program *l = l_clusters(p, made->loops);
+    const sk_program *code = sk_prepare(l);
+    plan *own = plan_make(code, made->options);
+    run_program *program =
+        run_program_new(&made->r->engine, code, own, made->options, made->all.n ? made->all.at[0] : NULL);
+    uint32_t controls = 0;
+    VEC(run_control) list = {0};
+    vec_push(made->arena, &made->all, program);
+    for (ir_id id = 1; id < p->node.n; id++) {
+        if (ir_at(p, id)->kind != IR_CONTROL)
+            continue;
+        const ir_control *c = ir_info(p, id)->control;
+        vec_push(made->arena, &list, (run_control){{{0}}});
+        for (uint32_t i = 0; i < c->regions; i++)
+            list.at[controls].region[i] = (run_region){chosen, make_programs(made, c->region[i].program, NULL), 0};
+        controls++;
+    }
+    run_attach(program, list.at);
+    if (pl)
+        *pl = own;
+    return program;
+}
+
 outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *input, const l_options *loops,
                    unsigned times)
 {
@@ -129,10 +169,9 @@ outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *inp
         options.scratch = limits->scratch;
     }
     options.chains = limits->forward_progress && !limits->own_memory;
-    l_program *l = l_clusters(p, loops);
-    const sk_program *code = sk_prepare(l);
-    plan *pl = plan_make(code, &options);
-    run_program *program = run_program_new(&r->engine, code, pl, &options, NULL);
+    programs made = {.r = r, .arena = a, .loops = loops, .options = &options};
+    plan *pl;
+    run_program *program = make_programs(&made, p, &pl);
     for (unsigned i = 0; i < times; i++) {
         arena call;
         arena_init(&call, NULL);
@@ -151,7 +190,8 @@ outcome runner_run(const runner *r, ir_program *p, arena *a, const ir_value *inp
     o.clusters = pl->cluster.n;
     for (uint32_t i = 0; i < pl->buffer.n; i++)
         o.buffers += pl->buffer.at[i].place == PLAN_TEMPORARY;
-    run_program_free(program);
+    while (made.all.n)
+        run_program_free(made.all.at[--made.all.n]);
     return o;
 }
 

@@ -322,6 +322,18 @@ static void scans_and_packs_with_failures(void **state)
     suite(&o, (question){.exact = true, .move = true}, 30);
 }
 
+static void loops_and_choices(void **state)
+{
+    (void)state;
+    random_options o = random_everything();
+    o.controls = true;
+    suite(&o, (question){.exact = true}, 20);
+    o.rows = true;
+    suite(&o, (question){.exact = true, .move = true}, 10);
+    o.failures = true;
+    suite(&o, (question){.exact = true, .move = true}, 10);
+}
+
 static void scans_and_packs_with_inexact_operators(void **state)
 {
     (void)state;
@@ -470,6 +482,7 @@ int main(void)
         cmocka_unit_test(programs_with_failures),
         cmocka_unit_test(scans_and_packs),
         cmocka_unit_test(scans_and_packs_with_failures),
+        cmocka_unit_test(loops_and_choices),
         cmocka_unit_test(scans_and_packs_with_inexact_operators),
         cmocka_unit_test(programs_with_elementary_functions),
         cmocka_unit_test(programs_with_inexact_folds),

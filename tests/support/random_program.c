@@ -728,20 +728,113 @@ static ir_id make_stencil(random_maker *m)
     return ir_stencil_new(m->p, 0, close_random_fn(m, new_fn(m, 0, n, type)), inputs, input, stencil);
 }
 
+static ir_id make_operation(random_maker *m);
+
+/* A region over arrays like `state`: a few operations, and, as its result, one of the same extents and types. The
+ * values of the control from number `first` on are the state's extents. False if there can be none. */
+static bool make_region(random_maker *m, ir_id state, ir_id other, uint32_t first, ir_region *r)
+{
+    const ir_array *a = info_of(m, state), *b = info_of(m, other);
+    random_options *o = arena_copy(m->arena, m->options, sizeof *o);
+    o->operations = m->options->operations / 2;
+    o->controls = o->operations > 2;
+    random_maker n = {.p = ir_program_new(m->arena), .arena = m->arena, .options = o, .c = m->c, .types = m->types};
+    ir_id shape[3], result = 0;
+    n.line = m->line;
+    n.p->plain = m->p->plain;
+    n.p->outer = m->p;
+    ir_follow_sites(n.p);
+    *r = (ir_region){.program = n.p, .values = a->rank ? a->rank : 1u, .rounds = 1};
+    r->value = arena_alloc(m->arena, r->values * sizeof(uint32_t));
+    r->dim = arena_alloc(m->arena, r->values * sizeof(uint32_t));
+    for (uint32_t d = 0; d < r->values; d++) {
+        int64_t extent = a->rank ? random_extent_value(m, a->shape[d]) : m->dim.at[0];
+        if (extent < 0)
+            return false;
+        ir_id name = ir_dim(n.p, arena_printf(m->arena, "e%u", d));
+        vec_push(m->arena, &n.dim, extent);
+        r->value[d] = first + d;
+        r->dim[d] = d;
+        if (a->rank)
+            shape[d] = name;
+    }
+    vec_push(m->arena, &n.array, ir_input(n.p, a->components, a->type, a->rank, shape));
+    vec_push(m->arena, &n.array, ir_input(n.p, b->components, b->type, b->rank, shape));
+    for (uint32_t k = 0; k < 3; k++) {
+        ir_id made = make_operation(&n);
+        if (made && is_small(&n, made))
+            vec_push(m->arena, &n.array, made);
+    }
+    for (uint32_t k = n.array.n; k-- > 0 && !result;) {
+        const ir_array *x = info_of(&n, n.array.at[k]), *s = info_of(&n, n.array.at[0]);
+        if (x->rank == s->rank && x->components == s->components &&
+            !memcmp(x->type, s->type, s->components * sizeof *s->type) &&
+            !memcmp(x->shape, s->shape, s->rank * sizeof(ir_id)))
+            result = n.array.at[k];
+    }
+    r->source = arena_alloc(m->arena, 2 * sizeof(uint32_t));
+    r->source[1] = 1;
+    r->result = arena_alloc(m->arena, sizeof(uint32_t));
+    if (ir_at(n.p, result)->kind == IR_INPUT)
+        r->result[0] = ir_at(n.p, result)->args | IR_PASSED;
+    else
+        ir_output(n.p, result);
+    m->c = n.c;
+    m->line = n.line;
+    return true;
+}
+
+static ir_id make_control(random_maker *m)
+{
+    ir_id state = pick_array(m, 0, 3), input[2];
+    if (!state || !m->dim.n)
+        return 0;
+    bool repeat = chance(&m->c, 60);
+    const unsigned rank = info_of(m, state)->rank;
+    ir_id value[1 + 3] = {repeat ? ir_i64(m->p, choose(&m->c, 4)) : ir_bool(m->p, chance(&m->c, 50))},
+                    other = pick_like(m, state);
+    for (unsigned d = 0; d < rank; d++)
+        if (ir_extent(m->p, other, d) != ir_extent(m->p, state, d))
+            other = state;
+    ir_id extent = ir_dim(m->p, m->p->dim.at[0]);
+    if (!repeat && chance(&m->c, 60))
+        value[0] = ir_op2(m->p, 0, OP_LT, extent, ir_i64(m->p, choose(&m->c, 9)));
+    for (unsigned d = 0; d < rank; d++)
+        value[1 + d] = ir_extent(m->p, state, d);
+    if (!rank)
+        value[1] = extent;
+    ir_region region[2];
+    ir_control c = {.form = repeat ? IR_REPEAT : IR_CHOICE, .parts = 1, .states = repeat, .regions = repeat ? 1 : 2};
+    for (uint32_t i = 0; i < c.regions; i++)
+        if (!make_region(m, state, other, 1, &region[i]))
+            return 0;
+    c.region = region;
+    c.values = 1 + (rank ? rank : 1);
+    c.value = value;
+    input[0] = state;
+    input[1] = other;
+    ir_id control = ir_control_new(m->p, 0, &c, 2, input), shape[3];
+    for (unsigned d = 0; d < rank; d++)
+        shape[d] = ir_extent(m->p, state, d);
+    return ir_part(m->p, 0, control, 0, rank, shape, 0);
+}
+
 static ir_id make_operation(random_maker *m)
 {
     static const ir_kind kinds[] = {IR_MAP, IR_GENERATE, IR_BACKPERMUTE, IR_FOLD,  IR_MAP,
                                     IR_MAP, IR_STENCIL,  IR_RESHAPE,     IR_FORCE, IR_BACKPERMUTE};
-    static const ir_kind rows[] = {IR_MAP,         IR_SCAN, IR_PACK, IR_FOLD,     IR_SCAN, IR_PACK,
-                                   IR_MAP,         IR_PACK, IR_MAP,  IR_GENERATE, IR_FOLD, IR_RESHAPE,
-                                   IR_BACKPERMUTE, IR_SCAN, IR_SORT, IR_PERMUTE,
-                                   IR_FOLD_SEG,    IR_SEGMENT_OF, IR_FOLD_SEG, IR_SEGMENT_OF};
+    static const ir_kind rows[] = {IR_MAP,     IR_SCAN,     IR_PACK,        IR_FOLD,     IR_SCAN,
+                                   IR_PACK,    IR_MAP,      IR_PACK,        IR_MAP,      IR_GENERATE,
+                                   IR_FOLD,    IR_RESHAPE,  IR_BACKPERMUTE, IR_SCAN,     IR_SORT,
+                                   IR_PERMUTE, IR_FOLD_SEG, IR_SEGMENT_OF,  IR_FOLD_SEG, IR_SEGMENT_OF};
     ir_kind kind = m->options->rows && chance(&m->c, 70) ? rows[choose(&m->c, ARRAY_LENGTH(rows))]
                                                          : kinds[choose(&m->c, ARRAY_LENGTH(kinds))];
     if (kind == IR_SORT && chance(&m->c, 50))
         kind = IR_PACK;
     if (m->options->rows && chance(&m->c, 20))
         return make_row_reader(m);
+    if (m->options->controls && chance(&m->c, 25))
+        return make_control(m);
     if (!random_allows(m, kind))
         return 0;
     switch (kind) {

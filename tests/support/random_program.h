@@ -17,6 +17,7 @@ typedef struct random_options {
     bool plain;          /* terms are not simplified */
     bool chains;   /* programs of random_chain.h; of the above, only the number of operations counts, and failures */
     bool rows;     /* scans, packs, sorts and permutes, too */
+    bool controls; /* loops and choices of arrays, two within each other at most */
     bool failures; /* partial operators and reads that may fail, extents that may differ */
 } random_options;
 
