@@ -71,7 +71,7 @@ static sn_acc quickhull_round(sn_acc cx, sn_acc cy, sn_acc outside, sn_acc x, sn
     sn_acc kept = sn_append_seg(many_before, sn_pack(before, points), many_behind, sn_pack(behind, points));
     /* one side or two of each */
     sn_acc parts = sn_map(quickhull_parts, outside);
-    sn_scalar sides = sn_add(sn_size(outside), sn_size(sn_filter(quickhull_is_positive, outside)));
+    sn_scalar sides = sn_the(sn_sum(parts));
     sn_acc part = sn_iota_seg(sides, parts);
     return sn_results(
         sn_zip_with(quickhull_corner, part, sn_replicate_seg(sides, parts, cx), sn_replicate_seg(sides, parts, fx)),

@@ -465,7 +465,8 @@ SN_API sn_scalar sn_record_at(sn_site at, const char *names, int count, const sn
 
 /* --- shapes: one i64 for rank 1, a tuple of them for a higher rank, outermost first --- */
 
-/* The shape with these 1 to 8 extents: C integers, or integer scalars made of extents and constants. */
+/* The shape with these 1 to 8 extents: C integers, or integer scalars made of constants, of extents, and of arrays of
+ * rank 0 (sn_the): parameters, or what the program computes, so that it is known only when that has run. */
 #define sn_shape(...) sn_shape_at(SN_HERE, SN_SCALARS(__VA_ARGS__))
 #define sn_shape_of(a) sn_shape_of_at(SN_HERE, SN_ARRAY(a)) /* the shape of an array; () for rank 0 */
 #define sn_extent(a, dimension)                                                                                        \

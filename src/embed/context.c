@@ -285,10 +285,12 @@ bool op_check_extent(const op *o, ir_id term)
         if (node->kind == IR_VAR)
             return op_fail(o, "an extent depends on a parameter of a scalar function; extents are made of other "
                               "extents and constants");
-        if (node->kind == IR_READ && (ir_counted(o->p, id) || ir_is_part_extent(o->p, id)))
+        if (node->kind == IR_READ && ir_info(o->p, node->array)->rank == 0) /* known when that has been computed */
             continue;
         if (node->kind == IR_READ || node->kind == IR_PROJ)
-            return op_fail(o, "an extent depends on %s; extents are made of other extents and constants",
+            return op_fail(o,
+                           "an extent depends on %s; extents are made of other extents, constants and single values "
+                           "(sn_the)",
                            node->kind == IR_READ ? "an element of an array" : "a loop");
         map64_put(o->b->arena, &seen, id, 1);
         vec_push(o->b->arena, &met, id);

@@ -150,7 +150,7 @@ ir_id op_take_i64(const op *o, sn_scalar x, const char *what); /* any integer, c
 typedef VEC(ir_id) id_list;
 bool op_index_leaves(const op *o, const value *v, const char *what, id_list *out);
 bool op_take_indices(const op *o, uint32_t n, const sn_scalar *x, const char *what, id_list *out);
-bool op_check_extent(const op *o, ir_id term); /* made of constants and other extents only? */
+bool op_check_extent(const op *o, ir_id term); /* made of constants, extents and arrays of rank 0? */
 /* A shape: its extents; false after a mistake. */
 bool op_take_shape(const op *o, sn_scalar x, unsigned *rank, ir_id extent[IR_MAX_RANK]);
 
