@@ -22,6 +22,7 @@ enum { NB_SIZES = 8 };
     X(windows)                                                                                                         \
     X(loops)                                                                                                           \
     X(products)                                                                                                        \
+    X(segments)                                                                                                        \
     X(scans)                                                                                                           \
     X(filters)                                                                                                         \
     X(sorts)                                                                                                           \
