@@ -265,7 +265,7 @@ static bool take_half(const op *o, sn_acc lengths, sn_acc a, half *out)
     if (!good || !out->v)
         return false;
     out->from = ir_info(o->p, out->v->array);
-    return out->from->rank || op_fail(o, "%s has no dimension with segments", value_text(o, out->v));
+    return out->from->rank || op_fail(o, "%s has no dimension with segments; an array of rank 1 or more has", value_text(o, out->v));
 }
 
 static bool fit_together(const op *o, const half *a, const half *b)

@@ -361,7 +361,7 @@ static bool are_offsets(builder *b, ir_id offsets)
     const ir_array *a = ir_info(b->p, offsets);
     if (a->rank == 1 && a->components == 1 && a->type[0] == T_I64)
         return true;
-    return ir_fail(b->p, b->site, "%s: offsets of segments are an array of rank 1 of i64", b->name);
+    return ir_fail(b->p, b->site, "%s: offsets of segments are an array of rank 1 of i64; convert it", b->name);
 }
 
 ir_id ir_fold_seg(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, ir_id offsets,

@@ -228,6 +228,8 @@ static void short_segment(segments *x, const segment *s)
     lw->element = s->global;
     if (!f->fold.n)
         return;
+    if (x->alone)
+        sk_fold_settle(f, s->global, zero, 0, count, acc);
     k_if(b, k_let(b, OP_AND, s->good, brief, 0));
     sk_fold_finish_all(f, s->global, s->global, acc, k_let(b, OP_EQ, s->length, zero, 0));
     k_end(b);
@@ -389,6 +391,7 @@ static void take_rows(segments *x, k_val first, const segment *of, bool ones)
     if (!ones)
         k_end(b);
     lw->element = s.global;
+    sk_fold_settle(f, s.global, zero, 0, of->length, acc);
     sk_fold_finish_all(f, s.global, s.global, acc, 0);
     k_end(b);
 }
@@ -507,6 +510,7 @@ void sk_build_segments(sk_lower *lw)
 {
     segments x = {0};
     open_segments(&x, lw);
+    sk_find_extremes(&x.folds);
     k_builder *b = &lw->b;
     k_val size = sk_slot(lw, 5, "work_a_block"), total = sk_slot(lw, 6, "work"), lanes = k_i64(b, x.folds.tree.lanes);
     k_val work = sk_mul(lw, k_piece(b), size), end = sk_add(lw, work, size), zero = k_i64(b, 0);

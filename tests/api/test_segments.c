@@ -248,7 +248,8 @@ static void every_class(void **state)
     (void)state;
     static const int64_t all[] = {0,   1,   2,    31,   32,   33,   63,   64,   65,   127,   128,   129,
                                   255, 257, 1000, 4095, 4096, 4097, 8191, 8192, 8193, 12289, 40000, 0};
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+    const size_t step = getenv("SINTER_TEST_SAMPLE") ? 7 : 1;
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i += step) {
         check_lengths(device, 1, &all[i]);
         int64_t around[] = {0, all[i], 1, all[i], 0};
         check_lengths(device, 5, around);
@@ -265,13 +266,14 @@ static void uneven(void **state)
     enum { MOST = 30000 };
     static int64_t lengths[MOST];
     const int rounds = getenv("SINTER_TEST_SAMPLE") ? 2 : 10;
-    for (int giant = 0; giant < 3; giant++) {
+    for (int giant = getenv("SINTER_TEST_SAMPLE") ? 2 : 0; giant < 3; giant++) {
         for (int64_t i = 0; i < MOST; i++)
             lengths[i] = i % 3;
         lengths[giant * (MOST / 2 - 1)] = 300001;
         check_lengths(device, MOST, lengths);
     }
-    for (int64_t every = 0; every <= 5; every++) {
+    const int64_t most = getenv("SINTER_TEST_SAMPLE") ? 1 : 5;
+    for (int64_t every = 0; every <= most; every++) {
         for (int64_t i = 0; i < MOST; i++)
             lengths[i] = every;
         check_lengths(device, MOST, lengths);
@@ -416,6 +418,46 @@ static void same_bits_as_rows(void **state)
     free(x);
 }
 
+/* --- NaNs, zeros of both signs, infinities --- */
+
+static sn_acc extremes_of(sn_acc lengths, sn_acc x)
+{
+    return sn_results(sn_minimum_seg(lengths, x), sn_maximum_seg(lengths, x), sn_fold_seg(sn_max, -1, lengths, x));
+}
+
+static void extremes(void **state)
+{
+    (void)state;
+    static const float odd[] = {0, -0.0f, NAN, INFINITY, -INFINITY, 1, -1, 3};
+    enum { SEGMENTS = 3000, MOST = 200000 };
+    static int64_t lengths[SEGMENTS];
+    static float x[MOST], found[3][SEGMENTS], wanted[3][SEGMENTS];
+    sn_program *p[2];
+    for (int i = 0; i < 2; i++)
+        p[i] = compile(i ? interpreter : device, "[s]i64, [n]f32 -> [s]f32, [s]f32, [s]f32", SN_BODY(extremes_of));
+    srand(11);
+    for (int round = 0; round < 6; round++) {
+        int64_t n = 0, kinds = 1 + round;
+        for (int64_t s = 0; s < SEGMENTS; s++) {
+            lengths[s] = s == 77 ? 5000 : round % 2 ? 1 + rand() % 50 : 1 + round;
+            n += lengths[s];
+        }
+        for (int64_t i = 0; i < n; i++)
+            x[i] = odd[rand() % kinds];
+        CALL(device, p[0], sn_in(lengths, SEGMENTS), sn_in(x, n), sn_into(found[0], SEGMENTS),
+             sn_into(found[1], SEGMENTS), sn_into(found[2], SEGMENTS));
+        CALL(interpreter, p[1], sn_in(lengths, SEGMENTS), sn_in(x, n), sn_into(wanted[0], SEGMENTS),
+             sn_into(wanted[1], SEGMENTS), sn_into(wanted[2], SEGMENTS));
+        for (int k = 0; k < 3; k++)
+            for (int s = 0; s < SEGMENTS; s++)
+                if (memcmp(&found[k][s], &wanted[k][s], 4) != 0 && !(isnan(found[k][s]) && isnan(wanted[k][s])))
+                    fail_msg("segment %d of %lld: %g, not %g", s, (long long)lengths[s], (double)found[k][s],
+                             (double)wanted[k][s]);
+    }
+    sn_drop(p[0]);
+    sn_drop(p[1]);
+}
+
 /* --- wrong descriptors --- */
 
 static sn_acc least(sn_acc lengths, sn_acc x)
@@ -547,6 +589,7 @@ int main(void)
         cmocka_unit_test(same_bits_as_rows),
         cmocka_unit_test(wrong_descriptors),
         cmocka_unit_test(wild_offsets),
+        cmocka_unit_test(extremes),
     };
     return cmocka_run_group_tests(tests, open_both, close_both);
 }
