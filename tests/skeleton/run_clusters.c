@@ -300,11 +300,15 @@ static void run_cluster(host *h, const sk_cluster *c)
             run_sort(h, c, extent);
         return;
     }
+    const int64_t segments = c->loop->segments ? (int64_t)closed(h, c->loop->segment_count) : 0;
     for (uint32_t i = 0; i < passes; i++)
         while (!h->out->why && (pass[i] != SK_PASS_COMBINE || partials > 1)) {
             in = run_round(
                 h, c, extent,
-                (sk_round){.pass = pass[i], .partials = pass[i] == SK_PASS_COMBINE ? partials : 0, .places = places},
+                (sk_round){.pass = pass[i],
+                           .partials = pass[i] == SK_PASS_COMBINE ? partials : 0,
+                           .places = places,
+                           .segments = segments},
                 rows, in, &partials);
             if (pass[i] != SK_PASS_COMBINE)
                 break;

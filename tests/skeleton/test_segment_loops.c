@@ -1,0 +1,94 @@
+/* Segment loops on the kernel interpreter, against the reference interpreter of terms: as cores run them, segment by
+ * segment, and as blocks of many threads do, a lane for each; lengths of every kind, operators of either tree. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "run_clusters.h"
+
+static const l_options fused = {.fuse = true, .cost_model = true, .rows = true};
+static const sk_options devices[] = {
+    {.vector_bytes = 64, .workers = 2, .checks = true},
+    {.workers = 1, .checks = true},
+    {.group = 256, .gang = 32, .scratch = 48 << 10, .workers = 2, .checks = true},
+    {.group = 1, .scratch = 8 << 10, .workers = 2, .checks = true},
+};
+
+static const char sums[] = "extents n, m\n"
+                           "x = input [n]u32\n"
+                           "o = input [m]i64\n"
+                           "s = fold_seg commutes x, o seed 3u32 {a: u32, b: u32 -> a + b}\n"
+                           "output s";
+static const char in_order[] =
+    "extents n, m\n"
+    "x = input [n]u32\n"
+    "o = input [m]i64\n"
+    "p = map x {x: u32 -> bit_or(x, 1u32), x}\n"
+    "s = fold_seg p, o seed 1u32, 0u32 {a: u32, b: u32, c: u32, d: u32 -> a * c, b * c + d}\n"
+    "output s";
+static const char elements_of[] = "extents n, m\n"
+                                  "x = input [n]u32\n"
+                                  "o = input [m]i64\n"
+                                  "g = segment_of [n] o\n"
+                                  "e = map g, x {g: i64, x: u32 -> u32(g) * 7u32 + x}\n"
+                                  "s = fold_seg commutes e, o seed 0u32 {a: u32, b: u32 -> a + b}\n"
+                                  "output e, s";
+
+static void compare(const char *source, const sk_options *device, int64_t segments, const int64_t *length)
+{
+    arena a;
+    arena_init(&a, NULL);
+    const char *message = NULL;
+    ir_program *p = ir_parse(&a, source, &message);
+    if (!p)
+        fail_msg("%s", message);
+    int64_t n = 0, *offset = arena_alloc(&a, ((size_t)segments + 1) * sizeof(*offset));
+    for (int64_t s = 0; s < segments; s++)
+        offset[s + 1] = n += length[s];
+    uint32_t *x = arena_alloc(&a, (size_t)(n + 1) * sizeof(*x));
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (uint32_t)i * 2654435761u >> 5;
+    ir_value input[2] = {{1, 1, {T_U32}, {n}, {x}}, {1, 1, {T_I64}, {segments + 1}, {offset}}}, wanted[2];
+    ir_failure failure = {0};
+    assert_true(ir_interpret(p, &a, input, wanted, &failure));
+    run_result got = run_clusters(p, &fused, device, &a, input);
+    if (got.why)
+        fail_msg("%s, %lld segments: %s", source, (long long)segments, got.why);
+    for (uint32_t k = 0; k < p->output.n; k++)
+        for (uint32_t c = 0; c < wanted[k].components; c++)
+            if (memcmp(wanted[k].data[c], got.output[k].data[c], (size_t)wanted[k].extent[0] * 4) != 0)
+                fail_msg("%s, %lld segments: result %u is another one on device %td", source, (long long)segments, k,
+                         device - devices);
+    arena_free(&a);
+}
+
+static void all_devices(void **state)
+{
+    enum { MANY = 400 };
+    static int64_t length[MANY];
+    (void)state;
+    for (size_t d = 0; d < ARRAY_LENGTH(devices); d++)
+        for (int kind = 0; kind < 7; kind++) {
+            for (int s = 0; s < MANY; s++) {
+                int64_t some[] = {0, 1, 4, rand() % 8, rand() % 70, s == 200 ? 30000 : rand() % 3, s == 3 ? 9000 : 33};
+                length[s] = some[kind];
+            }
+            for (int64_t segments = 0; segments <= MANY; segments += segments < 2 ? 1 : MANY - 2) {
+                compare(sums, &devices[d], segments, length);
+                compare(in_order, &devices[d], segments, length);
+                compare(elements_of, &devices[d], segments, length);
+            }
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_devices),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
