@@ -56,16 +56,16 @@ static void reach_fn(printer *pr, const ir_fn *fn)
     reach_all(pr, fn->results, fn->result);
 }
 
-static bool has_own_shape(ir_kind kind)
+bool printer_has_shape(ir_kind kind)
 {
     return kind == IR_INPUT || kind == IR_GENERATE || kind == IR_BACKPERMUTE || kind == IR_RESHAPE || kind == IR_PACK ||
-           kind == IR_PART;
+           kind == IR_PART || kind == IR_SEGMENT_OF;
 }
 
 static void reach_array(printer *pr, ir_id id)
 {
     const ir_array *a = ir_info(pr->p, id);
-    if (has_own_shape((ir_kind)ir_at(pr->p, id)->kind))
+    if (printer_has_shape((ir_kind)ir_at(pr->p, id)->kind))
         reach_all(pr, a->rank, a->shape);
     reach_all(pr, a->inputs, a->input);
     reach_fn(pr, a->fn);

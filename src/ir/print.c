@@ -244,8 +244,7 @@ static void print_array(printer *pr, ir_id id)
         text_printf(pr->out, " %u", n->args);
     if (n->kind == IR_PERMUTE && !a->fn)
         text_add(pr->out, " last");
-    if (n->kind == IR_INPUT || n->kind == IR_GENERATE || n->kind == IR_BACKPERMUTE || n->kind == IR_RESHAPE ||
-        n->kind == IR_PACK || n->kind == IR_PART || n->kind == IR_SEGMENT_OF) {
+    if (printer_has_shape((ir_kind)n->kind)) {
         text_add(pr->out, " ");
         print_shape(pr, a);
     }

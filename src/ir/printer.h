@@ -43,6 +43,7 @@ enum { HIGHEST = 8 /* expressions nested deeper get names for their parts */ };
 void printer_init(printer *pr, const ir_program *p, text *out);
 /* Reaches from the given scalars and arrays; with `whole` from everything a program consists of. */
 void printer_collect(printer *pr, uint32_t n, const ir_id *root, bool whole);
+bool printer_has_shape(ir_kind kind);                    /* its text has the extents of its result */
 item *printer_item(printer *pr, ir_id id);               /* NULL if it was not reached */
 uint32_t printer_fn_block(printer *pr, const ir_fn *fn); /* the block of a function reached */
 
