@@ -170,7 +170,9 @@ typedef enum sn_type {
  * These are the kernels that calls have needed so far: so export a program when it has been called with extents as they
  * will be; if none has been called, those that calls with large extents begin with. They run on all processors that have
  * what the exporting one has of the levels of x86-64 (v2, v3 with AVX2, v4 with AVX-512); on others, and for other extents,
- * kernels are compiled, or the program is interpreted. Data of sn_use are in the file. SN_FILE: it cannot be written. */
+ * kernels are compiled, or the program is interpreted. Data of sn_use are in the file. SN_FILE: it cannot be written.
+ * From "opencl" and "cuda": the source of each kernel that recorded calls (sn_profile) have launched, PREFIX.0.cl or .cu
+ * and so on, and PREFIX.json, which says what each launch was given: kernel, pieces, arrays, arguments. */
 #define sn_export(program, prefix) sn_export_at(SN_HERE, program, prefix)
 SN_API sn_status sn_export_at(sn_site at, sn_program *program, const char *prefix);
 /* The program of an exported object, which stays where it is as long as the context; NULL after an error. It is trusted:

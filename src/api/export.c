@@ -1,11 +1,10 @@
 /* Programs in files: the text of a program and the code of its kernels, as data in an object to be linked, and back. */
-#include "api/api.h"
+#include "api/export.h"
 #include "device/cpu_export.h"
 
 #include <ctype.h>
 #include <elf.h>
 #include <errno.h>
-#include <stdio.h>
 
 static const char magic[8] = "SINTERX";
 
@@ -36,18 +35,6 @@ static void add(text *out, const void *bytes, size_t n)
 }
 
 /* --- collecting --- */
-
-typedef struct exporting {
-    sn_program *p;
-    api_who who;
-    const char *prefix, *name; /* without folders */
-    arena arena;
-    text kernels;
-    uint32_t count;
-    map64 known; /* hash of a key */
-    const char *why;
-    FILE *f;
-} exporting;
 
 static void take_kernel(void *env, uint32_t cluster, const sk_kernel *k)
 {
@@ -159,11 +146,23 @@ static bool write_object(exporting *e, const text *data)
     return good && fwrite("", 1, 1, e->f) == 1; /* the last one, which is empty, begins within the file */
 }
 
+void export_signature(const sn_program *p, text *out)
+{
+    for (uint32_t i = 0; i < p->ports.params; i++)
+        text_printf(out, "%s%s", i ? ", " : "", p->ports.param[i].text);
+    text_add(out, p->ports.params ? " -> " : "-> ");
+    for (uint32_t i = 0; i < p->ports.results; i++)
+        text_printf(out, "%s%s", i ? ", " : "", p->ports.result[i].text);
+}
+
 static bool write_header(exporting *e, const text *data)
 {
-    const char *n = e->name, *signature = e->p->ir->signature;
+    text signature;
+    const char *n = e->name;
+    text_init(&signature, &e->arena);
+    export_signature(e->p, &signature);
     return fprintf(e->f,
-                   "/* The exported program %s%s%s: to be linked with %s.o and libsinter. */\n"
+                   "/* The exported program %s, %s: to be linked with %s.o and libsinter. */\n"
                    "#ifndef SINTER_EXPORTED_%s_H\n#define SINTER_EXPORTED_%s_H\n\n#include <sinter/sinter.h>\n\n"
                    "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
                    "extern const unsigned char %s_exported[%zu];\n"
@@ -171,11 +170,10 @@ static bool write_header(exporting *e, const text *data)
                    "/* The program; NULL after an error. Give it to sn_call, and free it with sn_drop. */\n"
                    "static inline sn_program *%s_open(sn_context *context)\n{\n"
                    "    return sn_import(context, %s_exported, sizeof %s_exported);\n}\n\n#endif\n",
-                   n, signature ? ", " : "", signature ? signature : "", n, n, n, n, data->n, n, n, n) > 0;
+                   n, signature.at, n, n, n, n, data->n, n, n, n) > 0;
 }
 
-static sn_status write_file(exporting *e, const char *ending, const text *data,
-                            bool (*write)(exporting *e, const text *data))
+sn_status export_file(exporting *e, const char *ending, const text *data, bool (*write)(exporting *e, const text *data))
 {
     const char *path = arena_printf(&e->arena, "%s.%s", e->prefix, ending);
     errno = 0;
@@ -223,14 +221,31 @@ static sn_status export_program(exporting *e)
     add(&data, interface, head.interface_bytes);
     add(&data, terms.at, head.text_bytes);
     add(&data, e->kernels.at, e->kernels.n);
-    status = write_file(e, "o", &data, write_object);
-    return status == SN_OK ? write_file(e, "h", &data, write_header) : status;
+    status = export_file(e, "o", &data, write_object);
+    return status == SN_OK ? export_file(e, "h", &data, write_header) : status;
+}
+
+/* Memory that runs out is a status. */
+static sn_status with_memory(exporting *e, bool sources)
+{
+    jmp_buf failure;
+    volatile sn_status status = SN_NO_MEMORY;
+    arena_init(&e->arena, &e->p->context->heap);
+    if (!setjmp(failure)) {
+        arena_on_failure(&e->arena, &failure);
+        status = sources ? export_sources(e) : export_program(e);
+    } else {
+        api_fail_at(e->p->context, e->who, SN_NO_MEMORY, "no memory to export a program");
+        if (e->f)
+            fclose(e->f);
+    }
+    arena_free(&e->arena);
+    return status;
 }
 
 sn_status sn_export_at(sn_site at, sn_program *p, const char *prefix)
 {
     exporting e = {.p = p, .who = api_function_at(at, "export"), .prefix = prefix};
-    jmp_buf failure;
     if (!p || handle_stale(p, HANDLE_PROGRAM, "sn_export"))
         return p ? SN_BAD_HANDLE : SN_NO_PROGRAM;
     sn_context *cx = p->context;
@@ -239,21 +254,13 @@ sn_status sn_export_at(sn_site at, sn_program *p, const char *prefix)
     if (!prefix || !is_name(e.name))
         return api_fail_at(cx, e.who, SN_BAD_ARGUMENT, "\"%s\" does not end with a name of C's; write \"folder/name\"",
                            prefix ? prefix : "(null)");
-    if (!cx->engine.device || api_own_memory(cx) || !device_cpu_level(cx->engine.device))
+    const char *kind = cx->engine.device ? cx->engine.device->limits->kind : "";
+    const bool sources = !strcmp(kind, "opencl") || !strcmp(kind, "cuda");
+    if (!sources && (strcmp(kind, "cpu") != 0 || !device_cpu_level(cx->engine.device)))
         return api_fail_at(cx, e.who, SN_UNSUPPORTED,
-                           "programs are exported from the device \"cpu\" of an x86-64 processor");
-    arena_init(&e.arena, &cx->heap);
-    volatile sn_status status = SN_NO_MEMORY;
-    if (!setjmp(failure)) {
-        arena_on_failure(&e.arena, &failure);
-        status = export_program(&e);
-    } else {
-        api_fail_at(cx, e.who, SN_NO_MEMORY, "no memory to export a program");
-        if (e.f)
-            fclose(e.f);
-    }
-    arena_free(&e.arena);
-    return status;
+                           "programs are exported from the device \"cpu\" of an x86-64 processor, and as sources from "
+                           "\"opencl\" and \"cuda\"");
+    return with_memory(&e, sources);
 }
 
 /* --- back --- */

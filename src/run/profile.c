@@ -189,6 +189,23 @@ void run_record_launch(run *c, run_watch w, const run_geometry *found, const run
         add(&row->time, device_ns ? device_ns : ns, 0);
 }
 
+void run_visit_launches(const run_program *r, void (*visit)(void *env, const run_launched *l), void *env)
+{
+    for (uint32_t i = 0; i < r->l->cluster.n; i++) {
+        const run_row *last = NULL;
+        for (;;) { /* the list has the latest first */
+            const run_row *row = atomic_load(&((run_program *)(uintptr_t)r)->cluster[i].rows);
+            while (row && row->next != last)
+                row = row->next;
+            if (!row)
+                break;
+            if (row->variant && atomic_load(&((run_row *)(uintptr_t)row)->time.count))
+                visit(env, &(run_launched){i, row->variant->built, row->pieces, row->arg, row->elements});
+            last = row;
+        }
+    }
+}
+
 void run_free_rows(run_program *r)
 {
     const base_heap *heap = r->engine.heap;

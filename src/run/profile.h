@@ -45,6 +45,17 @@ void run_note_call(struct run_program *r, uint64_t since);
 
 /* --- telling --- */
 
+typedef struct sk_kernel sk_kernel;
+typedef struct run_launched { /* a launch that was recorded, of which there may have been many */
+    uint32_t cluster;
+    const sk_kernel *kernel;
+    int64_t pieces;
+    const ir_bits *arg;      /* what the kernel got */
+    const int64_t *elements; /* per memory of it; -1: of partial results */
+} run_launched;
+/* Cluster by cluster, as they came. */
+void run_visit_launches(const struct run_program *r, void (*visit)(void *env, const run_launched *l), void *env);
+
 typedef struct run_told { /* a version of a program, all of which record in the same profile */
     struct run_program *r;
     bool large, one_sweep; /* the calls that run it: whose arguments are large, whose rows are not worth going over

@@ -233,6 +233,61 @@ static void mistakes_are_explained(void **state)
     sn_close(cx);
 }
 
+static void read_whole(const char *name, char *to, size_t room)
+{
+    FILE *f = fopen(path_of(name), "rb");
+    assert_non_null(f);
+    size_t n = fread(to, 1, room - 1, f);
+    to[n] = 0;
+    fclose(f);
+}
+
+/* Devices behind a driver give sources, and what launches were given. */
+static void sources_and_launches(void **state)
+{
+    static float z[ELEMENTS];
+    static char found[1 << 18];
+    float sum, table[4];
+    (void)state;
+    sn_context *cx = both_cpu();
+    const char *kind = cx && cx->engine.device ? cx->engine.device->limits->kind : "";
+    if (strcmp(kind, "opencl") != 0 && strcmp(kind, "cuda") != 0)
+        skip();
+    const char *ending = strcmp(kind, "opencl") ? "cu" : "cl";
+    sn_program *p = sn_compile(cx, SAXPY, saxpy);
+    assert_non_null(p);
+    assert_int_equal(sn_export(p, path_of("saxpy")), SN_BAD_ARGUMENT);
+    assert_non_null(strstr(sn_message(cx), "there are no launches to export; record calls with sn_profile"));
+    sn_profile(p, true);
+    uint64_t launches = sn_counts(cx).launches;
+    call_saxpy(p, z, &sum, table);
+    launches = sn_counts(cx).launches - launches;
+    if (sn_export(p, path_of("saxpy")) != SN_OK)
+        fail_msg("%s", sn_message(cx));
+    read_whole("saxpy.json", found, sizeof found);
+    assert_non_null(strstr(found, "\"signature\": \"" SAXPY "\""));
+    assert_non_null(strstr(found, "\"entry\": \"saxpy_0\""));
+    assert_non_null(strstr(found, "\"elements\": 100003"));
+    uint64_t told = 0;
+    for (const char *at = found; (at = strstr(at, "\"pieces\":")); at++)
+        told++;
+    assert_int_equal(told, launches);
+    for (int i = 0;; i++) {
+        char name[32], entry[32];
+        snprintf(name, sizeof name, "saxpy.%d.%s", i, ending);
+        snprintf(entry, sizeof entry, "saxpy_%d(", i);
+        if (access(path_of(name), R_OK)) {
+            assert_true(i > 0);
+            break;
+        }
+        read_whole(name, found, sizeof found);
+        assert_non_null(strstr(found, entry));
+        clean(name);
+    }
+    clean("saxpy.json");
+    sn_drop(p);
+}
+
 static int export_one(const char *prefix)
 {
     sn_context *cx = opened();
@@ -254,6 +309,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_come_back),
         cmocka_unit_test(mistakes_are_explained),
+        cmocka_unit_test(sources_and_launches),
     };
     if (argc > 1)
         return export_one(argv[1]);

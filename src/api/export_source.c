@@ -1,0 +1,173 @@
+/* Programs as sources: for devices behind a driver, the text of each kernel that calls have launched, and what each
+ * launch was given, for whoever launches them without Sinter. */
+#include "api/export.h"
+
+#include "device/kernel_cache.h"
+
+#include <inttypes.h>
+
+typedef struct sources {
+    exporting *e;
+    const dialect *d;
+    const char *ending;
+    text launches;
+    VEC(const sk_kernel *) kernel; /* each has a file of its own */
+    VEC(kernel *) ready;
+    uint32_t n; /* launches */
+} sources;
+
+static void quoted(text *out, const char *s)
+{
+    text_add(out, "\"");
+    for (; *s; s++)
+        if (*s == '"' || *s == '\\' || (unsigned char)*s < ' ')
+            text_printf(out, "\\u%04x", (unsigned)(unsigned char)*s);
+        else
+            text_add_n(out, s, 1);
+    text_add(out, "\"");
+}
+
+static uint32_t number_of(sources *s, const sk_kernel *k)
+{
+    for (uint32_t i = 0; i < s->kernel.n; i++)
+        if (s->kernel.at[i] == k)
+            return i;
+    vec_push(&s->e->arena, &s->kernel, k);
+    return s->kernel.n - 1;
+}
+
+static void add_memory(sources *s, const run_launched *l, text *out)
+{
+    static const char *const role[] = {[SK_ARRAY] = "array",
+                                       [SK_PARTIAL_IN] = "partial results",
+                                       [SK_PARTIAL_OUT] = "partial results, new",
+                                       [SK_STATE] = "state, zeros before the cluster's first launch",
+                                       [SK_SORTED_FROM] = "sorted so far",
+                                       [SK_SORTED_TO] = "sorted, new"};
+    uint32_t n = 0;
+    const kernel *k = l->kernel->k;
+    for (k_mem m = 1; m < k->mem.n; m++) {
+        if (k->mem.at[m].space != K_GLOBAL)
+            continue;
+        const sk_binding *b = &l->kernel->memory.at[n];
+        text_printf(out, "%s{\"name\": ", n ? ", " : "");
+        quoted(out, k->mem.at[m].name ? k->mem.at[m].name : "");
+        text_printf(out, ", \"role\": \"%s\"", role[b->role]);
+        if (b->role == SK_ARRAY)
+            text_printf(out, ", \"array\": \"a%u\"", s->e->p->clusters->number[b->array]);
+        text_printf(out, ", \"component\": %u, \"type\": \"%s\", \"written\": %s", b->component, ir_type_name(b->type),
+                    k->mem.at[m].written ? "true" : "false");
+        if (l->elements[n] >= 0)
+            text_printf(out, ", \"elements\": %" PRId64, l->elements[n]);
+        text_add(out, "}");
+        n++;
+    }
+}
+
+static const char *argument_name(const kernel *k, uint32_t number)
+{
+    for (k_val v = 1; v < k->value.n; v++)
+        if (k->value.at[v].kind == KV_ARG && k->value.at[v].bits == number && k->value.at[v].name)
+            return k->value.at[v].name;
+    return "";
+}
+
+static void add_arguments(const run_launched *l, text *out)
+{
+    const kernel *k = l->kernel->k;
+    for (uint32_t i = 0; i < k->arg_type.n; i++) {
+        ir_type t = (ir_type)k->arg_type.at[i];
+        text_printf(out, "%s{\"name\": ", i ? ", " : "");
+        quoted(out, argument_name(k, i));
+        text_printf(out, ", \"type\": \"%s\", ", ir_type_name(t));
+        if (ir_type_float(t))
+            text_printf(out, "\"bits\": %" PRIu64 "}", (uint64_t)l->arg[i]);
+        else if (ir_type_signed(t))
+            text_printf(out, "\"value\": %" PRId64 "}", ir_i64_bits(t, l->arg[i]));
+        else
+            text_printf(out, "\"value\": %" PRIu64 "}", (uint64_t)ir_i64_bits(t, l->arg[i]));
+    }
+}
+
+static void take_launch(void *env, const run_launched *l)
+{
+    sources *s = env;
+    text *out = &s->launches;
+    text_printf(out, "%s    {\"kernel\": %u, \"cluster\": %u, \"pieces\": %" PRId64 ",\n     \"memory\": [",
+                s->n ? ",\n" : "", number_of(s, l->kernel), l->cluster, l->pieces);
+    add_memory(s, l, out);
+    text_add(out, "],\n     \"arguments\": [");
+    add_arguments(l, out);
+    text_add(out, "]}");
+    s->n++;
+}
+
+static bool write_text(exporting *e, const text *data)
+{
+    return fwrite(data->at, 1, data->n, e->f) == data->n;
+}
+
+static sn_status write_source(sources *s, uint32_t i)
+{
+    exporting *e = s->e;
+    device *d = e->p->context->engine.device;
+    const char *why = "";
+    text source;
+    text_init(&source, &e->arena);
+    kernel *ready = d->prepare(d, s->kernel.at[i]->k, &e->arena, NULL, &why);
+    if (!ready || !emit_text(ready, s->d, arena_printf(&e->arena, "%s_%u", e->name, i), &source, &why))
+        return api_fail_at(e->p->context, e->who, SN_UNSUPPORTED, "a kernel has no source: %s", why);
+    vec_push(&e->arena, &s->ready, ready);
+    return export_file(e, arena_printf(&e->arena, "%u.%s", i, s->ending), &source, write_text);
+}
+
+static sn_status write_description(sources *s)
+{
+    exporting *e = s->e;
+    const device_limits *limits = e->p->context->engine.device->limits;
+    text out, signature;
+    text_init(&out, &e->arena);
+    text_add(&out, "{\"program\": ");
+    quoted(&out, e->name);
+    text_add(&out, ",\n \"signature\": ");
+    text_init(&signature, &e->arena);
+    export_signature(e->p, &signature);
+    quoted(&out, signature.at);
+    text_printf(&out, ",\n \"language\": \"%s\",\n \"kernels\": [\n", limits->kind);
+    for (uint32_t i = 0; i < s->kernel.n; i++)
+        text_printf(&out,
+                    "%s    {\"source\": \"%s.%u.%s\", \"entry\": \"%s_%u\", \"define\": \"SN_LOCAL\", "
+                    "\"threads_multiple\": %u, \"most_threads\": %u, \"shared_bytes\": %u}",
+                    i ? ",\n" : "", e->name, i, s->ending, e->name, i, emit_gang(s->d), limits->group,
+                    emit_shared_bytes(s->ready.at[i]));
+    text_add(&out,
+             "],\n"
+             " \"parameters\": \"the pointers in `memory`, the values in `arguments`, then i64 first, i64 last (pieces "
+             "[first, last)), and a pointer to i64[4], zeros: site, element, value, bound of the first failure\",\n"
+             " \"launches\": [\n");
+    text_add_n(&out, s->launches.at, s->launches.n);
+    text_add(&out, "]}\n");
+    return export_file(e, "json", &out, write_text);
+}
+
+sn_status export_sources(exporting *e)
+{
+    const device_limits *limits = e->p->context->engine.device->limits;
+    const bool opencl = !strcmp(limits->kind, "opencl");
+    sources s = {.e = e, .d = opencl ? &dialect_opencl : &dialect_cuda, .ending = opencl ? "cl" : "cu"};
+    text_init(&s.launches, &e->arena);
+    run_visit_launches(e->p->run, take_launch, &s);
+    for (unsigned k = 1; k < API_VERSIONS; k++)
+        if (api_other_version(e->p, k))
+            run_visit_launches(api_other_version(e->p, k)->run, take_launch, &s);
+    if (!s.n)
+        return api_fail_at(e->p->context, e->who, SN_BAD_ARGUMENT,
+                           "there are no launches to export; record calls with sn_profile(program, true), and call it");
+    if (e->p->inside.n)
+        return api_fail_at(e->p->context, e->who, SN_UNSUPPORTED,
+                           "programs with loops and choices of arrays have no list of launches");
+    sn_status status = SN_OK;
+    for (uint32_t i = 0; i < s.kernel.n && status == SN_OK; i++)
+        status = write_source(&s, i);
+    return status == SN_OK ? write_description(&s) : status;
+}
