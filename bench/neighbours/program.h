@@ -27,6 +27,7 @@ enum { NB_SIZES = 8 };
     X(filters)                                                                                                         \
     X(sorts)                                                                                                           \
     X(joins)                                                                                                           \
+    X(rounds)                                                                                                          \
     X(structs)                                                                                                         \
     X(compute)                                                                                                         \
     X(equal)

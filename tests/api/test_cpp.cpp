@@ -286,6 +286,42 @@ void joins(sn_context *cx)
     MUST(sn_check_operator(cx, "i32", sn_commutative(add), sn_value(&one)) == SN_BAD_OPERATOR);
 }
 
+/* Loops and choices of arrays whose functions are lambdas, with what they capture. */
+void array_loops(sn_context *cx)
+{
+    std::vector<int32_t> x{1, 2, 3}, step{10, 20, 30}, z(3);
+    sn_program *p = COMPILED("[n]i32, [n]i32 -> [n]i32", [](sn_acc a, sn_acc by) {
+        return sn_aiterate(
+            3, [&](sn_acc s) { return sn_zip_with(sn_add, s, by); }, a);
+    });
+    MUST(sn_call(p, sn_in(x), sn_in(step), sn_into(z)) == SN_OK && (z == std::vector<int32_t>{31, 62, 93}));
+    sn_drop(p);
+    p = COMPILED("[n]i32 -> [n]i32", [](sn_acc a) {
+        sn_acc grown = sn_aloop(
+            4,
+            [&](sn_acc k, sn_acc s) {
+                sn_scalar round = sn_to_i32(sn_the(k));
+                return sn_map([&](sn_scalar e) { return sn_add(e, round); }, s);
+            },
+            a);
+        return sn_acond(
+            sn_gt(sn_index(grown, 0), 6), [](sn_acc s) { return sn_reverse(s); }, [](sn_acc s) { return s; }, grown);
+    });
+    MUST(sn_call(p, sn_in(x), sn_into(z)) == SN_OK && (z == std::vector<int32_t>{9, 8, 7}));
+    sn_drop(p);
+    p = COMPILED("[n]i32 -> [n]i32", [](sn_acc a) {
+        sn_acc end = sn_awhile([](sn_acc n, sn_acc) { return sn_unit(sn_gt(sn_the(n), 0)); },
+                               [](sn_acc n, sn_acc s) {
+                                   return sn_results(sn_map([](sn_scalar e) { return sn_sub(e, 1); }, n),
+                                                     sn_zip_with(sn_add, s, s));
+                               },
+                               sn_results(sn_unit(sn_i32(5)), a));
+        return sn_result(end, 1);
+    });
+    MUST(sn_call(p, sn_in(x), sn_into(z)) == SN_OK && (z == std::vector<int32_t>{32, 64, 96}));
+    sn_drop(p);
+}
+
 } // namespace
 
 int main()
@@ -300,6 +336,7 @@ int main()
     operations(cx);
     scans(cx);
     joins(cx);
+    array_loops(cx);
     errors(cx);
     structs(cx);
     arrays(cx);
