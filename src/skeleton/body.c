@@ -296,7 +296,8 @@ static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_ind
         raw.at[d] = at.at[d] = moved_by(p, centre->at[d], offset[d]);
         moved |= offset[d] != 0;
         bool another = offset[d] || (b->several && d + 2 == info->rank);
-        if (!another || (b->columns == SK_INTERIOR && d + 1 == info->rank))
+        bool within = b->columns == SK_INSIDE ? d + 2 >= info->rank : b->columns == SK_INTERIOR && d + 1 == info->rank;
+        if (!another || within)
             continue;
         /* the index of a row is a scalar; along rows, emitters know the other form (pieces.c) */
         bool one_step = s->boundary == IR_MIRROR && s->extent[d] <= 3 && info->rank == 3 && d + 1 < info->rank;

@@ -17,8 +17,9 @@ typedef struct sk_index {
 /* 1 + the dimension of which the term is the component, or 0. */
 unsigned sk_component(const sk_index *at, ir_id term);
 
-/* How the columns of a stencil are treated in the body being composed. */
-typedef enum { SK_GENERIC, SK_INTERIOR } sk_columns;
+/* How the columns of a stencil are treated in the body being composed: neighbours may lie outside, or do not along rows
+ * (INTERIOR), nor above and below (INSIDE). */
+typedef enum { SK_GENERIC, SK_INTERIOR, SK_INSIDE } sk_columns;
 
 typedef struct sk_body {
     const l_program *l;

@@ -100,7 +100,7 @@ static ir_id *block_terms(stages *s, const stage *g, arena *a)
     ir_program *p = s->lw->l->ir;
     ir_id *term = arena_alloc(a, (size_t)s->rows * components * sizeof(ir_id));
     sk_body body;
-    sk_body_init(&body, s->lw->cluster, SK_INTERIOR, a);
+    sk_body_init(&body, s->lw->cluster, sk_block_columns(g), a);
     body.several = true;
     for (int64_t u = 0; u < s->rows; u++) {
         sk_index at = s->at;
@@ -227,7 +227,8 @@ static void stage_row(stages *s, const stage *g, const tile *t, const span *r, k
     k_end(b);
 }
 
-/* The whole gangs of a block of rows, if all of these are computed and lie in one plane. Returns how many columns are
+/* The whole gangs of a block of rows, if all of these are computed and lie in one plane, and their neighbours, too, if
+ * the block's code knows no others. Returns how many columns are
  * done. */
 static k_val stage_block(stages *s, const stage *g, const tile *t, const span *r, k_val row)
 {
@@ -239,10 +240,14 @@ static k_val stage_block(stages *s, const stage *g, const tile *t, const span *r
     k_val past = sk_add(lw, row, k_i64(b, s->rows));
     k_val all = k_let(b, OP_AND, k_let(b, OP_GE, row, r->first, 0), k_let(b, OP_LE, past, r->end, 0), 0);
     sk_row_indices(lw, rank, lw->cluster->loop->shape, row, l.outer);
-    if (rank > 2) {
+    int64_t down = g->inside ? g->down : 0;
+    if (rank > 2 || down) {
         k_val height = sk_closed(lw, lw->cluster->loop->shape[rank - 2]);
-        all = k_let(b, OP_AND, all, k_let(b, OP_LE, sk_add(lw, l.outer[rank - 2], k_i64(b, s->rows)), height, 0), 0);
+        k_val end = sk_add(lw, l.outer[rank - 2], k_i64(b, s->rows + down));
+        all = k_let(b, OP_AND, all, k_let(b, OP_LE, end, height, 0), 0);
     }
+    if (g->inside)
+        all = k_let(b, OP_AND, all, k_let(b, OP_GE, l.outer[rank - 2], k_i64(b, g->up), 0), 0);
     k_val columns = sk_sub(lw, l.beyond, l.inner);
     k_val whole = sk_sub(lw, columns, k_let(b, OP_REM, columns, k_i64(b, lw->out->k->lanes), 0));
     whole = k_select(b, all, whole, k_i64(b, 0));

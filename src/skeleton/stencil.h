@@ -22,10 +22,12 @@ typedef struct stage {
     int pad;            /* PAD_...: what readers find left and right of the array */
     int64_t lead, ring; /* rows ahead of the base row; rows kept */
     bool block;         /* several rows are computed at once: they share what they read */
-    bool copy;          /* of an array that is in memory: `op` is none of the cluster's */
-    int64_t start;      /* columns computed left of a tile: need.left and what makes rows start at a full vector */
-    int64_t width;      /* columns of a kept row */
-    k_mem *rows;        /* per component */
+    bool inside;      /* ... of blocks whose neighbours all lie inside: boundaries that cost more than a clamped row */
+    int64_t up, down; /* how far it reads rows above and below */
+    bool copy;        /* of an array that is in memory: `op` is none of the cluster's */
+    int64_t start;    /* columns computed left of a tile: need.left and what makes rows start at a full vector */
+    int64_t width;    /* columns of a kept row */
+    k_mem *rows;      /* per component */
     k_val first_column; /* of the kept rows, this tile */
 } stage;
 
@@ -43,6 +45,11 @@ typedef struct stages {
 
 /* Finds the stages of lw's cluster, and all that is fixed before code is made. They live in `a`. */
 stages sk_stencil_stages(sk_lower *lw, const sk_options *options, arena *a);
+/* Columns of a block's rows. */
+static inline sk_columns sk_block_columns(const stage *g)
+{
+    return g->inside ? SK_INSIDE : SK_INTERIOR;
+}
 /* Lanes of the kernel for these stages. */
 uint16_t sk_stencil_lanes(stages *s, const sk_options *options, arena *a);
 

@@ -201,6 +201,23 @@ static void analyse(const l_program *l, arena *a, stages *s)
 
 /* --- what stages cost --- */
 
+/* The row of a neighbour beyond the edge is found by two instructions if it is clamped. Other boundaries take more, or
+ * choose between two values at each read: blocks of rows leave that to the few rows near the edge. */
+static void find_inside(stages *s, stage *g, arena *a)
+{
+    const ir_program *p = s->lw->l->ir;
+    reaches found = {0};
+    stage_reaches(s->lw->l, a, g, &found);
+    for (uint32_t i = 0; i < found.n; i++) {
+        const ir_array *info = ir_info(p, found.at[i].node);
+        g->up = larger(g->up, found.at[i].h.up);
+        g->down = larger(g->down, found.at[i].h.down);
+        for (uint32_t k = 0; k < info->inputs && found.at[i].followed && ir_at(p, found.at[i].node)->kind == IR_STENCIL;
+             k++)
+            g->inside |= info->stencil[k].boundary != IR_CLAMP;
+    }
+}
+
 /* Rows computed at once share loads if stencils read above or below them. Their terms must be such that it does not
  * matter when they are computed: what may fail reports its element, and loops are long. 0: no block. */
 static uint32_t block_cost(stages *s, const stage *g, arena *a)
@@ -212,7 +229,7 @@ static uint32_t block_cost(stages *s, const stage *g, arena *a)
     stage_reaches(s->lw->l, a, g, &found);
     for (uint32_t i = 0; i < found.n; i++)
         tall |= found.at[i].h.up || found.at[i].h.down;
-    sk_body_init(&body, s->lw->cluster, SK_INTERIOR, a);
+    sk_body_init(&body, s->lw->cluster, sk_block_columns(g), a);
     const ir_id *term = sk_define(&body, g->op->term, &s->at);
     opt_ids ids = {0};
     opt_reach(p, a, g->info->components, term, &ids);
@@ -231,7 +248,7 @@ static bool is_sum(stages *s, const stage *g, arena *a)
 {
     ir_program *p = s->lw->l->ir;
     sk_body body;
-    sk_body_init(&body, s->lw->cluster, SK_INTERIOR, a);
+    sk_body_init(&body, s->lw->cluster, sk_block_columns(g), a);
     opt_ids ids = {0};
     opt_reach(p, a, g->info->components, sk_define(&body, g->op->term, &s->at), &ids);
     for (uint32_t i = 0; i < ids.n; i++) {
@@ -388,6 +405,7 @@ static void choose_rows(stages *s, const sk_options *options, arena *a)
     if (!options->vector_bytes || options->group || s->at.rank < 2)
         return;
     for (uint32_t i = 0; i < s->stage.n; i++) {
+        find_inside(s, &s->stage.at[i], a);
         uint32_t cost = block_cost(s, &s->stage.at[i], a);
         s->stage.at[i].block = cost && cost <= MOST_BLOCK;
         if (s->stage.at[i].block)

@@ -63,6 +63,17 @@ static sn_acc constant(sn_acc a)
     return sn_stencil(square, sn_pattern(SIDE, SIDE), sn_constant(3), a);
 }
 
+/* Where it reads outside: what only the border's elements may compute. */
+static sn_scalar far_out(sn_scalar row, sn_scalar column)
+{
+    return sn_sub(sn_mul(row, 3), column);
+}
+
+static sn_acc outside(sn_acc a)
+{
+    return sn_stencil(tall, sn_pattern(TALL, 7), sn_outside(far_out), a);
+}
+
 static sn_acc largest(sn_acc a)
 {
     return sn_stencil(ranked, sn_pattern(TALL, SIDE), sn_clamp, a);
@@ -96,6 +107,7 @@ static void boundaries(void **state)
     both("[h,w]T -> [h,w]T", mirrored, "f32 i16", SMALL, SIZES_2D);
     both("[h,w]T -> [h,w]T", wrapped, "f32", SMALL, SIZES_2D);
     both("[h,w]T -> [h,w]T", constant, "f32 i64", SMALL, SIZES_2D);
+    both("[h,w]i64 -> [h,w]i64", outside, NULL, SMALL, SIZES_2D);
     both("[h,w]T -> [h,w]T", clamped, "f32", MIXED, 20, 100);
 }
 
@@ -154,6 +166,7 @@ static void large(void **state)
 {
     (void)state;
     both("[h,w]f32 -> [h,w]f32", clamped, NULL, SMALL, 12, 9001, 300, 77);
+    both("[h,w]f32 -> [h,w]f32", wrapped, NULL, SMALL, 21, 9001, 300, 77);
 }
 
 /* The copy is there: its rows are kept, and the program's array is read by nothing else. */
