@@ -30,6 +30,7 @@ typedef struct segments {
     k_val notes;              /* number of the word of the first note */
     k_val row, number, begin; /* of the segment at hand: its row, its number there, where it begins there */
     k_val base;               /* ... and among all elements */
+    int64_t shortest;         /* longer segments are a gang's */
     bool alone;               /* one lane is at work */
 } segments;
 
@@ -208,7 +209,7 @@ static void short_segment(segments *x, const segment *s)
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     sk_folds *f = &x->folds;
-    k_val zero = k_i64(b, 0), brief = k_let(b, OP_LE, s->length, k_i64(b, SK_SHORT), 0);
+    k_val zero = k_i64(b, 0), brief = k_let(b, OP_LE, s->length, k_i64(b, x->shortest), 0);
     k_val count = k_select(b, brief, s->length, zero);
     use(x, s);
     k_val **acc = sk_fold_accumulators(f);
@@ -343,14 +344,14 @@ static void take_gang(segments *x, k_val first, k_val count, k_val end)
     k_builder *b = &lw->b;
     k_val zero = k_i64(b, 0), longer = k_decl(b, zero, "longer"), lane = k_for_all(b, count);
     segment s = find_segment(x, sk_add(lw, first, lane));
-    k_set(b, longer, k_count(b, k_let(b, OP_GT, s.length, k_i64(b, SK_SHORT), 0)));
+    k_set(b, longer, k_count(b, k_let(b, OP_GT, s.length, k_i64(b, x->shortest), 0)));
     short_segment(x, &s);
     check_segment(x, &s);
     k_end(b);
     k_if(b, k_let(b, OP_GT, k_get(b, longer), zero, 0));
     k_val i = k_for(b, zero, count, false);
     s = find_segment(x, sk_add(lw, first, i));
-    k_if(b, k_let(b, OP_GT, s.length, k_i64(b, SK_SHORT), 0));
+    k_if(b, k_let(b, OP_GT, s.length, k_i64(b, x->shortest), 0));
     longer_segment(x, &s, end);
     k_end(b);
     k_end(b);
@@ -368,7 +369,7 @@ static void take_alone(segments *x, k_val global, k_val end)
     check_unless_fine(x, &s);
     k_end(b);
     x->alone = false;
-    k_if(b, k_let(b, OP_GT, s.length, k_i64(b, SK_SHORT), 0));
+    k_if(b, k_let(b, OP_GT, s.length, k_i64(b, x->shortest), 0));
     longer_segment(x, &s, end);
     k_end(b);
 }
@@ -468,6 +469,25 @@ static void go_on(segments *x, k_val first, k_val work, k_val end)
     k_end(b);
 }
 
+/* Does each component of the operator combine its own two values, so that any order gives the same? */
+static bool in_any_order(const segments *x)
+{
+    const ir_program *p = x->lw->l->ir;
+    for (uint32_t i = 0; i < x->folds.fold.n; i++) {
+        const sk_fold *f = &x->folds.fold.at[i];
+        for (uint32_t c = 0; c < f->n; c++) {
+            const ir_node *r = ir_at(p, f->info->fn->result[c]);
+            const ir_id *arg = r->kind == IR_OP && r->n == 2 ? ir_args(p, f->info->fn->result[c]) : NULL;
+            ir_id left = f->info->fn->param[c], right = f->info->fn->param[f->n + c];
+            bool own = arg && ((arg[0] == left && arg[1] == right) || (arg[0] == right && arg[1] == left));
+            bool exact = own && (r->op == OP_ADD || r->op == OP_MIN || r->op == OP_MAX);
+            if (!exact || ir_type_float((ir_type)r->type)) /* extremes of floats are looked for once more */
+                return false;
+        }
+    }
+    return x->folds.fold.n > 0;
+}
+
 /* slots: 0 row length, 1 segments a row, 2 segments, 3 words of each component, 4 number of the first note, 5 work a
  * block, 6 work */
 static void open_segments(segments *x, sk_lower *lw)
@@ -501,6 +521,8 @@ static void open_segments(segments *x, sk_lower *lw)
     sk_fold_find(&x->folds);
     if (loop->ordered)
         x->order = sk_fold_order_memory(&x->folds);
+    enum { FEW = 8 }; /* elements that a lane adds up while a gang is set to work */
+    x->shortest = in_any_order(x) && !loop->ordered && !lw->options->group ? FEW : SK_SHORT;
     x->length = sk_slot(lw, 0, "row_length");
     x->count = sk_slot(lw, 1, "segments");
     x->all = sk_slot(lw, 2, "all_segments");
