@@ -374,7 +374,8 @@ sn_status sn_check_operator_at(sn_site at, sn_context *context, const char *type
     if (!api_is_open(context, k.who))
         return SN_BAD_HANDLE;
     if (!types || count < 0 || (count && !z))
-        return api_fail_at(context, k.who, SN_BAD_ARGUMENT, "no types are given, or no initial values");
+        return api_fail_at(context, k.who, SN_BAD_ARGUMENT,
+                           "no types are given, or no initial values; give \"f32\", and as many values as are counted");
     k.commutes = embed_declared_to_commute(f);
     k.seeded = count > 0;
     sn_options o = {.size = sizeof(o), .threads = 1, .device = "interpreter", .contract = context->options.contract};
