@@ -48,7 +48,7 @@ static void take_kernel(void *env, uint32_t cluster, const sk_kernel *k)
     if (e->why || map64_get(&e->known, hash))
         return;
     if (!device_cpu_export(e->p->context->engine.device, k->k, &e->arena, &code, &e->why)) {
-        e->why = e->why ? e->why : "a kernel cannot be compiled";
+        e->why = e->why ? e->why : "a kernel cannot be compiled; sn_explain(program, \"kernels\") shows them";
         return;
     }
     packed_kernel head = {key.n, code.size, code.entry};
@@ -258,7 +258,8 @@ sn_status sn_export_at(sn_site at, sn_program *p, const char *prefix)
     const bool sources = !strcmp(kind, "opencl") || !strcmp(kind, "cuda");
     if (!sources && (strcmp(kind, "cpu") != 0 || !device_cpu_level(cx->engine.device)))
         return api_fail_at(cx, e.who, SN_UNSUPPORTED,
-                           "programs are exported from the device \"cpu\" of an x86-64 processor, and as sources from "
+                           "no code for this device; programs are exported from the device \"cpu\" of an x86-64 "
+                           "processor, and as sources from "
                            "\"opencl\" and \"cuda\"");
     return with_memory(&e, sources);
 }

@@ -164,8 +164,9 @@ sn_status export_sources(exporting *e)
         return api_fail_at(e->p->context, e->who, SN_BAD_ARGUMENT,
                            "there are no launches to export; record calls with sn_profile(program, true), and call it");
     if (e->p->inside.n)
-        return api_fail_at(e->p->context, e->who, SN_UNSUPPORTED,
-                           "programs with loops and choices of arrays have no list of launches");
+        return api_fail_at(
+            e->p->context, e->who, SN_UNSUPPORTED,
+            "programs with loops and choices of arrays have no list of launches; export what is inside as a program");
     sn_status status = SN_OK;
     for (uint32_t i = 0; i < s.kernel.n && status == SN_OK; i++)
         status = write_source(&s, i);
