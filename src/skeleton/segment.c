@@ -282,28 +282,44 @@ static k_val first_word(segments *x)
     return k_let(&x->lw->b, OP_QUOT, x->base, k_i64(&x->lw->b, HALF), 0);
 }
 
-/* Pieces of a long segment from number `piece` on, as long as there is less than `end` work before them. */
-static void long_segment(segments *x, const segment *s, k_val piece, k_val end)
+/* What becomes of a piece's total, in lane 0: the result, if the segment has no other piece, else words. */
+static void keep_total(segments *x, const segment *s, k_val piece, k_val lane, k_val *const *acc)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    k_val size = k_i64(b, SK_PIECE), one = k_i64(b, 1), at = k_decl(b, piece, "piece");
+    k_val size = k_i64(b, SK_PIECE), one = k_i64(b, 1);
+    k_if(b, k_let(b, OP_LT, lane, one, 0));
+    k_if(b, k_let(b, OP_LE, s->length, size, 0));
+    k_val at = sk_add(lw, s->global, lane);
+    sk_fold_finish_all(&x->folds, at, at, acc, 0);
+    k_else(b);
+    keep_words(x, sk_add(lw, sk_add(lw, first_word(x), piece), lane), acc);
+    k_if(b, k_let(b, OP_EQ, piece, k_i64(b, 0), 0));
+    k_val note = sk_add(lw, x->notes, k_let(b, OP_QUOT, x->base, size, 0));
+    k_store(b, x->folds.words, sk_add(lw, note, lane), k_convert(b, OP_BITCAST, T_U64, sk_add(lw, s->global, one)));
+    k_end(b);
+    k_end(b);
+    k_end(b);
+}
+
+/* The pieces of a longer segment that begin in the block's part of the work, [work, end). */
+static void longer_segment(segments *x, const segment *s, k_val work, k_val end)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    use(x, s);
+    k_val size = k_i64(b, SK_PIECE), one = k_i64(b, 1), zero = k_i64(b, 0), before = sk_add(lw, x->base, s->global);
+    k_val skipped = sk_max(lw, zero, sk_sub(lw, work, before));
+    k_val first = k_let(b, OP_QUOT, sk_add(lw, skipped, sk_sub(lw, size, one)), size, 0);
+    k_val at = k_decl(b, first, "piece");
     k_loop(b);
-    k_val k = k_get(b, at), elements = sk_mul(lw, k, size), lane;
-    k_val work = sk_add(lw, sk_add(lw, x->base, s->global), elements);
-    k_val more = k_let(b, OP_AND, k_let(b, OP_LT, elements, s->length, 0), k_let(b, OP_LT, work, end, 0), 0);
+    k_val k = k_get(b, at), elements = sk_mul(lw, k, size), there = k_let(b, OP_LT, elements, s->length, 0);
+    k_val more = k_let(b, OP_AND, there, k_let(b, OP_LT, sk_add(lw, before, elements), end, 0), 0);
     k_break_if(b, k_let(b, OP_NOT, more, 0, 0));
     sk_fold_part p = part_of(x, s, k);
     if (x->folds.fold.n) {
-        k_val **acc[SK_MOST_STREAMS];
-        lane = open_piece(x, &p, acc);
-        k_if(b, k_let(b, OP_LT, lane, one, 0));
-        keep_words(x, sk_add(lw, sk_add(lw, first_word(x), k), lane), acc[0]);
-        k_if(b, k_let(b, OP_EQ, k, k_i64(b, 0), 0));
-        k_val note = sk_add(lw, x->notes, k_let(b, OP_QUOT, x->base, size, 0));
-        k_store(b, x->folds.words, sk_add(lw, note, lane), k_convert(b, OP_BITCAST, T_U64, sk_add(lw, s->global, one)));
-        k_end(b);
-        k_end(b);
+        k_val **acc[SK_MOST_STREAMS], lane = open_piece(x, &p, acc);
+        keep_total(x, s, k, lane, acc[0]);
         k_end(b);
     } else {
         store_piece(x, &p);
@@ -312,65 +328,62 @@ static void long_segment(segments *x, const segment *s, k_val piece, k_val end)
     k_end(b);
 }
 
-static void longer_segment(segments *x, const segment *s, k_val end)
-{
-    sk_lower *lw = x->lw;
-    k_builder *b = &lw->b;
-    k_val zero = k_i64(b, 0), one = k_i64(b, 1);
-    use(x, s);
-    k_if(b, k_let(b, OP_LE, s->length, k_i64(b, SK_PIECE), 0));
-    sk_fold_part p = {.row = s->global, .begin = zero, .count = s->length};
-    if (x->folds.fold.n) {
-        k_val **acc[SK_MOST_STREAMS], lane = open_piece(x, &p, acc);
-        k_if(b, k_let(b, OP_LT, lane, one, 0));
-        k_val at = sk_add(lw, s->global, lane);
-        sk_fold_finish_all(&x->folds, at, at, acc[0], 0);
-        k_end(b);
-        k_end(b);
-    } else {
-        store_piece(x, &p);
-    }
-    k_else(b);
-    long_segment(x, s, zero, end);
-    k_end(b);
-}
-
 /* --- a block --- */
 
-/* As many segments as a gang has lanes, from number `first` on. */
-static void take_gang(segments *x, k_val first, k_val count, k_val end)
+/* Where a block's part of the work lies. */
+typedef struct block {
+    k_val work, end;   /* of it */
+    k_val first, last; /* segments that begin in it; */
+    k_val before;      /* ... and the one before the first, if it may have pieces in it, else the first */
+} block;
+
+/* Is a segment longer than a lane's, and are pieces of it the block's? */
+static k_val is_longer(segments *x, const block *of, const segment *s)
+{
+    k_builder *b = &x->lw->b;
+    k_val own = k_let(b, OP_GE, s->global, of->first, 0), pieces = k_let(b, OP_GT, s->length, k_i64(b, SK_PIECE), 0);
+    k_val longer = k_let(b, OP_GT, s->length, k_i64(b, x->shortest), 0);
+    return k_let(b, OP_AND, longer, k_let(b, OP_OR, own, pieces, 0), 0);
+}
+
+/* As many segments as a gang has lanes, from number `begin` on. */
+static void take_gang(segments *x, const block *of, k_val begin, k_val count)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     k_val zero = k_i64(b, 0), longer = k_decl(b, zero, "longer"), lane = k_for_all(b, count);
-    segment s = find_segment(x, sk_add(lw, first, lane));
-    k_set(b, longer, k_count(b, k_let(b, OP_GT, s.length, k_i64(b, x->shortest), 0)));
+    segment s = find_segment(x, sk_add(lw, begin, lane));
+    k_set(b, longer, k_count(b, is_longer(x, of, &s)));
+    k_if(b, k_let(b, OP_GE, s.global, of->first, 0));
     short_segment(x, &s);
     check_segment(x, &s);
     k_end(b);
+    k_end(b);
     k_if(b, k_let(b, OP_GT, k_get(b, longer), zero, 0));
     k_val i = k_for(b, zero, count, false);
-    s = find_segment(x, sk_add(lw, first, i));
-    k_if(b, k_let(b, OP_GT, s.length, k_i64(b, x->shortest), 0));
-    longer_segment(x, &s, end);
+    s = find_segment(x, sk_add(lw, begin, i));
+    k_if(b, is_longer(x, of, &s));
+    longer_segment(x, &s, of->work, of->end);
     k_end(b);
     k_end(b);
     k_end(b);
 }
 
 /* A segment by itself: a lane that goes along a short one reads what lies together, where lanes side by side gather. */
-static void take_alone(segments *x, k_val global, k_val end)
+static void take_alone(segments *x, const block *of, k_val global)
 {
     k_builder *b = &x->lw->b;
     segment s = find_segment(x, global);
+    k_if(b, k_let(b, OP_GE, global, of->first, 0));
     x->alone = true;
     k_for_whole(b, k_i64(b, 1));
     short_segment(x, &s);
     check_unless_fine(x, &s);
     k_end(b);
     x->alone = false;
-    k_if(b, k_let(b, OP_GT, s.length, k_i64(b, x->shortest), 0));
-    longer_segment(x, &s, end);
+    k_end(b);
+    k_if(b, is_longer(x, of, &s));
+    longer_segment(x, &s, of->work, of->end);
     k_end(b);
 }
 
@@ -425,17 +438,18 @@ static k_val may_be_rows(segments *x, const segment *of)
     return k_let(b, OP_AND, k_let(b, OP_AND, brief, inner, 0), k_let(b, OP_LE, last, x->length, 0), 0);
 }
 
-/* Segments [first, last), in gangs whose results begin at multiples of their number. */
-static void take_each(segments *x, k_val first, k_val last, k_val end)
+/* The block's segments, in gangs whose results begin at multiples of their number. */
+static void take_each(segments *x, const block *part)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     k_val one = k_i64(b, 1), lanes = k_i64(b, x->folds.tree.lanes);
-    k_val low = k_let(b, OP_QUOT, first, lanes, 0);
-    k_val high = k_let(b, OP_QUOT, sk_add(lw, last, sk_sub(lw, lanes, one)), lanes, 0);
-    k_val gang = sk_mul(lw, k_for(b, low, high, false), lanes), begin = sk_max(lw, first, gang);
-    k_val stop = sk_min(lw, last, sk_add(lw, gang, lanes)), done = k_decl(b, begin, "done");
-    k_if(b, k_let(b, OP_EQ, sk_sub(lw, stop, begin), lanes, 0));
+    k_val low = k_let(b, OP_QUOT, part->before, lanes, 0);
+    k_val high = k_let(b, OP_QUOT, sk_add(lw, part->last, sk_sub(lw, lanes, one)), lanes, 0);
+    k_val gang = sk_mul(lw, k_for(b, low, high, false), lanes), begin = sk_max(lw, part->before, gang);
+    k_val stop = sk_min(lw, part->last, sk_add(lw, gang, lanes)), done = k_decl(b, begin, "done");
+    k_val whole = k_let(b, OP_EQ, sk_sub(lw, stop, begin), lanes, 0);
+    k_if(b, k_let(b, OP_AND, whole, k_let(b, OP_GE, begin, part->first, 0), 0));
     segment of = find_segment(x, begin);
     k_if(b, may_be_rows(x, &of));
     k_if(b, end_alike(x, &of));
@@ -448,24 +462,20 @@ static void take_each(segments *x, k_val first, k_val last, k_val end)
     k_end(b);
     k_end(b);
     k_end(b);
-    take_alone(x, k_for(b, k_get(b, done), stop, false), end);
+    take_alone(x, part, k_for(b, k_get(b, done), stop, false));
     k_end(b);
     k_end(b);
 }
 
-/* Of the segment that the block's first work lies in: its pieces that begin there. */
-static void go_on(segments *x, k_val first, k_val work, k_val end)
+static void take_gangs(segments *x, const block *of)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    k_val size = k_i64(b, SK_PIECE), one = k_i64(b, 1);
-    k_if(b, k_let(b, OP_GT, first, k_i64(b, 0), 0));
-    segment s = find_segment(x, sk_sub(lw, first, one));
-    k_if(b, k_let(b, OP_GT, s.length, size, 0));
-    use(x, &s);
-    k_val before = sk_sub(lw, work, sk_add(lw, x->base, s.global));
-    long_segment(x, &s, k_let(b, OP_QUOT, sk_add(lw, before, sk_sub(lw, size, one)), size, 0), end);
-    k_end(b);
+    k_val zero = k_i64(b, 0), one = k_i64(b, 1), lanes = k_i64(b, x->folds.tree.lanes);
+    k_val some = sk_max(lw, zero, sk_sub(lw, of->last, of->before));
+    k_val gangs = k_let(b, OP_QUOT, sk_add(lw, some, sk_sub(lw, lanes, one)), lanes, 0);
+    k_val done = sk_mul(lw, k_for(b, zero, gangs, false), lanes);
+    take_gang(x, of, sk_add(lw, of->before, done), sk_min(lw, lanes, sk_sub(lw, some, done)));
     k_end(b);
 }
 
@@ -534,27 +544,26 @@ void sk_build_segments(sk_lower *lw)
     open_segments(&x, lw);
     sk_find_extremes(&x.folds);
     k_builder *b = &lw->b;
-    k_val size = sk_slot(lw, 5, "work_a_block"), total = sk_slot(lw, 6, "work"), lanes = k_i64(b, x.folds.tree.lanes);
-    k_val work = sk_mul(lw, k_piece(b), size), end = sk_add(lw, work, size), zero = k_i64(b, 0);
+    k_val size = sk_slot(lw, 5, "work_a_block"), total = sk_slot(lw, 6, "work"), zero = k_i64(b, 0);
+    block of = {.work = sk_mul(lw, k_piece(b), size)};
+    of.end = sk_add(lw, of.work, size);
     check_any(&x);
-    k_val last = k_decl(b, x.all, "last");
-    k_if(b, k_let(b, OP_LT, end, total, 0));
-    k_set(b, last, search(&x, end));
+    k_val last = k_decl(b, x.all, "last"), first = k_decl(b, zero, "first"), before = k_decl(b, zero, "before");
+    k_if(b, k_let(b, OP_LT, of.end, total, 0));
+    k_set(b, last, search(&x, of.end));
     k_end(b);
-    k_val first = k_decl(b, zero, "first");
-    k_if(b, k_let(b, OP_GT, work, zero, 0));
-    k_set(b, first, search(&x, work));
-    go_on(&x, k_get(b, first), work, end);
+    k_if(b, k_let(b, OP_GT, of.work, zero, 0));
+    k_val found = search(&x, of.work);
+    k_set(b, first, found);
+    k_set(b, before, sk_max(lw, zero, sk_sub(lw, found, k_i64(b, 1))));
     k_end(b);
-    if (!lw->options->group) {
-        take_each(&x, k_get(b, first), k_get(b, last), end);
-        return;
-    }
-    k_val some = sk_max(lw, zero, sk_sub(lw, k_get(b, last), k_get(b, first)));
-    k_val gangs = k_let(b, OP_QUOT, sk_add(lw, some, sk_sub(lw, lanes, k_i64(b, 1))), lanes, 0);
-    k_val begun = k_get(b, first), gang = k_for(b, zero, gangs, false), done = sk_mul(lw, gang, lanes);
-    take_gang(&x, sk_add(lw, begun, done), sk_min(lw, lanes, sk_sub(lw, some, done)), end);
-    k_end(b);
+    of.first = k_get(b, first);
+    of.last = k_get(b, last);
+    of.before = k_get(b, before);
+    if (lw->options->group)
+        take_gangs(&x, &of);
+    else
+        take_each(&x, &of);
 }
 
 /* --- totals of long segments --- */
