@@ -138,8 +138,8 @@ static sn_status write_description(sources *s)
         text_printf(&out,
                     "%s    {\"source\": \"%s.%u.%s\", \"entry\": \"%s_%u\", \"define\": \"SN_LOCAL\", "
                     "\"threads_multiple\": %u, \"most_threads\": %u, \"shared_bytes\": %u}",
-                    i ? ",\n" : "", e->name, i, s->ending, e->name, i, emit_gang(s->d), limits->group,
-                    emit_shared_bytes(s->ready.at[i]));
+                    i ? ",\n" : "", e->name, i, s->ending, e->name, i, emit_gang(s->d) ? emit_gang(s->d) : 1,
+                    limits->group, emit_shared_bytes(s->ready.at[i]));
     text_add(&out,
              "],\n"
              " \"parameters\": \"the pointers in `memory`, the values in `arguments`, then i64 first, i64 last (pieces "

@@ -1,6 +1,8 @@
 /* From clusters to the steps of a call. */
 #include "plan/plan.h"
 
+#include "plan/joined.h"
+
 #include "opt/rewrite.h"
 
 typedef struct planner {
@@ -482,6 +484,55 @@ static void keep_host_reads(planner *pl)
     }
 }
 
+/* --- parts that are computed in their places --- */
+
+/* Does nothing but this cluster read it, and does its own write it where it is told to? */
+static bool may_be_placed(const planner *pl, ir_id array, uint32_t reader)
+{
+    const uint32_t own = pl->l->cluster_of[array];
+    uint32_t first, readers = 0;
+    if (!own || !plan_find(pl->out, array, 0, &first))
+        return false;
+    const plan_cluster *c = &pl->out->cluster.at[own - 1];
+    const ir_kind kind = (ir_kind)ir_at(pl->p, array)->kind;
+    if (c->control || c->sorts || c->permutes || kind == IR_PACK || kind == IR_PART)
+        return false;
+    for (uint32_t k = 0; k < ir_info(pl->p, array)->components; k++)
+        if (pl->out->buffer.at[first + k].place != PLAN_TEMPORARY || pl->last.at[first + k] != reader + 1)
+            return false;
+    for (uint32_t i = 0; i < pl->clusters; i++)
+        for (uint32_t k = 0; k < pl->out->cluster.at[i].reads.n; k++)
+            readers += pl->out->cluster.at[i].reads.at[k] == first;
+    return readers == 1;
+}
+
+/* Where kernels take addresses within blocks: on devices with handles for blocks they are copied as before. */
+static void place_parts(planner *pl)
+{
+    ir_id part[PLAN_MOST_PARTS];
+    for (uint32_t i = 0; i < pl->clusters && !pl->options->group; i++) {
+        const l_cluster *c = pl->code[i].loop;
+        uint32_t whole, first, before = 0;
+        if (c->class != L_CLASS_PLAIN || c->op.n != 1 || !plan_find(pl->out, c->op.at[0].term, 0, &whole))
+            continue;
+        const ir_id array = c->op.at[0].term;
+        const uint32_t n = plan_parts_of(pl->l, array, part);
+        bool all = n > 0 && pl->shape_stage.at[pl->out->buffer.at[whole].shape] == 0;
+        for (uint32_t k = 0; k < n; k++)
+            all = all && may_be_placed(pl, part[k], i) && plan_find(pl->out, part[k], 0, &first) &&
+                  pl->shape_stage.at[pl->out->buffer.at[first].shape] == 0;
+        for (uint32_t k = 0; k < n && all; k++) {
+            plan_find(pl->out, part[k], 0, &first);
+            for (uint32_t m = 0; m < ir_info(pl->p, array)->components; m++) {
+                pl->out->buffer.at[first + m].within = whole + m + 1;
+                pl->out->buffer.at[first + m].before = k ? before + m + 1 : 0;
+            }
+            before = first;
+        }
+        pl->out->cluster.at[i].placed = all;
+    }
+}
+
 /* --- steps --- */
 
 static void push(planner *pl, plan_op op, uint32_t index, uint32_t last)
@@ -748,7 +799,8 @@ static void steps(planner *pl)
             push(pl, PLAN_ALLOC, c->writes.at[k], 0);
         for (uint32_t k = 0; k < c->defaults.n; k++)
             push(pl, PLAN_BEGIN, c->writes.at[k], c->defaults.at[k]);
-        push_cluster(pl, s);
+        if (!c->placed)
+            push_cluster(pl, s);
         free_after(pl, s);
     }
     for (uint32_t i = 0; i < pl->out->result.n; i++)
@@ -783,6 +835,7 @@ plan *plan_make(const sk_program *s, const sk_options *options)
     temporaries(&pl);
     clusters(&pl);
     keep_host_reads(&pl);
+    place_parts(&pl);
     steps(&pl);
     return out;
 }

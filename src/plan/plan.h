@@ -83,9 +83,11 @@ typedef struct plan_buffer { /* one component of an array in memory */
     ir_id array;     /* 0 of STATE */
     uint32_t component;
     ir_type type;
-    uint32_t shape; /* PARTIALS, NEXT, STATE: the iteration space, whose rows have them */
-    uint32_t room;  /* shape that there is memory for: the same, but for packs */
-    uint32_t site;  /* of the operation that it is the result of */
+    uint32_t shape;  /* PARTIALS, NEXT, STATE: the iteration space, whose rows have them */
+    uint32_t room;   /* shape that there is memory for: the same, but for packs */
+    uint32_t site;   /* of the operation that it is the result of */
+    uint32_t within; /* 1 + the buffer that it is a part of; 0: none */
+    uint32_t before; /* ... and 1 + that of the part before it */
 } plan_buffer;
 
 typedef struct plan_result { /* one component of a result */
@@ -110,8 +112,8 @@ typedef struct plan_control { /* a control (ir/term.h) */
     VEC(uint32_t) part;  /* per part: 1 + the buffer of its first component, 0: nobody reads it */
     VEC(uint32_t) value; /* host steps */
     VEC(uint32_t) whole; /* all buffers of inputs and parts */
-    bool *dies; /* per input: a loop's initial state that nobody else reads, now or later, and that is the plan's own: its
-                   memory goes with the first round */
+    bool *dies; /* per input: a loop's initial state that nobody else reads, now or later, and that is the plan's own:
+                   its memory goes with the first round */
 } plan_control;
 
 typedef struct plan_cluster {
@@ -129,6 +131,7 @@ typedef struct plan_cluster {
     uint32_t places;           /* permutes: shape of the result */
     uint32_t launch, launches; /* its first, and how many */
     uint32_t control;          /* 1 + number in plan.control; 0: it is a loop */
+    bool placed;               /* its result is joined of parts that have been computed there: nothing is left to do */
 } plan_cluster;
 
 /* A kernel's launch. Components of its partial results are neighbours: `in` and `out` are the first. */

@@ -211,6 +211,21 @@ static bool alloc_handed(run *c, uint32_t index)
     return !bytes || take(c, bytes, b->site, &c->data[index], &c->granted[index]);
 }
 
+static bool step_alloc(run *c, uint32_t index);
+
+/* A part lies in its whole, behind the parts before it. */
+static bool alloc_within(run *c, uint32_t index)
+{
+    const plan_buffer *b = &c->plan->buffer.at[index];
+    size_t at = 0;
+    if (!step_alloc(c, b->within - 1))
+        return false;
+    for (uint32_t k = b->before; k; k = c->plan->buffer.at[k - 1].before)
+        at += (size_t)c->size[c->plan->buffer.at[k - 1].shape];
+    c->data[index] = (char *)c->data[b->within - 1] + at * ir_type_size(b->type);
+    return true;
+}
+
 static bool step_alloc(run *c, uint32_t index)
 {
     const plan_buffer *b = &c->plan->buffer.at[index];
@@ -218,6 +233,8 @@ static bool step_alloc(run *c, uint32_t index)
     size_t bytes;
     if (b->place >= PLAN_PARTIALS)
         return alloc_handed(c, index);
+    if (b->within)
+        return alloc_within(c, index);
     if (c->data[index]) /* the defaults of a permute are there already */
         return true;
     if (c->layout && c->layout->at[index].over) {

@@ -25,6 +25,9 @@ run_uses *run_find_uses(const run_program *r, arena *a)
         for (uint32_t k = 0; k < c->reads.n; k++)
             uses[c->reads.at[k]].readers++;
     }
+    for (uint32_t i = 0; i < p->buffer.n; i++) /* of parts that are computed in their places */
+        if (p->buffer.at[i].within)
+            uses[p->buffer.at[i].within - 1].alone = false;
     for (uint32_t i = 0; i < p->control.n; i++) /* these take and give arrays */
         for (uint32_t k = 0; k < p->control.at[i].whole.n; k++)
             uses[p->control.at[i].whole.at[k]].alone = false;

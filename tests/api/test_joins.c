@@ -192,6 +192,65 @@ static void parts_are_computed_in_place(void **state)
     sn_drop(p);
 }
 
+/* Parts that are loops of their own: folds, scans, results of folds by others. */
+static sn_acc loops_joined(sn_acc a, sn_acc b)
+{
+    return sn_append(sn_scanl1(sn_add, a), sn_scanl1(sn_add, b));
+}
+
+static sn_acc rows_joined(sn_acc a, sn_acc b)
+{
+    return sn_concat(sn_sum(a), sn_maximum(b), sn_sum(b));
+}
+
+static sn_acc planes_joined(sn_acc a, sn_acc b)
+{
+    return sn_append_along(0, sn_scanl1(sn_add, a), sn_force(sn_map(twice, b)));
+}
+
+static sn_acc pairs_joined(sn_acc a, sn_acc b)
+{
+    sn_acc x = sn_zip(sn_scanl1(sn_add, a), sn_scanl1(sn_max, a)),
+           y = sn_zip(sn_scanl1(sn_min, b), sn_scanl1(sn_add, b));
+    return sn_append(sn_force(x), sn_force(y));
+}
+
+/* One part is read besides, or is a result, or is there twice: these are copied. */
+static sn_acc partly_joined(sn_acc a, sn_acc b)
+{
+    sn_acc x = sn_scanl1(sn_add, a), y = sn_scanl1(sn_add, b);
+    return sn_results(sn_append(x, y), sn_sum(x), sn_append(x, x), y);
+}
+
+static sn_acc sum_of_joined(sn_acc a, sn_acc b)
+{
+    return sn_sum(sn_map(twice, sn_force(loops_joined(a, b))));
+}
+
+static void parts_are_computed_where_they_belong(void **state)
+{
+    (void)state;
+    both("[n]T, [m]T -> [k]T", loops_joined, of("i32 u8 f64"), SMALL, TWO_EXTENTS);
+    both("[r,n]T, [r,m]T -> [k]T", rows_joined, of("i64 f32"), SMALL, 1, 1, 1, 2, 33, 31, 3, 1000, 7, 64, 16, 3, 1000,
+         900, 200);
+    both("[n,r]T, [m,r]T -> [k,r]T", planes_joined, of("i32 f64"), SMALL, THREE_EXTENTS);
+    both("[n]T, [m]T -> [k](T, T)", pairs_joined, of("i32"), SMALL, TWO_EXTENTS);
+    both("[n]T, [m]T -> [k]T, T, [l]T, [m]T", partly_joined, of("i32"), SMALL, TWO_EXTENTS);
+    both("[n]T, [m]T -> T", sum_of_joined, of("i64"), SMALL, TWO_EXTENTS);
+    if (!on_cpu())
+        return;
+    static const int32_t a[5] = {1, 2, 3, 4, 5}, b[3] = {6, 7, 8};
+    int32_t y[8];
+    sn_program *p = compiled_in(both_cpu(), "[n]i32, [m]i32 -> [k]i32", SN_BODY(loops_joined));
+    uint64_t launches = sn_counts(both_cpu()).launches;
+    assert_int_equal(sn_call(p, sn_in(a, 5), sn_in(b, 3), sn_into(y, 8)), SN_OK);
+    assert_true(sn_counts(both_cpu()).launches - launches == 2 && y[4] == 15 && y[7] == 21);
+    launches = sn_counts(both_cpu()).launches;
+    assert_int_equal(sn_call(p, sn_in(a, 5), sn_in(b, 0), sn_into(y, 5)), SN_OK);
+    assert_int_equal(sn_counts(both_cpu()).launches - launches, 1);
+    sn_drop(p);
+}
+
 /* --- extents that the run tells --- */
 
 static sn_acc kept_twice(sn_acc a, sn_acc b)
@@ -364,6 +423,7 @@ int main(void)
         cmocka_unit_test(all_types_and_extents),
         cmocka_unit_test(folds_of_what_is_joined),
         cmocka_unit_test(parts_are_computed_in_place),
+        cmocka_unit_test(parts_are_computed_where_they_belong),
         cmocka_unit_test(what_the_run_tells),
         cmocka_unit_test(flags_are_counted),
         cmocka_unit_test(other_extents_must_agree),
