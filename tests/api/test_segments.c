@@ -546,7 +546,7 @@ static void wild_offsets(void **state)
         for (int64_t i = 0; i <= s; i++)
             offsets[i] = i == 0 ? 0 : i == s ? n : i * n / s;
         for (int wrong = rand() % 4; wrong > 0; wrong--)
-            offsets[rand() % (s + 1)] = rand() % 3 ? rand() % (2 * n) - n / 2 : (int64_t)rand() << 33;
+            offsets[rand() % (s + 1)] = rand() % 3 ? rand() % (2 * n) - n / 2 : (int64_t)((uint64_t)rand() << 33);
         for (int64_t i = 0; i < s; i++)
             rising &= offsets[i] <= offsets[i + 1];
         rising &= offsets[0] == 0 && offsets[s] == n;

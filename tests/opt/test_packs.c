@@ -204,7 +204,7 @@ static void random_programs(void **state)
         arena a;
         arena_init(&a, NULL);
         o.rows = true;
-        o.operations = 8 + seed % 8;
+        o.operations = 20 + seed % 8;
         o.failures = seed % 3 == 0;
         o.plain = seed % 5 == 0;
         random_case c = random_program(&a, &o, seed);
