@@ -250,20 +250,30 @@ static const run_roof *roof_of(sn_context *cx)
     return roof;
 }
 
+typedef VEC(run_told) told;
+
+/* A program's versions, and those of the programs within it. */
+static void list_versions(const explaining *e, const sn_program *p, told *all)
+{
+    vec_push(e->arena, all, ((run_told){.r = p->run}));
+    for (unsigned k = 1; k < API_VERSIONS; k++) {
+        const program_version *v = api_other_version(p, k);
+        if (v)
+            vec_push(e->arena, all, ((run_told){v->run, (k & API_LARGE) != 0, (k & API_ONE_SWEEP) != 0}));
+    }
+    for (uint32_t i = 0; i < p->inside.n; i++)
+        list_versions(e, p->inside.at[i], all);
+}
+
 static bool profile(explaining *e)
 {
     bool json = !strcmp(e->form, "profile-json");
     if (!json && strcmp(e->form, "profile") != 0)
         return false;
-    run_told version[API_VERSIONS] = {{.r = e->p->run}};
-    uint32_t n = 1;
-    for (unsigned k = 1; k < API_VERSIONS; k++) {
-        const program_version *v = api_other_version(e->p, k);
-        if (v)
-            version[n++] = (run_told){v->run, (k & API_LARGE) != 0, (k & API_ONE_SWEEP) != 0};
-    }
+    told version = {0};
+    list_versions(e, e->p, &version);
     const run_roof *roof = run_recorded(e->p->run) ? roof_of(e->p->context) : NULL;
-    (json ? run_print_profile_json : run_print_profile)(n, version, roof, e->out);
+    (json ? run_print_profile_json : run_print_profile)(version.n, version.at, roof, e->out);
     return true;
 }
 

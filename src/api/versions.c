@@ -303,6 +303,8 @@ void api_record(sn_program *p, bool on)
     for (unsigned k = 1; k < API_VERSIONS; k++)
         if (api_other_version(p, k))
             run_record(api_other_version(p, k)->run, on);
+    for (uint32_t i = 0; i < p->inside.n; i++)
+        api_record(p->inside.at[i], on);
 }
 
 void api_print_when(const sn_program *p, unsigned k, text *out)

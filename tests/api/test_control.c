@@ -798,6 +798,22 @@ static sn_acc so_many(sn_acc n, sn_acc a)
     return sn_result(sn_awhile(rounds_left, long_round, sn_results(n, a)), 1);
 }
 
+/* The profile has the kernels of rounds, too. */
+static void profile_tells_rounds(void **state)
+{
+    (void)state;
+    sn_context *cx = both_cpu();
+    static int32_t x[3000], y[3000];
+    const int32_t few = 10;
+    sn_program *p = sn_compile(cx, "i32, [n]i32 -> [n]i32", so_many);
+    assert_non_null(p);
+    sn_profile(p, true);
+    assert_int_equal(sn_call(p, sn_value(&few), sn_in(x, 3000), sn_into(y, 3000)), SN_OK);
+    assert_non_null(strstr(sn_explain(p, "profile"), "over [3000]"));
+    sn_profile(p, false);
+    sn_drop(p);
+}
+
 /* Ten thousand rounds take no more memory, and no more kernels, than ten. */
 static void memory_is_flat(void **state)
 {
@@ -837,6 +853,7 @@ int main(void)
         cmocka_unit_test(failures),
         cmocka_unit_test(cancelled),
         cmocka_unit_test(memory_is_flat),
+        cmocka_unit_test(profile_tells_rounds),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }
