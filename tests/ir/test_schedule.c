@@ -104,9 +104,11 @@ static void a_cheap_condition_is_a_select(void **state)
 static void a_select_uses_its_operands_only(void **state)
 {
     fixture *f = *state;
-    ir_id slow = op1(f, OP_EXP, f->x), pick = cond(f, f->b, f->x, f->y), next = op1(f, OP_SIN, slow);
+    ir_id slow = op1(f, OP_EXP, f->x), branch = cond(f, f->c, op1(f, OP_SIN, slow), f->y);
+    ir_id pick = cond(f, f->b, f->x, f->y); /* is placed before the branch */
+    op1(f, OP_COS, slow);
     assert_int_equal(ir_args(f->p, pick)[3], slow);
-    ir_id r[2] = {pick, cond(f, f->c, next, f->y)};
+    ir_id r[2] = {pick, branch};
     ir_block *code = schedule(f, 2, r);
     assert_null(block_find(code, pick)->then);
     assert_null(block_find(code, slow));
