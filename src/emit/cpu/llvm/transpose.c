@@ -1,4 +1,5 @@
-/* Copies that turn rows, one per lane, into vectors across lanes, and back: blocks of 16 bytes transposed in registers. */
+/* Copies that turn rows, one per lane, into vectors across lanes, and back: blocks of 16 bytes transposed in registers.
+ */
 #include "emit/cpu/llvm/cg.h"
 
 enum { LINE = 64, BLOCK = 16, MOST_IN_BLOCK = 16 };
@@ -30,7 +31,8 @@ static void transpose_blocks(cg *g, unsigned elements, unsigned block, cg_ref *v
         for (unsigned base = 0; base < block; base += 2 * unit)
             for (unsigned c = 0; c < unit; c++)
                 for (unsigned high = 0; high < 2; high++)
-                    next[base + 2 * c + high] = interleave(g, v[base + c], v[base + unit + c], elements, block, unit, high);
+                    next[base + 2 * c + high] =
+                        interleave(g, v[base + c], v[base + unit + c], elements, block, unit, high);
         memcpy(v, next, block * sizeof(*v));
     }
 }
@@ -89,7 +91,8 @@ cg_ref cg_close_copier(cg *g, cg_copier *c, unsigned n)
     return c->fn;
 }
 
-/* Two blocks to a register where there are registers of 32 bytes: wider ones transpose no faster on the machines measured. */
+/* Two blocks to a register where there are registers of 32 bytes: wider ones transpose no faster on the machines
+ * measured. */
 typedef struct {
     unsigned bytes, block, halves, rows; /* of an element; elements of a block; blocks of a register; rows of a group */
     LLVMTypeRef in_block, in_register;
@@ -125,17 +128,30 @@ static cg_ref half_of(cg *g, const tile *t, cg_ref v, unsigned half)
     return t->halves == 1 ? v : cg_shuffle(g, v, NULL, t->block, index);
 }
 
+/* pointer + group * step + row * step, in the form that needs fewest registers: four rows have an address, and the
+ * other three of them are one, two and three steps behind it. */
+static cg_ref row_of_group(cg *g, cg_ref pointer, cg_ref group, unsigned row, cg_ref step)
+{
+    enum { TOGETHER = 4 };
+    LLVMBuilderRef b = g->b;
+    cg_ref first = cg_bytes_on(g, pointer, LLVMBuildMul(b, group, step, ""));
+    unsigned behind = row % TOGETHER;
+    if (row >= TOGETHER)
+        first = cg_bytes_on(g, first, LLVMBuildMul(b, step, cg_i64(g, row - behind), ""));
+    return behind ? cg_bytes_on(g, first, LLVMBuildMul(b, step, cg_i64(g, behind), "")) : first;
+}
+
 /* Where only the first lanes are on, those behind them stand at the last one's row. */
 static cg_ref row_block(cg *g, const tile *t, const cg_copier *c, unsigned row, cg_ref q)
 {
-    cg_ref lane = LLVMBuildAdd(g->b, c->group, cg_i64(g, row), "");
+    cg_ref within = LLVMBuildMul(g->b, q, cg_i64(g, BLOCK), "");
     LLVMTypeRef i64 = g->i64;
-    if (c->lanes) {
-        cg_ref last = LLVMBuildSub(g->b, c->lanes, cg_i64(g, 1), "");
-        lane = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){lane, last});
-    }
-    cg_ref at = LLVMBuildMul(g->b, lane, t->step, "");
-    return cg_bytes_on(g, cg_bytes_on(g, t->memory, at), LLVMBuildMul(g->b, q, cg_i64(g, BLOCK), ""));
+    if (!c->lanes)
+        return row_of_group(g, cg_bytes_on(g, t->memory, within), c->group, row, t->step);
+    cg_ref lane = LLVMBuildAdd(g->b, c->group, cg_i64(g, row), ""),
+           last = LLVMBuildSub(g->b, c->lanes, cg_i64(g, 1), "");
+    lane = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){lane, last});
+    return cg_bytes_on(g, cg_bytes_on(g, t->memory, LLVMBuildMul(g->b, lane, t->step, "")), within);
 }
 
 static cg_ref column(cg *g, const tile *t, const cg_copier *c, unsigned j, cg_ref q)
@@ -176,14 +192,14 @@ static void flush_block(cg *g, const tile *t, const cg_copier *c, cg_ref q, cg_r
     }
 }
 
-/* A line with each row, or with as many rows as make a line. Into the second level: the tile itself passes through the first. */
+/* A line with each row, or with as many rows as make a line. Into the second level: the tile itself passes through the
+ * first. */
 static void prefetch_rows(cg *g, const tile *t, const cg_copier *c, unsigned turns)
 {
     for (unsigned r = 0; r < t->rows; r++) {
         if (r * turns * t->bytes % LINE != 0)
             continue;
-        cg_ref lane = LLVMBuildAdd(g->b, c->group, cg_i64(g, r), "");
-        cg_ref pointer = cg_bytes_on(g, LLVMGetParam(c->fn, 5), LLVMBuildMul(g->b, lane, LLVMGetParam(c->fn, 6), ""));
+        cg_ref pointer = row_of_group(g, LLVMGetParam(c->fn, 5), c->group, r, LLVMGetParam(c->fn, 6));
         cg_ref in[] = {pointer, cg_i32(g, 0), cg_i32(g, 2), cg_i32(g, 1)}; /* read, second level, data */
         cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
     }
@@ -192,9 +208,8 @@ static void prefetch_rows(cg *g, const tile *t, const cg_copier *c, unsigned tur
 /* All lanes on, or the first ones: block by block, the last one masked if the rows do not end with a block. */
 static cg_ref whole_function(cg *g, cg_copy way, unsigned bytes, unsigned turns, bool first)
 {
-    const char *name =
-        arena_printf(g->arena, "%s%u_%u_of_%u%s", way == CG_FILL ? "fill" : "flush", bytes, turns, g->lanes,
-                     first ? "_first" : "");
+    const char *name = arena_printf(g->arena, "%s%u_%u_of_%u%s", way == CG_FILL ? "fill" : "flush", bytes, turns,
+                                    g->lanes, first ? "_first" : "");
     cg_ref f = LLVMGetNamedFunction(g->module, name);
     if (f)
         return f;
@@ -203,7 +218,8 @@ static cg_ref whole_function(cg *g, cg_copy way, unsigned bytes, unsigned turns,
     cg_copier c = cg_open_copier(g, name, type, way == CG_FILL ? 7 : 5);
     c.lanes = first ? LLVMGetParam(c.fn, 4) : NULL;
     tile t = tile_of(g, c.fn, bytes);
-    void (*copy_block)(cg *, const tile *, const cg_copier *, cg_ref, cg_ref) = way == CG_FILL ? fill_block : flush_block;
+    void (*copy_block)(cg *, const tile *, const cg_copier *, cg_ref, cg_ref) =
+        way == CG_FILL ? fill_block : flush_block;
     cg_ref count = LLVMGetParam(c.fn, 3), in_block = cg_i64(g, t.block), blocks = LLVMBuildUDiv(b, count, in_block, "");
     cg_ref rest = LLVMBuildURem(b, count, in_block, "");
     if (way == CG_FILL)
@@ -238,7 +254,8 @@ static cg_ref part_function(cg *g, cg_copy way, unsigned bytes)
     if (f)
         return f;
     LLVMBuilderRef b = g->b;
-    LLVMTypeRef element = LLVMIntTypeInContext(g->context, 8 * bytes), word = LLVMIntTypeInContext(g->context, g->lanes);
+    LLVMTypeRef element = LLVMIntTypeInContext(g->context, 8 * bytes),
+                word = LLVMIntTypeInContext(g->context, g->lanes);
     LLVMTypeRef type[] = {g->ptr, g->i64, g->ptr, g->i64, word};
     cg_copier c = cg_open_copier(g, name, type, 5);
     cg_ref bit = LLVMBuildLShr(b, LLVMGetParam(c.fn, 4), LLVMBuildIntCast2(b, c.group, word, false, ""), "");
@@ -248,7 +265,8 @@ static cg_ref part_function(cg *g, cg_copy way, unsigned bytes)
     cg_cond(g, LLVMBuildTrunc(b, bit, g->i1, ""), on, next);
     cg_at(g, on);
     cg_ref j = LLVMBuildPhi(b, g->i64, "j"), at = LLVMBuildMul(b, j, cg_i64(g, g->lanes), "");
-    cg_ref in_row = LLVMBuildGEP2(b, element, row, &j, 1, ""), in_column = LLVMBuildGEP2(b, element, column, &at, 1, "");
+    cg_ref in_row = LLVMBuildGEP2(b, element, row, &j, 1, ""),
+           in_column = LLVMBuildGEP2(b, element, column, &at, 1, "");
     cg_ref x = cg_aligned(LLVMBuildLoad2(b, element, way == CG_FILL ? in_row : in_column, ""), bytes);
     cg_aligned(LLVMBuildStore(b, x, way == CG_FILL ? in_column : in_row), bytes);
     cg_ref more = LLVMBuildNSWAdd(b, j, cg_i64(g, 1), "");
