@@ -552,17 +552,22 @@ static bool check_targets(builder *b, const ir_array *defaults, const ir_array *
     return b->p->error.n == errors;
 }
 
-/* So many blocks at most, of so many elements at least, and so many times the places, so that totals cost little beside
- * the elements. */
-enum { MOST_BLOCKS = 64, LEAST_BLOCK = 65536, LEAST_A_PLACE = 32 };
+/* So many blocks at most, of about so many elements at least, and so many times the places, so that totals cost little
+ * beside the elements. */
+enum { MOST_BLOCKS = 64, LEAST_BLOCK = 65536, LEAST_A_PLACE = 16 };
+
+static int64_t quotient_up(int64_t n, int64_t by)
+{
+    return n / by + (n % by != 0);
+}
 
 int64_t ir_permute_block(int64_t elements, int64_t places)
 {
     if (elements <= LEAST_BLOCK || places > elements / LEAST_A_PLACE)
         return elements;
-    int64_t of_places = LEAST_A_PLACE * places, share = elements / MOST_BLOCKS + (elements % MOST_BLOCKS != 0);
-    int64_t most = of_places > share ? of_places : share;
-    return most > LEAST_BLOCK ? most : LEAST_BLOCK;
+    int64_t of_places = LEAST_A_PLACE * places, least = of_places > LEAST_BLOCK ? of_places : LEAST_BLOCK,
+            blocks = quotient_up(elements, least);
+    return quotient_up(elements, blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS);
 }
 
 ir_id ir_permute(ir_program *p, uint32_t site, ir_fn *fn, ir_id defaults, ir_id targets, ir_id source)

@@ -49,6 +49,21 @@ static bool atomic_operator(const ir_program *p, const ir_array *info)
     return good;
 }
 
+/* Is the element the same wherever it is asked for? */
+static bool is_alike(const ir_program *p, ir_id element)
+{
+    return ir_at(p, element)->kind == IR_CONST || ir_at(p, element)->kind == IR_DIM;
+}
+
+/* Sums of constants: how many there are says all. */
+static bool adds_constants(const ir_program *p, const ir_array *info, const ir_id *element)
+{
+    bool good = true;
+    for (uint32_t c = 0; c < info->components && good; c++)
+        good = ir_at(p, info->fn->result[c])->op == OP_ADD && info->type[c] != T_BOOL && is_alike(p, element[c]);
+    return good;
+}
+
 void sk_permute_prepare(sk_cluster *c, arena *a)
 {
     const l_program *l = c->l;
@@ -65,12 +80,13 @@ void sk_permute_prepare(sk_cluster *c, arena *a)
     ir_id anchor = c->loop->op.at[0].term, term[IR_MAX_RANK + IR_MAX_COMPONENTS];
     memcpy(term, sk_operand(&lw.body, anchor, 1, &lw.at), info->rank * sizeof(ir_id));
     memcpy(term + info->rank, sk_operand(&lw.body, anchor, 2, &lw.at), info->components * sizeof(ir_id));
+    c->counts = c->any_order && adds_constants(l->ir, info, term + info->rank);
     sk_find_runs(l->ir, c, a, info->rank + info->components, term, &lw.at);
 }
 
 /* --- how a launch goes about it --- */
 
-/* Operators whose bits do not: elements a place and worker from which on tables pay. */
+/* Operators whose bits do not depend on the order: elements a place and worker from which on tables pay. */
 enum { PAYS_A_PLACE = 4, MOST_TABLE_BYTES = 256 << 20 };
 /* Elements that are worth more than one worker. */
 enum { LEAST_SHARED = 65536 };
@@ -87,13 +103,14 @@ static int64_t element_bytes(const ir_array *info)
     return bytes;
 }
 
+/* As many blocks as suit the workers; 0: none of them pays for its table. */
 static int64_t blocks_in_any_order(const sk_cluster *c, const sk_options *o, int64_t elements, int64_t places)
 {
-    int64_t workers = larger(o->workers, 1);
-    if (elements <= LEAST_SHARED || workers == 1 || places > elements / (PAYS_A_PLACE * workers) ||
-        places > MOST_TABLE_BYTES / (workers * element_bytes(info_of(c))))
-        return 1;
-    int64_t more = smaller(4, elements / larger(1, 2 * PAYS_A_PLACE * workers * places));
+    int64_t workers = larger(o->workers, 1), bytes = c->counts ? 4 : element_bytes(info_of(c));
+    if (elements <= LEAST_SHARED || places > elements / (PAYS_A_PLACE * workers) ||
+        places > MOST_TABLE_BYTES / (workers * bytes))
+        return 0;
+    int64_t more = smaller(4, elements / larger(1, 4 * PAYS_A_PLACE * workers * places));
     return smaller(workers * larger(1, more), pieces_of(elements, LEAST_SHARED / 4));
 }
 
@@ -101,10 +118,18 @@ sk_permute_cut sk_permute_plan(const sk_cluster *c, const sk_options *o, int64_t
 {
     int64_t workers = larger(o->workers, 1);
     sk_permute_cut p = {.length = ir_permute_block(elements, places), .ranges = 1};
-    if (c->any_order && !o->group)
-        p.length = pieces_of(elements, blocks_in_any_order(c, o, elements, places));
+    bool counts = false;
+    if (c->any_order && !o->group) {
+        int64_t blocks = blocks_in_any_order(c, o, elements, places);
+        p.length = pieces_of(elements, larger(1, blocks));
+        counts = c->counts && blocks && p.length <= UINT32_MAX;
+    }
+    if (!info_of(c)->fn && workers == 1 && !o->group) /* the last one stays, however elements are cut */
+        p.length = elements;
     p.length = larger(1, p.length);
     p.blocks = larger(1, pieces_of(elements, p.length));
+    p.tables = p.blocks > 1 || counts;
+    p.counts = counts;
     if (o->group)
         p.ranges = larger(1, smaller(MOST_RANGES, pieces_of(places, THREADS)));
     else if (elements > LEAST_SHARED && p.blocks < workers)
@@ -125,9 +150,11 @@ static int64_t table_words(int64_t elements, size_t size)
     return round_up(pieces_of(elements * (int64_t)size, 8), LINE_WORDS);
 }
 
-static int64_t all_words(const sk_cluster *c, int64_t elements)
+static int64_t all_words(const sk_cluster *c, bool counts, int64_t elements)
 {
     const ir_array *info = info_of(c);
+    if (counts)
+        return table_words(elements, sizeof(uint32_t));
     int64_t words = c->identity ? 0 : table_words(elements, 1);
     for (uint32_t k = 0; k < info->components; k++)
         words += table_words(elements, ir_type_size(info->type[k]));
@@ -142,8 +169,9 @@ static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
     g->slot[SK_PERMUTE_LENGTH] = p->length;
     g->slot[SK_PERMUTE_RANGES] = p->ranges;
     g->slot[SK_PERMUTE_RANGE] = p->range;
-    g->row = (p->blocks > 1 ? SK_PERMUTE_TABLES : 0) | (p->ranges > 1 ? SK_PERMUTE_DIVIDED : 0);
-    g->state_words = p->blocks > 1 ? all_words(x->c, p->blocks * x->places) : 0;
+    g->row = (p->tables ? SK_PERMUTE_TABLES : 0) | (p->ranges > 1 ? SK_PERMUTE_DIVIDED : 0) |
+             (p->counts ? SK_PERMUTE_COUNTS : 0) | (x->places <= INT32_MAX / p->blocks ? SK_PERMUTE_FEW : 0);
+    g->state_words = p->tables ? all_words(x->c, p->counts, p->blocks * x->places) : 0;
 }
 
 bool sk_launch_permute_atomic(const sk_call *x, sk_geometry *g)
@@ -163,7 +191,7 @@ bool sk_launch_permute(const sk_call *x, sk_geometry *g)
     sk_permute_cut p = sk_permute_plan(x->c, x->o, x->rows * x->columns, x->places);
     set_slots(x, &p, g);
     if (x->pass == SK_PASS_TOTALS)
-        g->pieces = p.blocks > 1 ? pieces_of(x->places, MERGED) : 0;
+        g->pieces = p.tables ? pieces_of(x->places, MERGED) : 0;
     else
         g->pieces = p.blocks * p.ranges;
     return true;
@@ -178,12 +206,17 @@ typedef struct permute {
     ir_fn *fn;                 /* NULL: the last element stays */
     const ir_id *target, *element;
     bool tables, divided;
-    bool may_drop; /* some elements of a stretch may go nowhere */
-    bool may_fail; /* some may have neither place nor value */
+    bool counts;         /* tables hold how many elements there are, which are all alike */
+    ir_type places_type; /* of places in shared memory */
+    bool may_drop;       /* some elements of a stretch may go nowhere */
+    bool may_fail;       /* some may have neither place nor value */
     int64_t stretch;
     k_val elements, places, begin, end; /* of the source; begin, end: of the block */
     k_val low, high;                    /* places of this worker */
-    k_mem at, *value;        /* shared: of a stretch, the place of each element (-1: nowhere) and its value */
+    k_mem at, *value;        /* shared: of a stretch, the place of each element, behind `base` unless threads share the
+                                block (-1: nowhere), and its value, or 0: it is where */
+    k_mem *read;             /* its own memory has it, or 0: it is a constant */
+    k_val from;              /* where the stretch begins */
     k_mem *into, has;        /* where totals are; has: 0 if all are there */
     k_val *first, has_first; /* of tables, the elements before them */
     k_val base;              /* of the block's totals in each of them */
@@ -213,8 +246,11 @@ static void open(permute *m, sk_lower *lw)
     m->fn = m->info->fn ? sk_operator(&lw->body, m->info->fn) : NULL;
     m->tables = lw->options->row & SK_PERMUTE_TABLES;
     m->divided = lw->options->row & SK_PERMUTE_DIVIDED;
+    m->counts = lw->options->row & SK_PERMUTE_COUNTS;
+    m->places_type = lw->options->row & SK_PERMUTE_FEW ? T_I32 : T_I64;
     m->into = arena_alloc(lw->arena, m->info->components * sizeof(k_mem));
     m->value = arena_alloc(lw->arena, m->info->components * sizeof(k_mem));
+    m->read = arena_alloc(lw->arena, m->info->components * sizeof(k_mem));
     m->first = arena_alloc(lw->arena, m->info->components * sizeof(k_val));
 }
 
@@ -234,6 +270,11 @@ static void open_tables(permute *m)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
+    if (m->counts) {
+        m->into[0] = table_memory(m, "count", T_U32);
+        m->first[0] = k_i64(b, 0);
+        return;
+    }
     for (uint32_t c = 0; c < m->info->components; c++)
         m->into[c] = table_memory(m, arena_printf(lw->arena, "total_%u", c), m->info->type[c]);
     m->has = lw->cluster->identity ? 0 : table_memory(m, "has_total", T_BOOL);
@@ -278,11 +319,14 @@ static void find_elements(permute *m)
     const ir_program *p = lw->l->ir;
     m->target = sk_operand(&lw->body, m->anchor, 1, &lw->at);
     m->element = sk_operand(&lw->body, m->anchor, 2, &lw->at);
-    m->may_drop = m->divided;
+    m->may_drop = m->divided || lw->options->group;
     for (unsigned d = 0; d < m->to->rank; d++) {
         m->may_fail |= ir_at(p, m->target[d])->partial;
-        m->may_drop |= !sk_surely_inside(p, &lw->body.facts, m->target[d], m->to->shape[d]);
+        m->may_drop |=
+            !sk_surely_inside(p, &lw->body.facts, m->target[d], m->to->shape[d]) && names_dropped(p, m->target[d]);
     }
+    for (uint32_t c = 0; m->fn && c < m->info->components; c++)
+        m->may_drop |= ir_at(p, m->fn->result[c])->partial;
     for (uint32_t c = 0; c < m->info->components; c++)
         m->may_fail |= ir_at(p, m->element[c])->partial;
     m->may_drop |= m->may_fail;
@@ -348,6 +392,22 @@ static void report_outside(permute *m, const found *f)
     }
 }
 
+static k_val as_place(permute *m, k_val place)
+{
+    return m->places_type == T_I64 ? place : k_convert(&m->lw->b, OP_CONVERT, m->places_type, place);
+}
+
+static k_val nowhere(permute *m)
+{
+    return k_literal(&m->lw->b, m->places_type, ir_bits_i64(m->places_type, -1));
+}
+
+static k_val load_place(permute *m, k_val at)
+{
+    k_val place = k_load(&m->lw->b, m->at, at);
+    return m->places_type == T_I64 ? place : k_convert(&m->lw->b, OP_CONVERT, T_I64, place);
+}
+
 /* Places and values of elements [from, from + count), in lanes. */
 static void compute_stretch(permute *m, k_val from, k_val count)
 {
@@ -355,7 +415,7 @@ static void compute_stretch(permute *m, k_val from, k_val count)
     k_builder *b = &lw->b;
     if (m->may_fail) {
         k_val lane = k_for_all(b, count);
-        k_store(b, m->at, lane, k_i64(b, -1));
+        k_store(b, m->at, lane, nowhere(m));
         k_end(b);
     }
     k_val lane = k_for_all(b, count);
@@ -363,16 +423,57 @@ static void compute_stretch(permute *m, k_val from, k_val count)
     found f;
     find_element(m, sk_add(lw, from, lane), &f);
     for (uint32_t c = 0; c < m->info->components; c++)
-        k_store(b, m->value[c], lane, f.value[c]);
-    k_val own = f.inside;
+        if (m->value[c])
+            k_store(b, m->value[c], lane, f.value[c]);
+    bool behind = m->base && !lw->options->group;
+    k_val own = f.inside, place = as_place(m, behind ? sk_add(lw, m->base, f.place) : f.place);
     if (m->divided) {
         k_val mine = k_let(b, OP_AND, k_let(b, OP_GE, f.place, m->low, 0), k_let(b, OP_LT, f.place, m->high, 0), 0);
         own = own ? k_let(b, OP_AND, own, mine, 0) : mine;
     }
-    k_store(b, m->at, lane, own ? k_select(b, own, f.place, k_i64(b, -1)) : f.place);
+    k_val other = m->may_drop ? nowhere(m) : behind ? as_place(m, m->base) : k_literal(b, m->places_type, 0);
+    k_store(b, m->at, lane, own ? k_select(b, own, place, other) : place);
     report_outside(m, &f);
     sk_scope_end(lw, mark);
     k_end(b);
+}
+
+/* Is it the element of an array in memory at the loop's own position? */
+static bool is_own_read(const permute *m, ir_id element)
+{
+    const ir_program *p = m->lw->l->ir;
+    const ir_node *n = ir_at(p, element);
+    const sk_index *at = &m->lw->at;
+    if (n->kind != IR_READ || n->partial || !n->n)
+        return false;
+    const ir_array *from = ir_info(p, n->array);
+    const l_cluster *loop = m->lw->cluster->loop;
+    if (n->flags & IR_LINEAR)
+        return ir_args(p, element)[0] == at->linear;
+    bool own = n->n == at->rank && from->rank == loop->rank;
+    for (uint32_t d = 0; d < n->n && own; d++)
+        own = ir_args(p, element)[d] == at->at[d] && from->shape[d] == loop->shape[d];
+    return own;
+}
+
+/* Where the values of a component are when they are combined. */
+static void find_value(permute *m, uint32_t c)
+{
+    const ir_node *n = ir_at(m->lw->l->ir, m->element[c]);
+    if (is_alike(m->lw->l->ir, m->element[c]))
+        return;
+    if (is_own_read(m, m->element[c]))
+        m->read[c] = sk_array_memory(m->lw, n->array, (uint32_t)n->u.literal, false);
+    else
+        m->value[c] = k_shared(&m->lw->b, m->info->type[c], m->stretch, "value");
+}
+
+static k_val load_value(permute *m, uint32_t c, k_val j)
+{
+    k_builder *b = &m->lw->b;
+    if (m->value[c])
+        return k_load(b, m->value[c], j);
+    return m->read[c] ? k_load(b, m->read[c], sk_add(m->lw, m->from, j)) : sk_closed(m->lw, m->element[c]);
 }
 
 /* f(new, old) into a total. */
@@ -393,17 +494,21 @@ static void combine(permute *m, k_val place, const k_val *new, const k_val *old)
     sk_scope_end(lw, mark);
 }
 
-/* Element j of the stretch goes to its place. */
-static void take_element(permute *m, k_val j, k_val place)
+/* Element j of the stretch goes to the total at a place. */
+static void take_element(permute *m, k_val j, k_val place, k_val at)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
     uint32_t n = m->info->components;
     k_val new[IR_MAX_COMPONENTS] = {0}, old[IR_MAX_COMPONENTS] = {0};
-    k_val at = m->base ? sk_add(lw, m->base, place) : place;
     lw->element = place;
+    if (m->counts) {
+        k_val count = k_load(b, m->into[0], at);
+        k_store(b, m->into[0], at, k_let(b, OP_ADD, count, k_literal(b, T_U32, 1), 0));
+        return;
+    }
     for (uint32_t c = 0; c < n; c++)
-        new[c] = k_load(b, m->value[c], j);
+        new[c] = load_value(m, c, j);
     if (m->has && m->fn)
         k_if(b, k_load(b, m->has, has_at(m, at)));
     for (uint32_t c = 0; c < n && m->fn; c++)
@@ -420,20 +525,50 @@ static void take_element(permute *m, k_val j, k_val place)
     }
 }
 
+static void take_in_turn(permute *m, k_val j)
+{
+    k_builder *b = &m->lw->b;
+    k_val at = load_place(m, j);
+    if (m->may_drop)
+        k_if(b, k_let(b, OP_GE, at, k_i64(b, 0), 0));
+    take_element(m, j, m->base ? sk_sub(m->lw, at, m->base) : at, at);
+    if (m->may_drop)
+        k_end(b);
+}
+
+/* So many elements a turn, where the operator is small. */
+static int64_t at_once(const permute *m)
+{
+    enum { SMALL = 16, TURNS = 8 };
+    opt_ids ids = {0};
+    if (m->fn)
+        opt_reach(m->lw->l->ir, m->lw->arena, m->fn->results, m->fn->result, &ids);
+    return ids.n <= SMALL ? TURNS : 1;
+}
+
 /* One core takes the elements of a stretch in turn. */
 static void combine_in_turn(permute *m, k_val count)
 {
-    k_builder *b = &m->lw->b;
-    k_val lane = k_for_whole(b, k_i64(b, 1));
-    k_val j = sk_add(m->lw, k_for(b, k_i64(b, 0), count, false), lane);
-    k_val place = k_load(b, m->at, j);
-    if (m->may_drop)
-        k_if(b, k_let(b, OP_GE, place, k_i64(b, 0), 0));
-    take_element(m, j, place);
-    if (m->may_drop)
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    int64_t some = at_once(m);
+    if (!m->may_drop)
+        k_if(b, k_let(b, OP_GT, m->places, k_i64(b, 0), 0));
+    k_val lane = k_for_whole(b, k_i64(b, 1)), done = k_i64(b, 0);
+    if (some > 1) {
+        k_val turns = k_let(b, OP_QUOT, count, k_i64(b, some), 0), turn = k_for(b, k_i64(b, 0), turns, false);
+        k_val from = sk_add(lw, sk_mul(lw, turn, k_i64(b, some)), lane),
+              k = k_for(b, k_i64(b, 0), k_i64(b, some), true);
+        take_in_turn(m, sk_add(lw, from, k));
         k_end(b);
+        k_end(b);
+        done = sk_mul(lw, turns, k_i64(b, some));
+    }
+    take_in_turn(m, sk_add(lw, k_for(b, done, count, false), lane));
     k_end(b);
     k_end(b);
+    if (!m->may_drop)
+        k_end(b);
 }
 
 /* Each thread takes those of its own places. */
@@ -442,12 +577,12 @@ static void combine_by_threads(permute *m, k_val count)
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
     k_val lane = k_for_all(b, k_i64(b, THREADS)), j = k_for(b, k_i64(b, 0), count, false);
-    k_val place = k_load(b, m->at, j), own = k_let(b, OP_BIT_AND, place, k_i64(b, THREADS - 1), 0);
+    k_val place = load_place(m, j), own = k_let(b, OP_BIT_AND, place, k_i64(b, THREADS - 1), 0);
     k_val mine = k_let(b, OP_EQ, own, lane, 0);
     if (m->may_drop)
         mine = k_let(b, OP_AND, mine, k_let(b, OP_GE, place, k_i64(b, 0), 0), 0);
     k_if(b, mine);
-    take_element(m, j, place);
+    take_element(m, j, place, m->base ? sk_add(lw, m->base, place) : place);
     k_end(b);
     k_end(b);
     k_end(b);
@@ -460,7 +595,9 @@ static void clear_totals(permute *m)
     k_builder *b = &lw->b;
     k_val lane = k_for_all(b, k_let(b, OP_SUB, m->high, m->low, 0));
     k_val at = sk_add(lw, sk_add(lw, m->base, m->low), lane);
-    for (uint32_t c = 0; c < m->info->components && lw->cluster->identity; c++)
+    if (m->counts)
+        k_store(b, m->into[0], at, k_literal(b, T_U32, 0));
+    for (uint32_t c = 0; c < m->info->components && lw->cluster->identity && !m->counts; c++)
         k_store(b, m->into[c], total_at(m, c, at), k_literal(b, m->info->type[c], lw->cluster->identity[c]));
     if (m->has)
         k_store(b, m->has, has_at(m, at), k_literal(b, T_BOOL, 0));
@@ -486,9 +623,9 @@ static void build_loop(permute *m)
     sk_open_space(lw);
     m->stretch = stretch_of(m);
     open_totals(m);
-    m->at = k_shared(b, T_I64, m->stretch, "place");
+    m->at = k_shared(b, m->places_type, m->stretch, "place");
     for (uint32_t c = 0; c < m->info->components; c++)
-        m->value[c] = k_shared(b, m->info->type[c], m->stretch, "value");
+        find_value(m, c);
     m->elements = sk_slot(lw, SK_PERMUTE_ELEMENTS, "elements");
     m->places = sk_slot(lw, SK_PERMUTE_PLACES, "places");
     k_val length = sk_slot(lw, SK_PERMUTE_LENGTH, "block_length"), block = k_piece(b);
@@ -512,6 +649,7 @@ static void build_loop(permute *m)
     k_val stretches = k_let(b, OP_QUOT, sk_add(lw, sk_sub(lw, m->end, m->begin), k_i64(b, m->stretch - 1)), size, 0);
     k_val s = k_for(b, k_i64(b, 0), stretches, false), from = sk_add(lw, m->begin, sk_mul(lw, s, size));
     k_val count = sk_min(lw, size, sk_sub(lw, m->end, from));
+    m->from = from;
     uint32_t mark = sk_scope(lw);
     compute_stretch(m, from, count);
     if (lw->options->group)
@@ -520,6 +658,22 @@ static void build_loop(permute *m)
         combine_in_turn(m, count);
     sk_scope_end(lw, mark);
     k_end(b);
+}
+
+/* Elements that are all alike, as often as all blocks have counted. */
+static void merge_counts(permute *m, k_val place, k_val blocks, const k_mem *result)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    k_val all = k_decl(b, k_literal(b, T_U64, 0), "count");
+    k_val q = k_for(b, k_i64(b, 0), blocks, false), at = sk_add(lw, sk_mul(lw, q, m->places), place);
+    k_set(b, all, k_let(b, OP_ADD, k_get(b, all), k_convert(b, OP_CONVERT, T_U64, k_load(b, m->into[0], at)), 0));
+    k_end(b);
+    for (uint32_t c = 0; c < m->info->components; c++) {
+        k_val times = k_convert(b, OP_CONVERT, m->info->type[c], k_get(b, all));
+        k_val sum = k_let(b, OP_MUL, times, sk_closed(lw, m->element[c]), 0);
+        k_store(b, result[c], place, k_let(b, OP_ADD, sum, k_load(b, result[c], place), 0));
+    }
 }
 
 /* What one place of the result becomes: its default and the blocks' totals, in order. */
@@ -561,6 +715,7 @@ static void build_merge(permute *m)
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
     k_mem result[IR_MAX_COMPONENTS];
+    m->element = sk_operand(&lw->body, m->anchor, 2, &lw->at);
     open_totals(m);
     for (uint32_t c = 0; c < m->info->components; c++)
         result[c] = result_memory(m, c);
@@ -573,7 +728,10 @@ static void build_merge(permute *m)
         lw->out->k->group = THREADS;
     k_val first = sk_mul(lw, k_piece(b), k_i64(b, MERGED));
     k_val lane = k_for_all(b, sk_min(lw, k_i64(b, MERGED), sk_sub(lw, m->places, first)));
-    merge_place(m, sk_add(lw, first, lane), blocks, result);
+    if (m->counts)
+        merge_counts(m, sk_add(lw, first, lane), blocks, result);
+    else
+        merge_place(m, sk_add(lw, first, lane), blocks, result);
     k_end(b);
 }
 

@@ -15,10 +15,16 @@ enum {
 };
 
 /* sk_geometry.row: what kernels are made for */
-enum { SK_PERMUTE_TABLES = 1, SK_PERMUTE_DIVIDED = 2 };
+enum {
+    SK_PERMUTE_TABLES = 1,
+    SK_PERMUTE_DIVIDED = 2,
+    SK_PERMUTE_COUNTS = 4, /* tables say how many elements there are, in 32 bits */
+    SK_PERMUTE_FEW = 8     /* the places of all blocks are numbers of 32 bits */
+};
 
 typedef struct sk_permute_cut {
     int64_t blocks, length, ranges, range;
+    bool tables, counts;
 } sk_permute_cut;
 
 /* Blocks and ranges; of operators whose bits depend on the order of combination the blocks depend on these two numbers

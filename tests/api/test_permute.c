@@ -17,11 +17,11 @@ static uint32_t pick(uint32_t n)
 /* docs/determinism.md: how many elements a block of the source has. */
 static int64_t block_of(int64_t n, int64_t places)
 {
-    int64_t length = 65536;
-    if (n <= length || places > n / 32)
+    int64_t least = 16 * places > 65536 ? 16 * places : 65536, blocks = (n + least - 1) / least;
+    if (n <= 65536 || places > n / 16)
         return n;
-    length = 32 * places > length ? 32 * places : length;
-    return (n + 63) / 64 > length ? (n + 63) / 64 : length;
+    blocks = blocks < 64 ? blocks : 64;
+    return (n + blocks - 1) / blocks;
 }
 
 enum { WAYS = 4 };
@@ -153,7 +153,7 @@ static void weighted(sn_context *cx, kind k, int64_t n, int64_t places)
     uint8_t *like = calloc((size_t)places, 1), *has = malloc((size_t)places);
     for (int64_t i = 0; i < n; i++)
         weight[i] = (float)pick(1000000) / 7.0f;
-    if (length == n) {
+    if (length >= n) {
         for (int64_t i = 0; i < n; i++)
             if (key[i] >= 0)
                 wanted[key[i]] = weight[i] + wanted[key[i]];
