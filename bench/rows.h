@@ -131,6 +131,14 @@ struct sort_data {
     uint32_t *room_key, *room_value;
 };
 
+/* Keys below `bins`, and how often each occurs; room for the opponent, a table for each worker. */
+struct histogram_data {
+    struct bench_data base;
+    int64_t bins, workers;
+    uint32_t *key, *room;
+    int64_t *counts, *sinter;
+};
+
 /* Scans, filters and loops over rows (rows_scans.c): of floats, or of integers for scan-i32. `kept`: how many elements
  * are in the results that filters make; `most` is filtermax's second one. */
 struct scan_data {
@@ -313,10 +321,11 @@ extern const struct bench_row stencil9_row;
 extern const struct bench_row sgemm_row;
 extern const struct bench_row jacobi_row, floyd_row;
 extern const struct bench_row nbody_rows[2];
-enum { TYPED_ROWS = 10, SCAN_ROWS = 8, SORT_ROWS = 2 };
+enum { TYPED_ROWS = 10, SCAN_ROWS = 8, SORT_ROWS = 2, PERMUTE_ROWS = 2 };
 extern const struct bench_row sort_rows[SORT_ROWS];
 enum { SEGMENTS_ROWS = 11 };
 extern const struct bench_row segments_rows[SEGMENTS_ROWS];
+extern const struct bench_row permute_rows[PERMUTE_ROWS];
 extern const struct bench_row scan_rows[SCAN_ROWS];
 extern const struct bench_row typed_rows[TYPED_ROWS];
 

@@ -82,6 +82,9 @@ int c_sort_keys(struct team *team, int64_t n, const uint32_t *key, uint32_t *to,
 int c_sort_pairs(struct team *team, int64_t n, const uint32_t *key, const uint32_t *value, uint32_t *to_key,
                  uint32_t *to_value, uint32_t *room_key, uint32_t *room_value);
 
+/* How often each key below `bins` occurs; all keys are. `room` has as many elements for each worker; n < 2^32. */
+void c_histogram(struct team *team, int64_t n, int64_t bins, const uint32_t *key, int64_t *to, uint32_t *room);
+
 /* z(r, c) = exp(x(r, c) - most(r)) / sum over the row of these, most(r) being the row's greatest. Returns 0 when memory
  * ran out. */
 int c_softmax(struct team *team, int64_t rows, int64_t columns, const float *x, float *z);
