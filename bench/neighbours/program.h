@@ -28,6 +28,7 @@ enum { NB_SIZES = 8 };
     X(sorts)                                                                                                           \
     X(joins)                                                                                                           \
     X(rounds)                                                                                                          \
+    X(permutes)                                                                                                        \
     X(structs)                                                                                                         \
     X(compute)                                                                                                         \
     X(equal)

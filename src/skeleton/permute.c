@@ -64,8 +64,36 @@ static bool adds_constants(const ir_program *p, const ir_array *info, const ir_i
     return good;
 }
 
+/* Is each component of the result that of the new element or that of the old one, by one condition? Gives this
+ * condition, and whether the new one is taken where it holds. */
+static bool find_choice(const ir_program *p, const ir_fn *fn, ir_id *condition, bool *new)
+{
+    *condition = 0;
+    for (uint32_t c = 0; c < fn->results; c++) {
+        const ir_node *n = ir_at(p, fn->result[c]);
+        if (n->kind != IR_COND || n->partial)
+            return false;
+        const ir_id *arg = ir_args(p, fn->result[c]);
+        bool straight = arg[1] == fn->param[c] && arg[2] == fn->param[fn->results + c],
+             other = arg[2] == fn->param[c] && arg[1] == fn->param[fn->results + c];
+        if ((!straight && !other) || (c && (arg[0] != *condition || straight != *new)))
+            return false;
+        *condition = arg[0];
+        *new = straight;
+    }
+    return fn->results > 0;
+}
+
+static bool is_extreme(const ir_program *p, const ir_fn *fn)
+{
+    unsigned op = ir_at(p, fn->result[0])->kind == IR_OP ? ir_at(p, fn->result[0])->op : OP_NONE;
+    return fn->results == 1 && (op == OP_MIN || op == OP_MAX);
+}
+
 void sk_permute_prepare(sk_cluster *c, arena *a)
 {
+    ir_id condition;
+    bool new;
     const l_program *l = c->l;
     const ir_array *info = info_of(c);
     ir_bits *identity = arena_alloc(a, info->components * sizeof *identity);
@@ -74,6 +102,8 @@ void sk_permute_prepare(sk_cluster *c, arena *a)
     c->identity = identity;
     c->any_order = info->fn && any_order(info, identity);
     c->atomic = c->any_order && atomic_operator(l->ir, info);
+    c->chooses =
+        info->fn && (find_choice(l->ir, info->fn, &condition, &new) || (identity && is_extreme(l->ir, info->fn)));
     const sk_options none = {.vector_bytes = 64};
     sk_lower lw = {.l = l, .cluster = c, .options = &none, .arena = a, .name = "probe"};
     sk_open(&lw, 1);
@@ -86,10 +116,12 @@ void sk_permute_prepare(sk_cluster *c, arena *a)
 
 /* --- how a launch goes about it --- */
 
-/* Operators whose bits do not depend on the order: elements a place and worker from which on tables pay. */
-enum { PAYS_A_PLACE = 4, MOST_TABLE_BYTES = 256 << 20 };
+/* Elements a place from which on tables pay whose number is free; also by flags, which take a store more. */
+enum { PAYS = 1, PAYS_WITH_FLAGS = 8, MOST_TABLE_BYTES = 256 << 20 };
 /* Elements that are worth more than one worker. */
 enum { LEAST_SHARED = 65536 };
+/* Elements a place from which on most change nothing, if the operator chooses. */
+enum { CHANGES_RARELY = 16 };
 /* Threads of a block, each with every so many-th place of the block's range. */
 enum { THREADS = 256, MOST_RANGES = 512 };
 /* Places that a piece of the second pass combines. */
@@ -104,13 +136,13 @@ static int64_t element_bytes(const ir_array *info)
 }
 
 /* As many blocks as suit the workers; 0: none of them pays for its table. */
-static int64_t blocks_in_any_order(const sk_cluster *c, const sk_options *o, int64_t elements, int64_t places)
+static int64_t free_blocks(const sk_cluster *c, const sk_options *o, int64_t elements, int64_t places)
 {
     int64_t workers = larger(o->workers, 1), bytes = c->counts ? 4 : element_bytes(info_of(c));
-    if (elements <= LEAST_SHARED || places > elements / (PAYS_A_PLACE * workers) ||
-        places > MOST_TABLE_BYTES / (workers * bytes))
+    int64_t pays = c->identity ? PAYS : PAYS_WITH_FLAGS, most = elements / (pays * larger(1, workers / 2));
+    if (elements <= LEAST_SHARED || places > most || places > MOST_TABLE_BYTES / (workers * bytes))
         return 0;
-    int64_t more = smaller(4, elements / larger(1, 4 * PAYS_A_PLACE * workers * places));
+    int64_t more = smaller(4, elements / larger(1, 32 * workers * places));
     return smaller(workers * larger(1, more), pieces_of(elements, LEAST_SHARED / 4));
 }
 
@@ -118,18 +150,16 @@ sk_permute_cut sk_permute_plan(const sk_cluster *c, const sk_options *o, int64_t
 {
     int64_t workers = larger(o->workers, 1);
     sk_permute_cut p = {.length = ir_permute_block(elements, places), .ranges = 1};
-    bool counts = false;
-    if (c->any_order && !o->group) {
-        int64_t blocks = blocks_in_any_order(c, o, elements, places);
+    bool last = !info_of(c)->fn; /* the last element stays, however they are cut */
+    if ((c->any_order || last) && !o->group) {
+        int64_t blocks = last && workers == 1 ? 0 : free_blocks(c, o, elements, places);
         p.length = pieces_of(elements, larger(1, blocks));
-        counts = c->counts && blocks && p.length <= UINT32_MAX;
+        p.counts = c->counts && blocks && p.length <= UINT32_MAX;
     }
-    if (!info_of(c)->fn && workers == 1 && !o->group) /* the last one stays, however elements are cut */
-        p.length = elements;
     p.length = larger(1, p.length);
     p.blocks = larger(1, pieces_of(elements, p.length));
-    p.tables = p.blocks > 1 || counts;
-    p.counts = counts;
+    p.tables = p.blocks > 1 || p.counts;
+    p.rarely = c->chooses && !o->group && elements / CHANGES_RARELY >= places;
     if (o->group)
         p.ranges = larger(1, smaller(MOST_RANGES, pieces_of(places, THREADS)));
     else if (elements > LEAST_SHARED && p.blocks < workers)
@@ -170,7 +200,8 @@ static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
     g->slot[SK_PERMUTE_RANGES] = p->ranges;
     g->slot[SK_PERMUTE_RANGE] = p->range;
     g->row = (p->tables ? SK_PERMUTE_TABLES : 0) | (p->ranges > 1 ? SK_PERMUTE_DIVIDED : 0) |
-             (p->counts ? SK_PERMUTE_COUNTS : 0) | (x->places <= INT32_MAX / p->blocks ? SK_PERMUTE_FEW : 0);
+             (p->counts ? SK_PERMUTE_COUNTS : 0) | (p->rarely ? SK_PERMUTE_RARELY : 0) |
+             (x->places <= INT32_MAX / p->blocks ? SK_PERMUTE_FEW : 0);
     g->state_words = p->tables ? all_words(x->c, p->counts, p->blocks * x->places) : 0;
 }
 
@@ -206,8 +237,10 @@ typedef struct permute {
     ir_fn *fn;                 /* NULL: the last element stays */
     const ir_id *target, *element;
     bool tables, divided;
+    bool rarely;         /* most elements change nothing */
     bool counts;         /* tables hold how many elements there are, which are all alike */
     ir_type places_type; /* of places in shared memory */
+    bool compacts;       /* only the elements of the worker's range are kept of a stretch */
     bool may_drop;       /* some elements of a stretch may go nowhere */
     bool may_fail;       /* some may have neither place nor value */
     int64_t stretch;
@@ -247,6 +280,7 @@ static void open(permute *m, sk_lower *lw)
     m->tables = lw->options->row & SK_PERMUTE_TABLES;
     m->divided = lw->options->row & SK_PERMUTE_DIVIDED;
     m->counts = lw->options->row & SK_PERMUTE_COUNTS;
+    m->rarely = lw->options->row & SK_PERMUTE_RARELY;
     m->places_type = lw->options->row & SK_PERMUTE_FEW ? T_I32 : T_I64;
     m->into = arena_alloc(lw->arena, m->info->components * sizeof(k_mem));
     m->value = arena_alloc(lw->arena, m->info->components * sizeof(k_mem));
@@ -319,7 +353,8 @@ static void find_elements(permute *m)
     const ir_program *p = lw->l->ir;
     m->target = sk_operand(&lw->body, m->anchor, 1, &lw->at);
     m->element = sk_operand(&lw->body, m->anchor, 2, &lw->at);
-    m->may_drop = m->divided || lw->options->group;
+    m->compacts = m->divided && !lw->options->group && lw->options->vector_bytes;
+    m->may_drop = (m->divided && !m->compacts) || lw->options->group;
     for (unsigned d = 0; d < m->to->rank; d++) {
         m->may_fail |= ir_at(p, m->target[d])->partial;
         m->may_drop |=
@@ -329,7 +364,8 @@ static void find_elements(permute *m)
         m->may_drop |= ir_at(p, m->fn->result[c])->partial;
     for (uint32_t c = 0; c < m->info->components; c++)
         m->may_fail |= ir_at(p, m->element[c])->partial;
-    m->may_drop |= m->may_fail;
+    m->compacts &= !m->may_fail; /* lanes that fail are off */
+    m->may_drop |= m->may_fail || (m->divided && !m->compacts);
     ir_id term[IR_MAX_RANK + IR_MAX_COMPONENTS];
     memcpy(term, m->target, m->to->rank * sizeof(ir_id));
     memcpy(term + m->to->rank, m->element, m->info->components * sizeof(ir_id));
@@ -408,6 +444,34 @@ static k_val load_place(permute *m, k_val at)
     return m->places_type == T_I64 ? place : k_convert(&m->lw->b, OP_CONVERT, T_I64, place);
 }
 
+/* The elements of a stretch that have places in the worker's range, one behind the other; gives how many. Gangs that
+ * are not whole write beyond what they keep. */
+static k_val keep_own(permute *m, k_val from, k_val count)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    k_val lanes = k_i64(b, lw->out->k->lanes), kept = k_decl(b, k_i64(b, 0), "kept");
+    k_val gangs = k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, lw->out->k->lanes - 1)), lanes, 0);
+    k_val gang = k_for(b, k_i64(b, 0), gangs, false), begin = sk_mul(lw, gang, lanes);
+    k_val lane = k_for_all(b, sk_min(lw, lanes, sk_sub(lw, count, begin)));
+    uint32_t mark = sk_scope(lw);
+    found f;
+    find_element(m, sk_add(lw, sk_add(lw, from, begin), lane), &f);
+    k_val own = k_let(b, OP_AND, k_let(b, OP_GE, f.place, m->low, 0), k_let(b, OP_LT, f.place, m->high, 0), 0);
+    own = f.inside ? k_let(b, OP_AND, f.inside, own, 0) : own;
+    k_val at = k_get(b, kept);
+    k_compact_over(b, m->at, at, as_place(m, m->base ? sk_add(lw, m->base, f.place) : f.place), own);
+    for (uint32_t c = 0; c < m->info->components; c++)
+        if (m->value[c])
+            k_compact_over(b, m->value[c], at, f.value[c], own);
+    k_set(b, kept, sk_add(lw, at, k_count(b, own)));
+    report_outside(m, &f);
+    sk_scope_end(lw, mark);
+    k_end(b);
+    k_end(b);
+    return k_get(b, kept);
+}
+
 /* Places and values of elements [from, from + count), in lanes. */
 static void compute_stretch(permute *m, k_val from, k_val count)
 {
@@ -456,16 +520,21 @@ static bool is_own_read(const permute *m, ir_id element)
     return own;
 }
 
+static int64_t spare_of(const permute *m)
+{
+    return m->compacts ? m->lw->out->k->lanes : 0;
+}
+
 /* Where the values of a component are when they are combined. */
 static void find_value(permute *m, uint32_t c)
 {
     const ir_node *n = ir_at(m->lw->l->ir, m->element[c]);
     if (is_alike(m->lw->l->ir, m->element[c]))
         return;
-    if (is_own_read(m, m->element[c]))
+    if (is_own_read(m, m->element[c]) && !m->compacts)
         m->read[c] = sk_array_memory(m->lw, n->array, (uint32_t)n->u.literal, false);
     else
-        m->value[c] = k_shared(&m->lw->b, m->info->type[c], m->stretch, "value");
+        m->value[c] = k_shared(&m->lw->b, m->info->type[c], m->stretch + spare_of(m), "value");
 }
 
 static k_val load_value(permute *m, uint32_t c, k_val j)
@@ -474,6 +543,25 @@ static k_val load_value(permute *m, uint32_t c, k_val j)
     if (m->value[c])
         return k_load(b, m->value[c], j);
     return m->read[c] ? k_load(b, m->read[c], sk_add(m->lw, m->from, j)) : sk_closed(m->lw, m->element[c]);
+}
+
+/* What a choosing operator gives, and whether that is anything new. */
+static k_val changed(permute *m, const k_val *old, const k_val *new, k_val *out)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    ir_id condition;
+    bool takes_new;
+    if (find_choice(lw->l->ir, m->fn, &condition, &takes_new)) {
+        k_val holds;
+        sk_emit(lw, 1, &condition, &holds);
+        memcpy(out, new, m->info->components * sizeof(k_val));
+        return takes_new ? holds : k_let(b, OP_NOT, holds, 0, 0);
+    }
+    sk_emit(lw, 1, m->fn->result, out);
+    ir_type t = m->info->type[0], bits = t == T_F32 ? T_U32 : t == T_F64 ? T_U64 : t;
+    k_val x = bits == t ? out[0] : k_convert(b, OP_BITCAST, bits, out[0]);
+    return k_let(b, OP_NE, x, bits == t ? old[0] : k_convert(b, OP_BITCAST, bits, old[0]), 0);
 }
 
 /* f(new, old) into a total. */
@@ -487,10 +575,15 @@ static void combine(permute *m, k_val place, const k_val *new, const k_val *old)
         sk_bind(lw, m->fn->param[c], new[c]);
         sk_bind(lw, m->fn->param[n + c], old[c]);
     }
-    if (m->fn)
+    k_val changes = m->rarely ? changed(m, old, new, out) : 0;
+    if (m->fn && !m->rarely)
         sk_emit(lw, n, m->fn->result, out);
+    if (changes)
+        k_if(b, changes);
     for (uint32_t c = 0; c < n; c++)
         k_store(b, m->into[c], total_at(m, c, place), m->fn ? out[c] : new[c]);
+    if (changes)
+        k_end(b);
     sk_scope_end(lw, mark);
 }
 
@@ -552,7 +645,8 @@ static void combine_in_turn(permute *m, k_val count)
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
     int64_t some = at_once(m);
-    if (!m->may_drop)
+    bool guards = !m->may_drop && !m->compacts; /* those outside go to place 0, if there is one */
+    if (guards)
         k_if(b, k_let(b, OP_GT, m->places, k_i64(b, 0), 0));
     k_val lane = k_for_whole(b, k_i64(b, 1)), done = k_i64(b, 0);
     if (some > 1) {
@@ -567,7 +661,7 @@ static void combine_in_turn(permute *m, k_val count)
     take_in_turn(m, sk_add(lw, k_for(b, done, count, false), lane));
     k_end(b);
     k_end(b);
-    if (!m->may_drop)
+    if (guards)
         k_end(b);
 }
 
@@ -623,7 +717,7 @@ static void build_loop(permute *m)
     sk_open_space(lw);
     m->stretch = stretch_of(m);
     open_totals(m);
-    m->at = k_shared(b, m->places_type, m->stretch, "place");
+    m->at = k_shared(b, m->places_type, m->stretch + spare_of(m), "place");
     for (uint32_t c = 0; c < m->info->components; c++)
         find_value(m, c);
     m->elements = sk_slot(lw, SK_PERMUTE_ELEMENTS, "elements");
@@ -651,7 +745,10 @@ static void build_loop(permute *m)
     k_val count = sk_min(lw, size, sk_sub(lw, m->end, from));
     m->from = from;
     uint32_t mark = sk_scope(lw);
-    compute_stretch(m, from, count);
+    if (m->compacts)
+        count = keep_own(m, from, count);
+    else
+        compute_stretch(m, from, count);
     if (lw->options->group)
         combine_by_threads(m, count);
     else

@@ -18,13 +18,14 @@ enum {
 enum {
     SK_PERMUTE_TABLES = 1,
     SK_PERMUTE_DIVIDED = 2,
-    SK_PERMUTE_COUNTS = 4, /* tables say how many elements there are, in 32 bits */
-    SK_PERMUTE_FEW = 8     /* the places of all blocks are numbers of 32 bits */
+    SK_PERMUTE_COUNTS = 4,  /* tables say how many elements there are, in 32 bits */
+    SK_PERMUTE_RARELY = 16, /* most elements change nothing */
+    SK_PERMUTE_FEW = 8      /* the places of all blocks are numbers of 32 bits */
 };
 
 typedef struct sk_permute_cut {
     int64_t blocks, length, ranges, range;
-    bool tables, counts;
+    bool tables, counts, rarely;
 } sk_permute_cut;
 
 /* Blocks and ranges; of operators whose bits depend on the order of combination the blocks depend on these two numbers
