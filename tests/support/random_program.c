@@ -826,7 +826,8 @@ static ir_id make_operation(random_maker *m)
     static const ir_kind rows[] = {IR_MAP,     IR_SCAN,     IR_PACK,        IR_FOLD,     IR_SCAN,
                                    IR_PACK,    IR_MAP,      IR_PACK,        IR_MAP,      IR_GENERATE,
                                    IR_FOLD,    IR_RESHAPE,  IR_BACKPERMUTE, IR_SCAN,     IR_SORT,
-                                   IR_PERMUTE, IR_FOLD_SEG, IR_SEGMENT_OF,  IR_FOLD_SEG, IR_SEGMENT_OF};
+                                   IR_PERMUTE, IR_FOLD_SEG, IR_SEGMENT_OF,  IR_FOLD_SEG, IR_SEGMENT_OF,
+                                   IR_PACK,    IR_PACK};
     ir_kind kind = m->options->rows && chance(&m->c, 70) ? rows[choose(&m->c, ARRAY_LENGTH(rows))]
                                                          : kinds[choose(&m->c, ARRAY_LENGTH(kinds))];
     if (kind == IR_SORT && chance(&m->c, 50))
