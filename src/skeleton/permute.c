@@ -21,215 +21,6 @@
 #include "kernel/launch.h"
 #include "opt/identity.h"
 
-/* --- what the operation is --- */
-
-static const ir_array *info_of(const sk_cluster *c)
-{
-    return ir_info(c->l->ir, c->loop->op.at[0].term);
-}
-
-/* Primitives of integers and bool, component by component. */
-static bool any_order(const ir_array *info, const ir_bits *identity)
-{
-    bool same = identity != NULL;
-    for (uint32_t c = 0; c < info->components; c++)
-        same &= !ir_type_float(info->type[c]);
-    return same;
-}
-
-static bool atomic_operator(const ir_program *p, const ir_array *info)
-{
-    bool good = true;
-    for (uint32_t c = 0; c < info->components && good; c++) {
-        unsigned op = ir_at(p, info->fn->result[c])->op;
-        good =
-            ir_type_size(info->type[c]) >= 4 && ir_type_class(info->type[c]) == CLASS_INT &&
-            (op == OP_ADD || op == OP_MIN || op == OP_MAX || op == OP_BIT_AND || op == OP_BIT_OR || op == OP_BIT_XOR);
-    }
-    return good;
-}
-
-/* Is the element the same wherever it is asked for? */
-static bool is_alike(const ir_program *p, ir_id element)
-{
-    return ir_at(p, element)->kind == IR_CONST || ir_at(p, element)->kind == IR_DIM;
-}
-
-/* Sums of constants: how many there are says all. */
-static bool adds_constants(const ir_program *p, const ir_array *info, const ir_id *element)
-{
-    bool good = true;
-    for (uint32_t c = 0; c < info->components && good; c++)
-        good = ir_at(p, info->fn->result[c])->op == OP_ADD && info->type[c] != T_BOOL && is_alike(p, element[c]);
-    return good;
-}
-
-/* Is each component of the result that of the new element or that of the old one, by one condition? Gives this
- * condition, and whether the new one is taken where it holds. */
-static bool find_choice(const ir_program *p, const ir_fn *fn, ir_id *condition, bool *new)
-{
-    *condition = 0;
-    for (uint32_t c = 0; c < fn->results; c++) {
-        const ir_node *n = ir_at(p, fn->result[c]);
-        if (n->kind != IR_COND || n->partial)
-            return false;
-        const ir_id *arg = ir_args(p, fn->result[c]);
-        bool straight = arg[1] == fn->param[c] && arg[2] == fn->param[fn->results + c],
-             other = arg[2] == fn->param[c] && arg[1] == fn->param[fn->results + c];
-        if ((!straight && !other) || (c && (arg[0] != *condition || straight != *new)))
-            return false;
-        *condition = arg[0];
-        *new = straight;
-    }
-    return fn->results > 0;
-}
-
-static bool is_extreme(const ir_program *p, const ir_fn *fn)
-{
-    unsigned op = ir_at(p, fn->result[0])->kind == IR_OP ? ir_at(p, fn->result[0])->op : OP_NONE;
-    return fn->results == 1 && (op == OP_MIN || op == OP_MAX);
-}
-
-void sk_permute_prepare(sk_cluster *c, arena *a)
-{
-    ir_id condition;
-    bool new;
-    const l_program *l = c->l;
-    const ir_array *info = info_of(c);
-    ir_bits *identity = arena_alloc(a, info->components * sizeof *identity);
-    if (!info->fn || !opt_find_identity(l->ir, info->fn, identity))
-        identity = NULL;
-    c->identity = identity;
-    c->any_order = info->fn && any_order(info, identity);
-    c->atomic = c->any_order && atomic_operator(l->ir, info);
-    c->chooses =
-        info->fn && (find_choice(l->ir, info->fn, &condition, &new) || (identity && is_extreme(l->ir, info->fn)));
-    const sk_options none = {.vector_bytes = 64};
-    sk_lower lw = {.l = l, .cluster = c, .options = &none, .arena = a, .name = "probe"};
-    sk_open(&lw, 1);
-    ir_id anchor = c->loop->op.at[0].term, term[IR_MAX_RANK + IR_MAX_COMPONENTS];
-    memcpy(term, sk_operand(&lw.body, anchor, 1, &lw.at), info->rank * sizeof(ir_id));
-    memcpy(term + info->rank, sk_operand(&lw.body, anchor, 2, &lw.at), info->components * sizeof(ir_id));
-    c->counts = c->any_order && adds_constants(l->ir, info, term + info->rank);
-    sk_find_runs(l->ir, c, a, info->rank + info->components, term, &lw.at);
-}
-
-/* --- how a launch goes about it --- */
-
-/* Elements a place from which on tables pay whose number is free; also by flags, which take a store more. */
-enum { PAYS = 1, PAYS_WITH_FLAGS = 8, MOST_TABLE_BYTES = 256 << 20 };
-/* Elements that are worth more than one worker. */
-enum { LEAST_SHARED = 65536 };
-/* Elements a place from which on most change nothing, if the operator chooses. */
-enum { CHANGES_RARELY = 16 };
-/* Threads of a block, each with every so many-th place of the block's range. */
-enum { THREADS = 256, MOST_RANGES = 512 };
-/* Places that a piece of the second pass combines. */
-enum { MERGED = 4096 };
-
-static int64_t element_bytes(const ir_array *info)
-{
-    int64_t bytes = 0;
-    for (uint32_t c = 0; c < info->components; c++)
-        bytes += (int64_t)ir_type_size(info->type[c]);
-    return bytes;
-}
-
-/* As many blocks as suit the workers; 0: none of them pays for its table. */
-static int64_t free_blocks(const sk_cluster *c, const sk_options *o, int64_t elements, int64_t places)
-{
-    int64_t workers = larger(o->workers, 1), bytes = c->counts ? 4 : element_bytes(info_of(c));
-    int64_t pays = c->identity ? PAYS : PAYS_WITH_FLAGS, most = elements / (pays * larger(1, workers / 2));
-    if (elements <= LEAST_SHARED || places > most || places > MOST_TABLE_BYTES / (workers * bytes))
-        return 0;
-    int64_t more = smaller(4, elements / larger(1, 32 * workers * places));
-    return smaller(workers * larger(1, more), pieces_of(elements, LEAST_SHARED / 4));
-}
-
-sk_permute_cut sk_permute_plan(const sk_cluster *c, const sk_options *o, int64_t elements, int64_t places)
-{
-    int64_t workers = larger(o->workers, 1);
-    sk_permute_cut p = {.length = ir_permute_block(elements, places), .ranges = 1};
-    bool last = !info_of(c)->fn; /* the last element stays, however they are cut */
-    if ((c->any_order || last) && !o->group) {
-        int64_t blocks = last && workers == 1 ? 0 : free_blocks(c, o, elements, places);
-        p.length = pieces_of(elements, larger(1, blocks));
-        p.counts = c->counts && blocks && p.length <= UINT32_MAX;
-    }
-    p.length = larger(1, p.length);
-    p.blocks = larger(1, pieces_of(elements, p.length));
-    p.tables = p.blocks > 1 || p.counts;
-    p.rarely = c->chooses && !o->group && elements / CHANGES_RARELY >= places;
-    if (o->group)
-        p.ranges = larger(1, smaller(MOST_RANGES, pieces_of(places, THREADS)));
-    else if (elements > LEAST_SHARED && p.blocks < workers)
-        p.ranges = larger(1, smaller(places, pieces_of(workers, p.blocks)));
-    p.range = larger(1, pieces_of(places, p.ranges));
-    return p;
-}
-
-/* --- tables of totals ---
- * In the words of the cluster's state: for each component the elements of all blocks, one block behind the other; then,
- * where the operator has no identity, a byte for each that says whether there is a total. Each begins at a cache line.
- */
-
-enum { LINE_WORDS = 8 };
-
-static int64_t table_words(int64_t elements, size_t size)
-{
-    return round_up(pieces_of(elements * (int64_t)size, 8), LINE_WORDS);
-}
-
-static int64_t all_words(const sk_cluster *c, bool counts, int64_t elements)
-{
-    const ir_array *info = info_of(c);
-    if (counts)
-        return table_words(elements, sizeof(uint32_t));
-    int64_t words = c->identity ? 0 : table_words(elements, 1);
-    for (uint32_t k = 0; k < info->components; k++)
-        words += table_words(elements, ir_type_size(info->type[k]));
-    return words;
-}
-
-static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
-{
-    g->slot[SK_PERMUTE_ELEMENTS] = x->rows * x->columns;
-    g->slot[SK_PERMUTE_PLACES] = x->places;
-    g->slot[SK_PERMUTE_BLOCKS] = p->blocks;
-    g->slot[SK_PERMUTE_LENGTH] = p->length;
-    g->slot[SK_PERMUTE_RANGES] = p->ranges;
-    g->slot[SK_PERMUTE_RANGE] = p->range;
-    g->row = (p->tables ? SK_PERMUTE_TABLES : 0) | (p->ranges > 1 ? SK_PERMUTE_DIVIDED : 0) |
-             (p->counts ? SK_PERMUTE_COUNTS : 0) | (p->rarely ? SK_PERMUTE_RARELY : 0) |
-             (x->places <= INT32_MAX / p->blocks ? SK_PERMUTE_FEW : 0);
-    g->state_words = p->tables ? all_words(x->c, p->counts, p->blocks * x->places) : 0;
-}
-
-bool sk_launch_permute_atomic(const sk_call *x, sk_geometry *g)
-{
-    if (!x->o->group || !x->c->atomic)
-        return false;
-    int64_t total = x->rows * x->columns, size = sk_group_piece(x->c);
-    g->pieces = x->pass == SK_PASS_TOTALS ? 0 : pieces_of(total, size);
-    g->slot[SK_PERMUTE_ELEMENTS] = total;
-    g->slot[SK_PERMUTE_PLACES] = x->places;
-    g->slot[SK_PERMUTE_LENGTH] = size;
-    return true;
-}
-
-bool sk_launch_permute(const sk_call *x, sk_geometry *g)
-{
-    sk_permute_cut p = sk_permute_plan(x->c, x->o, x->rows * x->columns, x->places);
-    set_slots(x, &p, g);
-    if (x->pass == SK_PASS_TOTALS)
-        g->pieces = p.tables ? pieces_of(x->places, MERGED) : 0;
-    else
-        g->pieces = p.blocks * p.ranges;
-    return true;
-}
-
-/* --- kernels --- */
-
 typedef struct permute {
     sk_lower *lw;
     ir_id anchor;
@@ -293,10 +84,10 @@ static k_val pass_table(permute *m, k_val elements, ir_type type, k_val *words)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
-    int64_t size = (int64_t)ir_type_size(type), line = LINE_WORDS * 8;
+    int64_t size = (int64_t)ir_type_size(type), line = SK_PERMUTE_LINE * 8;
     k_val first = sk_mul(lw, *words, k_i64(b, 8 / size));
     k_val bytes = sk_add(lw, sk_mul(lw, elements, k_i64(b, size)), k_i64(b, line - 1));
-    *words = sk_add(lw, *words, sk_mul(lw, k_let(b, OP_QUOT, bytes, k_i64(b, line), 0), k_i64(b, LINE_WORDS)));
+    *words = sk_add(lw, *words, sk_mul(lw, k_let(b, OP_QUOT, bytes, k_i64(b, line), 0), k_i64(b, SK_PERMUTE_LINE)));
     return first;
 }
 
@@ -529,7 +320,7 @@ static int64_t spare_of(const permute *m)
 static void find_value(permute *m, uint32_t c)
 {
     const ir_node *n = ir_at(m->lw->l->ir, m->element[c]);
-    if (is_alike(m->lw->l->ir, m->element[c]))
+    if (sk_is_alike(m->lw->l->ir, m->element[c]))
         return;
     if (is_own_read(m, m->element[c]) && !m->compacts)
         m->read[c] = sk_array_memory(m->lw, n->array, (uint32_t)n->u.literal, false);
@@ -552,7 +343,7 @@ static k_val changed(permute *m, const k_val *old, const k_val *new, k_val *out)
     k_builder *b = &lw->b;
     ir_id condition;
     bool takes_new;
-    if (find_choice(lw->l->ir, m->fn, &condition, &takes_new)) {
+    if (sk_permute_choice(lw->l->ir, m->fn, &condition, &takes_new)) {
         k_val holds;
         sk_emit(lw, 1, &condition, &holds);
         memcpy(out, new, m->info->components * sizeof(k_val));
@@ -670,8 +461,8 @@ static void combine_by_threads(permute *m, k_val count)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
-    k_val lane = k_for_all(b, k_i64(b, THREADS)), j = k_for(b, k_i64(b, 0), count, false);
-    k_val place = load_place(m, j), own = k_let(b, OP_BIT_AND, place, k_i64(b, THREADS - 1), 0);
+    k_val lane = k_for_all(b, k_i64(b, SK_PERMUTE_THREADS)), j = k_for(b, k_i64(b, 0), count, false);
+    k_val place = load_place(m, j), own = k_let(b, OP_BIT_AND, place, k_i64(b, SK_PERMUTE_THREADS - 1), 0);
     k_val mine = k_let(b, OP_EQ, own, lane, 0);
     if (m->may_drop)
         mine = k_let(b, OP_AND, mine, k_let(b, OP_GE, place, k_i64(b, 0), 0), 0);
@@ -701,7 +492,7 @@ static void clear_totals(permute *m)
 static int64_t stretch_of(const permute *m)
 {
     enum { BYTES = 24 << 10, MOST = 1024, LEAST = 16 };
-    int64_t n = MOST, bytes = element_bytes(m->info) + 8, room = BYTES;
+    int64_t n = MOST, bytes = sk_permute_bytes(m->info) + 8, room = BYTES;
     if (m->lw->options->group && m->lw->options->scratch / 2 < (size_t)room)
         room = (int64_t)m->lw->options->scratch / 2;
     while (n > LEAST && n * bytes > room)
@@ -738,7 +529,7 @@ static void build_loop(permute *m)
     if (m->tables)
         clear_totals(m);
     if (lw->options->group)
-        lw->out->k->group = THREADS;
+        lw->out->k->group = SK_PERMUTE_THREADS;
     k_val size = k_i64(b, m->stretch);
     k_val stretches = k_let(b, OP_QUOT, sk_add(lw, sk_sub(lw, m->end, m->begin), k_i64(b, m->stretch - 1)), size, 0);
     k_val s = k_for(b, k_i64(b, 0), stretches, false), from = sk_add(lw, m->begin, sk_mul(lw, s, size));
@@ -822,9 +613,9 @@ static void build_merge(permute *m)
         lw->out->k->lanes =
             m->fn ? sk_lanes_for(lw->l, lw->arena, m->fn->results, m->fn->result, lw->options->vector_bytes) : 16;
     if (lw->options->group)
-        lw->out->k->group = THREADS;
-    k_val first = sk_mul(lw, k_piece(b), k_i64(b, MERGED));
-    k_val lane = k_for_all(b, sk_min(lw, k_i64(b, MERGED), sk_sub(lw, m->places, first)));
+        lw->out->k->group = SK_PERMUTE_THREADS;
+    k_val first = sk_mul(lw, k_piece(b), k_i64(b, SK_PERMUTE_MERGED));
+    k_val lane = k_for_all(b, sk_min(lw, k_i64(b, SK_PERMUTE_MERGED), sk_sub(lw, m->places, first)));
     if (m->counts)
         merge_counts(m, sk_add(lw, first, lane), blocks, result);
     else
@@ -857,7 +648,7 @@ void sk_build_permute_atomic(sk_lower *lw)
     m.elements = sk_slot(lw, SK_PERMUTE_ELEMENTS, "elements");
     k_val size = sk_slot(lw, SK_PERMUTE_LENGTH, "piece_size"), from = sk_mul(lw, k_piece(b), size);
     k_val count = sk_min(lw, k_i64(b, sk_group_piece(lw->cluster)), sk_min(lw, size, sk_sub(lw, m.elements, from)));
-    lw->out->k->group = THREADS;
+    lw->out->k->group = SK_PERMUTE_THREADS;
     k_val lane = k_for_all(b, count);
     uint32_t mark = sk_scope(lw);
     found f;

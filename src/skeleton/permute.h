@@ -32,4 +32,17 @@ typedef struct sk_permute_cut {
  * only. */
 sk_permute_cut sk_permute_plan(const sk_cluster *c, const sk_options *o, int64_t elements, int64_t places);
 
+/* Threads of a block, each with every so many-th place of the block's range; places that a piece of the second pass
+ * combines; words of a cache line. */
+enum { SK_PERMUTE_THREADS = 256, SK_PERMUTE_MERGED = 4096, SK_PERMUTE_LINE = 8 };
+/* Words of the state that so many elements of a table take. */
+int64_t sk_permute_words(int64_t elements, size_t size);
+/* Is the element the same wherever it is asked for? */
+bool sk_is_alike(const ir_program *p, ir_id element);
+/* Does the operator choose one of its operands? By which condition, and is it the new one that is taken where it holds?
+ */
+bool sk_permute_choice(const ir_program *p, const ir_fn *fn, ir_id *condition, bool *takes_new);
+int64_t sk_permute_bytes(const ir_array *info);   /* of an element */
+const ir_array *sk_permuted(const sk_cluster *c); /* the cluster's operation */
+
 #endif

@@ -1,0 +1,187 @@
+/* A launch of a plan: which kernel it takes for the extents of the call, its pointers and arguments, and that it goes
+ * into the queue. */
+#include "run/launch.h"
+
+#include "base/size.h"
+#include "kernel/narrow.h"
+#include "run/fields.h"
+#include "run/sort.h"
+#include "run/transfer.h"
+
+/* Of the memory that a sort moves elements to: see SK_SKEW. */
+static int64_t skew_of(const run_variant *v, void *const *mem)
+{
+    for (uint32_t i = 0; i < v->built->memory.n; i++)
+        if (v->memory[i].role == SK_SORTED_TO && !v->memory[i].number)
+            return (int64_t)((uintptr_t)mem[i] % SK_LINE / ir_type_size(v->built->memory.at[i].type));
+    return 0;
+}
+
+static bool arguments(run *c, const run_variant *v, const sk_geometry *g, void *const *mem, uint32_t site, ir_bits *arg)
+{
+    host_value *value = NULL;
+    if (v->host.step.n) {
+        value = arena_alloc(c->arena, v->host.step.n * sizeof(host_value));
+        host_run(&v->host, 0, v->host.step.n, &c->world, value);
+    }
+    for (uint32_t i = 0; i < v->built->argument.n; i++) {
+        const run_argument_of *a = &v->argument[i];
+        if (!a->slot && value[a->number].bad)
+            return run_fails_code(c, &v->host, value, value[a->number].bad - 1, site);
+        bool skew = a->slot && a->number == SK_SKEW;
+        arg[i] = skew ? (ir_bits)skew_of(v, mem) : a->slot ? (ir_bits)g->slot[a->number] : value[a->number].bits;
+    }
+    return c->status == SN_OK;
+}
+
+static uint64_t fit_word(const ir_bits *arg, int64_t pieces, uint32_t i)
+{
+    return i ? arg[i - 1] : (uint64_t)pieces;
+}
+
+static bool fitted_before(run_fit *f, const ir_bits *arg, int64_t pieces)
+{
+    unsigned turn = atomic_load_explicit(&f->turn, memory_order_acquire);
+    bool same = turn && !(turn & 1);
+    for (uint32_t i = 0; i < f->words && same; i++)
+        same = atomic_load_explicit(&f->word[i], memory_order_acquire) == fit_word(arg, pieces, i);
+    return same && atomic_load_explicit(&f->turn, memory_order_relaxed) == turn;
+}
+
+static void note_fit(run_fit *f, const ir_bits *arg, int64_t pieces)
+{
+    unsigned turn = atomic_load_explicit(&f->turn, memory_order_relaxed);
+    if (turn & 1 || !atomic_compare_exchange_strong(&f->turn, &turn, turn + 1)) /* another thread is at it */
+        return;
+    for (uint32_t i = 0; i < f->words; i++)
+        atomic_store_explicit(&f->word[i], fit_word(arg, pieces, i), memory_order_release);
+    atomic_store_explicit(&f->turn, turn + 2 ? turn + 2 : 2, memory_order_release);
+}
+
+/* May this launch take a kernel whose indices have 32 bits? */
+static bool indices_fit(run *c, const run_variant *v, const ir_bits *arg, int64_t pieces)
+{
+    if (fitted_before(v->fit, arg, pieces))
+        return true;
+    bool fit = k_indices_fit(v->built->k, c->arena, arg, 0, pieces);
+    if (fit)
+        note_fit(v->fit, arg, pieces);
+    return fit;
+}
+
+static void *memory_of(const run *c, const plan_launch *l, const run_binding *b, int64_t pieces)
+{
+    const uint32_t launch = (uint32_t)(l - c->plan->launch.at);
+    switch (b->role) {
+    case SK_ARRAY:
+        return c->data[b->number];
+    case SK_PARTIAL_IN:
+        return c->data[l->in + b->number];
+    case SK_PARTIAL_OUT:
+        return c->data[l->out + b->number];
+    case SK_SORTED_FROM:
+    case SK_SORTED_TO:
+        return c->data[run_sort_buffer(c, launch, b->number, b->role == SK_SORTED_TO)];
+    default:
+        return (uint64_t *)c->data[l->state] + b->number * pieces;
+    }
+}
+
+static bool launch(run *c, const plan_launch *l, const run_geometry *found)
+{
+    const run_variant *v = found->variant;
+    const sk_geometry *g = &found->geometry;
+    if (g->pieces <= 0)
+        return true;
+    void **mem = arena_alloc(c->arena, (v->built->memory.n + 1) * sizeof(void *));
+    ir_bits *arg = arena_alloc(c->arena, (v->built->argument.n + 1) * sizeof(ir_bits));
+    for (uint32_t i = 0; i < v->built->memory.n; i++) {
+        const run_binding *b = &v->memory[i];
+        if (b->role == SK_ARRAY && !b->here && !run_upload(c, b->number, v))
+            return false;
+        mem[i] = b->here ? (void *)(uintptr_t)c->field[b->number].data : memory_of(c, l, b, g->pieces);
+    }
+    if (!arguments(c, v, g, mem, 0, arg))
+        return false;
+    if (v->fit && !indices_fit(c, v, arg, g->pieces))
+        v = run_find_wide(c, found); /* it takes the same pointers and arguments */
+    if (!v)
+        return false;
+    atomic_fetch_add_explicit(&c->root->r->launches, 1, memory_order_relaxed);
+    if (c->r->engine.counters)
+        run_count(&c->r->engine.counters->launches, 1);
+    device *d = c->r->engine.device;
+    run_watch watch = run_begin_step(c);
+    bool good = run_enqueue(c, v, mem, arg, g, c->plan->cluster.at[l->cluster].site);
+    if (good && c->recorded)
+        good = run_settle_now(c);
+    run_end_launch(c, watch, found, v, arg, good && c->timed ? d->took(d, c->queue) : 0);
+    if (c->root->trace.noted)
+        run_say_trace(c->r, &c->root->trace);
+    return good;
+}
+
+static bool fails_empty(run *c, uint32_t site)
+{
+    return run_fails_at(c, site, SN_EMPTY_FOLD,
+                        "no element to begin with: the innermost extent is 0; sn_fold takes an initial value");
+}
+
+bool run_step_size(run *c, uint32_t index)
+{
+    const plan_launch *l = &c->plan->launch.at[index];
+    const plan_cluster *pc = &c->plan->cluster.at[l->cluster];
+    const plan_shape *s = &c->plan->shape.at[pc->shape];
+    sk_round round = {.pass = l->pass,
+                      .partials = l->pass == SK_PASS_COMBINE ? c->left[l->cluster] : 0,
+                      .places = pc->permutes ? c->size[pc->places] : 0,
+                      .segments = pc->segments ? c->size[pc->segments - 1] : 0};
+    int64_t extent[IR_MAX_RANK] = {0};
+    run_sized *sized = &c->sized[index];
+    for (unsigned d = 0; d < s->rank; d++)
+        extent[d] = host_i64(c->value, s->extent[d]);
+    if (!size_count(s->rank ? s->rank - 1u : 0, extent,
+                    &sized->rows)) /* of no elements: else the shape would be too large, too */
+        return run_fails_at(c, pc->site, SN_TOO_LARGE,
+                            "the number of elements exceeds 63 bits; make its extents smaller");
+    bool empty = c->size[pc->shape] == 0;
+    if (empty && (sized->rows == 0 || !pc->folds))
+        return true;
+    if (empty && pc->seedless.n)
+        return fails_empty(c, pc->seedless.at[0]);
+    bool good = true;
+    sized->found = NULL;
+    if (pc->sorts && !run_sort_wants(c, index, &round, &good))
+        return good;
+    sized->found = run_find(c, l->cluster, extent, round);
+    if (sized->found && pc->sorts)
+        run_sort_sized(c, index);
+    return sized->found != NULL;
+}
+
+static void tell_progress(run *root)
+{
+    const run_engine *e = &root->r->engine;
+    const int64_t known = root->plan->launch.n;
+    root->launched++;
+    if (e->progress)
+        e->progress(e->progress_env, root->launched, root->launched > known ? root->launched : known);
+}
+
+bool run_step_launch(run *c, uint32_t index)
+{
+    const plan_launch *l = &c->plan->launch.at[index];
+    const run_geometry *found = c->sized[index].found;
+    if (!found)
+        return true;
+    if (run_stops(c))
+        return false;
+    if (!c->plan->cluster.at[l->cluster].sorts)
+        c->left[l->cluster] = found->geometry.partials;
+    if (!launch(c, l, found))
+        return false;
+    if (c->plan->cluster.at[l->cluster].sorts)
+        run_sort_launched(c, index);
+    tell_progress(c->root);
+    return true;
+}
