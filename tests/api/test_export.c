@@ -218,7 +218,7 @@ static void mistakes_are_explained(void **state)
     sn_context *cx = both_interpreter();
     sn_program *p = sn_compile(cx, LOOP, loop);
     assert_int_equal(sn_export(p, path_of("looped")), SN_UNSUPPORTED);
-    assert_non_null(strstr(sn_message(cx), "export: programs are exported from the device"));
+    assert_non_null(strstr(sn_message(cx), "export: no code for this device; programs are exported from the device"));
     assert_int_equal(sn_export(p, path_of("no name")), SN_BAD_ARGUMENT);
     assert_int_equal(sn_export(p, NULL), SN_BAD_ARGUMENT);
     assert_int_equal(sn_export(NULL, "x"), SN_NO_PROGRAM);
