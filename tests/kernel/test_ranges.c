@@ -54,9 +54,11 @@ static k_range range_of(fixture *f, k_range x, k_range y)
 {
     f->r.of[f->x] = x;
     f->r.of[f->y] = y;
-    for (k_ref s = 1; s < f->k->stmt.n; s++)
-        if (f->k->stmt.at[s].op == K_LET || f->k->stmt.at[s].op == K_SELECT)
-            f->r.of[f->k->stmt.at[s].dst] = k_range_of(&f->r, &f->k->stmt.at[s]);
+    for (k_ref i = 1; i < f->k->stmt.n; i++) {
+        const k_stmt *s = &f->k->stmt.at[i]; /* index arithmetic is of i64 */
+        if ((s->op == K_LET || s->op == K_SELECT) && f->k->value.at[s->dst].type == T_I64)
+            f->r.of[s->dst] = k_range_of(&f->r, s);
+    }
     return f->r.of[f->last->dst];
 }
 
