@@ -49,7 +49,7 @@ EQUIVALENT = TOP / "tools" / "mutants-equivalent.txt"
 LAYERS = "ir loop skeleton kernel plan run emit".split()
 WITHOUT = {"long", "bench", "package"}  # labels of tests that are not run
 LONGEST = 600  # CPU seconds of a test
-DEVICES = re.compile(r"emit/(text|cuda|opencl)|skeleton/group_")
+DEVICES = re.compile(r"emit/(text|cuda|opencl)|skeleton/group/")
 ALONE = re.compile(r"src/(emit/|kernel/key|run/kernels)")  # decide what is compiled for a kernel that was looked for, or where it is kept
 APART = 2  # CPU seconds of a program from which on its tests are run one at a time
 # Stands in for the C++ compiler of tests/fake_cuda: it keeps what it has made of each kernel.

@@ -1,6 +1,6 @@
 /* A fold that reads a stencil's result would read from memory what a loop before it has written there: often more bytes
  * than the stencil reads. Where nothing else needs the result, the fold's loop computes it, block by block
- * (skeleton/fold_stage.c). A stencil that reads rows of what its own loop computes stays in that loop. */
+ * (skeleton/fold/fold_stage.c). A stencil that reads rows of what its own loop computes stays in that loop. */
 #include "loop/folded.h"
 
 #include "opt/rewrite.h"

@@ -252,7 +252,7 @@ static bool computed_again(const ir_program *p, const l_options *options, const 
     return times * (n->flops + n->bytes * read) <= times * own * read + write;
 }
 
-/* Where blocks have room for a row, what takes long waits there (skeleton/row_keep.c), and is computed again in longer
+/* Where blocks have room for a row, what takes long waits there (skeleton/row/row_keep.c), and is computed again in longer
  * rows. Not what is made of other elements, which would all be computed again with it. */
 static bool waits(const l_options *options, const l_cluster *c, const l_node *n, const uint32_t *slot)
 {

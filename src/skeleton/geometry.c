@@ -1,8 +1,8 @@
 /* How a cluster is launched for the extents of a call: variant, pieces, and the geometry arguments of the kernels.
  * Piece sizes of folds are constants of the combination tree; all others are free choices that no result depends on. */
-#include "skeleton/contract.h"
+#include "skeleton/contract/contract.h"
 #include "skeleton/extents.h"
-#include "skeleton/map.h"
+#include "skeleton/map/map.h"
 
 sk_tree sk_tree_of(bool wide)
 {

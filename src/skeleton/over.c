@@ -1,9 +1,9 @@
 /* Results written over what they are computed from. An element's inputs are read before it is stored, and a kernel in
  * which both are one memory says so to everybody who looks at it; what is left to find out is whether elements are read
  * elsewhere, or computed twice. */
-#include "skeleton/interleave.h"
-#include "skeleton/map.h"
-#include "skeleton/runs.h"
+#include "skeleton/element/interleave.h"
+#include "skeleton/map/map.h"
+#include "skeleton/element/runs.h"
 
 /* At the loop's own index, in an array of its extents. */
 static bool at_own_place(const sk_lower *lw, const ir_node *read)

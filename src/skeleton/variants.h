@@ -2,7 +2,7 @@
 #ifndef SN_SKELETON_VARIANTS_H
 #define SN_SKELETON_VARIANTS_H
 
-#include "skeleton/lower.h"
+#include "skeleton/element/lower.h"
 
 typedef struct sk_outputs { /* values a loop stores, component by component */
     VEC(ir_id) term;

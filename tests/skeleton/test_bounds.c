@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "ir/evaluate.h"
-#include "skeleton/bounds.h"
+#include "skeleton/element/bounds.h"
 
 enum { TERMS = 14, PROGRAMS = 4000 };
 

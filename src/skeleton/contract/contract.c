@@ -1,0 +1,673 @@
+/* Contractions (contract.h): matrix products, distances of all pairs, and whatever else is folded from operands of rows
+ * and operands of columns. A block has some rows and some columns of the result. It computes the operands of its rows
+ * and packs them into shared memory, panel by panel, a panel having the rows of a tile; then, for a group of panels of
+ * columns at a time, the same for these, and all tiles of the group: one is a gang of columns for each of its rows, so
+ * that a step of the fold is a vector of operands of columns, and for each row one operand that all lanes share.
+ *
+ * The tree is that of fold.c for each element of the result: accumulator l takes positions l, l + 128, ... A tile
+ * goes through the accumulators in the order of the bits of their numbers read backwards: then those that the tree
+ * combines follow each other, and a stack of tiles holds what waits, as in fold_columns.c. Panels have their positions
+ * in just this order, so that tiles read them from the first to the last.
+ *
+ * The last panels overlap those before them where rows or columns are no multiple of them: there is no tile with
+ * something missing. Elements that two tiles have are stored twice, the same each time. */
+#include "skeleton/contract/contract.h"
+#include "skeleton/extents.h"
+
+enum { LENGTH, PIECES, ROW_BLOCKS, COLUMN_BLOCKS, ROWS, COLUMNS, GROUP }; /* slots */
+
+/* Shared memory: all of it, what panels of columns have of each operand, and what is left for other things. */
+enum { SHARED = 4 << 20, COLUMN_BYTES = 512 << 10, REST = 256 << 10 };
+enum { MOST_ROWS = 12, FEWEST_ROWS = 4, LEVELS = 8, ORDER = SK_ACCUMULATORS };
+
+/* --- tiles --- */
+
+typedef struct tile {
+    int64_t rows, lanes;
+    bool brief; /* rows are folded from left to right */
+    bool once;  /* no accumulator has more than one position */
+} tile;
+
+/* The tile that a kernel is made for, in sk_geometry.row. */
+static int64_t row_of_tile(tile t)
+{
+    return t.rows | t.lanes << 8 | (int64_t)t.brief << 20 | (int64_t)t.once << 21;
+}
+
+static tile tile_of_row(int64_t row)
+{
+    return (tile){row & 255, row >> 8 & 4095, row >> 20 & 1, row >> 21 & 1};
+}
+
+/* Most rows and lanes: three quarters of the registers are accumulators, two for each row where that leaves enough
+ * rows. */
+static tile largest_tile(const sk_contraction *of, const sk_options *o)
+{
+    enum { ENOUGH = 6 };
+    int64_t budget = o->vector_bytes >= 64 ? 24 : 12,
+            registers = budget / (2 * (int64_t)of->components) < ENOUGH ? 1 : 2;
+    int64_t rows = smaller(MOST_ROWS, larger(FEWEST_ROWS, budget / (registers * (int64_t)of->components)));
+    int64_t lanes = larger(4, smaller(256, registers * (int64_t)o->vector_bytes / (int64_t)of->widest));
+    return (tile){.rows = rows, .lanes = lanes};
+}
+
+/* The same for so many rows and columns: few rows are spread over equal tiles. */
+static tile tile_for(const sk_contraction *of, const sk_options *o, int64_t rows, int64_t columns)
+{
+    enum { FEW = 8 };
+    tile t = largest_tile(of, o);
+    if (rows < FEW * t.rows)
+        t.rows = pieces_of(rows, pieces_of(rows, t.rows));
+    while (t.lanes > columns && t.lanes > 4)
+        t.lanes /= 2;
+    return t;
+}
+
+/* Elements of an operand that panels have room for. */
+static int64_t room_of(const sk_contraction *of, sk_side side)
+{
+    int64_t columns = COLUMN_BYTES * (int64_t)of->side[SK_OF_COLUMN].term.n, widest = (int64_t)of->widest;
+    if (side == SK_OF_COLUMN)
+        return COLUMN_BYTES / widest;
+    return (SHARED - REST - columns) / (int64_t)of->side[SK_OF_ROW].term.n / widest;
+}
+
+/* Positions of a panel: accumulators have the same number of them, though some need one less. */
+static int64_t positions_of(int64_t length)
+{
+    int64_t accumulators = 1;
+    if (length <= SK_SHORT)
+        return length;
+    length = smaller(length, SK_PIECE);
+    while (accumulators < smaller(length, SK_ACCUMULATORS))
+        accumulators *= 2;
+    return accumulators * pieces_of(length, SK_ACCUMULATORS);
+}
+
+/* --- the launch --- */
+
+bool sk_launch_contract(const sk_call *x, sk_geometry *g)
+{
+    enum { LEAST = 1 << 14, SHARES = 4, LEAST_BLOCK = 48, LEAST_WIDTH = 256 };
+    const sk_cluster *c = x->c;
+    const sk_contraction *of = c->contraction;
+    if (!of || !x->o->vector_bytes || x->o->group || x->pass == SK_PASS_COMBINE)
+        return false;
+    int64_t length = x->columns, rows = x->extent[of->dimension[SK_OF_ROW]],
+            columns = x->extent[of->dimension[SK_OF_COLUMN]];
+    bool brief = length <= SK_SHORT;
+    if (!x->rows || !length || rows < FEWEST_ROWS || (c->loop->ordered && !brief) || rows * columns * length < LEAST)
+        return false;
+    tile t = tile_for(of, x->o, rows, columns);
+    if (t.lanes > columns || t.lanes * (int64_t)of->widest < (int64_t)x->o->vector_bytes)
+        return false;
+    t.brief = brief;
+    t.once = !brief && length <= SK_ACCUMULATORS;
+    int64_t positions = positions_of(length), parts = brief ? 1 : pieces_of(length, SK_PIECE);
+    int64_t most = room_of(of, SK_OF_ROW) / (positions * t.rows) * t.rows, outer = x->rows / (rows * columns);
+    int64_t row_blocks = pieces_of(rows, most), column_blocks = 1, wanted = SHARES * larger(x->o->workers, 1);
+    if (x->o->workers > 1 && outer * parts * row_blocks < wanted)
+        row_blocks = smaller(pieces_of(wanted, outer * parts), larger(row_blocks, rows / LEAST_BLOCK));
+    if (x->o->workers > 1 && outer * parts * row_blocks < wanted)
+        column_blocks = smaller(pieces_of(wanted, outer * parts * row_blocks), larger(1, columns / LEAST_WIDTH));
+    g->row = row_of_tile(t);
+    g->partials = parts;
+    g->slot[LENGTH] = length;
+    g->slot[PIECES] = parts;
+    g->slot[ROW_BLOCKS] = row_blocks;
+    g->slot[COLUMN_BLOCKS] = column_blocks;
+    g->slot[ROWS] = rows;
+    g->slot[COLUMNS] = columns;
+    g->slot[GROUP] = larger(1, room_of(of, SK_OF_COLUMN) / (positions * t.lanes));
+    g->pieces = outer * row_blocks * column_blocks * parts;
+    return true;
+}
+
+/* --- the kernel --- */
+
+typedef struct panels { /* of one side */
+    int64_t width;
+    k_mem *packed;       /* per operand */
+    k_val begin, extent; /* of the block in the side's dimension */
+} panels;
+
+typedef struct contract {
+    sk_folds *s;
+    sk_contraction of;
+    tile tile;
+    panels side[SK_SIDES];
+    k_mem order;              /* the place of each accumulator in the order that tiles take them in */
+    k_mem **waiting;          /* per fold and component: a stack of tiles */
+    k_val index[IR_MAX_RANK]; /* of the block, and of the element at hand */
+    k_val part, begin, count; /* of the rows that are folded */
+    k_val accumulators, bits; /* a power of two, and its logarithm */
+    k_val lines;              /* of each accumulator: positions in a panel */
+} contract;
+
+static void bind_indices(const contract *t)
+{
+    sk_lower *lw = t->s->lw;
+    for (unsigned d = 0; d + 1u < lw->cluster->loop->rank; d++)
+        sk_bind(lw, lw->at.at[d], t->index[d]);
+}
+
+/* Element k of the row at hand: for those who look at the elements themselves. */
+static void bind_element(void *env, k_val k)
+{
+    const contract *t = env;
+    sk_lower *lw = t->s->lw;
+    bind_indices(t);
+    sk_bind(lw, lw->at.at[lw->cluster->loop->rank - 1], k);
+}
+
+/* x with its lowest `bits` bits in the other order; it has no others, and these are less than eight. */
+static k_val turned(const contract *t, k_val x)
+{
+    static const struct {
+        int64_t mask, shift;
+    } step[] = {{0x55, 1}, {0x33, 2}, {0x0f, 4}};
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    for (unsigned i = 0; i < 3; i++) {
+        k_val mask = k_i64(b, step[i].mask), shift = k_i64(b, step[i].shift);
+        k_val up = k_let(b, OP_SHL, k_let(b, OP_BIT_AND, x, mask, 0), shift, 0);
+        x = k_let(b, OP_BIT_OR, up, k_let(b, OP_BIT_AND, k_let(b, OP_SHR, x, shift, 0), mask, 0), 0);
+    }
+    return k_let(b, OP_SHR, x, sk_sub(lw, k_i64(b, 8), t->bits), 0);
+}
+
+static k_val logarithm(sk_lower *lw, k_val power_of_two)
+{
+    return k_convert(&lw->b, OP_CONVERT, T_I64, k_let(&lw->b, OP_CTZ, power_of_two, 0, 0));
+}
+
+/* --- panels --- */
+
+/* The first of a panel's rows or columns. */
+static k_val panel_begin(const contract *t, sk_side side, k_val panel)
+{
+    sk_lower *lw = t->s->lw;
+    const panels *p = &t->side[side];
+    k_val width = k_i64(&lw->b, p->width), last = sk_sub(lw, p->extent, width);
+    return sk_add(lw, p->begin, sk_min(lw, sk_mul(lw, panel, width), last));
+}
+
+static k_val panel_count(const contract *t, sk_side side)
+{
+    sk_lower *lw = t->s->lw;
+    k_val up = sk_add(lw, t->side[side].extent, k_i64(&lw->b, t->side[side].width - 1));
+    return k_let(&lw->b, OP_QUOT, up, k_i64(&lw->b, t->side[side].width), 0);
+}
+
+/* Where panel `panel` begins, of those that are there. */
+static k_val panel_at(const contract *t, sk_side side, k_val panel)
+{
+    sk_lower *lw = t->s->lw;
+    k_val positions = sk_mul(lw, t->accumulators, t->lines);
+    return sk_mul(lw, panel, sk_mul(lw, positions, k_i64(&lw->b, t->side[side].width)));
+}
+
+/* The operands of position k are stored at `at`. */
+static void pack_one(contract *t, sk_side side, k_val place, k_val k, k_val at)
+{
+    sk_lower *lw = t->s->lw;
+    const sk_operands *o = &t->of.side[side];
+    uint32_t mark = sk_scope(lw);
+    k_val value[SK_MOST_STREAMS];
+    t->index[t->of.dimension[side]] = place;
+    for (unsigned d = 0; d + 1u < lw->cluster->loop->rank; d++)
+        if (d != t->of.dimension[!side])
+            sk_bind(lw, lw->at.at[d], t->index[d]);
+    sk_bind(lw, lw->at.at[lw->cluster->loop->rank - 1], sk_add(lw, t->begin, k));
+    sk_emit(lw, o->term.n, o->term.at, value);
+    for (uint32_t i = 0; i < o->term.n; i++)
+        k_store(&lw->b, t->side[side].packed[i], at, value[i]);
+    sk_scope_end(lw, mark);
+}
+
+/* Position k in the order of panels, where `accumulator` is the place of accumulator k mod 128. */
+static k_val in_order(const contract *t, k_val accumulator, k_val line)
+{
+    return sk_add(t->s->lw, sk_mul(t->s->lw, accumulator, t->lines), line);
+}
+
+/* Lanes are neighbours in the side's own dimension. */
+static void pack_across(contract *t, sk_side side, k_val first, k_val end)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    k_val width = k_i64(b, t->side[side].width), k = k_for(b, k_i64(b, 0), t->count, false), position = k;
+    if (!t->tile.brief) {
+        k_val accumulator = k_load(b, t->order, k_let(b, OP_REM, k, k_i64(b, ORDER), 0));
+        position = in_order(t, accumulator, k_let(b, OP_QUOT, k, k_i64(b, ORDER), 0));
+    }
+    k_val panel = k_for(b, first, end, false);
+    k_val at = sk_add(lw, panel_at(t, side, sk_sub(lw, panel, first)), sk_mul(lw, position, width));
+    k_val place = panel_begin(t, side, panel), lane = k_for_whole(b, width);
+    pack_one(t, side, sk_add(lw, place, lane), k, sk_add(lw, at, lane));
+    k_end(b);
+    k_end(b);
+    k_end(b);
+}
+
+/* Each lane goes along the folded dimension: what it reads is transposed in registers on the way
+ * (emit/cpu/llvm/tile.c). `lanes` of a panel's rows or columns, from `offset` on. */
+static void pack_lanes(contract *t, sk_side side, k_val panel, k_val at, int64_t offset, int64_t lanes)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    k_val width = k_i64(b, t->side[side].width), zero = k_i64(b, 0), order = k_i64(b, ORDER);
+    k_val lane = sk_add(lw, k_for_whole(b, k_i64(b, lanes)), k_i64(b, offset));
+    k_val place = sk_add(lw, panel_begin(t, side, panel), lane);
+    at = sk_add(lw, at, lane);
+    k_val line = t->tile.brief ? zero : k_for(b, zero, t->lines, false), from = sk_mul(lw, line, order);
+    k_val left = sk_sub(lw, t->count, from);
+    k_val k = k_for(b, zero, t->tile.brief ? left : sk_min(lw, order, left), false), position = k;
+    if (!t->tile.brief)
+        position = in_order(t, k_load(b, t->order, k), line);
+    pack_one(t, side, place, sk_add(lw, from, k), sk_add(lw, at, sk_mul(lw, position, width)));
+    k_end(b);
+    if (!t->tile.brief)
+        k_end(b);
+    k_end(b);
+}
+
+static void pack_along(contract *t, sk_side side, k_val first, k_val end)
+{
+    sk_lower *lw = t->s->lw;
+    k_val panel = k_for(&lw->b, first, end, false), at = panel_at(t, side, sk_sub(lw, panel, first));
+    for (int64_t offset = 0, lanes; offset < t->side[side].width; offset += lanes) {
+        lanes = lw->out->k->lanes;
+        while (lanes > t->side[side].width - offset)
+            lanes /= 2;
+        pack_lanes(t, side, panel, at, offset, lanes);
+    }
+    k_end(&lw->b);
+}
+
+static void pack(contract *t, sk_side side, k_val first, k_val end)
+{
+    (t->of.side[side].along ? pack_along : pack_across)(t, side, first, end);
+}
+
+/* --- a tile --- */
+
+typedef struct place {  /* of a tile */
+    k_val row, column;  /* its first ones */
+    k_val at[SK_SIDES]; /* its panels */
+    k_val lane;
+} place;
+
+static void bind_operands(contract *t, sk_side side, k_val at)
+{
+    sk_lower *lw = t->s->lw;
+    const sk_operands *o = &t->of.side[side];
+    for (uint32_t i = 0; i < o->term.n; i++)
+        sk_bind(lw, o->variable.at[i], k_load(&lw->b, t->side[side].packed[i], at));
+}
+
+/* Position k, which panels have at `position`, goes to the accumulators of all rows. */
+static void take_position(contract *t, const place *p, k_val position, k_val k, k_val started, k_val **const *acc)
+{
+    sk_folds *s = t->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    uint32_t mark = sk_scope(lw);
+    k_val of_row = sk_add(lw, p->at[SK_OF_ROW], sk_mul(lw, position, k_i64(b, t->tile.rows)));
+    k_val of_column = sk_add(lw, p->at[SK_OF_COLUMN], sk_mul(lw, position, k_i64(b, t->tile.lanes)));
+    bind_operands(t, SK_OF_COLUMN, sk_add(lw, of_column, p->lane));
+    for (int64_t r = 0; r < t->tile.rows; r++) {
+        uint32_t row = sk_scope(lw);
+        k_val value[IR_MAX_COMPONENTS + 1];
+        t->index[t->of.dimension[SK_OF_ROW]] = sk_add(lw, p->row, k_i64(b, r));
+        bind_element(t, k);
+        bind_operands(t, SK_OF_ROW, sk_add(lw, of_row, k_i64(b, r)));
+        for (uint32_t i = 0; i < s->fold.n; i++) {
+            sk_emit(lw, sk_fold_terms(&s->fold.at[i]), t->of.element[i], value);
+            sk_fold_take(s, &s->fold.at[i], value, started, acc[r][i]);
+        }
+        sk_scope_end(lw, row);
+    }
+    sk_scope_end(lw, mark);
+}
+
+/* Positions of an accumulator, `lines` of them, of which `first` is the first one, and the panels' `position`. */
+static void take_accumulator(contract *t, const place *p, k_val first, k_val position, k_val lines, int64_t stride,
+                             k_val **const *acc)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    k_val begin = k_i64(b, 0), k = sk_add(lw, t->begin, first);
+    if (!t->s->neutral) { /* the first element is what there is */
+        take_position(t, p, position, k, k_literal(b, T_BOOL, 0), acc);
+        begin = k_i64(b, 1);
+    }
+    k_val line = k_for(b, begin, lines, false);
+    take_position(t, p, sk_add(lw, position, line), sk_add(lw, k, sk_mul(lw, line, k_i64(b, stride))),
+                  k_literal(b, T_BOOL, 1), acc);
+    k_end(b);
+}
+
+/* Row r of the tile that waits at a level of the stack. */
+static k_val waiting_at(const contract *t, const place *p, k_val level, int64_t r)
+{
+    sk_lower *lw = t->s->lw;
+    k_val at = sk_mul(lw, level, k_i64(&lw->b, t->tile.rows * t->tile.lanes));
+    return sk_add(lw, sk_add(lw, at, k_i64(&lw->b, r * t->tile.lanes)), p->lane);
+}
+
+/* Turn `turn`: an accumulator, combined with those that wait for it. Accumulators without any position are right ones
+ * of the first level: what is left of them passes. */
+static void take_turn(contract *t, const place *p, k_val turn)
+{
+    sk_folds *s = t->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), accumulator = turned(t, turn), ***acc;
+    acc = arena_alloc(lw->arena, (size_t)t->tile.rows * sizeof(k_val **));
+    for (int64_t r = 0; r < t->tile.rows; r++)
+        acc[r] = sk_fold_accumulators(s);
+    k_val whole = k_let(b, OP_QUOT, t->count, k_i64(b, ORDER), 0);
+    k_val more = k_let(b, OP_LT, accumulator, sk_sub(lw, t->count, sk_mul(lw, whole, k_i64(b, ORDER))), 0);
+    k_val lines = k_select(b, more, sk_add(lw, whole, k_i64(b, 1)), whole);
+    k_val some = k_let(b, OP_GT, lines, zero, 0);
+    k_if(b, some);
+    take_accumulator(t, p, accumulator, sk_mul(lw, turn, t->lines), lines, ORDER, acc);
+    k_else(b);
+    for (int64_t r = 0; r < t->tile.rows; r++)
+        sk_fold_take_kept(s, t->waiting, waiting_at(t, p, zero, r), acc[r]);
+    k_end(b);
+    k_val levels = logarithm(lw, sk_add(lw, turn, k_i64(b, 1)));
+    k_val level = k_for(b, k_select(b, some, zero, k_i64(b, 1)), levels, false);
+    for (int64_t r = 0; r < t->tile.rows; r++)
+        sk_fold_merge_behind(s, sk_fold_kept(s, t->waiting, waiting_at(t, p, level, r)), acc[r]);
+    k_end(b);
+    for (int64_t r = 0; r < t->tile.rows; r++)
+        sk_fold_keep(s, t->waiting, waiting_at(t, p, levels, r), acc[r]);
+}
+
+/* --- accumulators of one position each --- */
+
+enum { TOGETHER = 4 }; /* positions that follow each other in panels: l, l + half, l + quarter, l + three quarters */
+
+typedef struct node {            /* of the tree */
+    k_val position, accumulator; /* the first one's in panels, and l */
+    bool has[TOGETHER];          /* which are there */
+    k_val *of_column[TOGETHER];  /* operands */
+} node;
+
+static void load_of_column(contract *t, const place *p, node *n)
+{
+    sk_lower *lw = t->s->lw;
+    const sk_operands *o = &t->of.side[SK_OF_COLUMN];
+    for (int64_t e = 0; e < TOGETHER; e++) {
+        k_val position = sk_add(lw, n->position, k_i64(&lw->b, e));
+        k_val at = sk_add(lw, p->at[SK_OF_COLUMN], sk_mul(lw, position, k_i64(&lw->b, t->tile.lanes)));
+        n->of_column[e] = arena_alloc(lw->arena, o->term.n * sizeof(k_val));
+        for (uint32_t i = 0; i < o->term.n && n->has[e]; i++)
+            n->of_column[e][i] = k_load(&lw->b, t->side[SK_OF_COLUMN].packed[i], sk_add(lw, at, p->lane));
+    }
+}
+
+/* One position of one row, in variables of its own. */
+static k_val **take_one(contract *t, const place *p, const node *n, int64_t e, k_val r)
+{
+    sk_folds *s = t->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    const sk_operands *o = &t->of.side[SK_OF_COLUMN];
+    k_val **acc = sk_fold_accumulators(s), value[IR_MAX_COMPONENTS + 1];
+    k_val quarter = k_let(b, OP_SHR, t->accumulators, k_i64(b, 2), 0);
+    static const int64_t quarters[TOGETHER] = {0, 2, 1, 3};
+    k_val position = sk_add(lw, n->position, k_i64(b, e));
+    k_val k = sk_add(lw, sk_add(lw, t->begin, n->accumulator), sk_mul(lw, quarter, k_i64(b, quarters[e])));
+    uint32_t mark = sk_scope(lw);
+    t->index[t->of.dimension[SK_OF_ROW]] = sk_add(lw, p->row, r);
+    bind_element(t, k);
+    for (uint32_t i = 0; i < o->term.n; i++)
+        sk_bind(lw, o->variable.at[i], n->of_column[e][i]);
+    k_val of_row = sk_add(lw, p->at[SK_OF_ROW], sk_mul(lw, position, k_i64(b, t->tile.rows)));
+    bind_operands(t, SK_OF_ROW, sk_add(lw, of_row, r));
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        sk_emit(lw, sk_fold_terms(&s->fold.at[i]), t->of.element[i], value);
+        sk_fold_take(s, &s->fold.at[i], value, k_literal(b, T_BOOL, 0), acc[i]);
+    }
+    sk_scope_end(lw, mark);
+    return acc;
+}
+
+/* A node for all rows, each combined with what waits for it. */
+static void take_node(contract *t, const place *p, node n, k_val turn)
+{
+    sk_folds *s = t->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), levels = logarithm(lw, sk_add(lw, turn, k_i64(b, 1)));
+    load_of_column(t, p, &n);
+    k_val r = k_for(b, zero, k_i64(b, t->tile.rows), false), at_row = sk_mul(lw, r, k_i64(b, t->tile.lanes));
+    k_val **half[2];
+    for (int64_t h = 0; h < 2; h++) {
+        half[h] = take_one(t, p, &n, 2 * h, r);
+        if (n.has[2 * h + 1])
+            sk_fold_merge(s, half[h], take_one(t, p, &n, 2 * h + 1, r), 0);
+    }
+    sk_fold_merge(s, half[0], half[1], 0);
+    k_val level = k_for(b, zero, levels, false);
+    sk_fold_merge_behind(s, sk_fold_kept(s, t->waiting, sk_add(lw, waiting_at(t, p, level, 0), at_row)), half[0]);
+    k_end(b);
+    sk_fold_keep(s, t->waiting, sk_add(lw, waiting_at(t, p, levels, 0), at_row), half[0]);
+    k_end(b);
+}
+
+/* Left positions of the first level are always there; of the right ones both, the first, or none. */
+static void take_turn_of_four(contract *t, const place *p, k_val turn)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    k_val position = sk_mul(lw, turn, k_i64(b, TOGETHER)), accumulator = turned(t, position);
+    k_val half = k_let(b, OP_SHR, t->accumulators, k_i64(b, 1), 0), quarter = k_let(b, OP_SHR, half, k_i64(b, 1), 0);
+    k_val first = sk_add(lw, accumulator, half);
+    k_if(b, k_let(b, OP_LT, sk_add(lw, first, quarter), t->count, 0));
+    take_node(t, p, (node){position, accumulator, {true, true, true, true}, {0}}, turn);
+    k_else(b);
+    k_if(b, k_let(b, OP_LT, first, t->count, 0));
+    take_node(t, p, (node){position, accumulator, {true, true, true, false}, {0}}, turn);
+    k_else(b);
+    take_node(t, p, (node){position, accumulator, {true, false, true, false}, {0}}, turn);
+    k_end(b);
+    k_end(b);
+}
+
+static void take_brief(contract *t, const place *p)
+{
+    sk_folds *s = t->s;
+    k_builder *b = &s->lw->b;
+    k_val zero = k_i64(b, 0), ***acc = arena_alloc(s->lw->arena, (size_t)t->tile.rows * sizeof(k_val **));
+    for (int64_t r = 0; r < t->tile.rows; r++)
+        acc[r] = sk_fold_accumulators(s);
+    take_accumulator(t, p, zero, zero, t->count, 1, acc);
+    for (int64_t r = 0; r < t->tile.rows; r++)
+        sk_fold_keep(s, t->waiting, waiting_at(t, p, zero, r), acc[r]);
+}
+
+/* The number of the element of the result at hand. */
+static k_val result_at(const contract *t)
+{
+    sk_lower *lw = t->s->lw;
+    k_val at = t->index[0];
+    for (unsigned d = 1; d + 1u < lw->cluster->loop->rank; d++)
+        at = sk_add(lw, sk_mul(lw, at, sk_closed(lw, lw->cluster->loop->shape[d])), t->index[d]);
+    return at;
+}
+
+/* The tile's totals, which the top of the stack has, become results. */
+static void finish_tile(contract *t, place *p)
+{
+    sk_folds *s = t->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val r = k_for(b, k_i64(b, 0), k_i64(b, t->tile.rows), false);
+    p->lane = k_for_whole(b, k_i64(b, t->tile.lanes));
+    t->index[t->of.dimension[SK_OF_ROW]] = sk_add(lw, p->row, r);
+    t->index[t->of.dimension[SK_OF_COLUMN]] = sk_add(lw, p->column, p->lane);
+    k_val top = t->tile.once ? sk_sub(lw, t->bits, k_i64(b, 2)) : t->bits;
+    k_val row = result_at(t), at = waiting_at(t, p, top, 0);
+    k_val **acc = sk_fold_kept(s, t->waiting, sk_add(lw, at, sk_mul(lw, r, k_i64(b, t->tile.lanes))));
+    lw->element = row;
+    sk_fold_settle(s, row, t->begin, 0, t->count, acc);
+    sk_fold_finish_all(s, row, sk_add(lw, sk_mul(lw, row, sk_slot(lw, PIECES, "pieces_a_row")), t->part), acc, 0);
+    k_end(b);
+    k_end(b);
+}
+
+static void take_tile(contract *t, place *p)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    p->lane = k_for_whole(b, k_i64(b, t->tile.lanes));
+    t->index[t->of.dimension[SK_OF_COLUMN]] = sk_add(lw, p->column, p->lane);
+    if (t->tile.brief) {
+        take_brief(t, p);
+    } else if (t->tile.once) {
+        k_val turns = k_let(b, OP_SHR, t->accumulators, k_i64(b, 2), 0);
+        take_turn_of_four(t, p, k_for(b, k_i64(b, 0), turns, false));
+        k_end(b);
+    } else {
+        take_turn(t, p, k_for(b, k_i64(b, 0), t->accumulators, false));
+        k_end(b);
+    }
+    k_end(b);
+    finish_tile(t, p);
+}
+
+/* --- the block --- */
+
+static void open_memory(contract *t)
+{
+    sk_folds *s = t->s;
+    k_builder *b = &s->lw->b;
+    const int64_t width[SK_SIDES] = {t->tile.rows, t->tile.lanes};
+    for (unsigned side = 0; side < SK_SIDES; side++) {
+        const sk_operands *o = &t->of.side[side];
+        t->side[side].width = width[side];
+        t->side[side].packed = arena_alloc(s->lw->arena, o->term.n * sizeof(k_mem));
+        for (uint32_t i = 0; i < o->term.n; i++) {
+            ir_type type = (ir_type)ir_at(s->lw->l->ir, o->term.at[i])->type;
+            t->side[side].packed[i] = k_shared(b, type, room_of(&t->of, (sk_side)side), side ? "of_column" : "of_row");
+        }
+    }
+    if (!t->tile.brief)
+        t->order = k_shared(b, T_I64, ORDER, "order");
+    t->waiting = sk_fold_memory(s, true, (t->tile.brief ? 1 : LEVELS) * t->tile.rows * t->tile.lanes, "waiting");
+}
+
+/* Part `number` of `parts` of an extent, of about the same size. */
+static void find_part(contract *t, sk_side side, k_val number, k_val parts, k_val extent)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    k_val begin = k_let(b, OP_QUOT, sk_mul(lw, number, extent), parts, 0);
+    k_val end = k_let(b, OP_QUOT, sk_mul(lw, sk_add(lw, number, k_i64(b, 1)), extent), parts, 0);
+    t->side[side].begin = begin;
+    t->side[side].extent = sk_sub(lw, end, begin);
+}
+
+/* number = number / of; returns the rest. */
+static k_val take_digit(sk_lower *lw, k_val *number, k_val of)
+{
+    k_builder *b = &lw->b;
+    k_val rest = *number;
+    *number = k_let(b, OP_QUOT, rest, of, 0);
+    return sk_sub(lw, rest, sk_mul(lw, *number, of));
+}
+
+/* What the block has: a part of the rows that are folded, of the rows of the result, and of its columns. */
+static void find_block(contract *t)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    const sk_cluster *c = lw->cluster;
+    k_val number = k_piece(b), row_blocks = sk_slot(lw, ROW_BLOCKS, "row_blocks");
+    k_val column_blocks = sk_slot(lw, COLUMN_BLOCKS, "column_blocks"), length = sk_slot(lw, LENGTH, "row_length");
+    t->part = take_digit(lw, &number, sk_slot(lw, PIECES, "pieces_a_row"));
+    k_val column_block = take_digit(lw, &number, column_blocks), row_block = take_digit(lw, &number, row_blocks);
+    find_part(t, SK_OF_ROW, row_block, row_blocks, sk_slot(lw, ROWS, "rows"));
+    find_part(t, SK_OF_COLUMN, column_block, column_blocks, sk_slot(lw, COLUMNS, "columns"));
+    for (unsigned d = c->loop->rank - 1u; d-- > 0;)
+        if (d != t->of.dimension[SK_OF_ROW] && d != t->of.dimension[SK_OF_COLUMN])
+            t->index[d] = take_digit(lw, &number, sk_closed(lw, c->loop->shape[d]));
+    k_val size = k_i64(b, SK_PIECE), one = k_i64(b, 1);
+    t->begin = sk_mul(lw, t->part, size);
+    t->count = sk_min(lw, size, sk_sub(lw, length, t->begin));
+    t->accumulators = one;
+    t->bits = k_i64(b, 0);
+    t->lines = t->count;
+    if (t->tile.brief)
+        return;
+    k_val last = sk_sub(lw, sk_min(lw, t->count, k_i64(b, ORDER)), one);
+    k_val unused = k_convert(b, OP_CONVERT, T_I64, k_let(b, OP_CLZ, last, 0, 0));
+    t->bits = sk_sub(lw, k_i64(b, 64), unused);
+    t->accumulators = k_let(b, OP_SHL, one, t->bits, 0);
+    t->lines = k_let(b, OP_QUOT, sk_add(lw, t->count, k_i64(b, ORDER - 1)), k_i64(b, ORDER), 0);
+}
+
+static void make_order(contract *t)
+{
+    k_builder *b = &t->s->lw->b;
+    if (t->tile.brief)
+        return;
+    k_val lane = k_for_all(b, t->accumulators);
+    k_store(b, t->order, lane, turned(t, lane));
+    k_end(b);
+}
+
+static void take_block(contract *t)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), group = sk_slot(lw, GROUP, "panels_a_group");
+    k_val rows = panel_count(t, SK_OF_ROW), columns = panel_count(t, SK_OF_COLUMN);
+    pack(t, SK_OF_ROW, zero, rows);
+    k_val groups = k_let(b, OP_QUOT, sk_add(lw, columns, sk_sub(lw, group, k_i64(b, 1))), group, 0);
+    k_val first = sk_mul(lw, k_for(b, zero, groups, false), group), end = sk_min(lw, columns, sk_add(lw, first, group));
+    pack(t, SK_OF_COLUMN, first, end);
+    k_val row = k_for(b, zero, rows, false), column = k_for(b, first, end, false);
+    place p = {.row = panel_begin(t, SK_OF_ROW, row), .column = panel_begin(t, SK_OF_COLUMN, column)};
+    p.at[SK_OF_ROW] = panel_at(t, SK_OF_ROW, row);
+    p.at[SK_OF_COLUMN] = panel_at(t, SK_OF_COLUMN, sk_sub(lw, column, first));
+    take_tile(t, &p);
+    k_end(b);
+    k_end(b);
+    k_end(b);
+}
+
+static void contract_folds(sk_folds *s)
+{
+    sk_lower *lw = s->lw;
+    const sk_contraction *known = lw->cluster->contraction;
+    contract *t = arena_alloc(lw->arena, sizeof(*t));
+    *t = (contract){.s = s};
+    if (!known || !sk_find_contraction(s, known->dimension[SK_OF_ROW], &t->of)) {
+        lw->why.text = "these folds are no contraction";
+        return;
+    }
+    t->tile = lw->options->row ? tile_of_row(lw->options->row) : largest_tile(&t->of, lw->options);
+    lw->out->k->lanes = (uint16_t)t->tile.lanes;
+    for (k_mem m = 1; m < lw->out->k->mem.n; m++)
+        lw->out->k->mem.at[m].once = false; /* tiles overlap */
+    s->bind = bind_element;
+    s->bind_env = t;
+    open_memory(t);
+    find_block(t);
+    lw->element = k_i64(&lw->b, 0);
+    make_order(t);
+    take_block(t);
+}
+
+void sk_build_contract(sk_lower *lw)
+{
+    sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE};
+    sk_fold_begin(&s);
+    sk_find_extremes(&s);
+    contract_folds(&s);
+}

@@ -1,0 +1,132 @@
+#include "skeleton/element/interleave.h"
+
+#include "opt/rewrite.h"
+
+enum { MOST_CODE = 160 }; /* terms, for all elements of a lane */
+
+static bool divisor(const ir_program *p, const ir_node *n, int64_t *by)
+{
+    bool divides = n->op == OP_QUOT || n->op == OP_DIV || n->op == OP_REM || n->op == OP_MOD;
+    if (n->kind != IR_OP || n->type != T_I64 || !divides)
+        return false;
+    const ir_node *y = ir_at(p, p->arg.at[n->args + 1]);
+    *by = y->kind == IR_CONST ? ir_i64_bits(T_I64, y->u.literal) : 0;
+    return *by >= 2 && *by <= SK_MOST_FACTOR;
+}
+
+static bool has_lanes(const sk_lower *lw)
+{
+    return !lw->options->group && lw->options->vector_bytes;
+}
+
+/* Elements at the end are computed twice, and a lane has code for each of its own: so nothing that loops, or says what
+ * it computes. */
+static bool suits(const sk_lower *lw, const opt_ids *ids)
+{
+    for (uint32_t i = 0; i < ids->n; i++) {
+        const ir_node *n = ir_at(lw->l->ir, ids->at[i]);
+        if (n->kind == IR_LOOP || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES))
+            return false;
+    }
+    return true;
+}
+
+sk_factor sk_find_factor(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable)
+{
+    const ir_program *p = lw->l->ir;
+    sk_factor f = {.by = 1, .variable = variable};
+    opt_ids ids = {0};
+    int64_t by;
+    if (!has_lanes(lw))
+        return f;
+    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    if (!suits(lw, &ids))
+        return f;
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *t = ir_at(p, ids.at[i]);
+        if (divisor(p, t, &by) && p->arg.at[t->args] == variable)
+            f.by = by > f.by ? by : f.by;
+    }
+    if (ids.n * f.by > MOST_CODE)
+        f.by = 1;
+    for (uint32_t i = 0; i < ids.n && f.by > 1 && f.n < SK_MOST_DIVIDED; i++) {
+        const ir_node *t = ir_at(p, ids.at[i]);
+        if (divisor(p, t, &by) && p->arg.at[t->args] == variable && f.by % by == 0)
+            f.term[f.n++] = ids.at[i];
+    }
+    return f;
+}
+
+sk_factor sk_factor_of_extent(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable, ir_id extent)
+{
+    sk_factor f = {.by = 1, .variable = variable};
+    int64_t by;
+    opt_ids ids = {0};
+    if (!has_lanes(lw) || !ir_extent_constant(lw->l->ir, extent, &by) || by < 2 || by > SK_MOST_FACTOR)
+        return f;
+    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    if (!suits(lw, &ids))
+        return f;
+    f.digit = true;
+    f.by = ids.n * by > MOST_CODE ? 1 : by;
+    return f;
+}
+
+/* The quotients and remainders of element `which` of a lane. */
+static void bind_divided(sk_lower *lw, const sk_factor *f, k_val quotient, int64_t which)
+{
+    k_builder *b = &lw->b;
+    if (f->digit)
+        sk_bind(lw, f->variable, k_i64(b, which));
+    for (uint32_t i = 0; i < f->n; i++) {
+        const ir_node *t = ir_at(lw->l->ir, f->term[i]);
+        int64_t by = ir_i64_bits(T_I64, ir_at(lw->l->ir, ir_args(lw->l->ir, f->term[i])[1])->u.literal);
+        bool remains = t->op == OP_REM || t->op == OP_MOD;
+        k_val whole = sk_mul(lw, quotient, k_i64(b, f->by / by));
+        sk_bind(lw, f->term[i], remains ? k_i64(b, which % by) : sk_add(lw, whole, k_i64(b, which / by)));
+    }
+}
+
+/* The elements before the first whole lane, and behind the last one. */
+static void ends(sk_lower *lw, const sk_interleaved *of, k_val head, k_val tail, k_val count)
+{
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), side = k_for(b, zero, k_i64(b, 2), false), before = k_let(b, OP_EQ, side, zero, 0);
+    of->single(of->env, k_select(b, before, zero, tail), k_select(b, before, head, sk_sub(lw, count, tail)));
+    k_end(b);
+}
+
+void sk_for_interleaved(sk_lower *lw, const sk_factor *f, k_val start, k_val count, const sk_interleaved *of)
+{
+    k_builder *b = &lw->b;
+    k_val by = k_i64(b, f->by), up = sk_add(lw, start, k_i64(b, f->by - 1));
+    k_val first = k_let(b, OP_QUOT, up, by, 0); /* quotient of the first whole lane */
+    k_val head = sk_min(lw, count, sk_sub(lw, sk_mul(lw, first, by), start));
+    k_val lanes = k_let(b, OP_QUOT, sk_sub(lw, count, head), by, 0);
+    k_val tail = sk_add(lw, head, sk_mul(lw, lanes, by));
+    k_val *value = arena_alloc(lw->arena, (size_t)f->by * of->n * sizeof(k_val)), at[SK_MOST_FACTOR];
+    k_val around = lw->element, zero = k_i64(b, 0);
+    /* Whole gangs, then one that ends where the last lane does, which stores some elements again: masked stores of
+     * several elements a lane would take longer. Where there are not enough lanes, no gang. */
+    k_val gang = k_i64(b, lw->out->k->lanes), rest = k_let(b, OP_REM, lanes, gang, 0), whole = sk_sub(lw, lanes, rest);
+    k_val any = k_let(b, OP_GT, whole, zero, 0);
+    k_val turn = k_for(b, zero, k_select(b, any, k_i64(b, 2), zero), false), is_last = k_let(b, OP_GT, turn, zero, 0);
+    k_val again = k_select(b, k_let(b, OP_GT, rest, zero, 0), gang, zero);
+    k_val lane = k_for_whole(b, k_select(b, is_last, again, whole));
+    lane = sk_add(lw, lane, k_select(b, is_last, sk_sub(lw, lanes, gang), zero));
+    k_val quotient = sk_add(lw, lane, first), position = sk_add(lw, sk_mul(lw, lane, by), head);
+    for (int64_t i = 0; i < f->by; i++) {
+        uint32_t mark = sk_scope(lw);
+        at[i] = of->begin(of->env, sk_add(lw, position, k_i64(b, i)), quotient);
+        bind_divided(lw, f, quotient, i);
+        sk_emit(lw, of->n, of->term, value + i * of->n);
+        sk_scope_end(lw, mark);
+    }
+    for (uint32_t k = 0; k < of->n; k++)
+        for (int64_t i = 0; i < f->by; i++)
+            k_store(b, of->memory[k], at[i], value[i * of->n + k]);
+    k_end(b);
+    k_end(b);
+    lw->element = around;
+    ends(lw, of, k_select(b, any, head, zero), k_select(b, any, tail, zero), count);
+}

@@ -1,0 +1,39 @@
+/* Loops that take a few neighbouring elements at a time: where their code depends on the position modulo a small
+ * number, as in arrays whose innermost extent is small, or that interleave others, a lane has that many elements, each
+ * with code of its own. Their indices are affine again; what they store lies together. */
+#ifndef SN_SKELETON_INTERLEAVE_H
+#define SN_SKELETON_INTERLEAVE_H
+
+#include "skeleton/element/lower.h"
+
+enum { SK_MOST_FACTOR = 8, SK_MOST_DIVIDED = 8 };
+
+typedef struct sk_factor {
+    int64_t by;     /* elements of a lane; 1: nothing is gained by more */
+    ir_id variable; /* the position that is divided */
+    uint32_t n;     /* quotients and remainders of it, whose divisors divide `by` */
+    ir_id term[SK_MOST_DIVIDED];
+    bool digit; /* `variable` is itself the remainder of the loop's position, by its extent */
+} sk_factor;
+
+/* Of a loop that computes n terms. */
+sk_factor sk_find_factor(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable);
+/* The same where the variable is the index in the innermost dimension, of this extent. */
+sk_factor sk_factor_of_extent(const sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable, ir_id extent);
+
+/* `begin` binds the loop's variables, but a digit, at a position counted from the loop's start, and gives where the
+ * element is stored; `quotient` is that of the variable, or of the row-major position, by the factor. `single` emits
+ * FOR_ALLs of `count` elements from `from` on, without the factor. */
+typedef struct sk_interleaved {
+    void *env;
+    k_val (*begin)(void *env, k_val position, k_val quotient);
+    void (*single)(void *env, k_val from, k_val count);
+    uint32_t n;
+    const ir_id *term;
+    const k_mem *memory;
+} sk_interleaved;
+
+/* Emits what stores elements 0 ... count - 1; the divided position of the first one is `start`. */
+void sk_for_interleaved(sk_lower *lw, const sk_factor *f, k_val start, k_val count, const sk_interleaved *of);
+
+#endif

@@ -1,0 +1,624 @@
+/* Lowers scheduled scalar terms to kernel statements: checks in front of what may fail, branches, loops, reads. */
+#include "skeleton/element/lower.h"
+
+#include "ir/schedule.h"
+#include "kernel/launch.h"
+#include "opt/rewrite.h"
+#include "skeleton/element/eager.h"
+
+static sk_index own_index(ir_program *p, uint8_t rank)
+{
+    sk_index at = {.rank = rank, .linear = ir_var(p, T_I64)};
+    at.at[0] = at.linear;
+    for (unsigned d = 0; d < rank && rank > 1; d++)
+        at.at[d] = ir_var(p, T_I64);
+    return at;
+}
+
+void sk_open(sk_lower *lw, uint16_t lanes)
+{
+    *lw = (sk_lower){.l = lw->l,
+                     .cluster = lw->cluster,
+                     .options = lw->options,
+                     .arena = lw->arena,
+                     .name = lw->name,
+                     .pass = lw->pass};
+    lw->out = arena_alloc(lw->arena, sizeof(*lw->out));
+    lw->out->k = k_new(lw->arena, lw->name, lanes);
+    k_begin(&lw->b, lw->out->k);
+    sk_body_init(&lw->body, lw->cluster, SK_GENERIC, lw->arena);
+    lw->at = own_index(lw->l->ir, lw->cluster->loop->rank);
+}
+
+k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool written)
+{
+    for (uint32_t i = 0; i < lw->options->overs; i++) {
+        const sk_over *o = &lw->options->over[i];
+        if (o->from != array || o->from_component != component)
+            continue;
+        array = o->to;
+        component = o->to_component;
+        written = true;
+        break;
+    }
+    uint64_t key = ((uint64_t)array << 32) | component;
+    k_mem m = map64_get(&lw->memory, key);
+    if (m)
+        return m;
+    ir_type type = ir_info(lw->l->ir, array)->type[component];
+    const ir_array *info = ir_info(lw->l->ir, array);
+    const char *part = info->components > 1 ? arena_printf(lw->arena, "_%u", component) : "";
+    const char *name = arena_printf(lw->arena, "%s%sa%u%s", info->name ? info->name : "", info->name ? "_" : "",
+                                    lw->l->number[array], part);
+    m = k_global(&lw->b, type, written, name);
+    lw->out->k->mem.at[m].stream = written && lw->options->stream;
+    lw->out->k->mem.at[m].once = written;
+    vec_push(lw->arena, &lw->out->memory, ((sk_binding){SK_ARRAY, array, component, type}));
+    map64_put(lw->arena, &lw->memory, key, m);
+    return m;
+}
+
+k_mem sk_partial_memory(sk_lower *lw, sk_role role, uint32_t component, ir_type type)
+{
+    static const char *const name[] = {[SK_PARTIAL_IN] = "partial_in",
+                                       [SK_PARTIAL_OUT] = "partial_out",
+                                       [SK_SORTED_FROM] = "from",
+                                       [SK_SORTED_TO] = "to"};
+    bool written = role == SK_PARTIAL_OUT || role == SK_SORTED_TO;
+    k_mem m = k_global(&lw->b, type, written, arena_printf(lw->arena, "%s%u", name[role], component));
+    lw->out->k->mem.at[m].once = written;
+    vec_push(lw->arena, &lw->out->memory, ((sk_binding){role, 0, component, type}));
+    return m;
+}
+
+k_val sk_closed(sk_lower *lw, ir_id term)
+{
+    const ir_node *n = ir_at(lw->l->ir, term);
+    if (n->kind == IR_CONST)
+        return k_literal(&lw->b, (ir_type)n->type, n->u.literal);
+    k_val v = map64_get(&lw->argument, term);
+    if (v)
+        return v;
+    v = k_arg(&lw->b, (ir_type)n->type, n->kind == IR_DIM ? lw->l->ir->dim.at[n->u.literal] : "extent");
+    vec_push(lw->arena, &lw->out->argument, ((sk_argument){.term = term}));
+    map64_put(lw->arena, &lw->argument, term, v);
+    return v;
+}
+
+k_val sk_slot(sk_lower *lw, uint32_t slot, const char *name)
+{
+    uint64_t key = ((uint64_t)1 << 40) | slot;
+    k_val v = map64_get(&lw->argument, key);
+    if (v)
+        return v;
+    v = k_arg(&lw->b, T_I64, name);
+    vec_push(lw->arena, &lw->out->argument, ((sk_argument){.slot = slot}));
+    map64_put(lw->arena, &lw->argument, key, v);
+    return v;
+}
+
+/* --- scopes --- */
+
+/* value holds 1 + index into this stack of versions would cost a lookup more; forgetting is storing "none": map64 keeps
+ * value > 0, so none is UINT32_MAX */
+#define FORGOTTEN UINT32_MAX
+
+uint32_t sk_scope(sk_lower *lw)
+{
+    return lw->undo.n;
+}
+
+void sk_scope_end(sk_lower *lw, uint32_t mark)
+{
+    while (lw->undo.n > mark)
+        map64_put(lw->arena, &lw->value, lw->undo.at[--lw->undo.n], FORGOTTEN);
+}
+
+void sk_bind(sk_lower *lw, ir_id variable, k_val value)
+{
+    map64_put(lw->arena, &lw->value, variable, value);
+    vec_push(lw->arena, &lw->undo, variable);
+}
+
+k_val sk_known(const sk_lower *lw, ir_id term)
+{
+    k_val v = map64_get(&lw->value, term);
+    return v == FORGOTTEN ? 0 : v;
+}
+
+k_val sk_value(sk_lower *lw, ir_id term)
+{
+    k_val v = sk_known(lw, term);
+    if (v)
+        return v;
+    const ir_node *n = ir_at(lw->l->ir, term);
+    if (n->kind == IR_CONST)
+        return k_literal(&lw->b, (ir_type)n->type, n->u.literal);
+    if (n->kind == IR_DIM)
+        return sk_closed(lw, term);
+    lw->why.text = "a scalar term is used before it is computed";
+    return k_literal(&lw->b, n->type ? (ir_type)n->type : T_I64, 0);
+}
+
+/* --- one step --- */
+
+static k_val as_i64(sk_lower *lw, k_val v)
+{
+    return lw->out->k->value.at[v].type == T_I64 ? v : k_convert(&lw->b, OP_CONVERT, T_I64, v);
+}
+
+/* Is a divisor known, and neither 0 nor -1? */
+static bool divides_safely(const k_value *divisor)
+{
+    ir_type t = (ir_type)divisor->type;
+    if (divisor->kind != KV_LITERAL)
+        return false;
+    return divisor->bits && !(ir_type_signed(t) && ir_i64_bits(t, divisor->bits) == -1);
+}
+
+/* integer division: the divisor is not 0, and the quotient of the smallest number by -1 is not asked for */
+static void check_division(sk_lower *lw, const ir_node *n, k_val x, k_val y)
+{
+    ir_type t = (ir_type)n->type;
+    if (!lw->options->checks || !ir_op_partial((ir_op)n->op, t) || divides_safely(&lw->out->k->value.at[y]))
+        return;
+    k_builder *b = &lw->b;
+    k_val ok = k_let(b, OP_NE, y, k_literal(b, t, 0), 0);
+    if (ir_type_signed(t)) { /* div, mod, quot and rem alike */
+        k_val lowest = k_literal(b, t, ir_bits_i64(t, INT64_MIN >> (64 - ir_type_bits(t))));
+        k_val minus = k_literal(b, t, ir_bits_i64(t, -1));
+        k_val fine = k_let(b, OP_OR, k_let(b, OP_NE, x, lowest, 0), k_let(b, OP_NE, y, minus, 0), 0);
+        ok = k_let(b, OP_AND, ok, fine, 0);
+    }
+    k_check(b, k_place(n->site, 0), ok, lw->element, as_i64(lw, y), k_i64(b, 0));
+}
+
+static k_val lower_op(sk_lower *lw, const ir_node *n)
+{
+    const ir_id *arg = lw->l->ir->arg.at + n->args;
+    k_val in[3] = {0};
+    for (uint32_t i = 0; i < n->n; i++)
+        in[i] = sk_value(lw, arg[i]);
+    if (ir_ops[n->op].signature == SIGNATURE_CONVERT)
+        return k_convert(&lw->b, (ir_op)n->op, (ir_type)n->type, in[0]);
+    if (ir_ops[n->op].flags & OP_TRACES) {
+        k_note(&lw->b, n->site, lw->element, in[0]);
+        return in[0];
+    }
+    if (n->partial)
+        check_division(lw, n, in[0], in[1]);
+    return k_let(&lw->b, (ir_op)n->op, in[0], in[1], in[2]);
+}
+
+/* Does this read take each element of a list in turn, in a loop over all of them? */
+static bool reads_all(const sk_lower *lw, const ir_node *n)
+{
+    const ir_array *info = ir_info(lw->l->ir, n->array);
+    return info->rank == 1 && n->n == 1 && n->flags & IR_SAFE &&
+           map64_get(&lw->counted, lw->l->ir->arg.at[n->args]) == info->shape[0];
+}
+
+static k_val load_global(sk_lower *lw, const ir_node *n, k_val position)
+{
+    k_mem m = sk_array_memory(lw, n->array, (uint32_t)n->u.literal, false);
+    if (reads_all(lw, n))
+        return k_load_total(&lw->b, m, position);
+    bool ahead = lw->ahead && lw->behind * (int64_t)ir_type_size((ir_type)n->type) % K_AHEAD_BYTES == 0;
+    return ahead ? k_load_ahead(&lw->b, m, position) : k_load(&lw->b, m, position);
+}
+
+/* The dimension of the loop's space that a variable stands for, 1 + it; 0: it is none. */
+static unsigned dimension_of(const sk_lower *lw, ir_id term)
+{
+    for (unsigned d = 0; d < lw->space.rank; d++)
+        if (lw->space.var[d] == term)
+            return d + 1;
+    return 0;
+}
+
+/* If the indices of a read from number k on are a run of the space, its length, and where it is; else 1. */
+static unsigned run_at(const sk_lower *lw, const ir_node *n, uint32_t k, k_val *position)
+{
+    const sk_space *space = &lw->space;
+    const ir_id *index = lw->l->ir->arg.at + n->args, *shape = ir_info(lw->l->ir, n->array)->shape;
+    unsigned d = dimension_of(lw, index[k]), run = d ? space->run[d - 1] : 0;
+    if (run < 2 || k + run > n->n)
+        return 1;
+    for (unsigned i = 1; i < run; i++)
+        if (index[k + i] != space->var[d - 1 + i] || shape[k + i] != space->extent[d - 1 + i])
+            return 1;
+    *position = space->position[d - 1];
+    return run;
+}
+
+/* Has this index been checked against this extent already, where the open lists run? Notes that it is from now on. */
+static bool is_checked(sk_lower *lw, ir_id index, ir_id extent)
+{
+    uint64_t key = (uint64_t)extent << 32 | index; /* no term's, as extents are not 0 */
+    if (map64_get(&lw->counted, index) == extent)
+        return true;
+    k_val known = map64_get(&lw->value, key);
+    if (known && known != FORGOTTEN)
+        return true;
+    map64_put(lw->arena, &lw->value, key, 1);
+    vec_push(lw->arena, &lw->undo, key);
+    return false;
+}
+
+/* The index itself, which must be inside. */
+static k_val lower_within(sk_lower *lw, const ir_node *n)
+{
+    k_builder *b = &lw->b;
+    const ir_array *info = ir_info(lw->l->ir, n->array);
+    ir_id index = lw->l->ir->arg.at[n->args];
+    k_val element = n->n > 1 ? sk_value(lw, lw->l->ir->arg.at[n->args + 1]) : lw->element, value = sk_value(lw, index);
+    unsigned dimension = ir_within_dimension(n), component = info->rank > 1 ? dimension + 1 : 0;
+    bool whole = dimension == IR_WHOLE;
+    if (!lw->options->checks || is_checked(lw, index, whole ? ir_size(lw->l->ir, n->array) : info->shape[dimension]))
+        return value;
+    k_val extent = whole ? sk_product(lw, info->rank, info->shape) : sk_closed(lw, info->shape[dimension]);
+    k_val above = k_let(b, OP_GE, value, k_i64(b, 0), 0), below = k_let(b, OP_LT, value, extent, 0);
+    k_check(b, k_place(n->site, whole ? 0 : component), k_let(b, OP_AND, above, below, 0), element, value, extent);
+    return value;
+}
+
+/* The number of an element in its array. */
+static k_val position_of(sk_lower *lw, const ir_node *n, const k_val *index)
+{
+    const ir_array *info = ir_info(lw->l->ir, n->array);
+    k_val position = 0;
+    if (n->flags & IR_LINEAR)
+        return index[0];
+    for (uint32_t d = 0, run = 1; d < n->n; d += run) {
+        k_val unused;
+        run = run_at(lw, n, d, &unused);
+        k_val extent = run > 1 ? sk_product(lw, run, info->shape + d) : sk_closed(lw, info->shape[d]);
+        position = d ? sk_add(lw, sk_mul(lw, position, extent), index[d]) : index[d];
+    }
+    return n->n ? position : k_i64(&lw->b, 0);
+}
+
+static k_val lower_read(sk_lower *lw, const ir_node *n)
+{
+    k_builder *b = &lw->b;
+    const ir_id *arg = lw->l->ir->arg.at + n->args;
+    k_val index[IR_MAX_RANK] = {0}, position = 0;
+    for (uint32_t i = 0, run = 1; i < n->n; i += run) {
+        run = n->flags & IR_LINEAR ? 1 : run_at(lw, n, i, &index[i]);
+        if (run == 1)
+            index[i] = sk_value(lw, arg[i]);
+    }
+    if (lw->place) {
+        k_mem m = lw->place(lw->place_env, lw, n, index, &position);
+        if (m)
+            return k_load(b, m, position);
+    }
+    return load_global(lw, n, position_of(lw, n, index));
+}
+
+typedef struct work { /* an open block: the lowering is iterative, as terms may nest deeply */
+    const ir_block *block;
+    uint32_t next;
+    const ir_step *step; /* whose part this block is; NULL for the root */
+    uint8_t part;        /* 0 then or test, 1 orelse or body */
+    uint32_t scope;
+    k_val *variable; /* results of the step */
+} work;
+
+typedef VEC(work) works;
+
+static void open_cond(sk_lower *lw, works *w, const ir_step *s)
+{
+    const ir_program *p = lw->l->ir;
+    k_val *variable = arena_alloc(lw->arena, s->group * sizeof(k_val));
+    for (uint32_t i = 0; i < s->group; i++)
+        variable[i] = k_decl(&lw->b, k_literal(&lw->b, (ir_type)ir_at(p, s->cond[i])->type, 0), "chosen");
+    k_if(&lw->b, sk_value(lw, ir_args(p, s->cond[0])[0]));
+    vec_push(lw->arena, w, ((work){s->then, 0, s, 0, sk_scope(lw), variable}));
+}
+
+static void set_cond(sk_lower *lw, const work *open, unsigned branch)
+{
+    for (uint32_t i = 0; i < open->step->group; i++)
+        k_set(&lw->b, open->variable[i], sk_value(lw, ir_args(lw->l->ir, open->step->cond[i])[1 + branch]));
+}
+
+static void open_loop(sk_lower *lw, works *w, const ir_step *s)
+{
+    const ir_loop *loop = ir_at(lw->l->ir, s->term)->u.loop;
+    k_builder *b = &lw->b;
+    k_val *variable = arena_alloc(lw->arena, (loop->states + 1u) * sizeof(k_val));
+    for (uint32_t i = 0; i < loop->states; i++)
+        variable[i] = k_decl(b, sk_value(lw, loop->init[i]), "state");
+    k_val count = 0, index = 0;
+    if (loop->count) {
+        count = sk_value(lw, loop->count);
+        variable[loop->states] = k_decl(b, k_i64(b, 0), "round");
+    }
+    k_loop(b);
+    uint32_t scope = sk_scope(lw);
+    for (uint32_t i = 0; i < loop->states; i++)
+        sk_bind(lw, loop->var[i], k_get(b, variable[i]));
+    if (loop->count) {
+        index = k_get(b, variable[loop->states]);
+        sk_bind(lw, loop->index, index);
+        k_break_if(b, k_let(b, OP_GE, index, count, 0));
+    }
+    bool test = !loop->count;
+    vec_push(lw->arena, w, ((work){test ? s->test : s->body, 0, s, test ? 0 : 1, scope, variable}));
+}
+
+/* A counted loop whose count is the same for all lanes needs no masks. */
+static bool uniform_count(const sk_lower *lw, const ir_loop *loop)
+{
+    return loop->count && ir_at(lw->l->ir, loop->count)->scope == 0;
+}
+
+static void open_for(sk_lower *lw, works *w, const ir_step *s)
+{
+    const ir_loop *loop = ir_at(lw->l->ir, s->term)->u.loop;
+    k_builder *b = &lw->b;
+    k_val *variable = arena_alloc(lw->arena, (loop->states + 1u) * sizeof(k_val));
+    for (uint32_t i = 0; i < loop->states; i++)
+        variable[i] = k_decl(b, sk_value(lw, loop->init[i]), "state");
+    k_val count = sk_value(lw, loop->count);
+    k_val index = k_for(b, k_i64(b, 0), count, false);
+    uint32_t scope = sk_scope(lw);
+    sk_bind(lw, loop->index, index);
+    map64_put(lw->arena, &lw->counted, loop->index, loop->count);
+    for (uint32_t i = 0; i < loop->states; i++)
+        sk_bind(lw, loop->var[i], k_get(b, variable[i]));
+    vec_push(lw->arena, w, ((work){s->body, 0, s, 1, scope, variable}));
+}
+
+static void close_loop_body(sk_lower *lw, const work *open)
+{
+    const ir_loop *loop = ir_at(lw->l->ir, open->step->term)->u.loop;
+    k_builder *b = &lw->b;
+    k_val *next = arena_alloc(lw->arena, (loop->states + 1u) * sizeof(k_val));
+    for (uint32_t i = 0; i < loop->states; i++)
+        next[i] = sk_value(lw, loop->next[i]);
+    for (uint32_t i = 0; i < loop->states; i++) {
+        /* lanes that have left the loop keep the states that are read after it; the others may run on */
+        if (map64_get(&lw->projected, ((uint64_t)open->step->term << 32) | i))
+            k_set(b, open->variable[i], next[i]);
+        else
+            k_relax(b, open->variable[i], next[i]);
+    }
+    if (loop->count && !uniform_count(lw, loop))
+        k_set(b, open->variable[loop->states], sk_add(lw, k_get(b, open->variable[loop->states]), k_i64(b, 1)));
+}
+
+/* the values after a loop, for its projections */
+static void bind_projections(sk_lower *lw, ir_id id, const k_val *variable)
+{
+    const ir_loop *loop = ir_at(lw->l->ir, id)->u.loop;
+    for (uint32_t i = 0; i < loop->states; i++) {
+        if (!map64_get(&lw->projected, ((uint64_t)id << 32) | i))
+            continue;
+        k_val v = k_get(&lw->b, variable[i]);
+        sk_bind(lw, ir_proj(lw->l->ir, id, i), v);
+    }
+}
+
+static void step(sk_lower *lw, works *w, const ir_step *s)
+{
+    ir_node n = *ir_at(lw->l->ir, s->term);
+    switch (n.kind) {
+    case IR_OP:
+        sk_bind(lw, s->term, lower_op(lw, &n));
+        break;
+    case IR_READ:
+        sk_bind(lw, s->term, lower_read(lw, &n));
+        break;
+    case IR_WITHIN:
+        sk_bind(lw, s->term, lower_within(lw, &n));
+        break;
+    case IR_AFTER:
+        sk_bind(lw, s->term, sk_value(lw, lw->l->ir->arg.at[n.args]));
+        break;
+    case IR_COND:
+        if (s->then) {
+            open_cond(lw, w, s);
+        } else {
+            const ir_id *arg = lw->l->ir->arg.at + n.args;
+            sk_bind(lw, s->term, k_select(&lw->b, sk_value(lw, arg[0]), sk_value(lw, arg[1]), sk_value(lw, arg[2])));
+        }
+        break;
+    case IR_LOOP:
+        if (uniform_count(lw, n.u.loop))
+            open_for(lw, w, s);
+        else if (sk_may_run_eagerly(lw, s))
+            sk_eager_loop(lw, s);
+        else
+            open_loop(lw, w, s);
+        break;
+    default:
+        lw->why.text = "a term of unknown kind in scalar code";
+    }
+}
+
+/* The end of a block: back to the step it is part of. The entry is replaced by the step's next part, or popped. */
+static void close_block(sk_lower *lw, works *w)
+{
+    work open = w->at[w->n - 1];
+    const ir_step *s = open.step;
+    w->n--;
+    if (!s)
+        return;
+    if (ir_at(lw->l->ir, s->term)->kind == IR_COND || s->then) {
+        set_cond(lw, &open, open.part);
+        sk_scope_end(lw, open.scope);
+        if (open.part == 0) {
+            k_else(&lw->b);
+            vec_push(lw->arena, w, ((work){s->orelse, 0, s, 1, sk_scope(lw), open.variable}));
+            return;
+        }
+        k_end(&lw->b);
+        for (uint32_t i = 0; i < s->group; i++)
+            sk_bind(lw, s->cond[i], k_get(&lw->b, open.variable[i]));
+        return;
+    }
+    const ir_loop *loop = ir_at(lw->l->ir, s->term)->u.loop;
+    if (open.part == 0) {
+        k_break_if(&lw->b, k_let(&lw->b, OP_NOT, sk_value(lw, loop->cond), 0, 0));
+        vec_push(lw->arena, w, ((work){s->body, 0, s, 1, open.scope, open.variable}));
+        return;
+    }
+    close_loop_body(lw, &open);
+    sk_scope_end(lw, open.scope);
+    k_end(&lw->b);
+    bind_projections(lw, s->term, open.variable);
+}
+
+/* which states of which loops are read after them */
+static void find_projections(sk_lower *lw, uint32_t n, const ir_id *term)
+{
+    opt_ids ids = {0};
+    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *t = ir_at(lw->l->ir, ids.at[i]);
+        if (t->kind == IR_PROJ)
+            map64_put(lw->arena, &lw->projected, ((uint64_t)ir_args(lw->l->ir, ids.at[i])[0] << 32) | t->u.literal, 1);
+    }
+}
+
+void sk_run_step(sk_lower *lw, const ir_step *s)
+{
+    works none = {0};
+    if (!sk_known(lw, s->term))
+        step(lw, &none, s);
+}
+
+void sk_emit(sk_lower *lw, uint32_t n, const ir_id *term, k_val *out)
+{
+    find_projections(lw, n, term);
+    ir_block *root = ir_schedule(lw->l->ir, lw->arena, n, term);
+    works w = {0};
+    if (!root) {
+        lw->why = (sk_reason){"the conditions of a function are nested too deeply around operations that may fail; "
+                              "compute some of them in an array of their own",
+                              .unsupported = true};
+        for (uint32_t i = 0; i < n; i++)
+            out[i] = k_literal(&lw->b, (ir_type)ir_at(lw->l->ir, term[i])->type, 0);
+        return;
+    }
+    vec_push(lw->arena, &w, ((work){.block = root}));
+    while (w.n) {
+        work *open = &w.at[w.n - 1];
+        if (open->block && open->next < open->block->step.n) {
+            const ir_step *s = &open->block->step.at[open->next++];
+            if (s->then || !sk_known(lw, s->term))
+                step(lw, &w, s);
+        } else {
+            close_block(lw, &w);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = sk_value(lw, term[i]);
+}
+
+/* --- what skeletons share --- */
+
+k_val sk_product(sk_lower *lw, unsigned n, const ir_id *shape)
+{
+    ir_id product = ir_i64(lw->l->ir, 1);
+    for (unsigned d = 0; d < n; d++)
+        product = ir_extent_mul(lw->l->ir, product, shape[d]);
+    return sk_closed(lw, product);
+}
+
+void sk_row_indices(sk_lower *lw, unsigned rank, const ir_id *shape, k_val row, k_val *index)
+{
+    k_builder *b = &lw->b;
+    for (unsigned d = rank - 1; d-- > 1;) {
+        k_val extent = sk_max(lw, sk_closed(lw, shape[d]), k_i64(b, 1));
+        index[d] = k_let(b, OP_REM, row, extent, 0);
+        row = k_let(b, OP_QUOT, row, extent, 0);
+    }
+    if (rank > 1)
+        index[0] = row;
+}
+
+bool sk_mentions(sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable)
+{
+    opt_ids ids = {0};
+    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    for (uint32_t i = 0; i < ids.n; i++)
+        if (ids.at[i] == variable)
+            return true;
+    return false;
+}
+
+/* --- what is read soon --- */
+
+static bool reads_own_element(const ir_program *p, const ir_node *n, const sk_index *at)
+{
+    const ir_id *arg = p->arg.at + n->args;
+    if (n->kind != IR_READ || !n->n)
+        return false;
+    if (n->flags & IR_LINEAR)
+        return arg[0] == at->linear;
+    for (uint32_t d = 0; d < n->n; d++)
+        if (arg[d] != at->at[d])
+            return false;
+    return n->n == at->rank;
+}
+
+void sk_fetch(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, k_val further, k_val a_piece)
+{
+    opt_ids ids = {0};
+    map64 seen = {0};
+    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *t = ir_at(lw->l->ir, ids.at[i]);
+        k_val index[IR_MAX_RANK] = {0};
+        if (!reads_own_element(lw->l->ir, t, at))
+            continue;
+        k_mem m = sk_array_memory(lw, t->array, (uint32_t)t->u.literal, false);
+        if (map64_get(&seen, m))
+            continue;
+        map64_put(lw->arena, &seen, m, 1);
+        for (uint32_t d = 0; d < t->n; d++)
+            index[d] = sk_value(lw, lw->l->ir->arg.at[t->args + d]);
+        k_fetch(&lw->b, m, sk_add(lw, position_of(lw, t, index), further), a_piece);
+    }
+}
+
+/* Small loops are chains of arithmetic: four registers a value keep the pipes full, and their states fit. */
+enum { EAGER_STATES = 4, COUNTED_STATES = 1 };
+
+uint32_t sk_widest(const l_program *l, const opt_ids *ids, uint32_t n, const ir_id *term)
+{
+    size_t widest = 1;
+    for (uint32_t i = 0; i < ids->n; i++) {
+        const ir_node *t = ir_at(l->ir, ids->at[i]);
+        /* index arithmetic is scalar most of the time: i64 counts only where it is stored or read */
+        if ((t->kind == IR_READ || t->type != T_I64) && t->type && ir_type_size((ir_type)t->type) > widest)
+            widest = ir_type_size((ir_type)t->type);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (ir_type_size((ir_type)ir_at(l->ir, term[i])->type) > widest)
+            widest = ir_type_size((ir_type)ir_at(l->ir, term[i])->type);
+    return (uint32_t)widest;
+}
+
+uint16_t sk_lanes_for(const l_program *l, arena *a, uint32_t n, const ir_id *term, uint32_t vector_bytes)
+{
+    opt_ids ids = {0};
+    opt_reach(l->ir, a, n, term, &ids);
+    uint32_t cost = 0;
+    bool loop = false, heavy_loop = false;
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *t = ir_at(l->ir, ids.at[i]);
+        if (t->kind == IR_OP)
+            cost += ir_ops[t->op].flags & OP_MATH ? 20 : 1;
+        loop |= t->kind == IR_LOOP;
+        if (t->kind == IR_LOOP)
+            heavy_loop |= t->u.loop->states > (t->u.loop->cond ? EAGER_STATES : COUNTED_STATES);
+    }
+    uint32_t lanes = vector_bytes / sk_widest(l, &ids, n, term);
+    uint32_t registers = heavy_loop || (loop && cost > 64) ? 2 : cost <= 250 ? 4 : cost <= 600 ? 2 : 1;
+    lanes *= registers;
+    return (uint16_t)(lanes > 256 ? 256 : lanes < 4 ? 4 : lanes);
+}

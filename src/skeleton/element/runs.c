@@ -1,0 +1,142 @@
+/* Runs of dimensions whose indices are only ever used side by side, to read arrays that have the same extents there. */
+#include "skeleton/element/runs.h"
+
+typedef struct joints {
+    const ir_program *p;
+    const sk_cluster *c;
+    const sk_index *at;
+    bool joined[IR_MAX_RANK]; /* with the next dimension */
+    bool used[IR_MAX_RANK];
+} joints;
+
+static void part(joints *j, unsigned d)
+{
+    j->joined[d] = false;
+    if (d)
+        j->joined[d - 1] = false;
+}
+
+static void use_alone(joints *j, ir_id operand)
+{
+    unsigned d = sk_component(j->at, operand);
+    if (!d)
+        return;
+    j->used[d - 1] = true;
+    part(j, d - 1);
+}
+
+static void use_all(joints *j, uint32_t n, const ir_id *operand)
+{
+    for (uint32_t i = 0; i < n; i++)
+        use_alone(j, operand[i]);
+}
+
+static void use_in_loop(joints *j, const ir_loop *loop)
+{
+    use_all(j, loop->states, loop->init);
+    use_all(j, loop->states, loop->next);
+    use_alone(j, loop->cond);
+    use_alone(j, loop->count);
+}
+
+/* Is index k of the read the one behind index k - 1, in the loop as in the array? */
+static bool adjoins(const joints *j, const ir_node *read, const ir_id *index, uint32_t k)
+{
+    unsigned d = k && k < read->n ? sk_component(j->at, index[k]) : 0;
+    return d > 1 && sk_component(j->at, index[k - 1]) == d - 1 &&
+           ir_info(j->p, read->array)->shape[k] == j->c->loop->shape[d - 1];
+}
+
+static void use_in_read(joints *j, const ir_node *n)
+{
+    const ir_id *index = j->p->arg.at + n->args;
+    for (uint32_t k = 0; k < n->n; k++) {
+        unsigned d = sk_component(j->at, index[k]);
+        if (!d--)
+            continue;
+        j->used[d] = true;
+        bool inside = n->flags & IR_SAFE || ir_info(j->p, n->array)->shape[k] == j->c->loop->shape[d];
+        if (n->flags & IR_LINEAR || !inside) {
+            part(j, d);
+            continue;
+        }
+        j->joined[d] &= adjoins(j, n, index, k + 1);
+        if (d)
+            j->joined[d - 1] &= adjoins(j, n, index, k);
+    }
+}
+
+void sk_find_runs(ir_program *p, sk_cluster *c, arena *a, uint32_t n, const ir_id *term, const sk_index *at)
+{
+    joints j = {.p = p, .c = c, .at = at};
+    opt_ids ids = {0};
+    for (unsigned d = 0; d + 1 < c->loop->rank; d++)
+        j.joined[d] = true;
+    opt_reach(p, a, n, term, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *t = ir_at(p, ids.at[i]);
+        if (t->kind == IR_READ)
+            use_in_read(&j, t);
+        else if (t->kind == IR_LOOP)
+            use_in_loop(&j, t->u.loop);
+        else
+            use_all(&j, t->n, p->arg.at + t->args);
+    }
+    use_all(&j, n, term);
+    for (unsigned d = 0, first = 0; d < c->loop->rank; d++) {
+        c->run[d] = 0;
+        c->run[first]++;
+        c->used[first] |= j.used[d];
+        c->uses_index |= j.used[d];
+        if (!j.joined[d])
+            first = d + 1;
+    }
+    for (unsigned d = 0; d < c->loop->rank; d++)
+        c->inner = c->run[d] ? c->run[d] : c->inner;
+    c->uses_index &= c->inner < c->loop->rank;
+}
+
+void sk_open_space(sk_lower *lw)
+{
+    const sk_cluster *c = lw->cluster;
+    sk_space *s = &lw->space;
+    bool found = c->inner > 0; /* else each dimension stands for itself */
+    s->rank = c->loop->rank;
+    for (unsigned d = 0; d < c->loop->rank; d++) {
+        s->var[d] = lw->at.at[d];
+        s->extent[d] = c->loop->shape[d];
+        s->run[d] = found ? c->run[d] : 1;
+        s->used[d] = !found || c->used[d];
+    }
+}
+
+void sk_bind_run(sk_lower *lw, unsigned d, k_val index)
+{
+    if (lw->space.run[d] > 1)
+        lw->space.position[d] = index;
+    else
+        sk_bind(lw, lw->space.var[d], index);
+}
+
+void sk_bind_runs(sk_lower *lw, unsigned first, unsigned end, k_val position)
+{
+    const sk_cluster *c = lw->cluster;
+    k_builder *b = &lw->b;
+    const sk_space *s = &lw->space;
+    unsigned outermost = first;
+    while (outermost < end && !(s->run[outermost] && s->used[outermost]))
+        outermost++;
+    for (unsigned d = end; d-- > outermost;) {
+        if (!s->run[d])
+            continue;
+        if (d == first) {
+            sk_bind_run(lw, d, position);
+            break;
+        }
+        k_val extent = sk_max(lw, sk_product(lw, s->run[d], c->loop->shape + d), k_i64(b, 1));
+        if (s->used[d])
+            sk_bind_run(lw, d, k_let(b, OP_REM, position, extent, 0));
+        if (d > outermost)
+            position = k_let(b, OP_QUOT, position, extent, 0);
+    }
+}

@@ -1,0 +1,22 @@
+/* Runs of dimensions: where the indices of neighbouring dimensions are only ever used side by side, to read arrays that
+ * have the same extents there, these dimensions count as one. Rows of all of them are copied as such, and what would be
+ * the row and column of a position needs no division. */
+#ifndef SN_SKELETON_RUNS_H
+#define SN_SKELETON_RUNS_H
+
+#include "skeleton/element/lower.h"
+
+#include "opt/rewrite.h"
+
+/* Finds the runs of a loop over c->loop->shape that computes n terms of the variables at->at: sets c->run, used, inner
+ * and uses_index. Linear in the size of the terms. */
+void sk_find_runs(ir_program *p, sk_cluster *c, arena *a, uint32_t n, const ir_id *term, const sk_index *at);
+/* From now on lowering knows that lw->at are the loop's indices. */
+void sk_open_space(sk_lower *lw);
+/* The index in the run that begins at dimension d. */
+void sk_bind_run(sk_lower *lw, unsigned d, k_val index);
+/* The indices of the runs in dimensions [first, end) from the row-major position in all of them: those that matter, by
+ * division. */
+void sk_bind_runs(sk_lower *lw, unsigned first, unsigned end, k_val position);
+
+#endif

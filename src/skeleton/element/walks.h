@@ -1,0 +1,13 @@
+/* Elements that walk through memory, each its own way. */
+#ifndef SN_SKELETON_WALKS_H
+#define SN_SKELETON_WALKS_H
+
+#include "skeleton/element/forms.h"
+
+/* Do elements run loops of lengths of their own, in which neighbours mostly read memory that lies apart? A gang of them
+ * would wait for the longest, and gather what each alone reads in order. `d` has the variables of the loop over
+ * elements.
+ */
+bool sk_walks_alone(const sk_lower *lw, uint32_t n, const ir_id *term, const sk_directions *d);
+
+#endif

@@ -1,0 +1,421 @@
+/* Folds that choose one of their elements by its key (argmax and its like): the keys alone are scanned, whole registers
+ * of them at a time, in rounds; what is stored of the elements is stored on the way. A lane keeps its best key and the
+ * round that brought it; the winning round is then searched for the place, and the element there is the result. What
+ * docs/determinism.md says of the order of combination holds: where the choice depends on it (floats whose operator
+ * lets a NaN stay), pieces in which it does are folded by the tree. */
+#include "opt/choice.h"
+#include "skeleton/fold/fold.h"
+#include <math.h>
+
+enum { ROUND = 8, CHAINS = 4 }; /* registers a round; accumulators, which hide the comparison's latency */
+
+typedef struct choice {
+    sk_folds *s;
+    const sk_fold *f;
+    opt_choice of;
+    sk_fold_part p;
+    ir_type type, count_type, place_type; /* of keys; of rounds; of places within a round, or a piece of floats */
+    int64_t lanes, round;                 /* elements a round */
+    ir_bits worst;
+    k_mem key_at, round_at, place_at; /* shared, one element each: best key, its round, its place from `from` on */
+    k_val from, within;               /* the part of the piece that is searched */
+    k_val winner;                     /* place within the piece */
+} choice;
+
+/* --- keys --- */
+
+ir_bits sk_worst_key(ir_type t, bool greatest)
+{
+    if (t == T_F32)
+        return ir_bits_f32(greatest ? -INFINITY : INFINITY);
+    if (t == T_F64)
+        return ir_bits_f64(greatest ? -INFINITY : INFINITY);
+    if (!ir_type_signed(t))
+        return greatest ? 0 : UINT64_MAX >> (64 - ir_type_bits(t));
+    return ir_bits_i64(t, greatest ? INT64_MIN >> (64 - ir_type_bits(t))
+                                   : (int64_t)(UINT64_MAX >> (65 - ir_type_bits(t))));
+}
+
+static k_val key(choice *h, k_val k)
+{
+    sk_lower *lw = h->s->lw;
+    uint32_t mark = sk_scope(lw);
+    k_val around = lw->element, out;
+    sk_fold_bind(h->s, h->p.row, k);
+    sk_emit(lw, 1, &h->f->element[h->of.key], &out);
+    lw->element = around;
+    sk_scope_end(lw, mark);
+    return out;
+}
+
+k_val sk_key_beats(k_builder *b, const opt_choice *of, k_val x, k_val y)
+{
+    return k_let(b, of->greatest ? OP_GT : OP_LT, x, y, 0);
+}
+
+k_val sk_better_key(k_builder *b, const opt_choice *of, ir_type type, k_val x, k_val y)
+{
+    if (ir_type_float(type))
+        return k_select(b, sk_key_beats(b, of, x, y), x, y);
+    return k_let(b, of->greatest ? OP_MAX : OP_MIN, x, y, 0);
+}
+
+static k_val beats(choice *h, k_val x, k_val y)
+{
+    return sk_key_beats(&h->s->lw->b, &h->of, x, y);
+}
+
+static k_val better(choice *h, k_val x, k_val y)
+{
+    return sk_better_key(&h->s->lw->b, &h->of, h->type, x, y);
+}
+
+/* --- the scan --- */
+
+typedef struct scan { /* of one choice: variables, this round's and all rounds' best key of a lane, and its round */
+    choice *of;
+    k_val chain[CHAINS], best, round;
+} scan;
+
+typedef struct scans { /* of choices that are made in one loop: all of the first of equals, or of the last */
+    sk_folds *s;
+    sk_fold_part p;
+    k_val lane;
+    int64_t lanes, round;
+    unsigned chains;
+    bool last, stores;
+    uint32_t n;
+    scan *at;
+} scans;
+
+/* Behind the keys of a round: did it bring a better one? */
+static void end_round(const scans *all, k_val number)
+{
+    k_builder *b = &all->s->lw->b;
+    for (uint32_t i = 0; i < all->n; i++) {
+        scan *n = &all->at[i];
+        k_val best = k_get(b, n->chain[0]);
+        for (unsigned c = 1; c < all->chains; c++)
+            best = better(n->of, k_get(b, n->chain[c]), best);
+        k_val brought = beats(n->of, best, k_get(b, n->best)),
+              mine = k_convert(b, OP_CONVERT, n->of->count_type, number);
+        k_set(b, n->round, k_select(b, brought, mine, k_get(b, n->round)));
+        k_set(b, n->best, best);
+    }
+}
+
+/* The keys of the elements from `at` on, a lane for each, and what is stored of these. */
+static void take(const scans *all, unsigned chain, k_val at)
+{
+    sk_folds *s = all->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    uint32_t mark = sk_scope(lw), stored = all->stores ? s->stored.term.n : 0;
+    k_val around = lw->element, *value = arena_alloc(lw->arena, (all->n + stored) * sizeof *value);
+    ir_id *term = arena_alloc(lw->arena, (all->n + stored) * sizeof *term);
+    for (uint32_t i = 0; i < all->n; i++)
+        term[i] = all->at[i].of->f->element[all->at[i].of->of.key];
+    for (uint32_t i = 0; i < stored; i++)
+        term[all->n + i] = s->stored.term.at[i];
+    sk_fold_bind(s, all->p.row, sk_add(lw, all->p.begin, at));
+    sk_emit(lw, all->n + stored, term, value);
+    for (uint32_t i = 0; i < stored; i++)
+        k_store(b, sk_array_memory(lw, s->stored.array.at[i], s->stored.component.at[i], true), lw->element,
+                value[all->n + i]);
+    lw->element = around;
+    sk_scope_end(lw, mark);
+    for (uint32_t i = 0; i < all->n; i++) {
+        scan *n = &all->at[i];
+        k_set(b, n->chain[chain], better(n->of, value[i], k_get(b, n->chain[chain])));
+    }
+}
+
+static void whole_rounds(const scans *all, k_val whole)
+{
+    sk_lower *lw = all->s->lw;
+    k_builder *b = &lw->b;
+    k_val turn = k_for(b, k_i64(b, 0), whole, false);
+    k_val number = all->last ? sk_sub(lw, sk_sub(lw, whole, k_i64(b, 1)), turn) : turn;
+    k_val begin = sk_mul(lw, number, k_i64(b, all->round));
+    lw->ahead = lw->options->ahead && !all->last;
+    for (unsigned r = 0; r < ROUND; r++) {
+        lw->behind = r * all->lanes;
+        take(all, r % all->chains, sk_add(lw, sk_add(lw, begin, k_i64(b, r * all->lanes)), all->lane));
+    }
+    lw->ahead = false;
+    lw->behind = 0;
+    end_round(all, number);
+    k_end(b);
+}
+
+static void last_round(const scans *all, k_val whole)
+{
+    sk_lower *lw = all->s->lw;
+    k_builder *b = &lw->b;
+    k_val begin = sk_mul(lw, whole, k_i64(b, all->round)), lanes = k_i64(b, all->lanes);
+    k_val registers = k_let(b, OP_QUOT, sk_sub(lw, all->p.count, begin), lanes, 0);
+    k_val r = k_for(b, k_i64(b, 0), registers, false);
+    take(all, 0, sk_add(lw, sk_add(lw, begin, sk_mul(lw, r, lanes)), all->lane));
+    k_end(b);
+    k_val rest = sk_add(lw, sk_add(lw, begin, sk_mul(lw, registers, lanes)), all->lane);
+    k_if(b, k_let(b, OP_LT, rest, all->p.count, 0));
+    take(all, 1, rest);
+    k_end(b);
+    end_round(all, whole);
+}
+
+/* All lanes get the best of all lanes' values: the greatest, or the least. */
+static k_val of_all_lanes(choice *h, k_val value, ir_op op)
+{
+    k_builder *b = &h->s->lw->b;
+    for (int64_t distance = h->lanes / 2; distance; distance /= 2) {
+        k_val other = k_shuffle(b, value, distance);
+        value = op ? k_let(b, op, other, value, 0) : better(h, other, value);
+    }
+    return value;
+}
+
+static void to_one(choice *h, k_val lane, k_mem m, k_val value)
+{
+    k_builder *b = &h->s->lw->b;
+    k_if(b, k_let(b, OP_LT, lane, k_i64(b, 1), 0));
+    k_store(b, m, lane, value);
+    k_end(b);
+}
+
+/* The best key, and the first round that has it (the last one if the last of equals is chosen). */
+static void end_scan(const scan *n, k_val lane)
+{
+    choice *h = n->of;
+    k_builder *b = &h->s->lw->b;
+    k_val mine = k_get(b, n->best), best = of_all_lanes(h, mine, OP_NONE);
+    k_val none = k_literal(b, h->count_type, h->of.last ? 0 : sk_worst_key(h->count_type, false));
+    k_val round = k_select(b, k_let(b, OP_EQ, mine, best, 0), k_get(b, n->round), none);
+    to_one(h, lane, h->key_at, best);
+    to_one(h, lane, h->round_at, of_all_lanes(h, round, h->of.last ? OP_MAX : OP_MIN));
+}
+
+static void begin_scan(scan *n, const scans *all, k_val final)
+{
+    k_builder *b = &all->s->lw->b;
+    choice *h = n->of;
+    k_val worst = k_literal(b, h->type, h->worst);
+    for (unsigned c = 0; c < all->chains; c++)
+        n->chain[c] = k_decl(b, worst, "best");
+    n->best = k_decl(b, worst, "best");
+    n->round = k_decl(b, k_convert(b, OP_CONVERT, h->count_type, all->last ? final : k_i64(b, 0)), "round");
+}
+
+static void scan_piece(scans *all)
+{
+    sk_lower *lw = all->s->lw;
+    k_builder *b = &lw->b;
+    all->lane = k_for_all(b, k_i64(b, all->lanes));
+    k_val size = k_i64(b, all->round), whole = k_let(b, OP_QUOT, all->p.count, size, 0);
+    k_val final = k_let(b, OP_QUOT, sk_sub(lw, all->p.count, k_i64(b, 1)), size, 0);
+    for (uint32_t i = 0; i < all->n; i++)
+        begin_scan(&all->at[i], all, final);
+    k_val rest = k_let(b, OP_GE, final, whole, 0);
+    if (!all->last)
+        whole_rounds(all, whole);
+    k_if(b, rest);
+    last_round(all, whole);
+    k_end(b);
+    if (all->last)
+        whole_rounds(all, whole);
+    for (uint32_t i = 0; i < all->n; i++)
+        end_scan(&all->at[i], all->lane);
+    k_end(b);
+}
+
+/* One loop for the choices of the first of equals, and one, from behind, for those of the last. */
+static void scan_pieces(sk_folds *s, choice *h)
+{
+    scans all = {.s = s, .p = h->p, .lanes = h->lanes, .round = h->round, .stores = true};
+    all.at = arena_alloc(s->lw->arena, s->fold.n * sizeof *all.at);
+    for (unsigned last = 0; last < 2; last++) {
+        all.last = last;
+        all.n = 0;
+        for (uint32_t i = 0; i < s->fold.n; i++)
+            if (h[i].of.last == all.last)
+                all.at[all.n++] = (scan){.of = &h[i]};
+        all.chains = all.n > 2 ? CHAINS / 2 : CHAINS;
+        if (all.n)
+            scan_piece(&all);
+        all.stores &= !all.n;
+    }
+}
+
+/* --- the place --- */
+
+/* Of the places that have the best key, counted from 1 on, the first or the last one. */
+static void search(choice *h)
+{
+    sk_lower *lw = h->s->lw;
+    k_builder *b = &lw->b;
+    k_val best = k_load(b, h->key_at, k_i64(b, 0)), lanes = k_i64(b, h->lanes), one = k_i64(b, 1);
+    k_val lane = k_for_all(b, lanes);
+    k_val none = k_literal(b, h->place_type, h->of.last ? 0 : sk_worst_key(h->place_type, false));
+    k_val place = k_decl(b, none, "place");
+    k_val registers = k_let(b, OP_QUOT, sk_sub(lw, sk_add(lw, h->within, lanes), one), lanes, 0);
+    k_val turn = k_for(b, k_i64(b, 0), registers, false);
+    k_val number = h->of.last ? turn : sk_sub(lw, sk_sub(lw, registers, one), turn); /* the last hit counts */
+    k_val at = sk_add(lw, sk_mul(lw, number, lanes), lane);
+    k_if(b, k_let(b, OP_LT, at, h->within, 0));
+    k_val hit = k_let(b, OP_EQ, key(h, sk_add(lw, sk_add(lw, h->p.begin, h->from), at)), best, 0);
+    k_val counted = k_convert(b, OP_CONVERT, h->place_type, sk_add(lw, at, one));
+    k_set(b, place, k_select(b, hit, counted, k_get(b, place)));
+    k_end(b);
+    k_end(b);
+    k_val found = of_all_lanes(h, k_get(b, place), h->of.last ? OP_MAX : OP_MIN);
+    if (ir_type_float(h->type)) { /* nothing but NaNs */
+        k_val final = k_convert(b, OP_CONVERT, h->place_type, h->within);
+        k_val nan = h->of.last_nan ? final : k_literal(b, h->place_type, 1);
+        found = k_select(b, k_let(b, OP_EQ, found, none, 0), nan, found);
+    }
+    to_one(h, lane, h->place_at, found);
+    k_end(b);
+}
+
+static void finish(choice *h)
+{
+    sk_folds *s = h->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val lane = k_for_few(b, k_i64(b, 1));
+    uint32_t mark = sk_scope(lw);
+    k_val *total = arena_alloc(lw->arena, h->f->n * sizeof(k_val)), around = lw->element;
+    sk_fold_bind(s, h->p.row, sk_add(lw, sk_add(lw, h->p.begin, h->winner), lane));
+    sk_emit(lw, h->f->n, h->f->element, total);
+    lw->element = around;
+    sk_fold_finish(s, h->f, h->p.row, k_piece(b), total, 0, NULL);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+static void find_place(choice *h)
+{
+    sk_lower *lw = h->s->lw;
+    k_builder *b = &lw->b;
+    k_val round = k_convert(b, OP_CONVERT, T_I64, k_load(b, h->round_at, k_i64(b, 0)));
+    k_val zero = k_i64(b, 0), size = k_i64(b, h->round);
+    h->from = sk_mul(lw, round, size);
+    h->within = sk_min(lw, size, sk_sub(lw, h->p.count, h->from));
+    if (ir_type_float(h->type)) {
+        /* Rounds tell keys that are no better than the worst from NaNs no more: the whole piece is searched. */
+        k_val unknown = k_let(b, OP_EQ, k_load(b, h->key_at, zero), k_literal(b, h->type, h->worst), 0);
+        h->from = k_select(b, unknown, zero, h->from);
+        h->within = k_select(b, unknown, h->p.count, h->within);
+    }
+    search(h);
+    k_val place = k_convert(b, OP_CONVERT, T_I64, k_load(b, h->place_at, zero));
+    h->winner = sk_sub(lw, sk_add(lw, h->from, place), k_i64(b, 1));
+}
+
+/* Does the winner lose on its way through the tree? Where NaNs stay, the total of what lies left of it in a pair is a
+ * NaN if its first element is one; where they are taken, that of what lies right of it if its last one is. All else is
+ * no better. A lane looks at the pair of its number. */
+static k_val loses(choice *h)
+{
+    sk_lower *lw = h->s->lw;
+    k_builder *b = &lw->b;
+    enum { WIDTHS = 12 + SK_BLOCK_LOG }; /* of the nodes of a piece of SK_BLOCK * SK_PIECE elements */
+    k_val nans = k_decl(b, k_i64(b, 0), "nans"), one = k_i64(b, 1);
+    k_val lane = k_for_all(b, k_i64(b, h->lanes)), nan = k_decl(b, k_literal(b, T_BOOL, 0), "nan");
+    k_val side = k_let(b, OP_BIT_AND, k_let(b, OP_SHR, h->winner, lane, 0), one, 0);
+    k_val wide = k_let(b, OP_SHL, one, lane, 0), mine = k_let(b, OP_SHL, k_let(b, OP_SHR, h->winner, lane, 0), lane, 0);
+    k_val first = sk_sub(lw, mine, wide), next = sk_add(lw, mine, wide), there = k_let(b, OP_EQ, side, one, 0);
+    if (h->of.nan == OPT_NAN_TAKES) {
+        there = k_let(b, OP_AND, k_let(b, OP_EQ, side, k_i64(b, 0), 0), k_let(b, OP_LT, next, h->p.count, 0), 0);
+        first = sk_sub(lw, sk_min(lw, h->p.count, sk_add(lw, next, wide)), one);
+    }
+    k_if(b, k_let(b, OP_AND, k_let(b, OP_LT, lane, k_i64(b, WIDTHS), 0), there, 0));
+    k_val x = key(h, sk_add(lw, h->p.begin, first));
+    k_set(b, nan, k_let(b, OP_NE, x, x, 0));
+    k_end(b);
+    k_set(b, nans, k_count(b, k_get(b, nan)));
+    k_end(b);
+    return k_let(b, OP_GT, k_get(b, nans), k_i64(b, 0), 0);
+}
+
+/* The piece as a block of the tree's pieces. */
+static sk_fold_block block_of(const choice *h)
+{
+    sk_folds *s = h->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val size = k_i64(b, SK_PIECE), pieces = sk_add(lw, h->p.count, k_i64(b, SK_PIECE - 1));
+    sk_fold_block block = {.row = h->p.row, .first = k_let(b, OP_QUOT, h->p.begin, size, 0), .base = s->row_base};
+    block.end = sk_add(lw, block.first, k_let(b, OP_QUOT, pieces, size, 0));
+    return block;
+}
+
+ir_type sk_unsigned_of(size_t bytes)
+{
+    return bytes == 1 ? T_U8 : bytes == 2 ? T_U16 : bytes == 4 ? T_U32 : T_U64;
+}
+
+/* Wide enough for a number of every round, and no narrower than keys. */
+static ir_type round_type(const choice *h, int64_t piece)
+{
+    size_t bytes = ir_type_size(h->type);
+    while (bytes < 8 && (piece / h->round) >> (8 * bytes))
+        bytes *= 2;
+    return sk_unsigned_of(bytes);
+}
+
+static void open_choice(choice *h, const sk_fold *f, int64_t piece)
+{
+    sk_lower *lw = h->s->lw;
+    h->f = f;
+    h->of = sk_choice_of(h->s, f);
+    h->type = f->info->type[h->of.key];
+    h->worst = sk_worst_key(h->type, h->of.greatest);
+    h->round = ROUND * h->lanes;
+    h->count_type = round_type(h, piece);
+    h->place_type = h->type == T_F32 || h->type == T_F64 || ir_type_size(h->type) > 2 ? T_U32 : T_U16;
+    h->key_at = k_shared(&lw->b, h->type, 1, "best_key");
+    h->round_at = k_shared(&lw->b, h->count_type, 1, "round");
+    h->place_at = k_shared(&lw->b, h->place_type, 1, "place");
+}
+
+void sk_build_fold_choice(sk_lower *lw)
+{
+    sk_folds choices = {
+        .lw = lw, .combine = lw->pass == SK_PASS_COMBINE, .stages = sk_stages(lw->cluster, lw->options)};
+    sk_folds *s = &choices;
+    k_builder *b = &lw->b;
+    const sk_cluster *c = lw->cluster;
+    bool any = c->choice == SK_CHOICE_FREE;
+    int64_t piece = sk_choice_piece(c);
+    s->lanes = any ? lw->options->vector_bytes / c->choice_bytes : sk_tree_of(c->wide).lanes;
+    sk_fold_begin(s);
+    sk_fold_part part = sk_fold_part_of(s, piece);
+    if (s->staged)
+        sk_stage(s, part.begin, sk_add(lw, part.begin, part.count));
+    choice *h = arena_alloc(lw->arena, s->fold.n * sizeof(*h));
+    k_val bound = 0; /* to the tree: bool */
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        h[i] = (choice){.s = s, .lanes = s->lanes, .p = part};
+        open_choice(&h[i], &s->fold.at[i], piece);
+    }
+    scan_pieces(s, h);
+    s->stored.term.n = 0; /* stored by now, also where the tree goes through the elements once more */
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        find_place(&h[i]);
+        if (h[i].of.nan == OPT_NAN_LOSES)
+            continue;
+        k_val lost = loses(&h[i]);
+        bound = bound ? k_let(b, OP_OR, bound, lost, 0) : lost;
+    }
+    if (bound) {
+        sk_fold_block block = block_of(&h[0]);
+        k_if(b, bound);
+        sk_fold_in_order(s, &block);
+        k_else(b);
+    }
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        finish(&h[i]);
+    if (bound)
+        k_end(b);
+}

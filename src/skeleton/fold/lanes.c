@@ -1,0 +1,252 @@
+/* Short rows, of folds and of row loops: each lane takes a row, from left to right. */
+#include "skeleton/extents.h"
+#include "skeleton/row/row.h"
+
+typedef struct lanes {
+    row_loop *r;
+    k_val **acc;   /* per part, variables: FOLD, SCAN: what it has come to; PACK: one, how many are packed */
+    k_val started; /* there is a position before the one at hand */
+} lanes;
+
+/* acc = acc (+) x, or x at the row's first position if there is no seed */
+static void scan_on(lanes *s, const row_part *p, const k_val *acc, const k_val *x)
+{
+    row_loop *r = s->r;
+    k_builder *b = &r->lw->b;
+    k_val *out = row_values(r, p);
+    bool begun = p->fold.info->seed != NULL;
+    if (!begun)
+        k_if(b, s->started);
+    row_apply(r, p, row_get(r, p, acc, NULL), x, out);
+    row_set(r, p, acc, out);
+    if (begun)
+        return;
+    k_else(b);
+    row_set(r, p, acc, x);
+    k_end(b);
+}
+
+static void scan(lanes *s, const row_part *p, const k_val *acc)
+{
+    row_loop *r = s->r;
+    sk_lower *lw = r->lw;
+    bool exclusive = ir_at(lw->l->ir, p->op->term)->flags & IR_EXCLUSIVE;
+    k_val *x = row_values(r, p), *result;
+    sk_emit(lw, p->n, p->element, x);
+    if (exclusive)
+        result = row_get(r, p, acc, NULL);
+    scan_on(s, p, acc, x);
+    if (!exclusive)
+        result = row_get(r, p, acc, NULL);
+    for (uint32_t c = 0; c < p->n; c++) {
+        sk_bind(lw, p->given[c], result[c]);
+        if (p->op->stored)
+            k_store(&lw->b, sk_array_memory(lw, p->op->term, c, true), lw->element, result[c]);
+    }
+}
+
+static void pack(lanes *s, const row_part *p, k_val packed)
+{
+    row_loop *r = s->r;
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    k_val keep, *x = row_values(r, p);
+    sk_emit(lw, 1, &p->keep, &keep);
+    k_if(b, keep);
+    uint32_t mark = sk_scope(lw);
+    sk_emit(lw, p->n, p->element, x);
+    k_val at = k_get(b, packed);
+    for (uint32_t c = 0; c < p->n; c++)
+        k_store(b, sk_array_memory(lw, p->op->term, c, true), at, x[c]);
+    k_set(b, packed, sk_add(lw, at, k_i64(b, 1)));
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+/* What does not depend on scans, in one list of terms: what is common is computed once. */
+static void emit_elements(row_loop *r, uint8_t sweep)
+{
+    VEC(ir_id) term = {0};
+    for (uint32_t i = 0; i < r->part.n && !r->combine; i++) {
+        const row_part *p = &r->part.at[i];
+        bool plain = p->op->kind == L_FOLD || p->op->kind == L_ELEMENT;
+        for (uint32_t c = 0; c < row_terms(p) && plain && !p->late && !p->op->outer && p->op->sweep == sweep; c++)
+            vec_push(r->lw->arena, &term, p->element[c]);
+    }
+    if (term.n)
+        sk_emit(r->lw, term.n, term.at, arena_alloc(r->lw->arena, term.n * sizeof(k_val)));
+}
+
+static void position(lanes *s, uint8_t sweep)
+{
+    row_loop *r = s->r;
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    emit_elements(r, sweep);
+    for (uint32_t i = 0; i < r->part.n; i++)
+        if (r->part.at[i].op->kind == L_SCAN && r->part.at[i].op->sweep == sweep)
+            scan(s, &r->part.at[i], s->acc[i]);
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        if (p->op->outer || p->op->sweep != sweep || p->op->kind == L_SCAN)
+            continue;
+        k_val *x = row_values(r, p);
+        if (p->op->kind == L_PACK) {
+            pack(s, p, s->acc[i][0]);
+            continue;
+        }
+        for (uint32_t c = 0; c < p->n && r->combine; c++)
+            x[c] = k_load(b, p->fold.in[c], lw->element);
+        if (!r->combine)
+            sk_emit(lw, row_terms(p), p->element, x);
+        if (p->op->kind == L_FOLD)
+            sk_fold_take(&r->folds, &p->fold, x, s->started, s->acc[i]);
+        for (uint32_t c = 0; c < p->n && p->op->kind == L_ELEMENT; c++)
+            k_store(b, sk_array_memory(lw, p->op->term, c, true), lw->element, x[c]);
+    }
+}
+
+static void open_part(lanes *s, uint32_t i)
+{
+    sk_lower *lw = s->r->lw;
+    k_builder *b = &lw->b;
+    const row_part *p = &s->r->part.at[i];
+    bool folds = p->op->kind == L_FOLD, scans = p->op->kind == L_SCAN;
+    s->acc[i] = row_values(s->r, p);
+    if (p->op->kind == L_PACK)
+        s->acc[i][0] = k_decl(b, k_i64(b, 0), "packed");
+    for (uint32_t c = 0; c < p->n && (folds || scans); c++) {
+        ir_bits nothing = folds && p->fold.identity ? p->fold.identity[c] : 0;
+        bool seed = scans && p->fold.info->seed;
+        k_val initial = seed ? sk_closed(lw, p->fold.info->seed[c]) : k_literal(b, p->fold.info->type[c], nothing);
+        s->acc[i][c] = k_decl(b, initial, "acc");
+    }
+}
+
+/* seed (+) what the row gives, if it has elements */
+static void close_folds(lanes *s, uint8_t sweep)
+{
+    row_loop *r = s->r;
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    k_val empty = lw->options->row ? 0 : k_let(b, OP_EQ, r->length, k_i64(b, 0), 0);
+    k_val **acc = arena_alloc(lw->arena, (r->part.n + 1) * sizeof(k_val *));
+    uint32_t folds = 0;
+    lw->element = r->row;
+    for (uint32_t i = 0; i < r->part.n; i++)
+        if (r->part.at[i].op->kind == L_FOLD)
+            acc[folds++] = s->acc[i];
+    sk_fold_settle(&r->folds, r->row, k_i64(b, 0), 0, r->length, acc);
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        if (p->op->kind != L_FOLD || p->op->sweep != sweep)
+            continue;
+        k_val *result = row_values(r, p);
+        sk_fold_finish(&r->folds, &p->fold, r->row, r->row, row_get(r, p, s->acc[i], NULL), empty, result);
+        for (uint32_t c = 0; c < p->n; c++)
+            sk_bind(lw, p->given[c], result[c]);
+    }
+}
+
+static void outer_member(row_loop *r, const row_part *p)
+{
+    sk_lower *lw = r->lw;
+    k_val *x = row_values(r, p);
+    lw->element = r->row;
+    sk_emit(lw, p->n, p->element, x);
+    for (uint32_t c = 0; c < p->n; c++) {
+        sk_bind(lw, p->given[c], x[c]);
+        if (p->op->stored)
+            k_store(&lw->b, sk_array_memory(lw, p->op->term, c, true), r->row, x[c]);
+    }
+}
+
+static void outer_members(row_loop *r, uint8_t sweep)
+{
+    for (uint32_t i = 0; i < r->part.n; i++)
+        if (r->part.at[i].op->outer && r->part.at[i].op->sweep == sweep)
+            outer_member(r, &r->part.at[i]);
+}
+
+static void sweep_over(lanes *s, uint8_t sweep)
+{
+    row_loop *r = s->r;
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    outer_members(r, sweep);
+    for (uint32_t i = 0; i < r->part.n; i++)
+        if (r->part.at[i].op->sweep == sweep)
+            open_part(s, i);
+    k_val j = k_for(b, k_i64(b, 0), r->length, false);
+    s->started = k_let(b, OP_GT, j, k_i64(b, 0), 0);
+    uint32_t mark = sk_scope(lw);
+    row_bind(r, j);
+    position(s, sweep);
+    sk_scope_end(lw, mark);
+    k_end(b);
+    close_folds(s, sweep);
+}
+
+static void bind_position(void *env, k_val j)
+{
+    row_bind(env, j);
+}
+
+/* Clusters that only fold compute little, and may look for extremes twice. */
+static void find_extremes(row_loop *r)
+{
+    sk_folds *s = &r->folds;
+    for (uint32_t i = 0; i < r->part.n; i++)
+        if (r->part.at[i].op->kind == L_FOLD)
+            vec_push(r->lw->arena, &s->fold, r->part.at[i].fold);
+    sk_find_extremes(s);
+    for (uint32_t i = 0, k = 0; i < r->part.n; i++)
+        if (r->part.at[i].op->kind == L_FOLD)
+            r->part.at[i].fold.extreme = s->fold.at[k++].extreme;
+}
+
+static void declare(row_loop *r)
+{
+    row_declare_results(r);
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        row_part *p = &r->part.at[i];
+        for (uint32_t c = 0; c < p->n && p->op->kind == L_FOLD && p->op->stored; c++)
+            sk_array_memory(r->lw, p->op->term, c, true);
+        row_declare_partials(r, p);
+    }
+}
+
+/* A row's elements are a chain of operations: several registers keep the pipes full. */
+static uint16_t lanes_of_folds(const row_loop *r)
+{
+    int64_t least = sk_tree_of(r->lw->cluster->wide).lanes;
+    return (uint16_t)(r->combine ? least : larger(least, smaller(2 * least, sk_fold_lanes_for(&r->folds))));
+}
+
+/* slots: 0 row length, 1 rows, 2 rows a piece of the launch */
+void sk_build_lanes(sk_lower *lw)
+{
+    enum { LANES = 16 };
+    bool combine = lw->pass == SK_PASS_COMBINE, folds = lw->cluster->loop->class == L_CLASS_FOLD;
+    k_builder *b = &lw->b;
+    row_loop r = {.lw = lw, .combine = combine};
+    r.folds = (sk_folds){.lw = lw, .combine = combine, .bind = bind_position, .bind_env = &r, .alone = true};
+    row_begin(&r, LANES);
+    declare(&r);
+    if (folds) {
+        find_extremes(&r);
+        lw->out->k->lanes = lanes_of_folds(&r);
+    }
+    lanes s = {.r = &r, .acc = arena_alloc(lw->arena, (r.part.n + 1) * sizeof(k_val *))};
+    uint8_t sweeps = (uint8_t)larger(1, combine ? 1 : lw->cluster->loop->sweeps);
+    r.length = lw->options->row ? k_i64(b, lw->options->row) : sk_slot(lw, 0, "row_length");
+    k_val rows = sk_slot(lw, 1, "rows"), some = sk_slot(lw, 2, "rows_a_piece"), first = sk_mul(lw, k_piece(b), some);
+    k_val lane = k_for_all(b, sk_min(lw, some, sk_sub(lw, rows, first)));
+    uint32_t mark = sk_scope(lw);
+    row_bind_row(&r, sk_add(lw, first, lane));
+    for (uint8_t sweep = 0; sweep < sweeps; sweep++)
+        sweep_over(&s, sweep);
+    outer_members(&r, sweeps);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}

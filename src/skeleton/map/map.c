@@ -1,0 +1,465 @@
+/* The skeleton of loops whose iterations are independent: one flat loop, or rows and columns where index components are
+ * needed (a division per row instead of one per element), or tiles where elements differ in what they cost. */
+#include "skeleton/map/map.h"
+
+#include "skeleton/element/interleave.h"
+#include "skeleton/element/runs.h"
+#include "skeleton/map/stretches.h"
+#include "skeleton/element/walks.h"
+
+#include "kernel/pack.h"
+#include "opt/rewrite.h"
+
+static void collect_outputs(sk_lower *lw, sk_outputs *out)
+{
+    for (uint32_t i = 0; i < lw->cluster->loop->op.n; i++) {
+        const l_op *op = &lw->cluster->loop->op.at[i];
+        if (!op->stored)
+            continue;
+        const ir_id *value = sk_define(&lw->body, op->term, &lw->at);
+        for (uint32_t c = 0; c < ir_info(lw->l->ir, op->term)->components; c++) {
+            vec_push(lw->arena, &out->term, value[c]);
+            vec_push(lw->arena, &out->array, op->term);
+            vec_push(lw->arena, &out->component, c);
+        }
+    }
+}
+
+void sk_open_map(sk_lower *lw, sk_outputs *out)
+{
+    sk_open(lw, 1);
+    collect_outputs(lw, out);
+    lw->out->k->lanes = sk_lanes_for(lw->l, lw->arena, out->term.n, out->term.at, lw->options->vector_bytes);
+    for (uint32_t i = 0; i < out->term.n; i++)
+        sk_array_memory(lw, out->array.at[i], out->component.at[i], true);
+}
+
+void sk_store_element(sk_lower *lw, const sk_outputs *o, k_val position)
+{
+    k_val *value = arena_alloc(lw->arena, (o->term.n + 1) * sizeof(k_val));
+    sk_emit(lw, o->term.n, o->term.at, value);
+    for (uint32_t i = 0; i < o->term.n; i++)
+        k_store(&lw->b, sk_array_memory(lw, o->array.at[i], o->component.at[i], true), position, value[i]);
+}
+
+/* Do neighbours in both directions take similar numbers of turns, at no price? */
+static bool suits_tiles(sk_lower *lw, const sk_outputs *out, const sk_index *at)
+{
+    const ir_program *p = lw->l->ir;
+    opt_ids ids = {0};
+    opt_reach(lw->l->ir, lw->arena, out->term.n, out->term.at, &ids);
+    bool loop = false;
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        if (n->partial || (n->kind == IR_READ && n->scope) || ids.at[i] == at->linear)
+            return false;
+        loop |= n->kind == IR_LOOP && n->u.loop->cond;
+    }
+    return loop && at->rank == 2;
+}
+
+static sk_directions directions_of_rows(const sk_lower *lw, ir_id linear, unsigned column)
+{
+    const sk_space *s = &lw->space;
+    sk_directions d = {.along = 1, .moving = {linear}};
+    if (s->run[column] == 1 && s->used[column])
+        d.moving[d.along++] = s->var[column];
+    for (unsigned i = 0; i < column; i++)
+        if (s->run[i] == 1 && s->used[i])
+            d.fixed[d.still++] = s->var[i];
+    return d;
+}
+
+/* Elements may be computed twice, but for their traces. */
+static uint8_t bytes_where_gangs_may_overlap(sk_lower *lw, const sk_cluster *c, const sk_outputs *out,
+                                             const sk_index *at)
+{
+    const ir_program *p = lw->l->ir;
+    unsigned column = c->loop->rank - (unsigned)c->inner;
+    opt_ids ids = {0};
+    opt_reach(lw->l->ir, lw->arena, out->term.n, out->term.at, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        if (n->kind == IR_LOOP || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES))
+            return 0;
+    }
+    if (!c->uses_index || sk_find_factor(lw, out->term.n, out->term.at, at->at[column]).by > 1 ||
+        sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[column], c->loop->shape[column]).by > 1)
+        return 0;
+    return (uint8_t)sk_widest(lw->l, &ids, out->term.n, out->term.at);
+}
+
+static void find_shared(sk_lower *lw, sk_cluster *c, const sk_outputs *out)
+{
+    ir_id loop = sk_find_shared(lw, out);
+    opt_ids ids = {0};
+    if (!loop)
+        return;
+    opt_reach(lw->l->ir, lw->arena, out->term.n, out->term.at, &ids);
+    c->shared = (uint8_t)ir_at(lw->l->ir, loop)->u.loop->states;
+    c->shared_bytes = (uint8_t)sk_widest(lw->l, &ids, out->term.n, out->term.at);
+}
+
+void sk_map_prepare(sk_cluster *c, arena *a)
+{
+    if (c->loop->rank < 2)
+        return;
+    const sk_options none = {.vector_bytes = 64};
+    sk_lower lw = {.l = c->l, .cluster = c, .options = &none, .arena = a, .name = "probe"};
+    sk_outputs out = {0};
+    sk_open_map(&lw, &out);
+    sk_find_runs(c->l->ir, c, a, out.term.n, out.term.at, &lw.at);
+    sk_open_space(&lw);
+    c->tiles = c->uses_index && suits_tiles(&lw, &out, &lw.at);
+    sk_directions d = directions_of_rows(&lw, lw.at.linear, c->loop->rank - (unsigned)c->inner);
+    uint32_t cuts = sk_find_stretches(&lw, out.term.n, out.term.at, &d).n;
+    c->row_cuts = cuts == 1;
+    c->row_bytes = cuts > 1 ? 0 : bytes_where_gangs_may_overlap(&lw, c, &out, &lw.at);
+    c->across = sk_find_across(&lw, c, &out, &lw.at);
+    find_shared(&lw, c, &out);
+}
+
+enum { SMALL = 64 }; /* operations */
+
+/* Blocks of many threads know how many elements a piece has at most. */
+static k_val bounded(sk_lower *lw, k_val count)
+{
+    if (!lw->options->group)
+        return count;
+    lw->out->k->group = (uint16_t)(lw->options->group < 256 ? lw->options->group : 256);
+    return sk_min(lw, k_i64(&lw->b, sk_group_piece(lw->cluster)), count);
+}
+
+static void bind_element(sk_lower *lw, ir_id linear, k_val position)
+{
+    sk_bind(lw, linear, position);
+    if (lw->cluster->loop->rank > 1)
+        sk_bind_runs(lw, 0, lw->cluster->loop->rank, position);
+}
+
+/* Elements of a piece, or of a row of it. */
+typedef struct elements {
+    sk_lower *lw;
+    const sk_outputs *out;
+    sk_stretches cuts;
+    sk_factor factor;
+    ir_id linear;
+    unsigned column; /* ROWS: the dimension of columns */
+    k_val first;     /* element */
+    k_val left;      /* ROWS: first column */
+    k_val at;
+} elements;
+
+/* Where a lane has several elements, registers are for these. */
+static void adjust_lanes(sk_lower *lw, const sk_outputs *out, const elements *e, const sk_directions *d)
+{
+    kernel *k = lw->out->k;
+    for (int64_t by = e->factor.by; by > 1 && k->lanes > 8; by = (by + 1) / 2)
+        k->lanes /= 2;
+    if (sk_walks_alone(lw, out->term.n, out->term.at, d))
+        k->lanes = 1;
+}
+
+static void store_element(void *env)
+{
+    elements *e = env;
+    sk_store_element(e->lw, e->out, e->at);
+}
+
+static void begin_flat(void *env, k_val position)
+{
+    elements *e = env;
+    e->at = sk_add(e->lw, e->first, position);
+    e->lw->element = e->at;
+    bind_element(e->lw, e->linear, e->at);
+}
+
+static void few_flat(void *env, k_val from, k_val count)
+{
+    elements *e = env;
+    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_flat, store_element});
+}
+
+static k_val begin_interleaved(void *env, k_val position, k_val quotient)
+{
+    elements *e = env;
+    const sk_cluster *c = e->lw->cluster;
+    e->at = sk_add(e->lw, e->first, position);
+    e->lw->element = e->at;
+    sk_bind(e->lw, e->linear, e->at);
+    if (c->loop->rank > 1)
+        sk_bind_runs(e->lw, 0, c->loop->rank - e->factor.digit, e->factor.digit ? quotient : e->at);
+    return e->at;
+}
+
+static void interleaved_elements(elements *e, k_val start, k_val count,
+                                 k_val (*begin)(void *env, k_val position, k_val quotient),
+                                 void (*single)(void *env, k_val from, k_val count))
+{
+    k_mem *memory = arena_alloc(e->lw->arena, (e->out->term.n + 1) * sizeof(k_mem));
+    for (uint32_t i = 0; i < e->out->term.n; i++)
+        memory[i] = sk_array_memory(e->lw, e->out->array.at[i], e->out->component.at[i], true);
+    sk_for_interleaved(e->lw, &e->factor, start, count,
+                       &(sk_interleaved){e, begin, single, e->out->term.n, e->out->term.at, memory});
+}
+
+static void flat_elements(elements *e, k_val count)
+{
+    if (e->factor.by > 1)
+        interleaved_elements(e, e->first, count, begin_interleaved, few_flat);
+    else
+        sk_for_stretches(e->lw, &e->cuts, count, &(sk_positions){e, begin_flat, store_element});
+}
+
+/* Where the innermost extent is small and known, it is one lane's. */
+static sk_factor factor_of_flat(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
+{
+    const sk_cluster *c = lw->cluster;
+    unsigned last = c->loop->rank - 1u;
+    sk_factor f = {.by = 1};
+    if (c->loop->rank > 1 && lw->space.run[last] == 1 && lw->space.used[last])
+        f = sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[last], c->loop->shape[last]);
+    return f.by > 1 ? f : sk_find_factor(lw, out->term.n, out->term.at, at->linear);
+}
+
+static void begin_column(void *env, k_val position)
+{
+    elements *e = env;
+    e->at = sk_add(e->lw, e->first, position);
+    e->lw->element = e->at;
+    if (e->lw->cluster->used[e->column])
+        sk_bind_run(e->lw, e->column, sk_add(e->lw, e->left, position));
+    sk_bind(e->lw, e->linear, e->at);
+}
+
+static void few_columns(void *env, k_val from, k_val count)
+{
+    elements *e = env;
+    sk_for_few_positions(e->lw, from, count, &(sk_positions){e, begin_column, store_element});
+}
+
+static k_val begin_interleaved_column(void *env, k_val position, k_val quotient)
+{
+    (void)quotient;
+    begin_column(env, position);
+    return ((elements *)env)->at;
+}
+
+static void gang_of(elements *e, k_val first, int64_t lanes)
+{
+    sk_for_whole_positions(e->lw, first, k_i64(&e->lw->b, lanes), &(sk_positions){e, begin_column, store_element});
+}
+
+/* Whole gangs, and at the end of the row a smaller one, which may compute again what the one before it has: one that is
+ * not whole takes longer. It comes first: what it computes of the row need not be computed in the loop. */
+static void overlapping_gangs(elements *e, k_val count, sk_row_gangs g)
+{
+    sk_lower *lw = e->lw;
+    k_builder *b = &lw->b;
+    k_val lanes = k_i64(b, g.lanes);
+    if (g.last)
+        gang_of(e, sk_sub(lw, count, k_i64(b, g.last)), g.last);
+    k_val gang = k_for(b, k_i64(b, 0), k_let(b, OP_QUOT, count, lanes, 0), false);
+    gang_of(e, sk_mul(lw, gang, lanes), g.lanes);
+    k_end(b);
+}
+
+/* The elements of a whole piece, several neighbours a thread. */
+static void packed_elements(sk_lower *lw, const sk_outputs *out, ir_id linear, k_val first)
+{
+    k_builder *b = &lw->b;
+    k_val lane = k_for_all(b, k_i64(b, sk_group_piece(lw->cluster) / K_PACK_ROUNDS));
+    k_val start = sk_add(lw, first, sk_mul(lw, lane, k_i64(b, K_PACK_ROUNDS)));
+    k_val round = k_for_pack(b);
+    uint32_t mark = sk_scope(lw);
+    k_val i = sk_add(lw, start, round);
+    lw->element = i;
+    bind_element(lw, linear, i);
+    sk_store_element(lw, out, i);
+    sk_scope_end(lw, mark);
+    k_end(b);
+    k_end(b);
+}
+
+/* slots: 0 elements a piece, 1 elements in all */
+static void build_flat(sk_lower *lw, bool packs)
+{
+    const sk_cluster *c = lw->cluster;
+    sk_outputs out = {0};
+    sk_open_map(lw, &out);
+    sk_open_space(lw);
+    ir_id linear = lw->at.linear;
+    k_builder *b = &lw->b;
+    k_val size = sk_slot(lw, 0, "piece_size"), total = sk_slot(lw, 1, "total");
+    k_val first = sk_mul(lw, k_piece(b), size);
+    k_val count = bounded(lw, sk_min(lw, size, sk_sub(lw, total, first)));
+    bool twice = lw->options->group && c->loop->flops <= SMALL;
+    elements e = {.lw = lw, .out = &out, .linear = linear, .first = first};
+    sk_directions d = {.along = 1, .moving = {linear}};
+    e.cuts = sk_find_stretches(lw, out.term.n, out.term.at, &d);
+    e.factor = factor_of_flat(lw, &out, &lw->at);
+    adjust_lanes(lw, &out, &e, &d);
+    if (twice) { /* whole pieces need no guards, so reads of several elements are under way together */
+        k_val whole = k_i64(b, sk_group_piece(c));
+        k_if(b, k_let(b, OP_EQ, count, whole, 0));
+        if (packs)
+            packed_elements(lw, &out, linear, first);
+        else
+            flat_elements(&e, whole);
+        k_else(b);
+    }
+    flat_elements(&e, count);
+    if (twice)
+        k_end(b);
+}
+
+/* Where threads take one element each, several reads of a thread are under way together all the same; neighbours take
+ * fewer instructions. */
+void sk_build_map_flat(sk_lower *lw)
+{
+    if (lw->options->group && lw->cluster->loop->flops <= SMALL) {
+        build_flat(lw, true);
+        if (!lw->why.text && k_packs_pay(lw->out->k, lw->arena))
+            return;
+    }
+    build_flat(lw, false);
+}
+
+/* slots: 0 rows a piece, 1 tiles a row, 2 columns a tile, 3 rows, 4 columns */
+void sk_build_map_rows(sk_lower *lw)
+{
+    const sk_cluster *c = lw->cluster;
+    const sk_options *options = lw->options;
+    sk_outputs out = {0};
+    sk_open_map(lw, &out);
+    sk_open_space(lw);
+    if (options->row)
+        lw->out->k->lanes = (uint16_t)sk_row_gangs_of(options->row).lanes;
+    k_builder *b = &lw->b;
+    k_val rows_piece = sk_slot(lw, 0, "rows_piece"), tiles = sk_slot(lw, 1, "tiles"),
+          width = sk_slot(lw, 2, "tile_width");
+    k_val rows = sk_slot(lw, 3, "rows"), columns = sk_slot(lw, 4, "columns");
+    k_val group = k_let(b, OP_QUOT, k_piece(b), tiles, 0);
+    k_val tile = sk_sub(lw, k_piece(b), sk_mul(lw, group, tiles));
+    k_val left = sk_mul(lw, tile, width);
+    k_val count = sk_min(lw, width, sk_sub(lw, columns, left));
+    k_val first = sk_mul(lw, group, rows_piece);
+    k_val row = k_for(b, first, sk_min(lw, sk_add(lw, first, rows_piece), rows), false);
+    sk_bind_runs(lw, 0, c->loop->rank - c->inner, row);
+    elements e = {.lw = lw, .out = &out, .linear = lw->at.linear, .left = left, .column = c->loop->rank - c->inner};
+    e.first = sk_add(lw, sk_mul(lw, row, columns), left);
+    sk_directions d = directions_of_rows(lw, lw->at.linear, e.column);
+    e.cuts = sk_find_stretches(lw, out.term.n, out.term.at, &d);
+    e.factor = (sk_factor){.by = 1};
+    if (lw->space.run[e.column] == 1 && lw->space.used[e.column])
+        e.factor = sk_find_factor(lw, out.term.n, out.term.at, lw->at.at[e.column]);
+    adjust_lanes(lw, &out, &e, &d);
+    if (e.factor.by > 1)
+        interleaved_elements(&e, left, count, begin_interleaved_column, few_columns);
+    else if (options->row && !c->row_cuts)
+        overlapping_gangs(&e, count, sk_row_gangs_of(options->row));
+    else
+        sk_for_stretches(lw, &e.cuts, bounded(lw, count), &(sk_positions){&e, begin_column, store_element});
+    k_end(b);
+}
+
+/* --- tiles ---
+ * A gang takes SK_TILE_ROWS short rows instead of a long one: turns that all of it must wait for are fewer. Its results
+ * go through shared memory, where they lie lane by lane. */
+
+typedef struct tiles {
+    k_val columns, right, last; /* ends of what the piece writes */
+    k_val new_row, new_column;  /* where the tile begins to write */
+    k_val row, column;          /* where it begins: earlier at the ends of the array, so that all of it lies inside */
+    int64_t width;
+    k_mem *kept; /* per output */
+} tiles;
+
+static void compute_tile(sk_lower *lw, const sk_outputs *out, const sk_index *at, const tiles *t)
+{
+    k_builder *b = &lw->b;
+    uint32_t mark = sk_scope(lw);
+    int64_t shift = 0;
+    while (t->width >> (shift + 1))
+        shift++;
+    k_val lane = k_for_all(b, k_i64(b, t->width * SK_TILE_ROWS));
+    sk_bind(lw, at->at[0], sk_add(lw, t->row, k_let(b, OP_SHR, lane, k_i64(b, shift), 0)));
+    sk_bind(lw, at->at[1], sk_add(lw, t->column, k_let(b, OP_BIT_AND, lane, k_i64(b, t->width - 1), 0)));
+    k_val *value = arena_alloc(lw->arena, (out->term.n + 1) * sizeof(k_val));
+    sk_emit(lw, out->term.n, out->term.at, value);
+    for (uint32_t i = 0; i < out->term.n; i++)
+        k_store(b, t->kept[i], lane, value[i]);
+    k_end(b);
+    sk_scope_end(lw, mark);
+}
+
+static void copy_row(sk_lower *lw, const sk_outputs *out, const tiles *t, int64_t row, k_val skipped, k_val count)
+{
+    k_builder *b = &lw->b;
+    k_val from = sk_add(lw, k_i64(b, row * t->width), skipped);
+    k_val to = sk_add(lw, sk_mul(lw, sk_add(lw, t->row, k_i64(b, row)), t->columns), t->new_column);
+    k_val lane = k_for_few(b, count);
+    for (uint32_t i = 0; i < out->term.n; i++) {
+        k_mem result = sk_array_memory(lw, out->array.at[i], out->component.at[i], true);
+        k_store(b, result, sk_add(lw, to, lane), k_load(b, t->kept[i], sk_add(lw, from, lane)));
+    }
+    k_end(b);
+}
+
+static void write_tile(sk_lower *lw, const sk_outputs *out, const tiles *t)
+{
+    k_builder *b = &lw->b;
+    k_val width = k_i64(b, t->width), left = sk_sub(lw, t->right, t->new_column);
+    k_val same =
+        k_let(b, OP_AND, k_let(b, OP_EQ, t->row, t->new_row, 0), k_let(b, OP_EQ, t->column, t->new_column, 0), 0);
+    k_if(b, same);
+    for (int64_t row = 0; row < SK_TILE_ROWS; row++)
+        copy_row(lw, out, t, row, k_i64(b, 0), width);
+    k_else(b);
+    for (int64_t row = 0; row < SK_TILE_ROWS; row++) {
+        k_if(b, k_let(b, OP_GE, sk_add(lw, t->row, k_i64(b, row)), t->new_row, 0));
+        copy_row(lw, out, t, row, sk_sub(lw, t->new_column, t->column), sk_min(lw, width, left));
+        k_end(b);
+    }
+    k_end(b);
+}
+
+static k_val tiles_in(sk_lower *lw, k_val from, k_val to, int64_t size)
+{
+    k_val more = sk_add(lw, sk_sub(lw, to, from), k_i64(&lw->b, size - 1));
+    return k_let(&lw->b, OP_QUOT, more, k_i64(&lw->b, size), 0);
+}
+
+/* slots: 0 rows a piece (a multiple of SK_TILE_ROWS), 1 pieces beside each other, 2 columns a piece (a multiple of
+ * SK_TILE_COLUMNS), 3 rows, 4 columns (not fewer than these constants) */
+void sk_build_map_tiles(sk_lower *lw)
+{
+    sk_outputs out = {0};
+    sk_open_map(lw, &out);
+    int64_t lanes = lw->out->k->lanes;
+    lanes = lanes < SK_TILE_ROWS ? SK_TILE_ROWS : lanes;
+    lw->out->k->lanes = (uint16_t)lanes;
+    k_builder *b = &lw->b;
+    tiles t = {.width = lanes / SK_TILE_ROWS, .kept = arena_alloc(lw->arena, (out.term.n + 1) * sizeof(k_mem))};
+    for (uint32_t i = 0; i < out.term.n; i++)
+        t.kept[i] = k_shared(b, (ir_type)ir_at(lw->l->ir, out.term.at[i])->type, lanes, "tile");
+    k_val rows_piece = sk_slot(lw, 0, "rows_piece"), beside = sk_slot(lw, 1, "beside"),
+          width = sk_slot(lw, 2, "piece_width");
+    k_val rows = sk_slot(lw, 3, "rows");
+    t.columns = sk_slot(lw, 4, "columns");
+    k_val group = k_let(b, OP_QUOT, k_piece(b), beside, 0);
+    k_val left = sk_mul(lw, sk_sub(lw, k_piece(b), sk_mul(lw, group, beside)), width);
+    k_val first = sk_mul(lw, group, rows_piece);
+    t.right = sk_min(lw, sk_add(lw, left, width), t.columns);
+    t.last = sk_min(lw, sk_add(lw, first, rows_piece), rows);
+    k_val down = k_for(b, k_i64(b, 0), tiles_in(lw, first, t.last, SK_TILE_ROWS), false);
+    t.new_row = sk_add(lw, first, sk_mul(lw, down, k_i64(b, SK_TILE_ROWS)));
+    t.row = sk_min(lw, t.new_row, sk_sub(lw, rows, k_i64(b, SK_TILE_ROWS)));
+    k_val across = k_for(b, k_i64(b, 0), tiles_in(lw, left, t.right, t.width), false);
+    t.new_column = sk_add(lw, left, sk_mul(lw, across, k_i64(b, t.width)));
+    t.column = sk_min(lw, t.new_column, sk_sub(lw, t.columns, k_i64(b, t.width)));
+    compute_tile(lw, &out, &lw->at, &t);
+    write_tile(lw, &out, &t);
+    k_end(b);
+    k_end(b);
+}

@@ -1,0 +1,383 @@
+/* Cuts loops where index arithmetic changes its form: array shifts, rotations, padding, periodic arrays, clamped
+ * positions. One analysis of the terms finds which of them are affine in the position but for a few cuts; the loop over
+ * a piece (or a row of it) becomes a loop over each of them, and their positions are known before it begins. */
+#include "skeleton/map/stretches.h"
+
+enum { MOST_TERMS = 400 };
+static const int64_t farthest = INT64_C(1) << 60; /* sums of such numbers do not wrap */
+
+/* --- which terms --- */
+
+typedef struct analysis {
+    sk_forms forms;
+    const ir_program *p;
+    bool *feeds; /* of term i in [i + 1]: it is in an index, or in a condition on which it depends what is read */
+} analysis;
+
+static void feed(analysis *a, ir_id term)
+{
+    a->feeds[map64_get(&a->forms.number, term)] = true;
+}
+
+/* From users to operands. */
+static void find_feeds(analysis *a)
+{
+    for (uint32_t i = a->forms.ids.n; i-- > 0;) {
+        const ir_node *n = ir_at(a->p, a->forms.ids.at[i]);
+        const ir_id *arg = a->p->arg.at + n->args;
+        bool decides =
+            n->kind == IR_COND && (sk_form_of(&a->forms, arg[1]).reads || sk_form_of(&a->forms, arg[2]).reads);
+        for (uint32_t k = 0; k < n->n; k++)
+            if (n->kind == IR_READ || a->feeds[i + 1] || (decides && k == 0))
+                feed(a, arg[k]);
+        for (uint32_t k = 0; n->kind == IR_LOOP && k < n->u.loop->states; k++)
+            if (ir_at(a->p, n->u.loop->init[k])->type == T_I64)
+                feed(a, n->u.loop->init[k]);
+        if (n->kind == IR_LOOP && n->u.loop->count)
+            feed(a, n->u.loop->count);
+    }
+}
+
+static bool find_cut(const analysis *a, ir_id id, sk_cut *out)
+{
+    const ir_node *n = ir_at(a->p, id);
+    if (n->kind != IR_OP || n->n != 2)
+        return false;
+    const ir_id *arg = a->p->arg.at + n->args;
+    sk_form x = sk_form_of(&a->forms, arg[0]), y = sk_form_of(&a->forms, arg[1]);
+    int64_t by, step = x.step - y.step;
+    if (ir_at(a->p, arg[0])->partial || ir_at(a->p, arg[1])->partial)
+        return false; /* it is only evaluated where the program does */
+    if (ir_at(a->p, arg[0])->type != T_I64 || x.kind == SK_UNKNOWN || y.kind == SK_UNKNOWN)
+        return false;
+    *out = (sk_cut){.term = id, .x = arg[0], .y = arg[1], .step = step};
+    switch ((ir_op)n->op) {
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE:
+        out->kind = SK_CUT_SIGN;
+        return step == 1 || step == -1;
+    case OP_MIN:
+    case OP_MAX:
+        *out = (sk_cut){.kind = SK_CUT_EXTREME, .term = id, .x = arg[!x.step], .y = arg[x.step != 0]};
+        out->step = x.step ? x.step : y.step;
+        return (x.kind == SK_FIXED) != (y.kind == SK_FIXED) && (step == 1 || step == -1);
+    case OP_EQ:
+    case OP_NE:
+        out->kind = SK_CUT_ZERO;
+        return step == 1 || step == -1;
+    case OP_MOD:
+    case OP_REM:
+    case OP_DIV:
+    case OP_QUOT: /* a small divisor would leave stretches of a few elements */
+        out->kind = SK_CUT_PERIOD;
+        return x.step == 1 && y.kind == SK_FIXED && !(sk_small_literal(a->p, arg[1], &by) && by < 256);
+    default:
+        return false;
+    }
+}
+
+sk_stretches sk_find_stretches(const sk_lower *lw, uint32_t n, const ir_id *term, const sk_directions *d)
+{
+    sk_stretches s = {0};
+    if (lw->options->group || !lw->options->vector_bytes) /* a thread takes its own way */
+        return s;
+    analysis a = {.forms = sk_find_forms(lw, n, term, d), .p = lw->l->ir};
+    if (a.forms.ids.n > MOST_TERMS)
+        return s;
+    a.feeds = arena_alloc(lw->arena, a.forms.ids.n + 1);
+    find_feeds(&a);
+    uint32_t periods = 0;
+    for (uint32_t i = 0; i < a.forms.ids.n && s.n < SK_MOST_CUTS; i++) {
+        bool found = a.feeds[i + 1] && find_cut(&a, a.forms.ids.at[i], &s.cut[s.n]);
+        if (found && s.cut[s.n].kind == SK_CUT_PERIOD)
+            found = periods++ < SK_MOST_PERIODS;
+        s.n += found;
+    }
+    return s;
+}
+
+/* --- loops --- */
+
+typedef struct stretch {
+    sk_lower *lw;
+    const sk_stretches *cuts;
+    const sk_positions *of;
+    k_val count;
+    k_val x[SK_MOST_CUTS], y[SK_MOST_CUTS]; /* where the loop begins */
+    k_val state[SK_MOST_CUTS]; /* SIGN: x < y (or x <= y, as the term asks); ZERO: x = y; PERIOD: x div y */
+} stretch;
+
+static ir_op operator_of(const stretch *t, uint32_t k)
+{
+    return (ir_op)ir_at(t->lw->l->ir, t->cuts->cut[k].term)->op;
+}
+
+/* Does the sign tell x <= y from x > y, instead of x < y from x >= y? */
+static bool with_equal(ir_op op)
+{
+    return op == OP_LE || op == OP_GT;
+}
+
+static void at_start(stretch *t)
+{
+    sk_lower *lw = t->lw;
+    uint32_t mark = sk_scope(lw);
+    t->of->begin(t->of->env, k_i64(&lw->b, 0));
+    for (uint32_t k = 0; k < t->cuts->n; k++) {
+        k_val both[2];
+        sk_emit(lw, 2, (ir_id[]){t->cuts->cut[k].x, t->cuts->cut[k].y}, both);
+        t->x[k] = both[0];
+        t->y[k] = both[1];
+    }
+    sk_scope_end(lw, mark);
+}
+
+static k_val and (stretch * t, k_val x, k_val y)
+{
+    return x ? k_let(&t->lw->b, OP_AND, x, y, 0) : y;
+}
+
+static k_val moderate(stretch *t, k_val all, k_val x)
+{
+    k_builder *b = &t->lw->b;
+    if (t->lw->out->k->value.at[x].kind == KV_LITERAL)
+        return all;
+    all = and(t, all, k_let(b, OP_GE, x, k_i64(b, -farthest), 0));
+    return and(t, all, k_let(b, OP_LE, x, k_i64(b, farthest), 0));
+}
+
+/* Are positions of cuts computed without wrapping, and the loop and its periods long enough? Of several cuts, gangs
+ * that are not whole cost more than they gain in short rows. */
+static k_val suits(stretch *t)
+{
+    k_builder *b = &t->lw->b;
+    int64_t gangs = t->cuts->n > 1 ? 4 : 1;
+    k_val all = k_let(b, OP_GE, t->count, k_i64(b, gangs * (int64_t)t->lw->out->k->lanes), 0);
+    for (uint32_t k = 0; k < t->cuts->n; k++) {
+        all = moderate(t, all, t->x[k]);
+        all = moderate(t, all, t->y[k]);
+        if (t->cuts->cut[k].kind != SK_CUT_PERIOD)
+            continue;
+        all = and(t, all, k_let(b, OP_GE, t->y[k], k_i64(b, 2 * (int64_t)t->lw->out->k->lanes), 0));
+        if (operator_of(t, k) == OP_REM || operator_of(t, k) == OP_QUOT)
+            all = and(t, all, k_let(b, OP_GE, t->x[k], k_i64(b, 0), 0));
+    }
+    return all;
+}
+
+/* The term's value in the stretch at hand, where the variables are bound. */
+static void bind_cut(stretch *t, uint32_t k)
+{
+    sk_lower *lw = t->lw;
+    k_builder *b = &lw->b;
+    const sk_cut *c = &t->cuts->cut[k];
+    ir_op op = operator_of(t, k);
+    k_val x;
+    switch (op) {
+    case OP_LT:
+    case OP_LE:
+    case OP_EQ:
+    case OP_QUOT:
+    case OP_DIV:
+        sk_bind(lw, c->term, t->state[k]);
+        return;
+    case OP_GT:
+    case OP_GE:
+    case OP_NE:
+        sk_bind(lw, c->term, k_let(b, OP_NOT, t->state[k], 0, 0));
+        return;
+    case OP_MIN:
+    case OP_MAX:
+        sk_emit(lw, 1, &c->x, &x);
+        sk_bind(lw, c->term, x);
+        return;
+    default: /* MOD, REM */
+        sk_emit(lw, 1, &c->x, &x);
+        sk_bind(lw, c->term, sk_sub(lw, x, sk_mul(lw, t->state[k], t->y[k])));
+    }
+}
+
+static void positions(stretch *t, k_val lane, k_val from, bool cut)
+{
+    sk_lower *lw = t->lw;
+    uint32_t mark = sk_scope(lw);
+    k_val around = lw->element;
+    t->of->begin(t->of->env, sk_add(lw, lane, from));
+    for (uint32_t k = 0; k < t->cuts->n && cut; k++)
+        bind_cut(t, k);
+    t->of->body(t->of->env);
+    sk_scope_end(lw, mark);
+    lw->element = around;
+    k_end(&lw->b);
+}
+
+/* Positions [low, high), between the cuts of periods before the k-th; all else is known there. */
+static void in_periods(stretch *t, uint32_t k, k_val low, k_val high)
+{
+    sk_lower *lw = t->lw;
+    k_builder *b = &lw->b;
+    k_val one = k_i64(b, 1);
+    while (k < t->cuts->n && t->cuts->cut[k].kind != SK_CUT_PERIOD)
+        k++;
+    if (k == t->cuts->n) {
+        positions(t, k_for_all(b, sk_max(lw, sk_sub(lw, high, low), k_i64(b, 0))), low, true);
+        return;
+    }
+    k_val last = sk_add(lw, t->x[k], sk_sub(lw, t->count, one));
+    k_val end = sk_add(lw, k_let(b, OP_DIV, last, t->y[k], 0), one);
+    t->state[k] = k_for(b, k_let(b, OP_DIV, t->x[k], t->y[k], 0), end, false);
+    k_val from = sk_sub(lw, sk_mul(lw, t->state[k], t->y[k]), t->x[k]);
+    in_periods(t, k + 1, sk_max(lw, low, from), sk_min(lw, high, sk_add(lw, from, t->y[k])));
+    k_end(b);
+}
+
+/* The first position behind the cut of a comparison; of ZERO the one at which both are equal. */
+static k_val place_of(stretch *t, uint32_t k)
+{
+    sk_lower *lw = t->lw;
+    const sk_cut *c = &t->cuts->cut[k];
+    bool up = c->step > 0;
+    k_val at = up ? sk_sub(lw, t->y[k], t->x[k]) : sk_sub(lw, t->x[k], t->y[k]);
+    if (c->kind == SK_CUT_SIGN && with_equal(operator_of(t, k)))
+        at = sk_add(lw, at, k_i64(&lw->b, up ? 1 : -1));
+    return c->kind == SK_CUT_SIGN && !up ? sk_add(lw, at, k_i64(&lw->b, 1)) : at;
+}
+
+typedef struct places { /* where stretches begin */
+    uint32_t n;
+    k_val at[2 * SK_MOST_CUTS];
+} places;
+
+/* What is known from `low` on, up to the next place. */
+static void know(stretch *t, const k_val *place, k_val low)
+{
+    k_builder *b = &t->lw->b;
+    for (uint32_t k = 0; k < t->cuts->n; k++) {
+        const sk_cut *c = &t->cuts->cut[k];
+        if (c->kind == SK_CUT_ZERO)
+            t->state[k] = k_let(b, OP_EQ, low, place[k], 0);
+        if (c->kind == SK_CUT_SIGN)
+            t->state[k] = k_let(b, c->step > 0 ? OP_LT : OP_GE, low, place[k], 0);
+    }
+}
+
+/* From place to place, in order: each turn goes as far as the next one. */
+static void between(stretch *t, k_val low, k_val high)
+{
+    sk_lower *lw = t->lw;
+    k_builder *b = &lw->b;
+    k_val place[SK_MOST_CUTS] = {0}, zero = k_i64(b, 0), one = k_i64(b, 1);
+    places all = {0};
+    for (uint32_t k = 0; k < t->cuts->n; k++) {
+        const sk_cut *c = &t->cuts->cut[k];
+        if (c->kind != SK_CUT_SIGN && c->kind != SK_CUT_ZERO)
+            continue;
+        place[k] = all.at[all.n++] = place_of(t, k);
+        if (c->kind == SK_CUT_ZERO)
+            all.at[all.n++] = sk_add(lw, place[k], one);
+    }
+    if (!all.n) {
+        in_periods(t, 0, low, high);
+        return;
+    }
+    k_val done = k_decl(b, low, "done");
+    k_for(b, zero, k_i64(b, all.n + 1), false);
+    k_val from = k_get(b, done), to = high;
+    for (uint32_t i = 0; i < all.n; i++)
+        to = sk_min(lw, to, k_select(b, k_let(b, OP_GT, all.at[i], from, 0), all.at[i], to));
+    know(t, place, from);
+    in_periods(t, 0, from, to);
+    k_set(b, done, to);
+    k_end(b);
+}
+
+/* The positions at which all extremes are what moves. */
+static void find_middle(stretch *t, k_val *low, k_val *high)
+{
+    sk_lower *lw = t->lw;
+    k_builder *b = &lw->b;
+    *low = k_i64(b, 0);
+    *high = t->count;
+    for (uint32_t k = 0; k < t->cuts->n; k++) {
+        const sk_cut *c = &t->cuts->cut[k];
+        if (c->kind != SK_CUT_EXTREME)
+            continue;
+        k_val apart = c->step > 0 ? sk_sub(lw, t->y[k], t->x[k]) : sk_sub(lw, t->x[k], t->y[k]);
+        if ((operator_of(t, k) == OP_MIN) == (c->step > 0))
+            *high = sk_min(lw, *high, sk_add(lw, apart, k_i64(b, 1)));
+        else
+            *low = sk_max(lw, *low, apart);
+    }
+}
+
+void sk_for_stretches(sk_lower *lw, const sk_stretches *s, k_val count, const sk_positions *of)
+{
+    k_builder *b = &lw->b;
+    stretch t = {.lw = lw, .cuts = s, .of = of, .count = count};
+    k_val zero = k_i64(b, 0);
+    if (!s->n) {
+        positions(&t, k_for_all(b, count), zero, false);
+        return;
+    }
+    k_val around = lw->element, low, high;
+    at_start(&t);
+    lw->element = around;
+    find_middle(&t, &low, &high);
+    k_val good = and(&t, suits(&t), k_let(b, OP_LT, low, high, 0));
+    k_if(b, good);
+    between(&t, low, high);
+    k_end(b);
+    low = k_select(b, good, low, count);
+    high = k_select(b, good, high, count);
+    /* before and behind them, or all */
+    k_val side = k_for(b, zero, k_i64(b, 2), false), first = k_let(b, OP_EQ, side, zero, 0);
+    k_val from = k_select(b, first, zero, high), to = k_select(b, first, low, count);
+    positions(&t, k_for_all(b, sk_sub(lw, to, from)), from, false);
+    k_end(b);
+}
+
+/* --- pieces on one side of all cuts --- */
+
+k_val sk_signs_stand(sk_lower *lw, const sk_stretches *s, k_val count, const sk_positions *of,
+                     k_val state[SK_MOST_CUTS])
+{
+    k_builder *b = &lw->b;
+    stretch t = {.lw = lw, .cuts = s, .of = of};
+    k_val around = lw->element, good = 0, last = sk_sub(lw, count, k_i64(b, 1));
+    if (s->n)
+        at_start(&t);
+    lw->element = around;
+    for (uint32_t k = 0; k < s->n; k++) {
+        const sk_cut *c = &s->cut[k];
+        if (c->kind != SK_CUT_SIGN)
+            continue;
+        good = moderate(&t, good, t.x[k]);
+        good = moderate(&t, good, t.y[k]);
+        ir_op op = operator_of(&t, k);
+        k_val far = c->step > 0 ? sk_add(lw, t.x[k], last) : sk_sub(lw, t.x[k], last); /* as far from y as x will be */
+        state[k] = k_let(b, op, t.x[k], t.y[k], 0);
+        good = and(&t, good, k_let(b, OP_EQ, state[k], k_let(b, op, far, t.y[k], 0), 0));
+    }
+    return good;
+}
+
+void sk_bind_signs(sk_lower *lw, const sk_stretches *s, const k_val state[SK_MOST_CUTS])
+{
+    for (uint32_t k = 0; k < s->n; k++)
+        if (s->cut[k].kind == SK_CUT_SIGN)
+            sk_bind(lw, s->cut[k].term, state[k]);
+}
+
+void sk_for_whole_positions(sk_lower *lw, k_val from, k_val count, const sk_positions *of)
+{
+    stretch t = {.lw = lw, .cuts = &(sk_stretches){0}, .of = of};
+    positions(&t, k_for_whole(&lw->b, count), from, false);
+}
+
+void sk_for_few_positions(sk_lower *lw, k_val from, k_val count, const sk_positions *of)
+{
+    stretch t = {.lw = lw, .cuts = &(sk_stretches){0}, .of = of};
+    positions(&t, k_for_few(&lw->b, count), from, false);
+}

@@ -1,0 +1,326 @@
+/* Row loops: their members, what these keep in memory, and the kernels that are built of them. */
+#include "skeleton/row/row.h"
+
+k_val *row_values(row_loop *r, const row_part *p)
+{
+    return arena_alloc(r->lw->arena, (p->n + 2u) * sizeof(k_val));
+}
+
+k_val *row_variables(row_loop *r, const row_part *p, const k_val *initial, const char *name)
+{
+    k_val *v = row_values(r, p);
+    for (uint32_t c = 0; c < p->n; c++)
+        v[c] = k_decl(&r->lw->b, initial ? initial[c] : k_literal(&r->lw->b, p->fold.info->type[c], 0), name);
+    return v;
+}
+
+k_val *row_get(row_loop *r, const row_part *p, const k_val *variable, k_val *x)
+{
+    x = x ? x : row_values(r, p);
+    for (uint32_t c = 0; c < p->n; c++)
+        x[c] = k_get(&r->lw->b, variable[c]);
+    return x;
+}
+
+void row_set(row_loop *r, const row_part *p, const k_val *variable, const k_val *x)
+{
+    for (uint32_t c = 0; c < p->n; c++)
+        k_set(&r->lw->b, variable[c], x[c]);
+}
+
+k_val *row_load(row_loop *r, const row_part *p, const k_mem *m, k_val at, k_val *x)
+{
+    x = x ? x : row_values(r, p);
+    for (uint32_t c = 0; c < p->n; c++)
+        x[c] = k_load(&r->lw->b, m[c], at);
+    return x;
+}
+
+void row_store(row_loop *r, const row_part *p, const k_mem *m, k_val at, const k_val *x)
+{
+    for (uint32_t c = 0; c < p->n; c++)
+        k_store(&r->lw->b, m[c], at, x[c]);
+}
+
+void row_apply(row_loop *r, const row_part *p, const k_val *first, const k_val *second, k_val *out)
+{
+    sk_fold_apply(r->lw, &p->fold, r->right ? second : first, r->right ? first : second, out);
+}
+
+/* --- indices --- */
+
+void row_bind(row_loop *r, k_val j)
+{
+    sk_lower *lw = r->lw;
+    unsigned rank = lw->cluster->loop->rank;
+    k_val k = r->right ? sk_sub(lw, sk_sub(lw, r->length, k_i64(&lw->b, 1)), j) : j;
+    k_val linear = sk_add(lw, r->row_base, k);
+    lw->element = linear;
+    sk_bind(lw, r->lw->at.linear, linear);
+    if (rank > 1 && !r->combine)
+        sk_bind(lw, r->lw->at.at[rank - 1], k);
+}
+
+/* Do the members need the indices of their row? */
+static bool needs_row(const row_loop *r)
+{
+    VEC(ir_id) term = {0};
+    bool needs = false;
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        for (uint32_t c = 0; c < row_terms(p); c++)
+            vec_push(r->lw->arena, &term, p->element[c]);
+        if (p->keep)
+            vec_push(r->lw->arena, &term, p->keep);
+    }
+    for (unsigned d = 0; d + 1 < r->lw->cluster->loop->rank; d++)
+        needs |= sk_mentions(r->lw, term.n, term.at, r->lw->at.at[d]);
+    return needs;
+}
+
+void row_bind_row(row_loop *r, k_val row)
+{
+    sk_lower *lw = r->lw;
+    unsigned rank = lw->cluster->loop->rank;
+    k_val index[IR_MAX_RANK] = {0};
+    r->row = row;
+    r->row_base = sk_mul(lw, row, r->length);
+    lw->element = row;
+    if (rank < 2 || r->combine || (rank > 2 && !needs_row(r)))
+        return;
+    sk_row_indices(lw, rank, lw->cluster->loop->shape, row, index);
+    for (unsigned d = 0; d + 1 < rank; d++)
+        sk_bind(lw, r->lw->at.at[d], index[d]);
+}
+
+/* --- members --- */
+
+static bool mentions_scan(row_loop *r, uint32_t n, const ir_id *term)
+{
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        for (uint32_t c = 0; c < p->n && p->op->kind == L_SCAN; c++)
+            if (sk_mentions(r->lw, n, term, p->given[c]))
+                return true;
+    }
+    return false;
+}
+
+/* The condition whose holding a fold counts: it adds up integers that are 1 or 0. Sums of these are exact in any order.
+ */
+static ir_id counted(row_loop *r, const row_part *p)
+{
+    const ir_program *ir = r->lw->l->ir;
+    if (p->op->kind != L_FOLD || p->ordered || p->n != 1 || !p->fold.identity) /* others may have no function */
+        return 0;
+    const ir_node *sum = ir_at(ir, p->fold.info->fn->result[0]), *e = ir_at(ir, p->element[0]);
+    bool ones = e->kind == IR_OP && e->op == OP_CONVERT && !ir_type_float((ir_type)e->type);
+    if (sum->op != OP_ADD || !ones)
+        return 0;
+    ir_id from = ir_args(ir, p->element[0])[0];
+    return ir_at(ir, from)->type == T_BOOL ? from : 0;
+}
+
+static void find_counter(row_loop *r, row_part *p)
+{
+    p->counter = r->part.n;
+    for (uint32_t i = r->part.n; i-- > 0;)
+        if (r->part.at[i].keep == p->keep && r->part.at[i].op->sweep == p->op->sweep)
+            p->counter = r->part.at[i].counter;
+}
+
+static void find_terms(row_loop *r, row_part *p)
+{
+    sk_lower *lw = r->lw;
+    const l_op *op = p->op;
+    const ir_id *value;
+    sk_index outer = {.rank = (uint8_t)(lw->cluster->loop->rank - 1)};
+    memcpy(outer.at, r->lw->at.at, outer.rank * sizeof(ir_id));
+    if (op->kind == L_PACK) {
+        p->keep = sk_operand(&r->lw->body, op->term, 0, &r->lw->at)[0];
+        value = sk_operand(&r->lw->body, op->term, 1, &r->lw->at);
+    } else {
+        value = sk_define(&r->lw->body, op->term, op->outer ? &outer : &r->lw->at);
+    }
+    p->element = arena_alloc(lw->arena, (p->n + 2u) * sizeof(ir_id));
+    memcpy(p->element, value, p->n * sizeof(ir_id));
+    p->fold.element = p->element;
+    if (op->kind == L_FOLD && !p->ordered && sk_fold_product(lw, &p->fold)) {
+        p->fold.fused_product = true;
+        memcpy(p->element, ir_args(lw->l->ir, value[0]), 2 * sizeof(ir_id));
+    }
+    p->keep = p->keep ? p->keep : counted(r, p);
+    if (p->keep)
+        find_counter(r, p);
+    p->late_keep = p->keep && mentions_scan(r, 1, &p->keep);
+    p->behind = mentions_scan(r, row_terms(p), p->element);
+    p->late = p->late_keep || op->kind == L_SCAN || p->behind;
+}
+
+static void find_part(row_loop *r, const l_op *op, uint32_t *first)
+{
+    sk_lower *lw = r->lw;
+    const ir_array *info = ir_info(lw->l->ir, op->term);
+    ir_array *own = arena_copy(lw->arena, info, sizeof(*info));
+    bool folds = op->kind == L_FOLD || op->kind == L_SCAN;
+    if (folds)
+        own->fn = sk_operator(&r->lw->body, info->fn);
+    row_part p = {
+        .op = op, .n = info->components, .fold = {.op = op, .info = own, .n = info->components, .first = *first}};
+    p.ordered = op->kind == L_SCAN || (op->kind == L_FOLD && !(ir_at(lw->l->ir, op->term)->flags & IR_COMMUTES));
+    p.fold.identity = folds ? sk_fold_identity(lw, info->fn, p.n) : NULL;
+    p.harmless = folds && sk_fold_harmless(lw, &p.fold);
+    if (op->kind == L_FOLD)
+        *first += p.n;
+    if (!r->combine)
+        find_terms(r, &p);
+    if (folds || op->outer) {
+        p.given = arena_alloc(lw->arena, p.n * sizeof(ir_id));
+        for (uint32_t c = 0; c < p.n; c++)
+            p.given[c] = ir_var(lw->l->ir, info->type[c]);
+        sk_give(&r->lw->body, op->term, p.given);
+    }
+    vec_push(lw->arena, &r->part, p);
+}
+
+/* What earlier sweeps have stored for this one is read from memory. */
+static void keep_earlier(row_loop *r, uint8_t sweep)
+{
+    const sk_cluster *c = r->lw->cluster;
+    for (uint32_t i = 0; i < c->loop->op.n; i++) {
+        const l_op *op = &c->loop->op.at[i];
+        bool element = !op->outer && (op->kind == L_SCAN || op->kind == L_ELEMENT);
+        if (element && op->sweep < sweep && op->stored && !op->again)
+            sk_keep(&r->lw->body, op->term);
+    }
+}
+
+/* --- memory --- */
+
+void row_declare_partials(row_loop *r, row_part *p)
+{
+    p->fold.in = arena_alloc(r->lw->arena, p->n * sizeof(k_mem));
+    for (uint32_t c = 0; c < p->n && r->combine; c++)
+        p->fold.in[c] = sk_partial_memory(r->lw, SK_PARTIAL_IN, p->fold.first + c, p->fold.info->type[c]);
+}
+
+static void declare_fold(row_loop *r, row_part *p)
+{
+    sk_lower *lw = r->lw;
+    bool final = lw->options->final || p->keep; /* counts go from piece to piece, as states do */
+    bool stored = !final || p->op->stored;      /* else only the row itself reads its cell */
+    p->out = stored ? arena_alloc(lw->arena, p->n * sizeof(k_mem)) : NULL;
+    for (uint32_t c = 0; c < p->n && stored; c++) {
+        ir_type t = p->fold.info->type[c];
+        p->out[c] = final ? sk_array_memory(lw, p->op->term, c, true)
+                          : sk_partial_memory(lw, SK_PARTIAL_OUT, p->fold.first + c, t);
+    }
+    row_declare_partials(r, p);
+}
+
+k_mem *row_cells(row_loop *r, const row_part *p, int64_t count, const char *name)
+{
+    k_mem *m = arena_alloc(r->lw->arena, p->n * sizeof(k_mem));
+    for (uint32_t c = 0; c < p->n; c++)
+        m[c] = k_shared(&r->lw->b, p->fold.info->type[c], count, name);
+    return m;
+}
+
+void row_declare(row_loop *r, row_part *p, bool whole_rows, bool results)
+{
+    k_builder *b = &r->lw->b;
+    int64_t levels = !whole_rows || p->op->kind == L_SCAN ? 2 : p->ordered ? ROW_LEVELS : 4;
+    if (p->op->kind == L_FOLD && results)
+        declare_fold(r, p);
+    if ((p->op->kind == L_FOLD && !p->keep) || p->op->kind == L_SCAN)
+        row_declare_sums(r, p, levels);
+    if (whole_rows && (p->op->kind == L_FOLD || p->op->outer))
+        p->cell = row_cells(r, p, 1, "row_value");
+    if (whole_rows && p->op->kind == L_SCAN) {
+        p->window = row_cells(r, p, 1, "window");
+        p->in_window = row_cells(r, p, 1, "in_window");
+    }
+    if (p->op->kind == L_PACK && results) /* COMPACT writes beyond what it keeps */
+        p->kept = row_cells(r, p, ROW_PIECE + ROW_GANG, "kept");
+    if (row_counts(r, p)) {
+        p->count = k_shared(b, T_I64, 1, "count");
+        p->offset = whole_rows ? k_shared(b, T_I64, 1, "offset") : 0;
+    }
+}
+
+/* Does a later sweep read what the member has stored? */
+static bool read_again(const sk_cluster *c, const l_op *op)
+{
+    return !op->outer && op->kind != L_FOLD && !op->again && op->sweep + 1 < c->loop->sweeps;
+}
+
+void row_declare_results(row_loop *r)
+{
+    kernel *k = r->lw->out->k;
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const l_op *op = r->part.at[i].op;
+        for (uint32_t c = 0; c < r->part.at[i].n && op->stored && !r->combine; c++)
+            if (op->kind != L_FOLD || r->lw->options->final || r->part.at[i].keep) {
+                k_mem m = sk_array_memory(r->lw, op->term, c, true); /* may move the list of memories */
+                k->mem.at[m].stream &= !read_again(r->lw->cluster, op);
+            }
+    }
+}
+
+void row_begin(row_loop *r, uint16_t lanes)
+{
+    sk_lower *lw = r->lw;
+    const sk_cluster *c = lw->cluster;
+    uint32_t first = 0;
+    sk_open(lw, lanes);
+    r->right = c->loop->right;
+    for (uint32_t i = 0; i < c->loop->op.n; i++) {
+        if (i && c->loop->op.at[i].sweep != c->loop->op.at[i - 1].sweep)
+            keep_earlier(r, c->loop->op.at[i].sweep);
+        const l_op *op = &c->loop->op.at[i];
+        bool inside = op->kind == L_ELEMENT && !op->outer && !op->stored; /* computed where it is used */
+        if (r->combine && c->counted[i])
+            first += ir_info(lw->l->ir, op->term)->components; /* nothing is left of it to be combined */
+        else if (r->combine ? op->kind == L_FOLD : !inside)
+            find_part(r, op, &first);
+    }
+}
+
+/* seed (+) total to the row's cell and the result; or the total to the partial results. */
+void row_finish_fold(row_loop *r, const row_part *p, k_val position, k_val *total)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    k_val lane = k_for_few(b, k_i64(b, 1)), *out = row_values(r, p), *seed = row_values(r, p);
+    lw->element = r->row;
+    memcpy(out, total, p->n * sizeof(k_val));
+    if ((lw->options->final || p->keep) && p->fold.info->seed) {
+        for (uint32_t c = 0; c < p->n; c++)
+            seed[c] = sk_closed(lw, p->fold.info->seed[c]);
+        sk_fold_apply(lw, &p->fold, seed, total, out);
+    }
+    for (uint32_t c = 0; c < p->n; c++) {
+        if (p->cell)
+            k_store(b, p->cell[c], lane, out[c]);
+        if (p->out)
+            k_store(b, p->out[c], sk_add(lw, position, lane), out[c]);
+    }
+    k_end(b);
+}
+
+/* A count as the fold that is one has it. */
+k_val row_as_sum(row_loop *r, const row_part *p, k_val count)
+{
+    return k_convert(&r->lw->b, OP_CONVERT, p->fold.info->type[0], count);
+}
+
+/* What a piece has packed goes to the result, from `offset` on. */
+void row_copy_packed(row_loop *r, const row_part *p, k_val offset, k_val count)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    k_val i = k_for_all(b, count), to = sk_add(lw, offset, i);
+    for (uint32_t c = 0; c < p->n; c++)
+        k_store(b, sk_array_memory(lw, p->op->term, c, true), to, k_load(b, p->kept[c], i));
+    k_end(b);
+}

@@ -1,0 +1,202 @@
+/* Merging sorted runs, pair by pair, until a row is one: the output is cut into units, and where the runs are cut so
+ * that a unit is theirs is found by binary search (Green, Odeh, Birk: Merge Path, 2014). A comparison that is no order
+ * may find anything there: cuts are therefore brought into a sequence in which each unit takes what lies between two of
+ * them, so that every element is stored once, whatever it says. */
+#include "skeleton/sort/sort.h"
+
+#include "skeleton/extents.h"
+
+typedef struct pair {        /* of neighbouring runs of a row */
+    k_val base, left, right; /* where it begins in the row; elements of the runs */
+    k_val linear;            /* the number of its first element in the array */
+} pair;
+
+static pair pair_of(sk_lower *lw, k_val row, k_val number, k_val n, k_val width)
+{
+    pair p = {.base = sk_mul(lw, number, sk_add(lw, width, width))};
+    k_val there = sk_sub(lw, n, p.base);
+    p.left = sk_min(lw, width, there);
+    p.right = sk_min(lw, width, sk_sub(lw, there, p.left));
+    p.linear = sk_add(lw, sk_mul(lw, row, n), p.base);
+    return p;
+}
+
+/* The element at an index, or another one where there is none. */
+static void load(sk_sort *s, const sk_runs *r, k_val at, k_val *out)
+{
+    k_val index = sk_min(s->lw, at, r->last);
+    for (uint32_t c = 0; c < s->n; c++)
+        out[c] = k_load(&s->lw->b, r->from[c], index);
+}
+
+/* How many elements of the left run are among the first d of both; within what is possible. */
+static k_val find_cut(sk_sort *s, const sk_runs *r, k_val d)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val one = k_i64(b, 1), zero = k_i64(b, 0);
+    k_val low = k_decl(b, sk_max(lw, zero, sk_sub(lw, d, r->right_length)), "low");
+    k_val high = k_decl(b, sk_min(lw, d, r->left_length), "high");
+    k_val *x = arena_alloc(lw->arena, s->n * sizeof(k_val)), *y = arena_alloc(lw->arena, s->n * sizeof(k_val));
+    k_loop(b);
+    uint32_t mark = sk_scope(lw);
+    k_val l = k_get(b, low), h = k_get(b, high);
+    k_break_if(b, k_let(b, OP_GE, l, h, 0));
+    k_val m = k_let(b, OP_SHR, sk_add(lw, l, h), one, 0);
+    load(s, r, sk_add(lw, r->left, m), x);
+    load(s, r, sk_add(lw, r->right, sk_sub(lw, sk_sub(lw, d, one), m)), y);
+    k_val less = sk_sort_before(s, y, x);
+    k_set(b, high, k_select(b, less, m, h));
+    k_set(b, low, k_select(b, less, l, sk_add(lw, m, one)));
+    sk_scope_end(lw, mark);
+    k_end(b);
+    return k_get(b, low);
+}
+
+/* A part of the result, and what it takes of both runs. */
+typedef struct part {
+    k_val left, right, at; /* variables: the next elements, and where one goes */
+    k_val left_end, right_end, end;
+} part;
+
+static void step(sk_sort *s, const sk_runs *r, const part *p)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    uint32_t mark = sk_scope(lw);
+    k_val one = k_i64(b, 1), i = k_get(b, p->left), j = k_get(b, p->right), k = k_get(b, p->at);
+    k_val *x = arena_alloc(lw->arena, s->n * sizeof(k_val)), *y = arena_alloc(lw->arena, s->n * sizeof(k_val));
+    load(s, r, i, x);
+    load(s, r, j, y);
+    k_val less = sk_sort_before(s, y, x), gone = k_let(b, OP_GE, i, p->left_end, 0);
+    k_val takes = k_let(b, OP_AND, k_let(b, OP_LT, j, p->right_end, 0), k_let(b, OP_OR, gone, less, 0), 0);
+    for (uint32_t c = 0; c < s->n; c++)
+        k_store(b, r->to[c], k, k_select(b, takes, y[c], x[c]));
+    k_set(b, p->left, k_select(b, takes, i, sk_add(lw, i, one)));
+    k_set(b, p->right, k_select(b, takes, sk_add(lw, j, one), j));
+    k_set(b, p->at, sk_add(lw, k, one));
+    sk_scope_end(lw, mark);
+}
+
+static part part_of(k_builder *b, k_val left, k_val left_end, k_val right, k_val right_end, k_val at, k_val end)
+{
+    return (part){.left = k_decl(b, left, "left"),
+                  .right = k_decl(b, right, "right"),
+                  .at = k_decl(b, at, "at"),
+                  .left_end = left_end,
+                  .right_end = right_end,
+                  .end = end};
+}
+
+/* A step waits for the one before it, through memory: the two halves of the result are merged side by side, each step
+ * of one while that of the other waits. The second has an element more, if any. */
+void sk_sort_merge(sk_sort *s, const sk_runs *r)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val all = sk_add(lw, r->left_length, r->right_length), half = k_let(b, OP_SHR, all, k_i64(b, 1), 0);
+    k_val cut = find_cut(s, r, half), left = sk_add(lw, r->left, cut),
+          right = sk_add(lw, r->right, sk_sub(lw, half, cut));
+    k_val left_end = sk_add(lw, r->left, r->left_length), right_end = sk_add(lw, r->right, r->right_length);
+    k_val middle = sk_add(lw, r->begin, half);
+    part first = part_of(b, r->left, left, r->right, right, r->begin, middle);
+    part second = part_of(b, left, left_end, right, right_end, middle, sk_add(lw, r->begin, all));
+    k_loop(b);
+    k_break_if(b, k_let(b, OP_GE, k_get(b, first.at), first.end, 0));
+    step(s, r, &first);
+    step(s, r, &second);
+    k_end(b);
+    k_loop(b);
+    k_break_if(b, k_let(b, OP_GE, k_get(b, second.at), second.end, 0));
+    step(s, r, &second);
+    k_end(b);
+}
+
+/* The runs of a pair, in the memory that a round begins with. */
+static sk_runs runs_of(sk_sort *s, const pair *p)
+{
+    sk_lower *lw = s->lw;
+    k_val length = sk_add(lw, p->left, p->right), end = sk_add(lw, p->linear, length);
+    return (sk_runs){.from = s->from,
+                     .to = s->to,
+                     .left = p->linear,
+                     .right = sk_add(lw, p->linear, p->left),
+                     .left_length = p->left,
+                     .right_length = p->right,
+                     .last = sk_sub(lw, end, k_i64(&lw->b, 1)),
+                     .begin = p->linear};
+}
+
+/* slots: 0 row length, 1 width of a run, 2 units a row, 3 pairs a row */
+void sk_build_sort_splits(sk_lower *lw)
+{
+    sk_sort sort, *s = &sort;
+    k_builder *b = &lw->b;
+    const sk_chunks size = sk_sort_chunks(lw->cluster, lw->options);
+    sk_sort_begin(s, lw, 1, false, false);
+    k_mem state = sk_sort_state(s);
+    k_val n = sk_slot(lw, 0, "row_length"), width = sk_slot(lw, 1, "width"), units = sk_slot(lw, 2, "units_a_row");
+    k_val pairs = sk_slot(lw, 3, "pairs_a_row"), row = k_let(b, OP_QUOT, k_piece(b), pairs, 0);
+    k_val unit = k_i64(b, size.length), one = k_i64(b, 1), zero = k_i64(b, 0);
+    pair p = pair_of(lw, row, sk_sub(lw, k_piece(b), sk_mul(lw, row, pairs)), n, width);
+    k_val length = sk_add(lw, p.left, p.right), up = sk_sub(lw, unit, one);
+    k_val count = k_let(b, OP_QUOT, sk_add(lw, length, up), unit, 0);
+    k_val first = sk_add(lw, sk_mul(lw, row, units), k_let(b, OP_QUOT, p.base, unit, 0));
+    lw->element = row;
+    k_val i = k_for_all(b, count);
+    uint32_t mark = sk_scope(lw);
+    sk_runs runs = runs_of(s, &p);
+    k_val cut = find_cut(s, &runs, sk_mul(lw, i, unit));
+    k_store(b, state, sk_add(lw, first, i), k_convert(b, OP_CONVERT, T_U64, cut));
+    sk_scope_end(lw, mark);
+    k_end(b);
+    k_val lane = k_for_few(b, one), before = k_decl(b, zero, "before");
+    k_val j = k_for(b, one, count, false), at = sk_add(lw, sk_add(lw, first, j), lane), d = sk_mul(lw, j, unit);
+    k_val found = k_convert(b, OP_CONVERT, T_I64, k_load(b, state, at)), last = k_get(b, before);
+    k_val least = sk_max(lw, last, sk_sub(lw, d, p.right)), most = sk_min(lw, sk_add(lw, last, unit), p.left);
+    cut = sk_min(lw, sk_max(lw, found, least), most);
+    k_store(b, state, at, k_convert(b, OP_CONVERT, T_U64, cut));
+    k_set(b, before, cut);
+    k_end(b);
+    k_end(b);
+}
+
+/* slots: as above, 4 units of all rows */
+void sk_build_sort_merge(sk_lower *lw)
+{
+    sk_sort sort, *s = &sort;
+    k_builder *b = &lw->b;
+    const sk_chunks size = sk_sort_chunks(lw->cluster, lw->options);
+    sk_sort_begin(s, lw, 1, false, true);
+    lw->out->k->group = (uint16_t)(lw->options->group ? size.threads : 0);
+    k_mem state = sk_sort_state(s);
+    k_val n = sk_slot(lw, 0, "row_length"), width = sk_slot(lw, 1, "width"), units = sk_slot(lw, 2, "units_a_row");
+    k_val all = sk_slot(lw, 4, "units"), unit = k_i64(b, size.length), one = k_i64(b, 1), zero = k_i64(b, 0);
+    k_val begin = sk_mul(lw, k_piece(b), k_i64(b, size.threads));
+    k_val thread = k_for_all(b, sk_min(lw, k_i64(b, size.threads), sk_sub(lw, all, begin)));
+    uint32_t mark = sk_scope(lw);
+    k_val number = sk_add(lw, begin, thread), row = k_let(b, OP_QUOT, number, units, 0);
+    k_val place = sk_mul(lw, sk_sub(lw, number, sk_mul(lw, row, units)), unit);
+    pair p = pair_of(lw, row, k_let(b, OP_QUOT, place, sk_add(lw, width, width), 0), n, width);
+    k_val length = sk_add(lw, p.left, p.right), d = sk_sub(lw, place, p.base),
+          end = sk_min(lw, length, sk_add(lw, d, unit));
+    k_val is_first = k_let(b, OP_EQ, d, zero, 0), is_last = k_let(b, OP_EQ, end, length, 0);
+    k_val cut = k_decl(b, zero, "cut"), cut_end = k_decl(b, p.left, "cut_end");
+    k_if(b, k_let(b, OP_NOT, is_first, 0, 0));
+    k_set(b, cut, k_convert(b, OP_CONVERT, T_I64, k_load(b, state, number)));
+    k_end(b);
+    k_if(b, k_let(b, OP_NOT, is_last, 0, 0));
+    k_set(b, cut_end, k_convert(b, OP_CONVERT, T_I64, k_load(b, state, sk_add(lw, number, one))));
+    k_end(b);
+    lw->element = row;
+    sk_runs runs = runs_of(s, &p);
+    k_val taken = k_get(b, cut), left_end = k_get(b, cut_end), right_taken = sk_sub(lw, d, taken);
+    runs.left = sk_add(lw, runs.left, taken);
+    runs.right = sk_add(lw, runs.right, right_taken);
+    runs.left_length = sk_sub(lw, left_end, taken);
+    runs.right_length = sk_sub(lw, sk_sub(lw, end, left_end), right_taken);
+    runs.begin = sk_add(lw, p.linear, d);
+    sk_sort_merge(s, &runs);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}

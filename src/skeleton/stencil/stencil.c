@@ -1,0 +1,317 @@
+/* The skeleton of stencil loops: bands of rows, columns in tiles. A cluster of stencils that feed each other runs as
+ * stages in one sweep: each stage computes one row a step, ahead of its readers by the rows they look down, into a ring
+ * of rows in shared memory (the sliding windows of image-processing pipelines). On devices with vectors a step has
+ * several rows: a stage that reads above or below computes them at once, so that what it reads is loaded once for all
+ * of them, and what their terms have in common is computed once. Rows above and below a band and columns beside a tile
+ * are recomputed. Kept rows are padded beyond the array's left and right edge with what the boundary says, so that
+ * their readers need no care there. Columns near the edge that read neighbours from memory have loops of their own; all
+ * others read contiguously. */
+#include "skeleton/stencil/stencil.h"
+
+/* --- reads of rows in shared memory --- */
+
+static k_val ring_position(stages *s, const stage *g, k_val row, k_val column)
+{
+    sk_lower *lw = s->lw;
+    k_val slot = g->ring == 1 || !row ? 0 : k_let(&lw->b, OP_REM, row, k_i64(&lw->b, g->ring), 0);
+    k_val x = sk_sub(lw, column, g->first_column);
+    return slot ? sk_add(lw, sk_mul(lw, slot, k_i64(&lw->b, g->width)), x) : x;
+}
+
+static k_mem place(void *env, sk_lower *lw, const ir_node *read, const k_val *index, k_val *position)
+{
+    stages *s = env;
+    (void)lw;
+    for (uint32_t i = 0; i < s->stage.n; i++) {
+        const stage *g = &s->stage.at[i];
+        if (g->op->term != read->array || !g->op->staged || g == s->copying)
+            continue;
+        unsigned rank = g->info->rank;
+        *position = ring_position(s, g, rank > 1 ? index[rank - 2] : 0, index[rank - 1]);
+        return g->rows[read->u.literal];
+    }
+    return 0;
+}
+
+/* --- code --- */
+
+typedef struct tile { /* the piece: rows [top, bottom), columns [left, right) of an image of height x width */
+    k_val top, bottom, left, right, height, width;
+} tile;
+
+static void store(stages *s, const stage *g, const tile *t, k_val row, k_val column, const k_val *value)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    for (unsigned c = 0; c < g->info->components && g->op->staged; c++)
+        k_store(b, g->rows[c], ring_position(s, g, g->info->rank > 1 ? row : 0, column), value[c]);
+    if (!g->op->stored)
+        return;
+    if (g->op->staged) { /* rows and columns around the tile belong to others */
+        k_val mine = k_let(b, OP_AND, k_let(b, OP_GE, row, t->top, 0), k_let(b, OP_LT, row, t->bottom, 0), 0);
+        mine = k_let(b, OP_AND, mine, k_let(b, OP_GE, column, t->left, 0), 0);
+        k_if(b, k_let(b, OP_AND, mine, k_let(b, OP_LT, column, t->right, 0), 0));
+    }
+    for (unsigned c = 0; c < g->info->components; c++)
+        k_store(b, sk_array_memory(lw, g->op->term, c, true), sk_add(lw, sk_mul(lw, row, t->width), column), value[c]);
+    if (g->op->staged)
+        k_end(b);
+}
+
+/* where the columns of a row lie, and its outer index components */
+typedef struct line {
+    k_val row, outer[IR_MAX_RANK];
+    k_val from, to;      /* all columns computed */
+    k_val inner, beyond; /* of these, what reads no neighbours beyond the array's edges */
+} line;
+
+/* columns [from, to) of one row of one stage */
+static void stage_columns(stages *s, const stage *g, const tile *t, sk_columns columns, const line *l, k_val from,
+                          k_val to)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    unsigned rank = lw->cluster->loop->rank;
+    sk_body body;
+    sk_body_init(&body, lw->cluster, columns, lw->arena);
+    const ir_id *term = g->copy ? sk_pull(&body, g->op->term, &s->at) : sk_define(&body, g->op->term, &s->at);
+    s->copying = g->copy ? g : NULL;
+    k_val count = sk_max(lw, sk_sub(lw, to, from), k_i64(b, 0));
+    bool few = columns == SK_GENERIC || g->block; /* of blocks: what is left over */
+    k_val lane = few ? k_for_few(b, count) : k_for_all(b, count);
+    uint32_t mark = sk_scope(lw);
+    k_val column = sk_add(lw, from, lane);
+    lw->element = sk_add(lw, sk_mul(lw, l->row, t->width), column);
+    for (unsigned d = 0; d + 1 < rank; d++)
+        sk_bind(lw, s->at.at[d], l->outer[d]);
+    sk_bind(lw, s->at.at[rank - 1], column);
+    k_val *value = arena_alloc(lw->arena, g->info->components * sizeof(k_val));
+    sk_emit(lw, g->info->components, term, value);
+    s->copying = NULL;
+    store(s, g, t, l->row, column, value);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+/* The elements of all rows of a block at one column; row u is the first row's index and u. */
+static ir_id *block_terms(stages *s, const stage *g, arena *a)
+{
+    unsigned components = g->info->components, across = s->at.rank - 2u;
+    ir_program *p = s->lw->l->ir;
+    ir_id *term = arena_alloc(a, (size_t)s->rows * components * sizeof(ir_id));
+    sk_body body;
+    sk_body_init(&body, s->lw->cluster, sk_block_columns(g), a);
+    body.several = true;
+    for (int64_t u = 0; u < s->rows; u++) {
+        sk_index at = s->at;
+        at.at[across] = ir_op2(p, 0, OP_ADD, at.at[across], ir_i64(p, u));
+        memcpy(term + u * components, sk_define(&body, g->op->term, &at), components * sizeof(ir_id));
+    }
+    return term;
+}
+
+/* One behind the other, so that emitters see them together. */
+static void store_rows(stages *s, const stage *g, const tile *t, k_val row, k_val column, const k_val *value)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    unsigned components = g->info->components;
+    k_val *position = arena_alloc(lw->arena, (size_t)s->rows * sizeof(k_val));
+    for (int64_t u = 0; u < s->rows; u++)
+        position[u] = sk_add(lw, sk_mul(lw, sk_add(lw, row, k_i64(b, u)), t->width), column);
+    for (int64_t u = 0; u < s->rows; u++)
+        for (unsigned c = 0; c < components; c++)
+            k_store(b, sk_array_memory(lw, g->op->term, c, true), position[u], value[u * components + c]);
+}
+
+/* Columns [from, from + count) of a block's rows, count a multiple of the lanes. */
+static void block_columns(stages *s, const stage *g, const tile *t, const line *l, k_val count)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    unsigned rank = lw->cluster->loop->rank, components = g->info->components;
+    const ir_id *term = block_terms(s, g, lw->arena);
+    k_val *value = arena_alloc(lw->arena, (size_t)s->rows * components * sizeof(k_val));
+    k_val lane = k_for_whole(b, count);
+    uint32_t mark = sk_scope(lw);
+    k_val column = sk_add(lw, l->inner, lane);
+    for (unsigned d = 0; d + 1 < rank; d++)
+        sk_bind(lw, s->at.at[d], l->outer[d]);
+    sk_bind(lw, s->at.at[rank - 1], column);
+    sk_emit(lw, (uint32_t)s->rows * components, term, value);
+    if (g->op->staged)
+        for (int64_t u = 0; u < s->rows; u++)
+            store(s, g, t, sk_add(lw, l->row, k_i64(b, u)), column, value + u * components);
+    else
+        store_rows(s, g, t, l->row, column, value);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+/* the columns of a kept row left of the array (or right of it) */
+static void pad_side(stages *s, const stage *g, k_val row, k_val from, k_val count)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    ir_id variable = ir_var(lw->l->ir, T_I64);
+    ir_id inside = sk_adjust(lw->l->ir, (ir_boundary)(g->pad - 1), variable,
+                             lw->cluster->loop->shape[lw->cluster->loop->rank - 1]);
+    k_val lane = k_for_few(b, count);
+    uint32_t mark = sk_scope(lw);
+    k_val column = sk_add(lw, from, lane), source;
+    sk_bind(lw, variable, column);
+    sk_emit(lw, 1, &inside, &source);
+    for (unsigned c = 0; c < g->info->components; c++)
+        k_store(b, g->rows[c], ring_position(s, g, row, column),
+                k_load(b, g->rows[c], ring_position(s, g, row, source)));
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+static void pad_row(stages *s, const stage *g, const tile *t, k_val row)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    if (!g->pad || !(g->need.left || g->need.right))
+        return;
+    k_val zero = k_i64(b, 0), first = sk_sub(lw, t->left, k_i64(b, g->need.left));
+    k_val end = sk_add(lw, t->right, k_i64(b, g->need.right));
+    row = g->info->rank > 1 ? row : 0;
+    k_if(b, k_let(b, OP_LT, first, zero, 0));
+    pad_side(s, g, row, first, sk_sub(lw, zero, first));
+    k_end(b);
+    k_if(b, k_let(b, OP_GT, end, t->width, 0));
+    pad_side(s, g, row, t->width, sk_sub(lw, end, t->width));
+    k_end(b);
+}
+
+/* The rows [first, end) of a stage that are computed at all, and its columns. */
+typedef struct span {
+    k_val first, end;
+    line columns;
+} span;
+
+static span span_of(stages *s, const stage *g, const tile *t)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0);
+    span r = {.first = sk_max(lw, zero, sk_sub(lw, t->top, k_i64(b, g->need.up)))};
+    r.end = sk_min(lw, t->height, sk_add(lw, t->bottom, k_i64(b, g->need.down)));
+    line *l = &r.columns;
+    l->from = sk_max(lw, zero, sk_sub(lw, t->left, k_i64(b, g->start)));
+    l->to = sk_min(lw, t->width, sk_add(lw, t->right, k_i64(b, g->need.right)));
+    l->inner = sk_min(lw, l->to, sk_max(lw, l->from, k_i64(b, g->own.left)));
+    l->beyond = sk_max(lw, l->inner, sk_min(lw, l->to, sk_sub(lw, t->width, k_i64(b, g->own.right))));
+    return r;
+}
+
+/* One row but for the first `done` of its inner columns. */
+static void stage_row(stages *s, const stage *g, const tile *t, const span *r, k_val row, k_val done)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    line l = r->columns;
+    k_if(b, k_let(b, OP_AND, k_let(b, OP_GE, row, r->first, 0), k_let(b, OP_LT, row, r->end, 0), 0));
+    l.row = row;
+    sk_row_indices(lw, lw->cluster->loop->rank, lw->cluster->loop->shape, row, l.outer);
+    if (g->own.left || g->own.right) {
+        k_val side = k_for(b, k_i64(b, 0), k_i64(b, 2), false);
+        k_val right_side = k_let(b, OP_EQ, side, k_i64(b, 1), 0);
+        stage_columns(s, g, t, SK_GENERIC, &l, k_select(b, right_side, l.beyond, l.from),
+                      k_select(b, right_side, l.to, l.inner));
+        k_end(b);
+    }
+    stage_columns(s, g, t, SK_INTERIOR, &l, sk_add(lw, l.inner, done), l.beyond);
+    pad_row(s, g, t, row);
+    k_end(b);
+}
+
+/* The whole gangs of a block of rows, if all of these are computed and lie in one plane, and their neighbours, too, if
+ * the block's code knows no others. Returns how many columns are
+ * done. */
+static k_val stage_block(stages *s, const stage *g, const tile *t, const span *r, k_val row)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    unsigned rank = lw->cluster->loop->rank;
+    line l = r->columns;
+    l.row = row;
+    k_val past = sk_add(lw, row, k_i64(b, s->rows));
+    k_val all = k_let(b, OP_AND, k_let(b, OP_GE, row, r->first, 0), k_let(b, OP_LE, past, r->end, 0), 0);
+    sk_row_indices(lw, rank, lw->cluster->loop->shape, row, l.outer);
+    int64_t down = g->inside ? g->down : 0;
+    if (rank > 2 || down) {
+        k_val height = sk_closed(lw, lw->cluster->loop->shape[rank - 2]);
+        k_val end = sk_add(lw, l.outer[rank - 2], k_i64(b, s->rows + down));
+        all = k_let(b, OP_AND, all, k_let(b, OP_LE, end, height, 0), 0);
+    }
+    if (g->inside)
+        all = k_let(b, OP_AND, all, k_let(b, OP_GE, l.outer[rank - 2], k_i64(b, g->up), 0), 0);
+    k_val columns = sk_sub(lw, l.beyond, l.inner);
+    k_val whole = sk_sub(lw, columns, k_let(b, OP_REM, columns, k_i64(b, lw->out->k->lanes), 0));
+    whole = k_select(b, all, whole, k_i64(b, 0));
+    block_columns(s, g, t, &l, whole);
+    return whole;
+}
+
+static void stage_rows(stages *s, const stage *g, const tile *t, k_val base)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val row = sk_add(lw, base, k_i64(b, g->lead)), done = k_i64(b, 0);
+    span r = span_of(s, g, t);
+    if (g->block)
+        done = stage_block(s, g, t, &r, row);
+    if (s->rows == 1) {
+        stage_row(s, g, t, &r, row, done);
+        return;
+    }
+    k_val u = k_for(b, k_i64(b, 0), k_i64(b, s->rows), false);
+    stage_row(s, g, t, &r, sk_add(lw, row, u), done);
+    k_end(b);
+}
+
+/* slots: 0 rows a band, 1 tiles a row, 2 rows, 3 columns, 4 columns a tile */
+void sk_build_stencil(sk_lower *lw)
+{
+    const sk_options *options = lw->options;
+    arena *a = lw->arena;
+    sk_open(lw, 1);
+    stages s = sk_stencil_stages(lw, options, a);
+    lw->out->k->lanes = sk_stencil_lanes(&s, options, a);
+    k_builder *b = &lw->b;
+    for (uint32_t i = 0; i < s.stage.n; i++)
+        for (unsigned k = 0; k < s.stage.at[i].info->components && s.stage.at[i].op->stored; k++)
+            sk_array_memory(lw, s.stage.at[i].op->term, k, true);
+    k_val band = sk_slot(lw, 0, "band"), tiles = sk_slot(lw, 1, "tiles");
+    tile t = {.height = sk_slot(lw, 2, "height"), .width = sk_slot(lw, 3, "width")};
+    k_val size = sk_slot(lw, 4, "tile_width");
+    k_val group = k_let(b, OP_QUOT, k_piece(b), tiles, 0);
+    t.top = sk_mul(lw, group, band);
+    t.bottom = sk_min(lw, t.height, sk_add(lw, t.top, band));
+    t.left = sk_mul(lw, sk_sub(lw, k_piece(b), sk_mul(lw, group, tiles)), size);
+    t.right = sk_min(lw, t.width, sk_add(lw, t.left, size));
+    int64_t tile_columns = options->row ? SK_NARROW : sk_tile(lw->cluster, options);
+    int64_t warm = 0;
+    for (uint32_t i = 0; i < s.stage.n; i++) {
+        stage *g = &s.stage.at[i];
+        warm = larger(warm, g->need.up + g->lead);
+        int64_t before = s.aligned ? round_up(g->start, LINE) : g->start;
+        g->width = s.aligned ? round_up(before + tile_columns + g->need.right, LINE) + FULL
+                             : before + tile_columns + g->need.right;
+        g->first_column = sk_sub(lw, t.left, k_i64(b, before));
+        g->rows = arena_alloc(a, g->info->components * sizeof(k_mem));
+        for (unsigned k = 0; k < g->info->components && g->op->staged; k++)
+            g->rows[k] = k_shared(b, g->info->type[k], g->ring * g->width,
+                                  arena_printf(a, "rows_a%u", lw->l->number[g->op->term]));
+    }
+    lw->place = place;
+    lw->place_env = &s;
+    k_val start = sk_sub(lw, t.top, k_i64(b, warm)), height = sk_sub(lw, t.bottom, start);
+    k_val steps = k_let(b, OP_QUOT, sk_add(lw, height, k_i64(b, s.rows - 1)), k_i64(b, s.rows), 0);
+    k_val base = sk_add(lw, start, sk_mul(lw, k_for(b, k_i64(b, 0), steps, false), k_i64(b, s.rows)));
+    for (uint32_t i = 0; i < s.stage.n; i++)
+        stage_rows(&s, &s.stage.at[i], &t, base);
+    k_end(b);
+}

@@ -1,0 +1,508 @@
+/* The stages of a stencil loop, before code is made: how far they read into each other, hence which rows and columns
+ * each computes and keeps, what is copied first, and how many rows are computed at once. */
+#include "skeleton/stencil/stencil.h"
+
+#include "opt/rewrite.h"
+
+enum {
+    MAX_TILE = 4096,
+    WIDE_TILE = 8192,
+    ROWS_BUDGET = 448 * 1024,
+    ROW_GAP = 128 /* most bytes lost in front of an array in shared memory */
+};
+
+/* Rows computed at once, and the most operations a column of one of them may have. */
+enum { MOST_ROWS = 4, MOST_BLOCK = 400 };
+
+/* An array is copied if at least so many of its rows are read by one, at this cost a column. */
+enum { LEAST_COPIED = 5, LEAST_COST = 64 };
+
+/* --- how far stages read into each other --- */
+
+typedef struct reach {
+    ir_id node;
+    halo h;
+    bool followed; /* delayed: its operands have been added */
+} reach;
+
+static bool grow(halo *into, const halo *h)
+{
+    halo old = *into;
+    into->up = larger(into->up, h->up);
+    into->down = larger(into->down, h->down);
+    into->left = larger(into->left, h->left);
+    into->right = larger(into->right, h->right);
+    return memcmp(&old, into, sizeof(old)) != 0;
+}
+
+static halo pattern_halo(const ir_array *info, uint32_t input)
+{
+    const uint8_t *extent = info->stencil[input].extent;
+    int64_t x = extent[info->rank - 1] / 2, y = info->rank > 1 ? extent[info->rank - 2] / 2 : 0;
+    return (halo){y, y, x, x};
+}
+
+typedef VEC(reach) reaches;
+
+static void add_reach(arena *a, reaches *found, ir_id node, const halo *h)
+{
+    for (uint32_t i = 0; i < found->n; i++) {
+        if (found->at[i].node != node)
+            continue;
+        grow(&found->at[i].h, h);
+        return;
+    }
+    vec_push(a, found, ((reach){node, *h, false}));
+}
+
+/* Everything the anchor's element reads, with distances; delayed nodes are followed from larger to smaller ids. */
+static void find_reaches(const l_program *l, arena *a, ir_id anchor, reaches *found)
+{
+    const ir_program *p = l->ir;
+    halo none = {0};
+    add_reach(a, found, anchor, &none);
+    for (;;) {
+        uint32_t next = UINT32_MAX;
+        for (uint32_t i = 0; i < found->n; i++) { /* the largest id not followed yet */
+            ir_id id = found->at[i].node;
+            bool follow = id == anchor || (!l->cluster_of[id] && ir_at(p, id)->kind != IR_INPUT);
+            if (follow && !found->at[i].followed && (next == UINT32_MAX || id > found->at[next].node))
+                next = i;
+        }
+        if (next == UINT32_MAX)
+            return;
+        reach from = found->at[next];
+        found->at[next].followed = true;
+        const ir_array *info = ir_info(p, from.node);
+        for (uint32_t k = 0; k < info->inputs; k++) {
+            halo h = from.h;
+            if (ir_at(p, from.node)->kind == IR_STENCIL) {
+                halo pattern = pattern_halo(info, k);
+                h = (halo){h.up + pattern.up, h.down + pattern.down, h.left + pattern.left, h.right + pattern.right};
+            }
+            add_reach(a, found, info->input[k], &h);
+        }
+    }
+}
+
+/* The same of a stage; a copy reads no other. */
+static void stage_reaches(const l_program *l, arena *a, const stage *g, reaches *found)
+{
+    halo none = {0};
+    if (g->copy)
+        add_reach(a, found, g->op->term, &none);
+    else
+        find_reaches(l, a, g->op->term, found);
+}
+
+static stage *stage_of(stages *s, ir_id node)
+{
+    for (uint32_t i = 0; i < s->stage.n; i++)
+        if (s->stage.at[i].op->term == node && s->stage.at[i].op->staged)
+            return &s->stage.at[i];
+    return NULL;
+}
+
+/* Rows can be padded if all who read beyond the edge are stencils of the stage itself, and agree on the boundary. */
+static void find_pads(const l_program *l, arena *a, stages *s)
+{
+    for (uint32_t t = 0; t < s->stage.n; t++)
+        s->stage.at[t].pad = PAD_UNKNOWN;
+    for (uint32_t t = 0; t < s->stage.n; t++) {
+        reaches found = {0};
+        stage_reaches(l, a, &s->stage.at[t], &found);
+        for (uint32_t i = 0; i < found.n; i++) {
+            const ir_array *info = ir_info(l->ir, found.at[i].node);
+            if (!found.at[i].followed)
+                continue;
+            bool direct =
+                ir_at(l->ir, found.at[i].node)->kind == IR_STENCIL && !found.at[i].h.left && !found.at[i].h.right;
+            for (uint32_t k = 0; k < info->inputs; k++) {
+                stage *source = stage_of(s, info->input[k]);
+                if (!source || (!direct && !found.at[i].h.left && !found.at[i].h.right))
+                    continue;
+                ir_boundary b = direct ? info->stencil[k].boundary : IR_FUNCTION;
+                int pad = b == IR_CLAMP || b == IR_MIRROR ? 1 + (int)b : PAD_NONE;
+                source->pad = source->pad == PAD_UNKNOWN || source->pad == pad ? pad : PAD_NONE;
+            }
+        }
+    }
+    for (uint32_t t = 0; t < s->stage.n; t++)
+        s->stage.at[t].pad = s->stage.at[t].pad == PAD_UNKNOWN ? PAD_NONE : s->stage.at[t].pad;
+}
+
+/* how far the reader's border columns reach */
+static void find_own(const l_program *l, stages *s, stage *reader, const reaches *found)
+{
+    for (uint32_t i = 0; i < found->n; i++) {
+        const ir_array *info = ir_info(l->ir, found->at[i].node);
+        if (!found->at[i].followed || ir_at(l->ir, found->at[i].node)->kind != IR_STENCIL)
+            continue;
+        for (uint32_t k = 0; k < info->inputs; k++) {
+            const stage *source = stage_of(s, info->input[k]);
+            halo pattern = pattern_halo(info, k), h = found->at[i].h;
+            h = (halo){h.up + pattern.up, h.down + pattern.down, h.left + pattern.left, h.right + pattern.right};
+            if (!source || !source->pad)
+                grow(&reader->own, &h);
+        }
+    }
+}
+
+static void list_stages(const sk_cluster *c, arena *a, stages *s)
+{
+    for (uint32_t i = 0; i < c->loop->op.n; i++)
+        if (c->loop->op.at[i].stored || c->loop->op.at[i].staged)
+            vec_push(a, &s->stage,
+                     ((stage){.op = &c->loop->op.at[i], .info = ir_info(c->l->ir, c->loop->op.at[i].term), .ring = 1}));
+}
+
+static void analyse(const l_program *l, arena *a, stages *s)
+{
+    find_pads(l, a, s);
+    for (uint32_t t = s->stage.n; t-- > 0;) { /* readers have larger ids: they are complete before what they read */
+        stage *reader = &s->stage.at[t];
+        reaches found = {0};
+        stage_reaches(l, a, reader, &found);
+        find_own(l, s, reader, &found);
+        if (s->aligned) {
+            reader->start = round_up(reader->start, FULL);
+            reader->own.left = round_up(reader->own.left, FULL);
+        }
+        for (uint32_t i = 0; i < found.n; i++) {
+            halo h = found.at[i].h;
+            if (found.at[i].followed)
+                continue;
+            for (uint32_t k = 0; k < t; k++) {
+                stage *source = &s->stage.at[k];
+                if (source->op->term != found.at[i].node)
+                    continue;
+                halo need = {reader->need.up + h.up, reader->need.down + h.down, reader->need.left + h.left,
+                             reader->need.right + h.right};
+                grow(&source->need, &need);
+                source->start = larger(source->start, reader->start + h.left);
+                source->lead = larger(source->lead, reader->lead + h.down);
+            }
+        }
+    }
+    for (uint32_t t = 0; t < s->stage.n; t++) {
+        const stage *reader = &s->stage.at[t];
+        reaches found = {0};
+        stage_reaches(l, a, reader, &found);
+        for (uint32_t i = 0; i < found.n; i++)
+            for (uint32_t k = 0; k < t && !found.at[i].followed; k++) {
+                stage *source = &s->stage.at[k];
+                if (source->op->term == found.at[i].node)
+                    source->ring = larger(source->ring, source->lead - reader->lead + found.at[i].h.up + 1);
+            }
+    }
+    for (uint32_t t = 0; t < s->stage.n; t++)
+        s->stage.at[t].ring += s->rows - 1;
+}
+
+/* --- what stages cost --- */
+
+/* The row of a neighbour beyond the edge is found by two instructions if it is clamped. Other boundaries take more, or
+ * choose between two values at each read: blocks of rows leave that to the few rows near the edge. */
+static void find_inside(stages *s, stage *g, arena *a)
+{
+    const ir_program *p = s->lw->l->ir;
+    reaches found = {0};
+    stage_reaches(s->lw->l, a, g, &found);
+    for (uint32_t i = 0; i < found.n; i++) {
+        const ir_array *info = ir_info(p, found.at[i].node);
+        g->up = larger(g->up, found.at[i].h.up);
+        g->down = larger(g->down, found.at[i].h.down);
+        for (uint32_t k = 0; k < info->inputs && found.at[i].followed && ir_at(p, found.at[i].node)->kind == IR_STENCIL;
+             k++)
+            g->inside |= info->stencil[k].boundary != IR_CLAMP;
+    }
+}
+
+/* Rows computed at once share loads if stencils read above or below them. Their terms must be such that it does not
+ * matter when they are computed: what may fail reports its element, and loops are long. 0: no block. */
+static uint32_t block_cost(stages *s, const stage *g, arena *a)
+{
+    ir_program *p = s->lw->l->ir;
+    reaches found = {0};
+    sk_body body;
+    bool tall = false;
+    stage_reaches(s->lw->l, a, g, &found);
+    for (uint32_t i = 0; i < found.n; i++)
+        tall |= found.at[i].h.up || found.at[i].h.down;
+    sk_body_init(&body, s->lw->cluster, sk_block_columns(g), a);
+    const ir_id *term = sk_define(&body, g->op->term, &s->at);
+    opt_ids ids = {0};
+    opt_reach(p, a, g->info->components, term, &ids);
+    uint32_t cost = 1;
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        if (n->partial || n->kind == IR_LOOP || (n->kind == IR_OP && ir_ops[n->op].flags & OP_MATH))
+            return 0;
+        cost += n->type != T_I64;
+    }
+    return tall ? cost : 0;
+}
+
+/* Is the stage a sum of products of what it reads? */
+static bool is_sum(stages *s, const stage *g, arena *a)
+{
+    ir_program *p = s->lw->l->ir;
+    sk_body body;
+    sk_body_init(&body, s->lw->cluster, sk_block_columns(g), a);
+    opt_ids ids = {0};
+    opt_reach(p, a, g->info->components, sk_define(&body, g->op->term, &s->at), &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        bool sum = n->kind == IR_OP &&
+                   (n->op == OP_ADD || n->op == OP_SUB || n->op == OP_MUL || n->op == OP_FMA || n->op == OP_NEG);
+        if (n->type != T_I64 && !sum && n->kind != IR_READ && n->kind != IR_CONST)
+            return false;
+    }
+    return true;
+}
+
+/* --- copies --- */
+
+static bool only_neighbours_read(const l_program *l, ir_id array)
+{
+    for (uint32_t i = 0; i < l->edge.n; i++)
+        if (l->edge.at[i].from == array && l->edge.at[i].access != L_HALO)
+            return false;
+    return true;
+}
+
+/* Of narrow images, what reads beside a column of its own row would not be enough to copy it where rows are long. */
+static bool worth_copying(stages *s, const reach *r, bool narrow)
+{
+    const l_program *l = s->lw->l;
+    const sk_cluster *c = s->lw->cluster;
+    const ir_array *info = ir_info(l->ir, r->node);
+    bool enough = narrow ? r->h.left || r->h.right : r->h.up + r->h.down + 1 >= LEAST_COPIED;
+    return !r->followed && !stage_of(s, r->node) && enough && info->rank == 2 && c->loop->rank == 2 &&
+           memcmp(info->shape, c->loop->shape, 2 * sizeof(ir_id)) == 0 && only_neighbours_read(l, r->node);
+}
+
+static void copy_for(stages *s, const stage *g, bool narrow, arena *a)
+{
+    reaches found = {0};
+    find_reaches(s->lw->l, a, g->op->term, &found);
+    for (uint32_t i = 0; i < found.n; i++) {
+        if (!worth_copying(s, &found.at[i], narrow))
+            continue;
+        ir_id array = found.at[i].node;
+        l_op *op = arena_alloc(a, sizeof(*op));
+        *op = (l_op){.term = array, .kind = L_ELEMENT, .staged = true};
+        vec_push(a, &s->stage, ((stage){.op = op, .info = ir_info(s->lw->l->ir, array), .ring = 1, .copy = true}));
+    }
+}
+
+/* An array in memory of which a costly stage reads many rows is copied to kept rows first. There its edges are padded,
+ * so that no columns need care, and its rows do not fall into the same few sets of the cache, as they do in arrays
+ * whose width is a power of two. Copies stand before all other stages. */
+static void add_copies(stages *s, bool narrow, arena *a)
+{
+    uint32_t own = s->stage.n;
+    for (uint32_t i = 0; i < own; i++)
+        if (narrow || (s->stage.at[i].block && block_cost(s, &s->stage.at[i], a) >= LEAST_COST))
+            copy_for(s, &s->stage.at[i], narrow, a);
+    find_pads(s->lw->l, a, s);
+    stage *ordered = arena_alloc(a, s->stage.n * sizeof(stage));
+    uint32_t n = 0;
+    for (uint32_t i = own; i < s->stage.n; i++)
+        if (s->stage.at[i].pad)
+            ordered[n++] = s->stage.at[i];
+    memcpy(ordered + n, s->stage.at, own * sizeof(stage));
+    s->stage.n = n + own;
+    memcpy(s->stage.at, ordered, s->stage.n * sizeof(stage));
+}
+
+/* --- copies on devices whose blocks are many threads --- */
+
+/* Elements of this array that one of the stencil's reads; 0: it may not be copied, as far rows are read, too. */
+static int64_t reads_of(const ir_array *info, ir_id array)
+{
+    int64_t reads = 0;
+    for (uint32_t k = 0; k < info->inputs; k++) {
+        const ir_stencil *pattern = &info->stencil[k];
+        int64_t n = 1;
+        if (info->input[k] != array)
+            continue;
+        if (pattern->boundary == IR_WRAP)
+            return 0;
+        for (unsigned d = 0; d < info->rank; d++)
+            n *= pattern->extent[d];
+        reads += n;
+    }
+    return reads;
+}
+
+static bool is_followed(const reaches *found, ir_id node)
+{
+    for (uint32_t i = 0; i < found->n; i++)
+        if (found->at[i].node == node)
+            return found->at[i].followed;
+    return false;
+}
+
+/* Is it read in this cluster at neighbouring elements only, and so often that copying pays? From a cache, a row of
+ * neighbours that does not begin where a line does takes two accesses, from shared memory one; the copy and its barrier
+ * take about as long as four. */
+static bool worth_sharing(const sk_cluster *c, const reaches *found, ir_id array)
+{
+    enum { ENOUGH = 9 };
+    const ir_array *info = ir_info(c->l->ir, array);
+    int64_t reads = 0;
+    if (info->rank != 2 || c->loop->rank != 2 || memcmp(info->shape, c->loop->shape, 2 * sizeof(ir_id)) != 0)
+        return false;
+    for (uint32_t i = 0; i < c->l->edge.n; i++) {
+        const l_edge *e = &c->l->edge.at[i];
+        if (e->from != array || !is_followed(found, e->to))
+            continue;
+        int64_t here = e->access == L_HALO ? reads_of(ir_info(c->l->ir, e->to), array) : e->access == L_SAME;
+        if (!here)
+            return false;
+        reads += here;
+    }
+    return reads >= ENOUGH;
+}
+
+/* What the cluster computes without keeping it, at its own index or beside it: not views, which come from somewhere
+ * else.
+ */
+static bool find_all(const sk_cluster *c, arena *a, reaches *found)
+{
+    for (uint32_t i = 0; i < c->loop->op.n; i++)
+        find_reaches(c->l, a, c->loop->op.at[i].term, found);
+    for (uint32_t i = 0; i < found->n; i++) {
+        ir_kind kind = (ir_kind)ir_at(c->l->ir, found->at[i].node)->kind;
+        if (found->at[i].followed && kind != IR_MAP && kind != IR_STENCIL)
+            return false;
+    }
+    return true;
+}
+
+/* Before all other stages. */
+static void list_shared(const sk_cluster *c, arena *a, stages *s)
+{
+    reaches found = {0};
+    if (!find_all(c, a, &found))
+        return;
+    for (uint32_t i = 0; i < c->loop->reads.n; i++) {
+        ir_id array = c->loop->reads.at[i];
+        if (!worth_sharing(c, &found, array))
+            continue;
+        l_op *op = arena_alloc(a, sizeof(*op));
+        *op = (l_op){.term = array, .kind = L_ELEMENT, .staged = true};
+        vec_push(a, &s->stage, ((stage){.op = op, .info = ir_info(c->l->ir, array), .ring = 1, .copy = true}));
+    }
+}
+
+/* --- how many rows and lanes --- */
+
+static void choose_rows(stages *s, const sk_options *options, arena *a)
+{
+    s->rows = 1;
+    if (!options->vector_bytes || options->group || s->at.rank < 2)
+        return;
+    for (uint32_t i = 0; i < s->stage.n; i++) {
+        find_inside(s, &s->stage.at[i], a);
+        uint32_t cost = block_cost(s, &s->stage.at[i], a);
+        s->stage.at[i].block = cost && cost <= MOST_BLOCK;
+        if (s->stage.at[i].block)
+            s->rows = MOST_ROWS;
+    }
+    add_copies(s, options->row, a);
+}
+
+/* Where rows are computed together, one register of f32; two if there is nothing but a long sum, whose next addition
+ * waits for the one before. Else two. */
+static uint32_t registers_of(stages *s, arena *a)
+{
+    if (s->rows == 1)
+        return 2;
+    for (uint32_t i = 0; i < s->stage.n; i++) {
+        const stage *g = &s->stage.at[i];
+        if (!g->copy && (!g->block || block_cost(s, g, a) < LEAST_COST || !is_sum(s, g, a)))
+            return 1;
+    }
+    return 2;
+}
+
+uint16_t sk_stencil_lanes(stages *s, const sk_options *options, arena *a)
+{
+    uint16_t lanes = (uint16_t)(options->vector_bytes >= 8 ? options->vector_bytes / 4 * registers_of(s, a) : 4);
+    for (uint32_t i = 0; i < s->stage.n; i++) {
+        sk_body body;
+        const stage *g = &s->stage.at[i];
+        sk_body_init(&body, s->lw->cluster, SK_INTERIOR, a);
+        const ir_id *term = g->copy ? sk_pull(&body, g->op->term, &s->at) : sk_define(&body, g->op->term, &s->at);
+        uint16_t fits = sk_lanes_for(s->lw->l, a, g->info->components, term, options->vector_bytes);
+        lanes = fits < lanes ? fits : lanes;
+    }
+    return lanes;
+}
+
+/* share: copy to shared memory what is worth it */
+static stages find_stages(sk_lower *lw, const sk_options *options, bool share, arena *a)
+{
+    stages s = {.lw = lw, .aligned = options->vector_bytes && !options->group, .at = {.rank = lw->cluster->loop->rank}};
+    for (unsigned d = 0; d < s.at.rank; d++)
+        s.at.at[d] = ir_var(lw->l->ir, T_I64);
+    if (share)
+        list_shared(lw->cluster, a, &s);
+    list_stages(lw->cluster, a, &s);
+    choose_rows(&s, options, a);
+    analyse(lw->l, a, &s);
+    return s;
+}
+
+stages sk_stencil_stages(sk_lower *lw, const sk_options *options, arena *a)
+{
+    return find_stages(lw, options, sk_shares_rows(lw->cluster, options), a);
+}
+
+/* --- shared memory --- */
+
+static int64_t column_bytes(const stages *s, int64_t *beside)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < s->stage.n; i++) {
+        const stage *g = &s->stage.at[i];
+        for (unsigned k = 0; k < g->info->components && g->op->staged; k++) {
+            int64_t bytes = g->ring * (int64_t)ir_type_size(g->info->type[k]);
+            sum += bytes;
+            *beside += bytes * (g->need.left + g->need.right) + ROW_GAP;
+        }
+    }
+    return sum;
+}
+
+/* What all rows take where those of arrays in memory are kept in shared memory, too. */
+static void count_shared(sk_lower *lw, sk_cluster *c, arena *a)
+{
+    const sk_options options = {.group = 1};
+    stages s = find_stages(lw, &options, true, a);
+    c->shared_halo_bytes = c->halo_columns = 0;
+    c->shared_column_bytes = column_bytes(&s, &c->shared_halo_bytes);
+    for (uint32_t i = 0; i < s.stage.n; i++) {
+        const stage *g = &s.stage.at[i];
+        if (g->op->staged)
+            c->halo_columns = larger(c->halo_columns, g->need.left + g->need.right);
+    }
+}
+
+void sk_stencil_prepare(sk_cluster *c, arena *a)
+{
+    sk_lower lw = {.l = c->l, .cluster = c, .arena = a};
+    sk_options one_row = {.vector_bytes = 0}, several_rows = {.vector_bytes = 64};
+    int64_t beside = 0;
+    stages s = sk_stencil_stages(&lw, &one_row, a);
+    c->halo_bytes = 0;
+    c->column_bytes = column_bytes(&s, &c->halo_bytes);
+    count_shared(&lw, c, a);
+    s = sk_stencil_stages(&lw, &several_rows, a);
+    int64_t column = column_bytes(&s, &beside);
+    c->tile = column ? MAX_TILE : WIDE_TILE;
+    while (c->tile > 64 && c->tile * column > ROWS_BUDGET)
+        c->tile /= 2;
+}
