@@ -1,5 +1,7 @@
 /* The lines of a file: lines FILE. How many there are, how long the longest is, and how many lines are longer than 72
  * characters: what filters keep, and what is made of it. */
+#include "common/file.h"
+
 #include <sinter/sinter.h>
 
 #include <stdio.h>
@@ -29,25 +31,6 @@ static sn_acc lines(sn_acc text)
     return sn_results(ends, sn_fold(sn_max, 0, lengths), sn_filter(is_long, lengths));
 }
 
-/* The file's bytes, to be freed; NULL, and said, if it cannot be read. */
-static unsigned char *read_file(const char *path, int64_t *size)
-{
-    FILE *f = fopen(path, "rb");
-    unsigned char *text = NULL;
-    long n = f && !fseek(f, 0, SEEK_END) ? ftell(f) : -1;
-    if (n >= 0 && !fseek(f, 0, SEEK_SET))
-        text = malloc((size_t)n + 1);
-    if (!text || fread(text, 1, (size_t)n, f) != (size_t)n) {
-        fprintf(stderr, "%s: cannot be read\n", path);
-        free(text);
-        text = NULL;
-    }
-    if (f)
-        fclose(f);
-    *size = n;
-    return text;
-}
-
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -55,7 +38,7 @@ int main(int argc, char **argv)
         return 2;
     }
     int64_t size, longest = 0;
-    unsigned char *text = read_file(argv[1], &size);
+    unsigned char *text = file_read(argv[1], &size);
     if (!text)
         return 1;
     sn_array *ends = NULL, *lengths = NULL;

@@ -24,6 +24,7 @@ for wrong in 0 -1 x '' ' 5' 5x 1e3 99999999999999999999999; do
     refuses "points: \"$wrong\"" quickhull "$wrong"
     refuses "days: \"$wrong\"" nbody "$wrong"
     refuses "bodies: \"$wrong\"" nbody 10 "$wrong"
+    refuses "words: \"$wrong\"" wordcount LICENSE "$wrong"
     refuses "width: \"$wrong\"" mandelbrot none.png "$wrong"
     refuses "height: \"$wrong\"" mandelbrot none.png 16 "$wrong"
 done
@@ -42,17 +43,22 @@ refuses "" canny data/coins.png none.png 1
 refuses "" canny
 refuses "" unsharp
 refuses "" lines
+refuses "" wordcount
+refuses "" wordcount LICENSE 1 2
+refuses "" runlength
 refuses "" rowstats a b c
 refuses "" fluid none.png 1 2 3
 refuses "" graph 1 2 3
 # A file that is not there: status 1.
-status=0
-said=$("$programs/lines" none.txt 2>&1) || status=$?
-case $status:$said in
-1:*"none.txt: cannot be read"*) ;;
-*)
-    echo "lines none.txt: status $status: $said" >&2
-    bad=1
-    ;;
-esac
+for program in lines wordcount runlength; do
+    status=0
+    said=$("$programs/$program" none.txt 2>&1) || status=$?
+    case $status:$said in
+    1:*"none.txt: cannot be read"*) ;;
+    *)
+        echo "$program none.txt: status $status: $said" >&2
+        bad=1
+        ;;
+    esac
+done
 exit $bad
