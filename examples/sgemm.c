@@ -39,7 +39,7 @@ static sn_scalar activated(sn_scalar x)
 }
 
 static int called;
-static const sn_foreign_code blas = {sizeof(blas), "sgemm", &called, sgemm};
+static const sn_foreign_code blas = {.size = sizeof(blas), .name = "sgemm", .env = &called, .cpu = sgemm};
 
 /* A layer of a network, and how large its values are. */
 static sn_acc layer(sn_acc a, sn_acc b)

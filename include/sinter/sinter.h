@@ -888,28 +888,43 @@ SN_API sn_acc sn_fuse_at(sn_site at, sn_acc a);
 #define sn_acond(c, then, otherwise, arrays)                                                                           \
     sn_acond_at(SN_HERE, SN_LIFT(c), SN_BODY(then), SN_BODY(otherwise), SN_ARRAY(arrays))
 /* What a function that is not Sinter's computes of arrays. fallback(a, b, ...) says what that is, as an array of the
- * same elements, types and extents: it is computed where the function is not, on other devices, by the interpreter, and
- * where it gives SN_UNSUPPORTED. The function is called on the thread that calls the program, with all elements of its
- * operands in memory; it writes all elements of the result, and nothing else. It gives SN_OK, or a status with a message
- * (of the 300s and 400s; else the call's is SN_FOREIGN_FAILED). The structure is copied; what env points to, and the
- * function, stay as long as the program. Calls from several threads may call it at the same time. */
+ * same elements, types and extents: it is computed where the function is not, on devices for which there is none, by the
+ * interpreter, and where it gives SN_UNSUPPORTED. The function is called on the thread that calls the program; it writes
+ * all elements of the result, and nothing else. It gives SN_OK, or a status with a message (of the 300s and 400s; else
+ * the call's is SN_FOREIGN_FAILED). If it computed something of another shape it says so in `output`: the call fails
+ * then, too, with SN_FOREIGN_FAILED. The structure is copied; what env points to, and the functions, stay as long as the
+ * program. Calls from several threads may call them at the same time.
+ *
+ * `cpu` has all elements in memory. `opencl` and `cuda` are called with memory of the device, and put work on it into
+ * call->queue, in which everything that computes the operands stands already, without waiting for it; what they write
+ * is read by work that is put in behind theirs. For `opencl` the queue is a cl_command_queue, in order, and `data` are
+ * cl_mem; for `cuda` a CUstream, and `data` are CUdeviceptr, and call->context is current. What they make of their own
+ * (programs, kernels) they keep behind env, by call->context. If a check of the program failed before, they are not
+ * called. */
 #define sn_foreign(code, fallback, ...) sn_foreign_at(SN_HERE, code, SN_BODY(fallback), SN_ARRAYS(__VA_ARGS__))
 typedef struct sn_foreign_array { /* one component */
     sn_type type;
     int rank;
     int64_t extent[8]; /* outermost first; row-major, contiguous */
-    void *data;
+    void *data;        /* cpu: the first element. opencl: a cl_mem. cuda: a CUdeviceptr */
+    size_t offset;     /* opencl: of the first element in `data`, bytes. Else 0 */
 } sn_foreign_array;
 typedef struct sn_foreign_call {
     int inputs, outputs; /* components of all operands, and of the result */
-    const sn_foreign_array *input, *output;
-    char message[240]; /* of a failure: the function's to write */
+    const sn_foreign_array *input;
+    sn_foreign_array *output; /* where results go, and the shape they must have */
+    char message[240];        /* of a failure: the function's to write */
+    void *queue;              /* opencl: cl_command_queue; cuda: CUstream; cpu: NULL */
+    void *context;            /* opencl: cl_context; cuda: CUcontext; cpu: NULL */
+    void *device;             /* opencl: cl_device_id; cuda: CUdevice, a number; cpu: NULL */
 } sn_foreign_call;
 typedef struct sn_foreign_code {
     size_t size;      /* sizeof(sn_foreign_code): later versions may have more */
     const char *name; /* for messages; copied */
     void *env;
     sn_status (*cpu)(void *env, sn_foreign_call *call); /* NULL: there is none */
+    sn_status (*opencl)(void *env, sn_foreign_call *call);
+    sn_status (*cuda)(void *env, sn_foreign_call *call);
 } sn_foreign_code;
 SN_API sn_acc sn_foreign_at(sn_site at, const sn_foreign_code *code, sn_body fallback, int count, const sn_acc *a);
 /* One of several arrays, from 0 on: what loops and choices of several give. */

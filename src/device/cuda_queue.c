@@ -322,6 +322,17 @@ bool cuda_clear(device *base, device_queue *q, void *block, size_t bytes)
 
 /* --- launches --- */
 
+bool cuda_lend(device *base, device_queue *q, void (*work)(void *env, const device_native *native), void *env)
+{
+    cuda *d = (cuda *)base;
+    if (q->common.state != DEVICE_FINE || fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
+        return false;
+    q->common.busy = true;
+    work(env, &(device_native){(void *)q->stream, (void *)d->context, (void *)(intptr_t)d->id});
+    cuda_leave(d);
+    return true;
+}
+
 /* Blocks take pieces in strides, so any number will do. Several times what fits at once evens out pieces of different
  * cost; where a piece waits for the one before it, every block must be at work. */
 static unsigned groups_of(const cuda *d, const device_kernel *k, int64_t pieces)

@@ -35,6 +35,10 @@ typedef struct device_limits {
 typedef enum { DEVICE_FINE, DEVICE_OUT_OF_MEMORY, DEVICE_BROKEN } device_state;
 typedef enum { DEVICE_UPLOAD, DEVICE_DOWNLOAD, DEVICE_COPY } device_direction; /* host to block, block to host, block to block */
 
+typedef struct device_native { /* the driver's: opencl: cl_command_queue, cl_context, cl_device_id; cuda: CUstream ... */
+    void *queue, *context, *device;
+} device_native;
+
 struct device {
     const device_limits *limits;
     struct kernel_cache *kernels; /* compiled ones, by content */
@@ -88,6 +92,9 @@ struct device {
     /* NULL if `block` is memory that others have taken from this device, or within such memory where blocks are
      * addresses, and may be launched with and copied like a block of our own; else why not (static). Thread-safe. */
     const char *(*foreign)(device *d, void *block, size_t bytes);
+    /* Has somebody else put work into a queue: `work` gets what the driver calls the queue, and what belongs to it, where
+     * the driver wants things to be put in. False as of enqueue. NULL where there is no driver. */
+    bool (*lend)(device *d, device_queue *q, void (*work)(void *env, const device_native *native), void *env);
     void (*close)(device *d);
 };
 

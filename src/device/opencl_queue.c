@@ -208,6 +208,16 @@ static ocl_mem *next_record(opencl *d, device_queue *q, bool checks)
 
 /* --- work --- */
 
+bool opencl_lend(device *base, device_queue *q, void (*work)(void *env, const device_native *native), void *env)
+{
+    opencl *d = (opencl *)base;
+    if (q->common.state != DEVICE_FINE)
+        return false;
+    q->common.busy = true;
+    work(env, &(device_native){(void *)q->queue, (void *)d->context, (void *)d->id});
+    return !fails(q, "clFlush", d->api.clFlush(q->queue));
+}
+
 bool opencl_copy(device *base, device_queue *q, device_direction direction, void *to, const void *from, size_t offset,
                  size_t bytes)
 {

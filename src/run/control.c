@@ -4,6 +4,7 @@
  * `while`'s. */
 #include "base/size.h"
 #include "run/fields.h"
+#include "run/foreign.h"
 #include "run/transfer.h"
 
 typedef struct held { /* a block of the loop's, which so many components of the state use */
@@ -403,12 +404,6 @@ static bool choose(looped *l)
 
 /* --- the whole --- */
 
-static int64_t capacity_of(const run_result *out, unsigned rank)
-{
-    int64_t n = 0;
-    return out->upto ? out->capacity : size_count(rank, out->extent, &n) ? n : 0;
-}
-
 /* A component of the last state becomes a buffer of the call. */
 static bool hand_over(looped *l, uint32_t buffer, slot *s)
 {
@@ -420,7 +415,7 @@ static bool hand_over(looped *l, uint32_t buffer, slot *s)
     if (!size_count(rank, s->extent, &elements) || !size_times((size_t)elements, ir_type_size(b->type), &bytes))
         return run_fails_at(c, b->site, SN_TOO_LARGE, "an array does not fit in memory; make its extents smaller");
     const run_result *out = b->place == PLAN_OUTPUT && c->out[b->port].given ? &c->out[b->port] : NULL;
-    void *there = out && !out->field.every && capacity_of(out, rank) >= elements ? run_reach(c, out->data) : NULL;
+    void *there = out && !out->field.every && run_capacity(out, rank) >= elements ? run_reach(c, out->data) : NULL;
     if (there && there != s->block) {
         run_count_copy(c->r->engine.counters, bytes);
         if (!run_copy(c, there, s->block, bytes))
@@ -491,94 +486,6 @@ static uint32_t components_of(const looped *l, uint32_t part)
         ->components;
 }
 
-/* --- foreign functions --- */
-
-/* A component of an operand, in host memory. */
-static bool operand_of(looped *l, uint32_t input, uint32_t component, sn_foreign_array *to)
-{
-    slot s;
-    const ir_array *info = ir_info(l->c->r->l->ir, ir_info(l->c->r->l->ir, l->p->array)->input[input]);
-    if (!outer_slot(l, input, component, &s))
-        return false;
-    *to = (sn_foreign_array){.type = (sn_type)info->type[component], .rank = info->rank};
-    to->data = s.host ? (void *)(uintptr_t)s.host : s.block;
-    memcpy(to->extent, s.extent, info->rank * sizeof(int64_t));
-    return true;
-}
-
-/* A component of the result: the caller's memory where it goes there, else the pool's. */
-static bool result_of(looped *l, uint32_t buffer, sn_foreign_array *to)
-{
-    run *c = l->c;
-    const plan_buffer *b = &c->plan->buffer.at[buffer];
-    const plan_shape *s = &c->plan->shape.at[b->shape];
-    const run_result *out = b->place == PLAN_OUTPUT && c->out[b->port].given ? &c->out[b->port] : NULL;
-    size_t bytes = 0;
-    *to = (sn_foreign_array){.type = (sn_type)b->type, .rank = s->rank};
-    for (unsigned d = 0; d < s->rank; d++)
-        to->extent[d] = host_i64(c->value, s->extent[d]);
-    if (!size_of_array(ir_type_size(b->type), s->rank, to->extent, &bytes))
-        return run_fails_at(c, b->site, SN_TOO_LARGE, "an array does not fit in memory; make its extents smaller");
-    if (out && !out->field.every && capacity_of(out, s->rank) >= c->size[b->shape])
-        c->data[buffer] = run_reach(c, out->data);
-    if (!c->data[buffer])
-        c->data[buffer] = run_take(c, bytes, b->site, &c->granted[buffer]);
-    to->data = c->data[buffer];
-    return to->data != NULL;
-}
-
-static bool take_operands(looped *l, const ir_foreign *f, sn_foreign_call *call)
-{
-    const ir_program *p = l->c->r->l->ir;
-    const ir_array *info = ir_info(p, l->p->array);
-    sn_foreign_array *all;
-    int n = 0;
-    for (uint32_t i = 0; i < f->operands; i++)
-        call->inputs += ir_info(p, info->input[f->operand[i]])->components;
-    call->input = all = arena_alloc(l->c->arena, ((size_t)call->inputs + 1) * sizeof(*all));
-    for (uint32_t i = 0; i < f->operands; i++)
-        for (uint32_t k = 0; k < ir_info(p, info->input[f->operand[i]])->components; k++)
-            if (!operand_of(l, f->operand[i], k, &all[n++]))
-                return false;
-    return true;
-}
-
-/* The user's function, if it has something to do here; *done: it has computed the result. */
-static bool call_foreign(looped *l, bool *done)
-{
-    run *c = l->c;
-    const ir_foreign *f = l->of->foreign;
-    sn_foreign_call call = {0};
-    *done = false;
-    if (!f || !f->code->cpu || c->r->engine.device->limits->own_memory || !l->p->part.at[0])
-        return true;
-    const uint32_t first = l->p->part.at[0] - 1;
-    run_read_terms(c);
-    const bool taken = take_operands(l, f, &call);
-    run_read_ends(c);
-    call.outputs = (int)components_of(l, 0);
-    sn_foreign_array *out = arena_alloc(c->arena, (size_t)call.outputs * sizeof(*out));
-    for (int k = 0; k < call.outputs && taken; k++)
-        if (!result_of(l, first + (uint32_t)k, &out[k]))
-            return false;
-    call.output = out;
-    if (!taken)
-        return false;
-    const sn_status status = f->code->cpu(f->code->env, &call);
-    *done = status == SN_OK;
-    for (int k = 0; k < call.outputs && status == SN_UNSUPPORTED; k++) {
-        run_let_go(c, c->data[first + (uint32_t)k], c->granted[first + (uint32_t)k]);
-        c->data[first + (uint32_t)k] = NULL;
-        c->granted[first + (uint32_t)k] = 0;
-    }
-    if (*done || status == SN_UNSUPPORTED)
-        return true;
-    call.message[sizeof(call.message) - 1] = 0;
-    const bool known = status >= 300 && status < 500;
-    return run_fails_at(c, l->p->site, known ? status : SN_FOREIGN_FAILED, "%s: %s", f->name,
-                        call.message[0] ? call.message : "the function fails, and does not say why");
-}
-
 bool run_control_step(run *c, uint32_t control)
 {
     const plan_control *p = &c->plan->control.at[control];
@@ -597,7 +504,7 @@ bool run_control_step(run *c, uint32_t control)
     l.memory = arena_alloc(c->arena, ROUND_MEMORY);
     bool good = true, done = false;
     if (p->form == IR_FOREIGN)
-        good = call_foreign(&l, &done);
+        good = run_foreign(c, p, &done);
     if (done || !good)
         return good;
     for (uint32_t k = 0; k < p->of->states && good; k++)

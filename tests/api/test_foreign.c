@@ -15,6 +15,7 @@ typedef struct seen { /* by the function */
     int calls;
     sn_status gives; /* SN_OK: it computes */
     const char *says;
+    int64_t columns_said; /* of the result; 0: as it is */
 } seen;
 
 static bool is(const sn_foreign_array *a, sn_type type, int rank, int64_t rows, int64_t columns)
@@ -40,6 +41,8 @@ static sn_status sgemm(void *env, sn_foreign_call *call)
     }
     const float *a = x->data, *b = y->data;
     float *c = z->data;
+    if (s->columns_said)
+        call->output[0].extent[1] = s->columns_said;
 #ifdef SN_TEST_CBLAS
     if (n && k && m) {
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)m, (int)k, 1, a, (int)k, b, (int)m, 0, c,
@@ -65,7 +68,7 @@ static sn_acc product(sn_acc a, sn_acc b)
 }
 
 static seen watched;
-static const sn_foreign_code multiply = {sizeof(multiply), "sgemm", &watched, sgemm};
+static const sn_foreign_code multiply = {.size = sizeof(multiply), .name = "sgemm", .env = &watched, .cpu = sgemm};
 
 static sn_scalar twice(sn_scalar x)
 {
@@ -182,6 +185,12 @@ static void failures_are_statuses(void **state)
     assert_int_equal(sn_call(p, sn_in(a, ROWS, INNER), sn_in(b, INNER - 1, COLUMNS), sn_into(z, ROWS, COLUMNS)),
                      SN_BAD_EXTENT);
     begin(SN_OK, NULL);
+    watched.columns_said = 3;
+    assert_int_equal(sn_call(p, sn_in(a, ROWS, INNER), sn_in(b, INNER, COLUMNS), sn_into(z, ROWS, COLUMNS)),
+                     SN_FOREIGN_FAILED);
+    assert_non_null(
+        strstr(sn_message(cx), "sgemm: it says that dimension 1 of its result has 3 elements; the fallback's has 6"));
+    begin(SN_OK, NULL);
     assert_int_equal(sn_call(p, sn_in(a, ROWS, INNER), sn_in(b, INNER, COLUMNS), sn_into(z, ROWS, COLUMNS)), SN_OK);
     sn_drop(p);
 }
@@ -209,7 +218,7 @@ static sn_acc more(sn_acc pairs, sn_acc by)
 }
 
 static int halved;
-static const sn_foreign_code halve = {sizeof(halve), NULL, &halved, halves};
+static const sn_foreign_code halve = {.size = sizeof(halve), .env = &halved, .cpu = halves};
 
 static sn_acc of_pairs(sn_acc pairs, sn_acc by)
 {
@@ -235,7 +244,8 @@ static sn_status one_operand(void *env, sn_foreign_call *call)
     return call->inputs == 1 ? SN_UNSUPPORTED : SN_INTERNAL;
 }
 
-static const sn_foreign_code outer_code = {sizeof(outer_code), "outer", &halved, one_operand};
+static const sn_foreign_code outer_code = {
+    .size = sizeof(outer_code), .name = "outer", .env = &halved, .cpu = one_operand};
 
 /* The fallback reads an array that is around it, and no operand. */
 static sn_acc around(sn_acc a, sn_acc b)

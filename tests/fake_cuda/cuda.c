@@ -629,7 +629,7 @@ cu_result fake_module_load(cu_module *m, const void *bytes, unsigned options, in
     memcpy(&image, bytes, sizeof(image));
     unsigned device = (unsigned)capability(current[depth - 1]->device);
     bool binary = memcmp(image.magic, "FAKECUB", 8) == 0, ptx = memcmp(image.magic, "FAKEPTX", 8) == 0;
-    if (options != 2 || !(binary || ptx) || (binary ? image.arch != device : image.arch > device))
+    if ((options != 2 && options != 0) || !(binary || ptx) || (binary ? image.arch != device : image.arch > device))
         return leave(CU_NO_BINARY);
     *m = calloc(1, sizeof(**m));
     if (!*m)
