@@ -92,9 +92,11 @@ class Reached:
 
     def name_of(self, path):
         """Of a source of the library as the table of lines names it; None for others."""
-        path = (self.build / "src" / path).resolve()
-        known = path.suffix == ".c" and path.is_relative_to(self.source / "src") and path.exists()
-        return self.named(str(path.relative_to(self.source))) if known else None
+        for folder in (self.build / "src", self.build):  # of the first, the compiler says so; of the other, a compiler cache may
+            place = (folder / path).resolve()
+            if place.suffix == ".c" and place.is_relative_to(self.source / "src") and place.exists():
+                return self.named(str(place.relative_to(self.source)))
+        return None
 
     def prepare(self, configure, jobs):
         """The libraries that mark blocks. False: they cannot be built."""
@@ -118,6 +120,8 @@ class Reached:
             code = {}
             for file, line in {place for blocks in self.blocks.values() for lines in blocks.lines for place in lines}:
                 code.setdefault(file, []).append(line)
+            if not code:
+                raise RuntimeError(f"no line of {self.source}/src is named in the debug information of {self.build}/lib")
             self.code.update({file: sorted(lines) for file, lines in code.items()})
             (self.place / "code.json").write_text(json.dumps(self.code))
         return self.blocks
