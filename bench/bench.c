@@ -19,11 +19,11 @@ static const struct bench_row *const rows[] = {
     &segments_rows[0],   &segments_rows[1], &segments_rows[2], &segments_rows[3], &segments_rows[4],
     &segments_rows[5],   &segments_rows[6], &segments_rows[7], &segments_rows[8], &segments_rows[9],
     &segments_rows[10],  &sort_rows[0],       &sort_rows[1],
-    &permute_rows[0],    &permute_rows[1],
+    &permute_rows[0],    &permute_rows[1], &kmeans_rows[0], &kmeans_rows[1], &hull_row,
 };
 
 enum { ROWS = sizeof rows / sizeof *rows };
-_Static_assert(ROWS == 19 + TYPED_ROWS + SCAN_ROWS + SORT_ROWS + SEGMENTS_ROWS + PERMUTE_ROWS, "every row is listed");
+_Static_assert(ROWS == 20 + TYPED_ROWS + SCAN_ROWS + SORT_ROWS + SEGMENTS_ROWS + PERMUTE_ROWS + KMEANS_ROWS, "every row is listed");
 
 struct arguments {
     const char *json;

@@ -188,6 +188,38 @@ struct floyd_data {
     int32_t *sinter;
 };
 
+/* Lloyd's algorithm (rows_programs.c): points row by row, or, in the plane, all x before all y; so are the centres. */
+struct kmeans_data {
+    struct bench_data base;
+    int64_t dimensions;
+    int64_t centres;
+    int rounds;
+    int64_t room_size;
+    float *point;
+    float *begin; /* the centres before the first round */
+    float *centre;
+    float *sinter;
+    float *room;
+};
+
+/* Corners: all x, and base.n numbers behind them all y. */
+struct hull_data {
+    struct bench_data base;
+    double *x;
+    double *y;
+    double *corner;
+    double *sinter;
+    double *room;
+    int64_t corners;
+    int64_t sinter_corners;
+};
+
+#ifdef BENCH_HAS_PROGRAMS
+extern const struct bench_side sinter_kmeans, sinter_kmeans_plane, sinter_quickhull;
+#define SINTER_PROGRAMS(program) &sinter_##program
+#else
+#define SINTER_PROGRAMS(program) NULL
+#endif
 #ifdef BENCH_HAS_JACOBI
 extern const struct bench_side sinter_jacobi;
 #define SINTER_JACOBI &sinter_jacobi
@@ -326,6 +358,9 @@ extern const struct bench_row sort_rows[SORT_ROWS];
 enum { SEGMENTS_ROWS = 11 };
 extern const struct bench_row segments_rows[SEGMENTS_ROWS];
 extern const struct bench_row permute_rows[PERMUTE_ROWS];
+enum { KMEANS_ROWS = 2 };
+extern const struct bench_row kmeans_rows[KMEANS_ROWS];
+extern const struct bench_row hull_row;
 extern const struct bench_row scan_rows[SCAN_ROWS];
 extern const struct bench_row typed_rows[TYPED_ROWS];
 

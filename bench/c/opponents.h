@@ -76,8 +76,8 @@ int64_t c_filtermax(struct team *team, int64_t n, float factor, float summand, c
 /* Of the elements that are not 0: the sum of those before each, divided by it. */
 int64_t c_ratios(struct team *team, int64_t n, const float *x, float *z);
 
-/* The keys in ascending order, those that are equal in theirs, and the values with them. `room` has n elements and lies at a
- * multiple of 64 bytes; n < 2^32. Return 0 when memory ran out. */
+/* The keys in ascending order, those that are equal in theirs, and the values with them. `room` has n elements and lies
+ * at a multiple of 64 bytes; n < 2^32. Return 0 when memory ran out. */
 int c_sort_keys(struct team *team, int64_t n, const uint32_t *key, uint32_t *to, uint32_t *room);
 int c_sort_pairs(struct team *team, int64_t n, const uint32_t *key, const uint32_t *value, uint32_t *to_key,
                  uint32_t *to_value, uint32_t *room_key, uint32_t *room_value);
@@ -135,12 +135,29 @@ void c_rowsums_u8(struct team *team, int64_t rows, int64_t columns, const uint8_
 enum { STENCIL9_SIDE = 9 };
 void c_stencil9(struct team *team, int64_t height, int64_t width, const float *weight, const float *x, float *sums);
 
-/* So many steps of height x width numbers: each becomes the mean of itself and its four neighbours, added up in the order
- * itself, above, below, left, right; positions are clamped at the edges. `spare` has room for as many. 0: no memory. */
+/* So many steps of height x width numbers: each becomes the mean of itself and its four neighbours, added up in the
+ * order itself, above, below, left, right; positions are clamped at the edges. `spare` has room for as many. 0: no
+ * memory. */
 int c_jacobi(struct team *team, int64_t height, int64_t width, int steps, const float *x, float *spare, float *to);
 
 /* d, n x n lengths of edges, becomes the lengths of shortest paths; none of their sums overflows. */
 void c_floyd(struct team *team, int64_t n, int32_t *d);
+
+/* Corners of the convex hull of n points, clockwise from the leftmost one, of several the lowest; points on a side
+ * between two corners are none. There is room for n corners, and, in `room`, for 12 n + 160. Returns how many there
+ * are, of no points, or without memory, -1. */
+int64_t c_quickhull(struct team *team, int64_t n, const double *x, const double *y, double *corner_x, double *corner_y,
+                    double *room);
+
+/* `rounds` rounds of Lloyd's algorithm over n points of KMEANS_DIMENSIONS coordinates each, row by row: each of k
+ * centres, at least one, moves to the mean of the points nearest to it (of equal distances, to the first); one without
+ * points stays. Sums in f32, of each worker's points in their order. `room` has c_kmeans_room(workers, k) numbers. The
+ * same of points in the plane. */
+enum { KMEANS_DIMENSIONS = 16 };
+int64_t c_kmeans_room(int workers, int64_t k);
+void c_kmeans(struct team *team, int rounds, int64_t n, const float *point, int64_t k, float *centre, float *room);
+void c_kmeans_plane(struct team *team, int rounds, int64_t n, const float *x, const float *y, int64_t k,
+                    float *centre_x, float *centre_y, float *room);
 
 /* One step of n bodies under gravity (G = 1), velocities first, then positions with the new velocities. A body is not
  * pulled by bodies in its own place. Square root and division are rounded correctly; sums go from body to body. */

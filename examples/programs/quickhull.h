@@ -24,10 +24,13 @@ static sn_scalar quickhull_is_positive(sn_scalar x)
     return sn_gt(x, 0);
 }
 
-/* Of two points with a key the one with the greater key; the first of equals. */
+/* Of two points with a key the one with the greater key; of equals, which stand on a line, that at its end. */
 static sn_scalar quickhull_further(sn_scalar p, sn_scalar q)
 {
-    return sn_if(sn_ge(sn_fst(p), sn_fst(q)), p, q);
+    sn_scalar pk = sn_get(p, 0), px = sn_get(p, 1), py = sn_get(p, 2);
+    sn_scalar qk = sn_get(q, 0), qx = sn_get(q, 1), qy = sn_get(q, 2);
+    sn_scalar before = sn_or(sn_lt(px, qx), sn_and(sn_eq(px, qx), sn_lt(py, qy)));
+    return sn_if(sn_or(sn_gt(pk, qk), sn_and(sn_eq(pk, qk), before)), p, q);
 }
 
 static sn_scalar quickhull_leftmost(sn_scalar p, sn_scalar q)
@@ -108,7 +111,8 @@ static sn_acc quickhull_pair(sn_acc first, sn_acc second)
     return sn_append(sn_reshape(sn_shape(1), first), sn_reshape(sn_shape(1), second));
 }
 
-static sn_acc quickhull(sn_acc x, sn_acc y)
+/* The hull of points, of which some may be left out that are inside. */
+static sn_acc quickhull_of(sn_acc x, sn_acc y)
 {
     sn_acc points = sn_zip(x, y);
     sn_acc left = sn_fold1(quickhull_leftmost, points), right = sn_fold1(quickhull_rightmost, points);
@@ -124,6 +128,44 @@ static sn_acc quickhull(sn_acc x, sn_acc y)
     sn_acc hx = sn_result(hull, 0), hy = sn_result(hull, 1); /* twice the same where all points are one */
     sn_acc once = sn_izip_with(sn_closure(quickhull_differs, &there), hx, hy);
     return sn_results(sn_pack(once, hx), sn_pack(once, hy));
+}
+
+static sn_scalar quickhull_along(void *env, sn_scalar x, sn_scalar y)
+{
+    const int *direction = env;
+    sn_scalar along = direction[0] ? sn_mul(x, (double)direction[0]) : sn_f64(0);
+    return direction[1] ? sn_add(along, sn_mul(y, (double)direction[1])) : along;
+}
+
+typedef struct quickhull_octagon {
+    sn_scalar x[8], y[8];
+} quickhull_octagon;
+
+/* Not inside of the octagon: outside of a side, or on it. */
+static sn_scalar quickhull_not_inside(void *env, sn_scalar x, sn_scalar y)
+{
+    const quickhull_octagon *o = env;
+    sn_scalar most = sn_f64(-1);
+    for (int i = 0; i < 8; i++) {
+        int next = (i + 1) % 8;
+        sn_scalar outside = quickhull_outside(x, y, o->x[i], o->y[i], o->x[next], o->y[next]);
+        most = sn_if(sn_gt(outside, most), outside, most);
+    }
+    return sn_ge(most, 0);
+}
+
+static sn_acc quickhull(sn_acc x, sn_acc y)
+{
+    static const int direction[8][2] = {{-1, 0}, {-1, 1}, {0, 1}, {1, 1}, {1, 0}, {1, -1}, {0, -1}, {-1, -1}};
+    quickhull_octagon o;
+    for (int i = 0; i < 8; i++) {
+        int along[2] = {direction[i][0], direction[i][1]};
+        sn_scalar furthest = sn_the(sn_argmax(sn_zip_with(sn_closure(quickhull_along, along), x, y)));
+        o.x[i] = sn_the(sn_force(sn_unit(sn_index(x, furthest))));
+        o.y[i] = sn_the(sn_force(sn_unit(sn_index(y, furthest))));
+    }
+    sn_acc may_be = sn_zip_with(sn_closure(quickhull_not_inside, &o), x, y);
+    return quickhull_of(sn_force(sn_pack(may_be, x)), sn_force(sn_pack(may_be, y)));
 }
 
 #endif

@@ -152,6 +152,19 @@ static void grids(void **state)
     }
 }
 
+/* Three points as far from a side as any, of which the middle one, which comes first, is no corner. */
+static void equally_far(void **state)
+{
+    static const double x[] = {0, 6, 3, 2, 4, 3, 4, 2}, y[] = {0, 0, 3, 3, 3, -3, -3, -3};
+    for (int turned = 0; turned < 2; turned++) {
+        points p = new_points(8);
+        memcpy(turned ? p.y : p.x, x, sizeof(x));
+        memcpy(turned ? p.x : p.y, y, sizeof(y));
+        compare(*state, "equally far points", p);
+        free_points(p);
+    }
+}
+
 /* Each point is a corner: a side is cut in two as often as possible. */
 static void all_are_corners(void **state)
 {
@@ -221,9 +234,9 @@ static int close_context(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(discs), cmocka_unit_test(grids),
-                                       cmocka_unit_test(all_are_corners), cmocka_unit_test(of_no_points),
-                                       cmocka_unit_test(qhull_has_as_many)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(discs),        cmocka_unit_test(grids),
+                                       cmocka_unit_test(equally_far),  cmocka_unit_test(all_are_corners),
+                                       cmocka_unit_test(of_no_points), cmocka_unit_test(qhull_has_as_many)};
     srand(7);
     return cmocka_run_group_tests(tests, open_context, close_context);
 }
