@@ -25,6 +25,14 @@ static void run_split(preparing *p)
         p->k = k_split(p->k, p->group >= emit_gang(p->d) ? emit_gang(p->d) : 0, p->tile, p->arena);
 }
 
+static void run_shorten(preparing *p)
+{
+    if (p->d || p->k->lanes == 1)
+        return;
+    k_shorten(p->k, p->arena);
+    k_dead(p->k, p->arena);
+}
+
 static void run_math(preparing *p)
 {
     k_expand_math(p->k);

@@ -28,6 +28,9 @@ void k_reduce(kernel *k, arena *a);
 /* Dead code: values that nobody uses, stores to shared and private memory that nobody reads, variables that nobody
  * reads, and loops and conditions around nothing. */
 void k_dead(kernel *k, arena *a);
+/* For devices with vectors only, and not one of `k_passes`: integers in as few bits as they need, where nothing has to be
+ * made longer or shorter for that. What it leaves unused is for k_dead. */
+void k_shorten(kernel *k, arena *a);
 
 typedef struct k_pass {
     const char *name, *what;
