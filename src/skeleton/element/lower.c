@@ -605,6 +605,12 @@ uint32_t sk_widest(const l_program *l, const opt_ids *ids, uint32_t n, const ir_
 
 uint16_t sk_lanes_for(const l_program *l, arena *a, uint32_t n, const ir_id *term, uint32_t vector_bytes)
 {
+    return sk_lanes_stored(l, a, 0, n, term, vector_bytes);
+}
+
+uint16_t sk_lanes_stored(const l_program *l, arena *a, uint32_t inner, uint32_t n, const ir_id *term,
+                         uint32_t vector_bytes)
+{
     opt_ids ids = {0};
     opt_reach(l->ir, a, n, term, &ids);
     uint32_t cost = 0;
@@ -617,7 +623,7 @@ uint16_t sk_lanes_for(const l_program *l, arena *a, uint32_t n, const ir_id *ter
         if (t->kind == IR_LOOP)
             heavy_loop |= t->u.loop->states > (t->u.loop->cond ? EAGER_STATES : COUNTED_STATES);
     }
-    uint32_t lanes = vector_bytes / sk_widest(l, &ids, n, term);
+    uint32_t lanes = vector_bytes / sk_widest(l, &ids, n - inner, term + inner);
     uint32_t registers = heavy_loop || (loop && cost > 64) ? 2 : cost <= 250 ? 4 : cost <= 600 ? 2 : 1;
     lanes *= registers;
     return (uint16_t)(lanes > 256 ? 256 : lanes < 4 ? 4 : lanes);

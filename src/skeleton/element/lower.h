@@ -106,5 +106,8 @@ bool sk_mentions(sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable);
 uint32_t sk_widest(const l_program *l, const opt_ids *reached, uint32_t n, const ir_id *term);
 /* How many lanes suit these terms: several registers a value for small bodies, one for large ones. */
 uint16_t sk_lanes_for(const l_program *l, arena *a, uint32_t n, const ir_id *term, uint32_t vector_bytes);
+/* The same where the first `inner` terms are not stored as they are: indices that become places of 32 bits. */
+uint16_t sk_lanes_stored(const l_program *l, arena *a, uint32_t inner, uint32_t n, const ir_id *term,
+                         uint32_t vector_bytes);
 
 #endif

@@ -138,6 +138,26 @@ static bool names_dropped(const ir_program *p, ir_id index)
     return n->kind != IR_OP || n->op != OP_CONVERT || ir_type_size((ir_type)ir_at(p, ir_args(p, index)[0])->type) == 8;
 }
 
+/* What is stored for each element of a stretch is its place, in 32 bits, and components that are not alike. */
+static void choose_lanes(permute *m)
+{
+    sk_lower *lw = m->lw;
+    ir_id term[IR_MAX_RANK + IR_MAX_COMPONENTS];
+    uint32_t n = m->to->rank;
+    memcpy(term, m->target, n * sizeof(ir_id));
+    for (uint32_t c = 0; c < m->info->components; c++)
+        if (sk_is_alike(lw->l->ir, m->element[c]))
+            term[n++] = m->element[c];
+    uint32_t inner = n;
+    for (uint32_t c = 0; c < m->info->components; c++)
+        if (!sk_is_alike(lw->l->ir, m->element[c]))
+            term[n++] = m->element[c];
+    if (m->places_type != T_I32)
+        inner = 0;
+    if (lw->options->vector_bytes)
+        lw->out->k->lanes = sk_lanes_stored(lw->l, lw->arena, inner, n, term, lw->options->vector_bytes);
+}
+
 static void find_elements(permute *m)
 {
     sk_lower *lw = m->lw;
@@ -157,12 +177,7 @@ static void find_elements(permute *m)
         m->may_fail |= ir_at(p, m->element[c])->partial;
     m->compacts &= !m->may_fail; /* lanes that fail are off */
     m->may_drop |= m->may_fail || (m->divided && !m->compacts);
-    ir_id term[IR_MAX_RANK + IR_MAX_COMPONENTS];
-    memcpy(term, m->target, m->to->rank * sizeof(ir_id));
-    memcpy(term + m->to->rank, m->element, m->info->components * sizeof(ir_id));
-    if (lw->options->vector_bytes)
-        lw->out->k->lanes =
-            sk_lanes_for(lw->l, lw->arena, m->to->rank + m->info->components, term, lw->options->vector_bytes);
+    choose_lanes(m);
 }
 
 /* Emits an element's place and components: `inside` says whether it has a place, else `place` is any number. What lies
