@@ -9,7 +9,7 @@ install(EXPORT sinterTargets NAMESPACE sinter:: DESTINATION ${SINTER_PACKAGE_DIR
 if(TARGET sinter-llvm)
   install(TARGETS sinter-llvm LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sinter)
 endif()
-install(TARGETS sinter-info)
+install(TARGETS sinter-info sinter-export)
 # They look for the module there from now on, and no longer in this build's folder.
 install(CODE "set(OBJCOPY \"${CMAKE_OBJCOPY}\")
 set(WORK \"${CMAKE_BINARY_DIR}\")
@@ -17,7 +17,8 @@ set(LIBDIR \"${CMAKE_INSTALL_LIBDIR}\")
 set(FILES
     \"${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:sinter_shared>\"
     \"${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:sinter_static>\"
-    \"${CMAKE_INSTALL_BINDIR}/$<TARGET_FILE_NAME:sinter-info>\")")
+    \"${CMAKE_INSTALL_BINDIR}/$<TARGET_FILE_NAME:sinter-info>\"
+    \"${CMAKE_INSTALL_BINDIR}/$<TARGET_FILE_NAME:sinter-export>\")")
 install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/CodegenFolder.cmake)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/sinterConfig.cmake.in ${CMAKE_BINARY_DIR}/sinterConfig.cmake
@@ -35,7 +36,7 @@ configure_file(${PROJECT_SOURCE_DIR}/cmake/sinter.pc.in ${CMAKE_BINARY_DIR}/sint
 install(FILES ${CMAKE_BINARY_DIR}/sinter.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(FILES ${PROJECT_SOURCE_DIR}/docs/man/sinter.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
-install(FILES ${PROJECT_SOURCE_DIR}/docs/man/sinter-info.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/man/sinter-info.1 ${PROJECT_SOURCE_DIR}/docs/man/sinter-export.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 # The documents in the order of the sources, so that their links hold; the examples build by themselves there.
 foreach(file README.md CONTRIBUTING.md CHANGELOG.md LICENSE)

@@ -164,17 +164,25 @@ typedef enum sn_type {
  * end, or out of memory.) Its arguments have extents of at most 2^48. Free with sn_drop. Thread-safe. */
 #define sn_parse_program(context, text) sn_parse_program_at(SN_HERE, context, text)
 
-/* Writes a program and its kernels to files, for programs that have no compiler with them (CPU, x86-64, ELF): PREFIX.o,
- * data to be linked, and PREFIX.h, which declares NAME_open(context), the program; NAME is the prefix without its folders,
- * a name of C's. What is linked besides is the library alone, which opens no code generator for kernels that come along.
- * These are the kernels that calls have needed so far: so export a program when it has been called with extents as they
- * will be; if none has been called, those that calls with large extents begin with. They run on all processors that have
- * what the exporting one has of the levels of x86-64 (v2, v3 with AVX2, v4 with AVX-512); on others, and for other extents,
- * kernels are compiled, or the program is interpreted. Data of sn_use are in the file. SN_FILE: it cannot be written.
+/* Writes a program and its kernels to files, for programs that have no compiler with them (CPU, ELF): PREFIX.o, data to
+ * be linked, and PREFIX.h, which declares NAME_open(context), the program; NAME is the prefix without its folders, a name
+ * of C's. What is linked besides is the library alone, which opens no code generator for kernels that come along: those
+ * that calls may need, whatever the extents of their arguments, and those that calls have needed so far. (Kernels that
+ * are made for rows of one short length, arrays of structs used where they are, and arrays that are given away, are in
+ * it only if such a call has been made; without them rows take the general kernel, and others are compiled, or the
+ * program is interpreted.) Data of sn_use are in the file; of sn_foreign the fallback is. SN_FILE: it cannot be written.
+ *
+ * Code is for a set of instructions, "x86-64-v2", "x86-64-v3" (AVX2), "x86-64-v4" (AVX-512), or "aarch64". sn_export
+ * writes the one that this processor has; sn_export_for those in the list `sets` ("x86-64-v2 x86-64-v4", "all"; NULL:
+ * this processor's), whatever this processor has. The program takes the best that the processor has on which it runs;
+ * where that is none, kernels are compiled, or the program is interpreted. Bits of results are the same.
+ *
  * From "opencl" and "cuda": the source of each kernel that recorded calls (sn_profile) have launched, PREFIX.0.cl or .cu
  * and so on, and PREFIX.json, which says what each launch was given: kernel, pieces, arrays, arguments. */
 #define sn_export(program, prefix) sn_export_at(SN_HERE, program, prefix)
 SN_API sn_status sn_export_at(sn_site at, sn_program *program, const char *prefix);
+#define sn_export_for(program, prefix, sets) sn_export_for_at(SN_HERE, program, prefix, sets)
+SN_API sn_status sn_export_for_at(sn_site at, sn_program *program, const char *prefix, const char *sets);
 /* The program of an exported object, which stays where it is as long as the context; NULL after an error. It is trusted:
  * its code is run. What PREFIX.h calls. */
 #define sn_import(context, data, bytes) sn_import_at(SN_HERE, context, data, bytes)

@@ -76,6 +76,7 @@ struct sn_program {
     arena arena;       /* of all below */
     embed_owner owner; /* while it is built */
     sn_site made;      /* where it was compiled; file may be NULL */
+    uint32_t vector_bytes; /* that its kernels are made for; 0: the device's */
     int64_t largest;   /* extent that an argument may have */
     ir_program *ir;
     program_terms after[API_TERM_PASSES];
@@ -111,6 +112,10 @@ struct sn_array {
     atomic_int lent;    /* tensors given out, who are such holders */
 };
 
+/* What sn_parse_program gives for a text that is there, in a context that is open, with kernels for vectors of so many
+ * bytes (0: the device's). */
+sn_program *api_parse_for(sn_site at, sn_context *cx, const char *terms, uint32_t vector_bytes);
+
 /* versions.c: the pass "literals"; keeps the clusters that it had to look at, if they are right still. */
 void api_share_literals(sn_program *p);
 /* A program has loops for parameters within the caches, for larger ones, which are worth computing more to keep less,
@@ -128,6 +133,7 @@ size_t api_version_room(const sn_program *p);
 /* Versions besides the first are numbered by what they are for; NULL: there is none. */
 enum { API_LARGE = 1, API_ONE_SWEEP = 2, API_VERSIONS = 4 };
 const program_version *api_other_version(const sn_program *p, unsigned k);
+program_version api_first_version(const sn_program *p); /* number 0 */
 void api_record(sn_program *p, bool on);                         /* run_record of all of them */
 void api_print_when(const sn_program *p, unsigned k, text *out); /* "where ...:" */
 

@@ -95,6 +95,7 @@ typedef struct origin {
     const char *signature; /* NULL: from a text */
     sn_body body;
     const char *terms;
+    uint32_t vector_bytes; /* 0: the device's */
 } origin;
 
 static api_who place_of(const origin *from)
@@ -232,7 +233,7 @@ static sn_program *make_program(sn_context *cx, const origin *from)
         api_fail_at(cx, place_of(from), SN_NO_MEMORY, "no memory for a program");
         return NULL;
     }
-    *p = (sn_program){.context = cx, .owner = {abandon, p}};
+    *p = (sn_program){.context = cx, .owner = {abandon, p}, .vector_bytes = from->vector_bytes};
     handle_open(cx, &p->handle, HANDLE_PROGRAM, NULL, from->at);
     arena_init(&p->arena, &cx->heap);
     pthread_mutex_init(&p->lock, NULL);
@@ -268,7 +269,12 @@ sn_program *sn_parse_program_at(sn_site at, sn_context *cx, const char *terms)
                     "the text is NULL; sn_explain(program, \"term\") gives one");
         return NULL;
     }
-    return make_program(cx, &(origin){.at = at, .terms = terms});
+    return api_parse_for(at, cx, terms, 0);
+}
+
+sn_program *api_parse_for(sn_site at, sn_context *cx, const char *terms, uint32_t vector_bytes)
+{
+    return make_program(cx, &(origin){.at = at, .terms = terms, .vector_bytes = vector_bytes});
 }
 
 void sn_drop(sn_program *p)

@@ -8,19 +8,24 @@
 
 static const char magic[8] = "SINTERX";
 
-/* An exported program begins with this; then come the interface of its code, the text, and the kernels, each part
- * rounded up to 8 bytes. */
+/* An exported program begins with this; then come the interface of its code, the text, and, for each level of
+ * processors, what it has; each part rounded up to 8 bytes. */
 typedef struct package {
     char magic[8];
-    uint32_t version, level, vector_bytes, kernels;
+    uint32_t version, machine, levels, pad;
     uint64_t bytes, interface_bytes, text_bytes; /* of the whole; texts with the 0 at their ends */
 } package;
+
+typedef struct packed_level { /* its kernels follow */
+    uint32_t level, vector_bytes, kernels, pad;
+    uint64_t bytes; /* of the kernels */
+} packed_level;
 
 typedef struct packed_kernel { /* its key and its code follow */
     uint64_t key_bytes, code_bytes, entry;
 } packed_kernel;
 
-enum { VERSION = 1, ALIGNED = 8 };
+enum { VERSION = 2, ALIGNED = 8 };
 
 static size_t rounded(size_t n)
 {
@@ -47,7 +52,7 @@ static void take_kernel(void *env, uint32_t cluster, const sk_kernel *k)
     uint64_t hash = hash_bytes(key.at, key.n, 0);
     if (e->why || map64_get(&e->known, hash))
         return;
-    if (!device_cpu_export(e->p->context->engine.device, k->k, &e->arena, &code, &e->why)) {
+    if (!device_cpu_export(e->p->context->engine.device, k->k, e->now, &e->arena, &code, &e->why)) {
         e->why = e->why ? e->why : "a kernel cannot be compiled; sn_explain(program, \"kernels\") shows them";
         return;
     }
@@ -59,25 +64,76 @@ static void take_kernel(void *env, uint32_t cluster, const sk_kernel *k)
     e->count++;
 }
 
-static sn_status take_kernels(exporting *e, sn_program *p)
+static run_program *run_of(const sn_program *p, unsigned version)
 {
-    bool called = false;
+    const program_version *other = version ? api_other_version(p, version) : NULL;
+    return version ? (other ? other->run : NULL) : p->run;
+}
+
+/* Those that calls have needed. */
+static sn_status take_called(exporting *e, const sn_program *p, const char **why)
+{
     sn_status status = SN_OK;
-    const char *why = "";
-    for (unsigned k = 1; k < API_VERSIONS; k++)
-        called |= api_other_version(p, k) && run_kernels(api_other_version(p, k)->run);
-    for (unsigned k = 0; k < API_VERSIONS && status == SN_OK; k++) {
-        const program_version *other = k ? api_other_version(p, k) : NULL;
-        if (k ? other && run_kernels(other->run) : !called || run_kernels(p->run))
-            status = run_visit_kernels(k ? other->run : p->run, take_kernel, e, &e->arena, &why);
-    }
+    for (unsigned k = 0; k < API_VERSIONS && status == SN_OK; k++)
+        if (run_of(p, k) && run_kernels(run_of(p, k)))
+            status = run_visit_kernels(run_of(p, k), take_kernel, e, &e->arena, why);
     for (uint32_t i = 0; i < p->inside.n && status == SN_OK; i++)
-        status = take_kernels(e, p->inside.at[i]);
+        status = take_called(e, p->inside.at[i], why);
+    return status;
+}
+
+/* Those that calls may need, of the same program made for the vectors of a level. */
+static sn_status take_possible(exporting *e, const sn_program *q, const sn_program *p, const char **why)
+{
+    sn_status status = SN_OK;
+    for (unsigned k = 0; k < API_VERSIONS && status == SN_OK; k++)
+        if (run_of(q, k))
+            status = run_visit_possible(run_of(q, k), run_of(p, k), take_kernel, e, &e->arena, why);
+    for (uint32_t i = 0; i < q->inside.n && i < p->inside.n && status == SN_OK; i++)
+        status = take_possible(e, q->inside.at[i], p->inside.at[i], why);
+    return status;
+}
+
+static sn_status take_kernels(exporting *e, const char *terms)
+{
+    sn_context *cx = e->p->context;
+    const uint32_t vectors = device_cpu_level_at(e->now)->vector_bytes;
+    const char *why = "";
+    sn_status status = SN_OK;
+    sn_program *q = api_parse_for(e->who.at, cx, terms, vectors);
+    if (!q)
+        return SN_INTERNAL; /* it is reported */
+    if (vectors == cx->engine.device->limits->vector_bytes)
+        status = take_called(e, e->p, &why);
+    if (status == SN_OK)
+        status = take_possible(e, q, e->p, &why);
+    sn_drop(q);
     if (status == SN_OK && e->why) {
         status = SN_UNSUPPORTED;
         why = e->why;
     }
-    return status == SN_OK ? SN_OK : api_fail_at(e->p->context, e->who, status, "%s", why);
+    return status == SN_OK ? SN_OK : api_fail_at(cx, e->who, status, "%s", why);
+}
+
+static sn_status take_levels(exporting *e, const char *terms, text *out, uint32_t *levels)
+{
+    sn_status status = SN_OK;
+    for (e->now = 0; e->now < CPU_LEVELS && status == SN_OK; e->now++) {
+        if (!e->level[e->now])
+            continue;
+        text_init(&e->kernels, &e->arena);
+        e->known = (map64){0};
+        e->count = 0;
+        status = take_kernels(e, terms);
+        packed_level head = {.level = e->now,
+                             .vector_bytes = device_cpu_level_at(e->now)->vector_bytes,
+                             .kernels = e->count,
+                             .bytes = e->kernels.n};
+        add(out, &head, sizeof head);
+        add(out, e->kernels.at, e->kernels.n);
+        ++*levels;
+    }
+    return status;
 }
 
 /* --- the object --- */
@@ -101,7 +157,7 @@ static bool write_object(exporting *e, const text *data)
     const Elf64_Sym symbol[2] = {
         {0}, {.st_name = 1, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), .st_shndx = DATA, .st_size = data->n}};
     object o = {.head = {.e_type = ET_REL,
-                         .e_machine = EM_X86_64,
+                         .e_machine = (Elf64_Half)device_cpu_machine(),
                          .e_version = EV_CURRENT,
                          .e_shoff = offsetof(object, section),
                          .e_ehsize = sizeof(Elf64_Ehdr),
@@ -155,14 +211,26 @@ void export_signature(const sn_program *p, text *out)
         text_printf(out, "%s%s", i ? ", " : "", p->ports.result[i].text);
 }
 
+static void name_levels(const exporting *e, text *out)
+{
+    const char *between = "";
+    for (unsigned i = 0; i < CPU_LEVELS; i++)
+        if (e->level[i]) {
+            text_printf(out, "%s%s", between, device_cpu_level_at(i)->name);
+            between = ", ";
+        }
+}
+
 static bool write_header(exporting *e, const text *data)
 {
-    text signature;
+    text signature, levels;
     const char *n = e->name;
     text_init(&signature, &e->arena);
     export_signature(e->p, &signature);
+    text_init(&levels, &e->arena);
+    name_levels(e, &levels);
     return fprintf(e->f,
-                   "/* The exported program %s, %s: to be linked with %s.o and libsinter. */\n"
+                   "/* The exported program %s, %s: to be linked with %s.o and libsinter.\n * Code for %s. */\n"
                    "#ifndef SINTER_EXPORTED_%s_H\n#define SINTER_EXPORTED_%s_H\n\n#include <sinter/sinter.h>\n\n"
                    "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
                    "extern const unsigned char %s_exported[%zu];\n"
@@ -170,7 +238,7 @@ static bool write_header(exporting *e, const text *data)
                    "/* The program; NULL after an error. Give it to sn_call, and free it with sn_drop. */\n"
                    "static inline sn_program *%s_open(sn_context *context)\n{\n"
                    "    return sn_import(context, %s_exported, sizeof %s_exported);\n}\n\n#endif\n",
-                   n, signature.at, n, n, n, n, data->n, n, n, n) > 0;
+                   n, signature.at, n, levels.at, n, n, n, data->n, n, n, n) > 0;
 }
 
 sn_status export_file(exporting *e, const char *ending, const text *data, bool (*write)(exporting *e, const text *data))
@@ -199,28 +267,27 @@ static bool is_name(const char *s)
 
 static sn_status export_program(exporting *e)
 {
-    text terms, data;
-    text_init(&e->kernels, &e->arena);
+    text terms, data, levels;
+    uint32_t count = 0;
     text_init(&terms, &e->arena);
     text_init(&data, &e->arena);
-    sn_status status = take_kernels(e, e->p);
-    if (status != SN_OK)
-        return status;
+    text_init(&levels, &e->arena);
     const char *said = sn_explain_at(e->who.at, e->p, "term"), *interface = device_cpu_interface();
     if (!said)
         return SN_NO_MEMORY; /* it is reported */
     text_add(&terms, said);
-    const device *d = e->p->context->engine.device;
-    package head = {.version = VERSION, .level = device_cpu_level(d), .vector_bytes = d->limits->vector_bytes};
+    sn_status status = take_levels(e, terms.at, &levels, &count);
+    if (status != SN_OK)
+        return status;
+    package head = {.version = VERSION, .machine = device_cpu_machine(), .levels = count};
     memcpy(head.magic, magic, sizeof magic);
-    head.kernels = e->count;
     head.interface_bytes = strlen(interface) + 1;
     head.text_bytes = terms.n + 1;
-    head.bytes = sizeof head + rounded(head.interface_bytes) + rounded(head.text_bytes) + e->kernels.n;
+    head.bytes = sizeof head + rounded(head.interface_bytes) + rounded(head.text_bytes) + levels.n;
     add(&data, &head, sizeof head);
     add(&data, interface, head.interface_bytes);
     add(&data, terms.at, head.text_bytes);
-    add(&data, e->kernels.at, e->kernels.n);
+    add(&data, levels.at, levels.n);
     status = export_file(e, "o", &data, write_object);
     return status == SN_OK ? export_file(e, "h", &data, write_header) : status;
 }
@@ -243,7 +310,46 @@ static sn_status with_memory(exporting *e, bool sources)
     return status;
 }
 
+/* The levels that a text names: "x86-64-v2 x86-64-v3", "all", or, without one, that of this processor. */
+static bool choose_levels(exporting *e, const char *levels, unsigned own)
+{
+    const char *at = levels ? levels : "";
+    bool any = false;
+    for (at += strspn(at, " ,"); *at; at += strspn(at, " ,")) {
+        const size_t n = strcspn(at, " ,");
+        bool known = n == 3 && !memcmp(at, "all", 3);
+        for (unsigned i = 0; i < CPU_LEVELS; i++) {
+            const cpu_level *l = device_cpu_level_at(i);
+            const bool named = l && strlen(l->name) == n && !memcmp(at, l->name, n);
+            e->level[i] |= l && (named || (n == 3 && !memcmp(at, "all", 3)));
+            known |= named;
+        }
+        if (!known)
+            return false;
+        any = true;
+        at += n;
+    }
+    if (!any)
+        e->level[own] = true;
+    return true;
+}
+
+static sn_status fail_levels(exporting *e, const char *levels)
+{
+    char all[128] = "";
+    for (unsigned i = 0; i < CPU_LEVELS; i++)
+        if (device_cpu_level_at(i))
+            snprintf(all + strlen(all), sizeof all - strlen(all), "%s, ", device_cpu_level_at(i)->name);
+    return api_fail_at(e->p->context, e->who, SN_BAD_ARGUMENT, "\"%s\": sets of instructions are named %sand \"all\"",
+                       levels, all);
+}
+
 sn_status sn_export_at(sn_site at, sn_program *p, const char *prefix)
+{
+    return sn_export_for_at(at, p, prefix, NULL);
+}
+
+sn_status sn_export_for_at(sn_site at, sn_program *p, const char *prefix, const char *levels)
 {
     exporting e = {.p = p, .who = api_function_at(at, "export"), .prefix = prefix};
     if (!p || handle_stale(p, HANDLE_PROGRAM, "sn_export"))
@@ -256,11 +362,19 @@ sn_status sn_export_at(sn_site at, sn_program *p, const char *prefix)
                            prefix ? prefix : "(null)");
     const char *kind = cx->engine.device ? cx->engine.device->limits->kind : "";
     const bool sources = !strcmp(kind, "opencl") || !strcmp(kind, "cuda");
-    if (!sources && (strcmp(kind, "cpu") != 0 || !device_cpu_level(cx->engine.device)))
+    const unsigned own = strcmp(kind, "cpu") ? 0 : device_cpu_level(cx->engine.device);
+    if (!sources && !own)
         return api_fail_at(cx, e.who, SN_UNSUPPORTED,
-                           "no code for this device; programs are exported from the device \"cpu\" of an x86-64 "
-                           "processor, and as sources from "
+                           "no code for this device; programs are exported from the device \"cpu\" of an x86-64 or "
+                           "AArch64 processor, and as sources from "
                            "\"opencl\" and \"cuda\"");
+    if (sources && levels)
+        return api_fail_at(cx, e.who, SN_BAD_ARGUMENT,
+                           "\"%s\": sets of instructions are chosen for the device \"cpu\"; sources of other devices "
+                           "are for all that their compilers know",
+                           levels);
+    if (!sources && !choose_levels(&e, levels, own))
+        return fail_levels(&e, levels);
     return with_memory(&e, sources);
 }
 
@@ -281,22 +395,37 @@ static const void *next(reader *r, uint64_t bytes)
     return here;
 }
 
-/* The code of kernels, where this processor and this library can run it. */
-static bool take_code(sn_context *cx, const package *head, const char *interface, reader *r)
+/* The kernels of a level, if `use`, become the device's. */
+static bool take_code(sn_context *cx, const packed_level *level, reader *r, bool use)
 {
-    const bool ours =
-        cx->engine.device && !api_own_memory(cx) && head->level && head->level == device_cpu_level(cx->engine.device) &&
-        head->vector_bytes == cx->engine.device->limits->vector_bytes && !strcmp(interface, device_cpu_interface());
-    for (uint32_t i = 0; i < head->kernels; i++) {
+    const size_t left = r->left;
+    for (uint32_t i = 0; i < level->kernels; i++) {
         const packed_kernel *k = next(r, sizeof *k);
         const void *key = k ? next(r, k->key_bytes) : NULL, *code = key ? next(r, k->code_bytes) : NULL;
         if (!code || k->entry >= k->code_bytes)
             return false;
-        if (ours &&
-            !device_cpu_supply(cx->engine.device, key, k->key_bytes, (emit_cpu_blob){code, k->code_bytes, k->entry}))
-            break; /* without memory it is compiled */
+        if (use) /* without memory it is compiled */
+            use =
+                device_cpu_supply(cx->engine.device, key, k->key_bytes, (emit_cpu_blob){code, k->code_bytes, k->entry});
     }
-    return true;
+    return left - r->left == level->bytes;
+}
+
+/* Goes over all levels; supplies the code of the one that is `wanted`. *best: the highest one that is not above `most`.
+ */
+static bool take_levels_of(sn_context *cx, const package *head, reader r, unsigned most, unsigned wanted,
+                           const packed_level **best)
+{
+    for (uint32_t i = 0; i < head->levels; i++) {
+        const packed_level *l = next(&r, sizeof *l);
+        if (!l || !take_code(cx, l, &r, wanted && l->level == wanted))
+            return false;
+        const cpu_level *known = device_cpu_level_at(l->level);
+        if (l->level <= most && known && known->vector_bytes == l->vector_bytes &&
+            (!*best || (*best)->level < l->level))
+            *best = l;
+    }
+    return !r.left;
 }
 
 sn_program *sn_import_at(sn_site at, sn_context *cx, const void *data, size_t bytes)
@@ -310,12 +439,18 @@ sn_program *sn_import_at(sn_site at, sn_context *cx, const void *data, size_t by
                        head->bytes == bytes && head->interface_bytes && head->text_bytes;
     const char *interface = right ? next(&r, head->interface_bytes) : NULL;
     const char *terms = interface ? next(&r, head->text_bytes) : NULL;
+    const packed_level *best = NULL;
+    const device *d = cx->engine.device;
     if (!terms || interface[head->interface_bytes - 1] || terms[head->text_bytes - 1] ||
-        !take_code(cx, head, interface, &r)) {
+        !take_levels_of(cx, head, r, d && !api_own_memory(cx) ? device_cpu_level(d) : 0, 0, &best)) {
         api_fail_at(cx, who, SN_BAD_ARGUMENT,
                     "this is no exported program, or one of another version of the library; give what sn_export has "
                     "written, whole");
         return NULL;
     }
-    return sn_parse_program_at(at, cx, terms);
+    if (best && (head->machine != device_cpu_machine() || strcmp(interface, device_cpu_interface()) != 0))
+        best = NULL;
+    if (best)
+        take_levels_of(cx, head, r, best->level, best->level, &best);
+    return api_parse_for(at, cx, terms, best ? best->vector_bytes : 0);
 }

@@ -3,6 +3,7 @@
 #define SN_API_EXPORT_H
 
 #include "api/api.h"
+#include "device/cpu_export.h"
 
 #include <stdio.h>
 
@@ -11,6 +12,8 @@ typedef struct exporting {
     api_who who;
     const char *prefix, *name; /* without folders */
     arena arena;
+    bool level[CPU_LEVELS]; /* for which there is to be code */
+    unsigned now;           /* the one whose kernels are being collected */
     text kernels;
     uint32_t count;
     map64 known; /* hash of a key */

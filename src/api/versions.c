@@ -8,8 +8,16 @@ static bool on(sn_switch s)
     return s != SN_OFF;
 }
 
-static sk_options kernel_options(const sn_context *cx)
+sn_program *api_outermost(sn_program *p)
 {
+    while (p->outer)
+        p = p->outer;
+    return p;
+}
+
+static sk_options kernel_options(const sn_program *p)
+{
+    const sn_context *cx = p->context;
     sk_options o = {
         .vector_bytes = 16, .workers = 1, .checks = on(cx->options.checks), .contract = on(cx->options.contract)};
     const device_limits *limits = cx->engine.device ? cx->engine.device->limits : NULL;
@@ -23,20 +31,25 @@ static sk_options kernel_options(const sn_context *cx)
         o.gang = limits->gang;
         o.scratch = limits->scratch;
     }
+    while (p->outer)
+        p = p->outer;
+    if (p->vector_bytes)
+        o.vector_bytes = p->vector_bytes;
     return o;
 }
 
-static l_options loop_options(const sn_context *cx)
+static l_options loop_options(const sn_program *p)
 {
+    const sn_context *cx = p->context;
     return (l_options){.fuse = on(cx->options.fusion),
                        .cost_model = on(cx->options.cost_model),
                        .rows = cx->row_loops,
-                       .threads = kernel_options(cx).group > 0};
+                       .threads = kernel_options(p).group > 0};
 }
 
 void api_share_literals(sn_program *p)
 {
-    l_options loops = loop_options(p->context);
+    l_options loops = loop_options(p);
     if (!p->context->engine.device)
         return;
     p->clusters = l_clusters(p->ir, &loops); /* the first version's, if nothing comes of it */
@@ -80,7 +93,7 @@ static program_version version(const sn_program *p, const l_options *loops, l_pr
     for (size_t i = 0; i < ARRAY_LENGTH(cluster_passes); i++)
         cluster_passes[i](&m);
     program_version v = {.clusters = m.clusters, .code = m.code};
-    sk_options kernels = kernel_options(cx);
+    sk_options kernels = kernel_options(p);
     v.plan = plan_make(m.code, &kernels);
     v.run = run_program_new(&cx->engine, m.code, v.plan, &kernels, other);
     return v;
@@ -203,11 +216,9 @@ static bool one_sweep(const sn_program *p, const run_argument *in, void *room)
 
 /* --- all versions --- */
 
-sn_program *api_outermost(sn_program *p)
+program_version api_first_version(const sn_program *p)
 {
-    while (p->outer)
-        p = p->outer;
-    return p;
+    return (program_version){.clusters = p->clusters, .plan = p->plan, .run = p->run};
 }
 
 static run_program *choose(void *env, const run_argument *in, size_t bytes, void *room)
@@ -243,7 +254,7 @@ void api_attach_regions(sn_program *p)
 void api_make_versions(sn_program *p)
 {
     const sn_context *cx = p->context;
-    l_options loops = loop_options(cx);
+    l_options loops = loop_options(p);
     program_version first = version(p, &loops, p->clusters, p->outer ? api_outermost(p)->run : NULL);
     p->clusters = first.clusters;
     p->plan = first.plan;

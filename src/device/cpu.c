@@ -9,6 +9,7 @@
 #include "device/kernel_cache.h"
 #include "device/pool.h"
 #include "ir/trace.h"
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -102,7 +103,18 @@ static void await(const uint64_t *flag)
     }
 }
 
-static const k_helpers helpers = {.report = report, .note = note, .await = await};
+static void fuse(void *x, const void *y, const void *z, int64_t n, int64_t bytes)
+{
+    float *x32 = x;
+    double *x64 = x;
+    for (int64_t i = 0; i < n; i++)
+        if (bytes == sizeof(float))
+            x32[i] = fmaf(x32[i], ((const float *)y)[i], ((const float *)z)[i]);
+        else
+            x64[i] = fma(x64[i], ((const double *)y)[i], ((const double *)z)[i]);
+}
+
+static const k_helpers helpers = {.report = report, .note = note, .await = await, .fuse = fuse};
 
 /* --- memory --- */
 
@@ -258,38 +270,15 @@ static bool generate(cpu *d, const kernel *k, const text *key, device_kernel *ou
 
 /* --- code that leaves the process, and comes into it --- */
 
-static const char *const level_names[] = {[2] = "x86-64-v2", [3] = "x86-64-v3", [4] = "x86-64-v4"};
-#define LEVEL_2 "+cx16,+sahf,+popcnt,+sse3,+ssse3,+sse4.1,+sse4.2"
-#define LEVEL_3 LEVEL_2 ",+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave"
-static const char *const level_features[] = {
-    [2] = LEVEL_2, [3] = LEVEL_3, [4] = LEVEL_3 ",+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl"};
-
-unsigned device_cpu_level(const device *base)
-{
-#if defined(__x86_64__)
-    const uint32_t vector = base->limits->vector_bytes;
-    __builtin_cpu_init();
-    bool three = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-    bool four = three && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                __builtin_cpu_supports("avx512vl");
-    bool two = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
-    return vector >= 64 ? (four ? 4 : 0) : vector == 32 ? (three ? 3 : 0) : two ? 2 : 0;
-#else
-    (void)base;
-    return 0;
-#endif
-}
-
-bool device_cpu_export(device *base, const kernel *k, arena *a, emit_cpu_blob *out, const char **why)
+bool device_cpu_export(device *base, const kernel *k, unsigned level, arena *a, emit_cpu_blob *out, const char **why)
 {
     cpu *d = (cpu *)base;
-    const unsigned level = device_cpu_level(base);
+    const cpu_level *l = device_cpu_level_at(level);
     const emit_cpu_module *m = module_of(d, a, why);
     char *said = NULL;
     if (!m)
         return false;
-    emit_cpu_options options = {.cpu = level_names[level], .features = level_features[level]};
+    emit_cpu_options options = {.cpu = l->cpu, .features = l->features};
     emit_cpu_code *code = m->compile(kernel_prepare(a, k, NULL), &options, &said);
     if (!code) {
         *why = said ? arena_string(a, said) : "no memory to compile a kernel";

@@ -41,6 +41,9 @@ typedef struct k_helpers {
     /* The same of a K_NOTE: the bits of a value and its ir_type. Thread-safe. */
     void (*note)(k_error *error, uint32_t site, int64_t element, int64_t value, int64_t type);
     void (*await)(const uint64_t *flag); /* returns when another thread has set it: gives the core up after a while */
+    /* For processors without fused multiply-add: x[i] = x[i] * y[i] + z[i], rounded once, for n floats of so many bytes
+     * each. */
+    void (*fuse)(void *x, const void *y, const void *z, int64_t n, int64_t bytes);
 } k_helpers;
 
 struct k_launch {

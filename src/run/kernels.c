@@ -159,14 +159,21 @@ static run_variant *build_safely(run_program *r, uint32_t cluster, const sk_geom
     return v;
 }
 
+run_variant *run_build(run_program *r, uint32_t cluster, const sk_geometry *g, bool final, bool narrow,
+                       const run_layout *layout, sn_status *status, const char **why)
+{
+    return build_safely(r, cluster, g, (choice){final, narrow, layout}, status, why);
+}
+
 static void publish(run_cluster *c, run_variant *v)
 {
     v->next = atomic_load_explicit(&c->variants, memory_order_relaxed);
     atomic_store_explicit(&c->variants, v, memory_order_release);
 }
 
-/* Builds and compiles a variant that no call has needed before. Compiling needs no lock: only terms do. */
-static const run_variant *make_now(run *c, uint32_t cluster, const sk_geometry *g, choice how)
+/* Builds and compiles a variant that no call has needed before. Compiling needs no lock: only terms do. Where nothing
+ * compiles, and the program brought no such kernel along, a more general one does; NULL and *missing if it has none. */
+static const run_variant *make_now(run *c, uint32_t cluster, const sk_geometry *g, choice how, const char **missing)
 {
     run_program *r = c->r;
     run_cluster *rc = &r->cluster[cluster];
@@ -187,8 +194,10 @@ static const run_variant *make_now(run *c, uint32_t cluster, const sk_geometry *
     if (!v->code && !why)
         return run_fails_at(c, site, SN_NO_MEMORY, "no memory to compile a kernel"), NULL;
     if (!v->code && !r->engine.device->generates(r->engine.device)) {
-        atomic_store(&r->interpreted, true);
-        return run_fails(c, SN_UNSUPPORTED, "programs will be interpreted, slowly: %s", why), NULL;
+        const sk_geometry general = sk_general(g);
+        const choice wide = {.final = how.final, .layout = how.layout};
+        *missing = why;
+        return key_of(&general, wide) != key_of(g, how) ? make_now(c, cluster, &general, wide, missing) : NULL;
     }
     if (!v->code) {
         bool ours = !r->engine.device->limits->driven;
@@ -206,12 +215,18 @@ static const run_variant *make_now(run *c, uint32_t cluster, const sk_geometry *
     return other ? other : v;
 }
 
-static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, choice how)
+static const run_variant *make(run *c, uint32_t cluster, const sk_geometry *g, choice how, const char **missing)
 {
     run_watch watch = run_begin_step(c);
-    const run_variant *v = make_now(c, cluster, g, how);
+    const run_variant *v = make_now(c, cluster, g, how, missing);
     run_end_step(c, watch, RUN_COMPILE, 0);
     return v;
+}
+
+static void interpret_from_now(run *c, const char *why)
+{
+    atomic_store(&c->r->interpreted, true);
+    run_fails(c, SN_UNSUPPORTED, "programs will be interpreted, slowly: %s", why);
 }
 
 /* --- finding --- */
@@ -227,24 +242,25 @@ static const run_geometry *remembered(run_cluster *c, unsigned rank, const int64
     const run_geometry *g = atomic_load_explicit(&c->geometries, memory_order_acquire);
     while (g && (g->layout != layout || g->round.partials != round.partials || g->round.places != round.places ||
                  g->round.pass != round.pass || !same_digit(g->round.digit, round.digit) ||
-                 g->round.segments != round.segments ||
-                 memcmp(g->extent, extent, rank * sizeof(int64_t))))
+                 g->round.segments != round.segments || memcmp(g->extent, extent, rank * sizeof(int64_t))))
         g = g->next;
     return g;
 }
 
 /* Geometry is worked out under the lock, as it reads terms and takes scratch memory. */
-static bool work_out(run *c, uint32_t cluster, run_geometry *out)
+static bool work_out(run *c, uint32_t cluster, uint64_t without, run_geometry *out, bool *found)
 {
     run_program *r = c->r;
     arena *a = r->l->ir->arena;
     volatile bool good = false;
+    sk_options options = r->options;
+    options.without = without;
     jmp_buf failure;
     pthread_rwlock_wrlock(r->lock);
     if (!setjmp(failure)) {
         arena_on_failure(a, &failure);
-        sk_plan_launch(&r->code[cluster], &r->options, out->extent, out->round, r->engine.device->limits->cache_bytes,
-                       &out->geometry);
+        *found = sk_plan_launch(&r->code[cluster], &options, out->extent, out->round,
+                                r->engine.device->limits->cache_bytes, &out->geometry);
         good = true;
     }
     arena_on_failure(a, NULL);
@@ -280,19 +296,27 @@ const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk
     out->round = round;
     out->layout = c->layout;
     memcpy(out->extent, extent, lc->rank * sizeof(int64_t));
-    run_watch planning = run_begin_step(c);
-    bool planned = work_out(c, cluster, out);
-    run_end_step(c, planning, RUN_PLANNING, 0);
-    if (!planned)
-        return NULL;
-    choice how = {.final = out->geometry.partials == 1, .narrow = true, .layout = c->layout};
     out->cluster = cluster;
-    out->final = how.final;
-    out->variant = find_variant(rc, key_of(&out->geometry, how), how.layout);
-    if (!out->variant && out->geometry.pieces > 0)
-        out->variant = make(c, cluster, &out->geometry, how);
-    if (!out->variant && out->geometry.pieces > 0)
-        return NULL;
+    const char *missing = NULL;
+    for (uint64_t without = 0;; without |= (uint64_t)1 << out->geometry.variant) {
+        bool found = false;
+        run_watch planning = run_begin_step(c);
+        bool planned = work_out(c, cluster, without, out, &found);
+        run_end_step(c, planning, RUN_PLANNING, 0);
+        if (!planned)
+            return NULL;
+        if (!found)
+            return interpret_from_now(c, missing), NULL;
+        choice how = {.final = out->geometry.partials == 1, .narrow = true, .layout = c->layout};
+        out->final = how.final;
+        out->variant = find_variant(rc, key_of(&out->geometry, how), how.layout);
+        if (!out->variant && out->geometry.pieces > 0)
+            out->variant = make(c, cluster, &out->geometry, how, &missing);
+        if (out->variant || out->geometry.pieces <= 0)
+            break;
+        if (!missing)
+            return NULL;
+    }
     remember(c, rc, out);
     return out;
 }
@@ -301,7 +325,12 @@ const run_variant *run_find_wide(run *c, const run_geometry *found)
 {
     const choice how = {.final = found->final, .layout = found->layout};
     const run_variant *v = find_variant(&c->r->cluster[found->cluster], key_of(&found->geometry, how), how.layout);
-    return v ? v : make(c, found->cluster, &found->geometry, how);
+    const char *missing = NULL;
+    if (!v)
+        v = make(c, found->cluster, &found->geometry, how, &missing);
+    if (!v && missing)
+        interpret_from_now(c, missing);
+    return v;
 }
 
 /* --- for explain --- */

@@ -133,6 +133,10 @@ typedef struct run_sized {     /* a launch that has been sized */
 
 enum { MOST_ASIDE = 64 };
 
+/* A kernel that is not published, in the program's arena; NULL, *status and *why. The program's lock is held. */
+run_variant *run_build(run_program *r, uint32_t cluster, const sk_geometry *g, bool final, bool narrow,
+                       const run_layout *layout, sn_status *status, const char **why);
+
 struct run { /* a call, or a round of a region within one */
     run_program *r;
     run *root; /* the call that it is part of, or itself: has the queue, and what is kept while it is busy */

@@ -112,7 +112,7 @@ static bool streams_segments(const sk_call *x)
     return segments * (double)stored_bytes(x->c) > (double)x->cache_bytes;
 }
 
-void sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *extent, sk_round round, size_t cache_bytes,
+bool sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *extent, sk_round round, size_t cache_bytes,
                     sk_geometry *g)
 {
     unsigned rank = c->loop->rank, inner = c->loop->class == L_CLASS_PLAIN && c->inner ? c->inner : rank > 0;
@@ -133,17 +133,27 @@ void sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
     if (combine)
         x.columns = round.partials;
     double elements = (double)x.rows * (double)x.columns;
-    for (sk_variant v = 0; v < SK_VARIANTS; v++) {
+    bool found = false;
+    for (sk_variant v = 0; v < SK_VARIANTS && !found; v++) {
         *g = (sk_geometry){.variant = v, .pass = round.pass, .partials = 1};
-        if (is_for(v, c) && table[v].launch(&x, g))
-            break;
+        found = is_for(v, c) && !(o->without >> v & 1) && table[v].launch(&x, g);
     }
     g->work = elements * (combine ? 1.0 : c->loop->flops + c->loop->reads_per_element + 1.0);
-    bool streamed = c->loop->class != L_CLASS_SORT && c->loop->class != L_CLASS_PERMUTE &&
-                    c->loop->class != L_CLASS_SEGMENT;
+    bool streamed =
+        c->loop->class != L_CLASS_SORT && c->loop->class != L_CLASS_PERMUTE && c->loop->class != L_CLASS_SEGMENT;
     g->stream = !combine && streamed && streams(c, o, elements, cache_bytes);
     if (c->loop->class == L_CLASS_SEGMENT)
         g->stream = round.pass == SK_PASS_LOOP && streams_segments(&x);
+    return found;
+}
+
+sk_geometry sk_general(const sk_geometry *g)
+{
+    sk_geometry other = *g;
+    if (g->variant == SK_MAP_ROWS || g->variant == SK_FOLD_TREE || g->variant == SK_LANES)
+        other.row = 0;
+    other.stream = other.ahead = false;
+    return other;
 }
 
 /* --- kernels --- */

@@ -189,6 +189,7 @@ typedef struct sk_options {
                     number of groups of lanes, the last of which is not whole; 0: for any length. SK_ROW_BLOCK: not 0
                     if rows are short enough for what sweeps leave for later ones (row_keep.c). Sorts: sk_pack_radix */
     bool narrow;   /* launches satisfy k_indices_fit; others need a kernel without this */
+    uint64_t without;    /* 1 << variant: those that launches do not take */
     const sk_over *over; /* ... which are read for the last time, where sk_may_write_over */
     uint32_t overs;
 } sk_options;
@@ -270,10 +271,15 @@ bool sk_carries(const sk_cluster *c); /* its launches hand words to each other: 
  * lives as long as they do. */
 const sk_program *sk_prepare(l_program *l);
 
-/* rows = product of the outer extents, row = innermost extent (1 x size for PLAIN clusters without index use). `extent`
+/* False: all variants that suit are among options->without.
+ * rows = product of the outer extents, row = innermost extent (1 x size for PLAIN clusters without index use). `extent`
  * holds the values of cluster->loop->shape. */
-void sk_plan_launch(const sk_cluster *c, const sk_options *options, const int64_t *extent, sk_round round,
+bool sk_plan_launch(const sk_cluster *c, const sk_options *options, const int64_t *extent, sk_round round,
                     size_t cache_bytes, sk_geometry *out);
+
+/* The same launch by a kernel that is made for less: for any length of rows, elements that come from anywhere. Where
+ * the skeleton has no such kernel it is the same one. */
+sk_geometry sk_general(const sk_geometry *g);
 
 /* Why there is no kernel. Compilers of programs have limits: then the program asks for more than can be translated.
  * Anything else is a mistake of this compiler. */

@@ -1,6 +1,7 @@
 /* Exported programs: what comes back runs without a code generator, with the same bits; what is no such thing is
  * refused. "test_export FOLDER" exports the program that tests/package/export.sh links. */
 #include "both.h"
+#include "device/cpu_export.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,9 +39,18 @@ static sn_acc loop(sn_acc m)
 #define SAXPY "f32, [n]f32, [n]f32 -> [n]f32, f32, [4]f32"
 #define LOOP "[n,m]f32 -> [n,m]f32, [n]f32, [n,m]f32"
 
+static int warned;
+
+static void note_warning(void *env, const char *said)
+{
+    (void)env;
+    if (strstr(said, "interpreted"))
+        warned++;
+}
+
 static sn_context *opened(void)
 {
-    return sn_open(&(sn_options){.size = sizeof(sn_options), .device = "cpu"});
+    return sn_open(&(sn_options){.size = sizeof(sn_options), .device = "cpu", .message = note_warning});
 }
 
 static bool on_device(void)
@@ -212,6 +222,279 @@ static void programs_come_back(void **state)
     clean("looped.h");
 }
 
+static void read_whole(const char *name, char *to, size_t room)
+{
+    FILE *f = fopen(path_of(name), "rb");
+    assert_non_null(f);
+    size_t n = fread(to, 1, room - 1, f);
+    to[n] = 0;
+    fclose(f);
+}
+
+/* --- sets of instructions --- */
+
+enum { CALLS = 5, SETS = 3 /* of x86-64: v2, v3, v4 */ };
+
+static sn_scalar key_of(sn_scalar x)
+{
+    return sn_rem(x, sn_i32(64));
+}
+
+static sn_scalar is_large(sn_scalar x)
+{
+    return sn_gt(x, sn_i32(40));
+}
+
+static sn_scalar cross(sn_scalar s)
+{
+    return sn_add(sn_add(sn_at(s, -1, 0), sn_at(s, 1, 0)), sn_add(sn_at(s, 0, -1), sn_at(s, 0, 1)));
+}
+
+static sn_acc folds(sn_acc x, sn_acc i, sn_acc m)
+{
+    (void)i;
+    return sn_results(sn_sum(x), sn_maximum(x), sn_sum(sn_transpose(m)));
+}
+
+static sn_acc rows(sn_acc x, sn_acc i, sn_acc m)
+{
+    (void)i;
+    return sn_results(sn_scanl1(sn_add, x), sn_scanl1(sn_add, m), sn_sum(m));
+}
+
+static sn_acc elements(sn_acc x, sn_acc i, sn_acc m)
+{
+    (void)i;
+    return sn_results(sn_map(sn_exp, x), sn_transpose(m), sn_stencil(cross, sn_pattern(3, 3), sn_clamp, m));
+}
+
+static sn_acc places(sn_acc x, sn_acc i, sn_acc m)
+{
+    (void)x, (void)m;
+    return sn_results(sn_filter(is_large, i), sn_sort(i), sn_histogram(sn_i64(64), sn_map(key_of, i)));
+}
+
+/* Every second segment is empty. */
+static sn_scalar length_at(void *env, sn_scalar k)
+{
+    sn_scalar more = sn_lt(sn_add(k, sn_i64(1)), *(const sn_scalar *)env);
+    return sn_if(sn_eq(sn_rem(k, sn_i64(2)), sn_i64(0)), sn_if(more, sn_i64(2), sn_i64(1)), sn_i64(0));
+}
+
+/* Checks: a gather, a descriptor. */
+static sn_acc gathers(sn_acc x, sn_acc i, sn_acc m)
+{
+    sn_scalar n = sn_extent(x, 0);
+    sn_acc length = sn_generate(sn_shape(n), sn_closure(length_at, &n));
+    return sn_results(sn_gather(i, x), sn_sum_seg(length, x), sn_aiterate(3, rounds, m));
+}
+
+static sn_acc products(sn_acc x, sn_acc i, sn_acc m)
+{
+    sn_scalar n = sn_extent(m, 0);
+    (void)i;
+    return sn_results(
+        sn_sum(sn_zip_with(sn_mul, sn_replicate(m, SN_ALL, n, SN_ALL), sn_replicate(m, n, SN_ALL, SN_ALL))),
+        sn_reverse(x), sn_sum(sn_flatten(m)));
+}
+
+static const struct {
+    const char *name, *signature;
+    sn_acc (*body)(sn_acc, sn_acc, sn_acc);
+    bool often; /* not in long tests only */
+} programs[] = {
+    {"folds", "[n]f32, [n]i32, [r,c]f32 -> f32, f32, [c]f32", folds, false},
+    {"rows", "[n]f32, [n]i32, [r,c]f32 -> [n]f32, [r,c]f32, [r]f32", rows, true},
+    {"elements", "[n]f32, [n]i32, [r,c]f32 -> [n]f32, [c,r]f32, [r,c]f32", elements, false},
+    {"places", "[n]f32, [n]i32, [r,c]f32 -> [p]i32, [n]i32, [q]i64", places, true},
+    {"gathers", "[n]f32, [n]i32, [r,c]f32 -> [n]f32, [n]f32, [r,c]f32", gathers, false},
+    {"products", "[n]f32, [n]i32, [r,c]f32 -> [r,r]f32, [n]f32, f32", products, false},
+};
+enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
+
+static const int64_t extents[CALLS][3] = {
+    {100, 5, 7}, {65, 1, 3}, {100003, 300, 33}, {5000, 64, 64}, {70001, 12, 9000}};
+enum { MOST = 110000 };
+
+/* A digest of all results; they are the same bits exactly if it is. */
+static uint64_t called_with(sn_program *p, sn_context *cx, const int64_t *extent)
+{
+    static float x[MOST], m[MOST];
+    static int32_t i[MOST];
+    const int64_t n = extent[0], r = extent[1], c = extent[2];
+    uint64_t all = 0;
+    for (int64_t k = 0; k < n; k++) {
+        x[k] = (float)(k % 97 - 40) / 7;
+        i[k] = (int32_t)(k * 7919 % (n < 90 ? n : 90));
+    }
+    for (int64_t k = 0; k < r * c; k++)
+        m[k] = (float)(k % 101 - 50) / 9;
+    sn_array *kept[3] = {NULL};
+    if (sn_call(p, sn_in(x, n), sn_in(i, n), sn_in(m, r, c), sn_keep(&kept[0]), sn_keep(&kept[1]), sn_keep(&kept[2])) !=
+        SN_OK)
+        fail_msg("%s", sn_message(cx));
+    for (int k = 0; k < 3; k++) {
+        const size_t bytes = sn_bytes(kept[k]);
+        char *data = malloc(bytes + 1);
+        assert_non_null(data);
+        assert_int_equal(sn_read(kept[k], data, bytes), SN_OK);
+        all = hash_bytes(data, bytes, all);
+        free(data);
+        sn_free(kept[k]);
+    }
+    return all;
+}
+
+/* As a processor with shorter vectors has it. */
+static void shorten_vectors(sn_context *cx, uint32_t bytes)
+{
+    device_limits *limits = (device_limits *)(uintptr_t)cx->engine.device->limits;
+    assert_true(bytes <= limits->vector_bytes);
+    limits->vector_bytes = bytes;
+}
+
+/* The program runs on processors of each level as far as this one has it, and takes that level's code. */
+static void run_sets(const char *data, size_t bytes, int program, const uint64_t *wanted)
+{
+    char before[300];
+    for (int s = 0; s < SETS && (int)device_cpu_level(both_cpu()->engine.device) >= s + 2; s++) {
+        sn_context *cx = without_compiler(before, sizeof before);
+        shorten_vectors(cx, 16u << s);
+        sn_program *p = sn_import(cx, data, bytes);
+        if (!p)
+            fail_msg("%s", sn_message(cx));
+        assert_int_equal(p->vector_bytes, 16u << s);
+        warned = 0;
+        for (int i = 0; i < CALLS; i++) {
+            const bool same = called_with(p, cx, extents[i]) == wanted[i];
+            if (warned || !same)
+                fail_msg("%s, level %d, extents %d: %s", programs[program].name, s + 2, i,
+                         warned ? "a kernel is missing" : "other bits");
+        }
+        assert_int_equal(sn_counts(cx).compiled, 0);
+        assert_true(sn_counts(cx).loaded > 2);
+        sn_drop(p);
+        sn_close(cx);
+        with_compiler(before);
+    }
+}
+
+/* Whatever the extents, and on whatever processor: no call has told which kernels there are to be. */
+static void all_sets_give_the_same_bits(void **state)
+{
+    const bool few = !getenv("SINTER_TEST_LONG");
+    (void)state;
+    if (on_device() || !both_cpu() || !device_cpu_level_at(SETS + 1))
+        skip();
+    for (int k = 0; k < PROGRAMS; k++) {
+        uint64_t wanted[CALLS];
+        char path[80];
+        size_t bytes;
+        if (few && !programs[k].often)
+            continue;
+        sn_context *cx = opened();
+        sn_program *p = sn_compile_at(SN_HERE, cx, programs[k].signature, SN_BODY(programs[k].body)),
+                   *q = sn_compile_at(SN_HERE, cx, programs[k].signature, SN_BODY(programs[k].body));
+        if (!p || !q)
+            fail_msg("%s", sn_message(cx));
+        for (int s = 0; s < CALLS; s++)
+            wanted[s] = called_with(p, cx, extents[s]);
+        if (sn_export_for(q, path_of(programs[k].name), "all") != SN_OK)
+            fail_msg("%s", sn_message(cx));
+        sn_drop(p);
+        sn_drop(q);
+        sn_close(cx);
+        snprintf(path, sizeof path, "%s.o", programs[k].name);
+        char *data = data_of(path_of(path), &bytes);
+        clean(path);
+        snprintf(path, sizeof path, "%s.h", programs[k].name);
+        clean(path);
+        run_sets(data, bytes, k, wanted);
+        free(data);
+    }
+}
+
+/* The header says which sets of instructions there is code for; where none of them is the processor's, and nothing
+ * compiles, the program is interpreted. */
+static void sets_are_named(void **state)
+{
+    static char found[4096];
+    char before[300];
+    float z[1] = {0}, sum = 0, table[4];
+    const float a = 2, x[1] = {3}, y[1] = {4};
+    size_t bytes;
+    (void)state;
+    if (on_device() || !both_cpu() || !device_cpu_level_at(SETS + 1))
+        skip();
+    sn_context *cx = opened();
+    sn_program *p = sn_compile(cx, SAXPY, saxpy);
+    assert_non_null(p);
+    assert_int_equal(sn_export_for(p, path_of("saxpy"), "x86-64-v3,x86-64-v4"), SN_OK);
+    read_whole("saxpy.h", found, sizeof found);
+    assert_non_null(strstr(found, "Code for x86-64-v3, x86-64-v4."));
+    assert_int_equal(sn_export_for(p, path_of("saxpy"), "x86-64-v9"), SN_BAD_ARGUMENT);
+    assert_non_null(strstr(sn_message(cx), "export: \"x86-64-v9\": sets of instructions are named x86-64-v2, "));
+    sn_drop(p);
+    sn_close(cx);
+    char *data = data_of(path_of("saxpy.o"), &bytes);
+    cx = without_compiler(before, sizeof before);
+    shorten_vectors(cx, 16);
+    warned = 0;
+    p = sn_import(cx, data, bytes);
+    assert_non_null(p);
+    assert_int_equal(
+        sn_call(p, sn_value(&a), sn_in(x, 1), sn_in(y, 1), sn_into(z, 1), sn_value(&sum), sn_into(table, 4)), SN_OK);
+    assert_true(z[0] == 10 && sum == 10);
+    assert_int_equal(warned, 1);
+    sn_drop(p);
+    sn_close(cx);
+    with_compiler(before);
+    free(data);
+    clean("saxpy.o");
+    clean("saxpy.h");
+}
+
+/* A check fails with its message in code that was exported, too. */
+static void checks_come_along(void **state)
+{
+    static const float x[4] = {1, 2, 3, 4}, m[1] = {0};
+    static const int32_t wrong[4] = {0, 3, 4, 1};
+    char before[300], said[300];
+    size_t bytes;
+    (void)state;
+    if (on_device() || !both_cpu())
+        skip();
+    sn_context *cx = opened();
+    sn_program *p = sn_compile(cx, "[n]f32, [n]i32, [r,c]f32 -> [n]f32, [n]f32, [r,c]f32", gathers);
+    sn_array *kept[3] = {NULL};
+    assert_non_null(p);
+    bool can = can_export(cx, p, "gathers");
+    assert_int_equal(sn_call(p, sn_in(x, 4), sn_in(wrong, 4), sn_in(m, 1, 1), sn_keep(&kept[0]), sn_keep(&kept[1]),
+                             sn_keep(&kept[2])),
+                     SN_OUT_OF_RANGE);
+    snprintf(said, sizeof said, "%s", sn_message(cx));
+    sn_drop(p);
+    sn_close(cx);
+    if (!can)
+        skip();
+    char *data = data_of(path_of("gathers.o"), &bytes);
+    cx = without_compiler(before, sizeof before);
+    p = sn_import(cx, data, bytes);
+    assert_non_null(p);
+    assert_int_equal(sn_call(p, sn_in(x, 4), sn_in(wrong, 4), sn_in(m, 1, 1), sn_keep(&kept[0]), sn_keep(&kept[1]),
+                             sn_keep(&kept[2])),
+                     SN_OUT_OF_RANGE);
+    if (!strstr(sn_message(cx), "index 4") || !strstr(sn_message(cx), "test_export.c:"))
+        fail_msg("%s, not %s", sn_message(cx), said);
+    assert_int_equal(sn_counts(cx).compiled, 0);
+    sn_drop(p);
+    sn_close(cx);
+    with_compiler(before);
+    free(data);
+    clean("gathers.o");
+    clean("gathers.h");
+}
+
 static void mistakes_are_explained(void **state)
 {
     (void)state;
@@ -221,6 +504,7 @@ static void mistakes_are_explained(void **state)
     assert_non_null(strstr(sn_message(cx), "export: no code for this device; programs are exported from the device"));
     assert_int_equal(sn_export(p, path_of("no name")), SN_BAD_ARGUMENT);
     assert_int_equal(sn_export(p, NULL), SN_BAD_ARGUMENT);
+    assert_int_equal(sn_export_for(NULL, "x", NULL), SN_NO_PROGRAM);
     assert_int_equal(sn_export(NULL, "x"), SN_NO_PROGRAM);
     sn_drop(p);
     if (on_device() || !both_cpu())
@@ -231,15 +515,6 @@ static void mistakes_are_explained(void **state)
     assert_true(status == SN_FILE || status == SN_UNSUPPORTED);
     sn_drop(p);
     sn_close(cx);
-}
-
-static void read_whole(const char *name, char *to, size_t room)
-{
-    FILE *f = fopen(path_of(name), "rb");
-    assert_non_null(f);
-    size_t n = fread(to, 1, room - 1, f);
-    to[n] = 0;
-    fclose(f);
 }
 
 /* Devices behind a driver give sources, and what launches were given. */
@@ -258,6 +533,8 @@ static void sources_and_launches(void **state)
     assert_non_null(p);
     assert_int_equal(sn_export(p, path_of("saxpy")), SN_BAD_ARGUMENT);
     assert_non_null(strstr(sn_message(cx), "there are no launches to export; record calls with sn_profile"));
+    assert_int_equal(sn_export_for(p, path_of("saxpy"), "all"), SN_BAD_ARGUMENT);
+    assert_non_null(strstr(sn_message(cx), "sets of instructions are chosen for the device \"cpu\""));
     sn_profile(p, true);
     uint64_t launches = sn_counts(cx).launches;
     call_saxpy(p, z, &sum, table);
@@ -307,9 +584,9 @@ static int export_one(const char *prefix)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(programs_come_back),
-        cmocka_unit_test(mistakes_are_explained),
-        cmocka_unit_test(sources_and_launches),
+        cmocka_unit_test(programs_come_back),     cmocka_unit_test(all_sets_give_the_same_bits),
+        cmocka_unit_test(sets_are_named),         cmocka_unit_test(checks_come_along),
+        cmocka_unit_test(mistakes_are_explained), cmocka_unit_test(sources_and_launches),
     };
     if (argc > 1)
         return export_one(argv[1]);

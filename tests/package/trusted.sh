@@ -28,7 +28,7 @@ generator=$lib/sinter/libsinter-llvm.so
 
 # --- nothing installed looks in the build ---
 # Debug information names source files, and is not looked at by programs.
-for file in "$lib/libsinter.so" "$lib/libsinter.a" "$generator" "$prefix/bin/sinter-info"; do
+for file in "$lib/libsinter.so" "$lib/libsinter.a" "$generator" "$prefix/bin/sinter-info" "$prefix/bin/sinter-export"; do
     objcopy --strip-debug "$file" "$work/stripped"
     grep -q "$build/lib" "$work/stripped" && fail "$file knows where the build keeps its libraries"
 done

@@ -104,6 +104,27 @@ static cg_ref float_round(cg *g, ir_type t, cg_ref x)
     return cg_call1(g, "llvm.trunc", LLVMBuildFAdd(g->b, x, away, ""));
 }
 
+/* By the run-time, through memory, where the processor cannot: the same bits, much slower. */
+static cg_ref fuse(cg *g, ir_type t, const cg_ref *in)
+{
+    const LLVMTypeRef type = LLVMTypeOf(in[0]);
+    const unsigned lanes = cg_is_vector(in[0]) ? LLVMGetVectorSize(type) : 1, bytes = (unsigned)ir_type_size(t);
+    enum { WIDEST = 8, ALIGNED = 64 };
+    cg_ref at[3];
+    for (unsigned i = 0; i < 3; i++) {
+        if (lanes * bytes > g->lanes * WIDEST)
+            at[i] = cg_alloca(g, type, ALIGNED, "");
+        else if (!g->fused[i])
+            g->fused[i] = cg_alloca(g, LLVMArrayType(g->i8, g->lanes * WIDEST), ALIGNED, "fused");
+        at[i] = lanes * bytes > g->lanes * WIDEST ? at[i] : g->fused[i];
+        LLVMBuildStore(g->b, in[i], at[i]);
+    }
+    LLVMTypeRef types[] = {g->ptr, g->ptr, g->ptr, g->i64, g->i64};
+    LLVMTypeRef f = LLVMFunctionType(LLVMVoidTypeInContext(g->context), types, 5, false);
+    LLVMBuildCall2(g->b, f, g->fuse, (cg_ref[]){at[0], at[1], at[2], cg_i64(g, lanes), cg_i64(g, bytes)}, 5, "");
+    return LLVMBuildLoad2(g->b, type, at[0], "");
+}
+
 static cg_ref float_op(cg *g, ir_op op, ir_type t, const cg_ref *in)
 {
     LLVMBuilderRef b = g->b;
@@ -128,7 +149,7 @@ static cg_ref float_op(cg *g, ir_op op, ir_type t, const cg_ref *in)
         return float_extreme(g, op, t, x, y);
     case OP_FMA: {
         if (!g->cpu.fma)
-            cg_fail(g, "this processor has no fused multiply-add");
+            return fuse(g, t, in);
         LLVMTypeRef type = LLVMTypeOf(x);
         return cg_call(g, "llvm.fma", 1, &type, 3, (cg_ref[]){x, y, in[2]});
     }

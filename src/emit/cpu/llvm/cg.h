@@ -107,6 +107,8 @@ typedef struct cg {
     LLVMBasicBlockRef entry; /* allocas only */
     cg_ref piece;
     cg_ref scratch, error, report, note, await;
+    cg_ref fuse, fused[3]; /* processors without fused multiply-add; fused: memory of the function for its operands, NULL:
+                              not made yet */
     cg_value *value;   /* per k_val */
     cg_ref *mem, *arg; /* per k_mem: pointer to its first element; per argument; NULL: they are read from these where
                           they are used */

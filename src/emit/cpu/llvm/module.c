@@ -171,6 +171,8 @@ void cg_read_launch(cg *g, bool all)
     g->report = field(g, g->ptr, helpers, offsetof(k_helpers, report));
     g->note = field(g, g->ptr, helpers, offsetof(k_helpers, note));
     g->await = g->k->chained ? field(g, g->ptr, helpers, offsetof(k_helpers, await)) : NULL;
+    g->fuse = g->cpu.fma ? NULL : field(g, g->ptr, helpers, offsetof(k_helpers, fuse));
+    memset(g->fused, 0, sizeof(g->fused));
     g->mem = g->arg = NULL;
     if (!all || k->mem.n + k->arg_type.n > MOST_POINTERS)
         return;

@@ -1,0 +1,104 @@
+/* sinter-export: a program's text becomes an object and a header, for programs that have no compiler with them. */
+#include <sinter/sinter.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: sinter-export [--for SETS] TEXT PREFIX\n"
+    "       sinter-export --help | --version\n\n"
+    "Reads a program from the file TEXT (\"-\": standard input), which is what sn_explain(program, \"term\")\n"
+    "gives, and writes PREFIX.o and PREFIX.h, with code for sets of instructions: --for all, or some of\n"
+    "x86-64-v2, x86-64-v3, x86-64-v4, separated by commas; without it that of this processor.\n";
+
+static int refuse(const char *what, const char *which)
+{
+    fprintf(stderr, "sinter-export: %s%s\n%s", what, which, usage);
+    return 2;
+}
+
+/* The whole file, ended by a 0; NULL: it cannot be read, or there is no memory. */
+static char *read_text(FILE *f)
+{
+    size_t n = 0, room = 0;
+    char *text = NULL;
+    do {
+        if (room - n < 4096) {
+            room = 2 * room + 8192;
+            char *more = realloc(text, room);
+            if (!more) {
+                free(text);
+                return NULL;
+            }
+            text = more;
+        }
+        n += fread(text + n, 1, room - n - 1, f);
+    } while (!feof(f) && !ferror(f));
+    text[n] = 0;
+    if (!ferror(f))
+        return text;
+    free(text);
+    return NULL;
+}
+
+static char *read_file(const char *path)
+{
+    FILE *f = strcmp(path, "-") ? fopen(path, "rbe") : stdin;
+    char *text = f ? read_text(f) : NULL;
+    if (f && f != stdin)
+        fclose(f);
+    return text;
+}
+
+static void say(void *env, const char *said)
+{
+    (void)env;
+    fprintf(stderr, "sinter-export: %s\n", said);
+}
+
+static int export_it(const char *path, const char *prefix, const char *sets)
+{
+    char *text = read_file(path);
+    if (!text) {
+        fprintf(stderr, "sinter-export: %s cannot be read\n", path);
+        return 1;
+    }
+    const sn_options options = {.size = sizeof options, .device = "cpu", .message = say};
+    sn_context *cx = sn_open(&options);
+    sn_program *p = cx ? sn_parse_program(cx, text) : NULL;
+    const sn_status status = p ? sn_export_for(p, prefix, sets) : SN_NO_PROGRAM; /* what is wrong has been said */
+    sn_drop(p);
+    sn_close(cx);
+    free(text);
+    return status == SN_OK ? 0 : 1;
+}
+
+int main(int n, char **argument)
+{
+    const char *sets = NULL, *operand[2] = {NULL};
+    int operands = 0;
+    for (int i = 1; i < n; i++) {
+        if (!strcmp(argument[i], "--help")) {
+            fputs(usage, stdout);
+            return 0;
+        }
+        if (!strcmp(argument[i], "--version")) {
+            int v = sn_version();
+            printf("sinter-export %d.%d.%d\n", v / 10000, v / 100 % 100, v % 100);
+            return 0;
+        }
+        if (!strcmp(argument[i], "--for")) {
+            if (++i == n)
+                return refuse("--for wants sets of instructions", "");
+            sets = argument[i];
+        } else if (argument[i][0] == '-' && argument[i][1]) {
+            return refuse("unknown argument ", argument[i]);
+        } else if (operands == 2) {
+            return refuse("one argument too many: ", argument[i]);
+        } else {
+            operand[operands++] = argument[i];
+        }
+    }
+    return operands < 2 ? refuse("a text and a prefix are wanted", "") : export_it(operand[0], operand[1], sets);
+}
