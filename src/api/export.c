@@ -340,8 +340,8 @@ static sn_status fail_levels(exporting *e, const char *levels)
     for (unsigned i = 0; i < CPU_LEVELS; i++)
         if (device_cpu_level_at(i))
             snprintf(all + strlen(all), sizeof all - strlen(all), "%s, ", device_cpu_level_at(i)->name);
-    return api_fail_at(e->p->context, e->who, SN_BAD_ARGUMENT, "\"%s\": sets of instructions are named %sand \"all\"",
-                       levels, all);
+    return api_fail_at(e->p->context, e->who, SN_BAD_ARGUMENT,
+                       "\"%s\" is no set of instructions; they are named %sor \"all\"", levels, all);
 }
 
 sn_status sn_export_at(sn_site at, sn_program *p, const char *prefix)

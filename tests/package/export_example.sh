@@ -42,7 +42,7 @@ run
 ! "$tool" "$folder/text" 2>"$folder/said"
 grep -q 'a text and a prefix are wanted' "$folder/said"
 ! "$tool" --for x86-64-v9 "$folder/text" "$folder/sharpen" 2>"$folder/said"
-grep -q 'sets of instructions are named' "$folder/said"
+grep -q 'is no set of instructions' "$folder/said"
 ! "$tool" "$folder/no" "$folder/sharpen" 2>"$folder/said"
 grep -q 'no cannot be read' "$folder/said"
 echo 'a1 = nonsense' >"$folder/no"
