@@ -37,6 +37,7 @@ static uint8_t own_sides(const l_fusing *c, ir_id id)
 {
     switch (ir_at(c->p, id)->kind) {
     case IR_FOLD:
+    case IR_FOLD_SEG:
         return SIDE_LEFT;
     case IR_SCAN:
         return ir_at(c->p, id)->flags & IR_RIGHT ? SIDE_RIGHT | SIDE_ROW : SIDE_LEFT | SIDE_ROW;
@@ -63,30 +64,77 @@ static bool follows_stencil(const l_fusing *c, ir_id id, ir_id stencil)
     return true;
 }
 
+/* Is it known once a segment: a fold's result, or what is made of such results? */
+static bool is_of_segment(const l_fusing *c, ir_id id)
+{
+    return c->segments[id] && (ir_at(c->p, id)->kind == IR_FOLD_SEG || c->outer[id]);
+}
+
+static bool is_element(const l_fusing *c, ir_id id)
+{
+    ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
+    const l_node *n = l_at(c->node, id);
+    bool known = kind == IR_MAP || kind == IR_GENERATE || kind == IR_BACKPERMUTE || kind == IR_RESHAPE;
+    return known && !n->stencil && !n->flat && c->options->fuse;
+}
+
+/* Does the operation, in a loop with these segments, find there what it reads? */
+static bool found_there(const l_fusing *c, ir_id id, const l_dep *d, ir_id segments, bool once)
+{
+    ir_id from = d->array;
+    if (c->segments[from] != segments)
+        return false;
+    if (ir_at(c->p, from)->kind == IR_SEGMENT_OF || !is_of_segment(c, from))
+        return !once && d->access == L_SAME && l_same_shape(ir_info(c->p, from), ir_info(c->p, id));
+    if (once)
+        return d->access == L_SAME && l_same_shape(ir_info(c->p, from), ir_info(c->p, id));
+    return d->access == L_OUTER && l_view_is_segment(c->p, id, from, &d->view) &&
+           ir_info(c->p, d->view.by)->input[0] == segments && l_same_shape(l_loop_rate(c, from), ir_info(c->p, id));
+}
+
+/* The array that an operation finds in a segment loop, as an element of it or, `once`, of each segment, unless it must
+ * wait for something else; 0: there is none. */
+static ir_id in_segments(const l_fusing *c, ir_id id, bool once)
+{
+    const l_node *n = l_at(c->node, id);
+    ir_id found = 0;
+    for (uint32_t i = 0; i < n->dep.n && !found; i++)
+        if (c->segments[n->dep.at[i].array] && is_of_segment(c, n->dep.at[i].array) == once &&
+            found_there(c, id, &n->dep.at[i], c->segments[n->dep.at[i].array], once))
+            found = n->dep.at[i].array;
+    if (!found)
+        return 0;
+    uint32_t level = 0, other = 0;
+    bool number = false; /* it asks for that of its segment, which loops of any level know */
+    for (uint32_t i = 0; i < n->dep.n; i++) {
+        const l_dep *d = &n->dep.at[i];
+        bool there = found_there(c, id, d, c->segments[found], once);
+        bool free = there && ir_at(c->p, d->array)->kind == IR_SEGMENT_OF;
+        number |= free;
+        if (free || ir_at(c->p, d->array)->kind == IR_INPUT)
+            continue;
+        uint32_t after = c->level[d->array] + !there, *most = there ? &level : &other;
+        *most = after > *most ? after : *most;
+    }
+    return other > level && !number ? 0 : found;
+}
+
 /* What stands in a segment loop at the same index joins it, unless it must wait for something else. The loop's offsets,
  * or 0. */
 static ir_id segments_of(const l_fusing *c, ir_id id)
 {
-    const l_node *n = l_at(c->node, id);
     ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
-    ir_id found = 0;
     if (kind == IR_FOLD_SEG || kind == IR_SEGMENT_OF)
         return ir_info(c->p, id)->input[kind == IR_FOLD_SEG];
-    if (kind == IR_FOLD || kind == IR_SCAN || kind == IR_PACK || n->stencil || n->flat || !c->options->fuse)
-        return 0;
-    uint32_t level = 0, other = 0;
-    for (uint32_t i = 0; i < n->dep.n; i++) {
-        ir_id from = n->dep.at[i].array;
-        bool joins = n->dep.at[i].access == L_SAME && c->segments[from] && ir_at(c->p, from)->kind != IR_FOLD_SEG &&
-                     l_same_shape(ir_info(c->p, from), ir_info(c->p, id)) && (!found || found == c->segments[from]);
-        if (joins) {
-            found = c->segments[from];
-            level = c->level[from] > level ? c->level[from] : level;
-        } else if (ir_at(c->p, from)->kind != IR_INPUT) {
-            other = c->level[from] + 1 > other ? c->level[from] + 1 : other;
-        }
-    }
-    return other > level ? 0 : found;
+    return is_element(c, id) ? c->segments[in_segments(c, id, false)] : 0;
+}
+
+/* The fold of segments with whose results, or with what is made of them, an operation can be computed once a segment.
+ */
+static ir_id once_a_segment(const l_fusing *c, ir_id id)
+{
+    ir_id found = is_element(c, id) ? in_segments(c, id, true) : 0;
+    return found && c->outer[found] ? c->outer[found] : found;
 }
 
 static l_class class_of(const l_fusing *c, ir_id id)
@@ -134,10 +182,11 @@ static place find_place(l_fusing *c, ir_id id)
 {
     const l_node *n = l_at(c->node, id);
     place at = {.sides = own_sides(c, id)};
+    unsigned most = c->segments[id] ? L_MOST_SEGMENT_SWEEPS + (c->outer[id] != 0) : L_MOST_SWEEPS;
     l_why why;
     for (uint32_t i = 0; i < n->dep.n; i++) {
         ir_id from = n->dep.at[i].array;
-        if (ir_at(c->p, from)->kind == IR_INPUT)
+        if (ir_at(c->p, from)->kind == IR_INPUT || l_knows_segment(c, from, id))
             continue;
         uint32_t level = c->level[from] + !l_fusable(c, from, id, n->dep.at[i].access, &why);
         at.level = level > at.level ? level : at.level;
@@ -147,18 +196,19 @@ static place find_place(l_fusing *c, ir_id id)
         ir_id from = n->dep.at[i].array;
         if (!l_fusable(c, from, id, n->dep.at[i].access, &why) || c->level[from] != at.level)
             continue;
-        unsigned before = c->sweep[from] + (ir_at(c->p, from)->kind == IR_FOLD ? 1u : 0u);
+        ir_kind kind = (ir_kind)ir_at(c->p, from)->kind;
+        unsigned before = c->sweep[from] + (kind == IR_FOLD || kind == IR_FOLD_SEG ? 1u : 0u);
         sweep = before > sweep ? before : sweep;
         sides |= c->sides[find(c, from)];
-        at.after_row |= why == L_FUSED_SWEEP;
+        at.after_row |= why == L_FUSED_SWEEP || why == L_FUSED_SEGMENT;
     }
     if (opposite(sides) &&
         !(at.sides & SIDE_LEFT)) /* a loop from the right reads the others of its level from memory */
         return (place){.level = at.level, .sides = at.sides | SIDE_RIGHT};
-    if (opposite(sides) || sweep >= L_MOST_SWEEPS)
+    if (opposite(sides) || sweep >= most)
         return (place){.level = at.level + 1, .sides = at.sides}; /* behind everything that it reads */
     at.sweep = (uint8_t)sweep;
-    at.sides |= at.after_row && !c->outer[id] ? SIDE_ROW : 0;
+    at.sides |= at.after_row && !c->outer[id] && !c->segments[id] ? SIDE_ROW : 0;
     return at;
 }
 
@@ -181,10 +231,13 @@ static void put_anchor(l_fusing *c, ir_id id)
     const l_node *n = l_at(c->node, id);
     c->set[id] = id;
     c->segments[id] = segments_of(c, id);
+    if (!c->segments[id] && !c->outer[id] && (c->outer[id] = once_a_segment(c, id)))
+        c->segments[id] = c->segments[c->outer[id]];
     c->class[id] = class_of(c, id);
     place at = find_place(c, id);
     if (c->outer[id] && !at.after_row) { /* no loop over rows has it from registers */
-        c->outer[id] = 0;
+        c->outer[id] = c->segments[id] = 0;
+        c->class[id] = class_of(c, id);
         at = find_place(c, id);
     }
     c->level[id] = at.level;
@@ -197,8 +250,9 @@ static void put_anchor(l_fusing *c, ir_id id)
         ir_id from = n->dep.at[i].array;
         l_access access = n->dep.at[i].access;
         l_why why;
+        bool free = l_knows_segment(c, from, id);
         if (l_at(c->node, from)->anchor && c->level[from] == c->level[id] && l_fusable(c, from, id, access, &why) &&
-            joinable(c, from, id))
+            joinable(c, from, id) && !free)
             join(c, from, id);
         if (access == L_RANDOM || access == L_OUTER || c->outer[id] || c->class[id] == L_CLASS_SORT ||
             c->class[id] == L_CLASS_PERMUTE)
@@ -255,8 +309,7 @@ static void join_small(l_fusing *c)
     for (ir_id id = 1; id < c->out->nodes; id++) {
         if (!l_at(c->node, id)->anchor || find(c, id) != id || c->class[id] == L_CLASS_STENCIL ||
             c->class[id] == L_CLASS_SORT || c->class[id] == L_CLASS_CONTROL || c->class[id] == L_CLASS_PERMUTE ||
-            c->class[id] == L_CLASS_SEGMENT ||
-            c->sides[id] & SIDE_ROW)
+            c->class[id] == L_CLASS_SEGMENT || c->sides[id] & SIDE_ROW)
             continue;
         uint64_t key = key_of(c, id);
         ir_id other = map64_get(&open, key);
@@ -395,6 +448,13 @@ static void emit_group(l_fusing *c, const anchors *g)
     }
 }
 
+static void order_sweeps(l_fusing *c, l_cluster *cluster)
+{
+    l_rows_order(c->p, c->node, cluster, c->slot);
+    for (uint32_t i = 0; i < cluster->op.n; i++)
+        c->sweep[cluster->op.at[i].term] = cluster->op.at[i].sweep;
+}
+
 /* A row loop. Its folds may have different trees. */
 static void emit_row_loop(l_fusing *c, const anchors *g)
 {
@@ -410,10 +470,43 @@ static void emit_row_loop(l_fusing *c, const anchors *g)
         cluster->right |= (own_sides(c, id) & SIDE_RIGHT) != 0;
         add_op(c, cluster, id);
     }
-    l_rows_order(c->p, c->node, cluster, c->slot);
-    for (uint32_t i = 0; i < cluster->op.n; i++)
-        c->sweep[cluster->op.at[i].term] = cluster->op.at[i].sweep;
+    order_sweeps(c, cluster);
     c->out->rows |= cluster->sweeps > 1;
+}
+
+/* Does a segment loop of these anchors compute something once a segment, or go over segments several times? */
+static bool goes_on(const l_fusing *c, const anchors *g)
+{
+    bool on = false;
+    for (uint32_t i = 0; i < g->n; i++)
+        on |= c->segments[g->at[i]] && (c->outer[g->at[i]] || c->sweep[g->at[i]]);
+    return on;
+}
+
+/* A segment loop in which more follows on folds: these may have different trees. */
+static void emit_segments(l_fusing *c, const anchors *g)
+{
+    uint32_t first = 0;
+    while (c->outer[g->at[first]])
+        first++;
+    l_cluster *cluster = new_cluster(c, g->at[first]);
+    cluster->class = L_CLASS_SEGMENT;
+    for (uint32_t i = 0; i < g->n; i++) {
+        cluster->ordered |= ir_at(c->p, g->at[i])->kind == IR_FOLD_SEG && fold_ordered(c->p, g->at[i]);
+        add_op(c, cluster, g->at[i]);
+    }
+    order_sweeps(c, cluster);
+}
+
+/* Of a group that is cut: is none of the folds, of which the anchor is made, in this part? */
+static bool is_left_alone(const l_fusing *c, const anchors *g, ir_id id)
+{
+    const l_node *n = l_at(c->node, id);
+    for (uint32_t i = 0; i < n->dep.n; i++)
+        for (uint32_t k = 0; k < g->n; k++)
+            if (g->at[k] == n->dep.at[i].array && is_of_segment(c, g->at[k]))
+                return false;
+    return true;
 }
 
 /* The part of a group that fits into one loop: as a row loop if it needs one. Otherwise what is computed once a row is
@@ -426,21 +519,33 @@ static void emit_part(l_fusing *c, const anchors *g)
             add_op(c, control, g->at[i]);
         return;
     }
-    if (l_rows_needed(c->p, c->node, g->n, g->at, c->slot)) {
+    bool segments = c->class[g->at[0]] == L_CLASS_SEGMENT;
+    if (!segments && l_rows_needed(c->p, c->node, g->n, g->at, c->slot)) {
         emit_row_loop(c, g);
         return;
     }
     anchors along = {0}, once = {0};
     for (uint32_t i = 0; i < g->n; i++) {
-        bool outer = c->outer[g->at[i]];
-        c->outer[g->at[i]] = 0;
+        bool outer = c->outer[g->at[i]] && !(segments && !is_left_alone(c, g, g->at[i]));
+        if (outer || !segments)
+            c->outer[g->at[i]] = 0;
+        if (outer && segments) {
+            c->segments[g->at[i]] = 0;
+            c->class[g->at[i]] = L_CLASS_PLAIN;
+        }
         if (outer)
             vec_push(c->p->arena, &once, g->at[i]);
         else
             vec_push(c->p->arena, &along, g->at[i]);
     }
-    emit_group(c, &along);
-    emit_group(c, &once);
+    if (segments) /* made of what is in memory by now, and perhaps read by what follows */
+        emit_group(c, &once);
+    if (goes_on(c, &along))
+        emit_segments(c, &along);
+    else
+        emit_group(c, &along);
+    if (!segments)
+        emit_group(c, &once);
 }
 
 /* A group with row loops: cut at the cap. */
@@ -459,12 +564,28 @@ static void emit_rows(l_fusing *c, const anchors *g)
     }
 }
 
+/* Numbers of segments that somebody reads from memory. Loops over these segments know them. */
+static bool *find_wanted(const l_fusing *c)
+{
+    bool *wanted = arena_alloc(c->p->arena, c->out->nodes);
+    for (ir_id id = 1; id < c->out->nodes; id++) {
+        const l_node *n = l_at(c->node, id);
+        wanted[id] |= ir_at(c->p, id)->kind != IR_SEGMENT_OF || n->output || n->uses[L_HOST];
+        for (uint32_t i = 0; n->anchor && i < n->dep.n; i++)
+            wanted[n->dep.at[i].array] |= !l_knows_segment(c, n->dep.at[i].array, id);
+    }
+    for (uint32_t k = 0; k < c->p->output.n; k++)
+        wanted[c->p->output.at[k]] = true;
+    return wanted;
+}
+
 static void make_clusters(l_fusing *c)
 {
     VEC(group) groups = {0};
     uint32_t *of = arena_alloc(c->p->arena, c->out->nodes * sizeof(uint32_t));
+    bool *wanted = find_wanted(c);
     for (ir_id id = 1; id < c->out->nodes; id++) {
-        if (!l_at(c->node, id)->anchor)
+        if (!l_at(c->node, id)->anchor || !wanted[id])
             continue;
         ir_id root = find(c, id);
         if (!of[root]) {
@@ -477,10 +598,11 @@ static void make_clusters(l_fusing *c)
     if (groups.n)
         qsort(groups.at, groups.n, sizeof(group), by_level);
     for (uint32_t i = 0; i < groups.n; i++)
-        if (c->sides[groups.at[i].root] & SIDE_ROW)
+        if (c->sides[groups.at[i].root] & SIDE_ROW || goes_on(c, &groups.at[i].anchor))
             emit_rows(c, &groups.at[i].anchor);
         else
             emit_part(c, &groups.at[i].anchor);
+    arena_release(c->p->arena, wanted, c->out->nodes);
     arena_release(c->p->arena, of, c->out->nodes * sizeof(*of));
     vec_free(c->p->arena, &groups);
 }

@@ -14,7 +14,9 @@
  *
  * A segment loop (L_CLASS_SEGMENT) goes over rows that are cut into segments, a rate below that of the rows: its folds
  * have a result for each segment, and its elements know in which segment they are (IR_SEGMENT_OF), so that what belongs
- * to a segment is read once for it. All its members have the same offsets. */
+ * to a segment is read once for it. All its members have the same offsets. What is made of folds' results alone is
+ * computed once a segment, and elements that read what belongs to their own segment (L_OUTER) go over it again, in
+ * another sweep, as in row loops. */
 #ifndef SN_LOOP_CLUSTER_H
 #define SN_LOOP_CLUSTER_H
 
@@ -37,6 +39,7 @@ typedef enum {
     L_FUSED_REGISTER, /* one loop; the value passes in a register */
     L_FUSED_ROWS,     /* one loop; neighbours are kept in rows of shared memory */
     L_FUSED_SWEEP,    /* one loop over rows; the row is gone over again when the producer's result is known */
+    L_FUSED_SEGMENT,  /* one loop over segments; a result for a segment is known before what is made of it there */
     L_NOT_INPUT,      /* the producer is an argument of the program: already in memory */
     L_NOT_RATE,       /* the two iterate over different extents */
     L_NOT_RANDOM,     /* the consumer reads at computed indices, recomputation would cost too much */
@@ -64,24 +67,25 @@ typedef enum {
     L_ELEMENT,
     L_FOLD,
     L_FOLD_SEG, /* of the segments of a row */
-    L_SCAN,   /* its result is an element, computed with a carry from the element before */
-    L_PACK,   /* stores some elements of the loop, one behind the other */
-    L_SORT,   /* stores the elements of a row in another order */
-    L_RESULT, /* of a control: stored where it is made */
-    L_PERMUTE /* combines elements of the loop into places that they name */
+    L_SCAN,     /* its result is an element, computed with a carry from the element before */
+    L_PACK,     /* stores some elements of the loop, one behind the other */
+    L_SORT,     /* stores the elements of a row in another order */
+    L_RESULT,   /* of a control: stored where it is made */
+    L_PERMUTE   /* combines elements of the loop into places that they name */
 } l_kind;
 
 typedef struct l_op { /* an anchor in its cluster */
     ir_id term;
     l_kind kind;
-    bool stored; /* its result goes to memory */
-    bool staged; /* neighbours of it are read within the cluster */
-    bool outer;  /* ROW: an element computed once a row, from folds of the row and from what is in memory at the row's
-                    index.  Its extents are the rate's without the innermost */
-    uint8_t sweep; /* ROW: in which sweep over the row, from 0; outer: before that sweep, or behind the last one if it
-                      is l_cluster.sweeps. A fold's result is there from the next sweep on, in registers whether stored
-                      or not */
-    double flops; /* its part of the cluster's */
+    bool stored;   /* its result goes to memory */
+    bool staged;   /* neighbours of it are read within the cluster */
+    bool outer;    /* ROW: an element computed once a row, from folds of the row and from what is in memory at the row's
+                      index.  Its extents are the rate's without the innermost. SEGMENT: the same of a segment; the
+                      segments stand in place of the innermost extent */
+    uint8_t sweep; /* ROW, SEGMENT: in which sweep over the row or segment, from 0; outer: before that sweep, or behind
+                      the last one if it is l_cluster.sweeps. A fold's result is there from the next sweep on, in
+                      registers whether stored or not */
+    double flops;  /* its part of the cluster's */
     bool again; /* ROW, elements that later sweeps read: these compute it again. Otherwise, and always if it is a scan,
                    they read back what its own sweep stored. Within its sweep it passes in a register */
 } l_op;
@@ -94,7 +98,7 @@ typedef enum {
     L_CLASS_SORT, /* one sort, alone */
     L_CLASS_CONTROL, /* no loop: programs within the program, run by the plan. Its operations: the control, its parts */
     L_CLASS_PERMUTE, /* over the source of the one permute that it has */
-    L_CLASS_SEGMENT /* rows segment by segment: folds of these, and elements that know their segment */
+    L_CLASS_SEGMENT  /* rows segment by segment: folds of these, and elements that know their segment */
 } l_class;
 
 typedef struct l_cluster {
@@ -104,11 +108,13 @@ typedef struct l_cluster {
     uint32_t level;
     ir_id segments;      /* SEGMENT: their offsets in a row, as of all rows; read whether memory has them or not */
     ir_id segment_count; /* SEGMENT: how many a row has, a closed term */
-    bool right;       /* ROW: its scans go from right to left; such a loop has no folds and no packs */
-    uint8_t sweeps;   /* ROW: over each row, at least 1; more only if the rate has a dimension besides the row's */
-    bool ordered;     /* folds: their operators keep order; ROW: some fold's does */
-    VEC(l_op) op;     /* in order of evaluation; ROW: by sweeps, and before a sweep what is computed once a row */
-    VEC(ir_id) reads; /* arrays read from memory; PERMUTE: the defaults only if they are also read elsewhere */
+    VEC(ir_id) numbers;  /* SEGMENT: the IR_SEGMENT_OF that its elements read, which the loop knows without memory */
+    bool right;          /* ROW: its scans go from right to left; such a loop has no folds and no packs */
+    uint8_t sweeps;      /* ROW: over each row, at least 1; more only if the rate has a dimension besides the row's.
+                            SEGMENT: over each segment */
+    bool ordered;        /* folds: their operators keep order; ROW: some fold's does */
+    VEC(l_op) op;        /* in order of evaluation; ROW: by sweeps, and before a sweep what is computed once a row */
+    VEC(ir_id) reads;    /* arrays read from memory; PERMUTE: the defaults only if they are also read elsewhere */
     VEC(ir_id)
     staged; /* folds of all elements: delayed arrays with stencils, which a block of the loop may compute
                before it folds them; at the same position in row-major order, whatever their rank */
@@ -118,9 +124,9 @@ typedef struct l_cluster {
 
 enum { L_DEFAULT_CAP = 6000 };
 
-/* Stencils in one loop, at most. Measured (chains of 3 x 3 heat steps, f32): six take 0.84 (512 x 512) and 0.46 (2048 x 2048) of
- * the time that they take one by one, more gain nothing, as rows around a band are computed again for each, and each adds to the
- * time of compiling. A long chain becomes equal loops, which share a kernel. */
+/* Stencils in one loop, at most. Measured (chains of 3 x 3 heat steps, f32): six take 0.84 (512 x 512) and 0.46 (2048 x
+ * 2048) of the time that they take one by one, more gain nothing, as rows around a band are computed again for each,
+ * and each adds to the time of compiling. A long chain becomes equal loops, which share a kernel. */
 enum { L_MOST_STAGES = 6 };
 
 typedef struct l_options {
@@ -130,8 +136,8 @@ typedef struct l_options {
     bool rows; /* folds along rows fuse with what reads their results in the same rows: row loops of several sweeps */
     bool one_sweep; /* ... but not here: rows are short, or fewer than would keep the workers busy: a row has one worker
                      */
-    bool threads;  /* a block of the device is many threads */
-    uint32_t cap;    /* most scalar nodes in a cluster, but for an operation that has more; 0: the default */
+    bool threads;   /* a block of the device is many threads */
+    uint32_t cap;   /* most scalar nodes in a cluster, but for an operation that has more; 0: the default */
 } l_options;
 
 typedef struct l_part { /* one component of a result, and where it is */
@@ -143,13 +149,13 @@ typedef struct l_program {
     ir_program *ir;
     VEC(l_cluster) cluster; /* in order of execution */
     VEC(l_edge) edge;
-    uint32_t nodes;         /* length of the two tables below */
-    uint32_t *cluster_of;   /* per array node: 1 + its cluster if it is an anchor, else 0 */
-    bool sized;             /* some choice depends on whether arrays are `large` */
-    bool rows; /* some loop goes over its rows several times: some calls want `one_sweep` (api/versions.c) */
-    bool *manifest;         /* per array node: it is in memory at some time (inputs included) */
-    l_part *part;           /* per component of all results, in order: itself, or the fold or forced array it is picked from */
-    uint32_t *number;       /* per array node: n of its name "an" in texts, as ir_print numbers them */
+    uint32_t nodes;       /* length of the two tables below */
+    uint32_t *cluster_of; /* per array node: 1 + its cluster if it is an anchor, else 0 */
+    bool sized;           /* some choice depends on whether arrays are `large` */
+    bool rows;            /* some loop goes over its rows several times: some calls want `one_sweep` (api/versions.c) */
+    bool *manifest;       /* per array node: it is in memory at some time (inputs included) */
+    l_part *part; /* per component of all results, in order: itself, or the fold or forced array it is picked from */
+    uint32_t *number; /* per array node: n of its name "an" in texts, as ir_print numbers them */
 } l_program;
 
 /* Linear in the size of the program. Everything lives in the program's arena. */
@@ -160,8 +166,9 @@ void l_print_clusters(const l_program *l, text *out);
 void l_print_edges(const l_program *l, text *out);
 /* Edges that did not fuse and do not come from arguments: what there is to be gained. */
 void l_print_unfused(const l_program *l, text *out);
-void l_print_json(const l_program *l, text *out); /* {arrays, clusters, edges}: docs/fusion.md; its words do not change */
-void l_print_dot(const l_program *l, text *out);  /* for Graphviz */
-const char *l_why_text(l_why why); /* a sentence for explain */
+void l_print_json(const l_program *l,
+                  text *out); /* {arrays, clusters, edges}: docs/fusion.md; its words do not change */
+void l_print_dot(const l_program *l, text *out); /* for Graphviz */
+const char *l_why_text(l_why why);               /* a sentence for explain */
 
 #endif

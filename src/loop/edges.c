@@ -14,6 +14,36 @@ static bool fusable_after_row(const l_fusing *c, ir_id from, ir_id to, l_access 
     return access == L_OUTER && c->options->rows && !c->options->one_sweep && c->class[to] != L_CLASS_STENCIL;
 }
 
+/* Is every read of `from` with this access, in a loop with these segments, at the reader's own segment? */
+static bool in_own_segment(const l_fusing *c, ir_id from, ir_id to)
+{
+    const l_node *n = l_at(c->node, to);
+    for (uint32_t i = 0; i < n->dep.n; i++)
+        if (n->dep.at[i].array == from && n->dep.at[i].access == L_OUTER)
+            return l_view_is_segment(c->p, to, from, &n->dep.at[i].view) &&
+                   ir_info(c->p, n->dep.at[i].view.by)->input[0] == c->segments[from];
+    return false;
+}
+
+/* May anchor `to` use what the loop has computed for the segment at hand? */
+static bool fusable_after_segment(const l_fusing *c, ir_id from, ir_id to, l_access access)
+{
+    if (!c->segments[from] || c->segments[from] != c->segments[to] ||
+        !l_same_shape(l_loop_rate(c, from), l_loop_rate(c, to)))
+        return false;
+    return c->outer[to] ? access == L_SAME : access == L_OUTER && in_own_segment(c, from, to);
+}
+
+bool l_knows_segment(const l_fusing *c, ir_id from, ir_id to)
+{
+    const l_node *n = l_at(c->node, to);
+    bool knows =
+        ir_at(c->p, from)->kind == IR_SEGMENT_OF && c->segments[to] && c->segments[to] == ir_info(c->p, from)->input[0];
+    for (uint32_t i = 0; i < n->dep.n && knows; i++)
+        knows = n->dep.at[i].array != from || n->dep.at[i].access == L_SAME;
+    return knows && from != to;
+}
+
 bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *why)
 {
     const ir_program *p = c->p;
@@ -28,8 +58,12 @@ bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *
         return *why = L_NOT_ENABLED, false;
     if ((kind == IR_FOLD || c->outer[from]) && fusable_after_row(c, from, to, access))
         return *why = L_FUSED_SWEEP, true;
+    if ((kind == IR_FOLD_SEG || c->outer[from]) && fusable_after_segment(c, from, to, access))
+        return *why = L_FUSED_SEGMENT, true;
     if (kind == IR_FOLD || kind == IR_FOLD_SEG)
         return *why = L_NOT_AFTER, false;
+    if (l_knows_segment(c, from, to) && access == L_SAME)
+        return *why = L_FUSED_REGISTER, true;
     if (access == L_DEFAULTS)
         return *why = L_NOT_DEFAULTS, false;
     if (kind == IR_FORCE)
@@ -168,7 +202,8 @@ static void add_edge(l_fusing *c, ir_id from, ir_id to, l_access asked)
             access = access_of(c, from, to, reader, asked);
         bool can = reader && l_fusable(c, from, reader, access, &why);
         why = reader ? honest(c, from, to, reader, why) : why;
-        bool one = reader && c->out->cluster_of[from] == c->out->cluster_of[reader];
+        bool one =
+            reader && (c->out->cluster_of[from] == c->out->cluster_of[reader] || l_knows_segment(c, from, reader));
         if (one && !can) /* a reshape, to the same extents */
             why = asked == L_HALO ? L_FUSED_ROWS : L_FUSED_REGISTER;
         else if (!one && (can || (!reader && !only_picked(c, to))))
@@ -176,7 +211,7 @@ static void add_edge(l_fusing *c, ir_id from, ir_id to, l_access asked)
                   : reads(c, reader, from, L_RANDOM) ? L_NOT_RANDOM /* as a whole, through another edge */
                                                      : L_NOT_CLASS;
         else if (can && c->sweep[from] != c->sweep[reader])
-            why = L_FUSED_SWEEP;
+            why = c->segments[from] ? L_FUSED_SEGMENT : L_FUSED_SWEEP;
     }
     if (why == L_NOT_RANDOM && asked == L_HALO && wraps(c->p, to, from))
         why = L_NOT_BOUNDARY;

@@ -22,7 +22,7 @@ typedef struct l_fusing {
     uint8_t *sides;  /* per root of `set` */
     uint8_t *sweep;  /* per anchor: of a row loop */
     ir_id *segments; /* per anchor: of a segment loop: its offsets; else 0 */
-    ir_id *outer;    /* per anchor: computed once a row, along which this fold runs; 0: it is not */
+    ir_id *outer;    /* per anchor: computed once a row, or segment, along which this fold runs; 0: it is not */
     uint32_t *slot;  /* working memory, zero */
     map64 reader;    /* (key, array, right) -> an anchor that reads the array there */
 } l_fusing;
@@ -38,6 +38,9 @@ static inline bool l_stages(const l_fusing *c, ir_id anchor)
 {
     return ir_at(c->p, anchor)->kind == IR_FOLD && l_at(c->node, anchor)->staged.n;
 }
+
+/* Is `from` the numbers of segments, of which anchor `to` wants that of its own element only, which its loop knows? */
+bool l_knows_segment(const l_fusing *c, ir_id from, ir_id to);
 
 /* May anchor `to`, which reads `from`, run in the loop that computes `from`? */
 bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *why);

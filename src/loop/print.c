@@ -11,6 +11,7 @@ const char *l_why_text(l_why why)
         [L_FUSED_REGISTER] = "fused: one loop, passed in a register",
         [L_FUSED_ROWS] = "fused: one loop, neighbours kept in rows of shared memory",
         [L_FUSED_SWEEP] = "fused: one loop over rows, for a later sweep over the same row",
+        [L_FUSED_SEGMENT] = "fused: one loop over segments, for what the same segment makes of it",
         [L_NOT_INPUT] = "read: an argument of the program",
         [L_NOT_RATE] = "not fused: the two iterate over different extents",
         [L_NOT_RANDOM] = "not fused: read at computed indices, and too costly to recompute there",

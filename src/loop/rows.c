@@ -103,6 +103,11 @@ typedef struct sweeps {
     uint8_t *last;        /* and the last */
 } sweeps;
 
+static bool is_fold(const l_op *op)
+{
+    return op->kind == L_FOLD || op->kind == L_FOLD_SEG;
+}
+
 /* The operation of the loop that a dependence comes from; NULL: it is in memory. */
 static l_op *source(const sweeps *s, const l_dep *d)
 {
@@ -117,7 +122,7 @@ static void as_early_as_possible(sweeps *s, l_op *op)
         const l_op *from = source(s, &n->dep.at[i]);
         if (!from)
             continue;
-        unsigned sweep = from->sweep + (from->kind == L_FOLD ? 1u : 0u);
+        unsigned sweep = from->sweep + (is_fold(from) ? 1u : 0u);
         op->sweep = sweep > op->sweep ? (uint8_t)sweep : op->sweep;
         s->read[from - s->c->op.at] = true;
     }
@@ -150,7 +155,7 @@ static void wait_for_readers(const sweeps *s, bool all)
     forget_readers(s);
     for (uint32_t i = s->c->op.n; i-- > 0;) {
         l_op *op = &s->c->op.at[i];
-        if (op->kind != L_FOLD && !op->outer && s->first[i] != NEVER)
+        if (!is_fold(op) && !op->outer && s->first[i] != NEVER)
             op->sweep = s->first[i];
         if (all || s->read[i])
             note_operands(s, op, s->first, s->last);
@@ -173,7 +178,7 @@ static bool wait_for_operands(const sweeps *s)
         bool free = !s->read[i] && !op->outer;
         for (uint32_t d = 0; d < n->dep.n && free; d++) {
             const l_op *from = source(s, &n->dep.at[d]);
-            if (!from || from->outer || from->kind == L_FOLD)
+            if (!from || from->outer || is_fold(from))
                 continue;
             uint8_t last = s->last[from - s->c->op.at];
             free = s->first[from - s->c->op.at] >= last;
@@ -281,7 +286,7 @@ void l_rows_keep(const l_program *l, const l_options *options, const l_nodes *no
         if (later && op->kind == L_ELEMENT && !op->outer)
             op->again = (!l->manifest[op->term] && waits(options, c, n, slot)) ||
                         computed_again(p, options, c, n, op->term, l->manifest[op->term], times);
-        if (later && op->kind != L_FOLD && !op->outer && !op->again)
+        if (later && !is_fold(op) && !op->outer && !op->again)
             l->manifest[op->term] = true;
         for (uint32_t d = 0; d < n->dep.n; d++)
             if (slot[n->dep.at[d].array])

@@ -6,7 +6,7 @@
 #include "loop/uses.h"
 
 /* More sweeps than this are another loop. */
-enum { L_MOST_SWEEPS = 16 };
+enum { L_MOST_SWEEPS = 16, L_MOST_SEGMENT_SWEEPS = 4 };
 
 /* Per array node: the fold along whose rows the operation would be computed once a row, as it is an element of the
  * fold's result or is made of such elements, and as some fold result of these rows is read by the same row. 0: none. */

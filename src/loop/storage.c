@@ -12,10 +12,11 @@ static bool always_stored(const l_fusing *c, ir_id id)
     case IR_SORT:
     case IR_PART:
     case IR_PERMUTE:
-    case IR_FOLD_SEG:
         return true;
     case IR_FOLD:
-        return !at || c->out->cluster.at[at - 1].class != L_CLASS_ROW;
+    case IR_FOLD_SEG:
+        return !at ||
+               (c->out->cluster.at[at - 1].class != L_CLASS_ROW && c->out->cluster.at[at - 1].class != L_CLASS_SEGMENT);
     default:
         return false;
     }
@@ -34,7 +35,7 @@ static void find_manifest(l_fusing *c)
         out->manifest[id] |= n->output || n->uses[L_HOST] || always_stored(c, id);
         for (uint32_t i = 0; n->anchor && i < n->dep.n; i++) {
             ir_id from = n->dep.at[i].array;
-            if (out->cluster_of[from] != out->cluster_of[id])
+            if (out->cluster_of[from] != out->cluster_of[id] && !l_knows_segment(c, from, id))
                 out->manifest[from] = true;
         }
     }
@@ -50,6 +51,14 @@ static void add_read(l_fusing *c, l_cluster *cluster, ir_id from)
         if (cluster->reads.at[r] == from)
             return;
     vec_push(c->p->arena, &cluster->reads, from);
+}
+
+static void add_number(l_fusing *c, l_cluster *cluster, ir_id number)
+{
+    for (uint32_t i = 0; i < cluster->numbers.n; i++)
+        if (cluster->numbers.at[i] == number)
+            return;
+    vec_push(c->p->arena, &cluster->numbers, number);
 }
 
 /* Segment loops read offsets, or what these are made of, whether an operation asks for them or not. */
@@ -75,6 +84,10 @@ static void list_reads(l_fusing *c, l_cluster *cluster, uint32_t number)
             ir_id from = n->dep.at[d].array;
             if (n->dep.at[d].access == L_DEFAULTS)
                 continue;
+            if (l_knows_segment(c, from, cluster->op.at[k].term)) {
+                add_number(c, cluster, from);
+                continue;
+            }
             if (c->out->cluster_of[from] == number) {
                 for (uint32_t s = 0; s < cluster->op.n && cluster->class == L_CLASS_STENCIL; s++)
                     cluster->op.at[s].staged |= cluster->op.at[s].term == from;
@@ -93,7 +106,7 @@ void l_find_storage(l_fusing *c)
     find_manifest(c);
     for (uint32_t i = 0; i < c->out->cluster.n; i++) {
         l_cluster *cluster = &c->out->cluster.at[i];
-        if (cluster->class == L_CLASS_ROW)
+        if (cluster->class == L_CLASS_ROW || cluster->class == L_CLASS_SEGMENT)
             l_rows_keep(c->out, c->options, c->node, cluster, c->slot);
         for (uint32_t k = 0; k < cluster->op.n; k++)
             cluster->op.at[k].stored = c->out->manifest[cluster->op.at[k].term];

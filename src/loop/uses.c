@@ -258,7 +258,8 @@ static bool choose_anchor(uses *u, ir_id id, l_why *why)
 
 static bool reads_own_row(const uses *u, ir_id id, ir_id array, l_access access, const l_view *view)
 {
-    return access == L_RANDOM && u->options->rows && l_view_is_row(u->p, id, array, view);
+    return access == L_RANDOM &&
+           ((u->options->rows && l_view_is_row(u->p, id, array, view)) || l_view_is_segment(u->p, id, array, view));
 }
 
 static void add_dep(uses *u, ir_id id, ir_id array, l_access access, const l_view *view)
@@ -271,7 +272,7 @@ static void add_dep(uses *u, ir_id id, ir_id array, l_access access, const l_vie
         if (d->array != array || d->access != access)
             continue;
         for (unsigned k = 0; k < IR_MAX_RANK; k++)
-            if (d->view.of[k] != view->of[k])
+            if (d->view.of[k] != view->of[k] || (view->of[k] == L_SEGMENT && d->view.by != view->by))
                 d->view.of[k] = L_NO_DIMENSION;
         return;
     }

@@ -6,13 +6,15 @@
 l_view l_view_unknown(void)
 {
     l_view v;
-    memset(&v, L_NO_DIMENSION, sizeof(v));
+    memset(v.of, L_NO_DIMENSION, sizeof(v.of));
+    v.along = L_NO_DIMENSION;
+    v.by = 0;
     return v;
 }
 
 static l_view own_index(void)
 {
-    l_view v;
+    l_view v = l_view_unknown();
     for (unsigned d = 0; d < IR_MAX_RANK; d++)
         v.of[d] = (uint8_t)d;
     return v;
@@ -31,11 +33,35 @@ static uint8_t dimension_of(const ir_program *p, ir_id id, ir_id term)
     return L_NO_DIMENSION;
 }
 
+/* The array of segments' numbers of which the term is the element at the operation's own index, in one dimension: an
+ * element of an operand, or read by the function. 0: it is none. */
+static ir_id segment_at(const ir_program *p, ir_id id, ir_id term, uint8_t *along)
+{
+    const ir_array *info = ir_info(p, id);
+    const ir_node *n = ir_at(p, term);
+    uint32_t param = ir_at(p, id)->flags & IR_INDEXED ? info->rank : 0;
+    if (n->kind == IR_READ && ir_at(p, n->array)->kind == IR_SEGMENT_OF)
+        return *along = dimension_of(p, id, ir_args(p, term)[0]), n->array;
+    for (uint32_t i = 0; ir_at(p, id)->kind == IR_MAP && i < info->inputs; i++) {
+        if (ir_at(p, info->input[i])->kind == IR_SEGMENT_OF && info->fn->param[param] == term)
+            return *along = 0, info->input[i];
+        param += ir_info(p, info->input[i])->components;
+    }
+    return 0;
+}
+
 static l_view view_of_terms(const ir_program *p, ir_id id, uint32_t n, const ir_id *term)
 {
     l_view v = l_view_unknown();
-    for (uint32_t k = 0; k < n && k < IR_MAX_RANK; k++)
-        v.of[k] = dimension_of(p, id, term[k]);
+    for (uint32_t k = 0; k < n && k < IR_MAX_RANK; k++) {
+        uint8_t along = L_NO_DIMENSION;
+        ir_id by = v.by ? 0 : segment_at(p, id, term[k], &along);
+        v.of[k] = along != L_NO_DIMENSION ? L_SEGMENT : dimension_of(p, id, term[k]);
+        if (v.of[k] != L_SEGMENT)
+            continue;
+        v.along = along;
+        v.by = by;
+    }
     return v;
 }
 
@@ -86,9 +112,16 @@ l_view l_view_of_operand(const ir_program *p, ir_id id, uint32_t i)
 l_view l_view_through(const l_view *outer, const l_view *inner)
 {
     l_view v = l_view_unknown();
-    for (unsigned k = 0; k < IR_MAX_RANK; k++)
+    bool within = inner->along < IR_MAX_RANK && outer->of[inner->along] < IR_MAX_RANK;
+    v.along = within ? outer->of[inner->along] : outer->along;
+    v.by = within ? inner->by : outer->by;
+    for (unsigned k = 0; k < IR_MAX_RANK; k++) {
         if (inner->of[k] < IR_MAX_RANK)
             v.of[k] = outer->of[inner->of[k]];
+        bool segment = inner->of[k] == L_SEGMENT ? within : v.of[k] == L_SEGMENT && !within;
+        if (segment || v.of[k] == L_SEGMENT)
+            v.of[k] = segment ? L_SEGMENT : L_NO_DIMENSION;
+    }
     return v;
 }
 
@@ -156,4 +189,13 @@ bool l_view_is_row(const ir_program *p, ir_id id, ir_id array, const l_view *vie
     for (unsigned k = 0; k < rank; k++)
         outer &= view->of[k] == k;
     return outer;
+}
+
+bool l_view_is_segment(const ir_program *p, ir_id id, ir_id array, const l_view *view)
+{
+    unsigned rank = ir_info(p, array)->rank;
+    bool own = rank > 0 && rank == l_rate_of(p, id)->rank && view->of[rank - 1] == L_SEGMENT && view->along == rank - 1;
+    for (unsigned k = 0; k + 1 < rank; k++)
+        own &= view->of[k] == k;
+    return own;
 }

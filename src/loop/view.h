@@ -4,10 +4,13 @@
 
 #include "ir/term.h"
 
-enum { L_NO_DIMENSION = 255 };
+enum { L_SEGMENT = 254, L_NO_DIMENSION = 255 };
 
 typedef struct l_view {      /* per dimension of the array that is read: */
-    uint8_t of[IR_MAX_RANK]; /* the dimension of the reader's rate whose index it is; L_NO_DIMENSION: something else */
+    uint8_t of[IR_MAX_RANK]; /* the dimension of the reader's rate whose index it is; L_SEGMENT: the number of the segment
+                                that the index of another dimension is in; L_NO_DIMENSION: something else */
+    uint8_t along;           /* L_SEGMENT: that dimension, */
+    ir_id by;                /* ... and the IR_SEGMENT_OF that says so */
 } l_view;
 
 l_view l_view_unknown(void);
@@ -21,5 +24,8 @@ l_view l_view_through(const l_view *outer, const l_view *inner);
 /* Is the array read at exactly the reader's index without its innermost component? Then all elements of a row read the
  * same. A fold's rate is that of what it folds. */
 bool l_view_is_row(const ir_program *p, ir_id reader, ir_id array, const l_view *view);
+/* Is the array, which has an element for each segment of a row, read at the reader's own one? Then all elements of a
+ * segment read the same. */
+bool l_view_is_segment(const ir_program *p, ir_id reader, ir_id array, const l_view *view);
 
 #endif

@@ -108,7 +108,7 @@ static void print_memory(const plan *p, const plan_launch *l, unsigned depth, te
 {
     const plan_cluster *c = &p->cluster.at[l->cluster];
     const bool combines = l->pass == SK_PASS_COMBINE, makes = l->pass == SK_PASS_LOOP || l->pass == SK_PASS_APPLY ||
-                                                              l->pass == SK_PASS_TOTALS || l->pass == SK_PASS_JOIN;
+                                                              l->pass == SK_PASS_TOTALS || l->pass >= SK_PASS_JOIN;
     for (uint32_t i = 0; i < c->reads.n && ((makes && l->pass != SK_PASS_TOTALS) || l->pass == SK_PASS_SUMS); i++)
         print_use(p, "reads", c->reads.at[i], depth, out);
     print_uses(p, "reads", combines ? l->partials : 0, l->in, depth, out);
@@ -148,7 +148,7 @@ static void print_launch(const plan *p, const plan_launch *l, unsigned depth, te
     else
         print_shape(p, c->shape, out);
     if (c->launches > 1)
-        text_printf(out, ": %s", pass[l->pass]);
+        text_printf(out, ": %s", pass[l->pass] ? pass[l->pass] : "longest segments");
     text_add(out, "\n");
     print_memory(p, l, depth, out);
 }

@@ -1,5 +1,5 @@
 /* Which passes the launches of a cluster are. */
-#include "skeleton/skeleton.h"
+#include "skeleton/segment/segment.h"
 
 static bool has(const sk_cluster *c, l_kind kind)
 {
@@ -41,6 +41,8 @@ uint32_t sk_passes(const sk_cluster *c, const sk_options *o, sk_pass out[SK_PASS
         memcpy(out, of_permutes, sizeof(of_permutes));
         return ARRAY_LENGTH(of_permutes);
     }
+    if (c->loop->class == L_CLASS_SEGMENT && sk_segments_are_rows(c))
+        return sk_segment_passes(c, out);
     if (c->loop->class == L_CLASS_SEGMENT) {
         out[0] = SK_PASS_LOOP;
         out[1] = SK_PASS_JOIN;

@@ -217,7 +217,9 @@ typedef enum {
     SK_PASS_MERGE,   /* and become one */
     SK_PASS_TOTALS,  /* permutes: the totals of blocks into the result */
     SK_PASS_JOIN,    /* segments: of those that several blocks have worked at, partial results are combined */
-    SK_PASSES
+    SK_PASS_FAR,     /* segments that are gone over several times, of the longest: for each sweep pieces, their totals,
+                        pieces with what scans have come to, totals of these */
+    SK_PASSES = SK_PASS_FAR + 16
 } sk_pass;
 
 typedef struct sk_digit { /* of a key, some bits from `shift` on */

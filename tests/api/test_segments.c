@@ -176,8 +176,24 @@ static sn_acc running(sn_acc lengths, sn_acc x)
     return sn_scanl1_seg(sn_add, lengths, x);
 }
 
+static sn_scalar weigh(sn_scalar sum, sn_scalar weight)
+{
+    return sn_add(sn_mul(sum, sn_u32(5)), weight);
+}
+
+/* Each result of a fold goes on in its own segment: in what is made once of it, and in the elements. */
+static sn_acc gone_on(sn_acc lengths, sn_acc weights, sn_acc x)
+{
+    sn_scalar n = sn_extent(x, 0);
+    sn_acc first = sn_sum_seg(lengths, x), made = sn_zip_with(weigh, first, weights);
+    sn_acc mixed = sn_zip_with(sn_bit_xor, x, sn_replicate_seg(n, lengths, made));
+    sn_acc second = sn_sum_seg(lengths, mixed);
+    sn_acc product = sn_zip_with(sn_mul, mixed, sn_replicate_seg(n, lengths, second));
+    return sn_results(sn_zip_with(sn_add, product, sn_replicate_seg(n, lengths, first)), made, second);
+}
+
 /* Compiled once for each context. */
-static sn_program *folds_of[2], *copies_of[2], *dots_of[2], *scan_of[2];
+static sn_program *folds_of[2], *copies_of[2], *dots_of[2], *scan_of[2], *gone_on_of[2];
 
 static void compile_all(void)
 {
@@ -188,6 +204,7 @@ static void compile_all(void)
         copies_of[i] = compile(cx, "[s]i64, [s]u32, [n]u32 -> [n]u32", SN_BODY(replicated));
         dots_of[i] = compile(cx, "[s]i64, [s]u32, [n]u32 -> [s]u32", SN_BODY(fused));
         scan_of[i] = compile(cx, "[s]i64, [n]u32 -> [n]u32", SN_BODY(running));
+        gone_on_of[i] = compile(cx, "[s]i64, [s]u32, [n]u32 -> [n]u32, [s]u32, [s]u32", SN_BODY(gone_on));
     }
 }
 
@@ -198,7 +215,30 @@ static void drop_all(void)
         sn_drop(copies_of[i]);
         sn_drop(dots_of[i]);
         sn_drop(scan_of[i]);
+        sn_drop(gone_on_of[i]);
     }
+}
+
+static void check_gone_on(sn_context *cx, int64_t s, const int64_t *lengths, int64_t n, const uint32_t *x)
+{
+    size_t room = (size_t)(n + 1) * 4, many = (size_t)(s + 1) * 4;
+    uint32_t *weights = calloc(1, many), *all = malloc(room), *made = malloc(many), *sums = malloc(many);
+    for (int64_t i = 0; i < s; i++)
+        weights[i] = (uint32_t)i * 40503u;
+    CALL(cx, gone_on_of[cx == interpreter], sn_in(lengths, s), sn_in(weights, s), sn_in(x, n), sn_into(all, n),
+         sn_into(made, s), sn_into(sums, s));
+    for (int64_t i = 0, at = 0; i < s; at += lengths[i++]) {
+        uint32_t first = 0, second = 0;
+        for (int64_t k = at; k < at + lengths[i]; k++)
+            first += x[k];
+        assert_int_equal(made[i], first * 5 + weights[i]);
+        for (int64_t k = at; k < at + lengths[i]; k++)
+            second += x[k] ^ made[i];
+        assert_int_equal(sums[i], second);
+        for (int64_t k = at; k < at + lengths[i]; k++)
+            assert_int_equal(all[k], (x[k] ^ made[i]) * second + first);
+    }
+    free(weights), free(all), free(made), free(sums);
 }
 
 static void check_lengths(sn_context *cx, int64_t s, const int64_t *lengths)
@@ -239,6 +279,7 @@ static void check_lengths(sn_context *cx, int64_t s, const int64_t *lengths)
                      (long long)lengths[i], sum[i], all, first[i], a, second[i], b, real[i], total, most[i], best,
                      dots[i], product);
     }
+    check_gone_on(cx, s, lengths, n, x);
     free(x), free(sum), free(first), free(second), free(copies), free(dots), free(scan);
     free(y), free(real), free(most);
 }
@@ -290,6 +331,18 @@ static void uneven(void **state)
         }
         check_lengths(device, s, lengths);
     }
+}
+
+/* Everything that keeps to its segment is one loop. */
+static void one_loop(void **state)
+{
+    (void)state;
+    const char *clusters = sn_explain(gone_on_of[0], "clusters"), *loop = strstr(clusters, "segment loop over");
+    assert_non_null(loop);
+    assert_null(strstr(loop + strlen("segment loop over"), "loop over"));
+    const char *edges = sn_explain(gone_on_of[0], NULL);
+    assert_non_null(strstr(edges, "fused: one loop over segments, for what the same segment makes of it"));
+    assert_null(strstr(edges, "must be complete"));
 }
 
 /* --- rows that are cut alike --- */
@@ -584,6 +637,7 @@ int main(void)
         cmocka_unit_test(scans),
         cmocka_unit_test(every_class),
         cmocka_unit_test(uneven),
+        cmocka_unit_test(one_loop),
         cmocka_unit_test(rows),
         cmocka_unit_test(matrix_times_vector),
         cmocka_unit_test(same_bits_as_rows),

@@ -38,6 +38,27 @@ static const char elements_of[] = "extents n, m\n"
                                   "s = fold_seg commutes e, o seed 0u32 {a: u32, b: u32 -> a + b}\n"
                                   "output e, s";
 
+/* what is made of a fold's result for its segment, and what the segment's elements make of that */
+static const char once[] = "extents n, m\n"
+                           "x = input [n]u32\n"
+                           "o = input [m]i64\n"
+                           "y = input [m - 1]u32\n"
+                           "s = fold_seg commutes x, o seed 3u32 {a: u32, b: u32 -> a + b}\n"
+                           "t = map s, y {a: u32, b: u32 -> a * 5u32 + b}\n"
+                           "output t, s";
+static const char again[] = "extents n, m\n"
+                            "x = input [n]u32\n"
+                            "o = input [m]i64\n"
+                            "s = fold_seg commutes x, o seed 3u32 {a: u32, b: u32 -> a + b}\n"
+                            "g = segment_of [n] o\n"
+                            "e = map g, x {g: i64, x: u32 -> bit_xor(x, s[g])}\n"
+                            "p = map e {x: u32 -> bit_or(x, 1u32), x}\n"
+                            "r = fold_seg p, o seed 1u32, 0u32 {a: u32, b: u32, c: u32, d: u32 -> a * c, b * c + d}\n"
+                            "f = map r {a: u32, b: u32 -> a + 3u32 * b}\n"
+                            "k = fold_seg commutes e, o seed 0u32 {a: u32, b: u32 -> max(a, b)}\n"
+                            "h = map g, e {g: i64, x: u32 -> x * f[g] + k[g]}\n"
+                            "output h, f, r";
+
 static void compare(const char *source, const sk_options *device, int64_t segments, const int64_t *length)
 {
     arena a;
@@ -52,7 +73,11 @@ static void compare(const char *source, const sk_options *device, int64_t segmen
     uint32_t *x = arena_alloc(&a, (size_t)(n + 1) * sizeof(*x));
     for (int64_t i = 0; i < n; i++)
         x[i] = (uint32_t)i * 2654435761u >> 5;
-    ir_value input[2] = {{1, 1, {T_U32}, {n}, {x}}, {1, 1, {T_I64}, {segments + 1}, {offset}}}, wanted[2];
+    ir_value input[3] = {{1, 1, {T_U32}, {n}, {x}}, {1, 1, {T_I64}, {segments + 1}, {offset}}}, wanted[3];
+    uint32_t *y = arena_alloc(&a, (size_t)(segments + 1) * sizeof(*y));
+    for (int64_t s = 0; s < segments; s++)
+        y[s] = (uint32_t)s * 40503u;
+    input[2] = (ir_value){1, 1, {T_U32}, {segments}, {y}};
     ir_failure failure = {0};
     assert_true(ir_interpret(p, &a, input, wanted, &failure));
     run_result got = run_clusters(p, &fused, device, &a, input);
@@ -72,15 +97,24 @@ static void all_devices(void **state)
     static int64_t length[MANY];
     (void)state;
     for (size_t d = 0; d < ARRAY_LENGTH(devices); d++)
-        for (int kind = 0; kind < 7; kind++) {
+        for (int kind = 0; kind < 8; kind++) {
             for (int s = 0; s < MANY; s++) {
-                int64_t some[] = {0, 1, 4, rand() % 8, rand() % 70, s == 200 ? 30000 : rand() % 3, s == 3 ? 9000 : 33};
+                int64_t some[] = {0,
+                                  1,
+                                  4,
+                                  rand() % 8,
+                                  rand() % 70,
+                                  s == 200 ? 30000 : rand() % 3,
+                                  s == 3 ? 9000 : 33,
+                                  s == 5 || s == 7 ? 130000 + s : rand() % 3};
                 length[s] = some[kind];
             }
             for (int64_t segments = 0; segments <= MANY; segments += segments < 2 ? 1 : MANY - 2) {
                 compare(sums, &devices[d], segments, length);
                 compare(in_order, &devices[d], segments, length);
                 compare(elements_of, &devices[d], segments, length);
+                compare(once, &devices[d], segments, length);
+                compare(again, &devices[d], segments, length);
             }
         }
 }

@@ -661,7 +661,7 @@ static void find_folds(sk_folds *s)
     for (uint32_t i = 0; i < lw->cluster->loop->op.n; i++) {
         const l_op *op = &lw->cluster->loop->op.at[i];
         const ir_array *info = ir_info(lw->l->ir, op->term);
-        if (op->kind == L_ELEMENT && op->stored && !s->combine) {
+        if (op->kind == L_ELEMENT && op->stored && !op->outer && !s->combine) {
             const ir_id *value = sk_define(body, op->term, &lw->at);
             for (uint32_t c = 0; c < info->components; c++) {
                 vec_push(lw->arena, &s->stored.term, value[c]);
@@ -692,7 +692,8 @@ static void declare_memory(sk_folds *s)
         sk_fold *f = &s->fold.at[i];
         for (uint32_t c = 0; c < f->n; c++) {
             if (lw->options->final) {
-                sk_array_memory(lw, f->op->term, c, true);
+                if (f->op->stored)
+                    sk_array_memory(lw, f->op->term, c, true);
                 continue;
             }
             k_mem m = sk_partial_memory(lw, SK_PARTIAL_OUT, f->first + c, f->info->type[c]);

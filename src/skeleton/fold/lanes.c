@@ -2,14 +2,8 @@
 #include "skeleton/extents.h"
 #include "skeleton/row/row.h"
 
-typedef struct lanes {
-    row_loop *r;
-    k_val **acc;   /* per part, variables: FOLD, SCAN: what it has come to; PACK: one, how many are packed */
-    k_val started; /* there is a position before the one at hand */
-} lanes;
-
 /* acc = acc (+) x, or x at the row's first position if there is no seed */
-static void scan_on(lanes *s, const row_part *p, const k_val *acc, const k_val *x)
+static void scan_on(row_lanes *s, const row_part *p, const k_val *acc, const k_val *x)
 {
     row_loop *r = s->r;
     k_builder *b = &r->lw->b;
@@ -26,7 +20,7 @@ static void scan_on(lanes *s, const row_part *p, const k_val *acc, const k_val *
     k_end(b);
 }
 
-static void scan(lanes *s, const row_part *p, const k_val *acc)
+static void scan(row_lanes *s, const row_part *p, const k_val *acc)
 {
     row_loop *r = s->r;
     sk_lower *lw = r->lw;
@@ -45,7 +39,7 @@ static void scan(lanes *s, const row_part *p, const k_val *acc)
     }
 }
 
-static void pack(lanes *s, const row_part *p, k_val packed)
+static void pack(row_lanes *s, const row_part *p, k_val packed)
 {
     row_loop *r = s->r;
     sk_lower *lw = r->lw;
@@ -77,7 +71,7 @@ static void emit_elements(row_loop *r, uint8_t sweep)
         sk_emit(r->lw, term.n, term.at, arena_alloc(r->lw->arena, term.n * sizeof(k_val)));
 }
 
-static void position(lanes *s, uint8_t sweep)
+static void position(row_lanes *s, uint8_t sweep)
 {
     row_loop *r = s->r;
     sk_lower *lw = r->lw;
@@ -106,7 +100,7 @@ static void position(lanes *s, uint8_t sweep)
     }
 }
 
-static void open_part(lanes *s, uint32_t i)
+static void open_part(row_lanes *s, uint32_t i)
 {
     sk_lower *lw = s->r->lw;
     k_builder *b = &lw->b;
@@ -124,7 +118,7 @@ static void open_part(lanes *s, uint32_t i)
 }
 
 /* seed (+) what the row gives, if it has elements */
-static void close_folds(lanes *s, uint8_t sweep)
+static void close_folds(row_lanes *s, uint8_t sweep)
 {
     row_loop *r = s->r;
     sk_lower *lw = r->lw;
@@ -168,7 +162,7 @@ static void outer_members(row_loop *r, uint8_t sweep)
             outer_member(r, &r->part.at[i]);
 }
 
-static void sweep_over(lanes *s, uint8_t sweep)
+static void sweep_over(row_lanes *s, uint8_t sweep)
 {
     row_loop *r = s->r;
     sk_lower *lw = r->lw;
@@ -177,14 +171,29 @@ static void sweep_over(lanes *s, uint8_t sweep)
     for (uint32_t i = 0; i < r->part.n; i++)
         if (r->part.at[i].op->sweep == sweep)
             open_part(s, i);
-    k_val j = k_for(b, k_i64(b, 0), r->length, false);
-    s->started = k_let(b, OP_GT, j, k_i64(b, 0), 0);
-    uint32_t mark = sk_scope(lw);
-    row_bind(r, j);
-    position(s, sweep);
-    sk_scope_end(lw, mark);
-    k_end(b);
+    if (row_has_positions(r, sweep)) {
+        k_val at = s->uneven ? k_decl(b, k_i64(b, 0), "at") : 0;
+        k_val j = s->uneven ? (k_loop(b), k_get(b, at)) : k_for(b, k_i64(b, 0), r->length, false);
+        if (s->uneven)
+            k_break_if(b, k_let(b, OP_GE, j, r->length, 0));
+        s->started = k_let(b, OP_GT, j, k_i64(b, 0), 0);
+        uint32_t mark = sk_scope(lw);
+        row_bind(r, j);
+        position(s, sweep);
+        sk_scope_end(lw, mark);
+        if (s->uneven)
+            k_set(b, at, sk_add(lw, j, k_i64(b, 1)));
+        k_end(b);
+    }
     close_folds(s, sweep);
+}
+
+void row_by_lanes(row_lanes *s, uint8_t sweeps)
+{
+    s->acc = arena_alloc(s->r->lw->arena, (s->r->part.n + 1) * sizeof(k_val *));
+    for (uint8_t sweep = 0; sweep < sweeps; sweep++)
+        sweep_over(s, sweep);
+    outer_members(s->r, sweeps);
 }
 
 static void bind_position(void *env, k_val j)
@@ -237,16 +246,14 @@ void sk_build_lanes(sk_lower *lw)
         find_extremes(&r);
         lw->out->k->lanes = lanes_of_folds(&r);
     }
-    lanes s = {.r = &r, .acc = arena_alloc(lw->arena, (r.part.n + 1) * sizeof(k_val *))};
+    row_lanes s = {.r = &r};
     uint8_t sweeps = (uint8_t)larger(1, combine ? 1 : lw->cluster->loop->sweeps);
     r.length = lw->options->row ? k_i64(b, lw->options->row) : sk_slot(lw, 0, "row_length");
     k_val rows = sk_slot(lw, 1, "rows"), some = sk_slot(lw, 2, "rows_a_piece"), first = sk_mul(lw, k_piece(b), some);
     k_val lane = k_for_all(b, sk_min(lw, some, sk_sub(lw, rows, first)));
     uint32_t mark = sk_scope(lw);
     row_bind_row(&r, sk_add(lw, first, lane));
-    for (uint8_t sweep = 0; sweep < sweeps; sweep++)
-        sweep_over(&s, sweep);
-    outer_members(&r, sweeps);
+    row_by_lanes(&s, sweeps);
     sk_scope_end(lw, mark);
     k_end(b);
 }

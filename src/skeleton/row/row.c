@@ -58,7 +58,7 @@ void row_bind(row_loop *r, k_val j)
     lw->element = linear;
     sk_bind(lw, r->lw->at.linear, linear);
     if (rank > 1 && !r->combine)
-        sk_bind(lw, r->lw->at.at[rank - 1], k);
+        sk_bind(lw, r->lw->at.at[rank - 1], r->begin ? sk_add(lw, r->begin, k) : k);
 }
 
 /* Do the members need the indices of their row? */
@@ -136,6 +136,8 @@ static void find_terms(row_loop *r, row_part *p)
     const ir_id *value;
     sk_index outer = {.rank = (uint8_t)(lw->cluster->loop->rank - 1)};
     memcpy(outer.at, r->lw->at.at, outer.rank * sizeof(ir_id));
+    if (r->segment)
+        outer.at[outer.rank++] = r->segment;
     if (op->kind == L_PACK) {
         p->keep = sk_operand(&r->lw->body, op->term, 0, &r->lw->at)[0];
         value = sk_operand(&r->lw->body, op->term, 1, &r->lw->at);
@@ -149,7 +151,7 @@ static void find_terms(row_loop *r, row_part *p)
         p->fold.fused_product = true;
         memcpy(p->element, ir_args(lw->l->ir, value[0]), 2 * sizeof(ir_id));
     }
-    p->keep = p->keep ? p->keep : counted(r, p);
+    p->keep = p->keep || r->segment ? p->keep : counted(r, p);
     if (p->keep)
         find_counter(r, p);
     p->late_keep = p->keep && mentions_scan(r, 1, &p->keep);
@@ -160,6 +162,11 @@ static void find_terms(row_loop *r, row_part *p)
 static void find_part(row_loop *r, const l_op *op, uint32_t *first)
 {
     sk_lower *lw = r->lw;
+    if (op->kind == L_FOLD_SEG) { /* which is a fold of its row */
+        l_op *own = arena_copy(lw->arena, op, sizeof *op);
+        own->kind = L_FOLD;
+        op = own;
+    }
     const ir_array *info = ir_info(lw->l->ir, op->term);
     ir_array *own = arena_copy(lw->arena, info, sizeof(*info));
     bool folds = op->kind == L_FOLD || op->kind == L_SCAN;
@@ -229,7 +236,8 @@ k_mem *row_cells(row_loop *r, const row_part *p, int64_t count, const char *name
 void row_declare(row_loop *r, row_part *p, bool whole_rows, bool results)
 {
     k_builder *b = &r->lw->b;
-    int64_t levels = !whole_rows || p->op->kind == L_SCAN ? 2 : p->ordered ? ROW_LEVELS : 4;
+    int64_t most = r->brief ? 3 : p->ordered ? ROW_LEVELS : 4;
+    int64_t levels = !whole_rows || p->op->kind == L_SCAN ? 2 : most;
     if (p->op->kind == L_FOLD && results)
         declare_fold(r, p);
     if ((p->op->kind == L_FOLD && !p->keep) || p->op->kind == L_SCAN)
@@ -267,12 +275,11 @@ void row_declare_results(row_loop *r)
     }
 }
 
-void row_begin(row_loop *r, uint16_t lanes)
+void row_find(row_loop *r)
 {
     sk_lower *lw = r->lw;
     const sk_cluster *c = lw->cluster;
     uint32_t first = 0;
-    sk_open(lw, lanes);
     r->right = c->loop->right;
     for (uint32_t i = 0; i < c->loop->op.n; i++) {
         if (i && c->loop->op.at[i].sweep != c->loop->op.at[i - 1].sweep)
@@ -284,6 +291,12 @@ void row_begin(row_loop *r, uint16_t lanes)
         else if (r->combine ? op->kind == L_FOLD : !inside)
             find_part(r, op, &first);
     }
+}
+
+void row_begin(row_loop *r, uint16_t lanes)
+{
+    sk_open(r->lw, lanes);
+    row_find(r);
 }
 
 /* seed (+) total to the row's cell and the result; or the total to the partial results. */

@@ -64,6 +64,10 @@ typedef struct row_loop {
     VEC(row_part) part;
     VEC(row_kept) keeps;         /* where a block walks along whole rows that are not too long */
     k_val length, row, row_base; /* of the row at hand */
+    ir_id segment; /* rows are segments: the variable that stands for the number of one in what is cut into them; else 0
+                    */
+    k_val begin;   /* ... and where in that it begins; 0: at its beginning */
+    bool brief;    /* rows have at most 64 pieces */
 } row_loop;
 
 /* What a walk over a piece does with the members of a sweep. */
@@ -88,6 +92,8 @@ typedef struct row_walk {
 
 /* Begins a kernel of so many lanes: what sk_open wants is set, and r->combine. */
 void row_begin(row_loop *r, uint16_t lanes);
+/* The second half of it, where the kernel is open. */
+void row_find(row_loop *r);
 /* Results first, so that launches list them first. */
 void row_declare_results(row_loop *r);
 /* Partial results that are combined. */
@@ -132,6 +138,23 @@ void row_bind(row_loop *r, k_val j);
 void row_bind_row(row_loop *r, k_val row);
 /* The results that other members of this sweep and later ones read, from their cells. */
 void row_bind_cells(row_loop *r, uint8_t sweep);
+/* What is computed once a row, before this sweep, goes to its cells, and is stored if that is wanted. */
+void row_outer_members(row_loop *r, uint8_t sweep, bool store);
+/* A block walks along the whole row at hand, sweep after sweep. */
+void row_whole(row_loop *r);
+/* Has a sweep anything to do at positions? */
+bool row_has_positions(const row_loop *r, uint8_t sweep);
+
+/* --- short rows, a lane each (fold/lanes.c) --- */
+
+typedef struct row_lanes {
+    row_loop *r;
+    k_val **acc;   /* per part, variables: FOLD, SCAN: what it has come to; PACK: one, how many are packed */
+    k_val started; /* there is a position before the one at hand */
+    bool uneven;   /* lanes have rows of several lengths */
+} row_lanes;
+/* All sweeps over the row at hand. */
+void row_by_lanes(row_lanes *s, uint8_t sweeps);
 
 /* --- what sweeps leave for later ones (row_keep.c) --- */
 
@@ -195,6 +218,9 @@ void row_find_carried(row_loop *r, bool late, k_val count, row_carried *x);
 void row_combine_carried(row_loop *r, bool late, k_val piece, const k_val *left, const k_val *right, k_val *result);
 /* The states and offsets of the piece at hand are these. */
 void row_use_carried(row_loop *r, bool late, k_val piece, const k_val *before);
+/* A value as a word of the state, and back. */
+k_val row_to_word(row_loop *r, k_val x);
+k_val row_from_word(row_loop *r, ir_type t, k_val word);
 /* The types of what is carried, in its order; how many these are. */
 uint8_t row_carried_types(const row_loop *r, ir_type *type);
 

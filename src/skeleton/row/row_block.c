@@ -13,7 +13,7 @@ void row_bind_cells(row_loop *r, uint8_t sweep)
     }
 }
 
-static void outer_member(row_loop *r, const row_part *p)
+static void outer_member(row_loop *r, const row_part *p, bool store)
 {
     sk_lower *lw = r->lw;
     k_builder *b = &lw->b;
@@ -23,7 +23,7 @@ static void outer_member(row_loop *r, const row_part *p)
     sk_emit(lw, p->n, p->element, x);
     for (uint32_t c = 0; c < p->n; c++) {
         k_store(b, p->cell[c], lane, x[c]);
-        if (p->op->stored)
+        if (p->op->stored && store)
             k_store(b, sk_array_memory(lw, p->op->term, c, true), sk_add(lw, r->row, lane), x[c]);
     }
     sk_scope_end(lw, mark);
@@ -31,13 +31,13 @@ static void outer_member(row_loop *r, const row_part *p)
 }
 
 /* They may read each other. */
-static void outer_members(row_loop *r, uint8_t sweep)
+void row_outer_members(row_loop *r, uint8_t sweep, bool store)
 {
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
         if (!p->op->outer || p->op->sweep != sweep)
             continue;
-        outer_member(r, p);
+        outer_member(r, p, store);
         for (uint32_t c = 0; c < p->n; c++)
             sk_bind(r->lw, p->given[c], k_load(&r->lw->b, p->cell[c], k_i64(&r->lw->b, 0)));
     }
@@ -187,13 +187,28 @@ static void walk_pieces(row_loop *r, uint8_t sweep)
     }
 }
 
-static bool has_positions(const row_loop *r, uint8_t sweep)
+bool row_has_positions(const row_loop *r, uint8_t sweep)
 {
     for (uint32_t i = 0; i < r->part.n; i++)
         if (!r->part.at[i].op->outer && r->part.at[i].op->sweep == sweep &&
             (r->part.at[i].op->kind != L_ELEMENT || r->part.at[i].op->stored))
             return true;
     return false;
+}
+
+void row_whole(row_loop *r)
+{
+    const uint8_t sweeps = r->combine ? 1 : r->lw->cluster->loop->sweeps;
+    begin_row(r);
+    for (uint8_t sweep = 0; sweep < sweeps; sweep++) {
+        row_bind_cells(r, sweep);
+        row_outer_members(r, sweep, true);
+        if (row_has_positions(r, sweep))
+            walk_pieces(r, sweep);
+    }
+    row_bind_cells(r, r->lw->cluster->loop->sweeps);
+    if (!r->combine)
+        row_outer_members(r, sweeps, true); /* what is made of the last folds */
 }
 
 /* slots: 0 row length, 1 rows, 2 rows a piece of the launch */
@@ -213,16 +228,7 @@ void sk_build_row_block(sk_lower *lw)
     k_val row = k_for(b, first, sk_min(lw, sk_add(lw, first, some), rows), false);
     uint32_t mark = sk_scope(lw);
     row_bind_row(r, row);
-    begin_row(r);
-    for (uint8_t sweep = 0; sweep < (combine ? 1 : lw->cluster->loop->sweeps); sweep++) {
-        row_bind_cells(r, sweep);
-        outer_members(r, sweep);
-        if (has_positions(r, sweep))
-            walk_pieces(r, sweep);
-    }
-    row_bind_cells(r, lw->cluster->loop->sweeps);
-    if (!combine)
-        outer_members(r, lw->cluster->loop->sweeps); /* what is made of the last folds */
+    row_whole(r);
     sk_scope_end(lw, mark);
     k_end(b);
 }

@@ -189,7 +189,7 @@ static ir_type bits_type(ir_type t)
     }
 }
 
-static k_val to_word(row_loop *r, k_val x)
+k_val row_to_word(row_loop *r, k_val x)
 {
     k_builder *b = &r->lw->b;
     ir_type t = (ir_type)b->k->value.at[x].type;
@@ -198,7 +198,7 @@ static k_val to_word(row_loop *r, k_val x)
     return k_convert(b, OP_CONVERT, T_U64, x);
 }
 
-static k_val from_word(row_loop *r, ir_type t, k_val word)
+k_val row_from_word(row_loop *r, ir_type t, k_val word)
 {
     k_builder *b = &r->lw->b;
     if (t == T_BOOL)
@@ -222,7 +222,7 @@ static void build_sums(row_loop *r)
     row_find_carried(r, false, x.count, &sums);
     k_val lane = k_for_few(b, k_i64(b, 1));
     for (uint8_t j = 0; j < sums.n; j++)
-        k_store(b, state, sk_add(r->lw, word_at(r, k_piece(b), j), lane), to_word(r, sums.aggregate[j]));
+        k_store(b, state, sk_add(r->lw, word_at(r, k_piece(b), j), lane), row_to_word(r, sums.aggregate[j]));
     k_end(b);
 }
 
@@ -244,9 +244,9 @@ void sk_build_row_states(sk_lower *lw)
         left[j] = k_decl(b, k_literal(b, type[j], 0), "state");
     k_val piece = k_for(b, k_i64(b, 0), pieces, false), at = sk_add(lw, sk_add(lw, first, lane), piece);
     for (uint8_t j = 0; j < n; j++)
-        right[j] = k_decl(b, from_word(r, type[j], k_load(b, state, word_at(r, at, j))), "sum");
+        right[j] = k_decl(b, row_from_word(r, type[j], k_load(b, state, word_at(r, at, j))), "sum");
     for (uint8_t j = 0; j < n; j++)
-        k_store(b, state, word_at(r, at, j), to_word(r, k_get(b, left[j])));
+        k_store(b, state, word_at(r, at, j), row_to_word(r, k_get(b, left[j])));
     row_combine_carried(r, false, piece, left, right, result);
     for (uint8_t j = 0; j < n; j++)
         k_set(b, left[j], result[j]);
@@ -263,7 +263,7 @@ static void build_apply(row_loop *r)
     uint8_t n = row_carried_types(r, type);
     k_mem state = state_memory(r, 0);
     for (uint8_t j = 0; j < n; j++)
-        before[j] = from_word(r, type[j], k_load(b, state, word_at(r, k_piece(b), j)));
+        before[j] = row_from_word(r, type[j], k_load(b, state, word_at(r, k_piece(b), j)));
     row_use_carried(r, false, x.number, before);
     row_piece(r, &(row_walk){.results = true, .early = true}, x.begin, x.count);
     fold_partials(r, false, x.count);

@@ -7,26 +7,28 @@
  * piece of the tree a block takes the pieces that begin in its part, and leaves their totals as words; a second launch
  * combines them. What the offsets say is checked by the block that has the segment: every one has, whatever they are.
  */
+#include "skeleton/segment/segment.h"
 #include "skeleton/extents.h"
-#include "skeleton/fold/fold.h"
-
-#include "ir/interpret.h"
-#include "kernel/launch.h"
 
 /* Totals of pieces: those of a segment of m elements, more than SK_PIECE, are at most m / HALF, so that they may stand
  * from number `begin` / HALF on. Which segment has some is noted where its first element is: one for each SK_PIECE
  * elements, 1 + the segment's number, or 0. */
 enum { HALF = SK_PIECE / 2 };
 
+typedef struct once { /* what is computed once a segment, of folds' results */
+    const l_op *op;
+    uint32_t n;
+    const ir_id *element;
+    ir_id *given; /* variables that stand for it where others read it */
+} once;
+
 typedef struct segments {
     sk_folds folds;
+    VEC(once) once;
+    ir_id **given; /* per fold, the same for its result */
     sk_lower *lw;
+    sk_offsets of;
     k_mem **order;            /* memory of operators that keep order */
-    ir_id at, offset;         /* a variable, and the offset of this number */
-    ir_id segment;            /* the variable of elements that stands for their segment */
-    k_val length;             /* of a row */
-    k_val count;              /* segments a row */
-    k_val all;                /* segments */
     k_val notes;              /* number of the word of the first note */
     k_val row, number, begin; /* of the segment at hand: its row, its number there, where it begins there */
     k_val base;               /* ... and among all elements */
@@ -34,153 +36,15 @@ typedef struct segments {
     bool alone;               /* one lane is at work */
 } segments;
 
-typedef struct segment { /* one of all */
-    k_val global, row, number, begin, end, length;
-    k_val good; /* it lies in the row; `length` is 0 else */
-} segment;
-
-/* --- offsets --- */
-
-static k_val offset(segments *x, k_val number)
-{
-    k_val value;
-    uint32_t mark = sk_scope(x->lw);
-    sk_bind(x->lw, x->at, number);
-    sk_emit(x->lw, 1, &x->offset, &value);
-    sk_scope_end(x->lw, mark);
-    return value;
-}
-
-/* The row of segment number `global`, and its number there. */
-static void split(const segments *x, k_val global, k_val *row, k_val *number)
-{
-    sk_lower *lw = x->lw;
-    bool one = lw->cluster->loop->rank == 1;
-    *row = one ? k_i64(&lw->b, 0) : k_let(&lw->b, OP_QUOT, global, sk_max(lw, x->count, k_i64(&lw->b, 1)), 0);
-    *number = one ? global : sk_sub(lw, global, sk_mul(lw, *row, x->count));
-}
-
-static segment find_segment(segments *x, k_val global)
-{
-    sk_lower *lw = x->lw;
-    k_builder *b = &lw->b;
-    segment s = {.global = global};
-    split(x, global, &s.row, &s.number);
-    s.begin = offset(x, s.number);
-    s.end = offset(x, sk_add(lw, s.number, k_i64(b, 1)));
-    k_val inside = k_let(b, OP_AND, k_let(b, OP_GE, s.begin, k_i64(b, 0), 0), k_let(b, OP_LE, s.end, x->length, 0), 0);
-    s.good = k_let(b, OP_AND, inside, k_let(b, OP_LE, s.begin, s.end, 0), 0);
-    s.length = k_select(b, s.good, sk_sub(lw, s.end, s.begin), k_i64(b, 0));
-    return s;
-}
-
-/* How much work lies before a segment: elements and segments. */
-static k_val work_before(segments *x, k_val global)
-{
-    sk_lower *lw = x->lw;
-    k_val row, number;
-    split(x, global, &row, &number);
-    return sk_add(lw, sk_add(lw, sk_mul(lw, row, x->length), offset(x, number)), global);
-}
-
-/* The first segment with at least so much work before it. */
-static k_val search(segments *x, k_val work)
-{
-    sk_lower *lw = x->lw;
-    k_builder *b = &lw->b;
-    k_val low = k_decl(b, k_i64(b, 0), "low"), high = k_decl(b, x->all, "high");
-    k_loop(b);
-    k_break_if(b, k_let(b, OP_GE, k_get(b, low), k_get(b, high), 0));
-    k_val sum = sk_add(lw, k_get(b, low), k_get(b, high)), middle = k_let(b, OP_SHR, sum, k_i64(b, 1), 0);
-    k_if(b, k_let(b, OP_LT, work_before(x, middle), work, 0));
-    k_set(b, low, sk_add(lw, middle, k_i64(b, 1)));
-    k_else(b);
-    k_set(b, high, middle);
-    k_end(b);
-    k_end(b);
-    return k_get(b, low);
-}
-
-/* --- checks --- */
-
-static void check(segments *x, uint32_t site, ir_segment_mistake what, k_val holds, k_val number, k_val value,
-                  k_val bound)
-{
-    k_check(&x->lw->b, k_place(site, K_SEGMENT + (uint32_t)what), holds, number, value, bound);
-}
-
-static k_val implies(k_builder *b, k_val a, k_val c)
-{
-    return k_let(b, OP_OR, k_let(b, OP_NOT, a, 0, 0), c, 0);
-}
-
-/* For each operation of the loop that has offsets: they are what they should be. */
-static void check_segment(segments *x, const segment *s)
-{
-    sk_lower *lw = x->lw;
-    k_builder *b = &lw->b;
-    const l_cluster *loop = lw->cluster->loop;
-    k_val zero = k_i64(b, 0), next = sk_add(lw, s->number, k_i64(b, 1));
-    k_val begins = implies(b, k_let(b, OP_EQ, s->number, zero, 0), k_let(b, OP_EQ, s->begin, zero, 0));
-    k_val last = implies(b, k_let(b, OP_EQ, next, x->count, 0), k_let(b, OP_EQ, s->end, x->length, 0));
-    k_val ends = k_let(b, OP_AND, k_let(b, OP_LE, s->end, x->length, 0), last, 0);
-    k_val rises = k_let(b, OP_GE, s->end, s->begin, 0);
-    for (uint32_t i = 0; i < loop->op.n && lw->options->checks; i++) {
-        const ir_node *n = ir_at(lw->l->ir, loop->op.at[i].term);
-        if (n->kind != IR_FOLD_SEG && n->kind != IR_SEGMENT_OF)
-            continue;
-        check(x, n->site, IR_SEGMENTS_BEGIN, begins, s->number, s->begin, zero);
-        check(x, n->site, IR_SEGMENT_FALLS, rises, s->number, s->end, s->begin);
-        check(x, n->site, IR_SEGMENTS_END, ends, s->number, s->end, x->length);
-    }
-    for (uint32_t i = 0; i < x->folds.fold.n; i++) /* without a result, so whether it is looked at or not */
-        if (!x->folds.fold.at[i].info->seed)
-            check(x, ir_at(lw->l->ir, x->folds.fold.at[i].op->term)->site, IR_SEGMENT_EMPTY,
-                  k_let(b, OP_NE, s->length, zero, 0), s->number, zero, zero);
-}
-
-/* The same, where one comparison says that nothing is wrong. */
-static void check_unless_fine(segments *x, const segment *s)
-{
-    sk_lower *lw = x->lw;
-    k_builder *b = &lw->b;
-    k_val zero = k_i64(b, 0), next = sk_add(lw, s->number, k_i64(b, 1));
-    k_val end = k_let(b, OP_OR, k_let(b, OP_EQ, s->number, zero, 0), k_let(b, OP_EQ, next, x->count, 0), 0);
-    k_val doubt = k_let(b, OP_OR, end, k_let(b, OP_NOT, s->good, 0, 0), 0);
-    for (uint32_t i = 0; i < x->folds.fold.n; i++)
-        if (!x->folds.fold.at[i].info->seed)
-            doubt = k_let(b, OP_OR, doubt, k_let(b, OP_EQ, s->length, zero, 0), 0);
-    k_if(b, doubt);
-    check_segment(x, s);
-    k_end(b);
-}
-
-/* Without a segment no element is in one. */
-static void check_any(segments *x)
-{
-    sk_lower *lw = x->lw;
-    k_builder *b = &lw->b;
-    const l_cluster *loop = lw->cluster->loop;
-    k_val zero = k_i64(b, 0), any = k_let(b, OP_GT, x->count, zero, 0);
-    for (uint32_t i = 0; i < loop->op.n && lw->options->checks; i++) {
-        const ir_node *n = ir_at(lw->l->ir, loop->op.at[i].term);
-        if (n->kind != IR_FOLD_SEG && n->kind != IR_SEGMENT_OF)
-            continue;
-        k_val lane = k_for_few(b, k_i64(b, 1));
-        check(x, n->site, IR_SEGMENTS_END, any, lane, lane, x->length);
-        k_end(b);
-    }
-}
-
 /* --- elements --- */
 
-static void use(segments *x, const segment *s)
+static void use(segments *x, const sk_segment *s)
 {
     sk_lower *lw = x->lw;
     x->row = s->row;
     x->number = s->number;
     x->begin = s->begin;
-    x->base = sk_add(lw, sk_mul(lw, s->row, x->length), s->begin);
+    x->base = sk_add(lw, sk_mul(lw, s->row, x->of.length), s->begin);
     lw->element = s->global; /* of failures in the operator */
 }
 
@@ -193,7 +57,7 @@ static void bind(void *env, k_val k)
     k_val linear = sk_add(lw, x->base, k), index[IR_MAX_RANK] = {0};
     lw->element = linear;
     sk_bind(lw, lw->at.linear, linear);
-    sk_bind(lw, x->segment, x->number);
+    sk_bind(lw, x->of.segment, x->number);
     if (rank == 1)
         return;
     sk_row_indices(lw, rank, lw->cluster->loop->shape, x->row, index);
@@ -202,9 +66,53 @@ static void bind(void *env, k_val k)
     sk_bind(lw, lw->at.at[rank - 1], sk_add(lw, x->begin, k));
 }
 
+/* --- results --- */
+
+static void bind_segment(segments *x, k_val row, k_val number, k_val global)
+{
+    sk_lower *lw = x->lw;
+    unsigned rank = lw->cluster->loop->rank;
+    k_val index[IR_MAX_RANK] = {0};
+    lw->element = global;
+    sk_bind(lw, x->of.segment, number);
+    if (rank > 1)
+        sk_row_indices(lw, rank, lw->cluster->loop->shape, row, index);
+    for (unsigned d = 0; d + 1 < rank; d++)
+        sk_bind(lw, lw->at.at[d], index[d]);
+}
+
+/* The totals of a segment become results, and what is made of these. `empty`: as of sk_fold_finish. */
+static void finish(segments *x, k_val row, k_val number, k_val global, k_val *const *acc, k_val empty)
+{
+    sk_lower *lw = x->lw;
+    uint32_t mark = sk_scope(lw);
+    for (uint32_t i = 0; i < x->folds.fold.n; i++) {
+        const sk_fold *f = &x->folds.fold.at[i];
+        k_val total[IR_MAX_COMPONENTS], out[IR_MAX_COMPONENTS];
+        for (uint32_t c = 0; c < f->n; c++)
+            total[c] = k_get(&lw->b, acc[i][c]);
+        sk_fold_finish(&x->folds, f, global, global, total, empty, out);
+        for (uint32_t c = 0; c < f->n && x->once.n; c++)
+            sk_bind(lw, x->given[i][c], out[c]);
+    }
+    if (x->once.n)
+        bind_segment(x, row, number, global);
+    for (uint32_t i = 0; i < x->once.n; i++) {
+        const once *o = &x->once.at[i];
+        k_val value[IR_MAX_COMPONENTS];
+        sk_emit(lw, o->n, o->element, value);
+        for (uint32_t c = 0; c < o->n; c++) {
+            sk_bind(lw, o->given[c], value[c]);
+            if (o->op->stored)
+                k_store(&lw->b, sk_array_memory(lw, o->op->term, c, true), global, value[c]);
+        }
+    }
+    sk_scope_end(lw, mark);
+}
+
 /* --- short segments: a lane each --- */
 
-static void short_segment(segments *x, const segment *s)
+static void short_segment(segments *x, const sk_segment *s)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
@@ -232,13 +140,13 @@ static void short_segment(segments *x, const segment *s)
     if (x->alone)
         sk_fold_settle(f, s->global, zero, 0, count, acc);
     k_if(b, k_let(b, OP_AND, s->good, brief, 0));
-    sk_fold_finish_all(f, s->global, s->global, acc, k_let(b, OP_EQ, s->length, zero, 0));
+    finish(x, s->row, s->number, s->global, acc, k_let(b, OP_EQ, s->length, zero, 0));
     k_end(b);
 }
 
 /* --- longer ones: the gang goes along them --- */
 
-static sk_fold_part part_of(segments *x, const segment *s, k_val piece)
+static sk_fold_part part_of(segments *x, const sk_segment *s, k_val piece)
 {
     sk_lower *lw = x->lw;
     k_val size = k_i64(&lw->b, SK_PIECE);
@@ -283,15 +191,14 @@ static k_val first_word(segments *x)
 }
 
 /* What becomes of a piece's total, in lane 0: the result, if the segment has no other piece, else words. */
-static void keep_total(segments *x, const segment *s, k_val piece, k_val lane, k_val *const *acc)
+static void keep_total(segments *x, const sk_segment *s, k_val piece, k_val lane, k_val *const *acc)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     k_val size = k_i64(b, SK_PIECE), one = k_i64(b, 1);
     k_if(b, k_let(b, OP_LT, lane, one, 0));
     k_if(b, k_let(b, OP_LE, s->length, size, 0));
-    k_val at = sk_add(lw, s->global, lane);
-    sk_fold_finish_all(&x->folds, at, at, acc, 0);
+    finish(x, s->row, sk_add(lw, s->number, lane), sk_add(lw, s->global, lane), acc, 0);
     k_else(b);
     keep_words(x, sk_add(lw, sk_add(lw, first_word(x), piece), lane), acc);
     k_if(b, k_let(b, OP_EQ, piece, k_i64(b, 0), 0));
@@ -303,7 +210,7 @@ static void keep_total(segments *x, const segment *s, k_val piece, k_val lane, k
 }
 
 /* The pieces of a longer segment that begin in the block's part of the work, [work, end). */
-static void longer_segment(segments *x, const segment *s, k_val work, k_val end)
+static void longer_segment(segments *x, const sk_segment *s, k_val work, k_val end)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
@@ -330,15 +237,8 @@ static void longer_segment(segments *x, const segment *s, k_val work, k_val end)
 
 /* --- a block --- */
 
-/* Where a block's part of the work lies. */
-typedef struct block {
-    k_val work, end;   /* of it */
-    k_val first, last; /* segments that begin in it; */
-    k_val before;      /* ... and the one before the first, if it may have pieces in it, else the first */
-} block;
-
 /* Is a segment longer than a lane's, and are pieces of it the block's? */
-static k_val is_longer(segments *x, const block *of, const segment *s)
+static k_val is_longer(segments *x, const sk_block *of, const sk_segment *s)
 {
     k_builder *b = &x->lw->b;
     k_val own = k_let(b, OP_GE, s->global, of->first, 0), pieces = k_let(b, OP_GT, s->length, k_i64(b, SK_PIECE), 0);
@@ -347,21 +247,21 @@ static k_val is_longer(segments *x, const block *of, const segment *s)
 }
 
 /* As many segments as a gang has lanes, from number `begin` on. */
-static void take_gang(segments *x, const block *of, k_val begin, k_val count)
+static void take_gang(segments *x, const sk_block *of, k_val begin, k_val count)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     k_val zero = k_i64(b, 0), longer = k_decl(b, zero, "longer"), lane = k_for_all(b, count);
-    segment s = find_segment(x, sk_add(lw, begin, lane));
+    sk_segment s = sk_find_segment(&x->of, sk_add(lw, begin, lane));
     k_set(b, longer, k_count(b, is_longer(x, of, &s)));
     k_if(b, k_let(b, OP_GE, s.global, of->first, 0));
     short_segment(x, &s);
-    check_segment(x, &s);
+    sk_check_segment(&x->of, &s);
     k_end(b);
     k_end(b);
     k_if(b, k_let(b, OP_GT, k_get(b, longer), zero, 0));
     k_val i = k_for(b, zero, count, false);
-    s = find_segment(x, sk_add(lw, begin, i));
+    s = sk_find_segment(&x->of, sk_add(lw, begin, i));
     k_if(b, is_longer(x, of, &s));
     longer_segment(x, &s, of->work, of->end);
     k_end(b);
@@ -370,15 +270,15 @@ static void take_gang(segments *x, const block *of, k_val begin, k_val count)
 }
 
 /* A segment by itself: a lane that goes along a short one reads what lies together, where lanes side by side gather. */
-static void take_alone(segments *x, const block *of, k_val global)
+static void take_alone(segments *x, const sk_block *of, k_val global)
 {
     k_builder *b = &x->lw->b;
-    segment s = find_segment(x, global);
+    sk_segment s = sk_find_segment(&x->of, global);
     k_if(b, k_let(b, OP_GE, global, of->first, 0));
     x->alone = true;
     k_for_whole(b, k_i64(b, 1));
     short_segment(x, &s);
-    check_unless_fine(x, &s);
+    sk_check_unless_fine(&x->of, &s);
     k_end(b);
     x->alone = false;
     k_end(b);
@@ -389,13 +289,13 @@ static void take_alone(segments *x, const block *of, k_val global)
 
 /* Segments of one length, at most SK_SHORT, as many as there are lanes, are rows: element j of lane l is read at
  * base + l * length + j, or, where the length is 1, at base + l. */
-static void take_rows(segments *x, k_val first, const segment *of, bool ones)
+static void take_rows(segments *x, k_val first, const sk_segment *of, bool ones)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     sk_folds *f = &x->folds;
     k_val zero = k_i64(b, 0), lane = k_for_whole(b, k_i64(b, f->tree.lanes));
-    segment s = {.global = sk_add(lw, first, lane), .row = of->row, .length = of->length, .good = of->good};
+    sk_segment s = {.global = sk_add(lw, first, lane), .row = of->row, .length = of->length, .good = of->good};
     s.number = sk_add(lw, of->number, lane);
     s.begin = sk_add(lw, of->begin, ones ? lane : sk_mul(lw, lane, of->length));
     use(x, &s);
@@ -406,40 +306,12 @@ static void take_rows(segments *x, k_val first, const segment *of, bool ones)
         k_end(b);
     lw->element = s.global;
     sk_fold_settle(f, s.global, zero, 0, of->length, acc);
-    sk_fold_finish_all(f, s.global, s.global, acc, 0);
+    finish(x, s.row, s.number, s.global, acc, 0);
     k_end(b);
-}
-
-/* Do the segments behind `of`, as many as there are lanes with it, end where segments of its length do? */
-static k_val end_alike(segments *x, const segment *of)
-{
-    sk_lower *lw = x->lw;
-    k_builder *b = &lw->b;
-    k_val one = k_i64(b, 1), lanes = k_i64(b, x->folds.tree.lanes);
-    k_val alike = k_decl(b, k_i64(b, 0), "alike"), lane = k_for_whole(b, lanes), next = sk_add(lw, lane, one);
-    k_val end = sk_add(lw, of->begin, sk_mul(lw, next, of->length));
-    k_set(b, alike, k_count(b, k_let(b, OP_EQ, offset(x, sk_add(lw, of->number, next)), end, 0)));
-    k_end(b);
-    return k_let(b, OP_EQ, k_get(b, alike), lanes, 0);
-}
-
-/* May a gang of segments, of which this is the first, be rows: short ones, neither the first nor the last of their row?
- */
-static k_val may_be_rows(segments *x, const segment *of)
-{
-    sk_lower *lw = x->lw;
-    k_builder *b = &lw->b;
-    k_val one = k_i64(b, 1), lanes = k_i64(b, x->folds.tree.lanes);
-    k_val brief =
-        k_let(b, OP_AND, k_let(b, OP_GE, of->length, one, 0), k_let(b, OP_LE, of->length, k_i64(b, SK_SHORT), 0), 0);
-    k_val inner = k_let(b, OP_AND, k_let(b, OP_GT, of->number, k_i64(b, 0), 0),
-                        k_let(b, OP_LT, sk_add(lw, of->number, lanes), x->count, 0), 0);
-    k_val last = sk_add(lw, of->begin, sk_mul(lw, of->length, lanes));
-    return k_let(b, OP_AND, k_let(b, OP_AND, brief, inner, 0), k_let(b, OP_LE, last, x->length, 0), 0);
 }
 
 /* The block's segments, in gangs whose results begin at multiples of their number. */
-static void take_each(segments *x, const block *part)
+static void take_each(segments *x, const sk_block *part)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
@@ -450,9 +322,9 @@ static void take_each(segments *x, const block *part)
     k_val stop = sk_min(lw, part->last, sk_add(lw, gang, lanes)), done = k_decl(b, begin, "done");
     k_val whole = k_let(b, OP_EQ, sk_sub(lw, stop, begin), lanes, 0);
     k_if(b, k_let(b, OP_AND, whole, k_let(b, OP_GE, begin, part->first, 0), 0));
-    segment of = find_segment(x, begin);
-    k_if(b, may_be_rows(x, &of));
-    k_if(b, end_alike(x, &of));
+    sk_segment of = sk_find_segment(&x->of, begin);
+    k_if(b, sk_may_be_rows(&x->of, &of, x->folds.tree.lanes));
+    k_if(b, sk_end_alike(&x->of, &of, x->folds.tree.lanes));
     k_if(b, k_let(b, OP_EQ, of.length, one, 0));
     take_rows(x, begin, &of, true);
     k_else(b);
@@ -467,7 +339,7 @@ static void take_each(segments *x, const block *part)
     k_end(b);
 }
 
-static void take_gangs(segments *x, const block *of)
+static void take_gangs(segments *x, const sk_block *of)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
@@ -498,6 +370,44 @@ static bool in_any_order(const segments *x)
     return x->folds.fold.n > 0;
 }
 
+/* Variables that stand for the components of an operation's result where others read it. */
+static ir_id *give(segments *x, ir_id term)
+{
+    sk_lower *lw = x->lw;
+    const ir_array *info = ir_info(lw->l->ir, term);
+    ir_id *given = arena_alloc(lw->arena, info->components * sizeof *given);
+    for (uint32_t c = 0; c < info->components; c++)
+        given[c] = ir_var(lw->l->ir, info->type[c]);
+    sk_give(&lw->body, term, given);
+    return given;
+}
+
+/* What is computed once a segment, behind the folds. */
+static void find_once(segments *x)
+{
+    sk_lower *lw = x->lw;
+    const l_cluster *loop = lw->cluster->loop;
+    sk_index at = {.rank = loop->rank};
+    bool any = false;
+    memcpy(at.at, lw->at.at, at.rank * sizeof *at.at);
+    at.at[at.rank - 1] = x->of.segment;
+    for (uint32_t i = 0; i < loop->op.n; i++)
+        any |= loop->op.at[i].outer;
+    x->given = arena_alloc(lw->arena, (x->folds.fold.n + 1) * sizeof *x->given);
+    for (uint32_t i = 0; i < x->folds.fold.n && any; i++)
+        x->given[i] = give(x, x->folds.fold.at[i].op->term);
+    for (uint32_t i = 0; i < loop->op.n; i++) {
+        const l_op *op = &loop->op.at[i];
+        uint32_t n = ir_info(lw->l->ir, op->term)->components;
+        if (!op->outer)
+            continue;
+        const ir_id *element = arena_copy(lw->arena, sk_define(&lw->body, op->term, &at), n * sizeof *element);
+        vec_push(lw->arena, &x->once, ((once){op, n, element, give(x, op->term)}));
+        for (uint32_t c = 0; c < n && op->stored; c++)
+            sk_array_memory(lw, op->term, c, true);
+    }
+}
+
 /* slots: 0 row length, 1 segments a row, 2 segments, 3 words of each component, 4 number of the first note, 5 work a
  * block, 6 work */
 static void open_segments(segments *x, sk_lower *lw)
@@ -509,16 +419,8 @@ static void open_segments(segments *x, sk_lower *lw)
     x->folds.bind = bind;
     x->folds.bind_env = x;
     sk_open(lw, (uint16_t)x->folds.tree.lanes);
-    ir_program *p = lw->l->ir;
     const l_cluster *loop = lw->cluster->loop;
-    x->at = ir_var(p, T_I64);
-    x->segment = ir_var(p, T_I64);
-    sk_note_inside(&lw->body.facts, lw->arena, x->segment, loop->segment_count);
-    for (uint32_t i = 0; i < loop->op.n; i++)
-        if (ir_at(p, loop->op.at[i].term)->kind == IR_SEGMENT_OF)
-            sk_give(&lw->body, loop->op.at[i].term, &x->segment);
-    sk_index at = {.rank = 1, .at = {x->at}, .linear = x->at};
-    x->offset = *sk_pull(&lw->body, loop->segments, &at);
+    sk_open_offsets(&x->of, lw);
     bool folds = false;
     for (uint32_t i = 0; i < loop->op.n; i++)
         folds |= loop->op.at[i].kind == L_FOLD_SEG;
@@ -529,37 +431,24 @@ static void open_segments(segments *x, sk_lower *lw)
         x->notes = sk_slot(lw, 4, "first_note");
     }
     sk_fold_find(&x->folds);
+    find_once(x);
     if (loop->ordered)
         x->order = sk_fold_order_memory(&x->folds);
     enum { FEW = 8 }; /* elements that a lane adds up while a gang is set to work */
     x->shortest = in_any_order(x) && !loop->ordered && !lw->options->group ? FEW : SK_SHORT;
-    x->length = sk_slot(lw, 0, "row_length");
-    x->count = sk_slot(lw, 1, "segments");
-    x->all = sk_slot(lw, 2, "all_segments");
 }
 
 void sk_build_segments(sk_lower *lw)
 {
+    if (sk_segments_are_rows(lw->cluster)) {
+        sk_build_segment_rows(lw);
+        return;
+    }
     segments x = {0};
     open_segments(&x, lw);
     sk_find_extremes(&x.folds);
-    k_builder *b = &lw->b;
-    k_val size = sk_slot(lw, 5, "work_a_block"), total = sk_slot(lw, 6, "work"), zero = k_i64(b, 0);
-    block of = {.work = sk_mul(lw, k_piece(b), size)};
-    of.end = sk_add(lw, of.work, size);
-    check_any(&x);
-    k_val last = k_decl(b, x.all, "last"), first = k_decl(b, zero, "first"), before = k_decl(b, zero, "before");
-    k_if(b, k_let(b, OP_LT, of.end, total, 0));
-    k_set(b, last, search(&x, of.end));
-    k_end(b);
-    k_if(b, k_let(b, OP_GT, of.work, zero, 0));
-    k_val found = search(&x, of.work);
-    k_set(b, first, found);
-    k_set(b, before, sk_max(lw, zero, sk_sub(lw, found, k_i64(b, 1))));
-    k_end(b);
-    of.first = k_get(b, first);
-    of.last = k_get(b, last);
-    of.before = k_get(b, before);
+    sk_check_any_segment(&x.of);
+    sk_block of = sk_block_of(&x.of);
     if (lw->options->group)
         take_gangs(&x, &of);
     else
@@ -617,7 +506,7 @@ static void join(segments *x, k_val note)
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     k_val one = k_i64(b, 1);
-    segment s = find_segment(x, sk_sub(lw, k_convert(b, OP_BITCAST, T_I64, note), one));
+    sk_segment s = sk_find_segment(&x->of, sk_sub(lw, k_convert(b, OP_BITCAST, T_I64, note), one));
     use(x, &s);
     x->base = first_word(x); /* elements are words from now on */
     x->number = s.global;
@@ -640,7 +529,7 @@ static void join(segments *x, k_val note)
     for (uint32_t i = 0; i < x->folds.fold.n; i++)
         for (uint32_t c = 0; c < x->folds.fold.at[i].n; c++)
             k_set(b, acc[i][c], sk_load_word(&x->folds, &x->folds.fold.at[i], c, sk_add(lw, x->base, lane)));
-    sk_fold_finish_all(&x->folds, at, at, acc, 0);
+    finish(x, s.row, sk_add(lw, s.number, lane), at, acc, 0);
     k_end(b);
 }
 
@@ -688,6 +577,8 @@ static void set_words(const sk_call *x, sk_geometry *g)
 bool sk_launch_segments(const sk_call *x, sk_geometry *g)
 {
     enum { MOST = 1 << 18, LEAST = 4096, DEAR = 200, OF_GROUP = 8192 };
+    if (sk_segments_are_rows(x->c))
+        return sk_launch_segment_rows(x, g);
     if (x->pass != SK_PASS_LOOP)
         return false;
     set_words(x, g);

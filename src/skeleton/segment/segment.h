@@ -1,0 +1,54 @@
+/* Segment loops: rows cut into segments of any lengths (segment.c, segment_rows.c). A launch's work is counted in
+ * elements and segments together, and cut evenly; a block finds its first segment by binary search in the offsets. */
+#ifndef SN_SKELETON_SEGMENT_H
+#define SN_SKELETON_SEGMENT_H
+
+#include "skeleton/row/row.h"
+
+typedef struct sk_offsets { /* of the loop's segments */
+    sk_lower *lw;
+    ir_id at, offset;     /* a variable, and the offset of this number */
+    ir_id segment;        /* the variable of elements that stands for their segment */
+    VEC(uint32_t) site;   /* of operations that have offsets, which are checked for each */
+    VEC(uint32_t) filled; /* of those of which no segment may be empty */
+    k_val length;         /* of a row */
+    k_val count;          /* segments a row */
+    k_val all;            /* segments */
+} sk_offsets;
+
+typedef struct sk_segment { /* one of all */
+    k_val global, row, number, begin, end, length;
+    k_val good; /* it lies in the row; `length` is 0 else */
+} sk_segment;
+
+/* Where a block's part of the work lies. */
+typedef struct sk_block {
+    k_val work, end;   /* of it */
+    k_val first, last; /* segments that begin in it; */
+    k_val before;      /* ... and the one before the first, if it may have pieces in it, else the first */
+} sk_block;
+
+/* Where the kernel is open (slots: 0 row length, 1 segments a row, 2 segments). */
+void sk_open_offsets(sk_offsets *x, sk_lower *lw);
+sk_block sk_block_of(sk_offsets *x); /* slots: 5 work a block, 6 work */
+k_val sk_offset(sk_offsets *x, k_val number);
+sk_segment sk_find_segment(sk_offsets *x, k_val global);
+/* The first segment with at least so much work before it. */
+k_val sk_search_segment(sk_offsets *x, k_val work);
+/* For each operation that has offsets: they are what they should be. The second does nothing where one comparison says
+ * so. */
+void sk_check_segment(sk_offsets *x, const sk_segment *s);
+void sk_check_unless_fine(sk_offsets *x, const sk_segment *s);
+void sk_check_any_segment(sk_offsets *x); /* without a segment no element is in one */
+/* Do the segments behind `of`, `lanes` with it, end where segments of its length do, and are they short, and neither
+ * the first nor the last of their row? The first must hold before the second is asked. */
+k_val sk_may_be_rows(sk_offsets *x, const sk_segment *of, int64_t lanes);
+k_val sk_end_alike(sk_offsets *x, const sk_segment *of, int64_t lanes);
+
+/* Does the loop go over segments several times, or scan them? Then its kernels are those of segment_rows.c. */
+bool sk_segments_are_rows(const sk_cluster *c);
+uint32_t sk_segment_passes(const sk_cluster *c, sk_pass *out); /* of these; returns how many */
+bool sk_launch_segment_rows(const sk_call *x, sk_geometry *g);
+void sk_build_segment_rows(sk_lower *lw);
+
+#endif
