@@ -4,14 +4,23 @@
 
 const char *ir_kind_name(ir_kind kind)
 {
-    static const char *const names[IR_KIND_COUNT] = {[IR_INPUT] = "input",     [IR_GENERATE] = "generate",
-                                                     [IR_MAP] = "map",         [IR_BACKPERMUTE] = "backpermute",
-                                                     [IR_RESHAPE] = "reshape", [IR_FOLD] = "fold",
-                                                     [IR_STENCIL] = "stencil", [IR_SCAN] = "scan",
-                                                     [IR_PACK] = "pack",       [IR_SORT] = "sort",
-                                                     [IR_PERMUTE] = "permute", [IR_FORCE] = "force",
-                                                     [IR_CONTROL] = "control", [IR_PART] = "part",
-                                                     [IR_FOLD_SEG] = "fold_seg", [IR_SEGMENT_OF] = "segment_of"};
+    static const char *const names[IR_KIND_COUNT] = {[IR_INPUT] = "input",
+                                                     [IR_GENERATE] = "generate",
+                                                     [IR_MAP] = "map",
+                                                     [IR_BACKPERMUTE] = "backpermute",
+                                                     [IR_RESHAPE] = "reshape",
+                                                     [IR_FOLD] = "fold",
+                                                     [IR_STENCIL] = "stencil",
+                                                     [IR_SCAN] = "scan",
+                                                     [IR_PACK] = "pack",
+                                                     [IR_SORT] = "sort",
+                                                     [IR_PERMUTE] = "permute",
+                                                     [IR_FORCE] = "force",
+                                                     [IR_CONTROL] = "control",
+                                                     [IR_PART] = "part",
+                                                     [IR_FOLD_SEG] = "fold_seg",
+                                                     [IR_SCAN_SEG] = "scan_seg",
+                                                     [IR_SEGMENT_OF] = "segment_of"};
     return kind < IR_KIND_COUNT ? names[kind] : NULL;
 }
 
@@ -395,10 +404,13 @@ ir_id ir_segment_of(ir_program *p, uint32_t site, ir_id extent, ir_id offsets)
     return finish(&b);
 }
 
-ir_id ir_scan(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned flags)
+/* Of rows, or, where `offsets` are not 0, of segments. */
+static ir_id scan(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, ir_id offsets,
+                  unsigned flags)
 {
-    builder b = begin(p, site, IR_SCAN);
-    if (!set_inputs(&b, 1, &source))
+    builder b = begin(p, site, offsets ? IR_SCAN_SEG : IR_SCAN);
+    ir_id both[2] = {source, offsets};
+    if (!set_inputs(&b, offsets ? 2 : 1, both) || (offsets && !are_offsets(&b, offsets)))
         return 0;
     const ir_array *from = ir_info(p, source);
     if (from->rank == 0)
@@ -411,6 +423,17 @@ ir_id ir_scan(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id 
         return 0;
     b.flags = flags & (IR_EXCLUSIVE | IR_RIGHT);
     return finish(&b);
+}
+
+ir_id ir_scan(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned flags)
+{
+    return scan(p, site, fn, seed, source, 0, flags);
+}
+
+ir_id ir_scan_seg(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, ir_id offsets,
+                  unsigned flags)
+{
+    return offsets ? scan(p, site, fn, seed, source, offsets, flags) : 0;
 }
 
 ir_id ir_count(ir_program *p, uint32_t site, ir_id keep)

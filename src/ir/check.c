@@ -387,12 +387,15 @@ static bool check_operation(checker *c, ir_id id, map64 *done)
         return (a->inputs == 1 && a->rank == 1 && a->components == 1 && a->type[0] == T_I64 && are_offsets(from)) ||
                wrong(c, id, "segments of something else than offsets");
     case IR_SCAN:
+    case IR_SCAN_SEG:
         takes(&m, 2, from->components, from->type);
         for (uint32_t i = 0; a->seed && i < a->components; i++)
             if (!check_closed(c, id, a->seed[i], a->type[i]))
                 return false;
         if (!from->rank || (n->flags & IR_EXCLUSIVE && !a->seed))
             return wrong(c, id, from->rank ? "an exclusive scan without initial value" : "scans rank 0");
+        if (n->kind == IR_SCAN_SEG && (a->inputs != 2 || !are_offsets(ir_info(c->p, a->input[1]))))
+            return wrong(c, id, "scans segments without offsets");
         return takes_all(&m) && same_types(c, id, a, from) && same_shape(c, id, a, from, from->rank);
     case IR_PACK:
         if (a->inputs != 2 || a->rank != 1 || from->rank != 1 || ir_info(c->p, a->input[1])->rank != 1 ||
@@ -454,7 +457,7 @@ static bool check_array(checker *c, ir_id id, map64 *done)
     const ir_node *n = ir_at(c->p, id);
     const ir_array *a = n->u.info;
     bool has_fn = n->kind == IR_GENERATE || n->kind == IR_MAP || n->kind == IR_BACKPERMUTE || n->kind == IR_FOLD ||
-                  n->kind == IR_FOLD_SEG || n->kind == IR_SCAN || n->kind == IR_STENCIL ||
+                  n->kind == IR_FOLD_SEG || n->kind == IR_SCAN || n->kind == IR_SCAN_SEG || n->kind == IR_STENCIL ||
                   (n->kind == IR_SORT && !a->keys) || (n->kind == IR_PERMUTE && a->fn);
     bool is_source = n->kind == IR_INPUT || n->kind == IR_GENERATE, is_control = n->kind == IR_CONTROL;
     if (a->rank > IR_MAX_RANK || !a->components != is_control || a->components > IR_MAX_COMPONENTS)
@@ -475,7 +478,8 @@ static bool check_array(checker *c, ir_id id, map64 *done)
     if (has_fn && !check_fn(c, id, a->fn, done))
         return false;
     bool own_types = n->kind == IR_GENERATE || n->kind == IR_MAP || n->kind == IR_FOLD || n->kind == IR_FOLD_SEG ||
-                     n->kind == IR_SCAN || n->kind == IR_STENCIL || (n->kind == IR_PERMUTE && a->fn);
+                     n->kind == IR_SCAN || n->kind == IR_SCAN_SEG || n->kind == IR_STENCIL ||
+                     (n->kind == IR_PERMUTE && a->fn);
     if (own_types && !gives(c, id, a->fn, a->components, a->type))
         return false;
     return check_operation(c, id, done);

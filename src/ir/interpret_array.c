@@ -344,7 +344,7 @@ static void run_segment_of(interpreter *in, ir_id id)
 
 /* One row of a scan, from the left or the right end. A failing operator is reported for the row, as a fold's is: which
  * elements are combined with which is nobody's business. */
-static void scan_row(interpreter *in, ir_id id, int64_t row, int64_t n)
+static void scan_row(interpreter *in, ir_id id, int64_t row, int64_t begin, int64_t n)
 {
     operation *op = in->operation[id];
     const operation *source = source_of(in, id, 0);
@@ -353,7 +353,7 @@ static void scan_row(interpreter *in, ir_id id, int64_t row, int64_t n)
     uint32_t components = op->value.components, first = flags & IR_RIGHT ? components : 0;
     bool seeded = op->seed.e != NULL, good = true;
     for (int64_t k = 0; k < n && (good || in->faults); k++) {
-        int64_t at = row * n + (flags & IR_RIGHT ? n - 1 - k : k);
+        int64_t at = begin + (flags & IR_RIGHT ? n - 1 - k : k);
         for (uint32_t c = 0; c < components && k == 0; c++) {
             f->failed[c] = seeded ? op->seed.failed[c] : interpret_missing(source, c, at);
             f->out[c] = seeded ? op->seed.out[c] : interpret_load(&source->value, c, at);
@@ -375,7 +375,28 @@ static void run_scan(interpreter *in, ir_id id)
     if (op->seed.e && !interpret_call(in, &op->seed, ir_at(in->p, id)->site, 0) && !in->faults)
         return;
     for (int64_t row = 0; row < rows; row++)
-        scan_row(in, id, row, n);
+        scan_row(in, id, row, row * n, n);
+}
+
+static void run_scan_seg(interpreter *in, ir_id id)
+{
+    operation *op = in->operation[id];
+    const operation *offsets = source_of(in, id, 1);
+    int64_t n = op->value.extent[op->value.rank - 1], size = interpret_size(&op->value), from = 0, to = 0;
+    int64_t segments = offsets->value.extent[0] - 1, rows = n ? size / n : 0;
+    if (op->seed.e && !interpret_call(in, &op->seed, ir_at(in->p, id)->site, 0) && !in->faults)
+        return;
+    if (!size || !covers(in, id, offsets, n))
+        return;
+    for (int64_t i = 0; i < size && in->faults; i++)
+        interpret_lose(op, i);
+    for (int64_t i = 0; i < rows * segments; i++)
+        if (find_segment(in, id, offsets, i % segments, n, &from, &to)) {
+            int64_t first = i / segments * n + from, count = to - from;
+            for (uint32_t c = 0; op->missing && c < op->value.components; c++)
+                memset(op->missing[c] + first, false, (size_t)count * sizeof(*op->missing[c]));
+            scan_row(in, id, i, first, count);
+        }
 }
 
 static void run_pack(interpreter *in, ir_id id)
@@ -622,6 +643,9 @@ void interpret_elements(interpreter *in, ir_id id)
         break;
     case IR_FOLD_SEG:
         run_fold_seg(in, id);
+        break;
+    case IR_SCAN_SEG:
+        run_scan_seg(in, id);
         break;
     case IR_SEGMENT_OF:
         run_segment_of(in, id);

@@ -362,7 +362,7 @@ static bool parse_control(parser *ps, parts *a)
 static bool parse_parts(parser *ps, parts *a)
 {
     a->site = parse_site(ps);
-    if (a->kind == IR_SCAN) {
+    if (a->kind == IR_SCAN || a->kind == IR_SCAN_SEG) {
         a->flags |= parser_accept(ps, "exclusive") ? IR_EXCLUSIVE : 0u;
         a->flags |= parser_accept(ps, "right") ? IR_RIGHT : 0u;
     } else if (a->kind == IR_SORT) {
@@ -392,7 +392,7 @@ static bool parse_parts(parser *ps, parts *a)
         return parser_fail(ps, "expected how many components are keys");
     if (a->kind != IR_GENERATE && !parse_operands(ps, a))
         return false;
-    bool seeds = a->kind == IR_FOLD || a->kind == IR_SCAN || a->kind == IR_FOLD_SEG;
+    bool seeds = a->kind == IR_FOLD || a->kind == IR_SCAN || a->kind == IR_FOLD_SEG || a->kind == IR_SCAN_SEG;
     if (seeds && parser_accept(ps, "seed") && !parse_terms(ps, &a->seed))
         return false;
     bool plain = a->kind == IR_RESHAPE || a->kind == IR_FORCE || a->kind == IR_PACK || a->kind == IR_SEGMENT_OF;
@@ -449,11 +449,11 @@ static ir_id build(parser *ps, const parts *a)
     const ir_id *input = a->input.at;
     bool single = a->kind == IR_BACKPERMUTE || a->kind == IR_RESHAPE || a->kind == IR_FOLD || a->kind == IR_SCAN ||
                   a->kind == IR_FORCE || a->kind == IR_SORT || a->kind == IR_PART || a->kind == IR_SEGMENT_OF;
-    bool folds = a->kind == IR_FOLD || a->kind == IR_SCAN || a->kind == IR_FOLD_SEG;
+    bool folds = a->kind == IR_FOLD || a->kind == IR_SCAN || a->kind == IR_FOLD_SEG || a->kind == IR_SCAN_SEG;
     if (single && a->input.n != 1)
         return parser_fail(ps, "%s takes one array, not %u", ir_kind_name(a->kind), a->input.n);
-    if (a->kind == IR_FOLD_SEG && a->input.n != 2)
-        return parser_fail(ps, "fold_seg takes an array and offsets, not %u arrays", a->input.n);
+    if ((a->kind == IR_FOLD_SEG || a->kind == IR_SCAN_SEG) && a->input.n != 2)
+        return parser_fail(ps, "%s takes an array and offsets, not %u arrays", ir_kind_name(a->kind), a->input.n);
     if (a->kind == IR_SEGMENT_OF && a->rank != 1)
         return parser_fail(ps, "expected one extent: segment_of is of rank 1");
     if (folds && a->seed.n && a->seed.n != ir_info(p, input[0])->components)
@@ -476,6 +476,8 @@ static ir_id build(parser *ps, const parts *a)
         return ir_fold(p, a->site, a->fn, a->seed.at, input[0], a->flags);
     case IR_FOLD_SEG:
         return ir_fold_seg(p, a->site, a->fn, a->seed.at, input[0], input[1], a->flags);
+    case IR_SCAN_SEG:
+        return ir_scan_seg(p, a->site, a->fn, a->seed.at, input[0], input[1], a->flags);
     case IR_SEGMENT_OF:
         return ir_segment_of(p, a->site, a->shape[0], input[0]);
     case IR_SCAN:

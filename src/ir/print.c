@@ -153,11 +153,18 @@ static void print_flags(printer *pr, const ir_node *n)
         ir_kind kind; /* IR_NONE: any */
         unsigned bit;
         const char *word;
-    } flags[] = {{IR_BACKPERMUTE, IR_SAFE, " safe"},  {IR_MAP, IR_INDEXED, " indexed"},
-                 {IR_FOLD, IR_COMMUTES, " commutes"}, {IR_SCAN, IR_EXCLUSIVE, " exclusive"},
-                 {IR_SCAN, IR_RIGHT, " right"},       {IR_SORT, IR_DESCENDING, " descending"},
-                 {IR_PART, IR_EXTENT, " extent"},     {IR_FOLD_SEG, IR_COMMUTES, " commutes"},
-                 {IR_NONE, IR_FUSED, " fused"},       {IR_NONE, IR_STEP, " step"}};
+    } flags[] = {{IR_BACKPERMUTE, IR_SAFE, " safe"},
+                 {IR_MAP, IR_INDEXED, " indexed"},
+                 {IR_FOLD, IR_COMMUTES, " commutes"},
+                 {IR_SCAN, IR_EXCLUSIVE, " exclusive"},
+                 {IR_SCAN, IR_RIGHT, " right"},
+                 {IR_SORT, IR_DESCENDING, " descending"},
+                 {IR_PART, IR_EXTENT, " extent"},
+                 {IR_FOLD_SEG, IR_COMMUTES, " commutes"},
+                 {IR_SCAN_SEG, IR_EXCLUSIVE, " exclusive"},
+                 {IR_SCAN_SEG, IR_RIGHT, " right"},
+                 {IR_NONE, IR_FUSED, " fused"},
+                 {IR_NONE, IR_STEP, " step"}};
     for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)
         if (n->flags & flags[i].bit && (!flags[i].kind || flags[i].kind == (ir_kind)n->kind))
             text_add(pr->out, flags[i].word);

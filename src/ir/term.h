@@ -57,6 +57,7 @@ typedef enum {
     IR_FOLD_SEG, /* a fold of each segment of the innermost dimension of input 0; input 1, offsets, says where segments
                     begin: n + 1 numbers, from 0 to the extent, that do not fall. What they are is checked when it runs.
                     Shape: the segments in place of the innermost dimension. No seed values: no segment may be empty */
+    IR_SCAN_SEG, /* as IR_SCAN, of each segment of the innermost dimension by itself; input 1: offsets, as above */
     IR_SEGMENT_OF, /* of rank 1, i64: the number of the segment that each position is in; input 0: offsets, as above */
     IR_FORCE,   /* to memory, a fusion barrier */
     IR_CONTROL, /* programs within the program, of which the run chooses, or which it repeats: see ir_control. It has no
@@ -71,9 +72,9 @@ enum {
     IR_INDEXED = 4,    /* IR_MAP */
     IR_COMMUTES = 8,   /* IR_FOLD, IR_FOLD_SEG: the operator commutes */
     IR_EXTENT = 1,     /* IR_PART */
-    IR_EXCLUSIVE = 1,  /* IR_SCAN: an element does not take part in its own result */
+    IR_EXCLUSIVE = 1,  /* IR_SCAN, IR_SCAN_SEG: an element does not take part in its own result */
     IR_DESCENDING = 1, /* IR_SORT by keys */
-    IR_RIGHT = 2,      /* IR_SCAN: from the right end; the operator's left operand is still the one further left */
+    IR_RIGHT = 2,      /* IR_SCAN, IR_SCAN_SEG: from the right end; the operator's left operand is still the one further left */
     IR_ALWAYS = 16,    /* IR_READ, with IR_SAFE: inside even where no guard asks for it, and cheap: made by skeletons */
     IR_FUSED = 32,     /* arrays: computed anew at each use, whatever it costs, wherever that is possible */
     IR_STEP =
@@ -170,7 +171,7 @@ typedef struct ir_array {
     uint32_t inputs;
     ir_id *input;            /* array operands */
     ir_fn *fn;               /* NULL if the operation has none */
-    ir_id *seed;             /* FOLD, FOLD_SEG, SCAN: a closed scalar term per component, or NULL */
+    ir_id *seed;             /* FOLD, FOLD_SEG, SCAN, SCAN_SEG: a closed scalar term per component, or NULL */
     ir_stencil *stencil;     /* STENCIL: one per input */
     ir_control *control;     /* CONTROL */
     const char *name;        /* the user's operation ("zip_with", "replicate"), for messages, text and explain */
@@ -335,6 +336,9 @@ ir_id ir_reshape(ir_program *p, uint32_t site, unsigned rank, const ir_id *shape
 ir_id ir_fold(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned flags);
 /* A fold per segment: `offsets` has rank 1, one component of type i64 and, as far as is known, one element or more. */
 ir_id ir_fold_seg(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, ir_id offsets,
+                  unsigned flags);
+/* A scan of each segment. flags: as of ir_scan. */
+ir_id ir_scan_seg(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, ir_id offsets,
                   unsigned flags);
 ir_id ir_segment_of(ir_program *p, uint32_t site, ir_id extent, ir_id offsets);
 ir_id ir_segments(ir_program *p, ir_id offsets); /* how many there are: the offsets' extent less one */

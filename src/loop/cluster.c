@@ -41,6 +41,8 @@ static uint8_t own_sides(const l_fusing *c, ir_id id)
         return SIDE_LEFT;
     case IR_SCAN:
         return ir_at(c->p, id)->flags & IR_RIGHT ? SIDE_RIGHT | SIDE_ROW : SIDE_LEFT | SIDE_ROW;
+    case IR_SCAN_SEG:
+        return ir_at(c->p, id)->flags & IR_RIGHT ? SIDE_RIGHT : SIDE_LEFT;
     case IR_PACK:
         return SIDE_LEFT | SIDE_ROW;
     default:
@@ -88,7 +90,7 @@ static bool found_there(const l_fusing *c, ir_id id, const l_dep *d, ir_id segme
         return !once && d->access == L_SAME && l_same_shape(ir_info(c->p, from), ir_info(c->p, id));
     if (once)
         return d->access == L_SAME && l_same_shape(ir_info(c->p, from), ir_info(c->p, id));
-    return d->access == L_OUTER && l_view_is_segment(c->p, id, from, &d->view) &&
+    return d->access == L_OUTER && c->options->rows && l_view_is_segment(c->p, id, from, &d->view) &&
            ir_info(c->p, d->view.by)->input[0] == segments && l_same_shape(l_loop_rate(c, from), ir_info(c->p, id));
 }
 
@@ -124,8 +126,8 @@ static ir_id in_segments(const l_fusing *c, ir_id id, bool once)
 static ir_id segments_of(const l_fusing *c, ir_id id)
 {
     ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
-    if (kind == IR_FOLD_SEG || kind == IR_SEGMENT_OF)
-        return ir_info(c->p, id)->input[kind == IR_FOLD_SEG];
+    if (kind == IR_FOLD_SEG || kind == IR_SCAN_SEG || kind == IR_SEGMENT_OF)
+        return ir_info(c->p, id)->input[kind != IR_SEGMENT_OF];
     return is_element(c, id) ? c->segments[in_segments(c, id, false)] : 0;
 }
 
@@ -175,6 +177,7 @@ static uint64_t key_of(const l_fusing *c, ir_id id)
 typedef struct place { /* of an anchor, as what it reads asks for */
     uint32_t level;
     uint8_t sides, sweep;
+    bool behind;    /* as of l_fusing */
     bool after_row; /* it uses what the loop knows at the end of a row */
 } place;
 
@@ -197,8 +200,11 @@ static place find_place(l_fusing *c, ir_id id)
         if (!l_fusable(c, from, id, n->dep.at[i].access, &why) || c->level[from] != at.level)
             continue;
         ir_kind kind = (ir_kind)ir_at(c->p, from)->kind;
-        unsigned before = c->sweep[from] + (kind == IR_FOLD || kind == IR_FOLD_SEG ? 1u : 0u);
+        bool scans = ir_at(c->p, id)->kind == IR_SCAN_SEG && c->behind[from];
+        unsigned before = c->sweep[from] + (kind == IR_FOLD || kind == IR_FOLD_SEG || scans ? 1u : 0u);
+        at.behind = before > sweep ? false : at.behind;
         sweep = before > sweep ? before : sweep;
+        at.behind |= before == sweep && c->behind[from] && kind != IR_FOLD_SEG && !scans;
         sides |= c->sides[find(c, from)];
         at.after_row |= why == L_FUSED_SWEEP || why == L_FUSED_SEGMENT;
     }
@@ -208,6 +214,7 @@ static place find_place(l_fusing *c, ir_id id)
     if (opposite(sides) || sweep >= most)
         return (place){.level = at.level + 1, .sides = at.sides}; /* behind everything that it reads */
     at.sweep = (uint8_t)sweep;
+    at.behind |= ir_at(c->p, id)->kind == IR_SCAN_SEG;
     at.sides |= at.after_row && !c->outer[id] && !c->segments[id] ? SIDE_ROW : 0;
     return at;
 }
@@ -243,6 +250,7 @@ static void put_anchor(l_fusing *c, ir_id id)
     c->level[id] = at.level;
     c->sides[id] = at.sides;
     c->sweep[id] = at.sweep;
+    c->behind[id] = at.behind;
     uint64_t key = key_of(c, id);
     if (ir_at(c->p, id)->kind == IR_PART)
         join(c, ir_info(c->p, id)->input[0], id);
@@ -396,6 +404,7 @@ static void add_op(l_fusing *c, l_cluster *cluster, ir_id id)
     op.kind = kind == IR_FOLD                         ? L_FOLD
               : kind == IR_FOLD_SEG                   ? L_FOLD_SEG
               : kind == IR_SCAN                       ? L_SCAN
+              : kind == IR_SCAN_SEG                   ? L_SCAN
               : kind == IR_PACK                       ? L_PACK
               : kind == IR_SORT                       ? L_SORT
               : kind == IR_PERMUTE                    ? L_PERMUTE
@@ -474,12 +483,14 @@ static void emit_row_loop(l_fusing *c, const anchors *g)
     c->out->rows |= cluster->sweeps > 1;
 }
 
-/* Does a segment loop of these anchors compute something once a segment, or go over segments several times? */
+/* Does a segment loop of these anchors compute something once a segment, go over segments several times, or scan them?
+ */
 static bool goes_on(const l_fusing *c, const anchors *g)
 {
     bool on = false;
     for (uint32_t i = 0; i < g->n; i++)
-        on |= c->segments[g->at[i]] && (c->outer[g->at[i]] || c->sweep[g->at[i]]);
+        on |= c->segments[g->at[i]] &&
+              (c->outer[g->at[i]] || c->sweep[g->at[i]] || ir_at(c->p, g->at[i])->kind == IR_SCAN_SEG);
     return on;
 }
 
@@ -493,6 +504,7 @@ static void emit_segments(l_fusing *c, const anchors *g)
     cluster->class = L_CLASS_SEGMENT;
     for (uint32_t i = 0; i < g->n; i++) {
         cluster->ordered |= ir_at(c->p, g->at[i])->kind == IR_FOLD_SEG && fold_ordered(c->p, g->at[i]);
+        cluster->right |= (own_sides(c, g->at[i]) & SIDE_RIGHT) != 0;
         add_op(c, cluster, g->at[i]);
     }
     order_sweeps(c, cluster);
@@ -632,6 +644,7 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     c.class = arena_alloc(a, n * sizeof(l_class));
     c.sides = arena_alloc(a, n);
     c.sweep = arena_alloc(a, n);
+    c.behind = arena_alloc(a, n);
     c.slot = arena_alloc(a, n * sizeof(uint32_t));
     c.segments = arena_alloc(a, n * sizeof(*c.segments));
     c.node = l_uses(p, options);
@@ -649,6 +662,7 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     arena_release(a, c.class, n * sizeof(*c.class));
     arena_release(a, c.sides, n);
     arena_release(a, c.sweep, n);
+    arena_release(a, c.behind, n);
     arena_release(a, c.slot, n * sizeof(*c.slot));
     arena_release(a, c.segments, n * sizeof(*c.segments));
     arena_release(a, c.outer, n * sizeof(*c.outer));

@@ -20,7 +20,8 @@ typedef struct l_fusing {
     ir_id *set;      /* union-find over anchors */
     l_class *class;  /* per anchor */
     uint8_t *sides;  /* per root of `set` */
-    uint8_t *sweep;  /* per anchor: of a row loop */
+    uint8_t *sweep;  /* per anchor: of a row loop or a segment loop */
+    bool *behind;    /* per anchor: of a segment loop: it needs what a scan of its sweep has come to, or is one */
     ir_id *segments; /* per anchor: of a segment loop: its offsets; else 0 */
     ir_id *outer;    /* per anchor: computed once a row, or segment, along which this fold runs; 0: it is not */
     uint32_t *slot;  /* working memory, zero */

@@ -145,7 +145,7 @@ static void mix_operation(sharing *s, ir_id id)
     s->hash = 0;
     s->found = (member){0};
     ir_kind kind = (ir_kind)ir_at(s->p, id)->kind;
-    bool folds = kind == IR_FOLD || kind == IR_FOLD_SEG || kind == IR_SCAN;
+    bool folds = kind == IR_FOLD || kind == IR_FOLD_SEG || kind == IR_SCAN || kind == IR_SCAN_SEG;
     s->fixed = folds || kind == IR_PERMUTE; /* how it is folded depends on the operator */
     mix(s, (uint64_t)ir_at(s->p, id)->kind << 8 | ir_at(s->p, id)->flags);
     mix(s, info->keys);

@@ -30,7 +30,7 @@ static bool find_part(const ir_program *p, l_part *part)
     for (unsigned i = 0; i < LONGEST; i++) {
         ir_kind kind = (ir_kind)ir_at(p, part->array)->kind;
         if (kind == IR_FOLD || kind == IR_FORCE || kind == IR_SCAN || kind == IR_PACK || kind == IR_SORT ||
-            kind == IR_PERMUTE || kind == IR_PART || kind == IR_FOLD_SEG)
+            kind == IR_PERMUTE || kind == IR_PART || kind == IR_FOLD_SEG || kind == IR_SCAN_SEG)
             return i > 0;
         if (!picked(p, part))
             return false;

@@ -101,6 +101,7 @@ typedef struct sweeps {
     bool *read;           /* per operation: another one of the loop reads it */
     uint8_t *first;       /* per operation: the first sweep that reads it, or NEVER */
     uint8_t *last;        /* and the last */
+    bool *behind;         /* per operation: it needs what a scan of its own sweep has come to, or is one */
 } sweeps;
 
 static bool is_fold(const l_op *op)
@@ -126,6 +127,14 @@ static void as_early_as_possible(sweeps *s, l_op *op)
         op->sweep = sweep > op->sweep ? (uint8_t)sweep : op->sweep;
         s->read[from - s->c->op.at] = true;
     }
+    bool *behind = &s->behind[op - s->c->op.at];
+    for (uint32_t i = 0; i < n->dep.n; i++) {
+        const l_op *from = source(s, &n->dep.at[i]);
+        *behind |= from && !is_fold(from) && from->sweep == op->sweep && s->behind[from - s->c->op.at];
+    }
+    if (op->kind == L_SCAN && *behind && s->c->class == L_CLASS_SEGMENT)
+        op->sweep++;
+    *behind |= op->kind == L_SCAN;
 }
 
 static void forget_readers(const sweeps *s)
@@ -155,7 +164,8 @@ static void wait_for_readers(const sweeps *s, bool all)
     forget_readers(s);
     for (uint32_t i = s->c->op.n; i-- > 0;) {
         l_op *op = &s->c->op.at[i];
-        if (!is_fold(op) && !op->outer && s->first[i] != NEVER)
+        bool stays = op->kind == L_SCAN && s->c->class == L_CLASS_SEGMENT;
+        if (!is_fold(op) && !op->outer && !stays && s->first[i] != NEVER)
             op->sweep = s->first[i];
         if (all || s->read[i])
             note_operands(s, op, s->first, s->last);
@@ -206,6 +216,7 @@ void l_rows_order(ir_program *p, const l_nodes *nodes, l_cluster *c, uint32_t *s
     uint8_t *memory = arena_alloc(p->arena, 2 * (size_t)c->op.n);
     sweeps s = {.p = p, .nodes = nodes, .c = c, .slot = slot, .first = memory, .last = memory + c->op.n};
     s.read = arena_alloc(p->arena, c->op.n);
+    s.behind = arena_alloc(p->arena, c->op.n);
     for (uint32_t i = 0; i < c->op.n; i++)
         slot[c->op.at[i].term] = i + 1;
     for (uint32_t i = 0; i < c->op.n; i++)
@@ -222,6 +233,7 @@ void l_rows_order(ir_program *p, const l_nodes *nodes, l_cluster *c, uint32_t *s
         if (!op->outer && op->sweep >= c->sweeps)
             c->sweeps = (uint8_t)(op->sweep + 1);
     }
+    arena_release(p->arena, s.behind, c->op.n);
     arena_release(p->arena, s.read, c->op.n);
     arena_release(p->arena, memory, 2 * (size_t)c->op.n);
     qsort(c->op.at, c->op.n, sizeof(l_op), by_sweep);
@@ -257,8 +269,8 @@ static bool computed_again(const ir_program *p, const l_options *options, const 
     return times * (n->flops + n->bytes * read) <= times * own * read + write;
 }
 
-/* Where blocks have room for a row, what takes long waits there (skeleton/row/row_keep.c), and is computed again in longer
- * rows. Not what is made of other elements, which would all be computed again with it. */
+/* Where blocks have room for a row, what takes long waits there (skeleton/row/row_keep.c), and is computed again in
+ * longer rows. Not what is made of other elements, which would all be computed again with it. */
 static bool waits(const l_options *options, const l_cluster *c, const l_node *n, const uint32_t *slot)
 {
     enum { MOST_AGAIN = 200 }; /* operations */

@@ -16,7 +16,8 @@ ir_id *l_rows_outer(ir_program *p, const l_options *options, const l_nodes *node
  * row? */
 bool l_rows_needed(const ir_program *p, const l_nodes *nodes, uint32_t n, const ir_id *anchor, uint32_t *slot);
 
-/* Chooses the sweeps of a row loop and puts its operations in order of evaluation. `slot` is working memory, zero per
+/* Chooses the sweeps of a row loop, or of a segment loop, whose scans of what a scan gives are in another sweep, and puts
+ * its operations in order of evaluation. `slot` is working memory, zero per
  * node before and after. */
 void l_rows_order(ir_program *p, const l_nodes *nodes, l_cluster *c, uint32_t *slot);
 

@@ -126,7 +126,7 @@ static bool ignores_index(uses *u, const ir_fn *fn)
 /* Does the operation read this operand wherever it likes: offsets of segments? */
 static bool reads_offsets(ir_kind kind, uint32_t operand)
 {
-    return kind == IR_SEGMENT_OF || (kind == IR_FOLD_SEG && operand == 1);
+    return kind == IR_SEGMENT_OF || ((kind == IR_FOLD_SEG || kind == IR_SCAN_SEG) && operand == 1);
 }
 
 static void scan(uses *u, ir_id id)
@@ -212,7 +212,7 @@ static bool carries(const ir_program *p, ir_id id)
 {
     ir_kind kind = (ir_kind)ir_at(p, id)->kind;
     return kind == IR_FOLD || kind == IR_SCAN || kind == IR_PACK || kind == IR_SORT || kind == IR_PERMUTE ||
-           kind == IR_FOLD_SEG;
+           kind == IR_FOLD_SEG || kind == IR_SCAN_SEG;
 }
 
 static bool choose_anchor(uses *u, ir_id id, l_why *why)

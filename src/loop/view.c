@@ -103,6 +103,7 @@ l_view l_view_of_operand(const ir_program *p, ir_id id, uint32_t i)
     case IR_SEGMENT_OF:
         return l_view_unknown();
     case IR_FOLD_SEG:
+    case IR_SCAN_SEG:
         return i ? l_view_unknown() : own_index();
     default:
         return own_index();

@@ -295,6 +295,12 @@ static sn_acc kept(sn_acc a)
     return sn_results(odd, both, count, sn_scanl1(sn_add, odd), sn_fold_all(sn_add, 0, odd), sn_map(sn_neg, odd));
 }
 
+/* A scan of what another one gives, whose pieces cannot be added up before that is known. */
+static sn_acc of_scan(sn_acc a)
+{
+    return sn_scanl1(sn_max, sn_zip_with(sn_bit_xor, a, sn_scanl1(sn_add, a)));
+}
+
 /* Types whose kernels for vectors are not made: rows as long as these. */
 #define ONE_ROW 1, 31, 1, 63, 1, 127, 1, 1000, 1, 4099, 1, 70001
 
@@ -304,6 +310,12 @@ static void scans_of_rows(void **state)
     both("[n]T -> [n]T, [n]T, [n]T, [n]T, T, [n]T, T, [m]T, [m]T", all_scans, "i32 f64", SMALL, SIZES);
     both("[k,n]T -> [k,n]T, [k,n]T, [k,n]T, [k,n]T, [k]T, [k,n]T, [k]T, [k,m]T, [k,m]T", all_scans, "i8 u16 u64 f32",
          SMALL, MATRICES, ONE_ROW);
+}
+
+static void scans_of_scans(void **state)
+{
+    (void)state;
+    both("[n]T -> [n]T", of_scan, "i32 u64", SMALL, 1, 31, 63, 1000, 4099, 70001);
 }
 
 static void scans_that_keep_order(void **state)
@@ -329,7 +341,8 @@ int main(void)
         cmocka_unit_test(dimensions_with_both),  cmocka_unit_test(wrong_arguments_with_both),
         cmocka_unit_test(pending_with_both),     cmocka_unit_test(kept_and_exact_with_both),
         cmocka_unit_test(by_its_text_with_both), cmocka_unit_test(scans_of_rows),
-        cmocka_unit_test(scans_that_keep_order), cmocka_unit_test(what_is_kept),
+        cmocka_unit_test(scans_that_keep_order), cmocka_unit_test(scans_of_scans),
+        cmocka_unit_test(what_is_kept),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

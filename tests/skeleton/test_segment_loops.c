@@ -59,6 +59,36 @@ static const char again[] = "extents n, m\n"
                             "h = map g, e {g: i64, x: u32 -> x * f[g] + k[g]}\n"
                             "output h, f, r";
 
+/* scans from either end, of operators that keep order or not, also of what other scans give, and folds of these */
+static const char scans[] = "extents n, m\n"
+                            "x = input [n]u32\n"
+                            "o = input [m]i64\n"
+                            "a = scan_seg x, o {a: u32, b: u32 -> a + b}\n"
+                            "b = scan_seg exclusive x, o seed 3u32 {a: u32, b: u32 -> max(a, b)}\n"
+                            "c = map a, b, x {a: u32, b: u32, x: u32 -> bit_or(a, 1u32), b + x}\n"
+                            "d = scan_seg c, o {a: u32, b: u32, c: u32, d: u32 -> a * c, b * c + d}\n"
+                            "e = map d {a: u32, b: u32 -> bit_xor(a, b)}\n"
+                            "s = fold_seg commutes e, o seed 0u32 {a: u32, b: u32 -> a + b}\n"
+                            "output e, s";
+static const char from_right[] =
+    "extents n, m\n"
+    "x = input [n]u32\n"
+    "o = input [m]i64\n"
+    "c = map x {x: u32 -> bit_or(x, 1u32), x}\n"
+    "d = scan_seg exclusive right c, o seed 1u32, 0u32 {a: u32, b: u32, c: u32, d: u32 -> a * c, b * c + d}\n"
+    "e = scan_seg right x, o {a: u32, b: u32 -> a + b}\n"
+    "output d, e";
+static const char behind_folds[] = "extents n, m\n"
+                                   "x = input [n]u32\n"
+                                   "o = input [m]i64\n"
+                                   "g = segment_of [n] o\n"
+                                   "s = fold_seg commutes x, o seed 0u32 {a: u32, b: u32 -> a + b}\n"
+                                   "e = map g, x {g: i64, x: u32 -> x * s[g]}\n"
+                                   "f = scan_seg e, o seed 9u32 {a: u32, b: u32 -> a + b}\n"
+                                   "t = fold_seg commutes f, o seed 0u32 {a: u32, b: u32 -> max(a, b)}\n"
+                                   "h = map g, f {g: i64, x: u32 -> t[g] - x}\n"
+                                   "output h, t";
+
 static void compare(const char *source, const sk_options *device, int64_t segments, const int64_t *length)
 {
     arena a;
@@ -91,9 +121,11 @@ static void compare(const char *source, const sk_options *device, int64_t segmen
     arena_free(&a);
 }
 
+static const char *const programs[] = {sums, in_order, elements_of, once, again, scans, from_right, behind_folds};
+
 static void all_devices(void **state)
 {
-    enum { MANY = 400 };
+    enum { MANY = 200 };
     static int64_t length[MANY];
     (void)state;
     for (size_t d = 0; d < ARRAY_LENGTH(devices); d++)
@@ -104,18 +136,15 @@ static void all_devices(void **state)
                                   4,
                                   rand() % 8,
                                   rand() % 70,
-                                  s == 200 ? 30000 : rand() % 3,
+                                  s == 100 ? 30000 : rand() % 3,
                                   s == 3 ? 9000 : 33,
                                   s == 5 || s == 7 ? 130000 + s : rand() % 3};
                 length[s] = some[kind];
             }
-            for (int64_t segments = 0; segments <= MANY; segments += segments < 2 ? 1 : MANY - 2) {
-                compare(sums, &devices[d], segments, length);
-                compare(in_order, &devices[d], segments, length);
-                compare(elements_of, &devices[d], segments, length);
-                compare(once, &devices[d], segments, length);
-                compare(again, &devices[d], segments, length);
-            }
+            for (int64_t segments = 0; segments <= MANY; segments += segments < 2 ? 1 : MANY - 2)
+                for (size_t p = 0; p < ARRAY_LENGTH(programs); p++)
+                    if (kind < 6 || p % 4 == d || getenv("SINTER_TEST_LONG")) /* long ones take the interpreter long */
+                        compare(programs[p], &devices[d], segments, length);
         }
 }
 

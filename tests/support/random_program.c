@@ -521,6 +521,45 @@ static ir_id make_fold_seg(random_maker *m)
     return offsets ? ir_fold_seg(m->p, 0, fn, seeded ? seed : NULL, source, offsets, 0) : 0;
 }
 
+static ir_id make_scan_seg(random_maker *m)
+{
+    ir_id source = pick_array(m, 1, 3), seed[IR_MAX_COMPONENTS];
+    if (!source)
+        return 0;
+    const ir_array *a = info_of(m, source);
+    ir_fn *fn = make_operator(m, a, seed);
+    ir_id offsets = make_offsets(m, a->shape[a->rank - 1]);
+    unsigned flags = chance(&m->c, 50) ? IR_EXCLUSIVE : 0;
+    flags |= chance(&m->c, 30) ? IR_RIGHT : 0;
+    return ir_scan_seg(m->p, 0, fn, flags & IR_EXCLUSIVE || chance(&m->c, 50) ? seed : NULL, source, offsets, flags);
+}
+
+/* What a fold of segments gives, each for the elements of its own segment: with these it becomes elements again, which
+ * may be scanned. Of one component, so that types are easy. */
+static ir_id give_back(random_maker *m, ir_id of, ir_id folds, ir_id elements, ir_id offsets)
+{
+    ir_program *p = m->p;
+    const ir_array *f = info_of(m, folds), *a = info_of(m, elements);
+    ir_type type[1 + IR_MAX_COMPONENTS] = {T_I64};
+    ir_id both[2] = {of, elements}, out[IR_MAX_COMPONENTS], seed[IR_MAX_COMPONENTS];
+    memcpy(type + 1, a->type, a->components * sizeof *type);
+    ir_fn *fn = ir_fn_new(p, 1 + a->components, type);
+    for (uint32_t c = 0; c < a->components; c++) {
+        ir_id own = fn->param[1 + c];
+        ir_id theirs = ir_read(p, 0, folds, c < f->components ? c : 0, 0, 1, fn->param);
+        bool same = ir_at(p, own)->type == ir_at(p, theirs)->type && ir_at(p, own)->type != T_BOOL;
+        out[c] = same ? ir_cond(p, 0, ir_op2(p, 0, OP_LT, theirs, own), theirs, own) : own;
+    }
+    ir_id made = ir_map(p, 0, 2, both, ir_fn_close(p, fn, a->components, out), 0);
+    if (!made || chance(&m->c, 50))
+        return made;
+    vec_push(m->arena, &m->array, made);
+    fn = make_operator(m, info_of(m, made), seed);
+    if (chance(&m->c, 50))
+        return ir_fold_seg(p, 0, fn, seed, made, offsets, 0);
+    return ir_scan_seg(p, 0, fn, seed, made, offsets, chance(&m->c, 30) ? IR_RIGHT : IR_EXCLUSIVE);
+}
+
 /* The segment of each element of a row; mostly something is made of it at once, and folded by segments. */
 static ir_id make_segment_of(random_maker *m)
 {
@@ -540,7 +579,11 @@ static ir_id make_segment_of(random_maker *m)
         return made;
     vec_push(m->arena, &m->array, made);
     ir_fn *fn = make_operator(m, info_of(m, made), seed);
-    return ir_fold_seg(m->p, 0, fn, seed, made, offsets, 0);
+    ir_id folds = ir_fold_seg(m->p, 0, fn, seed, made, offsets, 0);
+    if (!folds || chance(&m->c, 40))
+        return folds;
+    vec_push(m->arena, &m->array, folds);
+    return give_back(m, of, folds, made, offsets);
 }
 
 /* The last array with an element for each row of an array; 0 if there is none. */
@@ -823,11 +866,10 @@ static ir_id make_operation(random_maker *m)
 {
     static const ir_kind kinds[] = {IR_MAP, IR_GENERATE, IR_BACKPERMUTE, IR_FOLD,  IR_MAP,
                                     IR_MAP, IR_STENCIL,  IR_RESHAPE,     IR_FORCE, IR_BACKPERMUTE};
-    static const ir_kind rows[] = {IR_MAP,     IR_SCAN,     IR_PACK,        IR_FOLD,     IR_SCAN,
-                                   IR_PACK,    IR_MAP,      IR_PACK,        IR_MAP,      IR_GENERATE,
-                                   IR_FOLD,    IR_RESHAPE,  IR_BACKPERMUTE, IR_SCAN,     IR_SORT,
-                                   IR_PERMUTE, IR_FOLD_SEG, IR_SEGMENT_OF,  IR_FOLD_SEG, IR_SEGMENT_OF,
-                                   IR_PACK,    IR_PACK};
+    static const ir_kind rows[] = {IR_MAP,         IR_SCAN,       IR_PACK, IR_FOLD,     IR_SCAN,     IR_PACK,
+                                   IR_MAP,         IR_PACK,       IR_MAP,  IR_GENERATE, IR_FOLD,     IR_RESHAPE,
+                                   IR_BACKPERMUTE, IR_SCAN,       IR_SORT, IR_PERMUTE,  IR_FOLD_SEG, IR_SEGMENT_OF,
+                                   IR_FOLD_SEG,    IR_SEGMENT_OF, IR_PACK, IR_PACK,     IR_SCAN_SEG, IR_SEGMENT_OF};
     ir_kind kind = m->options->rows && chance(&m->c, 70) ? rows[choose(&m->c, ARRAY_LENGTH(rows))]
                                                          : kinds[choose(&m->c, ARRAY_LENGTH(kinds))];
     if (kind == IR_SORT && chance(&m->c, 50))
@@ -849,6 +891,8 @@ static ir_id make_operation(random_maker *m)
         return make_fold(m);
     case IR_FOLD_SEG:
         return make_fold_seg(m);
+    case IR_SCAN_SEG:
+        return make_scan_seg(m);
     case IR_SEGMENT_OF:
         return make_segment_of(m);
     case IR_SCAN:

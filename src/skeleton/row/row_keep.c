@@ -26,7 +26,8 @@ static unsigned cost_of(row_loop *r, ir_id term)
 static bool moves(row_loop *r, ir_id term)
 {
     unsigned rank = r->lw->cluster->loop->rank;
-    return sk_mentions(r->lw, 1, &term, r->lw->at.linear) || (rank > 1 && sk_mentions(r->lw, 1, &term, r->lw->at.at[rank - 1]));
+    return sk_mentions(r->lw, 1, &term, r->lw->at.linear) ||
+           (rank > 1 && sk_mentions(r->lw, 1, &term, r->lw->at.at[rank - 1]));
 }
 
 typedef struct search {

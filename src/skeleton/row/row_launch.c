@@ -18,6 +18,7 @@ void sk_row_prepare(sk_cluster *c, arena *a)
         c->joins |= p->op->kind == L_FOLD && !p->keep;
         c->far |= !p->op->outer && sk_reads_far(&lw, row_terms(p), p->element);
         c->chains &= !p->op->outer && (p->op->kind != L_SCAN || p->harmless); /* its code only computes */
+        c->chains &= p->op->kind != L_SCAN || !p->behind; /* the sums of its pieces are known once states are */
     }
     c->chains &= early <= K_MOST_CARRIED && late <= K_MOST_CARRIED && early > 0;
     c->kept_bytes = row_find_kept(&r);

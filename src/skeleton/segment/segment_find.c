@@ -161,7 +161,7 @@ static void note_offsets(sk_offsets *x, ir_id id)
     sk_lower *lw = x->lw;
     const ir_node *n = ir_at(lw->l->ir, id);
     bool known = false;
-    if (n->kind != IR_FOLD_SEG && n->kind != IR_SEGMENT_OF)
+    if (n->kind != IR_FOLD_SEG && n->kind != IR_SCAN_SEG && n->kind != IR_SEGMENT_OF)
         return;
     if (n->kind == IR_SEGMENT_OF)
         sk_give(&lw->body, id, &x->segment);
