@@ -1,5 +1,5 @@
-/* Calls that go on while their caller does something else: queued where queues do not wait, else on a thread of their
- * own. */
+/* Calls that go on while their caller does something else: queued where queues do not wait and the host has nothing to
+ * decide on the way, else on a thread of their own. */
 #include "api/call.h"
 
 struct sn_pending {
@@ -12,6 +12,7 @@ struct sn_pending {
     char *refusal;    /* what was wrong with its arguments, for whoever waits; of the context's heap */
     bool begun;       /* its arguments were right */
     atomic_bool stop; /* the call is to end */
+    bool queued;      /* all of it was put into a queue */
     bool threaded;    /* `thread` runs it */
     pthread_t thread;
 };
@@ -38,8 +39,10 @@ static void begin(sn_pending *p)
 {
     const call *c = &p->call;
     const device *d = c->p->context->engine.device;
-    if (d && !d->limits->waits) {
-        p->run = run_begin_until(call_version(c), c->in, c->out, &p->arena, &p->stop);
+    run_program *version = d && !d->limits->waits ? call_version(c) : NULL;
+    p->queued = version && !run_begin_waits(version);
+    if (p->queued) {
+        p->run = run_begin_until(version, c->in, c->out, &p->arena, &p->stop);
         return;
     }
     p->threaded = pthread_create(&p->thread, NULL, run_whole, p) == 0;
@@ -49,10 +52,9 @@ static void begin(sn_pending *p)
 
 static void end(sn_pending *p)
 {
-    const device *d = p->call.p->context->engine.device;
     if (p->threaded)
         pthread_join(p->thread, NULL);
-    else if (d && !d->limits->waits)
+    else if (p->queued)
         p->status = run_end(p->run, &p->said);
 }
 

@@ -72,6 +72,7 @@ enum { CU_MEMORY_DEVICE = 2, CU_MEMORY_UNIFIED = 4 };
     F(event_create, "cuEventCreate", (cu_event * e, unsigned flags))                                                   \
     F(event_destroy, "cuEventDestroy_v2", (cu_event e))                                                                \
     F(event_record, "cuEventRecord", (cu_event e, cu_stream s))                                                        \
+    F(event_wait, "cuEventSynchronize", (cu_event e))                                                                  \
     F(event_between, "cuEventElapsedTime", (float *milliseconds, cu_event from, cu_event to))                          \
     F(module_load, "cuModuleLoadDataEx",                                                                               \
       (cu_module * m, const void *image, unsigned options, int *option, void **value))                                 \

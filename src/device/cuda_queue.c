@@ -26,6 +26,9 @@ struct device_queue {
     uint32_t downloads;
     cu_event before, behind; /* the last launch; made when first timed */
     bool timed, marked;      /* marked: there was a launch */
+    uint32_t launches;       /* since `turn` was recorded */
+    cu_event turn; /* behind a launch that is waited for DRIVER_AHEAD launches later; made when first needed */
+    bool turned;   /* it was recorded */
 };
 
 static bool fails(cuda *d, device_queue *q, const char *call, cu_result r)
@@ -51,6 +54,8 @@ static void free_inside(cuda *d, device_queue *q, bool inside)
         d->api.event_destroy(q->before);
     if (inside && q->behind)
         d->api.event_destroy(q->behind);
+    if (inside && q->turn)
+        d->api.event_destroy(q->turn);
     if (inside && q->stream)
         d->api.stream_destroy(q->stream);
     if (inside && q->record)
@@ -123,7 +128,8 @@ void cuda_close_queue(device *base, device_queue *q)
     if (!reusable)
         return;
     q->staged = 0;
-    q->timed = q->marked = q->common.busy = false;
+    q->timed = q->marked = q->turned = q->common.busy = false;
+    q->launches = 0;
     driver_keep_queue(&d->common, q);
 }
 
@@ -381,6 +387,22 @@ static bool launch(cuda *d, device_queue *q, device_kernel *k, void *const *mem,
     return !failed;
 }
 
+/* Behind a launch: every DRIVER_AHEAD launches the host waits for the one so many before. */
+static bool take_turn(cuda *d, device_queue *q)
+{
+    if (++q->launches < DRIVER_AHEAD)
+        return true;
+    q->launches = 0;
+    if (q->turned && fails(d, q, "cuEventSynchronize", d->api.event_wait(q->turn)))
+        return false;
+    if (!q->turn && fails(d, q, "cuEventCreate", d->api.event_create(&q->turn, CU_EVENT_UNTIMED))) {
+        q->turn = NULL;
+        return false;
+    }
+    q->turned = !fails(d, q, "cuEventRecord", d->api.event_record(q->turn, q->stream));
+    return q->turned;
+}
+
 bool cuda_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
                   int64_t last, bool small)
 {
@@ -390,7 +412,7 @@ bool cuda_enqueue(device *base, device_queue *q, device_kernel *k, void *const *
         return q->common.state == DEVICE_FINE;
     if (fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))
         return false;
-    bool good = launch(d, q, k, mem, arg, first, last);
+    bool good = launch(d, q, k, mem, arg, first, last) && take_turn(d, q);
     cuda_leave(d);
     return good;
 }

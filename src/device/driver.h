@@ -15,7 +15,9 @@ typedef struct driver_kernel {
     char *source;                 /* for explain; NULL: not kept */
 } driver_kernel;
 
-enum { DRIVER_WHY_BYTES = 200, DRIVER_ERROR_WORDS = 4 };
+/* DRIVER_AHEAD: how far the host may run ahead, to twice as many launches. Enough to hide what a launch costs the host;
+ * a loop of many rounds neither fills the driver's memory nor goes on for long when it is cancelled. */
+enum { DRIVER_WHY_BYTES = 200, DRIVER_ERROR_WORDS = 4, DRIVER_AHEAD = 16 };
 
 typedef struct driver_queue {
     device_queue *next; /* among the idle ones */

@@ -11,6 +11,8 @@ struct device_queue {
     bool profiles;           /* the driver notes times */
     bool timed;              /* ... which are asked for */
     ocl_event last;          /* of the last launch of a queue that is timed; NULL: there was none */
+    uint32_t launches;       /* since `turn` */
+    ocl_event turn;          /* of a launch that is waited for DRIVER_AHEAD launches later; NULL: there was none */
 };
 
 static bool fails(device_queue *q, const char *call, int32_t status)
@@ -29,10 +31,19 @@ static void forget_last(const opencl *d, device_queue *q)
     q->last = NULL;
 }
 
+static void forget_turn(const opencl *d, device_queue *q)
+{
+    if (q->turn)
+        d->api.clReleaseEvent(q->turn);
+    q->turn = NULL;
+    q->launches = 0;
+}
+
 void opencl_free_queue(device *base, device_queue *q)
 {
     opencl *d = (opencl *)base;
     forget_last(d, q);
+    forget_turn(d, q);
     for (uint32_t i = 0; i < RECORDS; i++)
         if (q->record[i])
             d->api.clReleaseMemObject(q->record[i]);
@@ -100,6 +111,7 @@ void opencl_close_queue(device *base, device_queue *q)
     if (!q)
         return;
     forget_last(d, q);
+    forget_turn(d, q);
     q->timed = false;
     bool reusable = driver_reusable(&q->common);
     if ((q->common.busy && d->api.clFinish(q->queue) != OCL_SUCCESS) || !reusable)
@@ -277,6 +289,17 @@ static size_t groups_of(const opencl *d, int64_t pieces)
     return (uint64_t)pieces < most ? (size_t)pieces : most;
 }
 
+/* Is the next launch one that is waited for later? Waits for the one before it that was. */
+static bool takes_turn(opencl *d, device_queue *q)
+{
+    if (q->timed || ++q->launches < DRIVER_AHEAD)
+        return false;
+    if (q->turn)
+        fails(q, "clWaitForEvents", d->api.clWaitForEvents(1, &q->turn));
+    forget_turn(d, q);
+    return true;
+}
+
 bool opencl_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg,
                     int64_t first, int64_t last, bool small)
 {
@@ -290,12 +313,12 @@ bool opencl_enqueue(device *base, device_queue *q, device_kernel *k, void *const
     q->common.busy = true;
     forget_last(d, q);
     size_t items = groups_of(d, last - first) * k->group;
+    ocl_event *event = takes_turn(d, q) ? &q->turn : q->timed ? &q->last : NULL;
     pthread_mutex_lock(&k->lock);
     bool failed = fails(q, "clSetKernelArg", set_arguments(d, k, mem, arg, first, last, record));
     if (!failed)
         failed = fails(q, "clEnqueueNDRangeKernel",
-                       d->api.clEnqueueNDRangeKernel(q->queue, k->kernel, 1, NULL, &items, &k->group, 0, NULL,
-                                                     q->timed ? &q->last : NULL));
+                       d->api.clEnqueueNDRangeKernel(q->queue, k->kernel, 1, NULL, &items, &k->group, 0, NULL, event));
     pthread_mutex_unlock(&k->lock);
     return !failed && !fails(q, "clFlush", d->api.clFlush(q->queue));
 }

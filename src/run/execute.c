@@ -626,6 +626,19 @@ static run *new_run(run_program *r, const run_argument *in, run_result *out, are
     return c;
 }
 
+bool run_begin_waits(const run_program *r)
+{
+    const plan *p = r->plan;
+    bool waits = p->control.n > 0;
+    for (uint32_t i = 0; i < p->host.step.n && !waits; i++) {
+        const host_step *s = &p->host.step.at[i];
+        uint32_t buffer;
+        waits = s->op == HOST_READ && plan_find(p, s->array, s->number, &buffer) &&
+                p->buffer.at[buffer].place != PLAN_INPUT;
+    }
+    return waits;
+}
+
 run *run_begin(run_program *r, const run_argument *in, run_result *out, arena *a)
 {
     return run_begin_until(r, in, out, a, NULL);

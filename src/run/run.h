@@ -105,6 +105,9 @@ sn_status run_call(run_program *r, const run_argument *in, run_result *out, aren
  * values that the host computes from device memory are waited for), elsewhere when everything is done. All arguments
  * and `a` stay as they are until run_end. The second is called once, by any thread. */
 typedef struct run run;
+/* Whether run_begin may wait for the device: the program has loops or choices of arrays, or needs a number that it
+ * computes. */
+bool run_begin_waits(const run_program *r);
 run *run_begin(run_program *r, const run_argument *in, run_result *out, arena *a);
 /* The same of a call that ends, with SN_CANCELLED, soon after *stop is set. run_begin and run_call: NULL. */
 run *run_begin_until(run_program *r, const run_argument *in, run_result *out, arena *a, const atomic_bool *stop);

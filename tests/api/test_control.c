@@ -729,6 +729,23 @@ static sn_acc endless(sn_acc a)
     return sn_awhile(forever, one_up, a);
 }
 
+/* The host knows the condition without asking the device, and could run far ahead of it. */
+static sn_acc as_is(sn_acc a)
+{
+    (void)a;
+    return sn_unit(sn_bool(true));
+}
+
+static sn_acc endless_unasked(sn_acc a)
+{
+    return sn_awhile(as_is, one_up, a);
+}
+
+static sn_acc endless_rounds(sn_acc a)
+{
+    return sn_aiterate(INT64_MAX, one_up, a);
+}
+
 static void *cancel_all(void *env)
 {
     for (int i = 0; i < 3; i++) {
@@ -736,6 +753,15 @@ static void *cancel_all(void *env)
         sn_cancel_calls(env);
     }
     return NULL;
+}
+
+static void started_and_cancelled(sn_program *p)
+{
+    int32_t x[64] = {0}, y[64];
+    sn_pending *started = sn_start_n(p, 2, (const sn_arg[]){sn_in(x, 64), sn_into(y, 64)});
+    nanosleep(&(struct timespec){0, 10000000}, NULL);
+    sn_cancel(started);
+    assert_int_equal(sn_wait(started), SN_CANCELLED);
 }
 
 static void cancelled_in(sn_context *cx)
@@ -749,12 +775,13 @@ static void cancelled_in(sn_context *cx)
     assert_non_null(strstr(sn_message(cx), "cancelled"));
     pthread_join(thread, NULL);
     assert_int_equal(sn_call(q, sn_in(x, 64), sn_into(y, 64)), SN_OK); /* later calls go on */
-    if (!cx->engine.device || cx->engine.device->limits->waits) {
-        sn_pending *started = sn_start_n(p, 2, (const sn_arg[]){sn_in(x, 64), sn_into(y, 64)});
-        nanosleep(&(struct timespec){0, 10000000}, NULL);
-        sn_cancel(started);
-        assert_int_equal(sn_wait(started), SN_CANCELLED);
-    }
+    started_and_cancelled(p);
+    sn_program *unasked = sn_compile(cx, "[n]i32 -> [n]i32", endless_unasked);
+    sn_program *rounds = sn_compile(cx, "[n]i32 -> [n]i32", endless_rounds);
+    started_and_cancelled(unasked);
+    started_and_cancelled(rounds);
+    sn_drop(unasked);
+    sn_drop(rounds);
     sn_cancel(NULL);
     sn_cancel_calls(NULL);
     sn_drop(p);

@@ -498,6 +498,14 @@ cu_result fake_event_record(cu_event e, cu_stream s)
     return leave(CU_SUCCESS);
 }
 
+cu_result fake_event_wait(cu_event e)
+{
+    ENTER("cuEventSynchronize", true)
+    if (e->gone)
+        return leave(mistake("cuEventSynchronize of an event that was destroyed", INVALID_VALUE));
+    return leave(e->in ? drain(e->in) : CU_SUCCESS);
+}
+
 cu_result fake_stream_await(cu_stream s, cu_event e, unsigned flags)
 {
     ENTER("cuStreamWaitEvent", true)

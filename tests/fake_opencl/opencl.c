@@ -493,6 +493,14 @@ EXPORT int32_t clEnqueueBarrierWithWaitList(ocl_queue q, uint32_t n, const ocl_e
     return n == 1 && events && *events && !event ? OCL_SUCCESS : -57;
 }
 
+EXPORT int32_t clWaitForEvents(uint32_t n, const ocl_event *events)
+{
+    int32_t said = counted(__func__);
+    if (said != OCL_SUCCESS)
+        return said;
+    return n == 1 && events && *events ? OCL_SUCCESS : -57;
+}
+
 EXPORT int32_t clReleaseEvent(ocl_event e)
 {
     return gone(e);
