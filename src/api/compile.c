@@ -9,6 +9,7 @@
 #include "opt/packs.h"
 #include "opt/recover.h"
 #include "opt/rounds.h"
+#include "opt/row_loops.h"
 
 static bool on(sn_switch s)
 {
@@ -139,6 +140,11 @@ static void run_recover(sn_program *p)
 {
     if (on(p->context->options.simplify))
         opt_recover_loops(p->ir);
+}
+
+static void run_row_loops(sn_program *p)
+{
+    opt_fold_row_loops(p->ir);
 }
 
 static void run_contract(sn_program *p)
