@@ -956,10 +956,11 @@ SN_API sn_scalar sn_or(sn_scalar x, sn_scalar y);
 #define sn_while(condition, next, init) sn_while_at(SN_HERE, SN_FN(condition), SN_FN(next), SN_LIFT(init))
 /* f applied n times to x: f(f(...f(x))). */
 #define sn_iterate(n, f, x) sn_iterate_at(SN_HERE, SN_LIFT(n), SN_FN(f), SN_LIFT(x))
-/* x = init; for (i = 0; i < n; i++) x = f(i, x); i is i64. */
+/* x = init; for (i = 0; i < n; i++) x = f(i, x); i is i64. Where each round combines x with the next element of a row by
+ * a primitive that associates and commutes (sn_add, sn_max), it is a fold, and combines in the order of folds. */
 #define sn_loop(n, f, init) sn_loop_at(SN_HERE, SN_LIFT(n), SN_FN(f), SN_LIFT(init))
 /* sn_sfold(f, z, a, i, j, ...): f(...f(f(z, x0), x1)..., xn), one after the other, over the innermost dimension of a at
- * the outer indices i, j, ... (none for rank 1). f may be any function. */
+ * the outer indices i, j, ... (none for rank 1). f may be any function. Of sn_add and the like see sn_loop. */
 #define sn_sfold(f, z, ...) SN_PASTE(SN_SFOLD_, SN_ONE_OR_MORE(__VA_ARGS__))(f, z, __VA_ARGS__)
 SN_API sn_scalar sn_while_at(sn_site at, sn_fn condition, sn_fn next, sn_scalar init);
 SN_API sn_scalar sn_iterate_at(sn_site at, sn_scalar n, sn_fn f, sn_scalar x);

@@ -17,7 +17,7 @@ typedef struct facts {   /* of a term of the function at hand */
     bool on_lane;        /* depends on what tells an element from its neighbour */
     bool reads_row;      /* reads along a row of its own */
     bool always;         /* is computed whatever conditions say */
-    bool fails;          /* may fail, for all that can be seen */
+    bool fails;          /* may fail, for all that can be seen, or tells that it was computed */
 } facts;
 
 typedef struct finder {
@@ -58,8 +58,10 @@ static void find_always(finder *f)
             continue;
         if (n->kind == IR_LOOP) {
             mark(f, n->u.loop->count);
-            for (uint32_t k = 0; k < n->u.loop->states; k++)
+            for (uint32_t k = 0; k < n->u.loop->states; k++) {
                 mark(f, n->u.loop->init[k]);
+                mark(f, n->u.loop->next[k]); /* what does not change from round to round, for one */
+            }
             continue;
         }
         for (uint32_t k = 0; k < (n->kind == IR_COND ? 1 : n->n); k++)
@@ -150,8 +152,9 @@ static bool is_inside(const finder *f, const ir_node *read)
 
 static bool fails(const finder *f, const ir_node *n)
 {
-    return n->kind == IR_READ ? !is_inside(f, n)
-                              : n->kind == IR_WITHIN || (n->kind == IR_OP && ir_ops[n->op].flags & OP_PARTIAL);
+    return n->kind == IR_READ
+               ? !is_inside(f, n)
+               : n->kind == IR_WITHIN || (n->kind == IR_OP && ir_ops[n->op].flags & (OP_PARTIAL | OP_TRACES));
 }
 
 static bool is_candidate(const finder *f, ir_id id);
@@ -310,20 +313,10 @@ static bool is_fold(finder *f, ir_id id)
     return row && is_extent(f, loop->count) && opt_find_identity(f->p, operator_of(f, loop), identity);
 }
 
-static bool has_loop(ir_program *p, const ir_fn *fn)
-{
-    for (uint32_t i = 0; i < fn->results; i++)
-        if (ir_at(p, fn->result[i])->scope)
-            return true;
-    return false;
-}
-
 static void find_folds(finder *f)
 {
     const ir_fn *fn = f->info->fn;
     f->loop.n = 0;
-    if (!has_loop(f->p, fn))
-        return;
     opt_reach(f->p, f->p->arena, fn->results, fn->result, &f->ids);
     bool loops = false;
     for (uint32_t i = 0; i < f->ids.n && !loops; i++)
