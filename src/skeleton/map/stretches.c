@@ -3,7 +3,10 @@
  * a piece (or a row of it) becomes a loop over each of them, and their positions are known before it begins. */
 #include "skeleton/map/stretches.h"
 
-enum { MOST_TERMS = 400 };
+enum {
+    MOST_TERMS = 400,
+    LEAST_PERIOD = 16 /* elements of a stretch that take longer one by one than a gang that is not whole */
+};
 static const int64_t farthest = INT64_C(1) << 60; /* sums of such numbers do not wrap */
 
 /* --- which terms --- */
@@ -160,7 +163,7 @@ static k_val suits(stretch *t)
         all = moderate(t, all, t->y[k]);
         if (t->cuts->cut[k].kind != SK_CUT_PERIOD)
             continue;
-        all = and(t, all, k_let(b, OP_GE, t->y[k], k_i64(b, 2 * (int64_t)t->lw->out->k->lanes), 0));
+        all = and(t, all, k_let(b, OP_GE, t->y[k], k_i64(b, LEAST_PERIOD), 0));
         if (operator_of(t, k) == OP_REM || operator_of(t, k) == OP_QUOT)
             all = and(t, all, k_let(b, OP_GE, t->x[k], k_i64(b, 0), 0));
     }
