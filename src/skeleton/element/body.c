@@ -296,7 +296,9 @@ static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_ind
         raw.at[d] = at.at[d] = moved_by(p, centre->at[d], offset[d]);
         moved |= offset[d] != 0;
         bool another = offset[d] || (b->several && d + 2 == info->rank);
-        bool within = b->columns == SK_INSIDE ? d + 2 >= info->rank : b->columns == SK_INTERIOR && d + 1 == info->rank;
+        bool along = d + 1 == info->rank, above = d + 2 == info->rank;
+        bool within = (along && (b->columns == SK_INTERIOR || b->columns == SK_INSIDE)) ||
+                      (above && (b->columns == SK_INSIDE || b->columns == SK_BESIDE));
         if (!another || within)
             continue;
         /* the index of a row is a scalar; along rows, emitters know the other form (pieces.c) */

@@ -1,4 +1,5 @@
-/* The element computations of a cluster: pull arrays composed down to memory (Obsidian §4.2; Accelerate, ICFP'13 §4.2). */
+/* The element computations of a cluster: pull arrays composed down to memory (Obsidian §4.2; Accelerate, ICFP'13 §4.2).
+ */
 #ifndef SN_SKELETON_BODY_H
 #define SN_SKELETON_BODY_H
 
@@ -18,8 +19,8 @@ typedef struct sk_index {
 unsigned sk_component(const sk_index *at, ir_id term);
 
 /* How the columns of a stencil are treated in the body being composed: neighbours may lie outside, or do not along rows
- * (INTERIOR), nor above and below (INSIDE). */
-typedef enum { SK_GENERIC, SK_INTERIOR, SK_INSIDE } sk_columns;
+ * (INTERIOR), nor above and below (INSIDE), or not above and below alone (BESIDE). */
+typedef enum { SK_GENERIC, SK_INTERIOR, SK_INSIDE, SK_BESIDE } sk_columns;
 
 typedef struct sk_body {
     const l_program *l;
@@ -48,8 +49,8 @@ typedef struct sk_pulled {
 
 void sk_body_init(sk_body *b, const sk_cluster *c, sk_columns columns, arena *a);
 
-/* `array` is not to be read or computed wherever its elements are asked for from now on: these terms, one per component, are
- * the only element that the loop reads. */
+/* `array` is not to be read or computed wherever its elements are asked for from now on: these terms, one per
+ * component, are the only element that the loop reads. */
 void sk_give(sk_body *b, ir_id array, const ir_id *value);
 /* From now on the elements of `array`, which the same loop has stored before, are read: from its memory, or where the
  * skeleton says (sk_place). What was composed so far is forgotten. */
@@ -58,7 +59,8 @@ void sk_keep(sk_body *b, ir_id array);
 const ir_id *sk_operand(sk_body *b, ir_id anchor, unsigned input, const sk_index *at);
 /* The components of `array` at an index: read from memory, or computed. */
 const ir_id *sk_pull(sk_body *b, ir_id array, const sk_index *at);
-/* The components of an anchor computed here, whether or not it also is in memory. For a fold: the element it accumulates. */
+/* The components of an anchor computed here, whether or not it also is in memory. For a fold: the element it
+ * accumulates. */
 const ir_id *sk_define(sk_body *b, ir_id anchor, const sk_index *at);
 
 /* A function of the cluster's elements, with the same parameters and reads that are composed: a fold's operator. */

@@ -94,13 +94,13 @@ static void stage_columns(stages *s, const stage *g, const tile *t, sk_columns c
 }
 
 /* The elements of all rows of a block at one column; row u is the first row's index and u. */
-static ir_id *block_terms(stages *s, const stage *g, arena *a)
+static ir_id *block_terms(stages *s, const stage *g, sk_columns columns, arena *a)
 {
     unsigned components = g->info->components, across = s->at.rank - 2u;
     ir_program *p = s->lw->l->ir;
     ir_id *term = arena_alloc(a, (size_t)s->rows * components * sizeof(ir_id));
     sk_body body;
-    sk_body_init(&body, s->lw->cluster, sk_block_columns(g), a);
+    sk_body_init(&body, s->lw->cluster, columns, a);
     body.several = true;
     for (int64_t u = 0; u < s->rows; u++) {
         sk_index at = s->at;
@@ -124,17 +124,22 @@ static void store_rows(stages *s, const stage *g, const tile *t, k_val row, k_va
             k_store(b, sk_array_memory(lw, g->op->term, c, true), position[u], value[u * components + c]);
 }
 
-/* Columns [from, from + count) of a block's rows, count a multiple of the lanes. */
-static void block_columns(stages *s, const stage *g, const tile *t, const line *l, k_val count)
+typedef struct block_part { /* columns of a block's rows */
+    sk_columns columns;
+    k_val from, count;
+    bool whole; /* count is a multiple of the lanes */
+} block_part;
+
+static void block_columns(stages *s, const stage *g, const tile *t, const line *l, const block_part *part)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     unsigned rank = lw->cluster->loop->rank, components = g->info->components;
-    const ir_id *term = block_terms(s, g, lw->arena);
+    const ir_id *term = block_terms(s, g, part->columns, lw->arena);
     k_val *value = arena_alloc(lw->arena, (size_t)s->rows * components * sizeof(k_val));
-    k_val lane = k_for_whole(b, count);
+    k_val lane = part->whole ? k_for_whole(b, part->count) : k_for_few(b, part->count);
     uint32_t mark = sk_scope(lw);
-    k_val column = sk_add(lw, l->inner, lane);
+    k_val column = sk_add(lw, part->from, lane);
     for (unsigned d = 0; d + 1 < rank; d++)
         sk_bind(lw, s->at.at[d], l->outer[d]);
     sk_bind(lw, s->at.at[rank - 1], column);
@@ -168,11 +173,16 @@ static void pad_side(stages *s, const stage *g, k_val row, k_val from, k_val cou
     k_end(b);
 }
 
+static bool is_padded(const stage *g)
+{
+    return g->pad && (g->need.left || g->need.right);
+}
+
 static void pad_row(stages *s, const stage *g, const tile *t, k_val row)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    if (!g->pad || !(g->need.left || g->need.right))
+    if (!is_padded(g))
         return;
     k_val zero = k_i64(b, 0), first = sk_sub(lw, t->left, k_i64(b, g->need.left));
     k_val end = sk_add(lw, t->right, k_i64(b, g->need.right));
@@ -206,31 +216,52 @@ static span span_of(stages *s, const stage *g, const tile *t)
     return r;
 }
 
-/* One row but for the first `done` of its inner columns. */
-static void stage_row(stages *s, const stage *g, const tile *t, const span *r, k_val row, k_val done)
+/* The columns left of the inner ones, and those from `rest` on: two rounds of a loop that is begun. */
+typedef struct sides {
+    k_val from, count;
+} sides;
+
+static sides begin_sides(stages *s, const line *l, k_val rest)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val side = k_for(b, k_i64(b, 0), k_i64(b, 2), false);
+    k_val right = k_let(b, OP_EQ, side, k_i64(b, 1), 0), from = k_select(b, right, rest, l->from);
+    return (sides){from, sk_sub(lw, k_select(b, right, l->to, l->inner), from)};
+}
+
+/* What of a step's rows a block has done. */
+typedef struct done {
+    k_val columns; /* so many inner ones, from the first on; or, */
+    k_val all;     /* bool: all columns of all rows. 0: never */
+} done;
+
+/* One row but for what is done. */
+static void stage_row(stages *s, const stage *g, const tile *t, const span *r, k_val row, const done *d)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     line l = r->columns;
     k_if(b, k_let(b, OP_AND, k_let(b, OP_GE, row, r->first, 0), k_let(b, OP_LT, row, r->end, 0), 0));
     l.row = row;
+    if (d->all)
+        k_if(b, k_let(b, OP_NOT, d->all, 0, 0));
     sk_row_indices(lw, lw->cluster->loop->rank, lw->cluster->loop->shape, row, l.outer);
     if (g->own.left || g->own.right) {
-        k_val side = k_for(b, k_i64(b, 0), k_i64(b, 2), false);
-        k_val right_side = k_let(b, OP_EQ, side, k_i64(b, 1), 0);
-        stage_columns(s, g, t, SK_GENERIC, &l, k_select(b, right_side, l.beyond, l.from),
-                      k_select(b, right_side, l.to, l.inner));
+        sides x = begin_sides(s, &l, l.beyond);
+        stage_columns(s, g, t, SK_GENERIC, &l, x.from, sk_add(lw, x.from, x.count));
         k_end(b);
     }
-    stage_columns(s, g, t, SK_INTERIOR, &l, sk_add(lw, l.inner, done), l.beyond);
+    stage_columns(s, g, t, SK_INTERIOR, &l, d->columns ? sk_add(lw, l.inner, d->columns) : l.inner, l.beyond);
+    if (d->all)
+        k_end(b);
     pad_row(s, g, t, row);
     k_end(b);
 }
 
-/* The whole gangs of a block of rows, if all of these are computed and lie in one plane, and their neighbours, too, if
- * the block's code knows no others. Returns how many columns are
- * done. */
-static k_val stage_block(stages *s, const stage *g, const tile *t, const span *r, k_val row)
+/* A block of rows, if all of these are computed and lie in one plane, and their neighbours, too, if the block's code
+ * knows no others: its whole gangs, and where the code for that is short, what is left on both sides. */
+static done stage_block(stages *s, const stage *g, const tile *t, const span *r, k_val row)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -248,28 +279,50 @@ static k_val stage_block(stages *s, const stage *g, const tile *t, const span *r
     }
     if (g->inside)
         all = k_let(b, OP_AND, all, k_let(b, OP_GE, l.outer[rank - 2], k_i64(b, g->up), 0), 0);
-    k_val columns = sk_sub(lw, l.beyond, l.inner);
+    k_val columns = sk_sub(lw, l.beyond, l.inner), zero = k_i64(b, 0);
     k_val whole = sk_sub(lw, columns, k_let(b, OP_REM, columns, k_i64(b, lw->out->k->lanes), 0));
-    whole = k_select(b, all, whole, k_i64(b, 0));
-    block_columns(s, g, t, &l, whole);
-    return whole;
+    if (!g->edges)
+        whole = k_select(b, all, whole, zero);
+    else
+        k_if(b, all);
+    block_columns(s, g, t, &l, &(block_part){sk_block_columns(g), l.inner, whole, true});
+    if (!g->edges)
+        return (done){.columns = whole};
+    k_val rest = sk_add(lw, l.inner, whole);
+    if (g->own.left || g->own.right) {
+        sides x = begin_sides(s, &l, rest);
+        block_columns(s, g, t, &l, &(block_part){g->inside ? SK_BESIDE : SK_GENERIC, x.from, x.count, false});
+        k_end(b);
+    } else {
+        block_columns(s, g, t, &l, &(block_part){sk_block_columns(g), rest, sk_sub(lw, l.to, rest), false});
+    }
+    k_end(b);
+    return (done){.all = all};
 }
 
 static void stage_rows(stages *s, const stage *g, const tile *t, k_val base)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    k_val row = sk_add(lw, base, k_i64(b, g->lead)), done = k_i64(b, 0);
+    k_val row = sk_add(lw, base, k_i64(b, g->lead));
     span r = span_of(s, g, t);
+    done d = {0};
     if (g->block)
-        done = stage_block(s, g, t, &r, row);
+        d = stage_block(s, g, t, &r, row);
     if (s->rows == 1) {
-        stage_row(s, g, t, &r, row, done);
+        stage_row(s, g, t, &r, row, &d);
         return;
     }
+    bool skipped = d.all && !is_padded(g);
+    if (skipped) {
+        k_if(b, k_let(b, OP_NOT, d.all, 0, 0));
+        d.all = 0;
+    }
     k_val u = k_for(b, k_i64(b, 0), k_i64(b, s->rows), false);
-    stage_row(s, g, t, &r, sk_add(lw, row, u), done);
+    stage_row(s, g, t, &r, sk_add(lw, row, u), &d);
     k_end(b);
+    if (skipped)
+        k_end(b);
 }
 
 /* slots: 0 rows a band, 1 tiles a row, 2 rows, 3 columns, 4 columns a tile */

@@ -23,6 +23,7 @@ typedef struct stage {
     int64_t lead, ring; /* rows ahead of the base row; rows kept */
     bool block;         /* several rows are computed at once: they share what they read */
     bool inside;      /* ... of blocks whose neighbours all lie inside: boundaries that cost more than a clamped row */
+    bool edges;       /* ... and so are the columns beside whole gangs: their code is short */
     int64_t up, down; /* how far it reads rows above and below */
     bool copy;        /* of an array that is in memory: `op` is none of the cluster's */
     int64_t start;    /* columns computed left of a tile: need.left and what makes rows start at a full vector */

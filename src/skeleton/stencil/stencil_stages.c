@@ -12,7 +12,7 @@ enum {
 };
 
 /* Rows computed at once, and the most operations a column of one of them may have. */
-enum { MOST_ROWS = 4, MOST_BLOCK = 400 };
+enum { MOST_ROWS = 4, MOST_BLOCK = 400, MOST_EDGE = 60 /* beside whole gangs, where boundaries cost more */ };
 
 /* An array is copied if at least so many of its rows are read by one, at this cost a column. */
 enum { LEAST_COPIED = 5, LEAST_COST = 64 };
@@ -220,7 +220,7 @@ static void find_inside(stages *s, stage *g, arena *a)
 
 /* Rows computed at once share loads if stencils read above or below them. Their terms must be such that it does not
  * matter when they are computed: what may fail reports its element, and loops are long. 0: no block. */
-static uint32_t block_cost(stages *s, const stage *g, arena *a)
+static uint32_t block_cost(stages *s, const stage *g, sk_columns columns, arena *a)
 {
     ir_program *p = s->lw->l->ir;
     reaches found = {0};
@@ -229,7 +229,7 @@ static uint32_t block_cost(stages *s, const stage *g, arena *a)
     stage_reaches(s->lw->l, a, g, &found);
     for (uint32_t i = 0; i < found.n; i++)
         tall |= found.at[i].h.up || found.at[i].h.down;
-    sk_body_init(&body, s->lw->cluster, sk_block_columns(g), a);
+    sk_body_init(&body, s->lw->cluster, columns, a);
     const ir_id *term = sk_define(&body, g->op->term, &s->at);
     opt_ids ids = {0};
     opt_reach(p, a, g->info->components, term, &ids);
@@ -303,7 +303,8 @@ static void add_copies(stages *s, bool narrow, arena *a)
 {
     uint32_t own = s->stage.n;
     for (uint32_t i = 0; i < own; i++)
-        if (narrow || (s->stage.at[i].block && block_cost(s, &s->stage.at[i], a) >= LEAST_COST))
+        if (narrow || (s->stage.at[i].block &&
+                       block_cost(s, &s->stage.at[i], sk_block_columns(&s->stage.at[i]), a) >= LEAST_COST))
             copy_for(s, &s->stage.at[i], narrow, a);
     find_pads(s->lw->l, a, s);
     stage *ordered = arena_alloc(a, s->stage.n * sizeof(stage));
@@ -405,16 +406,18 @@ static void choose_rows(stages *s, const sk_options *options, arena *a)
     if (!options->vector_bytes || options->group || s->at.rank < 2)
         return;
     for (uint32_t i = 0; i < s->stage.n; i++) {
-        find_inside(s, &s->stage.at[i], a);
-        uint32_t cost = block_cost(s, &s->stage.at[i], a);
-        s->stage.at[i].block = cost && cost <= MOST_BLOCK;
-        if (s->stage.at[i].block)
+        stage *g = &s->stage.at[i];
+        find_inside(s, g, a);
+        uint32_t cost = block_cost(s, g, sk_block_columns(g), a);
+        g->block = cost && cost <= MOST_BLOCK;
+        g->edges = g->block && block_cost(s, g, g->inside ? SK_BESIDE : SK_GENERIC, a) <= MOST_EDGE;
+        if (g->block)
             s->rows = MOST_ROWS;
     }
     add_copies(s, options->row, a);
 }
 
-/* Where rows are computed together, one register of f32; two if there is nothing but a long sum, whose next addition
+/* Of a gang's widest elements. Where rows are computed together, one; two if there is nothing but a long sum, whose next addition
  * waits for the one before. Else two. */
 static uint32_t registers_of(stages *s, arena *a)
 {
@@ -422,7 +425,7 @@ static uint32_t registers_of(stages *s, arena *a)
         return 2;
     for (uint32_t i = 0; i < s->stage.n; i++) {
         const stage *g = &s->stage.at[i];
-        if (!g->copy && (!g->block || block_cost(s, g, a) < LEAST_COST || !is_sum(s, g, a)))
+        if (!g->copy && (!g->block || block_cost(s, g, sk_block_columns(g), a) < LEAST_COST || !is_sum(s, g, a)))
             return 1;
     }
     return 2;
@@ -430,16 +433,22 @@ static uint32_t registers_of(stages *s, arena *a)
 
 uint16_t sk_stencil_lanes(stages *s, const sk_options *options, arena *a)
 {
-    uint16_t lanes = (uint16_t)(options->vector_bytes >= 8 ? options->vector_bytes / 4 * registers_of(s, a) : 4);
+    uint32_t widest = 1, registers = registers_of(s, a);
+    uint16_t most = 256;
     for (uint32_t i = 0; i < s->stage.n; i++) {
         sk_body body;
+        opt_ids ids = {0};
         const stage *g = &s->stage.at[i];
         sk_body_init(&body, s->lw->cluster, SK_INTERIOR, a);
         const ir_id *term = g->copy ? sk_pull(&body, g->op->term, &s->at) : sk_define(&body, g->op->term, &s->at);
         uint16_t fits = sk_lanes_for(s->lw->l, a, g->info->components, term, options->vector_bytes);
-        lanes = fits < lanes ? fits : lanes;
+        most = fits < most ? fits : most;
+        opt_reach(s->lw->l->ir, a, g->info->components, term, &ids);
+        uint32_t own = sk_widest(s->lw->l, &ids, g->info->components, term);
+        widest = own > widest ? own : widest;
     }
-    return lanes;
+    uint32_t lanes = options->vector_bytes >= 8 ? options->vector_bytes / widest * registers : 4;
+    return lanes < most ? (uint16_t)lanes : most;
 }
 
 /* share: copy to shared memory what is worth it */
