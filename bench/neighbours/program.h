@@ -29,6 +29,7 @@ enum { NB_SIZES = 8 };
     X(joins)                                                                                                           \
     X(rounds)                                                                                                          \
     X(permutes)                                                                                                        \
+    X(programs)                                                                                                        \
     X(structs)                                                                                                         \
     X(compute)                                                                                                         \
     X(equal)

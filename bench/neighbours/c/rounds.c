@@ -2,6 +2,15 @@
 #include "c.h"
 
 void nb_make_lengths_i32(const struct nb_call *call);
+void nb_make_edges(const struct nb_call *call);
+
+/* One edge in sixty-four. */
+void nb_make_edges(const struct nb_call *call)
+{
+    b8 *x = call->in[0];
+    FOR (i, E(0) * E(0))
+        x[i] = (uint64_t)i * 2654435761u / 8192 % 64 == 0;
+}
 
 /* None is negative, so no round has to look at what it changes. */
 void nb_make_lengths_i32(const struct nb_call *call)
@@ -89,8 +98,8 @@ C(until_still_f32)
     free(other);
 }
 
-#define SHORTEST(T)                                                                                                    \
-    C(shortest_##T)                                                                                                    \
+#define PATHS(name, T, better)                                                                                         \
+    C(name)                                                                                                            \
     {                                                                                                                  \
         IN(T, x, 0);                                                                                                   \
         OUT(T, z, 0);                                                                                                  \
@@ -104,9 +113,11 @@ C(until_still_f32)
                 const T *by = z + k * n;                                                                               \
                 SIMD                                                                                                   \
                 FOR (j, n)                                                                                             \
-                    to[j] = MIN(to[j], through + by[j]);                                                               \
+                    better;                                                                                            \
             }                                                                                                          \
         }                                                                                                              \
     }
-SHORTEST(f32)
-SHORTEST(i32)
+PATHS(shortest_f32, f32, to[j] = MIN(to[j], through + by[j]))
+PATHS(shortest_i32, i32, to[j] = MIN(to[j], through + by[j]))
+PATHS(widest_f32, f32, to[j] = MAX(to[j], MIN(through, by[j])))
+PATHS(closure_bool, b8, to[j] |= through & by[j])

@@ -2,6 +2,7 @@
 #include "../program.h"
 
 void nb_make_lengths_i32(const struct nb_call *call);
+void nb_make_edges(const struct nb_call *call);
 
 static sn_scalar fifth_of_five(sn_scalar s)
 {
@@ -83,6 +84,42 @@ static sn_acc paths_round(sn_acc k, sn_acc d)
 static sn_acc shortest(sn_acc d)
 {
     return sn_aloop(sn_extent(d, 0), paths_round, d);
+}
+
+static sn_scalar widest_way(void *env, int count, const sn_scalar *x)
+{
+    const paths *p = env;
+    (void)count;
+    return sn_max(x[1], sn_min(sn_index(p->d, sn_fst(x[0]), p->k), sn_index(p->d, p->k, sn_snd(x[0]))));
+}
+
+static sn_acc widest_round(sn_acc k, sn_acc d)
+{
+    paths p = {d, sn_the(k)};
+    return sn_imap(sn_closure_of(widest_way, &p, 2), d);
+}
+
+static sn_acc widest(sn_acc d)
+{
+    return sn_aloop(sn_extent(d, 0), widest_round, d);
+}
+
+static sn_scalar some_way(void *env, int count, const sn_scalar *x)
+{
+    const paths *p = env;
+    (void)count;
+    return sn_or(x[1], sn_and(sn_index(p->d, sn_fst(x[0]), p->k), sn_index(p->d, p->k, sn_snd(x[0]))));
+}
+
+static sn_acc closure_round(sn_acc k, sn_acc d)
+{
+    paths p = {d, sn_the(k)};
+    return sn_imap(sn_closure_of(some_way, &p, 2), d);
+}
+
+static sn_acc closure(sn_acc d)
+{
+    return sn_aloop(sn_extent(d, 0), closure_round, d);
 }
 
 #define NB_GROUP rounds
