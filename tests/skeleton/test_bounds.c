@@ -150,6 +150,12 @@ static void usual_indices_are_inside(void **unused)
         {op2(&w, OP_MAX, op2(&w, OP_MIN, any, last), zero), w.n, true},
         {op2(&w, OP_MIN, op2(&w, OP_MAX, any, zero), last), w.n, true},
         {op2(&w, OP_MAX, op2(&w, OP_MIN, any, w.n), zero), w.n, false},
+        {op2(&w, OP_MAX, op2(&w, OP_SUB, w.i, ir_i64(p, 1)), zero), w.n, true}, /* the one before; the one behind */
+        {op2(&w, OP_MIN, op2(&w, OP_ADD, w.i, ir_i64(p, 1)), last), w.n, true},
+        {op2(&w, OP_MAX, op2(&w, OP_ADD, w.i, ir_i64(p, 1)), zero), w.n, false},
+        {op2(&w, OP_MIN, op2(&w, OP_SUB, w.i, ir_i64(p, 1)), last), w.n, false},
+        {op2(&w, OP_MAX, op2(&w, OP_SUB, w.j, ir_i64(p, 1)), zero), w.n, false},
+        {op2(&w, OP_MIN, op2(&w, OP_ADD, any, ir_i64(p, 1)), last), w.n, false},
         {op2(&w, OP_MOD, any, w.n), w.n, true},
         {op2(&w, OP_REM, any, w.n), w.n, false},
         {op2(&w, OP_REM, w.j, w.n), w.n, true},
@@ -188,10 +194,10 @@ static ir_id nested(world *w, int kind, int levels)
         sk_note_inside(&w->facts, &w->arena, in_m, w->m);
         ir_id less = op2(w, OP_LT, any, in_n);
         const ir_id next[] = {
-            op2(w, OP_MOD, any, term),   op2(w, OP_REM, term, any),        op2(w, OP_MAX, any, term),
-            op2(w, OP_MAX, term, any),   op2(w, OP_BIT_AND, any, term),    op2(w, OP_DIV, in_n, term),
-            op2(w, OP_QUOT, in_n, term), ir_cond(p, 0, less, in_n, term),  ir_cond(p, 0, less, term, in_n),
-            op2(w, OP_MIN, in_m, term),  op2(w, OP_MAX, in_n, term),       op2(w, OP_DIV, term, ir_i64(p, 3)),
+            op2(w, OP_MOD, any, term),   op2(w, OP_REM, term, any),           op2(w, OP_MAX, any, term),
+            op2(w, OP_MAX, term, any),   op2(w, OP_BIT_AND, any, term),       op2(w, OP_DIV, in_n, term),
+            op2(w, OP_QUOT, in_n, term), ir_cond(p, 0, less, in_n, term),     ir_cond(p, 0, less, term, in_n),
+            op2(w, OP_MIN, in_m, term),  op2(w, OP_MAX, in_n, term),          op2(w, OP_DIV, term, ir_i64(p, 3)),
             op2(w, OP_MIN, term, in_m),  op2(w, OP_QUOT, term, ir_i64(p, 3)),
         };
         term = next[kind];

@@ -102,6 +102,8 @@ static bool at_least_0(const prover *v, ir_id term, unsigned deep)
         return at_least_0(v, arg[0], deep - 1) || at_least_0(v, arg[1], deep - 1);
     case OP_REM:
         return at_least_0(v, arg[0], deep - 1);
+    case OP_ADD: /* a little more than what is inside of something */
+        return map64_get(&v->facts->inside, fact(arg[0], 0)) && is_constant(v, arg[1], &x) && x >= 0 && x < INT32_MAX;
     case OP_MOD: /* has the sign of the divisor */
         return at_least_0(v, arg[1], deep - 1);
     default:
@@ -148,6 +150,8 @@ static bool is_below(const prover *v, ir_id term, ir_id extent, unsigned deep)
         return is_below(v, arg[0], extent, deep) || is_below(v, arg[1], extent, deep);
     case OP_MAX:
         return is_below(v, arg[0], extent, deep) && is_below(v, arg[1], extent, deep);
+    case OP_ADD: /* less than what is inside */
+        return is_constant(v, arg[1], &x) && x <= 0 && at_least_0(v, arg[0], deep) && is_below(v, arg[0], extent, deep);
     case OP_MOD:
     case OP_REM: /* by 0 there is no value */
         return arg[1] == extent || (is_constant(v, arg[1], &x) && is_constant(v, extent, &y) && x > 0 && x <= y);
