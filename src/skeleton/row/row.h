@@ -142,6 +142,8 @@ void row_bind_cells(row_loop *r, uint8_t sweep);
 void row_outer_members(row_loop *r, uint8_t sweep, bool store);
 /* A block walks along the whole row at hand, sweep after sweep. */
 void row_whole(row_loop *r);
+/* The same of a row of one piece, more than SK_SHORT positions; without packs and counters. */
+void row_whole_piece(row_loop *r);
 /* Has a sweep anything to do at positions? */
 bool row_has_positions(const row_loop *r, uint8_t sweep);
 

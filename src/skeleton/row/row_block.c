@@ -196,6 +196,46 @@ bool row_has_positions(const row_loop *r, uint8_t sweep)
     return false;
 }
 
+/* A row of one piece: nothing is left of it to be combined, and no state goes on. */
+static void walk_piece(row_loop *r, uint8_t sweep)
+{
+    k_builder *b = &r->lw->b;
+    uint32_t mark = sk_scope(r->lw);
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        row_part *p = &r->part.at[i];
+        if (!in_sweep(p, L_SCAN, sweep))
+            continue;
+        k_val *first = row_first_state(r, p);
+        p->state = row_values(r, p);
+        for (uint32_t c = 0; c < p->n; c++)
+            p->state[c] = first ? first[c] : k_literal(b, p->fold.info->type[c], 0);
+        p->has_state = first ? 0 : k_literal(b, T_BOOL, 0);
+    }
+    row_piece(r, &(row_walk){.sweep = sweep, .results = true, .early = true}, k_i64(b, 0), r->length);
+    sk_scope_end(r->lw, mark);
+    for (uint32_t i = 0; i < r->part.n; i++) {
+        const row_part *p = &r->part.at[i];
+        if (!in_sweep(p, L_FOLD, sweep))
+            continue;
+        k_val *total = row_values(r, p);
+        row_piece_total(r, p, r->length, total);
+        row_finish_fold(r, p, r->row, total);
+    }
+}
+
+void row_whole_piece(row_loop *r)
+{
+    const uint8_t sweeps = r->lw->cluster->loop->sweeps;
+    for (uint8_t sweep = 0; sweep < sweeps; sweep++) {
+        row_bind_cells(r, sweep);
+        row_outer_members(r, sweep, true);
+        if (row_has_positions(r, sweep))
+            walk_piece(r, sweep);
+    }
+    row_bind_cells(r, sweeps);
+    row_outer_members(r, sweeps, true);
+}
+
 void row_whole(row_loop *r)
 {
     const uint8_t sweeps = r->combine ? 1 : r->lw->cluster->loop->sweeps;

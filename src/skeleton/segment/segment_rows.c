@@ -235,10 +235,17 @@ static void longer_segment(rows *x, const sk_block *of, const sk_segment *s)
     sk_scope_end(lw, mark);
     k_else(b);
     k_if(b, k_let(b, OP_AND, own, k_let(b, OP_GT, s->length, k_i64(b, SK_SHORT), 0), 0));
+    k_if(b, k_let(b, OP_LE, s->length, k_i64(b, ROW_PIECE), 0));
+    mark = sk_scope(lw);
+    use(x, s, s->length);
+    row_whole_piece(&x->r);
+    sk_scope_end(lw, mark);
+    k_else(b);
     mark = sk_scope(lw);
     use(x, s, s->length);
     row_whole(&x->r);
     sk_scope_end(lw, mark);
+    k_end(b);
     k_end(b);
     k_end(b);
 }
