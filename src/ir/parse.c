@@ -374,6 +374,8 @@ static bool parse_parts(parser *ps, parts *a)
     }
     if (a->kind == IR_PART)
         a->flags |= parser_accept(ps, "extent") ? IR_EXTENT : 0u;
+    if (a->kind == IR_GENERATE || a->kind == IR_MAP)
+        a->flags |= parser_accept(ps, "along") ? IR_ALONG : 0u;
     a->flags |= parser_accept(ps, "fused") ? IR_FUSED : 0u;
     a->flags |= parser_accept(ps, "step") ? IR_STEP : 0u;
     if (a->kind == IR_CONTROL)
@@ -524,6 +526,8 @@ static bool parse_array(parser *ps, token name, const char *label)
         return parser_built(ps) && parser_fail(ps, "expected an array");
     if (a.flags & IR_FUSED)
         ir_fuse(ps->p, id);
+    if (a.kind == IR_GENERATE || a.kind == IR_MAP)
+        ps->p->node.at[id].flags |= a.flags & IR_ALONG;
     if (a.flags & IR_STEP)
         ir_mark_step(ps->p, id);
     if (a.kind == IR_INPUT)

@@ -163,6 +163,8 @@ static void print_flags(printer *pr, const ir_node *n)
                  {IR_FOLD_SEG, IR_COMMUTES, " commutes"},
                  {IR_SCAN_SEG, IR_EXCLUSIVE, " exclusive"},
                  {IR_SCAN_SEG, IR_RIGHT, " right"},
+                 {IR_GENERATE, IR_ALONG, " along"},
+                 {IR_MAP, IR_ALONG, " along"},
                  {IR_NONE, IR_FUSED, " fused"},
                  {IR_NONE, IR_STEP, " step"}};
     for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)

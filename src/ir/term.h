@@ -75,6 +75,7 @@ enum {
     IR_EXCLUSIVE = 1,  /* IR_SCAN, IR_SCAN_SEG: an element does not take part in its own result */
     IR_DESCENDING = 1, /* IR_SORT by keys */
     IR_RIGHT = 2,      /* IR_SCAN, IR_SCAN_SEG: from the right end; the operator's left operand is still the one further left */
+    IR_ALONG = 16, /* IR_GENERATE, IR_MAP: its loops that combine the elements of a row may do so in the order of folds */
     IR_ALWAYS = 16,    /* IR_READ, with IR_SAFE: inside even where no guard asks for it, and cheap: made by skeletons */
     IR_FUSED = 32,     /* arrays: computed anew at each use, whatever it costs, wherever that is possible */
     IR_STEP =

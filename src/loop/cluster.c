@@ -77,7 +77,7 @@ static bool is_element(const l_fusing *c, ir_id id)
     ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
     const l_node *n = l_at(c->node, id);
     bool known = kind == IR_MAP || kind == IR_GENERATE || kind == IR_BACKPERMUTE || kind == IR_RESHAPE;
-    return known && !n->stencil && !n->flat && c->options->fuse;
+    return known && !n->stencil && !n->flat && !l_goes_along(c->p, id) && c->options->fuse;
 }
 
 /* Does the operation, in a loop with these segments, find there what it reads? */
@@ -155,7 +155,7 @@ static l_class class_of(const l_fusing *c, ir_id id)
         return L_CLASS_PERMUTE;
     if (kind == IR_FOLD)
         return L_CLASS_FOLD;
-    if (n->flat)
+    if (n->flat || l_goes_along(c->p, id))
         return L_CLASS_PLAIN;
     if (n->stencil)
         return L_CLASS_STENCIL;
@@ -169,7 +169,11 @@ static uint64_t key_of(const l_fusing *c, ir_id id)
 {
     const ir_array *rate = l_loop_rate(c, id);
     uint64_t h = hash_bytes(rate->shape, rate->rank * sizeof(ir_id), rate->rank);
-    unsigned kind = c->class[id] == L_CLASS_STENCIL ? 1 : l_stages(c, id) ? 2 : c->class[id] == L_CLASS_PERMUTE ? 3 : 0;
+    unsigned kind = c->class[id] == L_CLASS_STENCIL   ? 1
+                    : l_stages(c, id)                 ? 2
+                    : c->class[id] == L_CLASS_PERMUTE ? 3
+                    : l_goes_along(c->p, id)          ? 4
+                                                      : 0;
     h = hash_mix(hash_mix(h, c->level[id]), kind);
     return c->segments[id] ? hash_mix(h, c->segments[id]) : h;
 }

@@ -60,7 +60,7 @@ bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *
         return *why = L_FUSED_SWEEP, true;
     if ((kind == IR_FOLD_SEG || c->outer[from]) && fusable_after_segment(c, from, to, access))
         return *why = L_FUSED_SEGMENT, true;
-    if (kind == IR_FOLD || kind == IR_FOLD_SEG)
+    if (kind == IR_FOLD || kind == IR_FOLD_SEG || l_goes_along(p, from))
         return *why = L_NOT_AFTER, false;
     if (l_knows_segment(c, from, to) && access == L_SAME)
         return *why = L_FUSED_REGISTER, true;
@@ -78,7 +78,7 @@ bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *
         return *why = L_NOT_RANDOM, false;
     if ((c->class[from] == L_CLASS_STENCIL) != (c->class[to] == L_CLASS_STENCIL) || l_stages(c, to))
         return *why = L_NOT_CLASS, false;
-    if (c->segments[from] != c->segments[to])
+    if (c->segments[from] != c->segments[to] || l_goes_along(p, to))
         return *why = L_NOT_CLASS, false;
     if (c->class[to] == L_CLASS_STENCIL && ir_info(p, to)->rank > 2)
         return *why = L_NOT_CLASS, false;

@@ -14,7 +14,7 @@ static bool is_element(const ir_program *p, const l_nodes *nodes, ir_id id)
     case IR_GENERATE:
     case IR_BACKPERMUTE:
     case IR_RESHAPE:
-        return l_at(nodes, id)->anchor && !l_at(nodes, id)->stencil;
+        return l_at(nodes, id)->anchor && !l_at(nodes, id)->stencil && !l_goes_along(p, id);
     default:
         return false;
     }

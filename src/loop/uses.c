@@ -207,12 +207,18 @@ static bool is_cheap(uses *u, ir_id id)
     return u->options->large ? streamed : cached;
 }
 
+bool l_goes_along(const ir_program *p, ir_id id)
+{
+    const ir_node *n = ir_at(p, id);
+    return (n->kind == IR_GENERATE || n->kind == IR_MAP) && n->flags & IR_ALONG;
+}
+
 /* Does it combine elements along the row, or in places that they name? */
 static bool carries(const ir_program *p, ir_id id)
 {
     ir_kind kind = (ir_kind)ir_at(p, id)->kind;
     return kind == IR_FOLD || kind == IR_SCAN || kind == IR_PACK || kind == IR_SORT || kind == IR_PERMUTE ||
-           kind == IR_FOLD_SEG || kind == IR_SCAN_SEG;
+           kind == IR_FOLD_SEG || kind == IR_SCAN_SEG || l_goes_along(p, id);
 }
 
 static bool choose_anchor(uses *u, ir_id id, l_why *why)

@@ -62,6 +62,9 @@ static inline bool l_same_shape(const ir_array *x, const ir_array *y)
  * from. */
 const ir_array *l_rate_of(const ir_program *p, ir_id id);
 
+/* Is it made of loops that combine the elements of rows of their own, in the order of folds? It has a loop of its own. */
+bool l_goes_along(const ir_program *p, ir_id id);
+
 /* How an operation of a kind reads its operand number i. */
 l_access l_access_of_operand(ir_kind kind, uint32_t i);
 

@@ -31,6 +31,7 @@ typedef struct finder {
     facts *facts;    /* and what is known of it */
     map64 below;     /* indices, and the extents that they are inside of */
     VEC(ir_id) loop; /* loops that become folds */
+    bool along;      /* others go along rows of their own */
 } finder;
 
 static facts *facts_of(finder *f, ir_id id)
@@ -104,6 +105,9 @@ static slope of_operator(const finder *f, const ir_node *n, slope x, slope y)
         return sum(x, y, -1);
     case OP_MUL:
         return ir_at(f->p, arg[0])->kind == IR_CONST ? times(f, y, arg[0]) : times(f, x, arg[1]);
+    case OP_MIN:
+    case OP_MAX: /* roughly: at most positions */
+        return !x.known || !y.known ? (slope){0} : x.by ? x : y;
     case OP_CONVERT:
         return ir_type_float((ir_type)n->type) || ir_type_float((ir_type)ir_at(f->p, arg[0])->type) ? (slope){0} : x;
     default:
@@ -252,8 +256,7 @@ static bool is_extent(finder *f, ir_id count)
                (n->kind == IR_OP && (n->op == OP_ADD || n->op == OP_MUL));
     }
     vec_free(f->p->arena, &ids);
-    int64_t constant = OPT_LEAST_ROUNDS;
-    return good && (!ir_extent_constant(f->p, count, &constant) || constant >= OPT_LEAST_ROUNDS);
+    return good;
 }
 
 /* A counted loop outside of all others, whose rounds are the same for all elements. */
@@ -270,15 +273,30 @@ static bool is_candidate(const finder *f, ir_id id)
     return n->scope <= newest && n->u.loop->states <= IR_MAX_COMPONENTS;
 }
 
+ir_op opt_combines(const ir_program *p, const ir_loop *loop, uint32_t k, ir_id *with)
+{
+    const ir_node *n = ir_at(p, loop->next[k]);
+    const ir_id *arg = p->arg.at + n->args;
+    unsigned wanted = OP_COMMUTES | OP_ASSOCIATES;
+    with[0] = with[1] = 0;
+    if (n->kind != IR_OP)
+        return OP_COUNT;
+    if (n->op == OP_FMA && arg[2] == loop->var[k]) {
+        with[0] = arg[0];
+        with[1] = arg[1];
+        return OP_ADD;
+    }
+    if (n->n != 2 || (ir_ops[n->op].flags & wanted) != wanted)
+        return OP_COUNT;
+    with[0] = arg[0] == loop->var[k] ? arg[1] : arg[1] == loop->var[k] ? arg[0] : 0;
+    return with[0] ? (ir_op)n->op : OP_COUNT;
+}
+
 /* What state k is combined with, 0: it is not. */
 static ir_id combined_with(finder *f, const ir_loop *loop, uint32_t k)
 {
-    const ir_node *n = ir_at(f->p, loop->next[k]);
-    unsigned wanted = OP_COMMUTES | OP_ASSOCIATES;
-    if (n->kind != IR_OP || n->n != 2 || (ir_ops[n->op].flags & wanted) != wanted)
-        return 0;
-    const ir_id *arg = f->p->arg.at + n->args;
-    return arg[0] == loop->var[k] ? arg[1] : arg[1] == loop->var[k] ? arg[0] : 0;
+    ir_id with[2];
+    return opt_combines(f->p, loop, k, with) == OP_COUNT || with[1] ? 0 : with[0];
 }
 
 static ir_fn *operator_of(finder *f, const ir_loop *loop)
@@ -296,27 +314,54 @@ static ir_fn *operator_of(finder *f, const ir_loop *loop)
     return ir_fn_close(p, fn, loop->states, result);
 }
 
-static bool is_fold(finder *f, ir_id id)
+/* Are there few operations for each read, as loops have that gain by going along rows, and no traces? */
+static bool is_light(finder *f, const ir_loop *loop)
 {
-    if (!is_candidate(f, id) || f->info->rank >= IR_MAX_RANK)
-        return false;
+    opt_ids ids = {0};
+    uint32_t reads = 0, work = 0;
+    bool traces = false;
+    opt_reach(f->p, f->p->arena, loop->states, loop->next, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(f->p, ids.at[i]);
+        reads += n->kind == IR_READ;
+        work += n->kind == IR_LOOP ? OPT_WORK_OF_A_READ : n->kind == IR_OP && n->type != T_I64;
+        traces |= n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES;
+    }
+    vec_free(f->p->arena, &ids);
+    return !traces && work <= OPT_WORK_OF_A_READ * reads;
+}
+
+/* What a loop is: a fold of rows that are alike, one of rows of their own, or none. */
+typedef enum { NO_FOLD, OWN_ROWS, ROWS } loop_kind;
+
+static loop_kind kind_of(finder *f, ir_id id)
+{
+    if (!is_candidate(f, id))
+        return NO_FOLD;
+    bool alike = f->info->rank < IR_MAX_RANK;
     const ir_loop *loop = ir_at(f->p, id)->u.loop;
     bool row = false;
     for (uint32_t k = 0; k < loop->states; k++) {
         ir_id with = combined_with(f, loop, k);
         const facts *of = facts_of(f, with), *init = facts_of(f, loop->init[k]);
-        if (!with || (of && (of->on_loop || of->fails)) || (init && init->on_loop))
-            return false;
+        if (!with || (of && of->on_loop) || (init && init->on_loop))
+            return NO_FOLD;
+        alike &= !of || !of->fails;
         row |= of && of->reads_row;
     }
     ir_bits identity[IR_MAX_COMPONENTS];
-    return row && is_extent(f, loop->count) && opt_find_identity(f->p, operator_of(f, loop), identity);
+    int64_t rounds = OPT_LEAST_ROUNDS;
+    bool constant = ir_extent_constant(f->p, loop->count, &rounds);
+    if (!row || (constant && rounds < OPT_LEAST_ROUNDS) || !opt_find_identity(f->p, operator_of(f, loop), identity))
+        return NO_FOLD;
+    return alike && is_extent(f, loop->count) ? ROWS : is_light(f, loop) ? OWN_ROWS : NO_FOLD;
 }
 
 static void find_folds(finder *f)
 {
     const ir_fn *fn = f->info->fn;
     f->loop.n = 0;
+    f->along = false;
     opt_reach(f->p, f->p->arena, fn->results, fn->result, &f->ids);
     bool loops = false;
     for (uint32_t i = 0; i < f->ids.n && !loops; i++)
@@ -334,9 +379,12 @@ static void find_folds(finder *f)
             else if (kind != IR_VAR)
                 look_at(f, i);
         }
-        for (uint32_t i = 0, n = f->ids.n; i < n; i++)
-            if (is_fold(f, f->ids.at[i]))
+        for (uint32_t i = 0, n = f->ids.n; i < n; i++) {
+            loop_kind kind = ir_at(f->p, f->ids.at[i])->kind == IR_LOOP ? kind_of(f, f->ids.at[i]) : NO_FOLD;
+            if (kind == ROWS)
                 vec_push(f->p->arena, &f->loop, f->ids.at[i]);
+            f->along |= kind == OWN_ROWS;
+        }
         map64_free(f->p->arena, &f->place);
         map64_free(f->p->arena, &f->below);
         arena_release(f->p->arena, f->facts, f->ids.n * sizeof(*f->facts));
@@ -497,6 +545,8 @@ static void make_folds(finder *f, ir_id old)
         return;
     if (ir_at(f->p, f->id)->flags & IR_FUSED)
         ir_fuse(f->p, now);
+    if (!plain)
+        f->p->node.at[now].flags |= ir_at(f->p, f->id)->flags & IR_ALONG;
     f->remake.array[old] = now;
     f->remake.replaces = true;
 }
@@ -516,6 +566,8 @@ static bool pass(ir_program *p)
         f.info = ir_info(p, f.id);
         f.indexed = kind == IR_GENERATE || ir_at(p, f.id)->flags & IR_INDEXED;
         find_folds(&f);
+        if (f.along)
+            p->node.at[f.id].flags |= IR_ALONG;
         if (f.loop.n)
             make_folds(&f, id);
     }

@@ -41,8 +41,10 @@ const sk_program *sk_prepare(l_program *l)
         if (c->loop->class == L_CLASS_CONTROL)
             continue; /* its programs have loops of their own */
         c->counted = arena_alloc(l->ir->arena, c->loop->op.n + 1);
-        if (c->loop->class == L_CLASS_PLAIN)
+        if (c->loop->class == L_CLASS_PLAIN) {
             sk_map_prepare(c, l->ir->arena);
+            sk_along_prepare(c, l->ir->arena);
+        }
         if (c->loop->class == L_CLASS_FOLD)
             prepare_fold(c, l->ir->arena);
         if (c->loop->class == L_CLASS_STENCIL)

@@ -23,6 +23,7 @@ typedef struct schedule {
 } schedule;
 
 static const schedule table[SK_VARIANTS] = {
+    [SK_MAP_ALONG] = {OF_PLAIN, "map_along", sk_launch_map_along, sk_build_map_along},
     [SK_MAP_ACROSS] = {OF_PLAIN, "map_across", sk_launch_map_across, sk_build_map_across},
     [SK_MAP_SHARED] = {OF_PLAIN, "map_shared", sk_launch_map_shared, sk_build_map_shared},
     [SK_MAP_TILES] = {OF_PLAIN, "map_tiles", sk_launch_map_tiles, sk_build_map_tiles},

@@ -29,6 +29,7 @@ typedef struct sk_cluster {
     uint8_t row_bytes;        /* gangs along a row may overlap; of the widest element. 0: they may not */
     uint8_t across;           /* 1 + the dimension where the run begins that reads lie together along, but not along the
                                  innermost run; 0: none */
+    bool along, along_wide;   /* elements are loops along rows of their own; of elements of 8 bytes */
     bool tiles;               /* elements that loop, with neighbours in two dimensions */
     uint8_t shared, shared_bytes; /* elements are loops over what rows and columns of them share: states, and bytes of
                                      the widest value; 0: they are not */
@@ -107,6 +108,7 @@ typedef struct sk_kernel {
  * compiled when a call first needs them. */
 typedef enum {
     /* elements, each for itself */
+    SK_MAP_ALONG,  /* elements one after the other, a gang going along the row that an element's loop combines */
     SK_MAP_ACROSS, /* rows and columns, a gang going along the axis that reads lie together in, which is not the
                       innermost */
     SK_MAP_SHARED, /* several rows at a time, a gang along them: elements that are loops over what these share */

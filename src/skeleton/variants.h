@@ -43,6 +43,8 @@ bool sk_folds_columns(sk_cluster *c, arena *a);
 bool sk_reads_far(sk_lower *lw, uint32_t n, const ir_id *term);
 /* How many reads that these terms reach are of elements that lie apart where this index grows by one. */
 uint32_t sk_far_reads(sk_lower *lw, uint32_t n, const ir_id *term, ir_id index);
+/* Maps: sets `along` and `along_wide`. */
+void sk_along_prepare(sk_cluster *c, arena *a);
 /* Row loops: sets `chains`, `state_words` and the like. */
 void sk_row_prepare(sk_cluster *c, arena *a);
 
@@ -87,6 +89,8 @@ int64_t sk_piece_elements(const sk_call *x, int64_t total);
 
 /* sk_launch_X: does the schedule suit the launch? Then how it is launched, in *g. sk_build_X: its kernel, in lw->out;
  * what sk_open wants is set. */
+bool sk_launch_map_along(const sk_call *x, sk_geometry *g);
+void sk_build_map_along(sk_lower *lw);
 bool sk_launch_map_across(const sk_call *x, sk_geometry *g);
 void sk_build_map_across(sk_lower *lw);
 bool sk_launch_map_shared(const sk_call *x, sk_geometry *g);

@@ -100,17 +100,24 @@ static const char *const loops[] = {
     "r = generate [m] {j: i64 l = for (k < n; s = 7i32) { next s + a1[k, j] } -> l.0} output r",
     ROW("s + a2[k] * a3[i]"),
     ROW("s + a1[i, m - 1 - k]"),
-    /* few rounds; rows of their own lengths */
+    /* few rounds; what tells that it was computed */
     "r = generate [n] {i: i64 l = for (k < 3; s = 7i32) { next s + a1[i, k] } -> l.0} output r",
-    "r = generate [n] {i: i64 l = for (k < i; s = 7i32) { next s + a1[i, k] } -> l.0} output r",
-    /* what may fail, or tells that it was computed */
-    ROW("s + a1[i64(a3[i]), k]"),
-    ROW("s + a1[i, k] / a2[k]"),
     ROW("s + trace(a1[i, k])"),
     /* under a condition; in another loop */
     "r = generate [n] {i: i64 l = for (k < m; s = 7i32) { next s + a1[i, k] } -> if i < 1 then l.0 else 3i32} output r",
     "r = generate [n] {i: i64 h = for (j < 2; t = 1i32) { l = for (k < m; s = t) { next s + a1[i, k] } next l.0 } -> "
     "h.0} output r",
+};
+
+/* These do, too, but go along rows: */
+static const char *const along[] = {
+    /* of their own lengths, or places */
+    "generate [n] {i: i64 l = for (k < i; s = 7i32) { next s + a1[i, k] } -> l.0} output r",
+    "generate [n] {i: i64 l = for (k < i64(a3[i]); s = 7i32) { next min(s, a2[i64(a3[i]) + k]) } -> l.0} output r",
+    "map a3 {e: i32 l = for (k < i64(e); s = e) { next s + a1[i64(e), k] * a2[k] } -> l.0} output r",
+    /* what may fail */
+    "generate [n] {i: i64 l = for (k < m; s = 7i32) { next s + a1[i64(a3[i]), k] } -> l.0} output r",
+    "generate [n] {i: i64 l = for (k < m; s = 7i32) { next s + a1[i, k] / a2[k] } -> l.0} output r",
 };
 
 static void test_folds(void **state)
@@ -149,8 +156,24 @@ static void test_loops_that_stay(void **state)
     }
 }
 
+static void test_loops_along_rows(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < sizeof(along) / sizeof(*along); i++) {
+        arena a;
+        arena_init(&a, NULL);
+        ir_program *p = parse(&a, arena_printf(&a, INPUTS "r = %s", along[i]));
+        opt_fold_row_loops(p);
+        char *word = strchr(along[i], ' ');
+        const char *marked = arena_printf(&a, INPUTS "r = %.*s along%s", (int)(word - along[i]), along[i], word);
+        assert_string_equal(print(&a, p), print(&a, parse(&a, marked)));
+        arena_free(&a);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_folds), cmocka_unit_test(test_loops_that_stay)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_folds), cmocka_unit_test(test_loops_that_stay),
+                                       cmocka_unit_test(test_loops_along_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

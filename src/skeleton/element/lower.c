@@ -4,6 +4,7 @@
 #include "ir/schedule.h"
 #include "kernel/launch.h"
 #include "opt/rewrite.h"
+#include "skeleton/element/along.h"
 #include "skeleton/element/eager.h"
 
 static sk_index own_index(ir_program *p, uint8_t rank)
@@ -245,6 +246,18 @@ static bool is_checked(sk_lower *lw, ir_id index, ir_id extent)
     return false;
 }
 
+k_val sk_extent_within(sk_lower *lw, const ir_node *n)
+{
+    const ir_array *info = ir_info(lw->l->ir, n->array);
+    unsigned dimension = ir_within_dimension(n);
+    return dimension == IR_WHOLE ? sk_product(lw, info->rank, info->shape) : sk_closed(lw, info->shape[dimension]);
+}
+
+void sk_note_extent(sk_lower *lw, ir_id index, ir_id extent)
+{
+    is_checked(lw, index, extent);
+}
+
 /* The index itself, which must be inside. */
 static k_val lower_within(sk_lower *lw, const ir_node *n)
 {
@@ -256,7 +269,11 @@ static k_val lower_within(sk_lower *lw, const ir_node *n)
     bool whole = dimension == IR_WHOLE;
     if (!lw->options->checks || is_checked(lw, index, whole ? ir_size(lw->l->ir, n->array) : info->shape[dimension]))
         return value;
-    k_val extent = whole ? sk_product(lw, info->rank, info->shape) : sk_closed(lw, info->shape[dimension]);
+    k_val extent = sk_extent_within(lw, n);
+    if (lw->along && lw->along->first) {
+        vec_push(lw->arena, &lw->along->checked, index);
+        vec_push(lw->arena, &lw->along->extent, whole ? ir_size(lw->l->ir, n->array) : info->shape[dimension]);
+    }
     k_val above = k_let(b, OP_GE, value, k_i64(b, 0), 0), below = k_let(b, OP_LT, value, extent, 0);
     k_check(b, k_place(n->site, whole ? 0 : component), k_let(b, OP_AND, above, below, 0), element, value, extent);
     return value;
@@ -426,7 +443,9 @@ static void step(sk_lower *lw, works *w, const ir_step *s)
         }
         break;
     case IR_LOOP:
-        if (uniform_count(lw, n.u.loop))
+        if (lw->along && sk_goes_along(lw, s))
+            sk_along_loop(lw, s);
+        else if (uniform_count(lw, n.u.loop))
             open_for(lw, w, s);
         else if (sk_may_run_eagerly(lw, s))
             sk_eager_loop(lw, s);

@@ -40,6 +40,7 @@ struct sk_lower {
     map64 value;     /* term -> k_val: what is computed in the open lists */
     VEC(uint64_t) undo; /* terms to forget at the end of a scope */
     k_val element;   /* number of the element, for error reports */
+    struct sk_along *along; /* loops of elements go along rows (along.h); NULL: they do not */
     bool ahead; /* loads are of elements that others follow in memory, soon: K_AHEAD, where they begin at line ends */
     int64_t behind; /* ... and how many elements after such an end they begin */
     sk_space space;
@@ -62,6 +63,10 @@ void sk_bind(sk_lower *lw, ir_id variable, k_val value);
 
 k_val sk_known(const sk_lower *lw, ir_id term); /* 0: not computed in the open lists */
 k_val sk_value(sk_lower *lw, ir_id term);       /* of a term that is known or needs no code */
+/* The extent that the index of an IR_WITHIN is checked against. */
+k_val sk_extent_within(sk_lower *lw, const ir_node *within);
+/* Is the index known to be inside of the extent? To the end of the scope it is checked no more. */
+void sk_note_extent(sk_lower *lw, ir_id index, ir_id extent);
 /* Emits a step that is a plain operation or select, unless it is known. */
 struct ir_step;
 void sk_run_step(sk_lower *lw, const struct ir_step *s);
