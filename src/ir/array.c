@@ -456,7 +456,7 @@ ir_id ir_count(ir_program *p, uint32_t site, ir_id keep)
 static bool is_op_of_params(const ir_program *p, const ir_fn *fn, ir_op op, uint32_t n)
 {
     const ir_node *t = fn->results == 1 && fn->params == n ? ir_at(p, fn->result[0]) : NULL;
-    if (!t || t->kind != IR_OP || t->op != op || t->n != n || t->type != T_I64)
+    if (!t || t->kind != IR_OP || t->op != op)
         return false;
     const ir_id *arg = ir_args(p, fn->result[0]);
     return n == 1 ? arg[0] == fn->param[0]

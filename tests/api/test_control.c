@@ -99,6 +99,34 @@ static sn_acc one_of(sn_acc n, sn_acc a)
     return sn_aiterate(sn_the(n), doubled, a);
 }
 
+static sn_scalar fused(sn_scalar x)
+{
+    return sn_fma(x, sn_f32(2), sn_f32(-1.5f));
+}
+
+static sn_acc fused_step(sn_acc a)
+{
+    return sn_map(fused, a);
+}
+
+static sn_acc three_fused(sn_acc a)
+{
+    return sn_aiterate(3, fused_step, a);
+}
+
+/* What a round computes is taken from the function that was given, operand for operand. */
+static void operands_stay_in_their_places(void **state)
+{
+    (void)state;
+    sn_program *p = sn_compile(both_cpu(), "[n]f32 -> [n]f32", three_fused);
+    const float x[3] = {1, 5, -0.25f};
+    float y[3];
+    assert_int_equal(sn_call(p, sn_in(x, 3), sn_into(y, 3)), SN_OK);
+    for (int i = 0; i < 3; i++)
+        assert_true(y[i] == 8 * x[i] - 10.5f);
+    sn_drop(p);
+}
+
 static void loops(void **state)
 {
     (void)state;
@@ -868,6 +896,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops),
+        cmocka_unit_test(operands_stay_in_their_places),
         cmocka_unit_test(rounds),
         cmocka_unit_test(states),
         cmocka_unit_test(extents),

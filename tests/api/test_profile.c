@@ -63,6 +63,29 @@ static void says(sn_program *p, const char *part)
 }
 
 /* Where there is no code generator there is nothing to see. */
+/* Three digits are enough: hundreds have none behind the point. The line of the launch over these extents says how large its share of the
+ * time is, and of the roof. */
+static void table_is_tidy(sn_program *p, const char *over, unsigned shares)
+{
+    const char *said = sn_explain(p, "profile");
+    assert_non_null(said);
+    for (const char *at = said; *at; at++) {
+        const size_t digits = strspn(at, "0123456789");
+        if (digits >= 3 && at[digits] == '.')
+            fail_msg("a number of %zu digits and more behind the point in\n%s", digits, said);
+        at += digits ? digits - 1 : 0;
+    }
+    const char *there = strstr(said, over), *line = there;
+    if (!there)
+        fail_msg("no %s in\n%s", over, said);
+    while (line > said && line[-1] != '\n')
+        line--;
+    for (; *line && *line != '\n'; line++)
+        shares -= *line == '%';
+    if (shares)
+        fail_msg("another number of shares behind %s in\n%s", over, said);
+}
+
 static void need_kernels(void)
 {
     if (!cx || !cx->engine.device)
@@ -306,6 +329,7 @@ static void words_explain(void **state)
     has_word(json, "\"over\": [1048576]", "gathered", true);
     has_word(json, "\"over\": [1048576]", "stream", false);
     says(p, "gathered (50% of what is loaded)");
+    table_is_tidy(p, "over [1048576]", 3); /* the third: what is gathered */
     sn_drop(p);
 
     p = recorded("[n]f32, [n]f32 -> [n]f32", SN_BODY(saxpy)); /* three elements are no work */

@@ -92,12 +92,17 @@ static void mistakes_in_scalars(void **state)
     expect_message(f, op1(f, OP_NEG, loop), "neg: expected a scalar, found a loop");
     expect_message(f, ir_op1(p, SITE, OP_COUNT, f->x), "unknown operator; ir/ops.def lists them");
     expect_message(f, ir_op1(p, SITE, OP_NONE, f->x), "unknown operator; ir/ops.def lists them");
+    expect_message(f, ir_op1(p, SITE, OP_ADD, f->x), "add: takes 2 operands, not 1");
+    expect_message(f, ir_op2(p, SITE, OP_NEG, f->x, f->y), "neg: takes 1 operands, not 2");
     expect_message(f, ir_convert(p, SITE, OP_NEG, T_I64, f->x), "neg is no conversion; convert and bitcast are");
     expect_message(f, ir_convert(p, SITE, OP_COUNT, T_I64, f->x), "? is no conversion; convert and bitcast are");
     expect_message(f, ir_cond(p, SITE, any, a, f->x), "if: expected a scalar, found an array");
-    expect_message(f, ir_cond(p, SITE, any, f->x, beyond), "if: an operand is no term of this program; terms belong to one program");
-    expect_message(f, ir_read(p, SITE, f->x, 0, 0, 1, ij), "index: something else than an array is indexed; only arrays have elements");
-    expect_message(f, ir_read(p, SITE, beyond, 0, 0, 1, ij), "index: something else than an array is indexed; only arrays have elements");
+    expect_message(f, ir_cond(p, SITE, any, f->x, beyond),
+                   "if: an operand is no term of this program; terms belong to one program");
+    expect_message(f, ir_read(p, SITE, f->x, 0, 0, 1, ij),
+                   "index: something else than an array is indexed; only arrays have elements");
+    expect_message(f, ir_read(p, SITE, beyond, 0, 0, 1, ij),
+                   "index: something else than an array is indexed; only arrays have elements");
     expect_message(f, ir_read(p, SITE, a, 1, 0, 1, ij), "index: there is no component 1; the array has 1, from 0 on");
     expect_message(f, ir_read(p, SITE, a, 0, 0, 2, ij), "index: 2 indices, but the array is of rank 1");
     expect_message(f, ir_read(p, SITE, a, 0, 0, 0, ij), "index: 0 indices, but the array is of rank 1");
@@ -123,7 +128,8 @@ static void mistakes_in_loops(void **state)
     ir_program *p = f->p;
     ir_id a = vector(f, T_F32, ir_dim(p, "n")), z = ir_var(p, T_F32), k = ir_var(p, T_I64), three = num(f, 3);
     ir_loop without_end = {.states = 1, .init = &f->x, .var = &z, .next = &z};
-    expect_message(f, ir_loop_new(p, SITE, &without_end), "while: a loop without condition and count; it needs one of them");
+    expect_message(f, ir_loop_new(p, SITE, &without_end),
+                   "while: a loop without condition and count; it needs one of them");
     ir_loop stateless = {.count = three, .index = k};
     expect_message(f, ir_loop_new(p, SITE, &stateless), "iterate: a loop without state; it needs some");
     ir_loop counted = {.states = 1, .init = &f->x, .var = &z, .next = &z, .count = a, .index = k};
@@ -135,7 +141,8 @@ static void mistakes_in_loops(void **state)
     expect_message(f, ir_loop_new(p, SITE, &counted), "iterate: expected a scalar, found an array");
     counted.init = &f->x;
     counted.next = &k;
-    expect_message(f, ir_loop_new(p, SITE, &counted), "iterate: state 0 is of type f32, but its next value of type i64");
+    expect_message(f, ir_loop_new(p, SITE, &counted),
+                   "iterate: state 0 is of type f32, but its next value of type i64");
 }
 
 static void mistakes_in_arrays(void **state)
@@ -173,6 +180,68 @@ static void mistakes_in_arrays(void **state)
                    "backpermute: the function must give an index of 2 i64 into the source, but gives i64");
 }
 
+static void mistakes_in_packs_and_permutes(void **state)
+{
+    fixture *f = *state;
+    ir_program *p = f->p;
+    const ir_type floats[2] = {T_F32, T_F32}, flag = T_BOOL;
+    ir_id n = ir_dim(p, "n"), a = vector(f, T_F32, n), keep = vector(f, flag, n), other = vector(f, flag, n);
+    ir_id index = vector(f, T_I64, n), point = ir_input(p, 1, floats, 0, NULL), none = 0;
+    ir_fn *of_two = closed_over(f, 2, floats, T_F32);
+    ir_id counted = ir_read(p, SITE, ir_count(p, SITE, other), 0, 0, 0, &none);
+    expect_message(f, ir_pack_counted(p, SITE, n, keep, a),
+                   "pack: expected an extent that is read from the count of what is kept");
+    expect_message(f, ir_pack_counted(p, SITE, counted, keep, a),
+                   "pack: expected an extent that is read from the count of what is kept");
+    assert_int_not_equal(ir_pack_counted(p, SITE, counted, other, a), 0);
+    expect_message(f, ir_permute(p, SITE, of_two, point, index, a),
+                   "permute: an array of rank 0 has one place only; sn_fold_all combines into it");
+    assert_int_not_equal(ir_permute(p, SITE, of_two, a, index, a), 0);
+}
+
+/* A loop as a text: its state is a vector of f32, and its round gives what `round` says. */
+static const char *wrong_loop(fixture *f, const char *states, const char *taken, const char *round)
+{
+    const char *message = NULL;
+    const char *source = arena_printf(&f->a,
+                                      "site 1 \"t.c\":1 \"aiterate\"\nextents n\na1 = input [n]f32\na2 = input []f32\n"
+                                      "a3 = aiterate: control@1 repeat 1 (%s) values (3, n)\n"
+                                      "    region rounds 1 index 0 inputs (0) values (1) extents (0) results (0) {\n"
+                                      "extents n\na1 = input %s\n%s    }\n"
+                                      "a4 = aiterate: part@1 0 [n] a3\noutput a4\n",
+                                      states, taken, round);
+    return ir_parse(&f->a, source, &message) ? NULL : message;
+}
+
+static void says(const char *message, const char *part)
+{
+    if (!message || !strstr(message, part))
+        fail_msg("the message is %s, without \"%s\"", message ? message : "none", part);
+}
+
+static void mistakes_in_controls(void **state)
+{
+    fixture *f = *state;
+    const char *same = "a2 = map a1 {x: f32 -> x + 1.0f32}\noutput a2\n";
+    const char *sum = "a2 = fold commutes a1 seed 0.0f32 {x: f32, y: f32 -> x + y}\noutput a2\n";
+    const char *whole = "a2 = map a1 {x: f32 -> i32(x)}\noutput a2\n";
+    const char *two = "a2 = map a1 {x: f32 -> x, x}\noutput a2\n";
+    assert_null(wrong_loop(f, "a1", "[n]f32", same));
+    const char *of_round[] = {sum, whole, two};
+    for (size_t i = 0; i < ARRAY_LENGTH(of_round); i++)
+        says(wrong_loop(f, "a1", "[n]f32", of_round[i]),
+             "result 0 of region 0 is not what it should be; types and ranks stay");
+    const char *takes[] = {"[n,n]f32", "[n](f32, f32)", "[n]i32"}; /* not what the loop begins with */
+    for (size_t i = 0; i < ARRAY_LENGTH(takes); i++)
+        says(wrong_loop(f, "a1", takes[i], "output a1\n"),
+             "input 0 of region 0 is not what it is given; types and ranks are the same");
+    ir_region r = {.program = f->p, .rounds = 1};
+    ir_id value = num(f, 3), scalar = f->x;
+    ir_control c = {
+        .form = IR_REPEAT, .regions = 1, .region = &r, .parts = 1, .states = 1, .values = 1, .value = &value};
+    expect_message(f, ir_control_new(f->p, SITE, &c, 1, &scalar), "control: expected an array, found a scalar");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -182,6 +251,8 @@ int main(void)
         TEST(a_function_without_a_result_is_a_mistake),
         TEST(mistakes_in_loops),
         TEST(mistakes_in_arrays),
+        TEST(mistakes_in_packs_and_permutes),
+        TEST(mistakes_in_controls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,6 +134,32 @@ static void extents_from_data_wait_for_their_loop(void **state)
             "        writes result a3 (generate)\n");
 }
 
+/* What a permute combines into begins with the defaults. */
+static void defaults_are_copied_first(void **state)
+{
+    (void)state;
+    plan_is("extents n, m\n"
+            "a1 = input [n]f32\n"
+            "a2 = input [n]i64\n"
+            "a3 = input [m]f32\n"
+            "a4 = permute a3, a2, a1 {x: f32, y: f32 -> x + y}\n"
+            "output a4\n",
+            &plan_vectors,
+            "plan: 1 clusters, 0 buffers between them\n"
+            "    copy to result a4 (permute) from parameter a3 (input)\n"
+            "    alloc state s0\n"
+            "    launch cluster 0 over [n]: pieces\n"
+            "        reads parameter a2 (input)\n"
+            "        reads parameter a1 (input)\n"
+            "        reads parameter a3 (input)\n"
+            "        updates state s0\n"
+            "        updates result a4 (permute)\n"
+            "    launch cluster 0 over [n]: totals of blocks\n"
+            "        updates state s0\n"
+            "        updates result a4 (permute)\n"
+            "    free state s0\n");
+}
+
 /* The extent of what a filter keeps is read at the end, if nothing needs it before. */
 static void a_pack_has_room_for_all(void **state)
 {
@@ -318,6 +344,7 @@ int main(void)
         cmocka_unit_test(a_loop_of_elements_is_one_launch),
         cmocka_unit_test(a_fold_is_launched_until_one_a_row_is_left),
         cmocka_unit_test(extents_from_data_wait_for_their_loop),
+        cmocka_unit_test(defaults_are_copied_first),
         cmocka_unit_test(a_pack_has_room_for_all),
         cmocka_unit_test(rounds_combine_all_folds_of_a_loop),
         cmocka_unit_test(states_are_found_in_rounds_where_pieces_do_not_wait),

@@ -93,12 +93,36 @@ static void this_machine_is_measured(void **state)
     arena_free(&a);
 }
 
+/* A device with memory of its own says where its caches end by nothing but how fast arrays of some sizes are. */
+static void sizes_for_devices_with_memory(void **state)
+{
+    (void)state;
+    arena a;
+    const char *why = NULL;
+    arena_init(&a, NULL);
+    device *d = device_opencl_open(NULL, 0, &a, &why);
+    if (!d) {
+        arena_free(&a);
+        skip();
+    }
+    run_roof r;
+    run_measure_roof(d, &base_heap_default, &r);
+    assert_true(r.known);
+    assert_int_equal(r.levels, RUN_LEVELS);
+    assert_true(r.level[0].bytes == 2 << 20);
+    for (uint32_t i = 1; i < r.levels; i++)
+        assert_true(r.level[i].bytes > r.level[i - 1].bytes);
+    d->close(d);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_higher_of_two_roofs),
         cmocka_unit_test(roofs_are_raised),
         cmocka_unit_test(this_machine_is_measured),
+        cmocka_unit_test(sizes_for_devices_with_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
