@@ -522,6 +522,47 @@ static void wide(void **env)
     }
 }
 
+static sn_acc counted_of_any(sn_acc keys, sn_acc defaults)
+{
+    return sn_histogram(sn_size(defaults), keys);
+}
+
+/* Keys of all widths, in rows longer than what is looked at at once: one that is too large, or below 0, is found
+ * wherever it is, and none is taken for another one. */
+static void key_types(void **env)
+{
+    (void)env;
+    enum { N = 1000 };
+    static const struct {
+        const char *type;
+        int bytes;
+        int64_t wrong;
+    } of[] = {{"i8", 1, -1},         {"u8", 1, 200},
+              {"i16", 2, -32768},    {"u16", 2, 65535},
+              {"i32", 4, INT32_MIN}, {"u32", 4, 0xFFFFFFFF},
+              {"i64", 8, -1},        {"i64", 8, INT64_C(1) << 32},
+              {"i64", 8, INT64_MAX}, {"u64", 8, INT64_C(1) << 32}};
+    for (int w = 0; w < WAYS && contexts.way[w]; w++)
+        for (size_t t = 0; t < sizeof of / sizeof *of; t++) {
+            char signature[64];
+            unsigned char key[8 * N];
+            int64_t out[100], d[100] = {0};
+            snprintf(signature, sizeof signature, "[n]%s, [m]i64 -> [m]i64", of[t].type);
+            sn_program *p = program(contexts.way[w], signature, SN_BODY(counted_of_any));
+            for (int64_t i = 0; i < N; i++) {
+                int64_t k = i * 7 % 100;
+                memcpy(key + i * of[t].bytes, &k, (size_t)of[t].bytes);
+            }
+            assert_int_equal(sn_call(p, sn_in(key, N), sn_in(d, 100), sn_into(out, 100)), SN_OK);
+            for (int i = 0; i < 100; i++)
+                assert_int_equal(out[i], 10);
+            memcpy(key + 517 * of[t].bytes, &of[t].wrong, (size_t)of[t].bytes);
+            assert_int_equal(sn_call(p, sn_in(key, N), sn_in(d, 100), sn_into(out, 100)), SN_OUT_OF_RANGE);
+            assert_non_null(strstr(sn_message(contexts.way[w]), "at element 517"));
+            sn_drop(p);
+        }
+}
+
 static sn_scalar divided(void *env, sn_scalar i)
 {
     sn_scalar k = sn_index(*(sn_acc *)env, i);
@@ -595,11 +636,11 @@ static void mistakes(void **env)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(histograms),  cmocka_unit_test(weights), cmocka_unit_test(scatters),
-        cmocka_unit_test(best_by_key), cmocka_unit_test(types),   cmocka_unit_test(ranks),
-        cmocka_unit_test(defaults),    cmocka_unit_test(plans),   cmocka_unit_test(in_structs),
-        cmocka_unit_test(outside),     cmocka_unit_test(wide),    cmocka_unit_test(without_value),
-        cmocka_unit_test(mistakes),
+        cmocka_unit_test(histograms),    cmocka_unit_test(weights),  cmocka_unit_test(scatters),
+        cmocka_unit_test(best_by_key),   cmocka_unit_test(types),    cmocka_unit_test(ranks),
+        cmocka_unit_test(defaults),      cmocka_unit_test(plans),    cmocka_unit_test(in_structs),
+        cmocka_unit_test(outside),       cmocka_unit_test(wide),     cmocka_unit_test(key_types),
+        cmocka_unit_test(without_value), cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

@@ -15,8 +15,8 @@
  * many threads. */
 #include "skeleton/permute/permute.h"
 
-#include "skeleton/extents.h"
 #include "skeleton/element/runs.h"
+#include "skeleton/extents.h"
 
 #include "kernel/launch.h"
 #include "opt/identity.h"
@@ -40,6 +40,8 @@ typedef struct permute {
     k_mem at, *value;        /* shared: of a stretch, the place of each element, behind `base` unless threads share the
                                 block (-1: nowhere), and its value, or 0: it is where */
     k_mem *read;             /* its own memory has it, or 0: it is a constant */
+    k_mem key;               /* memory that has places as they are, or 0; */
+    bool direct;             /* elements are combined from memory now */
     k_val from;              /* where the stretch begins */
     k_mem *into, has;        /* where totals are; has: 0 if all are there */
     k_val *first, has_first; /* of tables, the elements before them */
@@ -180,6 +182,27 @@ static void find_elements(permute *m)
     choose_lanes(m);
 }
 
+/* Is an index within an extent? As numbers without a sign, so that those below 0 are too large; of 32 bits if the index
+ * had no more before it was converted, and there are not more places. */
+static k_val is_inside(permute *m, ir_id target, k_val i, k_val extent)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    const ir_program *p = lw->l->ir;
+    const ir_node *n = ir_at(p, target);
+    ir_type u = T_U64, from = T_I64;
+    if (m->places_type == T_I32 && n->kind == IR_OP && n->op == OP_CONVERT)
+        from = (ir_type)ir_at(p, ir_args(p, target)[0])->type;
+    if (ir_type_class(from) == CLASS_INT && ir_type_size(from) <= 4) {
+        i = sk_value(lw, ir_args(p, target)[0]);
+        i = ir_type_size(from) < 4 ? k_convert(b, OP_CONVERT, T_I32, i) : i;
+        u = T_U32;
+    }
+    if (b->k->value.at[i].type != u)
+        i = k_convert(b, OP_BITCAST, u, i);
+    return k_let(b, OP_LT, i, k_convert(b, OP_CONVERT, u, extent), 0);
+}
+
 /* Emits an element's place and components: `inside` says whether it has a place, else `place` is any number. What lies
  * outside is reported by report_outside. */
 typedef struct found {
@@ -208,7 +231,7 @@ static void find_element(permute *m, k_val position, found *f)
         f->place = d ? sk_add(lw, sk_mul(lw, f->place, extent), i) : i;
         if (sk_surely_inside(p, &lw->body.facts, m->target[d], m->to->shape[d]))
             continue;
-        k_val in = k_let(b, OP_AND, k_let(b, OP_GE, i, k_i64(b, 0), 0), k_let(b, OP_LT, i, extent, 0), 0);
+        k_val in = is_inside(m, m->target[d], i, extent);
         f->inside = f->inside ? k_let(b, OP_AND, f->inside, in, 0) : in;
         if (!names_dropped(p, m->target[d]))
             continue;
@@ -227,7 +250,7 @@ static void report_outside(permute *m, const found *f)
         if (sk_surely_inside(p, &lw->body.facts, m->target[d], m->to->shape[d]))
             continue;
         k_val i = f->index[d], extent = sk_closed(lw, m->to->shape[d]);
-        k_val good = k_let(b, OP_AND, k_let(b, OP_GE, i, k_i64(b, 0), 0), k_let(b, OP_LT, i, extent, 0), 0);
+        k_val good = is_inside(m, m->target[d], i, extent);
         if (f->dropped)
             good = k_let(b, OP_OR, good, f->dropped, 0);
         k_check(b, k_place(ir_at(p, m->anchor)->site, m->to->rank > 1 ? d + 1 : 0), good, lw->element, i, extent);
@@ -426,11 +449,18 @@ static void take_element(permute *m, k_val j, k_val place, k_val at)
 
 static void take_in_turn(permute *m, k_val j)
 {
-    k_builder *b = &m->lw->b;
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    if (m->direct) {
+        k_val key = k_load(b, m->key, sk_add(lw, m->from, j));
+        k_val place = b->k->value.at[key].type == T_I64 ? key : k_convert(b, OP_CONVERT, T_I64, key);
+        take_element(m, j, place, m->base ? sk_add(lw, m->base, place) : place);
+        return;
+    }
     k_val at = load_place(m, j);
     if (m->may_drop)
         k_if(b, k_let(b, OP_GE, at, k_i64(b, 0), 0));
-    take_element(m, j, m->base ? sk_sub(m->lw, at, m->base) : at, at);
+    take_element(m, j, m->base ? sk_sub(lw, at, m->base) : at, at);
     if (m->may_drop)
         k_end(b);
 }
@@ -438,11 +468,33 @@ static void take_in_turn(permute *m, k_val j)
 /* So many elements a turn, where the operator is small. */
 static int64_t at_once(const permute *m)
 {
-    enum { SMALL = 16, TURNS = 8 };
+    enum { SMALL = 16, TURNS = 16 };
     opt_ids ids = {0};
     if (m->fn)
         opt_reach(m->lw->l->ir, m->lw->arena, m->fn->results, m->fn->result, &ids);
     return ids.n <= SMALL ? TURNS : 1;
+}
+
+/* While elements are combined, what is read some hundred elements on comes from memory: computing a stretch would wait
+ * for it, and processors do not look ahead well while combining goes to and fro in memory. `some` elements from number
+ * j of the stretch on are at hand. */
+static void fetch_next(permute *m, k_val j, int64_t some)
+{
+    enum { LINE = 64, AHEAD = 1024 };
+    sk_lower *lw = m->lw;
+    ir_id term[IR_MAX_RANK + IR_MAX_COMPONENTS];
+    opt_ids ids = {0};
+    uint32_t n = m->to->rank + m->info->components, mark = sk_scope(lw);
+    k_val next = sk_add(lw, sk_add(lw, m->from, k_i64(&lw->b, larger(m->stretch, AHEAD))), j);
+    memcpy(term, m->target, m->to->rank * sizeof(ir_id));
+    memcpy(term + m->to->rank, m->element, m->info->components * sizeof(ir_id));
+    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    sk_bind(lw, lw->at.linear, next);
+    if (lw->cluster->loop->rank > 1)
+        sk_bind_runs(lw, 0, lw->cluster->loop->rank, next);
+    for (int64_t k = 0; k < some; k += LINE / sk_widest(lw->l, &ids, 0, NULL))
+        sk_fetch(lw, n, term, &lw->at, k_i64(&lw->b, k), k_i64(&lw->b, 0));
+    sk_scope_end(lw, mark);
 }
 
 /* One core takes the elements of a stretch in turn. */
@@ -451,14 +503,15 @@ static void combine_in_turn(permute *m, k_val count)
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
     int64_t some = at_once(m);
-    bool guards = !m->may_drop && !m->compacts; /* those outside go to place 0, if there is one */
+    bool guards = !m->may_drop && !m->compacts && !m->direct; /* those outside go to place 0, if there is one */
     if (guards)
         k_if(b, k_let(b, OP_GT, m->places, k_i64(b, 0), 0));
     k_val lane = k_for_whole(b, k_i64(b, 1)), done = k_i64(b, 0);
     if (some > 1) {
         k_val turns = k_let(b, OP_QUOT, count, k_i64(b, some), 0), turn = k_for(b, k_i64(b, 0), turns, false);
-        k_val from = sk_add(lw, sk_mul(lw, turn, k_i64(b, some)), lane),
-              k = k_for(b, k_i64(b, 0), k_i64(b, some), true);
+        k_val from = sk_add(lw, sk_mul(lw, turn, k_i64(b, some)), lane);
+        fetch_next(m, from, some);
+        k_val k = k_for(b, k_i64(b, 0), k_i64(b, some), true);
         take_in_turn(m, sk_add(lw, from, k));
         k_end(b);
         k_end(b);
@@ -468,6 +521,49 @@ static void combine_in_turn(permute *m, k_val count)
     k_end(b);
     k_end(b);
     if (guards)
+        k_end(b);
+}
+
+/* Have all elements of a whole stretch places? */
+static k_val all_inside(permute *m, k_val from)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    int64_t lanes = lw->out->k->lanes;
+    k_val inside = k_decl(b, k_i64(b, 0), "inside");
+    k_val gang = k_for(b, k_i64(b, 0), k_i64(b, m->stretch / lanes), true);
+    k_val lane = k_for_whole(b, k_i64(b, lanes));
+    uint32_t mark = sk_scope(lw);
+    found f;
+    find_element(m, sk_add(lw, sk_add(lw, from, sk_mul(lw, gang, k_i64(b, lanes))), lane), &f);
+    k_set(b, inside, sk_add(lw, k_get(b, inside), f.inside ? k_count(b, f.inside) : k_i64(b, lanes)));
+    sk_scope_end(lw, mark);
+    k_end(b);
+    k_end(b);
+    return k_let(b, OP_EQ, k_get(b, inside), k_i64(b, m->stretch), 0);
+}
+
+/* A stretch whose elements memory has: if all have places, they are combined from there. */
+static void take_stretch(permute *m, k_val from, k_val count)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    k_val whole = k_decl(b, k_let(b, OP_EQ, count, k_i64(b, m->stretch), 0), "whole");
+    if (m->key) {
+        uint32_t mark = sk_scope(lw);
+        k_if(b, k_get(b, whole));
+        k_set(b, whole, all_inside(m, from));
+        k_end(b);
+        sk_scope_end(lw, mark);
+        k_if(b, k_get(b, whole));
+        m->direct = true;
+        combine_in_turn(m, k_i64(b, m->stretch));
+        m->direct = false;
+        k_else(b);
+    }
+    compute_stretch(m, from, count);
+    combine_in_turn(m, count);
+    if (m->key)
         k_end(b);
 }
 
@@ -504,10 +600,31 @@ static void clear_totals(permute *m)
     k_end(b);
 }
 
+/* Memory that has places as numbers of any width, at the loop's own positions, where elements can be combined from
+ * memory; else 0. */
+static k_mem find_keys(permute *m)
+{
+    const ir_program *p = m->lw->l->ir;
+    const sk_options *o = m->lw->options;
+    const ir_node *n = ir_at(p, m->target[0]);
+    ir_id key = m->target[0];
+    bool good = m->to->rank == 1 && o->vector_bytes && !o->group && !m->divided && !m->may_fail;
+    for (uint32_t c = 0; c < m->info->components && good; c++) {
+        good &= sk_is_alike(p, m->element[c]) || is_own_read(m, m->element[c]);
+        good &= !m->fn || !ir_at(p, m->fn->result[c])->partial;
+    }
+    if (n->kind == IR_OP && n->op == OP_CONVERT)
+        key = ir_args(p, key)[0];
+    n = ir_at(p, key);
+    good &= n->kind == IR_READ && ir_type_class((ir_type)n->type) == CLASS_INT && is_own_read(m, key);
+    return good ? sk_array_memory(m->lw, n->array, (uint32_t)n->u.literal, false) : 0;
+}
+
 static int64_t stretch_of(const permute *m)
 {
-    enum { BYTES = 24 << 10, MOST = 1024, LEAST = 16 };
-    int64_t n = MOST, bytes = sk_permute_bytes(m->info) + 8, room = BYTES;
+    enum { BYTES = 24 << 10, MOST = 1024, LEAST = 16, FAR = 256, DIRECT = 256 };
+    bool far = m->lw->options->row & SK_PERMUTE_FAR;
+    int64_t n = m->key ? DIRECT : far ? FAR : MOST, bytes = sk_permute_bytes(m->info) + 8, room = BYTES;
     if (m->lw->options->group && m->lw->options->scratch / 2 < (size_t)room)
         room = (int64_t)m->lw->options->scratch / 2;
     while (n > LEAST && n * bytes > room)
@@ -521,6 +638,7 @@ static void build_loop(permute *m)
     k_builder *b = &lw->b;
     find_elements(m);
     sk_open_space(lw);
+    m->key = find_keys(m);
     m->stretch = stretch_of(m);
     open_totals(m);
     m->at = k_shared(b, m->places_type, m->stretch + spare_of(m), "place");
@@ -551,14 +669,14 @@ static void build_loop(permute *m)
     k_val count = sk_min(lw, size, sk_sub(lw, m->end, from));
     m->from = from;
     uint32_t mark = sk_scope(lw);
-    if (m->compacts)
-        count = keep_own(m, from, count);
-    else
+    if (lw->options->group) {
         compute_stretch(m, from, count);
-    if (lw->options->group)
         combine_by_threads(m, count);
-    else
-        combine_in_turn(m, count);
+    } else if (m->compacts) {
+        combine_in_turn(m, keep_own(m, from, count));
+    } else {
+        take_stretch(m, from, count);
+    }
     sk_scope_end(lw, mark);
     k_end(b);
 }

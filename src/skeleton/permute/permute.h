@@ -20,6 +20,7 @@ enum {
     SK_PERMUTE_DIVIDED = 2,
     SK_PERMUTE_COUNTS = 4,  /* tables say how many elements there are, in 32 bits */
     SK_PERMUTE_RARELY = 16, /* most elements change nothing */
+    SK_PERMUTE_FAR = 32,    /* a table is larger than what a core has at hand */
     SK_PERMUTE_FEW = 8      /* the places of all blocks are numbers of 32 bits */
 };
 

@@ -2,8 +2,8 @@
  * memory tables of totals take. */
 #include "skeleton/permute/permute.h"
 
-#include "skeleton/extents.h"
 #include "skeleton/element/runs.h"
+#include "skeleton/extents.h"
 
 #include "opt/identity.h"
 
@@ -172,6 +172,15 @@ static int64_t all_words(const sk_cluster *c, bool counts, int64_t elements)
     return words;
 }
 
+/* What is combined while the next elements are computed lies far away: stretches are short, so that both are at work
+ * side by side. */
+static bool is_far(const sk_call *x, const sk_permute_cut *p)
+{
+    enum { NEAR = 32 << 10 };
+    int64_t bytes = p->counts ? 4 : sk_permute_bytes(sk_permuted(x->c));
+    return p->range > NEAR / bytes && !x->o->group;
+}
+
 static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
 {
     g->slot[SK_PERMUTE_ELEMENTS] = x->rows * x->columns;
@@ -181,8 +190,9 @@ static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
     g->slot[SK_PERMUTE_RANGES] = p->ranges;
     g->slot[SK_PERMUTE_RANGE] = p->range;
     g->row = (p->tables ? SK_PERMUTE_TABLES : 0) | (p->ranges > 1 ? SK_PERMUTE_DIVIDED : 0) |
-             (p->counts ? SK_PERMUTE_COUNTS : 0) | (p->rarely ? SK_PERMUTE_RARELY : 0) |
-             (x->places <= INT32_MAX / p->blocks ? SK_PERMUTE_FEW : 0);
+             (p->counts ? SK_PERMUTE_COUNTS : 0) | (is_far(x, p) ? SK_PERMUTE_FAR : 0) |
+             (p->rarely ? SK_PERMUTE_RARELY : 0) |
+             (x->places && x->places <= INT32_MAX / p->blocks ? SK_PERMUTE_FEW : 0);
     g->state_words = p->tables ? all_words(x->c, p->counts, p->blocks * x->places) : 0;
 }
 
