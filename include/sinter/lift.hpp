@@ -430,6 +430,11 @@ sn_acc scan(sn_acc (*how)(sn_site, sn_fn, sn_scalar, sn_acc), sn_site at, const 
     return how(at, fn(f), lift(z), array(a));
 }
 
+template <class F, class A, class B> sn_acc merge_by(sn_site at, const F &less, A a, B b)
+{
+    return sn_merge_by_at(at, fn(less), array(a), array(b));
+}
+
 template <class F, class A> sn_acc scan1(sn_acc (*how)(sn_site, sn_fn, sn_acc), sn_site at, const F &f, A a)
 {
     return how(at, fn(f), array(a));
@@ -601,6 +606,7 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #undef sn_filter
 #undef sn_partition
 #undef sn_sort_by
+#undef sn_merge_by
 #undef sn_permute
 #undef sn_reduce_by_key
 #undef sn_stencil
@@ -650,6 +656,7 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #define sn_filter(...) sn::scan1(sn_filter_at, SN_HERE, __VA_ARGS__)
 #define sn_partition(...) sn::partition(SN_HERE, __VA_ARGS__)
 #define sn_sort_by(...) sn::scan1(sn_sort_by_at, SN_HERE, __VA_ARGS__)
+#define sn_merge_by(...) sn::merge_by(SN_HERE, __VA_ARGS__)
 #define sn_permute(...) sn::permute(SN_HERE, __VA_ARGS__)
 #define sn_reduce_by_key(...) sn::reduce_by_key(SN_HERE, __VA_ARGS__)
 #define sn_stencil(...) sn::stencil(SN_HERE, __VA_ARGS__)

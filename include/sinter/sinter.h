@@ -796,8 +796,10 @@ SN_API sn_acc sn_partition_at(sn_site at, sn_fn p, sn_acc a, sn_acc *count);
 #define sn_group(keys, values, lengths, grouped)                                                                       \
     sn_group_at(SN_HERE, SN_ARRAY(keys), SN_ARRAY(values), lengths, grouped)
 /* All elements of two arrays of rank 1, ascending, as sn_sort would have them; of those that are equal the ones of a come
- * first. */
+ * first. In time that grows with their number if both are in order already, else it takes as long as a sort. By
+ * comparison: in the order that less(x, y) -> bool says, as for sn_sort_by. */
 #define sn_merge(a, b) sn_merge_at(SN_HERE, SN_ARRAY(a), SN_ARRAY(b))
+#define sn_merge_by(less, a, b) sn_merge_by_at(SN_HERE, SN_FN(less), SN_ARRAY(a), SN_ARRAY(b))
 SN_API sn_acc sn_sort_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_sort_descending_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_sort_by_key_at(sn_site at, sn_acc keys, sn_acc values);
@@ -806,6 +808,7 @@ SN_API sn_acc sn_sort_by_at(sn_site at, sn_fn less, sn_acc a);
 SN_API sn_acc sn_unique_at(sn_site at, sn_acc a);
 SN_API sn_acc sn_group_at(sn_site at, sn_acc keys, sn_acc values, sn_acc *lengths, sn_acc *grouped);
 SN_API sn_acc sn_merge_at(sn_site at, sn_acc a, sn_acc b);
+SN_API sn_acc sn_merge_by_at(sn_site at, sn_fn less, sn_acc a, sn_acc b);
 
 /* --- permute: elements go to places of their own --- */
 

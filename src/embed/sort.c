@@ -79,21 +79,24 @@ sn_acc sn_sort_by_key_descending_at(sn_site at, sn_acc keys, sn_acc values)
                                                             : op_bad_array(&o);
 }
 
+/* A comparison of two elements like those of an array; NULL after a mistake. */
+static ir_fn *take_comparison(op *o, sn_fn less, const value *v)
+{
+    const tree *both[2] = {v->tree, v->tree}, *one = tree_leaf(o->b);
+    ir_type type[2 * IR_MAX_COMPONENTS];
+    const ir_type holds = T_BOOL;
+    memcpy(type, value_types(o, v), v->tree->leaves * sizeof *type);
+    memcpy(type + v->tree->leaves, value_types(o, v), v->tree->leaves * sizeof *type);
+    lambda made;
+    return embed_lambda(o, less, 2, both, type, one, &holds, &made) ? made.fn : NULL;
+}
+
 sn_acc sn_sort_by_at(sn_site at, sn_fn less, sn_acc a)
 {
     op o;
     const value *v = op_start_array(&o, at, "sort_by") ? op_take_array(&o, a) : NULL;
-    if (!v)
-        return op_bad_array(&o);
-    const tree *both[2] = {v->tree, v->tree}, *one = tree_leaf(o.b);
-    ir_type type[2 * IR_MAX_COMPONENTS];
-    const ir_type holds = T_BOOL;
-    memcpy(type, value_types(&o, v), v->tree->leaves * sizeof *type);
-    memcpy(type + v->tree->leaves, value_types(&o, v), v->tree->leaves * sizeof *type);
-    lambda made;
-    if (!embed_lambda(&o, less, 2, both, type, one, &holds, &made))
-        return op_bad_array(&o);
-    return op_give_array(&o, v->tree, ir_sort(o.p, o.site, 0, made.fn, v->array, 0));
+    ir_fn *fn = v ? take_comparison(&o, less, v) : NULL;
+    return fn ? op_give_array(&o, v->tree, ir_sort(o.p, o.site, 0, fn, v->array, 0)) : op_bad_array(&o);
 }
 
 /* --- neighbours --- */
@@ -217,20 +220,37 @@ static ir_id behind(const op *o, ir_id first, ir_id second)
     return fn ? ir_mark_step(p, ir_generate(p, o->site, 1, &all, fn)) : 0;
 }
 
-/* Sorting by digits does not ask what is sorted already, and takes no longer for it. */
+/* One behind the other; 0 after a mistake. */
+static ir_id both_rows(op *o, const value *x, const value *y)
+{
+    if (!x || !y || !is_row(o, x, "the first array") || !is_row(o, y, "the second array"))
+        return 0;
+    const ir_type *type = value_types(o, x);
+    if (!tree_equal(x->tree, y->tree) || memcmp(type, value_types(o, y), x->tree->leaves * sizeof *type) != 0)
+        op_fail(o, "the arrays have elements of different types, %s and %s; convert one of them (sn_map)",
+                value_text(o, x), value_text(o, y));
+    else
+        return behind(o, x->array, y->array);
+    return 0;
+}
+
+/* A merge is a sort of both that looks first whether they are in order. */
 sn_acc sn_merge_at(sn_site at, sn_acc a, sn_acc b)
 {
     op o;
     bool started = op_start_array(&o, at, "merge");
     const value *x = started ? op_take_array(&o, a) : NULL, *y = started ? op_take_array(&o, b) : NULL;
-    if (!x || !y || !is_row(&o, x, "the first array") || !is_row(&o, y, "the second array"))
-        return op_bad_array(&o);
-    const ir_type *type = value_types(&o, x);
-    if (!tree_equal(x->tree, y->tree) || memcmp(type, value_types(&o, y), x->tree->leaves * sizeof *type) != 0) {
-        op_fail(&o, "the arrays have elements of different types, %s and %s; convert one of them (sn_map)",
-                value_text(&o, x), value_text(&o, y));
-        return op_bad_array(&o);
-    }
-    ir_id both = behind(&o, x->array, y->array);
-    return op_give_array(&o, x->tree, both ? ir_sort(o.p, o.site, x->tree->leaves, NULL, both, 0) : 0);
+    ir_id both = both_rows(&o, x, y);
+    return both ? op_give_array(&o, x->tree, ir_sort(o.p, o.site, x->tree->leaves, NULL, both, IR_RUNS))
+                : op_bad_array(&o);
+}
+
+sn_acc sn_merge_by_at(sn_site at, sn_fn less, sn_acc a, sn_acc b)
+{
+    op o;
+    bool started = op_start_array(&o, at, "merge_by");
+    const value *x = started ? op_take_array(&o, a) : NULL, *y = started ? op_take_array(&o, b) : NULL;
+    ir_id both = both_rows(&o, x, y);
+    ir_fn *fn = both ? take_comparison(&o, less, x) : NULL;
+    return fn ? op_give_array(&o, x->tree, ir_sort(o.p, o.site, 0, fn, both, IR_RUNS)) : op_bad_array(&o);
 }

@@ -550,7 +550,7 @@ ir_id ir_sort(ir_program *p, uint32_t site, uint32_t keys, ir_fn *fn, ir_id sour
         !set_types(&b, from->components, from->type))
         return 0;
     b.a.keys = (uint8_t)keys;
-    b.flags = keys ? flags & IR_DESCENDING : 0;
+    b.flags = (keys ? flags & IR_DESCENDING : 0) | (flags & IR_RUNS);
     return finish(&b);
 }
 

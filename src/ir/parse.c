@@ -367,6 +367,7 @@ static bool parse_parts(parser *ps, parts *a)
         a->flags |= parser_accept(ps, "right") ? IR_RIGHT : 0u;
     } else if (a->kind == IR_SORT) {
         a->flags |= parser_accept(ps, "descending") ? IR_DESCENDING : 0u;
+        a->flags |= parser_accept(ps, "runs") ? IR_RUNS : 0u;
     } else {
         a->flags |= parser_accept(ps, "safe") ? IR_SAFE : 0u;
         a->flags |= parser_accept(ps, "indexed") ? IR_INDEXED : 0u;

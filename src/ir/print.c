@@ -159,6 +159,7 @@ static void print_flags(printer *pr, const ir_node *n)
                  {IR_SCAN, IR_EXCLUSIVE, " exclusive"},
                  {IR_SCAN, IR_RIGHT, " right"},
                  {IR_SORT, IR_DESCENDING, " descending"},
+                 {IR_SORT, IR_RUNS, " runs"},
                  {IR_PART, IR_EXTENT, " extent"},
                  {IR_FOLD_SEG, IR_COMMUTES, " commutes"},
                  {IR_SCAN_SEG, IR_EXCLUSIVE, " exclusive"},

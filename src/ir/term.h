@@ -74,6 +74,7 @@ enum {
     IR_EXTENT = 1,     /* IR_PART */
     IR_EXCLUSIVE = 1,  /* IR_SCAN, IR_SCAN_SEG: an element does not take part in its own result */
     IR_DESCENDING = 1, /* IR_SORT by keys */
+    IR_RUNS = 2,       /* IR_SORT: its row may well be two sorted ones, one behind the other, and then they are merged */
     IR_RIGHT = 2,      /* IR_SCAN, IR_SCAN_SEG: from the right end; the operator's left operand is still the one further left */
     IR_ALONG = 16, /* IR_GENERATE, IR_MAP: its loops that combine the elements of a row may do so in the order of folds */
     IR_ALWAYS = 16,    /* IR_READ, with IR_SAFE: inside even where no guard asks for it, and cheap: made by skeletons */

@@ -132,6 +132,8 @@ static void print_launch(const plan *p, const plan_launch *l, unsigned depth, te
         [SK_PASS_SUMS] = "sums of pieces",
         [SK_PASS_STATES] = "states before pieces",
         [SK_PASS_APPLY] = "pieces with states",
+        [SK_PASS_RUNS] = "find sorted runs",
+        [SK_PASS_CHUNKS] = "sort chunks",
         [SK_PASS_COUNT] = "count digits",
         [SK_PASS_PLACES] = "places of digits",
         [SK_PASS_SCATTER] = "move to places",

@@ -93,6 +93,11 @@ static bool launch(run *c, const plan_launch *l, const run_geometry *found)
     const sk_geometry *g = &found->geometry;
     if (g->pieces <= 0)
         return true;
+    sk_geometry own = *g;
+    if (found->round.digit.first && (l->pass == SK_PASS_SPLITS || l->pass == SK_PASS_MERGE)) {
+        own.slot[SK_RUN] = c->sort[l->cluster].run;
+        g = &own;
+    }
     void **mem = arena_alloc(c->arena, (v->built->memory.n + 1) * sizeof(void *));
     ir_bits *arg = arena_alloc(c->arena, (v->built->argument.n + 1) * sizeof(ir_bits));
     for (uint32_t i = 0; i < v->built->memory.n; i++) {

@@ -148,6 +148,40 @@ static bool plan_rounds(run *c, uint32_t launch, bool *move)
     return true;
 }
 
+/* How many elements fall, all pieces taken together, and where the last one is: of two sorted rows one, if any. */
+static bool find_runs(run *c, uint32_t launch, run_sort *s)
+{
+    const plan_launch *l = &c->plan->launch.at[launch];
+    const sk_geometry *g = &c->sized[c->plan->cluster.at[l->cluster].launch + 1].found->geometry; /* of SK_PASS_RUNS */
+    uint64_t *word = arena_alloc(c->arena, (size_t)g->pieces * 2 * sizeof(uint64_t) + 1);
+    uint64_t falls = 0, last = 0;
+    if (!run_read_words(c, l->state, 0, 2 * g->pieces, word))
+        return false;
+    for (int64_t i = 0; i < g->pieces; i++) {
+        falls += word[2 * i];
+        last = word[2 * i] ? word[2 * i + 1] : last;
+    }
+    s->looked = true;
+    s->merges = falls <= 1;
+    s->run = falls ? (int64_t)last : g->slot[0];
+    return true;
+}
+
+/* Has this pass of a row that may be two sorted ones something to do? */
+static bool wants_of_runs(const run_sort *s, sk_pass pass, bool by_digits)
+{
+    switch (pass) {
+    case SK_PASS_RUNS:
+    case SK_PASS_CHUNKS: /* once, unless it is two */
+        return pass == SK_PASS_RUNS ? !s->looked : !s->merges && !s->chunks;
+    case SK_PASS_SPLITS:
+    case SK_PASS_MERGE:
+        return s->merges || !by_digits;
+    default:
+        return !s->merges;
+    }
+}
+
 /* Where elements go must not depend on what a launch that failed left undone. */
 static bool settled(run *c)
 {
@@ -166,10 +200,18 @@ bool run_sort_wants(run *c, uint32_t launch, sk_round *round, bool *good)
         return false;
     if (l->pass == SK_PASS_LOOP)
         *s = (run_sort){0};
-    if (l->pass == SK_PASS_SPLITS || l->pass == SK_PASS_MERGE)
+    if (l->pass != SK_PASS_LOOP && sk_sorts_runs(code_of(c, l))) {
+        if (l->pass != SK_PASS_RUNS && !s->looked && !(*good = find_runs(c, launch, s)))
+            return false;
+        if (!wants_of_runs(s, l->pass, sk_sorts_by_digits(code_of(c, l))))
+            return false;
+        round->digit.first = s->merges && (l->pass == SK_PASS_SPLITS || l->pass == SK_PASS_MERGE);
+    }
+    if ((l->pass == SK_PASS_SPLITS || l->pass == SK_PASS_MERGE) && !s->merges)
         round->partials = c->left[l->cluster];
     if (l->pass == SK_PASS_COUNT && s->way == RUN_SORT_UNKNOWN) {
-        const sk_sort_words w = sk_words_of_sort(code_of(c, l), &c->r->options, &c->sized[launch - 1].found->geometry);
+        const plan_cluster *pc = &c->plan->cluster.at[l->cluster];
+        const sk_sort_words w = sk_words_of_sort(code_of(c, l), &c->r->options, &c->sized[pc->launch].found->geometry);
         s->ask = guess(c, l, &w);
     }
     if (l->pass == SK_PASS_SCATTER && !planned)
@@ -190,6 +232,10 @@ void run_sort_sized(run *c, uint32_t launch)
     int64_t left = c->left[l->cluster]; /* 1 + rounds from this one on */
     if (l->pass == SK_PASS_LOOP)
         left = c->sized[launch].found->geometry.partials + 1;
+    if (l->pass == SK_PASS_CHUNKS)
+        left = c->sized[launch].found->geometry.partials + 1;
+    if (l->pass == SK_PASS_RUNS || s->merges)
+        left = l->pass == SK_PASS_RUNS ? 1 : 2; /* to the memory beside the result, and from there to it */
     if (s->way == RUN_SORT_DIGITS)
         left = 1 + s->rounds - s->next;
     s->to_result = s->way == RUN_SORT_BUCKETS ? l->pass == SK_PASS_BUCKETS : left % 2 == 0;
@@ -200,10 +246,11 @@ void run_sort_launched(run *c, uint32_t launch)
     const plan_launch *l = &c->plan->launch.at[launch];
     run_sort *s = &c->sort[l->cluster];
     int64_t *left = &c->left[l->cluster];
-    if (l->pass == SK_PASS_LOOP)
+    if (l->pass == SK_PASS_LOOP || l->pass == SK_PASS_CHUNKS)
         *left = c->sized[launch].found->geometry.partials;
+    s->chunks |= l->pass == SK_PASS_CHUNKS;
     if (l->pass == SK_PASS_MERGE)
-        --*left;
+        *left = s->merges ? 1 : *left - 1;
     if (l->pass == SK_PASS_BUCKETS)
         *left = 1;
     if (l->pass != SK_PASS_SCATTER || s->way != RUN_SORT_DIGITS)

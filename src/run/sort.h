@@ -13,6 +13,10 @@ typedef enum {
 
 typedef struct run_sort { /* by digits, of a cluster in a call */
     run_sort_way way;
+    bool looked;           /* rows that may be two sorted ones have been looked at; */
+    bool chunks;           /* and their chunks sorted, as they are not; */
+    bool merges;           /* it is two of them, */
+    int64_t run;           /* the first of so many elements */
     sk_digit ask;          /* what is counted and moved by now */
     uint32_t rounds, next; /* from the least significant digit on: how many; those that are done */
     sk_digit *digit;       /* of each */

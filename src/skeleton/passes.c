@@ -24,13 +24,25 @@ bool sk_sorts_by_digits(const sk_cluster *c)
     return sk_sorts(c) && ir_info(c->l->ir, c->loop->op.at[0].term)->keys;
 }
 
+bool sk_sorts_runs(const sk_cluster *c)
+{
+    return c->loop->rank == 1 && ir_at(c->l->ir, c->loop->op.at[0].term)->flags & IR_RUNS;
+}
+
 uint32_t sk_passes(const sk_cluster *c, const sk_options *o, sk_pass out[SK_PASSES])
 {
     static const sk_pass at_once[] = {SK_PASS_LOOP, SK_PASS_COMBINE};
     static const sk_pass around_states[] = {SK_PASS_SUMS, SK_PASS_STATES, SK_PASS_APPLY, SK_PASS_COMBINE};
-    static const sk_pass by_digits[] = {SK_PASS_LOOP, SK_PASS_COUNT, SK_PASS_PLACES, SK_PASS_SCATTER,
-                                        SK_PASS_BUCKETS};
+    static const sk_pass by_digits[] = {SK_PASS_LOOP, SK_PASS_COUNT, SK_PASS_PLACES, SK_PASS_SCATTER, SK_PASS_BUCKETS};
     static const sk_pass by_comparison[] = {SK_PASS_LOOP, SK_PASS_SPLITS, SK_PASS_MERGE};
+    static const sk_pass of_runs_by_digits[] = {SK_PASS_LOOP,  SK_PASS_RUNS,   SK_PASS_SPLITS,  SK_PASS_MERGE,
+                                                SK_PASS_COUNT, SK_PASS_PLACES, SK_PASS_SCATTER, SK_PASS_BUCKETS};
+    static const sk_pass of_runs[] = {SK_PASS_LOOP, SK_PASS_RUNS, SK_PASS_CHUNKS, SK_PASS_SPLITS, SK_PASS_MERGE};
+    if (sk_sorts(c) && sk_sorts_runs(c)) {
+        uint32_t passes = sk_sorts_by_digits(c) ? ARRAY_LENGTH(of_runs_by_digits) : ARRAY_LENGTH(of_runs);
+        memcpy(out, sk_sorts_by_digits(c) ? of_runs_by_digits : of_runs, passes * sizeof(sk_pass));
+        return passes;
+    }
     if (sk_sorts(c)) {
         uint32_t passes = sk_sorts_by_digits(c) ? ARRAY_LENGTH(by_digits) : ARRAY_LENGTH(by_comparison);
         memcpy(out, sk_sorts_by_digits(c) ? by_digits : by_comparison, passes * sizeof(sk_pass));

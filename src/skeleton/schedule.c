@@ -46,6 +46,7 @@ static const schedule table[SK_VARIANTS] = {
     [SK_SORT_PLACES] = {OF_SORT, "sort_places", sk_launch_sort_places, sk_build_sort_places},
     [SK_SORT_SCATTER] = {OF_SORT, "sort_scatter", sk_launch_sort_scatter, sk_build_sort_scatter},
     [SK_SORT_BUCKETS] = {OF_SORT, "sort_buckets", sk_launch_sort_buckets, sk_build_sort_buckets},
+    [SK_SORT_RUNS] = {OF_SORT, "sort_runs", sk_launch_sort_runs, sk_build_sort_runs},
     [SK_SORT_SPLITS] = {OF_SORT, "sort_splits", sk_launch_sort_splits, sk_build_sort_splits},
     [SK_SORT_MERGE] = {OF_SORT, "sort_merge", sk_launch_sort_merge, sk_build_sort_merge},
     [SK_GROUP_CHUNKS] = {OF_FOLD, "fold_chunks", sk_launch_group_chunks, sk_build_group_chunks},

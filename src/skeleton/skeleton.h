@@ -137,6 +137,8 @@ typedef enum {
     SK_SORT_PLACES,  /* a block adds up what a row's pieces have counted */
     SK_SORT_SCATTER, /* a block moves a piece's elements */
     SK_SORT_BUCKETS, /* a core sorts those that one digit has put together, in its caches */
+    SK_SORT_RUNS,    /* a block counts elements of a piece that come before the one before them, and notes the last one's
+                        position: two words of the state */
     SK_SORT_SPLITS,  /* by comparison: a block cuts two sorted runs into units */
     SK_SORT_MERGE,   /* a thread merges a unit */
     /* the same where blocks are many threads: devices with a `group` */
@@ -198,6 +200,7 @@ typedef struct sk_options {
 
 enum {
     SK_SLOTS = 8,
+    SK_RUN = 1, /* SPLITS, MERGE: elements of a run */
     SK_SKEW = SK_SLOTS - 1, /* a slot that each launch sets: how many elements of SK_SORTED_TO, component 0, lie between
                                the line end before it and its first one, on devices whose blocks are host memory */
     SK_LINE = 64            /* bytes of a line */
@@ -211,6 +214,8 @@ typedef enum {
     SK_PASS_STATES,  /* rows: the states before all pieces */
     SK_PASS_APPLY,   /* rows: all elements, with these states */
     /* sorts, behind LOOP, again and again: */
+    SK_PASS_RUNS,    /* of rows that may be two sorted ones: they go to memory, and where do elements fall? */
+    SK_PASS_CHUNKS,  /* and if they are not, and are sorted by comparison: chunks, */
     SK_PASS_COUNT,   /* by digits: how many of each each piece has, */
     SK_PASS_PLACES,  /* where they go, */
     SK_PASS_SCATTER, /* and there they go; */
@@ -233,7 +238,8 @@ typedef struct sk_digit { /* of a key, some bits from `shift` on */
 typedef struct sk_round { /* one launch of a cluster */
     sk_pass pass;
     int64_t partials; /* COMBINE: partial results a row; SPLITS, MERGE: 1 + rounds that are left; else 0 */
-    sk_digit digit;   /* COUNT, PLACES, SCATTER */
+    sk_digit digit;   /* COUNT, PLACES, SCATTER; SPLITS, MERGE: `first` for a row that is two sorted ones, of
+                         which the launch sets how long the first one is: slot SK_RUN */
     int64_t places;   /* of permutes: elements of the result; else 0 */
     int64_t segments; /* of a row, in segment loops; else 0 */
 } sk_round;
@@ -266,6 +272,7 @@ typedef struct sk_sort_words {
 sk_sort_words sk_words_of_sort(const sk_cluster *c, const sk_options *options, const sk_geometry *counted);
 bool sk_sorts(const sk_cluster *c); /* it is a sort, */
 bool sk_sorts_by_digits(const sk_cluster *c);
+bool sk_sorts_runs(const sk_cluster *c); /* of a row that may be two sorted ones */
 
 /* The passes of a cluster, in order; returns how many. */
 uint32_t sk_passes(const sk_cluster *c, const sk_options *options, sk_pass out[SK_PASSES]);

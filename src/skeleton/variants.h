@@ -137,6 +137,8 @@ bool sk_launch_sort_rows(const sk_call *x, sk_geometry *g);
 void sk_build_sort_rows(sk_lower *lw);
 bool sk_launch_sort_buckets(const sk_call *x, sk_geometry *g);
 void sk_build_sort_buckets(sk_lower *lw);
+bool sk_launch_sort_runs(const sk_call *x, sk_geometry *g);
+void sk_build_sort_runs(sk_lower *lw);
 bool sk_launch_sort_splits(const sk_call *x, sk_geometry *g);
 void sk_build_sort_splits(sk_lower *lw);
 bool sk_launch_sort_merge(const sk_call *x, sk_geometry *g);

@@ -579,6 +579,120 @@ static void merged_arrays(sn_context *cx)
     sn_drop(p);
 }
 
+static sn_acc merged_by_digit(sn_acc a, sn_acc b)
+{
+    return sn_merge_by(by_last_digit, a, b);
+}
+
+static sn_acc merged_without_order(sn_acc a, sn_acc b)
+{
+    return sn_merge_by(always, a, b);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* In the order of the digits alone, as it came otherwise. */
+static void order_by_digit(const uint32_t *from, int64_t n, uint32_t *to)
+{
+    for (uint32_t d = 0; d < 8; d++)
+        for (int64_t i = 0; i < n; i++)
+            if ((from[i] & 7) == d)
+                *to++ = from[i];
+}
+
+/* Of two rows, each in order or not, of m and n numbers: all programs, against C. */
+static void merge_of(sn_program *const *p, int64_t m, int64_t n, int in_order)
+{
+    uint32_t *all = calloc((size_t)(m + n) + 1, 4), *digits = calloc((size_t)(m + n) + 1, 4),
+             *wanted = calloc((size_t)(m + n) + 1, 4), *out = calloc((size_t)(m + n) + 1, 4);
+    for (int64_t i = 0; i < m + n; i++)
+        all[i] = (uint32_t)((uint64_t)i * 2654435761u % 30011);
+    if (in_order & 1)
+        qsort(all, (size_t)m, 4, compare_numbers);
+    if (in_order & 2)
+        qsort(all + m, (size_t)n, 4, compare_numbers);
+    memcpy(wanted, all, (size_t)(m + n) * 4);
+    qsort(wanted, (size_t)(m + n), 4, compare_numbers);
+    assert_int_equal(sn_call(p[0], sn_in(all, m), sn_in(all + m, n), sn_into(out, m + n)), SN_OK);
+    assert_memory_equal(out, wanted, (size_t)(m + n) * 4);
+    order_by_digit(all, m, digits);
+    order_by_digit(all + m, n, digits + m);
+    const uint32_t *rows = in_order ? digits : all;
+    order_by_digit(rows, m + n, wanted);
+    assert_int_equal(sn_call(p[1], sn_in(rows, m), sn_in(rows + m, n), sn_into(out, m + n)), SN_OK);
+    assert_memory_equal(out, wanted, (size_t)(m + n) * 4);
+    assert_int_equal(sn_call(p[2], sn_in(all, m), sn_in(all + m, n), sn_into(out, m + n)), SN_OK);
+    qsort(out, (size_t)(m + n), 4, compare_numbers);
+    qsort(all, (size_t)(m + n), 4, compare_numbers);
+    assert_memory_equal(out, all, (size_t)(m + n) * 4);
+    free(all);
+    free(digits);
+    free(wanted);
+    free(out);
+}
+
+static void merges(sn_context *cx)
+{
+    static const int64_t of[][2] = {{0, 1},       {1, 0},       {1, 1},         {3, 100},      {100, 33},  {513, 512},
+                                    {1025, 3},    {4095, 4097}, {0, 5000},      {5000, 0},     {20011, 1}, {1, 20011},
+                                    {8192, 8192}, {6000, 9000}, {30001, 40001}, {16384, 16384}};
+    sn_program *p[] = {sn_compile(cx, "[m]u32, [n]u32 -> [k]u32", merged),
+                       sn_compile(cx, "[m]u32, [n]u32 -> [k]u32", merged_by_digit),
+                       sn_compile(cx, "[m]u32, [n]u32 -> [k]u32", merged_without_order)};
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++)
+        if (!p[i])
+            fail_msg("%s", sn_message(cx));
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        for (int in_order = getenv("SINTER_TEST_SAMPLE") ? 3 : 0; in_order < 4; in_order++)
+            merge_of(p, of[i][0], of[i][1], in_order);
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++)
+        sn_drop(p[i]);
+}
+
+static void two_rows(void **state)
+{
+    (void)state;
+    with_both(merges);
+}
+
+static sn_acc merged_pairs(sn_acc a, sn_acc b)
+{
+    return sn_merge(a, b);
+}
+
+/* Tuples of any types, NaNs among them: the device beside the interpreter. Of rows in order the plan merges. */
+static void two_rows_of_tuples(void **state)
+{
+    (void)state;
+    enum { M = 3000, N = 2500 };
+    struct pair {
+        double x;
+        int8_t y;
+    } *a = calloc(M + N, sizeof *a), *out[2] = {calloc(M + N, sizeof *a), calloc(M + N, sizeof *a)};
+    sn_context *cx[] = {both_cpu(), both_interpreter()};
+    for (int i = 0; i < M + N; i++) {
+        int k = i < M ? i : i - M;
+        a[i] = (struct pair){k / 3 > 800 ? NAN : k / 3 - 400.5, (int8_t)(k % 3 + (i < M))};
+    }
+    for (int i = 0; i < 2; i++) {
+        sn_program *p = sn_compile(cx[i], "[m](f64, i8), [n](f64, i8) -> [k](f64, i8)", merged_pairs);
+        if (!p)
+            fail_msg("%s", sn_message(cx[i]));
+        assert_int_equal(sn_call(p, sn_structs(a, M), sn_structs(a + M, N), sn_structs(out[i], M + N)), SN_OK);
+        assert_non_null(strstr(sn_explain(p, "plan"), "find sorted runs"));
+        sn_drop(p);
+    }
+    for (int i = 0; i < M + N; i++)
+        assert_true(!memcmp(&out[0][i].x, &out[1][i].x, sizeof(double)) && out[0][i].y == out[1][i].y);
+    free(a);
+    free(out[0]);
+    free(out[1]);
+}
+
 static void made_of_sorted_arrays(void **state)
 {
     (void)state;
@@ -692,6 +806,7 @@ int main(void)
         cmocka_unit_test(large),           cmocka_unit_test(both_ways),
         cmocka_unit_test(stability),       cmocka_unit_test(comparisons_that_are_no_order),
         cmocka_unit_test(failures),        cmocka_unit_test(made_of_sorted_arrays),
+        cmocka_unit_test(two_rows),        cmocka_unit_test(two_rows_of_tuples),
         cmocka_unit_test(loops_of_arrays), cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);

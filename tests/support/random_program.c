@@ -676,14 +676,14 @@ static ir_id make_sort(random_maker *m)
     const ir_array *a = info_of(m, array);
     uint32_t component = UINT32_MAX, n = a->components;
     if (chance(&m->c, 70) || !find_ordered(m, a, &component))
-        return ir_sort(m->p, 0, 1 + choose(&m->c, n), NULL, array, chance(&m->c, 30) ? IR_DESCENDING : 0);
+        return ir_sort(m->p, 0, 1 + choose(&m->c, n), NULL, array, (chance(&m->c, 30) ? IR_DESCENDING : 0) | (chance(&m->c, 20) ? IR_RUNS : 0u));
     ir_type type[2 * IR_MAX_COMPONENTS];
     memcpy(type, a->type, n * sizeof *type);
     memcpy(type + n, a->type, n * sizeof *type);
     ir_fn *less = ir_fn_new(m->p, 2 * n, type);
     ir_id before =
         ir_op2(m->p, 0, chance(&m->c, 50) ? OP_LT : OP_GT, less->param[component], less->param[n + component]);
-    return ir_sort(m->p, 0, 0, ir_fn_close(m->p, less, 1, &before), array, 0);
+    return ir_sort(m->p, 0, 0, ir_fn_close(m->p, less, 1, &before), array, chance(&m->c, 20) ? IR_RUNS : 0);
 }
 
 /* Any target at all, brought inside by a remainder, and here and there none. */

@@ -267,3 +267,45 @@ C(sort_unique_u32)
             z[k++] = x[i];
     KEPT(0) = k;
 }
+
+/* Each thread finds where both rows are cut so that its part of the result is theirs, and merges them without a branch.
+ */
+#define MERGE_ROWS(T)                                                                                                  \
+    static void merge_part_##T(int64_t m, int64_t n, const T *restrict a, const T *restrict b, int64_t first,          \
+                               int64_t end, T *restrict to)                                                            \
+    {                                                                                                                  \
+        int64_t low = MAX(0, first - n), high = MIN(first, m);                                                         \
+        while (low < high) {                                                                                           \
+            int64_t middle = (low + high) / 2;                                                                         \
+            if (b[first - 1 - middle] < a[middle])                                                                     \
+                high = middle;                                                                                         \
+            else                                                                                                       \
+                low = middle + 1;                                                                                      \
+        }                                                                                                              \
+        int64_t i = low, j = first - low, k = first;                                                                   \
+        for (; k < end && i < m && j < n; k++) {                                                                       \
+            T x = a[i], y = b[j];                                                                                      \
+            int other = y < x;                                                                                         \
+            to[k] = other ? y : x;                                                                                     \
+            j += other;                                                                                                \
+            i += !other;                                                                                               \
+        }                                                                                                              \
+        for (; k < end && i < m; k++)                                                                                  \
+            to[k] = a[i++];                                                                                            \
+        for (; k < end; k++)                                                                                           \
+            to[k] = b[j++];                                                                                            \
+    }                                                                                                                  \
+    C(merge_rows_##T)                                                                                                  \
+    {                                                                                                                  \
+        IN(T, a, 0);                                                                                                   \
+        IN(T, b, 1);                                                                                                   \
+        OUT(T, z, 0);                                                                                                  \
+        int64_t all = E(0) + E(1), threads = threads_for(all), each = (all + threads - 1) / threads;                   \
+        PRAGMA(omp parallel for num_threads(threads) schedule(static))                                                 \
+        FOR (t, threads)                                                                                               \
+            merge_part_##T(E(0), E(1), a, b, MIN(all, t *each), MIN(all, (t + 1) * each), z);                          \
+    }
+MERGE_ROWS(u32)
+MERGE_ROWS(f32)
+MERGE_ROWS(f64)
+#undef MERGE_ROWS

@@ -1,6 +1,9 @@
 /* What is sorted. */
 #include "../program.h"
 
+#include <stdint.h>
+#include <stdlib.h>
+
 static sn_acc ascending(sn_acc x)
 {
     return sn_sort(x);
@@ -60,6 +63,33 @@ static sn_acc unique(sn_acc x)
 {
     return sn_unique(x);
 }
+
+static sn_acc merge(sn_acc a, sn_acc b)
+{
+    return sn_merge(a, b);
+}
+
+static sn_acc merge_by(sn_acc a, sn_acc b)
+{
+    return sn_merge_by(is_less, a, b);
+}
+
+/* Both rows in order. */
+#define IN_ORDER(T)                                                                                                    \
+    static int compare_##T(const void *a, const void *b)                                                               \
+    {                                                                                                                  \
+        T x = *(const T *)a, y = *(const T *)b;                                                                        \
+        return (x > y) - (x < y);                                                                                      \
+    }                                                                                                                  \
+    static void in_order_##T(const struct nb_call *call)                                                               \
+    {                                                                                                                  \
+        for (int i = 0; i < 2; i++)                                                                                    \
+            qsort((void *)(uintptr_t)call->in[i], (size_t)call->extent[i], sizeof(T), compare_##T);                    \
+    }
+IN_ORDER(uint32_t)
+IN_ORDER(float)
+IN_ORDER(double)
+#undef IN_ORDER
 
 #define NB_GROUP sorts
 #define NB_TABLE "sorts.def"

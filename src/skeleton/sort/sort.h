@@ -43,6 +43,9 @@ typedef struct sk_runs {
 /* Code of a thread that merges them: each of their elements is stored once, whatever the comparison says. */
 void sk_sort_merge(sk_sort *s, const sk_runs *r);
 
+/* Elements among which a block finds those that fall. */
+enum { SK_RUN_PIECE = 16384 };
+
 /* --- how launches go about their rows (sort_launch.c) --- */
 
 typedef struct sk_chunks {   /* that are sorted within a block */

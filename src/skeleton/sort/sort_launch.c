@@ -144,9 +144,10 @@ static bool launch_radix(const sk_call *x, sk_geometry *g)
 
 bool sk_launch_sort_rows(const sk_call *x, sk_geometry *g)
 {
-    enum { FEW = 64, SOME = 16384 };
+    enum { FEW = 64, SOME = 16384, MERGED = 4096 };
     const ir_array *info = sorted(x->c);
-    if (x->pass != SK_PASS_LOOP || !info->keys || x->o->group || x->columns <= FEW || x->columns > sk_sort_room(info))
+    int64_t most = sk_sorts_runs(x->c) ? MERGED : sk_sort_room(info);
+    if (x->pass != SK_PASS_LOOP || !info->keys || x->o->group || x->columns <= FEW || x->columns > most)
         return false;
     g->slot[0] = x->columns;
     g->slot[1] = x->rows;
@@ -158,7 +159,7 @@ bool sk_launch_sort_rows(const sk_call *x, sk_geometry *g)
 
 bool sk_launch_sort_chunks(const sk_call *x, sk_geometry *g)
 {
-    if (x->pass != SK_PASS_LOOP)
+    if (x->pass != SK_PASS_LOOP && x->pass != SK_PASS_CHUNKS)
         return false;
     const ir_array *info = sorted(x->c);
     sk_chunks size = sk_sort_chunks(x->c, x->o);
@@ -173,10 +174,14 @@ bool sk_launch_sort_chunks(const sk_call *x, sk_geometry *g)
         for (; width < x->columns; width *= 2)
             g->partials++;
         g->state_words = x->rows * chunks;
-        return true;
+    } else {
+        launch_radix(x, g);
+        g->pieces = g->row = 0;
     }
-    launch_radix(x, g);
-    g->pieces = g->row = 0;
+    if (sk_sorts_runs(x->c)) {
+        g->state_words = larger(g->state_words, larger(chunks, 2 * pieces_of(x->columns, SK_RUN_PIECE)));
+        g->pieces = x->pass == SK_PASS_LOOP ? 0 : g->pieces;
+    }
     return true;
 }
 
@@ -212,9 +217,28 @@ bool sk_launch_sort_buckets(const sk_call *x, sk_geometry *g)
     return true;
 }
 
+/* slots: 0 row length */
+bool sk_launch_sort_runs(const sk_call *x, sk_geometry *g)
+{
+    if (x->pass != SK_PASS_RUNS)
+        return false;
+    g->slot[0] = x->columns;
+    g->pieces = pieces_of(x->columns, SK_RUN_PIECE);
+    g->partials = 2;
+    return true;
+}
+
 static void launch_merge(const sk_call *x, int64_t left, sk_geometry *g)
 {
     sk_chunks size = sk_sort_chunks(x->c, x->o);
+    if (x->digit.first) { /* one pair */
+        g->slot[0] = x->columns;
+        g->slot[2] = g->slot[4] = g->state_words = pieces_of(x->columns, size.length);
+        g->slot[3] = 1;
+        g->row = sk_pack_radix((sk_radix){.first = true});
+        g->partials = 2;
+        return;
+    }
     int64_t width = size.length, rounds = 1;
     for (int64_t w = width; w < x->columns; w *= 2)
         rounds++;
