@@ -515,6 +515,13 @@ template <class F, class Z, class A, class... I> sn_scalar sfold(sn_site at, con
     return sn_sfold_at(at, fn(f), lift(z), array(a), static_cast<int>(sizeof...(I)), list);
 }
 
+template <class F, class... X>
+sn_scalar foreign_scalar(sn_site at, const sn_foreign_function *code, const F &fallback, X... x)
+{
+    const sn_scalar list[] = {lift(x)..., sn_scalar{0}};
+    return sn_foreign_scalar_at(at, code, fn(fallback), static_cast<int>(sizeof...(X)), list);
+}
+
 template <class F>
 sn_status check_operator(sn_site at, sn_context *context, const char *types, const F &f,
                          std::initializer_list<sn_arg> z = {})
@@ -616,6 +623,7 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #undef sn_iterate
 #undef sn_loop
 #undef sn_sfold
+#undef sn_foreign_scalar
 #undef sn_check_operator
 #define sn_compile(...) sn::compile(SN_HERE, __VA_ARGS__)
 #define sn_commutative(...) sn_commutative_of(sn::fn(__VA_ARGS__))
@@ -666,6 +674,7 @@ template <class F> sn_program *compile(sn_site at, sn_context *context, const ch
 #define sn_iterate(...) sn::iterate(SN_HERE, __VA_ARGS__)
 #define sn_loop(...) sn::loop(SN_HERE, __VA_ARGS__)
 #define sn_sfold(...) sn::sfold(SN_HERE, __VA_ARGS__)
+#define sn_foreign_scalar(...) sn::foreign_scalar(SN_HERE, __VA_ARGS__)
 #define sn_check_operator(...) sn::check_operator(SN_HERE, __VA_ARGS__)
 
 #endif

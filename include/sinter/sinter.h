@@ -72,7 +72,8 @@ typedef enum sn_status {
     SN_FILE = 403,          /* a file cannot be read or written, or does not hold what it should */
     SN_DEVICE_FAILED = 404, /* a device or its driver failed; other devices go on working */
     SN_CANCELLED = 405,     /* the call was ended by sn_cancel */
-    SN_FOREIGN_FAILED = 406, /* a function of sn_foreign failed, and gave no status of the 300s or 400s */
+    SN_FOREIGN_FAILED = 406, /* a function of sn_foreign failed, and gave no status of the 300s or 400s;
+                                  or a source of sn_foreign_scalar does not compile */
     SN_INTERNAL = 500       /* a defect of Sinter */
 } sn_status;
 
@@ -938,6 +939,29 @@ typedef struct sn_foreign_code {
     sn_status (*cuda)(void *env, sn_foreign_call *call);
 } sn_foreign_code;
 SN_API sn_acc sn_foreign_at(sn_site at, const sn_foreign_code *code, sn_body fallback, int count, const sn_acc *a);
+/* What a function of scalars that is not Sinter's computes, inside the loops in which it is called. fallback(x, y, ...)
+ * says what that is, as one number: it is computed where there is no source for the device, by the interpreter, on the
+ * host (extents and other numbers that are known before a call), and by programs that come from texts and exports. The
+ * function takes 1 to 4 numbers, not bool, and gives one; it is called for any values, perhaps for elements that nobody
+ * asks for, and has no effects. Its source defines it under `name`, perhaps with others that it needs; they are copied:
+ *
+ * - llvm: text of LLVM, as "clang -O2 -S -emit-llvm" gives it, for the CPU. Versions for vectors may stand beside it,
+ *   NAME_v4, NAME_v8 ... of <4 x float>, <8 x float> ...: they are called for as many lanes at once. It calls nothing
+ *   that it does not define.
+ * - opencl: OpenCL C. i64 is long, u64 ulong, char uint.
+ * - cuda: CUDA C++, a __device__ function. i64 is long, u64 unsigned long, char unsigned.
+ *
+ * A source that does not compile fails the call that needs it, with SN_FOREIGN_FAILED, the place of sn_foreign_scalar,
+ * and what the compiler says. That code and fallback give the same bits is the user's to see to. */
+#define sn_foreign_scalar(code, fallback, ...)                                                                         \
+    sn_foreign_scalar_at(SN_HERE, code, SN_FN(fallback), SN_SCALARS(__VA_ARGS__))
+typedef struct sn_foreign_function {
+    size_t size; /* sizeof(sn_foreign_function): later versions may have more */
+    const char *name;
+    const char *llvm, *opencl, *cuda; /* NULL: the fallback */
+} sn_foreign_function;
+SN_API sn_scalar sn_foreign_scalar_at(sn_site at, const sn_foreign_function *code, sn_fn fallback, int count,
+                                      const sn_scalar *x);
 /* One of several arrays, from 0 on: what loops and choices of several give. */
 #define sn_result(several, number) sn_result_at(SN_HERE, SN_ARRAY(several), number)
 SN_API sn_acc sn_awhile_at(sn_site at, sn_body condition, sn_body next, sn_acc init);

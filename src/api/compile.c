@@ -104,6 +104,16 @@ static api_who place_of(const origin *from)
     return api_function_at(from->at, from->terms ? "parse_program" : "compile");
 }
 
+/* Which kind of foreign code the device runs. */
+static uint8_t code_for(const sn_context *cx)
+{
+    const char *kind = cx->engine.device ? cx->engine.device->limits->kind : "";
+    return !strcmp(kind, "cpu")      ? IR_CODE_LLVM
+           : !strcmp(kind, "opencl") ? IR_CODE_OPENCL
+           : !strcmp(kind, "cuda")   ? IR_CODE_CUDA
+                                     : IR_CODE_NONE;
+}
+
 /* The terms; NULL, reported, if there are none. */
 static ir_program *make_terms(sn_program *p, const origin *from)
 {
@@ -113,6 +123,8 @@ static ir_program *make_terms(sn_program *p, const origin *from)
         p->ir = embed_build_as(&p->arena, from->at, from->signature, from->body, plain, &p->owner, &p->ports);
     else
         p->ir = embed_parse(&p->arena, from->at, from->terms, plain, &p->ports, &message);
+    if (p->ir)
+        p->ir->code = code_for(p->context);
     p->largest = from->terms ? IR_LARGEST_EXTENT : INT64_MAX;
     if (message)
         api_fail_at(p->context, place_of(from), SN_BAD_PROGRAM, "%s", message);
@@ -198,6 +210,7 @@ static void make_program_and_inside(sn_program *p)
             q->context = p->context;
             q->outer = p;
             q->ir = c->region[i].program;
+            q->ir->code = p->ir->code;
             vec_push(p->ir->arena, &p->inside, q);
             make_program_and_inside(q);
         }

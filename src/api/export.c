@@ -47,6 +47,8 @@ static void take_kernel(void *env, uint32_t cluster, const sk_kernel *k)
     text key;
     emit_cpu_blob code;
     (void)cluster;
+    if (k->k->code.n) /* a text has no foreign code: the program takes the fallback */
+        return;
     text_init(&key, &e->arena);
     k_key(k->k, &key);
     uint64_t hash = hash_bytes(key.at, key.n, 0);

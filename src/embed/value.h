@@ -106,9 +106,10 @@ struct build {
     uses uses;                 /* a region's */
     uint32_t fresh;            /* of the outermost program: names of extents made so far, */
     VEC(closed_region) closed; /* and regions that are built */
-    build *outer;              /* the build whose function began this one; NULL: none */
-    uintptr_t frame;           /* where it stands on the stack, */
-    bool placed;               /* the thread's own */
+    VEC(const ir_code *) codes; /* of the outermost program: foreign code of scalars */
+    build *outer;               /* the build whose function began this one; NULL: none */
+    uintptr_t frame;            /* where it stands on the stack, */
+    bool placed;                /* the thread's own */
     const build_mark *mark;
     const embed_owner *owner;
 };

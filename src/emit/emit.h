@@ -51,7 +51,7 @@ typedef struct emit_cpu_module {
         void); /* why nothing more can be compiled in this process (static); NULL: it can. What it made stays. */
 } emit_cpu_module;
 
-enum { EMIT_CPU_ABI = 6 };
+enum { EMIT_CPU_ABI = 7 };
 /* The one exported symbol of the module. */
 typedef const emit_cpu_module *(*emit_cpu_module_get)(void);
 #define EMIT_CPU_MODULE_SYMBOL "sinter_codegen_module"

@@ -140,6 +140,10 @@ static bool check_scalar(checker *c, ir_id id)
                          : wrong(c, id, "a condition with %u operands", n->n);
     case IR_READ:
         return check_read(c, id, n, arg);
+    case IR_CALL:
+        return n->n >= 2 && n->n <= IR_MOST_CALLED + 1 && n->u.code
+                   ? has_type(c, id, arg[0], (ir_type)n->type)
+                   : wrong(c, id, "a call with %u operands", n->n);
     default:
         return wrong(c, id, "unknown kind %u", (unsigned)n->kind);
     }

@@ -330,6 +330,14 @@ static step_outcome evaluate_proj(step *s, cell *c)
     return STEP_DONE;
 }
 
+static step_outcome evaluate_call(step *s, cell *c)
+{
+    if (needs(s, c->operand[0])) /* the fallback */
+        return STEP_NEEDS;
+    c->value = s->e->cell[c->operand[0]].value;
+    return STEP_DONE;
+}
+
 static step_outcome evaluate_dim(step *s, cell *c)
 {
     int64_t value = 0;
@@ -352,6 +360,8 @@ static step_outcome evaluate_cell(step *s, cell *c)
         return evaluate_read(s, c);
     case IR_LOOP:
         return evaluate_loop(s, c);
+    case IR_CALL:
+        return evaluate_call(s, c);
     case IR_PROJ:
         return evaluate_proj(s, c);
     case IR_DIM:

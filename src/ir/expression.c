@@ -267,6 +267,13 @@ static void print_inside(printer *pr, ir_id id, level around)
     case IR_COND:
         print_cond(pr, n, around);
         return;
+    case IR_CALL:
+        text_add(pr->out, "foreign \"");
+        text_add(pr->out, n->u.code->name);
+        text_add(pr->out, "\"(");
+        print_terms(pr, n->n, pr->p->arg.at + n->args);
+        text_add(pr->out, ")");
+        return;
     case IR_PROJ:
         print_name(pr, printer_item(pr, pr->p->arg.at[n->args]));
         text_printf(pr->out, ".%u", (unsigned)n->u.literal);

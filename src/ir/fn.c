@@ -157,6 +157,8 @@ static ir_id rebuild(ir_program *p, ir_id id)
         return ir_read(p, n.site, n.array, (uint32_t)n.u.literal, n.flags, n.n, args);
     case IR_WITHIN:
         return ir_within(p, n.site, n.array, ir_within_dimension(&n), args[0], n.n > 1 ? args[1] : 0);
+    case IR_CALL:
+        return ir_call(p, n.site, n.u.code, n.n, args);
     case IR_AFTER:
         return ir_after(p, args[0], n.n - 1, args + 1);
     default:

@@ -100,6 +100,8 @@ static ir_id make(ir_graft *g, ir_id id)
         ir_id array = array_of(g, node.array);
         return array ? ir_read(g->to, node.site, array, (uint32_t)node.u.literal, node.flags, node.n, arg) : 0;
     }
+    case IR_CALL:
+        return ir_call(g->to, node.site, node.u.code, node.n, arg);
     case IR_AFTER:
         return ir_after(g->to, arg[0], node.n - 1, arg + 1);
     default: /* a variable of what is not made; made where kernels are composed */

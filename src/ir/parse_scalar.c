@@ -190,6 +190,19 @@ static ir_id parse_name(parser *ps, token name)
     return ir_proj_plain(ps->p, id, (uint32_t)component);
 }
 
+/* foreign "name"(fallback, operand, ...): a text has no code. */
+static ir_id parse_foreign(parser *ps)
+{
+    ir_ids args = {0};
+    ir_code *code = arena_alloc(ps->p->arena, sizeof *code);
+    const char *name = parser_string(ps);
+    if (!name || !parser_expect(ps, "(") || !parse_terms(ps, &args) || !parser_expect(ps, ")"))
+        return 0;
+    code->name = arena_string(ps->p->arena, name);
+    ir_id id = ir_call(ps->p, 0, code, args.n, args.at);
+    return parser_built(ps) ? id : 0;
+}
+
 static ir_id parse_word(parser *ps)
 {
     token word = ps->token;
@@ -199,6 +212,8 @@ static ir_id parse_word(parser *ps)
     parser_next(ps);
     if (is_special(word))
         return parse_special(ps, word, false);
+    if (word.n == 7 && !memcmp(word.at, "foreign", 7) && ps->token.kind == TOKEN_STRING)
+        return parse_foreign(ps);
     if (to != T_NONE)
         return parse_call(ps, bits ? OP_BITCAST : OP_CONVERT, to);
     if (op != OP_NONE)

@@ -14,7 +14,7 @@
 typedef struct ir_block ir_block;
 
 typedef struct ir_step {
-    ir_id term;     /* IR_OP, IR_READ, IR_WITHIN, IR_AFTER: computed here. IR_COND with blocks, IR_LOOP: see below */
+    ir_id term;     /* IR_OP, IR_READ, IR_WITHIN, IR_AFTER, IR_CALL: computed here. IR_COND with blocks, IR_LOOP: see below */
     uint32_t group; /* IR_COND: number of conditions with this same condition merged into one branch (>= 1) */
     ir_id *cond;    /* IR_COND: the `group` IR_COND terms decided here; all have the same condition term */
     ir_block *then; /* IR_COND evaluated lazily: blocks for both branches; both NULL: total and cheap, use a select */

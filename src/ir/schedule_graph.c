@@ -15,6 +15,8 @@ uint32_t ir_graph_edges(const ir_program *p, ir_id term)
     const ir_node *node = ir_at(p, term);
     if (node->kind == IR_LOOP)
         return 2 * node->u.loop->states + 1;
+    if (node->kind == IR_CALL)
+        return ir_called(p, node) ? node->n - 1 : 1;
     return node->n;
 }
 
@@ -29,6 +31,8 @@ edge ir_graph_edge(const ir_program *p, ir_id term, uint32_t k)
             return (edge){loop->next[k - loop->states], EDGE_BODY};
         return loop->cond ? (edge){loop->cond, EDGE_TEST} : (edge){loop->count, EDGE_NOW};
     }
+    if (node->kind == IR_CALL) /* the operands, or the fallback */
+        return (edge){ir_args(p, term)[ir_called(p, node) ? k + 1 : 0], EDGE_NOW};
     edge_kind kind = node->kind == IR_COND ? (k == 0 ? EDGE_NOW : k == 1 ? EDGE_THEN : EDGE_ELSE) : EDGE_NOW;
     return (edge){ir_args(p, term)[k], kind};
 }

@@ -35,6 +35,8 @@ typedef enum {
     IR_READ,   /* (index...): element of `array`, component literal; partial unless flag SAFE; LINEAR: one flat index */
     IR_WITHIN, /* (index[, element]): the index, which must be inside a dimension of `array`, see ir_within; partial */
     IR_AFTER,  /* (value, term...): the value, once the other terms are evaluated */
+    IR_CALL,   /* (fallback, operand...): what foreign code computes of the operands where the program's device has some
+                  (ir_called), else, and in the interpreter, the fallback */
     /* array terms */
     IR_INPUT,    /* parameter number `literal` of the program */
     IR_GENERATE, /* fn(index...) over `shape` */
@@ -150,6 +152,14 @@ typedef struct ir_foreign {
     uint32_t *operand; /* which inputs */
 } ir_foreign;
 
+/* Foreign code of scalars: a function's source for each kind of device. */
+typedef enum { IR_CODE_NONE, IR_CODE_LLVM, IR_CODE_OPENCL, IR_CODE_CUDA, IR_CODES } ir_code_kind;
+typedef struct ir_code {
+    const char *name;             /* of the function in the sources */
+    const char *source[IR_CODES]; /* NULL: there is none */
+} ir_code;
+enum { IR_MOST_CALLED = 4 /* operands of a function */ };
+
 typedef struct ir_control {
     uint8_t form;
     uint32_t states; /* of a loop: inputs [0, states) are the initial state, its regions' first inputs the state. All other
@@ -194,6 +204,7 @@ typedef struct ir_node {
     union {
         ir_bits literal; /* IR_CONST bits; IR_DIM, IR_PROJ, IR_READ: number; IR_WITHIN: site and dimension */
         ir_loop *loop;   /* IR_LOOP */
+        const ir_code *code; /* IR_CALL */
         ir_array *info;  /* array nodes */
     } u;
     bool partial; /* evaluating this scalar, operands included, may fail (loops: any part of them) */
@@ -236,6 +247,7 @@ typedef struct ir_program {
     VEC(ir_error) warning; /* of a program that is correct, but perhaps not what was meant; one a place */
     const char *signature; /* of a program that was read, if its text has one; NULL otherwise */
     struct ir_program *outer; /* that this one is a region of: its places are numbered as the outermost one's; NULL: none */
+    uint8_t code;          /* ir_code_kind of the device that the program is for */
     bool plain;            /* scalar operators and conditions are built as they are asked for: nothing is simplified */
     intern_table scalars;
     struct ir_state *state; /* of the builders alone (intern.h) */
@@ -304,6 +316,13 @@ static inline unsigned ir_within_dimension(const ir_node *n)
     return n->u.literal & IR_WHOLE;
 }
 ir_id ir_after(ir_program *p, ir_id value, uint32_t n, const ir_id *term); /* at most IR_MAX_RANK terms */
+/* args: the fallback, then n - 1 operands, at most IR_MOST_CALLED. `code` stays as long as the program. */
+ir_id ir_call(ir_program *p, uint32_t site, const ir_code *code, uint32_t n, const ir_id *args);
+/* The source that an IR_CALL is computed by; NULL: by its fallback. */
+static inline const char *ir_called(const ir_program *p, const ir_node *call)
+{
+    return call->u.code->source[p->code];
+}
 ir_id ir_extent(const ir_program *p, ir_id array, unsigned dimension); /* its extent term */
 ir_id ir_size(ir_program *p, ir_id array);                   /* product of the extents */
 

@@ -205,6 +205,14 @@ static void thread_statement(state *st, k_ref id, k_ref parent, uint32_t depth)
     case K_ATOMIC:
         define(st, s->dst, varying);
         return;
+    case K_CALL: {
+        form f = uniform;
+        for (unsigned i = 0; i < k_operands(s); i++)
+            if (form_of(st, s->in[i]).shape != K_UNIFORM && form_of(st, s->in[i]).shape != UNKNOWN)
+                f = varying;
+        define(st, s->dst, f);
+        return;
+    }
     case K_SHUFFLE:
         define(st, s->dst, s->sub == K_LANE ? uniform : varying);
         return;

@@ -273,6 +273,20 @@ k_val k_select(k_builder *b, k_val c, k_val x, k_val y)
     return append_value(b, (k_stmt){.op = K_SELECT, .in = {c, x, y}}, (ir_type)value_of(b, x)->type);
 }
 
+k_val k_call(k_builder *b, const k_code *code, ir_type t, unsigned n, const k_val *in)
+{
+    kernel *k = b->k;
+    uint32_t i = 0;
+    while (i < k->code.n && (strcmp(k->code.at[i].name, code->name) || strcmp(k->code.at[i].source, code->source)))
+        i++;
+    if (i == k->code.n)
+        vec_push(k->arena, &k->code, *code);
+    k_stmt s = {.op = K_CALL, .sub = (uint8_t)i};
+    for (unsigned j = 0; j < n && j < ARRAY_LENGTH(s.in); j++)
+        s.in[j] = in[j];
+    return append_value(b, s, t);
+}
+
 k_val k_decl(k_builder *b, k_val initial, const char *name)
 {
     k_val v = append_value(b, (k_stmt){.op = K_DECL, .in = {initial}}, (ir_type)value_of(b, initial)->type);

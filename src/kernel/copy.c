@@ -19,6 +19,8 @@ void split_declarations(splitter *s)
 {
     for (k_mem m = 1; m < s->from->mem.n; m++)
         vec_push(s->arena, &s->k->mem, s->from->mem.at[m]);
+    for (uint32_t i = 0; i < s->from->code.n; i++)
+        vec_push(s->arena, &s->k->code, s->from->code.at[i]);
     s->k->threads = s->from->threads;
     s->k->group = s->from->group;
     s->k->narrow = s->from->narrow;

@@ -78,6 +78,8 @@ typedef enum {
     K_LET,    /* dst = op(in...): a row of the operator table, MATH rows included (expanded by k_expand_math).
                  BITCAST to the same type is a copy. Where a PARTIAL operator fails the result is any value, but no trap */
     K_SELECT, /* dst = in[0] ? in[1] : in[2] */
+    K_CALL,   /* dst = foreign code number `sub` (kernel->code) of the operands that are not 0, numbers; total, and without
+                 effects */
     K_DECL,   /* dst (variable) = in[0] */
     K_SET,    /* dst (variable) := in[0]; at thread level only lanes that are on. A piece-level variable may be set in
                  a FOR_ALL only if the value is uniform and count <= lanes */
@@ -155,7 +157,7 @@ enum {
 
 typedef struct k_stmt {
     uint8_t op;    /* k_op */
-    uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_FOR: K_UNROLL, K_PACK. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: K_RELAX, K_MIX.
+    uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_CALL: number of the code. K_FOR: K_UNROLL, K_PACK. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: K_RELAX, K_MIX.
                       K_LOAD: K_TOTAL, K_AHEAD. K_CHECK: K_NOTE. K_SHUFFLE: K_ROTATE, K_LEFT, K_LANE, K_PAIR. K_COMPACT:
                       K_OVER */
     uint32_t site; /* K_CHECK: operation in the user's program */
@@ -166,6 +168,11 @@ typedef struct k_stmt {
     k_chain *chain;
 } k_stmt;
 
+typedef struct k_code { /* foreign: a function that kernels call */
+    const char *name, *source; /* in the language of the device: LLVM's, OpenCL C, CUDA C++. NULL: of a kernel's text */
+    uint32_t site;             /* where the user's program has it */
+} k_code;
+
 typedef struct kernel {
     arena *arena;
     const char *name;
@@ -173,6 +180,7 @@ typedef struct kernel {
     VEC(k_stmt) stmt;     /* [0] unused */
     VEC(k_memory) mem;    /* [0] unused; globals in the order of the launch's pointers */
     VEC(uint8_t) arg_type; /* per scalar argument */
+    VEC(k_code) code;      /* at most 256 */
     k_ref body;
     uint16_t lanes;       /* gang width in elements, a power of two, 1 to 256 */
     uint16_t group;       /* threads that suit a block where blocks are many threads; 0: no wish. Any number computes the same */
@@ -206,6 +214,8 @@ k_val k_i64(k_builder *b, int64_t v);
 k_val k_let(k_builder *b, ir_op op, k_val x, k_val y, k_val z);
 k_val k_convert(k_builder *b, ir_op convert_or_bitcast, ir_type to, k_val x);
 k_val k_select(k_builder *b, k_val c, k_val x, k_val y);
+/* A K_CALL of this code, which becomes the kernel's if it is not yet; n operands. */
+k_val k_call(k_builder *b, const k_code *code, ir_type t, unsigned n, const k_val *in);
 k_val k_decl(k_builder *b, k_val initial, const char *name);
 void k_set(k_builder *b, k_val variable, k_val value);
 /* variable := value, where value is a sum, made just before, of integers: a copy of the variable, made just before
@@ -271,7 +281,7 @@ void k_print(const kernel *k, text *out);
 kernel *k_parse(arena *a, const char *source, const char **message); /* NULL and a message with the line */
 /* A canonical serialisation without names and sites' meaning: equal kernels, equal bytes; the key of every cache. */
 void k_key(const kernel *k, text *out);
-/* Runs it in plain C, pieces in order: the oracle of the emitters' tests. mem: pointers of the globals. */
+/* Runs it in plain C, pieces in order: the oracle of the emitters' tests; false at once if it has foreign code. mem: pointers of the globals. */
 struct k_error;
 bool k_interpret(const kernel *k, arena *a, void *const *mem, const ir_bits *arg, int64_t first, int64_t last, struct k_error *error);
 

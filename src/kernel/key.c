@@ -71,6 +71,13 @@ static void put_statement(writer *w, const k_stmt *s)
         put_chain(w, s->chain);
 }
 
+static void put_text(writer *w, const char *s)
+{
+    size_t n = strlen(s);
+    put(w, n);
+    text_add_n(w->out, s, n);
+}
+
 static void put_declarations(writer *w)
 {
     const kernel *k = w->k;
@@ -92,6 +99,11 @@ static void put_declarations(writer *w)
     put(w, k->arg_type.n);
     for (uint32_t i = 0; i < k->arg_type.n; i++)
         put(w, k->arg_type.at[i]);
+    put(w, k->code.n);
+    for (uint32_t i = 0; i < k->code.n; i++) {
+        put_text(w, k->code.at[i].name);
+        put_text(w, k->code.at[i].source ? k->code.at[i].source : "");
+    }
 }
 
 void k_key(const kernel *k, text *out)

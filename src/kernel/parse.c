@@ -372,6 +372,29 @@ static ir_op operator(parser *p)
     return op;
 }
 
+/* "call name, %x, %y": a text has no source. */
+static void call(parser *p, k_stmt *s)
+{
+    skip_space(p);
+    const size_t n = word_length(p->at);
+    uint32_t i = 0;
+    while (i < p->k->code.n && (strlen(p->k->code.at[i].name) != n || memcmp(p->k->code.at[i].name, p->at, n)))
+        i++;
+    if (!n || i > UINT8_MAX)
+        fail(p, "a name of foreign code expected before `%.12s`", p->at);
+    if (i == p->k->code.n)
+        vec_push(p->arena, &p->k->code, ((k_code){.name = arena_printf(p->arena, "%.*s", (int)n, p->at)}));
+    p->at += n;
+    s->op = K_CALL;
+    s->sub = (uint8_t)i;
+    for (unsigned k = 0; k < ARRAY_LENGTH(s->in); k++) {
+        skip_space(p);
+        if (k && *p->at != ',')
+            break;
+        values(p, ",", 1, s->in + k);
+    }
+}
+
 /* "%x:t = ..." */
 static void assignment(parser *p)
 {
@@ -385,6 +408,8 @@ static void assignment(parser *p)
     } else if (take(p, "select")) {
         s.op = K_SELECT;
         values(p, "", 3, s.in);
+    } else if (take(p, "call")) {
+        call(p, &s);
     } else if (take(p, "load")) {
         s.op = K_LOAD;
         s.sub = take(p, "total") ? K_TOTAL : take(p, "ahead") ? K_AHEAD : 0;

@@ -120,6 +120,11 @@ static void put_right_side(printer *p, const k_stmt *s)
 {
     text_add(p->out, s->op == K_LET ? ir_ops[s->sub].name : k_op_name((k_op)s->op));
     switch ((k_op)s->op) {
+    case K_CALL:
+        text_add(p->out, " ");
+        put_name(p, p->k->code.at[s->sub].name);
+        put_values(p, ",", k_operands(s), s->in);
+        return;
     case K_LOAD:
         text_add(p->out, s->sub == K_TOTAL ? " total" : s->sub == K_AHEAD ? " ahead" : "");
         put_access(p, s);

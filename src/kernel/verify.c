@@ -172,6 +172,17 @@ static bool check_select(checker *c, const k_stmt *s)
            define(c, s->dst, KV_RESULT, type_of(c, s->in[1]), c->w.at);
 }
 
+/* What types the code takes is found out when it is compiled. */
+static bool check_call(checker *c, const k_stmt *s)
+{
+    if (s->sub >= c->k->code.n || s->dst >= c->k->value.n)
+        return bad(c, "there is no such code");
+    for (unsigned i = 0; i < k_operands(s); i++)
+        if (type_of(c, s->in[i]) == T_BOOL)
+            return bad(c, "foreign code takes numbers");
+    return define(c, s->dst, KV_RESULT, type_of(c, s->dst), c->w.at);
+}
+
 /* The last two statements were a copy of the variable and an integer sum with it. */
 static bool check_mix(checker *c, const k_stmt *s)
 {
@@ -347,8 +358,8 @@ static bool check_chain(checker *c, const k_stmt *s)
 /* Types and place of one statement; defines what it defines in the list it stands in. */
 static bool check_statement(checker *c, const k_stmt *s)
 {
-    static const uint32_t in_chain = 1u << K_NOP | 1u << K_LET | 1u << K_SELECT | 1u << K_DECL | 1u << K_SET |
-                                     1u << K_IF | 1u << K_LOOP | 1u << K_BREAK_IF | 1u << K_FOR;
+    static const uint32_t in_chain = 1u << K_NOP | 1u << K_LET | 1u << K_SELECT | 1u << K_CALL | 1u << K_DECL |
+                                     1u << K_SET | 1u << K_IF | 1u << K_LOOP | 1u << K_BREAK_IF | 1u << K_FOR;
     if (s->op > K_CHAIN || (s->op == K_LET && (s->sub == OP_NONE || s->sub >= OP_COUNT)))
         return bad(c, "there is no such statement");
     if (!check_uses(c, s->in, k_operands(s)))
@@ -366,6 +377,8 @@ static bool check_statement(checker *c, const k_stmt *s)
         return check_let(c, s);
     case K_SELECT:
         return check_select(c, s);
+    case K_CALL:
+        return check_call(c, s);
     case K_DECL:
         return define(c, s->dst, KV_VARIABLE, type_of(c, s->in[0]), c->w.at);
     case K_SET:

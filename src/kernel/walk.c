@@ -76,6 +76,8 @@ unsigned k_operands(const k_stmt *s)
     case K_SELECT:
     case K_COMPACT:
         return 3;
+    case K_CALL:
+        return s->in[3] ? 4 : s->in[2] ? 3 : s->in[1] ? 2 : 1;
     case K_CHECK:
         return 4;
     case K_STORE:
@@ -108,6 +110,7 @@ const char *k_op_name(k_op op)
         [K_SET] = "set",         [K_LOAD] = "load",       [K_STORE] = "store",     [K_CHECK] = "check",
         [K_ATOMIC] = "atomic",   [K_IF] = "if",           [K_LOOP] = "loop",       [K_BREAK_IF] = "break_if",
         [K_FOR] = "for",         [K_FOR_ALL] = "for_all", [K_COMPACT] = "compact", [K_COUNT] = "count",
-        [K_SHUFFLE] = "shuffle", [K_ALL] = "all",         [K_FETCH] = "fetch",     [K_CHAIN] = "chain"};
+        [K_SHUFFLE] = "shuffle", [K_ALL] = "all",         [K_FETCH] = "fetch",     [K_CHAIN] = "chain",
+        [K_CALL] = "call"};
     return (unsigned)op < ARRAY_LENGTH(name) ? name[op] : "?";
 }

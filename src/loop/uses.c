@@ -40,7 +40,10 @@ static void use_closed(uses *u, ir_id user, ir_id term, l_access access)
 static double weight(const ir_node *n)
 {
     if (n->kind != IR_OP)
-        return n->kind == IR_COND ? IR_COST_SIMPLE : n->kind == IR_LOOP ? COST_LOOP : 0;
+        return n->kind == IR_COND   ? IR_COST_SIMPLE
+               : n->kind == IR_LOOP ? COST_LOOP
+               : n->kind == IR_CALL ? IR_COST_MATH
+                                    : 0;
     unsigned cost = ir_op_cost((ir_op)n->op);
     return cost < IR_COST_MATH && ir_type_size((ir_type)n->type) == 8 ? cost * COST_WIDE : cost;
 }

@@ -116,6 +116,8 @@ static ir_id rebuild(rewriter *r, ir_id id)
     }
     case IR_WITHIN:
         return same ? id : ir_within(r->p, node.site, node.array, ir_within_dimension(&node), arg[0], arg[1]);
+    case IR_CALL:
+        return same ? id : ir_call(r->p, node.site, node.u.code, node.n, arg);
     case IR_AFTER:
         return same ? id : ir_after(r->p, arg[0], node.n - 1, arg + 1);
     case IR_LOOP:

@@ -199,6 +199,11 @@ static const run_variant *make_now(run *c, uint32_t cluster, const sk_geometry *
         *missing = why;
         return key_of(&general, wide) != key_of(g, how) ? make_now(c, cluster, &general, wide, missing) : NULL;
     }
+    if (!v->code && v->built->k->code.n)
+        return run_fails_at(c, v->built->k->code.at[0].site, SN_FOREIGN_FAILED,
+                            "the source of %s, or of another function of the same loop, does not compile: %s",
+                            v->built->k->code.at[0].name, why),
+               NULL;
     if (!v->code) {
         bool ours = !r->engine.device->limits->driven;
         return run_fails_at(c, site, ours ? SN_INTERNAL : SN_UNSUPPORTED, "a kernel does not compile: %s", why), NULL;

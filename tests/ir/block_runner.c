@@ -141,6 +141,8 @@ static run_outcome run_step(block_run *r, arena *a, const ir_step *s)
         return s->then ? run_branch(r, a, s) : run_select(r, s->term);
     if (node->kind == IR_LOOP)
         return run_loop(r, a, s);
+    if (node->kind == IR_CALL) /* of no code: the fallback, which alone is scheduled */
+        return operand(r, ir_args(r->p, s->term)[0], &r->value[s->term]);
     run_outcome got = operands(r, node->n, ir_args(r->p, s->term), in);
     if (got != RUN_GOOD)
         return got;

@@ -65,7 +65,7 @@ static const char *const golden[] = {
     "a1 = generate [3] {x1: i64 -> (x1 + 1) * x1, x1 + 1 * x1, x1 - (x1 - 1), x1 - x1 - 1, -x1, -(x1 + 2), neg(5), "
     "bit_and(x1, 3), if x1 < 2 then x1 else 7, (if x1 < 3 then x1 else 7) + 1, -2 * x1}\n"
     "a2 = generate [3] {x1: i64 -> x1 < 1 && x1 > 2 || !(x1 == 1), (x1 < 4) == (x1 < 2), i8(x1), bitcast_f64(x1), "
-    "fma(f32(x1), 2.0f32, 1.0f32)}\n"
+    "fma(f32(x1), 2.0f32, 1.0f32), foreign \"bump\"(x1 * 2, x1, 3) + 1, foreign \"half\"(0.5f32, 2.0f32)}\n"
     "output a1, a2\n",
     /* shared terms, loops, reads, places of what may fail */
     "site 1 \"a.c\":7 \"index\"\n"

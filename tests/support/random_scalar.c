@@ -222,6 +222,19 @@ static void add_read(random_maker *m, term_pool *pool)
 
 /* --- loops --- */
 
+/* Without a source it is its fallback, everywhere. */
+static ir_id foreign_call(random_maker *m, term_pool *pool)
+{
+    static const ir_code none = {.name = "foreign_code"};
+    static const ir_type types[] = {T_I32, T_I64, T_F32, T_F64};
+    ir_id args[IR_MOST_CALLED + 1];
+    const uint32_t n = 2 + choose(&m->c, IR_MOST_CALLED);
+    for (uint32_t i = 0; i < n; i++) {
+        args[i] = random_pick(m, pool, types[choose(&m->c, 4)]);
+    }
+    return ir_call(m->p, 0, &none, n, args);
+}
+
 static void grow(random_maker *m, term_pool *pool, uint32_t count, unsigned depth);
 
 static term_pool copy_pool(random_maker *m, const term_pool *pool)
@@ -272,7 +285,7 @@ static void grow(random_maker *m, term_pool *pool, uint32_t count, unsigned dept
 {
     uint32_t span;
     for (uint32_t k = 0; k < count && choices_more(&m->c, 97, &span); k++) {
-        uint32_t what = choose(&m->c, 20);
+        uint32_t what = choose(&m->c, 21);
         if (what < 11)
             add(m, pool, operator_term(m, pool));
         else if (what < 13)
@@ -285,6 +298,8 @@ static void grow(random_maker *m, term_pool *pool, uint32_t count, unsigned dept
             add_read(m, pool);
         else if (what < 19 && random_allows(m, IR_LOOP) && depth < LOOP_DEPTH)
             add_loop(m, pool, depth);
+        else if (what == 20)
+            add(m, pool, foreign_call(m, pool));
         else if (m->dim.n)
             add(m, pool, ir_dim(m->p, m->p->dim.at[choose(&m->c, m->dim.n)]));
         choices_end(&m->c, span);

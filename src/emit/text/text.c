@@ -325,6 +325,15 @@ static void set(emitter *e, const k_stmt *s)
     emit_line(e, "%s = %s;", emit_value(e, s->dst), emit_value(e, s->in[0]));
 }
 
+static void call(emitter *e, const k_stmt *s)
+{
+    text in;
+    text_init(&in, e->arena);
+    for (unsigned i = 0; i < k_operands(s); i++)
+        text_printf(&in, "%s(%s)%s", i ? ", " : "", emit_type_of(e, s->in[i]), emit_value(e, s->in[i]));
+    emit_line(e, "%s %s = %s(%s);", emit_type_of(e, s->dst), emit_define(e, s->dst), e->k->code.at[s->sub].name, in.at);
+}
+
 static void statement(emitter *e, const k_stmt *s)
 {
     switch ((k_op)s->op) {
@@ -341,6 +350,9 @@ static void statement(emitter *e, const k_stmt *s)
         emit_line(e, "%s %s = %s ? %s : %s;", emit_type_of(e, s->dst), emit_define(e, s->dst), c, x, y);
         return;
     }
+    case K_CALL:
+        call(e, s);
+        return;
     case K_DECL: {
         const char *x = emit_value(e, s->in[0]);
         emit_line(e, "%s %s = %s;", emit_type_of(e, s->dst), emit_define(e, s->dst), x);
@@ -535,6 +547,8 @@ bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, 
     text_add(out, e.uses_f64 ? e.d->prelude_f64 : "");
     text_add(out, e.uses_atomic64 ? e.d->prelude_atomic64 : "");
     text_add(out, e.helpers.at);
+    for (uint32_t i = 0; i < k->code.n; i++)
+        text_printf(out, "\n%s\n", k->code.at[i].source ? k->code.at[i].source : "");
     text_add(out, e.body.at);
     return true;
 }

@@ -418,6 +418,21 @@ static void bind_projections(sk_lower *lw, ir_id id, const k_val *variable)
     }
 }
 
+static k_val lower_call(sk_lower *lw, const ir_node *n)
+{
+    const ir_program *p = lw->l->ir;
+    const ir_id *arg = p->arg.at + n->args;
+    const k_code code = {n->u.code->name, ir_called(p, n), n->site};
+    k_val in[IR_MOST_CALLED];
+    if (!code.source)
+        return sk_value(lw, arg[0]);
+    if (lw->b.k->code.n > UINT8_MAX)
+        lw->why = (sk_reason){"a loop calls more than 256 foreign functions; sn_force(a) makes it several", true};
+    for (uint32_t i = 1; i < n->n; i++)
+        in[i - 1] = sk_value(lw, arg[i]);
+    return k_call(&lw->b, &code, (ir_type)n->type, n->n - 1, in);
+}
+
 static void step(sk_lower *lw, works *w, const ir_step *s)
 {
     ir_node n = *ir_at(lw->l->ir, s->term);
@@ -433,6 +448,9 @@ static void step(sk_lower *lw, works *w, const ir_step *s)
         break;
     case IR_AFTER:
         sk_bind(lw, s->term, sk_value(lw, lw->l->ir->arg.at[n.args]));
+        break;
+    case IR_CALL:
+        sk_bind(lw, s->term, lower_call(lw, &n));
         break;
     case IR_COND:
         if (s->then) {

@@ -1,7 +1,7 @@
 /* State of the CPU code generator while it compiles one kernel, and the functions its files share.
  *
- * Uniform values are LLVM scalars; affine and strided ones are the value of lane 0 plus a step, made into vectors where one is
- * needed; varying ones are vectors of `lanes` elements, which LLVM spreads over as many registers as they take.
+ * Uniform values are LLVM scalars; affine and strided ones are the value of lane 0 plus a step, made into vectors where
+ * one is needed; varying ones are vectors of `lanes` elements, which LLVM spreads over as many registers as they take.
  * Everything here belongs to one call of compile: no state is shared between threads. */
 #ifndef SN_EMIT_CPU_LLVM_CG_H
 #define SN_EMIT_CPU_LLVM_CG_H
@@ -21,9 +21,9 @@ typedef enum {
 
 typedef struct cg_value {
     cg_ref v, step;
-    cg_ref slot;    /* variables: an alloca that holds `v` */
-    cg_ref first;   /* bool, i64: it holds in so many lanes, the first ones; NULL: not known */
-    bool limit;     /* bool: the first lanes are on one side of it, the others on the other */
+    cg_ref slot;  /* variables: an alloca that holds `v` */
+    cg_ref first; /* bool, i64: it holds in so many lanes, the first ones; NULL: not known */
+    bool limit;   /* bool: the first lanes are on one side of it, the others on the other */
     uint8_t form;
     uint16_t depth; /* variables: nesting of masks at the DECL */
 } cg_value;
@@ -40,17 +40,18 @@ typedef struct cg_mask {
 /* Facts about the lists inside a compound statement, see scan.c. */
 typedef struct cg_facts {
     unsigned statements, checks;
-    bool warp;          /* COMPACT, COUNT or ATOMIC inside */
-    bool loops;         /* LOOP or FOR inside */
+    bool warp;                   /* COMPACT, COUNT or ATOMIC inside */
+    bool loops;                  /* LOOP or FOR inside */
     bool uniform_load, row_load; /* a LOAD of one element; one whose index goes up from lane to lane */
-    bool notes; /* a CHECK that says what is computed */
+    bool notes;                  /* a CHECK that says what is computed */
     /* of a FOR_ALL only: */
     bool sets_outer;    /* sets a variable of the piece */
     bool reads_written; /* loads from memory that it also stores to */
     bool private_memory;
-    bool parts;         /* some of its lists' statements are functions of their own, see outline.c */
-    uint8_t widest;     /* bytes of the widest element that is loaded, stored or computed; indices do not count */
-    k_ref stream;       /* a store to memory marked `stream` whose index is affine with step 1, outside all control; 0: none */
+    bool parts;     /* some of its lists' statements are functions of their own, see outline.c */
+    uint8_t widest; /* bytes of the widest element that is loaded, stored or computed; indices do not count */
+    k_ref
+        stream; /* a store to memory marked `stream` whose index is affine with step 1, outside all control; 0: none */
 } cg_facts;
 
 /* A load or store whose index advances by one from turn to turn of the enclosing FOR, see tile.c. */
@@ -88,7 +89,7 @@ typedef struct cg_crossed {
 } cg_crossed;
 
 typedef struct cg_features {
-    bool avx512;  /* F, BW, DQ and VL */
+    bool avx512; /* F, BW, DQ and VL */
     bool vbmi2, fma, x86, gathers, avx;
     unsigned register_bytes;
 } cg_features;
@@ -107,15 +108,15 @@ typedef struct cg {
     LLVMBasicBlockRef entry; /* allocas only */
     cg_ref piece;
     cg_ref scratch, error, report, note, await;
-    cg_ref fuse, fused[3]; /* processors without fused multiply-add; fused: memory of the function for its operands, NULL:
-                              not made yet */
-    cg_value *value;   /* per k_val */
+    cg_ref fuse, fused[3]; /* processors without fused multiply-add; fused: memory of the function for its operands,
+                              NULL: not made yet */
+    cg_value *value;       /* per k_val */
     cg_ref *mem, *arg; /* per k_mem: pointer to its first element; per argument; NULL: they are read from these where
                           they are used */
     cg_ref mem_list, arg_list;
-    uint32_t *number;  /* per global memory: its place among these */
-    const bool *narrow; /* per value: index arithmetic, whose vectors have 32 bits a lane; NULL: in 64 */
-    cg_facts *facts;   /* per k_ref of a compound statement */
+    uint32_t *number;          /* per global memory: its place among these */
+    const bool *narrow;        /* per value: index arithmetic, whose vectors have 32 bits a lane; NULL: in 64 */
+    cg_facts *facts;           /* per k_ref of a compound statement */
     LLVMBasicBlockRef abandon; /* where a piece goes that failed a CHECK at piece level */
     bool gives_up;             /* there are such CHECKs */
     cg_ref hidden;             /* i64: zero, see warp.c; NULL: not made yet */
@@ -128,7 +129,7 @@ typedef struct cg {
     cg_ref alive;              /* alloca of a mask: lanes that no CHECK has switched off; NULL when no CHECK can */
     LLVMBasicBlockRef restart; /* whole gangs: where a failing CHECK goes; NULL: switch lanes off */
     LLVMBasicBlockRef gang_end;
-    cg_ref thread_base;        /* number of the virtual thread of lane 0, i64 */
+    cg_ref thread_base;          /* number of the virtual thread of lane 0, i64 */
     LLVMBasicBlockRef loop_exit; /* of the innermost LOOP */
     cg_ref loop_live;            /* its alloca of lanes still in it; NULL: uniform exit only */
     cg_tiled tile[CG_MOST_TILES];
@@ -211,19 +212,23 @@ cg_ref cg_iota(cg *g, LLVMTypeRef element, unsigned n);
 cg_ref cg_splat_n(cg *g, cg_ref scalar, unsigned n);
 cg_ref cg_splat(cg *g, cg_ref scalar);
 cg_ref cg_alloca(cg *g, LLVMTypeRef t, unsigned align, const char *name);
-cg_value cg_get(cg *g, k_val v);       /* its form now (variables are read) */
+cg_value cg_get(cg *g, k_val v); /* its form now (variables are read) */
 /* Variables that hold vectors of type t, in memory of this type at `slot`. */
 LLVMTypeRef cg_variable_type(cg *g, ir_type t);
 cg_ref cg_read_variable(cg *g, ir_type t, cg_ref slot);
 void cg_write_variable(cg *g, ir_type t, cg_ref slot, cg_ref x);
-cg_ref cg_scalar(cg *g, k_val v);      /* of a uniform value; of others that of lane 0 */
+cg_ref cg_scalar(cg *g, k_val v);                     /* of a uniform value; of others that of lane 0 */
 cg_ref cg_lane_scalar(cg *g, k_val v, unsigned lane); /* lane 0 or 1 */
-cg_ref cg_step(cg *g, k_val v);        /* i64 difference of neighbouring lanes of a linear value */
-cg_ref cg_vec(cg *g, k_val v);         /* as a vector */
+cg_ref cg_step(cg *g, k_val v);                       /* i64 difference of neighbouring lanes of a linear value */
+cg_ref cg_vec(cg *g, k_val v);                        /* as a vector */
 bool cg_is_narrow(const cg *g, k_val v);
 cg_ref cg_as_wide(cg *g, k_val v, cg_ref x); /* lanes of v's vector, or one of them, with the 64 bits of its type */
 cg_ref cg_index_vec(cg *g, k_val v);         /* the same, of 32 bits a lane if the value is narrow */
 void cg_define(cg *g, k_val v, cg_ref scalar_or_vector);
+
+/* foreign.c */
+void cg_link_codes(cg *g);                 /* into the module that has just been begun */
+void cg_call_code(cg *g, const k_stmt *s); /* K_CALL */
 cg_ref cg_call(cg *g, const char *intrinsic, unsigned types, LLVMTypeRef *type, unsigned n, cg_ref *in);
 cg_ref cg_call1(cg *g, const char *intrinsic, cg_ref x); /* overloaded on its operand's type */
 cg_ref cg_call2(cg *g, const char *intrinsic, cg_ref x, cg_ref y);
@@ -238,13 +243,14 @@ void cg_unlikely(cg *g, cg_ref c, LLVMBasicBlockRef rare, LLVMBasicBlockRef usua
 cg_ref cg_phi2(cg *g, cg_ref x, LLVMBasicBlockRef from_x, cg_ref y, LLVMBasicBlockRef from_y);
 
 /* --- mask.c --- */
-cg_ref cg_mask_bits(cg *g, cg_ref mask);  /* as an integer of `lanes` bits */
-cg_ref cg_mask_any(cg *g, cg_ref mask);   /* i1 */
+cg_ref cg_mask_bits(cg *g, cg_ref mask);   /* as an integer of `lanes` bits */
+cg_ref cg_mask_any(cg *g, cg_ref mask);    /* i1 */
 cg_ref cg_mask_first(cg *g, cg_ref count); /* the lanes below count (i64, 0 .. lanes) */
-cg_ref cg_mask_or_all(cg *g);             /* the current mask, all ones if NULL */
+cg_ref cg_mask_or_all(cg *g);              /* the current mask, all ones if NULL */
 /* Current mask and condition, one level deeper. `first`: so many lanes meet the condition, the first ones; or NULL. */
 cg_mask cg_narrow(cg *g, cg_ref condition, cg_ref first);
-void cg_restore(cg *g, cg_mask outer, const cg_facts *inside); /* behind a statement: the mask before, less what its CHECKs switched off */
+void cg_restore(cg *g, cg_mask outer,
+                const cg_facts *inside); /* behind a statement: the mask before, less what its CHECKs switched off */
 
 /* --- arith.c, convert.c, divide.c, parts.c --- */
 cg_ref cg_op(cg *g, ir_op op, ir_type from, ir_type to, const cg_ref *in); /* scalars or vectors */
@@ -253,13 +259,13 @@ cg_ref cg_divide_index(cg *g, ir_op op, cg_ref x,
                        cg_ref y);                      /* a vector of narrow values by a scalar that is one, i64 */
 cg_ref cg_index_op(cg *g, ir_op op, k_val x, k_val y); /* on vectors, of 32 bits a lane if both are narrow */
 cg_ref cg_convert(cg *g, ir_op op, ir_type from, ir_type to, cg_ref x);
-cg_ref cg_bits_cast(cg *g, ir_type t, cg_ref x); /* a float as integer bits */
+cg_ref cg_bits_cast(cg *g, ir_type t, cg_ref x);              /* a float as integer bits */
 cg_ref cg_part(cg *g, ir_op op, ir_type t, const cg_ref *in); /* parts.c; NULL: not such an operator */
 void cg_let(cg *g, const k_stmt *s);
 void cg_select(cg *g, const k_stmt *s);
 
 /* --- memory.c --- */
-LLVMTypeRef cg_stored(cg *g, ir_type t); /* the type of an element in memory: bool is a byte */
+LLVMTypeRef cg_stored(cg *g, ir_type t);         /* the type of an element in memory: bool is a byte */
 unsigned cg_alignment(const cg *g, k_mem m);     /* of an element, bytes */
 cg_ref cg_element(cg *g, k_mem m, cg_ref index); /* pointer; vector of pointers for a vector of indices */
 cg_ref cg_from_memory(cg *g, ir_type t, cg_ref x);
@@ -298,14 +304,14 @@ void cg_store_first(cg *g, cg_ref vector, cg_ref pointer, cg_ref count); /* of f
 /* --- tile.c, transpose.c --- */
 bool cg_tiled_for(cg *g, k_ref id); /* emits the FOR in tiles if that pays; false: nothing emitted */
 cg_tiled *cg_tile_of(cg *g, k_ref stmt);
-/* Copies between rows in memory, one per lane, and a buffer [rows][lanes]; calls of functions that all loops of a kernel
- * share. FILL reads rows of `count` elements, FLUSH writes them; lanes that are off are left alone. */
+/* Copies between rows in memory, one per lane, and a buffer [rows][lanes]; calls of functions that all loops of a
+ * kernel share. FILL reads rows of `count` elements, FLUSH writes them; lanes that are off are left alone. */
 typedef enum { CG_FILL, CG_FLUSH } cg_copy;
 unsigned cg_tile_rows(const cg *g, unsigned element_bytes); /* most elements of a row in a tile; 0: no tiles of these */
 typedef struct cg_rows {
-    unsigned bytes, rows; /* of an element; in a tile */
-    cg_ref memory, step;  /* lane 0's row; bytes between the rows of neighbouring lanes */
-    cg_ref buffer, count; /* elements of each row */
+    unsigned bytes, rows;     /* of an element; in a tile */
+    cg_ref memory, step;      /* lane 0's row; bytes between the rows of neighbouring lanes */
+    cg_ref buffer, count;     /* elements of each row */
     cg_ref ahead, ahead_step; /* FILL: what to prefetch with each row; NULL: nothing */
 } cg_rows;
 void cg_copy_tile(cg *g, cg_copy way, const cg_rows *r);
@@ -324,7 +330,8 @@ cg_ref cg_aligned(cg_ref access, unsigned align);
 /* dense.c: all lanes on, rows of `columns` elements without gaps between them. */
 bool cg_has_dense(const cg *g, unsigned element_bytes, unsigned columns);
 void cg_fill_dense(cg *g, unsigned element_bytes, unsigned columns, cg_ref memory, cg_ref buffer);
-void cg_dense_columns(cg *g, unsigned element_bytes, unsigned columns, cg_ref memory, cg_ref *out); /* vectors of integers */
+void cg_dense_columns(cg *g, unsigned element_bytes, unsigned columns, cg_ref memory,
+                      cg_ref *out);                  /* vectors of integers */
 void cg_function_attributes(cg *g, cg_ref function); /* module.c */
 
 /* --- warp.c --- */
@@ -376,7 +383,8 @@ static inline bool cg_is_vouched(const cg *g, k_ref check)
 /* --- order.c --- */
 /* Emits the list in another order, if it is one that gains by it; all lanes are on. False: nothing emitted. */
 bool cg_ordered_list(cg *g, k_ref first, const cg_facts *facts);
-cg_ref cg_factor(cg *g, const k_stmt *s, unsigned operand); /* a factor of a product, from the table; NULL: it is not there */
+cg_ref cg_factor(cg *g, const k_stmt *s,
+                 unsigned operand); /* a factor of a product, from the table; NULL: it is not there */
 
 /* --- for_all.c --- */
 void cg_for_all(cg *g, k_ref id);

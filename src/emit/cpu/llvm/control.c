@@ -280,6 +280,9 @@ void cg_statement(cg *g, k_ref id)
     case K_SELECT:
         cg_select(g, s);
         return;
+    case K_CALL:
+        cg_call_code(g, s);
+        return;
     case K_DECL:
         declare(g, s);
         return;

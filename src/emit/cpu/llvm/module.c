@@ -269,6 +269,8 @@ static void optimise(cg *g)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     const char *all = g->k->lanes == 1 ? passes_alone : passes;
+    if (g->k->code.n && !g->little_effort) /* foreign functions, where they are called */
+        all = arena_printf(g->arena, "module(cgscc(inline),%s,globaldce)", all);
     LLVMErrorRef error = LLVMRunPasses(g->module, g->little_effort ? few_passes : all, g->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (!error)
@@ -306,6 +308,7 @@ void cg_start_module(cg *g, const char *name)
     LLVMSetTarget(g->module, g->triple);
     LLVMSetModuleDataLayout(g->module, layout);
     LLVMDisposeTargetData(layout);
+    cg_link_codes(g);
 }
 
 void cg_finish_module(cg *g)
