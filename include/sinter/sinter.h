@@ -901,7 +901,8 @@ SN_API sn_acc sn_fuse_at(sn_site at, sn_acc a);
     sn_acond_at(SN_HERE, SN_LIFT(c), SN_BODY(then), SN_BODY(otherwise), SN_ARRAY(arrays))
 /* What a function that is not Sinter's computes of arrays. fallback(a, b, ...) says what that is, as an array of the
  * same elements, types and extents: it is computed where the function is not, on devices for which there is none, by the
- * interpreter, and where it gives SN_UNSUPPORTED. The function is called on the thread that calls the program; it writes
+ * interpreter, and where it gives SN_UNSUPPORTED. The function is called on the thread that calls the program, for
+ * sn_start perhaps on one of the library's; it writes
  * all elements of the result, and nothing else. It gives SN_OK, or a status with a message (of the 300s and 400s; else
  * the call's is SN_FOREIGN_FAILED). If it computed something of another shape it says so in `output`: the call fails
  * then, too, with SN_FOREIGN_FAILED. The structure is copied; what env points to, and the functions, stay as long as the
