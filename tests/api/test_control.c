@@ -114,7 +114,25 @@ static sn_acc three_fused(sn_acc a)
     return sn_aiterate(3, fused_step, a);
 }
 
-/* What a round computes is taken from the function that was given, operand for operand. */
+static sn_scalar scalar_outside;
+
+static sn_scalar plus_outside(sn_scalar x)
+{
+    return sn_add(x, scalar_outside);
+}
+
+static sn_acc outside_step(sn_acc a)
+{
+    return sn_map(plus_outside, a);
+}
+
+static sn_acc three_from_outside(sn_acc k, sn_acc a)
+{
+    scalar_outside = sn_fma(sn_the(k), sn_f32(2), sn_f32(-1.5f));
+    return sn_aiterate(3, outside_step, a);
+}
+
+/* What a round computes, and what it takes from outside, is what was written, operand for operand. */
 static void operands_stay_in_their_places(void **state)
 {
     (void)state;
@@ -124,6 +142,12 @@ static void operands_stay_in_their_places(void **state)
     assert_int_equal(sn_call(p, sn_in(x, 3), sn_into(y, 3)), SN_OK);
     for (int i = 0; i < 3; i++)
         assert_true(y[i] == 8 * x[i] - 10.5f);
+    sn_drop(p);
+    const float k = 4;
+    p = sn_compile(both_cpu(), "f32, [n]f32 -> [n]f32", three_from_outside);
+    assert_int_equal(sn_call(p, sn_value(&k), sn_in(x, 3), sn_into(y, 3)), SN_OK);
+    for (int i = 0; i < 3; i++)
+        assert_true(y[i] == x[i] + 3 * 6.5f);
     sn_drop(p);
 }
 

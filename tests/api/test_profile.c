@@ -63,17 +63,18 @@ static void says(sn_program *p, const char *part)
 }
 
 /* Where there is no code generator there is nothing to see. */
-/* Three digits are enough: hundreds have none behind the point. The line of the launch over these extents says how large its share of the
- * time is, and of the roof. */
+/* Three digits are enough: hundreds have none behind the point, tens one. The line of the launch over these extents
+ * says how large its share of the time is, and of the roof. */
 static void table_is_tidy(sn_program *p, const char *over, unsigned shares)
 {
     const char *said = sn_explain(p, "profile");
     assert_non_null(said);
     for (const char *at = said; *at; at++) {
         const size_t digits = strspn(at, "0123456789");
-        if (digits >= 3 && at[digits] == '.')
-            fail_msg("a number of %zu digits and more behind the point in\n%s", digits, said);
-        at += digits ? digits - 1 : 0;
+        const size_t behind = digits && at[digits] == '.' ? strspn(at + digits + 1, "0123456789") : 0;
+        if (behind && digits + behind != 3)
+            fail_msg("a number of %zu digits before the point and %zu behind it in\n%s", digits, behind, said);
+        at += digits ? digits + behind + (behind != 0) - 1 : 0;
     }
     const char *there = strstr(said, over), *line = there;
     if (!there)
