@@ -18,7 +18,8 @@ static const struct bench_row *const rows[] = {
     &jacobi_row,         &floyd_row,
     &segments_rows[0],   &segments_rows[1], &segments_rows[2], &segments_rows[3], &segments_rows[4],
     &segments_rows[5],   &segments_rows[6], &segments_rows[7], &segments_rows[8], &segments_rows[9],
-    &segments_rows[10],  &sort_rows[0],       &sort_rows[1],
+    &segments_rows[10],  &segments_rows[11], &segments_rows[12], &segments_rows[13], &segments_rows[14],
+    &sort_rows[0],       &sort_rows[1],
     &permute_rows[0],    &permute_rows[1], &kmeans_rows[0], &kmeans_rows[1], &hull_row,
 };
 

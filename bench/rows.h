@@ -246,8 +246,19 @@ struct segments_data {
     float *sinter;
 };
 
+/* Segmented FilterMax: what C finds, and what Sinter does. */
+struct filtermax_data {
+    struct bench_data base;
+    struct filtermax of;
+    int64_t kept;
+    float *sinter_far[2];
+    float *sinter_above[2];
+    int64_t *sinter_counts;
+    int64_t sinter_kept[2];
+};
+
 #ifdef BENCH_HAS_SEGMENTS
-extern const struct bench_side sinter_segsum, sinter_csr;
+extern const struct bench_side sinter_segsum, sinter_csr, sinter_segfiltermax;
 #define SINTER_SEGMENTS(program) &sinter_##program
 #else
 #define SINTER_SEGMENTS(program) NULL
@@ -355,7 +366,7 @@ extern const struct bench_row jacobi_row, floyd_row;
 extern const struct bench_row nbody_rows[2];
 enum { TYPED_ROWS = 10, SCAN_ROWS = 8, SORT_ROWS = 2, PERMUTE_ROWS = 2 };
 extern const struct bench_row sort_rows[SORT_ROWS];
-enum { SEGMENTS_ROWS = 11 };
+enum { SEGMENTS_ROWS = 15 };
 extern const struct bench_row segments_rows[SEGMENTS_ROWS];
 extern const struct bench_row permute_rows[PERMUTE_ROWS];
 enum { KMEANS_ROWS = 2 };

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MILLION = 1000000, RANDOM = -1, ONE_GIANT = -2 };
 
@@ -119,6 +120,101 @@ static void *setup_csr(struct team *team, int64_t rows, int64_t columns)
     return make(rows * columns, columns, rows);
 }
 
+/* --- FilterMax --- */
+
+static void drop_filtermax(void *data)
+{
+    struct filtermax_data *d = data;
+    const int64_t n = d->base.n, segments = d->of.segments;
+    FREE_ARRAY((int64_t *)d->of.offsets, segments + 1);
+    FREE_ARRAY((float *)d->of.x, n);
+    FREE_ARRAY((float *)d->of.y, n);
+    for (int k = 0; k < 4; k++)
+        FREE_ARRAY((float *)d->of.line[k], segments);
+    for (int k = 0; k < 2; k++) {
+        FREE_ARRAY(d->of.far[k], segments);
+        FREE_ARRAY(d->of.above[k], n);
+        FREE_ARRAY(d->sinter_far[k], segments);
+        FREE_ARRAY(d->sinter_above[k], n);
+    }
+    FREE_ARRAY(d->of.counts, segments);
+    FREE_ARRAY(d->sinter_counts, segments);
+    free(d);
+}
+
+/* Multiples of 1/256 in [-1, 1): distances are exact. */
+static float *coordinates(int64_t n, uint64_t seed)
+{
+    float *x = NEW_ARRAY(float, n);
+    for (int64_t i = 0; x && i < n; i++)
+        x[i] = (float)((int)(bench_hash((uint64_t)i, seed) >> 55) - 256) / 256;
+    return x;
+}
+
+static void *make_filtermax(int64_t n, int64_t length)
+{
+    struct filtermax_data *d = calloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    const int64_t segments = (n + length - 1) / length;
+    int64_t *offsets = NEW_ARRAY(int64_t, segments + 1);
+    int whole = offsets != NULL;
+    d->base.n = n;
+    d->of.segments = segments;
+    d->of.offsets = offsets;
+    for (int64_t s = 0; s <= segments && whole; s++)
+        offsets[s] = s * length < n ? s * length : n;
+    d->of.x = coordinates(n, 41);
+    d->of.y = coordinates(n, 42);
+    whole &= d->of.x && d->of.y;
+    for (int k = 0; k < 4; k++)
+        whole &= (d->of.line[k] = coordinates(segments, 43 + (uint64_t)k)) != NULL;
+    for (int k = 0; k < 2; k++) {
+        whole &= (d->of.far[k] = NEW_ARRAY(float, segments)) != NULL;
+        whole &= (d->of.above[k] = NEW_ARRAY(float, n)) != NULL;
+        whole &= (d->sinter_far[k] = NEW_ARRAY(float, segments)) != NULL;
+        whole &= (d->sinter_above[k] = NEW_ARRAY(float, n)) != NULL;
+    }
+    whole &= (d->of.counts = NEW_ARRAY(int64_t, segments)) != NULL;
+    whole &= (d->sinter_counts = NEW_ARRAY(int64_t, segments)) != NULL;
+    if (!whole) {
+        drop_filtermax(d);
+        return NULL;
+    }
+    d->base.read_bytes = 8 * n + 8 * (segments + 1) + 16 * segments;
+    d->base.written_bytes = 16 * segments + 4 * n; /* half of the points are kept */
+    return d;
+}
+
+static void run_filtermax(struct team *team, void *data)
+{
+    struct filtermax_data *d = data;
+    d->kept = c_segfiltermax(team, &d->of);
+}
+
+static int agree_filtermax(const void *data, char *text, size_t size)
+{
+    const struct filtermax_data *d = data;
+    int same = d->kept == d->sinter_kept[0] && d->kept == d->sinter_kept[1];
+    for (int k = 0; k < 2 && same; k++)
+        same = !memcmp(d->of.far[k], d->sinter_far[k], (size_t)d->of.segments * sizeof(float)) &&
+               !memcmp(d->of.above[k], d->sinter_above[k], (size_t)d->kept * sizeof(float));
+    same = same && !memcmp(d->of.counts, d->sinter_counts, (size_t)d->of.segments * sizeof(int64_t));
+    snprintf(text, size, same ? "equal, %lld points kept" : "different, %lld points kept", (long long)d->kept);
+    return same;
+}
+
+static void *setup_filtermax(struct team *team, int64_t segments, int64_t length)
+{
+    (void)team;
+    return make_filtermax(segments * length, length);
+}
+
+#define FILTERMAX(name_, segments, length)                                                                             \
+    {                                                                                                                  \
+        .name = name_, .extents = {segments, length}, .setup = setup_filtermax, .teardown = drop_filtermax,            \
+        .run_c = run_filtermax, .sinter = SINTER_SEGMENTS(segfiltermax), .agree = agree_filtermax                      \
+    }
 #define ROW(name_, setup_)                                                                                             \
     {                                                                                                                  \
         .name = name_, .extents = {1, 64 * MILLION}, .setup = setup_, .teardown = teardown, .run_c = run_segsum,       \
@@ -131,8 +227,19 @@ static void *setup_csr(struct team *team, int64_t rows, int64_t columns)
     }
 
 const struct bench_row segments_rows[SEGMENTS_ROWS] = {
-    ROW("segsum-1", setup_ones),    ROW("segsum-4", setup_fours),       ROW("segsum-16", setup_of_16),
-    ROW("segsum-64", setup_of_64),  ROW("segsum-1024", setup_of_1024),  ROW("segsum-65536", setup_of_65536),
-    ROW("segsum-64M", setup_whole), ROW("segsum-random", setup_random), ROW("segsum-one-giant", setup_giant),
-    CSR("csr-random", MILLION, 16), CSR("csr-long", 4096, 2000),
+    ROW("segsum-1", setup_ones),
+    ROW("segsum-4", setup_fours),
+    ROW("segsum-16", setup_of_16),
+    ROW("segsum-64", setup_of_64),
+    ROW("segsum-1024", setup_of_1024),
+    ROW("segsum-65536", setup_of_65536),
+    ROW("segsum-64M", setup_whole),
+    ROW("segsum-random", setup_random),
+    ROW("segsum-one-giant", setup_giant),
+    CSR("csr-random", MILLION, 16),
+    CSR("csr-long", 4096, 2000),
+    FILTERMAX("segfiltermax-2", 10 * MILLION, 2),
+    FILTERMAX("segfiltermax-16", 1250000, 16),
+    FILTERMAX("segfiltermax-2-lines", 2, 10 * MILLION),
+    FILTERMAX("segfiltermax-16-lines", 16, 1250000),
 };

@@ -126,6 +126,19 @@ void c_segsum(struct team *team, int64_t segments, const int64_t *offsets, const
 /* y = a sparse matrix times `vector`: row r has the elements x of segment r, in columns `column`. */
 void c_csr(struct team *team, int64_t rows, const int64_t *offsets, const int32_t *column, const float *x,
            const float *vector, float *y);
+/* Points in segments, none of which is empty, and for each segment a line, from (line[0], line[1]) to (line[2], line[3]).
+ * far: the point of a segment that is furthest to the left of the line, the first of equals; counts: how many are to the
+ * left; above: all of these, one behind the other. */
+struct filtermax {
+    int64_t segments;
+    const int64_t *offsets;
+    const float *x, *y;
+    const float *line[4];
+    float *far[2];
+    float *above[2];
+    int64_t *counts;
+};
+int64_t c_segfiltermax(struct team *team, const struct filtermax *of); /* how many are in `above` */
 void c_rowsums(struct team *team, int64_t rows, int64_t columns, const float *x, float *sums);
 void c_rowsums_f64(struct team *team, int64_t rows, int64_t columns, const double *x, double *sums);
 void c_rowsums_u8(struct team *team, int64_t rows, int64_t columns, const uint8_t *x, int32_t *sums);

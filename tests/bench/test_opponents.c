@@ -412,6 +412,71 @@ static void check_segments(struct team *team, int64_t length, int64_t offset)
     free(x), free(vector), free(sums), free(column);
 }
 
+/* FilterMax of segments of `length` points, or of mixed lengths where it is below 0, against a plain loop. */
+static void check_filtermax(struct team *team, int64_t length)
+{
+    enum { POINTS = 70001 };
+    int64_t *offsets = calloc(POINTS + 1, sizeof *offsets), segments = 0, n = 0, kept = 0;
+    uint32_t seed = 9;
+    while (n < POINTS) {
+        int64_t next = length > 0                    ? length
+                       : next_random(&seed) % 9 == 0 ? 1 + next_random(&seed) % 30000
+                                                     : 1 + next_random(&seed) % 40;
+        n = next < POINTS - n ? n + next : POINTS;
+        offsets[++segments] = n;
+    }
+    struct filtermax f = {.segments = segments, .offsets = offsets};
+    float *x = random_floats(n, -1, 1, 1), *y = random_floats(n, -1, 1, 2);
+    for (int64_t i = 0; i < n; i++) { /* so that distances are exact, and some equal */
+        x[i] = (float)(int)(x[i] * 16) / 16;
+        y[i] = (float)(int)(y[i] * 16) / 16;
+    }
+    f.x = x;
+    f.y = y;
+    for (int k = 0; k < 4; k++) {
+        float *l = random_floats(segments, -1, 1, 3 + (uint32_t)k);
+        for (int64_t i = 0; i < segments; i++)
+            l[i] = (float)(int)(l[i] * 16) / 16;
+        f.line[k] = l;
+    }
+    for (int k = 0; k < 2; k++) {
+        f.far[k] = malloc((size_t)segments * sizeof(float));
+        f.above[k] = malloc((size_t)n * sizeof(float));
+    }
+    f.counts = malloc((size_t)segments * sizeof(int64_t));
+    int64_t all = c_segfiltermax(team, &f);
+    for (int64_t s = 0; s < segments; s++) {
+        int64_t far = offsets[s], count = 0;
+        float most = -999999;
+        for (int64_t i = offsets[s]; i < offsets[s + 1]; i++) {
+            float d = (f.line[0][s] - x[i]) * (f.line[3][s] - y[i]) - (f.line[1][s] - y[i]) * (f.line[2][s] - x[i]);
+            far = d > most ? i : far;
+            most = d > most ? d : most;
+            if (d > 0) {
+                assert_true(kept < all && f.above[0][kept] == x[i] && f.above[1][kept] == y[i]);
+                kept++, count++;
+            }
+        }
+        assert_true(f.far[0][s] == x[far] && f.far[1][s] == y[far] && f.counts[s] == count);
+    }
+    assert_int_equal(kept, all);
+    for (int k = 0; k < 4; k++)
+        free((void *)f.line[k]);
+    free(f.far[0]), free(f.far[1]), free(f.above[0]), free(f.above[1]), free(f.counts), free(x), free(y), free(offsets);
+}
+
+static void test_filtermax(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {1, 2, 3, 4, 8, 16, 17, 100, 16384, 40000, 70001, -1};
+    for (int workers = 1; workers <= 3; workers++) {
+        struct team *team = team_of(workers);
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+            check_filtermax(team, lengths[i]);
+        team_free(team);
+    }
+}
+
 static void test_segments(void **state)
 {
     (void)state;
@@ -494,7 +559,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_saxpy),        cmocka_unit_test(test_sums),       cmocka_unit_test(test_argmax),
         cmocka_unit_test(test_blackscholes), cmocka_unit_test(test_mandelbrot), cmocka_unit_test(test_canny),
-        cmocka_unit_test(test_rowsums),      cmocka_unit_test(test_segments),   cmocka_unit_test(test_exp_and_log),
+        cmocka_unit_test(test_rowsums),      cmocka_unit_test(test_segments),   cmocka_unit_test(test_filtermax),
+        cmocka_unit_test(test_exp_and_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

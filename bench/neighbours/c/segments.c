@@ -25,8 +25,8 @@ void nb_make_mixed_offsets(const struct nb_call *call)
     offset[segments] = E(1);
 }
 
-/* Of each segment: `first`, and with `s` what is made of it and element i. Segments are dealt out as they are wanted, as
- * some may be long. */
+/* Of each segment: `first`, and with `s` what is made of it and element i. Segments are dealt out as they are wanted,
+ * as some may be long. */
 #define FOLDS(name, T, Z, first, step)                                                                                 \
     C(name)                                                                                                            \
     {                                                                                                                  \
@@ -130,3 +130,77 @@ C(segments_replicate_f32)
     }
 RUNNING(f32)
 RUNNING(i32)
+
+C(segments_mean_f32)
+{
+    IN(i64, offset, 0);
+    IN(f32, x, 1);
+    OUT(f32, z, 0);
+    int64_t segments = E(0) - 1;
+    PRAGMA(omp parallel for schedule(dynamic, 1 + segments / 64))
+    FOR (k, segments) {
+        f32 s = 0;
+        for (int64_t i = offset[k]; i < offset[k + 1]; i++)
+            s += x[i];
+        z[k] = s / (f32)(offset[k + 1] - offset[k]);
+    }
+}
+
+C(segments_minus_sum_f32)
+{
+    IN(i64, offset, 0);
+    IN(f32, x, 1);
+    OUT(f32, z, 0);
+    int64_t segments = E(0) - 1;
+    PRAGMA(omp parallel for schedule(dynamic, 1 + segments / 64))
+    FOR (k, segments) {
+        f32 s = 0;
+        for (int64_t i = offset[k]; i < offset[k + 1]; i++)
+            s += x[i];
+        for (int64_t i = offset[k]; i < offset[k + 1]; i++)
+            z[i] = x[i] - s;
+    }
+}
+
+C(segments_softmax_f32)
+{
+    IN(i64, offset, 0);
+    IN(f32, x, 1);
+    OUT(f32, z, 0);
+    int64_t segments = E(0) - 1;
+    PRAGMA(omp parallel for schedule(dynamic, 1 + segments / 64))
+    FOR (k, segments) {
+        f32 most = -INFINITY, s = 0;
+        for (int64_t i = offset[k]; i < offset[k + 1]; i++)
+            most = MAX(most, x[i]);
+        for (int64_t i = offset[k]; i < offset[k + 1]; i++)
+            s += z[i] = expf(x[i] - most);
+        for (int64_t i = offset[k]; i < offset[k + 1]; i++)
+            z[i] /= s;
+    }
+}
+
+/* The place in its segment of the point furthest above the segment's line, and how many are above. */
+C(segments_furthest_f32)
+{
+    IN(i64, offset, 0);
+    IN(f32, x, 1);
+    IN(f32, y, 2);
+    IN(f32, slope, 3);
+    OUT(i64, place, 0);
+    OUT(i64, above, 1);
+    int64_t segments = E(0) - 1;
+    PRAGMA(omp parallel for schedule(dynamic, 1 + segments / 64))
+    FOR (k, segments) {
+        int64_t best = 0, many = 0;
+        f32 most = -INFINITY;
+        for (int64_t i = offset[k]; i < offset[k + 1]; i++) {
+            f32 d = y[i] - slope[k] * x[i];
+            best = d > most ? i - offset[k] : best;
+            most = d > most ? d : most;
+            many += d > 0;
+        }
+        place[k] = best;
+        above[k] = many;
+    }
+}

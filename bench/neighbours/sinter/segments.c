@@ -56,6 +56,61 @@ static sn_acc replicate(sn_acc offsets, sn_acc x, sn_acc a)
     return sn_replicate_seg(sn_extent(x, 0), sn_segments_from_offsets(offsets), a);
 }
 
+static sn_scalar mean_of(sn_scalar sum, sn_scalar length)
+{
+    return sn_div(sum, sn_to_f32(length));
+}
+
+static sn_acc mean(sn_acc offsets, sn_acc x)
+{
+    sn_acc segments = sn_segments_from_offsets(offsets);
+    return sn_zip_with(mean_of, sn_sum_seg(segments, x), segments);
+}
+
+static sn_acc minus_sum(sn_acc offsets, sn_acc x)
+{
+    sn_acc segments = sn_segments_from_offsets(offsets);
+    return sn_zip_with(sn_sub, x, sn_replicate_seg(sn_extent(x, 0), segments, sn_sum_seg(segments, x)));
+}
+
+static sn_scalar exp_of_difference(sn_scalar x, sn_scalar most)
+{
+    return sn_exp(sn_sub(x, most));
+}
+
+static sn_acc softmax(sn_acc offsets, sn_acc x)
+{
+    sn_acc segments = sn_segments_from_offsets(offsets);
+    sn_scalar n = sn_extent(x, 0);
+    sn_acc most = sn_replicate_seg(n, segments, sn_maximum_seg(segments, x));
+    sn_acc e = sn_zip_with(exp_of_difference, x, most);
+    return sn_zip_with(sn_div, e, sn_replicate_seg(n, segments, sn_sum_seg(segments, e)));
+}
+
+static sn_scalar height(sn_scalar x, sn_scalar y, sn_scalar slope)
+{
+    return sn_sub(y, sn_mul(slope, x));
+}
+
+static sn_scalar higher(sn_scalar a, sn_scalar b)
+{
+    return sn_if(sn_ge(sn_snd(a), sn_snd(b)), a, b);
+}
+
+static sn_scalar is_above(sn_scalar height)
+{
+    return sn_gt(height, 0);
+}
+
+static sn_acc furthest(sn_acc offsets, sn_acc x, sn_acc y, sn_acc slope)
+{
+    sn_acc segments = sn_segments_from_offsets(offsets);
+    sn_scalar n = sn_extent(x, 0);
+    sn_acc d = sn_zip_with(height, x, y, sn_replicate_seg(n, segments, slope));
+    sn_acc best = sn_fold1_seg(higher, segments, sn_zip(sn_iota_seg(n, segments), d));
+    return sn_results(sn_fst(best), sn_count_seg(segments, sn_map(is_above, d)));
+}
+
 #define NB_GROUP segments
 #define NB_TABLE "segments.def"
 #include "../table.h"
