@@ -28,8 +28,8 @@ enum { SK_TILE_ROWS = 4, SK_TILE_COLUMNS = 64 };
 /* Are rows of arrays in memory, too, kept in shared memory on this device, where stencils read their elements often? Not where
  * that would leave narrow tiles. */
 bool sk_shares_rows(const sk_cluster *c, const sk_options *options);
-/* Images of at most so many columns have kernels of their own, whose tiles are so wide: where every row ends soon, what
- * is read beside the array must not take long. */
+/* Images of at most so many columns have kernels of their own, whose tiles are so wide: rows that are kept lie close to
+ * each other. */
 enum { SK_NARROW = 128 };
 /* Columns a tile of a stencil loop has on this device. */
 int64_t sk_tile(const sk_cluster *c, const sk_options *options);

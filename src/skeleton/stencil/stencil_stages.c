@@ -218,17 +218,18 @@ static void find_inside(stages *s, stage *g, arena *a)
     }
 }
 
-/* Rows computed at once share loads if stencils read above or below them. Their terms must be such that it does not
- * matter when they are computed: what may fail reports its element, and loops are long. 0: no block. */
+/* Rows computed at once share loads if stencils read above or below them, and loops over what is beside the edge if
+ * they read along rows. Their terms must be such that it does not matter when they are computed: what may fail reports
+ * its element, and loops are long. 0: no block. */
 static uint32_t block_cost(stages *s, const stage *g, sk_columns columns, arena *a)
 {
     ir_program *p = s->lw->l->ir;
     reaches found = {0};
     sk_body body;
-    bool tall = false;
+    bool beside = false;
     stage_reaches(s->lw->l, a, g, &found);
     for (uint32_t i = 0; i < found.n; i++)
-        tall |= found.at[i].h.up || found.at[i].h.down;
+        beside |= found.at[i].h.up || found.at[i].h.down || found.at[i].h.left || found.at[i].h.right;
     sk_body_init(&body, s->lw->cluster, columns, a);
     const ir_id *term = sk_define(&body, g->op->term, &s->at);
     opt_ids ids = {0};
@@ -240,7 +241,7 @@ static uint32_t block_cost(stages *s, const stage *g, sk_columns columns, arena 
             return 0;
         cost += n->type != T_I64;
     }
-    return tall ? cost : 0;
+    return beside ? cost : 0;
 }
 
 /* Is the stage a sum of products of what it reads? */
@@ -271,23 +272,22 @@ static bool only_neighbours_read(const l_program *l, ir_id array)
     return true;
 }
 
-/* Of narrow images, what reads beside a column of its own row would not be enough to copy it where rows are long. */
-static bool worth_copying(stages *s, const reach *r, bool narrow)
+static bool worth_copying(stages *s, const reach *r)
 {
     const l_program *l = s->lw->l;
     const sk_cluster *c = s->lw->cluster;
     const ir_array *info = ir_info(l->ir, r->node);
-    bool enough = narrow ? r->h.left || r->h.right : r->h.up + r->h.down + 1 >= LEAST_COPIED;
+    bool enough = r->h.up + r->h.down + 1 >= LEAST_COPIED;
     return !r->followed && !stage_of(s, r->node) && enough && info->rank == 2 && c->loop->rank == 2 &&
            memcmp(info->shape, c->loop->shape, 2 * sizeof(ir_id)) == 0 && only_neighbours_read(l, r->node);
 }
 
-static void copy_for(stages *s, const stage *g, bool narrow, arena *a)
+static void copy_for(stages *s, const stage *g, arena *a)
 {
     reaches found = {0};
     find_reaches(s->lw->l, a, g->op->term, &found);
     for (uint32_t i = 0; i < found.n; i++) {
-        if (!worth_copying(s, &found.at[i], narrow))
+        if (!worth_copying(s, &found.at[i]))
             continue;
         ir_id array = found.at[i].node;
         l_op *op = arena_alloc(a, sizeof(*op));
@@ -299,13 +299,12 @@ static void copy_for(stages *s, const stage *g, bool narrow, arena *a)
 /* An array in memory of which a costly stage reads many rows is copied to kept rows first. There its edges are padded,
  * so that no columns need care, and its rows do not fall into the same few sets of the cache, as they do in arrays
  * whose width is a power of two. Copies stand before all other stages. */
-static void add_copies(stages *s, bool narrow, arena *a)
+static void add_copies(stages *s, arena *a)
 {
     uint32_t own = s->stage.n;
     for (uint32_t i = 0; i < own; i++)
-        if (narrow || (s->stage.at[i].block &&
-                       block_cost(s, &s->stage.at[i], sk_block_columns(&s->stage.at[i]), a) >= LEAST_COST))
-            copy_for(s, &s->stage.at[i], narrow, a);
+        if (s->stage.at[i].block && block_cost(s, &s->stage.at[i], sk_block_columns(&s->stage.at[i]), a) >= LEAST_COST)
+            copy_for(s, &s->stage.at[i], a);
     find_pads(s->lw->l, a, s);
     stage *ordered = arena_alloc(a, s->stage.n * sizeof(stage));
     uint32_t n = 0;
@@ -414,11 +413,11 @@ static void choose_rows(stages *s, const sk_options *options, arena *a)
         if (g->block)
             s->rows = MOST_ROWS;
     }
-    add_copies(s, options->row, a);
+    add_copies(s, a);
 }
 
-/* Of a gang's widest elements. Where rows are computed together, one; two if there is nothing but a long sum, whose next addition
- * waits for the one before. Else two. */
+/* Of a gang's widest elements. Where rows are computed together, one; two if there is nothing but a long sum, whose
+ * next addition waits for the one before. Else two. */
 static uint32_t registers_of(stages *s, arena *a)
 {
     if (s->rows == 1)

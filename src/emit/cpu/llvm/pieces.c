@@ -185,13 +185,39 @@ static cg_ref load_twice(const load *l, cg_ref row, cg_ref extent, cg_ref by, cg
     return LLVMBuildSelect(b, before, x, y, "");
 }
 
+/* Lane by lane, in a loop: of bytes a gather is four instructions for a register, and what takes them apart, and no
+ * faster. Lanes that are off read the first element, which is there if a lane is on. */
+static cg_ref load_one_by_one(const load *l, cg_ref index, cg_ref mask)
+{
+    cg *g = l->g;
+    LLVMBuilderRef b = g->b;
+    LLVMTypeRef indices = LLVMTypeOf(index), one = LLVMGetElementType(indices);
+    cg_ref at = cg_alloca(g, indices, 64, "indices"), out = cg_alloca(g, l->vector, 64, "elements");
+    LLVMBuildStore(b, LLVMBuildSelect(b, mask, index, cg_zero(indices), ""), at);
+    LLVMBuildStore(b, cg_zero(l->vector), out);
+    LLVMBasicBlockRef here = cg_here(g), next = cg_block(g, "lane"), end = cg_block(g, "lane.end");
+    cg_cond(g, cg_mask_any(g, mask), next, end);
+    cg_at(g, next);
+    cg_ref lane = LLVMBuildPhi(b, g->i64, "");
+    cg_ref from = LLVMBuildLoad2(b, one, LLVMBuildGEP2(b, one, at, &lane, 1, ""), "");
+    cg_ref x = LLVMBuildLoad2(b, l->element, cg_element(g, l->mem, LLVMBuildSExt(b, from, g->i64, "")), "");
+    LLVMSetAlignment(x, l->align);
+    LLVMBuildStore(b, x, LLVMBuildGEP2(b, l->element, out, &lane, 1, ""));
+    cg_ref further = LLVMBuildAdd(b, lane, cg_i64(g, 1), "");
+    LLVMAddIncoming(lane, (cg_ref[]){cg_i64(g, 0), further}, (LLVMBasicBlockRef[]){here, cg_here(g)}, 2);
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntULT, further, cg_i64(g, g->lanes), ""), next, end);
+    cg_at(g, end);
+    return LLVMBuildLoad2(b, l->vector, out, "");
+}
+
 static cg_ref gather_moved(const load *l, cg_ref index, cg_ref by, cg_ref mask)
 {
     cg *g = l->g;
     bool narrow = LLVMGetElementType(LLVMTypeOf(index)) == g->i32;
     if (by)
         index = LLVMBuildAdd(g->b, index, cg_splat(g, narrow ? LLVMBuildTrunc(g->b, by, g->i32, "") : by), "");
-    return cg_gather(g, l->mem, index, mask);
+    return ir_type_size((ir_type)g->k->mem.at[l->mem].type) < 4 ? load_one_by_one(l, index, mask)
+                                                                : cg_gather(g, l->mem, index, mask);
 }
 
 /* Divides lane by lane only where the row is so short that a gang goes over its end twice. */
