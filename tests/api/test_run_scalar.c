@@ -306,6 +306,17 @@ static sn_acc images(sn_acc a)
         sn_stencil(tall, sn_pattern(5, 1), sn_clamp, a));
 }
 
+/* A boundary whose function divides: what it divides by is never 0, but no kernel knows that. */
+static sn_scalar divided(sn_scalar y, sn_scalar x)
+{
+    return sn_to_i32(sn_quot(sn_mul(y, 100), sn_add(sn_mul(x, 2), 1)));
+}
+
+static sn_acc image_in_divided(sn_acc a)
+{
+    return sn_stencil(cross, sn_pattern(3, 3), sn_outside(divided), a);
+}
+
 static sn_scalar both_of(sn_scalar s, sn_scalar t)
 {
     return sn_add(sn_at(s, 0, 1), sn_mul(sn_at(t, -1, 0), sn_at(t, 1, 0)));
@@ -338,6 +349,7 @@ static void stencils(void **state)
     both("[n]T -> [n]T, [n]T, [n]T, [n]T, [n]T", rows_of_one, "i32 f32 f64", SMALL, 0, 1, 2, 3, 4, 5, 31, 33, 64, 100,
          1000, 9001);
     both("[n]i32 -> [n]i32", from_a_function, NULL, SMALL, 0, 1, 2, 3, 5, 33, 100);
+    both("[n,m]i32 -> [n,m]i32", image_in_divided, NULL, SMALL, MATRICES, 2, 2, 1, 2, 2, 1, 70, 100);
     both("[n,m]T -> [n,m]T, [n,m]T, [n,m]T, [n,m]T, [n,m]T", images, "i32 f32", SMALL, MATRICES, 2, 2, 1, 2, 2, 1, 70,
          1100);
     both("[n,m]T -> [n,m]T, [n,m]T", chain, "i64 f32", SMALL, MATRICES, 2, 2, 1, 2, 2, 1, 70, 1100);

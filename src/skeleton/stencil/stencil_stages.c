@@ -409,7 +409,8 @@ static void choose_rows(stages *s, const sk_options *options, arena *a)
         find_inside(s, g, a);
         uint32_t cost = block_cost(s, g, sk_block_columns(g), a);
         g->block = cost && cost <= MOST_BLOCK;
-        g->edges = g->block && block_cost(s, g, g->inside ? SK_BESIDE : SK_GENERIC, a) <= MOST_EDGE;
+        uint32_t edge = g->block ? block_cost(s, g, g->inside ? SK_BESIDE : SK_GENERIC, a) : 0;
+        g->edges = edge && edge <= MOST_EDGE;
         if (g->block)
             s->rows = MOST_ROWS;
     }
