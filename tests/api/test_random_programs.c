@@ -326,7 +326,7 @@ static void loops_and_choices(void **state)
 {
     (void)state;
     random_options o = random_everything();
-    o.controls = true;
+    o.controls = 3;
     suite(&o, (question){.exact = true}, 20);
     o.rows = true;
     suite(&o, (question){.exact = true, .move = true}, 10);

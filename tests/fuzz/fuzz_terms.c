@@ -11,7 +11,7 @@ const char *fuzz_seed(arena *a, uint32_t number, size_t *n)
     o.math = number % 2;
     o.failures = number % 3 == 0;
     o.rows = number % 5 > 2;
-    o.controls = number % 7 > 3;
+    o.controls = number % 7 > 3 ? 3 : 0;
     random_case c = random_program(a, &o, number);
     text t;
     text_init(&t, a);

@@ -15,10 +15,10 @@ typedef struct random_options {
     bool math;           /* elementary functions */
     bool inexact_folds;  /* + and * as operators of folds of floats */
     bool plain;          /* terms are not simplified */
-    bool chains;   /* programs of random_chain.h; of the above, only the number of operations counts, and failures */
-    bool rows;     /* scans, packs, sorts and permutes, too */
-    bool controls; /* loops and choices of arrays, two within each other at most */
-    bool failures; /* partial operators and reads that may fail, extents that may differ */
+    bool chains; /* programs of random_chain.h; of the above, only the number of operations counts, and failures */
+    bool rows;   /* scans, packs, sorts, permutes, segments and joins, too */
+    unsigned controls; /* loops and choices of arrays: so many within each other at most */
+    bool failures;     /* partial operators and reads that may fail, extents that may differ */
 } random_options;
 
 /* Everything but elementary functions, inexact folds and failures. */
