@@ -72,6 +72,7 @@ struct sn_program {
     sn_program
         *outer; /* that this one is a region's program of, with its context, arena and lock; NULL: it is the user's */
     VEC(sn_program *) inside; /* programs of its controls' regions */
+    bool sweeps; /* it, or what it is within, does many rounds of a loop at once: loops within it are made for that */
     sn_context *context;
     arena arena;       /* of all below */
     embed_owner owner; /* while it is built */

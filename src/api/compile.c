@@ -10,6 +10,7 @@
 #include "opt/recover.h"
 #include "opt/rounds.h"
 #include "opt/row_loops.h"
+#include "opt/sweeps.h"
 
 static bool on(sn_switch s)
 {
@@ -142,10 +143,24 @@ static void run_outside(sn_program *p)
         opt_move_outside(p->ir);
 }
 
+/* What decides how values are computed in a round that will be part of many at once. It is done again where it stands
+ * in the order of passes, and then finds nothing to do. */
+static void settle_round(void *env, ir_program *round)
+{
+    const sn_program *p = env;
+    if (on(p->context->options.simplify))
+        opt_recover_loops(round);
+    opt_fold_row_loops(round);
+    if (on(p->context->options.contract))
+        opt_contract(round);
+}
+
 static void run_rounds(sn_program *p)
 {
     if (on(p->context->options.fusion) && p->context->engine.device)
         opt_join_rounds(p->ir, L_MOST_STAGES);
+    if (on(p->context->options.fusion) && p->context->engine.device && !p->sweeps)
+        opt_sweep_rounds(p->ir, settle_round, p);
 }
 
 static void run_recover(sn_program *p)
@@ -156,7 +171,8 @@ static void run_recover(sn_program *p)
 
 static void run_row_loops(sn_program *p)
 {
-    opt_fold_row_loops(p->ir);
+    if (!p->sweeps) /* its loops are rounds, and combine values in their order */
+        opt_fold_row_loops(p->ir);
 }
 
 static void run_contract(sn_program *p)
@@ -211,6 +227,7 @@ static void make_program_and_inside(sn_program *p)
             q->outer = p;
             q->ir = c->region[i].program;
             q->ir->code = p->ir->code;
+            q->sweeps = p->sweeps || c->region[i].many;
             vec_push(p->ir->arena, &p->inside, q);
             make_program_and_inside(q);
         }

@@ -239,6 +239,7 @@ void api_attach_regions(sn_program *p)
         if (ir_at(p->ir, id)->kind != IR_CONTROL)
             continue;
         const ir_control *c = ir_info(p->ir, id)->control;
+        all[number].region = arena_alloc(p->ir->arena, (c->regions + 1) * sizeof(run_region));
         for (uint32_t i = 0; i < c->regions; i++)
             for (uint32_t k = 0; k < p->inside.n; k++)
                 if (p->inside.at[k]->ir == c->region[i].program)

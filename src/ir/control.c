@@ -55,6 +55,8 @@ static bool knows_extents(const ir_program *p, const ir_region *r)
         known[r->dim[i]] = true;
     if (r->index && r->index <= q->dim.n)
         known[r->index - 1] = true;
+    if (r->many && r->many <= q->dim.n)
+        known[r->many - 1] = true;
     for (uint32_t i = 0; i < q->number.n; i++)
         known[q->number.at[i].dim] = true;
     for (uint32_t i = 0; i < q->input.n; i++)
@@ -95,9 +97,13 @@ static bool check_region(const making *m, uint32_t number)
         return ir_fail(m->p, m->site,
                        "%s: an extent of region %u has no value; it is one of an input, or one of its values", m->name,
                        number);
-    if (r->index > q->dim.n || r->rounds < 1)
+    if (r->index > q->dim.n || r->many > q->dim.n)
         return ir_fail(m->p, m->site, "%s: region %u has no number of the round; it is one of its extents", m->name,
                        number);
+    if (r->rounds < 1 || r->most > m->c->values || r->limit > m->c->values || (!r->many && (r->most || r->limit)) ||
+        (!number && (r->many || r->rounds > 1)))
+        return ir_fail(m->p, m->site, "%s: region %u does not say how many rounds it goes; the first one goes one",
+                       m->name, number);
     for (uint32_t k = 0; k < parts; k++) {
         const ir_array *out = result_of(r, k),
                        *in = m->c->states ? ir_info(m->p, m->input[k]) : result_of(m->c->region, k);
@@ -115,7 +121,9 @@ static bool check(const making *m)
 {
     const ir_control *c = m->c;
     const bool foreign = c->form == IR_FOREIGN, loop = c->form != IR_CHOICE && !foreign;
-    const uint32_t least = c->form == IR_REPEAT || foreign ? 1 : 2, most = foreign ? 1 : 2;
+    const uint32_t least = c->form == IR_REPEAT || foreign ? 1 : 2, most = foreign                ? 1
+                                                                           : c->form == IR_REPEAT ? IR_MOST_REGIONS
+                                                                                                  : 2;
     if (c->regions < least || c->regions > most || (foreign && c->parts != 1) ||
         (loop && (c->parts != c->states || c->states > m->inputs)) || (!loop && c->states))
         return ir_fail(m->p, m->site, "%s: a control of %u regions with %u results; a loop has as many as its state",

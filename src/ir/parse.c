@@ -297,11 +297,20 @@ static ir_program *parse_inside(parser *ps)
     return !ps->message && parser_expect(ps, "}") ? inside : NULL;
 }
 
+static bool parse_many(parser *ps, ir_region *r)
+{
+    if (!parser_accept(ps, "many"))
+        return true;
+    return parse_count(ps, UINT16_MAX, &r->many) && parser_expect(ps, "most") &&
+           parse_count(ps, UINT16_MAX, &r->most) && parser_expect(ps, "limit") &&
+           parse_count(ps, UINT16_MAX, &r->limit);
+}
+
 static bool parse_region(parser *ps, ir_region *r, uint32_t *results)
 {
     numbers inputs = {0}, values = {0}, dims = {0}, result = {0};
     if (!parser_expect(ps, "rounds") || !parse_count(ps, UINT16_MAX, &r->rounds) || !parser_expect(ps, "index") ||
-        !parse_count(ps, UINT16_MAX, &r->index) || !parse_numbers(ps, "inputs", &inputs) ||
+        !parse_count(ps, UINT16_MAX, &r->index) || !parse_many(ps, r) || !parse_numbers(ps, "inputs", &inputs) ||
         !parse_numbers(ps, "values", &values) || !parse_numbers(ps, "extents", &dims) ||
         !parse_numbers(ps, "results", &result))
         return false;

@@ -129,17 +129,24 @@ typedef struct ir_region {
     uint32_t *value;  /* which of the control's values each is, */
     uint32_t *dim;    /* and the number of the extent in the program */
     uint32_t index;   /* REPEAT: 1 + the number of the extent that is the number of the round, from 0; 0: none is */
-    uint32_t rounds;  /* REPEAT: how many it goes at once; 1, but for the second region */
+    uint32_t rounds;  /* REPEAT: how many it goes at once; 1 of the first region, which all others are made of */
+    uint32_t many;    /* ... 1 + the number of the extent that is how many, up to `rounds`; 0: always `rounds` */
+    uint32_t most;    /* many: 1 + the number of the value that they are at most, below 2: it does not pay; 0: none is */
+    uint32_t limit;   /* many: 1 + the number of the value up to which rounds are numbered that it may go; 0: none is */
     uint32_t *result; /* per result: the number of an output, or IR_PASSED and the number of an input of the program */
 } ir_region;
 
-enum { IR_PASSED = 1 << 30, IR_MOST_CONTROLS = 16 /* within each other */ };
+enum {
+    IR_PASSED = 1 << 30,
+    IR_MOST_CONTROLS = 16, /* within each other */
+    IR_MOST_REGIONS = 8    /* of one */
+};
 
 typedef enum {
     IR_CHOICE, /* regions 0 and 1: computed if value 0 (bool) holds, and otherwise. No states; results: the parts */
     IR_WHILE,  /* region 0: of the state, whether to begin (its only result); region 1: of the state, the next state, and,
                   as last result, whether to go on with that */
-    IR_REPEAT, /* value 0 (i64): how often. Region 0: of the state, the next one; region 1, if there is one, several
+    IR_REPEAT, /* value 0 (i64): how often. Region 0: of the state, the next one; the others, if there are any, several
                   rounds at once */
     IR_FOREIGN /* region 0: what the user's function computes, where there is one. No states; one result */
 } ir_control_form;
@@ -248,6 +255,7 @@ typedef struct ir_program {
     const char *signature; /* of a program that was read, if its text has one; NULL otherwise */
     struct ir_program *outer; /* that this one is a region of: its places are numbered as the outermost one's; NULL: none */
     uint8_t code;          /* ir_code_kind of the device that the program is for */
+    bool contracted;       /* products have become part of sums, which happens once (opt/contract.h) */
     bool plain;            /* scalar operators and conditions are built as they are asked for: nothing is simplified */
     intern_table scalars;
     struct ir_state *state; /* of the builders alone (intern.h) */

@@ -85,6 +85,9 @@ static ir_fn *contract_function(void *env, ir_id array, ir_fn *fn)
 
 void opt_contract(ir_program *p)
 {
+    if (p->contracted)
+        return;
+    p->contracted = true;
     const uint32_t nodes = p->node.n;
     contraction c = {.p = p, .uses = arena_alloc(p->arena, nodes * sizeof(*c.uses))};
     opt_remake_begin(&c.remake, p);

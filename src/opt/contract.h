@@ -8,7 +8,7 @@
  * fma(-x, y, z), where the product has no other use. One user function is one scope, so what fuses afterwards changes
  * nothing. An operator of a fold that commuted as it was written counts as commuting still.
  * Operations that change are made anew, with all that depend on them, behind the others: ids stay in order. Before
- * clusters are made; linear. */
+ * clusters are made; linear. A program is contracted once: what is composed of its functions later stays as it is. */
 void opt_contract(ir_program *p);
 
 #endif

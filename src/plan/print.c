@@ -214,8 +214,9 @@ static void print_control(const plan *p, const plan_control *c, unsigned depth, 
         text_add(out, "repeat ");
         print_host(p, c->value.at[0], out);
         text_printf(out, " times: plan %u.0", c->number);
-        if (c->of->regions > 1)
-            text_printf(out, ", or %u rounds at once: plan %u.1", c->of->region[1].rounds, c->number);
+        for (uint32_t i = 1; i < c->of->regions; i++)
+            text_printf(out, ", or %s%u rounds at once: plan %u.%u", c->of->region[i].many ? "up to " : "",
+                        c->of->region[i].rounds, c->number, i);
         text_add(out, "\n");
     }
     print_arrays(p, c->form == IR_CHOICE ? "uses" : "begins with", c->of->states, c->input.at, depth, out);

@@ -38,7 +38,8 @@ typedef struct looped { /* a control that is run */
     uint32_t *first;      /* per part: its first component; then how many there are */
     held *all;
     uint32_t holds;
-    int64_t rounds;
+    int64_t rounds;  /* that are done */
+    int64_t many;    /* that are to be done at once */
     uint32_t region; /* the one that is run, */
     bool last;       /* and whether its results go where the caller wants them */
     round_call call; /* the one that is made */
@@ -138,6 +139,10 @@ static bool prepare_round(looped *l, arena *a, const ir_region *r, round_call *x
     if (r->index) {
         x->dim[2 * (r->index - 1)] = 1;
         x->dim[2 * (r->index - 1) + 1] = l->rounds;
+    }
+    if (r->many) {
+        x->dim[2 * (r->many - 1)] = 1;
+        x->dim[2 * (r->many - 1) + 1] = l->many;
     }
     return true;
 }
@@ -379,17 +384,39 @@ static bool loop_while(looped *l)
     return good;
 }
 
+/* How many of the rounds that are left a region does at once; 0: it cannot do any. */
+static int64_t rounds_of(const looped *l, const ir_region *r, int64_t left)
+{
+    int64_t many = left < r->rounds ? left : r->rounds;
+    if (!r->many)
+        return left < r->rounds ? 0 : r->rounds;
+    if (r->most && l->value[r->most - 1] < 2)
+        return 0;
+    if (r->most && many > l->value[r->most - 1])
+        many = l->value[r->most - 1];
+    if (r->limit && many > l->value[r->limit - 1] - l->rounds)
+        many = l->value[r->limit - 1] - l->rounds;
+    return many;
+}
+
+/* Each time the region that does the most rounds at once. */
 static bool loop_repeat(looped *l)
 {
     const int64_t count = l->value[0];
     while (l->rounds < count) {
-        const uint32_t many = l->of->regions > 1 ? l->of->region[1].rounds : 0;
-        const uint32_t region = many && count - l->rounds >= many;
-        const uint32_t rounds = region ? many : 1;
-        if (!run_region_once(l, region, count - l->rounds == rounds))
+        uint32_t region = 0;
+        l->many = 1;
+        for (uint32_t i = 1; i < l->of->regions; i++) {
+            const int64_t many = rounds_of(l, &l->of->region[i], count - l->rounds);
+            if (many < l->many || many < 1)
+                continue;
+            region = i;
+            l->many = many;
+        }
+        if (!run_region_once(l, region, count - l->rounds == l->many))
             return false;
         go_on(l);
-        l->rounds += rounds;
+        l->rounds += l->many;
     }
     return true;
 }

@@ -40,7 +40,7 @@ typedef struct run_region {
     size_t room; /* bytes of memory for choose */
 } run_region;
 typedef struct run_control {
-    run_region region[2];
+    run_region *region;
 } run_control;
 
 /* Elements that are fields of an array of structs in the caller's memory, aligned or not: each so many bytes behind the

@@ -146,7 +146,7 @@ static run_program *make_programs(programs *made, ir_program *p, plan **pl)
         if (ir_at(p, id)->kind != IR_CONTROL)
             continue;
         const ir_control *c = ir_info(p, id)->control;
-        vec_push(made->arena, &list, (run_control){{{0}}});
+        vec_push(made->arena, &list, (run_control){arena_alloc(made->arena, (c->regions + 1) * sizeof(run_region))});
         for (uint32_t i = 0; i < c->regions; i++)
             list.at[controls].region[i] = (run_region){chosen, make_programs(made, c->region[i].program, NULL), 0};
         controls++;

@@ -13,6 +13,7 @@
 #include "opt/contract.h"
 #include "opt/packs.h"
 #include "opt/recover.h"
+#include "opt/sweeps.h"
 #include "support/random_program.h"
 
 static runner one, two; /* worker threads */
@@ -72,7 +73,8 @@ static const way ways[] = {
     {"as written, unfused", &one, {.cost_model = true}, 1, true, true},
 };
 
-/* Without the number of the element, which of a quotient is that of the kernel, and without advice, which stands behind it. */
+/* Without the number of the element, which of a quotient is that of the kernel, and without advice, which stands behind
+ * it. */
 static size_t told(const char *message)
 {
     const char *element = strstr(message, ", at element "), *advice = strstr(message, "; ");
@@ -98,6 +100,13 @@ static bool is_failure(const ir_program *p, const ir_faults *faults, const outco
     return false;
 }
 
+static void settle_round(void *env, ir_program *round)
+{
+    const question *q = env;
+    if (q->contract)
+        opt_contract(round);
+}
+
 /* Does a program behave otherwise than the interpreter, or one way otherwise than another? What fails in elements that
  * no result needs may be left out by fused programs, and by them only; what a result needs may not. */
 static bool differs(void *env, arena *a, const random_case *c)
@@ -113,6 +122,7 @@ static bool differs(void *env, arena *a, const random_case *c)
         opt_contract(p);
     if (q->move)
         opt_move_packs(p);
+    opt_sweep_rounds(p, settle_round, q);
     if (!ir_check_program(p, a, &why))
         return say(q, "not well-formed", why), true;
     bool good = ir_interpret_lazily(p, a, c->input, wanted, &faults);
