@@ -54,23 +54,27 @@ static uint32_t stencils_of(const ir_control *c)
     return n;
 }
 
-/* How many rounds at once leave the fewest sweeps. */
-static uint32_t rounds_for(const ir_program *p, const ir_control *c, uint32_t most)
+enum { MOST_SIZES = 4 };
+
+/* The numbers of rounds that are done at once, falling: of a count that is known as many as leave the fewest sweeps,
+ * and what is left over; else as many as there can be, and halves of that. */
+static uint32_t sizes_for(const ir_program *p, const ir_control *c, uint32_t most, uint32_t *size)
 {
     const ir_node *count = ir_at(p, c->value[0]);
-    if (count->kind != IR_CONST || (int64_t)count->u.literal < 0)
-        return most;
-    const uint64_t n = count->u.literal;
-    uint64_t best = UINT64_MAX;
-    uint32_t rounds = 1;
-    for (uint32_t k = most; k > 0; k--) {
-        uint64_t sweeps = n / k + n % k;
-        if (sweeps < best) {
-            best = sweeps;
-            rounds = k;
-        }
+    uint32_t sizes = 0;
+    if (most < 2)
+        return 0;
+    if (count->kind != IR_CONST || (int64_t)count->u.literal < 0) {
+        for (; most > 1 && sizes<MOST_SIZES; most = most> 2 ? (most + 1) / 2 : 1)
+            size[sizes++] = most;
+        return sizes;
     }
-    return rounds;
+    const uint64_t n = count->u.literal, sweeps = n / most + (n % most != 0), even = sweeps ? n / sweeps : 0;
+    if (sweeps)
+        size[sizes++] = (uint32_t)(even + (n % sweeps != 0));
+    if (sizes && n % size[0] > 1)
+        size[sizes++] = (uint32_t)(n % size[0]);
+    return sizes && size[0] > 1 ? sizes : 0;
 }
 
 static ir_id extent_there(void *env, ir_id id)
@@ -175,15 +179,16 @@ void opt_join_rounds(ir_program *p, uint32_t stages)
         ir_array *info = p->node.at[id].u.info;
         const ir_control *c = info->control;
         const uint32_t stencils = c->form == IR_REPEAT && c->regions == 1 ? stencils_of(c) : 0;
-        const uint32_t rounds = stencils ? rounds_for(p, c, stages / stencils) : 1;
-        ir_region joined;
-        if (rounds < 2 || !join(c, rounds, &joined))
+        uint32_t size[MOST_SIZES], sizes = stencils ? sizes_for(p, c, stages / stencils, size) : 0;
+        if (!sizes)
             continue;
         ir_control *more = arena_copy(p->arena, c, sizeof *c);
-        more->region = arena_alloc(p->arena, 2 * sizeof(ir_region));
+        more->region = arena_alloc(p->arena, (1 + MOST_SIZES) * sizeof(ir_region));
         more->region[0] = c->region[0];
-        more->region[1] = joined;
-        more->regions = 2;
-        info->control = more;
+        for (uint32_t k = 0; k < sizes; k++)
+            if (join(c, size[k], &more->region[more->regions]))
+                more->regions++;
+        if (more->regions > 1)
+            info->control = more;
     }
 }

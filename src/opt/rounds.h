@@ -4,8 +4,8 @@
 
 #include "ir/term.h"
 
-/* Gives counted loops whose rounds are short chains of stencils a second region of several rounds, as many as one sweep
- * over memory may have (`stages`). What is left over takes the first. Linear in the size of the regions. */
+/* Gives counted loops whose rounds are short chains of stencils regions of several rounds, as many as one sweep over
+ * memory may have (`stages`), and fewer for what is left over. Linear in the size of the regions. */
 void opt_join_rounds(ir_program *p, uint32_t stages);
 
 #endif

@@ -519,6 +519,20 @@ static sn_acc jacobi_20(sn_acc a)
     return sn_aiterate(20, jacobi_step, a);
 }
 
+static sn_acc jacobi_1000(sn_acc a)
+{
+    return sn_aiterate(1000, jacobi_step, a);
+}
+
+/* Nodes of all programs within a program. */
+static uint64_t inner_nodes(const sn_program *p)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < p->inside.n; i++)
+        n += p->inside.at[i]->ir->node.n;
+    return n;
+}
+
 static sn_acc jacobi_23(sn_acc a)
 {
     return sn_aiterate(23, jacobi_step, a);
@@ -559,6 +573,26 @@ static void rounds_of_stencils(void **state)
     assert_int_equal(sn_counts(cx).launches - before, 4); /* of five stencils */
     assert_non_null(strstr(sn_explain(p, "plan"), "repeat 20 times: plan 0.0, or 5 rounds at once: plan 0.1"));
     sn_drop(p);
+    /* What is left over is done several rounds at once, too: of 23 rounds 5, of a number that the call tells 3 and 2.
+     */
+    p = sn_compile(cx, "[n,m]f32 -> [n,m]f32", jacobi_23);
+    assert_non_null(strstr(sn_explain(p, "plan"), "or 6 rounds at once: plan 0.1, or 5 rounds at once: plan 0.2"));
+    sn_drop(p);
+    p = sn_compile(cx, "i32, [n,m]f32 -> [n,m]f32", jacobi_so_often);
+    const int32_t counts[] = {23, 5, 1, 0, 6};
+    const uint64_t sweeps[] = {3 + 2, 2, 1, 0, 1};
+    for (size_t i = 0; i < ARRAY_LENGTH(counts); i++) {
+        const uint64_t first = sn_counts(cx).launches;
+        assert_int_equal(sn_call(p, sn_value(&counts[i]), sn_in(x, 40, 50), sn_into(y, 40, 50)), SN_OK);
+        assert_int_equal(sn_counts(cx).launches - first, sweeps[i]);
+    }
+    sn_drop(p);
+    /* A thousand steps are made of what twenty are made of. */
+    p = sn_compile(cx, "[n,m]f32 -> [n,m]f32", jacobi_1000);
+    sn_program *q = sn_compile(cx, "[n,m]f32 -> [n,m]f32", jacobi_20);
+    assert_true(inner_nodes(p) < 2 * inner_nodes(q));
+    sn_drop(p);
+    sn_drop(q);
 }
 
 /* --- trees of loops and choices, made at random --- */
