@@ -31,6 +31,7 @@ static const schedule table[SK_VARIANTS] = {
     [SK_MAP_FLAT] = {OF_PLAIN, "map", sk_launch_map_flat, sk_build_map_flat},
     [SK_STENCIL] = {OF_STENCIL, "stencil", sk_launch_stencil, sk_build_stencil},
     [SK_CONTRACT] = {OF_FOLD, "contract", sk_launch_contract, sk_build_contract},
+    [SK_FOLD_WINDOWS] = {OF_FOLD, "fold_windows", sk_launch_fold_windows, sk_build_fold_windows},
     [SK_FOLD_COLUMNS] = {OF_FOLD, "fold_columns", sk_launch_fold_columns, sk_build_fold_columns},
     [SK_CHOOSE_COLUMNS] = {OF_FOLD, "choose_columns", sk_launch_choose_columns, sk_build_choose_columns},
     [SK_FOLD_BESIDE] = {OF_FOLD, "fold_rows", sk_launch_fold_beside, sk_build_fold_beside},

@@ -118,6 +118,7 @@ typedef enum {
     SK_STENCIL,    /* bands of rows, columns in tiles, interior and borders apart */
     /* folds */
     SK_CONTRACT,       /* contractions: tiles of the result in registers, operands packed in the order of the tree */
+    SK_FOLD_WINDOWS,   /* lanes over rows that overlap, of some dozen elements, each in registers through the whole tree */
     SK_FOLD_COLUMNS,   /* rows that are neighbours in memory: line by line, a line having an element of each */
     SK_CHOOSE_COLUMNS, /* the same of operators that choose an element by its key */
     SK_FOLD_BESIDE,    /* lanes over rows along one dimension, a lane having all rows of small dimensions behind it */

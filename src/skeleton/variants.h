@@ -105,6 +105,8 @@ bool sk_launch_stencil(const sk_call *x, sk_geometry *g);
 void sk_build_stencil(sk_lower *lw);
 bool sk_launch_contract(const sk_call *x, sk_geometry *g);
 void sk_build_contract(sk_lower *lw);
+bool sk_launch_fold_windows(const sk_call *x, sk_geometry *g);
+void sk_build_fold_windows(sk_lower *lw);
 bool sk_launch_fold_columns(const sk_call *x, sk_geometry *g);
 void sk_build_fold_columns(sk_lower *lw);
 bool sk_launch_choose_columns(const sk_call *x, sk_geometry *g);

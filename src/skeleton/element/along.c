@@ -1,8 +1,9 @@
 /* Loops along rows of their own: what a row has is known when it is met, so all is decided there, one row at a time. */
 #include "skeleton/element/along.h"
 
+#include "skeleton/element/row_reads.h"
+
 #include "opt/identity.h"
-#include "opt/rewrite.h"
 #include "opt/row_loops.h"
 
 enum { MOST_STREAMS = 8 };
@@ -17,6 +18,7 @@ typedef struct along {
     ir_bits *identity;
     k_val *total; /* variables */
     k_val *acc[MOST_STREAMS];
+    opt_ids within; /* checks of indices that go along the row */
 } along;
 
 /* --- which loops --- */
@@ -82,98 +84,19 @@ static void combine(along *a, k_val *const into, k_val *const from)
         k_set(b, into[i], k_let(b, a->op[i], k_get(b, into[i]), k_get(b, from[i]), 0));
 }
 
-/* --- what rows read at once ---
- * An index that grows by one from round to round is inside of its array if it is in the first and in the last round. */
-
-typedef struct steps { /* of terms: 1 + by how much they grow, 0 or 1; 0: that is not known */
-    along *a;
-    map64 of;
-} steps;
-
-static unsigned step_of(const steps *s, ir_id term)
-{
-    unsigned known = map64_get(&s->of, term);
-    return known == 3 ? 0 : known ? known : 1; /* what is not of the loop stands still */
-}
-
-static void find_steps(steps *s)
-{
-    const ir_program *p = s->a->lw->l->ir;
-    opt_ids ids = {0};
-    opt_reach(s->a->lw->l->ir, s->a->lw->arena, s->a->loop->states, s->a->loop->next, &ids);
-    map64_put(s->a->lw->arena, &s->of, s->a->loop->index, 2);
-    for (uint32_t k = 0; k < s->a->loop->states; k++)
-        map64_put(s->a->lw->arena, &s->of, s->a->loop->var[k], 3);
-    for (uint32_t i = 0; i < ids.n; i++) {
-        const ir_node *n = ir_at(p, ids.at[i]);
-        const ir_id *arg = p->arg.at + n->args;
-        unsigned step = n->kind == IR_LOOP ? 3 : 0;
-        bool moves = false;
-        for (uint32_t k = 0; k < n->n; k++)
-            moves |= step_of(s, arg[k]) != 1;
-        if (moves) {
-            unsigned x = step_of(s, arg[0]), y = n->n > 1 ? step_of(s, arg[1]) : 1;
-            bool plain = n->kind == IR_WITHIN || (n->kind == IR_OP && n->op == OP_CONVERT && n->type == T_I64 &&
-                                                  ir_at(p, arg[0])->type == T_I64);
-            bool adds = n->kind == IR_OP && n->op == OP_ADD && n->type == T_I64;
-            bool takes = n->kind == IR_OP && n->op == OP_SUB && n->type == T_I64;
-            step = plain ? (x ? x : 3) : adds && x && y && x + y <= 3 ? x + y - 1 : takes && x && y == 1 ? x : 3;
-        }
-        if (step)
-            map64_put(s->a->lw->arena, &s->of, ids.at[i], step);
-    }
-    vec_free(s->a->lw->arena, &ids);
-}
-
-static k_val value_at(along *a, ir_id term, k_val round)
+/* The indices of what the row reads, in round number `round`. */
+static k_val *indices_at(along *a, k_val round)
 {
     sk_lower *lw = a->lw;
+    k_val *out = arena_alloc(lw->arena, (a->within.n + 1) * sizeof(k_val));
+    ir_id *index = arena_alloc(lw->arena, (a->within.n + 1) * sizeof(ir_id));
+    for (uint32_t i = 0; i < a->within.n; i++)
+        index[i] = ir_args(lw->l->ir, a->within.at[i])[0];
     uint32_t mark = sk_scope(lw);
-    k_val out = 0;
     sk_bind(lw, a->loop->index, round);
-    sk_emit(lw, 1, &term, &out);
+    sk_emit(lw, a->within.n, index, out);
     sk_scope_end(lw, mark);
     return out;
-}
-
-/* Does the index need no check of its own where all of the row is there? */
-static bool whole_row(const steps *s, const ir_node *within)
-{
-    const ir_program *p = s->a->lw->l->ir;
-    return within->kind == IR_WITHIN && within->n == 1 && step_of(s, p->arg.at[within->args]) == 2;
-}
-
-/* The indices are known to be inside from here on, to the end of the scope. */
-static void note_rows(along *a, const steps *s, const ir_step *step)
-{
-    const ir_program *p = a->lw->l->ir;
-    for (uint32_t i = 0; i < step->body->step.n; i++) {
-        const ir_node *n = ir_at(p, step->body->step.at[i].term);
-        unsigned dimension = ir_within_dimension(n);
-        if (whole_row(s, n))
-            sk_note_extent(a->lw, p->arg.at[n->args],
-                           dimension == IR_WHOLE ? ir_size(a->lw->l->ir, n->array)
-                                                 : ir_info(p, n->array)->shape[dimension]);
-    }
-}
-
-/* Is all that the row reads there? */
-static k_val look_at_rows(along *a, const steps *s, const ir_step *step)
-{
-    sk_lower *lw = a->lw;
-    k_builder *b = &lw->b;
-    k_val good = k_literal(b, T_BOOL, 1), first = k_i64(b, 0), last = sk_sub(lw, a->count, k_i64(b, 1));
-    for (uint32_t i = 0; i < step->body->step.n; i++) {
-        const ir_node n = *ir_at(lw->l->ir, step->body->step.at[i].term);
-        if (!whole_row(s, &n))
-            continue;
-        ir_id index = lw->l->ir->arg.at[n.args];
-        k_val from = value_at(a, index, first), to = value_at(a, index, last);
-        k_val inside =
-            k_let(b, OP_AND, k_let(b, OP_GE, from, first, 0), k_let(b, OP_LT, to, sk_extent_within(lw, &n), 0), 0);
-        good = k_let(b, OP_AND, good, k_let(b, OP_AND, inside, k_let(b, OP_GE, to, from, 0), 0), 0);
-    }
-    return good;
 }
 
 /* --- long rows --- */
@@ -254,18 +177,18 @@ void sk_along_loop(sk_lower *lw, const ir_step *s)
         a.total[i] = k_decl(b, k_literal(b, type, a.identity[i]), "total");
     }
     lw->along = NULL; /* loops inside are ones of lanes */
-    steps st = {.a = &a};
-    find_steps(&st);
+    sk_find_row_reads(lw, loop->states, loop->next, loop->index, loop->states, loop->var, &a.within);
     if (gang->first || gang->loops > 1) {
         k_val several = k_let(b, OP_GT, a.count, k_i64(b, SK_SHORT), 0);
-        k_if(b, k_let(b, OP_AND, several, look_at_rows(&a, &st, s), 0));
+        k_val *from = indices_at(&a, k_i64(b, 0)), *to = indices_at(&a, sk_sub(lw, a.count, k_i64(b, 1)));
+        k_if(b, k_let(b, OP_AND, several, sk_row_is_there(lw, &a.within, from, to), 0));
     }
     uint32_t mark = sk_scope(lw);
     if (gang->first) {
         gang->loops++;
         k_set(b, gang->some_long, k_literal(b, T_BOOL, 1));
     } else {
-        note_rows(&a, &st, s);
+        sk_note_row_reads(lw, &a.within);
         long_row(&a);
     }
     sk_scope_end(lw, mark);
@@ -280,5 +203,4 @@ void sk_along_loop(sk_lower *lw, const ir_step *s)
         k_val init = sk_value(lw, loop->init[i]);
         sk_bind(lw, ir_proj(p, s->term, i), k_let(b, a.op[i], init, k_get(b, a.total[i]), 0));
     }
-    map64_free(lw->arena, &st.of);
 }
