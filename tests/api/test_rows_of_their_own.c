@@ -223,6 +223,99 @@ static void failures(void **state)
     compare_failures(n, SN_OUT_OF_RANGE);
 }
 
+/* --- what is made of such loops --- */
+
+static sn_scalar count_entry(void *env, sn_scalar k, sn_scalar sum)
+{
+    const sparse *s = env;
+    return sn_add(sum, sn_index(s->column, sn_add(s->first, k)));
+}
+
+static sn_scalar take_half(void *env, sn_scalar rounds, sn_scalar left)
+{
+    (void)env;
+    return sn_tuple(sn_add(rounds, 1), sn_quot(left, sn_i32(2)));
+}
+
+static sn_scalar something_left(void *env, sn_scalar rounds, sn_scalar left)
+{
+    (void)env;
+    (void)rounds;
+    return sn_gt(left, sn_i32(0));
+}
+
+/* A sum is an index, how often another loop runs, and a condition under which a loop runs; it is inside of another
+ * loop. */
+static sn_scalar used(void *env, sn_scalar i)
+{
+    sparse s = *(const sparse *)env;
+    s.first = sn_to_i64(sn_index(s.begin, i));
+    sn_scalar n = length(&s, i), sum = sn_loop(n, sn_closure(count_entry, &s), sn_i32(0));
+    sn_scalar at = sn_if(sn_gt(n, 32), sn_sub(sn_min(sum, sn_i32(5)), sn_i32(1)), sn_i32(0));
+    sn_scalar element = sn_index(s.column, at);
+    sn_scalar divided = sn_quot(sn_i32(1000000), sn_add(sum, sn_i32(1)));
+    sn_scalar halves =
+        sn_fst(sn_while(sn_closure(something_left, &s), sn_closure(take_half, &s), sn_tuple(sn_i32(0), sum)));
+    sn_scalar more = sn_if(sn_gt(sum, 40), sn_loop(n, sn_closure(count_entry, &s), sn_i32(1)), sn_i32(7));
+    sn_scalar again = sn_loop(n, sn_closure(count_entry, &s), element);
+    return sn_tuple(sn_add(element, divided), sn_add(halves, sn_add(more, again)));
+}
+
+static sn_acc uses(sn_acc row_begin, sn_acc columns)
+{
+    sparse s = {.begin = row_begin, .column = columns};
+    sn_acc parts[2];
+    sn_unzip(sn_generate(sn_sub(sn_size(row_begin), 1), sn_closure(used, &s)), 2, parts);
+    return sn_results(parts[0], parts[1]);
+}
+
+static void what_is_made_of_them(void **state)
+{
+    (void)state;
+    static int32_t first[2][ROWS], second[2][ROWS];
+    int64_t n = fill(true);
+    for (int i = 0; i < 2; i++) {
+        sn_context *cx = i ? both_interpreter() : both_cpu();
+        sn_program *p = sn_compile_at(SN_HERE, cx, "[n]i32, [k]i32 -> [r]i32, [r]i32", SN_BODY(uses));
+        if (!p || sn_call(p, sn_in(begin, ROWS + 1), sn_in(column, n), sn_into(first[i], ROWS),
+                          sn_into(second[i], ROWS)) != SN_OK)
+            fail_msg("%s", sn_message(cx));
+        sn_drop(p);
+    }
+    assert_memory_equal(first[0], first[1], sizeof(first[0]));
+    assert_memory_equal(second[0], second[1], sizeof(second[0]));
+}
+
+/* The index that a sum is lies outside, in long rows only. */
+static sn_scalar element_number_sum(void *env, sn_scalar i)
+{
+    sparse s = *(const sparse *)env;
+    s.first = sn_to_i64(sn_index(s.begin, i));
+    return sn_index(s.column, sn_loop(length(&s, i), sn_closure(count_entry, &s), sn_i32(0)));
+}
+
+static sn_acc numbered(sn_acc row_begin, sn_acc columns)
+{
+    sparse s = {.begin = row_begin, .column = columns};
+    return sn_generate(sn_sub(sn_size(row_begin), 1), sn_closure(element_number_sum, &s));
+}
+
+static void sums_that_lie_outside(void **state)
+{
+    (void)state;
+    static int32_t found[ROWS];
+    char message[2][400];
+    int64_t n = fill(true);
+    for (int i = 0; i < 2; i++) {
+        sn_context *cx = i ? both_interpreter() : both_cpu();
+        sn_program *p = sn_compile_at(SN_HERE, cx, "[n]i32, [k]i32 -> [r]i32", SN_BODY(numbered));
+        assert_int_equal(sn_call(p, sn_in(begin, ROWS + 1), sn_in(column, n), sn_into(found, ROWS)), SN_OUT_OF_RANGE);
+        snprintf(message[i], sizeof(message[i]), "%s", sn_message(cx));
+        sn_drop(p);
+    }
+    assert_string_equal(message[0], message[1]);
+}
+
 /* --- triangles, and other shapes --- */
 
 typedef struct triangle {
@@ -277,6 +370,8 @@ int main(void)
         cmocka_unit_test(values),
         cmocka_unit_test(bits),
         cmocka_unit_test(failures),
+        cmocka_unit_test(what_is_made_of_them),
+        cmocka_unit_test(sums_that_lie_outside),
         cmocka_unit_test(shapes),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);

@@ -203,4 +203,6 @@ void sk_along_loop(sk_lower *lw, const ir_step *s)
         k_val init = sk_value(lw, loop->init[i]);
         sk_bind(lw, ir_proj(p, s->term, i), k_let(b, a.op[i], init, k_get(b, a.total[i]), 0));
     }
+    if (gang->first) /* what follows may depend on what is not known yet */
+        k_if(b, k_let(b, OP_NOT, k_get(b, gang->some_long), 0, 0));
 }

@@ -13,8 +13,8 @@ typedef struct sk_along {
     k_val some_long; /* first: a variable, whether there are long rows */
     k_val lane;      /* else: of the gang */
     sk_tree tree;
-    uint32_t loops;     /* first: how many such loops there are */
-    VEC(ir_id) checked; /* first: indices that have been checked outside of these, */
+    uint32_t loops; /* first: how many such loops there are; behind each an IF is left open: there were no long rows */
+    VEC(ir_id) checked; /* first: indices that have been checked before the first of these, */
     VEC(ir_id) extent;  /* and extents that they are inside of */
 } sk_along;
 

@@ -270,7 +270,7 @@ static k_val lower_within(sk_lower *lw, const ir_node *n)
     if (!lw->options->checks || is_checked(lw, index, whole ? ir_size(lw->l->ir, n->array) : info->shape[dimension]))
         return value;
     k_val extent = sk_extent_within(lw, n);
-    if (lw->along && lw->along->first) {
+    if (lw->along && lw->along->first && !lw->along->loops) {
         vec_push(lw->arena, &lw->along->checked, index);
         vec_push(lw->arena, &lw->along->extent, whole ? ir_size(lw->l->ir, n->array) : info->shape[dimension]);
     }
@@ -461,7 +461,7 @@ static void step(sk_lower *lw, works *w, const ir_step *s)
         }
         break;
     case IR_LOOP:
-        if (lw->along && sk_goes_along(lw, s))
+        if (lw->along && w->n == 1 && sk_goes_along(lw, s))
             sk_along_loop(lw, s);
         else if (uniform_count(lw, n.u.loop))
             open_for(lw, w, s);

@@ -65,13 +65,15 @@ static void element(sk_lower *lw, const sk_outputs *out, sk_along *gang, k_mem i
     sk_emit(lw, out->term.n, out->term.at, value);
     lw->along = NULL;
     if (gang->first) {
+        store(lw, out, row, value);
+        for (uint32_t i = 0; i < gang->loops; i++)
+            k_end(b);
         k_if(b, k_get(b, gang->some_long));
         k_store(b, is_long, zero, k_literal(b, T_BOOL, 1));
-        k_else(b);
     } else {
         k_if(b, k_let(b, OP_EQ, gang->lane, zero, 0));
+        store(lw, out, row, value);
     }
-    store(lw, out, row, value);
     k_end(b);
     sk_scope_end(lw, mark);
 }
