@@ -310,11 +310,48 @@ static void test_chains(void **state)
     arena_free(&a);
 }
 
+/* Whether something holds in all lanes: under a condition that lanes do not share, each thread decides for itself and
+ * nothing is cut; where all lanes come, also behind such a condition, they meet. */
+static void test_votes(void **state)
+{
+    static const struct {
+        const char *condition;
+        bool meets;
+    } vote[] = {
+        {"%4:bool = lt %2, 3 if %4 { %5:bool = all %3 store @1[%2] = %5 }", false},
+        {"%4:bool = lt %1, 3 if %4 { %5:bool = all %3 store @1[%2] = %5 }", true},
+        {"%4:bool = lt %2, 3 if %4 { store @1[%2] = %3 } %5:bool = all %3 store @1[%2] = %5", true},
+        {"%4:bool = lt %2, 3 if %4 { %6:bool = lt %1, 3 if %6 { store @1[%2] = %3 } %5:bool = all %3 "
+         "store @1[%2] = %5 }",
+         false},
+        {"%5:bool = all %3 store @1[%2] = %5", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(vote); i++) {
+        arena a;
+        const char *message = "";
+        arena_init(&a, NULL);
+        kernel *k = k_parse(&a,
+                            arena_printf(&a,
+                                         "kernel k lanes 8 { global @1:bool written arg %%1:i64 for_all %%2:i64 < 8 { "
+                                         "%%3:bool = gt %%2, %%1 %s } }",
+                                         vote[i].condition),
+                            &message);
+        if (!k)
+            fail_msg("%s", message);
+        kernel *split = k_split(k, 0, 0, &a);
+        well_formed(split, &a, i);
+        if ((split != k) != vote[i].meets)
+            fail_msg("%s: lanes %s\n%s", vote[i].condition, vote[i].meets ? "do not meet" : "meet", print(&a, split));
+        arena_free(&a);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),   cmocka_unit_test(test_native),
-                                       cmocka_unit_test(test_segments), cmocka_unit_test(test_loops),
-                                       cmocka_unit_test(test_tiles),    cmocka_unit_test(test_untiled),
-                                       cmocka_unit_test(test_total),    cmocka_unit_test(test_chains)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random), cmocka_unit_test(test_native), cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_loops),  cmocka_unit_test(test_tiles),  cmocka_unit_test(test_untiled),
+        cmocka_unit_test(test_total),  cmocka_unit_test(test_chains), cmocka_unit_test(test_votes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

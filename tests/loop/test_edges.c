@@ -334,6 +334,58 @@ static void what_is_said_is_so(void **state)
         print_message("%5u %s\n", said[why], l_why_text((l_why)why));
 }
 
+/* Scalar code that reads each element about once: it moves along with each of its own indices, whose quotients it may
+ * take if it takes their remainders, too. Then what it reads need not be kept. */
+static void what_is_read_once(void **state)
+{
+    static const struct {
+        const char *element;
+        bool once;
+    } read[] = {
+        {"x[i]", true},
+        {"x[i + 3]", true},
+        {"x[i - k]", true},
+        {"x[k - i]", true},
+        {"x[n - 1 - i]", true},
+        {"x[(k + i) - (n + 2)]", true},
+        {"x[i * 2]", false},
+        {"x[i + i]", false},
+        {"x[7]", false},
+        {"x[rem(i, 2)]", false},
+        {"x[quot(i, 2)]", false},
+        {"x[div(i + 1, k)]", false},
+        {"x[quot(i, 2) + 1]", false},
+        {"x[quot(i, 2)] * f32(rem(i, 2))", true},
+        {"x[div(i, k) + 1] * f32(mod(i, k))", true},
+        {"x[quot(i, 2)] * f32(rem(k, 2))", false},
+        {"y[i, j + 1]", true},
+        {"y[j, i - k]", true},
+        {"y[i, 3]", false},
+        {"y[i, i]", false},
+        {"y[i, quot(j, 2)]", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(read); i++) {
+        arena a;
+        arena_init(&a, NULL);
+        const char *message = "";
+        ir_program *p = ir_parse(&a,
+                                 arena_printf(&a,
+                                              "extents n, k\nv = input [n]f32\nw = input [n, k]f32\n"
+                                              "x = map v {v: f32 -> sqrt(v * v + 1.0f32) / (v + 3.0f32)}\n"
+                                              "y = map w {v: f32 -> sqrt(v * v + 1.0f32) / (v + 3.0f32)}\n"
+                                              "z = generate [n%s] {i: i64%s -> %s}\noutput z\n",
+                                              read[i].element[0] == 'y' ? ", k" : "",
+                                              read[i].element[0] == 'y' ? ", j: i64" : "", read[i].element),
+                                 &message);
+        if (!p)
+            fail_msg("%s: %s", read[i].element, message);
+        if ((l_clusters(p, &choices_of[0])->cluster.n == 1) != read[i].once)
+            fail_msg("%s: the array is %s", read[i].element, read[i].once ? "kept" : "computed at each read");
+        arena_free(&a);
+    }
+}
+
 int main(void)
 {
     random_options whole = random_everything(), chains = random_everything();
@@ -343,6 +395,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         {"random programs", what_is_said_is_so, NULL, NULL, &whole},
         {"chains", what_is_said_is_so, NULL, NULL, &chains},
+        cmocka_unit_test(what_is_read_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

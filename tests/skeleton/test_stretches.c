@@ -40,6 +40,8 @@ static ir_id random_term(const made *m, const ir_id *term, unsigned n)
     ir_id about = ir_op2(p, 0, OP_MAX, b, ir_i64(p, 2 + pick(3)));
     if (pick(4) == 0)
         return ir_op2(p, 0, ops[4 + pick(4)], a, ir_i64(p, 2 + pick(7)));
+    if (pick(4) == 0) /* both may move, and on either side */
+        return ir_op2(p, 0, ops[pick(2)], ir_op2(p, 0, OP_MUL, a, ir_i64(p, pick(4))), term[pick(n)]);
     if (pick(3) == 0)
         return ir_cond(p, 0, ir_op2(p, 0, tests[pick(6)], a, b), ir_op2(p, 0, OP_ADD, a, ir_i64(p, pick(5))),
                        ir_op2(p, 0, OP_SUB, b, a));

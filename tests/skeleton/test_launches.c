@@ -1,0 +1,452 @@
+/* How loops are launched: tiles, gangs, blocks, threads and shared memory, for tables of extents and devices, as the
+ * comments in the sources say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "run_clusters.h"
+#include "skeleton/extents.h"
+#include "skeleton/map/map.h"
+#include "skeleton/permute/permute.h"
+
+static const l_options options = {.fuse = true, .cost_model = true, .rows = true};
+static const sk_options vectors = {.vector_bytes = 64, .workers = 1};
+
+static arena memory;
+
+static int setup(void **state)
+{
+    (void)state;
+    arena_init(&memory, NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(&memory);
+    return 0;
+}
+
+/* The one cluster of a program. */
+static const sk_cluster *cluster_of(const char *source)
+{
+    const char *message = "";
+    ir_program *p = ir_parse(&memory, source, &message);
+    if (!p)
+        fail_msg("%s\n%s", message, source);
+    l_program *l = l_clusters(p, &options);
+    assert_int_equal(l->cluster.n, 1);
+    return &sk_prepare(l)->cluster[0];
+}
+
+static sk_geometry launch(const sk_cluster *c, const sk_options *o, sk_round round, int64_t x, int64_t y, int64_t z)
+{
+    sk_geometry g;
+    assert_true(sk_plan_launch(c, o, (int64_t[]){x, y, z}, round, 1 << 25, &g));
+    return g;
+}
+
+static sk_geometry planned(const sk_cluster *c, const sk_options *o, int64_t x, int64_t y, int64_t z)
+{
+    return launch(c, o, (sk_round){.pass = SK_PASS_LOOP}, x, y, z);
+}
+
+static const kernel *built(const sk_cluster *c, const sk_options *o, sk_variant variant, sk_pass pass, int64_t row)
+{
+    sk_options all = *o;
+    sk_reason reason = {0};
+    const char *why = NULL;
+    all.row = row;
+    sk_kernel *k = sk_build(c, variant, pass, &all, &memory, &reason);
+    if (!k || !k_verify(k->k, &memory, &why))
+        fail_msg("%s", why ? why : reason.text);
+    return k->k;
+}
+
+/* Shared memories of so many elements. */
+static unsigned shared_of(const kernel *k, int64_t count)
+{
+    unsigned n = 0;
+    for (k_mem m = 1; m < k->mem.n; m++)
+        n += k->mem.at[m].space == K_SHARED && k->mem.at[m].count == count;
+    return n;
+}
+
+/* --- maps --- */
+
+static const char plain[] = "extents n\nx = input [n]f32\ny = map x {v: f32 -> v * 3.0f32}\noutput y\n";
+
+/* Blocks have the threads that the device has, and not more than 256. */
+static void threads_of_maps(void **state)
+{
+    static const uint32_t group[] = {32, 64, 255, 256, 257, 1024};
+    const sk_cluster *c = cluster_of(plain);
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(group); i++) {
+        const sk_options o = {.group = group[i], .scratch = 16 << 10};
+        sk_geometry g = planned(c, &o, 100000, 0, 0);
+        assert_int_equal(built(c, &o, g.variant, g.pass, g.row)->group, smaller(256, group[i]));
+    }
+}
+
+/* Short rows that are cut at one place have gangs of one register that need not be whole; others have a gang at their
+ * end that overlaps. */
+static void gangs_of_short_rows(void **state)
+{
+    const sk_cluster *cut =
+        cluster_of("extents n, m\nx = input [n, m]f32\n"
+                   "y = backpermute safe [n, m] x {i: i64, j: i64 -> i, min(j + 1, m - 1)}\noutput y\n");
+    const sk_cluster *whole = cluster_of("extents n, m\nx = input [n, m]f32\n"
+                                         "y = map indexed x {i: i64, j: i64, v: f32 -> v + f32(j)}\noutput y\n");
+    (void)state;
+    for (int64_t columns = 17; columns < 32; columns += 2) {
+        sk_row_gangs gangs = sk_row_gangs_of(planned(cut, &vectors, 4000, columns, 0).row);
+        assert_int_equal(gangs.lanes, 64 / cut->row_bytes);
+        assert_int_equal(gangs.last, 0);
+        sk_geometry g = planned(whole, &vectors, 4000, columns, 0);
+        assert_int_equal(g.variant, SK_MAP_ROWS);
+        gangs = sk_row_gangs_of(g.row);
+        assert_true(gangs.last >= columns % gangs.lanes && gangs.last > 0);
+    }
+}
+
+/* Reads lie together along an axis if neighbours are at most four elements apart, either way. */
+static void reads_that_lie_together(void **state)
+{
+    (void)state;
+    for (int step = -6; step <= 6; step++) {
+        ir_program *p = ir_program_new(&memory);
+        const ir_id n = ir_dim(p, "n"), m = ir_dim(p, "m");
+        const ir_type type = T_F32, index[] = {T_I64, T_I64};
+        ir_id x = ir_input(p, 1, &type, 2, (ir_id[]){m, ir_op2(p, 0, OP_MUL, n, ir_i64(p, 20))});
+        ir_fn *fn = ir_fn_new(p, 2, index);
+        ir_id at = ir_op2(p, 0, OP_ADD, ir_op2(p, 0, OP_MUL, fn->param[0], ir_i64(p, step)),
+                          ir_op2(p, 0, OP_MUL, n, ir_i64(p, 8)));
+        ir_fn_close(p, fn, 2, (ir_id[]){fn->param[1], at});
+        ir_output(p, ir_backpermute(p, 0, 2, (ir_id[]){n, m}, fn, x, IR_SAFE));
+        const sk_cluster *c = &sk_prepare(l_clusters(p, &options))->cluster[0];
+        if (c->across != (step && abs(step) <= 4))
+            fail_msg("step %d", step);
+    }
+}
+
+/* Four registers a state, or two, or one, as many as there are columns for. */
+static void tiles_of_shared_loops(void **state)
+{
+    static const struct {
+        uint32_t bytes;
+        int64_t columns, lanes;
+    } tile[] = {{64, 1000, 64}, {64, 64, 64}, {64, 63, 32}, {64, 32, 32}, {64, 31, 16}, {64, 16, 16},
+                {32, 1000, 16}, {32, 16, 16}, {32, 15, 8},  {32, 8, 8},   {16, 8, 8},   {16, 7, 4}};
+    const sk_cluster *c = cluster_of("extents n, m, k\nx = input [n, k]f32\ny = input [k, m]f32\n"
+                                     "z = generate [n, m] {i: i64, j: i64\n"
+                                     "  l = for (h < k; s = 0.0f32) { next s + x[safe i, h] * y[safe h, j] }\n"
+                                     "  -> l.0}\noutput z\n");
+    (void)state;
+    assert_int_equal(c->shared, 1);
+    for (size_t i = 0; i < ARRAY_LENGTH(tile); i++) {
+        const sk_options o = {.vector_bytes = tile[i].bytes, .workers = 1};
+        sk_geometry g = planned(c, &o, 3000, tile[i].columns, 0);
+        assert_int_equal(g.variant, SK_MAP_SHARED);
+        assert_int_equal(g.row >> 8, tile[i].lanes);
+        assert_in_range(g.row & 255, 3, 12);
+    }
+}
+
+static unsigned variables(const kernel *k, const char *name)
+{
+    unsigned n = 0;
+    for (k_ref r = 1; r < k->stmt.n; r++) {
+        const k_stmt *x = &k->stmt.at[r];
+        const char *own = x->op == K_DECL ? k->value.at[x->dst].name : NULL;
+        n += own && !strcmp(own, name);
+    }
+    return n;
+}
+
+/* States of loops that start the same and depend on nothing else are the same in all lanes: there is one of each. */
+static void states_that_lanes_share(void **state)
+{
+    static const char *const start[] = {"0", "i"};
+    (void)state;
+    for (unsigned own = 0; own < 2; own++) {
+        const sk_cluster *c =
+            cluster_of(arena_printf(&memory,
+                                    "extents n\nx = input [n]f32\n"
+                                    "y = generate [n] {i: i64\n  v = x[safe i]\n"
+                                    "  l = while (k = %s, s = v) {\n    test s * s < 1000.0f32 && k < 100\n"
+                                    "    next k + 1, s * s + v\n  }\n"
+                                    "  -> l.1}\noutput y\n",
+                                    start[own]));
+        sk_geometry g = planned(c, &vectors, 100000, 0, 0);
+        const kernel *k = built(c, &vectors, g.variant, g.pass, g.row);
+        assert_int_equal(variables(k, "shared"), 1 - own);
+        assert_int_equal(variables(k, "state"), 1 + own);
+    }
+}
+
+/* --- folds --- */
+
+static const char *product_of(const char *type, const char *zero)
+{
+    return arena_printf(&memory,
+                        "extents n, m, k\nx = input [n, k]%s\ny = input [k, m]%s\n"
+                        "p = backpermute safe [n, m, k] x {i: i64, j: i64, h: i64 -> i, h}\n"
+                        "q = backpermute safe [n, m, k] y {i: i64, j: i64, h: i64 -> h, j}\n"
+                        "e = map p, q {a: %s, b: %s -> a * b}\n"
+                        "s = fold commutes e seed %s {a: %s, b: %s -> a + b}\noutput s\n",
+                        type, type, type, type, zero, type, type);
+}
+
+/* Tiles are no narrower than a vector, and no wider than there are columns. */
+static void narrow_contractions(void **state)
+{
+    static const char *const type[] = {"f32", "f64"}, *const zero[] = {"0.0f32", "0.0f64"};
+    (void)state;
+    for (unsigned t = 0; t < 2; t++) {
+        const sk_cluster *c = cluster_of(product_of(type[t], zero[t]));
+        for (uint32_t bytes = 16; bytes <= 64; bytes *= 2)
+            for (int64_t columns = 1; columns <= 40; columns++) {
+                const sk_options o = {.vector_bytes = bytes, .workers = 1};
+                bool tiles = columns >= larger(4, bytes / (t ? 8 : 4));
+                if ((planned(c, &o, 500, columns, 64).variant == SK_CONTRACT) != tiles)
+                    fail_msg("%s, %u bytes, %ld columns", type[t], bytes, (long)columns);
+            }
+    }
+}
+
+/* Several workers have four blocks each where there are rows enough; for one they are as large as they can be. */
+static void blocks_of_contractions(void **state)
+{
+    const sk_cluster *c = cluster_of(product_of("f32", "0.0f32"));
+    (void)state;
+    for (uint32_t workers = 1; workers <= 16; workers++) {
+        const sk_options o = {.vector_bytes = 32, .workers = workers};
+        sk_geometry g = planned(c, &o, 4800, 64, 128);
+        assert_int_equal(g.variant, SK_CONTRACT);
+        const int64_t fit = planned(c, &vectors, 4800, 64, 128).pieces;
+        assert_in_range(g.pieces, workers > 1 ? larger(fit, 4 * workers) : fit, larger(2 * fit, 4 * workers));
+        if (workers == 1)
+            assert_true(g.pieces < 8);
+    }
+}
+
+/* One worker chooses along lines as wide as there is room for; several have tiles of lines, none too narrow. */
+static void tiles_of_choices(void **state)
+{
+    enum { WIDTH = 3 };
+    const sk_cluster *c =
+        cluster_of("extents n, m\nx = input [n, m]i32\ny = backpermute safe [m, n] x {i: i64, j: i64 -> j, i}\n"
+                   "p = map indexed y {i: i64, j: i64, v: i32 -> v, j}\n"
+                   "s = fold p {a: i32, c: i64, b: i32, d: i64 -> if b > a then b else a, if b > a then d else c}\n"
+                   "output s\n");
+    static const struct {
+        uint32_t workers;
+        int64_t columns, width;
+    } tile[] = {{1, 2048, 2048}, {1, 2049, 1088}, {1, 4096, 2048}, {1, 8192, 2048},
+                {2, 2048, 1024}, {2, 4096, 1024}, {8, 4096, 1024}, {8, 2049, 1088}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(tile); i++) {
+        const sk_options o = {.vector_bytes = 64, .workers = tile[i].workers};
+        sk_geometry g = planned(c, &o, tile[i].columns, 1000, 0);
+        assert_int_equal(g.variant, SK_CHOOSE_COLUMNS);
+        assert_int_equal(g.slot[WIDTH], tile[i].width);
+        assert_int_equal(g.pieces, pieces_of(tile[i].columns, tile[i].width) * g.partials);
+    }
+}
+
+/* --- scans, sorts --- */
+
+/* Prefixes wait in shared memory, a piece of them, if more than four operators find them. */
+static void prefixes_that_wait(void **state)
+{
+    const sk_options o = {.vector_bytes = 64, .workers = 2, .chains = true};
+    (void)state;
+    for (unsigned operators = 0; operators <= 8; operators++) {
+        text source;
+        text_init(&source, &memory);
+        text_add(&source, "extents n\nx = input [n]i32\ny = map x {v: i32 -> ");
+        for (unsigned i = 0; i < operators; i++)
+            text_add(&source, "(");
+        text_add(&source, "v");
+        for (unsigned i = 0; i < operators; i++)
+            text_add(&source, i % 2 ? " * v)" : " + 3i32)");
+        text_add(&source, "}\ns = scan y seed 0i32 {a: i32, b: i32 -> a + b}\noutput s\n");
+        const sk_cluster *c = cluster_of(text_close(&source));
+        sk_geometry g = planned(c, &o, 100000, 0, 0);
+        assert_int_equal(g.variant, SK_ROW_PIECES);
+        assert_int_equal(shared_of(built(c, &o, g.variant, g.pass, g.row), 4096), operators > 4);
+    }
+}
+
+static void threads_of_sorts(void **state)
+{
+    static const uint32_t group[] = {1, 64, 256, 1024};
+    const sk_cluster *c = cluster_of("extents n\nx = input [n]u32\ns = sort keys 1 x\noutput s\n");
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(group); i++) {
+        const sk_options o = {.group = group[i], .scratch = 48 << 10, .workers = 2};
+        sk_geometry g = launch(c, &o, (sk_round){.pass = SK_PASS_PLACES}, 100000, 0, 0);
+        const kernel *k = built(c, &o, g.variant, g.pass, g.row);
+        assert_int_equal(k->group, smaller(256, group[i]));
+        assert_int_equal(shared_of(k, k->group), 1); /* a sum for each of them */
+    }
+    sk_geometry g = launch(c, &vectors, (sk_round){.pass = SK_PASS_PLACES}, 100000, 0, 0);
+    assert_int_equal(built(c, &vectors, g.variant, g.pass, g.row)->group, 0);
+}
+
+/* --- permutes --- */
+
+/* `components` sums of 64-bit integers, which have tables of totals where there are many elements. */
+static const char *sums(unsigned components)
+{
+    text source;
+    text_init(&source, &memory);
+    text_add(&source, "extents n, k\nx = input [n]i64\nt = input [n]i64\nz = input [k]i64\n");
+    for (unsigned i = 0; i < 2; i++) {
+        text_add(&source, i ? "d = map z {v: i64 -> " : "e = map x {v: i64 -> ");
+        for (unsigned c = 0; c < components; c++)
+            text_printf(&source, "%sv + %u", c ? ", " : "", c + 1);
+        text_add(&source, "}\n");
+    }
+    text_add(&source, "p = permute d, t, e {");
+    for (unsigned c = 0; c < 2 * components; c++)
+        text_printf(&source, "%sa%u: i64", c ? ", " : "", c);
+    for (unsigned c = 0; c < components; c++)
+        text_printf(&source, "%s a%u + a%u", c ? "," : " ->", c, c + components);
+    text_add(&source, "}\noutput p\n");
+    return text_close(&source);
+}
+
+/* The cluster of a permute, which is the last one. */
+static const sk_cluster *permute_of(const char *source)
+{
+    const char *message = "";
+    ir_program *p = ir_parse(&memory, source, &message);
+    if (!p)
+        fail_msg("%s\n%s", message, source);
+    l_program *l = l_clusters(p, &options);
+    const sk_cluster *c = &sk_prepare(l)->cluster[l->cluster.n - 1];
+    assert_int_equal(c->loop->class, L_CLASS_PERMUTE);
+    return c;
+}
+
+/* Stretches are the largest power of two whose places and values have room, 1024 at most and 16 at least; tables have
+ * the totals of all components, each in whole lines. */
+static void memory_of_permutes(void **state)
+{
+    enum { PLACES = 1000, ELEMENTS = 1 << 20, LINE = 64 };
+    (void)state;
+    for (unsigned components = 1; components <= 8; components++) {
+        const sk_cluster *c = permute_of(sums(components));
+        static const size_t scratch[] = {0, 48 << 10, 16 << 10, 4 << 10};
+        for (size_t s = 0; s < ARRAY_LENGTH(scratch); s++) {
+            const sk_options o = {.vector_bytes = scratch[s] ? 0 : 64,
+                                  .group = scratch[s] ? 256 : 0,
+                                  .scratch = scratch[s],
+                                  .workers = 4};
+            int64_t stretch = 1024, room = scratch[s] ? smaller(24 << 10, (int64_t)scratch[s] / 2) : 24 << 10;
+            while (stretch > 16 && stretch * (8 * components + 8) > room)
+                stretch /= 2;
+            const kernel *k = built(c, &o, SK_PERMUTE, SK_PASS_LOOP, SK_PERMUTE_FEW);
+            assert_int_equal(shared_of(k, stretch), 1 + components);
+        }
+        const sk_options o = {.vector_bytes = 64, .workers = 4};
+        sk_geometry g = launch(c, &o, (sk_round){.pass = SK_PASS_LOOP, .places = PLACES}, ELEMENTS, 0, 0);
+        int64_t blocks = g.slot[SK_PERMUTE_BLOCKS];
+        assert_true(blocks > 1 && g.row & SK_PERMUTE_TABLES);
+        assert_int_equal(g.state_words, components * round_up(blocks * PLACES * 8, LINE) / 8);
+        ir_type more[9] = {T_I64, T_I64, T_I64, T_I64, T_I64, T_I64, T_I64, T_I64, T_I64};
+        ((ir_array *)sk_permuted(c))->type = more; /* what lies behind the components does not count */
+        sk_geometry again = launch(c, &o, (sk_round){.pass = SK_PASS_LOOP, .places = PLACES}, ELEMENTS, 0, 0);
+        assert_int_equal(again.state_words, g.state_words);
+    }
+}
+
+/* Operators that give the new element or the old one change little where elements are many. */
+static void choosing_permutes(void **state)
+{
+    static const struct {
+        const char *operator;
+        bool chooses;
+    } program[] = {
+        {"if a > c then a else c, if a > c then b else d", true},
+        {"if a < c then c else a, if a < c then d else b", true},
+        {"if a < c then c else a, if a < c then b else d", false},
+        {"if a < c then c else a, if a > c then b else d", false},
+        {"if a > c then a else b, if a > c then b else d", false},
+        {"a + c, if a > c then b else d", false},
+    };
+    const sk_options o = {.vector_bytes = 64, .workers = 1};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(program); i++) {
+        const sk_cluster *c =
+            permute_of(arena_printf(&memory,
+                                    "extents n, k\nx = input [n](i32, i32)\nt = input [n]i64\nd = input [k](i32, i32)\n"
+                                    "p = permute d, t, x {a: i32, b: i32, c: i32, d: i32 -> %s}\noutput p\n",
+                                    program[i].operator));
+        assert_int_equal(c->chooses, program[i].chooses);
+        for (int64_t elements = 1600; elements <= 160000; elements *= 10) {
+            sk_geometry g = launch(c, &o, (sk_round){.pass = SK_PASS_LOOP, .places = 1000}, elements, 0, 0);
+            assert_int_equal((g.row & SK_PERMUTE_RARELY) != 0, program[i].chooses && elements / 16 >= 1000);
+        }
+    }
+}
+
+/* Indices that are converted from numbers of 64 bits may say that an element goes nowhere. */
+static void converted_indices_drop(void **state)
+{
+    static const sk_options device[] = {
+        {.vector_bytes = 64, .workers = 2}, {.group = 64, .scratch = 16 << 10}, {.workers = 1}};
+    enum { ELEMENTS = 100, PLACES = 10 };
+    uint64_t target[ELEMENTS];
+    int32_t defaults[PLACES] = {0}, source[ELEMENTS];
+    (void)state;
+    for (int i = 0; i < ELEMENTS; i++) {
+        target[i] = i % 3 ? (uint64_t)i % PLACES : UINT64_C(1) << 63;
+        source[i] = i * i;
+    }
+    const char *message = "";
+    ir_program *p = ir_parse(&memory,
+                             "extents n, k\nd = input [k]i32\nu = input [n]u64\nx = input [n]i32\n"
+                             "t = map u {v: u64 -> i64(v)}\n"
+                             "p = permute d, t, x {a: i32, b: i32 -> a + b}\noutput p\n",
+                             &message);
+    if (!p)
+        fail_msg("%s", message);
+    const ir_value input[] = {
+        {.rank = 1, .components = 1, .type = {T_I32}, .extent = {PLACES}, .data = {defaults}},
+        {.rank = 1, .components = 1, .type = {T_U64}, .extent = {ELEMENTS}, .data = {target}},
+        {.rank = 1, .components = 1, .type = {T_I32}, .extent = {ELEMENTS}, .data = {source}},
+    };
+    ir_value wanted;
+    ir_failure failure = {0};
+    assert_true(ir_interpret(p, &memory, input, &wanted, &failure));
+    for (size_t i = 0; i < ARRAY_LENGTH(device); i++) {
+        sk_options o = device[i];
+        o.checks = true;
+        run_result got = run_clusters(p, &options, &o, &memory, input);
+        if (got.why)
+            fail_msg("%s", got.why);
+        assert_int_equal(got.error.site, 0);
+        assert_memory_equal(got.output[0].data[0], wanted.data[0], sizeof(defaults));
+    }
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(threads_of_maps),        TEST(gangs_of_short_rows),     TEST(reads_that_lie_together),
+        TEST(tiles_of_shared_loops),  TEST(states_that_lanes_share), TEST(narrow_contractions),
+        TEST(blocks_of_contractions), TEST(tiles_of_choices),        TEST(prefixes_that_wait),
+        TEST(threads_of_sorts),       TEST(memory_of_permutes),      TEST(choosing_permutes),
+        TEST(converted_indices_drop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
