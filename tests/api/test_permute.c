@@ -534,30 +534,32 @@ static void key_types(void **env)
     (void)env;
     enum { N = 1000 };
     static const struct {
-        const char *type;
+        const char *name;
+        sn_type type;
         int bytes;
         int64_t wrong;
-    } of[] = {{"i8", 1, -1},         {"u8", 1, 200},
-              {"i16", 2, -32768},    {"u16", 2, 65535},
-              {"i32", 4, INT32_MIN}, {"u32", 4, 0xFFFFFFFF},
-              {"i64", 8, -1},        {"i64", 8, INT64_C(1) << 32},
-              {"i64", 8, INT64_MAX}, {"u64", 8, INT64_C(1) << 32}};
+    } of[] = {{"i8", SN_I8, 1, -1},          {"u8", SN_U8, 1, 200},
+              {"i16", SN_I16, 2, -32768},    {"u16", SN_U16, 2, 65535},
+              {"i32", SN_I32, 4, INT32_MIN}, {"u32", SN_U32, 4, 0xFFFFFFFF},
+              {"i64", SN_I64, 8, -1},        {"i64", SN_I64, 8, INT64_C(1) << 32},
+              {"i64", SN_I64, 8, INT64_MAX}, {"u64", SN_U64, 8, INT64_C(1) << 32}};
     for (int w = 0; w < WAYS && contexts.way[w]; w++)
         for (size_t t = 0; t < sizeof of / sizeof *of; t++) {
             char signature[64];
             unsigned char key[8 * N];
             int64_t out[100], d[100] = {0};
-            snprintf(signature, sizeof signature, "[n]%s, [m]i64 -> [m]i64", of[t].type);
+            const sn_arg keys = {.kind = SN_ARG_IN, .type = of[t].type, .rank = 1, .extent = {N}, .u.from = key};
+            snprintf(signature, sizeof signature, "[n]%s, [m]i64 -> [m]i64", of[t].name);
             sn_program *p = program(contexts.way[w], signature, SN_BODY(counted_of_any));
             for (int64_t i = 0; i < N; i++) {
                 int64_t k = i * 7 % 100;
                 memcpy(key + i * of[t].bytes, &k, (size_t)of[t].bytes);
             }
-            assert_int_equal(sn_call(p, sn_in(key, N), sn_in(d, 100), sn_into(out, 100)), SN_OK);
+            assert_int_equal(sn_call(p, keys, sn_in(d, 100), sn_into(out, 100)), SN_OK);
             for (int i = 0; i < 100; i++)
                 assert_int_equal(out[i], 10);
             memcpy(key + 517 * of[t].bytes, &of[t].wrong, (size_t)of[t].bytes);
-            assert_int_equal(sn_call(p, sn_in(key, N), sn_in(d, 100), sn_into(out, 100)), SN_OUT_OF_RANGE);
+            assert_int_equal(sn_call(p, keys, sn_in(d, 100), sn_into(out, 100)), SN_OUT_OF_RANGE);
             assert_non_null(strstr(sn_message(contexts.way[w]), "at element 517"));
             sn_drop(p);
         }
