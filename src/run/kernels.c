@@ -7,10 +7,12 @@ typedef struct choice { /* of kernel for a launch, beside the variant */
     const run_layout *layout;
 } choice;
 
-static uint64_t key_of(const sk_geometry *g, choice how)
+_Static_assert(SK_VARIANTS <= 256 && SK_PASSES <= 256, "each has eight bits of a key");
+
+uint64_t run_kernel_key(const sk_geometry *g, bool final, bool narrow)
 {
-    return (uint64_t)g->row << 16 | (uint64_t)g->variant << 8 | (uint64_t)g->pass << 4 | (uint64_t)how.narrow << 3 |
-           (uint64_t)g->ahead << 2 | (uint64_t)g->stream << 1 | (uint64_t)how.final;
+    return (uint64_t)g->row << 20 | (uint64_t)g->variant << 12 | (uint64_t)g->pass << 4 | (uint64_t)narrow << 3 |
+           (uint64_t)g->ahead << 2 | (uint64_t)g->stream << 1 | (uint64_t) final;
 }
 
 static run_variant *find_variant(run_cluster *c, uint64_t key, const run_layout *layout)
@@ -109,7 +111,7 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
     options.narrow = how.narrow;
     options.over = overs_of(r, cluster, how.layout, t, &options.overs);
     run_variant *v = arena_alloc(a, sizeof(*v));
-    v->key = key_of(g, how);
+    v->key = run_kernel_key(g, how.final, how.narrow);
     v->layout = how.layout;
     v->joins_rows = g->variant == SK_FOLD_TREE && g->row > 0;
     v->built = sk_build(&r->code[cluster], g->variant, g->pass, &options, t, why);
@@ -181,7 +183,7 @@ static const run_variant *make_now(run *c, uint32_t cluster, const sk_geometry *
     sn_status status = SN_OK;
     const char *why = NULL;
     pthread_rwlock_wrlock(r->lock);
-    run_variant *v = find_variant(rc, key_of(g, how), how.layout);
+    run_variant *v = find_variant(rc, run_kernel_key(g, how.final, how.narrow), how.layout);
     if (v) {
         pthread_rwlock_unlock(r->lock);
         return v;
@@ -197,7 +199,9 @@ static const run_variant *make_now(run *c, uint32_t cluster, const sk_geometry *
         const sk_geometry general = sk_general(g);
         const choice wide = {.final = how.final, .layout = how.layout};
         *missing = why;
-        return key_of(&general, wide) != key_of(g, how) ? make_now(c, cluster, &general, wide, missing) : NULL;
+        return run_kernel_key(&general, wide.final, wide.narrow) != run_kernel_key(g, how.final, how.narrow)
+                   ? make_now(c, cluster, &general, wide, missing)
+                   : NULL;
     }
     if (!v->code && v->built->k->code.n)
         return run_fails_at(c, v->built->k->code.at[0].site, SN_FOREIGN_FAILED,
@@ -314,7 +318,7 @@ const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk
             return interpret_from_now(c, missing), NULL;
         choice how = {.final = out->geometry.partials == 1, .narrow = true, .layout = c->layout};
         out->final = how.final;
-        out->variant = find_variant(rc, key_of(&out->geometry, how), how.layout);
+        out->variant = find_variant(rc, run_kernel_key(&out->geometry, how.final, how.narrow), how.layout);
         if (!out->variant && out->geometry.pieces > 0)
             out->variant = make(c, cluster, &out->geometry, how, &missing);
         if (out->variant || out->geometry.pieces <= 0)
@@ -329,7 +333,8 @@ const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk
 const run_variant *run_find_wide(run *c, const run_geometry *found)
 {
     const choice how = {.final = found->final, .layout = found->layout};
-    const run_variant *v = find_variant(&c->r->cluster[found->cluster], key_of(&found->geometry, how), how.layout);
+    const run_variant *v = find_variant(&c->r->cluster[found->cluster],
+                                        run_kernel_key(&found->geometry, how.final, how.narrow), how.layout);
     const char *missing = NULL;
     if (!v)
         v = make(c, found->cluster, &found->geometry, how, &missing);

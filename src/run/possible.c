@@ -26,17 +26,11 @@ typedef struct search {
     jmp_buf *failure; /* of memory */
 } search;
 
-static uint64_t kernel_key(const sk_geometry *g, bool final, bool narrow)
-{
-    return (uint64_t)g->row << 16 | (uint64_t)g->variant << 8 | (uint64_t)g->pass << 4 | (uint64_t)narrow << 3 |
-           (uint64_t)g->ahead << 2 | (uint64_t)g->stream << 1 | (uint64_t) final;
-}
-
 /* Reasons why there is no such kernel are those of calls that would need it. */
 static void take(search *s, const sk_geometry *g, bool narrow, const run_layout *layout)
 {
     const bool final = g->partials == 1;
-    const uint64_t key = kernel_key(g, final, narrow) + 1;
+    const uint64_t key = run_kernel_key(g, final, narrow) + 1;
     sn_status status = SN_OK;
     const char *why = NULL;
     if (s->status != SN_OK || (!layout && map64_get(&s->seen, key)))

@@ -133,6 +133,8 @@ typedef struct run_sized {     /* a launch that has been sized */
 
 enum { MOST_ASIDE = 64 };
 
+/* Of a kernel among those of its cluster: no two have the same. */
+uint64_t run_kernel_key(const sk_geometry *g, bool final, bool narrow);
 /* A kernel that is not published, in the program's arena; NULL, *status and *why. The program's lock is held. */
 run_variant *run_build(run_program *r, uint32_t cluster, const sk_geometry *g, bool final, bool narrow,
                        const run_layout *layout, sn_status *status, const char **why);
