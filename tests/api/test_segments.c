@@ -339,7 +339,7 @@ static void one_loop(void **state)
     (void)state;
     const char *where = getenv("SINTER_DEVICE");
     if (where && strcmp(where, "cpu") != 0)
-        return; /* such devices have loops of one sweep */
+        skip(); /* such devices have loops of one sweep */
     const char *clusters = sn_explain(gone_on_of[0], "clusters"), *loop = strstr(clusters, "segment loop over");
     assert_non_null(loop);
     assert_null(strstr(loop + strlen("segment loop over"), "loop over"));

@@ -197,7 +197,7 @@ static bool differs(void *env, arena *a, const random_case *c)
 static void random_programs(void **state)
 {
     (void)state;
-    uint64_t n = getenv("SINTER_TEST_LONG") ? 24000 : 1800;
+    uint64_t n = getenv("SINTER_TEST_LONG") ? 20000 : 1500;
     uint32_t changed = 0;
     for (uint64_t seed = 0; seed < n; seed++) {
         random_options o = random_everything();
@@ -207,6 +207,9 @@ static void random_programs(void **state)
         o.operations = 20 + seed % 8;
         o.failures = seed % 3 == 0;
         o.plain = seed % 5 == 0;
+        if (seed % 4) /* more packs in their place */
+            o.kinds &= ~(1u << IR_FOLD_SEG | 1u << IR_SCAN_SEG | 1u << IR_SEGMENT_OF | 1u << IR_STENCIL |
+                         1u << IR_PERMUTE | 1u << IR_RESHAPE | 1u << IR_FORCE);
         random_case c = random_program(&a, &o, seed);
         if (differs(&changed, &a, &c)) {
             c = random_program(&a, &o, seed);
@@ -222,7 +225,7 @@ static void random_programs(void **state)
         }
         arena_free(&a);
     }
-    assert_true(changed > n / 12);
+    assert_true(changed > n / 10);
 }
 
 int main(void)
