@@ -1,11 +1,9 @@
 /* Loops and choices of arrays, against the interpreter, bit for bit: states of every kind, what comes from outside,
- * extents that change, within each other, failures, cancelling, and memory. */
+ * extents that change, within each other, and failures. How calls with them go: test_control_calls.c. */
 #include "both.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define LENGTHS 0, 1, 2, 16, 33, 1000, 5000
 
@@ -798,158 +796,6 @@ static void failures(void **state)
     sn_drop(q);
 }
 
-/* --- cancelling --- */
-
-static sn_scalar always_true(sn_scalar x)
-{
-    return sn_ge(sn_bit_and(x, 0), 0);
-}
-
-static sn_acc forever(sn_acc a)
-{
-    return sn_all(sn_map(always_true, a));
-}
-
-static sn_acc endless(sn_acc a)
-{
-    return sn_awhile(forever, one_up, a);
-}
-
-/* The host knows the condition without asking the device, and could run far ahead of it. */
-static sn_acc as_is(sn_acc a)
-{
-    (void)a;
-    return sn_unit(sn_bool(true));
-}
-
-static sn_acc endless_unasked(sn_acc a)
-{
-    return sn_awhile(as_is, one_up, a);
-}
-
-static sn_acc endless_rounds(sn_acc a)
-{
-    return sn_aiterate(INT64_MAX, one_up, a);
-}
-
-static void *cancel_all(void *env)
-{
-    for (int i = 0; i < 3; i++) {
-        nanosleep(&(struct timespec){0, 30000000}, NULL);
-        sn_cancel_calls(env);
-    }
-    return NULL;
-}
-
-static void started_and_cancelled(sn_program *p)
-{
-    int32_t x[64] = {0}, y[64];
-    sn_pending *started = sn_start_n(p, 2, (const sn_arg[]){sn_in(x, 64), sn_into(y, 64)});
-    nanosleep(&(struct timespec){0, 10000000}, NULL);
-    sn_cancel(started);
-    assert_int_equal(sn_wait(started), SN_CANCELLED);
-}
-
-static void cancelled_in(sn_context *cx)
-{
-    int32_t x[64] = {0}, y[64];
-    pthread_t thread;
-    sn_program *p = sn_compile(cx, "[n]i32 -> [n]i32", endless), *q = sn_compile(cx, "[n]i32 -> [n]i32", five_times);
-    assert_non_null(p);
-    assert_int_equal(pthread_create(&thread, NULL, cancel_all, cx), 0);
-    assert_int_equal(sn_call(p, sn_in(x, 64), sn_into(y, 64)), SN_CANCELLED);
-    assert_non_null(strstr(sn_message(cx), "cancelled"));
-    pthread_join(thread, NULL);
-    assert_int_equal(sn_call(q, sn_in(x, 64), sn_into(y, 64)), SN_OK); /* later calls go on */
-    started_and_cancelled(p);
-    sn_program *unasked = sn_compile(cx, "[n]i32 -> [n]i32", endless_unasked);
-    sn_program *rounds = sn_compile(cx, "[n]i32 -> [n]i32", endless_rounds);
-    started_and_cancelled(unasked);
-    started_and_cancelled(rounds);
-    sn_drop(unasked);
-    sn_drop(rounds);
-    sn_cancel(NULL);
-    sn_cancel_calls(NULL);
-    sn_drop(p);
-    sn_drop(q);
-}
-
-static void cancelled(void **state)
-{
-    (void)state;
-    cancelled_in(both_cpu());
-    cancelled_in(both_interpreter());
-}
-
-/* --- memory --- */
-
-static sn_scalar more_rounds(void *env, sn_scalar n)
-{
-    (void)env;
-    return sn_gt(n, 0);
-}
-
-static sn_scalar one_less(sn_scalar n)
-{
-    return sn_sub(n, 1);
-}
-
-static sn_acc rounds_left(sn_acc n, sn_acc a)
-{
-    (void)a;
-    return sn_map(sn_closure(more_rounds, NULL), n);
-}
-
-static sn_acc long_round(sn_acc n, sn_acc a)
-{
-    sn_acc up = sn_force(sn_map(next_up, a));
-    return sn_results(sn_map(one_less, n), sn_zip_with(sn_sub, sn_reverse(up), sn_map(next_up, sn_reverse(a))));
-}
-
-static sn_acc so_many(sn_acc n, sn_acc a)
-{
-    return sn_result(sn_awhile(rounds_left, long_round, sn_results(n, a)), 1);
-}
-
-/* The profile has the kernels of rounds, too. */
-static void profile_tells_rounds(void **state)
-{
-    (void)state;
-    sn_context *cx = both_cpu();
-    static int32_t x[3000], y[3000];
-    const int32_t few = 10;
-    sn_program *p = sn_compile(cx, "i32, [n]i32 -> [n]i32", so_many);
-    assert_non_null(p);
-    sn_profile(p, true);
-    assert_int_equal(sn_call(p, sn_value(&few), sn_in(x, 3000), sn_into(y, 3000)), SN_OK);
-    assert_non_null(strstr(sn_explain(p, "profile"), "over [3000]"));
-    sn_profile(p, false);
-    sn_drop(p);
-}
-
-/* Ten thousand rounds take no more memory, and no more kernels, than ten. */
-static void memory_is_flat(void **state)
-{
-    (void)state;
-    sn_context *cx = both_cpu();
-    static int32_t x[3000], y[3000];
-    const int32_t few = 10, many = getenv("SINTER_TEST_SAMPLE") ? 300 : 10000;
-    sn_program *p = sn_compile(cx, "i32, [n]i32 -> [n]i32", so_many);
-    assert_non_null(p);
-    assert_int_equal(sn_call(p, sn_value(&few), sn_in(x, 3000), sn_into(y, 3000)), SN_OK);
-    assert_int_equal(sn_call(p, sn_value(&few), sn_in(x, 3000), sn_into(y, 3000)), SN_OK);
-    const sn_counters before = sn_counts(cx);
-    const size_t kept = run_pool_kept(cx->engine.pool);
-    assert_int_equal(sn_call(p, sn_value(&many), sn_in(x, 3000), sn_into(y, 3000)), SN_OK);
-    const sn_counters after = sn_counts(cx);
-    assert_int_equal(after.allocations, before.allocations);
-    assert_int_equal(run_pool_kept(cx->engine.pool), kept);
-    assert_true(after.launches - before.launches >= (uint64_t)many);
-    for (int i = 0; i < 3000; i++)
-        assert_int_equal(y[i], x[i]);
-    sn_drop(p);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -965,9 +811,6 @@ int main(void)
         cmocka_unit_test(random_trees),
         cmocka_unit_test(texts),
         cmocka_unit_test(failures),
-        cmocka_unit_test(cancelled),
-        cmocka_unit_test(memory_is_flat),
-        cmocka_unit_test(profile_tells_rounds),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

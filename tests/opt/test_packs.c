@@ -9,26 +9,8 @@
 #include <stdlib.h>
 
 #include "opt/packs.h"
+#include "support/program_text.h"
 #include "support/random_program.h"
-
-static const char *print(arena *a, const ir_program *p)
-{
-    text t;
-    text_init(&t, a);
-    ir_print(p, &t);
-    return t.at;
-}
-
-static ir_program *parse(arena *a, const char *source)
-{
-    const char *message = NULL, *why = NULL;
-    ir_program *p = ir_parse(a, source, &message);
-    if (!p)
-        fail_msg("%s\n%s", message, source);
-    if (!ir_check_program(p, a, &why))
-        fail_msg("%s\n%s", why, source);
-    return p;
-}
 
 #define PACKED "extents n x = input [n]f32 k = input [n]bool y = pack k, x "
 #define PACKED_M "extents n, m x = input [n]f32 k = input [n]bool y = pack k, x "

@@ -8,27 +8,9 @@
 
 #include "ir/interpret.h"
 #include "opt/row_loops.h"
+#include "support/program_text.h"
 
 enum { N = 3, M = 9 };
-
-static const char *print(arena *a, const ir_program *p)
-{
-    text t;
-    text_init(&t, a);
-    ir_print(p, &t);
-    return t.at;
-}
-
-static ir_program *parse(arena *a, const char *source)
-{
-    const char *message = NULL, *why = NULL;
-    ir_program *p = ir_parse(a, source, &message);
-    if (!p)
-        fail_msg("%s\n%s", message, source);
-    if (!ir_check_program(p, a, &why))
-        fail_msg("%s\n%s", why, source);
-    return p;
-}
 
 /* Inputs: [n,m]i32, [m]i32, [n]i32. */
 static ir_value results_of(const ir_program *p, arena *a)
