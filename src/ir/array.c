@@ -576,19 +576,51 @@ static bool check_targets(builder *b, const ir_array *defaults, const ir_array *
 }
 
 /* So many blocks at most, of about so many elements at least, and so many times the places, so that totals cost little
- * beside the elements. */
-enum { MOST_BLOCKS = 64, LEAST_BLOCK = 65536, LEAST_A_PLACE = 16 };
+ * beside the elements. More where elements replace one another: the first ones of a block do so often, in no order that
+ * a processor could guess. */
+enum { MOST_BLOCKS = 64, LEAST_BLOCK = 65536, LEAST_A_PLACE = 16, LEAST_CHOSEN_A_PLACE = 512 };
+
+/* Is the term one of fn's parameters, or chosen among them by conditions and extremes? */
+static bool chooses(const ir_program *p, const ir_fn *fn, ir_id term)
+{
+    enum { MOST = 64 };
+    ir_id open[MOST] = {term};
+    for (unsigned n = 1; n;) {
+        ir_id id = open[--n];
+        const ir_node *x = ir_at(p, id);
+        bool extreme = x->kind == IR_OP && (x->op == OP_MIN || x->op == OP_MAX), parameter = false;
+        for (uint32_t i = 0; i < fn->params; i++)
+            parameter |= fn->param[i] == id;
+        if (parameter)
+            continue;
+        if ((!extreme && x->kind != IR_COND) || n + 2 > MOST)
+            return false;
+        const ir_id *arg = ir_args(p, id) + !extreme;
+        open[n++] = arg[0];
+        open[n++] = arg[1];
+    }
+    return true;
+}
+
+static bool makes_no_floats(const ir_program *p, const ir_fn *fn)
+{
+    for (uint32_t c = 0; c < fn->results; c++)
+        if (ir_type_float((ir_type)ir_at(p, fn->result[c])->type) && !chooses(p, fn, fn->result[c]))
+            return false;
+    return true;
+}
 
 static int64_t quotient_up(int64_t n, int64_t by)
 {
     return n / by + (n % by != 0);
 }
 
-int64_t ir_permute_block(int64_t elements, int64_t places)
+int64_t ir_permute_block(const ir_program *p, const ir_fn *fn, int64_t elements, int64_t places)
 {
-    if (elements <= LEAST_BLOCK || places > elements / LEAST_A_PLACE)
+    int64_t a_place = fn && makes_no_floats(p, fn) ? LEAST_CHOSEN_A_PLACE : LEAST_A_PLACE;
+    if (elements <= LEAST_BLOCK || places > elements / a_place)
         return elements;
-    int64_t of_places = LEAST_A_PLACE * places, least = of_places > LEAST_BLOCK ? of_places : LEAST_BLOCK,
+    int64_t of_places = a_place * places, least = of_places > LEAST_BLOCK ? of_places : LEAST_BLOCK,
             blocks = quotient_up(elements, least);
     return quotient_up(elements, blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS);
 }

@@ -506,7 +506,7 @@ static void run_permute(interpreter *in, ir_id id)
 {
     operation *op = in->operation[id];
     int64_t size = interpret_size(&op->value), n = interpret_size(operand(in, id, 2)),
-            targets = interpret_size(operand(in, id, 1)), block = ir_permute_block(n, size);
+            targets = interpret_size(operand(in, id, 1)), block = ir_permute_block(in->p, ir_info(in->p, id)->fn, n, size);
     bool lost = false;
     if (targets != n) {
         interpret_fails(in, IR_WRONG_SHAPES, ir_at(in->p, id)->site, 0, targets, n,

@@ -2,6 +2,7 @@
  * documented order, on the device and by the interpreter, for any number of workers. */
 #include "counts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,11 @@ static uint32_t pick(uint32_t n)
     return n ? (uint32_t)((state >> 33) % n) : 0;
 }
 
-/* docs/determinism.md: how many elements a block of the source has. */
-static int64_t block_of(int64_t n, int64_t places)
+/* docs/determinism.md: how many elements a block of the source has, of so many at least a place. */
+static int64_t block_of(int64_t n, int64_t places, int64_t a_place)
 {
-    int64_t least = 16 * places > 65536 ? 16 * places : 65536, blocks = (n + least - 1) / least;
-    if (n <= 65536 || places > n / 16)
+    int64_t least = a_place * places > 65536 ? a_place * places : 65536, blocks = (n + least - 1) / least;
+    if (n <= 65536 || places > n / a_place)
         return n;
     blocks = blocks < 64 ? blocks : 64;
     return (n + blocks - 1) / blocks;
@@ -147,7 +148,7 @@ static sn_acc summed(sn_acc like, sn_acc keys, sn_acc weights)
 static void weighted(sn_context *cx, kind k, int64_t n, int64_t places)
 {
     sn_program *p = program(cx, "[m]u8, [n]i64, [n]f32 -> [m]f32", SN_BODY(summed));
-    int64_t *key = keys_of(k, n, places), length = block_of(n, places);
+    int64_t *key = keys_of(k, n, places), length = block_of(n, places, 16);
     float *found = malloc((size_t)places * 4), *wanted = calloc((size_t)places, 4), *weight = malloc((size_t)n * 4 + 4);
     float *total = malloc((size_t)places * 4);
     uint8_t *like = calloc((size_t)places, 1), *has = malloc((size_t)places);
@@ -288,12 +289,107 @@ static void best_by_key(void **env)
     each_size(best_of);
 }
 
-/* --- types and operators --- */
+/* --- an operator that chooses, and whose NaNs tell how elements were combined --- */
+
+static sn_scalar greater_new(sn_scalar x, sn_scalar y)
+{
+    return sn_if(sn_gt(sn_fst(x), sn_fst(y)), x, y);
+}
+
+static sn_acc chosen(sn_acc like, sn_acc keys, sn_acc values)
+{
+    sn_acc pairs = sn_zip(values, sn_iota(sn_extent(values, 0)));
+    return sn_reduce_by_key(greater_new, sn_tuple(sn_f32(-1), sn_i64(-1)), sn_extent(like, 0), keys, pairs);
+}
+
+static void chosen_of(sn_context *cx, kind k, int64_t n, int64_t places)
+{
+    struct best {
+        float x;
+        int64_t at;
+    } *all = malloc((size_t)places * sizeof *all), *total = malloc((size_t)places * sizeof *total);
+    sn_program *p = program(cx, "[m]u8, [n]i64, [n]f32 -> [m](f32, i64)", SN_BODY(chosen));
+    int64_t *key = keys_of(k, n, places), *at = malloc((size_t)places * 8), length = block_of(n, places, 512);
+    float *x = malloc((size_t)n * 4 + 4), *found = malloc((size_t)places * 4);
+    uint8_t *like = calloc((size_t)places, 1);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = pick(50) ? (float)pick(1000) : NAN;
+    for (int64_t j = 0; j < places; j++)
+        all[j] = (struct best){-1, -1};
+    for (int64_t from = 0; from < n; from += length) {
+        bool first = length >= n;
+        for (int64_t j = 0; j < places; j++)
+            total[j] = first ? all[j] : (struct best){0, -2};
+        for (int64_t i = from; i < n && i < from + length; i++)
+            if (key[i] >= 0 && (total[key[i]].at == -2 || x[i] > total[key[i]].x))
+                total[key[i]] = (struct best){x[i], i};
+        for (int64_t j = 0; j < places; j++)
+            if (first || (total[j].at != -2 && total[j].x > all[j].x))
+                all[j] = total[j];
+    }
+    assert_int_equal(
+        sn_call(p, sn_in(like, places), sn_in(key, n), sn_in(x, n), sn_into(found, places), sn_into(at, places)),
+        SN_OK);
+    for (int64_t j = 0; j < places; j++) {
+        assert_int_equal(at[j], all[j].at);
+        assert_memory_equal(&found[j], &all[j].x, 4);
+    }
+    free(all);
+    free(total);
+    free(key);
+    free(at);
+    free(x);
+    free(found);
+    free(like);
+    sn_drop(p);
+}
+
+static void chosen_by_key(void **env)
+{
+    (void)env;
+    each_size(chosen_of);
+}
+
+/* --- records of components of several sizes --- */
 
 static sn_scalar key_at(void *env, sn_scalar i)
 {
     return sn_index(*(sn_acc *)env, i);
 }
+
+static sn_scalar add_all(sn_scalar x, sn_scalar y)
+{
+    return sn_tuple(sn_add(sn_get(x, 0), sn_get(y, 0)), sn_max(sn_get(x, 1), sn_get(y, 1)),
+                    sn_add(sn_get(x, 2), sn_get(y, 2)), sn_add(sn_get(x, 3), sn_get(y, 3)));
+}
+
+static sn_scalar or_larger(sn_scalar x, sn_scalar y)
+{
+    return sn_tuple(sn_add(sn_get(x, 0), sn_get(y, 0)), sn_max(sn_get(x, 1), sn_get(y, 1)),
+                    sn_if(sn_lt(sn_get(x, 0), sn_get(y, 0)), sn_get(x, 2), sn_get(y, 2)),
+                    sn_add(sn_get(x, 3), sn_get(y, 3)));
+}
+
+static sn_acc records(sn_acc defaults, sn_acc keys, sn_acc source)
+{
+    return sn_permute(add_all, defaults, sn_closure(key_at, &keys), source);
+}
+
+static sn_acc records_without_identity(sn_acc defaults, sn_acc keys, sn_acc source)
+{
+    return sn_permute(or_larger, defaults, sn_closure(key_at, &keys), source);
+}
+
+static void records_of_sizes(void **env)
+{
+    (void)env;
+    both("[m](u8, f64, i16, f32), [n]u32, [n](u8, f64, i16, f32) -> [m](u8, f64, i16, f32)", records, NULL, INDICES, 1,
+         0, 5, 100, 300, 4099, 33, 70001, 9, 140001);
+    both("[m](i16, f32, f64, u8), [n]u32, [n](i16, f32, f64, u8) -> [m](i16, f32, f64, u8)", records_without_identity,
+         NULL, INDICES, 1, 0, 5, 100, 300, 4099, 33, 70001, 9, 140001);
+}
+
+/* --- types and operators --- */
 
 static sn_acc least(sn_acc defaults, sn_acc keys, sn_acc source)
 {
@@ -638,11 +734,12 @@ static void mistakes(void **env)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(histograms),    cmocka_unit_test(weights),  cmocka_unit_test(scatters),
-        cmocka_unit_test(best_by_key),   cmocka_unit_test(types),    cmocka_unit_test(ranks),
-        cmocka_unit_test(defaults),      cmocka_unit_test(plans),    cmocka_unit_test(in_structs),
-        cmocka_unit_test(outside),       cmocka_unit_test(wide),     cmocka_unit_test(key_types),
-        cmocka_unit_test(without_value), cmocka_unit_test(mistakes),
+        cmocka_unit_test(histograms),  cmocka_unit_test(weights),       cmocka_unit_test(scatters),
+        cmocka_unit_test(best_by_key), cmocka_unit_test(chosen_by_key), cmocka_unit_test(records_of_sizes),
+        cmocka_unit_test(types),       cmocka_unit_test(ranks),         cmocka_unit_test(defaults),
+        cmocka_unit_test(plans),       cmocka_unit_test(in_structs),    cmocka_unit_test(outside),
+        cmocka_unit_test(wide),        cmocka_unit_test(key_types),     cmocka_unit_test(without_value),
+        cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

@@ -37,15 +37,15 @@ typedef struct permute {
     int64_t stretch;
     k_val elements, places, begin, end; /* of the source; begin, end: of the block */
     k_val low, high;                    /* places of this worker */
-    k_mem at, *value;        /* shared: of a stretch, the place of each element, behind `base` unless threads share the
-                                block (-1: nowhere), and its value, or 0: it is where */
-    k_mem *read;             /* its own memory has it, or 0: it is a constant */
-    k_mem key;               /* memory that has places as they are, or 0; */
-    bool direct;             /* elements are combined from memory now */
-    k_val from;              /* where the stretch begins */
-    k_mem *into, has;        /* where totals are; has: 0 if all are there */
-    k_val *first, has_first; /* of tables, the elements before them */
-    k_val base;              /* of the block's totals in each of them */
+    k_mem at, *value;         /* shared: of a stretch, the place of each element (-1: nowhere), and its value, or 0: it
+                                 is where */
+    k_mem *read;              /* its own memory has it, or 0: it is a constant */
+    k_mem key;                /* memory that has places as they are, or 0; */
+    bool direct;              /* elements are combined from memory now */
+    k_val from;               /* where the stretch begins */
+    k_mem *into, has;         /* where totals are; has: 0 if all are there */
+    sk_permute_record record; /* of tables */
+    k_val base;               /* the block's first record */
 } permute;
 
 static k_mem table_memory(permute *m, const char *name, ir_type type)
@@ -78,38 +78,19 @@ static void open(permute *m, sk_lower *lw)
     m->into = arena_alloc(lw->arena, m->info->components * sizeof(k_mem));
     m->value = arena_alloc(lw->arena, m->info->components * sizeof(k_mem));
     m->read = arena_alloc(lw->arena, m->info->components * sizeof(k_mem));
-    m->first = arena_alloc(lw->arena, m->info->components * sizeof(k_val));
-}
-
-/* Passes a table of `elements`: `words` is where it begins, and then where it ends. Gives its first element. */
-static k_val pass_table(permute *m, k_val elements, ir_type type, k_val *words)
-{
-    sk_lower *lw = m->lw;
-    k_builder *b = &lw->b;
-    int64_t size = (int64_t)ir_type_size(type), line = SK_PERMUTE_LINE * 8;
-    k_val first = sk_mul(lw, *words, k_i64(b, 8 / size));
-    k_val bytes = sk_add(lw, sk_mul(lw, elements, k_i64(b, size)), k_i64(b, line - 1));
-    *words = sk_add(lw, *words, sk_mul(lw, k_let(b, OP_QUOT, bytes, k_i64(b, line), 0), k_i64(b, SK_PERMUTE_LINE)));
-    return first;
+    m->record = sk_permute_layout(lw->cluster, m->counts);
 }
 
 static void open_tables(permute *m)
 {
     sk_lower *lw = m->lw;
-    k_builder *b = &lw->b;
     if (m->counts) {
         m->into[0] = table_memory(m, "count", T_U32);
-        m->first[0] = k_i64(b, 0);
         return;
     }
     for (uint32_t c = 0; c < m->info->components; c++)
         m->into[c] = table_memory(m, arena_printf(lw->arena, "total_%u", c), m->info->type[c]);
-    m->has = lw->cluster->identity ? 0 : table_memory(m, "has_total", T_BOOL);
-    k_val words = k_i64(b, 0),
-          elements = sk_mul(lw, sk_slot(lw, SK_PERMUTE_BLOCKS, "blocks"), sk_slot(lw, SK_PERMUTE_PLACES, "places"));
-    for (uint32_t c = 0; c < m->info->components; c++)
-        m->first[c] = pass_table(m, elements, m->info->type[c], &words);
-    m->has_first = m->has ? pass_table(m, elements, T_BOOL, &words) : 0;
+    m->has = m->record.has ? table_memory(m, "has_total", T_BOOL) : 0;
 }
 
 static void open_totals(permute *m)
@@ -120,15 +101,28 @@ static void open_totals(permute *m)
         m->into[c] = result_memory(m, c);
 }
 
+/* Where a part of a record is, as the element of a table of such parts: `offset` bytes behind the record's beginning.
+ */
+static k_val in_record(permute *m, k_val place, int64_t offset, ir_type type)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    int64_t size = (int64_t)ir_type_size(type);
+    k_val every = k_i64(b, m->record.bytes / size), first = m->base ? sk_mul(lw, m->base, every) : k_i64(b, 0);
+    return sk_add(lw, sk_add(lw, first, k_i64(b, offset / size)), sk_mul(lw, place, every));
+}
+
 /* The element of a table, or of the result, for a place. */
 static k_val total_at(permute *m, uint32_t c, k_val place)
 {
-    return m->tables ? sk_add(m->lw, m->first[c], place) : place;
+    if (!m->tables)
+        return place;
+    return in_record(m, place, m->record.offset[c], m->counts ? T_U32 : m->info->type[c]);
 }
 
 static k_val has_at(permute *m, k_val place)
 {
-    return sk_add(m->lw, m->has_first, place);
+    return in_record(m, place, m->record.has, T_BOOL);
 }
 
 /* Can the index be the number that says that an element is dropped? */
@@ -289,7 +283,7 @@ static k_val keep_own(permute *m, k_val from, k_val count)
     k_val own = k_let(b, OP_AND, k_let(b, OP_GE, f.place, m->low, 0), k_let(b, OP_LT, f.place, m->high, 0), 0);
     own = f.inside ? k_let(b, OP_AND, f.inside, own, 0) : own;
     k_val at = k_get(b, kept);
-    k_compact_over(b, m->at, at, as_place(m, m->base ? sk_add(lw, m->base, f.place) : f.place), own);
+    k_compact_over(b, m->at, at, as_place(m, f.place), own);
     for (uint32_t c = 0; c < m->info->components; c++)
         if (m->value[c])
             k_compact_over(b, m->value[c], at, f.value[c], own);
@@ -318,13 +312,12 @@ static void compute_stretch(permute *m, k_val from, k_val count)
     for (uint32_t c = 0; c < m->info->components; c++)
         if (m->value[c])
             k_store(b, m->value[c], lane, f.value[c]);
-    bool behind = m->base && !lw->options->group;
-    k_val own = f.inside, place = as_place(m, behind ? sk_add(lw, m->base, f.place) : f.place);
+    k_val own = f.inside, place = as_place(m, f.place);
     if (m->divided) {
         k_val mine = k_let(b, OP_AND, k_let(b, OP_GE, f.place, m->low, 0), k_let(b, OP_LT, f.place, m->high, 0), 0);
         own = own ? k_let(b, OP_AND, own, mine, 0) : mine;
     }
-    k_val other = m->may_drop ? nowhere(m) : behind ? as_place(m, m->base) : k_literal(b, m->places_type, 0);
+    k_val other = m->may_drop ? nowhere(m) : k_literal(b, m->places_type, 0);
     k_store(b, m->at, lane, own ? k_select(b, own, place, other) : place);
     report_outside(m, &f);
     sk_scope_end(lw, mark);
@@ -417,7 +410,7 @@ static void combine(permute *m, k_val place, const k_val *new, const k_val *old)
 }
 
 /* Element j of the stretch goes to the total at a place. */
-static void take_element(permute *m, k_val j, k_val place, k_val at)
+static void take_element(permute *m, k_val j, k_val place)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
@@ -425,25 +418,25 @@ static void take_element(permute *m, k_val j, k_val place, k_val at)
     k_val new[IR_MAX_COMPONENTS] = {0}, old[IR_MAX_COMPONENTS] = {0};
     lw->element = place;
     if (m->counts) {
-        k_val count = k_load(b, m->into[0], at);
+        k_val at = total_at(m, 0, place), count = k_load(b, m->into[0], at);
         k_store(b, m->into[0], at, k_let(b, OP_ADD, count, k_literal(b, T_U32, 1), 0));
         return;
     }
     for (uint32_t c = 0; c < n; c++)
         new[c] = load_value(m, c, j);
     if (m->has && m->fn)
-        k_if(b, k_load(b, m->has, has_at(m, at)));
+        k_if(b, k_load(b, m->has, has_at(m, place)));
     for (uint32_t c = 0; c < n && m->fn; c++)
-        old[c] = k_load(b, m->into[c], total_at(m, c, at));
-    combine(m, at, new, old);
+        old[c] = k_load(b, m->into[c], total_at(m, c, place));
+    combine(m, place, new, old);
     if (m->has && m->fn) {
         k_else(b);
         for (uint32_t c = 0; c < n; c++)
-            k_store(b, m->into[c], total_at(m, c, at), new[c]);
-        k_store(b, m->has, has_at(m, at), k_literal(b, T_BOOL, 1));
+            k_store(b, m->into[c], total_at(m, c, place), new[c]);
+        k_store(b, m->has, has_at(m, place), k_literal(b, T_BOOL, 1));
         k_end(b);
     } else if (m->has) {
-        k_store(b, m->has, has_at(m, at), k_literal(b, T_BOOL, 1));
+        k_store(b, m->has, has_at(m, place), k_literal(b, T_BOOL, 1));
     }
 }
 
@@ -454,13 +447,13 @@ static void take_in_turn(permute *m, k_val j)
     if (m->direct) {
         k_val key = k_load(b, m->key, sk_add(lw, m->from, j));
         k_val place = b->k->value.at[key].type == T_I64 ? key : k_convert(b, OP_CONVERT, T_I64, key);
-        take_element(m, j, place, m->base ? sk_add(lw, m->base, place) : place);
+        take_element(m, j, place);
         return;
     }
     k_val at = load_place(m, j);
     if (m->may_drop)
         k_if(b, k_let(b, OP_GE, at, k_i64(b, 0), 0));
-    take_element(m, j, m->base ? sk_sub(lw, at, m->base) : at, at);
+    take_element(m, j, at);
     if (m->may_drop)
         k_end(b);
 }
@@ -578,7 +571,7 @@ static void combine_by_threads(permute *m, k_val count)
     if (m->may_drop)
         mine = k_let(b, OP_AND, mine, k_let(b, OP_GE, place, k_i64(b, 0), 0), 0);
     k_if(b, mine);
-    take_element(m, j, place, m->base ? sk_add(lw, m->base, place) : place);
+    take_element(m, j, place);
     k_end(b);
     k_end(b);
     k_end(b);
@@ -590,9 +583,9 @@ static void clear_totals(permute *m)
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
     k_val lane = k_for_all(b, k_let(b, OP_SUB, m->high, m->low, 0));
-    k_val at = sk_add(lw, sk_add(lw, m->base, m->low), lane);
+    k_val at = sk_add(lw, m->low, lane);
     if (m->counts)
-        k_store(b, m->into[0], at, k_literal(b, T_U32, 0));
+        k_store(b, m->into[0], total_at(m, 0, at), k_literal(b, T_U32, 0));
     for (uint32_t c = 0; c < m->info->components && lw->cluster->identity && !m->counts; c++)
         k_store(b, m->into[c], total_at(m, c, at), k_literal(b, m->info->type[c], lw->cluster->identity[c]));
     if (m->has)

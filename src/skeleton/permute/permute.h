@@ -21,7 +21,7 @@ enum {
     SK_PERMUTE_COUNTS = 4,  /* tables say how many elements there are, in 32 bits */
     SK_PERMUTE_RARELY = 16, /* most elements change nothing */
     SK_PERMUTE_FAR = 32,    /* a table is larger than what a core has at hand */
-    SK_PERMUTE_FEW = 8      /* the places of all blocks are numbers of 32 bits */
+    SK_PERMUTE_FEW = 8      /* places are numbers of 32 bits */
 };
 
 typedef struct sk_permute_cut {
@@ -33,11 +33,18 @@ typedef struct sk_permute_cut {
  * only. */
 sk_permute_cut sk_permute_plan(const sk_cluster *c, const sk_options *o, int64_t elements, int64_t places);
 
+/* Tables of totals, in the words of the cluster's state: a record for each place of each block, one block behind the
+ * other. What is combined together lies together, on one line or two. */
+typedef struct sk_permute_record {
+    int64_t bytes, offset[IR_MAX_COMPONENTS]; /* of a record; where its components are, multiples of their sizes */
+    int64_t has; /* where a byte says whether there is a total, if the operator has no identity; else 0 */
+} sk_permute_record;
+/* counts: the only component is how many elements there are, in 32 bits. */
+sk_permute_record sk_permute_layout(const sk_cluster *c, bool counts);
+
 /* Threads of a block, each with every so many-th place of the block's range; places that a piece of the second pass
- * combines; words of a cache line. */
-enum { SK_PERMUTE_THREADS = 256, SK_PERMUTE_MERGED = 4096, SK_PERMUTE_LINE = 8 };
-/* Words of the state that so many elements of a table take. */
-int64_t sk_permute_words(int64_t elements, size_t size);
+ * combines. */
+enum { SK_PERMUTE_THREADS = 256, SK_PERMUTE_MERGED = 4096 };
 /* Is the element the same wherever it is asked for? */
 bool sk_is_alike(const ir_program *p, ir_id element);
 /* Does the operator choose one of its operands? By which condition, and is it the new one that is taken where it holds?

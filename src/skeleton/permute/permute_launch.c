@@ -118,10 +118,29 @@ int64_t sk_permute_bytes(const ir_array *info)
     return bytes;
 }
 
+sk_permute_record sk_permute_layout(const sk_cluster *c, bool counts)
+{
+    const ir_array *info = sk_permuted(c);
+    sk_permute_record r = {0};
+    int64_t widest = 1;
+    if (counts)
+        return (sk_permute_record){.bytes = sizeof(uint32_t)};
+    for (int64_t size = 8; size; size /= 2)
+        for (uint32_t k = 0; k < info->components; k++)
+            if ((int64_t)ir_type_size(info->type[k]) == size) {
+                widest = larger(widest, size);
+                r.offset[k] = r.bytes;
+                r.bytes += size;
+            }
+    r.has = c->identity ? 0 : r.bytes++;
+    r.bytes = round_up(r.bytes, widest);
+    return r;
+}
+
 /* As many blocks as suit the workers; 0: none of them pays for its table. */
 static int64_t free_blocks(const sk_cluster *c, const sk_options *o, int64_t elements, int64_t places)
 {
-    int64_t workers = larger(o->workers, 1), bytes = c->counts ? 4 : sk_permute_bytes(sk_permuted(c));
+    int64_t workers = larger(o->workers, 1), bytes = sk_permute_layout(c, c->counts).bytes;
     int64_t pays = c->identity ? PAYS : PAYS_WITH_FLAGS, most = elements / (pays * larger(1, workers / 2));
     if (elements <= LEAST_SHARED || places > most || places > MOST_TABLE_BYTES / (workers * bytes))
         return 0;
@@ -132,7 +151,7 @@ static int64_t free_blocks(const sk_cluster *c, const sk_options *o, int64_t ele
 sk_permute_cut sk_permute_plan(const sk_cluster *c, const sk_options *o, int64_t elements, int64_t places)
 {
     int64_t workers = larger(o->workers, 1);
-    sk_permute_cut p = {.length = ir_permute_block(elements, places), .ranges = 1};
+    sk_permute_cut p = {.length = ir_permute_block(c->l->ir, sk_permuted(c)->fn, elements, places), .ranges = 1};
     bool last = !sk_permuted(c)->fn; /* the last element stays, however they are cut */
     if ((c->any_order || last) && !o->group) {
         int64_t blocks = last && workers == 1 ? 0 : free_blocks(c, o, elements, places);
@@ -151,33 +170,12 @@ sk_permute_cut sk_permute_plan(const sk_cluster *c, const sk_options *o, int64_t
     return p;
 }
 
-/* --- tables of totals ---
- * In the words of the cluster's state: for each component the elements of all blocks, one block behind the other; then,
- * where the operator has no identity, a byte for each that says whether there is a total. Each begins at a cache line.
- */
-
-int64_t sk_permute_words(int64_t elements, size_t size)
-{
-    return round_up(pieces_of(elements * (int64_t)size, 8), SK_PERMUTE_LINE);
-}
-
-static int64_t all_words(const sk_cluster *c, bool counts, int64_t elements)
-{
-    const ir_array *info = sk_permuted(c);
-    if (counts)
-        return sk_permute_words(elements, sizeof(uint32_t));
-    int64_t words = c->identity ? 0 : sk_permute_words(elements, 1);
-    for (uint32_t k = 0; k < info->components; k++)
-        words += sk_permute_words(elements, ir_type_size(info->type[k]));
-    return words;
-}
-
 /* What is combined while the next elements are computed lies far away: stretches are short, so that both are at work
  * side by side. */
 static bool is_far(const sk_call *x, const sk_permute_cut *p)
 {
     enum { NEAR = 32 << 10 };
-    int64_t bytes = p->counts ? 4 : sk_permute_bytes(sk_permuted(x->c));
+    int64_t bytes = p->tables ? sk_permute_layout(x->c, p->counts).bytes : sk_permute_bytes(sk_permuted(x->c));
     return p->range > NEAR / bytes && !x->o->group;
 }
 
@@ -191,9 +189,9 @@ static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
     g->slot[SK_PERMUTE_RANGE] = p->range;
     g->row = (p->tables ? SK_PERMUTE_TABLES : 0) | (p->ranges > 1 ? SK_PERMUTE_DIVIDED : 0) |
              (p->counts ? SK_PERMUTE_COUNTS : 0) | (is_far(x, p) ? SK_PERMUTE_FAR : 0) |
-             (p->rarely ? SK_PERMUTE_RARELY : 0) |
-             (x->places && x->places <= INT32_MAX / p->blocks ? SK_PERMUTE_FEW : 0);
-    g->state_words = p->tables ? all_words(x->c, p->counts, p->blocks * x->places) : 0;
+             (p->rarely ? SK_PERMUTE_RARELY : 0) | (x->places <= INT32_MAX ? SK_PERMUTE_FEW : 0);
+    g->state_words =
+        p->tables ? pieces_of(p->blocks * x->places * sk_permute_layout(x->c, p->counts).bytes, sizeof(uint64_t)) : 0;
 }
 
 bool sk_launch_permute_atomic(const sk_call *x, sk_geometry *g)

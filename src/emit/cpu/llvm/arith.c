@@ -349,6 +349,17 @@ static void define_by_lanes(cg *g, const k_stmt *s, cg_ref (*on_lane)(cg *, cons
     cg_cross(g, s->dst);
 }
 
+/* In a gang of one lane operations are those of scalars: a vector of one condition would go through a register of masks.
+ */
+static void define_alone(cg *g, const k_stmt *s, cg_ref (*on_lane)(cg *, const k_stmt *, unsigned))
+{
+    cg_ref x = on_lane(g, s, 0);
+    if (cg_is_narrow(g, s->dst))
+        x = LLVMBuildTrunc(g->b, x, g->i32, "");
+    cg_ref none = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(x), 1));
+    cg_define(g, s->dst, LLVMBuildInsertElement(g->b, none, x, cg_i32(g, 0), ""));
+}
+
 /* A wide affine index made narrower: the same progression modulo the narrow type, without wide vectors. */
 static bool narrowed_index(cg *g, const k_stmt *s)
 {
@@ -461,6 +472,10 @@ void cg_let(cg *g, const k_stmt *s)
         define_by_lanes(g, s, let_on_lane);
         return;
     }
+    if (g->lanes == 1 && !g->factors_now) {
+        define_alone(g, s, let_on_lane);
+        return;
+    }
     if (narrowed_index(g, s) || let_index(g, s))
         return;
     cg_ref in[3] = {0}, total = cg_gang_total(g, s);
@@ -479,6 +494,10 @@ void cg_select(cg *g, const k_stmt *s)
 {
     if (!g->thread || g->k->value.at[s->dst].shape != K_VARYING) {
         define_by_lanes(g, s, select_on_lane);
+        return;
+    }
+    if (g->lanes == 1) {
+        define_alone(g, s, select_on_lane);
         return;
     }
     cg_value c = cg_get(g, s->in[0]);

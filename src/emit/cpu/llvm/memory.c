@@ -319,6 +319,35 @@ static place place_private(cg *g, k_val index)
     return (place){PLACE_ANY, LLVMBuildAdd(g->b, row, thread, ""), 0};
 }
 
+/* Lane 0 of an index, as 64 bits. */
+static cg_ref first_lane(cg *g, k_val index)
+{
+    cg_ref i = LLVMBuildExtractElement(g->b, cg_index_vec(g, index), cg_i32(g, 0), "");
+    return LLVMBuildSExt(g->b, i, g->i64, "");
+}
+
+/* Where a gang of one lane reads or writes. A part of the index that is the same in all threads is added to the memory's
+ * address: once for all that lies behind it. */
+static cg_ref address_of_one(cg *g, k_mem m, k_val index)
+{
+    const k_value *x = &g->k->value.at[index];
+    const k_stmt *s = x->kind == KV_RESULT ? &g->k->stmt.at[x->def] : NULL;
+    if (!s || s->op != K_LET || s->sub != OP_ADD)
+        return cg_element(g, m, first_lane(g, index));
+    bool swapped = g->k->value.at[s->in[1]].shape == K_UNIFORM;
+    k_val far = s->in[swapped], near = s->in[!swapped];
+    if (g->k->value.at[far].shape != K_UNIFORM)
+        return cg_element(g, m, first_lane(g, index));
+    cg_ref to = cg_element(g, m, cg_scalar(g, far)), then = first_lane(g, near);
+    return LLVMBuildGEP2(g->b, cg_stored(g, (ir_type)g->k->mem.at[m].type), to, &then, 1, "");
+}
+
+static bool is_one_lane(const cg *g, k_mem m, k_val index)
+{
+    return g->thread && g->lanes == 1 && !g->mask.on && !g->k->mem.at[m].every &&
+           g->k->mem.at[m].space != K_PRIVATE && g->k->value.at[index].shape != K_UNIFORM;
+}
+
 static place place_of(cg *g, k_mem m, k_val index)
 {
     const k_value *x = &g->k->value.at[index];
@@ -430,6 +459,17 @@ static cg_ref load_ahead(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned byt
     return load_contiguous(g, vector, pointer, bytes);
 }
 
+/* As a scalar that is put into a vector: what is made of such ones becomes operations of scalars, where a vector of one
+ * condition would go through a register of masks. */
+static void load_lane(cg *g, const k_stmt *s, unsigned align)
+{
+    ir_type t = (ir_type)g->k->mem.at[s->mem].type;
+    LLVMTypeRef element = cg_stored(g, t);
+    cg_ref x = plain_load(g, element, address_of_one(g, s->mem, s->in[0]), align);
+    x = LLVMBuildInsertElement(g->b, LLVMGetPoison(LLVMVectorType(element, 1)), x, cg_i32(g, 0), "");
+    cg_define(g, s->dst, cg_from_memory(g, t, x));
+}
+
 void cg_load(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
@@ -444,6 +484,10 @@ void cg_load(cg *g, k_ref id)
     cg_ref beside = cg_load_interleaved(g, id);
     if (beside) {
         cg_define(g, s->dst, cg_from_memory(g, t, beside));
+        return;
+    }
+    if (is_one_lane(g, s->mem, s->in[0])) {
+        load_lane(g, s, align);
         return;
     }
     place at = place_of(g, s->mem, s->in[0]);
@@ -506,6 +550,11 @@ void cg_store(cg *g, k_ref id)
     }
     if (cg_store_fields(g, id, true))
         return;
+    if (is_one_lane(g, s->mem, s->in[0])) {
+        cg_ref lane = LLVMBuildExtractElement(g->b, cg_to_memory(g, t, cg_vec(g, s->in[1])), cg_i32(g, 0), "");
+        plain_store(g, lane, address_of_one(g, s->mem, s->in[0]), align);
+        return;
+    }
     place at = place_of(g, s->mem, s->in[0]);
     if (at.kind == PLACE_ONE) {
         store_one(g, s, cg_element(g, s->mem, at.index), align);
