@@ -15,30 +15,9 @@
  * elements, 1 + the segment's number, or 0. */
 enum { HALF = SK_PIECE / 2 };
 
-typedef struct once { /* what is computed once a segment, of folds' results */
-    const l_op *op;
-    uint32_t n;
-    const ir_id *element;
-    ir_id *given; /* variables that stand for it where others read it */
-} once;
-
-typedef struct segments {
-    sk_folds folds;
-    VEC(once) once;
-    ir_id **given; /* per fold, the same for its result */
-    sk_lower *lw;
-    sk_offsets of;
-    k_mem **order;            /* memory of operators that keep order */
-    k_val notes;              /* number of the word of the first note */
-    k_val row, number, begin; /* of the segment at hand: its row, its number there, where it begins there */
-    k_val base;               /* ... and among all elements */
-    int64_t shortest;         /* longer segments are a gang's */
-    bool alone;               /* one lane is at work */
-} segments;
-
 /* --- elements --- */
 
-static void use(segments *x, const sk_segment *s)
+void sk_use_segment(sk_segments *x, const sk_segment *s)
 {
     sk_lower *lw = x->lw;
     x->row = s->row;
@@ -51,7 +30,7 @@ static void use(segments *x, const sk_segment *s)
 /* Element k of the segment at hand. */
 static void bind(void *env, k_val k)
 {
-    segments *x = env;
+    sk_segments *x = env;
     sk_lower *lw = x->lw;
     unsigned rank = lw->cluster->loop->rank;
     k_val linear = sk_add(lw, x->base, k), index[IR_MAX_RANK] = {0};
@@ -68,7 +47,7 @@ static void bind(void *env, k_val k)
 
 /* --- results --- */
 
-static void bind_segment(segments *x, k_val row, k_val number, k_val global)
+static void bind_segment(sk_segments *x, k_val row, k_val number, k_val global)
 {
     sk_lower *lw = x->lw;
     unsigned rank = lw->cluster->loop->rank;
@@ -82,7 +61,7 @@ static void bind_segment(segments *x, k_val row, k_val number, k_val global)
 }
 
 /* The totals of a segment become results, and what is made of these. `empty`: as of sk_fold_finish. */
-static void finish(segments *x, k_val row, k_val number, k_val global, k_val *const *acc, k_val empty)
+void sk_finish_segment(sk_segments *x, k_val row, k_val number, k_val global, k_val *const *acc, k_val empty)
 {
     sk_lower *lw = x->lw;
     uint32_t mark = sk_scope(lw);
@@ -98,7 +77,7 @@ static void finish(segments *x, k_val row, k_val number, k_val global, k_val *co
     if (x->once.n)
         bind_segment(x, row, number, global);
     for (uint32_t i = 0; i < x->once.n; i++) {
-        const once *o = &x->once.at[i];
+        const sk_once *o = &x->once.at[i];
         k_val value[IR_MAX_COMPONENTS];
         sk_emit(lw, o->n, o->element, value);
         for (uint32_t c = 0; c < o->n; c++) {
@@ -112,14 +91,14 @@ static void finish(segments *x, k_val row, k_val number, k_val global, k_val *co
 
 /* --- short segments: a lane each --- */
 
-static void short_segment(segments *x, const sk_segment *s)
+static void short_segment(sk_segments *x, const sk_segment *s)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     sk_folds *f = &x->folds;
     k_val zero = k_i64(b, 0), brief = k_let(b, OP_LE, s->length, k_i64(b, x->shortest), 0);
     k_val count = k_select(b, brief, s->length, zero);
-    use(x, s);
+    sk_use_segment(x, s);
     k_val **acc = sk_fold_accumulators(f);
     if (x->alone) {
         k_val j = k_for(b, zero, count, false);
@@ -140,13 +119,13 @@ static void short_segment(segments *x, const sk_segment *s)
     if (x->alone)
         sk_fold_settle(f, s->global, zero, 0, count, acc);
     k_if(b, k_let(b, OP_AND, s->good, brief, 0));
-    finish(x, s->row, s->number, s->global, acc, k_let(b, OP_EQ, s->length, zero, 0));
+    sk_finish_segment(x, s->row, s->number, s->global, acc, k_let(b, OP_EQ, s->length, zero, 0));
     k_end(b);
 }
 
 /* --- longer ones: the gang goes along them --- */
 
-static sk_fold_part part_of(segments *x, const sk_segment *s, k_val piece)
+static sk_fold_part part_of(sk_segments *x, const sk_segment *s, k_val piece)
 {
     sk_lower *lw = x->lw;
     k_val size = k_i64(&lw->b, SK_PIECE);
@@ -156,7 +135,7 @@ static sk_fold_part part_of(segments *x, const sk_segment *s, k_val piece)
 }
 
 /* Opens a FOR_ALL; a piece's total comes to lane 0 of the accumulators. */
-static k_val open_piece(segments *x, const sk_fold_part *p, k_val **acc[SK_MOST_STREAMS])
+static k_val open_piece(sk_segments *x, const sk_fold_part *p, k_val **acc[SK_MOST_STREAMS])
 {
     sk_folds *f = &x->folds;
     k_val lane = k_for_all(&x->lw->b, k_i64(&x->lw->b, f->tree.lanes));
@@ -170,7 +149,7 @@ static k_val open_piece(segments *x, const sk_fold_part *p, k_val **acc[SK_MOST_
 }
 
 /* Elements that are stored, and nothing else. */
-static void store_piece(segments *x, const sk_fold_part *p)
+static void store_piece(sk_segments *x, const sk_fold_part *p)
 {
     k_builder *b = &x->lw->b;
     k_val lane = k_for_all(b, p->count);
@@ -178,27 +157,27 @@ static void store_piece(segments *x, const sk_fold_part *p)
     k_end(b);
 }
 
-static void keep_words(segments *x, k_val position, k_val *const *acc)
+static void keep_words(sk_segments *x, k_val position, k_val *const *acc)
 {
     for (uint32_t i = 0; i < x->folds.fold.n; i++)
         for (uint32_t c = 0; c < x->folds.fold.at[i].n; c++)
             sk_store_word(&x->folds, &x->folds.fold.at[i], c, position, k_get(&x->lw->b, acc[i][c]));
 }
 
-static k_val first_word(segments *x)
+static k_val first_word(sk_segments *x)
 {
     return k_let(&x->lw->b, OP_QUOT, x->base, k_i64(&x->lw->b, HALF), 0);
 }
 
 /* What becomes of a piece's total, in lane 0: the result, if the segment has no other piece, else words. */
-static void keep_total(segments *x, const sk_segment *s, k_val piece, k_val lane, k_val *const *acc)
+static void keep_total(sk_segments *x, const sk_segment *s, k_val piece, k_val lane, k_val *const *acc)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     k_val size = k_i64(b, SK_PIECE), one = k_i64(b, 1);
     k_if(b, k_let(b, OP_LT, lane, one, 0));
     k_if(b, k_let(b, OP_LE, s->length, size, 0));
-    finish(x, s->row, sk_add(lw, s->number, lane), sk_add(lw, s->global, lane), acc, 0);
+    sk_finish_segment(x, s->row, sk_add(lw, s->number, lane), sk_add(lw, s->global, lane), acc, 0);
     k_else(b);
     keep_words(x, sk_add(lw, sk_add(lw, first_word(x), piece), lane), acc);
     k_if(b, k_let(b, OP_EQ, piece, k_i64(b, 0), 0));
@@ -210,11 +189,11 @@ static void keep_total(segments *x, const sk_segment *s, k_val piece, k_val lane
 }
 
 /* The pieces of a longer segment that begin in the block's part of the work, [work, end). */
-static void longer_segment(segments *x, const sk_segment *s, k_val work, k_val end)
+static void longer_segment(sk_segments *x, const sk_segment *s, k_val work, k_val end)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    use(x, s);
+    sk_use_segment(x, s);
     k_val size = k_i64(b, SK_PIECE), one = k_i64(b, 1), zero = k_i64(b, 0), before = sk_add(lw, x->base, s->global);
     k_val skipped = sk_max(lw, zero, sk_sub(lw, work, before));
     k_val first = k_let(b, OP_QUOT, sk_add(lw, skipped, sk_sub(lw, size, one)), size, 0);
@@ -238,7 +217,7 @@ static void longer_segment(segments *x, const sk_segment *s, k_val work, k_val e
 /* --- a block --- */
 
 /* Is a segment longer than a lane's, and are pieces of it the block's? */
-static k_val is_longer(segments *x, const sk_block *of, const sk_segment *s)
+static k_val is_longer(sk_segments *x, const sk_block *of, const sk_segment *s)
 {
     k_builder *b = &x->lw->b;
     k_val own = k_let(b, OP_GE, s->global, of->first, 0), pieces = k_let(b, OP_GT, s->length, k_i64(b, SK_PIECE), 0);
@@ -247,7 +226,7 @@ static k_val is_longer(segments *x, const sk_block *of, const sk_segment *s)
 }
 
 /* As many segments as a gang has lanes, from number `begin` on. */
-static void take_gang(segments *x, const sk_block *of, k_val begin, k_val count)
+static void take_gang(sk_segments *x, const sk_block *of, k_val begin, k_val count)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
@@ -270,7 +249,7 @@ static void take_gang(segments *x, const sk_block *of, k_val begin, k_val count)
 }
 
 /* A segment by itself: a lane that goes along a short one reads what lies together, where lanes side by side gather. */
-static void take_alone(segments *x, const sk_block *of, k_val global)
+static void take_alone(sk_segments *x, const sk_block *of, k_val global)
 {
     k_builder *b = &x->lw->b;
     sk_segment s = sk_find_segment(&x->of, global);
@@ -289,7 +268,7 @@ static void take_alone(segments *x, const sk_block *of, k_val global)
 
 /* Segments of one length, at most SK_SHORT, as many as there are lanes, are rows: element j of lane l is read at
  * base + l * length + j, or, where the length is 1, at base + l. */
-static void take_rows(segments *x, k_val first, const sk_segment *of, bool ones)
+static void take_rows(sk_segments *x, k_val first, const sk_segment *of, bool ones)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
@@ -298,7 +277,7 @@ static void take_rows(segments *x, k_val first, const sk_segment *of, bool ones)
     sk_segment s = {.global = sk_add(lw, first, lane), .row = of->row, .length = of->length, .good = of->good};
     s.number = sk_add(lw, of->number, lane);
     s.begin = sk_add(lw, of->begin, ones ? lane : sk_mul(lw, lane, of->length));
-    use(x, &s);
+    sk_use_segment(x, &s);
     k_val **acc = sk_fold_accumulators(f);
     k_val j = ones ? zero : k_for(b, zero, of->length, false);
     sk_fold_element(f, s.global, j, ones ? k_literal(b, T_BOOL, 0) : k_let(b, OP_GT, j, zero, 0), acc);
@@ -306,12 +285,12 @@ static void take_rows(segments *x, k_val first, const sk_segment *of, bool ones)
         k_end(b);
     lw->element = s.global;
     sk_fold_settle(f, s.global, zero, 0, of->length, acc);
-    finish(x, s.row, s.number, s.global, acc, 0);
+    sk_finish_segment(x, s.row, s.number, s.global, acc, 0);
     k_end(b);
 }
 
 /* The block's segments, in gangs whose results begin at multiples of their number. */
-static void take_each(segments *x, const sk_block *part)
+static void take_each(sk_segments *x, const sk_block *part)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
@@ -333,13 +312,21 @@ static void take_each(segments *x, const sk_block *part)
     k_set(b, done, stop);
     k_end(b);
     k_end(b);
+    if (x->mixed) {
+        k_if(b, k_let(b, OP_NE, k_get(b, done), stop, 0));
+        k_if(b, sk_may_be_mixed(x, &of));
+        sk_take_mixed(x, begin, &of);
+        k_set(b, done, stop);
+        k_end(b);
+        k_end(b);
+    }
     k_end(b);
     take_alone(x, part, k_for(b, k_get(b, done), stop, false));
     k_end(b);
     k_end(b);
 }
 
-static void take_gangs(segments *x, const sk_block *of)
+static void take_gangs(sk_segments *x, const sk_block *of)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
@@ -352,7 +339,7 @@ static void take_gangs(segments *x, const sk_block *of)
 }
 
 /* Does each component of the operator combine its own two values, so that any order gives the same? */
-static bool in_any_order(const segments *x)
+static bool in_any_order(const sk_segments *x)
 {
     const ir_program *p = x->lw->l->ir;
     for (uint32_t i = 0; i < x->folds.fold.n; i++) {
@@ -371,7 +358,7 @@ static bool in_any_order(const segments *x)
 }
 
 /* Variables that stand for the components of an operation's result where others read it. */
-static ir_id *give(segments *x, ir_id term)
+static ir_id *give(sk_segments *x, ir_id term)
 {
     sk_lower *lw = x->lw;
     const ir_array *info = ir_info(lw->l->ir, term);
@@ -383,7 +370,7 @@ static ir_id *give(segments *x, ir_id term)
 }
 
 /* What is computed once a segment, behind the folds. */
-static void find_once(segments *x)
+static void find_once(sk_segments *x)
 {
     sk_lower *lw = x->lw;
     const l_cluster *loop = lw->cluster->loop;
@@ -402,7 +389,7 @@ static void find_once(segments *x)
         if (!op->outer)
             continue;
         const ir_id *element = arena_copy(lw->arena, sk_define(&lw->body, op->term, &at), n * sizeof *element);
-        vec_push(lw->arena, &x->once, ((once){op, n, element, give(x, op->term)}));
+        vec_push(lw->arena, &x->once, ((sk_once){op, n, element, give(x, op->term)}));
         for (uint32_t c = 0; c < n && op->stored; c++)
             sk_array_memory(lw, op->term, c, true);
     }
@@ -410,7 +397,7 @@ static void find_once(segments *x)
 
 /* slots: 0 row length, 1 segments a row, 2 segments, 3 words of each component, 4 number of the first note, 5 work a
  * block, 6 work */
-static void open_segments(segments *x, sk_lower *lw)
+static void open_segments(sk_segments *x, sk_lower *lw)
 {
     k_builder *b = &lw->b;
     x->lw = lw;
@@ -444,8 +431,9 @@ void sk_build_segments(sk_lower *lw)
         sk_build_segment_rows(lw);
         return;
     }
-    segments x = {0};
+    sk_segments x = {0};
     open_segments(&x, lw);
+    sk_open_mixed(&x);
     sk_find_extremes(&x.folds);
     sk_check_any_segment(&x.of);
     sk_block of = sk_block_of(&x.of);
@@ -458,7 +446,7 @@ void sk_build_segments(sk_lower *lw)
 /* --- totals of long segments --- */
 
 /* Words [0, count) of the segment, from left to right. */
-static void left_to_right(segments *x, k_val first, k_val count)
+static void left_to_right(sk_segments *x, k_val first, k_val count)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
@@ -479,7 +467,7 @@ static void left_to_right(segments *x, k_val first, k_val count)
 }
 
 /* One level of the tree: the totals of pieces of words stand in the first words. */
-static void next_level(segments *x, k_val count, k_val pieces)
+static void next_level(sk_segments *x, k_val count, k_val pieces)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
@@ -495,19 +483,19 @@ static void next_level(segments *x, k_val count, k_val pieces)
     k_end(b);
 }
 
-static k_val pieces_in(segments *x, k_val count)
+static k_val pieces_in(sk_segments *x, k_val count)
 {
     k_builder *b = &x->lw->b;
     return k_let(b, OP_QUOT, sk_add(x->lw, count, k_i64(b, SK_PIECE - 1)), k_i64(b, SK_PIECE), 0);
 }
 
-static void join(segments *x, k_val note)
+static void join(sk_segments *x, k_val note)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     k_val one = k_i64(b, 1);
     sk_segment s = sk_find_segment(&x->of, sk_sub(lw, k_convert(b, OP_BITCAST, T_I64, note), one));
-    use(x, &s);
+    sk_use_segment(x, &s);
     x->base = first_word(x); /* elements are words from now on */
     x->number = s.global;
     k_val left = k_decl(b, pieces_in(x, s.length), "left");
@@ -529,20 +517,20 @@ static void join(segments *x, k_val note)
     for (uint32_t i = 0; i < x->folds.fold.n; i++)
         for (uint32_t c = 0; c < x->folds.fold.at[i].n; c++)
             k_set(b, acc[i][c], sk_load_word(&x->folds, &x->folds.fold.at[i], c, sk_add(lw, x->base, lane)));
-    finish(x, s.row, sk_add(lw, s.number, lane), at, acc, 0);
+    sk_finish_segment(x, s.row, sk_add(lw, s.number, lane), at, acc, 0);
     k_end(b);
 }
 
 static void bind_word(void *env, k_val k)
 {
-    segments *x = env;
+    sk_segments *x = env;
     x->lw->element = sk_add(x->lw, x->base, k);
 }
 
 /* slots besides those of open_segments: 5 notes a block, 6 notes */
 void sk_build_segments_join(sk_lower *lw)
 {
-    segments x = {.folds.combine = true};
+    sk_segments x = {.folds.combine = true};
     open_segments(&x, lw);
     x.folds.bind = bind_word;
     k_builder *b = &lw->b;

@@ -45,6 +45,40 @@ void sk_check_any_segment(sk_offsets *x); /* without a segment no element is in 
 k_val sk_may_be_rows(sk_offsets *x, const sk_segment *of, int64_t lanes);
 k_val sk_end_alike(sk_offsets *x, const sk_segment *of, int64_t lanes);
 
+typedef struct sk_once { /* what is computed once a segment, of folds' results */
+    const l_op *op;
+    uint32_t n;
+    const ir_id *element;
+    ir_id *given; /* variables that stand for it where others read it */
+} sk_once;
+
+typedef struct sk_segments {
+    sk_folds folds;
+    VEC(sk_once) once;
+    ir_id **given; /* per fold, the same for its result */
+    sk_lower *lw;
+    sk_offsets of;
+    k_mem **order;            /* memory of operators that keep order */
+    k_val notes;              /* number of the word of the first note */
+    k_val row, number, begin; /* of the segment at hand: its row, its number there, where it begins there */
+    k_val base;               /* ... and among all elements */
+    int64_t shortest;         /* longer segments are a gang's */
+    bool alone;               /* one lane is at work */
+    struct sk_mixed *mixed;   /* of sk_open_mixed */
+} sk_segments;
+
+void sk_use_segment(sk_segments *x, const sk_segment *s); /* elements are this one's from now on */
+/* The totals of a segment become results, and what is made of these. `empty`: as of sk_fold_finish. */
+void sk_finish_segment(sk_segments *x, k_val row, k_val number, k_val global, k_val *const *acc, k_val empty);
+
+/* As many segments as a gang has lanes, of any lengths up to SK_MIXED (segment_mixed.c). Opening says whether the
+ * loop's folds may be taken so, and the rest must then be asked and taken behind each other, where code is at piece
+ * level. */
+enum { SK_MIXED = 64 };
+bool sk_open_mixed(sk_segments *x);
+k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of);
+void sk_take_mixed(sk_segments *x, k_val first, const sk_segment *of);
+
 /* Does the loop go over segments several times, or scan them? Then its kernels are those of segment_rows.c. */
 bool sk_segments_are_rows(const sk_cluster *c);
 uint32_t sk_segment_passes(const sk_cluster *c, sk_pass *out); /* of these; returns how many */

@@ -1,0 +1,327 @@
+/* Segments of different lengths, as many as a gang has lanes, none longer than SK_MIXED: without a branch that depends
+ * on a segment's length, which a processor would guess wrong once a segment.
+ *
+ *  1. Elements are computed one behind the other, as in a loop without segments, into a buffer in shared memory.
+ *  2. Segment by segment, its first SK_SHORT elements are copied to a row of their own, so that all rows begin at the
+ *     same distance, and a gang goes through the tree of longer ones.
+ *  3. Lanes are segments: short ones go along the rows from left to right, masked by their length.
+ *
+ * A segment takes both ways, and its length says which result counts. Offsets have been found to be right before. */
+#include "skeleton/segment/segment.h"
+
+#include "skeleton/extents.h"
+
+enum { SIZES = 3 };
+static const int64_t size[SIZES] = {8, 16, SK_SHORT};
+
+typedef struct sk_mixed {
+    sk_fold *plain; /* the folds before extremes were looked for in another way */
+    VEC(ir_id) term;
+    VEC(ir_type) type;
+    bool numbered;       /* elements use the number of their segment */
+    bool plain_elements; /* little more than loads: computed where they are needed, and a few behind a segment's end too
+                          */
+    k_val over[SIZES];   /* how many of the segments at hand have more than so many elements */
+    k_mem *element, *row; /* per term; there are no elements if they are plain */
+    k_mem **total;        /* per fold and component */
+    k_mem number;
+} sk_mixed;
+
+/* --- opening --- */
+
+static void find_terms(sk_segments *x, sk_mixed *m)
+{
+    sk_lower *lw = x->lw;
+    for (uint32_t i = 0; i < x->folds.fold.n; i++) {
+        const sk_fold *f = &x->folds.fold.at[i];
+        const ir_id *element = f->fused_product ? ir_args(lw->l->ir, f->element[0]) : f->element;
+        for (uint32_t c = 0; c < sk_fold_terms(f); c++) {
+            vec_push(lw->arena, &m->term, element[c]);
+            vec_push(lw->arena, &m->type, (ir_type)ir_at(lw->l->ir, element[c])->type);
+        }
+    }
+}
+
+/* Cheap, and without a failure in elements that are there. */
+static bool are_plain(const sk_segments *x, const sk_mixed *m)
+{
+    enum { CHEAP = 4 };
+    const sk_lower *lw = x->lw;
+    const ir_program *p = lw->l->ir;
+    opt_ids ids = {0};
+    uint32_t work = 0;
+    if (m->numbered || x->folds.stored.term.n)
+        return false;
+    opt_reach(lw->l->ir, lw->arena, m->term.n, m->term.at, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        if (!n->scope)
+            continue;
+        work += n->kind == IR_OP;
+        bool own = n->kind == IR_READ && n->n == 1 && p->arg.at[n->args] == lw->at.linear && n->flags & IR_SAFE;
+        if (n->partial || !(own || n->kind == IR_OP || n->kind == IR_VAR))
+            return false;
+    }
+    return work <= CHEAP;
+}
+
+bool sk_open_mixed(sk_segments *x)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    sk_folds *f = &x->folds;
+    int64_t lanes = f->tree.lanes;
+    if (!f->fold.n || lw->options->group || !lw->options->vector_bytes || lw->cluster->loop->ordered)
+        return false;
+    for (uint32_t i = 0; i < f->fold.n; i++)
+        if (!sk_fold_harmless(lw, &f->fold.at[i]))
+            return false;
+    sk_mixed *m = arena_alloc(lw->arena, sizeof *m);
+    m->plain = arena_copy(lw->arena, f->fold.at, f->fold.n * sizeof *f->fold.at);
+    for (uint32_t i = 0; i < f->fold.n; i++)
+        if (f->fold.at[i].identity)
+            m->plain[i].identity =
+                arena_copy(lw->arena, f->fold.at[i].identity, f->fold.at[i].n * sizeof *f->fold.at[i].identity);
+    find_terms(x, m);
+    m->numbered = sk_mentions(lw, m->term.n, m->term.at, x->of.segment) ||
+                  sk_mentions(lw, f->stored.term.n, f->stored.term.at, x->of.segment);
+    m->plain_elements = are_plain(x, m);
+    m->element = arena_alloc(lw->arena, m->term.n * sizeof *m->element);
+    m->row = arena_alloc(lw->arena, m->term.n * sizeof *m->row);
+    for (uint32_t i = 0; i < m->term.n; i++) {
+        m->element[i] = m->plain_elements ? 0 : k_shared(b, m->type.at[i], (lanes + 1) * SK_MIXED, "element");
+        m->row[i] = k_shared(b, m->type.at[i], lanes * SK_SHORT, "row");
+    }
+    m->total = sk_fold_memory(f, true, lanes, "total");
+    m->number = m->numbered ? k_shared(b, T_I64, (lanes + 1) * SK_MIXED, "number") : 0;
+    x->mixed = m;
+    return true;
+}
+
+/* --- may they be taken so? --- */
+
+static k_val offset_of(sk_segments *x, const sk_segment *of, k_val lane)
+{
+    return sk_offset(&x->of, sk_add(x->lw, of->number, lane));
+}
+
+k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    k_val all = k_i64(b, x->folds.tree.lanes), zero = k_i64(b, 0), one = k_i64(b, 1), fine = k_decl(b, zero, "fine");
+    for (unsigned i = 0; i < SIZES; i++)
+        x->mixed->over[i] = k_decl(b, zero, "over");
+    k_val inner = k_let(b, OP_AND, k_let(b, OP_GT, of->number, zero, 0),
+                        k_let(b, OP_LT, sk_add(lw, of->number, all), x->of.count, 0), 0);
+    k_if(b, inner);
+    k_val lane = k_for_whole(b, all), begin = offset_of(x, of, lane), end = offset_of(x, of, sk_add(lw, lane, one));
+    k_val length = sk_sub(lw, end, begin), least = k_i64(b, x->of.filled.n ? 1 : 0);
+    k_val last = x->mixed->plain_elements ? sk_sub(lw, x->of.length, k_i64(b, SK_MIXED)) : x->of.length;
+    k_val inside = k_let(b, OP_AND, k_let(b, OP_GE, begin, zero, 0), k_let(b, OP_LE, end, last, 0), 0);
+    k_val brief =
+        k_let(b, OP_AND, k_let(b, OP_GE, length, least, 0), k_let(b, OP_LE, length, k_i64(b, SK_MIXED), 0), 0);
+    k_set(b, fine, k_count(b, k_let(b, OP_AND, inside, brief, 0)));
+    for (unsigned i = 0; i < SIZES; i++)
+        k_set(b, x->mixed->over[i], k_count(b, k_let(b, OP_GT, length, k_i64(b, size[i]), 0)));
+    k_end(b);
+    k_end(b);
+    return k_let(b, OP_EQ, k_get(b, fine), all, 0);
+}
+
+/* Are there segments of more than size[i] elements? */
+static k_val some_over(sk_segments *x, unsigned i)
+{
+    k_builder *b = &x->lw->b;
+    return k_let(b, OP_GT, k_get(b, x->mixed->over[i]), k_i64(b, 0), 0);
+}
+
+/* --- elements --- */
+
+static void number_elements(sk_segments *x, const sk_segment *of)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    k_val s = k_for(b, k_i64(b, 0), k_i64(b, x->folds.tree.lanes), false);
+    k_val at = sk_sub(lw, offset_of(x, of, s), of->begin), number = sk_add(lw, of->number, s);
+    /* what lies behind the segment is the next one's, which comes later */
+    k_val lane = k_for_whole(b, k_i64(b, SK_MIXED));
+    k_store(b, x->mixed->number, sk_add(lw, at, lane), sk_add(lw, number, sk_sub(lw, lane, lane)));
+    k_end(b);
+    k_end(b);
+}
+
+static void compute_elements(sk_segments *x, const sk_segment *of)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    const sk_mixed *m = x->mixed;
+    const sk_outputs *stored = &x->folds.stored;
+    k_val end = offset_of(x, of, k_i64(b, x->folds.tree.lanes));
+    VEC(ir_id) term = {0};
+    for (uint32_t i = 0; i < m->term.n; i++)
+        vec_push(lw->arena, &term, m->term.at[i]);
+    for (uint32_t i = 0; i < stored->term.n; i++)
+        vec_push(lw->arena, &term, stored->term.at[i]);
+    k_val *value = arena_alloc(lw->arena, term.n * sizeof *value), k = k_for_all(b, sk_sub(lw, end, of->begin));
+    uint32_t mark = sk_scope(lw);
+    sk_use_segment(x, of);
+    if (m->numbered)
+        x->number = k_load(b, m->number, k);
+    x->folds.bind(x, k);
+    sk_emit(lw, term.n, term.at, value);
+    for (uint32_t i = 0; i < m->term.n; i++)
+        k_store(b, m->element[i], k, value[i]);
+    for (uint32_t i = 0; i < stored->term.n; i++)
+        k_store(b, sk_array_memory(lw, stored->array.at[i], stored->component.at[i], true), lw->element,
+                value[m->term.n + i]);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+/* --- rows --- */
+
+/* The terms of element `at` of the segments at hand. */
+static k_val *element(sk_segments *x, const sk_segment *of, k_val at)
+{
+    sk_lower *lw = x->lw;
+    const sk_mixed *m = x->mixed;
+    k_val *value = arena_alloc(lw->arena, m->term.n * sizeof *value);
+    uint32_t mark = sk_scope(lw);
+    if (m->plain_elements) {
+        sk_use_segment(x, of);
+        x->folds.bind(x, at);
+        sk_emit(lw, m->term.n, m->term.at, value);
+    }
+    for (uint32_t i = 0; i < m->term.n && !m->plain_elements; i++)
+        value[i] = k_load(&lw->b, m->element[i], at);
+    sk_scope_end(lw, mark);
+    return value;
+}
+
+/* An element goes into the accumulators. */
+static void take(sk_segments *x, const k_val *value, k_val has, k_val started, k_val *const *acc)
+{
+    k_builder *b = &x->lw->b;
+    if (has)
+        k_if(b, has);
+    for (uint32_t i = 0; i < x->folds.fold.n; i++) {
+        const sk_fold *f = &x->folds.fold.at[i];
+        sk_fold_take(&x->folds, f, value, started, acc[i]);
+        value += sk_fold_terms(f);
+    }
+    if (has)
+        k_end(b);
+}
+
+/* acc (+)= what is `distance` lanes further on */
+static void halve(sk_segments *x, int64_t distance, k_val *const *acc)
+{
+    k_builder *b = &x->lw->b;
+    k_val **right = sk_fold_accumulators(&x->folds);
+    for (uint32_t i = 0; i < x->folds.fold.n; i++)
+        for (uint32_t c = 0; c < x->folds.fold.at[i].n; c++)
+            k_set(b, right[i][c], k_shuffle(b, k_get(b, acc[i][c]), distance));
+    sk_fold_merge(&x->folds, acc, right, 0);
+}
+
+/* A segment by a gang, of which only lane 0 is looked at, and only if the segment is long enough. */
+static void go_through_tree(sk_segments *x, const sk_segment *of, k_val at, k_val length, k_val s)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    sk_folds *f = &x->folds;
+    const int64_t lanes = f->tree.lanes, groups = SK_MIXED / lanes;
+    k_val lane = k_for_whole(b, k_i64(b, lanes)), **acc[SK_MOST_STREAMS];
+    for (int64_t t = 0; t < groups; t++) {
+        k_val within = sk_add(lw, lane, k_i64(b, t * lanes)), *value = element(x, of, sk_add(lw, at, within));
+        acc[t] = sk_fold_accumulators(f);
+        take(x, value, t * lanes < SK_SHORT ? 0 : k_let(b, OP_LT, within, length, 0), k_literal(b, T_BOOL, 0), acc[t]);
+    }
+    sk_fold_streams(f, lane, groups, f->neutral ? 0 : length, acc);
+    for (int64_t distance = lanes / 2; distance; distance /= 2)
+        halve(x, distance, acc[0]);
+    k_if(b, k_let(b, OP_LT, lane, k_i64(b, 1), 0));
+    sk_fold_keep(f, x->mixed->total, sk_add(lw, s, lane), acc[0]);
+    k_end(b);
+    k_end(b);
+}
+
+static void copy_to_row(sk_segments *x, const sk_segment *of, k_val at, k_val s)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    k_val lane = k_for_whole(b, k_i64(b, SK_SHORT)), *value = element(x, of, sk_add(lw, at, lane));
+    for (uint32_t i = 0; i < x->mixed->term.n; i++)
+        k_store(b, x->mixed->row[i], sk_add(lw, sk_mul(lw, s, k_i64(b, SK_SHORT)), lane), value[i]);
+    k_end(b);
+}
+
+static void segment_by_segment(sk_segments *x, const sk_segment *of)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    k_val some = some_over(x, SIZES - 1), s = k_for(b, k_i64(b, 0), k_i64(b, x->folds.tree.lanes), false);
+    k_val begin = offset_of(x, of, s), at = sk_sub(lw, begin, of->begin);
+    copy_to_row(x, of, at, s);
+    k_if(b, some);
+    go_through_tree(x, of, at, sk_sub(lw, offset_of(x, of, sk_add(lw, s, k_i64(b, 1))), begin), s);
+    k_end(b);
+    k_end(b);
+}
+
+/* --- lanes are segments --- */
+
+/* As far as the longest segment that goes so. */
+static void left_to_right(sk_segments *x, k_val length, k_val most, k_val lane, k_val *const *acc)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    const sk_mixed *m = x->mixed;
+    k_val few = k_convert(b, OP_CONVERT, T_I32, length), j = k_for(b, k_i64(b, 0), most, false);
+    k_val *value = arena_alloc(lw->arena, m->term.n * sizeof *value);
+    for (uint32_t i = 0; i < m->term.n; i++)
+        value[i] = k_load(b, m->row[i], sk_add(lw, sk_mul(lw, lane, k_i64(b, SK_SHORT)), j));
+    take(x, value, k_let(b, OP_LT, k_convert(b, OP_CONVERT, T_I32, j), few, 0), k_let(b, OP_GT, j, k_i64(b, 0), 0),
+         acc);
+    k_end(b);
+}
+
+static void choose(sk_segments *x, k_val longer, k_val lane, k_val *const *acc)
+{
+    k_builder *b = &x->lw->b;
+    sk_folds *f = &x->folds;
+    k_val **total = sk_fold_kept(f, x->mixed->total, lane);
+    for (uint32_t i = 0; i < f->fold.n; i++)
+        for (uint32_t c = 0; c < f->fold.at[i].n; c++)
+            k_set(b, acc[i][c], k_select(b, longer, k_get(b, total[i][c]), k_get(b, acc[i][c])));
+}
+
+void sk_take_mixed(sk_segments *x, k_val first, const sk_segment *of)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    sk_folds *f = &x->folds;
+    sk_fold *with_extremes = f->fold.at;
+    f->fold.at = x->mixed->plain;
+    if (x->mixed->numbered)
+        number_elements(x, of);
+    if (!x->mixed->plain_elements)
+        compute_elements(x, of);
+    segment_by_segment(x, of);
+    k_val most = k_i64(b, SK_SHORT);
+    for (unsigned i = SIZES - 1; i-- > 0;)
+        most = k_select(b, some_over(x, i), most, k_i64(b, size[i]));
+    k_val some = some_over(x, SIZES - 1), lane = k_for_whole(b, k_i64(b, f->tree.lanes)),
+          begin = offset_of(x, of, lane);
+    k_val length = sk_sub(lw, offset_of(x, of, sk_add(lw, lane, k_i64(b, 1))), begin), **acc = sk_fold_accumulators(f);
+    left_to_right(x, length, most, lane, acc);
+    k_if(b, some);
+    choose(x, k_let(b, OP_GT, length, k_i64(b, SK_SHORT), 0), lane, acc);
+    k_end(b);
+    lw->element = sk_add(lw, first, lane);
+    sk_finish_segment(x, of->row, sk_add(lw, of->number, lane), lw->element, acc,
+                      k_let(b, OP_EQ, length, k_i64(b, 0), 0));
+    k_end(b);
+    f->fold.at = with_extremes;
+}
