@@ -58,6 +58,9 @@ typedef struct {
     uint64_t offset, end; /* bytes */
 } placed;
 
+/* Behind large memory there is a line that nobody uses, so that what is read by whole vectors may end there. */
+enum { LARGE = 4096, LINE = 64 };
+
 static uint64_t round_up(uint64_t n, uint64_t align)
 {
     return (n + align - 1) / align * align;
@@ -93,7 +96,7 @@ static void place_all(kernel *k, const lifetime *life, const k_mem *order, uint3
         most = done[i].end > most ? done[i].end : most;
         m->offset = offset > UINT32_MAX ? UINT32_MAX : (uint32_t)offset;
     }
-    most = round_up(most, align);
+    most = round_up(most, align) + (most >= LARGE ? round_up(LINE, align) : 0);
     /* Too large for any device, which refuses by its limit. */
     k->scratch = most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
 }

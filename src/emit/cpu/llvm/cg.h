@@ -69,6 +69,28 @@ typedef struct cg_early {
     cg_ref vector;
 } cg_early;
 
+enum { CG_MOST_ROWS = 12, CG_MOST_SHIFTED = 64 };
+
+/* Neighbours in a row of shared memory, see shifted.c. */
+typedef struct cg_shifted_row {
+    k_mem mem;
+    int64_t lowest, highest; /* the constants in their indices */
+    unsigned loads;
+    LLVMTypeRef vector;
+    cg_ref kept;       /* alloca of the vector from the lowest one on; NULL: these are loaded one by one */
+    cg_ref here, next; /* that vector and the one behind it; NULL: not loaded in this gang */
+} cg_shifted_row;
+
+typedef struct cg_shifted {
+    cg_shifted_row row[CG_MOST_ROWS];
+    struct {
+        k_ref stmt;
+        unsigned row;
+        int64_t constant;
+    } load[CG_MOST_SHIFTED];
+    unsigned rows, loads;
+} cg_shifted;
+
 enum {
     CG_MOST_UNROLLED = 64,
     CG_MOST_TILES = 8,
@@ -136,6 +158,7 @@ typedef struct cg {
     unsigned tiles;
     cg_early early[CG_MOST_COLUMNS]; /* loads that have been made, see interleave.c */
     unsigned early_loads;
+    cg_shifted *shifted;             /* rows of the open loop over whole gangs; NULL: none */
     uint32_t *stamp, stamps;     /* per value: the loop (numbered) that defined or set it last, see tile.c, vouch.c */
     bool *vouched;               /* per statement: a CHECK that is known to hold, see vouch.c; NULL: none ever was */
     bool vouching;               /* for the loop around */
@@ -293,6 +316,10 @@ unsigned cg_store_interleaved(cg *g, k_ref first);
 /* A load of what lies beside what other loads of the same list read, in steps of as many elements: all of them are made
  * at the first one. As it is in memory; NULL: it is none of these. */
 cg_ref cg_load_interleaved(cg *g, k_ref id);
+
+/* --- shifted.c: neighbours in rows of shared memory --- */
+void cg_shifted_begin(cg *g, const k_stmt *for_all, cg_ref count); /* in front of a loop over whole gangs */
+cg_ref cg_load_shifted(cg *g, k_ref id);                           /* NULL: it is none of these */
 
 /* --- partial.c --- */
 bool cg_moves_some(const cg *g, LLVMTypeRef vector); /* does the machine load and store some lanes of such vectors? */

@@ -186,6 +186,8 @@ static void gang_loop(cg *g, loop *l)
 {
     LLVMBuilderRef b = g->b;
     cg_ref start = l->peeled ? l->base : cg_i64(g, 0);
+    if (l->exact && l->twice && !l->staggers && !l->facts->parts)
+        cg_shifted_begin(g, l->s, l->count);
     LLVMBasicBlockRef before = cg_here(g), head = cg_block(g, "gang"), rest = cg_block(g, "rest"),
                       end = cg_block(g, "end_all");
     l->whole = cg_block(g, "whole");
@@ -363,6 +365,7 @@ void cg_for_all(cg *g, k_ref id)
     else
         gang_loop(g, &l);
     cg_set_lanes(g, lanes);
+    g->shifted = NULL;
     g->mask_bytes = 0;
     g->thread = false;
     g->mask = (cg_mask){0};

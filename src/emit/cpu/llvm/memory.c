@@ -481,7 +481,8 @@ void cg_load(cg *g, k_ref id)
         load_tiled(g, id, tile);
         return;
     }
-    cg_ref beside = cg_load_interleaved(g, id);
+    cg_ref beside = cg_load_shifted(g, id);
+    beside = beside ? beside : cg_load_interleaved(g, id);
     if (beside) {
         cg_define(g, s->dst, cg_from_memory(g, t, beside));
         return;

@@ -565,6 +565,7 @@ static void install(void)
     guard_install();
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
+    LLVMInitializeNativeAsmParser(); /* for shifted.c */
 }
 
 __attribute__((visibility("default"))) const emit_cpu_module *sinter_codegen_module(void)
