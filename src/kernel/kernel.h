@@ -264,7 +264,7 @@ kernel *k_clone_beside(const kernel *k, arena *a); /* the same for as long as th
 /* --- passes --- */
 bool k_verify(const kernel *k, arena *a, const char **why); /* types, levels, scopes, converged warp operations */
 void k_analyse(kernel *k);       /* fills shape and step of every value */
-void k_layout(kernel *k, uint32_t align); /* places shared and private memory; liveness between piece-level statements; sets scratch */
+void k_layout(kernel *k, uint32_t align); /* places shared and private memory; liveness between piece-level statements; sets scratch, with a line more if it is large */
 /* How many of a K_WHOLE FOR_ALL's `count` threads run. */
 int64_t k_whole_threads(const kernel *k, const k_stmt *for_all, int64_t count);
 uint32_t k_shared_bytes(const kernel *k); /* of a kernel that is laid out: bytes of shared memory a block needs */

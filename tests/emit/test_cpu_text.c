@@ -44,6 +44,7 @@ static bool has(fixture *f, const char *source, const char *part)
         fail_msg("%s\n%s", message, source);
     if (!k_verify(k, &f->arena, &why))
         fail_msg("%s\n%s", why, source);
+    k_layout(k, 64);
     device_kernel *code = device_compile(f->device, k, &f->arena, &why);
     if (!code)
         fail_msg("%s", why);
@@ -65,6 +66,33 @@ static bool reads_tiles(fixture *f, const char *index)
         "%%9:f32 = sub %%8, %%4 set %%4 = %%9 } %%10:f32 = bitcast %%4 store @2[%%3] = %%10 } }",
         index);
     return has(f, source, "@fill4_");
+}
+
+/* Each thread adds up its neighbours in shared memory, and the sum `more` times to itself. */
+static bool shifts_rows(fixture *f, const char *third, unsigned more)
+{
+    const char *sums = "";
+    for (unsigned i = 0; i < more; i++)
+        sums = arena_printf(&f->arena, "%s %%%u:f32 = sub %%9, %%%u", sums, 10 + i, i ? 9 + i : 8);
+    const char *source = arena_printf(
+        &f->arena,
+        "kernel k lanes 16 { global @1:f32 written shared @2:f32[1100] arg %%1:i64 for_all %%2:i64 < 1100 { store @2[%%2] = "
+        "1.0:f32 } for_all %%3:i64 < 320 whole { %%4:i64 = add %%3, %%1 %%5:f32 = load @2[%%4] %%6:i64 = add %%4, 1 "
+        "%%7:f32 = load @2[%%6] %%8:f32 = add %%5, %%7 %%50:i64 = add %%4, %s %%9:f32 = load @2[%%50] %s store @1[%%3] = %%%u } }",
+        third, sums, more ? 9 + more : 9);
+    return has(f, source, "valignd");
+}
+
+/* Where loads take longer than what is computed, and one vector and the next hold all of them. */
+static void neighbours_are_shifted(void **state)
+{
+    if (!__builtin_cpu_supports("avx512vl"))
+        skip();
+    assert_true(shifts_rows(*state, "2", 1));
+    assert_true(shifts_rows(*state, "2", 4));
+    assert_false(shifts_rows(*state, "2", 5));
+    assert_true(shifts_rows(*state, "15", 1));
+    assert_false(shifts_rows(*state, "16", 1));
 }
 
 static void rows_are_read_in_tiles(void **state)
@@ -151,7 +179,7 @@ static void checks_in_loops_are_answered_before_them(void **state)
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(rows_are_read_in_tiles), TEST(gangs_run_again_only_if_nothing_is_lost),
+    const struct CMUnitTest tests[] = {TEST(neighbours_are_shifted), TEST(rows_are_read_in_tiles), TEST(gangs_run_again_only_if_nothing_is_lost),
                                        TEST(checks_in_loops_are_answered_before_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

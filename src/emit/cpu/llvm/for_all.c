@@ -241,11 +241,11 @@ static void gang_loop(cg *g, loop *l)
 /* Where there are threads for a whole gang, all gangs are whole: the last one ends where the threads do, and some of
  * its threads run again, and store what they stored before. Fewer threads are masked, and all from where a CHECK fails.
  *
- *     enough threads for a gang? -> head
+ *     enough threads for a gang? -> base = 0 -> whole
  *     any thread? -> base = 0 -> masked
  *     -> end
- *   head:    from < count? -> base = min(from, count - lanes) -> whole body -> from = base + lanes -> head (of one gang
- * alone: end)
+ *   whole:   whole body -> base + lanes <= count - lanes? -> base += lanes -> whole
+ *            base + lanes < count? -> base = count - lanes -> whole
  *            -> end
  *   masked:  masked body -> base += its threads -> base < count? -> masked
  *            -> end */
@@ -253,28 +253,34 @@ static void gangs_that_overlap(cg *g, loop *l)
 {
     LLVMBuilderRef b = g->b;
     LLVMTypeRef i64 = g->i64;
-    LLVMBasicBlockRef before = cg_here(g), few = cg_block(g, "few"), head = cg_block(g, "gang"),
+    LLVMBasicBlockRef before = cg_here(g), few = cg_block(g, "few"),
                       restart = cg_block(g, "restart"), end = cg_block(g, "end_all");
     cg_ref zero = cg_i64(g, 0), lanes = cg_i64(g, g->lanes), last = LLVMBuildSub(b, l->count, lanes, "");
     int64_t count;
     bool one = literal_count(g, l->s, &count) && count == g->lanes;
     l->whole = cg_block(g, "whole");
     l->masked = cg_block(g, "masked");
-    cg_cond(g, LLVMBuildICmp(b, LLVMIntSGE, last, zero, ""), head, few);
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntSGE, last, zero, ""), l->whole, few);
     cg_at(g, few);
     cg_cond(g, LLVMBuildICmp(b, LLVMIntSGT, l->count, zero, ""), l->masked, end);
 
-    cg_at(g, head);
-    cg_ref from = LLVMBuildPhi(b, i64, "from");
-    cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, from, l->count, ""), l->whole, end);
     cg_at(g, l->whole);
-    cg_ref base = l->base = one ? zero : cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){from, last});
+    cg_ref base = l->base = one ? zero : LLVMBuildPhi(b, i64, "base");
     l->latch = cg_block(g, "latch");
     whole_body(g, l, restart);
     cg_at(g, l->latch);
-    LLVMAddIncoming(from, (cg_ref[]){zero, LLVMBuildNSWAdd(b, base, lanes, "")},
-                    (LLVMBasicBlockRef[]){before, l->latch}, one ? 1 : 2);
-    cg_br(g, one ? end : head);
+    if (one) {
+        cg_br(g, end);
+    } else {
+        LLVMBasicBlockRef rest = cg_block(g, "rest"), again = cg_block(g, "again");
+        cg_ref next = LLVMBuildNSWAdd(b, base, lanes, "");
+        cg_unlikely(g, LLVMBuildICmp(b, LLVMIntSGT, next, last, ""), rest, l->whole);
+        cg_at(g, rest);
+        cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, next, l->count, ""), again, end);
+        cg_at(g, again);
+        cg_br(g, l->whole);
+        LLVMAddIncoming(base, (cg_ref[]){zero, next, last}, (LLVMBasicBlockRef[]){before, l->latch, again}, 3);
+    }
     cg_at(g, restart);
     cg_br(g, l->masked);
 

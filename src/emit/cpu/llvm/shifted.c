@@ -82,8 +82,8 @@ static bool is_neighbour(const cg *g, const k_stmt *s)
     const k_memory *m = &g->k->mem.at[s->mem];
     const k_value *index = &g->k->value.at[s->in[0]];
     unsigned bytes = (unsigned)ir_type_size((ir_type)m->type);
-    return s->op == K_LOAD && m->space == K_SHARED && (bytes == 4 || bytes == 8) && index->shape == K_AFFINE && index->step == 1 &&
-           g->lanes * bytes == LINE && has_room(g, m);
+    return s->op == K_LOAD && m->space == K_SHARED && (bytes == 4 || bytes == 8) && index->shape == K_AFFINE &&
+           index->step == 1 && g->lanes * bytes == LINE && has_room(g, m);
 }
 
 static bool is_stored(const kernel *k, k_ref body, k_mem m)
@@ -201,8 +201,8 @@ static void load_row(cg *g, cg_shifted_row *row, cg_ref index, int64_t constant)
     LLVMBuildStore(g->b, row->next, row->kept);
 }
 
-/* The elements of a row from number `by` of its vector on. The instruction is written out, since LLVM takes another one,
- * with a table of places in a register, and that register's copy, as it overwrites it. */
+/* The elements of a row from number `by` of its vector on. The instruction is written out, since LLVM takes another
+ * one, with a table of places in a register, and that register's copy, as it overwrites it. */
 static cg_ref shifted(cg *g, const cg_shifted_row *row, unsigned by)
 {
     if (!by)
