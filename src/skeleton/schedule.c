@@ -41,6 +41,7 @@ static const schedule table[SK_VARIANTS] = {
     [SK_LANES] = {OF_FOLD | OF_ROW, "short_rows", sk_launch_lanes, sk_build_lanes},
     [SK_FOLD_ROWS] = {OF_FOLD, "fold_rows", sk_launch_fold_rows, sk_build_fold_rows},
     [SK_FOLD_TREE] = {OF_FOLD, "fold", sk_launch_fold_tree, sk_build_fold_tree},
+    [SK_SORT_LANES] = {OF_SORT, "sort_lanes", sk_launch_sort_lanes, sk_build_sort_lanes},
     [SK_SORT_ROWS] = {OF_SORT, "sort_rows", sk_launch_sort_rows, sk_build_sort_rows},
     [SK_SORT_CHUNKS] = {OF_SORT, "sort_chunks", sk_launch_sort_chunks, sk_build_sort_chunks},
     [SK_SORT_COUNT] = {OF_SORT, "sort_count", sk_launch_sort_count, sk_build_sort_count},

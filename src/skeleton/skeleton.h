@@ -132,6 +132,7 @@ typedef enum {
     SK_FOLD_ROWS, /* lanes over rows, operators that keep order */
     SK_FOLD_TREE, /* lanes within a row; one partial result per piece */
     /* sorts */
+    SK_SORT_LANES,   /* lanes sort short rows, each its own */
     SK_SORT_ROWS,    /* a core sorts whole rows, by digits, in its caches */
     SK_SORT_CHUNKS,  /* a thread sorts some neighbours; rows that are no longer are done then */
     SK_SORT_COUNT,   /* by digits: a block counts those of a piece */

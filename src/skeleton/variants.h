@@ -135,6 +135,8 @@ bool sk_launch_sort_places(const sk_call *x, sk_geometry *g);
 void sk_build_sort_places(sk_lower *lw);
 bool sk_launch_sort_scatter(const sk_call *x, sk_geometry *g);
 void sk_build_sort_scatter(sk_lower *lw);
+bool sk_launch_sort_lanes(const sk_call *x, sk_geometry *g);
+void sk_build_sort_lanes(sk_lower *lw);
 bool sk_launch_sort_rows(const sk_call *x, sk_geometry *g);
 void sk_build_sort_rows(sk_lower *lw);
 bool sk_launch_sort_buckets(const sk_call *x, sk_geometry *g);

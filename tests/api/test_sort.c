@@ -280,9 +280,10 @@ static sn_program *pairs_of(sn_context *cx, kind k, int rank, bool down)
 
 static void every_type(void **state)
 {
-    static const sizes all[] = {{1, {0}},      {1, {1}},      {1, {2}},       {1, {17}},      {1, {1021}},
-                                {1, {1025}},   {1, {4099}},   {2, {0, 5}},    {2, {5, 0}},    {2, {7, 1}},
-                                {2, {31, 13}}, {2, {5, 300}}, {2, {3, 2053}}, {3, {2, 3, 37}}};
+    static const sizes all[] = {{1, {0}},       {1, {1}},      {1, {2}},       {1, {17}},       {1, {1021}},
+                                {1, {1025}},    {1, {4099}},   {2, {0, 5}},    {2, {5, 0}},     {2, {7, 1}},
+                                {2, {31, 13}},  {2, {5, 300}}, {2, {3, 2053}}, {3, {2, 3, 37}}, {2, {70, 2}},
+                                {2, {200, 33}}, {2, {9, 128}}, {2, {9, 129}},  {3, {5, 4, 61}}};
     (void)state;
     const bool sample = getenv("SINTER_TEST_SAMPLE") != NULL; /* drivers' compilers are slow */
     for (int k = sample ? F32 : 0; k < (sample ? F64 : KINDS); k++)
@@ -460,10 +461,33 @@ static void no_orders(sn_context *cx)
     }
 }
 
+/* Rows that lanes sort: each one keeps its elements. */
+static void no_orders_of_rows(sn_context *cx)
+{
+    enum { ROWS = 77, N = 40 };
+    const sn_body body[] = {SN_BODY(no_order_1), SN_BODY(no_order_2), SN_BODY(no_order_3), SN_BODY(no_order_4)};
+    static uint32_t x[ROWS * N], y[ROWS * N];
+    for (int i = 0; i < ROWS * N; i++)
+        x[i] = (uint32_t)(i / N * N + i % N * 7 % N);
+    for (int k = 0; k < 4; k++) {
+        sn_program *p = sn_compile_at(SN_HERE, cx, "[m,n]u32 -> [m,n]u32", body[k]);
+        unsigned char seen[ROWS * N] = {0};
+        assert_non_null(p);
+        assert_int_equal(sn_call(p, sn_in(x, ROWS, N), sn_into(y, ROWS, N)), SN_OK);
+        for (int i = 0; i < ROWS * N; i++) {
+            assert_int_equal(y[i] / N, i / N);
+            assert_false(seen[y[i]]);
+            seen[y[i]] = 1;
+        }
+        sn_drop(p);
+    }
+}
+
 static void comparisons_that_are_no_order(void **state)
 {
     (void)state;
     with_both(no_orders);
+    with_both(no_orders_of_rows);
 }
 
 static sn_scalar by_quotient(sn_scalar x, sn_scalar y)
@@ -504,10 +528,31 @@ static void failing(sn_context *cx)
     sn_drop(q);
 }
 
+static void failing_rows(sn_context *cx)
+{
+    enum { ROWS = 50, N = 33 };
+    sn_program *p = sn_compile(cx, "[m,n]i32 -> [m,n]i32", quotients),
+               *q = sn_compile(cx, "[m,n]i32 -> [m,n]i32", of_quotients);
+    static int32_t x[ROWS * N], y[ROWS * N];
+    for (int i = 0; i < ROWS * N; i++)
+        x[i] = i % 90 + 1;
+    assert_int_equal(sn_call(p, sn_in(x, ROWS, N), sn_into(y, ROWS, N)), SN_OK);
+    assert_int_equal(sn_call(q, sn_in(x, ROWS, N), sn_into(y, ROWS, N)), SN_OK);
+    for (int i = 0; i < ROWS * N; i++)
+        assert_true(i % N == 0 || y[i - 1] <= y[i]);
+    x[1234] = 0;
+    assert_int_equal(sn_call(p, sn_in(x, ROWS, N), sn_into(y, ROWS, N)), SN_DIVISION);
+    assert_int_equal(sn_call(q, sn_in(x, ROWS, N), sn_into(y, ROWS, N)), SN_DIVISION);
+    assert_non_null(strstr(sn_message(cx), "element 1234"));
+    sn_drop(p);
+    sn_drop(q);
+}
+
 static void failures(void **state)
 {
     (void)state;
     with_both(failing);
+    with_both(failing_rows);
 }
 
 /* --- distinct elements, groups --- */

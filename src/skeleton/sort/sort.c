@@ -96,6 +96,20 @@ k_val sk_order_bits(k_builder *b, ir_type t, k_val key, bool descending)
     return k_select(b, k_let(b, OP_GT, size, k_literal(b, u, infinity), 0), k_literal(b, u, all), order);
 }
 
+k_val sk_order_before(k_builder *b, uint32_t keys, const k_val *left, const k_val *right)
+{
+    k_val before = 0;
+    for (uint32_t c = keys; c-- > 0;) {
+        k_val less = k_let(b, OP_LT, left[c], right[c], 0);
+        if (before) {
+            k_val same = k_let(b, OP_EQ, left[c], right[c], 0);
+            less = k_let(b, OP_OR, less, k_let(b, OP_AND, same, before, 0), 0);
+        }
+        before = less;
+    }
+    return before;
+}
+
 k_val sk_sort_before(sk_sort *s, const k_val *x, const k_val *y)
 {
     sk_lower *lw = s->lw;
@@ -111,17 +125,12 @@ k_val sk_sort_before(sk_sort *s, const k_val *x, const k_val *y)
         sk_scope_end(lw, mark);
         return before;
     }
-    for (uint32_t c = s->keys; c-- > 0;) {
-        k_val left = sk_order_bits(b, s->info->type[c], x[c], s->descending);
-        k_val right = sk_order_bits(b, s->info->type[c], y[c], s->descending);
-        k_val less = k_let(b, OP_LT, left, right, 0);
-        if (before) {
-            k_val same = k_let(b, OP_EQ, left, right, 0);
-            less = k_let(b, OP_OR, less, k_let(b, OP_AND, same, before, 0), 0);
-        }
-        before = less;
+    k_val *left = arena_alloc(lw->arena, 2 * s->keys * sizeof(k_val)), *right = left + s->keys;
+    for (uint32_t c = 0; c < s->keys; c++) {
+        left[c] = sk_order_bits(b, s->info->type[c], x[c], s->descending);
+        right[c] = sk_order_bits(b, s->info->type[c], y[c], s->descending);
     }
-    return before;
+    return sk_order_before(b, s->keys, left, right);
 }
 
 k_mem sk_sort_state(sk_sort *s)

@@ -26,6 +26,8 @@ void sk_sort_element(sk_sort *s, uint32_t first, uint32_t end, k_val linear, k_v
 /* A key as an unsigned number that is compared in its place. */
 ir_type sk_order_type(ir_type t);
 k_val sk_order_bits(k_builder *b, ir_type t, k_val key, bool descending);
+/* Do such numbers, of the keys one after the other, say that the left ones come before the right ones? */
+k_val sk_order_before(k_builder *b, uint32_t keys, const k_val *left, const k_val *right);
 /* Does x come before y? Of the same types as elements. */
 k_val sk_sort_before(sk_sort *s, const k_val *x, const k_val *y);
 /* A word of the state. */
@@ -63,5 +65,8 @@ sk_radix sk_unpack_radix(int64_t row);
 int64_t sk_radix_threads(const sk_options *o);  /* of a block: each goes over a stretch of its piece */
 int64_t sk_line_elements(const ir_array *info); /* gathered at a time */
 int64_t sk_sort_room(const ir_array *info);     /* elements that a core sorts within its caches, at most */
+/* Elements of rows that lanes sort, at most; lanes of a gang. */
+enum { SK_SORT_SHORT = 128 };
+int64_t sk_sort_lanes(const ir_array *info, uint32_t vector_bytes);
 
 #endif

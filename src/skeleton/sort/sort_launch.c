@@ -142,6 +142,20 @@ static bool launch_radix(const sk_call *x, sk_geometry *g)
     return true;
 }
 
+bool sk_launch_sort_lanes(const sk_call *x, sk_geometry *g)
+{
+    enum { FEW = 8, SOME = 16384 };
+    if (x->pass != SK_PASS_LOOP || x->o->group || !x->o->vector_bytes || x->columns < 2 || x->columns > SK_SORT_SHORT ||
+        x->rows < FEW)
+        return false;
+    int64_t lanes = sk_sort_lanes(sorted(x->c), x->o->vector_bytes), gangs = pieces_of(x->rows, lanes);
+    g->slot[0] = x->columns;
+    g->slot[1] = x->rows;
+    g->slot[2] = larger(1, SOME / (x->columns * lanes));
+    g->pieces = pieces_of(gangs, g->slot[2]);
+    return true;
+}
+
 bool sk_launch_sort_rows(const sk_call *x, sk_geometry *g)
 {
     enum { FEW = 64, SOME = 16384, MERGED = 4096 };
