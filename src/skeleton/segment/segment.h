@@ -74,7 +74,7 @@ void sk_finish_segment(sk_segments *x, k_val row, k_val number, k_val global, k_
 /* As many segments as a gang has lanes, of any lengths up to SK_MIXED (segment_mixed.c). Opening says whether the
  * loop's folds may be taken so, and the rest must then be asked and taken behind each other, where code is at piece
  * level. */
-enum { SK_MIXED = 64 };
+enum { SK_MIXED = 128 };
 bool sk_open_mixed(sk_segments *x);
 k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of);
 void sk_take_mixed(sk_segments *x, k_val first, const sk_segment *of);

@@ -11,8 +11,14 @@
 
 #include "skeleton/extents.h"
 
-enum { SIZES = 3 };
-static const int64_t size[SIZES] = {8, 16, SK_SHORT};
+enum { STEP = 4, SIZES = SK_SHORT / STEP + 1, LONGER = SIZES - 2, LONGEST = SIZES - 1 };
+
+/* Lengths that decide what is done, of all segments at hand: how far lanes go, and whether there is a tree, and which.
+ */
+static int64_t size_of(unsigned i)
+{
+    return i == LONGEST ? SK_MIXED / 2 : STEP * (i + 1);
+}
 
 typedef struct sk_mixed {
     sk_fold *plain; /* the folds before extremes were looked for in another way */
@@ -122,14 +128,17 @@ k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of)
     k_val brief =
         k_let(b, OP_AND, k_let(b, OP_GE, length, least, 0), k_let(b, OP_LE, length, k_i64(b, SK_MIXED), 0), 0);
     k_set(b, fine, k_count(b, k_let(b, OP_AND, inside, brief, 0)));
-    for (unsigned i = 0; i < SIZES; i++)
-        k_set(b, x->mixed->over[i], k_count(b, k_let(b, OP_GT, length, k_i64(b, size[i]), 0)));
+    k_val small = k_convert(b, OP_CONVERT, T_I16, length);
+    for (unsigned i = 0; i < SIZES; i++) {
+        k_val limit = k_literal(b, T_I16, (ir_bits)size_of(i));
+        k_set(b, x->mixed->over[i], k_count(b, k_let(b, OP_GT, small, limit, 0)));
+    }
     k_end(b);
     k_end(b);
     return k_let(b, OP_EQ, k_get(b, fine), all, 0);
 }
 
-/* Are there segments of more than size[i] elements? */
+/* Are there segments of more than size_of(i) elements? */
 static k_val some_over(sk_segments *x, unsigned i)
 {
     k_builder *b = &x->lw->b;
@@ -226,12 +235,12 @@ static void halve(sk_segments *x, int64_t distance, k_val *const *acc)
 }
 
 /* A segment by a gang, of which only lane 0 is looked at, and only if the segment is long enough. */
-static void go_through_tree(sk_segments *x, const sk_segment *of, k_val at, k_val length, k_val s)
+static void go_through_tree(sk_segments *x, const sk_segment *of, k_val at, k_val length, k_val s, int64_t most)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     sk_folds *f = &x->folds;
-    const int64_t lanes = f->tree.lanes, groups = SK_MIXED / lanes;
+    const int64_t lanes = f->tree.lanes, groups = most / lanes;
     k_val lane = k_for_whole(b, k_i64(b, lanes)), **acc[SK_MOST_STREAMS];
     for (int64_t t = 0; t < groups; t++) {
         k_val within = sk_add(lw, lane, k_i64(b, t * lanes)), *value = element(x, of, sk_add(lw, at, within));
@@ -261,11 +270,19 @@ static void segment_by_segment(sk_segments *x, const sk_segment *of)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    k_val some = some_over(x, SIZES - 1), s = k_for(b, k_i64(b, 0), k_i64(b, x->folds.tree.lanes), false);
-    k_val begin = offset_of(x, of, s), at = sk_sub(lw, begin, of->begin);
+    k_val brief = k_let(b, OP_LT, k_get(b, x->mixed->over[LONGER]), k_i64(b, x->folds.tree.lanes), 0);
+    k_val longer = some_over(x, LONGER), longest = some_over(x, LONGEST);
+    k_val s = k_for(b, k_i64(b, 0), k_i64(b, x->folds.tree.lanes), false), begin = offset_of(x, of, s);
+    k_val length = sk_sub(lw, offset_of(x, of, sk_add(lw, s, k_i64(b, 1))), begin), at = sk_sub(lw, begin, of->begin);
+    k_if(b, brief);
     copy_to_row(x, of, at, s);
-    k_if(b, some);
-    go_through_tree(x, of, at, sk_sub(lw, offset_of(x, of, sk_add(lw, s, k_i64(b, 1))), begin), s);
+    k_end(b);
+    k_if(b, longer);
+    k_if(b, longest);
+    go_through_tree(x, of, at, length, s, SK_MIXED);
+    k_else(b);
+    go_through_tree(x, of, at, length, s, SK_MIXED / 2);
+    k_end(b);
     k_end(b);
     k_end(b);
 }
@@ -310,10 +327,11 @@ void sk_take_mixed(sk_segments *x, k_val first, const sk_segment *of)
         compute_elements(x, of);
     segment_by_segment(x, of);
     k_val most = k_i64(b, SK_SHORT);
-    for (unsigned i = SIZES - 1; i-- > 0;)
-        most = k_select(b, some_over(x, i), most, k_i64(b, size[i]));
-    k_val some = some_over(x, SIZES - 1), lane = k_for_whole(b, k_i64(b, f->tree.lanes)),
-          begin = offset_of(x, of, lane);
+    for (unsigned i = LONGER; i-- > 0;)
+        most = k_select(b, some_over(x, i), most, k_i64(b, size_of(i)));
+    k_val all_longer = k_let(b, OP_GE, k_get(b, x->mixed->over[LONGER]), k_i64(b, f->tree.lanes), 0);
+    most = k_select(b, all_longer, k_i64(b, 0), most);
+    k_val some = some_over(x, LONGER), lane = k_for_whole(b, k_i64(b, f->tree.lanes)), begin = offset_of(x, of, lane);
     k_val length = sk_sub(lw, offset_of(x, of, sk_add(lw, lane, k_i64(b, 1))), begin), **acc = sk_fold_accumulators(f);
     left_to_right(x, length, most, lane, acc);
     k_if(b, some);
