@@ -10,10 +10,10 @@ enum { FEW_OPERATIONS = 12 };
 
 typedef struct mover {
     ir_program *p; /* around */
-    const ir_control *c;
+    ir_control *c; /* a copy, which gets more values */
     const ir_array *control;
     const opt_remake *around;
-    const ir_region *r;
+    ir_region *r;
     ir_program *q;
     bool *same;  /* per array of q: it does not change from round to round */
     bool *asked; /* per array: what changes reads it */
@@ -216,6 +216,51 @@ static ir_id made_around(mover *m, ir_graft *g, ir_id id)
     return ir_graft_made(g, id);
 }
 
+/* A number that is read around the loop from now on, and that the region has as an extent of its own. */
+static ir_id add_extent(mover *m, ir_id around)
+{
+    ir_program *q = m->q;
+    ir_control *c = m->c;
+    ir_region *r = m->r;
+    const ir_id dim = ir_dim(q, arena_printf(q->arena, "outside#%u", q->dim.n));
+    ir_id *value = arena_alloc(m->p->arena, (c->values + 1) * sizeof *value);
+    uint32_t *which = arena_alloc(m->p->arena, (r->values + 1) * sizeof *which);
+    uint32_t *extent = arena_alloc(m->p->arena, (r->values + 1) * sizeof *extent);
+    for (uint32_t i = 0; i < c->values; i++)
+        value[i] = c->value[i];
+    for (uint32_t i = 0; i < r->values; i++) {
+        which[i] = r->value[i];
+        extent[i] = r->dim[i];
+    }
+    value[c->values] = around;
+    which[r->values] = c->values++;
+    extent[r->values++] = (uint32_t)ir_at(q, dim)->u.literal;
+    c->value = value;
+    r->value = which;
+    r->dim = extent;
+    return dim;
+}
+
+/* The extents of an operation that becomes an input. What they read, as those of packs do, is not there yet when inputs
+ * come, so it comes as an extent, and is one wherever it is read. */
+static const ir_id *extents_inside(mover *m, ir_graft *g, opt_remake *inside, const ir_array *a)
+{
+    opt_ids ids = {0};
+    opt_reach(m->q, m->q->arena, a->rank, a->shape, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *t = ir_at(m->q, ids.at[i]);
+        if (t->kind != IR_READ || inside->number[t->array])
+            continue;
+        ir_id around = ir_graft_term(g, ids.at[i]);
+        if (!around)
+            return NULL;
+        inside->number[t->array] = add_extent(m, around);
+        inside->replaces = true;
+    }
+    vec_free(m->q->arena, &ids);
+    return opt_remake_terms(inside, NULL, NULL, a->rank, (ir_id *)a->shape);
+}
+
 /* Moves operations of one region; `input` gets what the control is given besides. */
 static bool move_region(mover *m, ir_region *r, opt_ids *input)
 {
@@ -230,14 +275,16 @@ static bool move_region(mover *m, ir_region *r, opt_ids *input)
     memcpy(source, r->source, q->input.n * sizeof *source);
     const uint32_t nodes = q->node.n;
     opt_remake_begin(&inside, q);
+    inside.number = arena_alloc(q->arena, nodes * sizeof(ir_id));
     for (uint32_t i = moved.n; i-- > 0;) { /* in order of ids */
-        ir_id made = made_around(m, &g, moved.at[i]);
-        if (!made)
-            continue;
         const ir_array *a = ir_info(q, moved.at[i]);
+        ir_id made = made_around(m, &g, moved.at[i]);
+        const ir_id *shape = made ? extents_inside(m, &g, &inside, a) : NULL;
+        if (!shape)
+            continue;
         source[q->input.n] = input->n;
         vec_push(m->p->arena, input, made);
-        inside.array[moved.at[i]] = ir_input(q, a->components, a->type, a->rank, a->shape);
+        inside.array[moved.at[i]] = ir_input(q, a->components, a->type, a->rank, shape);
         inside.replaces = true;
     }
     for (ir_id id = 1; id < nodes; id++)

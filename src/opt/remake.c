@@ -15,6 +15,8 @@ static ir_id replaced(const opt_remake *r, ir_id array)
 static ir_id replace_read(void *env, const ir_node *read, const ir_id *index)
 {
     const opt_remake *r = env;
+    if (r->number && read->array < r->nodes && r->number[read->array])
+        return r->number[read->array];
     ir_id other = replaced(r, read->array);
     if (other == read->array)
         return 0;

@@ -487,8 +487,47 @@ static uint64_t launches_of(const char *signature, sn_body f)
     return after - before;
 }
 
+/* So is what a filter keeps, and with it an extent, which other arrays of the round have, too. */
+static sn_acc add_kept(void *env, int count, const sn_acc *a)
+{
+    sn_acc kept = sn_filter(is_even, *(sn_acc *)env), up = sn_fill(sn_size(kept), sn_the(a[0]));
+    (void)count;
+    return sn_zip_with(sn_add, sn_map(sn_to_i64, kept), sn_zip_min_with(sn_add, sn_take(sn_size(kept), a[1]), up));
+}
+
+static sn_acc kept_in_rounds(sn_acc a, sn_acc w)
+{
+    return sn_aloop(3, sn_body_of(add_kept, &w, 2), sn_append(sn_map(sn_to_i64, a), sn_iota(sn_size(w))));
+}
+
+static sn_acc keep_kept(void *env, int count, const sn_acc *a)
+{
+    (void)count, (void)a;
+    return sn_filter(is_even, *(sn_acc *)env);
+}
+
+static sn_acc keeps_in_rounds(sn_acc n, sn_acc a, sn_acc w)
+{
+    return sn_aiterate(sn_the(n), sn_body_of(keep_kept, &w, 1), a);
+}
+
+static sn_acc scanned_in_rounds(void *env, int count, const sn_acc *a)
+{
+    sn_acc sums = sn_scanl1(sn_add, sn_filter(is_even, *(sn_acc *)env));
+    (void)count;
+    return sn_append(sn_take(5, a[0]), sn_aiterate(2, sn_body_of(keep_kept, &sums, 1), sums));
+}
+
+static sn_acc scans_in_rounds(sn_acc a, sn_acc w)
+{
+    return sn_aiterate(3, sn_body_of(scanned_in_rounds, &w, 1), a);
+}
+
 static void same_in_all_rounds(void **state)
 {
+    both("[n]i32, [m]i32 -> [k]i64", kept_in_rounds, NULL, SMALL, 0, 3, 3, 0, 1, 1, 2, 16, 33, 33, 1000, 5000);
+    both("i32, [n]i32, [m]i32 -> [k]i32", keeps_in_rounds, NULL, SMALL, 0, 3, 3, 0, 1, 1, 2, 16, 33, 33, 1000, 5000);
+    both("[n]i32, [m]i32 -> [k]i32", scans_in_rounds, NULL, SMALL, 0, 3, 3, 0, 1, 1, 2, 16, 33, 33, 1000, 5000);
     (void)state;
     both("[n]f32, [n]f32 -> [n]f32", sum_in_rounds, NULL, SMALL, LENGTHS);
     both("[n]f32, [n]f32 -> [n]f32", sum_in_inner_rounds, NULL, SMALL, LENGTHS);
