@@ -208,11 +208,28 @@ static void fill_types(ir_type *type, uint32_t n, ir_type with)
 
 /* --- operations --- */
 
+bool ir_known_before(ir_program *p, unsigned n, const ir_id *term)
+{
+    ir_id *reached;
+    if (!n)
+        return true;
+    const uint32_t count = ir_terms(p, p->arena, n, term, &reached);
+    bool known = true;
+    for (uint32_t i = 0; i < count; i++) {
+        const ir_node *t = ir_at(p, reached[i]);
+        known &= t->kind != IR_READ || ir_at(p, t->array)->kind == IR_INPUT;
+    }
+    arena_release(p->arena, reached, count * sizeof *reached);
+    return known;
+}
+
 ir_id ir_input(ir_program *p, uint32_t components, const ir_type *type, unsigned rank, const ir_id *shape)
 {
     builder b = begin(p, 0, IR_INPUT);
     if (!set_types(&b, components, type) || !set_shape(&b, rank, shape))
         return 0;
+    if (!ir_known_before(p, rank, b.a.shape))
+        return ir_fail(p, 0, "%s: an extent is read of what the program computes; inputs are there before", b.name);
     ir_id id = finish(&b);
     vec_push(p->arena, &p->input, id);
     return id;

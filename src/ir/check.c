@@ -141,9 +141,8 @@ static bool check_scalar(checker *c, ir_id id)
     case IR_READ:
         return check_read(c, id, n, arg);
     case IR_CALL:
-        return n->n >= 2 && n->n <= IR_MOST_CALLED + 1 && n->u.code
-                   ? has_type(c, id, arg[0], (ir_type)n->type)
-                   : wrong(c, id, "a call with %u operands", n->n);
+        return n->n >= 2 && n->n <= IR_MOST_CALLED + 1 && n->u.code ? has_type(c, id, arg[0], (ir_type)n->type)
+                                                                    : wrong(c, id, "a call with %u operands", n->n);
     default:
         return wrong(c, id, "unknown kind %u", (unsigned)n->kind);
     }
@@ -344,6 +343,17 @@ static bool are_offsets(const ir_array *a)
     return a->rank == 1 && a->components == 1 && a->type[0] == T_I64;
 }
 
+/* Inputs are there before anything is computed: so is what their extents are made of. */
+static bool check_input(checker *c, ir_id id)
+{
+    const ir_array *a = ir_info(c->p, id);
+    const uint32_t number = ir_at(c->p, id)->args;
+    if (number >= c->p->input.n || c->p->input.at[number] != id)
+        return wrong(c, id, "an input without number");
+    return ir_known_before((ir_program *)c->p, a->rank, a->shape) ||
+           wrong(c, id, "an extent is read of what the program computes");
+}
+
 /* What the operation asks of its function, shape and types. */
 static bool check_operation(checker *c, ir_id id, map64 *done)
 {
@@ -353,8 +363,7 @@ static bool check_operation(checker *c, ir_id id, map64 *done)
     matcher m = {.c = c, .user = id, .fn = a->fn, .good = true};
     switch ((ir_kind)n->kind) {
     case IR_INPUT:
-        return n->args < c->p->input.n && c->p->input.at[n->args] == id ? true
-                                                                        : wrong(c, id, "an input without number");
+        return check_input(c, id);
     case IR_GENERATE:
         takes(&m, 1, a->rank, NULL);
         return takes_all(&m);

@@ -424,12 +424,13 @@ static void prepare_all(interpreter *in)
     prepare_checks(in);
     for (uint32_t k = 0; k < p->output.n; k++)
         in->needed[p->output.at[k]] = true;
+    for (uint32_t k = 0; k < p->input.n; k++) /* their extents are compared, and may be read of each other */
+        in->needed[p->input.at[k]] = true;
     for (ir_id id = p->node.n; id-- > 1;)
         if (in->needed[id] && ir_is_array(p, id))
             prepare_operation(in, id);
     for (uint32_t k = 0; k < p->input.n; k++)
-        if (in->operation[p->input.at[k]])
-            in->operation[p->input.at[k]]->value = in->input[k];
+        in->operation[p->input.at[k]]->value = in->input[k];
 }
 
 /* A result of a control, whose extents are what the program says. */
@@ -527,8 +528,7 @@ bool interpret_program(const ir_program *p, const interpret_call_of *call)
         in.dim_input[k] = call->known[k] ? p->input.n + 1 : 0;
     }
     for (uint32_t k = 0; k < p->input.n; k++)
-        if (in.operation[p->input.at[k]])
-            in.operation[p->input.at[k]]->missing = call->missing[k];
+        in.operation[p->input.at[k]]->missing = call->missing[k];
     bool good = run(&in);
     outer->failed |= in.failed;
     outer->ends |= in.ends;

@@ -355,6 +355,7 @@ const char *ir_visibly_not_associative(ir_program *p, const ir_fn *fn, uint32_t 
 /* arrays; shapes are given outermost first. Each checks its operands, types, ranks and (where constant) extents, and
  * records run-time shape checks where extents are not provably equal. */
 ir_id ir_input(ir_program *p, uint32_t components, const ir_type *type, unsigned rank, const ir_id *shape);
+bool ir_known_before(ir_program *p, unsigned n, const ir_id *term); /* terms read nothing but inputs */
 /* An input whose elements the program brings along, kept where they are; extents are constants. */
 ir_id ir_input_data(ir_program *p, uint32_t site, ir_type type, unsigned rank, const ir_id *shape, const void *data);
 size_t ir_data_elements(const ir_program *p, const ir_array *input); /* of one that brings them along */

@@ -432,9 +432,35 @@ static sn_acc nested(sn_acc a, sn_acc weight)
     return sn_aloop(4, sn_body_of(outer_step, &o, 2), a);
 }
 
+/* An array of an extent that is read of another one: used for its size, for its elements, or not at all. */
+static sn_acc ignores_outside(void *env, int count, const sn_acc *a)
+{
+    sn_map(twice, *(sn_acc *)env);
+    (void)count;
+    return sn_reverse(a[0]);
+}
+
+static sn_acc uses_outside(void *env, int count, const sn_acc *a)
+{
+    sn_acc large = sn_map(twice, *(sn_acc *)env);
+    (void)count;
+    return sn_append(sn_take(sn_size(large), a[0]), sn_take(3, large));
+}
+
+static sn_acc told_outside(sn_acc n, sn_acc a)
+{
+    sn_acc told = sn_map(sn_to_i32, sn_iota(sn_add(sn_abs(sn_the(n)), 2)));
+    sn_acc summed = sn_map(sn_to_i32, sn_iota(sn_the(sn_fold(sn_max, 1, sn_map(sn_to_i64, a)))));
+    sn_acc ignored = sn_aiterate(2, sn_body_of(ignores_outside, &told, 1), a);
+    sn_acc used = sn_aiterate(2, sn_body_of(uses_outside, &told, 1), sn_reverse(a));
+    return sn_results(ignored, used, sn_aiterate(2, sn_body_of(ignores_outside, &summed, 1), a),
+                      sn_aiterate(2, sn_body_of(uses_outside, &summed, 1), a));
+}
+
 static void from_outside(void **state)
 {
     (void)state;
+    both("i64, [n]i32 -> [n]i32, [k]i32, [n]i32, [l]i32", told_outside, NULL, SMALL, LENGTHS);
     both("[n]i32, [n]i32 -> [n]i32", nested, NULL, SMALL, LENGTHS);
 }
 

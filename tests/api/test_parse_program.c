@@ -556,6 +556,8 @@ static void test_messages(void **state)
         {"a = input [2]u8 data (1u8, 2i8)\noutput a", "expected numbers of the type u8"},
         {"a = input [2](u8, u8) data (1u8, 2u8)\noutput a", "expected data of one component"},
         {"extents n\na = input [n]u8 data ()\noutput a", "expected data of constant extents"},
+        {"extents n\na = input [n]i64\nb = fold a seed 0 {x: i64, y: i64 -> x + y}\nc = input [b[]]u8\noutput c",
+         "line 4, column 16: input: an extent is read of what the program computes; inputs are there before"},
         {"a = input [9223372036854775807, 9223372036854775807]u8 data ()\noutput a", "exceeds 64 bits"},
         {"a = input [1]u8 data (1u8)\nb = input [1]u8\noutput a", "those with data stand behind all others"},
         {"a = input [-1]f32\noutput a", "negative"},
