@@ -30,11 +30,9 @@ static size_t number_length(const char *s)
     if (s[n] == '.' && isdigit((unsigned char)s[n + 1]))
         for (n++; isdigit((unsigned char)s[n]); n++) {
         }
-    if (s[n] == 'e' && (isdigit((unsigned char)s[n + 1]) ||
-                        ((s[n + 1] == '-' || s[n + 1] == '+') && isdigit((unsigned char)s[n + 2]))))
-        for (n += 2; isdigit((unsigned char)s[n]); n++) {
-        }
-    while (is_word(s[n])) /* a type, or the digits of a hexadecimal number */
+    if (s[n] == 'e' && (s[n + 1] == '-' || s[n + 1] == '+') && isdigit((unsigned char)s[n + 2]))
+        n += 2;
+    while (is_word(s[n])) /* an exponent, a type, or the digits of a hexadecimal number */
         n++;
     return n;
 }

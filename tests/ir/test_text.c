@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "ir/interpret.h"
+#include "support/guarded.h"
 #include "support/program_text.h"
 #include "support/random_program.h"
 
@@ -118,6 +119,59 @@ static void free_form(void **state)
                         "a4 = fold commutes a3 seed 0.0f32 {x1: f32, x2: f32 -> x1 + x2}\n"
                         "output a4\n");
     arena_free(&a);
+}
+
+/* Words of the language stand in quotes where they are names, and so does what the printer makes up; what only looks
+ * like one of these does not. */
+static void names(void **state)
+{
+    static const char *const quoted[] = {"if",   "wide",    "right", "f32",         "bool",      "u8", "sin",
+                                         "land", "convert", "max",   "bitcast_f32", "bitcast_x", "n1", "x25",
+                                         "1n",   "a b",     "a-b",   "a\\\\\\\"b",  "",          "é"};
+    static const char *const plain[] = {"n",    "x",       "width",    "iff", "f33", "if_",
+                                        "sine", "bitcas", "bitcast_", "_1",  "n1a", "A_b2"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(quoted) + ARRAY_LENGTH(plain); i++) {
+        arena a;
+        arena_init(&a, NULL);
+        bool is_plain = i >= ARRAY_LENGTH(quoted);
+        const char *name = is_plain ? plain[i - ARRAY_LENGTH(quoted)] : quoted[i], *quote = is_plain ? "" : "\"";
+        const char *in = arena_printf(&a, "extents \"%s\" a = input [\"%s\"]f32 output a", name, name);
+        assert_string_equal(print(&a, parse(&a, in)),
+                            arena_printf(&a, "extents %s%s%s\na1 = input [%s%s%s]f32\noutput a1\n", quote, name, quote,
+                                         quote, name, quote));
+        arena_free(&a);
+    }
+}
+
+/* A text may end anywhere; nothing behind its end is looked at. */
+static void texts_end(void **state)
+{
+    static const char *const cut[] = {"output \"",
+                                      "output \"\\",
+                                      "output \"a\\",
+                                      "extents n = 1e",
+                                      "extents n = 1e-",
+                                      "output a1.",
+                                      "extents n = 5.",
+                                      "a = gen",
+                                      "a = input [3]f3",
+                                      "#",
+                                      "a1 <",
+                                      "-",
+                                      ""};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cut); i++) {
+        arena a;
+        arena_init(&a, NULL);
+        guarded g = guarded_new(strlen(cut[i]) + 1, true);
+        const char *message = NULL;
+        memcpy(g.at, cut[i], strlen(cut[i]));
+        if (!ir_parse(&a, g.at, &message))
+            assert_non_null(message);
+        guarded_free(&g);
+        arena_free(&a);
+    }
 }
 
 /* Numbers as people write them; a word behind one is its type, or nothing that belongs to it. */
@@ -482,6 +536,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_texts),
+        cmocka_unit_test(names),
+        cmocka_unit_test(texts_end),
         cmocka_unit_test(written_numbers),
         cmocka_unit_test(claims_are_looked_at),
         cmocka_unit_test(free_form),

@@ -83,6 +83,115 @@ static void test_cases(void **state)
     pass_cases(k_decide, cases, ARRAY_LENGTH(cases));
 }
 
+/* --- all pairs of small intervals --- */
+
+enum { FIRST = -2, LAST = 2 };
+
+typedef struct ends {
+    int low, high;
+} ends;
+
+static bool holds(const char *op, int x, int y)
+{
+    return op[0] == 'l'   ? (op[1] == 't' ? x < y : x <= y)
+           : op[0] == 'g' ? (op[1] == 't' ? x > y : x >= y)
+                          : (op[0] == 'e') == (x == y);
+}
+
+static const char *decided_text(arena *a, const char *body)
+{
+    const char *message = "";
+    kernel *k =
+        k_parse(a, arena_printf(a, "kernel k lanes 8 { global @1:i64 written arg %%1:bool %s }", body), &message);
+    if (!k)
+        fail_msg("%s\n%s", message, body);
+    k_decide(k, a);
+    text t;
+    text_init(&t, a);
+    k_print(k, &t);
+    return t.at;
+}
+
+static void compare_ends(arena *a, const char *op, ends x, ends y)
+{
+    bool some = false, all = true;
+    for (int i = x.low; i <= x.high; i++)
+        for (int j = y.low; j <= y.high; j++) {
+            some |= holds(op, i, j);
+            all &= holds(op, i, j);
+        }
+    const char *body = arena_printf(a,
+                                    "for_all %%2:i64 < 8 { for %%3:i64 = %d to %d { for %%4:i64 = %d to %d { "
+                                    "%%5:bool = %s %%3, %%4 if %%5 { store @1[0] = 1 } else { store @1[1] = 1 } "
+                                    "} } }",
+                                    x.low, x.high + 1, y.low, y.high + 1, op);
+    const char *got = decided_text(a, body);
+    if ((strstr(got, "if ") != NULL) != (some && !all) || (strstr(got, "@1[0]") != NULL) != some ||
+        (strstr(got, "@1[1]") != NULL) == all)
+        fail_msg("%s\nbecame\n%s", body, got);
+}
+
+static void choose_ends(arena *a, ends x, ends y)
+{
+    for (int most = 0; most < 2; most++) {
+        const bool first = most ? x.low >= y.high : x.high <= y.low, second = most ? y.low >= x.high : y.high <= x.low;
+        const char *body = arena_printf(a,
+                                        "for_all %%2:i64 < 8 { for %%3:i64 = %d to %d { for %%4:i64 = %d to %d { "
+                                        "%%5:i64 = %s %%3, %%4 store @1[%%5] = 1 } } }",
+                                        x.low, x.high + 1, y.low, y.high + 1, most ? "max" : "min");
+        const char *got = decided_text(a, body);
+        if (!strstr(got, first    ? "@1[%3]"
+                         : second ? "@1[%4]"
+                                  : "@1[%5]") ||
+            (strstr(got, "%5") != NULL) != (!first && !second))
+            fail_msg("%s\nbecame\n%s", body, got);
+    }
+    const char *got = decided_text(a, arena_printf(a,
+                                                   "for_all %%2:i64 < 8 { for %%3:i64 = %d to %d { "
+                                                   "%%5:i64 = abs %%3 store @1[%%5] = 1 } }",
+                                                   x.low, x.high + 1));
+    assert_int_equal(strstr(got, "abs") == NULL, x.low >= 0);
+}
+
+/* Decided is what all numbers of the intervals agree on, and nothing else is. */
+static void test_intervals(void **state)
+{
+    (void)state;
+    static const char *const op[] = {"lt", "le", "gt", "ge", "eq", "ne"};
+    arena a;
+    arena_init(&a, NULL);
+    for (ends x = {FIRST, FIRST}; x.low <= LAST;
+         x = x.high < LAST ? (ends){x.low, x.high + 1} : (ends){x.low + 1, x.low + 1})
+        for (ends y = {FIRST, FIRST}; y.low <= LAST;
+             y = y.high < LAST ? (ends){y.low, y.high + 1} : (ends){y.low + 1, y.low + 1}) {
+            for (unsigned i = 0; i < ARRAY_LENGTH(op); i++)
+                compare_ends(&a, op[i], x, y);
+            choose_ends(&a, x, y);
+        }
+    arena_free(&a);
+}
+
+/* A literal among conditions decides, or leaves the other. */
+static void test_conditions(void **state)
+{
+    (void)state;
+    arena a;
+    arena_init(&a, NULL);
+    for (unsigned i = 0; i < 8; i++) {
+        const bool either = i & 1, literal = i & 2, first = i & 4;
+        const char *word = literal ? "true" : "false";
+        const char *got = decided_text(
+            &a, arena_printf(&a, "%%2:bool = %s %s, %s if %%2 { store @1[0] = 1 } else { store @1[1] = 1 }",
+                             either ? "lor" : "land", first ? word : "%1", first ? "%1" : word));
+        if (literal == either)
+            assert_true(!strstr(got, "if ") && strstr(got, literal ? "@1[0]" : "@1[1]") &&
+                        !strstr(got, literal ? "@1[1]" : "@1[0]"));
+        else
+            assert_true(strstr(got, "if %1 ") && strstr(got, "@1[0]") && strstr(got, "@1[1]"));
+    }
+    arena_free(&a);
+}
+
 static void test_random(void **state)
 {
     (void)state;
@@ -91,6 +200,7 @@ static void test_random(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_random)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_intervals),
+                                       cmocka_unit_test(test_conditions), cmocka_unit_test(test_random)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,6 +212,8 @@ static void test_untiled(void **state)
         "for %3:i64 = 0 to %1 { %5:bool = gt %2, %3 if %5 { %4:i64 = load @1[%3] store @2[%2] = %4 } } } }",
         "kernel k lanes 8 { global @1:i64 global @2:i64 written arg %1:i64 for_all %2:i64 < 8 { "
         "for %3:i64 = 0 to 9 { %4:i64 = load @1[%3] store @2[%2] = %4 } } }",
+        "kernel k lanes 8 { global @1:i64 global @2:i64 written arg %1:i64 for_all %2:i64 < 8 { "
+        "for %3:i64 = 20 to 35 { %4:i64 = load @1[%3] store @2[%2] = %4 } } }",
         "kernel k lanes 8 { global @1:i64 global @2:i64 written arg %1:i64 for_all %2:i64 < %1 { "
         "for %3:i64 = 0 to %1 { %4:i64 = load @1[%3] store @2[%2] = %4 } } }",
         "kernel k lanes 8 { global @2:i64 written arg %1:i64 for_all %2:i64 < 8 { "
