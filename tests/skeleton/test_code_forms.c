@@ -1,0 +1,374 @@
+/* What becomes of typical programs, as numbers: their loops, how these are launched on some devices for some extents,
+ * and of each kernel what it is made of, and what of that the passes over kernels change. All of it
+ * stands in tests/skeleton/code_forms.txt. Results do not tell when a choice that is there for speed is not made any
+ * more, or made where it does not pay: these numbers do. Where a change is meant to make other code,
+ *
+ *     SINTER_TEST_WRITE=1 build/release/tests/test_code_forms
+ *
+ * writes the file anew, and its difference belongs to the change. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ir/interpret.h"
+#include "kernel/passes.h"
+#include "kernel/work.h"
+#include "skeleton/skeleton.h"
+#include "support/code_programs.h"
+#include "support/random_program.h"
+
+static const char file_name[] = "tests/skeleton/code_forms.txt"; /* tests run at the top of the repository */
+
+static const struct {
+    const char *name;
+    sk_options options;
+} devices[] = {
+    {"vectors", {.vector_bytes = 64, .workers = 8, .chains = true, .checks = true, .scratch = 256 << 10}},
+    {"one core",
+     {.vector_bytes = 32, .workers = 1, .chains = true, .checks = true, .contract = true, .scratch = 64 << 10}},
+    {"blocks", {.group = 256, .gang = 32, .workers = 100, .checks = true, .scratch = 32 << 10}},
+};
+
+static const int64_t sizes[] = {5, 40, 700, 90000};
+
+enum { CACHE = 1 << 25, OF_VALUES = 3 /* what is read for an extent */, RANDOM = 150 };
+
+/* --- how often words stand in a kernel --- */
+
+typedef struct words {
+    const char *at[200];
+    unsigned length[200], times[200], n;
+} words;
+
+static void note(words *w, const char *word, unsigned length)
+{
+    unsigned i = 0;
+    while (i < w->n && (w->length[i] != length || memcmp(w->at[i], word, length) != 0))
+        i++;
+    if (i == ARRAY_LENGTH(w->at))
+        return;
+    w->at[i] = word;
+    w->length[i] = length;
+    w->times[i]++;
+    w->n = i < w->n ? w->n : i + 1;
+}
+
+static bool before(const words *w, unsigned i, unsigned j)
+{
+    unsigned n = w->length[i] < w->length[j] ? w->length[i] : w->length[j];
+    int order = memcmp(w->at[i], w->at[j], n);
+    return order < 0 || (order == 0 && w->length[i] < w->length[j]);
+}
+
+static bool of_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+static unsigned times_of(const words *w, const char *word, unsigned length)
+{
+    for (unsigned i = 0; i < w->n; i++)
+        if (w->length[i] == length && memcmp(w->at[i], word, length) == 0)
+            return w->times[i];
+    return 0;
+}
+
+/* Operators, statements and literals of a kernel, in order; names of values and memories are left out. */
+static words words_of(const kernel *k, arena *a)
+{
+    text t;
+    text_init(&t, a);
+    k_print(k, &t);
+    words w = {.n = 0};
+    for (const char *s = t.at; *s;) {
+        unsigned n = 0;
+        bool name = *s == '%' || *s == '@' || *s == ':';
+        s += name;
+        while (of_word(s[n]))
+            n++;
+        if (n && !name)
+            note(&w, s, n);
+        s += n ? n : !name;
+    }
+    for (unsigned done = 0; done < w.n; done++) {
+        unsigned least = done;
+        for (unsigned i = done + 1; i < w.n; i++)
+            least = before(&w, i, least) ? i : least;
+        const char *at = w.at[least];
+        unsigned length = w.length[least], times = w.times[least];
+        w.at[least] = w.at[done], w.length[least] = w.length[done], w.times[least] = w.times[done];
+        w.at[done] = at, w.length[done] = length, w.times[done] = times;
+    }
+    return w;
+}
+
+/* Those that stand there more or less often than in another kernel, and how often. */
+static void write_words(const words *w, const words *other, text *out)
+{
+    for (unsigned i = 0; i < w->n; i++)
+        if (times_of(other, w->at[i], w->length[i]) != w->times[i])
+            text_printf(out, w->times[i] > 1 ? " %.*s*%u" : " %.*s", (int)w->length[i], w->at[i], w->times[i]);
+    for (unsigned i = 0; i < other->n; i++)
+        if (!times_of(w, other->at[i], other->length[i]))
+            text_printf(out, " -%.*s", (int)other->length[i], other->at[i]);
+    text_add(out, "\n");
+}
+
+/* --- launches --- */
+
+typedef struct shape {
+    int64_t size;
+    ir_program *p;
+    arena *a;
+} shape;
+
+static bool read_scalar(void *env, ir_id array, uint32_t component, ir_bits *out)
+{
+    (void)env, (void)array, (void)component;
+    *out = OF_VALUES;
+    return true;
+}
+
+static int64_t closed(const shape *s, ir_id term)
+{
+    int64_t dims[64];
+    for (unsigned i = 0; i < ARRAY_LENGTH(dims); i++)
+        dims[i] = i % 2 ? s->size / 3 + 2 : s->size;
+    ir_host env = {dims, read_scalar, NULL};
+    ir_bits out = 0;
+    return ir_evaluate(s->p, s->a, term, &env, &out) ? (int64_t)out : 0;
+}
+
+static void write_work(const shape *s, const sk_kernel *k, const sk_geometry *g, text *out)
+{
+    k_work w;
+    ir_bits *arg = arena_alloc(s->a, (k->argument.n + 1) * sizeof(*arg));
+    for (uint32_t i = 0; i < k->argument.n; i++)
+        arg[i] = k->argument.at[i].term ? (ir_bits)closed(s, k->argument.at[i].term)
+                                        : (ir_bits)g->slot[k->argument.at[i].slot];
+    k_find_work(k->k, s->a, arg, g->pieces, k->k->lanes ? k->k->lanes : 1, &w);
+    double loads = 0, stores = 0;
+    for (k_mem m = 1; m < k->k->mem.n; m++) {
+        loads += w.memory[m].loads;
+        stores += w.memory[m].stores;
+    }
+    text_printf(out, "; work %.0f %.0f %.0f, memory %.0f %.0f", w.operations, w.used, w.slots, loads, stores);
+}
+
+typedef struct seen { /* kernels that are written already */
+    sk_variant variant[64];
+    int64_t row[64];
+    bool final[64];
+    unsigned n;
+} seen;
+
+static bool is_new(seen *s, const sk_geometry *g)
+{
+    for (unsigned i = 0; i < s->n; i++)
+        if (s->variant[i] == g->variant && s->row[i] == g->row && s->final[i] == (g->partials == 1))
+            return false;
+    if (s->n == ARRAY_LENGTH(s->row))
+        return false;
+    s->variant[s->n] = g->variant;
+    s->row[s->n] = g->row;
+    s->final[s->n++] = g->partials == 1;
+    return true;
+}
+
+static void write_kernel(const sk_kernel *k, const sk_options *o, arena *a, bool whole, text *out)
+{
+    const char *why = NULL;
+    if (!k_verify(k->k, a, &why))
+        fail_msg("%s", why);
+    if (whole)
+        k_print(k->k, out);
+    const words none = {.n = 0}, plain = words_of(k->k, a);
+    text_add(out, "        ");
+    write_words(&plain, &none, out);
+    kernel *better = k_clone(k->k, a);
+    k_optimise(better, a);
+    const words optimised = words_of(better, a);
+    text_add(out, "        optimised:");
+    write_words(&optimised, &plain, out);
+    kernel *apart = o->group ? k_split(better, o->gang, 128, a) : better;
+    k_analyse(apart);
+    k_layout(apart, o->group ? 128 : 64);
+    text_printf(out, "        shared %u:", k_shared_bytes(apart));
+    const words parts = words_of(apart, a);
+    write_words(&parts, &optimised, out);
+    if (whole)
+        k_print(apart, out);
+}
+
+/* `partials`: what the launch before has left, per size. */
+static void write_pass(const sk_cluster *c, const sk_options *o, sk_pass pass, bool first, int64_t *partials, arena *a,
+                       bool whole, text *out)
+{
+    seen done = {.n = 0};
+    for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+        shape s = {sizes[i], c->l->ir, a};
+        int64_t extent[IR_MAX_RANK];
+        sk_geometry g;
+        sk_round round = {
+            .pass = pass, .digit = {.first = first}, .places = c->loop->class == L_CLASS_PERMUTE ? s.size : 0};
+        round.partials = pass == SK_PASS_COMBINE || pass == SK_PASS_SPLITS || pass == SK_PASS_MERGE ? partials[i] : 0;
+        if (pass != SK_PASS_LOOP && pass <= SK_PASS_COMBINE && partials[i] < 2)
+            continue;
+        for (unsigned d = 0; d < c->loop->rank; d++)
+            extent[d] = closed(&s, c->loop->shape[d]);
+        round.segments = c->loop->segments ? closed(&s, c->loop->segment_count) : 0;
+        if (!sk_plan_launch(c, o, extent, round, CACHE, &g))
+            continue;
+        partials[i] = g.partials;
+        text_printf(out, "      %" PRId64 ": pieces %" PRId64, s.size, g.pieces);
+        text_printf(out, g.partials != 1 ? ", partials %" PRId64 : "", g.partials);
+        text_printf(out, g.state_words ? ", state %" PRId64 : "", g.state_words);
+        text_printf(out, g.row ? ", row %" PRId64 : "", g.row);
+        text_printf(out, "%s%s, slots", g.stream ? ", stream" : "", g.ahead ? ", ahead" : "");
+        for (unsigned k = 0; k + 1 < SK_SLOTS; k++)
+            text_printf(out, g.slot[k] ? " %" PRId64 : " -", g.slot[k]);
+        sk_options all = *o;
+        sk_reason reason = {0};
+        all.final = g.partials == 1;
+        all.row = g.row;
+        sk_kernel *k = g.pieces > 0 ? sk_build(c, g.variant, g.pass, &all, a, &reason) : NULL;
+        if (g.pieces > 0 && !k)
+            text_printf(out, "; %s", reason.text);
+        if (k)
+            write_work(&s, k, &g, out);
+        text_add(out, "\n");
+        if (k && is_new(&done, &g))
+            write_kernel(k, &all, a, whole, out);
+    }
+}
+
+static void write_cluster(const sk_cluster *c, arena *a, bool whole, text *out)
+{
+    for (size_t d = 0; d < ARRAY_LENGTH(devices); d++) {
+        sk_pass pass[SK_PASSES];
+        int64_t partials[ARRAY_LENGTH(sizes)] = {0};
+        uint32_t passes = sk_passes(c, &devices[d].options, pass);
+        for (uint32_t i = 0; i < passes; i++) {
+            text_printf(out, "    %s, pass %u\n", devices[d].name, (unsigned)pass[i]);
+            write_pass(c, &devices[d].options, pass[i], i < 2, partials, a, whole, out);
+        }
+    }
+}
+
+static void write_loops(ir_program *p, arena *a, bool whole, text *out)
+{
+    static const l_options fused = {.fuse = true, .cost_model = true, .rows = true};
+    const sk_program *s = sk_prepare(l_clusters(p, &fused));
+    for (uint32_t i = 0; i < s->l->cluster.n; i++) {
+        const l_cluster *loop = s->cluster[i].loop;
+        text_printf(out, "  loop %u: class %u over %u dimensions, %u operations, %.0f flops, %u sweeps\n", i,
+                    (unsigned)loop->class, (unsigned)loop->rank, loop->op.n, loop->flops, (unsigned)loop->sweeps);
+        write_cluster(&s->cluster[i], a, whole, out);
+    }
+}
+
+static void write_program(const code_program *of, text *out)
+{
+    arena a;
+    const char *message = "";
+    arena_init(&a, NULL);
+    ir_program *p = ir_parse(&a, of->source, &message);
+    if (!p)
+        fail_msg("%s: %s\n%s", of->name, message, of->source);
+    text_printf(out, "%s\n", of->name);
+    write_loops(p, &a, false, out);
+    arena_free(&a);
+}
+
+/* Of random programs all that is written of the others, and their kernels word by word, are a number. */
+static void write_random(unsigned seed, text *out)
+{
+    random_options o = random_everything();
+    arena a;
+    text all;
+    arena_init(&a, NULL);
+    text_init(&all, &a);
+    o.chains = seed % 3 == 0;
+    o.rows = seed % 3 == 1;
+    o.inexact_folds = seed % 2;
+    write_loops(random_program(&a, &o, seed).program, &a, true, &all);
+    uint64_t digest = 14695981039346656037u;
+    for (const char *s = all.at; *s; s++)
+        digest = (digest ^ (unsigned char)*s) * 1099511628211u;
+    text_printf(out, "random program %u: %zu bytes, %016" PRIx64 "\n", seed, strlen(all.at), digest);
+    arena_free(&a);
+}
+
+/* --- the file --- */
+
+static const char *read_all(arena *a)
+{
+    text t;
+    text_init(&t, a);
+    FILE *f = fopen(file_name, "r");
+    char some[4096];
+    for (size_t n = 1; f && n;) {
+        n = fread(some, 1, sizeof(some), f);
+        text_add_n(&t, some, n);
+    }
+    if (f)
+        fclose(f);
+    return t.at;
+}
+
+static void write_all(const char *s)
+{
+    FILE *f = fopen(file_name, "w");
+    assert_non_null(f);
+    assert_true(fputs(s, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* The first line that is another one, and the program and loop it belongs to. */
+static void compare(arena *a, const char *wanted, const char *got)
+{
+    const char *program = got;
+    for (unsigned line = 1; *got || *wanted; line++) {
+        size_t n = strcspn(got, "\n"), m = strcspn(wanted, "\n");
+        if (n && *got != ' ')
+            program = got;
+        if (n != m || memcmp(got, wanted, n) != 0)
+            fail_msg(
+                "%s:%u (%.*s) is to be\n%.*s\nand not\n%.*s\nIf this is meant to be so: SINTER_TEST_WRITE=1 writes "
+                "the file anew.",
+                file_name, line, (int)strcspn(program, "\n"), program, (int)m, wanted, (int)n, got);
+        got += n + (got[n] != 0);
+        wanted += m + (wanted[m] != 0);
+    }
+    (void)a;
+}
+
+static void forms(void **state)
+{
+    (void)state;
+    arena a;
+    text t;
+    arena_init(&a, NULL);
+    text_init(&t, &a);
+    for (size_t i = 0; i < code_programs_n; i++)
+        write_program(&code_programs[i], &t);
+    for (unsigned seed = 0; seed < RANDOM; seed++)
+        write_random(seed, &t);
+    if (getenv("SINTER_TEST_WRITE"))
+        write_all(t.at);
+    compare(&a, read_all(&a), t.at);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(forms)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
