@@ -179,7 +179,10 @@ typedef enum sn_type {
  * where that is none, kernels are compiled, or the program is interpreted. Bits of results are the same.
  *
  * From "opencl" and "cuda": the source of each kernel that recorded calls (sn_profile) have launched, PREFIX.0.cl or .cu
- * and so on, and PREFIX.json, which says what each launch was given: kernel, pieces, arrays, arguments. */
+ * and so on; PREFIX.json, which says what each launch was given, and what a call did, with its loops and choices; and
+ * PREFIX.c and PREFIX.h, which do that again for other data of the same extents, with the driver's library alone. Where
+ * that cannot be told (sorts, extents that depend on data), a program of loops or choices is SN_UNSUPPORTED, and others
+ * have no PREFIX.c. */
 #define sn_export(program, prefix) sn_export_at(SN_HERE, program, prefix)
 SN_API sn_status sn_export_at(sn_site at, sn_program *program, const char *prefix);
 #define sn_export_for(program, prefix, sets) sn_export_for_at(SN_HERE, program, prefix, sets)

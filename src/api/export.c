@@ -1,6 +1,5 @@
 /* Programs in files: the text of a program and the code of its kernels, as data in an object to be linked, and back. */
-#include "api/export.h"
-#include "device/cpu_export.h"
+#include "api/export_driver.h"
 
 #include <ctype.h>
 #include <elf.h>
@@ -307,6 +306,8 @@ static sn_status with_memory(exporting *e, bool sources)
         api_fail_at(e->p->context, e->who, SN_NO_MEMORY, "no memory to export a program");
         if (e->f)
             fclose(e->f);
+        if (e->taken)
+            run_tapes_close(e->taken);
     }
     arena_free(&e->arena);
     return status;

@@ -19,6 +19,7 @@ typedef struct exporting {
     map64 known; /* hash of a key */
     const char *why;
     FILE *f;
+    run_program *taken; /* whose tapes are read: nothing is recorded meanwhile */
 } exporting;
 
 /* As the signature has it. */

@@ -1,6 +1,6 @@
-/* Programs as sources: for devices behind a driver, the text of each kernel that calls have launched, and what each
- * launch was given, for whoever launches them without Sinter. */
-#include "api/export.h"
+/* Programs as sources: for devices behind a driver, the text of each kernel that calls have launched, what each launch
+ * was given, and what a call did, with its loops and choices, for whoever launches them without Sinter. */
+#include "api/export_driver.h"
 
 #include "device/kernel_cache.h"
 
@@ -11,9 +11,13 @@ typedef struct sources {
     const dialect *d;
     const char *ending;
     text launches;
-    VEC(const sk_kernel *) kernel; /* each has a file of its own */
-    VEC(kernel *) ready;
-    uint32_t n; /* launches */
+    VEC(driver_kernel) kernel; /* each has a file of its own */
+    uint32_t n;                /* launches */
+    const sn_program *visited; /* whose launches are listed: the program, or one of a loop or choice */
+    const run_program *called; /* the version that the last recorded call ran */
+    text functions, programs;  /* of its driver, if what it did can be told, */
+    uint32_t first;
+    const char *why; /* and else why not */
 } sources;
 
 static void quoted(text *out, const char *s)
@@ -27,12 +31,13 @@ static void quoted(text *out, const char *s)
     text_add(out, "\"");
 }
 
-static uint32_t number_of(sources *s, const sk_kernel *k)
+static uint32_t number_of(void *env, const sk_kernel *k)
 {
+    sources *s = env;
     for (uint32_t i = 0; i < s->kernel.n; i++)
-        if (s->kernel.at[i] == k)
+        if (s->kernel.at[i].k == k)
             return i;
-    vec_push(&s->e->arena, &s->kernel, k);
+    vec_push(&s->e->arena, &s->kernel, ((driver_kernel){.k = k}));
     return s->kernel.n - 1;
 }
 
@@ -54,7 +59,7 @@ static void add_memory(sources *s, const run_launched *l, text *out)
         quoted(out, k->mem.at[m].name ? k->mem.at[m].name : "");
         text_printf(out, ", \"role\": \"%s\"", role[b->role]);
         if (b->role == SK_ARRAY)
-            text_printf(out, ", \"array\": \"a%u\"", s->e->p->clusters->number[b->array]);
+            text_printf(out, ", \"array\": \"a%u\"", s->visited->clusters->number[b->array]);
         text_printf(out, ", \"component\": %u, \"type\": \"%s\", \"written\": %s", b->component, ir_type_name(b->type),
                     k->mem.at[m].written ? "true" : "false");
         if (l->elements[n] >= 0)
@@ -112,13 +117,15 @@ static sn_status write_source(sources *s, uint32_t i)
     exporting *e = s->e;
     device *d = e->p->context->engine.device;
     const char *why = "";
-    text source;
-    text_init(&source, &e->arena);
-    kernel *ready = d->prepare(d, s->kernel.at[i]->k, &e->arena, NULL, &why);
-    if (!ready || !emit_text(ready, s->d, arena_printf(&e->arena, "%s_%u", e->name, i), &source, &why))
+    driver_kernel *k = &s->kernel.at[i];
+    text_init(&k->source, &e->arena);
+    k->entry = arena_printf(&e->arena, "%s_%u", e->name, i);
+    kernel *ready = d->prepare(d, k->k->k, &e->arena, NULL, &why);
+    if (!ready || !emit_text(ready, s->d, k->entry, &k->source, &why))
         return api_fail_at(e->p->context, e->who, SN_UNSUPPORTED, "a kernel has no source: %s", why);
-    vec_push(&e->arena, &s->ready, ready);
-    return export_file(e, arena_printf(&e->arena, "%u.%s", i, s->ending), &source, write_text);
+    k->ready = ready;
+    k->group = d->group_of(d, k->k->k, ready, &e->arena);
+    return export_file(e, arena_printf(&e->arena, "%u.%s", i, s->ending), &k->source, write_text);
 }
 
 static sn_status write_description(sources *s)
@@ -139,15 +146,59 @@ static sn_status write_description(sources *s)
                     "%s    {\"source\": \"%s.%u.%s\", \"entry\": \"%s_%u\", \"define\": \"SN_LOCAL\", "
                     "\"threads_multiple\": %u, \"most_threads\": %u, \"shared_bytes\": %u}",
                     i ? ",\n" : "", e->name, i, s->ending, e->name, i, emit_gang(s->d) ? emit_gang(s->d) : 1,
-                    limits->group, emit_shared_bytes(s->ready.at[i]));
+                    s->kernel.at[i].group, emit_shared_bytes(s->kernel.at[i].ready));
     text_add(&out,
              "],\n"
              " \"parameters\": \"the pointers in `memory`, the values in `arguments`, then i64 first, i64 last (pieces "
              "[first, last)), and a pointer to i64[4], zeros: site, element, value, bound of the first failure\",\n"
              " \"launches\": [\n");
     text_add_n(&out, s->launches.at, s->launches.n);
-    text_add(&out, "]}\n");
+    text_add(&out, "],\n");
+    if (s->why) {
+        text_add(&out, " \"no_driver\": ");
+        quoted(&out, s->why);
+        text_add(&out, "}\n");
+    } else {
+        text_printf(&out, " \"first\": %u, \"programs\": [\n%s]}\n", s->first, s->programs.at);
+    }
     return export_file(e, "json", &out, write_text);
+}
+
+/* Of the program and those of its loops and choices, all versions of each. */
+static void take_launches(sources *s, const sn_program *p)
+{
+    s->visited = p;
+    run_visit_launches(p->run, take_launch, s);
+    if (run_tape_of_call(p->run) && p == s->e->p)
+        s->called = run_tape_of_call(p->run)->r;
+    for (unsigned k = 1; k < API_VERSIONS; k++)
+        if (api_other_version(p, k))
+            run_visit_launches(api_other_version(p, k)->run, take_launch, s);
+    for (uint32_t i = 0; i < p->inside.n; i++) /* not deeper than IR_MOST_CONTROLS */
+        take_launches(s, p->inside.at[i]);
+}
+
+static sn_status export_them(sources *s)
+{
+    exporting *e = s->e;
+    take_launches(s, e->p);
+    if (!s->n)
+        return api_fail_at(e->p->context, e->who, SN_BAD_ARGUMENT,
+                           "there are no launches to export; record calls with sn_profile(program, true), and call it");
+    if (!s->called)
+        s->why = "the recorded calls are not whole";
+    else
+        export_describe(e, s->called, number_of, s, &s->functions, &s->programs, &s->first, &s->why);
+    if (s->why && e->p->inside.n)
+        return api_fail_at(e->p->context, e->who, SN_UNSUPPORTED,
+                           "what the loops and choices of arrays did in the recorded calls cannot be told: %s", s->why);
+    sn_status status = SN_OK;
+    for (uint32_t i = 0; i < s->kernel.n && status == SN_OK; i++)
+        status = write_source(s, i);
+    if (status == SN_OK && !s->why)
+        status = export_driver(e, s->called, e->p->context->engine.device->limits->kind, &s->functions, s->first,
+                               s->kernel.at, s->kernel.n);
+    return status == SN_OK ? write_description(s) : status;
 }
 
 sn_status export_sources(exporting *e)
@@ -156,19 +207,14 @@ sn_status export_sources(exporting *e)
     const bool opencl = !strcmp(limits->kind, "opencl");
     sources s = {.e = e, .d = opencl ? &dialect_opencl : &dialect_cuda, .ending = opencl ? "cl" : "cu"};
     text_init(&s.launches, &e->arena);
-    run_visit_launches(e->p->run, take_launch, &s);
-    for (unsigned k = 1; k < API_VERSIONS; k++)
-        if (api_other_version(e->p, k))
-            run_visit_launches(api_other_version(e->p, k)->run, take_launch, &s);
-    if (!s.n)
+    text_init(&s.functions, &e->arena);
+    text_init(&s.programs, &e->arena);
+    if (!run_tapes_open(e->p->run))
         return api_fail_at(e->p->context, e->who, SN_BAD_ARGUMENT,
-                           "there are no launches to export; record calls with sn_profile(program, true), and call it");
-    if (e->p->inside.n)
-        return api_fail_at(
-            e->p->context, e->who, SN_UNSUPPORTED,
-            "programs with loops and choices of arrays have no list of launches; export what is inside as a program");
-    sn_status status = SN_OK;
-    for (uint32_t i = 0; i < s.kernel.n && status == SN_OK; i++)
-        status = write_source(&s, i);
-    return status == SN_OK ? write_description(&s) : status;
+                           "a recorded call of the program is under way; wait for it, and export then");
+    e->taken = e->p->run;
+    const sn_status status = export_them(&s);
+    e->taken = NULL;
+    run_tapes_close(e->p->run);
+    return status;
 }

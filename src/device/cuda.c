@@ -142,6 +142,7 @@ static bool name_things(driver_device *base, arena *a, const char **why)
 static const driver_functions functions = {
     .device = {.kernel_text = cuda_text,
                .prepare = cuda_prepare,
+               .group_of = cuda_group_of,
                .open_queue = cuda_open_queue,
                .copy = cuda_copy,
                .clear = cuda_clear,

@@ -53,6 +53,7 @@ int cuda_number(const cuda_api *api, cu_device id, int attribute); /* 0 if the d
 int cuda_version(const cuda_api *api);                             /* 12040: CUDA 12.4 */
 
 /* cuda_kernel.c: for the kernel cache */
+uint32_t cuda_group_of(device *base, const kernel *k, const kernel *ready, arena *a);
 kernel *cuda_prepare(device *base, const kernel *k, arena *a, const char *last, const char **why);
 bool cuda_obtain(device *base, const kernel *k, const text *key, kernel_entry *entry, arena *a, const char **why);
 void cuda_discard(device *base, kernel_entry *entry);

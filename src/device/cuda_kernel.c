@@ -237,6 +237,14 @@ kernel *cuda_prepare(device *base, const kernel *k, arena *a, const char *last, 
     return prepare_for((const cuda *)base, k, &out, a, last, why);
 }
 
+uint32_t cuda_group_of(device *base, const kernel *k, const kernel *ready, arena *a)
+{
+    device_kernel out = {0};
+    (void)ready, (void)a;
+    describe((const cuda *)base, k, &out);
+    return out.group;
+}
+
 bool cuda_obtain(device *base, const kernel *k, const text *kernel_key, kernel_entry *entry, arena *a, const char **why)
 {
     cuda *d = (cuda *)base;

@@ -54,6 +54,8 @@ struct device {
     /* A copy in `a` of a verified kernel after the pass `last`, of the stages KERNEL and DEVICE in base/passes.def, as
      * the device runs them before it makes code. NULL and *why where it would not fit. Thread-safe. */
     kernel *(*prepare)(device *d, const kernel *k, arena *a, const char *last, const char **why);
+    /* Threads that a block of it has at most, of a kernel and what `prepare` made of it; NULL: blocks are cores. */
+    uint32_t (*group_of)(device *d, const kernel *k, const kernel *ready, arena *a);
     /* False once a kernel was found in no cache and there was no code generator to compile it: programs whose kernels do not
      * compile are to be interpreted. Thread-safe. */
     bool (*generates)(device *d);

@@ -86,6 +86,7 @@ static bool name_things(driver_device *base, arena *a, const char **why)
 static const driver_functions functions = {
     .device = {.kernel_text = opencl_text,
                .prepare = opencl_prepare,
+               .group_of = opencl_group_of,
                .open_queue = opencl_open_queue,
                .copy = opencl_copy,
                .clear = opencl_clear,

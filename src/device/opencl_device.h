@@ -27,6 +27,7 @@ typedef struct opencl {
 } opencl;
 
 /* opencl_kernel.c: for the kernel cache */
+uint32_t opencl_group_of(device *base, const kernel *k, const kernel *ready, arena *a);
 kernel *opencl_prepare(device *base, const kernel *k, arena *a, const char *last, const char **why);
 bool opencl_obtain(device *base, const kernel *k, const text *key, kernel_entry *entry, arena *a, const char **why);
 void opencl_discard(device *base, kernel_entry *entry);

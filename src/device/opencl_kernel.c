@@ -186,6 +186,13 @@ kernel *opencl_prepare(device *base, const kernel *k, arena *a, const char *last
     return kernel_prepare_text(a, k, &dialect_opencl, limits->group, limits->scratch, last, why);
 }
 
+uint32_t opencl_group_of(device *base, const kernel *k, const kernel *ready, arena *a)
+{
+    const opencl *d = (const opencl *)base;
+    (void)k;
+    return d->pocl && branches_hold_barriers(ready, a) ? 1 : (uint32_t)d->group;
+}
+
 static bool generate(opencl *d, const kernel *k, const text *key, device_kernel *out, arena *a, const char **why)
 {
     text source;
@@ -204,7 +211,7 @@ static bool generate(opencl *d, const kernel *k, const text *key, device_kernel 
     if (!ready)
         return false;
     text_init(&source, a);
-    size_t group = d->pocl && branches_hold_barriers(ready, a) ? 1 : d->group;
+    const size_t group = opencl_group_of((device *)d, k, ready, a);
     if (!emit_text(ready, &dialect_opencl, entry_name, &source, why) ||
         !build_source(d, k, source.at, group, out, a, why))
         return false;

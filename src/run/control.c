@@ -5,6 +5,7 @@
 #include "base/size.h"
 #include "run/fields.h"
 #include "run/foreign.h"
+#include "run/tape.h"
 #include "run/transfer.h"
 
 typedef struct held { /* a block of the loop's, which so many components of the state use */
@@ -532,6 +533,8 @@ bool run_control_step(run *c, uint32_t control)
     bool good = true, done = false;
     if (p->form == IR_FOREIGN)
         good = run_foreign(c, p, &done);
+    if (done)
+        run_tape_foreign(c);
     if (done || !good)
         return good;
     for (uint32_t k = 0; k < p->of->states && good; k++)

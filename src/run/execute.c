@@ -3,6 +3,7 @@
 #include "run/fields.h"
 #include "run/launch.h"
 #include "run/sort.h"
+#include "run/tape.h"
 #include "run/transfer.h"
 
 #include <inttypes.h>
@@ -196,6 +197,14 @@ static bool handed_bytes(const run *c, const plan_buffer *b, size_t *bytes)
     if (b->place == PLAN_STATE)
         return size_times((size_t)g->state_words, ir_type_size(b->type), bytes);
     return size_times((size_t)l->rows, (size_t)g->partials, bytes) && size_times(*bytes, ir_type_size(b->type), bytes);
+}
+
+bool run_alloc_bytes(const run *c, uint32_t buffer, size_t *bytes)
+{
+    const plan_buffer *b = &c->plan->buffer.at[buffer];
+    if (b->place >= PLAN_PARTIALS)
+        return handed_bytes(c, b, bytes);
+    return size_times((size_t)c->size[b->room], ir_type_size(b->type), bytes);
 }
 
 static bool alloc_handed(run *c, uint32_t index)
@@ -428,9 +437,12 @@ static bool step(run *c, uint32_t at)
 /* Steps [first, last), a whole sequence of the tree. */
 static bool execute(run *c, uint32_t first, uint32_t last)
 {
-    for (uint32_t i = first; i < last; i = plan_behind(c->plan, i))
+    for (uint32_t i = first; i < last; i = plan_behind(c->plan, i)) {
         if (!step(c, i))
             return false;
+        if (c->tape)
+            run_tape_step(c, &c->plan->step.at[i]);
+    }
     return true;
 }
 
@@ -577,12 +589,21 @@ static sn_status interpret(run *c, const char *reason, run_said *said)
     return status;
 }
 
+/* All steps, taped if the call is recorded on a device whose programs are exported as sources. */
+static bool execute_all(run *c)
+{
+    run_tape_begin(c);
+    const bool good = execute(c, 0, c->plan->step.n);
+    run_tape_end(c, good);
+    return good;
+}
+
 static bool work(run *c)
 {
     prepare(c);
     if (!run_open_queue(c) || !bind_extents(c) || !run_take_overlapping(c))
         return false;
-    if (!execute(c, 0, c->plan->step.n))
+    if (!execute_all(c))
         return false;
     return c->too_small ? fails_too_small(c) : run_hand_out_results(c);
 }
@@ -590,7 +611,7 @@ static bool work(run *c)
 bool run_inside(run *c)
 {
     prepare(c);
-    return bind_extents(c) && execute(c, 0, c->plan->step.n) && run_hand_out_results(c);
+    return bind_extents(c) && execute_all(c) && run_hand_out_results(c);
 }
 
 /* Does something that takes memory of the call's arena. */
@@ -600,6 +621,7 @@ static void with_memory(run *c, bool (*something)(run *c))
     if (setjmp(failure)) {
         if (c->locked)
             run_read_ends(c);
+        run_tape_end(c, false);
         c->status = SN_NO_MEMORY;
         c->said = (run_said){"no memory to run", false};
     } else {
@@ -720,6 +742,7 @@ void run_program_free(run_program *r)
         for (run_variant *v = atomic_load(&r->cluster[i].variants); v; v = v->next)
             device_release_kernel(r->engine.device, v->code);
     run_free_rows(r);
+    run_free_tapes(r);
     pthread_mutex_destroy(&r->own_profile.lock);
     pthread_rwlock_destroy(&r->own_lock);
 }

@@ -6,6 +6,7 @@
 #include "kernel/narrow.h"
 #include "run/fields.h"
 #include "run/sort.h"
+#include "run/tape.h"
 #include "run/transfer.h"
 
 /* Of the memory that a sort moves elements to: see SK_SKEW. */
@@ -118,6 +119,8 @@ static bool launch(run *c, const plan_launch *l, const run_geometry *found)
     device *d = c->r->engine.device;
     run_watch watch = run_begin_step(c);
     bool good = run_enqueue(c, v, mem, arg, g, c->plan->cluster.at[l->cluster].site);
+    if (good && c->tape)
+        run_tape_launch(c, (uint32_t)(l - c->plan->launch.at), v, g->pieces, arg);
     if (good && c->recorded)
         good = run_settle_now(c);
     run_end_launch(c, watch, found, v, arg, good && c->timed ? d->took(d, c->queue) : 0);

@@ -1,7 +1,7 @@
 /* Records what calls spend their time on. Launches are told apart by kernel, extents and sizes of arrays: they stand in
  * a list a cluster, which only grows. */
 #include "base/size.h"
-#include "run/program.h"
+#include "run/tape.h"
 
 #include <time.h>
 
@@ -40,6 +40,7 @@ void run_record(run_program *r, bool on)
 {
     run_profile *p = r->profile;
     if (on) {
+        run_forget_tapes(r);
         forget(&p->call);
         for (int i = 0; i < RUN_STEPS; i++)
             forget(&p->step[i]);

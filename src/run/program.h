@@ -24,6 +24,8 @@ typedef struct run_profile {
     atomic_bool device_timed, host_timed; /* who timed launches that were waited for */
     pthread_mutex_t lock;                 /* of adding rows */
     run_timing call, step[RUN_STEPS];
+    atomic_bool taping, stale; /* tape.h: a call is taped, or its tapes are read; what it leaves is not wanted any more */
+    struct run_tapes *tapes;   /* NULL: none yet */
 } run_profile;
 
 typedef struct run_binding { /* a pointer of a launch */
@@ -179,6 +181,9 @@ struct run { /* a call, or a round of a region within one */
     bool over;      /* interpreted: nothing is left to do */
     int64_t launched; /* so far, regions' too; of the root */
     bool timed;     /* the device times launches */
+    struct run_tapes *tapes; /* of the root, while it is taped; */
+    struct run_tape *tape;   /* and that of this call or round, where it is compared from step `tape_at` on */
+    uint32_t tape_at;
     bool recorded;  /* in the profile, */
     uint64_t noted; /* nanoseconds of it so far */
 };
@@ -242,6 +247,8 @@ bool run_fails_check(run *c, const plan_check *check, int64_t left, int64_t righ
 bool run_fails_kernel(run *c, const k_error *error);
 /* Bytes of a buffer whose shape has been evaluated; false if they do not fit. */
 bool run_bytes(const run *c, const plan_buffer *b, size_t *bytes);
+/* The same of what PLAN_ALLOC takes for it; 0: the sized launch has no use for it. */
+bool run_alloc_bytes(const run *c, uint32_t buffer, size_t *bytes);
 void run_read_terms(run *c); /* the lock for reading, until run_read_ends */
 void run_read_ends(run *c);
 

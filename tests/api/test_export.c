@@ -561,7 +561,11 @@ static void sources_and_launches(void **state)
     assert_non_null(strstr(found, "\"entry\": \"saxpy_0\""));
     assert_non_null(strstr(found, "\"elements\": 100003"));
     uint64_t told = 0;
-    for (const char *at = found; (at = strstr(at, "\"pieces\":")); at++)
+    for (const char *at = found; (at = strstr(at, "\"cluster\":")); at++)
+        told++;
+    assert_int_equal(told, launches);
+    told = 0;
+    for (const char *at = found; (at = strstr(at, "\"do\": \"launch\"")); at++)
         told++;
     assert_int_equal(told, launches);
     for (int i = 0;; i++) {
@@ -577,6 +581,8 @@ static void sources_and_launches(void **state)
         clean(name);
     }
     clean("saxpy.json");
+    clean("saxpy.c");
+    clean("saxpy.h");
     sn_drop(p);
 }
 
