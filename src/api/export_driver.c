@@ -11,7 +11,7 @@ bool export_describe(exporting *e, const run_program *root, uint32_t (*kernel_nu
     uint32_t count = 0;
     const run_tape *call = run_tape_of_call(root);
     if (!call) {
-        *why = "no call was recorded";
+        *why = "no call was recorded; sn_profile(program, true) records those that follow";
         return false;
     }
     driven d = {.arena = &e->arena,
@@ -24,7 +24,7 @@ bool export_describe(exporting *e, const run_program *root, uint32_t (*kernel_nu
                 .programs = programs,
                 .count = &count};
     const bool good = driven_program(&d);
-    *why = good || d.why ? d.why : "the host reads an array that is not in memory";
+    *why = good || d.why ? d.why : "internal error: the host reads an array that is not in memory";
     *first = d.number;
     return good;
 }

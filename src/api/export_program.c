@@ -113,7 +113,7 @@ static bool tape_of_region(driven *d, const ir_region *r, const run_tape **out)
         if (t->r->l->ir != r->program || !t->whole)
             continue;
         if (*out && (*out)->r != t->r)
-            return refuse(d, "a loop has run in several versions, for arrays of other sizes");
+            return refuse(d, "a loop has run in several versions, for arrays of other sizes; record calls of one size");
         if (!*out)
             *out = t;
     }
@@ -430,10 +430,12 @@ static bool is_fixed(driven *d)
     for (uint32_t i = 0; i < p->shape.n; i++)
         for (unsigned k = 0; k < p->shape.at[i].rank; k++)
             if (varies[p->shape.at[i].extent[k]])
-                return refuse(d, "an extent depends on what is in memory, or on the round");
+                return refuse(d, "an extent depends on what is in memory, or on the round; export what comes before it "
+                                 "and behind it as programs");
     for (uint32_t i = 0; i < p->check.n; i++)
         if (varies[p->check.at[i].left] || varies[p->check.at[i].right])
-            return refuse(d, "a condition on extents depends on what is in memory, or on the round");
+            return refuse(d, "a condition on extents depends on what is in memory, or on the round; give the extent as "
+                             "an argument's");
     return true;
 }
 
@@ -449,7 +451,7 @@ static bool program_of(driven *d)
     if (d->tape->why)
         return refuse(d, d->tape->why);
     if (!d->tape->whole)
-        return refuse(d, "the recorded call failed");
+        return refuse(d, "the recorded call failed; record one that does not");
     if (!is_fixed(d))
         return false;
     d->json = &own;

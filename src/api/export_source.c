@@ -186,7 +186,7 @@ static sn_status export_them(sources *s)
         return api_fail_at(e->p->context, e->who, SN_BAD_ARGUMENT,
                            "there are no launches to export; record calls with sn_profile(program, true), and call it");
     if (!s->called)
-        s->why = "the recorded calls are not whole";
+        s->why = "no recorded call went to its end; record one that does";
     else
         export_describe(e, s->called, number_of, s, &s->functions, &s->programs, &s->first, &s->why);
     if (s->why && e->p->inside.n)

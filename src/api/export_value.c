@@ -211,14 +211,16 @@ static bool emit_step(driven *d, text *out, const host_code *code, uint32_t k)
     case HOST_OP:
         text_printf(out, "    v%u = ", k);
         if (!apply(out, s)) {
-            d->why = arena_printf(d->arena, "the host computes %s of %s, of which drivers have no C",
-                                  ir_ops[s->op].name, ir_type_name((ir_type)s->type));
+            d->why =
+                arena_printf(d->arena, "the host computes %s of %s, of which drivers have no C; compute it in an array",
+                             ir_ops[s->op].name, ir_type_name((ir_type)s->type));
             return false;
         }
         text_add(out, ";\n");
         break;
     default:
-        d->why = "the host computes a loop of numbers, of which drivers have no C";
+        d->why =
+            "the host computes a loop of numbers, of which drivers have no C; compute it in an array of one element";
         return false;
     }
     text_printf(out, "    x%u = bad; }\n", k);
