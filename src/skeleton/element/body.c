@@ -284,6 +284,17 @@ static ir_id moved_by(ir_program *p, ir_id i, int64_t by)
     return ir_op2(p, 0, OP_ADD, i, ir_i64(p, by));
 }
 
+const ir_id *sk_beyond(sk_body *b, ir_id array, const ir_stencil *s, const sk_index *raw)
+{
+    uint32_t components = ir_info(program(b), array)->components;
+    ir_id *beyond = arena_alloc(b->arena, components * sizeof(ir_id));
+    if (s->boundary == IR_FUNCTION)
+        apply(b, s->function, raw->at, beyond);
+    else
+        resolve(b, components, s->constant, beyond);
+    return beyond;
+}
+
 static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_index *centre, const int *offset,
                       ir_id *out)
 {
@@ -313,11 +324,7 @@ static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_ind
     memcpy(out, value, info->components * sizeof(ir_id));
     if (s->boundary != IR_CONSTANT && s->boundary != IR_FUNCTION)
         return;
-    ir_id *beyond = arena_alloc(b->arena, info->components * sizeof(ir_id));
-    if (s->boundary == IR_FUNCTION)
-        apply(b, s->function, raw.at, beyond);
-    else
-        resolve(b, info->components, s->constant, beyond);
+    const ir_id *beyond = sk_beyond(b, array, s, &raw);
     for (uint32_t c = 0; c < info->components; c++)
         out[c] = ir_cond(p, 0, in, out[c], beyond[c]);
 }

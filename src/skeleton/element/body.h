@@ -68,5 +68,7 @@ ir_fn *sk_operator(sk_body *b, ir_fn *fn);
 
 /* The index that stands for position i of a stencil's input with this extent: inside, unless the extent is 0. */
 ir_id sk_adjust(ir_program *p, ir_boundary boundary, ir_id i, ir_id extent);
+/* The element at an index outside of a stencil's input, of boundaries that say it themselves (IR_CONSTANT, IR_FUNCTION). */
+const ir_id *sk_beyond(sk_body *b, ir_id array, const ir_stencil *s, const sk_index *raw);
 
 #endif

@@ -3,9 +3,9 @@
  * of rows in shared memory (the sliding windows of image-processing pipelines). On devices with vectors a step has
  * several rows: a stage that reads above or below computes them at once, so that what it reads is loaded once for all
  * of them, and what their terms have in common is computed once. Rows above and below a band and columns beside a tile
- * are recomputed. Kept rows are padded beyond the array's left and right edge with what the boundary says, so that
- * their readers need no care there. Columns near the edge that read neighbours from memory have loops of their own; all
- * others read contiguously. */
+ * are recomputed. Kept rows are padded beyond the array's left and right edge with what the boundary says, and copies
+ * of arrays in memory have rows above and below, too, so that their readers need no care there. Columns near the edge
+ * that read neighbours from memory have loops of their own; all others read contiguously. */
 #include "skeleton/stencil/stencil.h"
 
 /* --- reads of rows in shared memory --- */
@@ -13,6 +13,8 @@
 static k_val ring_position(stages *s, const stage *g, k_val row, k_val column)
 {
     sk_lower *lw = s->lw;
+    if (row && g->beyond && g->need.up) /* rows above the array have numbers below 0 */
+        row = sk_add(lw, row, k_i64(&lw->b, round_up(g->need.up, g->ring)));
     k_val slot = g->ring == 1 || !row ? 0 : k_let(&lw->b, OP_REM, row, k_i64(&lw->b, g->ring), 0);
     k_val x = sk_sub(lw, column, g->first_column);
     return slot ? sk_add(lw, sk_mul(lw, slot, k_i64(&lw->b, g->width)), x) : x;
@@ -173,6 +175,66 @@ static void pad_side(stages *s, const stage *g, k_val row, k_val from, k_val cou
     k_end(b);
 }
 
+/* Elements of a copy from column `from` on, of one of its rows: `term` per component. */
+static void copy_columns(stages *s, const stage *g, const tile *t, k_val row, k_val from, k_val count,
+                         const ir_id *term, bool few)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val *value = arena_alloc(lw->arena, g->info->components * sizeof(k_val));
+    k_val lane = few ? k_for_few(b, count) : k_for_all(b, count);
+    uint32_t mark = sk_scope(lw);
+    k_val column = sk_add(lw, from, lane);
+    lw->element = sk_add(lw, sk_mul(lw, row, t->width), column);
+    sk_bind(lw, s->at.at[0], row);
+    sk_bind(lw, s->at.at[1], column);
+    s->copying = g;
+    sk_emit(lw, g->info->components, term, value);
+    s->copying = NULL;
+    for (unsigned c = 0; c < g->info->components; c++)
+        k_store(b, g->rows[c], ring_position(s, g, row, column), value[c]);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+/* A row of a copy, which may lie above the array or below it: what the array has, and what the boundary says lies left
+ * and right of that, or everywhere where there is no such row. */
+static void copy_row(stages *s, const stage *g, const tile *t, const line *l, k_val row)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    ir_program *p = lw->l->ir;
+    ir_boundary boundary = g->beyond->boundary;
+    bool own = boundary == IR_CONSTANT || boundary == IR_FUNCTION;
+    sk_body body;
+    sk_body_init(&body, lw->cluster, SK_INSIDE, lw->arena);
+    sk_index at = s->at;
+    if (!own)
+        at.at[0] = sk_adjust(p, boundary, s->at.at[0], g->info->shape[0]);
+    const ir_id *inner = sk_pull(&body, g->op->term, &at), *outer = inner;
+    if (own) {
+        outer = sk_beyond(&body, g->op->term, g->beyond, &s->at);
+    } else {
+        at.at[1] = sk_adjust(p, boundary, s->at.at[1], g->info->shape[1]);
+        outer = sk_pull(&body, g->op->term, &at);
+    }
+    k_val zero = k_i64(b, 0), first = sk_sub(lw, t->left, k_i64(b, g->need.left)), there = 0;
+    k_val end = sk_add(lw, t->right, k_i64(b, g->need.right));
+    k_val left = sk_max(lw, sk_sub(lw, zero, first), zero), right = sk_max(lw, sk_sub(lw, end, t->width), zero);
+    if (own) {
+        there = k_let(b, OP_AND, k_let(b, OP_GE, row, zero, 0), k_let(b, OP_LT, row, t->height, 0), 0);
+        left = k_select(b, there, left, sk_sub(lw, end, first));
+        right = k_select(b, there, right, zero);
+        k_if(b, there);
+    }
+    copy_columns(s, g, t, row, l->from, sk_sub(lw, l->to, l->from), inner, false);
+    if (own)
+        k_end(b);
+    k_val side = k_for(b, zero, k_i64(b, 2), false), is_left = k_let(b, OP_EQ, side, zero, 0);
+    copy_columns(s, g, t, row, k_select(b, is_left, first, t->width), k_select(b, is_left, left, right), outer, true);
+    k_end(b);
+}
+
 static bool is_padded(const stage *g)
 {
     return g->pad && (g->need.left || g->need.right);
@@ -206,8 +268,11 @@ static span span_of(stages *s, const stage *g, const tile *t)
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     k_val zero = k_i64(b, 0);
-    span r = {.first = sk_max(lw, zero, sk_sub(lw, t->top, k_i64(b, g->need.up)))};
-    r.end = sk_min(lw, t->height, sk_add(lw, t->bottom, k_i64(b, g->need.down)));
+    span r = {sk_sub(lw, t->top, k_i64(b, g->need.up)), sk_add(lw, t->bottom, k_i64(b, g->need.down)), {0}};
+    if (!g->beyond) {
+        r.first = sk_max(lw, zero, r.first);
+        r.end = sk_min(lw, t->height, r.end);
+    }
     line *l = &r.columns;
     l->from = sk_max(lw, zero, sk_sub(lw, t->left, k_i64(b, g->start)));
     l->to = sk_min(lw, t->width, sk_add(lw, t->right, k_i64(b, g->need.right)));
@@ -243,6 +308,11 @@ static void stage_row(stages *s, const stage *g, const tile *t, const span *r, k
     k_builder *b = &lw->b;
     line l = r->columns;
     k_if(b, k_let(b, OP_AND, k_let(b, OP_GE, row, r->first, 0), k_let(b, OP_LT, row, r->end, 0), 0));
+    if (g->beyond) {
+        copy_row(s, g, t, &l, row);
+        k_end(b);
+        return;
+    }
     l.row = row;
     if (d->all)
         k_if(b, k_let(b, OP_NOT, d->all, 0, 0));
@@ -252,7 +322,8 @@ static void stage_row(stages *s, const stage *g, const tile *t, const span *r, k
         stage_columns(s, g, t, SK_GENERIC, &l, x.from, sk_add(lw, x.from, x.count));
         k_end(b);
     }
-    stage_columns(s, g, t, SK_INTERIOR, &l, d->columns ? sk_add(lw, l.inner, d->columns) : l.inner, l.beyond);
+    stage_columns(s, g, t, g->free ? SK_INSIDE : SK_INTERIOR, &l,
+                  d->columns ? sk_add(lw, l.inner, d->columns) : l.inner, l.beyond);
     if (d->all)
         k_end(b);
     pad_row(s, g, t, row);

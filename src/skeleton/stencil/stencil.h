@@ -19,13 +19,15 @@ typedef struct stage {
     const ir_array *info;
     halo need;          /* beyond the tile, rows and columns of this stage that others read */
     halo own;           /* the farthest neighbours its own stencils read, other than from padded rows */
-    int pad;            /* PAD_...: what readers find left and right of the array */
+    int pad;            /* PAD_...: what readers find left and right of the array, of copies also above and below */
     int64_t lead, ring; /* rows ahead of the base row; rows kept */
     bool block;         /* several rows are computed at once: they share what they read */
     bool inside;      /* ... of blocks whose neighbours all lie inside: boundaries that cost more than a clamped row */
     bool edges;       /* ... and so are the columns beside whole gangs: their code is short */
     int64_t up, down; /* how far it reads rows above and below */
     bool copy;        /* of an array that is in memory: `op` is none of the cluster's */
+    const ir_stencil *beyond; /* of a copy: what lies outside of the array is kept, too, as this one's boundary says */
+    bool free;                /* all neighbours that it reads are in such copies: none needs care */
     int64_t start;    /* columns computed left of a tile: need.left and what makes rows start at a full vector */
     int64_t width;    /* columns of a kept row */
     k_mem *rows;      /* per component */
@@ -49,7 +51,7 @@ stages sk_stencil_stages(sk_lower *lw, const sk_options *options, arena *a);
 /* Columns of a block's rows. */
 static inline sk_columns sk_block_columns(const stage *g)
 {
-    return g->inside ? SK_INSIDE : SK_INTERIOR;
+    return g->inside || g->free ? SK_INSIDE : SK_INTERIOR;
 }
 /* Lanes of the kernel for these stages. */
 uint16_t sk_stencil_lanes(stages *s, const sk_options *options, arena *a);

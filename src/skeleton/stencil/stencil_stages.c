@@ -103,11 +103,53 @@ static stage *stage_of(stages *s, ir_id node)
     return NULL;
 }
 
+/* Do two boundaries say the same of what lies outside? */
+static bool same_outside(const ir_stencil *x, const ir_stencil *y, uint32_t components)
+{
+    if (!x || !y || x->boundary != y->boundary)
+        return false;
+    if (x->boundary == IR_FUNCTION)
+        return x->function == y->function;
+    return x->boundary != IR_CONSTANT || memcmp(x->constant, y->constant, components * sizeof(ir_id)) == 0;
+}
+
+/* May what lies outside be computed where nobody asks for it? Not what can fail, and nothing long. */
+static bool is_plain_outside(const stages *s, ir_id array, const ir_stencil *x, arena *a)
+{
+    enum { SHORT = 40 };
+    const ir_program *p = s->lw->l->ir;
+    if (x->boundary != IR_CONSTANT && x->boundary != IR_FUNCTION)
+        return true;
+    sk_body body;
+    opt_ids ids = {0};
+    sk_body_init(&body, s->lw->cluster, SK_GENERIC, a);
+    opt_reach(s->lw->l->ir, a, ir_info(p, array)->components, sk_beyond(&body, array, x, &s->at), &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        if (n->partial || n->kind == IR_LOOP || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES))
+            return false;
+    }
+    return ids.n <= SHORT;
+}
+
+/* The boundary of a stencil's input, of which a copy is made: the copy's rows and columns outside of the array are what
+ * it says. */
+static int copy_pad(stages *s, stage *source, const ir_stencil *reader, arena *a)
+{
+    if (!reader || (source->beyond && !same_outside(source->beyond, reader, source->info->components)) ||
+        !is_plain_outside(s, source->op->term, reader, a))
+        return PAD_NONE;
+    source->beyond = reader;
+    return 1 + (int)reader->boundary;
+}
+
 /* Rows can be padded if all who read beyond the edge are stencils of the stage itself, and agree on the boundary. */
 static void find_pads(const l_program *l, arena *a, stages *s)
 {
-    for (uint32_t t = 0; t < s->stage.n; t++)
+    for (uint32_t t = 0; t < s->stage.n; t++) {
         s->stage.at[t].pad = PAD_UNKNOWN;
+        s->stage.at[t].beyond = NULL;
+    }
     for (uint32_t t = 0; t < s->stage.n; t++) {
         reaches found = {0};
         stage_reaches(l, a, &s->stage.at[t], &found);
@@ -117,18 +159,45 @@ static void find_pads(const l_program *l, arena *a, stages *s)
                 continue;
             bool direct =
                 ir_at(l->ir, found.at[i].node)->kind == IR_STENCIL && !found.at[i].h.left && !found.at[i].h.right;
+            bool straight = direct && !found.at[i].h.up && !found.at[i].h.down;
             for (uint32_t k = 0; k < info->inputs; k++) {
                 stage *source = stage_of(s, info->input[k]);
                 if (!source || (!direct && !found.at[i].h.left && !found.at[i].h.right))
                     continue;
                 ir_boundary b = direct ? info->stencil[k].boundary : IR_FUNCTION;
                 int pad = b == IR_CLAMP || b == IR_MIRROR ? 1 + (int)b : PAD_NONE;
+                if (source->copy && s->aligned)
+                    pad = copy_pad(s, source, straight ? &info->stencil[k] : NULL, a);
                 source->pad = source->pad == PAD_UNKNOWN || source->pad == pad ? pad : PAD_NONE;
             }
         }
     }
-    for (uint32_t t = 0; t < s->stage.n; t++)
-        s->stage.at[t].pad = s->stage.at[t].pad == PAD_UNKNOWN ? PAD_NONE : s->stage.at[t].pad;
+    for (uint32_t t = 0; t < s->stage.n; t++) {
+        stage *g = &s->stage.at[t];
+        g->pad = g->pad == PAD_UNKNOWN ? PAD_NONE : g->pad;
+        g->beyond = g->pad ? g->beyond : NULL;
+    }
+}
+
+/* Stages that read all their neighbours from copies that go beyond the edges. */
+static void find_free(const l_program *l, arena *a, stages *s)
+{
+    for (uint32_t t = 0; t < s->stage.n; t++) {
+        stage *g = &s->stage.at[t];
+        reaches found = {0};
+        stage_reaches(l, a, g, &found);
+        bool copies = false, others = false;
+        for (uint32_t i = 0; i < found.n; i++) {
+            const ir_array *info = ir_info(l->ir, found.at[i].node);
+            bool stencil = ir_at(l->ir, found.at[i].node)->kind == IR_STENCIL;
+            for (uint32_t k = 0; k < info->inputs && found.at[i].followed && stencil; k++) {
+                const stage *source = stage_of(s, info->input[k]);
+                *(source && source->beyond ? &copies : &others) = true;
+            }
+        }
+        g->free = copies && !others;
+        g->inside &= !g->free;
+    }
 }
 
 /* how far the reader's border columns reach */
@@ -296,9 +365,9 @@ static void copy_for(stages *s, const stage *g, arena *a)
     }
 }
 
-/* An array in memory of which a costly stage reads many rows is copied to kept rows first. There its edges are padded,
- * so that no columns need care, and its rows do not fall into the same few sets of the cache, as they do in arrays
- * whose width is a power of two. Copies stand before all other stages. */
+/* An array in memory of which a costly stage reads many rows is copied to kept rows first. There what its boundary says
+ * lies around it, so that no columns and rows need care, and its rows do not fall into the same few sets of the cache,
+ * as they do in arrays whose width is a power of two. Copies stand before all other stages. */
 static void add_copies(stages *s, arena *a)
 {
     uint32_t own = s->stage.n;
@@ -314,6 +383,7 @@ static void add_copies(stages *s, arena *a)
     memcpy(ordered + n, s->stage.at, own * sizeof(stage));
     s->stage.n = n + own;
     memcpy(s->stage.at, ordered, s->stage.n * sizeof(stage));
+    find_free(s->lw->l, a, s);
 }
 
 /* --- copies on devices whose blocks are many threads --- */
