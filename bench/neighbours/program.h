@@ -31,6 +31,7 @@ enum { NB_SIZES = 8 };
     X(permutes)                                                                                                        \
     X(programs)                                                                                                        \
     X(structs)                                                                                                         \
+    X(mixed)                                                                                                           \
     X(compute)                                                                                                         \
     X(equal)
 

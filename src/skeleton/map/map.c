@@ -211,13 +211,16 @@ static void flat_elements(elements *e, k_val count)
         sk_for_stretches(e->lw, &e->cuts, count, &(sk_positions){e, begin_flat, store_element});
 }
 
-/* Where the innermost extent is small and known, it is one lane's. */
+/* Where the innermost extent is small and known, it is one lane's, if the elements use an index at all. */
 static sk_factor factor_of_flat(const sk_lower *lw, const sk_outputs *out, const sk_index *at)
 {
     const sk_cluster *c = lw->cluster;
     unsigned last = c->loop->rank - 1u;
     sk_factor f = {.by = 1};
-    if (c->loop->rank > 1 && lw->space.run[last] == 1 && lw->space.used[last])
+    bool used = false;
+    for (unsigned d = 0; d <= last && c->loop->rank > 1; d++)
+        used |= lw->space.run[d] && lw->space.used[d];
+    if (used && lw->space.run[last] == 1)
         f = sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[last], c->loop->shape[last]);
     return f.by > 1 ? f : sk_find_factor(lw, out->term.n, out->term.at, at->linear);
 }
