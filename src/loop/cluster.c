@@ -536,7 +536,7 @@ static void emit_part(l_fusing *c, const anchors *g)
         return;
     }
     bool segments = c->class[g->at[0]] == L_CLASS_SEGMENT;
-    if (!segments && l_rows_needed(c->p, c->node, g->n, g->at, c->slot)) {
+    if (!segments && l_rows_needed(c->p, c->node, c->outer, g->n, g->at, c->slot)) {
         emit_row_loop(c, g);
         return;
     }

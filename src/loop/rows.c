@@ -51,6 +51,16 @@ static void note_readers(const ir_program *p, const l_nodes *nodes, const ir_id 
     }
 }
 
+/* Rows so short that what is made of their results is a good part of the work, and of the memory that is touched: one
+ * loop has both, also where nothing else of the rows needs it. */
+static bool has_short_rows(const ir_program *p, ir_id fold)
+{
+    enum { SHORT = 16 };
+    const ir_array *rate = l_rate_of(p, fold);
+    int64_t extent;
+    return rate->rank == 2 && ir_extent_constant(p, rate->shape[1], &extent) && extent > 0 && extent <= SHORT;
+}
+
 ir_id *l_rows_outer(ir_program *p, const l_options *options, const l_nodes *nodes)
 {
     ir_id *outer = arena_alloc(p->arena, nodes->all * sizeof(*outer));
@@ -63,13 +73,14 @@ ir_id *l_rows_outer(ir_program *p, const l_options *options, const l_nodes *node
             outer[id] = fold_before(p, nodes, outer, read, id);
     note_readers(p, nodes, outer, read);
     for (ir_id id = 1; id < nodes->all; id++)
-        if (outer[id] && !read[outer[id]])
+        if (outer[id] && !read[outer[id]] && !has_short_rows(p, outer[id]))
             outer[id] = 0;
     arena_release(p->arena, read, nodes->all);
     return outer;
 }
 
-bool l_rows_needed(const ir_program *p, const l_nodes *nodes, uint32_t n, const ir_id *anchor, uint32_t *slot)
+bool l_rows_needed(const ir_program *p, const l_nodes *nodes, const ir_id *outer, uint32_t n, const ir_id *anchor,
+                   uint32_t *slot)
 {
     bool needed = false;
     for (uint32_t i = 0; i < n; i++)
@@ -78,6 +89,7 @@ bool l_rows_needed(const ir_program *p, const l_nodes *nodes, uint32_t n, const 
         ir_kind kind = (ir_kind)ir_at(p, anchor[i])->kind;
         const l_node *node = l_at(nodes, anchor[i]);
         needed |= kind == IR_SCAN || kind == IR_PACK;
+        needed |= outer[anchor[i]] && slot[outer[anchor[i]]] && has_short_rows(p, outer[anchor[i]]);
         for (uint32_t d = 0; d < node->dep.n; d++)
             needed |= node->dep.at[d].access == L_OUTER && slot[node->dep.at[d].array];
     }

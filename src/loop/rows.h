@@ -12,9 +12,10 @@ enum { L_MOST_SWEEPS = 16, L_MOST_SEGMENT_SWEEPS = 4 };
  * fold's result or is made of such elements, and as some fold result of these rows is read by the same row. 0: none. */
 ir_id *l_rows_outer(ir_program *p, const l_options *options, const l_nodes *nodes);
 
-/* Do these anchors, of one loop, need a row loop: has it a scan, a pack, or elements that read a fold's result of their
- * row? */
-bool l_rows_needed(const ir_program *p, const l_nodes *nodes, uint32_t n, const ir_id *anchor, uint32_t *slot);
+/* Do these anchors, of one loop, need a row loop: has it a scan, a pack, elements that read a fold's result of their
+ * row, or short rows of whose results something is made? */
+bool l_rows_needed(const ir_program *p, const l_nodes *nodes, const ir_id *outer, uint32_t n, const ir_id *anchor,
+                   uint32_t *slot);
 
 /* Chooses the sweeps of a row loop, or of a segment loop, whose scans of what a scan gives are in another sweep, and puts
  * its operations in order of evaluation. `slot` is working memory, zero per

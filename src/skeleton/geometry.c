@@ -248,8 +248,7 @@ bool sk_launch_lanes(const sk_call *x, sk_geometry *g)
     g->slot[0] = length;
     g->slot[1] = x->rows;
     g->slot[2] = size;
-    g->row =
-        folds && !combine && x->rows >= SK_SHORT && length <= LONGEST ? length : 0; /* few are not worth a kernel */
+    g->row = !combine && x->rows >= SK_SHORT && length <= LONGEST ? length : 0; /* few are not worth a kernel */
     return true;
 }
 

@@ -229,6 +229,34 @@ static void ordered_bits_do_not_depend_on_rows(void **state)
     sn_drop(p);
 }
 
+static sn_acc made_of_short_rows(sn_acc x)
+{
+    sn_acc sum = sn_sum(x), most = sn_maximum(x), less = sn_map(twice_plus, most);
+    return sn_results(sn_map(twice_plus, sum), less, sn_zip_with(sn_add, sn_map(sn_abs, most), less), most);
+}
+
+static sn_acc made_of_first(sn_acc x)
+{
+    return sn_map(twice_plus, sn_zip_with(product, sn_fold1(product, x), sn_fold(sn_max, 1, sn_map(twice_plus, x))));
+}
+
+static sn_acc made_of_argmax(sn_acc x)
+{
+    return sn_map(twice_plus, sn_argmax(x));
+}
+
+/* One loop has rows of a small known length and what is made of their results. */
+static void what_is_made_of_short_rows(void **state)
+{
+    (void)state;
+    both("[n,3]T -> [n]T, [n]T, [n]T, [n]T", made_of_short_rows, "f32 f64 i32", SMALL, 0, 1, 31, 33, 200, 1000);
+    both("[n,16]T -> [n]T, [n]T, [n]T, [n]T", made_of_short_rows, "f32 f64 i64", SMALL, 0, 1, 31, 33, 200, 1000);
+    both("[n,1]T -> [n]T", made_of_first, "f32 i16 u8", SMALL, 0, 1, 40, 700);
+    both("[n,7]T -> [n]T", made_of_first, "f32 i16 u8", SMALL, 0, 1, 40, 700);
+    both("[n,5]T -> [n]i64", made_of_argmax, "f32 i8", SMALL, 0, 1, 40, 700);
+    both("[n,3]T -> [n]T, [n]T, [n]T, [n]T", made_of_short_rows, "f32", MIXED, 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +266,7 @@ int main(void)
         cmocka_unit_test(bits_do_not_depend_on_rows),
         cmocka_unit_test(large_rows_have_the_same_bits),
         cmocka_unit_test(ordered_bits_do_not_depend_on_rows),
+        cmocka_unit_test(what_is_made_of_short_rows),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

@@ -232,11 +232,20 @@ static uint16_t lanes_of_folds(const row_loop *r)
     return (uint16_t)(r->combine ? least : larger(least, smaller(2 * least, sk_fold_lanes_for(&r->folds))));
 }
 
+/* Folds of one sweep, and what is made of their results. */
+static bool only_folds(const l_cluster *c)
+{
+    bool only = c->sweeps <= 1;
+    for (uint32_t i = 0; i < c->op.n; i++)
+        only &= c->op.at[i].kind == L_FOLD || c->op.at[i].outer;
+    return only || c->class == L_CLASS_FOLD;
+}
+
 /* slots: 0 row length, 1 rows, 2 rows a piece of the launch */
 void sk_build_lanes(sk_lower *lw)
 {
     enum { LANES = 16 };
-    bool combine = lw->pass == SK_PASS_COMBINE, folds = lw->cluster->loop->class == L_CLASS_FOLD;
+    bool combine = lw->pass == SK_PASS_COMBINE, folds = only_folds(lw->cluster->loop);
     k_builder *b = &lw->b;
     row_loop r = {.lw = lw, .combine = combine};
     r.folds = (sk_folds){.lw = lw, .combine = combine, .bind = bind_position, .bind_env = &r, .alone = true};

@@ -4,8 +4,8 @@
 
 #include "skeleton/element/interleave.h"
 #include "skeleton/element/runs.h"
-#include "skeleton/map/stretches.h"
 #include "skeleton/element/walks.h"
+#include "skeleton/map/stretches.h"
 
 #include "kernel/pack.h"
 #include "opt/rewrite.h"
