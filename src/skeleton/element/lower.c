@@ -258,6 +258,23 @@ void sk_note_extent(sk_lower *lw, ir_id index, ir_id extent)
     is_checked(lw, index, extent);
 }
 
+/* Is the index inside? One that was loaded as 32 bits is compared as such: vectors hold twice as many, and a negative one
+ * is a large number without a sign. */
+static k_val is_inside(sk_lower *lw, k_val index, k_val extent)
+{
+    k_builder *b = &lw->b;
+    const k_value *value = b->k->value.at;
+    const k_stmt *s = &b->k->stmt.at[value[index].def];
+    bool widened = value[index].kind == KV_RESULT && s->op == K_LET && s->sub == OP_CONVERT;
+    k_val from = widened ? s->in[0] : 0;
+    if (from && value[from].type == T_I32 && value[from].kind == KV_RESULT &&
+        b->k->stmt.at[value[from].def].op == K_LOAD) {
+        k_val end = k_let(b, OP_MIN, extent, k_i64(b, (int64_t)1 << 31), 0);
+        return k_let(b, OP_LT, k_convert(b, OP_BITCAST, T_U32, from), k_convert(b, OP_CONVERT, T_U32, end), 0);
+    }
+    return k_let(b, OP_AND, k_let(b, OP_GE, index, k_i64(b, 0), 0), k_let(b, OP_LT, index, extent, 0), 0);
+}
+
 /* The index itself, which must be inside. */
 static k_val lower_within(sk_lower *lw, const ir_node *n)
 {
@@ -274,8 +291,7 @@ static k_val lower_within(sk_lower *lw, const ir_node *n)
         vec_push(lw->arena, &lw->along->checked, index);
         vec_push(lw->arena, &lw->along->extent, whole ? ir_size(lw->l->ir, n->array) : info->shape[dimension]);
     }
-    k_val above = k_let(b, OP_GE, value, k_i64(b, 0), 0), below = k_let(b, OP_LT, value, extent, 0);
-    k_check(b, k_place(n->site, whole ? 0 : component), k_let(b, OP_AND, above, below, 0), element, value, extent);
+    k_check(b, k_place(n->site, whole ? 0 : component), is_inside(lw, value, extent), element, value, extent);
     return value;
 }
 
