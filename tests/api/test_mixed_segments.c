@@ -82,7 +82,8 @@ static sn_acc rows(sn_acc lengths, sn_acc x)
     return sn_sum_seg(lengths, x);
 }
 
-static int64_t lengths[SEGMENTS], place[MOST];
+static int64_t lengths[SEGMENTS];
+static int32_t place[MOST];
 static float x[MOST], other[MOST], wild[MOST], y[MOST], both_rows[2 * MOST], shift[SEGMENTS], vector[PLACES];
 static int16_t shorts[MOST];
 static union {
@@ -97,7 +98,7 @@ static const char *const signature[PROGRAMS] = {
     "[s]i64, [n]f32, [n]f32 -> [s]f32, [s]f32",
     "[s]i64, [n]f32 -> [s]f32",
     "[s]i64, [n]f32, [n]f32 -> [s]f64, [s]f32",
-    "[s]i64, [n]f32, [n]i64, [m]f32 -> [s]f32",
+    "[s]i64, [n]f32, [n]i32, [m]f32 -> [s]f32",
     "[s]i64, [n]f32, [s]f32 -> [s]f32, [n]f32",
     "[s]i64, [n]i16 -> [s]i32, [s]i16",
     "[s]i64, [r,n]f32 -> [r,s]f32",
@@ -216,14 +217,15 @@ static void a_place_that_is_not_there(void **state)
     int64_t n = 0;
     for (int64_t i = 0; i < SEGMENTS; i++)
         n += lengths[i] = 1 + i % 37;
-    place[n / 2] = PLACES;
-    for (int which = 0; which < 2; which++) {
-        sn_context *cx = which ? interpreter : device;
+    static const int32_t wrong[] = {PLACES, -1, INT32_MAX, INT32_MIN};
+    for (int k = 0; k < 8; k++) {
+        sn_context *cx = k % 2 ? interpreter : device;
         char wanted[64];
-        assert_int_equal(sn_call(program[which][VECTOR], sn_in(lengths, SEGMENTS), sn_in(x, n), sn_in(place, n),
-                                 sn_in(vector, PLACES), sn_into(found[which][0].f, SEGMENTS)),
+        place[n / 2] = wrong[k / 2];
+        assert_int_equal(sn_call(program[k % 2][VECTOR], sn_in(lengths, SEGMENTS), sn_in(x, n), sn_in(place, n),
+                                 sn_in(vector, PLACES), sn_into(found[0][0].f, SEGMENTS)),
                          SN_OUT_OF_RANGE);
-        snprintf(wanted, sizeof wanted, "%d", PLACES);
+        snprintf(wanted, sizeof wanted, " %d", wrong[k / 2]);
         assert_non_null(strstr(sn_message(cx), wanted));
     }
     place[n / 2] = 0;
@@ -251,7 +253,7 @@ int main(void)
         y[i] = (float)(i * 104729 % 61 - 30) / 8;
         both_rows[i] = x[i];
         both_rows[MOST + i] = y[i];
-        place[i] = i * 7919 % PLACES;
+        place[i] = (int32_t)(i * 7919 % PLACES);
         shorts[i] = (int16_t)(i * 40503);
     }
     for (int64_t i = 0; i < SEGMENTS; i++)

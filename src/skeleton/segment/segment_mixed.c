@@ -24,11 +24,11 @@ typedef struct sk_mixed {
     sk_fold *plain; /* the folds before extremes were looked for in another way */
     VEC(ir_id) term;
     VEC(ir_type) type;
-    bool numbered;       /* elements use the number of their segment */
-    bool plain_elements; /* little more than loads: computed where they are needed, and a few behind a segment's end too
-                          */
-    k_val over[SIZES];   /* how many of the segments at hand have more than so many elements */
-    k_mem *element, *row; /* per term; there are no elements if they are plain */
+    bool numbered; /* elements use the number of their segment */
+    bool *direct;  /* per term: little more than a load, computed where needed, and behind a segment, too */
+    bool some_direct;
+    k_val over[SIZES];    /* how many of the segments at hand have more than so many elements */
+    k_mem *element, *row; /* per term; there are no elements of those that are direct */
     k_mem **total;        /* per fold and component */
     k_mem number;
 } sk_mixed;
@@ -49,26 +49,24 @@ static void find_terms(sk_segments *x, sk_mixed *m)
 }
 
 /* Cheap, and without a failure in elements that are there. */
-static bool are_plain(const sk_segments *x, const sk_mixed *m)
+static bool is_direct(const sk_segments *x, ir_id term)
 {
     enum { CHEAP = 4 };
-    const sk_lower *lw = x->lw;
+    sk_lower *lw = x->lw;
     const ir_program *p = lw->l->ir;
     opt_ids ids = {0};
     uint32_t work = 0;
-    if (m->numbered || x->folds.stored.term.n)
-        return false;
-    opt_reach(lw->l->ir, lw->arena, m->term.n, m->term.at, &ids);
+    bool direct = !sk_mentions(lw, 1, &term, x->of.segment);
+    opt_reach(lw->l->ir, lw->arena, 1, &term, &ids);
     for (uint32_t i = 0; i < ids.n; i++) {
         const ir_node *n = ir_at(p, ids.at[i]);
         if (!n->scope)
             continue;
-        work += n->kind == IR_OP;
         bool own = n->kind == IR_READ && n->n == 1 && p->arg.at[n->args] == lw->at.linear && n->flags & IR_SAFE;
-        if (n->partial || !(own || n->kind == IR_OP || n->kind == IR_VAR))
-            return false;
+        work += n->kind == IR_OP;
+        direct &= !n->partial && (own || n->kind == IR_OP || n->kind == IR_VAR);
     }
-    return work <= CHEAP;
+    return direct && work <= CHEAP;
 }
 
 bool sk_open_mixed(sk_segments *x)
@@ -91,11 +89,13 @@ bool sk_open_mixed(sk_segments *x)
     find_terms(x, m);
     m->numbered = sk_mentions(lw, m->term.n, m->term.at, x->of.segment) ||
                   sk_mentions(lw, f->stored.term.n, f->stored.term.at, x->of.segment);
-    m->plain_elements = are_plain(x, m);
+    m->direct = arena_alloc(lw->arena, m->term.n * sizeof *m->direct);
     m->element = arena_alloc(lw->arena, m->term.n * sizeof *m->element);
     m->row = arena_alloc(lw->arena, m->term.n * sizeof *m->row);
     for (uint32_t i = 0; i < m->term.n; i++) {
-        m->element[i] = m->plain_elements ? 0 : k_shared(b, m->type.at[i], (lanes + 1) * SK_MIXED, "element");
+        m->direct[i] = is_direct(x, m->term.at[i]);
+        m->some_direct |= m->direct[i];
+        m->element[i] = m->direct[i] ? 0 : k_shared(b, m->type.at[i], (lanes + 1) * SK_MIXED, "element");
         m->row[i] = k_shared(b, m->type.at[i], lanes * SK_SHORT, "row");
     }
     m->total = sk_fold_memory(f, true, lanes, "total");
@@ -123,7 +123,7 @@ k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of)
     k_if(b, inner);
     k_val lane = k_for_whole(b, all), begin = offset_of(x, of, lane), end = offset_of(x, of, sk_add(lw, lane, one));
     k_val length = sk_sub(lw, end, begin), least = k_i64(b, x->of.filled.n ? 1 : 0);
-    k_val last = x->mixed->plain_elements ? sk_sub(lw, x->of.length, k_i64(b, SK_MIXED)) : x->of.length;
+    k_val last = x->mixed->some_direct ? sk_sub(lw, x->of.length, k_i64(b, SK_MIXED)) : x->of.length;
     k_val inside = k_let(b, OP_AND, k_let(b, OP_GE, begin, zero, 0), k_let(b, OP_LE, end, last, 0), 0);
     k_val brief =
         k_let(b, OP_AND, k_let(b, OP_GE, length, least, 0), k_let(b, OP_LE, length, k_i64(b, SK_MIXED), 0), 0);
@@ -167,23 +167,32 @@ static void compute_elements(sk_segments *x, const sk_segment *of)
     const sk_mixed *m = x->mixed;
     const sk_outputs *stored = &x->folds.stored;
     k_val end = offset_of(x, of, k_i64(b, x->folds.tree.lanes));
+    enum { AHEAD = 1024 }; /* elements: the next gang's, which are not looked at while lanes are segments */
     VEC(ir_id) term = {0};
+    VEC(k_mem) to = {0};
+    if (m->numbered)
+        number_elements(x, of);
     for (uint32_t i = 0; i < m->term.n; i++)
-        vec_push(lw->arena, &term, m->term.at[i]);
-    for (uint32_t i = 0; i < stored->term.n; i++)
+        if (!m->direct[i]) {
+            vec_push(lw->arena, &term, m->term.at[i]);
+            vec_push(lw->arena, &to, m->element[i]);
+        }
+    for (uint32_t i = 0; i < stored->term.n; i++) {
         vec_push(lw->arena, &term, stored->term.at[i]);
+        vec_push(lw->arena, &to, sk_array_memory(lw, stored->array.at[i], stored->component.at[i], true));
+    }
+    if (!term.n)
+        return;
     k_val *value = arena_alloc(lw->arena, term.n * sizeof *value), k = k_for_all(b, sk_sub(lw, end, of->begin));
     uint32_t mark = sk_scope(lw);
     sk_use_segment(x, of);
     if (m->numbered)
         x->number = k_load(b, m->number, k);
     x->folds.bind(x, k);
+    sk_fetch(lw, m->term.n, m->term.at, &lw->at, k_i64(b, AHEAD), k_i64(b, 0));
     sk_emit(lw, term.n, term.at, value);
-    for (uint32_t i = 0; i < m->term.n; i++)
-        k_store(b, m->element[i], k, value[i]);
-    for (uint32_t i = 0; i < stored->term.n; i++)
-        k_store(b, sk_array_memory(lw, stored->array.at[i], stored->component.at[i], true), lw->element,
-                value[m->term.n + i]);
+    for (uint32_t i = 0; i < term.n; i++)
+        k_store(b, to.at[i], i < term.n - stored->term.n ? k : lw->element, value[i]);
     sk_scope_end(lw, mark);
     k_end(b);
 }
@@ -197,13 +206,15 @@ static k_val *element(sk_segments *x, const sk_segment *of, k_val at)
     const sk_mixed *m = x->mixed;
     k_val *value = arena_alloc(lw->arena, m->term.n * sizeof *value);
     uint32_t mark = sk_scope(lw);
-    if (m->plain_elements) {
+    if (m->some_direct) {
         sk_use_segment(x, of);
         x->folds.bind(x, at);
-        sk_emit(lw, m->term.n, m->term.at, value);
     }
-    for (uint32_t i = 0; i < m->term.n && !m->plain_elements; i++)
-        value[i] = k_load(&lw->b, m->element[i], at);
+    for (uint32_t i = 0; i < m->term.n; i++)
+        if (m->direct[i])
+            sk_emit(lw, 1, &m->term.at[i], &value[i]);
+        else
+            value[i] = k_load(&lw->b, m->element[i], at);
     sk_scope_end(lw, mark);
     return value;
 }
@@ -321,10 +332,7 @@ void sk_take_mixed(sk_segments *x, k_val first, const sk_segment *of)
     sk_folds *f = &x->folds;
     sk_fold *with_extremes = f->fold.at;
     f->fold.at = x->mixed->plain;
-    if (x->mixed->numbered)
-        number_elements(x, of);
-    if (!x->mixed->plain_elements)
-        compute_elements(x, of);
+    compute_elements(x, of);
     segment_by_segment(x, of);
     k_val most = k_i64(b, SK_SHORT);
     for (unsigned i = LONGER; i-- > 0;)
