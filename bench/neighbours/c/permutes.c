@@ -37,6 +37,99 @@ BY_KEY(weights_f64, u32, f64, f64, f64, 0, *at += x[i], z[b] += t[b])
 BY_KEY(weights_u8, u32, u8, u32, u32, 0, *at += x[i], z[b] += t[b])
 BY_KEY(greatest_i16, u32, i16, i16, i16, INT16_MIN, *at = MAX(*at, x[i]), z[b] = MAX(z[b], t[b]))
 
+BY_KEY(sums_i32, u32, i32, i32, i32, 0, *at += x[i], z[b] += t[b])
+BY_KEY(sums_f64, u32, f64, f64, f64, 0, *at += x[i], z[b] += t[b])
+BY_KEY(products_u64, u32, u64, u64, u64, 1, *at *= x[i], z[b] *= t[b])
+
+C(range_f32)
+{
+    IN(u32, key, 0);
+    IN(f32, x, 1);
+    OUT(f32, least, 0);
+    OUT(f32, most, 1);
+    int64_t n = E(0), m = E(1);
+    FOR (b, m) {
+        least[b] = INFINITY;
+        most[b] = -INFINITY;
+    }
+    PARALLEL
+    {
+        struct range {
+            f32 least, most;
+        } *t = malloc((size_t)m * sizeof *t);
+        FOR (b, m)
+            t[b] = (struct range){INFINITY, -INFINITY};
+        SPLIT_FOR
+        FOR (i, n) {
+            struct range *r = t + key[i];
+            r->least = x[i] < r->least ? x[i] : r->least;
+            r->most = x[i] > r->most ? x[i] : r->most;
+        }
+        CRITICAL
+        FOR (b, m) {
+            least[b] = MIN(least[b], t[b].least);
+            most[b] = MAX(most[b], t[b].most);
+        }
+        free(t);
+    }
+}
+
+C(points_f32)
+{
+    IN(u32, key, 0);
+    IN(f32, x, 1);
+    IN(f32, y, 2);
+    IN(f32, z, 3);
+    OUT(f32, to_x, 0);
+    OUT(f32, to_y, 1);
+    OUT(f32, to_z, 2);
+    int64_t n = E(0), m = E(1);
+    FOR (b, m)
+        to_x[b] = to_y[b] = to_z[b] = 0;
+    PARALLEL
+    {
+        struct point {
+            f32 x, y, z, none;
+        } *t = calloc((size_t)m, sizeof *t);
+        SPLIT_FOR
+        FOR (i, n) {
+            struct point *p = t + key[i];
+            p->x += x[i];
+            p->y += y[i];
+            p->z += z[i];
+        }
+        CRITICAL
+        FOR (b, m) {
+            to_x[b] += t[b].x;
+            to_y[b] += t[b].y;
+            to_z[b] += t[b].z;
+        }
+        free(t);
+    }
+}
+
+C(cells_f32)
+{
+    IN(i32, row, 0);
+    IN(i32, column, 1);
+    IN(f32, x, 2);
+    OUT(f32, z, 0);
+    int64_t n = E(0), m = E(1), k = E(2);
+    FOR (b, m * k)
+        z[b] = 0;
+    PARALLEL
+    {
+        f32 *t = calloc((size_t)(m * k), sizeof *t);
+        SPLIT_FOR
+        FOR (i, n)
+            t[row[i] * k + column[i]] += x[i];
+        CRITICAL
+        FOR (b, m * k)
+            z[b] += t[b];
+        free(t);
+    }
+}
+
 C(histogram_floats_f32)
 {
     IN(f32, x, 0);

@@ -256,16 +256,56 @@ MERGE(merge_f32, f32, IS_LESS)
 MERGE(merge_i64, i64, IS_LESS)
 MERGE(merge_by_size_f32, f32, IS_SMALLER)
 
-C(sort_unique_u32)
+/* Neighbours that differ are looked for by each thread in its part, twice: how many there are, and then they are stored
+ * where those of the parts before end. */
+#define UNIQUE(T)                                                                                                      \
+    C(sort_unique_##T)                                                                                                 \
+    {                                                                                                                  \
+        OUT(T, z, 0);                                                                                                  \
+        static int64_t count[MOST_THREADS + 1];                                                                        \
+        int64_t n = E(0), threads = threads_for(n);                                                                    \
+        T *x = room(2, (size_t)n * sizeof(T));                                                                         \
+        radix_sort_##T(n, call->in[0], NULL, x, NULL, room(0, (size_t)n * sizeof(T)), NULL, (int)threads);             \
+        PRAGMA(omp parallel num_threads((int)threads))                                                                 \
+        {                                                                                                              \
+            int64_t all = omp_get_num_threads(), id = omp_get_thread_num(), k = 0;                                     \
+            int64_t begin = MAX(1, n * id / all), end = n * (id + 1) / all;                                            \
+            for (int64_t i = begin; i < end; i++)                                                                      \
+                k += x[i] != x[i - 1];                                                                                 \
+            count[id + 1] = k;                                                                                         \
+            PRAGMA(omp barrier)                                                                                        \
+            k = n > 0;                                                                                                 \
+            for (int64_t t = 0; t < id; t++)                                                                           \
+                k += count[t + 1];                                                                                     \
+            if (id == 0 && n > 0)                                                                                      \
+                z[0] = x[0];                                                                                           \
+            for (int64_t i = begin; i < end; i++)                                                                      \
+                if (x[i] != x[i - 1])                                                                                  \
+                    z[k++] = x[i];                                                                                     \
+            if (id == all - 1)                                                                                         \
+                KEPT(0) = k;                                                                                           \
+        }                                                                                                              \
+    }
+UNIQUE(u32)
+UNIQUE(f32)
+#undef UNIQUE
+
+C(sort_group_u32)
 {
-    OUT(u32, z, 0);
+    OUT(u32, own, 0);
+    OUT(i64, length, 1);
+    OUT(i32, grouped, 2);
     int64_t n = E(0), k = 0;
     u32 *x = room(2, (size_t)n * sizeof(u32));
-    radix_sort_u32(n, call->in[0], NULL, x, NULL, room(0, (size_t)n * sizeof(u32)), NULL, threads_for(E(0)));
-    FOR (i, n)
-        if (i == 0 || x[i] != x[i - 1])
-            z[k++] = x[i];
-    KEPT(0) = k;
+    radix_sort_pairs_u32(n, call->in[0], call->in[1], x, grouped, room(0, (size_t)n * sizeof(u32)),
+                         room(1, (size_t)n * sizeof(i32)), threads_for(n));
+    for (int64_t i = 0, begin = 0; i < n; i++)
+        if (i + 1 == n || x[i] != x[i + 1]) {
+            own[k] = x[i];
+            length[k++] = i + 1 - begin;
+            begin = i + 1;
+        }
+    KEPT(0) = KEPT(1) = k;
 }
 
 /* Each thread finds where both rows are cut so that its part of the result is theirs, and merges them without a branch.

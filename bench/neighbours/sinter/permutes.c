@@ -1,6 +1,8 @@
 /* Permutes: the second parameter, or the last, has as many elements as there are bins. */
 #include "../program.h"
 
+#include <math.h>
+
 /* --- keys --- */
 
 #define KEYS(T)                                                                                                        \
@@ -14,6 +16,16 @@ KEYS(u8)
 KEYS(i32)
 KEYS(u32)
 KEYS(i64)
+
+static void keys_of_cells(const struct nb_call *call)
+{
+    for (int d = 0; d < 2; d++) {
+        i32 *key = call->in[d];
+        for (int64_t i = 0; i < call->extent[0]; i++)
+            key[i] = (i32)(((uint64_t)i * (d ? UINT64_C(0x9E3779B97F4A7C15) : UINT64_C(0xD1B54A32D192ED03)) >> 32) %
+                           (uint64_t)call->extent[1 + d]);
+    }
+}
 
 static void one_key(const struct nb_call *call)
 {
@@ -56,6 +68,53 @@ static sn_acc weights(sn_acc keys, sn_acc weight, sn_acc bins)
 static sn_acc greatest(sn_acc keys, sn_acc x, sn_acc bins)
 {
     return sn_reduce_by_key(sn_max, sn_i16(INT16_MIN), sn_size(bins), keys, x);
+}
+
+#define SUMS(T)                                                                                                        \
+    static sn_acc sums_of_##T(sn_acc keys, sn_acc x, sn_acc bins)                                                      \
+    {                                                                                                                  \
+        return sn_reduce_by_key(sn_add, sn_##T(0), sn_size(bins), keys, x);                                            \
+    }
+SUMS(i32)
+SUMS(f64)
+#undef SUMS
+
+static sn_acc products(sn_acc keys, sn_acc x, sn_acc bins)
+{
+    return sn_reduce_by_key(sn_mul, sn_u64(1), sn_size(bins), keys, x);
+}
+
+static sn_scalar twice(sn_scalar x)
+{
+    return sn_tuple(x, x);
+}
+
+static sn_scalar wider(sn_scalar x, sn_scalar y)
+{
+    return sn_tuple(sn_min(sn_fst(x), sn_fst(y)), sn_max(sn_snd(x), sn_snd(y)));
+}
+
+static sn_acc ranges(sn_acc keys, sn_acc x, sn_acc bins)
+{
+    sn_scalar none = sn_tuple(sn_f32(INFINITY), sn_f32(-INFINITY));
+    return sn_reduce_by_key(wider, none, sn_size(bins), keys, sn_map(twice, x));
+}
+
+static sn_scalar add_points(sn_scalar x, sn_scalar y)
+{
+    return sn_tuple(sn_add(sn_get(x, 0), sn_get(y, 0)), sn_add(sn_get(x, 1), sn_get(y, 1)),
+                    sn_add(sn_get(x, 2), sn_get(y, 2)));
+}
+
+static sn_acc points(sn_acc keys, sn_acc x, sn_acc bins)
+{
+    sn_scalar none = sn_tuple(sn_f32(0), sn_f32(0), sn_f32(0));
+    return sn_reduce_by_key(add_points, none, sn_size(bins), keys, x);
+}
+
+static sn_acc cells(sn_acc rows, sn_acc columns, sn_acc x, sn_acc like)
+{
+    return sn_reduce_by_key(sn_add, sn_f32(0), sn_shape_of(like), sn_zip(rows, columns), x);
 }
 
 static sn_scalar with_one(sn_scalar x)

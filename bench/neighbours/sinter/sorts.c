@@ -64,6 +64,12 @@ static sn_acc unique(sn_acc x)
     return sn_unique(x);
 }
 
+static sn_acc group(sn_acc keys, sn_acc values)
+{
+    sn_acc lengths, grouped, own = sn_group(keys, values, &lengths, &grouped);
+    return sn_results(own, lengths, grouped);
+}
+
 static sn_acc merge(sn_acc a, sn_acc b)
 {
     return sn_merge(a, b);
