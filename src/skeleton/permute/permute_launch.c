@@ -108,7 +108,7 @@ enum { PAYS = 1, PAYS_WITH_FLAGS = 8, MOST_TABLE_BYTES = 256 << 20 };
 enum { LEAST_SHARED = 65536 };
 /* Elements a place from which on most change nothing, if the operator chooses. */
 enum { CHANGES_RARELY = 16 };
-enum { MOST_RANGES = 512 };
+enum { MOST_RANGES = 512, GROUPS = 8 /* a worker, where a group is many threads */ };
 
 int64_t sk_permute_bytes(const ir_array *info)
 {
@@ -162,9 +162,10 @@ sk_permute_cut sk_permute_plan(const sk_cluster *c, const sk_options *o, int64_t
     p.blocks = larger(1, pieces_of(elements, p.length));
     p.tables = p.blocks > 1 || p.counts;
     p.rarely = c->chooses && !o->group && elements / CHANGES_RARELY >= places;
-    if (o->group)
-        p.ranges = larger(1, smaller(MOST_RANGES, pieces_of(places, SK_PERMUTE_THREADS)));
-    else if (elements > LEAST_SHARED && p.blocks < workers)
+    if (o->group) { /* no more than keep the device busy: each goes over all elements of its block */
+        p.ranges = smaller(pieces_of(places, SK_PERMUTE_THREADS), pieces_of(GROUPS * workers, p.blocks));
+        p.ranges = larger(1, smaller(MOST_RANGES, p.ranges));
+    } else if (elements > LEAST_SHARED && p.blocks < workers)
         p.ranges = larger(1, smaller(places, pieces_of(workers, p.blocks)));
     p.range = larger(1, pieces_of(places, p.ranges));
     return p;
