@@ -1,7 +1,7 @@
-/* What becomes of typical programs, as numbers: their loops, how these are launched on some devices for some extents,
- * and of each kernel what it is made of, and what of that the passes over kernels change. All of it
- * stands in tests/skeleton/code_forms.txt. Results do not tell when a choice that is there for speed is not made any
- * more, or made where it does not pay: these numbers do. Where a change is meant to make other code,
+/* What becomes of typical programs, as numbers: their loops and plans, how these are launched on some devices for some
+ * extents, and of each kernel what it is made of, and what of that the passes over kernels change. All of it stands in
+ * tests/run/code_forms.txt. Results do not tell when a choice that is there for speed is not made any more, or made
+ * where it does not pay: these numbers do. Where a change is meant to make other code,
  *
  *     SINTER_TEST_WRITE=1 build/release/tests/test_code_forms
  *
@@ -17,14 +17,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "emit/text/dialect.h"
 #include "ir/interpret.h"
 #include "kernel/passes.h"
 #include "kernel/work.h"
-#include "skeleton/skeleton.h"
+#include "plan/plan.h"
 #include "support/code_programs.h"
 #include "support/random_program.h"
 
-static const char file_name[] = "tests/skeleton/code_forms.txt"; /* tests run at the top of the repository */
+static const char file_name[] = "tests/run/code_forms.txt"; /* tests run at the top of the repository */
 
 static const struct {
     const char *name;
@@ -121,6 +122,14 @@ static void write_words(const words *w, const words *other, text *out)
     text_add(out, "\n");
 }
 
+static void write_digest(const char *of, const text *t, text *out)
+{
+    uint64_t digest = 14695981039346656037u;
+    for (size_t i = 0; i < t->n; i++)
+        digest = (digest ^ (unsigned char)t->at[i]) * 1099511628211u;
+    text_printf(out, "%s %016" PRIx64, of, digest);
+}
+
 /* --- launches --- */
 
 typedef struct shape {
@@ -182,6 +191,16 @@ static bool is_new(seen *s, const sk_geometry *g)
     return true;
 }
 
+static void write_source(const char *of, const kernel *k, const dialect *d, arena *a, text *out)
+{
+    text t;
+    const char *why = "";
+    text_init(&t, a);
+    if (!emit_text(k, d, "code", &t, &why))
+        text_add(&t, why);
+    write_digest(of, &t, out);
+}
+
 static void write_kernel(const sk_kernel *k, const sk_options *o, arena *a, bool whole, text *out)
 {
     const char *why = NULL;
@@ -198,11 +217,17 @@ static void write_kernel(const sk_kernel *k, const sk_options *o, arena *a, bool
     text_add(out, "        optimised:");
     write_words(&optimised, &plain, out);
     kernel *apart = o->group ? k_split(better, o->gang, 128, a) : better;
+    k_expand_math(apart);
     k_analyse(apart);
     k_layout(apart, o->group ? 128 : 64);
     text_printf(out, "        shared %u:", k_shared_bytes(apart));
     const words parts = words_of(apart, a);
     write_words(&parts, &optimised, out);
+    if (o->group) {
+        write_source("        OpenCL", apart, &dialect_opencl, a, out);
+        write_source(", CUDA", apart, &dialect_cuda, a, out);
+        text_add(out, "\n");
+    }
     if (whole)
         k_print(apart, out);
 }
@@ -265,13 +290,21 @@ static void write_cluster(const sk_cluster *c, arena *a, bool whole, text *out)
 static void write_loops(ir_program *p, arena *a, bool whole, text *out)
 {
     static const l_options fused = {.fuse = true, .cost_model = true, .rows = true};
-    const sk_program *s = sk_prepare(l_clusters(p, &fused));
-    for (uint32_t i = 0; i < s->l->cluster.n; i++) {
-        const l_cluster *loop = s->cluster[i].loop;
-        text_printf(out, "  loop %u: class %u over %u dimensions, %u operations, %.0f flops, %u sweeps\n", i,
-                    (unsigned)loop->class, (unsigned)loop->rank, loop->op.n, loop->flops, (unsigned)loop->sweeps);
+    l_program *l = l_clusters(p, &fused);
+    const sk_program *s = sk_prepare(l);
+    text t;
+    text_init(&t, a);
+    l_print(l, out);
+    l_print_unfused(l, out);
+    l_print_json(l, &t);
+    l_print_dot(l, &t);
+    write_digest("  graph", &t, out);
+    text_add(out, "\n");
+    for (uint32_t i = 0; i < l->cluster.n; i++) {
+        text_printf(out, "  loop %u: %.0f flops\n", i, l->cluster.at[i].flops);
         write_cluster(&s->cluster[i], a, whole, out);
     }
+    plan_print(plan_make(s, &devices[0].options), out);
 }
 
 static void write_program(const code_program *of, text *out)
@@ -299,10 +332,9 @@ static void write_random(unsigned seed, text *out)
     o.rows = seed % 3 == 1;
     o.inexact_folds = seed % 2;
     write_loops(random_program(&a, &o, seed).program, &a, true, &all);
-    uint64_t digest = 14695981039346656037u;
-    for (const char *s = all.at; *s; s++)
-        digest = (digest ^ (unsigned char)*s) * 1099511628211u;
-    text_printf(out, "random program %u: %zu bytes, %016" PRIx64 "\n", seed, strlen(all.at), digest);
+    text_printf(out, "random program %u: %zu bytes,", seed, strlen(all.at));
+    write_digest("", &all, out);
+    text_add(out, "\n");
     arena_free(&a);
 }
 
