@@ -256,9 +256,35 @@ static void conversions_of_conversions(void **state)
     }
 }
 
+/* One conversion in place of two where the middle keeps every value, and where what it cuts off is cut off anyhow. */
+static void conversions_are_passed_over(void **state)
+{
+    static const struct {
+        ir_type from, middle, to;
+        bool passed;
+    } cases[] = {
+        {T_U8, T_I32, T_I64, true},   {T_U8, T_I32, T_F32, true},    {T_I32, T_F64, T_F32, true},
+        {T_I8, T_F32, T_I32, true},   {T_I8, T_F32, T_F64, true},    {T_I32, T_I64, T_U8, true},
+        {T_U8, T_I16, T_BOOL, true},  {T_F32, T_F64, T_I32, true},   {T_I64, T_U8, T_U8, true},
+        {T_I64, T_I32, T_I16, true},  {T_U64, T_I32, T_U8, true},    {T_I16, T_F32, T_BOOL, true},
+        {T_BOOL, T_I32, T_F32, true}, {T_I16, T_F32, T_U8, false},   {T_I64, T_F32, T_F64, false},
+        {T_I64, T_I32, T_I64, false}, {T_F64, T_F32, T_F64, false},  {T_F32, T_I32, T_F32, false},
+        {T_I8, T_U16, T_I32, false},  {T_I64, T_BOOL, T_I64, false}, {T_F64, T_I32, T_I16, false},
+        {T_I32, T_F64, T_U8, false},  {T_U16, T_F64, T_U32, true},   {T_U64, T_F64, T_U64, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        ir_id x = ir_var(p, cases[i].from), once = ir_convert(p, 0, OP_CONVERT, cases[i].to, x);
+        ir_id twice = ir_convert(p, 0, OP_CONVERT, cases[i].to, ir_convert(p, 0, OP_CONVERT, cases[i].middle, x));
+        if ((once == twice) != cases[i].passed)
+            fail_msg("case %zu", i);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(conversions_are_passed_over, open_program, close_program),
         cmocka_unit_test_setup_teardown(one_operator_and_a_constant, open_program, close_program),
         cmocka_unit_test_setup_teardown(operators_of_constants, open_program, close_program),
         cmocka_unit_test_setup_teardown(an_operator_of_an_operator, open_program, close_program),

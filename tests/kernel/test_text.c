@@ -9,6 +9,7 @@
 
 #include "kernel/kernel.h"
 #include "kernel/launch.h"
+#include "kernel/walk.h"
 
 static int setup(void **state)
 {
@@ -90,6 +91,27 @@ static const char everything[] =
     "    } yield %34, %35\n"
     "    store @tile.4[0] = %b.28\n"
     "}\n";
+
+/* Foreign code takes one to four numbers, which are operands like others. */
+static void operands_of_calls(void **state)
+{
+    static const char source[] = "kernel k lanes 4 { arg %1:f32 for_all %2:i64 < 4 { %3:f32 = call f, %1 "
+                                 "%4:f32 = call f, %1, %3 %5:f32 = call f, %1, %3, %4 "
+                                 "%6:f32 = call f, %1, %3, %4, %5 } }";
+    (void)state;
+    arena a;
+    const char *message = "";
+    arena_init(&a, NULL);
+    kernel *k = k_parse(&a, source, &message);
+    if (!k)
+        fail_msg("%s", message);
+    unsigned calls = 0;
+    for (k_ref r = 1; r < k->stmt.n; r++)
+        if (k->stmt.at[r].op == K_CALL)
+            assert_int_equal(k_operands(&k->stmt.at[r]), ++calls);
+    assert_int_equal(calls, 4);
+    arena_free(&a);
+}
 
 static void printed(arena *a, const char *source, text *out)
 {
@@ -398,6 +420,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(mistakes_have_lines, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_texts_are_survived, setup, teardown),
         cmocka_unit_test_setup_teardown(deep_nesting_needs_no_stack, setup, teardown),
+        cmocka_unit_test(operands_of_calls),
         cmocka_unit_test_setup_teardown(keys_ignore_names_only, setup, teardown),
         cmocka_unit_test_setup_teardown(keys_hold_what_is_declared, setup, teardown),
     };

@@ -10,6 +10,7 @@
 
 #include "run_clusters.h"
 #include "skeleton/extents.h"
+#include "skeleton/fold/fold.h"
 #include "skeleton/map/map.h"
 #include "skeleton/permute/permute.h"
 
@@ -113,6 +114,66 @@ static void gangs_of_short_rows(void **state)
         gangs = sk_row_gangs_of(g.row);
         assert_true(gangs.last >= columns % gangs.lanes && gangs.last > 0);
     }
+}
+
+static int64_t up(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
+/* What a row costs with gangs of so many lanes, and the one at its end of as many as what is left needs, four at least:
+ * each gang three operations, and each register two besides those of the elements. */
+static double cost_of_row(const sk_cluster *c, int64_t in_register, int64_t columns, int64_t lanes, int64_t *last)
+{
+    const double each = 2 + c->loop->flops;
+    *last = columns % lanes ? 4 : 0;
+    while (*last < columns % lanes)
+        *last *= 2;
+    double all = (3 + each * (double)up(lanes, in_register)) * (double)(columns / lanes);
+    return all + (*last ? 3 + each * (double)up(*last, in_register) : 0);
+}
+
+/* Of gangs of up to four registers the cheapest ones are taken, of those that cost the same the widest. */
+static void cheapest_gangs(void **state)
+{
+    static const char *const sources[] = {
+        "extents n, m\nx = input [n, m]f32\ny = map indexed x {i: i64, j: i64, v: f32 -> v + f32(j)}\noutput y\n",
+        "extents n, m\nx = input [n, m]f64\ny = map indexed x {i: i64, j: i64, v: f64 -> v * v + f64(j) * v}\noutput "
+        "y\n",
+        "extents n, m\nx = input [n, m]u8\ny = map indexed x {i: i64, j: i64, v: u8 -> v + u8(j)}\noutput y\n"};
+    static const sk_options few = {.vector_bytes = 16, .workers = 1};
+    (void)state;
+    unsigned compared = 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(sources); i++)
+        for (int64_t columns = 5; columns < 300; columns++) {
+            const sk_cluster *c = cluster_of(sources[i]);
+            const sk_options *o = columns % 3 ? &vectors : &few;
+            const int64_t in_register = o->vector_bytes / c->row_bytes;
+            sk_geometry g = planned(c, o, 4000, columns, 0);
+            if (g.variant != SK_MAP_ROWS || columns >= 16 * in_register)
+                continue;
+            double least = 0;
+            sk_row_gangs best = {0};
+            for (int64_t lanes = 4, last; lanes <= columns && lanes <= 256 && lanes <= 4 * in_register; lanes *= 2) {
+                double cost = cost_of_row(c, in_register, columns, lanes, &last);
+                if (!best.lanes || cost <= least)
+                    best = (sk_row_gangs){lanes, last}, least = cost;
+            }
+            sk_row_gangs got = sk_row_gangs_of(g.row);
+            assert_int_equal(got.lanes, best.lanes);
+            assert_int_equal(got.last, best.last);
+            compared++;
+        }
+    assert_true(compared > 300);
+}
+
+static void unsigned_types(void **state)
+{
+    (void)state;
+    assert_int_equal(sk_unsigned_of(1), T_U8);
+    assert_int_equal(sk_unsigned_of(2), T_U16);
+    assert_int_equal(sk_unsigned_of(4), T_U32);
+    assert_int_equal(sk_unsigned_of(8), T_U64);
 }
 
 /* Reads lie together along an axis if neighbours are at most four elements apart, either way. */
@@ -442,11 +503,11 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(threads_of_maps),        TEST(gangs_of_short_rows),     TEST(reads_that_lie_together),
-        TEST(tiles_of_shared_loops),  TEST(states_that_lanes_share), TEST(narrow_contractions),
-        TEST(blocks_of_contractions), TEST(tiles_of_choices),        TEST(prefixes_that_wait),
-        TEST(threads_of_sorts),       TEST(memory_of_permutes),      TEST(choosing_permutes),
-        TEST(converted_indices_drop),
+        TEST(threads_of_maps),         TEST(gangs_of_short_rows),     TEST(cheapest_gangs),
+        TEST(unsigned_types),          TEST(reads_that_lie_together), TEST(tiles_of_shared_loops),
+        TEST(states_that_lanes_share), TEST(narrow_contractions),     TEST(blocks_of_contractions),
+        TEST(tiles_of_choices),        TEST(prefixes_that_wait),      TEST(threads_of_sorts),
+        TEST(memory_of_permutes),      TEST(choosing_permutes),       TEST(converted_indices_drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
