@@ -17,6 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "device/cpu_codegen.h"
+#include "device/cpu_export.h"
+#include "device/kernel_cache.h"
 #include "emit/text/dialect.h"
 #include "ir/interpret.h"
 #include "kernel/passes.h"
@@ -25,7 +28,13 @@
 #include "support/code_programs.h"
 #include "support/random_program.h"
 
-static const char file_name[] = "tests/run/code_forms.txt"; /* tests run at the top of the repository */
+static const char numbers[] = "tests/run/code_forms.txt", /* tests run at the top of the repository */
+    machine_code[] = "tests/run/machine_code.txt";
+
+/* What is written of kernels: numbers, or these and the whole text, or what the CPU's code generator makes of them. */
+typedef enum { NUMBERS, WHOLE, MACHINE } what;
+
+static const emit_cpu_module *generator;
 
 static const struct {
     const char *name;
@@ -124,10 +133,10 @@ static void write_words(const words *w, const words *other, text *out)
 
 static void write_digest(const char *of, const text *t, text *out)
 {
-    uint64_t digest = 14695981039346656037u;
+    uint64_t bits = 14695981039346656037u;
     for (size_t i = 0; i < t->n; i++)
-        digest = (digest ^ (unsigned char)t->at[i]) * 1099511628211u;
-    text_printf(out, "%s %016" PRIx64, of, digest);
+        bits = (bits ^ (unsigned char)t->at[i]) * 1099511628211u;
+    text_printf(out, "%s %016" PRIx64, of, bits);
 }
 
 /* --- launches --- */
@@ -201,13 +210,40 @@ static void write_source(const char *of, const kernel *k, const dialect *d, aren
     write_digest(of, &t, out);
 }
 
-static void write_kernel(const sk_kernel *k, const sk_options *o, arena *a, bool whole, text *out)
+/* The lines of LLVM's text, after its passes, and their digest. */
+static void write_machine_code(const kernel *k, const sk_options *o, arena *a, text *out)
+{
+    const cpu_level *l = device_cpu_level_at(o->vector_bytes == 64 ? 4 : 3);
+    if (!l)
+        return; /* another kind of processor */
+    const emit_cpu_options options = {.cpu = l->cpu, .features = l->features, .keep_ir = true};
+    char *why = NULL;
+    emit_cpu_code *code = generator->compile(kernel_prepare(a, k, NULL), &options, &why);
+    if (!code)
+        fail_msg("%s", why ? why : "no memory");
+    text t;
+    text_init(&t, a);
+    text_add(&t, generator->ir_text(code));
+    unsigned lines = 0;
+    for (size_t i = 0; i < t.n; i++)
+        lines += t.at[i] == '\n';
+    text_printf(out, "        %s: %u lines,", k->name, lines);
+    write_digest("", &t, out);
+    text_add(out, "\n");
+    generator->release(code);
+}
+
+static void write_kernel(const sk_kernel *k, const sk_options *o, arena *a, what way, text *out)
 {
     const char *why = NULL;
     if (!k_verify(k->k, a, &why))
         fail_msg("%s", why);
-    if (whole)
+    if (way == WHOLE)
         k_print(k->k, out);
+    if (way == MACHINE) {
+        write_machine_code(k->k, o, a, out);
+        return;
+    }
     const words none = {.n = 0}, plain = words_of(k->k, a);
     text_add(out, "        ");
     write_words(&plain, &none, out);
@@ -228,13 +264,13 @@ static void write_kernel(const sk_kernel *k, const sk_options *o, arena *a, bool
         write_source(", CUDA", apart, &dialect_cuda, a, out);
         text_add(out, "\n");
     }
-    if (whole)
+    if (way == WHOLE)
         k_print(apart, out);
 }
 
 /* `partials`: what the launch before has left, per size. */
 static void write_pass(const sk_cluster *c, const sk_options *o, sk_pass pass, bool first, int64_t *partials, arena *a,
-                       bool whole, text *out)
+                       what way, text *out)
 {
     seen done = {.n = 0};
     for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
@@ -252,62 +288,72 @@ static void write_pass(const sk_cluster *c, const sk_options *o, sk_pass pass, b
         if (!sk_plan_launch(c, o, extent, round, CACHE, &g))
             continue;
         partials[i] = g.partials;
-        text_printf(out, "      %" PRId64 ": pieces %" PRId64, s.size, g.pieces);
-        text_printf(out, g.partials != 1 ? ", partials %" PRId64 : "", g.partials);
-        text_printf(out, g.state_words ? ", state %" PRId64 : "", g.state_words);
-        text_printf(out, g.row ? ", row %" PRId64 : "", g.row);
-        text_printf(out, "%s%s, slots", g.stream ? ", stream" : "", g.ahead ? ", ahead" : "");
+        text line;
+        text_init(&line, a);
+        text *geometry = way == MACHINE ? &line : out; /* machine code is for any extents */
+        text_printf(geometry, "      %" PRId64 ": pieces %" PRId64, s.size, g.pieces);
+        text_printf(geometry, g.partials != 1 ? ", partials %" PRId64 : "", g.partials);
+        text_printf(geometry, g.state_words ? ", state %" PRId64 : "", g.state_words);
+        text_printf(geometry, g.row ? ", row %" PRId64 : "", g.row);
+        text_printf(geometry, "%s%s, slots", g.stream ? ", stream" : "", g.ahead ? ", ahead" : "");
         for (unsigned k = 0; k + 1 < SK_SLOTS; k++)
-            text_printf(out, g.slot[k] ? " %" PRId64 : " -", g.slot[k]);
+            text_printf(geometry, g.slot[k] ? " %" PRId64 : " -", g.slot[k]);
         sk_options all = *o;
         sk_reason reason = {0};
         all.final = g.partials == 1;
         all.row = g.row;
         sk_kernel *k = g.pieces > 0 ? sk_build(c, g.variant, g.pass, &all, a, &reason) : NULL;
         if (g.pieces > 0 && !k)
-            text_printf(out, "; %s", reason.text);
+            text_printf(geometry, "; %s", reason.text);
         if (k)
-            write_work(&s, k, &g, out);
-        text_add(out, "\n");
+            write_work(&s, k, &g, geometry);
+        text_add(geometry, "\n");
         if (k && is_new(&done, &g))
-            write_kernel(k, &all, a, whole, out);
+            write_kernel(k, &all, a, way, out);
     }
 }
 
-static void write_cluster(const sk_cluster *c, arena *a, bool whole, text *out)
+/* Machine code is made for one kind of vectors or the other. */
+static void write_cluster(const sk_cluster *c, arena *a, what way, text *out)
 {
+    const size_t only = c->l->ir->node.n % 2;
     for (size_t d = 0; d < ARRAY_LENGTH(devices); d++) {
+        if (way == MACHINE && d != only)
+            continue;
         sk_pass pass[SK_PASSES];
         int64_t partials[ARRAY_LENGTH(sizes)] = {0};
         uint32_t passes = sk_passes(c, &devices[d].options, pass);
         for (uint32_t i = 0; i < passes; i++) {
             text_printf(out, "    %s, pass %u\n", devices[d].name, (unsigned)pass[i]);
-            write_pass(c, &devices[d].options, pass[i], i < 2, partials, a, whole, out);
+            write_pass(c, &devices[d].options, pass[i], i < 2, partials, a, way, out);
         }
     }
 }
 
-static void write_loops(ir_program *p, arena *a, bool whole, text *out)
+static void write_loops(ir_program *p, arena *a, what way, text *out)
 {
     static const l_options fused = {.fuse = true, .cost_model = true, .rows = true};
     l_program *l = l_clusters(p, &fused);
     const sk_program *s = sk_prepare(l);
     text t;
     text_init(&t, a);
-    l_print(l, out);
-    l_print_unfused(l, out);
     l_print_json(l, &t);
     l_print_dot(l, &t);
-    write_digest("  graph", &t, out);
-    text_add(out, "\n");
+    if (way != MACHINE) {
+        l_print(l, out);
+        l_print_unfused(l, out);
+        write_digest("  graph", &t, out);
+        text_add(out, "\n");
+    }
     for (uint32_t i = 0; i < l->cluster.n; i++) {
         text_printf(out, "  loop %u: %.0f flops\n", i, l->cluster.at[i].flops);
-        write_cluster(&s->cluster[i], a, whole, out);
+        write_cluster(&s->cluster[i], a, way, out);
     }
-    plan_print(plan_make(s, &devices[0].options), out);
+    if (way != MACHINE)
+        plan_print(plan_make(s, &devices[0].options), out);
 }
 
-static void write_program(const code_program *of, text *out)
+static void write_program(const code_program *of, what way, text *out)
 {
     arena a;
     const char *message = "";
@@ -316,7 +362,7 @@ static void write_program(const code_program *of, text *out)
     if (!p)
         fail_msg("%s: %s\n%s", of->name, message, of->source);
     text_printf(out, "%s\n", of->name);
-    write_loops(p, &a, false, out);
+    write_loops(p, &a, way, out);
     arena_free(&a);
 }
 
@@ -331,20 +377,20 @@ static void write_random(unsigned seed, text *out)
     o.chains = seed % 3 == 0;
     o.rows = seed % 3 == 1;
     o.inexact_folds = seed % 2;
-    write_loops(random_program(&a, &o, seed).program, &a, true, &all);
+    write_loops(random_program(&a, &o, seed).program, &a, WHOLE, &all);
     text_printf(out, "random program %u: %zu bytes,", seed, strlen(all.at));
     write_digest("", &all, out);
     text_add(out, "\n");
     arena_free(&a);
 }
 
-/* --- the file --- */
+/* --- the files --- */
 
-static const char *read_all(arena *a)
+static const char *read_all(const char *name, arena *a)
 {
     text t;
     text_init(&t, a);
-    FILE *f = fopen(file_name, "r");
+    FILE *f = fopen(name, "r");
     char some[4096];
     for (size_t n = 1; f && n;) {
         n = fread(some, 1, sizeof(some), f);
@@ -355,16 +401,16 @@ static const char *read_all(arena *a)
     return t.at;
 }
 
-static void write_all(const char *s)
+static void write_all(const char *name, const char *s)
 {
-    FILE *f = fopen(file_name, "w");
+    FILE *f = fopen(name, "w");
     assert_non_null(f);
     assert_true(fputs(s, f) >= 0);
     assert_int_equal(fclose(f), 0);
 }
 
-/* The first line that is another one, and the program and loop it belongs to. */
-static void compare(arena *a, const char *wanted, const char *got)
+/* Fails with the first line that is another one, and the program it belongs to. */
+static void compare(const char *name, const char *wanted, const char *got)
 {
     const char *program = got;
     for (unsigned line = 1; *got || *wanted; line++) {
@@ -375,11 +421,17 @@ static void compare(arena *a, const char *wanted, const char *got)
             fail_msg(
                 "%s:%u (%.*s) is to be\n%.*s\nand not\n%.*s\nIf this is meant to be so: SINTER_TEST_WRITE=1 writes "
                 "the file anew.",
-                file_name, line, (int)strcspn(program, "\n"), program, (int)m, wanted, (int)n, got);
+                name, line, (int)strcspn(program, "\n"), program, (int)m, wanted, (int)n, got);
         got += n + (got[n] != 0);
         wanted += m + (wanted[m] != 0);
     }
-    (void)a;
+}
+
+static void is_as_written(const char *name, const text *t, arena *a)
+{
+    if (getenv("SINTER_TEST_WRITE"))
+        write_all(name, t->at);
+    compare(name, read_all(name, a), t->at);
 }
 
 static void forms(void **state)
@@ -390,17 +442,39 @@ static void forms(void **state)
     arena_init(&a, NULL);
     text_init(&t, &a);
     for (size_t i = 0; i < code_programs_n; i++)
-        write_program(&code_programs[i], &t);
+        write_program(&code_programs[i], NUMBERS, &t);
     for (unsigned seed = 0; seed < RANDOM; seed++)
         write_random(seed, &t);
-    if (getenv("SINTER_TEST_WRITE"))
-        write_all(t.at);
-    compare(&a, read_all(&a), t.at);
+    is_as_written(numbers, &t, &a);
+    arena_free(&a);
+}
+
+/* The file is that of one version of LLVM, which its first line says: others make other code. */
+static void machine(void **state)
+{
+    (void)state;
+    arena a;
+    text t;
+    const char *why = NULL;
+    arena_init(&a, NULL);
+    text_init(&t, &a);
+    generator = cpu_codegen_open(NULL, &a, &why);
+    if (!generator)
+        fail_msg("%s", why);
+    text_printf(&t, "%.*s\n", (int)strcspn(generator->identity, ","), generator->identity);
+    const char *wanted = read_all(machine_code, &a);
+    if (strncmp(wanted, t.at, t.n) != 0 && !getenv("SINTER_TEST_WRITE")) {
+        arena_free(&a);
+        skip();
+    }
+    for (size_t i = 0; i < code_programs_n; i++)
+        write_program(&code_programs[i], MACHINE, &t);
+    is_as_written(machine_code, &t, &a);
     arena_free(&a);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(forms)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(forms), cmocka_unit_test(machine)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
