@@ -44,7 +44,8 @@ static l_options loop_options(const sn_program *p)
     return (l_options){.fuse = on(cx->options.fusion),
                        .cost_model = on(cx->options.cost_model),
                        .rows = cx->row_loops,
-                       .threads = kernel_options(p).group > 0};
+                       .threads = kernel_options(p).group > 0,
+                       .tiles = cx->engine.device && kernel_options(p).group == 0 && kernel_options(p).vector_bytes};
 }
 
 void api_share_literals(sn_program *p)
@@ -75,9 +76,54 @@ static void run_cluster(making *m)
         m->clusters = l_clusters(m->p->ir, m->loops);
 }
 
+/* Is the term made of extents of parameters alone? */
+static bool known_before(const sn_program *p, ir_id extent)
+{
+    opt_ids ids = {0};
+    bool known = true;
+    opt_reach(p->ir, p->ir->arena, 1, &extent, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        ir_kind kind = (ir_kind)ir_at(p->ir, ids.at[i])->kind;
+        known &= kind != IR_READ && kind != IR_LOOP;
+    }
+    vec_free(p->ir->arena, &ids);
+    return known;
+}
+
+/* Tile loops whose extents calls do not know before they run: others could not be chosen. */
+static bool refuse_unknown(const making *m, uint8_t *no)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < m->clusters->cluster.n; i++) {
+        const l_cluster *c = &m->clusters->cluster.at[i];
+        bool known = true;
+        for (unsigned d = 0; d < c->rank && c->class == L_CLASS_TILES; d++)
+            known &= known_before(m->p, c->shape[d]);
+        for (uint32_t k = 0; k < c->op.n && !known; k++)
+            if (!c->op.at[k].outer)
+                no[c->op.at[k].term] = L_TILES_NOTHING;
+        some |= !known;
+    }
+    return some;
+}
+
+/* Which loops are contractions is known by now: loops are made again without tile loops that cannot be. */
 static void run_prepare(making *m)
 {
+    enum { TIMES = 4 };
+    l_options loops = *m->loops;
     m->code = sk_prepare(m->clusters);
+    uint8_t *no = m->clusters->tiles ? arena_alloc(m->p->ir->arena, m->clusters->nodes) : NULL;
+    loops.no_tiles = no;
+    for (unsigned times = 1; m->clusters->tiles; times++) {
+        bool unknown = refuse_unknown(m, no);
+        if (!sk_refuse_tiles(m->code, no) && !unknown)
+            break;
+        loops.tiles = times < TIMES;
+        l_forget(m->clusters);
+        m->clusters = l_clusters(m->p->ir, &loops);
+        m->code = sk_prepare(m->clusters);
+    }
 }
 
 #define PASS_CLUSTER(name, what) run_##name,
@@ -99,39 +145,29 @@ static program_version version(const sn_program *p, const l_options *loops, l_pr
     return v;
 }
 
-/* --- rows that are gone over once --- */
+/* --- rows that are gone over once, and results that are no tiles --- */
 
 typedef struct row_loop {
     uint8_t rank;
     bool far;                     /* elements of a row lie apart in memory: the next row would read the same lines */
+    const sk_cluster *tiles;      /* of a tile loop; NULL: it is none */
     uint32_t extent[IR_MAX_RANK]; /* host steps */
 } row_loop;
 
+static const double LARGEST = (double)((int64_t)1 << 60); /* number of elements */
+
 typedef struct program_rows {
     host_code host;
+    sk_options kernels;
     VEC(row_loop) loop;
 } program_rows;
 
 enum {
     LONG_ROW = 8 * 4096, /* shorter ones take too little time to be shared */
-    LONG_ENOUGH = 400    /* at the end of each sweep a tree is folded, in the time of 300 elements */
+    LONG_ENOUGH = 400,   /* at the end of each sweep a tree is folded, in the time of 300 elements */
 };
 
-/* Is the term made of extents of parameters alone? */
-static bool known_before(sn_program *p, ir_id extent)
-{
-    opt_ids ids = {0};
-    bool known = true;
-    opt_reach(p->ir, p->ir->arena, 1, &extent, &ids);
-    for (uint32_t i = 0; i < ids.n; i++) {
-        ir_kind kind = (ir_kind)ir_at(p->ir, ids.at[i])->kind;
-        known &= kind != IR_READ && kind != IR_LOOP;
-    }
-    vec_free(p->ir->arena, &ids);
-    return known;
-}
-
-/* The loops that go over each row more than once, as far as a call can know their extents. */
+/* The loops that go over each row more than once, and those of tiles, as far as a call can know their extents. */
 static void find_rows(sn_program *p, const sk_program *facts)
 {
     host_code code = {0};
@@ -139,7 +175,8 @@ static void find_rows(sn_program *p, const sk_program *facts)
     for (uint32_t i = 0; i < p->clusters->cluster.n; i++) {
         const l_cluster *c = &p->clusters->cluster.at[i];
         row_loop loop = {.rank = c->rank, .far = facts->cluster[i].far};
-        bool known = c->class == L_CLASS_ROW && c->sweeps > 1;
+        bool known = (c->class == L_CLASS_ROW && c->sweeps > 1) || c->class == L_CLASS_TILES;
+        loop.tiles = c->class == L_CLASS_TILES ? &facts->cluster[i] : NULL;
         for (unsigned d = 0; d < c->rank && known; d++)
             known = known_before(p, c->shape[d]);
         for (unsigned d = 0; d < c->rank && known; d++)
@@ -148,6 +185,7 @@ static void find_rows(sn_program *p, const sk_program *facts)
             vec_push(p->ir->arena, &rows->loop, loop);
     }
     rows->host = host_keep(&code, p->ir->arena);
+    rows->kernels = kernel_options(p);
     p->rows = rows->loop.n ? rows : NULL;
 }
 
@@ -179,8 +217,9 @@ static rows_room room_of(const sn_program *p, void *room)
     return r;
 }
 
-/* Would some loop leave workers without a row that is worth sharing, spend its time at the ends of sweeps, or read
- * columns one by one? Rows of up to SK_SHORT elements have no tree, and lanes are such rows. */
+/* Has a tile loop no kernel for these extents? Or would some loop leave workers without a row that is worth sharing,
+ * spend its time at the ends of sweeps, or read columns one by one? Rows of up to SK_SHORT elements have no tree, and
+ * lanes are such rows. */
 static bool one_sweep(const sn_program *p, const run_argument *in, void *room)
 {
     const plan *pl = p->plan;
@@ -202,11 +241,17 @@ static bool one_sweep(const sn_program *p, const run_argument *in, void *room)
     for (uint32_t i = 0; i < p->rows->loop.n; i++) {
         const row_loop *loop = &p->rows->loop.at[i];
         double rows = 1, length = 0;
+        int64_t extent[IR_MAX_RANK] = {0};
         for (unsigned d = 0; d < loop->rank; d++) {
             const host_value *v = &r.value[loop->extent[d]];
             rows *= d ? length : 1;
-            length = v->bad ? 0 : (double)(int64_t)v->bits;
+            extent[d] = v->bad ? 0 : (int64_t)v->bits;
+            length = (double)extent[d];
         }
+        if (loop->tiles && (rows * length >= LARGEST || !sk_tiles_suit(loop->tiles, &p->rows->kernels, extent)))
+            return true;
+        if (loop->tiles)
+            continue;
         bool few = length > LONG_ROW && rows < 2 * workers && workers > 1;
         if (few || (length > SK_SHORT && (length < LONG_ENOUGH || loop->far)))
             return true;
@@ -267,9 +312,10 @@ void api_make_versions(sn_program *p)
         p->large = arena_alloc(p->ir->arena, sizeof(*p->large));
         *p->large = version(p, &loops, NULL, p->run);
     }
-    if (first.clusters->rows)
+    if (first.clusters->rows || first.clusters->tiles)
         find_rows(p, first.code);
     loops.one_sweep = true;
+    loops.tiles = false;
     for (unsigned large = 0; large < 2 && p->rows; large++) {
         if (large && !p->large)
             break;
@@ -326,8 +372,16 @@ void api_print_when(const sn_program *p, unsigned k, text *out)
         text_printf(out, "the parameters have more than %zu bytes together", api_large(p));
     if (k == (API_LARGE | API_ONE_SWEEP))
         text_add(out, " and ");
-    if (k & API_ONE_SWEEP)
+    bool rows = false, tiles = false;
+    for (uint32_t i = 0; p->rows && i < p->rows->loop.n; i++) {
+        rows |= !p->rows->loop.at[i].tiles;
+        tiles |= p->rows->loop.at[i].tiles != NULL;
+    }
+    if (k & API_ONE_SWEEP && rows)
         text_printf(out, "rows are few and long, or have more than %d elements and fewer than %d, or lie apart",
                     SK_SHORT, LONG_ENOUGH);
+    if (k & API_ONE_SWEEP && tiles)
+        text_add(out, rows ? ", or a contraction has too few results for tiles"
+                           : "a contraction has too few results for tiles");
     text_add(out, ":\n");
 }

@@ -210,7 +210,7 @@ static place find_place(l_fusing *c, ir_id id)
         sweep = before > sweep ? before : sweep;
         at.behind |= before == sweep && c->behind[from] && kind != IR_FOLD_SEG && !scans;
         sides |= c->sides[find(c, from)];
-        at.after_row |= why == L_FUSED_SWEEP || why == L_FUSED_SEGMENT;
+        at.after_row |= why == L_FUSED_SWEEP || why == L_FUSED_SEGMENT || why == L_FUSED_TILE;
     }
     if (opposite(sides) &&
         !(at.sides & SIDE_LEFT)) /* a loop from the right reads the others of its level from memory */
@@ -248,6 +248,7 @@ static void put_anchor(l_fusing *c, ir_id id)
     place at = find_place(c, id);
     if (c->outer[id] && !at.after_row) { /* no loop over rows has it from registers */
         c->outer[id] = c->segments[id] = 0;
+        c->tile[id] = false;
         c->class[id] = class_of(c, id);
         at = find_place(c, id);
     }
@@ -580,6 +581,70 @@ static void emit_rows(l_fusing *c, const anchors *g)
     }
 }
 
+/* Folds of one tree, and nothing else in their loop but what is made of tiles of their results. */
+static bool are_tiles(const l_fusing *c, const anchors *g)
+{
+    uint32_t size = 0;
+    ir_id first = 0;
+    bool all = true;
+    for (uint32_t i = 0; i < g->n; i++) {
+        ir_id id = g->at[i];
+        size += l_at(c->node, id)->size;
+        if (c->tile[id])
+            continue;
+        all &= ir_at(c->p, id)->kind == IR_FOLD && !l_at(c->node, id)->staged.n && !c->outer[id] &&
+               (!first || fold_ordered(c->p, id) == fold_ordered(c->p, first));
+        first = first ? first : id;
+    }
+    return all && first && size <= cap_of(c);
+}
+
+static void emit_tiles(l_fusing *c, const anchors *g)
+{
+    uint32_t first = 0;
+    while (c->tile[g->at[first]])
+        first++;
+    l_cluster *cluster = new_cluster(c, g->at[first]);
+    cluster->class = L_CLASS_TILES;
+    cluster->ordered = fold_ordered(c->p, g->at[first]);
+    for (uint32_t i = 0; i < g->n; i++) {
+        add_op(c, cluster, g->at[i]);
+        if (c->tile[g->at[i]]) /* it costs nothing for an element of the loop */
+            cluster->flops -= cluster->op.at[cluster->op.n - 1].flops;
+    }
+    c->out->tiles = true;
+}
+
+/* A group in which something is made of tiles. If that cannot be, it has a loop of its own, behind the others. */
+static bool emit_with_tiles(l_fusing *c, const anchors *g, bool rows)
+{
+    anchors rest = {0}, made = {0};
+    bool some = false;
+    for (uint32_t i = 0; i < g->n; i++)
+        some |= c->tile[g->at[i]];
+    if (!some)
+        return false;
+    if (!rows && are_tiles(c, g)) {
+        emit_tiles(c, g);
+        return true;
+    }
+    for (uint32_t i = 0; i < g->n; i++) {
+        ir_id id = g->at[i];
+        if (c->tile[id])
+            vec_push(c->p->arena, &made, id);
+        else
+            vec_push(c->p->arena, &rest, id);
+        c->outer[id] = c->tile[id] ? 0 : c->outer[id];
+        c->tile[id] = false;
+    }
+    if (rows)
+        emit_rows(c, &rest);
+    else
+        emit_part(c, &rest);
+    emit_group(c, &made);
+    return true;
+}
+
 /* Numbers of segments that somebody reads from memory. Loops over these segments know them. */
 static bool *find_wanted(const l_fusing *c)
 {
@@ -613,11 +678,15 @@ static void make_clusters(l_fusing *c)
     }
     if (groups.n)
         qsort(groups.at, groups.n, sizeof(group), by_level);
-    for (uint32_t i = 0; i < groups.n; i++)
-        if (c->sides[groups.at[i].root] & SIDE_ROW || goes_on(c, &groups.at[i].anchor))
+    for (uint32_t i = 0; i < groups.n; i++) {
+        bool rows = c->sides[groups.at[i].root] & SIDE_ROW || goes_on(c, &groups.at[i].anchor);
+        if (emit_with_tiles(c, &groups.at[i].anchor, rows))
+            continue;
+        if (rows)
             emit_rows(c, &groups.at[i].anchor);
         else
             emit_part(c, &groups.at[i].anchor);
+    }
     arena_release(c->p->arena, wanted, c->out->nodes);
     arena_release(c->p->arena, of, c->out->nodes * sizeof(*of));
     vec_free(c->p->arena, &groups);
@@ -653,6 +722,7 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     c.segments = arena_alloc(a, n * sizeof(*c.segments));
     c.node = l_uses(p, options);
     c.outer = l_rows_outer(p, options, c.node);
+    c.tile = l_tiles_outer(p, options, c.node, c.outer);
     out->part = c.node->part;
     out->sized = c.node->sized;
     assign_levels(&c);
@@ -670,6 +740,7 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     arena_release(a, c.slot, n * sizeof(*c.slot));
     arena_release(a, c.segments, n * sizeof(*c.segments));
     arena_release(a, c.outer, n * sizeof(*c.outer));
+    arena_release(a, c.tile, n * sizeof(*c.tile));
     l_uses_free(p, c.node);
     return out;
 }

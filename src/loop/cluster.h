@@ -16,7 +16,11 @@
  * have a result for each segment, and its elements know in which segment they are (IR_SEGMENT_OF), so that what belongs
  * to a segment is read once for it. All its members have the same offsets. What is made of folds' results alone is
  * computed once a segment, and elements that read what belongs to their own segment (L_OUTER) go over it again, in
- * another sweep, as in row loops. */
+ * another sweep, as in row loops.
+ *
+ * A tile loop (L_CLASS_TILES) has folds whose elements are made of operands that do not change along some dimension of
+ * the result (contractions), and what is made of the results at the same index: elements, and folds of their last
+ * dimension. Where the device computes results in tiles, these pass on from there. */
 #ifndef SN_LOOP_CLUSTER_H
 #define SN_LOOP_CLUSTER_H
 
@@ -40,6 +44,7 @@ typedef enum {
     L_FUSED_ROWS,     /* one loop; neighbours are kept in rows of shared memory */
     L_FUSED_SWEEP,    /* one loop over rows; the row is gone over again when the producer's result is known */
     L_FUSED_SEGMENT,  /* one loop over segments; a result for a segment is known before what is made of it there */
+    L_FUSED_TILE,     /* one loop; tiles of results pass on to what is made of them */
     L_NOT_INPUT,      /* the producer is an argument of the program: already in memory */
     L_NOT_RATE,       /* the two iterate over different extents */
     L_NOT_RANDOM,     /* the consumer reads at computed indices, recomputation would cost too much */
@@ -81,7 +86,8 @@ typedef struct l_op { /* an anchor in its cluster */
     bool staged;   /* neighbours of it are read within the cluster */
     bool outer;    /* ROW: an element computed once a row, from folds of the row and from what is in memory at the row's
                       index.  Its extents are the rate's without the innermost. SEGMENT: the same of a segment; the
-                      segments stand in place of the innermost extent */
+                      segments stand in place of the innermost extent. TILES: an element of the folds' results, or
+                      a fold of such elements */
     uint8_t sweep; /* ROW, SEGMENT: in which sweep over the row or segment, from 0; outer: before that sweep, or behind
                       the last one if it is l_cluster.sweeps. A fold's result is there from the next sweep on, in
                       registers whether stored or not */
@@ -98,7 +104,8 @@ typedef enum {
     L_CLASS_SORT, /* one sort, alone */
     L_CLASS_CONTROL, /* no loop: programs within the program, run by the plan. Its operations: the control, its parts */
     L_CLASS_PERMUTE, /* over the source of the one permute that it has */
-    L_CLASS_SEGMENT  /* rows segment by segment: folds of these, and elements that know their segment */
+    L_CLASS_SEGMENT, /* rows segment by segment: folds of these, and elements that know their segment */
+    L_CLASS_TILES    /* folds, and what is made of their results, tile by tile */
 } l_class;
 
 typedef struct l_cluster {
@@ -124,6 +131,9 @@ typedef struct l_cluster {
 
 enum { L_DEFAULT_CAP = 6000 };
 
+/* What nobody makes of a fold's results in its own loop. */
+enum { L_TILES_NO_FOLDS = 1, L_TILES_NOTHING = 2 };
+
 /* Stencils in one loop, at most. Measured (chains of 3 x 3 heat steps, f32): six take 0.84 (512 x 512) and 0.46 (2048 x
  * 2048) of the time that they take one by one, more gain nothing, as rows around a band are computed again for each,
  * and each adds to the time of compiling. A long chain becomes equal loops, which share a kernel. */
@@ -137,6 +147,9 @@ typedef struct l_options {
     bool one_sweep; /* ... but not here: rows are short, or fewer than would keep the workers busy: a row has one worker
                      */
     bool threads;   /* a block of the device is many threads */
+    bool tiles;     /* what is made of a contraction's results shares its loop, */
+    const uint8_t *no_tiles; /* ... but for these: per node L_TILES_..., or NULL: which folds are contractions is found
+                                out when loops are there */
     uint32_t cap;   /* most scalar nodes in a cluster, but for an operation that has more; 0: the default */
 } l_options;
 
@@ -153,6 +166,7 @@ typedef struct l_program {
     uint32_t *cluster_of; /* per array node: 1 + its cluster if it is an anchor, else 0 */
     bool sized;           /* some choice depends on whether arrays are `large` */
     bool rows;            /* some loop goes over its rows several times: some calls want `one_sweep` (api/versions.c) */
+    bool tiles;           /* some loop is a tile loop: some calls want none */
     bool *manifest;       /* per array node: it is in memory at some time (inputs included) */
     l_part *part; /* per component of all results, in order: itself, or the fold or forced array it is picked from */
     uint32_t *number; /* per array node: n of its name "an" in texts, as ir_print numbers them */

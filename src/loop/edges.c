@@ -57,7 +57,7 @@ bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *
     if (!c->options->fuse)
         return *why = L_NOT_ENABLED, false;
     if ((kind == IR_FOLD || c->outer[from]) && fusable_after_row(c, from, to, access))
-        return *why = L_FUSED_SWEEP, true;
+        return *why = c->tile[to] ? L_FUSED_TILE : L_FUSED_SWEEP, true;
     if ((kind == IR_FOLD_SEG || c->outer[from]) && fusable_after_segment(c, from, to, access))
         return *why = L_FUSED_SEGMENT, true;
     if (kind == IR_FOLD || kind == IR_FOLD_SEG || l_goes_along(p, from))
@@ -210,7 +210,7 @@ static void add_edge(l_fusing *c, ir_id from, ir_id to, l_access asked)
             why = l_at(c->node, from)->why == L_NOT_CAP || l_at(c->node, reader)->cut ? L_NOT_CAP
                   : reads(c, reader, from, L_RANDOM) ? L_NOT_RANDOM /* as a whole, through another edge */
                                                      : L_NOT_CLASS;
-        else if (can && c->sweep[from] != c->sweep[reader])
+        else if (can && c->sweep[from] != c->sweep[reader] && why != L_FUSED_TILE)
             why = c->segments[from] ? L_FUSED_SEGMENT : L_FUSED_SWEEP;
     }
     if (why == L_NOT_RANDOM && asked == L_HALO && wraps(c->p, to, from))

@@ -3,6 +3,7 @@
 #define SN_LOOP_FUSING_H
 
 #include "loop/rows.h"
+#include "loop/tiles.h"
 
 /* What the loops of a group are like. */
 enum {
@@ -24,6 +25,7 @@ typedef struct l_fusing {
     bool *behind;    /* per anchor: of a segment loop: it needs what a scan of its sweep has come to, or is one */
     ir_id *segments; /* per anchor: of a segment loop: its offsets; else 0 */
     ir_id *outer;    /* per anchor: computed once a row, or segment, along which this fold runs; 0: it is not */
+    bool *tile;      /* per anchor with `outer`: it is made of tiles of the fold's results */
     uint32_t *slot;  /* working memory, zero */
     map64 reader;    /* (key, array, right) -> an anchor that reads the array there */
 } l_fusing;

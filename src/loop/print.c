@@ -12,6 +12,7 @@ const char *l_why_text(l_why why)
         [L_FUSED_ROWS] = "fused: one loop, neighbours kept in rows of shared memory",
         [L_FUSED_SWEEP] = "fused: one loop over rows, for a later sweep over the same row",
         [L_FUSED_SEGMENT] = "fused: one loop over segments, for what the same segment makes of it",
+        [L_FUSED_TILE] = "fused: one loop, for what is made of each tile of results",
         [L_NOT_INPUT] = "read: an argument of the program",
         [L_NOT_RATE] = "not fused: the two iterate over different extents",
         [L_NOT_RANDOM] = "not fused: read at computed indices, and too costly to recompute there",
@@ -66,8 +67,8 @@ static void add_alike(likenesses *all, const char *key, uint32_t number)
 static void print_head(const l_shown *s, const l_cluster *c, text *out)
 {
     static const char *const class[] = {"loop", "stencil loop", "fold loop",   "row loop",
-                                        "sort", "control",      "permute loop", "segment loop"};
-    bool folds = c->class == L_CLASS_FOLD || c->class == L_CLASS_SEGMENT;
+                                        "sort", "control",      "permute loop", "segment loop", "tile loop"};
+    bool folds = c->class == L_CLASS_FOLD || c->class == L_CLASS_SEGMENT || c->class == L_CLASS_TILES;
     text_printf(out, "%s%s over ", folds && c->ordered ? "ordered " : "", class[c->class]);
     l_print_rate(s->l, c, out);
     if (c->class == L_CLASS_ROW)
@@ -108,6 +109,8 @@ static void print_ops(const l_shown *s, const l_cluster *c, bool numbered, text 
         l_print_name(s, whole, numbered, out);
         if (c->class == L_CLASS_ROW)
             print_in_row(first, out);
+        if (c->class == L_CLASS_TILES && first->outer)
+            text_add(out, first->kind == L_FOLD ? ", folded of tiles" : ", made of tiles");
         text_printf(out, "%s%s\n", stored ? ", stored" : "", staged ? ", kept in rows" : "");
     }
 }

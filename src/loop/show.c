@@ -6,7 +6,7 @@
 bool l_is_fused(l_why why)
 {
     return why == L_FUSED_DELAYED || why == L_FUSED_REGISTER || why == L_FUSED_ROWS || why == L_FUSED_SWEEP ||
-           why == L_FUSED_SEGMENT;
+           why == L_FUSED_SEGMENT || why == L_FUSED_TILE;
 }
 
 l_origin l_origin_of(const l_shown *s, ir_id input)

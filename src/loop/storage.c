@@ -15,8 +15,9 @@ static bool always_stored(const l_fusing *c, ir_id id)
         return true;
     case IR_FOLD:
     case IR_FOLD_SEG:
-        return !at ||
-               (c->out->cluster.at[at - 1].class != L_CLASS_ROW && c->out->cluster.at[at - 1].class != L_CLASS_SEGMENT);
+        return !at || (c->out->cluster.at[at - 1].class != L_CLASS_ROW &&
+                       c->out->cluster.at[at - 1].class != L_CLASS_SEGMENT &&
+                       c->out->cluster.at[at - 1].class != L_CLASS_TILES);
     default:
         return false;
     }

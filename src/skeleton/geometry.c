@@ -47,6 +47,8 @@ const sk_program *sk_prepare(l_program *l)
         }
         if (c->loop->class == L_CLASS_FOLD)
             prepare_fold(c, l->ir->arena);
+        if (c->loop->class == L_CLASS_TILES)
+            sk_contract_prepare(c, l->ir->arena);
         if (c->loop->class == L_CLASS_STENCIL)
             sk_stencil_prepare(c, l->ir->arena);
         if (c->loop->class == L_CLASS_PERMUTE)

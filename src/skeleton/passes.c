@@ -60,6 +60,10 @@ uint32_t sk_passes(const sk_cluster *c, const sk_options *o, sk_pass out[SK_PASS
         out[1] = SK_PASS_JOIN;
         return has(c, L_FOLD_SEG) ? 2 : 1;
     }
+    if (c->loop->class == L_CLASS_TILES) {
+        out[0] = SK_PASS_LOOP;
+        return 1;
+    }
     bool apart = sk_carries(c) && !o->chains;
     uint32_t n = apart ? sizeof(around_states) / sizeof(sk_pass) : sizeof(at_once) / sizeof(sk_pass);
     memcpy(out, apart ? around_states : at_once, n * sizeof(sk_pass));

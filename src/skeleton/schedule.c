@@ -12,7 +12,8 @@ enum {
     OF_ROW = 1 << L_CLASS_ROW,
     OF_SORT = 1 << L_CLASS_SORT,
     OF_PERMUTE = 1 << L_CLASS_PERMUTE,
-    OF_SEGMENT = 1 << L_CLASS_SEGMENT
+    OF_SEGMENT = 1 << L_CLASS_SEGMENT,
+    OF_TILES = 1 << L_CLASS_TILES
 };
 
 typedef struct schedule {
@@ -30,7 +31,7 @@ static const schedule table[SK_VARIANTS] = {
     [SK_MAP_ROWS] = {OF_PLAIN, "map_rows", sk_launch_map_rows, sk_build_map_rows},
     [SK_MAP_FLAT] = {OF_PLAIN, "map", sk_launch_map_flat, sk_build_map_flat},
     [SK_STENCIL] = {OF_STENCIL, "stencil", sk_launch_stencil, sk_build_stencil},
-    [SK_CONTRACT] = {OF_FOLD, "contract", sk_launch_contract, sk_build_contract},
+    [SK_CONTRACT] = {OF_FOLD | OF_TILES, "contract", sk_launch_contract, sk_build_contract},
     [SK_FOLD_WINDOWS] = {OF_FOLD, "fold_windows", sk_launch_fold_windows, sk_build_fold_windows},
     [SK_FOLD_COLUMNS] = {OF_FOLD, "fold_columns", sk_launch_fold_columns, sk_build_fold_columns},
     [SK_CHOOSE_COLUMNS] = {OF_FOLD, "choose_columns", sk_launch_choose_columns, sk_build_choose_columns},
@@ -144,7 +145,8 @@ bool sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
     }
     g->work = elements * (combine ? 1.0 : c->loop->flops + c->loop->reads_per_element + 1.0);
     bool streamed =
-        c->loop->class != L_CLASS_SORT && c->loop->class != L_CLASS_PERMUTE && c->loop->class != L_CLASS_SEGMENT;
+        c->loop->class != L_CLASS_SORT && c->loop->class != L_CLASS_PERMUTE && c->loop->class != L_CLASS_SEGMENT &&
+        c->loop->class != L_CLASS_TILES;
     g->stream = !combine && streamed && streams(c, o, elements, cache_bytes);
     if (c->loop->class == L_CLASS_SEGMENT)
         g->stream = round.pass == SK_PASS_LOOP && streams_segments(&x);

@@ -201,7 +201,7 @@ typedef struct sk_options {
 } sk_options;
 
 enum {
-    SK_SLOTS = 8,
+    SK_SLOTS = 9,
     SK_RUN = 1, /* SPLITS, MERGE: elements of a run */
     SK_SKEW = SK_SLOTS - 1, /* a slot that each launch sets: how many elements of SK_SORTED_TO, component 0, lie between
                                the line end before it and its first one, on devices whose blocks are host memory */
@@ -283,6 +283,13 @@ bool sk_carries(const sk_cluster *c); /* its launches hand words to each other: 
 /* Once per program, after l_clusters: learns what launches must know of the clusters' code. Changes the terms, and
  * lives as long as they do. */
 const sk_program *sk_prepare(l_program *l);
+
+/* Tile loops (L_CLASS_TILES) that cannot be: of a fold that is no contraction, or whose results are folded though they go
+ * to memory, which suits other kernels. Notes in `no`, per node, what is to be left out (l_options.no_tiles), and returns
+ * whether there is anything. */
+bool sk_refuse_tiles(const sk_program *p, uint8_t *no);
+/* Is there a kernel of a tile loop for these extents? Reads no terms. */
+bool sk_tiles_suit(const sk_cluster *c, const sk_options *options, const int64_t *extent);
 
 /* False: all variants that suit are among options->without.
  * rows = product of the outer extents, row = innermost extent (1 x size for PLAIN clusters without index use). `extent`

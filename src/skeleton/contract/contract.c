@@ -14,29 +14,30 @@
 #include "skeleton/contract/contract.h"
 #include "skeleton/extents.h"
 
-enum { LENGTH, PIECES, ROW_BLOCKS, COLUMN_BLOCKS, ROWS, COLUMNS, GROUP }; /* slots */
+enum { LENGTH, PIECES, ROW_BLOCKS, COLUMN_BLOCKS, ROWS, COLUMNS, GROUP, ROW_GROUP }; /* slots */
 
 /* Shared memory: all of it, what panels of columns have of each operand, and what is left for other things. */
-enum { SHARED = 4 << 20, COLUMN_BYTES = 512 << 10, REST = 256 << 10 };
+enum { SHARED = 4 << 20, COLUMN_BYTES = 512 << 10, REST = 256 << 10, MADE_BYTES = 512 << 10 };
 enum { MOST_ROWS = 12, FEWEST_ROWS = 4, LEVELS = 8, ORDER = SK_ACCUMULATORS };
 
 /* --- tiles --- */
 
 typedef struct tile {
     int64_t rows, lanes;
-    bool brief; /* rows are folded from left to right */
-    bool once;  /* no accumulator has more than one position */
+    bool brief;      /* rows are folded from left to right */
+    bool once;       /* no accumulator has more than one position */
+    bool made_brief; /* results are folded from left to right */
 } tile;
 
 /* The tile that a kernel is made for, in sk_geometry.row. */
 static int64_t row_of_tile(tile t)
 {
-    return t.rows | t.lanes << 8 | (int64_t)t.brief << 20 | (int64_t)t.once << 21;
+    return t.rows | t.lanes << 8 | (int64_t)t.brief << 20 | (int64_t)t.once << 21 | (int64_t)t.made_brief << 22;
 }
 
 static tile tile_of_row(int64_t row)
 {
-    return (tile){row & 255, row >> 8 & 4095, row >> 20 & 1, row >> 21 & 1};
+    return (tile){row & 255, row >> 8 & 4095, row >> 20 & 1, row >> 21 & 1, row >> 22 & 1};
 }
 
 /* Most rows and lanes: three quarters of the registers are accumulators, two for each row where that leaves enough
@@ -48,6 +49,8 @@ static tile largest_tile(const sk_contraction *of, const sk_options *o)
             registers = budget / (2 * (int64_t)of->components) < ENOUGH ? 1 : 2;
     int64_t rows = smaller(MOST_ROWS, larger(FEWEST_ROWS, budget / (registers * (int64_t)of->components)));
     int64_t lanes = larger(4, smaller(256, registers * (int64_t)o->vector_bytes / (int64_t)of->widest));
+    while (of->folds && rows & (rows - 1)) /* a power of two: nodes of the tree */
+        rows &= rows - 1;
     return (tile){.rows = rows, .lanes = lanes};
 }
 
@@ -56,7 +59,7 @@ static tile tile_for(const sk_contraction *of, const sk_options *o, int64_t rows
 {
     enum { FEW = 8 };
     tile t = largest_tile(of, o);
-    if (rows < FEW * t.rows)
+    if (rows < FEW * t.rows && !of->folds)
         t.rows = pieces_of(rows, pieces_of(rows, t.rows));
     while (t.lanes > columns && t.lanes > 4)
         t.lanes /= 2;
@@ -67,9 +70,16 @@ static tile tile_for(const sk_contraction *of, const sk_options *o, int64_t rows
 static int64_t room_of(const sk_contraction *of, sk_side side)
 {
     int64_t columns = COLUMN_BYTES * (int64_t)of->side[SK_OF_COLUMN].term.n, widest = (int64_t)of->widest;
+    columns += of->folds ? MADE_BYTES : 0;
     if (side == SK_OF_COLUMN)
         return COLUMN_BYTES / widest;
     return (SHARED - REST - columns) / (int64_t)of->side[SK_OF_ROW].term.n / widest;
+}
+
+/* Panels of columns whose folds of results go on at the same time. */
+static int64_t panels_made(const sk_contraction *of, tile t)
+{
+    return larger(2, MADE_BYTES / (of->made_bytes[t.made_brief] * t.lanes));
 }
 
 /* Positions of a panel: accumulators have the same number of them, though some need one less. */
@@ -103,12 +113,21 @@ bool sk_launch_contract(const sk_call *x, sk_geometry *g)
         return false;
     t.brief = brief;
     t.once = !brief && length <= SK_ACCUMULATORS;
+    t.made_brief = of->folds && rows <= SK_SHORT;
     int64_t positions = positions_of(length), parts = brief ? 1 : pieces_of(length, SK_PIECE);
+    if (c->loop->class == L_CLASS_TILES && (parts > 1 || (of->folds && rows > SK_SHORT * SK_PIECE)))
+        return false;
     int64_t most = room_of(of, SK_OF_ROW) / (positions * t.rows) * t.rows, outer = x->rows / (rows * columns);
     int64_t row_blocks = pieces_of(rows, most), column_blocks = 1, wanted = SHARES * larger(x->o->workers, 1);
-    if (x->o->workers > 1 && outer * parts * row_blocks < wanted)
+    if (of->folds) { /* a block has all rows, and goes through them in groups */
+        g->slot[ROW_GROUP] = larger(1, most / t.rows);
+        row_blocks = 1;
+        column_blocks = pieces_of(columns, panels_made(of, t) * t.lanes);
+        if (x->o->workers > 1 && outer * column_blocks < wanted)
+            column_blocks = larger(column_blocks, smaller(pieces_of(wanted, outer), columns / LEAST_WIDTH));
+    } else if (x->o->workers > 1 && outer * parts * row_blocks < wanted)
         row_blocks = smaller(pieces_of(wanted, outer * parts), larger(row_blocks, rows / LEAST_BLOCK));
-    if (x->o->workers > 1 && outer * parts * row_blocks < wanted)
+    if (!of->folds && x->o->workers > 1 && outer * parts * row_blocks < wanted)
         column_blocks = smaller(pieces_of(wanted, outer * parts * row_blocks), larger(1, columns / LEAST_WIDTH));
     g->row = row_of_tile(t);
     g->partials = parts;
@@ -129,6 +148,8 @@ typedef struct panels { /* of one side */
     int64_t width;
     k_mem *packed;       /* per operand */
     k_val begin, extent; /* of the block in the side's dimension */
+    bool in_order;       /* panels do not overlap: the last one may have some that are not there, */
+    bool ragged;         /* and is at hand */
 } panels;
 
 typedef struct contract {
@@ -142,6 +163,7 @@ typedef struct contract {
     k_val part, begin, count; /* of the rows that are folded */
     k_val accumulators, bits; /* a power of two, and its logarithm */
     k_val lines;              /* of each accumulator: positions in a panel */
+    sk_made made;             /* of the results */
 } contract;
 
 static void bind_indices(const contract *t)
@@ -189,6 +211,8 @@ static k_val panel_begin(const contract *t, sk_side side, k_val panel)
     sk_lower *lw = t->s->lw;
     const panels *p = &t->side[side];
     k_val width = k_i64(&lw->b, p->width), last = sk_sub(lw, p->extent, width);
+    if (p->in_order)
+        return sk_add(lw, p->begin, sk_mul(lw, panel, width));
     return sk_add(lw, p->begin, sk_min(lw, sk_mul(lw, panel, width), last));
 }
 
@@ -214,6 +238,10 @@ static void pack_one(contract *t, sk_side side, k_val place, k_val k, k_val at)
     const sk_operands *o = &t->of.side[side];
     uint32_t mark = sk_scope(lw);
     k_val value[SK_MOST_STREAMS];
+    if (t->side[side].ragged) { /* what is not there is taken for the last one, and nobody looks at it */
+        const panels *p = &t->side[side];
+        place = sk_min(lw, place, sk_sub(lw, sk_add(lw, p->begin, p->extent), k_i64(&lw->b, 1)));
+    }
     t->index[t->of.dimension[side]] = place;
     for (unsigned d = 0; d + 1u < lw->cluster->loop->rank; d++)
         if (d != t->of.dimension[!side])
@@ -232,7 +260,7 @@ static k_val in_order(const contract *t, k_val accumulator, k_val line)
 }
 
 /* Lanes are neighbours in the side's own dimension. */
-static void pack_across(contract *t, sk_side side, k_val first, k_val end)
+static void pack_across(contract *t, sk_side side, k_val first, k_val from, k_val end)
 {
     sk_lower *lw = t->s->lw;
     k_builder *b = &lw->b;
@@ -241,7 +269,7 @@ static void pack_across(contract *t, sk_side side, k_val first, k_val end)
         k_val accumulator = k_load(b, t->order, k_let(b, OP_REM, k, k_i64(b, ORDER), 0));
         position = in_order(t, accumulator, k_let(b, OP_QUOT, k, k_i64(b, ORDER), 0));
     }
-    k_val panel = k_for(b, first, end, false);
+    k_val panel = k_for(b, from, end, false);
     k_val at = sk_add(lw, panel_at(t, side, sk_sub(lw, panel, first)), sk_mul(lw, position, width));
     k_val place = panel_begin(t, side, panel), lane = k_for_whole(b, width);
     pack_one(t, side, sk_add(lw, place, lane), k, sk_add(lw, at, lane));
@@ -272,10 +300,10 @@ static void pack_lanes(contract *t, sk_side side, k_val panel, k_val at, int64_t
     k_end(b);
 }
 
-static void pack_along(contract *t, sk_side side, k_val first, k_val end)
+static void pack_along(contract *t, sk_side side, k_val first, k_val from, k_val end)
 {
     sk_lower *lw = t->s->lw;
-    k_val panel = k_for(&lw->b, first, end, false), at = panel_at(t, side, sk_sub(lw, panel, first));
+    k_val panel = k_for(&lw->b, from, end, false), at = panel_at(t, side, sk_sub(lw, panel, first));
     for (int64_t offset = 0, lanes; offset < t->side[side].width; offset += lanes) {
         lanes = lw->out->k->lanes;
         while (lanes > t->side[side].width - offset)
@@ -285,9 +313,25 @@ static void pack_along(contract *t, sk_side side, k_val first, k_val end)
     k_end(&lw->b);
 }
 
+static void pack_some(contract *t, sk_side side, k_val first, k_val from, k_val end)
+{
+    (t->of.side[side].along ? pack_along : pack_across)(t, side, first, from, end);
+}
+
 static void pack(contract *t, sk_side side, k_val first, k_val end)
 {
-    (t->of.side[side].along ? pack_along : pack_across)(t, side, first, end);
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    panels *p = &t->side[side];
+    if (!p->in_order) {
+        pack_some(t, side, first, first, end);
+        return;
+    }
+    k_val whole = sk_min(lw, end, k_let(b, OP_QUOT, p->extent, k_i64(b, p->width), 0));
+    pack_some(t, side, first, first, whole);
+    p->ragged = true;
+    pack_some(t, side, first, sk_max(lw, first, whole), end);
+    p->ragged = false;
 }
 
 /* --- a tile --- */
@@ -295,6 +339,7 @@ static void pack(contract *t, sk_side side, k_val first, k_val end)
 typedef struct place {  /* of a tile */
     k_val row, column;  /* its first ones */
     k_val at[SK_SIDES]; /* its panels */
+    k_val panel;        /* the number of its columns' */
     k_val lane;
 } place;
 
@@ -500,23 +545,80 @@ static k_val result_at(const contract *t)
     return at;
 }
 
-/* The tile's totals, which the top of the stack has, become results. */
-static void finish_tile(contract *t, place *p)
+/* The totals of row r of the tile, which the top of the stack has, become results, and elements of these are stored. */
+static void finish_row(contract *t, const place *p, k_val r)
 {
     sk_folds *s = t->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    k_val r = k_for(b, k_i64(b, 0), k_i64(b, t->tile.rows), false);
-    p->lane = k_for_whole(b, k_i64(b, t->tile.lanes));
     t->index[t->of.dimension[SK_OF_ROW]] = sk_add(lw, p->row, r);
-    t->index[t->of.dimension[SK_OF_COLUMN]] = sk_add(lw, p->column, p->lane);
     k_val top = t->tile.once ? sk_sub(lw, t->bits, k_i64(b, 2)) : t->bits;
     k_val row = result_at(t), at = waiting_at(t, p, top, 0);
     k_val **acc = sk_fold_kept(s, t->waiting, sk_add(lw, at, sk_mul(lw, r, k_i64(b, t->tile.lanes))));
+    k_val position = sk_add(lw, sk_mul(lw, row, sk_slot(lw, PIECES, "pieces_a_row")), t->part);
     lw->element = row;
     sk_fold_settle(s, row, t->begin, 0, t->count, acc);
-    sk_fold_finish_all(s, row, sk_add(lw, sk_mul(lw, row, sk_slot(lw, PIECES, "pieces_a_row")), t->part), acc, 0);
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        const sk_fold *f = &s->fold.at[i];
+        k_val total[IR_MAX_COMPONENTS], value[IR_MAX_COMPONENTS];
+        for (uint32_t c = 0; c < f->n; c++)
+            total[c] = k_get(b, acc[i][c]);
+        sk_fold_finish(s, f, row, position, total, 0, value);
+        if (t->made.lw)
+            sk_made_give(&t->made, i, f->n, value);
+    }
+    if (!t->made.lw)
+        return;
+    bind_indices(t);
+    sk_made_store(&t->made, row);
+}
+
+static void finish_tile(contract *t, place *p)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    k_val r = k_for(b, k_i64(b, 0), k_i64(b, t->tile.rows), false);
+    p->lane = k_for_whole(b, k_i64(b, t->tile.lanes));
+    t->index[t->of.dimension[SK_OF_COLUMN]] = sk_add(lw, p->column, p->lane);
+    uint32_t mark = sk_scope(lw);
+    finish_row(t, p, r);
+    sk_scope_end(lw, mark);
     k_end(b);
+    k_end(b);
+}
+
+/* Row r of the tile, whose number in it is `number`, or below 0 where that is not known. */
+static void fold_row(contract *t, const place *p, k_val r, int64_t number, sk_made_place *at, k_val ***stack)
+{
+    sk_lower *lw = t->s->lw;
+    uint32_t mark = sk_scope(lw);
+    finish_row(t, p, r);
+    at->position = t->index[t->of.dimension[SK_OF_ROW]];
+    at->row = number;
+    sk_made_take(&t->made, at, stack);
+    sk_scope_end(lw, mark);
+}
+
+/* The same where results are folded: of tiles that have all their rows, and of others. */
+static void fold_tile(contract *t, place *p)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    k_val rows = k_i64(b, t->tile.rows), one = k_i64(b, 1), **stack[SK_MADE_STACK] = {0};
+    k_val there = sk_min(lw, rows, sk_sub(lw, t->side[SK_OF_ROW].extent, p->row));
+    p->lane = k_for_whole(b, k_i64(b, t->tile.lanes));
+    t->index[t->of.dimension[SK_OF_COLUMN]] = sk_add(lw, p->column, p->lane);
+    sk_made_place at = {.panel = p->panel, .lane = p->lane, .length = t->side[SK_OF_ROW].extent};
+    k_if(b, k_let(b, OP_EQ, there, rows, 0));
+    for (int64_t r = 0; r < t->tile.rows; r++)
+        fold_row(t, p, k_i64(b, r), r, &at, stack);
+    k_else(b);
+    k_val r = k_for(b, k_i64(b, 0), there, false);
+    fold_row(t, p, r, -1, &at, stack);
+    k_end(b);
+    k_end(b);
+    at.position = sk_sub(lw, sk_add(lw, p->row, there), one);
+    sk_made_behind(&t->made, &at);
     k_end(b);
 }
 
@@ -537,7 +639,7 @@ static void take_tile(contract *t, place *p)
         k_end(b);
     }
     k_end(b);
-    finish_tile(t, p);
+    (t->of.folds ? fold_tile : finish_tile)(t, p);
 }
 
 /* --- the block --- */
@@ -558,6 +660,13 @@ static void open_memory(contract *t)
     }
     if (!t->tile.brief)
         t->order = k_shared(b, T_I64, ORDER, "order");
+    if (t->of.folds) {
+        t->side[SK_OF_ROW].in_order = true;
+        t->made.brief = t->tile.made_brief;
+        t->made.rows = t->tile.rows;
+        t->made.lanes = t->tile.lanes;
+        sk_made_declare(&t->made, panels_made(&t->of, t->tile));
+    }
     t->waiting = sk_fold_memory(s, true, (t->tile.brief ? 1 : LEVELS) * t->tile.rows * t->tile.lanes, "waiting");
 }
 
@@ -641,18 +750,63 @@ static void take_block(contract *t)
     k_end(b);
 }
 
+/* What the folds of results have come to in all panels of columns. */
+static void finish_folds(contract *t)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    k_val column = k_for(b, k_i64(b, 0), panel_count(t, SK_OF_COLUMN), false);
+    k_val begin = panel_begin(t, SK_OF_COLUMN, column), lane = k_for_whole(b, k_i64(b, t->tile.lanes));
+    t->index[t->of.dimension[SK_OF_COLUMN]] = sk_add(lw, begin, lane);
+    k_val at = t->index[0];
+    for (unsigned d = 1; d + 2u < lw->cluster->loop->rank; d++)
+        at = sk_add(lw, sk_mul(lw, at, sk_closed(lw, lw->cluster->loop->shape[d])), t->index[d]);
+    sk_made_finish(&t->made, column, lane, t->side[SK_OF_ROW].extent, at);
+    k_end(b);
+    k_end(b);
+}
+
+/* The same where results are folded: tiles of a panel of columns come row by row. */
+static void fold_block(contract *t)
+{
+    sk_lower *lw = t->s->lw;
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), one = k_i64(b, 1), group = sk_slot(lw, GROUP, "panels_a_group");
+    k_val row_group = sk_slot(lw, ROW_GROUP, "panels_a_row_group");
+    k_val rows = panel_count(t, SK_OF_ROW), columns = panel_count(t, SK_OF_COLUMN);
+    k_val row_groups = k_let(b, OP_QUOT, sk_add(lw, rows, sk_sub(lw, row_group, one)), row_group, 0);
+    k_val groups = k_let(b, OP_QUOT, sk_add(lw, columns, sk_sub(lw, group, one)), group, 0);
+    k_val first_row = sk_mul(lw, k_for(b, zero, row_groups, false), row_group);
+    k_val end_row = sk_min(lw, rows, sk_add(lw, first_row, row_group));
+    pack(t, SK_OF_ROW, first_row, end_row);
+    k_val first = sk_mul(lw, k_for(b, zero, groups, false), group), end = sk_min(lw, columns, sk_add(lw, first, group));
+    pack(t, SK_OF_COLUMN, first, end);
+    k_val column = k_for(b, first, end, false), row = k_for(b, first_row, end_row, false);
+    place p = {.row = panel_begin(t, SK_OF_ROW, row), .column = panel_begin(t, SK_OF_COLUMN, column), .panel = column};
+    p.at[SK_OF_ROW] = panel_at(t, SK_OF_ROW, sk_sub(lw, row, first_row));
+    p.at[SK_OF_COLUMN] = panel_at(t, SK_OF_COLUMN, sk_sub(lw, column, first));
+    take_tile(t, &p);
+    k_end(b);
+    k_end(b);
+    k_end(b);
+    k_end(b);
+    finish_folds(t);
+}
+
 static void contract_folds(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     const sk_contraction *known = lw->cluster->contraction;
     contract *t = arena_alloc(lw->arena, sizeof(*t));
     *t = (contract){.s = s};
-    if (!known || !sk_find_contraction(s, known->dimension[SK_OF_ROW], &t->of)) {
+    if (!known || !sk_find_contraction(s, known->dimension[known->folds ? SK_OF_COLUMN : SK_OF_ROW], &t->of)) {
         lw->why.text = "these folds are no contraction";
         return;
     }
     t->tile = lw->options->row ? tile_of_row(lw->options->row) : largest_tile(&t->of, lw->options);
     lw->out->k->lanes = (uint16_t)t->tile.lanes;
+    if (lw->cluster->loop->class == L_CLASS_TILES)
+        sk_made_find(&t->made, s);
     for (k_mem m = 1; m < lw->out->k->mem.n; m++)
         lw->out->k->mem.at[m].once = false; /* tiles overlap */
     s->bind = bind_element;
@@ -661,7 +815,7 @@ static void contract_folds(sk_folds *s)
     find_block(t);
     lw->element = k_i64(&lw->b, 0);
     make_order(t);
-    take_block(t);
+    (t->of.folds ? fold_block : take_block)(t);
 }
 
 void sk_build_contract(sk_lower *lw)

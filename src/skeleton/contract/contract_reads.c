@@ -153,13 +153,29 @@ static void find_registers(parting *t)
     t->out->widest = widest;
 }
 
-bool sk_find_contraction(sk_folds *s, unsigned row_dimension, sk_contraction *out)
+/* Is something folded of the results? */
+static bool folds_results(const l_cluster *c)
+{
+    bool folds = false;
+    for (uint32_t i = 0; i < c->op.n; i++)
+        folds |= c->op.at[i].outer && c->op.at[i].kind == L_FOLD;
+    return folds;
+}
+
+bool sk_find_contraction(sk_folds *s, unsigned other, sk_contraction *out)
 {
     sk_lower *lw = s->lw;
     parting t = {.s = s, .p = lw->l->ir, .out = out};
     opt_ids ids = {0};
     VEC(ir_id) all = {0};
-    *out = (sk_contraction){.dimension = {row_dimension, lw->cluster->loop->rank - 2u}};
+    const unsigned last = lw->cluster->loop->rank - 2u;
+    *out = (sk_contraction){.dimension = {other, last}, .folds = folds_results(lw->cluster->loop)};
+    for (unsigned brief = 0; brief < 2 && out->folds; brief++)
+        out->made_bytes[brief] = sk_made_bytes(lw->cluster, brief);
+    if (out->folds) {
+        out->dimension[SK_OF_ROW] = last;
+        out->dimension[SK_OF_COLUMN] = other;
+    }
     for (uint32_t i = 0; i < s->fold.n; i++) {
         if (!sk_fold_harmless(lw, &s->fold.at[i]))
             return false;
@@ -194,4 +210,34 @@ void sk_contract_prepare(sk_cluster *c, arena *a)
         if (sk_find_contraction(&s, d - 2, &found))
             c->contraction = arena_copy(a, &found, sizeof(found));
     }
+}
+
+bool sk_refuse_tiles(const sk_program *p, uint8_t *no)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < p->l->cluster.n; i++) {
+        const l_cluster *c = &p->l->cluster.at[i];
+        if (c->class != L_CLASS_TILES)
+            continue;
+        bool stored = false;
+        for (uint32_t k = 0; k < c->op.n; k++)
+            stored |= c->op.at[k].stored && !(c->op.at[k].outer && c->op.at[k].kind == L_FOLD);
+        uint8_t leave = !p->cluster[i].contraction   ? L_TILES_NOTHING
+                        : stored && folds_results(c) ? L_TILES_NO_FOLDS
+                                                     : 0;
+        for (uint32_t k = 0; k < c->op.n && leave; k++)
+            if (!c->op.at[k].outer)
+                no[c->op.at[k].term] = leave;
+        some |= leave != 0;
+    }
+    return some;
+}
+
+bool sk_tiles_suit(const sk_cluster *c, const sk_options *o, const int64_t *extent)
+{
+    sk_geometry g = {0};
+    sk_call x = {.c = c, .o = o, .extent = extent, .pass = SK_PASS_LOOP, .rows = 1, .columns = 1};
+    for (unsigned d = 0; d < c->loop->rank; d++)
+        *(d + 1 < c->loop->rank ? &x.rows : &x.columns) *= extent[d];
+    return sk_launch_contract(&x, &g);
 }

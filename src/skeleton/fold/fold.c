@@ -669,7 +669,7 @@ static void find_folds(sk_folds *s)
                 vec_push(lw->arena, &s->stored.component, c);
             }
         }
-        if (op->kind != L_FOLD && op->kind != L_FOLD_SEG)
+        if ((op->kind != L_FOLD && op->kind != L_FOLD_SEG) || op->outer)
             continue;
         ir_array *resolved = arena_copy(lw->arena, info, sizeof *info);
         resolved->fn = sk_operator(body, info->fn);
