@@ -77,6 +77,33 @@ static sn_acc small(sn_acc lengths, sn_acc x)
     return sn_results(sn_sum_seg(lengths, x), sn_fold_seg(sn_bit_xor, 0, lengths, x));
 }
 
+/* x -> a x + b, the left one applied first: order matters. */
+static sn_scalar compose(sn_scalar f, sn_scalar g)
+{
+    return sn_tuple(sn_mul(sn_fst(f), sn_fst(g)), sn_add(sn_mul(sn_snd(f), sn_fst(g)), sn_snd(g)));
+}
+
+static sn_scalar as_map(sn_scalar x)
+{
+    sn_scalar word = sn_to_u32(sn_to_i32(x));
+    return sn_tuple(sn_bit_or(word, sn_u32(1)), sn_add(word, sn_u32(7)));
+}
+
+static sn_scalar further(sn_scalar a, sn_scalar b)
+{
+    return sn_if(sn_ge(sn_snd(a), sn_snd(b)), a, b);
+}
+
+/* Operators that keep order, beside a sum, which goes along. */
+static sn_acc in_order(sn_acc lengths, sn_acc x, sn_acc y)
+{
+    sn_scalar n = sn_extent(x, 0);
+    sn_acc maps = sn_fold_seg(compose, sn_tuple(sn_u32(3), sn_u32(5)), lengths, sn_map(as_map, x));
+    sn_acc best =
+        sn_fold_seg(further, sn_tuple(sn_i64(-1), sn_f32(-1e9F)), lengths, sn_zip(sn_iota_seg(n, lengths), y));
+    return sn_results(sn_fst(maps), sn_snd(maps), sn_fst(best), sn_snd(best));
+}
+
 static sn_acc rows(sn_acc lengths, sn_acc x)
 {
     return sn_sum_seg(lengths, x);
@@ -91,9 +118,11 @@ static union {
     double d[MOST];
     int16_t i[MOST];
     int32_t w[MOST];
+    uint32_t u[2][SEGMENTS];
+    int64_t k[SEGMENTS];
 } found[2][2];
 
-enum { PLAIN, ALONE, PAIRS, VECTOR, SHIFTED, SMALL, ROWS, DOTS, PROGRAMS };
+enum { PLAIN, ALONE, PAIRS, VECTOR, SHIFTED, SMALL, ROWS, DOTS, ORDER, PROGRAMS };
 static const char *const signature[PROGRAMS] = {
     "[s]i64, [n]f32, [n]f32 -> [s]f32, [s]f32",
     "[s]i64, [n]f32 -> [s]f32",
@@ -103,6 +132,7 @@ static const char *const signature[PROGRAMS] = {
     "[s]i64, [n]i16 -> [s]i32, [s]i16",
     "[s]i64, [r,n]f32 -> [r,s]f32",
     "[s]i64, [n]f32, [n]f32 -> [s]f32, [s]f32",
+    "[s]i64, [n]f32, [n]f32 -> [s]u32, [s]u32, [s]i64, [s]f32",
 };
 static sn_program *program[2][PROGRAMS];
 
@@ -154,6 +184,12 @@ static void check(int64_t n, int empty)
     for (int which = 0; which < 2; which++)
         CALL(program[which][ROWS], sn_in(lengths, s), sn_in(both_rows, 2, n), sn_into(found[which][0].f, 2, s));
     same(ROWS, 2 * s, 0, 4);
+    for (int which = 0; which < 2; which++)
+        CALL(program[which][ORDER], sn_in(lengths, s), sn_in(x, n), sn_in(y, n), sn_into(found[which][0].u[0], s),
+             sn_into(found[which][0].u[1], s), sn_into(found[which][1].k, s),
+             sn_into(found[which][0].f + 2 * SEGMENTS, s));
+    same(ORDER, 3 * s, 0, 4);
+    same(ORDER, s, 1, 8);
 }
 
 static void equal(const char *what, int64_t segment, float found_, float alone)
@@ -239,7 +275,8 @@ int main(void)
     const sn_body body[PROGRAMS] = {SN_BODY(plain),   SN_BODY(without_identity),
                                     SN_BODY(pairs),   SN_BODY(of_vector),
                                     SN_BODY(shifted), SN_BODY(small),
-                                    SN_BODY(rows),    SN_BODY(dots)};
+                                    SN_BODY(rows),    SN_BODY(dots),
+                                    SN_BODY(in_order)};
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < PROGRAMS; k++) {
             program[i][k] = sn_compile_at(SN_HERE, i ? interpreter : device, signature[k], body[k]);

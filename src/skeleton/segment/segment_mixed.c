@@ -27,6 +27,7 @@ typedef struct sk_mixed {
     bool numbered; /* elements use the number of their segment */
     bool *direct;  /* per term: little more than a load, computed where needed, and behind a segment, too */
     bool some_direct;
+    int64_t most;         /* elements of a segment: of operators that keep order, or may fail, there is no tree here */
     k_val over[SIZES];    /* how many of the segments at hand have more than so many elements */
     k_mem *element, *row; /* per term; there are no elements of those that are direct */
     k_mem **total;        /* per fold and component */
@@ -75,12 +76,13 @@ bool sk_open_mixed(sk_segments *x)
     k_builder *b = &lw->b;
     sk_folds *f = &x->folds;
     int64_t lanes = f->tree.lanes;
-    if (!f->fold.n || lw->options->group || !lw->options->vector_bytes || lw->cluster->loop->ordered)
+    if (!f->fold.n || lw->options->group || !lw->options->vector_bytes)
         return false;
     for (uint32_t i = 0; i < f->fold.n; i++)
         if (!sk_fold_harmless(lw, &f->fold.at[i]))
             return false;
     sk_mixed *m = arena_alloc(lw->arena, sizeof *m);
+    m->most = lw->cluster->loop->ordered ? SK_SHORT : SK_MIXED;
     m->plain = arena_copy(lw->arena, f->fold.at, f->fold.n * sizeof *f->fold.at);
     for (uint32_t i = 0; i < f->fold.n; i++)
         if (f->fold.at[i].identity)
@@ -95,11 +97,11 @@ bool sk_open_mixed(sk_segments *x)
     for (uint32_t i = 0; i < m->term.n; i++) {
         m->direct[i] = is_direct(x, m->term.at[i]);
         m->some_direct |= m->direct[i];
-        m->element[i] = m->direct[i] ? 0 : k_shared(b, m->type.at[i], (lanes + 1) * SK_MIXED, "element");
+        m->element[i] = m->direct[i] ? 0 : k_shared(b, m->type.at[i], (lanes + 1) * m->most, "element");
         m->row[i] = k_shared(b, m->type.at[i], lanes * SK_SHORT, "row");
     }
     m->total = sk_fold_memory(f, true, lanes, "total");
-    m->number = m->numbered ? k_shared(b, T_I64, (lanes + 1) * SK_MIXED, "number") : 0;
+    m->number = m->numbered ? k_shared(b, T_I64, (lanes + 1) * m->most, "number") : 0;
     x->mixed = m;
     return true;
 }
@@ -123,10 +125,10 @@ k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of)
     k_if(b, inner);
     k_val lane = k_for_whole(b, all), begin = offset_of(x, of, lane), end = offset_of(x, of, sk_add(lw, lane, one));
     k_val length = sk_sub(lw, end, begin), least = k_i64(b, x->of.filled.n ? 1 : 0);
-    k_val last = x->mixed->some_direct ? sk_sub(lw, x->of.length, k_i64(b, SK_MIXED)) : x->of.length;
+    k_val last = x->mixed->some_direct ? sk_sub(lw, x->of.length, k_i64(b, x->mixed->most)) : x->of.length;
     k_val inside = k_let(b, OP_AND, k_let(b, OP_GE, begin, zero, 0), k_let(b, OP_LE, end, last, 0), 0);
     k_val brief =
-        k_let(b, OP_AND, k_let(b, OP_GE, length, least, 0), k_let(b, OP_LE, length, k_i64(b, SK_MIXED), 0), 0);
+        k_let(b, OP_AND, k_let(b, OP_GE, length, least, 0), k_let(b, OP_LE, length, k_i64(b, x->mixed->most), 0), 0);
     k_set(b, fine, k_count(b, k_let(b, OP_AND, inside, brief, 0)));
     k_val small = k_convert(b, OP_CONVERT, T_I16, length);
     for (unsigned i = 0; i < SIZES; i++) {
@@ -154,7 +156,7 @@ static void number_elements(sk_segments *x, const sk_segment *of)
     k_val s = k_for(b, k_i64(b, 0), k_i64(b, x->folds.tree.lanes), false);
     k_val at = sk_sub(lw, offset_of(x, of, s), of->begin), number = sk_add(lw, of->number, s);
     /* what lies behind the segment is the next one's, which comes later */
-    k_val lane = k_for_whole(b, k_i64(b, SK_MIXED));
+    k_val lane = k_for_whole(b, k_i64(b, x->mixed->most));
     k_store(b, x->mixed->number, sk_add(lw, at, lane), sk_add(lw, number, sk_sub(lw, lane, lane)));
     k_end(b);
     k_end(b);
@@ -288,6 +290,10 @@ static void segment_by_segment(sk_segments *x, const sk_segment *of)
     k_if(b, brief);
     copy_to_row(x, of, at, s);
     k_end(b);
+    if (x->mixed->most == SK_SHORT) {
+        k_end(b);
+        return;
+    }
     k_if(b, longer);
     k_if(b, longest);
     go_through_tree(x, of, at, length, s, SK_MIXED);
@@ -342,9 +348,11 @@ void sk_take_mixed(sk_segments *x, k_val first, const sk_segment *of)
     k_val some = some_over(x, LONGER), lane = k_for_whole(b, k_i64(b, f->tree.lanes)), begin = offset_of(x, of, lane);
     k_val length = sk_sub(lw, offset_of(x, of, sk_add(lw, lane, k_i64(b, 1))), begin), **acc = sk_fold_accumulators(f);
     left_to_right(x, length, most, lane, acc);
-    k_if(b, some);
-    choose(x, k_let(b, OP_GT, length, k_i64(b, SK_SHORT), 0), lane, acc);
-    k_end(b);
+    if (x->mixed->most > SK_SHORT) {
+        k_if(b, some);
+        choose(x, k_let(b, OP_GT, length, k_i64(b, SK_SHORT), 0), lane, acc);
+        k_end(b);
+    }
     lw->element = sk_add(lw, first, lane);
     sk_finish_segment(x, of->row, sk_add(lw, of->number, lane), lw->element, acc,
                       k_let(b, OP_EQ, length, k_i64(b, 0), 0));
