@@ -53,24 +53,76 @@ static bool is_index(const kernel *k, const k_stmt *s, const bool *marked)
     return true;
 }
 
-bool *k_find_indices(const kernel *k, arena *a)
+/* --- variables ---
+ * One that only ever holds what does not depend on variables, or what it has held before, has an interval: the hull of
+ * these. The nearest so far is such a one; what counts is not. */
+
+enum { MANY = UINT32_MAX }; /* depends on variables otherwise than by a choice that includes one of them */
+
+static k_val held_by(const kernel *k, const k_val *from, k_val v)
 {
-    bool *marked = arena_alloc(a, k->value.n * sizeof(*marked));
-    if (k->chained) /* positions of carries count words, not pieces */
-        return marked;
-    for (k_val v = 1; v < k->value.n; v++) {
-        const k_value *x = &k->value.at[v];
-        marked[v] = x->type == T_I64 &&
-                    (x->kind == KV_ARG || x->kind == KV_PIECE || (x->kind == KV_LITERAL && small_literal(x)));
+    return k->value.at[v].kind == KV_VARIABLE ? v : from[v];
+}
+
+static bool is_choice(const k_stmt *s)
+{
+    return s->op == K_SELECT || (s->op == K_LET && (s->sub == OP_BITCAST || s->sub == OP_MIN || s->sub == OP_MAX));
+}
+
+/* The variable of which, and of what depends on none, a statement gives something; 0: it depends on none. */
+static k_val held_after(const kernel *k, const k_stmt *s, const k_val *from)
+{
+    k_val all = 0;
+    for (unsigned i = s->op == K_SELECT; i < k_operands(s); i++) {
+        k_val one = k->value.at[s->in[i]].type == T_I64 ? held_by(k, from, s->in[i]) : 0;
+        all = !one || one == all ? all : all ? MANY : one;
     }
+    return all && !is_choice(s) ? MANY : all;
+}
+
+/* Statement by statement; false if a variable that was marked must not be. */
+static bool mark(const kernel *k, arena *a, bool *marked, k_val *from)
+{
+    bool good = true;
     k_walk w;
     k_walk_begin(&w, k, a);
     while (k_walk_next(&w)) {
         const k_stmt *s = &k->stmt.at[w.at];
-        if (w.event == K_WALK_AT && s->dst && k->value.at[s->dst].kind == KV_RESULT &&
-            k->value.at[s->dst].type == T_I64)
+        if (w.event != K_WALK_AT || !s->dst || k->value.at[s->dst].type != T_I64)
+            continue;
+        if (s->op == K_DECL || s->op == K_SET) {
+            k_val held = held_by(k, from, s->in[0]);
+            bool fits = marked[s->in[0]] && (!held || (s->op == K_SET && held == s->dst));
+            good &= fits || !marked[s->dst];
+            marked[s->dst] &= fits;
+        } else if (k->value.at[s->dst].kind == KV_RESULT) {
             marked[s->dst] = is_index(k, s, marked);
+            from[s->dst] = held_after(k, s, from);
+        }
     }
+    return good;
+}
+
+bool *k_find_indices(const kernel *k, arena *a)
+{
+    enum { TRIES = 4 };
+    bool *marked = arena_alloc(a, k->value.n * sizeof(*marked));
+    k_val *from = arena_alloc(a, k->value.n * sizeof(*from));
+    if (k->chained) /* positions of carries count words, not pieces */
+        return marked;
+    for (k_val v = 1; v < k->value.n; v++) {
+        const k_value *x = &k->value.at[v];
+        marked[v] =
+            x->type == T_I64 && (x->kind == KV_ARG || x->kind == KV_PIECE || (x->kind == KV_VARIABLE && x->def) ||
+                                 (x->kind == KV_LITERAL && small_literal(x)));
+    }
+    bool good = false;
+    for (unsigned i = 0; i < TRIES && !good; i++) /* what is no index makes others none */
+        good = mark(k, a, marked, from);
+    for (k_val v = 1; v < k->value.n && !good; v++)
+        marked[v] &= k->value.at[v].kind != KV_VARIABLE;
+    if (!good)
+        mark(k, a, marked, from);
     return marked;
 }
 
@@ -134,27 +186,47 @@ static k_range at_first(const kernel *k, const k_value *v, const ir_bits *arg, i
     return v->kind == KV_PIECE ? k_range_counted(clamp(first), clamp(last - 1)) : (k_range){n, n};
 }
 
+/* Statement by statement. What variables hold in rounds to come is known after the first time only. */
+static bool intervals_fit(k_ranges *r, arena *a, const bool *marked, bool first)
+{
+    k_walk w;
+    k_walk_begin(&w, r->k, a);
+    while (k_walk_next(&w)) {
+        const k_stmt *s = &r->k->stmt.at[w.at];
+        if (w.event != K_WALK_AT || !s->dst || !marked[s->dst])
+            continue;
+        if (s->op == K_DECL && first)
+            r->of[s->dst] = r->of[s->in[0]];
+        else if (s->op == K_DECL || s->op == K_SET)
+            r->of[s->dst] = k_range_hull(r->of[s->dst], r->of[s->in[0]]);
+        else
+            r->of[s->dst] = k_range_of(r, s);
+        if (k_range_magnitude(r->of[s->dst]) > K_MOST_INDEX)
+            return false;
+    }
+    return true;
+}
+
+static bool has_variables(const kernel *k, const bool *marked)
+{
+    for (k_val v = 1; v < k->value.n; v++)
+        if (marked[v] && k->value.at[v].kind == KV_VARIABLE)
+            return true;
+    return false;
+}
+
 bool k_indices_fit(const kernel *k, arena *a, const ir_bits *arg, int64_t first, int64_t last)
 {
     const bool *marked = k_find_indices(k, a);
     k_ranges r = {.k = k, .of = arena_alloc(a, k->value.n * sizeof(k_range))};
     for (k_val v = 1; v < k->value.n; v++) {
         const k_value *x = &k->value.at[v];
-        if (!marked[v] || x->kind == KV_RESULT)
+        if (!marked[v] || x->kind == KV_RESULT || x->kind == KV_VARIABLE)
             continue;
         r.of[v] = at_first(k, x, arg, first, last);
         if (k_range_magnitude(r.of[v]) > K_MOST_INDEX)
             return false;
     }
-    k_walk w;
-    k_walk_begin(&w, k, a);
-    while (k_walk_next(&w)) {
-        const k_stmt *s = &k->stmt.at[w.at];
-        if (w.event != K_WALK_AT || !s->dst || !marked[s->dst])
-            continue;
-        r.of[s->dst] = k_range_of(&r, s);
-        if (k_range_magnitude(r.of[s->dst]) > K_MOST_INDEX)
-            return false;
-    }
-    return true;
+    bool good = intervals_fit(&r, a, marked, true);
+    return good && (!has_variables(k, marked) || intervals_fit(&r, a, marked, false));
 }

@@ -5,7 +5,9 @@
 #include "kernel/kernel.h"
 
 /* Per value, in `a`: is it index arithmetic, computed from pieces, threads, arguments and small literals alone? These
- * are the values that a kernel with `narrow` may compute in 32 bits. */
+ * are the values that a kernel with `narrow` may compute in 32 bits. Variables are such values if they choose among
+ * them.
+ */
 bool *k_find_indices(const kernel *k, arena *a);
 /* Are there indices that differ from lane to lane otherwise than by a small constant step, so that vectors of them are
  * made? */

@@ -5,7 +5,7 @@
 
 static const int64_t saturated = INT64_C(1) << 62; /* farther than any index that fits */
 
-static k_range hull(k_range x, k_range y)
+k_range k_range_hull(k_range x, k_range y)
 {
     return (k_range){x.low < y.low ? x.low : y.low, x.high > y.high ? x.high : y.high};
 }
@@ -20,7 +20,7 @@ static k_range product(k_range x, k_range y)
     k_range r = {saturated, -saturated};
     for (int i = 0; i < 4; i++) {
         int64_t p = (i & 1 ? x.high : x.low) * (i & 2 ? y.high : y.low);
-        r = hull(r, (k_range){p, p});
+        r = k_range_hull(r, (k_range){p, p});
     }
     return r;
 }
@@ -30,7 +30,7 @@ static k_range quotient(k_range x, k_range y)
 {
     if (y.low <= 0)
         return (k_range){-k_range_magnitude(x), k_range_magnitude(x)};
-    k_range r = hull((k_range){x.low / y.low, x.high / y.low}, (k_range){x.low / y.high, x.high / y.high});
+    k_range r = k_range_hull((k_range){x.low / y.low, x.high / y.low}, (k_range){x.low / y.high, x.high / y.high});
     return (k_range){x.low < 0 ? r.low - 1 : r.low, r.high};
 }
 
@@ -92,7 +92,7 @@ static k_range of_let(const k_ranges *r, const k_stmt *s)
     case OP_DIV:
         return quotient(x, y);
     case OP_REM:
-        return x.low < 0 ? hull(x, (k_range){0, 0}) : remainder_of(x, y);
+        return x.low < 0 ? k_range_hull(x, (k_range){0, 0}) : remainder_of(x, y);
     case OP_MOD:
         return remainder_of(x, y);
     case OP_NEG:
@@ -119,7 +119,7 @@ k_range k_range_of(const k_ranges *r, const k_stmt *s)
     case K_LET:
         return of_let(r, s);
     case K_SELECT:
-        return hull(r->of[s->in[1]], r->of[s->in[2]]);
+        return k_range_hull(r->of[s->in[1]], r->of[s->in[2]]);
     case K_FOR:
         return k_range_counted(r->of[s->in[0]].low, r->of[s->in[1]].high - 1);
     case K_FOR_ALL:

@@ -20,6 +20,7 @@ typedef struct k_ranges {
 } k_ranges;
 
 int64_t k_range_magnitude(k_range x);
+k_range k_range_hull(k_range x, k_range y);
 k_range k_range_counted(int64_t from, int64_t last); /* from ... last; at least `from` */
 /* Of what an index statement (k_find_indices) defines, from the intervals of its operands, none of which is beyond
  * K_MOST_INDEX. */

@@ -34,7 +34,7 @@ static bool fits(const char *source, int64_t x, int64_t y, int64_t first, int64_
     return result;
 }
 
-/* Index arithmetic is what comes from pieces, threads, loops and arguments; data and variables are not. */
+/* Index arithmetic is what comes from pieces, threads, loops and arguments; data are not. */
 static void values_are_told_apart(void **state)
 {
     static const char source[] =
@@ -45,8 +45,8 @@ static void values_are_told_apart(void **state)
         "for %18:i64 = %10 to %1 { %19:i64 = rem %18, 3 store @4[%19] = %18 } "
         "%20:i64 = load @1[%12] %21:i64 = add %20, %12 %22:i64 = var %12 %23:i64 = bitcast %22 "
         "%24:i64 = convert %2 %25:i64 = shl %12, 1 %26:i64 = add %12, 4000000000 store @4[%23] = %26 } }";
-    static const bool index[] = {true, true,  true,  false, true,  false /* u8 */, true,  true, true,
-                                 true, false, false, false, false, false,          false, false};
+    static const bool index[] = {true, true,  true,  false, true, false /* u8 */, true,  true, true,
+                                 true, false, false, true,  true, false,          false, false};
     (void)state;
     arena a;
     arena_init(&a, NULL);
@@ -66,6 +66,52 @@ static void values_are_told_apart(void **state)
         if (k->value.at[v].kind == KV_ARG)
             assert_int_equal(marked[v], k->value.at[v].type == T_I64);
     arena_free(&a);
+}
+
+/* Variables are index arithmetic if they hold nothing but such numbers and what they have held before: not what counts,
+ * takes what memory has, begins far out, or is made of another variable; and what holds what such a one holds is none
+ * either. */
+static void variables_that_choose(void **state)
+{
+    static const char source[] =
+        "kernel k lanes 8 narrow { global @1:i64 global @4:i64 written arg %1:i64 for_all %2:i64 < %1 { "
+        "%11:i64 = var 0 %12:i64 = var 0 %13:i64 = var 0 %14:i64 = var 9223372036854775807 %15:i64 = var 0 "
+        "%16:i64 = var %13 %3:i64 = load @1[%2] "
+        "for %4:i64 = 0 to %1 { %5:bool = lt %3, %4 %21:i64 = bitcast %11 %22:i64 = select %5, %4, %21 set %11 = %22 "
+        "%23:i64 = bitcast %12 %24:i64 = add %23, 1 set %12 = %24 set %13 = %3 set %14 = %4 "
+        "%25:i64 = bitcast %12 %26:i64 = select %5, %25, %4 set %15 = %26 } "
+        "%27:i64 = bitcast %11 %28:i64 = mul %27, 3 %29:i64 = bitcast %16 store @4[%28] = %29 } }";
+    /* as they stand there, from %2 on */
+    static const bool index[] = {true, true, false, false, false, false, false, false, true, false,
+                                 true, true, false, false, false, false, true,  true,  false};
+    (void)state;
+    arena a;
+    arena_init(&a, NULL);
+    kernel *k = parsed(&a, source);
+    const bool *marked = k_find_indices(k, &a);
+    unsigned n = 0;
+    for (k_ref r = 1; r < k->stmt.n; r++)
+        if (k->stmt.at[r].dst && k->stmt.at[r].op != K_SET) {
+            assert_true(n < ARRAY_LENGTH(index));
+            if (marked[k->stmt.at[r].dst] != index[n])
+                fail_msg("value %u of the text", n);
+            n++;
+        }
+    assert_int_equal(n, ARRAY_LENGTH(index));
+    arena_free(&a);
+}
+
+/* What is made of a variable in a round may have been set in the round before. */
+static void what_variables_hold(void **state)
+{
+    static const char source[] =
+        "kernel k lanes 8 { global @1:f32 written arg %1:i64 arg %2:i64 %3:i64 = var 0 for %4:i64 = 0 to %1 { "
+        "%5:i64 = bitcast %3 %6:i64 = mul %5, %2 store @1[%6] = 1.0:f32 set %3 = %4 } }";
+    (void)state;
+    assert_true(fits(source, 1001, 1000, 0, 1));
+    assert_true(fits(source, 1001, most / 1000, 0, 1));
+    assert_false(fits(source, 1001, most / 1000 + 1, 0, 1));
+    assert_true(fits(source, 1, INT64_C(1) << 30, 0, 1));
 }
 
 /* A map over n elements in pieces of 1024. */
@@ -171,7 +217,8 @@ static void chains_stay_wide(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_told_apart), cmocka_unit_test(a_flat_map),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_told_apart), cmocka_unit_test(variables_that_choose),
+                                       cmocka_unit_test(what_variables_hold),   cmocka_unit_test(a_flat_map),
                                        cmocka_unit_test(differences),           cmocka_unit_test(rows_and_columns),
                                        cmocka_unit_test(other_operators),       cmocka_unit_test(chains_stay_wide)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,8 +46,7 @@ typedef struct permute {
     k_mem *into, has;         /* where totals are; has: 0 if all are there */
     sk_permute_record record; /* of tables */
     k_val base;               /* the block's first record */
-    k_mem list, sum[2]; /* shared: of a stretch, the elements in the block's range, or 0: all; how many each thread has,
-                           and those before it */
+    k_mem marks; /* shared, where threads share a block: of each thread, a bit for every element of a stretch */
 } permute;
 
 static k_mem table_memory(permute *m, const char *name, ir_type type)
@@ -562,77 +561,56 @@ static void take_stretch(permute *m, k_val from, k_val count)
         k_end(b);
 }
 
-/* Begins a loop over a thread's part of a stretch; ends twice. Gives an element with a place of this block's. */
-static k_val each_placed(permute *m, k_val thread, k_val count)
+/* Threads that share a block: each has a bit for every element of a stretch. */
+static int64_t words_of(const permute *m)
+{
+    return pieces_of(m->stretch, 32);
+}
+
+static void clear_marks(permute *m)
+{
+    k_builder *b = &m->lw->b;
+    k_val i = k_for_all(b, k_i64(b, words_of(m) * SK_PERMUTE_THREADS));
+    k_store(b, m->marks, i, k_literal(b, T_U32, 0));
+    k_end(b);
+}
+
+/* Elements are marked for the threads that have their places, in any order, */
+static void mark_elements(permute *m, k_val count)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
-    k_val each = k_i64(b, larger(1, m->stretch / SK_PERMUTE_THREADS)), first = sk_mul(lw, thread, each);
-    k_val j = sk_add(lw, first, k_for(b, k_i64(b, 0), each, true));
-    k_if(b, k_let(b, OP_LT, j, count, 0));
-    k_if(b, k_let(b, OP_GE, load_place(m, j), k_i64(b, 0), 0));
-    return j;
+    k_val j = k_for_all(b, count), place = load_place(m, j);
+    if (m->may_drop)
+        k_if(b, k_let(b, OP_GE, place, k_i64(b, 0), 0));
+    k_val owner = k_let(b, OP_BIT_AND, place, k_i64(b, SK_PERMUTE_THREADS - 1), 0);
+    k_val word = k_let(b, OP_SHR, j, k_i64(b, 5), 0), at = sk_mul(lw, word, k_i64(b, SK_PERMUTE_THREADS));
+    k_val bit = k_convert(b, OP_CONVERT, T_U32, k_let(b, OP_BIT_AND, j, k_i64(b, 31), 0));
+    k_val mark = k_let(b, OP_SHL, k_literal(b, T_U32, 1), bit, 0);
+    k_atomic(b, OP_BIT_OR, m->marks, sk_add(lw, at, owner), mark);
+    if (m->may_drop)
+        k_end(b);
+    k_end(b);
 }
 
-static void end_placed(k_builder *b)
-{
-    for (int i = 0; i < 3; i++)
-        k_end(b);
-}
-
-/* Lists the elements of a stretch that have places in the block's range, in their order; gives how many: each thread
- * counts those of its part, and what has been counted before it is added up in steps of twice the distance. */
-static k_val list_placed(permute *m, k_val count)
-{
-    sk_lower *lw = m->lw;
-    k_builder *b = &lw->b;
-    k_val threads = k_i64(b, SK_PERMUTE_THREADS), one = k_i64(b, 1), zero = k_i64(b, 0);
-    k_val thread = k_for_all(b, threads), n = k_decl(b, zero, "own");
-    each_placed(m, thread, count);
-    k_set(b, n, sk_add(lw, k_get(b, n), one));
-    end_placed(b);
-    k_store(b, m->sum[0], thread, k_get(b, n));
-    k_end(b);
-    uint32_t at = 0;
-    for (int64_t distance = 1; distance < SK_PERMUTE_THREADS; distance *= 2, at = !at) {
-        thread = k_for_all(b, threads);
-        k_val sum = k_decl(b, k_load(b, m->sum[at], thread), "sum");
-        k_if(b, k_let(b, OP_GE, thread, k_i64(b, distance), 0));
-        k_val before = k_load(b, m->sum[at], sk_sub(lw, thread, k_i64(b, distance)));
-        k_set(b, sum, sk_add(lw, k_get(b, sum), before));
-        k_end(b);
-        k_store(b, m->sum[!at], thread, k_get(b, sum));
-        k_end(b);
-    }
-    thread = k_for_all(b, threads);
-    k_val next = k_decl(b, zero, "next");
-    k_if(b, k_let(b, OP_GT, thread, zero, 0));
-    k_set(b, next, k_load(b, m->sum[at], sk_sub(lw, thread, one)));
-    k_end(b);
-    k_val j = each_placed(m, thread, count), to = k_get(b, next);
-    k_store(b, m->list, to, k_convert(b, OP_CONVERT, T_I32, j));
-    k_set(b, next, sk_add(lw, to, one));
-    end_placed(b);
-    k_end(b);
-    return k_load(b, m->sum[at], k_i64(b, SK_PERMUTE_THREADS - 1));
-}
-
-/* Each thread takes those of its own places. */
+/* and each thread takes its own, in their order. */
 static void combine_by_threads(permute *m, k_val count)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
-    if (m->list)
-        count = list_placed(m, count);
-    k_val lane = k_for_all(b, k_i64(b, SK_PERMUTE_THREADS)), j = k_for(b, k_i64(b, 0), count, false);
-    if (m->list)
-        j = k_convert(b, OP_CONVERT, T_I64, k_load(b, m->list, j));
-    k_val place = load_place(m, j), own = k_let(b, OP_BIT_AND, place, k_i64(b, SK_PERMUTE_THREADS - 1), 0);
-    k_val mine = k_let(b, OP_EQ, own, lane, 0);
-    if (m->may_drop && !m->list)
-        mine = k_let(b, OP_AND, mine, k_let(b, OP_GE, place, k_i64(b, 0), 0), 0);
-    k_if(b, mine);
-    take_element(m, j, place);
+    mark_elements(m, count);
+    k_val lane = k_for_all(b, k_i64(b, SK_PERMUTE_THREADS));
+    k_val word = k_for(b, k_i64(b, 0), k_i64(b, words_of(m)), false), none = k_literal(b, T_U32, 0);
+    k_val at = sk_add(lw, sk_mul(lw, word, k_i64(b, SK_PERMUTE_THREADS)), lane);
+    k_val marks = k_decl(b, k_load(b, m->marks, at), "marks");
+    k_store(b, m->marks, at, none);
+    k_loop(b);
+    k_val left = k_get(b, marks);
+    k_break_if(b, k_let(b, OP_EQ, left, none, 0));
+    k_val bit = k_convert(b, OP_CONVERT, T_I64, k_let(b, OP_CTZ, left, 0, 0));
+    k_val j = sk_add(lw, sk_mul(lw, word, k_i64(b, 32)), bit);
+    take_element(m, j, load_place(m, j));
+    k_set(b, marks, k_let(b, OP_BIT_AND, left, k_let(b, OP_SUB, left, k_literal(b, T_U32, 1), 0), 0));
     k_end(b);
     k_end(b);
     k_end(b);
@@ -678,9 +656,11 @@ static int64_t stretch_of(const permute *m)
 {
     enum { BYTES = 24 << 10, MOST = 1024, LEAST = 16, FAR = 256, DIRECT = 256 };
     bool far = m->lw->options->row & SK_PERMUTE_FAR;
-    int64_t n = m->key ? DIRECT : far ? FAR : MOST, bytes = sk_permute_bytes(m->info) + 12, room = BYTES;
-    if (m->lw->options->group && m->lw->options->scratch / 2 < (size_t)room)
-        room = (int64_t)m->lw->options->scratch / 2;
+    int64_t n = m->key ? DIRECT : far ? FAR : MOST, bytes = sk_permute_bytes(m->info) + 8, room = BYTES;
+    if (m->lw->options->group) {
+        bytes += SK_PERMUTE_THREADS / 8;
+        room = smaller(room, (int64_t)m->lw->options->scratch / 2);
+    }
     while (n > LEAST && n * bytes > room)
         n /= 2;
     return n;
@@ -698,11 +678,8 @@ static void build_loop(permute *m)
     m->at = k_shared(b, m->places_type, m->stretch + spare_of(m), "place");
     for (uint32_t c = 0; c < m->info->components; c++)
         find_value(m, c);
-    if (m->divided && lw->options->group) {
-        m->list = k_shared(b, T_I32, m->stretch, "list");
-        for (int i = 0; i < 2; i++)
-            m->sum[i] = k_shared(b, T_I64, SK_PERMUTE_THREADS, "sum");
-    }
+    if (lw->options->group)
+        m->marks = k_shared(b, T_U32, words_of(m) * SK_PERMUTE_THREADS, "marks");
     m->elements = sk_slot(lw, SK_PERMUTE_ELEMENTS, "elements");
     m->places = sk_slot(lw, SK_PERMUTE_PLACES, "places");
     k_val length = sk_slot(lw, SK_PERMUTE_LENGTH, "block_length"), block = k_piece(b);
@@ -720,8 +697,10 @@ static void build_loop(permute *m)
     m->base = m->tables ? sk_mul(lw, block, m->places) : 0;
     if (m->tables)
         clear_totals(m);
-    if (lw->options->group)
+    if (lw->options->group) {
         lw->out->k->group = SK_PERMUTE_THREADS;
+        clear_marks(m);
+    }
     k_val size = k_i64(b, m->stretch);
     k_val stretches = k_let(b, OP_QUOT, sk_add(lw, sk_sub(lw, m->end, m->begin), k_i64(b, m->stretch - 1)), size, 0);
     k_val s = k_for(b, k_i64(b, 0), stretches, false), from = sk_add(lw, m->begin, sk_mul(lw, s, size));

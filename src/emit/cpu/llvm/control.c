@@ -18,14 +18,15 @@ static void declare(cg *g, const k_stmt *s)
         initial = cg_scalar(g, s->in[0]);
     } else {
         v.form = FORM_VECTOR;
-        initial = cg_vec(g, s->in[0]);
+        initial = cg_is_narrow(g, s->dst) ? cg_index_vec(g, s->in[0]) : cg_vec(g, s->in[0]);
     }
     bool vector = v.form == FORM_VECTOR;
-    LLVMTypeRef type = vector ? cg_variable_type(g, (ir_type)x->type) : LLVMTypeOf(initial);
+    ir_type t = cg_is_narrow(g, s->dst) ? T_I32 : (ir_type)x->type;
+    LLVMTypeRef type = vector ? cg_variable_type(g, t) : LLVMTypeOf(initial);
     v.slot = cg_place(g, s->dst);
     v.slot = v.slot ? v.slot : cg_alloca(g, type, 0, "");
     if (vector)
-        cg_write_variable(g, (ir_type)x->type, v.slot, initial);
+        cg_write_variable(g, t, v.slot, initial);
     else
         LLVMBuildStore(g->b, initial, v.slot);
     g->value[s->dst] = v;
@@ -49,8 +50,9 @@ static void set(cg *g, const k_stmt *s)
         LLVMBuildStore(g->b, LLVMBuildAdd(g->b, sum, part, ""), slot);
         return;
     }
-    cg_ref now = cg_vec(g, s->in[0]);
-    ir_type t = (ir_type)g->k->value.at[s->dst].type;
+    bool narrow = cg_is_narrow(g, s->dst);
+    cg_ref now = narrow ? cg_index_vec(g, s->in[0]) : cg_vec(g, s->in[0]);
+    ir_type t = narrow ? T_I32 : (ir_type)g->k->value.at[s->dst].type;
     if (some && s->sub != K_RELAX)
         now = LLVMBuildSelect(g->b, g->mask.on, now, cg_read_variable(g, t, slot), "");
     cg_write_variable(g, t, slot, now);

@@ -251,7 +251,7 @@ cg_value cg_get(cg *g, k_val v)
     cg_ref crossing = cg_place(g, v);
     cg_ref slot = crossing ? crossing : known->slot;
     now.v = now.form == FORM_VECTOR
-                ? cg_read_variable(g, (ir_type)x->type, slot)
+                ? cg_read_variable(g, cg_is_narrow(g, v) ? T_I32 : (ir_type)x->type, slot)
                 : LLVMBuildLoad2(g->b, crossing ? g->type[x->type] : LLVMGetAllocatedType(slot), slot, "");
     return now;
 }
