@@ -946,14 +946,20 @@ SN_API sn_acc sn_foreign_at(sn_site at, const sn_foreign_code *code, sn_body fal
 /* What a function of scalars that is not Sinter's computes, inside the loops in which it is called. fallback(x, y, ...)
  * says what that is, as one number: it is computed where there is no source for the device, by the interpreter, on the
  * host (extents and other numbers that are known before a call), and by programs that come from texts and exports. The
- * function takes 1 to 4 numbers, not bool, and gives one; it is called for any values, perhaps for elements that nobody
- * asks for, and has no effects. Its source defines it under `name`, perhaps with others that it needs; they are copied:
+ * function takes 1 to 8 numbers and gives one, or a tuple of up to 4, as the fallback does; it is called for any values,
+ * perhaps for elements that nobody asks for, and perhaps again for another of its results, and has no effects. Its source
+ * defines it under `name`, perhaps with others that it needs; they are copied:
  *
  * - llvm: text of LLVM, as "clang -O2 -S -emit-llvm" gives it, for the CPU. Versions for vectors may stand beside it,
  *   NAME_v4, NAME_v8 ... of <4 x float>, <8 x float> ...: they are called for as many lanes at once. It calls nothing
- *   that it does not define.
- * - opencl: OpenCL C. i64 is long, u64 ulong, char uint.
- * - cuda: CUDA C++, a __device__ function. i64 is long, u64 unsigned long, char unsigned.
+ *   that it does not define. bool is i1; several results are a struct, { float, i32 }, of vectors { <4 x float>, <4 x i32> }.
+ * - opencl: OpenCL C. i64 is long, u64 ulong, char uint. Several results go where further parameters point to: void
+ *   NAME(float x, float *first, int *second).
+ * - cuda: CUDA C++, a __device__ function. i64 is long, u64 unsigned long, char unsigned. Several results as in OpenCL.
+ * - cpu: a function of this process, where there is no text of LLVM's: cpu(env, n, in, out) computes n elements, element k of
+ *   operand i being at ((const T *)in[i])[k], of result j at ((T *)out[j])[k]; bool is one byte, 0 or 1. It is called by
+ *   several threads at once, with some dozen elements at a time, through memory; a text is better, since the compiler knows
+ *   all of it and keeps values in registers. env and the function stay as long as the program.
  *
  * A source that does not compile fails the call that needs it, with SN_FOREIGN_FAILED, the place of sn_foreign_scalar,
  * and what the compiler says. That code and fallback give the same bits is the user's to see to. */
@@ -963,6 +969,8 @@ typedef struct sn_foreign_function {
     size_t size; /* sizeof(sn_foreign_function): later versions may have more */
     const char *name;
     const char *llvm, *opencl, *cuda; /* NULL: the fallback */
+    void (*cpu)(void *env, int64_t n, const void *const *in, void *const *out); /* NULL: there is none */
+    void *env;
 } sn_foreign_function;
 SN_API sn_scalar sn_foreign_scalar_at(sn_site at, const sn_foreign_function *code, sn_fn fallback, int count,
                                       const sn_scalar *x);

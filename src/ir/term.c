@@ -423,9 +423,6 @@ ir_id ir_call(ir_program *p, uint32_t site, const ir_code *code, uint32_t n, con
             return 0;
     if (n < 2 || n > IR_MOST_CALLED + 1)
         return ir_fail(p, site, "foreign: %u operands; functions take 1 to %d", n ? n - 1 : 0, IR_MOST_CALLED);
-    for (uint32_t i = 0; i < n; i++)
-        if (ir_at(p, args[i])->type == T_BOOL)
-            return ir_fail(p, site, "foreign: a bool; functions take and give numbers, not bool");
     ir_node key = {.kind = IR_CALL, .type = ir_at(p, args[0])->type};
     key.u.code = code;
     return ir_intern(p, site, &key, n, args);

@@ -159,13 +159,21 @@ typedef struct ir_foreign {
     uint32_t *operand; /* which inputs */
 } ir_foreign;
 
-/* Foreign code of scalars: a function's source for each kind of device. */
+/* Foreign code of scalars: a function's source for each kind of device, or a function of the host's for the CPU, which
+ * kernels are given the address of. */
 typedef enum { IR_CODE_NONE, IR_CODE_LLVM, IR_CODE_OPENCL, IR_CODE_CUDA, IR_CODES } ir_code_kind;
+enum { IR_MOST_CALLED = 8 /* operands of a function */, IR_MOST_GIVEN = 4 /* results */ };
+typedef struct ir_native { /* for so many lanes at once: where the values of each operand and of each result lie */
+    void (*call)(void *env, int64_t count, const void *const *in, void *const *out);
+    void *env;
+} ir_native;
 typedef struct ir_code {
     const char *name;             /* of the function in the sources */
     const char *source[IR_CODES]; /* NULL: there is none */
+    const ir_native *host;          /* where there is no text of LLVM's; NULL: there is none */
+    uint8_t results, part;        /* of several results, the one that the call is; 0: there is one */
+    uint8_t type[IR_MOST_GIVEN];  /* of each, if there are several */
 } ir_code;
-enum { IR_MOST_CALLED = 4 /* operands of a function */ };
 
 typedef struct ir_control {
     uint8_t form;
@@ -326,10 +334,11 @@ static inline unsigned ir_within_dimension(const ir_node *n)
 ir_id ir_after(ir_program *p, ir_id value, uint32_t n, const ir_id *term); /* at most IR_MAX_RANK terms */
 /* args: the fallback, then n - 1 operands, at most IR_MOST_CALLED. `code` stays as long as the program. */
 ir_id ir_call(ir_program *p, uint32_t site, const ir_code *code, uint32_t n, const ir_id *args);
-/* The source that an IR_CALL is computed by; NULL: by its fallback. */
+/* The source that an IR_CALL is computed by, of no length if that is a function of the host's; NULL: by its fallback. */
 static inline const char *ir_called(const ir_program *p, const ir_node *call)
 {
-    return call->u.code->source[p->code];
+    const ir_code *c = call->u.code;
+    return p->code == IR_CODE_LLVM && c->host && !c->source[IR_CODE_LLVM] ? "" : c->source[p->code];
 }
 ir_id ir_extent(const ir_program *p, ir_id array, unsigned dimension); /* its extent term */
 ir_id ir_size(ir_program *p, ir_id array);                   /* product of the extents */

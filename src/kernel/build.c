@@ -273,11 +273,17 @@ k_val k_select(k_builder *b, k_val c, k_val x, k_val y)
     return append_value(b, (k_stmt){.op = K_SELECT, .in = {c, x, y}}, (ir_type)value_of(b, x)->type);
 }
 
+static bool same_code(const k_code *x, const k_code *y)
+{
+    return !strcmp(x->name, y->name) && !strcmp(x->source, y->source) && x->host == y->host &&
+           x->results == y->results && x->part == y->part && !memcmp(x->type, y->type, sizeof(x->type));
+}
+
 k_val k_call(k_builder *b, const k_code *code, ir_type t, unsigned n, const k_val *in)
 {
     kernel *k = b->k;
     uint32_t i = 0;
-    while (i < k->code.n && (strcmp(k->code.at[i].name, code->name) || strcmp(k->code.at[i].source, code->source)))
+    while (i < k->code.n && !same_code(&k->code.at[i], code))
         i++;
     if (i == k->code.n)
         vec_push(k->arena, &k->code, *code);

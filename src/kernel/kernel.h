@@ -78,8 +78,7 @@ typedef enum {
     K_LET,    /* dst = op(in...): a row of the operator table, MATH rows included (expanded by k_expand_math).
                  BITCAST to the same type is a copy. Where a PARTIAL operator fails the result is any value, but no trap */
     K_SELECT, /* dst = in[0] ? in[1] : in[2] */
-    K_CALL,   /* dst = foreign code number `sub` (kernel->code) of the operands that are not 0, numbers; total, and without
-                 effects */
+    K_CALL,   /* dst = foreign code number `sub` (kernel->code) of the operands that are not 0; total, and without effects */
     K_DECL,   /* dst (variable) = in[0] */
     K_SET,    /* dst (variable) := in[0]; at thread level only lanes that are on. A piece-level variable may be set in
                  a FOR_ALL only if the value is uniform and count <= lanes */
@@ -155,22 +154,29 @@ enum {
     K_MIX = 2    /* a SET of a sum, of which any lane may get any lane's part: see k_mix */
 };
 
+enum { K_MOST_OPERANDS = 9 };
+
 typedef struct k_stmt {
     uint8_t op;    /* k_op */
     uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_CALL: number of the code. K_FOR: K_UNROLL, K_PACK. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: K_RELAX, K_MIX.
                       K_LOAD: K_TOTAL, K_AHEAD. K_CHECK: K_NOTE. K_SHUFFLE: K_ROTATE, K_LEFT, K_LANE, K_PAIR. K_COMPACT:
                       K_OVER */
     uint32_t site; /* K_CHECK: operation in the user's program */
-    k_val dst, in[4];
+    k_val dst, in[K_MOST_OPERANDS];
     k_mem mem;
     k_ref body, orelse; /* first statement of a list */
     k_ref next;         /* next statement of this list */
     k_chain *chain;
 } k_stmt;
 
+enum { K_MOST_GIVEN = 4 };
 typedef struct k_code { /* foreign: a function that kernels call */
     const char *name, *source; /* in the language of the device: LLVM's, OpenCL C, CUDA C++. NULL: of a kernel's text */
     uint32_t site;             /* where the user's program has it */
+    bool host;     /* there is no source: the first operand, i64, is the address of an ir_native (ir/term.h), which is
+                      called with all lanes at once */
+    uint8_t results, part;      /* of several results, the one that the call is; 0: there is one */
+    uint8_t type[K_MOST_GIVEN]; /* of each, if there are several */
 } k_code;
 
 typedef struct kernel {

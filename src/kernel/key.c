@@ -103,6 +103,11 @@ static void put_declarations(writer *w)
     for (uint32_t i = 0; i < k->code.n; i++) {
         put_text(w, k->code.at[i].name);
         put_text(w, k->code.at[i].source ? k->code.at[i].source : "");
+        put(w, k->code.at[i].host);
+        put(w, k->code.at[i].results);
+        put(w, k->code.at[i].part);
+        for (unsigned t = 0; t < K_MOST_GIVEN; t++)
+            put(w, k->code.at[i].type[t]);
     }
 }
 

@@ -177,9 +177,8 @@ static bool check_call(checker *c, const k_stmt *s)
 {
     if (s->sub >= c->k->code.n || s->dst >= c->k->value.n)
         return bad(c, "there is no such code");
-    for (unsigned i = 0; i < k_operands(s); i++)
-        if (type_of(c, s->in[i]) == T_BOOL)
-            return bad(c, "foreign code takes numbers");
+    if (c->k->code.at[s->sub].host && type_of(c, s->in[0]) != T_I64)
+        return bad(c, "a function of the host's is called without its address");
     return define(c, s->dst, KV_RESULT, type_of(c, s->dst), c->w.at);
 }
 

@@ -68,6 +68,14 @@ bool k_walk_next(k_walk *w)
     return s->next ? arrive(w, s->next, K_WALK_AT) : end_list(w);
 }
 
+static unsigned called_with(const k_stmt *s)
+{
+    unsigned n = 1;
+    while (n < K_MOST_OPERANDS && s->in[n])
+        n++;
+    return n;
+}
+
 unsigned k_operands(const k_stmt *s)
 {
     switch ((k_op)s->op) {
@@ -77,7 +85,7 @@ unsigned k_operands(const k_stmt *s)
     case K_COMPACT:
         return 3;
     case K_CALL:
-        return s->in[3] ? 4 : s->in[2] ? 3 : s->in[1] ? 2 : 1;
+        return called_with(s);
     case K_CHECK:
         return 4;
     case K_STORE:

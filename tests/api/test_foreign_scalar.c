@@ -3,6 +3,7 @@
  */
 #include "counts.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,27 @@ static const char opencl_text[] = "float plus(float a)\n{\n    return a + 3.0f;\
 static const char cuda_text[] = "static __device__ float plus(float a)\n{\n    return a + 3.0f;\n}\n"
                                 "static __device__ float product(float x, float y)\n{\n    return plus(x * y);\n}\n";
 
-static const sn_foreign_function product = {sizeof(product), "product", llvm_text, opencl_text, cuda_text};
+static const sn_foreign_function product = {
+    .size = sizeof(product), .name = "product", .llvm = llvm_text, .opencl = opencl_text, .cuda = cuda_text};
+
+/* The same, as a function of this process. */
+static void host_product(void *env, int64_t n, const void *const *in, void *const *out)
+{
+    const float *x = in[0], *y = in[1];
+    float *z = out[0];
+    for (int64_t i = 0; i < n; i++)
+        z[i] = x[i] * y[i] + 3;
+    atomic_fetch_add((atomic_long *)env, n);
+}
+
+static atomic_long products;
+static const sn_foreign_function of_the_host = {.size = sizeof(of_the_host),
+                                                .name = "product",
+                                                .opencl = opencl_text,
+                                                .cuda = cuda_text,
+                                                .cpu = host_product,
+                                                .env = &products};
+static const sn_foreign_function *product_used = &product;
 
 static sn_scalar plain_product(sn_scalar x, sn_scalar y)
 {
@@ -28,7 +49,7 @@ static sn_scalar plain_product(sn_scalar x, sn_scalar y)
 
 static sn_scalar called(sn_scalar x, sn_scalar y)
 {
-    return sn_foreign_scalar(&product, plain_product, x, y);
+    return sn_foreign_scalar(product_used, plain_product, x, y);
 }
 
 static sn_scalar root(void *env, sn_scalar k, sn_scalar s)
@@ -75,11 +96,10 @@ static sn_status call_it(sn_program *p, results *r)
                    sn_into(&r->scans[0][0], ROWS, COLUMNS), sn_into(r->most, ROWS));
 }
 
-static void same_as_the_fallback(void **state)
+static void call_everywhere(void)
 {
     static results r[3];
     sn_context *contexts[2] = {both_cpu(), both_interpreter()};
-    (void)state;
     memset(r, 0, sizeof r);
     for (int i = 0; i < 2; i++) {
         sn_program *p = sn_compile(contexts[i], SIGNATURE, everywhere);
@@ -104,13 +124,134 @@ static void same_as_the_fallback(void **state)
     assert_memory_equal(&r[0], &r[2], sizeof r[0]);
 }
 
+static void same_as_the_fallback(void **state)
+{
+    (void)state;
+    call_everywhere();
+}
+
+static void functions_of_the_host(void **state)
+{
+    (void)state;
+    product_used = &of_the_host;
+    call_everywhere();
+    product_used = &product;
+    assert_true(!on_cpu() == !atomic_load(&products));
+}
+
+/* --- many operands, bool, several results --- */
+
+static const char wide_llvm[] =
+    "define { float, i1, i32 } @wide(float %a, i32 %b, i1 zeroext %c, i16 signext %d, i8 zeroext %e, i64 %f, float %g, "
+    "i1 zeroext %h) {\n"
+    "  %s = fadd float %a, %g\n  %m = fsub float %a, %g\n  %x = select i1 %c, float %s, float %m\n"
+    "  %y = xor i1 %c, %h\n"
+    "  %d2 = sext i16 %d to i32\n  %e2 = zext i8 %e to i32\n  %f2 = trunc i64 %f to i32\n"
+    "  %t = add i32 %b, %d2\n  %u = add i32 %t, %e2\n  %v = add i32 %u, %f2\n  %z = add i32 %v, 1\n"
+    "  %o = insertvalue { float, i1, i32 } poison, float %x, 0\n"
+    "  %p = insertvalue { float, i1, i32 } %o, i1 %y, 1\n"
+    "  %q = insertvalue { float, i1, i32 } %p, i32 %z, 2\n"
+    "  ret { float, i1, i32 } %q\n}\n";
+#define WIDE_C                                                                                                         \
+    "void wide(float a, int b, bool c, short d, unsigned char e, long f, float g, bool h, float *x, bool *y, int "     \
+    "*z)\n"                                                                                                            \
+    "{\n    *x = c ? a + g : a - g;\n    *y = c != h;\n    *z = b + d + e + (int)f + 1;\n}\n"
+
+static void host_wide(void *env, int64_t n, const void *const *in, void *const *out)
+{
+    const float *a = in[0], *g = in[6];
+    const int32_t *b = in[1];
+    const unsigned char *c = in[2], *e = in[4], *h = in[7];
+    const int16_t *d = in[3];
+    const int64_t *f = in[5];
+    float *x = out[0];
+    unsigned char *y = out[1];
+    int32_t *z = out[2];
+    for (int64_t i = 0; i < n; i++) {
+        x[i] = c[i] ? a[i] + g[i] : a[i] - g[i];
+        y[i] = c[i] != h[i];
+        z[i] = (int32_t)((uint32_t)b[i] + (uint32_t)d[i] + e[i] + (uint32_t)f[i] + (uint32_t) * (const int *)env);
+    }
+}
+
+static int one = 1;
+static const sn_foreign_function wides[2] = {{.size = sizeof(wides[0]),
+                                              .name = "wide",
+                                              .llvm = wide_llvm,
+                                              .opencl = WIDE_C,
+                                              .cuda = "static __device__ " WIDE_C},
+                                             {.size = sizeof(wides[0]), .name = "wide", .cpu = host_wide, .env = &one}};
+static const sn_foreign_function *wide = wides;
+
+/* 1 less in its last result, which shows which of them was computed. */
+static sn_scalar plain_wide(void *env, int count, const sn_scalar *in)
+{
+    (void)env, (void)count;
+    return sn_tuple(sn_if(in[2], sn_add(in[0], in[6]), sn_sub(in[0], in[6])), sn_ne(in[2], in[7]),
+                    sn_add(sn_add(in[1], sn_to_i32(in[3])), sn_add(sn_to_i32(in[4]), sn_to_i32(in[5]))));
+}
+
+static sn_scalar wide_of(sn_scalar x)
+{
+    sn_scalar t = sn_foreign_scalar(wide, sn_closure_of(plain_wide, NULL, 8), sn_to_f32(x), sn_mul(x, 3), sn_gt(x, 10),
+                                    sn_to_i16(sn_sub(5, x)), sn_to_u8(x), sn_mul(sn_to_i64(x), 7), sn_f32(0.5f),
+                                    sn_eq(sn_rem(x, 3), 0));
+    return sn_add(sn_to_i32(sn_mul(sn_get(t, 0), 2)),
+                  sn_add(sn_if(sn_get(t, 1), sn_i32(100000), sn_i32(0)), sn_get(t, 2)));
+}
+
+static sn_scalar wide_is_even(sn_scalar x)
+{
+    return sn_eq(sn_bit_and(wide_of(x), 1), 0);
+}
+
+static sn_acc wide_results(sn_acc x, sn_acc m)
+{
+    return sn_results(sn_map(wide_of, x), sn_sum(sn_map(wide_of, m)), sn_scanl1(sn_add, sn_map(wide_of, m)),
+                      sn_filter(wide_is_even, x));
+}
+
+static void many_operands_and_results(void **state)
+{
+    static int32_t x[1003], m[20][33], z[2][1003], sums[2][20], scans[2][20][33], even[2][1003];
+    (void)state;
+    for (int i = 0; i < 1003; i++)
+        x[i] = i * 7 % 301 - 100;
+    for (int i = 0; i < 20 * 33; i++)
+        (&m[0][0])[i] = i * 11 % 251 - 90;
+    for (int which = 0; which < 2; which++) {
+        int64_t n[2] = {0, 0};
+        wide = &wides[which];
+        for (int i = 0; i < 2; i++) {
+            sn_context *cx = i ? both_interpreter() : both_cpu();
+            sn_program *p = sn_compile(cx, "[n]i32, [r,c]i32 -> [n]i32, [r]i32, [r,c]i32, [k]i32", wide_results);
+            if (!p || sn_call(p, sn_in(x, 1003), sn_in(&m[0][0], 20, 33), sn_into(z[i], 1003), sn_into(sums[i], 20),
+                              sn_into(&scans[i][0][0], 20, 33), sn_upto(even[i], 1003, &n[i])) != SN_OK)
+                fail_msg("%s", sn_message(cx));
+            sn_drop(p);
+        }
+        const int by = which == 0 || on_cpu(); /* devices have the fallback of a function of the host's */
+        for (int i = 0; i < 1003; i++)
+            assert_int_equal(z[0][i], z[1][i] + by);
+        for (int i = 0; i < 20; i++) {
+            assert_int_equal(sums[0][i], sums[1][i] + 33 * by);
+            for (int j = 0; j < 33; j++)
+                assert_int_equal(scans[0][i][j], scans[1][i][j] + (j + 1) * by);
+        }
+        assert_int_equal(n[0] + (by ? n[1] : 1003 - n[1]), 1003);
+    }
+}
+
 /* --- the source, and not the fallback --- */
 
 static const sn_foreign_function other = {
-    sizeof(other), "other",
-    "define i32 @other(i32 %x) {\n  %r = add i32 %x, 100\n  ret i32 %r\n}\n"
-    "define <8 x i32> @other_v8(<8 x i32> %x) {\n  %r = add <8 x i32> %x, splat (i32 200)\n  ret <8 x i32> %r\n}\n",
-    "int other(int x)\n{\n    return x + 100;\n}\n", "static __device__ int other(int x)\n{\n    return x + 100;\n}\n"};
+    .size = sizeof(other),
+    .name = "other",
+    .llvm =
+        "define i32 @other(i32 %x) {\n  %r = add i32 %x, 100\n  ret i32 %r\n}\n"
+        "define <8 x i32> @other_v8(<8 x i32> %x) {\n  %r = add <8 x i32> %x, splat (i32 200)\n  ret <8 x i32> %r\n}\n",
+    .opencl = "int other(int x)\n{\n    return x + 100;\n}\n",
+    .cuda = "static __device__ int other(int x)\n{\n    return x + 100;\n}\n"};
 
 static sn_scalar one_more(sn_scalar a)
 {
@@ -232,7 +373,8 @@ static void names_are_not_all(void **state)
         snprintf(llvm, sizeof llvm, "define i32 @named(i32 %%x) {\n  %%r = add i32 %%x, %d\n  ret i32 %%r\n}\n", by);
         snprintf(opencl, sizeof opencl, "int named(int x)\n{\n    return x + %d;\n}\n", by);
         snprintf(cuda, sizeof cuda, "static __device__ int named(int x)\n{\n    return x + %d;\n}\n", by);
-        named = (sn_foreign_function){sizeof(named), "named", llvm, opencl, cuda};
+        named =
+            (sn_foreign_function){.size = sizeof(named), .name = "named", .llvm = llvm, .opencl = opencl, .cuda = cuda};
         sn_program *p = sn_compile(both_cpu(), "[n]i32 -> [n]i32", named_twice);
         assert_non_null(p);
         memset(llvm, ' ', sizeof llvm - 1); /* they are copied */
@@ -279,9 +421,11 @@ static void mistakes_in_sources(void **state)
     (void)state;
     sn_context *cx = both_cpu();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0] && (i == 0 || on_cpu()); i++) {
-        wrong = (sn_foreign_function){sizeof(wrong), "wrong", cases[i].llvm,
-                                      "int wrong(int x)\n{\n    return nonsense;\n}\n",
-                                      "__device__ int wrong(int x)\n{\n    return nonsense;\n}\n"};
+        wrong = (sn_foreign_function){.size = sizeof(wrong),
+                                      .name = "wrong",
+                                      .llvm = cases[i].llvm,
+                                      .opencl = "int wrong(int x)\n{\n    return nonsense;\n}\n",
+                                      .cuda = "__device__ int wrong(int x)\n{\n    return nonsense;\n}\n"};
         sn_program *p = sn_compile(cx, "[n]i32 -> [n]i32", wrongs);
         assert_non_null(p);
         assert_int_equal(sn_call(p, sn_in(a, 3), sn_into(z, 3)), SN_FOREIGN_FAILED);
@@ -295,9 +439,9 @@ static void mistakes_in_sources(void **state)
 
 /* --- mistakes in programs --- */
 
-static sn_scalar two_results(sn_scalar a)
+static sn_scalar five_results(sn_scalar a)
 {
-    return sn_tuple(a, a);
+    return sn_tuple(a, a, a, a, a);
 }
 
 static sn_scalar not_sized(sn_scalar a)
@@ -313,28 +457,18 @@ static sn_scalar no_name(sn_scalar a)
 
 static sn_scalar a_tuple(sn_scalar a)
 {
-    return sn_foreign_scalar(&other, two_results, a);
+    return sn_foreign_scalar(&other, five_results, a);
 }
 
-static sn_scalar plain_bool(sn_scalar a)
+static sn_scalar any(void *env, int count, const sn_scalar *a)
 {
-    return sn_gt(a, 0);
-}
-
-static sn_scalar a_bool(sn_scalar a)
-{
-    return sn_if(sn_foreign_scalar(&other, plain_bool, a), a, a);
-}
-
-static sn_scalar any(sn_scalar a, sn_scalar b, sn_scalar c, sn_scalar d, sn_scalar e)
-{
-    (void)b, (void)c, (void)d, (void)e;
-    return a;
+    (void)env, (void)count;
+    return a[0];
 }
 
 static sn_scalar too_many(sn_scalar a)
 {
-    return sn_foreign_scalar(&other, any, a, a, a, a, a);
+    return sn_foreign_scalar(&other, sn_closure_of(any, NULL, 9), a, a, a, a, a, a, a, a, a);
 }
 
 static sn_scalar (*body)(sn_scalar);
@@ -352,9 +486,8 @@ static void mistakes_are_explained(void **state)
     } cases[] = {
         {not_sized, "foreign_scalar: the size of sn_foreign_function is not set"},
         {no_name, "foreign_scalar: the function has no name; it is that of the function in the sources"},
-        {a_tuple, "foreign_scalar: the fallback returns (i32, i32); it returns one number"},
-        {a_bool, "foreign: a bool; functions take and give numbers, not bool"},
-        {too_many, "foreign_scalar: 5 operands; a function takes 1 to 4 numbers"},
+        {a_tuple, "foreign_scalar: the fallback returns (i32, i32, i32, i32, i32); a function gives 1 to 4 numbers"},
+        {too_many, "foreign_scalar: 9 operands; a function takes 1 to 8 numbers"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -377,9 +510,14 @@ static int open_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_as_the_fallback), cmocka_unit_test(sources_run),
-        cmocka_unit_test(instructions),         cmocka_unit_test(names_are_not_all),
-        cmocka_unit_test(mistakes_in_sources),  cmocka_unit_test(mistakes_are_explained),
+        cmocka_unit_test(same_as_the_fallback),
+        cmocka_unit_test(functions_of_the_host),
+        cmocka_unit_test(many_operands_and_results),
+        cmocka_unit_test(sources_run),
+        cmocka_unit_test(instructions),
+        cmocka_unit_test(names_are_not_all),
+        cmocka_unit_test(mistakes_in_sources),
+        cmocka_unit_test(mistakes_are_explained),
     };
     return cmocka_run_group_tests(tests, open_all, both_close);
 }

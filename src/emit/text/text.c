@@ -331,7 +331,22 @@ static void call(emitter *e, const k_stmt *s)
     text_init(&in, e->arena);
     for (unsigned i = 0; i < k_operands(s); i++)
         text_printf(&in, "%s(%s)%s", i ? ", " : "", emit_type_of(e, s->in[i]), emit_value(e, s->in[i]));
-    emit_line(e, "%s %s = %s(%s);", emit_type_of(e, s->dst), emit_define(e, s->dst), e->k->code.at[s->sub].name, in.at);
+    const k_code *c = &e->k->code.at[s->sub];
+    const char *type = emit_type_of(e, s->dst), *name = emit_define(e, s->dst);
+    if (!c->results) {
+        emit_line(e, "%s %s = %s(%s);", type, name, c->name, in.at);
+        return;
+    }
+    /* Several results go where pointers say; the compiler makes one call of those that differ in what is taken. */
+    emit_line(e, "%s %s;", type, name);
+    emit_line(e, "{");
+    for (unsigned i = 0; i < c->results; i++) {
+        text_printf(&in, ", &sn_r%u", i);
+        emit_line(e, "    %s sn_r%u;", e->d->type[c->type[i]], i);
+    }
+    emit_line(e, "    %s(%s);", c->name, in.at);
+    emit_line(e, "    %s = sn_r%u;", name, c->part);
+    emit_line(e, "}");
 }
 
 static void statement(emitter *e, const k_stmt *s)
@@ -510,6 +525,15 @@ uint32_t emit_gang(const dialect *d)
     return d->gang;
 }
 
+/* Calls that take other results of the same functions share their text. */
+static bool written_before(const kernel *k, uint32_t i)
+{
+    for (uint32_t j = 0; j < i; j++)
+        if (k->code.at[j].source && k->code.at[i].source && !strcmp(k->code.at[j].source, k->code.at[i].source))
+            return true;
+    return false;
+}
+
 bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, const char **why)
 {
     emitter e = {.k = k, .d = d, .arena = out->arena};
@@ -548,7 +572,8 @@ bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, 
     text_add(out, e.uses_atomic64 ? e.d->prelude_atomic64 : "");
     text_add(out, e.helpers.at);
     for (uint32_t i = 0; i < k->code.n; i++)
-        text_printf(out, "\n%s\n", k->code.at[i].source ? k->code.at[i].source : "");
+        if (!written_before(k, i))
+            text_printf(out, "\n%s\n", k->code.at[i].source ? k->code.at[i].source : "");
     text_add(out, e.body.at);
     return true;
 }

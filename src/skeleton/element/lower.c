@@ -434,19 +434,42 @@ static void bind_projections(sk_lower *lw, ir_id id, const k_val *variable)
     }
 }
 
+/* An address is another one in each process: the launch brings it along, and kernels stay the same. */
+static k_val address_of(sk_lower *lw, const ir_native *host)
+{
+    const ir_id term = ir_const(lw->l->ir, T_I64, (ir_bits)(uintptr_t)host);
+    const uint64_t key = (uint64_t)UINT32_MAX << 32 | term;
+    k_val v = map64_get(&lw->argument, key);
+    if (v)
+        return v;
+    v = k_arg(&lw->b, T_I64, "function");
+    vec_push(lw->arena, &lw->out->argument, ((sk_argument){.term = term}));
+    map64_put(lw->arena, &lw->argument, key, v);
+    return v;
+}
+
+_Static_assert((int)IR_MOST_GIVEN == (int)K_MOST_GIVEN && (int)IR_MOST_CALLED < (int)K_MOST_OPERANDS, "an address goes before them");
+
 static k_val lower_call(sk_lower *lw, const ir_node *n)
 {
     const ir_program *p = lw->l->ir;
-    const ir_id *arg = p->arg.at + n->args;
-    const k_code code = {n->u.code->name, ir_called(p, n), n->site};
-    k_val in[IR_MOST_CALLED];
+    const ir_code *from = n->u.code;
+    k_code code = {
+        .name = from->name, .source = ir_called(p, n), .site = n->site, .results = from->results, .part = from->part};
+    k_val in[K_MOST_OPERANDS];
     if (!code.source)
-        return sk_value(lw, arg[0]);
+        return sk_value(lw, p->arg.at[n->args]);
+    memcpy(code.type, from->type, sizeof(code.type));
+    code.host = p->code == IR_CODE_LLVM && !from->source[IR_CODE_LLVM];
+    const unsigned before = code.host;
+    if (code.host)
+        in[0] = address_of(lw, from->host);
+    const ir_id *arg = p->arg.at + n->args;
     if (lw->b.k->code.n > UINT8_MAX)
         lw->why = (sk_reason){"a loop calls more than 256 foreign functions; sn_force(a) makes it several", true};
     for (uint32_t i = 1; i < n->n; i++)
-        in[i - 1] = sk_value(lw, arg[i]);
-    return k_call(&lw->b, &code, (ir_type)n->type, n->n - 1, in);
+        in[before + i - 1] = sk_value(lw, arg[i]);
+    return k_call(&lw->b, &code, (ir_type)n->type, before + n->n - 1, in);
 }
 
 static void step(sk_lower *lw, works *w, const ir_step *s)

@@ -1,15 +1,27 @@
 /* Foreign code: functions of scalars that come as LLVM's text. They become functions of the module, and are called for
- * each lane, or for as many lanes at a time as a version of them for vectors takes. */
+ * each lane, or for as many lanes at a time as a version of them for vectors takes. Functions of the host's are called
+ * for all lanes at once, by the address that a launch brings along. */
 #include "emit/cpu/llvm/cg.h"
 #include "kernel/walk.h"
 #include <llvm-c/Analysis.h>
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Linker.h>
 
-enum { ALIGNED = 64, MOST_LANES = 64, OPERANDS = 4 };
+enum { ALIGNED = 64, MOST_LANES = 64 };
+
+/* The first code of the same function, for another of its results. */
+static unsigned text_of(const cg *g, unsigned code)
+{
+    const k_code *all = g->k->code.at;
+    unsigned i = 0;
+    while (i < code && (all[i].host || strcmp(all[i].name, all[code].name) || strcmp(all[i].source, all[code].source)))
+        i++;
+    return i;
+}
 
 static const char *name_of(cg *g, unsigned code, unsigned lanes)
 {
+    code = text_of(g, code);
     return lanes > 1 ? arena_printf(g->arena, "sn_code_%u_v%u", code, lanes)
                      : arena_printf(g->arena, "sn_code_%u", code);
 }
@@ -62,7 +74,8 @@ static void link_code(cg *g, unsigned code)
 void cg_link_codes(cg *g)
 {
     for (unsigned i = 0; i < g->k->code.n; i++)
-        link_code(g, i);
+        if (!g->k->code.at[i].host && text_of(g, i) == i)
+            link_code(g, i);
     for (cg_ref f = LLVMGetFirstFunction(g->module); f && g->k->code.n; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))
             LLVMSetLinkage(f, LLVMInternalLinkage);
@@ -78,12 +91,17 @@ static LLVMTypeRef lanes_of(LLVMTypeRef type, unsigned lanes)
 /* The function for so many lanes, of the types that it must have. NULL: there is none for vectors. */
 static cg_ref find(cg *g, const k_stmt *s, unsigned lanes, LLVMTypeRef *type)
 {
-    LLVMTypeRef in[OPERANDS], to = g->type[g->k->value.at[s->dst].type];
+    LLVMTypeRef in[K_MOST_OPERANDS], part[K_MOST_GIVEN], to = lanes_of(g->type[g->k->value.at[s->dst].type], lanes);
     const unsigned n = k_operands(s);
     const char *name = name_of(g, s->sub, lanes);
+    const k_code *c = &g->k->code.at[s->sub];
     for (unsigned i = 0; i < n; i++)
         in[i] = lanes_of(g->type[g->k->value.at[s->in[i]].type], lanes);
-    *type = LLVMFunctionType(lanes_of(to, lanes), in, n, false);
+    for (unsigned i = 0; i < c->results; i++)
+        part[i] = lanes_of(g->type[c->type[i]], lanes);
+    if (c->results)
+        to = LLVMStructTypeInContext(g->context, part, c->results, false);
+    *type = LLVMFunctionType(to, in, n, false);
     cg_ref f = LLVMGetNamedFunction(g->module, name);
     if (f && LLVMGlobalGetValueType(f) == *type)
         return f;
@@ -100,9 +118,49 @@ static cg_ref find(cg *g, const k_stmt *s, unsigned lanes, LLVMTypeRef *type)
     return NULL;
 }
 
+/* The call, and the result that is taken of several. What the function says of its parameters (that they are extended,
+ * above all) holds for the call. */
+static cg_ref call_function(cg *g, const k_stmt *s, cg_ref f, LLVMTypeRef type, cg_ref *in)
+{
+    const unsigned n = k_operands(s);
+    const k_code *c = &g->k->code.at[s->sub];
+    cg_ref x = LLVMBuildCall2(g->b, type, f, in, n, "");
+    for (unsigned i = 0; i <= n; i++) {
+        LLVMAttributeRef all[16];
+        const unsigned count = LLVMGetAttributeCountAtIndex(f, i);
+        if (count > ARRAY_LENGTH(all))
+            continue;
+        LLVMGetAttributesAtIndex(f, i, all);
+        for (unsigned k = 0; k < count; k++)
+            LLVMAddCallSiteAttribute(x, i, all[k]);
+    }
+    return c->results ? LLVMBuildExtractValue(g->b, x, c->part, "") : x;
+}
+
 static cg_ref part_of(cg *g, LLVMTypeRef element, cg_ref memory, cg_ref lane)
 {
     return LLVMBuildGEP2(g->b, element, memory, &lane, 1, "");
+}
+
+/* Elements in memory: a bool is a byte. */
+static LLVMTypeRef kept_as(cg *g, ir_type t)
+{
+    return t == T_BOOL ? g->i8 : g->type[t];
+}
+
+static cg_ref to_memory(cg *g, ir_type t, cg_ref x, unsigned lanes)
+{
+    return t == T_BOOL ? LLVMBuildZExt(g->b, x, lanes_of(g->i8, lanes), "") : x;
+}
+
+static cg_ref from_memory(cg *g, ir_type t, cg_ref x, unsigned lanes)
+{
+    return t == T_BOOL ? LLVMBuildICmp(g->b, LLVMIntNE, x, LLVMConstNull(lanes_of(g->i8, lanes)), "") : x;
+}
+
+static ir_type type_of(const cg *g, k_val v)
+{
+    return (ir_type)g->k->value.at[v].type;
 }
 
 /* Lanes [at, at + lanes) of all operands, which lie in memory. */
@@ -110,15 +168,16 @@ static void call_part(cg *g, const k_stmt *s, cg_ref f, LLVMTypeRef type, unsign
                       cg_ref result, cg_ref at)
 {
     const unsigned n = k_operands(s);
-    cg_ref in[OPERANDS];
+    cg_ref in[K_MOST_OPERANDS];
     for (unsigned i = 0; i < n; i++) {
-        LLVMTypeRef element = g->type[g->k->value.at[s->in[i]].type];
-        in[i] = LLVMBuildLoad2(g->b, lanes_of(element, lanes), part_of(g, element, memory[i], at), "");
-        LLVMSetAlignment(in[i], (unsigned)ir_type_size((ir_type)g->k->value.at[s->in[i]].type));
+        const ir_type t = type_of(g, s->in[i]);
+        cg_ref x = LLVMBuildLoad2(g->b, lanes_of(kept_as(g, t), lanes), part_of(g, kept_as(g, t), memory[i], at), "");
+        LLVMSetAlignment(x, (unsigned)ir_type_size(t));
+        in[i] = from_memory(g, t, x, lanes);
     }
-    const ir_type to = (ir_type)g->k->value.at[s->dst].type;
-    cg_ref stored = LLVMBuildStore(g->b, LLVMBuildCall2(g->b, type, f, in, n, ""), part_of(g, g->type[to], result, at));
-    LLVMSetAlignment(stored, (unsigned)ir_type_size(to));
+    const ir_type to = type_of(g, s->dst);
+    cg_ref x = to_memory(g, to, call_function(g, s, f, type, in), lanes);
+    LLVMSetAlignment(LLVMBuildStore(g->b, x, part_of(g, kept_as(g, to), result, at)), (unsigned)ir_type_size(to));
 }
 
 static void call_parts(cg *g, const k_stmt *s, cg_ref f, LLVMTypeRef type, unsigned lanes, const cg_ref *memory,
@@ -135,31 +194,76 @@ static void call_parts(cg *g, const k_stmt *s, cg_ref f, LLVMTypeRef type, unsig
     cg_at(g, end);
 }
 
+/* Memory for a value of so many lanes. */
+static cg_ref room_for(cg *g, ir_type t, unsigned lanes, const char *name)
+{
+    return cg_alloca(g, lanes_of(kept_as(g, t), lanes), ALIGNED, name);
+}
+
+static cg_ref keep(cg *g, ir_type t, cg_ref x, unsigned lanes)
+{
+    cg_ref at = room_for(g, t, lanes, "operand");
+    LLVMBuildStore(g->b, to_memory(g, t, x, lanes), at);
+    return at;
+}
+
+/* call(env, lanes, in, out), both of which are in memory at the address that is the first operand. */
+static void call_host(cg *g, const k_stmt *s, unsigned lanes)
+{
+    const k_code *c = &g->k->code.at[s->sub];
+    const unsigned n = k_operands(s) - 1, results = c->results ? c->results : 1;
+    const bool varying = g->thread && g->k->value.at[s->dst].shape == K_VARYING;
+    cg_ref out[K_MOST_GIVEN];
+    cg_ref ins = cg_alloca(g, LLVMArrayType(g->ptr, K_MOST_OPERANDS), ALIGNED, "operands"),
+           outs = cg_alloca(g, LLVMArrayType(g->ptr, K_MOST_GIVEN), ALIGNED, "results");
+    for (unsigned i = 0; i < n; i++) {
+        const k_val v = s->in[i + 1];
+        cg_ref x = keep(g, type_of(g, v), lanes > 1 ? cg_vec(g, v) : cg_scalar(g, v), lanes);
+        LLVMBuildStore(g->b, x, part_of(g, g->ptr, ins, cg_i64(g, i)));
+    }
+    for (unsigned i = 0; i < results; i++) {
+        out[i] = room_for(g, c->results ? (ir_type)c->type[i] : type_of(g, s->dst), lanes, "result");
+        LLVMBuildStore(g->b, out[i], part_of(g, g->ptr, outs, cg_i64(g, i)));
+    }
+    cg_ref host = LLVMBuildIntToPtr(g->b, cg_scalar(g, s->in[0]), g->ptr, ""),
+           call = LLVMBuildLoad2(g->b, g->ptr, host, ""),
+           env = LLVMBuildLoad2(g->b, g->ptr, part_of(g, g->ptr, host, cg_i64(g, 1)), "");
+    LLVMTypeRef type =
+        LLVMFunctionType(LLVMVoidTypeInContext(g->context), (LLVMTypeRef[]){g->ptr, g->i64, g->ptr, g->ptr}, 4, false);
+    LLVMBuildCall2(g->b, type, call, (cg_ref[]){env, cg_i64(g, lanes), ins, outs}, 4, "");
+    const ir_type to = type_of(g, s->dst);
+    cg_ref x = LLVMBuildLoad2(g->b, lanes_of(kept_as(g, to), lanes), out[c->part], "");
+    x = from_memory(g, to, x, lanes);
+    cg_define(g, s->dst, varying && lanes == 1 ? cg_splat(g, x) : x);
+}
+
 void cg_call_code(cg *g, const k_stmt *s)
 {
     const unsigned n = k_operands(s);
+    const bool varying = g->thread && g->k->value.at[s->dst].shape == K_VARYING;
     LLVMTypeRef type;
-    cg_ref in[OPERANDS];
-    if (!g->thread || g->k->value.at[s->dst].shape != K_VARYING || g->lanes == 1) {
-        const bool vector = g->thread && g->k->value.at[s->dst].shape == K_VARYING; /* of one lane */
+    cg_ref in[K_MOST_OPERANDS];
+    if (g->k->code.at[s->sub].host) {
+        call_host(g, s, varying ? g->lanes : 1);
+        return;
+    }
+    if (!varying || g->lanes == 1) { /* varying: of one lane */
         cg_ref f = find(g, s, 1, &type);
         for (unsigned i = 0; i < n; i++)
             in[i] = cg_scalar(g, s->in[i]);
-        cg_ref x = LLVMBuildCall2(g->b, type, f, in, n, "");
-        cg_define(g, s->dst, vector ? cg_splat(g, x) : x);
+        cg_ref x = call_function(g, s, f, type, in);
+        cg_define(g, s->dst, varying ? cg_splat(g, x) : x);
         return;
     }
     unsigned lanes = g->lanes < MOST_LANES ? g->lanes : MOST_LANES;
     cg_ref f = find(g, s, lanes, &type);
     for (; !f; f = find(g, s, lanes, &type))
         lanes /= 2;
-    for (unsigned i = 0; i < n; i++) {
-        cg_ref x = cg_vec(g, s->in[i]);
-        in[i] = cg_alloca(g, LLVMTypeOf(x), ALIGNED, "operand");
-        LLVMBuildStore(g->b, x, in[i]);
-    }
-    LLVMTypeRef to = LLVMVectorType(g->type[g->k->value.at[s->dst].type], g->lanes);
-    cg_ref result = cg_alloca(g, to, ALIGNED, "result");
+    for (unsigned i = 0; i < n; i++)
+        in[i] = keep(g, type_of(g, s->in[i]), cg_vec(g, s->in[i]), g->lanes);
+    const ir_type to = type_of(g, s->dst);
+    cg_ref result = room_for(g, to, g->lanes, "result");
     call_parts(g, s, f, type, lanes, in, result);
-    cg_define(g, s->dst, LLVMBuildLoad2(g->b, to, result, ""));
+    cg_ref x = LLVMBuildLoad2(g->b, lanes_of(kept_as(g, to), g->lanes), result, "");
+    cg_define(g, s->dst, from_memory(g, to, x, g->lanes));
 }
