@@ -705,7 +705,7 @@ SN_API sn_acc sn_scanr_x_at(sn_site at, sn_fn f, sn_scalar z, sn_acc a, sn_acc *
 /* `segments` says how: an array of rank 1 of integers, the lengths, which are 0 or more and add up to the extent, or
  * what sn_segments_from_offsets makes of the places where segments begin and, as the last number, where the last one
  * ends (the row pointers of a sparse matrix): from 0 to the extent, without falling. Anything else is an error of the
- * call (SN_BAD_SEGMENTS). Dimensions besides the innermost one are all cut alike. */
+ * call (SN_BAD_SEGMENTS; of no offsets at all SN_BAD_EXTENT). Dimensions besides the innermost one are all cut alike. */
 #define sn_segments_from_offsets(offsets) sn_segments_from_offsets_at(SN_HERE, SN_ARRAY(offsets))
 /* sn_fold and others of each segment: an element for each. An empty segment gives z; of sn_fold1_seg, sn_minimum_seg
  * and sn_maximum_seg it is an error (SN_EMPTY_FOLD). */

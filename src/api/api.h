@@ -113,10 +113,6 @@ struct sn_array {
     atomic_int lent;    /* tensors given out, who are such holders */
 };
 
-/* What sn_parse_program gives for a text that is there, in a context that is open, with kernels for vectors of so many
- * bytes (0: the device's). */
-sn_program *api_parse_for(sn_site at, sn_context *cx, const char *terms, uint32_t vector_bytes);
-
 /* versions.c: the pass "literals"; keeps the clusters that it had to look at, if they are right still. */
 void api_share_literals(sn_program *p);
 /* A program has loops for parameters within the caches, for larger ones, which are worth computing more to keep less,
@@ -157,6 +153,10 @@ static inline api_who api_function_at(sn_site at, const char *name)
 {
     return (api_who){.at = at, .what = name};
 }
+
+/* What sn_parse_program gives for a text that is there, in a context that is open, with kernels for vectors of so many
+ * bytes (0: the device's). *no_memory (NULL: not wanted) becomes true if it was that. */
+sn_program *api_parse_for(api_who who, sn_context *cx, const char *terms, uint32_t vector_bytes, bool *no_memory);
 
 /* The same as api_fail with who it is: "file:line: what: ... ; how file:line". */
 sn_status api_fail_at(sn_context *cx, api_who who, sn_status status, const char *format, ...) SN_PRINTF(4, 5);

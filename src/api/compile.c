@@ -94,6 +94,8 @@ static void abandon(void *program)
 /* What a program is made of: a function, or a text. */
 typedef struct origin {
     sn_site at;
+    const char *function; /* of the interface, for messages */
+    bool *no_memory;      /* told if that was what failed; may be NULL */
     const char *signature; /* NULL: from a text */
     sn_body body;
     const char *terms;
@@ -102,7 +104,14 @@ typedef struct origin {
 
 static api_who place_of(const origin *from)
 {
-    return api_function_at(from->at, from->terms ? "parse_program" : "compile");
+    return api_function_at(from->at, from->function);
+}
+
+static void lacks_memory(sn_context *cx, const origin *from, const char *what)
+{
+    if (from->no_memory)
+        *from->no_memory = true;
+    api_fail_at(cx, place_of(from), SN_NO_MEMORY, "no memory to %s", what);
 }
 
 /* Which kind of foreign code the device runs. */
@@ -130,7 +139,7 @@ static ir_program *make_terms(sn_program *p, const origin *from)
     if (message)
         api_fail_at(p->context, place_of(from), SN_BAD_PROGRAM, "%s", message);
     else if (!p->ir)
-        api_fail_at(p->context, place_of(from), SN_NO_MEMORY, "no memory to build a program");
+        lacks_memory(p->context, from, "build a program");
     return p->ir;
 }
 
@@ -266,7 +275,7 @@ static sn_program *make_program(sn_context *cx, const origin *from)
 {
     sn_program *p = cx->heap.alloc(cx->heap.env, sizeof(*p));
     if (!p) {
-        api_fail_at(cx, place_of(from), SN_NO_MEMORY, "no memory for a program");
+        lacks_memory(cx, from, "make a program");
         return NULL;
     }
     *p = (sn_program){.context = cx, .owner = {abandon, p}, .vector_bytes = from->vector_bytes};
@@ -276,7 +285,7 @@ static sn_program *make_program(sn_context *cx, const origin *from)
     jmp_buf failure;
     volatile bool good = false;
     if (setjmp(failure)) {
-        api_fail_at(cx, place_of(from), SN_NO_MEMORY, "no memory to compile a program");
+        lacks_memory(cx, from, "compile a program");
     } else {
         arena_on_failure(&p->arena, &failure);
         good = compile(p, from);
@@ -292,7 +301,7 @@ static sn_program *make_program(sn_context *cx, const origin *from)
 
 sn_program *sn_compile_at(sn_site at, sn_context *cx, const char *signature, sn_body body)
 {
-    const origin from = {.at = at, .signature = signature, .body = body};
+    const origin from = {.at = at, .function = "compile", .signature = signature, .body = body};
     return api_is_open(cx, place_of(&from)) ? make_program(cx, &from) : NULL;
 }
 
@@ -305,12 +314,16 @@ sn_program *sn_parse_program_at(sn_site at, sn_context *cx, const char *terms)
                     "the text is NULL; sn_explain(program, \"term\") gives one");
         return NULL;
     }
-    return api_parse_for(at, cx, terms, 0);
+    return api_parse_for(api_function_at(at, "parse_program"), cx, terms, 0, NULL);
 }
 
-sn_program *api_parse_for(sn_site at, sn_context *cx, const char *terms, uint32_t vector_bytes)
+sn_program *api_parse_for(api_who who, sn_context *cx, const char *terms, uint32_t vector_bytes, bool *no_memory)
 {
-    return make_program(cx, &(origin){.at = at, .terms = terms, .vector_bytes = vector_bytes});
+    return make_program(cx, &(origin){.at = who.at,
+                                      .function = who.what,
+                                      .no_memory = no_memory,
+                                      .terms = terms,
+                                      .vector_bytes = vector_bytes});
 }
 
 void sn_drop(sn_program *p)

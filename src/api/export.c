@@ -101,9 +101,10 @@ static sn_status take_kernels(exporting *e, const char *terms)
     const uint32_t vectors = device_cpu_level_at(e->now)->vector_bytes;
     const char *why = "";
     sn_status status = SN_OK;
-    sn_program *q = api_parse_for(e->who.at, cx, terms, vectors);
+    bool no_memory = false;
+    sn_program *q = api_parse_for(e->who, cx, terms, vectors, &no_memory);
     if (!q)
-        return SN_INTERNAL; /* it is reported */
+        return no_memory ? SN_NO_MEMORY : SN_INTERNAL; /* it is reported */
     if (vectors == cx->engine.device->limits->vector_bytes)
         status = take_called(e, e->p, &why);
     if (status == SN_OK)
@@ -455,5 +456,5 @@ sn_program *sn_import_at(sn_site at, sn_context *cx, const void *data, size_t by
         best = NULL;
     if (best)
         take_levels_of(cx, head, r, best->level, best->level, &best);
-    return api_parse_for(at, cx, terms, best ? best->vector_bytes : 0);
+    return api_parse_for(who, cx, terms, best ? best->vector_bytes : 0, NULL);
 }
