@@ -18,7 +18,8 @@ static int refuse(const char *what, const char *which)
     return 2;
 }
 
-/* The whole file, ended by a 0; NULL: it cannot be read, or there is no memory. */
+/* The whole file, ended by a 0, which is in it nowhere else; NULL: it cannot be read, is no text, or there is no
+ * memory. */
 static char *read_text(FILE *f)
 {
     size_t n = 0, room = 0;
@@ -36,7 +37,7 @@ static char *read_text(FILE *f)
         n += fread(text + n, 1, room - n - 1, f);
     } while (!feof(f) && !ferror(f));
     text[n] = 0;
-    if (!ferror(f))
+    if (!ferror(f) && strlen(text) == n)
         return text;
     free(text);
     return NULL;
@@ -51,23 +52,24 @@ static char *read_file(const char *path)
     return text;
 }
 
-static void say(void *env, const char *said)
+static void say(void *path, const char *said)
 {
-    (void)env;
-    fprintf(stderr, "sinter-export: %s\n", said);
+    fprintf(stderr, "sinter-export: %s: %s\n", (const char *)path, said);
 }
 
-static int export_it(const char *path, const char *prefix, const char *sets)
+static int export_it(char *path, const char *prefix, const char *sets)
 {
+    const sn_site nowhere = {NULL, 0}; /* mistakes are in the text, and have its lines */
     char *text = read_file(path);
     if (!text) {
-        fprintf(stderr, "sinter-export: %s cannot be read\n", path);
+        fprintf(stderr, "sinter-export: %s cannot be read, or is no text\n", path);
         return 1;
     }
-    const sn_options options = {.size = sizeof options, .device = "cpu", .message = say};
+    const sn_options options = {.size = sizeof options, .device = "cpu", .message = say, .env = path};
     sn_context *cx = sn_open(&options);
-    sn_program *p = cx ? sn_parse_program(cx, text) : NULL;
-    const sn_status status = p ? sn_export_for(p, prefix, sets) : SN_NO_PROGRAM; /* what is wrong has been said */
+    sn_program *p = cx ? sn_parse_program_at(nowhere, cx, text) : NULL;
+    const sn_status status =
+        p ? sn_export_for_at(nowhere, p, prefix, sets) : SN_NO_PROGRAM; /* what is wrong has been said */
     sn_drop(p);
     sn_close(cx);
     free(text);
@@ -76,7 +78,8 @@ static int export_it(const char *path, const char *prefix, const char *sets)
 
 int main(int n, char **argument)
 {
-    const char *sets = NULL, *operand[2] = {NULL};
+    const char *sets = NULL;
+    char *operand[2] = {NULL};
     int operands = 0;
     for (int i = 1; i < n; i++) {
         if (!strcmp(argument[i], "--help")) {
