@@ -257,6 +257,54 @@ static void what_is_made_of_short_rows(void **state)
     both("[n,3]T -> [n]T, [n]T, [n]T, [n]T", made_of_short_rows, "f32", MIXED, 100);
 }
 
+static sn_scalar nearly_all_ones(sn_scalar x)
+{
+    return sn_to_i64(sn_bit_or(sn_to_u8(x), 254));
+}
+
+static sn_scalar least_of_bytes(sn_scalar x)
+{
+    return sn_to_i64(sn_to_i8(sn_bit_or(sn_bit_and(sn_to_u8(x), 1), 128)));
+}
+
+static sn_scalar this_or_that(sn_scalar x)
+{
+    return sn_if(sn_gt(x, 1), sn_i64(255), sn_i64(-255));
+}
+
+static sn_scalar far_apart(sn_scalar x)
+{
+    return sn_if(sn_gt(x, 1), sn_i64(1000000000000), sn_i64(-3));
+}
+
+static sn_scalar without_sign(sn_scalar x)
+{
+    return sn_to_u64(sn_to_i8(x));
+}
+
+static sn_acc wide_sums(sn_acc x)
+{
+    return sn_results(sn_sum(sn_map(nearly_all_ones, x)), sn_fold(sn_add, 7, sn_map(least_of_bytes, x)),
+                      sn_fold1(sn_add, sn_map(this_or_that, x)), sn_sum(sn_map(far_apart, x)),
+                      sn_fold(sn_add, 3, sn_map(without_sign, x)), sn_sum(x));
+}
+
+static sn_acc wide_sums_of_columns(sn_acc x)
+{
+    return wide_sums(sn_transpose(x));
+}
+
+/* Sums in 64 bits of numbers that are known to be small: in blocks, of rows, of columns, of stencils. */
+static void sums_of_small_numbers(void **state)
+{
+    (void)state;
+    const char *whole = "[n,m]T -> [n]i64, [n]i64, [n]i64, [n]i64, [n]u64, [n]T",
+               *columns = "[n,m]T -> [m]i64, [m]i64, [m]i64, [m]i64, [m]u64, [m]T";
+    both(whole, wide_sums, "f32 i32", MIXED, 1, 1, 1, 4096, 1, 66000, 2, 140000, 40, 33, 35, 48, 33, 300, 3, 1000);
+    both(whole, wide_sums, "i64", MIXED, 1, 70000, 40, 100);
+    both(columns, wide_sums_of_columns, "f32 i32", MIXED, 1, 1, 40, 33, 5000, 17, 300, 64, 129, 100, 9000, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +315,7 @@ int main(void)
         cmocka_unit_test(large_rows_have_the_same_bits),
         cmocka_unit_test(ordered_bits_do_not_depend_on_rows),
         cmocka_unit_test(what_is_made_of_short_rows),
+        cmocka_unit_test(sums_of_small_numbers),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

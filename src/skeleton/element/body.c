@@ -199,6 +199,24 @@ static void read_memory(sk_body *b, ir_id array, const sk_index *at, ir_id *out)
     }
 }
 
+/* Is the index inside for sure, whatever conditions there are around the read, and does it go along with the loop's own
+ * indices? Then reading takes less than a branch around it. */
+static bool is_anywhere_inside(sk_body *b, ir_id array, unsigned dimension, ir_id index)
+{
+    ir_program *p = program(b);
+    opt_ids ids = {0};
+    ir_id extent = dimension == IR_WHOLE ? ir_size(p, array) : ir_info(p, array)->shape[dimension];
+    if (!sk_surely_inside(p, &b->facts, index, extent))
+        return false;
+    opt_reach(p, b->arena, 1, &index, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        if (n->partial || n->kind == IR_LOOP || n->kind == IR_READ || n->kind == IR_COND)
+            return false;
+    }
+    return true;
+}
+
 /* Reads in scalar code: the index is checked, then arrays that are delayed become their element computations. */
 static ir_id resolve_read(void *env, const ir_node *read, const ir_id *index)
 {
@@ -208,10 +226,13 @@ static ir_id resolve_read(void *env, const ir_node *read, const ir_id *index)
     sk_index at = {.rank = ir_info(p, read->array)->rank, .guarded = !(read->flags & IR_ALWAYS)};
     ir_id *to = read->flags & IR_LINEAR ? &at.linear : at.at, value;
     checks all = {0};
+    bool always = true;
     for (uint32_t i = 0; i < read->n; i++) {
         unsigned dimension = read->flags & IR_LINEAR ? IR_WHOLE : i;
+        always &= is_anywhere_inside(b, read->array, dimension, index[i]);
         to[i] = read->flags & IR_SAFE ? index[i] : check_index(b, read->site, read->array, dimension, index[i], &all);
     }
+    at.guarded &= !always;
     if (given(b, read->array)) {
         value = given(b, read->array)[component];
     } else if (!in_memory(b, read->array)) {
@@ -221,7 +242,7 @@ static ir_id resolve_read(void *env, const ir_node *read, const ir_id *index)
         unsigned flags = IR_SAFE | IR_ALWAYS | IR_LINEAR | IR_STORED;
         value = ir_read(p, read->site, read->array, component, flags, 1, &zero);
     } else {
-        unsigned flags = read->flags | IR_SAFE | IR_STORED;
+        unsigned flags = read->flags | IR_SAFE | IR_STORED | (always ? IR_ALWAYS : 0);
         value = ir_read(p, read->site, read->array, component, flags, read->n, to);
     }
     return after_checks(b, value, &all);

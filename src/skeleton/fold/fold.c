@@ -652,6 +652,54 @@ static void build_tree(sk_folds *s)
         block_in_turn(s);
 }
 
+/* A number in 32 bits, where this term of 64 has at most eight and a sign; 0: nobody knows. */
+static ir_id in_32_bits(ir_program *p, ir_id term)
+{
+    const ir_node *n = ir_at(p, term);
+    if (n->kind == IR_OP && n->op == OP_CONVERT) {
+        ir_type from = (ir_type)ir_at(p, ir_args(p, term)[0])->type;
+        bool small = from == T_BOOL || from == T_U8 || from == T_I8;
+        return small ? ir_convert(p, 0, OP_CONVERT, T_I32, ir_args(p, term)[0]) : 0;
+    }
+    int64_t value = n->kind == IR_CONST ? ir_i64_bits(T_I64, n->u.literal) : INT64_MAX;
+    return value >= -255 && value <= 255 ? ir_const(p, T_I32, ir_bits_i64(T_I32, value)) : 0;
+}
+
+/* Sums of conditions and bytes in 64 bits, counts above all: half as many registers and additions, and a conversion at
+ * the end of a block, whose elements are too few to overflow. */
+static void narrow_sum(const sk_folds *s, sk_fold *f)
+{
+    ir_program *p = s->lw->l->ir;
+    ir_type t = f->info->type[0];
+    if (!s->narrows || !s->lw->options->vector_bytes || s->lw->options->group || !adds_integers(s->lw, f) ||
+        ir_type_size(t) != 8)
+        return;
+    const ir_node *n = ir_at(p, f->element[0]);
+    ir_id element = 0;
+    if (n->kind == IR_COND) {
+        const ir_id *arg = ir_args(p, f->element[0]);
+        ir_id c = arg[0], then = in_32_bits(p, arg[1]), otherwise = in_32_bits(p, ir_args(p, f->element[0])[2]);
+        element = then && otherwise ? ir_cond(p, 0, c, then, otherwise) : 0;
+    } else if (n->kind != IR_CONST) {
+        element = in_32_bits(p, f->element[0]);
+    }
+    if (!element)
+        return;
+    ir_array *narrow = arena_copy(s->lw->arena, f->info, sizeof *f->info);
+    ir_fn *fn = arena_copy(s->lw->arena, f->info->fn, sizeof *f->info->fn);
+    fn->param = arena_alloc(s->lw->arena, 2 * sizeof(ir_id));
+    fn->result = arena_alloc(s->lw->arena, sizeof(ir_id));
+    fn->param[0] = ir_var(p, T_I32);
+    fn->param[1] = ir_var(p, T_I32);
+    fn->result[0] = ir_op2(p, 0, OP_ADD, fn->param[0], fn->param[1]);
+    narrow->fn = fn;
+    narrow->type = arena_alloc(s->lw->arena, sizeof(ir_type));
+    narrow->type[0] = T_I32;
+    f->wide = f->info;
+    f->info = narrow;
+    f->element[0] = element;
+}
+
 static void find_folds(sk_folds *s)
 {
     sk_lower *lw = s->lw;
@@ -680,6 +728,7 @@ static void find_folds(sk_folds *s)
         if (!s->combine) {
             f.element = arena_copy(lw->arena, sk_define(body, op->term, &lw->at), f.n * sizeof(ir_id));
             f.fused_product = !lw->cluster->loop->ordered && sk_fold_product(lw, &f);
+            narrow_sum(s, &f);
         }
         vec_push(lw->arena, &s->fold, f);
     }
@@ -696,7 +745,8 @@ static void declare_memory(sk_folds *s)
                     sk_array_memory(lw, f->op->term, c, true);
                 continue;
             }
-            k_mem m = sk_partial_memory(lw, SK_PARTIAL_OUT, f->first + c, f->info->type[c]);
+            ir_type t = f->wide ? f->wide->type[c] : f->info->type[c];
+            k_mem m = sk_partial_memory(lw, SK_PARTIAL_OUT, f->first + c, t);
             map64_put(lw->arena, &lw->memory, ((uint64_t)1 << 48) | (f->first + c), m);
         }
         f->in = arena_alloc(lw->arena, f->n * sizeof(k_mem));
@@ -727,6 +777,7 @@ void sk_build_fold_tree(sk_lower *lw)
 {
     bool combine = lw->pass == SK_PASS_COMBINE;
     sk_folds s = {.lw = lw, .combine = combine, .stages = !combine && sk_stages(lw->cluster, lw->options)};
+    s.narrows = !lw->cluster->loop->ordered;
     if (lw->options->ahead && !combine)
         lw->name = "fold_ahead";
     sk_fold_begin(&s);

@@ -8,7 +8,8 @@
 typedef struct sk_fold { /* one fold of the cluster */
     const l_op *op;
     const ir_array *info;
-    uint32_t n;         /* components */
+    const ir_array *wide; /* sums of small numbers are added up in 32 bits: the sum as the program has it; else NULL */
+    uint32_t n;           /* components */
     uint32_t first;     /* number of its first component over all folds */
     ir_id *element;     /* terms accumulated; combining launches have none */
     ir_bits *identity;  /* per component, or NULL: the operator has none that we know */
@@ -23,6 +24,7 @@ typedef struct sk_folds {
     int64_t lanes; /* of the kernel's gangs, where they are not the tree's; else 0 */
     bool combine;
     bool mixes;       /* all lanes go to one result */
+    bool narrows;     /* accumulators take in at most a block's elements: sums of small numbers need 32 bits */
     bool by_position; /* accumulators hold one element each, which is combined later */
     bool neutral;     /* all operators have an identity: accumulators that received nothing may take part */
     VEC(sk_fold) fold;

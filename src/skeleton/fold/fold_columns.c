@@ -310,7 +310,7 @@ static void fold_columns(sk_folds *s)
 
 void sk_build_fold_columns(sk_lower *lw)
 {
-    sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE};
+    sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE, .narrows = true};
     sk_fold_begin(&s);
     sk_find_extremes(&s);
     fold_columns(&s);

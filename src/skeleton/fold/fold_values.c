@@ -114,11 +114,17 @@ void sk_fold_finish(sk_folds *s, const sk_fold *f, k_val row, k_val position, co
                     k_val *out)
 {
     sk_lower *lw = s->lw;
-    k_val own[IR_MAX_COMPONENTS];
+    k_val own[IR_MAX_COMPONENTS], given[IR_MAX_COMPONENTS];
+    sk_fold whole = *f;
     out = out ? out : own;
-    memcpy(out, total, f->n * sizeof(k_val));
+    memcpy(given, total, f->n * sizeof(k_val));
+    if (f->wide) {
+        whole.info = f->wide;
+        given[0] = k_convert(&lw->b, OP_CONVERT, f->wide->type[0], total[0]);
+    }
+    memcpy(out, given, f->n * sizeof(k_val));
     if (lw->options->final && f->info->seed)
-        behind_seed(s, f, total, empty, out);
+        behind_seed(s, &whole, given, empty, out);
     for (uint32_t c = 0; c < f->n && (f->op->stored || !lw->options->final); c++) {
         k_mem m = lw->options->final ? sk_array_memory(lw, f->op->term, c, true)
                                      : (k_mem)map64_get(&lw->memory, ((uint64_t)1 << 48) | (f->first + c));
