@@ -46,7 +46,8 @@ static const struct {
     {"blocks", {.group = 256, .gang = 32, .workers = 100, .checks = true, .scratch = 32 << 10}},
 };
 
-static const int64_t sizes[] = {5, 40, 700, 90000};
+/* The first extent, the third and so on; and the second, the fourth ... */
+static const int64_t sizes[] = {5, 40, 700, 90000, 4, 50000}, others[] = {3, 15, 235, 30002, 60000, 3};
 
 enum { CACHE = 1 << 25, OF_VALUES = 3 /* what is read for an extent */, RANDOM = 150 };
 
@@ -142,7 +143,7 @@ static void write_digest(const char *of, const text *t, text *out)
 /* --- launches --- */
 
 typedef struct shape {
-    int64_t size;
+    int64_t size, other;
     ir_program *p;
     arena *a;
 } shape;
@@ -158,7 +159,7 @@ static int64_t closed(const shape *s, ir_id term)
 {
     int64_t dims[64];
     for (unsigned i = 0; i < ARRAY_LENGTH(dims); i++)
-        dims[i] = i % 2 ? s->size / 3 + 2 : s->size;
+        dims[i] = i % 2 ? s->other : s->size;
     ir_host env = {dims, read_scalar, NULL};
     ir_bits out = 0;
     return ir_evaluate(s->p, s->a, term, &env, &out) ? (int64_t)out : 0;
@@ -274,7 +275,7 @@ static void write_pass(const sk_cluster *c, const sk_options *o, sk_pass pass, b
 {
     seen done = {.n = 0};
     for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
-        shape s = {sizes[i], c->l->ir, a};
+        shape s = {sizes[i], others[i], c->l->ir, a};
         int64_t extent[IR_MAX_RANK];
         sk_geometry g;
         sk_round round = {
@@ -366,21 +367,26 @@ static void write_program(const code_program *of, what way, text *out)
     arena_free(&a);
 }
 
-/* Of random programs all that is written of the others, and their kernels word by word, are a number. */
+/* Of a program all that is written of the others, and its kernels word by word, as a number. */
+static void write_whole(const char *name, unsigned number, ir_program *p, arena *a, text *out)
+{
+    text all;
+    text_init(&all, a);
+    write_loops(p, a, WHOLE, &all);
+    text_printf(out, "%s %u: %zu bytes,", name, number, strlen(all.at));
+    write_digest("", &all, out);
+    text_add(out, "\n");
+}
+
 static void write_random(unsigned seed, text *out)
 {
     random_options o = random_everything();
     arena a;
-    text all;
     arena_init(&a, NULL);
-    text_init(&all, &a);
     o.chains = seed % 3 == 0;
     o.rows = seed % 3 == 1;
     o.inexact_folds = seed % 2;
-    write_loops(random_program(&a, &o, seed).program, &a, WHOLE, &all);
-    text_printf(out, "random program %u: %zu bytes,", seed, strlen(all.at));
-    write_digest("", &all, out);
-    text_add(out, "\n");
+    write_whole("random program", seed, random_program(&a, &o, seed).program, &a, out);
     arena_free(&a);
 }
 
@@ -434,6 +440,30 @@ static void is_as_written(const char *name, const text *t, arena *a)
     compare(name, read_all(name, a), t->at);
 }
 
+/* Programs that stand in a file, one a line. */
+static void write_lines(text *out)
+{
+    arena lines;
+    arena_init(&lines, NULL);
+    const char *at = read_all("tests/run/code_programs.txt", &lines);
+    for (unsigned number = 1; *at; number++) {
+        arena a;
+        const char *message = "";
+        size_t n = strcspn(at, "\n");
+        arena_init(&a, NULL);
+        char *source = arena_copy(&a, at, n + 1);
+        source[n] = 0;
+        ir_program *p = ir_parse(&a, source, &message);
+        if (!p)
+            fail_msg("program %u: %s", number, message);
+        write_whole("program", number, p, &a, out);
+        arena_free(&a);
+        at += n + (at[n] != 0);
+    }
+    assert_true(out->n);
+    arena_free(&lines);
+}
+
 static void forms(void **state)
 {
     (void)state;
@@ -443,6 +473,7 @@ static void forms(void **state)
     text_init(&t, &a);
     for (size_t i = 0; i < code_programs_n; i++)
         write_program(&code_programs[i], NUMBERS, &t);
+    write_lines(&t);
     for (unsigned seed = 0; seed < RANDOM; seed++)
         write_random(seed, &t);
     is_as_written(numbers, &t, &a);

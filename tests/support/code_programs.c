@@ -122,6 +122,8 @@ const code_program code_programs[] = {
      V "s = scan x" ADD "k = map s {a: f32 -> a > 0.0f32} y = pack k, s z = fold commutes s" ADD "output y, z"},
     /* what moves elements */
     {"sort by keys", "extents n x = input [n](u32, f32) y = sort keys 1 x output y"},
+    {"merge", "extents n x = input [n](u32, f32) y = sort runs keys 1 x output y"},
+    {"merge by comparison", V "y = sort runs x {a: f32, b: f32 -> a > b} output y"},
     {"sort of bytes", "extents n x = input [n]u8 y = sort keys 1 x output y"},
     {"sort by comparison", V "y = sort x {a: f32, b: f32 -> a > b} output y"},
     {"sorts of rows", "extents n, m x = input [n, m]i32 y = sort keys 1 x output y"},
