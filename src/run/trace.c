@@ -12,11 +12,11 @@ static void put_value(text *t, ir_type type, ir_bits value)
         text_shortest(t, (double)ir_f32_bits(value), true, 6);
     else if (type == T_F64)
         text_shortest(t, ir_f64_bits(value), false, 6);
-    else if (ir_type_signed(type))
-        text_printf(t, "%" PRId64, ir_i64_bits(type, value));
-    else
-        text_printf(t, "%" PRIu64,
-                    value & (ir_type_bits(type) < 64 ? ((uint64_t)1 << ir_type_bits(type)) - 1 : UINT64_MAX));
+    else {
+        const unsigned above = 64 - ir_type_bits(type); /* what stands there is the device's */
+        value = value << above >> above;
+        text_printf(t, ir_type_signed(type) ? "%" PRId64 : "%" PRIu64, ir_i64_bits(type, value));
+    }
 }
 
 /* The program's places, of the heap; NULL: no memory. They stay where they are, but the table of them may move. */

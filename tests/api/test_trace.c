@@ -220,9 +220,43 @@ static void says_types(const char *device)
     sn_close(cx);
 }
 
+/* Numbers of every type of integers are said as they are. */
+static sn_acc each_traced(sn_acc a, sn_acc b, sn_acc c, sn_acc d)
+{
+    return sn_results(sn_map(sn_trace, a), sn_map(sn_trace, b), sn_map(sn_trace, c), sn_map(sn_trace, d));
+}
+
+static void says_integers(const char *device)
+{
+    sn_context *cx = opened(device, 1);
+    sn_program *p = sn_compile(cx, "[n]u64, [n]u32, [n]u16, [n]i8 -> [n]u64, [n]u32, [n]u16, [n]i8", each_traced);
+    uint64_t a[] = {UINT64_MAX}, ra[1];
+    uint32_t b[] = {UINT32_MAX}, rb[1];
+    uint16_t c[] = {UINT16_MAX}, rc[1];
+    int8_t d[] = {INT8_MIN}, rd[1];
+    assert_int_equal(sn_call(p, sn_in(a, 1), sn_in(b, 1), sn_in(c, 1), sn_in(d, 1), sn_into(ra, 1), sn_into(rb, 1),
+                             sn_into(rc, 1), sn_into(rd, 1)),
+                     SN_OK);
+    assert_true(ra[0] == a[0] && rb[0] == b[0] && rc[0] == c[0] && rd[0] == d[0]);
+    const char *wanted[] = {": 18446744073709551615", ": 4294967295", ": 65535", ": -128"};
+    assert_int_equal(lines, 4);
+    for (int k = 0; k < 4; k++) {
+        bool found = false;
+        for (int i = 0; i < lines; i++)
+            found |= strstr(said[i], wanted[k]) != NULL;
+        if (!found)
+            fail_msg("%s, %s: %s, %s, %s", wanted[k], said[0], said[1], said[2], said[3]);
+    }
+    forget();
+    sn_drop(p);
+    sn_close(cx);
+}
+
 static void types(void **state)
 {
     (void)state;
+    says_integers("cpu");
+    says_integers("interpreter");
     says_types("cpu");
     says_types("interpreter");
 }

@@ -571,6 +571,14 @@ static void a_function_must_be_closed(void **state)
     r = ir_proj(p, nested_loop(f, fn->param[0], num(f, 3), fn->param[0]), 0); /* its loops' variables are its own */
     assert_int_not_equal(ir_map(p, 0, 1, &a, ir_fn_close(p, fn, 1, &r), 0), 0);
     assert_null(ir_fn_close(p, fn, 1, &(ir_id){0}));
+    for (int k = 0; k < 4; k++) { /* nor does a loop, or one in another, bind anything but its own */
+        fn = ir_fn_new(p, 1, &t);
+        ir_id stray = k % 2 ? f->x : f->y;
+        r = ir_proj(
+            p, k < 2 ? square_loop(f, fn->param[0], num(f, 3), stray) : nested_loop(f, fn->param[0], num(f, 3), stray),
+            0);
+        assert_int_equal(ir_map(p, 0, 1, &a, ir_fn_close(p, fn, 1, &r), 0), 0);
+    }
 }
 
 static void stencil_messages(void **state)
@@ -597,7 +605,8 @@ static void stencil_messages(void **state)
     assert_string_equal(last_error(f), "stencil: the boundary value is of type i64, but the elements of type f32");
 }
 
-/* What a caller hands over may be overwritten once the array is made, and what a boundary does not need is forgotten. */
+/* What a caller hands over may be overwritten once the array is made, and what a boundary does not need is forgotten.
+ */
 static void arrays_keep_copies(void **state)
 {
     fixture *f = *state;
@@ -642,8 +651,8 @@ static void folds_of_many_components(void **state)
 {
     fixture *f = *state;
     ir_program *p = f->p;
-    static const ir_type type[16] = {T_F32, T_I64, T_U8,  T_F64, T_I16, T_U32, T_I8, T_U64,
-                                     T_F32, T_I64, T_U8,  T_F64, T_I16, T_U32, T_I8, T_U64};
+    static const ir_type type[16] = {T_F32, T_I64, T_U8, T_F64, T_I16, T_U32, T_I8, T_U64,
+                                     T_F32, T_I64, T_U8, T_F64, T_I16, T_U32, T_I8, T_U64};
     for (uint32_t n = 1; n <= 8; n++) {
         ir_type twice[16];
         for (uint32_t i = 0; i < 2 * n; i++)

@@ -34,6 +34,14 @@ static bool fits(const char *source, int64_t x, int64_t y, int64_t first, int64_
     return result;
 }
 
+static unsigned statements(const kernel *k, ir_op op)
+{
+    unsigned n = 0;
+    for (k_ref r = 1; r < k->stmt.n; r++)
+        n += k->stmt.at[r].op == K_LET && k->stmt.at[r].sub == op;
+    return n;
+}
+
 /* Index arithmetic is what comes from pieces, threads, loops and arguments; data are not. */
 static void values_are_told_apart(void **state)
 {
@@ -202,6 +210,35 @@ static void other_operators(void **state)
 }
 
 /* Pieces that wait for each other have state whose positions are not pieces. */
+/* An index that went through 32 bits is the one before, but what is no index stays cut off. */
+static void indices_are_kept(void **state)
+{
+    static const struct {
+        const char *body;
+        bool kept;
+    } cases[] = {
+        {"for_all %2:i64 < 8 { %3:i64 = add %2, %1 %4:i32 = convert %3 %5:i64 = convert %4 store @1[%5] = 1 }", true},
+        {"for_all %2:i64 < 8 { %4:i32 = convert %2 %5:i64 = convert %4 store @1[%5] = 1 }", true},
+        {"for_all %2:i64 < 8 { %3:i64 = load @2[%2] %4:i32 = convert %3 %5:i64 = convert %4 store @1[%5] = 1 }", false},
+        {"for_all %2:i64 < 8 { %3:u8 = convert %2 %4:i32 = convert %3 %5:i64 = convert %4 store @1[%5] = 1 }", false},
+        {"for_all %2:i64 < 8 { %4:u32 = convert %2 %5:i64 = convert %4 store @1[%5] = 1 }", false},
+        {"for_all %2:i64 < 8 { %4:i32 = bitcast 7:i32 %5:i64 = convert %4 store @1[%5] = 1 }", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        arena a;
+        arena_init(&a, NULL);
+        kernel *k = parsed(
+            &a, arena_printf(&a, "kernel k lanes 8 narrow { global @1:i64 written global @2:i64 arg %%1:i64 %s }",
+                             cases[i].body));
+        const unsigned before = statements(k, OP_CONVERT);
+        k_keep_indices(k, &a);
+        if ((statements(k, OP_CONVERT) == before - 1) != cases[i].kept || statements(k, OP_CONVERT) > before)
+            fail_msg("case %zu", i);
+        arena_free(&a);
+    }
+}
+
 static void chains_stay_wide(void **state)
 {
     (void)state;
@@ -220,6 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_told_apart), cmocka_unit_test(variables_that_choose),
                                        cmocka_unit_test(what_variables_hold),   cmocka_unit_test(a_flat_map),
                                        cmocka_unit_test(differences),           cmocka_unit_test(rows_and_columns),
-                                       cmocka_unit_test(other_operators),       cmocka_unit_test(chains_stay_wide)};
+                                       cmocka_unit_test(other_operators),       cmocka_unit_test(chains_stay_wide),
+                                       cmocka_unit_test(indices_are_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

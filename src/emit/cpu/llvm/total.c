@@ -97,12 +97,13 @@ static cg_ref behind(const total *t, cg_ref x, unsigned n, unsigned distance, un
 cg_ref cg_gang_total(cg *g, const k_stmt *s)
 {
     ir_type type = (ir_type)g->k->value.at[s->dst].type;
-    unsigned bytes = (unsigned)ir_type_size(type), n = bytes ? REGISTER / bytes : 0;
+    const unsigned bytes = (unsigned)ir_type_size(type);
     if (!g->cpu.avx512 || g->part || g->lanes != LANES || (bytes != 4 && bytes != 8) || ir_ops[s->sub].arity != 2)
         return NULL;
     k_val all = before_all(g, s);
     if (!all)
         return NULL;
+    const unsigned n = REGISTER / bytes;
     total t = {g, (ir_op)s->sub, type};
     cg_ref x[MOST_REGISTERS], whole = cg_vec(g, all);
     unsigned registers = LANES / n;
