@@ -158,6 +158,126 @@ static void long_row(along *a)
     k_end(b);
 }
 
+/* --- a thread for itself --- */
+
+/* for (round = 0; round < count; round++), where each thread has a count of its own; k_end ends it, behind next_round.
+ */
+static k_val open_rounds(along *a, k_val from, k_val to, k_val *round)
+{
+    k_builder *b = &a->lw->b;
+    *round = k_decl(b, from, "round");
+    k_loop(b);
+    k_val k = k_get(b, *round);
+    k_break_if(b, k_let(b, OP_GE, k, to, 0));
+    return k;
+}
+
+static void next_round(along *a, k_val round, k_val by)
+{
+    k_builder *b = &a->lw->b;
+    k_set(b, round, sk_add(a->lw, k_get(b, round), by));
+    k_end(b);
+}
+
+static void row_in_order(along *a)
+{
+    k_val round;
+    k_val k = open_rounds(a, k_i64(&a->lw->b, 0), a->count, &round);
+    take(a, k, a->total);
+    next_round(a, round, k_i64(&a->lw->b, 1));
+}
+
+/* Memory for accumulators of each state. */
+static k_mem *own_accumulators(along *a)
+{
+    sk_lower *lw = a->lw;
+    const kernel *k = lw->out->k;
+    k_mem *out = arena_alloc(lw->arena, a->loop->states * sizeof(k_mem));
+    for (uint32_t i = 0; i < a->loop->states; i++) {
+        const ir_type type = (ir_type)ir_at(lw->l->ir, a->loop->var[i])->type;
+        for (uint32_t m = 0; m < lw->along->accumulators.n && !out[i]; m++) {
+            const k_mem known = lw->along->accumulators.at[m];
+            bool taken = k->mem.at[known].type != type;
+            for (uint32_t j = 0; j < i; j++)
+                taken |= out[j] == known;
+            out[i] = taken ? 0 : known;
+        }
+        if (out[i])
+            continue;
+        out[i] = k_private(&lw->b, type, SK_ACCUMULATORS, "sums");
+        vec_push(lw->arena, &lw->along->accumulators, out[i]);
+    }
+    return out;
+}
+
+/* Element k of the row into accumulator number `at`. */
+static void take_into(along *a, k_val k, const k_mem *sums, k_val at)
+{
+    sk_lower *lw = a->lw;
+    uint32_t mark = sk_scope(lw);
+    k_val *next = arena_alloc(lw->arena, a->loop->states * sizeof(k_val));
+    sk_bind(lw, a->loop->index, k);
+    for (uint32_t i = 0; i < a->loop->states; i++)
+        sk_bind(lw, a->loop->var[i], k_load(&lw->b, sums[i], at));
+    sk_emit(lw, a->loop->states, a->loop->next, next);
+    for (uint32_t i = 0; i < a->loop->states; i++)
+        k_store(&lw->b, sums[i], at, next[i]);
+    sk_scope_end(lw, mark);
+}
+
+/* The tree of gangs, one element after the other: reads go along the row. */
+static void row_by_itself(along *a)
+{
+    sk_lower *lw = a->lw;
+    k_builder *b = &lw->b;
+    const k_mem *sums = own_accumulators(a);
+    sk_along *gang = lw->along;
+    k_val zero = k_i64(b, 0), all = k_i64(b, SK_ACCUMULATORS), piece_round, round;
+    lw->along = NULL; /* loops inside are ones of a thread's */
+    k_val begin = open_rounds(a, zero, a->count, &piece_round);
+    k_val end = sk_min(lw, a->count, sk_add(lw, begin, k_i64(b, SK_PIECE)));
+    k_val j = k_for(b, zero, all, false);
+    for (uint32_t i = 0; i < a->loop->states; i++)
+        k_store(b, sums[i], j, k_literal(b, (ir_type)ir_at(lw->l->ir, a->loop->var[i])->type, a->identity[i]));
+    k_end(b);
+    k_val k = open_rounds(a, begin, end, &round);
+    take_into(a, k, sums, k_let(b, OP_BIT_AND, k, k_i64(b, SK_ACCUMULATORS - 1), 0));
+    next_round(a, round, k_i64(b, 1));
+    for (int64_t half = SK_ACCUMULATORS / 2; half > 0; half /= 2) {
+        j = k_for(b, zero, k_i64(b, half), false);
+        k_val other = sk_add(lw, j, k_i64(b, half));
+        for (uint32_t i = 0; i < a->loop->states; i++)
+            k_store(b, sums[i], j, k_let(b, a->op[i], k_load(b, sums[i], j), k_load(b, sums[i], other), 0));
+        k_end(b);
+    }
+    for (uint32_t i = 0; i < a->loop->states; i++)
+        k_set(b, a->total[i], k_let(b, a->op[i], k_get(b, a->total[i]), k_load(b, sums[i], zero), 0));
+    next_round(a, piece_round, k_i64(b, SK_PIECE));
+    lw->along = gang;
+}
+
+static void loop_alone(along *a)
+{
+    sk_lower *lw = a->lw;
+    k_builder *b = &lw->b;
+    sk_along *gang = lw->along;
+    lw->along = NULL;
+    sk_find_row_reads(lw, a->loop->states, a->loop->next, a->loop->index, a->loop->states, a->loop->var, &a->within);
+    k_val several = k_let(b, OP_GT, a->count, k_i64(b, SK_SHORT), 0);
+    k_val *from = indices_at(a, k_i64(b, 0)), *to = indices_at(a, sk_sub(lw, a->count, k_i64(b, 1)));
+    k_if(b, k_let(b, OP_AND, several, sk_row_is_there(lw, &a->within, from, to), 0));
+    uint32_t mark = sk_scope(lw);
+    sk_note_row_reads(lw, &a->within);
+    lw->along = gang;
+    row_by_itself(a);
+    lw->along = NULL;
+    sk_scope_end(lw, mark);
+    k_else(b);
+    row_in_order(a);
+    k_end(b);
+    lw->along = gang;
+}
+
 void sk_along_loop(sk_lower *lw, const ir_step *s)
 {
     ir_program *p = lw->l->ir;
@@ -175,6 +295,14 @@ void sk_along_loop(sk_lower *lw, const ir_step *s)
         a.op[i] = opt_combines(p, loop, i, with);
         identity_of(lw, a.op[i], type, &a.identity[i]);
         a.total[i] = k_decl(b, k_literal(b, type, a.identity[i]), "total");
+    }
+    if (gang->alone) {
+        loop_alone(&a);
+        for (uint32_t i = 0; i < loop->states; i++) {
+            k_val init = sk_value(lw, loop->init[i]);
+            sk_bind(lw, ir_proj(p, s->term, i), k_let(b, a.op[i], init, k_get(b, a.total[i]), 0));
+        }
+        return;
     }
     lw->along = NULL; /* loops inside are ones of lanes */
     sk_find_row_reads(lw, loop->states, loop->next, loop->index, loop->states, loop->var, &a.within);

@@ -9,6 +9,9 @@
  * which goes along rows from left to right, but for long ones; if an element has any it is computed anew by a whole
  * gang, whose lanes are positions of these. */
 typedef struct sk_along {
+    bool alone;      /* a thread computes an element, whatever its rows, with accumulators of its own: where blocks are
+                        many threads. Nothing below is of use then but `accumulators` */
+    VEC(k_mem) accumulators; /* alone: those of loops so far, which later ones may have, too */
     bool first;      /* a single lane computes it */
     k_val some_long; /* first: a variable, whether there are long rows */
     k_val lane;      /* else: of the gang */

@@ -8,6 +8,8 @@
 
 #include "opt/rewrite.h"
 
+enum { ALONE = 64 /* elements of a block of many threads */ };
+
 /* Traces are one an element, not one a lane. */
 void sk_along_prepare(sk_cluster *c, arena *a)
 {
@@ -32,10 +34,10 @@ void sk_along_prepare(sk_cluster *c, arena *a)
 bool sk_launch_map_along(const sk_call *x, sk_geometry *g)
 {
     enum { SHARES = 8, LEAST = 16 };
-    if (!x->c->along || !x->o->vector_bytes || x->o->group)
+    if (!x->c->along || !(x->o->vector_bytes || x->o->group))
         return false;
     int64_t total = x->rows * x->columns;
-    int64_t size = smaller(4096, larger(LEAST, total / (larger(x->o->workers, 1) * SHARES) + 1));
+    int64_t size = x->o->group ? ALONE : smaller(4096, larger(LEAST, total / (larger(x->o->workers, 1) * SHARES) + 1));
     g->pieces = pieces_of(total, size);
     g->slot[0] = size;
     g->slot[1] = total;
@@ -78,11 +80,41 @@ static void element(sk_lower *lw, const sk_outputs *out, sk_along *gang, k_mem i
     sk_scope_end(lw, mark);
 }
 
+/* Where blocks are many threads each computes an element, with the same accumulators, which are memory of its own. */
+static void build_alone(sk_lower *lw, const sk_outputs *out)
+{
+    sk_along alone = {.alone = true};
+    lw->out->k->lanes = 1;
+    lw->out->k->threads = lw->out->k->group = ALONE;
+    sk_open_space(lw);
+    k_builder *b = &lw->b;
+    const ir_id linear = lw->at.linear;
+    k_val size = sk_slot(lw, 0, "piece_size"), total = sk_slot(lw, 1, "total");
+    k_val first = sk_mul(lw, k_piece(b), size);
+    k_val row = sk_add(lw, first, k_for_all(b, sk_min(lw, k_i64(b, ALONE), sk_sub(lw, total, first))));
+    k_val *value = arena_alloc(lw->arena, (out->term.n + 1) * sizeof(k_val));
+    uint32_t mark = sk_scope(lw);
+    lw->element = row;
+    sk_bind(lw, linear, row);
+    if (lw->cluster->loop->rank > 1)
+        sk_bind_runs(lw, 0, lw->cluster->loop->rank, row);
+    lw->along = &alone;
+    sk_emit(lw, out->term.n, out->term.at, value);
+    lw->along = NULL;
+    store(lw, out, row, value);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
 /* slots: 0 elements a piece, 1 elements in all */
 void sk_build_map_along(sk_lower *lw)
 {
     sk_outputs out = {0};
     sk_open_map(lw, &out);
+    if (lw->options->group) {
+        build_alone(lw, &out);
+        return;
+    }
     sk_along gang = {.tree = sk_tree_of(lw->cluster->along_wide)};
     lw->out->k->lanes = (uint16_t)gang.tree.lanes;
     sk_open_space(lw);
