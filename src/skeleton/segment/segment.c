@@ -434,7 +434,6 @@ void sk_build_segments(sk_lower *lw)
     sk_segments x = {0};
     open_segments(&x, lw);
     sk_open_mixed(&x);
-    sk_find_extremes(&x.folds);
     sk_check_any_segment(&x.of);
     sk_block of = sk_block_of(&x.of);
     if (lw->options->group)

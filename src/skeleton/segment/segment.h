@@ -71,9 +71,9 @@ void sk_use_segment(sk_segments *x, const sk_segment *s); /* elements are this o
 /* The totals of a segment become results, and what is made of these. `empty`: as of sk_fold_finish. */
 void sk_finish_segment(sk_segments *x, k_val row, k_val number, k_val global, k_val *const *acc, k_val empty);
 
-/* As many segments as a gang has lanes, of any lengths up to SK_MIXED (segment_mixed.c). Opening says whether the
- * loop's folds may be taken so, and the rest must then be asked and taken behind each other, where code is at piece
- * level. */
+/* As many segments as a gang has lanes, of any lengths up to SK_MIXED (segment_mixed.c). Opening looks for extremes
+ * (sk_find_extremes), and says whether the loop's folds may be taken so; only then the rest is asked and taken, one
+ * behind the other, where code is at piece level. */
 enum { SK_MIXED = 128 };
 bool sk_open_mixed(sk_segments *x);
 k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of);

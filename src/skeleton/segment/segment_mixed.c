@@ -70,27 +70,46 @@ static bool is_direct(const sk_segments *x, ir_id term)
     return direct && work <= CHEAP;
 }
 
+static sk_fold *copy_of_folds(const sk_segments *x)
+{
+    arena *a = x->lw->arena;
+    const sk_folds *f = &x->folds;
+    sk_fold *copy = arena_copy(a, f->fold.at, f->fold.n * sizeof *copy);
+    for (uint32_t i = 0; i < f->fold.n; i++)
+        if (copy[i].identity)
+            copy[i].identity = arena_copy(a, copy[i].identity, copy[i].n * sizeof *copy[i].identity);
+    return copy;
+}
+
+/* Where elements use what belongs to their segment, or least and greatest floats are found with fewer operations, a
+ * gang along a segment is better from SK_SHORT elements on; for operators that keep order there is no tree here. */
+static int64_t most_elements(const sk_segments *x, const sk_mixed *m)
+{
+    bool extremes = false;
+    for (uint32_t i = 0; i < x->folds.fold.n; i++)
+        extremes |= x->folds.fold.at[i].extreme != 0;
+    return extremes || m->numbered || x->lw->cluster->loop->ordered ? SK_SHORT : SK_MIXED;
+}
+
 bool sk_open_mixed(sk_segments *x)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
     sk_folds *f = &x->folds;
     int64_t lanes = f->tree.lanes;
+    sk_fold *plain = f->fold.n ? copy_of_folds(x) : NULL;
+    sk_find_extremes(f);
     if (!f->fold.n || lw->options->group || !lw->options->vector_bytes)
         return false;
     for (uint32_t i = 0; i < f->fold.n; i++)
         if (!sk_fold_harmless(lw, &f->fold.at[i]))
             return false;
     sk_mixed *m = arena_alloc(lw->arena, sizeof *m);
-    m->most = lw->cluster->loop->ordered ? SK_SHORT : SK_MIXED;
-    m->plain = arena_copy(lw->arena, f->fold.at, f->fold.n * sizeof *f->fold.at);
-    for (uint32_t i = 0; i < f->fold.n; i++)
-        if (f->fold.at[i].identity)
-            m->plain[i].identity =
-                arena_copy(lw->arena, f->fold.at[i].identity, f->fold.at[i].n * sizeof *f->fold.at[i].identity);
+    m->plain = plain;
     find_terms(x, m);
     m->numbered = sk_mentions(lw, m->term.n, m->term.at, x->of.segment) ||
                   sk_mentions(lw, f->stored.term.n, f->stored.term.at, x->of.segment);
+    m->most = most_elements(x, m);
     m->direct = arena_alloc(lw->arena, m->term.n * sizeof *m->direct);
     m->element = arena_alloc(lw->arena, m->term.n * sizeof *m->element);
     m->row = arena_alloc(lw->arena, m->term.n * sizeof *m->row);
