@@ -484,6 +484,30 @@ static void keep_host_reads(planner *pl)
     }
 }
 
+static bool is_result(const planner *pl, uint32_t buffer)
+{
+    for (uint32_t i = 0; i < pl->out->result.n; i++)
+        if (pl->out->result.at[i].buffer == buffer)
+            return true;
+    return false;
+}
+
+/* Parameters that permutes begin with, and nobody needs then: rounds of loops give states away. */
+static void find_dying_defaults(planner *pl)
+{
+    for (uint32_t i = 0; i < pl->clusters; i++) {
+        const plan_cluster *c = &pl->out->cluster.at[i];
+        bool elements = false; /* are read by the permute itself, which must not see those that it has changed */
+        for (uint32_t k = 0; k < pl->l->cluster.at[i].reads.n && c->defaults.n; k++)
+            elements |= pl->l->cluster.at[i].reads.at[k] == defaults_of(pl, i);
+        for (uint32_t k = 0; k < c->defaults.n && !elements; k++) {
+            const uint32_t from = c->defaults.at[k];
+            if (pl->out->buffer.at[from].place == PLAN_INPUT && pl->last.at[from] == i + 1 && !is_result(pl, from))
+                pl->out->buffer.at[c->writes.at[k]].over = from + 1;
+        }
+    }
+}
+
 /* --- parts that are computed in their places --- */
 
 /* Does nothing but this cluster read it, and does its own write it where it is told to? */
@@ -835,6 +859,7 @@ plan *plan_make(const sk_program *s, const sk_options *options)
     temporaries(&pl);
     clusters(&pl);
     keep_host_reads(&pl);
+    find_dying_defaults(&pl);
     place_parts(&pl);
     steps(&pl);
     return out;

@@ -88,6 +88,8 @@ typedef struct plan_buffer { /* one component of an array in memory */
     uint32_t site;   /* of the operation that it is the result of */
     uint32_t within; /* 1 + the buffer that it is a part of; 0: none */
     uint32_t before; /* ... and 1 + that of the part before it */
+    uint32_t over;   /* of a permute: 1 + the buffer of a parameter that it begins with and nobody reads from then on,
+                        whose memory it may have if the parameter is given away; 0: none */
 } plan_buffer;
 
 typedef struct plan_result { /* one component of a result */

@@ -101,6 +101,18 @@ static bool input_slot(looped *l, const ir_region *r, uint32_t input, uint32_t c
     return true;
 }
 
+/* Is nobody left who needs this component of the state, input number `input` of the region, when the round is over? */
+static bool goes_with_round(const looped *l, const ir_region *r, uint32_t input, const slot *s)
+{
+    const bool changes = l->of->form == IR_REPEAT || (l->of->form == IR_WHILE && r != &l->of->region[0]);
+    if (!changes || input >= l->of->states || !s->held || s->held->users != 1)
+        return false;
+    for (uint32_t k = 0; k < l->of->parts; k++)
+        if (r->result[k] == (IR_PASSED | input))
+            return false;
+    return true;
+}
+
 static bool prepare_round(looped *l, arena *a, const ir_region *r, round_call *x)
 {
     const ir_program *q = r->program;
@@ -126,6 +138,7 @@ static bool prepare_round(looped *l, arena *a, const ir_region *r, round_call *x
             in->block = s.block;
             in->data = s.host;
             in->needed = true;
+            in->given = goes_with_round(l, r, i, &s) ? &s.held->granted : NULL;
             memcpy(in->extent, s.extent, sizeof(in->extent));
             size_of_array(ir_type_size(info->type[k]), info->rank, s.extent, &bytes);
             x->bytes += bytes;

@@ -235,6 +235,22 @@ static bool alloc_within(run *c, uint32_t index)
     return true;
 }
 
+/* The memory of a loop's state that dies with this round, which begins with it. */
+static bool take_dying(run *c, uint32_t index)
+{
+    const plan_buffer *b = &c->plan->buffer.at[index];
+    const uint32_t from = b->over - 1;
+    if (!b->over || !c->within || (b->place == PLAN_OUTPUT && c->out[b->port].given))
+        return false;
+    const run_argument *in = &c->in[c->plan->buffer.at[from].port];
+    if (!in->given || !*in->given || !c->data[from])
+        return false;
+    c->data[index] = c->data[from];
+    c->granted[index] = *in->given;
+    *in->given = 0;
+    return true;
+}
+
 static bool step_alloc(run *c, uint32_t index)
 {
     const plan_buffer *b = &c->plan->buffer.at[index];
@@ -244,7 +260,7 @@ static bool step_alloc(run *c, uint32_t index)
         return alloc_handed(c, index);
     if (b->within)
         return alloc_within(c, index);
-    if (c->data[index]) /* the defaults of a permute are there already */
+    if (c->data[index] || take_dying(c, index)) /* the defaults of a permute are there already */
         return true;
     if (c->layout && c->layout->at[index].over) {
         c->data[index] = c->data[c->layout->at[index].over - 1];
@@ -275,6 +291,8 @@ static bool step_clear(run *c, uint32_t index)
 static bool step_begin(run *c, uint32_t to, uint32_t from)
 {
     size_t bytes;
+    if (c->data[to] && c->data[to] == c->data[from]) /* its memory was taken */
+        return true;
     run_bytes(c, &c->plan->buffer.at[to], &bytes); /* counted when it was allocated */
     run_count_copy(c->r->engine.counters, bytes);
     return run_copy_between(c, to, from, bytes);

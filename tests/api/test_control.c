@@ -464,6 +464,109 @@ static void from_outside(void **state)
     both("[n]i32, [n]i32 -> [n]i32", nested, NULL, SMALL, LENGTHS);
 }
 
+/* --- updates of a few elements, in place where nobody sees the state as it was --- */
+
+/* Places of this round, each another one, and what goes there. */
+static sn_scalar place_of(void *env, sn_scalar j)
+{
+    const sn_scalar *round_and_extent = env;
+    return sn_mod(sn_add(sn_mul(j, 7), sn_mul(round_and_extent[0], 3)), round_and_extent[1]);
+}
+
+static sn_scalar fresh(void *env, sn_scalar j)
+{
+    return sn_to_i32(sn_add(sn_mul(*(const sn_scalar *)env, 100), j));
+}
+
+static sn_acc places(sn_acc k, sn_acc a)
+{
+    sn_scalar env[2] = {sn_the(k), sn_max(sn_extent(a, 0), sn_i64(1))};
+    return sn_generate(sn_min(sn_extent(a, 0), sn_i64(5)), sn_closure(place_of, env));
+}
+
+static sn_acc values_of(sn_acc k, sn_acc a)
+{
+    sn_scalar round = sn_the(k);
+    return sn_generate(sn_min(sn_extent(a, 0), sn_i64(5)), sn_closure(fresh, &round));
+}
+
+static sn_acc write_some(sn_acc k, sn_acc a)
+{
+    return sn_scatter(places(k, a), a, values_of(k, a));
+}
+
+/* What is written is read from the state, as it was before the round. */
+static sn_acc move_some(sn_acc k, sn_acc a)
+{
+    return sn_scatter(places(k, a), a, sn_gather(sn_reverse(places(k, a)), a));
+}
+
+/* The state as it was is needed behind the update. */
+static sn_acc write_and_sum(sn_acc k, sn_acc a, sn_acc sum)
+{
+    sn_acc b = write_some(k, a);
+    return sn_results(b, sn_zip_with(sn_add, sum, sn_zip_with(sn_sub, sn_sum(sn_map(twice, a)), sn_sum(b))));
+}
+
+/* It stays, as the other part of the next one. */
+static sn_acc write_and_keep(sn_acc k, sn_acc a, sn_acc b)
+{
+    (void)b;
+    return sn_results(write_some(k, a), a);
+}
+
+/* Two updates of one state, and two of one part. */
+static sn_acc write_both(sn_acc k, sn_acc a, sn_acc b)
+{
+    return sn_results(write_some(k, b), sn_zip_with(sn_add, write_some(k, a), move_some(k, a)));
+}
+
+static sn_acc updates(sn_acc a)
+{
+    sn_acc kept = sn_aloop(4, write_and_keep, sn_results(a, a)), both_of = sn_aloop(5, write_both, sn_results(a, a));
+    return sn_results(sn_aloop(9, write_some, a), sn_aloop(9, move_some, one_up(a)), sn_result(kept, 0),
+                      sn_result(kept, 1), sn_result(both_of, 0), sn_result(both_of, 1));
+}
+
+static sn_acc updates_with_sums(sn_acc a)
+{
+    return sn_aloop(6, write_and_sum, sn_results(one_up(a), sn_sum(a)));
+}
+
+static sn_scalar next_hundred(sn_scalar x)
+{
+    return sn_add(x, 100);
+}
+
+static sn_scalar not_all(sn_scalar x)
+{
+    return sn_lt(x, 700);
+}
+
+static sn_acc until_all(sn_acc k, sn_acc a)
+{
+    (void)a;
+    return sn_map(not_all, k);
+}
+
+static sn_acc write_on(sn_acc k, sn_acc a)
+{
+    return sn_results(sn_map(next_hundred, k), write_some(k, a));
+}
+
+static sn_acc updates_while(sn_acc a)
+{
+    return sn_result(sn_awhile(until_all, write_on, sn_results(sn_unit(sn_i64(0)), one_up(a))), 1);
+}
+
+static void updates_in_place(void **state)
+{
+    (void)state;
+    both("[n]i32 -> [n]i32, [n]i32, [n]i32, [n]i32, [n]i32, [n]i32", updates, NULL, SMALL, LENGTHS);
+    both("[n]i32 -> [n]i32, i32", updates_with_sums, NULL, SMALL, LENGTHS);
+    both("[n]i32 -> [n]i32", updates_while, NULL, SMALL, LENGTHS);
+}
+
 /* --- what is computed how often --- */
 
 static sn_scalar root_of_abs(sn_scalar x)
@@ -870,6 +973,7 @@ int main(void)
         cmocka_unit_test(states),
         cmocka_unit_test(extents),
         cmocka_unit_test(choices),
+        cmocka_unit_test(updates_in_place),
         cmocka_unit_test(from_outside),
         cmocka_unit_test(same_in_all_rounds),
         cmocka_unit_test(rounds_of_stencils),

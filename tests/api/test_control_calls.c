@@ -22,6 +22,44 @@ static sn_acc five_up(sn_acc a)
     return sn_aiterate(5, one_up, a);
 }
 
+/* --- updates --- */
+
+enum { LARGE = 300000, ROUNDS = 50 };
+
+static sn_scalar round_of(void *env, sn_scalar j)
+{
+    return sn_add(sn_mul(*(const sn_scalar *)env, 1000), j);
+}
+
+static sn_acc write_three(sn_acc k, sn_acc a)
+{
+    sn_scalar round = sn_the(k);
+    sn_acc to = sn_generate(3, sn_closure(round_of, &round));
+    return sn_scatter(to, a, sn_map(sn_to_i32, to));
+}
+
+static sn_acc write_often(sn_acc a)
+{
+    return sn_aloop(ROUNDS, write_three, one_up(a));
+}
+
+/* A round costs what it writes: the array is not copied but where it goes to the caller. */
+static void updates_cost_what_they_write(void **state)
+{
+    static int32_t x[LARGE], y[LARGE];
+    (void)state;
+    sn_context *cx = both_cpu();
+    sn_program *p = sn_compile(cx, "[n]i32 -> [n]i32", write_often);
+    if (!p)
+        fail_msg("%s", sn_message(cx));
+    const uint64_t before = sn_counts(cx).copied_bytes;
+    assert_int_equal(sn_call(p, sn_in(x, LARGE), sn_into(y, LARGE)), SN_OK);
+    assert_true(sn_counts(cx).copied_bytes - before <= 2 * sizeof(x));
+    for (int i = 0; i < LARGE; i++)
+        assert_int_equal(y[i], i < 1000 * ROUNDS && i % 1000 < 3 ? i : 1);
+    sn_drop(p);
+}
+
 /* --- cancelling --- */
 
 static sn_scalar always_true(sn_scalar x)
@@ -177,6 +215,7 @@ static void memory_is_flat(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(updates_cost_what_they_write),
         cmocka_unit_test(cancelled),
         cmocka_unit_test(memory_is_flat),
         cmocka_unit_test(profile_tells_rounds),
