@@ -142,11 +142,12 @@ static bool load(opencl *d, const text *key, device_kernel *out)
     return good;
 }
 
-/* What cannot be kept is compiled again next time. */
+/* What cannot be kept is compiled again next time. PoCL keeps what it compiles by itself, and would compile the kernel once
+ * more, for groups of any size, to give its binary. */
 static void keep(opencl *d, const text *key, const device_kernel *k, arena *a)
 {
     size_t bytes = 0;
-    if (!d->common.disk ||
+    if (!d->common.disk || d->pocl ||
         d->api.clGetProgramInfo(k->program, OCL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, NULL) != OCL_SUCCESS ||
         bytes == 0 || bytes > most_binary)
         return;

@@ -100,9 +100,10 @@ static bool is_comparison(ir_op op)
 
 static bool apply_word(ir_op op, ir_type t, const ir_bits *in, ir_bits *out)
 {
+    const bool is_i64 = t == T_I64; /* most are: indices */
     uint64_t a = in[0], b = ir_ops[op].arity > 1 ? in[1] : 0;
-    int64_t sa = ir_i64_bits(t, a), sb = ir_i64_bits(t, b);
-    bool is_signed = ir_type_signed(t);
+    int64_t sa = is_i64 ? (int64_t)a : ir_i64_bits(t, a), sb = is_i64 ? (int64_t)b : ir_i64_bits(t, b);
+    bool is_signed = is_i64 || ir_type_signed(t);
     bool less = is_signed ? sa < sb : a < b;
     if (is_comparison(op)) {
         *out = compare(op, less, a == b, is_signed ? sa > sb : a > b);
@@ -110,13 +111,13 @@ static bool apply_word(ir_op op, ir_type t, const ir_bits *in, ir_bits *out)
     }
     switch (op) {
     case OP_ADD:
-        *out = ir_bits_i64(t, (int64_t)(a + b));
+        *out = is_i64 ? a + b : ir_bits_i64(t, (int64_t)(a + b));
         return true;
     case OP_SUB:
-        *out = ir_bits_i64(t, (int64_t)(a - b));
+        *out = is_i64 ? a - b : ir_bits_i64(t, (int64_t)(a - b));
         return true;
     case OP_MUL:
-        *out = ir_bits_i64(t, (int64_t)(a * b));
+        *out = is_i64 ? a * b : ir_bits_i64(t, (int64_t)(a * b));
         return true;
     case OP_DIV:
     case OP_MOD:

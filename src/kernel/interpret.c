@@ -9,11 +9,10 @@
 
 typedef struct {
     const kernel *k;
-    const ir_bits *arg;
     k_error *error;
     uint8_t **memory; /* per k_mem: its elements */
-    ir_bits *value;   /* per value and lane */
-    bool *wide;       /* per value: has a value per lane, not one */
+    ir_bits *value;   /* per value and lane; that of literals, arguments and the piece stands in lane 0 */
+    uint32_t *wide;   /* per value: all bits if it has a value per lane, 0 if it has one */
     int64_t piece;
     int64_t base;   /* number of the gang's first thread */
     uint32_t lanes; /* 1 at piece level */
@@ -34,19 +33,14 @@ static void report(machine *m, uint32_t site, int64_t element, int64_t value, in
 
 /* --- values --- */
 
+static size_t place(const machine *m, k_val v, uint32_t lane)
+{
+    return (size_t)v * m->k->lanes + (lane & m->wide[v]);
+}
+
 static ir_bits get(const machine *m, k_val v, uint32_t lane)
 {
-    const k_value *x = &m->k->value.at[v];
-    switch ((k_value_kind)x->kind) {
-    case KV_LITERAL:
-        return x->bits;
-    case KV_ARG:
-        return m->arg[x->bits];
-    case KV_PIECE:
-        return (ir_bits)m->piece;
-    default:
-        return m->value[(size_t)v * m->k->lanes + (m->wide[v] ? lane : 0)];
-    }
+    return m->value[place(m, v, lane)];
 }
 
 static int64_t get_i64(const machine *m, k_val v, uint32_t lane)
@@ -56,7 +50,7 @@ static int64_t get_i64(const machine *m, k_val v, uint32_t lane)
 
 static void put(machine *m, k_val v, uint32_t lane, ir_bits bits)
 {
-    m->value[(size_t)v * m->k->lanes + (m->wide[v] ? lane : 0)] = bits;
+    m->value[place(m, v, lane)] = bits;
 }
 
 static bool active(const machine *m, const uint8_t *on, uint32_t lane)
@@ -122,15 +116,6 @@ static ir_bits apply(ir_op op, ir_type from, ir_type to, const ir_bits *in)
     return result;
 }
 
-static void let(machine *m, const k_stmt *s, uint32_t lane)
-{
-    const k_value *v = m->k->value.at;
-    ir_bits in[3] = {0};
-    for (unsigned i = 0; i < k_operands(s); i++)
-        in[i] = get(m, s->in[i], lane);
-    put(m, s->dst, lane, apply((ir_op)s->sub, (ir_type)v[s->in[0]].type, (ir_type)v[s->dst].type, in));
-}
-
 static void atomic(machine *m, const k_stmt *s, uint32_t lane)
 {
     ir_type t = (ir_type)m->k->mem.at[s->mem].type;
@@ -151,9 +136,6 @@ static void check(machine *m, const k_stmt *s, uint32_t lane)
 static void run_lane(machine *m, const k_stmt *s, uint32_t lane)
 {
     switch ((k_op)s->op) {
-    case K_LET:
-        let(m, s, lane);
-        return;
     case K_SELECT:
         put(m, s->dst, lane, get(m, s->in[get(m, s->in[0], lane) ? 1 : 2], lane));
         return;
@@ -179,6 +161,27 @@ static void run_lane(machine *m, const k_stmt *s, uint32_t lane)
 }
 
 /* --- statements on a gang --- */
+
+/* Most of what kernels do: what is the same in all lanes is looked up once. */
+static void let(machine *m, const k_stmt *s, const uint8_t *on)
+{
+    const k_value *v = m->k->value.at;
+    const ir_type from = (ir_type)v[s->in[0]].type, to = (ir_type)v[s->dst].type;
+    const unsigned operands = k_operands(s);
+    const ir_bits *operand[3];
+    ir_bits *result = &m->value[place(m, s->dst, 0)];
+    uint32_t wide[3], every = m->wide[s->dst];
+    for (unsigned i = 0; i < 3; i++) {
+        const k_val in = s->in[i < operands ? i : 0];
+        operand[i] = &m->value[place(m, in, 0)];
+        wide[i] = m->wide[in];
+    }
+    for (uint32_t lane = 0; lane < m->lanes; lane++)
+        if (active(m, on, lane)) {
+            const ir_bits in[3] = {operand[0][lane & wide[0]], operand[1][lane & wide[1]], operand[2][lane & wide[2]]};
+            result[lane & every] = apply((ir_op)s->sub, from, to, in);
+        }
+}
 
 static void compact(machine *m, const k_stmt *s, const uint8_t *on)
 {
@@ -343,6 +346,9 @@ static void run_statement(machine *m, const k_stmt *s, uint8_t *on)
     case K_CHAIN:
         chain(m, s);
         return;
+    case K_LET:
+        let(m, s, on);
+        return;
     default:
         if (set_piece_variable(m, s, on))
             return;
@@ -368,8 +374,24 @@ static void find_wide(machine *m, arena *a)
     while (k_walk_next(&w)) {
         const k_stmt *s = &m->k->stmt.at[w.at];
         if (w.event == K_WALK_AT && s->dst && s->op != K_SET)
-            m->wide[s->dst] = w.for_all || s->op == K_FOR_ALL;
+            m->wide[s->dst] = w.for_all || s->op == K_FOR_ALL ? UINT32_MAX : 0;
     }
+}
+
+static void set_constants(machine *m, const ir_bits *arg)
+{
+    for (k_val v = 1; v < m->k->value.n; v++) {
+        const k_value *x = &m->k->value.at[v];
+        if (x->kind == KV_LITERAL || x->kind == KV_ARG)
+            put(m, v, 0, x->kind == KV_ARG ? arg[x->bits] : x->bits);
+    }
+}
+
+static void set_piece(machine *m)
+{
+    for (k_val v = 1; v < m->k->value.n; v++)
+        if (m->k->value.at[v].kind == KV_PIECE)
+            put(m, v, 0, (ir_bits)m->piece);
 }
 
 static size_t block_bytes(const kernel *k, const k_memory *memory)
@@ -384,6 +406,7 @@ static void run_piece(machine *m, int64_t piece)
     m->piece = piece;
     m->lanes = 1;
     m->off = off;
+    set_piece(m);
     /* Nothing may depend on what the piece before left behind. */
     for (k_mem i = 1; i < m->k->mem.n; i++)
         if (m->k->mem.at[i].space != K_GLOBAL)
@@ -394,7 +417,7 @@ static void run_piece(machine *m, int64_t piece)
 bool k_interpret(const kernel *k, arena *a, void *const *mem, const ir_bits *arg, int64_t first, int64_t last,
                  struct k_error *error)
 {
-    machine m = {.k = k, .arg = arg, .error = error};
+    machine m = {.k = k, .error = error};
     if (k->code.n) /* which nothing here runs */
         return false;
     m.memory = arena_alloc(a, k->mem.n * sizeof(*m.memory));
@@ -404,6 +427,7 @@ bool k_interpret(const kernel *k, arena *a, void *const *mem, const ir_bits *arg
     for (k_mem i = 1; i < k->mem.n; i++)
         m.memory[i] = k->mem.at[i].space == K_GLOBAL ? mem[globals++] : arena_alloc(a, block_bytes(k, &k->mem.at[i]));
     find_wide(&m, a);
+    set_constants(&m, arg);
     for (int64_t piece = first; piece < last; piece++)
         run_piece(&m, piece);
     return !m.failed;

@@ -142,18 +142,30 @@ static void *call_failing(void *env)
     return NULL;
 }
 
+/* What comes before that call: once for all processes that begin behind the first kernel. */
+static sn_context *prepared;
+
+static sn_context *prepare(place where)
+{
+    const sn_options options = {.size = sizeof(options), .device = "cpu", .threads = 1, .message = forget};
+    sn_context *cx = sn_open(&options);
+    if (where == FIRST || call_steps(cx))
+        return cx;
+    sn_close(cx);
+    return NULL;
+}
+
 /* Runs in a process of its own. */
 static int fail_at(int64_t allocation, bool all, place where)
 {
-    const sn_options options = {.size = sizeof(options), .device = "cpu", .threads = 1, .message = forget};
     const struct rlimit none = {0, 0};
     const int64_t x[N] = {1, 2, 3, 4};
     int64_t y = 0;
     pthread_t thread;
     setrlimit(RLIMIT_CORE, &none);
-    sn_context *cx = sn_open(&options);
+    sn_context *cx = prepared ? prepared : prepare(where);
     failing_call c = {.p = sn_compile(cx, "[n]i64 -> i64", sums), .allocation = allocation, .all = all};
-    if (!c.p || (where != FIRST && !call_steps(cx)))
+    if (!c.p)
         return WRONG;
     if (where != NEW_THREAD)
         call_failing(&c);
@@ -218,6 +230,8 @@ static void of_a_later_kernel(void **state)
     (void)state;
     if (!REPLACED)
         skip();
+    prepared = prepare(LATER);
+    assert_non_null(prepared);
     try_all(LATER);
 }
 
@@ -229,12 +243,14 @@ static void of_a_new_thread(void **state)
     if (!REPLACED)
         skip();
     bool thorough = getenv("SINTER_TEST_LONG") != NULL;
+    assert_non_null(prepared);
     for (int all = 0; all < 2; all++) {
         int64_t n = 0;
         while (fail_apart(n, all, NEW_THREAD) == NO_MEMORY)
             n += n < (thorough ? 1500 : 150) ? 1 : 1 + n / 8;
         assert_true(n > 150);
     }
+    sn_close(prepared);
 }
 
 int main(int argc, char **argv)

@@ -15,6 +15,7 @@
 #include "opt/recover.h"
 #include "opt/sweeps.h"
 #include "support/random_program.h"
+#include "support/share.h"
 
 static runner one, two; /* worker threads */
 
@@ -29,7 +30,7 @@ static uint64_t seeds(uint64_t sample)
         return strtoull(getenv("SINTER_TEST_COUNT"), NULL, 10);
     if (getenv("SINTER_TEST_SEED"))
         return 1;
-    return getenv("SINTER_TEST_LONG") ? 50 * sample : sample;
+    return getenv("SINTER_TEST_LONG") ? 50 * sample : (sample + test_share() - 1) / test_share();
 }
 
 typedef struct question {

@@ -3,6 +3,7 @@
  * alignment; bytes between fields stay as they were. And that nothing is copied where that is promised. */
 #include "both.h"
 #include "support/guarded.h"
+#include "support/share.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -314,6 +315,8 @@ static void try_all(sn_context *cx)
     for (unsigned p = 0; p < ARRAY_LENGTH(programs); p++)
         for (unsigned k = slow ? 2 : 0; k < (slow ? 3 : ARRAY_LENGTH(kinds)); k++) {
             char signature[200];
+            if (!slow && (p + k) % test_share())
+                continue;
             signature_of(programs[p].signature, kinds[k], signature, sizeof(signature));
             sn_program *program = sn_compile_at(SN_HERE, cx, signature, SN_BODY(programs[p].f));
             if (!program)

@@ -347,7 +347,12 @@ static void on_disk(void **state)
     f->fake->reject_binaries = true; /* a newer driver, say, that kept its version */
     compile_once(f, 1, 0);
     f->fake->reject_binaries = false;
-    f->fake->named_pocl = true; /* another device */
+    f->fake->renamed = true; /* another device */
+    compile_once(f, 1, 0);
+    assert_int_equal(files_in(folder, ".kernel"), 2);
+    compile_once(f, 0, 1);
+    f->fake->named_pocl = true; /* which keeps what it compiles by itself */
+    compile_once(f, 1, 0);
     compile_once(f, 1, 0);
     assert_int_equal(files_in(folder, ".kernel"), 2);
     remove_folder(folder);

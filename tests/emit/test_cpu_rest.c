@@ -15,6 +15,7 @@
 #include "device/kernel_cache.h"
 #include "kernel/kernel.h"
 #include "kernel/launch.h"
+#include "support/share.h"
 
 enum { ARRAYS = 4, MOST_THREADS = 300 };
 
@@ -310,7 +311,8 @@ static void on_processor(fixture *f, unsigned processor)
     for (unsigned which = 0; which < ARRAY_LENGTH(bodies); which++)
         for (unsigned t = 0; t < ARRAY_LENGTH(type); t++)
             for (unsigned l = 0; l < ARRAY_LENGTH(lanes); l++)
-                if ((processor || lanes[l] == 32) && lanes[l] * ir_type_size(type[t]) <= 256) {
+                if ((which + t + l) % test_share() == 0 && (processor || lanes[l] == 32) &&
+                    lanes[l] * ir_type_size(type[t]) <= 256) {
                     every_count(f, which, type[t], type[t], lanes[l], processor);
                     if ((type[t] == T_U8 || type[t] == T_I16) && lanes[l] <= 32)
                         every_count(f, which, type[t], lanes[l] == 4 ? T_F64 : T_F32, lanes[l], processor);

@@ -22,7 +22,7 @@ typedef struct fake_opencl_control {
 
     bool no_platform, no_device;
     bool broken_platform; /* a first platform whose devices cannot be listed */
-    bool no_subnormals, no_f64, gpu, named_pocl;
+    bool no_subnormals, no_f64, gpu, named_pocl, renamed;
     bool reject; /* every source */
     bool reject_binaries;
     size_t most_items; /* of a group, for built kernels; 0: 1024, SIZE_MAX: none */

@@ -123,7 +123,10 @@ EXPORT int32_t clGetPlatformIDs(uint32_t room, ocl_platform *out, uint32_t *n)
 
 EXPORT int32_t clGetPlatformInfo(ocl_platform p, uint32_t question, size_t room, void *value, size_t *needed)
 {
-    const char *name = p->broken ? "Broken" : fake_opencl.named_pocl ? "Portable Computing Language" : "Fake";
+    const char *name = p->broken                ? "Broken"
+                       : fake_opencl.named_pocl ? "Portable Computing Language"
+                       : fake_opencl.renamed    ? "Another"
+                                                : "Fake";
     return question == OCL_PLATFORM_NAME ? answer(name, strlen(name) + 1, room, value, needed) : -30;
 }
 
