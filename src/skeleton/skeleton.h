@@ -63,6 +63,7 @@ typedef struct sk_cluster {
     const ir_bits *identity; /* of its operator, per component; NULL: none is known */
     bool any_order;          /* the operator gives the same bits in any order of combination */
     bool counts;             /* elements are all alike, and added up */
+    bool by_rows;            /* the source's last index is the place's, and the others do not depend on it */
     bool chooses;            /* it gives the new element or the old one */
     bool atomic;             /* and each component is an operation that devices have as an atomic one */
 } sk_cluster;

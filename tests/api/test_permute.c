@@ -472,6 +472,62 @@ static sn_acc upper_triangle(sn_acc a)
     return sn_permute(sn_max, sn_fill(sn_shape_of(a), sn_f32(0)), upper, a);
 }
 
+/* rows of elements that go to rows of places, some of them nowhere */
+static sn_scalar row_of_key(void *env, sn_scalar i, sn_scalar j)
+{
+    sn_scalar key = sn_index(*(sn_acc *)env, i);
+    return sn_tuple(sn_if(sn_eq(key, 3), sn_ignore(), sn_mod(key, sn_i64(7))), j);
+}
+
+static sn_scalar row_of_checked_key(void *env, sn_scalar i, sn_scalar j)
+{
+    return sn_tuple(sn_index(*(sn_acc *)env, i), j);
+}
+
+static sn_acc rows_by_key(sn_acc defaults, sn_acc keys, sn_acc a)
+{
+    return sn_permute(sn_add, defaults, sn_closure(row_of_key, &keys), a);
+}
+
+static sn_acc last_rows(sn_acc defaults, sn_acc keys, sn_acc a)
+{
+    return sn_permute(latter, defaults, sn_closure(row_of_key, &keys), a);
+}
+
+static sn_scalar with_place(sn_scalar i, sn_scalar j, sn_scalar x)
+{
+    return sn_add(sn_mul(x, 2), sn_add(i, sn_mul(j, 3)));
+}
+
+static sn_acc rows_with_places(sn_acc keys, sn_acc a)
+{
+    sn_acc zero = sn_fill(sn_tuple(sn_extent(keys, 0), sn_extent(a, 1)), sn_i64(1));
+    return sn_permute(sn_max, zero, sn_closure(row_of_checked_key, &keys), sn_imap(with_place, a));
+}
+
+static sn_scalar row_of_places(void *env, sn_scalar i, sn_scalar j, sn_scalar k)
+{
+    return sn_tuple(j, sn_rem(sn_index(*(sn_acc *)env, i), 2), k);
+}
+
+static sn_acc rows_of_planes(sn_acc keys, sn_acc a)
+{
+    sn_acc zero = sn_fill(sn_tuple(sn_extent(a, 1), sn_i64(2), sn_extent(a, 2)), sn_f32(0));
+    return sn_permute(sn_add, zero, sn_closure(row_of_places, &keys), a);
+}
+
+static void by_rows(void **unused)
+{
+    (void)unused;
+    both("[7,d]T, [n]i64, [n,d]T -> [7,d]T", rows_by_key, "i32 f64 u8", SMALL, 4, 40, 5, 3, 16, 1, 8, 0, 33, 33, 1, 500, 3,
+         500, 16, 9000, 9, 20000, 20001, 3, 17, 7000);
+    both("[7,16]T, [n]i64, [n,16]T -> [7,16]T", rows_by_key, "f32 i64", SMALL, 1, 40, 300, 9001);
+    both("[7,12]T, [n]i64, [n,12]T -> [7,12]T", last_rows, "f32", POSITIVE, 1, 40, 300, 20000);
+    both("[n]i64, [n,d]i64 -> [n,d]i64", rows_with_places, NULL, INDICES, 40, 4, 300, 5, 1, 16, 500, 33);
+    both("[n]i64, [n,d]i64 -> [n,d]i64", rows_with_places, NULL, SMALL, 40, 4, 300, 5); /* some are outside */
+    both("[n]i64, [n,l,d]f32 -> [l,2,d]f32", rows_of_planes, NULL, SMALL, 40, 3, 4, 3, 5, 16, 0, 2, 8, 700, 20, 33);
+}
+
 static sn_scalar shifted(sn_scalar x)
 {
     return sn_tuple(sn_quot(x, 7), sn_rem(x, 7));
@@ -739,7 +795,8 @@ int main(void)
         cmocka_unit_test(types),       cmocka_unit_test(ranks),         cmocka_unit_test(defaults),
         cmocka_unit_test(plans),       cmocka_unit_test(in_structs),    cmocka_unit_test(outside),
         cmocka_unit_test(wide),        cmocka_unit_test(key_types),     cmocka_unit_test(without_value),
-        cmocka_unit_test(mistakes),
+        cmocka_unit_test(mistakes),    cmocka_unit_test(by_rows),
     };
+    cmocka_set_test_filter(getenv("ONLY"));
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }

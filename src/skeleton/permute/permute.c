@@ -42,6 +42,7 @@ typedef struct permute {
     k_mem *read;              /* its own memory has it, or 0: it is a constant */
     k_mem key;                /* memory that has places as they are, or 0; */
     bool direct;              /* elements are combined from memory now */
+    bool rows;                /* rows of elements go to rows of places */
     k_val from;               /* where the stretch begins */
     k_mem *into, has;         /* where totals are; has: 0 if all are there */
     sk_permute_record record; /* of tables */
@@ -75,6 +76,7 @@ static void open(permute *m, sk_lower *lw)
     m->divided = lw->options->row & SK_PERMUTE_DIVIDED;
     m->counts = lw->options->row & SK_PERMUTE_COUNTS;
     m->rarely = lw->options->row & SK_PERMUTE_RARELY;
+    m->rows = lw->options->row & SK_PERMUTE_ROWS;
     m->places_type = lw->options->row & SK_PERMUTE_FEW ? T_I32 : T_I64;
     m->into = arena_alloc(lw->arena, m->info->components * sizeof(k_mem));
     m->value = arena_alloc(lw->arena, m->info->components * sizeof(k_mem));
@@ -666,14 +668,138 @@ static int64_t stretch_of(const permute *m)
     return n;
 }
 
+/* Elements [begin, end), stretch by stretch. */
+static void take_elements(permute *m, k_val begin, k_val end)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    k_val size = k_i64(b, m->stretch);
+    k_val stretches = k_let(b, OP_QUOT, sk_add(lw, sk_sub(lw, end, begin), k_i64(b, m->stretch - 1)), size, 0);
+    k_val s = k_for(b, k_i64(b, 0), stretches, false), from = sk_add(lw, begin, sk_mul(lw, s, size));
+    k_val count = sk_min(lw, size, sk_sub(lw, end, from));
+    m->from = from;
+    uint32_t mark = sk_scope(lw);
+    if (lw->options->group) {
+        compute_stretch(m, from, count);
+        combine_by_threads(m, count);
+    } else if (m->compacts) {
+        combine_in_turn(m, keep_own(m, from, count));
+    } else {
+        take_stretch(m, from, count);
+    }
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+/* --- rows of elements that go to rows of places --- */
+
+enum { ROWS = 256, ROW_ELEMENTS = 8192 }; /* of a stretch, at most; elements of these, if it has several */
+
+/* A gang takes the whole row, or as many elements as it has lanes. */
+static void choose_row_lanes(permute *m)
+{
+    sk_lower *lw = m->lw;
+    const l_cluster *loop = lw->cluster->loop;
+    int64_t widest = 1, length = INT64_MAX, lanes = 4;
+    for (uint32_t c = 0; c < m->info->components; c++)
+        widest = larger(widest, (int64_t)ir_type_size(m->info->type[c]));
+    if (!ir_extent_constant(lw->l->ir, loop->shape[loop->rank - 1], &length))
+        length = lw->options->vector_bytes / widest; /* any length: what is no whole gang is off */
+    while (2 * lanes <= smaller(length, 2 * lw->options->vector_bytes / widest))
+        lanes *= 2;
+    lw->out->k->lanes = (uint16_t)lanes;
+}
+
+/* Places of the first elements of rows. */
+static void find_row_places(permute *m, k_val first, k_val count, k_val length)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    k_val lane = k_for_all(b, count);
+    uint32_t mark = sk_scope(lw);
+    found f;
+    find_element(m, sk_mul(lw, sk_add(lw, first, lane), length), &f);
+    k_val place = as_place(m, f.place);
+    k_store(b, m->at, lane, f.inside ? k_select(b, f.inside, place, nowhere(m)) : place);
+    report_outside(m, &f);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+static void combine_rows(permute *m, k_val first, k_val count, k_val length)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    uint32_t n = m->info->components;
+    k_val new[IR_MAX_COMPONENTS] = {0}, old[IR_MAX_COMPONENTS] = {0};
+    int64_t known = 0;
+    const l_cluster *loop = lw->cluster->loop;
+    bool whole = ir_extent_constant(lw->l->ir, loop->shape[loop->rank - 1], &known) && known % lw->out->k->lanes == 0;
+    k_val lane = whole ? k_for_whole(b, k_i64(b, known)) : k_for_all(b, length);
+    k_val j = k_for(b, k_i64(b, 0), count, false), place = load_place(m, j);
+    k_if(b, k_let(b, OP_GE, place, k_i64(b, 0), 0));
+    uint32_t mark = sk_scope(lw);
+    k_val position = sk_add(lw, sk_mul(lw, sk_add(lw, first, j), length), lane);
+    sk_bind(lw, lw->at.linear, position);
+    sk_bind_runs(lw, 0, loop->rank, position);
+    sk_emit(lw, n, m->element, new);
+    place = sk_add(lw, place, lane);
+    lw->element = place;
+    for (uint32_t c = 0; c < n && m->fn; c++)
+        old[c] = k_load(b, m->into[c], total_at(m, c, place));
+    combine(m, place, new, old);
+    sk_scope_end(lw, mark);
+    k_end(b);
+    k_end(b);
+    k_end(b);
+}
+
+/* Rows [first, last). */
+static void take_rows(permute *m, k_val first, k_val last, k_val length)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    k_val one = k_i64(b, 1), some = k_let(b, OP_QUOT, k_i64(b, ROW_ELEMENTS), length, 0);
+    k_val size = sk_min(lw, k_i64(b, ROWS), sk_max(lw, one, some));
+    k_val stretches = k_let(b, OP_QUOT, sk_add(lw, sk_sub(lw, last, first), sk_sub(lw, size, one)), size, 0);
+    k_val s = k_for(b, k_i64(b, 0), stretches, false), from = sk_add(lw, first, sk_mul(lw, s, size));
+    k_val count = sk_min(lw, size, sk_sub(lw, last, from));
+    uint32_t mark = sk_scope(lw);
+    find_row_places(m, from, count, length);
+    combine_rows(m, from, count, length);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+/* A block: whole rows, and before and behind them what it has of others. */
+static void take_block_of_rows(permute *m)
+{
+    sk_lower *lw = m->lw;
+    k_builder *b = &lw->b;
+    const l_cluster *loop = lw->cluster->loop;
+    k_val length = sk_max(lw, k_i64(b, 1), sk_closed(lw, loop->shape[loop->rank - 1])), one = k_i64(b, 1);
+    k_val first = k_let(b, OP_QUOT, sk_add(lw, m->begin, sk_sub(lw, length, one)), length, 0);
+    k_val last = sk_max(lw, first, k_let(b, OP_QUOT, m->end, length, 0));
+    k_val rows_begin = sk_min(lw, m->end, sk_mul(lw, first, length));
+    k_val rows_end = sk_max(lw, rows_begin, sk_min(lw, m->end, sk_mul(lw, last, length)));
+    k_val part = k_for(b, k_i64(b, 0), k_i64(b, 2), false), before = k_let(b, OP_EQ, part, k_i64(b, 0), 0);
+    take_elements(m, k_select(b, before, m->begin, rows_end), k_select(b, before, rows_begin, m->end));
+    k_if(b, before);
+    take_rows(m, first, last, length);
+    k_end(b);
+    k_end(b);
+}
+
 static void build_loop(permute *m)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
     find_elements(m);
     sk_open_space(lw);
-    m->key = find_keys(m);
-    m->stretch = stretch_of(m);
+    m->key = m->rows ? 0 : find_keys(m);
+    m->stretch = m->rows ? larger(ROWS, stretch_of(m)) : stretch_of(m);
+    if (m->rows)
+        choose_row_lanes(m);
     open_totals(m);
     m->at = k_shared(b, m->places_type, m->stretch + spare_of(m), "place");
     for (uint32_t c = 0; c < m->info->components; c++)
@@ -701,22 +827,10 @@ static void build_loop(permute *m)
         lw->out->k->group = SK_PERMUTE_THREADS;
         clear_marks(m);
     }
-    k_val size = k_i64(b, m->stretch);
-    k_val stretches = k_let(b, OP_QUOT, sk_add(lw, sk_sub(lw, m->end, m->begin), k_i64(b, m->stretch - 1)), size, 0);
-    k_val s = k_for(b, k_i64(b, 0), stretches, false), from = sk_add(lw, m->begin, sk_mul(lw, s, size));
-    k_val count = sk_min(lw, size, sk_sub(lw, m->end, from));
-    m->from = from;
-    uint32_t mark = sk_scope(lw);
-    if (lw->options->group) {
-        compute_stretch(m, from, count);
-        combine_by_threads(m, count);
-    } else if (m->compacts) {
-        combine_in_turn(m, keep_own(m, from, count));
-    } else {
-        take_stretch(m, from, count);
-    }
-    sk_scope_end(lw, mark);
-    k_end(b);
+    if (m->rows)
+        take_block_of_rows(m);
+    else
+        take_elements(m, m->begin, m->end);
 }
 
 /* Elements that are all alike, as often as all blocks have counted. */

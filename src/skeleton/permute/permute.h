@@ -21,6 +21,7 @@ enum {
     SK_PERMUTE_COUNTS = 4,  /* tables say how many elements there are, in 32 bits */
     SK_PERMUTE_RARELY = 16, /* most elements change nothing */
     SK_PERMUTE_FAR = 32,    /* a table is larger than what a core has at hand */
+    SK_PERMUTE_ROWS = 64,   /* elements of a row go to neighbouring places: vectors */
     SK_PERMUTE_FEW = 8      /* places are numbers of 32 bits */
 };
 

@@ -76,6 +76,25 @@ static bool is_extreme(const ir_program *p, const ir_fn *fn)
     return fn->results == 1 && (op == OP_MIN || op == OP_MAX);
 }
 
+/* Do the elements of a row of the source go to one row of places, each at its own index? `term`: targets, then
+ * elements.
+ */
+static bool goes_by_rows(sk_lower *lw, const ir_array *info, const ir_id *term)
+{
+    const ir_program *p = lw->l->ir;
+    const l_cluster *loop = lw->cluster->loop;
+    const unsigned last = info->rank ? info->rank - 1u : 0;
+    if (loop->rank < 2 || !info->rank || term[last] != lw->at.at[loop->rank - 1] ||
+        info->shape[last] != loop->shape[loop->rank - 1])
+        return false;
+    bool rows = !sk_mentions(lw, last, term, lw->at.at[loop->rank - 1]) && !sk_mentions(lw, last, term, lw->at.linear);
+    for (uint32_t i = 0; i < info->rank + info->components && rows; i++)
+        rows = !ir_at(p, term[i])->partial;
+    for (uint32_t c = 0; info->fn && c < info->components && rows; c++)
+        rows = !ir_at(p, info->fn->result[c])->partial;
+    return rows;
+}
+
 void sk_permute_prepare(sk_cluster *c, arena *a)
 {
     ir_id condition;
@@ -96,6 +115,7 @@ void sk_permute_prepare(sk_cluster *c, arena *a)
     ir_id anchor = c->loop->op.at[0].term, term[IR_MAX_RANK + IR_MAX_COMPONENTS];
     memcpy(term, sk_operand(&lw.body, anchor, 1, &lw.at), info->rank * sizeof(ir_id));
     memcpy(term + info->rank, sk_operand(&lw.body, anchor, 2, &lw.at), info->components * sizeof(ir_id));
+    c->by_rows = goes_by_rows(&lw, info, term);
     c->counts = c->any_order && adds_constants(l->ir, info, term + info->rank);
     sk_find_runs(l->ir, c, a, info->rank + info->components, term, &lw.at);
 }
@@ -180,6 +200,15 @@ static bool is_far(const sk_call *x, const sk_permute_cut *p)
     return p->range > NEAR / bytes && !x->o->group;
 }
 
+/* Is a row a vector or more, and do its totals lie side by side? */
+static bool takes_rows(const sk_call *x, const sk_permute_cut *p)
+{
+    enum { LEAST = 4 };
+    bool beside = !p->tables || (sk_permuted(x->c)->components == 1 && x->c->identity);
+    return x->c->by_rows && x->columns >= LEAST && x->o->vector_bytes && !x->o->group && beside && !p->counts &&
+           p->ranges == 1;
+}
+
 static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
 {
     g->slot[SK_PERMUTE_ELEMENTS] = x->rows * x->columns;
@@ -190,7 +219,10 @@ static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
     g->slot[SK_PERMUTE_RANGE] = p->range;
     g->row = (p->tables ? SK_PERMUTE_TABLES : 0) | (p->ranges > 1 ? SK_PERMUTE_DIVIDED : 0) |
              (p->counts ? SK_PERMUTE_COUNTS : 0) | (is_far(x, p) ? SK_PERMUTE_FAR : 0) |
-             (p->rarely ? SK_PERMUTE_RARELY : 0) | (x->places <= INT32_MAX ? SK_PERMUTE_FEW : 0);
+             (takes_rows(x, p) ? SK_PERMUTE_ROWS
+              : p->rarely      ? SK_PERMUTE_RARELY
+                               : 0) |
+             (x->places <= INT32_MAX ? SK_PERMUTE_FEW : 0);
     g->state_words =
         p->tables ? pieces_of(p->blocks * x->places * sk_permute_layout(x->c, p->counts).bytes, sizeof(uint64_t)) : 0;
 }
