@@ -102,6 +102,24 @@ static sn_acc chosen(sn_acc k, sn_acc x)
                       sn_aiterate(sn_to_i64(sn_the(k)), negated, x));
 }
 
+static sn_scalar target(void *env, sn_scalar j)
+{
+    return sn_add(sn_mul(*(const sn_scalar *)env, 11), sn_mul(j, 3));
+}
+
+/* A few elements of the state, which the library updates where it is. */
+static sn_acc write_some(sn_acc i, sn_acc x)
+{
+    sn_scalar round = sn_the(i);
+    sn_acc to = sn_generate(3, sn_closure(target, &round));
+    return sn_scatter(to, x, sn_map(sn_to_f32, to));
+}
+
+static sn_acc updated(sn_acc k, sn_acc x)
+{
+    return sn_aloop(sn_to_i64(sn_the(k)), write_some, x);
+}
+
 static const struct {
     const char *name, *signature;
     sn_acc (*body)(sn_acc, sn_acc);
@@ -113,6 +131,7 @@ static const struct {
     {"numbered", "i32, [n]f32 -> [n]f32", numbered, {2, 2}, {0, 9}, false, false},
     {"until", "i32, [n]f32 -> i32, [n]f32", until, {1, 1}, {5, 40}, false, false},
     {"chosen", "i32, [n]f32 -> [n]f32, [n]f32, [n]f32", chosen, {1, 4}, {4, 0}, false, true},
+    {"updated", "i32, [n]f32 -> [n]f32", updated, {3, 3}, {20, 0}, false, false},
 };
 enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
 
