@@ -49,7 +49,7 @@ static const struct {
 /* The first extent, the third and so on; and the second, the fourth ... */
 static const int64_t sizes[] = {5, 40, 700, 90000, 4, 50000}, others[] = {3, 15, 235, 30002, 60000, 3};
 
-enum { CACHE = 1 << 25, OF_VALUES = 3 /* what is read for an extent */, RANDOM = 150 };
+enum { CACHE = 1 << 25, OF_VALUES = 3 /* what is read for an extent */, RANDOM = 100 };
 
 /* --- how often words stand in a kernel --- */
 
@@ -239,8 +239,6 @@ static void write_kernel(const sk_kernel *k, const sk_options *o, arena *a, what
     const char *why = NULL;
     if (!k_verify(k->k, a, &why))
         fail_msg("%s", why);
-    if (way == WHOLE)
-        k_print(k->k, out);
     if (way == MACHINE) {
         write_machine_code(k->k, o, a, out);
         return;
@@ -257,7 +255,12 @@ static void write_kernel(const sk_kernel *k, const sk_options *o, arena *a, what
     k_expand_math(apart);
     k_analyse(apart);
     k_layout(apart, o->group ? 128 : 64);
-    text_printf(out, "        shared %u:", k_shared_bytes(apart));
+    text whole;
+    text_init(&whole, a);
+    k_print(k->k, &whole);
+    k_print(apart, &whole);
+    write_digest("        text", &whole, out);
+    text_printf(out, ", shared %u:", k_shared_bytes(apart));
     const words parts = words_of(apart, a);
     write_words(&parts, &optimised, out);
     if (o->group) {
@@ -265,8 +268,6 @@ static void write_kernel(const sk_kernel *k, const sk_options *o, arena *a, what
         write_source(", CUDA", apart, &dialect_cuda, a, out);
         text_add(out, "\n");
     }
-    if (way == WHOLE)
-        k_print(apart, out);
 }
 
 /* `partials`: what the launch before has left, per size. */
@@ -297,8 +298,11 @@ static void write_pass(const sk_cluster *c, const sk_options *o, sk_pass pass, b
         text_printf(geometry, g.state_words ? ", state %" PRId64 : "", g.state_words);
         text_printf(geometry, g.row ? ", row %" PRId64 : "", g.row);
         text_printf(geometry, "%s%s, slots", g.stream ? ", stream" : "", g.ahead ? ", ahead" : "");
-        for (unsigned k = 0; k + 1 < SK_SLOTS; k++)
-            text_printf(geometry, g.slot[k] ? " %" PRId64 : " -", g.slot[k]);
+        unsigned slots = SK_SKEW;
+        while (slots && !g.slot[slots - 1])
+            slots--;
+        for (unsigned k = 0; k < slots; k++)
+            text_printf(geometry, " %" PRId64, g.slot[k]);
         sk_options all = *o;
         sk_reason reason = {0};
         all.final = g.partials == 1;
@@ -306,7 +310,7 @@ static void write_pass(const sk_cluster *c, const sk_options *o, sk_pass pass, b
         sk_kernel *k = g.pieces > 0 ? sk_build(c, g.variant, g.pass, &all, a, &reason) : NULL;
         if (g.pieces > 0 && !k)
             text_printf(geometry, "; %s", reason.text);
-        if (k)
+        if (k && way == NUMBERS)
             write_work(&s, k, &g, geometry);
         text_add(geometry, "\n");
         if (k && is_new(&done, &g))

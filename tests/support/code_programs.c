@@ -65,6 +65,13 @@ const code_program code_programs[] = {
     /* folds */
     {"sum", V "y = fold commutes x seed 0.0f32" ADD "output y"},
     {"sum of doubles", "extents n x = input [n]f64 y = fold commutes x seed 0.0f64 {a: f64, b: f64 -> a + b} output y"},
+    {"sum of bytes", "extents n x = input [n]u8 c = map x {a: u8 -> i32(a)} y = fold commutes c seed 0i32 {a: i32, b: "
+                     "i32 -> a + b} output y"},
+    {"sums of rows of bytes", "extents n, m x = input [n, m]u8 c = map x {a: u8 -> i64(a)} y = fold commutes c seed 0 "
+                              "{a: i64, b: i64 -> a + b} output y"},
+    {"scalar product of short integers",
+     "extents n x = input [n]i16 y = input [n]i16 p = map x, y {a: i16, b: i16 -> i32(a) * i32(b)} z = fold commutes p "
+     "seed 0i32 {a: i32, b: i32 -> a + b} output z"},
     {"least byte", "extents n x = input [n]u8 y = fold commutes x {a: u8, b: u8 -> min(a, b)} output y"},
     {"count", V "c = map x {a: f32 -> i64(a > 0.5f32)} y = fold commutes c seed 0 {a: i64, b: i64 -> a + b} output y"},
     {"sum and greatest", V "p = map x {a: f32 -> a, a * a} "
