@@ -12,6 +12,7 @@ struct sn_pending {
     char *refusal;    /* what was wrong with its arguments, for whoever waits; of the context's heap */
     bool begun;       /* its arguments were right */
     atomic_bool stop; /* the call is to end */
+    unsigned cancels; /* how often all calls had been cancelled when it was started */
     bool queued;      /* all of it was put into a queue */
     bool threaded;    /* `thread` runs it */
     pthread_t thread;
@@ -29,7 +30,7 @@ static sn_pending *constant(const sn_pending *p)
 static void *run_whole(void *env)
 {
     sn_pending *p = env;
-    run *c = run_begin_until(call_version(&p->call), p->call.in, p->call.out, &p->arena, &p->stop);
+    run *c = run_begin_until(call_version(&p->call), p->call.in, p->call.out, &p->arena, &p->stop, p->cancels);
     p->status = run_end(c, &p->said);
     return NULL;
 }
@@ -40,9 +41,10 @@ static void begin(sn_pending *p)
     const call *c = &p->call;
     const device *d = c->p->context->engine.device;
     run_program *version = d && !d->limits->waits ? call_version(c) : NULL;
+    p->cancels = run_cancels(c->p->run); /* now, not when the thread has come as far: sn_start has returned by then */
     p->queued = version && !run_begin_waits(version);
     if (p->queued) {
-        p->run = run_begin_until(version, c->in, c->out, &p->arena, &p->stop);
+        p->run = run_begin_until(version, c->in, c->out, &p->arena, &p->stop, p->cancels);
         return;
     }
     p->threaded = pthread_create(&p->thread, NULL, run_whole, p) == 0;

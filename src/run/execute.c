@@ -661,8 +661,12 @@ static run *new_run(run_program *r, const run_argument *in, run_result *out, are
     arena_on_failure(a, NULL);
     *c = (run){.r = r, .trace = {.heap = r->engine.heap}, .plan = r->plan, .arena = a, .in = in, .out = out};
     c->root = c;
-    c->cancels = r->engine.cancels ? atomic_load_explicit(r->engine.cancels, memory_order_relaxed) : 0;
     return c;
+}
+
+unsigned run_cancels(const run_program *r)
+{
+    return r->engine.cancels ? atomic_load_explicit(r->engine.cancels, memory_order_relaxed) : 0;
 }
 
 bool run_begin_waits(const run_program *r)
@@ -680,15 +684,17 @@ bool run_begin_waits(const run_program *r)
 
 run *run_begin(run_program *r, const run_argument *in, run_result *out, arena *a)
 {
-    return run_begin_until(r, in, out, a, NULL);
+    return run_begin_until(r, in, out, a, NULL, run_cancels(r));
 }
 
-run *run_begin_until(run_program *r, const run_argument *in, run_result *out, arena *a, const atomic_bool *stop)
+run *run_begin_until(run_program *r, const run_argument *in, run_result *out, arena *a, const atomic_bool *stop,
+                     unsigned cancels)
 {
     run *c = new_run(r, in, out, a);
     if (!c)
         return NULL;
     c->stop = stop;
+    c->cancels = cancels;
     c->recorded = run_recording(r);
     c->over = !r->engine.device || atomic_load_explicit(&r->interpreted, memory_order_relaxed);
     if (c->over)

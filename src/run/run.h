@@ -109,8 +109,12 @@ typedef struct run run;
  * computes. */
 bool run_begin_waits(const run_program *r);
 run *run_begin(run_program *r, const run_argument *in, run_result *out, arena *a);
-/* The same of a call that ends, with SN_CANCELLED, soon after *stop is set. run_begin and run_call: NULL. */
-run *run_begin_until(run_program *r, const run_argument *in, run_result *out, arena *a, const atomic_bool *stop);
+/* How often all calls were cancelled so far. */
+unsigned run_cancels(const run_program *r);
+/* The same of a call that ends, with SN_CANCELLED, soon after *stop is set, or all calls are cancelled once more than
+ * `cancels` times. run_begin and run_call: NULL, and those so far. */
+run *run_begin_until(run_program *r, const run_argument *in, run_result *out, arena *a, const atomic_bool *stop,
+                     unsigned cancels);
 sn_status run_end(run *c, run_said *said);
 
 /* What is said of a result of so many elements that does not fit the memory there is (SN_BAD_EXTENT). */

@@ -112,6 +112,17 @@ static void started_and_cancelled(sn_program *p)
     assert_int_equal(sn_wait(started), SN_CANCELLED);
 }
 
+/* A call is in progress as soon as sn_start has returned, wherever its thread is. */
+static void started_and_all_cancelled(sn_context *cx, sn_program *p)
+{
+    int32_t x[64] = {0}, y[64];
+    for (int i = 0; i < 20; i++) {
+        sn_pending *pending = sn_start(p, sn_in(x, 64), sn_into(y, 64));
+        sn_cancel_calls(cx);
+        assert_int_equal(sn_wait(pending), SN_CANCELLED);
+    }
+}
+
 static void cancelled_in(sn_context *cx)
 {
     int32_t x[64] = {0}, y[64];
@@ -128,6 +139,7 @@ static void cancelled_in(sn_context *cx)
     sn_program *rounds = sn_compile(cx, "[n]i32 -> [n]i32", endless_rounds);
     started_and_cancelled(unasked);
     started_and_cancelled(rounds);
+    started_and_all_cancelled(cx, p);
     sn_drop(unasked);
     sn_drop(rounds);
     sn_cancel(NULL);
