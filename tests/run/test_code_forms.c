@@ -49,7 +49,7 @@ static const struct {
 /* The first extent, the third and so on; and the second, the fourth ... */
 static const int64_t sizes[] = {5, 40, 700, 90000, 4, 50000}, others[] = {3, 15, 235, 30002, 60000, 3};
 
-enum { CACHE = 1 << 25, OF_VALUES = 3 /* what is read for an extent */, RANDOM = 100 };
+enum { CACHE = 1 << 18, OF_VALUES = 3 /* what is read for an extent */, RANDOM = 100 };
 
 /* --- how often words stand in a kernel --- */
 
@@ -184,19 +184,22 @@ static void write_work(const shape *s, const sk_kernel *k, const sk_geometry *g,
 typedef struct seen { /* kernels that are written already */
     sk_variant variant[64];
     int64_t row[64];
-    bool final[64];
+    bool final[64], stream[64], ahead[64];
     unsigned n;
 } seen;
 
 static bool is_new(seen *s, const sk_geometry *g)
 {
     for (unsigned i = 0; i < s->n; i++)
-        if (s->variant[i] == g->variant && s->row[i] == g->row && s->final[i] == (g->partials == 1))
+        if (s->variant[i] == g->variant && s->row[i] == g->row && s->final[i] == (g->partials == 1) &&
+            s->stream[i] == g->stream && s->ahead[i] == g->ahead)
             return false;
     if (s->n == ARRAY_LENGTH(s->row))
         return false;
     s->variant[s->n] = g->variant;
     s->row[s->n] = g->row;
+    s->stream[s->n] = g->stream;
+    s->ahead[s->n] = g->ahead;
     s->final[s->n++] = g->partials == 1;
     return true;
 }
@@ -307,6 +310,8 @@ static void write_pass(const sk_cluster *c, const sk_options *o, sk_pass pass, b
         sk_reason reason = {0};
         all.final = g.partials == 1;
         all.row = g.row;
+        all.stream = g.stream;
+        all.ahead = g.ahead;
         sk_kernel *k = g.pieces > 0 ? sk_build(c, g.variant, g.pass, &all, a, &reason) : NULL;
         if (g.pieces > 0 && !k)
             text_printf(geometry, "; %s", reason.text);
