@@ -57,6 +57,7 @@ KEEPING = """#!/bin/sh
 for word; do
     case $word in *.cpp) in=$word ;; *.so) out=$word ;; -DSN_LOCAL=*) local=$word ;; esac
 done
+[ "$in" ] && [ "$out" ] || exec g++ "$@" # a header for all of them
 kept={kept}/$({{ echo "$local"; cat "$in" {device}; }} | sha256sum | cut -c1-32)
 cp "$kept" "$out" 2>/dev/null && exit
 g++ "$@" && cp "$out" "$kept.$$" && mv "$kept.$$" "$kept"
