@@ -1,0 +1,66 @@
+/* What the files that make permutes' kernels share. */
+#ifndef SN_SKELETON_PERMUTE_PARTS_H
+#define SN_SKELETON_PERMUTE_PARTS_H
+
+#include "skeleton/permute/permute.h"
+
+enum { SK_PERMUTE_ROWS_AT_ONCE = 256 }; /* of a stretch, at most */
+
+typedef struct sk_permute {
+    sk_lower *lw;
+    ir_id anchor;
+    const ir_array *info, *to; /* `to`: the result, as the places' shape */
+    ir_fn *fn;                 /* NULL: the last element stays */
+    const ir_id *target, *element;
+    bool tables, divided;
+    bool rarely;         /* most elements change nothing */
+    bool counts;         /* tables hold how many elements there are, which are all alike */
+    ir_type places_type; /* of places in shared memory */
+    bool compacts;       /* only the elements of the worker's range are kept of a stretch */
+    bool may_drop;       /* some elements of a stretch may go nowhere */
+    bool may_fail;       /* some may have neither place nor value */
+    int64_t stretch;
+    k_val elements, places, begin, end; /* of the source; begin, end: of the block */
+    k_val low, high;                    /* places of this worker */
+    k_mem at, *value;         /* shared: of a stretch, the place of each element (-1: nowhere), and its value, or 0: it
+                                 is where */
+    k_mem *read;              /* its own memory has it, or 0: it is a constant */
+    k_mem key;                /* memory that has places as they are, or 0; */
+    bool direct;              /* elements are combined from memory now */
+    bool rows;                /* rows of elements go to rows of places */
+    k_val from;               /* where the stretch begins */
+    k_mem *into, has;         /* where totals are; has: 0 if all are there */
+    sk_permute_record record; /* of tables */
+    k_val base;               /* the block's first record */
+    k_mem marks; /* shared, where threads share a block: of each thread, a bit for every element of a stretch */
+} sk_permute;
+
+/* Emits an element's place and components: `inside` says whether it has a place, else `place` is any number. What lies
+ * outside is reported by sk_permute_report. */
+typedef struct sk_permute_found {
+    k_val index[IR_MAX_RANK], value[IR_MAX_COMPONENTS];
+    k_val inside, dropped, place; /* inside 0: always; dropped 0: never */
+} sk_permute_found;
+
+/* --- permute.c --- */
+void sk_permute_find(sk_permute *m, k_val position, sk_permute_found *f);
+void sk_permute_report(sk_permute *m, const sk_permute_found *f);
+k_val sk_permute_place(sk_permute *m, k_val place); /* as shared memory has it */
+k_val sk_permute_nowhere(sk_permute *m);
+k_val sk_permute_load_place(sk_permute *m, k_val at);                                    /* of a stretch */
+void sk_permute_combine(sk_permute *m, k_val place, const k_val *new, const k_val *old); /* f(new, old) into a total */
+void sk_permute_take(sk_permute *m, k_val begin, k_val end); /* elements [begin, end), stretch by stretch */
+
+/* --- permute_totals.c: where totals are, and how those of blocks come into the result --- */
+k_mem sk_permute_result(sk_permute *m, uint32_t component);
+void sk_permute_open_totals(sk_permute *m);
+k_val sk_permute_total_at(sk_permute *m, uint32_t c, k_val place); /* the element of a table, or of the result */
+k_val sk_permute_has_at(sk_permute *m, k_val place);
+void sk_permute_clear_totals(sk_permute *m);
+void sk_permute_merge(sk_permute *m); /* the second pass */
+
+/* --- permute_rows.c: rows of elements that go to rows of places --- */
+void sk_permute_row_lanes(sk_permute *m);
+void sk_permute_take_rows(sk_permute *m); /* a block */
+
+#endif
