@@ -68,6 +68,33 @@ static bool reads_tiles(fixture *f, const char *index)
     return has(f, source, "@fill4_");
 }
 
+/* Adds up bytes, or products of bytes, in `lanes` sums whose lanes may be mixed. */
+static bool adds_bytes_by(fixture *f, unsigned lanes, const char *type, bool products, const char *instruction)
+{
+    const char *source = arena_printf(
+        &f->arena,
+        "kernel k lanes %u { global @1:%s global @2:i32 written for_all %%1:i64 < %u { %%2:i32 = var 7:i32 "
+        "for %%3:i64 = 0 to 100 { %%4:i64 = mul %%3, %u %%5:i64 = add %%4, %%1 %%6:%s = load @1[%%5] "
+        "%%7:i32 = convert %%6 %%8:i32 = mul %%7, %%7 %%9:i32 = bitcast %%2 %%10:i32 = add %%9, %s mix %%2 = %%10 } "
+        "%%11:i32 = bitcast %%2 store @2[%%1] = %%11 } }",
+        lanes, type, lanes, lanes, type, products ? "%8" : "%7");
+    return has(f, source, instruction);
+}
+
+/* A register of sums has lanes for half a register of bytes; other widths add up lane by lane. */
+static void bytes_are_added_up_by_instructions(void **state)
+{
+    if (!__builtin_cpu_supports("avx512bw"))
+        skip();
+    assert_true(adds_bytes_by(*state, 32, "u8", false, "psad.bw.512"));
+    assert_true(adds_bytes_by(*state, 32, "u8", true, "pmaddw.d.512"));
+    assert_true(adds_bytes_by(*state, 32, "i8", true, "pmaddw.d.512"));
+    assert_false(adds_bytes_by(*state, 32, "i8", false, "psad.bw.512"));
+    assert_false(adds_bytes_by(*state, 64, "u8", false, "psad.bw.512"));
+    assert_false(adds_bytes_by(*state, 16, "u8", true, "pmaddw.d.512"));
+    assert_false(adds_bytes_by(*state, 32, "u16", true, "pmaddw.d.512"));
+}
+
 /* Each thread adds up its neighbours in shared memory, and the sum `more` times to itself. */
 static bool shifts_rows(fixture *f, const char *third, unsigned more)
 {
@@ -179,7 +206,7 @@ static void checks_in_loops_are_answered_before_them(void **state)
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(neighbours_are_shifted), TEST(rows_are_read_in_tiles), TEST(gangs_run_again_only_if_nothing_is_lost),
+    const struct CMUnitTest tests[] = {TEST(neighbours_are_shifted), TEST(bytes_are_added_up_by_instructions), TEST(rows_are_read_in_tiles), TEST(gangs_run_again_only_if_nothing_is_lost),
                                        TEST(checks_in_loops_are_answered_before_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,76 @@
+/* Loops over segments: which operations share one, and which have other segments. */
+#include "clusters_text.h"
+
+#define TWO                                                                                                            \
+    "extents n, s, t\n"                                                                                                \
+    "x = input [n]u32\n"                                                                                               \
+    "o = input [s]i64\n"                                                                                               \
+    "q = input [t]i64\n"
+
+static const char same[] = TWO "a = scan_seg x, o {a: u32, b: u32 -> a + b}\n"
+                               "b = fold_seg commutes a, o seed 0u32 {a: u32, b: u32 -> max(a, b)}\n"
+                               "output a, b";
+static const char others[] = TWO "a = scan_seg x, o {a: u32, b: u32 -> a + b}\n"
+                                 "b = fold_seg commutes a, q seed 0u32 {a: u32, b: u32 -> max(a, b)}\n"
+                                 "output a, b";
+static const char mixed[] = TWO "a = scan_seg x, o {a: u32, b: u32 -> a + b}\n"
+                                "b = scan_seg x, q {a: u32, b: u32 -> max(a, b)}\n"
+                                "c = map a, b {a: u32, b: u32 -> bit_xor(a, b)}\n"
+                                "output c";
+static const char results[] = TWO "a = fold_seg commutes x, o seed 0u32 {a: u32, b: u32 -> a + b}\n"
+                                  "g = segment_of [n] q\n"
+                                  "c = map g, x {g: i64, x: u32 -> x * a[g]}\n"
+                                  "output a, c";
+
+static void the_same_segments_share_a_loop(void **state)
+{
+    (void)state;
+    expect(same, "cluster 0: segment loop over [n]\n"
+                 "    a4 scan_seg, stored\n"
+                 "    a5 fold_seg, stored\n"
+                 "    reads argument 1 ([n]u32)\n"
+                 "    reads argument 2 ([s]i64)\n");
+}
+
+static void other_segments_have_a_loop_of_their_own(void **state)
+{
+    (void)state;
+    expect(others, "cluster 0: segment loop over [n]\n"
+                   "    a4 scan_seg, stored\n"
+                   "    reads argument 1 ([n]u32)\n"
+                   "    reads argument 2 ([s]i64)\n"
+                   "cluster 1: segment loop over [n]\n"
+                   "    a5 fold_seg, stored\n"
+                   "    reads a4 scan_seg\n"
+                   "    reads argument 3 ([t]i64)\n");
+    expect(mixed, "cluster 0: segment loop over [n]\n"
+                  "    a4 scan_seg, stored\n"
+                  "    reads argument 1 ([n]u32)\n"
+                  "    reads argument 2 ([s]i64)\n"
+                  "cluster 1: segment loop over [n]\n"
+                  "    a5 scan_seg, stored\n"
+                  "    reads argument 1 ([n]u32)\n"
+                  "    reads argument 3 ([t]i64)\n"
+                  "cluster 2: loop over [n]\n"
+                  "    a6 map, stored\n"
+                  "    reads a4 scan_seg\n"
+                  "    reads a5 scan_seg\n");
+    expect(results, "cluster 0: segment loop over [n]\n"
+                    "    a4 fold_seg, stored\n"
+                    "    reads argument 1 ([n]u32)\n"
+                    "    reads argument 2 ([s]i64)\n"
+                    "cluster 1: segment loop over [n]\n"
+                    "    a6 map, stored\n"
+                    "    reads argument 1 ([n]u32)\n"
+                    "    reads a4 fold_seg\n"
+                    "    reads argument 3 ([t]i64)\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_segments_share_a_loop),
+        cmocka_unit_test(other_segments_have_a_loop_of_their_own),
+    };
+    return cmocka_run_group_tests(tests, clusters_setup, clusters_teardown);
+}
