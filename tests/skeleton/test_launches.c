@@ -13,6 +13,7 @@
 #include "skeleton/fold/fold.h"
 #include "skeleton/map/map.h"
 #include "skeleton/permute/permute.h"
+#include "skeleton/sort/sort.h"
 
 static const l_options options = {.fuse = true, .cost_model = true, .rows = true};
 static const sk_options vectors = {.vector_bytes = 64, .workers = 1};
@@ -345,6 +346,47 @@ static void prefixes_that_wait(void **state)
     }
 }
 
+/* Rows are cut into pieces where some worker would have none, and they are long enough. */
+static void rows_that_are_cut(void **state)
+{
+    enum { PIECE = 4096, BRIEF = 8 * PIECE };
+    static const struct {
+        int64_t rows, columns, workers;
+        bool cut;
+    } calls[] = {
+        {1, BRIEF, 4, false},    {1, BRIEF + 1, 4, true},        {7, BRIEF + 1, 4, true},
+        {8, BRIEF + 1, 4, false}, {1, 100 * BRIEF, 1, false}, {3, 100 * BRIEF, 2, true},
+    };
+    const sk_cluster *c = cluster_of("extents n, m\nx = input [n, m]f32\n"
+                                     "s = scan x seed 0.0f32 {a: f32, b: f32 -> a + b}\noutput s\n");
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(calls); i++) {
+        const sk_options o = {.vector_bytes = 64, .workers = (uint32_t)calls[i].workers, .chains = true};
+        sk_geometry g = planned(c, &o, calls[i].rows, calls[i].columns, 0);
+        assert_int_equal(g.variant == SK_ROW_PIECES, calls[i].cut);
+        assert_int_equal(g.pieces >= pieces_of(calls[i].columns, PIECE) * calls[i].rows, calls[i].cut);
+    }
+}
+
+/* A line of the widest elements, or of words: what is gathered before it is written. */
+static void lines_of_sorts(void **state)
+{
+    static const struct {
+        uint8_t components;
+        ir_type type[2];
+        int64_t elements;
+    } cases[] = {
+        {1, {T_U32, T_NONE}, 16}, {1, {T_U8, T_NONE}, 16}, {1, {T_U64, T_NONE}, 8},
+        {2, {T_F64, T_I64}, 8},   {2, {T_F64, T_I8}, 16},  {2, {T_U32, T_U64}, 16},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        ir_type type[] = {cases[i].type[0], cases[i].type[1]};
+        const ir_array info = {.components = cases[i].components, .type = type};
+        assert_int_equal(sk_line_elements(&info), cases[i].elements);
+    }
+}
+
 static void threads_of_sorts(void **state)
 {
     static const uint32_t group[] = {1, 64, 256, 1024};
@@ -507,7 +549,7 @@ int main(void)
         TEST(threads_of_maps),         TEST(gangs_of_short_rows),     TEST(cheapest_gangs),
         TEST(unsigned_types),          TEST(reads_that_lie_together), TEST(tiles_of_shared_loops),
         TEST(states_that_lanes_share), TEST(narrow_contractions),     TEST(blocks_of_contractions),
-        TEST(tiles_of_choices),        TEST(prefixes_that_wait),      TEST(threads_of_sorts),
+        TEST(tiles_of_choices),        TEST(prefixes_that_wait),      TEST(threads_of_sorts), TEST(rows_that_are_cut), TEST(lines_of_sorts),
         TEST(memory_of_permutes),      TEST(choosing_permutes),       TEST(converted_indices_drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
