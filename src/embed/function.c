@@ -305,9 +305,9 @@ ir_fn *embed_index_lambda(const op *o, sn_fn f, unsigned rank, unsigned result_r
         return NULL;
     if (v->tree->leaves != result_rank)
         return op_fail(o,
-                       "the function must return an index of %u integers into the array, but returns %s; of several, "
+                       "the function must return an index into the array, of %u integer%s, but returns %s; of several, "
                        "sn_tuple(i, j)",
-                       result_rank, value_text(o, v));
+                       result_rank, result_rank == 1 ? "" : "s", value_text(o, v));
     if (!op_index_leaves(o, v, "what the function returns", &result))
         return NULL;
     return ir_fn_close(o->p, fn, result.n, result.at);

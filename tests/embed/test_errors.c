@@ -116,7 +116,7 @@ static void counts(void **state)
     EXPECT(no_dimension, "[n,m]f32 -> i64", "extent", "[n,m]f32 has no dimension 2");
     EXPECT(the_of_vector, "[n]f32 -> f32", "the", "[n]f32 has not rank 0");
     EXPECT(unzip_scalars, "[n]f32 -> [n]f32", "get", "[n]f32 have no component 0");
-    EXPECT(index_function, "[n]f32 -> [n,2]f32", "backpermute", "an index of 1 integers into the array, but returns");
+    EXPECT(index_function, "[n]f32 -> [n,2]f32", "backpermute", "an index into the array, of 1 integer, but returns");
 }
 
 /* --- extents --- */
