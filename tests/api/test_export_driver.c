@@ -266,7 +266,7 @@ static void run_driver(int program, int32_t k, const results *wanted)
 {
     static float x[N];
     static unsigned char found[MOST_BYTES];
-    char command[1000], ending[8];
+    char command[1000], ending[16];
     fill(x, k);
     write_file(path_of("in", "0"), &k, sizeof k);
     write_file(path_of("in", "1"), x, programs[program].image ? sizeof(float) * ROWS * COLUMNS : sizeof x);
