@@ -254,11 +254,17 @@ static void compile_driver(const char *name, bool opencl)
 {
     char command[3000];
     write_file(path_of("main", ".c"), host, sizeof host - 1);
-    snprintf(command, sizeof command,
-             "cd %s && %s -std=c17 -Wall -Wextra -Werror -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 -D%s -DNAME=%s "
-             "-DHEADER='\"%s.h\"' %s main.c %s.c %s -o %s.host",
-             folder(), SN_TEST_CC, opencl ? "OPENCL" : "CUDA", name, name, opencl ? "" : "-I" SN_TEST_CUDA_INCLUDE,
-             name, opencl ? SN_TEST_OPENCL : SN_TEST_CUDA " " SN_TEST_NVRTC, name);
+#ifdef __SANITIZE_ADDRESS__
+    const char sanitized[] = "-fsanitize=address"; /* as the stand-in is that it is linked with */
+#else
+    const char sanitized[] = "";
+#endif
+    snprintf(
+        command, sizeof command,
+        "cd %s && %s %s -std=c17 -Wall -Wextra -Werror -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 -D%s -DNAME=%s "
+        "-DHEADER='\"%s.h\"' %s main.c %s.c %s -o %s.host",
+        folder(), SN_TEST_CC, sanitized, opencl ? "OPENCL" : "CUDA", name, name,
+        opencl ? "" : "-I" SN_TEST_CUDA_INCLUDE, name, opencl ? SN_TEST_OPENCL : SN_TEST_CUDA " " SN_TEST_NVRTC, name);
     must_run(command);
 }
 
