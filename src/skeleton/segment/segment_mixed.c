@@ -11,6 +11,7 @@
 
 #include "skeleton/extents.h"
 
+enum { AHEAD = 1024 }; /* elements: the next gang's, which are not looked at while lanes are segments */
 enum { STEP = 4, SIZES = SK_SHORT / STEP + 1, LONGER = SIZES - 2, LONGEST = SIZES - 1 };
 
 /* Lengths that decide what is done, of all segments at hand: how far lanes go, and whether there is a tree, and which.
@@ -188,7 +189,6 @@ static void compute_elements(sk_segments *x, const sk_segment *of)
     const sk_mixed *m = x->mixed;
     const sk_outputs *stored = &x->folds.stored;
     k_val end = offset_of(x, of, k_i64(b, x->folds.tree.lanes));
-    enum { AHEAD = 1024 }; /* elements: the next gang's, which are not looked at while lanes are segments */
     VEC(ir_id) term = {0};
     VEC(k_mem) to = {0};
     if (m->numbered)
@@ -220,8 +220,8 @@ static void compute_elements(sk_segments *x, const sk_segment *of)
 
 /* --- rows --- */
 
-/* The terms of element `at` of the segments at hand. */
-static k_val *element(sk_segments *x, const sk_segment *of, k_val at)
+/* The terms of element `at` of the segments at hand. `ahead`: what is read directly is fetched for a gang to come. */
+static k_val *element(sk_segments *x, const sk_segment *of, k_val at, bool ahead)
 {
     sk_lower *lw = x->lw;
     const sk_mixed *m = x->mixed;
@@ -231,6 +231,9 @@ static k_val *element(sk_segments *x, const sk_segment *of, k_val at)
         sk_use_segment(x, of);
         x->folds.bind(x, at);
     }
+    for (uint32_t i = 0; i < m->term.n && ahead; i++)
+        if (m->direct[i])
+            sk_fetch(lw, 1, &m->term.at[i], &lw->at, k_i64(&lw->b, AHEAD), k_i64(&lw->b, 0));
     for (uint32_t i = 0; i < m->term.n; i++)
         if (m->direct[i])
             sk_emit(lw, 1, &m->term.at[i], &value[i]);
@@ -275,7 +278,7 @@ static void go_through_tree(sk_segments *x, const sk_segment *of, k_val at, k_va
     const int64_t lanes = f->tree.lanes, groups = most / lanes;
     k_val lane = k_for_whole(b, k_i64(b, lanes)), **acc[SK_MOST_STREAMS];
     for (int64_t t = 0; t < groups; t++) {
-        k_val within = sk_add(lw, lane, k_i64(b, t * lanes)), *value = element(x, of, sk_add(lw, at, within));
+        k_val within = sk_add(lw, lane, k_i64(b, t * lanes)), *value = element(x, of, sk_add(lw, at, within), true);
         acc[t] = sk_fold_accumulators(f);
         take(x, value, t * lanes < SK_SHORT ? 0 : k_let(b, OP_LT, within, length, 0), k_literal(b, T_BOOL, 0), acc[t]);
     }
@@ -292,7 +295,7 @@ static void copy_to_row(sk_segments *x, const sk_segment *of, k_val at, k_val s)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    k_val lane = k_for_whole(b, k_i64(b, SK_SHORT)), *value = element(x, of, sk_add(lw, at, lane));
+    k_val lane = k_for_whole(b, k_i64(b, SK_SHORT)), *value = element(x, of, sk_add(lw, at, lane), false);
     for (uint32_t i = 0; i < x->mixed->term.n; i++)
         k_store(b, x->mixed->row[i], sk_add(lw, sk_mul(lw, s, k_i64(b, SK_SHORT)), lane), value[i]);
     k_end(b);
