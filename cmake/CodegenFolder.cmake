@@ -10,10 +10,12 @@ if(NOT absolute OR length GREATER bytes)
 endif()
 math(EXPR rest "${bytes} - ${length}")
 string(REPEAT "\n" ${rest} rest)
-file(WRITE "${WORK}/sinter_folder" "${folder}${rest}")
+string(RANDOM LENGTH 12 name) # several installations of a build may be made at the same time
+set(section "${WORK}/sinter_folder-${name}")
+file(WRITE "${section}" "${folder}${rest}")
 foreach(file IN LISTS FILES)
   cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" NORMALIZE)
-  execute_process(COMMAND "${OBJCOPY}" --update-section "sinter_folder=${WORK}/sinter_folder" "$ENV{DESTDIR}${file}"
+  execute_process(COMMAND "${OBJCOPY}" --update-section "sinter_folder=${section}" "$ENV{DESTDIR}${file}"
                   COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
-file(REMOVE "${WORK}/sinter_folder")
+file(REMOVE "${section}")
