@@ -32,6 +32,7 @@ typedef struct emit_cpu_blob {
 typedef struct emit_cpu_options {
     const char *cpu, *features; /* NULL: the host's */
     bool keep_ir, keep_asm;     /* keep text for explain */
+    bool only_ir;               /* nothing but LLVM's text, from before its passes: no machine code is made */
     uint32_t part; /* most statements of a function, so that small kernels are taken apart, too; 0: what suits */
 } emit_cpu_options;
 
@@ -51,7 +52,7 @@ typedef struct emit_cpu_module {
         void); /* why nothing more can be compiled in this process (static); NULL: it can. What it made stays. */
 } emit_cpu_module;
 
-enum { EMIT_CPU_ABI = 7 };
+enum { EMIT_CPU_ABI = 8 };
 /* The one exported symbol of the module. */
 typedef const emit_cpu_module *(*emit_cpu_module_get)(void);
 #define EMIT_CPU_MODULE_SYMBOL "sinter_codegen_module"

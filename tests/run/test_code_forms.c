@@ -42,7 +42,13 @@ static const struct {
 } devices[] = {
     {"vectors", {.vector_bytes = 64, .workers = 8, .chains = true, .checks = true, .scratch = 256 << 10}},
     {"one core",
-     {.vector_bytes = 32, .workers = 1, .chains = true, .checks = true, .contract = true, .scratch = 64 << 10}},
+     {.vector_bytes = 32,
+      .workers = 1,
+      .chains = true,
+      .checks = true,
+      .contract = true,
+      .narrow = true,
+      .scratch = 64 << 10}},
     {"blocks", {.group = 256, .gang = 32, .workers = 100, .checks = true, .scratch = 32 << 10}},
 };
 
@@ -214,27 +220,63 @@ static void write_source(const char *of, const kernel *k, const dialect *d, aren
     write_digest(of, &t, out);
 }
 
-/* The lines of LLVM's text, after its passes, and their digest. */
-static void write_machine_code(const kernel *k, const sk_options *o, arena *a, text *out)
+/* What the CPU's code generator says of a kernel for processors of a level, and what else they have. */
+static void generate(const kernel *k, unsigned level, const char *features, arena *a, text *out)
 {
-    const cpu_level *l = device_cpu_level_at(o->vector_bytes == 64 ? 4 : 3);
+    const cpu_level *l = device_cpu_level_at(level);
     if (!l)
         return; /* another kind of processor */
-    const emit_cpu_options options = {.cpu = l->cpu, .features = l->features, .keep_ir = true};
+    const emit_cpu_options options = {
+        .cpu = l->cpu, .features = arena_printf(a, "%s%s", l->features, features), .only_ir = true};
     char *why = NULL;
-    emit_cpu_code *code = generator->compile(kernel_prepare(a, k, NULL), &options, &why);
+    emit_cpu_code *code = generator->compile(k, &options, &why);
     if (!code)
         fail_msg("%s", why ? why : "no memory");
+    text_add(out, generator->ir_text(code));
+    generator->release(code);
+}
+
+/* The same kernel where all arrays that are read are fields of the same structs, which are larger than these, and all
+ * that are written are those of others, which consist of them. NULL if it cannot be called so. */
+static const kernel *of_structs(const kernel *k, arena *a)
+{
+    kernel *of = k_clone(k, a);
+    uint32_t bytes[2] = {8, 0};
+    k_mem first[2] = {0, 0};
+    for (k_mem m = 1; m < of->mem.n; m++) {
+        k_memory *field = &of->mem.at[m];
+        if (field->space != K_GLOBAL)
+            continue;
+        field->at = bytes[field->written];
+        field->beside = first[field->written];
+        field->stream = false;
+        first[field->written] = field->beside ? field->beside : m;
+        bytes[field->written] += (uint32_t)ir_type_size((ir_type)field->type);
+    }
+    for (k_mem m = 1; m < of->mem.n; m++)
+        if (of->mem.at[m].space == K_GLOBAL)
+            of->mem.at[m].every = bytes[of->mem.at[m].written];
+    const char *why;
+    return k_verify(of, a, &why) ? of : NULL;
+}
+
+/* The lines of the code generator's text for two kinds of processors with such vectors, and their digest. */
+static void write_machine_code(const kernel *k, const sk_options *o, arena *a, text *out)
+{
+    const kernel *ready = kernel_prepare(a, k, NULL), *fields = of_structs(k, a);
+    const bool wide = o->vector_bytes == 64;
+    unsigned lines = 0;
     text t;
     text_init(&t, a);
-    text_add(&t, generator->ir_text(code));
-    unsigned lines = 0;
+    generate(ready, wide ? 4 : 3, "", a, &t);
+    generate(ready, wide ? 4 : 2, wide ? ",+avx512vbmi,+avx512vbmi2" : "", a, &t);
+    if (fields)
+        generate(kernel_prepare(a, fields, NULL), wide ? 4 : 3, "", a, &t);
     for (size_t i = 0; i < t.n; i++)
         lines += t.at[i] == '\n';
     text_printf(out, "        %s: %u lines,", k->name, lines);
     write_digest("", &t, out);
     text_add(out, "\n");
-    generator->release(code);
 }
 
 static void write_kernel(const sk_kernel *k, const sk_options *o, arena *a, what way, text *out)
@@ -323,12 +365,10 @@ static void write_pass(const sk_cluster *c, const sk_options *o, sk_pass pass, b
     }
 }
 
-/* Machine code is made for one kind of vectors or the other. */
 static void write_cluster(const sk_cluster *c, arena *a, what way, text *out)
 {
-    const size_t only = c->l->ir->node.n % 2;
     for (size_t d = 0; d < ARRAY_LENGTH(devices); d++) {
-        if (way == MACHINE && d != only)
+        if (way == MACHINE && devices[d].options.group)
             continue;
         sk_pass pass[SK_PASSES];
         int64_t partials[ARRAY_LENGTH(sizes)] = {0};
@@ -377,17 +417,17 @@ static void write_program(const code_program *of, what way, text *out)
 }
 
 /* Of a program all that is written of the others, and its kernels word by word, as a number. */
-static void write_whole(const char *name, unsigned number, ir_program *p, arena *a, text *out)
+static void write_whole(const char *name, unsigned number, ir_program *p, arena *a, what way, text *out)
 {
     text all;
     text_init(&all, a);
-    write_loops(p, a, WHOLE, &all);
+    write_loops(p, a, way, &all);
     text_printf(out, "%s %u: %zu bytes,", name, number, strlen(all.at));
     write_digest("", &all, out);
     text_add(out, "\n");
 }
 
-static void write_random(unsigned seed, text *out)
+static void write_random(unsigned seed, what way, text *out)
 {
     random_options o = random_everything();
     arena a;
@@ -395,7 +435,7 @@ static void write_random(unsigned seed, text *out)
     o.chains = seed % 3 == 0;
     o.rows = seed % 3 == 1;
     o.inexact_folds = seed % 2;
-    write_whole("random program", seed, random_program(&a, &o, seed).program, &a, out);
+    write_whole("random program", seed, random_program(&a, &o, seed).program, &a, way, out);
     arena_free(&a);
 }
 
@@ -450,7 +490,7 @@ static void is_as_written(const char *name, const text *t, arena *a)
 }
 
 /* Programs that stand in a file, one a line. */
-static void write_lines(text *out)
+static void write_lines(what way, text *out)
 {
     arena lines;
     arena_init(&lines, NULL);
@@ -465,7 +505,7 @@ static void write_lines(text *out)
         ir_program *p = ir_parse(&a, source, &message);
         if (!p)
             fail_msg("program %u: %s", number, message);
-        write_whole("program", number, p, &a, out);
+        write_whole("program", number, p, &a, way, out);
         arena_free(&a);
         at += n + (at[n] != 0);
     }
@@ -482,9 +522,9 @@ static void forms(void **state)
     text_init(&t, &a);
     for (size_t i = 0; i < code_programs_n; i++)
         write_program(&code_programs[i], NUMBERS, &t);
-    write_lines(&t);
+    write_lines(WHOLE, &t);
     for (unsigned seed = 0; seed < RANDOM; seed++)
-        write_random(seed, &t);
+        write_random(seed, WHOLE, &t);
     is_as_written(numbers, &t, &a);
     arena_free(&a);
 }
@@ -509,6 +549,9 @@ static void machine(void **state)
     }
     for (size_t i = 0; i < code_programs_n; i++)
         write_program(&code_programs[i], MACHINE, &t);
+    write_lines(MACHINE, &t);
+    for (unsigned seed = 0; seed < RANDOM; seed++)
+        write_random(seed, MACHINE, &t);
     is_as_written(machine_code, &t, &a);
     arena_free(&a);
 }

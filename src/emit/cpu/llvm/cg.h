@@ -183,7 +183,7 @@ typedef struct cg {
     LLVMTargetMachineRef machine;
     VEC(LLVMMemoryBufferRef) objects; /* of parts; at last the entry function's */
     text ir, assembly;
-    bool keep_ir, keep_asm;
+    bool keep_ir, keep_asm, only_ir;
     const char *triple, *target_cpu, *target_features;
     jmp_buf *failure;
     const char *why;

@@ -311,19 +311,10 @@ void cg_start_module(cg *g, const char *name)
     cg_link_codes(g);
 }
 
-void cg_finish_module(cg *g)
+static void add_object(cg *g)
 {
     LLVMMemoryBufferRef object = NULL;
     char *message = NULL;
-    cg_room_for_instructions(g);
-#ifndef NDEBUG
-    verify(g);
-#endif
-    optimise(g);
-    if (g->keep_ir)
-        add_ir(g);
-    if (g->keep_asm)
-        add_assembly(g);
     vec_reserve(g->arena, &g->objects, g->objects.n + 1);
     bool failed = LLVMTargetMachineEmitToMemoryBuffer(g->machine, g->module, LLVMObjectFile, &message, &object);
     const char *why = failed ? arena_string(g->arena, message) : NULL;
@@ -334,6 +325,22 @@ void cg_finish_module(cg *g)
         longjmp(*g->failure, 2);
     if (failed)
         cg_fail(g, "%s", why);
+}
+
+void cg_finish_module(cg *g)
+{
+    cg_room_for_instructions(g);
+#ifndef NDEBUG
+    verify(g);
+#endif
+    if (!g->only_ir)
+        optimise(g);
+    if (g->keep_ir)
+        add_ir(g);
+    if (g->keep_asm)
+        add_assembly(g);
+    if (!g->only_ir)
+        add_object(g);
     LLVMDisposeModule(g->module);
     g->module = NULL;
 }
@@ -369,7 +376,8 @@ static void compile_kernel(cg *g, const host *h, emit_cpu_code *code)
     cg_finish_module(g);
     code->ir = g->keep_ir ? copy_string(g->ir.at) : NULL;
     code->assembly = g->keep_asm ? copy_string(g->assembly.at) : NULL;
-    to_blob(g, code);
+    if (!g->only_ir)
+        to_blob(g, code);
 }
 
 static void release(emit_cpu_code *code)
@@ -418,8 +426,9 @@ static void open_state(job *j)
     g->target_features = j->h.features;
     g->narrow = k->narrow ? k_find_indices(k, a) : NULL;
     g->value = arena_alloc(a, k->value.n * sizeof(*g->value));
-    g->keep_ir = j->options && j->options->keep_ir;
     g->keep_asm = j->options && j->options->keep_asm;
+    g->only_ir = j->options && j->options->only_ir;
+    g->keep_ir = g->only_ir || (j->options && j->options->keep_ir);
     g->most_of_part = j->options ? j->options->part : 0;
     text_init(&g->ir, a);
     text_init(&g->assembly, a);
