@@ -435,6 +435,9 @@ static void write_random(unsigned seed, what way, text *out)
     o.chains = seed % 3 == 0;
     o.rows = seed % 3 == 1;
     o.inexact_folds = seed % 2;
+    o.math = seed % 5 == 0;
+    o.failures = seed % 4 == 1;
+    o.operations += seed % 3 * 4;
     write_whole("random program", seed, random_program(&a, &o, seed).program, &a, way, out);
     arena_free(&a);
 }
