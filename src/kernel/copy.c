@@ -26,8 +26,10 @@ void split_declarations(splitter *s)
     s->k->narrow = s->from->narrow;
     for (uint32_t i = 0; i < s->from->arg_type.n; i++)
         for (k_val v = 1; v < s->from->value.n; v++)
-            if (s->from->value.at[v].kind == KV_ARG && s->from->value.at[v].bits == i)
+            if (s->from->value.at[v].kind == KV_ARG && s->from->value.at[v].bits == i) {
                 s->value[v] = k_arg(&s->b, (ir_type)s->from->value.at[v].type, s->from->value.at[v].name);
+                s->k->value.at[s->value[v]].natural = s->from->value.at[v].natural;
+            }
 }
 
 void split_define(splitter *s, k_val old, k_val now)

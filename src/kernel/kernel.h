@@ -53,6 +53,7 @@ typedef struct k_value {
     uint8_t shape;  /* k_shape, set by k_analyse */
     int64_t step;   /* K_AFFINE: elements per lane; set by k_analyse */
     ir_bits bits;   /* literal bits, or argument number */
+    bool natural;   /* i64 argument: never negative, as an extent is */
     k_ref def;
     const char *name; /* for printing; may be NULL; need not be unique */
 } k_value;

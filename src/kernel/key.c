@@ -38,6 +38,7 @@ static void put_value(writer *w, k_val id)
     put(w, v->kind);
     put(w, v->type);
     put(w, v->kind == KV_LITERAL || v->kind == KV_ARG ? v->bits : 0);
+    put(w, v->natural);
     w->number[id] = ++w->numbers;
 }
 

@@ -275,6 +275,7 @@ static void declarations(parser *p)
         } else if (take(p, "arg")) {
             k_val v = definition(p, KV_ARG, 0);
             p->k->value.at[v].bits = p->k->arg_type.n;
+            p->k->value.at[v].natural = take(p, "natural");
             vec_push(p->arena, &p->k->arg_type, p->k->value.at[v].type);
         } else {
             return;

@@ -256,7 +256,7 @@ static void put_declarations(printer *p)
             continue;
         text_add(p->out, "    arg ");
         put_definition(p, v);
-        text_add(p->out, "\n");
+        text_add(p->out, k->value.at[v].natural ? " natural\n" : "\n");
     }
 }
 

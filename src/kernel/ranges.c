@@ -159,7 +159,7 @@ static k_range range_at_start(const kernel *k, const bool *index, k_val v)
         return anything;
     if (x->kind == KV_LITERAL)
         return (k_range){n, n};
-    return cut(k, (k_range){x->kind == KV_PIECE ? 0 : anything.low, anything.high});
+    return cut(k, (k_range){x->kind == KV_PIECE || x->natural ? 0 : anything.low, anything.high});
 }
 
 /* Can the operator's interval be told from ends that stand for all numbers further out, too? */

@@ -26,7 +26,7 @@ k_range k_range_counted(int64_t from, int64_t last); /* from ... last; at least 
  * K_MOST_INDEX. */
 k_range k_range_of(const k_ranges *r, const k_stmt *s);
 
-/* What holds in every launch: arguments may be anything, pieces and threads are not negative; where every launch of the
+/* What holds in every launch: arguments may be anything, but natural ones, pieces and threads are not negative; where every launch of the
  * kernel is known to have indices of 32 bits, none is beyond K_MOST_INDEX. An end beyond that stands for all numbers
  * further out. First what no statement defines, then statement by statement, in the order of the text. */
 k_ranges k_ranges_start(const kernel *k, arena *a);

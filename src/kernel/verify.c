@@ -78,6 +78,8 @@ static bool check_constant(checker *c, k_val id)
         return bad(c, "value %" PRIu32 " has no such kind or type", id);
     if (v->kind == KV_ARG && (v->bits >= c->k->arg_type.n || c->k->arg_type.at[v->bits] != v->type))
         return bad(c, "value %" PRIu32 " is no argument of the launch", id);
+    if (v->natural && (v->kind != KV_ARG || v->type != T_I64))
+        return bad(c, "value %" PRIu32 " is natural, but no i64 argument", id);
     if (v->kind == KV_PIECE && v->type != T_I64)
         return bad(c, "value %" PRIu32 ": the number of a piece is an i64", id);
     unsigned bits = v->kind == KV_LITERAL ? ir_type_bits((ir_type)v->type) : 64;

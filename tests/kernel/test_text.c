@@ -33,7 +33,7 @@ static const char everything[] =
     "    global @3:u64 written\n"
     "    shared @tile.4:i64[16]\n"
     "    private @own.5:f32[2]\n"
-    "    arg %n.1:i64\n"
+    "    arg %n.1:i64 natural\n"
     "    arg %2:f64\n"
     "    %total.3:i64 = var 0\n"
     "    if true {\n"
@@ -331,6 +331,7 @@ static void keys_ignore_names_only(void **state)
         "kernel k lanes 4 { global @1:f32 written arg %n.1:i64 for_all %2:i64 < 4 { store @1[%2] = 1.0:f32 } }",
         "kernel k lanes 4 { global @1:f32 written arg %n.1:i64 for_all %2:i64 < %1 { store @1[%1] = 1.0:f32 } }",
         "kernel k lanes 4 { global @1:f32 written arg %n.1:i64 for_all %2:i64 < %1 { } store @1[%1] = 1.0:f32 }",
+        "kernel k lanes 4 { global @1:f32 written arg %n.1:i64 natural for_all %2:i64 < %1 { store @1[%2] = 1.0:f32 } }",
         "kernel k lanes 4 { global @1:f32 written arg %n.1:i64 arg %3:i64 for_all %2:i64 < %1 { store @1[%2] = 1.0:f32 "
         "} }",
     };

@@ -81,6 +81,7 @@ k_val sk_closed(sk_lower *lw, ir_id term)
     if (v)
         return v;
     v = k_arg(&lw->b, (ir_type)n->type, n->kind == IR_DIM ? lw->l->ir->dim.at[n->u.literal] : "extent");
+    lw->out->k->value.at[v].natural = n->kind == IR_DIM;
     vec_push(lw->arena, &lw->out->argument, ((sk_argument){.term = term}));
     map64_put(lw->arena, &lw->argument, term, v);
     return v;

@@ -346,7 +346,7 @@ void sk_build_map_rows(sk_lower *lw)
     k_val tile = sk_sub(lw, k_piece(b), sk_mul(lw, group, tiles));
     k_val left = sk_mul(lw, tile, width);
     k_val count = sk_min(lw, width, sk_sub(lw, columns, left));
-    k_val first = sk_mul(lw, group, rows_piece);
+    k_val first = sk_max(lw, sk_mul(lw, group, rows_piece), k_i64(b, 0)); /* so that it is seen */
     k_val row = k_for(b, first, sk_min(lw, sk_add(lw, first, rows_piece), rows), false);
     sk_bind_runs(lw, 0, c->loop->rank - c->inner, row);
     elements e = {.lw = lw, .out = &out, .linear = lw->at.linear, .left = left, .column = c->loop->rank - c->inner};
