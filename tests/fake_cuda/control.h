@@ -22,7 +22,10 @@ typedef struct fake_cuda_control {
     unsigned last_grid, last_group, last_shared;                           /* of the last launch */
 } fake_cuda_control;
 
-enum { FAKE_CUDA_LAUNCH_NS = 2500 }; /* what a launch takes by the events of this driver */
+enum {
+    FAKE_CUDA_LAUNCH_NS = 2500,   /* what a launch takes by the events of this driver */
+    FAKE_CUDA_STACKS = 128 << 20, /* bytes: 1024 threads of FAKE_STACK (device.hpp) */
+};
 
 /* libfake_nvrtc.so: `fake_nvrtc`. */
 typedef struct fake_nvrtc_control {

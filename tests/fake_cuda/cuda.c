@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -45,7 +46,7 @@ struct cu_module_s {
 struct cu_function_s {
     struct cu_function_s *next; /* of its module */
     char name[64];
-    bool (*launch)(const void *const *arguments, unsigned grid, unsigned group, unsigned shared, bool backwards);
+    bool (*launch)(const void *const *arguments, unsigned grid, unsigned group, unsigned shared, bool backwards, char *stacks);
     unsigned n, bytes[MOST];
     bool pointer[MOST];
     int most_shared;
@@ -393,6 +394,17 @@ static void await(struct cu_event_s *e)
     let_go(e);
 }
 
+/* Of the threads of a block: for all launches, since new memory costs more than most launches do. */
+static char *thread_stacks(void)
+{
+    static char *stacks;
+    if (!stacks) {
+        void *at = mmap(NULL, FAKE_CUDA_STACKS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        stacks = at == MAP_FAILED ? NULL : at;
+    }
+    return stacks;
+}
+
 static const char *run(const command *c)
 {
     if (c->what == DO_COPY)
@@ -409,7 +421,8 @@ static const char *run(const command *c)
     const void *arguments[MOST];
     for (unsigned i = 0; i < c->function->n; i++)
         arguments[i] = c->arguments + 8 * i;
-    return c->function->launch(arguments, c->grid, c->group, c->shared, fake_cuda.backwards) ? NULL : "a launch";
+    char *stacks = thread_stacks();
+    return stacks && c->function->launch(arguments, c->grid, c->group, c->shared, fake_cuda.backwards, stacks) ? NULL : "a launch";
 }
 
 /* Does what a stream still has to do. */

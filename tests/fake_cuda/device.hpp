@@ -1,6 +1,6 @@
-/* What kernels in CUDA C++ use, for a C++ compiler: the threads of a block are contexts that take turns, so that barriers and
- * exchanges between the lanes of a warp work as on a device. One block runs at a time. A kernel whose threads do not all
- * come to the same barrier, or which writes behind its shared memory, fails. */
+/* What kernels in CUDA C++ use, for a C++ compiler: the threads of a block take turns, each on a stack of its own once it has
+ * to wait, so that barriers and exchanges between the lanes of a warp work as on a device. One block runs at a time. A kernel
+ * whose threads do not all come to the same barrier, or which writes behind its shared memory, fails. */
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS /* the C library's headers are enough, and quicker */
 #define ulong fake_system_ulong         /* kernels have one of their own */
 #include <math.h>
@@ -8,7 +8,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifndef __x86_64__
 #include <ucontext.h>
+#endif
 #undef ulong
 
 #define __device__
@@ -27,6 +29,7 @@
 #define signbit(x) __builtin_signbit(x)
 
 enum { FAKE_WARP = 32, FAKE_THREADS = 1024, FAKE_SHARED = 232448, FAKE_CANARY = 64, FAKE_STACK = 128 << 10 };
+static char *fake_stacks; /* FAKE_THREADS of FAKE_STACK bytes, which cuda.c has for all launches */
 static const uintptr_t fake_distance = (uintptr_t)1 << 46; /* of device addresses from the host's */
 
 typedef struct {
@@ -62,30 +65,93 @@ static float4 make_float4(float x, float y, float z, float w)
 
 /* --- threads --- */
 
+static void fake_carry();
+
+/* Where a thread goes on. swapcontext would do; it asks the system for the signals that are let through at every turn. */
+#ifdef __x86_64__
+typedef void *fake_point; /* the top of its stack, where what a function must keep lies */
+
+extern "C" void fake_switch(fake_point *from, fake_point to) __attribute__((visibility("hidden")));
+__asm__(".text\n"
+        ".hidden fake_switch\n"
+        ".type fake_switch, @function\n"
+        "fake_switch:\n"
+        "push %rbp\npush %rbx\npush %r12\npush %r13\npush %r14\npush %r15\n"
+        "mov %rsp, (%rdi)\n"
+        "mov %rsi, %rsp\n"
+        "pop %r15\npop %r14\npop %r13\npop %r12\npop %rbx\npop %rbp\n"
+        "ret\n"
+        ".size fake_switch, .-fake_switch\n");
+
+static void fake_go(fake_point *from, const fake_point *to)
+{
+    fake_switch(from, *to);
+}
+
+static void fake_begin(fake_point *p, char *stack)
+{
+    void **top = (void **)(stack + FAKE_STACK);
+    *--top = NULL; /* nobody to return to */
+    *--top = (void *)fake_carry;
+    for (int kept = 0; kept < 6; kept++)
+        *--top = NULL;
+    *p = top;
+}
+#else
+typedef ucontext_t fake_point;
+
+static void fake_go(fake_point *from, const fake_point *to)
+{
+    swapcontext(from, to);
+}
+
+static void fake_begin(fake_point *p, char *stack)
+{
+    getcontext(p);
+    p->uc_stack.ss_sp = stack;
+    p->uc_stack.ss_size = FAKE_STACK;
+    p->uc_link = NULL;
+    makecontext(p, fake_carry, 0);
+}
+#endif
+
 enum fake_state { FAKE_READY, FAKE_AT_BARRIER, FAKE_AT_EXCHANGE, FAKE_DONE };
 typedef struct {
-    ucontext_t context;
+    fake_point at; /* where it waits */
     fake_state state;
     unsigned mask;         /* lanes of the exchange that it waits for */
     uint64_t given, shown; /* to that exchange; to the one that was complete last, where the others look */
 } fake_thread;
 
 static fake_thread *fake_threads;
-static ucontext_t fake_scheduler;
-static unsigned fake_current;
+static fake_point fake_scheduler, fake_finished;
+static unsigned fake_current, fake_begun; /* fake_begun: of the block's threads */
+static bool fake_backwards;
 static void (*fake_body)();
+
+static void fake_turn(unsigned thread)
+{
+    fake_current = thread;
+    threadIdx.x = thread;
+}
 
 static void fake_pause(fake_state state)
 {
     fake_thread *t = &fake_threads[fake_current];
     t->state = state;
-    swapcontext(&t->context, &fake_scheduler);
+    fake_go(&t->at, &fake_scheduler);
 }
 
-static void fake_start()
+/* One stack does for one thread after the other, up to the first that waits; the others begin on another one. */
+static void fake_carry()
 {
-    fake_body();
-    fake_threads[fake_current].state = FAKE_DONE;
+    while (fake_begun < blockDim.x) {
+        unsigned next = fake_begun++;
+        fake_turn(fake_backwards ? blockDim.x - 1 - next : next);
+        fake_body();
+        fake_threads[fake_current].state = FAKE_DONE;
+    }
+    fake_go(&fake_finished, &fake_scheduler);
 }
 
 static bool fake_all_at_barrier()
@@ -114,9 +180,18 @@ static bool fake_release()
 {
     bool any = false;
     bool *free_to_go = (bool *)calloc(blockDim.x, sizeof(bool));
-    bool barrier = fake_all_at_barrier();
-    for (unsigned i = 0; i < blockDim.x; i++)
-        free_to_go[i] = barrier || (fake_threads[i].state == FAKE_AT_EXCHANGE && fake_exchange_complete(i));
+    bool barrier = fake_all_at_barrier(), complete = false;
+    const fake_thread *asked = NULL; /* in this warp; lanes of one mask get one answer */
+    for (unsigned i = 0; i < blockDim.x; i++) {
+        const fake_thread *t = &fake_threads[i];
+        if (i % FAKE_WARP == 0)
+            asked = NULL;
+        if (t->state == FAKE_AT_EXCHANGE && (!asked || asked->mask != t->mask)) {
+            complete = fake_exchange_complete(i);
+            asked = t;
+        }
+        free_to_go[i] = barrier || (t->state == FAKE_AT_EXCHANGE && complete);
+    }
     for (unsigned i = 0; i < blockDim.x; i++)
         if (free_to_go[i]) {
             fake_threads[i].shown = fake_threads[i].given;
@@ -135,29 +210,25 @@ static bool fake_all_done()
     return true;
 }
 
-static bool fake_block(char *stacks, bool backwards)
+static bool fake_block()
 {
-    for (unsigned i = 0; i < blockDim.x; i++) {
-        fake_thread *t = &fake_threads[i];
-        memset(t, 0, sizeof(*t));
-        getcontext(&t->context);
-        t->context.uc_stack.ss_sp = stacks + (size_t)i * FAKE_STACK;
-        t->context.uc_stack.ss_size = FAKE_STACK;
-        t->context.uc_link = &fake_scheduler;
-        makecontext(&t->context, fake_start, 0);
+    memset(fake_threads, 0, blockDim.x * sizeof(*fake_threads));
+    fake_begun = 0;
+    for (char *stack = fake_stacks; fake_begun < blockDim.x; stack += FAKE_STACK) {
+        fake_point begin;
+        fake_begin(&begin, stack);
+        fake_go(&fake_scheduler, &begin);
     }
-    for (;;) {
-        for (unsigned j = 0; j < blockDim.x; j++) {
-            fake_current = backwards ? blockDim.x - 1 - j : j;
-            threadIdx.x = fake_current;
-            if (fake_threads[fake_current].state == FAKE_READY)
-                swapcontext(&fake_scheduler, &fake_threads[fake_current].context);
-        }
-        if (fake_all_done())
-            return true;
+    while (!fake_all_done()) {
         if (!fake_release())
             return false;
+        for (unsigned j = 0; j < blockDim.x; j++) {
+            fake_turn(fake_backwards ? blockDim.x - 1 - j : j);
+            if (fake_threads[fake_current].state == FAKE_READY)
+                fake_go(&fake_scheduler, &fake_threads[fake_current].at);
+        }
     }
+    return true;
 }
 
 static void __syncthreads()
@@ -364,22 +435,21 @@ template <class... P> struct fake_signature<void (*)(P...)> {
 alignas(16) unsigned long long sn_shared[(FAKE_SHARED + FAKE_CANARY) / 8];
 static const void *const *fake_arguments;
 
-static bool fake_grid(unsigned grid, unsigned block, unsigned shared, bool backwards)
+static bool fake_grid(unsigned grid, unsigned block, unsigned shared)
 {
-    char *stacks = (char *)malloc((size_t)block * FAKE_STACK), *memory = (char *)sn_shared;
+    char *memory = (char *)sn_shared;
     bool good = block <= FAKE_THREADS && shared <= FAKE_SHARED;
     fake_threads = (fake_thread *)malloc(block * sizeof(fake_thread));
-    good = good && stacks && fake_threads;
+    good = good && fake_threads;
     gridDim.x = grid;
     blockDim.x = block;
     for (unsigned b = 0; good && b < grid; b++) {
         blockIdx.x = b;
         memset(memory, 0xa5, shared + FAKE_CANARY); /* undefined at first, and nobody's behind the end */
-        good = fake_block(stacks, backwards);
+        good = fake_block();
         for (unsigned i = 0; i < FAKE_CANARY; i++)
             good = good && memory[shared + i] == (char)0xa5;
     }
-    free(stacks);
     free(fake_threads);
     return good;
 }
@@ -391,9 +461,11 @@ static bool fake_grid(unsigned grid, unsigned block, unsigned shared, bool backw
         return fake_signature<decltype(&entry)>::describe(bytes, pointer);                             \
     }                                                                                                  \
     extern "C" bool fake_launch_##entry(const void *const *arguments, unsigned grid, unsigned block,           \
-                                unsigned shared, bool backwards)                                       \
+                                unsigned shared, bool backwards, char *stacks)                         \
     {                                                                                                  \
         fake_arguments = arguments;                                                                    \
         fake_body = fake_call_##entry;                                                                         \
-        return fake_grid(waits ? 1 : grid, block, shared, backwards);                                  \
+        fake_backwards = backwards;                                                                    \
+        fake_stacks = stacks;                                                                          \
+        return fake_grid(waits ? 1 : grid, block, shared);                                             \
     }
