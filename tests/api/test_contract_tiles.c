@@ -259,7 +259,7 @@ static void drawn(void **state)
     (void)state;
     static const int64_t sizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 32, 33, 37, 64, 65, 97, 127, 129, 140};
     static const char *const types[] = {"f32", "f64", "i32", "u32", "i64"};
-    const int cases = getenv("SINTER_TEST_LONG") ? 400 : getenv("SINTER_TEST_SAMPLE") ? 3 : 48 / (int)test_share();
+    const int cases = getenv("SINTER_TEST_LONG") ? 400 : getenv("SINTER_TEST_SAMPLE") ? 3 : 25 / (int)test_share();
     srand(7);
     for (int i = 0; i < cases; i++) {
         made m = {.inner = (inner)(rand() % INNERS),
