@@ -106,7 +106,8 @@ typedef enum {
               thread, in[0] */
     K_FETCH, /* a hint. mem[in[0] + d in[1]] is read soon, or written where it is an output, where d is how many pieces
                 after this one the one is that the same worker takes next, as far as that is known. In range or not;
-                in[1] uniform, both i64 */
+                in[1] uniform, both i64. `sub` not 0, thread level: so many rows are read soon, in[1] elements from one
+                to the next, in[0] being the thread's element in the first one */
     K_CHAIN  /* piece level: hands a tuple from piece to piece. chain c: dst[j] = state before this piece, given this
                 piece's aggregate in[j]; function combines. See k_chain */
 } k_op;
@@ -236,6 +237,8 @@ k_val k_load_total(k_builder *b, k_mem m, k_val index); /* K_TOTAL */
 k_val k_load_ahead(k_builder *b, k_mem m, k_val index); /* K_AHEAD */
 void k_store(k_builder *b, k_mem m, k_val index, k_val value);
 void k_fetch(k_builder *b, k_mem m, k_val index, k_val a_piece); /* K_FETCH: so many elements a piece */
+/* K_FETCH of 1 to 255 rows */
+void k_fetch_rows(k_builder *b, k_mem m, k_val index, k_val apart, unsigned rows);
 void k_check(k_builder *b, uint32_t site, k_val holds, k_val element, k_val value, k_val bound);
 void k_note(k_builder *b, uint32_t site, k_val element, k_val value); /* K_NOTE; of any type */
 k_val k_atomic(k_builder *b, ir_op op, k_mem m, k_val index, k_val value);

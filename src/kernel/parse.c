@@ -454,7 +454,11 @@ static void plain_statement(parser *p)
     } else if (take(p, "fetch")) {
         s.op = K_FETCH;
         access(p, &s);
-        values(p, "step", 1, s.in + 1);
+        uint32_t rows = take(p, "rows") ? small_integer(p) : 0;
+        if (rows > UINT8_MAX)
+            fail(p, "at most %d rows", UINT8_MAX);
+        s.sub = (uint8_t)rows;
+        values(p, rows ? "apart" : "step", 1, s.in + 1);
     } else if ((over = take(p, "compact_over")) || take(p, "compact")) {
         s.op = K_COMPACT;
         s.sub = over ? K_OVER : 0;

@@ -175,7 +175,9 @@ static void put_statement(printer *p, const k_stmt *s)
     case K_FETCH:
         text_add(p->out, "fetch");
         put_access(p, s);
-        put_values(p, " step", 1, s->in + 1);
+        if (s->sub)
+            text_printf(p->out, " rows %u", s->sub);
+        put_values(p, s->sub ? " apart" : " step", 1, s->in + 1);
         break;
     case K_COMPACT:
         text_add(p->out, s->sub == K_OVER ? "compact_over" : "compact");

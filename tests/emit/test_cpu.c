@@ -723,6 +723,29 @@ static void totals_of_gangs(void **state)
     }
 }
 
+/* Rows that are fetched for later show nowhere, whatever part of a line a gang has, and wherever they lie. */
+static void fetched_rows(void **state)
+{
+    cpu_case *c = *state;
+    const ir_type type[] = {T_U8, T_U16, T_F32, T_F64};
+    for (unsigned n = 0; n < 4 * 3; n++) {
+        enum { COUNT = 150 };
+        case_kernel(c, 16);
+        k_builder *b = &c->b;
+        k_mem x = case_global(c, type[n % 4], false, 3 * COUNT), y = case_global(c, type[n % 4], true, 3 * COUNT);
+        for (int64_t i = 0; i < 3 * COUNT; i++)
+            case_put(c, x, i,
+                     type[n % 4] == T_F32   ? ir_bits_f32((float)i)
+                     : type[n % 4] == T_F64 ? ir_bits_f64((double)i)
+                                            : ir_bits_i64(type[n % 4], i));
+        k_val at = k_for_all(b, k_i64(b, COUNT)), index = add(b, times(b, k_piece(b), COUNT), at);
+        k_fetch_rows(b, x, index, k_i64(b, n < 4 ? COUNT : n < 8 ? -1000 : INT32_MAX), n % 3 * 4 + 1);
+        k_store(b, y, index, k_load(b, x, index));
+        k_end(b);
+        case_run(c, 3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -744,6 +767,7 @@ int main(void)
         cmocka_unit_test(large_bodies),
         cmocka_unit_test(shared_and_private_memory),
         cmocka_unit_test(filters),
+        cmocka_unit_test(fetched_rows),
         cmocka_unit_test(atomics),
         cmocka_unit_test(totals_of_gangs),
         cmocka_unit_test(chain_of_matrices),

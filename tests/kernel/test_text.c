@@ -76,6 +76,7 @@ static const char everything[] =
     "        %21:f32 = shuffle lane %9, 7\n"
     "        %22:f32 = shuffle pair %9, 1\n"
     "        fetch @in.1[%i.5] step 4096\n"
+    "        fetch @in.1[%i.5] rows 4 apart %n.1\n"
     "        %23:f32 = call bump, %9\n"
     "        %24:i32 = call other_1, %9, %10, 1.0:f32, %i.5\n"
     "        %25:f32 = call bump, %23\n"

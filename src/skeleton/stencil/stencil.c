@@ -126,6 +126,23 @@ static void store_rows(stages *s, const stage *g, const tile *t, k_val row, k_va
             k_store(b, sk_array_memory(lw, g->op->term, c, true), position[u], value[u * components + c]);
 }
 
+/* Rows in memory that stages before this one read a step later. One loop reads them and does little else, while this
+ * one leaves the memory alone: what it fetches is in a cache by then. */
+static void fetch_ahead(stages *s, const stage *g, const tile *t, k_val column)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    for (uint32_t i = 0; i < g->fetches.n; i++) {
+        const fetch *f = &g->fetches.at[i];
+        k_mem m = (k_mem)map64_get(&lw->memory, ((uint64_t)f->array << 32) | f->component);
+        if (!m)
+            continue;
+        k_val last = sk_sub(lw, sk_min(lw, t->height, sk_add(lw, t->bottom, k_i64(b, f->below))), k_i64(b, s->rows));
+        k_val row = sk_min(lw, sk_add(lw, s->base, k_i64(b, f->lead + s->rows)), last);
+        k_fetch_rows(b, m, sk_add(lw, sk_mul(lw, row, t->width), column), t->width, (unsigned)s->rows);
+    }
+}
+
 typedef struct block_part { /* columns of a block's rows */
     sk_columns columns;
     k_val from, count;
@@ -145,6 +162,8 @@ static void block_columns(stages *s, const stage *g, const tile *t, const line *
     for (unsigned d = 0; d + 1 < rank; d++)
         sk_bind(lw, s->at.at[d], l->outer[d]);
     sk_bind(lw, s->at.at[rank - 1], column);
+    if (part->whole)
+        fetch_ahead(s, g, t, column);
     sk_emit(lw, (uint32_t)s->rows * components, term, value);
     if (g->op->staged)
         for (int64_t u = 0; u < s->rows; u++)
@@ -435,6 +454,7 @@ void sk_build_stencil(sk_lower *lw)
     k_val start = sk_sub(lw, t.top, k_i64(b, warm)), height = sk_sub(lw, t.bottom, start);
     k_val steps = k_let(b, OP_QUOT, sk_add(lw, height, k_i64(b, s.rows - 1)), k_i64(b, s.rows), 0);
     k_val base = sk_add(lw, start, sk_mul(lw, k_for(b, k_i64(b, 0), steps, false), k_i64(b, s.rows)));
+    s.base = base;
     for (uint32_t i = 0; i < s.stage.n; i++)
         stage_rows(&s, &s.stage.at[i], &t, base);
     k_end(b);

@@ -14,6 +14,13 @@ typedef struct halo {
     int64_t up, down, left, right;
 } halo;
 
+/* An array in memory: its rows that are read `lead` rows ahead of the base row, and down to `below` a band. */
+typedef struct fetch {
+    ir_id array;
+    uint32_t component;
+    int64_t lead, below;
+} fetch;
+
 typedef struct stage {
     const l_op *op;
     const ir_array *info;
@@ -28,9 +35,10 @@ typedef struct stage {
     bool copy;        /* of an array that is in memory: `op` is none of the cluster's */
     const ir_stencil *beyond; /* of a copy: what lies outside of the array is kept, too, as this one's boundary says */
     bool free;                /* all neighbours that it reads are in such copies: none needs care */
-    int64_t start;    /* columns computed left of a tile: need.left and what makes rows start at a full vector */
-    int64_t width;    /* columns of a kept row */
-    k_mem *rows;      /* per component */
+    int64_t start;      /* columns computed left of a tile: need.left and what makes rows start at a full vector */
+    int64_t width;      /* columns of a kept row */
+    VEC(fetch) fetches; /* what its loop fetches for the next step */
+    k_mem *rows;        /* per component */
     k_val first_column; /* of the kept rows, this tile */
 } stage;
 
@@ -43,6 +51,7 @@ typedef struct stages {
     int64_t rows;     /* computed by each stage a step */
     VEC(stage) stage; /* in order of evaluation */
     sk_index at;
+    k_val base;           /* the base row of a step */
     const stage *copying; /* the copy whose code is being made */
 } stages;
 

@@ -467,6 +467,53 @@ static void list_shared(const sk_cluster *c, arena *a, stages *s)
     }
 }
 
+/* --- fetching --- */
+
+static bool has_loops_shape(const stages *s, ir_id array)
+{
+    const sk_cluster *c = s->lw->cluster;
+    const ir_array *info = ir_info(c->l->ir, array);
+    return info->rank == 2 && c->loop->rank == 2 && memcmp(info->shape, c->loop->shape, 2 * sizeof(ir_id)) == 0;
+}
+
+/* Adds what a stage reads from memory; false: nothing. */
+static bool list_fetches(stages *s, const stage *g, arena *a, stage *host)
+{
+    const l_program *l = s->lw->l;
+    reaches found = {0};
+    bool any = false;
+    stage_reaches(l, a, g, &found);
+    for (uint32_t i = 0; i < found.n; i++) {
+        const reach *r = &found.at[i];
+        if (r->followed || (!g->copy && stage_of(s, r->node)) || !has_loops_shape(s, r->node))
+            continue;
+        any = true;
+        for (uint32_t c = 0; c < ir_info(l->ir, r->node)->components && host; c++)
+            vec_push(a, &host->fetches, ((fetch){r->node, c, g->lead + r->h.down, g->need.down + r->h.down}));
+    }
+    return any;
+}
+
+/* The stage that computes most and leaves the memory alone fetches what those before it read. */
+static void find_fetches(stages *s, arena *a)
+{
+    stage *host = NULL;
+    uint32_t most = 0, n = 0;
+    for (uint32_t i = 0; i < s->stage.n && s->rows > 1; i++) {
+        stage *g = &s->stage.at[i];
+        if (!g->block || !g->op->staged || g->op->stored || list_fetches(s, g, a, NULL))
+            continue;
+        uint32_t cost = block_cost(s, g, sk_block_columns(g), a);
+        if (cost > most) {
+            most = cost;
+            host = g;
+            n = i;
+        }
+    }
+    for (uint32_t i = 0; i < n && host; i++)
+        list_fetches(s, &s->stage.at[i], a, host);
+}
+
 /* --- how many rows and lanes --- */
 
 static void choose_rows(stages *s, const sk_options *options, arena *a)
@@ -532,6 +579,7 @@ static stages find_stages(sk_lower *lw, const sk_options *options, bool share, a
     list_stages(lw->cluster, a, &s);
     choose_rows(&s, options, a);
     analyse(lw->l, a, &s);
+    find_fetches(&s, a);
     return s;
 }
 

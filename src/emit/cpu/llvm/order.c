@@ -77,7 +77,7 @@ static bool plain(order *o, k_ref first)
     const kernel *k = o->g->k;
     for (k_ref r = first; r; r = k->stmt.at[r].next) {
         unsigned op = k->stmt.at[r].op;
-        if (op != K_LET && op != K_SELECT && op != K_LOAD && op != K_STORE)
+        if (op != K_LET && op != K_SELECT && op != K_LOAD && op != K_STORE && op != K_FETCH)
             return false;
         vec_push(o->g->arena, &o->stmt, r);
     }
@@ -129,7 +129,7 @@ static void find_users(order *o)
 static bool stays(const order *o, uint32_t i)
 {
     unsigned op = o->g->k->stmt.at[o->stmt.at[i]].op;
-    return op == K_LOAD || op == K_STORE;
+    return op == K_LOAD || op == K_STORE || op == K_FETCH;
 }
 
 /* Emits statement i and what it makes possible. */

@@ -56,7 +56,7 @@ static void find_fetches(stages *s)
     while (k_walk_next(&w)) {
         const k_stmt *st = &k->stmt.at[w.at];
         behind |= st->op == K_CHAIN;
-        const k_value *step = st->op == K_FETCH ? &k->value.at[st->in[1]] : NULL;
+        const k_value *step = st->op == K_FETCH && !st->sub ? &k->value.at[st->in[1]] : NULL;
         if (!step || (step->kind == KV_LITERAL && !step->bits))
             continue;
         int64_t elements = step->kind == KV_LITERAL ? ir_i64_bits(T_I64, step->bits) : 0;
@@ -368,8 +368,36 @@ static void fetch_line(cg *g, cg_ref pointer, int64_t offset, bool written)
     cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
 }
 
+/* Rows of which a gang has a part each. Where a line holds the parts of several gangs, these take turns: each has other
+ * rows, so that a line is fetched once. */
+static void fetch_rows(cg *g, const k_stmt *s)
+{
+    const k_value *index = &g->k->value.at[s->in[0]];
+    const k_memory *m = &g->k->mem.at[s->mem];
+    unsigned size = m->every ? m->every : (unsigned)ir_type_size((ir_type)m->type), bytes = size * g->lanes;
+    if (!g->thread || g->mask.on || g->own_part || index->shape != K_AFFINE || index->step != 1)
+        return;
+    LLVMBuilderRef b = g->b;
+    cg_ref at = cg_scalar(g, s->in[0]), apart = cg_scalar(g, s->in[1]), turn = NULL;
+    unsigned turns = bytes < LINE ? LINE / bytes : 1;
+    if (turns > 1) {
+        cg_ref gang = LLVMBuildUDiv(b, g->thread_base, cg_i64(g, g->lanes), "");
+        turn = LLVMBuildURem(b, gang, cg_i64(g, turns), "");
+        at = LLVMBuildAdd(b, at, LLVMBuildMul(b, turn, apart, ""), "");
+    }
+    for (unsigned row = 0; row < s->sub; row += turns) {
+        cg_ref first = LLVMBuildAdd(b, at, LLVMBuildMul(b, apart, cg_i64(g, row), ""), "");
+        for (unsigned offset = 0; offset < bytes; offset += LINE)
+            fetch_line(g, cg_element(g, s->mem, first), offset, false);
+    }
+}
+
 void cg_fetch_ahead(cg *g, const k_stmt *s)
 {
+    if (s->sub) {
+        fetch_rows(g, s);
+        return;
+    }
     const k_value *index = &g->k->value.at[s->in[0]];
     const k_memory *m = &g->k->mem.at[s->mem];
     bool one = index->shape == K_UNIFORM, row = index->shape == K_AFFINE && (index->step == 1 || index->step == -1);
