@@ -16,11 +16,14 @@
 /* slots, besides those of sk_open_lines */
 enum { TOGETHER = SK_LINES_SLOTS, STRIDE };
 
+enum { FEWEST = 16 }; /* columns of a launch of one line, and lanes of its gangs */
 enum { SCRATCH = 64 << 10, HALF = SK_ACCUMULATORS / 2 };
 
-enum { JOINED_LOG = 2 };         /* SK_SHORT lines are 8 at a time, and some */
-enum { MOST_LANES = 64 };        /* of which blocks of many accumulators are a multiple, whatever their lines are */
-enum { ONE_LINE = 1, ONCE = 2 }; /* sk_geometry.row: facts of the launch that a kernel is made for */
+enum { JOINED_LOG = 2 };               /* SK_SHORT lines are 8 at a time, and some */
+enum { LANES = 64, MOST_LANES = 256 }; /* of gangs: as a rule, and of ones that go far along a line */
+/* sk_geometry.row: facts of the launch that a kernel is made for. WIDE: gangs may have twice as many lanes, or, times
+ * two, four times as many. From NARROW on: the lanes of gangs, as a line is shorter than one of LANES */
+enum { ONE_LINE = 1, ONCE = 2, WIDE = 4, NARROW = 16 };
 
 typedef struct columns {
     sk_folds *s;
@@ -58,10 +61,19 @@ static int64_t lines_of(int64_t together)
     return levels * together;
 }
 
+/* Gangs may be so wide where what several of them compute twice, at the end of a block, is little. */
+static int64_t wide_gangs(int64_t block)
+{
+    enum { LEAST = 4, LITTLE = 24 };
+    for (int64_t lanes = MOST_LANES; lanes > LANES; lanes /= 2)
+        if (block >= LEAST * lanes && (pieces_of(block, lanes) * lanes - block) * LITTLE <= block)
+            return WIDE * lanes / MOST_LANES * 2;
+    return 0;
+}
+
 bool sk_launch_fold_columns(const sk_call *x, sk_geometry *g)
 {
     enum {
-        FEWEST = 16,
         FEW = 16,
         GANG = 32,
         UNIT = 64,
@@ -99,7 +111,15 @@ bool sk_launch_fold_columns(const sk_call *x, sk_geometry *g)
         width = smaller(rows, smaller(most, width));
     }
     g->partials = pieces;
-    g->row = (one_line || (once && together == 1) ? ONE_LINE : 0) | (once ? ONCE : 0);
+    one_line |= once && together == 1;
+    g->row = (one_line ? ONE_LINE : 0) | (once ? ONCE : 0);
+    if (!once && !one_line)
+        g->row |= wide_gangs(together * width);
+    for (int64_t lanes = LANES / 2; one_line && width < LANES && lanes >= FEWEST; lanes /= 2)
+        if (lanes <= width) {
+            g->row |= NARROW * lanes / FEWEST;
+            break;
+        }
     g->slot[TOGETHER] = together;
     g->slot[STRIDE] = brief ? 1 : SK_ACCUMULATORS;
     sk_launch_lines(g, outer, rows, width, length, pieces);
@@ -286,6 +306,24 @@ static void find_blocks(columns *t)
     t->size = sk_mul(lw, t->together, t->in.width);
 }
 
+/* Gangs of which a line is not a whole one take several times as long. The farther a gang goes along each of its lines,
+ * the better processors see what is read next, and the less lines a power of two apart get in each other's way in the
+ * caches: half of the registers hold accumulators. */
+static int64_t lanes_of(const sk_folds *s)
+{
+    const sk_lower *lw = s->lw;
+    int64_t lanes = smaller(LANES, sk_fold_lanes_for(s)), vector = lw->options->vector_bytes, bytes = 0;
+    if (lw->options->row >= NARROW)
+        return smaller(lanes, lw->options->row / NARROW * FEWEST);
+    for (uint32_t i = 0; i < s->fold.n; i++)
+        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
+            bytes += (int64_t)ir_type_size(s->fold.at[i].info->type[c]);
+    int64_t most = sk_fold_flops(lw->cluster, lw->options) <= SK_SMALL ? LANES * (lw->options->row / WIDE) * 2 : 0;
+    while (lanes < most && 2 * lanes * bytes <= vector * (vector >= 64 ? 16 : 8))
+        lanes *= 2;
+    return lanes;
+}
+
 static void fold_columns(sk_folds *s)
 {
     sk_lower *lw = s->lw;
@@ -294,7 +332,7 @@ static void fold_columns(sk_folds *s)
     columns *t = arena_alloc(lw->arena, sizeof(*t));
     *t = (columns){.s = s, .once = lw->options->row & ONCE};
     t->in.one_line = lw->options->row & ONE_LINE;
-    lw->out->k->lanes = (uint16_t)smaller(MOST_LANES, sk_fold_lanes_for(s));
+    lw->out->k->lanes = (uint16_t)lanes_of(s);
     t->waiting = sk_fold_memory(s, true, there + there / 2 + 3 * MOST_LANES, "waiting");
     t->second = k_i64(b, there + MOST_LANES);
     t->stride = sk_slot(lw, STRIDE, "stride");
