@@ -53,77 +53,117 @@ static bool is_index(const kernel *k, const k_stmt *s, const bool *marked)
     return true;
 }
 
-/* --- variables ---
- * One that only ever holds what does not depend on variables, or what it has held before, has an interval: the hull of
- * these. The nearest so far is such a one; what counts is not. */
+/* --- holders: variables, and shared memory of i64 ---
+ * One that only ever holds what does not depend on holders, or what is chosen among that and what holders have, has an
+ * interval: the hull of all that is chosen from. The nearest so far is such a one, wherever it waits; what counts is
+ * not. */
 
-enum { MANY = UINT32_MAX }; /* depends on variables otherwise than by a choice that includes one of them */
+typedef enum { FREE, CHOSEN, COMPUTED } origin; /* of a value: how it depends on holders */
 
-static k_val held_by(const kernel *k, const k_val *from, k_val v)
-{
-    return k->value.at[v].kind == KV_VARIABLE ? v : from[v];
-}
+typedef struct indices {
+    const kernel *k;
+    bool *marked;    /* per value */
+    uint8_t *origin; /* per value */
+    bool *memory;    /* per memory: it is a holder */
+} indices;
 
 static bool is_choice(const k_stmt *s)
 {
     return s->op == K_SELECT || (s->op == K_LET && (s->sub == OP_BITCAST || s->sub == OP_MIN || s->sub == OP_MAX));
 }
 
-/* The variable of which, and of what depends on none, a statement gives something; 0: it depends on none. */
-static k_val held_after(const kernel *k, const k_stmt *s, const k_val *from)
+static uint8_t origin_of(const indices *x, const k_stmt *s)
 {
-    k_val all = 0;
+    uint8_t most = FREE;
     for (unsigned i = s->op == K_SELECT; i < k_operands(s); i++) {
-        k_val one = k->value.at[s->in[i]].type == T_I64 ? held_by(k, from, s->in[i]) : 0;
-        all = !one || one == all ? all : all ? MANY : one;
+        const k_value *v = &x->k->value.at[s->in[i]];
+        uint8_t one = v->type != T_I64 ? FREE : v->kind == KV_VARIABLE ? CHOSEN : x->origin[s->in[i]];
+        most = one > most ? one : most;
     }
-    return all && !is_choice(s) ? MANY : all;
+    return most == FREE || is_choice(s) ? most : COMPUTED;
 }
 
-/* Statement by statement; false if a variable that was marked must not be. */
-static bool mark(const kernel *k, arena *a, bool *marked, k_val *from)
+/* May a holder have it? */
+static bool fits_holder(const indices *x, k_val v)
+{
+    return x->marked[v] && (x->k->value.at[v].kind == KV_VARIABLE || x->origin[v] != COMPUTED);
+}
+
+/* Writes a memory otherwise than by a STORE. */
+static bool writes_otherwise(const k_stmt *s)
+{
+    return s->op == K_ATOMIC || s->op == K_COMPACT || s->op == K_CHAIN;
+}
+
+/* A statement; false if a holder that was one must not be. */
+static bool mark_statement(indices *x, const k_stmt *s)
+{
+    const kernel *k = x->k;
+    if (s->op == K_STORE || writes_otherwise(s)) {
+        bool fits = s->op == K_STORE && fits_holder(x, s->in[1]), was = x->memory[s->mem];
+        x->memory[s->mem] &= fits;
+        if (s->op == K_STORE)
+            return fits || !was;
+    }
+    if (!s->dst || k->value.at[s->dst].type != T_I64)
+        return true;
+    if (s->op == K_DECL || s->op == K_SET) {
+        bool fits = fits_holder(x, s->in[0]), was = x->marked[s->dst];
+        x->marked[s->dst] &= fits;
+        return fits || !was;
+    }
+    if (k->value.at[s->dst].kind != KV_RESULT)
+        return true;
+    bool loads = s->op == K_LOAD && x->memory[s->mem];
+    x->marked[s->dst] = loads || is_index(k, s, x->marked);
+    x->origin[s->dst] = loads ? CHOSEN : origin_of(x, s);
+    return true;
+}
+
+static bool mark(indices *x, arena *a)
 {
     bool good = true;
     k_walk w;
-    k_walk_begin(&w, k, a);
-    while (k_walk_next(&w)) {
-        const k_stmt *s = &k->stmt.at[w.at];
-        if (w.event != K_WALK_AT || !s->dst || k->value.at[s->dst].type != T_I64)
-            continue;
-        if (s->op == K_DECL || s->op == K_SET) {
-            k_val held = held_by(k, from, s->in[0]);
-            bool fits = marked[s->in[0]] && (!held || (s->op == K_SET && held == s->dst));
-            good &= fits || !marked[s->dst];
-            marked[s->dst] &= fits;
-        } else if (k->value.at[s->dst].kind == KV_RESULT) {
-            marked[s->dst] = is_index(k, s, marked);
-            from[s->dst] = held_after(k, s, from);
-        }
-    }
+    k_walk_begin(&w, x->k, a);
+    while (k_walk_next(&w))
+        if (w.event == K_WALK_AT)
+            good &= mark_statement(x, &x->k->stmt.at[w.at]);
     return good;
+}
+
+static indices find_indices(const kernel *k, arena *a)
+{
+    enum { TRIES = 6 };
+    indices x = {.k = k,
+                 .marked = arena_alloc(a, k->value.n * sizeof(bool)),
+                 .origin = arena_alloc(a, k->value.n * sizeof(uint8_t)),
+                 .memory = arena_alloc(a, k->mem.n * sizeof(bool))};
+    if (k->chained) /* positions of carries count words, not pieces */
+        return x;
+    for (k_val v = 1; v < k->value.n; v++) {
+        const k_value *value = &k->value.at[v];
+        x.marked[v] = value->type == T_I64 &&
+                      (value->kind == KV_ARG || value->kind == KV_PIECE || (value->kind == KV_VARIABLE && value->def) ||
+                       (value->kind == KV_LITERAL && small_literal(value)));
+    }
+    for (k_mem m = 1; m < k->mem.n; m++)
+        x.memory[m] = k->mem.at[m].space == K_SHARED && k->mem.at[m].type == T_I64;
+    bool good = false;
+    for (unsigned i = 0; i < TRIES && !good; i++) /* what is no index makes others none */
+        good = mark(&x, a);
+    if (good)
+        return x;
+    for (k_val v = 1; v < k->value.n; v++)
+        x.marked[v] &= k->value.at[v].kind != KV_VARIABLE;
+    for (k_mem m = 1; m < k->mem.n; m++)
+        x.memory[m] = false;
+    mark(&x, a);
+    return x;
 }
 
 bool *k_find_indices(const kernel *k, arena *a)
 {
-    enum { TRIES = 4 };
-    bool *marked = arena_alloc(a, k->value.n * sizeof(*marked));
-    k_val *from = arena_alloc(a, k->value.n * sizeof(*from));
-    if (k->chained) /* positions of carries count words, not pieces */
-        return marked;
-    for (k_val v = 1; v < k->value.n; v++) {
-        const k_value *x = &k->value.at[v];
-        marked[v] =
-            x->type == T_I64 && (x->kind == KV_ARG || x->kind == KV_PIECE || (x->kind == KV_VARIABLE && x->def) ||
-                                 (x->kind == KV_LITERAL && small_literal(x)));
-    }
-    bool good = false;
-    for (unsigned i = 0; i < TRIES && !good; i++) /* what is no index makes others none */
-        good = mark(k, a, marked, from);
-    for (k_val v = 1; v < k->value.n && !good; v++)
-        marked[v] &= k->value.at[v].kind != KV_VARIABLE;
-    if (!good)
-        mark(k, a, marked, from);
-    return marked;
+    return find_indices(k, a).marked;
 }
 
 static bool strides_far(const k_shapes *shapes, k_val index)
@@ -186,47 +226,61 @@ static k_range at_first(const kernel *k, const k_value *v, const ir_bits *arg, i
     return v->kind == KV_PIECE ? k_range_counted(clamp(first), clamp(last - 1)) : (k_range){n, n};
 }
 
-/* Statement by statement. What variables hold in rounds to come is known after the first time only. */
-static bool intervals_fit(k_ranges *r, arena *a, const bool *marked, bool first)
+typedef enum { FIT, CHANGED, TOO_FAR } outcome;
+
+/* What a holder has now; whether that is more than before. */
+static outcome hold(k_range *holder, k_range x)
 {
+    k_range now = k_range_hull(*holder, x);
+    bool same = now.low == holder->low && now.high == holder->high;
+    *holder = now;
+    return same ? FIT : CHANGED;
+}
+
+/* Statement by statement. What holders have in rounds to come is known after the first times only. */
+static outcome find_intervals(k_ranges *r, arena *a, const indices *x, k_range *memory, bool first)
+{
+    outcome all = FIT;
     k_walk w;
     k_walk_begin(&w, r->k, a);
     while (k_walk_next(&w)) {
         const k_stmt *s = &r->k->stmt.at[w.at];
-        if (w.event != K_WALK_AT || !s->dst || !marked[s->dst])
+        outcome one = FIT;
+        if (w.event != K_WALK_AT)
             continue;
-        if (s->op == K_DECL && first)
+        if (s->op == K_STORE && x->memory[s->mem])
+            one = hold(&memory[s->mem], r->of[s->in[1]]);
+        else if (!s->dst || !x->marked[s->dst])
+            continue;
+        else if (s->op == K_DECL && first)
             r->of[s->dst] = r->of[s->in[0]];
         else if (s->op == K_DECL || s->op == K_SET)
-            r->of[s->dst] = k_range_hull(r->of[s->dst], r->of[s->in[0]]);
+            one = hold(&r->of[s->dst], r->of[s->in[0]]);
         else
-            r->of[s->dst] = k_range_of(r, s);
-        if (k_range_magnitude(r->of[s->dst]) > K_MOST_INDEX)
-            return false;
+            r->of[s->dst] = s->op == K_LOAD ? memory[s->mem] : k_range_of(r, s);
+        if (s->dst && k_range_magnitude(r->of[s->dst]) > K_MOST_INDEX)
+            return TOO_FAR;
+        all = one > all ? one : all;
     }
-    return true;
-}
-
-static bool has_variables(const kernel *k, const bool *marked)
-{
-    for (k_val v = 1; v < k->value.n; v++)
-        if (marked[v] && k->value.at[v].kind == KV_VARIABLE)
-            return true;
-    return false;
+    return all;
 }
 
 bool k_indices_fit(const kernel *k, arena *a, const ir_bits *arg, int64_t first, int64_t last)
 {
-    const bool *marked = k_find_indices(k, a);
+    enum { TRIES = 8 };
+    indices x = find_indices(k, a);
     k_ranges r = {.k = k, .of = arena_alloc(a, k->value.n * sizeof(k_range))};
+    k_range *memory = arena_alloc(a, k->mem.n * sizeof(*memory));
     for (k_val v = 1; v < k->value.n; v++) {
-        const k_value *x = &k->value.at[v];
-        if (!marked[v] || x->kind == KV_RESULT || x->kind == KV_VARIABLE)
+        const k_value *value = &k->value.at[v];
+        if (!x.marked[v] || value->kind == KV_RESULT || value->kind == KV_VARIABLE)
             continue;
-        r.of[v] = at_first(k, x, arg, first, last);
+        r.of[v] = at_first(k, value, arg, first, last);
         if (k_range_magnitude(r.of[v]) > K_MOST_INDEX)
             return false;
     }
-    bool good = intervals_fit(&r, a, marked, true);
-    return good && (!has_variables(k, marked) || intervals_fit(&r, a, marked, false));
+    outcome now = CHANGED;
+    for (unsigned i = 0; i < TRIES && now == CHANGED; i++)
+        now = find_intervals(&r, a, &x, memory, i == 0);
+    return now == FIT;
 }

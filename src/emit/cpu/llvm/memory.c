@@ -461,13 +461,22 @@ static cg_ref load_ahead(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned byt
 
 /* As a scalar that is put into a vector: what is made of such ones becomes operations of scalars, where a vector of one
  * condition would go through a register of masks. */
+/* A statement's vector is defined, as memory has it. */
+static void define_loaded(cg *g, const k_stmt *s, cg_ref x)
+{
+    x = cg_from_memory(g, (ir_type)g->k->mem.at[s->mem].type, x);
+    if (cg_is_narrow(g, s->dst) && cg_is_vector(x))
+        x = LLVMBuildTrunc(g->b, x, LLVMVectorType(g->i32, LLVMGetVectorSize(LLVMTypeOf(x))), "");
+    cg_define(g, s->dst, x);
+}
+
 static void load_lane(cg *g, const k_stmt *s, unsigned align)
 {
     ir_type t = (ir_type)g->k->mem.at[s->mem].type;
     LLVMTypeRef element = cg_stored(g, t);
     cg_ref x = plain_load(g, element, address_of_one(g, s->mem, s->in[0]), align);
     x = LLVMBuildInsertElement(g->b, LLVMGetPoison(LLVMVectorType(element, 1)), x, cg_i32(g, 0), "");
-    cg_define(g, s->dst, cg_from_memory(g, t, x));
+    define_loaded(g, s, x);
 }
 
 void cg_load(cg *g, k_ref id)
@@ -484,7 +493,7 @@ void cg_load(cg *g, k_ref id)
     cg_ref beside = cg_load_shifted(g, id);
     beside = beside ? beside : cg_load_interleaved(g, id);
     if (beside) {
-        cg_define(g, s->dst, cg_from_memory(g, t, beside));
+        define_loaded(g, s, beside);
         return;
     }
     if (is_one_lane(g, s->mem, s->in[0])) {
@@ -509,7 +518,7 @@ void cg_load(cg *g, k_ref id)
         x = load_strided(g, s, at.index);
     else
         x = load_any(g, s, at.index);
-    cg_define(g, s->dst, cg_from_memory(g, t, x));
+    define_loaded(g, s, x);
 }
 
 /* The number of the lane that is on, where there is one at most; of the first else. */
