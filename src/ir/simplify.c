@@ -381,6 +381,32 @@ static ir_id simplify_integer(ir_program *p, uint32_t site, ir_op op, const oper
     return 0;
 }
 
+/* Is it op(v, v)? */
+static bool compares_itself(const ir_program *p, const operand *o, ir_op op, ir_id v)
+{
+    return is_op(o, op) && p->arg.at[o->node->args] == v && p->arg.at[o->node->args + 1] == v;
+}
+
+/* x < y || (one of them is a NaN && the other one is not) -> !(y <= x) && the other one is none; likewise x > y. `better`
+ * is the comparison, `rescue` what stands behind it. Operators that let any number win over a NaN look like this. */
+static ir_id better_than_nan(ir_program *p, uint32_t site, const operand *better, const operand *rescue)
+{
+    if ((!is_op(better, OP_LT) && !is_op(better, OP_GT)) || !is_op(rescue, OP_AND))
+        return 0;
+    const ir_op reverse = is_op(better, OP_LT) ? OP_LE : OP_GE;
+    ir_id x = p->arg.at[better->node->args], y = p->arg.at[better->node->args + 1];
+    if (!ir_type_float((ir_type)ir_at(p, x)->type))
+        return 0;
+    for (uint32_t k = 0; k < 2; k++) {
+        operand nan = argument(p, rescue, k), number = argument(p, rescue, 1 - k);
+        bool of_y = compares_itself(p, &nan, OP_NE, y) && compares_itself(p, &number, OP_EQ, x),
+             of_x = compares_itself(p, &nan, OP_NE, x) && compares_itself(p, &number, OP_EQ, y);
+        if (of_x || of_y)
+            return ir_op2(p, site, OP_AND, ir_op1(p, site, OP_NOT, ir_op2(p, site, reverse, y, x)), number.id);
+    }
+    return 0;
+}
+
 static ir_id simplify2(ir_program *p, uint32_t site, ir_op op, ir_type result, const operand *a, const operand *b)
 {
     int64_t decided;
@@ -395,6 +421,10 @@ static ir_id simplify2(ir_program *p, uint32_t site, ir_op op, ir_type result, c
         id = divide_by_power(p, site, a, b);
     if (!id && b->type == T_BOOL && ((op == OP_EQ && is_value(b, 0)) || (op == OP_NE && is_value(b, 1))))
         id = ir_op1(p, site, OP_NOT, a->id);
+    if (!id && op == OP_OR)
+        id = better_than_nan(p, site, a, b);
+    if (!id && op == OP_OR)
+        id = better_than_nan(p, site, b, a);
     if (!id && is_int(a))
         id = simplify_integer(p, site, op, a, b);
     return id;
