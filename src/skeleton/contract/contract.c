@@ -523,16 +523,21 @@ static void take_turn_of_four(contract *t, const place *p, k_val turn)
     k_end(b);
 }
 
-static void take_brief(contract *t, const place *p)
+/* The totals of all rows, in variables. */
+static k_val ***take_brief(contract *t, const place *p)
 {
     sk_folds *s = t->s;
-    k_builder *b = &s->lw->b;
-    k_val zero = k_i64(b, 0), ***acc = arena_alloc(s->lw->arena, (size_t)t->tile.rows * sizeof(k_val **));
+    k_val zero = k_i64(&s->lw->b, 0), ***acc = arena_alloc(s->lw->arena, (size_t)t->tile.rows * sizeof(k_val **));
     for (int64_t r = 0; r < t->tile.rows; r++)
         acc[r] = sk_fold_accumulators(s);
     take_accumulator(t, p, zero, zero, t->count, 1, acc);
+    return acc;
+}
+
+static void keep_rows(contract *t, const place *p, k_val **const *acc)
+{
     for (int64_t r = 0; r < t->tile.rows; r++)
-        sk_fold_keep(s, t->waiting, waiting_at(t, p, zero, r), acc[r]);
+        sk_fold_keep(t->s, t->waiting, waiting_at(t, p, k_i64(&t->s->lw->b, 0), r), acc[r]);
 }
 
 /* The number of the element of the result at hand. */
@@ -545,8 +550,9 @@ static k_val result_at(const contract *t)
     return at;
 }
 
-/* The totals of row r of the tile, which the top of the stack has, become results, and elements of these are stored. */
-static void finish_row(contract *t, const place *p, k_val r)
+/* The totals of row r of the tile, `acc`, become results, and elements of these are stored. NULL: the top of the stack
+ * has them. */
+static void finish_row(contract *t, const place *p, k_val r, k_val **acc)
 {
     sk_folds *s = t->s;
     sk_lower *lw = s->lw;
@@ -554,7 +560,8 @@ static void finish_row(contract *t, const place *p, k_val r)
     t->index[t->of.dimension[SK_OF_ROW]] = sk_add(lw, p->row, r);
     k_val top = t->tile.once ? sk_sub(lw, t->bits, k_i64(b, 2)) : t->bits;
     k_val row = result_at(t), at = waiting_at(t, p, top, 0);
-    k_val **acc = sk_fold_kept(s, t->waiting, sk_add(lw, at, sk_mul(lw, r, k_i64(b, t->tile.lanes))));
+    if (!acc)
+        acc = sk_fold_kept(s, t->waiting, sk_add(lw, at, sk_mul(lw, r, k_i64(b, t->tile.lanes))));
     k_val position = sk_add(lw, sk_mul(lw, row, sk_slot(lw, PIECES, "pieces_a_row")), t->part);
     lw->element = row;
     sk_fold_settle(s, row, t->begin, 0, t->count, acc);
@@ -581,55 +588,63 @@ static void finish_tile(contract *t, place *p)
     p->lane = k_for_whole(b, k_i64(b, t->tile.lanes));
     t->index[t->of.dimension[SK_OF_COLUMN]] = sk_add(lw, p->column, p->lane);
     uint32_t mark = sk_scope(lw);
-    finish_row(t, p, r);
+    finish_row(t, p, r, NULL);
     sk_scope_end(lw, mark);
     k_end(b);
     k_end(b);
 }
 
 /* Row r of the tile, whose number in it is `number`, or below 0 where that is not known. */
-static void fold_row(contract *t, const place *p, k_val r, int64_t number, sk_made_place *at, k_val ***stack)
+static void fold_row(contract *t, const place *p, k_val r, k_val **acc, int64_t number, sk_made_place *at,
+                     k_val ***stack)
 {
     sk_lower *lw = t->s->lw;
     uint32_t mark = sk_scope(lw);
-    finish_row(t, p, r);
+    finish_row(t, p, r, acc);
     at->position = t->index[t->of.dimension[SK_OF_ROW]];
     at->row = number;
     sk_made_take(&t->made, at, stack);
     sk_scope_end(lw, mark);
 }
 
-/* The same where results are folded: of tiles that have all their rows, and of others. */
-static void fold_tile(contract *t, place *p)
+/* The same where results are folded: of tiles that have all their rows, and of others. Lanes are at hand; `acc` has the
+ * totals, or is NULL. */
+static void fold_tile(contract *t, place *p, k_val ***acc)
 {
     sk_lower *lw = t->s->lw;
     k_builder *b = &lw->b;
     k_val rows = k_i64(b, t->tile.rows), one = k_i64(b, 1), **stack[SK_MADE_STACK] = {0};
     k_val there = sk_min(lw, rows, sk_sub(lw, t->side[SK_OF_ROW].extent, p->row));
-    p->lane = k_for_whole(b, k_i64(b, t->tile.lanes));
-    t->index[t->of.dimension[SK_OF_COLUMN]] = sk_add(lw, p->column, p->lane);
     sk_made_place at = {.panel = p->panel, .lane = p->lane, .length = t->side[SK_OF_ROW].extent};
     k_if(b, k_let(b, OP_EQ, there, rows, 0));
     for (int64_t r = 0; r < t->tile.rows; r++)
-        fold_row(t, p, k_i64(b, r), r, &at, stack);
+        fold_row(t, p, k_i64(b, r), acc ? acc[r] : NULL, r, &at, stack);
     k_else(b);
+    if (acc)
+        keep_rows(t, p, acc);
     k_val r = k_for(b, k_i64(b, 0), there, false);
-    fold_row(t, p, r, -1, &at, stack);
+    fold_row(t, p, r, NULL, -1, &at, stack);
     k_end(b);
     k_end(b);
     at.position = sk_sub(lw, sk_add(lw, p->row, there), one);
     sk_made_behind(&t->made, &at);
-    k_end(b);
+}
+
+static void begin_lanes(contract *t, place *p)
+{
+    p->lane = k_for_whole(&t->s->lw->b, k_i64(&t->s->lw->b, t->tile.lanes));
+    t->index[t->of.dimension[SK_OF_COLUMN]] = sk_add(t->s->lw, p->column, p->lane);
 }
 
 static void take_tile(contract *t, place *p)
 {
-    sk_lower *lw = t->s->lw;
-    k_builder *b = &lw->b;
-    p->lane = k_for_whole(b, k_i64(b, t->tile.lanes));
-    t->index[t->of.dimension[SK_OF_COLUMN]] = sk_add(lw, p->column, p->lane);
+    k_builder *b = &t->s->lw->b;
+    k_val ***acc = NULL;
+    begin_lanes(t, p);
     if (t->tile.brief) {
-        take_brief(t, p);
+        acc = take_brief(t, p);
+        if (!t->of.folds)
+            keep_rows(t, p, acc);
     } else if (t->tile.once) {
         k_val turns = k_let(b, OP_SHR, t->accumulators, k_i64(b, 2), 0);
         take_turn_of_four(t, p, k_for(b, k_i64(b, 0), turns, false));
@@ -638,8 +653,15 @@ static void take_tile(contract *t, place *p)
         take_turn(t, p, k_for(b, k_i64(b, 0), t->accumulators, false));
         k_end(b);
     }
+    if (t->of.folds && !acc) { /* the stack is complete */
+        k_end(b);
+        begin_lanes(t, p);
+    }
+    if (t->of.folds)
+        fold_tile(t, p, acc);
     k_end(b);
-    (t->of.folds ? fold_tile : finish_tile)(t, p);
+    if (!t->of.folds)
+        finish_tile(t, p);
 }
 
 /* --- the block --- */
