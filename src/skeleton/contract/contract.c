@@ -94,6 +94,18 @@ static int64_t positions_of(int64_t length)
     return accumulators * pieces_of(length, SK_ACCUMULATORS);
 }
 
+/* Panels of columns that are packed before their tiles: as many as there is room for, so that rows, which go through
+ * the caches with each group, do so seldom. If all rows of a block stay in the first cache it is one, which stays there,
+ * too: while its tiles are computed the next one is fetched. */
+static int64_t group_of(const sk_contraction *of, tile t, int64_t positions, int64_t rows)
+{
+    enum { NEAR = 16 << 10 };
+    int64_t of_row = positions * (int64_t)(of->side[SK_OF_ROW].term.n * of->widest);
+    if (rows <= NEAR / of_row)
+        return 1;
+    return larger(1, room_of(of, SK_OF_COLUMN) / (positions * t.lanes));
+}
+
 /* --- the launch --- */
 
 bool sk_launch_contract(const sk_call *x, sk_geometry *g)
@@ -137,7 +149,7 @@ bool sk_launch_contract(const sk_call *x, sk_geometry *g)
     g->slot[COLUMN_BLOCKS] = column_blocks;
     g->slot[ROWS] = rows;
     g->slot[COLUMNS] = columns;
-    g->slot[GROUP] = larger(1, room_of(of, SK_OF_COLUMN) / (positions * t.lanes));
+    g->slot[GROUP] = group_of(of, t, positions, pieces_of(rows, row_blocks));
     g->pieces = outer * row_blocks * column_blocks * parts;
     return true;
 }
