@@ -6,15 +6,22 @@
 #include "skeleton/extents.h"
 
 enum { ROW_ELEMENTS = 8192 }; /* of a stretch of several rows, at most */
+enum { AHEAD_BYTES = 4096 };  /* what is combined is fetched, as processors look ahead within a page alone */
+
+static int64_t widest_of(const sk_permute *m)
+{
+    int64_t widest = 1;
+    for (uint32_t c = 0; c < m->info->components; c++)
+        widest = larger(widest, (int64_t)ir_type_size(m->info->type[c]));
+    return widest;
+}
 
 /* A gang takes the whole row, or as many elements as it has lanes. */
 void sk_permute_row_lanes(sk_permute *m)
 {
     sk_lower *lw = m->lw;
     const l_cluster *loop = lw->cluster->loop;
-    int64_t widest = 1, length = INT64_MAX, lanes = 4;
-    for (uint32_t c = 0; c < m->info->components; c++)
-        widest = larger(widest, (int64_t)ir_type_size(m->info->type[c]));
+    int64_t widest = widest_of(m), length = INT64_MAX, lanes = 4;
     if (!ir_extent_constant(lw->l->ir, loop->shape[loop->rank - 1], &length))
         length = lw->options->vector_bytes / widest; /* any length: what is no whole gang is off */
     while (2 * lanes <= smaller(length, 2 * lw->options->vector_bytes / widest))
@@ -54,6 +61,7 @@ static void combine_rows(sk_permute *m, k_val first, k_val count, k_val length)
     k_val position = sk_add(lw, sk_mul(lw, sk_add(lw, first, j), length), lane);
     sk_bind(lw, lw->at.linear, position);
     sk_bind_runs(lw, 0, loop->rank, position);
+    sk_fetch(lw, n, m->element, &lw->at, k_i64(b, AHEAD_BYTES / widest_of(m)), k_i64(b, 0));
     sk_emit(lw, n, m->element, new);
     place = sk_add(lw, place, lane);
     lw->element = place;
