@@ -387,8 +387,9 @@ static bool compares_itself(const ir_program *p, const operand *o, ir_op op, ir_
     return is_op(o, op) && p->arg.at[o->node->args] == v && p->arg.at[o->node->args + 1] == v;
 }
 
-/* x < y || (one of them is a NaN && the other one is not) -> !(y <= x) && the other one is none; likewise x > y. `better`
- * is the comparison, `rescue` what stands behind it. Operators that let any number win over a NaN look like this. */
+/* x < y || (one of them is a NaN && the other one is not) -> !(y <= x) && the other one is none; likewise x > y.
+ * `better` is the comparison, `rescue` what stands behind it. Operators that let any number win over a NaN look like
+ * this. */
 static ir_id better_than_nan(ir_program *p, uint32_t site, const operand *better, const operand *rescue)
 {
     if ((!is_op(better, OP_LT) && !is_op(better, OP_GT)) || !is_op(rescue, OP_AND))

@@ -95,8 +95,8 @@ static int64_t positions_of(int64_t length)
 }
 
 /* Panels of columns that are packed before their tiles: as many as there is room for, so that rows, which go through
- * the caches with each group, do so seldom. If all rows of a block stay in the first cache it is one, which stays there,
- * too: while its tiles are computed the next one is fetched. */
+ * the caches with each group, do so seldom. If all rows of a block stay in the first cache it is one, which stays
+ * there, too: while its tiles are computed the next one is fetched. */
 static int64_t group_of(const sk_contraction *of, tile t, int64_t positions, int64_t rows)
 {
     enum { NEAR = 16 << 10 };

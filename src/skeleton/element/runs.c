@@ -118,6 +118,37 @@ void sk_bind_run(sk_lower *lw, unsigned d, k_val index)
         sk_bind(lw, lw->space.var[d], index);
 }
 
+static const k_stmt *defined_by(const sk_lower *lw, k_val v, ir_op op)
+{
+    const k_value *x = &lw->b.k->value.at[v];
+    const k_stmt *s = &lw->b.k->stmt.at[x->def];
+    return x->kind == KV_RESULT && s->op == K_LET && s->sub == op ? s : NULL;
+}
+
+/* Is it 0 to extent - 1, the number of a thread or of a round? */
+static bool counts_to(const sk_lower *lw, k_val v, k_val extent)
+{
+    const k_value *x = &lw->b.k->value.at[v];
+    const k_stmt *s = &lw->b.k->stmt.at[x->def];
+    return x->kind == KV_RESULT && s->op == K_FOR_ALL && s->in[0] == extent;
+}
+
+/* position = *number * extent + *rest. Of rows' elements that is plain to see. */
+static void take_apart(sk_lower *lw, k_val position, k_val extent, k_val *number, k_val *rest)
+{
+    k_builder *b = &lw->b;
+    const k_stmt *sum = defined_by(lw, position, OP_ADD);
+    bool along = sum && counts_to(lw, sum->in[1], extent);
+    const k_stmt *row = defined_by(lw, along ? sum->in[0] : position, OP_MUL);
+    if (row && row->in[1] == extent) {
+        *rest = along ? sum->in[1] : k_i64(b, 0);
+        *number = row->in[0];
+        return;
+    }
+    *rest = k_let(b, OP_REM, position, extent, 0);
+    *number = k_let(b, OP_QUOT, position, extent, 0);
+}
+
 void sk_bind_runs(sk_lower *lw, unsigned first, unsigned end, k_val position)
 {
     const sk_cluster *c = lw->cluster;
@@ -134,9 +165,9 @@ void sk_bind_runs(sk_lower *lw, unsigned first, unsigned end, k_val position)
             break;
         }
         k_val extent = sk_max(lw, sk_product(lw, s->run[d], c->loop->shape + d), k_i64(b, 1));
+        k_val rest;
+        take_apart(lw, position, extent, &position, &rest);
         if (s->used[d])
-            sk_bind_run(lw, d, k_let(b, OP_REM, position, extent, 0));
-        if (d > outermost)
-            position = k_let(b, OP_QUOT, position, extent, 0);
+            sk_bind_run(lw, d, rest);
     }
 }
