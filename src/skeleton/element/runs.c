@@ -133,20 +133,19 @@ static bool counts_to(const sk_lower *lw, k_val v, k_val extent)
     return x->kind == KV_RESULT && s->op == K_FOR_ALL && s->in[0] == extent;
 }
 
-/* position = *number * extent + *rest. Of rows' elements that is plain to see. */
+/* position = number * extent + rest: what is asked for. Of elements of rows that is plain to see. */
 static void take_apart(sk_lower *lw, k_val position, k_val extent, k_val *number, k_val *rest)
 {
     k_builder *b = &lw->b;
     const k_stmt *sum = defined_by(lw, position, OP_ADD);
     bool along = sum && counts_to(lw, sum->in[1], extent);
     const k_stmt *row = defined_by(lw, along ? sum->in[0] : position, OP_MUL);
-    if (row && row->in[1] == extent) {
-        *rest = along ? sum->in[1] : k_i64(b, 0);
-        *number = row->in[0];
-        return;
-    }
-    *rest = k_let(b, OP_REM, position, extent, 0);
-    *number = k_let(b, OP_QUOT, position, extent, 0);
+    bool known = row && row->in[1] == extent;
+    const k_val of_row = known ? row->in[0] : 0, of_sum = along ? sum->in[1] : 0;
+    if (rest)
+        *rest = !known ? k_let(b, OP_REM, position, extent, 0) : along ? of_sum : k_i64(b, 0);
+    if (number)
+        *number = known ? of_row : k_let(b, OP_QUOT, position, extent, 0);
 }
 
 void sk_bind_runs(sk_lower *lw, unsigned first, unsigned end, k_val position)
@@ -165,9 +164,10 @@ void sk_bind_runs(sk_lower *lw, unsigned first, unsigned end, k_val position)
             break;
         }
         k_val extent = sk_max(lw, sk_product(lw, s->run[d], c->loop->shape + d), k_i64(b, 1));
-        k_val rest;
-        take_apart(lw, position, extent, &position, &rest);
+        k_val number = position, rest = 0;
+        take_apart(lw, position, extent, d > outermost ? &number : NULL, s->used[d] ? &rest : NULL);
         if (s->used[d])
             sk_bind_run(lw, d, rest);
+        position = number;
     }
 }
