@@ -99,25 +99,25 @@ static bool writes_otherwise(const k_stmt *s)
 static bool mark_statement(indices *x, const k_stmt *s)
 {
     const kernel *k = x->k;
+    bool good = true;
     if (s->op == K_STORE || writes_otherwise(s)) {
         bool fits = s->op == K_STORE && fits_holder(x, s->in[1]), was = x->memory[s->mem];
         x->memory[s->mem] &= fits;
-        if (s->op == K_STORE)
-            return fits || !was;
+        good = fits || !was;
     }
     if (!s->dst || k->value.at[s->dst].type != T_I64)
-        return true;
+        return good;
     if (s->op == K_DECL || s->op == K_SET) {
         bool fits = fits_holder(x, s->in[0]), was = x->marked[s->dst];
         x->marked[s->dst] &= fits;
         return fits || !was;
     }
     if (k->value.at[s->dst].kind != KV_RESULT)
-        return true;
+        return good;
     bool loads = s->op == K_LOAD && x->memory[s->mem];
     x->marked[s->dst] = loads || is_index(k, s, x->marked);
     x->origin[s->dst] = loads ? CHOSEN : origin_of(x, s);
-    return true;
+    return good;
 }
 
 static bool mark(indices *x, arena *a)

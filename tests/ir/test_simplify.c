@@ -222,6 +222,60 @@ static void an_operator_of_an_operator(void **state)
             }
 }
 
+/* --- numbers win over NaNs --- */
+
+/* x < y || (one of the two is a NaN && the other is not), bit by bit of `form`: x > y, in f64, which one it is, and the
+ * order of operands. */
+static ir_id contest(unsigned form, ir_id x, ir_id y)
+{
+    ir_id nan = form & 4 ? x : y, number = form & 4 ? y : x, better = ir_op2(p, 0, form & 1 ? OP_GT : OP_LT, x, y);
+    ir_id is_nan = ir_op2(p, 0, OP_NE, nan, nan), is_number = ir_op2(p, 0, OP_EQ, number, number);
+    ir_id rescue = form & 8 ? ir_op2(p, 0, OP_AND, is_number, is_nan) : ir_op2(p, 0, OP_AND, is_nan, is_number);
+    return form & 8 ? ir_op2(p, 0, OP_OR, rescue, better) : ir_op2(p, 0, OP_OR, better, rescue);
+}
+
+static bool contest_of(unsigned form, double x, double y)
+{
+    double nan = form & 4 ? x : y, number = form & 4 ? y : x;
+    return (form & 1 ? x > y : x < y) || (isnan(nan) && !isnan(number));
+}
+
+static unsigned operations(ir_id id, ir_op op)
+{
+    const ir_node *n = ir_at(p, id);
+    unsigned count = n->kind == IR_OP && n->op == op;
+    for (uint32_t k = 0; n->kind == IR_OP && k < n->n; k++)
+        count += operations(ir_args(p, id)[k], op);
+    return count;
+}
+
+/* Two comparisons in place of three. */
+static void numbers_win_over_nans(void **state)
+{
+    static const scalar_world world = {.dim = no_dim, .read = no_read};
+    (void)state;
+    for (unsigned form = 0; form < 16; form++) {
+        ir_type t = form & 2 ? T_F64 : T_F32;
+        ir_id x = ir_var(p, t), y = ir_var(p, t), term = contest(form, x, y);
+        assert_int_equal(operations(term, OP_OR), 0);
+        assert_int_equal(operations(term, OP_NE), 0);
+        evaluator *e = evaluator_new(p, &memory, 1, &term);
+        for (unsigned i = 0; i < EDGES * EDGES; i++) {
+            ir_bits in[2] = {edge(t, i % EDGES), edge(t, i / EDGES)}, got = 0;
+            double of[2];
+            for (unsigned k = 0; k < 2; k++)
+                of[k] = t == T_F32 ? (double)ir_f32_bits(in[k]) : ir_f64_bits(in[k]);
+            scalar_failure failure = {0};
+            evaluator_restart(e);
+            evaluator_set(e, evaluator_slot(e, x), in[0]);
+            evaluator_set(e, evaluator_slot(e, y), in[1]);
+            assert_true(evaluator_run(e, &world, &got, &failure));
+            if ((got & 1) != contest_of(form, of[0], of[1]))
+                fail_msg("form %u of %g and %g", form, of[0], of[1]);
+        }
+    }
+}
+
 /* --- conversions --- */
 
 typedef struct path {
@@ -285,6 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(conversions_are_passed_over, open_program, close_program),
+        cmocka_unit_test_setup_teardown(numbers_win_over_nans, open_program, close_program),
         cmocka_unit_test_setup_teardown(one_operator_and_a_constant, open_program, close_program),
         cmocka_unit_test_setup_teardown(operators_of_constants, open_program, close_program),
         cmocka_unit_test_setup_teardown(an_operator_of_an_operator, open_program, close_program),

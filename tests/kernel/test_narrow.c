@@ -77,8 +77,7 @@ static void values_are_told_apart(void **state)
 }
 
 /* Variables are index arithmetic if they hold nothing but such numbers and what they have held before: not what counts,
- * takes what memory has, begins far out, or is made of another variable; and what holds what such a one holds is none
- * either. */
+ * takes what memory has, or begins far out; and what holds what such a one holds is none either. */
 static void variables_that_choose(void **state)
 {
     static const char source[] =
@@ -120,6 +119,42 @@ static void what_variables_hold(void **state)
     assert_true(fits(source, 1001, most / 1000, 0, 1));
     assert_false(fits(source, 1001, most / 1000 + 1, 0, 1));
     assert_true(fits(source, 1, INT64_C(1) << 30, 0, 1));
+}
+
+/* Variables and shared memory that choose from what others have are index arithmetic, and what was stored in any round
+ * counts; not so memory that counts, has what other memory has, or is written by an atomic. */
+static void what_waits_in_memory(void **state)
+{
+    static const struct {
+        const char *stored;
+        bool fits, index;
+    } cases[] = {{"%10:i64 = select %8, %4, %7 store @2[%3] = %10", true, true},
+                 {"%10:i64 = max %4, %7 store @2[%3] = %10", true, true},
+                 {"%10:i64 = add %7, 1 store @2[%3] = %10", true, false},
+                 {"%10:i64 = load @4[%3] store @2[%3] = %10", true, false},
+                 {"store @2[%3] = %4 %10:i64 = atomic add @2[%3], 1", true, false}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        arena a;
+        arena_init(&a, NULL);
+        const char *source = arena_printf(
+            &a,
+            "kernel k lanes 8 { global @1:f32 written shared @2:i64[8] global @4:i64 arg %%1:i64 arg "
+            "%%2:i64 for_all %%3:i64 < 8 { store @2[%%3] = 0 %%11:i64 = var 0 for %%4:i64 = 0 to %%1 { "
+            "%%5:i64 = bitcast %%11 %%7:i64 = load @2[%%3] %%8:bool = lt %%5, %%4 set %%11 = %%7 %%9:i64 = "
+            "mul %%7, %%2 %%12:f32 = load @1[%%9] store @1[%%3] = %%12 %s } } }",
+            cases[i].stored);
+        kernel *k = parsed(&a, source);
+        const bool *marked = k_find_indices(k, &a);
+        for (k_ref r = 1; r < k->stmt.n; r++)
+            if (k->stmt.at[r].op == K_LOAD && k->stmt.at[r].mem == 2 && marked[k->stmt.at[r].dst] != cases[i].index)
+                fail_msg("case %zu: a load of what waits", i);
+        if (fits(source, 1001, 1000, 0, 1) != cases[i].fits)
+            fail_msg("case %zu: small numbers", i);
+        if (fits(source, 1001, most, 0, 1) == cases[i].index)
+            fail_msg("case %zu: large numbers", i);
+        arena_free(&a);
+    }
 }
 
 /* A map over n elements in pieces of 1024. */
@@ -254,10 +289,15 @@ static void chains_stay_wide(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_told_apart), cmocka_unit_test(variables_that_choose),
-                                       cmocka_unit_test(what_variables_hold),   cmocka_unit_test(a_flat_map),
-                                       cmocka_unit_test(differences),           cmocka_unit_test(rows_and_columns),
-                                       cmocka_unit_test(other_operators),       cmocka_unit_test(chains_stay_wide),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_told_apart),
+                                       cmocka_unit_test(variables_that_choose),
+                                       cmocka_unit_test(what_variables_hold),
+                                       cmocka_unit_test(what_waits_in_memory),
+                                       cmocka_unit_test(a_flat_map),
+                                       cmocka_unit_test(differences),
+                                       cmocka_unit_test(rows_and_columns),
+                                       cmocka_unit_test(other_operators),
+                                       cmocka_unit_test(chains_stay_wide),
                                        cmocka_unit_test(indices_are_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
