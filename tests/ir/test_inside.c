@@ -92,6 +92,21 @@ typedef struct guess {
     int64_t dim[DIMS];
 } guess;
 
+/* Choices in choices are followed so far, on either side, and no further. */
+static void choices_in_choices(void **state)
+{
+    fixture *f = *state;
+    map64 below = {0};
+    ir_id n = ir_dim(f->p, "n"), i = inside(f, &below, n), j = inside(f, &below, n), deep[2] = {i, i};
+    for (unsigned levels = 1; levels <= 9; levels++) {
+        ir_id c = ir_var(f->p, T_BOOL);
+        deep[0] = ir_cond(f->p, 0, c, deep[0], levels % 2 ? j : i);
+        deep[1] = ir_cond(f->p, 0, c, levels % 2 ? j : i, deep[1]);
+        for (unsigned k = 0; k < 2; k++)
+            assert_int_equal(ir_surely_inside(f->p, &below, deep[k], n), levels < 4);
+    }
+}
+
 static uint32_t below(guess *g, uint32_t n)
 {
     g->seed = g->seed * 6364136223846793005u + 1442695040888963407u;
@@ -217,6 +232,7 @@ static void certain_indices_are_inside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(indices_are_inside, set_up, tear_down),
+                                       cmocka_unit_test_setup_teardown(choices_in_choices, set_up, tear_down),
                                        cmocka_unit_test_setup_teardown(certain_indices_are_inside, set_up, tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

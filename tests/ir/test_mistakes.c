@@ -200,17 +200,22 @@ static void mistakes_in_packs_and_permutes(void **state)
 }
 
 /* A loop as a text: its state is a vector of f32, and its round gives what `round` says. */
-static const char *wrong_loop(fixture *f, const char *states, const char *taken, const char *round)
+static const char *loop_with(fixture *f, const char *states, const char *inputs, const char *taken, const char *round)
 {
     const char *message = NULL;
     const char *source = arena_printf(&f->a,
                                       "site 1 \"t.c\":1 \"aiterate\"\nextents n\na1 = input [n]f32\na2 = input []f32\n"
                                       "a3 = aiterate: control@1 repeat 1 (%s) values (3, n)\n"
-                                      "    region rounds 1 index 0 inputs (0) values (1) extents (0) results (0) {\n"
+                                      "    region rounds 1 index 0 inputs (%s) values (1) extents (0) results (0) {\n"
                                       "extents n\na1 = input %s\n%s    }\n"
                                       "a4 = aiterate: part@1 0 [n] a3\noutput a4\n",
-                                      states, taken, round);
+                                      states, inputs, taken, round);
     return ir_parse(&f->a, source, &message) ? NULL : message;
+}
+
+static const char *wrong_loop(fixture *f, const char *states, const char *taken, const char *round)
+{
+    return loop_with(f, states, "0", taken, round);
 }
 
 static void says(const char *message, const char *part)
@@ -235,6 +240,12 @@ static void mistakes_in_controls(void **state)
     for (size_t i = 0; i < ARRAY_LENGTH(takes); i++)
         says(wrong_loop(f, "a1", takes[i], "output a1\n"),
              "input 0 of region 0 is not what it is given; types and ranks are the same");
+    const char *sources[] = {"1", "2", "7"}; /* of another array than the state, or of none */
+    for (size_t i = 0; i < ARRAY_LENGTH(sources); i++)
+        says(loop_with(f, "a1", sources[i], "[n]f32", same), "input 0 of region 0 is not what it is given");
+    ir_code none = {0};
+    expect_message(f, ir_call(f->p, SITE, &none, 0, NULL), "foreign: 0 operands; functions take 1 to 8");
+    expect_message(f, ir_call(f->p, SITE, &none, 1, &f->x), "foreign: 0 operands; functions take 1 to 8");
     ir_region r = {.program = f->p, .rounds = 1};
     ir_id value = num(f, 3), scalar = f->x;
     ir_control c = {

@@ -65,6 +65,10 @@ static const pass_case cases[] = {
     {"for_all %9:i64 < 8 { %10:i64 = var 0 loop { %12:bool = gt %10, %1 if %12 { store @4[0] = 1 } break_if %12 "
      "break_if %12 set %10 = 1 } }",
      NULL},
+    /* A literal's negation is a literal. */
+    {"for_all %9:i64 < 8 { %10:bool = not false %11:bool = not true if %10 { store @4[0] = 1 } if %11 { store @4[1] = "
+     "1 } }",
+     "for_all %9:i64 < 8 { store @4[0] = 1 }"},
     /* Floats, narrower integers and variables are not followed. */
     {"for_all %9:i64 < 8 { %10:f32 = max %3, 0.0:f32 %11:f32 = max %10, -1.0:f32 %12:i32 = convert %9 "
      "%13:i32 = max %12, 0:i32 %14:i64 = var %9 %15:i64 = max %14, 0 %16:i64 = convert %13 store @3[%15] = %11 "

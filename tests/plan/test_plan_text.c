@@ -337,10 +337,42 @@ static void a_pack_of_a_pack_has_room_for_what_is_kept_first(void **state)
             "    result 0 has the shape [h2]\n");
 }
 
+static void loops_of_arrays(void **state)
+{
+    (void)state;
+    plan_is("extents n, m\n"
+            "a1 = input [n]f32\n"
+            "a2 = input [n](f32, i32)\n"
+            "a3 = input [m]f32\n"
+            "a4 = aiterate: control repeat 2 (a1, a2, a3) values (n * 2, n)\n"
+            "    region rounds 1 index 0 inputs (0, 1, 2) values (1) extents (0) results (0, 1) {\n"
+            "extents n, m\n"
+            "a1 = input [n]f32\n"
+            "a2 = input [n](f32, i32)\n"
+            "a3 = input [m]f32\n"
+            "a4 = map a1, a2 {x: f32, y: f32, z: i32 -> x + y * f32(z)}\n"
+            "a5 = map a2, a1 {y: f32, z: i32, x: f32 -> y * x, z + 1i32}\n"
+            "output a4, a5\n"
+            "    }\n"
+            "a5 = aiterate: part 0 [n] a4\n"
+            "a6 = aiterate: part 1 [n] a4\n"
+            "output a5, a6\n",
+            &plan_vectors,
+            "plan: 1 clusters, 0 buffers between them\n"
+            "    h3 = mul n, 2\n"
+            "    repeat h3 times: plan 0.0\n"
+            "        begins with parameter a1 (input)\n"
+            "        begins with parameter a2.0 (input)\n"
+            "        uses parameter a3 (input)\n"
+            "        gives result a5 (aiterate)\n"
+            "        gives result a6.0 (aiterate)\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounds_of_sorts),
+        cmocka_unit_test(loops_of_arrays),
         cmocka_unit_test(a_loop_of_elements_is_one_launch),
         cmocka_unit_test(a_fold_is_launched_until_one_a_row_is_left),
         cmocka_unit_test(extents_from_data_wait_for_their_loop),
