@@ -237,6 +237,7 @@ static void counts_are_exact(void **state)
     assert_true(number(json, "\"over\": [5000]", "roof_ns") > 0);
     assert_int_equal(number(json, "\"step\": \"compile\"", "count"), 1);
     assert_int_equal(number(json, "\"step\": \"plan\"", "count"), 2);
+    assert_int_equal(number(json, "\"step\": \"plan\"", "bytes"), 0);
     says(p, "over [5000]");
     says(p, "calls: 10, ");
     says(p, "compiling kernels");
