@@ -53,7 +53,8 @@ static const struct {
 };
 
 /* The first extent, the third and so on; and the second, the fourth ... */
-static const int64_t sizes[] = {5, 40, 700, 90000, 4, 50000}, others[] = {3, 15, 235, 30002, 60000, 3};
+static const int64_t sizes[] = {5, 40, 700, 90000, 4, 50000, 5000, 3000},
+                     others[] = {3, 15, 235, 30002, 60000, 3, 100, 16};
 
 enum { CACHE = 1 << 18, OF_VALUES = 3 /* what is read for an extent */, RANDOM = 40 };
 
