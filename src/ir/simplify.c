@@ -387,9 +387,9 @@ static bool compares_itself(const ir_program *p, const operand *o, ir_op op, ir_
     return is_op(o, op) && p->arg.at[o->node->args] == v && p->arg.at[o->node->args + 1] == v;
 }
 
-/* x < y || (one of them is a NaN && the other one is not) -> !(y <= x) && the other one is none; likewise x > y.
+/* x < y || (one of them is a NaN && the other one is not) -> the other one is none && !(y <= x); likewise x > y.
  * `better` is the comparison, `rescue` what stands behind it. Operators that let any number win over a NaN look like
- * this. */
+ * this. Whether what is new is a number comes first, since the rest waits for what was best so far. */
 static ir_id better_than_nan(ir_program *p, uint32_t site, const operand *better, const operand *rescue)
 {
     if ((!is_op(better, OP_LT) && !is_op(better, OP_GT)) || !is_op(rescue, OP_AND))
@@ -403,7 +403,7 @@ static ir_id better_than_nan(ir_program *p, uint32_t site, const operand *better
         bool of_y = compares_itself(p, &nan, OP_NE, y) && compares_itself(p, &number, OP_EQ, x),
              of_x = compares_itself(p, &nan, OP_NE, x) && compares_itself(p, &number, OP_EQ, y);
         if (of_x || of_y)
-            return ir_op2(p, site, OP_AND, ir_op1(p, site, OP_NOT, ir_op2(p, site, reverse, y, x)), number.id);
+            return ir_op2(p, site, OP_AND, number.id, ir_op1(p, site, OP_NOT, ir_op2(p, site, reverse, y, x)));
     }
     return 0;
 }
