@@ -19,7 +19,7 @@ static ir_id array_of(ir_graft *g, ir_id id)
     ir_id made = ir_graft_made(g, id);
     if (made)
         return made;
-    made = g->leaf ? g->leaf(g->env, id) : 0;
+    made = g->leaf(g->env, id);
     ir_graft_note(g, id, made);
     return made;
 }
@@ -86,7 +86,7 @@ static ir_id make(ir_graft *g, ir_id id)
     case IR_CONST:
         return ir_const(g->to, (ir_type)node.type, node.u.literal);
     case IR_DIM:
-        return g->leaf ? g->leaf(g->env, id) : 0;
+        return g->leaf(g->env, id);
     case IR_OP:
         return make_op(g, &node, arg);
     case IR_COND:
@@ -94,7 +94,7 @@ static ir_id make(ir_graft *g, ir_id id)
     case IR_PROJ:
         return ir_proj(g->to, arg[0], (uint32_t)node.u.literal);
     case IR_READ: {
-        ir_id other = g->leaf && !node.n ? g->leaf(g->env, id) : 0;
+        ir_id other = !node.n ? g->leaf(g->env, id) : 0;
         if (other)
             return other;
         ir_id array = array_of(g, node.array);
