@@ -4,7 +4,8 @@
 
 /* --- targets --- */
 
-/* A component of a target as i64. Numbers of u64 that i64 does not have lie outside of any array, as -1 does. */
+/* A component of a target as i64. Numbers of u64 that i64 does not have are below 0 then, outside of any array; the smallest of
+ * them would mean an element that is dropped, and takes the next one's place. */
 static ir_id target_component(const op *o, ir_id term)
 {
     ir_program *p = o->p;
@@ -12,12 +13,12 @@ static ir_id target_component(const op *o, ir_id term)
     ir_id from = n->kind == IR_OP && n->op == OP_CONVERT ? ir_args(p, term)[0] : 0;
     if (!from || ir_at(p, from)->type != T_U64)
         return term;
-    ir_id large = ir_op2(p, o->site, OP_GT, from, ir_const(p, T_U64, (ir_bits)INT64_MAX));
-    return ir_cond(p, o->site, large, ir_i64(p, -1), term);
+    ir_id taken = ir_op2(p, o->site, OP_EQ, from, ir_const(p, T_U64, (ir_bits)1 << 63));
+    return ir_cond(p, o->site, taken, ir_i64(p, INT64_MIN + 1), term);
 }
 
-/* The array of the targets that an array's elements are; 0 after a mistake. */
-static ir_id targets_of(const op *o, const value *keys, unsigned rank, const char *what)
+/* The array of the targets that an array's elements are; 0 after a mistake. *site: of the permute, which reports them. */
+static ir_id targets_of(const op *o, const value *keys, unsigned rank, const char *what, uint32_t *site)
 {
     ir_fn *fn = ir_fn_new(o->p, keys->tree->leaves, value_types(o, keys));
     value element = {.kind = VALUE_SCALAR, .tree = keys->tree, .term = fn->param};
@@ -29,6 +30,7 @@ static ir_id targets_of(const op *o, const value *keys, unsigned rank, const cha
     }
     if (!op_index_leaves(o, &element, what, &index))
         return 0;
+    *site = ir_site_of_indices(o->p, o->site, index.n, index.at);
     for (uint32_t d = 0; d < index.n; d++)
         index.at[d] = target_component(o, index.at[d]);
     fn = ir_fn_close(o->p, fn, rank, index.at);
@@ -36,11 +38,12 @@ static ir_id targets_of(const op *o, const value *keys, unsigned rank, const cha
 }
 
 /* The same of a function of the source's indices. */
-static ir_id computed_targets(const op *o, sn_fn g, const ir_array *source, unsigned rank)
+static ir_id computed_targets(const op *o, sn_fn g, const ir_array *source, unsigned rank, uint32_t *site)
 {
     ir_fn *fn = embed_index_lambda(o, g, source->rank, rank);
     if (!fn)
         return 0;
+    *site = ir_site_of_indices(o->p, o->site, rank, fn->result);
     for (uint32_t d = 0; d < rank; d++)
         fn->result[d] = target_component(o, fn->result[d]);
     return ir_mark_step(o->p, ir_generate(o->p, o->site, source->rank, source->shape, fn));
@@ -75,27 +78,29 @@ static ir_fn *combining(const op *o, sn_fn f, const tree *t, const ir_type *elem
 sn_acc sn_permute_at(sn_site at, sn_fn f, sn_acc defaults, sn_fn g, sn_acc source)
 {
     op o;
+    uint32_t site = 0;
     if (!op_start_array(&o, at, "permute"))
         return op_bad_array(&o);
     const value *to = op_take_array(&o, defaults), *from = op_take_array(&o, source);
     if (!to || !from || !same_elements(&o, to, from))
         return op_bad_array(&o);
     ir_fn *fn = combining(&o, f, to->tree, value_types(&o, to));
-    ir_id targets = fn ? computed_targets(&o, g, ir_info(o.p, from->array), ir_info(o.p, to->array)->rank) : 0;
-    return op_give_array(&o, to->tree, targets ? ir_permute(o.p, o.site, fn, to->array, targets, from->array) : 0);
+    ir_id targets = fn ? computed_targets(&o, g, ir_info(o.p, from->array), ir_info(o.p, to->array)->rank, &site) : 0;
+    return op_give_array(&o, to->tree, targets ? ir_permute(o.p, site, fn, to->array, targets, from->array) : 0);
 }
 
 sn_acc sn_scatter_at(sn_site at, sn_acc targets, sn_acc defaults, sn_acc source)
 {
     op o;
+    uint32_t site = 0;
     if (!op_start_array(&o, at, "scatter"))
         return op_bad_array(&o);
     const value *where = op_take_array(&o, targets), *to = op_take_array(&o, defaults);
     const value *from = op_take_array(&o, source);
     if (!where || !to || !from || !same_elements(&o, to, from))
         return op_bad_array(&o);
-    ir_id index = targets_of(&o, where, ir_info(o.p, to->array)->rank, "the targets");
-    return op_give_array(&o, to->tree, index ? ir_permute(o.p, o.site, NULL, to->array, index, from->array) : 0);
+    ir_id index = targets_of(&o, where, ir_info(o.p, to->array)->rank, "the targets", &site);
+    return op_give_array(&o, to->tree, index ? ir_permute(o.p, site, NULL, to->array, index, from->array) : 0);
 }
 
 sn_scalar sn_ignore(void)
@@ -125,6 +130,7 @@ sn_acc sn_reduce_by_key_at(sn_site at, sn_fn f, sn_scalar z, sn_scalar shape, sn
 {
     op o;
     bins b;
+    uint32_t site = 0;
     if (!op_start_array(&o, at, "reduce_by_key") || !op_take_shape(&o, shape, &b.rank, b.extent))
         return op_bad_array(&o);
     const value *key = op_take_array(&o, keys), *from = op_take_array(&o, values);
@@ -139,21 +145,22 @@ sn_acc sn_reduce_by_key_at(sn_site at, sn_fn f, sn_scalar z, sn_scalar shape, sn
     }
     const ir_id *term = embed_settle(&o, seed, element, "the initial value");
     ir_fn *fn = term ? combining(&o, f, from->tree, element) : NULL;
-    ir_id index = fn ? targets_of(&o, key, b.rank, "the keys") : 0;
+    ir_id index = fn ? targets_of(&o, key, b.rank, "the keys", &site) : 0;
     ir_id to = index ? filled(&o, b.rank, b.extent, from->tree->leaves, term) : 0;
-    return op_give_array(&o, from->tree, to ? ir_permute(o.p, o.site, fn, to, index, from->array) : 0);
+    return op_give_array(&o, from->tree, to ? ir_permute(o.p, site, fn, to, index, from->array) : 0);
 }
 
 /* The sums of an array's elements, one for each bin. */
 static sn_acc sums(const op *o, const bins *b, const value *keys, ir_id source)
 {
+    uint32_t site = 0;
     ir_type t = ir_info(o->p, source)->type[0], both[2] = {t, t};
-    ir_id index = targets_of(o, keys, b->rank, "the keys"), zero = ir_const(o->p, t, 0);
+    ir_id index = targets_of(o, keys, b->rank, "the keys", &site), zero = ir_const(o->p, t, 0);
     ir_id to = index ? filled(o, b->rank, b->extent, 1, &zero) : 0;
     ir_fn *fn = ir_fn_new(o->p, 2, both);
     ir_id sum = ir_op2(o->p, o->site, OP_ADD, fn->param[0], fn->param[1]);
     fn = ir_fn_close(o->p, fn, 1, &sum);
-    return op_give_array(o, tree_leaf(o->b), to ? ir_permute(o->p, o->site, fn, to, index, source) : 0);
+    return op_give_array(o, tree_leaf(o->b), to ? ir_permute(o->p, site, fn, to, index, source) : 0);
 }
 
 sn_acc sn_histogram_at(sn_site at, sn_scalar shape, sn_acc keys)

@@ -35,7 +35,15 @@ static ir_id offsets_from_lengths(const op *o, ir_id lengths)
     return longer && sum ? ir_mark_step(p, ir_scan(p, o->site, sum, &zero, longer, IR_EXCLUSIVE)) : 0;
 }
 
-bool embed_take_segments(const op *o, sn_acc lengths, segments *out)
+/* Of u64, as i64? */
+static bool is_from_wide(const ir_program *p, ir_id array)
+{
+    const ir_fn *fn = ir_at(p, array)->kind == IR_MAP ? ir_info(p, array)->fn : NULL;
+    const ir_node *n = fn ? ir_at(p, fn->result[0]) : NULL;
+    return n && n->kind == IR_OP && n->op == OP_CONVERT && ir_at(p, ir_args(p, fn->result[0])[0])->type == T_U64;
+}
+
+bool embed_take_segments(op *o, sn_acc lengths, segments *out)
 {
     const value *v = take_numbers(o, lengths, "lengths of segments");
     if (!v)
@@ -47,6 +55,8 @@ bool embed_take_segments(const op *o, sn_acc lengths, segments *out)
         return false;
     map64_put(o->b->arena, &o->b->offsets, v->array, out->offsets);
     out->number = ir_extent(o->p, v->array, 0);
+    unsigned wide = value_types(o, v)[0] == T_U64 ? IR_WIDE_LENGTHS : is_from_wide(o->p, out->offsets) ? IR_WIDE_OFFSETS : 0;
+    o->site = ir_site_wide(o->p, o->site, wide);
     return true;
 }
 
@@ -85,7 +95,7 @@ ir_id embed_segment_of(const op *o, ir_id extent, ir_id offsets)
 
 /* --- folds --- */
 
-static sn_acc fold(const op *o, sn_fn f, const sn_scalar *z, sn_acc lengths, sn_acc a)
+static sn_acc fold(op *o, sn_fn f, const sn_scalar *z, sn_acc lengths, sn_acc a)
 {
     combination c;
     segments s;
@@ -258,7 +268,7 @@ typedef struct half { /* of what is appended */
     const ir_array *from;
 } half;
 
-static bool take_half(const op *o, sn_acc lengths, sn_acc a, half *out)
+static bool take_half(op *o, sn_acc lengths, sn_acc a, half *out)
 {
     bool good = embed_take_segments(o, lengths, &out->s);
     out->v = op_take_array(o, a);

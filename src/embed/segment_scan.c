@@ -25,7 +25,7 @@ static ir_id read_at(const scanned *x, ir_id array, uint32_t component, ir_id la
     return ir_read(x->o->p, x->o->site, array, component, flags, rank, full);
 }
 
-static bool begin(scanned *x, const op *o, sn_fn f, const sn_scalar *z, sn_acc lengths, sn_acc a, bool right)
+static bool begin(scanned *x, op *o, sn_fn f, const sn_scalar *z, sn_acc lengths, sn_acc a, bool right)
 {
     *x = (scanned){.o = o, .right = right};
     bool good = embed_take_segments(o, lengths, &x->s);
@@ -94,7 +94,7 @@ static ir_id scan(const scanned *x, form what)
     return from ? ir_scan_seg(x->o->p, x->o->site, x->c.fn, seed, from, offsets, flags) : 0;
 }
 
-static sn_acc scan_segments(const op *o, sn_fn f, const sn_scalar *z, sn_acc lengths, sn_acc a, form what, bool right)
+static sn_acc scan_segments(op *o, sn_fn f, const sn_scalar *z, sn_acc lengths, sn_acc a, form what, bool right)
 {
     scanned x;
     return begin(&x, o, f, z, lengths, a, right) ? op_give_array(o, x.c.v->tree, scan(&x, what)) : op_bad_array(o);
@@ -179,7 +179,7 @@ static ir_id total_from_right(const scanned *x, ir_id scans)
     return fn ? ir_generate(p, x->o->site, x->rank, shape, fn) : 0;
 }
 
-static sn_acc scan_with_total(const op *o, sn_fn f, sn_scalar z, sn_acc lengths, sn_acc a, sn_acc *total, bool right)
+static sn_acc scan_with_total(op *o, sn_fn f, sn_scalar z, sn_acc lengths, sn_acc a, sn_acc *total, bool right)
 {
     scanned x;
     if (!begin(&x, o, f, &z, lengths, a, right))

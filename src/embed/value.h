@@ -290,7 +290,7 @@ typedef struct segments { /* what a descriptor says; i64 arrays */
     ir_id number;         /* how many segments there are */
 } segments;
 /* The descriptor that the user gives: lengths of segments. False, and reported, after a mistake. */
-bool embed_take_segments(const op *o, sn_acc lengths, segments *out);
+bool embed_take_segments(op *o, sn_acc lengths, segments *out); /* the site of *o then says what their numbers are */
 /* The number of the segment of each of `extent` positions: one array for all who ask for the same. */
 ir_id embed_segment_of(const op *o, ir_id extent, ir_id offsets);
 

@@ -36,7 +36,7 @@ void interpret_fails(interpreter *in, ir_mistake mistake, uint32_t site, int64_t
 void interpret_fails_segment(interpreter *in, ir_segment_mistake what, uint32_t site, int64_t segment, int64_t value,
                              int64_t bound, bool ends)
 {
-    const char *words = ir_segment_text(what, segment, value, bound, in->arena);
+    const char *words = ir_segment_text(in->p->site.at[site], what, segment, value, bound, in->arena);
     ir_failure f = {.mistake = what == IR_SEGMENT_EMPTY ? IR_WRONG_EMPTY : IR_WRONG_SEGMENTS,
                     .site = site,
                     .component = IR_SEGMENT_COMPONENT + (unsigned)what,
@@ -54,17 +54,29 @@ const char *interpret_name(const ir_program *p, uint32_t site, const char *other
     return name ? name : otherwise;
 }
 
-const char *ir_segment_text(ir_segment_mistake what, int64_t segment, int64_t value, int64_t bound, arena *a)
+/* Lengths and offsets of u64 are said as such; what they are added up in goes on behind the largest number at the smallest. */
+static const char *length_text(ir_site site, int64_t segment, int64_t end, int64_t begin, arena *a)
+{
+    int64_t length = 0;
+    bool far = __builtin_sub_overflow(end, begin, &length), large = site.wide & IR_WIDE_LENGTHS || (site.wide & IR_WIDE_OFFSETS && end < 0);
+    if (large)
+        return arena_printf(a, "segment %" PRId64 " has the length %" PRIu64 "; no length exceeds 63 bits", segment,
+                            (uint64_t)end - (uint64_t)begin);
+    if (far)
+        return arena_printf(a, "segment %" PRId64 " ends far before it begins, at element %" PRId64, segment, begin);
+    return arena_printf(a, "segment %" PRId64 " has the length %" PRId64 "; a length is 0 or more", segment, length);
+}
+
+const char *ir_segment_text(ir_site site, ir_segment_mistake what, int64_t segment, int64_t value, int64_t bound, arena *a)
 {
     switch (what) {
     case IR_SEGMENTS_BEGIN:
         return arena_printf(a, "the first segment begins at element %" PRId64 "; it has to begin at 0", value);
     case IR_SEGMENT_FALLS:
-        if (__builtin_sub_overflow(value, bound, &value))
-            return arena_printf(a, "segment %" PRId64 " ends far before it begins, at element %" PRId64, segment,
-                                bound);
-        return arena_printf(a, "segment %" PRId64 " has the length %" PRId64 "; a length is 0 or more", segment, value);
+        return length_text(site, segment, value, bound, a);
     case IR_SEGMENTS_END:
+        if (value < 0)
+            return arena_printf(a, "there are no segments, but %" PRId64 " elements; each of them is in one", bound);
         return arena_printf(a,
                             "the segments up to number %" PRId64 " have %" PRId64 " elements, but there are %" PRId64
                             "; their lengths have to add up to that",
@@ -78,6 +90,8 @@ const char *ir_segment_text(ir_segment_mistake what, int64_t segment, int64_t va
 const char *ir_index_text(ir_site site, unsigned component, int64_t value, arena *a)
 {
     bool wide = site.wide >> (component ? component - 1 : 0) & 1;
+    if (wide && value == INT64_MIN + 1) /* of a permute the number before it, too */
+        return "above 9223372036854775807";
     return wide ? arena_printf(a, "%" PRIu64, (uint64_t)value) : arena_printf(a, "%" PRId64, value);
 }
 
@@ -325,6 +339,31 @@ static bool run_checks(interpreter *in, ir_id array)
     return true;
 }
 
+bool ir_is_long_sum(ir_op op, ir_bits a, ir_bits b)
+{
+    bool doubles = op == OP_MUL && ((int64_t)a == 2 || (int64_t)b == 2);
+    return (op == OP_ADD || doubles) && (int64_t)a >= 0 && (int64_t)b >= 0;
+}
+
+static bool is_long_sum(interpreter *in, ir_id extent)
+{
+    ir_host host = {.dims = in->dim};
+    ir_bits part[2];
+    if (ir_at(in->p, extent)->kind != IR_OP || ir_at(in->p, extent)->n != 2)
+        return false;
+    for (unsigned i = 0; i < 2; i++)
+        if (!ir_evaluate(in->p, in->arena, ir_args(in->p, extent)[i], &host, &part[i]))
+            return false;
+    return ir_is_long_sum((ir_op)ir_at(in->p, extent)->op, part[0], part[1]);
+}
+
+const char *ir_extent_text(unsigned dimension, int64_t extent, bool long_sum, arena *a)
+{
+    if (long_sum)
+        return arena_printf(a, "dimension %u has the extent %" PRIu64 "; no extent exceeds 63 bits", dimension, (uint64_t)extent);
+    return arena_printf(a, "dimension %u has the extent %" PRId64 "; an extent is 0 or more", dimension, extent);
+}
+
 /* Evaluates the extents of an operation and makes room for its elements. */
 static bool make_value(interpreter *in, ir_id id, bool with_data)
 {
@@ -347,8 +386,8 @@ static bool make_value(interpreter *in, ir_id id, bool with_data)
         if (v->extent[d] >= 0)
             continue;
         interpret_fails(in, IR_WRONG_EXTENT, site, 0, v->extent[d], 0,
-                        arena_printf(in->arena, "%s: dimension %u has the extent %" PRId64 "; an extent is 0 or more",
-                                     interpret_name(in->p, site, "array"), d, v->extent[d]));
+                        arena_printf(in->arena, "%s: %s", interpret_name(in->p, site, "array"),
+                                     ir_extent_text(d, v->extent[d], is_long_sum(in, info->shape[d]), in->arena)));
         return false;
     }
     size_t bytes = 0; /* of the largest elements there are */

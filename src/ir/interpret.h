@@ -59,6 +59,10 @@ typedef struct ir_faults {
  * program must succeed or report one of faults->all; it must fail if faults->needed. */
 bool ir_interpret_lazily(const ir_program *p, arena *a, const ir_value *input, ir_value *output, ir_faults *faults);
 
+/* Of an extent below 0: is it, without a sign, the sum of two numbers that are none, or twice one? */
+bool ir_is_long_sum(ir_op op, ir_bits a, ir_bits b);
+/* What is wrong with an extent below 0. */
+const char *ir_extent_text(unsigned dimension, int64_t extent, bool long_sum, arena *a);
 /* An index as messages give it: a number of the type that it has at this site. `component` as in ir_failure. */
 const char *ir_index_text(ir_site site, unsigned component, int64_t value, arena *a);
 
@@ -72,7 +76,7 @@ typedef enum {
     IR_SEGMENT_MISTAKES
 } ir_segment_mistake;
 enum { IR_SEGMENT_COMPONENT = 12 };
-const char *ir_segment_text(ir_segment_mistake what, int64_t segment, int64_t value, int64_t bound, arena *a);
+const char *ir_segment_text(ir_site site, ir_segment_mistake what, int64_t segment, int64_t value, int64_t bound, arena *a);
 
 /* Values of closed scalar terms (extents, seeds). dims[k] is the value of IR_DIM k; `scalar(env, array, component)`
  * gives the value of a rank-0 array node read by the term, NULL if there can be none. */

@@ -291,7 +291,7 @@ static bool covers(interpreter *in, ir_id id, const operation *offsets, int64_t 
 {
     bool good = offsets->value.extent[0] > 1 || n == 0;
     if (!good)
-        interpret_fails_segment(in, IR_SEGMENTS_END, ir_at(in->p, id)->site, 0, 0, n, true);
+        interpret_fails_segment(in, IR_SEGMENTS_END, ir_at(in->p, id)->site, 0, -1, n, true);
     return good;
 }
 

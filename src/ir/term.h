@@ -229,8 +229,9 @@ typedef struct ir_site { /* a place in the user's program */
     const char *file;    /* kept in the program's arena; NULL: unknown */
     uint32_t line;
     const char *operation;
-    uint8_t wide; /* set of 1 << dimension: the index there is unsigned, 64 bits wide, and to be reported so */
+    uint8_t wide; /* set of 1 << dimension: the index there is unsigned, 64 bits wide, and to be reported so; of segments: */
 } ir_site;
+enum { IR_WIDE_LENGTHS = 1, IR_WIDE_OFFSETS = 2 }; /* which of them are of u64 */
 
 typedef struct ir_number { /* an extent whose value the program brings along */
     uint32_t dim;

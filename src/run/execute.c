@@ -130,6 +130,12 @@ static bool host_loop(void *env, ir_id term, ir_bits *out)
 
 /* --- steps --- */
 
+static bool is_long_sum(const run *c, uint32_t step)
+{
+    const host_step *s = &c->plan->host.step.at[step];
+    return s->kind == HOST_OP && s->n == 2 && ir_is_long_sum((ir_op)s->op, c->value[s->in[0]].bits, c->value[s->in[1]].bits);
+}
+
 static bool step_shape(run *c, uint32_t index)
 {
     const plan_shape *s = &c->plan->shape.at[index];
@@ -140,8 +146,8 @@ static bool step_shape(run *c, uint32_t index)
             return run_fails_host(c, v->bad - 1, s->site);
         extent[d] = (int64_t)v->bits;
         if (extent[d] < 0)
-            return run_fails_at(c, s->site, SN_BAD_EXTENT,
-                                "dimension %u has the extent %" PRId64 "; an extent is 0 or more", d, extent[d]);
+            return run_fails_at(c, s->site, SN_BAD_EXTENT, "%s",
+                                ir_extent_text(d, extent[d], is_long_sum(c, s->extent[d]), c->arena));
     }
     return size_count(s->rank, extent, &c->size[index]) ||
            run_fails_at(c, s->site, SN_TOO_LARGE, "the number of elements exceeds 63 bits; make its extents smaller");

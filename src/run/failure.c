@@ -102,7 +102,7 @@ static bool index_fails(run *c, uint32_t site, unsigned component, int64_t index
 static bool segment_fails(run *c, uint32_t site, ir_segment_mistake what, const k_error *e)
 {
     return run_fails_at(c, site, what == IR_SEGMENT_EMPTY ? SN_EMPTY_FOLD : SN_BAD_SEGMENTS, "%s",
-                        ir_segment_text(what, e->element, e->value, e->bound, c->arena));
+                        ir_segment_text(site_of(c, site), what, e->element, e->value, e->bound, c->arena));
 }
 
 bool run_fails_kernel(run *c, const k_error *e)

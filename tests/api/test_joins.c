@@ -353,6 +353,30 @@ static void lengths_that_cannot_be_counted(void **state)
     }
 }
 
+static sn_acc rows_behind(sn_acc a, sn_acc b)
+{
+    return sn_append_along(0, a, b);
+}
+
+/* Arrays without elements may have any extents. What is said of a sum beyond all extents has no sign. */
+static void extents_beyond_63_bits_are_said(void **state)
+{
+    (void)state;
+    const int64_t most = INT64_MAX;
+    float x = 0;
+    sn_context *contexts[2] = {both_cpu(), both_interpreter()};
+    static const char *const signature[2] = {"[n,k]f32, [m,k]f32 -> [_,k]f32", "[n,k]f32, [n,k]f32 -> [_,k]f32"};
+    for (int i = 0; i < 4; i++) {
+        sn_array *r = NULL;
+        sn_program *p = sn_compile_at(SN_HERE, contexts[i / 2], signature[i % 2], SN_BODY(rows_behind));
+        assert_non_null(p);
+        assert_int_equal(sn_call(p, sn_in(&x, most, 0), sn_in(&x, most, 0), sn_keep(&r)), SN_BAD_EXTENT);
+        if (!strstr(sn_message(contexts[i / 2]), "append_along: dimension 0 has the extent 18446744073709551614; no extent exceeds"))
+            fail_msg("%s", sn_message(contexts[i / 2]));
+        sn_drop(p);
+    }
+}
+
 static sn_acc wrong_types(sn_acc a, sn_acc b)
 {
     return sn_append(a, sn_map(sn_to_i32, b));
@@ -428,6 +452,7 @@ int main(void)
         cmocka_unit_test(flags_are_counted),
         cmocka_unit_test(other_extents_must_agree),
         cmocka_unit_test(lengths_that_cannot_be_counted),
+        cmocka_unit_test(extents_beyond_63_bits_are_said),
         cmocka_unit_test(mistakes_are_explained),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);

@@ -668,6 +668,10 @@ static void wide(void **env)
         uint64_t key[] = {2, UINT64_C(1) << 63};
         int64_t out[3];
         assert_int_equal(sn_call(p, sn_in(key, 2), sn_into(out, 3)), SN_OUT_OF_RANGE);
+        assert_non_null(strstr(sn_message(contexts.way[w]), "index above 9223372036854775807 is outside the extent 3"));
+        key[1] = UINT64_MAX;
+        assert_int_equal(sn_call(p, sn_in(key, 2), sn_into(out, 3)), SN_OUT_OF_RANGE);
+        assert_non_null(strstr(sn_message(contexts.way[w]), "index 18446744073709551615 is outside the extent 3"));
         assert_int_equal(sn_call(p, sn_in(key, 1), sn_into(out, 3)), SN_OK);
         assert_true(out[0] == 0 && out[2] == 1);
         sn_drop(p);

@@ -624,13 +624,45 @@ static void wrong_descriptors(void **state)
     WRONG(wide_sums, "[k]i64", SN_BAD_SEGMENTS, "up to number 0 have 9000 elements, but there are 0", 0, 9000);
     WRONG(wide_sums_from_offsets, "[k]i64", SN_BAD_SEGMENTS, "begins at element 1", 3, 1, 2, 3);
     WRONG(wide_sums_from_offsets, "[k]i64", SN_BAD_SEGMENTS, "segment 1 has the length -2", 4, 0, 3, 1, 4);
-    WRONG(wide_sums_from_offsets, "[k]i64", SN_BAD_SEGMENTS, "but there are 4", 4, 0);
+    WRONG(wide_sums_from_offsets, "[k]i64", SN_BAD_SEGMENTS, "there are no segments, but 4 elements", 4, 0);
     WRONG(wide_sums_from_offsets, "[k]i64", SN_BAD_SEGMENTS, "segment 2 ends far before it begins, at element 9500",
           10000, 0, 9000, 9500, INT64_MIN, 10000);
     WRONG(positions, "[k]i64", SN_BAD_SEGMENTS, "segment 1 has the length -1", 4, 3, -1, 2);
     WRONG(positions, "[k]i64", SN_BAD_SEGMENTS, "up to number 0 have 3 elements, but there are 4", 4, 3);
     WRONG(wide_least, "[k]i64", SN_EMPTY_FOLD, "segment 1 is empty", 5, 3, 0, 2);
 #undef WRONG
+}
+
+static sn_acc from_lengths(sn_acc lengths, sn_acc x)
+{
+    return sn_sum_seg(lengths, x);
+}
+
+/* What is said of lengths and offsets of u64 beyond those of i64 has no sign; offsets may fall all the same. */
+static void unsigned_descriptors(void **state)
+{
+    (void)state;
+    static const struct {
+        sn_acc (*body)(sn_acc, sn_acc);
+        uint64_t number[3];
+        const char *said;
+    } cases[] = {
+        {from_lengths, {1, UINT64_MAX, 2}, "segment 1 has the length 18446744073709551615;"},
+        {from_lengths, {UINT64_C(1) << 63, 1, 2}, "segment 0 has the length 9223372036854775808;"},
+        {from_offsets, {0, UINT64_MAX - 1, 3}, "segment 0 has the length 18446744073709551614;"},
+        {from_offsets, {0, 3, 1}, "segment 1 has the length -2;"},
+    };
+    sn_context *contexts[2] = {device, interpreter};
+    int32_t x[3] = {1, 2, 3};
+    for (unsigned i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        sn_array *r = NULL;
+        sn_context *cx = contexts[i % 2];
+        sn_program *p = compile(cx, "[s]u64, [n]i32 -> [_]i32", SN_BODY(cases[i / 2].body));
+        assert_int_equal(sn_call(p, sn_in(cases[i / 2].number, 3), sn_in(x, 3), sn_keep(&r)), SN_BAD_SEGMENTS);
+        if (!strstr(sn_message(cx), cases[i / 2].said))
+            fail_msg("%s: %s", cases[i / 2].said, sn_message(cx));
+        sn_drop(p);
+    }
 }
 
 /* Random numbers as offsets: an error, and nothing worse. */
@@ -691,6 +723,7 @@ int main(void)
         cmocka_unit_test(matrix_times_vector),
         cmocka_unit_test(same_bits_as_rows),
         cmocka_unit_test(wrong_descriptors),
+        cmocka_unit_test(unsigned_descriptors),
         cmocka_unit_test(wild_offsets),
         cmocka_unit_test(extremes),
     };

@@ -118,10 +118,10 @@ void sk_check_any_segment(sk_offsets *x)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    k_val zero = k_i64(b, 0), any = k_let(b, OP_GT, x->count, zero, 0);
+    k_val none = k_i64(b, -1), any = k_let(b, OP_GT, x->count, k_i64(b, 0), 0);
     for (uint32_t i = 0; i < x->site.n; i++) {
         k_val lane = k_for_few(b, k_i64(b, 1));
-        check(x, x->site.at[i], IR_SEGMENTS_END, any, lane, lane, x->length);
+        check(x, x->site.at[i], IR_SEGMENTS_END, any, lane, none, x->length);
         k_end(b);
     }
 }
