@@ -72,6 +72,15 @@ k_mem sk_partial_memory(sk_lower *lw, sk_role role, uint32_t component, ir_type 
     return m;
 }
 
+/* Extents are those of arrays, but for the numbers that a program's text brings along. */
+static bool is_natural(const ir_program *p, uint32_t dim)
+{
+    for (uint32_t i = 0; i < p->number.n; i++)
+        if (p->number.at[i].dim == dim && p->number.at[i].value < 0)
+            return false;
+    return true;
+}
+
 k_val sk_closed(sk_lower *lw, ir_id term)
 {
     const ir_node *n = ir_at(lw->l->ir, term);
@@ -81,7 +90,7 @@ k_val sk_closed(sk_lower *lw, ir_id term)
     if (v)
         return v;
     v = k_arg(&lw->b, (ir_type)n->type, n->kind == IR_DIM ? lw->l->ir->dim.at[n->u.literal] : "extent");
-    lw->out->k->value.at[v].natural = n->kind == IR_DIM;
+    lw->out->k->value.at[v].natural = n->kind == IR_DIM && is_natural(lw->l->ir, (uint32_t)n->u.literal);
     vec_push(lw->arena, &lw->out->argument, ((sk_argument){.term = term}));
     map64_put(lw->arena, &lw->argument, term, v);
     return v;
