@@ -329,6 +329,29 @@ static void one_result_twice_needs_one_copy(void **state)
            (cost){.launches = 1, .copies = 1, .copied_bytes = N * sizeof(float)});
 }
 
+static sn_scalar middle(sn_scalar around)
+{
+    return sn_mul(sn_add(sn_at(around, -1), sn_at(around, 1)), 0.5);
+}
+
+static sn_acc smoothed(sn_acc xs)
+{
+    return sn_stencil(middle, sn_pattern(3), sn_clamp, xs);
+}
+
+static sn_acc smoothed_often(sn_acc xs)
+{
+    return sn_aiterate(40, smoothed, xs);
+}
+
+/* The last round writes where the caller wants the result. */
+static void a_loop_needs_no_copy(void **state)
+{
+    (void)state;
+    expect("[n]f32 -> [n]f32", SN_BODY(smoothed_often), call_vector,
+           (cost){.launches = 7, .blocks = 6, .block_bytes = 6 * N * sizeof(float), .heap = 1});
+}
+
 static sn_status call_column(sn_program *p)
 {
     int64_t rows = H, apart = W * sizeof(float);
@@ -473,6 +496,7 @@ int main(void)
         cmocka_unit_test(a_held_array_needs_nothing),
         cmocka_unit_test(a_parameter_as_result_needs_one_copy),
         cmocka_unit_test(one_result_twice_needs_one_copy),
+        cmocka_unit_test(a_loop_needs_no_copy),
         cmocka_unit_test(a_column_needs_one_copy_and_a_row_none),
         cmocka_unit_test(structs_cost_nothing),
         cmocka_unit_test(data_of_a_program_are_there_already),
