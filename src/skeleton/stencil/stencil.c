@@ -13,8 +13,8 @@
 static k_val ring_position(stages *s, const stage *g, k_val row, k_val column)
 {
     sk_lower *lw = s->lw;
-    if (row && g->beyond && g->need.up) /* rows above the array have numbers below 0 */
-        row = sk_add(lw, row, k_i64(&lw->b, round_up(g->need.up, g->ring)));
+    if (row && s->rows > 1)
+        row = sk_sub(lw, row, g->first_row);
     k_val slot = g->ring == 1 || !row ? 0 : k_let(&lw->b, OP_REM, row, k_i64(&lw->b, g->ring), 0);
     k_val x = sk_sub(lw, column, g->first_column);
     return slot ? sk_add(lw, sk_mul(lw, slot, k_i64(&lw->b, g->width)), x) : x;
@@ -41,12 +41,13 @@ typedef struct tile { /* the piece: rows [top, bottom), columns [left, right) of
     k_val top, bottom, left, right, height, width;
 } tile;
 
-static void store(stages *s, const stage *g, const tile *t, k_val row, k_val column, const k_val *value)
+/* position: in the kept rows */
+static void store(stages *s, const stage *g, const tile *t, k_val row, k_val column, k_val position, const k_val *value)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     for (unsigned c = 0; c < g->info->components && g->op->staged; c++)
-        k_store(b, g->rows[c], ring_position(s, g, g->info->rank > 1 ? row : 0, column), value[c]);
+        k_store(b, g->rows[c], position, value[c]);
     if (!g->op->stored)
         return;
     if (g->op->staged) { /* rows and columns around the tile belong to others */
@@ -90,7 +91,8 @@ static void stage_columns(stages *s, const stage *g, const tile *t, sk_columns c
     k_val *value = arena_alloc(lw->arena, g->info->components * sizeof(k_val));
     sk_emit(lw, g->info->components, term, value);
     s->copying = NULL;
-    store(s, g, t, l->row, column, value);
+    k_val position = g->op->staged ? ring_position(s, g, g->info->rank > 1 ? l->row : 0, column) : 0;
+    store(s, g, t, l->row, column, position, value);
     sk_scope_end(lw, mark);
     k_end(b);
 }
@@ -165,10 +167,11 @@ static void block_columns(stages *s, const stage *g, const tile *t, const line *
     if (part->whole)
         fetch_ahead(s, g, t, column);
     sk_emit(lw, (uint32_t)s->rows * components, term, value);
-    if (g->op->staged)
-        for (int64_t u = 0; u < s->rows; u++)
-            store(s, g, t, sk_add(lw, l->row, k_i64(b, u)), column, value + u * components);
-    else
+    k_val first = g->op->staged ? ring_position(s, g, l->row, column) : 0; /* the others follow: see first_row */
+    for (int64_t u = 0; u < s->rows && first; u++)
+        store(s, g, t, sk_add(lw, l->row, k_i64(b, u)), column, sk_add(lw, first, k_i64(b, u * g->width)),
+              value + u * components);
+    if (!first)
         store_rows(s, g, t, l->row, column, value);
     sk_scope_end(lw, mark);
     k_end(b);
@@ -453,6 +456,8 @@ void sk_build_stencil(sk_lower *lw)
     lw->place_env = &s;
     k_val start = sk_sub(lw, t.top, k_i64(b, warm)), height = sk_sub(lw, t.bottom, start);
     k_val steps = k_let(b, OP_QUOT, sk_add(lw, height, k_i64(b, s.rows - 1)), k_i64(b, s.rows), 0);
+    for (uint32_t i = 0; i < s.stage.n; i++)
+        s.stage.at[i].first_row = sk_add(lw, start, k_i64(b, s.stage.at[i].lead));
     k_val base = sk_add(lw, start, sk_mul(lw, k_for(b, k_i64(b, 0), steps, false), k_i64(b, s.rows)));
     s.base = base;
     for (uint32_t i = 0; i < s.stage.n; i++)

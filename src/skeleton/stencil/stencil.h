@@ -40,6 +40,8 @@ typedef struct stage {
     VEC(fetch) fetches; /* what its loop fetches for the next step */
     k_mem *rows;        /* per component */
     k_val first_column; /* of the kept rows, this tile */
+    k_val first_row;    /* that is kept of this band: rows computed at once lie one behind the other, as rings hold a
+                           multiple of them */
 } stage;
 
 /* Values above PAD_NONE are 1 + an ir_boundary. */

@@ -7,7 +7,7 @@
 enum {
     MAX_TILE = 4096,
     WIDE_TILE = 8192,
-    ROWS_BUDGET = 448 * 1024,
+    ROWS_BUDGET = 512 * 1024,
     ROW_GAP = 128 /* most bytes lost in front of an array in shared memory */
 };
 
@@ -265,7 +265,7 @@ static void analyse(const l_program *l, arena *a, stages *s)
             }
     }
     for (uint32_t t = 0; t < s->stage.n; t++)
-        s->stage.at[t].ring += s->rows - 1;
+        s->stage.at[t].ring = round_up(s->stage.at[t].ring + s->rows - 1, s->rows);
 }
 
 /* --- what stages cost --- */
