@@ -22,8 +22,9 @@ enum { SCRATCH = 64 << 10, HALF = SK_ACCUMULATORS / 2 };
 enum { JOINED_LOG = 2 };               /* SK_SHORT lines are 8 at a time, and some */
 enum { LANES = 64, MOST_LANES = 256 }; /* of gangs: as a rule, and of ones that go far along a line */
 /* sk_geometry.row: facts of the launch that a kernel is made for. WIDE: gangs may have twice as many lanes, or, times
- * two, four times as many. From NARROW on: the lanes of gangs, as a line is shorter than one of LANES */
-enum { ONE_LINE = 1, ONCE = 2, WIDE = 4, NARROW = 16 };
+ * two, four times as many. BY_LINE: sk_lines.by_line. From NARROW on: the lanes of gangs, as a line is shorter than one
+ * of LANES */
+enum { ONE_LINE = 1, ONCE = 2, WIDE = 4, WIDTHS = 3 * WIDE, BY_LINE = 16, NARROW = 32 };
 
 typedef struct columns {
     sk_folds *s;
@@ -89,13 +90,14 @@ bool sk_launch_fold_columns(const sk_call *x, sk_geometry *g)
     if (!sk_suits_lines(x, &outer, &rows))
         return false;
     bool brief = length <= SK_SHORT, once = !brief && length <= SK_ACCUMULATORS;
-    bool one_line =
-        brief || !c->dense || (c->indexed && rows >= FEW) || (once && rows >= larger(GANG, o->vector_bytes));
+    bool apart = !c->dense || (c->indexed && rows >= FEW); /* no gang goes on in the next line */
+    bool by_line = apart && c->columns && !brief && !once;
+    bool one_line = brief || (apart && !by_line) || (once && rows >= larger(GANG, o->vector_bytes));
     /* windows: gangs of rows wherever a row would be a few gangs of its own */
     bool windows = c->either && !c->choice && !brief && length <= LONGEST_WINDOW && rows >= LEAST_WINDOWS;
     if ((!c->columns && !windows) || (c->loop->ordered && !brief) || !length || !outer)
         return false;
-    if (one_line ? rows < FEWEST : rows * smaller(length, HALF) < FEW)
+    if (one_line || by_line ? rows < FEWEST : rows * smaller(length, HALF) < FEW)
         return false;
     int64_t pieces = brief ? 1 : pieces_of(length, SK_PIECE), together = 1, width = rows;
     if (!one_line)
@@ -111,11 +113,12 @@ bool sk_launch_fold_columns(const sk_call *x, sk_geometry *g)
         width = smaller(rows, smaller(most, width));
     }
     g->partials = pieces;
-    one_line |= once && together == 1;
-    g->row = (one_line ? ONE_LINE : 0) | (once ? ONCE : 0);
+    one_line |= together == 1 && (once || by_line);
+    by_line &= !one_line;
+    g->row = (one_line ? ONE_LINE : 0) | (once ? ONCE : 0) | (by_line ? BY_LINE : 0);
     if (!once && !one_line)
-        g->row |= wide_gangs(together * width);
-    for (int64_t lanes = LANES / 2; one_line && width < LANES && lanes >= FEWEST; lanes /= 2)
+        g->row |= wide_gangs(by_line ? width : together * width);
+    for (int64_t lanes = LANES / 2; (one_line || by_line) && width < LANES && lanes >= FEWEST; lanes /= 2)
         if (lanes <= width) {
             g->row |= NARROW * lanes / FEWEST;
             break;
@@ -318,7 +321,8 @@ static int64_t lanes_of(const sk_folds *s)
     for (uint32_t i = 0; i < s->fold.n; i++)
         for (uint32_t c = 0; c < s->fold.at[i].n; c++)
             bytes += (int64_t)ir_type_size(s->fold.at[i].info->type[c]);
-    int64_t most = sk_fold_flops(lw->cluster, lw->options) <= SK_SMALL ? LANES * (lw->options->row / WIDE) * 2 : 0;
+    int64_t most =
+        sk_fold_flops(lw->cluster, lw->options) <= SK_SMALL ? LANES * ((lw->options->row & WIDTHS) / WIDE) * 2 : 0;
     while (lanes < most && 2 * lanes * bytes <= vector * (vector >= 64 ? 16 : 8))
         lanes *= 2;
     return lanes;
@@ -332,6 +336,7 @@ static void fold_columns(sk_folds *s)
     columns *t = arena_alloc(lw->arena, sizeof(*t));
     *t = (columns){.s = s, .once = lw->options->row & ONCE};
     t->in.one_line = lw->options->row & ONE_LINE;
+    t->in.by_line = lw->options->row & BY_LINE;
     lw->out->k->lanes = (uint16_t)lanes_of(s);
     t->waiting = sk_fold_memory(s, true, there + there / 2 + 3 * MOST_LANES, "waiting");
     t->second = k_i64(b, there + MOST_LANES);

@@ -45,7 +45,10 @@ static void bind(void *env, k_val k)
         sk_bind(lw, lw->at.at[d], m->index[d]);
     if (!m->indexed)
         return;
-    if (!m->one_line) {
+    if (!m->one_line && m->by_line) {
+        column = m->column;
+        line = sk_add(lw, k, m->down);
+    } else if (!m->one_line) {
         k_val down = k_let(b, OP_QUOT, m->place, m->width, 0);
         column = sk_sub(lw, column, sk_mul(lw, down, m->width));
         line = sk_add(lw, k, down);
@@ -127,7 +130,16 @@ void sk_open_lines(sk_lines *m, sk_folds *s, k_val size)
     s->bind_env = m;
 }
 
-void sk_each_place(sk_lines *m, k_val from, k_val to, void (*take)(void *env), void *env)
+static void take_at(sk_lines *m, k_val place, void (*take)(void *env), void *env)
+{
+    sk_lower *lw = m->s->lw;
+    m->column = place;
+    m->place = m->by_line && !m->one_line ? sk_add(lw, sk_mul(lw, m->down, m->width), place) : place;
+    take(env);
+    k_end(&lw->b);
+}
+
+static void each_gang(sk_lines *m, k_val from, k_val to, void (*take)(void *env), void *env)
 {
     sk_lower *lw = m->s->lw;
     k_builder *b = &lw->b;
@@ -138,19 +150,28 @@ void sk_each_place(sk_lines *m, k_val from, k_val to, void (*take)(void *env), v
         k_val gangs = k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, gang_lanes - 1)), lanes, 0);
         k_val gang = k_for(b, k_i64(b, 0), gangs, false);
         k_val first = sk_min(lw, sk_add(lw, from, sk_mul(lw, gang, lanes)), sk_sub(lw, to, lanes));
-        m->place = sk_add(lw, first, k_for_all(b, lanes));
-        take(env);
-        k_end(b);
+        take_at(m, sk_add(lw, first, k_for_all(b, lanes)), take, env);
         k_end(b);
         k_else(b);
     }
     m->few = m->harmless;
-    m->place = sk_add(lw, from, m->few ? k_for_few(b, count) : k_for_all(b, count));
-    take(env);
+    take_at(m, sk_add(lw, from, m->few ? k_for_few(b, count) : k_for_all(b, count)), take, env);
     m->few = false;
-    k_end(b);
     if (m->harmless)
         k_end(b);
+}
+
+void sk_each_place(sk_lines *m, k_val from, k_val to, void (*take)(void *env), void *env)
+{
+    k_builder *b = &m->s->lw->b;
+    if (m->one_line || !m->by_line) {
+        each_gang(m, from, to, take, env);
+        return;
+    }
+    k_val first = k_let(b, OP_QUOT, from, m->width, 0);
+    m->down = k_for(b, first, k_let(b, OP_QUOT, to, m->width, 0), false);
+    each_gang(m, k_i64(b, 0), m->width, take, env);
+    k_end(b);
 }
 
 k_val sk_line_result(const sk_lines *m)

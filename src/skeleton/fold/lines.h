@@ -15,6 +15,8 @@ typedef struct sk_lines {
     k_val pieces, part;         /* of the lines, and which one this is */
     k_val place;                /* the thread's column, or place in the first of several lines and those behind it */
     bool one_line;              /* it is a column */
+    bool by_line;               /* not one_line: all lanes of a gang are in one of the lines, */
+    k_val down, column;         /* ... this many behind the first, and the thread's column */
     bool indexed;               /* elements need their indices as values */
     bool few;                   /* code at hand is for less than a gang: it may be small */
     bool harmless;              /* elements may be computed twice, and operators of what is undefined */
@@ -29,7 +31,7 @@ void sk_launch_lines(sk_geometry *g, int64_t outer, int64_t rows, int64_t width,
 /* Piece-level code: finds the piece, of at most `size` lines, and has elements bound by the line's number from now on.
  * s's kernel has its lanes, and one_line is set. */
 void sk_open_lines(sk_lines *m, sk_folds *s, k_val size);
-/* Thread-level code `take` for places [from, to). Where it is harmless, the last gang may begin within the one before
+/* Thread-level code `take` for places [from, to), which are the ends of lines if it is by_line. Where it is harmless, the last gang may begin within the one before
  * it: it computes the same again there. */
 void sk_each_place(sk_lines *m, k_val from, k_val to, void (*take)(void *env), void *env);
 /* The number of the column's result, and where a partial result of it goes. */
