@@ -35,6 +35,8 @@ static bool joinable(l_fusing *c, ir_id a, ir_id b)
 
 static uint8_t own_sides(const l_fusing *c, ir_id id)
 {
+    if (ir_at(c->p, id)->kind == IR_PACK && c->segments[id])
+        return SIDE_LEFT;
     switch (ir_at(c->p, id)->kind) {
     case IR_FOLD:
     case IR_FOLD_SEG:
@@ -87,11 +89,11 @@ static bool found_there(const l_fusing *c, ir_id id, const l_dep *d, ir_id segme
     if (c->segments[from] != segments)
         return false;
     if (ir_at(c->p, from)->kind == IR_SEGMENT_OF || !is_of_segment(c, from))
-        return !once && d->access == L_SAME && l_same_shape(ir_info(c->p, from), ir_info(c->p, id));
+        return !once && d->access == L_SAME && l_same_shape(ir_info(c->p, from), l_rate_of(c->p, id));
     if (once)
         return d->access == L_SAME && l_same_shape(ir_info(c->p, from), ir_info(c->p, id));
     return d->access == L_OUTER && c->options->rows && l_view_is_segment(c->p, id, from, &d->view) &&
-           ir_info(c->p, d->view.by)->input[0] == segments && l_same_shape(l_loop_rate(c, from), ir_info(c->p, id));
+           ir_info(c->p, d->view.by)->input[0] == segments && l_same_shape(l_loop_rate(c, from), l_rate_of(c->p, id));
 }
 
 /* The array that an operation finds in a segment loop, as an element of it or, `once`, of each segment, unless it must
@@ -121,6 +123,12 @@ static ir_id in_segments(const l_fusing *c, ir_id id, bool once)
     return other > level && !number ? 0 : found;
 }
 
+/* A pack, or the fold that counts what one keeps. */
+static bool is_pack(const l_fusing *c, ir_id id)
+{
+    return ir_at(c->p, id)->kind == IR_PACK || c->counts[id];
+}
+
 /* What stands in a segment loop at the same index joins it, unless it must wait for something else. The loop's offsets,
  * or 0. */
 static ir_id segments_of(const l_fusing *c, ir_id id)
@@ -128,7 +136,9 @@ static ir_id segments_of(const l_fusing *c, ir_id id)
     ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
     if (kind == IR_FOLD_SEG || kind == IR_SCAN_SEG || kind == IR_SEGMENT_OF)
         return ir_info(c->p, id)->input[kind != IR_SEGMENT_OF];
-    return is_element(c, id) ? c->segments[in_segments(c, id, false)] : 0;
+    bool packs = is_pack(c, id) && l_rate_of(c->p, id)->rank == 1 && c->options->fuse && c->options->rows &&
+                 !c->options->threads;
+    return packs || is_element(c, id) ? c->segments[in_segments(c, id, false)] : 0;
 }
 
 /* The fold of segments with whose results, or with what is made of them, an operation can be computed once a segment.
@@ -252,6 +262,11 @@ static void put_anchor(l_fusing *c, ir_id id)
         c->class[id] = class_of(c, id);
         at = find_place(c, id);
     }
+    if (c->segments[id] && is_pack(c, id) && (at.sweep || at.behind)) { /* what is kept must be known at once */
+        c->segments[id] = 0;
+        c->class[id] = class_of(c, id);
+        at = find_place(c, id);
+    }
     c->level[id] = at.level;
     c->sides[id] = at.sides;
     c->sweep[id] = at.sweep;
@@ -283,6 +298,10 @@ static ir_id count_of(const l_fusing *c, ir_id pack)
 
 static void assign_levels(l_fusing *c)
 {
+    for (ir_id id = 1; id < c->out->nodes && c->options->fuse; id++)
+        if (ir_at(c->p, id)->kind == IR_PACK && l_at(c->node, id)->anchor)
+            c->counts[count_of(c, id)] = true;
+    c->counts[0] = false;
     for (ir_id id = 1; id < c->out->nodes; id++) {
         if (!l_at(c->node, id)->anchor)
             continue;
@@ -494,9 +513,37 @@ static bool goes_on(const l_fusing *c, const anchors *g)
 {
     bool on = false;
     for (uint32_t i = 0; i < g->n; i++)
-        on |= c->segments[g->at[i]] &&
-              (c->outer[g->at[i]] || c->sweep[g->at[i]] || ir_at(c->p, g->at[i])->kind == IR_SCAN_SEG);
+        on |= c->segments[g->at[i]] && (c->outer[g->at[i]] || c->sweep[g->at[i]] || is_pack(c, g->at[i]) ||
+                                        ir_at(c->p, g->at[i])->kind == IR_SCAN_SEG);
     return on;
+}
+
+/* Does each component of the operator combine its own two values, so that every tree gives the same? */
+static bool in_every_tree(const ir_program *p, ir_id fold)
+{
+    const ir_array *info = ir_info(p, fold);
+    for (uint32_t k = 0; k < info->components; k++) {
+        const ir_node *r = ir_at(p, info->fn->result[k]);
+        const ir_id *arg = r->kind == IR_OP && r->n == 2 ? ir_args(p, info->fn->result[k]) : NULL;
+        ir_id left = info->fn->param[k], right = info->fn->param[info->components + k];
+        bool own = arg && ((arg[0] == left && arg[1] == right) || (arg[0] == right && arg[1] == left));
+        bool exact = r->op == OP_ADD || r->op == OP_MUL || r->op == OP_MIN || r->op == OP_MAX;
+        if (!own || !exact || ir_type_float((ir_type)r->type))
+            return false;
+    }
+    return true;
+}
+
+/* Have folds of segments different trees, and does it matter? */
+static bool trees_differ(const l_fusing *c, const anchors *g)
+{
+    bool ordered = false, balanced = false;
+    for (uint32_t i = 0; i < g->n; i++)
+        if (ir_at(c->p, g->at[i])->kind == IR_FOLD_SEG) {
+            ordered |= fold_ordered(c->p, g->at[i]);
+            balanced |= !fold_ordered(c->p, g->at[i]) && !in_every_tree(c->p, g->at[i]);
+        }
+    return ordered && balanced;
 }
 
 /* A segment loop in which more follows on folds: these may have different trees. */
@@ -507,6 +554,7 @@ static void emit_segments(l_fusing *c, const anchors *g)
         first++;
     l_cluster *cluster = new_cluster(c, g->at[first]);
     cluster->class = L_CLASS_SEGMENT;
+    cluster->trees_differ = trees_differ(c, g);
     for (uint32_t i = 0; i < g->n; i++) {
         cluster->ordered |= ir_at(c->p, g->at[i])->kind == IR_FOLD_SEG && fold_ordered(c->p, g->at[i]);
         cluster->right |= (own_sides(c, g->at[i]) & SIDE_RIGHT) != 0;
@@ -660,6 +708,32 @@ static bool *find_wanted(const l_fusing *c)
     return wanted;
 }
 
+/* What is packed beside folds of segments of one tree, while these are gone over once. Otherwise it is a row loop of
+ * its own, behind the others. */
+static bool emit_packs_apart(l_fusing *c, const anchors *g)
+{
+    anchors rest = {0}, packs = {0};
+    bool folds = false, again = false;
+    for (uint32_t i = 0; i < g->n; i++) {
+        ir_id id = g->at[i];
+        folds |= ir_at(c->p, id)->kind == IR_FOLD_SEG;
+        again |= c->segments[id] && ((c->sweep[id] && !c->outer[id]) || ir_at(c->p, id)->kind == IR_SCAN_SEG);
+        if (c->segments[id] && is_pack(c, id))
+            vec_push(c->p->arena, &packs, id);
+        else
+            vec_push(c->p->arena, &rest, id);
+    }
+    if (!packs.n || (folds && !again && !trees_differ(c, g)))
+        return false;
+    for (uint32_t i = 0; i < packs.n; i++) {
+        c->segments[packs.at[i]] = 0;
+        c->class[packs.at[i]] = class_of(c, packs.at[i]);
+    }
+    emit_rows(c, &rest);
+    emit_rows(c, &packs);
+    return true;
+}
+
 static void make_clusters(l_fusing *c)
 {
     VEC(group) groups = {0};
@@ -680,7 +754,7 @@ static void make_clusters(l_fusing *c)
         qsort(groups.at, groups.n, sizeof(group), by_level);
     for (uint32_t i = 0; i < groups.n; i++) {
         bool rows = c->sides[groups.at[i].root] & SIDE_ROW || goes_on(c, &groups.at[i].anchor);
-        if (emit_with_tiles(c, &groups.at[i].anchor, rows))
+        if (emit_with_tiles(c, &groups.at[i].anchor, rows) || emit_packs_apart(c, &groups.at[i].anchor))
             continue;
         if (rows)
             emit_rows(c, &groups.at[i].anchor);
@@ -718,6 +792,7 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     c.sides = arena_alloc(a, n);
     c.sweep = arena_alloc(a, n);
     c.behind = arena_alloc(a, n);
+    c.counts = arena_alloc(a, n);
     c.slot = arena_alloc(a, n * sizeof(uint32_t));
     c.segments = arena_alloc(a, n * sizeof(*c.segments));
     c.node = l_uses(p, options);
@@ -737,6 +812,7 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     arena_release(a, c.sides, n);
     arena_release(a, c.sweep, n);
     arena_release(a, c.behind, n);
+    arena_release(a, c.counts, n);
     arena_release(a, c.slot, n * sizeof(*c.slot));
     arena_release(a, c.segments, n * sizeof(*c.segments));
     arena_release(a, c.outer, n * sizeof(*c.outer));

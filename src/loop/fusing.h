@@ -26,6 +26,7 @@ typedef struct l_fusing {
     ir_id *segments; /* per anchor: of a segment loop: its offsets; else 0 */
     ir_id *outer;    /* per anchor: computed once a row, or segment, along which this fold runs; 0: it is not */
     bool *tile;      /* per anchor with `outer`: it is made of tiles of the fold's results */
+    bool *counts;    /* per anchor: a fold that counts what a pack keeps */
     uint32_t *slot;  /* working memory, zero */
     map64 reader;    /* (key, array, right) -> an anchor that reads the array there */
 } l_fusing;

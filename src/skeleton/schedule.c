@@ -106,11 +106,20 @@ static bool streams(const sk_cluster *c, const sk_options *o, double elements, s
     return elements * stored > (double)cache_bytes && !computes;
 }
 
-/* The same for results of segments, where nothing else is stored: elements of short segments lie apart. */
+/* The same for results of segments, where nothing else is stored: elements of short segments lie apart. What is packed
+ * goes past the caches, and then nothing else does. */
 static bool streams_segments(const sk_call *x)
 {
     const l_cluster *loop = x->c->loop;
     double segments = (double)x->rows * (double)x->segments;
+    size_t packed = 0;
+    for (uint32_t i = 0; i < loop->op.n; i++) {
+        const ir_array *info = ir_info(x->c->l->ir, loop->op.at[i].term);
+        for (uint32_t k = 0; k < info->components && loop->op.at[i].kind == L_PACK; k++)
+            packed += ir_type_size(info->type[k]);
+    }
+    if (packed)
+        return (double)x->rows * (double)x->columns * (double)packed > (double)x->cache_bytes;
     for (uint32_t i = 0; i < loop->op.n; i++)
         if (loop->op.at[i].stored && loop->op.at[i].kind != L_FOLD_SEG)
             return false;
@@ -144,9 +153,8 @@ bool sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
         found = is_for(v, c) && !(o->without >> v & 1) && table[v].launch(&x, g);
     }
     g->work = elements * (combine ? 1.0 : c->loop->flops + c->loop->reads_per_element + 1.0);
-    bool streamed =
-        c->loop->class != L_CLASS_SORT && c->loop->class != L_CLASS_PERMUTE && c->loop->class != L_CLASS_SEGMENT &&
-        c->loop->class != L_CLASS_TILES;
+    bool streamed = c->loop->class != L_CLASS_SORT && c->loop->class != L_CLASS_PERMUTE &&
+                    c->loop->class != L_CLASS_SEGMENT && c->loop->class != L_CLASS_TILES;
     g->stream = !combine && streamed && streams(c, o, elements, cache_bytes);
     if (c->loop->class == L_CLASS_SEGMENT)
         g->stream = round.pass == SK_PASS_LOOP && streams_segments(&x);

@@ -22,6 +22,42 @@ static const char results[] = TWO "a = fold_seg commutes x, o seed 0u32 {a: u32,
                                   "c = map g, x {g: i64, x: u32 -> x * a[g]}\n"
                                   "output a, c";
 
+static const char kept[] = TWO "g = segment_of [n] o\n"
+                               "e = map g, x {g: i64, x: u32 -> x - u32(o[g])}\n"
+                               "k = map e {x: u32 -> x > 7u32}\n"
+                               "a = fold_seg commutes e, o seed 0u32 {a: u32, b: u32 -> max(a, b)}\n"
+                               "c = pack k, x\n"
+                               "output a, c";
+static const char kept_behind[] = TWO "g = segment_of [n] o\n"
+                                      "e = map g, x {g: i64, x: u32 -> x - u32(o[g])}\n"
+                                      "a = fold_seg commutes e, o seed 0u32 {a: u32, b: u32 -> max(a, b)}\n"
+                                      "k = map g, e {g: i64, x: u32 -> x > a[g]}\n"
+                                      "c = pack k, x\n"
+                                      "output a, c";
+
+static void what_is_kept_shares_the_loop_of_folds(void **state)
+{
+    (void)state;
+    expect(kept, "cluster 0: segment loop over [n]\n"
+                 "    a5 map\n"
+                 "    a6 map\n"
+                 "    a7 fold_seg, stored\n"
+                 "    a10 pack, stored\n"
+                 "    reads argument 1 ([n]u32)\n"
+                 "    reads argument 2 ([s]i64)\n");
+    expect(kept_behind, "cluster 0: segment loop over [n]\n"
+                        "    a5 map\n"
+                        "    a6 fold_seg, stored\n"
+                        "    a7 map, stored\n"
+                        "    reads argument 1 ([n]u32)\n"
+                        "    reads argument 2 ([s]i64)\n"
+                        "cluster 1: row loop over [n], 1 sweep\n"
+                        "    a10 pack, fold in sweep 0, stored\n"
+                        "    a10 pack, pack in sweep 0, stored\n"
+                        "    reads a7 map\n"
+                        "    reads argument 1 ([n]u32)\n");
+}
+
 static void the_same_segments_share_a_loop(void **state)
 {
     (void)state;
@@ -70,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_segments_share_a_loop),
+        cmocka_unit_test(what_is_kept_shares_the_loop_of_folds),
         cmocka_unit_test(other_segments_have_a_loop_of_their_own),
     };
     return cmocka_run_group_tests(tests, clusters_setup, clusters_teardown);

@@ -197,6 +197,16 @@ void sk_store_word(sk_folds *s, const sk_fold *f, uint32_t component, k_val posi
 
 /* The element number k of a row goes into the accumulators. `started` is a bool value: false for a lane's first
  * element. */
+void sk_fold_leave(sk_folds *s, uint32_t i, k_val value)
+{
+    sk_lower *lw = s->lw;
+    ir_id array = s->stored.array.at[i];
+    if (array)
+        k_store(&lw->b, sk_array_memory(lw, array, s->stored.component.at[i], true), lw->element, value);
+    else
+        k_store(&lw->b, s->stored.component.at[i], sk_sub(lw, lw->element, s->stage), value);
+}
+
 void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *const *acc)
 {
     sk_lower *lw = s->lw;
@@ -218,8 +228,7 @@ void sk_fold_element(sk_folds *s, k_val row, k_val k, k_val started, k_val *cons
     if (term.n)
         sk_emit(lw, term.n, term.at, value);
     for (uint32_t i = 0; i < s->stored.term.n; i++)
-        k_store(b, sk_array_memory(lw, s->stored.array.at[i], s->stored.component.at[i], true), lw->element,
-                value[elements + i]);
+        sk_fold_leave(s, i, value[elements + i]);
     const k_val *next = value;
     for (uint32_t i = 0; i < s->fold.n; i++) {
         const sk_fold *f = &s->fold.at[i];
@@ -717,7 +726,8 @@ static void find_folds(sk_folds *s)
                 vec_push(lw->arena, &s->stored.component, c);
             }
         }
-        if ((op->kind != L_FOLD && op->kind != L_FOLD_SEG) || op->outer)
+        bool counts = op->kind == L_FOLD && lw->cluster->loop->segments; /* what is packed */
+        if ((op->kind != L_FOLD && op->kind != L_FOLD_SEG) || op->outer || counts)
             continue;
         ir_array *resolved = arena_copy(lw->arena, info, sizeof *info);
         resolved->fn = sk_operator(body, info->fn);

@@ -29,7 +29,8 @@ typedef struct sk_folds {
     bool neutral;     /* all operators have an identity: accumulators that received nothing may take part */
     VEC(sk_fold) fold;
     k_mem **totals;    /* of a block's pieces */
-    sk_outputs stored; /* elements stored on the way */
+    sk_outputs stored; /* elements stored on the way; of array 0: in shared memory number `component`, */
+    k_val stage;       /* ... by their distance from this element */
     k_val row_length, row_base;
     k_val begin;              /* first element of the piece at hand, where there are extremes */
     k_mem words;              /* partial results are the bits of words of this memory, */
@@ -45,6 +46,9 @@ typedef struct sk_folds {
     void (*bind)(void *env, k_val k);
     void *bind_env;
 } sk_folds;
+
+/* Stores number i of what is stored on the way, of the element at hand. */
+void sk_fold_leave(sk_folds *s, uint32_t i, k_val value);
 
 typedef struct sk_fold_part { /* of a row: what a piece folds */
     k_val row, begin, count;

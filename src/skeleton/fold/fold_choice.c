@@ -120,8 +120,7 @@ static void take(const scans *all, unsigned chain, k_val at)
     sk_fold_bind(s, all->p.row, sk_add(lw, all->p.begin, at));
     sk_emit(lw, all->n + stored, term, value);
     for (uint32_t i = 0; i < stored; i++)
-        k_store(b, sk_array_memory(lw, s->stored.array.at[i], s->stored.component.at[i], true), lw->element,
-                value[all->n + i]);
+        sk_fold_leave(s, i, value[all->n + i]);
     lw->element = around;
     sk_scope_end(lw, mark);
     for (uint32_t i = 0; i < all->n; i++) {

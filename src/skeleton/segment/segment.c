@@ -99,6 +99,7 @@ static void short_segment(sk_segments *x, const sk_segment *s)
     k_val zero = k_i64(b, 0), brief = k_let(b, OP_LE, s->length, k_i64(b, x->shortest), 0);
     k_val count = k_select(b, brief, s->length, zero);
     sk_use_segment(x, s);
+    x->folds.stage = x->base;
     k_val **acc = sk_fold_accumulators(f);
     if (x->alone) {
         k_val j = k_for(b, zero, count, false);
@@ -166,7 +167,8 @@ static void keep_words(sk_segments *x, k_val position, k_val *const *acc)
 
 static k_val first_word(sk_segments *x)
 {
-    return k_let(&x->lw->b, OP_QUOT, x->base, k_i64(&x->lw->b, HALF), 0);
+    k_val first = k_let(&x->lw->b, OP_QUOT, x->base, k_i64(&x->lw->b, HALF), 0);
+    return x->chained ? sk_add(x->lw, x->chained, first) : first;
 }
 
 /* What becomes of a piece's total, in lane 0: the result, if the segment has no other piece, else words. */
@@ -203,6 +205,7 @@ static void longer_segment(sk_segments *x, const sk_segment *s, k_val work, k_va
     k_val more = k_let(b, OP_AND, there, k_let(b, OP_LT, sk_add(lw, before, elements), end, 0), 0);
     k_break_if(b, k_let(b, OP_NOT, more, 0, 0));
     sk_fold_part p = part_of(x, s, k);
+    x->folds.stage = sk_add(lw, x->base, p.begin);
     if (x->folds.fold.n) {
         k_val **acc[SK_MOST_STREAMS], lane = open_piece(x, &p, acc);
         keep_total(x, s, k, lane, acc[0]);
@@ -210,6 +213,7 @@ static void longer_segment(sk_segments *x, const sk_segment *s, k_val work, k_va
     } else {
         store_piece(x, &p);
     }
+    sk_pack_elements(x, &(sk_walked){.count = p.count, .number = s->number});
     k_set(b, at, sk_add(lw, k, one));
     k_end(b);
 }
@@ -260,6 +264,11 @@ static void take_alone(sk_segments *x, const sk_block *of, k_val global)
     sk_check_unless_fine(&x->of, &s);
     k_end(b);
     x->alone = false;
+    if (x->packs) {
+        k_if(b, k_let(b, OP_LE, s.length, k_i64(b, x->shortest), 0));
+        sk_pack_elements(x, &(sk_walked){.count = s.length, .number = s.number});
+        k_end(b);
+    }
     k_end(b);
     k_if(b, is_longer(x, of, &s));
     longer_segment(x, &s, of->work, of->end);
@@ -289,6 +298,12 @@ static void take_rows(sk_segments *x, k_val first, const sk_segment *of, bool on
     k_end(b);
 }
 
+/* A gang of segments from `of` on: of so many elements each, or of the numbers that stand in memory. */
+static void pack_gang(sk_segments *x, const sk_segment *of, k_val count, k_val each, k_mem numbers)
+{
+    sk_pack_elements(x, &(sk_walked){count, of->number, each, numbers});
+}
+
 /* The block's segments, in gangs whose results begin at multiples of their number. */
 static void take_each(sk_segments *x, const sk_block *part)
 {
@@ -302,6 +317,7 @@ static void take_each(sk_segments *x, const sk_block *part)
     k_val whole = k_let(b, OP_EQ, sk_sub(lw, stop, begin), lanes, 0);
     k_if(b, k_let(b, OP_AND, whole, k_let(b, OP_GE, begin, part->first, 0), 0));
     sk_segment of = sk_find_segment(&x->of, begin);
+    x->folds.stage = sk_add(lw, sk_mul(lw, of.row, x->of.length), of.begin);
     k_if(b, sk_may_be_rows(&x->of, &of, x->folds.tree.lanes));
     k_if(b, sk_end_alike(&x->of, &of, x->folds.tree.lanes));
     k_if(b, k_let(b, OP_EQ, of.length, one, 0));
@@ -309,6 +325,7 @@ static void take_each(sk_segments *x, const sk_block *part)
     k_else(b);
     take_rows(x, begin, &of, false);
     k_end(b);
+    pack_gang(x, &of, sk_mul(lw, of.length, lanes), of.length, 0);
     k_set(b, done, stop);
     k_end(b);
     k_end(b);
@@ -316,6 +333,8 @@ static void take_each(sk_segments *x, const sk_block *part)
         k_if(b, k_let(b, OP_NE, k_get(b, done), stop, 0));
         k_if(b, sk_may_be_mixed(x, &of));
         sk_take_mixed(x, begin, &of);
+        k_val end = sk_offset(&x->of, sk_add(lw, of.number, lanes));
+        pack_gang(x, &of, sk_sub(lw, end, of.begin), 0, sk_mixed_numbers(x));
         k_set(b, done, stop);
         k_end(b);
         k_end(b);
@@ -396,7 +415,7 @@ static void find_once(sk_segments *x)
 }
 
 /* slots: 0 row length, 1 segments a row, 2 segments, 3 words of each component, 4 number of the first note, 5 work a
- * block, 6 work */
+ * block, 6 work, 7 words of the state that blocks hand on */
 static void open_segments(sk_segments *x, sk_lower *lw)
 {
     k_builder *b = &lw->b;
@@ -411,11 +430,14 @@ static void open_segments(sk_segments *x, sk_lower *lw)
     bool folds = false;
     for (uint32_t i = 0; i < loop->op.n; i++)
         folds |= loop->op.at[i].kind == L_FOLD_SEG;
+    if (sk_segments_pack(lw->cluster))
+        x->chained = sk_slot(lw, 7, "chained");
     if (folds) {
         vec_push(lw->arena, &lw->out->memory, ((sk_binding){.role = SK_STATE, .type = T_U64}));
         x->folds.words = k_global(b, T_U64, true, "totals");
         x->folds.words_each = sk_slot(lw, 3, "totals_each");
         x->notes = sk_slot(lw, 4, "first_note");
+        x->notes = x->chained ? sk_add(lw, x->chained, x->notes) : x->notes;
     }
     sk_fold_find(&x->folds);
     find_once(x);
@@ -433,13 +455,16 @@ void sk_build_segments(sk_lower *lw)
     }
     sk_segments x = {0};
     open_segments(&x, lw);
+    x.packs = sk_open_packs(&x);
     sk_open_mixed(&x);
     sk_check_any_segment(&x.of);
     sk_block of = sk_block_of(&x.of);
+    sk_begin_packs(&x);
     if (lw->options->group)
         take_gangs(&x, &of);
     else
         take_each(&x, &of);
+    sk_finish_packs(&x, k_let(&lw->b, OP_GE, of.end, sk_slot(lw, 6, "work"), 0));
 }
 
 /* --- totals of long segments --- */
@@ -544,6 +569,12 @@ void sk_build_segments_join(sk_lower *lw)
 
 /* --- launches --- */
 
+/* Blocks that pack: even of nothing it is known how much is kept. */
+static int64_t packed_blocks(const sk_call *x)
+{
+    return larger(1, pieces_of(x->rows * (x->columns + x->segments), sk_packs_work()));
+}
+
 /* Sets what both launches have in common; components of all folds. */
 static void set_words(const sk_call *x, sk_geometry *g)
 {
@@ -558,7 +589,8 @@ static void set_words(const sk_call *x, sk_geometry *g)
     g->slot[4] = components * g->slot[3];
     int64_t notes = x->columns > SK_PIECE ? elements / SK_PIECE + 1 : 0;
     g->slot[6] = notes;
-    g->state_words = components ? larger(1, g->slot[4] + notes) : 0;
+    g->slot[7] = sk_segments_pack(x->c) ? packed_blocks(x) * sk_packs_words(x->c) : 0;
+    g->state_words = g->slot[7] + (components ? larger(1, g->slot[4] + notes) : 0);
 }
 
 bool sk_launch_segments(const sk_call *x, sk_geometry *g)
@@ -573,7 +605,8 @@ bool sk_launch_segments(const sk_call *x, sk_geometry *g)
     int64_t least = x->c->loop->flops >= DEAR ? LEAST / 16 : LEAST;
     g->slot[5] = x->o->group ? OF_GROUP : smaller(MOST, larger(least, share));
     g->slot[6] = work;
-    g->pieces = pieces_of(work, g->slot[5]);
+    g->slot[5] = sk_segments_pack(x->c) ? sk_packs_work() : g->slot[5];
+    g->pieces = sk_segments_pack(x->c) ? packed_blocks(x) : pieces_of(work, g->slot[5]);
     return true;
 }
 

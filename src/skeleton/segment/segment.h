@@ -52,6 +52,8 @@ typedef struct sk_once { /* what is computed once a segment, of folds' results *
     ir_id *given; /* variables that stand for it where others read it */
 } sk_once;
 
+typedef struct sk_packs sk_packs;
+
 typedef struct sk_segments {
     sk_folds folds;
     VEC(sk_once) once;
@@ -65,6 +67,8 @@ typedef struct sk_segments {
     int64_t shortest;         /* longer segments are a gang's */
     bool alone;               /* one lane is at work */
     struct sk_mixed *mixed;   /* of sk_open_mixed */
+    sk_packs *packs;          /* of sk_open_packs */
+    k_val chained;            /* words of the state before all others, which blocks hand on; 0: none */
 } sk_segments;
 
 void sk_use_segment(sk_segments *x, const sk_segment *s); /* elements are this one's from now on */
@@ -78,8 +82,28 @@ enum { SK_MIXED = 128 };
 bool sk_open_mixed(sk_segments *x);
 k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of);
 void sk_take_mixed(sk_segments *x, k_val first, const sk_segment *of);
+k_mem sk_mixed_numbers(const sk_segments *x); /* of the elements' segments, if they are known; else 0 */
 
-/* Does the loop go over segments several times, or scan them? Then its kernels are those of segment_rows.c. */
+/* What is packed of the elements of all segments, which have one row, and how much that is (segment_packs.c). Folds
+ * store what decides on their way. A block opens, says which elements it has gone over, piece level code, in their
+ * order, and finishes; nothing is done in loops that pack nothing. */
+typedef struct sk_walked {
+    k_val count;   /* so many elements from folds.stage on: */
+    k_val number;  /* of the segment with this number, */
+    k_val each;    /* ... or of segments of so many elements from that one on; 0: of one segment */
+    k_mem numbers; /* ... or of the segments with the numbers that stand here; 0: none do */
+} sk_walked;
+bool sk_segments_pack(const sk_cluster *c);
+sk_packs *sk_open_packs(sk_segments *s); /* behind sk_fold_find */
+bool sk_packs_mention(const sk_segments *s, ir_id variable);
+void sk_begin_packs(sk_segments *s);
+void sk_pack_elements(sk_segments *s, const sk_walked *w);
+void sk_finish_packs(sk_segments *s, k_val last);
+int64_t sk_packs_work(void);                     /* of a block, at most */
+int64_t sk_packs_words(const sk_cluster *c); /* that a block hands on */
+
+/* Does the loop go over segments several times, scan them, or fold them by different trees? Then its kernels are those
+ * of segment_rows.c. */
 bool sk_segments_are_rows(const sk_cluster *c);
 uint32_t sk_segment_passes(const sk_cluster *c, sk_pass *out); /* of these; returns how many */
 bool sk_launch_segment_rows(const sk_call *x, sk_geometry *g);

@@ -109,7 +109,8 @@ bool sk_open_mixed(sk_segments *x)
     m->plain = plain;
     find_terms(x, m);
     m->numbered = sk_mentions(lw, m->term.n, m->term.at, x->of.segment) ||
-                  sk_mentions(lw, f->stored.term.n, f->stored.term.at, x->of.segment);
+                  sk_mentions(lw, f->stored.term.n, f->stored.term.at, x->of.segment) ||
+                  sk_packs_mention(x, x->of.segment);
     m->most = most_elements(x, m);
     m->direct = arena_alloc(lw->arena, m->term.n * sizeof *m->direct);
     m->element = arena_alloc(lw->arena, m->term.n * sizeof *m->element);
@@ -124,6 +125,11 @@ bool sk_open_mixed(sk_segments *x)
     m->number = m->numbered ? k_shared(b, T_I64, (lanes + 1) * m->most, "number") : 0;
     x->mixed = m;
     return true;
+}
+
+k_mem sk_mixed_numbers(const sk_segments *x)
+{
+    return x->mixed->number;
 }
 
 /* --- may they be taken so? --- */
@@ -191,6 +197,7 @@ static void compute_elements(sk_segments *x, const sk_segment *of)
     k_val end = offset_of(x, of, k_i64(b, x->folds.tree.lanes));
     VEC(ir_id) term = {0};
     VEC(k_mem) to = {0};
+    uint32_t elements = 0;
     if (m->numbered)
         number_elements(x, of);
     for (uint32_t i = 0; i < m->term.n; i++)
@@ -198,10 +205,9 @@ static void compute_elements(sk_segments *x, const sk_segment *of)
             vec_push(lw->arena, &term, m->term.at[i]);
             vec_push(lw->arena, &to, m->element[i]);
         }
-    for (uint32_t i = 0; i < stored->term.n; i++) {
+    elements = term.n;
+    for (uint32_t i = 0; i < stored->term.n; i++)
         vec_push(lw->arena, &term, stored->term.at[i]);
-        vec_push(lw->arena, &to, sk_array_memory(lw, stored->array.at[i], stored->component.at[i], true));
-    }
     if (!term.n)
         return;
     k_val *value = arena_alloc(lw->arena, term.n * sizeof *value), k = k_for_all(b, sk_sub(lw, end, of->begin));
@@ -212,8 +218,10 @@ static void compute_elements(sk_segments *x, const sk_segment *of)
     x->folds.bind(x, k);
     sk_fetch(lw, m->term.n, m->term.at, &lw->at, k_i64(b, AHEAD), k_i64(b, 0));
     sk_emit(lw, term.n, term.at, value);
-    for (uint32_t i = 0; i < term.n; i++)
-        k_store(b, to.at[i], i < term.n - stored->term.n ? k : lw->element, value[i]);
+    for (uint32_t i = 0; i < elements; i++)
+        k_store(b, to.at[i], k, value[i]);
+    for (uint32_t i = 0; i < stored->term.n; i++)
+        sk_fold_leave(&x->folds, i, value[elements + i]);
     sk_scope_end(lw, mark);
     k_end(b);
 }

@@ -29,7 +29,7 @@ typedef struct rows {
 
 bool sk_segments_are_rows(const sk_cluster *c)
 {
-    bool several = c->loop->sweeps > 1;
+    bool several = c->loop->sweeps > 1 || c->loop->trees_differ;
     for (uint32_t i = 0; i < c->loop->op.n; i++)
         several |= c->loop->op.at[i].kind == L_SCAN;
     return several;

@@ -1,0 +1,164 @@
+/* What is packed beside folds of segments: the device has the interpreter's bits, whatever lengths segments have, and
+ * wrong offsets are mistakes, not wrong places. A sum has the same bits beside a fold of another tree as alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sinter/sinter.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEGMENTS = 1500, MOST = 60000, KINDS = 6 };
+
+static sn_context *device, *interpreter;
+static sn_program *kept[2], *trees[2]; /* [1]: of the interpreter; of sums alone */
+static float values[MOST], levels_of[SEGMENTS];
+
+static sn_scalar above(sn_scalar x, sn_scalar level)
+{
+    return sn_gt(x, level);
+}
+
+static sn_scalar scaled(sn_scalar x, sn_scalar level)
+{
+    return sn_tuple(sn_mul(x, 3), sn_add(x, level));
+}
+
+static sn_scalar last(sn_scalar a, sn_scalar b)
+{
+    return sn_if(sn_ge(b, -1000), b, a);
+}
+
+static sn_acc keep(sn_acc offsets, sn_acc x, sn_acc level)
+{
+    sn_acc segments = sn_segments_from_offsets(offsets), levels = sn_replicate_seg(sn_size(x), segments, level);
+    sn_acc flags = sn_zip_with(above, x, levels), some = sn_pack(flags, sn_zip_with(scaled, x, levels));
+    return sn_results(sn_count_seg(segments, flags),
+                      sn_fold_seg(sn_max, sn_f32(-100), segments, sn_zip_with(sn_sub, x, levels)), sn_fst(some),
+                      sn_snd(some));
+}
+
+static sn_acc of_both_trees(sn_acc offsets, sn_acc x)
+{
+    sn_acc segments = sn_segments_from_offsets(offsets);
+    sn_acc sum = sn_sum_seg(segments, x), end = sn_fold_seg(last, sn_f32(-2000), segments, x);
+    return sn_results(sum, sn_zip_with(sn_mul, sum, end));
+}
+
+static sn_acc alone(sn_acc offsets, sn_acc x)
+{
+    sn_acc sum = sn_sum_seg(sn_segments_from_offsets(offsets), x);
+    return sn_results(sum, sn_map(sn_neg, sum));
+}
+
+static int64_t length_of(int kind, int64_t s)
+{
+    switch (kind) {
+    case 0:
+        return 16;
+    case 1:
+        return 2;
+    case 2:
+        return s * 7919 % 31;
+    case 3:
+        return s % 500 == 7 ? 9000 : s % 3;
+    case 4:
+        return s % 300 == 0 ? 40 + s / 4 : s % 40 ? 0 : 300;
+    default:
+        return s == 3 ? 59000 : s % 2 && s < 900;
+    }
+}
+
+#define equal(a, b, bytes) assert_memory_equal(a, b, (size_t)(bytes))
+
+static void bits_are_the_same(void **state)
+{
+    static int64_t offset[SEGMENTS + 1], count[2][SEGMENTS];
+    static float most[2][SEGMENTS], first[2][MOST], second[2][MOST], sum[2][SEGMENTS], both[2][SEGMENTS];
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        int64_t n = 0, m = 0, many[2] = {0};
+        for (; m < SEGMENTS && n + length_of(kind, m) <= MOST; m++)
+            offset[m + 1] = n += length_of(kind, m);
+        for (int i = 0; i < 2; i++) {
+            sn_status s =
+                sn_call(kept[i], sn_in(offset, m + 1), sn_in(values, n), sn_in(levels_of, m), sn_into(count[i], m),
+                        sn_into(most[i], m), sn_upto(first[i], MOST, &many[i]), sn_upto(second[i], MOST, &many[i]));
+            if (s != SN_OK)
+                fail_msg("%s", sn_message(i ? interpreter : device));
+            assert_int_equal(
+                sn_call(trees[i], sn_in(offset, m + 1), sn_in(values, n), sn_into(sum[i], m), sn_into(both[i], m)),
+                SN_OK);
+        }
+        assert_true(many[0] > 0);
+        assert_int_equal(many[0], many[1]);
+        equal(count[0], count[1], m * 8);
+        equal(most[0], most[1], m * 4);
+        equal(first[0], first[1], many[0] * 4);
+        equal(second[0], second[1], many[0] * 4);
+        equal(sum[0], sum[1], m * 4);
+    }
+}
+
+/* No element is written behind the memory of the result, whatever offsets say. */
+static void wrong_offsets_are_mistakes(void **state)
+{
+    static int64_t offset[SEGMENTS + 1], count[SEGMENTS];
+    static float most[SEGMENTS], first[MOST + 64], second[MOST + 64];
+    int64_t n = 30000, m = 1000, many = 0;
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        for (int64_t s = 0; s <= m; s++)
+            offset[s] = s * 30;
+        if (kind == 0)
+            offset[500] = 3;
+        for (int64_t s = 1; s < m && kind == 1; s++) /* all overlap */
+            offset[s] = s % 2 ? 0 : n;
+        if (kind == 2)
+            offset[m] = n - 1;
+        for (int k = 0; k < 64; k++)
+            first[n + k] = second[n + k] = 77;
+        sn_status s = sn_call(kept[0], sn_in(offset, m + 1), sn_in(values, n), sn_in(levels_of, m), sn_into(count, m),
+                              sn_into(most, m), sn_upto(first, n, &many), sn_upto(second, n, &many));
+        assert_int_not_equal(s, SN_OK);
+        for (int k = 0; k < 64; k++)
+            assert_true(first[n + k] == 77 && second[n + k] == 77);
+    }
+}
+
+int main(void)
+{
+    sn_options o = {.size = sizeof(o), .device = "interpreter"};
+    device = sn_open(NULL);
+    interpreter = sn_open(&o);
+    if (!device || !interpreter)
+        return fprintf(stderr, "no device\n"), 1;
+    for (int i = 0; i < 2; i++) {
+        sn_context *c = i ? interpreter : device;
+        kept[i] = sn_compile(c, "[m]i64, [n]f32, [s]f32 -> [s]i64, [s]f32, [k]f32, [k]f32", keep);
+        trees[i] = sn_compile_at(SN_HERE, device, "[m]i64, [n]f32 -> [s]f32, [s]f32",
+                                 i ? SN_BODY(alone) : SN_BODY(of_both_trees));
+        if (!kept[i] || !trees[i])
+            return fprintf(stderr, "%s\n", sn_message(c)), 1;
+    }
+    for (int64_t i = 0; i < MOST; i++)
+        values[i] = (float)sin((double)i * 12.9898) * (float)(1 + i % 97);
+    for (int64_t i = 0; i < SEGMENTS; i++)
+        levels_of[i] = (float)(i % 19) - 9.5F;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bits_are_the_same),
+                                       cmocka_unit_test(wrong_offsets_are_mistakes)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    for (int i = 0; i < 2; i++) {
+        sn_drop(kept[i]);
+        sn_drop(trees[i]);
+    }
+    sn_close(device);
+    sn_close(interpreter);
+    return failed;
+}
