@@ -708,8 +708,20 @@ static bool *find_wanted(const l_fusing *c)
     return wanted;
 }
 
-/* What is packed beside folds of segments of one tree, while these are gone over once. Otherwise it is a row loop of
- * its own, behind the others. */
+/* Does one of the packs ask for the number of its segment, which only loops over the segments know? */
+static bool asks_for_segment(const l_fusing *c, const anchors *packs)
+{
+    bool asks = false;
+    for (uint32_t i = 0; i < packs->n; i++) {
+        const l_node *n = l_at(c->node, packs->at[i]);
+        for (uint32_t d = 0; d < n->dep.n; d++)
+            asks |= ir_at(c->p, n->dep.at[d].array)->kind == IR_SEGMENT_OF;
+    }
+    return asks;
+}
+
+/* What is packed shares the loop of folds of segments, if these have one tree and segments are gone over once.
+ * Otherwise it is a loop of its own, behind the others: over rows, unless it asks for segments. */
 static bool emit_packs_apart(l_fusing *c, const anchors *g)
 {
     anchors rest = {0}, packs = {0};
@@ -725,7 +737,8 @@ static bool emit_packs_apart(l_fusing *c, const anchors *g)
     }
     if (!packs.n || (folds && !again && !trees_differ(c, g)))
         return false;
-    for (uint32_t i = 0; i < packs.n; i++) {
+    bool asks = asks_for_segment(c, &packs);
+    for (uint32_t i = 0; i < packs.n && !asks; i++) {
         c->segments[packs.at[i]] = 0;
         c->class[packs.at[i]] = class_of(c, packs.at[i]);
     }

@@ -17,7 +17,7 @@
 enum { SEGMENTS = 1500, MOST = 60000, KINDS = 6 };
 
 static sn_context *device, *interpreter;
-static sn_program *kept[2], *trees[2]; /* [1]: of the interpreter; of sums alone */
+static sn_program *kept[2], *only[2], *scans[2], *trees[2]; /* [1]: of the interpreter; of sums alone */
 static float values[MOST], levels_of[SEGMENTS];
 
 static sn_scalar above(sn_scalar x, sn_scalar level)
@@ -57,6 +57,22 @@ static sn_acc alone(sn_acc offsets, sn_acc x)
     return sn_results(sum, sn_map(sn_neg, sum));
 }
 
+/* Nothing is folded in their loop, or segments are scanned there. */
+static sn_acc only_kept(sn_acc offsets, sn_acc x, sn_acc level)
+{
+    sn_acc segments = sn_segments_from_offsets(offsets), levels = sn_replicate_seg(sn_size(x), segments, level);
+    sn_acc some = sn_pack(sn_zip_with(above, x, levels), sn_zip_with(scaled, x, levels));
+    return sn_results(sn_fst(some), sn_snd(some));
+}
+
+static sn_acc scanned(sn_acc offsets, sn_acc x, sn_acc level)
+{
+    sn_acc segments = sn_segments_from_offsets(offsets), levels = sn_replicate_seg(sn_size(x), segments, level);
+    sn_acc apart = sn_zip_with(sn_sub, x, levels);
+    sn_acc some = sn_pack(sn_zip_with(above, x, levels), sn_zip_with(scaled, x, levels));
+    return sn_results(sn_fst(some), sn_snd(some), sn_scanl1_seg(sn_max, segments, apart));
+}
+
 static int64_t length_of(int kind, int64_t s)
 {
     switch (kind) {
@@ -80,7 +96,8 @@ static int64_t length_of(int kind, int64_t s)
 static void bits_are_the_same(void **state)
 {
     static int64_t offset[SEGMENTS + 1], count[2][SEGMENTS];
-    static float most[2][SEGMENTS], first[2][MOST], second[2][MOST], sum[2][SEGMENTS], both[2][SEGMENTS];
+    static float most[2][SEGMENTS], first[2][MOST], second[2][MOST], third[2][MOST], fourth[2][MOST], scan[2][MOST],
+        sum[2][SEGMENTS], both[2][SEGMENTS];
     (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         int64_t n = 0, m = 0, many[2] = {0};
@@ -96,6 +113,21 @@ static void bits_are_the_same(void **state)
                 sn_call(trees[i], sn_in(offset, m + 1), sn_in(values, n), sn_into(sum[i], m), sn_into(both[i], m)),
                 SN_OK);
         }
+        equal(first[0], first[1], many[0] * 4);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(sn_call(only[i], sn_in(offset, m + 1), sn_in(values, n), sn_in(levels_of, m),
+                                     sn_upto(third[i], MOST, &many[i]), sn_upto(fourth[i], MOST, &many[i])),
+                             SN_OK);
+        equal(third[0], first[1], many[0] * 4);
+        equal(fourth[0], second[1], many[0] * 4);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(sn_call(scans[i], sn_in(offset, m + 1), sn_in(values, n), sn_in(levels_of, m),
+                                     sn_upto(third[i], MOST, &many[i]), sn_upto(fourth[i], MOST, &many[i]),
+                                     sn_into(scan[i], n)),
+                             SN_OK);
+        equal(third[0], first[1], many[0] * 4);
+        equal(fourth[0], second[1], many[0] * 4);
+        equal(scan[0], scan[1], n * 4);
         assert_true(many[0] > 0);
         assert_int_equal(many[0], many[1]);
         equal(count[0], count[1], m * 8);
@@ -142,9 +174,11 @@ int main(void)
     for (int i = 0; i < 2; i++) {
         sn_context *c = i ? interpreter : device;
         kept[i] = sn_compile(c, "[m]i64, [n]f32, [s]f32 -> [s]i64, [s]f32, [k]f32, [k]f32", keep);
+        only[i] = sn_compile(c, "[m]i64, [n]f32, [s]f32 -> [k]f32, [k]f32", only_kept);
+        scans[i] = sn_compile(c, "[m]i64, [n]f32, [s]f32 -> [k]f32, [k]f32, [n]f32", scanned);
         trees[i] = sn_compile_at(SN_HERE, device, "[m]i64, [n]f32 -> [s]f32, [s]f32",
                                  i ? SN_BODY(alone) : SN_BODY(of_both_trees));
-        if (!kept[i] || !trees[i])
+        if (!kept[i] || !only[i] || !scans[i] || !trees[i])
             return fprintf(stderr, "%s\n", sn_message(c)), 1;
     }
     for (int64_t i = 0; i < MOST; i++)
@@ -156,6 +190,8 @@ int main(void)
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     for (int i = 0; i < 2; i++) {
         sn_drop(kept[i]);
+        sn_drop(only[i]);
+        sn_drop(scans[i]);
         sn_drop(trees[i]);
     }
     sn_close(device);
