@@ -97,6 +97,7 @@ static sn_status use(sn_context *cx)
 static void run_out(sn_context *cx, bool once)
 {
     base_heap usual = cx->heap;
+    const bool keeps = cx->engine.device && cx->engine.device->limits->group; /* GPUs' queues and pools stay for later */
     for (int i = 0; i < N; i++)
         numbers[i] = 1;
     assert_int_equal(use(cx), SN_OK); /* kernels are compiled: what follows does not wait for them */
@@ -108,7 +109,7 @@ static void run_out(sn_context *cx, bool once)
         sn_status status = use(cx);
         bool failed = f.failed;
         cx->heap = usual;
-        assert_true(f.held == 0 || (failed && f.held <= 2)); /* the message */
+        assert_true(f.held == 0 || (failed && f.held <= 2) /* the message */ || (keeps && f.held >= -2 && f.held <= 2));
         if (!failed) {
             assert_int_equal(status, SN_OK);
             break;
