@@ -131,7 +131,7 @@ class Suite:
     def is_known(self, program):
         cases = self.history.cases.get(program.name)
         tests = [program] if not cases else [self.alone(program, name) for name in cases]
-        return cases is not None and all((t.name in self.history.limits or t.name in self.history.fails) and
+        return cases is not None and all((t.name in self.history.limits or self.history.fails.get(t.name) == self.tree) and
                                          (not self.counts(t) or self.reached.knows(t)) for t in tests)
 
     def parts(self, program):
