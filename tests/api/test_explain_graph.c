@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "support/json.h"
+#include "support/occurrences.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,14 +38,6 @@ static void test_reader(void **state)
 }
 
 /* --- programs --- */
-
-static unsigned occurrences(const char *text, const char *part)
-{
-    unsigned n = 0;
-    for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
-        n++;
-    return n;
-}
 
 static sn_scalar distance(sn_scalar x, sn_scalar y)
 {

@@ -1,6 +1,7 @@
 /* What is in the loops of a program: loads, index arithmetic, loops that were unrolled, rows that stencils keep, products
  * that contract; and that memory is used again. */
 #include "counts.h"
+#include "support/occurrences.h"
 
 #include <stdlib.h>
 
@@ -32,14 +33,6 @@ static sn_scalar before(void *env, sn_scalar i)
 }
 
 /* --- loads --- */
-
-static unsigned occurrences(const char *where, const char *part)
-{
-    unsigned n = 0;
-    for (; where && (where = strstr(where, part)); where++)
-        n++;
-    return n;
-}
 
 static sn_scalar third_of_four(sn_scalar x)
 {

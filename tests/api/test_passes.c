@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "kernel/passes.h"
+#include "support/occurrences.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -104,14 +105,6 @@ static void test_each(void **state)
             assert_non_null(strstr(said, "\nkernel "));
     }
     sn_drop(p);
-}
-
-static unsigned occurrences(const char *in, const char *part)
-{
-    unsigned n = 0;
-    for (const char *at = strstr(in, part); at; at = strstr(at + 1, part))
-        n++;
-    return n;
 }
 
 /* Terms are shown as they were then, whatever passes made of them later. */

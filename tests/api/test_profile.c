@@ -3,6 +3,7 @@
  * there. */
 #include "both.h"
 #include "support/json.h"
+#include "support/occurrences.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,14 +33,6 @@ static uint64_t number(const char *json, const char *place, const char *key)
     if (!at)
         fail_msg("no %s behind %s in %s", key, place, json);
     return strtoull(at + strlen(quoted), NULL, 10);
-}
-
-static unsigned occurrences(const char *in, const char *part)
-{
-    unsigned n = 0;
-    for (const char *at = strstr(in, part); at; at = strstr(at + 1, part))
-        n++;
-    return n;
 }
 
 /* The words of the only kernel over these extents. */

@@ -12,6 +12,7 @@
 #include "emit/text/dialect.h"
 #include "kernel/kernel.h"
 #include "kernel/passes.h"
+#include "support/occurrences.h"
 
 static const dialect *const dialects[] = {&dialect_opencl, &dialect_cuda};
 
@@ -28,14 +29,6 @@ static const char *emitted(const dialect *d, const char *source, arena *a)
     if (!emit_text(k, d, "test", &t, &why))
         fail_msg("%s", why);
     return t.at;
-}
-
-static unsigned occurrences(const char *said, const char *part)
-{
-    unsigned n = 0;
-    for (const char *at = strstr(said, part); at; at = strstr(at + 1, part))
-        n++;
-    return n;
 }
 
 static void doubles_are_asked_for_where_only_values_are_some(void **state)
