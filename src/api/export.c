@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <elf.h>
 #include <errno.h>
+#include <sys/stat.h>
 
 static const char magic[8] = "SINTERX";
 
@@ -246,15 +247,22 @@ static bool write_header(exporting *e, const text *data)
 sn_status export_file(exporting *e, const char *ending, const text *data, bool (*write)(exporting *e, const text *data))
 {
     const char *path = arena_printf(&e->arena, "%s.%s", e->prefix, ending);
+    struct stat about;
     errno = 0;
     e->f = fopen(path, "wbe");
-    bool good = e->f && write(e, data);
-    if (e->f)
-        good = fclose(e->f) == 0 && good;
+    const bool opened = e->f, plain = opened && fstat(fileno(e->f), &about) == 0 && S_ISREG(about.st_mode);
+    bool good = opened && write(e, data);
+    int error = errno;
+    if (opened && fclose(e->f) && good) {
+        good = false;
+        error = errno;
+    }
     e->f = NULL;
     if (good)
         return SN_OK;
-    return api_fail_at(e->p->context, e->who, SN_FILE, "%s cannot be written: %s", path, strerror(errno));
+    if (plain)
+        remove(path); /* half a file looks like one */
+    return api_fail_at(e->p->context, e->who, SN_FILE, "%s cannot be written: %s", path, strerror(error));
 }
 
 /* --- the whole --- */
@@ -372,6 +380,8 @@ sn_status sn_export_for_at(sn_site at, sn_program *p, const char *prefix, const 
                            "no code for this device; programs are exported from the device \"cpu\" of an x86-64 or "
                            "AArch64 processor, and as sources from "
                            "\"opencl\" and \"cuda\"");
+    if (!sources && !strcmp(e.name, "sn")) /* the header would declare it again */
+        return api_fail_at(cx, e.who, SN_BAD_ARGUMENT, "\"sn_open\" is a function of the library; choose another name");
     if (sources && levels)
         return api_fail_at(cx, e.who, SN_BAD_ARGUMENT,
                            "\"%s\": sets of instructions are chosen for the device \"cpu\"; sources of other devices "

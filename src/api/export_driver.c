@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+enum { MOST_STRING = 4000 }; /* characters of a literal */
+
 bool export_describe(exporting *e, const run_program *root, uint32_t (*kernel_number)(void *env, const sk_kernel *k),
                      void *env, text *functions, text *programs, uint32_t *first, const char **why)
 {
@@ -103,22 +105,22 @@ static void write_header(exporting *e, const run_program *root, const char *kind
     text_printf(out,
                 " *\n * Compile %s.c with it. Elements are dense, the last dimension innermost; a bool is a byte. */\n"
                 "#ifndef SINTER_DRIVER_%s_H\n#define SINTER_DRIVER_%s_H\n\n#include <stddef.h>\n\n%s\n"
-                "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nstruct %s;\n",
+                "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nstruct %s_driver;\n",
                 n, n, n, api_of(kind), n);
     text_printf(out,
                 "enum { %s_inputs = %u, %s_outputs = %u };\nextern const size_t %s_in_bytes[], %s_out_bytes[];\n\n", n,
                 x->parameters, n, x->outputs, n, n);
-    text_printf(
-        out,
-        "/* Compiles the kernels%s. NULL: no memory. Whether they compile %s_run says. */\nstruct %s *%s_open(%s);\n",
-        opencl ? "" : ", in the thread's current context", n, n, n,
-        opencl ? "cl_context context, cl_device_id device" : "CUdevice device");
+    text_printf(out,
+                "/* Compiles the kernels%s. NULL: no memory. Whether they compile %s_run says. */\n"
+                "struct %s_driver *%s_open(%s);\n",
+                opencl ? "" : ", in the thread's current context", n, n, n,
+                opencl ? "cl_context context, cl_device_id device" : "CUdevice device");
     text_printf(
         out,
         "/* Runs it in a queue that works in order; waits until it is done. `in` is read; `out` gets memory that the\n"
         " * caller frees. 0: it failed, and %s_said says why. One run at a time of what %s_open gave. */\n"
-        "int %s_run(struct %s *program, %s queue, const %s *in, %s *out);\n"
-        "const char *%s_said(const struct %s *program);\nvoid %s_close(struct %s *program);\n\n"
+        "int %s_run(struct %s_driver *program, %s queue, const %s *in, %s *out);\n"
+        "const char *%s_said(const struct %s_driver *program);\nvoid %s_close(struct %s_driver *program);\n\n"
         "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
         n, n, n, n, opencl ? "cl_command_queue" : "CUstream", opencl ? "cl_mem" : "CUdeviceptr",
         opencl ? "cl_mem" : "CUdeviceptr", n, n, n, n);
@@ -137,18 +139,23 @@ static void add_part(text *out, const char *part, const char *name)
     text_add(out, part);
 }
 
-static void add_string(text *out, const char *s)
+/* A literal, of at most so many characters: compilers need not take more than 4095. What follows them is returned. The
+ * parentheses tell compilers that the lines are meant to be one element of a list. */
+static const char *add_string(text *out, const char *s, unsigned most)
 {
-    text_add(out, "    \"");
-    for (; *s; s++) {
+    text_add(out, "    (\"");
+    for (; *s && most; s++, most--) {
         if (*s == '\n')
-            text_add(out, s[1] ? "\\n\"\n    \"" : "\\n");
-        else if (*s == '"' || *s == '\\')
+            text_add(out, s[1] && most > 1 ? "\\n\"\n     \"" : "\\n");
+        else if (*s == '"' || *s == '\\' || *s == '?') /* "??" may begin a trigraph */
             text_printf(out, "\\%c", *s);
+        else if ((unsigned char)*s < ' ' || *s == 127)
+            text_printf(out, "\\%03o", (unsigned)*s);
         else
             text_add_n(out, s, 1);
     }
-    text_add(out, "\"");
+    text_add(out, "\")");
+    return s;
 }
 
 static void add_places(text *out, const run_program *root)
@@ -163,33 +170,49 @@ static void add_places(text *out, const run_program *root)
         if (s->file)
             text_printf(&line, "%s:%u: ", s->file, s->line);
         text_add(&line, s->operation ? s->operation : "");
-        add_string(out, line.n ? line.at : "");
+        add_string(out, line.n ? line.at : "", MOST_STRING);
         text_add(out, ",\n");
     }
     text_add(out, "    0};\n\n");
+}
+
+/* Of a kernel, with the three that all have. */
+static uint32_t most_arguments(const driver_kernel *all, uint32_t kernels)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < kernels; i++) {
+        const uint32_t n = all[i].k->memory.n + all[i].ready->arg_type.n + 3;
+        most = n > most ? n : most;
+    }
+    return most;
 }
 
 static void add_sources(text *out, const driver_kernel *all, uint32_t kernels)
 {
     for (uint32_t i = 0; i < kernels; i++) {
         const kernel *k = all[i].ready;
-        text_printf(out, "static const char text_%u[] =\n", i);
-        add_string(out, all[i].source.at);
-        text_printf(out, ";\nstatic const unsigned char bytes_%u[] = {", i);
+        text_printf(out, "static const char *const text_%u[] = {\n", i);
+        for (const char *at = all[i].source.at; *at;) {
+            at = add_string(out, at, MOST_STRING);
+            text_add(out, *at ? ",\n" : "};\n");
+        }
+        text_printf(out, "static const unsigned char bytes_%u[] = {", i);
         for (uint32_t a = 0; a < k->arg_type.n; a++)
             text_printf(out, "%zu, ", ir_type_size((ir_type)k->arg_type.at[a]));
         text_add(out, "0};\n\n");
     }
-    text_add(out, "typedef struct source {\n    const char *text, *entry;\n    const unsigned char *bytes; /* of the "
-                  "arguments */\n"
-                  "    unsigned memories, arguments, most_threads, shared;\n    int chained; /* all groups must be at "
-                  "work at once */\n"
-                  "} source;\nstatic const source sources[KERNELS] = {\n");
+    text_add(
+        out,
+        "typedef struct source {\n    const char *const *text; /* pieces of it */\n    const char *entry;\n"
+        "    const unsigned char *bytes; /* of the arguments */\n"
+        "    unsigned pieces, memories, arguments, most_threads, shared;\n    int chained; /* all groups must be at "
+        "work at once */\n"
+        "} source;\nstatic const source sources[KERNELS] = {\n");
     for (uint32_t i = 0; i < kernels; i++) {
         const kernel *k = all[i].ready;
-        text_printf(out, "    {text_%u, \"%s\", bytes_%u, %u, %u, %u, %u, %d},\n", i, all[i].entry, i,
-                    all[i].k->memory.n, k->arg_type.n, all[i].group ? all[i].group : 1, emit_shared_bytes(k),
-                    k->chained);
+        text_printf(out, "    {text_%u, \"%s\", bytes_%u, sizeof text_%u / sizeof text_%u[0], %u, %u, %u, %u, %d},\n",
+                    i, all[i].entry, i, i, i, all[i].k->memory.n, k->arg_type.n, all[i].group ? all[i].group : 1,
+                    emit_shared_bytes(k), k->chained);
     }
     text_add(out, "};\n\n");
 }
@@ -250,10 +273,10 @@ sn_status export_driver(exporting *e, const run_program *root, const char *kind,
     text_printf(&out,
                 "/* The program %s, with its kernels: see %s.h. Link it with %s. */\n%s#include \"%s.h\"\n\n%s"
                 "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
-                "enum { KERNELS = %u };\n",
+                "enum { KERNELS = %u, MOST_ARGUMENTS = %u };\n",
                 e->name, e->name, opencl ? "-lOpenCL" : "-lcuda -lnvrtc",
                 opencl ? "#define CL_TARGET_OPENCL_VERSION 120\n" : "", e->name, opencl ? "" : "#include <nvrtc.h>\n",
-                kernels);
+                kernels, most_arguments(all, kernels));
     add_places(&out, root);
     for (unsigned i = 0; i < DRIVER_PARTS; i++) {
         if (i == DRIVER_BEFORE_SOURCES)

@@ -182,6 +182,10 @@ static sn_status export_them(sources *s)
 {
     exporting *e = s->e;
     take_launches(s, e->p);
+    if (!s->n && s->called)
+        return api_fail_at(e->p->context, e->who, SN_BAD_ARGUMENT,
+                           "the recorded calls launched nothing, since their arrays have no elements or results are "
+                           "arguments; record one that does");
     if (!s->n)
         return api_fail_at(e->p->context, e->who, SN_BAD_ARGUMENT,
                            "there are no launches to export; record calls with sn_profile(program, true), and call it");

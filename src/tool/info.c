@@ -3,6 +3,7 @@
 #include "device/device.h"
 #include <sinter/sinter.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -164,18 +165,27 @@ static void list(bool json)
     arena_free(&a);
 }
 
+/* The status to end with. */
+static int finish(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    fprintf(stderr, "sinter-info: the output cannot be written: %s\n", strerror(errno));
+    return 1;
+}
+
 int main(int n, char **argument)
 {
     bool json = false;
     for (int i = 1; i < n; i++) {
         if (strcmp(argument[i], "--help") == 0) {
             fputs(usage, stdout);
-            return 0;
+            return finish();
         }
         if (strcmp(argument[i], "--version") == 0) {
             int v = sn_version();
             printf("sinter-info %d.%d.%d\n", v / 10000, v / 100 % 100, v % 100);
-            return 0;
+            return finish();
         }
         if (strcmp(argument[i], "--json") != 0) {
             fprintf(stderr, "sinter-info: unknown argument %s\n%s", argument[i], usage);
@@ -184,5 +194,5 @@ int main(int n, char **argument)
         json = true;
     }
     list(json);
-    return fflush(stdout) == 0 ? 0 : 1;
+    return finish();
 }

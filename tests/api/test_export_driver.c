@@ -120,6 +120,20 @@ static sn_acc updated(sn_acc k, sn_acc x)
     return sn_aloop(sn_to_i64(sn_the(k)), write_some, x);
 }
 
+/* A kernel of many arrays, at a place whose name is no plain text in C. */
+static sn_acc many_arrays(sn_acc k, sn_acc x)
+{
+    static float table[300];
+    const sn_site here = {"what?\?/\r\"\\.c", 7};
+    sn_scalar factor = sn_to_f32(sn_the(k));
+    sn_acc sum = sn_map(sn_closure(plus, &factor), sn_take(5, x));
+    for (int i = 0; i + 5 <= 300; i++) {
+        table[i] = (float)i;
+        sum = sn_zip_with_at(here, sn_fn_2(sn_add), 2, (const sn_acc[]){sum, sn_use(table + i, 5)});
+    }
+    return sum;
+}
+
 static const struct {
     const char *name, *signature;
     sn_acc (*body)(sn_acc, sn_acc);
@@ -132,6 +146,8 @@ static const struct {
     {"until", "i32, [n]f32 -> i32, [n]f32", until, {1, 1}, {5, 40}, false, false},
     {"chosen", "i32, [n]f32 -> [n]f32, [n]f32, [n]f32", chosen, {1, 4}, {4, 0}, false, true},
     {"updated", "i32, [n]f32 -> [n]f32", updated, {3, 3}, {20, 0}, false, false},
+    {"device", "i32, [n]f32 -> [5]f32", many_arrays, {3, 3}, {20, 0}, false, true}, /* which the driver has names for */
+    {"float", "i32, [n]f32 -> [n]f32", updated, {3, 3}, {20, 0}, false, false},
 };
 enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
 
@@ -207,11 +223,11 @@ static const char host[] =
     "    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &d, NULL);\n"
     "    cx = clCreateContext(NULL, 1, &d, NULL, NULL, &status);\n"
     "    q = clCreateCommandQueue(cx, d, 0, &status);\n"
-    "    struct NAME *s = C(NAME, _open)(cx, d);\n"
+    "    struct C(NAME, _driver) *s = C(NAME, _open)(cx, d);\n"
     "#else\n"
     "    CUdevice d; CUcontext c;\n"
     "    cuInit(0); cuDeviceGet(&d, 0); cuDevicePrimaryCtxRetain(&c, d); cuCtxPushCurrent(c); cuStreamCreate(&q, 1);\n"
-    "    struct NAME *s = C(NAME, _open)(d);\n"
+    "    struct C(NAME, _driver) *s = C(NAME, _open)(d);\n"
     "#endif\n"
     "    for (int i = 0; i < C(NAME, _inputs); i++) {\n"
     "        size_t bytes = C(NAME, _in_bytes)[i];\n        void *x = malloc(bytes + 1);\n"
@@ -261,10 +277,16 @@ static void compile_driver(const char *name, bool opencl)
 #endif
     snprintf(
         command, sizeof command,
-        "cd %s && %s %s -std=c17 -Wall -Wextra -Werror -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 -D%s -DNAME=%s "
+        "cd %s && %s %s -std=c17 -Wall -Wextra -Wpedantic -Werror -fsanitize=bounds -fsanitize-undefined-trap-on-error "
+        "-D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 -D%s -DNAME=%s "
         "-DHEADER='\"%s.h\"' %s main.c %s.c %s -o %s.host",
         folder(), SN_TEST_CC, sanitized, opencl ? "OPENCL" : "CUDA", name, name,
         opencl ? "" : "-I" SN_TEST_CUDA_INCLUDE, name, opencl ? SN_TEST_OPENCL : SN_TEST_CUDA " " SN_TEST_NVRTC, name);
+    must_run(command);
+    snprintf(command, sizeof command,
+             "cd %s && { ! command -v clang >/dev/null || clang -std=c17 -Wall -Wextra -Wpedantic -Werror "
+             "-fsyntax-only %s %s.c; }",
+             folder(), opencl ? "" : "-I" SN_TEST_CUDA_INCLUDE, name);
     must_run(command);
 }
 

@@ -45,6 +45,14 @@ has 'not usable: no CUDA driver: /nowhere/libcuda.so.1'
 grep -qx 'sinter-info [0-9]*\.[0-9]*\.[0-9]*' "$out" || fail 'no version'
 "$tool" --help >"$out"
 has 'usage: sinter-info'
+if [ -c /dev/full ]; then
+    for option in --help --version --json; do
+        status=0
+        "$tool" $option 2>"$out" >/dev/full || status=$?
+        [ "$status" -eq 1 ] || fail "status $status of $option"
+        has 'the output cannot be written: No space left on device'
+    done
+fi
 status=0
 "$tool" --unheard-of >"$out" 2>&1 || status=$?
 [ "$status" -eq 2 ] || fail "status $status, not 2"
