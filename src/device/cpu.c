@@ -198,10 +198,9 @@ static bool load(cpu *d, const text *key, device_kernel *out)
     return out->entry.loaded;
 }
 
-/* Code of a module that was built from other sources than this library is not known by our key. */
-static void keep(cpu *d, const emit_cpu_module *m, const text *key, const emit_cpu_blob *blob)
+static void keep(cpu *d, const text *key, const emit_cpu_blob *blob)
 {
-    if (d->disk && d->found && cpu_code_is_ours(m))
+    if (d->disk && d->found)
         disk_cache_put(d->disk, key->at, key->n, d->maker, (disk_value){blob->bytes, blob->size, blob->entry});
 }
 
@@ -258,7 +257,7 @@ static bool generate(cpu *d, const kernel *k, const text *key, device_kernel *ou
     emit_cpu_blob blob = m->blob(out->generated);
     bool mapped = cpu_code_map(&blob, &out->code);
     if (mapped)
-        keep(d, m, key, &blob);
+        keep(d, key, &blob);
     else
         *why = "the system refuses executable memory; allow it, or use the device \"interpreter\"";
     if (!d->keep_text) {

@@ -78,7 +78,7 @@ static bool describe_processor(text *out)
 
 bool cpu_code_identity(text *out)
 {
-    text_printf(out, "interface %d, %s\n", EMIT_CPU_ABI, EMIT_CPU_IDENTITY);
+    text_add(out, EMIT_CPU_IDENTITY "\n");
     if (!describe_processor(out))
         return false;
     text_add_n(out, "\n", 2); /* a NUL parts it from the kernel's own key */
@@ -88,9 +88,4 @@ bool cpu_code_identity(text *out)
 const char *device_cpu_interface(void)
 {
     return EMIT_CPU_IDENTITY;
-}
-
-bool cpu_code_is_ours(const emit_cpu_module *m)
-{
-    return strcmp(m->identity, EMIT_CPU_IDENTITY) == 0;
 }

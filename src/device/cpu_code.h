@@ -14,10 +14,8 @@ typedef struct cpu_code { /* mapped; never writable and executable at once */
 bool cpu_code_map(const emit_cpu_blob *blob, cpu_code *out);
 void cpu_code_unmap(cpu_code *code);
 
-/* The beginning of a key: this processor, the sources of the code generator, our interface to it. False where code is not
+/* The beginning of a key: this processor, the sources of the code generator. False where code is not
  * kept from one process to the next: on processors that we cannot describe without LLVM. */
 bool cpu_code_identity(text *out);
-/* Was the module built from the sources that the identity names? */
-bool cpu_code_is_ours(const emit_cpu_module *m);
 
 #endif

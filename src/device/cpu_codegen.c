@@ -3,6 +3,7 @@
 
 #include "base/address_space.h"
 #include "device/trust.h"
+#include "emit/identity.h"
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -94,12 +95,15 @@ static bool open_it(search *s, const char *path)
     memcpy(&get, &symbol, sizeof(get)); /* ISO C has no cast from data to function pointers */
     const emit_cpu_module *m = get ? get() : NULL;
     dlclose(library);
-    if (m && m->abi == EMIT_CPU_ABI) {
+    if (!m)
+        text_printf(&s->tried, "\n  %s: not a code generator of this version", path);
+    else if (strcmp(m->identity, EMIT_CPU_IDENTITY) != 0)
+        text_printf(&s->tried,
+                    "\n  %s: built from other sources than this library (%s, not %s): install both from one build",
+                    path, m->identity, EMIT_CPU_IDENTITY);
+    else
         s->module = m;
-        return true;
-    }
-    text_printf(&s->tried, "\n  %s: not a code generator of this version", path);
-    return false;
+    return s->module;
 }
 
 static bool look_at_it(search *s, const char *path)

@@ -37,9 +37,9 @@ typedef struct emit_cpu_options {
 } emit_cpu_options;
 
 typedef struct emit_cpu_module {
-    uint32_t abi;              /* EMIT_CPU_ABI */
-    const char *identity;      /* of its sources and LLVM, EMIT_CPU_IDENTITY of emit/identity.h: code is kept on disk only if the
-                                  library was built from the same */
+    /* Of its sources and LLVM, EMIT_CPU_IDENTITY of emit/identity.h. It stays the first member: these sources say how kernels and
+     * the rest of this struct are laid out, so a library looks at nothing else of a generator that was built from others. */
+    const char *identity;
     /* Compiles; NULL and *why (malloc'd by the module, freed with release_text) on failure, *why NULL if there was too
      * little memory. Thread-safe, several at once. */
     emit_cpu_code *(*compile)(const kernel *k, const emit_cpu_options *options, char **why);
@@ -52,9 +52,8 @@ typedef struct emit_cpu_module {
         void); /* why nothing more can be compiled in this process (static); NULL: it can. What it made stays. */
 } emit_cpu_module;
 
-enum { EMIT_CPU_ABI = 8 };
 /* The one exported symbol of the module. */
 typedef const emit_cpu_module *(*emit_cpu_module_get)(void);
-#define EMIT_CPU_MODULE_SYMBOL "sinter_codegen_module"
+#define EMIT_CPU_MODULE_SYMBOL "sinter_code_generator"
 
 #endif

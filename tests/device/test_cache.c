@@ -1,6 +1,8 @@
 /* Kernels from disk: a second device or process compiles nothing; damage, version changes and missing code generators do no
  * harm. */
 #include "cache_kernel.h"
+#include "device/cpu_codegen.h"
+#include "device/cpu_export.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -160,6 +162,59 @@ static void another_generator_compiles(void **state)
     remove_folder(folder);
 }
 
+/* A copy of the code generator that says it was built from other sources: the last digit of their name is another. The
+ * result is that name, in `a`. */
+static const char *copy_with_another_name(const char *from, const char *to, arena *a)
+{
+    const char *name = device_cpu_interface();
+    size_t n = strlen(name), bytes = 0, found = 0;
+    struct stat st;
+    assert_int_equal(stat(from, &st), 0);
+    char *all = malloc((size_t)st.st_size), *other = arena_string(a, name);
+    other[n - 1] = other[n - 1] == '0' ? '1' : '0';
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    assert_non_null(all);
+    assert_non_null(in);
+    assert_non_null(out);
+    bytes = fread(all, 1, (size_t)st.st_size, in);
+    assert_int_equal(bytes, st.st_size);
+    for (char *at = all; (at = memchr(at, name[0], bytes - (size_t)(at - all))); at++)
+        if (bytes - (size_t)(at - all) > n && memcmp(at, name, n + 1) == 0) {
+            memcpy(at, other, n);
+            found++;
+        }
+    assert_true(found > 0);
+    assert_int_equal(fwrite(all, 1, bytes, out), bytes);
+    fclose(in);
+    fclose(out);
+    free(all);
+    return other;
+}
+
+/* What passes between library and generator are plain structs, which other sources may lay out otherwise. */
+static void generators_of_other_sources_are_refused(void **state)
+{
+    (void)state;
+    char path[4096];
+    arena a;
+    const char *why = NULL, *folder = private_folder();
+    snprintf(path, sizeof(path), "%s/libsinter-llvm.so", folder);
+    arena_init(&a, NULL);
+    const char *other = copy_with_another_name(generator(), path, &a);
+    assert_null(cpu_codegen_open(path, &a, &why));
+    assert_non_null(strstr(why, path));
+    assert_non_null(strstr(why, "built from other sources than this library"));
+    assert_non_null(strstr(why, device_cpu_interface())); /* both are named */
+    assert_non_null(strstr(why, other));
+    device *d = open_device(path, &a);
+    assert_false(run_numbered(d, 3, &why, &a));
+    assert_non_null(strstr(why, "built from other sources"));
+    d->close(d);
+    arena_free(&a);
+    expect(run_once(3, NULL), 1, 0);
+    remove_folder(folder);
+}
+
 static void expect_no_code(device *d, int number, arena *a)
 {
     const char *why = NULL;
@@ -249,6 +304,7 @@ int main(void)
         cmocka_unit_test(texts_come_from_the_generator),
         cmocka_unit_test(damage_means_compiling),
         cmocka_unit_test(another_generator_compiles),
+        cmocka_unit_test(generators_of_other_sources_are_refused),
         cmocka_unit_test(runs_without_a_generator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

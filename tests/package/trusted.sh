@@ -85,6 +85,15 @@ cp "$lib/"libsinter.so* evil/ && rm evil/sinter/libsinter-llvm.so
 mv evil/libsinter-llvm.so evil/false.so
 loads installed env LD_LIBRARY_PATH="$work/evil" "$work/shared" # alone there: then that of the installation
 
+# --- one that was built from other sources is not used, and the next place is looked at ---
+LC_ALL=C sed 's/\(LLVM [0-9.]*, sources \)[0-9a-f]\{8\}/\1another!/g' "$generator" >evil/libsinter-llvm.so
+cmp -s "$generator" evil/libsinter-llvm.so && fail "the code generator does not say what it was built from"
+env LD_LIBRARY_PATH="$work/evil" "$work/shared" "$version" >/dev/null 2>"$work/log" || fail "another build's code generator beside the library: it fails"
+grep -q interpreted "$work/log" && fail "after another build's code generator no other is looked for: $(cat "$work/log")"
+env SINTER_CODEGEN="$work/evil" "$work/static" "$version" >/dev/null 2>"$work/log" || fail "with another build's code generator it fails"
+grep -q 'built from other sources than this library' "$work/log" || fail "another build's code generator is not refused: $(cat "$work/log")"
+rm evil/libsinter-llvm.so
+
 # --- places where others can lay something are passed over ---
 folder=$lib/sinter
 chmod o+w "$folder"

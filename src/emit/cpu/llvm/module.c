@@ -554,7 +554,6 @@ static void release_text(char *why)
 }
 
 static const emit_cpu_module module_table = {
-    .abi = EMIT_CPU_ABI,
     .identity = EMIT_CPU_IDENTITY,
     .compile = compile,
     .unusable = unusable,
@@ -565,7 +564,7 @@ static const emit_cpu_module module_table = {
     .release_text = release_text,
 };
 
-const emit_cpu_module *sinter_codegen_module(void);
+const emit_cpu_module *sinter_code_generator(void);
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -577,7 +576,7 @@ static void install(void)
     LLVMInitializeNativeAsmParser(); /* for shifted.c */
 }
 
-__attribute__((visibility("default"))) const emit_cpu_module *sinter_codegen_module(void)
+__attribute__((visibility("default"))) const emit_cpu_module *sinter_code_generator(void)
 {
     pthread_once(&once, install);
     return &module_table;
