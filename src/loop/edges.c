@@ -227,7 +227,8 @@ void l_find_edges(l_fusing *c)
         const ir_array *info = ir_info(c->p, id);
         ir_kind kind = (ir_kind)ir_at(c->p, id)->kind;
         for (uint32_t i = 0; i < info->inputs && kind != IR_PART; i++)
-            add_edge(c, info->input[i], id, l_access_of_operand(kind, i));
+            if (l_at(c->node, info->input[i])->live || !l_only_picked(l_at(c->node, id)))
+                add_edge(c, info->input[i], id, l_access_of_operand(kind, i));
         opt_ids ids = {0};
         if (info->fn)
             opt_reach(c->p, c->p->arena, info->fn->results, info->fn->result, &ids);

@@ -3,8 +3,7 @@
 
 #include "loop/uses.h"
 
-/* The input's component that is component c of a map, if it is one. */
-static bool picked(const ir_program *p, l_part *part)
+bool l_picked(const ir_program *p, l_part *part)
 {
     const ir_array *info = ir_info(p, part->array);
     if (ir_at(p, part->array)->kind != IR_MAP || ir_at(p, part->array)->flags & IR_INDEXED)
@@ -32,7 +31,7 @@ static bool find_part(const ir_program *p, l_part *part)
         if (kind == IR_FOLD || kind == IR_FORCE || kind == IR_SCAN || kind == IR_PACK || kind == IR_SORT ||
             kind == IR_PERMUTE || kind == IR_PART || kind == IR_FOLD_SEG || kind == IR_SCAN_SEG)
             return i > 0;
-        if (!picked(p, part))
+        if (!l_picked(p, part))
             return false;
     }
     return false;

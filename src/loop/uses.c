@@ -141,6 +141,8 @@ static void scan(uses *u, ir_id id)
     if (info->seed)
         for (unsigned c = 0; c < info->components; c++)
             use_closed(u, id, info->seed[c], L_HOST); /* an argument of the launch */
+    if (l_only_picked(l_at(u->node, id)))
+        return;
     scan_fn(u, id, info->fn);
     for (uint32_t i = 0; info->control && i < info->control->values; i++)
         use_closed(u, id, info->control->value[i], L_HOST);
@@ -434,17 +436,40 @@ void l_uses_free(ir_program *p, l_nodes *nodes)
     arena_release(p->arena, nodes->at, (nodes->arrays + 1) * sizeof(*nodes->at));
 }
 
+/* The maps that only pick results are computed nowhere: of their operands, those are used that have the results. */
+static void use_picked(uses *u, l_part part, ir_id end)
+{
+    ir_id map = part.array;
+    while (part.array != end) {
+        map = part.array;
+        l_at(u->node, map)->live = l_at(u->node, map)->picked = true;
+        l_picked(u->p, &part);
+    }
+    if (l_at(u->node, end)->user != map)
+        use(u, map, end, L_SAME);
+}
+
+static void use_results(uses *u, const bool *taken)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < u->p->output.n; i++) {
+        ir_id output = u->p->output.at[i];
+        uint32_t components = ir_info(u->p, output)->components;
+        l_at(u->node, output)->live = true;
+        l_at(u->node, output)->output = !taken[i];
+        for (uint32_t c = 0; c < components && taken[i]; c++)
+            use_picked(u, (l_part){output, c}, u->node->part[next + c].array);
+        next += components;
+    }
+}
+
 l_nodes *l_uses(ir_program *p, const l_options *options)
 {
     l_nodes *node = new_nodes(p);
     uses u = {p, options, node};
     bool *taken = arena_alloc(p->arena, p->output.n);
     node->part = l_parts(p, options, taken);
-    for (uint32_t i = 0; i < p->output.n; i++) {
-        l_at(node, p->output.at[i])->live = true;
-        l_at(node, p->output.at[i])->output = !taken[i];
-        l_at(node, p->output.at[i])->picked = taken[i];
-    }
+    use_results(&u, taken);
     for (uint32_t i = 0; i < p->check.n; i++) {
         use_closed(&u, 0, p->check.at[i].left, L_HOST);
         use_closed(&u, 0, p->check.at[i].right, L_HOST);
@@ -454,7 +479,7 @@ l_nodes *l_uses(ir_program *p, const l_options *options)
             scan(&u, id);
     for (ir_id id = 1; id < p->node.n; id++) {
         l_node *n = l_at(node, id);
-        if (!ir_is_array(p, id) || !n->live || ir_at(p, id)->kind == IR_INPUT)
+        if (!ir_is_array(p, id) || !n->live || ir_at(p, id)->kind == IR_INPUT || l_only_picked(n))
             continue;
         operands(&u, id);
         outer_reads(&u, id);

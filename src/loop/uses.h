@@ -20,7 +20,7 @@ typedef struct l_node { /* per array node */
     uint32_t uses[L_HOST + 1]; /* by access; uses of a shape alone do not count */
     ir_id user;                /* the last user seen */
     bool output;
-    bool picked;               /* it is a result, whose components are those of other arrays in memory */
+    bool picked;               /* it is a result, or leads to one, whose components are those of other arrays in memory */
     bool grows;                /* some user reads an element more often than once: it ignores an index of its own */
     bool anchor;
     l_why why;                 /* anchors: why it was not delayed */
@@ -51,6 +51,15 @@ typedef struct l_nodes { /* of a program; most of its nodes are scalars, which h
 static inline l_node *l_at(const l_nodes *nodes, ir_id id)
 {
     return &nodes->at[nodes->slot[id]];
+}
+
+/* Is it computed nowhere, as the results made of it are components of what is in memory? */
+static inline bool l_only_picked(const l_node *n)
+{
+    uint32_t uses = 0;
+    for (l_access access = 0; access <= L_HOST; access++)
+        uses += n->uses[access];
+    return n->picked && !uses;
 }
 
 static inline bool l_same_shape(const ir_array *x, const ir_array *y)

@@ -386,6 +386,56 @@ static void what_is_read_once(void **state)
     }
 }
 
+/* Results that are parts of what is in memory anyway: what the maps between would take besides is not computed. */
+static void what_is_picked(void **state)
+{
+    static const struct {
+        const char *results;
+        unsigned computed; /* how many of a, b and c */
+    } picked[] = {
+        {"r = map a, b, c {x: f32, y: i16, u: f32, v: i16, w: f32, z: i16 -> v}\noutput r\n", 1},
+        {"r = map a, b, c {x: f32, y: i16, u: f32, v: i16, w: f32, z: i16 -> v, x}\noutput r\n", 2},
+        {"r = map a, b, c {x: f32, y: i16, u: f32, v: i16, w: f32, z: i16 -> v}\n"
+         "q = map a, c {x: f32, y: i16, w: f32, z: i16 -> w}\noutput r, q\n",
+         2},
+        {"s = map a, b, c {x: f32, y: i16, u: f32, v: i16, w: f32, z: i16 -> v, x, z + 1i16}\n"
+         "r = map s {v: i16, x: f32, z: i16 -> v}\noutput r\n",
+         1},
+        {"s = map a, b, c {x: f32, y: i16, u: f32, v: i16, w: f32, z: i16 -> v, x}\n"
+         "r = map s {v: i16, x: f32 -> v}\nq = map s {v: i16, x: f32 -> x}\noutput r, q\n",
+         2},
+        {"s = map a, b, c {x: f32, y: i16, u: f32, v: i16, w: f32, z: i16 -> v, x, z + 1i16}\n"
+         "r = map s {v: i16, x: f32, z: i16 -> v}\nq = map s {v: i16, x: f32, z: i16 -> z}\noutput r, q\n",
+         3},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(picked); i++) {
+        arena a;
+        arena_init(&a, NULL);
+        const char *message = "";
+        unsigned computed = 0;
+        ir_program *p = ir_parse(&a,
+                                 arena_printf(&a,
+                                              "extents n\nt = input [n]f32\n"
+                                              "g = map t {v: f32 -> v * v, 3i16}\na = force g\n"
+                                              "h = map t {v: f32 -> v / 3.0f32, 4i16}\nb = force h\n"
+                                              "k = map t {v: f32 -> v - 1.0f32, 5i16}\nc = force k\n%s",
+                                              picked[i].results),
+                                 &message);
+        if (!p)
+            fail_msg("%u: %s", (unsigned)i, message);
+        l_program *l = l_clusters(p, &choices_of[0]);
+        for (ir_id id = 1; id < l->nodes; id++)
+            computed += ir_at(p, id)->kind == IR_FORCE && l->cluster_of[id];
+        if (computed != picked[i].computed)
+            fail_msg("%u: %u of the arrays are computed, not %u", (unsigned)i, computed, picked[i].computed);
+        const char *why = judged(p, &a, &choices_of[0]);
+        if (why)
+            fail_msg("%u: %s", (unsigned)i, why);
+        arena_free(&a);
+    }
+}
+
 int main(void)
 {
     random_options whole = random_everything(), chains = random_everything();
@@ -396,6 +446,7 @@ int main(void)
         {"random programs", what_is_said_is_so, NULL, NULL, &whole},
         {"chains", what_is_said_is_so, NULL, NULL, &chains},
         cmocka_unit_test(what_is_read_once),
+        cmocka_unit_test(what_is_picked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -228,7 +228,7 @@ static ir_id foreign_call(random_maker *m, term_pool *pool)
     static const ir_code none = {.name = "foreign_code"};
     static const ir_type types[] = {T_I32, T_I64, T_F32, T_F64};
     ir_id args[IR_MOST_CALLED + 1];
-    const uint32_t n = 2 + choose(&m->c, 4); /* more of them are nothing else */
+    const uint32_t n = 2 + choose(&m->c, IR_MOST_CALLED);
     for (uint32_t i = 0; i < n; i++) {
         args[i] = random_pick(m, pool, types[choose(&m->c, 4)]);
     }
