@@ -52,10 +52,10 @@ static void take_kernel(void *env, uint32_t cluster, const sk_kernel *k)
     text_init(&key, &e->arena);
     k_key(k->k, &key);
     uint64_t hash = hash_bytes(key.at, key.n, 0);
-    if (e->why || map64_get(&e->known, hash))
+    if (e->why || e->no_memory || map64_get(&e->known, hash))
         return;
     if (!device_cpu_export(e->p->context->engine.device, k->k, e->now, &e->arena, &code, &e->why)) {
-        e->why = e->why ? e->why : "a kernel cannot be compiled; sn_explain(program, \"kernels\") shows them";
+        e->no_memory = !e->why;
         return;
     }
     packed_kernel head = {key.n, code.size, code.entry};
@@ -111,9 +111,9 @@ static sn_status take_kernels(exporting *e, const char *terms)
     if (status == SN_OK)
         status = take_possible(e, q, e->p, &why);
     sn_drop(q);
-    if (status == SN_OK && e->why) {
-        status = SN_UNSUPPORTED;
-        why = e->why;
+    if (status == SN_OK && (e->why || e->no_memory)) {
+        status = e->why ? SN_UNSUPPORTED : SN_NO_MEMORY;
+        why = e->why ? e->why : "no memory to compile a kernel";
     }
     return status == SN_OK ? SN_OK : api_fail_at(cx, e->who, status, "%s", why);
 }

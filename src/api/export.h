@@ -17,7 +17,8 @@ typedef struct exporting {
     text kernels;
     uint32_t count;
     map64 known; /* hash of a key */
-    const char *why;
+    const char *why;  /* a kernel cannot be compiled; NULL: all can */
+    bool no_memory;   /* to compile one */
     FILE *f;
     run_program *taken; /* whose tapes are read: nothing is recorded meanwhile */
 } exporting;

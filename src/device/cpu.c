@@ -204,15 +204,15 @@ static void keep(cpu *d, const text *key, const emit_cpu_blob *blob)
         disk_cache_put(d->disk, key->at, key->n, d->maker, (disk_value){blob->bytes, blob->size, blob->entry});
 }
 
-/* What the module says is its own memory, and what is said here is the arena's. */
-static bool compile_prepared(cpu *d, const emit_cpu_module *m, const kernel *ready, device_kernel *out, arena *a,
-                             const char **why)
+/* The code, which is the module's; NULL and *why, which is the arena's, if there is none, *why NULL if there was no
+ * memory. */
+static emit_cpu_code *compile_prepared(const emit_cpu_module *m, const kernel *ready, const emit_cpu_options *options,
+                                       arena *a, const char **why)
 {
-    char *said = NULL;
-    emit_cpu_options options = {.keep_ir = d->keep_text, .keep_asm = d->keep_text, .part = d->part};
-    out->generated = m->compile(ready, &options, &said);
-    if (out->generated)
-        return true;
+    char *said = NULL; /* the module's */
+    emit_cpu_code *code = m->compile(ready, options, &said);
+    if (code)
+        return code;
     jmp_buf failure, *outer = a->failure;
     *why = NULL;
     if (!setjmp(failure)) {
@@ -221,7 +221,7 @@ static bool compile_prepared(cpu *d, const emit_cpu_module *m, const kernel *rea
     }
     arena_on_failure(a, outer);
     m->release_text(said);
-    return false;
+    return NULL;
 }
 
 static size_t block_bytes(bool large)
@@ -252,7 +252,9 @@ static bool generate(cpu *d, const kernel *k, const text *key, device_kernel *ou
                             k->name, ready->scratch, block_bytes(out->large));
         return false;
     }
-    if (!compile_prepared(d, m, ready, out, a, why))
+    const emit_cpu_options options = {.keep_ir = d->keep_text, .keep_asm = d->keep_text, .part = d->part};
+    out->generated = compile_prepared(m, ready, &options, a, why);
+    if (!out->generated)
         return false;
     emit_cpu_blob blob = m->blob(out->generated);
     bool mapped = cpu_code_map(&blob, &out->code);
@@ -274,20 +276,24 @@ bool device_cpu_export(device *base, const kernel *k, unsigned level, arena *a, 
     cpu *d = (cpu *)base;
     const cpu_level *l = device_cpu_level_at(level);
     const emit_cpu_module *m = module_of(d, a, why);
-    char *said = NULL;
     if (!m)
         return false;
-    emit_cpu_options options = {.cpu = l->cpu, .features = l->features};
-    emit_cpu_code *code = m->compile(kernel_prepare(a, k, NULL), &options, &said);
-    if (!code) {
-        *why = said ? arena_string(a, said) : "no memory to compile a kernel";
-        m->release_text(said);
+    const emit_cpu_options options = {.cpu = l->cpu, .features = l->features};
+    emit_cpu_code *code = compile_prepared(m, kernel_prepare(a, k, NULL), &options, a, why);
+    if (!code)
         return false;
+    jmp_buf failure, *outer = a->failure;
+    volatile bool copied = false;
+    *why = NULL;
+    if (!setjmp(failure)) {
+        arena_on_failure(a, &failure);
+        *out = m->blob(code);
+        out->bytes = arena_copy(a, out->bytes, out->size);
+        copied = true;
     }
-    *out = m->blob(code);
-    out->bytes = arena_copy(a, out->bytes, out->size);
+    arena_on_failure(a, outer);
     m->release(code);
-    return true;
+    return copied;
 }
 
 bool device_cpu_supply(device *base, const void *key, size_t key_bytes, emit_cpu_blob code)

@@ -21,7 +21,7 @@ unsigned device_cpu_level(const device *d);
 /* What kernels in memory are made by: code of another interface is not to be run. */
 const char *device_cpu_interface(void);
 /* The code of a kernel for a level, which need not be this processor's, in `a`. False and *why if it cannot be
- * compiled. */
+ * compiled, *why NULL if there was no memory. */
 bool device_cpu_export(device *d, const kernel *k, unsigned level, arena *a, emit_cpu_blob *out, const char **why);
 /* From now on, kernels with this key (k_key) have this code. Both stay where they are as long as the device. False: no
  * memory. Thread-safe. */

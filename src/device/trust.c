@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,23 +18,21 @@ static const char anchor = 0; /* an address of this code's own file */
 /* What the system says is mapped at the address. */
 static const char *mapped_file(const void *at, arena *a)
 {
-    char *line = NULL;
+    char line[PATH_MAX + 128]; /* the arena may run out: nothing else is open or held then */
     const char *found = NULL;
-    size_t room = 0;
     FILE *f = fopen("/proc/self/maps", "re");
-    while (f && !found && getline(&line, &room, f) > 0) {
+    while (f && !found && fgets(line, sizeof(line), f)) {
         uintptr_t first, last;
         char *slash = strchr(line, '/');
         if (!slash || sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &first, &last) != 2 || (uintptr_t)at < first ||
             (uintptr_t)at >= last)
             continue;
         slash[strcspn(slash, "\n")] = '\0';
-        found = arena_string(a, slash);
+        found = slash;
     }
-    free(line);
     if (f)
         fclose(f);
-    return found;
+    return found ? arena_string(a, found) : NULL;
 }
 
 /* The loader knows a library by the name that it was found under, which is relative to a folder that may have changed
@@ -119,11 +118,9 @@ static const char *refuses_folders(const owners *o, char *path, arena *a)
 static const char *refuses(const owners *o, const char *path, arena *a)
 {
     struct stat s;
-    char *found = realpath(path, NULL);
-    if (!found)
+    char whole[PATH_MAX];
+    if (!realpath(path, whole))
         return "there is no such file";
-    char *whole = arena_string(a, found);
-    free(found);
     if (stat(whole, &s) != 0 || !S_ISREG(s.st_mode))
         return "it is no file";
     const char *why = refuses_one(o, whole, &s, false, a);

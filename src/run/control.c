@@ -23,11 +23,13 @@ typedef struct slot { /* a component of an array */
 
 typedef struct round_call { /* one region's program, called */
     const ir_region *r;
-    run *inner; /* NULL: not yet */
+    run *inner; /* NULL: not yet, or not any more */
     run_argument *in;
     run_result *out;
-    int64_t *dim; /* is it given, and its value */
-    size_t bytes; /* of what comes in */
+    held **made;    /* per result: the block of the loop that it became */
+    uint32_t taken; /* results whose blocks are here: none, or all once the call is over */
+    int64_t *dim;   /* is it given, and its value */
+    size_t bytes;   /* of what comes in */
 } round_call;
 
 typedef struct looped { /* a control that is run */
@@ -45,6 +47,8 @@ typedef struct looped { /* a control that is run */
     bool last;       /* and whether its results go where the caller wants them */
     round_call call; /* the one that is made */
     void *memory;    /* of a round's arena, to begin with */
+    arena round;     /* while a round is open */
+    bool open;
 } looped;
 
 enum { ROUND_MEMORY = 8192 };
@@ -124,6 +128,7 @@ static bool prepare_round(looped *l, arena *a, const ir_region *r, round_call *x
     *x = (round_call){.r = r};
     x->in = arena_alloc(a, (inputs + 1) * sizeof(run_argument));
     x->out = arena_alloc(a, (outputs + 1) * sizeof(run_result));
+    x->made = arena_alloc(a, (outputs + 1) * sizeof(held *));
     x->dim = arena_alloc(a, (q->dim.n + 1) * 2 * sizeof(int64_t));
     inputs = 0;
     for (uint32_t i = 0; i < q->input.n; i++) {
@@ -178,8 +183,9 @@ static uint32_t port_of(const ir_program *q, uint32_t output)
 }
 
 /* Result number k of the region, from component `at` of `next` on. */
-static bool take_result(looped *l, const round_call *x, held **made, uint32_t k, uint32_t at)
+static bool take_result(looped *l, uint32_t k, uint32_t at)
 {
+    const round_call *x = &l->call;
     const ir_program *q = x->r->program;
     const uint32_t result = x->r->result[k], input = result & ~(uint32_t)IR_PASSED;
     const bool passed = result & IR_PASSED;
@@ -196,29 +202,36 @@ static bool take_result(looped *l, const round_call *x, held **made, uint32_t k,
         const run_result *out = &x->out[port + i];
         *s = (slot){.block = out->data};
         memcpy(s->extent, out->extent, sizeof(s->extent));
-        if (!out->given && made[port + i]) {
-            s->held = made[port + i];
+        if (!out->given && x->made[port + i]) {
+            s->held = x->made[port + i];
             s->held->users++;
         } else if (!out->given) {
-            s->held = made[port + i] = hold(l, out->data, out->granted);
+            s->held = x->made[port + i] = hold(l, out->data, out->granted);
         }
     }
     return true;
 }
 
-static bool take_results(looped *l, const round_call *x, arena *a, uint32_t region)
+/* Blocks of the round that are no part of the state go back. */
+static void let_go_results(looped *l)
 {
-    const uint32_t ports = port_of(x->r->program, x->r->program->output.n), parts = results_of(l, region);
-    held **made = arena_alloc(a, (ports + 1) * sizeof(held *));
-    for (uint32_t k = 0; k < parts; k++)
-        if (!take_result(l, x, made, k, l->first[k]))
-            return false;
-    if (l->of->form == IR_WHILE && !take_result(l, x, made, parts, l->first[l->of->parts]))
-        return false;
-    for (uint32_t i = 0; i < ports; i++) /* outputs that are no result */
-        if (!made[i] && !x->out[i].given)
+    round_call *x = &l->call;
+    for (uint32_t i = 0; i < x->taken; i++)
+        if (!x->made[i] && !x->out[i].given)
             run_let_go(l->c, x->out[i].data, x->out[i].granted);
-    return true;
+    x->taken = 0;
+}
+
+static bool take_results(looped *l)
+{
+    const uint32_t parts = results_of(l, l->region);
+    bool good = true;
+    for (uint32_t k = 0; k < parts && good; k++)
+        good = take_result(l, k, l->first[k]);
+    if (l->of->form == IR_WHILE)
+        good = good && take_result(l, parts, l->first[l->of->parts]);
+    let_go_results(l);
+    return good;
 }
 
 /* --- a round --- */
@@ -241,7 +254,7 @@ static void end_round(run *inner, bool good)
             out->data = NULL;
         }
     }
-    for (uint32_t i = 0; i < p->buffer.n && inner->granted; i++) {
+    for (uint32_t i = 0; i < p->buffer.n && inner->data; i++) {
         run_let_go(inner, inner->data[i], inner->granted[i]);
         inner->granted[i] = 0;
     }
@@ -300,23 +313,6 @@ static bool call_program(looped *l, arena *a, round_call *x, uint32_t region)
     return run_inside(inner);
 }
 
-/* Does something that takes memory of the round's arena; false also when there is none. */
-static bool with_memory(looped *l, arena *a, bool (*something)(looped *l, arena *a))
-{
-    jmp_buf failure;
-    volatile bool good = false;
-    if (!setjmp(failure)) {
-        arena_on_failure(a, &failure);
-        good = something(l, a);
-    } else {
-        if (l->call.inner && l->call.inner->locked)
-            run_read_ends(l->call.inner);
-        run_fails(l->c, SN_NO_MEMORY, "no memory to run");
-    }
-    arena_on_failure(a, NULL);
-    return good;
-}
-
 static bool begin_and_call(looped *l, arena *a)
 {
     if (!prepare_round(l, a, &l->of->region[l->region], &l->call))
@@ -326,32 +322,61 @@ static bool begin_and_call(looped *l, arena *a)
     return call_program(l, a, &l->call, l->region);
 }
 
-static bool keep_results(looped *l, arena *a)
+/* The same with memory of the round that runs out as a failure. */
+static bool called(looped *l)
 {
-    return take_results(l, &l->call, a, l->region);
+    arena *a = &l->round;
+    jmp_buf failure;
+    volatile bool good = false;
+    if (!setjmp(failure)) {
+        arena_on_failure(a, &failure);
+        good = begin_and_call(l, a);
+    } else {
+        run_fails(l->c, SN_NO_MEMORY, "no memory to run");
+    }
+    arena_on_failure(a, NULL);
+    return good;
+}
+
+/* The program of the round is over. */
+static void end_call(looped *l, bool good)
+{
+    run *inner = l->call.inner;
+    if (!inner)
+        return;
+    l->call.inner = NULL;
+    if (inner->locked)
+        run_read_ends(inner);
+    l->c->noted += inner->noted;
+    end_round(inner, good);
+    if (good)
+        l->call.taken = port_of(l->call.r->program, l->call.r->program->output.n);
+    else
+        pass_failure(l->c, inner);
+}
+
+static void close_round(looped *l)
+{
+    if (l->open)
+        arena_free(&l->round);
+    l->open = false;
 }
 
 /* One run of a region; results are in `next`. `last`: results go where the caller wants them, if that is known. */
 static bool run_region_once(looped *l, uint32_t region, bool last)
 {
     run *c = l->c;
-    arena a;
     if (run_stops(c))
         return false;
     l->region = region;
     l->last = last;
     l->call = (round_call){0};
-    arena_init_with(&a, c->r->engine.heap, l->memory, ROUND_MEMORY);
-    bool good = with_memory(l, &a, begin_and_call);
-    run *inner = l->call.inner;
-    if (inner) {
-        c->noted += inner->noted;
-        end_round(inner, good);
-        if (!good)
-            pass_failure(c, inner);
-    }
-    good = good && with_memory(l, &a, keep_results);
-    arena_free(&a);
+    arena_init_with(&l->round, c->r->engine.heap, l->memory, ROUND_MEMORY);
+    l->open = true;
+    bool good = called(l);
+    end_call(l, good);
+    good = good && take_results(l);
+    close_round(l);
     return good;
 }
 
@@ -527,6 +552,45 @@ static uint32_t components_of(const looped *l, uint32_t part)
         ->components;
 }
 
+static bool begin_and_loop(looped *l)
+{
+    bool good = true;
+    for (uint32_t k = 0; k < l->of->states && good; k++)
+        for (uint32_t i = l->first[k]; i < l->first[k + 1] && good; i++)
+            if ((good = outer_slot(l, k, i - l->first[k], &l->state[i])))
+                take_over(l, k, i - l->first[k], &l->state[i]);
+    if (good)
+        good = l->p->form == IR_WHILE ? loop_while(l) : l->p->form == IR_REPEAT ? loop_repeat(l) : choose(l);
+    return good && hand_over_all(l);
+}
+
+/* Memory of the call, or of the one that it is a round of, may run out at any place: what the loop holds goes back
+ * then. */
+static bool run_loop(looped *l)
+{
+    arena *own = l->c->arena, *root = l->c->root->arena;
+    jmp_buf failure, *outer = own->failure, *outer_root = root->failure;
+    volatile bool good = false;
+    if (!setjmp(failure)) {
+        arena_on_failure(own, &failure);
+        arena_on_failure(root, &failure);
+        good = begin_and_loop(l);
+    } else {
+        arena_on_failure(own, outer); /* another failure is the caller's */
+        arena_on_failure(root, outer_root);
+        if (l->c->locked)
+            run_read_ends(l->c);
+        l->c->status = SN_NO_MEMORY;
+        l->c->said = (run_said){"no memory to run", false};
+        end_call(l, false);
+        let_go_results(l);
+        close_round(l);
+    }
+    arena_on_failure(own, outer);
+    arena_on_failure(root, outer_root);
+    return good;
+}
+
 bool run_control_step(run *c, uint32_t control)
 {
     const plan_control *p = &c->plan->control.at[control];
@@ -550,13 +614,7 @@ bool run_control_step(run *c, uint32_t control)
         run_tape_foreign(c);
     if (done || !good)
         return good;
-    for (uint32_t k = 0; k < p->of->states && good; k++)
-        for (uint32_t i = l.first[k]; i < l.first[k + 1] && good; i++)
-            if ((good = outer_slot(&l, k, i - l.first[k], &l.state[i])))
-                take_over(&l, k, i - l.first[k], &l.state[i]);
-    if (good)
-        good = p->form == IR_WHILE ? loop_while(&l) : p->form == IR_REPEAT ? loop_repeat(&l) : choose(&l);
-    good = good && hand_over_all(&l);
+    good = run_loop(&l);
     for (uint32_t i = 0; i < n; i++) {
         let_go(&l, &l.state[i]);
         let_go(&l, &l.next[i]);

@@ -488,7 +488,7 @@ static void finish(run *c)
             out->data = NULL;
         }
     }
-    for (uint32_t i = 0; i < p->buffer.n; i++)
+    for (uint32_t i = 0; c->data && i < p->buffer.n; i++) /* memory may have run out before there was a list of blocks */
         give_back(c, i);
     ir_trace_clear(&c->trace);
 }

@@ -1,17 +1,21 @@
 /* Every allocation of the library fails once, and then all from a certain one on, in the life of a context from opening
  * to closing: whatever the allocation was for, the caller hears of it, nothing is leaked (the address sanitizer looks),
- * and the context does its work afterwards. The linker puts the functions below in the place of the C library's. */
+ * and the context does its work afterwards. Which requests to an arena need a new block of the heap depends on how long
+ * paths and names are, so each place that asks an arena for memory is refused once besides. The linker puts the
+ * functions below in the place of the C library's and of the arenas'. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "sinter/dlpack.h"
 #include "sinter/sinter.h"
 
@@ -70,6 +74,154 @@ static void disarm(void)
 {
     __atomic_store_n(&left, INT64_MAX, __ATOMIC_RELAXED);
     all_after = false;
+}
+
+/* --- arenas that run out, place by place --- */
+
+enum { MOST_PLACES = 1 << 13 };
+
+static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
+static const void *places[MOST_PLACES]; /* return addresses met since arm_place, hashed */
+static int64_t met, refused_place = INT64_MAX;
+
+static bool is_new(const void *place)
+{
+    uint32_t at = (uint32_t)((uintptr_t)place * 2654435761u >> 7) % MOST_PLACES;
+    while (places[at] && places[at] != place)
+        at = (at + 1) % MOST_PLACES;
+    if (places[at])
+        return false;
+    places[at] = place;
+    assert_true(met < MOST_PLACES / 2);
+    return true;
+}
+
+/* A block that was lent to the arena has room or has not, whatever the heap does. */
+static bool fits_in_lent(const arena *a, size_t bytes)
+{
+    return a->lent && a->chunks == a->lent && a->size - a->used >= bytes + 32;
+}
+
+/* The request is the first of its place, and this place's turn has come. */
+static void ask(arena *a, size_t bytes, const void *place)
+{
+    if (refused_place == INT64_MAX || fits_in_lent(a, bytes))
+        return;
+    pthread_mutex_lock(&places_lock);
+    const bool now = is_new(place) && met++ == refused_place;
+    pthread_mutex_unlock(&places_lock);
+    if (!now)
+        return;
+    failed = true;
+    if (!a->failure)
+        abort();
+    longjmp(*a->failure, 1);
+}
+
+static void arm_place(int64_t number)
+{
+    failed = false;
+    met = 0;
+    memset(places, 0, sizeof(places));
+    refused_place = number;
+}
+
+#define HERE __builtin_return_address(0)
+
+void *__real_arena_alloc(arena *a, size_t bytes);
+void *__real_arena_copy(arena *a, const void *from, size_t bytes);
+char *__real_arena_string(arena *a, const char *string);
+void __real_vec_grow_(arena *a, void **at, uint32_t *cap, size_t element, uint32_t wanted);
+void __real_map64_put(arena *a, map64 *m, uint64_t key, uint32_t value);
+void __real_intern_add(arena *a, intern_table *t, uint64_t hash, uint32_t id);
+void __real_text_init(text *t, arena *a);
+void __real_text_add(text *t, const char *string);
+void __real_text_add_n(text *t, const char *bytes, size_t count);
+void *__wrap_arena_alloc(arena *a, size_t bytes);
+void *__wrap_arena_copy(arena *a, const void *from, size_t bytes);
+char *__wrap_arena_string(arena *a, const char *string);
+char *__wrap_arena_printf(arena *a, const char *format, ...);
+void __wrap_vec_grow_(arena *a, void **at, uint32_t *cap, size_t element, uint32_t wanted);
+void __wrap_map64_put(arena *a, map64 *m, uint64_t key, uint32_t value);
+void __wrap_intern_add(arena *a, intern_table *t, uint64_t hash, uint32_t id);
+void __wrap_text_init(text *t, arena *a);
+void __wrap_text_add(text *t, const char *string);
+void __wrap_text_add_n(text *t, const char *bytes, size_t count);
+void __wrap_text_printf(text *t, const char *format, ...);
+
+void *__wrap_arena_alloc(arena *a, size_t bytes)
+{
+    ask(a, bytes, HERE);
+    return __real_arena_alloc(a, bytes);
+}
+
+void *__wrap_arena_copy(arena *a, const void *from, size_t bytes)
+{
+    ask(a, bytes, HERE);
+    return __real_arena_copy(a, from, bytes);
+}
+
+char *__wrap_arena_string(arena *a, const char *string)
+{
+    ask(a, strlen(string) + 1, HERE);
+    return __real_arena_string(a, string);
+}
+
+char *__wrap_arena_printf(arena *a, const char *format, ...)
+{
+    va_list values;
+    text t;
+    ask(a, 64, HERE);
+    __real_text_init(&t, a);
+    va_start(values, format);
+    text_vprintf(&t, format, values);
+    va_end(values);
+    return t.at;
+}
+
+void __wrap_vec_grow_(arena *a, void **at, uint32_t *cap, size_t element, uint32_t wanted)
+{
+    ask(a, element * wanted, HERE);
+    __real_vec_grow_(a, at, cap, element, wanted);
+}
+
+void __wrap_map64_put(arena *a, map64 *m, uint64_t key, uint32_t value)
+{
+    ask(a, 64, HERE);
+    __real_map64_put(a, m, key, value);
+}
+
+void __wrap_intern_add(arena *a, intern_table *t, uint64_t hash, uint32_t id)
+{
+    ask(a, 64, HERE);
+    __real_intern_add(a, t, hash, id);
+}
+
+void __wrap_text_init(text *t, arena *a)
+{
+    ask(a, 64, HERE);
+    __real_text_init(t, a);
+}
+
+void __wrap_text_add(text *t, const char *string)
+{
+    ask(t->arena, strlen(string), HERE);
+    __real_text_add(t, string);
+}
+
+void __wrap_text_add_n(text *t, const char *bytes, size_t count)
+{
+    ask(t->arena, count, HERE);
+    __real_text_add_n(t, bytes, count);
+}
+
+void __wrap_text_printf(text *t, const char *format, ...)
+{
+    va_list values;
+    ask(t->arena, 64, HERE);
+    va_start(values, format);
+    text_vprintf(t, format, values);
+    va_end(values);
 }
 
 /* --- what a program does --- */
@@ -426,6 +578,28 @@ static void run_out(bool (*lives)(sn_context *), bool all, int64_t step)
     assert_true(refused * step > 20);
 }
 
+/* Each place that asks an arena is refused once, or one of `step` places where tests are to be short. */
+static void refuse_places(bool (*lives)(sn_context *), int64_t step)
+{
+    int64_t refused = 0;
+    bool done = false;
+    if (getenv("SINTER_TEST_LONG"))
+        step = 1;
+    for (int64_t number = 0; !done; number += step) {
+        arm_place(number);
+        sn_context *cx = open_it();
+        bool good = cx && lives(cx);
+        done = !failed;
+        arm_place(INT64_MAX);
+        refused += !good;
+        assert_true(good || !done);
+        if (cx && !good && !lives(cx))
+            fail_msg("after place %lld was refused, the context does not work: %s", (long long)number, sn_message(cx));
+        sn_close(cx);
+    }
+    assert_true(refused * step > 20);
+}
+
 static void on_the_cpu(void **state)
 {
     (void)state;
@@ -459,6 +633,18 @@ static void with_exports(void **state)
     run_out(live_with_exports, true, 31);
 }
 
+static void places_of_arenas(void **state)
+{
+    (void)state;
+    device = "cpu";
+    refuse_places(live, 2);
+    refuse_places(live_with_segments, 5);
+    refuse_places(live_with_exports, 41);
+    device = "interpreter";
+    refuse_places(live, 3);
+    refuse_places(live_with_segments, 5);
+}
+
 static int name_file(void **state)
 {
     const char *folder = getenv("SINTER_TEST_DIR");
@@ -477,6 +663,7 @@ static int remove_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(on_the_cpu), cmocka_unit_test(in_the_interpreter),
-                                       cmocka_unit_test(with_segments), cmocka_unit_test(with_exports)};
+                                       cmocka_unit_test(places_of_arenas), cmocka_unit_test(with_segments),
+                                       cmocka_unit_test(with_exports)};
     return cmocka_run_group_tests(tests, name_file, remove_file);
 }
