@@ -91,6 +91,10 @@ static ir_bits element(ir_type t, contents what, int64_t extent, uint64_t *state
                                 : number(t, 1 + (double)(r % 9));
     case INDICES:
         return t == T_BOOL ? r & 1 : number(t, extent ? (double)(r % (uint64_t)extent) : 0);
+    case SIGNALS:
+        if (ir_type_float(t) && r / 64 % 4 == 0)
+            return t == T_F32 ? 0x7f800001u : 0x7ff0000000000001u;
+        return mixed(t, r);
     default:
         return mixed(t, r);
     }

@@ -20,6 +20,7 @@ int both_close(void **state);
 typedef enum {
     SMALL,    /* whole numbers -4 to 5: sums and products of floats are exact */
     MIXED,    /* any bits, with zeros, infinities, NaNs and extreme integers among them */
+    SIGNALS,  /* MIXED, with signalling NaNs besides */
     POSITIVE, /* floats 0.5 to 2, integers 1 to 9 */
     INDICES   /* integers 0 .. first extent - 1 (0 if it is 0) */
 } contents;

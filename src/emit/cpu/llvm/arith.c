@@ -472,6 +472,11 @@ void cg_let(cg *g, const k_stmt *s)
         define_by_lanes(g, s, let_on_lane);
         return;
     }
+    cg_ref extreme = cg_extreme(g, s);
+    if (extreme) {
+        cg_define(g, s->dst, extreme);
+        return;
+    }
     if (g->lanes == 1 && !g->factors_now) {
         define_alone(g, s, let_on_lane);
         return;

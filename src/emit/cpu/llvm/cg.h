@@ -138,6 +138,7 @@ typedef struct cg {
     cg_ref mem_list, arg_list;
     uint32_t *number;          /* per global memory: its place among these */
     const bool *narrow;        /* per value: index arithmetic, whose vectors have 32 bits a lane; NULL: in 64 */
+    const bool *quiet;         /* per value: a float that is no signalling NaN, see extreme.c; NULL: nobody asks */
     cg_facts *facts;           /* per k_ref of a compound statement */
     LLVMBasicBlockRef abandon; /* where a piece goes that failed a CHECK at piece level */
     bool gives_up;             /* there are such CHECKs */
@@ -218,6 +219,11 @@ bool cg_blob_make(uint32_t n, const cg_object *object, arena *a, emit_cpu_blob *
 
 /* --- scan.c --- */
 void cg_scan(cg *g);
+
+/* --- extreme.c --- */
+void cg_find_quiet(cg *g);                            /* sets g->quiet; the kernel's shapes are known */
+cg_ref cg_made_quiet(cg *g, k_val v, cg_ref x);       /* the vector x of v without signalling NaNs */
+cg_ref cg_extreme(cg *g, const k_stmt *s);            /* of floats, as a vector; NULL: it is none, or done otherwise */
 
 /* --- value.c --- */
 void cg_types(cg *g);

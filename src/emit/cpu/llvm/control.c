@@ -19,6 +19,8 @@ static void declare(cg *g, const k_stmt *s)
     } else {
         v.form = FORM_VECTOR;
         initial = cg_is_narrow(g, s->dst) ? cg_index_vec(g, s->in[0]) : cg_vec(g, s->in[0]);
+        if (g->quiet && g->quiet[s->dst])
+            initial = cg_made_quiet(g, s->in[0], initial);
     }
     bool vector = v.form == FORM_VECTOR;
     ir_type t = cg_is_narrow(g, s->dst) ? T_I32 : (ir_type)x->type;

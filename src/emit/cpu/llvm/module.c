@@ -366,6 +366,7 @@ static void compile_kernel(cg *g, const host *h, emit_cpu_code *code)
     cg_types(g);
     number_globals(g);
     cg_scan(g);
+    cg_find_quiet(g);
     cg_find_parts(g);
     cg_room_for_statements(g);
     g->machine = new_machine(h, g->little_effort ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault);
