@@ -266,7 +266,7 @@ bool sk_launch_fold_rows(const sk_call *x, sk_geometry *g)
 
 bool sk_launch_fold_tree(const sk_call *x, sk_geometry *g)
 {
-    if (x->o->group)
+    if (x->o->group || !x->columns) /* rows without elements have a lane each, or no kernel where there is none for lanes */
         return false;
     g->slot[0] = x->columns;
     launch_blocks(x->c, x->o, x->rows, x->columns, g);

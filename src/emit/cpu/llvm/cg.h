@@ -105,7 +105,7 @@ typedef struct cg_crossed {
     uint32_t offset;        /* in the frame, bytes */
     bool constant, stepped; /* not in the frame, being a constant of LLVM's; its step is there, too */
     LLVMTypeRef type;
-    uint32_t object;        /* the function `v` and `step` were read in, */
+    uint32_t modules;       /* the function `v` and `step` were read in, */
     LLVMBasicBlockRef here; /* this block of it */
     cg_ref v, step;
 } cg_crossed;
@@ -182,7 +182,8 @@ typedef struct cg {
 
     LLVMModuleRef whole; /* the entry function's module, while `module` is that of a part */
     LLVMTargetMachineRef machine;
-    VEC(LLVMMemoryBufferRef) objects; /* of parts; at last the entry function's */
+    uint32_t modules;                 /* that are finished: parts, and at last the entry function, */
+    VEC(LLVMMemoryBufferRef) objects; /* and what they became, unless only LLVM's text is wanted */
     text ir, assembly;
     bool keep_ir, keep_asm, only_ir;
     const char *triple, *target_cpu, *target_features;

@@ -343,6 +343,7 @@ void cg_finish_module(cg *g)
         add_object(g);
     LLVMDisposeModule(g->module);
     g->module = NULL;
+    g->modules++;
 }
 
 static void to_blob(cg *g, emit_cpu_code *code)

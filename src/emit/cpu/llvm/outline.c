@@ -454,9 +454,9 @@ cg_value cg_fetch(cg *g, k_val v)
     if (!g->crossing[v])
         cg_fail(g, "value %u of kernel %s is used in a part that it does not reach", v, g->k->name);
     cg_crossed *c = &g->crossed[g->crossing[v]];
-    bool known = c->here == cg_here(g) && c->object == g->objects.n; /* blocks of others may have been at this address */
+    bool known = c->here == cg_here(g) && c->modules == g->modules; /* blocks of others may have been at this address */
     if (!known) {
-        c->object = g->objects.n;
+        c->modules = g->modules;
         c->here = cg_here(g);
         c->v = c->constant ? x.v : read_crossing(g, c->type, c->offset);
         c->step = c->stepped ? read_crossing(g, c->type, step_offset(g, c, v)) : x.step;
@@ -542,12 +542,13 @@ static void make_part(cg *g, const char *name, k_ref first, k_ref end)
 k_ref cg_call_part(cg *g, k_ref first)
 {
     k_ref end = end_of_part(g, first);
-    const char *name = arena_printf(g->arena, CG_PART_NAME "%u", g->objects.n);
+    const char *name = arena_printf(g->arena, CG_PART_NAME "%u", g->modules);
     LLVMBasicBlockRef here = cg_here(g);
     bool checks = has_checks(g, first, end);
     leave_words(g);
     cg outer = *g;
     make_part(g, name, first, end);
+    outer.modules = g->modules;
     outer.objects = g->objects;
     outer.ir = g->ir;
     outer.assembly = g->assembly;

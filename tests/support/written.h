@@ -1,0 +1,20 @@
+/* Files in the repository that say what tests are to find. Tests run at the top of it. */
+#ifndef SN_TESTS_WRITTEN_H
+#define SN_TESTS_WRITTEN_H
+
+#include "base/base.h"
+
+const char *written_read(const char *name, arena *a); /* "" if there is no such file */
+
+/* The lines of a text one by one, without their ends; NULL behind the last one. */
+const char *written_line(const char **at, arena *a);
+
+/* Does this run take what has the number? The optimised build takes all that is written, sanitized ones a part. */
+bool written_takes(unsigned number);
+
+/* Fails with the first line of `t` that is another one than the file's, and the line before it that is not indented.
+ * What runs do not take may be missing, from a line that is not indented to the next one.
+ * With SINTER_TEST_WRITE in the environment the file is written anew. */
+void written_compare(const char *name, const text *t, arena *a);
+
+#endif
