@@ -388,6 +388,94 @@ static void names_are_not_all(void **state)
     }
 }
 
+/* What a text defines besides is its own, whatever it is called, and so is how its functions are to be called. */
+static sn_foreign_function pair[2];
+
+static sn_scalar pair_of(sn_scalar a)
+{
+    return sn_add(sn_foreign_scalar(&pair[0], one_more, a), sn_foreign_scalar(&pair[1], one_more, sn_add(a, 5)));
+}
+
+static sn_acc pairs(sn_acc a)
+{
+    return sn_map(pair_of, a);
+}
+
+static void texts_keep_to_themselves(void **state)
+{
+#define ONE_MORE(name) "@" name "(i32 %x) {\n  %r = add i32 %x, 1\n  ret i32 %r\n}\n"
+#define BY_HELPER(name, helper)                                                                                        \
+    "@table = constant [1 x i32] [i32 1]\n"                                                                            \
+    "define i32 @" helper "(i32 %x) {\n  %t = load i32, ptr @table\n  %r = add i32 %x, %t\n  ret i32 %r\n}\n"          \
+    "define i32 @" name "(i32 %x) {\n  %r = call i32 @" helper "(i32 %x)\n  ret i32 %r\n}\n"
+    static const struct {
+        const char *first, *second;
+    } cases[] = {
+        {BY_HELPER("first", "helper"), BY_HELPER("second", "helper")},
+        {BY_HELPER("first", "sn_code_0"), BY_HELPER("second", "sn_code_0")},
+        {BY_HELPER("first", "sn_code_1"), BY_HELPER("second", "sn_code_1")},
+        {BY_HELPER("first", "sn_code_0_v16"), "define coldcc i32 " ONE_MORE("second")},
+        {"define internal i32 " ONE_MORE("first"), "define linkonce_odr i32 " ONE_MORE("second")},
+        {"$first = comdat any\ndefine linkonce_odr i32 @first(i32 %x) comdat {\n  %r = add i32 %x, 1\n  ret i32 "
+         "%r\n}\n",
+         "define available_externally i32 " ONE_MORE("second")},
+        {"define dllexport fastcc i32 " ONE_MORE("first"), "define hidden i32 " ONE_MORE("second")},
+        {"@sn_code_0 = constant i32 1\ndefine i32 @first(i32 %x) {\n  %t = load i32, ptr @sn_code_0\n"
+         "  %r = add i32 %x, %t\n  ret i32 %r\n}\n",
+         "define private i32 " ONE_MORE("second")},
+    };
+    int32_t a[40], z[40];
+    (void)state;
+    for (int i = 0; i < 40; i++)
+        a[i] = 3 * i;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0] && on_cpu(); i++) {
+        pair[0] = (sn_foreign_function){.size = sizeof pair[0], .name = "first", .llvm = cases[i].first};
+        pair[1] = (sn_foreign_function){.size = sizeof pair[1], .name = "second", .llvm = cases[i].second};
+        sn_program *p = sn_compile(both_cpu(), "[n]i32 -> [n]i32", pairs);
+        assert_non_null(p);
+        if (sn_call(p, sn_in(a, 40), sn_into(z, 40)) != SN_OK)
+            fail_msg("case %zu: %s", i, sn_message(both_cpu()));
+        for (int k = 0; k < 40; k++)
+            assert_int_equal(z[k], 2 * a[k] + 7);
+        sn_drop(p);
+    }
+}
+
+/* Functions may have any names: those of the text around them on devices, one for two. */
+static void names_are_their_own(void **state)
+{
+    static const char *const names[][2] = {
+        {"piece", "div_i32"}, {"same", "same"}, {"sinter", "max"}, {"v_3", "min_i32"}};
+    int32_t a[40], z[40];
+    (void)state;
+    for (int i = 0; i < 40; i++)
+        a[i] = 3 * i;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char source[2][3][200];
+        for (int k = 0; k < 2; k++) {
+            const char *name = names[i][k];
+            snprintf(source[k][0], sizeof source[k][0],
+                     "define i32 @%s(i32 %%x) {\n  %%r = add i32 %%x, %d\n  ret i32 %%r\n}\n", name, k + 1);
+            snprintf(source[k][1], sizeof source[k][1], "int %s(int x) { return x + %d; } /* %s */ // \\", name, k + 1,
+                     name);
+            snprintf(source[k][2], sizeof source[k][2], "static __device__ int %s(int x) { return x + %d; } // \\",
+                     name, k + 1);
+            pair[k] = (sn_foreign_function){.size = sizeof pair[k],
+                                            .name = name,
+                                            .llvm = source[k][0],
+                                            .opencl = source[k][1],
+                                            .cuda = source[k][2]};
+        }
+        sn_program *p = sn_compile(both_cpu(), "[n]i32 -> [n]i32", pairs);
+        assert_non_null(p);
+        if (sn_call(p, sn_in(a, 40), sn_into(z, 40)) != SN_OK)
+            fail_msg("%s and %s: %s", names[i][0], names[i][1], sn_message(both_cpu()));
+        for (int k = 0; k < 40; k++)
+            assert_int_equal(z[k], 2 * a[k] + 8);
+        sn_drop(p);
+    }
+}
+
 /* --- sources that do not compile --- */
 
 static sn_foreign_function wrong;
@@ -415,7 +503,10 @@ static void mistakes_in_sources(void **state)
         {"define i64 @wrong(i64 %x) {\n  ret i64 %x\n}\n",
          "@wrong is i64 (i64); of what it is called with it has to be i32 (i32)"},
         {"declare i32 @outside(i32)\ndefine i32 @wrong(i32 %x) {\n  %r = call i32 @outside(i32 %x)\n  ret i32 %r\n}\n",
-         "outside"},
+         "it calls \"outside\", which it does not define"},
+        {"@count = internal global i32 0\ndefine i32 @wrong(i32 %x) {\n  %r = load i32, ptr @count\n"
+         "  store i32 %x, ptr @count\n  ret i32 %r\n}\n",
+         "it has variables"},
     };
     int32_t a[3] = {1, 2, 3}, z[3];
     (void)state;
@@ -516,6 +607,8 @@ int main(void)
         cmocka_unit_test(sources_run),
         cmocka_unit_test(instructions),
         cmocka_unit_test(names_are_not_all),
+        cmocka_unit_test(texts_keep_to_themselves),
+        cmocka_unit_test(names_are_their_own),
         cmocka_unit_test(mistakes_in_sources),
         cmocka_unit_test(mistakes_are_explained),
     };

@@ -325,6 +325,20 @@ static void set(emitter *e, const k_stmt *s)
     emit_line(e, "%s = %s;", emit_value(e, s->dst), emit_value(e, s->in[0]));
 }
 
+static bool same_source(const k_code *a, const k_code *b)
+{
+    return a == b || (a->source && b->source && !strcmp(a->source, b->source));
+}
+
+/* Calls that take other results of the same functions, and other functions of a source, share its text. */
+static uint32_t first_of(const kernel *k, uint32_t number)
+{
+    uint32_t i = 0;
+    while (!same_source(&k->code.at[i], &k->code.at[number]))
+        i++;
+    return i;
+}
+
 static void call(emitter *e, const k_stmt *s)
 {
     text in;
@@ -332,9 +346,10 @@ static void call(emitter *e, const k_stmt *s)
     for (unsigned i = 0; i < k_operands(s); i++)
         text_printf(&in, "%s(%s)%s", i ? ", " : "", emit_type_of(e, s->in[i]), emit_value(e, s->in[i]));
     const k_code *c = &e->k->code.at[s->sub];
-    const char *type = emit_type_of(e, s->dst), *name = emit_define(e, s->dst);
+    const char *type = emit_type_of(e, s->dst), *name = emit_define(e, s->dst),
+               *function = arena_printf(e->arena, "sn_code_%u_%s", first_of(e->k, s->sub), c->name);
     if (!c->results) {
-        emit_line(e, "%s %s = %s(%s);", type, name, c->name, in.at);
+        emit_line(e, "%s %s = %s(%s);", type, name, function, in.at);
         return;
     }
     /* Several results go where pointers say; the compiler makes one call of those that differ in what is taken. */
@@ -344,7 +359,7 @@ static void call(emitter *e, const k_stmt *s)
         text_printf(&in, ", &sn_r%u", i);
         emit_line(e, "    %s sn_r%u;", e->d->type[c->type[i]], i);
     }
-    emit_line(e, "    %s(%s);", c->name, in.at);
+    emit_line(e, "    %s(%s);", function, in.at);
     emit_line(e, "    %s = sn_r%u;", name, c->part);
     emit_line(e, "}");
 }
@@ -525,13 +540,22 @@ uint32_t emit_gang(const dialect *d)
     return d->gang;
 }
 
-/* Calls that take other results of the same functions share their text. */
-static bool written_before(const kernel *k, uint32_t i)
+/* A source, once, with names of their own for the functions in it that are called: the text around it, and other
+ * sources, have what names they like. */
+static void write_source(const kernel *k, uint32_t number, text *out)
 {
-    for (uint32_t j = 0; j < i; j++)
-        if (k->code.at[j].source && k->code.at[i].source && !strcmp(k->code.at[j].source, k->code.at[i].source))
-            return true;
-    return false;
+    const k_code *c = &k->code.at[number];
+    if (first_of(k, number) != number)
+        return;
+    for (unsigned undo = 0; undo < 2; undo++) {
+        if (undo)
+            text_printf(out, "\n%s\n\n", c->source ? c->source : "");
+        for (uint32_t i = number; i < k->code.n; i++) {
+            const char *name = k->code.at[i].name;
+            if (same_source(c, &k->code.at[i]))
+                text_printf(out, undo ? "#undef %s\n" : "#define %s sn_code_%u_%s\n", name, number, name);
+        }
+    }
 }
 
 bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, const char **why)
@@ -572,8 +596,7 @@ bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, 
     text_add(out, e.uses_atomic64 ? e.d->prelude_atomic64 : "");
     text_add(out, e.helpers.at);
     for (uint32_t i = 0; i < k->code.n; i++)
-        if (!written_before(k, i))
-            text_printf(out, "\n%s\n", k->code.at[i].source ? k->code.at[i].source : "");
+        write_source(k, i, out);
     text_add(out, e.body.at);
     return true;
 }

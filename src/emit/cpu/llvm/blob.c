@@ -13,13 +13,14 @@ struct object {
     size_t bytes;
     const Elf64_Ehdr *head;
     const Elf64_Shdr *section;
-    size_t *place;  /* per section: offset in the blob; SIZE_MAX: not in it */
+    size_t *place; /* per section: offset in the blob; SIZE_MAX: not in it */
     const Elf64_Sym *symbol;
     const char *name;
     size_t symbols;
     uint8_t *out;
     object *all; /* number of an object -> the object */
     uint32_t objects;
+    arena *arena;
     const char *why;
 };
 
@@ -101,7 +102,9 @@ static bool resolve(object *o, const Elf64_Sym *s, size_t *place)
             return true;
     }
     if (s->st_shndx == SHN_UNDEF || s->st_shndx >= o->head->e_shnum || o->place[s->st_shndx] == SIZE_MAX)
-        return wrong(o, s->st_shndx == SHN_UNDEF ? name : "data outside the blob");
+        return wrong(o, s->st_shndx == SHN_UNDEF
+                            ? arena_printf(o->arena, "it calls \"%s\", which it does not define", name)
+                            : "it has variables, or tables of addresses, for which there is no place");
     *place = o->place[s->st_shndx] + s->st_value;
     return true;
 }
@@ -161,7 +164,7 @@ bool cg_blob_make(uint32_t n, const cg_object *given, arena *a, emit_cpu_blob *o
     object *o = arena_alloc(a, n * sizeof(*o));
     size_t size = 0, entry = 0;
     for (uint32_t i = 0; i < n; i++) {
-        o[i] = (object){.at = given[i].at, .bytes = given[i].bytes, .all = o, .objects = n};
+        o[i] = (object){.at = given[i].at, .bytes = given[i].bytes, .all = o, .objects = n, .arena = a};
         size = open_object(&o[i]) ? lay_out(&o[i], size, a) : 0;
         *why = o[i].why;
         if (!size)

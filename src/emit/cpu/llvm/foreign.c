@@ -4,10 +4,13 @@
 #include "emit/cpu/llvm/cg.h"
 #include "kernel/walk.h"
 #include <llvm-c/Analysis.h>
+#include <llvm-c/Comdat.h>
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Linker.h>
 
 enum { ALIGNED = 64, MOST_LANES = 64 };
+
+static const char own_names[] = "sn_code_"; /* how functions that are called are named */
 
 /* The first code of the same function, for another of its results. */
 static unsigned text_of(const cg *g, unsigned code)
@@ -22,8 +25,33 @@ static unsigned text_of(const cg *g, unsigned code)
 static const char *name_of(cg *g, unsigned code, unsigned lanes)
 {
     code = text_of(g, code);
-    return lanes > 1 ? arena_printf(g->arena, "sn_code_%u_v%u", code, lanes)
-                     : arena_printf(g->arena, "sn_code_%u", code);
+    return lanes > 1 ? arena_printf(g->arena, "%s%u_v%u", own_names, code, lanes)
+                     : arena_printf(g->arena, "%s%u", own_names, code);
+}
+
+/* What the text defines is its own: others may have the same names, and what nobody calls goes. Names that the
+ * functions that are called will have are taken away. */
+static void hide(cg_ref value)
+{
+    size_t n = 0;
+    if (!strncmp(LLVMGetValueName2(value, &n), own_names, sizeof own_names - 1))
+        LLVMSetValueName2(value, "of_the_text", 11);
+    if (LLVMIsDeclaration(value) || LLVMGetLinkage(value) == LLVMAppendingLinkage)
+        return;
+    if (LLVMIsAGlobalObject(value))
+        LLVMSetComdat(value, NULL);
+    LLVMSetDLLStorageClass(value, LLVMDefaultStorageClass);
+    LLVMSetLinkage(value, LLVMInternalLinkage);
+}
+
+static void hide_all(LLVMModuleRef m)
+{
+    for (cg_ref f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        hide(f);
+    for (cg_ref v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v))
+        hide(v);
+    for (cg_ref a = LLVMGetFirstGlobalAlias(m); a; a = LLVMGetNextGlobalAlias(a))
+        hide(a);
 }
 
 /* The function and its versions for vectors get names of their own; everything is private to the module, and made for
@@ -31,15 +59,18 @@ static const char *name_of(cg *g, unsigned code, unsigned lanes)
 static void adopt(cg *g, LLVMModuleRef m, unsigned code)
 {
     const char *name = g->k->code.at[code].name;
+    cg_ref of[MOST_LANES + 1] = {NULL};
     if (!LLVMGetNamedFunction(m, name) || LLVMIsDeclaration(LLVMGetNamedFunction(m, name)))
         cg_fail(g, "%s: the text for the CPU does not define @%s", name, name);
-    for (unsigned lanes = 1; lanes <= MOST_LANES; lanes *= 2) {
-        const char *from = lanes > 1 ? arena_printf(g->arena, "%s_v%u", name, lanes) : name,
-                   *to = name_of(g, code, lanes);
-        cg_ref f = LLVMGetNamedFunction(m, from);
-        if (f && !LLVMIsDeclaration(f))
-            LLVMSetValueName2(f, to, strlen(to));
-    }
+    for (unsigned lanes = 1; lanes <= MOST_LANES; lanes *= 2)
+        of[lanes] = LLVMGetNamedFunction(m, lanes > 1 ? arena_printf(g->arena, "%s_v%u", name, lanes) : name);
+    hide_all(m);
+    for (unsigned lanes = 1; lanes <= MOST_LANES; lanes *= 2)
+        if (of[lanes] && !LLVMIsDeclaration(of[lanes])) {
+            const char *to = name_of(g, code, lanes);
+            LLVMSetValueName2(of[lanes], to, strlen(to));
+            LLVMSetLinkage(of[lanes], LLVMExternalLinkage);
+        }
     for (cg_ref f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))
             cg_function_attributes(g, f);
@@ -125,6 +156,7 @@ static cg_ref call_function(cg *g, const k_stmt *s, cg_ref f, LLVMTypeRef type, 
     const unsigned n = k_operands(s);
     const k_code *c = &g->k->code.at[s->sub];
     cg_ref x = LLVMBuildCall2(g->b, type, f, in, n, "");
+    LLVMSetInstructionCallConv(x, LLVMGetFunctionCallConv(f));
     for (unsigned i = 0; i <= n; i++) {
         LLVMAttributeRef all[16];
         const unsigned count = LLVMGetAttributeCountAtIndex(f, i);
