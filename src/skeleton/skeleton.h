@@ -39,7 +39,8 @@ typedef struct sk_cluster {
     int64_t choice_longest; /* ... in rows that are no longer */
     uint8_t staged_pieces;  /* pieces of folds that a block may compute at once */
     bool columns;           /* what a row reads lies further apart than what its neighbours read */
-    bool either;            /* what its neighbours read lies as close together: windows */
+    bool either;            /* what its neighbours read lies as close together */
+    bool windows;           /* neighbours in the last dimension of the result read neighbours, and rows overlap */
     uint8_t beside;         /* how many dimensions of the result, the last ones, are one run in all that is read */
     bool dense;             /* the folded dimension and these are one run */
     bool indexed;           /* the indices matter besides, which are values then */
@@ -119,7 +120,7 @@ typedef enum {
     SK_STENCIL,    /* bands of rows, columns in tiles, interior and borders apart */
     /* folds */
     SK_CONTRACT,       /* contractions: tiles of the result in registers, operands packed in the order of the tree */
-    SK_FOLD_WINDOWS,   /* lanes over rows that overlap, of some dozen elements, each in registers through the whole tree */
+    SK_FOLD_WINDOWS,   /* lanes over rows that overlap, of at most some dozen elements, each in registers from end to end */
     SK_FOLD_COLUMNS,   /* rows that are neighbours in memory: line by line, a line having an element of each */
     SK_CHOOSE_COLUMNS, /* the same of operators that choose an element by its key */
     SK_FOLD_BESIDE,    /* lanes over rows along one dimension, a lane having all rows of small dimensions behind it */

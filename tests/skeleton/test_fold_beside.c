@@ -52,6 +52,15 @@ static const char greatest[] = "extents n, m, k\nx = input [k]f32\nu = input [n,
                                "e = backpermute [n, m] x {i: i64, j: i64 -> i + j}\n"
                                "s = fold commutes e seed -inf_f32 {x: f32, y: f32 -> max(x, y)}\noutput s\n";
 
+/* Windows of 3 x 3, and of 7 x 7, of two dimensions; of the third extent, n + m, and twice the second one. */
+#define SQUARE(K, COUNT, FOLD)                                                                                         \
+    "extents n, m, k, l\nx = input [k, l]f32\nu = input [n, m]f32\n"                                                  \
+    "e = backpermute [n, m, " COUNT "] x {i: i64, j: i64, h: i64 -> i + quot(h, " K "), j + rem(h, " K ")}\ns = " FOLD  \
+    "output s\n"
+static const char square_3[] = SQUARE("3", "9", "fold commutes e seed -inf_f32 {x: f32, y: f32 -> max(x, y)}\n");
+static const char square_7[] = SQUARE("7", "49", ADD);
+static const char square_3_in_order[] = SQUARE("3", "9", "fold e {x: f32, y: f32 -> x + y * 0.0f32}\n");
+
 static const char product[] = "extents n, m, k\nx = input [n, k]f32\ny = input [k, m]f32\n"
                               "p = backpermute safe [n, m, k] x {i: i64, j: i64, k: i64 -> i, k}\n"
                               "q = backpermute safe [n, m, k] y {i: i64, j: i64, k: i64 -> k, j}\n"
@@ -163,6 +172,28 @@ static void long_windows(void **state)
     }
 }
 
+static void short_windows(void **state)
+{
+    static const int64_t extents[][2] = {{255, 32}, {256, 2}, {300, 17}, {1000, 31}, {257, 9}, {90, 20}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(extents); i++) {
+        check(windows, extents[i][0], extents[i][1], false);
+        check(convolution, extents[i][0], extents[i][1], false);
+        check(greatest, extents[i][0], extents[i][1], false);
+    }
+}
+
+static void windows_of_two_dimensions(void **state)
+{
+    static const int64_t extents[][2] = {{6, 64}, {7, 100}, {300, 65}, {9, 40}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(extents); i++) {
+        check(square_3, extents[i][0], extents[i][1], false);
+        check(square_3_in_order, extents[i][0], extents[i][1], false);
+        check(square_7, extents[i][0], extents[i][1], false);
+    }
+}
+
 static void tiles(void **state)
 {
     static const int64_t extents[][2] = {{12, 30}, {13, 65}, {4, 124}};
@@ -179,6 +210,8 @@ int main(void)
         cmocka_unit_test(several_rows_a_lane),
         cmocka_unit_test(rows_in_places),
         cmocka_unit_test(long_windows),
+        cmocka_unit_test(short_windows),
+        cmocka_unit_test(windows_of_two_dimensions),
         cmocka_unit_test(tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,7 @@ void sk_find_row_reads(sk_lower *lw, uint32_t n, const ir_id *term, ir_id variab
             continue;
         for (uint32_t k = 0; k < (t->kind == IR_COND ? 1 : t->n); k++)
             map64_put(lw->arena, &always, arg[k], 1);
-        if (t->kind == IR_WITHIN && t->n == 1 && step_of(&of, arg[0]) == ONE)
+        if (t->kind == IR_WITHIN && t->n == 1 && step_of(&of, arg[0]) != ANY)
             vec_push(lw->arena, out, ids.at[i]);
     }
     map64_free(lw->arena, &of);

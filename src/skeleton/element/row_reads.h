@@ -8,7 +8,7 @@
 #include "opt/rewrite.h"
 
 /* The checks of indices (IR_WITHIN) among what these terms compute whatever their conditions say, whose index grows by
- * one where the variable does. Variables of `n_states` other things may be anything. Such an index is inside for all
+ * one where the variable does, or stays. Variables of `n_states` other things may be anything. Such an index is inside for all
  * values of the variable between two for which it is, the second being no smaller. */
 void sk_find_row_reads(sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable, uint32_t states, const ir_id *state,
                        opt_ids *out);

@@ -175,6 +175,35 @@ uint32_t sk_far_reads(sk_lower *lw, uint32_t n, const ir_id *term, ir_id index)
     return far;
 }
 
+/* Do elements take few operations, indices aside? Then their code may be there once for each element of a row. */
+static bool light(const sk_lower *lw, const opt_ids *ids)
+{
+    uint32_t work = 0;
+    for (uint32_t i = 0; i < ids->n; i++) {
+        const ir_node *n = ir_at(lw->l->ir, ids->at[i]);
+        work += n->kind == IR_LOOP ? SK_SMALL : n->kind == IR_COND || (n->kind == IR_OP && n->type != T_I64);
+    }
+    return work < SK_SMALL;
+}
+
+/* Is there an index that goes along with the folded dimension and with one of the result? */
+static bool overlaps(sk_lower *lw, const opt_ids *ids)
+{
+    const ir_program *p = lw->l->ir;
+    unsigned last = lw->cluster->loop->rank - 1u;
+    bool found = false;
+    for (uint32_t i = 0; i < ids->n && !found; i++) {
+        const ir_node n = *ir_at(p, ids->at[i]);
+        for (uint32_t k = 0; k < n.n && n.kind == IR_READ && !found; k++) {
+            ir_id index = p->arg.at[n.args + k];
+            bool along = sk_mentions(lw, 1, &index, lw->at.at[last]);
+            for (unsigned d = 0; d < last; d++)
+                found |= along && sk_mentions(lw, 1, &index, lw->at.at[d]);
+        }
+    }
+    return found;
+}
+
 bool sk_folds_columns(sk_cluster *c, arena *a)
 {
     if (c->loop->rank < 2)
@@ -194,6 +223,7 @@ bool sk_folds_columns(sk_cluster *c, arena *a)
     uint32_t far = far_reads(&along, &ids) + far_reads(&flat, &ids);
     uint32_t apart = far_reads(&across, &ids);
     c->either = !s.stored.term.n && !apart && !far;
+    c->windows = !s.stored.term.n && !apart && light(&lw, &ids) && (c->either || overlaps(&lw, &ids));
     if (s.stored.term.n || (apart >= far && !c->either))
         return false;
     /* operators, too, may fail or trace */
