@@ -619,7 +619,7 @@ static bool chooses(const ir_program *p, const ir_fn *fn, ir_id term)
     return true;
 }
 
-static bool makes_no_floats(const ir_program *p, const ir_fn *fn)
+bool ir_permute_chooses(const ir_program *p, const ir_fn *fn)
 {
     for (uint32_t c = 0; c < fn->results; c++)
         if (ir_type_float((ir_type)ir_at(p, fn->result[c])->type) && !chooses(p, fn, fn->result[c]))
@@ -634,7 +634,7 @@ static int64_t quotient_up(int64_t n, int64_t by)
 
 int64_t ir_permute_block(const ir_program *p, const ir_fn *fn, int64_t elements, int64_t places)
 {
-    int64_t a_place = fn && makes_no_floats(p, fn) ? LEAST_CHOSEN_A_PLACE : LEAST_A_PLACE;
+    int64_t a_place = fn && ir_permute_chooses(p, fn) ? LEAST_CHOSEN_A_PLACE : LEAST_A_PLACE;
     if (elements <= LEAST_BLOCK || places > elements / a_place)
         return elements;
     int64_t of_places = a_place * places, least = of_places > LEAST_BLOCK ? of_places : LEAST_BLOCK,

@@ -403,6 +403,8 @@ ir_id ir_sort(ir_program *p, uint32_t site, uint32_t keys, ir_fn *fn, ir_id sour
 /* Elements of the source that a permute combines one by one: blocks of so many, each into totals of its own, which are
  * combined with the result block after block; a single block into the defaults (docs/determinism.md). */
 int64_t ir_permute_block(const ir_program *p, const ir_fn *fn, int64_t elements, int64_t places);
+/* Does the operator compute no floats, but choose among those of its operands? It has longer blocks then. */
+bool ir_permute_chooses(const ir_program *p, const ir_fn *fn);
 /* The shape of `defaults`, of rank 1 or more. `fn` NULL: of several elements for one place the last one stays. */
 ir_id ir_permute(ir_program *p, uint32_t site, ir_fn *fn, ir_id defaults, ir_id targets, ir_id source);
 ir_id ir_stencil_new(ir_program *p, uint32_t site, ir_fn *fn, uint32_t inputs, const ir_id *input, const ir_stencil *stencil);

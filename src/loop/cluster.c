@@ -1,7 +1,7 @@
 /* Typed fusion: anchors grouped by (rate, level of fusion-preventing edges), connected groups become clusters. */
 #include "loop/cluster.h"
 
-#include "loop/fusing.h"
+#include "loop/places.h"
 
 #include <stdlib.h>
 
@@ -355,6 +355,69 @@ static void join_small(l_fusing *c)
     }
     arena_release(c->p->arena, of, c->out->nodes * sizeof(*of));
     map64_free(c->p->arena, &open);
+}
+
+/* --- permutes that name the same places --- */
+
+/* Components that are combined in one loop, at most: more do not find room beside each other. */
+enum { MOST_COMBINED = 16 };
+
+typedef struct permutes {
+    l_fusing *c;
+    ir_id *alike;         /* per array: the first one of the same elements */
+    uint32_t *components; /* per root: of all permutes that are joined */
+    map64 open;           /* key -> a permute that others may join */
+} permutes;
+
+static uint64_t places_of(const permutes *m, ir_id id, l_permute_kind kind)
+{
+    const ir_array *info = ir_info(m->c->p, id);
+    uint64_t h = hash_mix(key_of(m->c, id), m->alike[info->input[1]]);
+    return hash_mix(hash_bytes(info->shape, info->rank * sizeof(ir_id), h), kind);
+}
+
+/* Joins the permute with one of the same places that is divided as `kind` says. */
+static bool join_permute(permutes *m, ir_id id, l_permute_kind kind)
+{
+    ir_id other = map64_get(&m->open, places_of(m, id, kind)), root = other ? find(m->c, other) : 0;
+    if (!root || m->components[root] + m->components[id] > MOST_COMBINED)
+        return false;
+    uint32_t all = m->components[root] + m->components[id];
+    join(m->c, root, id);
+    m->components[find(m->c, id)] = all;
+    return true;
+}
+
+/* Permutes of one rate and level never need each other's results. Those that give the same bits however they are
+ * divided come last, and take the others' blocks. */
+static void join_permutes(l_fusing *c)
+{
+    static const l_permute_kind blocks[] = {L_PERMUTE_FLOATS, L_PERMUTE_CHOSEN, L_PERMUTE_FREE};
+    permutes m = {.c = c};
+    uint32_t some = 0;
+    for (ir_id id = 1; id < c->out->nodes; id++)
+        some += l_at(c->node, id)->anchor && c->class[id] == L_CLASS_PERMUTE;
+    if (some < 2)
+        return;
+    m.alike = l_alike(c->p, c->out->nodes);
+    m.components = arena_alloc(c->p->arena, c->out->nodes * sizeof(*m.components));
+    for (unsigned free = 0; free < 2; free++)
+        for (ir_id id = 1; id < c->out->nodes; id++) {
+            if (!l_at(c->node, id)->anchor || c->class[id] != L_CLASS_PERMUTE)
+                continue;
+            l_permute_kind kind = l_permute_kind_of(c->p, ir_info(c->p, id), c->options->threads);
+            if ((kind == L_PERMUTE_FREE) != free)
+                continue;
+            bool joined = false;
+            m.components[id] = ir_info(c->p, id)->components;
+            for (size_t i = 0; i < ARRAY_LENGTH(blocks) && free && !joined; i++)
+                joined = join_permute(&m, id, blocks[i]);
+            if (!joined && !(!free && join_permute(&m, id, kind)))
+                map64_put(c->p->arena, &m.open, places_of(&m, id, kind), id);
+        }
+    arena_release(c->p->arena, m.alike, c->out->nodes * sizeof(*m.alike));
+    arena_release(c->p->arena, m.components, c->out->nodes * sizeof(*m.components));
+    map64_free(c->p->arena, &m.open);
 }
 
 static bool fold_ordered(const ir_program *p, ir_id id)
@@ -814,8 +877,10 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     out->part = c.node->part;
     out->sized = c.node->sized;
     assign_levels(&c);
-    if (options->fuse)
+    if (options->fuse) {
         join_small(&c);
+        join_permutes(&c);
+    }
     make_clusters(&c);
     l_find_storage(&c);
     l_find_edges(&c);

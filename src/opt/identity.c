@@ -56,3 +56,25 @@ bool opt_find_identity(const ir_program *p, const ir_fn *fn, ir_bits *out)
     }
     return true;
 }
+
+bool opt_any_order(const ir_program *p, const ir_fn *fn)
+{
+    ir_bits identity[IR_MAX_COMPONENTS];
+    bool any = opt_find_identity(p, fn, identity);
+    for (uint32_t c = 0; c < fn->results && any; c++)
+        any = !ir_type_float((ir_type)ir_at(p, fn->result[c])->type);
+    return any;
+}
+
+bool opt_atomic(const ir_program *p, const ir_fn *fn)
+{
+    bool good = true;
+    for (uint32_t c = 0; c < fn->results && good; c++) {
+        unsigned op = ir_at(p, fn->result[c])->op;
+        ir_type type = (ir_type)ir_at(p, fn->result[c])->type;
+        good =
+            ir_type_size(type) >= 4 && ir_type_class(type) == CLASS_INT &&
+            (op == OP_ADD || op == OP_MIN || op == OP_MAX || op == OP_BIT_AND || op == OP_BIT_OR || op == OP_BIT_XOR);
+    }
+    return good;
+}

@@ -229,15 +229,10 @@ static bool is_permute(const planner *pl, uint32_t cluster)
     return pl->l->cluster.at[cluster].class == L_CLASS_PERMUTE;
 }
 
-/* The result of a permute's cluster, and the array that it begins with. */
-static ir_id permuted(const planner *pl, uint32_t cluster)
+/* The array that a permute begins with. */
+static ir_id defaults_of(const planner *pl, ir_id permute)
 {
-    return pl->l->cluster.at[cluster].op.at[0].term;
-}
-
-static ir_id defaults_of(const planner *pl, uint32_t cluster)
-{
-    return ir_info(pl->p, permuted(pl, cluster))->input[0];
+    return ir_info(pl->p, permute)->input[0];
 }
 
 /* Per array: 1 + the last cluster that reads it, UINT32_MAX if the host may. */
@@ -262,6 +257,23 @@ static bool is_written_once(const planner *pl, ir_id array)
     return pl->l->cluster_of[array] && kind != IR_PACK && kind != IR_SORT && kind != IR_CONTROL && kind != IR_PART;
 }
 
+/* `begun`: per array: a later permute begins with it, too. */
+static void begin_in_place(planner *pl, uint32_t cluster, ir_id to, const uint32_t *last, bool *begun)
+{
+    ir_id from = defaults_of(pl, to);
+    uint32_t first, unused;
+    bool again = begun[from];
+    begun[from] = true;
+    if (!plan_find(pl->out, to, 0, &first))
+        add_buffers(pl, to, PLAN_TEMPORARY, 0);
+    if (again || plan_find(pl->out, from, 0, &unused) || !is_written_once(pl, from) || last[from] > cluster)
+        return;
+    for (uint32_t c = 0; c < ir_info(pl->p, to)->components; c++) {
+        plan_find(pl->out, to, c, &first);
+        map64_put(pl->arena, &pl->out->buffer_of, (uint64_t)from << 8 | c, first + 1);
+    }
+}
+
 /* Defaults that nobody reads any more are updated in place: they are written where the permute's result belongs. Users
  * before what they use, so that the places of results are known. */
 static void update_in_place(planner *pl)
@@ -273,22 +285,9 @@ static void update_in_place(planner *pl)
         return;
     const uint32_t *last = last_readers(pl);
     bool *begun = arena_alloc(pl->arena, pl->p->node.n * sizeof *begun);
-    for (uint32_t i = pl->clusters; i-- > 0;) {
-        if (!is_permute(pl, i))
-            continue;
-        ir_id to = permuted(pl, i), from = defaults_of(pl, i);
-        uint32_t first, unused;
-        bool again = begun[from]; /* a later permute begins with it, too */
-        begun[from] = true;
-        if (!plan_find(pl->out, to, 0, &first))
-            add_buffers(pl, to, PLAN_TEMPORARY, 0);
-        if (again || plan_find(pl->out, from, 0, &unused) || !is_written_once(pl, from) || last[from] > i)
-            continue;
-        for (uint32_t c = 0; c < ir_info(pl->p, to)->components; c++) {
-            plan_find(pl->out, to, c, &first);
-            map64_put(pl->arena, &pl->out->buffer_of, (uint64_t)from << 8 | c, first + 1);
-        }
-    }
+    for (uint32_t i = pl->clusters; i-- > 0;)
+        for (uint32_t k = pl->l->cluster.at[i].op.n; k-- > 0 && is_permute(pl, i);)
+            begin_in_place(pl, i, pl->l->cluster.at[i].op.at[k].term, last, begun);
 }
 
 /* --- clusters --- */
@@ -415,9 +414,9 @@ static void add_control(planner *pl, uint32_t cluster)
     pl->out->cluster.at[cluster].control = pl->out->control.n;
 }
 
-static void begin_with_defaults(planner *pl, uint32_t cluster)
+static void begin_with_defaults(planner *pl, uint32_t cluster, ir_id to)
 {
-    ir_id to = permuted(pl, cluster), from = defaults_of(pl, cluster);
+    ir_id from = defaults_of(pl, to);
     uint32_t first = 0, begins = 0;
     plan_cluster *c = &pl->out->cluster.at[cluster];
     plan_find(pl->out, to, 0, &first);
@@ -431,8 +430,10 @@ static void begin_with_defaults(planner *pl, uint32_t cluster)
         known |= c->reads.at[k] == begins;
     if (!known)
         use_buffers(pl, cluster, from, false);
-    for (uint32_t k = 0; k < ir_info(pl->p, from)->components; k++)
+    for (uint32_t k = 0; k < ir_info(pl->p, from)->components; k++) {
         vec_push(pl->arena, &c->defaults, begins + k);
+        vec_push(pl->arena, &c->begun, first + k);
+    }
 }
 
 static void clusters(planner *pl)
@@ -464,8 +465,8 @@ static void clusters(planner *pl)
         }
         for (uint32_t k = 0; k < from->reads.n; k++)
             use_buffers(pl, i, from->reads.at[k], false);
-        if (is_permute(pl, i))
-            begin_with_defaults(pl, i);
+        for (uint32_t k = 0; k < from->op.n && is_permute(pl, i); k++)
+            begin_with_defaults(pl, i, from->op.at[k].term);
         if (control)
             add_control(pl, i);
         else
@@ -492,18 +493,32 @@ static bool is_result(const planner *pl, uint32_t buffer)
     return false;
 }
 
+/* Does the loop that begins with these defaults read their elements, or begin with them twice? It must not see those
+ * that it has changed. */
+static bool is_needed_besides(const planner *pl, uint32_t cluster, uint32_t defaults)
+{
+    const plan_cluster *c = &pl->out->cluster.at[cluster];
+    const l_cluster *loop = &pl->l->cluster.at[cluster];
+    const uint32_t from = c->defaults.at[defaults];
+    uint32_t begun = 0;
+    bool reads = false;
+    for (uint32_t k = 0; k < c->defaults.n; k++)
+        begun += c->defaults.at[k] == from;
+    for (uint32_t k = 0; k < loop->reads.n; k++)
+        reads |= loop->reads.at[k] == pl->out->buffer.at[from].array;
+    return begun > 1 || reads;
+}
+
 /* Parameters that permutes begin with, and nobody needs then: rounds of loops give states away. */
 static void find_dying_defaults(planner *pl)
 {
     for (uint32_t i = 0; i < pl->clusters; i++) {
         const plan_cluster *c = &pl->out->cluster.at[i];
-        bool elements = false; /* are read by the permute itself, which must not see those that it has changed */
-        for (uint32_t k = 0; k < pl->l->cluster.at[i].reads.n && c->defaults.n; k++)
-            elements |= pl->l->cluster.at[i].reads.at[k] == defaults_of(pl, i);
-        for (uint32_t k = 0; k < c->defaults.n && !elements; k++) {
+        for (uint32_t k = 0; k < c->defaults.n; k++) {
             const uint32_t from = c->defaults.at[k];
-            if (pl->out->buffer.at[from].place == PLAN_INPUT && pl->last.at[from] == i + 1 && !is_result(pl, from))
-                pl->out->buffer.at[c->writes.at[k]].over = from + 1;
+            if (pl->out->buffer.at[from].place == PLAN_INPUT && pl->last.at[from] == i + 1 && !is_result(pl, from) &&
+                !is_needed_besides(pl, i, k))
+                pl->out->buffer.at[c->begun.at[k]].over = from + 1;
         }
     }
 }
@@ -781,7 +796,8 @@ static void find_dying(planner *pl, uint32_t cluster)
 static void push_cluster(planner *pl, uint32_t cluster)
 {
     const plan_cluster *c = &pl->out->cluster.at[cluster];
-    static const plan_op of_form[] = {[IR_CHOICE] = PLAN_IF, [IR_WHILE] = PLAN_WHILE, [IR_REPEAT] = PLAN_REPEAT, [IR_FOREIGN] = PLAN_FOREIGN};
+    static const plan_op of_form[] = {
+        [IR_CHOICE] = PLAN_IF, [IR_WHILE] = PLAN_WHILE, [IR_REPEAT] = PLAN_REPEAT, [IR_FOREIGN] = PLAN_FOREIGN};
     if (c->control) {
         find_dying(pl, cluster);
         push(pl, of_form[pl->out->control.at[c->control - 1].form], c->control - 1, 0);
@@ -822,7 +838,7 @@ static void steps(planner *pl)
         for (uint32_t k = 0; k < c->writes.n && !c->control; k++)
             push(pl, PLAN_ALLOC, c->writes.at[k], 0);
         for (uint32_t k = 0; k < c->defaults.n; k++)
-            push(pl, PLAN_BEGIN, c->writes.at[k], c->defaults.at[k]);
+            push(pl, PLAN_BEGIN, c->begun.at[k], c->defaults.at[k]);
         if (!c->placed)
             push_cluster(pl, s);
         free_after(pl, s);

@@ -126,6 +126,7 @@ typedef struct plan_cluster {
     VEC(uint32_t) reads;       /* buffers */
     VEC(uint32_t) seedless;    /* folds without a seed: their sites */
     VEC(uint32_t) defaults;    /* buffers: permutes, what the buffers that they write begin with; none: it is there */
+    VEC(uint32_t) begun;       /* ... and which these are, as many */
     bool folds;                /* there are results of no elements */
     bool carries;              /* launches may share words, all zero before the first (SK_STATE) */
     bool sorts;                /* the same, whatever they are; and memory beside the result */

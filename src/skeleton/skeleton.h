@@ -61,12 +61,12 @@ typedef struct sk_cluster {
     bool joins;           /* and so do partial results of folds, which a launch of their own combines */
     bool *counted;        /* per operation: a fold that is the sum of what is 1 or 0 */
     /* PERMUTE: */
-    const ir_bits *identity; /* of its operator, per component; NULL: none is known */
-    bool any_order;          /* the operator gives the same bits in any order of combination */
-    bool counts;             /* elements are all alike, and added up */
-    bool by_rows;            /* the source's last index is the place's, and the others do not depend on it */
-    bool chooses;            /* it gives the new element or the old one */
-    bool atomic;             /* and each component is an operation that devices have as an atomic one */
+    const struct sk_permuted *permuted; /* what is combined (permute.h) */
+    bool any_order;                     /* its operators give the same bits in any order of combination */
+    bool counts;                        /* elements are all alike, and added up */
+    bool by_rows;                       /* the source's last index is the place's, and the others do not depend on it */
+    bool chooses; /* some operator gives the new element or the old one */
+    bool atomic;  /* in any order, and each component is an operation that devices have as an atomic one */
 } sk_cluster;
 
 typedef struct sk_program {

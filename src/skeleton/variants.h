@@ -48,7 +48,7 @@ void sk_along_prepare(sk_cluster *c, arena *a);
 /* Row loops: sets `chains`, `state_words` and the like. */
 void sk_row_prepare(sk_cluster *c, arena *a);
 
-/* Permutes: sets `identity`, `any_order` and `atomic`. */
+/* Permutes: sets `permuted`, `any_order` and the like. */
 void sk_permute_prepare(sk_cluster *c, arena *a);
 
 /* --- devices whose blocks are many threads: sk_options.group --- */

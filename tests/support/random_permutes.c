@@ -20,9 +20,16 @@ static ir_id make_targets(random_maker *m, const ir_array *source, unsigned rank
     return ir_generate(p, 0, source->rank, source->shape, ir_fn_close(p, fn, rank, result));
 }
 
+static ir_id permuted(random_maker *m, ir_id defaults, ir_id targets, ir_id source)
+{
+    ir_id seed[IR_MAX_COMPONENTS];
+    ir_fn *fn = chance(&m->c, 70) ? random_operator(m, random_info(m, source), seed) : NULL;
+    return ir_permute(m->p, random_site(m, "permute"), fn, defaults, targets, source);
+}
+
 ir_id random_permute(random_maker *m)
 {
-    ir_id source = random_array(m, 0, 3), shape[3], seed[IR_MAX_COMPONENTS], defaults = 0;
+    ir_id source = random_array(m, 0, 3), shape[3], defaults = 0;
     if (!source || !m->dim.n)
         return 0;
     const ir_array *from = random_info(m, source);
@@ -44,6 +51,10 @@ ir_id random_permute(random_maker *m)
     if (random_size(m, to->rank, to->shape) <= 0)
         return 0;
     ir_id targets = make_targets(m, from, to->rank, to->shape);
-    ir_fn *fn = chance(&m->c, 70) ? random_operator(m, from, seed) : NULL;
-    return ir_permute(m->p, random_site(m, "permute"), fn, defaults, targets, source);
+    for (unsigned more = 0; more < 2 && chance(&m->c, 30); more++) { /* others that go to the same places */
+        ir_id other = permuted(m, defaults, targets, source);
+        if (other)
+            vec_push(m->arena, &m->array, other);
+    }
+    return permuted(m, defaults, targets, source);
 }

@@ -35,6 +35,7 @@ BY_KEY(by_key_i64, i64, u8, i32, i64, 0, (*at)++, z[b] += t[b])
 BY_KEY(weights_f32, u32, f32, f32, f32, 0, *at += x[i], z[b] += t[b])
 BY_KEY(weights_f64, u32, f64, f64, f64, 0, *at += x[i], z[b] += t[b])
 BY_KEY(weights_u8, u32, u8, u32, u32, 0, *at += x[i], z[b] += t[b])
+BY_KEY(greatest_f32, u32, f32, f32, f32, -INFINITY, *at = MAX(*at, x[i]), z[b] = MAX(z[b], t[b]))
 BY_KEY(greatest_i16, u32, i16, i16, i16, INT16_MIN, *at = MAX(*at, x[i]), z[b] = MAX(z[b], t[b]))
 
 BY_KEY(sums_i32, u32, i32, i32, i32, 0, *at += x[i], z[b] += t[b])

@@ -70,6 +70,11 @@ static sn_acc greatest(sn_acc keys, sn_acc x, sn_acc bins)
     return sn_reduce_by_key(sn_max, sn_i16(INT16_MIN), sn_size(bins), keys, x);
 }
 
+static sn_acc greatest_f32(sn_acc keys, sn_acc x, sn_acc bins)
+{
+    return sn_reduce_by_key(sn_max, sn_f32(-INFINITY), sn_size(bins), keys, x);
+}
+
 #define SUMS(T)                                                                                                        \
     static sn_acc sums_of_##T(sn_acc keys, sn_acc x, sn_acc bins)                                                      \
     {                                                                                                                  \
@@ -110,6 +115,31 @@ static sn_acc points(sn_acc keys, sn_acc x, sn_acc bins)
 {
     sn_scalar none = sn_tuple(sn_f32(0), sn_f32(0), sn_f32(0));
     return sn_reduce_by_key(add_points, none, sn_size(bins), keys, x);
+}
+
+static sn_scalar mean_of(sn_scalar sum, sn_scalar count)
+{
+    return sn_div(sum, sn_to_f32(count));
+}
+
+/* Reductions one by one, by the same keys. */
+static sn_acc ranges_apart(sn_acc keys, sn_acc x, sn_acc bins)
+{
+    return sn_results(sn_reduce_by_key(sn_min, sn_f32(INFINITY), sn_size(bins), keys, x),
+                      sn_reduce_by_key(sn_max, sn_f32(-INFINITY), sn_size(bins), keys, x));
+}
+
+static sn_acc points_apart(sn_acc keys, sn_acc x, sn_acc y, sn_acc z, sn_acc bins)
+{
+    sn_scalar m = sn_size(bins);
+    return sn_results(sn_histogram_weighted(m, keys, x), sn_histogram_weighted(m, keys, y),
+                      sn_histogram_weighted(m, keys, z));
+}
+
+static sn_acc means_apart(sn_acc keys, sn_acc x, sn_acc bins)
+{
+    sn_acc sums = sn_reduce_by_key(sn_add, sn_f32(0), sn_size(bins), keys, x);
+    return sn_zip_with(mean_of, sums, sn_histogram(sn_size(bins), keys));
 }
 
 static sn_acc cells(sn_acc rows, sn_acc columns, sn_acc x, sn_acc like)

@@ -24,18 +24,24 @@
 static void open(sk_permute *m, sk_lower *lw)
 {
     sk_open(lw, 1);
-    *m = (sk_permute){.lw = lw, .anchor = lw->cluster->loop->op.at[0].term};
-    m->info = m->to = ir_info(lw->l->ir, m->anchor);
-    m->fn = m->info->fn ? sk_operator(&lw->body, m->info->fn) : NULL;
+    const l_cluster *loop = lw->cluster->loop;
+    *m = (sk_permute){.lw = lw, .anchor = loop->op.at[0].term, .all = lw->cluster->permuted};
+    m->to = m->all->to;
+    m->fn = arena_alloc(lw->arena, loop->op.n * sizeof *m->fn);
+    for (uint32_t i = 0; i < loop->op.n; i++) {
+        ir_fn *fn = ir_info(lw->l->ir, loop->op.at[i].term)->fn;
+        m->fn[i] = fn ? sk_operator(&lw->body, fn) : NULL;
+    }
     m->tables = lw->options->row & SK_PERMUTE_TABLES;
     m->divided = lw->options->row & SK_PERMUTE_DIVIDED;
     m->counts = lw->options->row & SK_PERMUTE_COUNTS;
     m->rarely = lw->options->row & SK_PERMUTE_RARELY;
     m->rows = lw->options->row & SK_PERMUTE_ROWS;
     m->places_type = lw->options->row & SK_PERMUTE_FEW ? T_I32 : T_I64;
-    m->into = arena_alloc(lw->arena, m->info->components * sizeof(k_mem));
-    m->value = arena_alloc(lw->arena, m->info->components * sizeof(k_mem));
-    m->read = arena_alloc(lw->arena, m->info->components * sizeof(k_mem));
+    m->planes = m->rows;
+    m->into = arena_alloc(lw->arena, m->all->n * sizeof(k_mem));
+    m->value = arena_alloc(lw->arena, m->all->n * sizeof(k_mem));
+    m->read = arena_alloc(lw->arena, m->all->n * sizeof(k_mem));
     m->record = sk_permute_layout(lw->cluster, m->counts);
 }
 
@@ -55,11 +61,11 @@ static void choose_lanes(sk_permute *m)
     ir_id term[IR_MAX_RANK + IR_MAX_COMPONENTS];
     uint32_t n = m->to->rank;
     memcpy(term, m->target, n * sizeof(ir_id));
-    for (uint32_t c = 0; c < m->info->components; c++)
+    for (uint32_t c = 0; c < m->all->n; c++)
         if (sk_is_alike(lw->l->ir, m->element[c]))
             term[n++] = m->element[c];
     uint32_t inner = n;
-    for (uint32_t c = 0; c < m->info->components; c++)
+    for (uint32_t c = 0; c < m->all->n; c++)
         if (!sk_is_alike(lw->l->ir, m->element[c]))
             term[n++] = m->element[c];
     if (m->places_type != T_I32)
@@ -68,12 +74,28 @@ static void choose_lanes(sk_permute *m)
         lw->out->k->lanes = sk_lanes_stored(lw->l, lw->arena, inner, n, term, lw->options->vector_bytes);
 }
 
+static bool has_partial_operator(const sk_permute *m)
+{
+    bool partial = false;
+    for (uint32_t i = 0; i < m->lw->cluster->loop->op.n; i++)
+        for (uint32_t r = 0; m->fn[i] && r < m->fn[i]->results; r++)
+            partial |= ir_at(m->lw->l->ir, m->fn[i]->result[r])->partial;
+    return partial;
+}
+
+void sk_permute_elements(sk_lower *lw, ir_id *element)
+{
+    const sk_permuted *all = lw->cluster->permuted;
+    for (uint32_t c = 0; c < all->n; c++)
+        element[c] = sk_operand(&lw->body, all->anchor[c], 2, &lw->at)[all->own[c]];
+}
+
 static void find_elements(sk_permute *m)
 {
     sk_lower *lw = m->lw;
     const ir_program *p = lw->l->ir;
     m->target = sk_operand(&lw->body, m->anchor, 1, &lw->at);
-    m->element = sk_operand(&lw->body, m->anchor, 2, &lw->at);
+    sk_permute_elements(lw, m->element);
     m->compacts = m->divided && !lw->options->group && lw->options->vector_bytes;
     m->may_drop = (m->divided && !m->compacts) || lw->options->group;
     for (unsigned d = 0; d < m->to->rank; d++) {
@@ -81,9 +103,8 @@ static void find_elements(sk_permute *m)
         m->may_drop |=
             !sk_surely_inside(p, &lw->body.facts, m->target[d], m->to->shape[d]) && names_dropped(p, m->target[d]);
     }
-    for (uint32_t c = 0; m->fn && c < m->info->components; c++)
-        m->may_drop |= ir_at(p, m->fn->result[c])->partial;
-    for (uint32_t c = 0; c < m->info->components; c++)
+    m->may_drop |= has_partial_operator(m);
+    for (uint32_t c = 0; c < m->all->n; c++)
         m->may_fail |= ir_at(p, m->element[c])->partial;
     m->compacts &= !m->may_fail; /* lanes that fail are off */
     m->may_drop |= m->may_fail || (m->divided && !m->compacts);
@@ -124,9 +145,9 @@ void sk_permute_find(sk_permute *m, k_val position, sk_permute_found *f)
     if (lw->cluster->loop->rank > 1)
         sk_bind_runs(lw, 0, lw->cluster->loop->rank, position);
     memcpy(term, m->target, m->to->rank * sizeof(ir_id));
-    memcpy(term + m->to->rank, m->element, m->info->components * sizeof(ir_id));
-    sk_emit(lw, m->to->rank + m->info->components, term, out);
-    memcpy(f->value, out + m->to->rank, m->info->components * sizeof(k_val));
+    memcpy(term + m->to->rank, m->element, m->all->n * sizeof(ir_id));
+    sk_emit(lw, m->to->rank + m->all->n, term, out);
+    memcpy(f->value, out + m->to->rank, m->all->n * sizeof(k_val));
     for (unsigned d = 0; d < m->to->rank; d++) {
         k_val i = f->index[d] = out[d], extent = sk_closed(lw, m->to->shape[d]);
         f->place = d ? sk_add(lw, sk_mul(lw, f->place, extent), i) : i;
@@ -191,7 +212,7 @@ static k_val keep_own(sk_permute *m, k_val from, k_val count)
     own = f.inside ? k_let(b, OP_AND, f.inside, own, 0) : own;
     k_val at = k_get(b, kept);
     k_compact_over(b, m->at, at, sk_permute_place(m, f.place), own);
-    for (uint32_t c = 0; c < m->info->components; c++)
+    for (uint32_t c = 0; c < m->all->n; c++)
         if (m->value[c])
             k_compact_over(b, m->value[c], at, f.value[c], own);
     k_set(b, kept, sk_add(lw, at, k_count(b, own)));
@@ -216,7 +237,7 @@ static void compute_stretch(sk_permute *m, k_val from, k_val count)
     uint32_t mark = sk_scope(lw);
     sk_permute_found f;
     sk_permute_find(m, sk_add(lw, from, lane), &f);
-    for (uint32_t c = 0; c < m->info->components; c++)
+    for (uint32_t c = 0; c < m->all->n; c++)
         if (m->value[c])
             k_store(b, m->value[c], lane, f.value[c]);
     k_val own = f.inside, place = sk_permute_place(m, f.place);
@@ -263,7 +284,7 @@ static void find_value(sk_permute *m, uint32_t c)
     if (is_own_read(m, m->element[c]) && !m->compacts)
         m->read[c] = sk_array_memory(m->lw, n->array, (uint32_t)n->u.literal, false);
     else
-        m->value[c] = k_shared(&m->lw->b, m->info->type[c], m->stretch + spare_of(m), "value");
+        m->value[c] = k_shared(&m->lw->b, m->all->type[c], m->stretch + spare_of(m), "value");
 }
 
 static k_val load_value(sk_permute *m, uint32_t c, k_val j)
@@ -274,77 +295,111 @@ static k_val load_value(sk_permute *m, uint32_t c, k_val j)
     return m->read[c] ? k_load(b, m->read[c], sk_add(m->lw, m->from, j)) : sk_closed(m->lw, m->element[c]);
 }
 
-/* What a choosing operator gives, and whether that is anything new. */
-static k_val changed(sk_permute *m, const k_val *old, const k_val *new, k_val *out)
+void sk_permute_bind(sk_permute *m, const sk_permute_part *part, const k_val *new, const k_val *old)
+{
+    const ir_fn *fn = m->fn[part->op];
+    for (uint32_t i = 0; i < part->n && fn; i++) {
+        uint32_t c = part->of[i];
+        sk_bind(m->lw, fn->param[c], new[part->first + c]);
+        sk_bind(m->lw, fn->param[fn->results + c], old[part->first + c]);
+    }
+}
+
+void sk_permute_apply(sk_permute *m, const sk_permute_part *part, k_val *out)
+{
+    ir_id term[IR_MAX_COMPONENTS];
+    for (uint32_t i = 0; i < part->n; i++)
+        term[i] = m->fn[part->op]->result[part->of[i]];
+    sk_emit(m->lw, part->n, term, out);
+}
+
+/* Whether an element that a part chooses, or does not, changes anything. */
+static k_val changes(sk_permute *m, const sk_permute_part *part, const k_val *new, const k_val *old)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
     ir_id condition;
     bool takes_new;
-    if (sk_permute_choice(lw->l->ir, m->fn, &condition, &takes_new)) {
+    if (sk_permute_choice(lw->l->ir, m->fn[part->op], part, &condition, &takes_new)) {
         k_val holds;
         sk_emit(lw, 1, &condition, &holds);
-        memcpy(out, new, m->info->components * sizeof(k_val));
         return takes_new ? holds : k_let(b, OP_NOT, holds, 0, 0);
     }
-    sk_emit(lw, 1, m->fn->result, out);
-    ir_type t = m->info->type[0], bits = t == T_F32 ? T_U32 : t == T_F64 ? T_U64 : t;
-    k_val x = bits == t ? out[0] : k_convert(b, OP_BITCAST, bits, out[0]);
-    return k_let(b, OP_NE, x, bits == t ? old[0] : k_convert(b, OP_BITCAST, bits, old[0]), 0);
+    uint32_t c = part->first + part->of[0];
+    bool least = ir_at(lw->l->ir, part->fn->result[part->of[0]])->op == OP_MIN;
+    return k_let(b, least ? OP_LT : OP_GT, new[c], old[c], 0);
 }
 
-/* f(new, old) into a total. */
-void sk_permute_combine(sk_permute *m, k_val place, const k_val *new, const k_val *old)
+/* f(new, old) into the part's total. */
+void sk_permute_combine(sk_permute *m, const sk_permute_part *part, k_val place, const k_val *new, const k_val *old)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
-    uint32_t n = m->info->components, mark = sk_scope(lw);
+    uint32_t mark = sk_scope(lw);
     k_val out[IR_MAX_COMPONENTS];
-    for (uint32_t c = 0; c < n && m->fn; c++) {
-        sk_bind(lw, m->fn->param[c], new[c]);
-        sk_bind(lw, m->fn->param[n + c], old[c]);
+    bool rarely = m->rarely && part->chooses;
+    sk_permute_bind(m, part, new, old);
+    if (rarely)
+        k_if(b, changes(m, part, new, old));
+    for (uint32_t i = 0; i < part->n; i++)
+        out[i] = new[part->first + part->of[i]];
+    ir_id condition;
+    bool takes_new;
+    if (part->fn && !(rarely && sk_permute_choice(lw->l->ir, m->fn[part->op], part, &condition, &takes_new)))
+        sk_permute_apply(m, part, out);
+    for (uint32_t i = 0; i < part->n; i++) {
+        uint32_t c = part->first + part->of[i];
+        k_store(b, m->into[c], sk_permute_total_at(m, c, place), out[i]);
     }
-    k_val changes = m->rarely ? changed(m, old, new, out) : 0;
-    if (m->fn && !m->rarely)
-        sk_emit(lw, n, m->fn->result, out);
-    if (changes)
-        k_if(b, changes);
-    for (uint32_t c = 0; c < n; c++)
-        k_store(b, m->into[c], sk_permute_total_at(m, c, place), m->fn ? out[c] : new[c]);
-    if (changes)
+    if (rarely)
         k_end(b);
     sk_scope_end(lw, mark);
 }
 
-/* Element j of the stretch goes to the total at a place. */
+/* Element j of the stretch goes to a part's total at a place; `new`: all its components. */
+static void take_part(sk_permute *m, uint32_t part, k_val place, const k_val *new)
+{
+    k_builder *b = &m->lw->b;
+    const sk_permute_part *of = &m->all->part[part];
+    k_val old[IR_MAX_COMPONENTS] = {0};
+    k_val has = m->record.has[part] && m->has ? sk_permute_has_at(m, part, place) : 0;
+    if (has && of->fn)
+        k_if(b, k_load(b, m->has, has));
+    for (uint32_t i = 0; i < of->n && of->fn; i++) {
+        uint32_t c = of->first + of->of[i];
+        old[c] = k_load(b, m->into[c], sk_permute_total_at(m, c, place));
+    }
+    sk_permute_combine(m, of, place, new, old);
+    if (!has)
+        return;
+    if (of->fn) {
+        k_else(b);
+        for (uint32_t i = 0; i < of->n; i++) {
+            uint32_t c = of->first + of->of[i];
+            k_store(b, m->into[c], sk_permute_total_at(m, c, place), new[c]);
+        }
+    }
+    k_store(b, m->has, has, k_literal(b, T_BOOL, 1));
+    if (of->fn)
+        k_end(b);
+}
+
+/* Element j of the stretch goes to the totals at a place. */
 static void take_element(sk_permute *m, k_val j, k_val place)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
-    uint32_t n = m->info->components;
-    k_val new[IR_MAX_COMPONENTS] = {0}, old[IR_MAX_COMPONENTS] = {0};
+    k_val new[IR_MAX_COMPONENTS] = {0};
     lw->element = place;
     if (m->counts) {
         k_val at = sk_permute_total_at(m, 0, place), count = k_load(b, m->into[0], at);
         k_store(b, m->into[0], at, k_let(b, OP_ADD, count, k_literal(b, T_U32, 1), 0));
         return;
     }
-    for (uint32_t c = 0; c < n; c++)
+    for (uint32_t c = 0; c < m->all->n; c++)
         new[c] = load_value(m, c, j);
-    if (m->has && m->fn)
-        k_if(b, k_load(b, m->has, sk_permute_has_at(m, place)));
-    for (uint32_t c = 0; c < n && m->fn; c++)
-        old[c] = k_load(b, m->into[c], sk_permute_total_at(m, c, place));
-    sk_permute_combine(m, place, new, old);
-    if (m->has && m->fn) {
-        k_else(b);
-        for (uint32_t c = 0; c < n; c++)
-            k_store(b, m->into[c], sk_permute_total_at(m, c, place), new[c]);
-        k_store(b, m->has, sk_permute_has_at(m, place), k_literal(b, T_BOOL, 1));
-        k_end(b);
-    } else if (m->has) {
-        k_store(b, m->has, sk_permute_has_at(m, place), k_literal(b, T_BOOL, 1));
-    }
+    for (uint32_t i = 0; i < m->all->parts; i++)
+        take_part(m, i, place, new);
 }
 
 static void take_in_turn(sk_permute *m, k_val j)
@@ -370,9 +425,12 @@ static int64_t at_once(const sk_permute *m)
 {
     enum { SMALL = 16, TURNS = 16 };
     opt_ids ids = {0};
-    if (m->fn)
-        opt_reach(m->lw->l->ir, m->lw->arena, m->fn->results, m->fn->result, &ids);
-    return ids.n <= SMALL ? TURNS : 1;
+    uint32_t largest = 0;
+    for (uint32_t i = 0; i < m->lw->cluster->loop->op.n && m->fn[i]; i++) {
+        opt_reach(m->lw->l->ir, m->lw->arena, m->fn[i]->results, m->fn[i]->result, &ids);
+        largest = ids.n > largest ? ids.n : largest;
+    }
+    return largest <= SMALL ? TURNS : 1;
 }
 
 /* While elements are combined, what is read some hundred elements on comes from memory: computing a stretch would wait
@@ -384,10 +442,10 @@ static void fetch_next(sk_permute *m, k_val j, int64_t some)
     sk_lower *lw = m->lw;
     ir_id term[IR_MAX_RANK + IR_MAX_COMPONENTS];
     opt_ids ids = {0};
-    uint32_t n = m->to->rank + m->info->components, mark = sk_scope(lw);
+    uint32_t n = m->to->rank + m->all->n, mark = sk_scope(lw);
     k_val next = sk_add(lw, sk_add(lw, m->from, k_i64(&lw->b, larger(m->stretch, AHEAD))), j);
     memcpy(term, m->target, m->to->rank * sizeof(ir_id));
-    memcpy(term + m->to->rank, m->element, m->info->components * sizeof(ir_id));
+    memcpy(term + m->to->rank, m->element, m->all->n * sizeof(ir_id));
     opt_reach(lw->l->ir, lw->arena, n, term, &ids);
     sk_bind(lw, lw->at.linear, next);
     if (lw->cluster->loop->rank > 1)
@@ -531,10 +589,9 @@ static k_mem find_keys(sk_permute *m)
     const ir_node *n = ir_at(p, m->target[0]);
     ir_id key = m->target[0];
     bool good = m->to->rank == 1 && o->vector_bytes && !o->group && !m->divided && !m->may_fail;
-    for (uint32_t c = 0; c < m->info->components && good; c++) {
-        good &= sk_is_alike(p, m->element[c]) || is_own_read(m, m->element[c]);
-        good &= !m->fn || !ir_at(p, m->fn->result[c])->partial;
-    }
+    good &= !has_partial_operator(m);
+    for (uint32_t c = 0; c < m->all->n && good; c++)
+        good = sk_is_alike(p, m->element[c]) || is_own_read(m, m->element[c]);
     if (n->kind == IR_OP && n->op == OP_CONVERT)
         key = ir_args(p, key)[0];
     n = ir_at(p, key);
@@ -546,7 +603,7 @@ static int64_t stretch_of(const sk_permute *m)
 {
     enum { BYTES = 24 << 10, MOST = 1024, LEAST = 16, FAR = 256, DIRECT = 256 };
     bool far = m->lw->options->row & SK_PERMUTE_FAR;
-    int64_t n = m->key ? DIRECT : far ? FAR : MOST, bytes = sk_permute_bytes(m->info) + 8, room = BYTES;
+    int64_t n = m->key ? DIRECT : far ? FAR : MOST, bytes = sk_permute_bytes(m->all) + 8, room = BYTES;
     if (m->lw->options->group) {
         bytes += SK_PERMUTE_THREADS / 8;
         room = smaller(room, (int64_t)m->lw->options->scratch / 2);
@@ -591,7 +648,7 @@ static void build_loop(sk_permute *m)
         sk_permute_row_lanes(m);
     sk_permute_open_totals(m);
     m->at = k_shared(b, m->places_type, m->stretch + spare_of(m), "place");
-    for (uint32_t c = 0; c < m->info->components; c++)
+    for (uint32_t c = 0; c < m->all->n; c++)
         find_value(m, c);
     if (lw->options->group)
         m->marks = k_shared(b, T_U32, words_of(m) * SK_PERMUTE_THREADS, "marks");
@@ -642,7 +699,7 @@ void sk_build_permute_atomic(sk_lower *lw)
     k_builder *b = &lw->b;
     find_elements(&m);
     sk_open_space(lw);
-    for (uint32_t c = 0; c < m.info->components; c++)
+    for (uint32_t c = 0; c < m.all->n; c++)
         m.into[c] = sk_permute_result(&m, c);
     m.elements = sk_slot(lw, SK_PERMUTE_ELEMENTS, "elements");
     k_val size = sk_slot(lw, SK_PERMUTE_LENGTH, "piece_size"), from = sk_mul(lw, k_piece(b), size);
@@ -654,8 +711,10 @@ void sk_build_permute_atomic(sk_lower *lw)
     sk_permute_find(&m, sk_add(lw, from, lane), &f);
     if (f.inside)
         k_if(b, f.inside);
-    for (uint32_t c = 0; c < m.info->components; c++)
-        k_atomic(b, (ir_op)ir_at(lw->l->ir, m.info->fn->result[c])->op, m.into[c], f.place, f.value[c]);
+    for (uint32_t c = 0; c < m.all->n; c++) {
+        const ir_fn *fn = ir_info(lw->l->ir, m.all->anchor[c])->fn;
+        k_atomic(b, (ir_op)ir_at(lw->l->ir, fn->result[m.all->own[c]])->op, m.into[c], f.place, f.value[c]);
+    }
     if (f.inside)
         k_end(b);
     sk_permute_report(&m, &f);

@@ -25,6 +25,30 @@ enum {
     SK_PERMUTE_FEW = 8      /* places are numbers of 32 bits */
 };
 
+/* Components of one operation that are combined without looking at its others. */
+typedef struct sk_permute_part {
+    const ir_fn *fn;               /* of the operation; NULL: the last element stays */
+    uint32_t op, first;            /* its number in the cluster, and that of its first component among all */
+    uint32_t n;                    /* components, */
+    uint8_t of[IR_MAX_COMPONENTS]; /* as the operation numbers them */
+    bool identity;                 /* what changes nothing when it is combined is known */
+    bool chooses;                  /* it gives the new element or the old one */
+} sk_permute_part;
+
+/* What the permutes of a cluster combine, component by component. All of them name the same places. */
+typedef struct sk_permuted {
+    uint32_t n, parts;
+    ir_id anchor[IR_MAX_COMPONENTS]; /* per component: of which operation, */
+    uint32_t own[IR_MAX_COMPONENTS]; /* its number there, */
+    ir_type type[IR_MAX_COMPONENTS];
+    ir_bits identity[IR_MAX_COMPONENTS]; /* what changes nothing, if its part has that */
+    const ir_array *to;                  /* has the shape of the places */
+    bool last;                           /* of several elements for one place the last one stays */
+    bool identities;                     /* all parts have one */
+    const ir_fn *blocks;                 /* the operator whose blocks the source is cut into; NULL: any */
+    sk_permute_part part[IR_MAX_COMPONENTS];
+} sk_permuted;
+
 typedef struct sk_permute_cut {
     int64_t blocks, length, ranges, range;
     bool tables, counts, rarely;
@@ -38,7 +62,10 @@ sk_permute_cut sk_permute_plan(const sk_cluster *c, const sk_options *o, int64_t
  * other. What is combined together lies together, on one line or two. */
 typedef struct sk_permute_record {
     int64_t bytes, offset[IR_MAX_COMPONENTS]; /* of a record; where its components are, multiples of their sizes */
-    int64_t has; /* where a byte says whether there is a total, if the operator has no identity; else 0 */
+    int64_t
+        has[IR_MAX_COMPONENTS]; /* per part: where a byte says whether there is a total, if it has no identity; else 0
+                                 */
+    bool flags;                 /* some part has such a byte */
 } sk_permute_record;
 /* counts: the only component is how many elements there are, in 32 bits. */
 sk_permute_record sk_permute_layout(const sk_cluster *c, bool counts);
@@ -48,10 +75,9 @@ sk_permute_record sk_permute_layout(const sk_cluster *c, bool counts);
 enum { SK_PERMUTE_THREADS = 256, SK_PERMUTE_MERGED = 4096 };
 /* Is the element the same wherever it is asked for? */
 bool sk_is_alike(const ir_program *p, ir_id element);
-/* Does the operator choose one of its operands? By which condition, and is it the new one that is taken where it holds?
- */
-bool sk_permute_choice(const ir_program *p, const ir_fn *fn, ir_id *condition, bool *takes_new);
-int64_t sk_permute_bytes(const ir_array *info);   /* of an element */
-const ir_array *sk_permuted(const sk_cluster *c); /* the cluster's operation */
+/* Does the part choose one of its operands? By which condition, and is it the new one that is taken where it holds? */
+bool sk_permute_choice(const ir_program *p, const ir_fn *fn, const sk_permute_part *part, ir_id *condition,
+                       bool *takes_new);
+int64_t sk_permute_bytes(const sk_permuted *m); /* of an element */
 
 #endif

@@ -1,6 +1,6 @@
 /* How permutes are launched: what is known of the operator, how the source and the places are divided, and how much
  * memory tables of totals take. */
-#include "skeleton/permute/permute.h"
+#include "skeleton/permute/permute_parts.h"
 
 #include "skeleton/element/runs.h"
 #include "skeleton/extents.h"
@@ -9,30 +9,96 @@
 
 /* --- what the operation is --- */
 
-const ir_array *sk_permuted(const sk_cluster *c)
+enum { NO_PART = UINT8_MAX };
+
+typedef struct parting { /* of an operation */
+    ir_program *p;
+    const ir_fn *fn;
+    uint8_t root[IR_MAX_COMPONENTS]; /* union-find over its components */
+} parting;
+
+static uint32_t root_of(const parting *d, uint32_t c)
 {
-    return ir_info(c->l->ir, c->loop->op.at[0].term);
+    while (d->root[c] != c)
+        c = d->root[c];
+    return c;
 }
 
-/* Primitives of integers and bool, component by component. */
-static bool any_order(const ir_array *info, const ir_bits *identity)
+/* A component is combined together with those whose parameters its result looks at. */
+static void find_together(parting *d, arena *a)
 {
-    bool same = identity != NULL;
-    for (uint32_t c = 0; c < info->components; c++)
-        same &= !ir_type_float(info->type[c]);
-    return same;
-}
-
-static bool atomic_operator(const ir_program *p, const ir_array *info)
-{
-    bool good = true;
-    for (uint32_t c = 0; c < info->components && good; c++) {
-        unsigned op = ir_at(p, info->fn->result[c])->op;
-        good =
-            ir_type_size(info->type[c]) >= 4 && ir_type_class(info->type[c]) == CLASS_INT &&
-            (op == OP_ADD || op == OP_MIN || op == OP_MAX || op == OP_BIT_AND || op == OP_BIT_OR || op == OP_BIT_XOR);
+    const ir_fn *fn = d->fn;
+    for (uint32_t c = 0; c < fn->results; c++)
+        d->root[c] = (uint8_t)c;
+    for (uint32_t c = 0; c < fn->results; c++) {
+        opt_ids ids = {0};
+        opt_reach(d->p, a, 1, &fn->result[c], &ids);
+        for (uint32_t i = 0; i < ids.n; i++)
+            for (uint32_t k = 0; k < fn->params; k++)
+                if (ids.at[i] == fn->param[k]) {
+                    uint32_t x = root_of(d, c), y = root_of(d, k % fn->results);
+                    d->root[x > y ? x : y] = (uint8_t)(x < y ? x : y);
+                }
+        vec_free(a, &ids);
     }
-    return good;
+}
+
+/* An extreme of integers. One of floats takes as many instructions to ask for as to compute: NaNs, zeros of either
+ * sign. */
+static bool is_extreme(const ir_program *p, const sk_permute_part *part)
+{
+    const ir_node *n = ir_at(p, part->fn->result[part->of[0]]);
+    return part->n == 1 && n->kind == IR_OP && (n->op == OP_MIN || n->op == OP_MAX) && !ir_type_float((ir_type)n->type);
+}
+
+/* The parts of operation number `op`, whose components begin at m->n. */
+static void add_parts(sk_permuted *m, ir_program *p, ir_id anchor, uint32_t op, arena *a)
+{
+    const ir_array *info = ir_info(p, anchor);
+    parting d = {.p = p, .fn = info->fn};
+    uint8_t part[IR_MAX_COMPONENTS];
+    ir_bits identity[IR_MAX_COMPONENTS];
+    bool known = info->fn && opt_find_identity(p, info->fn, identity);
+    memset(part, NO_PART, sizeof part);
+    if (info->fn)
+        find_together(&d, a);
+    for (uint32_t c = 0; c < info->components; c++) {
+        uint32_t root = info->fn ? root_of(&d, c) : 0, all = m->n + c;
+        if (part[root] == NO_PART) {
+            part[root] = (uint8_t)m->parts;
+            m->part[m->parts++] = (sk_permute_part){.fn = info->fn, .op = op, .first = m->n, .identity = known};
+        }
+        sk_permute_part *of = &m->part[part[root]];
+        of->of[of->n++] = (uint8_t)c;
+        m->anchor[all] = anchor;
+        m->own[all] = c;
+        m->type[all] = info->type[c];
+        m->identity[all] = known ? identity[c] : 0;
+    }
+    m->n += info->components;
+}
+
+static sk_permuted *find_parts(const sk_cluster *c, arena *a)
+{
+    ir_program *p = c->l->ir;
+    sk_permuted *m = arena_alloc(a, sizeof *m);
+    ir_id condition;
+    bool new;
+    *m = (sk_permuted){.to = ir_info(p, c->loop->op.at[0].term), .identities = true};
+    m->last = !m->to->fn;
+    for (uint32_t i = 0; i < c->loop->op.n; i++) {
+        const ir_fn *fn = ir_info(p, c->loop->op.at[i].term)->fn;
+        add_parts(m, p, c->loop->op.at[i].term, i, a);
+        if (fn && !opt_any_order(p, fn))
+            m->blocks = fn;
+    }
+    for (uint32_t i = 0; i < m->parts; i++) {
+        sk_permute_part *part = &m->part[i];
+        m->identities &= part->identity;
+        part->chooses = part->fn && (sk_permute_choice(p, part->fn, part, &condition, &new) ||
+                                     (part->identity && is_extreme(p, part)));
+    }
+    return m;
 }
 
 /* Is the element the same wherever it is asked for? */
@@ -42,82 +108,79 @@ bool sk_is_alike(const ir_program *p, ir_id element)
 }
 
 /* Sums of constants: how many there are says all. */
-static bool adds_constants(const ir_program *p, const ir_array *info, const ir_id *element)
+static bool adds_constants(const ir_program *p, const sk_permuted *m, const ir_id *element)
 {
     bool good = true;
-    for (uint32_t c = 0; c < info->components && good; c++)
-        good = ir_at(p, info->fn->result[c])->op == OP_ADD && info->type[c] != T_BOOL && sk_is_alike(p, element[c]);
+    for (uint32_t c = 0; c < m->n && good; c++)
+        good = ir_at(p, ir_info(p, m->anchor[c])->fn->result[m->own[c]])->op == OP_ADD && m->type[c] != T_BOOL &&
+               sk_is_alike(p, element[c]);
     return good;
 }
 
 /* Is each component of the result that of the new element or that of the old one, by one condition? Gives this
  * condition, and whether the new one is taken where it holds. */
-bool sk_permute_choice(const ir_program *p, const ir_fn *fn, ir_id *condition, bool *new)
+bool sk_permute_choice(const ir_program *p, const ir_fn *fn, const sk_permute_part *part, ir_id *condition, bool *new)
 {
     *condition = 0;
-    for (uint32_t c = 0; c < fn->results; c++) {
+    for (uint32_t i = 0; i < part->n; i++) {
+        uint32_t c = part->of[i];
         const ir_node *n = ir_at(p, fn->result[c]);
         if (n->kind != IR_COND || n->partial)
             return false;
         const ir_id *arg = ir_args(p, fn->result[c]);
         bool straight = arg[1] == fn->param[c] && arg[2] == fn->param[fn->results + c],
              other = arg[2] == fn->param[c] && arg[1] == fn->param[fn->results + c];
-        if ((!straight && !other) || (c && (arg[0] != *condition || straight != *new)))
+        if ((!straight && !other) || (i && (arg[0] != *condition || straight != *new)))
             return false;
         *condition = arg[0];
         *new = straight;
     }
-    return fn->results > 0;
-}
-
-static bool is_extreme(const ir_program *p, const ir_fn *fn)
-{
-    unsigned op = ir_at(p, fn->result[0])->kind == IR_OP ? ir_at(p, fn->result[0])->op : OP_NONE;
-    return fn->results == 1 && (op == OP_MIN || op == OP_MAX);
+    return part->n > 0;
 }
 
 /* Do the elements of a row of the source go to one row of places, each at its own index? `term`: targets, then
  * elements.
  */
-static bool goes_by_rows(sk_lower *lw, const ir_array *info, const ir_id *term)
+static bool goes_by_rows(sk_lower *lw, const sk_permuted *m, const ir_id *term)
 {
     const ir_program *p = lw->l->ir;
     const l_cluster *loop = lw->cluster->loop;
+    const ir_array *info = m->to;
     const unsigned last = info->rank ? info->rank - 1u : 0;
     if (loop->rank < 2 || !info->rank || term[last] != lw->at.at[loop->rank - 1] ||
         info->shape[last] != loop->shape[loop->rank - 1])
         return false;
     bool rows = !sk_mentions(lw, last, term, lw->at.at[loop->rank - 1]) && !sk_mentions(lw, last, term, lw->at.linear);
-    for (uint32_t i = 0; i < info->rank + info->components && rows; i++)
+    for (uint32_t i = 0; i < info->rank + m->n && rows; i++)
         rows = !ir_at(p, term[i])->partial;
-    for (uint32_t c = 0; info->fn && c < info->components && rows; c++)
-        rows = !ir_at(p, info->fn->result[c])->partial;
+    for (uint32_t i = 0; i < loop->op.n && rows; i++) {
+        const ir_fn *fn = ir_info(p, loop->op.at[i].term)->fn;
+        for (uint32_t c = 0; fn && c < fn->results && rows; c++)
+            rows = !ir_at(p, fn->result[c])->partial;
+    }
     return rows;
 }
 
 void sk_permute_prepare(sk_cluster *c, arena *a)
 {
-    ir_id condition;
-    bool new;
     const l_program *l = c->l;
-    const ir_array *info = sk_permuted(c);
-    ir_bits *identity = arena_alloc(a, info->components * sizeof *identity);
-    if (!info->fn || !opt_find_identity(l->ir, info->fn, identity))
-        identity = NULL;
-    c->identity = identity;
-    c->any_order = info->fn && any_order(info, identity);
-    c->atomic = c->any_order && atomic_operator(l->ir, info);
-    c->chooses =
-        info->fn && (sk_permute_choice(l->ir, info->fn, &condition, &new) || (identity && is_extreme(l->ir, info->fn)));
+    sk_permuted *m = find_parts(c, a);
+    c->permuted = m;
+    c->any_order = !m->last && !m->blocks;
+    c->atomic = c->any_order;
+    for (uint32_t i = 0; i < c->loop->op.n && c->atomic; i++)
+        c->atomic = opt_atomic(l->ir, ir_info(l->ir, c->loop->op.at[i].term)->fn);
+    for (uint32_t i = 0; i < m->parts; i++)
+        c->chooses |= m->part[i].chooses;
     const sk_options none = {.vector_bytes = 64};
     sk_lower lw = {.l = l, .cluster = c, .options = &none, .arena = a, .name = "probe"};
     sk_open(&lw, 1);
-    ir_id anchor = c->loop->op.at[0].term, term[IR_MAX_RANK + IR_MAX_COMPONENTS];
-    memcpy(term, sk_operand(&lw.body, anchor, 1, &lw.at), info->rank * sizeof(ir_id));
-    memcpy(term + info->rank, sk_operand(&lw.body, anchor, 2, &lw.at), info->components * sizeof(ir_id));
-    c->by_rows = goes_by_rows(&lw, info, term);
-    c->counts = c->any_order && adds_constants(l->ir, info, term + info->rank);
-    sk_find_runs(l->ir, c, a, info->rank + info->components, term, &lw.at);
+    ir_id term[IR_MAX_RANK + IR_MAX_COMPONENTS];
+    memcpy(term, sk_operand(&lw.body, c->loop->op.at[0].term, 1, &lw.at), m->to->rank * sizeof(ir_id));
+    sk_permute_elements(&lw, term + m->to->rank);
+    c->by_rows = goes_by_rows(&lw, m, term);
+    c->counts = c->any_order && adds_constants(l->ir, m, term + m->to->rank);
+    sk_find_runs(l->ir, c, a, m->to->rank + m->n, term, &lw.at);
 }
 
 /* --- how a launch goes about it --- */
@@ -130,29 +193,31 @@ enum { LEAST_SHARED = 65536 };
 enum { CHANGES_RARELY = 16 };
 enum { MOST_RANGES = 512, GROUPS = 8 /* a worker, where a group is many threads */ };
 
-int64_t sk_permute_bytes(const ir_array *info)
+int64_t sk_permute_bytes(const sk_permuted *m)
 {
     int64_t bytes = 0;
-    for (uint32_t c = 0; c < info->components; c++)
-        bytes += (int64_t)ir_type_size(info->type[c]);
+    for (uint32_t c = 0; c < m->n; c++)
+        bytes += (int64_t)ir_type_size(m->type[c]);
     return bytes;
 }
 
 sk_permute_record sk_permute_layout(const sk_cluster *c, bool counts)
 {
-    const ir_array *info = sk_permuted(c);
+    const sk_permuted *m = c->permuted;
     sk_permute_record r = {0};
     int64_t widest = 1;
     if (counts)
         return (sk_permute_record){.bytes = sizeof(uint32_t)};
     for (int64_t size = 8; size; size /= 2)
-        for (uint32_t k = 0; k < info->components; k++)
-            if ((int64_t)ir_type_size(info->type[k]) == size) {
+        for (uint32_t k = 0; k < m->n; k++)
+            if ((int64_t)ir_type_size(m->type[k]) == size) {
                 widest = larger(widest, size);
                 r.offset[k] = r.bytes;
                 r.bytes += size;
             }
-    r.has = c->identity ? 0 : r.bytes++;
+    for (uint32_t i = 0; i < m->parts; i++)
+        r.has[i] = m->part[i].identity ? 0 : r.bytes++;
+    r.flags = !m->identities;
     r.bytes = round_up(r.bytes, widest);
     return r;
 }
@@ -161,7 +226,7 @@ sk_permute_record sk_permute_layout(const sk_cluster *c, bool counts)
 static int64_t free_blocks(const sk_cluster *c, const sk_options *o, int64_t elements, int64_t places)
 {
     int64_t workers = larger(o->workers, 1), bytes = sk_permute_layout(c, c->counts).bytes;
-    int64_t pays = c->identity ? PAYS : PAYS_WITH_FLAGS, most = elements / (pays * larger(1, workers / 2));
+    int64_t pays = c->permuted->identities ? PAYS : PAYS_WITH_FLAGS, most = elements / (pays * larger(1, workers / 2));
     if (elements <= LEAST_SHARED || places > most || places > MOST_TABLE_BYTES / (workers * bytes))
         return 0;
     int64_t more = smaller(4, elements / larger(1, 32 * workers * places));
@@ -171,8 +236,8 @@ static int64_t free_blocks(const sk_cluster *c, const sk_options *o, int64_t ele
 sk_permute_cut sk_permute_plan(const sk_cluster *c, const sk_options *o, int64_t elements, int64_t places)
 {
     int64_t workers = larger(o->workers, 1);
-    sk_permute_cut p = {.length = ir_permute_block(c->l->ir, sk_permuted(c)->fn, elements, places), .ranges = 1};
-    bool last = !sk_permuted(c)->fn; /* the last element stays, however they are cut */
+    sk_permute_cut p = {.length = ir_permute_block(c->l->ir, c->permuted->blocks, elements, places), .ranges = 1};
+    bool last = c->permuted->last; /* the last element stays, however they are cut */
     if ((c->any_order || last) && !o->group) {
         int64_t blocks = last && workers == 1 ? 0 : free_blocks(c, o, elements, places);
         p.length = pieces_of(elements, larger(1, blocks));
@@ -196,7 +261,7 @@ sk_permute_cut sk_permute_plan(const sk_cluster *c, const sk_options *o, int64_t
 static bool is_far(const sk_call *x, const sk_permute_cut *p)
 {
     enum { NEAR = 32 << 10 };
-    int64_t bytes = p->tables ? sk_permute_layout(x->c, p->counts).bytes : sk_permute_bytes(sk_permuted(x->c));
+    int64_t bytes = p->tables ? sk_permute_layout(x->c, p->counts).bytes : sk_permute_bytes(x->c->permuted);
     return p->range > NEAR / bytes && !x->o->group;
 }
 
@@ -204,7 +269,7 @@ static bool is_far(const sk_call *x, const sk_permute_cut *p)
 static bool takes_rows(const sk_call *x, const sk_permute_cut *p)
 {
     enum { LEAST = 4 };
-    bool beside = !p->tables || (sk_permuted(x->c)->components == 1 && x->c->identity);
+    bool beside = !p->tables || x->c->permuted->identities;
     return x->c->by_rows && x->columns >= LEAST && x->o->vector_bytes && !x->o->group && beside && !p->counts &&
            p->ranges == 1;
 }

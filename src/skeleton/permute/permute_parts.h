@@ -8,12 +8,14 @@ enum { SK_PERMUTE_ROWS_AT_ONCE = 256 }; /* of a stretch, at most */
 
 typedef struct sk_permute {
     sk_lower *lw;
-    ir_id anchor;
-    const ir_array *info, *to; /* `to`: the result, as the places' shape */
-    ir_fn *fn;                 /* NULL: the last element stays */
-    const ir_id *target, *element;
+    ir_id anchor; /* the first operation, which names the places of all */
+    const sk_permuted *all;
+    const ir_array *to; /* a result, as the places' shape */
+    ir_fn **fn;         /* per operation; NULL: the last element stays */
+    const ir_id *target;
+    ir_id element[IR_MAX_COMPONENTS];
     bool tables, divided;
-    bool rarely;         /* most elements change nothing */
+    bool rarely;         /* most elements change nothing where a part chooses */
     bool counts;         /* tables hold how many elements there are, which are all alike */
     ir_type places_type; /* of places in shared memory */
     bool compacts;       /* only the elements of the worker's range are kept of a stretch */
@@ -31,6 +33,7 @@ typedef struct sk_permute {
     k_val from;               /* where the stretch begins */
     k_mem *into, has;         /* where totals are; has: 0 if all are there */
     sk_permute_record record; /* of tables */
+    bool planes;              /* tables: component by component, not records side by side */
     k_val base;               /* the block's first record */
     k_mem marks; /* shared, where threads share a block: of each thread, a bit for every element of a stretch */
 } sk_permute;
@@ -43,19 +46,26 @@ typedef struct sk_permute_found {
 } sk_permute_found;
 
 /* --- permute.c --- */
+/* The terms of all components' elements, at the loop's own index. */
+void sk_permute_elements(sk_lower *lw, ir_id *element);
 void sk_permute_find(sk_permute *m, k_val position, sk_permute_found *f);
 void sk_permute_report(sk_permute *m, const sk_permute_found *f);
 k_val sk_permute_place(sk_permute *m, k_val place); /* as shared memory has it */
 k_val sk_permute_nowhere(sk_permute *m);
-k_val sk_permute_load_place(sk_permute *m, k_val at);                                    /* of a stretch */
-void sk_permute_combine(sk_permute *m, k_val place, const k_val *new, const k_val *old); /* f(new, old) into a total */
+k_val sk_permute_load_place(sk_permute *m, k_val at); /* of a stretch */
+/* f(new, old) into a total, of a part. */
+void sk_permute_combine(sk_permute *m, const sk_permute_part *part, k_val place, const k_val *new, const k_val *old);
+/* The operator's parameters are these values of all components. */
+void sk_permute_bind(sk_permute *m, const sk_permute_part *part, const k_val *new, const k_val *old);
+/* What the part's components become. */
+void sk_permute_apply(sk_permute *m, const sk_permute_part *part, k_val *out);
 void sk_permute_take(sk_permute *m, k_val begin, k_val end); /* elements [begin, end), stretch by stretch */
 
 /* --- permute_totals.c: where totals are, and how those of blocks come into the result --- */
 k_mem sk_permute_result(sk_permute *m, uint32_t component);
 void sk_permute_open_totals(sk_permute *m);
 k_val sk_permute_total_at(sk_permute *m, uint32_t c, k_val place); /* the element of a table, or of the result */
-k_val sk_permute_has_at(sk_permute *m, k_val place);
+k_val sk_permute_has_at(sk_permute *m, uint32_t part, k_val place);
 void sk_permute_clear_totals(sk_permute *m);
 void sk_permute_merge(sk_permute *m); /* the second pass */
 

@@ -11,8 +11,8 @@ enum { AHEAD_BYTES = 4096 };  /* what is combined is fetched, as processors look
 static int64_t widest_of(const sk_permute *m)
 {
     int64_t widest = 1;
-    for (uint32_t c = 0; c < m->info->components; c++)
-        widest = larger(widest, (int64_t)ir_type_size(m->info->type[c]));
+    for (uint32_t c = 0; c < m->all->n; c++)
+        widest = larger(widest, (int64_t)ir_type_size(m->all->type[c]));
     return widest;
 }
 
@@ -49,7 +49,7 @@ static void combine_rows(sk_permute *m, k_val first, k_val count, k_val length)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
-    uint32_t n = m->info->components;
+    uint32_t n = m->all->n;
     k_val new[IR_MAX_COMPONENTS] = {0}, old[IR_MAX_COMPONENTS] = {0};
     int64_t known = 0;
     const l_cluster *loop = lw->cluster->loop;
@@ -65,9 +65,10 @@ static void combine_rows(sk_permute *m, k_val first, k_val count, k_val length)
     sk_emit(lw, n, m->element, new);
     place = sk_add(lw, place, lane);
     lw->element = place;
-    for (uint32_t c = 0; c < n && m->fn; c++)
+    for (uint32_t c = 0; c < n && !m->all->last; c++)
         old[c] = k_load(b, m->into[c], sk_permute_total_at(m, c, place));
-    sk_permute_combine(m, place, new, old);
+    for (uint32_t i = 0; i < m->all->parts; i++)
+        sk_permute_combine(m, &m->all->part[i], place, new, old);
     sk_scope_end(lw, mark);
     k_end(b);
     k_end(b);
