@@ -132,8 +132,12 @@ static sn_acc interleaved(const op *o, uint32_t n, const value *const *v)
     ir_id turns = ir_i64(p, n);
     memcpy(shape, a->shape, rank * sizeof *shape);
     shape[last] = binary(o, OP_MUL, each, turns);
-    ir_check_equal(p, o->site, binary(o, OP_DIV, shape[last], turns), each,
-                   arena_printf(o->b->arena, "%s: the result is too long to be counted", o->name));
+    ir_check_equal(
+        p, o->site, binary(o, OP_DIV, shape[last], turns), each,
+        arena_printf(o->b->arena,
+                     "%s: %u arrays have more elements than can be counted, as the result's extent, divided by %u, is "
+                     "another than theirs",
+                     o->name, n, n));
     ir_fn *fn = embed_index_fn(o, rank);
     memcpy(index, fn->param, rank * sizeof *index);
     ir_id which = binary(o, OP_REM, fn->param[last], turns);

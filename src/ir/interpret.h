@@ -1,5 +1,5 @@
 /* The reference interpreter: the executable specification. Slow, plain, sequential; shares no code with the compiler
- * but the operator table's ir_op_apply. Fold combines strictly left to right. */
+ * but the operator table's ir_op_apply. Folds and scans combine in the order of docs/determinism.md. */
 #ifndef SN_IR_INTERPRET_H
 #define SN_IR_INTERPRET_H
 

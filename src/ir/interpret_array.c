@@ -14,7 +14,7 @@ ir_bits interpret_load(const ir_value *v, uint32_t component, int64_t element)
     return ir_bits_load(t, (const char *)v->data[component] + (size_t)element * ir_type_size(t));
 }
 
-static void store(ir_value *v, uint32_t component, int64_t element, ir_bits bits)
+void interpret_put(ir_value *v, uint32_t component, int64_t element, ir_bits bits)
 {
     size_t size = ir_type_size(v->type[component]);
     char *at = (char *)v->data[component] + (size_t)element * size;
@@ -93,15 +93,20 @@ void interpret_lose(operation *op, int64_t element)
         lose(op, c, element);
 }
 
-/* The results of a call become the components of an element; those that failed are missing. */
-static void store_results(operation *op, int64_t element, const function *f)
+void interpret_store(operation *op, int64_t element, const ir_bits *value, const bool *failed)
 {
     for (uint32_t c = 0; c < op->value.components; c++) {
-        if (f->failed[c])
+        if (failed[c])
             lose(op, c, element);
         else
-            store(&op->value, c, element, f->out[c]);
+            interpret_put(&op->value, c, element, value[c]);
     }
+}
+
+/* The results of a call become the components of an element. */
+static void store_results(operation *op, int64_t element, const function *f)
+{
+    interpret_store(op, element, f->out, f->failed);
 }
 
 static void run_generate(interpreter *in, ir_id id)
@@ -153,7 +158,7 @@ void interpret_copy(operation *to, int64_t i, const operation *from, int64_t j)
         if (interpret_missing(from, c, j))
             lose(to, c, i);
         else
-            store(&to->value, c, i, interpret_load(&from->value, c, j));
+            interpret_put(&to->value, c, i, interpret_load(&from->value, c, j));
     }
 }
 
@@ -204,199 +209,6 @@ static void run_reshape(interpreter *in, ir_id id)
                     arena_printf(in->arena,
                                  "%s: %" PRId64 " elements cannot become %" PRId64 "; they have to be equally many",
                                  interpret_name(in->p, site, "reshape"), wanted, size));
-}
-
-/* Gives the operator what it combines: what has been combined so far, whose components stand where the results of the
- * operator are, and an element; `first`: the parameter of what is combined so far. */
-static bool combine(interpreter *in, ir_id id, int64_t row, int64_t element, uint32_t first)
-{
-    operation *op = in->operation[id];
-    function *f = &op->body;
-    uint32_t components = op->value.components;
-    evaluator_restart(f->e);
-    for (uint32_t c = 0; c < components; c++)
-        if (!f->failed[c])
-            evaluator_set(f->e, f->slot[first + c], f->out[c]);
-    interpret_set_element(f, components - first, source_of(in, id, 0), element);
-    return interpret_call(in, f, ir_at(in->p, id)->site, row);
-}
-
-/* One result of a fold: the seed or the first element, then the others from left to right. It is left where the results
- * of the operator are. */
-static void fold_elements(interpreter *in, ir_id id, int64_t row, int64_t first, int64_t n)
-{
-    operation *op = in->operation[id];
-    const operation *source = source_of(in, id, 0);
-    function *f = &op->body;
-    bool seeded = op->seed.e != NULL, good = true;
-    for (uint32_t c = 0; c < op->value.components; c++) {
-        f->failed[c] = seeded ? op->seed.failed[c] : interpret_missing(source, c, first);
-        f->out[c] = seeded ? op->seed.out[c] : interpret_load(&source->value, c, first);
-    }
-    for (int64_t k = seeded ? 0 : 1; k < n && (good || in->faults); k++)
-        good = combine(in, id, row, first + k, 0);
-}
-
-static void run_fold(interpreter *in, ir_id id)
-{
-    operation *op = in->operation[id];
-    const ir_value *source = operand(in, id, 0);
-    uint32_t site = ir_at(in->p, id)->site;
-    int64_t rows = interpret_size(&op->value), n = source->extent[source->rank - 1];
-    if (op->seed.e && !interpret_call(in, &op->seed, site, 0) && !in->faults)
-        return;
-    if (!op->seed.e && n == 0 && rows > 0) {
-        interpret_fails(
-            in, IR_WRONG_EMPTY, site, 0, 0, 0,
-            arena_printf(in->arena,
-                         "%s: no element to begin with: the innermost extent is 0; sn_fold takes an initial value",
-                         interpret_name(in->p, site, "fold1")));
-        return;
-    }
-    for (int64_t row = 0; row < rows; row++) {
-        fold_elements(in, id, row, row * n, n);
-        store_results(op, row, &op->body);
-    }
-}
-
-static void bad_segment(interpreter *in, ir_id id, ir_segment_mistake what, int64_t segment, int64_t value,
-                        int64_t bound)
-{
-    interpret_fails_segment(in, what, ir_at(in->p, id)->site, segment, value, bound, false);
-}
-
-/* Is segment number `segment` one of an array with n elements? Reports it if it is not. `from` and `to` are its ends. A
- * run that goes on may not know them: then it is none. */
-static bool find_segment(interpreter *in, ir_id id, const operation *offsets, int64_t segment, int64_t n, int64_t *from,
-                         int64_t *to)
-{
-    int64_t last = offsets->value.extent[0] - 2;
-    if (interpret_missing(offsets, 0, segment) || interpret_missing(offsets, 0, segment + 1))
-        return false;
-    *from = ir_i64_bits(T_I64, interpret_load(&offsets->value, 0, segment));
-    *to = ir_i64_bits(T_I64, interpret_load(&offsets->value, 0, segment + 1));
-    if (segment == 0 && *from != 0)
-        bad_segment(in, id, IR_SEGMENTS_BEGIN, segment, *from, 0);
-    else if (*to < *from)
-        bad_segment(in, id, IR_SEGMENT_FALLS, segment, *to, *from);
-    else if (*to > n || (segment == last && *to != n))
-        bad_segment(in, id, IR_SEGMENTS_END, segment, *to, n);
-    else
-        return *from >= 0; /* else the one before has been reported */
-    return false;
-}
-
-/* No segment at all is right where there is nothing to be in it. */
-static bool covers(interpreter *in, ir_id id, const operation *offsets, int64_t n)
-{
-    bool good = offsets->value.extent[0] > 1 || n == 0;
-    if (!good)
-        interpret_fails_segment(in, IR_SEGMENTS_END, ir_at(in->p, id)->site, 0, -1, n, true);
-    return good;
-}
-
-static void run_fold_seg(interpreter *in, ir_id id)
-{
-    operation *op = in->operation[id];
-    const operation *source = source_of(in, id, 0), *offsets = source_of(in, id, 1);
-    unsigned rank = op->value.rank;
-    int64_t segments = op->value.extent[rank - 1], n = source->value.extent[rank - 1], from = 0, to = 0;
-    int64_t results = interpret_size(&op->value), size = interpret_size(&source->value);
-    if (op->seed.e && !interpret_call(in, &op->seed, ir_at(in->p, id)->site, 0) && !in->faults)
-        return;
-    if (size && !covers(in, id, offsets, n))
-        return;
-    for (int64_t i = 0; i < results; i++) {
-        int64_t s = i % segments;
-        bool found = find_segment(in, id, offsets, s, n, &from, &to);
-        if (found && from == to && !op->seed.e) {
-            bad_segment(in, id, IR_SEGMENT_EMPTY, s, 0, 0);
-            found = false;
-        }
-        if (found) {
-            fold_elements(in, id, i, i / segments * n + from, to - from);
-            store_results(op, i, &op->body);
-        } else {
-            interpret_lose(op, i);
-        }
-    }
-}
-
-static void run_segment_of(interpreter *in, ir_id id)
-{
-    operation *op = in->operation[id];
-    const operation *offsets = source_of(in, id, 0);
-    int64_t n = op->value.extent[0], from = 0, to = 0;
-    if (!covers(in, id, offsets, n))
-        return;
-    for (int64_t i = 0; i < n && in->faults; i++)
-        lose(op, 0, i);
-    for (int64_t s = 0; s < offsets->value.extent[0] - 1; s++) {
-        if (!find_segment(in, id, offsets, s, n, &from, &to))
-            continue;
-        for (int64_t i = from > 0 ? from : 0; i < to; i++) {
-            store(&op->value, 0, i, ir_bits_i64(T_I64, s));
-            if (op->missing)
-                op->missing[0][i] = false;
-        }
-    }
-}
-
-/* One row of a scan, from the left or the right end. A failing operator is reported for the row, as a fold's is: which
- * elements are combined with which is nobody's business. */
-static void scan_row(interpreter *in, ir_id id, int64_t row, int64_t begin, int64_t n)
-{
-    operation *op = in->operation[id];
-    const operation *source = source_of(in, id, 0);
-    function *f = &op->body;
-    unsigned flags = ir_at(in->p, id)->flags;
-    uint32_t components = op->value.components, first = flags & IR_RIGHT ? components : 0;
-    bool seeded = op->seed.e != NULL, good = true;
-    for (int64_t k = 0; k < n && (good || in->faults); k++) {
-        int64_t at = begin + (flags & IR_RIGHT ? n - 1 - k : k);
-        for (uint32_t c = 0; c < components && k == 0; c++) {
-            f->failed[c] = seeded ? op->seed.failed[c] : interpret_missing(source, c, at);
-            f->out[c] = seeded ? op->seed.out[c] : interpret_load(&source->value, c, at);
-        }
-        if (flags & IR_EXCLUSIVE)
-            store_results(op, at, f);
-        if ((seeded || k > 0) && !(flags & IR_EXCLUSIVE && k == n - 1))
-            good = combine(in, id, row, at, first);
-        if (!(flags & IR_EXCLUSIVE))
-            store_results(op, at, f);
-    }
-}
-
-static void run_scan(interpreter *in, ir_id id)
-{
-    operation *op = in->operation[id];
-    const ir_value *v = &op->value;
-    int64_t n = v->extent[v->rank - 1], rows = n ? interpret_size(v) / n : 0;
-    if (op->seed.e && !interpret_call(in, &op->seed, ir_at(in->p, id)->site, 0) && !in->faults)
-        return;
-    for (int64_t row = 0; row < rows; row++)
-        scan_row(in, id, row, row * n, n);
-}
-
-static void run_scan_seg(interpreter *in, ir_id id)
-{
-    operation *op = in->operation[id];
-    const operation *offsets = source_of(in, id, 1);
-    int64_t n = op->value.extent[op->value.rank - 1], size = interpret_size(&op->value), from = 0, to = 0;
-    int64_t segments = offsets->value.extent[0] - 1, rows = n ? size / n : 0;
-    if (op->seed.e && !interpret_call(in, &op->seed, ir_at(in->p, id)->site, 0) && !in->faults)
-        return;
-    if (!size || !covers(in, id, offsets, n))
-        return;
-    for (int64_t i = 0; i < size && in->faults; i++)
-        interpret_lose(op, i);
-    for (int64_t i = 0; i < rows * segments; i++)
-        if (find_segment(in, id, offsets, i % segments, n, &from, &to)) {
-            int64_t first = i / segments * n + from, count = to - from;
-            for (uint32_t c = 0; op->missing && c < op->value.components; c++)
-                memset(op->missing[c] + first, false, (size_t)count * sizeof(*op->missing[c]));
-            scan_row(in, id, i, first, count);
-        }
 }
 
 static void run_pack(interpreter *in, ir_id id)
@@ -506,7 +318,8 @@ static void run_permute(interpreter *in, ir_id id)
 {
     operation *op = in->operation[id];
     int64_t size = interpret_size(&op->value), n = interpret_size(operand(in, id, 2)),
-            targets = interpret_size(operand(in, id, 1)), block = ir_permute_block(in->p, ir_info(in->p, id)->fn, n, size);
+            targets = interpret_size(operand(in, id, 1)),
+            block = ir_permute_block(in->p, ir_info(in->p, id)->fn, n, size);
     bool lost = false;
     if (targets != n) {
         interpret_fails(in, IR_WRONG_SHAPES, ir_at(in->p, id)->site, 0, targets, n,
@@ -639,19 +452,19 @@ void interpret_elements(interpreter *in, ir_id id)
         run_reshape(in, id);
         break;
     case IR_FOLD:
-        run_fold(in, id);
+        interpret_fold(in, id);
         break;
     case IR_FOLD_SEG:
-        run_fold_seg(in, id);
+        interpret_fold_seg(in, id);
         break;
     case IR_SCAN_SEG:
-        run_scan_seg(in, id);
+        interpret_scan_seg(in, id);
         break;
     case IR_SEGMENT_OF:
-        run_segment_of(in, id);
+        interpret_segment_of(in, id);
         break;
     case IR_SCAN:
-        run_scan(in, id);
+        interpret_scan(in, id);
         break;
     case IR_SORT:
         interpret_sort(in, id);

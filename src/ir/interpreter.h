@@ -1,5 +1,6 @@
 /* Private to the reference interpreter: what a run knows, and the helpers its two halves share. interpret.c prepares
- * the needed operations, binds extents and runs checks; interpret_array.c computes elements. */
+ * the needed operations, binds extents and runs checks; interpret_array.c and those after it
+ * compute elements. */
 #ifndef SN_IR_INTERPRETER_H
 #define SN_IR_INTERPRETER_H
 
@@ -79,9 +80,18 @@ static inline bool interpret_missing(const operation *op, uint32_t component, in
 /* Sets parameters from `from` on to the components of one element, but for those that are missing; returns the number
  * of the next parameter. */
 uint32_t interpret_set_element(function *f, uint32_t from, const operation *source, int64_t element);
+void interpret_put(ir_value *v, uint32_t component, int64_t element, ir_bits bits);
+/* The components of an element; those that failed are missing. */
+void interpret_store(operation *op, int64_t element, const ir_bits *value, const bool *failed);
 void interpret_copy(operation *to, int64_t i, const operation *from, int64_t j); /* an element */
 void interpret_lose(operation *op, int64_t element);                             /* it has no value */
 
+/* Folds and scans, of rows and of segments (interpret_fold.c). */
+void interpret_fold(interpreter *in, ir_id id);
+void interpret_scan(interpreter *in, ir_id id);
+void interpret_fold_seg(interpreter *in, ir_id id);
+void interpret_scan_seg(interpreter *in, ir_id id);
+void interpret_segment_of(interpreter *in, ir_id id);
 /* The rows of a sort (interpret_sort.c). */
 void interpret_sort(interpreter *in, ir_id id);
 /* A region's program, run as part of another one: failures, and what is seen, are the other one's. */

@@ -34,8 +34,8 @@ void both_at(const char *file, int line, const char *signature, sn_body body, co
     both_at(__FILE__, __LINE__, signature, SN_BODY(f), types, what, (const int64_t[]){__VA_ARGS__, -1})
 
 /* The same of a program whose parameters are twice as many as it needs: the second half gets the arguments of the
- * first, and the second half of the results must have the bits of the first, on the device alone. The interpreter folds
- * from left to right, so that sums of floats are its own only where they are exact. */
+ * first, and the second half of the results must have the bits of the first, on the device alone: the interpreter keeps
+ * the order of loops in scalar code, which devices may combine as folds. */
 void both_halves_at(const char *file, int line, const char *signature, sn_body body, const char *types, contents what,
                     const int64_t *extents);
 

@@ -326,6 +326,42 @@ static void scans_that_keep_order(void **state)
          ONE_ROW);
 }
 
+/* The order of docs/determinism.md: operators on integers that do not associate show every exchange, and so do sums of
+ * floats. */
+static sn_scalar chain(sn_scalar x, sn_scalar y)
+{
+    return sn_add(sn_mul(x, 3), sn_mul(y, 5));
+}
+
+static sn_acc chains(sn_acc a)
+{
+    sn_acc total, other;
+    sn_acc left = sn_scanl_x(sn_associative(chain), 7, a, &total),
+           right = sn_scanr_x(sn_associative(chain), 7, a, &other);
+    return sn_results(sn_scanl1(sn_associative(chain), a), sn_scanr1(sn_associative(chain), a),
+                      sn_postscan(sn_associative(chain), 7, a), left, total, right, other);
+}
+
+static sn_acc sums(sn_acc a)
+{
+    return sn_results(sn_scanl1(sn_add, a), sn_prescan(sn_add, 1, a), sn_prescanr(sn_add, 1, a));
+}
+
+static sn_acc running(sn_acc a)
+{
+    return sn_scanl1(sn_add, a);
+}
+
+static void scans_in_the_order_of_the_page(void **state)
+{
+    (void)state;
+    both("[n]T -> [n]T, [n]T, [n]T, [n]T, T, [n]T, T", chains, "u32 u8", MIXED, SIZES, 4095, 4096, 4097, 8192, 12353);
+    both("[k,n]T -> [k,n]T, [k,n]T, [k,n]T, [k,n]T, [k]T, [k,n]T, [k]T", chains, "u64", MIXED, MATRICES, ONE_ROW, 3,
+         4160, 2, 8193);
+    both("[n]T -> [n]T, [n]T, [n]T", sums, "f32 f64", POSITIVE, SIZES, 4096, 4097, 8193);
+    both("[n]T -> [n]T", running, "f32", POSITIVE, 530001); /* beyond a window of 128 pieces */
+}
+
 static void what_is_kept(void **state)
 {
     (void)state;
@@ -342,7 +378,7 @@ int main(void)
         cmocka_unit_test(pending_with_both),     cmocka_unit_test(kept_and_exact_with_both),
         cmocka_unit_test(by_its_text_with_both), cmocka_unit_test(scans_of_rows),
         cmocka_unit_test(scans_that_keep_order), cmocka_unit_test(scans_of_scans),
-        cmocka_unit_test(what_is_kept),
+        cmocka_unit_test(what_is_kept),          cmocka_unit_test(scans_in_the_order_of_the_page),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

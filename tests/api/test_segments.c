@@ -483,6 +483,12 @@ static void scans_have_the_bits_of_rows(int64_t s, const int64_t *lengths, int64
                *row = compile(device, "[n]f32 -> [n]f32, [n]f32, [n]f32, [n]f32", SN_BODY(row_scans));
     CALL(device, segments, sn_in(lengths, s), sn_in(x, n), sn_into(mine, n), sn_into(mine + n, n),
          sn_into(mine + 2 * n, n), sn_into(mine + 3 * n, n));
+    sn_program *interpreted =
+        compile(interpreter, "[s]i64, [n]f32 -> [n]f32, [n]f32, [n]f32, [n]f32", SN_BODY(real_scans));
+    CALL(interpreter, interpreted, sn_in(lengths, s), sn_in(x, n), sn_into(rows, n), sn_into(rows + n, n),
+         sn_into(rows + 2 * n, n), sn_into(rows + 3 * n, n));
+    assert_memory_equal(rows, mine, (size_t)n * SCANS * 4);
+    sn_drop(interpreted);
     for (int64_t i = 0, at = 0; i < s; at += lengths[i++]) {
         int64_t m = lengths[i];
         CALL(device, row, sn_in(x + at, m), sn_into(rows, m), sn_into(rows + n, m), sn_into(rows + 2 * n, m),
@@ -514,6 +520,11 @@ static void same_bits_as_rows(void **state)
         CALL(device, row, sn_in(x + at, lengths[i]), sn_value(&sum));
         assert_memory_equal(&sum, &sums[i], sizeof(sum));
     }
+    sn_program *interpreted = compile(interpreter, "[s]i64, [n]f32 -> [s]f32", SN_BODY(real_sums));
+    float same[SEGMENTS];
+    CALL(interpreter, interpreted, sn_in(lengths, SEGMENTS), sn_in(x, n), sn_into(same, SEGMENTS));
+    assert_memory_equal(same, sums, sizeof(sums));
+    sn_drop(interpreted);
     scans_have_the_bits_of_rows(SEGMENTS, lengths, n, x);
     sn_drop(segments);
     sn_drop(row);
