@@ -55,7 +55,7 @@ bool split_find_tiles(splitter *s)
     k_walk w;
     k_walk_begin(&w, s->from, s->arena);
     while (s->tile && k_walk_next(&w)) {
-        k_ref loop = w.event == K_WALK_AT && w.for_all ? read_by_all(s, &w) : 0;
+        k_ref loop = w.for_all ? read_by_all(s, &w) : 0;
         uint32_t threads = loop ? most_threads(s, s->from->stmt.at[w.for_all].in[0]) : 0;
         if (!threads || s->owner[loop] != w.for_all || !worth_tiling(s, loop, w.for_all))
             continue;

@@ -378,7 +378,7 @@ static void run(counter *c, const k_stmt *s)
 
 /* --- statements with lists --- */
 
-/* The rounds from `from` on that are counted, and how many each stands for. */
+/* The rounds from `from` on that are counted, `most` of them and SAMPLES at least, and how many each stands for. */
 static unsigned choose_rounds(int64_t from, int64_t rounds, unsigned most, int64_t *round, double *weight)
 {
     if (rounds <= (int64_t)most) {
@@ -388,11 +388,11 @@ static unsigned choose_rounds(int64_t from, int64_t rounds, unsigned most, int64
         }
         return (unsigned)(rounds > 0 ? rounds : 0);
     }
-    const int64_t ends = most >= SAMPLES ? ENDS : 0, between = rounds - 2 * ends, taken = most - 2 * ends;
+    const int64_t between = rounds - 2 * ENDS, taken = (int64_t)most - 2 * ENDS;
     for (int64_t i = 0; i < (int64_t)most; i++) {
-        bool end = i < ends || i >= ends + taken;
-        int64_t inner = ends + (int64_t)(((double)(i - ends) + 0.5) * (double)between / (double)taken);
-        round[i] = from + (i < ends ? i : end ? rounds - (most - i) : inner);
+        bool end = i < ENDS || i >= ENDS + taken;
+        int64_t inner = ENDS + (int64_t)(((double)(i - ENDS) + 0.5) * (double)between / (double)taken);
+        round[i] = from + (i < ENDS ? i : end ? rounds - (most - i) : inner);
         weight[i] = end ? 1 : (double)between / (double)taken;
     }
     return most;

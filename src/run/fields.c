@@ -47,7 +47,7 @@ static bool worth_it(const run *c, uint32_t buffer)
         const plan_buffer *b = &c->plan->buffer.at[i];
         fields += b->place == PLAN_INPUT && c->in[b->port].field.structs == in->field.structs && c->in[b->port].needed;
     }
-    double readers = c->r->uses[buffer].readers, share = in->field.every / (fields < 1 ? 1 : fields);
+    double readers = c->r->uses[buffer].readers, share = in->field.every / fields;
     return readers * share <= share + (2 + readers) * size;
 }
 

@@ -107,7 +107,7 @@ static bool launch(run *c, const plan_launch *l, const run_geometry *found)
             return false;
         mem[i] = b->here ? (void *)(uintptr_t)c->field[b->number].data : memory_of(c, l, b, g->pieces);
     }
-    if (!arguments(c, v, g, mem, 0, arg))
+    if (!arguments(c, v, g, mem, c->plan->cluster.at[l->cluster].site, arg))
         return false;
     if (v->fit && !indices_fit(c, v, arg, g->pieces))
         v = run_find_wide(c, found); /* it takes the same pointers and arguments */

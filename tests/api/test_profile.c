@@ -524,17 +524,20 @@ static void devices_with_memory(void **state)
 
 /* --- memory that runs out --- */
 
-static int64_t left;
+static int64_t left, held; /* blocks: until there is no memory, and not given back */
 
 static void *failing_alloc(void *env, size_t bytes)
 {
     (void)env;
-    return __atomic_fetch_sub(&left, 1, __ATOMIC_RELAXED) == 0 ? NULL : malloc(bytes);
+    void *block = __atomic_fetch_sub(&left, 1, __ATOMIC_RELAXED) == 0 ? NULL : malloc(bytes);
+    __atomic_fetch_add(&held, !!block, __ATOMIC_RELAXED);
+    return block;
 }
 
 static void failing_release(void *env, void *block)
 {
     (void)env;
+    __atomic_fetch_sub(&held, !!block, __ATOMIC_RELAXED);
     free(block);
 }
 
@@ -577,6 +580,7 @@ static void memory_runs_out(void **state)
         sn_drop(p);
     }
     sn_close(own);
+    assert_int_equal(held, 0);
 }
 
 static int open_cpu(void **state)

@@ -243,6 +243,8 @@ static void mistakes_in_controls(void **state)
     const char *sources[] = {"1", "2", "7"}; /* of another array than the state, or of none */
     for (size_t i = 0; i < ARRAY_LENGTH(sources); i++)
         says(loop_with(f, "a1", sources[i], "[n]f32", same), "input 0 of region 0 is not what it is given");
+    says(loop_with(f, "a1, a1", "1", "[n]f32", same),
+         "input 0 of region 0 is not what it is given"); /* alike, but not it */
     ir_code none = {0};
     expect_message(f, ir_call(f->p, SITE, &none, 0, NULL), "foreign: 0 operands; functions take 1 to 8");
     expect_message(f, ir_call(f->p, SITE, &none, 1, &f->x), "foreign: 0 operands; functions take 1 to 8");

@@ -297,6 +297,41 @@ static void scans_and_packs(void **state)
     }
 }
 
+/* A permute of so many elements has totals of its own in each block: places without a value stay so, whatever the
+ * totals of others are. */
+static void permutes_in_blocks(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 70000, PLACES = 4 };
+    for (int bad = 0; bad < 2; bad++) {
+        arena a;
+        arena_init(&a, NULL);
+        const char *message = "";
+        ir_program *p = ir_parse(&a,
+                                 "extents n\nsite 1 \"f.c\":1 \"quot\"\nd = input [4]i64\nx = input [n]i64\n"
+                                 "q = map d {v: i64 -> quot@1(12, v)}\nt = map x {v: i64 -> rem(v, 2)}\n"
+                                 "p = permute q, t, x {new: i64, old: i64 -> old + new}\noutput p\n",
+                                 &message);
+        if (!p)
+            fail_msg("%s", message);
+        int64_t *x = arena_alloc(&a, ELEMENTS * 8), d[PLACES] = {3, 2, bad ? 0 : 6, 4}, sum[2] = {4, 6};
+        for (int64_t i = 0; i < ELEMENTS; i++) {
+            x[i] = i * i % 1000;
+            sum[x[i] % 2] += x[i];
+        }
+        ir_value in[2] = {{.rank = 1, .components = 1, .type = {T_I64}, .extent = {PLACES}, .data = {d}},
+                          {.rank = 1, .components = 1, .type = {T_I64}, .extent = {ELEMENTS}, .data = {x}}},
+                 out[1];
+        ir_faults faults;
+        assert_true(ir_interpret_lazily(p, &a, in, out, &faults) == !bad);
+        assert_int_equal(faults.all.n, bad);
+        assert_true(faults.needed == (bool)bad);
+        if (!bad)
+            assert_memory_equal(out[0].data[0], ((int64_t[]){sum[0], sum[1], 2, 3}), PLACES * 8);
+        arena_free(&a);
+    }
+}
+
 /* --- errors --- */
 
 typedef struct fault {
@@ -391,9 +426,9 @@ static void different_extents(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(golden_texts),     cmocka_unit_test(a_pack_makes_its_count),
-                                       cmocka_unit_test(wrong_texts),      cmocka_unit_test(damaged_programs),
-                                       cmocka_unit_test(scans_and_packs),  cmocka_unit_test(errors),
-                                       cmocka_unit_test(different_extents)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(golden_texts),       cmocka_unit_test(a_pack_makes_its_count),
+                                       cmocka_unit_test(wrong_texts),        cmocka_unit_test(damaged_programs),
+                                       cmocka_unit_test(scans_and_packs),    cmocka_unit_test(errors),
+                                       cmocka_unit_test(permutes_in_blocks), cmocka_unit_test(different_extents)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

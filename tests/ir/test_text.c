@@ -128,7 +128,7 @@ static void names(void **state)
     static const char *const quoted[] = {"if",   "wide",    "right", "f32",         "bool",      "u8", "sin",
                                          "land", "convert", "max",   "bitcast_f32", "bitcast_x", "n1", "x25",
                                          "1n",   "a b",     "a-b",   "a\\\\\\\"b",  "",          "é"};
-    static const char *const plain[] = {"n",    "x",       "width",    "iff", "f33", "if_",
+    static const char *const plain[] = {"n",    "x",      "width",    "iff", "f33", "if_",
                                         "sine", "bitcas", "bitcast_", "_1",  "n1a", "A_b2"};
     (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(quoted) + ARRAY_LENGTH(plain); i++) {
@@ -459,6 +459,33 @@ static void long_numbers_are_refused(void **state)
     }
 }
 
+/* Conditions that are written down are not asked for once more, whichever side comes first. */
+static void conditions_are_asked_for_once(void **state)
+{
+    (void)state;
+    arena a;
+    arena_init(&a, NULL);
+    const char *message = "";
+    unsigned before = 0, behind = 0;
+    ir_program *p = ir_parse(&a,
+                             "extents n, m, k\na1 = input [n, m, k]f32\ncheck n == m \"one\"\ncheck k == n \"two\"\n"
+                             "check n * k == m \"three\"\ncheck m == k * k \"four\"\noutput a1\n",
+                             &message);
+    if (!p)
+        fail_msg("%s", message);
+    assert_int_equal(p->check.n, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        ir_id left = p->check.at[i].left, right = p->check.at[i].right;
+        before += left < right;
+        behind += left > right;
+        ir_check_equal(p, 0, left, right, "again");
+        ir_check_equal(p, 0, right, left, "the other way round");
+    }
+    assert_int_equal(p->check.n, 4);
+    assert_true(before && behind);
+    arena_free(&a);
+}
+
 /* --- size and surroundings --- */
 
 static double seconds(void)
@@ -546,6 +573,7 @@ int main(void)
         cmocka_unit_test(random_programs),
         cmocka_unit_test(messages),
         cmocka_unit_test(long_numbers_are_refused),
+        cmocka_unit_test(conditions_are_asked_for_once),
         cmocka_unit_test(damaged_texts),
         cmocka_unit_test(deep_texts_are_refused),
         cmocka_unit_test(long_programs_are_linear),

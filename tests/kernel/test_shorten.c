@@ -49,6 +49,11 @@ static const pass_case cases[] = {
      "set %8 = %12 %13:i32 = bitcast %8 %14:i32 = add %13, %12 %15:u8 = convert %14 %18:i64 = convert %15 "
      "store @4[%9] = %18 }",
      NULL},
+    /* What the code of a chain yields is a whole number. */
+    {"%20:i32 = convert %1 chain @5 before %10:i32 initial 0:i32 aggregate %20 left %11:i32 right %12:i32 { "
+     "%13:u8 = convert %11 %14:u8 = convert %12 %15:i32 = convert %13 %16:i32 = convert %14 %17:i32 = add %15, %16 } "
+     "yield %17 %18:i64 = convert %10 store @4[0] = %18",
+     NULL},
 };
 
 static void test_cases(void **state)

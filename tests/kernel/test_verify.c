@@ -185,6 +185,8 @@ static void gangs_stay_together(void **state)
         {"%7:i64 = min 8, %1 for_all %8:i64 < %7 { %9:i64 = count %3 }", NULL},
         {"%7:i64 = min %1, 9 for_all %8:i64 < %7 { %9:i64 = count %3 }",
          "statement 3 (count): the FOR_ALL may have more threads than a gang; its count must be at most 8"},
+        {"%7:i64 = atomic min @4[0], 4 for_all %8:i64 < %7 { %9:i64 = count %3 }",
+         "statement 3 (count): the FOR_ALL may have more threads than a gang; its count must be at most 8"},
         {"%7:i64 = max %1, 8 for_all %8:i64 < %7 { %9:i64 = count %3 }",
          "statement 3 (count): the FOR_ALL may have more threads than a gang; its count must be at most 8"},
         {"for_all %8:i64 < 8 { %9:f32 = shuffle %2, %1 }",
