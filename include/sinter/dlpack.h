@@ -19,11 +19,11 @@ struct DLManagedTensorVersioned;
 /* An array of a tensor in main memory, or on the context's CUDA or OpenCL device (not on another one), of bool, i8 to
  * i64, u8 to u64, f32 or f64, one lane each, of up to 8 dimensions. Contiguous, row-major and aligned elements are
  * borrowed: they must not change while the array lives, and the tensor's deleter is called when the array is freed.
- * Others are copied (sn_counters.copies), and the deleter is called at once. Either way it is called exactly once, by
- * any thread. NULL after an error (sn_message): the tensor is still yours.
+ * Others are copied (sn_counters.copies), as are bools of other bytes than 0 and 1, and the deleter is called at once.
+ * Either way it is called exactly once, by any thread. NULL after an error (sn_message): the tensor is still yours.
  *
- * Tensors on a device must be contiguous, and what writes their elements must have been waited for (in PyTorch:
- * torch.cuda.synchronize()). Under OpenCL their data are a cl_mem of the context's own OpenCL context. */
+ * Tensors on a device must be contiguous, bools of 0 and 1, and what writes their elements must have been waited for (in
+ * PyTorch: torch.cuda.synchronize()). Under OpenCL their data are a cl_mem of the context's own OpenCL context. */
 SN_API sn_array *sn_from_dlpack(sn_context *context, struct DLManagedTensorVersioned *tensor);
 SN_API sn_array *sn_from_dlpack_unversioned(sn_context *context, struct DLManagedTensor *tensor);
 SN_API sn_array *sn_from_dlpack_at(sn_site at, sn_context *context, struct DLManagedTensorVersioned *tensor);

@@ -62,7 +62,8 @@ static bool take_shape(taking *t)
         return refuse(t, "an extent is negative, or the tensor is larger than memory can be; check its shape");
     size_strides(ir_type_size(t->type), (unsigned)from->rank, t->extent, t->stride);
     for (int d = 0; d < from->rank && bytes && from->stride; d++)
-        if (__builtin_mul_overflow(from->stride[d], (int64_t)ir_type_size(t->type), &t->stride[d]))
+        if (t->extent[d] > 1 && /* else it is never taken, and may be any number */
+            __builtin_mul_overflow(from->stride[d], (int64_t)ir_type_size(t->type), &t->stride[d]))
             return refuse(t, "a stride does not fit into 63 bits; copy the tensor to be contiguous");
     t->bytes = bytes;
     return !bytes || from->data || refuse(t, "the tensor has elements, but its data are NULL");
@@ -129,13 +130,23 @@ static sn_array *array_there(taking *t, void (*let_go)(void *owner), void *owner
     return a;
 }
 
+/* Other libraries take any byte but 0 for true; kernels rely on 0 and 1. */
+static bool kernels_can_read(const taking *t)
+{
+    unsigned char all = 0;
+    for (size_t i = 0; i < t->bytes && t->type == T_BOOL; i++)
+        all |= (unsigned char)t->data[i];
+    return all <= 1;
+}
+
 /* Borrows the elements if it can: then `let_go(owner)` is due when the array is freed. Else they are copied, and it was
  * called. NULL: it was not called. */
 static sn_array *array_of(taking *t, void (*let_go)(void *owner), void *owner)
 {
     if (t->block && t->bytes)
         return array_there(t, let_go, owner);
-    const bool borrowed = contiguous(t) && (uintptr_t)t->data % ir_type_size(t->type) == 0 && t->data;
+    const bool borrowed =
+        contiguous(t) && (uintptr_t)t->data % ir_type_size(t->type) == 0 && t->data && kernels_can_read(t);
     if (borrowed)
         return api_borrow_array(t->cx, t->who, t->type, t->from->rank, t->extent, t->data, let_go, owner);
     sn_array *a = api_new_array(t->cx, t->type, t->from->rank, t->extent, t->who);
@@ -143,6 +154,8 @@ static sn_array *array_of(taking *t, void (*let_go)(void *owner), void *owner)
         return NULL;
     if (a->bytes) {
         api_gather(a->data, t->data, t->type, t->from->rank, t->extent, t->stride);
+        for (size_t i = 0; i < a->bytes && t->type == T_BOOL; i++)
+            ((unsigned char *)a->data)[i] = ((unsigned char *)a->data)[i] != 0;
         run_count_copy(&t->cx->counters, a->bytes);
     }
     let_go(owner);

@@ -122,7 +122,8 @@ static void takes_ranks_offsets_and_nothing(void **state)
 {
     (void)state;
     float data[8] = {0, 1, 2, 3, 4, 5, 6, 7}, back[8];
-    const int64_t one[] = {5}, none[] = {0, 3}, eight[] = {1, 1, 1, 2, 1, 1, 4, 1}, any[] = {9, 9, 9, 4, 9, 9, 1, 77};
+    const int64_t one[] = {5}, none[] = {0, 3}, eight[] = {1, 1, 1, 2, 1, 1, 4, 1},
+                  any[] = {INT64_MAX, INT64_MIN, 9, 4, 9, 9, 1, 77};
     foreign f;
     fill(&f, DL_FLOAT, 32, data, 0, one, NULL); /* one element */
     f.old.tensor.extent = NULL;
@@ -191,6 +192,30 @@ static sn_acc negated(sn_acc x)
 }
 
 /* A borrowed array that is given away goes with the call, unless the call was refused. */
+/* Other libraries take any byte but 0 for true. */
+static void bools_become_0_and_1(void **state)
+{
+    static const unsigned char given[6] = {0, 1, 2, 255, 128, 0};
+    static const int64_t extent = 6, backwards = -1;
+    (void)state;
+    for (int form = 0; form < 4; form++) {
+        unsigned char found[6];
+        foreign f;
+        fill(&f, DL_BOOL, 8, (void *)(uintptr_t)(form & 1 ? given + 5 : given), 1, &extent,
+             form & 1 ? &backwards : NULL);
+        const uint64_t before = copies();
+        sn_array *a = take(&f, form & 2);
+        assert_non_null(a);
+        assert_int_equal(f.deleted, 1);
+        assert_int_equal(copies(), before + 1);
+        assert_int_equal(sn_read(a, found, sizeof(found)), SN_OK);
+        for (int i = 0; i < 6; i++)
+            assert_int_equal(found[i], given[form & 1 ? 5 - i : i] != 0);
+        sn_free(a);
+        assert_int_equal(f.deleted, 1);
+    }
+}
+
 static void is_given_away_once(void **state)
 {
     (void)state;
@@ -412,11 +437,17 @@ static void threads_share_an_array(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(borrows_contiguous_tensors),  cmocka_unit_test(takes_ranks_offsets_and_nothing),
-        cmocka_unit_test(copies_other_layouts),        cmocka_unit_test(is_given_away_once),
-        cmocka_unit_test(refuses_what_it_cannot_take), cmocka_unit_test(tensors_outlive_array_and_context),
-        cmocka_unit_test(exports_every_type),          cmocka_unit_test(goes_round),
-        cmocka_unit_test(threads_share_an_array),      cmocka_unit_test(says_where_it_was_called),
+        cmocka_unit_test(borrows_contiguous_tensors),
+        cmocka_unit_test(takes_ranks_offsets_and_nothing),
+        cmocka_unit_test(bools_become_0_and_1),
+        cmocka_unit_test(copies_other_layouts),
+        cmocka_unit_test(is_given_away_once),
+        cmocka_unit_test(refuses_what_it_cannot_take),
+        cmocka_unit_test(tensors_outlive_array_and_context),
+        cmocka_unit_test(exports_every_type),
+        cmocka_unit_test(goes_round),
+        cmocka_unit_test(threads_share_an_array),
+        cmocka_unit_test(says_where_it_was_called),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }
