@@ -40,7 +40,9 @@ static run_said failure_said(const ir_program *p, arena *a, const ir_failure *f)
         return (run_said){f->message, false};
     bool whole = f->mistake == IR_WRONG_SEGMENTS; /* the message has a number already */
     const char *place = whole ? "" : arena_printf(a, ", at element %lld", (long long)f->element);
-    const char *words = arena_printf(a, "%s:%u: %s%s", s->file, s->line, f->message, place);
+    const int what = (int)strcspn(f->message, ";"); /* behind it stands what would be right */
+    const char *words =
+        arena_printf(a, "%s:%u: %.*s%s%s", s->file, s->line, what, f->message, place, f->message + what);
     return (run_said){words, true};
 }
 

@@ -498,6 +498,13 @@ static void failures(void **state)
         assert_int_equal(a, b);
         assert_string_equal(fast, slow);
     }
+    for (int64_t rounds = 40; rounds < 42; rounds++) {
+        const sn_status a = status_with(both_cpu(), SN_BODY(divisions), rounds, fast, sizeof(fast)),
+                        b = status_with(both_interpreter(), SN_BODY(divisions), rounds, slow, sizeof(slow));
+        assert_int_equal(a, rounds > 40 ? SN_DIVISION : SN_OK);
+        assert_int_equal(a, b);
+        assert_string_equal(fast, slow);
+    }
 }
 
 /* --- contraction --- */
