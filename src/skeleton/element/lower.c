@@ -388,7 +388,7 @@ static void open_loop(sk_lower *lw, works *w, const ir_step *s)
         k_break_if(b, k_let(b, OP_GE, index, count, 0));
     }
     bool test = !loop->count;
-    vec_push(lw->arena, w, ((work){test ? s->test : s->body, 0, s, test ? 0 : 1, scope, variable}));
+    vec_push(lw->arena, w, ((work){test ? s->test : s->body, 0, s, !test, scope, variable}));
 }
 
 /* A counted loop whose count is the same for all lanes needs no masks. */
@@ -532,7 +532,7 @@ static void close_block(sk_lower *lw, works *w)
     w->n--;
     if (!s)
         return;
-    if (ir_at(lw->l->ir, s->term)->kind == IR_COND || s->then) {
+    if (s->then) {
         set_cond(lw, &open, open.part);
         sk_scope_end(lw, open.scope);
         if (open.part == 0) {

@@ -269,7 +269,7 @@ void sk_build_sort_runs(sk_lower *lw)
     sk_sort sort, *s = &sort;
     k_builder *b = &lw->b;
     sk_sort_begin(s, lw, lw->options->group ? 1 : LANES, true, true);
-    lw->out->k->group = (uint16_t)(lw->options->group ? smaller(SIDE, lw->options->group) : 0);
+    lw->out->k->group = (uint16_t)smaller(SIDE, lw->options->group);
     k_mem state = sk_sort_state(s), falls = k_shared(b, T_I64, SIDE, "falls"), last = k_shared(b, T_I64, SIDE, "last");
     k_val n = sk_slot(lw, 0, "row_length"), side = k_i64(b, SIDE), zero = k_i64(b, 0), one = k_i64(b, 1);
     k_val begin = sk_mul(lw, k_piece(b), k_i64(b, SK_RUN_PIECE));

@@ -442,8 +442,7 @@ static void open_state(job *j)
 static void close_state(job *j)
 {
     cg *g = &j->g;
-    if (g->b)
-        LLVMDisposeBuilder(g->b);
+    LLVMDisposeBuilder(g->b); /* none is no mistake */
     if (g->module)
         LLVMDisposeModule(g->module);
     if (g->whole && g->whole != g->module)
