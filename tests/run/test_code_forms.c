@@ -27,6 +27,8 @@
 #include "plan/plan.h"
 #include "support/code_loops.h"
 #include "support/code_programs.h"
+#include "support/random_gang.h"
+#include "support/random_kernel.h"
 #include "support/random_program.h"
 #include "support/written.h"
 
@@ -62,6 +64,7 @@ enum {
     CACHE = 1 << 18,
     OF_VALUES = 3 /* what is read for an extent */,
     RANDOM = 40,
+    KERNELS = 60,
     CORES = 2 /* the devices that are */
 };
 
@@ -466,6 +469,39 @@ static void write_random(unsigned seed, what way, text *out)
     arena_free(&a);
 }
 
+/* What emitters say of a kernel that no schedule would make: statements of all kinds, and lanes that exchange values.
+ */
+static void write_random_kernel(unsigned seed, what way, text *out)
+{
+    static const uint16_t lanes[] = {8, 16, 32, 64, 4, 1, 128, 256};
+    const uint16_t n = lanes[seed / 2 % (seed % 2 ? 5 : ARRAY_LENGTH(lanes))];
+    arena a;
+    text t;
+    arena_init(&a, NULL);
+    text_init(&t, &a);
+    kernel *k = seed % 2 ? random_gang(&a, seed, n, seed % 4 == 1) : random_kernel(&a, seed, n, seed % 4 == 0);
+    k->narrow = seed % 3 == 0;
+    text_printf(out, "random kernel %u:", seed);
+    if (way == MACHINE) {
+        const kernel *ready = kernel_prepare(&a, k, NULL);
+        generate(ready, 2, "", seed % 5 == 0 ? LARGE / 2 : 0, &a, &t);
+        generate(ready, 3, "", 0, &a, &t);
+        generate(ready, 4, seed % 3 ? "" : ",+avx512vbmi,+avx512vbmi2", 0, &a, &t);
+        write_digest("", &t, out);
+    } else {
+        k = k_split(k, 32, 0, &a);
+        k_expand_math(k);
+        k_analyse(k);
+        k_layout(k, 128);
+        k_print(k, &t);
+        write_digest("", &t, out);
+        write_source(", OpenCL", k, &dialect_opencl, &a, out);
+        write_source(", CUDA", k, &dialect_cuda, &a, out);
+    }
+    text_add(out, "\n");
+    arena_free(&a);
+}
+
 /* --- the files --- */
 
 /* Programs that stand in a file, one a line. */
@@ -504,6 +540,9 @@ static void forms(void **state)
     for (unsigned seed = 0; seed < RANDOM; seed++)
         if (written_takes(seed))
             write_random(seed, WHOLE, &t);
+    for (unsigned seed = 0; seed < KERNELS; seed++)
+        if (written_takes(seed))
+            write_random_kernel(seed, WHOLE, &t);
     written_compare(numbers, &t, &a);
     arena_free(&a);
 }
@@ -533,6 +572,9 @@ static void machine(void **state)
     for (unsigned seed = 0; seed < RANDOM; seed++)
         if (written_takes(seed))
             write_random(seed, MACHINE, &t);
+    for (unsigned seed = 0; seed < KERNELS; seed++)
+        if (written_takes(seed))
+            write_random_kernel(seed, MACHINE, &t);
     written_compare(machine_code, &t, &a);
     arena_free(&a);
 }
