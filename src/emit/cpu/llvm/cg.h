@@ -95,7 +95,9 @@ enum {
     CG_MOST_UNROLLED = 64,
     CG_MOST_TILES = 8,
     CG_MOST_DEPTH = 500,
-    CG_MOST_COLUMNS = 8,
+    CG_MOST_COLUMNS = 16,
+    CG_MOST_DEALT = 8, /* columns that are taken apart as whole registers; more go in blocks */
+    CG_MOST_EARLY = 64,
     CG_MOST_GROUPS = 32,
     CG_MOST_STREAMS = 8
 };
@@ -157,7 +159,7 @@ typedef struct cg {
     cg_ref loop_live;            /* its alloca of lanes still in it; NULL: uniform exit only */
     cg_tiled tile[CG_MOST_TILES];
     unsigned tiles;
-    cg_early early[CG_MOST_COLUMNS]; /* loads that have been made, see interleave.c */
+    cg_early early[CG_MOST_EARLY]; /* loads that have been made, see interleave.c */
     unsigned early_loads;
     cg_shifted *shifted;             /* rows of the open loop over whole gangs; NULL: none */
     uint32_t *stamp, stamps;     /* per value: the loop (numbered) that defined or set it last, see tile.c, vouch.c */
@@ -361,8 +363,13 @@ cg_ref cg_close_copier(cg *g, cg_copier *c, unsigned lanes_in_group);
 void cg_call_copier(cg *g, cg_ref f, cg_ref *in, unsigned n);
 cg_ref cg_bytes_on(cg *g, cg_ref pointer, cg_ref bytes);
 cg_ref cg_aligned(cg_ref access, unsigned align);
+/* Transposes square blocks: element e of block q of vector v becomes element v of block q of vector e. */
+void cg_transpose_blocks(cg *g, unsigned elements, unsigned block, cg_ref *v);
 /* dense.c: all lanes on, rows of `columns` elements without gaps between them. */
 bool cg_has_dense(const cg *g, unsigned element_bytes, unsigned columns);
+/* And of more: what cg_dense_columns and cg_store_rows can do. */
+bool cg_has_columns(const cg *g, unsigned element_bytes, unsigned columns);
+void cg_store_rows(cg *g, unsigned element_bytes, unsigned columns, const cg_ref *column, cg_ref memory);
 void cg_fill_dense(cg *g, unsigned element_bytes, unsigned columns, cg_ref memory, cg_ref buffer);
 void cg_dense_columns(cg *g, unsigned element_bytes, unsigned columns, cg_ref memory,
                       cg_ref *out);                  /* vectors of integers */

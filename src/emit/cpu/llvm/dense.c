@@ -1,7 +1,7 @@
 /* Rows of a few elements without gaps between them: read as one stretch and taken apart by shuffles. */
 #include "emit/cpu/llvm/cg.h"
 
-enum { LINE = 64, AHEAD = 3072 };
+enum { LINE = 64, AHEAD = 3072, BLOCK = 16, MOST_IN_BLOCK = 4 };
 
 static cg_ref every_second(cg *g, cg_ref x, cg_ref y, unsigned n, bool odd)
 {
@@ -32,7 +32,13 @@ static void deal(cg *g, unsigned n, unsigned elements, cg_ref *x, cg_ref *out)
 
 bool cg_has_dense(const cg *g, unsigned bytes, unsigned columns)
 {
-    return columns >= 2 && columns <= CG_MOST_COLUMNS && columns <= cg_tile_rows(g, bytes);
+    return columns >= 2 && columns <= CG_MOST_DEALT && columns <= cg_tile_rows(g, bytes);
+}
+
+bool cg_has_columns(const cg *g, unsigned bytes, unsigned columns)
+{
+    bool blocks = columns > CG_MOST_DEALT && columns <= CG_MOST_COLUMNS && (bytes == 4 || bytes == 8);
+    return cg_has_dense(g, bytes, columns) || (blocks && g->lanes * bytes >= BLOCK);
 }
 
 /* Column j of `columns` consecutive vectors of n elements, by one shuffle per further vector. */
@@ -56,6 +62,12 @@ static unsigned group_of(const cg *g, unsigned bytes)
     return LINE / bytes < g->lanes ? LINE / bytes : g->lanes;
 }
 
+static void look_ahead(cg *g, cg_ref at)
+{
+    cg_ref in[] = {cg_bytes_on(g, at, cg_i64(g, AHEAD)), cg_i32(g, 0), cg_i32(g, 2), cg_i32(g, 1)};
+    cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
+}
+
 /* The columns of as many rows as a line has elements. */
 static void dense_group(cg *g, unsigned bytes, unsigned columns, cg_ref from, cg_ref *out)
 {
@@ -64,8 +76,7 @@ static void dense_group(cg *g, unsigned bytes, unsigned columns, cg_ref from, cg
     cg_ref x[CG_MOST_COLUMNS];
     for (unsigned j = 0; j < columns; j++) {
         cg_ref at = cg_bytes_on(g, from, cg_i64(g, (int64_t)j * n * bytes));
-        cg_ref in[] = {cg_bytes_on(g, at, cg_i64(g, AHEAD)), cg_i32(g, 0), cg_i32(g, 2), cg_i32(g, 1)};
-        cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
+        look_ahead(g, at);
         x[j] = cg_aligned(LLVMBuildLoad2(g->b, vector, at, ""), bytes);
     }
     if ((columns & (columns - 1)) == 0)
@@ -112,12 +123,81 @@ static cg_ref joined(cg *g, cg_ref *part, unsigned parts, unsigned n)
     return part[0];
 }
 
+/* --- longer rows, in blocks of 16 bytes; the last block of a row ends where the row does, and overlaps --- */
+
+/* Where the block behind that at column `at` begins. */
+static unsigned next_block(unsigned at, unsigned block, unsigned columns)
+{
+    return at + 2 * block > columns ? columns - block : at + block;
+}
+
+static cg_ref block_of_row(cg *g, unsigned bytes, unsigned columns, cg_ref from, unsigned row, unsigned at)
+{
+    return cg_bytes_on(g, from, cg_i64(g, ((int64_t)row * columns + at) * bytes));
+}
+
+/* The columns of n rows, as dense_group has them. */
+static void blocks_group(cg *g, unsigned bytes, unsigned columns, cg_ref from, cg_ref *out)
+{
+    unsigned n = group_of(g, bytes), block = BLOCK / bytes, blocks = n / block;
+    LLVMTypeRef in_block = LLVMVectorType(LLVMIntTypeInContext(g->context, 8 * bytes), block);
+    cg_ref part[LINE / BLOCK], x[MOST_IN_BLOCK];
+    for (unsigned j = 0; j < columns; j++)
+        look_ahead(g, cg_bytes_on(g, from, cg_i64(g, (int64_t)j * n * bytes)));
+    for (unsigned at = 0, end = 0; end < columns; at = next_block(at, block, columns)) {
+        for (unsigned i = 0; i < block; i++) {
+            for (unsigned q = 0; q < blocks; q++)
+                part[q] = cg_aligned(
+                    LLVMBuildLoad2(g->b, in_block, block_of_row(g, bytes, columns, from, q * block + i, at), ""),
+                    bytes);
+            x[i] = joined(g, part, blocks, block);
+        }
+        cg_transpose_blocks(g, n, block, x);
+        memcpy(out + at, x, block * sizeof(*x));
+        end = at + block;
+    }
+}
+
+static cg_ref lanes_of(cg *g, cg_ref x, unsigned first, unsigned n)
+{
+    int index[256];
+    for (unsigned i = 0; i < n; i++)
+        index[i] = (int)(first + i);
+    return cg_shuffle(g, x, NULL, n, index);
+}
+
+static void store_blocks(cg *g, unsigned bytes, unsigned columns, const cg_ref *column, unsigned first, cg_ref to)
+{
+    unsigned n = group_of(g, bytes), block = BLOCK / bytes;
+    cg_ref x[MOST_IN_BLOCK];
+    for (unsigned at = 0, end = 0; end < columns; at = next_block(at, block, columns)) {
+        for (unsigned i = 0; i < block; i++)
+            x[i] = lanes_of(g, column[at + i], first, n);
+        cg_transpose_blocks(g, n, block, x);
+        for (unsigned row = 0; row < n; row++)
+            cg_aligned(LLVMBuildStore(g->b, lanes_of(g, x[row % block], row - row % block, block),
+                                      block_of_row(g, bytes, columns, to, first + row, at)),
+                       bytes);
+        end = at + block;
+    }
+}
+
+void cg_store_rows(cg *g, unsigned bytes, unsigned columns, const cg_ref *column, cg_ref to)
+{
+    for (unsigned first = 0; first < g->lanes; first += group_of(g, bytes))
+        store_blocks(g, bytes, columns, column, first, to);
+}
+
 void cg_dense_columns(cg *g, unsigned bytes, unsigned columns, cg_ref memory, cg_ref *out)
 {
     unsigned n = group_of(g, bytes), groups = g->lanes / n;
     cg_ref part[CG_MOST_COLUMNS][CG_MOST_GROUPS], column[CG_MOST_COLUMNS];
     for (unsigned i = 0; i < groups; i++) {
-        dense_group(g, bytes, columns, cg_bytes_on(g, memory, cg_i64(g, (int64_t)i * n * columns * bytes)), column);
+        cg_ref from = cg_bytes_on(g, memory, cg_i64(g, (int64_t)i * n * columns * bytes));
+        if (columns > CG_MOST_DEALT)
+            blocks_group(g, bytes, columns, from, column);
+        else
+            dense_group(g, bytes, columns, from, column);
         for (unsigned j = 0; j < columns; j++)
             part[j][i] = column[j];
     }

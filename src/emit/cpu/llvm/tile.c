@@ -317,7 +317,7 @@ static bool constant_step(plan *p, unsigned i, int64_t columns)
 static bool is_dense(plan *p, k_ref id, int64_t columns)
 {
     cg *g = p->g;
-    if (g->mask.on || columns < 2 || columns > CG_MOST_COLUMNS || g->facts[id].statements > MOST_DENSE)
+    if (g->mask.on || columns < 2 || columns > CG_MOST_DEALT || g->facts[id].statements > MOST_DENSE)
         return false;
     for (unsigned i = 0; i < p->accesses; i++)
         if (g->k->stmt.at[p->access[i].stmt].op != K_LOAD || !constant_step(p, i, columns))

@@ -24,7 +24,7 @@ static cg_ref interleave(cg *g, cg_ref x, cg_ref y, unsigned n, unsigned block, 
 }
 
 /* Transposes square blocks: element e of block q of vector v becomes element v of block q of vector e. */
-static void transpose_blocks(cg *g, unsigned elements, unsigned block, cg_ref *v)
+void cg_transpose_blocks(cg *g, unsigned elements, unsigned block, cg_ref *v)
 {
     cg_ref next[MOST_IN_BLOCK];
     for (unsigned unit = 1; unit < block; unit *= 2) {
@@ -172,7 +172,7 @@ static void fill_block(cg *g, const tile *t, const cg_copier *c, cg_ref q, cg_re
         }
         v[i] = halves_joined(g, t, half);
     }
-    transpose_blocks(g, t->rows, t->block, v);
+    cg_transpose_blocks(g, t->rows, t->block, v);
     for (unsigned j = 0; j < t->block; j++)
         cg_aligned(LLVMBuildStore(g->b, v[j], column(g, t, c, j, q)), t->rows * t->bytes);
 }
@@ -182,7 +182,7 @@ static void flush_block(cg *g, const tile *t, const cg_copier *c, cg_ref q, cg_r
     cg_ref v[MOST_IN_BLOCK];
     for (unsigned j = 0; j < t->block; j++)
         v[j] = cg_aligned(LLVMBuildLoad2(g->b, t->in_register, column(g, t, c, j, q), ""), t->rows * t->bytes);
-    transpose_blocks(g, t->rows, t->block, v);
+    cg_transpose_blocks(g, t->rows, t->block, v);
     for (unsigned i = t->rows; i-- > 0;) { /* the last lane's row after those that stand at it, too */
         cg_ref at = row_block(g, t, c, i, q), block = half_of(g, t, v[i % t->block], i / t->block);
         if (mask)
