@@ -230,6 +230,16 @@ static const char cuda_types[] =
     "} kernel;\n";
 
 static const char opencl_calls[] =
+    "/* Has an argument the memory that the recorded call's had? */\n"
+    "static int device_holds(driver *s, memory m, size_t bytes)\n"
+    "{\n"
+    "    size_t has = 0;\n"
+    "    if (!bytes || (m && !clGetMemObjectInfo(m, CL_MEM_SIZE, sizeof has, &has, NULL) && has >= bytes))\n"
+    "        return 1;\n"
+    "    said(s, \"an argument has less memory than that of the recorded call\", 0);\n"
+    "    return 0;\n"
+    "}\n"
+    "\n"
     "static int device_make(driver *s, memory *to, size_t bytes)\n"
     "{\n"
     "    cl_int status = CL_SUCCESS;\n"
@@ -279,6 +289,15 @@ static const char opencl_calls[] =
     "}\n";
 
 static const char cuda_calls[] =
+    "/* Has an argument memory? How much of it belongs to the argument is not known. */\n"
+    "static int device_holds(driver *s, memory m, size_t bytes)\n"
+    "{\n"
+    "    if (!bytes || m)\n"
+    "        return 1;\n"
+    "    said(s, \"an argument has less memory than that of the recorded call\", 0);\n"
+    "    return 0;\n"
+    "}\n"
+    "\n"
     "static int good(driver *s, const char *what, CUresult status)\n"
     "{\n"
     "    if (status)\n"
@@ -580,9 +599,10 @@ static const char calls[] =
     "        given[i].users = 2; /* one of them is the caller */\n"
     "        given[i].bytes = DRIVER_in_bytes[i];\n"
     "        from[i] = &given[i];\n"
-    "        if (i < PARAMETERS)\n"
+    "        if (i < PARAMETERS) {\n"
     "            given[i].at = in[i];\n"
-    "        else if (fine) /* data that the program brings along */\n"
+    "            fine = fine && device_holds(s, in[i], given[i].bytes);\n"
+    "        } else if (fine) /* data that the program brings along */\n"
     "            fine = device_make(s, &given[i].at, given[i].bytes ? given[i].bytes : 8) &&\n"
     "                   (!given[i].bytes || device_put(s, given[i].at, brought[i - PARAMETERS], given[i].bytes));\n"
     "    }\n"
