@@ -203,6 +203,7 @@ static void thread_statement(state *st, k_ref id, k_ref parent, uint32_t depth)
         define(st, s->dst, load(st, s));
         return;
     case K_ATOMIC:
+    case K_RANK:
         define(st, s->dst, varying);
         return;
     case K_CALL: {

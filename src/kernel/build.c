@@ -528,6 +528,11 @@ k_val k_count(k_builder *b, k_val cond)
     return append_value(b, (k_stmt){.op = K_COUNT, .in = {cond}}, T_I64);
 }
 
+k_val k_rank(k_builder *b, k_val cond)
+{
+    return append_value(b, (k_stmt){.op = K_RANK, .in = {cond}}, T_I64);
+}
+
 k_chain *k_chain_begin(k_builder *b, uint8_t arity, const k_val *aggregate, const k_val *initial, k_mem state)
 {
     kernel *k = b->k;

@@ -201,6 +201,16 @@ static void count(machine *m, const k_stmt *s, const uint8_t *on)
         put(m, s->dst, lane, n);
 }
 
+static void rank(machine *m, const k_stmt *s, const uint8_t *on)
+{
+    ir_bits n = 0;
+    for (uint32_t lane = 0; lane < m->lanes; lane++) {
+        bool counts = active(m, on, lane) && get(m, s->in[0], lane);
+        put(m, s->dst, lane, n);
+        n += counts;
+    }
+}
+
 static void all(machine *m, const k_stmt *s, const uint8_t *on)
 {
     ir_bits every = 1;
@@ -336,6 +346,9 @@ static void run_statement(machine *m, const k_stmt *s, uint8_t *on)
         return;
     case K_COUNT:
         count(m, s, on);
+        return;
+    case K_RANK:
+        rank(m, s, on);
         return;
     case K_ALL:
         all(m, s, on);

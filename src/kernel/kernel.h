@@ -100,6 +100,8 @@ typedef enum {
                   K_OVER: what lies behind these, up to `lanes` elements from in[0] on, is undefined afterwards */
     K_COUNT, /* thread level, converged, count <= lanes: dst (i64, uniform) = number of lanes (on, in range) whose in[0]
                 holds */
+    K_RANK,  /* thread level, converged, count <= lanes: dst (i64) = number of lanes before this one (on, in range) whose
+                in[0] holds */
     K_SHUFFLE, /* thread level, converged, count <= lanes: dst = in[0] of another lane, chosen by `sub` and in[1], an
                   i64 literal */
     K_ALL, /* thread level: dst (bool, uniform) = in[0] holds in all lanes of the gang that are on; where a gang is one
@@ -254,6 +256,7 @@ k_val k_for_whole(k_builder *b, k_val count);                 /* a FOR_ALL of wh
 void k_compact(k_builder *b, k_mem m, k_val base, k_val value, k_val keep);
 void k_compact_over(k_builder *b, k_mem m, k_val base, k_val value, k_val keep); /* K_OVER */
 k_val k_count(k_builder *b, k_val cond);
+k_val k_rank(k_builder *b, k_val cond);
 k_val k_all(k_builder *b, k_val cond);
 k_val k_shuffle(k_builder *b, k_val value, int64_t distance);    /* K_ROTATE */
 k_val k_take_left(k_builder *b, k_val value, int64_t half);      /* K_LEFT */

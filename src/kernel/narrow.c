@@ -46,7 +46,7 @@ static bool is_index(const kernel *k, const k_stmt *s, const bool *marked)
 {
     unsigned first = s->op == K_SELECT;
     if (s->op == K_LET ? !index_operator(k, s) : s->op != K_SELECT && s->op != K_FOR && s->op != K_FOR_ALL)
-        return s->op == K_COUNT;
+        return s->op == K_COUNT || s->op == K_RANK;
     for (unsigned i = first; i < k_operands(s); i++)
         if (k->value.at[s->in[i]].type == T_I64 && !marked[s->in[i]])
             return false;

@@ -427,6 +427,9 @@ static void assignment(parser *p)
         s.op = K_SHUFFLE;
         s.sub = take(p, "left") ? K_LEFT : take(p, "lane") ? K_LANE : take(p, "pair") ? K_PAIR : K_ROTATE;
         values(p, "", 2, s.in);
+    } else if (take(p, "rank")) {
+        s.op = K_RANK;
+        values(p, "", 1, s.in);
     } else if (take(p, "count")) {
         s.op = K_COUNT;
         values(p, "", 1, s.in);

@@ -124,7 +124,7 @@ k_range k_range_of(const k_ranges *r, const k_stmt *s)
         return k_range_counted(r->of[s->in[0]].low, r->of[s->in[1]].high - 1);
     case K_FOR_ALL:
         return k_range_counted(0, r->of[s->in[0]].high - 1);
-    default: /* COUNT */
+    default: /* COUNT, RANK */
         return (k_range){0, r->k->lanes};
     }
 }
@@ -165,7 +165,7 @@ static k_range range_at_start(const kernel *k, const bool *index, k_val v)
 /* Can the operator's interval be told from ends that stand for all numbers further out, too? */
 static bool takes_any(const k_stmt *s)
 {
-    return s->op == K_SELECT || s->op == K_FOR || s->op == K_FOR_ALL || s->op == K_COUNT ||
+    return s->op == K_SELECT || s->op == K_FOR || s->op == K_FOR_ALL || s->op == K_COUNT || s->op == K_RANK ||
            (s->op == K_LET && (s->sub == OP_MIN || s->sub == OP_MAX || s->sub == OP_BIT_AND));
 }
 

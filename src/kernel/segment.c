@@ -108,7 +108,8 @@ void split_open_segment(splitter *s, k_ref at)
         split_prepare(s, end);
     s->open = true;
     s->lane = k_for_all(b, s->count);
-    if (end && s->from->stmt.at[end].op == K_COMPACT && s->alive)
+    bool ranks = end && (s->from->stmt.at[end].op == K_COMPACT || s->from->stmt.at[end].op == K_RANK);
+    if (ranks && s->alive)
         k_store(b, split_slot(s, end, 0, T_I32, s->from->lanes, "keeps"), s->lane, k_literal(b, T_I32, 0));
     if (s->alive)
         k_if(b, k_load(b, s->alive, k_i64(b, 0)));

@@ -22,7 +22,7 @@ static void find_levels(splitter *s)
         s->owner[w.at] = k_walk_parent(&w);
         s->checked[w.for_all] |= x->op == K_CHECK;
         s->sets[w.for_all] |= x->op == K_SET && !s->level[x->dst];
-        s->exchanges[w.for_all] |= x->op == K_COMPACT || x->op == K_COUNT || x->op == K_SHUFFLE;
+        s->exchanges[w.for_all] |= x->op == K_COMPACT || x->op == K_COUNT || x->op == K_RANK || x->op == K_SHUFFLE;
     }
 }
 
@@ -32,6 +32,7 @@ static bool is_meeting(const splitter *s, const k_stmt *x, k_ref for_all, uint32
     switch ((k_op)x->op) {
     case K_COMPACT:
     case K_COUNT:
+    case K_RANK:
     case K_SHUFFLE:
         return !exchanged;
     case K_ALL: /* elsewhere each thread may decide for itself */
@@ -189,13 +190,14 @@ static void exchange(splitter *s, k_ref id)
         split_keep(s, x->dst);
 }
 
-static void compact(splitter *s, k_ref id)
+/* Behind the meeting: how many lanes before the own one hold operand `keep` of a statement, i64. */
+static k_val rank_among(splitter *s, k_ref id, unsigned keep)
 {
     const k_stmt *x = &s->from->stmt.at[id];
     k_builder *b = &s->b;
     split_open_segment(s, id);
     k_mem m = split_slot(s, id, 0, T_I32, s->from->lanes, "keeps");
-    k_store(b, m, s->lane, k_convert(b, OP_CONVERT, T_I32, split_translate(s, x->in[2])));
+    k_store(b, m, s->lane, k_convert(b, OP_CONVERT, T_I32, split_translate(s, x->in[keep])));
     split_close_segment(s);
     s->segment++;
     split_open_segment(s, x->next);
@@ -205,8 +207,24 @@ static void compact(splitter *s, k_ref id)
     k_set(b, rank, k_let(b, OP_ADD, k_get(b, rank), k_load(b, m, other), 0));
     k_end(b);
     k_end(b);
+    return k_convert(b, OP_CONVERT, T_I64, k_get(b, rank));
+}
+
+static void rank(splitter *s, k_ref id)
+{
+    const k_stmt *x = &s->from->stmt.at[id];
+    split_define(s, x->dst, rank_among(s, id, 0));
+    if (s->kept[x->dst])
+        split_keep(s, x->dst);
+}
+
+static void compact(splitter *s, k_ref id)
+{
+    const k_stmt *x = &s->from->stmt.at[id];
+    k_builder *b = &s->b;
+    k_val before = rank_among(s, id, 2);
     k_if(b, split_translate(s, x->in[2]));
-    k_val at = k_let(b, OP_ADD, split_translate(s, x->in[0]), k_convert(b, OP_CONVERT, T_I64, k_get(b, rank)), 0);
+    k_val at = k_let(b, OP_ADD, split_translate(s, x->in[0]), before, 0);
     k_store(b, x->mem, at, k_get(b, split_translate(s, x->in[1])));
     k_end(b);
 }
@@ -217,6 +235,9 @@ static void meet(splitter *s, k_ref id)
     switch ((k_op)x->op) {
     case K_COMPACT:
         compact(s, id);
+        return;
+    case K_RANK:
+        rank(s, id);
         return;
     case K_SHUFFLE:
         exchange(s, id);

@@ -404,6 +404,7 @@ static bool check_statement(checker *c, const k_stmt *s)
     case K_COMPACT:
         return check_compact(c, s);
     case K_COUNT:
+    case K_RANK:
         return check_gang(c) && want(c, s->in[0], T_BOOL) && define(c, s->dst, KV_RESULT, T_I64, c->w.at);
     case K_ALL:
         if (!c->w.for_all)
@@ -498,6 +499,7 @@ static bool check_converged(checker *c, const k_shapes *shapes, const k_stmt *s,
         return check_uniform(c, shapes, s->in[0]) && check_uniform(c, shapes, s->in[1]);
     case K_COMPACT:
     case K_COUNT:
+    case K_RANK:
     case K_SHUFFLE:
         if (divergent)
             return bad(c, "lanes may arrive here one by one; a whole gang is needed");

@@ -101,6 +101,7 @@ unsigned k_operands(const k_stmt *s)
     case K_BREAK_IF:
     case K_FOR_ALL:
     case K_COUNT:
+    case K_RANK:
     case K_ALL:
         return 1;
     case K_NOP:
@@ -119,6 +120,6 @@ const char *k_op_name(k_op op)
         [K_ATOMIC] = "atomic",   [K_IF] = "if",           [K_LOOP] = "loop",       [K_BREAK_IF] = "break_if",
         [K_FOR] = "for",         [K_FOR_ALL] = "for_all", [K_COMPACT] = "compact", [K_COUNT] = "count",
         [K_SHUFFLE] = "shuffle", [K_ALL] = "all",         [K_FETCH] = "fetch",     [K_CHAIN] = "chain",
-        [K_CALL] = "call"};
+        [K_CALL] = "call",       [K_RANK] = "rank"};
     return (unsigned)op < ARRAY_LENGTH(name) ? name[op] : "?";
 }

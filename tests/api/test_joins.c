@@ -271,6 +271,60 @@ static sn_acc apart_and_together(sn_acc a, sn_acc b)
     return sn_combine(flags, sn_pack(flags, b), sn_pack(others, a));
 }
 
+static sn_scalar number(sn_scalar flag)
+{
+    return sn_to(SN_I64, flag);
+}
+
+static sn_scalar byte(sn_scalar flag)
+{
+    return sn_to(SN_U8, flag);
+}
+
+/* Several arrays by the same flags, and what else counts these or goes along with them. */
+static sn_acc of_two(sn_acc a, sn_acc b)
+{
+    sn_acc flags = sn_map(is_positive, a), others = sn_map(sn_not, flags);
+    sn_acc first = sn_combine(flags, sn_map(twice, sn_pack(flags, b)), sn_pack(others, a));
+    return sn_results(sn_map(twice, first), sn_combine(flags, sn_pack(flags, a), sn_map(twice, sn_pack(others, b))));
+}
+
+static sn_acc counted(sn_acc a)
+{
+    sn_acc flags = sn_map(is_positive, a), ones = sn_map(number, flags), bytes = sn_map(byte, flags);
+    return sn_results(sn_scanl1(sn_add, ones), sn_scanl(sn_add, sn_i64(3), ones), sn_scanl1(sn_add, bytes),
+                      sn_scanr1(sn_add, ones), sn_scanl1(sn_add, a));
+}
+
+static sn_acc one_count(sn_acc a)
+{
+    return sn_scanl1(sn_add, sn_map(byte, sn_map(is_positive, a)));
+}
+
+static sn_acc count_from_right(sn_acc a)
+{
+    return sn_scanr1(sn_add, sn_map(number, sn_map(is_positive, a)));
+}
+
+static sn_acc all_at_once(sn_acc a, sn_acc b)
+{
+    sn_acc flags = sn_map(is_positive, a), others = sn_map(sn_not, flags);
+    sn_acc all = sn_combine(flags, sn_pack(flags, b), sn_pack(others, a));
+    return sn_results(all, sn_scanl1(sn_add, sn_map(byte, flags)), sn_scanl1(sn_add, a), sn_sum(all));
+}
+
+static void flags_share_a_loop(void **state)
+{
+    (void)state;
+    both("[n]T, [n]T -> [n]T, [n]T", of_two, of("i8 i16 f32 f64"), SMALL, SIZES);
+    both("[n]T, [n]T -> [n]T, [n]u8, [n]T, T", all_at_once, of("i32 f64"), SMALL, SIZES);
+    both("[n]T -> [n]i64, [k]i64, [n]u8, [n]i64, [n]T", counted, of("i32 f32"), SMALL, SIZES);
+    both("[n]T -> [n]u8", one_count, of("f32 i8"), SMALL, SIZES);
+    both("[n]T -> [n]i64", count_from_right, of("f32"), SMALL, SIZES);
+    if (!getenv("SINTER_TEST_SAMPLE"))
+        both("[n,m]T -> [n,m]u8", one_count, of("i16"), SMALL, MATRICES);
+}
+
 static void what_the_run_tells(void **state)
 {
     (void)state;
@@ -306,6 +360,43 @@ static void flags_are_counted(void **state)
         assert_int_equal(sn_call(p, sn_in(flags, 5), sn_in(a, 5), sn_in(b, 0), sn_into(y, 5)), SN_OUT_OF_RANGE);
         sn_drop(p);
     }
+}
+
+/* Runs of flags of all kinds, over many pieces, between arrays that end where they are read last. */
+static void flags_of_all_kinds(void **state)
+{
+    (void)state;
+    enum { N = 100003, KINDS = 6 };
+    bool *flag = malloc(N);
+    double *a = malloc((N + 1) * sizeof *a), *b = malloc((N + 1) * sizeof *b), *y = malloc(N * sizeof *y);
+    sn_program *p = compiled_in(both_cpu(), "[n]bool, [k]f64, [l]f64 -> [n]f64", SN_BODY(combine));
+    for (int i = 0; i <= N; i++)
+        a[i] = i, b[i] = -i;
+    uint64_t random = 88172645463325252u;
+    for (int kind = 0; kind < KINDS; kind++) {
+        int64_t hold = 0, other = 0;
+        for (int i = 0; i < N; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            const bool of_kind[KINDS] = {true, false, i < N / 2, i % 2 == 0, random >> 63, (random >> 40) % 100 == 0};
+            flag[i] = of_kind[kind];
+            hold += flag[i];
+        }
+        assert_int_equal(sn_call(p, sn_in(flag, N), sn_in(a, hold), sn_in(b, N - hold), sn_into(y, N)), SN_OK);
+        for (int64_t i = 0, k = 0; i < N; k += flag[i++])
+            other += y[i] != (flag[i] ? a[k] : b[i - k]);
+        assert_int_equal(other, 0);
+        if (hold > 0)
+            assert_int_equal(sn_call(p, sn_in(flag, N), sn_in(a, hold - 1), sn_in(b, N - hold + 1), sn_into(y, N)),
+                             SN_OUT_OF_RANGE);
+        if (hold < N)
+            assert_int_equal(sn_call(p, sn_in(flag, N), sn_in(a, hold + 1), sn_in(b, N - hold - 1), sn_into(y, N)),
+                             SN_OUT_OF_RANGE);
+    }
+    sn_drop(p);
+    free(flag);
+    free(a);
+    free(b);
+    free(y);
 }
 
 static void other_extents_must_agree(void **state)
@@ -455,6 +546,8 @@ int main(void)
         cmocka_unit_test(parts_are_computed_in_place),
         cmocka_unit_test(parts_are_computed_where_they_belong),
         cmocka_unit_test(what_the_run_tells),
+        cmocka_unit_test(flags_share_a_loop),
+        cmocka_unit_test(flags_of_all_kinds),
         cmocka_unit_test(flags_are_counted),
         cmocka_unit_test(other_extents_must_agree),
         cmocka_unit_test(lengths_that_cannot_be_counted),

@@ -196,6 +196,45 @@ static void one_gang(program *p)
     k_end(b);
 }
 
+/* Lanes in which a condition holds take one element behind the other, the others take others: from the beginning of
+ * their array, or up to its end. Then, of a part of these lanes, some, which a check may take away. */
+static void spread(program *p, bool back)
+{
+    k_builder *b = &p->b;
+    k_val i = k_for_all(b, k_let(b, OP_MIN, p->n, k_i64(b, p->k->lanes), 0));
+    k_val flag = k_let(b, OP_NE, k_load(b, p->x, i), k_load(b, p->y, i), 0);
+    k_val hold = k_count(b, flag), rank = k_rank(b, flag), other = k_let(b, OP_SUB, i, rank, 0);
+    k_val v = k_decl(b, k_literal(b, p->type, 0), "v"), w = k_decl(b, k_literal(b, p->type, 0), "w");
+    k_val left = k_let(b, OP_SUB, p->n, hold, 0);
+    k_val at = back ? k_let(b, OP_ADD, left, rank, 0) : rank;
+    other = back ? k_let(b, OP_ADD, other, hold, 0) : other;
+    k_if(b, flag);
+    k_check(b, 1, k_let(b, OP_LT, at, p->n, 0), i, at, p->n);
+    k_set(b, v, k_load(b, p->x, at));
+    k_if(b, k_let(b, OP_GT, i, p->limit, 0));
+    k_set(b, w, k_load(b, p->y, at));
+    k_end(b);
+    k_else(b);
+    k_check(b, 2, k_let(b, OP_GE, other, k_i64(b, 0), 0), i, other, p->n);
+    k_set(b, v, k_load(b, p->y, other));
+    if (back)
+        k_check(b, 3, k_let(b, OP_LT, other, p->limit, 0), i, other, p->limit);
+    k_end(b);
+    k_store(b, p->out, i, as_result(p, k_get(b, v)));
+    k_store(b, p->copy, i, k_get(b, w));
+    k_end(b);
+}
+
+static void spread_first(program *p)
+{
+    spread(p, false);
+}
+
+static void spread_last(program *p)
+{
+    spread(p, true);
+}
+
 static void checked(program *p)
 {
     k_builder *b = &p->b;
@@ -277,9 +316,17 @@ static void run(fixture *f, program *p, const code *c, int64_t n, int64_t limit,
 static const struct {
     const char *name;
     body body;
-} bodies[] = {{"plain", plain},     {"past caches", past_caches}, {"few", few},
-              {"guarded", guarded}, {"looping", looping},         {"one gang", one_gang},
-              {"checked", checked}, {"across", across},           {"smaller gangs", smaller_gangs}};
+} bodies[] = {{"plain", plain},
+              {"past caches", past_caches},
+              {"few", few},
+              {"guarded", guarded},
+              {"looping", looping},
+              {"one gang", one_gang},
+              {"checked", checked},
+              {"across", across},
+              {"smaller gangs", smaller_gangs},
+              {"spread", spread_first},
+              {"spread up to the end", spread_last}};
 
 static void every_count(fixture *f, unsigned which, ir_type type, ir_type to, uint16_t lanes, unsigned processor)
 {
@@ -290,7 +337,9 @@ static void every_count(fixture *f, unsigned which, ir_type type, ir_type to, ui
     code c = compile(f, &p, processor);
     /* lines are looked for where there are several gangs */
     int64_t several = (bodies[which].body == past_caches ? 5 : bodies[which].body == across ? 20 : 2) * (int64_t)lanes;
-    int64_t most = bodies[which].body == one_gang ? lanes : several < MOST_THREADS ? several : MOST_THREADS;
+    bool gang =
+        bodies[which].body == one_gang || bodies[which].body == spread_first || bodies[which].body == spread_last;
+    int64_t most = gang ? lanes : several < MOST_THREADS ? several : MOST_THREADS;
     for (int64_t n = 0; n <= most; n += 1 + (n > 40 && lanes > 32 && n % lanes < lanes - 2) * (int64_t)(next(f) % 5))
         for (unsigned at_end = 0; at_end < 2; at_end++) {
             int64_t limit = bodies[which].body == checked && n % 3 ? -1 : (int64_t)(next(f) % ((uint64_t)n + 2));
@@ -305,7 +354,7 @@ static void every_count(fixture *f, unsigned which, ir_type type, ir_type to, ui
 static void on_processor(fixture *f, unsigned processor)
 {
     static const ir_type type[] = {T_U8, T_BOOL, T_I16, T_I32, T_F32, T_I64, T_F64};
-    static const uint16_t lanes[] = {1, 4, 32, 128};
+    static const uint16_t lanes[] = {1, 4, 32, 64, 128};
     if (!runs_here(processor))
         skip();
     for (unsigned which = 0; which < ARRAY_LENGTH(bodies); which++)

@@ -41,7 +41,7 @@ static void same_results(arena *a, uint64_t seed, uint16_t lanes, bool checks)
     well_formed(k, a, seed);
     kernel *split = k_split(k, 0, 0, a);
     well_formed(split, a, seed);
-    assert_int_equal(statements(split, a, K_COUNT) + statements(split, a, K_COMPACT) + statements(split, a, K_SHUFFLE),
+    assert_int_equal(statements(split, a, K_COUNT) + statements(split, a, K_RANK) + statements(split, a, K_COMPACT) + statements(split, a, K_SHUFFLE),
                      0);
     gang_run *expected = arena_alloc(a, sizeof(*expected)), *got = arena_alloc(a, sizeof(*got));
     random_gang_fill(expected, seed, lanes);

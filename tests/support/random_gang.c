@@ -154,7 +154,10 @@ static void meeting(generator *g)
 {
     k_builder *b = &g->b;
     k_val condition = compare(g, varying(g), any(g));
-    switch (next(g, 5)) {
+    switch (next(g, 6)) {
+    case 4:
+        add(g->varying, &g->n_varying, g, k_rank(b, condition));
+        return;
     case 0:
         add(g->uniform, &g->n_uniform, g, k_count(b, condition));
         return;

@@ -28,7 +28,7 @@ void emit_survey_gangs(emitter *e)
         if (w.event != K_WALK_AT)
             continue;
         e->apart[w.at] = divergent > 0;
-        bool exchange = s->op == K_COMPACT || s->op == K_COUNT || s->op == K_SHUFFLE;
+        bool exchange = s->op == K_COMPACT || s->op == K_COUNT || s->op == K_RANK || s->op == K_SHUFFLE;
         e->exchanges[w.for_all] |= exchange;
         any |= exchange;
     }
@@ -90,14 +90,20 @@ static void shuffle(emitter *e, const k_stmt *s)
     define(e, s, arena_printf(e->arena, "(%s)%s", emit_type(e, t), got));
 }
 
+/* How many lanes before the own one hold a value. */
+static const char *rank_among(emitter *e, const char *keep)
+{
+    const char *kept = arena_printf(e->arena, "sn_kept_%" PRIu32, e->walk.at);
+    emit_line(e, "const uint %s = %s;", kept, arena_printf(e->arena, e->d->ballot, members(e), keep));
+    return arena_printf(e->arena, "%s(%s & ((1u << sn_lane) - 1u))", e->d->popcount[0], kept);
+}
+
 static void compact(emitter *e, const k_stmt *s)
 {
     const char *base = emit_value(e, s->in[0]), *value = emit_value(e, s->in[1]), *keep = emit_value(e, s->in[2]);
-    const char *kept = arena_printf(e->arena, "sn_kept_%" PRIu32, e->walk.at), *popcount = e->d->popcount[0];
-    emit_line(e, "const uint %s = %s;", kept, arena_printf(e->arena, e->d->ballot, members(e), keep));
+    const char *rank = rank_among(e, keep);
     emit_line(e, "if (%s)", keep);
-    emit_line(e, "    %s[%s + %s(%s & ((1u << sn_lane) - 1u))] = %s;", emit_memory(e, s->mem), base, popcount, kept,
-              value);
+    emit_line(e, "    %s[%s + %s] = %s;", emit_memory(e, s->mem), base, rank, value);
 }
 
 void emit_exchange(emitter *e, const k_stmt *s)
@@ -109,6 +115,9 @@ void emit_exchange(emitter *e, const k_stmt *s)
         return;
     case K_COMPACT:
         compact(e, s);
+        return;
+    case K_RANK:
+        define(e, s, rank_among(e, x));
         return;
     case K_COUNT:
         x = arena_printf(e->arena, e->d->ballot, members(e), x);

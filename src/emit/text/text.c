@@ -191,13 +191,16 @@ static void check(emitter *e, const k_stmt *s)
 
 /* --- control --- */
 
-/* A barrier in front of a loop instead of one in every round of it. In the loop, its end may have come before. */
+/* A barrier in front of a loop instead of one in every round of it. In the loop, its end may have come before; behind
+ * it, there may have been no round. */
 static void begin_loop(emitter *e)
 {
-    uint8_t leaves = e->leaves[e->walk.at];
-    if (e->pending && leaves)
+    uint8_t *leaves = &e->leaves[e->walk.at], before;
+    if (e->pending && *leaves)
         barrier(e);
-    e->pending |= leaves;
+    before = e->pending;
+    e->pending |= *leaves;
+    *leaves |= e->walk.for_all ? 0 : before;
 }
 
 static const char *index_type(const emitter *e, k_val v)
@@ -431,6 +434,7 @@ static void statement(emitter *e, const k_stmt *s)
         return;
     case K_COMPACT:
     case K_COUNT:
+    case K_RANK:
     case K_ALL:
     case K_SHUFFLE:
         emit_exchange(e, s);

@@ -106,12 +106,13 @@ static bool mentions_scan(row_loop *r, uint32_t n, const ir_id *term)
     return false;
 }
 
-/* The condition whose holding a fold counts: it adds up integers that are 1 or 0. Sums of these are exact in any order.
+/* The condition whose holding a fold or scan counts: it adds up integers that are 1 or 0. Sums of these are exact in any order.
  */
 static ir_id counted(row_loop *r, const row_part *p)
 {
     const ir_program *ir = r->lw->l->ir;
-    if (p->op->kind != L_FOLD || p->ordered || p->n != 1 || !p->fold.identity) /* others may have no function */
+    bool sums = p->op->kind == L_SCAN || (p->op->kind == L_FOLD && !p->ordered);
+    if (!sums || p->n != 1 || !p->fold.identity) /* others may have no function */
         return 0;
     const ir_node *sum = ir_at(ir, p->fold.info->fn->result[0]), *e = ir_at(ir, p->element[0]);
     bool ones = e->kind == IR_OP && e->op == OP_CONVERT && !ir_type_float((ir_type)e->type);
@@ -151,12 +152,14 @@ static void find_terms(row_loop *r, row_part *p)
         p->fold.fused_product = true;
         memcpy(p->element, ir_args(lw->l->ir, value[0]), 2 * sizeof(ir_id));
     }
-    p->keep = p->keep || r->segment ? p->keep : counted(r, p);
+    p->keep = p->keep || r->segment || op->kind == L_SCAN ? p->keep : counted(r, p);
     if (p->keep)
         find_counter(r, p);
     p->late_keep = p->keep && mentions_scan(r, 1, &p->keep);
     p->behind = mentions_scan(r, row_terms(p), p->element);
     p->late = p->late_keep || op->kind == L_SCAN || p->behind;
+    bool counts_lanes = lw->options->vector_bytes && !lw->options->group && !r->segment && !p->behind;
+    p->flag = op->kind == L_SCAN && counts_lanes ? counted(r, p) : 0;
 }
 
 static void find_part(row_loop *r, const l_op *op, uint32_t *first)

@@ -24,6 +24,7 @@ typedef struct row_part { /* a member of the loop */
     ir_id *element;   /* terms: what is stored, accumulated, scanned or packed; outer members: the row's values */
     ir_id keep;       /* PACK: the term that decides. FOLD: it adds up how often this term holds; 0: it does not */
     uint32_t counter; /* PACK, FOLD with `keep`: the first part of the sweep with the same one, which counts for all */
+    ir_id flag;       /* SCAN: it adds up how often this term holds, and the device counts lanes; 0: it does not */
     ir_id *given;     /* SCAN, FOLD, outer members: variables that stand for the result where others read it */
     bool ordered;     /* FOLD: the operator keeps order. True for scans */
     bool harmless;    /* the operator may run in lanes that hold nothing */
@@ -43,7 +44,7 @@ typedef struct row_part { /* a member of the loop */
     k_val has_state;           /* and whether there is one; 0: there is */
     k_val *carry;              /* variables of the open FOR_ALL */
     k_val has_carry;
-    k_val *sum;   /* SCAN: variables of the open FOR_ALL: sums by position in the gang, see row_any_order */
+    k_val *sum;   /* SCAN: variables of the open FOR_ALL: sums by position in the gang, see row_any_order; with `flag` one */
     k_val packed; /* counters: variable of the open FOR_ALL: elements kept so far */
     k_mem offset; /* counters, where a block walks whole rows: how many earlier pieces keep */
     k_val before; /* counters, where a block takes a piece: the same */

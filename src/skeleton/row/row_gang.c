@@ -265,6 +265,28 @@ static void scan(row_loop *r, const row_part *p, const row_walk *w, const gang *
         scan_results(r, p, g, x);
 }
 
+/* The same where flags are counted. */
+static void count_flags(row_loop *r, const row_part *p, const row_walk *w, const gang *g, k_val variable)
+{
+    sk_lower *lw = r->lw;
+    k_builder *b = &lw->b;
+    ir_type t = p->fold.info->type[0];
+    k_val flag = k_get(b, variable), count = k_convert(b, OP_CONVERT, t, k_count(b, flag));
+    if (w->only) {
+        k_set(b, p->sum[0], k_let(b, OP_ADD, k_get(b, p->sum[0]), count, 0));
+        return;
+    }
+    k_val before = k_convert(b, OP_CONVERT, t, k_rank(b, flag));
+    k_val with = k_let(b, OP_ADD, before, k_convert(b, OP_CONVERT, t, flag), 0);
+    if (w->totals)
+        keep_total(r, p, g, &with);
+    if (!w->results)
+        return;
+    bool exclusive = ir_at(lw->l->ir, p->op->term)->flags & IR_EXCLUSIVE;
+    sk_bind(lw, p->given[0], k_let(b, OP_ADD, k_get(b, p->carry[0]), exclusive ? before : with, 0));
+    k_set(b, p->carry[0], k_let(b, OP_ADD, k_get(b, p->carry[0]), count, 0));
+}
+
 /* --- folds --- */
 
 /* Position i of a piece goes to accumulator i mod ROW_SUMS. */
@@ -361,7 +383,13 @@ static void declare_members(row_loop *r, members *m)
             m->late_keep[p->counter] |= p->late_keep || (packs && p->late);
         }
         m->kept[i] = packs ? row_variables(r, p, NULL, "x") : NULL;
-        m->scanned[i] = is_scanned(p, m->w) ? row_variables(r, p, NULL, "x") : NULL;
+        m->scanned[i] = NULL;
+        if (is_scanned(p, m->w) && p->flag) { /* false where there is nothing */
+            m->scanned[i] = row_values(r, p);
+            m->scanned[i][0] = k_decl(b, k_literal(b, T_BOOL, 0), "flag");
+        } else if (is_scanned(p, m->w)) {
+            m->scanned[i] = row_variables(r, p, NULL, "x");
+        }
     }
 }
 
@@ -397,7 +425,7 @@ static void list_terms(row_loop *r, const members *m, k_val **value)
         if (!is_now(r, m, i))
             continue;
         for (uint32_t c = 0; (m->scanned[i] || is_plain(p, m->w)) && c < row_terms(p); c++)
-            vec_push(lw->arena, &term, p->element[c]);
+            vec_push(lw->arena, &term, m->scanned[i] && p->flag ? p->flag : p->element[c]);
         if (m->keep[i]) /* a counter: all others of its condition come later */
             vec_push(lw->arena, &term, p->keep);
     }
@@ -448,7 +476,7 @@ static void elements(row_loop *r, const gang *g, void *env)
         for (uint32_t c = 0; c < p->n && r->combine; c++)
             x[c] = k_load(&lw->b, p->fold.in[c], lw->element);
         for (uint32_t c = 0; c < p->n && m->scanned[i]; c++)
-            k_relax(&lw->b, m->scanned[i][c], x[c]);
+            (p->flag ? k_set : k_relax)(&lw->b, m->scanned[i][c], x[c]);
         if (p->op->kind == L_ELEMENT)
             store_element(r, p, x);
         else if (!m->scanned[i])
@@ -530,6 +558,15 @@ static void fetch_next(row_loop *r, const row_walk *w, const gang *g)
         k_end(b);
 }
 
+/* The rest may need it, too, and then asks for the lanes that are counted. */
+static void bind_flag(row_loop *r, const row_part *p, k_val variable)
+{
+    k_builder *b = &r->lw->b;
+    k_val flag = k_get(b, variable);
+    sk_bind(r->lw, p->flag, flag);
+    sk_bind(r->lw, p->element[0], k_convert(b, OP_CONVERT, p->fold.info->type[0], flag));
+}
+
 static void one_gang(row_loop *r, const row_walk *w, const gang *g)
 {
     sk_lower *lw = r->lw;
@@ -545,6 +582,11 @@ static void one_gang(row_loop *r, const row_walk *w, const gang *g)
         const row_part *p = &r->part.at[i];
         if (p->op->kind != L_SCAN || p->op->sweep != w->sweep || !(w->totals || w->results))
             continue;
+        if (p->flag) {
+            count_flags(r, p, w, g, m.scanned[i][0]);
+            bind_flag(r, p, m.scanned[i][0]);
+            continue;
+        }
         scan(r, p, w, g, m.scanned[i]);
         for (uint32_t c = 0; c < p->n && m.scanned[i]; c++) /* the rest may need it, too */
             sk_bind(lw, p->element[c], k_get(&lw->b, m.scanned[i][c]));
@@ -594,10 +636,15 @@ static void close_packs(row_loop *r, const row_walk *w, k_val lane)
 
 static void close_sums(row_loop *r, const row_walk *w, k_val lane)
 {
+    k_builder *b = &r->lw->b;
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
-        if (p->op->kind == L_SCAN && p->op->sweep == w->sweep && p->sum)
-            k_store(&r->lw->b, p->node[0], lane, k_get(&r->lw->b, p->sum[0]));
+        if (p->op->kind != L_SCAN || p->op->sweep != w->sweep || !p->sum)
+            continue;
+        k_val sum = k_get(b, p->sum[0]), none = k_literal(b, p->fold.info->type[0], 0);
+        if (p->flag) /* that of all lanes */
+            sum = k_select(b, k_let(b, OP_EQ, lane, k_i64(b, 0), 0), sum, none);
+        k_store(b, p->node[0], lane, sum);
     }
 }
 

@@ -41,6 +41,12 @@ static bool is_cheap(const row_loop *r, const row_part *p)
     return p->harmless && few_operators(r, p->n, p->element) && few_operators(r, fn->results, fn->result);
 }
 
+/* Do a part's prefixes wait, if any do? Lanes are counted faster. */
+static bool waits(const row_part *p)
+{
+    return p->op->kind == L_SCAN && !p->flag;
+}
+
 /* Prefixes wait for the state in shared memory, where that is not so much that it would leave the nearer caches, and
  * more work would be to find them when the state is known. False: none do, and in the first walk nobody wants them. */
 static bool keep_prefixes(row_loop *r)
@@ -53,10 +59,10 @@ static bool keep_prefixes(row_loop *r)
     if (cheap)
         return false;
     for (uint32_t i = 0; i < r->part.n; i++)
-        for (uint32_t c = 0; c < r->part.at[i].n && r->part.at[i].op->kind == L_SCAN; c++)
+        for (uint32_t c = 0; c < r->part.at[i].n && waits(&r->part.at[i]); c++)
             bytes += ROW_PIECE * ir_type_size(r->part.at[i].fold.info->type[c]);
     for (uint32_t i = 0; i < r->part.n && bytes <= MOST_BYTES; i++)
-        if (r->part.at[i].op->kind == L_SCAN)
+        if (waits(&r->part.at[i]))
             r->part.at[i].prefix = row_cells(r, &r->part.at[i], ROW_PIECE, "prefix");
     return true;
 }

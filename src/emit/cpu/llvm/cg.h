@@ -135,6 +135,7 @@ typedef struct cg {
     cg_ref fuse, fused[3]; /* processors without fused multiply-add; fused: memory of the function for its operands,
                               NULL: not made yet */
     cg_value *value;       /* per k_val */
+    cg_ref *ranked;        /* per k_val: of a RANK, the lanes that it counts, see rank.c */
     cg_ref *mem, *arg; /* per k_mem: pointer to its first element; per argument; NULL: they are read from these where
                           they are used */
     cg_ref mem_list, arg_list;
@@ -379,10 +380,23 @@ void cg_function_attributes(cg *g, cg_ref function); /* module.c */
 void cg_atomic(cg *g, k_ref id);
 void cg_compact(cg *g, k_ref id);
 void cg_count(cg *g, k_ref id);
+cg_ref cg_lanes_where(cg *g, k_val condition); /* of the lanes that are on */
 void cg_take(cg *g, k_ref id);
 void cg_all(cg *g, k_ref id);
 /* A SELECT of x and y whose condition says which lanes get the left halves of their blocks added; NULL: it does not. */
 cg_ref cg_select_right_halves(cg *g, const k_stmt *s, cg_ref condition, cg_ref x, cg_ref y);
+
+/* --- rank.c --- */
+void cg_rank(cg *g, k_ref id);
+/* The elements that the lanes of `among` read at an index, one behind the other: a row that is spread over them. */
+typedef struct cg_spread {
+    cg_ref first; /* i64: the index of the first one of these lanes */
+    cg_ref among; /* a mask; what the index of other lanes is does not matter */
+} cg_spread;
+bool cg_find_spread(cg *g, k_val index, cg_spread *out);
+cg_ref cg_load_spread(cg *g, const k_stmt *s); /* as it is in memory; NULL: it reads no such row, or there is no instruction */
+/* i1: a comparison holds in all lanes that are on, one side being such an index. False may be wrong; NULL: neither is. */
+cg_ref cg_spread_holds(cg *g, const k_stmt *s);
 
 /* --- total.c --- */
 /* A LET that is the last of those by which pairs of lanes, pairs of pairs ... come together to the total of the gang:

@@ -326,6 +326,9 @@ void cg_statement(cg *g, k_ref id)
     case K_COUNT:
         cg_count(g, id);
         return;
+    case K_RANK:
+        cg_rank(g, id);
+        return;
     case K_ALL:
         cg_all(g, id);
         return;

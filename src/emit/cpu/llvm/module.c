@@ -428,6 +428,7 @@ static void open_state(job *j)
     g->target_features = j->h.features;
     g->narrow = k->narrow ? k_find_indices(k, a) : NULL;
     g->value = arena_alloc(a, k->value.n * sizeof(*g->value));
+    g->ranked = arena_alloc(a, k->value.n * sizeof(*g->ranked));
     g->keep_asm = j->options && j->options->keep_asm;
     g->only_ir = j->options && j->options->only_ir;
     g->keep_ir = g->only_ir || (j->options && j->options->keep_ir);

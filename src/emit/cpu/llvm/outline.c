@@ -83,6 +83,7 @@ static bool may_go(const cg *g, k_ref id)
     case K_CHAIN:
     case K_COMPACT:
     case K_COUNT:
+    case K_RANK:
     case K_SHUFFLE:
     case K_ALL:
         return false;

@@ -62,6 +62,7 @@ static void at_thread_statement(scan *s, k_ref id, cg_facts *inner)
     case K_ATOMIC:
     case K_COMPACT:
     case K_COUNT:
+    case K_RANK:
     case K_SHUFFLE:
     case K_ALL:
         inner->warp = true;

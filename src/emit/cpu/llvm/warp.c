@@ -10,7 +10,7 @@ static cg_ref number_of(cg *g, cg_ref mask)
     return LLVMBuildIntCast2(g->b, n, g->i64, false, "");
 }
 
-static cg_ref lanes_where(cg *g, k_val condition)
+cg_ref cg_lanes_where(cg *g, k_val condition)
 {
     cg_ref c = cg_vec(g, condition);
     return g->mask.on ? LLVMBuildAnd(g->b, g->mask.on, c, "") : c;
@@ -19,7 +19,7 @@ static cg_ref lanes_where(cg *g, k_val condition)
 void cg_count(cg *g, k_ref id)
 {
     const k_stmt *s = &g->k->stmt.at[id];
-    cg_define(g, s->dst, number_of(g, lanes_where(g, s->in[0])));
+    cg_define(g, s->dst, number_of(g, cg_lanes_where(g, s->in[0])));
 }
 
 void cg_all(cg *g, k_ref id)
@@ -286,7 +286,7 @@ void cg_compact(cg *g, k_ref id)
     ir_type t = (ir_type)g->k->mem.at[s->mem].type;
     unsigned bytes = (unsigned)ir_type_size(t), width = 64 / bytes;
     unsigned n = g->lanes < width ? g->lanes : width;
-    cg_ref keep = lanes_where(g, s->in[2]), value = cg_to_memory(g, t, cg_vec(g, s->in[1]));
+    cg_ref keep = cg_lanes_where(g, s->in[2]), value = cg_to_memory(g, t, cg_vec(g, s->in[1]));
     cg_ref pointer = cg_element(g, s->mem, cg_scalar(g, s->in[0]));
     if (by_table(g, s, bytes)) {
         compact_by_table(g, value, keep, pointer, t);
