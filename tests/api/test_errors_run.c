@@ -183,6 +183,29 @@ static void a_division_by_zero(void **state)
     sn_drop(p);
 }
 
+static sn_acc as_row(sn_acc a, sn_acc k)
+{
+    return sn_reshape(sn_shape(quotient(sn_extent(a, 0), sn_the(k))), a);
+}
+
+/* A condition on extents that cannot be computed. */
+static void an_extent_that_divides_by_zero(void **state)
+{
+    (void)state;
+    sn_program *p = compiled("[n]i64, i64 -> [m]i64", SN_BODY(as_row));
+    int64_t a[3] = {1, 2, 3}, r[3] = {0}, k = 0;
+    assert_int_equal(sn_call(p, sn_in(a, 3), sn_value(&k), sn_into(r, 3)), SN_DIVISION);
+    contains(sn_message(both_cpu()), place(QUOT_LINE));
+    contains(sn_message(both_cpu()), "quot fails: division by zero");
+    k = 2;
+    assert_int_equal(sn_call(p, sn_in(a, 3), sn_value(&k), sn_into(r, 1)), SN_SHAPE_MISMATCH);
+    contains(sn_message(both_cpu()), "the numbers of elements before and after differ: 3 and 1");
+    k = 1;
+    assert_int_equal(sn_call(p, sn_in(a, 3), sn_value(&k), sn_into(r, 3)), SN_OK);
+    assert_int_equal(r[2], 3);
+    sn_drop(p);
+}
+
 static void shapes_that_differ(void **state)
 {
     (void)state;
@@ -542,6 +565,7 @@ int main(void)
         cmocka_unit_test(the_first_of_many_is_reported),
         cmocka_unit_test(an_index_of_nothing),
         cmocka_unit_test(a_division_by_zero),
+        cmocka_unit_test(an_extent_that_divides_by_zero),
         cmocka_unit_test(shapes_that_differ),
         cmocka_unit_test(folds_of_nothing),
         cmocka_unit_test(a_slice_outside),
