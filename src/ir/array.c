@@ -527,8 +527,6 @@ ir_id ir_pack_counted(ir_program *p, uint32_t site, ir_id extent, ir_id keep, ir
     if (extent && ir_counted(p, extent) != keep)
         return ir_fail(p, site, "%s: expected an extent that is read from the count of what is kept", b.name);
     ir_id count = extent ? ir_at(p, extent)->array : ir_count(p, site, keep);
-    if (!count)
-        return 0;
     map64_put(p->arena, &p->state->counts, keep, count);
     if (!extent)
         extent = ir_read(p, site, count, 0, IR_SAFE, 0, NULL);

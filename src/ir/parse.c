@@ -76,10 +76,9 @@ static bool parse_check(parser *ps)
     c.left = ir_extent_normal(ps->p, c.site, c.left);
     c.right = ir_extent_normal(ps->p, c.site, c.right);
     c.what = c.left && c.right ? parser_string(ps) : NULL;
-    if (!c.what)
-        return false;
-    vec_push(ps->arena, &ps->check, c);
-    return true;
+    if (c.what)
+        vec_push(ps->arena, &ps->check, c);
+    return c.what;
 }
 
 static bool parse_output(parser *ps)

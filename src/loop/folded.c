@@ -132,7 +132,7 @@ void l_note_delayed(ir_program *p, l_nodes *nodes, ir_id id, ir_id from, l_acces
     n->neighbours += f->neighbours;
     for (uint32_t i = 0; i < f->staged.n; i++)
         push_new(p->arena, &n->staged, f->staged.at[i]);
-    if (ir_at(p, id)->kind == IR_RESHAPE && ir_info(p, from)->rank > 1) {
+    if (ir_at(p, id)->kind == IR_RESHAPE) { /* to one row: others read a stencil's result from memory */
         n->flat = true;
         push_new(p->arena, &n->staged, from);
     }

@@ -225,7 +225,8 @@ static int by_sweep(const void *a, const void *b)
 
 void l_rows_order(ir_program *p, const l_nodes *nodes, l_cluster *c, uint32_t *slot)
 {
-    uint8_t *memory = arena_alloc(p->arena, 2 * (size_t)c->op.n);
+    const size_t bytes = 2 * (size_t)c->op.n;
+    uint8_t *memory = arena_alloc(p->arena, bytes);
     sweeps s = {.p = p, .nodes = nodes, .c = c, .slot = slot, .first = memory, .last = memory + c->op.n};
     s.read = arena_alloc(p->arena, c->op.n);
     s.behind = arena_alloc(p->arena, c->op.n);
@@ -247,7 +248,7 @@ void l_rows_order(ir_program *p, const l_nodes *nodes, l_cluster *c, uint32_t *s
     }
     arena_release(p->arena, s.behind, c->op.n);
     arena_release(p->arena, s.read, c->op.n);
-    arena_release(p->arena, memory, 2 * (size_t)c->op.n);
+    arena_release(p->arena, memory, bytes);
     qsort(c->op.at, c->op.n, sizeof(l_op), by_sweep);
 }
 

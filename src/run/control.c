@@ -447,7 +447,7 @@ static bool loop_repeat(looped *l)
         l->many = 1;
         for (uint32_t i = 1; i < l->of->regions; i++) {
             const int64_t many = rounds_of(l, &l->of->region[i], count - l->rounds);
-            if (many < l->many || many < 1)
+            if (many < l->many)
                 continue;
             region = i;
             l->many = many;
