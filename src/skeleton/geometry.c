@@ -18,13 +18,14 @@ static void prepare_fold(sk_cluster *c, arena *a)
     sk_contract_prepare(c, a);
 }
 
+/* In loops over segments a fold of all elements is one that counts what is packed, in no lane. */
 static bool accumulates_wide(const l_program *l, const l_cluster *c)
 {
     bool wide = false;
     for (uint32_t i = 0; i < c->op.n; i++) {
         const ir_array *info = ir_info(l->ir, c->op.at[i].term);
-        for (unsigned k = 0; k < info->components && (c->op.at[i].kind == L_FOLD || c->op.at[i].kind == L_FOLD_SEG);
-             k++)
+        bool folds = c->op.at[i].kind == (c->class == L_CLASS_SEGMENT ? L_FOLD_SEG : L_FOLD);
+        for (unsigned k = 0; k < info->components && folds; k++)
             wide |= ir_type_size(info->type[k]) == 8;
     }
     return wide;
@@ -242,7 +243,8 @@ bool sk_launch_lanes(const sk_call *x, sk_geometry *g)
     enum { UNIT = 64, LONGEST = 16 };
     bool combine = x->pass == SK_PASS_COMBINE, folds = x->c->loop->class == L_CLASS_FOLD;
     int64_t length = x->columns, one = larger(length, 1);
-    if ((length > SK_SHORT && !(folds && !combine && in_any_order(x))) || (folds ? x->o->group || (combine && by_tree(x)) : combine))
+    if ((length > SK_SHORT && !(folds && !combine && in_any_order(x))) ||
+        (folds ? x->o->group || (combine && by_tree(x)) : combine))
         return false;
     int64_t size = x->o->group ? sk_group_piece(x->c) : sk_piece_elements(x, x->rows * one) / one;
     size = larger(UNIT, size / UNIT * UNIT);

@@ -18,7 +18,9 @@ enum { SEGMENTS = 1500, MOST = 60000, KINDS = 6 };
 
 static sn_context *device, *interpreter;
 static sn_program *kept[2], *only[2], *scans[2], *trees[2]; /* [1]: of the interpreter; of sums alone */
+static sn_program *parts;
 static float values[MOST], levels_of[SEGMENTS];
+static int64_t shares_of[SEGMENTS];
 
 static sn_scalar above(sn_scalar x, sn_scalar level)
 {
@@ -73,6 +75,25 @@ static sn_acc scanned(sn_acc offsets, sn_acc x, sn_acc level)
     return sn_results(sn_fst(some), sn_snd(some), sn_scanl1_seg(sn_max, segments, apart));
 }
 
+/* Elements that are not kept would fail: those that know their segment, and others. */
+static sn_scalar is_shared(sn_scalar x, sn_scalar shares)
+{
+    return sn_and(sn_ne(shares, 0), sn_ne(x, 0));
+}
+
+static sn_scalar share(sn_scalar x, sn_scalar shares)
+{
+    return sn_tuple(sn_quot(sn_to_i64(x), shares), sn_quot(1000, sn_to_i64(x)));
+}
+
+static sn_acc shared(sn_acc offsets, sn_acc x, sn_acc shares)
+{
+    sn_acc segments = sn_segments_from_offsets(offsets), of = sn_replicate_seg(sn_size(x), segments, shares);
+    sn_acc whole = sn_map(sn_trunc, x),
+           some = sn_pack(sn_zip_with(is_shared, whole, of), sn_zip_with(share, whole, of));
+    return sn_results(sn_fold_seg(sn_max, sn_f32(-100), segments, whole), sn_fst(some), sn_snd(some));
+}
+
 static int64_t length_of(int kind, int64_t s)
 {
     switch (kind) {
@@ -93,14 +114,28 @@ static int64_t length_of(int kind, int64_t s)
 
 #define equal(a, b, bytes) assert_memory_equal(a, b, (size_t)(bytes))
 
+static void shares_are_right(const int64_t *offset, int64_t m, const int64_t *part, const int64_t *other, int64_t many)
+{
+    int64_t k = 0;
+    for (int64_t s = 0; s < m; s++)
+        for (int64_t i = offset[s]; i < offset[s + 1]; i++) {
+            int64_t whole = (int64_t)values[i];
+            if (!whole || !shares_of[s])
+                continue;
+            assert_true(k < many && part[k] == whole / shares_of[s] && other[k] == 1000 / whole);
+            k++;
+        }
+    assert_true(k > 0 && k == many);
+}
+
 static void bits_are_the_same(void **state)
 {
-    static int64_t offset[SEGMENTS + 1], count[2][SEGMENTS];
+    static int64_t offset[SEGMENTS + 1], count[2][SEGMENTS], part[MOST], other[MOST];
     static float most[2][SEGMENTS], first[2][MOST], second[2][MOST], third[2][MOST], fourth[2][MOST], scan[2][MOST],
-        sum[2][SEGMENTS], both[2][SEGMENTS];
+        sum[2][SEGMENTS], both[2][SEGMENTS], largest[SEGMENTS];
     (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
-        int64_t n = 0, m = 0, many[2] = {0};
+        int64_t n = 0, m = 0, many[2] = {0}, shares = 0;
         for (; m < SEGMENTS && n + length_of(kind, m) <= MOST; m++)
             offset[m + 1] = n += length_of(kind, m);
         for (int i = 0; i < 2; i++) {
@@ -128,6 +163,10 @@ static void bits_are_the_same(void **state)
         equal(third[0], first[1], many[0] * 4);
         equal(fourth[0], second[1], many[0] * 4);
         equal(scan[0], scan[1], n * 4);
+        if (sn_call(parts, sn_in(offset, m + 1), sn_in(values, n), sn_in(shares_of, m), sn_into(largest, m),
+                    sn_upto(part, MOST, &shares), sn_upto(other, MOST, &shares)) != SN_OK)
+            fail_msg("%s", sn_message(device));
+        shares_are_right(offset, m, part, other, shares);
         assert_true(many[0] > 0);
         assert_int_equal(many[0], many[1]);
         equal(count[0], count[1], m * 8);
@@ -181,10 +220,15 @@ int main(void)
         if (!kept[i] || !only[i] || !scans[i] || !trees[i])
             return fprintf(stderr, "%s\n", sn_message(c)), 1;
     }
+    parts = sn_compile(device, "[m]i64, [n]f32, [s]i64 -> [s]f32, [k]i64, [k]i64", shared);
+    if (!parts)
+        return fprintf(stderr, "%s\n", sn_message(device)), 1;
     for (int64_t i = 0; i < MOST; i++)
         values[i] = (float)sin((double)i * 12.9898) * (float)(1 + i % 97);
-    for (int64_t i = 0; i < SEGMENTS; i++)
+    for (int64_t i = 0; i < SEGMENTS; i++) {
         levels_of[i] = (float)(i % 19) - 9.5F;
+        shares_of[i] = i % 3;
+    }
     const struct CMUnitTest tests[] = {cmocka_unit_test(bits_are_the_same),
                                        cmocka_unit_test(wrong_offsets_are_mistakes)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
@@ -194,6 +238,7 @@ int main(void)
         sn_drop(scans[i]);
         sn_drop(trees[i]);
     }
+    sn_drop(parts);
     sn_close(device);
     sn_close(interpreter);
     return failed;

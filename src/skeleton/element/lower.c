@@ -636,6 +636,42 @@ bool sk_mentions(sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable)
     return false;
 }
 
+bool sk_is_direct(sk_lower *lw, ir_id term)
+{
+    enum { CHEAP = 4 };
+    const ir_program *p = lw->l->ir;
+    opt_ids ids = {0};
+    uint32_t operators = 0;
+    bool direct = true;
+    opt_reach(lw->l->ir, lw->arena, 1, &term, &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        if (!n->scope)
+            continue;
+        bool own = n->kind == IR_READ && n->n == 1 && p->arg.at[n->args] == lw->at.linear && n->flags & IR_SAFE;
+        operators += n->kind == IR_OP;
+        direct &= !n->partial && (own || n->kind == IR_OP || n->kind == IR_VAR);
+    }
+    return direct && operators <= CHEAP;
+}
+
+/* The lines of the result are asked for before they are written: else each store waits for its own, and whatever is
+ * stored next behind it. */
+void sk_copy_packed(sk_lower *lw, ir_id array, uint32_t components, const k_mem *kept, k_val offset, k_val count)
+{
+    enum { AHEAD = 1024 }; /* bytes */
+    k_builder *b = &lw->b;
+    k_val i = k_for_all(b, count), to = sk_add(lw, offset, i);
+    for (uint32_t c = 0; c < components; c++) {
+        k_mem m = sk_array_memory(lw, array, c, true);
+        int64_t ahead = AHEAD / (int64_t)ir_type_size((ir_type)lw->out->k->mem.at[m].type);
+        if (!lw->out->k->mem.at[m].stream)
+            k_fetch(b, m, sk_add(lw, to, k_i64(b, ahead)), k_i64(b, 0));
+        k_store(b, m, to, k_load(b, kept[c], i));
+    }
+    k_end(b);
+}
+
 /* --- what is read soon --- */
 
 static bool reads_own_element(const ir_program *p, const ir_node *n, const sk_index *at)

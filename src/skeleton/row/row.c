@@ -329,14 +329,3 @@ k_val row_as_sum(row_loop *r, const row_part *p, k_val count)
 {
     return k_convert(&r->lw->b, OP_CONVERT, p->fold.info->type[0], count);
 }
-
-/* What a piece has packed goes to the result, from `offset` on. */
-void row_copy_packed(row_loop *r, const row_part *p, k_val offset, k_val count)
-{
-    sk_lower *lw = r->lw;
-    k_builder *b = &lw->b;
-    k_val i = k_for_all(b, count), to = sk_add(lw, offset, i);
-    for (uint32_t c = 0; c < p->n; c++)
-        k_store(b, sk_array_memory(lw, p->op->term, c, true), to, k_load(b, p->kept[c], i));
-    k_end(b);
-}

@@ -108,8 +108,6 @@ k_mem *row_cells(row_loop *r, const row_part *p, int64_t count, const char *name
 void row_finish_fold(row_loop *r, const row_part *p, k_val position, k_val *total);
 /* A count as the fold that is one has it. */
 k_val row_as_sum(row_loop *r, const row_part *p, k_val count);
-/* What a piece has packed goes to the result, from `offset` on. */
-void row_copy_packed(row_loop *r, const row_part *p, k_val offset, k_val count);
 /* out = first (+) second, in the order of positions */
 void row_apply(row_loop *r, const row_part *p, const k_val *first, const k_val *second, k_val *out);
 /* The part that counts what this one keeps; NULL: it keeps all. */

@@ -169,7 +169,8 @@ static void walk_pieces(row_loop *r, uint8_t sweep)
         if (r->combine && !p->ordered)
             brief_partials(r, p);
         if (in_sweep(p, L_PACK, sweep))
-            row_copy_packed(r, p, k_load(b, counter->offset, zero), k_load(b, counter->count, zero));
+            sk_copy_packed(lw, p->op->term, p->n, p->kept, k_load(b, counter->offset, zero),
+                           k_load(b, counter->count, zero));
     }
     advance_counts(r, sweep);
     sk_scope_end(lw, mark);

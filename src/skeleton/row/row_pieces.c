@@ -137,7 +137,8 @@ static void copy_all_packed(row_loop *r)
         if (p->op->kind == L_PACK)
             fetch_end(r, p, sk_add(r->lw, counter->before, k_load(&r->lw->b, counter->count, k_i64(&r->lw->b, 0))));
         if (p->op->kind == L_PACK)
-            row_copy_packed(r, p, counter->before, k_load(&r->lw->b, counter->count, k_i64(&r->lw->b, 0)));
+            sk_copy_packed(r->lw, p->op->term, p->n, p->kept, counter->before,
+                           k_load(&r->lw->b, counter->count, k_i64(&r->lw->b, 0)));
     }
 }
 

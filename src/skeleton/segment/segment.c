@@ -99,7 +99,6 @@ static void short_segment(sk_segments *x, const sk_segment *s)
     k_val zero = k_i64(b, 0), brief = k_let(b, OP_LE, s->length, k_i64(b, x->shortest), 0);
     k_val count = k_select(b, brief, s->length, zero);
     sk_use_segment(x, s);
-    x->folds.stage = x->base;
     k_val **acc = sk_fold_accumulators(f);
     if (x->alone) {
         k_val j = k_for(b, zero, count, false);
@@ -205,7 +204,7 @@ static void longer_segment(sk_segments *x, const sk_segment *s, k_val work, k_va
     k_val more = k_let(b, OP_AND, there, k_let(b, OP_LT, sk_add(lw, before, elements), end, 0), 0);
     k_break_if(b, k_let(b, OP_NOT, more, 0, 0));
     sk_fold_part p = part_of(x, s, k);
-    x->folds.stage = sk_add(lw, x->base, p.begin);
+    sk_pack_elements(x, sk_add(lw, x->base, p.begin), p.count);
     if (x->folds.fold.n) {
         k_val **acc[SK_MOST_STREAMS], lane = open_piece(x, &p, acc);
         keep_total(x, s, k, lane, acc[0]);
@@ -213,7 +212,6 @@ static void longer_segment(sk_segments *x, const sk_segment *s, k_val work, k_va
     } else {
         store_piece(x, &p);
     }
-    sk_pack_elements(x, &(sk_walked){.count = p.count, .number = s->number});
     k_set(b, at, sk_add(lw, k, one));
     k_end(b);
 }
@@ -255,20 +253,19 @@ static void take_gang(sk_segments *x, const sk_block *of, k_val begin, k_val cou
 /* A segment by itself: a lane that goes along a short one reads what lies together, where lanes side by side gather. */
 static void take_alone(sk_segments *x, const sk_block *of, k_val global)
 {
-    k_builder *b = &x->lw->b;
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
     sk_segment s = sk_find_segment(&x->of, global);
+    k_val brief = k_let(b, OP_LE, s.length, k_i64(b, x->shortest), 0);
     k_if(b, k_let(b, OP_GE, global, of->first, 0));
+    sk_use_segment(x, &s);
+    sk_pack_elements(x, x->base, k_select(b, brief, s.length, k_i64(b, 0)));
     x->alone = true;
     k_for_whole(b, k_i64(b, 1));
     short_segment(x, &s);
     sk_check_unless_fine(&x->of, &s);
     k_end(b);
     x->alone = false;
-    if (x->packs) {
-        k_if(b, k_let(b, OP_LE, s.length, k_i64(b, x->shortest), 0));
-        sk_pack_elements(x, &(sk_walked){.count = s.length, .number = s.number});
-        k_end(b);
-    }
     k_end(b);
     k_if(b, is_longer(x, of, &s));
     longer_segment(x, &s, of->work, of->end);
@@ -298,12 +295,6 @@ static void take_rows(sk_segments *x, k_val first, const sk_segment *of, bool on
     k_end(b);
 }
 
-/* A gang of segments from `of` on: of so many elements each, or of the numbers that stand in memory. */
-static void pack_gang(sk_segments *x, const sk_segment *of, k_val count, k_val each, k_mem numbers)
-{
-    sk_pack_elements(x, &(sk_walked){count, of->number, each, numbers});
-}
-
 /* The block's segments, in gangs whose results begin at multiples of their number. */
 static void take_each(sk_segments *x, const sk_block *part)
 {
@@ -317,24 +308,23 @@ static void take_each(sk_segments *x, const sk_block *part)
     k_val whole = k_let(b, OP_EQ, sk_sub(lw, stop, begin), lanes, 0);
     k_if(b, k_let(b, OP_AND, whole, k_let(b, OP_GE, begin, part->first, 0), 0));
     sk_segment of = sk_find_segment(&x->of, begin);
-    x->folds.stage = sk_add(lw, sk_mul(lw, of.row, x->of.length), of.begin);
+    k_val base = sk_add(lw, sk_mul(lw, of.row, x->of.length), of.begin);
     k_if(b, sk_may_be_rows(&x->of, &of, x->folds.tree.lanes));
     k_if(b, sk_end_alike(&x->of, &of, x->folds.tree.lanes));
+    sk_pack_elements(x, base, sk_mul(lw, of.length, lanes));
     k_if(b, k_let(b, OP_EQ, of.length, one, 0));
     take_rows(x, begin, &of, true);
     k_else(b);
     take_rows(x, begin, &of, false);
     k_end(b);
-    pack_gang(x, &of, sk_mul(lw, of.length, lanes), of.length, 0);
     k_set(b, done, stop);
     k_end(b);
     k_end(b);
     if (x->mixed) {
         k_if(b, k_let(b, OP_NE, k_get(b, done), stop, 0));
         k_if(b, sk_may_be_mixed(x, &of));
+        sk_pack_elements(x, base, sk_sub(lw, sk_offset(&x->of, sk_add(lw, of.number, lanes)), of.begin));
         sk_take_mixed(x, begin, &of);
-        k_val end = sk_offset(&x->of, sk_add(lw, of.number, lanes));
-        pack_gang(x, &of, sk_sub(lw, end, of.begin), 0, sk_mixed_numbers(x));
         k_set(b, done, stop);
         k_end(b);
         k_end(b);

@@ -82,22 +82,14 @@ enum { SK_MIXED = 128 };
 bool sk_open_mixed(sk_segments *x);
 k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of);
 void sk_take_mixed(sk_segments *x, k_val first, const sk_segment *of);
-k_mem sk_mixed_numbers(const sk_segments *x); /* of the elements' segments, if they are known; else 0 */
 
 /* What is packed of the elements of all segments, which have one row, and how much that is (segment_packs.c). Folds
- * store what decides on their way. A block opens, says which elements it has gone over, piece level code, in their
- * order, and finishes; nothing is done in loops that pack nothing. */
-typedef struct sk_walked {
-    k_val count;   /* so many elements from folds.stage on: */
-    k_val number;  /* of the segment with this number, */
-    k_val each;    /* ... or of segments of so many elements from that one on; 0: of one segment */
-    k_mem numbers; /* ... or of the segments with the numbers that stand here; 0: none do */
-} sk_walked;
+ * leave what decides on their way. A block opens, says at piece level which elements the folds are about to go over, in
+ * their order, and finishes; nothing is done in loops that pack nothing. */
 bool sk_segments_pack(const sk_cluster *c);
 sk_packs *sk_open_packs(sk_segments *s); /* behind sk_fold_find */
-bool sk_packs_mention(const sk_segments *s, ir_id variable);
 void sk_begin_packs(sk_segments *s);
-void sk_pack_elements(sk_segments *s, const sk_walked *w);
+void sk_pack_elements(sk_segments *s, k_val begin, k_val count);
 void sk_finish_packs(sk_segments *s, k_val last);
 int64_t sk_packs_work(void);                     /* of a block, at most */
 int64_t sk_packs_words(const sk_cluster *c); /* that a block hands on */

@@ -50,27 +50,6 @@ static void find_terms(sk_segments *x, sk_mixed *m)
     }
 }
 
-/* Cheap, and without a failure in elements that are there. */
-static bool is_direct(const sk_segments *x, ir_id term)
-{
-    enum { CHEAP = 4 };
-    sk_lower *lw = x->lw;
-    const ir_program *p = lw->l->ir;
-    opt_ids ids = {0};
-    uint32_t work = 0;
-    bool direct = !sk_mentions(lw, 1, &term, x->of.segment);
-    opt_reach(lw->l->ir, lw->arena, 1, &term, &ids);
-    for (uint32_t i = 0; i < ids.n; i++) {
-        const ir_node *n = ir_at(p, ids.at[i]);
-        if (!n->scope)
-            continue;
-        bool own = n->kind == IR_READ && n->n == 1 && p->arg.at[n->args] == lw->at.linear && n->flags & IR_SAFE;
-        work += n->kind == IR_OP;
-        direct &= !n->partial && (own || n->kind == IR_OP || n->kind == IR_VAR);
-    }
-    return direct && work <= CHEAP;
-}
-
 static sk_fold *copy_of_folds(const sk_segments *x)
 {
     arena *a = x->lw->arena;
@@ -109,14 +88,13 @@ bool sk_open_mixed(sk_segments *x)
     m->plain = plain;
     find_terms(x, m);
     m->numbered = sk_mentions(lw, m->term.n, m->term.at, x->of.segment) ||
-                  sk_mentions(lw, f->stored.term.n, f->stored.term.at, x->of.segment) ||
-                  sk_packs_mention(x, x->of.segment);
+                  sk_mentions(lw, f->stored.term.n, f->stored.term.at, x->of.segment);
     m->most = most_elements(x, m);
     m->direct = arena_alloc(lw->arena, m->term.n * sizeof *m->direct);
     m->element = arena_alloc(lw->arena, m->term.n * sizeof *m->element);
     m->row = arena_alloc(lw->arena, m->term.n * sizeof *m->row);
     for (uint32_t i = 0; i < m->term.n; i++) {
-        m->direct[i] = is_direct(x, m->term.at[i]);
+        m->direct[i] = !sk_mentions(lw, 1, &m->term.at[i], x->of.segment) && sk_is_direct(lw, m->term.at[i]);
         m->some_direct |= m->direct[i];
         m->element[i] = m->direct[i] ? 0 : k_shared(b, m->type.at[i], (lanes + 1) * m->most, "element");
         m->row[i] = k_shared(b, m->type.at[i], lanes * SK_SHORT, "row");
@@ -125,11 +103,6 @@ bool sk_open_mixed(sk_segments *x)
     m->number = m->numbered ? k_shared(b, T_I64, (lanes + 1) * m->most, "number") : 0;
     x->mixed = m;
     return true;
-}
-
-k_mem sk_mixed_numbers(const sk_segments *x)
-{
-    return x->mixed->number;
 }
 
 /* --- may they be taken so? --- */
