@@ -207,6 +207,24 @@ static void note_passes(digest *x, const sk_cluster *c, const sk_options *o, con
     }
 }
 
+/* Launches of one call where the device has more or less of what it has. */
+static void note_devices(digest *x, const sk_cluster *c, const sk_options *o, shape *s)
+{
+    int64_t dims[DIMS];
+    for (unsigned large = 0; large < 2; large++) {
+        for (unsigned d = 0; d < DIMS; d++)
+            dims[d] = d % 2 ? 100 : large ? 20000 : 600;
+        if (!shape_changes(s, dims))
+            continue;
+        sk_options other = *o;
+        for (other.scratch = 512; other.scratch <= 1 << 20; other.scratch += other.scratch / 2)
+            note_passes(x, c, &other, s, 100);
+        other = *o;
+        for (other.workers = 1; other.workers <= 60; other.workers += 1 + other.workers / 4)
+            note_passes(x, c, &other, s, 100);
+    }
+}
+
 static void write_device(digest *x, const sk_cluster *c, const sk_options *o, arena *a)
 {
     shape s = {.extent = {-1}};
@@ -222,6 +240,7 @@ static void write_device(digest *x, const sk_cluster *c, const sk_options *o, ar
                 if (shape_changes(&s, dims) || c->loop->class == L_CLASS_PERMUTE)
                     note_passes(x, c, o, &s, one[2]);
             }
+    note_devices(x, c, o, &s);
 }
 
 static void write_loops(const char *name, const sk_program *s, loops_kind kind, arena *a, text *out)
