@@ -75,15 +75,23 @@ int64_t sk_piece_elements(const sk_call *x, int64_t total)
  * matter, so short that no gang fits, or so few that they are not worth a kernel. */
 static int64_t gangs_of_rows(const sk_cluster *c, const sk_options *o, int64_t rows, int64_t columns)
 {
-    enum { OF_GANG = 3, OF_REGISTER = 2, FEWEST = 4, MOST_REGISTERS = 4, LONG = 16, FEWEST_ELEMENTS = 4096 };
+    enum {
+        OF_GANG = 3,
+        OF_REGISTER = 2,
+        FEWEST = 4,
+        MOST_REGISTERS = 4,
+        LONG = 16,
+        FEWEST_ELEMENTS = 4096,
+        SHORT_ROW = 4
+    };
     if (!c->row_bytes || !o->vector_bytes || o->group || rows * columns < FEWEST_ELEMENTS)
         return 0;
     int64_t in_register = larger(1, o->vector_bytes / c->row_bytes), best = 0;
     double least = 0;
     if (columns >= LONG * in_register)
         return 0;
-    if (c->row_cuts) /* gangs that are not whole, of one register */
-        return sk_row_of_gangs((sk_row_gangs){in_register, 0});
+    if (c->row_cuts == 1 && columns > SHORT_ROW * in_register) /* gangs that are not whole, of one register */
+        return sk_row_of_gangs((sk_row_gangs){in_register, 0, true});
     for (int64_t lanes = FEWEST; lanes <= smaller(columns, smaller(256, MOST_REGISTERS * in_register)); lanes *= 2) {
         int64_t rest = columns % lanes, last = rest ? FEWEST : 0;
         while (last < rest)
@@ -93,7 +101,7 @@ static int64_t gangs_of_rows(const sk_cluster *c, const sk_options *o, int64_t r
         all += last ? OF_GANG + of_register * (double)pieces_of(last, in_register) : 0;
         if (best && all > least)
             continue;
-        best = sk_row_of_gangs((sk_row_gangs){lanes, last});
+        best = sk_row_of_gangs((sk_row_gangs){lanes, last, false});
         least = all;
     }
     return best;
@@ -268,7 +276,8 @@ bool sk_launch_fold_rows(const sk_call *x, sk_geometry *g)
 
 bool sk_launch_fold_tree(const sk_call *x, sk_geometry *g)
 {
-    if (x->o->group || !x->columns) /* rows without elements have a lane each, or no kernel where there is none for lanes */
+    if (x->o->group ||
+        !x->columns) /* rows without elements have a lane each, or no kernel where there is none for lanes */
         return false;
     g->slot[0] = x->columns;
     launch_blocks(x->c, x->o, x->rows, x->columns, g);

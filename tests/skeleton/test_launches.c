@@ -96,8 +96,8 @@ static void threads_of_maps(void **state)
     }
 }
 
-/* Short rows that are cut at one place have gangs of one register that need not be whole; others have a gang at their
- * end that overlaps. */
+/* Rows of more than four registers that are cut at one place have gangs of one register that need not be whole; shorter
+ * ones, and others, have a gang at their end that overlaps. */
 static void gangs_of_short_rows(void **state)
 {
     const sk_cluster *cut =
@@ -108,6 +108,9 @@ static void gangs_of_short_rows(void **state)
     (void)state;
     for (int64_t columns = 17; columns < 32; columns += 2) {
         sk_row_gangs gangs = sk_row_gangs_of(planned(cut, &vectors, 4000, columns, 0).row);
+        assert_true(!gangs.cut && gangs.last >= columns % gangs.lanes && gangs.last > 0);
+        gangs = sk_row_gangs_of(planned(cut, &vectors, 4000, columns + 4 * 64 / cut->row_bytes - 16, 0).row);
+        assert_true(gangs.cut);
         assert_int_equal(gangs.lanes, 64 / cut->row_bytes);
         assert_int_equal(gangs.last, 0);
         sk_geometry g = planned(whole, &vectors, 4000, columns, 0);
@@ -158,7 +161,7 @@ static void cheapest_gangs(void **state)
             for (int64_t lanes = 4, last; lanes <= columns && lanes <= 256 && lanes <= 4 * in_register; lanes *= 2) {
                 double cost = cost_of_row(c, in_register, columns, lanes, &last);
                 if (!best.lanes || cost <= least)
-                    best = (sk_row_gangs){lanes, last}, least = cost;
+                    best = (sk_row_gangs){lanes, last, false}, least = cost;
             }
             sk_row_gangs got = sk_row_gangs_of(g.row);
             assert_int_equal(got.lanes, best.lanes);

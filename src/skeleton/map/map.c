@@ -113,8 +113,8 @@ void sk_map_prepare(sk_cluster *c, arena *a)
     c->tiles = c->uses_index && suits_tiles(&lw, &out, &lw.at);
     sk_directions d = directions_of_rows(&lw, lw.at.linear, c->loop->rank - (unsigned)c->inner);
     uint32_t cuts = sk_find_stretches(&lw, out.term.n, out.term.at, &d).n;
-    c->row_cuts = cuts == 1;
-    c->row_bytes = cuts > 1 ? 0 : bytes_where_gangs_may_overlap(&lw, c, &out, &lw.at);
+    c->row_cuts = (uint8_t)(cuts < UINT8_MAX ? cuts : UINT8_MAX);
+    c->row_bytes = bytes_where_gangs_may_overlap(&lw, c, &out, &lw.at);
     c->across = sk_find_across(&lw, c, &out, &lw.at);
     find_shared(&lw, c, &out);
 }
@@ -359,7 +359,7 @@ void sk_build_map_rows(sk_lower *lw)
     adjust_lanes(lw, &out, &e, &d);
     if (e.factor.by > 1)
         interleaved_elements(&e, left, count, begin_interleaved_column, few_columns);
-    else if (options->row && !c->row_cuts)
+    else if (options->row && !sk_row_gangs_of(options->row).cut)
         overlapping_gangs(&e, count, sk_row_gangs_of(options->row));
     else
         sk_for_stretches(lw, &e.cuts, bounded(lw, count), &(sk_positions){&e, begin_column, store_element});

@@ -13,15 +13,16 @@ void sk_store_element(sk_lower *lw, const sk_outputs *o, k_val position);
 /* The gangs of a short row: as many as fit, and one at its end, which overlaps them; 0: they fit as they are. */
 typedef struct sk_row_gangs {
     int64_t lanes, last;
+    bool cut; /* a row is cut where index arithmetic changes its form, into gangs that are not whole */
 } sk_row_gangs;
 /* In one number: sk_geometry.row. */
 static inline int64_t sk_row_of_gangs(sk_row_gangs g)
 {
-    return g.lanes | g.last << 16;
+    return g.lanes | g.last << 16 | (int64_t)g.cut << 32;
 }
 static inline sk_row_gangs sk_row_gangs_of(int64_t row)
 {
-    return (sk_row_gangs){row & 0xffff, row >> 16};
+    return (sk_row_gangs){row & 0xffff, row >> 16 & 0xffff, row >> 32};
 }
 
 /* The dimension where the run begins that reads lie together along while they lie apart along the innermost run, plus
