@@ -151,6 +151,27 @@ static void lists_nest(void **state)
     assert_true(k_verify(f->k, &f->a, &why));
 }
 
+/* Lanes may trade their parts of a sum that was made just before; what is anything else is set. */
+static void sums_just_made_are_mixed(void **state)
+{
+    fixture *f = *state;
+    k_builder *b = &f->b;
+    k_val total = k_decl(b, k_i64(b, 0), "total"), i = k_for_all(b, k_i64(b, 8));
+    for (int way = 0; way < 5; way++) {
+        k_val now = k_let(b, OP_BITCAST, total, 0, 0), sum = k_let(b, way == 1 ? OP_BIT_XOR : OP_ADD, now, i, 0);
+        if (way == 2)
+            k_let(b, OP_SUB, i, now, 0);
+        k_val value = way == 3 ? i : way == 4 ? k_i64(b, 3) : sum;
+        k_mix(b, total, value);
+        const k_stmt *last = &f->k->stmt.at[f->k->stmt.n - 1];
+        assert_int_equal(last->op, K_SET);
+        assert_int_equal(last->sub, way == 0 ? K_MIX : 0);
+        assert_int_equal(last->dst, total);
+        assert_int_equal(last->in[0], value);
+    }
+    k_end(b);
+}
+
 static void private_memory_counts_threads(void **state)
 {
     fixture *f = *state;
@@ -176,6 +197,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(logic_folds, setup, teardown),
         cmocka_unit_test_setup_teardown(identities_of_variables_copy, setup, teardown),
         cmocka_unit_test_setup_teardown(lists_nest, setup, teardown),
+        cmocka_unit_test_setup_teardown(sums_just_made_are_mixed, setup, teardown),
         cmocka_unit_test_setup_teardown(private_memory_counts_threads, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
