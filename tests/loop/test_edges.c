@@ -202,6 +202,8 @@ static void judge_edges(judge *j)
     for (uint32_t i = 0; i < l->edge.n; i++) {
         const l_edge *e = &l->edge.at[i];
         found[e->to]++;
+        for (uint32_t k = i; k-- > 0 && l->edge.at[k].to == e->to && e->access == L_RANDOM;)
+            holds(j, l->edge.at[k].access != L_RANDOM || l->edge.at[k].from != e->from, "one edge, but twice");
         bool given = kind_of(j, e->from) == IR_INPUT;
         holds(j, given == (e->why == L_NOT_INPUT), "an argument, or not");
         if (given)
@@ -436,6 +438,23 @@ static void what_is_picked(void **state)
     }
 }
 
+/* The first node of all may be an array: it is in memory, and has a number. */
+static void what_comes_first(void **state)
+{
+    (void)state;
+    arena a;
+    arena_init(&a, NULL);
+    const char *message = "";
+    ir_program *p = ir_parse(&a, "x = input []f32\ny = map x {v: f32 -> v + 1.0f32}\noutput y\n", &message);
+    if (!p)
+        fail_msg("%s", message);
+    assert_true(ir_is_array(p, 1));
+    l_program *l = l_clusters(p, &choices_of[0]);
+    assert_true(l->manifest[1]);
+    assert_int_equal(l->number[1], 1);
+    arena_free(&a);
+}
+
 int main(void)
 {
     random_options whole = random_everything(), chains = random_everything();
@@ -447,6 +466,7 @@ int main(void)
         {"chains", what_is_said_is_so, NULL, NULL, &chains},
         cmocka_unit_test(what_is_read_once),
         cmocka_unit_test(what_is_picked),
+        cmocka_unit_test(what_comes_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,6 +103,9 @@ static void nothing_else_may_need_it(void **state)
         {"f = reshape [n * m] s\nt = fold commutes f seed 0.0f32 {x: f32, y: f32 -> x + y}\n"
          "u = fold f {x: f32, y: f32 -> x - y}\noutput t, u\n",
          3},
+        {"f = reshape [n * m] s\nu = fold f {x: f32, y: f32 -> x - y}\n"
+         "t = fold commutes f seed 0.0f32 {x: f32, y: f32 -> x + y}\noutput t, u\n",
+         3},
         {"f = reshape [n * m] s\nt = fold commutes f seed 0.0f32 {x: f32, y: f32 -> x + y}\n"
          "g = map f {x: f32 -> x - t[]}\nu = fold commutes g {x: f32, y: f32 -> max(x, y)}\noutput u\n",
          3},
