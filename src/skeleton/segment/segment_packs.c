@@ -128,7 +128,7 @@ sk_packs *sk_open_packs(sk_segments *s)
 {
     sk_lower *lw = s->lw;
     const l_cluster *loop = lw->cluster->loop;
-    if (!sk_segments_pack(lw->cluster))
+    if (!sk_segments_pack(lw->cluster) || lw->options->group) /* where blocks are many threads, packs are row loops */
         return NULL;
     sk_packs *x = arena_alloc(lw->arena, sizeof *x);
     for (uint32_t i = 0; i < lw->out->k->mem.n; i++) /* only what is packed goes past the caches */
