@@ -62,9 +62,10 @@ static unsigned group_of(const cg *g, unsigned bytes)
     return LINE / bytes < g->lanes ? LINE / bytes : g->lanes;
 }
 
+/* Into the first level: prefetches into the second one took as long as the loads where all is in the third. */
 static void look_ahead(cg *g, cg_ref at)
 {
-    cg_ref in[] = {cg_bytes_on(g, at, cg_i64(g, AHEAD)), cg_i32(g, 0), cg_i32(g, 2), cg_i32(g, 1)};
+    cg_ref in[] = {cg_bytes_on(g, at, cg_i64(g, AHEAD)), cg_i32(g, 0), cg_i32(g, 3), cg_i32(g, 1)}; /* read, data */
     cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
 }
 

@@ -85,16 +85,14 @@ static unsigned neighbours(const cg *g, k_ref first)
 /* Vector number `part` of x[0][0], x[1][0] ... x[n - 1][0], x[0][1] ... */
 static cg_ref woven(cg *g, const cg_ref *x, unsigned n, unsigned part)
 {
-    cg_ref r = NULL;
+    cg_ref r = x[0];
     int index[256];
-    for (unsigned from = 0; from < n; from++) {
+    for (unsigned from = 1; from < n; from++) {
         for (unsigned lane = 0; lane < g->lanes; lane++) {
-            unsigned at = part * g->lanes + lane;
-            bool here = at % n == from;
-            int taken = (int)(at / n);
-            index[lane] = from == 0 ? (here ? taken : -1) : here ? (int)g->lanes + taken : (int)lane;
+            unsigned at = part * g->lanes + lane, of = at % n, taken = at / n;
+            index[lane] = (int)(of == from ? g->lanes + taken : of > from ? (unsigned)-1 : from == 1 ? taken : lane);
         }
-        r = cg_shuffle(g, from ? r : x[0], from ? x[from] : NULL, g->lanes, index);
+        r = cg_shuffle(g, r, x[from], g->lanes, index);
     }
     return r;
 }
