@@ -42,6 +42,7 @@ static void open(sk_permute *m, sk_lower *lw)
     m->into = arena_alloc(lw->arena, m->all->n * sizeof(k_mem));
     m->value = arena_alloc(lw->arena, m->all->n * sizeof(k_mem));
     m->read = arena_alloc(lw->arena, m->all->n * sizeof(k_mem));
+    m->computed = arena_alloc(lw->arena, m->all->n * sizeof(bool));
     m->record = sk_permute_layout(lw->cluster, m->counts);
 }
 
@@ -270,6 +271,23 @@ static bool is_own_read(const sk_permute *m, ir_id element)
     return own;
 }
 
+/* Is it computed at once from the position in the loop, without reading anything? */
+static bool is_of_position(const sk_permute *m, ir_id element)
+{
+    enum { MOST = 4 };
+    const sk_lower *lw = m->lw;
+    const ir_program *p = lw->l->ir;
+    opt_ids ids = {0};
+    opt_reach(lw->l->ir, lw->arena, 1, &element, &ids);
+    bool good = lw->cluster->loop->rank == 1 && ids.n <= MOST && !ir_at(p, element)->partial;
+    for (uint32_t i = 0; i < ids.n && good; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        good = ids.at[i] == lw->at.linear || n->kind == IR_CONST || n->kind == IR_DIM ||
+               (n->kind == IR_OP && !(ir_ops[n->op].flags & (OP_MATH | OP_TRACES)));
+    }
+    return good;
+}
+
 static int64_t spare_of(const sk_permute *m)
 {
     return m->compacts ? m->lw->out->k->lanes : 0;
@@ -281,7 +299,9 @@ static void find_value(sk_permute *m, uint32_t c)
     const ir_node *n = ir_at(m->lw->l->ir, m->element[c]);
     if (sk_is_alike(m->lw->l->ir, m->element[c]))
         return;
-    if (is_own_read(m, m->element[c]) && !m->compacts)
+    if (is_of_position(m, m->element[c]) && !m->compacts)
+        m->computed[c] = true;
+    else if (is_own_read(m, m->element[c]) && !m->compacts)
         m->read[c] = sk_array_memory(m->lw, n->array, (uint32_t)n->u.literal, false);
     else
         m->value[c] = k_shared(&m->lw->b, m->all->type[c], m->stretch + spare_of(m), "value");
@@ -292,6 +312,14 @@ static k_val load_value(sk_permute *m, uint32_t c, k_val j)
     k_builder *b = &m->lw->b;
     if (m->value[c])
         return k_load(b, m->value[c], j);
+    if (m->computed[c]) {
+        k_val out;
+        uint32_t mark = sk_scope(m->lw);
+        sk_bind(m->lw, m->lw->at.linear, sk_add(m->lw, m->from, j));
+        sk_emit(m->lw, 1, &m->element[c], &out);
+        sk_scope_end(m->lw, mark);
+        return out;
+    }
     return m->read[c] ? k_load(b, m->read[c], sk_add(m->lw, m->from, j)) : sk_closed(m->lw, m->element[c]);
 }
 
@@ -458,6 +486,7 @@ static void fetch_next(sk_permute *m, k_val j, int64_t some)
 /* One core takes the elements of a stretch in turn. */
 static void combine_in_turn(sk_permute *m, k_val count)
 {
+    enum { UNROLLED = 8 }; /* more than that confuse what processors guess of stores and loads of few places */
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
     int64_t some = at_once(m);
@@ -469,8 +498,10 @@ static void combine_in_turn(sk_permute *m, k_val count)
         k_val turns = k_let(b, OP_QUOT, count, k_i64(b, some), 0), turn = k_for(b, k_i64(b, 0), turns, false);
         k_val from = sk_add(lw, sk_mul(lw, turn, k_i64(b, some)), lane);
         fetch_next(m, from, some);
-        k_val k = k_for(b, k_i64(b, 0), k_i64(b, some), true);
-        take_in_turn(m, sk_add(lw, from, k));
+        k_val half = k_for(b, k_i64(b, 0), k_i64(b, some / UNROLLED), false);
+        k_val k = k_for(b, k_i64(b, 0), k_i64(b, UNROLLED), true);
+        take_in_turn(m, sk_add(lw, from, sk_add(lw, sk_mul(lw, half, k_i64(b, UNROLLED)), k)));
+        k_end(b);
         k_end(b);
         k_end(b);
         done = sk_mul(lw, turns, k_i64(b, some));
@@ -591,7 +622,7 @@ static k_mem find_keys(sk_permute *m)
     bool good = m->to->rank == 1 && o->vector_bytes && !o->group && !m->divided && !m->may_fail;
     good &= !has_partial_operator(m);
     for (uint32_t c = 0; c < m->all->n && good; c++)
-        good = sk_is_alike(p, m->element[c]) || is_own_read(m, m->element[c]);
+        good = sk_is_alike(p, m->element[c]) || is_own_read(m, m->element[c]) || is_of_position(m, m->element[c]);
     if (n->kind == IR_OP && n->op == OP_CONVERT)
         key = ir_args(p, key)[0];
     n = ir_at(p, key);

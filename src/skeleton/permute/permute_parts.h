@@ -24,9 +24,9 @@ typedef struct sk_permute {
     int64_t stretch;
     k_val elements, places, begin, end; /* of the source; begin, end: of the block */
     k_val low, high;                    /* places of this worker */
-    k_mem at, *value;         /* shared: of a stretch, the place of each element (-1: nowhere), and its value, or 0: it
-                                 is where */
-    k_mem *read;              /* its own memory has it, or 0: it is a constant */
+    k_mem at, *value;         /* shared: of a stretch, the place of each element (-1: nowhere), and its value, or 0: */
+    k_mem *read;              /* it is where its own memory has it, or 0: */
+    bool *computed;           /* it is made of its position, or a constant */
     k_mem key;                /* memory that has places as they are, or 0; */
     bool direct;              /* elements are combined from memory now */
     bool rows;                /* rows of elements go to rows of places */
