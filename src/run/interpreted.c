@@ -38,7 +38,8 @@ static run_said failure_said(const ir_program *p, arena *a, const ir_failure *f)
     const ir_site *s = site_of(p, f);
     if (!s)
         return (run_said){f->message, false};
-    bool whole = f->mistake == IR_WRONG_SEGMENTS; /* the message has a number already */
+    /* the message has a number already, or an extent is wrong, which is of no element */
+    bool whole = f->mistake == IR_WRONG_SEGMENTS || f->mistake == IR_WRONG_EXTENT;
     const char *place = whole ? "" : arena_printf(a, ", at element %lld", (long long)f->element);
     const int what = (int)strcspn(f->message, ";"); /* behind it stands what would be right */
     const char *words =
