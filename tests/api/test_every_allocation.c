@@ -553,8 +553,6 @@ static void run_out(bool (*lives)(sn_context *), bool all, int64_t step)
 {
     int64_t refused = 0;
     bool done = false;
-    for (int i = 0; i < N; i++)
-        numbers[i] = 1;
     sn_context *warm = open_it(); /* kernels come to the disk, the file is written */
     if (!warm)
         skip();
@@ -645,10 +643,12 @@ static void places_of_arenas(void **state)
     refuse_places(live_with_segments, 5);
 }
 
-static int name_file(void **state)
+static int prepare(void **state)
 {
     const char *folder = getenv("SINTER_TEST_DIR");
     (void)state;
+    for (int i = 0; i < N; i++)
+        numbers[i] = 1;
     snprintf(file, sizeof(file), "%.400s/every_allocation.%ld.npy", folder ? folder : "/tmp", (long)getpid());
     return 0;
 }
@@ -665,5 +665,5 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(on_the_cpu), cmocka_unit_test(in_the_interpreter),
                                        cmocka_unit_test(places_of_arenas), cmocka_unit_test(with_segments),
                                        cmocka_unit_test(with_exports)};
-    return cmocka_run_group_tests(tests, name_file, remove_file);
+    return cmocka_run_group_tests(tests, prepare, remove_file);
 }
