@@ -636,7 +636,7 @@ bool sk_mentions(sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable)
     return false;
 }
 
-bool sk_is_direct(sk_lower *lw, ir_id term)
+bool sk_is_direct(sk_lower *lw, ir_id term, ir_id outer)
 {
     enum { CHEAP = 4 };
     const ir_program *p = lw->l->ir;
@@ -648,7 +648,8 @@ bool sk_is_direct(sk_lower *lw, ir_id term)
         const ir_node *n = ir_at(p, ids.at[i]);
         if (!n->scope)
             continue;
-        bool own = n->kind == IR_READ && n->n == 1 && p->arg.at[n->args] == lw->at.linear && n->flags & IR_SAFE;
+        bool one = n->kind == IR_READ && n->n == 1 && n->flags & IR_SAFE;
+        bool own = one && (p->arg.at[n->args] == lw->at.linear || (outer && p->arg.at[n->args] == outer));
         operators += n->kind == IR_OP;
         direct &= !n->partial && (own || n->kind == IR_OP || n->kind == IR_VAR);
     }

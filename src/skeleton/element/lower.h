@@ -108,8 +108,8 @@ k_val sk_product(sk_lower *lw, unsigned n, const ir_id *shape);
 /* Does any of the terms mention the variable? */
 bool sk_mentions(sk_lower *lw, uint32_t n, const ir_id *term, ir_id variable);
 /* Is it little more than a load of the element at hand, which every element has, so that it may be computed where
- * nobody wants it? */
-bool sk_is_direct(sk_lower *lw, ir_id term);
+ * nobody wants it? What else is read is at `outer`, a variable; 0: nothing is. */
+bool sk_is_direct(sk_lower *lw, ir_id term, ir_id outer);
 /* What is packed in shared memory, a memory for each component, becomes elements `offset` ... of the array. */
 void sk_copy_packed(sk_lower *lw, ir_id array, uint32_t components, const k_mem *kept, k_val offset, k_val count);
 /* Bytes of the widest element among what these n terms reach, and themselves, of which vectors are made. */

@@ -1,10 +1,10 @@
 /* Segments of different lengths, as many as a gang has lanes, none longer than SK_MIXED: without a branch that depends
  * on a segment's length, which a processor would guess wrong once a segment.
  *
- *  1. Elements are computed one behind the other, as in a loop without segments, into a buffer in shared memory.
- *  2. Segment by segment, its first SK_SHORT elements are copied to a row of their own, so that all rows begin at the
- *     same distance, and a gang goes through the tree of longer ones.
- *  3. Lanes are segments: short ones go along the rows from left to right, masked by their length.
+ *  1. Elements that take more than a load are computed one behind the other, as in a loop without segments, into a
+ *     buffer in shared memory.
+ *  2. Segment by segment, a gang goes through the tree of longer ones, if there are any.
+ *  3. Lanes are segments: short ones go from left to right, masked by their length.
  *
  * A segment takes both ways, and its length says which result counts. Offsets have been found to be right before. */
 #include "skeleton/segment/segment.h"
@@ -25,12 +25,12 @@ typedef struct sk_mixed {
     sk_fold *plain; /* the folds before extremes were looked for in another way */
     VEC(ir_id) term;
     VEC(ir_type) type;
-    bool numbered; /* elements use the number of their segment */
+    bool numbered; /* what is not direct uses the number of its segment */
     bool *direct;  /* per term: little more than a load, computed where needed, and behind a segment, too */
     bool some_direct;
     int64_t most;         /* elements of a segment: of operators that keep order, or may fail, there is no tree here */
     k_val over[SIZES];    /* how many of the segments at hand have more than so many elements */
-    k_mem *element, *row; /* per term; there are no elements of those that are direct */
+    k_mem *element;       /* per term that is not direct */
     k_mem **total;        /* per fold and component */
     k_mem number;
 } sk_mixed;
@@ -61,14 +61,21 @@ static sk_fold *copy_of_folds(const sk_segments *x)
     return copy;
 }
 
-/* Where elements use what belongs to their segment, or least and greatest floats are found with fewer operations, a
- * gang along a segment is better from SK_SHORT elements on; for operators that keep order there is no tree here. */
+/* Where what is computed into the buffer uses what belongs to its segment, a gang along a segment is better from
+ * SK_SHORT elements on; for operators that keep order there is no tree here. */
 static int64_t most_elements(const sk_segments *x, const sk_mixed *m)
 {
-    bool extremes = false;
-    for (uint32_t i = 0; i < x->folds.fold.n; i++)
-        extremes |= x->folds.fold.at[i].extreme != 0;
-    return extremes || m->numbered || x->lw->cluster->loop->ordered ? SK_SHORT : SK_MIXED;
+    return m->numbered || x->lw->cluster->loop->ordered ? SK_SHORT : SK_MIXED;
+}
+
+static bool is_numbered(sk_segments *x, const sk_mixed *m)
+{
+    sk_lower *lw = x->lw;
+    const sk_outputs *stored = &x->folds.stored;
+    for (uint32_t i = 0; i < m->term.n; i++)
+        if (!m->direct[i] && sk_mentions(lw, 1, &m->term.at[i], x->of.segment))
+            return true;
+    return sk_mentions(lw, stored->term.n, stored->term.at, x->of.segment);
 }
 
 bool sk_open_mixed(sk_segments *x)
@@ -87,18 +94,16 @@ bool sk_open_mixed(sk_segments *x)
     sk_mixed *m = arena_alloc(lw->arena, sizeof *m);
     m->plain = plain;
     find_terms(x, m);
-    m->numbered = sk_mentions(lw, m->term.n, m->term.at, x->of.segment) ||
-                  sk_mentions(lw, f->stored.term.n, f->stored.term.at, x->of.segment);
-    m->most = most_elements(x, m);
     m->direct = arena_alloc(lw->arena, m->term.n * sizeof *m->direct);
     m->element = arena_alloc(lw->arena, m->term.n * sizeof *m->element);
-    m->row = arena_alloc(lw->arena, m->term.n * sizeof *m->row);
     for (uint32_t i = 0; i < m->term.n; i++) {
-        m->direct[i] = !sk_mentions(lw, 1, &m->term.at[i], x->of.segment) && sk_is_direct(lw, m->term.at[i]);
+        m->direct[i] = sk_is_direct(lw, m->term.at[i], x->of.segment);
         m->some_direct |= m->direct[i];
-        m->element[i] = m->direct[i] ? 0 : k_shared(b, m->type.at[i], (lanes + 1) * m->most, "element");
-        m->row[i] = k_shared(b, m->type.at[i], lanes * SK_SHORT, "row");
     }
+    m->numbered = is_numbered(x, m);
+    m->most = most_elements(x, m);
+    for (uint32_t i = 0; i < m->term.n; i++)
+        m->element[i] = m->direct[i] ? 0 : k_shared(b, m->type.at[i], (lanes + 1) * m->most, "element");
     m->total = sk_fold_memory(f, true, lanes, "total");
     m->number = m->numbered ? k_shared(b, T_I64, (lanes + 1) * m->most, "number") : 0;
     x->mixed = m;
@@ -199,10 +204,9 @@ static void compute_elements(sk_segments *x, const sk_segment *of)
     k_end(b);
 }
 
-/* --- rows --- */
-
-/* The terms of element `at` of the segments at hand. `ahead`: what is read directly is fetched for a gang to come. */
-static k_val *element(sk_segments *x, const sk_segment *of, k_val at, bool ahead)
+/* The terms of element `at` of the segments at hand, which belongs to the one of this number, or lies behind it.
+ * `ahead`: what is read directly is fetched for a gang to come. */
+static k_val *element(sk_segments *x, const sk_segment *of, k_val number, k_val at, bool ahead)
 {
     sk_lower *lw = x->lw;
     const sk_mixed *m = x->mixed;
@@ -210,6 +214,7 @@ static k_val *element(sk_segments *x, const sk_segment *of, k_val at, bool ahead
     uint32_t mark = sk_scope(lw);
     if (m->some_direct) {
         sk_use_segment(x, of);
+        x->number = number;
         x->folds.bind(x, at);
     }
     for (uint32_t i = 0; i < m->term.n && ahead; i++)
@@ -223,6 +228,8 @@ static k_val *element(sk_segments *x, const sk_segment *of, k_val at, bool ahead
     sk_scope_end(lw, mark);
     return value;
 }
+
+/* --- the tree --- */
 
 /* An element goes into the accumulators. */
 static void take(sk_segments *x, const k_val *value, k_val has, k_val started, k_val *const *acc)
@@ -257,9 +264,10 @@ static void go_through_tree(sk_segments *x, const sk_segment *of, k_val at, k_va
     k_builder *b = &lw->b;
     sk_folds *f = &x->folds;
     const int64_t lanes = f->tree.lanes, groups = most / lanes;
-    k_val lane = k_for_whole(b, k_i64(b, lanes)), **acc[SK_MOST_STREAMS];
+    k_val lane = k_for_whole(b, k_i64(b, lanes)), **acc[SK_MOST_STREAMS], number = sk_add(lw, of->number, s);
     for (int64_t t = 0; t < groups; t++) {
-        k_val within = sk_add(lw, lane, k_i64(b, t * lanes)), *value = element(x, of, sk_add(lw, at, within), true);
+        k_val within = sk_add(lw, lane, k_i64(b, t * lanes));
+        k_val *value = element(x, of, number, sk_add(lw, at, within), true);
         acc[t] = sk_fold_accumulators(f);
         take(x, value, t * lanes < SK_SHORT ? 0 : k_let(b, OP_LT, within, length, 0), k_literal(b, T_BOOL, 0), acc[t]);
     }
@@ -272,32 +280,15 @@ static void go_through_tree(sk_segments *x, const sk_segment *of, k_val at, k_va
     k_end(b);
 }
 
-static void copy_to_row(sk_segments *x, const sk_segment *of, k_val at, k_val s)
+/* Those of more than SK_SHORT elements count. */
+static void longer_segments(sk_segments *x, const sk_segment *of)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    k_val lane = k_for_whole(b, k_i64(b, SK_SHORT)), *value = element(x, of, sk_add(lw, at, lane), false);
-    for (uint32_t i = 0; i < x->mixed->term.n; i++)
-        k_store(b, x->mixed->row[i], sk_add(lw, sk_mul(lw, s, k_i64(b, SK_SHORT)), lane), value[i]);
-    k_end(b);
-}
-
-static void segment_by_segment(sk_segments *x, const sk_segment *of)
-{
-    sk_lower *lw = x->lw;
-    k_builder *b = &lw->b;
-    k_val brief = k_let(b, OP_LT, k_get(b, x->mixed->over[LONGER]), k_i64(b, x->folds.tree.lanes), 0);
-    k_val longer = some_over(x, LONGER), longest = some_over(x, LONGEST);
+    k_if(b, some_over(x, LONGER));
+    k_val longest = some_over(x, LONGEST);
     k_val s = k_for(b, k_i64(b, 0), k_i64(b, x->folds.tree.lanes), false), begin = offset_of(x, of, s);
     k_val length = sk_sub(lw, offset_of(x, of, sk_add(lw, s, k_i64(b, 1))), begin), at = sk_sub(lw, begin, of->begin);
-    k_if(b, brief);
-    copy_to_row(x, of, at, s);
-    k_end(b);
-    if (x->mixed->most == SK_SHORT) {
-        k_end(b);
-        return;
-    }
-    k_if(b, longer);
     k_if(b, longest);
     go_through_tree(x, of, at, length, s, SK_MIXED);
     k_else(b);
@@ -309,16 +300,15 @@ static void segment_by_segment(sk_segments *x, const sk_segment *of)
 
 /* --- lanes are segments --- */
 
-/* As far as the longest segment that goes so. */
-static void left_to_right(sk_segments *x, k_val length, k_val most, k_val lane, k_val *const *acc)
+/* As far as the longest segment that goes so; what lies behind a lane's own is not looked at. */
+static void left_to_right(sk_segments *x, const sk_segment *of, k_val begin, k_val length, k_val most, k_val lane,
+                          k_val *const *acc)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    const sk_mixed *m = x->mixed;
-    k_val few = k_convert(b, OP_CONVERT, T_I32, length), j = k_for(b, k_i64(b, 0), most, false);
-    k_val *value = arena_alloc(lw->arena, m->term.n * sizeof *value);
-    for (uint32_t i = 0; i < m->term.n; i++)
-        value[i] = k_load(b, m->row[i], sk_add(lw, sk_mul(lw, lane, k_i64(b, SK_SHORT)), j));
+    k_val few = k_convert(b, OP_CONVERT, T_I32, length), number = sk_add(lw, of->number, lane);
+    k_val first = sk_sub(lw, begin, of->begin), j = k_for(b, k_i64(b, 0), most, false);
+    k_val *value = element(x, of, number, sk_add(lw, first, j), false);
     take(x, value, k_let(b, OP_LT, k_convert(b, OP_CONVERT, T_I32, j), few, 0), k_let(b, OP_GT, j, k_i64(b, 0), 0),
          acc);
     k_end(b);
@@ -342,7 +332,8 @@ void sk_take_mixed(sk_segments *x, k_val first, const sk_segment *of)
     sk_fold *with_extremes = f->fold.at;
     f->fold.at = x->mixed->plain;
     compute_elements(x, of);
-    segment_by_segment(x, of);
+    if (x->mixed->most > SK_SHORT)
+        longer_segments(x, of);
     k_val most = k_i64(b, SK_SHORT);
     for (unsigned i = LONGER; i-- > 0;)
         most = k_select(b, some_over(x, i), most, k_i64(b, size_of(i)));
@@ -350,7 +341,7 @@ void sk_take_mixed(sk_segments *x, k_val first, const sk_segment *of)
     most = k_select(b, all_longer, k_i64(b, 0), most);
     k_val some = some_over(x, LONGER), lane = k_for_whole(b, k_i64(b, f->tree.lanes)), begin = offset_of(x, of, lane);
     k_val length = sk_sub(lw, offset_of(x, of, sk_add(lw, lane, k_i64(b, 1))), begin), **acc = sk_fold_accumulators(f);
-    left_to_right(x, length, most, lane, acc);
+    left_to_right(x, of, begin, length, most, lane, acc);
     if (x->mixed->most > SK_SHORT) {
         k_if(b, some);
         choose(x, k_let(b, OP_GT, length, k_i64(b, SK_SHORT), 0), lane, acc);

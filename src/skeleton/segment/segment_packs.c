@@ -145,7 +145,7 @@ sk_packs *sk_open_packs(sk_segments *s)
             m.element = arena_copy(lw->arena, sk_operand(&lw->body, op->term, 1, &lw->at), m.n * sizeof *m.element);
         m.left = find_left(s, &m, x->condition.at[m.condition].keep);
         for (uint32_t c = 0; c < m.n; c++) { /* COMPACT writes beyond what it keeps */
-            m.direct &= m.left[c] || sk_is_direct(lw, m.element[c]);
+            m.direct &= m.left[c] || sk_is_direct(lw, m.element[c], 0);
             m.kept[c] = k_shared(&lw->b, info->type[c], MOST + s->folds.tree.lanes, "kept");
         }
         for (uint32_t c = 0; c < info->components; c++)

@@ -348,6 +348,8 @@ unsigned cg_tile_rows(const cg *g, unsigned element_bytes); /* most elements of 
 typedef struct cg_rows {
     unsigned bytes, rows;     /* of an element; in a tile */
     cg_ref memory, step;      /* lane 0's row; bytes between the rows of neighbouring lanes */
+    cg_ref apart;             /* FILL: rows are anywhere: `memory` is their origin, and here, for each lane, is how many
+                                 bytes behind it its row begins; NULL: they are `step` apart */
     cg_ref buffer, count;     /* elements of each row */
     cg_ref ahead, ahead_step; /* FILL: what to prefetch with each row; NULL: nothing */
 } cg_rows;

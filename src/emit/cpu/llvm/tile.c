@@ -1,5 +1,5 @@
 /* Sequential loops in which every lane walks its own row: loads and stores at X + k, where X differs between lanes by a
- * step and k is the loop's counter. Gathering element by element wastes most of every cache line; so the loop is cut
+ * step, or, for loads, in any way, and k is the loop's counter. Gathering element by element wastes most of every cache line; so the loop is cut
  * into tiles of a few turns, rows are read whole and transposed in registers into a buffer [turn][lane], and the turns read
  * contiguous vectors from it. Stores go the other way. This is how folds and scans that must keep their order reach
  * the speed of memory (the W x W tiles of the architecture's section on emitters). */
@@ -7,6 +7,7 @@
 
 enum { MOST_TERMS = 64, MOST_DENSE = 40, NOT_LINEAR = INT32_MIN };
 enum { ROW_AHEAD = 512, NEAR_AHEAD = 2048, FAR_AHEAD = 384 << 10 }; /* prefetch distances, bytes */
+enum { LEAST_APART = 8 }; /* turns over rows that are anywhere: of fewer their elements are gathered */
 
 typedef struct {
     cg *g;
@@ -16,7 +17,7 @@ typedef struct {
     struct {
         k_ref stmt;
         unsigned bytes;
-        cg_ref step, buffer;
+        cg_ref step, apart, buffer; /* step or apart: as in cg_rows */
     } access[CG_MOST_TILES];
     unsigned accesses, rows, narrowest;
 } plan;
@@ -90,6 +91,29 @@ static cg_ref value_at(plan *p, k_val v, cg_ref turn, unsigned lane)
     return cg_op(p->g, (ir_op)s->sub, (ir_type)value[s->in[0]].type, (ir_type)value[v].type, in);
 }
 
+/* The same of all lanes, when the counter is `turn`. */
+static cg_ref vector_at(plan *p, k_val v, cg_ref turn)
+{
+    if (v == p->s->dst)
+        return cg_splat(p->g, turn);
+    if (p->g->stamp[v] != p->stamp)
+        return cg_vec(p->g, v);
+    const k_value *value = p->g->k->value.at;
+    const k_stmt *s = &p->g->k->stmt.at[value[v].def];
+    cg_ref in[3] = {0};
+    for (unsigned i = 0; i < ir_ops[s->sub].arity; i++)
+        in[i] = vector_at(p, s->in[i], turn);
+    return cg_op(p->g, (ir_op)s->sub, (ir_type)value[s->in[0]].type, (ir_type)value[v].type, in);
+}
+
+/* Rows that are anywhere: it must be worth it to find out where, and lanes must not write to each other's. */
+static bool may_be_apart(const plan *p, const k_stmt *s)
+{
+    const k_value *from = &p->g->k->value.at[p->s->in[0]], *to = &p->g->k->value.at[p->s->in[1]];
+    bool few = from->kind == KV_LITERAL && to->kind == KV_LITERAL && (int64_t)(to->bits - from->bits) < LEAST_APART;
+    return s->op == K_LOAD && p->g->lanes > 1 && !few;
+}
+
 static bool walks_rows(plan *p, const k_stmt *s)
 {
     const kernel *k = p->g->k;
@@ -97,7 +121,9 @@ static bool walks_rows(plan *p, const k_stmt *s)
     if (k->mem.at[s->mem].space == K_PRIVATE || k->mem.at[s->mem].every ||
         !cg_tile_rows(p->g, (unsigned)ir_type_size((ir_type)k->mem.at[s->mem].type)))
         return false;
-    if (index->shape != K_STRIDED && (index->shape != K_AFFINE || (index->step >= -1 && index->step <= 1)))
+    if (index->shape == K_UNIFORM || (index->shape == K_AFFINE && index->step >= -1 && index->step <= 1))
+        return false;
+    if (index->shape == K_VARYING && !may_be_apart(p, s))
         return false;
     p->budget = MOST_TERMS;
     return growth(p, s->in[0]) == 1;
@@ -157,16 +183,31 @@ static cg_ref memory_at(plan *p, const k_stmt *s, cg_ref turn)
     return cg_element(p->g, s->mem, value_at(p, s->in[0], turn, 0));
 }
 
+/* Distances of all rows from the memory's first element, in bytes. */
+static cg_ref distances(plan *p, const k_stmt *s, unsigned bytes, cg_ref from)
+{
+    cg *g = p->g;
+    LLVMTypeRef wide = LLVMVectorType(g->i64, g->lanes);
+    cg_ref slot = cg_alloca(g, wide, 64, "apart"), first = vector_at(p, s->in[0], from);
+    LLVMBuildStore(g->b, LLVMBuildMul(g->b, first, cg_splat(g, cg_i64(g, bytes)), ""), slot);
+    return slot;
+}
+
 static void prepare(plan *p, cg_ref from)
 {
     cg *g = p->g;
     for (unsigned i = 0; i < p->accesses; i++) {
         const k_stmt *s = &g->k->stmt.at[p->access[i].stmt];
         unsigned bytes = p->access[i].bytes;
-        cg_ref step = LLVMBuildSub(g->b, value_at(p, s->in[0], from, 1), value_at(p, s->in[0], from, 0), "");
-        if (g->k->value.at[s->in[0]].shape == K_AFFINE)
-            step = cg_i64(g, g->k->value.at[s->in[0]].step);
-        p->access[i].step = LLVMBuildMul(g->b, step, cg_i64(g, bytes), "");
+        uint8_t shape = g->k->value.at[s->in[0]].shape;
+        if (shape == K_VARYING) {
+            p->access[i].apart = distances(p, s, bytes, from);
+        } else {
+            cg_ref step = LLVMBuildSub(g->b, value_at(p, s->in[0], from, 1), value_at(p, s->in[0], from, 0), "");
+            if (shape == K_AFFINE)
+                step = cg_i64(g, g->k->value.at[s->in[0]].step);
+            p->access[i].step = LLVMBuildMul(g->b, step, cg_i64(g, bytes), "");
+        }
         p->access[i].buffer = cg_alloca(g, LLVMArrayType(g->i8, p->rows * g->lanes * bytes), 64, "tile");
         g->tile[g->tiles++] = (cg_tiled){.stmt = p->access[i].stmt, .buffer = p->access[i].buffer};
     }
@@ -177,6 +218,31 @@ static cg_rows rows_of(plan *p, unsigned i, cg_ref turn, cg_ref count)
     const k_stmt *s = &p->g->k->stmt.at[p->access[i].stmt];
     return (cg_rows){.bytes = p->access[i].bytes, .rows = p->rows, .memory = memory_at(p, s, turn),
                      .step = p->access[i].step, .buffer = p->access[i].buffer, .count = count};
+}
+
+/* The same of rows that are anywhere. Where they lie one behind the other, a gang's behind those of the gang before,
+ * each lane fetches what is as far ahead as they are long together. */
+static cg_rows rows_apart(plan *p, unsigned i, cg_ref turn, cg_ref count, cg_ref from, cg_ref all)
+{
+    cg *g = p->g;
+    LLVMBuilderRef b = g->b;
+    LLVMTypeRef i64 = g->i64;
+    const k_stmt *s = &g->k->stmt.at[p->access[i].stmt];
+    unsigned bytes = p->access[i].bytes;
+    cg_rows r = {.bytes = bytes, .rows = p->rows, .apart = p->access[i].apart, .buffer = p->access[i].buffer, .count = count};
+    cg_ref done = LLVMBuildMul(b, LLVMBuildSub(b, turn, from, ""), cg_i64(g, bytes), "");
+    r.memory = cg_bytes_on(g, cg_element(g, s->mem, cg_i64(g, 0)), done);
+    if (g->k->mem.at[s->mem].space != K_GLOBAL)
+        return r;
+    cg_ref last = cg_i64(g, g->lanes - 1);
+    cg_ref low = LLVMBuildLoad2(b, i64, r.apart, ""), high = LLVMBuildGEP2(b, i64, r.apart, &last, 1, "");
+    cg_ref gang = LLVMBuildSub(b, LLVMBuildLoad2(b, i64, high, ""), low, "");
+    cg_ref most = LLVMBuildMul(b, all, cg_i64(g, (int64_t)bytes * g->lanes), "");
+    cg_ref dense = LLVMBuildICmp(b, LLVMIntULE, gang, most, "");
+    cg_ref distance = cg_call(g, "llvm.umax", 1, &i64, 2, (cg_ref[]){gang, cg_i64(g, NEAR_AHEAD)});
+    r.ahead = cg_bytes_on(g, r.memory, LLVMBuildSelect(b, dense, distance, cg_i64(g, ROW_AHEAD), ""));
+    r.ahead_step = cg_i64(g, 0);
+    return r;
 }
 
 static void flush(plan *p, cg_ref turn, cg_ref count)
@@ -217,6 +283,11 @@ static void look_ahead(plan *p, cg_rows *r, cg_ref turn, cg_ref from, cg_ref all
 static void fill_dense_or_tile(plan *p, unsigned i, cg_ref turn, cg_ref count, cg_ref from, cg_ref all)
 {
     cg *g = p->g;
+    if (p->access[i].apart) {
+        cg_rows apart = rows_apart(p, i, turn, count, from, all);
+        cg_copy_tile(g, CG_FILL, &apart);
+        return;
+    }
     cg_rows r = rows_of(p, i, turn, count);
     LLVMBasicBlockRef end = cg_block(g, "filled");
     bool known = LLVMIsAConstantInt(all) && LLVMIsAConstantInt(r.step);

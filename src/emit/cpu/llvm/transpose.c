@@ -97,11 +97,13 @@ typedef struct {
     unsigned bytes, block, halves, rows; /* of an element; elements of a block; blocks of a register; rows of a group */
     LLVMTypeRef in_block, in_register;
     cg_ref memory, step, buffer;
+    bool apart;        /* `step` is where the distances of rows are, */
+    cg_ref *distance; /* ... those of the group at hand */
 } tile;
 
-static tile tile_of(cg *g, cg_ref fn, unsigned bytes)
+static tile tile_of(cg *g, cg_ref fn, unsigned bytes, bool apart)
 {
-    tile t = {.bytes = bytes, .block = BLOCK / bytes, .halves = g->lanes * bytes >= 2 * BLOCK ? 2 : 1};
+    tile t = {.bytes = bytes, .block = BLOCK / bytes, .halves = g->lanes * bytes >= 2 * BLOCK ? 2 : 1, .apart = apart};
     LLVMTypeRef element = LLVMIntTypeInContext(g->context, 8 * bytes);
     t.rows = t.halves * t.block;
     t.in_block = LLVMVectorType(element, t.block);
@@ -141,16 +143,38 @@ static cg_ref row_of_group(cg *g, cg_ref pointer, cg_ref group, unsigned row, cg
     return behind ? cg_bytes_on(g, first, LLVMBuildMul(b, step, cg_i64(g, behind), "")) : first;
 }
 
-/* Where only the first lanes are on, those behind them stand at the last one's row. */
+/* How far the row of a lane is from the origin. */
+static cg_ref distance_of(cg *g, cg_ref distances, cg_ref lane)
+{
+    return LLVMBuildLoad2(g->b, g->i64, LLVMBuildGEP2(g->b, g->i64, distances, &lane, 1, ""), "");
+}
+
+/* The row of lane group + row. Where only the first lanes are on, those behind them stand at the last one's row. */
+static cg_ref lane_of_row(cg *g, const cg_copier *c, unsigned row)
+{
+    LLVMTypeRef i64 = g->i64;
+    cg_ref lane = LLVMBuildAdd(g->b, c->group, cg_i64(g, row), "");
+    if (!c->lanes)
+        return lane;
+    cg_ref last = LLVMBuildSub(g->b, c->lanes, cg_i64(g, 1), "");
+    return cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){lane, last});
+}
+
+static void find_distances(cg *g, tile *t, const cg_copier *c)
+{
+    t->distance = arena_alloc(g->arena, t->rows * sizeof *t->distance);
+    for (unsigned r = 0; r < t->rows; r++)
+        t->distance[r] = distance_of(g, t->step, lane_of_row(g, c, r));
+}
+
 static cg_ref row_block(cg *g, const tile *t, const cg_copier *c, unsigned row, cg_ref q)
 {
     cg_ref within = LLVMBuildMul(g->b, q, cg_i64(g, BLOCK), "");
-    LLVMTypeRef i64 = g->i64;
+    if (t->apart)
+        return cg_bytes_on(g, cg_bytes_on(g, t->memory, t->distance[row]), within);
     if (!c->lanes)
         return row_of_group(g, cg_bytes_on(g, t->memory, within), c->group, row, t->step);
-    cg_ref lane = LLVMBuildAdd(g->b, c->group, cg_i64(g, row), ""),
-           last = LLVMBuildSub(g->b, c->lanes, cg_i64(g, 1), "");
-    lane = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){lane, last});
+    cg_ref lane = lane_of_row(g, c, row);
     return cg_bytes_on(g, cg_bytes_on(g, t->memory, LLVMBuildMul(g->b, lane, t->step, "")), within);
 }
 
@@ -192,37 +216,42 @@ static void flush_block(cg *g, const tile *t, const cg_copier *c, cg_ref q, cg_r
     }
 }
 
-/* A line with each row, or with as many rows as make a line. Into the second level: the tile itself passes through the
+/* A line with each row, or with as many rows as make a line where these are one behind the other. Into the second level: the tile itself passes through the
  * first. */
 static void prefetch_rows(cg *g, const tile *t, const cg_copier *c, unsigned turns)
 {
     for (unsigned r = 0; r < t->rows; r++) {
-        if (r * turns * t->bytes % LINE != 0)
+        if (!t->apart && r * turns * t->bytes % LINE != 0)
             continue;
-        cg_ref pointer = row_of_group(g, LLVMGetParam(c->fn, 5), c->group, r, LLVMGetParam(c->fn, 6));
+        cg_ref ahead = LLVMGetParam(c->fn, 5), step = LLVMGetParam(c->fn, 6);
+        cg_ref pointer = t->apart ? cg_bytes_on(g, ahead, t->distance[r]) : row_of_group(g, ahead, c->group, r, step);
         cg_ref in[] = {pointer, cg_i32(g, 0), cg_i32(g, 2), cg_i32(g, 1)}; /* read, second level, data */
         cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
     }
 }
 
 /* All lanes on, or the first ones: block by block, the last one masked if the rows do not end with a block. */
-static cg_ref whole_function(cg *g, cg_copy way, unsigned bytes, unsigned turns, bool first)
+static cg_ref whole_function(cg *g, cg_copy way, const cg_rows *rows, bool first)
 {
-    const char *name = arena_printf(g->arena, "%s%u_%u_of_%u%s", way == CG_FILL ? "fill" : "flush", bytes, turns,
-                                    g->lanes, first ? "_first" : "");
+    unsigned bytes = rows->bytes, turns = rows->rows;
+    const char *name = arena_printf(g->arena, "%s%u_%u_of_%u%s%s%s", way == CG_FILL ? "fill" : "flush", bytes, turns,
+                                    g->lanes, rows->apart ? "_apart" : "", way == CG_FILL && !rows->ahead ? "_near" : "",
+                                    first ? "_first" : "");
     cg_ref f = LLVMGetNamedFunction(g->module, name);
     if (f)
         return f;
     LLVMBuilderRef b = g->b;
-    LLVMTypeRef type[] = {g->ptr, g->i64, g->ptr, g->i64, g->i64, g->ptr, g->i64};
-    cg_copier c = cg_open_copier(g, name, type, way == CG_FILL ? 7 : 5);
+    LLVMTypeRef type[] = {g->ptr, rows->apart ? g->ptr : g->i64, g->ptr, g->i64, g->i64, g->ptr, g->i64};
+    cg_copier c = cg_open_copier(g, name, type, rows->ahead ? 7 : 5);
     c.lanes = first ? LLVMGetParam(c.fn, 4) : NULL;
-    tile t = tile_of(g, c.fn, bytes);
+    tile t = tile_of(g, c.fn, bytes, rows->apart);
+    if (t.apart)
+        find_distances(g, &t, &c);
     void (*copy_block)(cg *, const tile *, const cg_copier *, cg_ref, cg_ref) =
         way == CG_FILL ? fill_block : flush_block;
     cg_ref count = LLVMGetParam(c.fn, 3), in_block = cg_i64(g, t.block), blocks = LLVMBuildUDiv(b, count, in_block, "");
     cg_ref rest = LLVMBuildURem(b, count, in_block, "");
-    if (way == CG_FILL)
+    if (rows->ahead)
         prefetch_rows(g, &t, &c, turns);
     LLVMBasicBlockRef before = cg_here(g), each = cg_block(g, "block"), last = cg_block(g, "last");
     LLVMBasicBlockRef part = cg_block(g, "part"), next = cg_block(g, "next");
@@ -247,19 +276,23 @@ static cg_ref whole_function(cg *g, cg_copy way, unsigned bytes, unsigned turns,
 }
 
 /* Some lanes off, which is rare: element by element. */
-static cg_ref part_function(cg *g, cg_copy way, unsigned bytes)
+static cg_ref part_function(cg *g, cg_copy way, const cg_rows *rows)
 {
-    const char *name = arena_printf(g->arena, "%s%u_part_of_%u", way == CG_FILL ? "fill" : "flush", bytes, g->lanes);
+    unsigned bytes = rows->bytes;
+    const char *name = arena_printf(g->arena, "%s%u_part_of_%u%s", way == CG_FILL ? "fill" : "flush", bytes, g->lanes,
+                                    rows->apart ? "_apart" : "");
     cg_ref f = LLVMGetNamedFunction(g->module, name);
     if (f)
         return f;
     LLVMBuilderRef b = g->b;
     LLVMTypeRef element = LLVMIntTypeInContext(g->context, 8 * bytes),
                 word = LLVMIntTypeInContext(g->context, g->lanes);
-    LLVMTypeRef type[] = {g->ptr, g->i64, g->ptr, g->i64, word};
+    LLVMTypeRef type[] = {g->ptr, rows->apart ? g->ptr : g->i64, g->ptr, g->i64, word};
     cg_copier c = cg_open_copier(g, name, type, 5);
     cg_ref bit = LLVMBuildLShr(b, LLVMGetParam(c.fn, 4), LLVMBuildIntCast2(b, c.group, word, false, ""), "");
-    cg_ref row = cg_bytes_on(g, LLVMGetParam(c.fn, 0), LLVMBuildMul(b, c.group, LLVMGetParam(c.fn, 1), ""));
+    cg_ref step = LLVMGetParam(c.fn, 1);
+    cg_ref distance = rows->apart ? distance_of(g, step, c.group) : LLVMBuildMul(b, c.group, step, "");
+    cg_ref row = cg_bytes_on(g, LLVMGetParam(c.fn, 0), distance);
     cg_ref column = LLVMBuildGEP2(b, element, LLVMGetParam(c.fn, 2), &c.group, 1, "");
     LLVMBasicBlockRef on = cg_block(g, "on"), next = cg_block(g, "next"), before = cg_here(g);
     cg_cond(g, LLVMBuildTrunc(b, bit, g->i1, ""), on, next);
@@ -285,14 +318,15 @@ void cg_call_copier(cg *g, cg_ref f, cg_ref *in, unsigned n)
 static void call_whole(cg *g, cg_copy way, const cg_rows *r, cg_ref first)
 {
     cg_ref lanes = first ? first : cg_i64(g, g->lanes);
-    cg_ref in[] = {r->memory, r->step, r->buffer, r->count, lanes, r->ahead, r->ahead_step};
-    cg_call_copier(g, whole_function(g, way, r->bytes, r->rows, first), in, way == CG_FILL ? 7 : 5);
+    cg_ref in[] = {r->memory, r->apart ? r->apart : r->step, r->buffer, r->count, lanes, r->ahead, r->ahead_step};
+    cg_call_copier(g, whole_function(g, way, r, first), in, r->ahead ? 7 : 5);
 }
 
 static void call_part(cg *g, cg_copy way, const cg_rows *r)
 {
-    cg_ref in[] = {r->memory, r->step, r->buffer, r->count, cg_mask_bits(g, cg_mask_or_all(g))};
-    cg_call_copier(g, part_function(g, way, r->bytes), in, 5);
+    cg_ref step = r->apart ? r->apart : r->step;
+    cg_ref in[] = {r->memory, step, r->buffer, r->count, cg_mask_bits(g, cg_mask_or_all(g))};
+    cg_call_copier(g, part_function(g, way, r), in, 5);
 }
 
 void cg_copy_tile(cg *g, cg_copy way, const cg_rows *r)
