@@ -239,7 +239,7 @@ static cg_rows rows_apart(plan *p, unsigned i, cg_ref turn, cg_ref count, cg_ref
     cg_ref gang = LLVMBuildSub(b, LLVMBuildLoad2(b, i64, high, ""), low, "");
     cg_ref most = LLVMBuildMul(b, all, cg_i64(g, (int64_t)bytes * g->lanes), "");
     cg_ref dense = LLVMBuildICmp(b, LLVMIntULE, gang, most, "");
-    cg_ref distance = cg_call(g, "llvm.umax", 1, &i64, 2, (cg_ref[]){gang, cg_i64(g, NEAR_AHEAD)});
+    cg_ref distance = cg_call(g, "llvm.umax", 1, &i64, 2, (cg_ref[]){gang, cg_i64(g, 2 * NEAR_AHEAD)});
     r.ahead = cg_bytes_on(g, r.memory, LLVMBuildSelect(b, dense, distance, cg_i64(g, ROW_AHEAD), ""));
     r.ahead_step = cg_i64(g, 0);
     return r;

@@ -2,7 +2,7 @@
  */
 #include "emit/cpu/llvm/cg.h"
 
-enum { LINE = 64, BLOCK = 16, MOST_IN_BLOCK = 16 };
+enum { LINE = 64, BLOCK = 16, MOST_IN_BLOCK = 16, MOST_BLOCKS = 4 };
 
 unsigned cg_tile_rows(const cg *g, unsigned bytes)
 {
@@ -91,10 +91,11 @@ cg_ref cg_close_copier(cg *g, cg_copier *c, unsigned n)
     return c->fn;
 }
 
-/* Two blocks to a register where there are registers of 32 bytes: wider ones transpose no faster on the machines
- * measured. */
+/* Registers of 32 bytes, if there are any: wider ones transpose no faster on the machines measured. But blocks of two
+ * elements take few shuffles, and those of the widest registers do not have to leave the processor before they can be
+ * read as a whole. */
 typedef struct {
-    unsigned bytes, block, halves, rows; /* of an element; elements of a block; blocks of a register; rows of a group */
+    unsigned bytes, block, blocks, rows; /* of an element; elements of a block; blocks of a register; rows of a group */
     LLVMTypeRef in_block, in_register;
     cg_ref memory, step, buffer;
     bool apart;        /* `step` is where the distances of rows are, */
@@ -103,9 +104,12 @@ typedef struct {
 
 static tile tile_of(cg *g, cg_ref fn, unsigned bytes, bool apart)
 {
-    tile t = {.bytes = bytes, .block = BLOCK / bytes, .halves = g->lanes * bytes >= 2 * BLOCK ? 2 : 1, .apart = apart};
+    tile t = {.bytes = bytes, .block = BLOCK / bytes, .blocks = 1, .apart = apart};
+    unsigned most = t.block == 2 && g->cpu.register_bytes > 2 * BLOCK ? g->cpu.register_bytes / BLOCK : 2;
+    while (2 * t.blocks <= most && 2 * t.blocks * t.block <= g->lanes)
+        t.blocks *= 2;
     LLVMTypeRef element = LLVMIntTypeInContext(g->context, 8 * bytes);
-    t.rows = t.halves * t.block;
+    t.rows = t.blocks * t.block;
     t.in_block = LLVMVectorType(element, t.block);
     t.in_register = LLVMVectorType(element, t.rows);
     t.memory = LLVMGetParam(fn, 0);
@@ -114,20 +118,23 @@ static tile tile_of(cg *g, cg_ref fn, unsigned bytes, bool apart)
     return t;
 }
 
-static cg_ref halves_joined(cg *g, const tile *t, const cg_ref *half)
+static cg_ref blocks_joined(cg *g, const tile *t, cg_ref *part)
 {
-    int index[2 * MOST_IN_BLOCK];
+    int index[MOST_BLOCKS * MOST_IN_BLOCK];
     for (unsigned i = 0; i < t->rows; i++)
         index[i] = (int)i;
-    return t->halves == 1 ? half[0] : cg_shuffle(g, half[0], half[1], t->rows, index);
+    for (unsigned n = t->blocks, size = 2 * t->block; n > 1; n /= 2, size *= 2)
+        for (unsigned i = 0; i < n; i += 2)
+            part[i / 2] = cg_shuffle(g, part[i], part[i + 1], size, index);
+    return part[0];
 }
 
-static cg_ref half_of(cg *g, const tile *t, cg_ref v, unsigned half)
+static cg_ref block_of(cg *g, const tile *t, cg_ref v, unsigned number)
 {
     int index[MOST_IN_BLOCK];
     for (unsigned i = 0; i < t->block; i++)
-        index[i] = (int)(half * t->block + i);
-    return t->halves == 1 ? v : cg_shuffle(g, v, NULL, t->block, index);
+        index[i] = (int)(number * t->block + i);
+    return t->blocks == 1 ? v : cg_shuffle(g, v, NULL, t->block, index);
 }
 
 /* pointer + group * step + row * step, in the form that needs fewest registers: four rows have an address, and the
@@ -187,14 +194,14 @@ static cg_ref column(cg *g, const tile *t, const cg_copier *c, unsigned j, cg_re
 
 static void fill_block(cg *g, const tile *t, const cg_copier *c, cg_ref q, cg_ref mask)
 {
-    cg_ref v[MOST_IN_BLOCK], half[2];
+    cg_ref v[MOST_IN_BLOCK], part[MOST_BLOCKS];
     for (unsigned i = 0; i < t->block; i++) {
-        for (unsigned h = 0; h < t->halves; h++) {
+        for (unsigned h = 0; h < t->blocks; h++) {
             cg_ref at = row_block(g, t, c, i + h * t->block, q);
-            half[h] = mask ? cg_load_some(g, t->in_block, at, mask, true, NULL)
+            part[h] = mask ? cg_load_some(g, t->in_block, at, mask, true, NULL)
                            : cg_aligned(LLVMBuildLoad2(g->b, t->in_block, at, ""), t->bytes);
         }
-        v[i] = halves_joined(g, t, half);
+        v[i] = blocks_joined(g, t, part);
     }
     cg_transpose_blocks(g, t->rows, t->block, v);
     for (unsigned j = 0; j < t->block; j++)
@@ -208,7 +215,7 @@ static void flush_block(cg *g, const tile *t, const cg_copier *c, cg_ref q, cg_r
         v[j] = cg_aligned(LLVMBuildLoad2(g->b, t->in_register, column(g, t, c, j, q), ""), t->rows * t->bytes);
     cg_transpose_blocks(g, t->rows, t->block, v);
     for (unsigned i = t->rows; i-- > 0;) { /* the last lane's row after those that stand at it, too */
-        cg_ref at = row_block(g, t, c, i, q), block = half_of(g, t, v[i % t->block], i / t->block);
+        cg_ref at = row_block(g, t, c, i, q), block = block_of(g, t, v[i % t->block], i / t->block);
         if (mask)
             cg_masked_store(g, block, at, t->bytes, mask);
         else
@@ -216,8 +223,8 @@ static void flush_block(cg *g, const tile *t, const cg_copier *c, cg_ref q, cg_r
     }
 }
 
-/* A line with each row, or with as many rows as make a line where these are one behind the other. Into the second level: the tile itself passes through the
- * first. */
+/* A line with each row, or with as many rows as make a line where these are one behind the other. Into the second level, as the
+ * tile itself passes through the first; but no processor looks ahead for rows that are anywhere. */
 static void prefetch_rows(cg *g, const tile *t, const cg_copier *c, unsigned turns)
 {
     for (unsigned r = 0; r < t->rows; r++) {
@@ -225,7 +232,7 @@ static void prefetch_rows(cg *g, const tile *t, const cg_copier *c, unsigned tur
             continue;
         cg_ref ahead = LLVMGetParam(c->fn, 5), step = LLVMGetParam(c->fn, 6);
         cg_ref pointer = t->apart ? cg_bytes_on(g, ahead, t->distance[r]) : row_of_group(g, ahead, c->group, r, step);
-        cg_ref in[] = {pointer, cg_i32(g, 0), cg_i32(g, 2), cg_i32(g, 1)}; /* read, second level, data */
+        cg_ref in[] = {pointer, cg_i32(g, 0), cg_i32(g, t->apart ? 3 : 2), cg_i32(g, 1)}; /* read, level, data */
         cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
     }
 }
