@@ -531,6 +531,47 @@ static void same_bits_as_rows(void **state)
     free(x);
 }
 
+static sn_acc scaled_sums(sn_acc lengths, sn_acc factor, sn_acc x, sn_acc y)
+{
+    sn_acc each = sn_replicate_seg(sn_extent(x, 0), lengths, factor);
+    return sn_results(sn_sum_seg(lengths, sn_zip_with(sn_mul, each, x)), sn_sum_seg(lengths, y));
+}
+
+/* Rounded sums of segments of all lengths up to `most`, some at the end of the array: the tree is the interpreter's. */
+static void same_bits_as_interpreted(void **state)
+{
+    (void)state;
+    enum { SEGMENTS = 2000 };
+    static const int64_t most[] = {3, 17, 32, 40, 70, 128, 140};
+    static int64_t lengths[SEGMENTS];
+    static float factor[SEGMENTS], sums[2][SEGMENTS];
+    static double more[2][SEGMENTS];
+    sn_program *p[2];
+    for (int i = 0; i < 2; i++)
+        p[i] =
+            compile(i ? interpreter : device, "[s]i64, [s]f32, [n]f32, [n]f64 -> [s]f32, [s]f64", SN_BODY(scaled_sums));
+    srand(3);
+    for (size_t m = 0; m < sizeof(most) / sizeof(*most); m++) {
+        int64_t n = 0;
+        for (int64_t s = 0; s < SEGMENTS; s++) {
+            n += lengths[s] = rand() % (most[m] + 1);
+            factor[s] = (float)(rand() % 1000); /* products are exact, so that it does not matter who rounds them */
+        }
+        float *x = malloc((size_t)n * sizeof *x);
+        double *y = malloc((size_t)n * sizeof *y);
+        for (int64_t i = 0; i < n; i++)
+            x[i] = (float)(int)(4096 * sin((double)i * 12.9898)) / 64, y[i] = sin((double)i * 1.23);
+        for (int i = 0; i < 2; i++)
+            CALL(i ? interpreter : device, p[i], sn_in(lengths, SEGMENTS), sn_in(factor, SEGMENTS), sn_in(x, n),
+                 sn_in(y, n), sn_into(sums[i], SEGMENTS), sn_into(more[i], SEGMENTS));
+        assert_memory_equal(sums[0], sums[1], sizeof(sums[0]));
+        assert_memory_equal(more[0], more[1], sizeof(more[0]));
+        free(x), free(y);
+    }
+    sn_drop(p[0]);
+    sn_drop(p[1]);
+}
+
 /* --- NaNs, zeros of both signs, infinities --- */
 
 static sn_acc extremes_of(sn_acc lengths, sn_acc x)
@@ -542,7 +583,7 @@ static void extremes(void **state)
 {
     (void)state;
     static const float odd[] = {0, -0.0f, NAN, INFINITY, -INFINITY, 1, -1, 3};
-    enum { SEGMENTS = 3000, MOST = 200000 };
+    enum { SEGMENTS = 3000, MOST = 300000 };
     static int64_t lengths[SEGMENTS];
     static float x[MOST], found[3][SEGMENTS], wanted[3][SEGMENTS];
     sn_program *p[2];
@@ -552,7 +593,7 @@ static void extremes(void **state)
     for (int round = 0; round < 6; round++) {
         int64_t n = 0, kinds = 1 + round;
         for (int64_t s = 0; s < SEGMENTS; s++) {
-            lengths[s] = s == 77 ? 5000 : round % 2 ? 1 + rand() % 50 : 1 + round;
+            lengths[s] = s == 77 ? 5000 : round % 2 ? 1 + rand() % (round == 3 ? 128 : 50) : 1 + round;
             n += lengths[s];
         }
         for (int64_t i = 0; i < n; i++)
@@ -733,6 +774,7 @@ int main(void)
         cmocka_unit_test(rows),
         cmocka_unit_test(matrix_times_vector),
         cmocka_unit_test(same_bits_as_rows),
+        cmocka_unit_test(same_bits_as_interpreted),
         cmocka_unit_test(wrong_descriptors),
         cmocka_unit_test(unsigned_descriptors),
         cmocka_unit_test(wild_offsets),

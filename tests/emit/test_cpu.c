@@ -105,7 +105,8 @@ static void steps(void **state)
     cpu_case *c = *state;
     for (unsigned s = 0; s < ARRAY_LENGTH(step); s++)
         for (unsigned t = 0; t < ARRAY_LENGTH(type); t++) {
-            int64_t n = 150, shift = step[s] < 0 ? -step[s] * (n - 1) : 0, size = n * (step[s] < 0 ? -step[s] : step[s]) + 1;
+            int64_t n = 150, shift = step[s] < 0 ? -step[s] * (n - 1) : 0,
+                    size = n * (step[s] < 0 ? -step[s] : step[s]) + 1;
             case_kernel(c, t % 2 ? 16 : 64);
             k_builder *b = &c->b;
             k_mem x = case_global(c, type[t], false, size), y = case_global(c, type[t], true, n),
@@ -121,7 +122,8 @@ static void steps(void **state)
 
 /* --- divergence --- */
 
-/* if (x > 0) { if (x > 100) r = 1; else r = table[x]; s += 3 } else s = -x, with reads that only the guard makes safe */
+/* if (x > 0) { if (x > 100) r = 1; else r = table[x]; s += 3 } else s = -x, with reads that only the guard makes safe
+ */
 static void nested_conditions(void **state)
 {
     cpu_case *c = *state;
@@ -163,7 +165,8 @@ static void divergent_loops(void **state)
         int64_t n = 700;
         case_kernel(c, widths[w]);
         k_builder *b = &c->b;
-        k_mem y = case_global(c, T_I32, true, n), z = case_global(c, T_I64, true, n), table = case_global(c, T_I32, false, 64);
+        k_mem y = case_global(c, T_I32, true, n), z = case_global(c, T_I64, true, n),
+              table = case_global(c, T_I32, false, 64);
         k_val one = k_i64(b, 1), i = k_for_all(b, k_i64(b, n));
         k_val v = k_decl(b, i, "v"), steps_taken = k_decl(b, k_literal(b, T_I32, 0), "steps");
         k_if(b, k_let(b, OP_NE, k_let(b, OP_MOD, i, k_i64(b, 3), 0), k_i64(b, 0), 0));
@@ -435,6 +438,51 @@ static void rows_of_lanes(void **state)
     rows_case(c, (rows_test){T_F32, 300, 33, 40, false, false, true, 128});
 }
 
+/* Each lane adds up a row that begins anywhere, where not `guarded` out; two arrays of different types. */
+static void rows_apart_case(cpu_case *c, const rows_test r)
+{
+    kernel *k = case_kernel(c, (uint16_t)r.lanes);
+    k_builder *b = &c->b;
+    int64_t most = 1000, size = most + r.length + 1;
+    k_mem x = case_global(c, r.type, false, size), w = case_global(c, T_I32, false, size);
+    k_mem begin = case_global(c, T_I64, false, r.rows), sum = case_global(c, r.type, true, r.rows);
+    (void)k;
+    for (int64_t i = 0; i < r.rows; i++)
+        case_put(c, begin, i, (ir_bits)(r.step ? i * r.step + i % 2 : i * 7919 % most));
+    c->arg[0] = (ir_bits)r.length;
+    k_val n = k_arg(b, T_I64, "length");
+    n = r.literal ? k_i64(b, r.length) : n;
+    k_val i = k_for_all(b, k_i64(b, r.rows)), start = k_load(b, begin, i),
+          acc = k_decl(b, k_literal(b, r.type, 0), "acc");
+    if (r.guarded)
+        k_if(b, k_let(b, OP_NE, k_let(b, OP_MOD, i, k_i64(b, 5), 0), k_i64(b, 2), 0));
+    k_val j = k_for(b, k_i64(b, 0), n, false), at = add(b, start, j);
+    k_set(b, acc, k_let(b, OP_SUB, k_load(b, x, at), acc, 0));
+    k_set(b, acc, k_let(b, OP_MAX, acc, k_convert(b, OP_CONVERT, r.type, k_load(b, w, add(b, at, k_i64(b, 1)))), 0));
+    k_end(b);
+    if (r.guarded)
+        k_end(b);
+    k_store(b, sum, i, acc);
+    k_end(b);
+    case_run(c, 1);
+}
+
+static void rows_anywhere(void **state)
+{
+    static const int64_t length[] = {0, 1, 3, 4, 7, 8, 15, 16, 17, 33, 70};
+    cpu_case *c = *state;
+    for (unsigned l = 0; l < ARRAY_LENGTH(length); l++)
+        for (unsigned guarded = 0; guarded < 2; guarded++) {
+            int64_t n = length[l];
+            rows_apart_case(c, (rows_test){T_F32, 200, n, 0, l % 2, guarded, false, 32});
+            rows_apart_case(c, (rows_test){T_F64, 75, n, 5, false, guarded, false, 16});
+            rows_apart_case(c, (rows_test){T_U8, 130, n, 0, false, guarded, false, 64});
+            rows_apart_case(c, (rows_test){T_I16, 64, n, 3, false, guarded, false, 8});
+        }
+    rows_apart_case(c, (rows_test){T_I64, 41, 20, 0, false, true, false, 2});
+    rows_apart_case(c, (rows_test){T_I64, 41, 20, 0, false, false, false, 1});
+}
+
 /* only bytes: rows of 16 in one tile, a scan along each */
 static void byte_rows(void **state)
 {
@@ -459,7 +507,8 @@ static void large_case(cpu_case *c, int64_t n, unsigned offset, int64_t bad, boo
 {
     kernel *k = case_kernel(c, 32);
     k_builder *b = &c->b;
-    k_mem x = case_global(c, T_F32, false, 5 * n + 1), at = case_global(c, T_I64, false, n), y = case_global(c, T_F32, true, n);
+    k_mem x = case_global(c, T_F32, false, 5 * n + 1), at = case_global(c, T_I64, false, n),
+          y = case_global(c, T_F32, true, n);
     k->mem.at[y].stream = true;
     c->offset = offset;
     for (int64_t i = 0; i < n; i++)
@@ -508,7 +557,8 @@ static void shared_and_private_memory(void **state)
         int64_t n = 128;
         case_kernel(c, widths[w]);
         k_builder *b = &c->b;
-        k_mem x = case_global(c, T_F32, false, n * 3), y = case_global(c, T_F32, true, n * 3), s = k_shared(b, T_F32, n, "s");
+        k_mem x = case_global(c, T_F32, false, n * 3), y = case_global(c, T_F32, true, n * 3),
+              s = k_shared(b, T_F32, n, "s");
         k_mem own = k_private(b, T_F64, 3, "own");
         k_val base = times(b, k_piece(b), n), i = k_for_all(b, k_i64(b, n));
         k_store(b, s, i, k_load(b, x, add(b, base, i)));
@@ -545,7 +595,8 @@ static void filter_case(cpu_case *c, ir_type t, int64_t n, uint16_t lanes, bool 
     k_loop(b);
     k_break_if(b, k_let(b, OP_LE, left, k_i64(b, 0), 0));
     k_val base = k_let(b, OP_SUB, k_i64(b, n), left, 0), before = k_get(b, total);
-    k_val i = k_for_all(b, k_let(b, OP_MIN, left, k_i64(b, lanes), 0)), at = add(b, base, i), p = k_let(b, OP_NOT, k_load(b, keep, at), 0, 0);
+    k_val i = k_for_all(b, k_let(b, OP_MIN, left, k_i64(b, lanes), 0)), at = add(b, base, i),
+          p = k_let(b, OP_NOT, k_load(b, keep, at), 0, 0);
     if (over)
         k_compact_over(b, tile, before, k_load(b, x, at), p);
     else
@@ -613,7 +664,8 @@ static void chain_of_matrices(void **state)
         }
         k_chain *chain = k_chain_begin(b, 4, own, initial, words);
         for (unsigned j = 0; j < 4; j++)
-            result[j] = add(b, mul(b, chain->left[j & 2], chain->right[j & 1]), mul(b, chain->left[(j & 2) + 1], chain->right[(j & 1) + 2]));
+            result[j] = add(b, mul(b, chain->left[j & 2], chain->right[j & 1]),
+                            mul(b, chain->left[(j & 2) + 1], chain->right[(j & 1) + 2]));
         k_chain_end(b, chain, result);
         for (int64_t j = 0; j < 4; j++)
             k_store(b, y, plus(b, p4, j), chain->before[j]);
@@ -763,6 +815,7 @@ int main(void)
         cmocka_unit_test(checks_of_pieces),
         cmocka_unit_test(checked_division),
         cmocka_unit_test(rows_of_lanes),
+        cmocka_unit_test(rows_anywhere),
         cmocka_unit_test(byte_rows),
         cmocka_unit_test(large_bodies),
         cmocka_unit_test(shared_and_private_memory),

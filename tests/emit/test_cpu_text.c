@@ -103,9 +103,11 @@ static bool shifts_rows(fixture *f, const char *third, unsigned more)
         sums = arena_printf(&f->arena, "%s %%%u:f32 = sub %%9, %%%u", sums, 10 + i, i ? 9 + i : 8);
     const char *source = arena_printf(
         &f->arena,
-        "kernel k lanes 16 { global @1:f32 written shared @2:f32[1100] arg %%1:i64 for_all %%2:i64 < 1100 { store @2[%%2] = "
+        "kernel k lanes 16 { global @1:f32 written shared @2:f32[1100] arg %%1:i64 for_all %%2:i64 < 1100 { store "
+        "@2[%%2] = "
         "1.0:f32 } for_all %%3:i64 < 320 whole { %%4:i64 = add %%3, %%1 %%5:f32 = load @2[%%4] %%6:i64 = add %%4, 1 "
-        "%%7:f32 = load @2[%%6] %%8:f32 = add %%5, %%7 %%50:i64 = add %%4, %s %%9:f32 = load @2[%%50] %s store @1[%%3] = %%%u } }",
+        "%%7:f32 = load @2[%%6] %%8:f32 = add %%5, %%7 %%50:i64 = add %%4, %s %%9:f32 = load @2[%%50] %s store @1[%%3] "
+        "= %%%u } }",
         third, sums, more ? 9 + more : 9);
     return has(f, source, "valignd");
 }
@@ -143,6 +145,8 @@ static void rows_are_read_in_tiles(void **state)
         {"%20:i64 = mul %6, 2 %7:i64 = add %5, %20", false},
         {"%20:i64 = bit_xor %6, 1 %7:i64 = add %5, %20", false},
         {"%20:i64 = min %6, 9 %7:i64 = add %5, %20", false},
+        {"%20:i64 = bit_xor %5, 1 %7:i64 = add %20, %6", true}, /* rows that are anywhere */
+        {"%20:i64 = bit_xor %5, 1 %21:i64 = sub %6, 3 %7:i64 = sub %20, %21", false},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
         if (reads_tiles(*state, cases[i].index) != cases[i].tiled)
@@ -206,7 +210,8 @@ static void checks_in_loops_are_answered_before_them(void **state)
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(neighbours_are_shifted), TEST(bytes_are_added_up_by_instructions), TEST(rows_are_read_in_tiles), TEST(gangs_run_again_only_if_nothing_is_lost),
+    const struct CMUnitTest tests[] = {TEST(neighbours_are_shifted), TEST(bytes_are_added_up_by_instructions),
+                                       TEST(rows_are_read_in_tiles), TEST(gangs_run_again_only_if_nothing_is_lost),
                                        TEST(checks_in_loops_are_answered_before_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

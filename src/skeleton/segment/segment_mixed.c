@@ -28,10 +28,10 @@ typedef struct sk_mixed {
     bool numbered; /* what is not direct uses the number of its segment */
     bool *direct;  /* per term: little more than a load, computed where needed, and behind a segment, too */
     bool some_direct;
-    int64_t most;         /* elements of a segment: of operators that keep order, or may fail, there is no tree here */
-    k_val over[SIZES];    /* how many of the segments at hand have more than so many elements */
-    k_mem *element;       /* per term that is not direct */
-    k_mem **total;        /* per fold and component */
+    int64_t most;      /* elements of a segment: of operators that keep order, or may fail, there is no tree here */
+    k_val over[SIZES]; /* how many of the segments at hand have more than so many elements */
+    k_mem *element;    /* per term that is not direct */
+    k_mem **total;     /* per fold and component */
     k_mem number;
 } sk_mixed;
 

@@ -1,8 +1,8 @@
 /* Sequential loops in which every lane walks its own row: loads and stores at X + k, where X differs between lanes by a
- * step, or, for loads, in any way, and k is the loop's counter. Gathering element by element wastes most of every cache line; so the loop is cut
- * into tiles of a few turns, rows are read whole and transposed in registers into a buffer [turn][lane], and the turns read
- * contiguous vectors from it. Stores go the other way. This is how folds and scans that must keep their order reach
- * the speed of memory (the W x W tiles of the architecture's section on emitters). */
+ * step, or, for loads, in any way, and k is the loop's counter. Gathering element by element wastes most of every cache
+ * line; so the loop is cut into tiles of a few turns, rows are read whole and transposed in registers into a buffer
+ * [turn][lane], and the turns read contiguous vectors from it. Stores go the other way. This is how folds and scans
+ * that must keep their order reach the speed of memory (the W x W tiles of the architecture's section on emitters). */
 #include "emit/cpu/llvm/cg.h"
 
 enum { MOST_TERMS = 64, MOST_DENSE = 40, NOT_LINEAR = INT32_MIN };
@@ -137,7 +137,8 @@ static bool touched_otherwise(const plan *p, k_ref list, k_ref own)
     for (k_ref r = list; r; r = k->stmt.at[r].next) {
         const k_stmt *s = &k->stmt.at[r];
         if (r != own && s->mem == o->mem && !(s->op == K_LOAD && o->op == K_LOAD) &&
-            !((s->op == K_LOAD) != (o->op == K_LOAD) && s->in[0] == o->in[0] && s->op != K_ATOMIC && s->op != K_COMPACT))
+            !((s->op == K_LOAD) != (o->op == K_LOAD) && s->in[0] == o->in[0] && s->op != K_ATOMIC &&
+              s->op != K_COMPACT))
             return true;
         if (touched_otherwise(p, s->body, own) || touched_otherwise(p, s->orelse, own))
             return true;
@@ -216,8 +217,12 @@ static void prepare(plan *p, cg_ref from)
 static cg_rows rows_of(plan *p, unsigned i, cg_ref turn, cg_ref count)
 {
     const k_stmt *s = &p->g->k->stmt.at[p->access[i].stmt];
-    return (cg_rows){.bytes = p->access[i].bytes, .rows = p->rows, .memory = memory_at(p, s, turn),
-                     .step = p->access[i].step, .buffer = p->access[i].buffer, .count = count};
+    return (cg_rows){.bytes = p->access[i].bytes,
+                     .rows = p->rows,
+                     .memory = memory_at(p, s, turn),
+                     .step = p->access[i].step,
+                     .buffer = p->access[i].buffer,
+                     .count = count};
 }
 
 /* The same of rows that are anywhere. Where they lie one behind the other, a gang's behind those of the gang before,
@@ -229,7 +234,8 @@ static cg_rows rows_apart(plan *p, unsigned i, cg_ref turn, cg_ref count, cg_ref
     LLVMTypeRef i64 = g->i64;
     const k_stmt *s = &g->k->stmt.at[p->access[i].stmt];
     unsigned bytes = p->access[i].bytes;
-    cg_rows r = {.bytes = bytes, .rows = p->rows, .apart = p->access[i].apart, .buffer = p->access[i].buffer, .count = count};
+    cg_rows r = {
+        .bytes = bytes, .rows = p->rows, .apart = p->access[i].apart, .buffer = p->access[i].buffer, .count = count};
     cg_ref done = LLVMBuildMul(b, LLVMBuildSub(b, turn, from, ""), cg_i64(g, bytes), "");
     r.memory = cg_bytes_on(g, cg_element(g, s->mem, cg_i64(g, 0)), done);
     if (g->k->mem.at[s->mem].space != K_GLOBAL)
@@ -265,7 +271,8 @@ static void look_ahead(plan *p, cg_rows *r, cg_ref turn, cg_ref from, cg_ref all
     LLVMTypeRef i64 = g->i64;
     cg_ref lane_bytes = cg_i64(g, (int64_t)g->lanes * r->bytes);
     cg_ref gang = LLVMBuildMul(b, r->step, cg_i64(g, g->lanes), "");
-    /* A loop that leaves out a row's first element has a small gap between its rows: still one stretch to the memory. */
+    /* A loop that leaves out a row's first element has a small gap between its rows: still one stretch to the memory.
+     */
     cg_ref gap = LLVMBuildSub(b, r->step, LLVMBuildMul(b, all, cg_i64(g, r->bytes), ""), "");
     cg_ref dense = LLVMBuildICmp(b, LLVMIntULE, gap, cg_i64(g, 64), "");
     cg_ref near = LLVMBuildICmp(b, LLVMIntULE, gang, cg_i64(g, FAR_AHEAD / p->accesses), "");
@@ -273,7 +280,8 @@ static void look_ahead(plan *p, cg_rows *r, cg_ref turn, cg_ref from, cg_ref all
     cg_ref done = LLVMBuildSub(b, turn, from, "");
     cg_ref distance = cg_call(g, "llvm.umax", 1, &i64, 2, (cg_ref[]){gang, cg_i64(g, NEAR_AHEAD)});
     /* r->memory has moved on by the turns done; in the order of addresses that is a tile of all lanes. */
-    distance = LLVMBuildAdd(b, distance, LLVMBuildMul(b, done, LLVMBuildSub(b, lane_bytes, cg_i64(g, r->bytes), ""), ""), "");
+    distance =
+        LLVMBuildAdd(b, distance, LLVMBuildMul(b, done, LLVMBuildSub(b, lane_bytes, cg_i64(g, r->bytes), ""), ""), "");
     distance = LLVMBuildSelect(b, linear, distance, cg_i64(g, ROW_AHEAD), "");
     r->ahead = LLVMBuildGEP2(b, g->i8, r->memory, &distance, 1, "");
     r->ahead_step = LLVMBuildSelect(b, linear, cg_i64(g, (int64_t)p->rows * r->bytes), r->step, "");
@@ -381,7 +389,8 @@ static void tiled_loop(plan *p, k_ref id)
 static bool constant_step(plan *p, unsigned i, int64_t columns)
 {
     const k_value *index = &p->g->k->value.at[p->g->k->stmt.at[p->access[i].stmt].in[0]];
-    return index->shape == K_AFFINE && index->step == columns && cg_has_dense(p->g, p->access[i].bytes, (unsigned)columns);
+    return index->shape == K_AFFINE && index->step == columns &&
+           cg_has_dense(p->g, p->access[i].bytes, (unsigned)columns);
 }
 
 /* All rows read as stretches of known length? */

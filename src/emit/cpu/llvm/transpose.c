@@ -98,7 +98,7 @@ typedef struct {
     unsigned bytes, block, blocks, rows; /* of an element; elements of a block; blocks of a register; rows of a group */
     LLVMTypeRef in_block, in_register;
     cg_ref memory, step, buffer;
-    bool apart;        /* `step` is where the distances of rows are, */
+    bool apart;       /* `step` is where the distances of rows are, */
     cg_ref *distance; /* ... those of the group at hand */
 } tile;
 
@@ -223,8 +223,8 @@ static void flush_block(cg *g, const tile *t, const cg_copier *c, cg_ref q, cg_r
     }
 }
 
-/* A line with each row, or with as many rows as make a line where these are one behind the other. Into the second level, as the
- * tile itself passes through the first; but no processor looks ahead for rows that are anywhere. */
+/* A line with each row, or with as many rows as make a line where these are one behind the other. Into the second
+ * level, as the tile itself passes through the first; but no processor looks ahead for rows that are anywhere. */
 static void prefetch_rows(cg *g, const tile *t, const cg_copier *c, unsigned turns)
 {
     for (unsigned r = 0; r < t->rows; r++) {
@@ -241,9 +241,9 @@ static void prefetch_rows(cg *g, const tile *t, const cg_copier *c, unsigned tur
 static cg_ref whole_function(cg *g, cg_copy way, const cg_rows *rows, bool first)
 {
     unsigned bytes = rows->bytes, turns = rows->rows;
-    const char *name = arena_printf(g->arena, "%s%u_%u_of_%u%s%s%s", way == CG_FILL ? "fill" : "flush", bytes, turns,
-                                    g->lanes, rows->apart ? "_apart" : "", way == CG_FILL && !rows->ahead ? "_near" : "",
-                                    first ? "_first" : "");
+    const char *name =
+        arena_printf(g->arena, "%s%u_%u_of_%u%s%s%s", way == CG_FILL ? "fill" : "flush", bytes, turns, g->lanes,
+                     rows->apart ? "_apart" : "", way == CG_FILL && !rows->ahead ? "_near" : "", first ? "_first" : "");
     cg_ref f = LLVMGetNamedFunction(g->module, name);
     if (f)
         return f;
