@@ -340,6 +340,12 @@ k_val k_load_ahead(k_builder *b, k_mem m, k_val index)
     return append_value(b, s, (ir_type)b->k->mem.at[m].type);
 }
 
+k_val k_load_quiet(k_builder *b, k_mem m, k_val index)
+{
+    const k_stmt s = {.op = K_LOAD, .sub = K_QUIET, .mem = m, .in = {index}};
+    return append_value(b, s, (ir_type)b->k->mem.at[m].type);
+}
+
 void k_fetch(k_builder *b, k_mem m, k_val index, k_val a_piece)
 {
     append(b, (k_stmt){.op = K_FETCH, .mem = m, .in = {index, a_piece}});

@@ -137,6 +137,7 @@ enum {
 enum { K_OVER = 1 };  /* a COMPACT that may write beyond what it keeps */
 enum { K_TOTAL = 1 }; /* a LOAD whose index, that of a FOR around it, is in range in every round, whatever IFs there are between the two */
 enum { K_AHEAD = 2 }; /* ... after which a little of what lies behind is read soon: a hint to fetch it */
+enum { K_QUIET = 3 }; /* ... of a float that is no signalling NaN */
 enum { K_AHEAD_BYTES = 128 }; /* that a fetch brings */
 
 enum { K_MOST_CARRIED = 128 }; /* values that a chain hands on */
@@ -163,7 +164,7 @@ enum { K_MOST_OPERANDS = 9 };
 typedef struct k_stmt {
     uint8_t op;    /* k_op */
     uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_CALL: number of the code. K_FOR: K_UNROLL, K_PACK. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: K_RELAX, K_MIX.
-                      K_LOAD: K_TOTAL, K_AHEAD. K_CHECK: K_NOTE. K_SHUFFLE: K_ROTATE, K_LEFT, K_LANE, K_PAIR. K_COMPACT:
+                      K_LOAD: K_TOTAL, K_AHEAD, K_QUIET. K_CHECK: K_NOTE. K_SHUFFLE: K_ROTATE, K_LEFT, K_LANE, K_PAIR. K_COMPACT:
                       K_OVER */
     uint32_t site; /* K_CHECK: operation in the user's program */
     k_val dst, in[K_MOST_OPERANDS];
@@ -237,6 +238,7 @@ k_val k_get(k_builder *b, k_val variable); /* an immutable copy of the variable'
 k_val k_load(k_builder *b, k_mem m, k_val index);
 k_val k_load_total(k_builder *b, k_mem m, k_val index); /* K_TOTAL */
 k_val k_load_ahead(k_builder *b, k_mem m, k_val index); /* K_AHEAD */
+k_val k_load_quiet(k_builder *b, k_mem m, k_val index); /* K_QUIET */
 void k_store(k_builder *b, k_mem m, k_val index, k_val value);
 void k_fetch(k_builder *b, k_mem m, k_val index, k_val a_piece); /* K_FETCH: so many elements a piece */
 /* K_FETCH of 1 to 255 rows */

@@ -413,7 +413,7 @@ static void assignment(parser *p)
         call(p, &s);
     } else if (take(p, "load")) {
         s.op = K_LOAD;
-        s.sub = take(p, "total") ? K_TOTAL : take(p, "ahead") ? K_AHEAD : 0;
+        s.sub = take(p, "total") ? K_TOTAL : take(p, "ahead") ? K_AHEAD : take(p, "quiet") ? K_QUIET : 0;
         access(p, &s);
     } else if (take(p, "atomic")) {
         s.op = K_ATOMIC;

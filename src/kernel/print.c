@@ -126,7 +126,10 @@ static void put_right_side(printer *p, const k_stmt *s)
         put_values(p, ",", k_operands(s), s->in);
         return;
     case K_LOAD:
-        text_add(p->out, s->sub == K_TOTAL ? " total" : s->sub == K_AHEAD ? " ahead" : "");
+        text_add(p->out, s->sub == K_TOTAL   ? " total"
+                         : s->sub == K_AHEAD ? " ahead"
+                         : s->sub == K_QUIET ? " quiet"
+                                             : "");
         put_access(p, s);
         return;
     case K_SHUFFLE:

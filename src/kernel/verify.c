@@ -251,7 +251,7 @@ static bool check_pack(checker *c, const k_stmt *s)
 static bool check_total(checker *c, const k_stmt *s)
 {
     const k_value *index = s->in[0] < c->k->value.n ? &c->k->value.at[s->in[0]] : NULL;
-    if (s->sub == 0 || s->sub == K_AHEAD ||
+    if (s->sub == 0 || s->sub == K_AHEAD || s->sub == K_QUIET ||
         (s->sub == K_TOTAL && index && index->kind == KV_RESULT && c->k->stmt.at[index->def].op == K_FOR))
         return true;
     return bad(c, "a total load reads at the index of a loop");

@@ -341,23 +341,6 @@ void sk_permute_apply(sk_permute *m, const sk_permute_part *part, k_val *out)
     sk_emit(m->lw, part->n, term, out);
 }
 
-/* Whether an element that a part chooses, or does not, changes anything. */
-static k_val changes(sk_permute *m, const sk_permute_part *part, const k_val *new, const k_val *old)
-{
-    sk_lower *lw = m->lw;
-    k_builder *b = &lw->b;
-    ir_id condition;
-    bool takes_new;
-    if (sk_permute_choice(lw->l->ir, m->fn[part->op], part, &condition, &takes_new)) {
-        k_val holds;
-        sk_emit(lw, 1, &condition, &holds);
-        return takes_new ? holds : k_let(b, OP_NOT, holds, 0, 0);
-    }
-    uint32_t c = part->first + part->of[0];
-    bool least = ir_at(lw->l->ir, part->fn->result[part->of[0]])->op == OP_MIN;
-    return k_let(b, least ? OP_LT : OP_GT, new[c], old[c], 0);
-}
-
 /* f(new, old) into the part's total. */
 void sk_permute_combine(sk_permute *m, const sk_permute_part *part, k_val place, const k_val *new, const k_val *old)
 {
@@ -367,8 +350,7 @@ void sk_permute_combine(sk_permute *m, const sk_permute_part *part, k_val place,
     k_val out[IR_MAX_COMPONENTS];
     bool rarely = m->rarely && part->chooses;
     sk_permute_bind(m, part, new, old);
-    if (rarely)
-        k_if(b, changes(m, part, new, old));
+    unsigned asked = rarely ? sk_permute_ask(m, part, new, old) : 0;
     for (uint32_t i = 0; i < part->n; i++)
         out[i] = new[part->first + part->of[i]];
     ir_id condition;
@@ -379,7 +361,7 @@ void sk_permute_combine(sk_permute *m, const sk_permute_part *part, k_val place,
         uint32_t c = part->first + part->of[i];
         k_store(b, m->into[c], sk_permute_total_at(m, c, place), out[i]);
     }
-    if (rarely)
+    while (asked--)
         k_end(b);
     sk_scope_end(lw, mark);
 }
@@ -390,12 +372,15 @@ static void take_part(sk_permute *m, uint32_t part, k_val place, const k_val *ne
     k_builder *b = &m->lw->b;
     const sk_permute_part *of = &m->all->part[part];
     k_val old[IR_MAX_COMPONENTS] = {0};
+    bool quiet = m->tables && of->identity && sk_permute_extreme(m->lw->l->ir, of) &&
+                 ir_type_float(m->all->type[of->first + of->of[0]]); /* tables have what min and max give */
     k_val has = m->record.has[part] && m->has ? sk_permute_has_at(m, part, place) : 0;
     if (has && of->fn)
         k_if(b, k_load(b, m->has, has));
     for (uint32_t i = 0; i < of->n && of->fn; i++) {
         uint32_t c = of->first + of->of[i];
-        old[c] = k_load(b, m->into[c], sk_permute_total_at(m, c, place));
+        k_val at = sk_permute_total_at(m, c, place);
+        old[c] = quiet ? k_load_quiet(b, m->into[c], at) : k_load(b, m->into[c], at);
     }
     sk_permute_combine(m, of, place, new, old);
     if (!has)

@@ -78,6 +78,7 @@ bool sk_is_alike(const ir_program *p, ir_id element);
 /* Does the part choose one of its operands? By which condition, and is it the new one that is taken where it holds? */
 bool sk_permute_choice(const ir_program *p, const ir_fn *fn, const sk_permute_part *part, ir_id *condition,
                        bool *takes_new);
+bool sk_permute_extreme(const ir_program *p, const sk_permute_part *part); /* is it a minimum or maximum? */
 int64_t sk_permute_bytes(const sk_permuted *m); /* of an element */
 
 #endif

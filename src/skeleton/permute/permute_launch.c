@@ -43,14 +43,6 @@ static void find_together(parting *d, arena *a)
     }
 }
 
-/* An extreme of integers. One of floats takes as many instructions to ask for as to compute: NaNs, zeros of either
- * sign. */
-static bool is_extreme(const ir_program *p, const sk_permute_part *part)
-{
-    const ir_node *n = ir_at(p, part->fn->result[part->of[0]]);
-    return part->n == 1 && n->kind == IR_OP && (n->op == OP_MIN || n->op == OP_MAX) && !ir_type_float((ir_type)n->type);
-}
-
 /* The parts of operation number `op`, whose components begin at m->n. */
 static void add_parts(sk_permuted *m, ir_program *p, ir_id anchor, uint32_t op, arena *a)
 {
@@ -96,7 +88,7 @@ static sk_permuted *find_parts(const sk_cluster *c, arena *a)
         sk_permute_part *part = &m->part[i];
         m->identities &= part->identity;
         part->chooses = part->fn && (sk_permute_choice(p, part->fn, part, &condition, &new) ||
-                                     (part->identity && is_extreme(p, part)));
+                                     (part->identity && sk_permute_extreme(p, part) && !ir_type_float(m->type[part->first + part->of[0]])));
     }
     return m;
 }
@@ -115,27 +107,6 @@ static bool adds_constants(const ir_program *p, const sk_permuted *m, const ir_i
         good = ir_at(p, ir_info(p, m->anchor[c])->fn->result[m->own[c]])->op == OP_ADD && m->type[c] != T_BOOL &&
                sk_is_alike(p, element[c]);
     return good;
-}
-
-/* Is each component of the result that of the new element or that of the old one, by one condition? Gives this
- * condition, and whether the new one is taken where it holds. */
-bool sk_permute_choice(const ir_program *p, const ir_fn *fn, const sk_permute_part *part, ir_id *condition, bool *new)
-{
-    *condition = 0;
-    for (uint32_t i = 0; i < part->n; i++) {
-        uint32_t c = part->of[i];
-        const ir_node *n = ir_at(p, fn->result[c]);
-        if (n->kind != IR_COND || n->partial)
-            return false;
-        const ir_id *arg = ir_args(p, fn->result[c]);
-        bool straight = arg[1] == fn->param[c] && arg[2] == fn->param[fn->results + c],
-             other = arg[2] == fn->param[c] && arg[1] == fn->param[fn->results + c];
-        if ((!straight && !other) || (i && (arg[0] != *condition || straight != *new)))
-            return false;
-        *condition = arg[0];
-        *new = straight;
-    }
-    return part->n > 0;
 }
 
 /* Do the elements of a row of the source go to one row of places, each at its own index? `term`: targets, then

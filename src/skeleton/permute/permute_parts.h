@@ -61,6 +61,10 @@ void sk_permute_bind(sk_permute *m, const sk_permute_part *part, const k_val *ne
 void sk_permute_apply(sk_permute *m, const sk_permute_part *part, k_val *out);
 void sk_permute_take(sk_permute *m, k_val begin, k_val end); /* elements [begin, end), stretch by stretch */
 
+/* --- permute_changes.c: elements that change nothing --- */
+/* Opens conditions, within which an element is combined with a total that it may change; gives how many. */
+unsigned sk_permute_ask(sk_permute *m, const sk_permute_part *part, const k_val *new, const k_val *old);
+
 /* --- permute_totals.c: where totals are, and how those of blocks come into the result --- */
 k_mem sk_permute_result(sk_permute *m, uint32_t component);
 void sk_permute_open_totals(sk_permute *m);

@@ -78,7 +78,7 @@ static void want(finder *f)
 static bool makes_quiet(const finder *f, const k_stmt *s)
 {
     unsigned first;
-    if (!is_float(f->g, s->dst) || picks(f->g, s) || arithmetic(s))
+    if (!is_float(f->g, s->dst) || picks(f->g, s) || arithmetic(s) || (s->op == K_LOAD && s->sub == K_QUIET))
         return is_float(f->g, s->dst);
     if (!hands_on(s, &first))
         return false;
