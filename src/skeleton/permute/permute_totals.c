@@ -27,8 +27,12 @@ static void open_tables(sk_permute *m)
         m->into[0] = table_memory(m, "count", T_U32);
         return;
     }
-    for (uint32_t c = 0; c < m->all->n; c++)
-        m->into[c] = table_memory(m, arena_printf(lw->arena, "total_%u", c), m->all->type[c]);
+    for (uint32_t c = 0; c < m->all->n; c++) { /* what lies side by side is one memory: lanes take it together */
+        uint32_t k = 0;
+        while (m->all->type[k] != m->all->type[c])
+            k++;
+        m->into[c] = k < c ? m->into[k] : table_memory(m, arena_printf(lw->arena, "total_%u", c), m->all->type[c]);
+    }
     m->has = m->record.flags ? table_memory(m, "has_total", T_BOOL) : 0;
 }
 
@@ -68,6 +72,21 @@ k_val sk_permute_has_at(sk_permute *m, uint32_t part, k_val place)
     return in_record(m, place, m->record.has[part], T_BOOL);
 }
 
+/* Stores of what lies side by side follow each other: lanes write it together. */
+static void clear_identities(sk_permute *m, k_val at)
+{
+    k_builder *b = &m->lw->b;
+    k_val place[IR_MAX_COMPONENTS] = {0};
+    for (uint32_t i = 0; i < m->all->parts && !m->counts; i++)
+        for (uint32_t k = 0; k < m->all->part[i].n && m->all->part[i].identity; k++) {
+            uint32_t c = m->all->part[i].first + m->all->part[i].of[k];
+            place[c] = sk_permute_total_at(m, c, at);
+        }
+    for (uint32_t c = 0; c < m->all->n; c++)
+        if (place[c])
+            k_store(b, m->into[c], place[c], k_literal(b, m->all->type[c], m->all->identity[c]));
+}
+
 /* There are no totals yet. */
 void sk_permute_clear_totals(sk_permute *m)
 {
@@ -81,11 +100,8 @@ void sk_permute_clear_totals(sk_permute *m)
         const sk_permute_part *part = &m->all->part[i];
         if (!part->identity)
             k_store(b, m->has, sk_permute_has_at(m, i, at), k_literal(b, T_BOOL, 0));
-        for (uint32_t k = 0; k < part->n && part->identity; k++) {
-            uint32_t c = part->first + part->of[k];
-            k_store(b, m->into[c], sk_permute_total_at(m, c, at), k_literal(b, m->all->type[c], m->all->identity[c]));
-        }
     }
+    clear_identities(m, at);
     k_end(b);
 }
 
