@@ -572,6 +572,44 @@ static void same_bits_as_interpreted(void **state)
     sn_drop(p[1]);
 }
 
+/* Fewer factors than segments are an error, wherever the elements are. */
+static void fewer_factors(void **state)
+{
+    (void)state;
+    enum { SEGMENTS = 400, MOST = 70 };
+    static int64_t lengths[SEGMENTS];
+    static float factor[SEGMENTS], x[SEGMENTS * MOST], sums[2][SEGMENTS];
+    static double y[SEGMENTS * MOST], more[2][SEGMENTS];
+    sn_program *p[2];
+    for (int i = 0; i < 2; i++)
+        p[i] =
+            compile(i ? interpreter : device, "[s]i64, [k]f32, [n]f32, [n]f64 -> [s]f32, [s]f64", SN_BODY(scaled_sums));
+    for (int i = 0; i < SEGMENTS; i++)
+        factor[i] = (float)i;
+    for (int i = 0; i < SEGMENTS * MOST; i++)
+        x[i] = (float)(i % 50), y[i] = 1;
+    for (int64_t factors = 0; factors <= SEGMENTS; factors += 50)
+        for (int empty = 0; empty < 2; empty++) {
+            int64_t n = 0;
+            for (int64_t s = 0; s < SEGMENTS; s++)
+                n += lengths[s] = empty && s >= factors ? 0 : 1 + s * 31 % MOST;
+            sn_status status[2];
+            for (int i = 0; i < 2; i++) {
+                status[i] = sn_call(p[i], sn_in(lengths, SEGMENTS), sn_in(factor, factors), sn_in(x, n), sn_in(y, n),
+                                    sn_into(sums[i], SEGMENTS), sn_into(more[i], SEGMENTS));
+                if (status[i] != SN_OK)
+                    assert_non_null(
+                        strstr(sn_message(i ? interpreter : device), "numbers of elements and of segments differ"));
+            }
+            assert_int_equal(status[0], status[1]);
+            assert_int_equal(status[0] == SN_OK, factors == SEGMENTS);
+            if (status[0] == SN_OK)
+                assert_memory_equal(sums[0], sums[1], sizeof(sums[0]));
+        }
+    sn_drop(p[0]);
+    sn_drop(p[1]);
+}
+
 /* --- NaNs, zeros of both signs, infinities --- */
 
 static sn_acc extremes_of(sn_acc lengths, sn_acc x)
@@ -775,6 +813,7 @@ int main(void)
         cmocka_unit_test(matrix_times_vector),
         cmocka_unit_test(same_bits_as_rows),
         cmocka_unit_test(same_bits_as_interpreted),
+        cmocka_unit_test(fewer_factors),
         cmocka_unit_test(wrong_descriptors),
         cmocka_unit_test(unsigned_descriptors),
         cmocka_unit_test(wild_offsets),

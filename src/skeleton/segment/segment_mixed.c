@@ -28,6 +28,7 @@ typedef struct sk_mixed {
     bool numbered; /* what is not direct uses the number of its segment */
     bool *direct;  /* per term: little more than a load, computed where needed, and behind a segment, too */
     bool some_direct;
+    VEC(ir_id) extent; /* closed terms: all segments at hand must have numbers below */
     int64_t most;      /* elements of a segment: of operators that keep order, or may fail, there is no tree here */
     k_val over[SIZES]; /* how many of the segments at hand have more than so many elements */
     k_mem *element;    /* per term that is not direct */
@@ -59,6 +60,46 @@ static sk_fold *copy_of_folds(const sk_segments *x)
         if (copy[i].identity)
             copy[i].identity = arena_copy(a, copy[i].identity, copy[i].n * sizeof *copy[i].identity);
     return copy;
+}
+
+/* The term without checks that the number of a segment is below extents, which are noted: they are made for a gang's
+ * segments together. 0: it is not one of reads and operations. */
+static ir_id without_checks(sk_segments *x, sk_mixed *m, ir_id term)
+{
+    enum { MOST = 4 };
+    ir_program *p = x->lw->l->ir;
+    ir_node n = *ir_at(p, term);
+    ir_id in[MOST];
+    if (!n.partial || n.n > MOST)
+        return n.partial ? 0 : term;
+    memcpy(in, ir_args(p, term), n.n * sizeof *in);
+    if (n.kind == IR_WITHIN && in[0] == x->of.segment) {
+        unsigned dimension = (unsigned)(n.u.literal & IR_WHOLE);
+        ir_id extent = dimension == IR_WHOLE ? ir_size(p, n.array) : ir_info(p, n.array)->shape[dimension];
+        vec_push(x->lw->arena, &m->extent, extent);
+        return in[0];
+    }
+    for (uint32_t i = 0; i < n.n; i++)
+        if (!(in[i] = without_checks(x, m, in[i])))
+            return 0;
+    if (n.kind == IR_READ && n.flags & IR_SAFE)
+        return ir_read(p, 0, n.array, (uint32_t)n.u.literal, n.flags | IR_STORED, n.n, in);
+    if (n.kind != IR_OP || n.n > 2)
+        return 0;
+    return n.n == 1 ? ir_op1(p, 0, (ir_op)n.op, in[0]) : ir_op2(p, 0, (ir_op)n.op, in[0], in[1]);
+}
+
+static bool find_direct(sk_segments *x, sk_mixed *m, uint32_t i)
+{
+    sk_lower *lw = x->lw;
+    uint32_t before = m->extent.n;
+    ir_id term = without_checks(x, m, m->term.at[i]);
+    if (term && sk_is_direct(lw, term, x->of.segment)) {
+        m->term.at[i] = term;
+        return true;
+    }
+    m->extent.n = before;
+    return false;
 }
 
 /* Where what is computed into the buffer uses what belongs to its segment, a gang along a segment is better from
@@ -97,7 +138,7 @@ bool sk_open_mixed(sk_segments *x)
     m->direct = arena_alloc(lw->arena, m->term.n * sizeof *m->direct);
     m->element = arena_alloc(lw->arena, m->term.n * sizeof *m->element);
     for (uint32_t i = 0; i < m->term.n; i++) {
-        m->direct[i] = sk_is_direct(lw, m->term.at[i], x->of.segment);
+        m->direct[i] = find_direct(x, m, i);
         m->some_direct |= m->direct[i];
     }
     m->numbered = is_numbered(x, m);
@@ -126,6 +167,10 @@ k_val sk_may_be_mixed(sk_segments *x, const sk_segment *of)
         x->mixed->over[i] = k_decl(b, zero, "over");
     k_val inner = k_let(b, OP_AND, k_let(b, OP_GT, of->number, zero, 0),
                         k_let(b, OP_LT, sk_add(lw, of->number, all), x->of.count, 0), 0);
+    for (uint32_t i = 0; i < x->mixed->extent.n; i++) {
+        k_val extent = sk_closed(lw, x->mixed->extent.at[i]);
+        inner = k_let(b, OP_AND, inner, k_let(b, OP_LE, sk_add(lw, of->number, all), extent, 0), 0);
+    }
     k_if(b, inner);
     k_val lane = k_for_whole(b, all), begin = offset_of(x, of, lane), end = offset_of(x, of, sk_add(lw, lane, one));
     k_val length = sk_sub(lw, end, begin), least = k_i64(b, x->of.filled.n ? 1 : 0);
