@@ -34,6 +34,7 @@ static const schedule table[SK_VARIANTS] = {
     [SK_CONTRACT] = {OF_FOLD | OF_TILES, "contract", sk_launch_contract, sk_build_contract},
     [SK_FOLD_WINDOWS] = {OF_FOLD, "fold_windows", sk_launch_fold_windows, sk_build_fold_windows},
     [SK_FOLD_COLUMNS] = {OF_FOLD, "fold_columns", sk_launch_fold_columns, sk_build_fold_columns},
+    [SK_FOLD_PARTS] = {OF_FOLD, "fold_parts", sk_launch_fold_parts, sk_build_fold_parts},
     [SK_CHOOSE_COLUMNS] = {OF_FOLD, "choose_columns", sk_launch_choose_columns, sk_build_choose_columns},
     [SK_FOLD_BESIDE] = {OF_FOLD, "fold_rows", sk_launch_fold_beside, sk_build_fold_beside},
     [SK_FOLD_CHOICE] = {OF_FOLD, "fold_choice", sk_launch_fold_choice, sk_build_fold_choice},

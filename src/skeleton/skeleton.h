@@ -122,6 +122,7 @@ typedef enum {
     SK_CONTRACT,       /* contractions: tiles of the result in registers, operands packed in the order of the tree */
     SK_FOLD_WINDOWS,   /* lanes over rows that overlap, of at most some dozen elements, each in registers from end to end */
     SK_FOLD_COLUMNS,   /* rows that are neighbours in memory: line by line, a line having an element of each */
+    SK_FOLD_PARTS,     /* what parts of the lines have come to is combined */
     SK_CHOOSE_COLUMNS, /* the same of operators that choose an element by its key */
     SK_FOLD_BESIDE,    /* lanes over rows along one dimension, a lane having all rows of small dimensions behind it */
     SK_FOLD_CHOICE,    /* operators that choose an element by its key: its place first, then the element */

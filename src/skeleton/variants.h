@@ -109,6 +109,8 @@ bool sk_launch_fold_windows(const sk_call *x, sk_geometry *g);
 void sk_build_fold_windows(sk_lower *lw);
 bool sk_launch_fold_columns(const sk_call *x, sk_geometry *g);
 void sk_build_fold_columns(sk_lower *lw);
+bool sk_launch_fold_parts(const sk_call *x, sk_geometry *g);
+void sk_build_fold_parts(sk_lower *lw);
 bool sk_launch_choose_columns(const sk_call *x, sk_geometry *g);
 void sk_build_choose_columns(sk_lower *lw);
 bool sk_launch_fold_beside(const sk_call *x, sk_geometry *g);

@@ -35,6 +35,7 @@ typedef struct sk_folds {
     k_val begin;              /* first element of the piece at hand, where there are extremes */
     k_mem words;              /* partial results are the bits of words of this memory, */
     k_val words_each;         /* so many of each component; 0: they are not */
+    k_val every;              /* elements from one that was folded to the next one; 0: one */
     bool alone;               /* each lane has rows of its own */
     struct sk_flat *flats, *flat; /* positions in the row have indices of their own (fold_flat.c), or NULL; the same
                                      where elements have them bound */

@@ -14,7 +14,7 @@
 #include "skeleton/fold/lines.h"
 
 /* slots, besides those of sk_open_lines */
-enum { TOGETHER = SK_LINES_SLOTS, STRIDE };
+enum { TOGETHER = SK_LINES_SLOTS, STRIDE, PARTS };
 
 enum { FEWEST = 16 }; /* columns of a launch of one line, and lanes of its gangs */
 enum { SCRATCH = 64 << 10, HALF = SK_ACCUMULATORS / 2 };
@@ -22,9 +22,9 @@ enum { SCRATCH = 64 << 10, HALF = SK_ACCUMULATORS / 2 };
 enum { JOINED_LOG = 2 };               /* SK_SHORT lines are 8 at a time, and some */
 enum { LANES = 64, MOST_LANES = 256 }; /* of gangs: as a rule, and of ones that go far along a line */
 /* sk_geometry.row: facts of the launch that a kernel is made for. WIDE: gangs may have twice as many lanes, or, times
- * two, four times as many. BY_LINE: sk_lines.by_line. From NARROW on: the lanes of gangs, as a line is shorter than one
- * of LANES */
-enum { ONE_LINE = 1, ONCE = 2, WIDE = 4, WIDTHS = 3 * WIDE, BY_LINE = 16, NARROW = 32 };
+ * two, four times as many. BY_LINE: sk_lines.by_line. PARTED: there are parts. From NARROW on: the lanes of gangs, as a
+ * line is shorter than one of LANES */
+enum { ONE_LINE = 1, ONCE = 2, WIDE = 4, WIDTHS = 3 * WIDE, BY_LINE = 16, PARTED = 32, NARROW = 64 };
 
 typedef struct columns {
     sk_folds *s;
@@ -35,6 +35,8 @@ typedef struct columns {
     k_val half;           /* accumulators between those that are combined first */
     k_val together, size; /* accumulators of a block; these times width */
     k_val level;          /* of the last block's total */
+    k_val parts, own;     /* of the piece, and the number of this one; 0: it has none, */
+    k_val whole;          /* or so few lines that the first one has them all */
     k_mem **waiting;      /* per fold and component: totals of each level, and from `second` on half a block */
     k_val second;
 } columns;
@@ -53,13 +55,29 @@ static int64_t room(const sk_cluster *c)
 
 /* --- the launch --- */
 
-/* Lines of totals that a block of so many accumulators leaves waiting. */
-static int64_t lines_of(int64_t together)
+/* Lines of totals that a block of so many accumulators leaves waiting, of `all`. */
+static int64_t lines_of(int64_t together, int64_t all)
 {
     int64_t levels = 1;
-    for (int64_t blocks = HALF / together; blocks > 1; blocks /= 2)
+    for (int64_t blocks = all / together; blocks > 1; blocks /= 2)
         levels++;
     return levels * together;
+}
+
+/* Into how many parts the lines of pieces are divided, so that each worker has some. That halves the lines of a part, not
+ * the columns: what a worker reads are whole lines. */
+static int64_t parts_of(const sk_options *o, int64_t rows, int64_t outer, int64_t length)
+{
+    enum { LEAST = 32768, EVEN = 3 };
+    int64_t parts = 1, workers = larger(o->workers, 1), piece = smaller(length, SK_PIECE);
+    int64_t pieces = outer * pieces_of(length, SK_PIECE);
+    while (parts < HALF && rows * piece / (2 * parts) >= LEAST) {
+        bool even = length <= SK_PIECE && pieces * parts % workers == 0;
+        if (even || (double)piece * (double)workers * EVEN <= (double)length * (double)outer * (double)parts)
+            break;
+        parts *= 2;
+    }
+    return parts;
 }
 
 /* Gangs may be so wide where what several of them compute twice, at the end of a block, is little. */
@@ -99,23 +117,25 @@ bool sk_launch_fold_columns(const sk_call *x, sk_geometry *g)
         return false;
     if (one_line || by_line ? rows < FEWEST : rows * smaller(length, HALF) < FEW)
         return false;
-    int64_t pieces = brief ? 1 : pieces_of(length, SK_PIECE), together = 1, width = rows;
+    int64_t pieces = brief ? 1 : pieces_of(length, SK_PIECE), together = 1, width = rows, parts = 1;
+    if (c->columns && !brief && !once)
+        parts = parts_of(o, rows, outer, length);
+    int64_t accumulators = parts > 1 ? HALF / 2 : HALF;
     if (!one_line)
-        for (together = HALF; together > 1 && lines_of(together) * rows > there;)
+        for (together = HALF / parts; together > 1 && lines_of(together, accumulators) * rows > there;)
             together /= 2;
     if (together == 1) {
-        int64_t most = brief ? smaller(there, SHORT_TILE) : there / lines_of(1);
+        int64_t most = brief ? smaller(there, SHORT_TILE) : there / lines_of(1, accumulators);
         int64_t tiles = pieces_of(SHARES * larger(o->workers, 1), outer * pieces);
         tiles = smaller(tiles, rows * smaller(length, SK_PIECE) / LEAST);
-        tiles = o->workers > 1 ? larger(tiles, 1) : 1;
+        tiles = o->workers > 1 && parts == 1 ? larger(tiles, 1) : 1;
         width = smaller(most, pieces_of(rows, larger(tiles, pieces_of(rows, most))));
         width = larger(UNIT, width / UNIT * UNIT);
         width = smaller(rows, smaller(most, width));
     }
-    g->partials = pieces;
     one_line |= together == 1 && (once || by_line);
     by_line &= !one_line;
-    g->row = (one_line ? ONE_LINE : 0) | (once ? ONCE : 0) | (by_line ? BY_LINE : 0);
+    g->row = (one_line ? ONE_LINE : 0) | (once ? ONCE : 0) | (by_line ? BY_LINE : 0) | (parts > 1 ? PARTED : 0);
     if (!once && !one_line)
         g->row |= wide_gangs(by_line ? width : together * width);
     for (int64_t lanes = LANES / 2; (one_line || by_line) && width < LANES && lanes >= FEWEST; lanes /= 2)
@@ -125,7 +145,12 @@ bool sk_launch_fold_columns(const sk_call *x, sk_geometry *g)
         }
     g->slot[TOGETHER] = together;
     g->slot[STRIDE] = brief ? 1 : SK_ACCUMULATORS;
+    g->slot[PARTS] = parts;
     sk_launch_lines(g, outer, rows, width, length, pieces);
+    if (parts > 1) {
+        g->pieces *= parts;
+        g->partials *= parts * together;
+    }
     return true;
 }
 
@@ -234,7 +259,10 @@ static void take_pair(columns *t, k_val turn, k_val bits)
     sk_lower *lw = t->s->lw;
     k_builder *b = &lw->b;
     k_val zero = k_i64(b, 0), one = k_i64(b, 1);
-    k_val first = sk_mul(lw, turned(lw, turn, bits), t->together), levels = trailing_zeros(lw, sk_add(lw, turn, one));
+    k_val levels = trailing_zeros(lw, sk_add(lw, turn, one));
+    if (t->parts)
+        turn = sk_add(lw, turn, sk_mul(lw, t->own, k_let(b, OP_SHL, one, t->level, 0)));
+    k_val first = sk_mul(lw, turned(lw, turn, bits), t->together);
     k_val lines = k_let(b, OP_QUOT, t->in.count, t->stride, 0);
     if (t->joined) {
         take_part(t, &(pair){sk_add(lw, t->in.begin, first), one, one, levels}, zero, t->in.width);
@@ -264,7 +292,10 @@ static k_val combine_block(columns *t)
     k_val zero = k_i64(b, 0), one = k_i64(b, 1), begin = sk_mul(lw, t->level, t->size);
     if (t->in.one_line)
         return begin;
-    k_val turns = trailing_zeros(lw, t->together), turn = k_for(b, zero, turns, false);
+    k_val turns = trailing_zeros(lw, t->together);
+    if (t->parts)
+        turns = k_select(b, t->whole, turns, zero);
+    k_val turn = k_for(b, zero, turns, false);
     k_val half = sk_mul(lw, k_let(b, OP_SHR, t->together, sk_add(lw, turn, one), 0), t->in.width);
     k_val even = k_let(b, OP_EQ, k_let(b, OP_BIT_AND, turn, one, 0), zero, 0);
     k_val at = k_select(b, even, begin, t->second), to = k_select(b, even, t->second, begin);
@@ -292,6 +323,33 @@ static void finish(columns *t, k_val at)
     lw->element = row;
     sk_fold_settle(s, row, t->in.begin, 0, t->in.count, acc);
     sk_fold_finish_all(s, row, sk_add(lw, sk_mul(lw, row, t->in.pieces), t->in.part), acc, 0);
+    k_end(b);
+}
+
+/* A part's totals, line after line: the tree combines them with those of the other parts first. */
+static void leave_part(columns *t, k_val at)
+{
+    sk_folds *s = t->s;
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), one = k_i64(b, 1), log = trailing_zeros(lw, t->together);
+    t->in.one_line = true;
+    k_val line = k_for(b, zero, k_select(b, t->whole, one, t->together), false);
+    k_val skipped = k_select(b, t->whole, zero, trailing_zeros(lw, t->parts));
+    k_val first = sk_add(lw, sk_mul(lw, turned(lw, t->own, skipped), t->together), line);
+    s->every = k_select(b, t->whole, one, sk_mul(lw, t->parts, t->together));
+    k_val lines = k_let(b, OP_QUOT, sk_add(lw, sk_sub(lw, t->in.count, first), sk_sub(lw, s->every, one)), s->every, 0);
+    k_val totals = sk_mul(lw, t->parts, sk_slot(lw, TOGETHER, "together"));
+    k_val number = sk_add(lw, sk_mul(lw, turned(lw, line, k_select(b, t->whole, zero, log)), t->parts), t->own);
+    t->in.place = k_for_all(b, t->in.width);
+    k_val row = sk_line_result(&t->in);
+    k_val **acc = sk_fold_kept(t->s, t->waiting, sk_add(lw, sk_add(lw, at, sk_mul(lw, line, t->in.width)), t->in.place));
+    lw->element = row;
+    sk_fold_settle(s, row, sk_add(lw, t->in.begin, first), 0, lines, acc);
+    k_val piece = sk_add(lw, sk_mul(lw, t->in.outer, t->in.pieces), t->in.part);
+    k_val to = sk_mul(lw, sk_add(lw, sk_mul(lw, piece, totals), number), t->in.rows);
+    sk_fold_finish_all(s, row, sk_add(lw, to, sk_add(lw, t->in.left, t->in.place)), acc, 0);
+    k_end(b);
     k_end(b);
 }
 
@@ -335,20 +393,38 @@ static void fold_columns(sk_folds *s)
     int64_t there = room(lw->cluster);
     columns *t = arena_alloc(lw->arena, sizeof(*t));
     *t = (columns){.s = s, .once = lw->options->row & ONCE};
+    bool parted = lw->options->row & PARTED;
     t->in.one_line = lw->options->row & ONE_LINE;
     t->in.by_line = lw->options->row & BY_LINE;
     lw->out->k->lanes = (uint16_t)lanes_of(s);
     t->waiting = sk_fold_memory(s, true, there + there / 2 + 3 * MOST_LANES, "waiting");
     t->second = k_i64(b, there + MOST_LANES);
     t->stride = sk_slot(lw, STRIDE, "stride");
+    if (parted) {
+        t->parts = sk_slot(lw, PARTS, "parts");
+        t->in.number = k_let(b, OP_QUOT, k_piece(b), t->parts, 0);
+        t->own = sk_sub(lw, k_piece(b), sk_mul(lw, t->in.number, t->parts));
+    }
     sk_open_lines(&t->in, s, k_i64(b, SK_PIECE));
     find_blocks(t);
     t->joined = t->in.one_line && t->once ? JOINED_LOG : 0;
     t->level = sk_sub(lw, trailing_zeros(lw, t->half), trailing_zeros(lw, t->together));
     t->level = sk_sub(lw, t->level, k_i64(b, t->joined));
-    take_pair(t, k_for(b, k_i64(b, 0), k_let(b, OP_SHL, k_i64(b, 1), t->level, 0), false), t->level);
+    k_val bits = t->level;
+    if (parted) {
+        t->whole = k_let(b, OP_LE, t->in.count, k_i64(b, HALF), 0);
+        t->level = sk_sub(lw, bits, k_select(b, t->whole, k_i64(b, 0), trailing_zeros(lw, t->parts)));
+        k_val others = k_let(b, OP_AND, t->whole, k_let(b, OP_GT, t->own, k_i64(b, 0), 0), 0);
+        k_if(b, k_let(b, OP_NOT, others, 0, 0));
+    }
+    take_pair(t, k_for(b, k_i64(b, 0), k_let(b, OP_SHL, k_i64(b, 1), t->level, 0), false), bits);
     k_end(b);
-    finish(t, combine_block(t));
+    if (parted) {
+        leave_part(t, combine_block(t));
+        k_end(b);
+    } else {
+        finish(t, combine_block(t));
+    }
 }
 
 void sk_build_fold_columns(sk_lower *lw)

@@ -98,7 +98,7 @@ static void look_at(look *l, k_val k)
     k_builder *b = &lw->b;
     uint32_t mark = sk_scope(lw);
     k_val around = lw->element, x;
-    sk_fold_bind(s, l->row, sk_add(lw, l->begin, k));
+    sk_fold_bind(s, l->row, sk_add(lw, l->begin, s->every ? sk_mul(lw, k, s->every) : k));
     sk_emit(lw, 1, &l->f->element[l->c], &x);
     lw->element = around;
     sk_scope_end(lw, mark);

@@ -116,8 +116,9 @@ void sk_open_lines(sk_lines *m, sk_folds *s, k_val size)
     m->pieces = sk_slot(lw, PIECES, "pieces_a_row");
     m->rows = sk_slot(lw, ROWS, "rows");
     m->length = sk_slot(lw, LENGTH, "row_length");
-    k_val at = k_let(b, OP_QUOT, k_piece(b), m->pieces, 0);
-    m->part = sk_sub(lw, k_piece(b), sk_mul(lw, at, m->pieces));
+    k_val number = m->number ? m->number : k_piece(b);
+    k_val at = k_let(b, OP_QUOT, number, m->pieces, 0);
+    m->part = sk_sub(lw, number, sk_mul(lw, at, m->pieces));
     m->outer = k_let(b, OP_QUOT, at, tiles, 0);
     m->left = sk_mul(lw, sk_sub(lw, at, sk_mul(lw, m->outer, tiles)), most);
     m->width = sk_min(lw, most, sk_sub(lw, m->rows, m->left));

@@ -8,6 +8,7 @@
 
 typedef struct sk_lines {
     sk_folds *s;
+    k_val number; /* of the piece; 0: of the launch's */
     k_val outer, left, width,
         rows;                   /* number of the outer indices; the first column of the piece, its columns, and all */
     k_val index[IR_MAX_RANK];   /* of outer dimensions */
