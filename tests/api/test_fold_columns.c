@@ -68,6 +68,18 @@ static void columns_of_all_lengths(void **state)
     both("[n,m]T -> [m]T", moduli, "i32", POSITIVE, 33, 40);
 }
 
+/* Workers share the lines of few pieces, whose last one may have so few that one worker takes them. */
+static void parts_of_the_lines(void **state)
+{
+    (void)state;
+#define PARTED 300, 400, 4100, 28, 4160, 28, 4161, 28, 130, 1040
+    both("[n,m]T -> [m]T", sums, "f64", SMALL, PARTED);
+    both("[n,m]T -> [m]T, [m]i32", greatest, "u8 i32", POSITIVE, PARTED);
+    both("[n,m]T -> [m]T, [m]T, [m]T", several, "f32", MIXED, PARTED);
+    both("[n,m]T -> [m]T", moduli, "i32", POSITIVE, 500, 400);
+#undef PARTED
+}
+
 /* --- products of matrices --- */
 
 static sn_acc product(sn_acc a, sn_acc b)
@@ -139,18 +151,19 @@ static sn_acc both_ways(sn_acc x)
 
 static void bits_do_not_depend_on_where_elements_lie(void **state)
 {
-    static const int64_t shape[][2] = {{33, 16},    {64, 70}, {127, 33}, {129, 64}, {1000, 200}, {40000, 18},
-                                       {70001, 40}, {33, 3},  {100, 1},  {257, 7},  {9000, 5}};
+    static const int64_t shape[][2] = {{33, 16},    {64, 70},   {127, 33},  {129, 64},  {1000, 200}, {40000, 18},
+                                       {70001, 40}, {33, 3},    {100, 1},   {257, 7},   {9000, 5},   {4100, 60},
+                                       {4161, 60},  {600, 400}, {8200, 60}, {130, 2500}};
     (void)state;
     sn_program *f32 = sn_compile(both_cpu(), "[n,m]f32 -> [m]f32, [m]f32", both_ways);
     sn_program *f64 = sn_compile(both_cpu(), "[n,m]f64 -> [m]f64, [m]f64", both_ways);
     assert_true(f32 && f64);
     for (size_t k = 0; k < sizeof(shape) / sizeof(shape[0]); k++) {
         int64_t n = shape[k][0], m = shape[k][1];
-        float *x = malloc((size_t)(n * m) * sizeof(*x)), direct[200], gathered[200];
-        double *y = malloc((size_t)(n * m) * sizeof(*y)), direct64[200], gathered64[200];
+        float *x = malloc((size_t)(n * m) * sizeof(*x)), direct[2500], gathered[2500];
+        double *y = malloc((size_t)(n * m) * sizeof(*y)), direct64[2500], gathered64[2500];
         uint32_t random = 7;
-        assert_true(x && y && m <= 200);
+        assert_true(x && y && m <= 2500);
         for (int64_t i = 0; i < n * m; i++) {
             random = random * 1664525 + 1013904223;
             x[i] = (float)(random >> 8) * 0x1p-20f - 3;
@@ -171,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_of_all_lengths),
+        cmocka_unit_test(parts_of_the_lines),
         cmocka_unit_test(higher_ranks),
         cmocka_unit_test(outer_and_middle_dimensions),
         cmocka_unit_test(bits_do_not_depend_on_where_elements_lie),

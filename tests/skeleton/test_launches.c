@@ -325,6 +325,42 @@ static void tiles_of_choices(void **state)
     }
 }
 
+/* Where there are fewer pieces than workers, these share the lines: as many parts as there are workers if that is a
+ * power of two, else several for each, but none so small that combining them would take as long. */
+static void parts_of_lines(void **state)
+{
+    enum { TOGETHER = 5, PARTS = 7 };
+    const sk_cluster *c = cluster_of("extents n, m\nx = input [n, m]f32\n"
+                                     "y = backpermute safe [m, n] x {i: i64, j: i64 -> j, i}\n"
+                                     "s = fold commutes y seed 0.0f32 {a: f32, b: f32 -> a + b}\noutput s\n");
+    static const struct {
+        uint32_t workers;
+        int64_t lines, columns, parts, together;
+    } call[] = {{1, 1000, 1000, 1, 2},  {2, 1000, 1000, 2, 2},   {2, 1000, 200, 1, 64},  {2, 1000, 250, 2, 8},
+                {8, 4000, 1000, 8, 2},  {3, 4000, 1000, 16, 2},  {3, 1000, 1000, 8, 2},  {2, 10000, 100, 1, 64},
+                {2, 5000, 100, 2, 16},  {64, 4000, 4000, 64, 1}, {64, 1000, 1000, 8, 2}, {2, 128, 10000, 1, 1},
+                {2, 1000, 100000, 2, 1}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(call); i++) {
+        const sk_options o = {.vector_bytes = 64, .workers = call[i].workers};
+        int64_t n = call[i].lines, m = call[i].columns, pieces = pieces_of(n, 4096);
+        sk_geometry g = planned(c, &o, m, n, 0);
+        assert_int_equal(g.variant, SK_FOLD_COLUMNS);
+        if (g.slot[PARTS] != call[i].parts || g.slot[TOGETHER] != call[i].together)
+            fail_msg("%ld x %ld: %ld parts, %ld together", (long)n, (long)m, (long)g.slot[PARTS],
+                     (long)g.slot[TOGETHER]);
+        int64_t totals = call[i].parts > 1 ? call[i].parts * call[i].together : 1;
+        assert_int_equal(g.partials, pieces * totals);
+        sk_round combine = {.pass = SK_PASS_COMBINE, .partials = g.partials};
+        if (g.partials == 1)
+            continue;
+        g = launch(c, &o, combine, m, n, 0);
+        assert_int_equal(g.variant == SK_FOLD_PARTS, totals > 1);
+        if (totals > 1)
+            assert_int_equal(g.partials, pieces);
+    }
+}
+
 /* --- scans, sorts --- */
 
 /* Prefixes wait in shared memory, a piece of them, if more than four operators find them. */
@@ -357,7 +393,7 @@ static void rows_that_are_cut(void **state)
         int64_t rows, columns, workers;
         bool cut;
     } calls[] = {
-        {1, BRIEF, 4, false},    {1, BRIEF + 1, 4, true},        {7, BRIEF + 1, 4, true},
+        {1, BRIEF, 4, false},     {1, BRIEF + 1, 4, true},    {7, BRIEF + 1, 4, true},
         {8, BRIEF + 1, 4, false}, {1, 100 * BRIEF, 1, false}, {3, 100 * BRIEF, 2, true},
     };
     const sk_cluster *c = cluster_of("extents n, m\nx = input [n, m]f32\n"
@@ -552,7 +588,8 @@ int main(void)
         TEST(threads_of_maps),         TEST(gangs_of_short_rows),     TEST(cheapest_gangs),
         TEST(unsigned_types),          TEST(reads_that_lie_together), TEST(tiles_of_shared_loops),
         TEST(states_that_lanes_share), TEST(narrow_contractions),     TEST(blocks_of_contractions),
-        TEST(tiles_of_choices),        TEST(prefixes_that_wait),      TEST(threads_of_sorts), TEST(rows_that_are_cut), TEST(lines_of_sorts),
+        TEST(tiles_of_choices),        TEST(parts_of_lines),          TEST(prefixes_that_wait),
+        TEST(threads_of_sorts),        TEST(rows_that_are_cut),       TEST(lines_of_sorts),
         TEST(memory_of_permutes),      TEST(choosing_permutes),       TEST(converted_indices_drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,16 +64,19 @@ static int64_t lines_of(int64_t together, int64_t all)
     return levels * together;
 }
 
-/* Into how many parts the lines of pieces are divided, so that each worker has some. That halves the lines of a part, not
- * the columns: what a worker reads are whole lines. */
-static int64_t parts_of(const sk_options *o, int64_t rows, int64_t outer, int64_t length)
+/* Into how many parts the lines of pieces are divided, a power of two, so that each worker has some. Workers that took
+ * columns instead would read the same part of each page: of the sets of a cache near them that is a half or less, and
+ * what is fetched ahead of a short line is another worker's. */
+static int64_t parts_of(const sk_call *x, int64_t rows, int64_t outer)
 {
-    enum { LEAST = 32768, EVEN = 3 };
-    int64_t parts = 1, workers = larger(o->workers, 1), piece = smaller(length, SK_PIECE);
-    int64_t pieces = outer * pieces_of(length, SK_PIECE);
-    while (parts < HALF && rows * piece / (2 * parts) >= LEAST) {
-        bool even = length <= SK_PIECE && pieces * parts % workers == 0;
-        if (even || (double)piece * (double)workers * EVEN <= (double)length * (double)outer * (double)parts)
+    enum { LEAST = 8 /* times what may wait: it pays for the launch that combines parts */, CHEAP = 4, EVEN = 3 };
+    int64_t parts = 1, workers = larger(x->o->workers, 1), pieces = outer * pieces_of(x->columns, SK_PIECE);
+    double least = (double)(room(x->c) * LEAST) * CHEAP / (CHEAP + x->c->loop->flops);
+    double elements = (double)rows * (double)smaller(x->columns, SK_PIECE);
+    bool alike = x->columns <= SK_PIECE;
+    while (parts < HALF && elements >= (double)(2 * parts) * least) {
+        int64_t units = pieces * parts;
+        if ((alike && units % workers == 0) || units * (alike ? 1 : 2) >= EVEN * workers)
             break;
         parts *= 2;
     }
@@ -98,6 +101,7 @@ bool sk_launch_fold_columns(const sk_call *x, sk_geometry *g)
         UNIT = 64,
         LEAST = 4096,
         SHARES = 4,
+        OF_PART = 8, /* totals that a part leaves are less than this of what may wait */
         SHORT_TILE = 2048,
         LONGEST_WINDOW = 2048,
         LEAST_WINDOWS = 256
@@ -119,13 +123,15 @@ bool sk_launch_fold_columns(const sk_call *x, sk_geometry *g)
         return false;
     int64_t pieces = brief ? 1 : pieces_of(length, SK_PIECE), together = 1, width = rows, parts = 1;
     if (c->columns && !brief && !once)
-        parts = parts_of(o, rows, outer, length);
+        parts = parts_of(x, rows, outer);
     int64_t accumulators = parts > 1 ? HALF / 2 : HALF;
+    int64_t most = parts > 1 ? there / OF_PART : there;
     if (!one_line)
-        for (together = HALF / parts; together > 1 && lines_of(together, accumulators) * rows > there;)
+        for (together = HALF / parts;
+             together > 1 && (lines_of(together, accumulators) * rows > there || together * rows > most);)
             together /= 2;
     if (together == 1) {
-        int64_t most = brief ? smaller(there, SHORT_TILE) : there / lines_of(1, accumulators);
+        most = brief ? smaller(there, SHORT_TILE) : there / lines_of(1, accumulators);
         int64_t tiles = pieces_of(SHARES * larger(o->workers, 1), outer * pieces);
         tiles = smaller(tiles, rows * smaller(length, SK_PIECE) / LEAST);
         tiles = o->workers > 1 && parts == 1 ? larger(tiles, 1) : 1;
@@ -343,7 +349,8 @@ static void leave_part(columns *t, k_val at)
     k_val number = sk_add(lw, sk_mul(lw, turned(lw, line, k_select(b, t->whole, zero, log)), t->parts), t->own);
     t->in.place = k_for_all(b, t->in.width);
     k_val row = sk_line_result(&t->in);
-    k_val **acc = sk_fold_kept(t->s, t->waiting, sk_add(lw, sk_add(lw, at, sk_mul(lw, line, t->in.width)), t->in.place));
+    k_val **acc =
+        sk_fold_kept(t->s, t->waiting, sk_add(lw, sk_add(lw, at, sk_mul(lw, line, t->in.width)), t->in.place));
     lw->element = row;
     sk_fold_settle(s, row, sk_add(lw, t->in.begin, first), 0, lines, acc);
     k_val piece = sk_add(lw, sk_mul(lw, t->in.outer, t->in.pieces), t->in.part);
