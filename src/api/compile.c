@@ -3,6 +3,7 @@
 #include "api/api.h"
 
 #include "ir/inside.h"
+#include "opt/axes.h"
 #include "opt/contract.h"
 #include "opt/needed.h"
 #include "opt/outside.h"
@@ -194,6 +195,14 @@ static void run_packs(sn_program *p)
 {
     opt_move_packs(p->ir);
     arena_sweep(p->ir->arena);
+}
+
+/* Where lanes of a gang have rows beside each other each. */
+static void run_axes(sn_program *p)
+{
+    const device *d = p->context->engine.device;
+    if (on(p->context->options.fusion) && d && !d->limits->group)
+        opt_turn_scans(p->ir);
 }
 
 static void run_literals(sn_program *p)

@@ -421,9 +421,9 @@ ir_id ir_segment_of(ir_program *p, uint32_t site, ir_id extent, ir_id offsets)
     return finish(&b);
 }
 
-/* Of rows, or, where `offsets` are not 0, of segments. */
+/* Of rows, along the dimension with `behind` others behind it, or, where `offsets` are not 0, of segments. */
 static ir_id scan(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, ir_id offsets,
-                  unsigned flags)
+                  unsigned behind, unsigned flags)
 {
     builder b = begin(p, site, offsets ? IR_SCAN_SEG : IR_SCAN);
     ir_id both[2] = {source, offsets};
@@ -433,24 +433,34 @@ static ir_id scan(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir
     if (from->rank == 0)
         return ir_fail(p, site, "%s: an array of rank 0 has no dimension to scan; it is a single value already",
                        b.name);
+    if (behind >= from->rank)
+        return ir_fail(p, site, "%s: an array of rank %u has no dimension with %u others behind it; the outermost one has %u",
+                       b.name, (unsigned)from->rank, behind, from->rank - 1u);
     if (!seed && flags & IR_EXCLUSIVE)
         return ir_fail(p, site, "%s: an exclusive scan begins with its initial value, but it has none; give one",
                        b.name);
     if (!set_shape(&b, from->rank, from->shape) || !set_operator(&b, fn, seed, from))
         return 0;
     b.flags = flags & (IR_EXCLUSIVE | IR_RIGHT);
+    b.a.behind = (uint8_t)behind;
     return finish(&b);
 }
 
 ir_id ir_scan(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned flags)
 {
-    return scan(p, site, fn, seed, source, 0, flags);
+    return scan(p, site, fn, seed, source, 0, 0, flags);
+}
+
+ir_id ir_scan_along(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned behind,
+                    unsigned flags)
+{
+    return scan(p, site, fn, seed, source, 0, behind, flags);
 }
 
 ir_id ir_scan_seg(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, ir_id offsets,
                   unsigned flags)
 {
-    return offsets ? scan(p, site, fn, seed, source, offsets, flags) : 0;
+    return offsets ? scan(p, site, fn, seed, source, offsets, 0, flags) : 0;
 }
 
 ir_id ir_count(ir_program *p, uint32_t site, ir_id keep)

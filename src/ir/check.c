@@ -407,6 +407,8 @@ static bool check_operation(checker *c, ir_id id, map64 *done)
                 return false;
         if (!from->rank || (n->flags & IR_EXCLUSIVE && !a->seed))
             return wrong(c, id, from->rank ? "an exclusive scan without initial value" : "scans rank 0");
+        if (n->kind == IR_SCAN && a->behind >= from->rank)
+            return wrong(c, id, "scans a dimension that is not there");
         if (n->kind == IR_SCAN_SEG && (a->inputs != 2 || !are_offsets(ir_info(c->p, a->input[1]))))
             return wrong(c, id, "scans segments without offsets");
         return takes_all(&m) && same_types(c, id, a, from) && same_shape(c, id, a, from, from->rank);

@@ -20,6 +20,7 @@ typedef struct row { /* what is combined to one result, or to those of one row *
     const operation *source;
     uint32_t components;
     int64_t number, begin, elements; /* of the row, as failures have it; of its first element; how many there are */
+    int64_t stride;                  /* from one element to the next */
     bool right;                      /* positions are counted from the right end, and operands exchanged */
     bool good;
     ir_bits *value; /* of all partial results */
@@ -39,6 +40,7 @@ static row begin(interpreter *in, ir_id id, int64_t longest)
                  .id = id,
                  .source = source,
                  .components = op->value.components,
+                 .stride = 1,
                  .right = ir_at(in->p, id)->flags & IR_RIGHT,
                  .value = arena_alloc(in->arena, partials * components * sizeof(ir_bits)),
                  .failed = arena_alloc(in->arena, partials * components * sizeof(bool))};
@@ -55,11 +57,17 @@ static void copy(const row *r, int64_t to, partial from)
     memcpy(at(r, to).failed, from.failed, r->components * sizeof(bool));
 }
 
+/* Where the element at a position of the row is in its array. */
+static int64_t place_of(const row *r, int64_t position)
+{
+    return r->begin + (r->right ? r->elements - 1 - position : position) * r->stride;
+}
+
 /* The element at a position of the row. */
 static partial element(const row *r, int64_t position)
 {
     partial x = at(r, ELEMENT);
-    int64_t i = r->begin + (r->right ? r->elements - 1 - position : position);
+    int64_t i = place_of(r, position);
     for (uint32_t c = 0; c < r->components; c++) {
         x.failed[c] = interpret_missing(r->source, c, i);
         x.value[c] = x.failed[c] ? 0 : interpret_load(&r->source->value, c, i);
@@ -293,8 +301,7 @@ static void scan_to(row *r, bool carried, int64_t position, const partial *prefi
         combine(r, TOTAL, at(r, CARRY), *prefix);
     else
         copy(r, TOTAL, prefix ? *prefix : at(r, CARRY));
-    interpret_store(op, r->begin + (r->right ? r->elements - 1 - position : position), at(r, TOTAL).value,
-                    at(r, TOTAL).failed);
+    interpret_store(op, place_of(r, position), at(r, TOTAL).value, at(r, TOTAL).failed);
 }
 
 /* Sklansky's prefixes of n elements of a gang: a right half takes the total of the left one. */
@@ -401,12 +408,15 @@ void interpret_scan(interpreter *in, ir_id id)
 {
     operation *op = in->operation[id];
     const ir_value *v = &op->value;
-    int64_t n = v->extent[v->rank - 1], rows = n ? interpret_size(v) / n : 0;
+    unsigned along = v->rank - 1u - ir_info(in->p, id)->behind;
+    int64_t n = v->extent[along], rows = n ? interpret_size(v) / n : 0;
     if (op->seed.e && !interpret_call(in, &op->seed, ir_at(in->p, id)->site, 0) && !in->faults)
         return;
     row r = begin(in, id, n);
+    for (unsigned d = along + 1; d < v->rank; d++)
+        r.stride *= v->extent[d];
     for (int64_t k = 0; k < rows; k++)
-        scan_row(&r, k, k * n, n);
+        scan_row(&r, k, k / r.stride * r.stride * n + k % r.stride, n);
 }
 
 void interpret_scan_seg(interpreter *in, ir_id id)

@@ -99,6 +99,7 @@ typedef struct parts {
     ir_kind kind;
     uint32_t site, rank;
     uint64_t keys;   /* of a sort, 0: it compares by its function */
+    uint64_t behind; /* of a scan: dimensions behind the one that it goes along */
     uint32_t number; /* PART */
     unsigned flags;
     ir_id shape[IR_MAX_RANK];
@@ -401,6 +402,8 @@ static bool parse_parts(parser *ps, parts *a)
     if (a->kind == IR_SORT && parser_accept(ps, "keys") &&
         (!parser_number(ps, IR_MAX_COMPONENTS, &a->keys) || !a->keys))
         return parser_fail(ps, "expected how many components are keys");
+    if (a->kind == IR_SCAN && parser_accept(ps, "behind") && !parser_number(ps, IR_MAX_RANK, &a->behind))
+        return false;
     if (a->kind != IR_GENERATE && !parse_operands(ps, a))
         return false;
     bool seeds = a->kind == IR_FOLD || a->kind == IR_SCAN || a->kind == IR_FOLD_SEG || a->kind == IR_SCAN_SEG;
@@ -492,7 +495,7 @@ static ir_id build(parser *ps, const parts *a)
     case IR_SEGMENT_OF:
         return ir_segment_of(p, a->site, a->shape[0], input[0]);
     case IR_SCAN:
-        return ir_scan(p, a->site, a->fn, a->seed.at, input[0], a->flags);
+        return ir_scan_along(p, a->site, a->fn, a->seed.at, input[0], (unsigned)a->behind, a->flags);
     case IR_PACK:
         return build_pack(ps, a);
     case IR_SORT:

@@ -266,6 +266,8 @@ static void print_array(printer *pr, ir_id id)
         print_data(pr, a);
     if (a->keys)
         text_printf(pr->out, " keys %u", (unsigned)a->keys);
+    if (a->behind)
+        text_printf(pr->out, " behind %u", (unsigned)a->behind);
     print_operands(pr, a);
     if (a->seed) {
         text_add(pr->out, " seed ");

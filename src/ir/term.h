@@ -45,7 +45,7 @@ typedef enum {
     IR_RESHAPE,     /* same elements in row-major order, other shape; sizes checked */
     IR_FOLD,    /* fn(left..., right...) along the innermost dimension; seed values (none: fold1, must not be empty) */
     IR_STENCIL, /* fn(neighbours of input 0, then of input 1 ...), see ir_stencil */
-    IR_SCAN, /* fn(left..., right...) along the innermost dimension: element i of a row is seed (+) x0 (+) ... (+) xi,
+    IR_SCAN, /* fn(left..., right...) along the innermost dimension, or one with `behind` others behind it: element i of a row is seed (+) x0 (+) ... (+) xi,
                 or, EXCLUSIVE, up to x(i-1), which needs a seed; RIGHT: from the other end, xi (+) ... (+) seed */
     IR_PACK, /* of input 1, in order, the elements for which input 0 (bool) holds; all of rank 1. Its extent reads a
                 fold of rank 0 that counts them, so it is known when that has run */
@@ -193,6 +193,7 @@ typedef struct ir_array {
     uint8_t rank;
     uint8_t components;
     uint8_t keys;            /* SORT: how many components are compared; 0: its function compares */
+    uint8_t behind;          /* SCAN: dimensions behind the one that it goes along; 0: that is the innermost */
     ir_type *type;           /* per component */
     ir_id shape[IR_MAX_RANK]; /* extents, outermost first */
     uint32_t inputs;
@@ -384,6 +385,9 @@ ir_id ir_segment_of(ir_program *p, uint32_t site, ir_id extent, ir_id offsets);
 ir_id ir_segments(ir_program *p, ir_id offsets); /* how many there are: the offsets' extent less one */
 /* The same shape. flags: IR_EXCLUSIVE (needs a seed), IR_RIGHT. */
 ir_id ir_scan(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned flags);
+/* Along the dimension that has `behind` others behind it. */
+ir_id ir_scan_along(ir_program *p, uint32_t site, ir_fn *fn, const ir_id *seed, ir_id source, unsigned behind,
+                    unsigned flags);
 /* `keep` and `source` have rank 1 and the same extent. The count of what is kept, a fold of rank 0, is made on the way: the
  * result's extent reads it. */
 ir_id ir_pack(ir_program *p, uint32_t site, ir_id keep, ir_id source);

@@ -23,30 +23,27 @@ static void join(l_fusing *c, ir_id a, ir_id b)
         c->set[a] = b;
 }
 
-static bool opposite(unsigned sides)
-{
-    return (sides & (SIDE_LEFT | SIDE_RIGHT)) == (SIDE_LEFT | SIDE_RIGHT);
-}
-
 static bool joinable(l_fusing *c, ir_id a, ir_id b)
 {
-    return !opposite(c->sides[find(c, a)] | c->sides[find(c, b)]);
+    unsigned both = c->sides[find(c, a)] | c->sides[find(c, b)];
+    return !l_opposite(both) && !l_across(both);
 }
 
-static uint8_t own_sides(const l_fusing *c, ir_id id)
+static uint16_t own_sides(const l_fusing *c, ir_id id)
 {
     if (ir_at(c->p, id)->kind == IR_PACK && c->segments[id])
-        return SIDE_LEFT;
+        return SIDE_LEFT | SIDE_ALONG;
     switch (ir_at(c->p, id)->kind) {
     case IR_FOLD:
     case IR_FOLD_SEG:
-        return SIDE_LEFT;
+        return SIDE_LEFT | SIDE_ALONG;
     case IR_SCAN:
-        return ir_at(c->p, id)->flags & IR_RIGHT ? SIDE_RIGHT | SIDE_ROW : SIDE_LEFT | SIDE_ROW;
+        return (uint16_t)((ir_at(c->p, id)->flags & IR_RIGHT ? SIDE_RIGHT | SIDE_ROW : SIDE_LEFT | SIDE_ROW) |
+                          SIDE_ALONG << ir_info(c->p, id)->behind);
     case IR_SCAN_SEG:
-        return ir_at(c->p, id)->flags & IR_RIGHT ? SIDE_RIGHT : SIDE_LEFT;
+        return (ir_at(c->p, id)->flags & IR_RIGHT ? SIDE_RIGHT : SIDE_LEFT) | SIDE_ALONG;
     case IR_PACK:
-        return SIDE_LEFT | SIDE_ROW;
+        return SIDE_LEFT | SIDE_ROW | SIDE_ALONG;
     default:
         return 0;
     }
@@ -190,7 +187,8 @@ static uint64_t key_of(const l_fusing *c, ir_id id)
 
 typedef struct place { /* of an anchor, as what it reads asks for */
     uint32_t level;
-    uint8_t sides, sweep;
+    uint16_t sides;
+    uint8_t sweep;
     bool behind;    /* as of l_fusing */
     bool after_row; /* it uses what the loop knows at the end of a row */
 } place;
@@ -222,10 +220,10 @@ static place find_place(l_fusing *c, ir_id id)
         sides |= c->sides[find(c, from)];
         at.after_row |= why == L_FUSED_SWEEP || why == L_FUSED_SEGMENT || why == L_FUSED_TILE;
     }
-    if (opposite(sides) &&
+    if (l_opposite(sides) && !l_across(sides) &&
         !(at.sides & SIDE_LEFT)) /* a loop from the right reads the others of its level from memory */
         return (place){.level = at.level, .sides = at.sides | SIDE_RIGHT};
-    if (opposite(sides) || sweep >= most)
+    if (l_opposite(sides) || l_across(sides) || sweep >= most)
         return (place){.level = at.level + 1, .sides = at.sides}; /* behind everything that it reads */
     at.sweep = (uint8_t)sweep;
     at.behind |= ir_at(c->p, id)->kind == IR_SCAN_SEG;
@@ -564,6 +562,8 @@ static void emit_row_loop(l_fusing *c, const anchors *g)
         bool fold = c->class[id] == L_CLASS_FOLD;
         cluster->ordered |= fold && fold_ordered(c->p, id);
         cluster->right |= (own_sides(c, id) & SIDE_RIGHT) != 0;
+        if (ir_at(c->p, id)->kind == IR_SCAN)
+            cluster->behind = ir_info(c->p, id)->behind;
         add_op(c, cluster, id);
     }
     order_sweeps(c, cluster);
@@ -865,7 +865,7 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     c.level = arena_alloc(a, n * sizeof(uint32_t));
     c.set = arena_alloc(a, n * sizeof(ir_id));
     c.class = arena_alloc(a, n * sizeof(l_class));
-    c.sides = arena_alloc(a, n);
+    c.sides = arena_alloc(a, n * sizeof(*c.sides));
     c.sweep = arena_alloc(a, n);
     c.behind = arena_alloc(a, n);
     c.counts = arena_alloc(a, n);
@@ -887,7 +887,7 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     arena_release(a, c.level, n * sizeof(*c.level));
     arena_release(a, c.set, n * sizeof(*c.set));
     arena_release(a, c.class, n * sizeof(*c.class));
-    arena_release(a, c.sides, n);
+    arena_release(a, c.sides, n * sizeof(*c.sides));
     arena_release(a, c.sweep, n);
     arena_release(a, c.behind, n);
     arena_release(a, c.counts, n);

@@ -9,7 +9,8 @@
  *
  * A row loop (L_CLASS_ROW) goes along the innermost dimension of its rate, in order, row by row. It has the scans and
  * packs, and, where rows are several, also folds whose results elements of the same row read (L_OUTER): the row is gone
- * over again, in another sweep, when they are known. Softmax is one such loop of three sweeps: the maximum;
+ * over again, in another sweep, when they are known. Scans may go along another dimension (l_cluster.behind): then
+ * there is nothing in the loop but these and elements. Softmax is one such loop of three sweeps: the maximum;
  * exponentials and their sum; the quotients. All other reads within a row loop are L_SAME.
  *
  * A segment loop (L_CLASS_SEGMENT) goes over rows that are cut into segments, a rate below that of the rows: its folds
@@ -117,6 +118,7 @@ typedef struct l_cluster {
     ir_id segment_count; /* SEGMENT: how many a row has, a closed term */
     VEC(ir_id) numbers;  /* SEGMENT: the IR_SEGMENT_OF that its elements read, which the loop knows without memory */
     bool right;          /* ROW: its scans go from right to left; such a loop has no folds and no packs */
+    uint8_t behind;      /* ROW: dimensions behind the one that it goes along; not 0: it has scans and elements only */
     uint8_t sweeps;      /* ROW: over each row, at least 1; more only if the rate has a dimension besides the row's.
                             SEGMENT: over each segment */
     bool ordered;        /* folds: their operators keep order; ROW: some fold's does */

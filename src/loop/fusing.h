@@ -9,8 +9,20 @@
 enum {
     SIDE_LEFT = 1,  /* folds, packs, or scans from left to right */
     SIDE_RIGHT = 2, /* scans from right to left: no loop has both */
-    SIDE_ROW = 4    /* a row loop */
+    SIDE_ROW = 4,   /* a row loop */
+    SIDE_ALONG = 8  /* ... along the innermost dimension; times 2 to the power of k: along the one that has k others
+                       behind it. No loop has several of them */
 };
+
+static inline bool l_opposite(unsigned sides)
+{
+    return (sides & (SIDE_LEFT | SIDE_RIGHT)) == (SIDE_LEFT | SIDE_RIGHT);
+}
+static inline bool l_across(unsigned sides)
+{
+    unsigned along = sides / SIDE_ALONG;
+    return along & (along - 1);
+}
 
 typedef struct l_fusing {
     ir_program *p;
@@ -20,7 +32,7 @@ typedef struct l_fusing {
     uint32_t *level; /* per anchor */
     ir_id *set;      /* union-find over anchors */
     l_class *class;  /* per anchor */
-    uint8_t *sides;  /* per root of `set` */
+    uint16_t *sides; /* per root of `set` */
     uint8_t *sweep;  /* per anchor: of a row loop or a segment loop */
     bool *behind;    /* per anchor: of a segment loop: it needs what a scan of its sweep has come to, or is one */
     ir_id *segments; /* per anchor: of a segment loop: its offsets; else 0 */

@@ -149,6 +149,7 @@ static void mix_operation(sharing *s, ir_id id)
     s->fixed = folds || kind == IR_PERMUTE; /* how it is folded depends on the operator */
     mix(s, (uint64_t)ir_at(s->p, id)->kind << 8 | ir_at(s->p, id)->flags);
     mix(s, info->keys);
+    mix(s, info->behind);
     mix_array(s, id);
     if (info->seed)
         mix_list(s, info->components, info->seed, true);

@@ -71,6 +71,8 @@ static void print_head(const l_shown *s, const l_cluster *c, text *out)
     bool folds = c->class == L_CLASS_FOLD || c->class == L_CLASS_SEGMENT || c->class == L_CLASS_TILES;
     text_printf(out, "%s%s over ", folds && c->ordered ? "ordered " : "", class[c->class]);
     l_print_rate(s->l, c, out);
+    if (c->behind)
+        text_printf(out, ", along dimension %u", c->rank - 1u - c->behind);
     if (c->class == L_CLASS_ROW)
         text_printf(out, ", %s%u sweep%s", c->right ? "from the right, " : "", c->sweeps, c->sweeps > 1 ? "s" : "");
     text_add(out, "\n");

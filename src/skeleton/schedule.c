@@ -38,6 +38,7 @@ static const schedule table[SK_VARIANTS] = {
     [SK_CHOOSE_COLUMNS] = {OF_FOLD, "choose_columns", sk_launch_choose_columns, sk_build_choose_columns},
     [SK_FOLD_BESIDE] = {OF_FOLD, "fold_rows", sk_launch_fold_beside, sk_build_fold_beside},
     [SK_FOLD_CHOICE] = {OF_FOLD, "fold_choice", sk_launch_fold_choice, sk_build_fold_choice},
+    [SK_ROW_COLUMNS] = {OF_ROW, "row_columns", sk_launch_row_columns, sk_build_row_columns},
     [SK_ROW_STATES] = {OF_ROW, "row_states", sk_launch_row_states, sk_build_row_states},
     [SK_ROW_PIECES] = {OF_ROW, "row_pieces", sk_launch_row_pieces, sk_build_row_pieces},
     [SK_LANES] = {OF_FOLD | OF_ROW, "short_rows", sk_launch_lanes, sk_build_lanes},
@@ -131,6 +132,11 @@ bool sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
                     sk_geometry *g)
 {
     unsigned rank = c->loop->rank, inner = c->loop->class == L_CLASS_PLAIN && c->inner ? c->inner : rank > 0;
+    unsigned first = rank - inner, end = rank;
+    if (c->loop->behind) {
+        first -= c->loop->behind;
+        end = first + 1;
+    }
     bool combine = round.pass == SK_PASS_COMBINE;
     sk_call x = {c,
                  o,
@@ -144,7 +150,7 @@ bool sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
                  .left = round.partials,
                  .segments = round.segments};
     for (unsigned d = 0; d < rank; d++)
-        *(d + inner < rank ? &x.rows : &x.columns) *= extent[d];
+        *(d < first || d >= end ? &x.rows : &x.columns) *= extent[d];
     if (combine)
         x.columns = round.partials;
     double elements = (double)x.rows * (double)x.columns;

@@ -58,6 +58,7 @@ typedef struct sk_cluster {
     size_t kept_bytes;    /* what sweeps may leave for later ones, bytes at each position of a row */
     uint32_t late_words;  /* of these at the end, for packs that keep what states of scans decide */
     bool far;             /* elements of a row lie apart in some array that is read */
+    bool lines;           /* rows go along another dimension than the innermost, and its scans only compute */
     bool joins;           /* and so do partial results of folds, which a launch of their own combines */
     bool *counted;        /* per operation: a fold that is the sum of what is 1 or 0 */
     /* PERMUTE: */
@@ -127,6 +128,7 @@ typedef enum {
     SK_FOLD_BESIDE,    /* lanes over rows along one dimension, a lane having all rows of small dimensions behind it */
     SK_FOLD_CHOICE,    /* operators that choose an element by its key: its place first, then the element */
     /* row loops (L_CLASS_ROW) */
+    SK_ROW_COLUMNS, /* rows that are neighbours in memory: line by line, a line having an element of each */
     SK_ROW_STATES, /* a block takes a row and makes what its pieces add the states before them */
     SK_ROW_PIECES, /* a block takes a piece of a row; states of scans go from piece to piece, or by SK_ROW_STATES */
     /* both */

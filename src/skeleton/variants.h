@@ -149,6 +149,8 @@ bool sk_launch_sort_splits(const sk_call *x, sk_geometry *g);
 void sk_build_sort_splits(sk_lower *lw);
 bool sk_launch_sort_merge(const sk_call *x, sk_geometry *g);
 void sk_build_sort_merge(sk_lower *lw);
+bool sk_launch_row_columns(const sk_call *x, sk_geometry *g);
+void sk_build_row_columns(sk_lower *lw);
 bool sk_launch_row_states(const sk_call *x, sk_geometry *g);
 void sk_build_row_states(sk_lower *lw);
 bool sk_launch_row_pieces(const sk_call *x, sk_geometry *g);

@@ -20,7 +20,8 @@ static const char *const golden[] = {
     "a4 = prescan: scan exclusive a1 seed 0.0f32, 3 {x1: f32, x2: i64, x3: f32, x4: i64 -> x1 * x3, x4}\n"
     "a5 = scan right a1 {x1: f32, x2: i64, x3: f32, x4: i64 -> x1 + x3, x2}\n"
     "a6 = scan exclusive right fused step a1 seed 0.0f32, 1 {x1: f32, x2: i64, x3: f32, x4: i64 -> x1, x4}\n"
-    "output a2, a3, a4, a5, a6\n",
+    "a7 = scan exclusive right step behind 1 a1 seed 0.0f32, 1 {x1: f32, x2: i64, x3: f32, x4: i64 -> x1, x4}\n"
+    "output a2, a3, a4, a5, a6, a7\n",
     /* two packs by the same share their extent */
     "site 1 \"pack.c\":7 \"filter\"\n"
     "extents n\n"
@@ -72,6 +73,8 @@ static void wrong_texts(void **state)
         const char *source, *message;
     } cases[] = {
         {"s = input []f32 t = scan s {x: f32, y: f32 -> x + y}", "an array of rank 0 has no dimension to scan"},
+        {"t = scan behind 1 v {x: f32, y: f32 -> x + y}", "no dimension with 1 others behind it"},
+        {"t = scan behind v {x: f32, y: f32 -> x + y}", "expected a number at `v`"},
         {"t = scan exclusive v {x: f32, y: f32 -> x + y}", "an exclusive scan begins with its initial value"},
         {"t = scan v seed 1 {x: f32, y: f32 -> x + y}",
          "the initial value is of type i64, but the elements of type f32"},
@@ -193,6 +196,14 @@ static const meaning meanings[] = {
     {ROW "s = scan right x seed 4 " SUM " output s", {0}, {0}, {0}, 1, {0}, {0}},
     /* each row by itself */
     {ROWS "s = scan x " SUM " output s", {2, 3}, {1, 2, 3, 10, 20, 30}, {0}, 2, {2, 3}, {1, 3, 6, 10, 30, 60}},
+    {ROWS "s = scan behind 1 x " SUM " output s", {2, 3}, {1, 2, 3, 10, 20, 30}, {0}, 2, {2, 3}, {1, 2, 3, 11, 22, 33}},
+    {ROWS "s = scan right behind 1 x seed 5 " SUM " output s",
+     {2, 3},
+     {1, 2, 3, 10, 20, 30},
+     {0},
+     2,
+     {2, 3},
+     {16, 27, 38, 15, 25, 35}},
     {ROWS "s = scan exclusive right x seed 5 " SUM " output s",
      {2, 3},
      {1, 2, 3, 10, 20, 30},

@@ -92,7 +92,8 @@ ir_id random_scan(random_maker *m)
         return 0;
     ir_fn *fn = random_operator(m, random_info(m, source), seed);
     unsigned flags = (chance(&m->c, 40) ? IR_EXCLUSIVE : 0u) | (chance(&m->c, 40) ? IR_RIGHT : 0u);
-    return ir_scan(m->p, 0, fn, flags & IR_EXCLUSIVE || chance(&m->c, 50) ? seed : NULL, source, flags);
+    unsigned rank = random_info(m, source)->rank, behind = rank > 1 && chance(&m->c, 50) ? choose(&m->c, rank) : 0;
+    return ir_scan_along(m->p, 0, fn, flags & IR_EXCLUSIVE || chance(&m->c, 50) ? seed : NULL, source, behind, flags);
 }
 
 /* The last array with an element for each row of an array; 0 if there is none. */

@@ -220,3 +220,129 @@ ROWS(scan_rows_f32, f32, E(0), E(1))
 ROWS(scan_rows_f64, f64, E(0), E(1))
 ROWS(scan_rows_i32, i32, E(0), E(1))
 ROWS(scan_rows_of_3_f32, f32, E(0) * E(1), E(2))
+
+/* Columns [begin, end) of a thread, whole lines of memory. */
+#define COLUMNS_OF_THREAD(m)                                                                                           \
+    int64_t threads = omp_get_num_threads(), id = omp_get_thread_num(), units = ((m) + 63) / 64;                       \
+    int64_t begin = units * id / threads * 64, end = MIN(units * (id + 1) / threads * 64, m)
+
+/* Line by line, each made of the one before: s is what that has, y the element, or that of a line before. */
+#define COLUMNS(name, T, from, first, next)                                                                            \
+    C(name)                                                                                                            \
+    {                                                                                                                  \
+        IN(T, x, 0);                                                                                                   \
+        OUT(T, z, 0);                                                                                                  \
+        int64_t n = E(0), m = E(1);                                                                                    \
+        PARALLEL                                                                                                       \
+        {                                                                                                              \
+            COLUMNS_OF_THREAD(m);                                                                                      \
+            for (int64_t j = begin; j < end; j++)                                                                      \
+                z[j] = first;                                                                                          \
+            for (int64_t i = 1; i < n; i++)                                                                            \
+                for (int64_t j = begin; j < end; j++) {                                                                \
+                    T s = z[(i - 1) * m + j], y = x[(i - (from)) * m + j];                                             \
+                    z[i * m + j] = (T)(next);                                                                          \
+                }                                                                                                      \
+        }                                                                                                              \
+    }
+COLUMNS(scan_columns_maximum_f32, f32, 0, x[j], MAX(s, y))
+COLUMNS(scan_columns_before_f32, f32, 1, 0, s + y)
+COLUMNS(scan_columns_of_squares_f32, f32, 0, x[j] * x[j], s + y * y)
+
+/* Lines [begin, end) of a thread: the sums of its columns, which the threads after it begin with. */
+#define LINES_OF_THREAD(T, x, n, m)                                                                                    \
+    int64_t threads = omp_get_num_threads(), id = omp_get_thread_num();                                                \
+    int64_t begin = (n)*id / threads, end = (n) * (id + 1) / threads;                                                  \
+    for (int64_t i = begin; i < end && threads > 1; i++)                                                               \
+        for (int64_t j = 0; j < (m); j++)                                                                              \
+            sums[id * (m) + j] += x[i * (m) + j];                                                                      \
+    PRAGMA(omp barrier)                                                                                                \
+    T *above = sums + (threads + id) * (m);                                                                            \
+    for (int64_t k = 0; k < id; k++)                                                                                   \
+        for (int64_t j = 0; j < (m); j++)                                                                              \
+    above[j] += sums[k * (m) + j]
+
+#define COLUMN_SUMS(T)                                                                                                 \
+    static void lines_##T(const T *restrict x, T *restrict z, int64_t n, int64_t m)                                    \
+    {                                                                                                                  \
+        T *sums = calloc(2 * (size_t)omp_get_max_threads() * (size_t)m, sizeof(T));                                    \
+        PARALLEL                                                                                                       \
+        {                                                                                                              \
+            LINES_OF_THREAD(T, x, n, m);                                                                               \
+            for (int64_t i = begin; i < end; i++) {                                                                    \
+                const T *restrict before = i > begin ? z + (i - 1) * m : above;                                        \
+                for (int64_t j = 0; j < m; j++)                                                                        \
+                    z[i * m + j] = (T)(before[j] + x[i * m + j]);                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+        free(sums);                                                                                                    \
+    }                                                                                                                  \
+    COLUMNS(blocks_of_columns_##T, T, 0, x[j], s + y)                                                                  \
+    C(scan_columns_##T)                                                                                                \
+    {                                                                                                                  \
+        if (E(1) >= 64 * omp_get_max_threads())                                                                        \
+            nb_c_blocks_of_columns_##T(call);                                                                          \
+        else                                                                                                           \
+            lines_##T(call->in[0], call->out[0], E(0), E(1));                                                          \
+    }
+COLUMN_SUMS(f32)
+COLUMN_SUMS(f64)
+COLUMN_SUMS(i32)
+COLUMN_SUMS(u8)
+
+C(scan_columns_right_f32)
+{
+    IN(f32, x, 0);
+    OUT(f32, z, 0);
+    int64_t n = E(0), m = E(1);
+    PARALLEL
+    {
+        COLUMNS_OF_THREAD(m);
+        for (int64_t j = begin; j < end; j++)
+            z[(n - 1) * m + j] = x[(n - 1) * m + j];
+        for (int64_t i = n - 1; i-- > 0;)
+            for (int64_t j = begin; j < end; j++)
+                z[i * m + j] = x[i * m + j] + z[(i + 1) * m + j];
+    }
+}
+
+C(scan_columns_of_3_f32)
+{
+    IN(f32, x, 0);
+    OUT(f32, z, 0);
+    int64_t n = E(1), m = E(2);
+    PARALLEL_FOR
+    FOR (k, E(0)) {
+        const f32 *restrict a = x + k * n * m;
+        f32 *restrict o = z + k * n * m;
+        memcpy(o, a, (size_t)m * sizeof *o);
+        for (int64_t i = 1; i < n; i++)
+            for (int64_t j = 0; j < m; j++)
+                o[i * m + j] = o[(i - 1) * m + j] + a[i * m + j];
+    }
+}
+
+/* Lines by threads; what is above a thread's lines is known by their columns' sums. */
+C(scan_integral_image_f32)
+{
+    IN(f32, x, 0);
+    OUT(f32, z, 0);
+    int64_t n = E(0), m = E(1);
+    f32 *sums = calloc(2 * (size_t)omp_get_max_threads() * (size_t)m, sizeof *sums);
+    PARALLEL
+    {
+        LINES_OF_THREAD(f32, x, n, m);
+        f32 s = 0;
+        for (int64_t j = 0; j < m; j++)
+            above[j] = s += above[j];
+        for (int64_t i = begin; i < end; i++) {
+            const f32 *restrict before = i > begin ? z + (i - 1) * m : above;
+            s = 0;
+            for (int64_t j = 0; j < m; j++) {
+                s += x[i * m + j];
+                z[i * m + j] = s + before[j];
+            }
+        }
+    }
+    free(sums);
+}

@@ -74,6 +74,36 @@ static sn_acc of_squares(sn_acc x)
     return sum(sn_map(square, x));
 }
 
+static sn_acc columns(sn_acc x)
+{
+    return sn_transpose(sum(sn_transpose(x)));
+}
+
+static sn_acc columns_maximum(sn_acc x)
+{
+    return sn_transpose(maximum(sn_transpose(x)));
+}
+
+static sn_acc columns_before(sn_acc x)
+{
+    return sn_transpose(before(sn_transpose(x)));
+}
+
+static sn_acc columns_right(sn_acc x)
+{
+    return sn_transpose(from_right(sn_transpose(x)));
+}
+
+static sn_acc columns_of_squares(sn_acc x)
+{
+    return sn_transpose(of_squares(sn_transpose(x)));
+}
+
+static sn_acc integral_image(sn_acc x)
+{
+    return columns(sum(x));
+}
+
 #define NB_GROUP scans
 #define NB_TABLE "scans.def"
 #include "../table.h"

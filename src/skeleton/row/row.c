@@ -49,16 +49,20 @@ void row_apply(row_loop *r, const row_part *p, const k_val *first, const k_val *
 
 /* --- indices --- */
 
+unsigned row_dimension(const row_loop *r)
+{
+    return r->lw->cluster->loop->rank - 1u - r->lw->cluster->loop->behind;
+}
+
 void row_bind(row_loop *r, k_val j)
 {
     sk_lower *lw = r->lw;
-    unsigned rank = lw->cluster->loop->rank;
     k_val k = r->right ? sk_sub(lw, sk_sub(lw, r->length, k_i64(&lw->b, 1)), j) : j;
-    k_val linear = sk_add(lw, r->row_base, k);
+    k_val linear = sk_add(lw, r->row_base, r->stride ? sk_mul(lw, k, r->stride) : k);
     lw->element = linear;
     sk_bind(lw, r->lw->at.linear, linear);
-    if (rank > 1 && !r->combine)
-        sk_bind(lw, r->lw->at.at[rank - 1], r->begin ? sk_add(lw, r->begin, k) : k);
+    if (lw->cluster->loop->rank > 1 && !r->combine)
+        sk_bind(lw, r->lw->at.at[row_dimension(r)], r->begin ? sk_add(lw, r->begin, k) : k);
 }
 
 /* Do the members need the indices of their row? */
@@ -73,24 +77,43 @@ static bool needs_row(const row_loop *r)
         if (p->keep)
             vec_push(r->lw->arena, &term, p->keep);
     }
-    for (unsigned d = 0; d + 1 < r->lw->cluster->loop->rank; d++)
-        needs |= sk_mentions(r->lw, term.n, term.at, r->lw->at.at[d]);
+    for (unsigned d = 0; d < r->lw->cluster->loop->rank; d++)
+        needs |= d != row_dimension(r) && sk_mentions(r->lw, term.n, term.at, r->lw->at.at[d]);
     return needs;
+}
+
+/* Rows beside each other, along dimensions behind that of the row, begin one behind the other. */
+static void find_stride(row_loop *r)
+{
+    sk_lower *lw = r->lw;
+    const l_cluster *c = lw->cluster->loop;
+    r->stride = sk_max(lw, sk_product(lw, c->behind, c->shape + c->rank - c->behind), k_i64(&lw->b, 1));
+    k_val outer = k_let(&lw->b, OP_QUOT, r->row, r->stride, 0), beside = sk_mul(lw, outer, r->stride);
+    r->row_base = sk_add(lw, sk_mul(lw, beside, r->length), sk_sub(lw, r->row, beside));
 }
 
 void row_bind_row(row_loop *r, k_val row)
 {
     sk_lower *lw = r->lw;
-    unsigned rank = lw->cluster->loop->rank;
+    const l_cluster *c = lw->cluster->loop;
+    unsigned along = row_dimension(r), others = 0;
     k_val index[IR_MAX_RANK] = {0};
+    ir_id shape[IR_MAX_RANK] = {0};
     r->row = row;
     r->row_base = sk_mul(lw, row, r->length);
+    if (c->behind)
+        find_stride(r);
     lw->element = row;
-    if (rank < 2 || r->combine || (rank > 2 && !needs_row(r)))
+    if (c->rank < 2 || r->combine || (c->rank > 2 && !needs_row(r)))
         return;
-    sk_row_indices(lw, rank, lw->cluster->loop->shape, row, index);
-    for (unsigned d = 0; d + 1 < rank; d++)
-        sk_bind(lw, r->lw->at.at[d], index[d]);
+    for (unsigned d = 0; d < c->rank; d++)
+        if (d != along)
+            shape[others++] = c->shape[d];
+    shape[others] = c->shape[along];
+    sk_row_indices(lw, c->rank, shape, row, index);
+    for (unsigned d = 0, k = 0; d < c->rank; d++)
+        if (d != along)
+            sk_bind(lw, r->lw->at.at[d], index[k++]);
 }
 
 /* --- members --- */

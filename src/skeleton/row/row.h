@@ -65,6 +65,7 @@ typedef struct row_loop {
     VEC(row_part) part;
     VEC(row_kept) keeps;         /* where a block walks along whole rows that are not too long */
     k_val length, row, row_base; /* of the row at hand */
+    k_val stride;                /* from one element to the next; 0: it is 1 */
     ir_id segment; /* rows are segments: the variable that stands for the number of one in what is cut into them; else 0
                     */
     k_val begin;   /* ... and where in that it begins; 0: at its beginning */
@@ -131,6 +132,7 @@ static inline uint32_t row_terms(const row_part *p)
 {
     return sk_fold_terms(&p->fold);
 }
+unsigned row_dimension(const row_loop *r); /* of the loop's, the one that rows go along */
 /* The indices of position `j` of the row. In a scope of the caller's. */
 void row_bind(row_loop *r, k_val j);
 /* The same for the row: its outer indices, and what is known of the row already. */

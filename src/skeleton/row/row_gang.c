@@ -574,7 +574,7 @@ static void one_gang(row_loop *r, const row_walk *w, const gang *g)
     k_val around = lw->element;
     members m = {.w = w};
     row_bind(r, g->j);
-    if (w->fetch)
+    if (w->fetch && !r->stride)
         fetch_next(r, w, g);
     declare_members(r, &m);
     take_turn(r, &m, g);

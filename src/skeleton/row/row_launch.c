@@ -10,6 +10,7 @@ void sk_row_prepare(sk_cluster *c, arena *a)
     row_begin(&r, ROW_GANG);
     uint32_t early = 0, late = 0;
     c->chains = c->loop->sweeps <= 1;
+    c->lines = c->loop->behind != 0;
     for (uint32_t i = 0; i < r.part.n; i++) {
         const row_part *p = &r.part.at[i];
         *(p->late_keep ? &late : &early) += p->op->kind == L_SCAN ? 2 * p->n : row_counts(&r, p);
@@ -17,6 +18,7 @@ void sk_row_prepare(sk_cluster *c, arena *a)
             c->counted[p->op - c->loop->op.at] = p->keep != 0;
         c->joins |= p->op->kind == L_FOLD && !p->keep;
         c->far |= !p->op->outer && sk_reads_far(&lw, row_terms(p), p->element);
+        c->lines &= p->op->kind == L_ELEMENT || (p->op->kind == L_SCAN && p->harmless);
         c->chains &= !p->op->outer && (p->op->kind != L_SCAN || p->harmless); /* its code only computes */
         c->chains &= p->op->kind != L_SCAN || !p->behind; /* the sums of its pieces are known once states are */
     }
