@@ -29,6 +29,7 @@ typedef struct sk_cluster {
     uint8_t row_bytes;        /* gangs along a row may overlap; of the widest element. 0: they may not */
     uint8_t across;           /* 1 + the dimension where the run begins that reads lie together along, but not along the
                                  innermost run; 0: none */
+    uint16_t across_lanes;    /* of gangs that do */
     bool along, along_wide;   /* elements are loops along rows of their own; of elements of 8 bytes */
     bool tiles;               /* elements that loop, with neighbours in two dimensions */
     uint8_t shared, shared_bytes; /* elements are loops over what rows and columns of them share: states, and bytes of

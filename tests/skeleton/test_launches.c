@@ -171,6 +171,61 @@ static void cheapest_gangs(void **state)
     assert_true(compared > 300);
 }
 
+/* Lanes along columns that lie across what is read: as many as fill registers, or twice as many, if that is one gang
+ * of which no more than a quarter has nothing to do. */
+static void gangs_across(void **state)
+{
+    static const struct {
+        const char *type;
+        uint32_t bytes;
+        int64_t columns, lanes;
+    } gang[] = {{"f32", 64, 64, 64}, {"f32", 64, 65, 128}, {"f32", 64, 96, 128}, {"f32", 64, 97, 64},
+                {"f32", 64, 33, 64}, {"f64", 64, 32, 32},  {"f64", 64, 33, 64},  {"f64", 64, 49, 32},
+                {"f64", 32, 17, 32}, {"f64", 32, 25, 16},  {"u8", 64, 64, 64},   {"u8", 64, 70, 128}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(gang); i++) {
+        const sk_cluster *c = cluster_of(arena_printf(&memory,
+                                                      "extents n, m\nx = input [m, n]%s\n"
+                                                      "y = backpermute safe [n, m] x {i: i64, j: i64 -> j, i}\n"
+                                                      "output y\n",
+                                                      gang[i].type));
+        const sk_options o = {.vector_bytes = gang[i].bytes, .workers = 1};
+        sk_geometry g = planned(c, &o, 3000, gang[i].columns, 0);
+        assert_int_equal(g.variant, SK_MAP_ACROSS);
+        assert_int_equal(built(c, &o, g.variant, g.pass, g.row)->lanes, gang[i].lanes);
+    }
+}
+
+static unsigned fetches(const kernel *k)
+{
+    unsigned n = 0;
+    for (k_ref r = 1; r < k->stmt.n; r++)
+        n += k->stmt.at[r].op == K_FETCH;
+    return n;
+}
+
+/* Gangs that store a line or more fetch what they store, but for what goes past the caches. */
+static void rows_that_are_fetched(void **state)
+{
+    static const struct {
+        int64_t columns;
+        bool stream;
+        unsigned fetches;
+    } row[] = {{33, false, 1}, {33, true, 0}, {7, false, 0}, {1000, true, 0}};
+    const sk_cluster *c = cluster_of("extents n, m\nx = input [n, m]f32\ny = input [m]f32\n"
+                                     "z = map indexed x {i: i64, j: i64, v: f32 -> v + y[safe j]}\noutput z\n");
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(row); i++) {
+        sk_options o = vectors;
+        sk_geometry g = planned(c, &o, 4000, row[i].columns, 0);
+        assert_int_equal(g.variant, SK_MAP_ROWS);
+        o.stream = row[i].stream;
+        assert_int_equal(fetches(built(c, &o, g.variant, g.pass, g.row)), row[i].fetches);
+    }
+    sk_geometry g = planned(c, &vectors, 4000, 1000, 0);
+    assert_in_range(fetches(built(c, &vectors, g.variant, g.pass, g.row)), 1, 4);
+}
+
 static void unsigned_types(void **state)
 {
     (void)state;
@@ -586,6 +641,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(threads_of_maps),         TEST(gangs_of_short_rows),     TEST(cheapest_gangs),
+        TEST(gangs_across),            TEST(rows_that_are_fetched),
         TEST(unsigned_types),          TEST(reads_that_lie_together), TEST(tiles_of_shared_loops),
         TEST(states_that_lanes_share), TEST(narrow_contractions),     TEST(blocks_of_contractions),
         TEST(tiles_of_choices),        TEST(parts_of_lines),          TEST(prefixes_that_wait),

@@ -89,6 +89,16 @@ C(reverse_columns_f32)
         memcpy(z + i * m, x + (n - 1 - i) * m, (size_t)m * sizeof *z);
 }
 
+C(reverse_both_f32)
+{
+    IN(f32, x, 0);
+    OUT(f32, z, 0);
+    int64_t n = SIZE;
+    PARALLEL_FOR
+    FOR (i, n)
+        z[i] = x[n - 1 - i];
+}
+
 C(permute_021_f32)
 {
     IN(f32, x, 0);

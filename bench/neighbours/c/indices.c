@@ -192,6 +192,38 @@ C(downsample_f32)
             z[i * l + j] = x[2 * i * m + 2 * j];
 }
 
+#define POOL(T)                                                                                                        \
+    C(max_pool_##T)                                                                                                    \
+    {                                                                                                                  \
+        IN(T, x, 0);                                                                                                   \
+        OUT(T, z, 0);                                                                                                  \
+        int64_t m = E(1), k = E(2), l = E(3);                                                                          \
+        PARALLEL_FOR                                                                                                   \
+        FOR (i, k) {                                                                                                   \
+            const T *restrict above = x + 2 * i * m, *restrict below = above + m;                                      \
+            FOR (j, l) {                                                                                               \
+                T a = MAX(above[2 * j], above[2 * j + 1]), b = MAX(below[2 * j], below[2 * j + 1]);                    \
+                z[i * l + j] = MAX(a, b);                                                                              \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+POOL(f32)
+POOL(u8)
+
+C(complex_pairs_f32)
+{
+    IN(f32, x, 0);
+    IN(f32, y, 1);
+    OUT(f32, z, 0);
+    int64_t n = E(0);
+    PARALLEL_FOR
+    FOR (i, n) {
+        f32 a = x[2 * i], b = x[2 * i + 1], c = y[2 * i], d = y[2 * i + 1];
+        z[2 * i] = a * c - b * d;
+        z[2 * i + 1] = a * d + b * c;
+    }
+}
+
 #define INTERLEAVE(T)                                                                                                  \
     C(interleave_##T)                                                                                                  \
     {                                                                                                                  \

@@ -41,6 +41,11 @@ static sn_acc reverse_columns(sn_acc x)
     return sn_transpose(sn_reverse(sn_transpose(x)));
 }
 
+static sn_acc reverse_both(sn_acc x)
+{
+    return sn_reverse(reverse_columns(x));
+}
+
 /* The index in x of element (a, b, c) of a permuted array. */
 #define PERMUTE(order, first, second, third, A, B, D)                                                                  \
     static sn_scalar index_##order(sn_scalar a, sn_scalar b, sn_scalar c)                                              \

@@ -159,6 +159,71 @@ static sn_acc downsample(sn_acc x)
     return sn_backpermute(sn_shape(sn_quot(sn_extent(x, 0), 2), sn_quot(sn_extent(x, 1), 2)), doubles, x);
 }
 
+static sn_scalar pooled(void *env, sn_scalar i, sn_scalar j)
+{
+    sn_acc x = *(sn_acc *)env;
+    sn_scalar row = sn_mul(i, 2), column = sn_mul(j, 2), below = sn_add(row, 1), right = sn_add(column, 1);
+    sn_scalar a = sn_max(sn_index(x, row, column), sn_index(x, row, right));
+    return sn_max(a, sn_max(sn_index(x, below, column), sn_index(x, below, right)));
+}
+
+static sn_scalar halved(sn_acc x)
+{
+    return sn_shape(sn_quot(sn_extent(x, 0), 2), sn_quot(sn_extent(x, 1), 2));
+}
+
+static sn_acc max_pool(sn_acc x)
+{
+    return sn_generate(halved(x), sn_closure(pooled, &x));
+}
+
+#define CORNER(name, down, right)                                                                                      \
+    static sn_scalar name(sn_scalar i, sn_scalar j)                                                                    \
+    {                                                                                                                  \
+        return sn_tuple(sn_add(sn_mul(i, 2), down), sn_add(sn_mul(j, 2), right));                                      \
+    }
+CORNER(corner_00, 0, 0)
+CORNER(corner_01, 0, 1)
+CORNER(corner_10, 1, 0)
+CORNER(corner_11, 1, 1)
+
+static sn_acc max_pool_slices(sn_acc x)
+{
+    sn_acc above =
+        sn_zip_with(sn_max, sn_backpermute(halved(x), corner_00, x), sn_backpermute(halved(x), corner_01, x));
+    sn_acc below =
+        sn_zip_with(sn_max, sn_backpermute(halved(x), corner_10, x), sn_backpermute(halved(x), corner_11, x));
+    return sn_zip_with(sn_max, above, below);
+}
+
+static sn_scalar complex_part(void *env, sn_scalar i, sn_scalar j)
+{
+    const sn_acc *p = env;
+    sn_scalar a = sn_index(p[0], i, 0), b = sn_index(p[0], i, 1), c = sn_index(p[1], i, 0), d = sn_index(p[1], i, 1);
+    return sn_if(sn_eq(j, 0), sn_sub(sn_mul(a, c), sn_mul(b, d)), sn_add(sn_mul(a, d), sn_mul(b, c)));
+}
+
+static sn_acc complex_product(sn_acc x, sn_acc y)
+{
+    sn_acc p[] = {x, y};
+    return sn_generate(sn_shape(sn_extent(x, 0), 2), sn_closure(complex_part, p));
+}
+
+static sn_acc times(sn_acc x, sn_acc y)
+{
+    return sn_zip_with(sn_mul, x, y);
+}
+
+/* By arrays of real and imaginary parts. */
+static sn_acc complex_product_parts(sn_acc x, sn_acc y)
+{
+    sn_acc a = sn_slice(x, SN_ALL, 0), b = sn_slice(x, SN_ALL, 1), c = sn_slice(y, SN_ALL, 0),
+           d = sn_slice(y, SN_ALL, 1);
+    sn_acc real = sn_zip_with(sn_sub, times(a, c), times(b, d)),
+           imaginary = sn_zip_with(sn_add, times(a, d), times(b, c));
+    return sn_transpose(sn_append_along(0, sn_replicate(real, 1, SN_ALL), sn_replicate(imaginary, 1, SN_ALL)));
+}
+
 static sn_scalar from_two(void *env, sn_scalar i)
 {
     const sn_acc *x = env;

@@ -116,6 +116,7 @@ void sk_map_prepare(sk_cluster *c, arena *a)
     c->row_cuts = (uint8_t)(cuts < UINT8_MAX ? cuts : UINT8_MAX);
     c->row_bytes = bytes_where_gangs_may_overlap(&lw, c, &out, &lw.at);
     c->across = sk_find_across(&lw, c, &out, &lw.at);
+    c->across_lanes = sk_lanes_for(lw.l, a, out.term.n, out.term.at, none.vector_bytes);
     find_shared(&lw, c, &out);
 }
 
@@ -147,6 +148,7 @@ typedef struct elements {
     unsigned column; /* ROWS: the dimension of columns */
     k_val first;     /* element */
     k_val left;      /* ROWS: first column */
+    int64_t gang;    /* ROWS: lanes of a gang at a time; 0: all of the row, in as many gangs as it takes */
     k_val at;
 } elements;
 
@@ -225,6 +227,30 @@ static sk_factor factor_of_flat(const sk_lower *lw, const sk_outputs *out, const
     return f.by > 1 ? f : sk_find_factor(lw, out->term.n, out->term.at, at->linear);
 }
 
+/* Rows begin anywhere in a line, so gangs store to two lines at a time, and ends of rows out of order: where these are
+ * not in the first level yet, all stores behind them wait. Fetching them before takes half the time of rows that are in
+ * the second level. */
+static void fetch_row(elements *e)
+{
+    enum { AHEAD_BYTES = 512 };
+    sk_lower *lw = e->lw;
+    if (lw->options->group || !lw->options->vector_bytes || lw->options->stream)
+        return;
+    for (uint32_t i = 0; i < e->out->term.n; i++) {
+        int64_t size = (int64_t)ir_type_size((ir_type)ir_at(lw->l->ir, e->out->term.at[i])->type);
+        if (e->gang && e->gang * size < SK_LINE)
+            continue;
+        k_mem to = sk_array_memory(lw, e->out->array.at[i], e->out->component.at[i], true);
+        k_fetch(&lw->b, to, sk_add(lw, e->at, k_i64(&lw->b, AHEAD_BYTES / size)), k_i64(&lw->b, 0));
+    }
+}
+
+static void store_in_row(void *env)
+{
+    fetch_row(env);
+    store_element(env);
+}
+
 static void begin_column(void *env, k_val position)
 {
     elements *e = env;
@@ -250,7 +276,8 @@ static k_val begin_interleaved_column(void *env, k_val position, k_val quotient)
 
 static void gang_of(elements *e, k_val first, int64_t lanes)
 {
-    sk_for_whole_positions(e->lw, first, k_i64(&e->lw->b, lanes), &(sk_positions){e, begin_column, store_element});
+    e->gang = lanes;
+    sk_for_whole_positions(e->lw, first, k_i64(&e->lw->b, lanes), &(sk_positions){e, begin_column, store_in_row});
 }
 
 /* Whole gangs, and at the end of the row a smaller one, which may compute again what the one before it has: one that is
@@ -362,7 +389,7 @@ void sk_build_map_rows(sk_lower *lw)
     else if (options->row && !sk_row_gangs_of(options->row).cut)
         overlapping_gangs(&e, count, sk_row_gangs_of(options->row));
     else
-        sk_for_stretches(lw, &e.cuts, bounded(lw, count), &(sk_positions){&e, begin_column, store_element});
+        sk_for_stretches(lw, &e.cuts, bounded(lw, count), &(sk_positions){&e, begin_column, store_in_row});
     k_end(b);
 }
 

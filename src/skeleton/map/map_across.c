@@ -5,10 +5,10 @@
  * is read, and each walks a row of what it writes. */
 #include "skeleton/map/map.h"
 
-#include "skeleton/extents.h"
 #include "skeleton/element/forms.h"
 #include "skeleton/element/interleave.h"
 #include "skeleton/element/runs.h"
+#include "skeleton/extents.h"
 
 /* --- which maps --- */
 
@@ -114,7 +114,8 @@ static shape shape_of(const sk_cluster *c, const int64_t *extent)
     return s;
 }
 
-enum { FEWEST_COLUMNS = 16 }; /* that are lanes */
+enum { FEWEST_COLUMNS = 16, MOST_LANES = 64 }; /* that are lanes */
+enum { NARROW = 1, TWICE }; /* sk_geometry.row: there are few columns; one gang of twice the usual lanes has them */
 
 /* A gang goes along as many turns as have their lines in the second cache when its neighbour writes their other parts.
  */
@@ -132,7 +133,8 @@ bool sk_launch_map_across(const sk_call *x, sk_geometry *g)
     turns = narrow ? round_up(larger(1, piece / s.columns), STEP) : turns;
     turns = smaller(turns, s.turns);
     int64_t columns = smaller(s.columns, round_up(larger(1, piece / turns), STEP));
-    g->row = narrow;
+    int64_t lanes = smaller(x->c->across_lanes * (int64_t)x->o->vector_bytes / SK_LINE, MOST_LANES);
+    g->row = narrow ? NARROW : s.columns > lanes && s.columns <= lanes + lanes / 2 ? TWICE : 0;
     g->slot[OUTERS] = larger(1, piece / (turns * columns));
     g->slot[TURNS] = turns;
     g->slot[BLOCKS] = pieces_of(s.turns, turns);
@@ -198,18 +200,18 @@ static k_val parts_of(sk_lower *lw, k_val *piece, k_val by)
 /* slots: as sk_launch_map_across numbers them */
 void sk_build_map_across(sk_lower *lw)
 {
-    enum { MOST_LANES = 64 };
     const sk_cluster *c = lw->cluster;
     sk_outputs out = {0};
     sk_open_map(lw, &out);
     sk_open_space(lw);
     uint16_t lanes = lw->out->k->lanes;
-    lw->out->k->lanes = lanes < MOST_LANES ? lanes : MOST_LANES;
+    lw->out->k->lanes = (uint16_t)(smaller(lanes, MOST_LANES) << (lw->options->row == TWICE));
     k_builder *b = &lw->b;
     k_val outers = sk_slot(lw, OUTERS, "outers_piece"), turns = sk_slot(lw, TURNS, "turns_piece"),
           blocks = sk_slot(lw, BLOCKS, "blocks"), columns = sk_slot(lw, COLUMNS, "columns_piece"),
           beside = sk_slot(lw, BESIDE, "beside"), all = sk_slot(lw, ALL, "outers");
-    walk w = {.lw = lw, .out = &out, .linear = lw->at.linear, .narrow = lw->options->row, .first = c->across - 1u};
+    walk w = {
+        .lw = lw, .out = &out, .linear = lw->at.linear, .narrow = lw->options->row == NARROW, .first = c->across - 1u};
     w.behind = w.first + c->run[w.first];
     w.last = c->loop->rank - (unsigned)c->inner;
     w.turns = sk_product(lw, c->run[w.first], c->loop->shape + w.first);

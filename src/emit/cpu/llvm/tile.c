@@ -8,6 +8,7 @@
 enum { MOST_TERMS = 64, MOST_DENSE = 40, NOT_LINEAR = INT32_MIN };
 enum { ROW_AHEAD = 512, NEAR_AHEAD = 2048, FAR_AHEAD = 384 << 10 }; /* prefetch distances, bytes */
 enum { LEAST_APART = 8 }; /* turns over rows that are anywhere: of fewer their elements are gathered */
+enum { LINE = 64 };
 
 typedef struct {
     cg *g;
@@ -43,6 +44,10 @@ static void mark(plan *p, k_ref list)
         mark(p, s->orelse);
     }
 }
+
+typedef struct span { /* of the loop's counter */
+    cg_ref from, to;
+} span;
 
 /* By how much v grows from turn to turn, or NOT_LINEAR. */
 static int64_t growth(plan *p, k_val v)
@@ -337,7 +342,87 @@ static void set_rows(plan *p, unsigned first_tile, cg_ref turn_in_tile)
     }
 }
 
-static void turns(plan *p, unsigned first_tile, cg_ref start, cg_ref count, const cg_facts *inside)
+/* --- rows that lie across the tiles --- */
+
+/* Is v made by integer arithmetic from what is known around the loop, and its counter? */
+static bool is_arithmetic(plan *p, k_val v)
+{
+    const kernel *k = p->g->k;
+    const k_value *x = &k->value.at[v];
+    if (v == p->s->dst)
+        return true;
+    if (p->g->stamp[v] != p->stamp)
+        return x->kind != KV_VARIABLE;
+    const k_stmt *s = &k->stmt.at[x->def];
+    if (x->kind != KV_RESULT || x->type != T_I64 || s->op != K_LET || !p->budget)
+        return false;
+    p->budget--;
+    for (unsigned i = 0; i < ir_ops[s->sub].arity; i++)
+        if (k->value.at[s->in[i]].type != T_I64 || !is_arithmetic(p, s->in[i]))
+            return false;
+    return true;
+}
+
+/* Does a gang read or write neighbours in this memory, in another row with each turn? */
+static bool goes_across(plan *p, k_ref id)
+{
+    const k_stmt *s = &p->g->k->stmt.at[id];
+    if ((s->op != K_LOAD && s->op != K_STORE) || cg_tile_of(p->g, id))
+        return false;
+    const k_memory *m = &p->g->k->mem.at[s->mem];
+    const k_value *index = &p->g->k->value.at[s->in[0]];
+    if (m->space != K_GLOBAL || m->every || m->stream || index->shape != K_AFFINE || index->step != 1)
+        return false;
+    p->budget = MOST_TERMS;
+    return is_arithmetic(p, s->in[0]);
+}
+
+/* Where lane 0 will be some turns on, in the rounds of the gang behind this one if that is behind the last turn. */
+static cg_ref place_later(plan *p, const k_stmt *s, const span *all, cg_ref turn)
+{
+    cg *g = p->g;
+    LLVMBuilderRef b = g->b;
+    LLVMTypeRef i64 = g->i64;
+    cg_ref turns = LLVMBuildSub(b, all->to, all->from, "");
+    cg_ref further = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){turns, cg_i64(g, p->rows)});
+    cg_ref later = LLVMBuildAdd(b, turn, further, ""), behind = LLVMBuildICmp(b, LLVMIntSGE, later, all->to, "");
+    later = LLVMBuildSelect(b, behind, LLVMBuildSub(b, later, turns, ""), later, "");
+    cg_ref at = value_at(p, s->in[0], later, 0);
+    return LLVMBuildAdd(b, at, LLVMBuildSelect(b, behind, cg_i64(g, g->lanes), cg_i64(g, 0), ""), "");
+}
+
+/* Are there lines between what a gang has of a row and what it has of the next? */
+static cg_ref are_apart(plan *p, const k_stmt *s, cg_ref from)
+{
+    LLVMBuilderRef b = p->g->b;
+    int64_t size = (int64_t)ir_type_size((ir_type)p->g->k->mem.at[s->mem].type);
+    cg_ref next = value_at(p, s->in[0], LLVMBuildAdd(b, from, cg_i64(p->g, 1), ""), 0);
+    cg_ref apart = LLVMBuildSub(b, next, value_at(p, s->in[0], from, 0), ""), line = cg_i64(p->g, LINE / size);
+    return LLVMBuildICmp(b, LLVMIntUGT, LLVMBuildAdd(b, apart, line, ""), LLVMBuildShl(b, line, cg_i64(p->g, 1), ""),
+                         "");
+}
+
+/* A part of each of many rows is what processors do not look ahead at: its lines, and the one in which it ends, are
+ * fetched a tile before. What is written takes longest, for stores leave in order. */
+static void fetch_across(plan *p, k_ref id, const span *all, cg_ref turn)
+{
+    cg *g = p->g;
+    const k_stmt *s = &g->k->stmt.at[id];
+    unsigned size = (unsigned)ir_type_size((ir_type)g->k->mem.at[s->mem].type), bytes = size * g->lanes;
+    LLVMBasicBlockRef fetch = cg_block(g, "fetch"), end = cg_block(g, "fetched");
+    cg_cond(g, are_apart(p, s, all->from), fetch, end);
+    cg_at(g, fetch);
+    cg_ref pointer = cg_element(g, s->mem, place_later(p, s, all, turn));
+    for (unsigned at = 0; at < bytes + LINE; at += LINE) {
+        cg_ref line = cg_bytes_on(g, pointer, cg_i64(g, at < bytes ? at : bytes - 1));
+        cg_ref in[] = {line, cg_i32(g, s->op == K_STORE), cg_i32(g, 3), cg_i32(g, 1)};
+        cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
+    }
+    cg_br(g, end);
+    cg_at(g, end);
+}
+
+static void turns(plan *p, unsigned first_tile, const span *all, cg_ref start, cg_ref count, const cg_facts *inside)
 {
     cg *g = p->g;
     cg_mask outer = g->mask;
@@ -347,7 +432,11 @@ static void turns(plan *p, unsigned first_tile, cg_ref start, cg_ref count, cons
     cg_ref j = LLVMBuildPhi(g->b, g->i64, "j");
     cg_restore(g, outer, inside);
     set_rows(p, first_tile, j);
-    cg_define(g, p->s->dst, LLVMBuildAdd(g->b, start, j, ""));
+    cg_ref turn = LLVMBuildAdd(g->b, start, j, "");
+    for (k_ref r = p->s->body; r; r = g->k->stmt.at[r].next)
+        if (goes_across(p, r))
+            fetch_across(p, r, all, turn);
+    cg_define(g, p->s->dst, turn);
     cg_list(g, p->s->body);
     cg_ref next = LLVMBuildNSWAdd(g->b, j, cg_i64(g, 1), "");
     LLVMAddIncoming(j, (cg_ref[]){cg_i64(g, 0), next}, (LLVMBasicBlockRef[]){before, cg_here(g)}, 2);
@@ -374,7 +463,7 @@ static void tiled_loop(plan *p, k_ref id)
     cg_ref left = LLVMBuildSub(g->b, to, start, "");
     cg_ref count = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){left, cg_i64(g, p->rows)});
     fill(p, start, count, from, all);
-    turns(p, first_tile, start, count, inside);
+    turns(p, first_tile, &(span){from, to}, start, count, inside);
     flush(p, start, count);
     cg_ref next = LLVMBuildNSWAdd(g->b, start, cg_i64(g, p->rows), "");
     LLVMAddIncoming(start, (cg_ref[]){from, next}, (LLVMBasicBlockRef[]){before, cg_here(g)}, 2);
