@@ -285,11 +285,15 @@ static ir_id inside(ir_program *p, ir_id i, ir_id extent)
     return ir_op2(p, 0, OP_AND, ir_op2(p, 0, OP_GE, i, ir_i64(p, 0)), ir_op2(p, 0, OP_LT, i, extent));
 }
 
-/* What mirrors an index one step outside at most: without a division, also where the extent is 1. Further away it gives
- * some index inside. */
-static ir_id adjust_one_step(ir_program *p, ir_id i, ir_id extent)
+/* What mirrors an index one step outside at most, or finds it at the other end: without a division, also where the
+ * extent is 1. Further away it gives some index inside. */
+static ir_id adjust_one_step(ir_program *p, ir_boundary boundary, ir_id i, ir_id extent)
 {
     ir_id zero = ir_i64(p, 0), last = ir_op2(p, 0, OP_SUB, extent, ir_i64(p, 1));
+    if (boundary == IR_WRAP) {
+        ir_id below = ir_op2(p, 0, OP_LT, i, zero), above = ir_op2(p, 0, OP_GT, i, last);
+        return ir_cond(p, 0, below, last, ir_cond(p, 0, above, zero, i));
+    }
     ir_id far = ir_op1(p, 0, OP_ABS, i), back = ir_op2(p, 0, OP_SUB, ir_op2(p, 0, OP_MUL, last, ir_i64(p, 2)), far);
     return ir_op2(p, 0, OP_MAX, ir_op2(p, 0, OP_MIN, far, back), zero);
 }
@@ -303,6 +307,41 @@ static ir_id moved_by(ir_program *p, ir_id i, int64_t by)
         i = ir_args(p, i)[0];
     }
     return ir_op2(p, 0, OP_ADD, i, ir_i64(p, by));
+}
+
+/* The same where the index is a lane of a gang at the edge, and a constant. False: it is not. */
+static bool adjust_at_edge(const sk_body *b, ir_boundary boundary, ir_id i, ir_id extent, ir_id *adjusted,
+                           ir_id *within)
+{
+    ir_program *p = b->l->ir;
+    const sk_edge *e = &b->edge;
+    const ir_node *n = ir_at(p, i);
+    bool right = e->side == SK_RIGHT;
+    int64_t by = 0;
+    if (!e->side || extent != e->extent)
+        return false;
+    if (n->kind == IR_OP && n->op == OP_ADD && ir_at(p, ir_args(p, i)[1])->kind == IR_CONST) {
+        by = (int64_t)ir_at(p, ir_args(p, i)[1])->u.literal;
+        i = ir_args(p, i)[0];
+    }
+    ir_id column = right ? ir_op2(p, 0, OP_ADD, e->first, e->lane) : e->lane;
+    if (i != column || by < -e->lanes || by > e->lanes)
+        return false;
+    /* counted from the gang's first column on */
+    ir_id at = ir_op2(p, 0, OP_ADD, e->lane, ir_i64(p, by)), last = ir_i64(p, e->lanes - 1);
+    ir_id back = ir_op2(p, 0, OP_SUB, ir_i64(p, (right ? 2 * e->lanes - 2 : 0) - by), e->lane);
+    *within = right ? ir_op2(p, 0, OP_LT, at, ir_i64(p, e->lanes)) : ir_op2(p, 0, OP_GE, at, ir_i64(p, 0));
+    ir_id here = right ? ir_op2(p, 0, OP_ADD, e->first, at) : at;
+    if (boundary == IR_WRAP) {
+        ir_id around = right ? ir_op2(p, 0, OP_SUB, at, ir_i64(p, e->lanes)) : ir_op2(p, 0, OP_ADD, at, extent);
+        *adjusted = ir_cond(p, 0, *within, here, around);
+        return true;
+    }
+    ir_id other = boundary == IR_MIRROR ? back : right ? last : ir_i64(p, 0);
+    *adjusted = ir_op2(p, 0, right ? OP_MIN : OP_MAX, at, other);
+    if (right)
+        *adjusted = ir_op2(p, 0, OP_ADD, e->first, *adjusted);
+    return true;
 }
 
 const ir_id *sk_beyond(sk_body *b, ir_id array, const ir_stencil *s, const sk_index *raw)
@@ -333,9 +372,15 @@ static void neighbour(sk_body *b, ir_id array, const ir_stencil *s, const sk_ind
                       (above && (b->columns == SK_INSIDE || b->columns == SK_BESIDE));
         if (!another || within)
             continue;
+        ir_id inside_edge;
+        if (along && adjust_at_edge(b, s->boundary, raw.at[d], info->shape[d], &at.at[d], &inside_edge)) {
+            in = ir_op2(p, 0, OP_AND, in, inside_edge);
+            continue;
+        }
         /* the index of a row is a scalar; along rows, emitters know the other form (pieces.c) */
-        bool one_step = s->boundary == IR_MIRROR && s->extent[d] <= 3 && info->rank == 3 && d + 1 < info->rank;
-        at.at[d] = one_step ? adjust_one_step(p, raw.at[d], info->shape[d])
+        bool turns = s->boundary == IR_MIRROR || s->boundary == IR_WRAP;
+        bool one_step = turns && s->extent[d] <= 3 && info->rank == 3 && d + 1 < info->rank;
+        at.at[d] = one_step ? adjust_one_step(p, s->boundary, raw.at[d], info->shape[d])
                             : sk_adjust(p, s->boundary, raw.at[d], info->shape[d]);
         if (!offset[d]) /* inside as it is */
             continue;

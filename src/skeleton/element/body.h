@@ -22,11 +22,22 @@ unsigned sk_component(const sk_index *at, ir_id term);
  * (INTERIOR), nor above and below (INSIDE), or not above and below alone (BESIDE). */
 typedef enum { SK_GENERIC, SK_INTERIOR, SK_INSIDE, SK_BESIDE } sk_columns;
 
+/* One gang of columns at an end of the row that is computed: `lane` counts them from 0 on, and the row has so many more
+ * that neighbours are outside at this end at most. So what an index becomes there is known of each lane beforehand. */
+typedef struct sk_edge {
+    enum { SK_NO_EDGE, SK_LEFT, SK_RIGHT } side;
+    ir_id lane;
+    ir_id first;   /* RIGHT: its first column, to which `lane` is added */
+    ir_id extent;  /* of the row */
+    int64_t lanes; /* a neighbour is no more columns away than this */
+} sk_edge;
+
 typedef struct sk_body {
     const l_program *l;
     const sk_cluster *cluster;
     arena *arena;
     sk_columns columns;
+    sk_edge edge;
     bool several; /* rows that share neighbours are composed: equal rows must be equal terms */
     sk_facts facts;
     sk_index own;       /* what the kernel computes: failures of other elements say which */
@@ -68,7 +79,8 @@ ir_fn *sk_operator(sk_body *b, ir_fn *fn);
 
 /* The index that stands for position i of a stencil's input with this extent: inside, unless the extent is 0. */
 ir_id sk_adjust(ir_program *p, ir_boundary boundary, ir_id i, ir_id extent);
-/* The element at an index outside of a stencil's input, of boundaries that say it themselves (IR_CONSTANT, IR_FUNCTION). */
+/* The element at an index outside of a stencil's input, of boundaries that say it themselves (IR_CONSTANT,
+ * IR_FUNCTION). */
 const ir_id *sk_beyond(sk_body *b, ir_id array, const ir_stencil *s, const sk_index *raw);
 
 #endif

@@ -65,29 +65,71 @@ static void store(stages *s, const stage *g, const tile *t, k_val row, k_val col
 typedef struct line {
     k_val row, outer[IR_MAX_RANK];
     k_val from, to;      /* all columns computed */
-    k_val inner, beyond; /* of these, what reads no neighbours beyond the array's edges */
+    k_val inner, beyond; /* of these, what reads no neighbours beyond the array's edges; with `ends` without the gangs
+                            there */
+    k_val ends;          /* bool: gangs at the ends suit; 0: never, */
+    k_val left, right;   /* bool: and there is one to do at this end */
 } line;
 
-/* columns [from, to) of one row of one stage */
-static void stage_columns(stages *s, const stage *g, const tile *t, sk_columns columns, const line *l, k_val from,
-                          k_val to)
+/* Columns of a row, or of a block of rows. */
+typedef struct part {
+    sk_columns columns;
+    k_val from, count;
+    enum { ANY, FEW, WHOLE } how; /* many; few; a multiple of the lanes */
+    int side;                     /* of an sk_edge: one gang at this end of the row */
+} part;
+
+/* Prepares a body for the part's columns, and returns their index. */
+static sk_index open_part(stages *s, const part *x, arena *a, sk_body *body)
+{
+    const l_cluster *loop = s->lw->cluster->loop;
+    unsigned last = loop->rank - 1u;
+    sk_index at = s->at;
+    sk_body_init(body, s->lw->cluster, x->columns, a);
+    if (!x->side)
+        return at;
+    body->edge = (sk_edge){.side = x->side,
+                           .lane = at.at[last],
+                           .first = s->end_column,
+                           .extent = loop->shape[last],
+                           .lanes = s->lw->out->k->lanes};
+    if (x->side == SK_RIGHT)
+        at.at[last] = ir_op2(s->lw->l->ir, 0, OP_ADD, s->end_column, at.at[last]);
+    return at;
+}
+
+/* Opens the loop over a part's columns; returns the column. */
+static k_val begin_part(stages *s, const line *l, const part *x, uint32_t *mark)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     unsigned rank = lw->cluster->loop->rank;
-    sk_body body;
-    sk_body_init(&body, lw->cluster, columns, lw->arena);
-    const ir_id *term = g->copy ? sk_pull(&body, g->op->term, &s->at) : sk_define(&body, g->op->term, &s->at);
-    s->copying = g->copy ? g : NULL;
-    k_val count = sk_max(lw, sk_sub(lw, to, from), k_i64(b, 0));
-    bool few = columns == SK_GENERIC || g->block; /* of blocks: what is left over */
-    k_val lane = few ? k_for_few(b, count) : k_for_all(b, count);
-    uint32_t mark = sk_scope(lw);
-    k_val column = sk_add(lw, from, lane);
-    lw->element = sk_add(lw, sk_mul(lw, l->row, t->width), column);
+    k_val count = x->side ? k_i64(b, lw->out->k->lanes) : x->count;
+    k_val lane = x->side || x->how == ANY ? k_for_all(b, count)
+                 : x->how == FEW          ? k_for_few(b, count)
+                                          : k_for_whole(b, count);
+    *mark = sk_scope(lw);
+    k_val column = x->side == SK_LEFT ? lane : sk_add(lw, x->from, lane);
     for (unsigned d = 0; d + 1 < rank; d++)
         sk_bind(lw, s->at.at[d], l->outer[d]);
-    sk_bind(lw, s->at.at[rank - 1], column);
+    sk_bind(lw, s->at.at[rank - 1], x->side ? lane : column);
+    if (x->side == SK_RIGHT)
+        sk_bind(lw, s->end_column, x->from);
+    return column;
+}
+
+/* columns of one row of one stage */
+static void stage_columns(stages *s, const stage *g, const tile *t, const line *l, const part *x)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    sk_body body;
+    uint32_t mark;
+    sk_index at = open_part(s, x, lw->arena, &body);
+    const ir_id *term = g->copy ? sk_pull(&body, g->op->term, &at) : sk_define(&body, g->op->term, &at);
+    s->copying = g->copy ? g : NULL;
+    k_val column = begin_part(s, l, x, &mark);
+    lw->element = sk_add(lw, sk_mul(lw, l->row, t->width), column);
     k_val *value = arena_alloc(lw->arena, g->info->components * sizeof(k_val));
     sk_emit(lw, g->info->components, term, value);
     s->copying = NULL;
@@ -98,16 +140,16 @@ static void stage_columns(stages *s, const stage *g, const tile *t, sk_columns c
 }
 
 /* The elements of all rows of a block at one column; row u is the first row's index and u. */
-static ir_id *block_terms(stages *s, const stage *g, sk_columns columns, arena *a)
+static ir_id *block_terms(stages *s, const stage *g, const part *x, arena *a)
 {
     unsigned components = g->info->components, across = s->at.rank - 2u;
     ir_program *p = s->lw->l->ir;
     ir_id *term = arena_alloc(a, (size_t)s->rows * components * sizeof(ir_id));
     sk_body body;
-    sk_body_init(&body, s->lw->cluster, columns, a);
+    sk_index first = open_part(s, x, a, &body);
     body.several = true;
     for (int64_t u = 0; u < s->rows; u++) {
-        sk_index at = s->at;
+        sk_index at = first;
         at.at[across] = ir_op2(p, 0, OP_ADD, at.at[across], ir_i64(p, u));
         memcpy(term + u * components, sk_define(&body, g->op->term, &at), components * sizeof(ir_id));
     }
@@ -145,26 +187,16 @@ static void fetch_ahead(stages *s, const stage *g, const tile *t, k_val column)
     }
 }
 
-typedef struct block_part { /* columns of a block's rows */
-    sk_columns columns;
-    k_val from, count;
-    bool whole; /* count is a multiple of the lanes */
-} block_part;
-
-static void block_columns(stages *s, const stage *g, const tile *t, const line *l, const block_part *part)
+static void block_columns(stages *s, const stage *g, const tile *t, const line *l, const part *x)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    unsigned rank = lw->cluster->loop->rank, components = g->info->components;
-    const ir_id *term = block_terms(s, g, part->columns, lw->arena);
+    unsigned components = g->info->components;
+    uint32_t mark;
+    const ir_id *term = block_terms(s, g, x, lw->arena);
     k_val *value = arena_alloc(lw->arena, (size_t)s->rows * components * sizeof(k_val));
-    k_val lane = part->whole ? k_for_whole(b, part->count) : k_for_few(b, part->count);
-    uint32_t mark = sk_scope(lw);
-    k_val column = sk_add(lw, part->from, lane);
-    for (unsigned d = 0; d + 1 < rank; d++)
-        sk_bind(lw, s->at.at[d], l->outer[d]);
-    sk_bind(lw, s->at.at[rank - 1], column);
-    if (part->whole)
+    k_val column = begin_part(s, l, x, &mark);
+    if (x->how == WHOLE)
         fetch_ahead(s, g, t, column);
     sk_emit(lw, (uint32_t)s->rows * components, term, value);
     k_val first = g->op->staged ? ring_position(s, g, l->row, column) : 0; /* the others follow: see first_row */
@@ -285,6 +317,31 @@ typedef struct span {
     line columns;
 } span;
 
+static bool has_ends(const stages *s, const stage *g)
+{
+    return g->ends && s->lw->out->k->lanes >= larger(g->left, g->own.right);
+}
+
+/* Gangs at the ends of a row suit if it has columns for one, and as many more as neighbours are away, so that each has
+ * to do with its own end only. */
+static void find_ends(stages *s, const stage *g, const tile *t, line *l)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val lanes = k_i64(b, lw->out->k->lanes);
+    l->left = k_let(b, OP_LT, l->from, k_i64(b, g->left), 0);
+    l->right = k_let(b, OP_GT, l->to, sk_sub(lw, t->width, k_i64(b, g->own.right)), 0);
+    k_val enough = sk_add(lw, lanes, k_i64(b, larger(g->left, g->own.right)));
+    l->ends = k_let(b, OP_GE, sk_sub(lw, l->to, l->from), enough, 0);
+    k_val begins = k_let(b, OP_OR, k_let(b, OP_NOT, l->left, 0, 0), k_let(b, OP_EQ, l->from, k_i64(b, 0), 0), 0);
+    k_val finishes = k_let(b, OP_OR, k_let(b, OP_NOT, l->right, 0, 0), k_let(b, OP_EQ, l->to, t->width, 0), 0);
+    l->ends = k_let(b, OP_AND, l->ends, k_let(b, OP_AND, begins, finishes, 0), 0);
+    k_val inner = k_select(b, l->left, lanes, l->from);
+    k_val beyond = sk_max(lw, inner, k_select(b, l->right, sk_sub(lw, l->to, lanes), l->to));
+    l->inner = k_select(b, l->ends, inner, l->inner);
+    l->beyond = k_select(b, l->ends, beyond, l->beyond);
+}
+
 static span span_of(stages *s, const stage *g, const tile *t)
 {
     sk_lower *lw = s->lw;
@@ -300,21 +357,37 @@ static span span_of(stages *s, const stage *g, const tile *t)
     l->to = sk_min(lw, t->width, sk_add(lw, t->right, k_i64(b, g->need.right)));
     l->inner = sk_min(lw, l->to, sk_max(lw, l->from, k_i64(b, g->own.left)));
     l->beyond = sk_max(lw, l->inner, sk_min(lw, l->to, sk_sub(lw, t->width, k_i64(b, g->own.right))));
+    if (has_ends(s, g))
+        find_ends(s, g, t, l);
     return r;
 }
 
-/* The columns left of the inner ones, and those from `rest` on: two rounds of a loop that is begun. */
-typedef struct sides {
-    k_val from, count;
-} sides;
+/* What to do with columns: of a row, or of a block of rows. */
+typedef void (*do_part)(stages *s, const stage *g, const tile *t, const line *l, const part *x);
 
-static sides begin_sides(stages *s, const line *l, k_val rest)
+/* The columns left of the inner ones, and those from `rest` on, which are those beyond or, of rows that have whole
+ * gangs at their ends or none, inner ones, too. */
+static void do_sides(stages *s, const stage *g, const tile *t, const line *l, k_val rest, sk_columns columns, do_part f)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
+    if (l->ends) {
+        k_if(b, l->ends);
+        k_if(b, l->left);
+        f(s, g, t, l, &(part){columns, .side = SK_LEFT});
+        k_end(b);
+        k_if(b, l->right);
+        f(s, g, t, l, &(part){columns, sk_sub(lw, l->to, k_i64(b, lw->out->k->lanes)), .side = SK_RIGHT});
+        k_end(b);
+        k_else(b);
+    }
     k_val side = k_for(b, k_i64(b, 0), k_i64(b, 2), false);
     k_val right = k_let(b, OP_EQ, side, k_i64(b, 1), 0), from = k_select(b, right, rest, l->from);
-    return (sides){from, sk_sub(lw, k_select(b, right, l->to, l->inner), from)};
+    k_val count = sk_sub(lw, k_select(b, right, l->to, l->inner), from);
+    f(s, g, t, l, &(part){columns, from, count, FEW, 0});
+    k_end(b);
+    if (l->ends)
+        k_end(b);
 }
 
 /* What of a step's rows a block has done. */
@@ -339,13 +412,11 @@ static void stage_row(stages *s, const stage *g, const tile *t, const span *r, k
     if (d->all)
         k_if(b, k_let(b, OP_NOT, d->all, 0, 0));
     sk_row_indices(lw, lw->cluster->loop->rank, lw->cluster->loop->shape, row, l.outer);
-    if (g->own.left || g->own.right) {
-        sides x = begin_sides(s, &l, l.beyond);
-        stage_columns(s, g, t, SK_GENERIC, &l, x.from, sk_add(lw, x.from, x.count));
-        k_end(b);
-    }
-    stage_columns(s, g, t, g->free ? SK_INSIDE : SK_INTERIOR, &l,
-                  d->columns ? sk_add(lw, l.inner, d->columns) : l.inner, l.beyond);
+    if (g->own.left || g->own.right)
+        do_sides(s, g, t, &l, l.beyond, SK_GENERIC, stage_columns);
+    k_val from = d->columns ? sk_add(lw, l.inner, d->columns) : l.inner; /* of blocks: what is left over */
+    k_val count = sk_max(lw, sk_sub(lw, l.beyond, from), k_i64(b, 0));
+    stage_columns(s, g, t, &l, &(part){g->free ? SK_INSIDE : SK_INTERIOR, from, count, g->block ? FEW : ANY, 0});
     if (d->all)
         k_end(b);
     pad_row(s, g, t, row);
@@ -378,17 +449,21 @@ static done stage_block(stages *s, const stage *g, const tile *t, const span *r,
         whole = k_select(b, all, whole, zero);
     else
         k_if(b, all);
-    block_columns(s, g, t, &l, &(block_part){sk_block_columns(g), l.inner, whole, true});
+    block_columns(s, g, t, &l, &(part){sk_block_columns(g), l.inner, whole, WHOLE, 0});
     if (!g->edges)
         return (done){.columns = whole};
     k_val rest = sk_add(lw, l.inner, whole);
-    if (g->own.left || g->own.right) {
-        sides x = begin_sides(s, &l, rest);
-        block_columns(s, g, t, &l, &(block_part){g->inside ? SK_BESIDE : SK_GENERIC, x.from, x.count, false});
-        k_end(b);
-    } else {
-        block_columns(s, g, t, &l, &(block_part){sk_block_columns(g), rest, sk_sub(lw, l.to, rest), false});
+    bool beside = g->own.left || g->own.right;
+    if (beside)
+        do_sides(s, g, t, &l, rest, g->inside ? SK_BESIDE : SK_GENERIC, block_columns);
+    if (l.ends)
+        k_if(b, l.ends);
+    if (!beside || l.ends) {
+        k_val end = beside ? l.beyond : l.to;
+        block_columns(s, g, t, &l, &(part){sk_block_columns(g), rest, sk_sub(lw, end, rest), FEW, 0});
     }
+    if (l.ends)
+        k_end(b);
     k_end(b);
     return (done){.all = all};
 }
@@ -428,8 +503,11 @@ void sk_build_stencil(sk_lower *lw)
     lw->out->k->lanes = sk_stencil_lanes(&s, options, a);
     k_builder *b = &lw->b;
     for (uint32_t i = 0; i < s.stage.n; i++)
-        for (unsigned k = 0; k < s.stage.at[i].info->components && s.stage.at[i].op->stored; k++)
-            sk_array_memory(lw, s.stage.at[i].op->term, k, true);
+        for (unsigned k = 0; k < s.stage.at[i].info->components && s.stage.at[i].op->stored; k++) {
+            k_mem m = sk_array_memory(lw, s.stage.at[i].op->term, k, true);
+            if (has_ends(&s, &s.stage.at[i]))
+                lw->out->k->mem.at[m].once = false; /* the gangs at a row's ends may overlap */
+        }
     k_val band = sk_slot(lw, 0, "band"), tiles = sk_slot(lw, 1, "tiles");
     tile t = {.height = sk_slot(lw, 2, "height"), .width = sk_slot(lw, 3, "width")};
     k_val size = sk_slot(lw, 4, "tile_width");

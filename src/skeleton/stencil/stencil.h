@@ -25,12 +25,15 @@ typedef struct stage {
     const l_op *op;
     const ir_array *info;
     halo need;          /* beyond the tile, rows and columns of this stage that others read */
-    halo own;           /* the farthest neighbours its own stencils read, other than from padded rows */
+    halo own;           /* the farthest neighbours its own stencils read, other than from padded rows; to the left a
+                           multiple of full vectors */
+    int64_t left;       /* the same to the left, as it is */
     int pad;            /* PAD_...: what readers find left and right of the array, of copies also above and below */
     int64_t lead, ring; /* rows ahead of the base row; rows kept */
     bool block;         /* several rows are computed at once: they share what they read */
     bool inside;      /* ... of blocks whose neighbours all lie inside: boundaries that cost more than a clamped row */
     bool edges;       /* ... and so are the columns beside whole gangs: their code is short */
+    bool ends;        /* rows end in whole gangs, of which each lane knows what lies outside (sk_edge) */
     int64_t up, down; /* how far it reads rows above and below */
     bool copy;        /* of an array that is in memory: `op` is none of the cluster's */
     const ir_stencil *beyond; /* of a copy: what lies outside of the array is kept, too, as this one's boundary says */
@@ -53,6 +56,7 @@ typedef struct stages {
     int64_t rows;     /* computed by each stage a step */
     VEC(stage) stage; /* in order of evaluation */
     sk_index at;
+    ir_id end_column;     /* the first one of a gang at the right end of a row */
     k_val base;           /* the base row of a step */
     const stage *copying; /* the copy whose code is being made */
 } stages;

@@ -233,6 +233,7 @@ static void analyse(const l_program *l, arena *a, stages *s)
         reaches found = {0};
         stage_reaches(l, a, reader, &found);
         find_own(l, s, reader, &found);
+        reader->left = reader->own.left;
         if (s->aligned) {
             reader->start = round_up(reader->start, FULL);
             reader->own.left = round_up(reader->own.left, FULL);
@@ -518,6 +519,7 @@ static void find_fetches(stages *s, arena *a)
 
 static void choose_rows(stages *s, const sk_options *options, arena *a)
 {
+    bool volumes = s->at.rank > 2;
     s->rows = 1;
     if (!options->vector_bytes || options->group || s->at.rank < 2)
         return;
@@ -528,7 +530,9 @@ static void choose_rows(stages *s, const sk_options *options, arena *a)
         g->block = cost && cost <= MOST_BLOCK;
         uint32_t edge = g->block ? block_cost(s, g, g->inside ? SK_BESIDE : SK_GENERIC, a) : 0;
         g->edges = edge && edge <= MOST_EDGE;
-        if (g->block)
+        if (volumes)
+            g->block &= g->inside;
+        else if (g->block)
             s->rows = MOST_ROWS;
     }
     add_copies(s, a);
@@ -568,17 +572,39 @@ uint16_t sk_stencil_lanes(stages *s, const sk_options *options, arena *a)
     return lanes < most ? (uint16_t)lanes : most;
 }
 
+/* Do rows of the stage begin and end with gangs that know what lies outside? Columns of two of these may be the same,
+ * so it does not matter how often one is computed. */
+static bool has_ends(stages *s, const stage *g, arena *a)
+{
+    ir_program *p = s->lw->l->ir;
+    opt_ids ids = {0};
+    sk_body body;
+    if (!s->aligned || g->copy || larger(g->left, g->own.right) > FULL || (!g->left && !g->own.right))
+        return false;
+    sk_body_init(&body, s->lw->cluster, SK_GENERIC, a);
+    opt_reach(p, a, g->info->components, sk_define(&body, g->op->term, &s->at), &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        if (n->partial || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES))
+            return false;
+    }
+    return true;
+}
+
 /* share: copy to shared memory what is worth it */
 static stages find_stages(sk_lower *lw, const sk_options *options, bool share, arena *a)
 {
     stages s = {.lw = lw, .aligned = options->vector_bytes && !options->group, .at = {.rank = lw->cluster->loop->rank}};
     for (unsigned d = 0; d < s.at.rank; d++)
         s.at.at[d] = ir_var(lw->l->ir, T_I64);
+    s.end_column = ir_var(lw->l->ir, T_I64);
     if (share)
         list_shared(lw->cluster, a, &s);
     list_stages(lw->cluster, a, &s);
     choose_rows(&s, options, a);
     analyse(lw->l, a, &s);
+    for (uint32_t i = 0; i < s.stage.n; i++)
+        s.stage.at[i].ends = has_ends(&s, &s.stage.at[i], a);
     find_fetches(&s, a);
     return s;
 }

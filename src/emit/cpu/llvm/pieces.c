@@ -22,7 +22,13 @@ static bool is_row(const cg *g, k_val v)
     return x->shape == K_AFFINE && x->step == 1;
 }
 
-typedef enum { NO_PIECES, ONE, ROW, TURNED, MIRRORED, MOVED, CHOSEN, SMALLER, LARGER } form;
+static bool is_back(const cg *g, k_val v)
+{
+    const k_value *x = &g->k->value.at[v];
+    return x->shape == K_AFFINE && x->step == -1;
+}
+
+typedef enum { NO_PIECES, ONE, ROW, BACK, TURNED, MIRRORED, MOVED, CHOSEN, SMALLER, LARGER } form;
 
 static const k_stmt *made_with(const cg *g, k_val v, ir_op op)
 {
@@ -84,6 +90,8 @@ static form form_of(const cg *g, k_val v, k_val *base)
         return ONE;
     if (is_row(g, v))
         return ROW;
+    if (is_back(g, v))
+        return BACK;
     if (!s || g->k->value.at[v].type != T_I64)
         return NO_PIECES;
     if (s->op == K_SELECT)
@@ -122,6 +130,7 @@ static bool count(const cg *g, k_val v, unsigned depth, unsigned *pieces, unsign
         return false;
     case ONE:
     case ROW:
+    case BACK:
     case TURNED:
     case MIRRORED:
         *rows += f != ONE;
@@ -328,6 +337,8 @@ static cg_ref load_pieces(const load *l, k_val v, cg_ref by, cg_ref mask)
         return load_one(l, moved_by(g, cg_scalar(g, v), by), mask);
     if (f == ROW)
         return load_row(l, moved_by(g, cg_scalar(g, v), by), mask);
+    if (f == BACK)
+        return load_back(l, moved_by(g, cg_scalar(g, v), by), mask);
     if (f == TURNED)
         return load_turned(l, s, by, mask);
     if (f == MIRRORED)
