@@ -286,6 +286,22 @@ bool sk_launch_fold_tree(const sk_call *x, sk_geometry *g)
     return true;
 }
 
+/* Rows that are computed at once share what they read, and save the first cache work. But they are as many streams of
+ * lines, which processors fetch less well ahead than one: where that is what takes the time, and results are read to be
+ * overwritten, rows come one after the other. Several narrow rows are one stream, but not those of several planes,
+ * unless they are a few vectors long. */
+static bool row_by_row(const sk_call *x)
+{
+    enum { NEAR_BYTES = 2 << 20 /* a worker's own cache */, LEAST_COLUMNS = 48 };
+    const sk_cluster *c = x->c;
+    double elements = (double)x->rows * (double)x->columns;
+    bool far = elements * c->light_bytes > (double)larger(x->o->workers, 1) * NEAR_BYTES;
+    if (x->o->group || !x->o->vector_bytes || !far)
+        return false;
+    return c->loop->rank > 2 ? x->columns >= LEAST_COLUMNS
+                             : (x->columns > SK_NARROW && !sk_streams(c, x->o, elements, x->cache_bytes));
+}
+
 bool sk_launch_stencil(const sk_call *x, sk_geometry *g)
 {
     enum { LEAST_TILE = 1024, LEAST_BAND = 64, LEAST_NARROW = 16 };
@@ -295,9 +311,11 @@ bool sk_launch_stencil(const sk_call *x, sk_geometry *g)
     while (!o->group && tile > LEAST_TILE && pieces_of(rows, LEAST_BAND) * pieces_of(columns, tile) < enough)
         tile /= 2;
     if (!o->group && o->vector_bytes && columns >= LEAST_NARROW && columns <= SK_NARROW) {
-        g->row = 1;
+        g->row = SK_STENCIL_NARROW;
         tile = SK_NARROW;
     }
+    if (row_by_row(x))
+        g->row |= SK_STENCIL_BY_ROW;
     int64_t tiles = pieces_of(columns, tile);
     /* rows around a band are computed twice: bands are high even where there are few of them */
     int64_t band = rows * tiles / enough;

@@ -71,7 +71,7 @@ static bool is_for(sk_variant v, const sk_cluster *c)
 
 /* --- launches --- */
 
-static size_t stored_bytes(const sk_cluster *c)
+size_t sk_stored_bytes(const sk_cluster *c)
 {
     size_t bytes = 0;
     for (uint32_t i = 0; i < c->loop->op.n; i++) {
@@ -100,9 +100,9 @@ static double flops_of(const sk_cluster *c)
 /* Whether results go past the caches. Where arithmetic takes longer than memory (a worker computes about as many
  * operations on f32 as bytes are its share of the bandwidth), what is read to be overwritten costs nothing, but stores
  * past the caches stall: Black-Scholes takes 0.75 of the time without them. */
-static bool streams(const sk_cluster *c, const sk_options *o, double elements, size_t cache_bytes)
+bool sk_streams(const sk_cluster *c, const sk_options *o, double elements, size_t cache_bytes)
 {
-    double stored = (double)stored_bytes(c), size = c->wide ? 8 : 4;
+    double stored = (double)sk_stored_bytes(c), size = c->wide ? 8 : 4;
     double moved = c->loop->reads_per_element * size + 2 * stored;
     bool computes = flops_of(c) * size / 4 > (double)larger(o->workers, 1) * moved;
     return elements * stored > (double)cache_bytes && !computes;
@@ -125,7 +125,7 @@ static bool streams_segments(const sk_call *x)
     for (uint32_t i = 0; i < loop->op.n; i++)
         if (loop->op.at[i].stored && loop->op.at[i].kind != L_FOLD_SEG)
             return false;
-    return segments * (double)stored_bytes(x->c) > (double)x->cache_bytes;
+    return segments * (double)sk_stored_bytes(x->c) > (double)x->cache_bytes;
 }
 
 bool sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *extent, sk_round round, size_t cache_bytes,
@@ -162,7 +162,7 @@ bool sk_plan_launch(const sk_cluster *c, const sk_options *o, const int64_t *ext
     g->work = elements * (combine ? 1.0 : c->loop->flops + c->loop->reads_per_element + 1.0);
     bool streamed = c->loop->class != L_CLASS_SORT && c->loop->class != L_CLASS_PERMUTE &&
                     c->loop->class != L_CLASS_SEGMENT && c->loop->class != L_CLASS_TILES;
-    g->stream = !combine && streamed && streams(c, o, elements, cache_bytes);
+    g->stream = !combine && streamed && sk_streams(c, o, elements, cache_bytes);
     if (c->loop->class == L_CLASS_SEGMENT)
         g->stream = round.pass == SK_PASS_LOOP && streams_segments(&x);
     return found;

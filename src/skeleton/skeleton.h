@@ -52,6 +52,8 @@ typedef struct sk_cluster {
     int64_t tile;                                   /* columns of a tile */
     int64_t column_bytes, halo_bytes;               /* shared memory that rows take a column of the tile, and besides */
     int64_t shared_column_bytes, shared_halo_bytes; /* the same where arrays in memory are copied to rows, too */
+    uint32_t light_bytes; /* elements of all arrays that are read and stored, in bytes, if moving them takes longer than
+                             computing, row by row; else 0 */
     int64_t halo_columns;                           /* columns beside a tile in the widest of these rows */
     /* ROW: */
     bool chains;          /* states can go from piece to piece: */
@@ -196,8 +198,8 @@ typedef struct sk_options {
     bool stream;   /* results are written past the caches */
     bool ahead;    /* folds: elements come from memory */
     bool final;    /* folds: this launch makes the result (seed applied) */
-    int64_t row; /* SK_MAP_ROWS: gangs of short rows (sk_row_gangs); 0: they need not be whole. SK_STENCIL: not 0 if the
-                    image is narrow. Folds of rows: their length if the kernel is made for it; below 0: made for this
+    int64_t row; /* SK_MAP_ROWS: gangs of short rows (sk_row_gangs); 0: they need not be whole. SK_STENCIL: bits
+                    (variants.h). Folds of rows: their length if the kernel is made for it; below 0: made for this
                     number of groups of lanes, the last of which is not whole; 0: for any length. SK_ROW_BLOCK: not 0
                     if rows are short enough for what sweeps leave for later ones (row_keep.c). Sorts: sk_pack_radix */
     bool narrow;   /* launches satisfy k_indices_fit; others need a kernel without this */

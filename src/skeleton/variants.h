@@ -23,6 +23,10 @@ int64_t sk_choice_piece(const sk_cluster *c); /* elements of a piece; any number
 /* Sets what a stencil cluster's `tile` and bytes are: rows kept in shared memory have the tile's width plus their halo.
  */
 void sk_stencil_prepare(sk_cluster *c, arena *a);
+/* Bytes that an element's results take in memory. */
+size_t sk_stored_bytes(const sk_cluster *c);
+/* Do results of so many elements go past the caches? */
+bool sk_streams(const sk_cluster *c, const sk_options *o, double elements, size_t cache_bytes);
 /* A gang's tile has SK_TILE_ROWS rows; all widths that tiles have divide SK_TILE_COLUMNS. */
 enum { SK_TILE_ROWS = 4, SK_TILE_COLUMNS = 64 };
 /* Are rows of arrays in memory, too, kept in shared memory on this device, where stencils read their elements often? Not where
@@ -31,6 +35,8 @@ bool sk_shares_rows(const sk_cluster *c, const sk_options *options);
 /* Images of at most so many columns have kernels of their own, whose tiles are so wide: rows that are kept lie close to
  * each other. */
 enum { SK_NARROW = 128 };
+/* sk_geometry.row of stencils: the image is narrow; rows are computed one after the other. */
+enum { SK_STENCIL_NARROW = 1, SK_STENCIL_BY_ROW = 2 };
 /* Columns a tile of a stencil loop has on this device. */
 int64_t sk_tile(const sk_cluster *c, const sk_options *options);
 

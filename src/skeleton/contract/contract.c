@@ -95,13 +95,14 @@ static int64_t positions_of(int64_t length)
 }
 
 /* Panels of columns that are packed before their tiles: as many as there is room for, so that rows, which go through
- * the caches with each group, do so seldom. If all rows of a block stay in the first cache it is one, which stays
- * there, too: while its tiles are computed the next one is fetched. */
+ * the caches with each group, do so seldom. If results are folded, and all rows of a block stay in the first cache, it
+ * is one, which stays there, too: while its tiles are computed the next one is fetched. Results that are stored would
+ * be written a tile of each row at a time, which takes longer than all else. */
 static int64_t group_of(const sk_contraction *of, tile t, int64_t positions, int64_t rows)
 {
     enum { NEAR = 16 << 10 };
     int64_t of_row = positions * (int64_t)(of->side[SK_OF_ROW].term.n * of->widest);
-    if (rows <= NEAR / of_row)
+    if (of->folds && rows <= NEAR / of_row)
         return 1;
     return larger(1, room_of(of, SK_OF_COLUMN) / (positions * t.lanes));
 }

@@ -362,20 +362,32 @@ static span span_of(stages *s, const stage *g, const tile *t)
     return r;
 }
 
-/* What to do with columns: of a row, or of a block of rows. */
+/* What to do with columns of a row, or of a block of rows. */
 typedef void (*do_part)(stages *s, const stage *g, const tile *t, const line *l, const part *x);
 
-/* The columns left of the inner ones, and those from `rest` on, which are those beyond or, of rows that have whole
- * gangs at their ends or none, inner ones, too. */
+/* Computes columns of a row, or of a block of rows. */
+typedef void (*do_part)(stages *s, const stage *g, const tile *t, const line *l, const part *x);
+
+/* The gang at the left end of a row, if it ends in gangs. What is done in the order in which it lies in memory is
+ * fetched before it is needed. */
+static void do_left_end(stages *s, const stage *g, const tile *t, const line *l, sk_columns columns, do_part f)
+{
+    k_builder *b = &s->lw->b;
+    if (!l->ends)
+        return;
+    k_if(b, k_let(b, OP_AND, l->ends, l->left, 0));
+    f(s, g, t, l, &(part){columns, .side = SK_LEFT});
+    k_end(b);
+}
+
+/* The gang at the right end; or, of rows that do not end in gangs, the columns left of the inner ones and those from
+ * `rest` on. */
 static void do_sides(stages *s, const stage *g, const tile *t, const line *l, k_val rest, sk_columns columns, do_part f)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     if (l->ends) {
         k_if(b, l->ends);
-        k_if(b, l->left);
-        f(s, g, t, l, &(part){columns, .side = SK_LEFT});
-        k_end(b);
         k_if(b, l->right);
         f(s, g, t, l, &(part){columns, sk_sub(lw, l->to, k_i64(b, lw->out->k->lanes)), .side = SK_RIGHT});
         k_end(b);
@@ -412,11 +424,12 @@ static void stage_row(stages *s, const stage *g, const tile *t, const span *r, k
     if (d->all)
         k_if(b, k_let(b, OP_NOT, d->all, 0, 0));
     sk_row_indices(lw, lw->cluster->loop->rank, lw->cluster->loop->shape, row, l.outer);
-    if (g->own.left || g->own.right)
-        do_sides(s, g, t, &l, l.beyond, SK_GENERIC, stage_columns);
+    do_left_end(s, g, t, &l, SK_GENERIC, stage_columns);
     k_val from = d->columns ? sk_add(lw, l.inner, d->columns) : l.inner; /* of blocks: what is left over */
     k_val count = sk_max(lw, sk_sub(lw, l.beyond, from), k_i64(b, 0));
     stage_columns(s, g, t, &l, &(part){g->free ? SK_INSIDE : SK_INTERIOR, from, count, g->block ? FEW : ANY, 0});
+    if (g->own.left || g->own.right)
+        do_sides(s, g, t, &l, l.beyond, SK_GENERIC, stage_columns);
     if (d->all)
         k_end(b);
     pad_row(s, g, t, row);
@@ -449,21 +462,22 @@ static done stage_block(stages *s, const stage *g, const tile *t, const span *r,
         whole = k_select(b, all, whole, zero);
     else
         k_if(b, all);
+    sk_columns beside = g->inside ? SK_BESIDE : SK_GENERIC;
+    if (g->edges)
+        do_left_end(s, g, t, &l, beside, block_columns);
     block_columns(s, g, t, &l, &(part){sk_block_columns(g), l.inner, whole, WHOLE, 0});
     if (!g->edges)
         return (done){.columns = whole};
-    k_val rest = sk_add(lw, l.inner, whole);
-    bool beside = g->own.left || g->own.right;
-    if (beside)
-        do_sides(s, g, t, &l, rest, g->inside ? SK_BESIDE : SK_GENERIC, block_columns);
+    bool sides = g->own.left || g->own.right;
+    k_val rest = sk_add(lw, l.inner, whole), end = sides ? l.beyond : l.to;
     if (l.ends)
         k_if(b, l.ends);
-    if (!beside || l.ends) {
-        k_val end = beside ? l.beyond : l.to;
+    if (l.ends || !sides)
         block_columns(s, g, t, &l, &(part){sk_block_columns(g), rest, sk_sub(lw, end, rest), FEW, 0});
-    }
     if (l.ends)
         k_end(b);
+    if (sides)
+        do_sides(s, g, t, &l, rest, beside, block_columns);
     k_end(b);
     return (done){.all = all};
 }
@@ -516,7 +530,7 @@ void sk_build_stencil(sk_lower *lw)
     t.bottom = sk_min(lw, t.height, sk_add(lw, t.top, band));
     t.left = sk_mul(lw, sk_sub(lw, k_piece(b), sk_mul(lw, group, tiles)), size);
     t.right = sk_min(lw, t.width, sk_add(lw, t.left, size));
-    int64_t tile_columns = options->row ? SK_NARROW : sk_tile(lw->cluster, options);
+    int64_t tile_columns = options->row & SK_STENCIL_NARROW ? SK_NARROW : sk_tile(lw->cluster, options);
     int64_t warm = 0;
     for (uint32_t i = 0; i < s.stage.n; i++) {
         stage *g = &s.stage.at[i];

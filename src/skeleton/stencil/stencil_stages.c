@@ -519,7 +519,6 @@ static void find_fetches(stages *s, arena *a)
 
 static void choose_rows(stages *s, const sk_options *options, arena *a)
 {
-    bool volumes = s->at.rank > 2;
     s->rows = 1;
     if (!options->vector_bytes || options->group || s->at.rank < 2)
         return;
@@ -530,12 +529,57 @@ static void choose_rows(stages *s, const sk_options *options, arena *a)
         g->block = cost && cost <= MOST_BLOCK;
         uint32_t edge = g->block ? block_cost(s, g, g->inside ? SK_BESIDE : SK_GENERIC, a) : 0;
         g->edges = edge && edge <= MOST_EDGE;
-        if (volumes)
+        if (options->row & SK_STENCIL_BY_ROW)
             g->block &= g->inside;
         else if (g->block)
             s->rows = MOST_ROWS;
     }
     add_copies(s, a);
+}
+
+/* Does it take longer to move what the stage reads and writes than to compute it, row by row? Both are counted in
+ * bytes: of all that its operations and reads make, and of the elements of arrays, of which results are read to be
+ * overwritten.
+ */
+static bool is_light(stages *s, const stage *g, arena *a)
+{
+    enum { LIGHT = 10 };
+    ir_program *p = s->lw->l->ir;
+    reaches found = {0};
+    opt_ids ids = {0};
+    sk_body body;
+    size_t moved = 0, made = 0;
+    stage_reaches(s->lw->l, a, g, &found);
+    for (uint32_t i = 0; i < found.n; i++) {
+        const ir_array *info = ir_info(p, found.at[i].node);
+        for (uint32_t c = 0; c < info->components && !found.at[i].followed; c++)
+            moved += ir_type_size(info->type[c]);
+    }
+    for (uint32_t c = 0; c < g->info->components; c++)
+        moved += 2 * ir_type_size(g->info->type[c]);
+    sk_body_init(&body, s->lw->cluster, SK_INSIDE, a);
+    opt_reach(p, a, g->info->components, sk_define(&body, g->op->term, &s->at), &ids);
+    for (uint32_t i = 0; i < ids.n; i++) {
+        const ir_node *n = ir_at(p, ids.at[i]);
+        if (n->kind == IR_LOOP || (n->kind == IR_OP && ir_ops[n->op].flags & OP_MATH))
+            return false;
+        made += n->type == T_I64 || n->kind == IR_CONST ? 0 : ir_type_size((ir_type)n->type);
+    }
+    return made < LIGHT * moved;
+}
+
+static uint32_t light_bytes(stages *s, const sk_cluster *c, arena *a)
+{
+    size_t bytes = sk_stored_bytes(c);
+    for (uint32_t i = 0; i < s->stage.n; i++)
+        if (!s->stage.at[i].copy && !is_light(s, &s->stage.at[i], a))
+            return 0;
+    for (uint32_t i = 0; i < c->loop->reads.n; i++) {
+        const ir_array *info = ir_info(c->l->ir, c->loop->reads.at[i]);
+        for (uint32_t k = 0; k < info->components; k++)
+            bytes += ir_type_size(info->type[k]);
+    }
+    return bytes <= UINT32_MAX ? (uint32_t)bytes : 0;
 }
 
 /* Of a gang's widest elements. Where rows are computed together, one; two if there is nothing but a long sum, whose
@@ -654,6 +698,7 @@ void sk_stencil_prepare(sk_cluster *c, arena *a)
     c->column_bytes = column_bytes(&s, &c->halo_bytes);
     count_shared(&lw, c, a);
     s = sk_stencil_stages(&lw, &several_rows, a);
+    c->light_bytes = light_bytes(&s, c, a);
     int64_t column = column_bytes(&s, &beside);
     c->tile = column ? MAX_TILE : WIDE_TILE;
     while (c->tile > 64 && c->tile * column > ROWS_BUDGET)
