@@ -55,6 +55,26 @@ static void says(sn_program *p, const char *part)
         fail_msg("no \"%s\" in\n%s", part, said ? said : sn_message(cx));
 }
 
+/* The first share of each line is that of the time: together they are all of it, but for what rounding leaves. */
+static void shares_add_up(sn_program *p)
+{
+    const char *said = sn_explain(p, "profile");
+    long sum = 0, lines = 0;
+    assert_non_null(said);
+    for (const char *line = said; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const size_t length = strcspn(line, "\n");
+        const char *percent = memchr(line, '%', length), *digits = percent;
+        while (digits && digits > line && digits[-1] >= '0' && digits[-1] <= '9')
+            digits--;
+        if (!percent || digits == percent || *line != ' ')
+            continue;
+        sum += strtol(digits, NULL, 10);
+        lines++;
+    }
+    if (!lines || sum < 100 - lines || sum > 100 + lines)
+        fail_msg("shares of %ld lines make %ld%% in\n%s", lines, sum, said);
+}
+
 /* Where there is no code generator there is nothing to see. */
 /* Three digits are enough: hundreds have none behind the point, tens one. The line of the launch over these extents
  * says how large its share of the time is, and of the roof. */
@@ -411,6 +431,8 @@ static void host_steps_are_told(void **state)
     assert_int_equal(sn_call(p, sn_strided(x, 1, &n, &stride), sn_into(z, N)), SN_OK);
     assert_int_equal(number(json_of(p), "\"step\": \"strided\"", "bytes"), 4 * N);
     says(p, "copies of strided arguments");
+    says(p, "4.00 kB");
+    shares_add_up(p);
     sn_drop(p);
 
     sn_array *kept = NULL;

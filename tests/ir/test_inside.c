@@ -24,6 +24,7 @@ static void indices_are_inside(void **state)
         any = ir_var(p, T_I64);
     ir_id n = ir_dim(p, "n"), m = ir_dim(p, "m"), i = inside(f, &below, n), k = inside(f, &below, n),
           j = inside(f, &below, m);
+    ir_id huge = op2(f, OP_MUL, n, num(f, INT64_MAX)), in_both = inside(f, &below, op2(f, OP_MIN, m, huge));
     ir_id c = f->b, zero = num(f, 0), one = num(f, 1), two = num(f, 2), last = op2(f, OP_SUB, n, one);
     ir_id sum = op2(f, OP_ADD, n, m), twice = op2(f, OP_MUL, n, two);
     ir_id wide = ir_convert(p, 0, OP_CONVERT, T_I64, ir_var(p, T_U8));
@@ -52,6 +53,10 @@ static void indices_are_inside(void **state)
         {op2(f, OP_MIN, i, j), n, true},
         {op2(f, OP_MIN, i, j), m, true},
         {op2(f, OP_MIN, i, any), n, false},
+        {in_both, huge, true}, /* no arithmetic is done with what may wrap */
+        {in_both, m, true},
+        {in_both, n, false},
+        {in_both, one, false},
         {op2(f, OP_MAX, i, k), n, true},
         {op2(f, OP_MAX, i, j), n, false},
         {op2(f, OP_MAX, i, any), n, false},

@@ -335,9 +335,23 @@ static void conversions_are_passed_over(void **state)
     }
 }
 
+/* What is whole stays as it is, by whatever it is rounded again. */
+static void rounding_twice_is_rounding_once(void **state)
+{
+    static const ir_op rounding[] = {OP_FLOOR, OP_CEIL, OP_TRUNC, OP_ROUND, OP_RINT};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(rounding); i++)
+        for (size_t k = 0; k < ARRAY_LENGTH(rounding); k++) {
+            ir_id whole = ir_op1(p, 0, rounding[i], ir_var(p, i % 2 ? T_F32 : T_F64));
+            if (ir_op1(p, 0, rounding[k], whole) != whole)
+                fail_msg("%s of %s", ir_ops[rounding[k]].name, ir_ops[rounding[i]].name);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(rounding_twice_is_rounding_once, open_program, close_program),
         cmocka_unit_test_setup_teardown(conversions_are_passed_over, open_program, close_program),
         cmocka_unit_test_setup_teardown(numbers_win_over_nans, open_program, close_program),
         cmocka_unit_test_setup_teardown(one_operator_and_a_constant, open_program, close_program),
