@@ -68,7 +68,7 @@ static double fastest(bench *b, const row *r)
         memset(b->state, 0, (size_t)(2 * pieces + 2) * sizeof(*b->state));
         double start = bench_now();
         device_queue *q = b->cpu->open_queue(b->cpu, NULL, NULL);
-        bool fine = q && b->cpu->enqueue(b->cpu, q, k, mem, arg, 0, pieces, false);
+        bool fine = q && b->cpu->enqueue(b->cpu, q, k, mem, arg, 0, pieces, false, NULL);
         double seconds = bench_now() - start;
         b->cpu->close_queue(b->cpu, q);
         if (!fine)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { NB_EXTENTS = 6, NB_MEMORY = 12 };
+enum { NB_EXTENTS = 12, NB_MEMORY = 12 };
 
 /* The scalar types by the names that they have in signatures, so that one macro writes both sides. */
 typedef bool b8;

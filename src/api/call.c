@@ -211,32 +211,38 @@ static const char *memory_of(const sn_arg *a)
     return api_own_memory(array->context) && (!array->let_go || array->lent_block) ? NULL : array->data;
 }
 
-/* Structs are looked at as wholes. */
-static bool overlap(const call *c, int i, int k)
+/* What an argument keeps in use; none where nothing is. Structs are looked at as wholes, elsewhere. */
+static call_memory in_use(const call *c, int i)
 {
-    if (c->fields_of && (c->fields_of[i] || c->fields_of[k]))
-        return false;
-    const char *a = memory_of(&c->arg[i]), *b = memory_of(&c->arg[k]);
-    return a && b && c->bytes[i] && c->bytes[k] && a < b + c->bytes[k] && b < a + c->bytes[i];
+    const bool field = c->fields_of && c->fields_of[i];
+    const char *from = field || !c->bytes[i] ? NULL : memory_of(&c->arg[i]);
+    return (call_memory){from, from ? from + c->bytes[i] : NULL};
 }
 
 /* Results must not be written over what is read, nor over each other; an array is given away once. */
 static sn_status check_overlap(const call *c)
 {
+    const int params = (int)c->p->params;
     for (int i = 0; i < c->count; i++)
-        for (int k = i + 1; k < c->count; k++) {
-            const sn_arg *a = &c->arg[i], *b = &c->arg[k];
-            if (!is_parameter(c, k) && overlap(c, i, k))
-                return call_fail(c, SN_BAD_ARGUMENT,
-                                 "the memory of arguments %u and %u overlaps; results need memory of their own",
-                                 call_number(c, i), call_number(c, k));
-            bool given = is_array(a) && is_array(b) && (a->kind == SN_ARG_GIVE || b->kind == SN_ARG_GIVE);
+        c->memory[i] = in_use(c, i);
+    for (int i = 0; i < c->count; i++) {
+        const sn_arg *a = &c->arg[i];
+        const call_memory m = c->memory[i];
+        for (int k = i + 1; k < params && is_array(a); k++) {
+            const sn_arg *b = &c->arg[k];
+            bool given = is_array(b) && (a->kind == SN_ARG_GIVE || b->kind == SN_ARG_GIVE);
             if (given && a->u.array == b->u.array)
                 return call_fail(
                     c, SN_BAD_ARGUMENT,
                     "arguments %u and %u are one array, which is given away; give it once, or write sn_held for both",
                     call_number(c, i), call_number(c, k));
         }
+        for (int k = i < params ? params : i + 1; k < c->count; k++)
+            if (m.from < c->memory[k].end && c->memory[k].from < m.end)
+                return call_fail(c, SN_BAD_ARGUMENT,
+                                 "the memory of arguments %u and %u overlaps; results need memory of their own",
+                                 call_number(c, i), call_number(c, k));
+    }
     return SN_OK;
 }
 
@@ -464,6 +470,7 @@ void call_room(call *c, arena *a)
     c->in = arena_alloc(a, ((size_t)c->p->params + c->p->ports.constant.n + 1) * sizeof(run_argument));
     c->out = arena_alloc(a, (c->p->results + 1) * sizeof(run_result));
     c->bytes = arena_alloc(a, ((size_t)c->p->params + c->p->results + 1) * sizeof(size_t));
+    c->memory = arena_alloc(a, ((size_t)c->p->params + c->p->results + 1) * sizeof(call_memory));
     c->staged = arena_alloc(a, (c->p->params + 1) * sizeof(staging));
     c->choosing = arena_alloc(a, api_version_room(c->p) + 1);
     c->before = c->p->params;

@@ -9,6 +9,10 @@ typedef struct staging { /* the copy of a strided argument; NULL: none */
     size_t granted;
 } staging;
 
+typedef struct call_memory {
+    const char *from, *end; /* NULL: none */
+} call_memory;
+
 typedef struct structs { /* an argument that is an array of C structs (structs.c) */
     const sn_arg *arg;
     uint32_t number; /* of the argument, from 1 */
@@ -31,10 +35,11 @@ typedef struct call {
     const structs **fields_of; /* per component, the structs that it is a field of, or NULL; NULL: there are none */
     run_argument *in;
     run_result *out;
-    size_t *bytes;   /* per argument that has memory */
-    void *choosing;  /* memory for api_version */
-    staging *staged; /* per parameter */
-    uint64_t since;  /* when it began; 0: it is not in the program's profile */
+    size_t *bytes;       /* per argument that has memory */
+    call_memory *memory; /* per argument, on the host */
+    void *choosing;      /* memory for api_version */
+    staging *staged;     /* per parameter */
+    uint64_t since;      /* when it began; 0: it is not in the program's profile */
 } call;
 
 /* What is wrong with its arguments is reported with its place and that of its program's sn_compile. */

@@ -4,6 +4,7 @@
 #include "device/cpu_codegen.h"
 #include "device/cpu_export.h"
 #include "device/cpu_memory.h"
+#include "device/cpu_put_off.h"
 #include "device/device.h"
 #include "device/disk_cache.h"
 #include "device/kernel_cache.h"
@@ -22,7 +23,15 @@ enum {
     MOST_CACHE = 32 << 20,
     BATCHES_PER_THREAD = 16,
     BLOCKS_PER_THREAD = 8,
-    MOST_THREADS = 1024
+    MOST_THREADS = 1024,
+    /* Scalar operations. From so many a thread on a launch keeps all threads at work, and is not put off; nor is
+     * anything behind so many that have been. */
+    WORTH_A_THREAD = 400000,
+    MOST_WORK_PUT_OFF = 4000000,
+    ITEMS_PER_THREAD = 8,
+    LEAST_ITEM_WORK = 20000,
+    LEAST_LEVEL_WORK = 200000, /* of several launches, to wake up threads for them: some 2 us */
+    CHAIN_WORK = 5             /* kernels with CHAIN go from lane to lane, and over their elements again */
 };
 
 struct device_kernel {
@@ -67,6 +76,7 @@ struct device_queue {
     scratch *own;       /* of the thread that calls, kept from call to call; NULL: not needed yet */
     k_error error;      /* of the launch that failed; where values are noted */
     device_state state;
+    cpu_put_offs *put_off; /* NULL: nothing ever was */
 };
 
 /* --- errors from kernels --- */
@@ -374,14 +384,19 @@ static void run_pieces(void *env, unsigned worker, int64_t first, int64_t last)
     l->entry(&own);
 }
 
+static uint32_t together_of(int64_t pieces, unsigned threads)
+{
+    const int64_t together = pieces / ((int64_t)threads * BLOCKS_PER_THREAD);
+    return together < 1 ? 1 : together < K_TOGETHER ? (uint32_t)together : K_TOGETHER;
+}
+
 static void run_chained(cpu *d, unsigned threads, int64_t first, int64_t last, launch *l)
 {
     _Alignas(64) int64_t next = first;
-    int64_t together = (last - first) / ((int64_t)threads * BLOCKS_PER_THREAD);
     l->common.first = first;
     l->common.last = last;
     l->common.next = &next;
-    l->common.together = together < 1 ? 1 : together < K_TOGETHER ? (uint32_t)together : K_TOGETHER;
+    l->common.together = together_of(last - first, threads);
     pool_run(d->pool, threads, 0, threads, 1, take_part, l);
 }
 
@@ -439,15 +454,20 @@ static bool take_blocks(cpu *d, device_queue *q, bool large, scratch **block, un
     return false;
 }
 
-static bool cpu_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg,
-                        int64_t first, int64_t last, bool small)
+/* A launch that nothing is done beside. */
+static void run_alone(cpu *d, const device_kernel *k, launch *l, int64_t first, int64_t last, unsigned threads)
 {
-    cpu *d = (cpu *)base;
+    int64_t batch = (last - first) / ((int64_t)threads * BATCHES_PER_THREAD);
+    if (k->chained)
+        run_chained(d, threads, first, last, l);
+    else
+        pool_run(d->pool, threads, first, last, batch < 1 ? 1 : batch, run_pieces, l);
+}
+
+static bool run_now(cpu *d, device_queue *q, const device_kernel *k, k_launch common, int64_t first, int64_t last,
+                    bool small)
+{
     scratch *block[MOST_THREADS];
-    if (q->error.site || q->state != DEVICE_FINE)
-        return false;
-    if (first >= last)
-        return true;
     unsigned threads = small ? 1 : d->limits.workers;
     if (last - first < threads)
         threads = (unsigned)(last - first);
@@ -455,16 +475,160 @@ static bool cpu_enqueue(device *base, device_queue *q, device_kernel *k, void *c
         q->state = DEVICE_OUT_OF_MEMORY;
         return false;
     }
-    launch l = {.common = {.mem = mem, .arg = arg, .error = &q->error, .helpers = &helpers},
-                .entry = k->code.entry,
-                .block = block};
-    int64_t batch = (last - first) / ((int64_t)threads * BATCHES_PER_THREAD);
-    if (k->chained)
-        run_chained(d, threads, first, last, &l);
-    else
-        pool_run(d->pool, threads, first, last, batch < 1 ? 1 : batch, run_pieces, &l);
+    launch l = {.common = common, .entry = k->code.entry, .block = block};
+    run_alone(d, k, &l, first, last, threads);
     give_back(d, k->large, block + !k->large, threads - !k->large);
-    return !q->error.site;
+    return true;
+}
+
+/* --- launches that were put off --- */
+
+typedef struct { /* a launch of a level */
+    k_launch common;
+    k_entry entry;
+    bool chained;
+    int64_t items;             /* that it is cut into; of a kernel with CHAIN: how many may take part */
+    _Alignas(64) int64_t next; /* of those */
+} part;
+
+typedef struct {
+    part *part;
+    scratch **block;
+} level;
+
+/* Items are numbered through, those of the first launch first. */
+static void run_items(void *env, unsigned worker, int64_t first, int64_t last)
+{
+    const level *v = env;
+    const part *p = v->part;
+    int64_t before = 0; /* items of the launches before p */
+    for (int64_t i = first; i < last; i++) {
+        while (i - before >= p->items)
+            before += p++->items;
+        k_launch own = p->common;
+        const int64_t pieces = own.last - own.first, item = i - before;
+        own.scratch = v->block[worker];
+        if (!p->chained) {
+            own.last = own.first + pieces * (item + 1) / p->items;
+            own.first += pieces * item / p->items;
+        }
+        p->entry(&own);
+    }
+}
+
+/* How many items a launch is cut into where one is worth about `each` operations. */
+static int64_t items_of(const cpu_put_off *l, double each, unsigned threads)
+{
+    const int64_t pieces = l->last - l->first;
+    int64_t most = l->kernel->chained ? threads : (int64_t)(l->work / each) + 1;
+    return pieces < most ? pieces : most;
+}
+
+static k_launch common_of(cpu_put_off *l)
+{
+    return (k_launch){
+        .mem = l->mem, .arg = l->arg, .first = l->first, .last = l->last, .error = &l->error, .helpers = &helpers};
+}
+
+static bool run_level(cpu *d, device_queue *q, cpu_put_off **l, uint32_t n)
+{
+    part all[CPU_MOST_PUT_OFF];
+    scratch *block[MOST_THREADS];
+    unsigned threads = d->limits.workers;
+    double work = 0;
+    int64_t items = 0;
+    bool large = false;
+    for (uint32_t i = 0; i < n; i++) {
+        work += l[i]->work;
+        large |= l[i]->kernel->large;
+    }
+    if (n == 1)
+        return run_now(d, q, l[0]->kernel, common_of(l[0]), l[0]->first, l[0]->last, l[0]->small);
+    if (work < LEAST_LEVEL_WORK)
+        threads = 1;
+    double each = work / ((double)threads * ITEMS_PER_THREAD);
+    each = each < LEAST_ITEM_WORK ? LEAST_ITEM_WORK : each;
+    for (uint32_t i = 0; i < n; i++) {
+        part *p = &all[i];
+        p->common = common_of(l[i]);
+        p->entry = l[i]->kernel->code.entry;
+        p->chained = l[i]->kernel->chained;
+        p->items = items_of(l[i], each, threads);
+        p->next = l[i]->first;
+        items += p->items;
+        if (!p->chained)
+            continue;
+        p->common.next = &p->next;
+        p->common.together = together_of(l[i]->last - l[i]->first, (unsigned)p->items);
+    }
+    if (items < threads)
+        threads = (unsigned)items;
+    if (!take_blocks(d, q, large, block, threads)) {
+        q->state = DEVICE_OUT_OF_MEMORY;
+        return false;
+    }
+    level v = {all, block};
+    pool_run(d->pool, threads, 0, items, 1, run_items, &v);
+    give_back(d, large, block + !large, threads - !large);
+    return true;
+}
+
+/* Does all that was put off. Where a check failed, only what stands before that launch is done from then on, so that
+ * the first one that fails is known, and nothing runs on what a failed one left undone. */
+static bool catch_up(cpu *d, device_queue *q)
+{
+    cpu_put_off *of[CPU_MOST_PUT_OFF], *failed = NULL;
+    uint32_t n;
+    if (!cpu_put_offs_count(q->put_off))
+        return !q->error.site && q->state == DEVICE_FINE;
+    for (uint32_t i = 0; q->state == DEVICE_FINE && (n = cpu_put_offs_level(q->put_off, i, of)); i++) {
+        while (failed && n && of[n - 1] > failed)
+            n--;
+        if (n && !run_level(d, q, of, n))
+            break;
+        for (uint32_t k = n; k-- > 0;)
+            if (of[k]->error.site)
+                failed = of[k];
+    }
+    if (failed)
+        q->error = failed->error;
+    cpu_put_offs_clear(q->put_off);
+    return !q->error.site && q->state == DEVICE_FINE;
+}
+
+/* False: it is to be done now, behind all that was put off. */
+static bool put_off(cpu *d, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
+                    int64_t last, bool small, const device_reach *reach)
+{
+    if (d->limits.workers < 2 || reach->work >= (double)d->limits.workers * WORTH_A_THREAD)
+        return false;
+    if (!q->put_off)
+        q->put_off = cpu_put_offs_new(&d->heap);
+    if (!q->put_off)
+        return false;
+    const cpu_put_off l = {.kernel = k,
+                           .first = first,
+                           .last = last,
+                           .work = reach->work * (k->chained ? CHAIN_WORK : 1),
+                           .small = small,
+                           .error = {.trace = q->error.trace}};
+    const double most = (double)d->limits.workers * MOST_WORK_PUT_OFF;
+    const bool full = cpu_put_offs_work(q->put_off) >= most || !cpu_put_offs_add(q->put_off, &l, mem, arg, reach);
+    return !full || (catch_up(d, q) && cpu_put_offs_add(q->put_off, &l, mem, arg, reach));
+}
+
+static bool cpu_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg,
+                        int64_t first, int64_t last, bool small, const device_reach *reach)
+{
+    cpu *d = (cpu *)base;
+    if (q->error.site || q->state != DEVICE_FINE)
+        return false;
+    if (first >= last || (reach && put_off(d, q, k, mem, arg, first, last, small, reach)))
+        return true;
+    if (!catch_up(d, q))
+        return false;
+    const k_launch common = {.mem = mem, .arg = arg, .error = &q->error, .helpers = &helpers};
+    return run_now(d, q, k, common, first, last, small) && !q->error.site;
 }
 
 /* --- queues --- */
@@ -493,6 +657,7 @@ static void free_queue(cpu *d, device_queue *q)
         return;
     if (q->own)
         cpu_memory_release(&d->heap, q->own, BLOCK_SCRATCH);
+    cpu_put_offs_free(q->put_off, &d->heap);
     d->heap.release(d->heap.env, q);
 }
 
@@ -513,8 +678,8 @@ static device_queue *cpu_open_queue(device *base, struct ir_trace *trace, device
 
 static bool cpu_busy(device *base, const device_queue *q)
 {
-    (void)base, (void)q;
-    return false;
+    (void)base;
+    return cpu_put_offs_count(q->put_off) > 0;
 }
 
 static void cpu_close_queue(device *base, device_queue *q)
@@ -522,6 +687,7 @@ static void cpu_close_queue(device *base, device_queue *q)
     cpu *d = (cpu *)base;
     if (!q)
         return;
+    catch_up(d, q);
     q->state = DEVICE_FINE;
     q = __atomic_exchange_n(&d->spare, q, __ATOMIC_ACQ_REL);
     if (!q)
@@ -532,27 +698,34 @@ static void cpu_close_queue(device *base, device_queue *q)
     pthread_mutex_unlock(&d->lock);
 }
 
+/* Host memory is memory like any other. What was put off and touches neither side may come later. */
 static bool cpu_copy(device *base, device_queue *q, device_direction direction, void *to, const void *from,
                      size_t offset, size_t bytes)
 {
-    (void)base;
-    if (bytes && direction == DEVICE_UPLOAD)
-        memcpy((char *)to + offset, from, bytes);
-    else if (bytes)
-        memcpy(to, (const char *)from + offset, bytes);
-    return q->state == DEVICE_FINE;
+    if (direction == DEVICE_UPLOAD)
+        to = (char *)to + offset;
+    else
+        from = (const char *)from + offset;
+    if (bytes &&
+        (cpu_put_offs_touch(q->put_off, to, bytes, true) || cpu_put_offs_touch(q->put_off, from, bytes, false)))
+        catch_up((cpu *)base, q);
+    const bool good = !q->error.site && q->state == DEVICE_FINE;
+    if (bytes && good)
+        memcpy(to, from, bytes);
+    return good;
 }
 
 static bool cpu_clear(device *base, device_queue *q, void *block, size_t bytes)
 {
-    (void)base;
-    if (bytes)
+    if (bytes && cpu_put_offs_touch(q->put_off, block, bytes, true))
+        catch_up((cpu *)base, q);
+    const bool good = !q->error.site && q->state == DEVICE_FINE;
+    if (bytes && good)
         memset(block, 0, bytes);
-    return q->state == DEVICE_FINE;
+    return good;
 }
 
-/* All that was put into a queue is done when the call that put it in returns: there is one event, and it has happened.
- */
+/* What others wait for is done: there is one event, and it has happened. */
 struct device_event {
     char happened;
 };
@@ -560,14 +733,13 @@ struct device_event {
 static device_event *cpu_signal(device *base, device_queue *q)
 {
     static device_event done;
-    (void)base;
-    return q->error.site || q->state != DEVICE_FINE ? NULL : &done;
+    return catch_up((cpu *)base, q) ? &done : NULL;
 }
 
 static bool cpu_await(device *base, device_queue *q, device_event *e)
 {
-    (void)base, (void)e;
-    return !q->error.site && q->state == DEVICE_FINE;
+    (void)e;
+    return catch_up((cpu *)base, q);
 }
 
 static void cpu_forget(device *base, device_event *e)
@@ -577,8 +749,9 @@ static void cpu_forget(device *base, device_event *e)
 
 static device_state cpu_finish(device *base, device_queue *q, k_error *error, arena *a, const char **why)
 {
+    catch_up((cpu *)base, q);
     device_state state = q->state;
-    (void)base, (void)a;
+    (void)a;
     *error = q->error;
     *why = state == DEVICE_FINE ? NULL : "no memory for a kernel's scratch space";
     q->error = (k_error){.trace = q->error.trace};

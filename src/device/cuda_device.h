@@ -71,7 +71,7 @@ bool cuda_copy(device *base, device_queue *q, device_direction direction, void *
                size_t bytes);
 bool cuda_clear(device *base, device_queue *q, void *block, size_t bytes);
 bool cuda_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
-                  int64_t last, bool small);
+                  int64_t last, bool small, const device_reach *reach);
 bool cuda_lend(device *base, device_queue *q, void (*work)(void *env, const device_native *native), void *env);
 device_state cuda_finish(device *base, device_queue *q, k_error *error, arena *a, const char **why);
 

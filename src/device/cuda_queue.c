@@ -404,10 +404,10 @@ static bool take_turn(cuda *d, device_queue *q)
 }
 
 bool cuda_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
-                  int64_t last, bool small)
+                  int64_t last, bool small, const device_reach *reach)
 {
     cuda *d = (cuda *)base;
-    (void)small;
+    (void)small, (void)reach;
     if (first >= last || q->common.state != DEVICE_FINE)
         return q->common.state == DEVICE_FINE;
     if (fails(d, q, "cuCtxPushCurrent_v2", cuda_enter(d)))

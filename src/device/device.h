@@ -17,7 +17,8 @@ typedef struct device_limits {
     uint32_t vector_bytes; /* CPU: widest SIMD register: 64 with AVX-512, 32 with AVX2, 16 else. Others: 0 */
     size_t scratch;       /* most shared memory a block may use, bytes */
     bool forward_progress; /* CHAIN works */
-    bool waits;            /* no queue is ever busy */
+    bool waits;            /* queues do their work on the thread that uses them, and none behind a launch that failed;
+                              they are busy only with launches that they put off (device_reach) */
     bool fields;           /* kernels may read and write fields of structs (k_memory.every) */
     size_t cache_bytes;   /* results larger than this are worth non-temporal stores; SIZE_MAX: none are */
     /* Devices with memory of their own; 0 on the CPU. */
@@ -34,6 +35,17 @@ typedef struct device_limits {
 
 typedef enum { DEVICE_FINE, DEVICE_OUT_OF_MEMORY, DEVICE_BROKEN } device_state;
 typedef enum { DEVICE_UPLOAD, DEVICE_DOWNLOAD, DEVICE_COPY } device_direction; /* host to block, block to host, block to block */
+
+/* What a launch touches, for devices that do launches at the same time which do not depend on each other. */
+typedef struct device_touched {
+    size_t bytes; /* from the pointer on; more is no mistake */
+    bool written; /* else it is only read */
+} device_touched;
+typedef struct device_reach {
+    double work; /* scalar operations, roughly */
+    uint32_t pointers, arguments;
+    const device_touched *at; /* per pointer */
+} device_reach;
 
 typedef struct device_native { /* the driver's: opencl: cl_command_queue, cl_context, cl_device_id; cuda: CUstream ... */
     void *queue, *context, *device;
@@ -72,9 +84,9 @@ struct device {
     bool (*copy)(device *d, device_queue *q, device_direction direction, void *to, const void *from, size_t offset, size_t bytes);
     bool (*clear)(device *d, device_queue *q, void *block, size_t bytes); /* the first bytes become zeros */
     /* Runs pieces [first, last) of a kernel; mem: a block per pointer. `small`, a hint: the whole launch is worth less
-     * than waking up threads. */
+     * than waking up threads. `reach`: launches may come that do not depend on it; NULL: none that matter. */
     bool (*enqueue)(device *d, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
-                    int64_t last, bool small);
+                    int64_t last, bool small, const device_reach *reach);
     /* Events order the work of several queues; none of these waits. `signal` gives one that happens when all that was
      * put into a queue so far is done; NULL: the queue failed, or there was no memory, which finish says. What is put
      * into a queue behind `await` is done when the event has happened; false as of enqueue. `forget` gives an event

@@ -45,7 +45,7 @@ bool opencl_copy(device *base, device_queue *q, device_direction direction, void
                  size_t bytes);
 bool opencl_clear(device *base, device_queue *q, void *block, size_t bytes);
 bool opencl_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg,
-                    int64_t first, int64_t last, bool small);
+                    int64_t first, int64_t last, bool small, const device_reach *reach);
 bool opencl_lend(device *base, device_queue *q, void (*work)(void *env, const device_native *native), void *env);
 device_state opencl_finish(device *base, device_queue *q, k_error *error, arena *a, const char **why);
 

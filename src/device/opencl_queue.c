@@ -301,10 +301,10 @@ static bool takes_turn(opencl *d, device_queue *q)
 }
 
 bool opencl_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg,
-                    int64_t first, int64_t last, bool small)
+                    int64_t first, int64_t last, bool small, const device_reach *reach)
 {
     opencl *d = (opencl *)base;
-    (void)small;
+    (void)small, (void)reach;
     if (first >= last)
         return q->common.state == DEVICE_FINE;
     ocl_mem *record = next_record(d, q, k->common.checks);

@@ -1,6 +1,7 @@
 /* From clusters to the steps of a call. */
 #include "plan/plan.h"
 
+#include "plan/apart.h"
 #include "plan/joined.h"
 
 #include "opt/rewrite.h"
@@ -877,6 +878,7 @@ plan *plan_make(const sk_program *s, const sk_options *options)
     keep_host_reads(&pl);
     find_dying_defaults(&pl);
     place_parts(&pl);
+    out->apart = plan_is_apart(out);
     steps(&pl);
     return out;
 }

@@ -10,6 +10,9 @@
  * rounds: such a region ends when one result a row is left. Memory that the launches of a cluster hand to each other is
  * allocated, cleared, swapped and freed by steps of its own, like every other buffer.
  *
+ * The order of the steps is one in which a call could do them alone. Launches that do not depend on each other may be
+ * at work at the same time; that is for the device to see, by the memory that they touch.
+ *
  * How many elements a pack has is known when they have been counted, often in the loop that packs them. Its buffer has
  * room for all that it may have, and its extent is read when something needs it: a later cluster, a condition, or at
  * the end.
@@ -166,6 +169,7 @@ typedef struct plan {
     uint32_t inputs;        /* parameters */
     uint32_t *input_first;  /* per parameter: number of its first component */
     uint8_t *input_rank;
+    bool apart; /* there are loops that do not depend on each other: devices may do their launches at the same time */
     map64 buffer_of; /* array << 8 | component -> 1 + buffer */
 } plan;
 

@@ -400,9 +400,9 @@ static bool goes_on(looped *l, bool *more)
     const uint8_t *here = s->host ? s->host : s->block ? d->map(d, s->block) : NULL;
     uint8_t flag = 0;
     bool good = true;
-    if (here)
+    if (here && (good = run_caught_up(c)))
         flag = *here;
-    else
+    else if (!here)
         good = run_fetch(c, &flag, s->block, sizeof(flag));
     let_go(l, s);
     *s = (slot){0};

@@ -93,6 +93,8 @@ static void do_foreign(void *env, const device_native *native)
 static bool do_work(run *c, foreign_work *w)
 {
     device *d = c->r->engine.device;
+    if (!d->lend && !run_caught_up(c))
+        return false;
     if (!d->lend) {
         w->status = w->function(w->env, w->call);
         return true;

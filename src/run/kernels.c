@@ -42,10 +42,13 @@ static bool bind(run_program *r, uint32_t cluster, run_variant *v, const bool *h
     arena *a = r->l->ir->arena;
     host_code host = {0};
     const sk_kernel *k = v->built;
+    k_mem global = 1;
     v->memory = arena_alloc(a, (k->memory.n + 1) * sizeof(run_binding));
     for (uint32_t i = 0; i < k->memory.n; i++) {
         const sk_binding *from = &k->memory.at[i];
-        v->memory[i] = (run_binding){from->role, here[i], from->component};
+        while (k->k->mem.at[global].space != K_GLOBAL)
+            global++;
+        v->memory[i] = (run_binding){from->role, here[i], k->k->mem.at[global++].written, from->component};
         if (from->role != SK_ARRAY)
             continue;
         if (!plan_find(r->plan, from->array, from->component, &v->memory[i].number) ||

@@ -88,6 +88,55 @@ static void *memory_of(const run *c, const plan_launch *l, const run_binding *b,
     }
 }
 
+/* How many bytes a launch may touch from a pointer on. */
+static size_t bytes_touched(const run *c, const plan_launch *l, const run_binding *b, int64_t pieces)
+{
+    const uint32_t launch = (uint32_t)(l - c->plan->launch.at);
+    uint32_t buffer;
+    size_t bytes = 0;
+    switch (b->role) {
+    case SK_ARRAY:
+        buffer = b->number;
+        break;
+    case SK_PARTIAL_IN:
+        buffer = l->in + b->number;
+        break;
+    case SK_PARTIAL_OUT:
+        buffer = l->out + b->number;
+        break;
+    case SK_SORTED_FROM:
+    case SK_SORTED_TO:
+        buffer = run_sort_buffer(c, launch, b->number, b->role == SK_SORTED_TO);
+        break;
+    default:
+        return c->granted[l->state] - (size_t)b->number * (size_t)pieces * sizeof(uint64_t);
+    }
+    if (c->granted[buffer])
+        return c->granted[buffer];
+    const plan_buffer *of = &c->plan->buffer.at[buffer];
+    if (of->place == PLAN_INPUT)
+        size_of_array(ir_type_size(of->type), c->plan->shape.at[of->shape].rank, c->in[of->port].extent, &bytes);
+    else
+        run_alloc_bytes(c, buffer, &bytes);
+    return bytes;
+}
+
+/* What a launch of a plan that has independent ones touches, for the device; NULL: others wait for it. So they do where
+ * structs are used where they are, and where values are noted, which is told in the order of launches. */
+static const device_reach *reach_of(const run *c, const plan_launch *l, const run_variant *v, const sk_geometry *g)
+{
+    if (!c->plan->apart || !c->r->engine.device->limits->waits || c->recorded || c->root->field || c->root->layout ||
+        v->notes)
+        return NULL;
+    const uint32_t n = v->built->memory.n;
+    device_touched *at = arena_alloc(c->arena, (n + 1) * sizeof(*at));
+    for (uint32_t i = 0; i < n; i++)
+        at[i] = (device_touched){bytes_touched(c, l, &v->memory[i], g->pieces), v->memory[i].written};
+    device_reach *reach = arena_alloc(c->arena, sizeof(*reach));
+    *reach = (device_reach){g->work, n, v->built->argument.n, at};
+    return reach;
+}
+
 static bool launch(run *c, const plan_launch *l, const run_geometry *found)
 {
     const run_variant *v = found->variant;
@@ -118,7 +167,7 @@ static bool launch(run *c, const plan_launch *l, const run_geometry *found)
         run_count(&c->r->engine.counters->launches, 1);
     device *d = c->r->engine.device;
     run_watch watch = run_begin_step(c);
-    bool good = run_enqueue(c, v, mem, arg, g, c->plan->cluster.at[l->cluster].site);
+    bool good = run_enqueue(c, v, mem, arg, g, c->plan->cluster.at[l->cluster].site, reach_of(c, l, v, g));
     if (good && c->tape)
         run_tape_launch(c, (uint32_t)(l - c->plan->launch.at), v, g->pieces, arg);
     if (good && c->recorded)

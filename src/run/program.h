@@ -24,13 +24,15 @@ typedef struct run_profile {
     atomic_bool device_timed, host_timed; /* who timed launches that were waited for */
     pthread_mutex_t lock;                 /* of adding rows */
     run_timing call, step[RUN_STEPS];
-    atomic_bool taping, stale; /* tape.h: a call is taped, or its tapes are read; what it leaves is not wanted any more */
-    struct run_tapes *tapes;   /* NULL: none yet */
+    atomic_bool taping,
+        stale;               /* tape.h: a call is taped, or its tapes are read; what it leaves is not wanted any more */
+    struct run_tapes *tapes; /* NULL: none yet */
 } run_profile;
 
 typedef struct run_binding { /* a pointer of a launch */
     sk_role role;
-    bool here;       /* fields of structs, which the kernel reads or writes where they are */
+    bool here; /* fields of structs, which the kernel reads or writes where they are */
+    bool written;
     uint32_t number; /* ARRAY: buffer; STATE: words a piece before it; else component over all folds */
 } run_binding;
 
@@ -63,6 +65,7 @@ typedef struct run_variant { /* a compiled kernel; immutable once published, but
     host_code host;
     bool joins_rows; /* made for rows of one length, whole groups of lanes: code generators combine many rows at once */
     bool checks;     /* may report errors */
+    bool notes;      /* may note values */
     bool loops_on_data; /* what is in memory decides how often: must not see what a failed launch left undone */
     run_fit *fit;       /* of a narrow kernel, else NULL */
     struct run_variant *next;
@@ -106,9 +109,9 @@ struct run_program {
     run_cluster *cluster;
     const struct run_uses *uses; /* per buffer */
     _Atomic(run_layout *) layouts;
-    uint32_t layouts_n;                                /* under the lock */
+    uint32_t layouts_n; /* under the lock */
     _Atomic(run_pair *) pairs;
-    uint32_t pairs_n; /* under the lock */
+    uint32_t pairs_n;                                  /* under the lock */
     atomic_uint_fast64_t conversions, converted_bytes; /* of arrays of structs */
     atomic_uint_fast64_t launches;
     atomic_uint kernels;
@@ -167,6 +170,7 @@ struct run { /* a call, or a round of a region within one */
     run_block *put;           /* per result: memory for that */
     run_block *aside; /* MOST_ASIDE blocks that queued work still uses, nobody else; NULL: the queue was never busy */
     uint32_t asides;
+    size_t aside_bytes;
     bool unsettled;     /* launches that may fail are queued */
     uint32_t too_small; /* 1 + the first result that there is too little memory for, known when work had been done */
     ir_trace trace;     /* of the launch that runs */
@@ -178,9 +182,9 @@ struct run { /* a call, or a round of a region within one */
     volatile bool locked; /* holds the program's lock for reading: given back if memory runs out meanwhile */
     sn_status status;
     run_said said;
-    bool over;      /* interpreted: nothing is left to do */
-    int64_t launched; /* so far, regions' too; of the root */
-    bool timed;     /* the device times launches */
+    bool over;               /* interpreted: nothing is left to do */
+    int64_t launched;        /* so far, regions' too; of the root */
+    bool timed;              /* the device times launches */
     struct run_tapes *tapes; /* of the root, while it is taped; */
     struct run_tape *tape;   /* and that of this call or round, where it is compared from step `tape_at` on */
     uint32_t tape_at;

@@ -133,7 +133,7 @@ static bool launch(bench *t, device_kernel *k, void **mem, const ir_bits *arg, i
     device *d = t->device;
     k_error error = {0};
     const char *why = NULL;
-    bool good = d->enqueue(d, t->queue, k, mem, arg, 0, pieces, false);
+    bool good = d->enqueue(d, t->queue, k, mem, arg, 0, pieces, false, NULL);
     return (d->finish(d, t->queue, &error, t->arena, &why) == DEVICE_FINE && good) || fails(t, why);
 }
 

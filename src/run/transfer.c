@@ -7,8 +7,10 @@
 #include "kernel/walk.h"
 
 /* Arrays that the host reads elements of are copied to it whole up to this size: it often reads several. Launches worth
- * less than SMALL_WORK scalar operations run on the caller's thread: waking others costs more. */
-enum { WHOLE_BYTES = 4096, SMALL_WORK = 20000 };
+ * less than SMALL_WORK scalar operations run on the caller's thread: waking others costs more. Where launches are put
+ * off so that independent ones are done together, blocks that they still use are not used again until they are done,
+ * which is at the latest when there are so many bytes of them. */
+enum { WHOLE_BYTES = 4096, SMALL_WORK = 20000, MOST_ASIDE_BYTES = 1 << 20 };
 
 static device *device_of(const run *c)
 {
@@ -28,15 +30,23 @@ bool run_open_queue(run *c)
                      "the device %s takes no work; restart it, or choose another with SINTER_DEVICE", d->limits->name);
 }
 
+/* Blocks that nobody uses any more. */
+static void give_asides(run *root)
+{
+    while (root->asides) {
+        const run_block b = root->aside[--root->asides];
+        run_pool_give(root->r->engine.pool, b.block, b.granted);
+    }
+    root->aside_bytes = 0;
+}
+
 void run_close_queue(run *c)
 {
     if (!c->queue)
         return;
     device_of(c)->close_queue(device_of(c), c->queue);
     c->queue = NULL;
-    for (uint32_t i = 0; i < c->asides; i++)
-        run_pool_give(c->r->engine.pool, c->aside[i].block, c->aside[i].granted);
-    c->asides = 0;
+    give_asides(c);
 }
 
 /* --- waiting --- */
@@ -48,6 +58,8 @@ static bool settle(run *c, uint32_t site)
     const char *why = NULL;
     device_state state = d->finish(d, c->queue, &error, c->arena, &why);
     c->root->unsettled = false;
+    if (d->limits->waits)
+        give_asides(c->root);
     if (error.site) {
         c->status = SN_OK;
         return run_fails_kernel(c, &error);
@@ -64,6 +76,11 @@ static bool settle(run *c, uint32_t site)
 bool run_settle(run *c)
 {
     return settle(c, 0);
+}
+
+bool run_caught_up(run *c)
+{
+    return !run_busy(c) || run_settle(c);
 }
 
 bool run_settle_now(run *c)
@@ -102,8 +119,10 @@ void run_let_go(run *c, void *block, size_t granted)
     if (!granted)
         return;
     const bool busy = run_busy(c);
-    if (busy && c->root->asides < MOST_ASIDE && c->root->aside) {
+    const bool fits = !device_of(c)->limits->waits || c->root->aside_bytes + granted <= MOST_ASIDE_BYTES;
+    if (busy && c->root->asides < MOST_ASIDE && c->root->aside && fits) {
         c->root->aside[c->root->asides++] = (run_block){block, granted};
+        c->root->aside_bytes += granted;
         return;
     }
     if (busy)
@@ -113,10 +132,11 @@ void run_let_go(run *c, void *block, size_t granted)
 
 static void *take_aside(run *c, size_t wanted)
 {
-    for (uint32_t i = 0; i < c->root->asides; i++)
+    for (uint32_t i = 0; i < c->root->asides && !device_of(c)->limits->waits; i++)
         if (c->root->aside[i].granted == wanted) {
             void *block = c->root->aside[i].block;
             c->root->aside[i] = c->root->aside[--c->root->asides];
+            c->root->aside_bytes -= wanted;
             return block;
         }
     return NULL;
@@ -132,10 +152,7 @@ static void *take(run *c, size_t bytes, uint32_t site, size_t *granted)
     if (!block && c->root->asides) { /* dead arrays of other sizes */
         if (!run_settle(c))
             return NULL;
-        while (c->root->asides) {
-            run_block b = c->root->aside[--c->root->asides];
-            run_pool_give(pool, b.block, b.granted);
-        }
+        give_asides(c->root);
         block = run_pool_take(pool, bytes, granted);
     }
     if (block)
@@ -223,6 +240,8 @@ bool run_read_words(run *c, uint32_t buffer, int64_t first, int64_t n, uint64_t 
     device *d = device_of(c);
     const size_t at = (size_t)first * sizeof(*out), bytes = (size_t)n * sizeof(*out);
     const char *here = d->map(d, c->data[buffer]);
+    if (here && !run_caught_up(c))
+        return false;
     if (here)
         memcpy(out, here + at, bytes);
     return here || (copy(c, DEVICE_DOWNLOAD, out, c->data[buffer], at, bytes) && run_settle(c));
@@ -251,6 +270,8 @@ bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out)
             return true;
         }
         here = c->host[buffer] = to;
+    } else if (!c->host[buffer] && !run_caught_up(c)) {
+        return false;
     }
     memcpy(out, here + at, size);
     return true;
@@ -265,6 +286,8 @@ bool run_copy_out(run *c, uint32_t result, size_t bytes)
     if (out->given && out->field.every)
         return run_put_aside(c, result, from);
     if (out->given && c->host[from]) {
+        if (!run_caught_up(c))
+            return false;
         if (bytes)
             memcpy(out->data, c->host[from], bytes);
         return true;
@@ -314,13 +337,13 @@ bool run_hand_out_results(run *c)
 /* --- launches --- */
 
 bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *arg, const sk_geometry *g,
-                 uint32_t site)
+                 uint32_t site, const device_reach *reach)
 {
     device *d = device_of(c);
     if (c->root->unsettled && v->loops_on_data && !run_settle(c))
         return false;
-    bool taken = d->enqueue(d, c->queue, v->code, mem, arg, 0, g->pieces, g->work < SMALL_WORK);
-    c->root->unsettled |= v->checks && run_busy(c);
+    bool taken = d->enqueue(d, c->queue, v->code, mem, arg, 0, g->pieces, g->work < SMALL_WORK, reach);
+    c->root->unsettled |= v->checks && !d->limits->waits && run_busy(c);
     return put_in(c, taken, site);
 }
 
@@ -346,6 +369,7 @@ void run_find_hazards(const kernel *k, arena *a, run_variant *v)
         if (walk.event != K_WALK_AT)
             continue;
         v->checks |= s->op == K_CHECK && !(s->sub & K_NOTE);
+        v->notes |= s->op == K_CHECK && s->sub & K_NOTE;
         v->loops_on_data |= s->op == K_LOOP || (s->op == K_FOR && depends(on_data, s));
         bool total = s->op == K_LET || s->op == K_SELECT || s->op == K_FOR || s->op == K_FOR_ALL;
         if (s->dst)

@@ -35,7 +35,8 @@ bool run_fetch(run *c, void *to, const void *block, size_t bytes); /* to the hos
 bool run_clear(run *c, void *block, size_t bytes);                 /* to zeros */
 /* Unless it is there. Fields of structs become an array, which this kernel wants. */
 bool run_upload(run *c, uint32_t buffer, const run_variant *v);
-bool run_read_host(run *c, uint32_t buffer, int64_t position, ir_bits *out); /* one element; waits unless it is in host memory */
+bool run_read_host(run *c, uint32_t buffer, int64_t position,
+                   ir_bits *out); /* one element; waits unless it is in host memory */
 /* Words of 64 bits of a buffer, from number `first` on; waits unless they are in host memory. */
 bool run_read_words(run *c, uint32_t buffer, int64_t first, int64_t n, uint64_t *out);
 /* The elements of one buffer, which may be an argument, to another of the device's. */
@@ -46,10 +47,11 @@ bool run_hand_out_results(run *c);
 
 /* Queues a kernel's pieces, of an operation at this site; waits for what it must not run behind. */
 bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *arg, const sk_geometry *g,
-                 uint32_t site);
+                 uint32_t site, const device_reach *reach);
 /* Waits for all that is queued; false if a launch failed. Its error takes the place of what failed on the host
  * meanwhile, which would not have come to pass on a device that does one launch after the other. */
 bool run_settle(run *c);
+bool run_caught_up(run *c);  /* the same before the host looks at memory where it is */
 bool run_settle_now(run *c); /* the same of a call that is recorded: times are of single launches and copies */
 
 #endif

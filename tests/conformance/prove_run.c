@@ -134,7 +134,7 @@ static bool queue_run(prove_device *d, void *prepared, const kernel *k, void *co
         good = block[n] && gpu->copy(gpu, q, DEVICE_UPLOAD, block[n], mem[n], 0, bytes[n]);
         n++;
     }
-    good = good && gpu->enqueue(gpu, q, prepared, block, arg, first, last, false);
+    good = good && gpu->enqueue(gpu, q, prepared, block, arg, first, last, false, NULL);
     for (uint32_t i = 0, m = 1; good && i < n; m++) {
         if (k->mem.at[m].space != K_GLOBAL)
             continue;

@@ -59,7 +59,7 @@ static void launch(fixture *f, device_kernel *k, memories *m, const ir_bits *arg
         assert_non_null(block[i]);
         assert_true(d->copy(d, q, DEVICE_UPLOAD, block[i], m->at[i], 0, m->bytes[i]));
     }
-    d->enqueue(d, q, k, block, arg, first, last, false); /* finish says what failed */
+    d->enqueue(d, q, k, block, arg, first, last, false, NULL); /* finish says what failed */
     for (unsigned i = 0; i < m->n; i++)
         assert_true(d->copy(d, q, DEVICE_DOWNLOAD, m->at[i], block[i], 0, m->bytes[i]));
     if (d->finish(d, q, error, &f->a, &why) != DEVICE_FINE)
@@ -353,7 +353,7 @@ static void order(fixture *f)
     d->copy(d, q, DEVICE_UPLOAD, mem[0], x, 0, bytes);
     d->copy(d, q, DEVICE_UPLOAD, mem[1], y, 0, bytes);
     for (int i = 0; i < TIMES; i++)
-        assert_true(d->enqueue(d, q, i % 2 ? late : plain, mem, &one, 0, ELEMENTS / PIECE, false));
+        assert_true(d->enqueue(d, q, i % 2 ? late : plain, mem, &one, 0, ELEMENTS / PIECE, false, NULL));
     d->copy(d, q, DEVICE_DOWNLOAD, y, mem[1], 0, bytes);
     if (d->finish(d, q, &error, &f->a, &why) != DEVICE_FINE)
         fail_msg("%s", why);
@@ -361,9 +361,10 @@ static void order(fixture *f)
     for (int i = 0; i < ELEMENTS; i++)
         assert_true(y[i] == TIMES * x[i]);
     /* x -= 1000 y: negative from element 1 on; then both complain */
-    assert_true(d->enqueue(d, q, plain, back, &less, 0, ELEMENTS / PIECE, false));
+    assert_true(d->enqueue(d, q, plain, back, &less, 0, ELEMENTS / PIECE, false, NULL));
     for (int i = 0; i < 2; i++) /* where queues wait it is known at once, and nothing more is done */
-        assert_int_equal(d->enqueue(d, q, i ? early : late, mem, &one, 0, ELEMENTS / PIECE, false), !d->limits->waits);
+        assert_int_equal(d->enqueue(d, q, i ? early : late, mem, &one, 0, ELEMENTS / PIECE, false, NULL),
+                         !d->limits->waits);
     assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
     assert_int_equal(error.site, 50);
     assert_int_equal(error.element, 1);
@@ -402,7 +403,7 @@ static void events(fixture *f)
             assert_true(d->clear(d, q[i], mem[1], bytes));
         }
         for (int k = 0; k < 10; k++)
-            assert_true(d->enqueue(d, q[i], plain, mem, &one, 0, ELEMENTS / PIECE, false));
+            assert_true(d->enqueue(d, q[i], plain, mem, &one, 0, ELEMENTS / PIECE, false, NULL));
     }
     assert_true(d->copy(d, q[QUEUES - 1], DEVICE_DOWNLOAD, y, mem[1], 0, bytes));
     for (int i = QUEUES - 1; i >= 0; i--)
@@ -411,11 +412,11 @@ static void events(fixture *f)
     for (int i = 0; i < ELEMENTS; i++)
         assert_true(y[i] == 10 * QUEUES * x[i]);
     /* x -= 1000 y in the first queue: what waits for it finds negative elements, and says so itself */
-    assert_true(d->enqueue(d, q[0], plain, back, &less, 0, ELEMENTS / PIECE, false));
+    assert_true(d->enqueue(d, q[0], plain, back, &less, 0, ELEMENTS / PIECE, false, NULL));
     device_event *e = d->signal(d, q[0]);
     assert_non_null(e);
     assert_true(d->await(d, q[1], e));
-    assert_int_equal(d->enqueue(d, q[1], checked, mem, &one, 0, ELEMENTS / PIECE, false), !d->limits->waits);
+    assert_int_equal(d->enqueue(d, q[1], checked, mem, &one, 0, ELEMENTS / PIECE, false, NULL), !d->limits->waits);
     if (d->limits->waits)
         assert_null(d->signal(d, q[1]));
     assert_int_equal(d->finish(d, q[1], &error, &f->a, &why), DEVICE_FINE);

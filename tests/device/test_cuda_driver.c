@@ -113,7 +113,7 @@ static device_state run(device *d, device_kernel *code, void *const *mem, const 
     }
     for (uint32_t i = 0; good && i < n; i++)
         good = d->copy(d, q, DEVICE_UPLOAD, b.block[i], mem[i], 0, bytes[i]);
-    good = good && d->enqueue(d, q, code, b.block, arg, 0, pieces, false);
+    good = good && d->enqueue(d, q, code, b.block, arg, 0, pieces, false, NULL);
     for (uint32_t i = 0; good && i < n; i++)
         good = d->copy(d, q, DEVICE_DOWNLOAD, mem[i], b.block[i], 0, bytes[i]);
     if (q && b.n == n)
@@ -357,7 +357,7 @@ static void the_first_failing_launch_is_reported(void **state)
     /* More launches than there are records; only those from number 200 on fail, each in another way. */
     for (int64_t i = 0; i < 500; i++) {
         ir_bits limit = (ir_bits)(i < 200 ? FAILING_OUT : 350 - i);
-        assert_true(d->enqueue(d, q, code, &block, &limit, 0, FAILING_PIECES, false));
+        assert_true(d->enqueue(d, q, code, &block, &limit, 0, FAILING_PIECES, false, NULL));
     }
     assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
     assert_int_equal(error.site, 7);
@@ -365,7 +365,7 @@ static void the_first_failing_launch_is_reported(void **state)
     assert_int_equal(error.bound, 150);
     /* The queue works on, and remembers nothing. */
     ir_bits limit = FAILING_OUT;
-    assert_true(d->enqueue(d, q, code, &block, &limit, 0, FAILING_PIECES, false));
+    assert_true(d->enqueue(d, q, code, &block, &limit, 0, FAILING_PIECES, false, NULL));
     assert_true(d->copy(d, q, DEVICE_DOWNLOAD, out, block, 0, sizeof(out)));
     assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
     assert_int_equal(error.site, 0);
@@ -392,7 +392,7 @@ static void launches_are_timed(void **state)
             assert_true(d->time_queue(d, q));
         assert_int_equal(d->took(d, q), 0);
         for (int i = 0; i < 2; i++)
-            assert_true(d->enqueue(d, q, code, &block, &limit, 0, FAILING_PIECES, false));
+            assert_true(d->enqueue(d, q, code, &block, &limit, 0, FAILING_PIECES, false, NULL));
         assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
         assert_int_equal(d->took(d, q), turn == 1 ? 0 : FAKE_CUDA_LAUNCH_NS);
         d->close_queue(d, q);
@@ -417,7 +417,7 @@ static void marks_may_fail(void **state)
         assert_true(d->time_queue(d, q));
         f->cuda->fail_at = at;
         f->cuda->failures = 1;
-        bool good = d->enqueue(d, q, code, &block, &limit, 0, FAILING_PIECES, false);
+        bool good = d->enqueue(d, q, code, &block, &limit, 0, FAILING_PIECES, false, NULL);
         bool mark = !strcmp(f->cuda->last_failed, "cuEventRecord");
         f->cuda->fail_at = f->cuda->failures = -1;
         assert_true(good || !mark);

@@ -407,7 +407,7 @@ static result whole_life(fixture *f, const char **why)
         k_error error;
         bool timed = !f->fake->stays && d->time_queue(d, q); /* it may refuse */
         bool good = d->copy(d, q, DEVICE_UPLOAD, mem[0], x, 0, sizeof(x)) &&
-                    d->enqueue(d, q, k, mem, NULL, 0, ELEMENTS / PIECE, false) &&
+                    d->enqueue(d, q, k, mem, NULL, 0, ELEMENTS / PIECE, false, NULL) &&
                     d->copy(d, q, DEVICE_DOWNLOAD, y, mem[1], 0, sizeof(y));
         r.state = d->finish(d, q, &error, &f->a, &r.why);
         assert_true(good || r.state != DEVICE_FINE);
@@ -475,7 +475,7 @@ static void errors(void **state)
         for (int i = 0; i < 100; i++) {
             r.error = i < failing ? (k_error){0}
                                   : (k_error){.site = (uint32_t)(200 - i), .element = i, .value = -1, .bound = 7};
-            assert_true(d->enqueue(d, q, k, mem, NULL, 0, 1, false));
+            assert_true(d->enqueue(d, q, k, mem, NULL, 0, 1, false, NULL));
         }
         assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
         assert_int_equal(error.site, 200 - failing);
@@ -484,7 +484,7 @@ static void errors(void **state)
         assert_int_equal(error.bound, 7);
     }
     r.error = (k_error){0};
-    assert_true(d->enqueue(d, q, k, mem, NULL, 0, 1, false));
+    assert_true(d->enqueue(d, q, k, mem, NULL, 0, 1, false, NULL));
     assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
     assert_int_equal(error.site, 0);
     d->close_queue(d, q);
@@ -511,7 +511,8 @@ static void launches_are_timed(void **state)
         if (turn != 1)
             assert_true(d->time_queue(d, q));
         assert_int_equal(d->took(d, q), 0);
-        assert_true(d->enqueue(d, q, k, mem, NULL, 0, 1, false) && d->enqueue(d, q, k, mem, NULL, 0, 1, false));
+        assert_true(d->enqueue(d, q, k, mem, NULL, 0, 1, false, NULL) &&
+                    d->enqueue(d, q, k, mem, NULL, 0, 1, false, NULL));
         assert_int_equal(d->finish(d, q, &error, &f->a, &why), DEVICE_FINE);
         assert_int_equal(d->took(d, q), turn == 1 ? 0 : FAKE_OPENCL_LAUNCH_NS);
         d->close_queue(d, q);

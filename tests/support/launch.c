@@ -7,7 +7,7 @@ bool launch_now(device *d, device_kernel *k, void *const *mem, const ir_bits *ar
     device_queue *q = d->open_queue(d, error->trace, NULL);
     if (!q)
         return false;
-    d->enqueue(d, q, k, mem, arg, first, last, small); /* finish says what failed */
+    d->enqueue(d, q, k, mem, arg, first, last, small, NULL); /* finish says what failed */
     bool good = d->finish(d, q, error, NULL, &why) == DEVICE_FINE;
     d->close_queue(d, q);
     return good;
