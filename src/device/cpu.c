@@ -30,8 +30,7 @@ enum {
     MOST_WORK_PUT_OFF = 4000000,
     ITEMS_PER_THREAD = 8,
     LEAST_ITEM_WORK = 20000,
-    LEAST_LEVEL_WORK = 200000, /* of several launches, to wake up threads for them: some 2 us */
-    CHAIN_WORK = 5             /* kernels with CHAIN go from lane to lane, and over their elements again */
+    LEAST_LEVEL_WORK = 200000 /* of several launches, to wake up threads for them: some 2 us */
 };
 
 struct device_kernel {
@@ -609,7 +608,7 @@ static bool put_off(cpu *d, device_queue *q, device_kernel *k, void *const *mem,
     const cpu_put_off l = {.kernel = k,
                            .first = first,
                            .last = last,
-                           .work = reach->work * (k->chained ? CHAIN_WORK : 1),
+                           .work = reach->work,
                            .small = small,
                            .error = {.trace = q->error.trace}};
     const double most = (double)d->limits.workers * MOST_WORK_PUT_OFF;

@@ -121,6 +121,10 @@ static size_t bytes_touched(const run *c, const plan_launch *l, const run_bindin
     return bytes;
 }
 
+/* Scalar operations: what a launch is worth beside others. Kernels with CHAIN go from lane to lane, and over their
+ * elements again; from LEAST_APART on a launch is worth being put off. */
+enum { CHAIN_WORK = 5, LEAST_APART = 10000 };
+
 /* What a launch of a plan that has independent ones touches, for the device; NULL: others wait for it. So they do where
  * structs are used where they are, and where values are noted, which is told in the order of launches. */
 static const device_reach *reach_of(const run *c, const plan_launch *l, const run_variant *v, const sk_geometry *g)
@@ -128,12 +132,15 @@ static const device_reach *reach_of(const run *c, const plan_launch *l, const ru
     if (!c->plan->apart || !c->r->engine.device->limits->waits || c->recorded || c->root->field || c->root->layout ||
         v->notes)
         return NULL;
+    const double work = g->work * (v->built->k->chained ? CHAIN_WORK : 1);
+    if (work < LEAST_APART && !run_busy(c))
+        return NULL;
     const uint32_t n = v->built->memory.n;
     device_touched *at = arena_alloc(c->arena, (n + 1) * sizeof(*at));
     for (uint32_t i = 0; i < n; i++)
         at[i] = (device_touched){bytes_touched(c, l, &v->memory[i], g->pieces), v->memory[i].written};
     device_reach *reach = arena_alloc(c->arena, sizeof(*reach));
-    *reach = (device_reach){g->work, n, v->built->argument.n, at};
+    *reach = (device_reach){work, n, v->built->argument.n, at};
     return reach;
 }
 
