@@ -74,7 +74,7 @@ static void keep(void *env, const char *said)
     (void)env, (void)said;
 }
 
-static sn_context *opened(unsigned threads)
+static sn_context *opened(int threads)
 {
     sn_context *cx =
         sn_open(&(sn_options){.size = sizeof(sn_options), .device = "cpu", .threads = threads, .message = keep});
@@ -93,7 +93,7 @@ static void report_the_first_error(void **state)
     for (int wrong = 0; wrong < 4; wrong++) {
         i[1700] = wrong & 1 ? N : 0;
         k[20] = wrong & 2 ? -1 : 0;
-        for (unsigned threads = 1; threads < 3; threads++) {
+        for (int threads = 1; threads < 3; threads++) {
             sn_context *cx = opened(threads == 1 ? 1 : 0);
             sn_program *p = sn_compile(cx, "[n]f32, [m]i64, [n]f32, [m]i64 -> [m]f32, [m]f32", first_fails_late);
             assert_non_null(p);
