@@ -701,27 +701,27 @@ static void cpu_close_queue(device *base, device_queue *q)
 static bool cpu_copy(device *base, device_queue *q, device_direction direction, void *to, const void *from,
                      size_t offset, size_t bytes)
 {
+    bool good = true; /* what failed before is for finish to say */
     if (direction == DEVICE_UPLOAD)
         to = (char *)to + offset;
     else
         from = (const char *)from + offset;
     if (bytes &&
         (cpu_put_offs_touch(q->put_off, to, bytes, true) || cpu_put_offs_touch(q->put_off, from, bytes, false)))
-        catch_up((cpu *)base, q);
-    const bool good = !q->error.site && q->state == DEVICE_FINE;
-    if (bytes && good)
+        good = catch_up((cpu *)base, q);
+    if (bytes)
         memcpy(to, from, bytes);
-    return good;
+    return good && q->state == DEVICE_FINE;
 }
 
 static bool cpu_clear(device *base, device_queue *q, void *block, size_t bytes)
 {
+    bool good = true;
     if (bytes && cpu_put_offs_touch(q->put_off, block, bytes, true))
-        catch_up((cpu *)base, q);
-    const bool good = !q->error.site && q->state == DEVICE_FINE;
-    if (bytes && good)
+        good = catch_up((cpu *)base, q);
+    if (bytes)
         memset(block, 0, bytes);
-    return good;
+    return good && q->state == DEVICE_FINE;
 }
 
 /* What others wait for is done: there is one event, and it has happened. */
