@@ -189,7 +189,7 @@ static void random_programs(void **state)
         o.operations = 20 + seed % 8;
         o.failures = seed % 3 == 0;
         o.plain = seed % 5 == 0;
-        if (seed % 4) /* more packs in their place */
+        if (seed % 5 != 1) /* more packs in their place */
             o.kinds &= ~(1u << IR_FOLD_SEG | 1u << IR_SCAN_SEG | 1u << IR_SEGMENT_OF | 1u << IR_STENCIL |
                          1u << IR_PERMUTE | 1u << IR_RESHAPE | 1u << IR_FORCE);
         random_case c = random_program(&a, &o, seed);
