@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-enum { NB_RANK = 4, NB_PORTS = 8, NB_COMPONENTS = 8 };
+enum { NB_RANK = 4, NB_PORTS = 12, NB_COMPONENTS = 8 };
 
 /* A parameter or a result. */
 struct nb_port {
