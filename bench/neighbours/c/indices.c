@@ -192,24 +192,6 @@ C(downsample_f32)
             z[i * l + j] = x[2 * i * m + 2 * j];
 }
 
-#define POOL(T)                                                                                                        \
-    C(max_pool_##T)                                                                                                    \
-    {                                                                                                                  \
-        IN(T, x, 0);                                                                                                   \
-        OUT(T, z, 0);                                                                                                  \
-        int64_t m = E(1), k = E(2), l = E(3);                                                                          \
-        PARALLEL_FOR                                                                                                   \
-        FOR (i, k) {                                                                                                   \
-            const T *restrict above = x + 2 * i * m, *restrict below = above + m;                                      \
-            FOR (j, l) {                                                                                               \
-                T a = MAX(above[2 * j], above[2 * j + 1]), b = MAX(below[2 * j], below[2 * j + 1]);                    \
-                z[i * l + j] = MAX(a, b);                                                                              \
-            }                                                                                                          \
-        }                                                                                                              \
-    }
-POOL(f32)
-POOL(u8)
-
 C(complex_pairs_f32)
 {
     IN(f32, x, 0);
