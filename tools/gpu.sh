@@ -49,24 +49,47 @@ for name in test_conformance test_prove test_run test_run_scalar test_errors_run
     [ -x "$build/tests/$name" ] && test_on_gpu "$name"
 done
 
-bench_on_gpu()
+show_and_keep()
 {
-    status=0
-    "$@" >"$logs/gpu-bench.log" 2>&1 || status=$?
-    cat "$logs/gpu-bench.log"
+    cat "$1"
     {
         printf '\n```\n'
-        cat "$logs/gpu-bench.log"
+        cat "$1"
         printf '```\n'
     } >>"$table"
+}
+
+bench_on_gpu()
+{
+    log=$logs/gpu-$1.log
+    shift
+    status=0
+    "$@" >"$log" 2>&1 || status=$?
+    show_and_keep "$log"
     [ "$status" -eq 0 ] || failed=1
 }
 
+# Programs that both have, by name: what CUB takes for each second of Sinter's.
+against_cub()
+{
+    awk 'BEGIN { printf "%-14s %10s %10s %8s\n", "program", "Sinter ms", "CUB ms", "ratio" }
+         FNR == NR { if ($3 + 0 > 0) ours[$1] = $3; next }
+         $4 == "ms" && $1 in ours { printf "%-14s %10.4f %10.4f %8.2f\n", $1, ours[$1], $3, $3 / ours[$1] }' \
+        "$logs/gpu-bench.log" "$logs/gpu-cub.log" >"$logs/gpu-ratios.log"
+    show_and_keep "$logs/gpu-ratios.log"
+}
+
 # shellcheck disable=SC2086 # nothing or one word
-bench_on_gpu "$build/bench/bench_cuda" $quick "$@"
+bench_on_gpu bench "$build/bench/bench_cuda" $quick "$@"
+# Without an nvcc here, what one has built before will do.
+cub=$build/bench/cub
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
-if [ -x "$nvcc" ] && "$nvcc" -O3 -std=c++17 -w -arch=native -o "$build/bench/cub" "$top/bench/cuda/cub.cu" >"$logs/gpu-nvcc.log" 2>&1; then
-    bench_on_gpu "$build/bench/cub"
+if [ -x "$nvcc" ]; then
+    "$nvcc" -O3 -std=c++17 -w -arch=native -o "$cub" "$top/bench/cuda/cub.cu" >"$logs/gpu-nvcc.log" 2>&1 || rm -f "$cub"
+fi
+if [ -x "$cub" ]; then
+    bench_on_gpu cub "$cub" "$@"
+    [ "$quick" ] || against_cub
 else
     echo 'No nvcc: not compared with CUB and Thrust.'
 fi

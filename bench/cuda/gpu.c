@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { MOST_KERNELS = 64 };
+
 struct gpu {
     arena a;
     cuda_api api;
@@ -16,6 +18,10 @@ struct gpu {
     cu_module module;
     cu_stream stream;
     char name[256];
+    struct {
+        const char *name;
+        cu_function f;
+    } kernel[MOST_KERNELS]; /* those that have been launched */
 };
 
 static bool fine(struct gpu *g, const char *call, cu_result r)
@@ -159,10 +165,29 @@ bool gpu_copy(struct gpu *g, unsigned long long to, unsigned long long from, siz
     return fine(g, "cuMemcpyDtoDAsync_v2", g->api.copy(to, from, bytes, g->stream));
 }
 
+bool gpu_clear(struct gpu *g, unsigned long long block, size_t bytes)
+{
+    return fine(g, "cuMemsetD8Async", g->api.clear(block, 0, bytes, g->stream));
+}
+
+/* Looking a kernel up takes about as long as launching it. */
+static bool function_of(struct gpu *g, const char *kernel, cu_function *f)
+{
+    int i = 0;
+    while (i < MOST_KERNELS - 1 && g->kernel[i].name && g->kernel[i].name != kernel)
+        i++;
+    if (g->kernel[i].name != kernel &&
+        !fine(g, "cuModuleGetFunction", g->api.module_function(&g->kernel[i].f, g->module, kernel)))
+        return false;
+    g->kernel[i].name = kernel;
+    *f = g->kernel[i].f;
+    return true;
+}
+
 bool gpu_launch(struct gpu *g, const char *kernel, int64_t blocks, void **arguments)
 {
     cu_function f;
-    return fine(g, "cuModuleGetFunction", g->api.module_function(&f, g->module, kernel)) &&
+    return function_of(g, kernel, &f) &&
            fine(g, "cuLaunchKernel",
                 g->api.launch(f, (unsigned)blocks, 1, 1, THREADS, 1, 1, 0, g->stream, arguments, NULL));
 }
