@@ -240,9 +240,9 @@ kernel *cuda_prepare(device *base, const kernel *k, arena *a, const char *last, 
 uint32_t cuda_group_of(device *base, const kernel *k, const kernel *ready, arena *a)
 {
     device_kernel out = {0};
-    (void)ready, (void)a;
+    (void)a;
     describe((const cuda *)base, k, &out);
-    return out.group;
+    return ready->group ? wish_of(ready, base->limits) : out.group;
 }
 
 bool cuda_obtain(device *base, const kernel *k, const text *kernel_key, kernel_entry *entry, arena *a, const char **why)
@@ -258,6 +258,8 @@ bool cuda_obtain(device *base, const kernel *k, const text *kernel_key, kernel_e
     if (!ready)
         return false;
     out->shared = emit_shared_bytes(ready);
+    if (ready->group) /* passes may have a wish of their own */
+        out->group = wish_of(ready, &d->common.limits);
     out->group = choose_group(d, out, out->group);
     text key = driver_key(&d->common, kernel_key, a);
     text_printf(&key, "group %u;", out->group);

@@ -21,8 +21,10 @@ typedef struct preparing {
 
 static void run_split(preparing *p)
 {
-    if (p->d)
-        p->k = k_split(p->k, p->group >= emit_gang(p->d) ? emit_gang(p->d) : 0, p->tile, p->arena);
+    if (!p->d)
+        return;
+    const uint32_t gang = p->group >= emit_gang(p->d) ? emit_gang(p->d) : 0;
+    p->k = k_split(k_pair(p->k, gang, p->arena), gang, p->tile, p->arena);
 }
 
 static void run_shorten(preparing *p)
@@ -84,6 +86,10 @@ kernel *kernel_prepare_text(arena *a, const kernel *k, const dialect *d, uint32_
     for (uint32_t tile = TILE;; tile = 0) {
         preparing p = {.arena = a, .k = k_clone_beside(k, a), .d = d, .group = group, .tile = tile};
         run_passes(&p, last);
+        if (p.k->abreast && emit_shared_bytes(p.k) > shared) { /* a block has room for one piece only */
+            p.k->abreast = 0;
+            p.k->group = p.k->lanes;
+        }
         if (last || k_fits(p.k, shared, a, why))
             return p.k;
         if (!tile)

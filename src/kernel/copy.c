@@ -23,6 +23,7 @@ void split_declarations(splitter *s)
         vec_push(s->arena, &s->k->code, s->from->code.at[i]);
     s->k->threads = s->from->threads;
     s->k->group = s->from->group;
+    s->k->abreast = s->from->abreast;
     s->k->narrow = s->from->narrow;
     for (uint32_t i = 0; i < s->from->arg_type.n; i++)
         for (k_val v = 1; v < s->from->value.n; v++)

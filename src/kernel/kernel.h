@@ -195,6 +195,7 @@ typedef struct kernel {
     k_ref body;
     uint16_t lanes;       /* gang width in elements, a power of two, 1 to 256 */
     uint16_t group;       /* threads that suit a block where blocks are many threads; 0: no wish. Any number computes the same */
+    uint16_t abreast;     /* pieces that a block of many threads takes side by side, each by `lanes` threads in step (k_pair); 0: one, by all threads */
     uint32_t threads;     /* most virtual threads any FOR_ALL with private memory has; 0: no private memory */
     bool narrow;          /* every launch satisfies k_indices_fit (narrow.h): index arithmetic may have 32 bits */
     uint32_t scratch;     /* bytes of shared and private memory per block, set by k_layout */
@@ -291,6 +292,10 @@ bool k_fits(const kernel *k, size_t there, arena *a, const char **why);
  * of known size in which every thread reads the same elements get these through shared memory, `tile` at a time. `k` itself
  * if there is nothing to do; the copy lives in `a`. */
 kernel *k_split(kernel *k, uint32_t native, uint32_t tile, arena *a);
+/* For devices whose threads in step, `native` of them, exchange values: the same kernel with gangs half as wide, of threads that take
+ * two lanes each, where its gangs have 2 native lanes and no CHECK takes lanes away; then k_split leaves its exchanges alone. `k` itself
+ * if there is nothing to do, or nothing that can be done; the copy lives in `a`. */
+kernel *k_pair(kernel *k, uint32_t native, arena *a);
 void k_expand_math(kernel *k);   /* replaces MATH rows by primitive statements (ir/math); emitters need it done */
 void k_print(const kernel *k, text *out);
 kernel *k_parse(arena *a, const char *source, const char **message); /* NULL and a message with the line */

@@ -48,6 +48,8 @@ struct dialect {
     /* Exchanges within a gang of `gang` threads in step; 0: none, the rest is NULL. printf formats, the first operand
      * being the uint of the threads that take part. */
     uint32_t gang;
+    const char *gang_lane, *gang_number; /* number of this thread in its gang, of the gang in its group; int */
+    const char *gang_barrier;            /* waits for the gang; orders its accesses to memory */
     const char *ballot;  /* of a bool: a uint */
     const char *every;   /* of a bool: an int */
     const char *shuffle; /* of a value of 32 or 64 bits and the number of the thread that gives it */

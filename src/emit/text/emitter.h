@@ -32,6 +32,7 @@ typedef struct emitter {
     bool has_checks;
     k_walk walk;
     VEC(uint8_t) other;  /* per open IF at piece level: `pending` before it, or behind its first branch */
+    const char *barrier, *threads; /* of a piece: waits for all; how many they are */
     uint8_t pending;     /* what piece-level code has done to communicated memory since the last barrier: PENDING_... */
     bool piece_accesses; /* ... somewhere in this kernel */
     bool uses_f64, uses_atomic64;

@@ -76,7 +76,7 @@ static void survey(emitter *e)
 
 static void barrier(emitter *e)
 {
-    emit_line(e, "%s", e->d->barrier);
+    emit_line(e, "%s", e->barrier);
     e->pending = 0;
 }
 
@@ -236,10 +236,11 @@ static k_val bound_of(const emitter *e, k_val count)
 /* A number of rounds that the compiler knows: where it is 1, the loop and the indices of private memory vanish. */
 static void open_rounds(emitter *e, const char *type, const char *i, const char *count, const char *bound)
 {
-    emit_line(e, "for (int sn_round = 0; sn_round < (%s + SN_LOCAL - 1) / SN_LOCAL; sn_round++) {", bound);
-    emit_line(e, "    const %s %s = sn_round * SN_LOCAL + sn_lane;", type, i);
+    const char *t = e->threads;
+    emit_line(e, "for (int sn_round = 0; sn_round < (%s + %s - 1) / %s; sn_round++) {", bound, t, t);
+    emit_line(e, "    const %s %s = sn_round * %s + sn_lane;", type, i, t);
     if (strcmp(count, bound) == 0)
-        emit_line(e, "    if (%s %% SN_LOCAL == 0 || %s < %s) {", bound, i, count);
+        emit_line(e, "    if (%s %% %s == 0 || %s < %s) {", bound, t, i, count);
     else
         emit_line(e, "    if (%s < %s) {", i, count);
 }
@@ -271,7 +272,7 @@ static void open_for_all(emitter *e, const k_stmt *s)
         open_rounds(e, type, i, count, emit_value(e, bound));
     } else {
         const char *from = e->k->threads ? ", sn_round = 0" : "", *on = e->k->threads ? ", sn_round++" : "";
-        emit_line(e, "for (%s %s = sn_lane%s; %s < %s; %s += SN_LOCAL%s) {", type, i, from, i, count, i, on);
+        emit_line(e, "for (%s %s = sn_lane%s; %s < %s; %s += %s%s) {", type, i, from, i, count, i, e->threads, on);
         emit_line(e, "    {");
     }
 }
@@ -458,7 +459,7 @@ static void statements(emitter *e)
 
 /* --- the kernel function --- */
 
-uint32_t emit_shared_bytes(const kernel *k)
+static uint32_t bytes_of_piece(const kernel *k)
 {
     uint64_t most = 0;
     for (k_mem m = 1; m < k->mem.n; m++) {
@@ -468,6 +469,19 @@ uint32_t emit_shared_bytes(const kernel *k)
             most = end;
     }
     return most > UINT32_MAX - 7 ? UINT32_MAX - 7 : (uint32_t)((most + 7) & ~(uint64_t)7);
+}
+
+uint32_t emit_shared_bytes(const kernel *k)
+{
+    uint64_t bytes = (uint64_t)bytes_of_piece(k) * (k->abreast ? k->abreast : 1);
+    return bytes > UINT32_MAX - 7 ? UINT32_MAX - 7 : (uint32_t)bytes;
+}
+
+/* Where in shared memory that of the piece at hand begins, besides. */
+static const char *own_part(const emitter *e)
+{
+    uint32_t bytes = bytes_of_piece(e->k);
+    return e->k->abreast ? arena_printf(e->arena, " + %s * %" PRIu32, e->d->gang_number, bytes) : "";
 }
 
 static void declare_memory(emitter *e)
@@ -483,11 +497,11 @@ static void declare_memory(emitter *e)
         const k_memory *memory = &k->mem.at[m];
         const char *type = emit_memory_type(e, (ir_type)memory->type), *name = emit_memory(e, m);
         if (memory->space == K_SHARED)
-            text_printf(&e->body, "    %s%s *const %s = (%s%s *)((%schar *)sn_shared + %" PRIu32 ");\n", e->d->shared,
-                        type, name, e->d->shared, type, e->d->shared, memory->offset);
+            text_printf(&e->body, "    %s%s *const %s = (%s%s *)((%schar *)sn_shared + %" PRIu32 "%s);\n", e->d->shared,
+                        type, name, e->d->shared, type, e->d->shared, memory->offset, own_part(e));
         else if (memory->space == K_PRIVATE)
-            text_printf(&e->body, "    %s %s[%" PRId64 " * ((%" PRIu32 " + SN_LOCAL - 1) / SN_LOCAL)];\n", type, name,
-                        memory->count, k->threads);
+            text_printf(&e->body, "    %s %s[%" PRId64 " * ((%" PRIu32 " + %s - 1) / %s)];\n", type, name, memory->count,
+                        k->threads, e->threads, e->threads);
     }
     if (k->threads && e->d->even_rounds)
         text_add(&e->body, "    int sn_round;\n");
@@ -522,11 +536,19 @@ static void function(emitter *e, const char *entry)
     for (k_val v = 1; v < e->k->value.n; v++)
         if (e->k->value.at[v].kind == KV_ARG && emit_narrow(e, v))
             text_printf(&e->body, "    const int %s = (int)%s_wide;\n", e->name[v], e->name[v]);
-    text_printf(&e->body, "    const %s sn_lane = %s%s;\n", e->narrow ? "int" : "long", e->d->lane,
-                e->d->even_rounds ? ", sn_none = sn_last < 0" : "");
+    const bool abreast = e->k->abreast;
+    text_printf(&e->body, "    const %s sn_lane = %s%s;\n", e->narrow ? "int" : "long",
+                abreast ? e->d->gang_lane : e->d->lane, e->d->even_rounds ? ", sn_none = sn_last < 0" : "");
+    if (abreast)
+        text_printf(&e->body, "    if (%s >= SN_LOCAL / %" PRIu32 ")\n        return;\n", e->d->gang_number, e->d->gang);
     const char *piece = e->narrow ? "sn_piece" : "piece";
-    text_printf(&e->body, "    for (long %s = sn_first + %s; %s < sn_last; %s += %s) {\n", piece, e->d->group, piece,
-                piece, e->d->groups);
+    const char *first = e->d->group, *step = e->d->groups;
+    if (abreast) {
+        step = arena_printf(e->arena, "%s * (SN_LOCAL / %" PRIu32 ")", step, e->d->gang);
+        first = arena_printf(e->arena, "%s * (SN_LOCAL / %" PRIu32 ") + %s", first, e->d->gang, e->d->gang_number);
+    }
+    text_printf(&e->body, "    for (long %s = sn_first + %s; %s < sn_last; %s += %s) {\n", piece, first, piece, piece,
+                step);
     text_add(&e->body, e->narrow ? "        const int piece = (int)sn_piece;\n" : "");
     text_add(&e->body, e->checked[0] ? "      {\n" : "");
     statements(e);
@@ -535,7 +557,7 @@ static void function(emitter *e, const char *entry)
         e->pending |= e->piece_accesses ? PENDING_READS | PENDING_WRITES : 0;
     }
     if (e->pending) /* the next piece uses the same shared memory */
-        text_printf(&e->body, "        %s\n", e->d->barrier);
+        text_printf(&e->body, "        %s\n", e->barrier);
     text_add(&e->body, "    }\n}\n");
 }
 
@@ -570,6 +592,12 @@ bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, 
             *why = "fields of structs, which devices with memory of their own get as arrays";
             return false;
         }
+    if (k->abreast && (d->gang != k->lanes || k->chained)) {
+        *why = "pieces that gangs take side by side, where threads are not in step";
+        return false;
+    }
+    e.barrier = k->abreast ? d->gang_barrier : d->barrier;
+    e.threads = k->abreast ? arena_printf(e.arena, "%" PRIu32, d->gang) : "SN_LOCAL";
     text_init(&e.body, e.arena);
     text_init(&e.helpers, e.arena);
     e.name = arena_alloc(e.arena, k->value.n * sizeof(*e.name));

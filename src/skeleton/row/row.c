@@ -259,6 +259,14 @@ k_mem *row_cells(row_loop *r, const row_part *p, int64_t count, const char *name
     return m;
 }
 
+static k_mem *results_of(row_loop *r, const row_part *p)
+{
+    k_mem *m = arena_alloc(r->lw->arena, p->n * sizeof(k_mem));
+    for (uint32_t c = 0; c < p->n; c++)
+        m[c] = sk_array_memory(r->lw, p->op->term, c, true);
+    return m;
+}
+
 void row_declare(row_loop *r, row_part *p, bool whole_rows, bool results)
 {
     k_builder *b = &r->lw->b;
@@ -275,7 +283,7 @@ void row_declare(row_loop *r, row_part *p, bool whole_rows, bool results)
         p->in_window = row_cells(r, p, 1, "in_window");
     }
     if (p->op->kind == L_PACK && results) /* COMPACT writes beyond what it keeps */
-        p->kept = row_cells(r, p, ROW_PIECE + ROW_GANG, "kept");
+        p->kept = row_packs_directly(r) ? results_of(r, p) : row_cells(r, p, ROW_PIECE + ROW_GANG, "kept");
     if (row_counts(r, p)) {
         p->count = k_shared(b, T_I64, 1, "count");
         p->offset = whole_rows ? k_shared(b, T_I64, 1, "offset") : 0;

@@ -38,7 +38,9 @@ typedef struct row_part { /* a member of the loop */
     k_mem *prefix;    /* SCAN: the piece's prefixes, if they wait for the state; NULL: they are computed again */
     k_mem *sums;      /* commuting folds: accumulators, level by level */
     k_mem *window, *in_window; /* SCAN: the state before the window, and what follows in it */
-    k_mem *kept;               /* PACK: the piece's elements that are kept, one behind the other */
+    k_mem *kept;               /* PACK: the piece's elements that are kept, one behind the other; where blocks are many
+                                  threads, these are the results themselves, as no lane writes beyond what it keeps */
+    k_val from;                /* counters, there: where in the results the elements of the piece at hand begin */
     k_mem count;               /* counters: how many elements of the piece are kept */
     k_val *state;              /* SCAN: before the piece at hand, */
     k_val has_state;           /* and whether there is one; 0: there is */
@@ -115,6 +117,10 @@ void row_apply(row_loop *r, const row_part *p, const k_val *first, const k_val *
 static inline row_part *row_counter(row_loop *r, const row_part *p)
 {
     return p->keep ? &r->part.at[p->counter] : NULL;
+}
+static inline bool row_packs_directly(const row_loop *r)
+{
+    return r->lw->options->group > 0;
 }
 static inline bool row_counts(const row_loop *r, const row_part *p)
 {
@@ -224,6 +230,9 @@ void row_use_carried(row_loop *r, bool late, k_val piece, const k_val *before);
 /* A value as a word of the state, and back. */
 k_val row_to_word(row_loop *r, k_val x);
 k_val row_from_word(row_loop *r, ir_type t, k_val word);
+/* The memory of the states, behind `before` words a piece; the place of word j of a piece. */
+k_mem row_state_memory(row_loop *r, uint32_t before);
+k_val row_word_at(row_loop *r, k_val piece, uint8_t j);
 /* The types of what is carried, in its order; how many these are. */
 uint8_t row_carried_types(const row_loop *r, ir_type *type);
 

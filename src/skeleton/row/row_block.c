@@ -153,6 +153,9 @@ static void walk_pieces(row_loop *r, uint8_t sweep)
     k_val count = sk_min(lw, size, sk_sub(lw, r->length, begin));
     uint32_t mark = sk_scope(lw);
     load_states(r, sweep, piece);
+    for (uint32_t i = 0; i < r->part.n; i++)
+        if (row_packs_directly(r) && row_counts(r, &r->part.at[i]))
+            r->part.at[i].from = k_load(b, r->part.at[i].offset, zero);
     row_piece(
         r,
         &(row_walk){.sweep = sweep, .totals = true, .results = true, .early = true, .fetch = what_to_fetch(lw, sweep)},
@@ -168,7 +171,7 @@ static void walk_pieces(row_loop *r, uint8_t sweep)
             row_fold_piece(r, p, piece, pieces, count);
         if (r->combine && !p->ordered)
             brief_partials(r, p);
-        if (in_sweep(p, L_PACK, sweep))
+        if (in_sweep(p, L_PACK, sweep) && !row_packs_directly(r))
             sk_copy_packed(lw, p->op->term, p->n, p->kept, k_load(b, counter->offset, zero),
                            k_load(b, counter->count, zero));
     }

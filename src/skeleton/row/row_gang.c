@@ -506,10 +506,12 @@ static void compact(row_loop *r, const members *m, uint32_t i)
     k_builder *b = &lw->b;
     const row_part *counter = &r->part.at[i];
     k_val keep = k_get(b, m->keep[i]), at = k_get(b, counter->packed);
+    const bool direct = row_packs_directly(r);
+    k_val to = direct && counter->from ? sk_add(lw, counter->from, at) : at;
     for (uint32_t j = 0; j < r->part.n; j++) {
         const row_part *p = &r->part.at[j];
         for (uint32_t c = 0; c < p->n && m->kept[j] && p->counter == i; c++)
-            k_compact_over(b, p->kept[c], at, k_get(b, m->kept[j][c]), keep);
+            (direct ? k_compact : k_compact_over)(b, p->kept[c], to, k_get(b, m->kept[j][c]), keep);
     }
     k_set(b, counter->packed, sk_add(lw, at, k_count(b, keep)));
 }

@@ -67,8 +67,7 @@ static bool keep_prefixes(row_loop *r)
     return true;
 }
 
-/* Behind `before` words a piece. */
-static k_mem state_memory(row_loop *r, uint32_t before)
+k_mem row_state_memory(row_loop *r, uint32_t before)
 {
     vec_push(r->lw->arena, &r->lw->out->memory, ((sk_binding){.role = SK_STATE, .component = before, .type = T_U64}));
     return k_global(&r->lw->b, T_U64, true, "state");
@@ -79,7 +78,7 @@ static void chain_states(row_loop *r, bool late, k_val piece, k_val count)
     const sk_cluster *c = r->lw->cluster;
     k_builder *b = &r->lw->b;
     row_carried x = {0};
-    k_mem state = state_memory(r, late ? c->state_words - c->late_words : 0);
+    k_mem state = row_state_memory(r, late ? c->state_words - c->late_words : 0);
     row_find_carried(r, late, count, &x);
     k_chain *chain = k_chain_begin(b, x.n, x.aggregate, x.initial, state);
     row_combine_carried(r, late, piece, chain->left, chain->right, x.result);
@@ -213,7 +212,7 @@ k_val row_from_word(row_loop *r, ir_type t, k_val word)
     return k_convert(b, OP_BITCAST, t, k_convert(b, OP_CONVERT, bits_type(t), word));
 }
 
-static k_val word_at(row_loop *r, k_val piece, uint8_t j)
+k_val row_word_at(row_loop *r, k_val piece, uint8_t j)
 {
     sk_lower *lw = r->lw;
     return sk_add(lw, sk_mul(lw, piece, k_i64(&lw->b, lw->cluster->state_words)), k_i64(&lw->b, j));
@@ -224,40 +223,12 @@ static void build_sums(row_loop *r)
     k_builder *b = &r->lw->b;
     row_piece_of x = begin_piece(r, false);
     row_carried sums = {0};
-    k_mem state = state_memory(r, 0);
+    k_mem state = row_state_memory(r, 0);
     row_piece(r, &(row_walk){.totals = x.scans, .counts = true}, x.begin, x.count);
     row_find_carried(r, false, x.count, &sums);
     k_val lane = k_for_few(b, k_i64(b, 1));
     for (uint8_t j = 0; j < sums.n; j++)
-        k_store(b, state, sk_add(r->lw, word_at(r, k_piece(b), j), lane), row_to_word(r, sums.aggregate[j]));
-    k_end(b);
-}
-
-/* slots: 0 pieces a row. One thread: there is little to do, and the order is from left to right. */
-void sk_build_row_states(sk_lower *lw)
-{
-    row_loop loop = {.lw = lw}, *r = &loop;
-    k_builder *b = &lw->b;
-    ir_type type[K_MOST_CARRIED];
-    k_val left[K_MOST_CARRIED] = {0}, right[K_MOST_CARRIED] = {0}, result[K_MOST_CARRIED];
-    row_begin(r, ROW_GANG);
-    uint8_t n = row_carried_types(r, type);
-    k_mem state = state_memory(r, 0);
-    r->length = k_i64(b, 0);
-    k_val pieces = sk_slot(lw, 0, "pieces_a_row"), first = sk_mul(lw, k_piece(b), pieces);
-    k_val lane = k_for_few(b, k_i64(b, 1));
-    lw->element = k_piece(b);
-    for (uint8_t j = 0; j < n; j++)
-        left[j] = k_decl(b, k_literal(b, type[j], 0), "state");
-    k_val piece = k_for(b, k_i64(b, 0), pieces, false), at = sk_add(lw, sk_add(lw, first, lane), piece);
-    for (uint8_t j = 0; j < n; j++)
-        right[j] = k_decl(b, row_from_word(r, type[j], k_load(b, state, word_at(r, at, j))), "sum");
-    for (uint8_t j = 0; j < n; j++)
-        k_store(b, state, word_at(r, at, j), row_to_word(r, k_get(b, left[j])));
-    row_combine_carried(r, false, piece, left, right, result);
-    for (uint8_t j = 0; j < n; j++)
-        k_set(b, left[j], result[j]);
-    k_end(b);
+        k_store(b, state, sk_add(r->lw, row_word_at(r, k_piece(b), j), lane), row_to_word(r, sums.aggregate[j]));
     k_end(b);
 }
 
@@ -268,14 +239,18 @@ static void build_apply(row_loop *r)
     ir_type type[K_MOST_CARRIED];
     k_val before[K_MOST_CARRIED];
     uint8_t n = row_carried_types(r, type);
-    k_mem state = state_memory(r, 0);
+    k_mem state = row_state_memory(r, 0);
     for (uint8_t j = 0; j < n; j++)
-        before[j] = row_from_word(r, type[j], k_load(b, state, word_at(r, k_piece(b), j)));
+        before[j] = row_from_word(r, type[j], k_load(b, state, row_word_at(r, k_piece(b), j)));
     row_use_carried(r, false, x.number, before);
+    for (uint32_t i = 0; i < r->part.n; i++)
+        if (row_packs_directly(r) && row_counts(r, &r->part.at[i]))
+            r->part.at[i].from = r->part.at[i].before;
     row_piece(r, &(row_walk){.results = true, .early = true}, x.begin, x.count);
     fold_partials(r, false, x.count);
     fold_partials(r, true, x.count);
-    copy_all_packed(r);
+    if (!row_packs_directly(r))
+        copy_all_packed(r);
     finish_counts(r, &x);
 }
 
