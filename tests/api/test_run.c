@@ -22,6 +22,18 @@ static sn_acc zip_with(sn_acc a, sn_acc b)
     return sn_zip_with(sn_sub, a, b);
 }
 
+/* Much work an element, of which a thread of a GPU takes several. */
+static sn_scalar laborious(sn_scalar x, sn_scalar y)
+{
+    sn_scalar a = sn_add(sn_log(x), sn_mul(sn_log2(y), sn_exp(x))), b = sn_sub(sn_log10(sn_abs(y)), sn_exp(sn_neg(y)));
+    return sn_add(sn_mul(a, b), sn_div(sn_sqrt(sn_abs(x)), y));
+}
+
+static sn_acc logarithms(sn_acc a, sn_acc b)
+{
+    return sn_results(sn_map(sn_log, a), sn_map(sn_log2, b), sn_zip_with(laborious, a, b));
+}
+
 static sn_scalar weighted(sn_scalar i, sn_scalar x)
 {
     return sn_add(sn_to_i64(x), sn_mul(i, 3));
@@ -71,6 +83,7 @@ static void elementwise(void **state)
     both("[n,m]T -> [n,m]i64", imap2, "u8 i64 f64", SMALL, MATRICES);
     both("[n]T, [n]f32 -> [n]f32, [n]T, [n](f32, T, f32)", zip_unzip, ALL_TYPES, MIXED, SIZES);
     both("[n]T, [n]T -> [n](T, T, T)", tuples, "i16 f64", MIXED, SIZES);
+    both("[n]T, [n]T -> [n]T, [n]T, [n]T", logarithms, FLOATS, MIXED, 0, 1, 1023, 1024, 5000, 70001);
 }
 
 /* --- generate --- */

@@ -90,14 +90,16 @@ static const form forms[] = {
     {OP_SCALE, FLOAT, true,
      "int n = (int)floor$F(b), h = n >> 1; $U i = ($U)(h + $B) << $E; a *= $Y; i = ($U)(n - h + $B) << $E; "
      "return a * $Y;"},
+    /* Positive normal numbers take one comparison. */
     {OP_EXPONENT, FLOAT, true,
-     "if (a == 0) return -1 / (a * a); if (!(a > 0)) return (a - a) / (a - a); if (isinf(a)) return a; "
-     "$U i = $X; int k = -$B; if (!(i >> $E)) { a *= ($T)4294967296; a *= ($T)4294967296; i = $X; k -= 64; } "
-     "return (int)((i + (($U)1 << ($E - 1))) >> $E) + k;"},
+     "$U i = $X, one = ($U)1 << $E; int k = -$B; if (i - one >= (($U)(2 * $B) << $E)) { i = ($U)(2 * $B + 1) << $E; "
+     "if (a == 0) return -$Y; if (!(a > 0)) return (a - a) * $Y; if (isinf(a)) return a; a *= ($T)4294967296; "
+     "a *= ($T)4294967296; i = $X; k -= 64; } return (int)((i + (one >> 1)) >> $E) + k;"},
     {OP_SIGNIFICAND, FLOAT, true,
-     "if (a == 0) return copysign$F(($T)1, a); if (!(a > 0)) return (a - a) / (a - a); if (isinf(a)) return 1; "
-     "$U i = $X; if (!(i >> $E)) { a *= ($T)4294967296; a *= ($T)4294967296; i = $X; } "
-     "i = ($U)($B - (i >> ($E - 1) & 1)) << $E | (i & ((($U)1 << $E) - 1)); return $Y;"},
+     "$U i = $X, one = ($U)1 << $E; if (i - one >= (($U)(2 * $B) << $E)) { i = ($U)(2 * $B + 1) << $E; "
+     "if (a == 0) return copysign$F(($T)1, a); if (!(a > 0)) return (a - a) * $Y; if (isinf(a)) return 1; "
+     "a *= ($T)4294967296; a *= ($T)4294967296; i = $X; } "
+     "i = ($U)($B - (i >> ($E - 1) & 1)) << $E | (i & (one - 1)); return $Y;"},
 };
 
 static unsigned kind_of(ir_type t)

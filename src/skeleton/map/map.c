@@ -120,7 +120,7 @@ void sk_map_prepare(sk_cluster *c, arena *a)
     find_shared(&lw, c, &out);
 }
 
-enum { SMALL = 64 }; /* operations */
+enum { SMALL = 64, PACKED = 200 }; /* operations of an element: for which code is made twice, and for neighbours */
 
 /* Blocks of many threads know how many elements a piece has at most. */
 static k_val bounded(sk_lower *lw, k_val count)
@@ -323,7 +323,7 @@ static void build_flat(sk_lower *lw, bool packs)
     k_val size = sk_slot(lw, 0, "piece_size"), total = sk_slot(lw, 1, "total");
     k_val first = sk_mul(lw, k_piece(b), size);
     k_val count = bounded(lw, sk_min(lw, size, sk_sub(lw, total, first)));
-    bool twice = lw->options->group && c->loop->flops <= SMALL;
+    bool twice = packs || (lw->options->group && c->loop->flops <= SMALL);
     elements e = {.lw = lw, .out = &out, .linear = linear, .first = first};
     sk_directions d = {.along = 1, .moving = {linear}};
     e.cuts = sk_find_stretches(lw, out.term.n, out.term.at, &d);
@@ -344,10 +344,10 @@ static void build_flat(sk_lower *lw, bool packs)
 }
 
 /* Where threads take one element each, several reads of a thread are under way together all the same; neighbours take
- * fewer instructions. */
+ * fewer instructions, also where an element takes many. */
 void sk_build_map_flat(sk_lower *lw)
 {
-    if (lw->options->group && lw->cluster->loop->flops <= SMALL) {
+    if (lw->options->group && lw->cluster->loop->flops <= PACKED) {
         build_flat(lw, true);
         if (!lw->why.text && k_packs_pay(lw->out->k, lw->arena))
             return;
