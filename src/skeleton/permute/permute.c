@@ -43,7 +43,8 @@ static void open(sk_permute *m, sk_lower *lw)
     m->value = arena_alloc(lw->arena, m->all->n * sizeof(k_mem));
     m->read = arena_alloc(lw->arena, m->all->n * sizeof(k_mem));
     m->computed = arena_alloc(lw->arena, m->all->n * sizeof(bool));
-    m->record = sk_permute_layout(lw->cluster, m->counts);
+    m->record = sk_permute_layout(lw->cluster, lw->options->row & (SK_PERMUTE_COUNTS | SK_PERMUTE_VECTOR));
+    m->vector = lw->options->row & SK_PERMUTE_VECTOR ? &m->all->vector : NULL;
 }
 
 /* Can the index be the number that says that an element is dropped? */
@@ -238,6 +239,8 @@ static void compute_stretch(sk_permute *m, k_val from, k_val count)
     uint32_t mark = sk_scope(lw);
     sk_permute_found f;
     sk_permute_find(m, sk_add(lw, from, lane), &f);
+    if (m->vector)
+        sk_permute_store_vector(m, lane, f.value);
     for (uint32_t c = 0; c < m->all->n; c++)
         if (m->value[c])
             k_store(b, m->value[c], lane, f.value[c]);
@@ -415,6 +418,7 @@ static void take_element(sk_permute *m, k_val j, k_val place)
         take_part(m, i, place, new);
 }
 
+/* Element j of the stretch. */
 static void take_in_turn(sk_permute *m, k_val j)
 {
     sk_lower *lw = m->lw;
@@ -428,7 +432,10 @@ static void take_in_turn(sk_permute *m, k_val j)
     k_val at = sk_permute_load_place(m, j);
     if (m->may_drop)
         k_if(b, k_let(b, OP_GE, at, k_i64(b, 0), 0));
-    take_element(m, j, at);
+    if (m->vector)
+        sk_permute_take_vector(m, j, at);
+    else
+        take_element(m, j, at);
     if (m->may_drop)
         k_end(b);
 }
@@ -478,10 +485,12 @@ static void combine_in_turn(sk_permute *m, k_val count)
     bool guards = !m->may_drop && !m->compacts && !m->direct; /* those outside go to place 0, if there is one */
     if (guards)
         k_if(b, k_let(b, OP_GT, m->places, k_i64(b, 0), 0));
-    k_val lane = k_for_whole(b, k_i64(b, 1)), done = k_i64(b, 0);
+    k_val lane = k_for_whole(b, k_i64(b, m->vector ? m->vector->lanes : 1)), done = k_i64(b, 0);
+    m->lane = lane;
     if (some > 1) {
         k_val turns = k_let(b, OP_QUOT, count, k_i64(b, some), 0), turn = k_for(b, k_i64(b, 0), turns, false);
-        k_val from = sk_add(lw, sk_mul(lw, turn, k_i64(b, some)), lane);
+        k_val from = sk_mul(lw, turn, k_i64(b, some));
+        from = m->vector ? from : sk_add(lw, from, lane);
         fetch_next(m, from, some);
         k_val half = k_for(b, k_i64(b, 0), k_i64(b, some / UNROLLED), false);
         k_val k = k_for(b, k_i64(b, 0), k_i64(b, UNROLLED), true);
@@ -491,7 +500,8 @@ static void combine_in_turn(sk_permute *m, k_val count)
         k_end(b);
         done = sk_mul(lw, turns, k_i64(b, some));
     }
-    take_in_turn(m, sk_add(lw, k_for(b, done, count, false), lane));
+    k_val last = k_for(b, done, count, false);
+    take_in_turn(m, m->vector ? last : sk_add(lw, last, lane));
     k_end(b);
     k_end(b);
     if (guards)
@@ -619,7 +629,9 @@ static int64_t stretch_of(const sk_permute *m)
 {
     enum { BYTES = 24 << 10, MOST = 1024, LEAST = 16, FAR = 256, DIRECT = 256 };
     bool far = m->lw->options->row & SK_PERMUTE_FAR;
-    int64_t n = m->key ? DIRECT : far ? FAR : MOST, bytes = sk_permute_bytes(m->all) + 8, room = BYTES;
+    int64_t n = m->key ? DIRECT : far || m->vector ? FAR : MOST, bytes = sk_permute_bytes(m->all) + 8, room = BYTES;
+    if (m->vector)
+        bytes = m->record.bytes + (int64_t)ir_type_size(m->places_type);
     if (m->lw->options->group) {
         bytes += SK_PERMUTE_THREADS / 8;
         room = smaller(room, (int64_t)m->lw->options->scratch / 2);
@@ -658,14 +670,16 @@ static void build_loop(sk_permute *m)
     k_builder *b = &lw->b;
     find_elements(m);
     sk_open_space(lw);
-    m->key = m->rows ? 0 : find_keys(m);
+    m->key = m->rows || m->vector ? 0 : find_keys(m);
     m->stretch = m->rows ? larger(SK_PERMUTE_ROWS_AT_ONCE, stretch_of(m)) : stretch_of(m);
     if (m->rows)
         sk_permute_row_lanes(m);
     sk_permute_open_totals(m);
     m->at = k_shared(b, m->places_type, m->stretch + spare_of(m), "place");
-    for (uint32_t c = 0; c < m->all->n; c++)
+    for (uint32_t c = 0; c < m->all->n && !m->vector; c++)
         find_value(m, c);
+    if (m->vector)
+        sk_permute_open_vectors(m);
     if (lw->options->group)
         m->marks = k_shared(b, T_U32, words_of(m) * SK_PERMUTE_THREADS, "marks");
     m->elements = sk_slot(lw, SK_PERMUTE_ELEMENTS, "elements");

@@ -18,11 +18,12 @@ enum {
 enum {
     SK_PERMUTE_TABLES = 1,
     SK_PERMUTE_DIVIDED = 2,
-    SK_PERMUTE_COUNTS = 4,  /* tables say how many elements there are, in 32 bits */
-    SK_PERMUTE_RARELY = 16, /* most elements change nothing */
-    SK_PERMUTE_FAR = 32,    /* a table is larger than what a core has at hand */
-    SK_PERMUTE_ROWS = 64,   /* elements of a row go to neighbouring places: vectors */
-    SK_PERMUTE_FEW = 8      /* places are numbers of 32 bits */
+    SK_PERMUTE_COUNTS = 4,   /* tables say how many elements there are, in 32 bits */
+    SK_PERMUTE_RARELY = 16,  /* most elements change nothing */
+    SK_PERMUTE_FAR = 32,     /* a table is larger than what a core has at hand */
+    SK_PERMUTE_ROWS = 64,    /* elements of a row go to neighbouring places: vectors */
+    SK_PERMUTE_VECTOR = 128, /* a record is one vector */
+    SK_PERMUTE_FEW = 8       /* places are numbers of 32 bits */
 };
 
 /* Components of one operation that are combined without looking at its others. */
@@ -34,6 +35,17 @@ typedef struct sk_permute_part {
     bool identity;                 /* what changes nothing when it is combined is known */
     bool chooses;                  /* it gives the new element or the old one */
 } sk_permute_part;
+
+/* Components that are all combined by one primitive: a record of them may be one vector. Those that say how many
+ * elements there are count in the type of the others. */
+typedef struct sk_permute_vector {
+    uint32_t lanes; /* a power of two; 0: they are not combined alike */
+    ir_type type;
+    ir_op op;
+    ir_bits identity;
+    int64_t longest; /* block, in which counts are exact */
+    bool counts[IR_MAX_COMPONENTS];
+} sk_permute_vector;
 
 /* What the permutes of a cluster combine, component by component. All of them name the same places. */
 typedef struct sk_permuted {
@@ -47,6 +59,7 @@ typedef struct sk_permuted {
     bool identities;                     /* all parts have one */
     const ir_fn *blocks;                 /* the operator whose blocks the source is cut into; NULL: any */
     sk_permute_part part[IR_MAX_COMPONENTS];
+    sk_permute_vector vector;
 } sk_permuted;
 
 typedef struct sk_permute_cut {
@@ -67,8 +80,8 @@ typedef struct sk_permute_record {
                                  */
     bool flags;                 /* some part has such a byte */
 } sk_permute_record;
-/* counts: the only component is how many elements there are, in 32 bits. */
-sk_permute_record sk_permute_layout(const sk_cluster *c, bool counts);
+/* kind: SK_PERMUTE_COUNTS, SK_PERMUTE_VECTOR or neither. */
+sk_permute_record sk_permute_layout(const sk_cluster *c, unsigned kind);
 
 /* Threads of a block, each with every so many-th place of the block's range; places that a piece of the second pass
  * combines. */
@@ -79,6 +92,8 @@ bool sk_is_alike(const ir_program *p, ir_id element);
 bool sk_permute_choice(const ir_program *p, const ir_fn *fn, const sk_permute_part *part, ir_id *condition,
                        bool *takes_new);
 bool sk_permute_extreme(const ir_program *p, const sk_permute_part *part); /* is it a minimum or maximum? */
-int64_t sk_permute_bytes(const sk_permuted *m); /* of an element */
+int64_t sk_permute_bytes(const sk_permuted *m);                            /* of an element */
+/* Whether the components are combined alike. `element`: their terms. */
+sk_permute_vector sk_permute_alike(const ir_program *p, const sk_permuted *m, const ir_id *element);
 
 #endif

@@ -1,5 +1,5 @@
-/* Whether an element changes the total at its place, for operators that choose. Where most elements change nothing it is
- * asked before anything is computed or stored: processors guess the answer, and totals wait for no store. */
+/* Whether an element changes the total at its place, for operators that choose. Where most elements change nothing it
+ * is asked before anything is computed or stored: processors guess the answer, and totals wait for no store. */
 #include "skeleton/permute/permute_parts.h"
 
 #include "skeleton/extents.h"
@@ -38,7 +38,7 @@ enum { LESS = 1, EQUAL = 2, GREATER = 4 };
 typedef struct question {
     ir_id left, right; /* 0: nothing is known */
     unsigned holds;    /* any of these, */
-    bool not;          /* or none of them */
+    bool not ;         /* or none of them */
 } question;
 
 static bool is_constant(const ir_program *p, ir_id term, ir_bits value)
@@ -85,21 +85,21 @@ static unsigned turned(unsigned holds)
 }
 
 /* Of the condition, or of its contrary. */
-static question question_of(const ir_program *p, ir_id term, bool not)
+static question question_of(const ir_program *p, ir_id term, bool not )
 {
     const ir_node *n = ir_at(p, term);
     ir_id x, y;
     if (n->kind == IR_OP && n->op == OP_NOT)
-        return question_of(p, ir_args(p, term)[0], !not);
+        return question_of(p, ir_args(p, term)[0], !not );
     if (n->kind == IR_OP && relations((ir_op)n->op))
-        return (question){ir_args(p, term)[0], ir_args(p, term)[1], relations((ir_op)n->op), not};
+        return (question){ir_args(p, term)[0], ir_args(p, term)[1], relations((ir_op)n->op), not };
     if (is_pair(p, term, not, &x, &y)) { /* both hold: what is known of one of them is enough */
-        question q = question_of(p, x, not);
-        return q.left ? q : question_of(p, y, not);
+        question q = question_of(p, x, not );
+        return q.left ? q : question_of(p, y, not );
     }
     if (!is_pair(p, term, !not, &x, &y)) /* or at least one: one comparison that says no less than both */
         return (question){0};
-    question q = question_of(p, x, not), r = question_of(p, y, not);
+    question q = question_of(p, x, not ), r = question_of(p, y, not );
     bool other_way = q.left == r.right && q.right == r.left;
     if (!q.left || !r.left || q.not || r.not || (!other_way && (q.left != r.left || q.right != r.right)))
         return (question){0};
@@ -116,11 +116,8 @@ static bool is_all(const ir_program *p, ir_id condition)
 
 static k_val ask_first(sk_permute *m, const question *q)
 {
-    static const ir_op ops[] = {[LESS] = OP_LT,
-                                [EQUAL] = OP_EQ,
-                                [GREATER] = OP_GT,
-                                [LESS | EQUAL] = OP_LE,
-                                [GREATER | EQUAL] = OP_GE};
+    static const ir_op ops[] = {
+        [LESS] = OP_LT, [EQUAL] = OP_EQ, [GREATER] = OP_GT, [LESS | EQUAL] = OP_LE, [GREATER | EQUAL] = OP_GE};
     k_builder *b = &m->lw->b;
     ir_id side[] = {q->left, q->right};
     k_val value[2];

@@ -87,8 +87,10 @@ static sk_permuted *find_parts(const sk_cluster *c, arena *a)
     for (uint32_t i = 0; i < m->parts; i++) {
         sk_permute_part *part = &m->part[i];
         m->identities &= part->identity;
-        part->chooses = part->fn && (sk_permute_choice(p, part->fn, part, &condition, &new) ||
-                                     (part->identity && sk_permute_extreme(p, part) && !ir_type_float(m->type[part->first + part->of[0]])));
+        part->chooses =
+            part->fn &&
+            (sk_permute_choice(p, part->fn, part, &condition, &new) ||
+             (part->identity && sk_permute_extreme(p, part) && !ir_type_float(m->type[part->first + part->of[0]])));
     }
     return m;
 }
@@ -151,6 +153,7 @@ void sk_permute_prepare(sk_cluster *c, arena *a)
     sk_permute_elements(&lw, term + m->to->rank);
     c->by_rows = goes_by_rows(&lw, m, term);
     c->counts = c->any_order && adds_constants(l->ir, m, term + m->to->rank);
+    m->vector = sk_permute_alike(l->ir, m, term + m->to->rank);
     sk_find_runs(l->ir, c, a, m->to->rank + m->n, term, &lw.at);
 }
 
@@ -172,13 +175,20 @@ int64_t sk_permute_bytes(const sk_permuted *m)
     return bytes;
 }
 
-sk_permute_record sk_permute_layout(const sk_cluster *c, bool counts)
+sk_permute_record sk_permute_layout(const sk_cluster *c, unsigned kind)
 {
     const sk_permuted *m = c->permuted;
     sk_permute_record r = {0};
     int64_t widest = 1;
-    if (counts)
+    if (kind & SK_PERMUTE_COUNTS)
         return (sk_permute_record){.bytes = sizeof(uint32_t)};
+    if (kind & SK_PERMUTE_VECTOR) {
+        int64_t size = (int64_t)ir_type_size(m->vector.type);
+        for (uint32_t k = 0; k < m->n; k++)
+            r.offset[k] = size * k;
+        r.bytes = size * m->vector.lanes;
+        return r;
+    }
     for (int64_t size = 8; size; size /= 2)
         for (uint32_t k = 0; k < m->n; k++)
             if ((int64_t)ir_type_size(m->type[k]) == size) {
@@ -196,7 +206,7 @@ sk_permute_record sk_permute_layout(const sk_cluster *c, bool counts)
 /* As many blocks as suit the workers; 0: none of them pays for its table. */
 static int64_t free_blocks(const sk_cluster *c, const sk_options *o, int64_t elements, int64_t places)
 {
-    int64_t workers = larger(o->workers, 1), bytes = sk_permute_layout(c, c->counts).bytes;
+    int64_t workers = larger(o->workers, 1), bytes = sk_permute_layout(c, c->counts ? SK_PERMUTE_COUNTS : 0).bytes;
     int64_t pays = c->permuted->identities ? PAYS : PAYS_WITH_FLAGS, most = elements / (pays * larger(1, workers / 2));
     if (elements <= LEAST_SHARED || places > most || places > MOST_TABLE_BYTES / (workers * bytes))
         return 0;
@@ -229,10 +239,10 @@ sk_permute_cut sk_permute_plan(const sk_cluster *c, const sk_options *o, int64_t
 
 /* What is combined while the next elements are computed lies far away: stretches are short, so that both are at work
  * side by side. */
-static bool is_far(const sk_call *x, const sk_permute_cut *p)
+static bool is_far(const sk_call *x, const sk_permute_cut *p, unsigned kind)
 {
     enum { NEAR = 32 << 10 };
-    int64_t bytes = p->tables ? sk_permute_layout(x->c, p->counts).bytes : sk_permute_bytes(x->c->permuted);
+    int64_t bytes = p->tables ? sk_permute_layout(x->c, kind).bytes : sk_permute_bytes(x->c->permuted);
     return p->range > NEAR / bytes && !x->o->group;
 }
 
@@ -245,22 +255,33 @@ static bool takes_rows(const sk_call *x, const sk_permute_cut *p)
            p->ranges == 1;
 }
 
+/* Are totals records that one vector holds? */
+static bool takes_vectors(const sk_call *x, const sk_permute_cut *p)
+{
+    const sk_permute_vector *v = &x->c->permuted->vector;
+    return v->lanes && p->tables && !p->counts && !p->rarely && p->ranges == 1 && !x->o->group &&
+           v->lanes * ir_type_size(v->type) <= x->o->vector_bytes && p->length <= v->longest;
+}
+
 static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
 {
+    unsigned kind = p->counts ? SK_PERMUTE_COUNTS : 0;
+    if (!takes_rows(x, p) && takes_vectors(x, p))
+        kind = SK_PERMUTE_VECTOR;
     g->slot[SK_PERMUTE_ELEMENTS] = x->rows * x->columns;
     g->slot[SK_PERMUTE_PLACES] = x->places;
     g->slot[SK_PERMUTE_BLOCKS] = p->blocks;
     g->slot[SK_PERMUTE_LENGTH] = p->length;
     g->slot[SK_PERMUTE_RANGES] = p->ranges;
     g->slot[SK_PERMUTE_RANGE] = p->range;
-    g->row = (p->tables ? SK_PERMUTE_TABLES : 0) | (p->ranges > 1 ? SK_PERMUTE_DIVIDED : 0) |
-             (p->counts ? SK_PERMUTE_COUNTS : 0) | (is_far(x, p) ? SK_PERMUTE_FAR : 0) |
+    g->row = (p->tables ? SK_PERMUTE_TABLES : 0) | (p->ranges > 1 ? SK_PERMUTE_DIVIDED : 0) | kind |
+             (is_far(x, p, kind) ? SK_PERMUTE_FAR : 0) |
              (takes_rows(x, p) ? SK_PERMUTE_ROWS
               : p->rarely      ? SK_PERMUTE_RARELY
                                : 0) |
              (x->places <= INT32_MAX ? SK_PERMUTE_FEW : 0);
     g->state_words =
-        p->tables ? pieces_of(p->blocks * x->places * sk_permute_layout(x->c, p->counts).bytes, sizeof(uint64_t)) : 0;
+        p->tables ? pieces_of(p->blocks * x->places * sk_permute_layout(x->c, kind).bytes, sizeof(uint64_t)) : 0;
 }
 
 bool sk_launch_permute_atomic(const sk_call *x, sk_geometry *g)

@@ -24,17 +24,20 @@ typedef struct sk_permute {
     int64_t stretch;
     k_val elements, places, begin, end; /* of the source; begin, end: of the block */
     k_val low, high;                    /* places of this worker */
-    k_mem at, *value;         /* shared: of a stretch, the place of each element (-1: nowhere), and its value, or 0: */
-    k_mem *read;              /* it is where its own memory has it, or 0: */
-    bool *computed;           /* it is made of its position, or a constant */
-    k_mem key;                /* memory that has places as they are, or 0; */
-    bool direct;              /* elements are combined from memory now */
-    bool rows;                /* rows of elements go to rows of places */
-    k_val from;               /* where the stretch begins */
-    k_mem *into, has;         /* where totals are; has: 0 if all are there */
-    sk_permute_record record; /* of tables */
-    bool planes;              /* tables: component by component, not records side by side */
-    k_val base;               /* the block's first record */
+    k_mem at, *value; /* shared: of a stretch, the place of each element (-1: nowhere), and its value, or 0: */
+    k_mem *read;      /* it is where its own memory has it, or 0: */
+    bool *computed;   /* it is made of its position, or a constant */
+    k_mem key;        /* memory that has places as they are, or 0; */
+    bool direct;      /* elements are combined from memory now */
+    bool rows;        /* rows of elements go to rows of places */
+    const sk_permute_vector *vector; /* records of tables are vectors; NULL: they are not */
+    k_val lane;                      /* of the vector, or the one that takes elements in turn */
+    k_mem vectors;                   /* shared: of a stretch, what is combined, as records are; 0: see `value` */
+    k_val from;                      /* where the stretch begins */
+    k_mem *into, has;                /* where totals are; has: 0 if all are there */
+    sk_permute_record record;        /* of tables */
+    bool planes;                     /* tables: component by component, not records side by side */
+    k_val base;                      /* the block's first record */
     k_mem marks; /* shared, where threads share a block: of each thread, a bit for every element of a stretch */
 } sk_permute;
 
@@ -60,6 +63,12 @@ void sk_permute_bind(sk_permute *m, const sk_permute_part *part, const k_val *ne
 /* What the part's components become. */
 void sk_permute_apply(sk_permute *m, const sk_permute_part *part, k_val *out);
 void sk_permute_take(sk_permute *m, k_val begin, k_val end); /* elements [begin, end), stretch by stretch */
+
+/* --- permute_vector.c: records that are vectors --- */
+void sk_permute_open_vectors(sk_permute *m);
+void sk_permute_clear_vectors(sk_permute *m);
+void sk_permute_store_vector(sk_permute *m, k_val j, const k_val *value); /* element j of the stretch */
+void sk_permute_take_vector(sk_permute *m, k_val j, k_val place);         /* it goes to its place */
 
 /* --- permute_changes.c: elements that change nothing --- */
 /* Opens conditions, within which an element is combined with a total that it may change; gives how many. */

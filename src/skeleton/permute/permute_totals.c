@@ -27,6 +27,12 @@ static void open_tables(sk_permute *m)
         m->into[0] = table_memory(m, "count", T_U32);
         return;
     }
+    if (m->vector) {
+        m->into[0] = table_memory(m, "totals", m->vector->type);
+        for (uint32_t c = 1; c < m->all->n; c++)
+            m->into[c] = m->into[0];
+        return;
+    }
     for (uint32_t c = 0; c < m->all->n; c++) { /* what lies side by side is one memory: lanes take it together */
         uint32_t k = 0;
         while (m->all->type[k] != m->all->type[c])
@@ -64,7 +70,7 @@ k_val sk_permute_total_at(sk_permute *m, uint32_t c, k_val place)
 {
     if (!m->tables)
         return place;
-    return in_record(m, place, m->record.offset[c], m->counts ? T_U32 : m->all->type[c]);
+    return in_record(m, place, m->record.offset[c], m->counts ? T_U32 : m->vector ? m->vector->type : m->all->type[c]);
 }
 
 k_val sk_permute_has_at(sk_permute *m, uint32_t part, k_val place)
@@ -92,6 +98,10 @@ void sk_permute_clear_totals(sk_permute *m)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
+    if (m->vector) {
+        sk_permute_clear_vectors(m);
+        return;
+    }
     k_val lane = k_for_all(b, k_let(b, OP_SUB, m->high, m->low, 0));
     k_val at = sk_add(lw, m->low, lane);
     if (m->counts)
@@ -133,7 +143,10 @@ static void merge_part(sk_permute *m, uint32_t number, k_val place, const k_val 
     uint32_t mark = sk_scope(lw);
     for (uint32_t i = 0; i < part->n; i++) {
         uint32_t c = part->first + part->of[i];
-        new[c] = out[i] = k_load(b, m->into[c], sk_permute_total_at(m, c, place));
+        k_val total = k_load(b, m->into[c], sk_permute_total_at(m, c, place));
+        if (m->vector && m->vector->type != m->all->type[c])
+            total = k_convert(b, OP_CONVERT, m->all->type[c], total);
+        new[c] = out[i] = total;
         old[c] = k_get(b, acc[c]);
     }
     sk_permute_bind(m, part, new, old);

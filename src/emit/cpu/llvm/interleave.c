@@ -63,7 +63,7 @@ static unsigned neighbours(const cg *g, k_ref first)
 {
     const kernel *k = g->k;
     const k_stmt *s = &k->stmt.at[first];
-    if (s->op != K_STORE || !g->thread || (g->mask.on && !g->mask.full) || k->mem.at[s->mem].space != K_GLOBAL ||
+    if (s->op != K_STORE || !g->thread || (g->mask.on && !g->mask.full) || k->mem.at[s->mem].space == K_PRIVATE ||
         k->mem.at[s->mem].every)
         return 0;
     const k_value *index = &k->value.at[s->in[0]];
