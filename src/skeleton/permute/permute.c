@@ -183,11 +183,15 @@ void sk_permute_report(sk_permute *m, const sk_permute_found *f)
 
 k_val sk_permute_place(sk_permute *m, k_val place)
 {
+    if (m->vector)
+        place = sk_mul(m->lw, place, k_i64(&m->lw->b, m->vector->lanes));
     return m->places_type == T_I64 ? place : k_convert(&m->lw->b, OP_CONVERT, m->places_type, place);
 }
 
 k_val sk_permute_nowhere(sk_permute *m)
 {
+    if (m->vector)
+        return sk_permute_place(m, m->places);
     return k_literal(&m->lw->b, m->places_type, ir_bits_i64(m->places_type, -1));
 }
 
@@ -430,12 +434,13 @@ static void take_in_turn(sk_permute *m, k_val j)
         return;
     }
     k_val at = sk_permute_load_place(m, j);
+    if (m->vector) {
+        sk_permute_take_vector(m, j, at);
+        return;
+    }
     if (m->may_drop)
         k_if(b, k_let(b, OP_GE, at, k_i64(b, 0), 0));
-    if (m->vector)
-        sk_permute_take_vector(m, j, at);
-    else
-        take_element(m, j, at);
+    take_element(m, j, at);
     if (m->may_drop)
         k_end(b);
 }
@@ -482,7 +487,7 @@ static void combine_in_turn(sk_permute *m, k_val count)
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
     int64_t some = at_once(m);
-    bool guards = !m->may_drop && !m->compacts && !m->direct; /* those outside go to place 0, if there is one */
+    bool guards = !m->may_drop && !m->compacts && !m->direct && !m->vector; /* those outside go to place 0, if there is one */
     if (guards)
         k_if(b, k_let(b, OP_GT, m->places, k_i64(b, 0), 0));
     k_val lane = k_for_whole(b, k_i64(b, m->vector ? m->vector->lanes : 1)), done = k_i64(b, 0);
@@ -696,7 +701,7 @@ static void build_loop(sk_permute *m)
     }
     m->begin = sk_mul(lw, block, length);
     m->end = sk_min(lw, sk_add(lw, m->begin, length), m->elements);
-    m->base = m->tables ? sk_mul(lw, block, m->places) : 0;
+    m->base = m->tables ? sk_permute_base(m, block) : 0;
     if (m->tables)
         sk_permute_clear_totals(m);
     if (lw->options->group) {

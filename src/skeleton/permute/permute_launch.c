@@ -260,7 +260,8 @@ static bool takes_vectors(const sk_call *x, const sk_permute_cut *p)
 {
     const sk_permute_vector *v = &x->c->permuted->vector;
     return v->lanes && p->tables && !p->counts && !p->rarely && p->ranges == 1 && !x->o->group &&
-           v->lanes * ir_type_size(v->type) <= x->o->vector_bytes && p->length <= v->longest;
+           v->lanes * ir_type_size(v->type) <= x->o->vector_bytes && p->length <= v->longest &&
+           x->places < INT32_MAX / v->lanes;
 }
 
 static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
@@ -280,8 +281,8 @@ static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
               : p->rarely      ? SK_PERMUTE_RARELY
                                : 0) |
              (x->places <= INT32_MAX ? SK_PERMUTE_FEW : 0);
-    g->state_words =
-        p->tables ? pieces_of(p->blocks * x->places * sk_permute_layout(x->c, kind).bytes, sizeof(uint64_t)) : 0;
+    int64_t records = p->blocks * (x->places + (kind == SK_PERMUTE_VECTOR)); /* one for elements that go nowhere */
+    g->state_words = p->tables ? pieces_of(records * sk_permute_layout(x->c, kind).bytes, sizeof(uint64_t)) : 0;
 }
 
 bool sk_launch_permute_atomic(const sk_call *x, sk_geometry *g)

@@ -53,7 +53,7 @@ typedef struct sk_permute_found {
 void sk_permute_elements(sk_lower *lw, ir_id *element);
 void sk_permute_find(sk_permute *m, k_val position, sk_permute_found *f);
 void sk_permute_report(sk_permute *m, const sk_permute_found *f);
-k_val sk_permute_place(sk_permute *m, k_val place); /* as shared memory has it */
+k_val sk_permute_place(sk_permute *m, k_val place); /* as shared memory has it: of vectors, the first lane's */
 k_val sk_permute_nowhere(sk_permute *m);
 k_val sk_permute_load_place(sk_permute *m, k_val at); /* of a stretch */
 /* f(new, old) into a total, of a part. */
@@ -77,6 +77,7 @@ unsigned sk_permute_ask(sk_permute *m, const sk_permute_part *part, const k_val 
 /* --- permute_totals.c: where totals are, and how those of blocks come into the result --- */
 k_mem sk_permute_result(sk_permute *m, uint32_t component);
 void sk_permute_open_totals(sk_permute *m);
+k_val sk_permute_base(sk_permute *m, k_val block); /* the number of its first record */
 k_val sk_permute_total_at(sk_permute *m, uint32_t c, k_val place); /* the element of a table, or of the result */
 k_val sk_permute_has_at(sk_permute *m, uint32_t part, k_val place);
 void sk_permute_clear_totals(sk_permute *m);

@@ -50,6 +50,13 @@ void sk_permute_open_totals(sk_permute *m)
         m->into[c] = sk_permute_result(m, c);
 }
 
+k_val sk_permute_base(sk_permute *m, k_val block)
+{
+    sk_lower *lw = m->lw;
+    k_val records = m->vector ? sk_add(lw, m->places, k_i64(&lw->b, 1)) : m->places;
+    return sk_mul(lw, block, records);
+}
+
 /* Where something of a record is, as the element of a table of such things: `offset` bytes behind the record's
  * beginning. In planes each of them lies beside that of the next place, behind all of those before it. */
 static k_val in_record(sk_permute *m, k_val place, int64_t offset, ir_type type)
@@ -169,7 +176,7 @@ static void merge_place(sk_permute *m, k_val place, k_val blocks, const k_mem *r
     for (uint32_t c = 0; c < m->all->n; c++)
         acc[c] = k_decl(b, k_load(b, result[c], place), "total");
     k_val q = k_for(b, k_i64(b, 0), blocks, false);
-    m->base = sk_mul(lw, q, m->places);
+    m->base = sk_permute_base(m, q);
     for (uint32_t i = 0; i < m->all->parts; i++)
         merge_part(m, i, place, acc);
     m->base = 0;

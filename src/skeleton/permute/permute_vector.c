@@ -1,6 +1,7 @@
 /* Permutes all of whose components are combined by one primitive, in one type, as sums of coordinates and their number
  * are: a total is a vector, and so is an element, with a lane for each component. Elements of a stretch are turned into
- * records in shared memory where they are computed. Numbers of elements count in the type of what is beside them, as
+ * records in shared memory where they are computed; those that go nowhere have a record behind those of all places, as
+ * it takes longer to ask for them. Numbers of elements count in the type of what is beside them, as
  * far as they are exact there. */
 #include "skeleton/permute/permute_parts.h"
 
@@ -57,18 +58,18 @@ void sk_permute_open_vectors(sk_permute *m)
     m->vectors = k_shared(&m->lw->b, m->vector->type, m->stretch * m->vector->lanes, "elements");
 }
 
-/* Lane number `lane` of the record at a place, or of an element of the stretch. */
-static k_val in_vector(sk_permute *m, k_val at, k_val lane)
+/* Lane number `lane` of element j of the stretch. */
+static k_val in_vector(sk_permute *m, k_val j, k_val lane)
 {
-    return sk_add(m->lw, sk_mul(m->lw, at, k_i64(&m->lw->b, m->vector->lanes)), lane);
+    return sk_add(m->lw, sk_mul(m->lw, j, k_i64(&m->lw->b, m->vector->lanes)), lane);
 }
 
 void sk_permute_clear_vectors(sk_permute *m)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
-    k_val lanes = k_i64(b, m->vector->lanes), first = sk_mul(lw, sk_add(lw, m->base, m->low), lanes);
-    k_val i = k_for_all(b, sk_mul(lw, sk_sub(lw, m->high, m->low), lanes));
+    k_val lanes = k_i64(b, m->vector->lanes), first = sk_mul(lw, m->base, lanes);
+    k_val i = k_for_all(b, sk_mul(lw, sk_add(lw, m->places, k_i64(b, 1)), lanes));
     k_store(b, m->into[0], sk_add(lw, first, i), k_literal(b, m->vector->type, m->vector->identity));
     k_end(b);
 }
@@ -91,7 +92,7 @@ void sk_permute_take_vector(sk_permute *m, k_val j, k_val place)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
-    k_val at = in_vector(m, m->base ? sk_add(lw, m->base, place) : place, m->lane);
+    k_val at = sk_add(lw, sk_mul(lw, m->base, k_i64(b, m->vector->lanes)), sk_add(lw, place, m->lane));
     k_val new = k_load(b, m->vectors, in_vector(m, j, m->lane)), old = k_load(b, m->into[0], at);
     k_store(b, m->into[0], at, k_let(b, m->vector->op, new, old, 0));
 }
