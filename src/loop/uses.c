@@ -110,14 +110,16 @@ static void scan_fn(uses *u, ir_id user, const ir_fn *fn)
     map64_free(u->p->arena, &seen);
 }
 
-/* Is the function's result the same for all values of one of its parameters? */
-static bool ignores_index(uses *u, const ir_fn *fn)
+/* Does the operation read the same element for all values of one of its indices, which has several? */
+static bool ignores_index(uses *u, const ir_array *info)
 {
+    const ir_fn *fn = info->fn;
     opt_ids ids = {0};
     bool ignores = false;
     opt_reach(u->p, u->p->arena, fn->results, fn->result, &ids);
     for (uint32_t d = 0; d < fn->params; d++) {
-        bool used = false;
+        int64_t extent;
+        bool used = ir_extent_constant(u->p, info->shape[d], &extent) && extent <= 1;
         for (uint32_t i = 0; i < ids.n && !used; i++)
             used = ids.at[i] == fn->param[d];
         ignores |= !used;
@@ -151,7 +153,7 @@ static void scan(uses *u, ir_id id)
         l_access access = l_access_of_operand(kind, i);
         use(u, id, from, access);
         if (kind == IR_BACKPERMUTE)
-            l_at(u->node, from)->grows |= ignores_index(u, info->fn);
+            l_at(u->node, from)->grows |= ignores_index(u, info);
         if (kind == IR_SORT && info->keys) /* its digits are counted before elements move */
             l_at(u->node, from)->grows = true;
         if (kind == IR_STENCIL && info->stencil[i].constant)

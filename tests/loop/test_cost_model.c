@@ -153,6 +153,9 @@ static void elements_that_are_read_often_are_kept(void **state)
     for (unsigned i = 0; i < sizeof(name) / sizeof(*name); i++) {
         assert_true(keeps(name[i], "[m, n]", "i: i64, j: i64 -> j"));
         assert_true(keeps(name[i], "[n, m]", "i: i64, j: i64 -> i"));
+        assert_true(keeps(name[i], "[2, n]", "i: i64, j: i64 -> j"));
+        assert_false(keeps(name[i], "[1, n]", "i: i64, j: i64 -> j")); /* an index that has one value */
+        assert_false(keeps(name[i], "[n, 1]", "i: i64, j: i64 -> i"));
         assert_false(keeps(name[i], "[n]", "i: i64 -> i"));
         assert_false(keeps(name[i], "[n]", "i: i64 -> n - 1 - i"));
     }

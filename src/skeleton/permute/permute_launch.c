@@ -211,7 +211,8 @@ static int64_t free_blocks(const sk_cluster *c, const sk_options *o, int64_t ele
     if (elements <= LEAST_SHARED || places > most || places > MOST_TABLE_BYTES / (workers * bytes))
         return 0;
     int64_t more = smaller(4, elements / larger(1, 32 * workers * places));
-    return smaller(workers * larger(1, more), pieces_of(elements, LEAST_SHARED / 4));
+    int64_t blocks = smaller(workers * larger(1, more), pieces_of(elements, LEAST_SHARED / 4));
+    return blocks > workers ? blocks - blocks % workers : blocks; /* as many for each */
 }
 
 sk_permute_cut sk_permute_plan(const sk_cluster *c, const sk_options *o, int64_t elements, int64_t places)
