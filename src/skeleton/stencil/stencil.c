@@ -68,15 +68,16 @@ typedef struct line {
     k_val inner, beyond; /* of these, what reads no neighbours beyond the array's edges; with `ends` without the gangs
                             there */
     k_val ends;          /* bool: gangs at the ends suit; 0: never, */
-    k_val left, right;   /* bool: and there is one to do at this end */
+    k_val left, right;   /* bool: and there is one to do at this end; */
+    k_val gangs, last;   /* gangs between these, and the column where the last one begins, which may overlap others */
 } line;
 
 /* Columns of a row, or of a block of rows. */
 typedef struct part {
     sk_columns columns;
     k_val from, count;
-    enum { ANY, FEW, WHOLE } how; /* many; few; a multiple of the lanes */
-    int side;                     /* of an sk_edge: one gang at this end of the row */
+    enum { ANY, FEW, WHOLE, GANGS } how; /* many; few; a multiple of the lanes; so many gangs, see `line` */
+    int side;                            /* of an sk_edge: one gang at this end of the row */
 } part;
 
 /* Prepares a body for the part's columns, and returns their index. */
@@ -104,12 +105,17 @@ static k_val begin_part(stages *s, const line *l, const part *x, uint32_t *mark)
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     unsigned rank = lw->cluster->loop->rank;
-    k_val count = x->side ? k_i64(b, lw->out->k->lanes) : x->count;
+    k_val lanes = k_i64(b, lw->out->k->lanes), from = x->from;
+    if (x->how == GANGS) {
+        k_val gang = k_for(b, k_i64(b, 0), x->count, false);
+        from = sk_min(lw, l->last, sk_add(lw, from, sk_mul(lw, gang, lanes)));
+    }
+    k_val count = x->side || x->how == GANGS ? lanes : x->count;
     k_val lane = x->side || x->how == ANY ? k_for_all(b, count)
                  : x->how == FEW          ? k_for_few(b, count)
                                           : k_for_whole(b, count);
     *mark = sk_scope(lw);
-    k_val column = x->side == SK_LEFT ? lane : sk_add(lw, x->from, lane);
+    k_val column = x->side == SK_LEFT ? lane : sk_add(lw, from, lane);
     for (unsigned d = 0; d + 1 < rank; d++)
         sk_bind(lw, s->at.at[d], l->outer[d]);
     sk_bind(lw, s->at.at[rank - 1], x->side ? lane : column);
@@ -118,11 +124,18 @@ static k_val begin_part(stages *s, const line *l, const part *x, uint32_t *mark)
     return column;
 }
 
+static void end_part(stages *s, const part *x, uint32_t mark)
+{
+    sk_scope_end(s->lw, mark);
+    k_end(&s->lw->b);
+    if (x->how == GANGS)
+        k_end(&s->lw->b);
+}
+
 /* columns of one row of one stage */
 static void stage_columns(stages *s, const stage *g, const tile *t, const line *l, const part *x)
 {
     sk_lower *lw = s->lw;
-    k_builder *b = &lw->b;
     sk_body body;
     uint32_t mark;
     sk_index at = open_part(s, x, lw->arena, &body);
@@ -135,8 +148,7 @@ static void stage_columns(stages *s, const stage *g, const tile *t, const line *
     s->copying = NULL;
     k_val position = g->op->staged ? ring_position(s, g, g->info->rank > 1 ? l->row : 0, column) : 0;
     store(s, g, t, l->row, column, position, value);
-    sk_scope_end(lw, mark);
-    k_end(b);
+    end_part(s, x, mark);
 }
 
 /* The elements of all rows of a block at one column; row u is the first row's index and u. */
@@ -196,7 +208,7 @@ static void block_columns(stages *s, const stage *g, const tile *t, const line *
     const ir_id *term = block_terms(s, g, x, lw->arena);
     k_val *value = arena_alloc(lw->arena, (size_t)s->rows * components * sizeof(k_val));
     k_val column = begin_part(s, l, x, &mark);
-    if (x->how == WHOLE)
+    if (x->how == WHOLE || x->how == GANGS)
         fetch_ahead(s, g, t, column);
     sk_emit(lw, (uint32_t)s->rows * components, term, value);
     k_val first = g->op->staged ? ring_position(s, g, l->row, column) : 0; /* the others follow: see first_row */
@@ -205,8 +217,7 @@ static void block_columns(stages *s, const stage *g, const tile *t, const line *
               value + u * components);
     if (!first)
         store_rows(s, g, t, l->row, column, value);
-    sk_scope_end(lw, mark);
-    k_end(b);
+    end_part(s, x, mark);
 }
 
 /* the columns of a kept row left of the array (or right of it) */
@@ -322,8 +333,16 @@ static bool has_ends(const stages *s, const stage *g)
     return g->ends && s->lw->out->k->lanes >= larger(g->left, g->own.right);
 }
 
+/* Are rows that end in gangs done in gangs throughout? Where several rows are computed at once, also beside the edges,
+ * and what is computed twice is not kept. */
+static bool has_gangs(const stages *s, const stage *g)
+{
+    return has_ends(s, g) && g->block && g->edges && s->stage.n == 1;
+}
+
 /* Gangs at the ends of a row suit if it has columns for one, and as many more as neighbours are away, so that each has
- * to do with its own end only. */
+ * to do with its own end only. Where there are columns between two of them, there is room for a gang that reads no
+ * neighbours beyond the edges. */
 static void find_ends(stages *s, const stage *g, const tile *t, line *l)
 {
     sk_lower *lw = s->lw;
@@ -331,7 +350,8 @@ static void find_ends(stages *s, const stage *g, const tile *t, line *l)
     k_val lanes = k_i64(b, lw->out->k->lanes);
     l->left = k_let(b, OP_LT, l->from, k_i64(b, g->left), 0);
     l->right = k_let(b, OP_GT, l->to, sk_sub(lw, t->width, k_i64(b, g->own.right)), 0);
-    k_val enough = sk_add(lw, lanes, k_i64(b, larger(g->left, g->own.right)));
+    int64_t both = g->left + g->own.right, one = larger(g->left, g->own.right);
+    k_val enough = sk_add(lw, lanes, k_i64(b, both > lw->out->k->lanes ? both : one));
     l->ends = k_let(b, OP_GE, sk_sub(lw, l->to, l->from), enough, 0);
     k_val begins = k_let(b, OP_OR, k_let(b, OP_NOT, l->left, 0, 0), k_let(b, OP_EQ, l->from, k_i64(b, 0), 0), 0);
     k_val finishes = k_let(b, OP_OR, k_let(b, OP_NOT, l->right, 0, 0), k_let(b, OP_EQ, l->to, t->width, 0), 0);
@@ -340,6 +360,10 @@ static void find_ends(stages *s, const stage *g, const tile *t, line *l)
     k_val beyond = sk_max(lw, inner, k_select(b, l->right, sk_sub(lw, l->to, lanes), l->to));
     l->inner = k_select(b, l->ends, inner, l->inner);
     l->beyond = k_select(b, l->ends, beyond, l->beyond);
+    if (!has_gangs(s, g))
+        return;
+    l->gangs = k_let(b, OP_QUOT, sk_add(lw, sk_sub(lw, beyond, inner), sk_sub(lw, lanes, k_i64(b, 1))), lanes, 0);
+    l->last = sk_max(lw, sk_max(lw, l->from, k_i64(b, g->left)), sk_sub(lw, beyond, lanes));
 }
 
 static span span_of(stages *s, const stage *g, const tile *t)
@@ -362,35 +386,37 @@ static span span_of(stages *s, const stage *g, const tile *t)
     return r;
 }
 
-/* What to do with columns of a row, or of a block of rows. */
-typedef void (*do_part)(stages *s, const stage *g, const tile *t, const line *l, const part *x);
-
 /* Computes columns of a row, or of a block of rows. */
 typedef void (*do_part)(stages *s, const stage *g, const tile *t, const line *l, const part *x);
 
-/* The gang at the left end of a row, if it ends in gangs. What is done in the order in which it lies in memory is
+/* The gang at the left end of a row that ends in gangs. What is done in the order in which it lies in memory is
  * fetched before it is needed. */
 static void do_left_end(stages *s, const stage *g, const tile *t, const line *l, sk_columns columns, do_part f)
 {
     k_builder *b = &s->lw->b;
-    if (!l->ends)
-        return;
-    k_if(b, k_let(b, OP_AND, l->ends, l->left, 0));
+    k_if(b, l->left);
     f(s, g, t, l, &(part){columns, .side = SK_LEFT});
     k_end(b);
 }
 
-/* The gang at the right end; or, of rows that do not end in gangs, the columns left of the inner ones and those from
- * `rest` on. */
+static void do_right_end(stages *s, const stage *g, const tile *t, const line *l, sk_columns columns, do_part f)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_if(b, l->right);
+    f(s, g, t, l, &(part){columns, sk_sub(lw, l->to, k_i64(b, lw->out->k->lanes)), .side = SK_RIGHT});
+    k_end(b);
+}
+
+/* The gang at the right end of a row that ends in gangs; or, of other rows that do not end in gangs, the columns left
+ * of the inner ones and those from `rest` on. */
 static void do_sides(stages *s, const stage *g, const tile *t, const line *l, k_val rest, sk_columns columns, do_part f)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     if (l->ends) {
         k_if(b, l->ends);
-        k_if(b, l->right);
-        f(s, g, t, l, &(part){columns, sk_sub(lw, l->to, k_i64(b, lw->out->k->lanes)), .side = SK_RIGHT});
-        k_end(b);
+        do_right_end(s, g, t, l, columns, f);
         k_else(b);
     }
     k_val side = k_for(b, k_i64(b, 0), k_i64(b, 2), false);
@@ -400,6 +426,21 @@ static void do_sides(stages *s, const stage *g, const tile *t, const line *l, k_
     k_end(b);
     if (l->ends)
         k_end(b);
+}
+
+/* All columns of a row, in gangs if it has columns enough: inner ones as `inner`, others as `outer`. */
+static void do_gangs(stages *s, const stage *g, const tile *t, const line *l, sk_columns inner, sk_columns outer,
+                     do_part f)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_if(b, l->ends);
+    do_left_end(s, g, t, l, outer, f);
+    f(s, g, t, l, &(part){inner, l->inner, l->gangs, GANGS, 0});
+    do_right_end(s, g, t, l, outer, f);
+    k_else(b);
+    f(s, g, t, l, &(part){outer, l->from, sk_sub(lw, l->to, l->from), FEW, 0});
+    k_end(b);
 }
 
 /* What of a step's rows a block has done. */
@@ -424,10 +465,22 @@ static void stage_row(stages *s, const stage *g, const tile *t, const span *r, k
     if (d->all)
         k_if(b, k_let(b, OP_NOT, d->all, 0, 0));
     sk_row_indices(lw, lw->cluster->loop->rank, lw->cluster->loop->shape, row, l.outer);
-    do_left_end(s, g, t, &l, SK_GENERIC, stage_columns);
+    sk_columns inner = g->free ? SK_INSIDE : SK_INTERIOR;
+    if (l.gangs) {
+        do_gangs(s, g, t, &l, inner, SK_GENERIC, stage_columns);
+        if (d->all)
+            k_end(b);
+        k_end(b);
+        return;
+    }
+    if (l.ends) {
+        k_if(b, l.ends);
+        do_left_end(s, g, t, &l, SK_GENERIC, stage_columns);
+        k_end(b);
+    }
     k_val from = d->columns ? sk_add(lw, l.inner, d->columns) : l.inner; /* of blocks: what is left over */
     k_val count = sk_max(lw, sk_sub(lw, l.beyond, from), k_i64(b, 0));
-    stage_columns(s, g, t, &l, &(part){g->free ? SK_INSIDE : SK_INTERIOR, from, count, g->block ? FEW : ANY, 0});
+    stage_columns(s, g, t, &l, &(part){inner, from, count, g->block ? FEW : ANY, 0});
     if (g->own.left || g->own.right)
         do_sides(s, g, t, &l, l.beyond, SK_GENERIC, stage_columns);
     if (d->all)
@@ -463,8 +516,16 @@ static done stage_block(stages *s, const stage *g, const tile *t, const span *r,
     else
         k_if(b, all);
     sk_columns beside = g->inside ? SK_BESIDE : SK_GENERIC;
-    if (g->edges)
+    if (l.gangs) {
+        do_gangs(s, g, t, &l, sk_block_columns(g), beside, block_columns);
+        k_end(b);
+        return (done){.all = all};
+    }
+    if (g->edges && l.ends) {
+        k_if(b, l.ends);
         do_left_end(s, g, t, &l, beside, block_columns);
+        k_end(b);
+    }
     block_columns(s, g, t, &l, &(part){sk_block_columns(g), l.inner, whole, WHOLE, 0});
     if (!g->edges)
         return (done){.columns = whole};

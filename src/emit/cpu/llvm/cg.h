@@ -267,6 +267,10 @@ cg_ref cg_call1(cg *g, const char *intrinsic, cg_ref x); /* overloaded on its op
 cg_ref cg_call2(cg *g, const char *intrinsic, cg_ref x, cg_ref y);
 cg_ref cg_shuffle(cg *g, cg_ref x, cg_ref y, unsigned n, const int *index);
 cg_ref cg_join(cg *g, cg_ref x, cg_ref y); /* x followed by y, of the same length */
+/* The vector x, of integers or floats, in which LLVM does not see how it was made. Of a tree of shuffles it tries all
+ * ways to merge some of them, which takes longer than all else, and where each is one instruction there is nothing to be
+ * found. */
+cg_ref cg_opaque(cg *g, cg_ref x);
 LLVMBasicBlockRef cg_block(cg *g, const char *name);
 void cg_at(cg *g, LLVMBasicBlockRef block);
 LLVMBasicBlockRef cg_here(cg *g);

@@ -11,6 +11,12 @@ static cg_ref every_second(cg *g, cg_ref x, cg_ref y, unsigned n, bool odd)
     return cg_shuffle(g, x, y, n, index);
 }
 
+/* Is there one that makes a vector of any elements of two? Else LLVM finds what several rounds have in common. */
+static bool one_instruction(const cg *g, unsigned elements)
+{
+    return g->cpu.avx512 && (g->cpu.vbmi2 || elements * 2 <= LINE);
+}
+
 /* out[j] = elements j, n + j, 2 n + j ... of the n vectors x, n a power of two. */
 static void deal(cg *g, unsigned n, unsigned elements, cg_ref *x, cg_ref *out)
 {
@@ -20,11 +26,14 @@ static void deal(cg *g, unsigned n, unsigned elements, cg_ref *x, cg_ref *out)
     /* Lists of equal length, one behind the other; each round splits every list into its even and its odd elements. */
     for (unsigned lists = 1; lists < n; lists *= 2, from ^= 1) {
         unsigned length = n / lists;
+        bool last = 2 * lists == n || !one_instruction(g, elements);
         for (unsigned l = 0; l < lists; l++)
             for (unsigned i = 0; i < length / 2; i++) {
                 cg_ref a = work[from][l * length + 2 * i], b = work[from][l * length + 2 * i + 1];
-                for (unsigned odd = 0; odd < 2; odd++)
-                    work[from ^ 1][(l + odd * lists) * (length / 2) + i] = every_second(g, a, b, elements, odd);
+                for (unsigned odd = 0; odd < 2; odd++) {
+                    cg_ref half = every_second(g, a, b, elements, odd);
+                    work[from ^ 1][(l + odd * lists) * (length / 2) + i] = last ? half : cg_opaque(g, half);
+                }
             }
     }
     memcpy(out, work[from], n * sizeof(*out));

@@ -177,21 +177,72 @@ static cg_ref load_row(const load *l, cg_ref index, cg_ref mask)
     return cg_masked_load(l->g, l->vector, cg_element(l->g, l->mem, index), l->align, mask);
 }
 
-/* A row modulo `extent`, which is at least `lanes`: it begins anew once at most. */
-static cg_ref load_twice(const load *l, cg_ref row, cg_ref extent, cg_ref by, cg_ref mask)
+/* A row modulo an extent. */
+typedef struct turned {
+    cg_ref extent; /* neither 0 nor -1, which would trap: where lanes are off, or with the results of 1 */
+    cg_ref first;  /* lane 0's index */
+} turned;
+
+/* Before all branches, so that loads of several rows at the same index share it. */
+static turned turn(cg *g, cg_ref row, cg_ref extent)
+{
+    LLVMBuilderRef b = g->b;
+    cg_ref zero = cg_i64(g, 0), one = cg_i64(g, 1);
+    cg_ref traps = LLVMBuildICmp(b, LLVMIntULE, LLVMBuildAdd(b, extent, one, ""), one, "");
+    turned t = {.extent = LLVMBuildSelect(b, traps, one, extent, "")};
+    cg_ref rest = LLVMBuildSRem(b, row, t.extent, "");
+    cg_ref other = LLVMBuildICmp(b, LLVMIntSLT, LLVMBuildXor(b, rest, t.extent, ""), zero, "");
+    other = LLVMBuildAnd(b, other, LLVMBuildICmp(b, LLVMIntNE, rest, zero, ""), "");
+    t.first = LLVMBuildSelect(b, other, LLVMBuildAdd(b, rest, t.extent, ""), rest, "");
+    return t;
+}
+
+/* With an extent of at least `lanes`: it begins anew once at most. */
+static cg_ref load_twice(const load *l, const turned *t, cg_ref by, cg_ref mask)
 {
     cg *g = l->g;
     LLVMBuilderRef b = g->b;
-    cg_ref rest = LLVMBuildSRem(b, row, extent, ""), lanes = cg_i64(g, g->lanes);
-    cg_ref below = LLVMBuildICmp(b, LLVMIntSLT, rest, cg_i64(g, 0), "");
-    cg_ref first = LLVMBuildSelect(b, below, LLVMBuildAdd(b, rest, extent, ""), rest, "");
-    cg_ref left = LLVMBuildSub(b, extent, first, "");
-    left = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSLT, left, lanes, ""), left, lanes, "");
+    LLVMTypeRef i64 = g->i64;
+    cg_ref left = LLVMBuildSub(b, t->extent, t->first, "");
+    left = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){left, cg_i64(g, g->lanes)});
     cg_ref before = cg_mask_first(g, left);
-    cg_ref x = load_row(l, moved_by(g, first, by), LLVMBuildAnd(b, mask, before, ""));
-    cg_ref again = moved_by(g, LLVMBuildSub(b, first, extent, ""), by);
+    cg_ref x = load_row(l, moved_by(g, t->first, by), LLVMBuildAnd(b, mask, before, ""));
+    cg_ref again = moved_by(g, LLVMBuildSub(b, t->first, t->extent, ""), by);
     cg_ref y = load_row(l, again, LLVMBuildAnd(b, mask, LLVMBuildNot(b, before, ""), ""));
     return LLVMBuildSelect(b, before, x, y, "");
+}
+
+/* With any extent, lane by lane: from one to the next the index goes up by one, or begins anew. Up to the last lane
+ * that is on; lanes before it that are off read the first element, which is there if a lane is on. */
+static cg_ref load_often(const load *l, const turned *t, cg_ref by, cg_ref mask)
+{
+    cg *g = l->g;
+    LLVMBuilderRef b = g->b;
+    cg_ref zero = cg_i64(g, 0), one = cg_i64(g, 1), out = cg_alloca(g, l->vector, 64, "elements");
+    cg_ref bits = cg_mask_bits(g, mask), none = cg_zero(LLVMTypeOf(bits));
+    cg_ref up = LLVMBuildICmp(b, LLVMIntSGT, t->extent, zero, "");
+    cg_ref end_of = LLVMBuildSelect(b, up, t->extent, one, "");
+    cg_ref start_of = LLVMBuildSelect(b, up, zero, LLVMBuildAdd(b, t->extent, one, ""), "");
+    LLVMBuildStore(b, cg_zero(l->vector), out);
+    LLVMBasicBlockRef here = cg_here(g), next = cg_block(g, "lane"), end = cg_block(g, "lane.end");
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntNE, bits, none, ""), next, end);
+    cg_at(g, next);
+    cg_ref lane = LLVMBuildPhi(b, g->i64, ""), at = LLVMBuildPhi(b, g->i64, ""),
+           left = LLVMBuildPhi(b, LLVMTypeOf(bits), "");
+    cg_ref from = LLVMBuildSelect(b, LLVMBuildTrunc(b, left, g->i1, ""), moved_by(g, at, by), zero, "");
+    cg_ref x = LLVMBuildLoad2(b, l->element, cg_element(g, l->mem, from), "");
+    LLVMSetAlignment(x, l->align);
+    LLVMBuildStore(b, x, LLVMBuildGEP2(b, l->element, out, &lane, 1, ""));
+    cg_ref after = LLVMBuildAdd(b, at, one, "");
+    after = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntEQ, after, end_of, ""), start_of, after, "");
+    cg_ref others = LLVMBuildLShr(b, left, LLVMConstInt(LLVMTypeOf(bits), 1, false), "");
+    LLVMBasicBlockRef from_block[] = {here, cg_here(g)};
+    LLVMAddIncoming(lane, (cg_ref[]){zero, LLVMBuildAdd(b, lane, one, "")}, from_block, 2);
+    LLVMAddIncoming(at, (cg_ref[]){t->first, after}, from_block, 2);
+    LLVMAddIncoming(left, (cg_ref[]){bits, others}, from_block, 2);
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntNE, others, none, ""), next, end);
+    cg_at(g, end);
+    return LLVMBuildLoad2(b, l->vector, out, "");
 }
 
 /* Lane by lane, in a loop: of bytes a gather is four instructions for a register, and what takes them apart, and no
@@ -219,30 +270,36 @@ static cg_ref load_one_by_one(const load *l, cg_ref index, cg_ref mask)
     return LLVMBuildLoad2(b, l->vector, out, "");
 }
 
+static bool has_gather(const load *l)
+{
+    return ir_type_size((ir_type)l->g->k->mem.at[l->mem].type) >= 4;
+}
+
 static cg_ref gather_moved(const load *l, cg_ref index, cg_ref by, cg_ref mask)
 {
     cg *g = l->g;
     bool narrow = LLVMGetElementType(LLVMTypeOf(index)) == g->i32;
     if (by)
         index = LLVMBuildAdd(g->b, index, cg_splat(g, narrow ? LLVMBuildTrunc(g->b, by, g->i32, "") : by), "");
-    return ir_type_size((ir_type)g->k->mem.at[l->mem].type) < 4 ? load_one_by_one(l, index, mask)
-                                                                : cg_gather(g, l->mem, index, mask);
+    return has_gather(l) ? cg_gather(g, l->mem, index, mask) : load_one_by_one(l, index, mask);
 }
 
-/* Divides lane by lane only where the row is so short that a gang goes over its end twice. */
+/* Goes lane by lane only where the row is so short that a gang goes over its end twice. */
 static cg_ref load_turned(const load *l, const k_stmt *s, cg_ref by, cg_ref mask)
 {
     cg *g = l->g;
     cg_ref row = cg_scalar(g, s->in[0]), extent = cg_scalar(g, s->in[1]);
+    turned t = turn(g, row, extent);
     LLVMBasicBlockRef usual = cg_block(g, "turned"), rare = cg_block(g, "turned.often"),
                       end = cg_block(g, "turned.end");
     cg_cond(g, LLVMBuildICmp(g->b, LLVMIntSGE, extent, cg_i64(g, g->lanes), ""), usual, rare);
     cg_at(g, usual);
-    cg_ref x = load_twice(l, row, extent, by, mask);
+    cg_ref x = load_twice(l, &t, by, mask);
     usual = cg_here(g);
     cg_br(g, end);
     cg_at(g, rare);
-    cg_ref y = gather_moved(l, cg_index_op(g, OP_MOD, s->in[0], s->in[1]), by, mask);
+    cg_ref y = has_gather(l) ? gather_moved(l, cg_index_op(g, OP_MOD, s->in[0], s->in[1]), by, mask)
+                             : load_often(l, &t, by, mask);
     rare = cg_here(g);
     cg_br(g, end);
     cg_at(g, end);

@@ -33,7 +33,8 @@ void cg_transpose_blocks(cg *g, unsigned elements, unsigned block, cg_ref *v)
                 for (unsigned high = 0; high < 2; high++)
                     next[base + 2 * c + high] =
                         interleave(g, v[base + c], v[base + unit + c], elements, block, unit, high);
-        memcpy(v, next, block * sizeof(*v));
+        for (unsigned i = 0; i < block; i++)
+            v[i] = 2 * unit < block ? cg_opaque(g, next[i]) : next[i];
     }
 }
 

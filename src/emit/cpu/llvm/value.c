@@ -197,6 +197,19 @@ static cg_ref half_at(cg *g, cg_ref slot, unsigned half)
     return LLVMBuildGEP2(g->b, LLVMVectorType(g->i1, 32), slot, &at, 1, "");
 }
 
+cg_ref cg_opaque(cg *g, cg_ref x)
+{
+    LLVMTypeRef own = LLVMTypeOf(x), element = LLVMGetElementType(own);
+    if (LLVMGetTypeKind(element) != LLVMIntegerTypeKind)
+        return cg_call1(g, "llvm.arithmetic.fence", x);
+    unsigned bits = LLVMGetIntTypeWidth(element) * LLVMGetVectorSize(own);
+    if (bits % 128 != 0)
+        return x;
+    LLVMTypeRef floats = LLVMVectorType(LLVMFloatTypeInContext(g->context), bits / 32);
+    cg_ref same = cg_call1(g, "llvm.arithmetic.fence", LLVMBuildBitCast(g->b, x, floats, ""));
+    return LLVMBuildBitCast(g->b, same, own, "");
+}
+
 cg_ref cg_join(cg *g, cg_ref x, cg_ref y)
 {
     int index[256];
