@@ -1,22 +1,26 @@
 #!/bin/sh
 # On a machine with a CUDA GPU: conformance, random programs and the library's tests on it, then the benchmarks; prints a table and
-# keeps it in build/gpu.md. gpu.sh BUILD-FOLDER [--quick] [names of benchmarks]. Status 77: there is no such GPU.
+# keeps it in build/gpu.md. gpu.sh BUILD-FOLDER [--quick | --long] [names of benchmarks]: small benchmarks, or all that tests have.
+# Status 77: there is no such GPU.
 set -eu
 
 build=$1
 shift
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 quick=
-if [ "${1:-}" = --quick ]; then
-    quick=--quick
+long=
+case ${1:-} in
+--quick | --long)
+    if [ "$1" = --quick ]; then quick=$1; else long=$1; fi
     shift
-fi
+    ;;
+esac
 table=$top/build/gpu.md
 logs=$top/build/log
 failed=0
 mkdir -p "$logs"
 export SINTER_DEVICE=cuda SINTER_CACHE_DIR="$top/build/kernels-gpu"
-[ "$quick" ] || export SINTER_TEST_LONG=1
+if [ "$long" ]; then export SINTER_TEST_LONG=1; else export SINTER_TEST_SAMPLE=1; fi
 
 "$build/bin/sinter-info" >"$logs/gpu-info.log"
 cat "$logs/gpu-info.log"
@@ -31,23 +35,35 @@ fi
     printf '```\n\n| test | result | seconds |\n|---|---|---|\n'
 } >"$table"
 
-test_on_gpu()
-{
-    log=$logs/gpu-$1.log
-    started=$(date +%s)
-    if "$build/tests/$1" >"$log" 2>&1; then result=passed; else result=FAILED; fi
-    took=$(($(date +%s) - started))
-    [ "$result" = passed ] || failed=1
-    printf '%-24s %s %d s\n' "$1" "$result" "$took"
-    printf '| %s | %s | %d |\n' "$1" "$result" "$took" >>"$table"
-    [ "$result" = passed ] || tail -n 20 "$log"
-}
+# Of a build, for logs, a test: a line with its name, its status and how many seconds it took.
+# shellcheck disable=SC2016 # for the shell that runs it
+one_test='started=$(date +%s) status=0
+"$0/tests/$2" >"$1/gpu-$2.log" 2>&1 || status=$?
+echo "$2 $status $(($(date +%s) - started))"'
 
-for name in test_conformance test_prove test_run test_run_scalar test_errors_run test_programs test_random_programs test_matrix \
-    test_devices test_dlpack test_dlpack_device test_determinism test_fold_rows test_fold_shapes test_hostile test_language \
-    test_loops test_strided test_structs test_structure test_loop_contents test_wide test_concurrent_threads test_contexts_threads; do
-    [ -x "$build/tests/$name" ] && test_on_gpu "$name"
-done
+# Those that take longest first; several at a time, as compiling takes most of it.
+results=$logs/gpu-tests.log
+for name in test_random_programs test_segments test_conformance test_prove test_matrix test_control test_sort test_loops \
+    test_wide_stencils test_scan_calls test_scan_columns test_joins test_contract test_fold_tree test_permute test_run \
+    test_mixed_segments test_segment_packs test_many_rounds test_wrong_indices test_run_scalar test_errors_run test_programs \
+    test_devices test_dlpack test_dlpack_device test_determinism test_fold_columns test_fold_rows test_fold_shapes test_fold_extreme \
+    test_hostile test_language test_strided test_structs test_struct_fields test_structure test_loop_contents test_wide \
+    test_concurrent_threads test_contexts_threads test_control_calls test_foreign test_foreign_device test_foreign_scalar \
+    test_give test_npy test_permute_choices test_permutes_together test_rows_by_loops test_rows_of_their_own test_sizes \
+    test_told_extents test_windows test_small_rows test_pieces test_no_memory test_packs test_progress; do
+    [ -x "$build/tests/$name" ] && echo "$name"
+done | xargs -P "$(nproc)" -n 1 sh -c "$one_test" "$build" "$logs" >"$results"
+while read -r name status took; do
+    result=passed
+    [ "$status" -ne 77 ] || result='passed but for what was skipped' # 77
+    if [ "$status" -ne 0 ] && [ "$status" -ne 77 ]; then
+        result=FAILED
+        failed=1
+        tail -n 20 "$logs/gpu-$name.log"
+    fi
+    printf '%-24s %s %d s\n' "$name" "$result" "$took"
+    printf '| %s | %s | %d |\n' "$name" "$result" "$took" >>"$table"
+done <"$results"
 
 show_and_keep()
 {

@@ -27,17 +27,8 @@ void cuda_discard(device *base, kernel_entry *entry)
  * nothing, and blocks of few threads leave more of them room on a multiprocessor. */
 static uint32_t wish_of(const kernel *k, const device_limits *l)
 {
-    int64_t widest = 1;
     uint32_t most = l->group && l->group < MOST_GROUP ? l->group : MOST_GROUP;
-    for (k_ref s = 1; s < k->stmt.n; s++) {
-        const k_stmt *x = &k->stmt.at[s];
-        if (x->op != K_FOR_ALL)
-            continue;
-        const k_value *count = &k->value.at[x->in[0]];
-        int64_t n = count->kind == KV_LITERAL ? ir_i64_bits(T_I64, count->bits) : most;
-        widest = n > widest ? n : widest;
-    }
-    widest = k->group ? k->group : widest;
+    int64_t widest = k->group ? k->group : k_widest(k, most);
     return widest > most ? most : (uint32_t)widest;
 }
 

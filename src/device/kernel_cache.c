@@ -25,6 +25,7 @@ static void run_split(preparing *p)
         return;
     const uint32_t gang = p->group >= emit_gang(p->d) ? emit_gang(p->d) : 0;
     p->k = k_split(k_pair(p->k, gang, p->arena), gang, p->tile, p->arena);
+    k_go_abreast(p->k, gang);
 }
 
 static void run_shorten(preparing *p)

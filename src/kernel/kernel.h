@@ -296,6 +296,13 @@ kernel *k_split(kernel *k, uint32_t native, uint32_t tile, arena *a);
  * two lanes each, where its gangs have 2 native lanes and no CHECK takes lanes away; then k_split leaves its exchanges alone. `k` itself
  * if there is nothing to do, or nothing that can be done; the copy lives in `a`. */
 kernel *k_pair(kernel *k, uint32_t native, arena *a);
+/* A literal that a number of threads cannot exceed, or 0: the number itself, or a minimum with it. */
+k_val k_bound_of(const kernel *k, k_val count);
+/* Threads of the widest FOR_ALL; `unknown` where the text does not say how many one has. */
+int64_t k_widest(const kernel *k, int64_t unknown);
+/* Lets several gangs of a block take a piece each (kernel.abreast), where pieces have no more to do at a time than `native` threads
+ * in step. */
+void k_go_abreast(kernel *k, uint32_t native);
 void k_expand_math(kernel *k);   /* replaces MATH rows by primitive statements (ir/math); emitters need it done */
 void k_print(const kernel *k, text *out);
 kernel *k_parse(arena *a, const char *source, const char **message); /* NULL and a message with the line */

@@ -294,15 +294,6 @@ static void event(pairer *p)
     }
 }
 
-/* Chains and atomics of the piece go through words that a block has once. */
-static bool is_alone(const kernel *k)
-{
-    bool alone = k->chained;
-    for (k_ref id = 1; id < k->stmt.n; id++)
-        alone |= k->stmt.at[id].op == K_ATOMIC;
-    return alone;
-}
-
 kernel *k_pair(kernel *from, uint32_t native, arena *a)
 {
     pairer p = {.s = {.from = from, .arena = a}, .native = native};
@@ -325,11 +316,54 @@ kernel *k_pair(kernel *from, uint32_t native, arena *a)
     s->k = k_new(a, from->name, (uint16_t)native);
     k_begin(&s->b, s->k);
     split_declarations(s);
-    s->k->abreast = is_alone(from) ? 0 : ABREAST;
-    s->k->group = (uint16_t)(native * (s->k->abreast ? s->k->abreast : 1));
+    s->k->group = (uint16_t)native; /* all else is done between exchanges */
     memcpy(p.value[1], p.value[0], values * sizeof *p.value[0]);
     k_walk_begin(&s->w, from, a);
     while (k_walk_next(&s->w))
         event(&p);
     return s->k;
+}
+
+/* --- blocks of gangs --- */
+
+k_val k_bound_of(const kernel *k, k_val count)
+{
+    const k_value *v = k->value.at;
+    const k_stmt *s = &k->stmt.at[v[count].def];
+    if (v[count].kind == KV_LITERAL)
+        return count;
+    if (v[count].kind != KV_RESULT || s->op != K_LET || s->sub != OP_MIN)
+        return 0;
+    return v[s->in[0]].kind == KV_LITERAL ? s->in[0] : v[s->in[1]].kind == KV_LITERAL ? s->in[1] : 0;
+}
+
+int64_t k_widest(const kernel *k, int64_t unknown)
+{
+    int64_t widest = 1;
+    for (k_ref id = 1; id < k->stmt.n; id++) {
+        if (k->stmt.at[id].op != K_FOR_ALL)
+            continue;
+        k_val bound = k_bound_of(k, k->stmt.at[id].in[0]);
+        int64_t n = bound ? ir_i64_bits(T_I64, k->value.at[bound].bits) : unknown;
+        widest = n > widest ? n : widest;
+    }
+    return widest;
+}
+
+/* Chains and atomics of the piece go through words that a block has once. */
+static bool is_alone(const kernel *k)
+{
+    bool alone = k->chained;
+    for (k_ref id = 1; id < k->stmt.n; id++)
+        alone |= k->stmt.at[id].op == K_ATOMIC;
+    return alone;
+}
+
+void k_go_abreast(kernel *k, uint32_t native)
+{
+    const int64_t threads = k->group ? k->group : k_widest(k, INT64_MAX);
+    if (!native || k->lanes != native || threads > (int64_t)native || is_alone(k))
+        return;
+    k->abreast = ABREAST;
+    k->group = (uint16_t)(ABREAST * native);
 }

@@ -294,6 +294,14 @@ static void write_machine_code(const kernel *k, const sk_options *o, arena *a, t
     text_add(out, "\n");
 }
 
+/* As devices finish it. */
+static void finish(kernel *k, const sk_options *o)
+{
+    k_expand_math(k);
+    k_analyse(k);
+    k_layout(k, o->group ? 128 : 64);
+}
+
 static void write_kernel(const sk_kernel *k, const sk_options *o, arena *a, what way, text *out)
 {
     const char *why = NULL;
@@ -311,10 +319,10 @@ static void write_kernel(const sk_kernel *k, const sk_options *o, arena *a, what
     const words optimised = words_of(better, a);
     text_add(out, "        optimised:");
     write_words(&optimised, &plain, out);
-    kernel *apart = o->group ? k_split(better, o->gang, 128, a) : better;
-    k_expand_math(apart);
-    k_analyse(apart);
-    k_layout(apart, o->group ? 128 : 64);
+    kernel *apart = o->group ? k_split(k_pair(better, o->gang, a), o->gang, 128, a) : better;
+    if (o->group)
+        k_go_abreast(apart, o->gang);
+    finish(apart, o);
     text whole;
     text_init(&whole, a);
     k_print(k->k, &whole);
@@ -324,7 +332,9 @@ static void write_kernel(const sk_kernel *k, const sk_options *o, arena *a, what
     const words parts = words_of(apart, a);
     write_words(&parts, &optimised, out);
     if (o->group) {
-        write_source("        OpenCL", apart, &dialect_opencl, a, out);
+        kernel *without_gangs = k_split(better, 0, 128, a);
+        finish(without_gangs, o);
+        write_source("        OpenCL", without_gangs, &dialect_opencl, a, out);
         write_source(", CUDA", apart, &dialect_cuda, a, out);
         text_add(out, "\n");
     }

@@ -221,18 +221,6 @@ static void open_for(emitter *e, const k_stmt *s)
               i, i, i);
 }
 
-/* A literal that the number of threads cannot exceed, or 0: the number itself, or a minimum with it. */
-static k_val bound_of(const emitter *e, k_val count)
-{
-    const k_value *v = e->k->value.at;
-    const k_stmt *s = &e->k->stmt.at[v[count].def];
-    if (v[count].kind == KV_LITERAL)
-        return count;
-    if (v[count].kind != KV_RESULT || s->op != K_LET || s->sub != OP_MIN)
-        return 0;
-    return v[s->in[0]].kind == KV_LITERAL ? s->in[0] : v[s->in[1]].kind == KV_LITERAL ? s->in[1] : 0;
-}
-
 /* A number of rounds that the compiler knows: where it is 1, the loop and the indices of private memory vanish. */
 static void open_rounds(emitter *e, const char *type, const char *i, const char *count, const char *bound)
 {
@@ -258,7 +246,7 @@ static void open_even_rounds(emitter *e, const char *type, const char *i, const 
 
 static void open_for_all(emitter *e, const k_stmt *s)
 {
-    k_val bound = bound_of(e, s->in[0]);
+    k_val bound = k_bound_of(e->k, s->in[0]);
     if (e->pending)
         barrier(e);
     if (e->exchanges[e->walk.at]) {

@@ -8,7 +8,8 @@
 #include "skeleton/row/row.h"
 
 enum {
-    AHEAD = 4 /* pieces whose words are read before the first of them is replaced: reads take longest */
+    AHEAD = 8,     /* words that are read before the first of them is replaced, as reads take longest: of so many pieces, or */
+    OF_MANY = 4    /* windows; fewer where each has several */
 };
 
 typedef enum { A_COUNT, A_WINDOW, IN_WINDOW } word_kind;
@@ -52,6 +53,11 @@ static void store_word(const states *s, k_val piece, uint8_t j, k_val x)
     k_store(&s->r->lw->b, s->memory, row_word_at(s->r, piece, j), row_to_word(s->r, x));
 }
 
+static int64_t pieces_ahead(const states *s)
+{
+    return s->n <= 2 ? AHEAD : s->n <= OF_MANY ? OF_MANY : 1;
+}
+
 /* --- a window, from its beginning --- */
 
 static void one_piece(const states *s, k_val number, k_val piece, const k_val *words, const k_val *left)
@@ -72,7 +78,7 @@ static void in_windows(const states *s, k_val windows)
 {
     sk_lower *lw = s->r->lw;
     k_builder *b = &lw->b;
-    const int64_t ahead = s->n <= AHEAD ? AHEAD : 1;
+    const int64_t ahead = pieces_ahead(s);
     k_val size = k_i64(b, ROW_WINDOW), most = sk_add(lw, sk_min(lw, size, s->pieces), k_i64(b, ahead - 1));
     k_val rounds = k_let(b, OP_QUOT, most, k_i64(b, ahead), 0); /* the same for all windows */
     k_val window = k_for_all(b, windows), begin = sk_mul(lw, window, size);
@@ -121,22 +127,9 @@ static void step(const states *s, uint8_t j, k_val window, const k_val *before, 
     }
 }
 
-static void between_windows(const states *s, k_val windows)
+static void one_window(const states *s, k_val window, k_val piece, const k_val *words, const k_val *before)
 {
-    sk_lower *lw = s->r->lw;
-    k_builder *b = &lw->b;
-    k_val one = k_for_few(b, k_i64(b, 1)), before[K_MOST_CARRIED] = {0}, words[K_MOST_CARRIED] = {0};
-    for (uint8_t j = 0; j < s->n; j++) {
-        const k_val *first = s->part[j] ? row_first_state(s->r, s->part[j]) : NULL;
-        for (uint32_t c = 0; s->part[j] && c < s->part[j]->n; c++)
-            before[j + c] = k_decl(b, first ? first[c] : k_literal(b, s->type[j + c], 0), "state");
-        if (s->kind[j] == A_COUNT)
-            before[j] = k_decl(b, k_i64(b, 0), "before");
-    }
-    k_val window = k_for(b, k_i64(b, 0), windows, false);
-    k_val piece = sk_add(lw, sk_add(lw, s->first, one), sk_mul(lw, window, k_i64(b, ROW_WINDOW)));
-    for (uint8_t j = 0; j < s->n; j++)
-        words[j] = s->kind[j] == IN_WINDOW ? 0 : load_word(s, piece, j);
+    k_builder *b = &s->r->lw->b;
     for (uint8_t j = 0; j < s->n; j++)
         if (s->kind[j] != IN_WINDOW)
             store_word(s, piece, j, k_get(b, before[j]));
@@ -144,7 +137,38 @@ static void between_windows(const states *s, k_val windows)
         if (s->part[j])
             step(s, j, window, before, words);
         if (s->kind[j] == A_COUNT)
-            k_set(b, before[j], sk_add(lw, k_get(b, before[j]), words[j]));
+            k_set(b, before[j], sk_add(s->r->lw, k_get(b, before[j]), words[j]));
+    }
+}
+
+static void between_windows(const states *s, k_val windows)
+{
+    sk_lower *lw = s->r->lw;
+    k_builder *b = &lw->b;
+    k_val one = k_for_few(b, k_i64(b, 1)), before[K_MOST_CARRIED] = {0};
+    for (uint8_t j = 0; j < s->n; j++) {
+        const k_val *first = s->part[j] ? row_first_state(s->r, s->part[j]) : NULL;
+        for (uint32_t c = 0; s->part[j] && c < s->part[j]->n; c++)
+            before[j + c] = k_decl(b, first ? first[c] : k_literal(b, s->type[j + c], 0), "state");
+        if (s->kind[j] == A_COUNT)
+            before[j] = k_decl(b, k_i64(b, 0), "before");
+    }
+    const int64_t ahead = pieces_ahead(s);
+    k_val all = sk_add(lw, windows, k_i64(b, ahead - 1)), last = sk_sub(lw, windows, k_i64(b, 1));
+    k_val rounds = k_let(b, OP_QUOT, all, k_i64(b, ahead), 0);
+    k_val from = sk_mul(lw, k_for(b, k_i64(b, 0), rounds, false), k_i64(b, ahead));
+    k_val words[AHEAD][K_MOST_CARRIED] = {{0}}, row = sk_add(lw, s->first, one);
+    for (int64_t i = 0; i < ahead; i++)
+        for (uint8_t j = 0; j < s->n; j++) {
+            k_val window = sk_min(lw, sk_add(lw, from, k_i64(b, i)), last);
+            k_val piece = sk_add(lw, row, sk_mul(lw, window, k_i64(b, ROW_WINDOW)));
+            words[i][j] = s->kind[j] == IN_WINDOW ? 0 : load_word(s, piece, j);
+        }
+    for (int64_t i = 0; i < ahead; i++) {
+        k_val window = sk_add(lw, from, k_i64(b, i));
+        k_if(b, k_let(b, OP_LT, window, windows, 0));
+        one_window(s, window, sk_add(lw, row, sk_mul(lw, window, k_i64(b, ROW_WINDOW))), words[i], before);
+        k_end(b);
     }
     k_end(b);
     k_end(b);

@@ -227,20 +227,35 @@ static k_val is_longer(sk_segments *x, const sk_block *of, const sk_segment *s)
     return k_let(b, OP_AND, longer, k_let(b, OP_OR, own, pieces, 0), 0);
 }
 
+/* How many of the segments from number `begin` on, as many as a gang has lanes at most, are longer ones. It comes through
+ * shared memory: a variable that a gang sets takes barriers. */
+static k_val count_longer(sk_segments *x, const sk_block *of, k_val begin, k_val count)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    k_val zero = k_i64(b, 0), lane = k_for_all(b, count);
+    sk_segment s = sk_find_segment(&x->of, sk_add(lw, begin, lane));
+    k_val longer = k_count(b, is_longer(x, of, &s));
+    k_if(b, k_let(b, OP_EQ, lane, zero, 0));
+    k_store(b, x->longer, zero, longer);
+    k_end(b);
+    k_end(b);
+    return k_load(b, x->longer, zero);
+}
+
 /* As many segments as a gang has lanes, from number `begin` on. */
 static void take_gang(sk_segments *x, const sk_block *of, k_val begin, k_val count)
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    k_val zero = k_i64(b, 0), longer = k_decl(b, zero, "longer"), lane = k_for_all(b, count);
+    k_val zero = k_i64(b, 0), longer = count_longer(x, of, begin, count), lane = k_for_all(b, count);
     sk_segment s = sk_find_segment(&x->of, sk_add(lw, begin, lane));
-    k_set(b, longer, k_count(b, is_longer(x, of, &s)));
     k_if(b, k_let(b, OP_GE, s.global, of->first, 0));
     short_segment(x, &s);
     sk_check_segment(&x->of, &s);
     k_end(b);
     k_end(b);
-    k_if(b, k_let(b, OP_GT, k_get(b, longer), zero, 0));
+    k_if(b, k_let(b, OP_GT, longer, zero, 0));
     k_val i = k_for(b, zero, count, false);
     s = sk_find_segment(&x->of, sk_add(lw, begin, i));
     k_if(b, is_longer(x, of, &s));
@@ -450,10 +465,12 @@ void sk_build_segments(sk_lower *lw)
     sk_check_any_segment(&x.of);
     sk_block of = sk_block_of(&x.of);
     sk_begin_packs(&x);
-    if (lw->options->group)
+    if (lw->options->group) {
+        x.longer = k_shared(&lw->b, T_I64, 1, "longer");
         take_gangs(&x, &of);
-    else
+    } else {
         take_each(&x, &of);
+    }
     sk_finish_packs(&x, k_let(&lw->b, OP_GE, of.end, sk_slot(lw, 6, "work"), 0));
 }
 
@@ -602,11 +619,11 @@ bool sk_launch_segments(const sk_call *x, sk_geometry *g)
 
 bool sk_launch_segments_join(const sk_call *x, sk_geometry *g)
 {
-    enum { SOME = 512 };
+    enum { SOME = 512, OF_GROUP = 16 /* a block looks at one after the other */ };
     if (x->pass != SK_PASS_JOIN)
         return false;
     set_words(x, g);
-    g->slot[5] = SOME;
-    g->pieces = pieces_of(g->slot[6], SOME);
+    g->slot[5] = x->o->group ? OF_GROUP : SOME;
+    g->pieces = pieces_of(g->slot[6], g->slot[5]);
     return true;
 }
