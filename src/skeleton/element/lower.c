@@ -75,10 +75,8 @@ k_mem sk_partial_memory(sk_lower *lw, sk_role role, uint32_t component, ir_type 
 /* Extents are those of arrays, but for the numbers that a program's text brings along. */
 static bool is_natural(const ir_program *p, uint32_t dim)
 {
-    for (uint32_t i = 0; i < p->number.n; i++)
-        if (p->number.at[i].dim == dim && p->number.at[i].value < 0)
-            return false;
-    return true;
+    int64_t value;
+    return !ir_number_of(p, dim, &value) || value >= 0;
 }
 
 k_val sk_closed(sk_lower *lw, ir_id term)
