@@ -154,7 +154,7 @@ typedef enum {
     /* the same where blocks are many threads: devices with a `group` */
     SK_GROUP_CHUNKS, /* in order: each thread walks a stretch of a row, staged through shared memory */
     SK_GROUP_ROWS,   /* commuting folds: a block folds several rows of one piece each */
-    SK_GROUP_PIECE,  /* commuting folds: a block folds one piece of a row */
+    SK_GROUP_PIECE,  /* commuting folds: a block folds one piece of a row, or a row of few pieces */
     /* permutes */
     SK_PERMUTE_ATOMIC, /* threads combine their elements with what is in memory, in any order */
     SK_PERMUTE,        /* in order, block by block of the source, and range by range of the places */

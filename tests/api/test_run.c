@@ -275,6 +275,11 @@ static sn_acc fold_and_map(sn_acc a)
     return sn_results(b, sn_fold(sn_add, 0, b), sn_fold(sn_add, 0, sn_zip_with(sn_mul, b, a)));
 }
 
+static sn_acc plain_sum(sn_acc a)
+{
+    return sn_fold(sn_add, 0, a);
+}
+
 static void folds(void **state)
 {
     (void)state;
@@ -295,14 +300,12 @@ static void folds(void **state)
     both("[n,m]T, T -> [n]T, T", seeded, "i32 f64", SMALL, MATRICES);
     both("[n]i32, i32 -> i32, i32, i32, i32", computed_seeds, NULL, SMALL, 0, 1, 2, 3, 4, 5, 6, 100, 70000);
     both("[n,m]T -> [n,m]T, [n]T, [n]T", fold_and_map, "f32 i64", SMALL, MATRICES);
+    /* rows of a few pieces, as many of them as a GPU has blocks at a time, and fewer */
+    both("[n,m]T -> [n]T", plain_sum, "f32", POSITIVE, 70, 4096, 70, 4097, 130, 8300, 64, 33000, 3, 33000);
+    both("[n,m]T, T -> [n]T, T", seeded, "f64", SMALL, 70, 4097);
 }
 
 /* --- float folds: the tree is not the interpreter's, the error is bounded --- */
-
-static sn_acc plain_sum(sn_acc a)
-{
-    return sn_fold(sn_add, 0, a);
-}
 
 /* A piece of 4096 elements in 128 accumulators: at most 31 additions one after the other, and 7 to combine them; as
  * many again for the pieces. So |error| <= 76 u (sum of |x|), u = 2^-24. */

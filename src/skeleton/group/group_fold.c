@@ -5,7 +5,7 @@
 
 enum { TURNS = 8, SMALL = 64 };
 
-/* --- one piece of a row --- */
+/* --- one piece of a row, or the few that a row has --- */
 
 /* Rounds [from, to) of the piece, each a neighbour a thread. */
 static void rounds(sk_folds *s, k_val row, k_val begin, k_val thread, k_val from, k_val to, k_val *const *acc)
@@ -54,57 +54,79 @@ static void halve(sk_folds *s, int64_t half, k_val count)
 }
 
 /* The sums of all threads become the piece's: in the registers of a gang where there is one, and no lane can fail that
- * does not count. */
-static void combine_threads(sk_folds *s, k_val row, k_val count)
+ * does not count. Opens the loop of the lanes, the first of which has it in `stream`. */
+static k_val combine_threads(sk_folds *s, const sk_fold_part *p, k_val **stream[SK_MOST_STREAMS])
 {
     k_builder *b = &s->lw->b;
     bool in_gang = (int64_t)s->lw->options->gang >= s->tree.lanes;
     for (uint32_t i = 0; i < s->fold.n; i++)
         in_gang &= sk_fold_harmless(s->lw, &s->fold.at[i]);
     for (int64_t half = SK_ACCUMULATORS / 2; half && !in_gang; half /= 2)
-        halve(s, half, count);
+        halve(s, half, p->count);
     k_val lane = k_for_all(b, k_i64(b, in_gang ? s->tree.lanes : 1));
-    k_val **stream[SK_MOST_STREAMS];
     for (int64_t t = 0; t < (in_gang ? s->tree.streams : 1); t++)
         stream[t] = sk_fold_kept(s, s->totals, sk_add(s->lw, k_i64(b, t * s->tree.lanes), lane));
     if (in_gang) {
-        sk_fold_streams(s, lane, s->tree.streams, count, stream);
-        sk_fold_lanes(s, row, lane, count, stream[0]);
+        sk_fold_streams(s, lane, s->tree.streams, p->count, stream);
+        sk_fold_lanes(s, p->row, lane, p->count, stream[0]);
     }
-    sk_fold_store(s, row, lane, k_piece(b), stream[0]);
+    return lane;
+}
+
+/* The accumulators of a piece, one a thread. */
+static void accumulate(sk_folds *s, const sk_fold_part *p)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    k_val whole = k_let(b, OP_QUOT, p->count, k_i64(b, SK_ACCUMULATORS), 0);
+    k_val thread = k_for_all(b, k_i64(b, SK_ACCUMULATORS));
+    k_name(lw->out->k, thread, "thread");
+    k_name(lw->out->k, p->count, "count");
+    k_val **acc = sk_fold_accumulators(s);
+    k_val done = rounds_in_turns(s, p->row, p->begin, thread, whole, acc);
+    rounds(s, p->row, p->begin, thread, done, whole, acc);
+    k_val last = sk_add(lw, sk_mul(lw, whole, k_i64(b, SK_ACCUMULATORS)), thread);
+    k_if(b, k_let(b, OP_LT, last, p->count, 0));
+    sk_fold_element(s, p->row, sk_add(lw, p->begin, last), k_let(b, OP_GT, whole, k_i64(b, 0), 0), acc);
+    k_end(b);
+    sk_fold_keep(s, s->totals, thread, acc);
     k_end(b);
 }
 
 /* slots: 0 row length, 1 pieces a row */
 static void piece_code(sk_folds *s)
 {
+    k_val **stream[SK_MOST_STREAMS];
+    sk_fold_part p = sk_fold_part_of(s, SK_PIECE);
+    k_name(s->lw->out->k, p.row, "row");
+    accumulate(s, &p);
+    k_val lane = combine_threads(s, &p, stream);
+    sk_fold_store(s, p.row, lane, k_piece(&s->lw->b), stream[0]);
+    k_end(&s->lw->b);
+}
+
+/* A block has a row. slots: 0 row length, 1 pieces a row, at most SK_BLOCK */
+static void row_code(sk_folds *s)
+{
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    k_val length = sk_slot(lw, 0, "row_length"), pieces = sk_slot(lw, 1, "pieces_a_row");
-    k_val row = k_let(b, OP_QUOT, k_piece(b), pieces, 0);
-    k_name(lw->out->k, row, "row");
-    k_val size = k_i64(b, SK_PIECE), begin = sk_mul(lw, sk_sub(lw, k_piece(b), sk_mul(lw, row, pieces)), size);
-    k_val count = sk_min(lw, size, sk_sub(lw, length, begin));
-    s->row_length = length;
-    s->row_base = sk_mul(lw, row, length);
-    lw->element = row; /* of failures in the operator once elements are combined */
-    lw->out->k->group = SK_ACCUMULATORS;
-    s->totals = sk_fold_memory(s, true, SK_ACCUMULATORS, "sums");
-    k_val whole = k_let(b, OP_QUOT, count, k_i64(b, SK_ACCUMULATORS), 0);
-
-    k_val thread = k_for_all(b, k_i64(b, SK_ACCUMULATORS));
-    k_name(lw->out->k, thread, "thread");
-    k_name(lw->out->k, count, "count");
-    k_val **acc = sk_fold_accumulators(s);
-    k_val done = rounds_in_turns(s, row, begin, thread, whole, acc);
-    rounds(s, row, begin, thread, done, whole, acc);
-    k_val last = sk_add(lw, sk_mul(lw, whole, k_i64(b, SK_ACCUMULATORS)), thread);
-    k_if(b, k_let(b, OP_LT, last, count, 0));
-    sk_fold_element(s, row, sk_add(lw, begin, last), k_let(b, OP_GT, whole, k_i64(b, 0), 0), acc);
+    k_mem **sums = s->totals;
+    k_val **stream[SK_MOST_STREAMS];
+    sk_fold_block block = sk_fold_block_of(s, k_piece(b));
+    s->row_base = block.base;
+    lw->element = block.row; /* of failures in the operator once elements are combined */
+    sk_fold_totals(s);
+    k_mem **totals = s->totals;
+    k_val piece = k_for(b, block.first, block.end, false);
+    sk_fold_part p = sk_fold_piece_of(s, &block, piece);
+    s->totals = sums;
+    accumulate(s, &p);
+    k_val lane = combine_threads(s, &p, stream);
+    s->totals = totals;
+    sk_fold_piece_done(s, &block, piece, lane, stream[0]);
     k_end(b);
-    sk_fold_keep(s, s->totals, thread, acc);
     k_end(b);
-    combine_threads(s, row, count);
+    sk_fold_block_done(s, &block);
 }
 
 /* --- many rows --- */
@@ -203,7 +225,12 @@ void sk_build_group_piece(sk_lower *lw)
 {
     sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE};
     sk_fold_begin(&s);
-    piece_code(&s);
+    lw->out->k->group = SK_ACCUMULATORS;
+    s.totals = sk_fold_memory(&s, true, SK_ACCUMULATORS, "sums");
+    if (lw->options->final)
+        row_code(&s);
+    else
+        piece_code(&s);
 }
 
 void sk_build_group_rows(sk_lower *lw)

@@ -147,12 +147,16 @@ bool sk_launch_group_rows(const sk_call *x, sk_geometry *g)
     return true;
 }
 
-/* slots: 0 row length, 1 pieces a row */
+/* slots: 0 row length, 1 pieces a row. Rows that are as many as blocks fit at once have a block each, which needs no
+ * partial results, if they have few pieces. */
 bool sk_launch_group_piece(const sk_call *x, sk_geometry *g)
 {
-    g->partials = pieces_of(x->columns, SK_PIECE);
+    enum { ENOUGH = 16 };
+    int64_t pieces = pieces_of(x->columns, SK_PIECE);
+    bool whole = x->o->group && pieces <= SK_BLOCK && x->rows >= larger(x->o->workers, 1) * ENOUGH;
+    g->partials = whole ? smaller(pieces, 1) : pieces;
     g->slot[0] = x->columns;
-    g->slot[1] = g->partials;
+    g->slot[1] = pieces;
     g->pieces = x->rows * g->partials;
     return true;
 }
