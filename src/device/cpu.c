@@ -5,6 +5,7 @@
 #include "device/cpu_export.h"
 #include "device/cpu_memory.h"
 #include "device/cpu_put_off.h"
+#include "device/cpu_together.h"
 #include "device/device.h"
 #include "device/disk_cache.h"
 #include "device/kernel_cache.h"
@@ -22,14 +23,11 @@ enum {
     LARGE_SCRATCH = 4 << 20, /* of kernels that copy what they read into it: products of matrices and the like */
     MOST_CACHE = 32 << 20,
     BATCHES_PER_THREAD = 16,
-    BLOCKS_PER_THREAD = 8,
     MOST_THREADS = 1024,
     /* Scalar operations. From so many a thread on a launch keeps all threads at work, and is not put off; nor is
-     * anything behind so many that have been. */
+     * anything behind so many that have been, unless another one reads the same. */
     WORTH_A_THREAD = 400000,
     MOST_WORK_PUT_OFF = 4000000,
-    ITEMS_PER_THREAD = 8,
-    LEAST_ITEM_WORK = 20000,
     LEAST_LEVEL_WORK = 200000 /* of several launches, to wake up threads for them: some 2 us */
 };
 
@@ -39,10 +37,6 @@ struct device_kernel {
     bool chained, large;      /* large: blocks of LARGE_SCRATCH bytes */
     emit_cpu_code *generated; /* kept for its text; NULL else */
 };
-
-typedef struct scratch {
-    struct scratch *next;
-} scratch;
 
 typedef struct {
     device device;
@@ -383,19 +377,13 @@ static void run_pieces(void *env, unsigned worker, int64_t first, int64_t last)
     l->entry(&own);
 }
 
-static uint32_t together_of(int64_t pieces, unsigned threads)
-{
-    const int64_t together = pieces / ((int64_t)threads * BLOCKS_PER_THREAD);
-    return together < 1 ? 1 : together < K_TOGETHER ? (uint32_t)together : K_TOGETHER;
-}
-
 static void run_chained(cpu *d, unsigned threads, int64_t first, int64_t last, launch *l)
 {
     _Alignas(64) int64_t next = first;
     l->common.first = first;
     l->common.last = last;
     l->common.next = &next;
-    l->common.together = together_of(last - first, threads);
+    l->common.together = cpu_pieces_together(last - first, threads);
     pool_run(d->pool, threads, 0, threads, 1, take_part, l);
 }
 
@@ -453,123 +441,75 @@ static bool take_blocks(cpu *d, device_queue *q, bool large, scratch **block, un
     return false;
 }
 
-/* A launch that nothing is done beside. */
-static void run_alone(cpu *d, const device_kernel *k, launch *l, int64_t first, int64_t last, unsigned threads)
-{
-    int64_t batch = (last - first) / ((int64_t)threads * BATCHES_PER_THREAD);
-    if (k->chained)
-        run_chained(d, threads, first, last, l);
-    else
-        pool_run(d->pool, threads, first, last, batch < 1 ? 1 : batch, run_pieces, l);
-}
-
-static bool run_now(cpu *d, device_queue *q, const device_kernel *k, k_launch common, int64_t first, int64_t last,
-                    bool small)
-{
-    scratch *block[MOST_THREADS];
-    unsigned threads = small ? 1 : d->limits.workers;
-    if (last - first < threads)
-        threads = (unsigned)(last - first);
-    if (!take_blocks(d, q, k->large, block, threads)) {
-        q->state = DEVICE_OUT_OF_MEMORY;
-        return false;
-    }
-    launch l = {.common = common, .entry = k->code.entry, .block = block};
-    run_alone(d, k, &l, first, last, threads);
-    give_back(d, k->large, block + !k->large, threads - !k->large);
-    return true;
-}
-
-/* --- launches that were put off --- */
-
-typedef struct { /* a launch of a level */
-    k_launch common;
-    k_entry entry;
-    bool chained;
-    int64_t items;             /* that it is cut into; of a kernel with CHAIN: how many may take part */
-    _Alignas(64) int64_t next; /* of those */
-} part;
-
-typedef struct {
-    part *part;
-    scratch **block;
-} level;
-
-/* Items are numbered through, those of the first launch first. */
-static void run_items(void *env, unsigned worker, int64_t first, int64_t last)
-{
-    const level *v = env;
-    const part *p = v->part;
-    int64_t before = 0; /* items of the launches before p */
-    for (int64_t i = first; i < last; i++) {
-        while (i - before >= p->items)
-            before += p++->items;
-        k_launch own = p->common;
-        const int64_t pieces = own.last - own.first, item = i - before;
-        own.scratch = v->block[worker];
-        if (!p->chained) {
-            own.last = own.first + pieces * (item + 1) / p->items;
-            own.first += pieces * item / p->items;
-        }
-        p->entry(&own);
-    }
-}
-
-/* How many items a launch is cut into where one is worth about `each` operations. */
-static int64_t items_of(const cpu_put_off *l, double each, unsigned threads)
-{
-    const int64_t pieces = l->last - l->first;
-    int64_t most = l->kernel->chained ? threads : (int64_t)(l->work / each) + 1;
-    return pieces < most ? pieces : most;
-}
-
-static k_launch common_of(cpu_put_off *l)
+k_launch cpu_launch_of(cpu_put_off *l)
 {
     return (k_launch){
         .mem = l->mem, .arg = l->arg, .first = l->first, .last = l->last, .error = &l->error, .helpers = &helpers};
 }
 
-static bool run_level(cpu *d, device_queue *q, cpu_put_off **l, uint32_t n)
+/* A launch that nothing is done beside. */
+static bool run_alone(cpu *d, device_queue *q, cpu_put_off *what)
 {
-    part all[CPU_MOST_PUT_OFF];
     scratch *block[MOST_THREADS];
-    unsigned threads = d->limits.workers;
-    double work = 0;
-    int64_t items = 0;
+    const int64_t first = what->first, last = what->last;
+    unsigned threads = what->small ? 1 : d->limits.workers;
+    if (last - first < threads)
+        threads = (unsigned)(last - first);
+    if (!take_blocks(d, q, what->large, block, threads)) {
+        q->state = DEVICE_OUT_OF_MEMORY;
+        return false;
+    }
+    launch l = {.common = cpu_launch_of(what), .entry = what->entry, .block = block};
+    const int64_t batch = (last - first) / ((int64_t)threads * BATCHES_PER_THREAD);
+    if (what->chained)
+        run_chained(d, threads, first, last, &l);
+    else
+        pool_run(d->pool, threads, first, last, batch < 1 ? 1 : batch, run_pieces, &l);
+    give_back(d, what->large, block + !what->large, threads - !what->large);
+    return true;
+}
+
+/* --- launches that were put off --- */
+
+static bool run_together(cpu *d, device_queue *q, cpu_together *t, cpu_put_off *const *l, uint32_t n, unsigned threads)
+{
+    scratch *block[MOST_THREADS];
     bool large = false;
-    for (uint32_t i = 0; i < n; i++) {
-        work += l[i]->work;
-        large |= l[i]->kernel->large;
-    }
-    if (n == 1)
-        return run_now(d, q, l[0]->kernel, common_of(l[0]), l[0]->first, l[0]->last, l[0]->small);
-    if (work < LEAST_LEVEL_WORK)
-        threads = 1;
-    double each = work / ((double)threads * ITEMS_PER_THREAD);
-    each = each < LEAST_ITEM_WORK ? LEAST_ITEM_WORK : each;
-    for (uint32_t i = 0; i < n; i++) {
-        part *p = &all[i];
-        p->common = common_of(l[i]);
-        p->entry = l[i]->kernel->code.entry;
-        p->chained = l[i]->kernel->chained;
-        p->items = items_of(l[i], each, threads);
-        p->next = l[i]->first;
-        items += p->items;
-        if (!p->chained)
-            continue;
-        p->common.next = &p->next;
-        p->common.together = together_of(l[i]->last - l[i]->first, (unsigned)p->items);
-    }
-    if (items < threads)
-        threads = (unsigned)items;
+    for (uint32_t i = 0; i < n; i++)
+        large |= l[i]->large;
+    if (t->items < threads)
+        threads = (unsigned)t->items;
     if (!take_blocks(d, q, large, block, threads)) {
         q->state = DEVICE_OUT_OF_MEMORY;
         return false;
     }
-    level v = {all, block};
-    pool_run(d->pool, threads, 0, items, 1, run_items, &v);
+    t->block = block;
+    pool_run(d->pool, threads, 0, t->items, 1, cpu_together_run, t);
     give_back(d, large, block + !large, threads - !large);
     return true;
+}
+
+/* Launches of a level. */
+static bool run_level(cpu *d, device_queue *q, cpu_put_off **l, uint32_t n)
+{
+    cpu_together all;
+    unsigned threads = d->limits.workers;
+    double work = 0;
+    size_t bytes;
+    for (uint32_t some; (some = cpu_put_offs_sharing(q->put_off, l, n, &bytes)); l += some, n -= some) {
+        if (!cpu_together_by_turns(&all, l, some, threads, bytes))
+            break;
+        if (!run_together(d, q, &all, l, some, threads))
+            return false;
+    }
+    if (n == 1)
+        return run_alone(d, q, l[0]);
+    for (uint32_t i = 0; i < n; i++)
+        work += l[i]->work;
+    if (work < LEAST_LEVEL_WORK)
+        threads = 1;
+    cpu_together_begin(&all, l, n, threads);
+    return !n || run_together(d, q, &all, l, n, threads);
 }
 
 /* Does all that was put off. Where a check failed, only what stands before that launch is done from then on, so that
@@ -585,8 +525,8 @@ static bool catch_up(cpu *d, device_queue *q)
             n--;
         if (n && !run_level(d, q, of, n))
             break;
-        for (uint32_t k = n; k-- > 0;)
-            if (of[k]->error.site)
+        for (uint32_t k = 0; k < n; k++)
+            if (of[k]->error.site && (!failed || of[k] < failed))
                 failed = of[k];
     }
     if (failed)
@@ -596,24 +536,19 @@ static bool catch_up(cpu *d, device_queue *q)
 }
 
 /* False: it is to be done now, behind all that was put off. */
-static bool put_off(cpu *d, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg, int64_t first,
-                    int64_t last, bool small, const device_reach *reach)
+static bool put_off(cpu *d, device_queue *q, const cpu_put_off *l, const device_reach *reach)
 {
-    if (d->limits.workers < 2 || reach->work >= (double)d->limits.workers * WORTH_A_THREAD)
+    const double workers = (double)d->limits.workers;
+    const bool alone = workers < 2 && !cpu_put_offs_count(q->put_off); /* nothing is gained, unless it shares */
+    if (!l->shares && (alone || l->work >= workers * WORTH_A_THREAD))
         return false;
     if (!q->put_off)
         q->put_off = cpu_put_offs_new(&d->heap);
     if (!q->put_off)
         return false;
-    const cpu_put_off l = {.kernel = k,
-                           .first = first,
-                           .last = last,
-                           .work = reach->work,
-                           .small = small,
-                           .error = {.trace = q->error.trace}};
-    const double most = (double)d->limits.workers * MOST_WORK_PUT_OFF;
-    const bool full = cpu_put_offs_work(q->put_off) >= most || !cpu_put_offs_add(q->put_off, &l, mem, arg, reach);
-    return !full || (catch_up(d, q) && cpu_put_offs_add(q->put_off, &l, mem, arg, reach));
+    const bool full =
+        cpu_put_offs_work(q->put_off) >= workers * MOST_WORK_PUT_OFF || !cpu_put_offs_add(q->put_off, l, reach);
+    return !full || (catch_up(d, q) && cpu_put_offs_add(q->put_off, l, reach));
 }
 
 static bool cpu_enqueue(device *base, device_queue *q, device_kernel *k, void *const *mem, const ir_bits *arg,
@@ -622,12 +557,25 @@ static bool cpu_enqueue(device *base, device_queue *q, device_kernel *k, void *c
     cpu *d = (cpu *)base;
     if (q->error.site || q->state != DEVICE_FINE)
         return false;
-    if (first >= last || (reach && put_off(d, q, k, mem, arg, first, last, small, reach)))
+    cpu_put_off l = {.entry = k->code.entry,
+                     .chained = k->chained,
+                     .large = k->large,
+                     .first = first,
+                     .last = last,
+                     .work = reach ? reach->work : 0,
+                     .small = small,
+                     .shares = reach && !k->chained && cpu_reads_shared(reach),
+                     .mem = mem,
+                     .arg = arg,
+                     .error = {.trace = q->error.trace}};
+    if (first >= last || (reach && put_off(d, q, &l, reach)))
         return true;
     if (!catch_up(d, q))
         return false;
-    const k_launch common = {.mem = mem, .arg = arg, .error = &q->error, .helpers = &helpers};
-    return run_now(d, q, k, common, first, last, small) && !q->error.site;
+    const bool good = run_alone(d, q, &l);
+    if (l.error.site)
+        q->error = l.error;
+    return good && !l.error.site;
 }
 
 /* --- queues --- */

@@ -43,6 +43,7 @@ typedef struct device_touched {
 } device_touched;
 typedef struct device_reach {
     double work; /* scalar operations, roughly */
+    bool shares; /* another launch, neither of which depends on the other, reads one of the arrays that it reads */
     uint32_t pointers, arguments;
     const device_touched *at; /* per pointer */
 } device_reach;

@@ -878,7 +878,7 @@ plan *plan_make(const sk_program *s, const sk_options *options)
     keep_host_reads(&pl);
     find_dying_defaults(&pl);
     place_parts(&pl);
-    out->apart = plan_is_apart(out);
+    plan_find_apart(out);
     steps(&pl);
     return out;
 }

@@ -136,6 +136,7 @@ typedef struct plan_cluster {
     bool permutes;             /* the same again */
     uint32_t places;           /* permutes: shape of the result */
     uint32_t launch, launches; /* its first, and how many */
+    bool shares;               /* another loop, and neither depends on the other, reads one of the same buffers */
     uint32_t control;          /* 1 + number in plan.control; 0: it is a loop */
     bool placed;               /* its result is joined of parts that have been computed there: nothing is left to do */
 } plan_cluster;

@@ -140,7 +140,8 @@ static const device_reach *reach_of(const run *c, const plan_launch *l, const ru
     for (uint32_t i = 0; i < n; i++)
         at[i] = (device_touched){bytes_touched(c, l, &v->memory[i], g->pieces), v->memory[i].written};
     device_reach *reach = arena_alloc(c->arena, sizeof(*reach));
-    *reach = (device_reach){work, n, v->built->argument.n, at};
+    const bool shares = c->plan->cluster.at[l->cluster].shares && l->pass != SK_PASS_COMBINE;
+    *reach = (device_reach){work, shares, n, v->built->argument.n, at};
     return reach;
 }
 

@@ -49,6 +49,15 @@ static sn_acc in_rounds(sn_acc a, sn_acc b)
     return sn_results(sn_aiterate(3, twice, a), sn_aiterate(2, twice, b), sn_sum(b));
 }
 
+/* Loops that go over one large array by turns: of few pieces and of many, by rows, by columns and by elements, one that
+ * stores as much, and some that read a second array besides. */
+static sn_acc of_one_array(sn_acc a, sn_acc b)
+{
+    sn_acc all = sn_flatten(a);
+    return sn_results(sn_argmax(all), sn_fold_all(sn_add, 0, a), sn_sum(a), sn_maximum(sn_transpose(a)),
+                      sn_sum(sn_zip_with(sn_mul, a, b)), sn_scanl1(sn_max, a), sn_map(square, sn_maximum(b)));
+}
+
 static void have_the_bits_of_the_interpreter(void **state)
 {
     (void)state;
@@ -58,6 +67,8 @@ static void have_the_bits_of_the_interpreter(void **state)
          3000, 33, 20000, 9000, 40009, 100, 0, 0, 3);
     both("[n]T, [m]T, [k]T -> [2]T, [k]T, T, [n]T", tree, "i32 f64", SMALL, 1, 1, 1, 4000, 9000, 700, 30011, 2, 50000);
     both("[n]T, [m]T -> [n]T, [m]T, T", in_rounds, "i64 f32", POSITIVE, 1, 1, 3000, 5000);
+    both("[n,m]T, [n,m]T -> i64, T, [n]T, [m]T, [n]T, [n,m]T, [n]T", of_one_array, "i64 f64", SMALL, 1, 1, 131, 1033, 4201,
+         33);
 }
 
 /* --- errors: that of the first launch, whatever the second one does --- */
@@ -106,6 +117,45 @@ static void report_the_first_error(void **state)
                 else if (wrong)
                     assert_string_equal(said, sn_message(cx));
             }
+            sn_drop(p);
+            sn_close(cx);
+        }
+    }
+}
+
+/* Large launches that read the same array are put off on one thread, too. */
+static sn_acc gathers_of_one(sn_acc a, sn_acc i, sn_acc k)
+{
+    return sn_results(sn_sum(a), sn_maximum(a), sn_scanl1(sn_add, sn_gather(i, a)), sn_argmax(a),
+                      sn_scanl1(sn_max, sn_gather(k, a)));
+}
+
+static void share_reads_on_any_number_of_threads(void **state)
+{
+    enum { N = 400003 };
+    static float a[N], out[2][N];
+    static int64_t i[N], k[N];
+    char said[1000] = "";
+    (void)state;
+    for (int j = 0; j < N; j++)
+        a[j] = (float)(j % 1000);
+    for (int wrong = 0; wrong < 4; wrong++) {
+        i[N - 1] = wrong & 1 ? N : 0;
+        k[20] = wrong & 2 ? -1 : 0;
+        for (int threads = 1; threads < 4; threads++) {
+            sn_context *cx = opened(threads < 3 ? threads : 0);
+            sn_program *p = sn_compile(cx, "[n]f32, [m]i64, [m]i64 -> f32, f32, [m]f32, i64, [m]f32", gathers_of_one);
+            float sum = 0, largest = 0;
+            int64_t at = 0;
+            assert_non_null(p);
+            sn_status status = sn_call(p, sn_in(a, N), sn_in(i, N), sn_in(k, N), sn_value(&sum), sn_value(&largest),
+                                       sn_into(out[0], N), sn_value(&at), sn_into(out[1], N));
+            assert_int_equal(status, wrong ? SN_OUT_OF_RANGE : SN_OK);
+            assert_true(wrong || (sum > 199e6f && largest == 999 && at == 999));
+            if (threads == 1 && wrong)
+                strncpy(said, sn_message(cx), sizeof(said) - 1);
+            else if (wrong)
+                assert_string_equal(said, sn_message(cx));
             sn_drop(p);
             sn_close(cx);
         }
@@ -271,11 +321,9 @@ static void take_no_more_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(have_the_bits_of_the_interpreter),
-        cmocka_unit_test(report_the_first_error),
-        cmocka_unit_test(are_told_and_ended),
-        cmocka_unit_test(are_called_by_many_threads),
-        cmocka_unit_test(take_no_more_memory),
+        cmocka_unit_test(have_the_bits_of_the_interpreter), cmocka_unit_test(share_reads_on_any_number_of_threads),
+        cmocka_unit_test(report_the_first_error),           cmocka_unit_test(are_told_and_ended),
+        cmocka_unit_test(are_called_by_many_threads),       cmocka_unit_test(take_no_more_memory),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

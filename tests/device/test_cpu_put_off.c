@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -12,8 +13,8 @@ static bool add(cpu_put_offs *all, char *memory, int read, int write)
     const device_touched at[] = {{4, false}, {4, true}};
     void *const mem[] = {memory + read, memory + write};
     const ir_bits arg = (ir_bits)read;
-    const cpu_put_off like = {.first = 1, .last = 2, .work = 10};
-    return cpu_put_offs_add(all, &like, mem, &arg, &(device_reach){10, 2, 1, at});
+    const cpu_put_off like = {.first = 1, .last = 2, .work = 10, .mem = mem, .arg = &arg};
+    return cpu_put_offs_add(all, &like, &(device_reach){10, false, 2, 1, at});
 }
 
 static void levels_keep_what_depends_in_order(void **state)
@@ -75,11 +76,57 @@ static void a_full_list_takes_no_more(void **state)
     cpu_put_offs_free(all, &base_heap_default);
 }
 
+/* A launch that reads from `from` to `end` of an array of many bytes, at level 0. */
+static void add_sharing(cpu_put_offs *all, char *memory, size_t from, size_t end, bool shares)
+{
+    static char result[64];
+    static int next;
+    const device_touched at[] = {{end - from, false}, {1, true}};
+    void *const mem[] = {memory + from, result + next++ % 64};
+    const ir_bits arg = 0;
+    const cpu_put_off like = {.first = 0, .last = 100, .work = 10, .shares = shares, .mem = mem, .arg = &arg};
+    assert_true(cpu_put_offs_add(all, &like, &(device_reach){10, shares, 2, 1, at}));
+}
+
+static void launches_that_read_the_same_are_found(void **state)
+{
+    enum { MB = CPU_LEAST_SHARED };
+    char *memory = malloc(9 * MB);
+    cpu_put_offs *all = cpu_put_offs_new(&base_heap_default);
+    cpu_put_off *of[CPU_MOST_PUT_OFF], *was[CPU_MOST_PUT_OFF];
+    size_t bytes;
+    (void)state;
+    assert_true(memory && all);
+    assert_int_equal(cpu_put_offs_level(all, 0, of), 0);
+    assert_int_equal(cpu_put_offs_sharing(all, of, 0, &bytes), 0);
+    add_sharing(all, memory, 8 * MB, 9 * MB, true); /* nobody else reads that */
+    add_sharing(all, memory, 0, 2 * MB, true);
+    add_sharing(all, memory, 0, 2 * MB, false); /* is not asked for */
+    add_sharing(all, memory, 4 * MB, 8 * MB, true);
+    add_sharing(all, memory, 1 * MB, 4 * MB, true);
+    add_sharing(all, memory, 3 * MB + 1, 4 * MB + 1, true); /* with each of its neighbours too little */
+    add_sharing(all, memory, 0, 8 * MB, true);
+    assert_true(cpu_put_offs_work(all) == 10);
+    assert_int_equal(cpu_put_offs_level(all, 0, of), 7);
+    memcpy(was, of, sizeof was);
+    assert_int_equal(cpu_put_offs_sharing(all, of, 7, &bytes), 3);
+    assert_int_equal(bytes, 2 * MB);
+    static const int order[] = {1, 4, 6, 0, 2, 3, 5};
+    for (int i = 0; i < 7; i++)
+        assert_ptr_equal(of[i], was[order[i]]);
+    assert_int_equal(cpu_put_offs_sharing(all, of + 3, 4, &bytes), 0);
+    for (int i = 0; i < 7; i++)
+        assert_ptr_equal(of[i], was[order[i]]);
+    cpu_put_offs_free(all, &base_heap_default);
+    free(memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_keep_what_depends_in_order),
         cmocka_unit_test(a_full_list_takes_no_more),
+        cmocka_unit_test(launches_that_read_the_same_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
