@@ -570,6 +570,40 @@ static void memory_of_permutes(void **state)
     }
 }
 
+/* Blocks of many threads have copies of few places in shared memory: so many that they fit, of odd distances, and no
+ * more blocks than keep the device busy. */
+static void places_in_shared_memory(void **state)
+{
+    static const struct {
+        int64_t elements, places, copies;
+        bool near, far;
+    } cases[] = {
+        {1 << 26, 1, 32, true, false},    {1 << 26, 16, 32, true, false},  {1 << 26, 256, 4, true, false},
+        {1 << 26, 2047, 1, true, false},  {1 << 26, 2048, 2, false, true}, {1 << 26, 6015, 1, false, true},
+        {1 << 26, 6016, 0, false, false}, {100, 101, 0, false, false},     {100, 100, 16, true, false},
+        {1 << 20, 6000, 1, false, true},  {200000, 6000, 0, false, false}, {0, 0, 0, false, false},
+    };
+    const sk_cluster *c = permute_of(sums(1));
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        const sk_options o = {.group = 1024, .gang = 32, .scratch = 48 << 10, .workers = 132};
+        const int64_t n = cases[i].elements;
+        sk_geometry g = launch(c, &o, (sk_round){.pass = SK_PASS_LOOP, .places = cases[i].places}, n, 0, 0);
+        assert_int_equal(g.variant, SK_PERMUTE_ATOMIC);
+        assert_int_equal(g.row, cases[i].near ? 16 << 10 : cases[i].far ? 47 << 10 : 0);
+        assert_true(g.pieces * g.slot[SK_PERMUTE_LENGTH] >= n);
+        if (!g.row)
+            continue;
+        assert_int_equal(g.slot[SK_PERMUTE_COPIES], cases[i].copies);
+        assert_int_equal(g.slot[SK_PERMUTE_APART], cases[i].places | 1);
+        assert_true(g.slot[SK_PERMUTE_COPIES] * g.slot[SK_PERMUTE_APART] * 8 <= g.row);
+        assert_true(g.pieces <= 132 * (cases[i].near ? 8 : 4) && g.slot[SK_PERMUTE_LENGTH] % 4 == 0);
+        kernel *k = k_clone(built(c, &o, g.variant, g.pass, g.row), &memory);
+        k_layout(k, 128);
+        assert_true(k_shared_bytes(k) <= o.scratch);
+    }
+}
+
 /* Operators that give the new element or the old one change little where elements are many. */
 static void choosing_permutes(void **state)
 {
@@ -653,7 +687,8 @@ int main(void)
         TEST(parts_of_lines),          TEST(prefixes_that_wait),
         TEST(threads_of_sorts),        TEST(rows_that_are_cut),
         TEST(lines_of_sorts),          TEST(memory_of_permutes),
-        TEST(choosing_permutes),       TEST(converted_indices_drop),
+        TEST(places_in_shared_memory), TEST(choosing_permutes),
+        TEST(converted_indices_drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@
 #include "kernel/launch.h"
 #include "opt/identity.h"
 
-static void open(sk_permute *m, sk_lower *lw)
+void sk_permute_open(sk_permute *m, sk_lower *lw)
 {
     sk_open(lw, 1);
     const l_cluster *loop = lw->cluster->loop;
@@ -92,7 +92,7 @@ void sk_permute_elements(sk_lower *lw, ir_id *element)
         element[c] = sk_operand(&lw->body, all->anchor[c], 2, &lw->at)[all->own[c]];
 }
 
-static void find_elements(sk_permute *m)
+void sk_permute_find_elements(sk_permute *m)
 {
     sk_lower *lw = m->lw;
     const ir_program *p = lw->l->ir;
@@ -673,7 +673,7 @@ static void build_loop(sk_permute *m)
 {
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
-    find_elements(m);
+    sk_permute_find_elements(m);
     sk_open_space(lw);
     m->key = m->rows || m->vector ? 0 : find_keys(m);
     m->stretch = m->rows ? larger(SK_PERMUTE_ROWS_AT_ONCE, stretch_of(m)) : stretch_of(m);
@@ -719,40 +719,9 @@ void sk_build_permute(sk_lower *lw)
     sk_permute m;
     if (lw->pass == SK_PASS_TOTALS)
         lw->name = "permute_merge";
-    open(&m, lw);
+    sk_permute_open(&m, lw);
     if (lw->pass == SK_PASS_TOTALS)
         sk_permute_merge(&m);
     else
         build_loop(&m);
-}
-
-/* Threads combine their elements with what is there at once, in any order. */
-void sk_build_permute_atomic(sk_lower *lw)
-{
-    sk_permute m;
-    open(&m, lw);
-    k_builder *b = &lw->b;
-    find_elements(&m);
-    sk_open_space(lw);
-    for (uint32_t c = 0; c < m.all->n; c++)
-        m.into[c] = sk_permute_result(&m, c);
-    m.elements = sk_slot(lw, SK_PERMUTE_ELEMENTS, "elements");
-    k_val size = sk_slot(lw, SK_PERMUTE_LENGTH, "piece_size"), from = sk_mul(lw, k_piece(b), size);
-    k_val count = sk_min(lw, k_i64(b, sk_group_piece(lw->cluster)), sk_min(lw, size, sk_sub(lw, m.elements, from)));
-    lw->out->k->group = SK_PERMUTE_THREADS;
-    k_val lane = k_for_all(b, count);
-    uint32_t mark = sk_scope(lw);
-    sk_permute_found f;
-    sk_permute_find(&m, sk_add(lw, from, lane), &f);
-    if (f.inside)
-        k_if(b, f.inside);
-    for (uint32_t c = 0; c < m.all->n; c++) {
-        const ir_fn *fn = ir_info(lw->l->ir, m.all->anchor[c])->fn;
-        k_atomic(b, (ir_op)ir_at(lw->l->ir, fn->result[m.all->own[c]])->op, m.into[c], f.place, f.value[c]);
-    }
-    if (f.inside)
-        k_end(b);
-    sk_permute_report(&m, &f);
-    sk_scope_end(lw, mark);
-    k_end(b);
 }

@@ -11,7 +11,10 @@ enum {
     SK_PERMUTE_BLOCKS, /* of the source, each with a table of totals if they are several */
     SK_PERMUTE_LENGTH, /* of a block */
     SK_PERMUTE_RANGES, /* of places */
-    SK_PERMUTE_RANGE   /* places in each */
+    SK_PERMUTE_RANGE,  /* places in each */
+    /* of those in shared memory: */
+    SK_PERMUTE_COPIES, /* of each place */
+    SK_PERMUTE_APART   /* places from one copy to the next */
 };
 
 /* sk_geometry.row: what kernels are made for */

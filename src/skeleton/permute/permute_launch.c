@@ -286,18 +286,6 @@ static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
     g->state_words = p->tables ? pieces_of(records * sk_permute_layout(x->c, kind).bytes, sizeof(uint64_t)) : 0;
 }
 
-bool sk_launch_permute_atomic(const sk_call *x, sk_geometry *g)
-{
-    if (!x->o->group || !x->c->atomic)
-        return false;
-    int64_t total = x->rows * x->columns, size = sk_group_piece(x->c);
-    g->pieces = x->pass == SK_PASS_TOTALS ? 0 : pieces_of(total, size);
-    g->slot[SK_PERMUTE_ELEMENTS] = total;
-    g->slot[SK_PERMUTE_PLACES] = x->places;
-    g->slot[SK_PERMUTE_LENGTH] = size;
-    return true;
-}
-
 bool sk_launch_permute(const sk_call *x, sk_geometry *g)
 {
     sk_permute_cut p = sk_permute_plan(x->c, x->o, x->rows * x->columns, x->places);

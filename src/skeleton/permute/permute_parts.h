@@ -49,6 +49,9 @@ typedef struct sk_permute_found {
 } sk_permute_found;
 
 /* --- permute.c --- */
+void sk_permute_open(sk_permute *m, sk_lower *lw);
+/* Targets and elements at the loop's own index, and what may become of them. */
+void sk_permute_find_elements(sk_permute *m);
 /* The terms of all components' elements, at the loop's own index. */
 void sk_permute_elements(sk_lower *lw, ir_id *element);
 void sk_permute_find(sk_permute *m, k_val position, sk_permute_found *f);
