@@ -30,6 +30,7 @@ typedef struct sk_cluster {
     uint8_t across;           /* 1 + the dimension where the run begins that reads lie together along, but not along the
                                  innermost run; 0: none */
     uint16_t across_lanes;    /* of gangs that do */
+    uint32_t across_bytes;    /* of an element of each of these reads */
     bool along, along_wide;   /* elements are loops along rows of their own; of elements of 8 bytes */
     bool tiles;               /* elements that loop, with neighbours in two dimensions */
     uint8_t shared, shared_bytes; /* elements are loops over what rows and columns of them share: states, and bytes of
@@ -117,6 +118,8 @@ typedef enum {
     SK_MAP_ALONG,  /* elements one after the other, a gang going along the row that an element's loop combines */
     SK_MAP_ACROSS, /* rows and columns, a gang going along the axis that reads lie together in, which is not the
                       innermost */
+    SK_MAP_STAGED, /* tiles of rows and columns, devices with a `group`: what lies together along another axis than the
+                      innermost goes through shared memory */
     SK_MAP_SHARED, /* several rows at a time, a gang along them: elements that are loops over what these share */
     SK_MAP_TILES,  /* the same, a gang being a tile of a few rows: elements that loop until a condition of their own */
     SK_MAP_ROWS,   /* the same, gangs along rows: index components are loop variables */
@@ -124,6 +127,7 @@ typedef enum {
     SK_STENCIL,    /* bands of rows, columns in tiles, interior and borders apart */
     /* folds */
     SK_CONTRACT,       /* contractions: tiles of the result in registers, operands packed in the order of the tree */
+    SK_GROUP_CONTRACT, /* the same on devices with a `group`: operands go through shared memory, slice by slice */
     SK_FOLD_WINDOWS,   /* lanes over rows that overlap, of at most some dozen elements, each in registers from end to end */
     SK_FOLD_COLUMNS,   /* rows that are neighbours in memory: line by line, a line having an element of each */
     SK_FOLD_PARTS,     /* what parts of the lines have come to is combined */

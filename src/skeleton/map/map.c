@@ -117,6 +117,7 @@ void sk_map_prepare(sk_cluster *c, arena *a)
     c->row_bytes = bytes_where_gangs_may_overlap(&lw, c, &out, &lw.at);
     c->across = sk_find_across(&lw, c, &out, &lw.at);
     c->across_lanes = sk_lanes_for(lw.l, a, out.term.n, out.term.at, none.vector_bytes);
+    c->across_bytes = sk_bytes_across(&lw, c, &out);
     find_shared(&lw, c, &out);
 }
 

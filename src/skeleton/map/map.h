@@ -29,6 +29,18 @@ static inline sk_row_gangs sk_row_gangs_of(int64_t row)
  * 1; 0: there is none, or loops over it do not suit the elements. After sk_find_runs. */
 uint8_t sk_find_across(sk_lower *lw, const sk_cluster *c, const sk_outputs *out, const sk_index *at);
 
+/* The reads that do, of the dimension found: c->across. */
+opt_ids sk_reads_across(sk_lower *lw, const sk_outputs *out, const sk_index *at);
+
+typedef struct sk_across { /* what such loops write: outer x turns x between x columns */
+    int64_t outer, turns, between, columns;
+} sk_across;
+sk_across sk_shape_across(const sk_cluster *c, const int64_t *extent);
+/* Bytes of an element of each of these reads. After sk_open_space. */
+uint32_t sk_bytes_across(sk_lower *lw, sk_cluster *c, const sk_outputs *out);
+/* number = number / of; returns the rest. */
+k_val sk_take_digit(sk_lower *lw, k_val *number, k_val of);
+
 /* The loop that all elements are made of, if rows and columns of these share what it reads; else 0. */
 ir_id sk_find_shared(sk_lower *lw, const sk_outputs *out);
 

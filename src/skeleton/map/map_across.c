@@ -60,7 +60,7 @@ static distance distance_of(const sk_forms *f, const ir_node *read)
     return all;
 }
 
-static reads reads_of(const sk_forms *lanes, const sk_forms *turns)
+static reads reads_of(const sk_forms *lanes, const sk_forms *turns, arena *a, opt_ids *found)
 {
     reads r = {.known = true};
     for (uint32_t i = 0; i < lanes->ids.n; i++) {
@@ -69,9 +69,26 @@ static reads reads_of(const sk_forms *lanes, const sk_forms *turns)
             continue;
         distance lane = distance_of(lanes, n), turn = distance_of(turns, n);
         r.known &= lane != NOT_KNOWN && turn != NOT_KNOWN;
-        r.across += lane == APART && turn == TOGETHER;
+        if (lane != APART || turn != TOGETHER)
+            continue;
+        r.across++;
+        vec_push(a, found, lanes->ids.at[i]);
     }
     return r;
+}
+
+static sk_forms forms_of_turns(const sk_lower *lw, const sk_outputs *out, const sk_index *at, unsigned run)
+{
+    return forms_along(lw, out, at, run + lw->cluster->run[run] - 1u);
+}
+
+opt_ids sk_reads_across(sk_lower *lw, const sk_outputs *out, const sk_index *at)
+{
+    const sk_cluster *c = lw->cluster;
+    opt_ids found = {0};
+    sk_forms lanes = forms_along(lw, out, at, c->loop->rank - 1u), turns = forms_of_turns(lw, out, at, c->across - 1u);
+    reads_of(&lanes, &turns, lw->arena, &found);
+    return found;
 }
 
 uint8_t sk_find_across(sk_lower *lw, const sk_cluster *c, const sk_outputs *out, const sk_index *at)
@@ -87,8 +104,9 @@ uint8_t sk_find_across(sk_lower *lw, const sk_cluster *c, const sk_outputs *out,
     for (unsigned d = 0; d + c->inner < c->loop->rank; d++) {
         if (!c->run[d] || !c->used[d])
             continue;
-        sk_forms turns = forms_along(lw, out, at, d + c->run[d] - 1u);
-        reads r = reads_of(&lanes, &turns);
+        opt_ids found_here = {0};
+        sk_forms turns = forms_of_turns(lw, out, at, d);
+        reads r = reads_of(&lanes, &turns, lw->arena, &found_here);
         if (!r.known || r.across <= most)
             continue;
         most = r.across;
@@ -101,13 +119,9 @@ uint8_t sk_find_across(sk_lower *lw, const sk_cluster *c, const sk_outputs *out,
 
 enum { OUTERS, TURNS, BLOCKS, COLUMNS, BESIDE, ALL };
 
-typedef struct shape { /* what is written: outer x turns x between x columns */
-    int64_t outer, turns, between, columns;
-} shape;
-
-static shape shape_of(const sk_cluster *c, const int64_t *extent)
+sk_across sk_shape_across(const sk_cluster *c, const int64_t *extent)
 {
-    shape s = {1, 1, 1, 1};
+    sk_across s = {1, 1, 1, 1};
     unsigned first = c->across - 1u, behind = first + c->run[first], last = c->loop->rank - (unsigned)c->inner;
     for (unsigned d = 0; d < c->loop->rank; d++)
         *(d < first ? &s.outer : d < behind ? &s.turns : d < last ? &s.between : &s.columns) *= extent[d];
@@ -124,7 +138,7 @@ bool sk_launch_map_across(const sk_call *x, sk_geometry *g)
     enum { MOST_TURNS = 512, STEP = 64 };
     if (!x->c->across || !x->o->vector_bytes || x->o->group || !x->rows || !x->columns)
         return false;
-    shape s = shape_of(x->c, x->extent);
+    sk_across s = sk_shape_across(x->c, x->extent);
     bool narrow = s.columns < FEWEST_COLUMNS;
     int64_t piece = sk_piece_elements(x, x->rows * x->columns);
     if (narrow && s.turns < FEWEST_COLUMNS)
@@ -190,7 +204,7 @@ static void elements_at(walk *w, k_val place)
     sk_scope_end(lw, mark);
 }
 
-static k_val parts_of(sk_lower *lw, k_val *piece, k_val by)
+k_val sk_take_digit(sk_lower *lw, k_val *piece, k_val by)
 {
     k_val all = k_let(&lw->b, OP_QUOT, *piece, by, 0), part = sk_sub(lw, *piece, sk_mul(lw, all, by));
     *piece = all;
@@ -218,9 +232,9 @@ void sk_build_map_across(sk_lower *lw)
     w.between = sk_product(lw, w.last - w.behind, c->loop->shape + w.behind);
     w.columns = sk_product(lw, c->inner, c->loop->shape + w.last);
     k_val piece = k_piece(b);
-    w.left = sk_mul(lw, parts_of(lw, &piece, beside), columns);
+    w.left = sk_mul(lw, sk_take_digit(lw, &piece, beside), columns);
     w.count = sk_min(lw, columns, sk_sub(lw, w.columns, w.left));
-    w.begin = sk_mul(lw, parts_of(lw, &piece, blocks), turns);
+    w.begin = sk_mul(lw, sk_take_digit(lw, &piece, blocks), turns);
     w.end = sk_min(lw, w.turns, sk_add(lw, w.begin, turns));
     k_val first = sk_mul(lw, piece, outers);
     k_val place = k_for(b, first, sk_min(lw, all, sk_add(lw, first, outers)), false);
