@@ -491,7 +491,19 @@ static void threads_of_sorts(void **state)
         sk_geometry g = launch(c, &o, (sk_round){.pass = SK_PASS_PLACES}, 100000, 0, 0);
         const kernel *k = built(c, &o, g.variant, g.pass, g.row);
         assert_int_equal(k->group, smaller(256, group[i]));
-        assert_int_equal(shared_of(k, k->group), 1); /* a sum for each of them */
+        g = launch(c, &o, (sk_round){.pass = SK_PASS_PLACES}, 1000000, 0, 0); /* more pieces than a thread adds up */
+        k = built(c, &o, g.variant, g.pass, g.row);
+        assert_int_equal(k->group, smaller(256, group[i]));
+        assert_int_equal(shared_of(k, 256), 2); /* sums of as many threads, and their sums */
+    }
+    for (size_t scratch = 2 << 10; scratch <= 96 << 10; scratch += 1 << 10) {
+        const sk_options o = {.group = 256, .scratch = scratch, .workers = 2};
+        for (sk_pass pass = SK_PASS_COUNT; pass <= SK_PASS_SCATTER; pass++) {
+            sk_geometry g = launch(c, &o, (sk_round){.pass = pass, .digit = {.first = true}}, 1000000, 0, 0);
+            kernel *k = k_clone(built(c, &o, g.variant, g.pass, g.row), &memory);
+            k_layout(k, 128);
+            assert_true(k_shared_bytes(k) <= scratch);
+        }
     }
     sk_geometry g = launch(c, &vectors, (sk_round){.pass = SK_PASS_PLACES}, 100000, 0, 0);
     assert_int_equal(built(c, &vectors, g.variant, g.pass, g.row)->group, 0);

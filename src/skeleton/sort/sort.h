@@ -57,12 +57,17 @@ sk_chunks sk_sort_chunks(const sk_cluster *c, const sk_options *o);
 
 typedef struct sk_radix { /* what a kernel is made for, in sk_options.row */
     uint8_t component, bits;
-    bool first;   /* elements come from the program */
+    bool first;   /* elements come from the program; of places: a block takes a row, not a digit of it */
     bool buffers; /* lines are gathered in shared memory before they are written, past the caches */
 } sk_radix;
 int64_t sk_pack_radix(sk_radix r);
 sk_radix sk_unpack_radix(int64_t row);
-int64_t sk_radix_threads(const sk_options *o);  /* of a block: each goes over a stretch of its piece */
+/* Blocks of many threads: threads, of which each has so many elements of the piece; and the bits of a digit, of which
+ * the block sorts so many at a time. */
+enum { SK_RADIX_ITEMS = 16, SK_RADIX_STEP = 4 };
+int64_t sk_radix_threads(const sk_options *o);
+int64_t sk_radix_piece(const sk_options *o);
+uint8_t sk_radix_bits(const sk_options *o);
 int64_t sk_line_elements(const ir_array *info); /* gathered at a time */
 int64_t sk_sort_room(const ir_array *info);     /* elements that a core sorts within its caches, at most */
 /* Elements of rows that lanes sort, at most; lanes of a gang. */

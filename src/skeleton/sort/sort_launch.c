@@ -37,9 +37,30 @@ sk_chunks sk_sort_chunks(const sk_cluster *c, const sk_options *o)
     return size;
 }
 
+/* Elements and their counters, twice a word and an eighth of one more; sums of threads; what there is of each digit. */
+static bool has_room(const sk_options *o, int64_t threads, unsigned bits)
+{
+    enum { OF_THREAD = 140, OF_DIGIT = 26, BESIDES = 512 };
+    return threads * OF_THREAD + (OF_DIGIT << bits) + BESIDES <= (int64_t)o->scratch;
+}
+
+uint8_t sk_radix_bits(const sk_options *o)
+{
+    enum { LEAST = 32 };
+    return has_room(o, LEAST, 2 * SK_RADIX_STEP) ? 2 * SK_RADIX_STEP : SK_RADIX_STEP;
+}
+
 int64_t sk_radix_threads(const sk_options *o)
 {
-    return o->group ? smaller(64, o->group) : 1;
+    int64_t threads = 256;
+    while (threads > 1 && !has_room(o, threads, sk_radix_bits(o)))
+        threads /= 2;
+    return threads;
+}
+
+int64_t sk_radix_piece(const sk_options *o)
+{
+    return sk_radix_threads(o) * SK_RADIX_ITEMS;
 }
 
 int64_t sk_line_elements(const ir_array *info)
@@ -50,18 +71,18 @@ int64_t sk_line_elements(const ir_array *info)
     return narrowest == 8 ? 8 : 16;
 }
 
-/* Elements of a piece, and digits of so many bits: narrow ones where a block is many threads, or where tables would
- * take longer than elements; wide ones where the elements do not fit in the caches, which lines are gathered for. */
+/* Elements of a piece, and digits of so many bits: narrow ones where tables would take longer than elements; wide ones
+ * where the elements do not fit in the caches, which lines are gathered for. */
 static void plan_radix(const sk_call *x, int64_t *size, sk_radix *r)
 {
-    enum { LINES = 384 << 10, LEAST = 16384, OF_GROUP = 2048 };
+    enum { LINES = 384 << 10, LEAST = 16384 };
     const ir_array *info = sorted(x->c);
     double all = (double)x->rows * (double)x->columns * (double)element_bytes(info);
     int64_t workers = larger(x->o->workers, 1);
     *r = (sk_radix){.bits = 8};
     if (x->o->group) {
-        r->bits = 4;
-        *size = OF_GROUP;
+        r->bits = sk_radix_bits(x->o);
+        *size = sk_radix_piece(x->o);
         return;
     }
     int64_t lines = element_bytes(info) * sk_line_elements(info);
@@ -117,7 +138,8 @@ static uint8_t local_bits(const ir_array *info, int64_t elements)
 
 static int64_t radix_words(const sk_call *x, int64_t piece, sk_radix r)
 {
-    return x->rows * pieces_of(x->columns, piece) * (((int64_t)1 << r.bits) + 2 * sorted(x->c)->keys);
+    const int64_t digits = (int64_t)1 << r.bits;
+    return x->rows * (pieces_of(x->columns, piece) * (digits + 2 * sorted(x->c)->keys) + (x->o->group ? digits : 0));
 }
 
 static bool launch_radix(const sk_call *x, sk_geometry *g)
@@ -204,14 +226,16 @@ bool sk_launch_sort_count(const sk_call *x, sk_geometry *g)
     return x->pass == SK_PASS_COUNT && launch_radix(x, g);
 }
 
-/* One kernel for all digits. */
+/* One kernel for all digits. Where a block is many threads it takes a digit of a row, or a row of few pieces. */
 bool sk_launch_sort_places(const sk_call *x, sk_geometry *g)
 {
+    enum { FEW = 32 };
     if (x->pass != SK_PASS_PLACES)
         return false;
     launch_radix(x, g);
-    g->row = sk_pack_radix((sk_radix){.bits = (uint8_t)g->slot[5]});
-    g->pieces = x->rows;
+    const bool rows = !x->o->group || g->slot[1] <= FEW;
+    g->row = sk_pack_radix((sk_radix){.bits = (uint8_t)g->slot[5], .first = x->o->group && rows});
+    g->pieces = rows ? x->rows : x->rows << g->slot[5];
     return true;
 }
 

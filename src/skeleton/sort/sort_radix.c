@@ -5,8 +5,8 @@
  * the host makes rounds of those only.
  *
  * A core takes a piece element by element. Where results do not fit in the caches it gathers lines of them, of each
- * digit, in shared memory, and writes whole ones past the caches (Wassenberg, Sanders 2011). Where a block is many
- * threads, each goes over a stretch of the piece, and has counters of its own. */
+ * digit, in shared memory, and writes whole ones past the caches (Wassenberg, Sanders 2011). Blocks of many threads
+ * sort their pieces in shared memory first (sort_threads.c). */
 #include "skeleton/sort/sort_radix.h"
 
 #include "skeleton/extents.h"
@@ -25,18 +25,15 @@ sk_radix sk_unpack_radix(int64_t row)
 
 typedef sk_radix_kernel radix; /* being built */
 
-/* slots: 0 row length, 1 pieces a row, 2 elements a piece, 3 shift, 4 rows */
-static void begin_radix(radix *x, sk_lower *lw, uint16_t lanes, bool moves)
+void sk_radix_begin(sk_radix_kernel *x, sk_lower *lw, uint16_t lanes, bool moves)
 {
     k_builder *b = &lw->b;
     *x = (radix){.r = sk_unpack_radix(lw->options->row)};
     x->digits = (int64_t)1 << x->r.bits;
-    x->threads = sk_radix_threads(lw->options);
     sk_sort_begin(&x->s, lw, lanes, x->r.first, moves);
-    lw->out->k->group = (uint16_t)(lw->options->group ? x->threads : 0);
     x->n = sk_slot(lw, 0, "row_length");
     x->pieces = sk_slot(lw, 1, "pieces_a_row");
-    x->size = sk_slot(lw, 2, "piece_length");
+    x->size = lw->options->group ? k_i64(b, sk_radix_piece(lw->options)) : sk_slot(lw, 2, "piece_length");
     x->shift = sk_slot(lw, 3, "shift");
     x->row = k_let(b, OP_QUOT, k_piece(b), x->pieces, 0);
     x->number = sk_sub(lw, k_piece(b), sk_mul(lw, x->row, x->pieces));
@@ -61,13 +58,12 @@ k_val sk_radix_digit(sk_radix_kernel *x, uint32_t component, k_val key, k_val sh
     return as(b, as_type, k_let(b, OP_BIT_AND, moved, k_literal(b, u, mask & all), 0));
 }
 
-static k_val digit_of(radix *x, k_val key, ir_type as_type)
+k_val sk_radix_own_digit(sk_radix_kernel *x, k_val key, ir_type as_type)
 {
     return sk_radix_digit(x, x->r.component, key, x->shift, as_type);
 }
 
-/* Element k of the piece, its components [first, end). */
-static void element_of(radix *x, k_val k, uint32_t first, uint32_t end, k_val *out)
+void sk_radix_element(sk_radix_kernel *x, k_val k, uint32_t first, uint32_t end, k_val *out)
 {
     sk_lower *lw = x->s.lw;
     k_val linear = sk_add(lw, x->linear, k);
@@ -75,23 +71,21 @@ static void element_of(radix *x, k_val k, uint32_t first, uint32_t end, k_val *o
     sk_sort_element(&x->s, first, end, linear, out);
 }
 
-static k_val key_of(radix *x, k_val k)
+k_val sk_radix_key(sk_radix_kernel *x, k_val k)
 {
     k_val key = 0;
-    element_of(x, k, x->r.component, x->r.component + 1u, &key);
+    sk_radix_element(x, k, x->r.component, x->r.component + 1u, &key);
     return key;
 }
 
-/* The state: how many elements of a digit a piece has, or what is before them, digit by digit in each row; behind that,
- * per piece and key, the bits that any and that all of the keys have. */
-static k_val count_at(radix *x, k_val digit)
+k_val sk_radix_count_at(sk_radix_kernel *x, k_val digit)
 {
     sk_lower *lw = x->s.lw;
     k_val row = sk_mul(lw, x->row, k_i64(&lw->b, x->digits));
     return sk_add(lw, sk_mul(lw, sk_add(lw, row, digit), x->pieces), x->number);
 }
 
-static k_val bits_at(radix *x, uint32_t key)
+k_val sk_radix_bits_at(sk_radix_kernel *x, uint32_t key)
 {
     sk_lower *lw = x->s.lw;
     k_builder *b = &lw->b;
@@ -134,9 +128,9 @@ static k_val see(radix *x, const seen *of, k_val lane, k_val k)
     sk_lower *lw = x->s.lw;
     k_builder *b = &lw->b;
     if (!x->r.first)
-        return key_of(x, k);
+        return sk_radix_key(x, k);
     k_val *key = arena_alloc(lw->arena, x->s.keys * sizeof(k_val));
-    element_of(x, k, 0, x->s.keys, key);
+    sk_radix_element(x, k, 0, x->s.keys, key);
     for (uint32_t i = 0; i < x->s.keys; i++) {
         k_val bits = sk_order_bits(b, x->s.info->type[i], key[i], x->s.descending);
         k_store(b, of->any[i], lane, k_let(b, OP_BIT_OR, k_load(b, of->any[i], lane), bits, 0));
@@ -160,8 +154,9 @@ static void close_seen(radix *x, const seen *of, k_mem state, int64_t lanes)
         k_set(b, all, k_let(b, OP_BIT_AND, k_get(b, all), k_load(b, of->all[k], lane), 0));
         k_end(b);
         (void)u;
-        k_store(b, state, sk_add(lw, bits_at(x, k), one), as(b, T_U64, k_get(b, any)));
-        k_store(b, state, sk_add(lw, sk_add(lw, bits_at(x, k), k_i64(b, 1)), one), as(b, T_U64, k_get(b, all)));
+        k_store(b, state, sk_add(lw, sk_radix_bits_at(x, k), one), as(b, T_U64, k_get(b, any)));
+        k_store(b, state, sk_add(lw, sk_add(lw, sk_radix_bits_at(x, k), k_i64(b, 1)), one),
+                as(b, T_U64, k_get(b, all)));
     }
     k_end(b);
 }
@@ -178,7 +173,7 @@ static void count_one_by_one(radix *x, k_mem table, k_mem staged, const seen *of
     k_val there = sk_min(lw, stage, sk_sub(lw, x->count, base)), lane = k_for_all(b, there);
     uint32_t mark = sk_scope(lw);
     k_val key = see(x, of, lane, sk_add(lw, base, lane));
-    k_store(b, staged, lane, digit_of(x, key, T_U32));
+    k_store(b, staged, lane, sk_radix_own_digit(x, key, T_U32));
     sk_scope_end(lw, mark);
     k_end(b);
     k_val fours = k_let(b, OP_QUOT, there, k_i64(b, TABLES), 0);
@@ -196,25 +191,6 @@ static void count_one_by_one(radix *x, k_mem table, k_mem staged, const seen *of
     k_end(b);
 }
 
-/* Threads side by side: a thread's counters are a column of the table. */
-static void count_by_threads(radix *x, k_mem table, const seen *of)
-{
-    sk_lower *lw = x->s.lw;
-    k_builder *b = &lw->b;
-    k_val threads = k_i64(b, x->threads), one = k_literal(b, T_U32, 1);
-    k_val rounds = k_let(b, OP_QUOT, sk_add(lw, x->count, k_i64(b, x->threads - 1)), threads, 0);
-    k_val thread = k_for_all(b, threads);
-    k_val k = sk_add(lw, sk_mul(lw, k_for(b, k_i64(b, 0), rounds, false), threads), thread);
-    k_if(b, k_let(b, OP_LT, k, x->count, 0));
-    uint32_t mark = sk_scope(lw);
-    k_val digit = digit_of(x, see(x, of, thread, k), T_I64), at = sk_add(lw, sk_mul(lw, digit, threads), thread);
-    k_store(b, table, at, k_let(b, OP_ADD, k_load(b, table, at), one, 0));
-    sk_scope_end(lw, mark);
-    k_end(b);
-    k_end(b);
-    k_end(b);
-}
-
 static void clear_table(radix *x, k_mem table, int64_t count)
 {
     k_builder *b = &x->s.lw->b;
@@ -228,77 +204,47 @@ void sk_build_sort_count(sk_lower *lw)
     enum { LANES = 16 };
     radix of, *x = &of;
     k_builder *b = &lw->b;
-    bool threads = lw->options->group;
-    begin_radix(x, lw, threads ? 1 : LANES, false);
-    int64_t columns = threads ? x->threads : TABLES;
-    k_mem state = sk_sort_state(&x->s), table = k_shared(b, T_U32, x->digits * columns, "count");
-    k_mem staged = threads ? 0 : k_shared(b, T_U32, STAGE, "digit");
-    seen bits = open_seen(x, threads ? x->threads : STAGE);
-    clear_table(x, table, x->digits * columns);
-    if (threads)
-        count_by_threads(x, table, &bits);
-    else
-        count_one_by_one(x, table, staged, &bits);
+    if (lw->options->group) {
+        sk_radix_count_by_threads(lw);
+        return;
+    }
+    sk_radix_begin(x, lw, LANES, false);
+    k_mem state = sk_sort_state(&x->s), table = k_shared(b, T_U32, x->digits * TABLES, "count");
+    k_mem staged = k_shared(b, T_U32, STAGE, "digit");
+    seen bits = open_seen(x, STAGE);
+    clear_table(x, table, x->digits * TABLES);
+    count_one_by_one(x, table, staged, &bits);
     k_val digit = k_for_all(b, k_i64(b, x->digits)), sum = 0;
-    k_val first = threads ? sk_mul(lw, digit, k_i64(b, columns)) : digit;
-    for (int64_t t = 0; t < columns && !threads; t++) {
-        k_val part = k_load(b, table, sk_add(lw, first, k_i64(b, t * x->digits)));
+    for (int64_t t = 0; t < TABLES; t++) {
+        k_val part = k_load(b, table, sk_add(lw, digit, k_i64(b, t * x->digits)));
         sum = sum ? k_let(b, OP_ADD, sum, part, 0) : part;
     }
-    if (threads) {
-        k_val all = k_decl(b, k_literal(b, T_U32, 0), "sum"), t = k_for(b, k_i64(b, 0), k_i64(b, columns), false);
-        k_set(b, all, k_let(b, OP_ADD, k_get(b, all), k_load(b, table, sk_add(lw, first, t)), 0));
-        k_end(b);
-        sum = k_get(b, all);
-    }
-    k_store(b, state, count_at(x, digit), as(b, T_U64, sum));
+    k_store(b, state, sk_radix_count_at(x, digit), as(b, T_U64, sum));
     k_end(b);
-    close_seen(x, &bits, state, threads ? x->threads : STAGE);
+    close_seen(x, &bits, state, STAGE);
 }
 
 /* --- places --- */
 
-/* Adds up words of the row, from the thread's first on; `before`: NULL, or each becomes what comes before it. */
-static void walk_words(k_builder *b, k_mem state, k_val first, k_val length, k_val end, k_val sum, bool replace)
-{
-    k_val i = k_let(b, OP_ADD, first, k_for(b, k_i64(b, 0), length, false), 0);
-    k_if(b, k_let(b, OP_LT, i, end, 0));
-    k_val word = k_load(b, state, i), before = k_get(b, sum);
-    if (replace)
-        k_store(b, state, i, before);
-    k_set(b, sum, k_let(b, OP_ADD, before, word, 0));
-    k_end(b);
-    k_end(b);
-}
-
-/* slots: 0 row length, 1 pieces a row. A block takes a row. */
+/* slots: 0 row length, 1 pieces a row. A core takes a row. */
 void sk_build_sort_places(sk_lower *lw)
 {
-    enum { MOST_THREADS = 256 };
     radix of = {.r = sk_unpack_radix(lw->options->row)}, *x = &of;
     k_builder *b = &lw->b;
+    if (lw->options->group) {
+        sk_radix_places_by_threads(lw);
+        return;
+    }
     sk_sort_begin(&x->s, lw, 1, false, false);
-    int64_t threads = lw->options->group ? smaller(MOST_THREADS, lw->options->group) : 1;
-    lw->out->k->group = (uint16_t)(lw->options->group ? threads : 0);
-    k_mem state = sk_sort_state(&x->s), sums = k_shared(b, T_U64, threads, "sum");
-    k_val zero = k_literal(b, T_U64, 0), pieces = sk_slot(lw, 1, "pieces_a_row");
-    k_val words = sk_mul(lw, pieces, k_i64(b, (int64_t)1 << x->r.bits)), base = sk_mul(lw, k_piece(b), words);
-    k_val length = k_let(b, OP_QUOT, sk_add(lw, words, k_i64(b, threads - 1)), k_i64(b, threads), 0);
-    k_val end = sk_add(lw, base, words), thread = k_for_all(b, k_i64(b, threads)), sum = k_decl(b, zero, "sum");
-    if (threads > 1)
-        walk_words(b, state, sk_add(lw, base, sk_mul(lw, thread, length)), length, end, sum, false);
-    k_store(b, sums, thread, k_get(b, sum));
+    k_mem state = sk_sort_state(&x->s);
+    k_val words = sk_mul(lw, sk_slot(lw, 1, "pieces_a_row"), k_i64(b, (int64_t)1 << x->r.bits));
+    k_val base = sk_mul(lw, k_piece(b), words), one = k_for_few(b, k_i64(b, 1));
+    k_val sum = k_decl(b, k_literal(b, T_U64, 0), "sum");
+    k_val i = sk_add(lw, sk_add(lw, base, k_for(b, k_i64(b, 0), words, false)), one);
+    k_val word = k_load(b, state, i), before = k_get(b, sum);
+    k_store(b, state, i, before);
+    k_set(b, sum, k_let(b, OP_ADD, before, word, 0));
     k_end(b);
-    k_val one = k_for_few(b, k_i64(b, 1));
-    sum = k_decl(b, zero, "sum");
-    k_val t = sk_add(lw, k_for(b, k_i64(b, 0), k_i64(b, threads), false), one), part = k_load(b, sums, t);
-    k_store(b, sums, t, k_get(b, sum));
-    k_set(b, sum, k_let(b, OP_ADD, k_get(b, sum), part, 0));
-    k_end(b);
-    k_end(b);
-    thread = k_for_all(b, k_i64(b, threads));
-    sum = k_decl(b, k_load(b, sums, thread), "sum");
-    walk_words(b, state, sk_add(lw, base, sk_mul(lw, thread, length)), length, end, sum, true);
     k_end(b);
 }
 
@@ -308,51 +254,8 @@ void sk_build_sort_places(sk_lower *lw)
 static k_val place_before(radix *x, k_mem state, k_val digit)
 {
     sk_lower *lw = x->s.lw;
-    k_val before = as(&lw->b, T_I64, k_load(&lw->b, state, count_at(x, digit)));
+    k_val before = as(&lw->b, T_I64, k_load(&lw->b, state, sk_radix_count_at(x, digit)));
     return sk_add(lw, sk_mul(lw, x->row, x->n), before);
-}
-
-static void move_by_threads(radix *x, k_mem state)
-{
-    sk_lower *lw = x->s.lw;
-    k_builder *b = &lw->b;
-    k_val threads = k_i64(b, x->threads), zero = k_i64(b, 0);
-    k_mem table = k_shared(b, T_U32, x->digits * x->threads, "count");
-    k_mem place = k_shared(b, T_I64, x->digits * x->threads, "place");
-    k_val stretch = k_let(b, OP_QUOT, sk_add(lw, x->size, k_i64(b, x->threads - 1)), threads, 0);
-    clear_table(x, table, x->digits * x->threads);
-    k_val thread = k_for_all(b, threads), begin = sk_mul(lw, thread, stretch);
-    k_val k = sk_add(lw, begin, k_for(b, zero, stretch, false));
-    k_if(b, k_let(b, OP_LT, k, x->count, 0));
-    uint32_t mark = sk_scope(lw);
-    k_val at = sk_add(lw, sk_mul(lw, digit_of(x, key_of(x, k), T_I64), threads), thread);
-    k_store(b, table, at, k_let(b, OP_ADD, k_load(b, table, at), k_literal(b, T_U32, 1), 0));
-    sk_scope_end(lw, mark);
-    k_end(b);
-    k_end(b);
-    k_end(b);
-    k_val digit = k_for_all(b, k_i64(b, x->digits)), next = k_decl(b, place_before(x, state, digit), "next");
-    at = sk_add(lw, sk_mul(lw, digit, threads), k_for(b, zero, threads, false));
-    k_val here = k_get(b, next);
-    k_store(b, place, at, here);
-    k_set(b, next, sk_add(lw, here, as(b, T_I64, k_load(b, table, at))));
-    k_end(b);
-    k_end(b);
-    thread = k_for_all(b, threads);
-    k = sk_add(lw, sk_mul(lw, thread, stretch), k_for(b, zero, stretch, false));
-    k_if(b, k_let(b, OP_LT, k, x->count, 0));
-    mark = sk_scope(lw);
-    k_val key = key_of(x, k), *value = arena_alloc(lw->arena, x->s.n * sizeof(k_val));
-    at = sk_add(lw, sk_mul(lw, digit_of(x, key, T_I64), threads), thread);
-    here = k_load(b, place, at);
-    k_store(b, place, at, sk_add(lw, here, k_i64(b, 1)));
-    element_of(x, k, 0, x->s.n, value);
-    for (uint32_t c = 0; c < x->s.n; c++)
-        k_store(b, x->s.to[c], here, value[c]);
-    sk_scope_end(lw, mark);
-    k_end(b);
-    k_end(b);
-    k_end(b);
 }
 
 typedef struct mover { /* a core */
@@ -375,7 +278,7 @@ static k_val stage_elements(mover *m, k_val base)
     k_val there = sk_min(lw, k_i64(b, STAGE), sk_sub(lw, x->count, base)), lane = k_for_all(b, there);
     uint32_t mark = sk_scope(lw);
     k_val k = sk_add(lw, base, lane), value = 0;
-    k_store(b, m->digit, lane, digit_of(x, key_of(x, k), T_U32));
+    k_store(b, m->digit, lane, sk_radix_own_digit(x, sk_radix_key(x, k), T_U32));
     for (uint32_t c = 0; c < x->s.n && x->s.element; c++) {
         sk_sort_element(&x->s, c, c + 1, sk_add(lw, x->linear, k), &value);
         k_store(b, m->staged[c], lane, value);
@@ -485,12 +388,12 @@ static void move_one_by_one(radix *x, k_mem state)
 
 void sk_build_sort_scatter(sk_lower *lw)
 {
+    enum { LANES = 16 };
     radix of, *x = &of;
-    bool threads = lw->options->group;
-    begin_radix(x, lw, threads ? 1 : 16, true);
-    k_mem state = sk_sort_state(&x->s);
-    if (threads)
-        move_by_threads(x, state);
-    else
-        move_one_by_one(x, state);
+    if (lw->options->group) {
+        sk_radix_move_by_threads(lw);
+        return;
+    }
+    sk_radix_begin(x, lw, LANES, true);
+    move_one_by_one(x, sk_sort_state(&x->s));
 }
