@@ -130,6 +130,8 @@ class Finder:
         value = int(number.group(1), 8 if re.match("0[0-9]", t.text) else 0)
         if self.text(i - 1) == "[" and value >= 16:  # the size of a buffer
             return
+        if value == 0 and self.text(i + 1) == ")" and self.text(self.partner[i + 1] - 1) == "k_let":  # an operand that it has not
+            return
         self.add("constant", i, i, f"{value + 1}{number.group(2)}")
         if value > 0:
             self.add("constant", i, i, f"{value - 1}{number.group(2)}")
