@@ -195,23 +195,21 @@ static void bind_element(void *env, k_val k)
     sk_bind(lw, lw->at.at[lw->cluster->loop->rank - 1], k);
 }
 
-/* x with its lowest `bits` bits in the other order; it has no others, and these are less than eight. */
-static k_val turned(const contract *t, k_val x)
+k_val sk_turned(sk_lower *lw, k_val x, k_val bits)
 {
     static const struct {
         int64_t mask, shift;
     } step[] = {{0x55, 1}, {0x33, 2}, {0x0f, 4}};
-    sk_lower *lw = t->s->lw;
     k_builder *b = &lw->b;
     for (unsigned i = 0; i < 3; i++) {
         k_val mask = k_i64(b, step[i].mask), shift = k_i64(b, step[i].shift);
         k_val up = k_let(b, OP_SHL, k_let(b, OP_BIT_AND, x, mask, 0), shift, 0);
         x = k_let(b, OP_BIT_OR, up, k_let(b, OP_BIT_AND, k_let(b, OP_SHR, x, shift, 0), mask, 0), 0);
     }
-    return k_let(b, OP_SHR, x, sk_sub(lw, k_i64(b, 8), t->bits), 0);
+    return k_let(b, OP_SHR, x, sk_sub(lw, k_i64(b, 8), bits), 0);
 }
 
-static k_val logarithm(sk_lower *lw, k_val power_of_two)
+k_val sk_logarithm(sk_lower *lw, k_val power_of_two)
 {
     return k_convert(&lw->b, OP_CONVERT, T_I64, k_let(&lw->b, OP_CTZ, power_of_two, 0, 0));
 }
@@ -421,7 +419,7 @@ static void take_turn(contract *t, const place *p, k_val turn)
     sk_folds *s = t->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    k_val zero = k_i64(b, 0), accumulator = turned(t, turn), ***acc;
+    k_val zero = k_i64(b, 0), accumulator = sk_turned(t->s->lw, turn, t->bits), ***acc;
     acc = arena_alloc(lw->arena, (size_t)t->tile.rows * sizeof(k_val **));
     for (int64_t r = 0; r < t->tile.rows; r++)
         acc[r] = sk_fold_accumulators(s);
@@ -435,7 +433,7 @@ static void take_turn(contract *t, const place *p, k_val turn)
     for (int64_t r = 0; r < t->tile.rows; r++)
         sk_fold_take_kept(s, t->waiting, waiting_at(t, p, zero, r), acc[r]);
     k_end(b);
-    k_val levels = logarithm(lw, sk_add(lw, turn, k_i64(b, 1)));
+    k_val levels = sk_logarithm(lw, sk_add(lw, turn, k_i64(b, 1)));
     k_val level = k_for(b, k_select(b, some, zero, k_i64(b, 1)), levels, false);
     for (int64_t r = 0; r < t->tile.rows; r++)
         sk_fold_merge_behind(s, sk_fold_kept(s, t->waiting, waiting_at(t, p, level, r)), acc[r]);
@@ -500,7 +498,7 @@ static void take_node(contract *t, const place *p, node n, k_val turn)
     sk_folds *s = t->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    k_val zero = k_i64(b, 0), levels = logarithm(lw, sk_add(lw, turn, k_i64(b, 1)));
+    k_val zero = k_i64(b, 0), levels = sk_logarithm(lw, sk_add(lw, turn, k_i64(b, 1)));
     load_of_column(t, p, &n);
     k_val r = k_for(b, zero, k_i64(b, t->tile.rows), false), at_row = sk_mul(lw, r, k_i64(b, t->tile.lanes));
     k_val **half[2];
@@ -522,7 +520,7 @@ static void take_turn_of_four(contract *t, const place *p, k_val turn)
 {
     sk_lower *lw = t->s->lw;
     k_builder *b = &lw->b;
-    k_val position = sk_mul(lw, turn, k_i64(b, TOGETHER)), accumulator = turned(t, position);
+    k_val position = sk_mul(lw, turn, k_i64(b, TOGETHER)), accumulator = sk_turned(t->s->lw, position, t->bits);
     k_val half = k_let(b, OP_SHR, t->accumulators, k_i64(b, 1), 0), quarter = k_let(b, OP_SHR, half, k_i64(b, 1), 0);
     k_val first = sk_add(lw, accumulator, half);
     k_if(b, k_let(b, OP_LT, sk_add(lw, first, quarter), t->count, 0));
@@ -761,7 +759,7 @@ static void make_order(contract *t)
     if (t->tile.brief)
         return;
     k_val lane = k_for_all(b, t->accumulators);
-    k_store(b, t->order, lane, turned(t, lane));
+    k_store(b, t->order, lane, sk_turned(t->s->lw, lane, t->bits));
     k_end(b);
 }
 

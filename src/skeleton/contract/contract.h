@@ -31,6 +31,11 @@ bool sk_find_contraction(sk_folds *s, unsigned other, sk_contraction *out);
 /* Sets the `contraction` of a cluster of folds or tiles. */
 void sk_contract_prepare(sk_cluster *c, arena *a);
 
+/* Accumulators are visited so that the tree of docs/determinism.md needs a stack alone: x with its lowest `bits` bits in the
+ * other order; it has no others, and these are less than eight. */
+k_val sk_turned(sk_lower *lw, k_val x, k_val bits);
+k_val sk_logarithm(sk_lower *lw, k_val power_of_two);
+
 /* --- what is made of tiles (made.c) --- */
 
 typedef struct sk_made_element {

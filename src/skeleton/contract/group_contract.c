@@ -129,27 +129,6 @@ static int64_t results_of(const contract *t)
     return t->tile.rows * t->tile.columns;
 }
 
-/* x with its lowest `bits` bits in the other order; it has no others, and these are less than eight. */
-static k_val turned(const contract *t, k_val x)
-{
-    static const struct {
-        int64_t mask, shift;
-    } step[] = {{0x55, 1}, {0x33, 2}, {0x0f, 4}};
-    sk_lower *lw = t->s->lw;
-    k_builder *b = &lw->b;
-    for (unsigned i = 0; i < 3; i++) {
-        k_val mask = k_i64(b, step[i].mask), shift = k_i64(b, step[i].shift);
-        k_val up = k_let(b, OP_SHL, k_let(b, OP_BIT_AND, x, mask, 0), shift, 0);
-        x = k_let(b, OP_BIT_OR, up, k_let(b, OP_BIT_AND, k_let(b, OP_SHR, x, shift, 0), mask, 0), 0);
-    }
-    return k_let(b, OP_SHR, x, sk_sub(lw, k_i64(b, 8), t->bits), 0);
-}
-
-static k_val logarithm(sk_lower *lw, k_val power_of_two)
-{
-    return k_convert(&lw->b, OP_CONVERT, T_I64, k_let(&lw->b, OP_CTZ, power_of_two, 0, 0));
-}
-
 static void bind_outer(const contract *t, sk_side side, k_val place, k_val k)
 {
     sk_lower *lw = t->s->lw;
@@ -294,7 +273,7 @@ static void combine(const contract *t, k_val turn, k_val some, k_val ***acc)
     sk_folds *s = t->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    k_val levels = logarithm(lw, sk_add(lw, turn, k_i64(b, 1))), held = k_i64(b, t->held);
+    k_val levels = sk_logarithm(lw, sk_add(lw, turn, k_i64(b, 1))), held = k_i64(b, t->held);
     for (int64_t level = 0; level < t->held; level++) {
         k_val number = k_i64(b, level);
         k_if(b, k_let(b, OP_GT, levels, number, 0));
@@ -481,7 +460,7 @@ static void make_order(const contract *t)
         return;
     k_val thread = k_for_all(b, k_i64(b, THREADS));
     k_if(b, k_let(b, OP_LT, thread, t->accumulators, 0));
-    k_store(b, t->order, thread, k_convert(b, OP_CONVERT, T_I32, turned(t, thread)));
+    k_store(b, t->order, thread, k_convert(b, OP_CONVERT, T_I32, sk_turned(t->s->lw, thread, t->bits)));
     k_end(b);
     k_end(b);
 }
