@@ -9,7 +9,11 @@ const char *written_read(const char *name, arena *a); /* "" if there is no such 
 /* The lines of a text one by one, without their ends; NULL behind the last one. */
 const char *written_line(const char **at, arena *a);
 
-/* Does this run take what has the number? The optimised build takes all that is written, sanitized ones a part. */
+/* Tests that each take a part of what is written, so that they can run apart: of `of` parts this one, from 0. */
+void written_part(unsigned part, unsigned of);
+
+/* Does this test take what has the number? All tests of the optimised build take all that is written, sanitized ones
+ * a part. */
 bool written_takes(unsigned number);
 
 /* Fails with the first line of `t` that is another one than the file's, and the line before it that is not indented.
