@@ -85,6 +85,11 @@ size_t ir_type_size(ir_type t)
     return row_of(t)->bytes;
 }
 
+ir_type ir_type_unsigned(size_t bytes)
+{
+    return bytes == 1 ? T_U8 : bytes == 2 ? T_U16 : bytes == 4 ? T_U32 : T_U64;
+}
+
 unsigned ir_type_bits(ir_type t)
 {
     return row_of(t)->bits;

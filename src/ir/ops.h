@@ -51,6 +51,7 @@ size_t ir_type_size(ir_type t);                  /* bytes in memory */
 unsigned ir_type_bits(ir_type t);                /* 1 for bool */
 unsigned ir_type_class(ir_type t);               /* CLASS_... */
 bool ir_type_signed(ir_type t);                  /* signed integers only */
+ir_type ir_type_unsigned(size_t bytes);          /* of so many bytes: 1, 2, 4 or 8 */
 static inline bool ir_type_float(ir_type t)
 {
     return t == T_F32 || t == T_F64;

@@ -15,6 +15,20 @@ ir_program *ir_program_new(arena *a)
     return p;
 }
 
+ir_program *ir_program_like(const ir_program *p)
+{
+    ir_program *to = ir_program_new(p->arena);
+    to->outer = p->outer;
+    to->plain = p->plain;
+    to->contracted = p->contracted;
+    ir_follow_sites(to);
+    for (uint32_t k = 0; k < p->dim.n; k++)
+        ir_dim(to, p->dim.at[k]);
+    for (uint32_t i = 0; i < p->number.n; i++)
+        vec_push(to->arena, &to->number, p->number.at[i]);
+    return to;
+}
+
 /* --- places and mistakes --- */
 
 typedef struct site_key {

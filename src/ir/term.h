@@ -275,6 +275,8 @@ typedef struct ir_program {
  *     gives 0 silently, so one mistake is reported once. `site` comes from ir_site_at. --- */
 
 ir_program *ir_program_new(arena *a);
+/* Another one in the same arena and of the same kind, with the same extents and numbers, and no arrays. */
+ir_program *ir_program_like(const ir_program *p);
 uint32_t ir_site_at(ir_program *p, const char *file, uint32_t line, const char *operation); /* interned */
 ir_id ir_fail(ir_program *p, uint32_t site, const char *format, ...) SN_PRINTF(3, 4); /* always 0 */
 void ir_warn(ir_program *p, uint32_t site, const char *format, ...) SN_PRINTF(3, 4);  /* once a site */

@@ -94,19 +94,6 @@ static ir_graft graft_of(joining *j)
     return (ir_graft){.from = (ir_program *)(uintptr_t)j->from, .to = j->to, .leaf = extent_there, .env = j};
 }
 
-static ir_program *new_program(const ir_program *q)
-{
-    ir_program *to = ir_program_new(q->arena);
-    to->outer = q->outer;
-    to->plain = q->plain;
-    ir_follow_sites(to);
-    for (uint32_t k = 0; k < q->dim.n; k++)
-        ir_dim(to, q->dim.at[k]); /* the same numbers */
-    for (uint32_t i = 0; i < q->number.n; i++)
-        vec_push(to->arena, &to->number, q->number.at[i]);
-    return to;
-}
-
 static ir_id make_input(joining *j, ir_id input)
 {
     const ir_array *a = ir_info(j->from, input);
@@ -151,7 +138,7 @@ static bool join(const ir_control *c, uint32_t rounds, ir_region *out)
     const ir_region *r = &c->region[0];
     const ir_program *q = r->program;
     arena *a = q->arena;
-    joining j = {.from = q, .to = new_program(q), .r = r};
+    joining j = {.from = q, .to = ir_program_like(q), .r = r};
     ir_id *input = arena_alloc(a, (q->input.n + 1) * sizeof *input);
     ir_id *state = arena_alloc(a, (c->parts + 1) * sizeof *state);
     for (uint32_t i = 0; i < q->input.n; i++) {

@@ -31,20 +31,6 @@ static void *ids(const sweeping *s, size_t n)
 
 /* --- the round in a program of its own --- */
 
-static ir_program *empty_like(const ir_program *q)
-{
-    ir_program *to = ir_program_new(q->arena);
-    to->outer = q->outer;
-    to->plain = q->plain;
-    to->contracted = q->contracted;
-    ir_follow_sites(to);
-    for (uint32_t k = 0; k < q->dim.n; k++)
-        ir_dim(to, q->dim.at[k]); /* the same numbers */
-    for (uint32_t i = 0; i < q->number.n; i++)
-        vec_push(to->arena, &to->number, q->number.at[i]);
-    return to;
-}
-
 static ir_id same_extent(void *env, ir_id id)
 {
     const sweeping *s = env;
@@ -211,7 +197,7 @@ static ir_id inner_slice(ir_graft *g, inner *n, uint32_t number, ir_id variable)
 static bool compute_slices(sweeping *s, ir_id *slice)
 {
     const uint32_t slices = s->round.slices, dims = s->to->dim.n, site = s->round.part[s->round.slice[0].part].site;
-    inner n = {.s = s, .p = empty_like(s->to), .states = slices};
+    inner n = {.s = s, .p = ir_program_like(s->to), .states = slices};
     arena *a = s->to->arena;
     ir_region region = {.program = n.p, .rounds = 1, .values = dims};
     ir_control c = {.form = IR_REPEAT, .states = slices, .parts = slices, .regions = 1, .region = &region};
@@ -546,7 +532,7 @@ void opt_sweep_rounds(ir_program *p, void (*prepare)(void *env, ir_program *roun
             continue;
         prepare(env, c->region[0].program);
         sweeping s = {.p = p, .c = c, .r = &c->region[0], .q = c->region[0].program};
-        s.to = empty_like(s.q);
+        s.to = ir_program_like(s.q);
         ir_control *more = arena_copy(p->arena, c, sizeof *c);
         ir_region many;
         if (!make_region(&s, more, &many))

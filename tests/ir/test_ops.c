@@ -515,9 +515,19 @@ static void costs(void **state)
         assert_in_range(ir_op_cost(op), IR_COST_SIMPLE, IR_COST_MATH);
 }
 
+static void unsigned_types(void **state)
+{
+    (void)state;
+    assert_int_equal(ir_type_unsigned(1), T_U8);
+    assert_int_equal(ir_type_unsigned(2), T_U16);
+    assert_int_equal(ir_type_unsigned(4), T_U32);
+    assert_int_equal(ir_type_unsigned(8), T_U64);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names_are_found),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(unsigned_types),
+                                       cmocka_unit_test(names_are_found),
                                        cmocka_unit_test(types_are_consistent),
                                        cmocka_unit_test(definedness_follows_the_table),
                                        cmocka_unit_test(bytes_exhaustively),

@@ -226,15 +226,6 @@ static void rows_that_are_fetched(void **state)
     assert_in_range(fetches(built(c, &vectors, g.variant, g.pass, g.row)), 1, 4);
 }
 
-static void unsigned_types(void **state)
-{
-    (void)state;
-    assert_int_equal(sk_unsigned_of(1), T_U8);
-    assert_int_equal(sk_unsigned_of(2), T_U16);
-    assert_int_equal(sk_unsigned_of(4), T_U32);
-    assert_int_equal(sk_unsigned_of(8), T_U64);
-}
-
 /* Reads lie together along an axis if neighbours are at most four elements apart, either way. */
 static void reads_that_lie_together(void **state)
 {
@@ -690,17 +681,13 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(threads_of_maps),         TEST(gangs_of_short_rows),
-        TEST(cheapest_gangs),          TEST(gangs_across),
-        TEST(rows_that_are_fetched),   TEST(unsigned_types),
-        TEST(reads_that_lie_together), TEST(tiles_of_shared_loops),
-        TEST(states_that_lanes_share), TEST(narrow_contractions),
-        TEST(blocks_of_contractions),  TEST(tiles_of_choices),
-        TEST(parts_of_lines),          TEST(prefixes_that_wait),
-        TEST(threads_of_sorts),        TEST(rows_that_are_cut),
-        TEST(lines_of_sorts),          TEST(memory_of_permutes),
-        TEST(places_in_shared_memory), TEST(choosing_permutes),
-        TEST(converted_indices_drop),
+        TEST(threads_of_maps),        TEST(gangs_of_short_rows),     TEST(cheapest_gangs),
+        TEST(gangs_across),           TEST(rows_that_are_fetched),   TEST(reads_that_lie_together),
+        TEST(tiles_of_shared_loops),  TEST(states_that_lanes_share), TEST(narrow_contractions),
+        TEST(blocks_of_contractions), TEST(tiles_of_choices),        TEST(parts_of_lines),
+        TEST(prefixes_that_wait),     TEST(threads_of_sorts),        TEST(rows_that_are_cut),
+        TEST(lines_of_sorts),         TEST(memory_of_permutes),      TEST(places_in_shared_memory),
+        TEST(choosing_permutes),      TEST(converted_indices_drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

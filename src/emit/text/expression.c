@@ -113,20 +113,6 @@ static unsigned kind_of(ir_type t)
     return ir_type_size(t) < 4 ? NARROW : WIDE;
 }
 
-static ir_type unsigned_of(ir_type t)
-{
-    switch (ir_type_size(t)) {
-    case 1:
-        return T_U8;
-    case 2:
-        return T_U16;
-    case 4:
-        return T_U32;
-    default:
-        return T_U64;
-    }
-}
-
 const char *emit_type(emitter *e, ir_type t)
 {
     e->uses_f64 |= t == T_F64;
@@ -256,7 +242,7 @@ static const char *substitute(emitter *e, const char *pattern, const substitutio
 
 static const char *expand(emitter *e, const char *pattern, ir_type t, ir_type result, const char *const *operand)
 {
-    ir_type u = unsigned_of(t);
+    ir_type u = ir_type_unsigned(ir_type_size(t));
     bool wide = u == T_U64;
     const substitution s[] = {
         {"popcount", e->d->popcount[wide]},
@@ -319,7 +305,7 @@ static const char *helper(emitter *e, const form *f, ir_type t, ir_type result, 
 /* An entry of a table: of a constant array that stands before the helper. */
 static const char *look(emitter *e, ir_op op, const sn_table *table, ir_type t, const char *const *operand)
 {
-    ir_type u = unsigned_of(t);
+    ir_type u = ir_type_unsigned(ir_type_size(t));
     unsigned n = t == T_F32 ? table->count_f32 : table->count_f64;
     const char *name = arena_printf(e->arena, "%s_%s", ir_ops[op].name, ir_type_name(t)), *type = emit_type(e, t);
     if (new_helper(e, name)) {
@@ -422,7 +408,7 @@ const char *emit_to_bits(emitter *e, ir_type t, const char *x)
         return arena_printf(e->arena, "(%s ? 1 : 0)", x);
     if (ir_type_float(t))
         return arena_printf(e->arena, "(ulong)%s", arena_printf(e->arena, e->d->bits[t == T_F32 ? T_U32 : T_U64], x));
-    return arena_printf(e->arena, "(ulong)(%s)%s", e->d->type[unsigned_of(t)], x);
+    return arena_printf(e->arena, "(ulong)(%s)%s", e->d->type[ir_type_unsigned(ir_type_size(t))], x);
 }
 
 const char *emit_from_bits(emitter *e, ir_type t, const char *x)
@@ -457,7 +443,7 @@ static atomic_form atomic_of(ir_op op)
 /* Sums of floats: compare and swap until nobody came between. */
 static const char *float_sum(emitter *e, ir_type t, const char *space, const char *const *operand)
 {
-    ir_type u = unsigned_of(t);
+    ir_type u = ir_type_unsigned(ir_type_size(t));
     const char *type = emit_type(e, t), *word = e->d->type[u];
     const char *name = arena_printf(e->arena, "atomic_add_%s_%s", ir_type_name(t), *space ? space : "any");
     name = make_name(e, name, "", "", 0);

@@ -714,15 +714,6 @@ static void find_part(contract *t, sk_side side, k_val number, k_val parts, k_va
     t->side[side].extent = sk_sub(lw, end, begin);
 }
 
-/* number = number / of; returns the rest. */
-static k_val take_digit(sk_lower *lw, k_val *number, k_val of)
-{
-    k_builder *b = &lw->b;
-    k_val rest = *number;
-    *number = k_let(b, OP_QUOT, rest, of, 0);
-    return sk_sub(lw, rest, sk_mul(lw, *number, of));
-}
-
 /* What the block has: a part of the rows that are folded, of the rows of the result, and of its columns. */
 static void find_block(contract *t)
 {
@@ -731,13 +722,13 @@ static void find_block(contract *t)
     const sk_cluster *c = lw->cluster;
     k_val number = k_piece(b), row_blocks = sk_slot(lw, ROW_BLOCKS, "row_blocks");
     k_val column_blocks = sk_slot(lw, COLUMN_BLOCKS, "column_blocks"), length = sk_slot(lw, LENGTH, "row_length");
-    t->part = take_digit(lw, &number, sk_slot(lw, PIECES, "pieces_a_row"));
-    k_val column_block = take_digit(lw, &number, column_blocks), row_block = take_digit(lw, &number, row_blocks);
+    t->part = sk_take_digit(lw, &number, sk_slot(lw, PIECES, "pieces_a_row"));
+    k_val column_block = sk_take_digit(lw, &number, column_blocks), row_block = sk_take_digit(lw, &number, row_blocks);
     find_part(t, SK_OF_ROW, row_block, row_blocks, sk_slot(lw, ROWS, "rows"));
     find_part(t, SK_OF_COLUMN, column_block, column_blocks, sk_slot(lw, COLUMNS, "columns"));
     for (unsigned d = c->loop->rank - 1u; d-- > 0;)
         if (d != t->of.dimension[SK_OF_ROW] && d != t->of.dimension[SK_OF_COLUMN])
-            t->index[d] = take_digit(lw, &number, sk_closed(lw, c->loop->shape[d]));
+            t->index[d] = sk_take_digit(lw, &number, sk_closed(lw, c->loop->shape[d]));
     k_val size = k_i64(b, SK_PIECE), one = k_i64(b, 1);
     t->begin = sk_mul(lw, t->part, size);
     t->count = sk_min(lw, size, sk_sub(lw, length, t->begin));

@@ -395,14 +395,6 @@ static void finish(contract *t)
 
 /* --- the block --- */
 
-/* number = number / of; returns the rest. */
-static k_val take_digit(sk_lower *lw, k_val *number, k_val of)
-{
-    k_val rest = *number;
-    *number = k_let(&lw->b, OP_QUOT, rest, of, 0);
-    return sk_sub(lw, rest, sk_mul(lw, *number, of));
-}
-
 static void find_block(contract *t)
 {
     sk_lower *lw = t->s->lw;
@@ -411,14 +403,14 @@ static void find_block(contract *t)
     k_val number = k_piece(b), length = sk_slot(lw, LENGTH, "row_length"), one = k_i64(b, 1);
     t->extent[SK_OF_ROW] = sk_slot(lw, ROWS, "rows");
     t->extent[SK_OF_COLUMN] = sk_slot(lw, COLUMNS, "columns");
-    t->part = take_digit(lw, &number, sk_slot(lw, PIECES, "pieces_a_row"));
-    k_val column = take_digit(lw, &number, sk_slot(lw, COLUMN_TILES, "column_tiles"));
-    k_val row = take_digit(lw, &number, sk_slot(lw, ROW_TILES, "row_tiles"));
+    t->part = sk_take_digit(lw, &number, sk_slot(lw, PIECES, "pieces_a_row"));
+    k_val column = sk_take_digit(lw, &number, sk_slot(lw, COLUMN_TILES, "column_tiles"));
+    k_val row = sk_take_digit(lw, &number, sk_slot(lw, ROW_TILES, "row_tiles"));
     t->first[SK_OF_ROW] = sk_mul(lw, row, k_i64(b, width_of(t, SK_OF_ROW)));
     t->first[SK_OF_COLUMN] = sk_mul(lw, column, k_i64(b, width_of(t, SK_OF_COLUMN)));
     for (unsigned d = c->loop->rank - 1u; d-- > 0;)
         if (d != t->of.dimension[SK_OF_ROW] && d != t->of.dimension[SK_OF_COLUMN])
-            t->index[d] = take_digit(lw, &number, sk_closed(lw, c->loop->shape[d]));
+            t->index[d] = sk_take_digit(lw, &number, sk_closed(lw, c->loop->shape[d]));
     k_val size = k_i64(b, SK_PIECE);
     t->begin = sk_mul(lw, t->part, size);
     t->count = sk_min(lw, size, sk_sub(lw, length, t->begin));

@@ -92,6 +92,13 @@ static inline k_val sk_mul(sk_lower *lw, k_val a, k_val b)
 {
     return k_let(&lw->b, OP_MUL, a, b, 0);
 }
+/* number = number / of; returns the rest. */
+static inline k_val sk_take_digit(sk_lower *lw, k_val *number, k_val of)
+{
+    k_val all = *number;
+    *number = k_let(&lw->b, OP_QUOT, all, of, 0);
+    return sk_sub(lw, all, sk_mul(lw, *number, of));
+}
 static inline k_val sk_min(sk_lower *lw, k_val a, k_val b)
 {
     return k_let(&lw->b, OP_MIN, a, b, 0);

@@ -298,7 +298,7 @@ static void open_chooser(chooser *h, const sk_fold *f)
     h->of = sk_choice_of(h->s, f);
     h->type = f->info->type[h->of.key];
     h->worst = sk_worst_key(h->type, h->of.greatest);
-    h->count_type = sk_unsigned_of(ir_type_size(h->type));
+    h->count_type = ir_type_unsigned(ir_type_size(h->type));
     h->key_at = k_shared(b, h->type, ROOM, "key");
     h->group_at = k_shared(b, h->count_type, ROOM, "group");
     h->line_at = k_shared(b, T_I32, ROOM, "line");

@@ -189,5 +189,4 @@ opt_choice sk_choice_of(const sk_folds *s, const sk_fold *f); /* of a fold of a 
 ir_bits sk_worst_key(ir_type t, bool greatest);
 k_val sk_key_beats(k_builder *b, const opt_choice *of, k_val x, k_val y);
 k_val sk_better_key(k_builder *b, const opt_choice *of, ir_type type, k_val x, k_val y);
-ir_type sk_unsigned_of(size_t bytes);
 #endif

@@ -349,18 +349,13 @@ static sk_fold_block block_of(const choice *h)
     return block;
 }
 
-ir_type sk_unsigned_of(size_t bytes)
-{
-    return bytes == 1 ? T_U8 : bytes == 2 ? T_U16 : bytes == 4 ? T_U32 : T_U64;
-}
-
 /* Wide enough for a number of every round, and no narrower than keys. */
 static ir_type round_type(const choice *h, int64_t piece)
 {
     size_t bytes = ir_type_size(h->type);
     while (bytes < 8 && (piece / h->round) >> (8 * bytes))
         bytes *= 2;
-    return sk_unsigned_of(bytes);
+    return ir_type_unsigned(bytes);
 }
 
 static void open_choice(choice *h, const sk_fold *f, int64_t piece)

@@ -38,8 +38,6 @@ typedef struct sk_across { /* what such loops write: outer x turns x between x c
 sk_across sk_shape_across(const sk_cluster *c, const int64_t *extent);
 /* Bytes of an element of each of these reads. After sk_open_space. */
 uint32_t sk_bytes_across(sk_lower *lw, sk_cluster *c, const sk_outputs *out);
-/* number = number / of; returns the rest. */
-k_val sk_take_digit(sk_lower *lw, k_val *number, k_val of);
 
 /* The loop that all elements are made of, if rows and columns of these share what it reads; else 0. */
 ir_id sk_find_shared(sk_lower *lw, const sk_outputs *out);

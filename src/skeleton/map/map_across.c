@@ -204,13 +204,6 @@ static void elements_at(walk *w, k_val place)
     sk_scope_end(lw, mark);
 }
 
-k_val sk_take_digit(sk_lower *lw, k_val *piece, k_val by)
-{
-    k_val all = k_let(&lw->b, OP_QUOT, *piece, by, 0), part = sk_sub(lw, *piece, sk_mul(lw, all, by));
-    *piece = all;
-    return part;
-}
-
 /* slots: as sk_launch_map_across numbers them */
 void sk_build_map_across(sk_lower *lw)
 {

@@ -181,26 +181,12 @@ static void build_chain(row_loop *r)
 
 /* --- the same in three launches: words of the state are the bits of values --- */
 
-static ir_type bits_type(ir_type t)
-{
-    switch (ir_type_size(t)) {
-    case 1:
-        return T_U8;
-    case 2:
-        return T_U16;
-    case 4:
-        return T_U32;
-    default:
-        return T_U64;
-    }
-}
-
 k_val row_to_word(row_loop *r, k_val x)
 {
     k_builder *b = &r->lw->b;
     ir_type t = (ir_type)b->k->value.at[x].type;
     if (t != T_BOOL)
-        x = k_convert(b, OP_BITCAST, bits_type(t), x);
+        x = k_convert(b, OP_BITCAST, ir_type_unsigned(ir_type_size(t)), x);
     return k_convert(b, OP_CONVERT, T_U64, x);
 }
 
@@ -209,7 +195,7 @@ k_val row_from_word(row_loop *r, ir_type t, k_val word)
     k_builder *b = &r->lw->b;
     if (t == T_BOOL)
         return k_let(b, OP_NE, word, k_literal(b, T_U64, 0), 0);
-    return k_convert(b, OP_BITCAST, t, k_convert(b, OP_CONVERT, bits_type(t), word));
+    return k_convert(b, OP_BITCAST, t, k_convert(b, OP_CONVERT, ir_type_unsigned(ir_type_size(t)), word));
 }
 
 k_val row_word_at(row_loop *r, k_val piece, uint8_t j)

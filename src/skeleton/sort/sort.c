@@ -56,24 +56,10 @@ void sk_sort_element(sk_sort *s, uint32_t first, uint32_t end, k_val linear, k_v
         out[c - first] = k_load(&s->lw->b, s->from[c], linear);
 }
 
-ir_type sk_order_type(ir_type t)
-{
-    switch (ir_type_size(t)) {
-    case 1:
-        return T_U8;
-    case 2:
-        return T_U16;
-    case 4:
-        return T_U32;
-    default:
-        return T_U64;
-    }
-}
-
 /* All NaNs are one number, the greatest, in both directions. */
 k_val sk_order_bits(k_builder *b, ir_type t, k_val key, bool descending)
 {
-    ir_type u = sk_order_type(t);
+    ir_type u = ir_type_unsigned(ir_type_size(t));
     unsigned width = (unsigned)ir_type_size(t) * 8;
     ir_bits all = width == 64 ? UINT64_MAX : ((ir_bits)1 << width) - 1, top = all ^ all >> 1;
     if (t == T_BOOL) {

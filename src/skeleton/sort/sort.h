@@ -23,8 +23,7 @@ void sk_sort_begin(sk_sort *s, sk_lower *lw, uint16_t lanes, bool composed, bool
 void sk_sort_bind(sk_sort *s, k_val row, k_val k, k_val linear);
 /* Components [first, end) of that element. */
 void sk_sort_element(sk_sort *s, uint32_t first, uint32_t end, k_val linear, k_val *out);
-/* A key as an unsigned number that is compared in its place. */
-ir_type sk_order_type(ir_type t);
+/* A key as an unsigned number of as many bytes, which is compared in its place. */
 k_val sk_order_bits(k_builder *b, ir_type t, k_val key, bool descending);
 /* Do such numbers, of the keys one after the other, say that the left ones come before the right ones? */
 k_val sk_order_before(k_builder *b, uint32_t keys, const k_val *left, const k_val *right);

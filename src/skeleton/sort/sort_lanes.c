@@ -127,7 +127,7 @@ void sk_build_sort_lanes(sk_lower *lw)
     for (uint32_t c = 0; c < n; c++) {
         r->room[c] = k_shared(b, info->type[c], SK_SORT_SHORT * lanes, "room");
         bool kept = keeps_order(info, c);
-        r->order[c] = kept ? k_shared(b, sk_order_type(info->type[c]), SK_SORT_SHORT * lanes, "order") : 0;
+        r->order[c] = kept ? k_shared(b, ir_type_unsigned(ir_type_size(info->type[c])), SK_SORT_SHORT * lanes, "order") : 0;
     }
     k_val length = sk_slot(lw, 0, "row_length"), all = sk_slot(lw, 1, "rows"), some = sk_slot(lw, 2, "gangs_a_piece");
     k_val begin = sk_mul(lw, sk_mul(lw, k_piece(b), some), r->lanes), left = sk_sub(lw, all, begin);

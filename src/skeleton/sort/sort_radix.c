@@ -51,7 +51,7 @@ static k_val as(k_builder *b, ir_type t, k_val v)
 k_val sk_radix_digit(sk_radix_kernel *x, uint32_t component, k_val key, k_val shift, ir_type as_type)
 {
     k_builder *b = &x->s.lw->b;
-    ir_type t = x->s.info->type[component], u = sk_order_type(t);
+    ir_type t = x->s.info->type[component], u = ir_type_unsigned(ir_type_size(t));
     k_val bits = sk_order_bits(b, t, key, x->s.descending);
     k_val moved = k_let(b, OP_SHR, bits, as(b, u, shift), 0);
     ir_bits mask = (ir_bits)x->digits - 1, all = ir_type_size(u) == 1 ? 0xFF : UINT64_MAX;
@@ -107,13 +107,13 @@ static seen open_seen(radix *x, int64_t lanes)
     if (!x->r.first)
         return of;
     for (uint32_t k = 0; k < x->s.keys; k++) {
-        ir_type u = sk_order_type(x->s.info->type[k]);
+        ir_type u = ir_type_unsigned(ir_type_size(x->s.info->type[k]));
         of.any[k] = k_shared(b, u, lanes, "any");
         of.all[k] = k_shared(b, u, lanes, "all");
     }
     k_val lane = k_for_all(b, k_i64(b, lanes));
     for (uint32_t k = 0; k < x->s.keys; k++) {
-        ir_type u = sk_order_type(x->s.info->type[k]);
+        ir_type u = ir_type_unsigned(ir_type_size(x->s.info->type[k]));
         ir_bits ones = ir_type_size(u) == 8 ? UINT64_MAX : ((ir_bits)1 << ir_type_size(u) * 8) - 1;
         k_store(b, of.any[k], lane, k_literal(b, u, 0));
         k_store(b, of.all[k], lane, k_literal(b, u, ones));
@@ -147,7 +147,7 @@ static void close_seen(radix *x, const seen *of, k_mem state, int64_t lanes)
         return;
     k_val one = k_for_few(b, k_i64(b, 1));
     for (uint32_t k = 0; k < x->s.keys; k++) {
-        ir_type u = sk_order_type(x->s.info->type[k]);
+        ir_type u = ir_type_unsigned(ir_type_size(x->s.info->type[k]));
         k_val any = k_decl(b, k_load(b, of->any[k], one), "any"), all = k_decl(b, k_load(b, of->all[k], one), "all");
         k_val lane = k_for(b, k_i64(b, 1), k_i64(b, lanes), false);
         k_set(b, any, k_let(b, OP_BIT_OR, k_get(b, any), k_load(b, of->any[k], lane), 0));

@@ -41,7 +41,7 @@ static seen *open_seen(radix *x)
     k_builder *b = &x->s.lw->b;
     seen *of = arena_alloc(x->s.lw->arena, x->s.keys * sizeof *of);
     for (uint32_t k = 0; k < x->s.keys && x->r.first; k++) {
-        ir_type u = sk_order_type(x->s.info->type[k]);
+        ir_type u = ir_type_unsigned(ir_type_size(x->s.info->type[k]));
         of[k].type = u == T_U64 ? T_U64 : T_U32; /* those that have atomics */
         of[k].ones = ir_type_size(u) == 8 ? UINT64_MAX : ((ir_bits)1 << ir_type_size(u) * 8) - 1;
         of[k].any = k_shared(b, of[k].type, 1, "any");
