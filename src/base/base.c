@@ -205,8 +205,18 @@ char *arena_printf(arena *a, const char *format, ...)
     return t.at;
 }
 
+arena *arena_beside(arena *a)
+{
+    arena *b = arena_alloc(a, sizeof(*b));
+    *b = (arena){.heap = a->heap, .failure = a->failure, .next = a->beside};
+    a->beside = b;
+    return b;
+}
+
 void arena_free(arena *a)
 {
+    for (arena *b = a->beside; b; b = b->next)
+        arena_free(b);
     for (arena_chunk *chunk = a->chunks, *next; chunk; chunk = next) {
         next = chunk->next;
         if (chunk == a->lent)
@@ -216,7 +226,7 @@ void arena_free(arena *a)
     }
     release_all(a, a->own);
     release_all(a, a->outgrown);
-    *a = (arena){.heap = a->heap, .failure = a->failure};
+    *a = (arena){.heap = a->heap, .failure = a->failure, .next = a->next};
 }
 
 static void outgrow(arena *a, arena_own *own)

@@ -34,7 +34,8 @@ extern const base_heap base_heap_default; /* malloc and free; constant, so no st
 
 typedef struct arena_chunk arena_chunk;
 typedef struct arena_own arena_own;
-typedef struct arena {
+typedef struct arena arena;
+struct arena {
     const base_heap *heap;
     arena_chunk *chunks;
     arena_own *own;    /* large blocks */
@@ -43,7 +44,8 @@ typedef struct arena {
     size_t total;      /* bytes handed out */
     jmp_buf *failure;
     void *lent; /* a chunk that is not the heap's */
-} arena;
+    arena *beside, *next; /* arenas beside this one; the next of those that are beside the same */
+};
 
 void arena_init(arena *a, const base_heap *heap);     /* heap NULL: the default one */
 /* The same, with a first block of the caller's (16-byte aligned, 64 bytes or more), which must outlive the arena's contents: what fits
@@ -59,6 +61,9 @@ char *arena_printf(arena *a, const char *format, ...) SN_PRINTF(2, 3);
 void arena_release(arena *a, void *block, size_t bytes);
 /* Gives back what growable arrays were kept in before they grew. For moments when nobody has pointers into them. */
 void arena_sweep(arena *a);
+/* An arena for scratch memory, of the same heap: it fails as `a` does now, and ends when `a` is freed, if it is not freed
+ * before. */
+arena *arena_beside(arena *a);
 void arena_free(arena *a);                            /* everything; the arena may be used again */
 
 /* Growable arrays: VEC(int) v = {0}; vec_push(arena, &v, 3); v.at[0]; v.n. Old storage stays in the arena until it is

@@ -12,7 +12,7 @@ enum { FIRST_BUCKETS = 64, MOST_UNUSED = 512 };
 /* --- what emitters take --- */
 
 typedef struct preparing {
-    arena *arena;
+    arena *arena, *scratch; /* what a pass takes from the second is given back behind it */
     kernel *k;
     const dialect *d; /* NULL: gangs are what the CPU has */
     uint32_t group;   /* threads of a block, at least */
@@ -32,8 +32,8 @@ static void run_shorten(preparing *p)
 {
     if (p->d || p->k->lanes == 1)
         return;
-    k_shorten(p->k, p->arena);
-    k_dead(p->k, p->arena);
+    k_shorten(p->k, p->scratch);
+    k_dead(p->k, p->scratch);
 }
 
 static void run_math(preparing *p)
@@ -62,12 +62,15 @@ static const device_pass device_passes[] = {
 static void run_passes(preparing *p, const char *last)
 {
     bool over = false;
+    p->scratch = arena_beside(p->arena);
     for (unsigned i = 0; i < k_passes_n && !over; i++) {
-        k_passes[i].run(p->k, p->arena);
+        k_passes[i].run(p->k, p->scratch);
+        arena_free(p->scratch);
         over = last && !strcmp(last, k_passes[i].name);
     }
     for (size_t i = 0; i < ARRAY_LENGTH(device_passes) && !over; i++) {
         device_passes[i].run(p);
+        arena_free(p->scratch);
         over = last && !strcmp(last, device_passes[i].name);
     }
 }

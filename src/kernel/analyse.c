@@ -299,9 +299,11 @@ k_shapes k_find_shapes(const kernel *k, arena *a)
 
 void k_analyse(kernel *k)
 {
-    k_shapes s = k_find_shapes(k, k->arena);
+    arena *a = arena_beside(k->arena);
+    k_shapes s = k_find_shapes(k, a);
     for (k_val v = 1; v < k->value.n; v++) {
         k->value.at[v].shape = s.shape[v];
         k->value.at[v].step = s.step[v];
     }
+    arena_free(a);
 }

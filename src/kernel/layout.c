@@ -84,9 +84,8 @@ static uint64_t first_fit(const placed *done, uint32_t n, const lifetime *life, 
     return offset;
 }
 
-static void place_all(kernel *k, const lifetime *life, const k_mem *order, uint32_t n, uint32_t align)
+static void place_all(kernel *k, const lifetime *life, const k_mem *order, uint32_t n, uint32_t align, placed *done)
 {
-    placed *done = arena_alloc(k->arena, (n + 1) * sizeof(*done));
     uint64_t most = 0;
     for (uint32_t i = 0; i < n; i++) {
         k_memory *m = &k->mem.at[order[i]];
@@ -111,10 +110,11 @@ static bool comes_before(const kernel *k, const lifetime *life, k_mem x, k_mem y
 
 void k_layout(kernel *k, uint32_t align)
 {
-    lifetime *life = arena_alloc(k->arena, k->mem.n * sizeof(*life));
-    k_mem *order = arena_alloc(k->arena, k->mem.n * sizeof(*order));
+    arena *a = arena_beside(k->arena);
+    lifetime *life = arena_alloc(a, k->mem.n * sizeof(*life));
+    k_mem *order = arena_alloc(a, k->mem.n * sizeof(*order));
     uint32_t n = 0;
-    find_lifetimes(k, k->arena, life);
+    find_lifetimes(k, a, life);
     for (k_mem m = 1; m < k->mem.n; m++) {
         k->mem.at[m].offset = 0;
         if (k->mem.at[m].space == K_GLOBAL || !life[m].first)
@@ -124,7 +124,8 @@ void k_layout(kernel *k, uint32_t align)
             order[at] = order[at - 1];
         order[at] = m;
     }
-    place_all(k, life, order, n, align ? align : 1);
+    place_all(k, life, order, n, align ? align : 1, arena_alloc(a, (n + 1) * sizeof(placed)));
+    arena_free(a);
 }
 
 uint32_t k_shared_bytes(const kernel *k)

@@ -895,6 +895,6 @@ l_program *l_clusters(ir_program *p, const l_options *options)
     arena_release(a, c.segments, n * sizeof(*c.segments));
     arena_release(a, c.outer, n * sizeof(*c.outer));
     arena_release(a, c.tile, n * sizeof(*c.tile));
-    l_uses_free(p, c.node);
+    l_uses_free(c.node);
     return out;
 }

@@ -131,10 +131,10 @@ void l_note_delayed(ir_program *p, l_nodes *nodes, ir_id id, ir_id from, l_acces
     n->flat |= f->flat;
     n->neighbours += f->neighbours;
     for (uint32_t i = 0; i < f->staged.n; i++)
-        push_new(p->arena, &n->staged, f->staged.at[i]);
+        push_new(nodes->arena, &n->staged, f->staged.at[i]);
     if (ir_at(p, id)->kind == IR_RESHAPE) { /* to one row: others read a stencil's result from memory */
         n->flat = true;
-        push_new(p->arena, &n->staged, from);
+        push_new(nodes->arena, &n->staged, from);
     }
 }
 
@@ -153,7 +153,7 @@ void l_note_operands(ir_program *p, l_nodes *nodes, ir_id id)
     if (n->staged.n && bytes_of(p, id) > below)
         return;
     n->staged.n = 0;
-    vec_push(p->arena, &n->staged, id);
+    vec_push(nodes->arena, &n->staged, id);
 }
 
 bool l_folded(ir_program *p, const l_nodes *nodes, const l_options *options, ir_id id)

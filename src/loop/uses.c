@@ -289,7 +289,7 @@ static void add_dep(uses *u, ir_id id, ir_id array, l_access access, const l_vie
                 d->view.of[k] = L_NO_DIMENSION;
         return;
     }
-    vec_push(u->p->arena, &n->dep, ((l_dep){array, access, *view}));
+    vec_push(u->node->arena, &n->dep, ((l_dep){array, access, *view}));
 }
 
 static l_access through(l_access outer, l_access inner)
@@ -423,19 +423,19 @@ static l_nodes *new_nodes(const ir_program *p)
     l_nodes *nodes = arena_alloc(p->arena, sizeof(*nodes));
     uint32_t arrays = 0;
     nodes->all = p->node.n;
-    nodes->slot = arena_alloc(p->arena, p->node.n * sizeof(*nodes->slot));
+    nodes->arena = arena_beside(p->arena);
+    nodes->slot = arena_alloc(nodes->arena, p->node.n * sizeof(*nodes->slot));
     for (ir_id id = 1; id < p->node.n; id++)
         if (ir_is_array(p, id))
             nodes->slot[id] = ++arrays;
     nodes->arrays = arrays;
-    nodes->at = arena_alloc(p->arena, (arrays + 1) * sizeof(*nodes->at));
+    nodes->at = arena_alloc(nodes->arena, (arrays + 1) * sizeof(*nodes->at));
     return nodes;
 }
 
-void l_uses_free(ir_program *p, l_nodes *nodes)
+void l_uses_free(l_nodes *nodes)
 {
-    arena_release(p->arena, nodes->slot, nodes->all * sizeof(*nodes->slot));
-    arena_release(p->arena, nodes->at, (nodes->arrays + 1) * sizeof(*nodes->at));
+    arena_free(nodes->arena);
 }
 
 /* The maps that only pick results are computed nowhere: of their operands, those are used that have the results. */

@@ -46,6 +46,7 @@ typedef struct l_nodes { /* of a program; most of its nodes are scalars, which h
     uint32_t arrays, all; /* lengths of `at`, less one, and of `slot` */
     l_part *part;        /* of results, see l_program */
     bool sized;          /* see l_program */
+    arena *arena;        /* of all that is told of nodes */
 } l_nodes;
 
 static inline l_node *l_at(const l_nodes *nodes, ir_id id)
@@ -82,6 +83,6 @@ bool l_rows_possible(const ir_program *p, const l_nodes *nodes, ir_id stencil, i
 
 /* Uses, costs, and the choice of anchors. */
 l_nodes *l_uses(ir_program *p, const l_options *options);
-void l_uses_free(ir_program *p, l_nodes *nodes); /* gives back what is large; `part` stays */
+void l_uses_free(l_nodes *nodes); /* `part` stays */
 
 #endif

@@ -9,7 +9,7 @@ static uint32_t farthest(const uint32_t *behind, const uint32_t *buffer, uint32_
 }
 
 /* `reader`: of each depth and buffer the last loop that reads it, and 1. */
-static void note_readers(plan *p, map64 *reader, uint32_t cluster, uint32_t depth)
+static void note_readers(plan *p, arena *a, map64 *reader, uint32_t cluster, uint32_t depth)
 {
     plan_cluster *c = &p->cluster.at[cluster];
     for (uint32_t k = 0; k < c->reads.n; k++) {
@@ -17,15 +17,15 @@ static void note_readers(plan *p, map64 *reader, uint32_t cluster, uint32_t dept
         const uint32_t before = map64_get(reader, key);
         if (before && before - 1 != cluster)
             c->shares = p->cluster.at[before - 1].shares = true;
-        map64_put(p->arena, reader, key, cluster + 1);
+        map64_put(a, reader, key, cluster + 1);
     }
 }
 
 void plan_find_apart(plan *p)
 {
-    uint32_t *behind =
-        arena_alloc(p->arena, (p->buffer.n + 1) * sizeof *behind); /* per buffer: loops on the way to it */
-    bool *taken = arena_alloc(p->arena, p->cluster.n + 1);
+    arena *a = arena_beside(p->arena);
+    uint32_t *behind = arena_alloc(a, (p->buffer.n + 1) * sizeof *behind); /* per buffer: loops on the way to it */
+    bool *taken = arena_alloc(a, p->cluster.n + 1);
     map64 reader = {0};
     for (uint32_t i = 0; i < p->cluster.n; i++) {
         const plan_cluster *c = &p->cluster.at[i];
@@ -35,8 +35,9 @@ void plan_find_apart(plan *p)
             behind[c->writes.at[k]] = depth + 1;
         if (c->control || c->placed)
             continue;
-        note_readers(p, &reader, i, depth);
+        note_readers(p, a, &reader, i, depth);
         p->apart |= taken[depth];
         taken[depth] = true;
     }
+    arena_free(a);
 }

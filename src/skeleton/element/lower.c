@@ -709,6 +709,8 @@ void sk_fetch(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, k
 /* Small loops are chains of arithmetic: four registers a value keep the pipes full, and their states fit. */
 enum { EAGER_STATES = 4, COUNTED_STATES = 1 };
 
+enum { MANY = 16 /* operations of an element: fewer cannot need many values at once */ };
+
 uint32_t sk_widest(const l_program *l, const opt_ids *ids, uint32_t n, const ir_id *term)
 {
     size_t widest = 1;
@@ -722,6 +724,68 @@ uint32_t sk_widest(const l_program *l, const opt_ids *ids, uint32_t n, const ir_
         if (ir_type_size((ir_type)ir_at(l->ir, term[i])->type) > widest)
             widest = ir_type_size((ir_type)ir_at(l->ir, term[i])->type);
     return (uint32_t)widest;
+}
+
+/* --- lanes --- */
+
+typedef struct alive { /* terms of one element, from the last back to the first */
+    const ir_program *p;
+    const opt_ids *ids;
+    bool *wanted; /* by a term behind it */
+    uint32_t now;
+} alive;
+
+static uint32_t place_of(const opt_ids *ids, ir_id id)
+{
+    uint32_t low = 0, end = ids->n;
+    while (low < end) {
+        uint32_t middle = (low + end) / 2;
+        if (ids->at[middle] < id)
+            low = middle + 1;
+        else
+            end = middle;
+    }
+    return low;
+}
+
+static void want(alive *w, ir_id id)
+{
+    const ir_node *t = ir_at(w->p, id);
+    if (!t->scope || (t->kind != IR_OP && t->kind != IR_READ))
+        return;
+    uint32_t at = place_of(w->ids, id);
+    if (at == w->ids->n || w->ids->at[at] != id || w->wanted[at])
+        return;
+    w->wanted[at] = true;
+    w->now++;
+}
+
+/* How many values of an element there are at once, at most, where terms are computed in the order of their ids. */
+static uint32_t most_alive(const l_program *l, arena *a, const opt_ids *ids, uint32_t n, const ir_id *term)
+{
+    alive w = {.p = l->ir, .ids = ids, .wanted = arena_alloc(a, ids->n)};
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < n; i++)
+        want(&w, term[i]);
+    for (uint32_t i = ids->n; i-- > 0;) {
+        const ir_node *t = ir_at(l->ir, ids->at[i]);
+        most = w.now > most ? w.now : most;
+        w.now -= w.wanted[i];
+        for (uint32_t k = 0; t->scope && k < t->n; k++)
+            want(&w, l->ir->arg.at[t->args + k]);
+    }
+    arena_release(a, w.wanted, ids->n);
+    return most;
+}
+
+/* So many registers a value that those which there are at once do not spill much: what is spilled takes longer than a
+ * few long chains of arithmetic wait, and far longer to compile. */
+static uint32_t registers_that_fit(uint32_t registers, uint32_t alive, uint32_t vector_bytes)
+{
+    const uint32_t there = vector_bytes < 64 ? 16 : 32;
+    while (registers > 1 && registers * alive > 2 * there)
+        registers /= 2;
+    return registers;
 }
 
 uint16_t sk_lanes_for(const l_program *l, arena *a, uint32_t n, const ir_id *term, uint32_t vector_bytes)
@@ -746,6 +810,8 @@ uint16_t sk_lanes_stored(const l_program *l, arena *a, uint32_t inner, uint32_t 
     }
     uint32_t lanes = vector_bytes / sk_widest(l, &ids, n - inner, term + inner);
     uint32_t registers = heavy_loop || (loop && cost > 64) ? 2 : cost <= 250 ? 4 : cost <= 600 ? 2 : 1;
+    if (cost > MANY)
+        registers = registers_that_fit(registers, most_alive(l, a, &ids, n, term), vector_bytes);
     lanes *= registers;
     return (uint16_t)(lanes > 256 ? 256 : lanes < 4 ? 4 : lanes);
 }
