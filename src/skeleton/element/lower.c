@@ -751,7 +751,7 @@ static uint32_t place_of(const opt_ids *ids, ir_id id)
 static void want(alive *w, ir_id id)
 {
     const ir_node *t = ir_at(w->p, id);
-    if (!t->scope || (t->kind != IR_OP && t->kind != IR_READ))
+    if (!t->scope || t->kind != IR_OP)
         return;
     uint32_t at = place_of(w->ids, id);
     if (at == w->ids->n || w->ids->at[at] != id || w->wanted[at])
@@ -780,10 +780,10 @@ static uint32_t most_alive(const l_program *l, arena *a, const opt_ids *ids, uin
 
 /* So many registers a value that those which there are at once do not spill much: what is spilled takes longer than a
  * few long chains of arithmetic wait, and far longer to compile. */
-static uint32_t registers_that_fit(uint32_t registers, uint32_t alive, uint32_t vector_bytes)
+static uint32_t registers_that_fit(uint32_t registers, uint32_t values, uint32_t vector_bytes)
 {
     const uint32_t there = vector_bytes < 64 ? 16 : 32;
-    while (registers > 1 && registers * alive > 2 * there)
+    while (registers > 1 && registers * values > 2 * there)
         registers /= 2;
     return registers;
 }
