@@ -347,6 +347,48 @@ void intern_add(arena *a, intern_table *t, uint64_t hash, uint32_t id)
     intern_place(t, hash, id);
 }
 
+static void insert_each(uint32_t *at, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        const uint32_t x = at[i];
+        uint32_t k = i;
+        for (; k && at[k - 1] > x; k--)
+            at[k] = at[k - 1];
+        at[k] = x;
+    }
+}
+
+void sort_u32(uint32_t *at, uint32_t n, uint32_t *spare)
+{
+    enum { FEW = 32, DIGIT = 8, DIGITS = 1 << DIGIT };
+    uint32_t differ = 0, *from = at, *to = spare;
+    if (n <= FEW) {
+        insert_each(at, n);
+        return;
+    }
+    for (uint32_t i = 1; i < n; i++)
+        differ |= at[i] ^ at[0];
+    for (unsigned shift = 0; shift < 32; shift += DIGIT) {
+        uint32_t place[DIGITS] = {0}, before = 0;
+        if (!(differ >> shift & (DIGITS - 1)))
+            continue;
+        for (uint32_t i = 0; i < n; i++)
+            place[from[i] >> shift & (DIGITS - 1)]++;
+        for (unsigned d = 0; d < DIGITS; d++) {
+            const uint32_t count = place[d];
+            place[d] = before;
+            before += count;
+        }
+        for (uint32_t i = 0; i < n; i++)
+            to[place[from[i] >> shift & (DIGITS - 1)]++] = from[i];
+        uint32_t *other = from;
+        from = to;
+        to = other;
+    }
+    if (from != at)
+        memcpy(at, from, n * sizeof(*at));
+}
+
 uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed)
 {
     const unsigned char *p = bytes;

@@ -107,6 +107,9 @@ typedef bool (*intern_equal)(const void *env, uint32_t id);
 uint32_t intern_find(const intern_table *t, uint64_t hash, intern_equal equal, const void *env); /* 0: absent */
 void intern_add(arena *a, intern_table *t, uint64_t hash, uint32_t id);
 
+/* Ascending; linear in n. `spare` has room for as many, and holds nothing of use afterwards. */
+void sort_u32(uint32_t *at, uint32_t n, uint32_t *spare);
+
 uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed);
 static inline uint64_t hash_mix(uint64_t h, uint64_t v)
 {

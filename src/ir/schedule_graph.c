@@ -2,8 +2,6 @@
  * which are certainly evaluated, and which may be evaluated where nobody asked for them. */
 #include "ir/schedule_graph.h"
 
-#include <stdlib.h>
-
 static bool is_leaf(const ir_program *p, ir_id term)
 {
     ir_kind kind = ir_at(p, term)->kind;
@@ -40,12 +38,6 @@ edge ir_graph_edge(const ir_program *p, ir_id term, uint32_t k)
 uint32_t ir_graph_item(const graph *g, ir_id term)
 {
     return map64_get(&g->index, term) - 1u; /* absent: 0 - 1 is NO_ITEM */
-}
-
-static int by_id(const void *x, const void *y)
-{
-    ir_id a = *(const ir_id *)x, b = *(const ir_id *)y;
-    return (a > b) - (a < b);
 }
 
 /* Is it an operator on extents, constants and what is computed from these alone? (index: of the terms so far, 2: yes)
@@ -98,8 +90,11 @@ static void collect(graph *g, uint32_t n, const ir_id *result)
             vec_push(g->arena, &found, term);
         }
     }
-    if (found.n)
-        qsort(found.at, found.n, sizeof(ir_id), by_id);
+    if (found.n) {
+        ir_id *spare = arena_alloc(g->arena, found.n * sizeof(*spare));
+        sort_u32(found.at, found.n, spare);
+        arena_release(g->arena, spare, found.n * sizeof(*spare));
+    }
     list(g, found.n, found.at);
     vec_free(g->arena, &found);
 }

@@ -1,7 +1,6 @@
 /* Programs and scalar terms without simplification: nodes, interning, constants, variables, reads, errors, walks. */
 #include "ir/intern.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 ir_program *ir_program_new(arena *a)
 {
@@ -488,14 +487,8 @@ static void meet(void *env, ir_id id)
     vec_push(w->p->arena, &s->stack, id);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    ir_id x = *(const ir_id *)a, y = *(const ir_id *)b;
-    return (x > y) - (x < y);
-}
-
 /* Ids in order: a sweep over the marks where they stand close, as those of one function do; else a sort. */
-static void put_in_order(const ir_program *p, uint32_t n, ir_id *id)
+static void put_in_order(ir_program *p, uint32_t n, ir_id *id)
 {
     ir_id least = UINT32_MAX, most = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -505,7 +498,9 @@ static void put_in_order(const ir_program *p, uint32_t n, ir_id *id)
     if (n < 2)
         return;
     if ((most - least) / 16 > n) {
-        qsort(id, n, sizeof *id, ascending);
+        ir_ids *stack = &p->state->stack; /* empty by now */
+        vec_reserve(p->arena, stack, n);
+        sort_u32(id, n, stack->at);
         return;
     }
     n = 0;
