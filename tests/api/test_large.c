@@ -5,7 +5,7 @@
 
 #include "both.h"
 
-enum { LARGE = 7000, LITTLE = 2500, ALIVE = 37, ATTEMPTS = 4 };
+enum { LARGE = 7000, LITTLE = 2500, BRIEF = 150, ALIVE = 37, ATTEMPTS = 4 };
 
 /* Many values alive, some of them for long; what is done depends on the place. */
 static sn_scalar mixed(sn_scalar x, int operations)
@@ -39,6 +39,11 @@ static sn_scalar plain(sn_scalar x)
     return mixed(x, LARGE);
 }
 
+static sn_scalar brief(sn_scalar x)
+{
+    return mixed(x, BRIEF);
+}
+
 static sn_scalar chosen(sn_scalar x)
 {
     return sn_if(sn_lt(x, 1), mixed(x, LITTLE), sn_if(sn_lt(x, 3), mixed(sn_add(x, 2), LITTLE), x));
@@ -57,6 +62,16 @@ static sn_scalar looped(sn_scalar x)
 static sn_acc map_plain(sn_acc xs)
 {
     return sn_map(plain, xs);
+}
+
+static sn_acc map_brief(sn_acc xs)
+{
+    return sn_map(brief, xs);
+}
+
+static sn_acc sum_brief(sn_acc xs)
+{
+    return sn_fold(sn_max, 0, sn_map(brief, xs));
 }
 
 static sn_acc map_chosen(sn_acc xs)
@@ -78,6 +93,14 @@ static void straight(void **state)
 {
     (void)state;
     both("[n]T -> [n]T", map_plain, "f32 i64 u8", SMALL, 1, 100);
+}
+
+/* Not large, but of more values at once than fit into registers several times over. */
+static void of_many_values(void **state)
+{
+    (void)state;
+    both("[n]T -> [n]T", map_brief, "f32 f64 i64 u8", SMALL, 1, 100, 1000);
+    both("[n]T -> T", sum_brief, "i16 f32", SMALL, 3000);
 }
 
 static void in_branches_and_loops(void **state)
@@ -212,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(straight),
+        cmocka_unit_test(of_many_values),
         cmocka_unit_test(in_branches_and_loops),
         cmocka_unit_test(reads_that_depend_on_reads),
         cmocka_unit_test(reads_that_fail),

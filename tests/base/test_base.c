@@ -196,6 +196,80 @@ static void sweeping_gives_back_what_vectors_outgrew(void **state)
     assert_int_equal(h.live, 0);
 }
 
+/* An arena beside another one gives back what it holds when it is freed, and else when that one is. */
+static void arenas_beside_end_with_their_arena(void **state)
+{
+    (void)state;
+    counting_heap h;
+    counting_init(&h, INT_MAX);
+    arena a;
+    arena_init(&a, &h.heap);
+    arena *b = arena_beside(&a), *c = arena_beside(&a);
+    const int before = h.live;
+    char *kept = arena_string(&a, "kept");
+    for (int i = 0; i < 3; i++) { /* used again after it was freed */
+        memset(arena_alloc(b, 100), 1, 100);
+        arena_alloc(b, (size_t)1 << 20);
+        arena_alloc(arena_beside(b), 10);
+        assert_true(h.live > before);
+        arena_free(b);
+        assert_int_equal(h.live, before);
+        assert_string_equal(kept, "kept");
+    }
+    arena_alloc(b, 100000);
+    arena_alloc(c, 100);
+    arena_alloc(arena_beside(b), 100);
+    arena_free(&a);
+    assert_int_equal(h.live, 0);
+}
+
+static void arenas_beside_fail_as_their_arena_does(void **state)
+{
+    (void)state;
+    counting_heap h;
+    jmp_buf failure;
+    counting_init(&h, 3);
+    arena a;
+    arena_init(&a, &h.heap);
+    volatile bool failed = false;
+    if (!setjmp(failure)) {
+        arena_on_failure(&a, &failure);
+        arena *b = arena_beside(&a);
+        for (int i = 0; i < 3; i++)
+            arena_alloc(b, 100000);
+        fail();
+    } else {
+        failed = true;
+    }
+    assert_true(failed);
+    arena_free(&a);
+    assert_int_equal(h.live, 0);
+}
+
+/* By all lengths around what is sorted by insertion, and numbers that differ in some of their bytes only. */
+static void numbers_are_sorted(void **state)
+{
+    (void)state;
+    enum { MOST = 700 };
+    static const uint32_t masks[] = {0, 0xf, 0xff00, 0xff00ff, 0xff000000, UINT32_MAX};
+    uint32_t at[MOST], spare[MOST], x = 12345;
+    for (size_t m = 0; m < ARRAY_LENGTH(masks); m++)
+        for (uint32_t n = 0; n < MOST; n = n < 70 ? n + 1 : n * 3 / 2) {
+            uint64_t sum = 0, sorted = 0;
+            for (uint32_t i = 0; i < n; i++) {
+                x = x * 1664525 + 1013904223;
+                at[i] = (x ^ x >> 16) & masks[m];
+                sum += hash_mix(1, at[i]);
+            }
+            sort_u32(at, n, spare);
+            for (uint32_t i = 0; i < n; i++) {
+                sorted += hash_mix(1, at[i]);
+                assert_true(!i || at[i - 1] <= at[i]);
+            }
+            assert_true(sum == sorted);
+        }
+}
+
 static void closed_texts_leave_their_room_to_others(void **state)
 {
     (void)state;
@@ -350,6 +424,9 @@ int main(void)
         cmocka_unit_test(arena_jumps_when_memory_runs_out),
         cmocka_unit_test(vectors_grow_and_keep_their_elements),
         cmocka_unit_test(sweeping_gives_back_what_vectors_outgrew),
+        cmocka_unit_test(arenas_beside_end_with_their_arena),
+        cmocka_unit_test(arenas_beside_fail_as_their_arena_does),
+        cmocka_unit_test(numbers_are_sorted),
         cmocka_unit_test(closed_texts_leave_their_room_to_others),
         cmocka_unit_test(maps_find_what_was_put),
         cmocka_unit_test(interning_compares_on_equal_hashes),

@@ -266,8 +266,8 @@ void sk_note_extent(sk_lower *lw, ir_id index, ir_id extent)
     is_checked(lw, index, extent);
 }
 
-/* Is the index inside? One that was loaded as 32 bits is compared as such: vectors hold twice as many, and a negative one
- * is a large number without a sign. */
+/* Is the index inside? One that was loaded as 32 bits is compared as such: vectors hold twice as many, and a negative
+ * one is a large number without a sign. */
 static k_val is_inside(sk_lower *lw, k_val index, k_val extent)
 {
     k_builder *b = &lw->b;
@@ -456,7 +456,8 @@ static k_val address_of(sk_lower *lw, const ir_native *host)
     return v;
 }
 
-_Static_assert((int)IR_MOST_GIVEN == (int)K_MOST_GIVEN && (int)IR_MOST_CALLED < (int)K_MOST_OPERANDS, "an address goes before them");
+_Static_assert((int)IR_MOST_GIVEN == (int)K_MOST_GIVEN && (int)IR_MOST_CALLED < (int)K_MOST_OPERANDS,
+               "an address goes before them");
 
 static k_val lower_call(sk_lower *lw, const ir_node *n)
 {
@@ -748,10 +749,20 @@ static uint32_t place_of(const opt_ids *ids, ir_id id)
     return low;
 }
 
+/* What is made of elements and constants alone is computed where it is needed. */
+static bool stays(const ir_program *p, const ir_node *t)
+{
+    bool deep = false;
+    for (uint32_t k = 0; t->scope && t->kind == IR_OP && k < t->n; k++) {
+        const ir_node *of = ir_at(p, p->arg.at[t->args + k]);
+        deep |= of->scope && of->kind == IR_OP;
+    }
+    return deep;
+}
+
 static void want(alive *w, ir_id id)
 {
-    const ir_node *t = ir_at(w->p, id);
-    if (!t->scope || t->kind != IR_OP)
+    if (!stays(w->p, ir_at(w->p, id)))
         return;
     uint32_t at = place_of(w->ids, id);
     if (at == w->ids->n || w->ids->at[at] != id || w->wanted[at])
