@@ -317,6 +317,9 @@ bool sk_launch_stencil(const sk_call *x, sk_geometry *g)
     if (row_by_row(x))
         g->row |= SK_STENCIL_BY_ROW;
     int64_t tiles = pieces_of(columns, tile);
+    int64_t last = columns - (tiles - 1) * tile, gang = x->c->gang_columns;
+    if (!o->group && o->vector_bytes && gang)
+        g->row |= last >= gang ? SK_STENCIL_LONG : tiles == 1 ? SK_STENCIL_SHORT : 0;
     /* rows around a band are computed twice: bands are high even where there are few of them */
     int64_t band = rows * tiles / enough;
     band = o->group ? sk_group_band(o, rows, tiles) : smaller(256, larger(LEAST_BAND, band));

@@ -53,6 +53,8 @@ typedef struct sk_cluster {
     int64_t tile;                                   /* columns of a tile */
     int64_t column_bytes, halo_bytes;               /* shared memory that rows take a column of the tile, and besides */
     int64_t shared_column_bytes, shared_halo_bytes; /* the same where arrays in memory are copied to rows, too */
+    int64_t gang_columns; /* stencils: so many columns of a tile are done in gangs throughout, where gangs have most
+                             lanes; 0: never */
     uint32_t light_bytes; /* elements of all arrays that are read and stored, in bytes, if moving them takes longer than
                              computing, row by row; else 0 */
     int64_t halo_columns;                           /* columns beside a tile in the widest of these rows */

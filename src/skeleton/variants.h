@@ -35,8 +35,9 @@ bool sk_shares_rows(const sk_cluster *c, const sk_options *options);
 /* Images of at most so many columns have kernels of their own, whose tiles are so wide: rows that are kept lie close to
  * each other. */
 enum { SK_NARROW = 128 };
-/* sk_geometry.row of stencils: the image is narrow; rows are computed one after the other. */
-enum { SK_STENCIL_NARROW = 1, SK_STENCIL_BY_ROW = 2 };
+/* sk_geometry.row of stencils: the image is narrow; rows are computed one after the other; all tiles have at least, or
+ * fewer than, sk_cluster.gang_columns columns. */
+enum { SK_STENCIL_NARROW = 1, SK_STENCIL_BY_ROW = 2, SK_STENCIL_LONG = 4, SK_STENCIL_SHORT = 8 };
 /* Columns a tile of a stencil loop has on this device. */
 int64_t sk_tile(const sk_cluster *c, const sk_options *options);
 

@@ -69,7 +69,8 @@ typedef struct line {
                             there */
     k_val ends;          /* bool: gangs at the ends suit; 0: never, */
     k_val left, right;   /* bool: and there is one to do at this end; */
-    k_val gangs, last;   /* gangs between these, and the column where the last one begins, which may overlap others */
+    enum { EITHER, ENDS, NO_ENDS } only; /* of `ends` with `gangs`: what the launch says it is */
+    k_val gangs, last; /* gangs between these, and the column where the last one begins, which may overlap others */
 } line;
 
 /* Columns of a row, or of a block of rows. */
@@ -333,16 +334,9 @@ static bool has_ends(const stages *s, const stage *g)
     return g->ends && s->lw->out->k->lanes >= larger(g->left, g->own.right);
 }
 
-/* Are rows that end in gangs done in gangs throughout? Where several rows are computed at once, also beside the edges,
- * and what is computed twice is not kept. */
-static bool has_gangs(const stages *s, const stage *g)
-{
-    return has_ends(s, g) && g->block && g->edges && s->stage.n == 1;
-}
-
-/* Gangs at the ends of a row suit if it has columns for one, and as many more as neighbours are away, so that each has
- * to do with its own end only. Where there are columns between two of them, there is room for a gang that reads no
- * neighbours beyond the edges. */
+/* Gangs at the ends of a row suit if it has columns for one, and as many more as neighbours are away
+ * (sk_stencil_gangs).
+ */
 static void find_ends(stages *s, const stage *g, const tile *t, line *l)
 {
     sk_lower *lw = s->lw;
@@ -360,8 +354,12 @@ static void find_ends(stages *s, const stage *g, const tile *t, line *l)
     k_val beyond = sk_max(lw, inner, k_select(b, l->right, sk_sub(lw, l->to, lanes), l->to));
     l->inner = k_select(b, l->ends, inner, l->inner);
     l->beyond = k_select(b, l->ends, beyond, l->beyond);
-    if (!has_gangs(s, g))
+    int64_t gangs = sk_stencil_gangs(s, g, lw->out->k->lanes), told = lw->cluster->gang_columns;
+    if (!gangs)
         return;
+    l->only = lw->options->row & SK_STENCIL_LONG && told >= gangs    ? ENDS
+              : lw->options->row & SK_STENCIL_SHORT && told <= gangs ? NO_ENDS
+                                                                     : EITHER;
     l->gangs = k_let(b, OP_QUOT, sk_add(lw, sk_sub(lw, beyond, inner), sk_sub(lw, lanes, k_i64(b, 1))), lanes, 0);
     l->last = sk_max(lw, sk_max(lw, l->from, k_i64(b, g->left)), sk_sub(lw, beyond, lanes));
 }
@@ -434,13 +432,19 @@ static void do_gangs(stages *s, const stage *g, const tile *t, const line *l, sk
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    k_if(b, l->ends);
-    do_left_end(s, g, t, l, outer, f);
-    f(s, g, t, l, &(part){inner, l->inner, l->gangs, GANGS, 0});
-    do_right_end(s, g, t, l, outer, f);
-    k_else(b);
-    f(s, g, t, l, &(part){outer, l->from, sk_sub(lw, l->to, l->from), FEW, 0});
-    k_end(b);
+    if (l->only == EITHER)
+        k_if(b, l->ends);
+    if (l->only != NO_ENDS) {
+        do_left_end(s, g, t, l, outer, f);
+        f(s, g, t, l, &(part){inner, l->inner, l->gangs, GANGS, 0});
+        do_right_end(s, g, t, l, outer, f);
+    }
+    if (l->only == EITHER)
+        k_else(b);
+    if (l->only != ENDS)
+        f(s, g, t, l, &(part){outer, l->from, sk_sub(lw, l->to, l->from), FEW, 0});
+    if (l->only == EITHER)
+        k_end(b);
 }
 
 /* What of a step's rows a block has done. */

@@ -68,6 +68,11 @@ static inline sk_columns sk_block_columns(const stage *g)
 {
     return g->inside || g->free ? SK_INSIDE : SK_INTERIOR;
 }
+/* Are rows that end in gangs of so many lanes done in gangs throughout? Where several rows are computed at once, also
+ * beside the edges, and what is computed twice is not kept. Then so many columns are enough: one gang's, and as many
+ * more as neighbours are away, so that each gang at an end has to do with its own end only; where there are columns
+ * between two of them, there is room for a gang that reads no neighbours beyond the edges. 0: they are not. */
+int64_t sk_stencil_gangs(const stages *s, const stage *g, int64_t lanes);
 /* Lanes of the kernel for these stages. */
 uint16_t sk_stencil_lanes(stages *s, const sk_options *options, arena *a);
 

@@ -635,6 +635,14 @@ static bool has_ends(stages *s, const stage *g, arena *a)
     return true;
 }
 
+int64_t sk_stencil_gangs(const stages *s, const stage *g, int64_t lanes)
+{
+    int64_t both = g->left + g->own.right, one = larger(g->left, g->own.right);
+    if (!g->ends || lanes < one || !g->block || !g->edges || s->stage.n != 1)
+        return 0;
+    return lanes + (both > lanes ? both : one);
+}
+
 /* share: copy to shared memory what is worth it */
 static stages find_stages(sk_lower *lw, const sk_options *options, bool share, arena *a)
 {
@@ -699,6 +707,7 @@ void sk_stencil_prepare(sk_cluster *c, arena *a)
     count_shared(&lw, c, a);
     s = sk_stencil_stages(&lw, &several_rows, a);
     c->light_bytes = light_bytes(&s, c, a);
+    c->gang_columns = s.stage.n == 1 ? sk_stencil_gangs(&s, &s.stage.at[0], sk_stencil_lanes(&s, &several_rows, a)) : 0;
     int64_t column = column_bytes(&s, &beside);
     c->tile = column ? MAX_TILE : WIDE_TILE;
     while (c->tile > 64 && c->tile * column > ROWS_BUDGET)

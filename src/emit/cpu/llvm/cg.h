@@ -48,6 +48,7 @@ typedef struct cg_facts {
     bool sets_outer;    /* sets a variable of the piece */
     bool reads_written; /* loads from memory that it also stores to */
     bool private_memory;
+    bool apart;     /* loads and stores of elements that do not lie side by side: by index, lane by lane */
     bool parts;     /* some of its lists' statements are functions of their own, see outline.c */
     uint8_t widest; /* bytes of the widest element that is loaded, stored or computed; indices do not count */
     k_ref
@@ -114,7 +115,7 @@ typedef struct cg_crossed {
 
 typedef struct cg_features {
     bool avx512; /* F, BW, DQ and VL */
-    bool vbmi2, fma, x86, gathers, avx;
+    bool vbmi, vbmi2, fma, x86, gathers, avx;
     unsigned register_bytes;
 } cg_features;
 
@@ -266,6 +267,8 @@ cg_ref cg_call(cg *g, const char *intrinsic, unsigned types, LLVMTypeRef *type, 
 cg_ref cg_call1(cg *g, const char *intrinsic, cg_ref x); /* overloaded on its operand's type */
 cg_ref cg_call2(cg *g, const char *intrinsic, cg_ref x, cg_ref y);
 cg_ref cg_shuffle(cg *g, cg_ref x, cg_ref y, unsigned n, const int *index);
+/* The same, where it is known that no instruction but a permutation of any elements does it. */
+cg_ref cg_permute(cg *g, cg_ref x, cg_ref y, unsigned n, const int *index);
 cg_ref cg_join(cg *g, cg_ref x, cg_ref y); /* x followed by y, of the same length */
 /* The vector x, of integers or floats, in which LLVM does not see how it was made. Of a tree of shuffles it tries all
  * ways to merge some of them, which takes longer than all else, and where each is one instruction there is nothing to be

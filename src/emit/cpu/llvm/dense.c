@@ -8,13 +8,13 @@ static cg_ref every_second(cg *g, cg_ref x, cg_ref y, unsigned n, bool odd)
     int index[64];
     for (unsigned i = 0; i < n; i++)
         index[i] = (int)(i * 2 + odd);
-    return cg_shuffle(g, x, y, n, index);
+    return cg_permute(g, x, y, n, index);
 }
 
 /* Is there one that makes a vector of any elements of two? Else LLVM finds what several rounds have in common. */
 static bool one_instruction(const cg *g, unsigned elements)
 {
-    return g->cpu.avx512 && (g->cpu.vbmi2 || elements * 2 <= LINE);
+    return g->cpu.avx512 && (g->cpu.vbmi || elements * 2 <= LINE);
 }
 
 /* out[j] = elements j, n + j, 2 n + j ... of the n vectors x, n a power of two. */
@@ -50,18 +50,18 @@ bool cg_has_columns(const cg *g, unsigned bytes, unsigned columns)
     return cg_has_dense(g, bytes, columns) || (blocks && g->lanes * bytes >= BLOCK);
 }
 
-/* Column j of `columns` consecutive vectors of n elements, by one shuffle per further vector. */
+/* Column j of `columns` consecutive vectors of n elements, by one shuffle per vector but the first. */
 static cg_ref pick_column(cg *g, const cg_ref *x, unsigned n, unsigned columns, unsigned j)
 {
     cg_ref r = x[0];
     int index[64];
-    for (unsigned part = 0; part < columns; part++) {
+    for (unsigned part = 1; part < columns; part++) {
         for (unsigned i = 0; i < n; i++) {
             unsigned at = i * columns + j, lane = at % n;
-            bool here = at / n == part;
-            index[i] = part == 0 ? (here ? (int)lane : -1) : here ? (int)(n + lane) : (int)i;
+            int before = part > 1 ? (int)i : at / n == 0 ? (int)lane : -1;
+            index[i] = at / n == part ? (int)(n + lane) : before;
         }
-        r = cg_shuffle(g, r, part ? x[part] : NULL, n, index);
+        r = cg_permute(g, r, x[part], n, index);
     }
     return r;
 }

@@ -14,8 +14,9 @@
  * all that masks make slower, and a large body takes long to compile. Large bodies without control flow exist whole, in
  * parts that stagger, and masked for one such part at a time: what is left is then run part by part.
  *
- * Without AVX-512, where masks take registers and time, the masked body of any loop that may be cut so has one register
- * of lanes, and those that are on are always the first ones: accesses then need no masks (partial.c). */
+ * The masked body of any loop that may be cut so has one register of lanes: of several it would mostly compute for
+ * nobody, and it takes as much longer to compile. Without AVX-512, where masks take registers and time, those that are
+ * on are always the first ones: accesses then need no masks (partial.c). */
 #include "emit/cpu/llvm/outline.h"
 
 enum { MOST_TWICE = 100, MOST_SLICE = 24 };
@@ -253,8 +254,8 @@ static void gangs_that_overlap(cg *g, loop *l)
 {
     LLVMBuilderRef b = g->b;
     LLVMTypeRef i64 = g->i64;
-    LLVMBasicBlockRef before = cg_here(g), few = cg_block(g, "few"),
-                      restart = cg_block(g, "restart"), end = cg_block(g, "end_all");
+    LLVMBasicBlockRef before = cg_here(g), few = cg_block(g, "few"), restart = cg_block(g, "restart"),
+                      end = cg_block(g, "end_all");
     cg_ref zero = cg_i64(g, 0), lanes = cg_i64(g, g->lanes), last = LLVMBuildSub(b, l->count, lanes, "");
     int64_t count;
     bool one = literal_count(g, l->s, &count) && count == g->lanes;
@@ -309,12 +310,14 @@ static void single_gang(cg *g, loop *l, bool whole)
     cg_at(g, l->latch);
 }
 
-/* How many lanes fill a register, if gangs of any number of lanes compute the same; else 0. */
+/* How many lanes fill a register, if gangs of any number of lanes compute the same; else 0. Lanes whose elements are
+ * apart have an index each, which fills it sooner. */
 static unsigned lanes_of_register(const cg *g, const cg_facts *f)
 {
-    if (g->cpu.avx512 || f->warp || f->loops || f->sets_outer || f->private_memory || f->parts || !f->widest)
+    enum { INDEX = 4 };
+    if (f->warp || f->loops || f->sets_outer || f->private_memory || f->parts || !f->widest)
         return 0;
-    return g->cpu.register_bytes / f->widest;
+    return g->cpu.register_bytes / (g->cpu.avx512 && f->apart && f->widest < INDEX ? INDEX : f->widest);
 }
 
 /* Gangs of fewer lanes, where there are fewer threads. */
@@ -346,7 +349,7 @@ void cg_for_all(cg *g, k_ref id)
     int64_t count;
     unsigned lanes = g->lanes, in_register = lanes_of_register(g, l.facts);
     g->mask_bytes = l.facts->widest;
-    limit_lanes(g, &l, in_register);
+    limit_lanes(g, &l, g->cpu.avx512 ? 0 : in_register);
     whole &= !literal_count(g, l.s, &count) || count >= g->lanes;
     l.count = cg_scalar(g, l.s->in[0]);
     l.twice = whole || (l.s->sub != K_FEW && g->lanes > 1 && !l.facts->parts && l.facts->statements <= MOST_TWICE &&

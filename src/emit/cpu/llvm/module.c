@@ -87,6 +87,7 @@ static cg_features features_of(const host *h)
     cg_features r = {.x86 = strncmp(h->triple, "x86_64", 6) == 0};
     r.avx512 = r.x86 && has_feature(f, "avx512f") && has_feature(f, "avx512bw") && has_feature(f, "avx512dq") &&
                has_feature(f, "avx512vl");
+    r.vbmi = r.avx512 && has_feature(f, "avx512vbmi");
     r.vbmi2 = r.avx512 && has_feature(f, "avx512vbmi2");
     r.gathers = r.x86 && has_feature(f, "avx2");
     r.avx = r.x86 && has_feature(f, "avx");

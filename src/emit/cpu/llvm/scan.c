@@ -30,6 +30,12 @@ static unsigned widest_of(const kernel *k, const k_stmt *s)
     return bytes > there ? bytes : there;
 }
 
+static bool is_apart(const kernel *k, const k_stmt *s)
+{
+    const k_value *index = &k->value.at[s->in[0]];
+    return index->shape != K_UNIFORM && !(index->shape == K_AFFINE && index->step == 1);
+}
+
 static void at_thread_statement(scan *s, k_ref id, cg_facts *inner)
 {
     const kernel *k = s->g->k;
@@ -39,6 +45,8 @@ static void at_thread_statement(scan *s, k_ref id, cg_facts *inner)
     all->widest = bytes > all->widest ? (uint8_t)bytes : all->widest;
     if (st->mem && k->mem.at[st->mem].space == K_PRIVATE)
         all->private_memory = true;
+    if (st->op == K_LOAD || st->op == K_STORE)
+        all->apart |= is_apart(k, st);
     switch ((k_op)st->op) {
     case K_DECL:
         s->declared[st->dst] = s->walk.for_all;

@@ -99,8 +99,7 @@ typedef struct {
     unsigned bytes, block, blocks, rows; /* of an element; elements of a block; blocks of a register; rows of a group */
     LLVMTypeRef in_block, in_register;
     cg_ref memory, step, buffer;
-    bool apart;       /* `step` is where the distances of rows are, */
-    cg_ref *distance; /* ... those of the group at hand */
+    bool apart; /* `step` is where the distances of rows are */
 } tile;
 
 static tile tile_of(cg *g, cg_ref fn, unsigned bytes, bool apart)
@@ -138,17 +137,15 @@ static cg_ref block_of(cg *g, const tile *t, cg_ref v, unsigned number)
     return t->blocks == 1 ? v : cg_shuffle(g, v, NULL, t->block, index);
 }
 
-/* pointer + group * step + row * step, in the form that needs fewest registers: four rows have an address, and the
- * other three of them are one, two and three steps behind it. */
-static cg_ref row_of_group(cg *g, cg_ref pointer, cg_ref group, unsigned row, cg_ref step)
+/* pointer + row * step, in the form that needs fewest registers: four rows have an address, and the other three of them
+ * are one, two and three steps behind it. */
+static cg_ref row_of_group(cg *g, cg_ref pointer, unsigned row, cg_ref step)
 {
     enum { TOGETHER = 4 };
-    LLVMBuilderRef b = g->b;
-    cg_ref first = cg_bytes_on(g, pointer, LLVMBuildMul(b, group, step, ""));
     unsigned behind = row % TOGETHER;
     if (row >= TOGETHER)
-        first = cg_bytes_on(g, first, LLVMBuildMul(b, step, cg_i64(g, row - behind), ""));
-    return behind ? cg_bytes_on(g, first, LLVMBuildMul(b, step, cg_i64(g, behind), "")) : first;
+        pointer = cg_bytes_on(g, pointer, LLVMBuildMul(g->b, step, cg_i64(g, row - behind), ""));
+    return behind ? cg_bytes_on(g, pointer, LLVMBuildMul(g->b, step, cg_i64(g, behind), "")) : pointer;
 }
 
 /* How far the row of a lane is from the origin. */
@@ -157,33 +154,51 @@ static cg_ref distance_of(cg *g, cg_ref distances, cg_ref lane)
     return LLVMBuildLoad2(g->b, g->i64, LLVMBuildGEP2(g->b, g->i64, distances, &lane, 1, ""), "");
 }
 
-/* The row of lane group + row. Where only the first lanes are on, those behind them stand at the last one's row. */
-static cg_ref lane_of_row(cg *g, const cg_copier *c, unsigned row)
+static cg_ref least(cg *g, cg_ref x, cg_ref y)
 {
     LLVMTypeRef i64 = g->i64;
-    cg_ref lane = LLVMBuildAdd(g->b, c->group, cg_i64(g, row), "");
-    if (!c->lanes)
-        return lane;
-    cg_ref last = LLVMBuildSub(g->b, c->lanes, cg_i64(g, 1), "");
-    return cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){lane, last});
+    return cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){x, y});
 }
 
-static void find_distances(cg *g, tile *t, const cg_copier *c)
+/* Blocks of a group of rows: where they are in memory. */
+typedef struct {
+    const tile *t;
+    cg_ref group; /* the group's first lane */
+    cg_ref first; /* its row's block; of rows that are apart, the block of a row at the origin */
+    cg_ref last;  /* the last lane that is on, counted from the group's first one: the lanes behind it stand at its row;
+                     NULL: all of the group are on */
+} place;
+
+/* x, of which LLVM does not see how it was made. `here`: and it is made at this place. */
+static cg_ref unseen(cg *g, cg_ref x, bool here)
 {
-    t->distance = arena_alloc(g->arena, t->rows * sizeof *t->distance);
-    for (unsigned r = 0; r < t->rows; r++)
-        t->distance[r] = distance_of(g, t->step, lane_of_row(g, c, r));
+    LLVMTypeRef own = LLVMTypeOf(x), type = LLVMFunctionType(own, &own, 1, false);
+    cg_ref nothing = LLVMGetInlineAsm(type, "", 0, "=r,0", 4, here, false, LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(g->b, type, nothing, &x, 1, "");
 }
 
-static cg_ref row_block(cg *g, const tile *t, const cg_copier *c, unsigned row, cg_ref q)
+/* The address is not seen, or LLVM would look for the best way to have as many addresses as there are rows go along
+ * with the loop, which takes long and ends with more of them than there are registers. */
+static place place_of(cg *g, const tile *t, const cg_copier *c, cg_ref q)
 {
-    cg_ref within = LLVMBuildMul(g->b, q, cg_i64(g, BLOCK), "");
-    if (t->apart)
-        return cg_bytes_on(g, cg_bytes_on(g, t->memory, t->distance[row]), within);
-    if (!c->lanes)
-        return row_of_group(g, cg_bytes_on(g, t->memory, within), c->group, row, t->step);
-    cg_ref lane = lane_of_row(g, c, row);
-    return cg_bytes_on(g, cg_bytes_on(g, t->memory, LLVMBuildMul(g->b, lane, t->step, "")), within);
+    place p = {.t = t, .group = c->group};
+    p.first = cg_bytes_on(g, t->memory, LLVMBuildMul(g->b, q, cg_i64(g, BLOCK), ""));
+    if (!t->apart)
+        p.first = cg_bytes_on(g, p.first, LLVMBuildMul(g->b, c->group, t->step, ""));
+    p.first = unseen(g, p.first, false);
+    return p;
+}
+
+static cg_ref row_block(cg *g, const place *p, unsigned row)
+{
+    cg_ref lane = cg_i64(g, row);
+    if (p->last)
+        lane = least(g, lane, p->last);
+    if (p->t->apart)
+        return cg_bytes_on(g, p->first, distance_of(g, p->t->step, LLVMBuildAdd(g->b, p->group, lane, "")));
+    if (!p->last)
+        return row_of_group(g, p->first, row, p->t->step);
+    return cg_bytes_on(g, p->first, LLVMBuildMul(g->b, lane, p->t->step, ""));
 }
 
 static cg_ref column(cg *g, const tile *t, const cg_copier *c, unsigned j, cg_ref q)
@@ -193,30 +208,26 @@ static cg_ref column(cg *g, const tile *t, const cg_copier *c, unsigned j, cg_re
     return cg_bytes_on(g, t->buffer, LLVMBuildMul(g->b, at, cg_i64(g, t->bytes), ""));
 }
 
-static void fill_block(cg *g, const tile *t, const cg_copier *c, cg_ref q, cg_ref mask)
+/* mask: which elements of the blocks are read; NULL: all. */
+static void load_blocks(cg *g, const place *p, cg_ref mask, cg_ref *v)
 {
-    cg_ref v[MOST_IN_BLOCK], part[MOST_BLOCKS];
+    const tile *t = p->t;
+    cg_ref part[MOST_BLOCKS];
     for (unsigned i = 0; i < t->block; i++) {
         for (unsigned h = 0; h < t->blocks; h++) {
-            cg_ref at = row_block(g, t, c, i + h * t->block, q);
+            cg_ref at = row_block(g, p, i + h * t->block);
             part[h] = mask ? cg_load_some(g, t->in_block, at, mask, true, NULL)
                            : cg_aligned(LLVMBuildLoad2(g->b, t->in_block, at, ""), t->bytes);
         }
         v[i] = blocks_joined(g, t, part);
     }
-    cg_transpose_blocks(g, t->rows, t->block, v);
-    for (unsigned j = 0; j < t->block; j++)
-        cg_aligned(LLVMBuildStore(g->b, v[j], column(g, t, c, j, q)), t->rows * t->bytes);
 }
 
-static void flush_block(cg *g, const tile *t, const cg_copier *c, cg_ref q, cg_ref mask)
+static void store_blocks(cg *g, const place *p, cg_ref mask, const cg_ref *v)
 {
-    cg_ref v[MOST_IN_BLOCK];
-    for (unsigned j = 0; j < t->block; j++)
-        v[j] = cg_aligned(LLVMBuildLoad2(g->b, t->in_register, column(g, t, c, j, q), ""), t->rows * t->bytes);
-    cg_transpose_blocks(g, t->rows, t->block, v);
+    const tile *t = p->t;
     for (unsigned i = t->rows; i-- > 0;) { /* the last lane's row after those that stand at it, too */
-        cg_ref at = row_block(g, t, c, i, q), block = block_of(g, t, v[i % t->block], i / t->block);
+        cg_ref at = row_block(g, p, i), block = block_of(g, t, v[i % t->block], i / t->block);
         if (mask)
             cg_masked_store(g, block, at, t->bytes, mask);
         else
@@ -224,61 +235,100 @@ static void flush_block(cg *g, const tile *t, const cg_copier *c, cg_ref q, cg_r
     }
 }
 
+/* A group's blocks at turn q * block. All of them are whole, or some lanes are off or fewer turns `left` than
+ * `least_whole`: this concerns their places in memory only, what is between these and the buffer is the same code. */
+static void copy_block(cg *g, cg_copy way, const tile *t, const cg_copier *c, cg_ref q, cg_ref left, cg_ref least_whole)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMTypeRef small = LLVMIntTypeInContext(g->context, 8 * t->bytes);
+    LLVMBasicBlockRef whole = cg_block(g, "whole"), some = cg_block(g, "some"), end = cg_block(g, "moved");
+    cg_ref v[MOST_IN_BLOCK], w[MOST_IN_BLOCK], block = cg_i64(g, t->block);
+    place p = place_of(g, t, c, q);
+    cg_ref is_whole = LLVMBuildICmp(b, LLVMIntSGE, left, least_whole, "");
+    if (way == CG_FLUSH) {
+        for (unsigned j = 0; j < t->block; j++)
+            v[j] = cg_aligned(LLVMBuildLoad2(b, t->in_register, column(g, t, c, j, q), ""), t->rows * t->bytes);
+        cg_transpose_blocks(g, t->rows, t->block, v);
+    }
+    cg_cond(g, is_whole, whole, some);
+
+    cg_at(g, whole);
+    if (way == CG_FILL)
+        load_blocks(g, &p, NULL, v);
+    else
+        store_blocks(g, &p, NULL, v);
+    cg_br(g, end);
+
+    cg_at(g, some);
+    cg_ref wanted = cg_splat_n(g, LLVMBuildIntCast2(b, least(g, left, block), small, false, ""), t->block);
+    cg_ref mask = LLVMBuildICmp(b, LLVMIntULT, cg_iota(g, small, t->block), wanted, "");
+    p.last = LLVMBuildSub(b, LLVMBuildSub(b, c->lanes, c->group, ""), cg_i64(g, 1), "");
+    p.last = unseen(g, p.last, true); /* rare: not in front of the loop */
+    if (way == CG_FILL)
+        load_blocks(g, &p, mask, w);
+    else
+        store_blocks(g, &p, mask, v);
+    some = cg_here(g);
+    cg_br(g, end);
+
+    cg_at(g, end);
+    if (way == CG_FLUSH)
+        return;
+    for (unsigned i = 0; i < t->block; i++)
+        v[i] = cg_phi2(g, v[i], whole, w[i], some);
+    cg_transpose_blocks(g, t->rows, t->block, v);
+    for (unsigned j = 0; j < t->block; j++)
+        cg_aligned(LLVMBuildStore(b, v[j], column(g, t, c, j, q)), t->rows * t->bytes);
+}
+
 /* A line with each row, or with as many rows as make a line where these are one behind the other. Into the second
  * level, as the tile itself passes through the first; but no processor looks ahead for rows that are anywhere. */
 static void prefetch_rows(cg *g, const tile *t, const cg_copier *c, unsigned turns)
 {
+    cg_ref ahead = LLVMGetParam(c->fn, 5), step = LLVMGetParam(c->fn, 6);
+    cg_ref last = LLVMBuildSub(g->b, c->lanes, cg_i64(g, 1), "");
+    if (!t->apart)
+        ahead = cg_bytes_on(g, ahead, LLVMBuildMul(g->b, c->group, step, ""));
     for (unsigned r = 0; r < t->rows; r++) {
         if (!t->apart && r * turns * t->bytes % LINE != 0)
             continue;
-        cg_ref ahead = LLVMGetParam(c->fn, 5), step = LLVMGetParam(c->fn, 6);
-        cg_ref pointer = t->apart ? cg_bytes_on(g, ahead, t->distance[r]) : row_of_group(g, ahead, c->group, r, step);
+        cg_ref lane = t->apart ? least(g, LLVMBuildAdd(g->b, c->group, cg_i64(g, r), ""), last) : NULL;
+        cg_ref pointer =
+            t->apart ? cg_bytes_on(g, ahead, distance_of(g, t->step, lane)) : row_of_group(g, ahead, r, step);
         cg_ref in[] = {pointer, cg_i32(g, 0), cg_i32(g, t->apart ? 3 : 2), cg_i32(g, 1)}; /* read, level, data */
         cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
     }
 }
 
-/* All lanes on, or the first ones: block by block, the last one masked if the rows do not end with a block. */
-static cg_ref whole_function(cg *g, cg_copy way, const cg_rows *rows, bool first)
+/* The first lanes on: block by block, the last one masked if the rows do not end with a block. */
+static cg_ref whole_function(cg *g, cg_copy way, const cg_rows *rows)
 {
     unsigned bytes = rows->bytes, turns = rows->rows;
     const char *name =
-        arena_printf(g->arena, "%s%u_%u_of_%u%s%s%s", way == CG_FILL ? "fill" : "flush", bytes, turns, g->lanes,
-                     rows->apart ? "_apart" : "", way == CG_FILL && !rows->ahead ? "_near" : "", first ? "_first" : "");
+        arena_printf(g->arena, "%s%u_%u_of_%u%s%s", way == CG_FILL ? "fill" : "flush", bytes, turns, g->lanes,
+                     rows->apart ? "_apart" : "", way == CG_FILL && !rows->ahead ? "_near" : "");
     cg_ref f = LLVMGetNamedFunction(g->module, name);
     if (f)
         return f;
     LLVMBuilderRef b = g->b;
     LLVMTypeRef type[] = {g->ptr, rows->apart ? g->ptr : g->i64, g->ptr, g->i64, g->i64, g->ptr, g->i64};
     cg_copier c = cg_open_copier(g, name, type, rows->ahead ? 7 : 5);
-    c.lanes = first ? LLVMGetParam(c.fn, 4) : NULL;
+    c.lanes = LLVMGetParam(c.fn, 4);
     tile t = tile_of(g, c.fn, bytes, rows->apart);
-    if (t.apart)
-        find_distances(g, &t, &c);
-    void (*copy_block)(cg *, const tile *, const cg_copier *, cg_ref, cg_ref) =
-        way == CG_FILL ? fill_block : flush_block;
-    cg_ref count = LLVMGetParam(c.fn, 3), in_block = cg_i64(g, t.block), blocks = LLVMBuildUDiv(b, count, in_block, "");
-    cg_ref rest = LLVMBuildURem(b, count, in_block, "");
     if (rows->ahead)
         prefetch_rows(g, &t, &c, turns);
-    LLVMBasicBlockRef before = cg_here(g), each = cg_block(g, "block"), last = cg_block(g, "last");
-    LLVMBasicBlockRef part = cg_block(g, "part"), next = cg_block(g, "next");
-    cg_cond(g, LLVMBuildICmp(b, LLVMIntNE, blocks, cg_i64(g, 0), ""), each, last);
-
+    cg_ref count = LLVMGetParam(c.fn, 3), never = LLVMBuildAdd(b, count, cg_i64(g, 1), "");
+    cg_ref whole = LLVMBuildICmp(b, LLVMIntSGE, LLVMBuildSub(b, c.lanes, c.group, ""), cg_i64(g, t.rows), "");
+    cg_ref least_whole = LLVMBuildSelect(b, whole, cg_i64(g, t.block), never, "");
+    LLVMBasicBlockRef before = cg_here(g), each = cg_block(g, "block"), next = cg_block(g, "next");
+    cg_br(g, each);
     cg_at(g, each);
     cg_ref q = LLVMBuildPhi(b, g->i64, "q");
-    copy_block(g, &t, &c, q, NULL);
+    cg_ref left = LLVMBuildSub(b, count, LLVMBuildMul(b, q, cg_i64(g, t.block), ""), "");
+    copy_block(g, way, &t, &c, q, left, least_whole);
     cg_ref more = LLVMBuildNSWAdd(b, q, cg_i64(g, 1), "");
-    LLVMAddIncoming(q, (cg_ref[]){cg_i64(g, 0), more}, (LLVMBasicBlockRef[]){before, each}, 2);
-    cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, more, blocks, ""), each, last);
-
-    cg_at(g, last);
-    cg_cond(g, LLVMBuildICmp(b, LLVMIntNE, rest, cg_i64(g, 0), ""), part, next);
-    cg_at(g, part);
-    LLVMTypeRef small = LLVMIntTypeInContext(g->context, 8 * bytes);
-    cg_ref wanted = cg_splat_n(g, LLVMBuildIntCast2(b, rest, small, false, ""), t.block);
-    copy_block(g, &t, &c, blocks, LLVMBuildICmp(b, LLVMIntULT, cg_iota(g, small, t.block), wanted, ""));
-    cg_br(g, next);
+    LLVMAddIncoming(q, (cg_ref[]){cg_i64(g, 0), more}, (LLVMBasicBlockRef[]){before, cg_here(g)}, 2);
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntSGT, left, cg_i64(g, t.block), ""), each, next);
     cg_at(g, next);
     return cg_close_copier(g, &c, t.rows);
 }
@@ -327,7 +377,7 @@ static void call_whole(cg *g, cg_copy way, const cg_rows *r, cg_ref first)
 {
     cg_ref lanes = first ? first : cg_i64(g, g->lanes);
     cg_ref in[] = {r->memory, r->apart ? r->apart : r->step, r->buffer, r->count, lanes, r->ahead, r->ahead_step};
-    cg_call_copier(g, whole_function(g, way, r, first), in, r->ahead ? 7 : 5);
+    cg_call_copier(g, whole_function(g, way, r), in, r->ahead ? 7 : 5);
 }
 
 static void call_part(cg *g, cg_copy way, const cg_rows *r)

@@ -210,6 +210,29 @@ cg_ref cg_opaque(cg *g, cg_ref x)
     return LLVMBuildBitCast(g->b, same, own, "");
 }
 
+/* The instruction for it, of vectors that fill a register: LLVM would look for a better one, and in a row of them for
+ * what they have in common, at every step of its way to the same instruction. */
+cg_ref cg_permute(cg *g, cg_ref x, cg_ref y, unsigned n, const int *index)
+{
+    enum { REGISTER = 64 };
+    static const char *const one[] = {"qi", "hi", "si", "di"}, *const two[] = {"qi", "hi", "d", "q"};
+    LLVMTypeRef own = LLVMTypeOf(x), element = LLVMGetElementType(own);
+    bool integers = LLVMGetTypeKind(element) == LLVMIntegerTypeKind;
+    unsigned bytes = integers ? LLVMGetIntTypeWidth(element) / 8 : 0, size = 0;
+    while (size < 4 && 1u << size != bytes)
+        size++;
+    if (!g->cpu.avx512 || size == 4 || (size == 0 && !g->cpu.vbmi) || n * bytes != REGISTER ||
+        LLVMGetVectorSize(own) != n)
+        return cg_shuffle(g, x, y, n, index);
+    cg_ref lane[REGISTER];
+    for (unsigned i = 0; i < n; i++)
+        lane[i] = LLVMConstInt(element, index[i] < 0 ? 0 : (unsigned)index[i], false);
+    cg_ref from = cg_opaque(g, LLVMConstVector(lane, n));
+    const char *name = y ? arena_printf(g->arena, "llvm.x86.avx512.vpermi2var.%s.512", two[size])
+                         : arena_printf(g->arena, "llvm.x86.avx512.permvar.%s.512", one[size]);
+    return cg_call(g, name, 0, NULL, y ? 3 : 2, y ? (cg_ref[]){x, from, y} : (cg_ref[]){x, from});
+}
+
 cg_ref cg_join(cg *g, cg_ref x, cg_ref y)
 {
     int index[256];
