@@ -302,6 +302,14 @@ static bool row_by_row(const sk_call *x)
                              : (x->columns > SK_NARROW && !sk_streams(c, x->o, elements, x->cache_bytes));
 }
 
+static int64_t log_of(int64_t columns)
+{
+    int64_t log = SK_STENCIL_LEAST_LOG;
+    while ((int64_t)1 << log < columns)
+        log++;
+    return log;
+}
+
 bool sk_launch_stencil(const sk_call *x, sk_geometry *g)
 {
     enum { LEAST_TILE = 1024, LEAST_BAND = 64, LEAST_NARROW = 16 };
@@ -318,8 +326,10 @@ bool sk_launch_stencil(const sk_call *x, sk_geometry *g)
         g->row |= SK_STENCIL_BY_ROW;
     int64_t tiles = pieces_of(columns, tile);
     int64_t last = columns - (tiles - 1) * tile, gang = x->c->gang_columns;
-    if (!o->group && o->vector_bytes && gang)
-        g->row |= last >= gang ? SK_STENCIL_LONG : tiles == 1 ? SK_STENCIL_SHORT : 0;
+    if (!o->group && o->vector_bytes && gang && last >= gang)
+        g->row |= SK_STENCIL_LONG;
+    else if (!o->group && o->vector_bytes && gang && tiles == 1)
+        g->row |= SK_STENCIL_SHORT | log_of(columns) << SK_STENCIL_LOG;
     /* rows around a band are computed twice: bands are high even where there are few of them */
     int64_t band = rows * tiles / enough;
     band = o->group ? sk_group_band(o, rows, tiles) : smaller(256, larger(LEAST_BAND, band));

@@ -10,7 +10,8 @@ typedef struct sk_outputs { /* values a loop stores, component by component */
     VEC(uint32_t) component;
 } sk_outputs;
 
-/* Sets whether the cluster's elements depend on index components, beyond the row-major position, and whether tiles suit them. */
+/* Sets whether the cluster's elements depend on index components, beyond the row-major position, and whether tiles suit
+ * them. */
 void sk_map_prepare(sk_cluster *c, arena *a);
 /* Are what folds read of stencils computed before they read it on this device? Then the operations of an element that
  * are left for the folds' own loop. */
@@ -29,8 +30,8 @@ size_t sk_stored_bytes(const sk_cluster *c);
 bool sk_streams(const sk_cluster *c, const sk_options *o, double elements, size_t cache_bytes);
 /* A gang's tile has SK_TILE_ROWS rows; all widths that tiles have divide SK_TILE_COLUMNS. */
 enum { SK_TILE_ROWS = 4, SK_TILE_COLUMNS = 64 };
-/* Are rows of arrays in memory, too, kept in shared memory on this device, where stencils read their elements often? Not where
- * that would leave narrow tiles. */
+/* Are rows of arrays in memory, too, kept in shared memory on this device, where stencils read their elements often?
+ * Not where that would leave narrow tiles. */
 bool sk_shares_rows(const sk_cluster *c, const sk_options *options);
 /* Images of at most so many columns have kernels of their own, whose tiles are so wide: rows that are kept lie close to
  * each other. */
@@ -38,6 +39,9 @@ enum { SK_NARROW = 128 };
 /* sk_geometry.row of stencils: the image is narrow; rows are computed one after the other; all tiles have at least, or
  * fewer than, sk_cluster.gang_columns columns. */
 enum { SK_STENCIL_NARROW = 1, SK_STENCIL_BY_ROW = 2, SK_STENCIL_LONG = 4, SK_STENCIL_SHORT = 8 };
+/* ... and, if they have fewer, at most 1 << (row >> SK_STENCIL_LOG), and more than half as many unless that is the
+ * least there is. */
+enum { SK_STENCIL_LOG = 4, SK_STENCIL_LEAST_LOG = 2 };
 /* Columns a tile of a stencil loop has on this device. */
 int64_t sk_tile(const sk_cluster *c, const sk_options *options);
 
@@ -61,8 +65,8 @@ void sk_permute_prepare(sk_cluster *c, arena *a);
 /* --- devices whose blocks are many threads: sk_options.group --- */
 
 typedef struct sk_group_size { /* of a fold whose threads walk stretches of rows, or lanes within several rows */
-    int64_t lanes; /* threads of a block, a power of two */
-    int64_t tile;  /* elements of each stretch staged at a time, a power of two; 0: none */
+    int64_t lanes;             /* threads of a block, a power of two */
+    int64_t tile;              /* elements of each stretch staged at a time, a power of two; 0: none */
 } sk_group_size;
 
 /* Rows folded by one block: lanes / the tree's lanes of them. */
@@ -87,7 +91,7 @@ typedef struct sk_call { /* a launch to be planned */
     sk_digit digit;        /* sorts, as in sk_round; and `partials` of it: */
     int64_t left;
     int64_t places;
-    int64_t segments;      /* of a row */
+    int64_t segments; /* of a row */
     size_t cache_bytes;
 } sk_call;
 

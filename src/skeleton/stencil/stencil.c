@@ -69,8 +69,7 @@ typedef struct line {
                             there */
     k_val ends;          /* bool: gangs at the ends suit; 0: never, */
     k_val left, right;   /* bool: and there is one to do at this end; */
-    enum { EITHER, ENDS, NO_ENDS } only; /* of `ends` with `gangs`: what the launch says it is */
-    k_val gangs, last; /* gangs between these, and the column where the last one begins, which may overlap others */
+    k_val gangs, last;   /* gangs between these, and the column where the last one begins, which may overlap others */
 } line;
 
 /* Columns of a row, or of a block of rows. */
@@ -331,7 +330,7 @@ typedef struct span {
 
 static bool has_ends(const stages *s, const stage *g)
 {
-    return g->ends && s->lw->out->k->lanes >= larger(g->left, g->own.right);
+    return g->ends && s->lanes >= larger(g->left, g->own.right);
 }
 
 /* Gangs at the ends of a row suit if it has columns for one, and as many more as neighbours are away
@@ -354,12 +353,8 @@ static void find_ends(stages *s, const stage *g, const tile *t, line *l)
     k_val beyond = sk_max(lw, inner, k_select(b, l->right, sk_sub(lw, l->to, lanes), l->to));
     l->inner = k_select(b, l->ends, inner, l->inner);
     l->beyond = k_select(b, l->ends, beyond, l->beyond);
-    int64_t gangs = sk_stencil_gangs(s, g, lw->out->k->lanes), told = lw->cluster->gang_columns;
-    if (!gangs)
+    if (!sk_stencil_gangs(s, g, s->lanes))
         return;
-    l->only = lw->options->row & SK_STENCIL_LONG && told >= gangs    ? ENDS
-              : lw->options->row & SK_STENCIL_SHORT && told <= gangs ? NO_ENDS
-                                                                     : EITHER;
     l->gangs = k_let(b, OP_QUOT, sk_add(lw, sk_sub(lw, beyond, inner), sk_sub(lw, lanes, k_i64(b, 1))), lanes, 0);
     l->last = sk_max(lw, sk_max(lw, l->from, k_i64(b, g->left)), sk_sub(lw, beyond, lanes));
 }
@@ -432,18 +427,18 @@ static void do_gangs(stages *s, const stage *g, const tile *t, const line *l, sk
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    if (l->only == EITHER)
+    if (s->only == SK_EITHER)
         k_if(b, l->ends);
-    if (l->only != NO_ENDS) {
+    if (s->only != SK_NO_ENDS) {
         do_left_end(s, g, t, l, outer, f);
         f(s, g, t, l, &(part){inner, l->inner, l->gangs, GANGS, 0});
         do_right_end(s, g, t, l, outer, f);
     }
-    if (l->only == EITHER)
+    if (s->only == SK_EITHER)
         k_else(b);
-    if (l->only != ENDS)
+    if (s->only != SK_ENDS)
         f(s, g, t, l, &(part){outer, l->from, sk_sub(lw, l->to, l->from), FEW, 0});
-    if (l->only == EITHER)
+    if (s->only == SK_EITHER)
         k_end(b);
 }
 
@@ -572,6 +567,40 @@ static void stage_rows(stages *s, const stage *g, const tile *t, k_val base)
         k_end(b);
 }
 
+/* Of rows too short for gangs of so many lanes: as many that they are done in gangs after all, whose code is short and
+ * has no masks; or else, where neighbours are too far away for that, as many as they have columns. */
+static void choose_short_lanes(stages *s, int64_t log)
+{
+    enum { LEAST_BYTES = 4 };
+    const stage *g = &s->stage.at[0];
+    uint16_t *lanes = &s->lw->out->k->lanes;
+    int64_t most = (int64_t)1 << log, least = log > SK_STENCIL_LEAST_LOG ? most / 2 + 1 : 1, widest = 1;
+    for (unsigned c = 0; c < g->info->components; c++)
+        widest = larger(widest, (int64_t)ir_type_size(g->info->type[c]));
+    int64_t gangs = 0;
+    for (int64_t n = s->lanes / 2; n * widest >= LEAST_BYTES && !gangs; n /= 2) {
+        int64_t enough = sk_stencil_gangs(s, g, n);
+        gangs = enough && enough <= least ? n : 0;
+    }
+    s->only = gangs ? SK_ENDS : SK_NO_ENDS;
+    if (gangs)
+        s->lanes = *lanes = (uint16_t)gangs;
+    while (!gangs && *lanes * widest > LEAST_BYTES && *lanes / 2 >= most)
+        *lanes /= 2;
+}
+
+/* What the launch says of its rows, and how many lanes suit. */
+static void choose_lanes(stages *s, const sk_options *options, arena *a)
+{
+    int64_t told = s->lw->cluster->gang_columns;
+    s->lanes = s->lw->out->k->lanes = sk_stencil_lanes(s, options, a);
+    int64_t gangs = sk_stencil_gangs(s, &s->stage.at[0], s->lanes);
+    if (gangs && options->row & SK_STENCIL_LONG && told >= gangs)
+        s->only = SK_ENDS;
+    if (gangs && options->row & SK_STENCIL_SHORT && told <= gangs)
+        choose_short_lanes(s, options->row >> SK_STENCIL_LOG);
+}
+
 /* slots: 0 rows a band, 1 tiles a row, 2 rows, 3 columns, 4 columns a tile */
 void sk_build_stencil(sk_lower *lw)
 {
@@ -579,7 +608,7 @@ void sk_build_stencil(sk_lower *lw)
     arena *a = lw->arena;
     sk_open(lw, 1);
     stages s = sk_stencil_stages(lw, options, a);
-    lw->out->k->lanes = sk_stencil_lanes(&s, options, a);
+    choose_lanes(&s, options, a);
     k_builder *b = &lw->b;
     for (uint32_t i = 0; i < s.stage.n; i++)
         for (unsigned k = 0; k < s.stage.at[i].info->components && s.stage.at[i].op->stored; k++) {

@@ -56,9 +56,11 @@ typedef struct stages {
     int64_t rows;     /* computed by each stage a step */
     VEC(stage) stage; /* in order of evaluation */
     sk_index at;
-    ir_id end_column;     /* the first one of a gang at the right end of a row */
-    k_val base;           /* the base row of a step */
-    const stage *copying; /* the copy whose code is being made */
+    int64_t lanes;                                /* of whole gangs; a kernel for short rows may have fewer */
+    enum { SK_EITHER, SK_ENDS, SK_NO_ENDS } only; /* of rows in gangs and other ones: what the launch has */
+    ir_id end_column;                             /* the first one of a gang at the right end of a row */
+    k_val base;                                   /* the base row of a step */
+    const stage *copying;                         /* the copy whose code is being made */
 } stages;
 
 /* Finds the stages of lw's cluster, and all that is fixed before code is made. They live in `a`. */
