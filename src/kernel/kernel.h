@@ -51,10 +51,10 @@ typedef enum {
 typedef struct k_value {
     uint8_t kind, type;
     uint8_t shape;  /* k_shape, set by k_analyse */
-    int64_t step;   /* K_AFFINE: elements per lane; set by k_analyse */
-    ir_bits bits;   /* literal bits, or argument number */
     bool natural;   /* i64 argument: never negative, as an extent is */
     k_ref def;
+    int64_t step;   /* K_AFFINE: elements per lane; set by k_analyse */
+    ir_bits bits;   /* literal bits, or argument number */
     const char *name; /* for printing; may be NULL; need not be unique */
 } k_value;
 
@@ -275,6 +275,8 @@ const char *k_name(kernel *k, k_val v, const char *name); /* names a value for p
  * one of type t is made and returned. */
 k_val k_append(k_builder *b, const k_stmt *s, ir_type t);
 kernel *k_clone(const kernel *k, arena *a);        /* a copy in `a` that shares nothing with it */
+/* A copy that shares with `like`, which lives as long and does not change, the lists that are the same; NULL: nothing. */
+kernel *k_clone_like(const kernel *k, const kernel *like, arena *a);
 kernel *k_clone_beside(const kernel *k, arena *a); /* the same for as long as the kernel lives: shares its names */
 
 /* --- passes --- */

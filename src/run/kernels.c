@@ -73,11 +73,13 @@ static bool bind(run_program *r, uint32_t cluster, run_variant *v, const bool *h
     return true;
 }
 
-/* The kernel without what was needed to build it. */
-static sk_kernel *keep(const sk_kernel *built, arena *a)
+/* The kernel without what was needed to build it. Those of clusters that compute the same, one behind the other, are
+ * one but for the names of arrays. */
+static sk_kernel *keep(run_program *r, const sk_kernel *built, arena *a)
 {
     sk_kernel *k = arena_copy(a, built, sizeof(*built));
-    k->k = k_clone(built->k, a);
+    k->k = k_clone_like(built->k, r->kept, a);
+    r->kept = k->k;
     k->memory.at = arena_copy(a, built->memory.at, built->memory.n * sizeof(*built->memory.at));
     k->argument.at = arena_copy(a, built->argument.at, built->argument.n * sizeof(*built->argument.at));
     k->memory.cap = built->memory.n;
@@ -130,7 +132,7 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
         why->text = said.at;
         return NULL;
     }
-    v->built = keep(v->built, a);
+    v->built = keep(r, v->built, a);
     run_find_hazards(v->built->k, a, v);
     return bind(r, cluster, v, here, t, why) ? v : NULL;
 }

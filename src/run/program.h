@@ -107,6 +107,7 @@ struct run_program {
     pthread_rwlock_t *lock;    /* write: building (the program's arena and terms); read: reading terms */
     pthread_rwlock_t own_lock; /* `lock`, but where the terms are another run_program's, too */
     run_cluster *cluster;
+    const kernel *kept;          /* of the variant that was built last, under the lock; NULL: none yet */
     const struct run_uses *uses; /* per buffer */
     _Atomic(run_layout *) layouts;
     uint32_t layouts_n; /* under the lock */
