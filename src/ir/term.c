@@ -487,9 +487,10 @@ static void meet(void *env, ir_id id)
     vec_push(w->p->arena, &s->stack, id);
 }
 
-/* Ids in order: a sweep over the marks where they stand close, as those of one function do; else a sort. */
+/* Ids in order: a sweep over the marks where many stand close, as those of one function do; else a sort. */
 static void put_in_order(ir_program *p, uint32_t n, ir_id *id)
 {
+    enum { FEW = 32, CLOSE = 4 };
     ir_id least = UINT32_MAX, most = 0;
     for (uint32_t i = 0; i < n; i++) {
         least = id[i] < least ? id[i] : least;
@@ -497,7 +498,7 @@ static void put_in_order(ir_program *p, uint32_t n, ir_id *id)
     }
     if (n < 2)
         return;
-    if ((most - least) / 16 > n) {
+    if (n <= FEW || (most - least) / CLOSE > n) {
         ir_ids *stack = &p->state->stack; /* empty by now */
         vec_reserve(p->arena, stack, n);
         sort_u32(id, n, stack->at);

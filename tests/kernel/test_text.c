@@ -410,6 +410,60 @@ static void keys_hold_what_is_declared(void **state)
     }
 }
 
+static const kernel *parsed(arena *a, const char *source)
+{
+    const char *message = NULL;
+    const kernel *k = k_parse(a, source, &message);
+    if (!k)
+        fail_msg("%s", message);
+    return k;
+}
+
+/* A copy that shares with another kernel is the same text, and the other one stays as it was. */
+static void assert_copied(arena *a, const kernel *k, const kernel *like, bool values, bool statements)
+{
+    text before, after, copied, original;
+    text *const all[] = {&before, &after, &copied, &original};
+    for (unsigned i = 0; i < ARRAY_LENGTH(all); i++)
+        text_init(all[i], a);
+    k_print(like, &before);
+    const kernel *c = k_clone_like(k, like, a);
+    k_print(c, &copied);
+    k_print(k, &original);
+    k_print(like, &after);
+    assert_string_equal(copied.at, original.at);
+    assert_string_equal(after.at, before.at);
+    assert_int_equal(c->value.at == like->value.at, values);
+    assert_int_equal(c->stmt.at == like->stmt.at, statements);
+    assert_ptr_not_equal(c->stmt.at, k->stmt.at);
+    assert_ptr_not_equal(c->mem.at, like->mem.at);
+}
+
+static void copies_share_what_is_the_same(void **state)
+{
+    arena *a = *state;
+    static const char form[] = "kernel %s lanes 8 {\n"
+                               "    global @%s.1:f32 written\n"
+                               "    arg %%n.1:i64\n"
+                               "    for_all %%i.2:i64 < %%n.1 {\n"
+                               "        %%%s3:f32 = load @%s.1[%%i.2]\n"
+                               "        %%4:f32 = %s %%%s3, %s:f32\n"
+                               "        store @%s.1[%%i.2] = %%4\n"
+                               "    }\n"
+                               "}\n";
+    const kernel *k = parsed(a, arena_printf(a, form, "k", "x", "", "x", "add", "", "1.0", "x")),
+                 *renamed = parsed(a, arena_printf(a, form, "other", "y", "", "y", "add", "", "1.0", "y")),
+                 *value_named = parsed(a, arena_printf(a, form, "k", "x", "v.", "x", "add", "v.", "1.0", "x")),
+                 *literal = parsed(a, arena_printf(a, form, "k", "x", "", "x", "add", "", "2.0", "x")),
+                 *op = parsed(a, arena_printf(a, form, "k", "x", "", "x", "sub", "", "1.0", "x"));
+    assert_copied(a, renamed, k, true, true);
+    assert_copied(a, value_named, k, false, true);
+    assert_copied(a, literal, k, false, true);
+    assert_copied(a, op, k, true, false);
+    assert_copied(a, parsed(a, everything), k, false, false);
+    assert_copied(a, parsed(a, everything), parsed(a, everything), true, false); /* a CHAIN is each one's own */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,6 +477,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(damaged_texts_are_survived, setup, teardown),
         cmocka_unit_test_setup_teardown(deep_nesting_needs_no_stack, setup, teardown),
         cmocka_unit_test(operands_of_calls),
+        cmocka_unit_test_setup_teardown(copies_share_what_is_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(keys_ignore_names_only, setup, teardown),
         cmocka_unit_test_setup_teardown(keys_hold_what_is_declared, setup, teardown),
     };

@@ -821,7 +821,7 @@ uint16_t sk_lanes_stored(const l_program *l, arena *a, uint32_t inner, uint32_t 
     }
     uint32_t lanes = vector_bytes / sk_widest(l, &ids, n - inner, term + inner);
     uint32_t registers = heavy_loop || (loop && cost > 64) ? 2 : cost <= 250 ? 4 : cost <= 600 ? 2 : 1;
-    if (cost > MANY)
+    if (cost > MANY && registers > 1)
         registers = registers_that_fit(registers, most_alive(l, a, &ids, n, term), vector_bytes);
     lanes *= registers;
     return (uint16_t)(lanes > 256 ? 256 : lanes < 4 ? 4 : lanes);

@@ -15,11 +15,24 @@ static bool is_together(const sk_forms *f, const ir_node *read)
     return true;
 }
 
+static bool goes_round(const sk_lower *lw, uint32_t n, const ir_id *term)
+{
+    opt_ids ids = {0};
+    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    bool found = false;
+    for (uint32_t i = 0; i < ids.n && !found; i++) {
+        const ir_node *t = ir_at(lw->l->ir, ids.at[i]);
+        found = t->kind == IR_LOOP && t->u.loop->count;
+    }
+    vec_free(lw->arena, &ids);
+    return found;
+}
+
 bool sk_walks_alone(const sk_lower *lw, uint32_t n, const ir_id *term, const sk_directions *d)
 {
     sk_directions roughly = *d;
     roughly.roughly = true;
-    if (lw->options->group || !lw->options->vector_bytes)
+    if (lw->options->group || !lw->options->vector_bytes || !goes_round(lw, n, term))
         return false;
     sk_forms f = sk_find_forms(lw, n, term, &roughly);
     for (uint32_t i = 0; i < f.ids.n; i++) {

@@ -86,9 +86,13 @@ sk_stretches sk_find_stretches(const sk_lower *lw, uint32_t n, const ir_id *term
     sk_stretches s = {0};
     if (lw->options->group || !lw->options->vector_bytes) /* a thread takes its own way */
         return s;
-    analysis a = {.forms = sk_find_forms(lw, n, term, d), .p = lw->l->ir};
-    if (a.forms.ids.n > MOST_TERMS)
+    opt_ids ids = {0};
+    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    const bool many = ids.n > MOST_TERMS;
+    vec_free(lw->arena, &ids);
+    if (many)
         return s;
+    analysis a = {.forms = sk_find_forms(lw, n, term, d), .p = lw->l->ir};
     a.feeds = arena_alloc(lw->arena, a.forms.ids.n + 1);
     find_feeds(&a);
     uint32_t periods = 0;
