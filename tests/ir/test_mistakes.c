@@ -253,6 +253,11 @@ static void mistakes_in_controls(void **state)
     ir_control c = {
         .form = IR_REPEAT, .regions = 1, .region = &r, .parts = 1, .states = 1, .values = 1, .value = &value};
     expect_message(f, ir_control_new(f->p, SITE, &c, 1, &scalar), "control: expected an array, found a scalar");
+    ir_id array = vector(f, T_F32, ir_dim(f->p, "n")), numbers[] = {real(f, 3), f->i}; /* one is no i64, one is open */
+    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++) {
+        c.value = &numbers[i];
+        expect_message(f, ir_control_new(f->p, SITE, &c, 1, &array), "control: value 0 is no closed i64; convert it");
+    }
 }
 
 int main(void)

@@ -677,6 +677,46 @@ static void converted_indices_drop(void **state)
     }
 }
 
+/* The first of the greatest of a row by a tie's position, which is given by a term of j: in rows of up to so many
+ * elements positions go up or down from each to the next. 0: they are not seen to. */
+static void positions_that_do_not_wrap(void **state)
+{
+    static const struct {
+        const char *type, *position;
+        int64_t longest;
+    } row[] = {
+        {"i64", "j", INT64_C(1) << 48},
+        {"i64", "7 - j", INT64_C(1) << 48},
+        {"i32", "i32(j)", INT64_C(1) << 31},
+        {"i32", "i32(j) + 5i32", (INT64_C(1) << 31) - 5},
+        {"i32", "i32(j) - 5i32", INT64_C(1) << 31},
+        {"i32", "5i32 - i32(j)", INT64_C(1) << 31},
+        {"i32", "-i32(j)", INT64_C(1) << 31},
+        {"i8", "i8(j)", 128},
+        {"i8", "i8(j) + 27i8", 101},
+        {"i8", "-(i8(j) + 27i8)", 101},
+        {"i8", "-i8(j) - 100i8", 29},
+        {"u8", "u8(j) + 3u8", 253},
+        {"u8", "200u8 - (u8(j) + 3u8)", 198},
+        {"u8", "200u8 - u8(j)", 201},
+        {"u8", "250u8 - (100u8 - u8(j))", 101},
+        {"u8", "u8(j) - 1u8", 1}, /* 255 more */
+        {"i8", "i8(j) * 2i8", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(row); i++) {
+        const char *t = row[i].type, *taken = "b > a || (b == a && d < c)";
+        const sk_cluster *c = cluster_of(arena_printf(
+            &memory,
+            "extents n, m\nx = input [n, m]i32\np = map indexed x {i: i64, j: i64, v: i32 -> v, %s}\n"
+            "s = fold p {a: i32, c: %s, b: i32, d: %s -> if %s then b else a, if %s then d else c}\noutput s\n",
+            row[i].position, t, t, taken, taken));
+        int64_t longest = c->choice == SK_NO_CHOICE ? 0 : c->choice_longest;
+        if (longest != row[i].longest)
+            fail_msg("%s: %lld and not %lld", row[i].position, (long long)longest, (long long)row[i].longest);
+    }
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -687,7 +727,7 @@ int main(void)
         TEST(blocks_of_contractions), TEST(tiles_of_choices),        TEST(parts_of_lines),
         TEST(prefixes_that_wait),     TEST(threads_of_sorts),        TEST(rows_that_are_cut),
         TEST(lines_of_sorts),         TEST(memory_of_permutes),      TEST(places_in_shared_memory),
-        TEST(choosing_permutes),      TEST(converted_indices_drop),
+        TEST(choosing_permutes),      TEST(converted_indices_drop),  TEST(positions_that_do_not_wrap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
