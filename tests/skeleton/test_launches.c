@@ -702,6 +702,9 @@ static void positions_that_do_not_wrap(void **state)
         {"u8", "250u8 - (100u8 - u8(j))", 101},
         {"u8", "u8(j) - 1u8", 1}, /* 255 more */
         {"i8", "i8(j) * 2i8", 0},
+        {"i64", "j + 281474976710656", 1}, /* as far off as is followed */
+        {"i64", "j + 281474976710657", 0},
+        {"i64", "j - 281474976710657", 0},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(row); i++) {
