@@ -41,6 +41,23 @@ static const char percentages[] = "extents n\n"
                                   "r = map x {x: f32 -> x * 100.0f32 / t[]}\n"
                                   "output r\n";
 
+static const char columns[] = "extents n, m, k\n"
+                              "x = input [n, m, k]i32\n"
+                              "s = scan behind 1 x {x: i32, y: i32 -> x + y}\n"
+                              "t = scan behind 2 x {x: i32, y: i32 -> x + y}\n"
+                              "output s, t\n";
+
+static void scans_along_other_dimensions(void **state)
+{
+    (void)state;
+    expect(columns, "cluster 0: row loop over [n, m, k], along dimension 1, 1 sweep\n"
+                    "    a2 scan, scan in sweep 0, stored\n"
+                    "    reads argument 1 ([n,m,k]i32)\n"
+                    "cluster 1: row loop over [n, m, k], along dimension 0, 1 sweep\n"
+                    "    a3 scan, scan in sweep 0, stored\n"
+                    "    reads argument 1 ([n,m,k]i32)\n");
+}
+
 /* With the number of elements that it keeps. */
 static void a_filter_is_one_loop(void **state)
 {
@@ -196,6 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_filter_is_one_loop, clusters_setup, clusters_teardown),
+        cmocka_unit_test_setup_teardown(scans_along_other_dimensions, clusters_setup, clusters_teardown),
         cmocka_unit_test_setup_teardown(folds_and_scans_of_one_array_are_one_loop, clusters_setup, clusters_teardown),
         cmocka_unit_test_setup_teardown(the_count_is_known_as_early_as_possible, clusters_setup, clusters_teardown),
         cmocka_unit_test_setup_teardown(scans_from_the_right_have_loops_of_their_own, clusters_setup,
