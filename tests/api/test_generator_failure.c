@@ -225,13 +225,28 @@ static void of_the_first_kernel(void **state)
     try_all(FIRST);
 }
 
+/* One context does for both tests of what is compiled later, whichever of them runs. */
+static void get_ready(void)
+{
+    if (!prepared)
+        prepared = prepare(LATER);
+    assert_non_null(prepared);
+}
+
+static int close_prepared(void **state)
+{
+    (void)state;
+    if (prepared)
+        sn_close(prepared);
+    return 0;
+}
+
 static void of_a_later_kernel(void **state)
 {
     (void)state;
     if (!REPLACED)
         skip();
-    prepared = prepare(LATER);
-    assert_non_null(prepared);
+    get_ready();
     try_all(LATER);
 }
 
@@ -243,14 +258,13 @@ static void of_a_new_thread(void **state)
     if (!REPLACED)
         skip();
     bool thorough = getenv("SINTER_TEST_LONG") != NULL;
-    assert_non_null(prepared);
+    get_ready();
     for (int all = 0; all < 2; all++) {
         int64_t n = 0;
         while (fail_apart(n, all, NEW_THREAD) == NO_MEMORY)
             n += n < (thorough ? 1500 : 150) ? 1 : 1 + n / 8;
         assert_true(n > 150);
     }
-    sn_close(prepared);
 }
 
 int main(int argc, char **argv)
@@ -263,5 +277,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(of_a_later_kernel),
         cmocka_unit_test(of_a_new_thread),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, close_prepared);
 }
