@@ -151,6 +151,7 @@ static void elements_alone(void **state)
     both("[n]f32, [n]f32 -> [n]f32", orbits, NULL, MIXED, 0, 17, 1000);
     both("[n]i32 -> [n]i32", inner_loops, NULL, SMALL, 0, 17, 1000);
     assert_int_equal(launches_of("[n]i32 -> [n]i32", SN_BODY(numbered), 1000, 1, true), 2); /* of 64 rounds and of 6 */
+    assert_int_equal(launches_of("[n]i32 -> [n]i32", SN_BODY(inner_loops), 1000, 1, true), 1);
 }
 
 /* --- slices --- */
