@@ -217,7 +217,7 @@ static sn_acc all_three(sn_acc x)
 static void other_ranks(void **state)
 {
     (void)state;
-    both("[k,n,m]T -> [k,n,m]T", sums, "i32 f32", MIXED, 3, 40, 20, 2, 70, 65, 5, 33, 16, 100, 70, 3);
+    both("[k,n,m]T -> [k,n,m]T", sums, "i32 f32", MIXED, 3, 40, 20, 0, 40, 20, 2, 70, 65, 5, 33, 16, 100, 70, 3);
     both("[k,n,m]T -> [k,n,m]T", outer, "i32 f32", MIXED, 40, 3, 20, 70, 2, 65, 33, 5, 16, 200, 1, 7);
     both("[k,n,m]T -> [k,n,m]i64", outer_weighted, "i32", SMALL, 40, 3, 20, 70, 2, 65, 33, 5, 16);
     both("[k,n,m]T -> [k,n,m]T", all_three, "i32 f32", MIXED, 40, 3, 20, 70, 20, 65, 33, 35, 16);

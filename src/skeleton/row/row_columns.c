@@ -89,7 +89,7 @@ bool sk_launch_row_columns(const sk_call *x, sk_geometry *g)
     for (unsigned d = 0; d < c->rank; d++)
         if (d + 1u + c->behind != c->rank)
             *(d + 1u + c->behind < c->rank ? &outer : &beside) *= x->extent[d];
-    if (beside < FEWEST)
+    if (beside < FEWEST || !outer)
         return false;
     int64_t kind = x->columns <= SK_SHORT || in_any_order(x->c) ? IN_ORDER : x->columns <= ROW_PIECE ? TREE : PIECES;
     int64_t most = most_columns(x->c, kind) / 2,
