@@ -157,7 +157,19 @@ static uint64_t number(void)
     return z ^ z >> 31;
 }
 
-typedef enum { ANY, FEW, EQUAL, UPWARDS, DOWNWARDS, LOW_BITS, HIGH_BITS, SPECIAL, CONTENTS } content;
+typedef enum {
+    ANY,
+    FEW,
+    EQUAL,
+    UPWARDS,
+    DOWNWARDS,
+    LOW_BITS,
+    HIGH_BITS,
+    SPECIAL,
+    LATER_ONES,
+    LATER_ZEROES,
+    CONTENTS
+} content;
 
 static uint64_t bits_of(content what, int64_t i)
 {
@@ -191,6 +203,10 @@ static uint64_t bits_of(content what, int64_t i)
         return (number() & 7) * UINT64_C(0x2000200020002000);
     case SPECIAL:
         return special[number() % (sizeof(special) / sizeof(special[0]))];
+    case LATER_ONES: /* only the first pieces say which bits differ */
+        return i < 700 ? number() : UINT64_MAX;
+    case LATER_ZEROES:
+        return i < 700 ? number() : 0;
     default:
         return number();
     }
@@ -327,6 +343,8 @@ static void large(void **state)
         check(p, some[k], HIGH_BITS, &(sizes){1, {n}}, k == 1);
         check(p, some[k], EQUAL, &(sizes){1, {n}}, k == 1);
         check(p, some[k], LOW_BITS, &(sizes){1, {n}}, k == 1);
+        check(p, some[k], LATER_ONES, &(sizes){1, {n}}, k == 1);
+        check(p, some[k], LATER_ZEROES, &(sizes){1, {n}}, k == 1);
         sn_drop(p);
     }
 }
