@@ -16,8 +16,13 @@ void written_part(unsigned part, unsigned of);
  * a part. */
 bool written_takes(unsigned number);
 
+/* Adds an entry: its first line, and the others with a space before them. */
+void written_indented(text *out, const char *all);
+/* Lines that are not indented: as many as there are entries. */
+unsigned written_entries(const char *all);
+
 /* Fails with the first line of `t` that is another one than the file's, and the line before it that is not indented.
- * What runs do not take may be missing, from a line that is not indented to the next one.
+ * What tests do not take may be missing: whole entries, each from a line that is not indented to the next one.
  * With SINTER_TEST_WRITE in the environment the file is written anew. */
 void written_compare(const char *name, const text *t, arena *a);
 
