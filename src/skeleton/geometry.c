@@ -14,6 +14,7 @@ static void prepare_fold(sk_cluster *c, arena *a)
 {
     sk_stage_prepare(c);
     sk_choice_prepare(c, a);
+    sk_narrow_prepare(c, a);
     c->columns = sk_folds_columns(c, a);
     sk_contract_prepare(c, a);
 }
@@ -167,10 +168,10 @@ int64_t sk_choice_piece(const sk_cluster *c)
 
 /* What sk_geometry.row says of rows of a few groups of lanes, of which many are worth a kernel of their own: their
  * length if all groups are whole, else how many groups there are, less than zero. */
-static int64_t few_groups(const sk_cluster *c, int64_t length)
+static int64_t few_groups(const sk_cluster *c, const sk_options *o, int64_t length)
 {
     enum { MOST_GROUPS = 16, MOST_WORK = 128 };
-    int64_t lanes = sk_tree_of(c->wide).lanes, groups = pieces_of(length, lanes);
+    int64_t lanes = sk_tree_of_fold(c, o).lanes, groups = pieces_of(length, lanes);
     if (c->loop->ordered || groups > MOST_GROUPS ||
         (double)groups * (c->loop->flops + c->loop->reads_per_element) > MOST_WORK)
         return 0;
@@ -281,7 +282,7 @@ bool sk_launch_fold_tree(const sk_call *x, sk_geometry *g)
         return false;
     g->slot[0] = x->columns;
     launch_blocks(x->c, x->o, x->rows, x->columns, g);
-    g->row = x->pass != SK_PASS_COMBINE && x->rows >= SK_SHORT ? few_groups(x->c, x->columns) : 0;
+    g->row = x->pass != SK_PASS_COMBINE && x->rows >= SK_SHORT ? few_groups(x->c, x->o, x->columns) : 0;
     g->ahead = !x->c->loop->ordered && reads_ahead(x);
     return true;
 }

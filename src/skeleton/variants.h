@@ -18,6 +18,11 @@ void sk_map_prepare(sk_cluster *c, arena *a);
 bool sk_stages(const sk_cluster *c, const sk_options *o);
 void sk_stage_prepare(sk_cluster *c); /* sets `staged_pieces` */
 double sk_fold_flops(const sk_cluster *c, const sk_options *o);
+/* Sets what a fold cluster's `fold_bytes` is; are sums of small numbers narrower on this device; and how gangs go through
+ * the tree then, in kernels of SK_FOLD_TREE that do not combine. */
+void sk_narrow_prepare(sk_cluster *c, arena *a);
+bool sk_narrows(const sk_cluster *c, const sk_options *o);
+sk_tree sk_tree_of_fold(const sk_cluster *c, const sk_options *o);
 /* Sets what a fold cluster's `choice` and the like are. */
 void sk_choice_prepare(sk_cluster *c, arena *a);
 int64_t sk_choice_piece(const sk_cluster *c); /* elements of a piece; any number where the choice is free */

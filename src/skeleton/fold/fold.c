@@ -69,8 +69,7 @@ void sk_fold_bind(sk_folds *s, k_val row, k_val k)
     sk_bind(lw, lw->at.at[c->loop->rank - 1], k);
 }
 
-/* Wrapping sums: any order gives the same. */
-static bool adds_integers(const sk_lower *lw, const sk_fold *f)
+bool sk_fold_adds_integers(const sk_lower *lw, const sk_fold *f)
 {
     const ir_node *r = ir_at(lw->l->ir, f->info->fn->result[0]);
     return f->n == 1 && f->identity && r->op == OP_ADD && !ir_type_float((ir_type)r->type);
@@ -153,7 +152,7 @@ void sk_fold_take(sk_folds *s, const sk_fold *f, const k_val *value, k_val start
         memcpy(out, value, f->n * sizeof(k_val));
     else
         sk_fold_accumulate(s, f, left, value, out);
-    if (s->mixes && adds_integers(lw, f))
+    if (s->mixes && sk_fold_adds_integers(lw, f))
         k_mix(b, acc[0], out[0]);
     else
         set_all(b, f, acc, out);
@@ -429,10 +428,12 @@ static k_val flat_rounds(sk_folds *s, const sk_fold_part *p, k_val lane, k_val w
 /* Commuting operators: the piece is read forwards, groups of lanes going to the accumulators in turn (enough of them to
  * hide the operator's latency). Rounds in which every accumulator gets a whole group need no masks; where not all
  * accumulators have a register, several of them make a turn of the loop. */
-static void piece_in_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val **const *acc)
+static void piece_in_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val **const *total)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
+    k_val **acc[SK_MOST_STREAMS];
+    sk_fold_begin_counts(s, s->tree.streams, total, acc);
     s->begin = p->begin;
     int64_t turn = s->flats ? 1 : rounds_of_turn(s, parts_of_round(s));
     k_val all = k_i64(b, SK_ACCUMULATORS), whole = k_let(b, OP_QUOT, p->count, all, 0);
@@ -457,7 +458,8 @@ static void piece_in_turn(sk_folds *s, const sk_fold_part *p, k_val lane, k_val 
     take_round(s, p, lane, whole, 0, 1, true, acc);
     k_end(b);
     sk_fold_streams(s, lane, s->tree.streams, s->neutral ? 0 : p->count, acc);
-    sk_fold_lanes(s, p->row, lane, p->count, acc[0]);
+    sk_fold_end_counts(s, acc[0], total[0]);
+    sk_fold_lanes(s, p->row, lane, p->count, total[0]);
 }
 
 void sk_fold_piece(sk_folds *s, const sk_fold_part *p, k_val lane, k_val **acc[SK_MOST_STREAMS])
@@ -492,9 +494,10 @@ static void row_in_turn(sk_folds *s, k_val row)
     k_val length = ragged ? s->row_length : k_i64(b, lw->options->row);
     s->begin = k_i64(b, 0);
     k_val lane = k_for_all(b, k_i64(b, lanes));
-    k_val **acc[SK_MOST_STREAMS] = {0};
+    k_val **total[SK_MOST_STREAMS] = {0}, **acc[SK_MOST_STREAMS];
     for (int64_t t = 0; t < streams; t++)
-        acc[t] = sk_fold_accumulators(s);
+        total[t] = sk_fold_accumulators(s);
+    sk_fold_begin_counts(s, streams, total, acc);
     for (int64_t g = 0; g < groups; g++) {
         k_val started = k_literal(b, T_BOOL, g >= streams), first = k_i64(b, g * lanes);
         bool masked = ragged && g == groups - 1;
@@ -510,8 +513,9 @@ static void row_in_turn(sk_folds *s, k_val row)
     }
     bool lacking = ragged && groups <= streams && !s->neutral; /* some accumulators have received nothing */
     sk_fold_streams(s, lane, streams, lacking ? length : 0, acc);
-    sk_fold_lanes(s, row, lane, length, acc[0]);
-    sk_fold_store(s, row, lane, k_piece(b), acc[0]);
+    sk_fold_end_counts(s, acc[0], total[0]);
+    sk_fold_lanes(s, row, lane, length, total[0]);
+    sk_fold_store(s, row, lane, k_piece(b), total[0]);
     k_end(b);
 }
 
@@ -661,54 +665,6 @@ static void build_tree(sk_folds *s)
         block_in_turn(s);
 }
 
-/* A number in 32 bits, where this term of 64 has at most eight and a sign; 0: nobody knows. */
-static ir_id in_32_bits(ir_program *p, ir_id term)
-{
-    const ir_node *n = ir_at(p, term);
-    if (n->kind == IR_OP && n->op == OP_CONVERT) {
-        ir_type from = (ir_type)ir_at(p, ir_args(p, term)[0])->type;
-        bool small = from == T_BOOL || from == T_U8 || from == T_I8;
-        return small ? ir_convert(p, 0, OP_CONVERT, T_I32, ir_args(p, term)[0]) : 0;
-    }
-    int64_t value = n->kind == IR_CONST ? ir_i64_bits(T_I64, n->u.literal) : INT64_MAX;
-    return value >= -255 && value <= 255 ? ir_const(p, T_I32, ir_bits_i64(T_I32, value)) : 0;
-}
-
-/* Sums of conditions and bytes in 64 bits, counts above all: half as many registers and additions, and a conversion at
- * the end of a block, whose elements are too few to overflow. */
-static void narrow_sum(const sk_folds *s, sk_fold *f)
-{
-    ir_program *p = s->lw->l->ir;
-    ir_type t = f->info->type[0];
-    if (!s->narrows || !s->lw->options->vector_bytes || s->lw->options->group || !adds_integers(s->lw, f) ||
-        ir_type_size(t) != 8)
-        return;
-    const ir_node *n = ir_at(p, f->element[0]);
-    ir_id element = 0;
-    if (n->kind == IR_COND) {
-        const ir_id *arg = ir_args(p, f->element[0]);
-        ir_id c = arg[0], then = in_32_bits(p, arg[1]), otherwise = in_32_bits(p, ir_args(p, f->element[0])[2]);
-        element = then && otherwise ? ir_cond(p, 0, c, then, otherwise) : 0;
-    } else if (n->kind != IR_CONST) {
-        element = in_32_bits(p, f->element[0]);
-    }
-    if (!element)
-        return;
-    ir_array *narrow = arena_copy(s->lw->arena, f->info, sizeof *f->info);
-    ir_fn *fn = arena_copy(s->lw->arena, f->info->fn, sizeof *f->info->fn);
-    fn->param = arena_alloc(s->lw->arena, 2 * sizeof(ir_id));
-    fn->result = arena_alloc(s->lw->arena, sizeof(ir_id));
-    fn->param[0] = ir_var(p, T_I32);
-    fn->param[1] = ir_var(p, T_I32);
-    fn->result[0] = ir_op2(p, 0, OP_ADD, fn->param[0], fn->param[1]);
-    narrow->fn = fn;
-    narrow->type = arena_alloc(s->lw->arena, sizeof(ir_type));
-    narrow->type[0] = T_I32;
-    f->wide = f->info;
-    f->info = narrow;
-    f->element[0] = element;
-}
-
 static void find_folds(sk_folds *s)
 {
     sk_lower *lw = s->lw;
@@ -738,7 +694,8 @@ static void find_folds(sk_folds *s)
         if (!s->combine) {
             f.element = arena_copy(lw->arena, sk_define(body, op->term, &lw->at), f.n * sizeof(ir_id));
             f.fused_product = !lw->cluster->loop->ordered && sk_fold_product(lw, &f);
-            narrow_sum(s, &f);
+            if (s->narrows)
+                sk_fold_narrow(s, &f);
         }
         vec_push(lw->arena, &s->fold, f);
     }
@@ -776,7 +733,8 @@ void sk_fold_find(sk_folds *s)
 void sk_fold_begin(sk_folds *s)
 {
     sk_lower *lw = s->lw;
-    s->tree = sk_tree_of(lw->cluster->wide);
+    if (!s->tree.lanes)
+        s->tree = sk_tree_of(lw->cluster->wide);
     sk_open(lw, (uint16_t)(s->lanes ? s->lanes : s->tree.lanes));
     if (s->stages)
         sk_open_stage(s);
@@ -787,7 +745,9 @@ void sk_build_fold_tree(sk_lower *lw)
 {
     bool combine = lw->pass == SK_PASS_COMBINE;
     sk_folds s = {.lw = lw, .combine = combine, .stages = !combine && sk_stages(lw->cluster, lw->options)};
-    s.narrows = !lw->cluster->loop->ordered;
+    s.narrows = !combine && sk_narrows(lw->cluster, lw->options);
+    if (s.narrows)
+        s.tree = sk_tree_of_fold(lw->cluster, lw->options);
     if (lw->options->ahead && !combine)
         lw->name = "fold_ahead";
     sk_fold_begin(&s);

@@ -9,6 +9,7 @@ typedef struct sk_fold { /* one fold of the cluster */
     const l_op *op;
     const ir_array *info;
     const ir_array *wide; /* sums of small numbers are added up in 32 bits: the sum as the program has it; else NULL */
+    const ir_array *count; /* sums of what is 1 or 0: the sum of a piece's elements, in as few bits as they have; NULL */
     uint32_t n;           /* components */
     uint32_t first;     /* number of its first component over all folds */
     ir_id *element;     /* terms accumulated; combining launches have none */
@@ -24,7 +25,7 @@ typedef struct sk_folds {
     int64_t lanes; /* of the kernel's gangs, where they are not the tree's; else 0 */
     bool combine;
     bool mixes;       /* all lanes go to one result */
-    bool narrows;     /* accumulators take in at most a block's elements: sums of small numbers need 32 bits */
+    bool narrows;     /* accumulators take in at most a piece's elements, and sums of small numbers need few bits */
     bool by_position; /* accumulators hold one element each, which is combined later */
     bool neutral;     /* all operators have an identity: accumulators that received nothing may take part */
     VEC(sk_fold) fold;
@@ -72,6 +73,15 @@ void sk_fold_find(sk_folds *s);
 ir_bits *sk_fold_identity(const sk_lower *lw, const ir_fn *fn, uint32_t n);
 /* Does the fold add up products, whose element becomes two factors? Its info, n, identity and element are set. */
 bool sk_fold_product(const sk_lower *lw, const sk_fold *f);
+
+/* Wrapping sums: any order gives the same. */
+bool sk_fold_adds_integers(const sk_lower *lw, const sk_fold *f);
+/* Sums of small numbers (fold_narrow.c): sets `wide` and `count`, and info and element to what is added up instead. */
+void sk_fold_narrow(const sk_folds *s, sk_fold *f);
+/* own = the accumulators of a piece's elements: those of counts are new, the others are those of `acc`. Until the counts
+ * of own[0] are in acc[0] folds are these counts. */
+void sk_fold_begin_counts(sk_folds *s, int64_t streams, k_val **const *acc, k_val ***own);
+void sk_fold_end_counts(sk_folds *s, k_val *const *own, k_val *const *acc);
 
 /* out = left (+) right, component by component */
 void sk_fold_apply(sk_lower *lw, const sk_fold *f, const k_val *left, const k_val *right, k_val *out);
