@@ -27,6 +27,42 @@ static void commuting_folds(void **state)
     both("[n,m]T -> [n]T", sums, "i8 u16 f32 i64 f64", SMALL, EVERY_SHAPE);
 }
 
+static sn_scalar not_far(sn_scalar x)
+{
+    return sn_le(x, 100);
+}
+
+static sn_scalar one_if_even(sn_scalar x)
+{
+    return sn_if(sn_eq(sn_mod(sn_to_i32(x), 2), 0), sn_i32(1), sn_i32(0));
+}
+
+static sn_scalar rises(void *env, sn_scalar i, sn_scalar j, sn_scalar x)
+{
+    return sn_gt(x, sn_index(*(sn_acc *)env, i, sn_max(sn_sub(j, 1), 0)));
+}
+
+/* All elements are counted, some are, and those that differ from their neighbours. */
+static sn_acc counts(sn_acc a)
+{
+    return sn_results(sn_count(sn_map(not_far, a)), sn_sum(sn_map(one_if_even, a)),
+                      sn_count(sn_imap(sn_closure(rises, &a), a)));
+}
+
+/* Beside sums that are as wide as they are, and narrower than the elements. */
+static sn_acc counts_and_others(sn_acc a)
+{
+    return sn_results(sn_count(sn_map(not_far, a)), sn_sum(sn_map(sn_to_i64, a)), sn_maximum(a));
+}
+
+static void counts_of_elements(void **state)
+{
+    (void)state;
+    both("[n,m]T -> [n]i64, [n]i32, [n]i64", counts, "i8 u8 i16 i32 f32 f64", SMALL, EVERY_SHAPE);
+    both("[n,m]T -> [n]i64, [n]i64, [n]T", counts_and_others, "u8 u16 f32", SMALL, FEW_LONG_ROWS, MANY_SHORT_ROWS,
+         IN_BETWEEN);
+}
+
 static sn_scalar second(sn_scalar x, sn_scalar y)
 {
     (void)x;
@@ -105,7 +141,8 @@ static void three_dimensions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commuting_folds), cmocka_unit_test(ordered_folds),    cmocka_unit_test(positions_of_extremes),
+        cmocka_unit_test(commuting_folds), cmocka_unit_test(counts_of_elements),
+        cmocka_unit_test(ordered_folds),   cmocka_unit_test(positions_of_extremes),
         cmocka_unit_test(several_folds),   cmocka_unit_test(three_dimensions),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);

@@ -259,7 +259,8 @@ static void combine_in_gang(sk_folds *s, k_val lane, k_val count, k_val *const *
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     /* every lane of the first half has a partner, in every round, or one that changes nothing */
-    bool full = (lw->options->row && !s->combine) || s->neutral;
+    bool whole_gang = lw->options->row > 0 || lw->options->row < -1; /* of one that is not whole nobody knows */
+    bool full = (whole_gang && !s->combine) || s->neutral;
     for (int64_t distance = s->tree.lanes / 2; distance; distance /= 2) {
         k_val has = full ? 0 : k_let(b, OP_LT, lane, sk_sub(lw, count, k_i64(b, distance)), 0);
         for (uint32_t i = 0; i < s->fold.n; i++) {

@@ -1,8 +1,8 @@
-/* Sums of small numbers, counts above all, of folds whose operators commute. Of conditions and bytes that are added up in
- * 64 bits the elements of a block are too few to overflow 32: half as many registers and additions, and a conversion at
- * the end. What is 1 or 0 is counted in as few bits as the elements have that are compared: an accumulator of a piece
- * receives SK_PIECE / SK_ACCUMULATORS of them, and all streams of a lane together have at most SK_ACCUMULATORS at the
- * least number of lanes here. A register of bytes then gives a register of counters. */
+/* Sums of small numbers, counts above all, of folds whose operators commute. Of conditions and bytes that are added up
+ * in 64 bits the elements of a block are too few to overflow 32: half as many registers and additions, and a conversion
+ * at the end. What is 1 or 0 is counted in as few bits as the elements have that are compared: an accumulator of a
+ * piece receives SK_PIECE / SK_ACCUMULATORS of them, and all streams of a lane together have at most SK_ACCUMULATORS at
+ * the least number of lanes here. A register of bytes then gives a register of counters. */
 #include "opt/rewrite.h"
 #include "skeleton/fold/fold.h"
 
