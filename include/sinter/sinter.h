@@ -107,6 +107,10 @@ typedef struct sn_options {
      * folds of long rows, sorts and loops find out that there are more. On the thread that calls; on devices with queues
      * launches are put in, not done. It may call sn_cancel. */
     void (*progress)(void *env, int64_t done, int64_t known);
+    /* On the CPU. Default on: what takes long to compile is at first compiled with less effort where it has little to do,
+     * and again when it has done more. Off: every kernel once, with full effort. Results are the same.
+     * SINTER_DRAFTS=off in the environment wins. */
+    sn_switch drafts;
 } sn_options;
 
 /* Options may be NULL and are copied. Returns NULL if no device can be opened; options->message says why. */

@@ -49,9 +49,23 @@ static const char *wanted_device(const sn_options *o)
     return variable && *variable && strcmp(option, "interpreter") ? variable : option;
 }
 
+/* "only" is for tests: it makes drafts of all kernels, and keeps them. */
+static device_drafts wanted_drafts(const sn_options *o)
+{
+    const char *variable = secure_getenv("SINTER_DRAFTS");
+    if (variable && !strcmp(variable, "off"))
+        return DEVICE_NO_DRAFTS;
+    if (variable && !strcmp(variable, "only"))
+        return DEVICE_ONLY_DRAFTS;
+    return o->drafts == SN_OFF ? DEVICE_NO_DRAFTS : DEVICE_DRAFTS;
+}
+
 static device_options options_of(const sn_context *cx)
 {
-    return (device_options){.threads = wanted_threads(&cx->options), .codegen = cx->codegen, .heap = &cx->heap};
+    return (device_options){.threads = wanted_threads(&cx->options),
+                            .codegen = cx->codegen,
+                            .heap = &cx->heap,
+                            .drafts = wanted_drafts(&cx->options)};
 }
 
 static bool keep_choice(sn_context *cx, const device_kind *kind, unsigned number, device *d)

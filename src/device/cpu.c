@@ -28,7 +28,8 @@ enum {
      * anything behind so many that have been, unless another one reads the same. */
     WORTH_A_THREAD = 400000,
     MOST_WORK_PUT_OFF = 4000000,
-    LEAST_LEVEL_WORK = 200000 /* of several launches, to wake up threads for them: some 2 us */
+    LEAST_LEVEL_WORK = 200000, /* of several launches, to wake up threads for them: some 2 us */
+    DRAFT_WORK = 20000000      /* a draft takes some ms longer for it, less than what it saves */
 };
 
 struct device_kernel {
@@ -44,7 +45,8 @@ typedef struct {
     base_heap heap;
     pool *pool;
     bool keep_text;
-    uint32_t part;    /* of the options */
+    uint32_t part; /* of the options */
+    device_drafts drafts;
     disk_cache *disk; /* NULL: nothing is kept on disk */
     text identity;    /* what keys on disk begin with */
     bool found;       /* there is a module, */
@@ -244,7 +246,15 @@ static bool is_large(const kernel *k)
     return bytes > BLOCK_SCRATCH;
 }
 
-static bool generate(cpu *d, const kernel *k, const text *key, device_kernel *out, arena *a, const char **why)
+static emit_draft may_draft(const cpu *d, const device_kernel *out)
+{
+    return !out->entry.draft                 ? EMIT_NO_DRAFT
+           : d->drafts == DEVICE_ONLY_DRAFTS ? EMIT_ALL_AS_DRAFT
+                                             : EMIT_LARGE_AS_DRAFT;
+}
+
+/* `key`: of both kinds of code. */
+static bool generate(cpu *d, const kernel *k, const text key[2], device_kernel *out, arena *a, const char **why)
 {
     const emit_cpu_module *m = module_of(d, a, why);
     if (!m)
@@ -255,14 +265,16 @@ static bool generate(cpu *d, const kernel *k, const text *key, device_kernel *ou
                             k->name, ready->scratch, block_bytes(out->large));
         return false;
     }
-    const emit_cpu_options options = {.keep_ir = d->keep_text, .keep_asm = d->keep_text, .part = d->part};
+    const emit_cpu_options options = {
+        .keep_ir = d->keep_text, .keep_asm = d->keep_text, .part = d->part, .draft = may_draft(d, out)};
     out->generated = compile_prepared(m, ready, &options, a, why);
     if (!out->generated)
         return false;
     emit_cpu_blob blob = m->blob(out->generated);
     bool mapped = cpu_code_map(&blob, &out->code);
+    out->entry.draft = m->is_draft(out->generated);
     if (mapped)
-        keep(d, key, &blob);
+        keep(d, &key[out->entry.draft], &blob);
     else
         *why = "the system refuses executable memory; allow it, or use the device \"interpreter\"";
     if (!d->keep_text) {
@@ -316,7 +328,18 @@ static bool take_supplied(cpu *d, const text *kernel_key, device_kernel *out)
     return out->entry.loaded;
 }
 
-/* Fills an entry with code that was brought along, or from disk, or else newly generated. */
+/* Code of full effort, brought along or from disk. */
+static bool take_full(cpu *d, const text *kernel_key, const text *key, device_kernel *out)
+{
+    if (d->drafts == DEVICE_ONLY_DRAFTS && out->entry.draft)
+        return false;
+    const bool taken = take_supplied(d, kernel_key, out) || load(d, key, out);
+    out->entry.draft &= !taken;
+    return taken;
+}
+
+/* Fills an entry with code that was brought along, or from disk, or else newly generated. Drafts have a key on disk
+ * with one byte more. */
 static bool obtain(device *base, const kernel *k, const text *kernel_key, kernel_entry *entry, arena *a,
                    const char **why)
 {
@@ -328,7 +351,10 @@ static bool obtain(device *base, const kernel *k, const text *kernel_key, kernel
     text_init(&key, a);
     text_add_n(&key, d->identity.at, d->identity.n);
     text_add_n(&key, kernel_key->at, kernel_key->n);
-    return take_supplied(d, kernel_key, out) || load(d, &key, out) || generate(d, k, &key, out, a, why);
+    text_add_n(&key, "", 1);
+    const text both[2] = {{.at = key.at, .n = key.n - 1}, {.at = key.at, .n = key.n}};
+    return take_full(d, kernel_key, &both[false], out) || (entry->draft && load(d, &both[true], out)) ||
+           generate(d, k, both, out, a, why);
 }
 
 static void discard(device *base, kernel_entry *entry)
@@ -763,7 +789,10 @@ static void set_limits(cpu *d, const device_options *o)
                                 .forward_progress = true,
                                 .fields = true,
                                 .waits = true,
-                                .cache_bytes = cache_bytes()};
+                                .cache_bytes = cache_bytes(),
+                                .draft_work = d->drafts == DEVICE_NO_DRAFTS     ? 0
+                                              : d->drafts == DEVICE_ONLY_DRAFTS ? (double)INFINITY
+                                                                                : DRAFT_WORK};
     snprintf(d->limits.name, sizeof(d->limits.name), "%u threads, %u-byte vectors", threads, d->limits.vector_bytes);
 }
 
@@ -778,6 +807,8 @@ static bool name_things(cpu *d, const device_options *o)
     d->path = o && o->codegen ? arena_string(&d->names, o->codegen) : NULL;
     text_init(&d->identity, &d->names);
     keeps = !d->keep_text && !d->part && cpu_code_identity(&d->identity);
+    if (d->drafts == DEVICE_ONLY_DRAFTS) /* among them those of kernels that else have none */
+        text_add(&d->identity, "drafts\n");
     d->found = cpu_codegen_find(d->path, &d->names, &d->maker);
     arena_on_failure(&d->names, NULL);
     d->disk = keeps ? disk_cache_open(&d->heap) : NULL;
@@ -823,6 +854,7 @@ device *device_cpu_open(const device_options *options, arena *a, const char **wh
     }
     *d = (cpu){.device = cpu_functions, .heap = *heap, .pool = threads, .keep_text = options && options->keep_text};
     d->part = options ? options->part : 0;
+    d->drafts = options ? options->drafts : DEVICE_DRAFTS;
     d->device.limits = &d->limits;
     pthread_mutex_init(&d->opening, NULL);
     pthread_mutex_init(&d->lock, NULL);
@@ -830,7 +862,8 @@ device *device_cpu_open(const device_options *options, arena *a, const char **wh
                                 .discard = discard,
                                 .owner = &d->device,
                                 .heap = &d->heap,
-                                .entry_bytes = sizeof(device_kernel)};
+                                .entry_bytes = sizeof(device_kernel),
+                                .drafts = d->drafts != DEVICE_NO_DRAFTS};
     kernel_cache_open(&d->kernels);
     set_limits(d, options);
     *why = "out of memory";

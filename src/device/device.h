@@ -30,6 +30,7 @@ typedef struct device_limits {
     size_t unit_shared;   /* shared memory of a compute unit, bytes; 0: unknown */
     uint32_t most_groups; /* of a launch; 0: unlimited */
     bool driven;          /* a driver compiles kernels: it has limits of its own, and may refuse one that is right */
+    double draft_work;    /* scalar operations: kernels that have done less may be drafts (device_draft); 0: none may */
     int32_t ordinal;      /* its number among all devices that the driver knows, usable or not */
 } device_limits;
 
@@ -119,15 +120,22 @@ struct device {
  * that emitters need. NULL and *why in `a` on failure, NULL if there was no memory. Thread-safe; two threads asking for one
  * kernel compile it once. */
 device_kernel *device_compile(device *d, const kernel *k, arena *a, const char **why);
+/* The same for a kernel that has little to do so far: where it is in no cache and would take long to compile, its code may
+ * be a draft, soon made and slower. Of devices without drafts it is device_compile. */
+device_kernel *device_draft(device *d, const kernel *k, arena *a, const char **why);
+bool device_is_draft(const device_kernel *k);
 void device_release_kernel(device *d, device_kernel *k); /* gives up this reference; the cache may keep it; NULL is ignored */
 uint64_t device_compiled(device *d); /* kernels that code was generated for so far */
 uint64_t device_loaded(device *d);   /* kernels whose code was found on disk */
+
+typedef enum { DEVICE_DRAFTS, DEVICE_NO_DRAFTS, DEVICE_ONLY_DRAFTS /* for tests: of all kernels, for good */ } device_drafts;
 
 typedef struct device_options {
     unsigned threads;      /* 0: all cores this process may use */
     const char *codegen;   /* path of the code generator module, NULL: search */
     bool keep_text;        /* keep LLVM IR and assembly for explain: nothing is taken from disk, nor put there */
     const base_heap *heap;
+    device_drafts drafts;
     bool gpus_only;        /* OpenCL: no devices that run on the CPU */
     uint32_t part; /* for tests: most statements of a function of the CPU's code; nothing is taken from disk then, nor
                       put there */

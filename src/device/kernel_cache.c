@@ -274,24 +274,37 @@ static bool obtain(kernel_cache *c, const kernel *k, const text *key, kernel_ent
     return good;
 }
 
+/* Entries that are made for drafts have a key of their own, with one byte more, which begins nothing in a kernel's.
+ * Code of full effort serves for a draft; that of an entry made for drafts for both, if it turned out to be none. */
+static kernel_entry *find_either(kernel_cache *c, const text both[2], const uint64_t hash[2], bool draft)
+{
+    kernel_entry *full = find(c, &both[false], hash[false]), *other = NULL;
+    if (!full && c->drafts)
+        other = find(c, &both[true], hash[true]);
+    return full ? full : other && (draft || (other->state == KERNEL_READY && !other->draft)) ? other : NULL;
+}
+
 /* A reference to the kernel's entry; NULL and *why. */
-static kernel_entry *get(kernel_cache *c, const kernel *k, arena *a, const char **why)
+static kernel_entry *get(kernel_cache *c, const kernel *k, bool draft, arena *a, const char **why)
 {
     text key;
     text_init(&key, a);
     k_key(k, &key);
-    uint64_t hash = hash_bytes(key.at, key.n, 0);
+    text_add_n(&key, "", 1);
+    const text both[2] = {{.at = key.at, .n = key.n - 1}, {.at = key.at, .n = key.n}};
+    const uint64_t hash[2] = {hash_bytes(key.at, key.n - 1, 0), c->drafts ? hash_bytes(key.at, key.n, 0) : 0};
     *why = NULL;
     pthread_mutex_lock(&c->lock);
-    kernel_entry *e = find(c, &key, hash);
+    kernel_entry *e = find_either(c, both, hash, draft);
     if (e) {
         use(c, e);
         while (e->state == KERNEL_COMPILING)
             pthread_cond_wait(&c->finished, &c->lock);
-    } else if ((e = add_entry(c, &key, hash))) {
+    } else if ((e = add_entry(c, &both[draft], hash[draft]))) {
+        e->draft = draft;
         pthread_mutex_unlock(&c->lock);
         arena_release(a, key.at, key.cap);
-        key = (text){.at = e->key, .n = e->key_bytes};
+        key = (text){.at = e->key, .n = e->key_bytes - draft};
         bool good = obtain(c, k, &key, e);
         pthread_mutex_lock(&c->lock);
         e->state = good ? KERNEL_READY : KERNEL_FAILED;
@@ -318,7 +331,17 @@ static uint64_t read_locked(kernel_cache *c, const uint64_t *count)
 
 device_kernel *device_compile(device *d, const kernel *k, arena *a, const char **why)
 {
-    return (device_kernel *)get(d->kernels, k, a, why);
+    return (device_kernel *)get(d->kernels, k, false, a, why);
+}
+
+device_kernel *device_draft(device *d, const kernel *k, arena *a, const char **why)
+{
+    return (device_kernel *)get(d->kernels, k, d->kernels->drafts, a, why);
+}
+
+bool device_is_draft(const device_kernel *k)
+{
+    return ((const kernel_entry *)k)->draft;
 }
 
 void device_release_kernel(device *d, device_kernel *k)

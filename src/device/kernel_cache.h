@@ -18,6 +18,7 @@ typedef struct kernel_entry {           /* what a device's device_kernel begins 
     kernel_state state;
     unsigned users; /* references, the cache's own included */
     bool loaded;    /* set by `obtain`: its code was found on disk */
+    bool draft;     /* it may be a draft; set to false by `obtain`: it is none */
     char *why;      /* KERNEL_FAILED; NULL: for want of memory */
 } kernel_entry;
 
@@ -39,6 +40,7 @@ typedef struct kernel_cache {
     device *owner;
     const base_heap *heap; /* of obtain's arena */
     size_t entry_bytes;
+    bool drafts; /* of the owner's code there are drafts */
     /* private: */
     pthread_mutex_t lock; /* of all that follows */
     pthread_cond_t finished;
@@ -49,7 +51,7 @@ typedef struct kernel_cache {
     kernel_supply *supplies; /* the latest first; immutable but for new ones */
 } kernel_cache;
 
-void kernel_cache_open(kernel_cache *c); /* the first five are set; device_compile(owner, ...) finds it */
+void kernel_cache_open(kernel_cache *c); /* the first six are set; device_compile(owner, ...) finds it */
 void kernel_cache_close(kernel_cache *c);
 /* Brings code along, which stays where it is as long as the cache, for `obtain` to find; false: no memory. */
 bool kernel_cache_supply(kernel_cache *c, const kernel_supply *code);

@@ -29,9 +29,13 @@ typedef struct emit_cpu_blob {
     size_t size, entry;
 } emit_cpu_blob;
 
+/* Code that is soon made: less is done to make it fast. */
+typedef enum { EMIT_NO_DRAFT, EMIT_LARGE_AS_DRAFT /* what takes long to compile */, EMIT_ALL_AS_DRAFT } emit_draft;
+
 typedef struct emit_cpu_options {
     const char *cpu, *features; /* NULL: the host's */
     bool keep_ir, keep_asm;     /* keep text for explain */
+    emit_draft draft;           /* what may be a draft; such code is slower, and has the same results */
     bool only_ir;               /* nothing but LLVM's text, from before its passes: no machine code is made */
     uint32_t part; /* most statements of a function, so that small kernels are taken apart, too; 0: what suits */
 } emit_cpu_options;
@@ -44,6 +48,7 @@ typedef struct emit_cpu_module {
      * little memory. Thread-safe, several at once. */
     emit_cpu_code *(*compile)(const kernel *k, const emit_cpu_options *options, char **why);
     emit_cpu_blob (*blob)(const emit_cpu_code *code); /* belongs to `code` */
+    bool (*is_draft)(const emit_cpu_code *code); /* some of it is */
     const char *(*ir_text)(const emit_cpu_code *code);  /* NULL unless kept */
     const char *(*asm_text)(const emit_cpu_code *code);
     void (*release)(emit_cpu_code *code);

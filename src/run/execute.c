@@ -133,7 +133,8 @@ static bool host_loop(void *env, ir_id term, ir_bits *out)
 static bool is_long_sum(const run *c, uint32_t step)
 {
     const host_step *s = &c->plan->host.step.at[step];
-    return s->kind == HOST_OP && s->n == 2 && ir_is_long_sum((ir_op)s->op, c->value[s->in[0]].bits, c->value[s->in[1]].bits);
+    return s->kind == HOST_OP && s->n == 2 &&
+           ir_is_long_sum((ir_op)s->op, c->value[s->in[0]].bits, c->value[s->in[1]].bits);
 }
 
 static bool step_shape(run *c, uint32_t index)
@@ -488,7 +489,8 @@ static void finish(run *c)
             out->data = NULL;
         }
     }
-    for (uint32_t i = 0; c->data && i < p->buffer.n; i++) /* memory may have run out before there was a list of blocks */
+    for (uint32_t i = 0; c->data && i < p->buffer.n;
+         i++) /* memory may have run out before there was a list of blocks */
         give_back(c, i);
     ir_trace_clear(&c->trace);
 }
@@ -769,8 +771,10 @@ void run_attach(run_program *r, const run_control *control)
 void run_program_free(run_program *r)
 {
     for (uint32_t i = 0; i < r->l->cluster.n; i++)
-        for (run_variant *v = atomic_load(&r->cluster[i].variants); v; v = v->next)
+        for (run_variant *v = atomic_load(&r->cluster[i].variants); v; v = v->next) {
             device_release_kernel(r->engine.device, v->code);
+            device_release_kernel(r->engine.device, v->draft);
+        }
     run_free_rows(r);
     run_free_tapes(r);
     pthread_mutex_destroy(&r->own_profile.lock);

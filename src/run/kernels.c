@@ -197,10 +197,11 @@ static const run_variant *make_now(run *c, uint32_t cluster, const sk_geometry *
     pthread_rwlock_unlock(r->lock);
     if (!v) /* `why` lives as long as the program */
         return run_fails_at(c, site, status, "%s", why), NULL;
-    v->code = device_compile(r->engine.device, v->built->k, c->arena, &why);
+    device *d = r->engine.device;
+    v->code = (g->work < d->limits->draft_work ? device_draft : device_compile)(d, v->built->k, c->arena, &why);
     if (!v->code && !why)
         return run_fails_at(c, site, SN_NO_MEMORY, "no memory to compile a kernel"), NULL;
-    if (!v->code && !r->engine.device->generates(r->engine.device)) {
+    if (!v->code && !d->generates(d)) {
         const sk_geometry general = sk_general(g);
         const choice wide = {.final = how.final, .layout = how.layout};
         *missing = why;
@@ -214,7 +215,7 @@ static const run_variant *make_now(run *c, uint32_t cluster, const sk_geometry *
                             v->built->k->code.at[0].name, why),
                NULL;
     if (!v->code) {
-        bool ours = !r->engine.device->limits->driven;
+        bool ours = !d->limits->driven;
         return run_fails_at(c, site, ours ? SN_INTERNAL : SN_UNSUPPORTED, "a kernel does not compile: %s", why), NULL;
     }
     pthread_rwlock_wrlock(r->lock);
@@ -225,7 +226,7 @@ static const run_variant *make_now(run *c, uint32_t cluster, const sk_geometry *
     }
     pthread_rwlock_unlock(r->lock);
     if (other)
-        device_release_kernel(r->engine.device, v->code);
+        device_release_kernel(d, v->code);
     return other ? other : v;
 }
 
@@ -241,6 +242,40 @@ static void interpret_from_now(run *c, const char *why)
 {
     atomic_store(&c->r->interpreted, true);
     run_fails(c, SN_UNSUPPORTED, "programs will be interpreted, slowly: %s", why);
+}
+
+/* --- drafts --- */
+
+/* For want of memory a draft goes on, until it has done as much again. */
+static device_kernel *replace_draft(run *c, run_variant *v, device_kernel *draft)
+{
+    const char *why = NULL;
+    run_watch watch = run_begin_step(c);
+    device_kernel *code = device_compile(c->r->engine.device, v->built->k, c->arena, &why);
+    run_end_step(c, watch, RUN_COMPILE, 0);
+    if (code) {
+        v->draft = draft;
+        atomic_store(&v->code, code);
+        return code;
+    }
+    atomic_store(&v->done, 0);
+    atomic_store(&v->replaced, false);
+    return draft;
+}
+
+device_kernel *run_code_for(run *c, const run_variant *known, double work)
+{
+    static const uint64_t launch_work = 1000, most_work = (uint64_t)1 << 50;
+    run_variant *v = (run_variant *)(uintptr_t)known;
+    device_kernel *code = atomic_load_explicit(&v->code, memory_order_acquire);
+    if (!device_is_draft(code))
+        return code;
+    const uint64_t does = launch_work + (work < (double)most_work ? (uint64_t)work : most_work);
+    const double done = (double)(atomic_fetch_add(&v->done, does) + does);
+    bool no = false;
+    if (done < c->r->engine.device->limits->draft_work || !atomic_compare_exchange_strong(&v->replaced, &no, true))
+        return code;
+    return replace_draft(c, v, code);
 }
 
 /* --- finding --- */

@@ -55,11 +55,16 @@ typedef struct run_layout { /* which buffers are fields of structs that kernels 
     const run_field *at; /* per buffer */
 } run_layout;
 
-typedef struct run_variant { /* a compiled kernel; immutable once published, but for what *fit says */
+typedef struct run_variant { /* a compiled kernel; immutable once published, but for what *fit says, and
+                               what a draft does and becomes */
     uint64_t key;
     const run_layout *layout; /* that it was made for */
     sk_kernel *built;
-    device_kernel *code; /* NULL: built for explain only */
+    _Atomic(device_kernel *) code; /* NULL: built for explain only */
+    device_kernel *draft;          /* what `code` was until the launches were worth more (run_code_for), which calls may
+                                      still be using; NULL: it is what it was at first */
+    _Atomic(uint64_t) done; /* by a draft: scalar operations */
+    atomic_bool replaced;   /* other code is made for it, or has been */
     run_binding *memory;
     run_argument_of *argument;
     host_code host;
@@ -200,6 +205,9 @@ const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk
 /* The variant for a launch whose indices do not fit in 32 bits (kernel/narrow.h), where the one found is for those that
  * do. NULL after a failure, which is in c->status. */
 const run_variant *run_find_wide(run *c, const run_geometry *found);
+/* The code of a kernel for a launch of so many scalar operations: a draft is replaced when its launches have done so many
+ * that other code is worth the time to make it. */
+device_kernel *run_code_for(run *c, const run_variant *v, double work);
 
 /* profile.c */
 typedef struct run_watch { /* a step that began */

@@ -1,5 +1,5 @@
 /* Random kernels on the CPU against the interpreter, with gangs of every width; gangs of one thread have no gang-wide
- * statements. Each as one function, and taken apart into functions of a few statements, as large ones are.
+ * statements. Each as one function, taken apart into functions of a few statements, as large ones are, and as a draft.
  * SINTER_TEST_SEED=n runs the kernel of that seed only, SINTER_TEST_COUNT=k besides those of the k - 1 that follow. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,12 +15,12 @@
 #include "support/launch.h"
 #include "support/random_kernel.h"
 
-static device *opened(uint32_t part)
+static device *opened(uint32_t part, device_drafts drafts)
 {
     arena a;
     const char *why = "";
     arena_init(&a, NULL);
-    device *d = device_cpu_open(&(device_options){.threads = 2, .part = part}, &a, &why);
+    device *d = device_cpu_open(&(device_options){.threads = 2, .part = part, .drafts = drafts}, &a, &why);
     if (!d)
         fail_msg("%s", why);
     arena_free(&a);
@@ -47,9 +47,10 @@ static void check(device *d, uint64_t seed, uint16_t lanes)
     random_fill(&expected, seed);
     random_fill(&got, seed);
     k->narrow = k_indices_fit(k, &a, expected.arg, 0, RANDOM_PIECES);
-    device_kernel *compiled = device_compile(d, k, &a, &why);
+    device_kernel *compiled = (d->limits->draft_work > 0 ? device_draft : device_compile)(d, k, &a, &why);
     if (!compiled)
         fail_msg("seed %u, %u lanes: %s", (unsigned)seed, lanes, why);
+    assert_int_equal(device_is_draft(compiled), d->limits->draft_work > 0);
     k_interpret(k, &a, expected.mem, expected.arg, 0, RANDOM_PIECES, &expected.error);
     assert_true(launch_now(d, compiled, got.mem, got.arg, 0, RANDOM_PIECES, false, &got.error));
     const char *difference = random_difference(&a, &expected, &got);
@@ -61,9 +62,9 @@ static void check(device *d, uint64_t seed, uint16_t lanes)
     arena_free(&a);
 }
 
-static void random_kernels(uint32_t part, unsigned share)
+static void random_kernels(uint32_t part, device_drafts drafts, unsigned share)
 {
-    device *d = opened(part);
+    device *d = opened(part, drafts);
     static const uint16_t lanes[] = {8, 16, 32, 64, 4, 1};
     const char *one = getenv("SINTER_TEST_SEED"), *count = getenv("SINTER_TEST_COUNT");
     uint64_t first = one ? strtoull(one, NULL, 10) : 0, kernels = one                          ? 1
@@ -78,27 +79,38 @@ static void random_kernels(uint32_t part, unsigned share)
 static void as_one_function(void **state)
 {
     (void)state;
-    random_kernels(0, 1);
+    random_kernels(0, DEVICE_NO_DRAFTS, 1);
 }
 
 static void in_small_parts(void **state)
 {
     (void)state;
-    random_kernels(1, 4);
+    random_kernels(1, DEVICE_NO_DRAFTS, 4);
 }
 
 static void in_larger_parts(void **state)
 {
     (void)state;
-    random_kernels(12, 4);
+    random_kernels(12, DEVICE_NO_DRAFTS, 4);
+}
+
+static void as_drafts(void **state)
+{
+    (void)state;
+    random_kernels(0, DEVICE_ONLY_DRAFTS, 1);
+}
+
+static void as_drafts_in_parts(void **state)
+{
+    (void)state;
+    random_kernels(12, DEVICE_ONLY_DRAFTS, 4);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_one_function),
-        cmocka_unit_test(in_small_parts),
-        cmocka_unit_test(in_larger_parts),
+        cmocka_unit_test(as_one_function), cmocka_unit_test(in_small_parts),     cmocka_unit_test(in_larger_parts),
+        cmocka_unit_test(as_drafts),       cmocka_unit_test(as_drafts_in_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

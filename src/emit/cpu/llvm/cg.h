@@ -185,11 +185,14 @@ typedef struct cg {
     uint32_t frame_bytes;
 
     LLVMModuleRef whole; /* the entry function's module, while `module` is that of a part */
-    LLVMTargetMachineRef machine;
+    LLVMTargetMachineRef machine, draft_machine; /* the second: for drafts; NULL: not made yet */
+    emit_draft may_draft;
+    bool drafted; /* a module, at least */
     uint32_t modules;                 /* that are finished: parts, and at last the entry function, */
     VEC(LLVMMemoryBufferRef) objects; /* and what they became, unless only LLVM's text is wanted */
     text ir, assembly;
     bool keep_ir, keep_asm, only_ir;
+    LLVMTargetRef target;
     const char *triple, *target_cpu, *target_features;
     jmp_buf *failure;
     const char *why;

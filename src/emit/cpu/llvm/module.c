@@ -25,8 +25,14 @@ static const char few_passes[] = "function(sroa,early-cse)";
 
 struct emit_cpu_code {
     emit_cpu_blob blob;
+    bool draft;
     char *ir, *assembly;
 };
+
+typedef struct effort { /* that a module is compiled with */
+    LLVMTargetMachineRef machine;
+    bool few_passes;
+} effort;
 
 void cg_fail(cg *g, const char *format, ...)
 {
@@ -266,13 +272,14 @@ static void verify(cg *g)
 }
 #endif
 
-static void optimise(cg *g)
+/* `how`: what to do with the module. */
+static void optimise(cg *g, const effort *how)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     const char *all = g->k->lanes == 1 ? passes_alone : passes;
-    if (g->k->code.n && !g->little_effort) /* foreign functions, where they are called */
+    if (g->k->code.n && !how->few_passes) /* foreign functions, where they are called */
         all = arena_printf(g->arena, "module(cgscc(inline),%s,globaldce)", all);
-    LLVMErrorRef error = LLVMRunPasses(g->module, g->little_effort ? few_passes : all, g->machine, options);
+    LLVMErrorRef error = LLVMRunPasses(g->module, how->few_passes ? few_passes : all, how->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (!error)
         return;
@@ -282,12 +289,12 @@ static void optimise(cg *g)
     cg_fail(g, "%s", why);
 }
 
-static void add_assembly(cg *g)
+static void add_assembly(cg *g, const effort *how)
 {
     LLVMMemoryBufferRef buffer = NULL;
     char *message = NULL;
     LLVMModuleRef copy = LLVMCloneModule(g->module);
-    if (!LLVMTargetMachineEmitToMemoryBuffer(g->machine, copy, LLVMAssemblyFile, &message, &buffer)) {
+    if (!LLVMTargetMachineEmitToMemoryBuffer(how->machine, copy, LLVMAssemblyFile, &message, &buffer)) {
         text_add_n(&g->assembly, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
         LLVMDisposeMemoryBuffer(buffer);
     }
@@ -312,12 +319,12 @@ void cg_start_module(cg *g, const char *name)
     cg_link_codes(g);
 }
 
-static void add_object(cg *g)
+static void add_object(cg *g, const effort *how)
 {
     LLVMMemoryBufferRef object = NULL;
     char *message = NULL;
     vec_reserve(g->arena, &g->objects, g->objects.n + 1);
-    bool failed = LLVMTargetMachineEmitToMemoryBuffer(g->machine, g->module, LLVMObjectFile, &message, &object);
+    bool failed = LLVMTargetMachineEmitToMemoryBuffer(how->machine, g->module, LLVMObjectFile, &message, &object);
     const char *why = failed ? arena_string(g->arena, message) : NULL;
     LLVMDisposeMessage(message);
     if (!failed)
@@ -328,20 +335,54 @@ static void add_object(cg *g)
         cg_fail(g, "%s", why);
 }
 
+/* --- how much trouble to take --- */
+
+static LLVMTargetMachineRef new_machine(const cg *g, LLVMCodeGenOptLevel level)
+{
+    return LLVMCreateTargetMachine(g->target, g->triple, g->target_cpu, g->target_features, level, LLVMRelocPIC,
+                                   LLVMCodeModelDefault);
+}
+
+/* From so many of LLVM's instructions on a module may be a draft: smaller ones do not take long. */
+enum { DRAFT_FROM = 150 };
+
+static bool more_instructions_than(const cg *g, unsigned n)
+{
+    unsigned found = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(g->module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && found <= n; i = LLVMGetNextInstruction(i))
+                found++;
+    return found > n;
+}
+
+static effort effort_for(cg *g)
+{
+    const bool draft = !g->little_effort &&
+                       (g->may_draft == EMIT_ALL_AS_DRAFT || (g->may_draft && more_instructions_than(g, DRAFT_FROM)));
+    if (!draft)
+        return (effort){g->machine, g->little_effort};
+    if (!g->draft_machine)
+        g->draft_machine = new_machine(g, LLVMCodeGenLevelNone);
+    g->drafted = true;
+    return (effort){g->draft_machine, true};
+}
+
 void cg_finish_module(cg *g)
 {
+    const effort how = effort_for(g);
     cg_room_for_instructions(g);
 #ifndef NDEBUG
     verify(g);
 #endif
     if (!g->only_ir)
-        optimise(g);
+        optimise(g, &how);
     if (g->keep_ir)
         add_ir(g);
     if (g->keep_asm)
-        add_assembly(g);
+        add_assembly(g, &how);
     if (!g->only_ir)
-        add_object(g);
+        add_object(g, &how);
     LLVMDisposeModule(g->module);
     g->module = NULL;
     g->modules++;
@@ -357,13 +398,7 @@ static void to_blob(cg *g, emit_cpu_code *code)
         cg_fail(g, "%s", why);
 }
 
-static LLVMTargetMachineRef new_machine(const host *h, LLVMCodeGenOptLevel level)
-{
-    return LLVMCreateTargetMachine(h->target, h->triple, h->cpu, h->features, level, LLVMRelocPIC,
-                                   LLVMCodeModelDefault);
-}
-
-static void compile_kernel(cg *g, const host *h, emit_cpu_code *code)
+static void compile_kernel(cg *g, emit_cpu_code *code)
 {
     cg_types(g);
     number_globals(g);
@@ -371,12 +406,13 @@ static void compile_kernel(cg *g, const host *h, emit_cpu_code *code)
     cg_find_quiet(g);
     cg_find_parts(g);
     cg_room_for_statements(g);
-    g->machine = new_machine(h, g->little_effort ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault);
+    g->machine = new_machine(g, g->little_effort ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault);
     cg_start_module(g, g->k->name);
     g->whole = g->module;
     emit_kernel(g);
     g->whole = NULL;
     cg_finish_module(g);
+    code->draft = g->drafted;
     code->ir = g->keep_ir ? copy_string(g->ir.at) : NULL;
     code->assembly = g->keep_asm ? copy_string(g->assembly.at) : NULL;
     if (!g->only_ir)
@@ -424,6 +460,7 @@ static void open_state(job *j)
     const kernel *k = j->k;
     cg *g = &j->g;
     g->cpu = features_of(&j->h);
+    g->target = j->h.target;
     g->triple = j->h.triple;
     g->target_cpu = j->h.cpu;
     g->target_features = j->h.features;
@@ -433,6 +470,7 @@ static void open_state(job *j)
     g->keep_asm = j->options && j->options->keep_asm;
     g->only_ir = j->options && j->options->only_ir;
     g->keep_ir = g->only_ir || (j->options && j->options->keep_ir);
+    g->may_draft = j->options ? j->options->draft : EMIT_NO_DRAFT;
     g->most_of_part = j->options ? j->options->part : 0;
     text_init(&g->ir, a);
     text_init(&g->assembly, a);
@@ -455,6 +493,8 @@ static void close_state(job *j)
         LLVMContextDispose(g->context);
     if (g->machine)
         LLVMDisposeTargetMachine(g->machine);
+    if (g->draft_machine)
+        LLVMDisposeTargetMachine(g->draft_machine);
     host_close(&j->h);
 }
 
@@ -476,7 +516,7 @@ static void run(void *env)
         cg_room_to_begin(&j->g);
         if (host_open(&j->h, j->options)) {
             open_state(j);
-            compile_kernel(&j->g, &j->h, j->code);
+            compile_kernel(&j->g, j->code);
         } else {
             fail(j, has_memory(&j->h) ? "this LLVM cannot make code for this machine" : NULL);
         }
@@ -541,6 +581,11 @@ static emit_cpu_blob blob(const emit_cpu_code *code)
     return code->blob;
 }
 
+static bool is_draft(const emit_cpu_code *code)
+{
+    return code->draft;
+}
+
 static const char *ir_text(const emit_cpu_code *code)
 {
     return code->ir;
@@ -561,6 +606,7 @@ static const emit_cpu_module module_table = {
     .compile = compile,
     .unusable = unusable,
     .blob = blob,
+    .is_draft = is_draft,
     .ir_text = ir_text,
     .asm_text = asm_text,
     .release = release,
