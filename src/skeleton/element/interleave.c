@@ -118,6 +118,8 @@ void sk_for_interleaved(sk_lower *lw, const sk_factor *f, k_val start, k_val cou
     for (int64_t i = 0; i < f->by; i++) {
         uint32_t mark = sk_scope(lw);
         at[i] = of->begin(of->env, sk_add(lw, position, k_i64(b, i)), quotient);
+        if (!i && of->fetch)
+            of->fetch(of->env);
         bind_divided(lw, f, quotient, i);
         sk_emit(lw, of->n, of->term, value + i * of->n);
         sk_scope_end(lw, mark);

@@ -28,6 +28,7 @@ typedef struct sk_interleaved {
     void *env;
     k_val (*begin)(void *env, k_val position, k_val quotient);
     void (*single)(void *env, k_val from, k_val count);
+    void (*fetch)(void *env); /* behind `begin`: fetches what is stored soon. NULL: nothing does */
     uint32_t n;
     const ir_id *term;
     const k_mem *memory;

@@ -169,6 +169,31 @@ static void store_element(void *env)
     sk_store_element(e->lw, e->out, e->at);
 }
 
+/* Rows begin anywhere in a line, so gangs store to two lines at a time, and ends of rows out of order: where these are
+ * not in the first level yet, all stores behind them wait. Fetching them before takes half the time of rows that are in
+ * the second level. */
+static void fetch_row(void *env)
+{
+    enum { AHEAD_BYTES = 512 };
+    elements *e = env;
+    sk_lower *lw = e->lw;
+    if (lw->options->group || !lw->options->vector_bytes || lw->options->stream)
+        return;
+    for (uint32_t i = 0; i < e->out->term.n; i++) {
+        int64_t size = (int64_t)ir_type_size((ir_type)ir_at(lw->l->ir, e->out->term.at[i])->type);
+        if (e->gang && e->gang * size < SK_LINE)
+            continue;
+        k_mem to = sk_array_memory(lw, e->out->array.at[i], e->out->component.at[i], true);
+        k_fetch(&lw->b, to, sk_add(lw, e->at, k_i64(&lw->b, AHEAD_BYTES / size)), k_i64(&lw->b, 0));
+    }
+}
+
+static void store_in_row(void *env)
+{
+    fetch_row(env);
+    store_element(env);
+}
+
 static void begin_flat(void *env, k_val position)
 {
     elements *e = env;
@@ -197,21 +222,31 @@ static k_val begin_interleaved(void *env, k_val position, k_val quotient)
 
 static void interleaved_elements(elements *e, k_val start, k_val count,
                                  k_val (*begin)(void *env, k_val position, k_val quotient),
-                                 void (*single)(void *env, k_val from, k_val count))
+                                 void (*single)(void *env, k_val from, k_val count), void (*fetch)(void *env))
 {
     k_mem *memory = arena_alloc(e->lw->arena, (e->out->term.n + 1) * sizeof(k_mem));
     for (uint32_t i = 0; i < e->out->term.n; i++)
         memory[i] = sk_array_memory(e->lw, e->out->array.at[i], e->out->component.at[i], true);
     sk_for_interleaved(e->lw, &e->factor, start, count,
-                       &(sk_interleaved){e, begin, single, e->out->term.n, e->out->term.at, memory});
+                       &(sk_interleaved){e, begin, single, fetch, e->out->term.n, e->out->term.at, memory});
 }
 
+static bool has_periods(const sk_stretches *s)
+{
+    bool has = false;
+    for (uint32_t k = 0; k < s->n; k++)
+        has |= s->cut[k].kind == SK_CUT_PERIOD;
+    return has;
+}
+
+/* Periods begin anywhere in a line, as rows do. */
 static void flat_elements(elements *e, k_val count)
 {
+    sk_positions of = {e, begin_flat, has_periods(&e->cuts) ? store_in_row : store_element};
     if (e->factor.by > 1)
-        interleaved_elements(e, e->first, count, begin_interleaved, few_flat);
+        interleaved_elements(e, e->first, count, begin_interleaved, few_flat, NULL);
     else
-        sk_for_stretches(e->lw, &e->cuts, count, &(sk_positions){e, begin_flat, store_element});
+        sk_for_stretches(e->lw, &e->cuts, count, &of);
 }
 
 /* Where the innermost extent is small and known, it is one lane's, if the elements use an index at all. */
@@ -226,30 +261,6 @@ static sk_factor factor_of_flat(const sk_lower *lw, const sk_outputs *out, const
     if (used && lw->space.run[last] == 1)
         f = sk_factor_of_extent(lw, out->term.n, out->term.at, at->at[last], c->loop->shape[last]);
     return f.by > 1 ? f : sk_find_factor(lw, out->term.n, out->term.at, at->linear);
-}
-
-/* Rows begin anywhere in a line, so gangs store to two lines at a time, and ends of rows out of order: where these are
- * not in the first level yet, all stores behind them wait. Fetching them before takes half the time of rows that are in
- * the second level. */
-static void fetch_row(elements *e)
-{
-    enum { AHEAD_BYTES = 512 };
-    sk_lower *lw = e->lw;
-    if (lw->options->group || !lw->options->vector_bytes || lw->options->stream)
-        return;
-    for (uint32_t i = 0; i < e->out->term.n; i++) {
-        int64_t size = (int64_t)ir_type_size((ir_type)ir_at(lw->l->ir, e->out->term.at[i])->type);
-        if (e->gang && e->gang * size < SK_LINE)
-            continue;
-        k_mem to = sk_array_memory(lw, e->out->array.at[i], e->out->component.at[i], true);
-        k_fetch(&lw->b, to, sk_add(lw, e->at, k_i64(&lw->b, AHEAD_BYTES / size)), k_i64(&lw->b, 0));
-    }
-}
-
-static void store_in_row(void *env)
-{
-    fetch_row(env);
-    store_element(env);
 }
 
 static void begin_column(void *env, k_val position)
@@ -386,7 +397,7 @@ void sk_build_map_rows(sk_lower *lw)
         e.factor = sk_find_factor(lw, out.term.n, out.term.at, lw->at.at[e.column]);
     adjust_lanes(lw, &out, &e, &d);
     if (e.factor.by > 1)
-        interleaved_elements(&e, left, count, begin_interleaved_column, few_columns);
+        interleaved_elements(&e, left, count, begin_interleaved_column, few_columns, fetch_row);
     else if (options->row && !sk_row_gangs_of(options->row).cut)
         overlapping_gangs(&e, count, sk_row_gangs_of(options->row));
     else

@@ -400,12 +400,14 @@ void cg_fetch_ahead(cg *g, const k_stmt *s)
     }
     const k_value *index = &g->k->value.at[s->in[0]];
     const k_memory *m = &g->k->mem.at[s->mem];
-    bool one = index->shape == K_UNIFORM, row = index->shape == K_AFFINE && (index->step == 1 || index->step == -1);
+    bool one = index->shape == K_UNIFORM;
+    bool row = index->shape == K_AFFINE && index->step && index->step >= -1 && index->step <= CG_MOST_COLUMNS;
     unsigned bytes = one ? 1 : (m->every ? m->every : (unsigned)ir_type_size((ir_type)m->type)) * g->lanes;
+    bytes *= row && index->step > 1 ? (unsigned)index->step : 1;
     const k_value *step = &g->k->value.at[s->in[1]];
     bool here = step->kind == KV_LITERAL && !step->bits; /* wherever the worker goes next */
-    if (!(g->ahead || here) || g->own_part || !(one || row))
-        return;
+    if (!(g->ahead || here) || g->own_part || !(one || row) || (row && here && g->mask.on))
+        return; /* a gang that is not whole is the last one, or all there is of short rows */
     cg_ref lowest = cg_scalar(g, s->in[0]);
     if (row && index->step < 0)
         lowest = LLVMBuildSub(g->b, lowest, cg_i64(g, (int64_t)g->lanes - 1), "");
