@@ -10,7 +10,10 @@
 
 #include <cmocka.h>
 
+#include "device/cpu_codegen.h"
+#include "device/cpu_export.h"
 #include "device/device.h"
+#include "device/kernel_cache.h"
 #include "kernel/narrow.h"
 #include "support/launch.h"
 #include "support/random_kernel.h"
@@ -106,11 +109,38 @@ static void as_drafts_in_parts(void **state)
     random_kernels(12, DEVICE_ONLY_DRAFTS, 4);
 }
 
+/* No register, and no instruction, that these have not: compiled, not run. */
+static void as_drafts_for_older_processors(void **state)
+{
+    (void)state;
+    arena a;
+    const char *why = "";
+    arena_init(&a, NULL);
+    const emit_cpu_module *m = cpu_codegen_open(NULL, &a, &why);
+    if (!m)
+        fail_msg("%s", why);
+    for (uint64_t seed = 0; seed < 40; seed++)
+        for (unsigned level = 1; level < CPU_LEVELS; level++) {
+            const cpu_level *l = device_cpu_level_at(level);
+            char *said = NULL;
+            const emit_cpu_options options = {
+                .cpu = l ? l->cpu : NULL, .features = l ? l->features : NULL, .draft = EMIT_ALL_AS_DRAFT};
+            kernel *k = kernel_prepare(&a, random_kernel(&a, seed, (uint16_t)(8 << seed % 4), true), NULL);
+            emit_cpu_code *code = l ? m->compile(k, &options, &said) : NULL;
+            if (l && !code)
+                fail_msg("seed %u, level %u: %s", (unsigned)seed, level, said);
+            if (code)
+                m->release(code);
+        }
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_one_function), cmocka_unit_test(in_small_parts),     cmocka_unit_test(in_larger_parts),
-        cmocka_unit_test(as_drafts),       cmocka_unit_test(as_drafts_in_parts),
+        cmocka_unit_test(as_one_function),    cmocka_unit_test(in_small_parts),
+        cmocka_unit_test(in_larger_parts),    cmocka_unit_test(as_drafts),
+        cmocka_unit_test(as_drafts_in_parts), cmocka_unit_test(as_drafts_for_older_processors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

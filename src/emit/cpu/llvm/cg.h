@@ -202,6 +202,10 @@ typedef struct cg {
 /* --- module.c --- */
 SN_NORETURN void cg_fail(cg *g, const char *format, ...) SN_PRINTF(2, 3); /* leaves the compilation */
 
+/* --- draft.c: of the module as it stands --- */
+bool cg_wants_draft(const cg *g);
+void cg_fence_products(cg *g);
+
 /* --- room.c: leave the compilation, without `why`, if LLVM would have too little memory for what comes --- */
 void cg_room_to_begin(cg *g);         /* before LLVM is called at all */
 void cg_room_for_statements(cg *g);   /* for those of the entry function and its largest part, after cg_find_parts */

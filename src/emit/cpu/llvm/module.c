@@ -343,28 +343,14 @@ static LLVMTargetMachineRef new_machine(const cg *g, LLVMCodeGenOptLevel level)
                                    LLVMCodeModelDefault);
 }
 
-/* From so many of LLVM's instructions on a module may be a draft: smaller ones do not take long. */
-enum { DRAFT_FROM = 150 };
-
-static bool more_instructions_than(const cg *g, unsigned n)
-{
-    unsigned found = 0;
-    for (LLVMValueRef f = LLVMGetFirstFunction(g->module); f; f = LLVMGetNextFunction(f))
-        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && found <= n; i = LLVMGetNextInstruction(i))
-                found++;
-    return found > n;
-}
-
 static effort effort_for(cg *g)
 {
-    const bool draft = !g->little_effort &&
-                       (g->may_draft == EMIT_ALL_AS_DRAFT || (g->may_draft && more_instructions_than(g, DRAFT_FROM)));
-    if (!draft)
+    if (!cg_wants_draft(g))
         return (effort){g->machine, g->little_effort};
     if (!g->draft_machine)
         g->draft_machine = new_machine(g, LLVMCodeGenLevelNone);
     g->drafted = true;
+    cg_fence_products(g);
     return (effort){g->draft_machine, true};
 }
 
