@@ -10,6 +10,7 @@
 #include "opt/packs.h"
 #include "opt/recover.h"
 #include "opt/rounds.h"
+#include "opt/repeats.h"
 #include "opt/row_loops.h"
 #include "opt/sweeps.h"
 
@@ -203,6 +204,12 @@ static void run_axes(sn_program *p)
     const device *d = p->context->engine.device;
     if (on(p->context->options.fusion) && d && !d->limits->group)
         opt_turn_scans(p->ir);
+}
+
+static void run_repeats(sn_program *p)
+{
+    if (on(p->context->options.fusion) && on(p->context->options.cost_model) && !p->sweeps)
+        opt_compute_once(p->ir);
 }
 
 static void run_literals(sn_program *p)

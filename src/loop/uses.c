@@ -7,7 +7,7 @@
 #include "loop/parts.h"
 #include "opt/rewrite.h"
 
-enum { DEPTH_CAP = 64, TRIVIAL_READS = 2 };
+enum { DEPTH_CAP = 64, TRIVIAL_READS = 2, REPEATED = 16 };
 
 typedef struct uses {
     ir_program *p;
@@ -95,6 +95,7 @@ static void scan_fn(uses *u, ir_id user, const ir_fn *fn)
     for (uint32_t i = 0; i < ids.n; i++) {
         const ir_node *t = ir_at(u->p, ids.at[i]);
         n->flops += element_weight(u->p, user, ids.at[i]);
+        n->fails |= t->partial;
         if (t->kind != IR_READ)
             continue;
         n->reads += 1;
@@ -110,22 +111,33 @@ static void scan_fn(uses *u, ir_id user, const ir_fn *fn)
     map64_free(u->p->arena, &seen);
 }
 
-/* Does the operation read the same element for all values of one of its indices, which has several? */
-static bool ignores_index(uses *u, const ir_array *info)
+/* How often an operation reads the same element, because it ignores indices; as often as it takes where an extent is not
+ * known. */
+static int64_t times_read(uses *u, const ir_array *info)
 {
     const ir_fn *fn = info->fn;
     opt_ids ids = {0};
-    bool ignores = false;
+    int64_t times = 1;
     opt_reach(u->p, u->p->arena, fn->results, fn->result, &ids);
     for (uint32_t d = 0; d < fn->params; d++) {
         int64_t extent;
-        bool used = ir_extent_constant(u->p, info->shape[d], &extent) && extent <= 1;
+        bool used = false;
         for (uint32_t i = 0; i < ids.n && !used; i++)
             used = ids.at[i] == fn->param[d];
-        ignores |= !used;
+        if (!used && !ir_extent_constant(u->p, info->shape[d], &extent))
+            extent = REPEATED;
+        if (!used && extent > 1)
+            times *= extent < REPEATED ? extent : REPEATED;
     }
     vec_free(u->p->arena, &ids);
-    return ignores;
+    return times;
+}
+
+static void note_times(uses *u, ir_id backpermute, ir_id from)
+{
+    int64_t times = times_read(u, ir_info(u->p, backpermute));
+    l_at(u->node, from)->grows |= times > 1;
+    l_at(u->node, from)->repeats |= times >= REPEATED;
 }
 
 /* Does the operation read this operand wherever it likes: offsets of segments? */
@@ -153,7 +165,9 @@ static void scan(uses *u, ir_id id)
         l_access access = l_access_of_operand(kind, i);
         use(u, id, from, access);
         if (kind == IR_BACKPERMUTE)
-            l_at(u->node, from)->grows |= ignores_index(u, info);
+            l_at(u->node, id)->fails |= !(ir_at(u->p, id)->flags & IR_SAFE);
+        if (kind == IR_BACKPERMUTE)
+            note_times(u, id, from);
         if (kind == IR_SORT && info->keys) /* its digits are counted before elements move */
             l_at(u->node, from)->grows = true;
         if (kind == IR_STENCIL && info->stencil[i].constant)
@@ -206,9 +220,23 @@ static bool cheap_at(const uses *u, ir_id id, cost_level level)
     return ir_at(u->p, id)->kind != IR_STENCIL && n->flops + more * cost->read <= own * cost->kept;
 }
 
+/* Is it read so often that keeping it costs nothing for a use? What may fail is computed for elements that somebody
+ * asks for. */
+static bool pays_once(const uses *u, ir_id id)
+{
+    const l_node *n = l_at(u->node, id);
+    double division = 0;
+    const ir_array *info = ir_info(u->p, id);
+    for (unsigned c = 0; c < info->components; c++)
+        division = ir_type_size(info->type[c]) == 8 ? IR_COST_DIVISION * COST_WIDE : IR_COST_DIVISION;
+    return n->repeats && !n->fails && n->flops >= division;
+}
+
 /* The same where the arrays are; notes whether that matters. */
 static bool is_cheap(uses *u, ir_id id)
 {
+    if (pays_once(u, id))
+        return false;
     bool cached = cheap_at(u, id, LEVEL_CACHES), streamed = cheap_at(u, id, LEVEL_MEMORY);
     u->node->sized |= cached != streamed;
     return u->options->large ? streamed : cached;
@@ -332,6 +360,7 @@ static void add_operand(uses *u, ir_id id, ir_id from, l_access access, const l_
     n->size += f->size;
     n->depth = n->depth > f->depth + 1 ? n->depth : f->depth + 1;
     n->stencil |= f->stencil && access == L_SAME;
+    n->fails |= f->fails;
     l_note_delayed(u->p, u->node, id, from, access);
 }
 

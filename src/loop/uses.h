@@ -22,6 +22,8 @@ typedef struct l_node { /* per array node */
     bool output;
     bool picked;               /* it is a result, or leads to one, whose components are those of other arrays in memory */
     bool grows;                /* some user reads an element more often than once: it ignores an index of its own */
+    bool repeats;              /* ... and so often that whatever takes long is better computed once */
+    bool fails;                /* computing an element may fail, delayed operands included */
     bool anchor;
     l_why why;                 /* anchors: why it was not delayed */
     bool cut;                  /* anchors: it did not fit into a cluster of its group any more */
