@@ -9,8 +9,8 @@
 #include "opt/outside.h"
 #include "opt/packs.h"
 #include "opt/recover.h"
-#include "opt/rounds.h"
 #include "opt/repeats.h"
+#include "opt/rounds.h"
 #include "opt/row_loops.h"
 #include "opt/sweeps.h"
 
@@ -206,9 +206,11 @@ static void run_axes(sn_program *p)
         opt_turn_scans(p->ir);
 }
 
+/* Where blocks are many threads, a launch more takes longer than what it saves. */
 static void run_repeats(sn_program *p)
 {
-    if (on(p->context->options.fusion) && on(p->context->options.cost_model) && !p->sweeps)
+    const device *d = p->context->engine.device;
+    if (on(p->context->options.fusion) && on(p->context->options.cost_model) && d && !d->limits->group && !p->sweeps)
         opt_compute_once(p->ir);
 }
 

@@ -111,8 +111,8 @@ static void scan_fn(uses *u, ir_id user, const ir_fn *fn)
     map64_free(u->p->arena, &seen);
 }
 
-/* How often an operation reads the same element, because it ignores indices; as often as it takes where an extent is not
- * known. */
+/* How often an operation reads the same element, because it ignores indices; as often as it takes where an extent is
+ * not known. */
 static int64_t times_read(uses *u, const ir_array *info)
 {
     const ir_fn *fn = info->fn;
@@ -225,11 +225,12 @@ static bool cheap_at(const uses *u, ir_id id, cost_level level)
 static bool pays_once(const uses *u, ir_id id)
 {
     const l_node *n = l_at(u->node, id);
-    double division = 0;
+    double division = IR_COST_DIVISION;
     const ir_array *info = ir_info(u->p, id);
     for (unsigned c = 0; c < info->components; c++)
-        division = ir_type_size(info->type[c]) == 8 ? IR_COST_DIVISION * COST_WIDE : IR_COST_DIVISION;
-    return n->repeats && !n->fails && n->flops >= division;
+        if (ir_type_size(info->type[c]) == 8)
+            division = IR_COST_DIVISION * COST_WIDE;
+    return n->repeats && !n->fails && !u->options->threads && n->flops >= division;
 }
 
 /* The same where the arrays are; notes whether that matters. */

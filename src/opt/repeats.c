@@ -6,7 +6,7 @@
 
 enum {
     MOST_WEIGHT = 100000,
-    LEAST_SHARE = 8,  /* the rest of the function is at most so many times as much */
+    LEAST_SHARE = 8, /* the rest of the function is at most so many times as much */
     LOOP_WEIGHT = 1000,
     MOST_RESULTS = 16 /* of one small map */
 };
@@ -21,11 +21,11 @@ typedef struct operand {
 typedef struct fact { /* of a term of the function at hand */
     uint32_t dims;    /* set of 1 << dimension */
     uint32_t weight;
-    bool always;  /* it is computed whatever conditions say */
-    bool reads;   /* it reads arrays */
-    bool values;  /* it depends on more than indices */
-    bool stays;   /* it may not stand elsewhere */
-    bool wanted;  /* something that stays uses it */
+    bool always; /* it is computed whatever conditions say */
+    bool reads;  /* it reads arrays */
+    bool values; /* it depends on more than indices */
+    bool stays;  /* it may not stand elsewhere: it may fail, or tells that it was computed */
+    bool wanted; /* something that stays uses it */
 } fact;
 
 typedef struct finder {
@@ -179,6 +179,7 @@ static void look_at(finder *f, uint32_t i)
         break;
     case IR_OP:
         at->weight += ir_type_float((ir_type)n->type) || at->values ? ir_op_cost((ir_op)n->op) : 0;
+        at->stays |= n->partial && ir_op_guarded((ir_op)n->op, (ir_type)ir_at(f->p, f->p->arg.at[n->args])->type);
         at->stays |= (ir_ops[n->op].flags & OP_TRACES) != 0;
         break;
     case IR_READ:
@@ -230,8 +231,8 @@ static bool is_once(const finder *f, uint32_t i)
     const ir_node *n = ir_at(f->p, f->ids.at[i]);
     const fact *at = &f->fact[i];
     bool whole = n->kind == IR_OP || n->kind == IR_COND || n->kind == IR_PROJ || n->kind == IR_AFTER;
-    return whole && n->scope && n->scope <= fn->param[fn->params - 1] && !n->partial && !at->stays &&
-           (!at->reads || at->always) && at->weight >= IR_COST_DIVISION && repeats(f, at->dims);
+    return whole && n->scope && n->scope <= fn->param[fn->params - 1] && !at->stays && (!at->reads || at->always) &&
+           at->weight >= IR_COST_DIVISION && repeats(f, at->dims);
 }
 
 static void want(finder *f, ir_id id)
@@ -280,7 +281,7 @@ static uint32_t dims_of_all(finder *f)
     bool good = f->info.fn->results <= MOST_RESULTS, pays = !f->indexed;
     for (uint32_t i = 0; i < f->info.fn->results && good; i++) {
         const fact *at = fact_of(f, f->info.fn->result[i]);
-        good = at && !at->stays && (!at->reads || at->always) && !ir_at(f->p, f->info.fn->result[i])->partial;
+        good = at && !at->stays && (!at->reads || at->always);
         pays |= at && at->weight >= IR_COST_DIVISION;
         dims |= at ? at->dims : 0;
     }
@@ -347,10 +348,10 @@ static ir_id operand_over(finder *f, const small *s, const operand *o)
 typedef struct parameters {
     bool indexed;
     uint32_t inputs, n, count;
-    bool *takes;    /* per input of the operation */
-    ir_type *type;  /* n of them */
-    ir_id *from;    /* of the operation's parameters, those that are still there: count of them, */
-    uint32_t *to;   /* and the numbers of their successors */
+    bool *takes;   /* per input of the operation */
+    ir_type *type; /* n of them */
+    ir_id *from;   /* of the operation's parameters, those that are still there: count of them, */
+    uint32_t *to;  /* and the numbers of their successors */
 } parameters;
 
 /* Those of the inputs that are taken, behind the indices of a small map, or all indices. */
@@ -406,6 +407,13 @@ static parameters parameters_of(finder *f, const small *s, uint32_t n, const ir_
     return all;
 }
 
+/* Reads that are moved are inside for all indices. */
+static ir_id read_inside(void *env, const ir_node *read, const ir_id *index)
+{
+    finder *f = env;
+    return ir_read(f->p, read->site, read->array, (uint32_t)read->u.literal, read->flags | IR_SAFE, read->n, index);
+}
+
 /* The terms, which depend on these dimensions at most, as elements of an array over them. */
 static ir_id make_small(finder *f, const small *s, uint32_t n, const ir_id *term)
 {
@@ -421,7 +429,7 @@ static ir_id make_small(finder *f, const small *s, uint32_t n, const ir_id *term
     ir_id *result = arena_alloc(p->arena, n * sizeof(ir_id));
     for (uint32_t i = 0; i < all.count; i++)
         to[i] = fn->param[all.to[i]];
-    opt_rewrite(p, p->arena, all.count, all.from, to, NULL, NULL, n, term, result);
+    opt_rewrite(p, p->arena, all.count, all.from, to, read_inside, f, n, term, result);
     fn = ir_fn_close(p, fn, n, result);
     uint32_t site = ir_at(p, f->id)->site;
     if (!fn)
@@ -438,8 +446,7 @@ static ir_id replicate(finder *f, const small *s, ir_id array)
     for (unsigned k = 0; k < s->rank; k++)
         result[k] = fn->param[s->dim[k]];
     fn = ir_fn_close(f->p, fn, s->rank, result);
-    ir_id made =
-        ir_backpermute(f->p, ir_at(f->p, f->id)->site, f->info.rank, f->info.shape, fn, array, IR_SAFE);
+    ir_id made = ir_backpermute(f->p, ir_at(f->p, f->id)->site, f->info.rank, f->info.shape, fn, array, IR_SAFE);
     if (made)
         f->p->node.at[made].u.info->name = f->info.name;
     return made;

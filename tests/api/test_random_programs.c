@@ -13,6 +13,7 @@
 #include "opt/contract.h"
 #include "opt/packs.h"
 #include "opt/recover.h"
+#include "opt/repeats.h"
 #include "opt/sweeps.h"
 #include "support/random_program.h"
 #include "support/share.h"
@@ -36,6 +37,8 @@ static uint64_t seeds(uint64_t sample)
 typedef struct question {
     bool contract;   /* products are contracted first, for the interpreter too */
     bool move;       /* packs are moved first, for the interpreter too */
+    bool once;       /* what is the same along a dimension is computed once, on the device */
+    uint32_t *made;  /* once: programs with such terms */
     const char *why; /* of the last case that failed */
 } question;
 
@@ -107,6 +110,16 @@ static void settle_round(void *env, ir_program *round)
         opt_contract(round);
 }
 
+static bool compute_once(const question *q, ir_program *p)
+{
+    uint32_t arrays = 0, nodes = p->node.n;
+    opt_compute_once(p);
+    for (ir_id id = nodes; id < p->node.n; id++)
+        arrays += ir_is_array(p, id);
+    *q->made += arrays > 0;
+    return arrays > 0;
+}
+
 /* Does a program behave otherwise than the interpreter? What fails in elements that
  * no result needs may be left out by fused programs, and by them only; what a result needs may not. */
 static bool differs(void *env, arena *a, const random_case *c)
@@ -128,6 +141,8 @@ static bool differs(void *env, arena *a, const random_case *c)
     bool strict = ir_interpret(p, a, c->input, arena_alloc(a, (p->output.n + 1) * sizeof(ir_value)), &failure);
     if (strict != (faults.all.n == 0) || (strict && !good))
         return say(q, "the interpreter contradicts itself", failure.message), true;
+    if (q->once && compute_once(q, p) && !ir_check_program(p, a, &why))
+        return say(q, "not well-formed", why), true;
     for (size_t i = 0; i < ARRAY_LENGTH(ways); i++) {
         const way *w = &ways[i];
         if (one.device->limits->own_memory && i > 1) /* drivers take long to compile */
@@ -292,6 +307,23 @@ static void programs_as_written(void **state)
     suite(&o, (question){0}, 40);
     o.failures = true;
     suite(&o, (question){0}, 20);
+}
+
+/* What is the same along a dimension, in small arrays of its own: the interpreter has computed it element by element.
+ */
+static void programs_computed_once(void **state)
+{
+    (void)state;
+    uint32_t made = 0;
+    random_options o = random_everything();
+    o.kinds = 1u << IR_MAP | 1u << IR_GENERATE | 1u << IR_BACKPERMUTE | 1u << IR_COND | 1u << IR_LOOP | 1u << IR_READ;
+    o.types = 1u << T_F32 | 1u << T_F64 | 1u << T_I32 | 1u << T_I64;
+    o.terms = 30;
+    suite(&o, (question){.once = true, .made = &made}, 60);
+    o.kinds = UINT32_MAX;
+    o.math = o.rows = o.failures = true;
+    suite(&o, (question){.once = true, .move = true, .made = &made}, 20);
+    assert_true(!one.device || made || getenv("SINTER_TEST_SEED") || test_share() > 1);
 }
 
 static void programs_with_failures(void **state)
@@ -484,6 +516,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_programs),
         cmocka_unit_test(programs_as_written),
+        cmocka_unit_test(programs_computed_once),
         cmocka_unit_test(programs_with_failures),
         cmocka_unit_test(scans_and_packs),
         cmocka_unit_test(scans_and_packs_with_failures),
