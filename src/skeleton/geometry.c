@@ -284,6 +284,11 @@ bool sk_launch_fold_tree(const sk_call *x, sk_geometry *g)
     launch_blocks(x->c, x->o, x->rows, x->columns, g);
     g->row = x->pass != SK_PASS_COMBINE && x->rows >= SK_SHORT ? few_groups(x->c, x->o, x->columns) : 0;
     g->ahead = !x->c->loop->ordered && reads_ahead(x);
+    if (x->pass == SK_PASS_COMBINE || !sk_takes_rows(x->c, x->o))
+        return true;
+    g->slot[4] = g->row ? SK_ROWS_TOGETHER : 1;
+    g->slot[5] = g->pieces;
+    g->pieces = pieces_of(g->pieces, g->slot[4]);
     return true;
 }
 

@@ -42,6 +42,7 @@ typedef struct sk_cluster {
     uint8_t staged_pieces;  /* pieces of folds that a block may compute at once */
     uint8_t fold_bytes;     /* of the widest element or accumulator where sums of small numbers are narrower; 0: order is
                                kept */
+    bool rows_together;     /* short rows may be folded several at a time: there is little to compute, and nothing fails */
     bool columns;           /* what a row reads lies further apart than what its neighbours read */
     bool either;            /* what its neighbours read lies as close together */
     bool windows;           /* neighbours in the last dimension of the result read neighbours, and rows overlap */

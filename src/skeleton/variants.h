@@ -18,10 +18,13 @@ void sk_map_prepare(sk_cluster *c, arena *a);
 bool sk_stages(const sk_cluster *c, const sk_options *o);
 void sk_stage_prepare(sk_cluster *c); /* sets `staged_pieces` */
 double sk_fold_flops(const sk_cluster *c, const sk_options *o);
-/* Sets what a fold cluster's `fold_bytes` is; are sums of small numbers narrower on this device; and how gangs go through
+/* Sets what a fold cluster's `fold_bytes` and `rows_together` are; are sums of small numbers narrower on this device; and how gangs go through
  * the tree then, in kernels of SK_FOLD_TREE that do not combine. */
 void sk_narrow_prepare(sk_cluster *c, arena *a);
 bool sk_narrows(const sk_cluster *c, const sk_options *o);
+/* Have pieces of SK_FOLD_TREE several short rows, which are folded at a time? */
+enum { SK_ROWS_TOGETHER = 8 };
+bool sk_takes_rows(const sk_cluster *c, const sk_options *o);
 sk_tree sk_tree_of_fold(const sk_cluster *c, const sk_options *o);
 /* Sets what a fold cluster's `choice` and the like are. */
 void sk_choice_prepare(sk_cluster *c, arena *a);

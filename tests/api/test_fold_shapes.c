@@ -12,9 +12,11 @@
 #define IN_BETWEEN                                                                                                     \
     1, 1, 1, 31, 1, 32, 1, 33, 31, 31, 33, 33, 63, 129, 64, 128, 65, 127, 100, 1000, 17, 520, 15, 521, 257, 255
 /* a few rows that are no multiple of anything, around a piece and two */
+/* a few rows that are folded together, and what is left of them, of groups of 16, 32 and 64 lanes */
+#define ROWS_TOGETHER 32, 47, 33, 48, 39, 34, 40, 63, 41, 96, 47, 130, 48, 512, 49, 200
 #define SOME_PIECES 20, 1040, 17, 2081, 17, 4095, 17, 4097, 17, 8193
 #define NOTHING 0, 0, 0, 1, 1, 0, 5, 0, 0, 5, 70000, 0, 0, 70000
-#define EVERY_SHAPE FEW_LONG_ROWS, MANY_SHORT_ROWS, IN_BETWEEN, SOME_PIECES, NOTHING
+#define EVERY_SHAPE FEW_LONG_ROWS, MANY_SHORT_ROWS, IN_BETWEEN, ROWS_TOGETHER, SOME_PIECES, NOTHING
 
 static sn_acc sums(sn_acc a)
 {

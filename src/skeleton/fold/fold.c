@@ -483,43 +483,6 @@ static void take_in_turn(void *env)
     piece_in_turn(t->s, t->p, t->lane, t->acc);
 }
 
-/* The same tree for rows of a few groups, where the kernel is made for their number: no loops, and no masks but for the
- * last group if it is not whole. */
-static void row_in_turn(sk_folds *s, k_val row)
-{
-    sk_lower *lw = s->lw;
-    k_builder *b = &lw->b;
-    bool ragged = lw->options->row < 0;
-    int64_t lanes = s->tree.lanes, groups = ragged ? -lw->options->row : lw->options->row / lanes;
-    int64_t streams = groups < s->tree.streams ? groups : s->tree.streams;
-    k_val length = ragged ? s->row_length : k_i64(b, lw->options->row);
-    s->begin = k_i64(b, 0);
-    k_val lane = k_for_all(b, k_i64(b, lanes));
-    k_val **total[SK_MOST_STREAMS] = {0}, **acc[SK_MOST_STREAMS];
-    for (int64_t t = 0; t < streams; t++)
-        total[t] = sk_fold_accumulators(s);
-    sk_fold_begin_counts(s, streams, total, acc);
-    for (int64_t g = 0; g < groups; g++) {
-        k_val started = k_literal(b, T_BOOL, g >= streams), first = k_i64(b, g * lanes);
-        bool masked = ragged && g == groups - 1;
-        if (masked)
-            k_if(b, k_let(b, OP_LT, lane, sk_sub(lw, length, first), 0));
-        lw->ahead = lw->options->ahead && !masked;
-        lw->behind = g * lanes;
-        sk_fold_element(s, row, sk_add(lw, first, lane), started, acc[g % s->tree.streams]);
-        lw->ahead = false;
-        lw->behind = 0;
-        if (masked)
-            k_end(b);
-    }
-    bool lacking = ragged && groups <= streams && !s->neutral; /* some accumulators have received nothing */
-    sk_fold_streams(s, lane, streams, lacking ? length : 0, acc);
-    sk_fold_end_counts(s, acc[0], total[0]);
-    sk_fold_lanes(s, row, lane, length, total[0]);
-    sk_fold_store(s, row, lane, k_piece(b), total[0]);
-    k_end(b);
-}
-
 /* --- blocks of several pieces --- */
 
 void sk_fold_totals(sk_folds *s)
@@ -613,7 +576,8 @@ static void block_in_turn(sk_folds *s)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    sk_fold_block block = sk_fold_block_of(s, k_piece(b));
+    bool several = !s->combine && sk_takes_rows(lw->cluster, lw->options); /* blocks a piece, where rows are short */
+    sk_fold_block block = sk_fold_block_of(s, several ? sk_fold_rows_of_piece(s) : k_piece(b));
     if (s->staged)
         stage_block(s, &block);
     k_val **acc[SK_MOST_STREAMS];
@@ -632,6 +596,8 @@ static void block_in_turn(sk_folds *s)
     k_end(b);
     k_end(b);
     sk_fold_block_done(s, &block);
+    if (several)
+        k_end(b);
 }
 
 sk_fold_part sk_fold_part_of(sk_folds *s, int64_t piece)
@@ -661,7 +627,7 @@ static void build_tree(sk_folds *s)
     }
     s->mixes = s->neutral;
     if (s->lw->options->row && !s->combine)
-        row_in_turn(s, sk_fold_part_of(s, SK_PIECE).row);
+        sk_fold_few(s);
     else
         block_in_turn(s);
 }

@@ -134,6 +134,11 @@ void sk_fold_store(sk_folds *s, k_val row, k_val lane, k_val position, k_val *co
  * elements need be there. */
 void sk_fold_group(sk_folds *s, const sk_fold_part *p, k_val lane, k_val within, int64_t t, k_val started, bool masked,
                    k_val *const *acc);
+/* Opens a loop over the rows, or blocks, of a piece (slots: 4 how many, 5 all). */
+k_val sk_fold_rows_of_piece(sk_folds *s);
+/* Rows of a few groups, where the kernel is made for their number (fold_few.c). */
+void sk_fold_few(sk_folds *s);
+
 /* A lane's accumulators become one, the first of them; those from `there` on have received nothing in any lane. Where
  * not all others have received an element in all lanes, `count` is the piece's; else 0. */
 void sk_fold_streams(sk_folds *s, k_val lane, int64_t there, k_val count, k_val **const *acc);

@@ -73,18 +73,20 @@ void sk_narrow_prepare(sk_cluster *c, arena *a)
     uint32_t widest = 1;
     if (c->loop->ordered)
         return;
+    c->rows_together = true;
     sk_open(&lw, 1);
     for (uint32_t i = 0; i < c->loop->staged.n && c->staged_pieces; i++)
         sk_keep(&lw.body, c->loop->staged.at[i]);
     for (uint32_t i = 0; i < c->loop->op.n; i++) {
         const l_op *op = &c->loop->op.at[i];
         const ir_array *info = ir_info(l->ir, op->term);
-        if (op->outer || (op->kind != L_FOLD && op->kind != L_ELEMENT))
+        if (op->outer || (op->kind != L_FOLD && !(op->kind == L_ELEMENT && op->stored)))
             continue;
         const ir_id *value = sk_define(&lw.body, op->term, &lw.at);
         sk_fold f = {.op = op, .info = info, .n = info->components};
         if (op->kind == L_FOLD)
             f.identity = sk_fold_identity(&lw, info->fn, f.n);
+        c->rows_together &= op->kind == L_FOLD && sk_fold_harmless(&lw, &f);
         element e = element_of(l->ir, value[0]);
         bool narrowed = op->kind == L_FOLD && is_narrowed(&lw, &f, e.size);
         for (uint32_t k = 0; k < (narrowed ? e.n : f.n); k++)
@@ -98,6 +100,11 @@ void sk_narrow_prepare(sk_cluster *c, arena *a)
     opt_reach(l->ir, a, term.n, term.at, &ids);
     uint32_t reached = sk_widest(l, &ids, 0, NULL);
     c->fold_bytes = (uint8_t)(reached > widest ? reached : widest);
+    c->rows_together &= c->loop->rank > 1 && !c->loop->staged.n && c->loop->flops <= SK_SMALL;
+    for (uint32_t i = 0; i < ids.n && c->rows_together; i++) {
+        const ir_node *n = ir_at(l->ir, ids.at[i]);
+        c->rows_together = !n->partial && n->kind != IR_LOOP && !(n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES);
+    }
 }
 
 bool sk_narrows(const sk_cluster *c, const sk_options *o)
