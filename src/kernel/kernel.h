@@ -136,9 +136,9 @@ enum {
       (`trace`). Where nobody listens, it does nothing */
 enum { K_OVER = 1 };  /* a COMPACT that may write beyond what it keeps */
 enum { K_TOTAL = 1 }; /* a LOAD whose index, that of a FOR around it, is in range in every round, whatever IFs there are between the two */
-enum { K_AHEAD = 2 }; /* ... after which a little of what lies behind is read soon: a hint to fetch it */
+enum { K_AHEAD = 2 }; /* ... one of many, one behind the other, far beyond the caches: a hint to fetch what comes */
 enum { K_QUIET = 3 }; /* ... of a float that is no signalling NaN */
-enum { K_AHEAD_BYTES = 128 }; /* that a fetch brings */
+enum { K_AHEAD_BYTES = 64 }; /* that a fetch brings */
 
 enum { K_MOST_CARRIED = 128 }; /* values that a chain hands on */
 

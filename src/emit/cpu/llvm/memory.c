@@ -447,14 +447,28 @@ static void load_tiled(cg *g, k_ref id, const cg_tiled *tile)
     cg_define(g, s->dst, cg_from_memory(g, t, x));
 }
 
-/* A processor that looks ahead by itself stops at the end of a page, and where much is computed between loads it has
- * begun too few of the next ones. What is fetched far ahead is in the second cache in time, and shows it where to look.
- */
+/* A processor that looks ahead by itself does so within a page, in each page that is read by itself: it fetches more from
+ * memory at a time where several pages are read by turns. So what is fetched here for a load is a line some pages on, and
+ * of the lines one behind the other one each of PAGES pages: the number of a line within them has its lowest bits for the
+ * page. */
+static cg_ref line_of_pages(cg *g, cg_ref pointer)
+{
+    enum { LINE_BITS = 6, PAGE_BITS = 2 /* four pages */, NUMBER_BITS = 8, AHEAD = 2 << (LINE_BITS + NUMBER_BITS) };
+    LLVMBuilderRef b = g->b;
+    cg_ref line = LLVMBuildLShr(b, LLVMBuildPtrToInt(b, pointer, g->i64, ""), cg_i64(g, LINE_BITS), "");
+    cg_ref number = LLVMBuildTrunc(b, line, g->i8, ""), turn = LLVMConstInt(g->i8, NUMBER_BITS - PAGE_BITS, false);
+    cg_ref turned = cg_call(g, "llvm.fshl", 1, &g->i8, 3, (cg_ref[]){number, number, turn});
+    cg_ref others = LLVMBuildAnd(b, line, cg_i64(g, -(1 << NUMBER_BITS)), "");
+    cg_ref there = LLVMBuildOr(b, others, LLVMBuildZExt(b, turned, g->i64, ""), "");
+    cg_ref at = LLVMBuildAdd(b, LLVMBuildShl(b, there, cg_i64(g, LINE_BITS), ""), cg_i64(g, AHEAD), "");
+    return LLVMBuildIntToPtr(b, at, g->ptr, "");
+}
+
 static cg_ref load_ahead(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned bytes)
 {
-    enum { AHEAD = 64 << 10 };
     for (unsigned at = 0; at < bytes * g->lanes; at += K_AHEAD_BYTES) {
-        cg_ref in[] = {cg_bytes_on(g, pointer, cg_i64(g, AHEAD + at)), cg_i32(g, 0), cg_i32(g, 2), cg_i32(g, 1)};
+        cg_ref line = line_of_pages(g, cg_bytes_on(g, pointer, cg_i64(g, at)));
+        cg_ref in[] = {line, cg_i32(g, 0), cg_i32(g, 3), cg_i32(g, 1)};
         cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
     }
     return load_contiguous(g, vector, pointer, bytes);
