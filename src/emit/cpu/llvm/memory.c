@@ -447,10 +447,9 @@ static void load_tiled(cg *g, k_ref id, const cg_tiled *tile)
     cg_define(g, s->dst, cg_from_memory(g, t, x));
 }
 
-/* A processor that looks ahead by itself does so within a page, in each page that is read by itself: it fetches more from
- * memory at a time where several pages are read by turns. So what is fetched here for a load is a line some pages on, and
- * of the lines one behind the other one each of PAGES pages: the number of a line within them has its lowest bits for the
- * page. */
+/* A processor looks ahead within a page, in each page that is read, so it fetches more from memory at a time where
+ * several pages are read by turns. What is fetched here for a load is a line two blocks of four pages on: of lines one
+ * behind the other one of each page, as the two lowest bits of a line's number in its block become the page. */
 static cg_ref line_of_pages(cg *g, cg_ref pointer)
 {
     enum { LINE_BITS = 6, PAGE_BITS = 2 /* four pages */, NUMBER_BITS = 8, AHEAD = 2 << (LINE_BITS + NUMBER_BITS) };
