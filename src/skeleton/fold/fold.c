@@ -378,8 +378,9 @@ static int64_t parts_of_round(const sk_folds *s)
  * which must be short. */
 static int64_t rounds_of_turn(const sk_folds *s, int64_t parts)
 {
-    enum { SOME = 4 };
-    bool small = sk_fold_flops(s->lw->cluster, s->lw->options) <= SK_SMALL;
+    enum { SOME = 4, MOST_CODE = 256 /* operations */ };
+    double flops = sk_fold_flops(s->lw->cluster, s->lw->options);
+    bool small = flops * SOME * (double)s->tree.streams <= MOST_CODE;
     return s->lw->options->ahead || parts == 1 || !small ? 1 : SOME;
 }
 
