@@ -341,6 +341,86 @@ static void change(shortening *s, k_ref r)
         k->value.at[x.dst].type = (uint8_t)t;
 }
 
+/* --- limits ---
+ * A sum of a byte and a number that is limited again, as bytes that saturate are written, takes more bits than its
+ * operands and what becomes of it: min(x + c, d) is min(x, d - c) + c, and of the other way round the same holds, where
+ * the sum does not wrap. */
+
+typedef struct limit {
+    k_ref at;
+    k_val x, c; /* the sum's operands, the second a literal */
+    uint8_t op; /* of the sum */
+    int64_t to; /* what x is limited to */
+} limit;
+
+static unsigned bits_of_range(k_range r)
+{
+    unsigned bits = 8;
+    while (bits < FULL_BITS && !fits_signed(r, bits) && !within(r, of_bits(bits, false)))
+        bits *= 2;
+    return bits;
+}
+
+/* The statement that makes v, if it is a sum of something and a literal: these, and what is added. */
+static bool is_moved(const shortening *s, k_val v, limit *out, int64_t *by)
+{
+    const k_value *x = &s->e.k->value.at[v];
+    const k_stmt *sum = x->kind == KV_RESULT ? &s->e.k->stmt.at[x->def] : NULL;
+    if (!sum || sum->op != K_LET || (sum->sub != OP_ADD && sum->sub != OP_SUB))
+        return false;
+    unsigned second = literal_of(s, sum->in[1], by);
+    if (!second && (sum->sub == OP_SUB || !literal_of(s, sum->in[0], by)))
+        return false;
+    out->x = sum->in[!second];
+    out->c = sum->in[second];
+    out->op = sum->sub;
+    *by = sum->sub == OP_SUB ? -*by : *by;
+    return true;
+}
+
+static bool find_limit(const shortening *s, k_ref r, limit *out)
+{
+    const kernel *k = s->e.k;
+    const k_stmt *x = &k->stmt.at[r];
+    int64_t by = 0, most = 0;
+    if (x->op != K_LET || (x->sub != OP_MIN && x->sub != OP_MAX) || !is_short_integer(k, x->dst))
+        return false;
+    unsigned second = literal_of(s, x->in[1], &most);
+    if ((!second && !literal_of(s, x->in[0], &most)) || !is_moved(s, x->in[!second], out, &by))
+        return false;
+    out->at = r;
+    out->to = most - by;
+    k_range any = of_type((ir_type)k->value.at[x->dst].type), own = s->of[out->x], end = {most, most};
+    k_range sum = {own.low + by, own.high + by}, result = s->of[x->dst], to = {out->to, out->to};
+    return within(sum, any) && within(to, any) &&
+           bits_of_range(hull(hull(own, to), result)) < bits_of_range(hull(hull(sum, end), result));
+}
+
+static void limit_first(shortening *s, const limit *l)
+{
+    kernel *k = s->e.k;
+    const k_stmt old = k->stmt.at[l->at];
+    const uint8_t type = k->value.at[old.dst].type;
+    vec_push(k->arena, &k->value, ((k_value){.kind = KV_RESULT, .type = type}));
+    const k_val limited = k->value.n - 1;
+    const k_val to = k_literal(&s->b, (ir_type)type, ir_bits_i64((ir_type)type, l->to));
+    k_insert(&s->e, l->at, &(k_stmt){.op = K_LET, .sub = old.sub, .dst = limited, .in = {l->x, to}});
+    k->stmt.at[l->at].sub = l->op;
+    k->stmt.at[l->at].in[0] = limited;
+    k->stmt.at[l->at].in[1] = l->c;
+}
+
+static bool has_limits(const kernel *k)
+{
+    for (k_ref r = 1; r < k->stmt.n; r++) {
+        const k_stmt *x = &k->stmt.at[r];
+        if (x->op == K_LET && (x->sub == OP_MIN || x->sub == OP_MAX) && is_short_integer(k, x->dst) &&
+            (k->value.at[x->in[0]].kind == KV_LITERAL || k->value.at[x->in[1]].kind == KV_LITERAL))
+            return true;
+    }
+    return false;
+}
+
 /* --- the pass --- */
 
 static void meet(shortening *s, const k_walk *w)
@@ -404,9 +484,32 @@ static void note_copies(const shortening *s)
     }
 }
 
+static void move_limits(kernel *k, arena *a)
+{
+    shortening s = {0};
+    VEC(limit) all = {0};
+    k_walk w;
+    begin(&s, k, a);
+    k_walk_begin(&w, k, a);
+    while (k_walk_next(&w)) {
+        const k_stmt *x = &k->stmt.at[w.at];
+        limit found;
+        if (w.event != K_WALK_AT)
+            continue;
+        if (x->dst && x->op != K_SET && k->value.at[x->dst].kind == KV_RESULT && is_short_integer(k, x->dst))
+            s.of[x->dst] = range_of(&s, x);
+        if (find_limit(&s, w.at, &found))
+            vec_push(a, &all, found);
+    }
+    for (uint32_t i = 0; i < all.n; i++)
+        limit_first(&s, &all.at[i]);
+}
+
 void k_shorten(kernel *k, arena *a)
 {
     shortening s = {0};
+    if (has_limits(k))
+        move_limits(k, a);
     begin(&s, k, a);
     k_walk w;
     k_walk_begin(&w, k, a);

@@ -40,6 +40,23 @@ static const pass_case cases[] = {
     {"for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:u8 = convert %10 %12:i32 = convert %11 %13:i32 = add %12, 1:i32 "
      "%14:f32 = convert %13 store @3[%9] = %14 }",
      NULL},
+    /* A byte that saturates. */
+    {"for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:u8 = convert %10 %12:i32 = convert %11 %13:i32 = add %12, 40:i32 "
+     "%14:i32 = min %13, 255:i32 %15:u8 = convert %14 %18:i64 = convert %15 store @4[%9] = %18 }",
+     "for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:u8 = convert %10 %20:i8 = bitcast %11 %12:i32 = convert %11 "
+     "%13:i8 = add %20, 40:i8 %21:u8 = min %11, 215:u8 %22:i8 = bitcast %21 %14:i8 = add %22, 40:i8 "
+     "%15:u8 = convert %14 %18:i64 = convert %15 store @4[%9] = %18 }"},
+    {"for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:u8 = convert %10 %12:i32 = convert %11 %13:i32 = sub %12, 40:i32 "
+     "%14:i32 = max 0:i32, %13 %15:u8 = convert %14 %18:i64 = convert %15 store @4[%9] = %18 }",
+     "for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:u8 = convert %10 %20:i8 = bitcast %11 %12:i32 = convert %11 "
+     "%13:i8 = sub %20, 40:i8 %21:u8 = max %11, 40:u8 %22:i8 = bitcast %21 %14:i8 = sub %22, 40:i8 "
+     "%15:u8 = convert %14 %18:i64 = convert %15 store @4[%9] = %18 }"},
+    /* Limits that take as many bits, and sums that are limited to more. */
+    {"for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:u8 = convert %10 %12:i32 = convert %11 %13:i32 = add %12, 40:i32 "
+     "%14:i32 = min %13, 300:i32 %15:u8 = convert %14 %18:i64 = convert %15 store @4[%9] = %18 }",
+     "for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:u8 = convert %10 %20:i16 = convert %11 %12:i32 = convert %11 "
+     "%13:i16 = add %20, 40:i16 %14:i16 = min %13, 300:i16 %15:u8 = convert %14 %18:i64 = convert %15 "
+     "store @4[%9] = %18 }"},
     /* What comes in is not short. */
     {"for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:i32 = convert %10 %12:i32 = add %11, 1:i32 %13:u8 = convert %12 "
      "%18:i64 = convert %13 store @4[%9] = %18 }",
