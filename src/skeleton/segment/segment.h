@@ -33,8 +33,8 @@ void sk_open_offsets(sk_offsets *x, sk_lower *lw);
 sk_block sk_block_of(sk_offsets *x); /* slots: 5 work a block, 6 work */
 k_val sk_offset(sk_offsets *x, k_val number);
 sk_segment sk_find_segment(sk_offsets *x, k_val global);
-/* The first segment with at least so much work before it. */
-k_val sk_search_segment(sk_offsets *x, k_val work);
+/* The first segment with at least so much work before it, of `total`. */
+k_val sk_search_segment(sk_offsets *x, k_val work, k_val total);
 /* For each operation that has offsets: they are what they should be. The second does nothing where one comparison says
  * so. */
 void sk_check_segment(sk_offsets *x, const sk_segment *s);

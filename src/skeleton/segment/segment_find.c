@@ -48,20 +48,42 @@ static k_val work_before(sk_offsets *x, k_val global)
     return sk_add(lw, sk_add(lw, sk_mul(lw, row, x->length), sk_offset(x, number)), global);
 }
 
-/* The first segment with at least so much work before it. */
-k_val sk_search_segment(sk_offsets *x, k_val work)
+/* Where a segment with so much work before it is, if all are equally long. */
+static k_val expected(sk_offsets *x, k_val work, k_val total)
 {
+    enum { FRACTION = 20 /* bits; where products wrap, the segment is only further away */ };
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
+    k_val bits = k_i64(b, FRACTION), zero = k_i64(b, 0), one = k_i64(b, 1), last = sk_sub(lw, x->all, one);
+    k_val mean = k_let(b, OP_QUOT, k_let(b, OP_SHL, total, bits, 0), sk_max(lw, x->all, one), 0);
+    k_val there = k_let(b, OP_QUOT, k_let(b, OP_SHL, work, bits, 0), sk_max(lw, mean, one), 0);
+    return sk_max(lw, zero, sk_min(lw, there, last));
+}
+
+/* The first segment with at least so much work before it, of `total`. Looked for around the place where it would be if
+ * all were equally long, in steps that grow, until it is between two of them; then by halves. */
+k_val sk_search_segment(sk_offsets *x, k_val work, k_val total)
+{
+    enum { FIRST = 8, GROWS = 3, MOST = 40 /* bits */ };
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    k_val one = k_i64(b, 1);
     k_val low = k_decl(b, k_i64(b, 0), "low"), high = k_decl(b, x->all, "high");
+    k_val at = k_decl(b, expected(x, work, total), "at"), step = k_decl(b, k_i64(b, FIRST), "step");
     k_loop(b);
     k_break_if(b, k_let(b, OP_GE, k_get(b, low), k_get(b, high), 0));
-    k_val sum = sk_add(lw, k_get(b, low), k_get(b, high)), middle = k_let(b, OP_SHR, sum, k_i64(b, 1), 0);
-    k_if(b, k_let(b, OP_LT, work_before(x, middle), work, 0));
-    k_set(b, low, sk_add(lw, middle, k_i64(b, 1)));
+    k_val here = k_get(b, at), far = k_get(b, step), next = k_decl(b, here, "next");
+    k_if(b, k_let(b, OP_LT, work_before(x, here), work, 0));
+    k_set(b, low, sk_add(lw, here, one));
+    k_set(b, next, sk_add(lw, here, far));
     k_else(b);
-    k_set(b, high, middle);
+    k_set(b, high, here);
+    k_set(b, next, sk_sub(lw, here, far));
     k_end(b);
+    k_val from = k_get(b, low), to = k_get(b, high), try = k_get(b, next);
+    k_val inside = k_let(b, OP_AND, k_let(b, OP_GE, try, from, 0), k_let(b, OP_LT, try, to, 0), 0);
+    k_set(b, at, k_select(b, inside, try, k_let(b, OP_SHR, sk_add(lw, from, to), one, 0)));
+    k_set(b, step, sk_min(lw, k_let(b, OP_SHL, far, k_i64(b, GROWS), 0), k_i64(b, (int64_t)1 << MOST)));
     k_end(b);
     return k_get(b, low);
 }
@@ -202,10 +224,10 @@ sk_block sk_block_of(sk_offsets *x)
     of.end = sk_add(lw, of.work, size);
     k_val last = k_decl(b, x->all, "last"), first = k_decl(b, zero, "first"), before = k_decl(b, zero, "before");
     k_if(b, k_let(b, OP_LT, of.end, total, 0));
-    k_set(b, last, sk_search_segment(x, of.end));
+    k_set(b, last, sk_search_segment(x, of.end, total));
     k_end(b);
     k_if(b, k_let(b, OP_GT, of.work, zero, 0));
-    k_val found = sk_search_segment(x, of.work);
+    k_val found = sk_search_segment(x, of.work, total);
     k_set(b, first, found);
     k_set(b, before, sk_max(lw, zero, sk_sub(lw, found, k_i64(b, 1))));
     k_end(b);

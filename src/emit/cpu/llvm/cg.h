@@ -368,6 +368,17 @@ typedef struct cg_rows {
     cg_ref ahead, ahead_step; /* FILL: what to prefetch with each row; NULL: nothing */
 } cg_rows;
 void cg_copy_tile(cg *g, cg_copy way, const cg_rows *r);
+/* Some turns of rows that are anywhere, all lanes on, in registers. */
+typedef struct cg_columns {
+    unsigned bytes, turns; /* of an element; turns, a multiple of cg_turns_together */
+    cg_ref rows;           /* where the addresses of all rows are */
+    cg_ref behind;         /* i64: the first turn's element is so many bytes behind */
+    cg_ref left;           /* i64: so many turns are read, at least one */
+} cg_columns;
+unsigned cg_turns_together(const cg *g, unsigned element_bytes); /* that suit rows of such elements */
+void cg_apart_columns(cg *g, const cg_columns *c, cg_ref *out);  /* a vector of integers for each turn */
+void cg_prefetch_apart(cg *g, cg_ref rows, cg_ref behind);       /* what lies so many bytes behind the addresses */
+void cg_prefetch(cg *g, cg_ref at);
 /* A function that all loops share, its body run once per group of lanes. */
 typedef struct cg_copier {
     LLVMBasicBlockRef caller, body, end;

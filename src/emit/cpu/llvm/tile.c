@@ -8,7 +8,7 @@
 enum { MOST_TERMS = 64, MOST_DENSE = 40, NOT_LINEAR = INT32_MIN };
 enum { ROW_AHEAD = 512, NEAR_AHEAD = 2048, FAR_AHEAD = 384 << 10 }; /* prefetch distances, bytes */
 enum { LEAST_APART = 8 }; /* turns over rows that are anywhere: of fewer their elements are gathered */
-enum { LINE = 64 };
+enum { LINE = 64, MOST_TOGETHER = 256 /* statements */ };
 
 typedef struct {
     cg *g;
@@ -473,6 +473,136 @@ static void tiled_loop(plan *p, k_ref id)
     g->tiles = first_tile;
 }
 
+/* --- rows that are anywhere: no buffer, as many turns one behind the other as elements are loaded together --- */
+
+/* How many turns are taken together; 0: rows are not all anywhere, or there would be too much code. */
+static unsigned together(plan *p, k_ref id)
+{
+    cg *g = p->g;
+    const cg_facts *inside = &g->facts[id];
+    unsigned turns = 0;
+    if (g->mask.on || inside->checks || inside->loops)
+        return 0;
+    for (unsigned i = 0; i < p->accesses; i++) {
+        const k_stmt *s = &g->k->stmt.at[p->access[i].stmt];
+        unsigned own = cg_turns_together(g, p->access[i].bytes);
+        if (s->op != K_LOAD || g->k->value.at[s->in[0]].shape != K_VARYING)
+            return 0;
+        turns = own > turns ? own : turns;
+    }
+    return turns * inside->statements <= MOST_TOGETHER ? turns : 0;
+}
+
+/* Where the addresses of all rows are. */
+static cg_ref addresses(plan *p, unsigned i, cg_ref from)
+{
+    cg *g = p->g;
+    const k_stmt *s = &g->k->stmt.at[p->access[i].stmt];
+    cg_ref slot = cg_alloca(g, LLVMVectorType(g->i64, g->lanes), 64, "rows"), first = vector_at(p, s->in[0], from);
+    cg_ref origin = LLVMBuildPtrToInt(g->b, cg_element(g, s->mem, cg_i64(g, 0)), g->i64, "");
+    first = LLVMBuildMul(g->b, first, cg_splat(g, cg_i64(g, p->access[i].bytes)), "");
+    LLVMBuildStore(g->b, LLVMBuildAdd(g->b, first, cg_splat(g, origin), ""), slot);
+    return slot;
+}
+
+/* Where no more lies between the rows of neighbouring lanes, all in all, than the rows themselves, those of the next
+ * gang are expected behind those of this one, and fetched. Returns which turn is the next in which rows are fetched one
+ * by one: never, or the first. */
+static cg_ref fetch_next_gang(plan *p, unsigned i, cg_ref all)
+{
+    cg *g = p->g;
+    LLVMBuilderRef b = g->b;
+    LLVMTypeRef i64 = g->i64;
+    cg_ref last = cg_i64(g, g->lanes - 1), rows = p->access[i].apart;
+    cg_ref row = LLVMBuildMul(b, all, cg_i64(g, p->access[i].bytes), "");
+    cg_ref low = LLVMBuildLoad2(b, g->ptr, rows, "");
+    cg_ref high = LLVMBuildLoad2(b, g->ptr, LLVMBuildGEP2(b, i64, rows, &last, 1, ""), "");
+    cg_ref gang = LLVMBuildSub(b, LLVMBuildPtrToInt(b, high, i64, ""), LLVMBuildPtrToInt(b, low, i64, ""), "");
+    cg_ref dense = LLVMBuildICmp(b, LLVMIntULE, gang, LLVMBuildMul(b, row, cg_i64(g, g->lanes), ""), "");
+    cg_ref distance = cg_call(g, "llvm.umax", 1, &i64, 2, (cg_ref[]){gang, cg_i64(g, 2 * NEAR_AHEAD)});
+    cg_ref first = cg_bytes_on(g, low, distance), end = LLVMBuildAdd(b, gang, row, "");
+    LLVMBasicBlockRef before = cg_here(g), line = cg_block(g, "ahead"), behind = cg_block(g, "fetched");
+    cg_cond(g, dense, line, behind);
+    cg_at(g, line);
+    cg_ref at = LLVMBuildPhi(b, i64, "");
+    cg_prefetch(g, cg_bytes_on(g, first, at));
+    cg_ref next = LLVMBuildAdd(b, at, cg_i64(g, LINE), "");
+    LLVMAddIncoming(at, (cg_ref[]){cg_i64(g, 0), next}, (LLVMBasicBlockRef[]){before, line}, 2);
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntULT, next, end, ""), line, behind);
+    cg_at(g, behind);
+    return LLVMBuildSelect(b, dense, cg_i64(g, -1), cg_i64(g, 0), "");
+}
+
+/* Rows that lie far from each other: each is fetched some lines ahead, once a line. `done` turns lie behind; returns in
+ * which turn it is done again. */
+static cg_ref fetch_rows(plan *p, unsigned i, cg_ref when, cg_ref done)
+{
+    cg *g = p->g;
+    LLVMBuilderRef b = g->b;
+    LLVMBasicBlockRef here = cg_here(g), far = cg_block(g, "rows.ahead"), end = cg_block(g, "rows.fetched");
+    cg_unlikely(g, LLVMBuildICmp(b, LLVMIntEQ, done, when, ""), far, end);
+    cg_at(g, far);
+    cg_ref behind = LLVMBuildMul(b, done, cg_i64(g, p->access[i].bytes), "");
+    cg_prefetch_apart(g, p->access[i].apart, LLVMBuildAdd(b, behind, cg_i64(g, ROW_AHEAD), ""));
+    cg_ref next = LLVMBuildAdd(b, when, cg_i64(g, LINE / p->access[i].bytes), "");
+    cg_br(g, end);
+    cg_at(g, end);
+    return cg_phi2(g, when, here, next, far);
+}
+
+static void turns_together(plan *p, unsigned n)
+{
+    cg *g = p->g;
+    LLVMBuilderRef b = g->b;
+    unsigned first_tile = g->tiles;
+    cg_ref from = cg_scalar(g, p->s->in[0]), to = cg_scalar(g, p->s->in[1]), *column[CG_MOST_TILES];
+    cg_ref all = LLVMBuildSub(b, to, from, ""), first_time[CG_MOST_TILES] = {0}, when[CG_MOST_TILES] = {0};
+    LLVMBasicBlockRef some = cg_block(g, "rows"), body = cg_block(g, "columns"), end = cg_block(g, "end_columns");
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, from, to, ""), some, end);
+    cg_at(g, some);
+    for (unsigned i = 0; i < p->accesses; i++) {
+        bool global = g->k->mem.at[g->k->stmt.at[p->access[i].stmt].mem].space == K_GLOBAL;
+        column[i] = arena_alloc(g->arena, n * sizeof(**column));
+        p->access[i].apart = addresses(p, i, from);
+        first_time[i] = global ? fetch_next_gang(p, i, all) : NULL;
+        g->tile[g->tiles++] = (cg_tiled){.stmt = p->access[i].stmt};
+    }
+    some = cg_here(g);
+    cg_br(g, body);
+    cg_at(g, body);
+    cg_ref start = LLVMBuildPhi(b, g->i64, "start"), time[CG_MOST_TILES];
+    for (unsigned i = 0; i < p->accesses; i++)
+        time[i] = first_time[i] ? LLVMBuildPhi(b, g->i64, "time") : NULL;
+    cg_ref left = LLVMBuildSub(b, to, start, ""), done = LLVMBuildSub(b, start, from, "");
+    for (unsigned i = 0; i < p->accesses; i++) {
+        unsigned bytes = p->access[i].bytes;
+        cg_columns c = {.bytes = bytes, .turns = n, .rows = p->access[i].apart, .left = left};
+        c.behind = LLVMBuildMul(b, done, cg_i64(g, bytes), "");
+        when[i] = time[i] ? fetch_rows(p, i, time[i], done) : NULL;
+        cg_apart_columns(g, &c, column[i]);
+    }
+    for (unsigned j = 0; j < n; j++) {
+        for (unsigned i = 0; i < p->accesses; i++)
+            g->tile[first_tile + i].vector = column[i][j];
+        cg_define(g, p->s->dst, LLVMBuildAdd(b, start, cg_i64(g, j), ""));
+        cg_list(g, p->s->body);
+        if (j + 1 < n) {
+            LLVMBasicBlockRef turn = cg_block(g, "turn");
+            cg_cond(g, LLVMBuildICmp(b, LLVMIntSGT, left, cg_i64(g, j + 1), ""), turn, end);
+            cg_at(g, turn);
+        }
+    }
+    LLVMBasicBlockRef before[] = {some, cg_here(g)};
+    cg_ref next = LLVMBuildNSWAdd(b, start, cg_i64(g, n), "");
+    LLVMAddIncoming(start, (cg_ref[]){from, next}, before, 2);
+    for (unsigned i = 0; i < p->accesses; i++)
+        if (time[i])
+            LLVMAddIncoming(time[i], (cg_ref[]){first_time[i], when[i]}, before, 2);
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntSLT, next, to, ""), body, end);
+    cg_at(g, end);
+    g->tiles = first_tile;
+}
+
 /* --- a few turns over rows without gaps: no buffer, the turns one behind the other --- */
 
 static bool constant_step(plan *p, unsigned i, int64_t columns)
@@ -532,8 +662,11 @@ bool cg_tiled_for(cg *g, k_ref id)
         p.accesses = CG_MOST_TILES - g->tiles;
     if (!p.accesses)
         return false;
+    unsigned n;
     if (literal && is_dense(&p, id, columns))
         dense_turns(&p, (int64_t)from->bits, columns);
+    else if ((n = together(&p, id)))
+        turns_together(&p, n);
     else
         tiled_loop(&p, id);
     return true;

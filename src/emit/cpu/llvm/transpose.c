@@ -2,7 +2,7 @@
  */
 #include "emit/cpu/llvm/cg.h"
 
-enum { LINE = 64, BLOCK = 16, MOST_IN_BLOCK = 16, MOST_BLOCKS = 4 };
+enum { LINE = 64, BLOCK = 16, MOST_IN_BLOCK = 16, MOST_BLOCKS = 4, MOST_LANES = 256, MOST_GROUPS = 64 };
 
 unsigned cg_tile_rows(const cg *g, unsigned bytes)
 {
@@ -102,28 +102,37 @@ typedef struct {
     bool apart; /* `step` is where the distances of rows are */
 } tile;
 
-static tile tile_of(cg *g, cg_ref fn, unsigned bytes, bool apart)
+/* Blocks of `block` bytes in registers of at most `most`. */
+static tile tile_for(cg *g, unsigned bytes, unsigned block, unsigned most)
 {
-    tile t = {.bytes = bytes, .block = BLOCK / bytes, .blocks = 1, .apart = apart};
-    unsigned most = t.block == 2 && g->cpu.register_bytes > 2 * BLOCK ? g->cpu.register_bytes / BLOCK : 2;
-    while (2 * t.blocks <= most && 2 * t.blocks * t.block <= g->lanes)
+    tile t = {.bytes = bytes, .block = block / bytes, .blocks = 1};
+    while (2 * t.blocks <= most / block && 2 * t.blocks * t.block <= g->lanes)
         t.blocks *= 2;
     LLVMTypeRef element = LLVMIntTypeInContext(g->context, 8 * bytes);
     t.rows = t.blocks * t.block;
     t.in_block = LLVMVectorType(element, t.block);
     t.in_register = LLVMVectorType(element, t.rows);
+    return t;
+}
+
+static tile tile_of(cg *g, cg_ref fn, unsigned bytes, bool apart)
+{
+    bool widest = BLOCK / bytes == 2 && g->cpu.register_bytes > 2 * BLOCK;
+    tile t = tile_for(g, bytes, BLOCK, widest ? g->cpu.register_bytes : 2 * BLOCK);
+    t.apart = apart;
     t.memory = LLVMGetParam(fn, 0);
     t.step = LLVMGetParam(fn, 1);
     t.buffer = LLVMGetParam(fn, 2);
     return t;
 }
 
-static cg_ref blocks_joined(cg *g, const tile *t, cg_ref *part)
+/* n vectors of `size` elements, n a power of two, one behind the other. */
+static cg_ref joined(cg *g, unsigned n, unsigned size, cg_ref *part)
 {
-    int index[MOST_BLOCKS * MOST_IN_BLOCK];
-    for (unsigned i = 0; i < t->rows; i++)
+    int index[MOST_LANES];
+    for (unsigned i = 0; i < n * size; i++)
         index[i] = (int)i;
-    for (unsigned n = t->blocks, size = 2 * t->block; n > 1; n /= 2, size *= 2)
+    for (size *= 2; n > 1; n /= 2, size *= 2)
         for (unsigned i = 0; i < n; i += 2)
             part[i / 2] = cg_shuffle(g, part[i], part[i + 1], size, index);
     return part[0];
@@ -219,7 +228,7 @@ static void load_blocks(cg *g, const place *p, cg_ref mask, cg_ref *v)
             part[h] = mask ? cg_load_some(g, t->in_block, at, mask, true, NULL)
                            : cg_aligned(LLVMBuildLoad2(g->b, t->in_block, at, ""), t->bytes);
         }
-        v[i] = blocks_joined(g, t, part);
+        v[i] = joined(g, t->blocks, t->block, part);
     }
 }
 
@@ -331,6 +340,112 @@ static cg_ref whole_function(cg *g, cg_copy way, const cg_rows *rows)
     cg_cond(g, LLVMBuildICmp(b, LLVMIntSGT, left, cg_i64(g, t.block), ""), each, next);
     cg_at(g, next);
     return cg_close_copier(g, &c, t.rows);
+}
+
+/* --- rows that are anywhere, in registers --- */
+
+/* Rows' stretches that are loaded at once. Of elements of 8 bytes they have 32 bytes where one instruction takes any
+ * elements of two registers: half as many loads for as many shuffles. */
+static unsigned stretch(const cg *g, unsigned bytes)
+{
+    return g->cpu.avx512 && bytes == 8 && g->lanes >= 4 ? 2 * BLOCK : BLOCK;
+}
+
+unsigned cg_turns_together(const cg *g, unsigned bytes)
+{
+    return stretch(g, bytes) / bytes;
+}
+
+/* The first `left` elements of a stretch, and no more than it has. */
+static cg_ref first_of_stretch(cg *g, const tile *t, cg_ref left)
+{
+    LLVMTypeRef small = LLVMIntTypeInContext(g->context, 8 * t->bytes), i64 = g->i64;
+    cg_ref some = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){least(g, left, cg_i64(g, t->block)), cg_i64(g, 0)});
+    cg_ref wanted = cg_splat_n(g, LLVMBuildIntCast2(g->b, some, small, false, ""), t->block);
+    return LLVMBuildICmp(g->b, LLVMIntULT, cg_iota(g, small, t->block), wanted, "");
+}
+
+/* Stretch q of the group's rows. */
+static void load_stretches(cg *g, const cg_columns *c, const tile *t, unsigned q, unsigned group, cg_ref mask, cg_ref *v)
+{
+    cg_ref part[MOST_BLOCKS], behind = LLVMBuildAdd(g->b, c->behind, cg_i64(g, q * t->block * t->bytes), "");
+    for (unsigned i = 0; i < t->block; i++) {
+        for (unsigned h = 0; h < t->blocks; h++) {
+            cg_ref lane = cg_i64(g, group * t->rows + h * t->block + i);
+            cg_ref row = LLVMBuildLoad2(g->b, g->ptr, LLVMBuildGEP2(g->b, g->i64, c->rows, &lane, 1, ""), "");
+            row = cg_bytes_on(g, row, behind);
+            part[h] = mask ? cg_load_some(g, t->in_block, row, mask, q == 0, NULL)
+                           : cg_aligned(LLVMBuildLoad2(g->b, t->in_block, row, ""), t->bytes);
+        }
+        v[i] = joined(g, t->blocks, t->block, part);
+    }
+}
+
+/* `left`: so many turns are read; NULL: all. */
+static void load_rows(cg *g, const cg_columns *c, const tile *t, cg_ref left, cg_ref *v)
+{
+    unsigned groups = g->lanes / t->rows;
+    for (unsigned q = 0; q < c->turns / t->block; q++) {
+        cg_ref here = left ? LLVMBuildSub(g->b, left, cg_i64(g, q * t->block), "") : NULL;
+        cg_ref mask = left ? first_of_stretch(g, t, here) : NULL;
+        for (unsigned k = 0; k < groups; k++)
+            load_stretches(g, c, t, q, k, mask, v + (q * groups + k) * t->block);
+    }
+}
+
+void cg_apart_columns(cg *g, const cg_columns *c, cg_ref *out)
+{
+    LLVMBuilderRef b = g->b;
+    tile t = tile_for(g, c->bytes, stretch(g, c->bytes), g->cpu.register_bytes);
+    unsigned groups = g->lanes / t.rows, n = c->turns * groups;
+    cg_ref *v = arena_alloc(g->arena, n * sizeof(*v)), *w = arena_alloc(g->arena, n * sizeof(*w));
+    LLVMBasicBlockRef whole = cg_block(g, "whole"), some = cg_block(g, "some"), end = cg_block(g, "loaded");
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntSGE, c->left, cg_i64(g, c->turns), ""), whole, some);
+    cg_at(g, whole);
+    load_rows(g, c, &t, NULL, v);
+    whole = cg_here(g);
+    cg_br(g, end);
+    cg_at(g, some);
+    load_rows(g, c, &t, c->left, w);
+    some = cg_here(g);
+    cg_br(g, end);
+    cg_at(g, end);
+    for (unsigned i = 0; i < n; i++)
+        v[i] = cg_phi2(g, v[i], whole, w[i], some);
+    for (unsigned i = 0; i < n; i += t.block)
+        cg_transpose_blocks(g, t.rows, t.block, v + i);
+    for (unsigned j = 0; j < c->turns; j++) {
+        cg_ref part[MOST_GROUPS];
+        for (unsigned k = 0; k < groups; k++)
+            part[k] = v[(j / t.block * groups + k) * t.block + j % t.block];
+        out[j] = joined(g, groups, t.rows, part);
+    }
+}
+
+/* Into the first level, to be read. */
+void cg_prefetch(cg *g, cg_ref at)
+{
+    cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, (cg_ref[]){at, cg_i32(g, 0), cg_i32(g, 3), cg_i32(g, 1)});
+}
+
+/* void f(rows, behind): what lies so many bytes behind the beginning of each row. */
+static cg_ref prefetch_rows_apart(cg *g)
+{
+    const char *name = arena_printf(g->arena, "ahead_of_%u_apart", g->lanes);
+    cg_ref f = LLVMGetNamedFunction(g->module, name);
+    if (f)
+        return f;
+    LLVMTypeRef type[] = {g->ptr, g->i64};
+    cg_copier c = cg_open_copier(g, name, type, 2);
+    cg_ref row = LLVMBuildGEP2(g->b, g->i64, LLVMGetParam(c.fn, 0), &c.group, 1, "");
+    row = LLVMBuildLoad2(g->b, g->ptr, row, "");
+    cg_prefetch(g, cg_bytes_on(g, row, LLVMGetParam(c.fn, 1)));
+    return cg_close_copier(g, &c, 1);
+}
+
+void cg_prefetch_apart(cg *g, cg_ref rows, cg_ref behind)
+{
+    cg_call_copier(g, prefetch_rows_apart(g), (cg_ref[]){rows, behind}, 2);
 }
 
 /* Some lanes off, which is rare: element by element. */
