@@ -57,7 +57,7 @@ static bool has(fixture *f, const char *source, const char *part)
 
 /* Each thread walks along a row of its own, reading at the index that `index` makes of %5, where the row begins, and
  * %6, the turn. */
-static bool reads_tiles(fixture *f, const char *index)
+static bool reads_rows_by(fixture *f, const char *index, const char *part)
 {
     const char *source = arena_printf(
         &f->arena,
@@ -65,7 +65,12 @@ static bool reads_tiles(fixture *f, const char *index)
         "%%5:i64 = mul %%3, %%2 %%4:f32 = var 0.0:f32 for %%6:i64 = 0 to %%2 { %s %%8:f32 = load @1[%%7] "
         "%%9:f32 = sub %%8, %%4 set %%4 = %%9 } %%10:f32 = bitcast %%4 store @2[%%3] = %%10 } }",
         index);
-    return has(f, source, "@fill4_");
+    return has(f, source, part);
+}
+
+static bool reads_tiles(fixture *f, const char *index)
+{
+    return reads_rows_by(f, index, "@fill4_");
 }
 
 /* Adds up bytes, or products of bytes, in `lanes` sums whose lanes may be mixed. */
@@ -153,6 +158,14 @@ static void rows_are_read_in_tiles(void **state)
             fail_msg("%s: %s", cases[i].index, cases[i].tiled ? "no tile" : "a tile");
 }
 
+/* Whole gangs read rows that are anywhere a few turns at a time, and fetch rows one by one that lie far apart. */
+static void rows_anywhere_are_read_in_registers(void **state)
+{
+    assert_true(reads_rows_by(*state, "%20:i64 = bit_xor %5, 1 %7:i64 = add %20, %6", "@ahead_of_64_apart"));
+    assert_false(reads_rows_by(*state, "%7:i64 = add %5, %6", "_apart"));
+    assert_false(reads_rows_by(*state, "%20:i64 = bit_xor %5, %6 %7:i64 = add %20, %6", "@ahead_of_64_apart"));
+}
+
 /* A gang with checks runs once without masks and again with them if a check fails: not if it changes what it reads. */
 static void gangs_run_again_only_if_nothing_is_lost(void **state)
 {
@@ -210,8 +223,11 @@ static void checks_in_loops_are_answered_before_them(void **state)
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(neighbours_are_shifted), TEST(bytes_are_added_up_by_instructions),
-                                       TEST(rows_are_read_in_tiles), TEST(gangs_run_again_only_if_nothing_is_lost),
+    const struct CMUnitTest tests[] = {TEST(neighbours_are_shifted),
+                                       TEST(bytes_are_added_up_by_instructions),
+                                       TEST(rows_are_read_in_tiles),
+                                       TEST(rows_anywhere_are_read_in_registers),
+                                       TEST(gangs_run_again_only_if_nothing_is_lost),
                                        TEST(checks_in_loops_are_answered_before_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

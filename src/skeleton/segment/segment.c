@@ -1,8 +1,8 @@
 /* Segment loops (L_CLASS_SEGMENT): rows cut into segments of any lengths. The tree of a segment is that of a row of its
  * length (docs/determinism.md), so no result shows how work is cut.
  *
- * A launch's work is counted in elements and segments together, and cut evenly: a block finds its first segment by
- * binary search in the offsets. It takes the segments that begin in its part of the work, as many at a time as a gang
+ * A launch's work is counted in elements and segments together, and cut evenly: a block searches the
+ * offsets for its first segment. It takes the segments that begin in its part of the work, as many at a time as a gang
  * has lanes. Short ones are a lane's, from left to right; longer ones are the whole gang's. Of those longer than a
  * piece of the tree a block takes the pieces that begin in its part, and leaves their totals as words; a second launch
  * combines them. What the offsets say is checked by the block that has the segment: every one has, whatever they are.
@@ -227,8 +227,8 @@ static k_val is_longer(sk_segments *x, const sk_block *of, const sk_segment *s)
     return k_let(b, OP_AND, longer, k_let(b, OP_OR, own, pieces, 0), 0);
 }
 
-/* How many of the segments from number `begin` on, as many as a gang has lanes at most, are longer ones. It comes through
- * shared memory: a variable that a gang sets takes barriers. */
+/* How many of the segments from number `begin` on, as many as a gang has lanes at most, are longer ones. It comes
+ * through shared memory: a variable that a gang sets takes barriers. */
 static k_val count_longer(sk_segments *x, const sk_block *of, k_val begin, k_val count)
 {
     sk_lower *lw = x->lw;

@@ -1,5 +1,5 @@
 /* Segment loops: rows cut into segments of any lengths (segment.c, segment_rows.c). A launch's work is counted in
- * elements and segments together, and cut evenly; a block finds its first segment by binary search in the offsets. */
+ * elements and segments together, and cut evenly; a block searches the offsets for its first segment. */
 #ifndef SN_SKELETON_SEGMENT_H
 #define SN_SKELETON_SEGMENT_H
 
@@ -92,7 +92,7 @@ sk_packs *sk_open_packs(sk_segments *s); /* behind sk_fold_find */
 void sk_begin_packs(sk_segments *s);
 void sk_pack_elements(sk_segments *s, k_val begin, k_val count);
 void sk_finish_packs(sk_segments *s, k_val last);
-int64_t sk_packs_work(void);                     /* of a block, at most */
+int64_t sk_packs_work(void);                 /* of a block, at most */
 int64_t sk_packs_words(const sk_cluster *c); /* that a block hands on */
 
 /* Does the loop go over segments several times, scan them, or fold them by different trees? Then its kernels are those

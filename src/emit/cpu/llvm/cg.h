@@ -163,7 +163,7 @@ typedef struct cg {
     unsigned tiles;
     cg_early early[CG_MOST_EARLY]; /* loads that have been made, see interleave.c */
     unsigned early_loads;
-    cg_shifted *shifted;             /* rows of the open loop over whole gangs; NULL: none */
+    cg_shifted *shifted;         /* rows of the open loop over whole gangs; NULL: none */
     uint32_t *stamp, stamps;     /* per value: the loop (numbered) that defined or set it last, see tile.c, vouch.c */
     bool *vouched;               /* per statement: a CHECK that is known to hold, see vouch.c; NULL: none ever was */
     bool vouching;               /* for the loop around */
@@ -233,9 +233,9 @@ bool cg_blob_make(uint32_t n, const cg_object *object, arena *a, emit_cpu_blob *
 void cg_scan(cg *g);
 
 /* --- extreme.c --- */
-void cg_find_quiet(cg *g);                            /* sets g->quiet; the kernel's shapes are known */
-cg_ref cg_made_quiet(cg *g, k_val v, cg_ref x);       /* the vector x of v without signalling NaNs */
-cg_ref cg_extreme(cg *g, const k_stmt *s);            /* of floats, as a vector; NULL: it is none, or done otherwise */
+void cg_find_quiet(cg *g);                      /* sets g->quiet; the kernel's shapes are known */
+cg_ref cg_made_quiet(cg *g, k_val v, cg_ref x); /* the vector x of v without signalling NaNs */
+cg_ref cg_extreme(cg *g, const k_stmt *s);      /* of floats, as a vector; NULL: it is none, or done otherwise */
 
 /* --- value.c --- */
 void cg_types(cg *g);
@@ -278,8 +278,8 @@ cg_ref cg_shuffle(cg *g, cg_ref x, cg_ref y, unsigned n, const int *index);
 cg_ref cg_permute(cg *g, cg_ref x, cg_ref y, unsigned n, const int *index);
 cg_ref cg_join(cg *g, cg_ref x, cg_ref y); /* x followed by y, of the same length */
 /* The vector x, of integers or floats, in which LLVM does not see how it was made. Of a tree of shuffles it tries all
- * ways to merge some of them, which takes longer than all else, and where each is one instruction there is nothing to be
- * found. */
+ * ways to merge some of them, which takes longer than all else, and where each is one instruction there is nothing to
+ * be found. */
 cg_ref cg_opaque(cg *g, cg_ref x);
 LLVMBasicBlockRef cg_block(cg *g, const char *name);
 void cg_at(cg *g, LLVMBasicBlockRef block);
@@ -421,8 +421,10 @@ typedef struct cg_spread {
     cg_ref among; /* a mask; what the index of other lanes is does not matter */
 } cg_spread;
 bool cg_find_spread(cg *g, k_val index, cg_spread *out);
-cg_ref cg_load_spread(cg *g, const k_stmt *s); /* as it is in memory; NULL: it reads no such row, or there is no instruction */
-/* i1: a comparison holds in all lanes that are on, one side being such an index. False may be wrong; NULL: neither is. */
+cg_ref cg_load_spread(cg *g,
+                      const k_stmt *s); /* as it is in memory; NULL: it reads no such row, or there is no instruction */
+/* i1: a comparison holds in all lanes that are on, one side being such an index. False may be wrong; NULL: neither is.
+ */
 cg_ref cg_spread_holds(cg *g, const k_stmt *s);
 
 /* --- total.c --- */

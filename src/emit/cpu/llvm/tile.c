@@ -1,8 +1,9 @@
 /* Sequential loops in which every lane walks its own row: loads and stores at X + k, where X differs between lanes by a
  * step, or, for loads, in any way, and k is the loop's counter. Gathering element by element wastes most of every cache
  * line; so the loop is cut into tiles of a few turns, rows are read whole and transposed in registers into a buffer
- * [turn][lane], and the turns read contiguous vectors from it. Stores go the other way. This is how folds and scans
- * that must keep their order reach the speed of memory (the W x W tiles of the architecture's section on emitters). */
+ * [turn][lane], and the turns read contiguous vectors from it. Stores go the other way. Where all that is done is to
+ * read rows that begin anywhere, the turns get their vectors without a buffer. This is how folds and scans that must
+ * keep their order reach the speed of memory (the W x W tiles of the architecture's section on emitters). */
 #include "emit/cpu/llvm/cg.h"
 
 enum { MOST_TERMS = 64, MOST_DENSE = 40, NOT_LINEAR = INT32_MIN };

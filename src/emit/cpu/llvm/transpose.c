@@ -366,7 +366,8 @@ static cg_ref first_of_stretch(cg *g, const tile *t, cg_ref left)
 }
 
 /* Stretch q of the group's rows. */
-static void load_stretches(cg *g, const cg_columns *c, const tile *t, unsigned q, unsigned group, cg_ref mask, cg_ref *v)
+static void load_stretches(cg *g, const cg_columns *c, const tile *t, unsigned q, unsigned group, cg_ref mask,
+                           cg_ref *v)
 {
     cg_ref part[MOST_BLOCKS], behind = LLVMBuildAdd(g->b, c->behind, cg_i64(g, q * t->block * t->bytes), "");
     for (unsigned i = 0; i < t->block; i++) {
