@@ -81,7 +81,7 @@ static int64_t most_columns(const sk_cluster *c, int64_t kind)
 
 bool sk_launch_row_columns(const sk_call *x, sk_geometry *g)
 {
-    enum { SHARES = 4 };
+    enum { SHARES = 4, LEAST_BYTES = 256 /* of a line that a worker takes: others write what lies beside it */ };
     const l_cluster *c = x->c->loop;
     int64_t beside = 1, outer = 1, workers = larger(x->o->workers, 1);
     if (!x->c->lines || x->o->group || !x->o->vector_bytes || x->pass != SK_PASS_LOOP)
@@ -94,8 +94,11 @@ bool sk_launch_row_columns(const sk_call *x, sk_geometry *g)
     int64_t kind = x->columns <= SK_SHORT || in_any_order(x->c) ? IN_ORDER : x->columns <= ROW_PIECE ? TREE : PIECES;
     int64_t most = most_columns(x->c, kind) / 2,
             tiles = pieces_of(beside, most); /* the last one is up to twice as wide */
-    if (workers > 1)
-        tiles = larger(tiles, smaller(pieces_of(SHARES * workers, outer), beside / UNIT));
+    if (workers > 1) {
+        int64_t bytes = larger(1, (int64_t)sk_stored_bytes(x->c));
+        int64_t shares = larger(workers, smaller(SHARES * workers, beside * bytes / LEAST_BYTES / workers * workers));
+        tiles = larger(tiles, smaller(pieces_of(shares, outer), beside / UNIT));
+    }
     int64_t width = larger(UNIT, pieces_of(beside, larger(tiles, 1)) / UNIT * UNIT);
     g->row = kind | (beside < UNIT ? SMALL : 0) | (beside < LANES ? NARROW : 0);
     g->slot[LENGTH] = x->columns;
