@@ -349,7 +349,8 @@ static void define_by_lanes(cg *g, const k_stmt *s, cg_ref (*on_lane)(cg *, cons
     cg_cross(g, s->dst);
 }
 
-/* In a gang of one lane operations are those of scalars: a vector of one condition would go through a register of masks.
+/* In a gang of one lane operations are those of scalars: a vector of one condition would go through a register of
+ * masks.
  */
 static void define_alone(cg *g, const k_stmt *s, cg_ref (*on_lane)(cg *, const k_stmt *, unsigned))
 {
@@ -486,6 +487,10 @@ void cg_let(cg *g, const k_stmt *s)
     cg_ref in[3] = {0}, total = cg_gang_total(g, s);
     if (total) {
         cg_define(g, s->dst, cg_splat(g, total));
+        return;
+    }
+    if (cg_multiplies(g, s)) {
+        cg_define(g, s->dst, cg_quotient(g, (ir_type)value[s->dst].type, cg_vec(g, s->in[0]), cg_scalar(g, s->in[1])));
         return;
     }
     for (unsigned i = 0; i < ir_ops[s->sub].arity; i++) {

@@ -299,6 +299,10 @@ cg_mask cg_narrow(cg *g, cg_ref condition, cg_ref first);
 void cg_restore(cg *g, cg_mask outer,
                 const cg_facts *inside); /* behind a statement: the mask before, less what its CHECKs switched off */
 
+/* --- quotient.c --- */
+bool cg_multiplies(const cg *g, const k_stmt *let);       /* a division that is cg_quotient */
+cg_ref cg_quotient(cg *g, ir_type t, cg_ref x, cg_ref y); /* of a vector of floats and a scalar */
+
 /* --- arith.c, convert.c, divide.c, parts.c --- */
 cg_ref cg_op(cg *g, ir_op op, ir_type from, ir_type to, const cg_ref *in); /* scalars or vectors */
 cg_ref cg_divide(cg *g, ir_op op, ir_type t, cg_ref x, cg_ref y);
