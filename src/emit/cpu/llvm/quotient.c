@@ -5,8 +5,9 @@
  * Brisebarre, Muller and Raina, IEEE Transactions on Computers 53, 2004). For let 1 <= x, y < 2, and u = 2^-p, so that
  * |z - 1 / y| <= u / 2, and let x < y, so that the quotient's last digit is worth u (the other case is the same with
  * twice as much): q is less than 3 u / 2 away from x / y. The sum differs from x / y by no more than r (z - 1 / y), and
- * so can be rounded otherwise only where x / y is as close to the middle m between two neighbours.  m is q +- u / 2:
- * only for x and y among the last three numbers below 2 could it be q +- 3 u / 2, and there it is not. x - m y is a
+ * so can be rounded otherwise only where x / y is as close to the middle m between two neighbours. m is q +- u / 2:
+ * only for x and y among the last three numbers below 2 could it be q +- 3 u / 2, and there it is not; nor is it
+ * anywhere near where r is so large, beyond 2 u, that it is rounded itself. x - m y is a
  * multiple of u^2, and not 0, as no quotient lies in the middle; say it is j u^2. Then r z, for m = q + u / 2, is
  * (y u / 2 + j u^2) z, which exceeds u / 2 by j u^2 z + (u y / 2) (z - 1 / y). The second term is at most u^2 y / 4,
  * less than u^2 z, as z >= 1 / 2 and y < 2. So the sum is on the same side of m as x / y.
@@ -62,6 +63,7 @@ cg_ref cg_quotient(cg *g, ir_type t, cg_ref x, cg_ref y)
     cg_ref r = cg_call(g, "llvm.fma", 1, &type, 3, (cg_ref[]){LLVMBuildFNeg(b, q, ""), all, x});
     cg_ref quick = with_sign_of(g, t, cg_call(g, "llvm.fma", 1, &type, 3, (cg_ref[]){r, z, q}), q);
     cg_ref good = LLVMBuildOr(b, in_range(g, t, x), LLVMBuildFCmp(b, LLVMRealOEQ, x, cg_zero(type), ""), "");
+    good = LLVMBuildFreeze(b, good, ""); /* lanes that are off may hold nothing */
     cg_ref bad = LLVMBuildOr(b, cg_mask_any(g, LLVMBuildNot(b, good, "")), LLVMBuildNot(b, in_range(g, t, y), ""), "");
     LLVMBasicBlockRef rare = cg_block(g, "divide"), end = cg_block(g, "quotient"), here = cg_here(g);
     cg_unlikely(g, bad, rare, end);
