@@ -27,6 +27,17 @@ static sn_acc map_and_fold(sn_acc ps)
     return sn_results(all, sn_fold1(sn_max, sn_field(all, a)), sn_fold1(sn_max, sn_field(ps, c)));
 }
 
+static sn_scalar changed_alike(sn_scalar p)
+{
+    sn_scalar a = sn_field(p, a), b = sn_field(p, b), c = sn_field(p, c);
+    return sn_record("a b c", sn_max(sn_mul(a, 3), 7), sn_max(sn_mul(b, 3), 7), sn_max(sn_mul(c, 3), 7));
+}
+
+static sn_acc map_alike(sn_acc ps)
+{
+    return sn_map(changed_alike, ps);
+}
+
 static sn_acc one_field(sn_acc ps)
 {
     return sn_fold1(sn_max, sn_field(ps, b));
@@ -98,6 +109,7 @@ static const struct {
 } programs[] = {
     {"map", "[n]S -> [n]S", map, "s", 1, true},
     {"map, rank 3", "[n,m,k]S -> [n,m,k]S", map, "s", 3, true},
+    {"map of fields alike", "[n]S -> [n]S", map_alike, "s", 1, true},
     {"map and fold", "[n]S -> [n]S, A, C", map_and_fold, "sAC", 1, true},
     {"a field", "[n]S -> B", one_field, "B", 1, true},
     {"choice", "[n]S -> S", choice, "o", 1, false},
@@ -370,6 +382,62 @@ static void check(const point *p, int n)
         assert_true(p[i].x == (float)(2 * i) && p[i].y == (float)(3 * i) && p[i].z == (float)(2 * i));
 }
 
+static sn_scalar farther(void *env, sn_scalar p, sn_scalar v)
+{
+    const sn_scalar *t = env;
+    return sn_record("x y z", sn_add(sn_field(p, x), sn_mul(sn_field(v, x), *t)),
+                     sn_add(sn_field(p, y), sn_mul(sn_field(v, y), *t)),
+                     sn_add(sn_field(p, z), sn_mul(sn_field(v, z), *t)));
+}
+
+static sn_acc move_all(sn_acc ps, sn_acc vs, sn_acc t)
+{
+    sn_scalar time = sn_the(t);
+    return sn_zip_with(sn_closure(farther, &time), ps, vs);
+}
+
+static sn_scalar exchanged(sn_scalar p)
+{
+    return sn_record("x y z", sn_field(p, y), sn_field(p, z), sn_field(p, x));
+}
+
+static sn_acc exchange_all(sn_acc ps)
+{
+    return sn_map(exchanged, ps);
+}
+
+/* All fields by the same operations: of the same fields, and of others. */
+static void fields_alike(void **state)
+{
+    enum { N = 1001 };
+    static point p[N], v[N], q[N];
+    const float t = 2;
+    sn_context *cx = both_cpu();
+    (void)state;
+    if (!cx)
+        skip();
+    sn_program *move = sn_compile(cx, POINTS ", " POINTS ", f32 -> " POINTS, move_all);
+    sn_program *exchange = sn_compile(cx, POINTS " -> " POINTS, exchange_all);
+    assert_non_null(move);
+    assert_non_null(exchange);
+    set(p, N);
+    for (int i = 0; i < N; i++)
+        v[i] = (point){(float)(i + 1), (float)(5 * i), (float)(7 * i + 3)};
+    for (int n = 1; n <= N; n += n < 200 ? 1 : 89) {
+        memset(q, 0, sizeof q);
+        assert_int_equal(sn_call(move, sn_structs(p, n), sn_structs(v, n), sn_value(&t), sn_structs(q, n)), SN_OK);
+        for (int i = 0; i < N; i++)
+            assert_true(i < n ? q[i].x == p[i].x + 2 * v[i].x && q[i].y == p[i].y + 2 * v[i].y &&
+                                    q[i].z == p[i].z + 2 * v[i].z
+                              : q[i].x == 0 && q[i].y == 0 && q[i].z == 0);
+        assert_int_equal(sn_call(exchange, sn_structs(v, n), sn_structs(q, n)), SN_OK);
+        for (int i = 0; i < n; i++)
+            assert_true(q[i].x == v[i].y && q[i].y == v[i].z && q[i].z == v[i].x);
+    }
+    sn_drop(move);
+    sn_drop(exchange);
+}
+
 /* Results over parameters: the same structs, some of them, or arrays in their memory. */
 static void overlapping(void **state)
 {
@@ -472,6 +540,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(structs_and_arrays_give_the_same),
         cmocka_unit_test(interpreted),
+        cmocka_unit_test(fields_alike),
         cmocka_unit_test(overlapping),
         cmocka_unit_test(unaligned),
         cmocka_unit_test(mixed_calls),

@@ -152,6 +152,7 @@ typedef struct cg {
 
     /* inside a FOR_ALL */
     bool thread;
+    bool alike; /* it computes all fields of structs alike */
     cg_mask mask;
     cg_ref alive;              /* alloca of a mask: lanes that no CHECK has switched off; NULL when no CHECK can */
     LLVMBasicBlockRef restart; /* whole gangs: where a failing CHECK goes; NULL: switch lanes off */
@@ -338,6 +339,12 @@ void cg_store_row(cg *g, unsigned n, const cg_ref *vector, cg_ref pointer, unsig
  * is none, or its index does not go along with the lanes. */
 cg_ref cg_load_field(cg *g, k_mem m, cg_ref index);
 unsigned cg_store_fields(cg *g, k_ref first, bool alone);
+
+/* --- alike.c: loops that compute all fields of structs alike --- */
+bool cg_find_alike(const cg *g, const k_stmt *for_all);
+/* Where all lanes are on: numbers that take the place of the fields' at this index of lane 0, any number for any lane. */
+cg_ref cg_load_alike(cg *g, k_mem m, cg_ref index);
+void cg_store_alike(cg *g, k_mem m, cg_ref index, cg_ref x);
 /* interleave.c: emits stores that stand together and write neighbouring elements in each lane. Returns how many; 0:
  * there are none from `first` on. */
 unsigned cg_store_interleaved(cg *g, k_ref first);

@@ -217,6 +217,8 @@ static cg_ref indices(cg *g, cg_ref first)
 
 cg_ref cg_load_field(cg *g, k_mem m, cg_ref index)
 {
+    if (g->alike && !g->mask.on)
+        return cg_load_alike(g, m, index);
     if (!suits(g, m) || (g->mask.on && !g->cpu.avx512 && !g->mask.full))
         return cg_gather(g, m, indices(g, index), g->mask.on);
     if (!g->mask.on)
@@ -358,6 +360,10 @@ unsigned cg_store_fields(cg *g, k_ref first, bool alone)
         return 0;
     stored f = find_stored(g, first, alone ? 1 : MOST_FIELDS);
     cg_ref at = cg_scalar(g, s->in[0]);
+    for (unsigned i = 0; i < f.n && g->alike && !g->mask.on; i++)
+        cg_store_alike(g, f.mem[i], at, f.value[i]);
+    if (g->alike && !g->mask.on)
+        return f.n;
     if (stores_together(g, &f, g->k->mem.at[s->mem].every))
         store_together(g, &f, at);
     else

@@ -367,6 +367,7 @@ void cg_for_all(cg *g, k_ref id)
     bool overlap =
         l.twice && repeatable && !l.facts->notes && !l.facts->stream && !l.exact && !l.staggers && l.s->sub != K_FEW;
     g->thread = true;
+    g->alike = !l.staggers && cg_find_alike(g, l.s);
     if (single)
         single_gang(g, &l, count == g->lanes);
     else if (overlap)
@@ -376,7 +377,7 @@ void cg_for_all(cg *g, k_ref id)
     cg_set_lanes(g, lanes);
     g->shifted = NULL;
     g->mask_bytes = 0;
-    g->thread = false;
+    g->thread = g->alike = false;
     g->mask = (cg_mask){0};
     g->alive = NULL;
     g->restart = NULL;
