@@ -461,6 +461,9 @@ typedef struct cg_taking {
 /* Takes pieces of a kernel with CHAIN and runs them, until none is left. */
 void cg_stages(cg *g, const cg_taking *taking);
 void cg_fetch_ahead(cg *g, const k_stmt *s);
+/* memory.c: which line to fetch for one that is read, the others around it being read, too; so many bytes ahead. */
+enum { CG_PAGES_AHEAD = 32 << 10 };
+cg_ref cg_line_of_pages(cg *g, cg_ref pointer, int64_t ahead);
 
 /* --- check.c --- */
 void cg_check(cg *g, k_ref id);

@@ -450,23 +450,23 @@ static void load_tiled(cg *g, k_ref id, const cg_tiled *tile)
 /* A processor looks ahead within a page, in each page that is read, so it fetches more from memory at a time where
  * several pages are read by turns. What is fetched here for a load is a line two blocks of four pages on: of lines one
  * behind the other one of each page, as the two lowest bits of a line's number in its block become the page. */
-static cg_ref line_of_pages(cg *g, cg_ref pointer)
+cg_ref cg_line_of_pages(cg *g, cg_ref pointer, int64_t ahead)
 {
-    enum { LINE_BITS = 6, PAGE_BITS = 2 /* four pages */, NUMBER_BITS = 8, AHEAD = 2 << (LINE_BITS + NUMBER_BITS) };
+    enum { LINE_BITS = 6, PAGE_BITS = 2 /* four pages */, NUMBER_BITS = 8 };
     LLVMBuilderRef b = g->b;
     cg_ref line = LLVMBuildLShr(b, LLVMBuildPtrToInt(b, pointer, g->i64, ""), cg_i64(g, LINE_BITS), "");
     cg_ref number = LLVMBuildTrunc(b, line, g->i8, ""), turn = LLVMConstInt(g->i8, NUMBER_BITS - PAGE_BITS, false);
     cg_ref turned = cg_call(g, "llvm.fshl", 1, &g->i8, 3, (cg_ref[]){number, number, turn});
     cg_ref others = LLVMBuildAnd(b, line, cg_i64(g, -(1 << NUMBER_BITS)), "");
     cg_ref there = LLVMBuildOr(b, others, LLVMBuildZExt(b, turned, g->i64, ""), "");
-    cg_ref at = LLVMBuildAdd(b, LLVMBuildShl(b, there, cg_i64(g, LINE_BITS), ""), cg_i64(g, AHEAD), "");
+    cg_ref at = LLVMBuildAdd(b, LLVMBuildShl(b, there, cg_i64(g, LINE_BITS), ""), cg_i64(g, ahead), "");
     return LLVMBuildIntToPtr(b, at, g->ptr, "");
 }
 
 static cg_ref load_ahead(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned bytes)
 {
     for (unsigned at = 0; at < bytes * g->lanes; at += K_AHEAD_BYTES) {
-        cg_ref line = line_of_pages(g, cg_bytes_on(g, pointer, cg_i64(g, at)));
+        cg_ref line = cg_line_of_pages(g, cg_bytes_on(g, pointer, cg_i64(g, at)), CG_PAGES_AHEAD);
         cg_ref in[] = {line, cg_i32(g, 0), cg_i32(g, 3), cg_i32(g, 1)};
         cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
     }

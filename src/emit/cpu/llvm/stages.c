@@ -416,5 +416,8 @@ void cg_fetch_ahead(cg *g, const k_stmt *s)
     LLVMTypeRef types[] = {g->ptr, g->i64}; /* through a mask, so that LLVM leaves the lines one register */
     pointer = cg_call(g, "llvm.ptrmask", 2, types, 2, (cg_ref[]){pointer, cg_i64(g, -LINE)});
     for (unsigned at = 0; at < bytes; at += LINE)
-        fetch_line(g, pointer, at, m->written);
+        if (row && !here && !m->written)
+            fetch_line(g, cg_line_of_pages(g, cg_bytes_on(g, pointer, cg_i64(g, at)), 0), 0, false);
+        else
+            fetch_line(g, pointer, at, m->written);
 }
