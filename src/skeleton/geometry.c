@@ -262,6 +262,7 @@ bool sk_launch_lanes(const sk_call *x, sk_geometry *g)
     g->slot[1] = x->rows;
     g->slot[2] = size;
     g->row = !combine && x->rows >= SK_SHORT && length <= LONGEST ? length : 0; /* few are not worth a kernel */
+    g->ahead = folds && reads_ahead(x);
     return true;
 }
 

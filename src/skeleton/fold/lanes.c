@@ -262,7 +262,9 @@ void sk_build_lanes(sk_lower *lw)
     k_val lane = k_for_all(b, sk_min(lw, some, sk_sub(lw, rows, first)));
     uint32_t mark = sk_scope(lw);
     row_bind_row(&r, sk_add(lw, first, lane));
+    lw->ahead = lw->options->ahead;
     row_by_lanes(&s, sweeps);
+    lw->ahead = false;
     sk_scope_end(lw, mark);
     k_end(b);
 }

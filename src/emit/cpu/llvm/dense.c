@@ -72,21 +72,20 @@ static unsigned group_of(const cg *g, unsigned bytes)
 }
 
 /* Into the first level: prefetches into the second one took as long as the loads where all is in the third. */
-static void look_ahead(cg *g, cg_ref at)
+static void look_ahead(cg *g, cg_ref at, bool far)
 {
-    cg_ref in[] = {cg_bytes_on(g, at, cg_i64(g, AHEAD)), cg_i32(g, 0), cg_i32(g, 3), cg_i32(g, 1)}; /* read, data */
-    cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
+    cg_prefetch(g, far ? cg_line_of_pages(g, at, CG_PAGES_AHEAD) : cg_bytes_on(g, at, cg_i64(g, AHEAD)));
 }
 
 /* The columns of as many rows as a line has elements. */
-static void dense_group(cg *g, unsigned bytes, unsigned columns, cg_ref from, cg_ref *out)
+static void dense_group(cg *g, unsigned bytes, unsigned columns, cg_ref from, bool far, cg_ref *out)
 {
     unsigned n = group_of(g, bytes);
     LLVMTypeRef vector = LLVMVectorType(LLVMIntTypeInContext(g->context, 8 * bytes), n);
     cg_ref x[CG_MOST_COLUMNS];
     for (unsigned j = 0; j < columns; j++) {
         cg_ref at = cg_bytes_on(g, from, cg_i64(g, (int64_t)j * n * bytes));
-        look_ahead(g, at);
+        look_ahead(g, at, far);
         x[j] = cg_aligned(LLVMBuildLoad2(g->b, vector, at, ""), bytes);
     }
     if ((columns & (columns - 1)) == 0)
@@ -96,9 +95,9 @@ static void dense_group(cg *g, unsigned bytes, unsigned columns, cg_ref from, cg
             out[j] = pick_column(g, x, n, columns, j);
 }
 
-static cg_ref dense_function(cg *g, unsigned bytes, unsigned columns)
+static cg_ref dense_function(cg *g, unsigned bytes, unsigned columns, bool far)
 {
-    const char *name = arena_printf(g->arena, "dense%u_%u_of_%u", bytes, columns, g->lanes);
+    const char *name = arena_printf(g->arena, "dense%u_%u_of_%u%s", bytes, columns, g->lanes, far ? "_far" : "");
     cg_ref f = LLVMGetNamedFunction(g->module, name);
     if (f)
         return f;
@@ -108,7 +107,7 @@ static cg_ref dense_function(cg *g, unsigned bytes, unsigned columns)
     cg_ref lane_bytes = LLVMBuildMul(g->b, c.group, cg_i64(g, bytes), "");
     cg_ref from = LLVMBuildMul(g->b, lane_bytes, cg_i64(g, columns), "");
     cg_ref to = cg_bytes_on(g, LLVMGetParam(c.fn, 1), lane_bytes);
-    dense_group(g, bytes, columns, cg_bytes_on(g, LLVMGetParam(c.fn, 0), from), column);
+    dense_group(g, bytes, columns, cg_bytes_on(g, LLVMGetParam(c.fn, 0), from), far, column);
     for (unsigned j = 0; j < columns; j++) {
         cg_ref at = cg_bytes_on(g, to, cg_i64(g, (int64_t)j * g->lanes * bytes));
         cg_aligned(LLVMBuildStore(g->b, column[j], at), n * bytes);
@@ -116,9 +115,9 @@ static cg_ref dense_function(cg *g, unsigned bytes, unsigned columns)
     return cg_close_copier(g, &c, n);
 }
 
-void cg_fill_dense(cg *g, unsigned bytes, unsigned columns, cg_ref memory, cg_ref buffer)
+void cg_fill_dense(cg *g, unsigned bytes, unsigned columns, cg_ref memory, bool far, cg_ref buffer)
 {
-    cg_call_copier(g, dense_function(g, bytes, columns), (cg_ref[]){memory, buffer}, 2);
+    cg_call_copier(g, dense_function(g, bytes, columns, far), (cg_ref[]){memory, buffer}, 2);
 }
 
 /* Vectors joined pairwise until one is left. */
@@ -147,13 +146,13 @@ static cg_ref block_of_row(cg *g, unsigned bytes, unsigned columns, cg_ref from,
 }
 
 /* The columns of n rows, as dense_group has them. */
-static void blocks_group(cg *g, unsigned bytes, unsigned columns, cg_ref from, cg_ref *out)
+static void blocks_group(cg *g, unsigned bytes, unsigned columns, cg_ref from, bool far, cg_ref *out)
 {
     unsigned n = group_of(g, bytes), block = BLOCK / bytes, blocks = n / block;
     LLVMTypeRef in_block = LLVMVectorType(LLVMIntTypeInContext(g->context, 8 * bytes), block);
     cg_ref part[LINE / BLOCK], x[MOST_IN_BLOCK];
     for (unsigned j = 0; j < columns; j++)
-        look_ahead(g, cg_bytes_on(g, from, cg_i64(g, (int64_t)j * n * bytes)));
+        look_ahead(g, cg_bytes_on(g, from, cg_i64(g, (int64_t)j * n * bytes)), far);
     for (unsigned at = 0, end = 0; end < columns; at = next_block(at, block, columns)) {
         for (unsigned i = 0; i < block; i++) {
             for (unsigned q = 0; q < blocks; q++)
@@ -198,16 +197,16 @@ void cg_store_rows(cg *g, unsigned bytes, unsigned columns, const cg_ref *column
         store_blocks(g, bytes, columns, column, first, to);
 }
 
-void cg_dense_columns(cg *g, unsigned bytes, unsigned columns, cg_ref memory, cg_ref *out)
+void cg_dense_columns(cg *g, unsigned bytes, unsigned columns, cg_ref memory, bool far, cg_ref *out)
 {
     unsigned n = group_of(g, bytes), groups = g->lanes / n;
     cg_ref part[CG_MOST_COLUMNS][CG_MOST_GROUPS], column[CG_MOST_COLUMNS];
     for (unsigned i = 0; i < groups; i++) {
         cg_ref from = cg_bytes_on(g, memory, cg_i64(g, (int64_t)i * n * columns * bytes));
         if (columns > CG_MOST_DEALT)
-            blocks_group(g, bytes, columns, from, column);
+            blocks_group(g, bytes, columns, from, far, column);
         else
-            dense_group(g, bytes, columns, from, column);
+            dense_group(g, bytes, columns, from, far, column);
         for (unsigned j = 0; j < columns; j++)
             part[j][i] = column[j];
     }

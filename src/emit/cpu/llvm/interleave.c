@@ -244,7 +244,7 @@ static void load_columns(cg *g, k_ref id, unsigned n, cg_ref *column)
         cg_cond(g, g->mask.full, whole, part);
         cg_at(g, whole);
     }
-    cg_dense_columns(g, (unsigned)ir_type_size(t), n, from, column);
+    cg_dense_columns(g, (unsigned)ir_type_size(t), n, from, s->sub == K_AHEAD, column);
     for (unsigned i = 0; i < n; i++)
         column[i] = LLVMBuildBitCast(g->b, column[i], vector, "");
     if (!g->mask.on)

@@ -293,6 +293,11 @@ static void look_ahead(plan *p, cg_rows *r, cg_ref turn, cg_ref from, cg_ref all
     r->ahead_step = LLVMBuildSelect(b, linear, cg_i64(g, (int64_t)p->rows * r->bytes), r->step, "");
 }
 
+static bool is_far(const plan *p, unsigned i)
+{
+    return p->g->k->stmt.at[p->access[i].stmt].sub == K_AHEAD;
+}
+
 /* Rows that lie one behind the other are read as one stretch, for a few lengths. */
 static void fill_dense_or_tile(plan *p, unsigned i, cg_ref turn, cg_ref count, cg_ref from, cg_ref all)
 {
@@ -317,7 +322,7 @@ static void fill_dense_or_tile(plan *p, unsigned i, cg_ref turn, cg_ref count, c
         LLVMBasicBlockRef yes = cg_block(g, "dense"), no = cg_block(g, "not_dense");
         cg_cond(g, is, yes, no);
         cg_at(g, yes);
-        cg_fill_dense(g, r.bytes, columns, r.memory, r.buffer);
+        cg_fill_dense(g, r.bytes, columns, r.memory, is_far(p, i), r.buffer);
         cg_br(g, end);
         cg_at(g, no);
     }
@@ -632,7 +637,7 @@ static void dense_turns(plan *p, int64_t from, int64_t columns)
     cg_ref column[CG_MOST_TILES][CG_MOST_COLUMNS];
     for (unsigned i = 0; i < p->accesses; i++) {
         cg_ref memory = memory_at(p, &g->k->stmt.at[p->access[i].stmt], cg_i64(g, from));
-        cg_dense_columns(g, p->access[i].bytes, (unsigned)columns, memory, column[i]);
+        cg_dense_columns(g, p->access[i].bytes, (unsigned)columns, memory, is_far(p, i), column[i]);
         g->tile[g->tiles++] = (cg_tiled){.stmt = p->access[i].stmt};
     }
     for (int64_t j = 0; j < columns; j++) {
