@@ -263,9 +263,11 @@ static device_kernel *replace_draft(run *c, run_variant *v, device_kernel *draft
     return draft;
 }
 
+/* How much a launch has to do is not known well where there are loops over data, as in sorts, so each counts as some.
+ */
 device_kernel *run_code_for(run *c, const run_variant *known, double work)
 {
-    static const uint64_t launch_work = 1000, most_work = (uint64_t)1 << 50;
+    static const uint64_t launch_work = 400000, most_work = (uint64_t)1 << 50;
     run_variant *v = (run_variant *)(uintptr_t)known;
     device_kernel *code = atomic_load_explicit(&v->code, memory_order_acquire);
     if (!device_is_draft(code))
