@@ -370,3 +370,11 @@ bool ir_surely_inside(const ir_program *p, const map64 *below, ir_id index, ir_i
     prover v = {.p = p, .below = below};
     return index && extent && inside(&v, index, extent, 4);
 }
+
+bool ir_read_surely_inside(const ir_program *p, const map64 *below, const ir_node *read)
+{
+    bool inside = !(read->flags & IR_LINEAR);
+    for (uint32_t d = 0; d < read->n && inside; d++)
+        inside = ir_surely_inside(p, below, p->arg.at[read->args + d], ir_info(p, read->array)->shape[d]);
+    return inside;
+}

@@ -11,5 +11,7 @@
 /* Is the index inside 0 .. extent - 1 wherever it has a value? `below` maps variables to extents that they are inside
  * of. True is certain; false may only be hard to see. Bounded work. */
 bool ir_surely_inside(const ir_program *p, const map64 *below, ir_id index, ir_id extent);
+/* The same of all indices of a read. */
+bool ir_read_surely_inside(const ir_program *p, const map64 *below, const ir_node *read);
 
 #endif

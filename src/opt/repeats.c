@@ -151,16 +151,6 @@ static void join(finder *f, fact *at, ir_id id)
     at->stays |= of->stays;
 }
 
-/* Is the element there for all indices inside the extents on which it depends, whatever the others are? */
-static bool is_inside(const finder *f, const ir_node *read)
-{
-    const ir_id *arg = f->p->arg.at + read->args;
-    bool inside = !(read->flags & IR_LINEAR);
-    for (uint32_t d = 0; d < read->n && inside; d++)
-        inside = ir_surely_inside(f->p, &f->below, arg[d], ir_info(f->p, read->array)->shape[d]);
-    return inside;
-}
-
 static void look_at(finder *f, uint32_t i)
 {
     const ir_node *n = ir_at(f->p, f->ids.at[i]);
@@ -184,7 +174,7 @@ static void look_at(finder *f, uint32_t i)
         break;
     case IR_READ:
         at->reads = at->values = true;
-        at->stays |= !is_inside(f, n);
+        at->stays |= !ir_read_surely_inside(f->p, &f->below, n); /* for all indices on which it depends */
         break;
     case IR_COND:
         at->weight += IR_COST_SIMPLE;

@@ -145,19 +145,10 @@ static void join(facts *at, const facts *of)
     at->fails |= of->fails;
 }
 
-static bool is_inside(const finder *f, const ir_node *read)
-{
-    const ir_id *arg = f->p->arg.at + read->args;
-    bool inside = !(read->flags & IR_LINEAR);
-    for (uint32_t d = 0; d < read->n && inside; d++)
-        inside = ir_surely_inside(f->p, &f->below, arg[d], ir_info(f->p, read->array)->shape[d]);
-    return inside || read->flags & IR_SAFE;
-}
-
 static bool fails(const finder *f, const ir_node *n)
 {
     return n->kind == IR_READ
-               ? !is_inside(f, n)
+               ? !(ir_read_surely_inside(f->p, &f->below, n) || n->flags & IR_SAFE)
                : n->kind == IR_WITHIN || (n->kind == IR_OP && ir_ops[n->op].flags & (OP_PARTIAL | OP_TRACES));
 }
 

@@ -120,18 +120,6 @@ void cg_fill_dense(cg *g, unsigned bytes, unsigned columns, cg_ref memory, bool 
     cg_call_copier(g, dense_function(g, bytes, columns, far), (cg_ref[]){memory, buffer}, 2);
 }
 
-/* Vectors joined pairwise until one is left. */
-static cg_ref joined(cg *g, cg_ref *part, unsigned parts, unsigned n)
-{
-    int index[256];
-    for (unsigned i = 0; i < 256; i++)
-        index[i] = (int)i;
-    for (; parts > 1; parts /= 2, n *= 2)
-        for (unsigned i = 0; i < parts / 2; i++)
-            part[i] = cg_shuffle(g, part[2 * i], part[2 * i + 1], 2 * n, index);
-    return part[0];
-}
-
 /* --- longer rows, in blocks of 16 bytes; the last block of a row ends where the row does, and overlaps --- */
 
 /* Where the block behind that at column `at` begins. */
@@ -159,7 +147,7 @@ static void blocks_group(cg *g, unsigned bytes, unsigned columns, cg_ref from, b
                 part[q] = cg_aligned(
                     LLVMBuildLoad2(g->b, in_block, block_of_row(g, bytes, columns, from, q * block + i, at), ""),
                     bytes);
-            x[i] = joined(g, part, blocks, block);
+            x[i] = cg_joined(g, blocks, part);
         }
         cg_transpose_blocks(g, n, block, x);
         memcpy(out + at, x, block * sizeof(*x));
@@ -211,5 +199,5 @@ void cg_dense_columns(cg *g, unsigned bytes, unsigned columns, cg_ref memory, bo
             part[j][i] = column[j];
     }
     for (unsigned j = 0; j < columns; j++)
-        out[j] = joined(g, part[j], groups, n);
+        out[j] = cg_joined(g, groups, part[j]);
 }

@@ -175,14 +175,6 @@ static cg_ref load_part(cg *g, const stretch *s, k_mem m, unsigned part, cg_ref 
     return picked(g, reg, map, s->reg);
 }
 
-static cg_ref joined(cg *g, cg_ref *part, unsigned n)
-{
-    for (; n > 1; n /= 2)
-        for (unsigned i = 0; i < n / 2; i++)
-            part[i] = cg_join(g, part[2 * i], part[2 * i + 1]);
-    return part[0];
-}
-
 static cg_ref load_all(cg *g, k_mem m, cg_ref index, bool masked)
 {
     const kernel *k = g->k;
@@ -199,7 +191,7 @@ static cg_ref load_all(cg *g, k_mem m, cg_ref index, bool masked)
     LLVMTypeRef element = cg_stored(g, (ir_type)k->mem.at[m].type);
     for (unsigned i = 0; i < parts; i++)
         part[i] = as_units(g, load_part(g, &s, m, i, reg, masked), (unsigned)size_of_field(g, m), s.reg);
-    cg_ref x = joined(g, part, parts);
+    cg_ref x = cg_joined(g, parts, part);
     if (bytes < s.reg) {
         int index_of[MOST_BYTES];
         for (unsigned i = 0; i < g->lanes; i++)

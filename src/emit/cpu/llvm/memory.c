@@ -465,16 +465,11 @@ cg_ref cg_line_of_pages(cg *g, cg_ref pointer, int64_t ahead)
 
 static cg_ref load_ahead(cg *g, LLVMTypeRef vector, cg_ref pointer, unsigned bytes)
 {
-    for (unsigned at = 0; at < bytes * g->lanes; at += K_AHEAD_BYTES) {
-        cg_ref line = cg_line_of_pages(g, cg_bytes_on(g, pointer, cg_i64(g, at)), CG_PAGES_AHEAD);
-        cg_ref in[] = {line, cg_i32(g, 0), cg_i32(g, 3), cg_i32(g, 1)};
-        cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
-    }
+    for (unsigned at = 0; at < bytes * g->lanes; at += K_AHEAD_BYTES)
+        cg_prefetch(g, cg_line_of_pages(g, cg_bytes_on(g, pointer, cg_i64(g, at)), CG_PAGES_AHEAD));
     return load_contiguous(g, vector, pointer, bytes);
 }
 
-/* As a scalar that is put into a vector: what is made of such ones becomes operations of scalars, where a vector of one
- * condition would go through a register of masks. */
 /* A statement's vector is defined, as memory has it. */
 static void define_loaded(cg *g, const k_stmt *s, cg_ref x)
 {
@@ -484,6 +479,8 @@ static void define_loaded(cg *g, const k_stmt *s, cg_ref x)
     cg_define(g, s->dst, x);
 }
 
+/* As a scalar that is put into a vector: what is made of such ones becomes operations of scalars, where a vector of one
+ * condition would go through a register of masks. */
 static void load_lane(cg *g, const k_stmt *s, unsigned align)
 {
     ir_type t = (ir_type)g->k->mem.at[s->mem].type;

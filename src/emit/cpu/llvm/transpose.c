@@ -2,7 +2,7 @@
  */
 #include "emit/cpu/llvm/cg.h"
 
-enum { LINE = 64, BLOCK = 16, MOST_IN_BLOCK = 16, MOST_BLOCKS = 4, MOST_LANES = 256, MOST_GROUPS = 64 };
+enum { LINE = 64, BLOCK = 16, MOST_IN_BLOCK = 16, MOST_BLOCKS = 4, MOST_GROUPS = 64 };
 
 unsigned cg_tile_rows(const cg *g, unsigned bytes)
 {
@@ -126,18 +126,6 @@ static tile tile_of(cg *g, cg_ref fn, unsigned bytes, bool apart)
     return t;
 }
 
-/* n vectors of `size` elements, n a power of two, one behind the other. */
-static cg_ref joined(cg *g, unsigned n, unsigned size, cg_ref *part)
-{
-    int index[MOST_LANES];
-    for (unsigned i = 0; i < n * size; i++)
-        index[i] = (int)i;
-    for (size *= 2; n > 1; n /= 2, size *= 2)
-        for (unsigned i = 0; i < n; i += 2)
-            part[i / 2] = cg_shuffle(g, part[i], part[i + 1], size, index);
-    return part[0];
-}
-
 static cg_ref block_of(cg *g, const tile *t, cg_ref v, unsigned number)
 {
     int index[MOST_IN_BLOCK];
@@ -228,7 +216,7 @@ static void load_blocks(cg *g, const place *p, cg_ref mask, cg_ref *v)
             part[h] = mask ? cg_load_some(g, t->in_block, at, mask, true, NULL)
                            : cg_aligned(LLVMBuildLoad2(g->b, t->in_block, at, ""), t->bytes);
         }
-        v[i] = joined(g, t->blocks, t->block, part);
+        v[i] = cg_joined(g, t->blocks, part);
     }
 }
 
@@ -378,7 +366,7 @@ static void load_stretches(cg *g, const cg_columns *c, const tile *t, unsigned q
             part[h] = mask ? cg_load_some(g, t->in_block, row, mask, q == 0, NULL)
                            : cg_aligned(LLVMBuildLoad2(g->b, t->in_block, row, ""), t->bytes);
         }
-        v[i] = joined(g, t->blocks, t->block, part);
+        v[i] = cg_joined(g, t->blocks, part);
     }
 }
 
@@ -419,7 +407,7 @@ void cg_apart_columns(cg *g, const cg_columns *c, cg_ref *out)
         cg_ref part[MOST_GROUPS];
         for (unsigned k = 0; k < groups; k++)
             part[k] = v[(j / t.block * groups + k) * t.block + j % t.block];
-        out[j] = joined(g, groups, t.rows, part);
+        out[j] = cg_joined(g, groups, part);
     }
 }
 

@@ -242,6 +242,14 @@ cg_ref cg_join(cg *g, cg_ref x, cg_ref y)
     return cg_shuffle(g, x, y, n, index);
 }
 
+cg_ref cg_joined(cg *g, unsigned n, cg_ref *part)
+{
+    for (; n > 1; n /= 2)
+        for (unsigned i = 0; i < n / 2; i++)
+            part[i] = cg_join(g, part[2 * i], part[2 * i + 1]);
+    return part[0];
+}
+
 cg_ref cg_read_variable(cg *g, ir_type t, cg_ref slot)
 {
     cg_ref part[8];

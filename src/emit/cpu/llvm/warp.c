@@ -69,14 +69,6 @@ static cg_ref hidden_zero(cg *g)
     return g->hidden;
 }
 
-static cg_ref joined(cg *g, cg_ref *part, unsigned parts)
-{
-    for (unsigned width = 1; width < parts; width *= 2)
-        for (unsigned r = 0; r < parts; r += 2 * width)
-            part[r] = cg_join(g, part[r], part[r + width]);
-    return part[0];
-}
-
 /* Are values of so many bytes a lane several registers of 64? */
 static bool has_registers(const cg *g, size_t bytes)
 {
@@ -101,7 +93,7 @@ static cg_ref take_left(cg *g, cg_ref x, unsigned half, unsigned bytes)
         cg_ref in[] = {part(g, x, (half < n ? r : from / n) * n, n), numbers};
         out[r] = cg_call(g, name, 0, NULL, 2, in);
     }
-    return joined(g, out, registers);
+    return cg_joined(g, registers, out);
 }
 
 /* Is a value made of one that a K_LEFT takes from within a register? Half the lanes of its blocks then; else 0. */
@@ -139,7 +131,7 @@ cg_ref cg_select_right_halves(cg *g, const k_stmt *s, cg_ref condition, cg_ref x
     cg_ref each[64];
     for (unsigned r = 0; r < g->lanes / n; r++)
         each[r] = LLVMBuildSelect(g->b, mask, part(g, x, r * n, n), part(g, y, r * n, n), "");
-    return joined(g, each, g->lanes / n);
+    return cg_joined(g, g->lanes / n, each);
 }
 
 void cg_take(cg *g, k_ref id)
