@@ -4,8 +4,8 @@
     ./dev mutate [options] [files or folders]      default: src/{ir,loop,skeleton,kernel,plan,run,emit}
 
 A random sample of the mutants (tools/mutants.py) is tried on a copy of the sources, build/mutate/source, that is built once, with
-one shared library for all tests; a mutant is compiled and linked beside it (tools/mutant_library.py). Those tests of `./dev test`'s
-release build that reach the changed lines (tools/reached.py) run until one fails; a test that takes too long counts as failing.
+one shared library for all tests; a mutant is compiled and linked beside it (tools/mutant_library.py). Those tests of `./dev test`
+and `./dev test-devices` that reach the changed lines (tools/reached.py) run until one fails; a test that takes too long counts as failing.
 Programs that take long are run one test of theirs at a time. Tests come in the order of how likely they are to fail, for this file
 and this layer so far, by the time they take (tools/timed_tests.py). What a test reaches and how long it takes is found out when its
 turn first comes. Tests on OpenCL and on the stand-in for CUDA run for those sources only that are about these devices.
