@@ -211,11 +211,11 @@ static void launch_blocks(const sk_cluster *c, const sk_options *o, int64_t rows
     g->pieces = rows * blocks;
 }
 
-/* Is a fold's launch so large that elements come from memory, read forwards? */
+/* Does a fold's launch read so much that it comes from memory, forwards? */
 static bool reads_ahead(const sk_call *x)
 {
-    double read = (double)x->rows * (double)x->columns * x->c->loop->reads_per_element * (x->c->wide ? 8 : 4);
-    return !x->c->loop->staged.n && x->o->vector_bytes && read > (double)x->cache_bytes;
+    return x->pass != SK_PASS_COMBINE && !x->c->loop->staged.n && x->o->vector_bytes &&
+           sk_spanned_bytes(x->c, x->extent) > (double)x->cache_bytes;
 }
 
 bool sk_launch_fold_choice(const sk_call *x, sk_geometry *g)
@@ -284,7 +284,7 @@ bool sk_launch_fold_tree(const sk_call *x, sk_geometry *g)
     g->slot[0] = x->columns;
     launch_blocks(x->c, x->o, x->rows, x->columns, g);
     g->row = x->pass != SK_PASS_COMBINE && x->rows >= SK_SHORT ? few_groups(x->c, x->o, x->columns) : 0;
-    g->ahead = !x->c->loop->ordered && reads_ahead(x);
+    g->ahead = reads_ahead(x);
     if (x->pass == SK_PASS_COMBINE || !sk_takes_rows(x->c, x->o))
         return true;
     g->slot[4] = g->row ? SK_ROWS_TOGETHER : 1;

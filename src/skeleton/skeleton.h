@@ -14,6 +14,16 @@ typedef enum {
     SK_CHOICE_FREE /* and makes the same choice whatever the order of combination */
 } sk_choice;
 
+/* A read of memory: each element that the loop's dimensions `each` tell apart, and as many as sums of indices have
+ * values, but no more than the dimensions `any` tell apart. Bits are dimensions. */
+typedef struct sk_span {
+    ir_id array;
+    uint32_t component;
+    uint8_t bytes; /* of an element */
+    uint8_t each, any;
+    uint8_t sums, sum[IR_MAX_RANK];
+} sk_span;
+
 /* A cluster, and what launches must know of its code. */
 typedef struct sk_cluster {
     const l_program *l;
@@ -42,6 +52,8 @@ typedef struct sk_cluster {
     uint8_t staged_pieces;  /* pieces of folds that a block may compute at once */
     uint8_t fold_bytes;     /* of the widest element or accumulator where sums of small numbers are narrower; 0: order is
                                kept */
+    VEC(sk_span) span;      /* what is read */
+    bool whole_reads;       /* some of it is another element wherever the loop is */
     bool rows_together;     /* short rows may be folded several at a time: there is little to compute, and nothing fails */
     bool columns;           /* what a row reads lies further apart than what its neighbours read */
     bool either;            /* what its neighbours read lies as close together */

@@ -2,7 +2,7 @@
 #ifndef SN_SKELETON_VARIANTS_H
 #define SN_SKELETON_VARIANTS_H
 
-#include "skeleton/element/lower.h"
+#include "skeleton/element/spans.h"
 
 typedef struct sk_outputs { /* values a loop stores, component by component */
     VEC(ir_id) term;
@@ -18,8 +18,8 @@ void sk_map_prepare(sk_cluster *c, arena *a);
 bool sk_stages(const sk_cluster *c, const sk_options *o);
 void sk_stage_prepare(sk_cluster *c); /* sets `staged_pieces` */
 double sk_fold_flops(const sk_cluster *c, const sk_options *o);
-/* Sets what a fold cluster's `fold_bytes` and `rows_together` are; are sums of small numbers narrower on this device; and how gangs go through
- * the tree then, in kernels of SK_FOLD_TREE that do not combine. */
+/* Sets what a fold cluster's `fold_bytes`, `rows_together` and `span` are; are sums of small numbers narrower on this
+ * device; and how gangs go through the tree then, in kernels of SK_FOLD_TREE that do not combine. */
 void sk_narrow_prepare(sk_cluster *c, arena *a);
 bool sk_narrows(const sk_cluster *c, const sk_options *o);
 /* Have pieces of SK_FOLD_TREE several short rows, which are folded at a time? */

@@ -6,6 +6,7 @@
 #include "opt/rewrite.h"
 #include "skeleton/element/along.h"
 #include "skeleton/element/eager.h"
+#include "skeleton/element/spans.h"
 
 static sk_index own_index(ir_program *p, uint8_t rank)
 {
@@ -212,7 +213,8 @@ static k_val load_global(sk_lower *lw, const ir_node *n, k_val position)
     k_mem m = sk_array_memory(lw, n->array, (uint32_t)n->u.literal, false);
     if (reads_all(lw, n))
         return k_load_total(&lw->b, m, position);
-    bool ahead = lw->ahead && lw->behind * (int64_t)ir_type_size((ir_type)n->type) % K_AHEAD_BYTES == 0;
+    bool ahead = lw->ahead && lw->behind * (int64_t)ir_type_size((ir_type)n->type) % K_AHEAD_BYTES == 0 &&
+                 sk_reads_most(lw, n);
     return ahead ? k_load_ahead(&lw->b, m, position) : k_load(&lw->b, m, position);
 }
 

@@ -71,9 +71,7 @@ void sk_narrow_prepare(sk_cluster *c, arena *a)
     sk_lower lw = {.l = l, .cluster = c, .arena = a, .name = "probe"};
     VEC(ir_id) term = {0};
     uint32_t widest = 1;
-    if (c->loop->ordered)
-        return;
-    c->rows_together = true;
+    c->rows_together = !c->loop->ordered;
     sk_open(&lw, 1);
     for (uint32_t i = 0; i < c->loop->staged.n && c->staged_pieces; i++)
         sk_keep(&lw.body, c->loop->staged.at[i]);
@@ -99,7 +97,8 @@ void sk_narrow_prepare(sk_cluster *c, arena *a)
     opt_ids ids = {0};
     opt_reach(l->ir, a, term.n, term.at, &ids);
     uint32_t reached = sk_widest(l, &ids, 0, NULL);
-    c->fold_bytes = (uint8_t)(reached > widest ? reached : widest);
+    c->fold_bytes = (uint8_t)(c->loop->ordered ? 0 : reached > widest ? reached : widest);
+    sk_find_spans(&lw, c, ids.n, ids.at);
     c->rows_together &= c->loop->rank > 1 && !c->loop->staged.n && c->loop->flops <= SK_SMALL;
     for (uint32_t i = 0; i < ids.n && c->rows_together; i++) {
         const ir_node *n = ir_at(l->ir, ids.at[i]);

@@ -143,7 +143,7 @@ static void whole_rounds(order *o, k_val whole)
     sk_lower *lw = o->s->lw;
     k_builder *b = &lw->b;
     k_val k = k_for(b, k_i64(b, 0), whole, false);
-    lw->ahead = true;
+    lw->ahead = lw->options->ahead;
     take_vectors(o, sk_mul(lw, k, k_i64(b, SK_ACCUMULATORS)), 0, o->vector_bits);
     lw->ahead = false;
     count_up(o, k, 0);
