@@ -1,6 +1,6 @@
-/* How much memory a loop goes through, as far as the extents of its loop tell. A read that depends on some of the loop's
- * indices alone, or on their remainders, is of the same elements again and again: these come from the caches however large
- * the loop is, and to fetch them ahead would only take time. */
+/* How much memory a loop goes through, as far as the extents of its loop tell. A read that depends on some of the
+ * loop's indices alone, or on their remainders, is of the same elements again and again: these come from the caches
+ * however large the loop is, and to fetch them ahead would only take time. */
 #include "skeleton/element/spans.h"
 
 /* What a term tells of the index in each dimension of the loop: its quotient, its remainder, or all of it. */
@@ -56,7 +56,7 @@ static bool adds_up(const ir_program *p, ir_id term)
 static unsigned index_tells(sk_lower *lw, ir_id index, bool *sum)
 {
     const unsigned direct = variable_tells(lw, index);
-    *sum = true;
+    *sum = index != lw->at.linear;
     if (direct)
         return direct;
     opt_ids ids = {0};
@@ -67,7 +67,7 @@ static unsigned index_tells(sk_lower *lw, ir_id index, bool *sum)
         if (!told)
             continue;
         map64_put(lw->arena, &of, ids.at[i], told);
-        *sum &= adds_up(lw->l->ir, ids.at[i]);
+        *sum &= adds_up(lw->l->ir, ids.at[i]) && ids.at[i] != lw->at.linear;
     }
     const unsigned told = tells(&of, index);
     map64_free(lw->arena, &of);
@@ -87,7 +87,8 @@ static bool is_one(unsigned dimensions)
 
 static sk_span span_of(sk_lower *lw, const ir_node *read)
 {
-    sk_span x = {.array = read->array, .component = (uint32_t)read->u.literal,
+    sk_span x = {.array = read->array,
+                 .component = (uint32_t)read->u.literal,
                  .bytes = (uint8_t)ir_type_size((ir_type)read->type)};
     unsigned rest = 0, all = 0;
     for (uint32_t k = 0; k < read->n; k++) {
