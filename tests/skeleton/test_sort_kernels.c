@@ -32,6 +32,20 @@ static const char compared[] = "extents n, m\n"
                                "p = map indexed x {i: i64, j: i64, x: i32 -> mod(x, 30i32), j}\n"
                                "s = sort p {a: i32, b: i64, c: i32, d: i64 -> a > c}\n"
                                "output s";
+/* Words that components share in each way: three in one, one beside 64 bits, what does not fit in a second one. No byte
+ * is what the host takes for not written. */
+static const char records[] = "extents n\n"
+                              "x = input [n]i32\n"
+                              "p = map indexed x {i: i64, x: i32 -> mod(x, 3i32) == 1i32, i16(mod(x, 100i32)), "
+                              "f64(x) / 7.0f64, f32(mod(x, 50i32)) - 20.0f32, u8(mod(i, 101)), x, i}\n"
+                              "s = sort keys 3 p\n"
+                              "output s";
+static const char halves[] = "extents n\n"
+                             "x = input [n]i32\n"
+                             "p = map indexed x {i: i64, x: i32 -> u8(mod(x, 50i32)), mod(x, 2i32) == 0i32, "
+                             "i16(mod(i, 10007))}\n"
+                             "s = sort descending keys 2 p\n"
+                             "output s";
 static const char gathered[] = "extents n x = input [n]u64 s = sort keys 1 x output s";
 
 static void fill(ir_value *v, const ir_array *info, const int64_t *extent, arena *a)
@@ -80,6 +94,8 @@ static void all_devices(void **state)
         for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
             compare(keys, &devices[d], rows[i], 0, run_clusters);
             compare(pairs, &devices[d], rows[i], 0, run_clusters);
+            compare(records, &devices[d], rows[i], 0, run_clusters);
+            compare(halves, &devices[d], rows[i], 0, run_clusters);
             compare(downwards, &devices[d], 3, rows[i], run_clusters);
             compare(compared, &devices[d], 2, rows[i], run_clusters);
             compare(downwards, &devices[d], rows[i], 5, run_clusters);
@@ -91,6 +107,7 @@ static void lines_past_the_caches(void **state)
     (void)state;
     compare(keys, &devices[0], 150001, 0, run_clusters_uncached);
     compare(gathered, &devices[1], 140003, 0, run_clusters_uncached);
+    compare(records, &devices[0], 140003, 0, run_clusters_uncached);
 }
 
 int main(void)

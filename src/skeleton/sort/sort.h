@@ -67,6 +67,7 @@ enum { SK_RADIX_ITEMS = 16, SK_RADIX_STEP = 4 };
 int64_t sk_radix_threads(const sk_options *o);
 int64_t sk_radix_piece(const sk_options *o);
 uint8_t sk_radix_bits(const sk_options *o);
+int64_t sk_record_bytes(const ir_array *info);  /* of an element in a core's shared memory (sort_record.c) */
 int64_t sk_line_elements(const ir_array *info); /* gathered at a time */
 int64_t sk_sort_room(const ir_array *info);     /* elements that a core sorts within its caches, at most */
 /* Elements of rows that lanes sort, at most; lanes of a gang. */

@@ -85,7 +85,7 @@ static void plan_radix(const sk_call *x, int64_t *size, sk_radix *r)
         *size = sk_radix_piece(x->o);
         return;
     }
-    int64_t lines = element_bytes(info) * sk_line_elements(info);
+    int64_t lines = sk_record_bytes(info) * sk_line_elements(info);
     bool far = all > (double)x->cache_bytes / 2 && x->columns >= LEAST * 8;
     r->buffers = far && lines << 8 <= LINES;
     bool wide = far && lines << 11 <= LINES;
@@ -121,7 +121,7 @@ sk_sort_words sk_words_of_sort(const sk_cluster *c, const sk_options *o, const s
 int64_t sk_sort_room(const ir_array *info)
 {
     enum { ROOM = 352 << 10, UNIT = 64 };
-    return larger(UNIT, ROOM / (2 * element_bytes(info)) / UNIT * UNIT);
+    return larger(UNIT, ROOM / (2 * sk_record_bytes(info)) / UNIT * UNIT);
 }
 
 /* Digits within the caches: wide ones if there are so many elements that tables do not matter. */

@@ -7,7 +7,8 @@
 
 typedef struct local {
     sk_radix_kernel x;
-    k_mem *room; /* per component: two halves of `most` elements each */
+    sk_record record;
+    k_mem *room; /* per word of records: two halves of `most` elements each */
     k_mem digit; /* of the elements at hand */
     k_mem table; /* per digit: how many; then where the next one goes */
     int64_t most;
@@ -29,6 +30,12 @@ typedef struct walk {
     k_val i; /* its number among those whose digits are there */
 } walk;
 
+static k_val component_at(const local *l, uint32_t component, k_val at)
+{
+    k_builder *b = &l->x.s.lw->b;
+    return sk_record_component(b, &l->record, component, k_load(b, l->room[l->record.part[component].word], at));
+}
+
 static void open_walk(local *l, walk *w)
 {
     sk_lower *lw = l->x.s.lw;
@@ -41,7 +48,7 @@ static void open_walk(local *l, walk *w)
     k_val stages = k_let(b, OP_QUOT, sk_add(lw, l->count, k_i64(b, SK_STAGE - 1)), stage, 0);
     k_val base = sk_mul(lw, k_for(b, zero, stages, false), stage);
     k_val there = sk_min(lw, stage, sk_sub(lw, l->count, base)), lane = k_for_all(b, there);
-    k_val key = k_load(b, l->room[w->component], sk_add(lw, sk_add(lw, w->from, base), lane));
+    k_val key = component_at(l, w->component, sk_add(lw, sk_add(lw, w->from, base), lane));
     k_store(b, l->digit, lane, sk_radix_digit(&l->x, w->component, key, w->shift, T_U32));
     k_end(b);
     w->i = k_for(b, zero, there, false);
@@ -54,7 +61,7 @@ static k_val digit_here(local *l, const walk *w)
     k_builder *b = &lw->b;
     if (!is_plain(l, w->component))
         return k_convert(b, OP_CONVERT, T_I64, k_load(b, l->digit, w->i));
-    k_val key = k_load(b, l->room[w->component], sk_add(lw, w->from, w->k));
+    k_val key = component_at(l, w->component, sk_add(lw, w->from, w->k));
     return sk_radix_digit(&l->x, w->component, key, w->shift, T_I64);
 }
 
@@ -97,8 +104,8 @@ static void move_elements(local *l, uint32_t component, k_val from, k_val to, k_
     k_val d = digit_here(l, &w), place = k_load(b, l->table, d);
     k_store(b, l->table, d, k_let(b, OP_ADD, place, k_literal(b, T_U32, 1), 0));
     k_val at = sk_add(lw, to, k_convert(b, OP_CONVERT, T_I64, place));
-    for (uint32_t c = 0; c < l->x.s.n; c++)
-        k_store(b, l->room[c], at, k_load(b, l->room[c], sk_add(lw, from, w.k)));
+    for (uint32_t word = 0; word < l->record.words; word++)
+        k_store(b, l->room[word], at, k_load(b, l->room[word], sk_add(lw, from, w.k)));
     close_walk(l, &w);
 }
 
@@ -109,7 +116,7 @@ static void sort_round(local *l, uint32_t component, k_val shift)
     k_builder *b = &lw->b;
     k_val from = k_get(b, l->half), to = sk_sub(lw, k_i64(b, l->most), from);
     count_digits(l, component, from, shift);
-    k_val one = sk_radix_digit(&l->x, component, k_load(b, l->room[component], from), shift, T_I64);
+    k_val one = sk_radix_digit(&l->x, component, component_at(l, component, from), shift, T_I64);
     k_val equal = k_convert(b, OP_CONVERT, T_I64, k_load(b, l->table, one));
     k_if(b, k_let(b, OP_LT, equal, l->count, 0));
     sum_up(l);
@@ -134,13 +141,16 @@ static void take(local *l, k_val row, k_val begin)
 {
     sk_lower *lw = l->x.s.lw;
     k_builder *b = &lw->b;
-    k_val *value = arena_alloc(lw->arena, l->x.s.n * sizeof(k_val)), lane = k_for_all(b, l->count);
+    k_val *value = arena_alloc(lw->arena, l->x.s.n * sizeof(k_val)),
+          *word = arena_alloc(lw->arena, l->x.s.n * sizeof(k_val));
+    k_val lane = k_for_all(b, l->count);
     uint32_t mark = sk_scope(lw);
     k_val linear = sk_add(lw, l->first, lane);
     sk_sort_bind(&l->x.s, row, sk_add(lw, begin, lane), linear);
     sk_sort_element(&l->x.s, 0, l->x.s.n, linear, value);
-    for (uint32_t c = 0; c < l->x.s.n; c++)
-        k_store(b, l->room[c], lane, value[c]);
+    sk_record_words(b, &l->record, value, word);
+    for (uint32_t w = 0; w < l->record.words; w++)
+        k_store(b, l->room[w], lane, word[w]);
     sk_scope_end(lw, mark);
     k_end(b);
 }
@@ -151,7 +161,7 @@ static void put(local *l)
     k_builder *b = &lw->b;
     k_val from = k_get(b, l->half), lane = k_for_all(b, l->count);
     for (uint32_t c = 0; c < l->x.s.n; c++)
-        k_store(b, l->x.s.to[c], sk_add(lw, l->first, lane), k_load(b, l->room[c], sk_add(lw, from, lane)));
+        k_store(b, l->x.s.to[c], sk_add(lw, l->first, lane), component_at(l, c, sk_add(lw, from, lane)));
     k_end(b);
 }
 
@@ -180,9 +190,10 @@ static void open_local(local *l, sk_lower *lw, bool composed)
     l->x.digits = (int64_t)1 << l->x.r.bits;
     sk_sort_begin(&l->x.s, lw, LANES, composed, true);
     l->most = sk_sort_room(l->x.s.info);
-    l->room = arena_alloc(lw->arena, l->x.s.n * sizeof(k_mem));
-    for (uint32_t c = 0; c < l->x.s.n; c++)
-        l->room[c] = k_shared(b, l->x.s.info->type[c], 2 * l->most, "room");
+    l->record = sk_record_of(lw->arena, l->x.s.info);
+    l->room = arena_alloc(lw->arena, l->record.words * sizeof(k_mem));
+    for (uint32_t w = 0; w < l->record.words; w++)
+        l->room[w] = k_shared(b, l->record.word[w].type, 2 * l->most, "room");
     l->digit = k_shared(b, T_U32, SK_STAGE, "digit");
     l->table = k_shared(b, T_U32, l->x.digits, "count");
 }

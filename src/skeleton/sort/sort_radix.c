@@ -262,8 +262,9 @@ typedef struct mover { /* a core */
     radix *x;
     k_mem place, start; /* per digit: the next element's, and the piece's first */
     k_mem digit;        /* of the elements at hand */
-    k_mem *staged;      /* their components, where they come from the program */
-    k_mem *line;        /* per component: elements gathered of each digit */
+    sk_record record;   /* of an element */
+    k_mem *staged;      /* per word: of the elements at hand, where they come from the program */
+    k_mem *line;        /* per word: elements gathered of each digit */
     int64_t length;     /* of a line; 0: none are */
     k_val skew;         /* how many elements the first line lacks */
 } mover;
@@ -277,11 +278,14 @@ static k_val stage_elements(mover *m, k_val base)
     k_builder *b = &lw->b;
     k_val there = sk_min(lw, k_i64(b, STAGE), sk_sub(lw, x->count, base)), lane = k_for_all(b, there);
     uint32_t mark = sk_scope(lw);
-    k_val k = sk_add(lw, base, lane), value = 0;
+    k_val k = sk_add(lw, base, lane), *value = arena_alloc(lw->arena, 2 * x->s.n * sizeof(k_val)),
+          *word = value + x->s.n;
     k_store(b, m->digit, lane, sk_radix_own_digit(x, sk_radix_key(x, k), T_U32));
-    for (uint32_t c = 0; c < x->s.n && x->s.element; c++) {
-        sk_sort_element(&x->s, c, c + 1, sk_add(lw, x->linear, k), &value);
-        k_store(b, m->staged[c], lane, value);
+    if (x->s.element) {
+        sk_sort_element(&x->s, 0, x->s.n, sk_add(lw, x->linear, k), value);
+        sk_record_words(b, &m->record, value, word);
+        for (uint32_t w = 0; w < m->record.words; w++)
+            k_store(b, m->staged[w], lane, word[w]);
     }
     sk_scope_end(lw, mark);
     k_end(b);
@@ -295,6 +299,17 @@ static k_val within_line(const mover *m, k_val at)
     return k_let(b, OP_BIT_AND, sk_add(m->x->s.lw, at, m->skew), k_i64(b, m->length - 1), 0);
 }
 
+/* An element that has been gathered, to its place. */
+static void write_element(mover *m, k_val kept, k_val to)
+{
+    radix *x = m->x;
+    k_builder *b = &x->s.lw->b;
+    for (uint32_t c = 0; c < x->s.n; c++) {
+        k_val word = k_load(b, m->line[m->record.part[c].word], kept);
+        k_store(b, x->s.to[c], to, sk_record_component(b, &m->record, c, word));
+    }
+}
+
 /* Elements [from, to) of digit d, which are gathered, one by one. */
 static void write_some(mover *m, k_val d, k_val from, k_val to)
 {
@@ -302,9 +317,7 @@ static void write_some(mover *m, k_val d, k_val from, k_val to)
     sk_lower *lw = x->s.lw;
     k_builder *b = &lw->b;
     k_val at = k_for(b, from, to, false), within = within_line(m, at);
-    k_val kept = sk_add(lw, sk_mul(lw, d, k_i64(b, m->length)), within);
-    for (uint32_t c = 0; c < x->s.n; c++)
-        k_store(b, x->s.to[c], at, k_load(b, m->line[c], kept));
+    write_element(m, sk_add(lw, sk_mul(lw, d, k_i64(b, m->length)), within), at);
     k_end(b);
 }
 
@@ -316,33 +329,56 @@ static void write_line(mover *m, k_val d, k_val place)
     k_builder *b = &lw->b;
     k_val first = sk_sub(lw, place, k_i64(b, m->length - 1)), start = k_load(b, m->start, d);
     k_if(b, k_let(b, OP_GE, first, start, 0));
-    k_val lane = k_for_whole(b, k_i64(b, m->length)), kept = sk_add(lw, sk_mul(lw, d, k_i64(b, m->length)), lane);
-    for (uint32_t c = 0; c < x->s.n; c++)
-        k_store(b, x->s.to[c], sk_add(lw, first, lane), k_load(b, m->line[c], kept));
+    k_val lane = k_for_whole(b, k_i64(b, m->length));
+    write_element(m, sk_add(lw, sk_mul(lw, d, k_i64(b, m->length)), lane), sk_add(lw, first, lane));
     k_end(b);
     k_else(b);
     write_some(m, d, start, sk_add(lw, place, k_i64(b, 1)));
     k_end(b);
 }
 
-static void move_element(mover *m, k_val base, k_val i)
+/* Number i of the elements at hand, to where it is gathered. */
+static void gather_element(mover *m, k_val base, k_val i, k_val at)
 {
     radix *x = m->x;
     sk_lower *lw = x->s.lw;
     k_builder *b = &lw->b;
-    k_val d = as(b, T_I64, k_load(b, m->digit, i)), place = k_load(b, m->place, d), at = place;
-    k_val within = m->length ? within_line(m, place) : 0;
-    k_mem *to = m->length ? m->line : x->s.to;
-    if (m->length)
-        at = sk_add(lw, sk_mul(lw, d, k_i64(b, m->length)), within);
-    k_store(b, m->place, d, sk_add(lw, place, k_i64(b, 1)));
-    for (uint32_t c = 0; c < x->s.n; c++) {
-        k_val value = x->s.element ? k_load(b, m->staged[c], i)
-                                   : k_load(b, x->s.from[c], sk_add(lw, sk_add(lw, x->linear, base), i));
-        k_store(b, to[c], at, value);
+    k_val *value = arena_alloc(lw->arena, 2 * x->s.n * sizeof(k_val)), *word = value + x->s.n;
+    if (!x->s.element) {
+        for (uint32_t c = 0; c < x->s.n; c++)
+            value[c] = k_load(b, x->s.from[c], sk_add(lw, sk_add(lw, x->linear, base), i));
+        sk_record_words(b, &m->record, value, word);
     }
-    if (!m->length)
+    for (uint32_t w = 0; w < m->record.words; w++)
+        k_store(b, m->line[w], at, x->s.element ? k_load(b, m->staged[w], i) : word[w]);
+}
+
+/* The same, to its place at once. */
+static void place_element(mover *m, k_val base, k_val i, k_val place)
+{
+    radix *x = m->x;
+    sk_lower *lw = x->s.lw;
+    k_builder *b = &lw->b;
+    for (uint32_t c = 0; c < x->s.n; c++) {
+        k_val value = x->s.element
+                          ? sk_record_component(b, &m->record, c, k_load(b, m->staged[m->record.part[c].word], i))
+                          : k_load(b, x->s.from[c], sk_add(lw, sk_add(lw, x->linear, base), i));
+        k_store(b, x->s.to[c], place, value);
+    }
+}
+
+static void move_element(mover *m, k_val base, k_val i)
+{
+    sk_lower *lw = m->x->s.lw;
+    k_builder *b = &lw->b;
+    k_val d = as(b, T_I64, k_load(b, m->digit, i)), place = k_load(b, m->place, d);
+    k_store(b, m->place, d, sk_add(lw, place, k_i64(b, 1)));
+    if (!m->length) {
+        place_element(m, base, i, place);
         return;
+    }
+    k_val within = within_line(m, place);
+    gather_element(m, base, i, sk_add(lw, sk_mul(lw, d, k_i64(b, m->length)), within));
     k_if(b, k_let(b, OP_EQ, within, k_i64(b, m->length - 1), 0));
     write_line(m, d, place);
     k_end(b);
@@ -356,18 +392,19 @@ static void move_one_by_one(radix *x, k_mem state)
     mover of = {.x = x, .length = x->r.buffers ? sk_line_elements(x->s.info) : 0}, *m = &of;
     m->place = k_shared(b, T_I64, x->digits, "place");
     m->digit = k_shared(b, T_U32, STAGE, "digit");
-    m->staged = arena_alloc(lw->arena, x->s.n * sizeof(k_mem));
-    m->line = arena_alloc(lw->arena, x->s.n * sizeof(k_mem));
+    m->record = sk_record_of(lw->arena, x->s.info);
+    m->staged = arena_alloc(lw->arena, m->record.words * sizeof(k_mem));
+    m->line = arena_alloc(lw->arena, m->record.words * sizeof(k_mem));
     if (m->length) {
         m->start = k_shared(b, T_I64, x->digits, "start");
         m->skew = sk_slot(lw, SK_SKEW, "skew");
     }
-    for (uint32_t c = 0; c < x->s.n && x->s.element; c++)
-        m->staged[c] = k_shared(b, x->s.info->type[c], STAGE, "staged");
-    for (uint32_t c = 0; c < x->s.n && m->length; c++) {
-        m->line[c] = k_shared(b, x->s.info->type[c], x->digits * m->length, "line");
+    for (uint32_t w = 0; w < m->record.words && x->s.element; w++)
+        m->staged[w] = k_shared(b, m->record.word[w].type, STAGE, "staged");
+    for (uint32_t w = 0; w < m->record.words && m->length; w++)
+        m->line[w] = k_shared(b, m->record.word[w].type, x->digits * m->length, "line");
+    for (uint32_t c = 0; c < x->s.n && m->length; c++)
         lw->out->k->mem.at[x->s.to[c]].stream = true;
-    }
     k_val digit = k_for_all(b, k_i64(b, x->digits)), before = place_before(x, state, digit);
     k_store(b, m->place, digit, before);
     if (m->length)

@@ -31,6 +31,29 @@ k_val sk_radix_key(sk_radix_kernel *x, k_val k);
 k_val sk_radix_count_at(sk_radix_kernel *x, k_val digit);
 k_val sk_radix_bits_at(sk_radix_kernel *x, uint32_t key);
 
+/* --- elements in a core's shared memory (sort_record.c) --- */
+
+typedef struct sk_record_part { /* where a component is */
+    uint32_t word;
+    uint8_t shift;
+} sk_record_part;
+
+typedef struct sk_record_word {
+    ir_type type;
+    bool shared; /* by several components, whose bits it has: then it is unsigned */
+} sk_record_word;
+
+typedef struct sk_record {
+    const ir_array *info;
+    uint32_t words;
+    sk_record_part *part; /* per component */
+    sk_record_word *word;
+} sk_record;
+
+sk_record sk_record_of(arena *a, const ir_array *info);
+void sk_record_words(k_builder *b, const sk_record *r, const k_val *value, k_val *word);
+k_val sk_record_component(k_builder *b, const sk_record *r, uint32_t c, k_val word); /* of the word that has it */
+
 /* --- blocks of many threads (sort_threads.c) --- */
 
 void sk_radix_count_by_threads(sk_lower *lw);
