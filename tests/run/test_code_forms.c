@@ -231,14 +231,14 @@ static void write_source(const char *of, const kernel *k, const dialect *d, aren
     write_digest(of, &t, out);
 }
 
-/* What the CPU's code generator says of a kernel for processors of a level, and what else they have. */
+/* What the CPU's code generator makes of a kernel for processors of a level, and what else they have. */
 static void generate(const kernel *k, unsigned level, const char *features, uint32_t part, arena *a, text *out)
 {
     const cpu_level *l = device_cpu_level_at(level);
     if (!l)
         return; /* another kind of processor */
     const emit_cpu_options options = {
-        .cpu = l->cpu, .features = arena_printf(a, "%s%s", l->features, features), .only_ir = true, .part = part};
+        .cpu = l->cpu, .features = arena_printf(a, "%s%s", l->features, features), .only_digest = true, .part = part};
     char *why = NULL;
     emit_cpu_code *code = generator->compile(k, &options, &why);
     if (!code)
@@ -273,12 +273,12 @@ static const kernel *of_structs(const kernel *k, arena *a)
 
 enum { LARGE = 150 };
 
-/* The lines of the code generator's text for two kinds of processors with such vectors, and their digest. */
+/* How many instructions the code generator makes for two kinds of processors with such vectors, and their digest. */
 static void write_machine_code(const kernel *k, const sk_options *o, arena *a, text *out)
 {
     const kernel *ready = kernel_prepare(a, k, NULL), *fields = of_structs(k, a);
     const bool wide = o->vector_bytes == 64;
-    unsigned lines = 0;
+    unsigned instructions = 0;
     text t;
     text_init(&t, a);
     generate(ready, wide ? 4 : 3, "", 0, a, &t);
@@ -287,9 +287,9 @@ static void write_machine_code(const kernel *k, const sk_options *o, arena *a, t
         generate(ready, wide ? 4 : 3, "", LARGE / 2, a, &t);
     if (fields)
         generate(kernel_prepare(a, fields, NULL), wide ? 4 : 3, "", 0, a, &t);
-    for (size_t i = 0; i < t.n; i++)
-        lines += t.at[i] == '\n';
-    text_printf(out, "        %s: %u lines,", k->name, lines);
+    for (const char *line = t.at; *line; line += strcspn(line, "\n") + 1)
+        instructions += (unsigned)strtoul(line, NULL, 10);
+    text_printf(out, "        %s: %u instructions,", k->name, instructions);
     write_digest("", &t, out);
     text_add(out, "\n");
 }

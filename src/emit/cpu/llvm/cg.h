@@ -185,14 +185,14 @@ typedef struct cg {
     cg_ref frame;
     uint32_t frame_bytes;
 
-    LLVMModuleRef whole; /* the entry function's module, while `module` is that of a part */
+    LLVMModuleRef whole;                         /* the entry function's module, while `module` is that of a part */
     LLVMTargetMachineRef machine, draft_machine; /* the second: for drafts; NULL: not made yet */
     emit_draft may_draft;
-    bool drafted; /* a module, at least */
+    bool drafted;                     /* a module, at least */
     uint32_t modules;                 /* that are finished: parts, and at last the entry function, */
     VEC(LLVMMemoryBufferRef) objects; /* and what they became, unless only LLVM's text is wanted */
     text ir, assembly;
-    bool keep_ir, keep_asm, only_ir;
+    bool keep_ir, keep_asm, only_digest;
     LLVMTargetRef target;
     const char *triple, *target_cpu, *target_features;
     jmp_buf *failure;
@@ -277,7 +277,7 @@ cg_ref cg_call2(cg *g, const char *intrinsic, cg_ref x, cg_ref y);
 cg_ref cg_shuffle(cg *g, cg_ref x, cg_ref y, unsigned n, const int *index);
 /* The same, where it is known that no instruction but a permutation of any elements does it. */
 cg_ref cg_permute(cg *g, cg_ref x, cg_ref y, unsigned n, const int *index);
-cg_ref cg_join(cg *g, cg_ref x, cg_ref y); /* x followed by y, of the same length */
+cg_ref cg_join(cg *g, cg_ref x, cg_ref y);         /* x followed by y, of the same length */
 cg_ref cg_joined(cg *g, unsigned n, cg_ref *part); /* n of them, a power of two; overwrites the list */
 /* The vector x, of integers or floats, in which LLVM does not see how it was made. Of a tree of shuffles it tries all
  * ways to merge some of them, which takes longer than all else, and where each is one instruction there is nothing to
@@ -343,7 +343,8 @@ unsigned cg_store_fields(cg *g, k_ref first, bool alone);
 
 /* --- alike.c: loops that compute all fields of structs alike --- */
 bool cg_find_alike(const cg *g, const k_stmt *for_all);
-/* Where all lanes are on: numbers that take the place of the fields' at this index of lane 0, any number for any lane. */
+/* Where all lanes are on: numbers that take the place of the fields' at this index of lane 0, any number for any lane.
+ */
 cg_ref cg_load_alike(cg *g, k_mem m, cg_ref index);
 void cg_store_alike(cg *g, k_mem m, cg_ref index, cg_ref x);
 /* interleave.c: emits stores that stand together and write neighbouring elements in each lane. Returns how many; 0:

@@ -6,6 +6,7 @@
 #include "emit/identity.h"
 #include "kernel/narrow.h"
 #include <llvm-c/Analysis.h>
+#include <llvm-c/BitWriter.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <pthread.h>
@@ -309,6 +310,19 @@ static void add_ir(cg *g)
     LLVMDisposeMessage(s);
 }
 
+static void add_digest(cg *g)
+{
+    LLVMMemoryBufferRef bits = LLVMWriteBitcodeToMemoryBuffer(g->module);
+    unsigned instructions = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(g->module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                instructions++;
+    text_printf(&g->ir, "%u %016" PRIx64 "\n", instructions,
+                hash_bytes(LLVMGetBufferStart(bits), LLVMGetBufferSize(bits), 0));
+    LLVMDisposeMemoryBuffer(bits);
+}
+
 void cg_start_module(cg *g, const char *name)
 {
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(g->machine);
@@ -361,13 +375,15 @@ void cg_finish_module(cg *g)
 #ifndef NDEBUG
     verify(g);
 #endif
-    if (!g->only_ir)
+    if (!g->only_digest)
         optimise(g, &how);
-    if (g->keep_ir)
+    if (g->only_digest)
+        add_digest(g);
+    else if (g->keep_ir)
         add_ir(g);
     if (g->keep_asm)
         add_assembly(g, &how);
-    if (!g->only_ir)
+    if (!g->only_digest)
         add_object(g, &how);
     LLVMDisposeModule(g->module);
     g->module = NULL;
@@ -401,7 +417,7 @@ static void compile_kernel(cg *g, emit_cpu_code *code)
     code->draft = g->drafted;
     code->ir = g->keep_ir ? copy_string(g->ir.at) : NULL;
     code->assembly = g->keep_asm ? copy_string(g->assembly.at) : NULL;
-    if (!g->only_ir)
+    if (!g->only_digest)
         to_blob(g, code);
 }
 
@@ -454,8 +470,8 @@ static void open_state(job *j)
     g->value = arena_alloc(a, k->value.n * sizeof(*g->value));
     g->ranked = arena_alloc(a, k->value.n * sizeof(*g->ranked));
     g->keep_asm = j->options && j->options->keep_asm;
-    g->only_ir = j->options && j->options->only_ir;
-    g->keep_ir = g->only_ir || (j->options && j->options->keep_ir);
+    g->only_digest = j->options && j->options->only_digest;
+    g->keep_ir = g->only_digest || (j->options && j->options->keep_ir);
     g->may_draft = j->options ? j->options->draft : EMIT_NO_DRAFT;
     g->most_of_part = j->options ? j->options->part : 0;
     text_init(&g->ir, a);
