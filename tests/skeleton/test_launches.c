@@ -720,6 +720,21 @@ static void positions_that_do_not_wrap(void **state)
     }
 }
 
+/* Rows of a single light stencil over a large array come one after the other; a chain, whose stages read rows that
+ * others keep, computes several at once. */
+static void rows_of_chains(void **state)
+{
+    static const char single[] = "extents n, m x = input [n, m]f32 "
+                                 "y = stencil x pattern 3 x 1 clamp {a: f32, b: f32, c: f32 -> a + b + c} output y";
+    static const char chain[] = "extents n, m x = input [n, m]f32 "
+                                "y = stencil x pattern 3 x 1 clamp {a: f32, b: f32, c: f32 -> a + b + c} "
+                                "z = stencil y pattern 3 x 1 clamp {a: f32, b: f32, c: f32 -> a + b + c} output z";
+    (void)state;
+    assert_true(planned(cluster_of(single), &vectors, 1000, 2000, 0).row & SK_STENCIL_BY_ROW);
+    assert_false(planned(cluster_of(single), &vectors, 100, 200, 0).row & SK_STENCIL_BY_ROW);
+    assert_false(planned(cluster_of(chain), &vectors, 1000, 2000, 0).row & SK_STENCIL_BY_ROW);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -731,6 +746,7 @@ int main(void)
         TEST(prefixes_that_wait),     TEST(threads_of_sorts),        TEST(rows_that_are_cut),
         TEST(lines_of_sorts),         TEST(memory_of_permutes),      TEST(places_in_shared_memory),
         TEST(choosing_permutes),      TEST(converted_indices_drop),  TEST(positions_that_do_not_wrap),
+        TEST(rows_of_chains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

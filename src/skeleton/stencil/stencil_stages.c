@@ -568,12 +568,15 @@ static bool is_light(stages *s, const stage *g, arena *a)
     return made < LIGHT * moved;
 }
 
+/* Stages that read rows which others keep have them in a worker's own caches. */
 static uint32_t light_bytes(stages *s, const sk_cluster *c, arena *a)
 {
     size_t bytes = sk_stored_bytes(c);
-    for (uint32_t i = 0; i < s->stage.n; i++)
-        if (!s->stage.at[i].copy && !is_light(s, &s->stage.at[i], a))
+    for (uint32_t i = 0; i < s->stage.n; i++) {
+        const stage *g = &s->stage.at[i];
+        if (!g->copy && (g->op->staged || !is_light(s, g, a)))
             return 0;
+    }
     for (uint32_t i = 0; i < c->loop->reads.n; i++) {
         const ir_array *info = ir_info(c->l->ir, c->loop->reads.at[i]);
         for (uint32_t k = 0; k < info->components; k++)
