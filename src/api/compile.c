@@ -8,6 +8,7 @@
 #include "opt/needed.h"
 #include "opt/outside.h"
 #include "opt/packs.h"
+#include "opt/places.h"
 #include "opt/recover.h"
 #include "opt/repeats.h"
 #include "opt/rounds.h"
@@ -178,6 +179,12 @@ static void run_recover(sn_program *p)
 {
     if (on(p->context->options.simplify))
         opt_recover_loops(p->ir);
+}
+
+static void run_places(sn_program *p)
+{
+    if (on(p->context->options.simplify))
+        opt_invert_places(p->ir);
 }
 
 static void run_row_loops(sn_program *p)

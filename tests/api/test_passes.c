@@ -66,7 +66,7 @@ static void test_order(void **state)
     sn_program *p = compiled(*state);
     const char *list = sn_explain(p, "passes"), *at = list;
     assert_non_null(list);
-    static const char *const around[] = {"recover", "row_loops", "contract", "packs", "literals", "cluster", "prepare", "lower"};
+    static const char *const around[] = {"recover", "places", "row_loops", "contract", "packs", "literals", "cluster", "prepare", "lower"};
     for (size_t i = 0; i < ARRAY_LENGTH(around); i++) {
         assert_non_null(at = strstr(at, around[i]));
     }

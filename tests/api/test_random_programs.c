@@ -12,6 +12,7 @@
 #include "differential.h"
 #include "opt/contract.h"
 #include "opt/packs.h"
+#include "opt/places.h"
 #include "opt/recover.h"
 #include "opt/repeats.h"
 #include "opt/sweeps.h"
@@ -208,8 +209,10 @@ static bool differs_by_switches(void *env, arena *a, const random_case *c)
         written = written ? written : p;
         if (!same_operations(written, p))
             return s->other++, false;
-        if (!o.plain)
+        if (!o.plain) {
             opt_recover_loops(p);
+            opt_invert_places(p);
+        }
         outcome r = runner_run(&one, p, a, again.input, &(l_options){.fuse = fuse, .cost_model = cost_model}, 1);
         snprintf(said, sizeof(said), "fusion %d, simplification %d, cost model %d", fuse, !o.plain, cost_model);
         s->why = said;
