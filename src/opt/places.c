@@ -25,8 +25,10 @@ static bool is_difference(const ir_program *p, ir_id term, ir_id *x, ir_id y)
 {
     const ir_node *n = ir_at(p, term);
     const ir_id *arg = p->arg.at + n->args;
+    if (n->kind != IR_OP || n->op != OP_SUB || arg[1] != y)
+        return false;
     *x = arg[0];
-    return n->kind == IR_OP && n->op == OP_SUB && arg[1] == y;
+    return true;
 }
 
 /* Is the term the index, or that from the other end? */

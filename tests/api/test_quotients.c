@@ -1,5 +1,5 @@
-/* Quotients by what is the same for many have the bits of the processor's division: random numbers, those whose
- * quotients lie closest to the middle between two numbers, and all that is no ordinary number. */
+/* Quotients by what is the same for many, or for two of them, have the bits of the processor's division: random
+ * numbers, those whose quotients lie closest to the middle between two numbers, and all that is no ordinary number. */
 #include "both.h"
 
 #include <math.h>
@@ -94,6 +94,17 @@ static double dividend(uint64_t *s, unsigned p, int most, uint64_t y, bool wild)
     return with_exponent(s, x ? x : digits(s, p), p, most, wild);
 }
 
+static sn_scalar both_by(sn_scalar x, sn_scalar z, sn_scalar y)
+{
+    return sn_tuple(sn_div(x, y), sn_div(z, y));
+}
+
+/* Two quotients by a number of each element's own. */
+static sn_acc by_each(sn_acc x, sn_acc z, sn_acc y)
+{
+    return sn_zip_with(both_by, x, z, y);
+}
+
 #define QUOTIENTS(T, p, most)                                                                                          \
     static void quotients_##T(void **state)                                                                            \
     {                                                                                                                  \
@@ -122,11 +133,45 @@ static double dividend(uint64_t *s, unsigned p, int most, uint64_t y, bool wild)
         assert_true(close > 1000);                                                                                     \
         sn_drop(program);                                                                                              \
     }
+
+#define QUOTIENTS_OF_TWO(T, p, most)                                                                                   \
+    static void quotients_of_two_##T(void **state)                                                                     \
+    {                                                                                                                  \
+        enum { N = ROWS * COLUMNS };                                                                                   \
+        static T x[2][N], y[N], z[2][N];                                                                               \
+        uint64_t s = 2;                                                                                                \
+        (void)state;                                                                                                   \
+        sn_program *program =                                                                                          \
+            sn_compile(both_cpu(), "[n]" #T ", [n]" #T ", [n]" #T " -> [n]{p: " #T ", q: " #T "}", by_each);           \
+        assert_non_null(program);                                                                                      \
+        for (unsigned round = 0; round < 40; round++) {                                                                \
+            for (unsigned i = 0; i < N; i++) {                                                                         \
+                const bool wild = i / 256 % 3 == 0;                                                                    \
+                uint64_t of_y = digits(&s, p);                                                                         \
+                y[i] = (T)(wild ? divisor(&s, p, most, &of_y) : with_exponent(&s, of_y, p, most, false));              \
+                for (unsigned k = 0; k < 2; k++)                                                                       \
+                    x[k][i] = (T)dividend(&s, p, most, of_y, wild);                                                    \
+            }                                                                                                          \
+            assert_int_equal(                                                                                          \
+                sn_call(program, sn_in(x[0], N), sn_in(x[1], N), sn_in(y, N), sn_into(z[0], N), sn_into(z[1], N)),     \
+                SN_OK);                                                                                                \
+            for (unsigned i = 0; i < 2 * N; i++) {                                                                     \
+                const volatile T a = x[i / N][i % N], b = y[i % N];                                                    \
+                const T wanted = a / b, got = z[i / N][i % N];                                                         \
+                if (memcmp(&wanted, &got, sizeof(T)) && (wanted == wanted || got == got))                              \
+                    fail_msg("%a / %a is %a, not %a", (double)a, (double)b, (double)wanted, (double)got);              \
+            }                                                                                                          \
+        }                                                                                                              \
+        sn_drop(program);                                                                                              \
+    }
 QUOTIENTS(f32, 24, 140)
 QUOTIENTS(f64, 53, 1060)
+QUOTIENTS_OF_TWO(f32, 24, 140)
+QUOTIENTS_OF_TWO(f64, 53, 1060)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(quotients_f32), cmocka_unit_test(quotients_f64)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(quotients_f32), cmocka_unit_test(quotients_f64),
+                                       cmocka_unit_test(quotients_of_two_f32), cmocka_unit_test(quotients_of_two_f64)};
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

@@ -490,7 +490,8 @@ void cg_let(cg *g, const k_stmt *s)
         return;
     }
     if (cg_multiplies(g, s)) {
-        cg_define(g, s->dst, cg_quotient(g, (ir_type)value[s->dst].type, cg_vec(g, s->in[0]), cg_scalar(g, s->in[1])));
+        cg_ref by = value[s->in[1]].shape == K_UNIFORM ? cg_scalar(g, s->in[1]) : cg_vec(g, s->in[1]);
+        cg_define(g, s->dst, cg_quotient(g, (ir_type)value[s->dst].type, cg_vec(g, s->in[0]), by));
         return;
     }
     for (unsigned i = 0; i < ir_ops[s->sub].arity; i++) {

@@ -303,7 +303,7 @@ void cg_restore(cg *g, cg_mask outer,
 
 /* --- quotient.c --- */
 bool cg_multiplies(const cg *g, const k_stmt *let);       /* a division that is cg_quotient */
-cg_ref cg_quotient(cg *g, ir_type t, cg_ref x, cg_ref y); /* of a vector of floats and a scalar */
+cg_ref cg_quotient(cg *g, ir_type t, cg_ref x, cg_ref y); /* of a vector of floats and a scalar or a vector */
 
 /* --- arith.c, convert.c, divide.c, parts.c --- */
 cg_ref cg_op(cg *g, ir_op op, ir_type from, ir_type to, const cg_ref *in); /* scalars or vectors */

@@ -1,4 +1,5 @@
-/* Quotients of floats by a divisor that all lanes share: x / y with the bits of the division, by products.
+/* Quotients of floats by a divisor that all lanes share, or several quotients: x / y with the bits of the division, by
+ * products.
  *
  * Let z be 1 / y, q be x z, and r be x - q y, each rounded once to p digits. Then q + r z, rounded, is x / y, rounded,
  * as long as nothing leaves the range of normal numbers (Markstein, IBM Journal of Research and Development 34, 1990;
@@ -45,26 +46,46 @@ static cg_ref with_sign_of(cg *g, ir_type t, cg_ref x, cg_ref sign)
     return LLVMBuildBitCast(g->b, bits, LLVMTypeOf(x), "");
 }
 
+/* Of 64 bits, where registers are widest, two quotients by one number are there sooner. */
+static bool divides_several(const cg *g, k_val y)
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; i < g->k->stmt.n && n < 2; i++) {
+        const k_stmt *s = &g->k->stmt.at[i];
+        n += s->op == K_LET && s->sub == OP_DIV && s->in[1] == y;
+    }
+    return n == 2;
+}
+
 /* On narrower registers a quotient of 32 bits is there as soon. */
 bool cg_multiplies(const cg *g, const k_stmt *s)
 {
     const k_value *x = &g->k->value.at[s->in[0]], *y = &g->k->value.at[s->in[1]];
-    return s->sub == OP_DIV && ir_type_float((ir_type)x->type) && g->cpu.fma && g->cpu.x86 && g->lanes > 1 &&
-           y->shape == K_UNIFORM && x->shape == K_VARYING && (x->type == T_F64 || g->cpu.avx512);
+    if (s->sub != OP_DIV || !ir_type_float((ir_type)x->type) || !g->cpu.fma || !g->cpu.x86 || g->lanes <= 1 ||
+        x->shape != K_VARYING)
+        return false;
+    if (y->shape == K_UNIFORM)
+        return x->type == T_F64 || g->cpu.avx512;
+    return x->type == T_F64 && g->cpu.avx512 && divides_several(g, s->in[1]);
 }
 
 cg_ref cg_quotient(cg *g, ir_type t, cg_ref x, cg_ref y)
 {
     LLVMBuilderRef b = g->b;
     LLVMTypeRef type = LLVMTypeOf(x);
-    cg_ref all = cg_splat(g, y);
-    cg_ref z = cg_splat(g, LLVMBuildFDiv(b, number(g, t, 0), y, ""));
+    const bool shared = !cg_is_vector(y);
+    cg_ref all = shared ? cg_splat(g, y) : y, one = number(g, t, 0);
+    cg_ref z = shared ? cg_splat(g, LLVMBuildFDiv(b, one, y, "")) : LLVMBuildFDiv(b, cg_splat(g, one), y, "");
     cg_ref q = LLVMBuildFMul(b, x, z, "");
     cg_ref r = cg_call(g, "llvm.fma", 1, &type, 3, (cg_ref[]){LLVMBuildFNeg(b, q, ""), all, x});
     cg_ref quick = with_sign_of(g, t, cg_call(g, "llvm.fma", 1, &type, 3, (cg_ref[]){r, z, q}), q);
     cg_ref good = LLVMBuildOr(b, in_range(g, t, x), LLVMBuildFCmp(b, LLVMRealOEQ, x, cg_zero(type), ""), "");
+    if (!shared)
+        good = LLVMBuildAnd(b, good, in_range(g, t, y), "");
     good = LLVMBuildFreeze(b, good, ""); /* lanes that are off may hold nothing */
-    cg_ref bad = LLVMBuildOr(b, cg_mask_any(g, LLVMBuildNot(b, good, "")), LLVMBuildNot(b, in_range(g, t, y), ""), "");
+    cg_ref bad = cg_mask_any(g, LLVMBuildNot(b, good, ""));
+    if (shared)
+        bad = LLVMBuildOr(b, bad, LLVMBuildNot(b, in_range(g, t, y), ""), "");
     LLVMBasicBlockRef rare = cg_block(g, "divide"), end = cg_block(g, "quotient"), here = cg_here(g);
     cg_unlikely(g, bad, rare, end);
     cg_at(g, rare);
