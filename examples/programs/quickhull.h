@@ -137,33 +137,51 @@ static sn_scalar quickhull_along(void *env, sn_scalar x, sn_scalar y)
     return direction[1] ? sn_add(along, sn_mul(y, (double)direction[1])) : along;
 }
 
+/* Points that a x + b y >= c are perhaps not inside of a side, which is a little further inside, so that rounding keeps
+ * what is on it. */
 typedef struct quickhull_octagon {
-    sn_scalar x[8], y[8];
+    sn_scalar a[8], b[8], c[8];
 } quickhull_octagon;
 
-/* Not inside of the octagon: outside of a side, or on it. */
+/* The sides of the corners. One without a length has no points outside, unless all are such. */
+static quickhull_octagon quickhull_sides(const sn_scalar *x, const sn_scalar *y)
+{
+    quickhull_octagon o;
+    sn_scalar length[8], any = sn_bool(false);
+    for (int i = 0; i < 8; i++) {
+        o.a[i] = sn_sub(y[i], y[(i + 1) % 8]);
+        o.b[i] = sn_sub(x[(i + 1) % 8], x[i]);
+        length[i] = sn_or(sn_ne(o.a[i], 0), sn_ne(o.b[i], 0));
+        any = sn_or(any, length[i]);
+    }
+    for (int i = 0; i < 8; i++) {
+        sn_scalar of_x = sn_mul(o.a[i], x[i]), of_y = sn_mul(o.b[i], y[i]);
+        sn_scalar inwards = sn_mul(1e-13, sn_add(sn_abs(of_x), sn_abs(of_y)));
+        o.c[i] = sn_if(length[i], sn_sub(sn_add(of_x, of_y), inwards), sn_if(any, 1.0, 0.0));
+    }
+    return o;
+}
+
 static sn_scalar quickhull_not_inside(void *env, sn_scalar x, sn_scalar y)
 {
     const quickhull_octagon *o = env;
     sn_scalar most = sn_f64(-1);
-    for (int i = 0; i < 8; i++) {
-        int next = (i + 1) % 8;
-        sn_scalar outside = quickhull_outside(x, y, o->x[i], o->y[i], o->x[next], o->y[next]);
-        most = sn_if(sn_gt(outside, most), outside, most);
-    }
+    for (int i = 0; i < 8; i++)
+        most = sn_max(most, sn_fma(o->a[i], x, sn_fma(o->b[i], y, sn_neg(o->c[i]))));
     return sn_ge(most, 0);
 }
 
 static sn_acc quickhull(sn_acc x, sn_acc y)
 {
     static const int direction[8][2] = {{-1, 0}, {-1, 1}, {0, 1}, {1, 1}, {1, 0}, {1, -1}, {0, -1}, {-1, -1}};
-    quickhull_octagon o;
+    sn_scalar corner_x[8], corner_y[8];
     for (int i = 0; i < 8; i++) {
         int along[2] = {direction[i][0], direction[i][1]};
         sn_scalar furthest = sn_the(sn_argmax(sn_zip_with(sn_closure(quickhull_along, along), x, y)));
-        o.x[i] = sn_the(sn_force(sn_unit(sn_index(x, furthest))));
-        o.y[i] = sn_the(sn_force(sn_unit(sn_index(y, furthest))));
+        corner_x[i] = sn_the(sn_force(sn_unit(sn_index(x, furthest))));
+        corner_y[i] = sn_the(sn_force(sn_unit(sn_index(y, furthest))));
     }
+    quickhull_octagon o = quickhull_sides(corner_x, corner_y);
     sn_acc may_be = sn_zip_with(sn_closure(quickhull_not_inside, &o), x, y);
     return quickhull_of(sn_force(sn_pack(may_be, x)), sn_force(sn_pack(may_be, y)));
 }

@@ -91,7 +91,7 @@ static void put_declarations(writer *w)
         const k_memory *memory = &k->mem.at[m];
         put(w, memory->space);
         put(w, memory->type);
-        put(w, (uint64_t)memory->once << 2 | (uint64_t)memory->written << 1 | memory->stream);
+        put(w, (uint64_t)memory->one << 3 | (uint64_t)memory->once << 2 | (uint64_t)memory->written << 1 | memory->stream);
         put(w, (uint64_t)memory->count);
         put(w, memory->every);
         put(w, memory->at);

@@ -7,7 +7,8 @@
  * size of the kernel but for logarithms and the depth of loops. They may run in any order, and again.
  *
  * Every LET is total, so it may be computed where it was not before; but what is partial in the operator table is never
- * moved above what guards it. Loads, stores, CHECKs, atomics and exchanges between lanes stay where they are. */
+ * moved above what guards it. Loads, but for those of memory that has `one`, stores, CHECKs, atomics and exchanges between
+ * lanes stay where they are. */
 #ifndef SN_KERNEL_PASSES_H
 #define SN_KERNEL_PASSES_H
 
@@ -17,7 +18,7 @@
  * of memory that nobody may have written since: never of outputs, which other pieces may write. */
 void k_share(kernel *k, arena *a);
 /* What does not change in a loop is computed before it, out of as many loops as that holds for. Values in an IF stay in
- * it: its loop may never need them. */
+ * it, as its loop may never need them, but for those that single values in memory go into. */
 void k_hoist(kernel *k, arena *a);
 /* Conditions, minima, maxima and absolute values that are known where they stand: by intervals (ranges.h), by an IF
  * around, or by a CHECK or BREAK_IF before. Of an IF the branch that is taken is left, and a CHECK that holds goes. */

@@ -245,8 +245,8 @@ static void put_declarations(printer *p)
         if (memory->space != K_GLOBAL)
             text_printf(p->out, "[%" PRId64 "]", memory->count);
         else
-            text_printf(p->out, "%s%s%s", memory->written ? " written" : "", memory->once ? " once" : "",
-                        memory->stream ? " stream" : "");
+            text_printf(p->out, "%s%s%s%s", memory->written ? " written" : "", memory->once ? " once" : "",
+                        memory->stream ? " stream" : "", memory->one ? " one" : "");
         if (memory->every)
             text_printf(p->out, " every %" PRIu32 " at %" PRIu32, memory->every, memory->at);
         if (memory->beside) {

@@ -28,6 +28,22 @@ static const pass_case cases[] = {
     {"for_all %9:i64 < 8 { if %4 { for %10:i64 = 0 to %1 { %11:i64 = mul %1, %2 store @4[%10] = %11 } } }",
      "for_all %9:i64 < 8 { if %4 { %11:i64 = mul %1, %2 for %10:i64 = 0 to %1 { store @4[%10] = %11 } } }"},
     {"for_all %9:i64 < 8 { for %10:i64 = 0 to %1 { if %4 { %11:i64 = mul %1, %2 store @4[%10] = %11 } } }", NULL},
+    /* A single value in memory and what is made of it come before conditions, too, as far as all of it is there before
+     * them; what may fail stays, and so do other loads. */
+    {"for_all %9:i64 < 8 { for %10:i64 = 0 to %1 { if %4 { %11:f32 = load @8[0] %12:f32 = mul %11, %3 %13:i64 = load "
+     "@2[%10] %14:i64 = convert %11 %15:i64 = quot %1, %14 %16:bool = lt %11, %3 if %16 { %17:f32 = convert %13 "
+     "%18:f32 = add %12, %17 %19:f32 = neg %12 store @3[%10] = %18 store @3[%9] = %19 store @4[%9] = %15 } } } }",
+     "%11:f32 = load @8[0] %12:f32 = mul %11, %3 %14:i64 = convert %11 %16:bool = lt %11, %3 %19:f32 = neg %12 "
+     "for_all %9:i64 < 8 { for %10:i64 = 0 to %1 { if %4 { %13:i64 = load @2[%10] %15:i64 = quot %1, %14 if %16 { "
+     "%17:f32 = convert %13 %18:f32 = add %12, %17 store @3[%10] = %18 store @3[%9] = %19 store @4[%9] = %15 } } } }"},
+    {"for_all %9:i64 < 8 { for %10:i64 = 0 to %1 { if %4 { %11:f32 = load @8[1] %12:f32 = neg %11 %13:f32 = load "
+     "@8[%10] %14:f32 = load @1[0] %15:f32 = neg %14 store @3[0] = %12 store @3[1] = %13 store @3[2] = %15 } } }",
+     NULL},
+    /* Not what holds a variable: the condition may change it. */
+    {"for_all %9:i64 < 8 { %10:f32 = var %3 for %11:i64 = 0 to %1 { if %4 { %12:f32 = load @8[0] %13:f32 = add %12, "
+     "%10 set %10 = %13 } } store @3[%9] = %10 }",
+     "%12:f32 = load @8[0] for_all %9:i64 < 8 { %10:f32 = var %3 for %11:i64 = 0 to %1 { if %4 { %13:f32 = add %12, "
+     "%10 set %10 = %13 } } store @3[%9] = %10 }"},
     /* A variable that the loop sets changes; another one does not. */
     {"for_all %9:i64 < 8 { %10:i64 = var 1 %11:i64 = var 2 for %12:i64 = 0 to %1 { %13:i64 = neg %10 %14:i64 = neg %11 "
      "set %10 = %14 store @4[%12] = %13 } set %11 = 5 }",

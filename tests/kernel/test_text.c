@@ -350,7 +350,7 @@ static void keys_hold_what_is_declared(void **state)
     static const char source[] =
         "kernel k lanes 4 { global @1:f32 written arg %1:i64 shared @2:i32[8] store @2[%1] = 1:i32 "
         "store @1[%1] = 1.0:f32 }";
-    enum { CHANGES = 14 };
+    enum { CHANGES = 15 };
     for (int change = 0; change < CHANGES; change++) {
         const char *message = "";
         kernel *k = k_parse(*state, source, &message);
@@ -374,6 +374,9 @@ static void keys_hold_what_is_declared(void **state)
             break;
         case 4:
             k->mem.at[1].once = !k->mem.at[1].once;
+            break;
+        case 14:
+            k->mem.at[1].one = !k->mem.at[1].one;
             break;
         case 5:
             k->mem.at[1].stream = !k->mem.at[1].stream;

@@ -55,6 +55,7 @@ k_mem sk_array_memory(sk_lower *lw, ir_id array, uint32_t component, bool writte
     m = k_global(&lw->b, type, written, name);
     lw->out->k->mem.at[m].stream = written && lw->options->stream;
     lw->out->k->mem.at[m].once = written;
+    lw->out->k->mem.at[m].one = !written && !info->rank;
     vec_push(lw->arena, &lw->out->memory, ((sk_binding){SK_ARRAY, array, component, type}));
     map64_put(lw->arena, &lw->memory, key, m);
     return m;
