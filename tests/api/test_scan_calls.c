@@ -322,6 +322,7 @@ static void scans_that_keep_order(void **state)
 {
     (void)state;
     both("[n](T, T) -> [n](T, T), [n](T, T), [n](T, T), (T, T)", ordered, "i32", SMALL, SIZES);
+    both("[n](T, T) -> [n](T, T), [n](T, T), [n](T, T), (T, T)", ordered, "u8", MIXED, SIZES); /* products of bytes */
     both("[k,n](T, T) -> [k,n](T, T), [k,n](T, T), [k,n](T, T), [k](T, T)", ordered, "i16 u64", SMALL, MATRICES,
          ONE_ROW);
 }

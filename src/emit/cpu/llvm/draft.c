@@ -43,8 +43,16 @@ static void fence(cg *g, cg_ref x)
     LLVMSetOperand(behind, 0, x);
 }
 
-/* There is no instruction for them. Where a product goes through permutations into others, as in scans, LLVM looks from
- * each through all that it is made of for lanes that nobody reads, in time that doubles with each. */
+/* Not what is behind a fence already. */
+static void fence_operand(cg *g, cg_ref x)
+{
+    LLVMOpcode op = LLVMIsAInstruction(x) ? LLVMGetInstructionOpcode(x) : LLVMCall;
+    if (op == LLVMShuffleVector || op == LLVMSelect)
+        fence(g, x);
+}
+
+/* There is no instruction for them. Where a product goes through choices and permutations into others, as in scans,
+ * LLVM looks from each through all that it is made of for lanes that nobody reads, in time that doubles with each. */
 void cg_fence_products(cg *g)
 {
     if (!g->cpu.avx)
@@ -53,7 +61,10 @@ void cg_fence_products(cg *g)
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (cg_ref i = LLVMGetFirstInstruction(b), next; i; i = next) {
                 next = LLVMGetNextInstruction(i);
-                if (is_product_of_bytes(g, i))
-                    fence(g, i);
+                if (!is_product_of_bytes(g, i))
+                    continue;
+                fence_operand(g, LLVMGetOperand(i, 0));
+                fence_operand(g, LLVMGetOperand(i, 1));
+                fence(g, i);
             }
 }
