@@ -10,29 +10,17 @@ typedef struct {
     uint32_t first, last; /* positions of piece-level statements; first 0: never touched */
 } lifetime;
 
-/* Is the current statement in a loop at piece level? Loops inside a FOR_ALL do not count: memory lives from one FOR_ALL
- * to another, and a FOR_ALL is one position. */
-static bool in_loop(const k_walk *w)
-{
-    for (uint32_t i = 0; i < w->open.n; i++) {
-        uint8_t op = w->k->stmt.at[w->open.at[i] & 0x7fffffffu].op;
-        if (op == K_LOOP || op == K_FOR)
-            return true;
-        if (op == K_FOR_ALL)
-            return false;
-    }
-    return false;
-}
-
 static void touch(lifetime *l, uint32_t position, uint32_t from)
 {
     l->first = l->first && l->first < from ? l->first : from;
     l->last = position;
 }
 
+/* Loops inside a FOR_ALL do not count: memory lives from one FOR_ALL to another, and a FOR_ALL is one position. */
 static void find_lifetimes(const kernel *k, arena *a, lifetime *life)
 {
     uint32_t position = 1, start = 0; /* of the outermost loop around a statement, or of itself */
+    uint32_t inside = 0;              /* open statements in that loop, with itself; 0: there is none */
     k_walk w;
     k_walk_begin(&w, k, a);
     while (k_walk_next(&w)) {
@@ -40,8 +28,12 @@ static void find_lifetimes(const kernel *k, arena *a, lifetime *life)
         if (w.event != K_WALK_AT)
             continue;
         position += !w.for_all;
-        if (!in_loop(&w))
+        if (w.open.n < inside)
+            inside = 0;
+        if (!inside)
             start = position;
+        if (!inside && !w.for_all && (s->op == K_LOOP || s->op == K_FOR))
+            inside = w.open.n + 1;
         if (s->mem)
             touch(&life[s->mem], position, start);
     }

@@ -1,5 +1,6 @@
 /* Arguments made up from a signature, calls on both devices, comparison of the results. */
 #include "both.h"
+#include "support/share.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -249,8 +250,24 @@ static unsigned sampled(int line, uint64_t what, unsigned count)
     return seed ? (unsigned)(h % count) : 0;
 }
 
+/* Large extents take the interpreter long: where several types are checked at a place, one of SINTER_TEST_SHARE of them has
+ * each, another the next; with SINTER_TEST_LONG all types have all. */
+typedef struct turn {
+    unsigned type, of; /* of so many that are checked, this is the one */
+} turn;
+
+static bool left_to_another(turn t, const int64_t *extent, uint32_t names, int64_t number)
+{
+    enum { LARGE = 20000 };
+    const unsigned share = test_share() < t.of ? test_share() : t.of;
+    double elements = 1;
+    for (uint32_t k = 0; k < names; k++)
+        elements *= (double)extent[k];
+    return elements > LARGE && (number + t.type) % share != 0;
+}
+
 static void check_type(const char *file, int line, const char *signature, sn_body body, contents what,
-                       const int64_t *extents, bool halves)
+                       const int64_t *extents, turn t, bool halves)
 {
     sn_site at = {file, line};
     sn_program *cpu = sn_compile_at(at, contexts.cpu, signature, body);
@@ -260,7 +277,8 @@ static void check_type(const char *file, int line, const char *signature, sn_bod
     assert_true(halves || interpreted);
     uint32_t names = cpu->ir->dim.n - cpu->ir->number.n; /* those of the signature come first */
     for (const int64_t *e = extents; *e >= 0; e += names ? names : 1) {
-        if (sampled(line, (uint64_t)(e - extents) + 1, 3))
+        if (sampled(line, (uint64_t)(e - extents) + 1, 3) ||
+            left_to_another(t, e, names, (e - extents) / (names ? names : 1)))
             continue;
         char place[256];
         int n = snprintf(place, sizeof(place), "%s:%d: \"%s\" with", file, line, signature);
@@ -283,25 +301,35 @@ static bool among_types(int line, unsigned i, unsigned count)
     return !n || n >= count || (i + (unsigned)(hash_mix((uint64_t)line, 1) % count)) * n % count < n;
 }
 
+static bool is_checked(int line, unsigned i, unsigned chosen, unsigned count)
+{
+    return getenv("SINTER_TEST_SAMPLE") ? chosen == i : among_types(line, i, count);
+}
+
 static void check_types(const char *file, int line, const char *signature, sn_body body, const char *types,
                         contents what, const int64_t *extents, bool halves)
 {
     if (!contexts.cpu)
         skip();
     if (!types) {
-        check_type(file, line, signature, body, what, extents, halves);
+        check_type(file, line, signature, body, what, extents, (turn){0, 1}, halves);
         return;
     }
     unsigned count = 1;
     for (const char *t = types; *t; t++)
         count += *t == ' ';
     unsigned chosen = sampled(line, 0, count), i = 0;
+    turn now = {0};
+    for (unsigned k = 0; k < count; k++)
+        now.of += is_checked(line, k, chosen, count);
     for (const char *t = types; *t; i++) {
         size_t n = strcspn(t, " ");
         char typed[512];
         replace_type(signature, t, n, typed, sizeof(typed));
-        if (getenv("SINTER_TEST_SAMPLE") ? chosen == i : among_types(line, i, count))
-            check_type(file, line, typed, body, what, extents, halves);
+        if (is_checked(line, i, chosen, count)) {
+            check_type(file, line, typed, body, what, extents, now, halves);
+            now.type++;
+        }
         t += n + strspn(t + n, " ");
     }
 }
