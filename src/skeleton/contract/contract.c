@@ -54,8 +54,9 @@ static tile largest_tile(const sk_contraction *of, const sk_options *o)
     return (tile){.rows = rows, .lanes = lanes};
 }
 
-/* The same for so many rows and columns: few rows are spread over equal tiles. */
-static tile tile_for(const sk_contraction *of, const sk_options *o, int64_t rows, int64_t columns)
+/* The same for so many rows and columns: few rows are spread over equal tiles, and where the last tile of few columns
+ * would mostly be empty, and what tiles begin and end with counts little, tiles have one register of them. */
+static tile tile_for(const sk_contraction *of, const sk_options *o, int64_t rows, int64_t columns, int64_t length)
 {
     enum { FEW = 8 };
     tile t = largest_tile(of, o);
@@ -63,6 +64,10 @@ static tile tile_for(const sk_contraction *of, const sk_options *o, int64_t rows
         t.rows = pieces_of(rows, pieces_of(rows, t.rows));
     while (t.lanes > columns && t.lanes > 4)
         t.lanes /= 2;
+    const int64_t half = t.lanes / 2;
+    const bool whole = half * (int64_t)of->widest >= (int64_t)o->vector_bytes;
+    if (!of->folds && whole && length > SK_ACCUMULATORS && 4 * round_up(columns, t.lanes) > 5 * round_up(columns, half))
+        t.lanes = half;
     return t;
 }
 
@@ -121,7 +126,7 @@ bool sk_launch_contract(const sk_call *x, sk_geometry *g)
     bool brief = length <= SK_SHORT;
     if (!x->rows || !length || rows < FEWEST_ROWS || (c->loop->ordered && !brief) || rows * columns * length < LEAST)
         return false;
-    tile t = tile_for(of, x->o, rows, columns);
+    tile t = tile_for(of, x->o, rows, columns, length);
     if (t.lanes > columns || t.lanes * (int64_t)of->widest < (int64_t)x->o->vector_bytes)
         return false;
     t.brief = brief;
