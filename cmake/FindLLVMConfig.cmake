@@ -3,7 +3,7 @@
 # libraries it needs) and the imported target sinter_llvm_c.
 #
 # Static libraries are taken where there are any: what they bring of LLVM, for this machine's processor alone, is loaded in
-# 3 ms, where libLLVM, with the code for all processors, and what it needs take 13. Not where sanitizers know libLLVM by its
+# 2 ms, where libLLVM, with the code for all processors, and what it needs take 13. Not where sanitizers know libLLVM by its
 # name, nor where linking is to be soon done.
 find_program(LLVM_CONFIG NAMES llvm-config-19 llvm-config-20 llvm-config-21 llvm-config-22 llvm-config-18 llvm-config
              DOC "llvm-config of LLVM 18 or later")
@@ -47,8 +47,9 @@ function(llvm_system_libraries variable)
   set(${variable} "${found}" PARENT_SCOPE)
 endfunction()
 
-# A library as the code generator will be: whether it links, and its size.
+# A library as the code generator will be: whether it links with these options, and its size.
 function(llvm_try_static)
+  set(options ${LLVMConfig_STATIC_OPTIONS} ${ARGN})
   llvm_says(archives --link-static --libfiles native passes irreader linker)
   separate_arguments(archives)
   if(NOT archives)
@@ -56,15 +57,17 @@ function(llvm_try_static)
   endif()
   llvm_system_libraries(system)
   set(probe ${CMAKE_BINARY_DIR}/llvm-probe.so)
-  try_compile(linked ${CMAKE_BINARY_DIR}/llvm-probe ${CMAKE_CURRENT_LIST_DIR}/LLVMProbe.cpp
+  string(MAKE_C_IDENTIFIER "llvm-probe${ARGN}" folder)
+  try_compile(linked ${CMAKE_BINARY_DIR}/${folder} ${CMAKE_CURRENT_LIST_DIR}/LLVMProbe.cpp
               CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${LLVMConfig_INCLUDE} -DCMAKE_POSITION_INDEPENDENT_CODE=ON
               COMPILE_DEFINITIONS -fPIC
-              LINK_OPTIONS -shared ${LLVMConfig_STATIC_OPTIONS} LINK_LIBRARIES ${archives} ${system}
+              LINK_OPTIONS -shared ${options} LINK_LIBRARIES ${archives} ${system}
               COPY_FILE ${probe} CXX_STANDARD 17)
   if(linked)
     llvm_measure(${probe})
     file(REMOVE ${probe})
     set(LLVMConfig_STATIC_LIBS "${archives};${system}" CACHE INTERNAL "Static libraries and what they need")
+    set(LLVMConfig_STATIC_CXX "${ARGN}" CACHE INTERNAL "How the library of C++ is linked with them")
   endif()
 endfunction()
 
@@ -84,11 +87,16 @@ if(LLVM_CONFIG)
   else()
     set(wanted shared)
   endif()
-  set(measured "${wanted}, ${LLVMConfig_LIBDIR}, ${files} ${LLVMConfig_VERSION}")
+  # Of a shared library of C++ 3,000 names that LLVM's tables hold are looked up while loading.
+  set(own_cxx -static-libstdc++)
+  set(measured "${wanted}, ${own_cxx}, ${LLVMConfig_LIBDIR}, ${files} ${LLVMConfig_VERSION}")
   if(NOT "${LLVMConfig_MEASURED}" STREQUAL "${measured}")
     set(LLVMConfig_STATIC_LIBS "" CACHE INTERNAL "")
     if(wanted STREQUAL static)
-      llvm_try_static()
+      llvm_try_static(${own_cxx})
+      if(NOT LLVMConfig_STATIC_LIBS)
+        llvm_try_static()
+      endif()
     endif()
     if(files AND NOT LLVMConfig_STATIC_LIBS)
       list(GET files 0 file)
@@ -104,7 +112,7 @@ if(LLVMConfig_VERSION VERSION_GREATER_EQUAL 18 AND (LLVMConfig_STATIC_LIBS OR LL
   target_include_directories(sinter_llvm_c SYSTEM INTERFACE ${LLVMConfig_INCLUDE})
   if(LLVMConfig_STATIC_LIBS)
     set(LLVMConfig_STATIC TRUE)
-    target_link_options(sinter_llvm_c INTERFACE ${LLVMConfig_STATIC_OPTIONS})
+    target_link_options(sinter_llvm_c INTERFACE ${LLVMConfig_STATIC_OPTIONS} ${LLVMConfig_STATIC_CXX})
     target_link_libraries(sinter_llvm_c INTERFACE ${LLVMConfig_STATIC_LIBS})
   else()
     target_link_directories(sinter_llvm_c INTERFACE ${LLVMConfig_LIBDIR})
