@@ -108,6 +108,38 @@ static void limits(void **state)
     }
 }
 
+/* The same of all limits there are, where what goes up begins with a known number. */
+static void all_limits(void **state)
+{
+    static const ir_op ops[] = {OP_LT, OP_LE, OP_GT, OP_GE};
+    static const int64_t first[] = {0, 32, -5, (int64_t)1 << 40};
+    cpu_case *c = *state;
+    for (unsigned turn = 0; turn < 7 * 2 * ARRAY_LENGTH(first); turn++) {
+        const uint16_t lanes = widths[turn % 7];
+        const int64_t base = first[turn / 14];
+        const bool swapped = turn / 7 % 2;
+        const int64_t limit[] = {INT64_MIN,    INT64_MIN + 1,    base - 1,         base,      base + 1,
+                                 base + lanes, base + lanes - 1, base + lanes / 2, INT64_MAX, INT64_MAX - 1};
+        enum { LIMITS = sizeof(limit) / sizeof(limit[0]) };
+        case_kernel(c, lanes);
+        k_builder *b = &c->b;
+        k_mem in = case_global(c, T_I64, false, LIMITS), out = case_global(c, T_I64, true, 4 * LIMITS * lanes);
+        for (unsigned k = 0; k < LIMITS; k++)
+            case_put(c, in, k, (ir_bits)limit[k]);
+        k_val n = k_for(b, k_i64(b, 0), k_i64(b, LIMITS), false), bound = k_load(b, in, n);
+        k_val at = k_let(b, OP_MUL, n, k_i64(b, 4 * (int64_t)lanes), 0);
+        k_val i = k_for_all(b, k_i64(b, lanes)), x = k_let(b, OP_ADD, i, k_i64(b, base), 0);
+        for (unsigned k = 0; k < 4; k++) {
+            k_val to = k_let(b, OP_ADD, at, k_let(b, OP_ADD, i, k_i64(b, k * (int64_t)lanes), 0), 0);
+            k_val holds = swapped ? k_let(b, ops[k], bound, x, 0) : k_let(b, ops[k], x, bound, 0);
+            k_store(b, out, to, k_select(b, holds, x, bound));
+        }
+        k_end(b);
+        k_end(b);
+        case_run(c, 1);
+    }
+}
+
 static void conversions(void **state)
 {
     static const ir_type to[] = {T_BOOL, T_I8, T_U8, T_I16, T_U16, T_I32, T_U32, T_U64, T_F32, T_F64};
@@ -157,8 +189,8 @@ static void memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(division),    cmocka_unit_test(arithmetic), cmocka_unit_test(limits),
-        cmocka_unit_test(conversions), cmocka_unit_test(memory),
+        cmocka_unit_test(division),   cmocka_unit_test(arithmetic),  cmocka_unit_test(limits),
+        cmocka_unit_test(all_limits), cmocka_unit_test(conversions), cmocka_unit_test(memory),
     };
     return cmocka_run_group_tests(tests, case_setup, case_teardown);
 }

@@ -376,6 +376,17 @@ static bool narrowed_index(cg *g, const k_stmt *s)
     return true;
 }
 
+/* A limit of what begins with a small number, no further from it than lanes are: NULL: it does not. */
+static cg_ref near_limit(cg *g, cg_ref from, cg_ref limit)
+{
+    const long long most = 1LL << 32, first = LLVMIsAConstantInt(from) ? LLVMConstIntGetSExtValue(from) : most;
+    LLVMTypeRef i64 = g->i64;
+    if (first >= most || first <= -most)
+        return NULL;
+    limit = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){limit, cg_i64(g, first - 1)});
+    return cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){limit, cg_i64(g, first + g->lanes)});
+}
+
 /* In how many lanes, the first ones, a value that goes up by one from lane to lane is below a uniform limit: a mask
  * made of a number, in place of wide vectors to compare. NULL: they are no such values, or it cannot be told that their
  * difference fits. */
@@ -384,12 +395,14 @@ static cg_ref lanes_below(cg *g, k_val v, k_val bound, bool or_equal)
     if (g->k->value.at[v].type != T_I64)
         return NULL;
     cg_value x = cg_get(g, v), limit = cg_get(g, bound);
-    bool from_zero = x.v == cg_i64(g, 0),
-         fits = (cg_is_narrow(g, v) && cg_is_narrow(g, bound)) || (from_zero && !or_equal);
-    if (x.form != FORM_LINEAR || limit.form != FORM_UNIFORM || !fits || x.step != cg_i64(g, 1))
+    if (x.form != FORM_LINEAR || limit.form != FORM_UNIFORM || x.step != cg_i64(g, 1))
+        return NULL;
+    const bool fits = cg_is_narrow(g, v) && cg_is_narrow(g, bound);
+    cg_ref end = fits ? limit.v : near_limit(g, x.v, limit.v);
+    if (!end)
         return NULL;
     LLVMTypeRef i64 = g->i64;
-    cg_ref n = LLVMBuildSub(g->b, limit.v, x.v, "");
+    cg_ref n = LLVMBuildSub(g->b, end, x.v, "");
     n = or_equal ? LLVMBuildAdd(g->b, n, cg_i64(g, 1), "") : n;
     n = cg_call(g, "llvm.smax", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, 0)});
     return cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){n, cg_i64(g, g->lanes)});
