@@ -72,14 +72,15 @@ typedef struct cg_early {
 
 enum { CG_MOST_ROWS = 12, CG_MOST_SHIFTED = 64 };
 
-/* Neighbours in a row of shared memory, see shifted.c. */
+/* Neighbours in a row, see shifted.c. */
 typedef struct cg_shifted_row {
     k_mem mem;
     int64_t lowest, highest; /* the constants in their indices */
     unsigned loads;
     LLVMTypeRef vector;
-    cg_ref kept;       /* alloca of the vector from the lowest one on; NULL: these are loaded one by one */
-    cg_ref here, next; /* that vector and the one behind it; NULL: not loaded in this gang */
+    cg_ref kept;               /* alloca of the vector at the middle one; NULL: these are loaded one by one */
+    cg_ref kept_before;        /* and of the one before it */
+    cg_ref before, here, next; /* both, and the one behind them; NULL: not loaded in this gang */
 } cg_shifted_row;
 
 typedef struct cg_shifted {
@@ -90,6 +91,7 @@ typedef struct cg_shifted {
         int64_t constant;
     } load[CG_MOST_SHIFTED];
     unsigned rows, loads;
+    cg_ref count; /* i64: threads of the loop */
 } cg_shifted;
 
 enum {

@@ -1,10 +1,11 @@
-/* Loads of neighbours in rows that stencils keep in shared memory: x - 1, x and x + 1, for a whole gang of x at a time.
- * Each such load lies across two cache lines, and takes as long as two. Instead, a row is loaded once a gang, from its
- * lowest neighbour on: what lies further on is shifted together from that vector and the next one, which is kept in a
- * register for the gang that follows.
+/* Loads of neighbours in a row: x - 1, x and x + 1, for a whole gang of x at a time. Each load beside the middle one lies
+ * across two cache lines, and takes as long as two. Instead, a row is loaded once a gang, at the middle one of its
+ * neighbours: what lies beside is shifted together from that vector and the ones before and behind it, which stay in
+ * registers from gang to gang.
  *
- * The next vector may end up to a vector behind the last element that anyone asked for: in the kernel's scratch memory,
- * whatever it holds. */
+ * The next vector may end up to a vector behind the last element that anyone asked for. In the kernel's scratch memory
+ * it is loaded whatever it holds; of an array only lanes are loaded that somebody asks for, which are few in the last
+ * gang. */
 #include "emit/cpu/llvm/cg.h"
 
 enum { LEAST_LOADS = 3, DEEPEST = 8, MOST_TERMS = 6, LINE = 64 };
@@ -82,8 +83,9 @@ static bool is_neighbour(const cg *g, const k_stmt *s)
     const k_memory *m = &g->k->mem.at[s->mem];
     const k_value *index = &g->k->value.at[s->in[0]];
     unsigned bytes = (unsigned)ir_type_size((ir_type)m->type);
-    return s->op == K_LOAD && m->space == K_SHARED && (bytes == 4 || bytes == 8) && index->shape == K_AFFINE &&
-           index->step == 1 && g->lanes * bytes == LINE && has_room(g, m);
+    bool suits = m->space == K_SHARED ? has_room(g, m) : m->space == K_GLOBAL && !m->written;
+    return s->op == K_LOAD && suits &&
+           (bytes == 4 || bytes == 8) && index->shape == K_AFFINE && index->step == 1 && g->lanes * bytes == LINE;
 }
 
 static bool is_stored(const kernel *k, k_ref body, k_mem m)
@@ -122,13 +124,18 @@ static void find_rows(const finding *f, cg_shifted *out, sum *index, k_ref body)
     }
 }
 
-/* Do the loads take longer than what is computed? Those besides a row's lowest one count twice; a processor loads two
+static int64_t middle_of(const cg_shifted_row *row)
+{
+    return row->lowest + (int64_t)(((uint64_t)row->highest - (uint64_t)row->lowest) / 2);
+}
+
+/* Do the loads take longer than what is computed? Those besides a row's middle one count twice; a processor loads two
  * vectors in the time of two operations. Shifting takes registers, so where it gains nothing it loses. */
 static bool is_bound_by_loads(const kernel *k, const cg_shifted *s, k_ref body)
 {
     unsigned loads = 0, operations = 0;
     for (unsigned i = 0; i < s->loads; i++)
-        loads += s->load[i].constant == s->row[s->load[i].row].lowest ? 1 : 2;
+        loads += s->load[i].constant == middle_of(&s->row[s->load[i].row]) ? 1 : 2;
     for (k_ref r = body; r; r = k->stmt.at[r].next) {
         const k_stmt *st = &k->stmt.at[r];
         operations += (st->op == K_LET || st->op == K_SELECT) && k->value.at[st->dst].shape == K_VARYING;
@@ -142,7 +149,38 @@ static bool is_worth_it(const cg *g, const cg_shifted_row *row)
     return row->loads >= LEAST_LOADS && wide < g->lanes;
 }
 
-/* Loads what the first gang reads from the lowest neighbour on. */
+/* The elements from number `by` of a vector on, and as many of the one behind it. The instruction is written out, since
+ * LLVM takes another one, with a table of places in a register, and that register's copy, as it overwrites it. */
+static cg_ref shifted(cg *g, cg_ref vector, cg_ref behind, unsigned by)
+{
+    bool four = g->lanes * 4 == LINE;
+    LLVMTypeRef bits = cg_vector_of(g, four ? g->i32 : g->i64, four ? 16 : 8);
+    const char *written = arena_printf(g->arena, "valign%c $$%u, $1, $2, $0", four ? 'd' : 'q', by);
+    LLVMTypeRef type = LLVMFunctionType(bits, (LLVMTypeRef[]){bits, bits}, 2, false);
+    cg_ref code =
+        LLVMGetInlineAsm(type, written, strlen(written), "=v,v,v", 6, false, false, LLVMInlineAsmDialectATT, false);
+    cg_ref in[] = {LLVMBuildBitCast(g->b, vector, bits, ""), LLVMBuildBitCast(g->b, behind, bits, "")};
+    return LLVMBuildBitCast(g->b, LLVMBuildCall2(g->b, type, code, in, 2, ""), LLVMTypeOf(vector), "");
+}
+
+static cg_ref load_whole(cg *g, const cg_shifted_row *row, cg_ref index)
+{
+    cg_ref x = LLVMBuildLoad2(g->b, row->vector, cg_element(g, row->mem, index), "");
+    LLVMSetAlignment(x, cg_alignment(g, row->mem));
+    return x;
+}
+
+/* Nothing is kept from one run of the loop to the next, so that no register is taken in between. */
+static void make_room(cg *g, cg_shifted_row *row)
+{
+    row->vector = cg_vector_of(g, cg_stored(g, (ir_type)g->k->mem.at[row->mem].type), g->lanes);
+    row->kept = cg_alloca(g, row->vector, LINE, "row");
+    row->kept_before = cg_alloca(g, row->vector, LINE, "row.before");
+    LLVMBuildStore(g->b, LLVMGetPoison(row->vector), row->kept);
+    LLVMBuildStore(g->b, LLVMGetPoison(row->vector), row->kept_before);
+}
+
+/* Loads what the first gang reads at its middle neighbour and, into the last lanes of a vector, what lies before. */
 static void keep_first(cg *g, const cg_shifted_row *row, const sum *index)
 {
     cg_ref at = cg_i64(g, row->lowest);
@@ -150,14 +188,16 @@ static void keep_first(cg *g, const cg_shifted_row *row, const sum *index)
         cg_ref x = LLVMBuildNSWMul(g->b, cg_scalar(g, index->value[i]), cg_i64(g, index->times[i]), "");
         at = LLVMBuildNSWAdd(g->b, at, x, "");
     }
-    cg_ref x = LLVMBuildLoad2(g->b, row->vector, cg_element(g, row->mem, at), "");
-    LLVMSetAlignment(x, cg_alignment(g, row->mem));
-    LLVMBuildStore(g->b, x, row->kept);
+    unsigned before = (unsigned)(middle_of(row) - row->lowest);
+    cg_ref lowest = load_whole(g, row, at);
+    LLVMBuildStore(g->b, before ? shifted(g, lowest, lowest, before) : lowest, row->kept_before);
+    LLVMBuildStore(g->b, load_whole(g, row, LLVMBuildNSWAdd(g->b, at, cg_i64(g, before), "")), row->kept);
 }
 
 void cg_shifted_begin(cg *g, const k_stmt *for_all, cg_ref count)
 {
-    if (!g->cpu.avx512 || g->lanes == 1)
+    bool single = LLVMIsAConstantInt(count) && LLVMConstIntGetSExtValue(count) <= g->lanes;
+    if (!g->cpu.avx512 || g->lanes == 1 || single)
         return;
     if (!g->stamp)
         g->stamp = arena_alloc(g->arena, g->k->value.n * sizeof(*g->stamp));
@@ -171,50 +211,58 @@ void cg_shifted_begin(cg *g, const k_stmt *for_all, cg_ref count)
         return;
     cg_shifted *found = arena_alloc(g->arena, sizeof(*found));
     sum index[CG_MOST_ROWS];
+    found->count = count;
     find_rows(&f, found, index, for_all->body);
     if (!is_bound_by_loads(g->k, found, for_all->body))
+        return;
+    for (unsigned i = 0; i < found->rows; i++)
+        if (is_worth_it(g, &found->row[i])) {
+            make_room(g, &found->row[i]);
+            g->shifted = found;
+        }
+    if (!g->shifted)
         return;
     LLVMBasicBlockRef some = cg_block(g, "rows"), end = cg_block(g, "rows.end");
     cg_cond(g, LLVMBuildICmp(g->b, LLVMIntSGT, count, cg_i64(g, 0), ""), some, end);
     cg_at(g, some);
-    for (unsigned i = 0; i < found->rows; i++) {
-        cg_shifted_row *row = &found->row[i];
-        if (!is_worth_it(g, row))
-            continue;
-        row->vector = cg_vector_of(g, cg_stored(g, (ir_type)g->k->mem.at[row->mem].type), g->lanes);
-        row->kept = cg_alloca(g, row->vector, LINE, "row");
-        keep_first(g, row, &index[i]);
-        g->shifted = found;
-    }
+    for (unsigned i = 0; i < found->rows; i++)
+        if (found->row[i].kept)
+            keep_first(g, &found->row[i], &index[i]);
     cg_br(g, end);
     cg_at(g, end);
+}
+
+/* The lanes of an array's next vector that this gang or the following one reads. */
+static cg_ref lanes_asked_for(cg *g, const cg_shifted_row *row)
+{
+    LLVMTypeRef bits = LLVMIntTypeInContext(g->context, g->lanes);
+    cg_ref left = LLVMBuildNSWSub(g->b, g->shifted->count, g->thread_base, "");
+    cg_ref last = LLVMBuildICmp(g->b, LLVMIntSLE, left, cg_i64(g, g->lanes), "");
+    cg_ref few = LLVMConstInt(bits, ((uint64_t)1 << (row->highest - middle_of(row))) - 1, false);
+    cg_ref lanes = LLVMBuildSelect(g->b, last, few, LLVMConstAllOnes(bits), "");
+    return LLVMBuildBitCast(g->b, lanes, cg_vector_of(g, g->i1, g->lanes), "");
 }
 
 /* The vectors of a row, at the first of its loads. */
 static void load_row(cg *g, cg_shifted_row *row, cg_ref index, int64_t constant)
 {
-    cg_ref on = cg_i64(g, row->lowest - constant + g->lanes);
-    cg_ref pointer = cg_element(g, row->mem, LLVMBuildNSWAdd(g->b, index, on, ""));
+    cg_ref at = LLVMBuildNSWAdd(g->b, index, cg_i64(g, middle_of(row) - constant + g->lanes), "");
+    row->before = LLVMBuildLoad2(g->b, row->vector, row->kept_before, "");
     row->here = LLVMBuildLoad2(g->b, row->vector, row->kept, "");
-    row->next = LLVMBuildLoad2(g->b, row->vector, pointer, "");
-    LLVMSetAlignment(row->next, cg_alignment(g, row->mem));
+    if (g->k->mem.at[row->mem].space == K_SHARED)
+        row->next = load_whole(g, row, at);
+    else
+        row->next = cg_masked_load(g, row->vector, cg_element(g, row->mem, at), cg_alignment(g, row->mem),
+                                   lanes_asked_for(g, row));
+    LLVMBuildStore(g->b, row->here, row->kept_before);
     LLVMBuildStore(g->b, row->next, row->kept);
 }
 
-/* The elements of a row from number `by` of its vector on. The instruction is written out, since LLVM takes another
- * one, with a table of places in a register, and that register's copy, as it overwrites it. */
-static cg_ref shifted(cg *g, const cg_shifted_row *row, unsigned by)
+static cg_ref neighbour(cg *g, const cg_shifted_row *row, int64_t by)
 {
-    if (!by)
-        return row->here;
-    bool four = g->lanes * 4 == LINE;
-    LLVMTypeRef bits = cg_vector_of(g, four ? g->i32 : g->i64, four ? 16 : 8);
-    const char *written = arena_printf(g->arena, "valign%c $$%u, $1, $2, $0", four ? 'd' : 'q', by);
-    LLVMTypeRef type = LLVMFunctionType(bits, (LLVMTypeRef[]){bits, bits}, 2, false);
-    cg_ref code =
-        LLVMGetInlineAsm(type, written, strlen(written), "=v,v,v", 6, false, false, LLVMInlineAsmDialectATT, false);
-    cg_ref in[] = {LLVMBuildBitCast(g->b, row->here, bits, ""), LLVMBuildBitCast(g->b, row->next, bits, "")};
-    return LLVMBuildBitCast(g->b, LLVMBuildCall2(g->b, type, code, in, 2, ""), row->vector, "");
+    if (by < 0)
+        return shifted(g, row->before, row->here, (unsigned)(g->lanes + by));
+    return by ? shifted(g, row->here, row->next, (unsigned)by) : row->here;
 }
 
 cg_ref cg_load_shifted(cg *g, k_ref id)
@@ -226,7 +274,7 @@ cg_ref cg_load_shifted(cg *g, k_ref id)
             continue;
         if (!row->here)
             load_row(g, row, cg_scalar(g, g->k->stmt.at[id].in[0]), s->load[i].constant);
-        return shifted(g, row, (unsigned)(s->load[i].constant - row->lowest));
+        return neighbour(g, row, s->load[i].constant - middle_of(row));
     }
     return NULL;
 }
