@@ -720,16 +720,21 @@ static void positions_that_do_not_wrap(void **state)
     }
 }
 
-/* Rows of a single light stencil over a large array come one after the other; a chain, whose stages read rows that
- * others keep, computes several at once. */
+/* Rows of light stencils over a large array come one after the other, also of two in a chain; a longer chain, in which
+ * a stage has nothing to do with memory, computes several at once. */
 static void rows_of_chains(void **state)
 {
     static const char single[] = "extents n, m x = input [n, m]f32 "
                                  "y = stencil x pattern 3 x 1 clamp {a: f32, b: f32, c: f32 -> a + b + c} output y";
     static const char chain[] = "extents n, m x = input [n, m]f32 "
                                 "y = stencil x pattern 3 x 1 clamp {a: f32, b: f32, c: f32 -> a + b + c} "
-                                "z = stencil y pattern 3 x 1 clamp {a: f32, b: f32, c: f32 -> a + b + c} output z";
+                                "z = stencil y pattern 3 x 1 clamp {a: f32, b: f32, c: f32 -> a + b + c} "
+                                "u = stencil z pattern 3 x 1 clamp {a: f32, b: f32, c: f32 -> a + b + c} output u";
+    static const char two[] = "extents n, m x = input [n, m]f32 "
+                              "y = stencil x pattern 3 x 1 clamp {a: f32, b: f32, c: f32 -> a + b + c} "
+                              "z = stencil y pattern 3 x 1 clamp {a: f32, b: f32, c: f32 -> a + b + c} output z";
     (void)state;
+    assert_true(planned(cluster_of(two), &vectors, 1000, 2000, 0).row & SK_STENCIL_BY_ROW);
     assert_true(planned(cluster_of(single), &vectors, 1000, 2000, 0).row & SK_STENCIL_BY_ROW);
     assert_false(planned(cluster_of(single), &vectors, 100, 200, 0).row & SK_STENCIL_BY_ROW);
     assert_false(planned(cluster_of(chain), &vectors, 1000, 2000, 0).row & SK_STENCIL_BY_ROW);

@@ -568,13 +568,29 @@ static bool is_light(stages *s, const stage *g, arena *a)
     return made < LIGHT * moved;
 }
 
-/* Stages that read rows which others keep have them in a worker's own caches. */
+/* Does the stage read kept rows only, several for each of its own, and keep these? Then nothing of it is moved but
+ * within a worker's caches, and rows computed at once share what they load from there. */
+static bool lies_between(const stages *s, const stage *g, arena *a)
+{
+    reaches found = {0};
+    bool kept = g->op->staged && !g->op->stored && !g->copy, several = false;
+    stage_reaches(s->lw->l, a, g, &found);
+    for (uint32_t i = 0; i < found.n; i++) {
+        bool here = found.at[i].followed;
+        for (uint32_t k = 0; k < s->stage.n; k++)
+            here |= s->stage.at[k].op->staged && s->stage.at[k].op->term == found.at[i].node;
+        kept &= here;
+        several |= found.at[i].h.up || found.at[i].h.down;
+    }
+    return kept && several;
+}
+
 static uint32_t light_bytes(stages *s, const sk_cluster *c, arena *a)
 {
     size_t bytes = sk_stored_bytes(c);
     for (uint32_t i = 0; i < s->stage.n; i++) {
         const stage *g = &s->stage.at[i];
-        if (!g->copy && (g->op->staged || !is_light(s, g, a)))
+        if (lies_between(s, g, a) || (!g->copy && !is_light(s, g, a)))
             return 0;
     }
     for (uint32_t i = 0; i < c->loop->reads.n; i++) {

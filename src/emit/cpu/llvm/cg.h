@@ -72,7 +72,7 @@ typedef struct cg_early {
 
 enum { CG_MOST_ROWS = 12, CG_MOST_SHIFTED = 64 };
 
-/* Neighbours in a row, see shifted.c. */
+/* Neighbours in a row of shared memory, see shifted.c. */
 typedef struct cg_shifted_row {
     k_mem mem;
     int64_t lowest, highest; /* the constants in their indices */
@@ -91,7 +91,6 @@ typedef struct cg_shifted {
         int64_t constant;
     } load[CG_MOST_SHIFTED];
     unsigned rows, loads;
-    cg_ref count; /* i64: threads of the loop */
 } cg_shifted;
 
 enum {

@@ -1,11 +1,10 @@
-/* Loads of neighbours in a row: x - 1, x and x + 1, for a whole gang of x at a time. Each load beside the middle one lies
- * across two cache lines, and takes as long as two. Instead, a row is loaded once a gang, at the middle one of its
- * neighbours: what lies beside is shifted together from that vector and the ones before and behind it, which stay in
- * registers from gang to gang.
+/* Loads of neighbours in rows that stencils keep in shared memory: x - 1, x and x + 1, for a whole gang of x at a time.
+ * Each load beside the middle one lies across two cache lines, and takes as long as two. Instead, a row is loaded once
+ * a gang, at the middle one of its neighbours: what lies beside is shifted together from that vector and the ones
+ * before and behind it, which stay in registers from gang to gang.
  *
- * The next vector may end up to a vector behind the last element that anyone asked for. In the kernel's scratch memory
- * it is loaded whatever it holds; of an array only lanes are loaded that somebody asks for, which are few in the last
- * gang. */
+ * The next vector may end up to a vector behind the last element that anyone asked for: in the kernel's scratch memory,
+ * whatever it holds. */
 #include "emit/cpu/llvm/cg.h"
 
 enum { LEAST_LOADS = 3, DEEPEST = 8, MOST_TERMS = 6, LINE = 64 };
@@ -83,9 +82,8 @@ static bool is_neighbour(const cg *g, const k_stmt *s)
     const k_memory *m = &g->k->mem.at[s->mem];
     const k_value *index = &g->k->value.at[s->in[0]];
     unsigned bytes = (unsigned)ir_type_size((ir_type)m->type);
-    bool suits = m->space == K_SHARED ? has_room(g, m) : m->space == K_GLOBAL && !m->written;
-    return s->op == K_LOAD && suits &&
-           (bytes == 4 || bytes == 8) && index->shape == K_AFFINE && index->step == 1 && g->lanes * bytes == LINE;
+    return s->op == K_LOAD && m->space == K_SHARED && (bytes == 4 || bytes == 8) && index->shape == K_AFFINE &&
+           index->step == 1 && g->lanes * bytes == LINE && has_room(g, m);
 }
 
 static bool is_stored(const kernel *k, k_ref body, k_mem m)
@@ -163,7 +161,7 @@ static cg_ref shifted(cg *g, cg_ref vector, cg_ref behind, unsigned by)
     return LLVMBuildBitCast(g->b, LLVMBuildCall2(g->b, type, code, in, 2, ""), LLVMTypeOf(vector), "");
 }
 
-static cg_ref load_whole(cg *g, const cg_shifted_row *row, cg_ref index)
+static cg_ref load_vector(cg *g, const cg_shifted_row *row, cg_ref index)
 {
     cg_ref x = LLVMBuildLoad2(g->b, row->vector, cg_element(g, row->mem, index), "");
     LLVMSetAlignment(x, cg_alignment(g, row->mem));
@@ -189,15 +187,14 @@ static void keep_first(cg *g, const cg_shifted_row *row, const sum *index)
         at = LLVMBuildNSWAdd(g->b, at, x, "");
     }
     unsigned before = (unsigned)(middle_of(row) - row->lowest);
-    cg_ref lowest = load_whole(g, row, at);
+    cg_ref lowest = load_vector(g, row, at);
     LLVMBuildStore(g->b, before ? shifted(g, lowest, lowest, before) : lowest, row->kept_before);
-    LLVMBuildStore(g->b, load_whole(g, row, LLVMBuildNSWAdd(g->b, at, cg_i64(g, before), "")), row->kept);
+    LLVMBuildStore(g->b, load_vector(g, row, LLVMBuildNSWAdd(g->b, at, cg_i64(g, before), "")), row->kept);
 }
 
 void cg_shifted_begin(cg *g, const k_stmt *for_all, cg_ref count)
 {
-    bool single = LLVMIsAConstantInt(count) && LLVMConstIntGetSExtValue(count) <= g->lanes;
-    if (!g->cpu.avx512 || g->lanes == 1 || single)
+    if (!g->cpu.avx512 || g->lanes == 1)
         return;
     if (!g->stamp)
         g->stamp = arena_alloc(g->arena, g->k->value.n * sizeof(*g->stamp));
@@ -211,7 +208,6 @@ void cg_shifted_begin(cg *g, const k_stmt *for_all, cg_ref count)
         return;
     cg_shifted *found = arena_alloc(g->arena, sizeof(*found));
     sum index[CG_MOST_ROWS];
-    found->count = count;
     find_rows(&f, found, index, for_all->body);
     if (!is_bound_by_loads(g->k, found, for_all->body))
         return;
@@ -232,28 +228,13 @@ void cg_shifted_begin(cg *g, const k_stmt *for_all, cg_ref count)
     cg_at(g, end);
 }
 
-/* The lanes of an array's next vector that this gang or the following one reads. */
-static cg_ref lanes_asked_for(cg *g, const cg_shifted_row *row)
-{
-    LLVMTypeRef bits = LLVMIntTypeInContext(g->context, g->lanes);
-    cg_ref left = LLVMBuildNSWSub(g->b, g->shifted->count, g->thread_base, "");
-    cg_ref last = LLVMBuildICmp(g->b, LLVMIntSLE, left, cg_i64(g, g->lanes), "");
-    cg_ref few = LLVMConstInt(bits, ((uint64_t)1 << (row->highest - middle_of(row))) - 1, false);
-    cg_ref lanes = LLVMBuildSelect(g->b, last, few, LLVMConstAllOnes(bits), "");
-    return LLVMBuildBitCast(g->b, lanes, cg_vector_of(g, g->i1, g->lanes), "");
-}
-
 /* The vectors of a row, at the first of its loads. */
 static void load_row(cg *g, cg_shifted_row *row, cg_ref index, int64_t constant)
 {
     cg_ref at = LLVMBuildNSWAdd(g->b, index, cg_i64(g, middle_of(row) - constant + g->lanes), "");
     row->before = LLVMBuildLoad2(g->b, row->vector, row->kept_before, "");
     row->here = LLVMBuildLoad2(g->b, row->vector, row->kept, "");
-    if (g->k->mem.at[row->mem].space == K_SHARED)
-        row->next = load_whole(g, row, at);
-    else
-        row->next = cg_masked_load(g, row->vector, cg_element(g, row->mem, at), cg_alignment(g, row->mem),
-                                   lanes_asked_for(g, row));
+    row->next = load_vector(g, row, at);
     LLVMBuildStore(g->b, row->here, row->kept_before);
     LLVMBuildStore(g->b, row->next, row->kept);
 }
