@@ -1,7 +1,8 @@
 /* Choices and loops over arrays: the programs within the program, run in the call's queue. A round gives its results in
  * memory of the pool, which becomes the state of the next round where it is; what the state was in goes back, so a loop
- * needs as much memory after any number of rounds as after two. Of a round the host reads one bool, if it is a
- * `while`'s. */
+ * needs as much memory after any number of rounds as after two. Where it is known how many rounds there will be, every
+ * second one, counted from the last, gives its results in the memory where the caller wants them, so that a loop goes
+ * to and fro between that and one block. Of a round the host reads one bool, if it is a `while`'s. */
 #include "base/size.h"
 #include "run/fields.h"
 #include "run/foreign.h"
@@ -26,10 +27,11 @@ typedef struct round_call { /* one region's program, called */
     run *inner; /* NULL: not yet, or not any more */
     run_argument *in;
     run_result *out;
-    held **made;    /* per result: the block of the loop that it became */
-    uint32_t taken; /* results whose blocks are here: none, or all once the call is over */
-    int64_t *dim;   /* is it given, and its value */
-    size_t bytes;   /* of what comes in */
+    held **made;     /* per result: the block of the loop that it became */
+    uint32_t taken;  /* results whose blocks are here: none, or all once the call is over */
+    int64_t *dim;    /* is it given, and its value */
+    uint32_t inputs; /* components that come in, */
+    size_t bytes;    /* their bytes */
 } round_call;
 
 typedef struct looped { /* a control that is run */
@@ -43,8 +45,9 @@ typedef struct looped { /* a control that is run */
     uint32_t holds;
     int64_t rounds;  /* that are done */
     int64_t many;    /* that are to be done at once */
-    uint32_t region; /* the one that is run, */
-    bool last;       /* and whether its results go where the caller wants them */
+    int64_t calls;   /* of regions that come behind the one that is run; 0: none, or it is not known, */
+    uint32_t region; /* which is this, */
+    bool there;      /* and whether its results go where the caller wants them */
     round_call call; /* the one that is made */
     void *memory;    /* of a round's arena, to begin with */
     arena round;     /* while a round is open */
@@ -149,6 +152,7 @@ static bool prepare_round(looped *l, arena *a, const ir_region *r, round_call *x
             x->bytes += bytes;
         }
     }
+    x->inputs = inputs;
     for (uint32_t i = 0; i < outputs; i++)
         x->out[i].number = i + 1;
     for (uint32_t i = 0; i < r->values; i++) {
@@ -273,8 +277,28 @@ static void pass_failure(run *c, const run *inner)
         atomic_store(&c->r->interpreted, true);
 }
 
-/* The caller's memory for results, in the last round of a loop whose last round is known. */
-static void give_memory(looped *l, round_call *x)
+/* May component number `port` of the region's results, of its part k, go where the caller wants it? Not if something
+ * that the call reads is there. When more calls come, only if it has the extents of that memory for certain, as those
+ * of the state that it is made of, and does not rather go where that state is. */
+static bool may_go_there(const looped *l, const round_call *x, const plan *p, uint32_t k, uint32_t port,
+                         const run_result *to)
+{
+    const ir_program *q = x->r->program;
+    for (uint32_t i = 0; i < x->inputs; i++)
+        if (x->in[i].block == to->data)
+            return false;
+    if (!l->calls)
+        return true;
+    const ir_array *in = ir_info(q, q->input.at[k]), *out = ir_info(q, q->output.at[x->r->result[k]]);
+    const plan_result *r = &p->result.at[port];
+    const size_t dimensions = in->rank;
+    return !r->copied && !p->buffer.at[r->buffer].over && in->rank == out->rank &&
+           memcmp(in->shape, out->shape, dimensions * sizeof(*in->shape)) == 0 &&
+           memcmp(l->state[l->first[k]].extent, to->extent, dimensions * sizeof(*to->extent)) == 0;
+}
+
+/* The caller's memory for results, where it is known that they are the last ones, or when these will come. */
+static void give_memory(looped *l, round_call *x, const plan *p)
 {
     run *c = l->c;
     for (uint32_t k = 0; k < l->of->parts; k++) {
@@ -287,7 +311,8 @@ static void give_memory(looped *l, round_call *x)
             const plan_buffer *b = &c->plan->buffer.at[first + i];
             const run_result *to = b->place == PLAN_OUTPUT ? &c->out[b->port] : NULL;
             run_result *out = &x->out[port + i];
-            if (!to || !to->given || to->upto || to->field.every || out->given || !run_reach(c, to->data))
+            if (!to || !to->given || to->upto || to->field.every || out->given || !run_reach(c, to->data) ||
+                !may_go_there(l, x, p, k, port + i, to))
                 continue;
             out->given = true;
             out->data = to->data;
@@ -302,6 +327,8 @@ static bool call_program(looped *l, arena *a, round_call *x, uint32_t region)
     const run_region *from = &c->r->control[l->p->number].region[region];
     void *room = from->room ? arena_alloc(a, from->room) : NULL;
     run_program *r = from->choose(from->env, x->in, x->bytes, room);
+    if (l->there)
+        give_memory(l, x, r->plan);
     run *inner = arena_alloc(a, sizeof(*inner));
     *inner = (run){.r = r, .root = c->root, .within = l->p, .given_dim = x->dim, .plan = r->plan, .arena = a};
     inner->in = x->in;
@@ -315,11 +342,7 @@ static bool call_program(looped *l, arena *a, round_call *x, uint32_t region)
 
 static bool begin_and_call(looped *l, arena *a)
 {
-    if (!prepare_round(l, a, &l->of->region[l->region], &l->call))
-        return false;
-    if (l->last)
-        give_memory(l, &l->call);
-    return call_program(l, a, &l->call, l->region);
+    return prepare_round(l, a, &l->of->region[l->region], &l->call) && call_program(l, a, &l->call, l->region);
 }
 
 /* The same with memory of the round that runs out as a failure. */
@@ -362,14 +385,14 @@ static void close_round(looped *l)
     l->open = false;
 }
 
-/* One run of a region; results are in `next`. `last`: results go where the caller wants them, if that is known. */
-static bool run_region_once(looped *l, uint32_t region, bool last)
+/* One run of a region; results are in `next`. `there`: where the caller wants them, if that is known. */
+static bool run_region_once(looped *l, uint32_t region, bool there)
 {
     run *c = l->c;
     if (run_stops(c))
         return false;
     l->region = region;
-    l->last = last;
+    l->there = there;
     l->call = (round_call){0};
     arena_init_with(&l->round, c->r->engine.heap, l->memory, ROUND_MEMORY);
     l->open = true;
@@ -423,8 +446,8 @@ static bool loop_while(looped *l)
     return good;
 }
 
-/* How many of the rounds that are left a region does at once; 0: it cannot do any. */
-static int64_t rounds_of(const looped *l, const ir_region *r, int64_t left)
+/* How many of the rounds that are left behind `done` a region does at once; 0: it cannot do any. */
+static int64_t rounds_of(const looped *l, const ir_region *r, int64_t done, int64_t left)
 {
     int64_t many = left < r->rounds ? left : r->rounds;
     if (!r->many)
@@ -433,26 +456,58 @@ static int64_t rounds_of(const looped *l, const ir_region *r, int64_t left)
         return 0;
     if (r->most && many > l->value[r->most - 1])
         many = l->value[r->most - 1];
-    if (r->limit && many > l->value[r->limit - 1] - l->rounds)
-        many = l->value[r->limit - 1] - l->rounds;
+    if (r->limit && many > l->value[r->limit - 1] - done)
+        many = l->value[r->limit - 1] - done;
     return many;
+}
+
+/* The region that does the most rounds at once when so many are done, and how many it does. */
+static uint32_t next_region(const looped *l, int64_t done, int64_t *most)
+{
+    uint32_t region = 0;
+    *most = 1;
+    for (uint32_t i = 1; i < l->of->regions; i++) {
+        const int64_t many = rounds_of(l, &l->of->region[i], done, l->value[0] - done);
+        if (many < *most)
+            continue;
+        region = i;
+        *most = many;
+    }
+    return region;
+}
+
+/* Does each round make all of the state anew? What is passed on may be in the memory of another part's result. */
+static bool makes_all(const looped *l)
+{
+    for (uint32_t i = 0; i < l->of->regions; i++)
+        for (uint32_t k = 0; k < l->of->parts; k++)
+            if (l->of->region[i].result[k] & IR_PASSED)
+                return false;
+    return true;
+}
+
+/* How many calls of regions a loop takes that makes all of its state anew. Of many nobody knows when they end. */
+static int64_t calls_of(const looped *l)
+{
+    enum { MOST = 1 << 16 };
+    int64_t done = 0, calls = 0, many = 0;
+    if (!makes_all(l))
+        return 0;
+    for (; done < l->value[0] && calls < MOST; done += many, calls++)
+        next_region(l, done, &many);
+    return done < l->value[0] ? 0 : calls;
 }
 
 /* Each time the region that does the most rounds at once. */
 static bool loop_repeat(looped *l)
 {
     const int64_t count = l->value[0];
+    int64_t calls = calls_of(l);
     while (l->rounds < count) {
-        uint32_t region = 0;
-        l->many = 1;
-        for (uint32_t i = 1; i < l->of->regions; i++) {
-            const int64_t many = rounds_of(l, &l->of->region[i], count - l->rounds);
-            if (many < l->many)
-                continue;
-            region = i;
-            l->many = many;
-        }
-        if (!run_region_once(l, region, count - l->rounds == l->many))
+        const uint32_t region = next_region(l, l->rounds, &l->many);
+        const bool last = count - l->rounds == l->many;
+        l->calls = --calls > 0 ? calls : 0;
+        if (!run_region_once(l, region, last || (calls > 0 && calls % 2 == 0)))
             return false;
         go_on(l);
         l->rounds += l->many;

@@ -1,5 +1,5 @@
-/* How calls of programs with loops of arrays go: they can be cancelled, take no more memory the longer they run, and
- * are in profiles. */
+/* How calls of programs with loops of arrays go: they can be cancelled, take no more memory the longer they run, give
+ * their results where the caller wants them, and are in profiles. */
 #include "both.h"
 
 #include <pthread.h>
@@ -224,6 +224,95 @@ static void memory_is_flat(void **state)
     sn_drop(p);
 }
 
+/* --- where rounds give their results --- */
+
+/* both are made anew, of elements of the other one that lie elsewhere */
+static sn_acc crossed_round(sn_acc k, sn_acc a, sn_acc b)
+{
+    (void)k;
+    return sn_results(sn_map(next_up, sn_reverse(b)), sn_zip_with(sn_sub, sn_reverse(a), b));
+}
+
+static sn_acc crossed(sn_acc n, sn_acc a, sn_acc b)
+{
+    return sn_aloop(sn_the(n), crossed_round, sn_results(a, b));
+}
+
+/* one is passed on to the other's place */
+static sn_acc passing_round(sn_acc k, sn_acc a, sn_acc b)
+{
+    (void)k;
+    return sn_results(b, sn_zip_with(sn_sub, sn_reverse(a), b));
+}
+
+static sn_acc passing(sn_acc n, sn_acc a, sn_acc b)
+{
+    return sn_aloop(sn_the(n), passing_round, sn_results(a, b));
+}
+
+static sn_acc reversal(sn_acc k, sn_acc a)
+{
+    (void)k;
+    return sn_map(next_up, sn_reverse(a));
+}
+
+static sn_acc reversals(sn_acc n, sn_acc a)
+{
+    return sn_aloop(sn_the(n), reversal, a);
+}
+
+static void to_and_fro(void **state)
+{
+    enum { N = 1000, MOST = 9 };
+    (void)state;
+    for (int passes = 0; passes < 2; passes++) {
+        sn_program *p = sn_compile(both_cpu(), "i64, [n]i32, [n]i32 -> [n]i32, [n]i32", passes ? passing : crossed);
+        assert_non_null(p);
+        for (int64_t rounds = 0; rounds <= MOST; rounds++) {
+            static int32_t a[N], b[N], c[N], d[N], x[N], y[N];
+            for (int i = 0; i < N; i++) {
+                a[i] = c[i] = i * i % 101;
+                b[i] = d[i] = i % 17;
+            }
+            assert_int_equal(sn_call(p, sn_value(&rounds), sn_in(a, N), sn_in(b, N), sn_into(x, N), sn_into(y, N)),
+                             SN_OK);
+            for (int64_t k = 0; k < rounds; k++) {
+                static int32_t old[N], last[N];
+                memcpy(old, c, sizeof(old));
+                memcpy(last, d, sizeof(last));
+                for (int i = 0; i < N; i++) {
+                    c[i] = passes ? last[i] : last[N - 1 - i] + 1;
+                    d[i] = old[N - 1 - i] - last[i];
+                }
+            }
+            assert_memory_equal(x, c, sizeof(x));
+            assert_memory_equal(y, d, sizeof(y));
+        }
+        sn_drop(p);
+    }
+}
+
+/* Rounds whose number is known go between the caller's memory and one block. */
+static void one_block_is_enough(void **state)
+{
+    enum { N = 100000 };
+    static int32_t x[N], y[N];
+    const int64_t rounds = 8;
+    (void)state;
+    if (getenv("SINTER_DEVICE")) /* whose rounds may not reach the caller's memory */
+        return;
+    sn_context *cx = sn_open(&(sn_options){.size = sizeof(sn_options), .device = "cpu"});
+    assert_non_null(cx);
+    sn_program *p = sn_compile(cx, "i64, [n]i32 -> [n]i32", reversals);
+    assert_non_null(p);
+    assert_int_equal(sn_call(p, sn_value(&rounds), sn_in(x, N), sn_into(y, N)), SN_OK);
+    assert_true(run_pool_kept(cx->engine.pool) < 2 * sizeof(x));
+    for (int i = 0; i < N; i++)
+        assert_int_equal(y[i], rounds);
+    sn_drop(p);
+    sn_close(cx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +320,8 @@ int main(void)
         cmocka_unit_test(cancelled),
         cmocka_unit_test(memory_is_flat),
         cmocka_unit_test(profile_tells_rounds),
+        cmocka_unit_test(to_and_fro),
+        cmocka_unit_test(one_block_is_enough),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }
