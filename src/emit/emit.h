@@ -17,8 +17,8 @@ uint32_t emit_gang(const dialect *d); /* widest gang that exchanges values there
                                          SN_LOCAL is then a multiple of it */
 /* A kernel with CHAIN must have all groups of a launch running at once. Pointers do not overlap. */
 bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, const char **why);
-uint32_t
-emit_shared_bytes(const kernel *k); /* shared memory that its text declares, or wants at launch; a multiple of 8 */
+/* Shared memory that its text declares, or wants at launch; a multiple of 8. */
+uint32_t emit_shared_bytes(const kernel *k);
 
 /* --- the CPU code generator, a module of its own (libsinter-llvm), opened at run time through this table --- */
 typedef struct emit_cpu_code emit_cpu_code; /* machine code of one kernel; immutable */
