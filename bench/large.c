@@ -328,11 +328,9 @@ static int run_reads(sn_context *cx, int n)
     return failed;
 }
 
-/* No drafts: the memory that an operation takes is the difference to a small program, which must be compiled the same
- * way. A draft of it takes 3 MB less. */
 int large_child(const char *name, int operations)
 {
-    sn_context *cx = sn_open(&(sn_options){.size = sizeof(sn_options), .drafts = SN_OFF});
+    sn_context *cx = sn_open(NULL);
     struct rusage r;
     int failed = 1;
     double start = processor_us();

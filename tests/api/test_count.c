@@ -344,8 +344,7 @@ static sn_acc smoothed_often(sn_acc xs)
     return sn_aiterate(40, smoothed, xs);
 }
 
-/* The last round writes where the caller wants the result. */
-/* Every second round gives its result in the caller's memory. */
+/* Every second round, the last one too, writes where the caller wants the result. */
 static void a_loop_needs_no_copy(void **state)
 {
     (void)state;
