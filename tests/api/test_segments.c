@@ -572,6 +572,72 @@ static void same_bits_as_interpreted(void **state)
     sn_drop(p[1]);
 }
 
+static sn_scalar root_of_difference(sn_scalar most, sn_scalar x)
+{
+    return sn_sqrt(sn_sub(most, x));
+}
+
+static sn_scalar further(sn_scalar a, sn_scalar b)
+{
+    return sn_max(sn_mul(a, a), sn_mul(b, b));
+}
+
+static sn_scalar square(sn_scalar x)
+{
+    return sn_mul(x, x);
+}
+
+/* Three sweeps over a segment: roots are folded, stored and read again; an operator without an identity among others.
+ */
+static sn_acc several_sweeps(sn_acc lengths, sn_acc x)
+{
+    sn_scalar n = sn_extent(x, 0);
+    sn_acc most = sn_fold1_seg(sn_max, lengths, x);
+    sn_acc roots = sn_zip_with(root_of_difference, sn_replicate_seg(n, lengths, most), x);
+    sn_acc sum = sn_sum_seg(lengths, roots);
+    return sn_results(roots, sn_zip_with(sn_div, roots, sn_replicate_seg(n, lengths, sum)), most, sum,
+                      sn_fold1_seg(further, lengths, roots), sn_sum_seg(lengths, sn_map(square, x)));
+}
+
+static void several_sweeps_have_the_bits_of_the_interpreter(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {1,    32,   33,    63,    64,    65,    96,   100,   127,   128,   129,  191,
+                                      192,  193,  250,   255,   256,   257,   1000, 4000,  4095,  4096,  4097, 4100,
+                                      8191, 8193, 16384, 16385, 32768, 32769, 70,   40000, 65536, 65537, 80000};
+    enum { SEGMENTS = sizeof(lengths) / sizeof(*lengths), RESULTS = 4 };
+    int64_t n = 0;
+    for (int i = 0; i < SEGMENTS; i++)
+        n += lengths[i];
+    float *x = malloc((size_t)n * 4), *each[2][2], of[2][RESULTS][SEGMENTS];
+    /* Squares are exact, zeros have both signs, and a few segments have a NaN. */
+    for (int64_t i = 0; i < n; i++)
+        x[i] = i % 8191 == 7000 ? NAN : i % 3 ? (float)(i * 7919 % 61) / -4 : i % 2 ? -0.0F : -3;
+    for (int i = 0; i < 2; i++) {
+        sn_context *cx = i ? interpreter : device;
+        sn_program *p =
+            compile(cx, "[s]i64, [n]f32 -> [n]f32, [n]f32, [s]f32, [s]f32, [s]f32, [s]f32", SN_BODY(several_sweeps));
+        each[i][0] = malloc((size_t)n * 4), each[i][1] = malloc((size_t)n * 4);
+        CALL(cx, p, sn_in(lengths, SEGMENTS), sn_in(x, n), sn_into(each[i][0], n), sn_into(each[i][1], n),
+             sn_into(of[i][0], SEGMENTS), sn_into(of[i][1], SEGMENTS), sn_into(of[i][2], SEGMENTS),
+             sn_into(of[i][3], SEGMENTS));
+        sn_drop(p);
+    }
+    for (int k = 0; k < RESULTS; k++)
+        for (int i = 0; i < SEGMENTS; i++)
+            if (memcmp(&of[0][k][i], &of[1][k][i], 4) != 0 && !(isnan(of[0][k][i]) && isnan(of[1][k][i])))
+                fail_msg("result %d of a segment of %lld elements: %a, not %a", k, (long long)lengths[i],
+                         (double)of[0][k][i], (double)of[1][k][i]);
+    for (int k = 0; k < 2; k++)
+        for (int64_t i = 0; i < n; i++)
+            if (memcmp(&each[0][k][i], &each[1][k][i], 4) != 0 && !(isnan(each[0][k][i]) && isnan(each[1][k][i])))
+                fail_msg("element %lld of result %d: %a, not %a", (long long)i, k, (double)each[0][k][i],
+                         (double)each[1][k][i]);
+    for (int i = 0; i < 2; i++)
+        free(each[i][0]), free(each[i][1]);
+    free(x);
+}
+
 /* Fewer factors than segments are an error, wherever the elements are. */
 static void fewer_factors(void **state)
 {
@@ -813,6 +879,7 @@ int main(void)
         cmocka_unit_test(matrix_times_vector),
         cmocka_unit_test(same_bits_as_rows),
         cmocka_unit_test(same_bits_as_interpreted),
+        cmocka_unit_test(several_sweeps_have_the_bits_of_the_interpreter),
         cmocka_unit_test(fewer_factors),
         cmocka_unit_test(wrong_descriptors),
         cmocka_unit_test(unsigned_descriptors),

@@ -129,7 +129,8 @@ static bool mentions_scan(row_loop *r, uint32_t n, const ir_id *term)
     return false;
 }
 
-/* The condition whose holding a fold or scan counts: it adds up integers that are 1 or 0. Sums of these are exact in any order.
+/* The condition whose holding a fold or scan counts: it adds up integers that are 1 or 0. Sums of these are exact in
+ * any order.
  */
 static ir_id counted(row_loop *r, const row_part *p)
 {
@@ -170,7 +171,7 @@ static void find_terms(row_loop *r, row_part *p)
     }
     p->element = arena_alloc(lw->arena, (p->n + 2u) * sizeof(ir_id));
     memcpy(p->element, value, p->n * sizeof(ir_id));
-    p->fold.element = p->element;
+    p->fold.element = arena_copy(lw->arena, value, p->n * sizeof *value);
     if (op->kind == L_FOLD && !p->ordered && sk_fold_product(lw, &p->fold)) {
         p->fold.fused_product = true;
         memcpy(p->element, ir_args(lw->l->ir, value[0]), 2 * sizeof(ir_id));

@@ -46,7 +46,8 @@ typedef struct row_part { /* a member of the loop */
     k_val has_state;           /* and whether there is one; 0: there is */
     k_val *carry;              /* variables of the open FOR_ALL */
     k_val has_carry;
-    k_val *sum;   /* SCAN: variables of the open FOR_ALL: sums by position in the gang, see row_any_order; with `flag` one */
+    k_val *
+        sum; /* SCAN: variables of the open FOR_ALL: sums by position in the gang, see row_any_order; with `flag` one */
     k_val packed; /* counters: variable of the open FOR_ALL: elements kept so far */
     k_mem offset; /* counters, where a block walks whole rows: how many earlier pieces keep */
     k_val before; /* counters, where a block takes a piece: the same */
@@ -62,10 +63,11 @@ typedef struct row_kept { /* a term whose values wait in shared memory, by posit
 typedef struct row_loop {
     sk_lower *lw;
     sk_folds folds; /* for what is shared with fold.c */
-    bool combine; /* folds only, of partial results */
+    bool combine;   /* folds only, of partial results */
     bool right;
     VEC(row_part) part;
     VEC(row_kept) keeps;         /* where a block walks along whole rows that are not too long */
+    bool keeping;                /* ... as the row at hand is */
     k_val length, row, row_base; /* of the row at hand */
     k_val stride;                /* from one element to the next; 0: it is 1 */
     ir_id segment; /* rows are segments: the variable that stands for the number of one in what is cut into them; else 0
@@ -171,7 +173,7 @@ void row_by_lanes(row_lanes *s, uint8_t sweeps);
 size_t row_find_kept(row_loop *r);
 /* The longest row that can be kept so; 0: nothing is. */
 int64_t row_kept_length(size_t bytes);
-void row_declare_kept(row_loop *r); /* finds them, too */
+int64_t row_declare_kept(row_loop *r); /* finds them, too; returns that length */
 /* At position `j` of the row, in the list that computes a sweep's elements: what earlier sweeps have left is known;
  * what later ones will need is kept, once it is known. */
 void row_use_kept(row_loop *r, uint8_t sweep, k_val j);
@@ -189,6 +191,13 @@ bool row_takes_part(const row_part *p, const row_walk *w);
 bool row_any_order(row_loop *r, const row_part *p);
 /* Positions [begin, begin + count) of the row. Carries of scans start with the parts' states. */
 void row_piece(row_loop *r, const row_walk *w, k_val begin, k_val count);
+
+/* --- sweeps that only fold (row_folds.c) --- */
+
+/* Are all members of the sweep folds whose operators commute, or elements? */
+bool row_only_folds(const row_loop *r, uint8_t sweep);
+/* Positions [begin, begin + count) of the row, a piece at most; totals come to the first of the folds' sums. */
+void row_fold_registers(row_loop *r, uint8_t sweep, k_val begin, k_val count);
 
 /* --- what remains of gangs and pieces (row_sums.c) --- */
 

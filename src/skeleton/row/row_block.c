@@ -143,6 +143,20 @@ static row_fetch what_to_fetch(const sk_lower *lw, uint8_t sweep)
     return sweep == 1 && lw->options->row ? ROW_FETCH_ROW : ROW_FETCH_NOTHING;
 }
 
+/* A piece's total, which is its first accumulator, goes up the levels; that of a row of one piece is the row's. */
+static void fold_total(row_loop *r, const row_part *p, k_val piece, k_val pieces)
+{
+    k_builder *b = &r->lw->b;
+    k_val one = k_i64(b, 1);
+    k_if(b, k_let(b, OP_GT, pieces, one, 0));
+    row_fold_piece(r, p, piece, pieces, one);
+    k_else(b);
+    k_val lane = k_for_few(b, one);
+    row_store(r, p, p->sums, sk_add(r->lw, lane, k_i64(b, ROW_SUMS)), row_load(r, p, p->sums, lane, NULL));
+    k_end(b);
+    k_end(b);
+}
+
 static void walk_pieces(row_loop *r, uint8_t sweep)
 {
     sk_lower *lw = r->lw;
@@ -156,10 +170,12 @@ static void walk_pieces(row_loop *r, uint8_t sweep)
     for (uint32_t i = 0; i < r->part.n; i++)
         if (row_packs_directly(r) && row_counts(r, &r->part.at[i]))
             r->part.at[i].from = k_load(b, r->part.at[i].offset, zero);
-    row_piece(
-        r,
-        &(row_walk){.sweep = sweep, .totals = true, .results = true, .early = true, .fetch = what_to_fetch(lw, sweep)},
-        begin, count);
+    row_walk walk = {.sweep = sweep, .totals = true, .results = true, .early = true, .fetch = what_to_fetch(lw, sweep)};
+    bool registers = !walk.fetch && row_only_folds(r, sweep);
+    if (registers)
+        row_fold_registers(r, sweep, begin, count);
+    else
+        row_piece(r, &walk, begin, count);
     k_if(b, k_let(b, OP_LT, sk_add(lw, piece, one), pieces, 0));
     for (uint32_t i = 0; i < r->part.n; i++)
         if (in_sweep(&r->part.at[i], L_SCAN, sweep))
@@ -168,7 +184,7 @@ static void walk_pieces(row_loop *r, uint8_t sweep)
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i], *counter = row_counter(r, p);
         if (in_sweep(p, L_FOLD, sweep) && !p->keep)
-            row_fold_piece(r, p, piece, pieces, count);
+            registers ? fold_total(r, p, piece, pieces) : row_fold_piece(r, p, piece, pieces, count);
         if (r->combine && !p->ordered)
             brief_partials(r, p);
         if (in_sweep(p, L_PACK, sweep) && !row_packs_directly(r))
@@ -205,6 +221,7 @@ static void walk_piece(row_loop *r, uint8_t sweep)
 {
     k_builder *b = &r->lw->b;
     uint32_t mark = sk_scope(r->lw);
+    bool registers = row_only_folds(r, sweep);
     for (uint32_t i = 0; i < r->part.n; i++) {
         row_part *p = &r->part.at[i];
         if (!in_sweep(p, L_SCAN, sweep))
@@ -215,14 +232,20 @@ static void walk_piece(row_loop *r, uint8_t sweep)
             p->state[c] = first ? first[c] : k_literal(b, p->fold.info->type[c], 0);
         p->has_state = first ? 0 : k_literal(b, T_BOOL, 0);
     }
-    row_piece(r, &(row_walk){.sweep = sweep, .results = true, .early = true}, k_i64(b, 0), r->length);
+    if (registers)
+        row_fold_registers(r, sweep, k_i64(b, 0), r->length);
+    else
+        row_piece(r, &(row_walk){.sweep = sweep, .results = true, .early = true}, k_i64(b, 0), r->length);
     sk_scope_end(r->lw, mark);
     for (uint32_t i = 0; i < r->part.n; i++) {
         const row_part *p = &r->part.at[i];
         if (!in_sweep(p, L_FOLD, sweep))
             continue;
         k_val *total = row_values(r, p);
-        row_piece_total(r, p, r->length, total);
+        if (registers)
+            row_load(r, p, p->sums, k_i64(b, 0), total);
+        else
+            row_piece_total(r, p, r->length, total);
         row_finish_fold(r, p, r->row, total);
     }
 }
@@ -230,6 +253,7 @@ static void walk_piece(row_loop *r, uint8_t sweep)
 void row_whole_piece(row_loop *r)
 {
     const uint8_t sweeps = r->lw->cluster->loop->sweeps;
+    r->keeping = true;
     for (uint8_t sweep = 0; sweep < sweeps; sweep++) {
         row_bind_cells(r, sweep);
         row_outer_members(r, sweep, true);
@@ -238,6 +262,7 @@ void row_whole_piece(row_loop *r)
     }
     row_bind_cells(r, sweeps);
     row_outer_members(r, sweeps, true);
+    r->keeping = false;
 }
 
 void row_whole(row_loop *r)
@@ -267,6 +292,7 @@ void sk_build_row_block(sk_lower *lw)
         row_declare(r, &r->part.at[i], true, true);
     if (lw->options->row)
         row_declare_kept(r);
+    r->keeping = lw->options->row > 0;
     r->length = sk_slot(lw, 0, "row_length");
     k_val rows = sk_slot(lw, 1, "rows"), some = sk_slot(lw, 2, "rows_a_piece"), first = sk_mul(lw, k_piece(b), some);
     k_val row = k_for(b, first, sk_min(lw, sk_add(lw, first, some), rows), false);

@@ -100,25 +100,26 @@ int64_t row_kept_length(size_t bytes)
     return bytes ? (int64_t)(ROW_KEPT_BYTES / bytes) / ROW_GANG * ROW_GANG : 0;
 }
 
-void row_declare_kept(row_loop *r)
+int64_t row_declare_kept(row_loop *r)
 {
     int64_t length = row_kept_length(row_find_kept(r));
     for (uint32_t i = 0; i < r->keeps.n; i++) {
         row_kept *k = &r->keeps.at[i];
         k->memory = k_shared(&r->lw->b, (ir_type)ir_at(r->lw->l->ir, k->term)->type, length, "waiting");
     }
+    return length;
 }
 
 void row_use_kept(row_loop *r, uint8_t sweep, k_val j)
 {
-    for (uint32_t i = 0; i < r->keeps.n; i++)
+    for (uint32_t i = 0; i < r->keeps.n && r->keeping; i++)
         if (r->keeps.at[i].sweep < sweep)
             sk_bind(r->lw, r->keeps.at[i].term, k_load(&r->lw->b, r->keeps.at[i].memory, j));
 }
 
 void row_keep(row_loop *r, uint8_t sweep, k_val j)
 {
-    for (uint32_t i = 0; i < r->keeps.n; i++)
+    for (uint32_t i = 0; i < r->keeps.n && r->keeping; i++)
         if (r->keeps.at[i].sweep == sweep && sk_known(r->lw, r->keeps.at[i].term))
             k_store(&r->lw->b, r->keeps.at[i].memory, j, sk_known(r->lw, r->keeps.at[i].term));
 }

@@ -24,6 +24,7 @@ typedef struct rows {
     k_val begins;     /* number of the word of the first window's note of a segment that begins there; */
     k_val reaches;    /* ... that reaches into it */
     k_val first;      /* number of the first word of the segment at hand */
+    int64_t kept;     /* the longest segment whose elements wait for later sweeps */
     bool scans;
 } rows;
 
@@ -221,6 +222,30 @@ static k_val is_short(rows *x, const sk_segment *s)
     return k_let(b, OP_AND, s->good, k_let(b, OP_LE, s->length, k_i64(b, SK_SHORT), 0), 0);
 }
 
+static void whole_row(rows *x, const sk_segment *s)
+{
+    uint32_t mark = sk_scope(x->r.lw);
+    use(x, s, s->length);
+    row_whole(&x->r);
+    sk_scope_end(x->r.lw, mark);
+}
+
+/* One of several pieces; what sweeps leave for later ones has room for segments of a limited length. */
+static void longer_row(rows *x, const sk_segment *s)
+{
+    k_builder *b = &x->r.lw->b;
+    if (x->r.keeps.n) {
+        k_if(b, k_let(b, OP_LE, s->length, k_i64(b, x->kept), 0));
+        x->r.keeping = true;
+        whole_row(x, s);
+        x->r.keeping = false;
+        k_else(b);
+    }
+    whole_row(x, s);
+    if (x->r.keeps.n)
+        k_end(b);
+}
+
 /* One that is the block's own, if it is not short, or has pieces in it. */
 static void longer_segment(rows *x, const sk_block *of, const sk_segment *s)
 {
@@ -241,10 +266,7 @@ static void longer_segment(rows *x, const sk_block *of, const sk_segment *s)
     row_whole_piece(&x->r);
     sk_scope_end(lw, mark);
     k_else(b);
-    mark = sk_scope(lw);
-    use(x, s, s->length);
-    row_whole(&x->r);
-    sk_scope_end(lw, mark);
+    longer_row(x, s);
     k_end(b);
     k_end(b);
     k_end(b);
@@ -499,6 +521,8 @@ static void open(rows *x, sk_lower *lw)
         row_declare(&x->r, &x->r.part.at[i], true, true);
         x->scans |= x->r.part.at[i].op->kind == L_SCAN;
     }
+    if (lw->pass == SK_PASS_LOOP && !lw->options->group)
+        x->kept = row_declare_kept(&x->r);
     vec_push(lw->arena, &lw->out->memory, ((sk_binding){.role = SK_STATE, .type = T_U64}));
     x->words = k_global(b, T_U64, true, "totals");
     number_words(x);
