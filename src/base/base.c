@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 struct arena_chunk {
     arena_chunk *next;
@@ -12,6 +13,7 @@ struct arena_chunk {
 /* A large block, which can be given back before the arena is. */
 struct arena_own {
     arena_own *next, *before;
+    size_t bytes; /* with this */
     bool outgrown; /* in the arena's list of these */
 };
 
@@ -21,16 +23,16 @@ struct arena_own {
 #endif
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
 #include <sanitizer/asan_interface.h>
-enum { GAP = 16 }; /* behind a block */
+enum { GAP = 16, MAPS = 0 }; /* a gap behind a block; leaks are looked for in the heap alone */
 #define HIDE(at, bytes) __asan_poison_memory_region((at), (bytes))
 #define SHOW(at, bytes) __asan_unpoison_memory_region((at), (bytes))
 #else
-enum { GAP = 0 };
+enum { GAP = 0, MAPS = 1 };
 #define HIDE(at, bytes) ((void)(at), (void)(bytes))
 #define SHOW(at, bytes) ((void)(at), (void)(bytes))
 #endif
 
-enum { OWN_BYTES = 32 << 10, FAR_BYTES = 256 << 10 };
+enum { OWN_BYTES = 32 << 10, FAR_BYTES = 256 << 10, MAP_BYTES = 128 << 10 };
 
 #define ALIGN_UP(n, a) (((n) + (a)-1) & ~((size_t)(a)-1))
 #define CHUNK_HEADER ALIGN_UP(sizeof(arena_chunk), 16)
@@ -64,6 +66,29 @@ void arena_init_with(arena *a, const base_heap *heap, void *block, size_t bytes)
     a->size = bytes;
 }
 
+/* What is large comes from the system, and goes back to it as soon as it is not needed: within the heap it would stay
+ * with the process, in pieces. A caller's own heap gives everything itself. */
+static bool is_mapped(const arena *a, size_t bytes)
+{
+    return MAPS && bytes >= MAP_BYTES && a->heap->alloc == heap_alloc;
+}
+
+static void *take(arena *a, size_t bytes)
+{
+    if (!is_mapped(a, bytes))
+        return a->heap->alloc(a->heap->env, bytes);
+    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return block == MAP_FAILED ? NULL : block;
+}
+
+static void give_back(arena *a, void *block, size_t bytes)
+{
+    if (is_mapped(a, bytes))
+        munmap(block, bytes);
+    else
+        a->heap->release(a->heap->env, block);
+}
+
 void arena_on_failure(arena *a, jmp_buf *handler)
 {
     a->failure = handler;
@@ -89,7 +114,7 @@ static arena_own **list_of(arena *a, bool outgrown)
 static void put_in(arena *a, arena_own *own, bool outgrown)
 {
     arena_own **list = list_of(a, outgrown);
-    *own = (arena_own){.next = *list, .outgrown = outgrown};
+    *own = (arena_own){.next = *list, .bytes = own->bytes, .outgrown = outgrown};
     if (*list)
         (*list)->before = own;
     *list = own;
@@ -104,9 +129,10 @@ static void take_out(arena *a, arena_own *own)
 
 static void *own_block(arena *a, size_t bytes)
 {
-    arena_own *own = a->heap->alloc(a->heap->env, bytes + OWN_HEADER);
+    arena_own *own = take(a, bytes + OWN_HEADER);
     if (!own)
         arena_fail(a);
+    own->bytes = bytes + OWN_HEADER;
     put_in(a, own, false);
     a->total += bytes;
     return (char *)own + OWN_HEADER;
@@ -133,7 +159,7 @@ static void *raw_block(arena *a, size_t asked)
             wanted = (size_t)1 << 22;
         if (wanted < CHUNK_HEADER + bytes + GAP)
             wanted = CHUNK_HEADER + bytes + GAP;
-        arena_chunk *chunk = a->heap->alloc(a->heap->env, wanted);
+        arena_chunk *chunk = take(a, wanted);
         if (!chunk)
             arena_fail(a);
         *chunk = (arena_chunk){a->chunks, wanted};
@@ -164,14 +190,14 @@ void arena_release(arena *a, void *block, size_t bytes)
         return;
     }
     take_out(a, own_of(block));
-    a->heap->release(a->heap->env, own_of(block));
+    give_back(a, own_of(block), own_of(block)->bytes);
 }
 
 static void release_all(arena *a, arena_own *own)
 {
     for (arena_own *next; own; own = next) {
         next = own->next;
-        a->heap->release(a->heap->env, own);
+        give_back(a, own, own->bytes);
     }
 }
 
@@ -222,7 +248,7 @@ void arena_free(arena *a)
         if (chunk == a->lent)
             continue;
         SHOW(chunk, chunk->size);
-        a->heap->release(a->heap->env, chunk);
+        give_back(a, chunk, chunk->size);
     }
     release_all(a, a->own);
     release_all(a, a->outgrown);
@@ -404,10 +430,15 @@ uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed)
     return hash_mix(h, rest);
 }
 
+void text_init_for(text *t, arena *a, size_t bytes)
+{
+    *t = (text){.arena = a, .cap = bytes + 1};
+    t->at = arena_alloc(a, t->cap);
+}
+
 void text_init(text *t, arena *a)
 {
-    *t = (text){.arena = a, .cap = 64};
-    t->at = arena_alloc(a, t->cap);
+    text_init_for(t, a, 63);
 }
 
 static void text_room(text *t, size_t more)

@@ -30,7 +30,8 @@ typedef struct base_heap {
     void *env;
 } base_heap;
 
-extern const base_heap base_heap_default; /* malloc and free; constant, so no state */
+extern const base_heap base_heap_default; /* malloc and free; constant, so no state. Arenas of it take what is large
+                                             * from the system itself, and give it back there */
 
 typedef struct arena_chunk arena_chunk;
 typedef struct arena_own arena_own;
@@ -124,6 +125,7 @@ typedef struct text {
     size_t n, cap;
 } text;
 void text_init(text *t, arena *a);
+void text_init_for(text *t, arena *a, size_t bytes); /* with room for so many */
 /* The whole, to which nothing is added any more: gives back room that it does not take, where that can be. */
 const char *text_close(text *t);
 void text_add(text *t, const char *string);

@@ -348,7 +348,7 @@ static bool obtain(device *base, const kernel *k, const text *kernel_key, kernel
     text key;
     out->chained = k->chained;
     out->large = is_large(k);
-    text_init(&key, a);
+    text_init_for(&key, a, d->identity.n + kernel_key->n + 1);
     text_add_n(&key, d->identity.at, d->identity.n);
     text_add_n(&key, kernel_key->at, kernel_key->n);
     text_add_n(&key, "", 1);

@@ -55,7 +55,7 @@ typedef VEC(uint32_t) index_list;
 
 typedef struct scheduler {
     const ir_program *program;
-    arena *arena;
+    arena *arena, *scratch; /* of the blocks; of all else */
     graph graph;
     progress *state; /* per item */
     block_tree tree;
@@ -82,7 +82,7 @@ static uint32_t new_block(scheduler *s, uint32_t parent, block_kind kind, uint32
                                                       : s->block.at[parent].region,
                        .loop = loop,
                        .partner = NO_BLOCK};
-    vec_push(s->arena, &s->block, info);
+    vec_push(s->scratch, &s->block, info);
     return id;
 }
 
@@ -97,7 +97,7 @@ static void add_step(scheduler *s, uint32_t block, ir_step step)
 
 static void heap_push(scheduler *s, uint64_t key)
 {
-    vec_push(s->arena, &s->ready, key);
+    vec_push(s->scratch, &s->ready, key);
     uint64_t *heap = s->ready.at;
     uint32_t at = s->ready.n - 1;
     for (; at && heap[(at - 1) / 2] < key; at = (at - 1) / 2)
@@ -145,7 +145,7 @@ static void place_free(scheduler *s, const item *t, uint32_t use)
         if (k < s->place.n)
             s->place.at[k] = block_tree_common(&s->tree, s->place.at[k], block);
         else
-            vec_push(s->arena, &s->place, block);
+            vec_push(s->scratch, &s->place, block);
     }
 }
 
@@ -153,7 +153,7 @@ static void place_free(scheduler *s, const item *t, uint32_t use)
 static void sort_places(scheduler *s)
 {
     uint32_t n = s->place.n;
-    vec_resize(s->arena, &s->spare, n);
+    vec_resize(s->scratch, &s->spare, n);
     for (uint32_t width = 1; width < n; width *= 2) {
         for (uint32_t from = 0; from < n; from += 2 * width) {
             uint32_t middle = from + width < n ? from + width : n, to = from + 2 * width < n ? from + 2 * width : n;
@@ -186,7 +186,7 @@ static uint32_t climb(const scheduler *s, const item *t, uint32_t block)
 static void place_guarded(scheduler *s, const item *t, uint32_t use)
 {
     for (; use; use = s->use.at[use - 1].next)
-        vec_push(s->arena, &s->place, s->use.at[use - 1].block);
+        vec_push(s->scratch, &s->place, s->use.at[use - 1].block);
     sort_places(s);
     uint32_t n = s->place.n, kept = 0, *place = s->place.at;
     for (uint32_t k = 0; k < n; k++) {
@@ -230,7 +230,7 @@ static void use_in(scheduler *s, ir_id term, uint32_t block)
     if (state->use && s->use.at[state->use - 1].block == block)
         return;
     use_cell cell = {block, state->use};
-    vec_push(s->arena, &s->use, cell);
+    vec_push(s->scratch, &s->use, cell);
     state->use = s->use.n;
 }
 
@@ -242,8 +242,8 @@ static void wait_as_cond(scheduler *s, uint32_t i)
     for (uint32_t k = 0; k < s->place.n; k++) {
         uint64_t key = (uint64_t)s->place.at[k] << 32 | condition;
         waiting_cond entry = {.item = i, .block = s->place.at[k], .next = map64_get(&s->group, key)};
-        vec_push(s->arena, &s->cond, entry);
-        map64_put(s->arena, &s->group, key, s->cond.n);
+        vec_push(s->scratch, &s->cond, entry);
+        map64_put(s->scratch, &s->group, key, s->cond.n);
         heap_push(s, (uint64_t)i << 32 | (s->cond.n - 1));
     }
 }
@@ -323,7 +323,7 @@ static void take_group(scheduler *s, uint32_t entry)
     for (uint32_t next = map64_get(&s->group, key); next && !s->cond.at[next - 1].done;
          next = s->cond.at[next - 1].next) {
         s->cond.at[next - 1].done = true;
-        vec_push(s->arena, &s->pending, next - 1);
+        vec_push(s->scratch, &s->pending, next - 1);
     }
 }
 
@@ -403,7 +403,7 @@ static bool meet(scheduler *s, ir_id term, uint32_t block, unsigned sides)
         return true;
     if (kind == IR_LOOP || (kind == IR_READ && !(ir_at(s->program, t->id)->flags & IR_ALWAYS)))
         return false;
-    vec_push(s->arena, &s->spare, i);
+    vec_push(s->scratch, &s->spare, i);
     return true;
 }
 
@@ -531,32 +531,16 @@ static void finish_block(scheduler *s, ir_block *code)
     *code = done;
 }
 
-static void forget(scheduler *s)
+ir_block *ir_schedule(const ir_program *p, arena *a, arena *scratch, uint32_t n, const ir_id *result)
 {
-    arena *a = s->arena;
-    arena_release(a, s->state, (s->graph.item.n + 1) * sizeof(progress));
-    vec_free(a, &s->tree.at);
-    vec_free(a, &s->block);
-    vec_free(a, &s->use);
-    vec_free(a, &s->cond);
-    map64_free(a, &s->group);
-    vec_free(a, &s->ready);
-    vec_free(a, &s->place);
-    vec_free(a, &s->spare);
-    vec_free(a, &s->pending);
-    ir_graph_forget(&s->graph);
-}
-
-ir_block *ir_schedule(const ir_program *p, arena *a, uint32_t n, const ir_id *result)
-{
-    scheduler s = {.program = p, .arena = a};
-    ir_graph_build(&s.graph, p, a, n, result);
+    scheduler s = {.program = p, .arena = a, .scratch = scratch};
+    ir_graph_build(&s.graph, p, scratch, n, result);
     uint32_t items = s.graph.item.n;
     s.steps_max = STEPS_MAX + STEPS_PER_ITEM * (size_t)items;
-    s.state = arena_alloc(a, (items + 1) * sizeof(progress));
+    s.state = arena_alloc(scratch, (items + 1) * sizeof(progress));
     for (uint32_t i = 0; i < items; i++)
         s.state[i].waiting = s.graph.item.at[i].uses;
-    block_tree_init(&s.tree, a);
+    block_tree_init(&s.tree, scratch);
     uint32_t root = new_block(&s, 0, BLOCK_ROOT, NO_ITEM);
 
     for (uint32_t k = 0; k < n; k++) {
@@ -580,7 +564,5 @@ ir_block *ir_schedule(const ir_program *p, arena *a, uint32_t n, const ir_id *re
     }
     for (uint32_t b = 0; b < s.block.n; b++)
         finish_block(&s, s.block.at[b].code);
-    ir_block *code = s.block.at[root].code;
-    forget(&s);
-    return code;
+    return s.block.at[root].code;
 }

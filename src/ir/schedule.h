@@ -28,8 +28,8 @@ struct ir_block {
     VEC(ir_step) step; /* in order of evaluation, operands first; IR_CONST, IR_VAR, IR_DIM and IR_PROJ need no step */
 };
 
-/* The code of `n` result terms (all with the same free variables), in O(n log n) of its size. Allocated in `a`; the
- * program is not changed. NULL if partial terms under nested guards would multiply to hundreds of thousands of steps. */
-ir_block *ir_schedule(const ir_program *p, arena *a, uint32_t n, const ir_id *result);
+/* The code of `n` result terms (all with the same free variables), in O(n log n) of its size. Allocated in `a`; what is
+ * in `scratch`, which is another arena, is not needed afterwards. The program is not changed. NULL if partial terms under nested guards would multiply to hundreds of thousands of steps. */
+ir_block *ir_schedule(const ir_program *p, arena *a, arena *scratch, uint32_t n, const ir_id *result);
 
 #endif

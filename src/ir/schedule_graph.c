@@ -225,10 +225,3 @@ void ir_graph_build(graph *g, const ir_program *p, arena *a, uint32_t n, const i
     find_uses(g, n, result);
     find_levels(g);
 }
-
-void ir_graph_forget(graph *g)
-{
-    vec_free(g->arena, &g->item);
-    map64_free(g->arena, &g->index);
-    map64_free(g->arena, &g->binder);
-}

@@ -41,7 +41,6 @@ typedef struct graph {
 } graph;
 
 void ir_graph_build(graph *g, const ir_program *p, arena *a, uint32_t n, const ir_id *result);
-void ir_graph_forget(graph *g); /* gives back what is large */
 
 uint32_t ir_graph_item(const graph *g, ir_id term); /* NO_ITEM for a leaf */
 uint32_t ir_graph_edges(const ir_program *p, ir_id term);

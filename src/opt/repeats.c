@@ -34,14 +34,14 @@ typedef struct finder {
     ir_id id; /* the operation at hand, made anew with what it reads; */
     ir_array info;
     bool indexed;
-    uint32_t all;     /* set of its dimensions */
-    operand *operand; /* per input */
-    uint32_t *input;  /* per parameter: its input */
-    opt_ids ids;      /* the function's terms, */
-    map64 place;      /* where each stands there, counted from 1, */
-    fact *fact;       /* and what is known of it */
-    map64 below;      /* indices, and the extents that they are inside of */
-    opt_ids found;    /* terms that become elements of small maps */
+    uint32_t all;         /* set of its dimensions */
+    VEC(operand) operand; /* per input */
+    opt_ids input;        /* per parameter: its input */
+    opt_ids ids;          /* the function's terms, */
+    map64 place;          /* where each stands there, counted from 1, */
+    fact *fact;           /* and what is known of it */
+    map64 below;          /* indices, and the extents that they are inside of */
+    opt_ids found;        /* terms that become elements of small maps */
 } finder;
 
 static fact *fact_of(finder *f, ir_id id)
@@ -198,7 +198,7 @@ static bool set_variables(finder *f)
         if (i < indices)
             map64_put(f->p->arena, &f->below, fn->param[i], f->info.shape[i]);
         if (at)
-            at->dims = i < indices ? 1u << i : f->operand[f->input[i]].dims;
+            at->dims = i < indices ? 1u << i : f->operand.at[f->input.at[i]].dims;
         if (at)
             at->values = i >= indices;
     }
@@ -361,7 +361,7 @@ static void list_parameters(finder *f, const small *s, uint32_t more, parameters
         out->to[out->count++] = s->place[i];
     }
     for (uint32_t i = indices; i < old->params; i++) {
-        if (!out->takes[f->input[i]])
+        if (!out->takes[f->input.at[i]])
             continue;
         out->from[out->count] = old->param[i];
         out->to[out->count++] = out->n;
@@ -389,7 +389,7 @@ static parameters parameters_of(finder *f, const small *s, uint32_t n, const ir_
         if (i < indices)
             all.indexed = true;
         else
-            some = all.takes[f->input[i]] = true;
+            some = all.takes[f->input.at[i]] = true;
     }
     map64_free(f->p->arena, &used);
     all.indexed |= !some;
@@ -412,7 +412,7 @@ static ir_id make_small(finder *f, const small *s, uint32_t n, const ir_id *term
     ir_id *input = arena_alloc(p->arena, (all.inputs + 1) * sizeof(ir_id));
     uint32_t inputs = 0;
     for (uint32_t i = 0; i < f->info.inputs; i++)
-        if (all.takes[i] && !(input[inputs++] = operand_over(f, s, &f->operand[i])))
+        if (all.takes[i] && !(input[inputs++] = operand_over(f, s, &f->operand.at[i])))
             return 0;
     ir_fn *fn = ir_fn_new(p, all.n, all.type);
     ir_id *to = arena_alloc(p->arena, (all.count + 1) * sizeof(ir_id));
@@ -451,7 +451,7 @@ static void make_rest(finder *f, ir_id old, uint32_t more, const ir_id *array, c
     parameters all = {.indexed = f->indexed, .takes = arena_alloc(p->arena, f->info.inputs + 1)};
     for (uint32_t i = f->indexed ? f->info.rank : 0; i < fn->params; i++) {
         const fact *at = fact_of(f, fn->param[i]);
-        all.takes[f->input[i]] |= at && at->wanted;
+        all.takes[f->input.at[i]] |= at && at->wanted;
     }
     list_parameters(f, &whole, f->found.n, &all);
     for (uint32_t i = 0; i < f->found.n; i++) {
@@ -558,13 +558,13 @@ static bool is_mixed(finder *f)
     uint32_t indices = f->indexed ? f->info.rank : 0, at = indices;
     bool mixed = f->indexed && f->info.rank > 1;
     f->all = (1u << f->info.rank) - 1;
-    f->operand = arena_alloc(f->p->arena, (f->info.inputs + 1) * sizeof(*f->operand));
-    f->input = arena_alloc(f->p->arena, (f->info.fn->params + 1) * sizeof(*f->input));
+    vec_resize(f->p->arena, &f->operand, f->info.inputs);
+    vec_resize(f->p->arena, &f->input, f->info.fn->params);
     for (uint32_t i = 0; i < f->info.inputs; i++) {
-        f->operand[i] = operand_of(f, f->info.input[i]);
-        mixed |= f->operand[i].dims != f->all;
+        f->operand.at[i] = operand_of(f, f->info.input[i]);
+        mixed |= f->operand.at[i].dims != f->all;
         for (unsigned c = 0; c < ir_info(f->p, f->info.input[i])->components; c++)
-            f->input[at++] = i;
+            f->input.at[at++] = i;
     }
     return mixed;
 }
@@ -589,6 +589,8 @@ static bool pass(ir_program *p)
     bool found = f.remake.replaces;
     opt_remake_end(&f.remake);
     vec_free(p->arena, &f.found);
+    vec_free(p->arena, &f.operand);
+    vec_free(p->arena, &f.input);
     return found;
 }
 

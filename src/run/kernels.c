@@ -122,6 +122,7 @@ static run_variant *build(run_program *r, uint32_t cluster, const sk_geometry *g
     v->built = sk_build(&r->code[cluster], g->variant, g->pass, &options, t, why);
     if (!v->built)
         return NULL;
+    arena_sweep(t);
     const bool *here = run_lay_out(r, cluster, how.layout, v->built, t);
     const char *wrong = NULL;
     if (!k_verify(v->built->k, t, &wrong)) {

@@ -93,6 +93,41 @@ static void arena_blocks_have_ends(void **state)
     }
     arena_free(&a);
 }
+#elif defined(__linux__)
+#include <stdio.h>
+#include <unistd.h>
+
+static long resident_bytes(void)
+{
+    long all = 0, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%ld %ld", &all, &resident), 2);
+    fclose(f);
+    return resident * sysconf(_SC_PAGESIZE);
+}
+
+/* Also where the heap would keep such blocks, and has others behind them. */
+static void large_blocks_go_back_to_the_system(void **state)
+{
+    (void)state;
+    enum { BLOCK = 1 << 20, BLOCKS = 32 };
+    arena a;
+    void *volatile larger = malloc(8 * BLOCK), *behind[BLOCKS];
+    free(larger); /* from now on the heap of glibc keeps what is smaller */
+    long before = resident_bytes();
+    arena_init(&a, NULL);
+    for (int i = 0; i < BLOCKS; i++) {
+        memset(arena_alloc(&a, BLOCK), i, BLOCK);
+        behind[i] = malloc(64);
+    }
+    assert_true(resident_bytes() - before >= (long)BLOCKS * BLOCK);
+    arena_free(&a);
+    long after = resident_bytes();
+    for (int i = 0; i < BLOCKS; i++)
+        free(behind[i]);
+    assert_true(after - before < (long)BLOCKS * BLOCK / 4);
+}
 #endif
 
 static void arena_uses_a_lent_block_first(void **state)
@@ -419,6 +454,8 @@ int main(void)
         cmocka_unit_test(arena_frees_every_block),
 #if defined(__SANITIZE_ADDRESS__)
         cmocka_unit_test(arena_blocks_have_ends),
+#elif defined(__linux__)
+        cmocka_unit_test(large_blocks_go_back_to_the_system),
 #endif
         cmocka_unit_test(arena_uses_a_lent_block_first),
         cmocka_unit_test(arena_jumps_when_memory_runs_out),

@@ -276,7 +276,7 @@ static const char *compare_once(world *w, arena *a, const ir_fn *fn, const ir_bl
 
 static const char *compare_fn(world *w, arena *a, const ir_fn *fn)
 {
-    const ir_block *code = ir_schedule(w->p, a, fn->results, fn->result);
+    const ir_block *code = ir_schedule(w->p, a, arena_beside(a), fn->results, fn->result);
     evaluator *e = evaluator_new(w->p, a, fn->results, fn->result);
     const char *why = code ? NULL : "no schedule";
     for (uint64_t k = 0; k < 12 && !why; k++)

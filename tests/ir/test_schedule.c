@@ -59,7 +59,7 @@ static ir_id f64(fixture *f, double v)
 
 static ir_block *schedule(fixture *f, uint32_t n, const ir_id *result)
 {
-    return ir_schedule(f->p, &f->a, n, result);
+    return ir_schedule(f->p, &f->a, arena_beside(&f->a), n, result);
 }
 
 /* Expensive enough to be worth a branch. */

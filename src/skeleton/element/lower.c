@@ -214,8 +214,8 @@ static k_val load_global(sk_lower *lw, const ir_node *n, k_val position)
     k_mem m = sk_array_memory(lw, n->array, (uint32_t)n->u.literal, false);
     if (reads_all(lw, n))
         return k_load_total(&lw->b, m, position);
-    bool ahead = lw->ahead && lw->behind * (int64_t)ir_type_size((ir_type)n->type) % K_AHEAD_BYTES == 0 &&
-                 sk_reads_most(lw, n);
+    bool ahead =
+        lw->ahead && lw->behind * (int64_t)ir_type_size((ir_type)n->type) % K_AHEAD_BYTES == 0 && sk_reads_most(lw, n);
     return ahead ? k_load_ahead(&lw->b, m, position) : k_load(&lw->b, m, position);
 }
 
@@ -563,7 +563,7 @@ static void close_block(sk_lower *lw, works *w)
 static void find_projections(sk_lower *lw, uint32_t n, const ir_id *term)
 {
     opt_ids ids = {0};
-    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    opt_reach(lw->l->ir, lw->scratch, n, term, &ids);
     for (uint32_t i = 0; i < ids.n; i++) {
         const ir_node *t = ir_at(lw->l->ir, ids.at[i]);
         if (t->kind == IR_PROJ)
@@ -580,8 +580,11 @@ void sk_run_step(sk_lower *lw, const ir_step *s)
 
 void sk_emit(sk_lower *lw, uint32_t n, const ir_id *term, k_val *out)
 {
+    if (!lw->scratch)
+        lw->scratch = arena_beside(lw->arena);
     find_projections(lw, n, term);
-    ir_block *root = ir_schedule(lw->l->ir, lw->arena, n, term);
+    ir_block *root = ir_schedule(lw->l->ir, lw->arena, lw->scratch, n, term);
+    arena_free(lw->scratch);
     works w = {0};
     if (!root) {
         lw->why = (sk_reason){"the conditions of a function are nested too deeply around operations that may fail; "

@@ -26,7 +26,7 @@ struct sk_lower {
     const l_program *l;
     const sk_cluster *cluster;
     const sk_options *options;
-    arena *arena;
+    arena *arena, *scratch; /* scratch: beside it, empty most of the time; NULL at first */
     const char *name; /* of the kernel, but for the program's operations */
     sk_pass pass;     /* that it runs in */
     sk_body body;     /* the cluster's elements, and */

@@ -232,7 +232,7 @@ static bool unrolled(cg *g, k_ref id)
     int64_t from, to;
     if (s->sub != 1 || !literal(g, s->in[0], &from) || !literal(g, s->in[1], &to) || to - from > CG_MOST_UNROLLED)
         return false;
-    if (g->part && (g->facts[id].parts || (to - from) * g->facts[id].statements > CG_SMALL_PART))
+    if (g->part && (g->facts[id].parts || (to - from) * g->facts[id].statements > CG_PART))
         return false;
     for (int64_t i = from; i < to; i++) {
         cg_define(g, s->dst, cg_i64(g, i));

@@ -13,6 +13,7 @@ enum {
     CHECK_WEIGHT = 8, /* several blocks, and much code that hardly ever runs */
     LOAD_WEIGHT = 3,  /* two ways, one for all lanes */
     LEAST_PART = 60,
+    MOST_UNROLLED = 1000,
     STEPS_FOLLOWED = 64,
     CLASSES = 8,
     NEVER = -1
@@ -65,7 +66,7 @@ static void find_weights(finder *f)
             f->weight[w.at] = weight_of(k, s);
         if (w.event == K_WALK_LEAVE) {
             uint64_t unrolled = (uint64_t)f->weight[w.at] * (uint64_t)rounds(k, s);
-            f->weight[w.at] = unrolled <= CG_LARGE_PART ? (uint32_t)unrolled : f->weight[w.at];
+            f->weight[w.at] = unrolled <= MOST_UNROLLED ? (uint32_t)unrolled : f->weight[w.at];
         }
         if (w.event == K_WALK_LEAVE || (w.event == K_WALK_AT && !k_compound(s)))
             f->weight[parent] = sum(f->weight[parent], f->weight[w.at]);
@@ -339,9 +340,8 @@ static bool choose_sizes(finder *f)
 {
     cg *g = f->g;
     g->little_effort = f->largest > CG_HUGE || f->weight[0] > CG_HUGE_KERNEL;
-    f->whole = f->most = g->little_effort ? CG_LARGE_PART : CG_SMALL_PART;
-    if (!g->little_effort)
-        f->whole = CG_LARGE;
+    f->most = CG_PART;
+    f->whole = g->little_effort ? CG_PART : CG_LARGE;
     if (g->most_of_part)
         f->whole = f->most = g->most_of_part;
     return f->largest > f->whole;

@@ -5,9 +5,9 @@
 #include "emit/cpu/llvm/cg.h"
 
 /* Weights are numbers of statements, some of which count more. FOR_ALLs up to CG_LARGE are left whole; kernels with one
- * beyond CG_HUGE, or beyond CG_HUGE_KERNEL together, are compiled with little effort, which is linear, so that parts
- * may be larger. */
-enum { CG_LARGE = 3000, CG_HUGE = 6000, CG_HUGE_KERNEL = 15000, CG_SMALL_PART = 250, CG_LARGE_PART = 1000 };
+ * beyond CG_HUGE, or beyond CG_HUGE_KERNEL together, are compiled with little effort, which is linear. Parts are
+ * small, as LLVM takes kilobytes for each instruction of the function at hand. */
+enum { CG_LARGE = 3000, CG_HUGE = 6000, CG_HUGE_KERNEL = 15000, CG_PART = 250 };
 enum { CG_FRAME_HEAD = 128 /* bytes */ };
 #define CG_PART_NAME "part." /* then the number of its object */
 
