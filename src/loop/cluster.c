@@ -2,6 +2,7 @@
 #include "loop/cluster.h"
 
 #include "loop/places.h"
+#include "loop/trees.h"
 
 #include <stdlib.h>
 
@@ -418,11 +419,6 @@ static void join_permutes(l_fusing *c)
     map64_free(c->p->arena, &m.open);
 }
 
-static bool fold_ordered(const ir_program *p, ir_id id)
-{
-    return !(ir_at(p, id)->flags & IR_COMMUTES); /* as it was built: rewriting must not change the tree */
-}
-
 static l_cluster *new_cluster(l_fusing *c, ir_id first)
 {
     const ir_array *rate = l_loop_rate(c, first);
@@ -502,6 +498,13 @@ static void add_op(l_fusing *c, l_cluster *cluster, ir_id id)
     c->out->cluster_of[id] = c->out->cluster.n;
 }
 
+/* A fold of all elements that chooses one of them may be in a loop with others, on devices whose blocks are one core. */
+static l_tree tree_of(const l_fusing *c, ir_id id)
+{
+    bool all = ir_at(c->p, id)->kind == IR_FOLD && l_rate_of(c->p, id)->rank == 1 && !l_at(c->node, id)->staged.n;
+    return l_tree_of(c->p, id, all && !c->options->threads);
+}
+
 /* Folds with different trees go apart; a group over the cap, or of too many stages, is cut between anchors. All keep
  * the order of ids. */
 static void emit_group(l_fusing *c, const anchors *g)
@@ -511,7 +514,7 @@ static void emit_group(l_fusing *c, const anchors *g)
     for (uint32_t done = 0; done < g->n;) {
         l_cluster *cluster = NULL;
         uint32_t size = 0, stages = 0;
-        bool folds = false;
+        unsigned trees = 0;
         for (uint32_t i = 0; i < g->n; i++) {
             ir_id id = g->at[i];
             if (placed[i])
@@ -523,15 +526,16 @@ static void emit_group(l_fusing *c, const anchors *g)
                 break;
             }
             bool fold = c->class[id] == L_CLASS_FOLD || ir_at(c->p, id)->kind == IR_FOLD_SEG;
-            bool ordered = fold && fold_ordered(c->p, id);
-            if (fold && folds && cluster->ordered != ordered)
+            unsigned tree = fold ? tree_of(c, id) : 0;
+            if (!l_trees_share(trees | tree))
                 continue;
             if (!cluster)
                 cluster = new_cluster(c, id);
             if (fold) {
                 cluster->class = c->class[id];
-                cluster->ordered = ordered;
-                folds = true;
+                trees |= tree;
+                cluster->ordered = trees != L_COMMUTES;
+                cluster->mixed = cluster->ordered && trees & L_COMMUTES;
             }
             size += l_at(c->node, id)->size;
             stages += stage;
@@ -560,7 +564,7 @@ static void emit_row_loop(l_fusing *c, const anchors *g)
     for (uint32_t i = 0; i < g->n; i++) {
         ir_id id = g->at[i];
         bool fold = c->class[id] == L_CLASS_FOLD;
-        cluster->ordered |= fold && fold_ordered(c->p, id);
+        cluster->ordered |= fold && l_keeps_order(c->p, id);
         cluster->right |= (own_sides(c, id) & SIDE_RIGHT) != 0;
         if (ir_at(c->p, id)->kind == IR_SCAN)
             cluster->behind = ir_info(c->p, id)->behind;
@@ -581,34 +585,6 @@ static bool goes_on(const l_fusing *c, const anchors *g)
     return on;
 }
 
-/* Does each component of the operator combine its own two values, so that every tree gives the same? */
-static bool in_every_tree(const ir_program *p, ir_id fold)
-{
-    const ir_array *info = ir_info(p, fold);
-    for (uint32_t k = 0; k < info->components; k++) {
-        const ir_node *r = ir_at(p, info->fn->result[k]);
-        const ir_id *arg = r->kind == IR_OP && r->n == 2 ? ir_args(p, info->fn->result[k]) : NULL;
-        ir_id left = info->fn->param[k], right = info->fn->param[info->components + k];
-        bool own = arg && ((arg[0] == left && arg[1] == right) || (arg[0] == right && arg[1] == left));
-        bool exact = r->op == OP_ADD || r->op == OP_MUL || r->op == OP_MIN || r->op == OP_MAX;
-        if (!own || !exact || ir_type_float((ir_type)r->type))
-            return false;
-    }
-    return true;
-}
-
-/* Have folds of segments different trees, and does it matter? */
-static bool trees_differ(const l_fusing *c, const anchors *g)
-{
-    bool ordered = false, balanced = false;
-    for (uint32_t i = 0; i < g->n; i++)
-        if (ir_at(c->p, g->at[i])->kind == IR_FOLD_SEG) {
-            ordered |= fold_ordered(c->p, g->at[i]);
-            balanced |= !fold_ordered(c->p, g->at[i]) && !in_every_tree(c->p, g->at[i]);
-        }
-    return ordered && balanced;
-}
-
 /* A segment loop in which more follows on folds: these may have different trees. */
 static void emit_segments(l_fusing *c, const anchors *g)
 {
@@ -617,9 +593,9 @@ static void emit_segments(l_fusing *c, const anchors *g)
         first++;
     l_cluster *cluster = new_cluster(c, g->at[first]);
     cluster->class = L_CLASS_SEGMENT;
-    cluster->trees_differ = trees_differ(c, g);
+    cluster->trees_differ = l_trees_differ(c->p, g->n, g->at);
     for (uint32_t i = 0; i < g->n; i++) {
-        cluster->ordered |= ir_at(c->p, g->at[i])->kind == IR_FOLD_SEG && fold_ordered(c->p, g->at[i]);
+        cluster->ordered |= ir_at(c->p, g->at[i])->kind == IR_FOLD_SEG && l_keeps_order(c->p, g->at[i]);
         cluster->right |= (own_sides(c, g->at[i]) & SIDE_RIGHT) != 0;
         add_op(c, cluster, g->at[i]);
     }
@@ -704,7 +680,7 @@ static bool are_tiles(const l_fusing *c, const anchors *g)
         if (c->tile[id])
             continue;
         all &= ir_at(c->p, id)->kind == IR_FOLD && !l_at(c->node, id)->staged.n && !c->outer[id] &&
-               (!first || fold_ordered(c->p, id) == fold_ordered(c->p, first));
+               (!first || l_keeps_order(c->p, id) == l_keeps_order(c->p, first));
         first = first ? first : id;
     }
     return all && first && size <= cap_of(c);
@@ -717,7 +693,7 @@ static void emit_tiles(l_fusing *c, const anchors *g)
         first++;
     l_cluster *cluster = new_cluster(c, g->at[first]);
     cluster->class = L_CLASS_TILES;
-    cluster->ordered = fold_ordered(c->p, g->at[first]);
+    cluster->ordered = l_keeps_order(c->p, g->at[first]);
     for (uint32_t i = 0; i < g->n; i++) {
         add_op(c, cluster, g->at[i]);
         if (c->tile[g->at[i]]) /* it costs nothing for an element of the loop */
@@ -798,7 +774,7 @@ static bool emit_packs_apart(l_fusing *c, const anchors *g)
         else
             vec_push(c->p->arena, &rest, id);
     }
-    if (!packs.n || (folds && !again && !trees_differ(c, g)))
+    if (!packs.n || (folds && !again && !l_trees_differ(c->p, g->n, g->at)))
         return false;
     bool asks = asks_for_segment(c, &packs);
     for (uint32_t i = 0; i < packs.n && !asks; i++) {

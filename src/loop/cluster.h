@@ -122,6 +122,8 @@ typedef struct l_cluster {
     uint8_t sweeps;      /* ROW: over each row, at least 1; more only if the rate has a dimension besides the row's.
                             SEGMENT: over each segment */
     bool ordered;        /* folds: their operators keep order; ROW: some fold's does */
+    bool mixed;          /* FOLD: ordered, and some of its folds commute: those that keep order each choose an element, and
+                            the choice is the same in any tree */
     bool trees_differ;   /* SEGMENT: some of its folds keep order, others do not, and their results show it */
     VEC(l_op) op;        /* in order of evaluation; ROW: by sweeps, and before a sweep what is computed once a row */
     VEC(ir_id) reads;    /* arrays read from memory; PERMUTE: the defaults only if they are also read elsewhere */

@@ -183,7 +183,7 @@ static bool lanes_over_rows(const sk_cluster *c, const sk_options *o, int64_t ro
 {
     enum { LONG = 256 };
     int64_t lanes = sk_tree_of(c->wide).lanes;
-    if (!c->loop->ordered)
+    if (!c->loop->ordered || c->loop->mixed)
         return false;
     if (c->columns)
         return rows >= lanes / 2 && length >> SK_ROW_LOG == 0;
@@ -191,8 +191,8 @@ static bool lanes_over_rows(const sk_cluster *c, const sk_options *o, int64_t ro
 }
 
 /* Blocks of several pieces, a whole row where it is short enough. Few workers wait for the last one, and partial
- * results are few: one for each piece, or for each block where operators keep order, as blocks are parts of the tree
- * there. */
+ * results are few: one for each piece, or for each block where all operators keep order, as blocks are parts of the
+ * tree there. */
 static void launch_blocks(const sk_cluster *c, const sk_options *o, int64_t rows, int64_t length, sk_geometry *g)
 {
     enum { DEAR = 200, STAGED = 32 };
@@ -201,10 +201,11 @@ static void launch_blocks(const sk_cluster *c, const sk_options *o, int64_t rows
             block = smaller(most, larger(1, rows * pieces / workers));
     if (pieces <= most && (c->loop->flops < (sk_stages(c, o) ? STAGED : DEAR) || rows >= workers))
         block = pieces;
-    while (c->loop->ordered && block < pieces && block & (block - 1))
+    bool in_order = c->loop->ordered && !c->loop->mixed;
+    while (in_order && block < pieces && block & (block - 1))
         block &= block - 1;
     int64_t blocks = pieces_of(pieces, block);
-    g->partials = blocks == 1 || c->loop->ordered ? blocks : pieces;
+    g->partials = blocks == 1 || in_order ? blocks : pieces;
     g->slot[1] = pieces;
     g->slot[2] = blocks;
     g->slot[3] = block;
@@ -225,9 +226,13 @@ bool sk_launch_fold_choice(const sk_call *x, sk_geometry *g)
         x->columns < least_choice(c) || x->columns > c->choice_longest)
         return false;
     g->slot[0] = x->columns;
+    g->ahead = reads_ahead(x);
+    if (c->loop->mixed) {
+        launch_blocks(c, x->o, x->rows, x->columns, g);
+        return true;
+    }
     g->partials = g->slot[1] = pieces_of(x->columns, sk_choice_piece(c));
     g->pieces = x->rows * g->partials;
-    g->ahead = reads_ahead(x);
     return true;
 }
 
@@ -236,7 +241,8 @@ bool sk_launch_fold_choice(const sk_call *x, sk_geometry *g)
 static bool by_tree(const sk_call *x)
 {
     const sk_cluster *c = x->c;
-    return c->loop->ordered && (c->choice != SK_CHOICE_FREE || x->extent[c->loop->rank - 1] > c->choice_longest);
+    return c->loop->ordered && !c->loop->mixed &&
+           (c->choice != SK_CHOICE_FREE || x->extent[c->loop->rank - 1] > c->choice_longest);
 }
 
 /* Rows of a lane each whose operator makes the same choice in any order: from left to right is the least work. */

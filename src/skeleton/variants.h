@@ -26,6 +26,8 @@ bool sk_narrows(const sk_cluster *c, const sk_options *o);
 enum { SK_ROWS_TOGETHER = 8 };
 bool sk_takes_rows(const sk_cluster *c, const sk_options *o);
 sk_tree sk_tree_of_fold(const sk_cluster *c, const sk_options *o);
+/* Is it a fold whose operator commutes? */
+bool sk_commutes(const sk_cluster *c, const l_op *op);
 /* Sets what a fold cluster's `choice` and the like are. */
 void sk_choice_prepare(sk_cluster *c, arena *a);
 int64_t sk_choice_piece(const sk_cluster *c); /* elements of a piece; any number where the choice is free */

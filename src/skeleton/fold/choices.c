@@ -101,6 +101,11 @@ opt_choice sk_choice_of(const sk_folds *s, const sk_fold *f)
 
 /* --- which clusters --- */
 
+bool sk_commutes(const sk_cluster *c, const l_op *op)
+{
+    return op->kind == L_FOLD && (ir_at(c->l->ir, op->term)->flags & IR_COMMUTES) != 0;
+}
+
 /* May the terms be computed anywhere and twice? */
 static bool repeatable(const l_program *l, arena *a, uint32_t n, const ir_id *term)
 {
@@ -131,6 +136,8 @@ static bool suits(looking *k, const l_op *op)
     const ir_array *info = ir_info(l->ir, op->term);
     if (op->kind != L_FOLD && op->kind != L_ELEMENT)
         return false;
+    if (sk_commutes(c, op))
+        return true; /* folded beside the choice */
     sk_lower lw = {.l = l, .cluster = c, .arena = k->a, .name = "probe"};
     sk_open(&lw, 1);
     for (uint32_t i = 0; i < c->loop->staged.n && c->staged_pieces; i++)
@@ -155,7 +162,14 @@ void sk_choice_prepare(sk_cluster *c, arena *a)
 {
     enum { MOST_WORK = 16 };
     looking k = {.c = c, .a = a, .longest = INT64_MAX, .free = true};
-    if (!c->loop->ordered || c->loop->flops - c->loop->staged_flops > MOST_WORK * (double)c->loop->op.n)
+    uint32_t n = 0;
+    double flops = -c->loop->staged_flops;
+    for (uint32_t i = 0; i < c->loop->op.n; i++)
+        if (!sk_commutes(c, &c->loop->op.at[i])) {
+            flops += c->loop->op.at[i].flops;
+            n++;
+        }
+    if (!c->loop->ordered || flops > MOST_WORK * (double)n)
         return;
     for (uint32_t i = 0; i < c->loop->op.n; i++)
         if (!suits(&k, &c->loop->op.at[i]))

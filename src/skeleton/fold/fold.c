@@ -619,6 +619,14 @@ sk_fold_part sk_fold_part_of(sk_folds *s, int64_t piece)
 
 static void build_tree(sk_folds *s)
 {
+    if (s->lw->cluster->loop->mixed) {
+        sk_folds sums = sk_folds_of(s, true), others = sk_folds_of(s, false);
+        sk_find_extremes(&sums);
+        block_in_turn(&sums);
+        sk_fold_block block = sk_fold_block_of(&others, k_piece(&s->lw->b));
+        sk_fold_in_order(&others, &block);
+        return;
+    }
     if (s->lw->cluster->loop->ordered) {
         sk_fold_block block = sk_fold_block_of(s, k_piece(&s->lw->b));
         if (s->staged)
@@ -661,8 +669,9 @@ static void find_folds(sk_folds *s)
         s->neutral &= f.identity != NULL;
         if (!s->combine) {
             f.element = arena_copy(lw->arena, sk_define(body, op->term, &lw->at), f.n * sizeof(ir_id));
-            f.fused_product = !lw->cluster->loop->ordered && sk_fold_product(lw, &f);
-            if (s->narrows)
+            bool commutes = !lw->cluster->loop->ordered || (lw->cluster->loop->mixed && sk_commutes(lw->cluster, op));
+            f.fused_product = commutes && sk_fold_product(lw, &f);
+            if (s->narrows && commutes)
                 sk_fold_narrow(s, &f);
         }
         vec_push(lw->arena, &s->fold, f);
@@ -692,6 +701,25 @@ static void declare_memory(sk_folds *s)
         sk_array_memory(lw, s->stored.array.at[i], s->stored.component.at[i], true);
 }
 
+sk_folds sk_folds_of(const sk_folds *s, bool commuting)
+{
+    sk_folds of = *s;
+    memset(&of.fold, 0, sizeof of.fold);
+    of.neutral = true;
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        const sk_fold *f = &s->fold.at[i];
+        if (sk_commutes(s->lw->cluster, f->op) != commuting)
+            continue;
+        vec_push(s->lw->arena, &of.fold, *f);
+        of.neutral &= f->identity != NULL;
+    }
+    if (!commuting)
+        memset(&of.stored, 0, sizeof of.stored);
+    of.mixes = commuting && of.neutral;
+    of.for_each = !commuting;
+    return of;
+}
+
 void sk_fold_find(sk_folds *s)
 {
     find_folds(s);
@@ -713,13 +741,15 @@ void sk_build_fold_tree(sk_lower *lw)
 {
     bool combine = lw->pass == SK_PASS_COMBINE;
     sk_folds s = {.lw = lw, .combine = combine, .stages = !combine && sk_stages(lw->cluster, lw->options)};
-    s.narrows = !combine && sk_narrows(lw->cluster, lw->options);
+    s.narrows = !combine && !lw->cluster->loop->mixed && sk_narrows(lw->cluster, lw->options);
     if (s.narrows)
         s.tree = sk_tree_of_fold(lw->cluster, lw->options);
     if (lw->options->ahead && !combine)
         lw->name = "fold_ahead";
     sk_fold_begin(&s);
-    sk_find_extremes(&s);
-    sk_find_flat(&s);
+    if (!lw->cluster->loop->mixed) {
+        sk_find_extremes(&s);
+        sk_find_flat(&s);
+    }
     build_tree(&s);
 }

@@ -38,6 +38,7 @@ typedef struct sk_folds {
     k_val words_each;         /* so many of each component; 0: they are not */
     k_val every;              /* elements from one that was folded to the next one; 0: one */
     bool alone;               /* each lane has rows of its own */
+    bool for_each;            /* a block's partial result is stored for each of its pieces (l_cluster.mixed) */
     struct sk_flat *flats, *flat; /* positions in the row have indices of their own (fold_flat.c), or NULL; the same
                                      where elements have them bound */
     int64_t offset;               /* of the group at hand in its round */
@@ -73,6 +74,12 @@ void sk_fold_find(sk_folds *s);
 ir_bits *sk_fold_identity(const sk_lower *lw, const ir_fn *fn, uint32_t n);
 /* Does the fold add up products, whose element becomes two factors? Its info, n, identity and element are set. */
 bool sk_fold_product(const sk_lower *lw, const sk_fold *f);
+
+/* Of a cluster that is mixed: the folds that commute, and what is stored on the way; or those that keep order. */
+sk_folds sk_folds_of(const sk_folds *s, bool commuting);
+/* Folds that keep order, whose totals of a block are in `total`: the row's result, the launch's partial result of the
+ * block's number, or, `for_each`, that of each of its pieces. */
+void sk_fold_finish_block(sk_folds *s, const sk_fold *f, const sk_fold_block *block, const k_val *total);
 
 /* Wrapping sums: any order gives the same. */
 bool sk_fold_adds_integers(const sk_lower *lw, const sk_fold *f);

@@ -20,6 +20,7 @@ typedef struct choice {
     k_mem key_at, round_at, place_at; /* shared, one element each: best key, its round, its place from `from` on */
     k_val from, within;               /* the part of the piece that is searched */
     k_val winner;                     /* place within the piece */
+    const sk_fold_block *block;       /* which the piece is, of pieces of the tree, beside folds that commute; or NULL */
 } choice;
 
 /* --- keys --- */
@@ -86,6 +87,7 @@ typedef struct scans { /* of choices that are made in one loop: all of the first
     bool last, stores;
     uint32_t n;
     scan *at;
+    sk_folds *beside; /* folds that commute, which take the same elements; or NULL */
 } scans;
 
 /* Behind the keys of a round: did it bring a better one? */
@@ -104,29 +106,43 @@ static void end_round(const scans *all, k_val number)
     }
 }
 
-/* The keys of the elements from `at` on, a lane for each, and what is stored of these. */
-static void take(const scans *all, unsigned chain, k_val at)
+/* The elements from `at` on, a lane for each: their keys, what is stored of them, and what folds beside take, whose
+ * accumulators are `acc` (NULL: there are none) and have received elements where `started` holds. */
+static void take(const scans *all, unsigned chain, k_val at, k_val started, k_val *const *acc)
 {
     sk_folds *s = all->s;
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
     uint32_t mark = sk_scope(lw), stored = all->stores ? s->stored.term.n : 0;
-    k_val around = lw->element, *value = arena_alloc(lw->arena, (all->n + stored) * sizeof *value);
-    ir_id *term = arena_alloc(lw->arena, (all->n + stored) * sizeof *term);
+    k_val around = lw->element;
+    VEC(ir_id) term = {0};
     for (uint32_t i = 0; i < all->n; i++)
-        term[i] = all->at[i].of->f->element[all->at[i].of->of.key];
+        vec_push(lw->arena, &term, all->at[i].of->f->element[all->at[i].of->of.key]);
     for (uint32_t i = 0; i < stored; i++)
-        term[all->n + i] = s->stored.term.at[i];
+        vec_push(lw->arena, &term, s->stored.term.at[i]);
+    for (uint32_t i = 0; acc && i < all->beside->fold.n; i++) {
+        const sk_fold *f = &all->beside->fold.at[i];
+        const ir_id *element = f->fused_product ? ir_args(lw->l->ir, f->element[0]) : f->element;
+        for (uint32_t c = 0; c < sk_fold_terms(f); c++)
+            vec_push(lw->arena, &term, element[c]);
+    }
+    k_val *value = arena_alloc(lw->arena, (term.n + 1) * sizeof *value);
     sk_fold_bind(s, all->p.row, sk_add(lw, all->p.begin, at));
-    sk_emit(lw, all->n + stored, term, value);
+    sk_emit(lw, term.n, term.at, value);
     for (uint32_t i = 0; i < stored; i++)
         sk_fold_leave(s, i, value[all->n + i]);
-    lw->element = around;
-    sk_scope_end(lw, mark);
     for (uint32_t i = 0; i < all->n; i++) {
         scan *n = &all->at[i];
         k_set(b, n->chain[chain], better(n->of, value[i], k_get(b, n->chain[chain])));
     }
+    const k_val *next = value + all->n + stored;
+    for (uint32_t i = 0; acc && i < all->beside->fold.n; i++) {
+        const sk_fold *f = &all->beside->fold.at[i];
+        sk_fold_take(all->beside, f, next, started, acc[i]);
+        next += sk_fold_terms(f);
+    }
+    lw->element = around;
+    sk_scope_end(lw, mark);
 }
 
 static void whole_rounds(const scans *all, k_val whole)
@@ -137,9 +153,9 @@ static void whole_rounds(const scans *all, k_val whole)
     k_val number = all->last ? sk_sub(lw, sk_sub(lw, whole, k_i64(b, 1)), turn) : turn;
     k_val begin = sk_mul(lw, number, k_i64(b, all->round));
     lw->ahead = lw->options->ahead && !all->last;
-    for (unsigned r = 0; r < ROUND; r++) {
+    for (unsigned r = 0; r < all->round / all->lanes; r++) {
         lw->behind = r * all->lanes;
-        take(all, r % all->chains, sk_add(lw, sk_add(lw, begin, k_i64(b, r * all->lanes)), all->lane));
+        take(all, r % all->chains, sk_add(lw, sk_add(lw, begin, k_i64(b, r * all->lanes)), all->lane), 0, NULL);
     }
     lw->ahead = false;
     lw->behind = 0;
@@ -154,11 +170,11 @@ static void last_round(const scans *all, k_val whole)
     k_val begin = sk_mul(lw, whole, k_i64(b, all->round)), lanes = k_i64(b, all->lanes);
     k_val registers = k_let(b, OP_QUOT, sk_sub(lw, all->p.count, begin), lanes, 0);
     k_val r = k_for(b, k_i64(b, 0), registers, false);
-    take(all, 0, sk_add(lw, sk_add(lw, begin, sk_mul(lw, r, lanes)), all->lane));
+    take(all, 0, sk_add(lw, sk_add(lw, begin, sk_mul(lw, r, lanes)), all->lane), 0, NULL);
     k_end(b);
     k_val rest = sk_add(lw, sk_add(lw, begin, sk_mul(lw, registers, lanes)), all->lane);
     k_if(b, k_let(b, OP_LT, rest, all->p.count, 0));
-    take(all, 1, rest);
+    take(all, 1, rest, 0, NULL);
     k_end(b);
     end_round(all, whole);
 }
@@ -227,10 +243,96 @@ static void scan_piece(scans *all)
     k_end(b);
 }
 
-/* One loop for the choices of the first of equals, and one, from behind, for those of the last. */
-static void scan_pieces(sk_folds *s, choice *h)
+/* --- beside folds that commute --- */
+
+/* A round of SK_ACCUMULATORS elements, number k of the piece; masked: not all of them need be there. */
+static void take_beside(const scans *all, k_val k, bool masked, k_val **const *acc)
 {
-    scans all = {.s = s, .p = h->p, .lanes = h->lanes, .round = h->round, .stores = true};
+    sk_lower *lw = all->s->lw;
+    k_builder *b = &lw->b;
+    k_val started = k_let(b, OP_GT, k, k_i64(b, 0), 0), begin = sk_mul(lw, k, k_i64(b, SK_ACCUMULATORS));
+    for (unsigned t = 0; t < SK_ACCUMULATORS / all->lanes; t++) {
+        k_val first = sk_add(lw, begin, k_i64(b, t * all->lanes)), left = sk_sub(lw, all->p.count, first);
+        k_val at = sk_add(lw, first, all->lane);
+        lw->behind = t * all->lanes;
+        if (masked) {
+            k_if(b, k_let(b, OP_GE, left, k_i64(b, all->lanes), 0));
+            take(all, t % all->chains, at, started, acc[t]);
+            k_else(b);
+            k_if(b, k_let(b, OP_LT, all->lane, left, 0));
+        }
+        take(all, t % all->chains, at, started, acc[t]);
+        for (unsigned ends = masked ? 2 : 0; ends; ends--)
+            k_end(b);
+    }
+    lw->behind = 0;
+}
+
+/* The elements of a piece of the tree, of which `before` rounds of the scan lie before it in the block: whole rounds,
+ * what is left of them as one more, and the folds' totals, which come to lane 0 of `total`. */
+static void scan_piece_beside(scans *all, k_val before, k_val *const *total)
+{
+    sk_folds *f = all->beside;
+    sk_lower *lw = f->lw;
+    k_builder *b = &lw->b;
+    k_val **acc[SK_MOST_STREAMS], **totals[SK_MOST_STREAMS];
+    int64_t together = all->round / SK_ACCUMULATORS;
+    totals[0] = (k_val **)total;
+    for (int64_t t = 1; t < f->tree.streams; t++)
+        totals[t] = sk_fold_accumulators(f);
+    sk_fold_begin_counts(f, f->tree.streams, totals, acc);
+    f->begin = all->p.begin;
+    k_val all_of = k_i64(b, SK_ACCUMULATORS), some = k_i64(b, together);
+    k_val whole = k_let(b, OP_QUOT, all->p.count, all_of, 0), turns = k_let(b, OP_QUOT, whole, some, 0);
+    k_val turn = k_for(b, k_i64(b, 0), turns, false);
+    lw->ahead = lw->options->ahead;
+    for (int64_t r = 0; r < together; r++)
+        take_beside(all, sk_add(lw, sk_mul(lw, turn, some), k_i64(b, r)), false, acc);
+    lw->ahead = false;
+    end_round(all, sk_add(lw, before, turn));
+    k_end(b);
+    k_val done = sk_mul(lw, turns, some);
+    k_if(b, k_let(b, OP_LT, sk_mul(lw, done, all_of), all->p.count, 0));
+    if (together > 1) {
+        take_beside(all, k_for(b, done, whole, false), false, acc);
+        k_end(b);
+    }
+    k_if(b, k_let(b, OP_LT, sk_mul(lw, whole, all_of), all->p.count, 0));
+    take_beside(all, whole, true, acc);
+    k_end(b);
+    end_round(all, sk_add(lw, before, turns));
+    k_end(b);
+    sk_fold_streams(f, all->lane, f->tree.streams, f->neutral ? 0 : all->p.count, acc);
+    sk_fold_end_counts(f, acc[0], (k_val **)total);
+    sk_fold_lanes(f, all->p.row, all->lane, all->p.count, total);
+}
+
+static void scan_block(scans *all, const sk_fold_block *block)
+{
+    sk_folds *f = all->beside;
+    sk_lower *lw = f->lw;
+    k_builder *b = &lw->b;
+    if (lw->options->final)
+        sk_fold_totals(f);
+    all->lane = k_for_all(b, k_i64(b, all->lanes));
+    for (uint32_t i = 0; i < all->n; i++)
+        begin_scan(&all->at[i], all, 0);
+    k_val piece = k_for(b, block->first, block->end, false);
+    all->p = sk_fold_piece_of(f, block, piece);
+    k_val **total = sk_fold_accumulators(f);
+    scan_piece_beside(all, sk_mul(lw, sk_sub(lw, piece, block->first), k_i64(b, SK_PIECE / all->round)), total);
+    sk_fold_piece_done(f, block, piece, all->lane, total);
+    k_end(b);
+    for (uint32_t i = 0; i < all->n; i++)
+        end_scan(&all->at[i], all->lane);
+    k_end(b);
+    sk_fold_block_done(f, block);
+}
+
+/* One loop for the choices of the first of equals, and one, from behind, for those of the last. */
+static void scan_pieces(sk_folds *s, choice *h, sk_folds *beside)
+{
+    scans all = {.s = s, .p = h->p, .lanes = h->lanes, .round = h->round, .stores = true, .beside = beside};
     all.at = arena_alloc(s->lw->arena, s->fold.n * sizeof *all.at);
     for (unsigned last = 0; last < 2; last++) {
         all.last = last;
@@ -238,10 +340,13 @@ static void scan_pieces(sk_folds *s, choice *h)
         for (uint32_t i = 0; i < s->fold.n; i++)
             if (h[i].of.last == all.last)
                 all.at[all.n++] = (scan){.of = &h[i]};
-        all.chains = all.n > 2 ? CHAINS / 2 : CHAINS;
-        if (all.n)
+        all.chains = all.n > 2 || beside ? CHAINS / 2 : CHAINS;
+        if (beside && !last)
+            scan_block(&all, h->block);
+        else if (all.n)
             scan_piece(&all);
-        all.stores &= !all.n;
+        all.p = h->p;
+        all.stores &= !all.n && !beside;
     }
 }
 
@@ -287,7 +392,10 @@ static void finish(choice *h)
     sk_fold_bind(s, h->p.row, sk_add(lw, sk_add(lw, h->p.begin, h->winner), lane));
     sk_emit(lw, h->f->n, h->f->element, total);
     lw->element = around;
-    sk_fold_finish(s, h->f, h->p.row, k_piece(b), total, 0, NULL);
+    if (h->block)
+        sk_fold_finish_block(s, h->f, h->block, total);
+    else
+        sk_fold_finish(s, h->f, h->p.row, k_piece(b), total, 0, NULL);
     sk_scope_end(lw, mark);
     k_end(b);
 }
@@ -365,7 +473,6 @@ static void open_choice(choice *h, const sk_fold *f, int64_t piece)
     h->of = sk_choice_of(h->s, f);
     h->type = f->info->type[h->of.key];
     h->worst = sk_worst_key(h->type, h->of.greatest);
-    h->round = ROUND * h->lanes;
     h->count_type = round_type(h, piece);
     h->place_type = h->type == T_F32 || h->type == T_F64 || ir_type_size(h->type) > 2 ? T_U32 : T_U16;
     h->key_at = k_shared(&lw->b, h->type, 1, "best_key");
@@ -373,27 +480,52 @@ static void open_choice(choice *h, const sk_fold *f, int64_t piece)
     h->place_at = k_shared(&lw->b, h->place_type, 1, "place");
 }
 
-void sk_build_fold_choice(sk_lower *lw)
+/* Choices that are the same in any order, and folds that commute. */
+static void choose_beside(sk_folds *s)
 {
-    sk_folds choices = {
-        .lw = lw, .combine = lw->pass == SK_PASS_COMBINE, .stages = sk_stages(lw->cluster, lw->options)};
-    sk_folds *s = &choices;
+    enum { MOST_CODE = 64 /* operations */ };
+    sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
-    const sk_cluster *c = lw->cluster;
-    bool any = c->choice == SK_CHOICE_FREE;
-    int64_t piece = sk_choice_piece(c);
-    s->lanes = any ? lw->options->vector_bytes / c->choice_bytes : sk_tree_of(c->wide).lanes;
-    sk_fold_begin(s);
+    sk_folds sums = sk_folds_of(s, true), chosen = sk_folds_of(s, false);
+    sk_fold_block block = sk_fold_block_of(s, k_piece(b));
+    chosen.stored = sums.stored; /* on the way, by the scan */
+    sums.row_length = chosen.row_length = s->row_length;
+    sums.row_base = chosen.row_base = block.base;
+    lw->element = block.row; /* of failures in the operator once elements are combined */
+    sk_find_extremes(&sums);
+    k_val size = k_i64(b, SK_PIECE);
+    sk_fold_part part = {.row = block.row, .begin = sk_mul(lw, block.first, size)};
+    part.count = sk_sub(lw, sk_min(lw, sk_mul(lw, block.end, size), s->row_length), part.begin);
+    int64_t lanes = s->tree.lanes;
+    bool small = sk_fold_flops(lw->cluster, lw->options) * ROUND <= MOST_CODE;
+    choice *h = arena_alloc(lw->arena, chosen.fold.n * sizeof(*h));
+    for (uint32_t i = 0; i < chosen.fold.n; i++) {
+        h[i] = (choice){.s = &chosen, .lanes = lanes, .p = part, .block = &block};
+        h[i].round = small && ROUND * lanes > SK_ACCUMULATORS ? ROUND * lanes : SK_ACCUMULATORS;
+        open_choice(&h[i], &chosen.fold.at[i], SK_BLOCK * SK_PIECE);
+    }
+    scan_pieces(&chosen, h, &sums);
+    for (uint32_t i = 0; i < chosen.fold.n; i++) {
+        find_place(&h[i]);
+        finish(&h[i]);
+    }
+}
+
+static void choose_alone(sk_folds *s)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    int64_t piece = sk_choice_piece(lw->cluster);
     sk_fold_part part = sk_fold_part_of(s, piece);
     if (s->staged)
         sk_stage(s, part.begin, sk_add(lw, part.begin, part.count));
     choice *h = arena_alloc(lw->arena, s->fold.n * sizeof(*h));
     k_val bound = 0; /* to the tree: bool */
     for (uint32_t i = 0; i < s->fold.n; i++) {
-        h[i] = (choice){.s = s, .lanes = s->lanes, .p = part};
+        h[i] = (choice){.s = s, .lanes = s->lanes, .round = ROUND * s->lanes, .p = part};
         open_choice(&h[i], &s->fold.at[i], piece);
     }
-    scan_pieces(s, h);
+    scan_pieces(s, h, NULL);
     s->stored.term.n = 0; /* stored by now, also where the tree goes through the elements once more */
     for (uint32_t i = 0; i < s->fold.n; i++) {
         find_place(&h[i]);
@@ -412,4 +544,21 @@ void sk_build_fold_choice(sk_lower *lw)
         finish(&h[i]);
     if (bound)
         k_end(b);
+}
+
+void sk_build_fold_choice(sk_lower *lw)
+{
+    const sk_cluster *c = lw->cluster;
+    sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE, .stages = sk_stages(c, lw->options)};
+    if (c->loop->mixed) {
+        s.narrows = true;
+        s.tree = sk_tree_of_fold(c, lw->options);
+        sk_fold_begin(&s);
+        choose_beside(&s);
+        return;
+    }
+    bool any = c->choice == SK_CHOICE_FREE;
+    s.lanes = any ? lw->options->vector_bytes / c->choice_bytes : sk_tree_of(c->wide).lanes;
+    sk_fold_begin(&s);
+    choose_alone(&s);
 }

@@ -37,7 +37,7 @@ static bool only_once(const sk_folds *s, const sk_fold *f)
 void sk_find_extremes(sk_folds *s)
 {
     const sk_options *o = s->lw->options;
-    if (!o->vector_bytes || o->group || s->combine || s->lw->cluster->loop->ordered ||
+    if (!o->vector_bytes || o->group || s->combine || (s->lw->cluster->loop->ordered && !s->lw->cluster->loop->mixed) ||
         sk_fold_flops(s->lw->cluster, o) > MOST_WORK)
         return;
     for (uint32_t i = 0; i < s->fold.n; i++)

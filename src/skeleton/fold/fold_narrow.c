@@ -69,8 +69,8 @@ void sk_narrow_prepare(sk_cluster *c, arena *a)
 {
     const l_program *l = c->l;
     sk_lower lw = {.l = l, .cluster = c, .arena = a, .name = "probe"};
-    VEC(ir_id) term = {0};
-    uint32_t widest = 1;
+    VEC(ir_id) term = {0}, keys = {0}; /* of accumulators; of choices beside them, which are read, too */
+    uint32_t widest = c->loop->mixed && c->choice ? c->choice_bytes : 1;
     c->rows_together = !c->loop->ordered;
     sk_open(&lw, 1);
     for (uint32_t i = 0; i < c->loop->staged.n && c->staged_pieces; i++)
@@ -80,6 +80,12 @@ void sk_narrow_prepare(sk_cluster *c, arena *a)
         const ir_array *info = ir_info(l->ir, op->term);
         if (op->outer || (op->kind != L_FOLD && !(op->kind == L_ELEMENT && op->stored)))
             continue;
+        if (c->loop->mixed && op->kind == L_FOLD && !sk_commutes(c, op)) {
+            const ir_id *chosen = sk_define(&lw.body, op->term, &lw.at);
+            for (uint32_t k = 0; k < info->components; k++)
+                vec_push(a, &keys, chosen[k]);
+            continue;
+        }
         const ir_id *value = sk_define(&lw.body, op->term, &lw.at);
         sk_fold f = {.op = op, .info = info, .n = info->components};
         if (op->kind == L_FOLD)
@@ -97,7 +103,11 @@ void sk_narrow_prepare(sk_cluster *c, arena *a)
     opt_ids ids = {0};
     opt_reach(l->ir, a, term.n, term.at, &ids);
     uint32_t reached = sk_widest(l, &ids, 0, NULL);
-    c->fold_bytes = (uint8_t)(c->loop->ordered ? 0 : reached > widest ? reached : widest);
+    c->fold_bytes = (uint8_t)(c->loop->ordered && !c->loop->mixed ? 0 : reached > widest ? reached : widest);
+    for (uint32_t i = 0; i < keys.n; i++)
+        vec_push(a, &term, keys.at[i]);
+    if (keys.n)
+        opt_reach(l->ir, a, term.n, term.at, &ids);
     sk_find_spans(&lw, c, ids.n, ids.at);
     c->rows_together &= c->loop->rank > 1 && !c->loop->staged.n && c->loop->flops <= SK_SMALL;
     for (uint32_t i = 0; i < ids.n && c->rows_together; i++) {

@@ -184,6 +184,17 @@ static void take_piece(void *env)
     k_end(b);
 }
 
+void sk_fold_finish_block(sk_folds *s, const sk_fold *f, const sk_fold_block *block, const k_val *total)
+{
+    sk_lower *lw = s->lw;
+    k_builder *b = &lw->b;
+    bool for_each = s->for_each && !lw->options->final;
+    k_val piece = for_each ? k_for(b, block->first, block->end, false) : k_piece(b);
+    sk_fold_finish(s, f, block->row, for_each ? sk_add(lw, block->position, piece) : piece, total, 0, NULL);
+    if (for_each)
+        k_end(b);
+}
+
 /* Totals of `n` pieces in shared memory: the first one becomes that of all. */
 static void combine_totals(sk_folds *s, k_val n)
 {
@@ -207,8 +218,12 @@ static void finish(sk_folds *s, const sk_fold_block *block)
     k_builder *b = &lw->b;
     k_val lane = k_for_few(b, k_i64(b, 1));
     combine_totals(s, sk_sub(lw, block->end, block->first));
-    sk_fold_finish_all(s, sk_add(lw, block->row, lane), sk_add(lw, k_piece(b), lane), sk_fold_kept(s, s->totals, lane),
-                       0);
+    k_val **acc = sk_fold_kept(s, s->totals, lane), total[IR_MAX_COMPONENTS];
+    for (uint32_t i = 0; i < s->fold.n; i++) {
+        for (uint32_t c = 0; c < s->fold.at[i].n; c++)
+            total[c] = k_get(b, acc[i][c]);
+        sk_fold_finish_block(s, &s->fold.at[i], block, total);
+    }
     k_end(b);
 }
 
