@@ -12,6 +12,8 @@
     1, 1, 3, 33, 40, 64, 3, 127, 2, 128, 3, 129, 2, 255, 3, 256, 2, 257, 3, 399, 2, 400, 5, 513, 2, 1000, 3, 1024, 2,  \
         1025, 20, 500, 1, 4161, 1, 32769, 1, 65537, 1, 100000, 0, 300, 3, 0
 
+#define LENGTHS 1, 32, 33, 127, 129, 399, 400, 1000, 4096, 4161, 65536, 70001, 300007
+
 static sn_acc positions(sn_acc a)
 {
     return sn_results(sn_argmax(a), sn_argmin(a));
@@ -182,6 +184,54 @@ static void ties_written_out(void **state)
     both("[n,m]T -> [n]T, [n]i8", by_small_ties, "i8 i32 f64", SMALL, SHAPES);
     both("[n,m]T -> [n]T, [n]i32", by_ties_of_remainders, "i8 i64 f32", SMALL, SHAPES);
     both("[n,m]T -> [n]T, [n]i32", by_ties_seed, "i16 i32 f32", SMALL, SHAPES);
+}
+
+/* --- beside folds that commute, of one vector --- */
+
+static sn_scalar squared(sn_scalar x)
+{
+    return sn_mul(x, x);
+}
+
+static sn_scalar added(sn_scalar a, sn_scalar b)
+{
+    return sn_add(a, b);
+}
+
+static sn_scalar is_large(sn_scalar x)
+{
+    return sn_gt(x, 2);
+}
+
+static sn_scalar place_too(sn_scalar i, sn_scalar x)
+{
+    return sn_tuple(x, i);
+}
+
+static sn_acc position_beside_sum(sn_acc a)
+{
+    return sn_results(sn_argmax(a), sn_fold1(added, a));
+}
+
+static sn_acc positions_beside_others(sn_acc a)
+{
+    return sn_results(sn_argmin(a), sn_fold1(added, sn_map(squared, a)), sn_argmax(a), sn_count(sn_map(is_large, a)), sn_minimum(a),
+                      sn_map(squared, a));
+}
+
+static sn_acc last_beside_greatest(sn_acc a)
+{
+    sn_acc part[2];
+    sn_unzip(sn_fold1(last_less, sn_imap(place_too, a)), 2, part);
+    return sn_results(part[0], part[1], sn_maximum(a));
+}
+
+static void beside_others(void **state)
+{
+    (void)state;
+    both("[n]T -> i64, T", position_beside_sum, INTEGERS " " FLOATS, MIXED, LENGTHS);
+    both("[n]T -> i64, T, i64, i64, T, [n]T", positions_beside_others, "u8 i16 i64 f32 f64", MIXED, LENGTHS);
+    both("[n]T -> T, i64, T", last_beside_greatest, "i8 u32 f64", SMALL, LENGTHS);
 }
 
 /* --- keys that are computed, a seed, several components --- */
@@ -485,6 +535,7 @@ int main(void)
         cmocka_unit_test(named_ones),
         cmocka_unit_test(all_ties),
         cmocka_unit_test(ties_written_out),
+        cmocka_unit_test(beside_others),
         cmocka_unit_test(computed_keys),
         cmocka_unit_test(several_at_once),
         cmocka_unit_test(columns),

@@ -94,7 +94,7 @@ static void same(const ir_value *got, const ir_value *wanted, const char *what)
 {
     for (uint32_t c = 0; c < wanted->components; c++) {
         const size_t size = ir_type_size(wanted->type[c]);
-        for (int64_t i = 0; i < wanted->extent[0]; i++)
+        for (int64_t i = 0; i < (wanted->rank ? wanted->extent[0] : 1); i++)
             if (memcmp((char *)got->data[c] + (size_t)i * size, (char *)wanted->data[c] + (size_t)i * size, size) != 0)
                 fail_msg("%s: component %u of result %ld is another one", what, c, (long)i);
     }
@@ -144,9 +144,78 @@ static void columns(void **state)
             check(types[t], (t + e) % ARRAY_LENGTH(taken), true, (t + e) % 4 == 0, extents[e][0], extents[e][1]);
 }
 
+/* The best element of a vector beside folds that commute, in one loop: a sum, a sum of products, a count, a greatest
+ * element, an operator without identity, and elements that are stored. `which`: some of them. */
+static ir_program *beside_of(arena *a, ir_type t, size_t choice, unsigned which)
+{
+    const char *message = "", *name = ir_type_name(t);
+    text source;
+    text_init(&source, a);
+    text_printf(&source, "extents n\nx = input [n]%s\np = map indexed x {i: i64, v: %s -> v, i}\n", name, name);
+    for (size_t k = 0; k < (which & 1 ? 2 : 1); k++) { /* a second choice, of the other end */
+        const size_t other = (choice + k) % ARRAY_LENGTH(taken);
+        text_printf(&source,
+                    "s%zu = fold p {a: %s, c: i64, b: %s, d: i64 -> if %s then b else a, if %s then d else c}\n", k, name,
+                    name, (ir_type_float(t) ? taken_of_floats : taken)[other],
+                    (ir_type_float(t) ? taken_of_floats : taken)[other]);
+    }
+    text_printf(&source, "t = fold commutes x seed %s(3) {a: %s, b: %s -> a + b}\n", name, name, name);
+    text_printf(&source, "q = map x {v: %s -> v * v}\nu = fold commutes q {a: %s, b: %s -> a + b}\n", name, name, name);
+    text_printf(&source, "r = map x {v: %s -> if v > %s(1) then 1 else 0}\n", name, name);
+    text_add(&source, "w = fold commutes r seed 0 {a: i64, b: i64 -> a + b}\n");
+    text_printf(&source, "e = fold commutes x {a: %s, b: %s -> max(a, b)}\n", name, name);
+    text_printf(&source, "h = fold commutes x {a: %s, b: %s -> if a > b then a - b else b - a}\n", name, name);
+    text_printf(&source, "z = map x {v: %s -> v + %s(1)}\noutput s0\n%s%s%s%s%s", name, name,
+                which & 1 ? "output s1\n" : "", which & 2 ? "output t\n" : "", which & 4 ? "output u\noutput w\n" : "",
+                which & 8 ? "output e\n" : "", which & 16 ? "output h\noutput z\n" : "");
+    ir_program *p = ir_parse(a, text_close(&source), &message);
+    if (!p)
+        fail_msg("%s in\n%s", message, text_close(&source));
+    return p;
+}
+
+static void check_beside(ir_type t, size_t choice, unsigned which, int64_t n)
+{
+    for (unsigned how = 0; how < FILLS; how++) {
+        arena a;
+        ir_value input = {.rank = 1, .components = 1, .type = {t}, .extent = {n}}, wanted[8];
+        ir_failure failure = {0};
+        arena_init(&a, NULL);
+        ir_program *p = beside_of(&a, t, choice, which);
+        input.data[0] = arena_alloc(&a, (size_t)n * ir_type_size(t) + 8);
+        for (int64_t i = 0; i < n; i++)
+            put(t, input.data[0], i, random_key(t, (filling)how, i == n - 1));
+        assert_true(ir_interpret(p, &a, &input, wanted, &failure));
+        for (size_t d = 0; d < ARRAY_LENGTH(devices); d++) {
+            l_options loops = options;
+            loops.threads = devices[d].group > 0;
+            run_result got = run_clusters(p, &loops, &devices[d], &a, &input);
+            if (got.why)
+                fail_msg("%s", got.why);
+            for (uint32_t k = 0; k < p->output.n; k++)
+                same(&got.output[k], &wanted[k],
+                     arena_printf(&a, "result %u beside a choice of %s, %ld, keys %u, choice %zu, results %u, device %zu", k,
+                                  ir_type_name(t), (long)n, how, choice, which, d));
+        }
+        arena_free(&a);
+    }
+}
+
+static void beside(void **state)
+{
+    static const int64_t extents[] = {1, 31, 33, 127, 128, 131, 399, 400, 513, 4096, 4097, 8500, 65536, 70001, 150000};
+    (void)state;
+    srand(5);
+    for (size_t t = 0; t < ARRAY_LENGTH(types); t++)
+        for (size_t e = 0; e < ARRAY_LENGTH(extents); e++)
+            if (extents[e] < 10000 || t % 3 == e % 3)
+                check_beside(types[t], (t + e) % ARRAY_LENGTH(taken), (unsigned)(5 * t + 3 * e + 2) % 30 + 2, extents[e]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(beside),
         cmocka_unit_test(rows),
         cmocka_unit_test(columns),
     };
