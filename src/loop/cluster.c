@@ -498,7 +498,8 @@ static void add_op(l_fusing *c, l_cluster *cluster, ir_id id)
     c->out->cluster_of[id] = c->out->cluster.n;
 }
 
-/* A fold of all elements that chooses one of them may be in a loop with others, on devices whose blocks are one core. */
+/* A fold of all elements that chooses one of them may be in a loop with others, on devices whose blocks are one core.
+ */
 static l_tree tree_of(const l_fusing *c, ir_id id)
 {
     bool all = ir_at(c->p, id)->kind == IR_FOLD && l_rate_of(c->p, id)->rank == 1 && !l_at(c->node, id)->staged.n;

@@ -121,7 +121,7 @@ typedef struct l_cluster {
     uint8_t behind;      /* ROW: dimensions behind the one that it goes along; not 0: it has scans and elements only */
     uint8_t sweeps;      /* ROW: over each row, at least 1; more only if the rate has a dimension besides the row's.
                             SEGMENT: over each segment */
-    bool ordered;        /* folds: their operators keep order; ROW: some fold's does */
+    bool ordered;        /* folds: their operators keep order (but see mixed); ROW: some fold's does */
     bool mixed;          /* FOLD: ordered, and some of its folds commute: those that keep order each choose an element, and
                             the choice is the same in any tree */
     bool trees_differ;   /* SEGMENT: some of its folds keep order, others do not, and their results show it */

@@ -215,8 +215,8 @@ static sn_acc position_beside_sum(sn_acc a)
 
 static sn_acc positions_beside_others(sn_acc a)
 {
-    return sn_results(sn_argmin(a), sn_fold1(added, sn_map(squared, a)), sn_argmax(a), sn_count(sn_map(is_large, a)), sn_minimum(a),
-                      sn_map(squared, a));
+    return sn_results(sn_argmin(a), sn_fold1(added, sn_map(squared, a)), sn_argmax(a), sn_count(sn_map(is_large, a)),
+                      sn_minimum(a), sn_map(squared, a));
 }
 
 static sn_acc last_beside_greatest(sn_acc a)

@@ -155,8 +155,8 @@ static ir_program *beside_of(arena *a, ir_type t, size_t choice, unsigned which)
     for (size_t k = 0; k < (which & 1 ? 2 : 1); k++) { /* a second choice, of the other end */
         const size_t other = (choice + k) % ARRAY_LENGTH(taken);
         text_printf(&source,
-                    "s%zu = fold p {a: %s, c: i64, b: %s, d: i64 -> if %s then b else a, if %s then d else c}\n", k, name,
-                    name, (ir_type_float(t) ? taken_of_floats : taken)[other],
+                    "s%zu = fold p {a: %s, c: i64, b: %s, d: i64 -> if %s then b else a, if %s then d else c}\n", k,
+                    name, name, (ir_type_float(t) ? taken_of_floats : taken)[other],
                     (ir_type_float(t) ? taken_of_floats : taken)[other]);
     }
     text_printf(&source, "t = fold commutes x seed %s(3) {a: %s, b: %s -> a + b}\n", name, name, name);
@@ -194,8 +194,9 @@ static void check_beside(ir_type t, size_t choice, unsigned which, int64_t n)
                 fail_msg("%s", got.why);
             for (uint32_t k = 0; k < p->output.n; k++)
                 same(&got.output[k], &wanted[k],
-                     arena_printf(&a, "result %u beside a choice of %s, %ld, keys %u, choice %zu, results %u, device %zu", k,
-                                  ir_type_name(t), (long)n, how, choice, which, d));
+                     arena_printf(&a,
+                                  "result %u beside a choice of %s, %ld, keys %u, choice %zu, results %u, device %zu",
+                                  k, ir_type_name(t), (long)n, how, choice, which, d));
         }
         arena_free(&a);
     }
@@ -209,7 +210,8 @@ static void beside(void **state)
     for (size_t t = 0; t < ARRAY_LENGTH(types); t++)
         for (size_t e = 0; e < ARRAY_LENGTH(extents); e++)
             if (extents[e] < 10000 || t % 3 == e % 3)
-                check_beside(types[t], (t + e) % ARRAY_LENGTH(taken), (unsigned)(5 * t + 3 * e + 2) % 30 + 2, extents[e]);
+                check_beside(types[t], (t + e) % ARRAY_LENGTH(taken), (unsigned)(5 * t + 3 * e + 2) % 30 + 2,
+                             extents[e]);
 }
 
 int main(void)

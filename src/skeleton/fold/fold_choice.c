@@ -2,7 +2,8 @@
  * of them at a time, in rounds; what is stored of the elements is stored on the way. A lane keeps its best key and the
  * round that brought it; the winning round is then searched for the place, and the element there is the result. What
  * docs/determinism.md says of the order of combination holds: where the choice depends on it (floats whose operator
- * lets a NaN stay), pieces in which it does are folded by the tree. */
+ * lets a NaN stay), pieces in which it does are folded by the tree. Folds that commute may share the loop (choose_beside):
+ * a piece of the tree is gone through by their accumulators, and keys are scanned on the way. */
 #include "opt/choice.h"
 #include "skeleton/fold/fold.h"
 #include <math.h>
@@ -20,7 +21,7 @@ typedef struct choice {
     k_mem key_at, round_at, place_at; /* shared, one element each: best key, its round, its place from `from` on */
     k_val from, within;               /* the part of the piece that is searched */
     k_val winner;                     /* place within the piece */
-    const sk_fold_block *block;       /* which the piece is, of pieces of the tree, beside folds that commute; or NULL */
+    const sk_fold_block *block; /* which the piece is, of pieces of the tree, beside folds that commute; or NULL */
 } choice;
 
 /* --- keys --- */
