@@ -65,6 +65,59 @@ static void two_arrays(void **state)
     both("[n,2,5]T, [n,5,2]T -> [n,2]T, [n,2]T", with_neighbours, "f32 f64", SMALL, COUNTS);
 }
 
+/* --- neighbours in rows that a lane goes along: reads that are a turn or two apart share a tile --- */
+
+static sn_acc steps(sn_acc x)
+{
+    return sn_sum(sn_zip_with(sn_sub, sn_init(x), sn_tail(x)));
+}
+
+static sn_acc steps_back(sn_acc x)
+{
+    return sn_maximum(sn_zip_with(sn_sub, sn_tail(x), sn_init(x)));
+}
+
+static sn_acc second_differences(sn_acc x)
+{
+    sn_acc middle = sn_init(sn_tail(x)), both = sn_zip_with(sn_add, sn_tail(sn_tail(x)), sn_init(sn_init(x)));
+    return sn_sum(sn_zip_with(sn_sub, sn_zip_with(sn_sub, both, middle), middle));
+}
+
+static sn_acc from_the_middle(sn_acc x)
+{
+    sn_acc middle = sn_init(sn_tail(x)), first = sn_zip_with(sn_mul, middle, sn_init(sn_init(x)));
+    return sn_sum(sn_zip_with(sn_sub, first, sn_tail(sn_tail(x))));
+}
+
+static sn_acc two_and_three_apart(sn_acc x)
+{
+    sn_acc a = sn_init(sn_init(sn_init(x))), b = sn_tail(sn_init(sn_init(x)));
+    sn_acc c = sn_init(sn_tail(sn_tail(x))), d = sn_tail(sn_tail(sn_tail(x)));
+    return sn_sum(sn_zip_with(sn_mul, sn_zip_with(sn_add, a, d), sn_zip_with(sn_sub, c, b)));
+}
+
+static sn_acc of_two_arrays(sn_acc x, sn_acc y)
+{
+    sn_acc both = sn_zip_with(sn_mul, sn_init(x), sn_tail(y));
+    return sn_sum(sn_zip_with(sn_add, both, sn_zip_with(sn_mul, sn_tail(x), sn_init(y))));
+}
+
+/* Rows and columns. */
+#define ROWS(m) 1, m, 31, m, 64, m, 130, m, 1000, m
+#define NARROW ROWS(3), ROWS(4), ROWS(5), ROWS(8), ROWS(9), ROWS(15), ROWS(16), ROWS(17), ROWS(18)
+#define WIDE ROWS(19), ROWS(20), ROWS(29), ROWS(31), ROWS(32), ROWS(33), ROWS(34), ROWS(35), ROWS(50)
+
+static void neighbours(void **state)
+{
+    (void)state;
+    both("[n,m]T -> [n]T", steps, "f32 f64 i32 i64", SMALL, NARROW, WIDE);
+    both("[n,m]T -> [n]T", steps_back, "f32 f64 i32 u8 i16", MIXED, NARROW, WIDE);
+    both("[n,m]T -> [n]T", second_differences, "f32 f64 i32", SMALL, NARROW, WIDE);
+    both("[n,m]T -> [n]T", from_the_middle, "f32 f64 i32", SMALL, NARROW, WIDE);
+    both("[n,m]T -> [n]T", two_and_three_apart, "f32 f64 i32", SMALL, NARROW, WIDE);
+    both("[n,m]T, [n,m]T -> [n]T", of_two_arrays, "f32 f64 i32", SMALL, NARROW, WIDE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -72,6 +125,7 @@ int main(void)
         cmocka_unit_test(rows_and_columns),
         cmocka_unit_test(rows_of_other_lengths),
         cmocka_unit_test(two_arrays),
+        cmocka_unit_test(neighbours),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

@@ -8,6 +8,7 @@
 
 enum { MOST_TERMS = 64, MOST_DENSE = 40, NOT_LINEAR = INT32_MIN };
 enum { ROW_AHEAD = 512, NEAR_AHEAD = 2048, FAR_AHEAD = 384 << 10 }; /* prefetch distances, bytes */
+enum { SHIFT = 2 };       /* turns between accesses that share a tile, at most */
 enum { LEAST_APART = 8 }; /* turns over rows that are anywhere: of fewer their elements are gathered */
 enum { LINE = 64, MOST_TOGETHER = 256 /* statements */ };
 
@@ -20,8 +21,12 @@ typedef struct {
         k_ref stmt;
         unsigned bytes;
         cg_ref step, apart, buffer; /* step or apart: as in cg_rows */
+        unsigned leader;            /* that other access */
+        cg_ref shared, shift; /* it finds its elements so many turns on in the buffer of another access; NULL: never */
+        cg_ref low, high;     /* least and greatest shift of those that use this one's buffer; NULL: none does */
     } access[CG_MOST_TILES];
     unsigned accesses, rows, narrowest;
+    cg_ref reach; /* turns of a tile that are there for shifts only; NULL: none */
 } plan;
 
 cg_tiled *cg_tile_of(cg *g, k_ref stmt)
@@ -200,6 +205,47 @@ static cg_ref distances(plan *p, const k_stmt *s, unsigned bytes, cg_ref from)
     return slot;
 }
 
+static cg_ref extreme(cg *g, const char *name, cg_ref a, cg_ref b)
+{
+    return a ? cg_call(g, name, 1, &g->i64, 2, (cg_ref[]){a, b}) : b;
+}
+
+/* An access that reads the same rows as an earlier one, up to SHIFT turns sooner or later, needs no tile of its own. */
+static void share_tiles(plan *p, unsigned k, cg_ref from)
+{
+    cg *g = p->g;
+    LLVMBuilderRef b = g->b;
+    const k_stmt *s = &g->k->stmt.at[p->access[k].stmt];
+    unsigned i = 0;
+    for (; i < k; i++) {
+        const k_stmt *o = &g->k->stmt.at[p->access[i].stmt];
+        if (o->op == K_LOAD && o->mem == s->mem && !p->access[i].shared && !p->access[i].apart)
+            break;
+    }
+    if (i == k || s->op != K_LOAD || p->access[k].apart || p->rows < 4 * SHIFT)
+        return;
+    cg_ref zero = cg_i64(g, 0), shift = LLVMBuildSub(b, value_at(p, s->in[0], from, 0),
+                                                     value_at(p, g->k->stmt.at[p->access[i].stmt].in[0], from, 0), "");
+    cg_ref near = LLVMBuildICmp(b, LLVMIntULE, LLVMBuildAdd(b, shift, cg_i64(g, SHIFT), ""), cg_i64(g, 2 * SHIFT), "");
+    cg_ref alike = LLVMBuildICmp(b, LLVMIntEQ, p->access[k].step, p->access[i].step, "");
+    cg_ref shared = LLVMBuildAnd(b, near, alike, "");
+    if (LLVMIsAConstantInt(shared) && !LLVMConstIntGetZExtValue(shared))
+        return;
+    p->access[k].shared = shared;
+    p->access[k].leader = i;
+    p->access[k].shift = shift = LLVMBuildSelect(b, shared, shift, zero, "");
+    p->access[i].low = extreme(g, "llvm.smin", p->access[i].low ? p->access[i].low : zero, shift);
+    p->access[i].high = extreme(g, "llvm.smax", p->access[i].high ? p->access[i].high : zero, shift);
+}
+
+static void find_reach(plan *p)
+{
+    for (unsigned i = 0; i < p->accesses; i++)
+        if (p->access[i].low)
+            p->reach =
+                extreme(p->g, "llvm.smax", p->reach, LLVMBuildSub(p->g->b, p->access[i].high, p->access[i].low, ""));
+}
+
 static void prepare(plan *p, cg_ref from)
 {
     cg *g = p->g;
@@ -217,7 +263,9 @@ static void prepare(plan *p, cg_ref from)
         }
         p->access[i].buffer = cg_alloca(g, LLVMArrayType(g->i8, p->rows * g->lanes * bytes), 64, "tile");
         g->tile[g->tiles++] = (cg_tiled){.stmt = p->access[i].stmt, .buffer = p->access[i].buffer};
+        share_tiles(p, i, from);
     }
+    find_reach(p);
 }
 
 static cg_rows rows_of(plan *p, unsigned i, cg_ref turn, cg_ref count)
@@ -307,7 +355,10 @@ static void fill_dense_or_tile(plan *p, unsigned i, cg_ref turn, cg_ref count, c
         cg_copy_tile(g, CG_FILL, &apart);
         return;
     }
-    cg_rows r = rows_of(p, i, turn, count);
+    cg_ref low = p->access[i].low;
+    cg_ref more = low ? LLVMBuildSub(g->b, p->access[i].high, low, "") : NULL;
+    cg_rows r = rows_of(p, i, low ? LLVMBuildAdd(g->b, turn, low, "") : turn,
+                        low ? LLVMBuildAdd(g->b, count, more, "") : count);
     LLVMBasicBlockRef end = cg_block(g, "filled");
     bool known = LLVMIsAConstantInt(all) && LLVMIsAConstantInt(r.step);
     for (unsigned columns = 2; columns <= 8 && (!g->mask.on || g->mask.full); columns++) {
@@ -317,6 +368,8 @@ static void fill_dense_or_tile(plan *p, unsigned i, cg_ref turn, cg_ref count, c
                                  LLVMBuildICmp(g->b, LLVMIntEQ, r.step, cg_i64(g, (int64_t)columns * r.bytes), ""), "");
         if (g->mask.full)
             is = LLVMBuildAnd(g->b, is, g->mask.full, "");
+        if (more)
+            is = LLVMBuildAnd(g->b, is, LLVMBuildICmp(g->b, LLVMIntEQ, more, cg_i64(g, 0), ""), "");
         if (LLVMIsAConstantInt(is) && !LLVMConstIntGetZExtValue(is))
             continue;
         LLVMBasicBlockRef yes = cg_block(g, "dense"), no = cg_block(g, "not_dense");
@@ -334,17 +387,37 @@ static void fill_dense_or_tile(plan *p, unsigned i, cg_ref turn, cg_ref count, c
 
 static void fill(plan *p, cg_ref turn, cg_ref count, cg_ref from, cg_ref all)
 {
-    for (unsigned i = 0; i < p->accesses; i++)
-        if (p->g->k->stmt.at[p->access[i].stmt].op == K_LOAD)
+    cg *g = p->g;
+    for (unsigned i = 0; i < p->accesses; i++) {
+        if (g->k->stmt.at[p->access[i].stmt].op != K_LOAD)
+            continue;
+        if (!p->access[i].shared) {
             fill_dense_or_tile(p, i, turn, count, from, all);
+            continue;
+        }
+        LLVMBasicBlockRef own = cg_block(g, "own"), end = cg_block(g, "there");
+        cg_cond(g, p->access[i].shared, end, own);
+        cg_at(g, own);
+        fill_dense_or_tile(p, i, turn, count, from, all);
+        cg_br(g, end);
+        cg_at(g, end);
+    }
 }
 
 static void set_rows(plan *p, unsigned first_tile, cg_ref turn_in_tile)
 {
     cg *g = p->g;
     for (unsigned i = 0; i < p->accesses; i++) {
-        cg_ref at = LLVMBuildMul(g->b, turn_in_tile, cg_i64(g, (int64_t)g->lanes * p->access[i].bytes), "");
-        g->tile[first_tile + i].row = LLVMBuildGEP2(g->b, g->i8, p->access[i].buffer, &at, 1, "");
+        cg_ref buffer = p->access[i].buffer, shared = p->access[i].shared, low = p->access[i].low;
+        if (shared) {
+            unsigned of = p->access[i].leader;
+            buffer = LLVMBuildSelect(g->b, shared, p->access[of].buffer, buffer, "");
+            low = LLVMBuildSub(g->b, p->access[of].low, p->access[i].shift, "");
+            low = LLVMBuildSelect(g->b, shared, low, cg_i64(g, 0), "");
+        }
+        cg_ref turn = low ? LLVMBuildSub(g->b, turn_in_tile, low, "") : turn_in_tile;
+        cg_ref at = LLVMBuildMul(g->b, turn, cg_i64(g, (int64_t)g->lanes * p->access[i].bytes), "");
+        g->tile[first_tile + i].row = LLVMBuildGEP2(g->b, g->i8, buffer, &at, 1, "");
     }
 }
 
@@ -467,11 +540,14 @@ static void tiled_loop(plan *p, k_ref id)
     cg_ref start = LLVMBuildPhi(g->b, g->i64, "start");
     cg_restore(g, outer, inside);
     cg_ref left = LLVMBuildSub(g->b, to, start, "");
-    cg_ref count = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){left, cg_i64(g, p->rows)});
+    cg_ref most = cg_i64(g, p->rows);
+    if (p->reach)
+        most = LLVMBuildSub(g->b, most, p->reach, "");
+    cg_ref count = cg_call(g, "llvm.smin", 1, &i64, 2, (cg_ref[]){left, most});
     fill(p, start, count, from, all);
     turns(p, first_tile, &(span){from, to}, start, count, inside);
     flush(p, start, count);
-    cg_ref next = LLVMBuildNSWAdd(g->b, start, cg_i64(g, p->rows), "");
+    cg_ref next = LLVMBuildNSWAdd(g->b, start, most, "");
     LLVMAddIncoming(start, (cg_ref[]){from, next}, (LLVMBasicBlockRef[]){before, cg_here(g)}, 2);
     cg_cond(g, LLVMBuildICmp(g->b, LLVMIntSLT, next, to, ""), body, end);
     cg_at(g, end);
