@@ -46,8 +46,7 @@ typedef struct row_part { /* a member of the loop */
     k_val has_state;           /* and whether there is one; 0: there is */
     k_val *carry;              /* variables of the open FOR_ALL */
     k_val has_carry;
-    k_val *
-        sum; /* SCAN: variables of the open FOR_ALL: sums by position in the gang, see row_any_order; with `flag` one */
+    k_val *sum;   /* SCAN: variables of the open FOR_ALL: sums by position, see row_any_order; with `flag` one */
     k_val packed; /* counters: variable of the open FOR_ALL: elements kept so far */
     k_mem offset; /* counters, where a block walks whole rows: how many earlier pieces keep */
     k_val before; /* counters, where a block takes a piece: the same */

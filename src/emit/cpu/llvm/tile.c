@@ -23,7 +23,8 @@ typedef struct {
         cg_ref step, apart, buffer; /* step or apart: as in cg_rows */
         unsigned leader;            /* that other access */
         cg_ref shared, shift; /* it finds its elements so many turns on in the buffer of another access; NULL: never */
-        cg_ref low, high;     /* least and greatest shift of those that use this one's buffer; NULL: none does */
+        cg_ref ahead, to_fetch; /* rows that are anywhere: those of the next gang, and how many bytes these have */
+        cg_ref low, high;       /* least and greatest shift of those that use this one's buffer; NULL: none does */
     } access[CG_MOST_TILES];
     unsigned accesses, rows, narrowest;
     cg_ref reach; /* turns of a tile that are there for shifts only; NULL: none */
@@ -602,17 +603,26 @@ static cg_ref fetch_next_gang(plan *p, unsigned i, cg_ref all)
     cg_ref gang = LLVMBuildSub(b, LLVMBuildPtrToInt(b, high, i64, ""), LLVMBuildPtrToInt(b, low, i64, ""), "");
     cg_ref dense = LLVMBuildICmp(b, LLVMIntULE, gang, LLVMBuildMul(b, row, cg_i64(g, g->lanes), ""), "");
     cg_ref distance = cg_call(g, "llvm.umax", 1, &i64, 2, (cg_ref[]){gang, cg_i64(g, 2 * NEAR_AHEAD)});
-    cg_ref first = cg_bytes_on(g, low, distance), end = LLVMBuildAdd(b, gang, row, "");
-    LLVMBasicBlockRef before = cg_here(g), line = cg_block(g, "ahead"), behind = cg_block(g, "fetched");
-    cg_cond(g, dense, line, behind);
-    cg_at(g, line);
-    cg_ref at = LLVMBuildPhi(b, i64, "");
-    cg_prefetch(g, cg_bytes_on(g, first, at));
-    cg_ref next = LLVMBuildAdd(b, at, cg_i64(g, LINE), "");
-    LLVMAddIncoming(at, (cg_ref[]){cg_i64(g, 0), next}, (LLVMBasicBlockRef[]){before, line}, 2);
-    cg_cond(g, LLVMBuildICmp(b, LLVMIntULT, next, end, ""), line, behind);
-    cg_at(g, behind);
+    p->access[i].ahead = cg_bytes_on(g, low, distance);
+    p->access[i].to_fetch = LLVMBuildSelect(b, dense, LLVMBuildAdd(b, gang, row, ""), cg_i64(g, 0), "");
     return LLVMBuildSelect(b, dense, cg_i64(g, -1), cg_i64(g, 0), "");
+}
+
+/* What `n` turns of all lanes have is fetched of the next gang, so that the memory is asked all the time. */
+static void fetch_some(plan *p, unsigned i, unsigned n, cg_ref done)
+{
+    cg *g = p->g;
+    LLVMBuilderRef b = g->b;
+    unsigned bytes = n * g->lanes * p->access[i].bytes;
+    LLVMBasicBlockRef fetch = cg_block(g, "ahead"), end = cg_block(g, "fetched");
+    cg_ref at = LLVMBuildMul(b, done, cg_i64(g, (int64_t)g->lanes * p->access[i].bytes), "");
+    cg_cond(g, LLVMBuildICmp(b, LLVMIntULT, at, p->access[i].to_fetch, ""), fetch, end);
+    cg_at(g, fetch);
+    cg_ref first = cg_bytes_on(g, p->access[i].ahead, at);
+    for (unsigned line = 0; line < bytes; line += LINE)
+        cg_prefetch(g, cg_bytes_on(g, first, cg_i64(g, line)));
+    cg_br(g, end);
+    cg_at(g, end);
 }
 
 /* Rows that lie far from each other: each is fetched some lines ahead, once a line. `done` turns lie behind; returns in
@@ -661,6 +671,8 @@ static void turns_together(plan *p, unsigned n)
         cg_columns c = {.bytes = bytes, .turns = n, .rows = p->access[i].apart, .left = left};
         c.behind = LLVMBuildMul(b, done, cg_i64(g, bytes), "");
         when[i] = time[i] ? fetch_rows(p, i, time[i], done) : NULL;
+        if (time[i])
+            fetch_some(p, i, n, done);
         cg_apart_columns(g, &c, column[i]);
     }
     for (unsigned j = 0; j < n; j++) {
