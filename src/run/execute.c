@@ -2,6 +2,7 @@
 #include "base/size.h"
 #include "run/fields.h"
 #include "run/launch.h"
+#include "run/script.h"
 #include "run/sort.h"
 #include "run/tape.h"
 #include "run/transfer.h"
@@ -419,9 +420,9 @@ static bool rounds(run *c, uint32_t cluster, uint32_t first, uint32_t last)
     return true;
 }
 
-static bool step(run *c, uint32_t at)
+/* `at`: of a region, where it is in the plan. */
+static bool step(run *c, const plan_step *s, uint32_t at)
 {
-    const plan_step *s = &c->plan->step.at[at];
     switch (s->op) {
     case PLAN_EVALUATE:
         return step_evaluate(c, s);
@@ -463,10 +464,42 @@ static bool step(run *c, uint32_t at)
 static bool execute(run *c, uint32_t first, uint32_t last)
 {
     for (uint32_t i = first; i < last; i = plan_behind(c->plan, i)) {
-        if (!step(c, i))
+        if (!step(c, &c->plan->step.at[i], i))
             return false;
         if (c->tape)
             run_tape_step(c, &c->plan->step.at[i]);
+        if (c->scribe)
+            run_script_step(c, &c->plan->step.at[i]);
+    }
+    return true;
+}
+
+/* A call of extents that have been seen. */
+static bool repeat(run *c, const run_script *s)
+{
+    const plan *p = c->plan;
+    void **mem = arena_alloc(c->arena, (s->pointers + 1) * sizeof(*mem));
+    c->dims = (int64_t *)(uintptr_t)s->dims; /* what is not changed any more */
+    c->bound = (bool *)(uintptr_t)s->bound;
+    c->value = (host_value *)(uintptr_t)s->value;
+    c->size = (int64_t *)(uintptr_t)s->size;
+    c->sized = (run_sized *)(uintptr_t)s->sized;
+    if (s->again)
+        c->sized = arena_alloc(c->arena, (p->launch.n + 1) * sizeof(run_sized));
+    for (uint32_t i = 0; i < s->steps; i++) {
+        const run_scripted *x = &s->step[i];
+        const plan_step plain = {x->op, x->index, x->last};
+        bool good = true;
+        if (x->op == PLAN_LAUNCH) {
+            good = run_scripted_launch(c, x->ready, mem);
+            mem += x->ready->pointers;
+        } else if (x->op != PLAN_SIZE) {
+            good = step(c, &plain, 0);
+        } else if (s->again) {
+            c->sized[x->index] = x->sized;
+        }
+        if (!good)
+            return false;
     }
     return true;
 }
@@ -532,23 +565,13 @@ static void prepare_fields(run *c)
     }
 }
 
+/* Where arrays are. */
 static void prepare(run *c)
 {
     const plan *p = c->plan;
-    c->dims = arena_alloc(c->arena, (p->dim.n + 1) * sizeof(int64_t));
-    c->bound = arena_alloc(c->arena, p->dim.n + 1);
-    c->bound_by = arena_alloc(c->arena, (p->dim.n + 1) * sizeof(uint32_t));
-    c->value = arena_alloc(c->arena, (p->host.step.n + 1) * sizeof(host_value));
-    c->size = arena_alloc(c->arena, (p->shape.n + 1) * sizeof(int64_t));
     c->granted = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(size_t));
     c->data = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(void *));
     c->host = arena_alloc(c->arena, (p->buffer.n + 1) * sizeof(void *));
-    c->sized = arena_alloc(c->arena, (p->launch.n + 1) * sizeof(run_sized));
-    c->left = arena_alloc(c->arena, (p->cluster.n + 1) * sizeof(int64_t));
-    for (uint32_t i = 0; i < p->cluster.n && !c->sort; i++)
-        if (p->cluster.at[i].sorts)
-            c->sort = arena_alloc(c->arena, p->cluster.n * sizeof(*c->sort));
-    c->world = (host_world){c->dims, c->bound, read_element, host_loop, c};
     if (!c->within && has_fields(c))
         prepare_fields(c);
     if (!c->within && (c->field || has_given(c)))
@@ -562,6 +585,23 @@ static void prepare(run *c)
         c->data[i] = in->block ? in->block : run_reach(c, in->data);
         c->host[i] = in->data;
     }
+}
+
+/* What the plan's steps find out. */
+static void prepare_steps(run *c)
+{
+    const plan *p = c->plan;
+    c->dims = arena_alloc(c->arena, (p->dim.n + 1) * sizeof(int64_t));
+    c->bound = arena_alloc(c->arena, p->dim.n + 1);
+    c->bound_by = arena_alloc(c->arena, (p->dim.n + 1) * sizeof(uint32_t));
+    c->value = arena_alloc(c->arena, (p->host.step.n + 1) * sizeof(host_value));
+    c->size = arena_alloc(c->arena, (p->shape.n + 1) * sizeof(int64_t));
+    c->sized = arena_alloc(c->arena, (p->launch.n + 1) * sizeof(run_sized));
+    c->left = arena_alloc(c->arena, (p->cluster.n + 1) * sizeof(int64_t));
+    for (uint32_t i = 0; i < p->cluster.n && !c->sort; i++)
+        if (p->cluster.at[i].sorts)
+            c->sort = arena_alloc(c->arena, p->cluster.n * sizeof(*c->sort));
+    c->world = (host_world){c->dims, c->bound, read_element, host_loop, c};
 }
 
 /* The same with memory running out as a value. */
@@ -621,15 +661,24 @@ static bool execute_all(run *c)
     run_tape_begin(c);
     const bool good = execute(c, 0, c->plan->step.n);
     run_tape_end(c, good);
+    if (good && c->scribe)
+        run_script_end(c);
     return good;
+}
+
+static bool all_steps(run *c)
+{
+    const run_script *known = run_find_script(c);
+    if (known)
+        return repeat(c, known);
+    prepare_steps(c);
+    return bind_extents(c) && run_take_overlapping(c) && execute_all(c);
 }
 
 static bool work(run *c)
 {
     prepare(c);
-    if (!run_open_queue(c) || !bind_extents(c) || !run_take_overlapping(c))
-        return false;
-    if (!execute_all(c))
+    if (!run_open_queue(c) || !all_steps(c))
         return false;
     return c->too_small ? fails_too_small(c) : run_hand_out_results(c);
 }
@@ -637,7 +686,7 @@ static bool work(run *c)
 bool run_inside(run *c)
 {
     prepare(c);
-    return bind_extents(c) && execute_all(c) && run_hand_out_results(c);
+    return all_steps(c) && run_hand_out_results(c);
 }
 
 /* Does something that takes memory of the call's arena. */
@@ -707,8 +756,10 @@ run *run_begin_until(run_program *r, const run_argument *in, run_result *out, ar
     c->over = !r->engine.device || atomic_load_explicit(&r->interpreted, memory_order_relaxed);
     if (c->over)
         c->status = interpret(c, NULL, &c->said);
-    else
+    else {
         with_memory(c, work);
+        run_count_launches(c);
+    }
     return c;
 }
 
@@ -756,6 +807,7 @@ run_program *run_program_new(const run_engine *engine, const sk_program *s, cons
     r->options = *options;
     r->cluster = arena_alloc(a, (l->cluster.n + 1) * sizeof(run_cluster));
     r->uses = run_find_uses(r, a);
+    run_may_script(r);
     r->lock = other ? other->lock : &r->own_lock;
     r->profile = other ? other->profile : &r->own_profile;
     pthread_rwlock_init(&r->own_lock, NULL);

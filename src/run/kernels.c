@@ -320,20 +320,25 @@ static bool work_out(run *c, uint32_t cluster, uint64_t without, run_geometry *o
     return good || run_fails_at(c, c->plan->cluster.at[cluster].site, SN_NO_MEMORY, "no memory to plan a launch");
 }
 
-static void remember(run *c, run_cluster *rc, const run_geometry *g)
+/* The geometry to use: that which is kept, if it is. */
+static const run_geometry *remember(run *c, run_cluster *rc, const run_geometry *g)
 {
     run_program *r = c->r;
+    const run_geometry *volatile use = g;
     pthread_rwlock_wrlock(r->lock);
     jmp_buf failure;
     if (rc->remembered < MOST_GEOMETRIES && !setjmp(failure)) {
         arena_on_failure(r->l->ir->arena, &failure);
         run_geometry *kept = arena_copy(r->l->ir->arena, g, sizeof(*g));
+        kept->kept = true;
         kept->next = atomic_load_explicit(&rc->geometries, memory_order_relaxed);
         atomic_store_explicit(&rc->geometries, kept, memory_order_release);
         rc->remembered++;
+        use = kept;
     }
     arena_on_failure(r->l->ir->arena, NULL);
     pthread_rwlock_unlock(r->lock);
+    return use;
 }
 
 const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk_round round)
@@ -369,8 +374,7 @@ const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk
         if (!missing)
             return NULL;
     }
-    remember(c, rc, out);
-    return out;
+    return remember(c, rc, out);
 }
 
 const run_variant *run_find_wide(run *c, const run_geometry *found)

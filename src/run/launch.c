@@ -5,6 +5,7 @@
 #include "base/size.h"
 #include "kernel/narrow.h"
 #include "run/fields.h"
+#include "run/script.h"
 #include "run/sort.h"
 #include "run/tape.h"
 #include "run/transfer.h"
@@ -88,6 +89,15 @@ static void *memory_of(const run *c, const plan_launch *l, const run_binding *b,
     }
 }
 
+/* Scalar operations: what a launch is worth beside others. Kernels with CHAIN go from lane to lane, and over their
+ * elements again; from LEAST_APART on a launch is worth being put off. */
+enum { CHAIN_WORK = 5, LEAST_APART = 10000 };
+
+static double work_of(const run_variant *v, const sk_geometry *g)
+{
+    return g->work * (v->built->k->chained ? CHAIN_WORK : 1);
+}
+
 /* How many bytes a launch may touch from a pointer on. */
 static size_t bytes_touched(const run *c, const plan_launch *l, const run_binding *b, int64_t pieces)
 {
@@ -109,10 +119,9 @@ static size_t bytes_touched(const run *c, const plan_launch *l, const run_bindin
         buffer = run_sort_buffer(c, launch, b->number, b->role == SK_SORTED_TO);
         break;
     default:
-        return c->granted[l->state] - (size_t)b->number * (size_t)pieces * sizeof(uint64_t);
+        run_alloc_bytes(c, l->state, &bytes);
+        return bytes - (size_t)b->number * (size_t)pieces * sizeof(uint64_t);
     }
-    if (c->granted[buffer])
-        return c->granted[buffer];
     const plan_buffer *of = &c->plan->buffer.at[buffer];
     if (of->place == PLAN_INPUT)
         size_of_array(ir_type_size(of->type), c->plan->shape.at[of->shape].rank, c->in[of->port].extent, &bytes);
@@ -121,36 +130,75 @@ static size_t bytes_touched(const run *c, const plan_launch *l, const run_bindin
     return bytes;
 }
 
-/* Scalar operations: what a launch is worth beside others. Kernels with CHAIN go from lane to lane, and over their
- * elements again; from LEAST_APART on a launch is worth being put off. */
-enum { CHAIN_WORK = 5, LEAST_APART = 10000 };
-
-/* What a launch of a plan that has independent ones touches, for the device; NULL: others wait for it. So they do where
- * structs are used where they are, and where values are noted, which is told in the order of launches. */
-static const device_reach *reach_of(const run *c, const plan_launch *l, const run_variant *v, const sk_geometry *g)
+device_reach run_reach_of(run *c, uint32_t launch, const run_variant *v, const sk_geometry *g, bool *apart)
 {
-    if (!c->plan->apart || !c->r->engine.device->limits->waits || c->recorded || c->root->field || c->root->layout ||
-        v->notes)
-        return NULL;
-    const double work = g->work * (v->built->k->chained ? CHAIN_WORK : 1);
-    if (work < LEAST_APART && !run_busy(c))
-        return NULL;
+    const plan_launch *l = &c->plan->launch.at[launch];
+    *apart = c->plan->apart && c->r->engine.device->limits->waits && !v->notes;
+    if (!*apart)
+        return (device_reach){0};
     const uint32_t n = v->built->memory.n;
     device_touched *at = arena_alloc(c->arena, (n + 1) * sizeof(*at));
     for (uint32_t i = 0; i < n; i++)
         at[i] = (device_touched){bytes_touched(c, l, &v->memory[i], g->pieces), v->memory[i].written};
-    device_reach *reach = arena_alloc(c->arena, sizeof(*reach));
     const bool shares = c->plan->cluster.at[l->cluster].shares && l->pass != SK_PASS_COMBINE;
-    *reach = (device_reach){work, shares, n, v->built->argument.n, at};
-    return reach;
+    return (device_reach){work_of(v, g), shares, n, v->built->argument.n, at};
 }
 
-static bool launch(run *c, const plan_launch *l, const run_geometry *found)
+/* Structs are used where they are, values noted, and launches recorded, in the order in which they come. */
+static bool goes_apart(const run *c, double work)
 {
+    return !c->recorded && !c->root->field && !c->root->layout && (work >= LEAST_APART || run_busy(c));
+}
+
+/* What a launch of a plan that has independent ones touches, for the device; NULL: others wait for it. */
+static const device_reach *reach_of(run *c, uint32_t launch, const run_variant *v, const sk_geometry *g)
+{
+    bool apart;
+    if (!c->plan->apart || !goes_apart(c, work_of(v, g)))
+        return NULL;
+    device_reach *reach = arena_alloc(c->arena, sizeof(*reach));
+    *reach = run_reach_of(c, launch, v, g, &apart);
+    return apart ? reach : NULL;
+}
+
+void run_count_launches(run *root)
+{
+    run_counters *counters = root->r->engine.counters;
+    if (!root->counted)
+        return;
+    atomic_fetch_add_explicit(&root->r->launches, root->counted, memory_order_relaxed);
+    if (counters)
+        run_count(&counters->launches, root->counted);
+    root->counted = 0;
+}
+
+/* Puts it into the queue with what it needs. */
+static bool put(run *c, uint32_t launch, const run_geometry *found, const run_variant *v, const sk_geometry *g,
+                void *const *mem, const ir_bits *arg, const device_reach *reach)
+{
+    device *d = c->r->engine.device;
+    c->root->counted++;
+    run_watch watch = run_begin_step(c);
+    bool good = run_enqueue(c, v, mem, arg, g, c->plan->cluster.at[found->cluster].site, reach);
+    if (good && c->tape)
+        run_tape_launch(c, launch, v, g->pieces, arg);
+    if (good && c->recorded)
+        good = run_settle_now(c);
+    run_end_launch(c, watch, found, v, arg, good && c->timed ? d->took(d, c->queue) : 0);
+    if (c->root->trace.noted)
+        run_say_trace(c->r, &c->root->trace);
+    return good;
+}
+
+static bool launch(run *c, uint32_t index, const run_geometry *found)
+{
+    const plan_launch *l = &c->plan->launch.at[index];
     const run_variant *v = found->variant;
     const sk_geometry *g = &found->geometry;
-    if (g->pieces <= 0)
+    if (g->pieces <= 0) {
+        run_script_launch(c, index, found, NULL, NULL);
         return true;
+    }
     sk_geometry own = *g;
     if (found->round.digit.first && (l->pass == SK_PASS_SPLITS || l->pass == SK_PASS_MERGE)) {
         own.slot[SK_RUN] = c->sort[l->cluster].run;
@@ -170,20 +218,8 @@ static bool launch(run *c, const plan_launch *l, const run_geometry *found)
         v = run_find_wide(c, found); /* it takes the same pointers and arguments */
     if (!v)
         return false;
-    atomic_fetch_add_explicit(&c->root->r->launches, 1, memory_order_relaxed);
-    if (c->r->engine.counters)
-        run_count(&c->r->engine.counters->launches, 1);
-    device *d = c->r->engine.device;
-    run_watch watch = run_begin_step(c);
-    bool good = run_enqueue(c, v, mem, arg, g, c->plan->cluster.at[l->cluster].site, reach_of(c, l, v, g));
-    if (good && c->tape)
-        run_tape_launch(c, (uint32_t)(l - c->plan->launch.at), v, g->pieces, arg);
-    if (good && c->recorded)
-        good = run_settle_now(c);
-    run_end_launch(c, watch, found, v, arg, good && c->timed ? d->took(d, c->queue) : 0);
-    if (c->root->trace.noted)
-        run_say_trace(c->r, &c->root->trace);
-    return good;
+    run_script_launch(c, index, found, v, arg);
+    return put(c, index, found, v, g, mem, arg, reach_of(c, index, v, g));
 }
 
 static bool fails_empty(run *c, uint32_t site)
@@ -243,10 +279,28 @@ bool run_step_launch(run *c, uint32_t index)
         return false;
     if (!c->plan->cluster.at[l->cluster].sorts)
         c->left[l->cluster] = found->geometry.partials;
-    if (!launch(c, l, found))
+    if (!launch(c, index, found))
         return false;
     if (c->plan->cluster.at[l->cluster].sorts)
         run_sort_launched(c, index);
+    tell_progress(c->root);
+    return true;
+}
+
+bool run_scripted_launch(run *c, const run_ready *l, void **mem)
+{
+    const run_variant *v = l->variant;
+    if (run_stops(c))
+        return false;
+    for (uint32_t i = 0; i < l->pointers; i++) {
+        const run_pointer *p = &l->pointer[i];
+        if (p->array && !c->data[p->buffer] && !run_upload(c, p->buffer, v))
+            return false;
+        mem[i] = (char *)c->data[p->buffer] + p->offset;
+    }
+    const device_reach *reach = l->apart && goes_apart(c, l->reach.work) ? &l->reach : NULL;
+    if (v && !put(c, l->launch, l->found, v, &l->found->geometry, mem, l->arg, reach))
+        return false;
     tell_progress(c->root);
     return true;
 }

@@ -84,6 +84,7 @@ typedef struct run_geometry { /* what a cluster does for certain extents; immuta
     const run_variant *variant;
     uint32_t cluster;
     bool final;
+    bool kept; /* published, so that it lives as long as the program */
     struct run_geometry *next;
 } run_geometry;
 
@@ -96,6 +97,17 @@ typedef struct run_cluster {
     uint32_t recorded;   /* rows; under the profile's lock */
     _Atomic(run_row *) rows;
 } run_cluster;
+
+enum { MOST_SCRIPTS = 64 /* of a program: script.h */ };
+
+typedef struct run_scripts {
+    bool may;       /* all that the plan's steps depend on are extents */
+    uint32_t words; /* of a key */
+    uint32_t steps; /* of all of them; under the lock */
+    atomic_uint n;
+    uint64_t hash[MOST_SCRIPTS]; /* of their keys */
+    struct run_script *at[MOST_SCRIPTS];
+} run_scripts;
 
 typedef struct run_pair { /* a parameter and a result: may this be written over that? Immutable once published */
     struct run_pair *next;
@@ -118,6 +130,7 @@ struct run_program {
     uint32_t layouts_n; /* under the lock */
     _Atomic(run_pair *) pairs;
     uint32_t pairs_n;                                  /* under the lock */
+    run_scripts scripts;
     atomic_uint_fast64_t conversions, converted_bytes; /* of arrays of structs */
     atomic_uint_fast64_t launches;
     atomic_uint kernels;
@@ -190,6 +203,8 @@ struct run { /* a call, or a round of a region within one */
     run_said said;
     bool over;               /* interpreted: nothing is left to do */
     int64_t launched;        /* so far, regions' too; of the root */
+    uint64_t counted;        /* launches that are not among those of the program and the context yet; of the root */
+    struct run_scribe *scribe; /* writes the script of this call or round; NULL: it is done without one, or by one */
     bool timed;              /* the device times launches */
     struct run_tapes *tapes; /* of the root, while it is taped; */
     struct run_tape *tape;   /* and that of this call or round, where it is compared from step `tape_at` on */

@@ -1,0 +1,227 @@
+/* Scripts of calls: found by their extents, written and kept. */
+#include "run/script.h"
+
+#include "run/launch.h"
+
+enum { MOST_STEPS = 1 << 14 /* of all scripts of a program */ };
+
+struct run_scribe {
+    const int64_t *key;
+    uint64_t hash;
+    bool off; /* this call cannot be repeated so */
+    bool again;
+    uint32_t pointers;
+    VEC(run_scripted) step;
+};
+
+/* --- which programs --- */
+
+static bool of_extents(const host_code *code)
+{
+    for (uint32_t i = 0; i < code->step.n; i++)
+        if (code->step.at[i].kind == HOST_READ || code->step.at[i].kind == HOST_TERM)
+            return false;
+    return true;
+}
+
+static unsigned rank_of_result(const plan *p, uint32_t result)
+{
+    return p->shape.at[p->buffer.at[p->result.at[result].buffer].shape].rank;
+}
+
+void run_may_script(run_program *r)
+{
+    const plan *p = r->plan;
+    run_scripts *s = &r->scripts;
+    s->may = r->engine.device && !p->control.n && of_extents(&p->host) && p->step.n < MOST_STEPS;
+    for (uint32_t i = 0; i < p->cluster.n; i++)
+        s->may &= !p->cluster.at[i].sorts;
+    s->words = 2 * p->dim.n;
+    for (uint32_t i = 0; i < p->inputs; i++)
+        s->words += p->input_rank[i] * (p->input_first[i + 1] - p->input_first[i]);
+    for (uint32_t i = 0; i < p->result.n; i++)
+        s->words += 1 + rank_of_result(p, i);
+}
+
+/* --- finding --- */
+
+/* Extents of parameters; those of results that there is memory for; and what a region is given besides. */
+static const int64_t *key_of(const run *c)
+{
+    const plan *p = c->plan;
+    int64_t *key = arena_alloc(c->arena, (c->r->scripts.words + 1) * sizeof(*key)), *at = key;
+    for (uint32_t i = 0; i < p->inputs; i++)
+        for (uint32_t k = p->input_first[i]; k < p->input_first[i + 1]; k++)
+            for (unsigned d = 0; d < p->input_rank[i]; d++)
+                *at++ = c->in[k].extent[d];
+    for (uint32_t i = 0; i < p->result.n; i++) {
+        const run_result *out = &c->out[i];
+        const unsigned rank = rank_of_result(p, i);
+        const bool sized = out->given && !out->upto;
+        *at++ = out->given + 2 * out->upto;
+        for (unsigned d = 0; d < rank && sized; d++)
+            at[d] = out->extent[d];
+        at += rank;
+    }
+    for (uint32_t i = 0; c->given_dim && i < p->dim.n; i++, at += 2) {
+        at[0] = c->given_dim[2 * i] != 0;
+        at[1] = at[0] ? c->given_dim[2 * i + 1] : 0;
+    }
+    return key;
+}
+
+static const run_script *find(const run_scripts *s, const int64_t *key, uint64_t hash)
+{
+    const uint32_t n = atomic_load_explicit(&s->n, memory_order_acquire);
+    for (uint32_t i = 0; i < n; i++)
+        if (s->hash[i] == hash && memcmp(s->at[i]->key, key, s->words * sizeof(*key)) == 0)
+            return s->at[i];
+    return NULL;
+}
+
+const run_script *run_find_script(run *c)
+{
+    const run_scripts *s = &c->r->scripts;
+    if (!s->may || c->recorded || c->field || c->layout)
+        return NULL;
+    const int64_t *key = key_of(c);
+    const uint64_t hash = hash_bytes(key, s->words * sizeof(*key), 0);
+    const run_script *known = find(s, key, hash);
+    if (!known && atomic_load_explicit(&s->n, memory_order_relaxed) < MOST_SCRIPTS) {
+        c->scribe = arena_alloc(c->arena, sizeof(*c->scribe));
+        c->scribe->key = key;
+        c->scribe->hash = hash;
+    }
+    return known;
+}
+
+/* --- writing --- */
+
+void run_script_step(run *c, const plan_step *s)
+{
+    struct run_scribe *to = c->scribe;
+    if (!to)
+        return;
+    run_scripted x = {.op = s->op, .index = s->index, .last = s->last};
+    switch (s->op) {
+    case PLAN_RESULT: /* it has the extents of the memory that there is for it */
+        if (c->out[s->index].given && !c->out[s->index].upto)
+            return;
+        break;
+    case PLAN_SIZE:
+        x.sized = c->sized[s->index];
+        for (uint32_t i = 0; i < to->step.n && !to->again; i++)
+            to->again = to->step.at[i].op == PLAN_SIZE && to->step.at[i].index == s->index;
+        break;
+    case PLAN_ALLOC:
+    case PLAN_CLEAR:
+    case PLAN_BEGIN:
+    case PLAN_SWAP:
+    case PLAN_FREE:
+    case PLAN_COPY:
+        break;
+    default: /* launches are there already; of others nothing is left to do */
+        return;
+    }
+    to->off |= to->step.n >= MOST_STEPS;
+    if (!to->off)
+        vec_push(c->arena, &to->step, x);
+}
+
+static run_pointer pointer_of(const run *c, uint32_t launch, const run_binding *b, int64_t pieces)
+{
+    const plan_launch *l = &c->plan->launch.at[launch];
+    switch (b->role) {
+    case SK_PARTIAL_IN:
+        return (run_pointer){.buffer = l->in + b->number};
+    case SK_PARTIAL_OUT:
+        return (run_pointer){.buffer = l->out + b->number};
+    case SK_STATE:
+        return (run_pointer){.buffer = l->state, .offset = (size_t)(b->number * pieces) * sizeof(uint64_t)};
+    default:
+        return (run_pointer){.buffer = b->number, .array = true};
+    }
+}
+
+void run_script_launch(run *c, uint32_t launch, const run_geometry *found, const run_variant *v, const ir_bits *arg)
+{
+    struct run_scribe *to = c->scribe;
+    if (!to)
+        return;
+    to->off |= !found->kept || (v && !of_extents(&v->host)) || to->step.n >= MOST_STEPS;
+    if (to->off)
+        return;
+    run_ready *l = arena_alloc(c->arena, sizeof(*l));
+    *l = (run_ready){.launch = launch, .found = found, .variant = v};
+    if (v) {
+        const uint32_t n = l->pointers = v->built->memory.n;
+        run_pointer *pointer = arena_alloc(c->arena, (n + 1) * sizeof(*pointer));
+        for (uint32_t i = 0; i < n; i++)
+            pointer[i] = pointer_of(c, launch, &v->memory[i], found->geometry.pieces);
+        l->pointer = pointer;
+        l->arg = arg;
+        l->reach = run_reach_of(c, launch, v, &found->geometry, &l->apart);
+        to->pointers += n;
+    }
+    vec_push(c->arena, &to->step, ((run_scripted){.op = PLAN_LAUNCH, .index = launch, .ready = l}));
+}
+
+/* --- keeping --- */
+
+static const run_ready *keep_launch(arena *a, const run_ready *l)
+{
+    run_ready *kept = arena_copy(a, l, sizeof(*l));
+    if (!l->variant)
+        return kept;
+    kept->pointer = arena_copy(a, l->pointer, l->pointers * sizeof(*l->pointer));
+    kept->arg = arena_copy(a, l->arg, l->variant->built->argument.n * sizeof(*l->arg));
+    if (l->apart)
+        kept->reach.at = arena_copy(a, l->reach.at, l->reach.pointers * sizeof(*l->reach.at));
+    return kept;
+}
+
+static run_script *keep(const run *c, arena *a)
+{
+    const plan *p = c->plan;
+    const struct run_scribe *from = c->scribe;
+    run_script *s = arena_alloc(a, sizeof(*s));
+    run_scripted *step = arena_copy(a, from->step.at, from->step.n * sizeof(*step));
+    for (uint32_t i = 0; i < from->step.n; i++)
+        if (step[i].op == PLAN_LAUNCH)
+            step[i].ready = keep_launch(a, step[i].ready);
+    *s = (run_script){.key = arena_copy(a, from->key, c->r->scripts.words * sizeof(int64_t)),
+                      .dims = arena_copy(a, c->dims, p->dim.n * sizeof(*c->dims)),
+                      .bound = arena_copy(a, c->bound, p->dim.n * sizeof(*c->bound)),
+                      .value = arena_copy(a, c->value, p->host.step.n * sizeof(*c->value)),
+                      .size = arena_copy(a, c->size, p->shape.n * sizeof(*c->size)),
+                      .sized = arena_copy(a, c->sized, p->launch.n * sizeof(*c->sized)),
+                      .again = from->again,
+                      .pointers = from->pointers,
+                      .steps = from->step.n,
+                      .step = step};
+    return s;
+}
+
+/* Another thread may have been faster. Where there is no memory, there is no script. */
+void run_script_end(run *c)
+{
+    run_program *r = c->r;
+    run_scripts *s = &r->scripts;
+    const struct run_scribe *from = c->scribe;
+    if (!from || from->off)
+        return;
+    jmp_buf failure;
+    pthread_rwlock_wrlock(r->lock);
+    const uint32_t n = atomic_load_explicit(&s->n, memory_order_relaxed);
+    if (n < MOST_SCRIPTS && s->steps + from->step.n <= MOST_STEPS && !find(s, from->key, from->hash) &&
+        !setjmp(failure)) {
+        arena_on_failure(r->l->ir->arena, &failure);
+        s->at[n] = keep(c, r->l->ir->arena);
+        s->hash[n] = from->hash;
+        s->steps += from->step.n;
+        atomic_store_explicit(&s->n, n + 1, memory_order_release);
+    }
+    arena_on_failure(r->l->ir->arena, NULL);
+    pthread_rwlock_unlock(r->lock);
+    c->scribe = NULL;
+}
