@@ -95,6 +95,7 @@ struct sn_program {
     bool *needed;         /* per parameter's component: its elements are read */
     pthread_mutex_t lock; /* of texts */
     program_text *texts;
+    _Atomic(struct call_again *) again; /* calls that may come again (again.c) */
 };
 
 struct sn_array {

@@ -505,7 +505,9 @@ sn_status sn_call_at(sn_site at, sn_program *program, int count, const sn_arg *a
         return SN_NO_PROGRAM;
     if (handle_stale(program, HANDLE_PROGRAM, "sn_call"))
         return SN_BAD_HANDLE;
-    call c = {.at = at, .p = program, .count = count, .arg = arguments};
+    call c = {.at = at, .p = program, .count = count, .arg = arguments, .cancels = run_cancels(program->run)};
+    if (call_again(&c))
+        return SN_OK;
     sn_status status = call_check_count(&c);
     if (status != SN_OK)
         return status;
@@ -524,8 +526,11 @@ sn_status sn_call_at(sn_site at, sn_program *program, int count, const sn_arg *a
     if (status == SN_OK) {
         run_said said = {0};
         call_count(&c);
-        status = run_call(call_version(&c), c.in, c.out, &a, &said);
+        run_program *version = call_version(&c);
+        status = run_end(run_begin_until(version, c.in, c.out, &a, NULL, c.cancels), &said);
         status = call_hand_over(&c, status, &said);
+        if (status == SN_OK)
+            call_note(&c, version);
     } else {
         call_give_up(&c);
     }

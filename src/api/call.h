@@ -39,6 +39,7 @@ typedef struct call {
     call_memory *memory; /* per argument, on the host */
     void *choosing;      /* memory for api_version */
     staging *staged;     /* per parameter */
+    unsigned cancels;    /* of the context when it began */
     uint64_t since;      /* when it began; 0: it is not in the program's profile */
 } call;
 
@@ -55,6 +56,11 @@ void call_count(call *c);                  /* the call begins: no result is ther
  * status. */
 sn_status call_hand_over(call *c, sn_status status, const run_said *said);
 void call_give_up(call *c);
+
+/* again.c: does the call if it is like one that went well before. False: it is to be done as others are. */
+bool call_again(const call *c);
+void call_note(const call *c, run_program *version); /* it went well */
+void call_forget(sn_program *p);                     /* all of them: the program is over */
 
 /* Bytes of an argument, of elements of so many: SN_BAD_EXTENT or SN_TOO_LARGE, reported, if it cannot have so many. */
 sn_status call_size(const call *c, const sn_arg *a, size_t element, uint32_t number, size_t *bytes);

@@ -1,6 +1,6 @@
 /* From a C function to a program that can be called: the passes over its terms, as base/passes.def lists them, and what
  * follows them. */
-#include "api/api.h"
+#include "api/call.h"
 
 #include "ir/inside.h"
 #include "opt/axes.h"
@@ -81,6 +81,7 @@ static void free_program(sn_program *p)
         heap->release(heap->env, t->text);
         heap->release(heap->env, t);
     }
+    call_forget(p);
     for (uint32_t i = 0; p->constant && i < p->ports.constant.n; i++)
         sn_free(p->constant[i]);
     pthread_mutex_destroy(&p->lock);

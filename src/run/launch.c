@@ -89,12 +89,10 @@ static void *memory_of(const run *c, const plan_launch *l, const run_binding *b,
     }
 }
 
-/* Scalar operations: what a launch is worth beside others. Kernels with CHAIN go from lane to lane, and over their
- * elements again; from LEAST_APART on a launch is worth being put off. */
-enum { CHAIN_WORK = 5, LEAST_APART = 10000 };
-
+/* Kernels with CHAIN go from lane to lane, and over their elements again. */
 static double work_of(const run_variant *v, const sk_geometry *g)
 {
+    enum { CHAIN_WORK = 5 };
     return g->work * (v->built->k->chained ? CHAIN_WORK : 1);
 }
 
@@ -147,7 +145,7 @@ device_reach run_reach_of(run *c, uint32_t launch, const run_variant *v, const s
 /* Structs are used where they are, values noted, and launches recorded, in the order in which they come. */
 static bool goes_apart(const run *c, double work)
 {
-    return !c->recorded && !c->root->field && !c->root->layout && (work >= LEAST_APART || run_busy(c));
+    return !c->recorded && !c->root->field && !c->root->layout && (run_worth_apart(work) || run_busy(c));
 }
 
 /* What a launch of a plan that has independent ones touches, for the device; NULL: others wait for it. */
@@ -161,14 +159,18 @@ static const device_reach *reach_of(run *c, uint32_t launch, const run_variant *
     return apart ? reach : NULL;
 }
 
+void run_count_launched(run_program *r, uint64_t launches)
+{
+    if (!launches)
+        return;
+    atomic_fetch_add_explicit(&r->launches, launches, memory_order_relaxed);
+    if (r->engine.counters)
+        run_count(&r->engine.counters->launches, launches);
+}
+
 void run_count_launches(run *root)
 {
-    run_counters *counters = root->r->engine.counters;
-    if (!root->counted)
-        return;
-    atomic_fetch_add_explicit(&root->r->launches, root->counted, memory_order_relaxed);
-    if (counters)
-        run_count(&counters->launches, root->counted);
+    run_count_launched(root->r, root->counted);
     root->counted = 0;
 }
 

@@ -18,5 +18,16 @@ bool run_scripted_launch(run *c, const struct run_ready *l, void **mem);
 device_reach run_reach_of(run *c, uint32_t launch, const run_variant *v, const sk_geometry *g, bool *apart);
 /* Launches since the last time count among those of the program and of the context. */
 void run_count_launches(run *root);
+void run_count_launched(run_program *r, uint64_t launches);
+/* Is a launch of so many scalar operations worth being put off to be done beside others? */
+static inline bool run_worth_apart(double work)
+{
+    return work >= 10000;
+}
+/* ... or else worth so little that it runs on the caller's thread: waking others costs more. */
+static inline bool run_is_small(const sk_geometry *g)
+{
+    return g->work < 20000;
+}
 
 #endif

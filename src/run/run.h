@@ -117,6 +117,15 @@ run *run_begin_until(run_program *r, const run_argument *in, run_result *out, ar
                      unsigned cancels);
 sn_status run_end(run *c, run_said *said);
 
+/* Calls like one that went well: of the same extents, with memory for all results, none of them in structs. The script
+ * that it left (script.h), for as long as the program; NULL: there is none, or none that is brief. */
+typedef struct run_script run_script;
+const run_script *run_brief_script(const run_program *r, const run_argument *in, const run_result *out);
+/* Makes such a call; `port`: memory of the parameters' components, of constants, and of the results' components. False:
+ * it is to be made as others are, whatever has been done so far, because it fails, is cancelled or recorded, or kernels
+ * are to be compiled. */
+bool run_repeat(run_program *r, const run_script *s, void *const *port, unsigned cancels);
+
 /* What is said of a result of so many elements that does not fit the memory there is (SN_BAD_EXTENT). */
 const char *run_too_small(arena *a, const run_result *out, int64_t elements);
 

@@ -46,28 +46,25 @@ void run_may_script(run_program *r)
 /* --- finding --- */
 
 /* Extents of parameters; those of results that there is memory for; and what a region is given besides. */
-static const int64_t *key_of(const run *c)
+static void write_key(const plan *p, const run_argument *in, const run_result *out, const int64_t *given_dim,
+                      int64_t *at)
 {
-    const plan *p = c->plan;
-    int64_t *key = arena_alloc(c->arena, (c->r->scripts.words + 1) * sizeof(*key)), *at = key;
     for (uint32_t i = 0; i < p->inputs; i++)
         for (uint32_t k = p->input_first[i]; k < p->input_first[i + 1]; k++)
             for (unsigned d = 0; d < p->input_rank[i]; d++)
-                *at++ = c->in[k].extent[d];
+                *at++ = in[k].extent[d];
     for (uint32_t i = 0; i < p->result.n; i++) {
-        const run_result *out = &c->out[i];
         const unsigned rank = rank_of_result(p, i);
-        const bool sized = out->given && !out->upto;
-        *at++ = out->given + 2 * out->upto;
-        for (unsigned d = 0; d < rank && sized; d++)
-            at[d] = out->extent[d];
-        at += rank;
+        const bool sized = out[i].given && !out[i].upto;
+        *at++ = out[i].given + 2 * out[i].upto;
+        for (unsigned d = 0; d < rank; d++)
+            *at++ = sized ? out[i].extent[d] : 0;
     }
-    for (uint32_t i = 0; c->given_dim && i < p->dim.n; i++, at += 2) {
-        at[0] = c->given_dim[2 * i] != 0;
-        at[1] = at[0] ? c->given_dim[2 * i + 1] : 0;
+    for (uint32_t i = 0; i < p->dim.n; i++) {
+        const bool given = given_dim && given_dim[2 * i];
+        *at++ = given;
+        *at++ = given ? given_dim[2 * i + 1] : 0;
     }
-    return key;
 }
 
 static const run_script *find(const run_scripts *s, const int64_t *key, uint64_t hash)
@@ -84,7 +81,8 @@ const run_script *run_find_script(run *c)
     const run_scripts *s = &c->r->scripts;
     if (!s->may || c->recorded || c->field || c->layout)
         return NULL;
-    const int64_t *key = key_of(c);
+    int64_t *key = arena_alloc(c->arena, (s->words + 1) * sizeof(*key));
+    write_key(c->plan, c->in, c->out, c->given_dim, key);
     const uint64_t hash = hash_bytes(key, s->words * sizeof(*key), 0);
     const run_script *known = find(s, key, hash);
     if (!known && atomic_load_explicit(&s->n, memory_order_relaxed) < MOST_SCRIPTS) {
@@ -93,6 +91,18 @@ const run_script *run_find_script(run *c)
         c->scribe->hash = hash;
     }
     return known;
+}
+
+const run_script *run_brief_script(const run_program *r, const run_argument *in, const run_result *out)
+{
+    enum { MOST_WORDS = 512 };
+    const run_scripts *s = &r->scripts;
+    int64_t key[MOST_WORDS];
+    if (!atomic_load_explicit(&s->n, memory_order_acquire) || s->words > MOST_WORDS)
+        return NULL;
+    write_key(r->plan, in, out, NULL, key);
+    const run_script *known = find(s, key, hash_bytes(key, s->words * sizeof(*key), 0));
+    return known && known->brief ? known : NULL;
 }
 
 /* --- writing --- */
@@ -199,6 +209,7 @@ static run_script *keep(const run *c, arena *a)
                       .pointers = from->pointers,
                       .steps = from->step.n,
                       .step = step};
+    s->brief = run_brief_of(c, s, a);
     return s;
 }
 

@@ -16,6 +16,8 @@ typedef struct run_pointer { /* of a launch */
     uint32_t buffer;
     bool array;    /* it goes to the device if it is not there */
     size_t offset; /* bytes behind its beginning */
+    uint32_t slot; /* in brief: where its memory is, */
+    size_t behind; /* and so many bytes behind */
 } run_pointer;
 
 typedef struct run_ready { /* a launch */
@@ -36,7 +38,22 @@ typedef struct run_scripted { /* a step */
     const run_ready *ready;   /* LAUNCH */
 } run_scripted;
 
-typedef struct run_script { /* immutable once published */
+typedef struct run_brief_step {
+    const run_ready *ready; /* a launch; NULL: memory, which the call takes, */
+    size_t bytes;
+    uint32_t slot;
+    bool cleared; /* ... or clears */
+} run_brief_step;
+
+/* A script that only launches, into the memory that the caller has for results and little of its own. Slots are
+ * memory: of parameters' components, constants, results' components, and then the call's own. */
+typedef struct run_brief {
+    uint32_t slots, ports; /* all, and those that are not the call's own */
+    uint32_t launches, steps;
+    const run_brief_step *step;
+} run_brief;
+
+struct run_script { /* immutable once published */
     const int64_t *key;     /* extents, and what is given */
     const int64_t *dims;    /* what the call then had: per name, */
     const bool *bound;
@@ -47,7 +64,8 @@ typedef struct run_script { /* immutable once published */
     uint32_t pointers;       /* of all launches */
     uint32_t steps;
     const run_scripted *step;
-} run_script;
+    const run_brief *brief; /* NULL: there is more to it */
+};
 
 /* Once per program: which calls may have scripts. */
 void run_may_script(run_program *r);
@@ -59,5 +77,9 @@ void run_script_step(run *c, const plan_step *s);
 void run_script_launch(run *c, uint32_t launch, const run_geometry *found, const run_variant *v, const ir_bits *arg);
 /* All steps are done: other calls may find it. */
 void run_script_end(run *c);
+
+/* The same in brief, on devices that do their work at once, in the host's memory; NULL: it cannot be. `pointers`: of all
+ * launches, whose slots become known. */
+const run_brief *run_brief_of(const run *c, const run_script *s, arena *a);
 
 #endif

@@ -2,15 +2,15 @@
 #include "run/transfer.h"
 
 #include "run/fields.h"
+#include "run/launch.h"
 
 #include "base/size.h"
 #include "kernel/walk.h"
 
-/* Arrays that the host reads elements of are copied to it whole up to this size: it often reads several. Launches worth
- * less than SMALL_WORK scalar operations run on the caller's thread: waking others costs more. Where launches are put
- * off so that independent ones are done together, blocks that they still use are not used again until they are done,
- * which is at the latest when there are so many bytes of them. */
-enum { WHOLE_BYTES = 4096, SMALL_WORK = 20000, MOST_ASIDE_BYTES = 1 << 20 };
+/* Arrays that the host reads elements of are copied to it whole up to this size: it often reads several. Where launches
+ * are put off so that independent ones are done together, blocks that they still use are not used again until they are
+ * done, which is at the latest when there are so many bytes of them. */
+enum { WHOLE_BYTES = 4096, MOST_ASIDE_BYTES = 1 << 20 };
 
 static device *device_of(const run *c)
 {
@@ -343,7 +343,7 @@ bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *
     if (c->root->unsettled && v->loops_on_data && !run_settle(c))
         return false;
     bool taken =
-        d->enqueue(d, c->queue, run_code_for(c, v, g->work), mem, arg, 0, g->pieces, g->work < SMALL_WORK, reach);
+        d->enqueue(d, c->queue, run_code_for(c, v, g->work), mem, arg, 0, g->pieces, run_is_small(g), reach);
     c->root->unsettled |= v->checks && !d->limits->waits && run_busy(c);
     return put_in(c, taken, site);
 }
