@@ -1,6 +1,6 @@
-/* Calls like one that went well before: arguments of the same kinds and extents, all of them in the caller's memory. What
- * is left to check is where that is; what is left to do is what the run's script says in brief (run/repeat.c). Whatever
- * is different, or goes wrong, is left to the long way, which says so. */
+/* Calls like one that went well before: arguments of the same kinds and extents, all of them in the caller's memory.
+ * What is left to check is where that is; what is left to do is what the run's script says in brief (run/repeat.c).
+ * Whatever is different, or goes wrong, is left to the long way, which says so. */
 #include "api/call.h"
 
 enum { MOST_AGAIN = 8 /* a program */, MOST_PORTS = 128 };

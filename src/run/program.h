@@ -63,8 +63,8 @@ typedef struct run_variant { /* a compiled kernel; immutable once published, but
     _Atomic(device_kernel *) code; /* NULL: built for explain only */
     device_kernel *draft;          /* what `code` was until the launches were worth more (run_code_for), which calls may
                                       still be using; NULL: it is what it was at first */
-    _Atomic(uint64_t) done; /* by a draft: scalar operations */
-    atomic_bool replaced;   /* other code is made for it, or has been */
+    _Atomic(uint64_t) done;        /* by a draft: scalar operations */
+    atomic_bool replaced;          /* other code is made for it, or has been */
     run_binding *memory;
     run_argument_of *argument;
     host_code host;
@@ -129,7 +129,7 @@ struct run_program {
     _Atomic(run_layout *) layouts;
     uint32_t layouts_n; /* under the lock */
     _Atomic(run_pair *) pairs;
-    uint32_t pairs_n;                                  /* under the lock */
+    uint32_t pairs_n; /* under the lock */
     run_scripts scripts;
     atomic_uint_fast64_t conversions, converted_bytes; /* of arrays of structs */
     atomic_uint_fast64_t launches;
@@ -201,13 +201,13 @@ struct run { /* a call, or a round of a region within one */
     volatile bool locked; /* holds the program's lock for reading: given back if memory runs out meanwhile */
     sn_status status;
     run_said said;
-    bool over;               /* interpreted: nothing is left to do */
-    int64_t launched;        /* so far, regions' too; of the root */
-    uint64_t counted;        /* launches that are not among those of the program and the context yet; of the root */
+    bool over;                 /* interpreted: nothing is left to do */
+    int64_t launched;          /* so far, regions' too; of the root */
+    uint64_t counted;          /* launches that are not among those of the program and the context yet; of the root */
     struct run_scribe *scribe; /* writes the script of this call or round; NULL: it is done without one, or by one */
-    bool timed;              /* the device times launches */
-    struct run_tapes *tapes; /* of the root, while it is taped; */
-    struct run_tape *tape;   /* and that of this call or round, where it is compared from step `tape_at` on */
+    bool timed;                /* the device times launches */
+    struct run_tapes *tapes;   /* of the root, while it is taped; */
+    struct run_tape *tape;     /* and that of this call or round, where it is compared from step `tape_at` on */
     uint32_t tape_at;
     bool recorded;  /* in the profile, */
     uint64_t noted; /* nanoseconds of it so far */
@@ -220,8 +220,8 @@ const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk
 /* The variant for a launch whose indices do not fit in 32 bits (kernel/narrow.h), where the one found is for those that
  * do. NULL after a failure, which is in c->status. */
 const run_variant *run_find_wide(run *c, const run_geometry *found);
-/* The code of a kernel for a launch of so many scalar operations: a draft is replaced when its launches have done so many
- * that other code is worth the time to make it. */
+/* The code of a kernel for a launch of so many scalar operations: a draft is replaced when its launches have done so
+ * many that other code is worth the time to make it. */
 device_kernel *run_code_for(run *c, const run_variant *v, double work);
 
 /* profile.c */

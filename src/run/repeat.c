@@ -61,8 +61,7 @@ static bool clear(brief *b, uint32_t buffer)
     if (!run_alloc_bytes(b->c, buffer, &bytes) || !b->of[buffer].slot)
         return false;
     if (bytes)
-        b->step[b->to->steps++] =
-            (run_brief_step){.bytes = bytes, .slot = b->of[buffer].slot - 1, .cleared = true};
+        b->step[b->to->steps++] = (run_brief_step){.bytes = bytes, .slot = b->of[buffer].slot - 1, .cleared = true};
     return true;
 }
 

@@ -144,9 +144,10 @@ void run_conversions(const run_program *r, uint64_t *conversions, uint64_t *byte
 typedef void (*run_visit)(void *env, uint32_t cluster, const sk_kernel *kernel);
 sn_status run_visit_kernels(run_program *r, run_visit visit, void *env, arena *a, const char **message);
 
-/* Builds and visits, without compiling, the kernels that calls with any extents may need: those of launches over extents
- * and numbers of workers of all sizes, in general forms (sk_general) and as they are chosen; and those that `called`, a
- * program of the same terms for other vectors, has needed (NULL: there is none). They stay in the program's arena. */
+/* Builds and visits, without compiling, the kernels that calls with any extents may need: those of launches over
+ * extents and numbers of workers of all sizes, in general forms (sk_general) and as they are chosen; and those that
+ * `called`, a program of the same terms for other vectors, has needed (NULL: there is none). They stay in the program's
+ * arena. */
 sn_status run_visit_possible(run_program *r, const run_program *called, run_visit visit, void *env, arena *a,
                              const char **message);
 

@@ -1,8 +1,8 @@
 /* What a call did, step by step, for calls of the same extents that come later.
  *
  * Where all that the host computes is made of extents, so is what it finds right, how launches go about it, and which
- * kernels they take with which arguments. The first call, or round of a region, of some extents writes that down; others
- * find it, look at nothing again, and do what is left: they take memory, launch, copy, and give memory back.
+ * kernels they take with which arguments. The first call, or round of a region, of some extents writes that down;
+ * others find it, look at nothing again, and do what is left: they take memory, launch, copy, and give memory back.
  *
  * Calls without a script are those that are recorded in a profile, that have fields of structs, or whose results take
  * the memory of parameters; and all calls of programs with choices, loops or sorts of arrays, and of those with extents
@@ -53,9 +53,9 @@ typedef struct run_brief {
     const run_brief_step *step;
 } run_brief;
 
-struct run_script { /* immutable once published */
-    const int64_t *key;     /* extents, and what is given */
-    const int64_t *dims;    /* what the call then had: per name, */
+struct run_script {      /* immutable once published */
+    const int64_t *key;  /* extents, and what is given */
+    const int64_t *dims; /* what the call then had: per name, */
     const bool *bound;
     const host_value *value; /* per step of the host's code, */
     const int64_t *size;     /* per shape, */
@@ -78,8 +78,8 @@ void run_script_launch(run *c, uint32_t launch, const run_geometry *found, const
 /* All steps are done: other calls may find it. */
 void run_script_end(run *c);
 
-/* The same in brief, on devices that do their work at once, in the host's memory; NULL: it cannot be. `pointers`: of all
- * launches, whose slots become known. */
+/* The same in brief, on devices that do their work at once, in the host's memory; NULL: it cannot be. `pointers`: of
+ * all launches, whose slots become known. */
 const run_brief *run_brief_of(const run *c, const run_script *s, arena *a);
 
 #endif

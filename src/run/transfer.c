@@ -342,8 +342,7 @@ bool run_enqueue(run *c, const run_variant *v, void *const *mem, const ir_bits *
     device *d = device_of(c);
     if (c->root->unsettled && v->loops_on_data && !run_settle(c))
         return false;
-    bool taken =
-        d->enqueue(d, c->queue, run_code_for(c, v, g->work), mem, arg, 0, g->pieces, run_is_small(g), reach);
+    bool taken = d->enqueue(d, c->queue, run_code_for(c, v, g->work), mem, arg, 0, g->pieces, run_is_small(g), reach);
     c->root->unsettled |= v->checks && !d->limits->waits && run_busy(c);
     return put_in(c, taken, site);
 }
