@@ -490,7 +490,7 @@ static bool run_alone(cpu *d, device_queue *q, cpu_put_off *what)
     if (what->chained)
         run_chained(d, threads, first, last, &l);
     else
-        pool_run(d->pool, threads, first, last, batch < 1 ? 1 : batch, run_pieces, &l);
+        pool_run_parts(d->pool, threads, first, last, batch < 1 ? 1 : batch, run_pieces, &l);
     give_back(d, what->large, block + !what->large, threads - !what->large);
     return true;
 }
@@ -510,7 +510,7 @@ static bool run_together(cpu *d, device_queue *q, cpu_together *t, cpu_put_off *
         return false;
     }
     t->block = block;
-    pool_run(d->pool, threads, 0, t->items, 1, cpu_together_run, t);
+    pool_run_parts(d->pool, threads, 0, t->items, 1, cpu_together_run, t);
     give_back(d, large, block + !large, threads - !large);
     return true;
 }

@@ -1,4 +1,5 @@
-/* The worker pool: jobs in a few slots, joined by compare-and-swap, items claimed from an atomic counter. */
+/* The worker pool: jobs in a few slots, joined by compare-and-swap. Items are claimed in batches, from the front of what
+ * is left of all, or of the part of them that belongs to a thread; when its own is done it takes others' from behind. */
 #include "device/pool.h"
 #include <linux/futex.h>
 #include <pthread.h>
@@ -9,24 +10,29 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLOTS = 16, MOST_WORKERS = 1023, SPIN_NANOSECONDS = 100000, LINE = 64 };
+enum { SLOTS = 16, MOST_WORKERS = 1023, MOST_PARTS = 64, SPIN_NANOSECONDS = 100000, LINE = 64 };
 /* The state of a slot: free, or taken, or open with a count of the workers inside. */
 enum { SLOT_TAKEN = 1u << 30, SLOT_OPEN = 1u << 29, SLOT_COUNT = SLOT_OPEN - 1 };
 
 typedef struct {
+    _Alignas(LINE) _Atomic uint64_t left; /* batches: 32 bits of the first one, and above them of the end */
+    int64_t first, last;
+} part; /* of the items of a job */
+
+typedef struct {
     _Alignas(LINE) _Atomic uint32_t state;
     _Atomic uint32_t joined; /* participants so far, the caller included */
-    uint32_t most;
-    int64_t last, batch;
+    uint32_t most, parts;
+    int64_t batch;
     pool_body body;
     void *env;
-    _Alignas(LINE) _Atomic int64_t next;
+    part part[MOST_PARTS];
 } slot;
 
 struct pool {
     slot slot[SLOTS];
     _Alignas(LINE) _Atomic uint32_t epoch; /* counts published jobs; workers sleep on it */
-    _Atomic uint32_t sleepers, launches;
+    _Atomic uint32_t sleepers, launches, begun;
     _Atomic bool stop;
     cpu_set_t allowed;
     unsigned home;    /* the core left to callers */
@@ -90,15 +96,50 @@ static bool changes_soon(_Atomic uint32_t *word, uint32_t old)
 
 /* --- working --- */
 
-static void work(slot *s, unsigned worker)
+static uint64_t batches(uint64_t first, uint64_t end)
 {
-    while (true) {
-        int64_t from = atomic_fetch_add_explicit(&s->next, s->batch, memory_order_relaxed);
-        if (from >= s->last)
-            return;
-        int64_t to = s->last - from < s->batch ? s->last : from + s->batch;
+    return end << 32 | first;
+}
+
+static bool is_left(uint64_t left)
+{
+    return (uint32_t)left < left >> 32;
+}
+
+/* The number of a batch; below 0: there is none left. */
+static int64_t claim(part *t, bool behind)
+{
+    uint64_t left = atomic_load_explicit(&t->left, memory_order_relaxed);
+    while (is_left(left)) {
+        uint64_t first = (uint32_t)left, end = left >> 32;
+        uint64_t rest = behind ? batches(first, end - 1) : batches(first + 1, end);
+        if (atomic_compare_exchange_weak_explicit(&t->left, &left, rest, memory_order_relaxed, memory_order_relaxed))
+            return (int64_t)(behind ? end - 1 : first);
+    }
+    return -1;
+}
+
+static void work_on(slot *s, part *t, bool behind, unsigned worker)
+{
+    for (int64_t number; (number = claim(t, behind)) >= 0;) {
+        int64_t from = t->first + number * s->batch, to = t->last - from < s->batch ? t->last : from + s->batch;
         s->body(s->env, worker, from, to);
     }
+}
+
+/* First the part number `own`, then what others have left of theirs. */
+static void work(slot *s, unsigned worker, unsigned own)
+{
+    for (unsigned i = 0; i < s->parts; i++)
+        work_on(s, &s->part[(own + i) % s->parts], i > 0, worker);
+}
+
+static bool has_items(slot *s)
+{
+    bool some = false;
+    for (unsigned i = 0; i < s->parts && !some; i++)
+        some = is_left(atomic_load_explicit(&s->part[i].left, memory_order_relaxed));
+    return some;
 }
 
 static bool join(slot *s)
@@ -118,18 +159,19 @@ static void leave(slot *s)
         futex_wake(&s->state, 1);
 }
 
-/* Works on every open job that still wants someone; false if there was none. */
-static bool look_for_work(pool *p)
+/* The worker of this number works on every open job that still wants someone; false if there was none. Where all may
+ * take part each has the same part of every job. */
+static bool look_for_work(pool *p, unsigned number)
 {
     bool found = false;
     for (unsigned i = 0; i < SLOTS; i++) {
         slot *s = &p->slot[i];
         if (!join(s))
             continue;
-        if (atomic_load_explicit(&s->next, memory_order_relaxed) < s->last) {
+        if (has_items(s)) {
             unsigned worker = atomic_fetch_add_explicit(&s->joined, 1, memory_order_relaxed);
             if (worker < s->most) {
-                work(s, worker);
+                work(s, worker, s->most > p->workers ? number : worker);
                 found = true;
             }
         }
@@ -141,12 +183,13 @@ static bool look_for_work(pool *p)
 static void *worker_main(void *env)
 {
     pool *p = env;
+    const unsigned number = atomic_fetch_add(&p->begun, 1) + 1; /* the caller of a job is number 0 */
     while (true) {
         uint32_t seen = atomic_load(&p->epoch); /* first: what comes behind it keeps this worker awake */
         POOL_BETWEEN();
         if (atomic_load(&p->stop))
             return NULL;
-        if (look_for_work(p) || changes_soon(&p->epoch, seen))
+        if (look_for_work(p, number) || changes_soon(&p->epoch, seen))
             continue;
         atomic_fetch_add(&p->sleepers, 1);
         POOL_BETWEEN();
@@ -194,13 +237,14 @@ static void finish(slot *s)
     atomic_store(&s->state, 0);
 }
 
-void pool_run(pool *p, unsigned threads, int64_t first, int64_t last, int64_t batch, pool_body body, void *env)
+static void run(pool *p, unsigned threads, unsigned parts, int64_t first, int64_t last, int64_t batch, pool_body body,
+                void *env)
 {
     if (first >= last)
         return;
     int64_t items = last - first;
-    if (batch < 1)
-        batch = 1;
+    if (batch <= items / INT32_MAX)
+        batch = items / INT32_MAX + 1;
     slot *s = threads > 1 && items > batch && p->workers ? take_slot(p) : NULL;
     if (!s) {
         body(env, 0, first, last);
@@ -209,11 +253,17 @@ void pool_run(pool *p, unsigned threads, int64_t first, int64_t last, int64_t ba
     if (atomic_fetch_add(&p->launches, 1) == 0)
         step_aside(p);
     s->most = threads;
-    s->last = last;
     s->batch = batch;
     s->body = body;
     s->env = env;
-    atomic_store_explicit(&s->next, first, memory_order_relaxed);
+    s->parts = parts < MOST_PARTS ? parts : MOST_PARTS;
+    for (unsigned i = 0; i < s->parts; i++) {
+        part *t = &s->part[i];
+        t->first = i ? s->part[i - 1].last : first;
+        t->last = last - items / s->parts * (s->parts - 1 - i);
+        uint64_t all = (uint64_t)((t->last - t->first + s->batch - 1) / s->batch);
+        atomic_store_explicit(&t->left, batches(0, all), memory_order_relaxed);
+    }
     atomic_store_explicit(&s->joined, 1, memory_order_relaxed);
     atomic_store(&s->state, SLOT_TAKEN | SLOT_OPEN);
     POOL_BETWEEN();
@@ -221,9 +271,20 @@ void pool_run(pool *p, unsigned threads, int64_t first, int64_t last, int64_t ba
     POOL_BETWEEN();
     if (atomic_load(&p->sleepers))
         futex_wake(&p->epoch, threads - 1 < p->workers ? (int)threads - 1 : (int)p->workers);
-    work(s, 0);
+    work(s, 0, 0);
     finish(s);
     atomic_fetch_sub(&p->launches, 1);
+}
+
+void pool_run(pool *p, unsigned threads, int64_t first, int64_t last, int64_t batch, pool_body body, void *env)
+{
+    run(p, threads, 1, first, last, batch, body, env);
+}
+
+void pool_run_parts(pool *p, unsigned threads, int64_t first, int64_t last, int64_t batch, pool_body body, void *env)
+{
+    const unsigned most = p->workers + 1;
+    run(p, threads, threads < most ? threads : most, first, last, batch, body, env);
 }
 
 /* --- starting and stopping --- */

@@ -21,5 +21,9 @@ typedef void (*pool_body)(void *env, unsigned worker, int64_t first, int64_t las
 /* Hands out [first, last) in ascending batches of `batch` items to at most `threads` threads and waits until all are done; what
  * they wrote is visible then. May be called by several threads at once and from inside a body. */
 void pool_run(pool *p, unsigned threads, int64_t first, int64_t last, int64_t batch, pool_body body, void *env);
+/* The same in any order: each thread has a part of them, neighbours of each other, and the same part in every call for
+ * as many items on all threads, so that it finds in its core's caches what it had there before. A thread that has done
+ * its own takes what is left of others. */
+void pool_run_parts(pool *p, unsigned threads, int64_t first, int64_t last, int64_t batch, pool_body body, void *env);
 
 #endif

@@ -15,6 +15,7 @@ static void pause_between(void);
 #define pool_acquire stepped_acquire
 #define pool_release stepped_release
 #define pool_run stepped_run
+#define pool_run_parts stepped_run_parts
 #define pool_threads stepped_threads
 #define POOL_BETWEEN() pause_between()
 #include "device/pool.c"
@@ -76,7 +77,7 @@ static void regions_end_whatever_comes_between(void **state)
     for (int round = 0; round < 200; round++) {
         _Atomic int64_t sum = 0;
         atomic_store(&always, round % 2);
-        pool_run(p, 3, 0, 50, 3, add, &sum);
+        (round % 3 ? pool_run : pool_run_parts)(p, 3, 0, 50, 3, add, &sum);
         assert_int_equal(sum, 49 * 50 / 2);
     }
     atomic_store(&always, false);

@@ -52,6 +52,10 @@ static void every_item_once(void **state)
             assert_non_null(j);
             pool_run(p, threads, 7, ITEMS - 5, batch[b], count, j);
             check_all(j, 7, ITEMS - 5, 1);
+            pool_run_parts(p, threads, 7, ITEMS - 5, batch[b], count, j);
+            check_all(j, 7, ITEMS - 5, 2);
+            pool_run_parts(p, threads, 0, 3, 1, count, j);
+            assert_int_equal(j->written[0] + j->written[1] + j->written[2], 3);
             assert_true(j->workers < 1u << threads);
             free(j);
         }
