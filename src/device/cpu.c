@@ -473,6 +473,14 @@ k_launch cpu_launch_of(cpu_put_off *l)
         .mem = l->mem, .arg = l->arg, .first = l->first, .last = l->last, .error = &l->error, .helpers = &helpers};
 }
 
+/* Of many pieces those beside each other lie together in memory, and what is left at the end is little. Of a few all
+ * threads take the next one, as they may be of different sizes, the last ones the smallest. */
+static bool in_parts(int64_t pieces, unsigned threads)
+{
+    enum { MANY = 4 };
+    return pieces >= (int64_t)threads * MANY;
+}
+
 /* A launch that nothing is done beside. */
 static bool run_alone(cpu *d, device_queue *q, cpu_put_off *what)
 {
@@ -490,7 +498,8 @@ static bool run_alone(cpu *d, device_queue *q, cpu_put_off *what)
     if (what->chained)
         run_chained(d, threads, first, last, &l);
     else
-        pool_run_parts(d->pool, threads, first, last, batch < 1 ? 1 : batch, run_pieces, &l);
+        (in_parts(last - first, threads) ? pool_run_parts : pool_run)(d->pool, threads, first, last,
+                                                                      batch < 1 ? 1 : batch, run_pieces, &l);
     give_back(d, what->large, block + !what->large, threads - !what->large);
     return true;
 }
@@ -510,7 +519,7 @@ static bool run_together(cpu *d, device_queue *q, cpu_together *t, cpu_put_off *
         return false;
     }
     t->block = block;
-    pool_run_parts(d->pool, threads, 0, t->items, 1, cpu_together_run, t);
+    (t->by_turns ? pool_run_parts : pool_run)(d->pool, threads, 0, t->items, 1, cpu_together_run, t);
     give_back(d, large, block + !large, threads - !large);
     return true;
 }
