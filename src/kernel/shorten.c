@@ -94,6 +94,22 @@ static k_range of_and(k_range x, k_range y, k_range any)
     return x.low >= 0 ? (k_range){0, x.high} : y.low >= 0 ? (k_range){0, y.high} : any;
 }
 
+static bool is_division(const k_stmt *x)
+{
+    return x->op == K_LET && (x->sub == OP_QUOT || x->sub == OP_REM || x->sub == OP_DIV || x->sub == OP_MOD);
+}
+
+/* By a number of at least two. */
+static k_range of_division(ir_op op, k_range p, int64_t by)
+{
+    k_range quotient = {p.low / by, p.high / by};
+    if (op == OP_QUOT)
+        return quotient;
+    if (op == OP_DIV) /* rounded down */
+        return (k_range){quotient.low - (p.low < 0), quotient.high};
+    return (k_range){op == OP_MOD || p.low >= 0 ? 0 : 1 - by, by - 1};
+}
+
 /* Before it wraps. */
 static k_range of_let(const shortening *s, const k_stmt *x, k_range any)
 {
@@ -125,6 +141,11 @@ static k_range of_let(const shortening *s, const k_stmt *x, k_range any)
             return any;
         return x->sub == OP_SHR ? (k_range){p.low >> by, p.high >> by}
                                 : product(p, (k_range){INT64_C(1) << by, INT64_C(1) << by}, any);
+    case OP_QUOT:
+    case OP_REM:
+    case OP_DIV:
+    case OP_MOD:
+        return literal_of(s, x->in[1], &by) && by > 1 ? of_division((ir_op)x->sub, p, by) : any;
     default:
         return any;
     }
@@ -210,6 +231,8 @@ static bool may_shorten(const shortening *s, const k_stmt *x)
         return false;
     if (x->op == K_LET && (x->sub == OP_SHR || x->sub == OP_SHL))
         return literal_of(s, x->in[1], &by) && by >= 0 && by < FULL_BITS;
+    if (is_division(x))
+        return literal_of(s, x->in[1], &by) && by > 1;
     return is_modular(x) || x->sub == OP_ABS || x->sub == OP_MIN || x->sub == OP_MAX;
 }
 
@@ -272,8 +295,9 @@ static bool fits_signed(k_range x, unsigned bits)
 
 static unsigned bits_for(const shortening *s, const k_stmt *x)
 {
-    /* there are no products and shifts of bytes in vectors */
-    bool short_of_none = x->op == K_LET && (x->sub == OP_MUL || x->sub == OP_SHL || x->sub == OP_SHR);
+    /* there are no products and shifts of bytes in vectors; divisions by literals are made of these */
+    bool short_of_none =
+        is_division(x) || (x->op == K_LET && (x->sub == OP_MUL || x->sub == OP_SHL || x->sub == OP_SHR));
     k_range r = must_fit(s, x);
     for (unsigned bits = short_of_none ? 16 : 8; bits < FULL_BITS; bits *= 2)
         if (fits_signed(r, bits) || within(r, of_bits(bits, false)))

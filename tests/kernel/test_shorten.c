@@ -57,6 +57,19 @@ static const pass_case cases[] = {
      "for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:u8 = convert %10 %20:i16 = convert %11 %12:i32 = convert %11 "
      "%13:i16 = add %20, 40:i16 %14:i16 = min %13, 300:i16 %15:u8 = convert %14 %18:i64 = convert %15 "
      "store @4[%9] = %18 }"},
+    /* The mean of three bytes, by a division that looks at the whole sum; one of a sum that is too large; by a number
+     * that is not known. */
+    {"for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:u8 = convert %10 %12:i32 = convert %11 %13:i32 = add %12, %12 "
+     "%14:i32 = add %13, %12 %15:i32 = quot %14, 3:i32 %16:u8 = convert %15 %18:i64 = convert %16 store @4[%9] = %18 }",
+     "for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:u8 = convert %10 %21:i16 = convert %11 %12:i32 = convert %11 "
+     "%13:i16 = add %21, %21 %14:i16 = add %13, %21 %15:i16 = quot %14, 3:i16 %16:u8 = convert %15 "
+     "%18:i64 = convert %16 store @4[%9] = %18 }"},
+    {"for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:u16 = convert %10 %12:i32 = convert %11 %13:i32 = add %12, %12 "
+     "%14:i32 = mod %13, 10:i32 %15:u8 = convert %14 %18:i64 = convert %15 store @4[%9] = %18 }",
+     NULL},
+    {"for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:u8 = convert %10 %12:i32 = convert %11 %13:i32 = add %12, %12 "
+     "%14:i32 = quot %13, %12 %15:u8 = convert %14 %18:i64 = convert %15 store @4[%9] = %18 }",
+     NULL},
     /* What comes in is not short. */
     {"for_all %9:i64 < 8 { %10:i64 = load @2[%9] %11:i32 = convert %10 %12:i32 = add %11, 1:i32 %13:u8 = convert %12 "
      "%18:i64 = convert %13 store @4[%9] = %18 }",
@@ -110,7 +123,12 @@ static void operation(text *t, random_state *r, const char *type, unsigned at)
 {
     unsigned x = 1000 + random_below(r, at), y = 1000 + random_below(r, at);
     unsigned literal = random_below(r, 3) ? random_below(r, 12) : random_below(r, 70000);
-    switch (random_below(r, 8)) {
+    static const char *const divisions[] = {"quot", "rem", "div", "mod"};
+    switch (random_below(r, 9)) {
+    case 8:
+        text_printf(t, "%%%u:%s = %s %%%u, %u:%s ", 1000 + at, type, divisions[random_below(r, 4)], x, 1 + literal,
+                    type);
+        break;
     case 0:
         text_printf(t, "%%%u:%s = %s %%%u, %u:%s ", 1000 + at, type, random_below(r, 2) ? "shr" : "shl", x,
                     random_below(r, 20), type);
