@@ -377,9 +377,10 @@ const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk
     return remember(c, rc, out);
 }
 
-const run_variant *run_find_wide(run *c, const run_geometry *found)
+/* Another kernel for the same launch. */
+static const run_variant *find_other(run *c, const run_geometry *found, bool narrow)
 {
-    const choice how = {.final = found->final, .layout = found->layout};
+    const choice how = {.final = found->final, .narrow = narrow, .layout = found->layout};
     const run_variant *v = find_variant(&c->r->cluster[found->cluster],
                                         run_kernel_key(&found->geometry, how.final, how.narrow), how.layout);
     const char *missing = NULL;
@@ -388,6 +389,18 @@ const run_variant *run_find_wide(run *c, const run_geometry *found)
     if (!v && missing)
         interpret_from_now(c, missing);
     return v;
+}
+
+const run_variant *run_find_wide(run *c, const run_geometry *found)
+{
+    return find_other(c, found, false);
+}
+
+bool run_find_cached(run *c, run_geometry *found)
+{
+    found->geometry.stream = false;
+    found->variant = find_other(c, found, true);
+    return found->variant;
 }
 
 /* --- for explain --- */

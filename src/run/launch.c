@@ -192,8 +192,18 @@ static bool put(run *c, uint32_t launch, const run_geometry *found, const run_va
     return good;
 }
 
+/* Does what the launch writes begin on lines? */
+static bool is_on_lines(const run_variant *v, void *const *mem)
+{
+    uintptr_t all = 0;
+    for (uint32_t i = 0; i < v->built->memory.n; i++)
+        all |= v->memory[i].written ? (uintptr_t)mem[i] : 0;
+    return all % SK_LINE == 0;
+}
+
 static bool launch(run *c, uint32_t index, const run_geometry *found)
 {
+    run_geometry cached;
     const plan_launch *l = &c->plan->launch.at[index];
     const run_variant *v = found->variant;
     const sk_geometry *g = &found->geometry;
@@ -216,6 +226,13 @@ static bool launch(run *c, uint32_t index, const run_geometry *found)
     }
     if (!arguments(c, v, g, mem, c->plan->cluster.at[l->cluster].site, arg))
         return false;
+    if (g->lines && !is_on_lines(v, mem)) { /* the other kernel takes the same pointers and arguments */
+        cached = *found;
+        if (!run_find_cached(c, &cached))
+            return false;
+        found = &cached;
+        v = found->variant;
+    }
     if (v->fit && !indices_fit(c, v, arg, g->pieces))
         v = run_find_wide(c, found); /* it takes the same pointers and arguments */
     if (!v)

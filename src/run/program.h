@@ -220,6 +220,8 @@ const run_geometry *run_find(run *c, uint32_t cluster, const int64_t *extent, sk
 /* The variant for a launch whose indices do not fit in 32 bits (kernel/narrow.h), where the one found is for those that
  * do. NULL after a failure, which is in c->status. */
 const run_variant *run_find_wide(run *c, const run_geometry *found);
+/* The same with a kernel that writes through the caches. */
+bool run_find_cached(run *c, run_geometry *found);
 /* The code of a kernel for a launch of so many scalar operations: a draft is replaced when its launches have done so
  * many that other code is worth the time to make it. */
 device_kernel *run_code_for(run *c, const run_variant *v, double work);

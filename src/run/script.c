@@ -158,7 +158,7 @@ void run_script_launch(run *c, uint32_t launch, const run_geometry *found, const
     struct run_scribe *to = c->scribe;
     if (!to)
         return;
-    to->off |= !found->kept || (v && !of_extents(&v->host)) || to->step.n >= MOST_STEPS;
+    to->off |= !found->kept || found->geometry.lines || (v && !of_extents(&v->host)) || to->step.n >= MOST_STEPS;
     if (to->off)
         return;
     run_ready *l = arena_alloc(c->arena, sizeof(*l));

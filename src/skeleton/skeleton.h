@@ -285,6 +285,7 @@ typedef struct sk_geometry {
                                more than 1 if rounds follow, by comparison 1 + how many */
     int64_t state_words;    /* of SK_STATE: the same in all passes of a cluster that use it */
     bool stream, ahead;
+    bool lines; /* stream: only where the memory of results begins on a line */
     int64_t row;
     double work; /* a rough number of scalar operations, to keep small launches on the caller's thread */
 } sk_geometry;
