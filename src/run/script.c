@@ -153,6 +153,7 @@ static run_pointer pointer_of(const run *c, uint32_t launch, const run_binding *
     }
 }
 
+/* Not where the kernel depends on where the caller's memory begins. */
 void run_script_launch(run *c, uint32_t launch, const run_geometry *found, const run_variant *v, const ir_bits *arg)
 {
     struct run_scribe *to = c->scribe;
