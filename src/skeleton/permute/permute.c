@@ -690,6 +690,7 @@ static void build_loop(sk_permute *m)
     m->elements = sk_slot(lw, SK_PERMUTE_ELEMENTS, "elements");
     m->places = sk_slot(lw, SK_PERMUTE_PLACES, "places");
     k_val length = sk_slot(lw, SK_PERMUTE_LENGTH, "block_length"), block = k_piece(b);
+    m->apart = m->tables ? sk_slot(lw, SK_PERMUTE_APART, "apart") : 0;
     m->low = k_i64(b, 0);
     m->high = m->places;
     if (m->divided) {

@@ -12,9 +12,8 @@ enum {
     SK_PERMUTE_LENGTH, /* of a block */
     SK_PERMUTE_RANGES, /* of places */
     SK_PERMUTE_RANGE,  /* places in each */
-    /* of those in shared memory: */
-    SK_PERMUTE_COPIES, /* of each place */
-    SK_PERMUTE_APART   /* places from one copy to the next */
+    SK_PERMUTE_COPIES, /* in shared memory, of each place */
+    SK_PERMUTE_APART   /* places from one of these copies to the next; records from one table to the next */
 };
 
 /* sk_geometry.row: what kernels are made for */

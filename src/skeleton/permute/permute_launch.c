@@ -265,6 +265,15 @@ static bool takes_vectors(const sk_call *x, const sk_permute_cut *p)
            x->places < INT32_MAX / v->lanes;
 }
 
+/* Records from one table to the next, `records` of which are used. Different workers write to tables that follow each
+ * other, and processors fetch lines by pairs: no such pair has some of both. */
+static int64_t records_apart(int64_t records, int64_t bytes)
+{
+    enum { PAIR = 2 * SK_LINE };
+    int64_t all = round_up(records * bytes, SK_LINE) + PAIR;
+    return pieces_of(all, bytes);
+}
+
 static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
 {
     unsigned kind = p->counts ? SK_PERMUTE_COUNTS : 0;
@@ -282,8 +291,10 @@ static void set_slots(const sk_call *x, const sk_permute_cut *p, sk_geometry *g)
               : p->rarely      ? SK_PERMUTE_RARELY
                                : 0) |
              (x->places <= INT32_MAX ? SK_PERMUTE_FEW : 0);
-    int64_t records = p->blocks * (x->places + (kind == SK_PERMUTE_VECTOR)); /* one for elements that go nowhere */
-    g->state_words = p->tables ? pieces_of(records * sk_permute_layout(x->c, kind).bytes, sizeof(uint64_t)) : 0;
+    int64_t bytes = sk_permute_layout(x->c, kind).bytes;
+    int64_t records = x->places + (kind == SK_PERMUTE_VECTOR); /* one for elements that go nowhere */
+    g->slot[SK_PERMUTE_APART] = records_apart(records, bytes);
+    g->state_words = p->tables ? pieces_of(p->blocks * g->slot[SK_PERMUTE_APART] * bytes, sizeof(uint64_t)) : 0;
 }
 
 bool sk_launch_permute(const sk_call *x, sk_geometry *g)

@@ -24,6 +24,7 @@ typedef struct sk_permute {
     int64_t stretch;
     k_val elements, places, begin, end; /* of the source; begin, end: of the block */
     k_val low, high;                    /* places of this worker */
+    k_val apart;                        /* records from one table to the next */
     k_mem at, *value; /* shared: of a stretch, the place of each element (-1: nowhere), and its value, or 0: */
     k_mem *read;      /* it is where its own memory has it, or 0: */
     bool *computed;   /* it is made of its position, or a constant */

@@ -52,9 +52,7 @@ void sk_permute_open_totals(sk_permute *m)
 
 k_val sk_permute_base(sk_permute *m, k_val block)
 {
-    sk_lower *lw = m->lw;
-    k_val records = m->vector ? sk_add(lw, m->places, k_i64(&lw->b, 1)) : m->places;
-    return sk_mul(lw, block, records);
+    return sk_mul(m->lw, block, m->apart);
 }
 
 /* Where something of a record is, as the element of a table of such things: `offset` bytes behind the record's
@@ -128,7 +126,7 @@ static void merge_counts(sk_permute *m, k_val place, k_val blocks, const k_mem *
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
     k_val all = k_decl(b, k_literal(b, T_U64, 0), "count");
-    k_val q = k_for(b, k_i64(b, 0), blocks, false), at = sk_add(lw, sk_mul(lw, q, m->places), place);
+    k_val q = k_for(b, k_i64(b, 0), blocks, false), at = sk_add(lw, sk_permute_base(m, q), place);
     k_set(b, all, k_let(b, OP_ADD, k_get(b, all), k_convert(b, OP_CONVERT, T_U64, k_load(b, m->into[0], at)), 0));
     k_end(b);
     for (uint32_t c = 0; c < m->all->n; c++) {
@@ -207,6 +205,7 @@ void sk_permute_merge(sk_permute *m)
     for (uint32_t c = 0; c < m->all->n; c++)
         result[c] = sk_permute_result(m, c);
     m->places = sk_slot(lw, SK_PERMUTE_PLACES, "places");
+    m->apart = sk_slot(lw, SK_PERMUTE_APART, "apart");
     k_val blocks = sk_slot(lw, SK_PERMUTE_BLOCKS, "blocks");
     if (lw->options->vector_bytes)
         lw->out->k->lanes = merging_lanes(m);
