@@ -351,6 +351,11 @@ void k_fetch(k_builder *b, k_mem m, k_val index, k_val a_piece)
     append(b, (k_stmt){.op = K_FETCH, .mem = m, .in = {index, a_piece}});
 }
 
+void k_fetch_near(k_builder *b, k_mem m, k_val index)
+{
+    append(b, (k_stmt){.op = K_FETCH, .sub = K_NEAR, .mem = m, .in = {index, k_i64(b, 0)}});
+}
+
 void k_fetch_rows(k_builder *b, k_mem m, k_val index, k_val apart, unsigned rows)
 {
     append(b, (k_stmt){.op = K_FETCH, .sub = (uint8_t)rows, .mem = m, .in = {index, apart}});

@@ -109,8 +109,9 @@ typedef enum {
               thread, in[0] */
     K_FETCH, /* a hint. mem[in[0] + d in[1]] is read soon, or written where it is an output, where d is how many pieces
                 after this one the one is that the same worker takes next, as far as that is known. In range or not;
-                in[1] uniform, both i64. `sub` not 0, thread level: so many rows are read soon, in[1] elements from one
-                to the next, in[0] being the thread's element in the first one */
+                in[1] uniform, both i64. `sub` K_NEAR: very soon, by one thread, so into the cache next to it. Other `sub`
+                than 0, thread level: so many rows are read soon, in[1] elements from one to the next, in[0] being the
+                thread's element in the first one */
     K_CHAIN  /* piece level: hands a tuple from piece to piece. chain c: dst[j] = state before this piece, given this
                 piece's aggregate in[j]; function combines. See k_chain */
 } k_op;
@@ -135,6 +136,7 @@ enum {
     K_NOTE = 1
 }; /* a CHECK that always fails and takes no lane away: it notes the bits of a value, in[2], of the ir_type in[3]
       (`trace`). Where nobody listens, it does nothing */
+enum { K_NEAR = 128 }; /* a FETCH; those of rows have less */
 enum { K_OVER = 1 };  /* a COMPACT that may write beyond what it keeps */
 enum { K_TOTAL = 1 }; /* a LOAD whose index, that of a FOR around it, is in range in every round, whatever IFs there are between the two */
 enum { K_AHEAD = 2 }; /* ... one of many, one behind the other, far beyond the caches: a hint to fetch what comes */
@@ -166,7 +168,7 @@ typedef struct k_stmt {
     uint8_t op;    /* k_op */
     uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_CALL: number of the code. K_FOR: K_UNROLL, K_PACK. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: K_RELAX, K_MIX.
                       K_LOAD: K_TOTAL, K_AHEAD, K_QUIET. K_CHECK: K_NOTE. K_SHUFFLE: K_ROTATE, K_LEFT, K_LANE, K_PAIR. K_COMPACT:
-                      K_OVER */
+                      K_OVER. K_FETCH: K_NEAR */
     uint32_t site; /* K_CHECK: operation in the user's program */
     k_val dst, in[K_MOST_OPERANDS];
     k_mem mem;
@@ -243,7 +245,8 @@ k_val k_load_ahead(k_builder *b, k_mem m, k_val index); /* K_AHEAD */
 k_val k_load_quiet(k_builder *b, k_mem m, k_val index); /* K_QUIET */
 void k_store(k_builder *b, k_mem m, k_val index, k_val value);
 void k_fetch(k_builder *b, k_mem m, k_val index, k_val a_piece); /* K_FETCH: so many elements a piece */
-/* K_FETCH of 1 to 255 rows */
+void k_fetch_near(k_builder *b, k_mem m, k_val index); /* K_FETCH, K_NEAR: no elements a piece */
+/* K_FETCH of 1 to K_NEAR - 1 rows */
 void k_fetch_rows(k_builder *b, k_mem m, k_val index, k_val apart, unsigned rows);
 void k_check(k_builder *b, uint32_t site, k_val holds, k_val element, k_val value, k_val bound);
 void k_note(k_builder *b, uint32_t site, k_val element, k_val value); /* K_NOTE; of any type */

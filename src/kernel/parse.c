@@ -445,7 +445,7 @@ static void assignment(parser *p)
 static void plain_statement(parser *p)
 {
     k_stmt s = {0};
-    bool relaxed = take(p, "relax"), mixed = !relaxed && take(p, "mix"), over = false;
+    bool relaxed = take(p, "relax"), mixed = !relaxed && take(p, "mix"), over = false, near = false;
     if (relaxed || mixed || take(p, "set")) {
         s.op = K_SET;
         s.sub = relaxed ? K_RELAX : mixed ? K_MIX : 0;
@@ -455,13 +455,13 @@ static void plain_statement(parser *p)
         s.op = K_STORE;
         access(p, &s);
         values(p, "=", 1, s.in + 1);
-    } else if (take(p, "fetch")) {
+    } else if ((near = take(p, "fetch_near")) || take(p, "fetch")) {
         s.op = K_FETCH;
         access(p, &s);
-        uint32_t rows = take(p, "rows") ? small_integer(p) : 0;
-        if (rows > UINT8_MAX)
-            fail(p, "at most %d rows", UINT8_MAX);
-        s.sub = (uint8_t)rows;
+        uint32_t rows = !near && take(p, "rows") ? small_integer(p) : 0;
+        if (rows >= K_NEAR)
+            fail(p, "at most %d rows", K_NEAR - 1);
+        s.sub = near ? K_NEAR : (uint8_t)rows;
         values(p, rows ? "apart" : "step", 1, s.in + 1);
     } else if ((over = take(p, "compact_over")) || take(p, "compact")) {
         s.op = K_COMPACT;

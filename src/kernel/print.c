@@ -176,11 +176,11 @@ static void put_statement(printer *p, const k_stmt *s)
         put_values(p, " =", 1, s->in + 1);
         break;
     case K_FETCH:
-        text_add(p->out, "fetch");
+        text_add(p->out, s->sub == K_NEAR ? "fetch_near" : "fetch");
         put_access(p, s);
-        if (s->sub)
+        if (s->sub % K_NEAR)
             text_printf(p->out, " rows %u", s->sub);
-        put_values(p, s->sub ? " apart" : " step", 1, s->in + 1);
+        put_values(p, s->sub % K_NEAR ? " apart" : " step", 1, s->in + 1);
         break;
     case K_COMPACT:
         text_add(p->out, s->sub == K_OVER ? "compact_over" : "compact");

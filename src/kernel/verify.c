@@ -414,7 +414,7 @@ static bool check_statement(checker *c, const k_stmt *s)
         return check_shuffle(c, s);
     case K_FETCH:
         return check_access(c, s, false) && want(c, s->in[1], T_I64) &&
-               (!s->sub || c->w.for_all || bad(c, "only threads share rows")) &&
+               (!(s->sub % K_NEAR) || c->w.for_all || bad(c, "only threads share rows")) &&
                (c->k->mem.at[s->mem].space == K_GLOBAL || bad(c, "there is nothing to fetch but global memory"));
     case K_CHAIN:
         return check_chain(c, s);

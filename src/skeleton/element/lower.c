@@ -7,6 +7,7 @@
 #include "skeleton/element/along.h"
 #include "skeleton/element/eager.h"
 #include "skeleton/element/spans.h"
+#include "skeleton/extents.h"
 
 static sk_index own_index(ir_program *p, uint8_t rank)
 {
@@ -693,11 +694,19 @@ static bool reads_own_element(const ir_program *p, const ir_node *n, const sk_in
     return n->n == at->rank;
 }
 
-void sk_fetch(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, k_val further, k_val a_piece)
+typedef struct own_read {
+    k_mem memory;
+    k_val position;
+} own_read;
+
+/* What the terms read at `at` as it is, each memory once; gives how many. */
+static uint32_t find_own_reads(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, own_read **out)
 {
     opt_ids ids = {0};
     map64 seen = {0};
+    uint32_t reads = 0;
     opt_reach(lw->l->ir, lw->arena, n, term, &ids);
+    *out = arena_alloc(lw->arena, (ids.n + 1) * sizeof **out);
     for (uint32_t i = 0; i < ids.n; i++) {
         const ir_node *t = ir_at(lw->l->ir, ids.at[i]);
         k_val index[IR_MAX_RANK] = {0};
@@ -709,7 +718,28 @@ void sk_fetch(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, k
         map64_put(lw->arena, &seen, m, 1);
         for (uint32_t d = 0; d < t->n; d++)
             index[d] = sk_value(lw, lw->l->ir->arg.at[t->args + d]);
-        k_fetch(&lw->b, m, sk_add(lw, position_of(lw, t, index), further), a_piece);
+        (*out)[reads++] = (own_read){m, position_of(lw, t, index)};
+    }
+    return reads;
+}
+
+void sk_fetch(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, k_val further, k_val a_piece)
+{
+    own_read *read;
+    uint32_t reads = find_own_reads(lw, n, term, at, &read);
+    for (uint32_t i = 0; i < reads; i++)
+        k_fetch(&lw->b, read[i].memory, sk_add(lw, read[i].position, further), a_piece);
+}
+
+void sk_fetch_lines(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, int64_t count)
+{
+    own_read *read;
+    uint32_t reads = find_own_reads(lw, n, term, at, &read);
+    for (uint32_t i = 0; i < reads; i++) {
+        k_memory m = lw->out->k->mem.at[read[i].memory];
+        int64_t bytes = m.every ? m.every : (int64_t)ir_type_size((ir_type)m.type);
+        for (int64_t j = 0; j < count; j += larger(1, SK_LINE / bytes))
+            k_fetch_near(&lw->b, read[i].memory, sk_add(lw, read[i].position, k_i64(&lw->b, j)));
     }
 }
 

@@ -78,6 +78,8 @@ void sk_emit(sk_lower *lw, uint32_t n, const ir_id *term, k_val *out);
  * piece in between: of arrays that are read at `at` as it is, its `rank` variables or the linear one. In a scope in which these
  * are bound. */
 void sk_fetch(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, k_val further, k_val a_piece);
+/* What is read so at `count` elements from the loop's own one on, each line once, into the nearest cache. */
+void sk_fetch_lines(sk_lower *lw, uint32_t n, const ir_id *term, const sk_index *at, int64_t count);
 
 /* Statements often needed by skeletons */
 static inline k_val sk_add(sk_lower *lw, k_val a, k_val b)

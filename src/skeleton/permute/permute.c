@@ -278,7 +278,13 @@ static bool is_own_read(const sk_permute *m, ir_id element)
     return own;
 }
 
-/* Is it computed at once from the position in the loop, without reading anything? */
+/* Are these operations of a few cycles? */
+static bool is_quick(ir_op op)
+{
+    return !(ir_ops[op].flags & (OP_MATH | OP_TRACES)) && op != OP_DIV && op != OP_QUOT && op != OP_REM && op != OP_MOD;
+}
+
+/* Is it computed at once from the position in the loop, and what memory has there? */
 static bool is_of_position(const sk_permute *m, ir_id element)
 {
     enum { MOST = 4 };
@@ -289,8 +295,8 @@ static bool is_of_position(const sk_permute *m, ir_id element)
     bool good = lw->cluster->loop->rank == 1 && ids.n <= MOST && !ir_at(p, element)->partial;
     for (uint32_t i = 0; i < ids.n && good; i++) {
         const ir_node *n = ir_at(p, ids.at[i]);
-        good = ids.at[i] == lw->at.linear || n->kind == IR_CONST || n->kind == IR_DIM ||
-               (n->kind == IR_OP && !(ir_ops[n->op].flags & (OP_MATH | OP_TRACES)));
+        good = ids.at[i] == lw->at.linear || n->kind == IR_CONST || n->kind == IR_DIM || is_own_read(m, ids.at[i]) ||
+               (n->kind == IR_OP && is_quick((ir_op)n->op));
     }
     return good;
 }
@@ -306,10 +312,10 @@ static void find_value(sk_permute *m, uint32_t c)
     const ir_node *n = ir_at(m->lw->l->ir, m->element[c]);
     if (sk_is_alike(m->lw->l->ir, m->element[c]))
         return;
-    if (is_of_position(m, m->element[c]) && !m->compacts)
-        m->computed[c] = true;
-    else if (is_own_read(m, m->element[c]) && !m->compacts)
+    if (is_own_read(m, m->element[c]) && !m->compacts)
         m->read[c] = sk_array_memory(m->lw, n->array, (uint32_t)n->u.literal, false);
+    else if (is_of_position(m, m->element[c]) && !m->compacts)
+        m->computed[c] = true;
     else
         m->value[c] = k_shared(&m->lw->b, m->all->type[c], m->stretch + spare_of(m), "value");
 }
@@ -463,30 +469,28 @@ static int64_t at_once(const sk_permute *m)
  * j of the stretch on are at hand. */
 static void fetch_next(sk_permute *m, k_val j, int64_t some)
 {
-    enum { LINE = 64, AHEAD = 1024 };
+    enum { AHEAD = 512, AHEAD_FAR = 256 }; /* totals that lie far away need the first cache themselves */
     sk_lower *lw = m->lw;
+    int64_t ahead = m->lw->options->row & SK_PERMUTE_FAR ? AHEAD_FAR : AHEAD;
     ir_id term[IR_MAX_RANK + IR_MAX_COMPONENTS];
-    opt_ids ids = {0};
     uint32_t n = m->to->rank + m->all->n, mark = sk_scope(lw);
-    k_val next = sk_add(lw, sk_add(lw, m->from, k_i64(&lw->b, larger(m->stretch, AHEAD))), j);
+    k_val next = sk_add(lw, sk_add(lw, m->from, k_i64(&lw->b, larger(m->stretch, ahead))), j);
     memcpy(term, m->target, m->to->rank * sizeof(ir_id));
     memcpy(term + m->to->rank, m->element, m->all->n * sizeof(ir_id));
-    opt_reach(lw->l->ir, lw->arena, n, term, &ids);
     sk_bind(lw, lw->at.linear, next);
     if (lw->cluster->loop->rank > 1)
         sk_bind_runs(lw, 0, lw->cluster->loop->rank, next);
-    for (int64_t k = 0; k < some; k += LINE / sk_widest(lw->l, &ids, 0, NULL))
-        sk_fetch(lw, n, term, &lw->at, k_i64(&lw->b, k), k_i64(&lw->b, 0));
+    sk_fetch_lines(lw, n, term, &lw->at, some);
     sk_scope_end(lw, mark);
 }
 
 /* One core takes the elements of a stretch in turn. */
 static void combine_in_turn(sk_permute *m, k_val count)
 {
-    enum { UNROLLED = 8 }; /* more than that confuse what processors guess of stores and loads of few places */
+    enum { UNROLLED = 8, UNROLLED_FAR = 4 }; /* more confuse what processors guess of stores and loads of few places */
     sk_lower *lw = m->lw;
     k_builder *b = &lw->b;
-    int64_t some = at_once(m);
+    int64_t some = at_once(m), unrolled = lw->options->row & SK_PERMUTE_FAR ? UNROLLED_FAR : UNROLLED;
     bool guards = !m->may_drop && !m->compacts && !m->direct && !m->vector; /* those outside go to place 0, if there is one */
     if (guards)
         k_if(b, k_let(b, OP_GT, m->places, k_i64(b, 0), 0));
@@ -497,9 +501,9 @@ static void combine_in_turn(sk_permute *m, k_val count)
         k_val from = sk_mul(lw, turn, k_i64(b, some));
         from = m->vector ? from : sk_add(lw, from, lane);
         fetch_next(m, from, some);
-        k_val half = k_for(b, k_i64(b, 0), k_i64(b, some / UNROLLED), false);
-        k_val k = k_for(b, k_i64(b, 0), k_i64(b, UNROLLED), true);
-        take_in_turn(m, sk_add(lw, from, sk_add(lw, sk_mul(lw, half, k_i64(b, UNROLLED)), k)));
+        k_val half = k_for(b, k_i64(b, 0), k_i64(b, some / unrolled), false);
+        k_val k = k_for(b, k_i64(b, 0), k_i64(b, unrolled), true);
+        take_in_turn(m, sk_add(lw, from, sk_add(lw, sk_mul(lw, half, k_i64(b, unrolled)), k)));
         k_end(b);
         k_end(b);
         k_end(b);

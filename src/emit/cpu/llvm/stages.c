@@ -56,7 +56,7 @@ static void find_fetches(stages *s)
     while (k_walk_next(&w)) {
         const k_stmt *st = &k->stmt.at[w.at];
         behind |= st->op == K_CHAIN;
-        const k_value *step = st->op == K_FETCH && !st->sub ? &k->value.at[st->in[1]] : NULL;
+        const k_value *step = st->op == K_FETCH && !(st->sub % K_NEAR) ? &k->value.at[st->in[1]] : NULL;
         if (!step || (step->kind == KV_LITERAL && !step->bits))
             continue;
         int64_t elements = step->kind == KV_LITERAL ? ir_i64_bits(T_I64, step->bits) : 0;
@@ -368,6 +368,13 @@ static void fetch_line(cg *g, cg_ref pointer, int64_t offset, bool written)
     cg_call(g, "llvm.prefetch", 1, &g->ptr, 4, in);
 }
 
+/* One line, wherever in it the element is. */
+static void fetch_near(cg *g, const k_stmt *s)
+{
+    if (g->k->value.at[s->in[0]].shape == K_UNIFORM && !g->own_part)
+        cg_prefetch(g, cg_element(g, s->mem, cg_scalar(g, s->in[0])));
+}
+
 /* Rows of which a gang has a part each. Where a line holds the parts of several gangs, these take turns: each has other
  * rows, so that a line is fetched once. */
 static void fetch_rows(cg *g, const k_stmt *s)
@@ -394,6 +401,10 @@ static void fetch_rows(cg *g, const k_stmt *s)
 
 void cg_fetch_ahead(cg *g, const k_stmt *s)
 {
+    if (s->sub == K_NEAR) {
+        fetch_near(g, s);
+        return;
+    }
     if (s->sub) {
         fetch_rows(g, s);
         return;
