@@ -778,7 +778,7 @@ static void totals_of_gangs(void **state)
     }
 }
 
-/* Rows that are fetched for later show nowhere, whatever part of a line a gang has, and wherever they lie. */
+/* Rows and lines that are fetched for later show nowhere, whatever part of a line a gang has, and wherever they lie. */
 static void fetched_rows(void **state)
 {
     cpu_case *c = *state;
@@ -793,6 +793,7 @@ static void fetched_rows(void **state)
                      type[n % 4] == T_F32   ? ir_bits_f32((float)i)
                      : type[n % 4] == T_F64 ? ir_bits_f64((double)i)
                                             : ir_bits_i64(type[n % 4], i));
+        k_fetch_near(b, x, times(b, k_piece(b), n < 6 ? COUNT : INT32_MAX));
         k_val at = k_for_all(b, k_i64(b, COUNT)), index = add(b, times(b, k_piece(b), COUNT), at);
         k_fetch_rows(b, x, index, k_i64(b, n < 4 ? COUNT : n < 8 ? -1000 : INT32_MAX), n % 3 * 4 + 1);
         k_store(b, y, index, k_load(b, x, index));

@@ -77,6 +77,7 @@ static const char everything[] =
     "        %22:f32 = shuffle pair %9, 1\n"
     "        fetch @in.1[%i.5] step 4096\n"
     "        fetch @in.1[%i.5] rows 4 apart %n.1\n"
+    "        fetch_near @in.1[%n.1] step 0\n"
     "        %23:f32 = call bump, %9\n"
     "        %24:i32 = call other_1, %9, %10, 1.0:f32, %i.5\n"
     "        %25:f32 = call bump, %23\n"
@@ -332,7 +333,8 @@ static void keys_ignore_names_only(void **state)
         "kernel k lanes 4 { global @1:f32 written arg %n.1:i64 for_all %2:i64 < 4 { store @1[%2] = 1.0:f32 } }",
         "kernel k lanes 4 { global @1:f32 written arg %n.1:i64 for_all %2:i64 < %1 { store @1[%1] = 1.0:f32 } }",
         "kernel k lanes 4 { global @1:f32 written arg %n.1:i64 for_all %2:i64 < %1 { } store @1[%1] = 1.0:f32 }",
-        "kernel k lanes 4 { global @1:f32 written arg %n.1:i64 natural for_all %2:i64 < %1 { store @1[%2] = 1.0:f32 } }",
+        "kernel k lanes 4 { global @1:f32 written arg %n.1:i64 natural for_all %2:i64 < %1 { store @1[%2] = 1.0:f32 } "
+        "}",
         "kernel k lanes 4 { global @1:f32 written arg %n.1:i64 arg %3:i64 for_all %2:i64 < %1 { store @1[%2] = 1.0:f32 "
         "} }",
     };

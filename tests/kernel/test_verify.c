@@ -141,6 +141,7 @@ static void memory_is_used_as_declared(void **state)
         {"store @1[0] = %2", "statement 1 (store): memory 1 is not an output"},
         {"for_all %8:i64 < 8 { fetch @1[%8] rows 4 apart %1 }", NULL},
         {"fetch @1[%1] rows 4 apart %1", "statement 1 (fetch): only threads share rows"},
+        {"fetch_near @1[%1] step 0", NULL},
         {"%9:f32 = load @2[0]", NULL},
         {"%9:f32 = atomic add @1[0], %2", "statement 1 (atomic): memory 1 is not an output"},
         {"%9:f32 = atomic add @2[0], %2", NULL},

@@ -508,10 +508,10 @@ static const char *sums(unsigned components)
     text source;
     text_init(&source, &memory);
     text_add(&source, "extents n, k\nx = input [n]i64\nt = input [n]i64\nz = input [k]i64\n");
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 2; i++) { /* more than an element that is combined from memory may take */
         text_add(&source, i ? "d = map z {v: i64 -> " : "e = map x {v: i64 -> ");
         for (unsigned c = 0; c < components; c++)
-            text_printf(&source, "%sv + %u", c ? ", " : "", c + 1);
+            text_printf(&source, "%sv * v + %u", c ? ", " : "", c + 1);
         text_add(&source, "}\n");
     }
     text_add(&source, "p = permute d, t, e {");
@@ -565,7 +565,10 @@ static void memory_of_permutes(void **state)
         while (lanes < components)
             lanes *= 2;
         assert_int_equal((g.row & SK_PERMUTE_VECTOR) != 0, components > 1);
-        assert_int_equal(g.state_words, lanes * blocks * (PLACES + (components > 1)));
+        int64_t records = PLACES + (components > 1), apart = g.slot[SK_PERMUTE_APART];
+        assert_true((apart - records) * 8 * lanes >= 2 * SK_LINE); /* no pair of lines has some of two tables */
+        assert_true((apart - records) * 8 * lanes < 4 * SK_LINE + 8 * lanes);
+        assert_int_equal(g.state_words, lanes * blocks * apart);
         for (unsigned k = components; k < 9; k++) /* what lies behind the components does not count */
             ((sk_permuted *)(uintptr_t)c->permuted)->type[k] = T_I64;
         sk_geometry again = launch(c, &o, (sk_round){.pass = SK_PASS_LOOP, .places = PLACES}, ELEMENTS, 0, 0);
