@@ -106,16 +106,18 @@ static sn_acc of_two_arrays(sn_acc x, sn_acc y)
 #define ROWS(m) 1, m, 31, m, 130, m
 #define NARROW ROWS(3), ROWS(4), ROWS(5), ROWS(8), ROWS(9), ROWS(15), ROWS(16), ROWS(17), ROWS(18)
 #define WIDE ROWS(19), ROWS(20), ROWS(29), ROWS(31), ROWS(32), ROWS(33), ROWS(34), ROWS(35), ROWS(50)
+#define SOME ROWS(3), ROWS(9), ROWS(16), ROWS(18), ROWS(31), ROWS(33), ROWS(50)
 
 static void neighbours(void **state)
 {
     (void)state;
-    both("[n,m]T -> [n]T", steps, "f32 f64 i32", SMALL, NARROW, WIDE);
-    both("[n,m]T -> [n]T", steps_back, "f32 u8 i16", MIXED, NARROW, WIDE);
-    both("[n,m]T -> [n]T", second_differences, "f64", SMALL, NARROW, WIDE);
-    both("[n,m]T -> [n]T", from_the_middle, "f32", SMALL, NARROW, WIDE);
+    both("[n,m]T -> [n]T", steps, "f32", SMALL, NARROW, WIDE);
+    both("[n,m]T -> [n]T", steps, "f64 i32", SMALL, SOME);
+    both("[n,m]T -> [n]T", steps_back, "f32 u8 i16", MIXED, SOME);
+    both("[n,m]T -> [n]T", second_differences, "f64", SMALL, SOME);
+    both("[n,m]T -> [n]T", from_the_middle, "f32", SMALL, SOME);
     both("[n,m]T -> [n]T", two_and_three_apart, "f32 i64", SMALL, NARROW, WIDE);
-    both("[n,m]T, [n,m]T -> [n]T", of_two_arrays, "f32 f64", SMALL, NARROW, WIDE);
+    both("[n,m]T, [n,m]T -> [n]T", of_two_arrays, "f32 f64", SMALL, SOME);
 }
 
 int main(void)
