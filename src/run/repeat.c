@@ -141,7 +141,7 @@ static bool enqueue(const repeated *c, const run_ready *l)
     const atomic_uint *cancels = c->r->engine.cancels;
     device_kernel *code = atomic_load_explicit(&l->variant->code, memory_order_acquire);
     void *mem[MOST_POINTERS];
-    if ((cancels && atomic_load_explicit(cancels, memory_order_relaxed) != c->cancels) || device_is_draft(code))
+    if (cancels && atomic_load_explicit(cancels, memory_order_relaxed) != c->cancels)
         return false;
     for (uint32_t i = 0; i < l->pointers; i++)
         mem[i] = (char *)c->slot[l->pointer[i].slot] + l->pointer[i].behind;
@@ -168,13 +168,25 @@ static bool settled(repeated *c, arena *a)
     return c->d->finish(c->d, c->queue, &error, a, &why) == DEVICE_FINE && !error.site;
 }
 
+/* What drafts do is counted, until they are replaced, which the long way does. Looked at before anything is launched,
+ * or that would be done twice. */
+static bool has_drafts(const run_brief *b)
+{
+    for (uint32_t i = 0; i < b->steps; i++)
+        if (b->step[i].ready &&
+            device_is_draft(atomic_load_explicit(&b->step[i].ready->variant->code, memory_order_acquire)))
+            return true;
+    return false;
+}
+
 bool run_repeat(run_program *r, const run_script *s, void *const *port, unsigned cancels)
 {
     const run_brief *b = s->brief;
     void *slot[MOST_SLOTS];
     size_t granted[MOST_SLOTS];
     repeated c = {.r = r, .d = r->engine.device, .slot = slot, .granted = granted, .cancels = cancels};
-    if (r->engine.progress || run_recording(r) || atomic_load_explicit(&r->interpreted, memory_order_relaxed))
+    if (r->engine.progress || run_recording(r) || atomic_load_explicit(&r->interpreted, memory_order_relaxed) ||
+        has_drafts(b))
         return false;
     c.queue = c.d->open_queue(c.d, NULL, NULL);
     if (!c.queue)
