@@ -4,9 +4,10 @@
  * kernels they take with which arguments. The first call, or round of a region, of some extents writes that down;
  * others find it, look at nothing again, and do what is left: they take memory, launch, copy, and give memory back.
  *
- * Calls without a script are those that are recorded in a profile, that have fields of structs, or whose results take
- * the memory of parameters; and all calls of programs with choices, loops or sorts of arrays, and of those with extents
- * that are read from arrays. Their regions may have scripts. */
+ * Calls without a script are those that are recorded in a profile, that have fields of structs, whose results take the
+ * memory of parameters, or that launch what depends on where results begin in a line; and all calls of programs with
+ * choices, loops or sorts of arrays, and of those with extents that are read from arrays. Their regions may have
+ * scripts. */
 #ifndef SN_RUN_SCRIPT_H
 #define SN_RUN_SCRIPT_H
 
@@ -78,8 +79,8 @@ void run_script_launch(run *c, uint32_t launch, const run_geometry *found, const
 /* All steps are done: other calls may find it. */
 void run_script_end(run *c);
 
-/* The same in brief, on devices that do their work at once, in the host's memory; NULL: it cannot be. `pointers`: of
- * all launches, whose slots become known. */
+/* The same in brief, on devices that do their work at once, in the host's memory; NULL: it cannot be. The slots of its
+ * launches' pointers become known. */
 const run_brief *run_brief_of(const run *c, const run_script *s, arena *a);
 
 #endif
