@@ -316,9 +316,40 @@ static void sums_of_small_numbers(void **state)
     both(columns, wide_sums_of_columns, "f32 i32", MIXED, 1, 1, 40, 33, 5000, 17, 300, 64, 129, 100, 9000, 3);
 }
 
+/* Elements that mention one outer index, or the other, or neither. */
+static sn_scalar of_planes(sn_scalar i, sn_scalar j, sn_scalar k, sn_scalar x)
+{
+    (void)j;
+    return sn_add(x, sn_to_i32(sn_add(i, k)));
+}
+
+static sn_scalar of_lines(sn_scalar i, sn_scalar j, sn_scalar k, sn_scalar x)
+{
+    (void)i, (void)k;
+    return sn_add(x, sn_to_i32(j));
+}
+
+static sn_acc planes(sn_acc x)
+{
+    return sn_results(sn_sum(sn_imap(of_planes, x)), sn_imap(of_planes, x));
+}
+
+static sn_acc lines(sn_acc x)
+{
+    return sn_results(sn_sum(sn_imap(of_lines, x)), sn_maximum(sn_imap(of_planes, x)));
+}
+
+static void elements_with_outer_indices(void **state)
+{
+    (void)state;
+    both("[l,n,m]T -> [l,n]T, [l,n,m]T", planes, "i32", SMALL, 3, 4, 5, 1, 2, 33, 2, 3, 1000, 5, 7, 1);
+    both("[l,n,m]T -> [l,n]T, [l,n]T", lines, "i32", SMALL, 3, 4, 5, 1, 2, 33, 2, 3, 1000, 5, 7, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elements_with_outer_indices),
         cmocka_unit_test(rows_of_all_lengths),
         cmocka_unit_test(sums_of_bytes),
         cmocka_unit_test(rows_of_tests),

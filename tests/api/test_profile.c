@@ -482,6 +482,7 @@ static void many_extents(void **state)
     assert_int_equal(launches, 200);
     assert_int_equal(occurrences(json, "\"kernel\":"), 32);
     says(p, "over further extents");
+    assert_int_equal(occurrences(sn_explain(p, "profile"), "over further extents"), 1);
     sn_drop(p);
 }
 

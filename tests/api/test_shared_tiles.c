@@ -115,8 +115,9 @@ static void which_loop_it_is(void **state)
     says(p, "kernels", "map_staged");
     sn_drop(p);
     p = compiled_in(both_cpu(), "[n,k]f32, [k,m]f32 -> [n,m]f32", SN_BODY(product));
-    float z[40 * 40];
-    assert_int_equal(sn_call(p, sn_in(x, 40, 50), sn_in(x, 50, 40), sn_into(z, 40, 40)), SN_OK);
+    enum { N = 260, K = 5 }; /* tiles enough for all units of a large device */
+    static float rows[N * K], product_of[N * N];
+    assert_int_equal(sn_call(p, sn_in(rows, N, K), sn_in(rows, K, N), sn_into(product_of, N, N)), SN_OK);
     says(p, "kernels", "contract");
     sn_drop(p);
 }

@@ -349,6 +349,42 @@ static void large(void **state)
     }
 }
 
+/* Keys of two components of which one, or both, have no bit or only some in which they differ: rounds are left out. */
+static sn_acc by_two(sn_acc a, sn_acc b)
+{
+    return sn_snd(sn_sort_by_key(sn_zip(a, b), sn_map(sn_to_i32, sn_iota(sn_size(a)))));
+}
+
+static void components_that_are_all_equal(void **state)
+{
+    enum { N = 70001 };
+    static const uint64_t mask[] = {0, 7, 0x700, UINT64_C(7) << 61, UINT64_MAX};
+    enum { MASKS = sizeof(mask) / sizeof(mask[0]) };
+    (void)state;
+    static uint64_t a[N], b[N];
+    static int32_t order[N];
+    const int n = getenv("SINTER_TEST_SAMPLE") ? 3001 : N;
+    sn_program *p = sn_compile(both_cpu(), "[n]u64, [n]u64 -> [n]i32", by_two);
+    if (!p)
+        fail_msg("%s", sn_message(both_cpu()));
+    for (int x = 0; x < MASKS; x++)
+        for (int y = 0; y < MASKS; y++) {
+            for (int i = 0; i < n; i++) {
+                a[i] = number() & mask[x];
+                b[i] = number() & mask[y];
+            }
+            assert_int_equal(sn_call(p, sn_in(a, n), sn_in(b, n), sn_into(order, n)), SN_OK);
+            for (int i = 1; i < n; i++) {
+                int32_t l = order[i - 1], r = order[i];
+                bool in_order = a[l] < a[r] || (a[l] == a[r] && (b[l] < b[r] || (b[l] == b[r] && l < r)));
+                if (!in_order)
+                    fail_msg("masks %llx and %llx: elements %d and %d stand the wrong way round",
+                             (unsigned long long)mask[x], (unsigned long long)mask[y], l, r);
+            }
+        }
+    sn_drop(p);
+}
+
 static void both_ways(void **state)
 {
     (void)state;
@@ -865,12 +901,19 @@ static void mistakes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type),      cmocka_unit_test(by_the_interpreter),
-        cmocka_unit_test(large),           cmocka_unit_test(both_ways),
-        cmocka_unit_test(stability),       cmocka_unit_test(comparisons_that_are_no_order),
-        cmocka_unit_test(failures),        cmocka_unit_test(made_of_sorted_arrays),
-        cmocka_unit_test(two_rows),        cmocka_unit_test(two_rows_of_tuples),
-        cmocka_unit_test(loops_of_arrays), cmocka_unit_test(mistakes),
+        cmocka_unit_test(every_type),
+        cmocka_unit_test(by_the_interpreter),
+        cmocka_unit_test(large),
+        cmocka_unit_test(both_ways),
+        cmocka_unit_test(components_that_are_all_equal),
+        cmocka_unit_test(stability),
+        cmocka_unit_test(comparisons_that_are_no_order),
+        cmocka_unit_test(failures),
+        cmocka_unit_test(made_of_sorted_arrays),
+        cmocka_unit_test(two_rows),
+        cmocka_unit_test(two_rows_of_tuples),
+        cmocka_unit_test(loops_of_arrays),
+        cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }

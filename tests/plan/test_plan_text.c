@@ -185,6 +185,30 @@ static void a_pack_has_room_for_all(void **state)
             "    result 0 has the shape [h1]\n");
 }
 
+/* The same where no parameter comes first: the pack is the plan's first array. */
+static void a_pack_of_what_is_generated(void **state)
+{
+    (void)state;
+    plan_is("extents n\n"
+            "a1 = generate [n] {i: i64 -> i}\n"
+            "a2 = map a1 {x: i64 -> rem(x, 3) == 0}\n"
+            "a3 = pack a2, a1\n"
+            "output a3\n",
+            &plan_vectors,
+            "plan: 1 clusters, 1 buffers between them\n"
+            "    alloc buffer a4 (fold): i64[]\n"
+            "    alloc result a5 (pack): at most i64[n]\n"
+            "    alloc state s0\n"
+            "    clear state s0\n"
+            "    launch cluster 0 over [n]\n"
+            "        updates state s0\n"
+            "        writes buffer a4 (fold)\n"
+            "        writes result a5 (pack)\n"
+            "    free state s0\n"
+            "    h1 = a4.0[]\n"
+            "    result 0 has the shape [h1]\n");
+}
+
 /* Folds that share a loop hand on what each has left; what the first launch stores is no business of the rounds. */
 static void rounds_combine_all_folds_of_a_loop(void **state)
 {
@@ -378,6 +402,7 @@ int main(void)
         cmocka_unit_test(extents_from_data_wait_for_their_loop),
         cmocka_unit_test(defaults_are_copied_first),
         cmocka_unit_test(a_pack_has_room_for_all),
+        cmocka_unit_test(a_pack_of_what_is_generated),
         cmocka_unit_test(rounds_combine_all_folds_of_a_loop),
         cmocka_unit_test(states_are_found_in_rounds_where_pieces_do_not_wait),
         cmocka_unit_test(a_loop_over_what_is_kept_waits_for_the_count),
