@@ -239,6 +239,17 @@ static sn_acc fibonacci(sn_acc a, sn_acc b)
     return sn_aiterate(11, first_twice, sn_results(a, b));
 }
 
+/* Neither is done with an element when it writes to that place. */
+static sn_acc ends_first(sn_acc a, sn_acc b)
+{
+    return sn_results(sn_zip_with(sn_add, sn_reverse(a), sn_reverse(b)), a);
+}
+
+static sn_acc from_both_ends(sn_acc a, sn_acc b)
+{
+    return sn_aiterate(11, ends_first, sn_results(a, b));
+}
+
 static sn_acc both_same(sn_acc a, sn_acc b)
 {
     sn_acc c = sn_zip_with(sn_sub, a, b);
@@ -282,6 +293,7 @@ static void states(void **state)
     (void)state;
     both("[n]i32, [n]i32 -> [n]i32, [n]i32", exchange_often, NULL, SMALL, LENGTHS);
     both("[n]i32, [n]i32 -> [n]i32, [n]i32", fibonacci, NULL, SMALL, LENGTHS);
+    both("[n]i32, [n]i32 -> [n]i32, [n]i32", from_both_ends, NULL, SMALL, LENGTHS);
     both("[n]i32, [n]i32 -> [n]i32, [n]i32", same_often, NULL, SMALL, LENGTHS);
     both("[n]i32, [n]i32 -> [n]i32, [n]i32", forget, NULL, SMALL, LENGTHS);
     both("[n](i32, i32) -> [n]i32, [n](i32, i32)", pairs, NULL, SMALL, LENGTHS);
