@@ -41,16 +41,13 @@ one_test='started=$(date +%s) status=0
 "$0/tests/$2" >"$1/gpu-$2.log" 2>&1 || status=$?
 echo "$2 $status $(($(date +%s) - started))"'
 
-# Those that take longest first; several at a time, as compiling takes most of it.
+# All tests of the library, as they are registered; those that take longest first, several at a time, as compiling takes most of it.
 results=$logs/gpu-tests.log
-for name in test_random_programs test_segments test_conformance test_prove test_matrix test_control test_sort test_loops \
-    test_wide_stencils test_scan_calls test_scan_columns test_joins test_contract test_fold_tree test_permute test_run \
-    test_mixed_segments test_segment_packs test_many_rounds test_wrong_indices test_run_scalar test_errors_run test_programs \
-    test_devices test_dlpack test_dlpack_device test_determinism test_fold_columns test_fold_rows test_fold_shapes test_fold_extreme \
-    test_hostile test_language test_strided test_structs test_struct_fields test_structure test_loop_contents test_wide \
-    test_concurrent_threads test_contexts_threads test_control_calls test_foreign test_foreign_device test_foreign_scalar \
-    test_give test_npy test_permute_choices test_permutes_together test_rows_by_loops test_rows_of_their_own test_sizes \
-    test_told_extents test_windows test_small_rows test_pieces test_no_memory test_packs test_progress; do
+{
+    printf '%s\n' test_large test_random_programs test_prove test_segments test_fold_choice test_conformance test_sort test_control
+    ctest --test-dir "$build" -N -L '^(api|conformance)$' | sed -n 's/^ *Test *#[0-9]*: \(test_[a-z0-9_]*\).*/\1/p'
+    echo test_programs
+} | awk '!seen[$0]++' | while read -r name; do
     [ -x "$build/tests/$name" ] && echo "$name"
 done | xargs -P "$(nproc)" -n 1 sh -c "$one_test" "$build" "$logs" >"$results"
 while read -r name status took; do
