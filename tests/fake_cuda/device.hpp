@@ -16,6 +16,7 @@
 #define __device__
 #define __global__
 #define __forceinline__ inline
+#define __noinline__
 #define __shared__ static /* the fake compiler leaves it out behind `extern` */
 #define __launch_bounds__(threads)
 #define __align__(bytes) __attribute__((aligned(bytes)))

@@ -12,7 +12,7 @@ enum { STACK = 256 << 10, MOST_LOCAL = 1024, WARP = 32 };
 
 /* What NVRTC knows without headers. `ulong` and the like come with the text. */
 static const char prelude[] =
-    "#define __device__\n#define __forceinline__ inline\n#define __global__\n#define __launch_bounds__(n)\n"
+    "#define __device__\n#define __forceinline__ inline\n#define __noinline__\n#define __global__\n#define __launch_bounds__(n)\n"
     "#define __align__(n)\n#define __shared__\n"
     "struct emu_index { unsigned x, y, z; };\n"
     "struct emu_hooks { void (*barrier)(void); unsigned (*ballot)(unsigned, int);\n"

@@ -24,7 +24,8 @@ struct dialect {
     const char *prelude;          /* first lines of every text */
     const char *prelude_f64;      /* further lines if f64 occurs */
     const char *prelude_atomic64; /* further lines if 64-bit atomics occur */
-    const char *helper;           /* qualifiers of a helper function */
+    const char *helper;           /* qualifiers of a helper function, */
+    const char *rare;             /* and of one that is called when something has failed */
     const char *table;            /* qualifiers of a constant array outside functions */
     const char *kernel;           /* qualifiers and result of a kernel function */
     const char *global, *shared;  /* address spaces of pointers, with a space behind, or "" */

@@ -30,6 +30,7 @@ const dialect dialect_cuda = {
     .prelude_f64 = "",
     .prelude_atomic64 = "",
     .helper = "static __device__ __forceinline__ ",
+    .rare = "static __device__ __noinline__ ", /* at each check it would be most of a kernel */
     .table = "static __device__ const ",
     .kernel = "extern \"C\" __global__ __launch_bounds__(SN_LOCAL)\nvoid ",
     .global = "",

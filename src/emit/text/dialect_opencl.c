@@ -37,6 +37,7 @@ const dialect dialect_opencl = {
     .prelude_atomic64 = "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
                         "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n",
     .helper = "static inline ",
+    .rare = "static inline ",
     .table = "__constant ",
     .kernel = "__kernel __attribute__((reqd_work_group_size(SN_LOCAL, 1, 1)))\nvoid ",
     .global = "__global ",

@@ -159,7 +159,7 @@ static void write_report(emitter *e)
                 "        const uint known = %s(record, 0);\n"
                 "        const long least = sn_get(record + 2);\n"
                 "        %s\n",
-                helper, global, global, global, or, fence, or, fence);
+                e->d->rare, global, global, global, or, fence, or, fence);
     text_printf(&e->helpers,
                 "        if (known != 0 && (site > known || (site == known && element >= least))) {\n"
                 "            done = (turn & 1) == 0 && %s(record + 1, 0) == turn;\n"
