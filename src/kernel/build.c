@@ -413,6 +413,12 @@ void k_if(k_builder *b, k_val cond)
     open_body(b);
 }
 
+void k_if_either(k_builder *b, k_val cond)
+{
+    append(b, (k_stmt){.op = K_IF, .sub = K_EITHER, .in = {cond}});
+    open_body(b);
+}
+
 void k_loop(k_builder *b)
 {
     append(b, (k_stmt){.op = K_LOOP});

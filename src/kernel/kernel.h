@@ -90,7 +90,7 @@ typedef enum {
                  off until  the enclosing FOR_ALL ends. At piece level: the rest of the piece's stores are skipped (whole
                  piece off) */
     K_ATOMIC, /* dst = mem[in[0]]; mem[in[0]] = op(dst, in[1]); op in add, min, max, bit_*; integers, f32/f64 add */
-    K_IF,     /* in[0]: body, else orelse */
+    K_IF,     /* in[0]: body, else orelse. `sub` K_EITHER: both do the same where in[0] holds */
     K_LOOP,   /* repeat body until a BREAK_IF of it (directly in the body, not deeper) fires */
     K_BREAK_IF, /* in[0]: leave the enclosing LOOP (lane by lane) */
     K_FOR,      /* dst (i64, uniform) = in[0] .. in[1]-1, body; bounds uniform. At thread or piece level */
@@ -126,6 +126,8 @@ enum {
     K_PACK = 2 /* ... and no round loads what another one stores: what rounds do with neighbouring elements may be done together */
 };
 enum { K_PACK_ROUNDS = 4 };
+enum { K_EITHER = 1 }; /* an IF. The body loads and stores neighbouring elements, and is for those who can do that together:
+                          they may add to the condition whatever they need (together.h) */
 enum {           /* the lane that a SHUFFLE takes from; d is in[1] */
        K_ROTATE, /* (own lane + d) modulo lanes */
        K_LEFT,   /* the last one of the left half of the own block of 2 d lanes, d a power of two below lanes */
@@ -166,7 +168,7 @@ enum { K_MOST_OPERANDS = 9 };
 
 typedef struct k_stmt {
     uint8_t op;    /* k_op */
-    uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_CALL: number of the code. K_FOR: K_UNROLL, K_PACK. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: K_RELAX, K_MIX.
+    uint8_t sub;   /* K_LET, K_ATOMIC: ir_op. K_CALL: number of the code. K_FOR: K_UNROLL, K_PACK. K_FOR_ALL: K_FEW, K_WHOLE. K_SET: K_RELAX, K_MIX. K_IF: K_EITHER.
                       K_LOAD: K_TOTAL, K_AHEAD, K_QUIET. K_CHECK: K_NOTE. K_SHUFFLE: K_ROTATE, K_LEFT, K_LANE, K_PAIR. K_COMPACT:
                       K_OVER. K_FETCH: K_NEAR */
     uint32_t site; /* K_CHECK: operation in the user's program */
@@ -252,6 +254,7 @@ void k_check(k_builder *b, uint32_t site, k_val holds, k_val element, k_val valu
 void k_note(k_builder *b, uint32_t site, k_val element, k_val value); /* K_NOTE; of any type */
 k_val k_atomic(k_builder *b, ir_op op, k_mem m, k_val index, k_val value);
 void k_if(k_builder *b, k_val cond);    /* opens; then k_else (optional), k_end */
+void k_if_either(k_builder *b, k_val cond); /* K_EITHER */
 void k_else(k_builder *b);
 void k_loop(k_builder *b);              /* opens; k_end */
 void k_break_if(k_builder *b, k_val cond);

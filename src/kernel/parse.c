@@ -490,7 +490,7 @@ static void plain_statement(parser *p)
 static void statement(parser *p)
 {
     if (take(p, "if")) {
-        k_stmt s = {.op = K_IF};
+        k_stmt s = {.op = K_IF, .sub = take(p, "either") ? K_EITHER : 0};
         values(p, "", 1, s.in);
         put(p, s);
         open_list(p);

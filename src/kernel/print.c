@@ -149,6 +149,9 @@ static void put_right_side(printer *p, const k_stmt *s)
 static void put_statement(printer *p, const k_stmt *s)
 {
     switch ((k_op)s->op) {
+    case K_IF:
+        put_values(p, s->sub == K_EITHER ? "if either" : "if", 1, s->in);
+        break;
     case K_FOR:
         text_add(p->out, "for ");
         put_definition(p, s->dst);

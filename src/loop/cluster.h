@@ -58,6 +58,7 @@ typedef enum {
     L_NOT_CLASS,      /* the loops have different combination trees or neighbourhood handling */
     L_NOT_DEFAULTS,   /* elements that others are combined into are in memory before that begins */
     L_NOT_PERMUTE,    /* elements that go to places of their own have a loop of their own */
+    L_NOT_BLOCK,      /* rows kept for neighbours are waited for by all threads of a block: memory costs less */
     L_NOT_BOUNDARY,   /* a wrapped stencil needs far rows */
     L_NOT_CONTROL,    /* one of them is a loop or choice of arrays, which takes and gives what is in memory */
     L_NOT_ENABLED     /* fusion is switched off */

@@ -84,6 +84,8 @@ bool l_fusable(const l_fusing *c, ir_id from, ir_id to, l_access access, l_why *
         return *why = L_NOT_CLASS, false;
     if (access == L_HALO && c->class[to] != L_CLASS_STENCIL)
         return *why = L_NOT_CLASS, false;
+    if (access == L_HALO && c->options->threads)
+        return *why = L_NOT_BLOCK, false;
     return *why = access == L_HALO ? L_FUSED_ROWS : L_FUSED_REGISTER, true;
 }
 

@@ -25,6 +25,7 @@ const char *l_why_text(l_why why)
         [L_NOT_CLASS] = "not fused: the loops are of different kinds (combination tree, neighbourhood)",
         [L_NOT_DEFAULTS] = "not fused: what a permute combines elements into is in memory, and updated there or copied",
         [L_NOT_PERMUTE] = "not fused: elements that go to places of their own have a loop of their own",
+        [L_NOT_BLOCK] = "not fused: where a block is many threads, memory costs less than rows kept for neighbours",
         [L_NOT_BOUNDARY] = "not fused: a wrapped boundary needs far rows",
         [L_NOT_CONTROL] = "not fused: a loop or choice of arrays takes and gives whole arrays in memory",
         [L_NOT_ENABLED] = "not fused: fusion is switched off",

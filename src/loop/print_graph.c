@@ -16,7 +16,7 @@ static const char *const answer_name[] = {
     [L_NOT_INPUT] = "input",       [L_NOT_RATE] = "rate",           [L_NOT_RANDOM] = "random",
     [L_NOT_AFTER] = "after",       [L_NOT_COST] = "cost",           [L_NOT_CAP] = "cap",
     [L_NOT_SORT] = "sort",         [L_NOT_FORCED] = "forced",       [L_NOT_CLASS] = "class",
-    [L_NOT_BOUNDARY] = "boundary", [L_NOT_ENABLED] = "disabled",    [L_FUSED_SWEEP] = "sweep",   [L_FUSED_SEGMENT] = "segment",
+    [L_NOT_BOUNDARY] = "boundary", [L_NOT_BLOCK] = "block", [L_NOT_ENABLED] = "disabled",    [L_FUSED_SWEEP] = "sweep",   [L_FUSED_SEGMENT] = "segment",
     [L_NOT_ROW] = "row",           [L_NOT_CONTROL] = "control",     [L_NOT_DEFAULTS] = "defaults",
     [L_NOT_PERMUTE] = "permute",   [L_FUSED_TILE] = "tile",
 };

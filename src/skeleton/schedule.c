@@ -31,6 +31,7 @@ static const schedule table[SK_VARIANTS] = {
     [SK_MAP_TILES] = {OF_PLAIN, "map_tiles", sk_launch_map_tiles, sk_build_map_tiles},
     [SK_MAP_ROWS] = {OF_PLAIN, "map_rows", sk_launch_map_rows, sk_build_map_rows},
     [SK_MAP_FLAT] = {OF_PLAIN, "map", sk_launch_map_flat, sk_build_map_flat},
+    [SK_GROUP_STENCIL] = {OF_STENCIL, "stencil", sk_launch_group_stencil, sk_build_group_stencil},
     [SK_STENCIL] = {OF_STENCIL, "stencil", sk_launch_stencil, sk_build_stencil},
     [SK_CONTRACT] = {OF_FOLD | OF_TILES, "contract", sk_launch_contract, sk_build_contract},
     [SK_GROUP_CONTRACT] = {OF_FOLD, "contract", sk_launch_group_contract, sk_build_group_contract},

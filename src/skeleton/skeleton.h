@@ -72,6 +72,8 @@ typedef struct sk_cluster {
                              lanes; 0: never */
     uint32_t light_bytes; /* elements of all arrays that are read and stored, in bytes, if moving them takes longer than
                              computing, row by row; else 0 */
+    uint8_t block_rows, block_columns; /* that a thread computes on devices with a `group`, at most; 0: none does */
+    int64_t block_up, block_down, block_left, block_right; /* the farthest neighbours that these read */
     int64_t halo_columns;                           /* columns beside a tile in the widest of these rows */
     /* ROW: */
     bool chains;          /* states can go from piece to piece: */
@@ -141,6 +143,7 @@ typedef enum {
     SK_MAP_TILES,  /* the same, a gang being a tile of a few rows: elements that loop until a condition of their own */
     SK_MAP_ROWS,   /* the same, gangs along rows: index components are loop variables */
     SK_MAP_FLAT,   /* one loop over all elements; index components by division where needed */
+    SK_GROUP_STENCIL, /* devices with a `group`: a thread computes some neighbouring rows and columns */
     SK_STENCIL,    /* bands of rows, columns in tiles, interior and borders apart */
     /* folds */
     SK_CONTRACT,       /* contractions: tiles of the result in registers, operands packed in the order of the tree */
@@ -220,7 +223,8 @@ typedef struct sk_options {
     bool ahead;    /* folds: elements come from memory */
     bool final;    /* folds: this launch makes the result (seed applied) */
     int64_t row; /* SK_MAP_ROWS: gangs of short rows (sk_row_gangs); 0: they need not be whole. SK_STENCIL: bits
-                    (variants.h). Folds of rows: their length if the kernel is made for it; below 0: made for this
+                    (variants.h). SK_GROUP_STENCIL: rows of a thread; 0: as many as suit.
+                    Folds of rows: their length if the kernel is made for it; below 0: made for this
                     number of groups of lanes, the last of which is not whole; 0: for any length. SK_ROW_BLOCK: not 0
                     if rows are short enough for what sweeps leave for later ones (row_keep.c). Sorts: sk_pack_radix */
     bool narrow;   /* launches satisfy k_indices_fit; others need a kernel without this */

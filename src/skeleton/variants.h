@@ -34,6 +34,8 @@ int64_t sk_choice_piece(const sk_cluster *c); /* elements of a piece; any number
 /* Sets what a stencil cluster's `tile` and bytes are: rows kept in shared memory have the tile's width plus their halo.
  */
 void sk_stencil_prepare(sk_cluster *c, arena *a);
+/* ... and rows and columns of a thread where blocks are many threads. */
+void sk_group_stencil_prepare(sk_cluster *c, arena *a);
 /* Bytes that an element's results take in memory. */
 size_t sk_stored_bytes(const sk_cluster *c);
 /* Do results of so many elements go past the caches? */
@@ -126,6 +128,8 @@ bool sk_launch_map_flat(const sk_call *x, sk_geometry *g);
 void sk_build_map_flat(sk_lower *lw);
 bool sk_launch_stencil(const sk_call *x, sk_geometry *g);
 void sk_build_stencil(sk_lower *lw);
+bool sk_launch_group_stencil(const sk_call *x, sk_geometry *g);
+void sk_build_group_stencil(sk_lower *lw);
 bool sk_launch_contract(const sk_call *x, sk_geometry *g);
 void sk_build_contract(sk_lower *lw);
 bool sk_launch_group_contract(const sk_call *x, sk_geometry *g);

@@ -27,6 +27,7 @@ typedef struct emitter {
     bool *communicates; /* per FOR_ALL: touches communicated memory */
     uint8_t *leaves;    /* per loop at piece level: what code of the piece in it leaves pending */
     bool *exchanges;    /* per FOR_ALL: its threads are a gang that exchanges values */
+    struct together *together; /* accesses to neighbouring elements that are done together: together.c */
     bool *packed;       /* per load and store: done for all rounds of its loop together */
     bool *apart;        /* per statement: lanes may arrive one by one */
     bool has_checks;
@@ -53,6 +54,11 @@ void emit_close_chain(emitter *e, const k_stmt *s);
 void emit_open_pack(emitter *e, k_ref loop);
 void emit_close_pack(emitter *e, k_ref loop);
 const char *emit_packed(emitter *e, k_ref id, k_ref loop);
+
+/* together.c: loads and stores of neighbouring elements in a K_EITHER IF. */
+void emit_survey_together(emitter *e);
+const char *emit_either(emitter *e, k_ref id); /* what the condition needs besides: " && ..." */
+bool emit_together(emitter *e, k_ref id);      /* the access, if it is such a one */
 
 /* expression.c */
 const char *emit_to_bits(emitter *e, ir_type t, const char *x);   /* a ulong */

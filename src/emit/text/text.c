@@ -384,10 +384,12 @@ static void statement(emitter *e, const k_stmt *s)
         set(e, s);
         return;
     case K_LOAD:
-        load(e, s);
+        if (!emit_together(e, e->walk.at))
+            load(e, s);
         return;
     case K_STORE:
-        store(e, s);
+        if (!emit_together(e, e->walk.at))
+            store(e, s);
         return;
     case K_FETCH: /* other blocks are at work while one waits */
         return;
@@ -399,7 +401,7 @@ static void statement(emitter *e, const k_stmt *s)
         atomic(e, s);
         return;
     case K_IF:
-        emit_line(e, "if (%s) {", emit_value(e, s->in[0]));
+        emit_line(e, "if (%s%s) {", emit_value(e, s->in[0]), s->sub == K_EITHER ? emit_either(e, e->walk.at) : "");
         if (!e->walk.for_all)
             vec_push(e->arena, &e->other, e->pending);
         return;
@@ -600,6 +602,7 @@ bool emit_text(const kernel *k, const dialect *d, const char *entry, text *out, 
     e.narrow = k->narrow && !k->chained ? k_find_indices(k, e.arena) : NULL;
     survey(&e);
     emit_survey_gangs(&e);
+    emit_survey_together(&e);
     if (e.has_checks)
         write_report(&e);
     function(&e, entry);

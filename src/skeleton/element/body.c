@@ -588,6 +588,8 @@ const ir_id *sk_pull(sk_body *b, ir_id id, const sk_index *at)
     ir_kind kind = (ir_kind)ir_at(program(b), id)->kind;
     bool here = b->l->cluster_of[id] == own && kind != IR_FOLD && kind != IR_FOLD_SEG && !kept;
     bool memory = kept || b->l->manifest[id] || (b->l->cluster_of[id] && !here);
+    if (here && b->composes)
+        return sk_define(b, id, at);
     if (here && b->cluster->loop->class == L_CLASS_STENCIL)
         memory = true; /* rows in shared memory: the skeleton resolves the read */
     if (!memory || (here && b->cluster->loop->class != L_CLASS_STENCIL))

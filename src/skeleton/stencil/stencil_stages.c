@@ -685,6 +685,58 @@ stages sk_stencil_stages(sk_lower *lw, const sk_options *options, arena *a)
     return find_stages(lw, options, sk_shares_rows(lw->cluster, options), a);
 }
 
+/* --- elements by themselves --- */
+
+/* What the terms of an element, composed, consist of. */
+static bool count_terms(const ir_program *p, const opt_ids *ids, stencil_element *e)
+{
+    for (uint32_t i = 0; i < ids->n; i++) {
+        const ir_node *n = ir_at(p, ids->at[i]);
+        if (n->partial || n->kind == IR_LOOP || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES))
+            return false;
+        if (n->kind == IR_READ)
+            e->narrowest = smaller(e->narrowest, (int64_t)ir_type_size((ir_type)n->type));
+        e->reads += n->kind == IR_READ;
+        e->operations += n->kind != IR_READ && n->kind != IR_CONST && n->type != T_I64;
+        e->words = larger(e->words, n->type == T_I64 ? 1 : (int64_t)(ir_type_size((ir_type)n->type) + 3) / 4);
+    }
+    return true;
+}
+
+bool sk_stencil_element(sk_cluster *c, arena *a, stencil_element *out)
+{
+    sk_lower lw = {.l = c->l, .cluster = c, .arena = a};
+    stages s = {.lw = &lw};
+    opt_ids ids = {0};
+    sk_body body;
+    *out = (stencil_element){.words = 1, .narrowest = 8};
+    sk_body_init(&body, c, SK_INSIDE, a);
+    body.composes = true;
+    s.at.rank = c->loop->rank;
+    for (unsigned d = 0; d < s.at.rank; d++)
+        s.at.at[d] = ir_var(c->l->ir, T_I64);
+    list_stages(c, a, &s);
+    for (uint32_t i = 0; i < s.stage.n; i++) {
+        const stage *g = &s.stage.at[i];
+        reaches found = {0};
+        stage_reaches(c->l, a, g, &found);
+        for (uint32_t k = 0; k < found.n; k++) {
+            const halo *h = &found.at[k].h;
+            if (stage_of(&s, found.at[k].node) && (h->up || h->down || h->left || h->right))
+                return false;
+            grow(&out->beyond, h);
+            out->arrays += found.at[k].followed ? 0 : ir_info(c->l->ir, found.at[k].node)->components;
+        }
+        if (!g->op->stored)
+            continue;
+        for (uint32_t k = 0; k < g->info->components; k++)
+            out->narrowest = smaller(out->narrowest, (int64_t)ir_type_size(g->info->type[k]));
+        out->results += g->info->components;
+        opt_reach(c->l->ir, a, g->info->components, sk_define(&body, g->op->term, &s.at), &ids);
+    }
+    return count_terms(c->l->ir, &ids, out);
+}
+
 /* --- shared memory --- */
 
 static int64_t column_bytes(const stages *s, int64_t *beside)
@@ -724,6 +776,7 @@ void sk_stencil_prepare(sk_cluster *c, arena *a)
     c->halo_bytes = 0;
     c->column_bytes = column_bytes(&s, &c->halo_bytes);
     count_shared(&lw, c, a);
+    sk_group_stencil_prepare(c, a);
     s = sk_stencil_stages(&lw, &several_rows, a);
     c->light_bytes = light_bytes(&s, c, a);
     c->gang_columns = s.stage.n == 1 ? sk_stencil_gangs(&s, &s.stage.at[0], sk_stencil_lanes(&s, &several_rows, a)) : 0;

@@ -1,0 +1,282 @@
+/* Stencils where blocks are many threads. A block takes a tile of rows and columns, and a thread of it some neighbouring
+ * rows and columns, whose elements share what they read and compute: nothing is kept in shared memory, as the caches
+ * have what neighbouring threads read, and no thread waits for another one. Tiles that read nothing beyond the array's
+ * edges have code without boundaries, in which neighbours are loaded and stored together. */
+#include "skeleton/extents.h"
+#include "skeleton/stencil/stencil.h"
+
+#include "opt/rewrite.h"
+
+enum { THREADS = 256, MOST_ROWS = 8, MOST_COLUMNS = 4, ACROSS_LOG = 5 /* most threads beside each other */ };
+enum { TILES_ACROSS, TILES_DOWN, ROWS, COLUMNS, ACROSS, DOWN }; /* slots */
+
+/* --- how many elements a thread has --- */
+
+/* Rows and columns of a thread, so that what it reads stays in registers and its code is short. */
+static void choose_block(sk_cluster *c, const stencil_element *e)
+{
+    enum { REGISTERS = 96, MOST_REGISTERS = 160, MOST_CODE = 1000 };
+    const halo h = e->beyond;
+    int64_t rows = c->loop->rank > 1 ? MOST_ROWS : 1, columns = e->narrowest == 8 ? 2 : MOST_COLUMNS, words = e->words;
+    for (;;) {
+        int64_t elements = rows * columns;
+        int64_t reads = smaller(e->reads * elements, e->arrays * (rows + h.up + h.down) * (columns + h.left + h.right));
+        int64_t kept = (reads + elements * e->results) * words, code = e->operations * elements + reads;
+        bool fits = kept <= (rows > 1 ? REGISTERS : MOST_REGISTERS) && code <= MOST_CODE;
+        if (fits || elements == 1)
+            break;
+        if (rows > 1)
+            rows /= 2;
+        else
+            columns /= 2;
+    }
+    if (!h.up && !h.down) /* rows share nothing */
+        rows = smaller(rows, 2);
+    c->block_rows = (uint8_t)rows;
+    c->block_columns = (uint8_t)columns;
+    c->block_up = e->beyond.up;
+    c->block_down = e->beyond.down;
+    c->block_left = e->beyond.left;
+    c->block_right = e->beyond.right;
+}
+
+void sk_group_stencil_prepare(sk_cluster *c, arena *a)
+{
+    stencil_element e = {0};
+    if (sk_stencil_element(c, a, &e) && e.reads)
+        choose_block(c, &e);
+}
+
+/* --- the launch --- */
+
+/* Rows of a thread: fewer where units would have nothing to do. */
+static int64_t rows_of(const sk_call *x, int64_t elements)
+{
+    enum { THREADS_A_UNIT = 1536 };
+    int64_t rows = x->c->block_rows, enough = larger(x->o->workers, 1) * THREADS_A_UNIT;
+    while (rows > 1 && elements / (rows * x->c->block_columns) < enough)
+        rows /= 2;
+    return rows;
+}
+
+bool sk_launch_group_stencil(const sk_call *x, sk_geometry *g)
+{
+    const sk_cluster *c = x->c;
+    unsigned rank = c->loop->rank;
+    if (!x->o->group || !c->block_rows)
+        return false;
+    int64_t rows = rank > 1 ? x->extent[rank - 2] : 1, columns = x->extent[rank - 1], outer = 1, log = 0;
+    for (unsigned d = 0; d + 2 < rank; d++)
+        outer *= x->extent[d];
+    int64_t own = rows_of(x, outer * rows * columns), most = rank > 1 ? ACROSS_LOG : 8;
+    while (log < most && ((int64_t)1 << log) * c->block_columns < columns)
+        log++;
+    g->row = own;
+    g->slot[TILES_ACROSS] = pieces_of(columns, c->block_columns << log);
+    g->slot[TILES_DOWN] = pieces_of(rows, (THREADS >> log) * own);
+    g->slot[ROWS] = rows;
+    g->slot[COLUMNS] = columns;
+    g->slot[ACROSS] = (int64_t)1 << log;
+    g->slot[DOWN] = THREADS >> log;
+    g->pieces = outer * g->slot[TILES_ACROSS] * g->slot[TILES_DOWN];
+    return true;
+}
+
+/* --- the kernel --- */
+
+typedef struct tile {
+    sk_lower *lw;
+    sk_outputs out; /* terms: none */
+    int64_t rows, columns; /* of a thread */
+    k_val height, width, across, down; /* the latter two: threads beside each other, and below each other */
+    k_val outer;           /* number of the plane */
+    k_val first_row, first_column; /* of the block, in units of what a thread has */
+    k_val row, column;     /* of the thread */
+    k_val index[IR_MAX_RANK];
+    sk_index at;
+} tile;
+
+static k_val is(tile *t, ir_op op, k_val x, k_val y)
+{
+    return k_let(&t->lw->b, op, x, y, 0);
+}
+
+/* Opens the loop over the block's threads. */
+static void begin_threads(tile *t, uint32_t *mark)
+{
+    sk_lower *lw = t->lw;
+    k_builder *b = &lw->b;
+    unsigned rank = t->at.rank;
+    k_val thread = k_for_all(b, k_i64(b, THREADS)), down = is(t, OP_QUOT, thread, t->across);
+    k_val across = sk_sub(lw, thread, sk_mul(lw, down, t->across));
+    t->row = sk_mul(lw, sk_add(lw, t->first_row, down), k_i64(b, t->rows));
+    t->column = sk_mul(lw, sk_add(lw, t->first_column, across), k_i64(b, t->columns));
+    *mark = sk_scope(lw);
+    for (unsigned d = 0; d + 2 < rank; d++)
+        sk_bind(lw, t->at.at[d], t->index[d]);
+}
+
+static void end_threads(tile *t, uint32_t mark)
+{
+    sk_scope_end(t->lw, mark);
+    k_end(&t->lw->b);
+}
+
+static k_val row_begin(tile *t, k_val row)
+{
+    sk_lower *lw = t->lw;
+    if (t->at.rank > 2)
+        row = sk_add(lw, sk_mul(lw, t->outer, t->height), row);
+    return sk_mul(lw, row, t->width);
+}
+
+static void elements_of(tile *t, sk_body *body, const sk_index *at, ir_id *term)
+{
+    const sk_cluster *c = t->lw->cluster;
+    for (uint32_t i = 0; i < c->loop->op.n; i++) {
+        const l_op *op = &c->loop->op.at[i];
+        if (!op->stored)
+            continue;
+        uint32_t components = ir_info(t->lw->l->ir, op->term)->components;
+        memcpy(term, sk_define(body, op->term, at), components * sizeof(ir_id));
+        term += components;
+    }
+}
+
+static void store_all(tile *t, uint32_t i, k_val position, k_val value)
+{
+    sk_lower *lw = t->lw;
+    k_store(&lw->b, sk_array_memory(lw, t->out.array.at[i], t->out.component.at[i], true), position, value);
+}
+
+/* All elements of each thread, none of which reads anything outside. */
+static void inside_elements(tile *t)
+{
+    sk_lower *lw = t->lw;
+    k_builder *b = &lw->b;
+    ir_program *p = lw->l->ir;
+    uint32_t mark, n = t->out.array.n, columns = (uint32_t)t->columns, all = (uint32_t)t->rows * columns * n;
+    unsigned rank = t->at.rank;
+    ir_id *term = arena_alloc(lw->arena, all * sizeof(ir_id));
+    k_val *value = arena_alloc(lw->arena, all * sizeof(k_val));
+    sk_body body;
+    sk_body_init(&body, lw->cluster, SK_INSIDE, lw->arena);
+    body.several = body.composes = true;
+    for (int64_t u = 0; u < t->rows; u++)
+        for (int64_t v = 0; v < t->columns; v++) {
+            sk_index at = t->at;
+            if (rank > 1)
+                at.at[rank - 2] = ir_op2(p, 0, OP_ADD, at.at[rank - 2], ir_i64(p, u));
+            at.at[rank - 1] = ir_op2(p, 0, OP_ADD, at.at[rank - 1], ir_i64(p, v));
+            elements_of(t, &body, &at, term + (u * t->columns + v) * n);
+        }
+    begin_threads(t, &mark);
+    if (rank > 1)
+        sk_bind(lw, t->at.at[rank - 2], t->row);
+    sk_bind(lw, t->at.at[rank - 1], t->column);
+    sk_emit(lw, all, term, value);
+    for (int64_t u = 0; u < t->rows; u++) {
+        k_val begin = row_begin(t, sk_add(lw, t->row, k_i64(b, u)));
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t v = 0; v < columns; v++)
+                store_all(t, i, sk_add(lw, begin, sk_add(lw, t->column, k_i64(b, v))),
+                          value[((uint32_t)u * columns + v) * n + i]);
+    }
+    end_threads(t, mark);
+}
+
+/* The same near the edges, of the elements that there are, one by one. */
+static void edge_elements(tile *t)
+{
+    sk_lower *lw = t->lw;
+    k_builder *b = &lw->b;
+    uint32_t mark, inner, n = t->out.array.n;
+    unsigned rank = t->at.rank;
+    k_val zero = k_i64(b, 0), *value = arena_alloc(lw->arena, n * sizeof(k_val));
+    ir_id *term = arena_alloc(lw->arena, n * sizeof(ir_id));
+    sk_body body;
+    sk_body_init(&body, lw->cluster, SK_GENERIC, lw->arena);
+    body.composes = true;
+    elements_of(t, &body, &t->at, term);
+    begin_threads(t, &mark);
+    k_val row = sk_add(lw, t->row, k_for(b, zero, k_i64(b, t->rows), false));
+    k_if(b, is(t, OP_LT, row, t->height));
+    k_val column = sk_add(lw, t->column, k_for(b, zero, k_i64(b, t->columns), false));
+    k_if(b, is(t, OP_LT, column, t->width));
+    inner = sk_scope(lw);
+    if (rank > 1)
+        sk_bind(lw, t->at.at[rank - 2], row);
+    sk_bind(lw, t->at.at[rank - 1], column);
+    sk_emit(lw, n, term, value);
+    k_val position = sk_add(lw, row_begin(t, row), column);
+    for (uint32_t i = 0; i < n; i++)
+        store_all(t, i, position, value[i]);
+    sk_scope_end(lw, inner);
+    for (unsigned open = 0; open < 4; open++)
+        k_end(b);
+    end_threads(t, mark);
+}
+
+static void list_outputs(sk_lower *lw, sk_outputs *out)
+{
+    for (uint32_t i = 0; i < lw->cluster->loop->op.n; i++) {
+        const l_op *op = &lw->cluster->loop->op.at[i];
+        for (uint32_t c = 0; c < ir_info(lw->l->ir, op->term)->components && op->stored; c++) {
+            vec_push(lw->arena, &out->array, op->term);
+            vec_push(lw->arena, &out->component, c);
+            sk_array_memory(lw, op->term, c, true);
+        }
+    }
+}
+
+static k_val reads_inside(tile *t)
+{
+    sk_lower *lw = t->lw;
+    k_builder *b = &lw->b;
+    const sk_cluster *c = lw->cluster;
+    k_val top = sk_mul(lw, t->first_row, k_i64(b, t->rows)), left = sk_mul(lw, t->first_column, k_i64(b, t->columns));
+    k_val bottom = sk_add(lw, top, sk_mul(lw, t->down, k_i64(b, t->rows)));
+    k_val right = sk_add(lw, left, sk_mul(lw, t->across, k_i64(b, t->columns)));
+    k_val all = is(t, OP_GE, top, k_i64(b, c->block_up));
+    all = is(t, OP_AND, all, is(t, OP_LE, sk_add(lw, bottom, k_i64(b, c->block_down)), t->height));
+    all = is(t, OP_AND, all, is(t, OP_GE, left, k_i64(b, c->block_left)));
+    return is(t, OP_AND, all, is(t, OP_LE, sk_add(lw, right, k_i64(b, c->block_right)), t->width));
+}
+
+void sk_build_group_stencil(sk_lower *lw)
+{
+    const sk_cluster *c = lw->cluster;
+    sk_open(lw, 1);
+    if (!c->block_rows) {
+        lw->why.text = "elements of this loop are not computed several at once";
+        return;
+    }
+    k_builder *b = &lw->b;
+    tile t = {.lw = lw, .columns = c->block_columns, .at = {.rank = c->loop->rank}};
+    t.rows = lw->options->row > 0 && lw->options->row <= MOST_ROWS ? lw->options->row : c->block_rows;
+    lw->out->k->group = (uint16_t)smaller(larger(lw->options->group, 1), THREADS);
+    for (unsigned d = 0; d < t.at.rank; d++)
+        t.at.at[d] = ir_var(lw->l->ir, T_I64);
+    list_outputs(lw, &t.out);
+    k_val tiles_across = sk_slot(lw, TILES_ACROSS, "tiles_across"), tiles_down = sk_slot(lw, TILES_DOWN, "tiles_down");
+    t.height = sk_slot(lw, ROWS, "height");
+    t.width = sk_slot(lw, COLUMNS, "width");
+    t.across = sk_slot(lw, ACROSS, "threads_across");
+    t.down = sk_slot(lw, DOWN, "threads_down");
+    t.outer = k_piece(b);
+    k_val tile_column = sk_take_digit(lw, &t.outer, tiles_across), tile_row = sk_take_digit(lw, &t.outer, tiles_down);
+    t.first_column = sk_mul(lw, tile_column, t.across);
+    t.first_row = sk_mul(lw, tile_row, t.down);
+    if (t.at.rank > 2)
+        sk_row_indices(lw, t.at.rank - 1u, c->loop->shape, t.outer, t.index);
+    k_if(b, reads_inside(&t));
+    k_val whole = is(&t, OP_EQ, is(&t, OP_REM, t.width, k_i64(b, t.columns)), k_i64(b, 0));
+    k_if_either(b, whole);
+    inside_elements(&t);
+    k_else(b);
+    inside_elements(&t);
+    k_end(b);
+    k_else(b);
+    edge_elements(&t);
+    k_end(b);
+}
