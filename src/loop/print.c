@@ -67,8 +67,8 @@ static void add_alike(likenesses *all, const char *key, uint32_t number)
 
 static void print_head(const l_shown *s, const l_cluster *c, text *out)
 {
-    static const char *const class[] = {"loop", "stencil loop", "fold loop",   "row loop",
-                                        "sort", "control",      "permute loop", "segment loop", "tile loop"};
+    static const char *const class[] = {"loop",    "stencil loop", "fold loop",    "row loop", "sort",
+                                        "control", "permute loop", "segment loop", "tile loop"};
     bool folds = c->class == L_CLASS_FOLD || c->class == L_CLASS_SEGMENT || c->class == L_CLASS_TILES;
     text_printf(out, "%s%s over ", folds && c->ordered ? "ordered " : "", class[c->class]);
     l_print_rate(s->l, c, out);

@@ -3,9 +3,12 @@
 
 #include <string.h>
 
-static const char *const class_name[] = {[L_CLASS_PLAIN] = "loop",          [L_CLASS_STENCIL] = "stencil loop",
-                                         [L_CLASS_FOLD] = "fold loop",      [L_CLASS_ROW] = "row loop",
-                                         [L_CLASS_SORT] = "sort",           [L_CLASS_CONTROL] = "control",
+static const char *const class_name[] = {[L_CLASS_PLAIN] = "loop",
+                                         [L_CLASS_STENCIL] = "stencil loop",
+                                         [L_CLASS_FOLD] = "fold loop",
+                                         [L_CLASS_ROW] = "row loop",
+                                         [L_CLASS_SORT] = "sort",
+                                         [L_CLASS_CONTROL] = "control",
                                          [L_CLASS_PERMUTE] = "permute loop",
                                          [L_CLASS_SEGMENT] = "segment loop",
                                          [L_CLASS_TILES] = "tile loop"};
@@ -16,9 +19,10 @@ static const char *const answer_name[] = {
     [L_NOT_INPUT] = "input",       [L_NOT_RATE] = "rate",           [L_NOT_RANDOM] = "random",
     [L_NOT_AFTER] = "after",       [L_NOT_COST] = "cost",           [L_NOT_CAP] = "cap",
     [L_NOT_SORT] = "sort",         [L_NOT_FORCED] = "forced",       [L_NOT_CLASS] = "class",
-    [L_NOT_BOUNDARY] = "boundary", [L_NOT_BLOCK] = "block", [L_NOT_ENABLED] = "disabled",    [L_FUSED_SWEEP] = "sweep",   [L_FUSED_SEGMENT] = "segment",
-    [L_NOT_ROW] = "row",           [L_NOT_CONTROL] = "control",     [L_NOT_DEFAULTS] = "defaults",
-    [L_NOT_PERMUTE] = "permute",   [L_FUSED_TILE] = "tile",
+    [L_NOT_BOUNDARY] = "boundary", [L_NOT_BLOCK] = "block",         [L_NOT_ENABLED] = "disabled",
+    [L_FUSED_SWEEP] = "sweep",     [L_FUSED_SEGMENT] = "segment",   [L_NOT_ROW] = "row",
+    [L_NOT_CONTROL] = "control",   [L_NOT_DEFAULTS] = "defaults",   [L_NOT_PERMUTE] = "permute",
+    [L_FUSED_TILE] = "tile",
 };
 
 /* A string in quotes, as JSON and Graphviz both read it. Bytes that are not ASCII are taken for UTF-8. */
@@ -72,7 +76,9 @@ static void json_cluster(const l_program *l, uint32_t number, text *out)
 {
     const l_cluster *c = &l->cluster.at[number];
     text_printf(out, "    {\"kind\": \"%s\", \"ordered\": %s, \"over\": [", class_name[c->class],
-                (c->class == L_CLASS_FOLD || c->class == L_CLASS_SEGMENT || c->class == L_CLASS_TILES) && c->ordered ? "true" : "false");
+                (c->class == L_CLASS_FOLD || c->class == L_CLASS_SEGMENT || c->class == L_CLASS_TILES) && c->ordered
+                    ? "true"
+                    : "false");
     for (unsigned d = 0; d < c->rank; d++) {
         text extent;
         text_init(&extent, out->arena);

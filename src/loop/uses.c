@@ -233,6 +233,27 @@ static bool pays_once(const uses *u, ir_id id)
     return n->repeats && !n->fails && !u->options->threads && n->flops >= division;
 }
 
+/* Where a block is many threads, each computes some neighbouring elements of a stencil, and what these read once for
+ * all of them: their own ones, and those around them. Is that faster than memory? */
+static bool cheap_beside(const uses *u, ir_id id)
+{
+    enum { BLOCK = 4 };
+    const l_node *n = l_at(u->node, id), *user = l_at(u->node, n->user);
+    const ir_array *reader = ir_info(u->p, n->user);
+    bool kept = user->output || user->uses[L_HALO];
+    double again = 0;
+    if (!u->options->threads || n->stencil || n->fails || ir_at(u->p, id)->kind != IR_MAP ||
+        ir_at(u->p, n->user)->kind != IR_STENCIL || !kept)
+        return false;
+    for (uint32_t i = 0; i < reader->inputs; i++) {
+        double times = 1;
+        for (unsigned d = 0; d < reader->rank; d++)
+            times *= 1 + (reader->stencil[i].extent[d] - 1) / (double)BLOCK;
+        again += reader->input[i] == id ? times : 0;
+    }
+    return (again - 1) * n->flops <= element_bytes(u->p, id) * cost_table[LEVEL_MEMORY].kept;
+}
+
 /* The same where the arrays are; notes whether that matters. */
 static bool is_cheap(uses *u, ir_id id)
 {
@@ -284,7 +305,8 @@ static bool choose_anchor(uses *u, ir_id id, l_why *why)
     if (l_folded(u->p, u->node, u->options, id))
         return *why = L_NOT_COST, false;
     bool asked = ir_at(u->p, id)->flags & IR_FUSED && !n->stencil;
-    if (n->uses[L_HALO] && !asked && !trivial)
+    bool beside = total == 1 && n->uses[L_HALO] && cheap_beside(u, id);
+    if (n->uses[L_HALO] && !asked && !trivial && !beside)
         return *why = L_NOT_COST, true;
     /* a stencil loop leaves borders out of its interior: what is read elsewhere must not be computed in it */
     if (n->stencil && (n->uses[L_VIEW] || n->uses[L_RANDOM] || carries(u->p, n->user)))

@@ -41,7 +41,7 @@ static const char everything[] =
     "    } else {\n"
     "        set %total.3 = piece\n"
     "    }\n"
-    "    if false {\n"
+    "    if either false {\n"
     "    }\n"
     "    for %j.4:i64 = 0 to 4 pack {\n"
     "        store @tile.4[%j.4] = %total.3\n"

@@ -28,11 +28,11 @@ typedef struct emitter {
     uint8_t *leaves;    /* per loop at piece level: what code of the piece in it leaves pending */
     bool *exchanges;    /* per FOR_ALL: its threads are a gang that exchanges values */
     struct together *together; /* accesses to neighbouring elements that are done together: together.c */
-    bool *packed;       /* per load and store: done for all rounds of its loop together */
-    bool *apart;        /* per statement: lanes may arrive one by one */
+    bool *packed;              /* per load and store: done for all rounds of its loop together */
+    bool *apart;               /* per statement: lanes may arrive one by one */
     bool has_checks;
     k_walk walk;
-    VEC(uint8_t) other;  /* per open IF at piece level: `pending` before it, or behind its first branch */
+    VEC(uint8_t) other;            /* per open IF at piece level: `pending` before it, or behind its first branch */
     const char *barrier, *threads; /* of a piece: waits for all; how many they are */
     uint8_t pending;     /* what piece-level code has done to communicated memory since the last barrier: PENDING_... */
     bool piece_accesses; /* ... somewhere in this kernel */

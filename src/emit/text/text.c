@@ -490,8 +490,8 @@ static void declare_memory(emitter *e)
             text_printf(&e->body, "    %s%s *const %s = (%s%s *)((%schar *)sn_shared + %" PRIu32 "%s);\n", e->d->shared,
                         type, name, e->d->shared, type, e->d->shared, memory->offset, own_part(e));
         else if (memory->space == K_PRIVATE)
-            text_printf(&e->body, "    %s %s[%" PRId64 " * ((%" PRIu32 " + %s - 1) / %s)];\n", type, name, memory->count,
-                        k->threads, e->threads, e->threads);
+            text_printf(&e->body, "    %s %s[%" PRId64 " * ((%" PRIu32 " + %s - 1) / %s)];\n", type, name,
+                        memory->count, k->threads, e->threads, e->threads);
     }
     if (k->threads && e->d->even_rounds)
         text_add(&e->body, "    int sn_round;\n");
@@ -530,7 +530,8 @@ static void function(emitter *e, const char *entry)
     text_printf(&e->body, "    const %s sn_lane = %s%s;\n", e->narrow ? "int" : "long",
                 abreast ? e->d->gang_lane : e->d->lane, e->d->even_rounds ? ", sn_none = sn_last < 0" : "");
     if (abreast)
-        text_printf(&e->body, "    if (%s >= SN_LOCAL / %" PRIu32 ")\n        return;\n", e->d->gang_number, e->d->gang);
+        text_printf(&e->body, "    if (%s >= SN_LOCAL / %" PRIu32 ")\n        return;\n", e->d->gang_number,
+                    e->d->gang);
     const char *piece = e->narrow ? "sn_piece" : "piece";
     const char *first = e->d->group, *step = e->d->groups;
     if (abreast) {

@@ -1,5 +1,5 @@
-/* Accesses to neighbouring elements, as vectors: those in the body of a K_EITHER IF, whose condition says that memory is
- * aligned for them (kernel/together.h). */
+/* Accesses to neighbouring elements, as vectors: those in the body of a K_EITHER IF, whose condition says that memory
+ * is aligned for them (kernel/together.h). */
 #include "emit/text/emitter.h"
 
 #include "kernel/together.h"

@@ -39,7 +39,7 @@ typedef struct sk_body {
     sk_columns columns;
     sk_edge edge;
     bool composes; /* stencil loops: what the loop computes is read at its own index, where it is composed again */
-    bool several; /* rows that share neighbours are composed: equal rows must be equal terms */
+    bool several;  /* rows that share neighbours are composed: equal rows must be equal terms */
     sk_facts facts;
     sk_index own;       /* what the kernel computes: failures of other elements say which */
     ir_id op;           /* being composed; 0: none */

@@ -1,11 +1,9 @@
-/* Stencils where blocks are many threads. A block takes a tile of rows and columns, and a thread of it some neighbouring
- * rows and columns, whose elements share what they read and compute: nothing is kept in shared memory, as the caches
- * have what neighbouring threads read, and no thread waits for another one. Tiles that read nothing beyond the array's
- * edges have code without boundaries, in which neighbours are loaded and stored together. */
+/* Stencils where blocks are many threads. A block takes a tile of rows and columns, and a thread of it some
+ * neighbouring rows and columns, whose elements share what they read and compute: nothing is kept in shared memory, as
+ * the caches have what neighbouring threads read, and no thread waits for another one. Tiles that read nothing beyond
+ * the array's edges have code without boundaries, in which neighbours are loaded and stored together. */
 #include "skeleton/extents.h"
 #include "skeleton/stencil/stencil.h"
-
-#include "opt/rewrite.h"
 
 enum { THREADS = 256, MOST_ROWS = 8, MOST_COLUMNS = 4, ACROSS_LOG = 5 /* most threads beside each other */ };
 enum { TILES_ACROSS, TILES_DOWN, ROWS, COLUMNS, ACROSS, DOWN }; /* slots */
@@ -86,12 +84,12 @@ bool sk_launch_group_stencil(const sk_call *x, sk_geometry *g)
 
 typedef struct tile {
     sk_lower *lw;
-    sk_outputs out; /* terms: none */
-    int64_t rows, columns; /* of a thread */
+    sk_outputs out;                    /* terms: none */
+    int64_t rows, columns;             /* of a thread */
     k_val height, width, across, down; /* the latter two: threads beside each other, and below each other */
-    k_val outer;           /* number of the plane */
-    k_val first_row, first_column; /* of the block, in units of what a thread has */
-    k_val row, column;     /* of the thread */
+    k_val outer;                       /* number of the plane */
+    k_val first_row, first_column;     /* of the block, in units of what a thread has */
+    k_val row, column;                 /* of the thread */
     k_val index[IR_MAX_RANK];
     sk_index at;
 } tile;

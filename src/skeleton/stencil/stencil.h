@@ -63,12 +63,13 @@ typedef struct stages {
     const stage *copying;                         /* the copy whose code is being made */
 } stages;
 
-/* An element of a stencil loop, of all that it stores: what it takes to compute it without what is computed beside it. */
+/* An element of a stencil loop, of all that it stores: what it takes to compute it without what is computed beside it.
+ */
 typedef struct stencil_element {
-    halo beyond;                         /* the farthest neighbours that are read */
-    int64_t reads, operations, results;  /* of numbers */
-    int64_t arrays;                      /* components of arrays that are read */
-    int64_t words, narrowest;            /* registers of the widest number; bytes of the narrowest in memory */
+    halo beyond;                        /* the farthest neighbours that are read */
+    int64_t reads, operations, results; /* of numbers */
+    int64_t arrays;                     /* components of arrays that are read */
+    int64_t words, narrowest;           /* registers of the widest number; bytes of the narrowest in memory */
 } stencil_element;
 /* False: what may fail, or tells that it was computed, is computed once, and what is read beside the own index by the
  * loop itself is kept. */
