@@ -444,7 +444,9 @@ static void clusters(planner *pl)
         const l_cluster *from = code->loop;
         const bool control = from->class == L_CLASS_CONTROL;
         vec_push(pl->arena, &pl->out->cluster,
-                 ((plan_cluster){.carries = !control && sk_carries(code), .sorts = !control && sk_sorts(code)}));
+                 ((plan_cluster){.carries = !control && sk_carries(code),
+                                 .zeros = !control && sk_carries_zeros(code, pl->options),
+                                 .sorts = !control && sk_sorts(code)}));
         for (uint32_t k = 0; k < from->op.n; k++) {
             const l_op *op = &from->op.at[k];
             const ir_array *info = ir_info(pl->p, op->term);
@@ -738,7 +740,7 @@ static void push_launch(planner *pl, uint32_t launch)
     push(pl, PLAN_SIZE, launch, 0);
     if (c->carries && launch == c->launch) {
         push(pl, PLAN_ALLOC, l->state, 0);
-        if (!c->permutes)
+        if (c->zeros)
             push(pl, PLAN_CLEAR, l->state, 0);
     }
     push_partials(pl, PLAN_ALLOC, l->partials, l->out, 0);

@@ -131,9 +131,10 @@ typedef struct plan_cluster {
     VEC(uint32_t) defaults;    /* buffers: permutes, what the buffers that they write begin with; none: it is there */
     VEC(uint32_t) begun;       /* ... and which these are, as many */
     bool folds;                /* there are results of no elements */
-    bool carries;              /* launches may share words, all zero before the first (SK_STATE) */
-    bool sorts;                /* the same, whatever they are; and memory beside the result */
-    bool permutes;             /* the same again */
+    bool carries;              /* launches may share words (SK_STATE), */
+    bool zeros;                /* ... all zero before the first */
+    bool sorts;                /* words again, whatever they are; and memory beside the result */
+    bool permutes;             /* it begins with its defaults */
     uint32_t places;           /* permutes: shape of the result */
     uint32_t launch, launches; /* its first, and how many */
     bool shares;               /* another loop, and neither depends on the other, reads one of the same buffers */

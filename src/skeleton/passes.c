@@ -1,4 +1,5 @@
 /* Which passes the launches of a cluster are. */
+#include "skeleton/permute/permute.h"
 #include "skeleton/segment/segment.h"
 
 static bool has(const sk_cluster *c, l_kind kind)
@@ -12,6 +13,12 @@ static bool has(const sk_cluster *c, l_kind kind)
 bool sk_carries(const sk_cluster *c)
 {
     return has(c, L_SCAN) || has(c, L_PACK) || has(c, L_PERMUTE) || has(c, L_FOLD_SEG);
+}
+
+/* Tables of totals are cleared by those who use them, words of which elements stay are not. */
+bool sk_carries_zeros(const sk_cluster *c, const sk_options *o)
+{
+    return sk_carries(c) && (c->loop->class != L_CLASS_PERMUTE || (o->group && c->permuted->last));
 }
 
 bool sk_sorts(const sk_cluster *c)

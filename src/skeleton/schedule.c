@@ -61,6 +61,7 @@ static const schedule table[SK_VARIANTS] = {
     [SK_GROUP_ROWS] = {OF_FOLD, "fold_rows", sk_launch_group_rows, sk_build_group_rows},
     [SK_GROUP_PIECE] = {OF_FOLD, "fold", sk_launch_group_piece, sk_build_group_piece},
     [SK_PERMUTE_ATOMIC] = {OF_PERMUTE, "permute_atomic", sk_launch_permute_atomic, sk_build_permute_atomic},
+    [SK_PERMUTE_LAST] = {OF_PERMUTE, "permute_last", sk_launch_permute_last, sk_build_permute_last},
     [SK_PERMUTE] = {OF_PERMUTE, "permute", sk_launch_permute, sk_build_permute},
     [SK_ROW_BLOCK] = {OF_ROW, "rows", sk_launch_row_block, sk_build_row_block},
     [SK_SEGMENTS] = {OF_SEGMENT, "segments", sk_launch_segments, sk_build_segments},

@@ -181,6 +181,7 @@ typedef enum {
     SK_GROUP_PIECE,  /* commuting folds: a block folds one piece of a row, or a row of few pieces */
     /* permutes */
     SK_PERMUTE_ATOMIC, /* threads combine their elements with what is in memory, in any order */
+    SK_PERMUTE_LAST,   /* of several elements for one place the last one stays: which it is, and then it goes there */
     SK_PERMUTE,        /* in order, block by block of the source, and range by range of the places */
     /* row loops */
     SK_ROW_BLOCK, /* a block walks along whole rows, sweep after sweep */
@@ -313,6 +314,8 @@ bool sk_sorts_runs(const sk_cluster *c); /* of a row that may be two sorted ones
 /* The passes of a cluster, in order; returns how many. */
 uint32_t sk_passes(const sk_cluster *c, const sk_options *options, sk_pass out[SK_PASSES]);
 bool sk_carries(const sk_cluster *c); /* its launches hand words to each other: its kernels may have a SK_STATE */
+/* ... and these must be zeros before the first launch. */
+bool sk_carries_zeros(const sk_cluster *c, const sk_options *options);
 
 /* Once per program, after l_clusters: learns what launches must know of the clusters' code. Changes the terms, and
  * lives as long as they do. */

@@ -186,6 +186,8 @@ bool sk_launch_row_pieces(const sk_call *x, sk_geometry *g);
 void sk_build_row_pieces(sk_lower *lw);
 bool sk_launch_permute_atomic(const sk_call *x, sk_geometry *g);
 void sk_build_permute_atomic(sk_lower *lw);
+bool sk_launch_permute_last(const sk_call *x, sk_geometry *g);
+void sk_build_permute_last(sk_lower *lw);
 bool sk_launch_permute(const sk_call *x, sk_geometry *g);
 void sk_build_permute(sk_lower *lw);
 bool sk_launch_row_block(const sk_call *x, sk_geometry *g);

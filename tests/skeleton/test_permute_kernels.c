@@ -1,4 +1,4 @@
-/* Permutes by operators that are atomic on the kernel interpreter, as devices whose blocks are many threads run them,
+/* Permutes without an operator, and by operators that are atomic, on the kernel interpreter, as devices whose blocks are many threads run them,
  * against the reference interpreter of terms: few places, of which a block has copies in shared memory, as many as just
  * find room there, and more; elements that go nowhere, and sums that carry beyond 32 bits. */
 #include <setjmp.h>
@@ -18,14 +18,16 @@ static const sk_options devices[] = {
     {.group = 1, .scratch = 3 << 10, .workers = 1},
 };
 
-#define SOURCE(element, operator)                                                                                      \
+#define LAST(element) SOURCE_OF("permute last", element, "")
+#define SOURCE(element, operator) SOURCE_OF("permute", element, operator)
+#define SOURCE_OF(permute, element, operator)                                                                                      \
     "extents n, k\n"                                                                                                   \
     "t = input [n]i64\n"                                                                                               \
     "x = input [n]i64\n"                                                                                               \
     "d = input [k]i64\n"                                                                                               \
     "e = map x {v: i64 -> " element "}\n"                                                                              \
     "z = map d {v: i64 -> " element "}\n"                                                                              \
-    "p = permute z, t, e "                                                                                             \
+    "p = " permute " z, t, e "                                                                                         \
     operator"\n"                                                                                                       \
             "output p"
 
@@ -42,6 +44,14 @@ static const char *const sources[] = {
     "e = map x {v: i64 -> -3}\n"
     "p = permute z, t, e {a: i64, b: i64 -> a + b}\n"
     "output p",
+    /* the last of several elements stays: wide ones, small ones, several */
+    LAST("v"),
+    LAST("f32(v)"),
+    LAST("i8(rem(v, 50))"), /* run_clusters takes bytes 0xa5 for none */
+    LAST("u16(v)"),
+    LAST("v > 0"),
+    LAST("f64(v), i16(rem(v, 5000))"),
+    LAST("i8(quot(7000, rem(v, 5000) + 9000))"),
 };
 
 typedef enum { ANY, ALIKE, SOME_DROPPED, KINDS } kind;

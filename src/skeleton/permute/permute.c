@@ -148,8 +148,9 @@ void sk_permute_find(sk_permute *m, k_val position, sk_permute_found *f)
         sk_bind_runs(lw, 0, lw->cluster->loop->rank, position);
     memcpy(term, m->target, m->to->rank * sizeof(ir_id));
     memcpy(term + m->to->rank, m->element, m->all->n * sizeof(ir_id));
-    sk_emit(lw, m->to->rank + m->all->n, term, out);
-    memcpy(f->value, out + m->to->rank, m->all->n * sizeof(k_val));
+    sk_emit(lw, m->to->rank + (m->only_places ? 0 : m->all->n), term, out);
+    for (uint32_t c = 0; c < m->all->n && !m->only_places; c++)
+        f->value[c] = out[m->to->rank + c];
     for (unsigned d = 0; d < m->to->rank; d++) {
         k_val i = f->index[d] = out[d], extent = sk_closed(lw, m->to->shape[d]);
         f->place = d ? sk_add(lw, sk_mul(lw, f->place, extent), i) : i;

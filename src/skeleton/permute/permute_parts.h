@@ -21,6 +21,7 @@ typedef struct sk_permute {
     bool compacts;       /* only the elements of the worker's range are kept of a stretch */
     bool may_drop;       /* some elements of a stretch may go nowhere */
     bool may_fail;       /* some may have neither place nor value */
+    bool only_places;    /* values are looked for elsewhere, and none can fail */
     int64_t stretch;
     k_val elements, places, begin, end; /* of the source; begin, end: of the block */
     k_val low, high;                    /* places of this worker */
