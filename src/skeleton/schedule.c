@@ -57,6 +57,7 @@ static const schedule table[SK_VARIANTS] = {
     [SK_SORT_RUNS] = {OF_SORT, "sort_runs", sk_launch_sort_runs, sk_build_sort_runs},
     [SK_SORT_SPLITS] = {OF_SORT, "sort_splits", sk_launch_sort_splits, sk_build_sort_splits},
     [SK_SORT_MERGE] = {OF_SORT, "sort_merge", sk_launch_sort_merge, sk_build_sort_merge},
+    [SK_GROUP_CHOICE] = {OF_FOLD, "fold_choice", sk_launch_group_choice, sk_build_group_choice},
     [SK_GROUP_CHUNKS] = {OF_FOLD, "fold_chunks", sk_launch_group_chunks, sk_build_group_chunks},
     [SK_GROUP_ROWS] = {OF_FOLD, "fold_rows", sk_launch_group_rows, sk_build_group_rows},
     [SK_GROUP_PIECE] = {OF_FOLD, "fold", sk_launch_group_piece, sk_build_group_piece},

@@ -176,6 +176,8 @@ typedef enum {
     SK_SORT_SPLITS,  /* by comparison: a block cuts two sorted runs into units */
     SK_SORT_MERGE,   /* a thread merges a unit */
     /* the same where blocks are many threads: devices with a `group` */
+    SK_GROUP_CHOICE, /* operators that choose an element by its key: a block has a piece, each thread every so many-th
+                        element of it */
     SK_GROUP_CHUNKS, /* in order: each thread walks a stretch of a row, staged through shared memory */
     SK_GROUP_ROWS,   /* commuting folds: a block folds several rows of one piece each */
     SK_GROUP_PIECE,  /* commuting folds: a block folds one piece of a row, or a row of few pieces */

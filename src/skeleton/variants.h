@@ -152,6 +152,8 @@ bool sk_launch_fold_rows(const sk_call *x, sk_geometry *g);
 void sk_build_fold_rows(sk_lower *lw);
 bool sk_launch_fold_tree(const sk_call *x, sk_geometry *g);
 void sk_build_fold_tree(sk_lower *lw);
+bool sk_launch_group_choice(const sk_call *x, sk_geometry *g);
+void sk_build_group_choice(sk_lower *lw);
 bool sk_launch_group_chunks(const sk_call *x, sk_geometry *g);
 void sk_build_group_chunks(sk_lower *lw);
 bool sk_launch_group_rows(const sk_call *x, sk_geometry *g);

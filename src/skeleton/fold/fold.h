@@ -206,6 +206,10 @@ bool sk_find_choice(const l_program *l, arena *a, const ir_fn *fn, const ir_id *
                     int64_t *longest, opt_choice *out);
 opt_choice sk_choice_of(const sk_folds *s, const sk_fold *f); /* of a fold of a cluster that chooses */
 
+/* Devices whose blocks are many threads: the pieces of a block are folded in order (group_chunks.c; slots as
+ * sk_launch_group_chunks has them). */
+void sk_group_walk(sk_folds *s);
+
 /* Folds that choose an element by its key (fold_choice.c). */
 /* The key that none beats but by being a number; does x beat y; the better of x and y, y where x is a NaN. */
 ir_bits sk_worst_key(ir_type t, bool greatest);

@@ -20,8 +20,8 @@ typedef struct chunks {
     VEC(staged_array) staged;
     k_mem base, number; /* shared, per stretch: position of its first element; elements, 0: no stretch */
     k_mem row, column, lane,
-        valid;   /* private: its row, its first column; its number in the piece, stretches of the piece */
-    k_mem **acc; /* private, per fold and component */
+        valid;       /* private: its row, its first column; its number in the piece, stretches of the piece */
+    k_mem **acc;     /* private, per fold and component */
     k_mem **waiting; /* the same: nodes that wait for their right neighbour, one for each width */
     k_val length, pieces, all, threads, first; /* see launch_chunks; number of the block's first piece */
     k_val tile_row; /* where the thread at work finds its stretch's tile; while elements are lowered */
@@ -320,7 +320,7 @@ static void finish_pieces(chunks *h)
     k_end(b);
 }
 
-static void chunks_code(sk_folds *s)
+static void chunks_code(sk_folds *s, bool stages)
 {
     sk_lower *lw = s->lw;
     k_builder *b = &lw->b;
@@ -331,9 +331,12 @@ static void chunks_code(sk_folds *s)
     h.all = sk_slot(lw, 2, "pieces");
     h.threads = sk_slot(lw, 3, "threads_a_piece");
     h.first = sk_mul(lw, k_piece(b), sk_slot(lw, 4, "pieces_a_block"));
+    if (!stages)
+        h.size.tile = 0;
     s->row_length = h.length;
     s->by_position = lw->cluster->loop->ordered;
-    lw->out->k->group = (uint16_t)h.size.lanes;
+    if (stages)
+        lw->out->k->group = (uint16_t)h.size.lanes;
     find_staged(&h);
     declare(&h);
     begin_stretches(&h);
@@ -344,9 +347,17 @@ static void chunks_code(sk_folds *s)
     finish_pieces(&h);
 }
 
+void sk_group_walk(sk_folds *s)
+{
+    const k_val base = s->row_base;
+    chunks_code(s, false);
+    s->row_base = base;
+    s->by_position = false;
+}
+
 void sk_build_group_chunks(sk_lower *lw)
 {
     sk_folds s = {.lw = lw, .combine = lw->pass == SK_PASS_COMBINE};
     sk_fold_begin(&s);
-    chunks_code(&s);
+    chunks_code(&s, true);
 }

@@ -131,6 +131,26 @@ bool sk_launch_group_chunks(const sk_call *x, sk_geometry *g)
     return true;
 }
 
+/* slots as those of chunks: a block has one piece */
+bool sk_launch_group_choice(const sk_call *x, sk_geometry *g)
+{
+    enum { LEAST = 1024 };
+    const sk_cluster *c = x->c;
+    if (!x->o->group || !c->choice || x->pass == SK_PASS_COMBINE || c->loop->mixed || c->loop->staged.n ||
+        x->columns < LEAST || x->columns > c->choice_longest)
+        return false;
+    for (uint32_t i = 0; i < c->loop->op.n; i++)
+        if (c->loop->op.at[i].kind != L_FOLD)
+            return false;
+    g->partials = pieces_of(x->columns, SK_PIECE);
+    g->slot[0] = x->columns;
+    g->slot[1] = g->partials;
+    g->slot[2] = g->pieces = x->rows * g->partials;
+    g->slot[3] = sk_group_chunks(c, x->o, false).lanes;
+    g->slot[4] = 1;
+    return true;
+}
+
 /* slots: 0 row length, 1 rows */
 bool sk_launch_group_rows(const sk_call *x, sk_geometry *g)
 {
