@@ -17,9 +17,10 @@ static const sk_options devices[] = {
     {.vector_bytes = 32, .workers = 5},
     {.vector_bytes = 64, .workers = 2},
     {.group = 64, .scratch = 16 << 10, .workers = 2},
+    {.group = 1024, .gang = 32, .scratch = 48 << 10, .workers = 2},
 };
 
-typedef enum { FEW_KEYS, ANY_KEYS, WORST_KEYS, BEST_LAST, FILLS } filling;
+typedef enum { FEW_KEYS, ANY_KEYS, WORST_KEYS, BEST_LAST, FEW_NANS, FILLS } filling;
 
 /* Of keys a on the left and b on the right: is the right element taken? */
 static const char *const taken[] = {"b > a", "b < a", "b >= a"};
@@ -27,6 +28,11 @@ static const char *const taken_of_floats[] = {
     "b > a || (a != a && b == b)",
     "b < a || (a != a && b == b)",
     "b >= a || (a != a && b == b)",
+    /* a NaN on the left stays, or one on the right is taken */
+    "b > a",
+    "b <= a",
+    "!(b <= a)",
+    "!(b > a)",
 };
 
 static const ir_type types[] = {T_U8, T_I8, T_I16, T_U32, T_I64, T_F32, T_F64};
@@ -66,6 +72,8 @@ static double random_key(ir_type t, filling how, bool last)
         return ir_type_float(t) ? worst[r % 100 ? r / 100 % 2 : 2 * (r / 100 % 2)] : 0;
     case BEST_LAST:
         return last ? 100 : 1 + r % 2;
+    case FEW_NANS:
+        return ir_type_float(t) && r % 1500 == 0 ? worst[0] : r % 97;
     default:
         return ir_type_float(t) && r % 50 == 0 ? worst[r / 50 % 3] : r % 97;
     }
@@ -132,6 +140,17 @@ static void rows(void **state)
             check(types[t], (t + e) % ARRAY_LENGTH(taken), false, e % 2, extents[e][0], extents[e][1]);
     check(T_U8, 0, false, false, 1, 65536); /* more rounds than a byte counts */
     check(T_I16, 2, false, false, 1, 65000);
+}
+
+/* NaNs that the winner meets on its way through the tree: few of them, at the ends of the tree's nodes, and many. */
+static void nans(void **state)
+{
+    static const int64_t extents[][2] = {{2, 1024}, {3, 4096}, {2, 9000}};
+    (void)state;
+    srand(6);
+    for (size_t choice = ARRAY_LENGTH(taken); choice < ARRAY_LENGTH(taken_of_floats); choice++)
+        for (size_t e = 0; e < ARRAY_LENGTH(extents); e++)
+            check((choice + e) % 2 ? T_F32 : T_F64, choice, false, e % 2, extents[e][0], extents[e][1]);
 }
 
 static void columns(void **state)
@@ -219,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(beside),
         cmocka_unit_test(rows),
+        cmocka_unit_test(nans),
         cmocka_unit_test(columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -576,6 +576,41 @@ static void memory_of_permutes(void **state)
     }
 }
 
+/* Where blocks are many threads the last of several elements is found by a word for each place, which holds small
+ * elements, too; few elements go straight to their places. */
+static void words_of_last(void **state)
+{
+    static const struct {
+        const char *value;
+        int64_t elements, places, words;
+    } cases[] = {
+        {"f32(v)", 5000, 301, 301},        {"i8(v)", 5000, 301, 301},          {"f64(v)", 5000, 301, 151},
+        {"f32(v), i8(v)", 5000, 302, 151}, {"f32(v)", 5000, 1 << 28, 1 << 27}, {"f32(v)", (int64_t)1 << 33, 301, 301},
+        {"v", (int64_t)1 << 33, 301, 301}, {"f32(v)", 1000, 301, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        const sk_options o = {.group = 1024, .gang = 32, .scratch = 48 << 10, .workers = 132};
+        const sk_cluster *c = permute_of(arena_printf(&memory,
+                                                      "extents n, k\nx = input [n]i64\nt = input [n]i64\n"
+                                                      "z = input [k]i64\nd = map z {v: i64 -> %s}\n"
+                                                      "e = map x {v: i64 -> %s}\np = permute last d, t, e\noutput p\n",
+                                                      cases[i].value, cases[i].value));
+        const int64_t n = cases[i].elements;
+        for (unsigned second = 0; second < 2; second++) {
+            const sk_pass pass = second ? SK_PASS_TOTALS : SK_PASS_LOOP;
+            sk_geometry g = launch(c, &o, (sk_round){.pass = pass, .places = cases[i].places}, n, 0, 0);
+            assert_int_equal(g.variant, cases[i].words ? SK_PERMUTE_LAST : SK_PERMUTE);
+            assert_int_equal(g.state_words, cases[i].words);
+            if (cases[i].words)
+                assert_int_equal(g.pieces, pieces_of(second ? cases[i].places : n, 1024));
+        }
+        assert_true(sk_carries_zeros(c, &o));
+        assert_false(sk_carries_zeros(c, &(sk_options){.vector_bytes = 64, .workers = 2}));
+    }
+    assert_false(sk_carries_zeros(permute_of(sums(1)), &(sk_options){.group = 256, .scratch = 48 << 10}));
+}
+
 /* Blocks of many threads have copies of few places in shared memory: so many that they fit, of odd distances, and no
  * more blocks than keep the device busy. */
 static void places_in_shared_memory(void **state)
@@ -747,13 +782,17 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(threads_of_maps),        TEST(gangs_of_short_rows),     TEST(cheapest_gangs),
-        TEST(gangs_across),           TEST(rows_that_are_fetched),   TEST(reads_that_lie_together),
-        TEST(tiles_of_shared_loops),  TEST(states_that_lanes_share), TEST(narrow_contractions),
-        TEST(blocks_of_contractions), TEST(tiles_of_choices),        TEST(parts_of_lines),
-        TEST(prefixes_that_wait),     TEST(threads_of_sorts),        TEST(rows_that_are_cut),
-        TEST(lines_of_sorts),         TEST(memory_of_permutes),      TEST(places_in_shared_memory),
-        TEST(choosing_permutes),      TEST(converted_indices_drop),  TEST(positions_that_do_not_wrap),
+        TEST(threads_of_maps),        TEST(gangs_of_short_rows),
+        TEST(cheapest_gangs),         TEST(gangs_across),
+        TEST(rows_that_are_fetched),  TEST(reads_that_lie_together),
+        TEST(tiles_of_shared_loops),  TEST(states_that_lanes_share),
+        TEST(narrow_contractions),    TEST(blocks_of_contractions),
+        TEST(tiles_of_choices),       TEST(parts_of_lines),
+        TEST(prefixes_that_wait),     TEST(threads_of_sorts),
+        TEST(rows_that_are_cut),      TEST(lines_of_sorts),
+        TEST(memory_of_permutes),     TEST(places_in_shared_memory),
+        TEST(words_of_last),          TEST(choosing_permutes),
+        TEST(converted_indices_drop), TEST(positions_that_do_not_wrap),
         TEST(rows_of_chains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
-/* Permutes without an operator, and by operators that are atomic, on the kernel interpreter, as devices whose blocks are many threads run them,
- * against the reference interpreter of terms: few places, of which a block has copies in shared memory, as many as just
- * find room there, and more; elements that go nowhere, and sums that carry beyond 32 bits. */
+/* Permutes without an operator, and by operators that are atomic, on the kernel interpreter, as devices whose blocks
+ * are many threads run them, against the reference interpreter of terms: few places, of which a block has copies in
+ * shared memory, as many as just find room there, and more; elements that go nowhere, and sums that carry beyond 32
+ * bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@ static const sk_options devices[] = {
 
 #define LAST(element) SOURCE_OF("permute last", element, "")
 #define SOURCE(element, operator) SOURCE_OF("permute", element, operator)
-#define SOURCE_OF(permute, element, operator)                                                                                      \
+#define SOURCE_OF(permute, element, operator)                                                                          \
     "extents n, k\n"                                                                                                   \
     "t = input [n]i64\n"                                                                                               \
     "x = input [n]i64\n"                                                                                               \
