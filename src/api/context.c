@@ -89,7 +89,7 @@ sn_context *api_open(const sn_options *options, const base_heap *heap)
     cx->profile = wants_profile();
     atomic_init(&cx->holders, 1);
     if (open_device(cx) == SN_OK) {
-        cx->row_loops = cx->engine.device && !api_own_memory(cx);
+        cx->row_loops = cx->engine.device != NULL;
         handle_watch();
         handle_made(cx, HANDLE_CONTEXT, "sn_open", (sn_site){NULL, 0}, NULL);
         return cx;

@@ -151,6 +151,7 @@ typedef struct row_loop {
     uint8_t rank;
     bool far;                     /* elements of a row lie apart in memory: the next row would read the same lines */
     const sk_cluster *tiles;      /* of a tile loop; NULL: it is none */
+    const sk_cluster *threads;    /* of a row loop where blocks are many threads; NULL: they are not, or it is none */
     uint32_t extent[IR_MAX_RANK]; /* host steps */
 } row_loop;
 
@@ -171,12 +172,14 @@ enum {
 static void find_rows(sn_program *p, const sk_program *facts)
 {
     host_code code = {0};
+    const sk_options kernels = kernel_options(p);
     program_rows *rows = arena_alloc(p->ir->arena, sizeof(*rows));
     for (uint32_t i = 0; i < p->clusters->cluster.n; i++) {
         const l_cluster *c = &p->clusters->cluster.at[i];
         row_loop loop = {.rank = c->rank, .far = facts->cluster[i].far};
         bool known = (c->class == L_CLASS_ROW && c->sweeps > 1) || c->class == L_CLASS_TILES;
         loop.tiles = c->class == L_CLASS_TILES ? &facts->cluster[i] : NULL;
+        loop.threads = !loop.tiles && kernels.group ? &facts->cluster[i] : NULL;
         for (unsigned d = 0; d < c->rank && known; d++)
             known = known_before(p, c->shape[d]);
         for (unsigned d = 0; d < c->rank && known; d++)
@@ -185,7 +188,7 @@ static void find_rows(sn_program *p, const sk_program *facts)
             vec_push(p->ir->arena, &rows->loop, loop);
     }
     rows->host = host_keep(&code, p->ir->arena);
-    rows->kernels = kernel_options(p);
+    rows->kernels = kernels;
     p->rows = rows->loop.n ? rows : NULL;
 }
 
@@ -252,6 +255,8 @@ static bool one_sweep(const sn_program *p, const run_argument *in, void *room)
             return true;
         if (loop->tiles)
             continue;
+        if (loop->threads && !sk_threads_suit(loop->threads, &p->rows->kernels, (int64_t)length))
+            return true;
         bool few = length > LONG_ROW && rows < 2 * workers && workers > 1;
         if (few || (length > SK_SHORT && (length < LONG_ENOUGH || loop->far)))
             return true;
@@ -377,7 +382,9 @@ void api_print_when(const sn_program *p, unsigned k, text *out)
         rows |= !p->rows->loop.at[i].tiles;
         tiles |= p->rows->loop.at[i].tiles != NULL;
     }
-    if (k & API_ONE_SWEEP && rows)
+    if (k & API_ONE_SWEEP && rows && p->rows->kernels.group)
+        text_printf(out, "rows are few and long, or have fewer than %d elements, or lie apart", LONG_ENOUGH);
+    else if (k & API_ONE_SWEEP && rows)
         text_printf(out, "rows are few and long, or have more than %d elements and fewer than %d, or lie apart",
                     SK_SHORT, LONG_ENOUGH);
     if (k & API_ONE_SWEEP && tiles)

@@ -173,14 +173,23 @@ static k_val source_lane(splitter *s, const k_stmt *x)
     }
 }
 
+/* Shared memory for what the lanes exchange at a meeting. It is read at the beginning of the FOR_ALL behind, in which
+ * the next meeting's may be written already, and by nobody later: so two of a type do for a whole kernel. */
+static k_mem split_turn(splitter *s, ir_type t)
+{
+    k_mem *m = &s->exchanged[t][s->turn[t]++ % 2];
+    if (!*m)
+        *m = k_shared(&s->b, t, s->from->lanes, "exchanged");
+    return *m;
+}
+
 static void exchange(splitter *s, k_ref id)
 {
     const k_stmt *x = &s->from->stmt.at[id];
     k_builder *b = &s->b;
-    int64_t lanes = s->from->lanes;
     ir_type t = (ir_type)s->from->value.at[x->dst].type;
     split_open_segment(s, id);
-    k_mem m = split_slot(s, id, 0, t, lanes, "exchanged");
+    k_mem m = split_turn(s, t);
     k_store(b, m, s->lane, k_get(b, split_translate(s, x->in[0])));
     split_close_segment(s);
     s->segment++;
@@ -196,7 +205,7 @@ static k_val rank_among(splitter *s, k_ref id, unsigned keep)
     const k_stmt *x = &s->from->stmt.at[id];
     k_builder *b = &s->b;
     split_open_segment(s, id);
-    k_mem m = split_slot(s, id, 0, T_I32, s->from->lanes, "keeps");
+    k_mem m = split_turn(s, T_I32);
     k_store(b, m, s->lane, k_convert(b, OP_CONVERT, T_I32, split_translate(s, x->in[keep])));
     split_close_segment(s);
     s->segment++;

@@ -35,6 +35,8 @@ typedef struct splitter {
     uint32_t *taken, *left;         /* per value: the last segment that has it in `take`, in `leave` */
     k_val *counter;                 /* per FOR that became a LOOP: its variable */
     k_mem *slot[2];                 /* per statement: shared memory it uses */
+    k_mem exchanged[T_COUNT][2];    /* per type: what lanes exchange goes through these by turns */
+    uint8_t turn[T_COUNT];
     VEC(use) take, leave;           /* values that a segment begins with; variables it may set */
     uint32_t next_take, next_leave; /* the first of this or a later segment */
     uint32_t segment;

@@ -90,7 +90,7 @@ static bool found_there(const l_fusing *c, ir_id id, const l_dep *d, ir_id segme
         return !once && d->access == L_SAME && l_same_shape(ir_info(c->p, from), l_rate_of(c->p, id));
     if (once)
         return d->access == L_SAME && l_same_shape(ir_info(c->p, from), ir_info(c->p, id));
-    return d->access == L_OUTER && c->options->rows && l_view_is_segment(c->p, id, from, &d->view) &&
+    return d->access == L_OUTER && c->options->rows && !c->options->threads && l_view_is_segment(c->p, id, from, &d->view) &&
            ir_info(c->p, d->view.by)->input[0] == segments && l_same_shape(l_loop_rate(c, from), l_rate_of(c->p, id));
 }
 

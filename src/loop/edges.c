@@ -31,7 +31,9 @@ static bool fusable_after_segment(const l_fusing *c, ir_id from, ir_id to, l_acc
     if (!c->segments[from] || c->segments[from] != c->segments[to] ||
         !l_same_shape(l_loop_rate(c, from), l_loop_rate(c, to)))
         return false;
-    return c->outer[to] ? access == L_SAME : access == L_OUTER && c->options->rows && in_own_segment(c, from, to);
+    if (c->outer[to])
+        return access == L_SAME;
+    return access == L_OUTER && c->options->rows && !c->options->threads && in_own_segment(c, from, to);
 }
 
 bool l_knows_segment(const l_fusing *c, ir_id from, ir_id to)

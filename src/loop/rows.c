@@ -284,7 +284,7 @@ static bool computed_again(const ir_program *p, const l_options *options, const 
 
 /* Where blocks have room for a row, what takes long waits there (skeleton/row/row_keep.c), and is computed again in
  * longer rows. Not what is made of other elements, which would all be computed again with it. */
-static bool waits(const l_options *options, const l_cluster *c, const l_node *n, const uint32_t *slot)
+static bool waits(const l_cluster *c, const l_node *n, const uint32_t *slot)
 {
     enum { MOST_AGAIN = 200 }; /* operations */
     bool first = true;
@@ -292,7 +292,7 @@ static bool waits(const l_options *options, const l_cluster *c, const l_node *n,
         uint32_t from = slot[n->dep.at[d].array];
         first &= !from || c->op.at[from - 1].kind != L_ELEMENT || c->op.at[from - 1].outer;
     }
-    return first && !options->threads && n->flops < MOST_AGAIN;
+    return first && n->flops < MOST_AGAIN;
 }
 
 void l_rows_keep(const l_program *l, const l_options *options, const l_nodes *nodes, l_cluster *c, uint32_t *slot)
@@ -309,7 +309,7 @@ void l_rows_keep(const l_program *l, const l_options *options, const l_nodes *no
         for (uint32_t rest = later; rest; rest &= rest - 1)
             times++;
         if (later && op->kind == L_ELEMENT && !op->outer)
-            op->again = (!l->manifest[op->term] && waits(options, c, n, slot)) ||
+            op->again = (!l->manifest[op->term] && waits(c, n, slot)) ||
                         computed_again(p, options, c, n, op->term, l->manifest[op->term], times);
         if (later && !is_fold(op) && !op->outer && !op->again)
             l->manifest[op->term] = true;

@@ -64,6 +64,7 @@ static const schedule table[SK_VARIANTS] = {
     [SK_PERMUTE_ATOMIC] = {OF_PERMUTE, "permute_atomic", sk_launch_permute_atomic, sk_build_permute_atomic},
     [SK_PERMUTE_LAST] = {OF_PERMUTE, "permute_last", sk_launch_permute_last, sk_build_permute_last},
     [SK_PERMUTE] = {OF_PERMUTE, "permute", sk_launch_permute, sk_build_permute},
+    [SK_GROUP_ROW] = {OF_ROW, "rows", sk_launch_group_row, sk_build_group_row},
     [SK_ROW_BLOCK] = {OF_ROW, "rows", sk_launch_row_block, sk_build_row_block},
     [SK_SEGMENTS] = {OF_SEGMENT, "segments", sk_launch_segments, sk_build_segments},
     [SK_SEGMENTS_JOIN] = {OF_SEGMENT, "segments_join", sk_launch_segments_join, sk_build_segments_join},

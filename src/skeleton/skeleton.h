@@ -79,6 +79,8 @@ typedef struct sk_cluster {
     bool chains;          /* states can go from piece to piece: */
     uint32_t state_words; /* words per piece that they take, */
     size_t kept_bytes;    /* what sweeps may leave for later ones, bytes at each position of a row */
+    bool by_threads;      /* SK_GROUP_ROW has a kernel for it, */
+    size_t thread_kept, thread_folded, thread_scanned; /* which keeps, folds and scans that many at each position */
     uint32_t late_words;  /* of these at the end, for packs that keep what states of scans decide */
     bool far;             /* elements of a row lie apart in some array that is read */
     bool lines;           /* rows go along another dimension than the innermost, and its scans only compute */
@@ -186,6 +188,7 @@ typedef enum {
     SK_PERMUTE_LAST,   /* of several elements for one place the last one stays: which it is, and then it goes there */
     SK_PERMUTE,        /* in order, block by block of the source, and range by range of the places */
     /* row loops */
+    SK_GROUP_ROW, /* devices with a `group`: all threads of a block walk along a row together */
     SK_ROW_BLOCK, /* a block walks along whole rows, sweep after sweep */
     /* segment loops (L_CLASS_SEGMENT) */
     SK_SEGMENTS,      /* pieces of as many elements and segments; lanes are short segments, or positions of longer ones */
@@ -329,6 +332,8 @@ const sk_program *sk_prepare(l_program *l);
 bool sk_refuse_tiles(const sk_program *p, uint8_t *no);
 /* Is there a kernel of a tile loop for these extents? Reads no terms. */
 bool sk_tiles_suit(const sk_cluster *c, const sk_options *options, const int64_t *extent);
+/* Do all threads of a block walk along rows of this length together, sweep after sweep? The same. */
+bool sk_threads_suit(const sk_cluster *c, const sk_options *options, int64_t length);
 
 /* False: all variants that suit are among options->without.
  * rows = product of the outer extents, row = innermost extent (1 x size for PLAIN clusters without index use). `extent`

@@ -192,6 +192,8 @@ bool sk_launch_permute_last(const sk_call *x, sk_geometry *g);
 void sk_build_permute_last(sk_lower *lw);
 bool sk_launch_permute(const sk_call *x, sk_geometry *g);
 void sk_build_permute(sk_lower *lw);
+bool sk_launch_group_row(const sk_call *x, sk_geometry *g);
+void sk_build_group_row(sk_lower *lw);
 bool sk_launch_row_block(const sk_call *x, sk_geometry *g);
 void sk_build_row_block(sk_lower *lw);
 bool sk_launch_segments(const sk_call *x, sk_geometry *g);

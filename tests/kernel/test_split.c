@@ -349,11 +349,50 @@ static void test_votes(void **state)
     }
 }
 
+/* However often lanes exchange values, all of it goes through the same shared memory: two of a type. */
+static void test_shared_bytes(void **state)
+{
+    (void)state;
+    enum { LANES = 64, TIMES = 50 };
+    arena a;
+    arena_init(&a, NULL);
+    kernel *k = k_new(&a, "exchanges", LANES);
+    k_builder b;
+    k_begin(&b, k);
+    k_mem out = k_global(&b, T_I64, true, "out");
+    k_val lane = k_for_all(&b, k_i64(&b, LANES)), sum = k_decl(&b, lane, "sum"),
+          small = k_decl(&b, k_convert(&b, OP_CONVERT, T_I32, lane), "small");
+    k_for(&b, k_i64(&b, 0), k_i64(&b, 3), false);
+    for (int i = 0; i < TIMES; i++) {
+        k_set(&b, sum, k_let(&b, OP_ADD, k_get(&b, sum), k_shuffle(&b, k_get(&b, sum), 1 + i), 0));
+        if (i % 3 == 0)
+            k_set(&b, small,
+                  k_let(&b, OP_ADD, k_shuffle(&b, k_get(&b, small), 1),
+                        k_convert(&b, OP_CONVERT, T_I32, k_rank(&b, k_let(&b, OP_GT, k_get(&b, sum), k_i64(&b, 0), 0))),
+                        0));
+    }
+    k_end(&b);
+    k_store(&b, out, lane, k_let(&b, OP_ADD, k_get(&b, sum), k_convert(&b, OP_CONVERT, T_I64, k_get(&b, small)), 0));
+    k_end(&b);
+    well_formed(k, &a, 0);
+    kernel *split = k_split(k, 0, 0, &a);
+    well_formed(split, &a, 0);
+    k_layout(split, 128);
+    assert_true(k_shared_bytes(split) <= 2 * LANES * (8 + 4));
+    int64_t expected[LANES], got[LANES];
+    struct k_error error = {0};
+    assert_true(k_interpret(k, &a, (void *const[]){expected}, NULL, 0, 1, &error));
+    assert_true(k_interpret(split, &a, (void *const[]){got}, NULL, 0, 1, &error));
+    assert_memory_equal(expected, got, sizeof(got));
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random), cmocka_unit_test(test_native), cmocka_unit_test(test_segments),
         cmocka_unit_test(test_loops),  cmocka_unit_test(test_tiles),  cmocka_unit_test(test_untiled),
-        cmocka_unit_test(test_total),  cmocka_unit_test(test_chains), cmocka_unit_test(test_votes)};
+        cmocka_unit_test(test_total),  cmocka_unit_test(test_chains), cmocka_unit_test(test_votes),
+        cmocka_unit_test(test_shared_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,6 +49,24 @@ static const char affine_right[] = "extents n\n"
                                    "p = map indexed x {i: i64, x: i64 -> i + 1, x}\n"
                                    "s = scan right p {a: i64, b: i64, c: i64, d: i64 -> a * c, b * c + d}\n"
                                    "output s\n";
+/* The same without the fold, which all threads of a block do together. */
+static const char affine_rows[] = "extents n, m\n"
+                                  "x = input [n, m]i64\n"
+                                  "p = map indexed x {k: i64, i: i64, x: i64 -> i + k + 1, x}\n"
+                                  "s = scan p {a: i64, b: i64, c: i64, d: i64 -> a * c, b * c + d}\n"
+                                  "e = scan exclusive p seed 1, 0 {a: i64, b: i64, c: i64, d: i64 -> a * c, b * c + d}\n"
+                                  "output s, e\n";
+/* Folds beside scans, of what these come to and of what they are made of; and how often a condition holds. */
+static const char beside_scans[] = "extents n, m\n"
+                                   "x = input [n, m]f32\n"
+                                   "s = scan x {x: f32, y: f32 -> x + y}\n"
+                                   "e = scan exclusive x seed 0.0f32 {x: f32, y: f32 -> max(x, y)}\n"
+                                   "d = map s, e {s: f32, e: f32 -> s - e}\n"
+                                   "t = fold commutes d seed 2.0f32 {x: f32, y: f32 -> x + y}\n"
+                                   "u = fold commutes x seed 1.0f32 {x: f32, y: f32 -> x + y}\n"
+                                   "p = map x {x: f32 -> i32(x > 0.0f32)}\n"
+                                   "c = fold commutes p seed 0i32 {x: i32, y: i32 -> x + y}\n"
+                                   "output s, d, t, u, c\n";
 static const char kept[] = "extents n\n"
                            "x = input [n]i32\n"
                            "p = map x {x: i32 -> x > 100i32}\n"
@@ -220,7 +238,8 @@ static void vector(const char *source, double tolerance, size_t from)
 
 static void rows(const char *source, double tolerance)
 {
-    static const int64_t extents[][2] = {{3, 1}, {5, 7}, {33, 32}, {2, 33}, {7, 100}, {3, 4096}, {2, 9000}, {1, 34000}, {0, 5}, {4, 0}};
+    static const int64_t extents[][2] = {{3, 1}, {5, 7}, {33, 32}, {2, 33}, {7, 100}, {3, 4096}, {2, 9000}, {1, 34000}, {0, 5}, {4, 0},
+                                          {3, 400}, {2, 1023}, {2, 8192}};
     for (size_t i = 0; i < ARRAY_LENGTH(extents); i++)
         check(source, extents[i], tolerance * (double)(extents[i][1] + 1));
 }
@@ -275,6 +294,8 @@ static void matrices(void **state)
     (void)state;
     rows(matrix, 1e-3);
     rows(matrix_right, 0);
+    rows(affine_rows, 0);
+    rows(beside_scans, 1e-2);
 }
 
 static void several_sweeps(void **state)
@@ -282,6 +303,9 @@ static void several_sweeps(void **state)
     (void)state;
     rows(normalised, 1e-2);
     rows(shares, 0);
+    /* more pieces than are combined from left to right */
+    check(normalised, (const int64_t[]){2, 40 * 4096 + 1}, 1e4);
+    check(shares, (const int64_t[]){2, 130 * 4096 + 77}, 0);
 }
 
 int main(void)

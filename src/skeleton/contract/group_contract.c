@@ -46,7 +46,7 @@ static int64_t words_of(const sk_contraction *of)
 static int64_t bytes_of(const sk_contraction *of, int64_t rows, int64_t columns)
 {
     int64_t elements = rows * DOWN * of->side[SK_OF_ROW].term.n + columns * BESIDE * of->side[SK_OF_COLUMN].term.n;
-    return SLICE * elements * (int64_t)of->widest + ORDER * WORD;
+    return SLICE * elements * (int64_t)of->widest + ORDER;
 }
 
 /* The largest tile that leaves registers and shared memory for the others of a unit, and units enough to do. */
@@ -419,9 +419,11 @@ static void find_block(contract *t)
     if (t->tile.brief)
         return;
     k_val last = sk_sub(lw, sk_min(lw, t->count, k_i64(b, ORDER)), one);
-    k_val unused = k_convert(b, OP_CONVERT, T_I64, k_let(b, OP_CLZ, last, 0, 0));
-    t->bits = sk_sub(lw, k_i64(b, 64), unused);
-    t->accumulators = k_let(b, OP_SHL, one, t->bits, 0);
+    for (int64_t i = 0; ORDER >> i > 1; i++) { /* numbers that are small to see, so indices may have 32 bits */
+        k_val more = k_let(b, OP_GE, last, k_i64(b, 1 << i), 0);
+        t->bits = k_select(b, more, k_i64(b, i + 1), t->bits);
+        t->accumulators = k_select(b, more, k_i64(b, 2 << i), t->accumulators);
+    }
 }
 
 static void open_memory(contract *t)
@@ -437,7 +439,7 @@ static void open_memory(contract *t)
         }
     }
     if (!t->tile.brief)
-        t->order = k_shared(b, T_I32, ORDER, "order");
+        t->order = k_shared(b, T_U8, ORDER, "order");
     int64_t levels = t->tile.brief ? 1 : LEVELS;
     t->held = smaller(levels, HELD_WORDS / (results_of(t) * words_of(&t->of)));
     for (int64_t level = 0; level < t->held; level++)
@@ -452,7 +454,7 @@ static void make_order(const contract *t)
         return;
     k_val thread = k_for_all(b, k_i64(b, THREADS));
     k_if(b, k_let(b, OP_LT, thread, t->accumulators, 0));
-    k_store(b, t->order, thread, k_convert(b, OP_CONVERT, T_I32, sk_turned(t->s->lw, thread, t->bits)));
+    k_store(b, t->order, thread, k_convert(b, OP_CONVERT, T_U8, sk_turned(t->s->lw, thread, t->bits)));
     k_end(b);
     k_end(b);
 }

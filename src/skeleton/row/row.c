@@ -238,7 +238,7 @@ void row_declare_partials(row_loop *r, row_part *p)
         p->fold.in[c] = sk_partial_memory(r->lw, SK_PARTIAL_IN, p->fold.first + c, p->fold.info->type[c]);
 }
 
-static void declare_fold(row_loop *r, row_part *p)
+void row_declare_fold(row_loop *r, row_part *p)
 {
     sk_lower *lw = r->lw;
     bool final = lw->options->final || p->keep; /* counts go from piece to piece, as states do */
@@ -274,7 +274,7 @@ void row_declare(row_loop *r, row_part *p, bool whole_rows, bool results)
     int64_t most = r->brief ? 3 : p->ordered ? ROW_LEVELS : 4;
     int64_t levels = !whole_rows || p->op->kind == L_SCAN ? 2 : most;
     if (p->op->kind == L_FOLD && results)
-        declare_fold(r, p);
+        row_declare_fold(r, p);
     if ((p->op->kind == L_FOLD && !p->keep) || p->op->kind == L_SCAN)
         row_declare_sums(r, p, levels);
     if (whole_rows && (p->op->kind == L_FOLD || p->op->outer))

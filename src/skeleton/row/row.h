@@ -56,6 +56,7 @@ typedef struct row_part { /* a member of the loop */
 typedef struct row_kept { /* a term whose values wait in shared memory, by position in the row, for later sweeps */
     ir_id term;
     uint8_t sweep; /* that computes it */
+    uint8_t until; /* the last one that may need it: in that its memory becomes another one's */
     k_mem memory;
 } row_kept;
 
@@ -106,6 +107,8 @@ void row_declare_partials(row_loop *r, row_part *p);
 /* The memory that a member needs: of blocks that walk along whole rows, or of those that take a piece; with what
  * results need, or not. */
 void row_declare(row_loop *r, row_part *p, bool whole_rows, bool results);
+/* The results of a fold, or partial results. */
+void row_declare_fold(row_loop *r, row_part *p);
 /* Shared memory of `count` elements, per component. */
 k_mem *row_cells(row_loop *r, const row_part *p, int64_t count, const char *name);
 /* seed (+) total to the row's cell and the result; or the total to the partial results. */
@@ -173,10 +176,17 @@ size_t row_find_kept(row_loop *r);
 /* The longest row that can be kept so; 0: nothing is. */
 int64_t row_kept_length(size_t bytes);
 int64_t row_declare_kept(row_loop *r); /* finds them, too; returns that length */
+/* Which of them take over the memory of others, numbers, themselves if none. */
+void row_share_kept(row_loop *r, uint32_t *of);
 /* At position `j` of the row, in the list that computes a sweep's elements: what earlier sweeps have left is known;
  * what later ones will need is kept, once it is known. */
 void row_use_kept(row_loop *r, uint8_t sweep, k_val j);
 void row_keep(row_loop *r, uint8_t sweep, k_val j);
+
+/* --- all threads of a block (row_threads.c) --- */
+
+/* Can they walk along rows of such a loop? Then how much shared memory that takes. */
+void row_find_threads(row_loop *r, sk_cluster *c);
 
 /* --- gangs (row_gang.c) --- */
 

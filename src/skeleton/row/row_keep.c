@@ -62,14 +62,17 @@ static void visit(search *s, ir_id root)
     while (left.n && r->keeps.n < MOST_KEPT) {
         ir_id id = left.at[--left.n];
         const ir_node *n = ir_at(p, id);
-        if (n->kind != IR_OP || map64_get(&s->seen, id))
+        const bool far = n->kind == IR_READ && r->lw->options->group; /* from memory that rows do not stay near of */
+        if ((n->kind != IR_OP && !far) || map64_get(&s->seen, id))
             continue;
         map64_put(r->lw->arena, &s->seen, id, 1);
-        if (map64_get(&s->later, id) && cost_of(r, id) >= LEAST_COST && moves(r, id)) {
-            row_kept k = {.term = id, .sweep = s->sweep};
+        if (map64_get(&s->later, id) && (far || cost_of(r, id) >= LEAST_COST) && moves(r, id)) {
+            row_kept k = {.term = id, .sweep = s->sweep, .until = UINT8_MAX};
             vec_push(r->lw->arena, &r->keeps, k);
             continue;
         }
+        if (far)
+            continue;
         for (uint32_t i = n->n; i-- > 0;)
             vec_push(r->lw->arena, &left, p->arg.at[n->args + i]);
     }
@@ -110,10 +113,62 @@ int64_t row_declare_kept(row_loop *r)
     return length;
 }
 
+/* Does the sweep need a kept term, other than for what is kept by then? */
+static bool needs_kept(row_loop *r, uint8_t sweep, ir_id term)
+{
+    const ir_program *p = r->lw->l->ir;
+    arena *a = r->lw->arena;
+    map64 seen = {0};
+    VEC(ir_id) left = {0};
+    for (uint32_t i = 0; i < r->part.n; i++)
+        for (uint32_t c = 0;
+             r->part.at[i].op->sweep == sweep && !r->part.at[i].op->outer && c < row_terms(&r->part.at[i]); c++)
+            vec_push(a, &left, r->part.at[i].element[c]);
+    for (uint32_t i = 0; i < r->keeps.n; i++)
+        if (r->keeps.at[i].sweep < sweep && r->keeps.at[i].term != term)
+            map64_put(a, &seen, r->keeps.at[i].term, 1);
+    while (left.n) {
+        ir_id id = left.at[--left.n];
+        const ir_node *n = ir_at(p, id);
+        if (id == term)
+            return true;
+        if (map64_get(&seen, id))
+            continue;
+        map64_put(a, &seen, id, 1);
+        for (uint32_t i = n->n; i-- > 0;)
+            vec_push(a, &left, p->arg.at[n->args + i]);
+    }
+    return false;
+}
+
+/* A sweep that needs a term for the last time may put another one in its place, position by position. */
+void row_share_kept(row_loop *r, uint32_t *of)
+{
+    const uint8_t sweeps = r->lw->cluster->loop->sweeps;
+    bool scans = false;
+    for (uint32_t i = 0; i < r->part.n; i++)
+        scans |= r->part.at[i].op->kind == L_SCAN;
+    for (uint32_t i = 0; i < r->keeps.n; i++) {
+        row_kept *k = &r->keeps.at[i];
+        of[i] = i;
+        for (uint32_t j = 0; j < i && of[i] == i && !scans; j++) { /* with scans a sweep goes over a piece twice */
+            row_kept *o = &r->keeps.at[j];
+            bool free = o->sweep < k->sweep && o->until == UINT8_MAX &&
+                        ir_at(r->lw->l->ir, o->term)->type == ir_at(r->lw->l->ir, k->term)->type;
+            for (unsigned sweep = k->sweep + 1u; sweep < sweeps && free; sweep++)
+                free = !needs_kept(r, (uint8_t)sweep, o->term);
+            if (!free)
+                continue;
+            o->until = k->sweep;
+            of[i] = of[j];
+        }
+    }
+}
+
 void row_use_kept(row_loop *r, uint8_t sweep, k_val j)
 {
     for (uint32_t i = 0; i < r->keeps.n && r->keeping; i++)
-        if (r->keeps.at[i].sweep < sweep)
+        if (r->keeps.at[i].sweep < sweep && sweep <= r->keeps.at[i].until)
             sk_bind(r->lw, r->keeps.at[i].term, k_load(&r->lw->b, r->keeps.at[i].memory, j));
 }
 

@@ -2,6 +2,16 @@
 #include "skeleton/extents.h"
 #include "skeleton/row/row.h"
 
+/* The same loop as devices with a `group` have it. */
+static void find_threads(sk_cluster *c, arena *a)
+{
+    const sk_options group = {.vector_bytes = 64, .group = 256, .final = true};
+    sk_lower lw = {.l = c->l, .cluster = c, .options = &group, .arena = a, .name = "probe"};
+    row_loop r = {.lw = &lw};
+    row_begin(&r, ROW_GANG);
+    row_find_threads(&r, c);
+}
+
 void sk_row_prepare(sk_cluster *c, arena *a)
 {
     const sk_options none = {.vector_bytes = 64, .final = true};
@@ -24,6 +34,7 @@ void sk_row_prepare(sk_cluster *c, arena *a)
     }
     c->chains &= early <= K_MOST_CARRIED && late <= K_MOST_CARRIED && early > 0;
     c->kept_bytes = row_find_kept(&r);
+    find_threads(c, a);
     c->late_words = late ? 1 + late : 0;
     c->state_words = 1 + early + c->late_words;
 }
