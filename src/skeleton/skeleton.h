@@ -67,14 +67,12 @@ typedef struct sk_cluster {
     /* STENCIL: */
     int64_t tile;                                   /* columns of a tile */
     int64_t column_bytes, halo_bytes;               /* shared memory that rows take a column of the tile, and besides */
-    int64_t shared_column_bytes, shared_halo_bytes; /* the same where arrays in memory are copied to rows, too */
     int64_t gang_columns; /* stencils: so many columns of a tile are done in gangs throughout, where gangs have most
                              lanes; 0: never */
     uint32_t light_bytes; /* elements of all arrays that are read and stored, in bytes, if moving them takes longer than
                              computing, row by row; else 0 */
     uint8_t block_rows, block_columns; /* that a thread computes on devices with a `group`, at most; 0: none does */
     int64_t block_up, block_down, block_left, block_right; /* the farthest neighbours that these read */
-    int64_t halo_columns;                           /* columns beside a tile in the widest of these rows */
     /* ROW: */
     bool chains;          /* states can go from piece to piece: */
     uint32_t state_words; /* words per piece that they take, */

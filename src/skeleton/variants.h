@@ -42,9 +42,6 @@ size_t sk_stored_bytes(const sk_cluster *c);
 bool sk_streams(const sk_cluster *c, const sk_options *o, double elements, size_t cache_bytes);
 /* A gang's tile has SK_TILE_ROWS rows; all widths that tiles have divide SK_TILE_COLUMNS. */
 enum { SK_TILE_ROWS = 4, SK_TILE_COLUMNS = 64 };
-/* Are rows of arrays in memory, too, kept in shared memory on this device, where stencils read their elements often?
- * Not where that would leave narrow tiles. */
-bool sk_shares_rows(const sk_cluster *c, const sk_options *options);
 /* Images of at most so many columns have kernels of their own, whose tiles are so wide: rows that are kept lie close to
  * each other. */
 enum { SK_NARROW = 128 };

@@ -162,10 +162,36 @@ static sn_scalar some(sn_scalar s)
                  sn_if(sn_lt(sn_at(s, 0, 0), 0), sn_at(s, 1, 0), sn_at(s, 0, -1)));
 }
 
-/* What may fail is computed once. */
+/* What may fail is a thread's only element. */
 static sn_scalar may_fail(sn_scalar s)
 {
     return sn_quot(sn_at(s, 0, 1), sn_add(sn_abs(sn_at(s, -1, 0)), 1));
+}
+
+/* Far from the edges and near them, in some elements of a thread and in others. */
+static sn_scalar fails(sn_scalar s)
+{
+    return sn_quot(sn_at(s, 0, 1), sn_at(s, -1, 0));
+}
+
+static sn_acc failing_somewhere(sn_acc a)
+{
+    return sn_stencil(fails, sn_pattern(3, 3), sn_clamp, a);
+}
+
+static sn_scalar turn(void *env, sn_scalar x)
+{
+    return sn_add(sn_mul(x, 2), sn_at(*(sn_scalar *)env, 0, -1));
+}
+
+static sn_scalar rounds(sn_scalar s)
+{
+    return sn_iterate(3, sn_closure(turn, &s), sn_at(s, 1, 0));
+}
+
+static sn_acc looping(sn_acc a)
+{
+    return sn_stencil(rounds, sn_pattern(3, 3), sn_wrap, a);
 }
 
 static sn_acc chosen(sn_acc a)
@@ -194,6 +220,8 @@ static void what_is_computed(void **state)
     both("[h,w]T, [h,w]T -> [h,w]T", of_two, "f32 i16", SMALL, 5, 4, 33, 130, 64, 256);
     both("[h,w]T -> [h,w]T", chosen, "f32 u8", MIXED, 5, 4, 33, 130, 64, 256);
     both("[h,w]T -> [h,w]T", failing, "i32", SMALL, 5, 4, 33, 130);
+    both("[h,w]T -> [h,w]T", failing_somewhere, "i32 u8", SMALL, 1, 1, 2, 3, 33, 130, 64, 256);
+    both("[h,w]T -> [h,w]T", looping, "i32 f32", SMALL, 5, 4, 33, 130, 64, 256);
     both("[h,w]T -> [h,w]T", iterated, "f32", SMALL, 5, 4, 33, 130);
 }
 

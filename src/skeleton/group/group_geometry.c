@@ -13,32 +13,14 @@ enum {
     ALIGNMENT = 128 /* each array in shared memory may lose as much */
 };
 
-bool sk_shares_rows(const sk_cluster *c, const sk_options *o)
-{
-    int64_t budget = smaller(TILE_BUDGET, (int64_t)o->scratch);
-    return o->group && c->shared_column_bytes > c->column_bytes &&
-           LEAST_TILE * c->shared_column_bytes + c->shared_halo_bytes <= budget;
-}
-
-/* Columns of a tile so that a block's threads go through no row twice for the columns beside it; a multiple of what is
- * read and written at a time. */
-static int64_t whole_rows(const sk_cluster *c)
-{
-    enum { SECTOR = 8 };
-    return larger(LEAST_TILE, (BLOCK - c->halo_columns) / SECTOR * SECTOR);
-}
-
 int64_t sk_tile(const sk_cluster *c, const sk_options *o)
 {
     if (!o->group)
         return c->tile;
-    bool shares = sk_shares_rows(c, o);
-    int64_t column = shares ? c->shared_column_bytes : c->column_bytes;
-    int64_t besides = shares ? c->shared_halo_bytes : c->halo_bytes;
-    int64_t tile = smaller(c->tile, whole_rows(c)), scratch = (int64_t)o->scratch;
-    while (tile > LEAST_TILE && tile * column + besides > TILE_BUDGET)
+    int64_t tile = smaller(c->tile, BLOCK), scratch = (int64_t)o->scratch;
+    while (tile > LEAST_TILE && tile * c->column_bytes + c->halo_bytes > TILE_BUDGET)
         tile /= 2;
-    while (tile > 8 && tile * column + besides > scratch)
+    while (tile > 8 && tile * c->column_bytes + c->halo_bytes > scratch)
         tile /= 2;
     return tile;
 }

@@ -10,12 +10,15 @@ enum { TILES_ACROSS, TILES_DOWN, ROWS, COLUMNS, ACROSS, DOWN }; /* slots */
 
 /* --- how many elements a thread has --- */
 
-/* Rows and columns of a thread, so that what it reads stays in registers and its code is short. */
+/* Rows and columns of a thread, so that what it reads stays in registers and its code is short. A failure takes the thread
+ * away, and others of its elements with it, among which there may be one to be reported instead: those are alone. */
 static void choose_block(sk_cluster *c, const stencil_element *e)
 {
     enum { REGISTERS = 96, MOST_REGISTERS = 160, MOST_CODE = 1000 };
     const halo h = e->beyond;
     int64_t rows = c->loop->rank > 1 ? MOST_ROWS : 1, columns = e->narrowest == 8 ? 2 : MOST_COLUMNS, words = e->words;
+    if (e->alone)
+        rows = columns = 1;
     for (;;) {
         int64_t elements = rows * columns;
         int64_t reads = smaller(e->reads * elements, e->arrays * (rows + h.up + h.down) * (columns + h.left + h.right));
@@ -41,7 +44,7 @@ static void choose_block(sk_cluster *c, const stencil_element *e)
 void sk_group_stencil_prepare(sk_cluster *c, arena *a)
 {
     stencil_element e = {0};
-    if (sk_stencil_element(c, a, &e) && e.reads)
+    if (sk_stencil_element(c, a, &e))
         choose_block(c, &e);
 }
 
@@ -141,7 +144,7 @@ static void elements_of(tile *t, sk_body *body, const sk_index *at, ir_id *term)
     }
 }
 
-static void store_all(tile *t, uint32_t i, k_val position, k_val value)
+static void store_part(tile *t, uint32_t i, k_val position, k_val value)
 {
     sk_lower *lw = t->lw;
     k_store(&lw->b, sk_array_memory(lw, t->out.array.at[i], t->out.component.at[i], true), position, value);
@@ -172,12 +175,13 @@ static void inside_elements(tile *t)
     if (rank > 1)
         sk_bind(lw, t->at.at[rank - 2], t->row);
     sk_bind(lw, t->at.at[rank - 1], t->column);
+    lw->element = sk_add(lw, row_begin(t, t->row), t->column);
     sk_emit(lw, all, term, value);
     for (int64_t u = 0; u < t->rows; u++) {
         k_val begin = row_begin(t, sk_add(lw, t->row, k_i64(b, u)));
         for (uint32_t i = 0; i < n; i++)
             for (uint32_t v = 0; v < columns; v++)
-                store_all(t, i, sk_add(lw, begin, sk_add(lw, t->column, k_i64(b, v))),
+                store_part(t, i, sk_add(lw, begin, sk_add(lw, t->column, k_i64(b, v))),
                           value[((uint32_t)u * columns + v) * n + i]);
     }
     end_threads(t, mark);
@@ -205,10 +209,10 @@ static void edge_elements(tile *t)
     if (rank > 1)
         sk_bind(lw, t->at.at[rank - 2], row);
     sk_bind(lw, t->at.at[rank - 1], column);
+    lw->element = sk_add(lw, row_begin(t, row), column);
     sk_emit(lw, n, term, value);
-    k_val position = sk_add(lw, row_begin(t, row), column);
     for (uint32_t i = 0; i < n; i++)
-        store_all(t, i, position, value[i]);
+        store_part(t, i, lw->element, value[i]);
     sk_scope_end(lw, inner);
     for (unsigned open = 0; open < 4; open++)
         k_end(b);
@@ -246,7 +250,7 @@ void sk_build_group_stencil(sk_lower *lw)
     const sk_cluster *c = lw->cluster;
     sk_open(lw, 1);
     if (!c->block_rows) {
-        lw->why.text = "elements of this loop are not computed several at once";
+        lw->why.text = "the loop reads what it computes itself beside its own index";
         return;
     }
     k_builder *b = &lw->b;
@@ -268,12 +272,14 @@ void sk_build_group_stencil(sk_lower *lw)
     if (t.at.rank > 2)
         sk_row_indices(lw, t.at.rank - 1u, c->loop->shape, t.outer, t.index);
     k_if(b, reads_inside(&t));
-    k_val whole = is(&t, OP_EQ, is(&t, OP_REM, t.width, k_i64(b, t.columns)), k_i64(b, 0));
-    k_if_either(b, whole);
+    if (t.columns > 1) {
+        k_if_either(b, is(&t, OP_EQ, is(&t, OP_REM, t.width, k_i64(b, t.columns)), k_i64(b, 0)));
+        inside_elements(&t);
+        k_else(b);
+    }
     inside_elements(&t);
-    k_else(b);
-    inside_elements(&t);
-    k_end(b);
+    if (t.columns > 1)
+        k_end(b);
     k_else(b);
     edge_elements(&t);
     k_end(b);

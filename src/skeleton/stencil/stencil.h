@@ -70,9 +70,9 @@ typedef struct stencil_element {
     int64_t reads, operations, results; /* of numbers */
     int64_t arrays;                     /* components of arrays that are read */
     int64_t words, narrowest;           /* registers of the widest number; bytes of the narrowest in memory */
+    bool alone;                         /* it loops, may fail, or tells that it was computed */
 } stencil_element;
-/* False: what may fail, or tells that it was computed, is computed once, and what is read beside the own index by the
- * loop itself is kept. */
+/* False: the loop reads what it computes itself beside its own index. */
 bool sk_stencil_element(sk_cluster *c, arena *a, stencil_element *out);
 
 /* Finds the stages of lw's cluster, and all that is fixed before code is made. They live in `a`. */

@@ -387,87 +387,6 @@ static void add_copies(stages *s, arena *a)
     find_free(s->lw->l, a, s);
 }
 
-/* --- copies on devices whose blocks are many threads --- */
-
-/* Elements of this array that one of the stencil's reads; 0: it may not be copied, as far rows are read, too. */
-static int64_t reads_of(const ir_array *info, ir_id array)
-{
-    int64_t reads = 0;
-    for (uint32_t k = 0; k < info->inputs; k++) {
-        const ir_stencil *pattern = &info->stencil[k];
-        int64_t n = 1;
-        if (info->input[k] != array)
-            continue;
-        if (pattern->boundary == IR_WRAP)
-            return 0;
-        for (unsigned d = 0; d < info->rank; d++)
-            n *= pattern->extent[d];
-        reads += n;
-    }
-    return reads;
-}
-
-static bool is_followed(const reaches *found, ir_id node)
-{
-    for (uint32_t i = 0; i < found->n; i++)
-        if (found->at[i].node == node)
-            return found->at[i].followed;
-    return false;
-}
-
-/* Is it read in this cluster at neighbouring elements only, and so often that copying pays? From a cache, a row of
- * neighbours that does not begin where a line does takes two accesses, from shared memory one; the copy and its barrier
- * take about as long as four. */
-static bool worth_sharing(const sk_cluster *c, const reaches *found, ir_id array)
-{
-    enum { ENOUGH = 9 };
-    const ir_array *info = ir_info(c->l->ir, array);
-    int64_t reads = 0;
-    if (info->rank != 2 || c->loop->rank != 2 || memcmp(info->shape, c->loop->shape, 2 * sizeof(ir_id)) != 0)
-        return false;
-    for (uint32_t i = 0; i < c->l->edge.n; i++) {
-        const l_edge *e = &c->l->edge.at[i];
-        if (e->from != array || !is_followed(found, e->to))
-            continue;
-        int64_t here = e->access == L_HALO ? reads_of(ir_info(c->l->ir, e->to), array) : e->access == L_SAME;
-        if (!here)
-            return false;
-        reads += here;
-    }
-    return reads >= ENOUGH;
-}
-
-/* What the cluster computes without keeping it, at its own index or beside it: not views, which come from somewhere
- * else.
- */
-static bool find_all(const sk_cluster *c, arena *a, reaches *found)
-{
-    for (uint32_t i = 0; i < c->loop->op.n; i++)
-        find_reaches(c->l, a, c->loop->op.at[i].term, found);
-    for (uint32_t i = 0; i < found->n; i++) {
-        ir_kind kind = (ir_kind)ir_at(c->l->ir, found->at[i].node)->kind;
-        if (found->at[i].followed && kind != IR_MAP && kind != IR_STENCIL)
-            return false;
-    }
-    return true;
-}
-
-/* Before all other stages. */
-static void list_shared(const sk_cluster *c, arena *a, stages *s)
-{
-    reaches found = {0};
-    if (!find_all(c, a, &found))
-        return;
-    for (uint32_t i = 0; i < c->loop->reads.n; i++) {
-        ir_id array = c->loop->reads.at[i];
-        if (!worth_sharing(c, &found, array))
-            continue;
-        l_op *op = arena_alloc(a, sizeof(*op));
-        *op = (l_op){.term = array, .kind = L_ELEMENT, .staged = true};
-        vec_push(a, &s->stage, ((stage){.op = op, .info = ir_info(c->l->ir, array), .ring = 1, .copy = true}));
-    }
-}
-
 /* --- fetching --- */
 
 static bool has_loops_shape(const stages *s, ir_id array)
@@ -662,15 +581,12 @@ int64_t sk_stencil_gangs(const stages *s, const stage *g, int64_t lanes)
     return lanes + (both > lanes ? both : one);
 }
 
-/* share: copy to shared memory what is worth it */
-static stages find_stages(sk_lower *lw, const sk_options *options, bool share, arena *a)
+stages sk_stencil_stages(sk_lower *lw, const sk_options *options, arena *a)
 {
     stages s = {.lw = lw, .aligned = options->vector_bytes && !options->group, .at = {.rank = lw->cluster->loop->rank}};
     for (unsigned d = 0; d < s.at.rank; d++)
         s.at.at[d] = ir_var(lw->l->ir, T_I64);
     s.end_column = ir_var(lw->l->ir, T_I64);
-    if (share)
-        list_shared(lw->cluster, a, &s);
     list_stages(lw->cluster, a, &s);
     choose_rows(&s, options, a);
     analyse(lw->l, a, &s);
@@ -680,27 +596,20 @@ static stages find_stages(sk_lower *lw, const sk_options *options, bool share, a
     return s;
 }
 
-stages sk_stencil_stages(sk_lower *lw, const sk_options *options, arena *a)
-{
-    return find_stages(lw, options, sk_shares_rows(lw->cluster, options), a);
-}
-
 /* --- elements by themselves --- */
 
 /* What the terms of an element, composed, consist of. */
-static bool count_terms(const ir_program *p, const opt_ids *ids, stencil_element *e)
+static void count_terms(const ir_program *p, const opt_ids *ids, stencil_element *e)
 {
     for (uint32_t i = 0; i < ids->n; i++) {
         const ir_node *n = ir_at(p, ids->at[i]);
-        if (n->partial || n->kind == IR_LOOP || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES))
-            return false;
+        e->alone |= n->partial || n->kind == IR_LOOP || (n->kind == IR_OP && ir_ops[n->op].flags & OP_TRACES);
         if (n->kind == IR_READ)
             e->narrowest = smaller(e->narrowest, (int64_t)ir_type_size((ir_type)n->type));
         e->reads += n->kind == IR_READ;
         e->operations += n->kind != IR_READ && n->kind != IR_CONST && n->type != T_I64;
         e->words = larger(e->words, n->type == T_I64 ? 1 : (int64_t)(ir_type_size((ir_type)n->type) + 3) / 4);
     }
-    return true;
 }
 
 bool sk_stencil_element(sk_cluster *c, arena *a, stencil_element *out)
@@ -734,7 +643,8 @@ bool sk_stencil_element(sk_cluster *c, arena *a, stencil_element *out)
         out->results += g->info->components;
         opt_reach(c->l->ir, a, g->info->components, sk_define(&body, g->op->term, &s.at), &ids);
     }
-    return count_terms(c->l->ir, &ids, out);
+    count_terms(c->l->ir, &ids, out);
+    return true;
 }
 
 /* --- shared memory --- */
@@ -753,20 +663,6 @@ static int64_t column_bytes(const stages *s, int64_t *beside)
     return sum;
 }
 
-/* What all rows take where those of arrays in memory are kept in shared memory, too. */
-static void count_shared(sk_lower *lw, sk_cluster *c, arena *a)
-{
-    const sk_options options = {.group = 1};
-    stages s = find_stages(lw, &options, true, a);
-    c->shared_halo_bytes = c->halo_columns = 0;
-    c->shared_column_bytes = column_bytes(&s, &c->shared_halo_bytes);
-    for (uint32_t i = 0; i < s.stage.n; i++) {
-        const stage *g = &s.stage.at[i];
-        if (g->op->staged)
-            c->halo_columns = larger(c->halo_columns, g->need.left + g->need.right);
-    }
-}
-
 void sk_stencil_prepare(sk_cluster *c, arena *a)
 {
     sk_lower lw = {.l = c->l, .cluster = c, .arena = a};
@@ -775,7 +671,6 @@ void sk_stencil_prepare(sk_cluster *c, arena *a)
     stages s = sk_stencil_stages(&lw, &one_row, a);
     c->halo_bytes = 0;
     c->column_bytes = column_bytes(&s, &c->halo_bytes);
-    count_shared(&lw, c, a);
     sk_group_stencil_prepare(c, a);
     s = sk_stencil_stages(&lw, &several_rows, a);
     c->light_bytes = light_bytes(&s, c, a);
