@@ -10,8 +10,9 @@ enum { TILES_ACROSS, TILES_DOWN, ROWS, COLUMNS, ACROSS, DOWN }; /* slots */
 
 /* --- how many elements a thread has --- */
 
-/* Rows and columns of a thread, so that what it reads stays in registers and its code is short. A failure takes the thread
- * away, and others of its elements with it, among which there may be one to be reported instead: those are alone. */
+/* Rows and columns of a thread, so that what it reads stays in registers and its code is short. A failure takes the
+ * thread away, and others of its elements with it, among which there may be one to be reported instead: those are
+ * alone. */
 static void choose_block(sk_cluster *c, const stencil_element *e)
 {
     enum { REGISTERS = 96, MOST_REGISTERS = 160, MOST_CODE = 1000 };
@@ -87,12 +88,15 @@ bool sk_launch_group_stencil(const sk_call *x, sk_geometry *g)
 
 typedef struct tile {
     sk_lower *lw;
-    sk_outputs out;                    /* terms: none */
-    int64_t rows, columns;             /* of a thread */
-    k_val height, width, across, down; /* the latter two: threads beside each other, and below each other */
-    k_val outer;                       /* number of the plane */
-    k_val first_row, first_column;     /* of the block, in units of what a thread has */
-    k_val row, column;                 /* of the thread */
+    sk_outputs out;                     /* terms: none */
+    int64_t rows, columns;              /* of a thread */
+    k_val height, width, across, down;  /* the latter two: threads beside each other, and below each other */
+    k_val outer;                        /* number of the plane */
+    k_val first_row, first_column;      /* of the block, in units of what a thread has */
+    k_val row, column;                  /* of the thread */
+    k_val top, bottom, left, right;     /* of the block, within the array */
+    k_val above, below, before, behind; /* rows from `above` to `below` and columns from `before` to `behind` belong to
+                                           threads that read nothing outside */
     k_val index[IR_MAX_RANK];
     sk_index at;
 } tile;
@@ -102,24 +106,33 @@ static k_val is(tile *t, ir_op op, k_val x, k_val y)
     return k_let(&t->lw->b, op, x, y, 0);
 }
 
-/* Opens the loop over the block's threads. */
+static void bind_plane(tile *t, uint32_t *mark)
+{
+    *mark = sk_scope(t->lw);
+    for (unsigned d = 0; d + 2 < t->at.rank; d++)
+        sk_bind(t->lw, t->at.at[d], t->index[d]);
+}
+
+/* Opens the loop over the block's threads that read nothing outside. */
 static void begin_threads(tile *t, uint32_t *mark)
 {
     sk_lower *lw = t->lw;
     k_builder *b = &lw->b;
-    unsigned rank = t->at.rank;
     k_val thread = k_for_all(b, k_i64(b, THREADS)), down = is(t, OP_QUOT, thread, t->across);
     k_val across = sk_sub(lw, thread, sk_mul(lw, down, t->across));
     t->row = sk_mul(lw, sk_add(lw, t->first_row, down), k_i64(b, t->rows));
     t->column = sk_mul(lw, sk_add(lw, t->first_column, across), k_i64(b, t->columns));
-    *mark = sk_scope(lw);
-    for (unsigned d = 0; d + 2 < rank; d++)
-        sk_bind(lw, t->at.at[d], t->index[d]);
+    k_val end_row = sk_add(lw, t->row, k_i64(b, t->rows)), end_column = sk_add(lw, t->column, k_i64(b, t->columns));
+    k_val rows = is(t, OP_AND, is(t, OP_GE, t->row, t->above), is(t, OP_LE, end_row, t->below));
+    k_val columns = is(t, OP_AND, is(t, OP_GE, t->column, t->before), is(t, OP_LE, end_column, t->behind));
+    k_if(b, is(t, OP_AND, rows, columns));
+    bind_plane(t, mark);
 }
 
 static void end_threads(tile *t, uint32_t mark)
 {
     sk_scope_end(t->lw, mark);
+    k_end(&t->lw->b);
     k_end(&t->lw->b);
 }
 
@@ -182,30 +195,27 @@ static void inside_elements(tile *t)
         for (uint32_t i = 0; i < n; i++)
             for (uint32_t v = 0; v < columns; v++)
                 store_part(t, i, sk_add(lw, begin, sk_add(lw, t->column, k_i64(b, v))),
-                          value[((uint32_t)u * columns + v) * n + i]);
+                           value[((uint32_t)u * columns + v) * n + i]);
     }
     end_threads(t, mark);
 }
 
-/* The same near the edges, of the elements that there are, one by one. */
-static void edge_elements(tile *t)
+/* The elements of a rectangle, one by one. */
+static void rectangle(tile *t, k_val top, k_val bottom, k_val left, k_val right)
 {
     sk_lower *lw = t->lw;
     k_builder *b = &lw->b;
-    uint32_t mark, inner, n = t->out.array.n;
+    uint32_t mark, n = t->out.array.n;
     unsigned rank = t->at.rank;
-    k_val zero = k_i64(b, 0), *value = arena_alloc(lw->arena, n * sizeof(k_val));
+    k_val *value = arena_alloc(lw->arena, n * sizeof(k_val)), width = sk_sub(lw, right, left);
     ir_id *term = arena_alloc(lw->arena, n * sizeof(ir_id));
     sk_body body;
     sk_body_init(&body, lw->cluster, SK_GENERIC, lw->arena);
     body.composes = true;
     elements_of(t, &body, &t->at, term);
-    begin_threads(t, &mark);
-    k_val row = sk_add(lw, t->row, k_for(b, zero, k_i64(b, t->rows), false));
-    k_if(b, is(t, OP_LT, row, t->height));
-    k_val column = sk_add(lw, t->column, k_for(b, zero, k_i64(b, t->columns), false));
-    k_if(b, is(t, OP_LT, column, t->width));
-    inner = sk_scope(lw);
+    k_val thread = k_for_all(b, sk_mul(lw, sk_sub(lw, bottom, top), width)), line = is(t, OP_QUOT, thread, width);
+    k_val row = sk_add(lw, top, line), column = sk_add(lw, left, sk_sub(lw, thread, sk_mul(lw, line, width)));
+    bind_plane(t, &mark);
     if (rank > 1)
         sk_bind(lw, t->at.at[rank - 2], row);
     sk_bind(lw, t->at.at[rank - 1], column);
@@ -213,10 +223,22 @@ static void edge_elements(tile *t)
     sk_emit(lw, n, term, value);
     for (uint32_t i = 0; i < n; i++)
         store_part(t, i, lw->element, value[i]);
-    sk_scope_end(lw, inner);
-    for (unsigned open = 0; open < 4; open++)
-        k_end(b);
-    end_threads(t, mark);
+    sk_scope_end(lw, mark);
+    k_end(b);
+}
+
+/* What lies around the threads that read nothing outside: rows above and below, and what is left on both sides. */
+static void edge_elements(tile *t)
+{
+    k_builder *b = &t->lw->b;
+    k_val part = k_for(b, k_i64(b, 0), k_i64(b, 4), false);
+    k_val side = is(t, OP_GE, part, k_i64(b, 2)), second = is(t, OP_EQ, is(t, OP_REM, part, k_i64(b, 2)), k_i64(b, 1));
+    k_val top = k_select(b, side, t->above, k_select(b, second, t->below, t->top));
+    k_val bottom = k_select(b, side, t->below, k_select(b, second, t->bottom, t->above));
+    k_val left = k_select(b, is(t, OP_AND, side, second), t->behind, t->left);
+    k_val right = k_select(b, is(t, OP_AND, side, is(t, OP_NOT, second, 0)), t->before, t->right);
+    rectangle(t, top, bottom, left, right);
+    k_end(b);
 }
 
 static void list_outputs(sk_lower *lw, sk_outputs *out)
@@ -231,18 +253,36 @@ static void list_outputs(sk_lower *lw, sk_outputs *out)
     }
 }
 
-static k_val reads_inside(tile *t)
+/* Where of `from` to `to`, of an array with so many rows or columns, the units of `size` lie that read at most `before`
+ * and `behind` these without reading outside. */
+static void find_inside(tile *t, k_val from, k_val to, k_val all, int64_t size, int64_t before, int64_t behind,
+                        k_val *first, k_val *end)
+{
+    sk_lower *lw = t->lw;
+    k_builder *b = &lw->b;
+    k_val unit = k_i64(b, size), whole = is(t, OP_QUOT, sk_sub(lw, all, k_i64(b, behind)), unit);
+    *first = sk_min(lw, to, sk_max(lw, from, k_i64(b, round_up(before, size))));
+    *end = sk_max(lw, *first, sk_min(lw, to, sk_mul(lw, whole, unit)));
+}
+
+static void find_edges(tile *t)
 {
     sk_lower *lw = t->lw;
     k_builder *b = &lw->b;
     const sk_cluster *c = lw->cluster;
-    k_val top = sk_mul(lw, t->first_row, k_i64(b, t->rows)), left = sk_mul(lw, t->first_column, k_i64(b, t->columns));
-    k_val bottom = sk_add(lw, top, sk_mul(lw, t->down, k_i64(b, t->rows)));
-    k_val right = sk_add(lw, left, sk_mul(lw, t->across, k_i64(b, t->columns)));
-    k_val all = is(t, OP_GE, top, k_i64(b, c->block_up));
-    all = is(t, OP_AND, all, is(t, OP_LE, sk_add(lw, bottom, k_i64(b, c->block_down)), t->height));
-    all = is(t, OP_AND, all, is(t, OP_GE, left, k_i64(b, c->block_left)));
-    return is(t, OP_AND, all, is(t, OP_LE, sk_add(lw, right, k_i64(b, c->block_right)), t->width));
+    t->top = sk_mul(lw, t->first_row, k_i64(b, t->rows));
+    t->left = sk_mul(lw, t->first_column, k_i64(b, t->columns));
+    t->bottom = sk_min(lw, t->height, sk_add(lw, t->top, sk_mul(lw, t->down, k_i64(b, t->rows))));
+    t->right = sk_min(lw, t->width, sk_add(lw, t->left, sk_mul(lw, t->across, k_i64(b, t->columns))));
+    find_inside(t, t->top, t->bottom, t->height, t->rows, c->block_up, c->block_down, &t->above, &t->below);
+    find_inside(t, t->left, t->right, t->width, t->columns, c->block_left, c->block_right, &t->before, &t->behind);
+}
+
+static k_val has_edges(tile *t)
+{
+    k_val rows = is(t, OP_OR, is(t, OP_GT, t->above, t->top), is(t, OP_LT, t->below, t->bottom));
+    k_val columns = is(t, OP_OR, is(t, OP_GT, t->before, t->left), is(t, OP_LT, t->behind, t->right));
+    return is(t, OP_OR, rows, columns);
 }
 
 void sk_build_group_stencil(sk_lower *lw)
@@ -271,7 +311,7 @@ void sk_build_group_stencil(sk_lower *lw)
     t.first_row = sk_mul(lw, tile_row, t.down);
     if (t.at.rank > 2)
         sk_row_indices(lw, t.at.rank - 1u, c->loop->shape, t.outer, t.index);
-    k_if(b, reads_inside(&t));
+    find_edges(&t);
     if (t.columns > 1) {
         k_if_either(b, is(&t, OP_EQ, is(&t, OP_REM, t.width, k_i64(b, t.columns)), k_i64(b, 0)));
         inside_elements(&t);
@@ -280,7 +320,7 @@ void sk_build_group_stencil(sk_lower *lw)
     inside_elements(&t);
     if (t.columns > 1)
         k_end(b);
-    k_else(b);
+    k_if(b, has_edges(&t));
     edge_elements(&t);
     k_end(b);
 }
