@@ -118,7 +118,8 @@ static void begin_threads(tile *t, uint32_t *mark)
 {
     sk_lower *lw = t->lw;
     k_builder *b = &lw->b;
-    k_val thread = k_for_all(b, k_i64(b, THREADS)), down = is(t, OP_QUOT, thread, t->across);
+    k_val thread = k_for_all(b, k_i64(b, THREADS)), all = k_i64(b, THREADS);
+    k_val down = is(t, OP_QUOT, sk_mul(lw, thread, t->down), all); /* thread / across, as both divide `all` */
     k_val across = sk_sub(lw, thread, sk_mul(lw, down, t->across));
     t->row = sk_mul(lw, sk_add(lw, t->first_row, down), k_i64(b, t->rows));
     t->column = sk_mul(lw, sk_add(lw, t->first_column, across), k_i64(b, t->columns));
@@ -300,17 +301,19 @@ void sk_build_group_stencil(sk_lower *lw)
     for (unsigned d = 0; d < t.at.rank; d++)
         t.at.at[d] = ir_var(lw->l->ir, T_I64);
     list_outputs(lw, &t.out);
-    k_val tiles_across = sk_slot(lw, TILES_ACROSS, "tiles_across"), tiles_down = sk_slot(lw, TILES_DOWN, "tiles_down");
+    k_val tiles_across = sk_slot(lw, TILES_ACROSS, "tiles_across");
     t.height = sk_slot(lw, ROWS, "height");
     t.width = sk_slot(lw, COLUMNS, "width");
     t.across = sk_slot(lw, ACROSS, "threads_across");
     t.down = sk_slot(lw, DOWN, "threads_down");
-    t.outer = k_piece(b);
-    k_val tile_column = sk_take_digit(lw, &t.outer, tiles_across), tile_row = sk_take_digit(lw, &t.outer, tiles_down);
+    k_val tile_row = k_piece(b), tile_column = sk_take_digit(lw, &tile_row, tiles_across);
+    if (t.at.rank > 2) {
+        t.outer = tile_row;
+        tile_row = sk_take_digit(lw, &t.outer, sk_slot(lw, TILES_DOWN, "tiles_down"));
+        sk_row_indices(lw, t.at.rank - 1u, c->loop->shape, t.outer, t.index);
+    }
     t.first_column = sk_mul(lw, tile_column, t.across);
     t.first_row = sk_mul(lw, tile_row, t.down);
-    if (t.at.rank > 2)
-        sk_row_indices(lw, t.at.rank - 1u, c->loop->shape, t.outer, t.index);
     find_edges(&t);
     if (t.columns > 1) {
         k_if_either(b, is(&t, OP_EQ, is(&t, OP_REM, t.width, k_i64(b, t.columns)), k_i64(b, 0)));
