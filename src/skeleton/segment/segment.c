@@ -223,8 +223,91 @@ static k_val is_longer(sk_segments *x, const sk_block *of, const sk_segment *s)
 {
     k_builder *b = &x->lw->b;
     k_val own = k_let(b, OP_GE, s->global, of->first, 0), pieces = k_let(b, OP_GT, s->length, k_i64(b, SK_PIECE), 0);
-    k_val longer = k_let(b, OP_GT, s->length, k_i64(b, x->shortest), 0);
+    k_val longer = k_let(b, OP_GT, s->length, k_i64(b, x->side_by_side ? SK_ACCUMULATORS : x->shortest), 0);
     return k_let(b, OP_AND, longer, k_let(b, OP_OR, own, pieces, 0), 0);
+}
+
+/* --- where blocks are many threads: segments of one round of the tree, several at a time --- */
+
+enum { ABREAST = 4 /* segments */ };
+
+/* Is there one round for each accumulator, and does one that receives nothing change nothing? Then reads of several
+ * segments are under way together, and nothing is asked but where each ends. */
+static bool may_be_side_by_side(const sk_segments *x)
+{
+    enum { SMALL = 16, FEW = 2 };
+    const sk_lower *lw = x->lw;
+    const sk_folds *f = &x->folds;
+    bool good = lw->options->group && lw->options->gang >= f->tree.lanes && f->neutral && f->fold.n &&
+                f->fold.n <= FEW && !lw->cluster->loop->ordered && lw->cluster->loop->flops <= SMALL;
+    for (uint32_t i = 0; i < f->fold.n && good; i++) {
+        const sk_fold *fold = &f->fold.at[i];
+        good = !fold->extreme && sk_fold_harmless(lw, fold);
+        for (uint32_t c = 0; c < fold->n && good; c++)
+            good = !ir_at(lw->l->ir, fold->element[c])->partial;
+    }
+    for (uint32_t i = 0; i < f->stored.term.n && good; i++)
+        good = !ir_at(lw->l->ir, f->stored.term.at[i])->partial;
+    return good;
+}
+
+static k_val is_medium(sk_segments *x, const sk_block *of, const sk_segment *s)
+{
+    k_builder *b = &x->lw->b;
+    k_val own = k_let(b, OP_GE, s->global, of->first, 0);
+    k_val longer = k_let(b, OP_GT, s->length, k_i64(b, x->shortest), 0);
+    k_val brief = k_let(b, OP_LE, s->length, k_i64(b, SK_ACCUMULATORS), 0);
+    return k_let(b, OP_AND, own, k_let(b, OP_AND, longer, brief, 0), 0);
+}
+
+/* Number `i` of the segments from `begin` on, if it is one of these: all its elements are in accumulators. */
+static void read_medium(sk_segments *x, const sk_segment *s, k_val takes, k_val lane, k_val **acc[SK_MOST_STREAMS])
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    sk_folds *f = &x->folds;
+    k_val count = k_select(b, takes, s->length, k_i64(b, 0));
+    sk_use_segment(x, s);
+    for (int64_t t = 0; t < f->tree.streams; t++) {
+        k_val at = sk_add(lw, lane, k_i64(b, t * f->tree.lanes));
+        acc[t] = sk_fold_accumulators(f);
+        k_if(b, k_let(b, OP_LT, at, count, 0));
+        sk_fold_element(f, s->global, at, k_literal(b, T_BOOL, 0), acc[t]);
+        k_end(b);
+    }
+}
+
+static void take_medium(sk_segments *x, const sk_block *of, k_val begin, k_val count)
+{
+    sk_lower *lw = x->lw;
+    k_builder *b = &lw->b;
+    sk_folds *f = &x->folds;
+    k_val zero = k_i64(b, 0), some = k_i64(b, ABREAST), lane = k_for_whole(b, k_i64(b, f->tree.lanes));
+    k_val turns = k_let(b, OP_QUOT, sk_add(lw, count, k_i64(b, ABREAST - 1)), some, 0);
+    k_val first = sk_mul(lw, k_for(b, zero, turns, false), some);
+    uint32_t mark = sk_scope(lw);
+    k_val **acc[ABREAST][SK_MOST_STREAMS], takes[ABREAST];
+    sk_segment s[ABREAST];
+    for (unsigned i = 0; i < ABREAST; i++) {
+        k_val number = sk_add(lw, first, k_i64(b, i)), there = k_let(b, OP_LT, number, count, 0);
+        s[i] = sk_find_segment(&x->of, sk_add(lw, begin, k_select(b, there, number, zero)));
+        takes[i] = k_let(b, OP_AND, there, is_medium(x, of, &s[i]), 0);
+    }
+    for (unsigned i = 0; i < ABREAST; i++)
+        read_medium(x, &s[i], takes[i], lane, acc[i]);
+    for (unsigned i = 0; i < ABREAST; i++) {
+        sk_fold_streams(f, lane, f->tree.streams, 0, acc[i]);
+        sk_fold_lanes(f, s[i].global, lane, 0, acc[i][0]);
+    }
+    for (unsigned i = 0; i < ABREAST; i++) {
+        sk_use_segment(x, &s[i]);
+        k_if(b, k_let(b, OP_AND, takes[i], k_let(b, OP_EQ, lane, zero, 0), 0));
+        sk_finish_segment(x, s[i].row, s[i].number, s[i].global, acc[i][0], 0);
+        k_end(b);
+    }
+    sk_scope_end(lw, mark);
+    k_end(b);
+    k_end(b);
 }
 
 /* How many of the segments from number `begin` on, as many as a gang has lanes at most, are longer ones. It comes
@@ -236,8 +319,11 @@ static k_val count_longer(sk_segments *x, const sk_block *of, k_val begin, k_val
     k_val zero = k_i64(b, 0), lane = k_for_all(b, count);
     sk_segment s = sk_find_segment(&x->of, sk_add(lw, begin, lane));
     k_val longer = k_count(b, is_longer(x, of, &s));
+    k_val medium = x->side_by_side ? k_count(b, is_medium(x, of, &s)) : 0;
     k_if(b, k_let(b, OP_EQ, lane, zero, 0));
     k_store(b, x->longer, zero, longer);
+    if (medium)
+        k_store(b, x->longer, k_i64(b, 1), medium);
     k_end(b);
     k_end(b);
     return k_load(b, x->longer, zero);
@@ -248,13 +334,19 @@ static void take_gang(sk_segments *x, const sk_block *of, k_val begin, k_val cou
 {
     sk_lower *lw = x->lw;
     k_builder *b = &lw->b;
-    k_val zero = k_i64(b, 0), longer = count_longer(x, of, begin, count), lane = k_for_all(b, count);
+    k_val zero = k_i64(b, 0), longer = count_longer(x, of, begin, count);
+    k_val medium = x->side_by_side ? k_load(b, x->longer, k_i64(b, 1)) : 0, lane = k_for_all(b, count);
     sk_segment s = sk_find_segment(&x->of, sk_add(lw, begin, lane));
     k_if(b, k_let(b, OP_GE, s.global, of->first, 0));
     short_segment(x, &s);
     sk_check_segment(&x->of, &s);
     k_end(b);
     k_end(b);
+    if (x->side_by_side) {
+        k_if(b, k_let(b, OP_GT, medium, zero, 0));
+        take_medium(x, of, begin, count);
+        k_end(b);
+    }
     k_if(b, k_let(b, OP_GT, longer, zero, 0));
     k_val i = k_for(b, zero, count, false);
     s = sk_find_segment(&x->of, sk_add(lw, begin, i));
@@ -466,7 +558,8 @@ void sk_build_segments(sk_lower *lw)
     sk_block of = sk_block_of(&x.of);
     sk_begin_packs(&x);
     if (lw->options->group) {
-        x.longer = k_shared(&lw->b, T_I64, 1, "longer");
+        x.side_by_side = may_be_side_by_side(&x);
+        x.longer = k_shared(&lw->b, T_I64, x.side_by_side ? 2 : 1, "longer");
         take_gangs(&x, &of);
     } else {
         take_each(&x, &of);

@@ -66,7 +66,8 @@ typedef struct sk_segments {
     k_val base;               /* ... and among all elements */
     int64_t shortest;         /* longer segments are a gang's */
     bool alone;               /* one lane is at work */
-    k_mem longer;             /* where blocks are many threads: how many of a gang's segments are longer */
+    k_mem longer;             /* where blocks are many threads: how many of a gang's segments are longer, and, */
+    bool side_by_side;        /* if segments of one round of the tree are taken so, how many of these */
     struct sk_mixed *mixed;   /* of sk_open_mixed */
     sk_packs *packs;          /* of sk_open_packs */
     k_val chained;            /* words of the state before all others, which blocks hand on; 0: none */
