@@ -30,6 +30,7 @@ static sk_options kernel_options(const sn_program *p)
         o.group = limits->group;
         o.gang = limits->gang;
         o.scratch = limits->scratch;
+        o.most_scratch = limits->most_scratch;
     }
     while (p->outer)
         p = p->outer;

@@ -110,6 +110,7 @@ static void set_limits(cuda *d, const cuda_place *p, const device_options *o)
     if (!l->workers)
         l->workers = 1;
     d->most_shared = most_shared(d, o);
+    l->most_scratch = d->most_shared;
     snprintf(l->name, sizeof(l->name), "%s", p->name);
 }
 

@@ -15,7 +15,8 @@ typedef struct device_limits {
     char name[128];
     uint32_t workers;     /* cores or compute units */
     uint32_t vector_bytes; /* CPU: widest SIMD register: 64 with AVX-512, 32 with AVX2, 16 else. Others: 0 */
-    size_t scratch;       /* most shared memory a block may use, bytes */
+    size_t scratch;       /* most shared memory a block may use, bytes; */
+    size_t most_scratch;  /* one that few others share a unit with; 0: no more */
     bool forward_progress; /* CHAIN works */
     bool waits;            /* queues do their work on the thread that uses them, and none behind a launch that failed;
                               they are busy only with launches that they put off (device_reach) */

@@ -219,7 +219,8 @@ typedef struct sk_options {
     /* Devices whose blocks are many threads; 0 where a block is one core. */
     uint32_t group;        /* most threads a block may have */
     uint32_t gang;         /* threads in step that exchange values; 0 or 1: none */
-    size_t scratch;        /* shared memory a block may use, bytes */
+    size_t scratch;        /* shared memory a block may use, bytes; */
+    size_t most_scratch;   /* where few others share its unit; 0: no more */
     bool chains;   /* a piece may wait for what the piece before it hands on */
     bool checks;   /* false: the program is `unchecked` */
     bool contract; /* products feeding a + fold become fma */

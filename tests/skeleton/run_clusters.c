@@ -144,7 +144,7 @@ static void launch(host *h, const sk_cluster *c, const sk_geometry *g, bool fina
     k_expand_math(k->k);
     k_analyse(k->k);
     k_layout(k->k, o.group ? 128 : 64);
-    if (o.scratch && k_shared_bytes(k->k) > o.scratch) {
+    if (o.scratch && k_shared_bytes(k->k) > (o.most_scratch ? o.most_scratch : o.scratch)) {
         h->out->why = "a kernel wants more shared memory than there is";
         return;
     }

@@ -15,7 +15,7 @@ static const sk_options devices[] = {
     {.vector_bytes = 64, .workers = 2, .chains = true, .checks = true}, /* states go from piece to piece */
     {.vector_bytes = 64, .workers = 1, .checks = true},                 /* rows are walked as a whole */
     {.workers = 2, .checks = true},
-    {.group = 256, .scratch = 48 << 10, .workers = 2, .checks = true},
+    {.group = 256, .scratch = 48 << 10, .most_scratch = 200 << 10, .workers = 2, .checks = true},
 };
 
 static const char inclusive[] = "extents n\n"

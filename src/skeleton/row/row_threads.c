@@ -735,12 +735,15 @@ static int64_t row_of(const sk_cluster *c, const sk_options *o, int64_t columns)
          tile *= 2)
         room -= sums * tile;
     int64_t units = c->thread_kept ? kept_units(columns) : 0;
+    room += larger(0, (int64_t)o->most_scratch / 2 - (int64_t)o->scratch); /* two blocks share a unit at least */
     return tile | (units * KEPT_UNIT * (int64_t)c->thread_kept > room ? 0 : units << ROW_KEPT);
 }
 
 bool sk_threads_suit(const sk_cluster *c, const sk_options *options, int64_t length)
 {
-    return row_of(c, options, length) != 0;
+    enum { LONG = 8 * ROW_PIECE }; /* rows that are read again from far away */
+    const int64_t row = row_of(c, options, length);
+    return row && (length <= LONG || !c->thread_kept || row >> ROW_KEPT);
 }
 
 bool sk_launch_group_row(const sk_call *x, sk_geometry *g)
