@@ -42,12 +42,14 @@ one_test='started=$(date +%s) status=0
 echo "$2 $status $(($(date +%s) - started))"'
 
 # All tests of the library, as they are registered; those that take longest first, several at a time, as compiling takes most of it.
+# Not those of what only CPUs have: traced values, the code generator in this process, exact counts of its kernels and copies.
+on_cpus='^test_(trace|no_codegen|generator_failure|address_space|count|costs)$'
 results=$logs/gpu-tests.log
 {
     printf '%s\n' test_large test_random_programs test_prove test_segments test_fold_choice test_conformance test_sort test_control
     ctest --test-dir "$build" -N -L '^(api|conformance)$' | sed -n 's/^ *Test *#[0-9]*: \(test_[a-z0-9_]*\).*/\1/p'
     echo test_programs
-} | awk '!seen[$0]++' | while read -r name; do
+} | grep -vE "$on_cpus" | awk '!seen[$0]++' | while read -r name; do
     [ -x "$build/tests/$name" ] && echo "$name"
 done | xargs -P "$(nproc)" -n 1 sh -c "$one_test" "$build" "$logs" >"$results"
 while read -r name status took; do
