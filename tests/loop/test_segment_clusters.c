@@ -35,6 +35,30 @@ static const char kept_behind[] = TWO "g = segment_of [n] o\n"
                                       "c = pack k, x\n"
                                       "output a, c";
 
+static const char kept_beside_scans[] = TWO "g = segment_of [n] o\n"
+                                            "e = map g, x {g: i64, x: u32 -> x - u32(o[g])}\n"
+                                            "k = map e {x: u32 -> x > 7u32}\n"
+                                            "c = pack k, x\n"
+                                            "a = scan_seg e, o {a: u32, b: u32 -> a + b}\n"
+                                            "output a, e, c";
+
+/* Scans go over segments twice, so what is packed is a loop apart, over rows unless it asks for the segment's number. */
+static void what_is_kept_beside_scans_is_a_loop_over_rows(void **state)
+{
+    (void)state;
+    expect(kept_beside_scans, "cluster 0: segment loop over [n]\n"
+                              "    a5 map, stored\n"
+                              "    a6 map, stored\n"
+                              "    a10 scan_seg, stored\n"
+                              "    reads argument 1 ([n]u32)\n"
+                              "    reads argument 2 ([s]i64)\n"
+                              "cluster 1: row loop over [n], 1 sweep\n"
+                              "    a9 pack, fold in sweep 0, stored\n"
+                              "    a9 pack, pack in sweep 0, stored\n"
+                              "    reads a6 map\n"
+                              "    reads argument 1 ([n]u32)\n");
+}
+
 static void what_is_kept_shares_the_loop_of_folds(void **state)
 {
     (void)state;
@@ -107,6 +131,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_segments_share_a_loop),
         cmocka_unit_test(what_is_kept_shares_the_loop_of_folds),
+        cmocka_unit_test(what_is_kept_beside_scans_is_a_loop_over_rows),
         cmocka_unit_test(other_segments_have_a_loop_of_their_own),
     };
     return cmocka_run_group_tests(tests, clusters_setup, clusters_teardown);
