@@ -42,7 +42,8 @@ static const char kept_beside_scans[] = TWO "g = segment_of [n] o\n"
                                             "a = scan_seg e, o {a: u32, b: u32 -> a + b}\n"
                                             "output a, e, c";
 
-/* Scans go over segments twice, so what is packed is a loop apart, over rows unless it asks for the segment's number. */
+/* Scans go over segments twice, so what is packed is a loop apart, over rows unless it asks for the segment's number.
+ */
 static void what_is_kept_beside_scans_is_a_loop_over_rows(void **state)
 {
     (void)state;
