@@ -318,6 +318,26 @@ static void scans_of_scans(void **state)
     both("[n]T -> [n]T", of_scan, "i32 u64", SMALL, 1, 31, 63, 1000, 4099, 70001);
 }
 
+static sn_scalar is_large(sn_scalar x)
+{
+    return sn_gt(x, 3);
+}
+
+/* Sums of numbers that are converted, which are no counts, and of conditions, which are. */
+static sn_acc widened(sn_acc a)
+{
+    sn_acc wide = sn_map(sn_to_i64, a), flags = sn_map(sn_to_i32, sn_map(is_large, a));
+    return sn_results(sn_scanl1(sn_add, wide), sn_scanl1(sn_add, flags), sn_sum(wide), sn_sum(flags),
+                      sn_filter(is_large, a));
+}
+
+static void sums_of_what_is_converted(void **state)
+{
+    (void)state;
+    both("[n]T -> [n]i64, [n]i32, i64, i32, [m]T", widened, "u8 i16", MIXED, SIZES);
+    both("[k,n]T -> [k,n]i64, [k,n]i32, [k]i64, [k]i32, [m]T", widened, "u8", MIXED, MATRICES, ONE_ROW);
+}
+
 static void scans_that_keep_order(void **state)
 {
     (void)state;
@@ -373,13 +393,21 @@ static void what_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(up_to_with_both),       cmocka_unit_test(too_small_with_both),
-        cmocka_unit_test(pairs_with_both),       cmocka_unit_test(in_structs_with_both),
-        cmocka_unit_test(dimensions_with_both),  cmocka_unit_test(wrong_arguments_with_both),
-        cmocka_unit_test(pending_with_both),     cmocka_unit_test(kept_and_exact_with_both),
-        cmocka_unit_test(by_its_text_with_both), cmocka_unit_test(scans_of_rows),
-        cmocka_unit_test(scans_that_keep_order), cmocka_unit_test(scans_of_scans),
-        cmocka_unit_test(what_is_kept),          cmocka_unit_test(scans_in_the_order_of_the_page),
+        cmocka_unit_test(up_to_with_both),
+        cmocka_unit_test(too_small_with_both),
+        cmocka_unit_test(pairs_with_both),
+        cmocka_unit_test(in_structs_with_both),
+        cmocka_unit_test(dimensions_with_both),
+        cmocka_unit_test(wrong_arguments_with_both),
+        cmocka_unit_test(pending_with_both),
+        cmocka_unit_test(kept_and_exact_with_both),
+        cmocka_unit_test(by_its_text_with_both),
+        cmocka_unit_test(scans_of_rows),
+        cmocka_unit_test(sums_of_what_is_converted),
+        cmocka_unit_test(scans_that_keep_order),
+        cmocka_unit_test(scans_of_scans),
+        cmocka_unit_test(what_is_kept),
+        cmocka_unit_test(scans_in_the_order_of_the_page),
     };
     return cmocka_run_group_tests(tests, both_open, both_close);
 }
