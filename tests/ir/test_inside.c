@@ -81,6 +81,13 @@ static void indices_are_inside(void **state)
     for (size_t at = 0; at < ARRAY_LENGTH(cases); at++)
         if (ir_surely_inside(p, &below, cases[at].index, cases[at].extent) != cases[at].certain)
             fail_msg("case %zu: %s", at, cases[at].certain ? "not certain" : "certain");
+    for (ir_type t = T_BOOL; t <= T_CHAR; t++) /* those that have no sign are not negative, but for what wraps in i64 */
+        if (!ir_type_float(t)) {
+            ir_id converted = ir_convert(p, 0, OP_CONVERT, T_I64, ir_var(p, t));
+            bool certain = t == T_BOOL || t == T_CHAR || t == T_U8 || t == T_U16 || t == T_U32;
+            if (ir_surely_inside(p, &below, op2(f, OP_MIN, converted, i), n) != certain)
+                fail_msg("%s: %s", ir_type_name(t), certain ? "not certain" : "certain");
+        }
 }
 
 /* --- what is said to be certain, for values of everything that the index is made of --- */

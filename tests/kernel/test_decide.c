@@ -196,6 +196,32 @@ static void test_conditions(void **state)
     arena_free(&a);
 }
 
+/* Of a condition made of many parts only some are taken into account: the outermost ones. */
+static void test_many_parts(void **state)
+{
+    enum { PARTS = 40 };
+    (void)state;
+    arena a;
+    arena_init(&a, NULL);
+    for (unsigned right = 0; right < 2; right++) {
+        const char *body = "%2:bool = not %1";
+        for (unsigned i = 0; i < PARTS; i++) { /* %(3 i + 4) is the i-th part, %(3 i + 5) holds if the first i do */
+            unsigned part = 3 * i + 4, before = i ? 3 * i + 2 : 2;
+            body = arena_printf(&a, "%s %%%u:i64 = add piece, %u %%%u:bool = lt %%%u, 100 %%%u:bool = land %%%u, %%%u",
+                                body, part - 1, i + 1, part, part - 1, part + 1, right ? part : before,
+                                right ? before : part);
+        }
+        body = arena_printf(&a,
+                            "%s if %%%u { %%200:i64 = select %%%u, 1, 2 %%201:i64 = select %%4, 3, 4 store @1[%%200] = "
+                            "%%201 }",
+                            body, 3 * PARTS + 2, 3 * PARTS + 1);
+        const char *got = decided_text(&a, body);
+        assert_null(strstr(got, ", 1, 2"));
+        assert_int_equal(strstr(got, ", 3, 4") != NULL, right);
+    }
+    arena_free(&a);
+}
+
 static void test_random(void **state)
 {
     (void)state;
@@ -205,6 +231,7 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_intervals),
-                                       cmocka_unit_test(test_conditions), cmocka_unit_test(test_random)};
+                                       cmocka_unit_test(test_conditions), cmocka_unit_test(test_many_parts),
+                                       cmocka_unit_test(test_random)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,6 +245,22 @@ static void shared_memory_has_bounds(void **state)
     assert_int_equal(f->error.value, 3);
 }
 
+static void private_memory_has_threads(void **state)
+{
+    fixture *f = *state;
+    k_builder *b = &f->b;
+    k_mem own = k_private(b, T_I64, 2, "own");
+    k_val i = k_for_all(b, k_i64(b, 10));
+    k_store(b, own, k_i64(b, 1), i);
+    k_end(b);
+    f->k->threads = 9;
+    assert_false(run(f, NULL, NULL, 1));
+    assert_int_equal(f->error.site, UINT32_MAX);
+    assert_int_equal(f->error.element, 9);
+    assert_int_equal(f->error.value, 9);
+    assert_int_equal(f->error.bound, 9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +274,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(chains_carry_a_tuple, setup, teardown),
         cmocka_unit_test_setup_teardown(atomics_return_the_old_value, setup, teardown),
         cmocka_unit_test_setup_teardown(shared_memory_has_bounds, setup, teardown),
+        cmocka_unit_test_setup_teardown(private_memory_has_threads, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
