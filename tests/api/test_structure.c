@@ -140,7 +140,7 @@ static void rows_wait_for_their_own(void **state)
     (void)state;
     static const char sweep[] = "fused: one loop over rows, for a later sweep";
     sn_program *own = compiled_in(both_cpu(), "[n,m]f32 -> [n,m]f32", SN_BODY(own_sum));
-    says(own, "edges", on_cpu() ? sweep : "not fused: each row reads its own fold only");
+    says(own, "edges", sweep);
     sn_drop(own);
     static const char row[] = "not fused: each row reads its own fold only",
                       whole[] = "not fused: a fold must be complete";
