@@ -12,7 +12,8 @@ turn first comes. Tests on OpenCL and on the stand-in for CUDA run for those sou
 
 A change of what the code generator holds, too, is tried without changing that one first: then compiled kernels are found on disk.
 What survives is tried once more with the generator changed and no kernels. What does not compile is no mutant, and neither is what
-gives the same machine code. Mutants that change nothing although their code differs stand with the reason in tools/mutants-equivalent.txt.
+gives the same machine code. Indices behind the end of an array of known length end a test, as under ./dev sanitize. Mutants that
+change nothing although their code differs stand with the reason in tools/mutants-equivalent.txt.
 
 The outcome is written to build/mutants.json after every mutant; --resume goes on with a run of the same seed and count, --again
 repeats what survived last time and keeps the rest. Exit status: 0 if every mutant was killed, 1 if some survived, 2 if nothing could be run.
@@ -92,7 +93,8 @@ def copy_tree():
 
 
 def configure(folder=BUILD, others=None):
-    flags = "-O1 -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration"
+    flags = ("-O1 -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration "
+             "-fsanitize=bounds -fsanitize-undefined-trap-on-error")
     link = "-fuse-ld=lld" if shutil.which("ld.lld") else ""
     (HOME / "kept").mkdir(parents=True, exist_ok=True)
     keeping = HOME / "keeping-c++"

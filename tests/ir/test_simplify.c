@@ -222,6 +222,28 @@ static void an_operator_of_an_operator(void **state)
             }
 }
 
+/* --- second operands that change nothing --- */
+
+static void neutral_operands(void **state)
+{
+    static const struct {
+        ir_op op;
+        ir_type type;
+        int64_t neutral;
+    } cases[] = {{OP_ADD, T_I32, 0},  {OP_SUB, T_I32, 0},     {OP_MUL, T_I32, 1},     {OP_BIT_OR, T_I32, 0},
+                 {OP_SHL, T_I32, 0},  {OP_BIT_XOR, T_I32, 0}, {OP_BIT_AND, T_U8, -1}, {OP_BIT_AND, T_I64, -1},
+                 {OP_SHR, T_U64, 0},  {OP_ROTL, T_U16, 0},    {OP_ROTR, T_U16, 0},    {OP_OR, T_BOOL, 0},
+                 {OP_AND, T_BOOL, 1}, {OP_NE, T_BOOL, 0},     {OP_EQ, T_BOOL, 1}};
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_LENGTH(cases); i++) {
+        ir_id x = ir_var(p, cases[i].type);
+        ir_id same =
+            ir_op2(p, 0, cases[i].op, x, ir_const(p, cases[i].type, ir_bits_i64(cases[i].type, cases[i].neutral)));
+        if (same != x)
+            fail_msg("%s with %d is not the other operand", ir_ops[cases[i].op].name, (int)cases[i].neutral);
+    }
+}
+
 /* --- numbers win over NaNs --- */
 
 /* x < y || (one of the two is a NaN && the other is not), bit by bit of `form`: x > y, in f64, which one it is, and the
@@ -353,6 +375,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rounding_twice_is_rounding_once, open_program, close_program),
         cmocka_unit_test_setup_teardown(conversions_are_passed_over, open_program, close_program),
+        cmocka_unit_test_setup_teardown(neutral_operands, open_program, close_program),
         cmocka_unit_test_setup_teardown(numbers_win_over_nans, open_program, close_program),
         cmocka_unit_test_setup_teardown(one_operator_and_a_constant, open_program, close_program),
         cmocka_unit_test_setup_teardown(operators_of_constants, open_program, close_program),
