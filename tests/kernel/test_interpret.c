@@ -250,11 +250,12 @@ static void private_memory_has_threads(void **state)
     fixture *f = *state;
     k_builder *b = &f->b;
     k_mem own = k_private(b, T_I64, 2, "own");
-    k_val i = k_for_all(b, k_i64(b, 10));
+    k_val i = k_for_all(b, k_arg(b, T_I64, "n"));
     k_store(b, own, k_i64(b, 1), i);
     k_end(b);
     f->k->threads = 9;
-    assert_false(run(f, NULL, NULL, 1));
+    const ir_bits n = 10;
+    assert_false(run(f, NULL, &n, 1));
     assert_int_equal(f->error.site, UINT32_MAX);
     assert_int_equal(f->error.element, 9);
     assert_int_equal(f->error.value, 9);
