@@ -80,6 +80,17 @@ static sn_acc shortest(sn_acc x, sn_acc y)
     return sn_minimum(sn_zip_with(sn_add, of_rows(x, y), of_columns(x, y)));
 }
 
+static sn_scalar later_if_any(sn_scalar a, sn_scalar b)
+{
+    return sn_if(sn_ge(b, 0), b, a);
+}
+
+/* The last product of each row and column that is not negative: keeps order. */
+static sn_acc last_ones(sn_acc x, sn_acc y)
+{
+    return sn_fold1(later_if_any, sn_zip_with(sn_mul, of_rows(x, y), of_columns(x, y)));
+}
+
 /* Of each of some pairs of matrices. */
 static sn_acc products(sn_acc x, sn_acc y)
 {
@@ -101,6 +112,7 @@ static void contractions(void **state)
     both("[n,k]T, [k,m]T -> [n,m]T", product, "f32 i64", MIXED, LENGTHS);
     both("[n,k]T, [m,k]T -> [n,m]T", distances, "f32 u32", SMALL, LENGTHS);
     both("[n,k]T, [m,k]T -> [n,m]T", shortest, "f64 i32", MIXED, 40, 30, 64, 65, 257, 70);
+    both("[n,k]T, [m,k]T -> [n,m]T", last_ones, "i32 f32", SMALL, 40, 20, 64, 200, 64, 70, 64, 257, 70);
     both("[b,n,k]T, [b,m,k]T -> [b,n,m]T", products, "f32", SMALL, 3, 20, 70, 40, 2, 64, 150, 128);
 }
 
