@@ -1,21 +1,12 @@
 /* Stencils that read many rows: what they read is copied to kept rows first, and several rows are computed at once.
  * Against the interpreter, at every boundary and for arrays smaller than the pattern. */
 #include "both.h"
+#include "weigh.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { SIDE = 5, TALL = 9 };
-
-static sn_scalar weigh(sn_scalar s, int rows, int columns)
-{
-    sn_scalar sum = {0};
-    for (int i = 0; i < rows * columns; i++) {
-        sn_scalar product = sn_mul(sn_at(s, i / columns - rows / 2, i % columns - columns / 2), i * 7 % 23 + 1);
-        sum = i ? sn_add(sum, product) : product;
-    }
-    return sum;
-}
 
 static sn_scalar square(sn_scalar s)
 {

@@ -185,7 +185,7 @@ static void a_pack_has_room_for_all(void **state)
             "    result 0 has the shape [h1]\n");
 }
 
-/* The same where no parameter comes first: the pack is the plan's first array. */
+/* The same without parameters: the count of what is kept comes first. */
 static void a_pack_of_what_is_generated(void **state)
 {
     (void)state;

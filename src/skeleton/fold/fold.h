@@ -213,6 +213,7 @@ void sk_group_walk(sk_folds *s);
 /* Folds that choose an element by its key (fold_choice.c). */
 /* The key that none beats but by being a number; does x beat y; the better of x and y, y where x is a NaN. */
 ir_bits sk_worst_key(ir_type t, bool greatest);
+k_val sk_key_at(sk_folds *s, const sk_fold *f, const opt_choice *of, k_val row, k_val k); /* of element k of a row */
 k_val sk_key_beats(k_builder *b, const opt_choice *of, k_val x, k_val y);
 k_val sk_better_key(k_builder *b, const opt_choice *of, ir_type type, k_val x, k_val y);
 #endif

@@ -38,16 +38,21 @@ ir_bits sk_worst_key(ir_type t, bool greatest)
                                    : (int64_t)(UINT64_MAX >> (65 - ir_type_bits(t))));
 }
 
-static k_val key(choice *h, k_val k)
+k_val sk_key_at(sk_folds *s, const sk_fold *f, const opt_choice *of, k_val row, k_val k)
 {
-    sk_lower *lw = h->s->lw;
+    sk_lower *lw = s->lw;
     uint32_t mark = sk_scope(lw);
     k_val around = lw->element, out;
-    sk_fold_bind(h->s, h->p.row, k);
-    sk_emit(lw, 1, &h->f->element[h->of.key], &out);
+    sk_fold_bind(s, row, k);
+    sk_emit(lw, 1, &f->element[of->key], &out);
     lw->element = around;
     sk_scope_end(lw, mark);
     return out;
+}
+
+static k_val key(choice *h, k_val k)
+{
+    return sk_key_at(h->s, h->f, &h->of, h->p.row, k);
 }
 
 k_val sk_key_beats(k_builder *b, const opt_choice *of, k_val x, k_val y)

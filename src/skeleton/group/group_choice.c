@@ -28,14 +28,7 @@ typedef struct choices {
 
 static k_val key_of(choices *all, const choice *h, k_val k)
 {
-    sk_lower *lw = all->s->lw;
-    uint32_t mark = sk_scope(lw);
-    k_val around = lw->element, out;
-    sk_fold_bind(all->s, all->p.row, k);
-    sk_emit(lw, 1, &h->f->element[h->of.key], &out);
-    lw->element = around;
-    sk_scope_end(lw, mark);
-    return out;
+    return sk_key_at(all->s, h->f, &h->of, all->p.row, k);
 }
 
 /* Is the key better than the best so far, or as good, where the last of equals is chosen? Not of a NaN. */
